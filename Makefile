@@ -1,0 +1,115 @@
+# Heddle's build.  `make` leaves ./heddle; everything else it makes is under build/.
+#
+#   make            the program and its recording runtime
+#   make demo       build, record a sample and open the explorer on it
+#   make check      all tests                (make check-asan: under sanitizers)
+#   make bench      the figures of docs/benchmarks.md
+#   make install    PREFIX=/usr/local DESTDIR=
+#   make deps       install what is missing, with apt
+#
+# B is the build folder; SAN=1 builds with the sanitizers (into build/asan).
+
+VERSION := 0.1.0
+PREFIX ?= /usr/local
+B ?= build$(if $(SAN),/asan)
+HEDDLE := $(if $(SAN),$(B)/heddle,heddle)
+
+PACKAGES := build-essential pkg-config libncurses-dev libreadline-dev libdwarf-dev \
+	libelf-dev libz3-dev libglib2.0-dev libjansson-dev libzstd-dev zlib1g-dev
+TEST_PACKAGES := check libvterm-dev perl
+
+PKG := glib-2.0 jansson libzstd ncursesw readline
+CC ?= gcc
+WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
+	-Wno-unused-parameter -Wno-missing-field-initializers -Wno-sign-compare
+OPT ?= -O2 -g
+SANFLAGS := $(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+, := ,
+
+# Asked once, and only when something is to be built: `make deps` must work without them.
+ifeq (,$(filter-out deps clean,$(or $(MAKECMDGOALS),all)))
+else ifneq (,$(filter-out check demo check-asan bench,$(or $(MAKECMDGOALS),all)))
+PKG_CFLAGS := $(shell pkg-config --cflags $(PKG) 2>/dev/null)
+PKG_LIBS := $(shell pkg-config --libs $(PKG) 2>/dev/null)
+endif
+PKG_CFLAGS ?= $(shell pkg-config --cflags $(PKG) 2>/dev/null)
+PKG_LIBS ?= $(shell pkg-config --libs $(PKG) 2>/dev/null)
+
+CPPFLAGS += -I. -I$(B) -I/usr/include/libdwarf -D_GNU_SOURCE -DHEDDLE_VERSION='"$(VERSION)"'
+CFLAGS_ALL = -std=gnu17 $(OPT) $(WARN) $(SANFLAGS) $(PKG_CFLAGS) -MMD -MP $(CFLAGS)
+LIBS = $(PKG_LIBS) -ldwarf -lelf -lz3 -lz -lm -lpthread -ldl
+
+LIB_SRC := $(filter-out engine/record/runtime/%,$(wildcard engine/*.c engine/*/*.c)) $(wildcard debuginfo/*.c)
+TUI_SRC := $(wildcard tui/*/*.c)
+RUNTIME_SRC := $(wildcard engine/record/runtime/*.c)
+UNIT_SRC := $(wildcard tests/unit/test_*.c)
+PROPERTY_SRC := $(wildcard tests/property/prop_*.c)
+SCREEN_SRC := $(wildcard tests/screen/screen_*.c)
+BENCH_SRC := $(wildcard tests/bench/bench_*.c)
+SUPPORT_SRC := $(filter-out $(PROPERTY_SRC) $(SCREEN_SRC),$(wildcard tests/property/*.c tests/screen/*.c tests/support/*.c))
+
+obj = $(patsubst %.c,$(B)/%.o,$(1))
+bin = $(patsubst tests/%.c,$(B)/tests/%,$(1))
+
+.PHONY: all demo check check-asan bench deps install uninstall dist clean format golden
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: $(HEDDLE) $(B)/libheddle-record.so
+
+$(B)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS_ALL) -c $< -o $@
+
+$(B)/libheddle.a: $(call obj,$(LIB_SRC))
+	@rm -f $@
+	ar rcs $@ $^
+
+$(B)/libtui.a: $(call obj,$(TUI_SRC))
+	@rm -f $@
+	ar rcs $@ $^
+
+$(HEDDLE): $(B)/tui/main.o $(B)/libtui.a $(B)/libheddle.a
+	$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+# The runtime is loaded into the recorded program: no library but the C library's, never
+# sanitized, its own symbols hidden.
+$(B)/libheddle-record.so: $(RUNTIME_SRC) $(wildcard engine/record/runtime/*.h engine/record/*.h)
+	@mkdir -p $(@D)
+	$(CC) -I. -D_GNU_SOURCE -std=gnu17 -O2 -g $(WARN) -fPIC -fvisibility=hidden \
+		-fno-stack-protector -ftls-model=initial-exec -shared \
+		-Wl,-soname,libtsan.so.2 -o $@ $(RUNTIME_SRC) -ldl -lpthread
+
+$(B)/tests/%: $(B)/tests/%.o $(call obj,$(SUPPORT_SRC)) $(B)/libtui.a $(B)/libheddle.a
+	$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $< $(call obj,$(SUPPORT_SRC)) $(B)/libtui.a $(B)/libheddle.a \
+		$$(pkg-config --libs check vterm) $(LIBS)
+
+tests: all $(call bin,$(UNIT_SRC) $(PROPERTY_SRC) $(SCREEN_SRC))
+.PHONY: tests
+
+deps:
+	@tests/deps.sh $(PACKAGES) $(TEST_PACKAGES)
+
+check: deps
+	$(MAKE) tests
+	tests/run.sh $(B)
+
+check-asan: deps
+	$(MAKE) SAN=1 tests
+	tests/run.sh build/asan
+
+demo: deps
+	$(MAKE) all
+	samples/demo.sh
+
+bench: deps
+	$(MAKE) all $(call bin,$(BENCH_SRC))
+	tests/bench/run.sh $(B)
+
+format:
+	clang-format -i $$(find engine debuginfo tui tests samples -name '*.[ch]')
+
+clean:
+	rm -rf build heddle
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)

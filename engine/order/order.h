@@ -1,0 +1,50 @@
+/*
+ * order.h - one interface to every partial order of semantics.md, so that race reports,
+ * explanations and the clock view do not know which one they look at.
+ *
+ * An order is made once for a whole trace (linear passes; vector clocks are kept per
+ * stretch between synchronisations, not per event) and then asked.
+ */
+#ifndef HEDDLE_ORDER_H
+#define HEDDLE_ORDER_H
+
+#include "engine/finding.h"
+#include "engine/trace/index.h"
+
+/* enumerator, word on the command line, name for people */
+#define ORDERS(O) \
+	O(PO, "po", "program order and must-order") /* with the synchronises-with edges */ \
+	O(HB, "hb", "happens-before") \
+	O(SHB, "shb", "schedulable happens-before") \
+	O(CP, "cp", "causally-precedes") \
+	O(WCP, "wcp", "weak causally-precedes") \
+	O(DC, "dc", "doesn't-commute") \
+	O(WDC, "wdc", "weak doesn't-commute") \
+	O(EDC, "edc", "extended doesn't-commute")
+enum order_kind {
+#define O(name, word, title) ORDER_KIND_##name,
+	ORDERS(O)
+#undef O
+	ORDER_KIND_COUNT
+};
+bool order_kind_from_word(const char *word, enum order_kind *kind);
+const char *order_kind_word(enum order_kind kind);
+const char *order_kind_title(enum order_kind kind);
+
+struct order;
+/* Needs the trace's index (builds what it needs).  NULL when cancelled. */
+struct order *order_new(struct trace *t, enum order_kind kind, const struct progress *progress);
+void order_free(struct order *order);
+enum order_kind order_kind(const struct order *order);
+/* Is `e` before `f`?  Any two events; false for e == f and for e >tr f.  For CP and WCP,
+ * which do not contain program order, "ordered" is by the order or program order with the
+ * must-orders, as their race definition asks. */
+bool order_ordered(const struct order *order, uint32_t e, uint32_t f);
+/* The chain of events from `e` to `f` with the rule of each step; false (and an empty path)
+ * when they are not ordered. */
+bool order_path(const struct order *order, uint32_t e, uint32_t f, struct path *path);
+/* The vector clock of `e`: for each thread, how many of its events are before `e` or are
+ * `e` (positions in the thread, so clock[t] == 3 means the first three). */
+void order_clock(const struct order *order, uint32_t e, uint32_t *clock);
+
+#endif

@@ -1,0 +1,57 @@
+/*
+ * predict.h - the data-race analyses behind one call.
+ */
+#ifndef HEDDLE_PREDICT_H
+#define HEDDLE_PREDICT_H
+
+#include "engine/finding.h"
+
+/* enumerator, word, does a report carry a witness (is it sound), title */
+#define ANALYSES(A) \
+	A(AUTO, "auto", true, "the ladder: a verdict for every candidate") \
+	A(LOCKSET, "lockset", false, "no common lock") \
+	A(HB, "hb", false, "happens-before") \
+	A(SHB, "shb", true, "schedulable happens-before") \
+	A(CP, "cp", false, "causally-precedes") \
+	A(WCP, "wcp", false, "weak causally-precedes") \
+	A(DC, "dc", false, "doesn't-commute") \
+	A(WDC, "wdc", false, "weak doesn't-commute") \
+	A(SYNCP, "syncp", true, "sync-preserving") \
+	A(M2, "m2", true, "the closure of the pair's cone") \
+	A(SMT, "smt", true, "maximal causality by the solver") \
+	A(RDIT, "rdit", false, "happens-before with missing code")
+enum analysis {
+#define A(name, word, sound, title) ANALYSIS_##name,
+	ANALYSES(A)
+#undef A
+	ANALYSIS_COUNT
+};
+bool analysis_from_word(const char *word, enum analysis *analysis);
+const char *analysis_word(enum analysis analysis);
+const char *analysis_title(enum analysis analysis);
+bool analysis_is_sound(enum analysis analysis);
+
+struct race_options {
+	enum analysis analysis;
+	bool pairs_events;   /* every pair; otherwise one finding a pair of sites */
+	bool all_verdicts;   /* list impossible and unknown candidates too */
+	bool want_witness;   /* --witness: also for the analyses that have none of their own */
+	bool use_values;     /* --values: a read may read any write of the same value */
+	bool use_missing;    /* --missing */
+	double budget_pair, budget_total; /* seconds of the solver; default 1, 5 */
+	int candidates;	     /* an enum order_kind whose unordered pairs are the candidates, or
+			      * -1: all that the must-order leaves (the default) */
+	uint32_t shard, shards; /* --shard I/N; 0/1: all */
+};
+void race_options_init(struct race_options *options);
+
+/* The report (owned by the caller), or NULL with `error` set; `error->what` is "cancelled"
+ * when progress was. */
+struct report *races_find(struct trace *t, const struct race_options *options,
+			  const struct progress *progress, struct error *error);
+/* One conflicting pair, exactly (witness, or proof that there is none, or unknown). */
+struct finding *race_decide(struct trace *t, uint32_t e1, uint32_t e2,
+			    const struct race_options *options,
+			    const struct progress *progress, struct error *error);
+
+#endif

@@ -1,0 +1,121 @@
+/*
+ * event.h - the event: what one thread did at one point of the recorded order.
+ *
+ * This is the one thing that every part of the engine shares.  An event is 16 bytes; a
+ * trace is an array of them in the order of the recording, and an event's id is its
+ * index there.  What does not fit (values, call stacks, arguments) lies in tables of
+ * struct trace.  Knows nothing of files, analyses or screens.
+ */
+#ifndef HEDDLE_EVENT_H
+#define HEDDLE_EVENT_H
+
+#include "engine/base/base.h"
+
+enum op {
+#define OP(name, word, operand, class) OP_##name,
+#include "engine/trace/ops.def"
+#undef OP
+	OP_COUNT
+};
+
+enum operand { /* what event.target is an index of */
+	OPERAND_NOTHING,
+	OPERAND_VARIABLE, /* trace.variables (or trace.wides with EVENT_WIDE) */
+	OPERAND_OBJECT,	  /* trace.objects: locks, conditions, barriers, semaphores */
+	OPERAND_THREAD,	  /* trace.threads */
+	OPERAND_MESSAGE,  /* trace.messages */
+	OPERAND_BLOCK,	  /* trace.blocks: one life of an allocated block */
+	OPERAND_INSTANCE, /* trace.instances: objects of specifications */
+	OPERAND_NAME,	  /* trace.strings: unit, method, function */
+};
+
+enum op_class { OP_CLASS_ACCESS, OP_CLASS_SYNC, OP_CLASS_MEMORY, OP_CLASS_CALL, OP_CLASS_SCOPE, OP_CLASS_MARKER };
+
+/* C11 memory order of an atomic access or fence, the low three bits of event.flags. */
+enum memory_order_kind {
+	ORDER_PLAIN, /* not atomic */
+	ORDER_RLX,
+	ORDER_ACQ,
+	ORDER_REL,
+	ORDER_ACQ_REL,
+	ORDER_SEQ_CST,
+};
+
+enum event_flag {
+	EVENT_ORDER_MASK = 7,
+	/* Keeps its id and place and has no effect: a re-entrant acquire and its release, an
+	 * event that --lenient dropped.  Every analysis skips it. */
+	EVENT_INERT = 8,
+	/* The access covers several variables: target is an index of trace.wides. */
+	EVENT_WIDE = 16,
+	/* A volatile access (recordings only). */
+	EVENT_VOLATILE = 32,
+};
+
+struct event {
+	uint32_t target;   /* by the operation's operand kind; NONE where it has none */
+	uint32_t location; /* index of trace.locations; 0 is the empty location */
+	/*
+	 * Access: the value (index of trace.values, 0 unknown; an RMW has a V_PAIR).
+	 * ACT, CALL, RET: index of trace.invocations.  UBEG, MISS: index of trace.values, a
+	 * V_LIST of tokens.  Otherwise 0.
+	 */
+	uint32_t aux;
+	uint16_t thread;
+	uint8_t op;    /* enum op */
+	uint8_t flags; /* memory order and enum event_flag */
+};
+_Static_assert(sizeof(struct event) == 16, "four events a cache line");
+
+struct op_info {
+	const char *word; /* in the text format */
+	enum operand operand;
+	enum op_class class;
+};
+extern const struct op_info op_table[OP_COUNT];
+
+static inline bool event_inert(const struct event *e)
+{
+	return e->flags & EVENT_INERT;
+}
+static inline enum memory_order_kind event_order(const struct event *e)
+{
+	return (enum memory_order_kind)(e->flags & EVENT_ORDER_MASK);
+}
+static inline bool op_is_access(enum op op)
+{
+	return op <= OP_RMW;
+}
+/* Reads from memory: READ, AREAD, RMW. */
+static inline bool op_reads(enum op op)
+{
+	return op == OP_READ || op == OP_AREAD || op == OP_RMW;
+}
+/* Writes to memory: WRITE, AWRITE, RMW. */
+static inline bool op_writes(enum op op)
+{
+	return op == OP_WRITE || op == OP_AWRITE || op == OP_RMW;
+}
+static inline bool op_is_atomic(enum op op)
+{
+	return op == OP_AREAD || op == OP_AWRITE || op == OP_RMW;
+}
+/* Enters a critical section (in either mode), leaves one. */
+static inline bool op_acquires(enum op op)
+{
+	return op == OP_ACQ || op == OP_RACQ;
+}
+static inline bool op_releases(enum op op)
+{
+	return op == OP_REL || op == OP_RREL;
+}
+static inline bool order_acquires(enum memory_order_kind order)
+{
+	return order == ORDER_ACQ || order >= ORDER_ACQ_REL;
+}
+static inline bool order_releases(enum memory_order_kind order)
+{
+	return order >= ORDER_REL;
+}
+
+#endif

@@ -1,0 +1,27 @@
+/*
+ * formats.h - traces on disk: writing the three formats.  Reading is trace_open.
+ *
+ * The binary format (docs/trace-binary.md) is the tables of struct trace, one section
+ * each, as they lie in memory, so that opening is mapping.
+ */
+#ifndef HEDDLE_FORMATS_H
+#define HEDDLE_FORMATS_H
+
+#include "engine/trace/trace.h"
+
+#define TRACE_VERSION 1
+
+enum trace_format { TRACE_TEXT, TRACE_STD, TRACE_BINARY };
+
+/*
+ * Write the trace to `path` whole or not at all.  With `keep` (a bit for each event, or
+ * NULL for all) only those events; they get new ids.  TRACE_STD leaves out what STD cannot
+ * say and counts it in *left_out (may be NULL).
+ */
+bool trace_write(const struct trace *t, const char *path, enum trace_format format,
+		 const uint64_t *keep, uint64_t *left_out, struct error *error);
+/* The same into memory, for TRACE_TEXT and TRACE_STD. */
+void trace_print(const struct trace *t, enum trace_format format, const uint64_t *keep,
+		 GString *out, uint64_t *left_out);
+
+#endif

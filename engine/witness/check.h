@@ -1,0 +1,61 @@
+/*
+ * check.h - the independent checker: is a sequence of events a witness for a pair?
+ *
+ * Applies the rules of semantics.md to the trace and the sequence alone, and shares no
+ * code with the predictors but the event model (trace.h: not index.h, not order/).
+ */
+#ifndef HEDDLE_CHECK_H
+#define HEDDLE_CHECK_H
+
+#include "engine/trace/trace.h"
+
+enum claim {
+	CLAIM_RACE,	/* the sequence's last two events are the pair, both next at its end */
+	CLAIM_C11_RACE, /* both in it, unordered by the reordering's happens-before */
+	CLAIM_COV,	/* contains e2 and ends with e1 */
+	CLAIM_ATOMIC,	/* the units' conflicts form a cycle in it (checked by atomic/) */
+	CLAIM_DEADLOCK, /* every request of the pair (or more) is next at its end */
+	CLAIM_PREFIX,	/* only that it is a correct reordering */
+};
+
+/* Rule 5 through the specifications' evaluator; NULL functions: the fall-back order. */
+struct semantics {
+	void *context;
+	/* Do two invocations (ACT or CALL events) of one object commute? */
+	bool (*commutes)(void *context, uint32_t a, uint32_t b);
+	/* Run one invocation on the abstract state of `instance`; `state` is opaque and made by
+	 * the first call (*state NULL).  1: returns what it returned in the trace; 0: something
+	 * else; -1: the specification has no effects for it. */
+	int (*step)(void *context, void **state, uint32_t instance, uint32_t event);
+	void (*state_free)(void *context, void *state);
+	/* Has this instance a specification? */
+	bool (*specified)(void *context, uint32_t instance);
+};
+
+struct check_options {
+	bool use_values;
+	bool use_missing;
+	const struct semantics *semantics; /* or NULL */
+};
+
+/*
+ * True when accepted.  Otherwise `reason` (appended) names the rule that is broken and the
+ * event where, as in "rule 2 (observation): event 12 r(x) reads from 7, in the trace from 3".
+ * `pair` has `pair_count` events (2, or more for CLAIM_DEADLOCK).
+ */
+bool witness_check(const struct trace *t, const uint32_t *sequence, size_t length,
+		   enum claim claim, const uint32_t *pair, size_t pair_count,
+		   const struct check_options *options, GString *reason);
+
+/*
+ * Step by step, for "be the scheduler": which threads may go on, and why others may not.
+ */
+struct checker;
+struct checker *checker_new(const struct trace *t, const struct check_options *options);
+void checker_free(struct checker *c);
+/* May `event` (the next of its thread) come now?  Otherwise `reason`. */
+bool checker_enabled(struct checker *c, uint32_t event, GString *reason);
+/* Take it; false and `reason` when it may not. */
+bool checker_step(struct checker *c, uint32_t event, GString *reason);
+
+#endif

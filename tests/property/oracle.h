@@ -1,0 +1,32 @@
+/*
+ * oracle.h - random small traces and exhaustive search over them: what every analysis is
+ * compared with.  Written from semantics.md alone; uses the event model and nothing else
+ * of the engine (not index.h, not check.h).
+ */
+#ifndef HEDDLE_ORACLE_H
+#define HEDDLE_ORACLE_H
+
+#include "engine/trace/trace.h"
+
+struct random_options {
+	uint32_t threads;	 /* 2 .. 4 */
+	uint32_t events;	 /* at most */
+	uint32_t variables, locks;
+	/* which operations may occur */
+	bool forks, joins, rwlocks, atomics, conditions, barriers, semaphores, blocks, messages,
+		tries, sizes, values, invocations;
+};
+/* A well-formed random trace; the same seed gives the same trace. Caller closes it. */
+struct trace *random_trace(uint64_t seed, const struct random_options *options);
+/* Its text, for a failing case (caller frees). */
+char *trace_text(const struct trace *t);
+
+/* Every predictable race, by exhaustive search over correct reorderings: result[e * n + f]
+ * for e < f (n events, at most 24).  Caller frees. */
+bool *oracle_races(const struct trace *t, bool use_values);
+/* Races with a witness that keeps the order of critical sections on each lock. */
+bool *oracle_sync_preserving_races(const struct trace *t);
+/* Is this sequence a correct reordering (rules 1-6)? */
+bool oracle_is_reordering(const struct trace *t, const uint32_t *sequence, size_t length);
+
+#endif
