@@ -8,7 +8,13 @@
 #include "engine/base/base.h"
 #include "engine/finding.h"
 
-enum exit_status { EXIT_NOTHING = 0, EXIT_FOUND = 1, EXIT_BAD = 2, EXIT_BUDGET = 3, EXIT_OURS = 125 };
+enum exit_status {
+	EXIT_NOTHING = 0,
+	EXIT_FOUND = 1,
+	EXIT_BAD = 2,
+	EXIT_BUDGET = 3,
+	EXIT_OURS = 125
+};
 
 struct command_option {
 	const char *name;     /* long, without the dashes */
@@ -19,19 +25,19 @@ struct command_option {
 
 struct arguments { /* parsed; all strings borrowed from argv */
 	const struct command *command;
-	GPtrArray *words;	/* operands before "--" */
-	char **rest;		/* what follows "--" (NULL-terminated), or NULL */
+	GPtrArray *words; /* operands before "--" */
+	char **rest;      /* what follows "--" (NULL-terminated), or NULL */
 	GPtrArray *option_names, *option_values;
 };
 
 struct command {
 	const char *name;
-	const char *usage;   /* "TRACE [--analysis A]", after the name */
-	const char *summary; /* one line */
-	const char *details; /* for --help, or NULL */
+	const char *usage;                    /* "TRACE [--analysis A]", after the name */
+	const char *summary;                  /* one line */
+	const char *details;                  /* for --help, or NULL */
 	const struct command_option *options; /* ends with name NULL; or NULL */
-	int (*run)(struct arguments *a); /* the exit status */
-	bool passes_through;   /* argv is handed on unparsed in rest (cc, c++) */
+	int (*run)(struct arguments *a);      /* the exit status */
+	bool passes_through;                  /* argv is handed on unparsed in rest (cc, c++) */
 };
 
 /* The table, made from commands.def: one line a command, COMMAND(function_suffix).  Each
@@ -46,22 +52,31 @@ GPtrArray *argument_values(const struct arguments *a, const char *name); /* all;
 uint64_t argument_number(const struct arguments *a, const char *name, uint64_t otherwise);
 /* One of the words (NULL-terminated); bad usage prints the words and exits with 2. */
 int argument_choice(const struct arguments *a, const char *name, const char *const *words,
-		    int otherwise);
+                    int otherwise);
 /* Number of operands must be in low..high, else usage and exit 2. */
 void argument_words(const struct arguments *a, unsigned low, unsigned high);
 
 /* --format text|json[|sarif] */
 enum output_format { FORMAT_TEXT, FORMAT_JSON, FORMAT_SARIF };
 enum output_format argument_format(const struct arguments *a, bool sarif);
-#define OPTION_FORMAT { "format", "text|json", "how to print (default: text)", 0 }
-#define OPTION_FORMAT_SARIF { "format", "text|json|sarif", "how to print (default: text)", 0 }
-#define OPTION_LENIENT { "lenient", NULL, "turn refusals that have a safe reading into warnings", 0 }
+#define OPTION_FORMAT                                                                          \
+	{                                                                                      \
+		"format", "text|json", "how to print (default: text)", 0                       \
+	}
+#define OPTION_FORMAT_SARIF                                                                    \
+	{                                                                                      \
+		"format", "text|json|sarif", "how to print (default: text)", 0                 \
+	}
+#define OPTION_LENIENT                                                                         \
+	{                                                                                      \
+		"lenient", NULL, "turn refusals that have a safe reading into warnings", 0     \
+	}
 
 /* Messages: the one place that prints them.  "heddle: WHERE: WHAT; REMEDY". */
 void say_error(const struct error *error);
 int fail(const struct error *error); /* say_error and EXIT_BAD */
 int usage_error(const struct arguments *a, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+        __attribute__((format(printf, 2, 3)));
 /* Progress on standard error when it is a terminal and the work takes over a second. */
 const struct progress *progress_on_stderr(void);
 void progress_done(void);

@@ -1,0 +1,388 @@
+/*
+ * command.c - finds the subcommand, parses its options, prints help and errors.
+ *
+ * Knows the table of commands and nothing of what they do.  The only place, with print.c,
+ * that writes messages.
+ */
+#include "tui/batch/command.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define COMMAND(suffix) extern const struct command command_##suffix;
+#include "tui/batch/commands.def"
+#undef COMMAND
+
+const struct command *const commands[] = {
+#define COMMAND(suffix) &command_##suffix,
+#include "tui/batch/commands.def"
+#undef COMMAND
+	NULL,
+};
+
+/* Every command has these. */
+static const struct command_option common_options[] = {
+	{ "help", NULL, "show this help", 'h' },
+	{ "quiet", NULL, "no warnings and no progress", 'q' },
+	{ 0 },
+};
+
+static bool quiet;
+
+/* -- messages ----------------------------------------------------------------------- */
+
+static void say(const char *where, const char *what, const char *remedy)
+{
+	fflush(stdout);
+	fprintf(stderr, "heddle: %s%s%s%s%s\n", where, *where ? ": " : "", what,
+	        *remedy ? "; " : "", remedy);
+}
+
+void say_error(const struct error *error)
+{
+	say(error->where, error->what, error->remedy);
+}
+
+int fail(const struct error *error)
+{
+	say_error(error);
+	return EXIT_BAD;
+}
+
+int usage_error(const struct arguments *a, const char *format, ...)
+{
+	va_list ap;
+	va_start(ap, format);
+	char *what = g_strdup_vprintf(format, ap);
+	va_end(ap);
+	GString *escaped = g_string_new(NULL);
+	append_escaped(escaped, what, strlen(what));
+	char *remedy = a->command ? g_strdup_printf("see 'heddle %s --help'", a->command->name)
+	                          : g_strdup("see 'heddle --help'");
+	say(a->command ? a->command->name : "", escaped->str, remedy);
+	g_free(remedy);
+	g_string_free(escaped, TRUE);
+	g_free(what);
+	return EXIT_BAD;
+}
+
+/* -- progress ----------------------------------------------------------------------- */
+
+static gint64 progress_began;
+static gint64 progress_shown;
+
+static bool progress_tick_stderr(void *context, double fraction, const char *what)
+{
+	gint64 now = g_get_monotonic_time();
+	if (progress_began == 0)
+		progress_began = now;
+	if (now - progress_began < G_USEC_PER_SEC || now - progress_shown < G_USEC_PER_SEC / 10)
+		return true;
+	progress_shown = now;
+	fprintf(stderr, "\r\033[K%s %3.0f%%", what, 100 * CLAMP(fraction, 0, 1));
+	fflush(stderr);
+	return true;
+}
+
+const struct progress *progress_on_stderr(void)
+{
+	static const struct progress on_terminal = { progress_tick_stderr, NULL };
+	return !quiet && isatty(STDERR_FILENO) ? &on_terminal : NULL;
+}
+
+void progress_done(void)
+{
+	if (progress_shown)
+		fputs("\r\033[K", stderr);
+	progress_began = progress_shown = 0;
+}
+
+/* -- parsed options ----------------------------------------------------------------- */
+
+const char *argument_value(const struct arguments *a, const char *name)
+{
+	for (guint i = a->option_names->len; i-- > 0;)
+		if (strcmp(a->option_names->pdata[i], name) == 0)
+			return a->option_values->pdata[i];
+	return NULL;
+}
+
+bool argument_flag(const struct arguments *a, const char *name)
+{
+	return argument_value(a, name) != NULL;
+}
+
+GPtrArray *argument_values(const struct arguments *a, const char *name)
+{
+	GPtrArray *values = g_ptr_array_new();
+	for (guint i = 0; i < a->option_names->len; i++)
+		if (strcmp(a->option_names->pdata[i], name) == 0)
+			g_ptr_array_add(values, a->option_values->pdata[i]);
+	return values;
+}
+
+uint64_t argument_number(const struct arguments *a, const char *name, uint64_t otherwise)
+{
+	const char *text = argument_value(a, name);
+	if (text == NULL)
+		return otherwise;
+	char *end;
+	errno = 0;
+	uint64_t number = strtoull(text, &end, 10);
+	if (!g_ascii_isdigit(*text) || *end != '\0' || errno)
+		exit(usage_error(a, "--%s: expected a number, found '%s'", name, text));
+	return number;
+}
+
+int argument_choice(const struct arguments *a, const char *name, const char *const *words,
+                    int otherwise)
+{
+	const char *text = argument_value(a, name);
+	if (text == NULL)
+		return otherwise;
+	for (int i = 0; words[i]; i++)
+		if (strcmp(words[i], text) == 0)
+			return i;
+	char *list = g_strjoinv(", ", (char **)words);
+	usage_error(a, "--%s: expected one of %s, found '%s'", name, list, text);
+	g_free(list);
+	exit(EXIT_BAD);
+}
+
+void argument_words(const struct arguments *a, unsigned low, unsigned high)
+{
+	if (a->words->len < low || a->words->len > high)
+		exit(usage_error(a, "expected %s, found %u operand%s", a->command->usage,
+		                 a->words->len, a->words->len == 1 ? "" : "s"));
+}
+
+enum output_format argument_format(const struct arguments *a, bool sarif)
+{
+	static const char *const words[] = { "text", "json", "sarif", NULL };
+	static const char *const without[] = { "text", "json", NULL };
+	return argument_choice(a, "format", sarif ? words : without, FORMAT_TEXT);
+}
+
+/* -- parsing ------------------------------------------------------------------------ */
+
+static const struct command_option *find_option(const struct command *c, const char *name,
+                                                size_t length, char letter)
+{
+	const struct command_option *tables[] = { c->options, common_options };
+	for (int i = 0; i < 2; i++)
+		for (const struct command_option *o = tables[i]; o && o->name; o++)
+			if (letter ? o->letter == letter
+			           : strlen(o->name) == length &&
+			                     !strncmp(o->name, name, length))
+				return o;
+	return NULL;
+}
+
+static void add_option(struct arguments *a, const struct command_option *o, char *value)
+{
+	g_ptr_array_add(a->option_names, (char *)o->name);
+	g_ptr_array_add(a->option_values, value);
+}
+
+/* One option at argv[i]; returns the index of the last word that it took, or -1. */
+static int parse_option(struct arguments *a, int argc, char **argv, int i)
+{
+	char *word = argv[i];
+	bool is_long = word[1] == '-';
+	char *equals = is_long ? strchr(word, '=') : NULL;
+	size_t length = is_long ? (equals ? (size_t)(equals - word) : strlen(word)) - 2 : 0;
+	const struct command_option *o =
+	        find_option(a->command, word + 2, length, is_long ? 0 : word[1]);
+	if (o == NULL) {
+		usage_error(a, "unknown option '%s'", word);
+		return -1;
+	}
+	char *value = equals ? equals + 1 : (!is_long && word[2] ? word + 2 : NULL);
+	if (o->argument == NULL) {
+		if (value) {
+			usage_error(a, "--%s takes no argument", o->name);
+			return -1;
+		}
+		add_option(a, o, "");
+		return i;
+	}
+	if (value == NULL && ++i == argc) {
+		usage_error(a, "--%s needs %s", o->name, o->argument);
+		return -1;
+	}
+	add_option(a, o, value ? value : argv[i]);
+	return i;
+}
+
+static bool parse(struct arguments *a, int argc, char **argv)
+{
+	for (int i = 0; i < argc; i++) {
+		if (strcmp(argv[i], "--") == 0) {
+			a->rest = argv + i + 1;
+			break;
+		}
+		if (argv[i][0] == '-' && argv[i][1] != '\0') {
+			i = parse_option(a, argc, argv, i);
+			if (i < 0)
+				return false;
+		} else {
+			g_ptr_array_add(a->words, argv[i]);
+		}
+	}
+	return true;
+}
+
+/* -- help --------------------------------------------------------------------------- */
+
+static void print_options(const struct command_option *options)
+{
+	for (const struct command_option *o = options; o && o->name; o++) {
+		char *left = g_strdup_printf("%c%c%s --%s%s%s", o->letter ? '-' : ' ',
+		                             o->letter ? o->letter : ' ', o->letter ? "," : " ",
+		                             o->name, o->argument ? " " : "",
+		                             o->argument ? o->argument : "");
+		printf("  %-34s %s%s\n", left,
+		       strlen(left) > 34 ? "\n                                     " : "",
+		       o->help);
+		g_free(left);
+	}
+}
+
+static int print_help(const struct command *c)
+{
+	printf("usage: heddle %s %s\n\n%s.\n", c->name, c->usage, c->summary);
+	if (c->details)
+		printf("\n%s\n", c->details);
+	puts("\noptions:");
+	print_options(c->options);
+	print_options(common_options);
+	return 0;
+}
+
+static int print_overview(void)
+{
+	puts("heddle: an explorer of races and schedules of multithreaded programs\n\n"
+	     "usage: heddle TRACE                  explore a trace\n"
+	     "       heddle COMMAND [ARGUMENTS]\n\n"
+	     "commands:");
+	for (const struct command *const *c = commands; *c; c++)
+		printf("  %-10s %s\n", (*c)->name, (*c)->summary);
+	puts("\n'heddle COMMAND --help' says more.  Exit status: 0 nothing found, 1 something "
+	     "found,\n"
+	     "2 bad usage or input, 3 a budget ran out before every candidate had a verdict.");
+	return 0;
+}
+
+/* The table for shell completion and the manual: name, options. */
+static int print_table(void)
+{
+	for (const struct command *const *c = commands; *c; c++) {
+		printf("command\t%s\t%s\t%s\n", (*c)->name, (*c)->usage, (*c)->summary);
+		const struct command_option *tables[] = { (*c)->options, common_options };
+		for (int i = 0; i < 2 && !(*c)->passes_through; i++)
+			for (const struct command_option *o = tables[i]; o && o->name; o++)
+				printf("option\t%s\t--%s\t%s\t%s\n", (*c)->name, o->name,
+				       o->argument ? o->argument : "", o->help);
+	}
+	return 0;
+}
+
+/* -- main --------------------------------------------------------------------------- */
+
+static const struct command *find_command(const char *name)
+{
+	for (const struct command *const *c = commands; *c; c++)
+		if (strcmp((*c)->name, name) == 0)
+			return *c;
+	return NULL;
+}
+
+static int run(const struct command *c, int argc, char **argv)
+{
+	struct arguments a = { .command = c,
+		               .words = g_ptr_array_new(),
+		               .option_names = g_ptr_array_new(),
+		               .option_values = g_ptr_array_new() };
+	int status;
+	if (c->passes_through) {
+		a.rest = argv;
+		status = c->run(&a);
+	} else if (!parse(&a, argc, argv)) {
+		status = EXIT_BAD;
+	} else if (argument_flag(&a, "help")) {
+		status = print_help(c);
+	} else {
+		quiet = argument_flag(&a, "quiet");
+		status = c->run(&a);
+		progress_done();
+	}
+	g_ptr_array_free(a.words, TRUE);
+	g_ptr_array_free(a.option_names, TRUE);
+	g_ptr_array_free(a.option_values, TRUE);
+	return status;
+}
+
+/* Output that could not be written is an error, not a success with half a report. */
+static int flush_output(int status)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	if (errno == EPIPE)
+		return status;
+	struct error e;
+	error_set(&e, "standard output", "make room or write elsewhere", "cannot write: %s",
+	          g_strerror(errno));
+	return fail(&e);
+}
+
+int command_main(int argc, char **argv)
+{
+	setlocale(LC_ALL, "");
+	signal(SIGPIPE, SIG_IGN);
+	struct arguments none = { 0 };
+	if (argc < 2) {
+		print_overview();
+		return EXIT_BAD;
+	}
+	const char *first = argv[1];
+	if (!strcmp(first, "--help") || !strcmp(first, "-h") || !strcmp(first, "help")) {
+		const struct command *c = argc > 2 ? find_command(argv[2]) : NULL;
+		return flush_output(c ? print_help(c) : print_overview());
+	}
+	if (!strcmp(first, "--version")) {
+		puts("heddle " HEDDLE_VERSION);
+		return flush_output(0);
+	}
+	if (!strcmp(first, "--table"))
+		return flush_output(print_table());
+	const struct command *c = find_command(first);
+	if (c)
+		return flush_output(run(c, argc - 2, argv + 2));
+	/* `heddle TRACE` opens it. */
+	const struct command *open = find_command("open");
+	if (open && (first[0] == '-' || access(first, F_OK) == 0 || strpbrk(first, "./")))
+		return flush_output(run(open, argc - 1, argv + 1));
+	return usage_error(&none, "'%s' is neither a command nor a file", first);
+}
+
+/* -- traces ------------------------------------------------------------------------- */
+
+struct trace *open_trace(const struct arguments *a, const char *path)
+{
+	struct error e;
+	struct trace_options options = { .lenient = argument_flag(a, "lenient") };
+	struct trace *t = trace_open(path, &options, progress_on_stderr(), &e);
+	progress_done();
+	if (t == NULL) {
+		say_error(&e);
+		return NULL;
+	}
+	for (guint i = 0; !quiet && t->warnings && i < t->warnings->len; i++)
+		say(trace_name(t), t->warnings->pdata[i], "");
+	return t;
+}
