@@ -14,7 +14,7 @@ struct account {
 
 static struct account acct = { .balance = 100 };
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
-static int audit; /* who looked last */
+int audit; /* who looked last */
 
 static void deposit(long n)
 {
