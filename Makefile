@@ -26,14 +26,11 @@ OPT ?= -O2 -g
 SANFLAGS := $(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 , := ,
 
-# Asked once, and only when something is to be built: `make deps` must work without them.
-ifeq (,$(filter-out deps clean,$(or $(MAKECMDGOALS),all)))
-else ifneq (,$(filter-out check demo check-asan bench,$(or $(MAKECMDGOALS),all)))
-PKG_CFLAGS := $(shell pkg-config --cflags $(PKG) 2>/dev/null)
-PKG_LIBS := $(shell pkg-config --libs $(PKG) 2>/dev/null)
+# Asked once, by the inner make of a target that calls deps first.
+ifneq (,$(filter-out deps clean check check-asan demo bench dist,$(or $(MAKECMDGOALS),all)))
+PKG_CFLAGS := $(shell pkg-config --cflags $(PKG))
+PKG_LIBS := $(shell pkg-config --libs $(PKG))
 endif
-PKG_CFLAGS ?= $(shell pkg-config --cflags $(PKG) 2>/dev/null)
-PKG_LIBS ?= $(shell pkg-config --libs $(PKG) 2>/dev/null)
 
 CPPFLAGS += -I. -I$(B) -I/usr/include/libdwarf -D_GNU_SOURCE -DHEDDLE_VERSION='"$(VERSION)"'
 CFLAGS_ALL = -std=gnu17 $(OPT) $(WARN) $(SANFLAGS) $(PKG_CFLAGS) -MMD -MP $(CFLAGS)
@@ -103,8 +100,39 @@ demo: deps
 	samples/demo.sh
 
 bench: deps
-	$(MAKE) all $(call bin,$(BENCH_SRC))
+	$(MAKE) all benches
 	tests/bench/run.sh $(B)
+
+benches: $(call bin,$(BENCH_SRC))
+.PHONY: benches
+
+# Everything is found beside the binary: bin/heddle looks in ../lib/heddle and
+# ../share/heddle, ./heddle of the tree in build/ and in specs/ and samples/.
+INSTALL_ROOT = $(DESTDIR)$(PREFIX)
+install: all
+	install -D -m 755 $(HEDDLE) $(INSTALL_ROOT)/bin/heddle
+	install -D -m 755 $(B)/libheddle-record.so $(INSTALL_ROOT)/lib/heddle/libheddle-record.so
+	for f in specs/*.spec; do install -D -m 644 $$f $(INSTALL_ROOT)/share/heddle/$$f; done
+	for f in samples/*/*; do install -D -m 644 $$f $(INSTALL_ROOT)/share/heddle/$$f; done
+	for f in $(wildcard include/heddle.h engine/record/heddle.h); do \
+		install -D -m 644 $$f $(INSTALL_ROOT)/include/heddle.h; done
+	install -D -m 644 docs/heddle.1 $(INSTALL_ROOT)/share/man/man1/heddle.1
+	install -D -m 644 docs/heddle.bash $(INSTALL_ROOT)/share/bash-completion/completions/heddle
+
+uninstall:
+	rm -rf $(INSTALL_ROOT)/bin/heddle $(INSTALL_ROOT)/lib/heddle $(INSTALL_ROOT)/share/heddle \
+		$(INSTALL_ROOT)/include/heddle.h $(INSTALL_ROOT)/share/man/man1/heddle.1 \
+		$(INSTALL_ROOT)/share/bash-completion/completions/heddle
+
+dist:
+	@mkdir -p build
+	git archive --prefix=heddle-$(VERSION)/ -o build/heddle-$(VERSION).tar.gz HEAD
+
+# The generated documents are committed; tests/e2e/manual.t compares them.
+manual: all
+	docs/manual.sh man $(HEDDLE:heddle=./heddle) >docs/heddle.1
+	docs/manual.sh bash $(HEDDLE:heddle=./heddle) >docs/heddle.bash
+.PHONY: manual
 
 format:
 	clang-format -i $$(find engine debuginfo tui tests samples -name '*.[ch]')

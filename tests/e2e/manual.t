@@ -1,0 +1,27 @@
+#!/bin/bash
+# The committed manual page and completion are those that the program's table makes; help
+# and bad usage.
+. tests/e2e/lib.sh
+for kind in man:docs/heddle.1 bash:docs/heddle.bash; do
+	run docs/manual.sh "${kind%%:*}" "$HEDDLE"
+	is "$out" "$(cat "${kind#*:}")" "${kind#*:} is up to date (make manual)"
+done
+run bash -n docs/heddle.bash
+is "$status" 0 "the completion is a bash script"
+run "$HEDDLE" --version
+is "$status" 0 "--version"
+like "$out" '^heddle [0-9.]+$' "--version prints the version"
+for c in $("$HEDDLE" --table | awk -F'\t' '$1 == "command" { print $2 }'); do
+	case $c in cc | c++) continue ;; esac
+	run "$HEDDLE" "$c" --help
+	is "$status" 0 "$c --help"
+	like "$out" "^usage: heddle $c" "$c --help names its usage"
+	run "$HEDDLE" "$c" --no-such-option
+	is "$status" 2 "$c refuses an unknown option"
+	like "$err" "unknown option '--no-such-option'" "$c names the unknown option"
+done
+run "$HEDDLE" no-such-command
+is "$status" 2 "an unknown command"
+run "$HEDDLE"
+is "$status" 2 "no arguments at all"
+done_testing
