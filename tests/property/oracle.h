@@ -18,6 +18,8 @@ struct random_options {
 };
 /* A well-formed random trace; the same seed gives the same trace. Caller closes it. */
 struct trace *random_trace(uint64_t seed, const struct random_options *options);
+/* The text that it is made from (caller frees). */
+char *random_text(uint64_t seed, const struct random_options *options);
 /* Its text, for a failing case (caller frees). */
 char *trace_text(const struct trace *t);
 
@@ -26,7 +28,18 @@ char *trace_text(const struct trace *t);
 bool *oracle_races(const struct trace *t, bool use_values);
 /* Races with a witness that keeps the order of critical sections on each lock. */
 bool *oracle_sync_preserving_races(const struct trace *t);
+/*
+ * Visit every state that a correct reordering can reach, each once: `done` has a bit for
+ * each event that is in it.  With `keep_sections`, only reorderings that keep the order of
+ * the critical sections on each lock.
+ */
+void oracle_visit(const struct trace *t, bool use_values, bool keep_sections,
+		  void (*state)(void *context, uint32_t done), void *context);
+/* After the events of `done`: is `event` the next of its thread, with its must-order
+ * predecessors in `done`? */
+bool oracle_next(const struct trace *t, uint32_t done, uint32_t event);
 /* Is this sequence a correct reordering (rules 1-6)? */
-bool oracle_is_reordering(const struct trace *t, const uint32_t *sequence, size_t length);
+bool oracle_is_reordering(const struct trace *t, const uint32_t *sequence, size_t length,
+			  bool use_values);
 
 #endif

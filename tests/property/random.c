@@ -1,0 +1,390 @@
+/*
+ * random.c - random small well-formed traces, as text: each thread does what it may do in
+ * the state that the events so far have led to.
+ *
+ * Knows the text format and nothing else; the trace is made by the ordinary reader.
+ */
+#include "tests/property/oracle.h"
+#include "engine/trace/formats.h"
+
+enum { MAX_THREADS = 8, MAX_OBJECTS = 8 };
+
+struct runner { /* a thread of the generated program */
+	bool forked, ended, joined, waiting, woken, arrived;
+	int round;	 /* of the barrier, when arrived */
+	int wait_lock;	 /* to release after `wait`, to take after `wake`; -1 none */
+	bool wait_holds; /* the lock is still to be given up */
+	int scope;	 /* object of the open call, or -1 */
+};
+
+struct generator {
+	const struct random_options *options;
+	GRand *random;
+	GString *text;
+	uint32_t count; /* events so far */
+	struct runner thread[MAX_THREADS];
+	int owner[MAX_OBJECTS];			 /* of each lock, -1 free */
+	bool reader[MAX_OBJECTS][MAX_THREADS];	 /* who holds it shared */
+	int semaphore, messages, received, block_state; /* 0 none, 1 allocated, 2 freed */
+	int round, arrived, departed;		 /* of the barrier */
+	int value[32];				 /* of each variable, with values */
+	int clock;
+};
+
+static int below(struct generator *g, int n)
+{
+	return g_rand_int_range(g->random, 0, n);
+}
+
+static bool chance(struct generator *g, int percent)
+{
+	return below(g, 100) < percent;
+}
+
+static bool emit(struct generator *g, int t, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+static bool emit(struct generator *g, int t, const char *format, ...)
+{
+	va_list list;
+
+	g_string_append_printf(g->text, "T%d|", t);
+	va_start(list, format);
+	g_string_append_vprintf(g->text, format, list);
+	va_end(list);
+	/* few locations, so that pairs of sites have several pairs of events */
+	g_string_append_printf(g->text, "|%d\n", below(g, 3) + 3 * t);
+	g->count++;
+	return true;
+}
+
+static bool lock_free(const struct generator *g, int l)
+{
+	if (g->owner[l] >= 0)
+		return false;
+	for (int t = 0; t < MAX_THREADS; t++) {
+		if (g->reader[l][t])
+			return false;
+	}
+	return true;
+}
+
+static const char *const orders[] = { "rlx", "acq", "rel", "acq_rel", "seq_cst" };
+
+static bool access_plain(struct generator *g, int t, const char *name, int index)
+{
+	bool write = chance(g, 50);
+
+	if (!g->options->values)
+		return emit(g, t, "%s(%s)", write ? "w" : "r", name);
+	if (write)
+		g->value[index] = below(g, 2);
+	return emit(g, t, "%s(%s)=%d", write ? "w" : "r", name, g->value[index]);
+}
+
+static bool step_access(struct generator *g, int t)
+{
+	char name[16];
+	int v = below(g, (int)g->options->variables);
+
+	g_snprintf(name, sizeof(name), "x%d", v);
+	return access_plain(g, t, name, v);
+}
+
+static bool step_sized(struct generator *g, int t)
+{
+	static const int sizes[] = { 1, 2, 2, 4 };
+	int size = sizes[below(g, 4)];
+
+	return emit(g, t, "%s%d(m+%d)", chance(g, 50) ? "w" : "r", size, below(g, 5 - size));
+}
+
+static bool step_atomic(struct generator *g, int t)
+{
+	int kind = below(g, 4);
+	const char *order = orders[below(g, 5)];
+
+	if (kind == 3)
+		return emit(g, t, "fence(%s)", order);
+	if (kind == 2)
+		return emit(g, t, "rmw(a);%s", order);
+	if (kind == 1)
+		return emit(g, t, "aw(a);%s", chance(g, 50) ? "rlx" : "rel");
+	return emit(g, t, "ar(a);%s", chance(g, 50) ? "rlx" : "acq");
+}
+
+static bool step_lock(struct generator *g, int t)
+{
+	int l = below(g, (int)g->options->locks);
+
+	if (g->owner[l] == t) {
+		g->owner[l] = -1;
+		return emit(g, t, "rel(l%d)", l);
+	}
+	if (g->reader[l][t]) {
+		g->reader[l][t] = false;
+		return emit(g, t, "rrel(l%d)", l);
+	}
+	if (g->options->rwlocks && chance(g, 50)) {
+		if (g->owner[l] >= 0)
+			return false;
+		g->reader[l][t] = true;
+		return emit(g, t, "racq(l%d)", l);
+	}
+	if (!lock_free(g, l))
+		return false;
+	g->owner[l] = t;
+	return emit(g, t, "acq(l%d)", l);
+}
+
+static bool step_try(struct generator *g, int t)
+{
+	int l = below(g, (int)g->options->locks);
+
+	if (g->options->semaphores && chance(g, 40))
+		return g->semaphore == 0 && emit(g, t, "taketryfail(s)");
+	if (lock_free(g, l) || g->owner[l] == t || g->reader[l][t])
+		return false;
+	return emit(g, t, "tryfail(l%d)", l);
+}
+
+static bool step_fork(struct generator *g, int t)
+{
+	for (uint32_t u = 1; u < g->options->threads; u++) {
+		if (!g->thread[u].forked) {
+			g->thread[u].forked = true;
+			return emit(g, t, "fork(T%u)", u);
+		}
+	}
+	return false;
+}
+
+static bool step_join(struct generator *g, int t)
+{
+	int u = below(g, (int)g->options->threads);
+	struct runner *r = &g->thread[u];
+
+	if (u == t || u == 0 || !r->forked || r->joined || r->waiting || r->arrived ||
+	    r->scope >= 0)
+		return false;
+	r->ended = r->joined = true;
+	return emit(g, t, "join(T%d)", u);
+}
+
+static bool step_condition(struct generator *g, int t)
+{
+	struct runner *r = &g->thread[t];
+
+	if (chance(g, 50))
+		return emit(g, t, chance(g, 60) ? "signal(c)" : "broadcast(c)");
+	r->waiting = true;
+	r->wait_lock = -1;
+	for (uint32_t l = 0; l < g->options->locks; l++) {
+		if (g->owner[l] == t) {
+			r->wait_lock = (int)l;
+			r->wait_holds = true;
+		}
+	}
+	return emit(g, t, "wait(c)");
+}
+
+/* What a thread in a wait does: give up the lock, be woken, take the lock again. */
+static bool step_waiting(struct generator *g, int t)
+{
+	struct runner *r = &g->thread[t];
+
+	if (r->wait_holds) {
+		r->wait_holds = false;
+		g->owner[r->wait_lock] = -1;
+		return emit(g, t, "rel(l%d)", r->wait_lock);
+	}
+	if (!r->woken) {
+		r->woken = true;
+		if (r->wait_lock < 0)
+			r->waiting = r->woken = false;
+		return emit(g, t, "wake(c)");
+	}
+	if (!lock_free(g, r->wait_lock))
+		return false;
+	g->owner[r->wait_lock] = t;
+	r->waiting = r->woken = false;
+	return emit(g, t, "acq(l%d)", r->wait_lock);
+}
+
+static bool step_barrier(struct generator *g, int t)
+{
+	struct runner *r = &g->thread[t];
+
+	if (!r->arrived) {
+		if (g->departed > 0) {
+			g->round++;
+			g->arrived = g->departed = 0;
+		}
+		r->arrived = true;
+		r->round = g->round;
+		g->arrived++;
+		return emit(g, t, "arrive(b)");
+	}
+	if (r->round == g->round && g->arrived < 2)
+		return false;
+	if (r->round == g->round)
+		g->departed++;
+	r->arrived = false;
+	return emit(g, t, "depart(b)");
+}
+
+static bool step_semaphore(struct generator *g, int t)
+{
+	if (chance(g, 50)) {
+		g->semaphore++;
+		return emit(g, t, "post(s)");
+	}
+	if (g->semaphore == 0)
+		return false;
+	g->semaphore--;
+	return emit(g, t, "take(s)");
+}
+
+static bool step_message(struct generator *g, int t)
+{
+	if (g->received < g->messages && chance(g, 60))
+		return emit(g, t, "rcv(g%d)", g->received++);
+	return emit(g, t, "snd(g%d)", g->messages++);
+}
+
+static bool step_block(struct generator *g, int t)
+{
+	char name[16];
+	int v = below(g, 2);
+
+	if (g->block_state != 1 && chance(g, 70)) {
+		g->block_state = 1;
+		return emit(g, t, "alloc(p,8)");
+	}
+	if (g->block_state == 0)
+		return false;
+	if (g->block_state == 1 && chance(g, 25)) {
+		g->block_state = 2;
+		return emit(g, t, "free(p)");
+	}
+	g_snprintf(name, sizeof(name), "p.f%d", v);
+	return access_plain(g, t, name, 20 + v);
+}
+
+static bool step_invocation(struct generator *g, int t)
+{
+	struct runner *r = &g->thread[t];
+
+	if (r->scope >= 0) {
+		int o = r->scope;
+
+		r->scope = -1;
+		return emit(g, t, "ret(o%d.put)=%d", o, g->clock++);
+	}
+	if (chance(g, 50))
+		return emit(g, t, "act(o0.put,%d)=%d", below(g, 2), g->clock++);
+	r->scope = 0;
+	return emit(g, t, "call(o0.put,%d)", below(g, 2));
+}
+
+static bool step(struct generator *g, int t)
+{
+	const struct random_options *o = g->options;
+	const struct {
+		bool on;
+		int weight;
+		bool (*run)(struct generator *g, int t);
+	} kinds[] = {
+		{ o->variables > 0, 40, step_access },
+		{ o->locks > 0, 35, step_lock },
+		{ o->forks, 20, step_fork },
+		{ o->joins, 5, step_join },
+		{ o->sizes, 25, step_sized },
+		{ o->atomics, 25, step_atomic },
+		{ o->tries, 15, step_try },
+		{ o->conditions, 15, step_condition },
+		{ o->barriers, 15, step_barrier },
+		{ o->semaphores, 20, step_semaphore },
+		{ o->messages, 15, step_message },
+		{ o->blocks, 25, step_block },
+		{ o->invocations, 20, step_invocation },
+	};
+	int total = 0, chosen;
+
+	if (g->thread[t].waiting)
+		return step_waiting(g, t);
+	if (g->thread[t].arrived)
+		return step_barrier(g, t);
+	for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
+		total += kinds[i].on ? kinds[i].weight : 0;
+	chosen = below(g, total);
+	for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
+		int weight = kinds[i].on ? kinds[i].weight : 0;
+
+		if (chosen < weight)
+			return kinds[i].run(g, t);
+		chosen -= weight;
+	}
+	return false;
+}
+
+static void prepare(struct generator *g)
+{
+	for (int t = 0; t < MAX_THREADS; t++) {
+		g->thread[t].forked = t == 0 || !g->options->forks;
+		g->thread[t].scope = g->thread[t].wait_lock = -1;
+	}
+	for (int l = 0; l < MAX_OBJECTS; l++)
+		g->owner[l] = -1;
+	g_string_append(g->text, "#! heddle 1\n");
+	if (g->options->semaphores) {
+		g->semaphore = below(g, 2);
+		g_string_append_printf(g->text, "#! semaphore s %d\n", g->semaphore);
+	}
+}
+
+char *random_text(uint64_t seed, const struct random_options *options)
+{
+	struct generator g = {
+		.options = options,
+		.random = g_rand_new_with_seed_array(
+			(guint32[]){ (guint32)seed, (guint32)(seed >> 32), 77 }, 3),
+		.text = g_string_new(NULL),
+	};
+	uint32_t wanted = options->events / 2 + below(&g, (int)(options->events + 1) / 2) + 1;
+
+	BUG_ON(options->threads > MAX_THREADS || options->locks > MAX_OBJECTS ||
+	       options->variables > 20);
+	prepare(&g);
+	wanted = MIN(wanted, options->events);
+	for (int tries = 0; g.count < wanted && tries < 2000; tries++) {
+		int t = below(&g, (int)options->threads);
+
+		if (g.thread[t].forked && !g.thread[t].ended)
+			step(&g, t);
+	}
+	g_rand_free(g.random);
+	return g_string_free(g.text, FALSE);
+}
+
+struct trace *random_trace(uint64_t seed, const struct random_options *options)
+{
+	struct error error;
+	char *text = random_text(seed, options);
+	struct trace *t = trace_from_text("random", text, strlen(text),
+					  &(struct trace_options){ 0 }, &error);
+
+	if (t == NULL)
+		BUG("seed %" G_GUINT64_FORMAT ": %s: %s\n%s", seed, error.where, error.what,
+		    text);
+	g_free(text);
+	return t;
+}
+
+char *trace_text(const struct trace *t)
+{
+	GString *out = g_string_new(NULL);
+	uint64_t left_out = 0;
+
+	trace_print(t, TRACE_TEXT, NULL, out, &left_out);
+	return g_string_free(out, FALSE);
+}
