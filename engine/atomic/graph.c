@@ -178,7 +178,7 @@ static void write_cell(struct maker *k, struct cell *c, uint32_t unit, uint32_t 
 	c->write = (struct touch){ unit, event, k->serials[unit] };
 }
 
-static void access(struct maker *k, uint32_t event)
+static void access_variables(struct maker *k, uint32_t event)
 {
 	const struct event *e = &k->t->events[event];
 	struct wide run = event_variables(k->t, e);
@@ -259,7 +259,7 @@ static void step(struct maker *k, uint32_t event)
 	if (event_inert(e))
 		return;
 	if (op_is_access(e->op))
-		access(k, event);
+		access_variables(k, event);
 	else if (e->op == OP_UBEG || e->op == OP_ENTER)
 		open_unit(k, event);
 	else if (e->op == OP_UEND || e->op == OP_LEAVE)
