@@ -36,9 +36,9 @@ const char *debuginfo_damage(const struct debuginfo *d);
 /* --- code ------------------------------------------------------------------------- */
 
 struct debug_place {
-	const char *file;     /* as the compiler was given it: "src/bank.c"; "" unknown */
-	const char *path;     /* absolute, where the compiler said so; "" unknown */
-	const char *function; /* "" unknown; C++ with namespace and class */
+	const char *file;      /* as the compiler was given it: "src/bank.c"; "" unknown */
+	const char *path;      /* absolute, where the compiler said so; "" unknown */
+	const char *function;  /* "" unknown; C++ with namespace and class */
 	uint32_t line, column; /* 0 unknown */
 	uint32_t function_id;  /* or NONE (functions known by symbol alone) */
 	uint64_t offset;       /* of the address in the function */
@@ -49,16 +49,16 @@ struct debug_place {
  * 0 when nothing is known.  A symbol alone gives a place without a file.
  */
 size_t debuginfo_code(const struct debuginfo *d, uint64_t address, struct debug_place *places,
-		      size_t room);
+                      size_t room);
 
 struct debug_function {
-	const char *name; /* qualified in C++ */
+	const char *name;   /* qualified in C++ */
 	uint64_t low, high; /* of its main range; 0 when it has no code of its own */
 	const char *file;
 	uint32_t line;
 	uint32_t variables, variable_count; /* see debuginfo_local; parameters come first */
 	uint32_t parameter_count;
-	bool external;	    /* has external linkage */
+	bool external;      /* has external linkage */
 	bool address_taken; /* a relocation or an instruction takes its address */
 };
 struct debug_local {
@@ -91,16 +91,16 @@ enum debug_type_kind {
 struct debug_type {
 	enum debug_type_kind kind;
 	const char *name; /* "struct account", "job_t", "int"; "" when it has none */
-	uint64_t size;	  /* bytes; 0 unknown */
+	uint64_t size;    /* bytes; 0 unknown */
 	uint32_t target;  /* of pointers, arrays, typedefs and qualifiers; NONE is void */
-	uint64_t count;	  /* elements of an array; 0 unknown (flexible, variable) */
+	uint64_t count;   /* elements of an array; 0 unknown (flexible, variable) */
 	uint32_t members, member_count;
 };
 struct debug_member {
 	const char *name; /* "" for an anonymous struct or a base class */
 	uint32_t type;
 	uint64_t offset;
-	uint64_t size;	   /* bytes it touches (of a bit-field: its covering bytes) */
+	uint64_t size;     /* bytes it touches (of a bit-field: its covering bytes) */
 	uint32_t bit_size; /* 0: no bit-field */
 };
 /* Type ids may be NONE everywhere: the unknown type. */
@@ -128,20 +128,20 @@ uint32_t debuginfo_pointee(const struct debuginfo *d, uint32_t type);
  */
 struct debug_part {
 	uint32_t type;
-	uint64_t rest;	/* offset within the part */
-	bool exact;	/* the part begins at offset and is `size` bytes */
-	uint32_t owner;	/* the innermost struct passed through, or NONE */
+	uint64_t rest;       /* offset within the part */
+	bool exact;          /* the part begins at offset and is `size` bytes */
+	uint32_t owner;      /* the innermost struct passed through, or NONE */
 	unsigned qualifiers; /* of everything passed through */
 };
 struct debug_part debuginfo_part(const struct debuginfo *d, uint32_t type, uint64_t offset,
-				 uint64_t size, GString *path);
+                                 uint64_t size, GString *path);
 
 /* --- data ------------------------------------------------------------------------- */
 
 struct debug_variable {
 	uint64_t address, size;
-	const char *name; /* qualified in C++ */
-	uint32_t type;	  /* NONE: known by symbol alone */
+	const char *name;  /* qualified in C++ */
+	uint32_t type;     /* NONE: known by symbol alone */
 	uint32_t function; /* a function's static: which; else NONE */
 	const char *file;
 	uint32_t line;
@@ -153,6 +153,6 @@ uint32_t debuginfo_variable_count(const struct debuginfo *d);
 const struct debug_variable *debuginfo_variable(const struct debuginfo *d, uint32_t variable);
 /* "acct.balance" for address..address+size; false (nothing appended) when unknown. */
 bool debuginfo_data_name(const struct debuginfo *d, uint64_t address, uint64_t size,
-			 GString *name);
+                         GString *name);
 
 #endif

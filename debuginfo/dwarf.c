@@ -43,10 +43,10 @@ struct pending {
 	uint64_t origin;
 };
 
-struct level { /* what a DIE's children lie in */
-	uint32_t function;	   /* or NONE */
-	uint32_t scope;		   /* or NONE */
-	uint32_t type;		   /* struct or array whose children these are, or NONE */
+struct level {                       /* what a DIE's children lie in */
+	uint32_t function;           /* or NONE */
+	uint32_t scope;              /* or NONE */
+	uint32_t type;               /* struct or array whose children these are, or NONE */
 	GArray *parameters, *locals; /* struct debug_local, collected for `function`; or NULL */
 	unsigned depth;
 };
@@ -62,7 +62,7 @@ struct facts { /* the attributes of one DIE that we use */
 	uint64_t line, file, call_line, call_file, call_column;
 	uint64_t address;
 	bool has_low, has_high, high_is_size, has_location, has_bit_offset, has_old_bit_offset,
-		has_count, external, declaration, artificial;
+	        has_count, external, declaration, artificial;
 	enum place_kind place;
 	Dwarf_Attribute ranges; /* owned */
 };
@@ -81,8 +81,8 @@ static bool fine(struct reader *r, int result, Dwarf_Error *error)
 static void damaged(struct reader *r, const char *where, Dwarf_Error *error)
 {
 	if (r->d->damage == NULL)
-		r->d->damage = g_strdup_printf("%s: %s", where,
-					       *error ? dwarf_errmsg(*error) : "no reason given");
+		r->d->damage = g_strdup_printf(
+		        "%s: %s", where, *error ? dwarf_errmsg(*error) : "no reason given");
 	if (*error != NULL)
 		dwarf_dealloc_error(r->dbg, *error);
 	*error = NULL;
@@ -132,8 +132,8 @@ static uint64_t leb(const uint8_t **at, const uint8_t *end)
 }
 
 /* A static address, and nothing more (no register, no stack value, no thread-local). */
-static enum place_kind static_address(struct reader *r, Dwarf_Die die, Dwarf_Attribute attribute,
-				      uint64_t *address)
+static enum place_kind static_address(struct reader *r, Dwarf_Die die,
+                                      Dwarf_Attribute attribute, uint64_t *address)
 {
 	Dwarf_Error error = NULL;
 	Dwarf_Unsigned length;
@@ -156,7 +156,8 @@ static enum place_kind static_address(struct reader *r, Dwarf_Die die, Dwarf_Att
 	} else if (op == DW_OP_addrx || op == DW_OP_GNU_addr_index) {
 		Dwarf_Addr value;
 		uint64_t index = leb(&at, end);
-		if (!fine(r, dwarf_debug_addr_index_to_addr(die, index, &value, &error), &error))
+		if (!fine(r, dwarf_debug_addr_index_to_addr(die, index, &value, &error),
+		          &error))
 			return PLACE_OTHER;
 		*address = value;
 	} else
@@ -189,7 +190,7 @@ static uint64_t member_offset(struct reader *r, Dwarf_Attribute attribute, bool 
 }
 
 static void read_attribute(struct reader *r, Dwarf_Die die, Dwarf_Attribute a, Dwarf_Half which,
-			   struct facts *f)
+                           struct facts *f)
 {
 	Dwarf_Error error = NULL;
 	char *text;
@@ -199,23 +200,57 @@ static void read_attribute(struct reader *r, Dwarf_Die die, Dwarf_Attribute a, D
 		if (fine(r, dwarf_formstring(a, &text, &error), &error))
 			f->name = text;
 		break;
-	case DW_AT_type: f->type = reference(r, a); break;
-	case DW_AT_specification: f->specification = reference(r, a); break;
-	case DW_AT_abstract_origin: f->origin = reference(r, a); break;
-	case DW_AT_byte_size: number(r, a, &f->size); break;
-	case DW_AT_decl_line: number(r, a, &f->line); break;
-	case DW_AT_decl_file: number(r, a, &f->file); break;
-	case DW_AT_call_line: number(r, a, &f->call_line); break;
-	case DW_AT_call_file: number(r, a, &f->call_file); break;
-	case DW_AT_call_column: number(r, a, &f->call_column); break;
-	case DW_AT_external: f->external = flag(r, a); break;
-	case DW_AT_declaration: f->declaration = flag(r, a); break;
-	case DW_AT_artificial: f->artificial = flag(r, a); break;
-	case DW_AT_bit_size: number(r, a, &f->bit_size); break;
-	case DW_AT_data_bit_offset: f->has_bit_offset = number(r, a, &f->bit_offset); break;
-	case DW_AT_bit_offset: f->has_old_bit_offset = number(r, a, &f->old_bit_offset); break;
-	case DW_AT_data_member_location: f->location = member_offset(r, a, &f->has_location); break;
-	case DW_AT_count: f->has_count = number(r, a, &f->count); break;
+	case DW_AT_type:
+		f->type = reference(r, a);
+		break;
+	case DW_AT_specification:
+		f->specification = reference(r, a);
+		break;
+	case DW_AT_abstract_origin:
+		f->origin = reference(r, a);
+		break;
+	case DW_AT_byte_size:
+		number(r, a, &f->size);
+		break;
+	case DW_AT_decl_line:
+		number(r, a, &f->line);
+		break;
+	case DW_AT_decl_file:
+		number(r, a, &f->file);
+		break;
+	case DW_AT_call_line:
+		number(r, a, &f->call_line);
+		break;
+	case DW_AT_call_file:
+		number(r, a, &f->call_file);
+		break;
+	case DW_AT_call_column:
+		number(r, a, &f->call_column);
+		break;
+	case DW_AT_external:
+		f->external = flag(r, a);
+		break;
+	case DW_AT_declaration:
+		f->declaration = flag(r, a);
+		break;
+	case DW_AT_artificial:
+		f->artificial = flag(r, a);
+		break;
+	case DW_AT_bit_size:
+		number(r, a, &f->bit_size);
+		break;
+	case DW_AT_data_bit_offset:
+		f->has_bit_offset = number(r, a, &f->bit_offset);
+		break;
+	case DW_AT_bit_offset:
+		f->has_old_bit_offset = number(r, a, &f->old_bit_offset);
+		break;
+	case DW_AT_data_member_location:
+		f->location = member_offset(r, a, &f->has_location);
+		break;
+	case DW_AT_count:
+		f->has_count = number(r, a, &f->count);
+		break;
 	case DW_AT_upper_bound:
 		if (!f->has_count && number(r, a, &f->count) && f->count < UINT64_MAX / 2) {
 			f->has_count = true;
@@ -233,8 +268,11 @@ static void read_attribute(struct reader *r, Dwarf_Die die, Dwarf_Attribute a, D
 		} else
 			f->has_high = f->high_is_size = number(r, a, &f->high);
 		break;
-	case DW_AT_location: f->place = static_address(r, die, a, &f->address); break;
-	default: break;
+	case DW_AT_location:
+		f->place = static_address(r, die, a, &f->address);
+		break;
+	default:
+		break;
 	}
 }
 
@@ -295,9 +333,9 @@ static uint32_t type_id(struct reader *r, uint64_t offset)
 		return NONE;
 	uint32_t id = id_at(r->type_ids, offset);
 	if (id == NONE) {
-		struct type_record type = { .public = { .kind = TYPE_UNKNOWN,
-							.name = "",
-							.target = NONE } };
+		struct type_record type = {
+			.public = { .kind = TYPE_UNKNOWN, .name = "", .target = NONE }
+		};
 		id = r->d->types->len;
 		g_array_append_val(r->d->types, type);
 		id_set(r->type_ids, offset, id);
@@ -312,7 +350,7 @@ static uint32_t function_id(struct reader *r, uint64_t offset)
 	uint32_t id = id_at(r->function_ids, offset);
 	if (id == NONE) {
 		struct function_record function = { .public = { .name = "", .file = "" },
-						    .origin = NONE };
+			                            .origin = NONE };
 		id = r->d->functions->len;
 		g_array_append_val(r->d->functions, function);
 		id_set(r->function_ids, offset, id);
@@ -465,8 +503,10 @@ static void add_ranges_4(struct reader *r, uint64_t offset, uint32_t scope)
 	Dwarf_Signed count;
 	Dwarf_Unsigned bytes;
 	Dwarf_Off real;
-	if (!fine(r, dwarf_get_ranges_b(r->dbg, offset, r->unit, &real, &list, &count, &bytes, &error),
-		  &error))
+	if (!fine(r,
+	          dwarf_get_ranges_b(r->dbg, offset, r->unit, &real, &list, &count, &bytes,
+	                             &error),
+	          &error))
 		return;
 	uint64_t base = r->base;
 	for (Dwarf_Signed i = 0; i < count; i++) {
@@ -481,22 +521,25 @@ static void add_ranges_4(struct reader *r, uint64_t offset, uint32_t scope)
 }
 
 static void add_ranges_5(struct reader *r, Dwarf_Attribute attribute, Dwarf_Half form,
-			 uint64_t value, uint32_t scope)
+                         uint64_t value, uint32_t scope)
 {
 	Dwarf_Error error = NULL;
 	Dwarf_Rnglists_Head head;
 	Dwarf_Unsigned count, global;
-	if (!fine(r, dwarf_rnglists_get_rle_head(attribute, form, value, &head, &count, &global, &error),
-		  &error))
+	if (!fine(r,
+	          dwarf_rnglists_get_rle_head(attribute, form, value, &head, &count, &global,
+	                                      &error),
+	          &error))
 		return;
 	for (Dwarf_Unsigned i = 0; i < count; i++) {
 		unsigned length, kind;
 		Dwarf_Unsigned raw1, raw2, low, high;
 		Dwarf_Bool unavailable;
 		if (!fine(r,
-			  dwarf_get_rnglists_entry_fields_a(head, i, &length, &kind, &raw1, &raw2,
-							    &unavailable, &low, &high, &error),
-			  &error) ||
+		          dwarf_get_rnglists_entry_fields_a(head, i, &length, &kind, &raw1,
+		                                            &raw2, &unavailable, &low, &high,
+		                                            &error),
+		          &error) ||
 		    kind == DW_RLE_end_of_list)
 			break;
 		if (kind != DW_RLE_base_address && kind != DW_RLE_base_addressx && !unavailable)
@@ -525,13 +568,13 @@ static void add_ranges(struct reader *r, const struct facts *f, uint32_t scope)
 }
 
 static uint32_t add_scope(struct reader *r, const struct facts *f, uint32_t function,
-			  uint32_t parent)
+                          uint32_t parent)
 {
 	struct scope scope = { .function = function,
-			       .parent = parent,
-			       .call_file = mapped_file(r, f->call_file),
-			       .call_line = (uint32_t)f->call_line,
-			       .call_column = (uint32_t)f->call_column };
+		               .parent = parent,
+		               .call_file = mapped_file(r, f->call_file),
+		               .call_line = (uint32_t)f->call_line,
+		               .call_column = (uint32_t)f->call_column };
 	if (parent != NONE)
 		scope.depth = AT(r->d->scopes, struct scope, parent)->depth + 1;
 	g_array_append_val(r->d->scopes, scope);
@@ -594,9 +637,10 @@ static void finish_array(struct reader *r, uint32_t id, uint32_t element, const 
 	struct debuginfo *d = r->d;
 	for (guint i = counts->len; i-- > 1;) {
 		struct type_record inner = { .public = { .kind = TYPE_ARRAY,
-							 .name = "",
-							 .target = element,
-							 .count = g_array_index(counts, uint64_t, i) } };
+			                                 .name = "",
+			                                 .target = element,
+			                                 .count = g_array_index(
+			                                         counts, uint64_t, i) } };
 		element = d->types->len;
 		g_array_append_val(d->types, inner);
 	}
@@ -628,15 +672,15 @@ static void read_array(struct reader *r, Dwarf_Die die, uint32_t id, uint32_t el
 
 /* The members of a struct are collected in `locals` of its level as debug_member. */
 static void read_struct(struct reader *r, Dwarf_Die die, const struct facts *f, uint32_t id,
-			const struct level *outer)
+                        const struct level *outer)
 {
 	struct debuginfo *d = r->d;
 	GArray *members = g_array_new(FALSE, FALSE, sizeof(struct debug_member));
 	struct level inner = { .function = NONE,
-			       .scope = NONE,
-			       .type = id,
-			       .locals = members,
-			       .depth = outer->depth + 1 };
+		               .scope = NONE,
+		               .type = id,
+		               .locals = members,
+		               .depth = outer->depth + 1 };
 	gsize prefix = r->prefix->len;
 	if (f->name != NULL)
 		g_string_append_printf(r->prefix, "%s::", f->name);
@@ -650,7 +694,7 @@ static void read_struct(struct reader *r, Dwarf_Die die, const struct facts *f, 
 }
 
 static bool read_type(struct reader *r, Dwarf_Die die, const struct facts *f,
-		      const struct level *level)
+                      const struct level *level)
 {
 	size_t i = 0;
 	while (i < G_N_ELEMENTS(type_tags) && type_tags[i].tag != f->tag)
@@ -658,13 +702,12 @@ static bool read_type(struct reader *r, Dwarf_Die die, const struct facts *f,
 	if (i == G_N_ELEMENTS(type_tags))
 		return false;
 	uint32_t id = type_id(r, f->offset), target = type_id(r, f->type);
-	const char *name = type_tags[i].word ? tagged(r, type_tags[i].word, f->name) :
-					       qualified(r, f->name);
+	const char *name = type_tags[i].word ? tagged(r, type_tags[i].word, f->name)
+	                                     : qualified(r, f->name);
 	struct type_record *type = AT(r->d->types, struct type_record, id);
-	type->public = (struct debug_type){ .kind = type_tags[i].kind,
-					    .name = name,
-					    .size = f->size,
-					    .target = target };
+	type->public = (struct debug_type){
+		.kind = type_tags[i].kind, .name = name, .size = f->size, .target = target
+	};
 	type->declaration = f->declaration;
 	if (type->public.kind == TYPE_ARRAY)
 		read_array(r, die, id, target);
@@ -687,18 +730,18 @@ static void read_member(struct reader *r, const struct facts *f, const struct le
 		return;
 	if (f->declaration || f->external) { /* a static member, defined elsewhere */
 		struct named named = { qualified(r, f->name), mapped_name(r, f->file),
-				       type_id(r, f->type), (uint32_t)f->line, f->external };
+			               type_id(r, f->type), (uint32_t)f->line, f->external };
 		add_named(r, f, &named);
 		return;
 	}
 	if (f->tag == DW_TAG_inheritance && !f->has_location)
 		return;
-	struct debug_member member = { .name = f->tag == DW_TAG_inheritance || f->name == NULL ?
-						       "" :
-						       debuginfo_intern(r->d, f->name),
-				       .type = type_id(r, f->type),
-				       .offset = f->location,
-				       .bit_size = (uint32_t)f->bit_size };
+	struct debug_member member = { .name = f->tag == DW_TAG_inheritance || f->name == NULL
+		                                       ? ""
+		                                       : debuginfo_intern(r->d, f->name),
+		                       .type = type_id(r, f->type),
+		                       .offset = f->location,
+		                       .bit_size = (uint32_t)f->bit_size };
 	if (f->bit_size > 0) {
 		uint64_t bit = f->location * 8;
 		if (f->has_bit_offset)
@@ -716,22 +759,22 @@ static void read_variable(struct reader *r, const struct facts *f, const struct 
 	struct debuginfo *d = r->d;
 	uint64_t origin = f->specification ? f->specification : f->origin;
 	bool local = level->function != NONE && level->parameters != NULL;
-	struct named named = { .name = f->name == NULL ? "" :
-				       level->function != NONE ? debuginfo_intern(d, f->name) :
-								 qualified(r, f->name),
-			       .file = mapped_name(r, f->file),
-			       .type = type_id(r, f->type),
-			       .line = (uint32_t)f->line,
-			       .external = f->external };
+	struct named named = { .name = f->name == NULL           ? ""
+		                       : level->function != NONE ? debuginfo_intern(d, f->name)
+		                                                 : qualified(r, f->name),
+		               .file = mapped_name(r, f->file),
+		               .type = type_id(r, f->type),
+		               .line = (uint32_t)f->line,
+		               .external = f->external };
 	add_named(r, f, &named);
 	if (f->tag == DW_TAG_variable && f->place == PLACE_ADDRESS && f->address != 0) {
 		struct debug_variable variable = { .address = f->address,
-						   .name = named.name,
-						   .type = named.type,
-						   .function = level->function,
-						   .file = named.file,
-						   .line = named.line,
-						   .external = named.external };
+			                           .name = named.name,
+			                           .type = named.type,
+			                           .function = level->function,
+			                           .file = named.file,
+			                           .line = named.line,
+			                           .external = named.external };
 		if (origin != 0) {
 			struct pending pending = { d->variables->len, origin };
 			g_array_append_val(r->pending, pending);
@@ -739,14 +782,14 @@ static void read_variable(struct reader *r, const struct facts *f, const struct 
 		g_array_append_val(d->variables, variable);
 	} else if (local && f->name != NULL) {
 		struct debug_local entry = { named.name, named.type };
-		g_array_append_val(f->tag == DW_TAG_formal_parameter ? level->parameters :
-								       level->locals,
-				   entry);
+		g_array_append_val(f->tag == DW_TAG_formal_parameter ? level->parameters
+		                                                     : level->locals,
+		                   entry);
 	}
 }
 
 static void read_function(struct reader *r, Dwarf_Die die, const struct facts *f,
-			  const struct level *outer)
+                          const struct level *outer)
 {
 	struct debuginfo *d = r->d;
 	uint32_t id = function_id(r, f->offset);
@@ -764,11 +807,14 @@ static void read_function(struct reader *r, Dwarf_Die die, const struct facts *f
 	if ((f->has_low && f->has_high) || f->ranges != NULL)
 		scope = add_scope(r, f, id, NONE);
 	if (d->ranges->len > first_range) {
-		const struct scope_range *range = AT(d->ranges, struct scope_range, first_range);
+		const struct scope_range *range =
+		        AT(d->ranges, struct scope_range, first_range);
 		record->public.low = range->low;
 		record->public.high = range->high;
 	}
-	struct level inner = { .function = id, .scope = scope, .type = NONE, .depth = outer->depth + 1 };
+	struct level inner = {
+		.function = id, .scope = scope, .type = NONE, .depth = outer->depth + 1
+	};
 	if (f->origin == 0) { /* else the abstract instance has the names */
 		inner.parameters = g_array_new(FALSE, FALSE, sizeof(struct debug_local));
 		inner.locals = g_array_new(FALSE, FALSE, sizeof(struct debug_local));
@@ -787,20 +833,20 @@ static void read_function(struct reader *r, Dwarf_Die die, const struct facts *f
 }
 
 static void read_inlined(struct reader *r, Dwarf_Die die, const struct facts *f,
-			 const struct level *outer)
+                         const struct level *outer)
 {
 	uint32_t scope = outer->scope;
 	if (scope != NONE)
 		scope = add_scope(r, f, function_id(r, f->origin), scope);
 	struct level inner = { .function = function_id(r, f->origin),
-			       .scope = scope,
-			       .type = NONE,
-			       .depth = outer->depth + 1 };
+		               .scope = scope,
+		               .type = NONE,
+		               .depth = outer->depth + 1 };
 	walk_children(r, die, &inner);
 }
 
 static void read_namespace(struct reader *r, Dwarf_Die die, const struct facts *f,
-			   const struct level *outer)
+                           const struct level *outer)
 {
 	struct level inner = { NONE, NONE, NONE, NULL, NULL, outer->depth + 1 };
 	gsize prefix = r->prefix->len;
@@ -816,19 +862,30 @@ static void read_die(struct reader *r, Dwarf_Die die, struct level *level)
 	if (read_facts(r, die, &f) && !read_type(r, die, &f, level)) {
 		switch (f.tag) {
 		case DW_TAG_member:
-		case DW_TAG_inheritance: read_member(r, &f, level); break;
+		case DW_TAG_inheritance:
+			read_member(r, &f, level);
+			break;
 		case DW_TAG_variable:
-		case DW_TAG_formal_parameter: read_variable(r, &f, level); break;
-		case DW_TAG_subprogram: read_function(r, die, &f, level); break;
-		case DW_TAG_inlined_subroutine: read_inlined(r, die, &f, level); break;
-		case DW_TAG_namespace: read_namespace(r, die, &f, level); break;
+		case DW_TAG_formal_parameter:
+			read_variable(r, &f, level);
+			break;
+		case DW_TAG_subprogram:
+			read_function(r, die, &f, level);
+			break;
+		case DW_TAG_inlined_subroutine:
+			read_inlined(r, die, &f, level);
+			break;
+		case DW_TAG_namespace:
+			read_namespace(r, die, &f, level);
+			break;
 		case DW_TAG_lexical_block: {
 			struct level inner = *level;
 			inner.depth++;
 			walk_children(r, die, &inner);
 			break;
 		}
-		default: break;
+		default:
+			break;
 		}
 	}
 	release_facts(r, &f);
@@ -860,8 +917,10 @@ static bool is_qualified_language(uint64_t language)
 	case DW_LANG_C_plus_plus_03:
 	case DW_LANG_C_plus_plus_11:
 	case DW_LANG_C_plus_plus_14:
-	case DW_LANG_Rust: return true;
-	default: return false;
+	case DW_LANG_Rust:
+		return true;
+	default:
+		return false;
 	}
 }
 
@@ -879,7 +938,7 @@ static void read_unit(struct reader *r)
 		dwarf_dealloc(r->dbg, attribute, DW_DLA_ATTR);
 	}
 	r->qualified = fine(r, dwarf_srclang(r->unit, &language, &error), &error) &&
-		       is_qualified_language(language);
+	               is_qualified_language(language);
 	read_facts(r, r->unit, &f);
 	r->base = f.has_low ? f.low : 0;
 	release_facts(r, &f);
@@ -900,9 +959,10 @@ static void read_units(struct reader *r)
 		Dwarf_Off abbreviations;
 		Dwarf_Half address_size, length_size, extension, kind;
 		Dwarf_Sig8 signature;
-		int result = dwarf_next_cu_header_d(r->dbg, 1, &length, &r->version, &abbreviations,
-						    &address_size, &length_size, &extension,
-						    &signature, &type_offset, &next, &kind, &error);
+		int result =
+		        dwarf_next_cu_header_d(r->dbg, 1, &length, &r->version, &abbreviations,
+		                               &address_size, &length_size, &extension,
+		                               &signature, &type_offset, &next, &kind, &error);
 		if (result == DW_DLV_ERROR)
 			damaged(r, "unit header", &error);
 		if (result != DW_DLV_OK)
@@ -924,7 +984,8 @@ static void resolve_functions(struct debuginfo *d)
 		struct function_record *f = AT(d->functions, struct function_record, i);
 		uint32_t at = f->origin;
 		for (int hops = 0; at != NONE && hops < 8; hops++) {
-			const struct function_record *o = AT(d->functions, struct function_record, at);
+			const struct function_record *o =
+			        AT(d->functions, struct function_record, at);
 			if (f->public.name[0] == '\0')
 				f->public.name = o->public.name;
 			if (f->public.line == 0) {
@@ -946,7 +1007,8 @@ static void resolve_variables(struct reader *r)
 {
 	for (guint i = 0; i < r->pending->len; i++) {
 		const struct pending *p = AT(r->pending, struct pending, i);
-		struct debug_variable *v = AT(r->d->variables, struct debug_variable, p->variable);
+		struct debug_variable *v =
+		        AT(r->d->variables, struct debug_variable, p->variable);
 		uint32_t origin = id_at(r->named_ids, p->origin);
 		if (origin == NONE)
 			continue;
@@ -965,11 +1027,11 @@ static void resolve_variables(struct reader *r)
 
 /* The one place that opens: the reserved parameters of this version are gone in later ones. */
 static int open_dwarf(struct debuginfo *d, Dwarf_Debug *dbg, char *real, unsigned room,
-		      Dwarf_Error *error)
+                      Dwarf_Error *error)
 {
 	unsigned char source;
-	return dwarf_init_path_dl(d->path, real, room, DW_DLC_READ, DW_GROUPNUMBER_ANY, NULL, NULL,
-				  dbg, NULL, 0, &source, NULL, 0, NULL, error);
+	return dwarf_init_path_dl(d->path, real, room, DW_DLC_READ, DW_GROUPNUMBER_ANY, NULL,
+	                          NULL, dbg, NULL, 0, &source, NULL, 0, NULL, error);
 }
 
 void debuginfo_read_dwarf(struct debuginfo *d)

@@ -25,9 +25,9 @@ static const char *machine_name(unsigned machine)
 		unsigned machine;
 		const char *name;
 	} names[] = {
-		{ EM_386, "32-bit x86" }, { EM_X86_64, "x86-64" },   { EM_ARM, "32-bit ARM" },
-		{ EM_AARCH64, "AArch64" }, { EM_RISCV, "RISC-V" },    { EM_PPC64, "PowerPC 64" },
-		{ EM_S390, "s390" },	   { EM_MIPS, "MIPS" },
+		{ EM_386, "32-bit x86" },  { EM_X86_64, "x86-64" }, { EM_ARM, "32-bit ARM" },
+		{ EM_AARCH64, "AArch64" }, { EM_RISCV, "RISC-V" },  { EM_PPC64, "PowerPC 64" },
+		{ EM_S390, "s390" },       { EM_MIPS, "MIPS" },
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
 		if (names[i].machine == machine)
@@ -49,8 +49,8 @@ static void read_build_id(struct debuginfo *d, Elf_Data *data)
 	       (next = gelf_getnote(data, at, &header, &name, &description)) > 0) {
 		if (header.n_type == NT_GNU_BUILD_ID && header.n_namesz == 4 &&
 		    memcmp((char *)data->d_buf + name, "GNU", 4) == 0)
-			hex(d->build_id, sizeof d->build_id, (uint8_t *)data->d_buf + description,
-			    header.n_descsz);
+			hex(d->build_id, sizeof d->build_id,
+			    (uint8_t *)data->d_buf + description, header.n_descsz);
 		at = next;
 	}
 }
@@ -67,14 +67,14 @@ static void read_symbols(struct debuginfo *d, Elf *elf, Elf_Scn *section, GElf_S
 		    sym.st_value == 0)
 			continue;
 		unsigned type = GELF_ST_TYPE(sym.st_info);
-		GArray *to = type == STT_FUNC || type == STT_GNU_IFUNC ? d->code_symbols :
-			     type == STT_OBJECT			       ? d->data_symbols :
-									 NULL;
+		GArray *to = type == STT_FUNC || type == STT_GNU_IFUNC ? d->code_symbols
+		             : type == STT_OBJECT                      ? d->data_symbols
+		                                                       : NULL;
 		const char *name = elf_strptr(elf, header->sh_link, sym.st_name);
 		if (to == NULL || name == NULL || name[0] == '\0')
 			continue;
 		struct symbol s = { sym.st_value, sym.st_size, debuginfo_intern(d, name),
-				    GELF_ST_BIND(sym.st_info) != STB_LOCAL };
+			            GELF_ST_BIND(sym.st_info) != STB_LOCAL };
 		g_array_append_val(to, s);
 	}
 }
@@ -104,7 +104,8 @@ static void scan_code(struct debuginfo *d, const Elf_Data *data, uint64_t base)
 		return;
 	const uint8_t *p = data->d_buf;
 	for (size_t i = 0; i + 7 <= data->d_size; i++) {
-		if ((p[i] != 0x48 && p[i] != 0x4c) || p[i + 1] != 0x8d || (p[i + 2] & 0xc7) != 5)
+		if ((p[i] != 0x48 && p[i] != 0x4c) || p[i + 1] != 0x8d ||
+		    (p[i + 2] & 0xc7) != 5)
 			continue;
 		int32_t displacement;
 		memcpy(&displacement, p + i + 3, 4);
@@ -145,19 +146,22 @@ static bool check_header(struct debuginfo *d, Elf *elf, struct error *error)
 	struct place where = place_line(d->path, 0);
 	GElf_Ehdr header;
 	if (elf_kind(elf) != ELF_K_ELF)
-		return error_set(error, where.text, "name the program itself, not a script or an archive",
-				 "an ELF executable or library was expected, this is none");
+		return error_set(error, where.text,
+		                 "name the program itself, not a script or an archive",
+		                 "an ELF executable or library was expected, this is none");
 	if (gelf_getehdr(elf, &header) == NULL)
-		return error_set(error, where.text, "build it again", "the ELF header is corrupt (%s)",
-				 elf_errmsg(-1));
+		return error_set(error, where.text, "build it again",
+		                 "the ELF header is corrupt (%s)", elf_errmsg(-1));
 	if (header.e_machine != OUR_MACHINE)
-		return error_set(error, where.text, "use the program that was recorded on this machine",
-				 "a program for %s was expected, this one is for %s",
-				 machine_name(OUR_MACHINE), machine_name(header.e_machine));
+		return error_set(error, where.text,
+		                 "use the program that was recorded on this machine",
+		                 "a program for %s was expected, this one is for %s",
+		                 machine_name(OUR_MACHINE), machine_name(header.e_machine));
 	if (header.e_type != ET_EXEC && header.e_type != ET_DYN)
-		return error_set(error, where.text, "link it first",
-				 "an executable or a shared library was expected, this is an object "
-				 "file or a core dump");
+		return error_set(
+		        error, where.text, "link it first",
+		        "an executable or a shared library was expected, this is an object "
+		        "file or a core dump");
 	return true;
 }
 
@@ -171,18 +175,18 @@ bool debuginfo_read_elf(struct debuginfo *d, struct error *error)
 		if (fd >= 0)
 			close(fd);
 		return error_set(error, where.text, "give the program's place with --exe",
-				 "cannot be opened: %s", g_strerror(why));
+		                 "cannot be opened: %s", g_strerror(why));
 	}
 	if (!S_ISREG(status.st_mode)) {
 		close(fd);
 		return error_set(error, where.text, "give the program's place with --exe",
-				 "an ELF executable was expected, this is no regular file");
+		                 "an ELF executable was expected, this is no regular file");
 	}
 	elf_version(EV_CURRENT);
 	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
-	bool good = elf != NULL ? check_header(d, elf, error) :
-				  error_set(error, where.text, NULL, "cannot be read as ELF: %s",
-					    elf_errmsg(-1));
+	bool good = elf != NULL ? check_header(d, elf, error)
+	                        : error_set(error, where.text, NULL,
+	                                    "cannot be read as ELF: %s", elf_errmsg(-1));
 	if (good)
 		read_sections(d, elf, false);
 	elf_end(elf);

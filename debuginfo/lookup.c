@@ -40,9 +40,10 @@ void debuginfo_close(struct debuginfo *d)
 {
 	if (d == NULL)
 		return;
-	GArray *arrays[] = { d->files,	 d->lines,   d->scopes,	   d->ranges,	    d->segments,
-			     d->functions, d->locals, d->types,	   d->members,	    d->variables,
-			     d->code_symbols, d->data_symbols, d->taken };
+	GArray *arrays[] = { d->files,    d->lines,     d->scopes,       d->ranges,
+		             d->segments, d->functions, d->locals,       d->types,
+		             d->members,  d->variables, d->code_symbols, d->data_symbols,
+		             d->taken };
 	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
 		g_array_unref(arrays[i]);
 	g_hash_table_unref(d->types_by_name);
@@ -62,9 +63,9 @@ struct debuginfo *debuginfo_open(const char *path, const char *build_id, struct 
 	}
 	if (build_id != NULL && build_id[0] != '\0' && strcmp(build_id, d->build_id) != 0) {
 		error_set(error, place_line(path, 0).text,
-			  "give the recorded program's place with --exe, or record again",
-			  "the build with id %s was expected, this is %s", build_id,
-			  d->build_id[0] ? d->build_id : "one without an id");
+		          "give the recorded program's place with --exe, or record again",
+		          "the build with id %s was expected, this is %s", build_id,
+		          d->build_id[0] ? d->build_id : "one without an id");
 		debuginfo_close(d);
 		return NULL;
 	}
@@ -127,7 +128,7 @@ struct open_range {
 static void add_segment(GArray *segments, uint64_t low, uint32_t scope)
 {
 	struct scope_segment *last =
-		segments->len ? AT(segments, struct scope_segment, segments->len - 1) : NULL;
+	        segments->len ? AT(segments, struct scope_segment, segments->len - 1) : NULL;
 	struct scope_segment segment = { low, scope };
 	if (last != NULL && last->low == low)
 		last->scope = scope;
@@ -142,7 +143,8 @@ static void close_until(struct debuginfo *d, GArray *open, uint64_t address)
 		if (top.high > address)
 			return;
 		g_array_set_size(open, open->len - 1);
-		uint32_t outer = open->len ? AT(open, struct open_range, open->len - 1)->scope : NONE;
+		uint32_t outer =
+		        open->len ? AT(open, struct open_range, open->len - 1)->scope : NONE;
 		add_segment(d->segments, top.high, outer);
 	}
 }
@@ -169,7 +171,8 @@ static void index_scopes(struct debuginfo *d)
 		close_until(d, open, range->low);
 		struct open_range entry = { range->high, range->scope };
 		if (open->len > 0)
-			entry.high = MIN(entry.high, AT(open, struct open_range, open->len - 1)->high);
+			entry.high = MIN(entry.high,
+			                 AT(open, struct open_range, open->len - 1)->high);
 		g_array_append_val(open, entry);
 		add_segment(d->segments, range->low, range->scope);
 	}
@@ -218,7 +221,7 @@ static void index_types(struct debuginfo *d)
 		if (type->public.name[0] != '\0' && !type->declaration &&
 		    !g_hash_table_contains(d->types_by_name, type->public.name))
 			g_hash_table_insert(d->types_by_name, (gpointer)type->public.name,
-					    GUINT_TO_POINTER(i + 1));
+			                    GUINT_TO_POINTER(i + 1));
 	}
 	/* What one unit declares another one may define. */
 	for (guint i = 0; i < d->types->len; i++) {
@@ -248,15 +251,16 @@ static void index_functions(struct debuginfo *d)
 	g_array_sort(d->taken, by_address);
 	for (guint i = 0; i < d->functions->len; i++) {
 		struct function_record *f = AT(d->functions, struct function_record, i);
-		f->public.address_taken =
-			f->public.low != 0 && bsearch(&f->public.low, d->taken->data, d->taken->len,
-						      sizeof(uint64_t), by_address) != NULL;
+		f->public.address_taken = f->public.low != 0 &&
+		                          bsearch(&f->public.low, d->taken->data, d->taken->len,
+		                                  sizeof(uint64_t), by_address) != NULL;
 		if (f->public.name[0] == '\0')
 			continue;
 		uint32_t other = debuginfo_function_named(d, f->public.name);
-		if (other == NONE || (f->public.low != 0 && debuginfo_function(d, other)->low == 0))
+		if (other == NONE ||
+		    (f->public.low != 0 && debuginfo_function(d, other)->low == 0))
 			g_hash_table_insert(d->functions_by_name, (gpointer)f->public.name,
-					    GUINT_TO_POINTER(i + 1));
+			                    GUINT_TO_POINTER(i + 1));
 	}
 }
 
@@ -301,7 +305,7 @@ static const struct symbol *symbol_at(const GArray *symbols, uint64_t address)
 }
 
 static void place_file(const struct debuginfo *d, struct debug_place *place, uint32_t file,
-		       uint32_t line, uint32_t column)
+                       uint32_t line, uint32_t column)
 {
 	bool known = file < d->files->len;
 	place->file = known ? AT(d->files, struct file_name, file)->file : "";
@@ -311,7 +315,7 @@ static void place_file(const struct debuginfo *d, struct debug_place *place, uin
 }
 
 static void place_function(const struct debuginfo *d, struct debug_place *place,
-			   uint32_t function, uint64_t address)
+                           uint32_t function, uint64_t address)
 {
 	const struct debug_function *f = debuginfo_function(d, function);
 	place->function = f->name;
@@ -320,10 +324,11 @@ static void place_function(const struct debuginfo *d, struct debug_place *place,
 }
 
 size_t debuginfo_code(const struct debuginfo *d, uint64_t address, struct debug_place *places,
-		      size_t room)
+                      size_t room)
 {
 	const struct line_row *row = last_not_above(d->lines, sizeof *row, address);
-	const struct scope_segment *segment = last_not_above(d->segments, sizeof *segment, address);
+	const struct scope_segment *segment =
+	        last_not_above(d->segments, sizeof *segment, address);
 	uint32_t file = NONE, line = 0, column = 0;
 	if (row != NULL && row->file != NONE) {
 		file = row->file;
@@ -383,8 +388,11 @@ struct debug_local debuginfo_local(const struct debuginfo *d, uint32_t variable)
 
 const struct debug_type *debuginfo_type(const struct debuginfo *d, uint32_t type)
 {
-	static const struct debug_type unknown = { .kind = TYPE_UNKNOWN, .name = "", .target = NONE };
-	return type < d->types->len ? &AT(d->types, struct type_record, type)->public : &unknown;
+	static const struct debug_type unknown = { .kind = TYPE_UNKNOWN,
+		                                   .name = "",
+		                                   .target = NONE };
+	return type < d->types->len ? &AT(d->types, struct type_record, type)->public
+	                            : &unknown;
 }
 
 const struct debug_member *debuginfo_member(const struct debuginfo *d, uint32_t member)
@@ -403,7 +411,8 @@ uint32_t debuginfo_type_named(const struct debuginfo *d, const char *name)
 	static const char *const words[] = { "", "struct ", "union ", "class ", "enum " };
 	for (size_t i = 0; i < G_N_ELEMENTS(words); i++) {
 		char *whole = g_strconcat(words[i], name, NULL);
-		uint32_t id = GPOINTER_TO_UINT(g_hash_table_lookup(d->types_by_name, whole)) - 1;
+		uint32_t id =
+		        GPOINTER_TO_UINT(g_hash_table_lookup(d->types_by_name, whole)) - 1;
 		g_free(whole);
 		if (id != NONE)
 			return id;
@@ -481,8 +490,9 @@ static void append_type(const struct debuginfo *d, uint32_t type, GString *name,
 {
 	const struct debug_type *t = debuginfo_type(d, type);
 	static const char *const words[] = {
-		[TYPE_ENUM] = "enum",	      [TYPE_STRUCT] = "struct", [TYPE_UNION] = "union",
-		[TYPE_FUNCTION] = "function", [TYPE_CONST] = "const ",	[TYPE_VOLATILE] = "volatile ",
+		[TYPE_ENUM] = "enum",       [TYPE_STRUCT] = "struct",
+		[TYPE_UNION] = "union",     [TYPE_FUNCTION] = "function",
+		[TYPE_CONST] = "const ",    [TYPE_VOLATILE] = "volatile ",
 		[TYPE_ATOMIC] = "_Atomic ",
 	};
 	if (depth > 16) {
@@ -491,7 +501,8 @@ static void append_type(const struct debuginfo *d, uint32_t type, GString *name,
 		g_string_append(name, t->name);
 	} else if (t->kind == TYPE_POINTER) {
 		append_type(d, t->target, name, depth + 1);
-		g_string_append(name, name->len && name->str[name->len - 1] == '*' ? "*" : " *");
+		g_string_append(name,
+		                name->len && name->str[name->len - 1] == '*' ? "*" : " *");
 	} else if (t->kind == TYPE_ARRAY) {
 		append_type(d, t->target, name, depth + 1);
 		g_string_append_printf(name, "[%" G_GUINT64_FORMAT "]", t->count);
@@ -514,8 +525,8 @@ static bool holds(const struct debug_member *m, uint64_t offset, uint64_t size)
 	return m->offset <= offset && offset + size <= m->offset + length;
 }
 
-static bool fits_exactly(const struct debuginfo *d, const struct debug_member *m, uint64_t offset,
-			 uint64_t size)
+static bool fits_exactly(const struct debuginfo *d, const struct debug_member *m,
+                         uint64_t offset, uint64_t size)
 {
 	GString *scratch = g_string_new(NULL);
 	bool exact = debuginfo_part(d, m->type, offset - m->offset, size, scratch).exact;
@@ -523,17 +534,18 @@ static bool fits_exactly(const struct debuginfo *d, const struct debug_member *m
 	return exact;
 }
 
-/* The member (no bit-field) that holds [offset, offset + size); of a union's the first with a part of just
- * that place and size. */
-static const struct debug_member *member_at(const struct debuginfo *d, const struct debug_type *t,
-					    uint64_t offset, uint64_t size)
+/* The member (no bit-field) that holds [offset, offset + size); of a union's the first with a
+ * part of just that place and size. */
+static const struct debug_member *
+member_at(const struct debuginfo *d, const struct debug_type *t, uint64_t offset, uint64_t size)
 {
 	const struct debug_member *best = NULL;
 	for (uint32_t i = 0; i < t->member_count; i++) {
 		const struct debug_member *m = debuginfo_member(d, t->members + i);
 		if (m->bit_size != 0 || !holds(m, offset, size))
 			continue;
-		/* a flexible array holds what no member of known size does; empty bases nothing */
+		/* a flexible array holds what no member of known size does; empty bases nothing
+		 */
 		if (best == NULL || (best->size == 0 && m->size != 0))
 			best = m;
 		if (t->kind == TYPE_UNION && fits_exactly(d, m, offset, size))
@@ -544,12 +556,13 @@ static const struct debug_member *member_at(const struct debuginfo *d, const str
 
 /* Bit-fields that share the bytes: ".a/b". */
 static bool append_bit_fields(const struct debuginfo *d, const struct debug_type *t,
-			      uint64_t offset, uint64_t size, GString *path)
+                              uint64_t offset, uint64_t size, GString *path)
 {
 	bool any = false;
 	for (uint32_t i = 0; i < t->member_count; i++) {
 		const struct debug_member *m = debuginfo_member(d, t->members + i);
-		if (m->bit_size == 0 || m->offset + m->size <= offset || offset + size <= m->offset)
+		if (m->bit_size == 0 || m->offset + m->size <= offset ||
+		    offset + size <= m->offset)
 			continue;
 		g_string_append_printf(path, "%s%s", any ? "/" : ".", m->name);
 		any = true;
@@ -558,7 +571,7 @@ static bool append_bit_fields(const struct debuginfo *d, const struct debug_type
 }
 
 struct debug_part debuginfo_part(const struct debuginfo *d, uint32_t type, uint64_t offset,
-				 uint64_t size, GString *path)
+                                 uint64_t size, GString *path)
 {
 	struct debug_part part = { .type = type, .owner = NONE };
 	uint64_t needed = size ? size : 1;
@@ -581,7 +594,8 @@ struct debug_part debuginfo_part(const struct debuginfo *d, uint32_t type, uint6
 		part.owner = whole;
 		const struct debug_member *m = member_at(d, t, offset, needed);
 		if (m == NULL) {
-			shared = needed < t->size && append_bit_fields(d, t, offset, needed, path);
+			shared = needed < t->size &&
+			         append_bit_fields(d, t, offset, needed, path);
 			break;
 		}
 		if (m->name[0] != '\0')
@@ -616,7 +630,8 @@ const struct debug_variable *debuginfo_variable(const struct debuginfo *d, uint3
 	return AT(d->variables, struct debug_variable, variable);
 }
 
-bool debuginfo_data_name(const struct debuginfo *d, uint64_t address, uint64_t size, GString *name)
+bool debuginfo_data_name(const struct debuginfo *d, uint64_t address, uint64_t size,
+                         GString *name)
 {
 	const struct debug_variable *v = debuginfo_data(d, address);
 	if (v != NULL) {

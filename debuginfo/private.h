@@ -62,18 +62,18 @@ struct debuginfo {
 	char *damage;
 	GStringChunk *strings;
 
-	GArray *files;	    /* struct file_name */
-	GArray *lines;	    /* struct line_row, by address */
-	GArray *scopes;	    /* struct scope */
-	GArray *ranges;	    /* struct scope_range; while indexing */
-	GArray *segments;   /* struct scope_segment, by low */
-	GArray *functions;  /* struct function_record */
-	GArray *locals;	    /* struct debug_local */
-	GArray *types;	    /* struct type_record */
-	GArray *members;    /* struct debug_member */
-	GArray *variables;  /* struct debug_variable, by address */
+	GArray *files;                       /* struct file_name */
+	GArray *lines;                       /* struct line_row, by address */
+	GArray *scopes;                      /* struct scope */
+	GArray *ranges;                      /* struct scope_range; while indexing */
+	GArray *segments;                    /* struct scope_segment, by low */
+	GArray *functions;                   /* struct function_record */
+	GArray *locals;                      /* struct debug_local */
+	GArray *types;                       /* struct type_record */
+	GArray *members;                     /* struct debug_member */
+	GArray *variables;                   /* struct debug_variable, by address */
 	GArray *code_symbols, *data_symbols; /* struct symbol, by address */
-	GArray *taken;	    /* uint64_t: addresses taken by relocations and instructions */
+	GArray *taken; /* uint64_t: addresses taken by relocations and instructions */
 	GHashTable *types_by_name, *functions_by_name; /* name (borrowed) -> id + 1 */
 };
 

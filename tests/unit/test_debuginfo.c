@@ -16,53 +16,58 @@ static char *folder;
  * calls, each address less the load bias.  here() is called where the line is of interest.
  */
 static const char program_text[] =
-	"#define _GNU_SOURCE\n"
-	"#include <link.h>\n"
-	"#include <stdio.h>\n"
-	"#include <stdlib.h>\n"
-	"struct inner { int x; short s[3]; unsigned a : 3, b : 5; char c; };\n"
-	"struct outer { double d; struct inner i[3]; union { int n; float f; char raw[8]; }; "
-	"struct outer *next; };\n"
-	"typedef struct { const char *name; long balance; } account_t;\n"
-	"struct outer gs[4];\n"
-	"account_t acct;\n"
-	"static account_t *current = &acct;\n"
-	"int plain;\n"
-	"static int matrix[3][5];\n"
-	"_Atomic int atomic_counter;\n"
-	"const int constant[2] = { 1, 2 };\n"
-	"static unsigned long bias;\n"
-	"static int find(struct dl_phdr_info *i, size_t s, void *p) { bias = i->dlpi_addr; return 1; }\n"
-	"void __attribute__((noinline)) here(int line, const char *function)\n"
-	"{ printf(\"C %d %s %lx\\n\", line, function,\n"
-	"  (unsigned long)__builtin_return_address(0) - 1 - bias); }\n"
-	"#define DATA(x) printf(\"D %s %lx %zu\\n\", #x, (unsigned long)&(x) - bias, sizeof(x))\n"
-	"static inline __attribute__((always_inline)) void deep(struct outer *o)\n"
-	"{ here(__LINE__, \"deep\"); o->d += 1; }\n"
-	"static inline __attribute__((always_inline)) void middle(struct outer *o)\n"
-	"{\n"
-	"  deep(o);\n"
-	"}\n"
-	"static __attribute__((noinline)) int next_id(void)\n"
-	"{ static int last_id; DATA(last_id); return ++last_id; }\n"
-	"static int compare(const void *a, const void *b) { return *(int *)a - *(int *)b; }\n"
-	"__attribute__((noinline)) int withdraw(account_t *from, struct outer *log, long amount)\n"
-	"{\n"
-	"  struct inner *cursor = &log->i[1];\n"
-	"  here(__LINE__, \"withdraw\"); from->balance -= amount;\n"
-	"  middle(log);\n"
-	"  return cursor->x;\n"
-	"}\n"
-	"int main(int argc, char **argv)\n"
-	"{\n"
-	"  dl_iterate_phdr(find, 0);\n"
-	"  DATA(gs[1].i[2].x); DATA(gs[3].i[0].s[1]); DATA(gs[2].next); DATA(gs[0].n); DATA(gs[0].d);\n"
-	"  DATA(acct.balance); DATA(acct.name); DATA(plain); DATA(matrix[2][3]); DATA(current);\n"
-	"  DATA(atomic_counter); DATA(constant[1]); DATA(gs[2].i[1].c); DATA(gs[1].i[0]);\n"
-	"  next_id(); next_id(); qsort(matrix[0], 5, sizeof(int), compare);\n"
-	"  withdraw(current, &gs[argc], 5);\n"
-	"  return 0;\n"
-	"}\n";
+        "#define _GNU_SOURCE\n"
+        "#include <link.h>\n"
+        "#include <stdio.h>\n"
+        "#include <stdlib.h>\n"
+        "struct inner { int x; short s[3]; unsigned a : 3, b : 5; char c; };\n"
+        "struct outer { double d; struct inner i[3]; union { int n; float f; char raw[8]; }; "
+        "struct outer *next; };\n"
+        "typedef struct { const char *name; long balance; } account_t;\n"
+        "struct outer gs[4];\n"
+        "account_t acct;\n"
+        "static account_t *current = &acct;\n"
+        "int plain;\n"
+        "static int matrix[3][5];\n"
+        "_Atomic int atomic_counter;\n"
+        "const int constant[2] = { 1, 2 };\n"
+        "static unsigned long bias;\n"
+        "static int find(struct dl_phdr_info *i, size_t s, void *p) { bias = i->dlpi_addr; "
+        "return 1; }\n"
+        "void __attribute__((noinline)) here(int line, const char *function)\n"
+        "{ printf(\"C %d %s %lx\\n\", line, function,\n"
+        "  (unsigned long)__builtin_return_address(0) - 1 - bias); }\n"
+        "#define DATA(x) printf(\"D %s %lx %zu\\n\", #x, (unsigned long)&(x) - bias, "
+        "sizeof(x))\n"
+        "static inline __attribute__((always_inline)) void deep(struct outer *o)\n"
+        "{ here(__LINE__, \"deep\"); o->d += 1; }\n"
+        "static inline __attribute__((always_inline)) void middle(struct outer *o)\n"
+        "{\n"
+        "  deep(o);\n"
+        "}\n"
+        "static __attribute__((noinline)) int next_id(void)\n"
+        "{ static int last_id; DATA(last_id); return ++last_id; }\n"
+        "static int compare(const void *a, const void *b) { return *(int *)a - *(int *)b; }\n"
+        "__attribute__((noinline)) int withdraw(account_t *from, struct outer *log, long "
+        "amount)\n"
+        "{\n"
+        "  struct inner *cursor = &log->i[1];\n"
+        "  here(__LINE__, \"withdraw\"); from->balance -= amount;\n"
+        "  middle(log);\n"
+        "  return cursor->x;\n"
+        "}\n"
+        "int main(int argc, char **argv)\n"
+        "{\n"
+        "  dl_iterate_phdr(find, 0);\n"
+        "  DATA(gs[1].i[2].x); DATA(gs[3].i[0].s[1]); DATA(gs[2].next); DATA(gs[0].n); "
+        "DATA(gs[0].d);\n"
+        "  DATA(acct.balance); DATA(acct.name); DATA(plain); DATA(matrix[2][3]); "
+        "DATA(current);\n"
+        "  DATA(atomic_counter); DATA(constant[1]); DATA(gs[2].i[1].c); DATA(gs[1].i[0]);\n"
+        "  next_id(); next_id(); qsort(matrix[0], 5, sizeof(int), compare);\n"
+        "  withdraw(current, &gs[argc], 5);\n"
+        "  return 0;\n"
+        "}\n";
 
 static char *in_folder(const char *name)
 {
@@ -126,9 +131,9 @@ static bool build(const char *compiler, const char *flags, const char *out)
 {
 	if (!have(compiler))
 		return false;
-	ck_assert_msg(run("cd '%s' && %s %s -w -o %s src/bank.c && ./%s > %s.txt", folder, compiler,
-			  flags, out, out, out),
-		      "%s %s", compiler, flags);
+	ck_assert_msg(run("cd '%s' && %s %s -w -o %s src/bank.c && ./%s > %s.txt", folder,
+	                  compiler, flags, out, out, out),
+	              "%s %s", compiler, flags);
 	return true;
 }
 
@@ -151,7 +156,8 @@ static void check_data(struct debuginfo *d, const char *name, uint64_t address, 
 	g_string_free(found, TRUE);
 }
 
-static void check_code(struct debuginfo *d, const char *function, uint32_t line, uint64_t address)
+static void check_code(struct debuginfo *d, const char *function, uint32_t line,
+                       uint64_t address)
 {
 	struct debug_place places[8];
 	size_t count = debuginfo_code(d, address, places, G_N_ELEMENTS(places));
@@ -275,24 +281,28 @@ START_TEST(functions)
 	ck_assert_str_eq(debuginfo_local(d, f->variables).name, "from");
 	ck_assert_str_eq(debuginfo_local(d, f->variables + 1).name, "log");
 	ck_assert_str_eq(debuginfo_local(d, f->variables + 3).name, "cursor");
-	debuginfo_type_name(d, debuginfo_pointee(d, debuginfo_local(d, f->variables + 1).type), name);
+	debuginfo_type_name(d, debuginfo_pointee(d, debuginfo_local(d, f->variables + 1).type),
+	                    name);
 	ck_assert_str_eq(name->str, "struct outer");
 	ck_assert(f->external && !f->address_taken);
-	const struct debug_function *own = debuginfo_function(d, debuginfo_function_named(d, "next_id"));
+	const struct debug_function *own =
+	        debuginfo_function(d, debuginfo_function_named(d, "next_id"));
 	ck_assert(!own->external);
 	if (strstr(flavours[_i].flags, "no-pie") == NULL)
-		ck_assert(debuginfo_function(d, debuginfo_function_named(d, "compare"))->address_taken);
+		ck_assert(debuginfo_function(d, debuginfo_function_named(d, "compare"))
+		                  ->address_taken);
 	const struct debug_variable *last = variable_named(d, "last_id");
 	ck_assert_ptr_nonnull(last);
 	ck_assert_str_eq(debuginfo_function(d, last->function)->name, "next_id");
 	const struct debug_variable *current = variable_named(d, "current");
 	ck_assert_ptr_nonnull(current);
 	ck_assert_uint_eq(debuginfo_strip(d, debuginfo_pointee(d, current->type)),
-			  debuginfo_strip(d, debuginfo_type_named(d, "account_t")));
+	                  debuginfo_strip(d, debuginfo_type_named(d, "account_t")));
 	ck_assert_uint_eq(debuginfo_qualifiers(d, variable_named(d, "plain")->type), 0);
 	if (!strstr(flavours[_i].flags, "dwarf-3") && !strstr(flavours[_i].flags, "dwarf-4"))
-		ck_assert_uint_eq(debuginfo_qualifiers(d, variable_named(d, "atomic_counter")->type),
-				  1u << TYPE_ATOMIC);
+		ck_assert_uint_eq(
+		        debuginfo_qualifiers(d, variable_named(d, "atomic_counter")->type),
+		        1u << TYPE_ATOMIC);
 	g_string_free(name, TRUE);
 	debuginfo_close(d);
 }
@@ -340,8 +350,8 @@ START_TEST(separate_debug_file)
 	if (!have("objcopy") || !build("gcc", "-g -O1", "bank"))
 		return;
 	ck_assert(run("cd '%s' && objcopy --only-keep-debug bank bank.debug && strip bank && "
-		      "objcopy --add-gnu-debuglink=bank.debug bank",
-		      folder));
+	              "objcopy --add-gnu-debuglink=bank.debug bank",
+	              folder));
 	struct debuginfo *d = open_in_folder("bank");
 	ck_assert(debuginfo_has_dwarf(d));
 	ck_assert_uint_ge(check_printed(d, "bank"), 18);
@@ -350,15 +360,15 @@ START_TEST(separate_debug_file)
 END_TEST
 
 static const char cxx_text[] =
-	"namespace bank {\n"
-	"struct base { int tag; virtual ~base() {} };\n"
-	"struct account : base { long balance; static int total; void add(long n); };\n"
-	"int account::total;\n"
-	"account first;\n"
-	"void account::add(long n)\n"
-	"{ balance += n; total++; }\n"
-	"}\n"
-	"int main() { bank::first.add(3); return bank::account::total - 1; }\n";
+        "namespace bank {\n"
+        "struct base { int tag; virtual ~base() {} };\n"
+        "struct account : base { long balance; static int total; void add(long n); };\n"
+        "int account::total;\n"
+        "account first;\n"
+        "void account::add(long n)\n"
+        "{ balance += n; total++; }\n"
+        "}\n"
+        "int main() { bank::first.add(3); return bank::account::total - 1; }\n";
 
 START_TEST(c_plus_plus)
 {
@@ -411,9 +421,10 @@ START_TEST(bad_files)
 		return;
 	refused("bank", "99", "1234abcd");
 	/* the same program for another machine: e_machine is at byte 18 */
-	ck_assert(run("cd '%s' && cp bank foreign && printf '\\267\\000' | dd of=foreign bs=1 seek=18 "
-		      "conv=notrunc 2>/dev/null",
-		      folder));
+	ck_assert(run("cd '%s' && cp bank foreign && printf '\\267\\000' | dd of=foreign bs=1 "
+	              "seek=18 "
+	              "conv=notrunc 2>/dev/null",
+	              folder));
 	refused("foreign", NULL, "AArch64");
 	ck_assert(run("cd '%s' && gcc -g -c -w -o object.o src/bank.c", folder));
 	refused("object.o", NULL, "object file");
@@ -436,7 +447,7 @@ START_TEST(damaged_files)
 		gsize kept = i % 3 == 0 ? (gsize)g_rand_int_range(random, 0, length) : length;
 		for (int n = 0; n < 40; n++)
 			copy[g_rand_int_range(random, i % 2 ? length / 3 : 64, length)] =
-				(char)g_rand_int(random);
+			        (char)g_rand_int(random);
 		ck_assert(g_file_set_contents(path, copy, kept, NULL));
 		struct error error = { 0 };
 		struct debuginfo *d = debuginfo_open(path, NULL, &error);
