@@ -1,0 +1,331 @@
+/*
+ * graph.c - one pass over the trace that keeps, for every variable of a set, its last
+ * write and the reads since, and the conflict graph of the units that they are in.
+ */
+#include "engine/atomic/graph.h"
+
+#include <string.h>
+
+struct touch { /* an access by a unit; the serial tells a dropped unit's place apart */
+	uint32_t unit, event;
+	uint64_t serial;
+};
+
+struct cell {               /* one variable as a member of one set */
+	struct touch write; /* unit NONE: none yet */
+	GArray *reads;      /* struct touch since the write, one a unit; NULL: none */
+};
+
+struct activation {            /* an open unit of a thread */
+	uint32_t event;        /* that opened it */
+	uint32_t first, count; /* its sets, in model->open_sets */
+	uint32_t begin;        /* of the part since the last split */
+	uint32_t unit;         /* its node, NONE until its first access */
+};
+
+struct maker {
+	const struct trace *t;
+	const struct atomic_model *m;
+	struct conflict_graph *g;
+	struct cell *cells; /* by index into model->members */
+	GArray **open;      /* by thread: struct activation, outermost first */
+	uint64_t *serials;  /* by unit place; 0: dropped */
+	uint32_t serials_size;
+	uint64_t serial;
+	GArray *free_units, *free_conflicts, *work; /* uint32_t */
+	uint32_t live;
+	guint next_open;
+};
+
+#define UNIT(g, i)     (&g_array_index((g)->units, struct unit, i))
+#define CONFLICT(g, i) (&g_array_index((g)->conflicts, struct conflict, i))
+
+static uint32_t pop(GArray *places)
+{
+	uint32_t place = g_array_index(places, uint32_t, places->len - 1);
+	g_array_set_size(places, places->len - 1);
+	return place;
+}
+
+static uint32_t unit_new(struct maker *k, uint32_t name, uint32_t thread, uint32_t begin)
+{
+	struct unit u = {
+		.name = name, .thread = thread, .begin = begin, .end = NONE, .out = NONE
+	};
+	uint32_t place = k->free_units->len ? pop(k->free_units) : k->g->units->len;
+	if (place == k->g->units->len)
+		g_array_append_val(k->g->units, u);
+	else
+		*UNIT(k->g, place) = u;
+	if (place >= k->serials_size) {
+		k->serials_size = MAX(64, 2 * (place + 1));
+		k->serials = g_renew(uint64_t, k->serials, k->serials_size);
+	}
+	k->serials[place] = ++k->serial;
+	k->g->unit_count++;
+	k->g->largest = MAX(k->g->largest, ++k->live);
+	return place;
+}
+
+static void drop(struct maker *k, uint32_t i)
+{
+	struct unit *u = UNIT(k->g, i);
+	u->dropped = true;
+	k->serials[i] = 0;
+	k->live--;
+	g_array_append_val(k->free_units, i);
+	for (uint32_t e = u->out, next; e != NONE; e = next) {
+		struct conflict *c = CONFLICT(k->g, e);
+		next = c->next;
+		c->from = NONE;
+		g_array_append_val(k->free_conflicts, e);
+		if (--UNIT(k->g, c->to)->entering == 0)
+			g_array_append_val(k->work, c->to);
+	}
+}
+
+/* Drop a unit that has ended and that nothing enters, and then those after it. */
+static void unit_end(struct maker *k, uint32_t unit, uint32_t end)
+{
+	UNIT(k->g, unit)->ended = true;
+	UNIT(k->g, unit)->end = end;
+	g_array_append_val(k->work, unit);
+	while (k->work->len) {
+		uint32_t i = pop(k->work);
+		const struct unit *u = UNIT(k->g, i);
+		if (u->ended && u->entering == 0 && !u->dropped)
+			drop(k, i);
+	}
+}
+
+static void add_conflict(struct maker *k, const struct touch *from, uint32_t to, uint32_t event,
+                         uint32_t set, uint32_t variable)
+{
+	if (from->unit == NONE || from->unit == to || k->serials[from->unit] != from->serial)
+		return;
+	struct conflict c = { .from = from->unit,
+		              .to = to,
+		              .set = set,
+		              .variable = variable,
+		              .events = { from->event, event },
+		              .next = UNIT(k->g, from->unit)->out };
+	uint32_t place = k->free_conflicts->len ? pop(k->free_conflicts) : k->g->conflicts->len;
+	if (place == k->g->conflicts->len)
+		g_array_append_val(k->g->conflicts, c);
+	else
+		*CONFLICT(k->g, place) = c;
+	UNIT(k->g, from->unit)->out = place;
+	UNIT(k->g, to)->entering++;
+	k->g->conflict_count++;
+}
+
+/* -- accesses ------------------------------------------------------------------------- */
+
+static bool declared_on(const struct maker *k, const struct activation *a, uint32_t set)
+{
+	for (uint32_t i = 0; i < a->count; i++)
+		if (g_array_index(k->m->open_sets, uint32_t, a->first + i) == set)
+			return true;
+	return false;
+}
+
+/* The outermost open unit of the thread that is declared on the set; else a unit of its
+ * own for this event, made once for all its sets (*own). */
+static uint32_t unit_of(struct maker *k, uint32_t event, uint32_t set, uint32_t *own)
+{
+	uint32_t thread = k->t->events[event].thread;
+	GArray *open = k->open[thread];
+	for (guint i = 0; open && i < open->len; i++) {
+		struct activation *a = &g_array_index(open, struct activation, i);
+		if (!declared_on(k, a, set))
+			continue;
+		if (a->unit == NONE)
+			a->unit = unit_new(k, k->t->events[a->event].target, thread, a->begin);
+		return a->unit;
+	}
+	if (*own == NONE)
+		*own = unit_new(k, NONE, thread, event);
+	return *own;
+}
+
+static void read_cell(struct maker *k, struct cell *c, uint32_t unit, uint32_t event,
+                      uint32_t set, uint32_t variable)
+{
+	struct touch now = { unit, event, k->serials[unit] };
+	if (c->reads == NULL)
+		c->reads = g_array_new(FALSE, FALSE, sizeof now);
+	for (guint i = c->reads->len; i-- > 0;) {
+		const struct touch *r = &g_array_index(c->reads, struct touch, i);
+		if (r->unit == unit && r->serial == now.serial)
+			return; /* its edge from the write is there already */
+		/* Reads of dropped units make no edges any more. */
+		if (k->serials[r->unit] != r->serial)
+			g_array_remove_index_fast(c->reads, i);
+	}
+	add_conflict(k, &c->write, unit, event, set, variable);
+	g_array_append_val(c->reads, now);
+}
+
+static void write_cell(struct maker *k, struct cell *c, uint32_t unit, uint32_t event,
+                       uint32_t set, uint32_t variable)
+{
+	add_conflict(k, &c->write, unit, event, set, variable);
+	for (guint i = 0; c->reads && i < c->reads->len; i++)
+		add_conflict(k, &g_array_index(c->reads, struct touch, i), unit, event, set,
+		             variable);
+	if (c->reads)
+		g_array_set_size(c->reads, 0);
+	c->write = (struct touch){ unit, event, k->serials[unit] };
+}
+
+static void access_variables(struct maker *k, uint32_t event)
+{
+	const struct event *e = &k->t->events[event];
+	struct wide run = event_variables(k->t, e);
+	const uint32_t *start = (const uint32_t *)(void *)k->m->member_start->data;
+	uint32_t own = NONE;
+	for (uint32_t v = run.first; v < run.first + run.count; v++)
+		for (uint32_t i = start[v]; i < start[v + 1]; i++) {
+			uint32_t set = g_array_index(k->m->members, uint32_t, i);
+			uint32_t unit = unit_of(k, event, set, &own);
+			if (op_reads(e->op))
+				read_cell(k, &k->cells[i], unit, event, set, v);
+			if (op_writes(e->op))
+				write_cell(k, &k->cells[i], unit, event, set, v);
+		}
+	if (own != NONE)
+		unit_end(k, own, event);
+}
+
+/* -- units ---------------------------------------------------------------------------- */
+
+static void open_unit(struct maker *k, uint32_t event)
+{
+	const GArray *opens = k->m->opens;
+	while (k->next_open < opens->len &&
+	       g_array_index(opens, struct atomic_open, k->next_open).event < event)
+		k->next_open++;
+	struct activation a = { .event = event, .begin = event, .unit = NONE };
+	if (k->next_open < opens->len) {
+		const struct atomic_open *o =
+		        &g_array_index(opens, struct atomic_open, k->next_open);
+		if (o->event == event) {
+			a.first = o->first;
+			a.count = o->count;
+		}
+	}
+	uint32_t thread = k->t->events[event].thread;
+	if (k->open[thread] == NULL)
+		k->open[thread] = g_array_new(FALSE, FALSE, sizeof a);
+	g_array_append_val(k->open[thread], a);
+}
+
+static bool opens_like(const struct maker *k, const struct activation *a, enum op close)
+{
+	return k->t->events[a->event].op == (close == OP_UEND ? OP_UBEG : OP_ENTER);
+}
+
+/* Each kind of scope nests on its own: the innermost open one of the kind. */
+static void close_unit(struct maker *k, uint32_t event)
+{
+	GArray *open = k->open[k->t->events[event].thread];
+	for (guint i = open ? open->len : 0; i-- > 0;) {
+		struct activation *a = &g_array_index(open, struct activation, i);
+		if (!opens_like(k, a, k->t->events[event].op))
+			continue;
+		uint32_t unit = a->unit;
+		g_array_remove_index(open, i);
+		if (unit != NONE)
+			unit_end(k, unit, event);
+		return;
+	}
+}
+
+static void split_units(struct maker *k, uint32_t event)
+{
+	GArray *open = k->open[k->t->events[event].thread];
+	for (guint i = 0; open && i < open->len; i++) {
+		struct activation *a = &g_array_index(open, struct activation, i);
+		if (a->unit != NONE)
+			unit_end(k, a->unit, event);
+		a->unit = NONE;
+		a->begin = event + 1;
+	}
+}
+
+static void step(struct maker *k, uint32_t event)
+{
+	const struct event *e = &k->t->events[event];
+	if (event_inert(e))
+		return;
+	if (op_is_access(e->op))
+		access_variables(k, event);
+	else if (e->op == OP_UBEG || e->op == OP_ENTER)
+		open_unit(k, event);
+	else if (e->op == OP_UEND || e->op == OP_LEAVE)
+		close_unit(k, event);
+	else if (k->m->splits >> e->op & 1)
+		split_units(k, event);
+}
+
+/* -- the graph ------------------------------------------------------------------------ */
+
+static void maker_init(struct maker *k, const struct trace *t, const struct atomic_model *m)
+{
+	k->t = t;
+	k->m = m;
+	k->g = g_new0(struct conflict_graph, 1);
+	k->g->units = g_array_new(FALSE, FALSE, sizeof(struct unit));
+	k->g->conflicts = g_array_new(FALSE, FALSE, sizeof(struct conflict));
+	k->cells = g_new0(struct cell, MAX(1, m->members->len));
+	for (guint i = 0; i < m->members->len; i++)
+		k->cells[i].write.unit = NONE;
+	k->open = g_new0(GArray *, MAX(1, t->threads_count));
+	k->free_units = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	k->free_conflicts = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	k->work = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+}
+
+static void maker_release(struct maker *k)
+{
+	for (guint i = 0; i < k->m->members->len; i++)
+		if (k->cells[i].reads)
+			g_array_free(k->cells[i].reads, TRUE);
+	for (uint64_t i = 0; i < k->t->threads_count; i++)
+		if (k->open[i])
+			g_array_free(k->open[i], TRUE);
+	g_free(k->cells);
+	g_free(k->open);
+	g_free(k->serials);
+	g_array_free(k->free_units, TRUE);
+	g_array_free(k->free_conflicts, TRUE);
+	g_array_free(k->work, TRUE);
+}
+
+struct conflict_graph *conflict_graph_new(const struct trace *t, const struct atomic_model *m,
+                                          const struct progress *progress)
+{
+	struct maker k = { 0 };
+	maker_init(&k, t, m);
+	bool going = true;
+	for (uint32_t e = 0; e < t->events_count && going; e++) {
+		step(&k, e);
+		if ((e & 0xffff) == 0)
+			going = progress_tick(progress, (double)e / t->events_count,
+			                      "conflict graph");
+	}
+	maker_release(&k);
+	if (going)
+		return k.g;
+	conflict_graph_free(k.g);
+	return NULL;
+}
+
+void conflict_graph_free(struct conflict_graph *g)
+{
+	if (g == NULL)
+		return;
+	g_array_free(g->units, TRUE);
+	g_array_free(g->conflicts, TRUE);
+	g_free(g);
+}

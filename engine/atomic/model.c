@@ -1,0 +1,136 @@
+/*
+ * model.c - atomic sets and units from the trace's own declarations.
+ */
+#include "engine/atomic/model.h"
+
+#include <string.h>
+
+struct atomic_model *atomic_model_new(const struct trace *t)
+{
+	struct atomic_model *m = g_new0(struct atomic_model, 1);
+	m->sets = g_ptr_array_new_with_free_func(g_free);
+	m->grades = g_array_new(FALSE, FALSE, sizeof(char));
+	m->member_start = g_array_new(FALSE, TRUE, sizeof(uint32_t));
+	m->members = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	m->opens = g_array_new(FALSE, FALSE, sizeof(struct atomic_open));
+	m->open_sets = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	m->notes = g_ptr_array_new_with_free_func(g_free);
+	m->splits = UINT64_C(1) << OP_WAIT;
+	return m;
+}
+
+void atomic_model_free(struct atomic_model *m)
+{
+	if (m == NULL)
+		return;
+	g_ptr_array_free(m->sets, TRUE);
+	g_array_free(m->grades, TRUE);
+	g_array_free(m->member_start, TRUE);
+	g_array_free(m->members, TRUE);
+	g_array_free(m->opens, TRUE);
+	g_array_free(m->open_sets, TRUE);
+	g_ptr_array_free(m->notes, TRUE);
+	g_free(m);
+}
+
+uint32_t atomic_model_set(struct atomic_model *m, const char *name, char grade)
+{
+	for (guint i = 0; i < m->sets->len; i++)
+		if (strcmp(m->sets->pdata[i], name) == 0)
+			return i;
+	g_ptr_array_add(m->sets, g_strdup(name));
+	g_array_append_val(m->grades, grade);
+	return m->sets->len - 1;
+}
+
+/* The i-th string of a V_LIST of tokens. */
+static const char *list_token(const struct trace *t, uint32_t list, uint32_t i)
+{
+	const struct value *v = &t->values[t->value_lists[t->values[list].first + i]];
+	return trace_string(t, v->string);
+}
+
+static uint32_t list_length(const struct trace *t, uint32_t list)
+{
+	return t->values[list].kind == V_LIST ? t->values[list].count : 0;
+}
+
+/* Sets by the name of a member: char * -> GArray of uint32_t. */
+static GHashTable *sets_of_names(const struct trace *t, struct atomic_model *m)
+{
+	GHashTable *by_name = g_hash_table_new_full(g_str_hash, g_str_equal, NULL,
+	                                            (GDestroyNotify)g_array_unref);
+	for (uint64_t i = 0; i < t->atomic_sets_count; i++) {
+		const struct atomic_set *s = &t->atomic_sets[i];
+		uint32_t set = atomic_model_set(m, trace_string(t, s->name), 'B');
+		for (uint32_t k = 0; k < list_length(t, s->members); k++) {
+			const char *name = list_token(t, s->members, k);
+			GArray *sets = g_hash_table_lookup(by_name, name);
+			if (sets == NULL) {
+				sets = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+				g_hash_table_insert(by_name, (char *)name, sets);
+			}
+			g_array_append_val(sets, set);
+		}
+	}
+	return by_name;
+}
+
+/* A member names a variable, or the base "p" of the variables "p+0", "p+4". */
+static const GArray *sets_of_variable(const struct trace *t, GHashTable *by_name, uint32_t v)
+{
+	const char *name = trace_string(t, t->variables[v].name);
+	const GArray *sets = g_hash_table_lookup(by_name, name);
+	if (sets)
+		return sets;
+	const char *plus = strrchr(name, '+');
+	if (plus == NULL)
+		return NULL;
+	char *base = g_strndup(name, plus - name);
+	sets = g_hash_table_lookup(by_name, base);
+	g_free(base);
+	return sets;
+}
+
+static void add_members(const struct trace *t, struct atomic_model *m)
+{
+	GHashTable *by_name = sets_of_names(t, m);
+	for (uint32_t v = 0; v < t->variables_count; v++) {
+		const GArray *sets = sets_of_variable(t, by_name, v);
+		g_array_append_val(m->member_start, m->members->len);
+		if (sets)
+			g_array_append_vals(m->members, sets->data, sets->len);
+	}
+	g_array_append_val(m->member_start, m->members->len);
+	g_hash_table_destroy(by_name);
+}
+
+static void add_units(const struct trace *t, struct atomic_model *m)
+{
+	guint declared = m->sets->len;
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		if (t->events[e].op != OP_UBEG || event_inert(&t->events[e]))
+			continue;
+		struct atomic_open open = { .event = e, .first = m->open_sets->len };
+		open.count = list_length(t, t->events[e].aux);
+		for (uint32_t k = 0; k < open.count; k++) {
+			uint32_t set =
+			        atomic_model_set(m, list_token(t, t->events[e].aux, k), 'B');
+			g_array_append_val(m->open_sets, set);
+		}
+		g_array_append_val(m->opens, open);
+	}
+	for (guint i = declared; i < m->sets->len; i++)
+		g_ptr_array_add(m->notes,
+		                g_strdup_printf("atomic set %s is named by a unit and "
+		                                "has no members",
+		                                (char *)m->sets->pdata[i]));
+}
+
+struct atomic_model *atomic_model_declared(const struct trace *t)
+{
+	struct atomic_model *m = atomic_model_new(t);
+	add_members(t, m);
+	add_units(t, m);
+	return m;
+}

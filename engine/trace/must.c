@@ -1,0 +1,529 @@
+/*
+ * must.c - the must-order between threads: semantics.md, rule 4, and the order of
+ * invocations that rule 5 falls back on.
+ *
+ * One pass over the events in trace order for each kind of thing that orders them; every
+ * edge is what one sentence of the rule says, less what program order already carries.
+ * Knows nothing of locks' critical sections and of what reads observe: those are no
+ * must-orders.
+ */
+#include "engine/trace/index.h"
+#include "engine/trace/index_private.h"
+
+#include <stdlib.h>
+
+struct maker {
+	const struct trace *t;
+	const struct trace_index *ix;
+	GArray *edges; /* struct must_edge */
+};
+
+static void add(struct maker *m, uint32_t before, uint32_t after, enum must_rule rule,
+		uint32_t condition)
+{
+	struct must_edge edge = { before, after, condition, rule };
+
+	/* Within a thread program order says the same. */
+	if (m->t->events[before].thread != m->t->events[after].thread)
+		g_array_append_val(m->edges, edge);
+}
+
+/* -- threads ------------------------------------------------------------------------ */
+
+static void add_fork(struct maker *m, uint32_t e)
+{
+	uint32_t thread = m->t->events[e].target;
+	struct event_list of = event_list_at(&m->ix->thread_events, thread);
+
+	if (of.count > 0)
+		add(m, e, of.items[0], MUST_FORK, NONE);
+}
+
+static void add_join(struct maker *m, uint32_t e)
+{
+	uint32_t thread = m->t->events[e].target;
+	struct event_list of = event_list_at(&m->ix->thread_events, thread);
+
+	if (of.count > 0 && of.items[of.count - 1] < e)
+		add(m, of.items[of.count - 1], e, MUST_JOIN, NONE);
+}
+
+/* -- what happens to one object, message or instance --------------------------------- */
+
+/*
+ * Both messages and rounds of barriers are "all of these before all of those"; of one
+ * thread's events the last (the first) stands for the others.  Replaces the entry of e's
+ * thread or appends one.
+ */
+static void keep_last(const struct trace *t, GArray *events, uint32_t e)
+{
+	for (guint i = events->len; i-- > 0;) {
+		uint32_t *other = &g_array_index(events, uint32_t, i);
+
+		if (t->events[*other].thread == t->events[e].thread) {
+			*other = e;
+			return;
+		}
+	}
+	g_array_append_val(events, e);
+}
+
+static void add_all(struct maker *m, const GArray *before, uint32_t after, enum must_rule rule)
+{
+	for (guint i = 0; i < before->len; i++)
+		add(m, g_array_index(before, uint32_t, i), after, rule, NONE);
+}
+
+/* Queues that are made when their first event comes: array of GArray *. */
+static GArray *list_at(GArray **lists, uint32_t i)
+{
+	if (lists[i] == NULL)
+		lists[i] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	return lists[i];
+}
+
+static void lists_free(GArray **lists, uint64_t count)
+{
+	for (uint64_t i = 0; i < count; i++) {
+		if (lists[i] != NULL)
+			g_array_free(lists[i], TRUE);
+	}
+	g_free(lists);
+}
+
+/* The n-th take after the (n-k)-th post of one semaphore. */
+struct semaphore {
+	GArray *posts;
+	uint32_t takes;
+};
+
+static void add_take(struct maker *m, struct semaphore *s, uint32_t e)
+{
+	int64_t nth = (int64_t)++s->takes - m->t->objects[m->t->events[e].target].count;
+
+	if (s->posts != NULL && nth >= 1 && nth <= s->posts->len)
+		add(m, g_array_index(s->posts, uint32_t, nth - 1), e, MUST_SEMAPHORE, NONE);
+}
+
+/*
+ * Rounds of one barrier.  A thread departs from the round that it arrived in, which need
+ * not be the last one: a late thread may depart when others have arrived again.
+ */
+struct barrier {
+	GPtrArray *rounds;    /* GArray of uint32_t: the arrives of each round */
+	GHashTable *round_of; /* thread -> round of its last arrive */
+	GArray *departs;      /* struct depart */
+	bool departed;	      /* somebody has left the round that is open */
+};
+struct depart {
+	uint32_t event, round;
+};
+
+static struct barrier *barrier_at(struct barrier **barriers, uint32_t i)
+{
+	if (barriers[i] == NULL) {
+		barriers[i] = g_new0(struct barrier, 1);
+		barriers[i]->rounds = g_ptr_array_new();
+		barriers[i]->round_of = g_hash_table_new(NULL, NULL);
+		barriers[i]->departs = g_array_new(FALSE, FALSE, sizeof(struct depart));
+		g_ptr_array_add(barriers[i]->rounds,
+				g_array_new(FALSE, FALSE, sizeof(uint32_t)));
+	}
+	return barriers[i];
+}
+
+static void barrier_arrive(const struct trace *t, struct barrier *b, uint32_t e)
+{
+	gpointer thread = GUINT_TO_POINTER((guint)t->events[e].thread);
+
+	if (b->departed) {
+		g_ptr_array_add(b->rounds, g_array_new(FALSE, FALSE, sizeof(uint32_t)));
+		b->departed = false;
+	}
+	keep_last(t, g_ptr_array_index(b->rounds, b->rounds->len - 1), e);
+	g_hash_table_insert(b->round_of, thread, GUINT_TO_POINTER(b->rounds->len - 1));
+}
+
+static void barrier_depart(const struct trace *t, struct barrier *b, uint32_t e)
+{
+	gpointer thread = GUINT_TO_POINTER((guint)t->events[e].thread), round;
+	struct depart depart = { e, b->rounds->len - 1 };
+
+	if (g_hash_table_lookup_extended(b->round_of, thread, NULL, &round))
+		depart.round = GPOINTER_TO_UINT(round);
+	if (depart.round == b->rounds->len - 1)
+		b->departed = true;
+	g_array_append_val(b->departs, depart);
+}
+
+/* An arrive of a round that comes after a depart of it (of a thread that never arrived)
+ * cannot be before it. */
+static void barrier_edges(struct maker *m, struct barrier *b)
+{
+	for (guint i = 0; i < b->departs->len; i++) {
+		struct depart d = g_array_index(b->departs, struct depart, i);
+		GArray *arrives = g_ptr_array_index(b->rounds, d.round);
+
+		for (guint j = 0; j < arrives->len; j++) {
+			uint32_t arrive = g_array_index(arrives, uint32_t, j);
+
+			if (arrive < d.event)
+				add(m, arrive, d.event, MUST_BARRIER, NONE);
+		}
+	}
+}
+
+static void barriers_free(struct maker *m, struct barrier **barriers, uint64_t count)
+{
+	for (uint64_t i = 0; i < count; i++) {
+		struct barrier *b = barriers[i];
+
+		if (b == NULL)
+			continue;
+		barrier_edges(m, b);
+		for (guint j = 0; j < b->rounds->len; j++)
+			g_array_free(g_ptr_array_index(b->rounds, j), TRUE);
+		g_ptr_array_free(b->rounds, TRUE);
+		g_hash_table_destroy(b->round_of);
+		g_array_free(b->departs, TRUE);
+		g_free(b);
+	}
+	g_free(barriers);
+}
+
+/*
+ * Conditions.  Signals and broadcasts of one condition in trace order; `next` leads past
+ * the signals that have woken somebody, with its paths halved as it is followed.
+ */
+struct condition {
+	GArray *wakers;	     /* struct waker */
+	GHashTable *waiting; /* thread -> its last wait */
+};
+struct waker {
+	uint32_t event, next; /* next: index of itself, or of a later one when it is used up */
+};
+
+static uint32_t waker_free(GArray *wakers, uint32_t i)
+{
+	struct waker *w = (struct waker *)wakers->data;
+
+	while (i < wakers->len && w[i].next != i) {
+		if (w[i].next < wakers->len)
+			w[i].next = w[w[i].next].next;
+		i = w[i].next;
+	}
+	return i;
+}
+
+/* The first waker of the list after an event. */
+static uint32_t waker_after(const GArray *wakers, uint32_t event)
+{
+	uint32_t low = 0, high = wakers->len;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (g_array_index(wakers, struct waker, middle).event < event)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void add_wake(struct maker *m, struct condition *c, uint32_t e)
+{
+	gpointer wait;
+	uint32_t i;
+	struct waker *w;
+
+	if (!g_hash_table_lookup_extended(c->waiting,
+					  GUINT_TO_POINTER((guint)m->t->events[e].thread), NULL,
+					  &wait))
+		return;
+	i = waker_free(c->wakers, waker_after(c->wakers, GPOINTER_TO_UINT(wait)));
+	if (i == c->wakers->len)
+		return; /* spurious, or timed out */
+	w = &g_array_index(c->wakers, struct waker, i);
+	if (m->t->events[w->event].op == OP_SIGNAL)
+		w->next = i + 1;
+	add(m, w->event, e, MUST_WAKER, NONE);
+	add(m, GPOINTER_TO_UINT(wait), w->event, MUST_WAIT, e);
+}
+
+static struct condition *condition_at(struct condition **conditions, uint32_t i)
+{
+	if (conditions[i] == NULL) {
+		conditions[i] = g_new0(struct condition, 1);
+		conditions[i]->wakers = g_array_new(FALSE, FALSE, sizeof(struct waker));
+		conditions[i]->waiting = g_hash_table_new(NULL, NULL);
+	}
+	return conditions[i];
+}
+
+static void conditions_free(struct condition **conditions, uint64_t count)
+{
+	for (uint64_t i = 0; i < count; i++) {
+		if (conditions[i] == NULL)
+			continue;
+		g_array_free(conditions[i]->wakers, TRUE);
+		g_hash_table_destroy(conditions[i]->waiting);
+		g_free(conditions[i]);
+	}
+	g_free(conditions);
+}
+
+/* -- synchronisation and invocations: one pass --------------------------------------- */
+
+struct objects {
+	struct semaphore *semaphores;
+	struct barrier **barriers;
+	struct condition **conditions;
+	GArray **sends;	     /* by message */
+	uint32_t *last_call; /* by instance: the last ACT or RET, or NONE */
+};
+
+static void object_event(struct maker *m, struct objects *o, uint32_t e)
+{
+	const struct event *x = &m->t->events[e];
+	struct semaphore *s;
+
+	switch (x->op) {
+	case OP_POST:
+		s = &o->semaphores[x->target];
+		if (s->posts == NULL)
+			s->posts = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+		g_array_append_val(s->posts, e);
+		break;
+	case OP_TAKE:
+		add_take(m, &o->semaphores[x->target], e);
+		break;
+	case OP_ARRIVE:
+		barrier_arrive(m->t, barrier_at(o->barriers, x->target), e);
+		break;
+	case OP_DEPART:
+		barrier_depart(m->t, barrier_at(o->barriers, x->target), e);
+		break;
+	case OP_WAIT:
+		g_hash_table_insert(condition_at(o->conditions, x->target)->waiting,
+				    GUINT_TO_POINTER((guint)x->thread), GUINT_TO_POINTER(e));
+		break;
+	case OP_SIGNAL:
+	case OP_BROADCAST: {
+		GArray *wakers = condition_at(o->conditions, x->target)->wakers;
+
+		g_array_append_val(wakers, ((struct waker){ e, wakers->len }));
+		break;
+	}
+	case OP_WAKE:
+		add_wake(m, condition_at(o->conditions, x->target), e);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Returns false when cancelled. */
+static bool add_synchronisation(struct maker *m, const struct progress *progress)
+{
+	const struct trace *t = m->t;
+	bool goes_on = true;
+	struct objects o = {
+		.semaphores = g_new0(struct semaphore, t->objects_count + 1),
+		.barriers = g_new0(struct barrier *, t->objects_count + 1),
+		.conditions = g_new0(struct condition *, t->objects_count + 1),
+		.sends = g_new0(GArray *, t->messages_count + 1),
+		.last_call = g_new(uint32_t, t->instances_count + 1),
+	};
+
+	for (uint64_t i = 0; i < t->instances_count; i++)
+		o.last_call[i] = NONE;
+	for (uint32_t e = 0; e < t->events_count && goes_on; e++) {
+		const struct event *x = &t->events[e];
+
+		if (G_UNLIKELY((e & 0xfffff) == 0))
+			goes_on = progress_tick(progress, (double)e / t->events_count,
+						"must-order");
+		if (G_LIKELY(op_is_access(x->op)) || event_inert(x))
+			continue;
+		if (x->op == OP_FORK)
+			add_fork(m, e);
+		else if (x->op == OP_JOIN)
+			add_join(m, e);
+		else if (x->op == OP_SND)
+			keep_last(t, list_at(o.sends, x->target), e);
+		else if (x->op == OP_RCV && o.sends[x->target] != NULL)
+			add_all(m, o.sends[x->target], e, MUST_MESSAGE);
+		else if (x->op == OP_ACT || x->op == OP_RET) {
+			/* No specification is known here, so no two invocations of an object
+			 * commute, and neighbours imply the rest. */
+			if (o.last_call[x->target] != NONE)
+				add(m, o.last_call[x->target], e, MUST_INVOCATION, NONE);
+			o.last_call[x->target] = e;
+		} else
+			object_event(m, &o, e);
+	}
+	for (uint64_t i = 0; i < t->objects_count; i++) {
+		if (o.semaphores[i].posts != NULL)
+			g_array_free(o.semaphores[i].posts, TRUE);
+	}
+	g_free(o.semaphores);
+	barriers_free(m, o.barriers, t->objects_count);
+	conditions_free(o.conditions, t->objects_count);
+	lists_free(o.sends, t->messages_count);
+	g_free(o.last_call);
+	return goes_on;
+}
+
+/* -- blocks --------------------------------------------------------------------------- */
+
+/* Lives of one block follow each other: the free of one before the next alloc. */
+static guint block_hash(gconstpointer p)
+{
+	const struct block *b = p;
+
+	return b->name * 2654435761u ^ (guint)(b->address >> 4);
+}
+
+static gboolean block_equal(gconstpointer p, gconstpointer q)
+{
+	const struct block *a = p, *b = q;
+
+	return a->name == b->name && a->address == b->address;
+}
+
+static int by_alloc(gconstpointer p, gconstpointer q, gpointer blocks)
+{
+	const struct block *a = (const struct block *)blocks + *(const uint32_t *)p;
+	const struct block *b = (const struct block *)blocks + *(const uint32_t *)q;
+
+	return a->alloc < b->alloc ? -1 : a->alloc > b->alloc;
+}
+
+static void add_lives(struct maker *m)
+{
+	const struct trace *t = m->t;
+	GHashTable *last_free = g_hash_table_new(block_hash, block_equal);
+	uint32_t *order = g_new(uint32_t, t->blocks_count + 1);
+
+	for (uint32_t i = 0; i < t->blocks_count; i++)
+		order[i] = i;
+	g_qsort_with_data(order, (gint)t->blocks_count, sizeof(*order), by_alloc,
+			  (gpointer)t->blocks);
+	for (uint64_t i = 0; i < t->blocks_count; i++) {
+		const struct block *b = &t->blocks[order[i]];
+		const struct block *earlier = g_hash_table_lookup(last_free, b);
+
+		if (earlier != NULL && b->alloc != NONE && earlier->free < b->alloc)
+			add(m, earlier->free, b->alloc, MUST_FREE, NONE);
+		if (b->alloc != NONE && b->free != NONE)
+			add(m, b->alloc, b->free, MUST_ALLOC, NONE);
+		if (b->free != NONE)
+			g_hash_table_replace(last_free, (gpointer)b, (gpointer)b);
+	}
+	g_free(order);
+	g_hash_table_destroy(last_free);
+}
+
+/* Which threads have been seen in a block: a run of words, made at the first access from
+ * another thread than the one that allocated it. */
+struct visitors {
+	uint32_t *start; /* by block: index into words, NONE where there are none yet */
+	GArray *words;	 /* uint64_t */
+	uint32_t width;	 /* words a block */
+};
+
+static void visit(struct maker *m, struct visitors *v, uint32_t block, uint32_t e)
+{
+	uint32_t alloc = m->t->blocks[block].alloc;
+	uint32_t thread = m->t->events[e].thread;
+	uint64_t *word;
+
+	if (alloc == NONE || alloc > e || m->t->events[alloc].thread == thread)
+		return;
+	if (v->start[block] == NONE) {
+		v->start[block] = v->words->len;
+		g_array_set_size(v->words, v->words->len + v->width);
+	}
+	word = &g_array_index(v->words, uint64_t, v->start[block] + thread / 64);
+	if (*word >> (thread % 64) & 1)
+		return;
+	*word |= (uint64_t)1 << (thread % 64);
+	add(m, alloc, e, MUST_ALLOC, NONE);
+}
+
+static bool add_blocks(struct maker *m, const struct progress *progress)
+{
+	const struct trace *t = m->t;
+	struct visitors v = { .width = (uint32_t)(t->threads_count + 63) / 64 };
+	bool goes_on = true;
+
+	if (t->blocks_count == 0)
+		return true;
+	add_lives(m);
+	v.start = g_new(uint32_t, t->blocks_count);
+	for (uint64_t i = 0; i < t->blocks_count; i++)
+		v.start[i] = NONE;
+	v.words = g_array_new(FALSE, TRUE, sizeof(uint64_t));
+	for (uint32_t e = 0; e < t->events_count && goes_on; e++) {
+		const struct event *x = &t->events[e];
+		struct wide run;
+
+		if (G_UNLIKELY((e & 0xfffff) == 0))
+			goes_on = progress_tick(progress, (double)e / t->events_count,
+						"must-order of blocks");
+		if (!op_is_access(x->op) || event_inert(x))
+			continue;
+		run = event_variables(t, x);
+		for (uint32_t i = run.first; i < run.first + run.count; i++) {
+			if (t->variables[i].block != NONE)
+				visit(m, &v, t->variables[i].block, e);
+		}
+	}
+	g_free(v.start);
+	g_array_free(v.words, TRUE);
+	return goes_on;
+}
+
+/* -- the part of the index ------------------------------------------------------------ */
+
+static int by_after(gconstpointer p, gconstpointer q)
+{
+	const struct must_edge *a = p, *b = q;
+
+	if (a->after != b->after)
+		return a->after < b->after ? -1 : 1;
+	if (a->before != b->before)
+		return a->before < b->before ? -1 : 1;
+	return a->rule < b->rule ? -1 : a->rule > b->rule;
+}
+
+static int by_before(gconstpointer p, gconstpointer q, gpointer edges)
+{
+	const struct must_edge *a = (const struct must_edge *)edges + *(const uint32_t *)p;
+	const struct must_edge *b = (const struct must_edge *)edges + *(const uint32_t *)q;
+
+	return a->before < b->before ? -1 : a->before > b->before;
+}
+
+bool index_build_must(struct trace *t, struct trace_index *ix, const struct progress *progress)
+{
+	struct maker m = { t, ix, g_array_new(FALSE, FALSE, sizeof(struct must_edge)) };
+	uint32_t *order;
+
+	if (!add_synchronisation(&m, progress) || !add_blocks(&m, progress)) {
+		g_array_free(m.edges, TRUE);
+		return false;
+	}
+	g_array_sort(m.edges, by_after);
+	ix->must_count = m.edges->len;
+	ix->must = (struct must_edge *)g_array_free(m.edges, FALSE);
+	order = g_new(uint32_t, ix->must_count + 1);
+	for (uint32_t i = 0; i < ix->must_count; i++)
+		order[i] = i;
+	/* The sort is stable, so the edges out of one event stay in the order of `after`. */
+	g_qsort_with_data(order, (gint)ix->must_count, sizeof(*order), by_before,
+			  (gpointer)ix->must);
+	ix->must_by_before = order;
+	return true;
+}
