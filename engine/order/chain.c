@@ -21,7 +21,9 @@ struct chain_graph {
 	struct chain_base base;
 	struct stairs *stairs; /* by pair i * chains + j */
 	uint32_t **trees;      /* Fenwick trees over reversed positions, made when needed */
+	GArray *touched;       /* uint32_t: pairs that are not empty */
 	uint32_t *before, *after; /* scratch: by chain */
+	uint32_t *sources, *targets; /* scratch: chains that have one */
 };
 
 struct chain_graph *chain_graph_new(enum chain_kind kind, uint32_t chains,
@@ -42,6 +44,9 @@ struct chain_graph *chain_graph_new(enum chain_kind kind, uint32_t chains,
 	}
 	g->before = g_new(uint32_t, chains + 1);
 	g->after = g_new(uint32_t, chains + 1);
+	g->sources = g_new(uint32_t, chains + 1);
+	g->targets = g_new(uint32_t, chains + 1);
+	g->touched = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	return g;
 }
 
@@ -61,6 +66,9 @@ void chain_graph_free(struct chain_graph *g)
 	g_free(g->stairs);
 	g_free(g->trees);
 	g_free(g->lengths);
+	g_array_unref(g->touched);
+	g_free(g->sources);
+	g_free(g->targets);
 	g_free(g->before);
 	g_free(g->after);
 	g_free(g);
@@ -68,16 +76,17 @@ void chain_graph_free(struct chain_graph *g)
 
 void chain_graph_clear(struct chain_graph *g)
 {
-	size_t pairs = (size_t)g->chains * g->chains;
+	for (guint i = 0; i < g->touched->len; i++) {
+		uint32_t pair = g_array_index(g->touched, uint32_t, i);
 
-	for (size_t i = 0; i < pairs; i++) {
 		if (g->stairs != NULL) {
-			g->stairs[i].count = 0;
+			g->stairs[pair].count = 0;
 		} else {
-			g_free(g->trees[i]);
-			g->trees[i] = NULL;
+			g_free(g->trees[pair]);
+			g->trees[pair] = NULL;
 		}
 	}
+	g_array_set_size(g->touched, 0);
 }
 
 /* ---- Staircases ---- */
@@ -222,6 +231,51 @@ bool chain_reaches(const struct chain_graph *g, uint32_t i, uint32_t p, uint32_t
 	return chain_predecessors(g, j, q, i) > p;
 }
 
+static void set_pair(struct chain_graph *g, const struct chain_change *c)
+{
+	uint32_t pair = c->i * g->chains + c->j;
+
+	if (g->kind == CHAIN_STAIRS) {
+		if (g->stairs[pair].count == 0)
+			g_array_append_val(g->touched, pair);
+		stairs_set(&g->stairs[pair], c->p, c->q);
+	} else {
+		if (g->trees[pair] == NULL)
+			g_array_append_val(g->touched, pair);
+		tree_set(&g->trees[pair], g->lengths[c->i], c->p, c->q);
+	}
+}
+
+/* Whatever reaches (i, p) now reaches whatever is reached from (j, q). */
+static void insert_all(struct chain_graph *g, uint32_t i, uint32_t p, uint32_t j, uint32_t q,
+		       GArray *changes)
+{
+	uint32_t sources = 0, targets = 0;
+
+	for (uint32_t k = 0; k < g->chains; k++) {
+		g->before[k] = chain_predecessors(g, i, p, k);
+		g->after[k] = chain_successor(g, j, q, k);
+		if (g->before[k] > 0)
+			g->sources[sources++] = k;
+		if (g->after[k] != NONE)
+			g->targets[targets++] = k;
+	}
+	for (uint32_t a = 0; a < sources; a++) {
+		for (uint32_t b = 0; b < targets; b++) {
+			struct chain_change change = { g->sources[a], g->targets[b],
+						       g->before[g->sources[a]] - 1,
+						       g->after[g->targets[b]] };
+
+			if (change.i == change.j ||
+			    added_successor(g, change.i, change.p, change.j) <= change.q)
+				continue;
+			set_pair(g, &change);
+			if (changes != NULL)
+				g_array_append_val(changes, change);
+		}
+	}
+}
+
 bool chain_insert(struct chain_graph *g, uint32_t i, uint32_t p, uint32_t j, uint32_t q,
 		  GArray *changes)
 {
@@ -229,25 +283,6 @@ bool chain_insert(struct chain_graph *g, uint32_t i, uint32_t p, uint32_t j, uin
 		return false;
 	if (chain_reaches(g, i, p, j, q))
 		return true;
-	for (uint32_t k = 0; k < g->chains; k++) {
-		g->before[k] = chain_predecessors(g, i, p, k);
-		g->after[k] = chain_successor(g, j, q, k);
-	}
-	for (uint32_t a = 0; a < g->chains; a++) {
-		for (uint32_t b = 0; b < g->chains && g->before[a] > 0; b++) {
-			struct chain_change change = { a, b, g->before[a] - 1, g->after[b] };
-			size_t pair = (size_t)a * g->chains + b;
-
-			if (a == b || change.q == NONE ||
-			    added_successor(g, a, change.p, b) <= change.q)
-				continue;
-			if (g->kind == CHAIN_STAIRS)
-				stairs_set(&g->stairs[pair], change.p, change.q);
-			else
-				tree_set(&g->trees[pair], g->lengths[a], change.p, change.q);
-			if (changes != NULL)
-				g_array_append_val(changes, change);
-		}
-	}
+	insert_all(g, i, p, j, q, changes);
 	return true;
 }
