@@ -80,9 +80,18 @@ void builder_warn(struct builder *b, const char *format, ...)
 /*
  * Names for recordings, asked once for each variable, location, object, block at the end;
  * each may be NULL.  Implemented over debuginfo by engine/record/name.c.
+ *
+ * `begin` comes first, when all but the names is there: events with their variables (cut
+ * already), wides, values, blocks, threads, locations (address, module), modules.  The
+ * naming of blocks looks at the events for who receives a block's address.  `location`
+ * gets a copy, which the builder stores afterwards: the callback may add strings and
+ * locations.  Names are unique: two variables with one name are one variable.  A block's
+ * name is "*job", its variables' "job->arg", "a[3]", "*n": the text writer must write a
+ * variable whose name does not continue its block's name as BLOCK+OFFSET.
  */
 struct namer {
 	void *context;
+	void (*begin)(void *context, const struct trace *partial);
 	/* The name of the variable at address..address+size of a region; append to `name`. */
 	void (*variable)(void *context, const struct trace *partial, const struct variable *v,
 			 GString *name);
