@@ -66,6 +66,8 @@ void builder_semaphore(struct builder *b, uint32_t object, int32_t count);
 void builder_instance_type(struct builder *b, uint32_t instance, uint32_t type);
 void builder_source(struct builder *b, uint32_t location, const char *file, uint32_t line,
 		    uint32_t column);
+/* The function a location lies in, and the location of the call it was inlined at (or NONE). */
+void builder_inlined(struct builder *b, uint32_t location, uint32_t function, uint32_t inlined);
 void builder_stack_block(struct builder *b, uint32_t thread, uint32_t block);
 void builder_atomic_set(struct builder *b, uint32_t name, uint32_t members);
 void builder_note(struct builder *b, const char *key, const char *value);
