@@ -1,0 +1,32 @@
+/* home.c - looking for the program's own files.  See home.h. */
+#include "engine/base/home.h"
+#include "engine/base/base.h"
+
+static char *existing(char *path)
+{
+	if (g_file_test(path, G_FILE_TEST_EXISTS))
+		return path;
+	g_free(path);
+	return NULL;
+}
+
+char *home_find(const char *relative)
+{
+	char *binary = g_file_read_link("/proc/self/exe", NULL);
+	if (binary == NULL)
+		return NULL;
+	char *folder = g_path_get_dirname(binary);
+	char *found = existing(g_build_filename(folder, "..", "share", "heddle", relative, NULL));
+	if (found == NULL)
+		found = existing(g_build_filename(folder, "..", "lib", "heddle", relative, NULL));
+	/* In the tree: ./heddle, build/asan/heddle, build/tests/unit/test_x. */
+	for (int up = 0; found == NULL && up <= 4; up++) {
+		found = existing(g_build_filename(folder, relative, NULL));
+		char *parent = g_path_get_dirname(folder);
+		g_free(folder);
+		folder = parent;
+	}
+	g_free(folder);
+	g_free(binary);
+	return found;
+}
