@@ -12,20 +12,20 @@
 #include "engine/trace/index.h"
 
 /* enumerator, word on the command line, name for people */
-#define ORDERS(O) \
-	O(PO, "po", "program order and must-order") /* with the synchronises-with edges */ \
-	O(HB, "hb", "happens-before") \
-	O(SHB, "shb", "schedulable happens-before") \
-	O(CP, "cp", "causally-precedes") \
-	O(WCP, "wcp", "weak causally-precedes") \
-	O(DC, "dc", "doesn't-commute") \
-	O(WDC, "wdc", "weak doesn't-commute") \
+#define ORDERS(O)                                                                              \
+	O(PO, "po", "program order and must-order") /* with the synchronises-with edges */     \
+	O(HB, "hb", "happens-before")                                                          \
+	O(SHB, "shb", "schedulable happens-before")                                            \
+	O(CP, "cp", "causally-precedes")                                                       \
+	O(WCP, "wcp", "weak causally-precedes")                                                \
+	O(DC, "dc", "doesn't-commute")                                                         \
+	O(WDC, "wdc", "weak doesn't-commute")                                                  \
 	O(EDC, "edc", "extended doesn't-commute")
 enum order_kind {
 #define O(name, word, title) ORDER_KIND_##name,
 	ORDERS(O)
 #undef O
-	ORDER_KIND_COUNT
+	        ORDER_KIND_COUNT
 };
 bool order_kind_from_word(const char *word, enum order_kind *kind);
 const char *order_kind_word(enum order_kind kind);
@@ -40,11 +40,23 @@ enum order_kind order_kind(const struct order *order);
  * which do not contain program order, "ordered" is by the order or program order with the
  * must-orders, as their race definition asks. */
 bool order_ordered(const struct order *order, uint32_t e, uint32_t f);
+/*
+ * The same without what `f` itself reads from: the edges of its own observation
+ * (synchronises-with into an atomic read, SHB's last writer) are left out.  A race asks
+ * nothing of what its own two accesses observe, so this is the question for SHB's pairs and
+ * for the candidates of a sound search.
+ */
+bool order_ordered_unobserved(const struct order *order, uint32_t e, uint32_t f);
 /* The chain of events from `e` to `f` with the rule of each step; false (and an empty path)
  * when they are not ordered. */
 bool order_path(const struct order *order, uint32_t e, uint32_t f, struct path *path);
 /* The vector clock of `e`: for each thread, how many of its events are before `e` or are
  * `e` (positions in the thread, so clock[t] == 3 means the first three). */
 void order_clock(const struct order *order, uint32_t e, uint32_t *clock);
+/*
+ * What `f` comes after, for many questions about one event: for each thread but f's own, one
+ * more than the last event (an id) of that thread that is before `f`; 0 for none.  Borrowed.
+ */
+const uint32_t *order_past(const struct order *order, uint32_t f, bool unobserved);
 
 #endif

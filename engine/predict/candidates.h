@@ -12,7 +12,7 @@
 #define HEDDLE_CANDIDATES_H
 
 #include "engine/order/order.h"
-#include "engine/predict/predict.h"
+#include "engine/predict/predict_private.h"
 
 /* Locks held at every event, as ids of interned sets. */
 struct locksets;

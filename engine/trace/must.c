@@ -19,7 +19,7 @@ struct maker {
 };
 
 static void add(struct maker *m, uint32_t before, uint32_t after, enum must_rule rule,
-		uint32_t condition)
+                uint32_t condition)
 {
 	struct must_edge edge = { before, after, condition, rule };
 
@@ -113,7 +113,7 @@ struct barrier {
 	GPtrArray *rounds;    /* GArray of uint32_t: the arrives of each round */
 	GHashTable *round_of; /* thread -> round of its last arrive */
 	GArray *departs;      /* struct depart */
-	bool departed;	      /* somebody has left the round that is open */
+	bool departed;        /* somebody has left the round that is open */
 };
 struct depart {
 	uint32_t event, round;
@@ -127,7 +127,7 @@ static struct barrier *barrier_at(struct barrier **barriers, uint32_t i)
 		barriers[i]->round_of = g_hash_table_new(NULL, NULL);
 		barriers[i]->departs = g_array_new(FALSE, FALSE, sizeof(struct depart));
 		g_ptr_array_add(barriers[i]->rounds,
-				g_array_new(FALSE, FALSE, sizeof(uint32_t)));
+		                g_array_new(FALSE, FALSE, sizeof(uint32_t)));
 	}
 	return barriers[i];
 }
@@ -196,7 +196,7 @@ static void barriers_free(struct maker *m, struct barrier **barriers, uint64_t c
  * the signals that have woken somebody, with its paths halved as it is followed.
  */
 struct condition {
-	GArray *wakers;	     /* struct waker */
+	GArray *wakers;      /* struct waker */
 	GHashTable *waiting; /* thread -> its last wait */
 };
 struct waker {
@@ -237,9 +237,8 @@ static void add_wake(struct maker *m, struct condition *c, uint32_t e)
 	uint32_t i;
 	struct waker *w;
 
-	if (!g_hash_table_lookup_extended(c->waiting,
-					  GUINT_TO_POINTER((guint)m->t->events[e].thread), NULL,
-					  &wait))
+	if (!g_hash_table_lookup_extended(
+	            c->waiting, GUINT_TO_POINTER((guint)m->t->events[e].thread), NULL, &wait))
 		return;
 	i = waker_free(c->wakers, waker_after(c->wakers, GPOINTER_TO_UINT(wait)));
 	if (i == c->wakers->len)
@@ -279,7 +278,7 @@ struct objects {
 	struct semaphore *semaphores;
 	struct barrier **barriers;
 	struct condition **conditions;
-	GArray **sends;	     /* by message */
+	GArray **sends;      /* by message */
 	uint32_t *last_call; /* by instance: the last ACT or RET, or NONE */
 };
 
@@ -306,7 +305,7 @@ static void object_event(struct maker *m, struct objects *o, uint32_t e)
 		break;
 	case OP_WAIT:
 		g_hash_table_insert(condition_at(o->conditions, x->target)->waiting,
-				    GUINT_TO_POINTER((guint)x->thread), GUINT_TO_POINTER(e));
+		                    GUINT_TO_POINTER((guint)x->thread), GUINT_TO_POINTER(e));
 		break;
 	case OP_SIGNAL:
 	case OP_BROADCAST: {
@@ -343,7 +342,7 @@ static bool add_synchronisation(struct maker *m, const struct progress *progress
 
 		if (G_UNLIKELY((e & 0xfffff) == 0))
 			goes_on = progress_tick(progress, (double)e / t->events_count,
-						"must-order");
+			                        "must-order");
 		if (G_LIKELY(op_is_access(x->op)) || event_inert(x))
 			continue;
 		if (x->op == OP_FORK)
@@ -409,7 +408,7 @@ static void add_lives(struct maker *m)
 	for (uint32_t i = 0; i < t->blocks_count; i++)
 		order[i] = i;
 	g_qsort_with_data(order, (gint)t->blocks_count, sizeof(*order), by_alloc,
-			  (gpointer)t->blocks);
+	                  (gpointer)t->blocks);
 	for (uint64_t i = 0; i < t->blocks_count; i++) {
 		const struct block *b = &t->blocks[order[i]];
 		const struct block *earlier = g_hash_table_lookup(last_free, b);
@@ -429,8 +428,8 @@ static void add_lives(struct maker *m)
  * another thread than the one that allocated it. */
 struct visitors {
 	uint32_t *start; /* by block: index into words, NONE where there are none yet */
-	GArray *words;	 /* uint64_t */
-	uint32_t width;	 /* words a block */
+	GArray *words;   /* uint64_t */
+	uint32_t width;  /* words a block */
 };
 
 static void visit(struct maker *m, struct visitors *v, uint32_t block, uint32_t e)
@@ -471,7 +470,7 @@ static bool add_blocks(struct maker *m, const struct progress *progress)
 
 		if (G_UNLIKELY((e & 0xfffff) == 0))
 			goes_on = progress_tick(progress, (double)e / t->events_count,
-						"must-order of blocks");
+			                        "must-order of blocks");
 		if (!op_is_access(x->op) || event_inert(x))
 			continue;
 		run = event_variables(t, x);
@@ -523,7 +522,7 @@ bool index_build_must(struct trace *t, struct trace_index *ix, const struct prog
 		order[i] = i;
 	/* The sort is stable, so the edges out of one event stay in the order of `after`. */
 	g_qsort_with_data(order, (gint)ix->must_count, sizeof(*order), by_before,
-			  (gpointer)ix->must);
+	                  (gpointer)ix->must);
 	ix->must_by_before = order;
 	return true;
 }

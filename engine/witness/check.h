@@ -53,6 +53,16 @@ bool witness_check(const struct trace *t, const uint32_t *sequence, size_t lengt
 struct checker;
 struct checker *checker_new(const struct trace *t, const struct check_options *options);
 void checker_free(struct checker *c);
+/* The same question as witness_check, for many sequences of one trace. */
+bool checker_claim(struct checker *c, const uint32_t *sequence, size_t length,
+		   enum claim claim, const uint32_t *pair, size_t pair_count, GString *reason);
+/*
+ * CLAIM_RACE for the recorded events 0 .. prefix-1 in their recorded order, followed by
+ * `tail` (the pair last).  Calls with a growing prefix cost the tail and what the prefix
+ * has grown by.  Not with semantics.
+ */
+bool checker_race_after(struct checker *c, uint32_t prefix, const uint32_t *tail, size_t length,
+			const uint32_t *pair, GString *reason);
 /* May `event` (the next of its thread) come now?  Otherwise `reason`. */
 bool checker_enabled(struct checker *c, uint32_t event, GString *reason);
 /* Take it; false and `reason` when it may not. */

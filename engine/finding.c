@@ -1,0 +1,150 @@
+/*
+ * finding.c - making and ending findings and reports.
+ */
+#include "engine/finding.h"
+
+#include <stdarg.h>
+
+static const char *const kind_words[] = {
+#define KIND(name, word) word,
+	FINDING_KINDS(KIND)
+#undef KIND
+};
+static const char *const verdict_words[] = {
+#define VERDICT(name, word) word,
+	VERDICTS(VERDICT)
+#undef VERDICT
+};
+static const char *const rule_texts[] = {
+#define RULE(name, text) text,
+	STEP_RULES(RULE)
+#undef RULE
+};
+
+const char *finding_kind_word(enum finding_kind kind)
+{
+	return kind_words[kind];
+}
+
+const char *verdict_word(enum verdict verdict)
+{
+	return verdict_words[verdict];
+}
+
+const char *step_rule_text(enum step_rule rule)
+{
+	return rule_texts[rule];
+}
+
+void path_add(struct path *path, uint32_t from, uint32_t to, enum step_rule rule,
+              uint32_t detail)
+{
+	struct step step = { .from = from, .to = to, .rule = rule, .detail = detail };
+	if (path->steps == NULL)
+		path->steps = g_array_new(FALSE, FALSE, sizeof step);
+	g_array_append_val(path->steps, step);
+}
+
+static void free_array(GArray *array)
+{
+	if (array)
+		g_array_free(array, TRUE);
+}
+
+void path_release(struct path *path)
+{
+	free_array(path->steps);
+	path->steps = NULL;
+}
+
+struct finding *finding_new(enum finding_kind kind, uint32_t first, uint32_t second)
+{
+	struct finding *f = g_new0(struct finding, 1);
+	f->kind = kind;
+	f->first = MIN(first, second);
+	f->second = MAX(first, second);
+	f->count = 1;
+	return f;
+}
+
+void finding_free(struct finding *f)
+{
+	if (f == NULL)
+		return;
+	free_array(f->variables);
+	free_array(f->witness);
+	proof_free(f->proof);
+	for (int i = 0; i < 2; i++) {
+		g_free(f->methods[i]);
+		g_free(f->points[i]);
+	}
+	g_free(f->condition);
+	if (f->sets)
+		g_ptr_array_free(f->sets, TRUE);
+	for (guint i = 0; f->units && i < f->units->len; i++)
+		g_free(g_array_index(f->units, struct cycle_unit, i).unit);
+	free_array(f->units);
+	free_array(f->edges);
+	free_array(f->requests);
+	g_free(f);
+}
+
+struct proof *proof_new(const char *method)
+{
+	struct proof *p = g_new0(struct proof, 1);
+	p->method = method;
+	return p;
+}
+
+void proof_free(struct proof *p)
+{
+	if (p == NULL)
+		return;
+	path_release(&p->cycle);
+	g_free(p);
+}
+
+struct report *report_new(const struct trace *trace, const char *analysis)
+{
+	struct report *r = g_new0(struct report, 1);
+	r->trace = trace;
+	r->analysis = analysis;
+	r->findings = g_ptr_array_new_with_free_func((GDestroyNotify)finding_free);
+	r->notes = g_ptr_array_new_with_free_func(g_free);
+	return r;
+}
+
+void report_free(struct report *r)
+{
+	if (r == NULL)
+		return;
+	g_ptr_array_free(r->findings, TRUE);
+	g_ptr_array_free(r->notes, TRUE);
+	g_free(r);
+}
+
+void report_add(struct report *r, struct finding *finding)
+{
+	g_ptr_array_add(r->findings, finding);
+}
+
+static int by_events(gconstpointer a, gconstpointer b)
+{
+	const struct finding *x = *(struct finding *const *)a, *y = *(struct finding *const *)b;
+	if (x->first != y->first)
+		return x->first < y->first ? -1 : 1;
+	return (x->second > y->second) - (x->second < y->second);
+}
+
+void report_sort(struct report *r)
+{
+	g_ptr_array_sort(r->findings, by_events);
+}
+
+void report_note(struct report *r, const char *format, ...)
+{
+	va_list ap;
+	va_start(ap, format);
+	g_ptr_array_add(r->notes, g_strdup_vprintf(format, ap));
+	va_end(ap);
+}

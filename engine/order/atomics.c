@@ -1,0 +1,171 @@
+/*
+ * atomics.c - synchronises-with: from a release write to each acquire read that reads from
+ * it or from its release sequence, with fences, as C17 7.17.3 and 7.17.4 have it.
+ *
+ * For each variable the heads of the release sequences that its last write belongs to: one
+ * for each thread, as a thread's last head knows what its earlier ones knew.  A store ends
+ * the sequences of other threads, an RMW ends none, a plain write ends all.  A write after
+ * a release fence heads a sequence with the fence; a read before an acquire fence hands
+ * the heads on to the fence.
+ */
+#include "engine/order/causality.h"
+
+struct head {
+	struct point at;
+	uint32_t thread;
+};
+struct atomics {
+	GArray **heads; /* by variable: struct head, or NULL */
+	uint64_t variables;
+	struct point *fence; /* by thread: its last release fence */
+	GArray **pending;    /* by thread: struct head, read without acquire so far; or NULL */
+	uint64_t threads;
+};
+
+struct atomics *atomics_new(const struct trace *t)
+{
+	struct atomics *a = g_new0(struct atomics, 1);
+
+	a->variables = t->variables_count;
+	a->threads = t->threads_count;
+	a->pending = g_new0(GArray *, a->threads + 1);
+	a->fence = g_new(struct point, a->threads + 1);
+	for (uint64_t i = 0; i < a->threads; i++)
+		a->fence[i] = NO_POINT;
+	return a;
+}
+
+static void lists_free(GArray **lists, uint64_t count)
+{
+	for (uint64_t i = 0; lists != NULL && i < count; i++) {
+		if (lists[i] != NULL)
+			g_array_free(lists[i], TRUE);
+	}
+	g_free(lists);
+}
+
+void atomics_free(struct atomics *a)
+{
+	lists_free(a->heads, a->variables);
+	lists_free(a->pending, a->threads);
+	g_free(a->fence);
+	g_free(a);
+}
+
+/* Put a head in the place of its thread's earlier one. */
+static void add_head(GArray **list, struct head head)
+{
+	if (*list == NULL)
+		*list = g_array_new(FALSE, FALSE, sizeof(struct head));
+	for (guint i = 0; i < (*list)->len; i++) {
+		struct head *h = &g_array_index(*list, struct head, i);
+
+		if (h->thread == head.thread) {
+			if (h->at.event < head.at.event)
+				*h = head;
+			return;
+		}
+	}
+	g_array_append_val(*list, head);
+}
+
+static void keep_own(GArray *list, uint32_t thread)
+{
+	for (guint i = list->len; i-- > 0;) {
+		if (g_array_index(list, struct head, i).thread != thread)
+			g_array_remove_index_fast(list, i);
+	}
+}
+
+/* The heads of one variable reach a reading event. */
+static void read_heads(struct causality *c, uint32_t event, const GArray *heads)
+{
+	const struct event *x = &c->t->events[event];
+	bool acquires = order_acquires(event_order(x));
+
+	for (guint i = 0; i < heads->len; i++) {
+		struct head h = g_array_index(heads, struct head, i);
+
+		if (h.thread == x->thread)
+			continue; /* program order */
+		if (acquires)
+			causality_edge(c, event, h.thread, h.at, STEP_SYNCHRONISES, NONE, true);
+		else
+			add_head(&c->atomics->pending[x->thread], h);
+	}
+}
+
+static void write_heads(struct causality *c, uint32_t event, GArray **heads)
+{
+	const struct event *x = &c->t->events[event];
+	struct head head = { c->atomics->fence[x->thread], x->thread };
+
+	if (*heads != NULL && x->op != OP_RMW)
+		keep_own(*heads, x->thread);
+	if (order_releases(event_order(x)))
+		head.at = causality_point(c, event);
+	if (head.at.event != NONE)
+		add_head(heads, head);
+}
+
+void atomics_access(struct causality *c, uint32_t event)
+{
+	const struct event *x = &c->t->events[event];
+	struct atomics *a = c->atomics;
+	struct wide run = event_variables(c->t, x);
+
+	if (a->heads == NULL) /* a pointer for each variable, only where there are atomics */
+		a->heads = g_new0(GArray *, a->variables + 1);
+	for (uint32_t v = run.first; v < run.first + run.count; v++) {
+		if (op_reads(x->op) && a->heads[v] != NULL)
+			read_heads(c, event, a->heads[v]);
+	}
+	for (uint32_t v = run.first; op_writes(x->op) && v < run.first + run.count; v++)
+		write_heads(c, event, &a->heads[v]);
+}
+
+void atomics_plain_write(struct causality *c, uint32_t event)
+{
+	struct wide run;
+
+	if (c->atomics->heads == NULL)
+		return;
+	run = event_variables(c->t, &c->t->events[event]);
+	for (uint32_t v = run.first; v < run.first + run.count; v++) {
+		if (c->atomics->heads[v] != NULL)
+			g_array_set_size(c->atomics->heads[v], 0);
+	}
+}
+
+void atomics_fence(struct causality *c, uint32_t event)
+{
+	const struct event *x = &c->t->events[event];
+	GArray **pending = &c->atomics->pending[x->thread];
+
+	if (order_acquires(event_order(x)) && *pending != NULL) {
+		for (guint i = 0; i < (*pending)->len; i++) {
+			struct head h = g_array_index(*pending, struct head, i);
+
+			causality_edge(c, event, h.thread, h.at, STEP_SYNCHRONISES, NONE, true);
+		}
+		g_array_set_size(*pending, 0);
+	}
+	if (order_releases(event_order(x)))
+		c->atomics->fence[x->thread] = causality_point(c, event);
+}
+
+static void mark_heads(struct clocks *clocks, GArray **lists, uint64_t count)
+{
+	for (uint64_t i = 0; lists != NULL && i < count; i++) {
+		for (guint j = 0; lists[i] != NULL && j < lists[i]->len; j++)
+			clocks_mark(clocks, g_array_index(lists[i], struct head, j).at.row);
+	}
+}
+
+void atomics_mark(struct causality *c)
+{
+	mark_heads(&c->clocks, c->atomics->heads, c->atomics->variables);
+	mark_heads(&c->clocks, c->atomics->pending, c->atomics->threads);
+	for (uint64_t i = 0; i < c->atomics->threads; i++)
+		clocks_mark(&c->clocks, c->atomics->fence[i].row);
+}

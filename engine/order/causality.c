@@ -1,0 +1,204 @@
+/*
+ * causality.c - the walk: for each event, which parts have edges into it, and in which
+ * order they go in.  See causality.h.
+ */
+#include "engine/order/causality.h"
+
+#include <string.h>
+
+struct causality *causality_new(struct trace *t, enum order_kind kind, bool keep,
+                                const struct progress *progress)
+{
+	bool composed_with_hb = kind == ORDER_KIND_WCP || kind == ORDER_KIND_CP;
+	bool over_sections =
+	        kind == ORDER_KIND_WCP || kind == ORDER_KIND_DC || kind == ORDER_KIND_WDC;
+	struct causality *c;
+
+	if (!trace_need(t, INDEX_THREADS | INDEX_MATCH | INDEX_MUST, progress))
+		return NULL;
+	c = g_new0(struct causality, 1);
+	c->t = t;
+	c->kind = kind;
+	clocks_init(&c->clocks, (uint32_t)t->threads_count, composed_with_hb ? 2 : 1);
+	if (keep) {
+		c->edges = g_array_new(FALSE, FALSE, sizeof(struct edge));
+		c->stretches = g_new(GArray *, t->threads_count + 1);
+		for (uint64_t i = 0; i < t->threads_count; i++)
+			c->stretches[i] = g_array_new(FALSE, FALSE, sizeof(struct stretch));
+	}
+	c->must = must_walk_new(c);
+	c->atomics = atomics_new(t);
+	if (kind == ORDER_KIND_HB || kind == ORDER_KIND_SHB || composed_with_hb)
+		c->locks = locks_new(t);
+	if (kind == ORDER_KIND_SHB)
+		c->observations = observations_new(t);
+	if (over_sections)
+		c->sections = sections_new(t, kind != ORDER_KIND_WDC);
+	return c;
+}
+
+void causality_free(struct causality *c)
+{
+	if (c == NULL)
+		return;
+	if (c->stretches != NULL) {
+		g_array_free(c->edges, TRUE);
+		for (uint64_t i = 0; i < c->t->threads_count; i++)
+			g_array_free(c->stretches[i], TRUE);
+		g_free(c->stretches);
+	}
+	clocks_release(&c->clocks);
+	must_walk_free(c->must);
+	atomics_free(c->atomics);
+	locks_free(c->locks);
+	observations_free(c->observations);
+	sections_free(c->sections);
+	g_free(c);
+}
+
+void causality_edge(struct causality *c, uint32_t to, uint32_t from_thread, struct point from,
+                    enum step_rule rule, uint32_t detail, bool base)
+{
+	uint32_t thread = c->t->events[to].thread;
+
+	/* From a thread's own events program order leads anyway; only an order that is not
+	 * composed with program order alone can still learn something. */
+	if (from_thread == thread && (!base || c->clocks.planes == 1))
+		return;
+	if (clocks_join(&c->clocks, thread, to, from_thread, from, base) && c->edges != NULL) {
+		struct edge edge = { from.event, to, detail, rule, base };
+
+		g_array_append_val(c->edges, edge);
+	}
+}
+
+static void take_forced(struct causality *c, uint32_t event)
+{
+	while (c->forced_next < c->forced_count && c->forced[c->forced_next].to == event) {
+		const struct forced_edge *f = &c->forced[c->forced_next++];
+		uint32_t thread = c->t->events[f->from].thread;
+		const GArray *list = c->stretches[thread];
+		uint32_t low = 0, high = list->len, row = 0;
+
+		while (low < high) {
+			uint32_t middle = low + (high - low) / 2;
+			const struct stretch *s = &g_array_index(list, struct stretch, middle);
+
+			if (s->start <= f->from) {
+				row = s->row;
+				low = middle + 1;
+			} else {
+				high = middle;
+			}
+		}
+		/* Composed with happens-before on its left by taking plane 0 of `from`. */
+		causality_edge(c, event, thread, (struct point){ f->from, row }, f->rule,
+		               f->object, true);
+	}
+}
+
+static void step_access(struct causality *c, uint32_t event, const struct event *x)
+{
+	if (c->sections != NULL)
+		sections_access(c, event);
+	c->unobserved = c->clocks.now[x->thread];
+	if (op_is_atomic(x->op)) {
+		clocks_hold(&c->clocks, x->thread);
+		atomics_access(c, event);
+	} else if (x->op == OP_WRITE) {
+		atomics_plain_write(c, event);
+	}
+	if (c->observations != NULL) {
+		clocks_hold(&c->clocks, x->thread);
+		observations_access(c, event);
+	}
+}
+
+static void step_lock(struct causality *c, uint32_t event, const struct event *x)
+{
+	if (op_acquires(x->op)) {
+		if (c->locks != NULL)
+			locks_acquire(c, event);
+		if (c->forced != NULL)
+			take_forced(c, event);
+		if (c->sections != NULL)
+			sections_acquire(c, event);
+	} else {
+		/* Rule (b) adds to what a release knows: first. */
+		if (c->sections != NULL)
+			sections_release(c, event);
+		if (c->locks != NULL)
+			locks_release(c, event);
+	}
+	if (c->observations != NULL)
+		observations_try(c, event);
+}
+
+static void step_op(struct causality *c, uint32_t event, const struct event *x)
+{
+	if (op_is_access(x->op)) {
+		step_access(c, event, x);
+		return;
+	}
+	switch (x->op) {
+	case OP_ACQ:
+	case OP_RACQ:
+	case OP_REL:
+	case OP_RREL:
+		step_lock(c, event, x);
+		break;
+	case OP_FENCE:
+		atomics_fence(c, event);
+		break;
+	case OP_TRYFAIL:
+	case OP_TAKETRYFAIL:
+	case OP_POST:
+	case OP_TAKE:
+		if (c->observations != NULL)
+			observations_try(c, event);
+		break;
+	default:
+		break;
+	}
+}
+
+static void keep_stretch(struct causality *c, uint32_t event, uint32_t thread, uint32_t before)
+{
+	struct stretch stretch = { event, c->clocks.now[thread], c->unobserved };
+
+	if (stretch.row != before)
+		g_array_append_val(c->stretches[thread], stretch);
+}
+
+void causality_step(struct causality *c, uint32_t event)
+{
+	const struct event *x = &c->t->events[event];
+	uint32_t before = c->clocks.now[x->thread];
+
+	if (event >= c->next_must)
+		must_walk_into(c, event);
+	c->unobserved = c->clocks.now[x->thread];
+	if (!event_inert(x))
+		step_op(c, event, x);
+	if (event >= c->next_must)
+		must_walk_from(c, event);
+	if (c->stretches != NULL)
+		keep_stretch(c, event, x->thread, before);
+}
+
+void causality_sweep(struct causality *c, void (*mark)(void *context, struct clocks *clocks),
+                     void *context)
+{
+	clocks_sweep_begin(&c->clocks);
+	must_walk_mark(c);
+	atomics_mark(c);
+	if (c->locks != NULL)
+		locks_mark(c);
+	if (c->observations != NULL)
+		observations_mark(c);
+	if (c->sections != NULL)
+		sections_mark(c);
+	if (mark != NULL)
+		mark(context, &c->clocks);
+	clocks_sweep_end(&c->clocks);
+}

@@ -1,0 +1,132 @@
+/*
+ * causality.h - walks a trace in its order and keeps, for each thread, what a partial order
+ * of semantics.md puts before the event that the thread is at.
+ *
+ * One walk serves all who need an order: order.c keeps every stretch of clocks and every
+ * edge and answers questions afterwards; the streaming predictors look at the clocks as
+ * they pass and let them go.  The edges come from small parts, one for each sentence of
+ * the table "The partial orders": must-order, synchronises-with, locks, observation,
+ * critical sections.  Knows nothing of races.
+ *
+ * CP alone cannot be walked so, as its edges lead to acquires and depend on what follows
+ * them; it is walked with the edges found so far until there are no more (cp.c).
+ */
+#ifndef HEDDLE_CAUSALITY_H
+#define HEDDLE_CAUSALITY_H
+
+#include "engine/order/clocks.h"
+#include "engine/order/order.h"
+
+struct edge { /* that told `to` something new */
+	uint32_t from, to;
+	uint32_t detail; /* as struct step has it */
+	uint16_t rule;   /* enum step_rule */
+	uint16_t base;   /* see clocks_join */
+};
+
+struct forced_edge { /* to be taken when `to` comes (CP) */
+	uint32_t from, to, object;
+	uint32_t rule; /* enum step_rule */
+};
+
+struct stretch {             /* of one thread's events, up to the next one's start */
+	uint32_t start;      /* event */
+	uint32_t row;        /* what is before its events */
+	uint32_t unobserved; /* the same for `start` without what it itself reads from */
+};
+
+struct must_walk;
+struct atomics;
+struct locks;
+struct observations;
+struct sections;
+
+struct causality {
+	struct trace *t;
+	enum order_kind kind;
+	struct clocks clocks;
+	/* The row of the event that was last looked at, before the edges of its own
+	 * observation (reads-from and synchronises-with) went in. */
+	uint32_t unobserved;
+	uint32_t next_must; /* no event before this one has a must-order edge */
+
+	/* kept for questions, or NULL */
+	GArray *edges;      /* struct edge, by `to` */
+	GArray **stretches; /* by thread: struct stretch */
+
+	struct must_walk *must;
+	struct atomics *atomics;
+	struct locks *locks;               /* HB, SHB, CP, WCP; else NULL */
+	struct observations *observations; /* SHB; else NULL */
+	struct sections *sections;         /* WCP, DC, WDC; else NULL */
+	const struct forced_edge *forced;  /* CP: by `to`, borrowed */
+	uint64_t forced_count, forced_next;
+};
+
+/* `keep`: stretches and edges.  Builds the parts of the index it needs; NULL when
+ * cancelled. */
+struct causality *causality_new(struct trace *t, enum order_kind kind, bool keep,
+                                const struct progress *progress);
+void causality_free(struct causality *c);
+/* Events one after the other, none left out (but see below). */
+void causality_step(struct causality *c, uint32_t event);
+/*
+ * May a walker that does not keep leave causality_step out for this plain access?  (Its
+ * thread holds no lock that the order looks at, and no must-order touches it.)  SHB's
+ * walkers look after the observations of plain accesses themselves, see below.
+ */
+static inline bool causality_quiet(const struct causality *c, uint32_t event)
+{
+	return event < c->next_must;
+}
+/* An edge into `to`, the event that is being looked at. */
+void causality_edge(struct causality *c, uint32_t to, uint32_t from_thread, struct point from,
+                    enum step_rule rule, uint32_t detail, bool base);
+/* The event as a point that later edges may start from. */
+static inline struct point causality_point(struct causality *c, uint32_t event)
+{
+	return (struct point){ event, clocks_hold(&c->clocks, c->t->events[event].thread) };
+}
+/* When clocks_crowded: frees rows; `mark` marks the caller's own. */
+void causality_sweep(struct causality *c, void (*mark)(void *context, struct clocks *clocks),
+                     void *context);
+
+/* -- the parts, each in a file of its name ---------------------------------------------- */
+
+struct must_walk *must_walk_new(struct causality *c);
+void must_walk_free(struct must_walk *m);
+void must_walk_into(struct causality *c, uint32_t event);
+void must_walk_from(struct causality *c, uint32_t event);
+void must_walk_mark(struct causality *c);
+
+struct atomics *atomics_new(const struct trace *t);
+void atomics_free(struct atomics *a);
+/* An atomic access's or a fence's edges, and what it leaves for later ones. */
+void atomics_access(struct causality *c, uint32_t event);
+void atomics_plain_write(struct causality *c, uint32_t event);
+void atomics_fence(struct causality *c, uint32_t event);
+void atomics_mark(struct causality *c);
+
+struct locks *locks_new(const struct trace *t);
+void locks_free(struct locks *l);
+void locks_acquire(struct causality *c, uint32_t event);
+void locks_release(struct causality *c, uint32_t event);
+void locks_mark(struct causality *c);
+
+struct observations *observations_new(const struct trace *t);
+void observations_free(struct observations *o);
+void observations_access(struct causality *c, uint32_t event); /* edges of a read, its write */
+void observations_try(struct causality *c, uint32_t event);    /* locks, semaphores and tries */
+void observations_mark(struct causality *c);
+
+/* `ordered`: rule (b) too (not WDC). */
+struct sections *sections_new(const struct trace *t, bool ordered);
+void sections_free(struct sections *s);
+void sections_access(struct causality *c, uint32_t event);
+void sections_acquire(struct causality *c, uint32_t event);
+void sections_release(struct causality *c, uint32_t event);
+void sections_mark(struct causality *c);
+/* Does the thread hold a lock? */
+bool sections_inside(const struct sections *s, uint32_t thread);
+
+#endif

@@ -1,0 +1,288 @@
+/*
+ * chain.c - the order over chains; see chain.h.
+ */
+#include "engine/order/chain.h"
+
+#include <string.h>
+
+struct step_up { /* of a staircase: positions up to `p` reach `q`; both ascend */
+	uint32_t p, q;
+};
+
+struct stairs {
+	struct step_up *steps;
+	uint32_t count, room;
+};
+
+struct chain_graph {
+	enum chain_kind kind;
+	uint32_t chains;
+	uint32_t *lengths;
+	struct chain_base base;
+	struct stairs *stairs; /* by pair i * chains + j */
+	uint32_t **trees;      /* Fenwick trees over reversed positions, made when needed */
+	GArray *touched;       /* uint32_t: pairs that are not empty */
+	uint32_t *before, *after; /* scratch: by chain */
+	uint32_t *sources, *targets; /* scratch: chains that have one */
+};
+
+struct chain_graph *chain_graph_new(enum chain_kind kind, uint32_t chains,
+				    const uint32_t *lengths, const struct chain_base *base)
+{
+	struct chain_graph *g = g_new0(struct chain_graph, 1);
+	size_t pairs = (size_t)chains * chains;
+
+	g->kind = kind;
+	g->chains = chains;
+	if (base != NULL)
+		g->base = *base;
+	if (kind == CHAIN_FENWICK) {
+		g->lengths = g_memdup2(lengths, chains * sizeof(uint32_t));
+		g->trees = g_new0(uint32_t *, pairs + 1);
+	} else {
+		g->stairs = g_new0(struct stairs, pairs + 1);
+	}
+	g->before = g_new(uint32_t, chains + 1);
+	g->after = g_new(uint32_t, chains + 1);
+	g->sources = g_new(uint32_t, chains + 1);
+	g->targets = g_new(uint32_t, chains + 1);
+	g->touched = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	return g;
+}
+
+void chain_graph_free(struct chain_graph *g)
+{
+	size_t pairs;
+
+	if (g == NULL)
+		return;
+	pairs = (size_t)g->chains * g->chains;
+	for (size_t i = 0; i < pairs; i++) {
+		if (g->stairs != NULL)
+			g_free(g->stairs[i].steps);
+		if (g->trees != NULL)
+			g_free(g->trees[i]);
+	}
+	g_free(g->stairs);
+	g_free(g->trees);
+	g_free(g->lengths);
+	g_array_unref(g->touched);
+	g_free(g->sources);
+	g_free(g->targets);
+	g_free(g->before);
+	g_free(g->after);
+	g_free(g);
+}
+
+void chain_graph_clear(struct chain_graph *g)
+{
+	for (guint i = 0; i < g->touched->len; i++) {
+		uint32_t pair = g_array_index(g->touched, uint32_t, i);
+
+		if (g->stairs != NULL) {
+			g->stairs[pair].count = 0;
+		} else {
+			g_free(g->trees[pair]);
+			g->trees[pair] = NULL;
+		}
+	}
+	g_array_set_size(g->touched, 0);
+}
+
+/* ---- Staircases ---- */
+
+/* The first step whose p is at least `position`. */
+static uint32_t stairs_at(const struct stairs *s, uint32_t position)
+{
+	uint32_t low = 0, high = s->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (s->steps[middle].p < position)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static uint32_t stairs_minimum(const struct stairs *s, uint32_t position)
+{
+	uint32_t i = stairs_at(s, position);
+
+	return i < s->count ? s->steps[i].q : NONE;
+}
+
+/* How many positions have a minimum of at most `q`. */
+static uint32_t stairs_reaching(const struct stairs *s, uint32_t q)
+{
+	uint32_t low = 0, high = s->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (s->steps[middle].q <= q)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low == 0 ? 0 : s->steps[low - 1].p + 1;
+}
+
+static void stairs_set(struct stairs *s, uint32_t p, uint32_t q)
+{
+	uint32_t end = stairs_at(s, p), begin = end;
+
+	/* steps at or below p that reach no less are hidden by the new one */
+	if (end < s->count && s->steps[end].p == p)
+		end++;
+	while (begin > 0 && s->steps[begin - 1].q >= q)
+		begin--;
+	if (begin == end && s->count == s->room) {
+		s->room = s->room == 0 ? 8 : 2 * s->room;
+		s->steps = g_renew(struct step_up, s->steps, s->room);
+	}
+	memmove(s->steps + begin + 1, s->steps + end, (s->count - end) * sizeof(*s->steps));
+	s->count = s->count - (end - begin) + 1;
+	s->steps[begin] = (struct step_up){ p, q };
+}
+
+/* ---- Fenwick trees: prefix minima over reversed positions ---- */
+
+static uint32_t tree_minimum(const uint32_t *tree, uint32_t length, uint32_t position)
+{
+	uint32_t least = NONE;
+
+	if (tree == NULL || position >= length)
+		return NONE;
+	for (uint32_t i = length - position; i > 0; i -= i & -i)
+		least = MIN(least, tree[i]);
+	return least;
+}
+
+static uint32_t tree_reaching(const uint32_t *tree, uint32_t length, uint32_t q)
+{
+	uint32_t at = 0, bit = 1;
+
+	if (tree == NULL)
+		return 0;
+	while (bit <= length / 2)
+		bit *= 2;
+	for (; bit > 0; bit /= 2) {
+		if (at + bit <= length && tree[at + bit] > q)
+			at += bit;
+	}
+	return length - at; /* reversed: the first at + 1 has it */
+}
+
+static void tree_set(uint32_t **tree, uint32_t length, uint32_t p, uint32_t q)
+{
+	if (*tree == NULL) {
+		*tree = g_new(uint32_t, length + 1);
+		memset(*tree, 0xff, (length + 1) * sizeof(uint32_t));
+	}
+	for (uint32_t i = length - p; i <= length; i += i & -i)
+		(*tree)[i] = MIN((*tree)[i], q);
+}
+
+/* ---- The order ---- */
+
+static uint32_t added_successor(const struct chain_graph *g, uint32_t i, uint32_t p, uint32_t j)
+{
+	size_t pair = (size_t)i * g->chains + j;
+
+	return g->kind == CHAIN_STAIRS ? stairs_minimum(&g->stairs[pair], p)
+				       : tree_minimum(g->trees[pair], g->lengths[i], p);
+}
+
+uint32_t chain_successor(const struct chain_graph *g, uint32_t i, uint32_t p, uint32_t j)
+{
+	uint32_t added, below;
+
+	if (i == j)
+		return p;
+	added = added_successor(g, i, p, j);
+	if (g->base.successor == NULL)
+		return added;
+	below = g->base.successor(g->base.context, i, p, j);
+	return MIN(added, below);
+}
+
+uint32_t chain_predecessors(const struct chain_graph *g, uint32_t j, uint32_t q, uint32_t i)
+{
+	size_t pair = (size_t)i * g->chains + j;
+	uint32_t added, below;
+
+	if (i == j)
+		return q + 1;
+	added = g->kind == CHAIN_STAIRS ? stairs_reaching(&g->stairs[pair], q)
+					: tree_reaching(g->trees[pair], g->lengths[i], q);
+	if (g->base.predecessors == NULL)
+		return added;
+	below = g->base.predecessors(g->base.context, j, q, i);
+	return MAX(added, below);
+}
+
+bool chain_reaches(const struct chain_graph *g, uint32_t i, uint32_t p, uint32_t j, uint32_t q)
+{
+	if (i == j)
+		return p <= q;
+	return chain_predecessors(g, j, q, i) > p;
+}
+
+static void set_pair(struct chain_graph *g, const struct chain_change *c)
+{
+	uint32_t pair = c->i * g->chains + c->j;
+
+	if (g->kind == CHAIN_STAIRS) {
+		if (g->stairs[pair].count == 0)
+			g_array_append_val(g->touched, pair);
+		stairs_set(&g->stairs[pair], c->p, c->q);
+	} else {
+		if (g->trees[pair] == NULL)
+			g_array_append_val(g->touched, pair);
+		tree_set(&g->trees[pair], g->lengths[c->i], c->p, c->q);
+	}
+}
+
+/* Whatever reaches (i, p) now reaches whatever is reached from (j, q). */
+static void insert_all(struct chain_graph *g, uint32_t i, uint32_t p, uint32_t j, uint32_t q,
+		       GArray *changes)
+{
+	uint32_t sources = 0, targets = 0;
+
+	for (uint32_t k = 0; k < g->chains; k++) {
+		g->before[k] = chain_predecessors(g, i, p, k);
+		g->after[k] = chain_successor(g, j, q, k);
+		if (g->before[k] > 0)
+			g->sources[sources++] = k;
+		if (g->after[k] != NONE)
+			g->targets[targets++] = k;
+	}
+	for (uint32_t a = 0; a < sources; a++) {
+		for (uint32_t b = 0; b < targets; b++) {
+			struct chain_change change = { g->sources[a], g->targets[b],
+						       g->before[g->sources[a]] - 1,
+						       g->after[g->targets[b]] };
+
+			if (change.i == change.j ||
+			    added_successor(g, change.i, change.p, change.j) <= change.q)
+				continue;
+			set_pair(g, &change);
+			if (changes != NULL)
+				g_array_append_val(changes, change);
+		}
+	}
+}
+
+bool chain_insert(struct chain_graph *g, uint32_t i, uint32_t p, uint32_t j, uint32_t q,
+		  GArray *changes)
+{
+	if (chain_reaches(g, j, q, i, p))
+		return false;
+	if (chain_reaches(g, i, p, j, q))
+		return true;
+	insert_all(g, i, p, j, q, changes);
+	return true;
+}

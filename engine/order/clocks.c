@@ -1,0 +1,112 @@
+/*
+ * clocks.c - see clocks.h.
+ */
+#include "engine/order/clocks.h"
+
+#include <string.h>
+
+enum { FIRST_SWEEP = 1 << 16 };
+
+void clocks_init(struct clocks *c, uint32_t threads, uint32_t planes)
+{
+	*c = (struct clocks){ .threads = threads, .planes = planes, .rows = 1, .capacity = 64 };
+	c->width = MAX(threads, 1) * planes;
+	c->cells = g_new0(uint32_t, (size_t)c->capacity * c->width);
+	c->now = g_new0(uint32_t, threads + 1);
+	c->made_at = g_new(uint32_t, threads + 1);
+	memset(c->made_at, 255, (threads + 1) * sizeof(uint32_t));
+	c->crowded = FIRST_SWEEP;
+}
+
+void clocks_release(struct clocks *c)
+{
+	g_free(c->cells);
+	g_free(c->now);
+	g_free(c->made_at);
+	g_free(c->free_rows);
+	g_free(c->marks);
+	*c = (struct clocks){ 0 };
+}
+
+static uint32_t row_new(struct clocks *c)
+{
+	if (c->free_count > 0)
+		return c->free_rows[--c->free_count];
+	if (c->rows == c->capacity) {
+		c->capacity *= 2;
+		c->cells = g_renew(uint32_t, c->cells, (size_t)c->capacity * c->width);
+	}
+	return c->rows++;
+}
+
+/* The thread's row for writing. */
+static uint32_t *row_own(struct clocks *c, uint32_t t, uint32_t at)
+{
+	uint32_t old = c->now[t];
+
+	if (c->made_at[t] != at) {
+		uint32_t row = row_new(c);
+
+		memcpy(c->cells + (size_t)row * c->width, clocks_row(c, old),
+		       c->width * sizeof(uint32_t));
+		c->now[t] = row;
+		c->made_at[t] = at;
+	}
+	return c->cells + (size_t)c->now[t] * c->width;
+}
+
+static void join_plane(uint32_t *row, const uint32_t *other, uint32_t threads)
+{
+	for (uint32_t u = 0; u < threads; u++)
+		row[u] = MAX(row[u], other[u]);
+}
+
+bool clocks_join(struct clocks *c, uint32_t to, uint32_t at, uint32_t from_thread,
+                 struct point from, bool base)
+{
+	const uint32_t *known = clocks_now(c, to), *other;
+	uint32_t *row;
+
+	/* Whoever knows an event knows all that the event knew; in plane 1 too. */
+	if (base)
+		known += (c->planes - 1) * c->threads;
+	if (known[from_thread] > from.event)
+		return false;
+	row = row_own(c, to, at);
+	other = clocks_row(c, from.row);
+	join_plane(row, other, c->threads);
+	row[from_thread] = MAX(row[from_thread], from.event + 1);
+	if (c->planes == 1)
+		return true;
+	row += c->threads;
+	if (base) {
+		join_plane(row, other, c->threads);
+		row[from_thread] = MAX(row[from_thread], from.event + 1);
+	} else {
+		join_plane(row, other + c->threads, c->threads);
+	}
+	return true;
+}
+
+void clocks_sweep_begin(struct clocks *c)
+{
+	g_free(c->marks);
+	c->marks = g_new0(uint8_t, c->rows);
+	c->marks[0] = 1;
+	for (uint32_t t = 0; t < c->threads; t++)
+		c->marks[c->now[t]] = 1;
+}
+
+void clocks_sweep_end(struct clocks *c)
+{
+	c->free_rows = g_renew(uint32_t, c->free_rows, c->rows);
+	c->free_count = 0;
+	for (uint32_t row = c->rows; row-- > 0;) {
+		if (!c->marks[row])
+			c->free_rows[c->free_count++] = row;
+	}
+	/* As many again may be made before the next sweep: its cost is spread over them. */
+	c->crowded = MAX(FIRST_SWEEP, 2 * (c->rows - c->free_count));
+	g_free(c->marks);
+	c->marks = NULL;
+}

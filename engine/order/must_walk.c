@@ -1,0 +1,79 @@
+/*
+ * must_walk.c - the must-order edges of the index, taken along as the walk passes both of
+ * their ends.
+ *
+ * The conditional edge from a wait to its waker is no edge of a partial order: whoever does
+ * not take the wake is free of it, and whoever takes the wake gets both by other edges.
+ */
+#include "engine/order/causality.h"
+
+struct must_walk {
+	uint64_t into, from; /* next edge by `after`; next index of must_by_before */
+	uint32_t *rows;      /* by edge: row of its `before` once that has passed */
+};
+
+static uint32_t next_of(const struct causality *c, const struct must_walk *m)
+{
+	const struct trace_index *ix = c->t->index;
+	uint32_t next = NONE;
+
+	if (m->into < ix->must_count)
+		next = ix->must[m->into].after;
+	if (m->from < ix->must_count)
+		next = MIN(next, ix->must[ix->must_by_before[m->from]].before);
+	return next;
+}
+
+struct must_walk *must_walk_new(struct causality *c)
+{
+	struct must_walk *m = g_new0(struct must_walk, 1);
+
+	m->rows = g_new0(uint32_t, c->t->index->must_count + 1);
+	c->next_must = next_of(c, m);
+	return m;
+}
+
+void must_walk_free(struct must_walk *m)
+{
+	g_free(m->rows);
+	g_free(m);
+}
+
+void must_walk_into(struct causality *c, uint32_t event)
+{
+	struct must_walk *m = c->must;
+	const struct trace_index *ix = c->t->index;
+
+	for (; m->into < ix->must_count && ix->must[m->into].after == event; m->into++) {
+		const struct must_edge *e = &ix->must[m->into];
+
+		if (e->rule != MUST_WAIT)
+			causality_edge(c, event, c->t->events[e->before].thread,
+			               (struct point){ e->before, m->rows[m->into] }, STEP_MUST,
+			               e->rule, true);
+		m->rows[m->into] = 0;
+	}
+}
+
+void must_walk_from(struct causality *c, uint32_t event)
+{
+	struct must_walk *m = c->must;
+	const struct trace_index *ix = c->t->index;
+
+	for (; m->from < ix->must_count; m->from++) {
+		uint32_t edge = ix->must_by_before[m->from];
+
+		if (ix->must[edge].before != event)
+			break;
+		m->rows[edge] = causality_point(c, event).row;
+	}
+	c->next_must = next_of(c, m);
+}
+
+void must_walk_mark(struct causality *c)
+{
+	const struct must_walk *m = c->must;
+
+	for (uint64_t i = m->into; i < c->t->index->must_count; i++)
+		clocks_mark(&c->clocks, m->rows[i]);
+}

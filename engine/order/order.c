@@ -1,0 +1,301 @@
+/*
+ * order.c - a partial order of a whole trace, kept to be asked: is e before f, by which
+ * chain, what does the clock say.
+ *
+ * What is kept is the walk's stretches (a row of clocks from one place where a thread
+ * learns something to the next) and the edges that told it.  Knows nothing of what the
+ * edges mean: causality.h makes them.
+ */
+#include "engine/order/order_private.h"
+
+#include <string.h>
+
+static const struct {
+	const char *word, *title;
+} kinds[ORDER_KIND_COUNT] = {
+#define O(name, word, title) [ORDER_KIND_##name] = { word, title },
+	ORDERS(O)
+#undef O
+};
+
+bool order_kind_from_word(const char *word, enum order_kind *kind)
+{
+	for (int i = 0; i < ORDER_KIND_COUNT; i++) {
+		if (strcmp(word, kinds[i].word) == 0) {
+			*kind = (enum order_kind)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+const char *order_kind_word(enum order_kind kind)
+{
+	return kinds[kind].word;
+}
+
+const char *order_kind_title(enum order_kind kind)
+{
+	return kinds[kind].title;
+}
+
+struct order {
+	enum order_kind kind;
+	struct causality *c;
+};
+
+struct causality *causality_walk(struct trace *t, enum order_kind kind, const GArray *forced,
+                                 const struct progress *progress)
+{
+	struct causality *c = causality_new(t, kind, true, progress);
+
+	if (c == NULL)
+		return NULL;
+	if (forced != NULL) {
+		c->forced = (const struct forced_edge *)forced->data;
+		c->forced_count = forced->len;
+	}
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		if (G_UNLIKELY((e & 0xfffff) == 0) &&
+		    !progress_tick(progress, (double)e / t->events_count,
+		                   order_kind_title(kind))) {
+			causality_free(c);
+			return NULL;
+		}
+		causality_step(c, e);
+	}
+	c->forced = NULL; /* the caller's */
+	return c;
+}
+
+struct order *order_new(struct trace *t, enum order_kind kind, const struct progress *progress)
+{
+	struct order *order;
+	struct causality *c = kind == ORDER_KIND_CP ? cp_walk(t, progress)
+	                                            : causality_walk(t, kind, NULL, progress);
+
+	if (c == NULL)
+		return NULL;
+	order = g_new0(struct order, 1);
+	order->kind = kind;
+	order->c = c;
+	return order;
+}
+
+void order_free(struct order *order)
+{
+	if (order == NULL)
+		return;
+	causality_free(order->c);
+	g_free(order);
+}
+
+enum order_kind order_kind(const struct order *order)
+{
+	return order->kind;
+}
+
+/* -- what is before an event ------------------------------------------------------------ */
+
+const struct stretch *causality_stretch(const struct causality *c, uint32_t event)
+{
+	const GArray *list = c->stretches[c->t->events[event].thread];
+	const struct stretch *found = NULL;
+	uint32_t low = 0, high = list->len;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		const struct stretch *s = &g_array_index(list, struct stretch, middle);
+
+		if (s->start <= event) {
+			found = s;
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return found;
+}
+
+static uint32_t thread_of(const struct causality *c, uint32_t event)
+{
+	return c->t->events[event].thread;
+}
+
+/* Plane 0, or the order's own plane, of the row of an event. */
+static const uint32_t *past_of(const struct causality *c, uint32_t event, bool strong,
+                               bool unobserved)
+{
+	const struct stretch *s = causality_stretch(c, event);
+	uint32_t row = s == NULL ? 0 : s->row;
+
+	if (unobserved && s != NULL && s->start == event)
+		row = s->unobserved;
+	return clocks_row(&c->clocks, row) +
+	       (strong ? (c->clocks.planes - 1) * c->clocks.threads : 0);
+}
+
+const uint32_t *order_past(const struct order *order, uint32_t f, bool unobserved)
+{
+	return past_of(order->c, f, true, unobserved);
+}
+
+static bool is_before(const struct order *order, uint32_t e, uint32_t f, bool unobserved)
+{
+	if (e >= f)
+		return false;
+	if (thread_of(order->c, e) == thread_of(order->c, f))
+		return true;
+	return past_of(order->c, f, true, unobserved)[thread_of(order->c, e)] > e;
+}
+
+bool order_ordered(const struct order *order, uint32_t e, uint32_t f)
+{
+	return is_before(order, e, f, false);
+}
+
+bool order_ordered_unobserved(const struct order *order, uint32_t e, uint32_t f)
+{
+	return is_before(order, e, f, true);
+}
+
+/* How many events of a thread have an id below `limit`. */
+static uint32_t events_below(const struct trace *t, uint32_t thread, uint32_t limit)
+{
+	struct event_list all = trace_thread_events(t, thread);
+	uint64_t low = 0, high = all.count;
+
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+
+		if (all.items[middle] < limit)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return (uint32_t)low;
+}
+
+void order_clock(const struct order *order, uint32_t e, uint32_t *clock)
+{
+	const struct causality *c = order->c;
+	const uint32_t *past = past_of(c, e, true, false);
+
+	for (uint32_t u = 0; u < c->clocks.threads; u++)
+		clock[u] = events_below(c->t, u, u == thread_of(c, e) ? e + 1 : past[u]);
+}
+
+/* -- the chain between two events ------------------------------------------------------- */
+
+/*
+ * Found backwards from f: the first place in the thread at hand where `e` is known, the edge
+ * that brought it, and on from that edge's other end.  Where two planes are, the search is
+ * first for a chain of the order's own, and after one base edge for one of happens-before.
+ */
+struct search {
+	const struct causality *c;
+	uint32_t e;
+	bool strong; /* the part before `at` must still hold a base edge */
+	uint32_t at;
+};
+
+static bool knows(const struct causality *c, uint32_t event, uint32_t e, bool strong)
+{
+	if (!strong && thread_of(c, event) == thread_of(c, e))
+		return event >= e;
+	return past_of(c, event, strong, false)[thread_of(c, e)] > e;
+}
+
+/* The first event of at's thread, up to `at`, that knows e. */
+static uint32_t first_to_know(const struct search *s)
+{
+	const GArray *list = s->c->stretches[thread_of(s->c, s->at)];
+	uint32_t plane = s->strong ? (s->c->clocks.planes - 1) * s->c->clocks.threads : 0;
+	uint32_t low = 0, high = list->len;
+
+	while (low < high) { /* what a thread knows only grows */
+		uint32_t middle = low + (high - low) / 2;
+		uint32_t row = g_array_index(list, struct stretch, middle).row;
+
+		if (clocks_row(&s->c->clocks, row)[plane + thread_of(s->c, s->e)] > s->e)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return g_array_index(list, struct stretch, low).start;
+}
+
+static uint32_t first_edge_into(const GArray *edges, uint32_t event)
+{
+	uint32_t low = 0, high = edges->len;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (g_array_index(edges, struct edge, middle).to < event)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The edge into `at` that brought e, and what is then to be looked for. */
+static const struct edge *edge_that_told(struct search *s, uint32_t at)
+{
+	const GArray *edges = s->c->edges;
+	bool two_planes = s->c->clocks.planes == 2;
+
+	for (uint32_t i = first_edge_into(edges, at); i < edges->len; i++) {
+		const struct edge *edge = &g_array_index(edges, struct edge, i);
+		bool strong = s->strong && two_planes && !edge->base;
+
+		if (edge->to != at)
+			break;
+		if (edge->from == s->e ? !strong : knows(s->c, edge->from, s->e, strong)) {
+			s->strong = strong;
+			return edge;
+		}
+	}
+	BUG("no edge told event %u of event %u", at, s->e);
+}
+
+static void reverse(GArray *steps)
+{
+	for (guint i = 0, j = steps->len; i + 1 < j; i++) {
+		struct step *a = &g_array_index(steps, struct step, i);
+		struct step *b = &g_array_index(steps, struct step, --j), kept = *a;
+
+		*a = *b;
+		*b = kept;
+	}
+}
+
+bool order_path(const struct order *order, uint32_t e, uint32_t f, struct path *path)
+{
+	struct search s = { order->c, e, order->c->clocks.planes == 2, f };
+
+	if (!order_ordered(order, e, f))
+		return false;
+	if (thread_of(s.c, e) == thread_of(s.c, f)) {
+		path_add(path, e, f, STEP_PROGRAM, NONE);
+		return true;
+	}
+	while (s.at != e) {
+		const struct edge *edge;
+		uint32_t place;
+
+		if (!s.strong && thread_of(s.c, s.at) == thread_of(s.c, e)) {
+			path_add(path, e, s.at, STEP_PROGRAM, NONE);
+			break;
+		}
+		place = first_to_know(&s);
+		edge = edge_that_told(&s, place);
+		if (place != s.at)
+			path_add(path, place, s.at, STEP_PROGRAM, NONE);
+		path_add(path, edge->from, place, edge->rule, edge->detail);
+		s.at = edge->from;
+	}
+	reverse(path->steps);
+	return true;
+}

@@ -1,0 +1,362 @@
+/*
+ * sections.c - critical sections that conflict: rules (a) and (b) of WCP, DC and WDC.
+ *
+ * (a) For each variable and each lock (and mode) that it was accessed under, the last
+ * release by each thread whose section read it, and wrote it.  An access inside a section
+ * on the lock looks there for edges into itself: once a section for each variable, as
+ * nobody who conflicts can release the lock meanwhile.
+ *
+ * (b) For each lock and thread its sections in a queue.  A release takes, from the queue of
+ * each thread, the last section whose acquire is ordered before it; as both a queue and
+ * what a thread knows only grow, each reader of a queue only moves forward.  Critical
+ * sections contain their acquire and their release, so "they hold ordered events" is
+ * "the first's acquire is before the second's release".
+ */
+#include "engine/order/causality.h"
+
+#include <string.h>
+
+enum { TOUCH_READ = 1, TOUCH_WRITE = 2 }; /* a write stands for a read too */
+
+struct touch { /* one thread's accesses of one variable under one lock */
+	uint16_t thread;
+	uint8_t now;              /* kinds in the section that is open (if `serial` is its) */
+	uint32_t serial;          /* of that section */
+	struct point read, write; /* last releases of sections that did so */
+};
+struct guard {         /* one variable under one lock in one mode */
+	uint32_t key;  /* object * 2 + shared */
+	uint32_t next; /* guard of the same variable, or NONE */
+	struct touch *touches;
+	uint16_t count, capacity;
+};
+struct held {
+	uint32_t key, acquire, serial;
+	GArray *touched; /* uint32_t: guards; kept for the next section at this depth */
+};
+struct holding { /* locks that a thread holds, outermost first */
+	struct held *held;
+	uint32_t count, capacity;
+};
+struct section {
+	uint32_t acquire;
+	struct point release;
+};
+struct queue { /* closed sections of one thread on one lock in one mode */
+	uint32_t thread;
+	bool shared;
+	GArray *sections; /* struct section */
+	GArray *next;     /* uint32_t by reading thread: first section not yet ordered */
+};
+struct sections {
+	bool ordered;
+	uint32_t *first;         /* by variable: its first guard, or NONE */
+	GArray *guards;          /* struct guard */
+	struct holding *holding; /* by thread */
+	uint64_t threads, objects;
+	GArray **queues; /* by object: struct queue, or NULL */
+	uint32_t serials;
+};
+
+struct sections *sections_new(const struct trace *t, bool ordered)
+{
+	struct sections *s = g_new0(struct sections, 1);
+
+	s->ordered = ordered;
+	s->threads = t->threads_count;
+	s->objects = t->objects_count;
+	s->first = g_new(uint32_t, t->variables_count + 1);
+	memset(s->first, 255, (t->variables_count + 1) * sizeof(uint32_t));
+	s->guards = g_array_new(FALSE, FALSE, sizeof(struct guard));
+	s->holding = g_new0(struct holding, s->threads + 1);
+	s->queues = g_new0(GArray *, s->objects + 1);
+	return s;
+}
+
+static void queues_free(GArray *queues)
+{
+	for (guint i = 0; i < queues->len; i++) {
+		g_array_free(g_array_index(queues, struct queue, i).sections, TRUE);
+		g_array_free(g_array_index(queues, struct queue, i).next, TRUE);
+	}
+	g_array_free(queues, TRUE);
+}
+
+void sections_free(struct sections *s)
+{
+	if (s == NULL)
+		return;
+	for (guint i = 0; i < s->guards->len; i++)
+		g_free(g_array_index(s->guards, struct guard, i).touches);
+	g_array_free(s->guards, TRUE);
+	for (uint64_t i = 0; i < s->threads; i++) {
+		for (uint32_t j = 0; j < s->holding[i].capacity; j++)
+			g_array_free(s->holding[i].held[j].touched, TRUE);
+		g_free(s->holding[i].held);
+	}
+	for (uint64_t i = 0; i < s->objects; i++) {
+		if (s->queues[i] != NULL)
+			queues_free(s->queues[i]);
+	}
+	g_free(s->queues);
+	g_free(s->holding);
+	g_free(s->first);
+	g_free(s);
+}
+
+bool sections_inside(const struct sections *s, uint32_t thread)
+{
+	return s->holding[thread].count > 0;
+}
+
+/* -- rule (a) ------------------------------------------------------------------------- */
+
+static uint32_t guard_find(const struct sections *s, uint32_t variable, uint32_t key)
+{
+	uint32_t i = s->first[variable];
+
+	while (i != NONE && g_array_index(s->guards, struct guard, i).key != key)
+		i = g_array_index(s->guards, struct guard, i).next;
+	return i;
+}
+
+static uint32_t guard_make(struct sections *s, uint32_t variable, uint32_t key)
+{
+	uint32_t i = guard_find(s, variable, key);
+	struct guard guard = { .key = key, .next = s->first[variable] };
+
+	if (i != NONE)
+		return i;
+	s->first[variable] = s->guards->len;
+	g_array_append_val(s->guards, guard);
+	return s->guards->len - 1;
+}
+
+static struct touch *touch_of(struct guard *g, uint32_t thread)
+{
+	for (uint32_t i = 0; i < g->count; i++) {
+		if (g->touches[i].thread == thread)
+			return &g->touches[i];
+	}
+	if (g->count == g->capacity) {
+		g->capacity = g->capacity == 0 ? 2 : g->capacity * 2;
+		g->touches = g_renew(struct touch, g->touches, g->capacity);
+	}
+	g->touches[g->count] = (struct touch){
+		.thread = (uint16_t)thread, .serial = NONE, .read = NO_POINT, .write = NO_POINT
+	};
+	return &g->touches[g->count++];
+}
+
+/* Edges from the sections behind one guard whose accesses conflict with this one. */
+static void guard_edges(struct causality *c, uint32_t event, const struct guard *g, bool writes)
+{
+	uint32_t thread = c->t->events[event].thread;
+
+	for (uint32_t i = 0; i < g->count; i++) {
+		const struct touch *x = &g->touches[i];
+
+		if (x->thread == thread)
+			continue;
+		if (x->write.event != NONE)
+			causality_edge(c, event, x->thread, x->write, STEP_CONFLICT_SECTION,
+			               g->key / 2, true);
+		if (writes && x->read.event != NONE)
+			causality_edge(c, event, x->thread, x->read, STEP_CONFLICT_SECTION,
+			               g->key / 2, true);
+	}
+}
+
+static void access_under(struct causality *c, uint32_t event, uint32_t variable, struct held *h,
+                         bool writes)
+{
+	struct sections *s = c->sections;
+	uint32_t own = guard_make(s, variable, h->key), other;
+	uint8_t kind = writes ? TOUCH_WRITE : TOUCH_READ;
+	struct guard *g = &g_array_index(s->guards, struct guard, own);
+	struct touch *x = touch_of(g, c->t->events[event].thread);
+
+	if (x->serial == h->serial && x->now >= kind)
+		return;
+	if (x->serial != h->serial)
+		g_array_append_val(h->touched, own);
+	x->serial = h->serial;
+	x->now = kind;
+	if ((h->key & 1) == 0) /* two shared sections do not exclude each other */
+		guard_edges(c, event, g, writes);
+	other = guard_find(s, variable, h->key ^ 1);
+	if (other != NONE)
+		guard_edges(c, event, &g_array_index(s->guards, struct guard, other), writes);
+}
+
+void sections_access(struct causality *c, uint32_t event)
+{
+	const struct event *x = &c->t->events[event];
+	struct holding *holding = &c->sections->holding[x->thread];
+	struct wide run = event_variables(c->t, x);
+
+	for (uint32_t i = 0; i < holding->count; i++) {
+		for (uint32_t v = run.first; v < run.first + run.count; v++)
+			access_under(c, event, v, &holding->held[i], op_writes(x->op));
+	}
+}
+
+static void touched_release(struct sections *s, struct held *h, uint32_t thread,
+                            struct point release)
+{
+	for (guint i = 0; i < h->touched->len; i++) {
+		uint32_t guard = g_array_index(h->touched, uint32_t, i);
+		struct touch *x =
+		        touch_of(&g_array_index(s->guards, struct guard, guard), thread);
+
+		if (x->now == TOUCH_WRITE)
+			x->write = release;
+		else
+			x->read = release;
+		x->serial = NONE;
+	}
+}
+
+/* -- rule (b) ------------------------------------------------------------------------- */
+
+static struct queue *queue_at(struct sections *s, uint32_t object, uint32_t thread, bool shared)
+{
+	GArray **queues = &s->queues[object];
+	struct queue queue = { .thread = thread, .shared = shared };
+
+	if (*queues == NULL)
+		*queues = g_array_new(FALSE, FALSE, sizeof(struct queue));
+	for (guint i = 0; i < (*queues)->len; i++) {
+		struct queue *q = &g_array_index(*queues, struct queue, i);
+
+		if (q->thread == thread && q->shared == shared)
+			return q;
+	}
+	queue.sections = g_array_new(FALSE, FALSE, sizeof(struct section));
+	queue.next = g_array_new(FALSE, TRUE, sizeof(uint32_t));
+	g_array_append_val(*queues, queue);
+	return &g_array_index(*queues, struct queue, (*queues)->len - 1);
+}
+
+/* The edge from one queue into a release; true when it told the thread something. */
+static bool queue_edge(struct causality *c, uint32_t event, struct queue *q)
+{
+	uint32_t thread = c->t->events[event].thread;
+	uint32_t known = clocks_strong(&c->clocks, thread)[q->thread];
+	uint32_t row = c->clocks.now[thread], begin, *next;
+
+	if (q->next->len <= thread)
+		g_array_set_size(q->next, thread + 1);
+	next = &g_array_index(q->next, uint32_t, thread);
+	for (begin = *next; *next < q->sections->len; (*next)++) {
+		if (g_array_index(q->sections, struct section, *next).acquire >= known)
+			break;
+	}
+	if (*next == begin)
+		return false;
+	causality_edge(c, event, q->thread,
+	               g_array_index(q->sections, struct section, *next - 1).release,
+	               STEP_ORDERED_SECTION, c->t->events[event].target, true);
+	return c->clocks.now[thread] != row || c->clocks.made_at[thread] == event;
+}
+
+static void ordered_sections(struct causality *c, uint32_t event, bool shared)
+{
+	GArray *queues = c->sections->queues[c->t->events[event].target];
+	bool learned = queues != NULL;
+
+	while (learned) { /* one edge may bring the acquire that another one asks for */
+		learned = false;
+		for (guint i = 0; i < queues->len; i++) {
+			struct queue *q = &g_array_index(queues, struct queue, i);
+
+			if (shared && q->shared)
+				continue;
+			/* A thread's own sections matter only where happens-before is
+			 * composed: there its plane of the order does not hold its own past. */
+			if (q->thread == c->t->events[event].thread && c->clocks.planes == 1)
+				continue;
+			learned |= queue_edge(c, event, q);
+		}
+	}
+}
+
+/* -- acquires and releases -------------------------------------------------------------- */
+
+void sections_acquire(struct causality *c, uint32_t event)
+{
+	const struct event *x = &c->t->events[event];
+	struct holding *holding = &c->sections->holding[x->thread];
+	struct held *h;
+
+	if (holding->count == holding->capacity) {
+		holding->capacity++;
+		holding->held = g_renew(struct held, holding->held, holding->capacity);
+		holding->held[holding->count].touched =
+		        g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	}
+	h = &holding->held[holding->count++];
+	h->key = x->target * 2 + (x->op == OP_RACQ);
+	h->acquire = event;
+	h->serial = c->sections->serials++;
+	g_array_set_size(h->touched, 0);
+}
+
+/* The innermost open section that this release ends; NONE when there is none. */
+static uint32_t held_index(const struct holding *holding, uint32_t key)
+{
+	for (uint32_t i = holding->count; i-- > 0;) {
+		if (holding->held[i].key == key)
+			return i;
+	}
+	return NONE;
+}
+
+void sections_release(struct causality *c, uint32_t event)
+{
+	const struct event *x = &c->t->events[event];
+	struct sections *s = c->sections;
+	struct holding *holding = &s->holding[x->thread];
+	bool shared = x->op == OP_RREL;
+	uint32_t i = held_index(holding, x->target * 2 + shared);
+	struct section section;
+	struct held ended;
+
+	if (i == NONE)
+		return;
+	if (s->ordered)
+		ordered_sections(c, event, shared);
+	ended = holding->held[i];
+	section = (struct section){ ended.acquire, causality_point(c, event) };
+	touched_release(s, &ended, x->thread, section.release);
+	memmove(&holding->held[i], &holding->held[i + 1],
+	        (holding->count - i - 1) * sizeof(struct held));
+	holding->held[--holding->count] = ended; /* its array is used again */
+	if (s->ordered)
+		g_array_append_val(queue_at(s, x->target, x->thread, shared)->sections,
+		                   section);
+}
+
+void sections_mark(struct causality *c)
+{
+	const struct sections *s = c->sections;
+
+	for (guint i = 0; i < s->guards->len; i++) {
+		const struct guard *g = &g_array_index(s->guards, struct guard, i);
+
+		for (uint32_t j = 0; j < g->count; j++) {
+			clocks_mark(&c->clocks, g->touches[j].read.row);
+			clocks_mark(&c->clocks, g->touches[j].write.row);
+		}
+	}
+	for (uint64_t o = 0; o < s->objects; o++) {
+		for (guint i = 0; s->queues[o] != NULL && i < s->queues[o]->len; i++) {
+			const struct queue *q = &g_array_index(s->queues[o], struct queue, i);
+
+			for (guint j = 0; j < q->sections->len; j++)
+				clocks_mark(&c->clocks,
+				            g_array_index(q->sections, struct section, j)
+				                    .release.row);
+		}
+	}
+}

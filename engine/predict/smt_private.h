@@ -1,0 +1,125 @@
+/*
+ * smt_private.h - what the three halves of the solver's analysis share: the query
+ * (smt.c), the scheduler that tries a region (smt_run.c), the encoding (smt_encode.c).
+ */
+#ifndef HEDDLE_SMT_PRIVATE_H
+#define HEDDLE_SMT_PRIVATE_H
+
+#include "engine/predict/smt.h"
+
+/*
+ * A constraint that the scheduler ran into.  Each holds for every correct reordering; its
+ * guard ("where these events are in it") is part of it.
+ */
+enum clause_kind {
+	CLAUSE_SECTIONS,  /* acquires a, b: their sections exclude each other */
+	CLAUSE_READ,	  /* read r, its write w (NONE: initial), another write: not between */
+	CLAUSE_SOURCE,	  /* read r sees some write of its value (--values) */
+	CLAUSE_CONDITION, /* a before b where c is in (and both are) */
+	CLAUSE_TRY,	  /* tryfail f inside one of the sections that held the lock */
+	CLAUSE_EMPTY,	  /* taketryfail f where no count is left */
+	CLAUSE_ATOMS,	  /* the client's: first, count of q->atoms */
+};
+struct clause {
+	uint32_t kind; /* enum clause_kind */
+	uint32_t e[3];
+};
+
+enum need { /* by event: what the scheduler has to look at */
+	NEED_MUST = 1,	/* must-order edges come in */
+	NEED_EMPTY = 2, /* a taketryfail that saw no count */
+	NEED_TRIES = 4, /* a release of a section in which a try failed */
+};
+
+struct smt {
+	struct trace *t;
+	struct smt_options options;
+	struct cores *cores;
+	uint32_t threads;
+	uint8_t *needs; /* by event */
+	/* Reads by the write that they see, and by the variable whose initial value. */
+	struct event_lists readers, initial_readers;
+	struct event_lists block_accesses; /* by block, where any block is freed */
+	uint32_t *initial_value;	   /* by variable: 0 unknown (--values) */
+	bool has_empty;			   /* any NEED_EMPTY: counting is not difference logic */
+	void *encoder;			   /* the solver's context, smt_encode.c */
+	struct smt *unpaired;		   /* the same without pairings; made when needed */
+	/* The scheduler's state; valid for one run. */
+	struct scheduler *scheduler;
+};
+
+struct requirement {
+	uint32_t event;
+	bool next;	 /* else: in */
+	bool unobserved; /* in, as the last of its thread */
+};
+struct order_edge {
+	uint32_t before, after;
+};
+
+struct smt_query {
+	struct smt *s;
+	GArray *required; /* struct requirement */
+	GArray *out;	  /* uint32_t */
+	GArray *edges;	  /* struct order_edge: asked for */
+	GArray *atoms;	  /* struct smt_atom */
+	GArray *clauses;  /* struct clause, in the order of their discovery */
+	GHashTable *known; /* of them */
+	smt_judge *judge;
+	void *judge_context;
+	/* the least cut that every answer contains */
+	uint32_t *base;
+	/* what the scheduler is to try: the region, and orders beside program order,
+	 * must-order and observation; with --values who reads what (event -> write + 1) */
+	uint32_t *cut;
+	GArray *chosen; /* struct order_edge, sorted by `after` */
+	GHashTable *sources;
+	GArray *sequence; /* the scheduler's result */
+};
+
+/* The query's view of cores: an unobserved event needs no write. */
+bool query_has(const struct smt_query *q, uint32_t f, uint32_t e);
+/* Can the event be in no answer? */
+bool query_never(const struct smt_query *q, uint32_t e);
+bool query_unobserved(const struct smt_query *q, uint32_t e);
+static inline bool cut_has(const struct trace *t, const uint32_t *cut, uint32_t e)
+{
+	return t->index->position[e] < cut[t->events[e].thread];
+}
+void query_sort_chosen(struct smt_query *q); /* by `after`, as the scheduler wants it */
+/* Add a clause; false when it is there already. */
+bool query_add(struct smt_query *q, struct clause clause);
+
+/* Two critical sections that exclude each other, of two threads. */
+bool sections_exclude(const struct trace *t, uint32_t a, uint32_t b);
+/* Rule 2 for one variable: may read `r`, which saw `w` in the trace, see `other`?  (NONE is
+ * the initial value.) */
+bool may_see(const struct smt *s, uint32_t r, uint32_t variable, uint32_t w, uint32_t other);
+/* The write (or NONE) of `variable` that `r` saw in the trace. */
+uint32_t seen_write(const struct trace *t, uint32_t r, uint32_t variable);
+/* Does --values leave this read a choice of writes? */
+bool has_choice(const struct smt *s, uint32_t r);
+
+struct scheduler *scheduler_new(const struct smt *s);
+void scheduler_free(struct scheduler *r);
+/*
+ * Run the region q->cut to its end: true, and q->sequence is a correct reordering.  When
+ * stuck: false, with the constraints that were in the way added; *fresh says how many were
+ * new.
+ */
+bool scheduler_run(struct smt_query *q, uint32_t *fresh);
+
+void *encoder_new(const struct smt *s);
+void encoder_free(void *encoder);
+/*
+ * The solver for one query: encoding_check takes in what is new in q->clauses and decides
+ * within `milliseconds`: 1 with q->cut, q->chosen and q->sources set for the next try, 0
+ * impossible (then encoding_proof), -1 unknown.
+ */
+struct encoding *encoding_new(struct smt_query *q);
+void encoding_free(struct encoding *x);
+int encoding_check(struct encoding *x, unsigned milliseconds);
+/* The clauses of the unsatisfiable core, as steps. */
+void encoding_proof(struct encoding *x, struct path *path);
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * storage.h - what holds a trace's arrays: a mapping, allocations, or both.  Private to
+ * engine/trace.
+ */
+#ifndef HEDDLE_STORAGE_H
+#define HEDDLE_STORAGE_H
+
+#include "engine/trace/trace.h"
+
+struct trace_storage {
+	GPtrArray *owned; /* g_malloc'ed arrays */
+	void *map;        /* or NULL */
+	size_t map_length;
+};
+
+struct trace *trace_new(const char *path);
+/* Hand an allocated array over to the trace; returns it. */
+void *trace_own(struct trace *t, void *array);
+void trace_warn(struct trace *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* text_read.c */
+struct trace *text_read(const char *name, const char *text, size_t length,
+                        const struct trace_options *options, const struct progress *progress,
+                        struct error *error);
+
+#endif

@@ -1,0 +1,494 @@
+/*
+ * test_debuginfo.c - programs compiled on the spot, with each compiler and DWARF flavour
+ * at hand, print where their own variables and calls lie; debuginfo must say the same.
+ */
+#include "debuginfo/debuginfo.h"
+
+#include <check.h>
+#include <glib/gstdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *folder;
+
+/*
+ * What the program prints: "D name address size" for data, "C line function address" for
+ * calls, each address less the load bias.  here() is called where the line is of interest.
+ */
+static const char program_text[] =
+        "#define _GNU_SOURCE\n"
+        "#include <link.h>\n"
+        "#include <stdio.h>\n"
+        "#include <stdlib.h>\n"
+        "struct inner { int x; short s[3]; unsigned a : 3, b : 5; char c; };\n"
+        "struct outer { double d; struct inner i[3]; union { int n; float f; char raw[8]; }; "
+        "struct outer *next; };\n"
+        "typedef struct { const char *name; long balance; } account_t;\n"
+        "struct outer gs[4];\n"
+        "account_t acct;\n"
+        "static account_t *current = &acct;\n"
+        "int plain;\n"
+        "static int matrix[3][5];\n"
+        "_Atomic int atomic_counter;\n"
+        "const int constant[2] = { 1, 2 };\n"
+        "static unsigned long bias;\n"
+        "static int find(struct dl_phdr_info *i, size_t s, void *p) { bias = i->dlpi_addr; "
+        "return 1; }\n"
+        "void __attribute__((noinline)) here(int line, const char *function)\n"
+        "{ printf(\"C %d %s %lx\\n\", line, function,\n"
+        "  (unsigned long)__builtin_return_address(0) - 1 - bias); }\n"
+        "#define DATA(x) printf(\"D %s %lx %zu\\n\", #x, (unsigned long)&(x) - bias, "
+        "sizeof(x))\n"
+        "static inline __attribute__((always_inline)) void deep(struct outer *o)\n"
+        "{ here(__LINE__, \"deep\"); o->d += 1; }\n"
+        "static inline __attribute__((always_inline)) void middle(struct outer *o)\n"
+        "{\n"
+        "  deep(o);\n"
+        "}\n"
+        "static __attribute__((noinline)) int next_id(void)\n"
+        "{ static int last_id; DATA(last_id); return ++last_id; }\n"
+        "static int compare(const void *a, const void *b) { return *(int *)a - *(int *)b; }\n"
+        "__attribute__((noinline)) int withdraw(account_t *from, struct outer *log, long "
+        "amount)\n"
+        "{\n"
+        "  struct inner *cursor = &log->i[1];\n"
+        "  here(__LINE__, \"withdraw\"); from->balance -= amount;\n"
+        "  middle(log);\n"
+        "  return cursor->x;\n"
+        "}\n"
+        "int main(int argc, char **argv)\n"
+        "{\n"
+        "  dl_iterate_phdr(find, 0);\n"
+        "  DATA(gs[1].i[2].x); DATA(gs[3].i[0].s[1]); DATA(gs[2].next); DATA(gs[0].n); "
+        "DATA(gs[0].d);\n"
+        "  DATA(acct.balance); DATA(acct.name); DATA(plain); DATA(matrix[2][3]); "
+        "DATA(current);\n"
+        "  DATA(atomic_counter); DATA(constant[1]); DATA(gs[2].i[1].c); DATA(gs[1].i[0]);\n"
+        "  next_id(); next_id(); qsort(matrix[0], 5, sizeof(int), compare);\n"
+        "  withdraw(current, &gs[argc], 5);\n"
+        "  return 0;\n"
+        "}\n";
+
+static char *in_folder(const char *name)
+{
+	return g_build_filename(folder, name, NULL);
+}
+
+static bool run(const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	char *command = g_strdup_vprintf(format, arguments);
+	va_end(arguments);
+	int status = system(command);
+	g_free(command);
+	return status == 0;
+}
+
+static bool have(const char *tool)
+{
+	char *path = g_find_program_in_path(tool);
+	g_free(path);
+	return path != NULL;
+}
+
+static void write_file(const char *name, const char *text)
+{
+	char *path = in_folder(name);
+	ck_assert(g_file_set_contents(path, text, -1, NULL));
+	g_free(path);
+}
+
+static struct debuginfo *open_in_folder(const char *name)
+{
+	struct error error = { 0 };
+	char *path = in_folder(name);
+	struct debuginfo *d = debuginfo_open(path, NULL, &error);
+	ck_assert_msg(d != NULL, "%s: %s", path, error.what);
+	ck_assert_msg(debuginfo_damage(d) == NULL, "%s", debuginfo_damage(d));
+	g_free(path);
+	return d;
+}
+
+static void setup(void)
+{
+	folder = g_dir_make_tmp("heddle-debuginfo-XXXXXX", NULL);
+	ck_assert_ptr_nonnull(folder);
+	char *sources = in_folder("src");
+	g_mkdir(sources, 0755);
+	g_free(sources);
+	write_file("src/bank.c", program_text);
+}
+
+static void teardown(void)
+{
+	run("rm -rf '%s'", folder);
+	g_free(folder);
+}
+
+/* Compiles src/bank.c into `out`, runs it into `out`.txt; false when there is no compiler. */
+static bool build(const char *compiler, const char *flags, const char *out)
+{
+	if (!have(compiler))
+		return false;
+	ck_assert_msg(run("cd '%s' && %s %s -w -o %s src/bank.c && ./%s > %s.txt", folder,
+	                  compiler, flags, out, out, out),
+	              "%s %s", compiler, flags);
+	return true;
+}
+
+static char **printed(const char *out)
+{
+	char *name = g_strconcat(out, ".txt", NULL), *path = in_folder(name), *text;
+	ck_assert(g_file_get_contents(path, &text, NULL, NULL));
+	char **lines = g_strsplit(g_strchomp(text), "\n", -1);
+	g_free(text);
+	g_free(path);
+	g_free(name);
+	return lines;
+}
+
+static void check_data(struct debuginfo *d, const char *name, uint64_t address, uint64_t size)
+{
+	GString *found = g_string_new(NULL);
+	ck_assert_msg(debuginfo_data_name(d, address, size, found), "%s unknown", name);
+	ck_assert_str_eq(found->str, name);
+	g_string_free(found, TRUE);
+}
+
+static void check_code(struct debuginfo *d, const char *function, uint32_t line,
+                       uint64_t address)
+{
+	struct debug_place places[8];
+	size_t count = debuginfo_code(d, address, places, G_N_ELEMENTS(places));
+	ck_assert_uint_gt(count, 0);
+	ck_assert_str_eq(places[0].function, function);
+	ck_assert_str_eq(places[0].file, "src/bank.c");
+	ck_assert_uint_eq(places[0].line, line);
+	ck_assert(g_str_has_prefix(places[0].path, folder));
+	if (strcmp(function, "deep") != 0) {
+		ck_assert_uint_eq(count, 1);
+		return;
+	}
+	ck_assert_uint_eq(count, 3); /* deep in middle in withdraw */
+	ck_assert_str_eq(places[1].function, "middle");
+	ck_assert_str_eq(places[2].function, "withdraw");
+	ck_assert_str_eq(places[1].file, "src/bank.c");
+	ck_assert_uint_eq(places[1].line, line + 3);
+	ck_assert_uint_gt(places[2].line, places[1].line);
+}
+
+static unsigned check_printed(struct debuginfo *d, const char *out)
+{
+	char **lines = printed(out);
+	unsigned checked = 0;
+	for (char **line = lines; *line != NULL; line++, checked++) {
+		char **words = g_strsplit(*line, " ", -1);
+		uint64_t address = g_ascii_strtoull(words[*line[0] == 'D' ? 2 : 3], NULL, 16);
+		if (*line[0] == 'D')
+			check_data(d, words[1], address, g_ascii_strtoull(words[3], NULL, 10));
+		else
+			check_code(d, words[2], atoi(words[1]), address);
+		g_strfreev(words);
+	}
+	g_strfreev(lines);
+	return checked;
+}
+
+static const struct {
+	const char *compiler, *flags;
+} flavours[] = {
+	{ "gcc", "-g -O0" },
+	{ "gcc", "-g -O1" },
+	{ "gcc", "-g -O2 -gdwarf-4" },
+	{ "gcc", "-g -O1 -no-pie -gdwarf-5" },
+	{ "gcc", "-g -O1 -gz" },
+	{ "gcc", "-g -O1 -gdwarf-3" },
+	{ "gcc", "-g -O2 -ffunction-sections -fdata-sections -Wl,--gc-sections" },
+	{ "clang", "-g -O0" },
+	{ "clang", "-g -O1" },
+	{ "clang", "-g -O2 -gdwarf-4" },
+	{ "clang", "-g -O1 -gdwarf-5 -no-pie" },
+};
+
+START_TEST(names_and_places)
+{
+	if (!build(flavours[_i].compiler, flavours[_i].flags, "bank"))
+		return;
+	struct debuginfo *d = open_in_folder("bank");
+	ck_assert(debuginfo_has_dwarf(d));
+	ck_assert_uint_ge(check_printed(d, "bank"), 18);
+	debuginfo_close(d);
+}
+END_TEST
+
+START_TEST(types)
+{
+	if (!build(flavours[_i].compiler, flavours[_i].flags, "bank"))
+		return;
+	struct debuginfo *d = open_in_folder("bank");
+	GString *path = g_string_new(NULL);
+	uint32_t outer = debuginfo_type_named(d, "struct outer");
+	ck_assert_uint_ne(outer, NONE);
+	ck_assert_uint_eq(debuginfo_type_named(d, "outer"), outer);
+	ck_assert_uint_eq(debuginfo_size(d, outer), 64);
+	struct debug_part part = debuginfo_part(d, outer, 8 + 12 + 4, 2, path);
+	ck_assert_str_eq(path->str, ".i[1].s[0]");
+	ck_assert(part.exact);
+	ck_assert_uint_eq(part.owner, debuginfo_type_named(d, "struct inner"));
+	g_string_truncate(path, 0);
+	part = debuginfo_part(d, outer, 56, 8, path);
+	ck_assert_str_eq(path->str, ".next");
+	ck_assert_uint_eq(debuginfo_pointee(d, part.type), outer);
+	g_string_truncate(path, 0);
+	part = debuginfo_part(d, outer, 45, 1, path);
+	ck_assert_str_eq(path->str, ".raw[1]");
+	g_string_truncate(path, 0);
+	debuginfo_part(d, outer, 8 + 10, 1, path);
+	ck_assert_str_eq(path->str, ".i[0].a/b");
+	g_string_truncate(path, 0);
+	debuginfo_part(d, outer, 0, 64, path);
+	ck_assert_str_eq(path->str, "");
+	debuginfo_part(d, outer, 4, 8, path); /* across two members */
+	ck_assert_str_eq(path->str, "+4");
+	g_string_truncate(path, 0);
+	debuginfo_type_name(d, debuginfo_type_named(d, "account_t"), path);
+	ck_assert_str_eq(path->str, "account_t");
+	g_string_free(path, TRUE);
+	debuginfo_close(d);
+}
+END_TEST
+
+static const struct debug_variable *variable_named(struct debuginfo *d, const char *name)
+{
+	for (uint32_t i = 0; i < debuginfo_variable_count(d); i++)
+		if (strcmp(debuginfo_variable(d, i)->name, name) == 0)
+			return debuginfo_variable(d, i);
+	return NULL;
+}
+
+START_TEST(functions)
+{
+	if (!build(flavours[_i].compiler, flavours[_i].flags, "bank"))
+		return;
+	struct debuginfo *d = open_in_folder("bank");
+	GString *name = g_string_new(NULL);
+	uint32_t id = debuginfo_function_named(d, "withdraw");
+	ck_assert_uint_ne(id, NONE);
+	const struct debug_function *f = debuginfo_function(d, id);
+	ck_assert_uint_eq(f->parameter_count, 3);
+	ck_assert_uint_ge(f->variable_count, 4);
+	ck_assert_str_eq(debuginfo_local(d, f->variables).name, "from");
+	ck_assert_str_eq(debuginfo_local(d, f->variables + 1).name, "log");
+	ck_assert_str_eq(debuginfo_local(d, f->variables + 3).name, "cursor");
+	debuginfo_type_name(d, debuginfo_pointee(d, debuginfo_local(d, f->variables + 1).type),
+	                    name);
+	ck_assert_str_eq(name->str, "struct outer");
+	ck_assert(f->external && !f->address_taken);
+	const struct debug_function *own =
+	        debuginfo_function(d, debuginfo_function_named(d, "next_id"));
+	ck_assert(!own->external);
+	if (strstr(flavours[_i].flags, "no-pie") == NULL)
+		ck_assert(debuginfo_function(d, debuginfo_function_named(d, "compare"))
+		                  ->address_taken);
+	const struct debug_variable *last = variable_named(d, "last_id");
+	ck_assert_ptr_nonnull(last);
+	ck_assert_str_eq(debuginfo_function(d, last->function)->name, "next_id");
+	const struct debug_variable *current = variable_named(d, "current");
+	ck_assert_ptr_nonnull(current);
+	ck_assert_uint_eq(debuginfo_strip(d, debuginfo_pointee(d, current->type)),
+	                  debuginfo_strip(d, debuginfo_type_named(d, "account_t")));
+	ck_assert_uint_eq(debuginfo_qualifiers(d, variable_named(d, "plain")->type), 0);
+	if (!strstr(flavours[_i].flags, "dwarf-3") && !strstr(flavours[_i].flags, "dwarf-4"))
+		ck_assert_uint_eq(
+		        debuginfo_qualifiers(d, variable_named(d, "atomic_counter")->type),
+		        1u << TYPE_ATOMIC);
+	g_string_free(name, TRUE);
+	debuginfo_close(d);
+}
+END_TEST
+
+START_TEST(stripped)
+{
+	if (!have("strip") || !build("gcc", "-g -O1", "bank"))
+		return;
+	ck_assert(run("cd '%s' && strip -g -o symbols bank && strip -o bare bank", folder));
+	struct debuginfo *d = open_in_folder("symbols");
+	ck_assert(!debuginfo_has_dwarf(d));
+	char **lines = printed("bank");
+	bool data = false, code = false;
+	for (char **line = lines; *line != NULL; line++) {
+		char **words = g_strsplit(*line, " ", -1);
+		GString *name = g_string_new(NULL);
+		struct debug_place place;
+		if (g_str_has_prefix(*line, "D acct.balance")) {
+			uint64_t address = g_ascii_strtoull(words[2], NULL, 16);
+			data = debuginfo_data_name(d, address, 8, name);
+			ck_assert_str_eq(name->str, "acct+8");
+		} else if (strcmp(words[0], "C") == 0 && strcmp(words[2], "withdraw") == 0) {
+			uint64_t address = g_ascii_strtoull(words[3], NULL, 16);
+			ck_assert_uint_eq(debuginfo_code(d, address, &place, 1), 1);
+			ck_assert_str_eq(place.function, "withdraw");
+			ck_assert_str_eq(place.file, "");
+			ck_assert_uint_gt(place.offset, 0);
+			code = true;
+		}
+		g_string_free(name, TRUE);
+		g_strfreev(words);
+	}
+	ck_assert(data && code);
+	g_strfreev(lines);
+	debuginfo_close(d);
+	d = open_in_folder("bare");
+	ck_assert(!debuginfo_has_dwarf(d));
+	debuginfo_close(d);
+}
+END_TEST
+
+START_TEST(separate_debug_file)
+{
+	if (!have("objcopy") || !build("gcc", "-g -O1", "bank"))
+		return;
+	ck_assert(run("cd '%s' && objcopy --only-keep-debug bank bank.debug && strip bank && "
+	              "objcopy --add-gnu-debuglink=bank.debug bank",
+	              folder));
+	struct debuginfo *d = open_in_folder("bank");
+	ck_assert(debuginfo_has_dwarf(d));
+	ck_assert_uint_ge(check_printed(d, "bank"), 18);
+	debuginfo_close(d);
+}
+END_TEST
+
+static const char cxx_text[] =
+        "namespace bank {\n"
+        "struct base { int tag; virtual ~base() {} };\n"
+        "struct account : base { long balance; static int total; void add(long n); };\n"
+        "int account::total;\n"
+        "account first;\n"
+        "void account::add(long n)\n"
+        "{ balance += n; total++; }\n"
+        "}\n"
+        "int main() { bank::first.add(3); return bank::account::total - 1; }\n";
+
+START_TEST(c_plus_plus)
+{
+	const char *compiler = _i ? "clang++" : "g++";
+	if (!have(compiler))
+		return;
+	write_file("bank.cc", cxx_text);
+	ck_assert(run("cd '%s' && %s -g -O0 -o cxx bank.cc", folder, compiler));
+	struct debuginfo *d = open_in_folder("cxx");
+	GString *name = g_string_new(NULL);
+	ck_assert_ptr_nonnull(variable_named(d, "bank::account::total"));
+	const struct debug_variable *first = variable_named(d, "bank::first");
+	ck_assert_ptr_nonnull(first);
+	ck_assert(debuginfo_data_name(d, first->address + 16, 8, name));
+	ck_assert_str_eq(name->str, "bank::first.balance");
+	g_string_truncate(name, 0);
+	ck_assert(debuginfo_data_name(d, first->address + 8, 4, name));
+	ck_assert_str_eq(name->str, "bank::first.tag");
+	uint32_t add = debuginfo_function_named(d, "bank::account::add");
+	ck_assert_uint_ne(add, NONE);
+	struct debug_place place;
+	ck_assert_uint_eq(debuginfo_code(d, debuginfo_function(d, add)->low, &place, 1), 1);
+	ck_assert_str_eq(place.function, "bank::account::add");
+	ck_assert(g_str_has_suffix(place.file, "bank.cc"));
+	ck_assert_uint_ge(place.line, 6);
+	g_string_free(name, TRUE);
+	debuginfo_close(d);
+}
+END_TEST
+
+static void refused(const char *name, const char *build_id, const char *expected)
+{
+	struct error error = { 0 };
+	char *path = in_folder(name);
+	ck_assert_ptr_null(debuginfo_open(path, build_id, &error));
+	ck_assert_msg(strstr(error.what, expected) != NULL, "%s", error.what);
+	ck_assert_msg(strstr(error.where, name) != NULL, "%s", error.where);
+	g_free(path);
+}
+
+START_TEST(bad_files)
+{
+	refused("absent", NULL, "No such file");
+	write_file("text", "#!/bin/sh\necho not a program\n");
+	refused("text", NULL, "ELF");
+	write_file("empty", "");
+	refused("empty", NULL, "ELF");
+	refused("src", NULL, "regular file");
+	if (!build("gcc", "-g -Wl,--build-id=0x1234abcd", "bank"))
+		return;
+	refused("bank", "99", "1234abcd");
+	/* the same program for another machine: e_machine is at byte 18 */
+	ck_assert(run("cd '%s' && cp bank foreign && printf '\\267\\000' | dd of=foreign bs=1 "
+	              "seek=18 "
+	              "conv=notrunc 2>/dev/null",
+	              folder));
+	refused("foreign", NULL, "AArch64");
+	ck_assert(run("cd '%s' && gcc -g -c -w -o object.o src/bank.c", folder));
+	refused("object.o", NULL, "object file");
+}
+END_TEST
+
+/* Whatever is in the bytes: an answer or an error, never a crash or a hang. */
+START_TEST(damaged_files)
+{
+	if (!build("gcc", "-g -O1", "bank"))
+		return;
+	char *path = in_folder("bank"), *bytes;
+	gsize length;
+	ck_assert(g_file_get_contents(path, &bytes, &length, NULL));
+	g_free(path);
+	GRand *random = g_rand_new_with_seed(7);
+	path = in_folder("hurt");
+	for (int i = 0; i < 60; i++) {
+		char *copy = g_memdup2(bytes, length);
+		gsize kept = i % 3 == 0 ? (gsize)g_rand_int_range(random, 0, length) : length;
+		for (int n = 0; n < 40; n++)
+			copy[g_rand_int_range(random, i % 2 ? length / 3 : 64, length)] =
+			        (char)g_rand_int(random);
+		ck_assert(g_file_set_contents(path, copy, kept, NULL));
+		struct error error = { 0 };
+		struct debuginfo *d = debuginfo_open(path, NULL, &error);
+		if (d != NULL) {
+			struct debug_place places[4];
+			GString *name = g_string_new(NULL);
+			for (uint64_t address = 0; address < 0x6000; address += 37) {
+				debuginfo_code(d, address, places, 4);
+				debuginfo_data_name(d, address, 4, name);
+				g_string_truncate(name, 0);
+			}
+			g_string_free(name, TRUE);
+		} else
+			ck_assert_str_ne(error.what, "");
+		debuginfo_close(d);
+		g_free(copy);
+	}
+	g_rand_free(random);
+	g_free(path);
+	g_free(bytes);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("debuginfo");
+	TCase *cases = tcase_create("modules");
+	tcase_add_checked_fixture(cases, setup, teardown);
+	tcase_set_timeout(cases, 60);
+	tcase_add_loop_test(cases, names_and_places, 0, G_N_ELEMENTS(flavours));
+	tcase_add_loop_test(cases, types, 0, G_N_ELEMENTS(flavours));
+	tcase_add_loop_test(cases, functions, 0, G_N_ELEMENTS(flavours));
+	tcase_add_test(cases, stripped);
+	tcase_add_test(cases, separate_debug_file);
+	tcase_add_loop_test(cases, c_plus_plus, 0, 2);
+	tcase_add_test(cases, bad_files);
+	tcase_add_test(cases, damaged_files);
+	suite_add_tcase(suite, cases);
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}
