@@ -347,6 +347,85 @@ static struct sym_state any_state(struct prover *p)
 	return s;
 }
 
+/*
+ * The keys at which an effect looks into state `state`, as terms appended to `keys`; false
+ * when one depends on the state itself.
+ */
+static bool plain_key(struct sym_env *v, const struct expr *e, GPtrArray *keys)
+{
+	if (e->op != X_NAME && e->op > X_TEXT)
+		return false;
+	g_ptr_array_add(keys, encode_value(v, e).term);
+	return true;
+}
+
+static bool expr_keys(struct sym_env *v, const struct expr *e, uint32_t state, GPtrArray *keys)
+{
+	if (e == NULL)
+		return true;
+	bool here = (e->op == X_LOOKUP || e->op == X_IN || e->op == X_SAME) && e->index == state;
+	if (here && !(plain_key(v, e->a, keys) && (e->b == NULL || plain_key(v, e->b, keys))))
+		return false;
+	return expr_keys(v, e->a, state, keys) && expr_keys(v, e->b, state, keys);
+}
+
+static bool effect_keys(struct prover *p, uint32_t method, const Z3_ast *names, uint32_t state,
+			GPtrArray *keys)
+{
+	struct sym_env v = { .p = p, .names = { names, NULL } };
+	const GArray *effect = spec_method_at(p->o, method)->effect;
+	for (guint i = 0; i < effect->len; i++) {
+		const struct statement *s = &g_array_index(effect, struct statement, i);
+		bool member = s->kind >= STATEMENT_INSERT;
+		if (!expr_keys(&v, s->e, state, keys) || !expr_keys(&v, s->key, state, keys))
+			return false;
+		if (s->state != state || s->kind == STATEMENT_HOLDS)
+			continue;
+		if (s->key != NULL && !plain_key(&v, s->key, keys))
+			return false;
+		if (member && !plain_key(&v, s->e, keys))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Any state, for use under a quantifier: where effects look into a map only at arguments,
+ * results and constants (and the two witnesses), what it holds there is all that matters,
+ * and the solver need not quantify over arrays.  The variables are appended to `bound`.
+ */
+static struct sym_state any_bound_state(struct prover *p, const struct spec_condition *c,
+					Z3_ast *const names[2], const Z3_ast witness[2],
+					GPtrArray *bound)
+{
+	struct sym_state s = any_state(p);
+	GPtrArray *keys = g_ptr_array_new();
+	for (guint i = 0; i < p->o->states->len; i++) {
+		struct sym_slot *slot = slot_at(&s, i);
+		enum sort sort = sort_of(p, i);
+		bool table = sort == SORT_MAP || sort == SORT_SET || sort == SORT_PARTITION;
+		g_ptr_array_set_size(keys, 0);
+		if (!table || !effect_keys(p, c->methods[0], names[0], i, keys) ||
+		    !effect_keys(p, c->methods[1], names[1], i, keys)) {
+			g_ptr_array_add(bound, slot->term);
+			continue;
+		}
+		Z3_sort range = sort == SORT_SET ? p->boolean : p->value;
+		Z3_ast elsewhere = fresh(p, "c", range);
+		g_ptr_array_add(bound, elsewhere);
+		slot->term = Z3_mk_const_array(p->z, p->value, elsewhere);
+		for (int w = 0; sort == SORT_PARTITION && w < 2; w++)
+			g_ptr_array_add(keys, witness[w]);
+		for (guint k = 0; k < keys->len; k++) {
+			Z3_ast there = fresh(p, "c", range);
+			g_ptr_array_add(bound, there);
+			slot->term = Z3_mk_store(p->z, slot->term, keys->pdata[k], there);
+		}
+	}
+	g_ptr_array_unref(keys);
+	return s;
+}
+
 static struct sym_state state_copy(const struct sym_state *s)
 {
 	return (struct sym_state){ g_array_copy(s->slots) };
@@ -439,12 +518,13 @@ struct both_orders {
 	Z3_ast commute;	   /* the same from this state */
 };
 
+/* With `bound`, for use under a quantifier over what is appended to it. */
 static void encode_both(struct prover *p, const struct spec_condition *c, Z3_ast *const names[2],
-			struct both_orders *b)
+			GPtrArray *bound, struct both_orders *b)
 {
-	b->start = any_state(p);
 	b->witness[0] = fresh(p, "x", p->value);
 	b->witness[1] = fresh(p, "y", p->value);
+	b->start = bound ? any_bound_state(p, c, names, b->witness, bound) : any_state(p);
 	for (int first = 0; first < 2; first++) {
 		int second = 1 - first;
 		b->ends[first] = state_copy(&b->start);
@@ -665,7 +745,7 @@ static void check_sound(struct prover *p, const struct spec_condition *c, Z3_ast
 {
 	Z3_model model;
 	struct both_orders b;
-	encode_both(p, c, names, &b);
+	encode_both(p, c, names, NULL, &b);
 	Z3_ast condition = encode_condition(p, c, names[0], names[1]);
 	out->answer = never(p, and2(p, condition, Z3_mk_not(p->z, b.commute)), &model);
 	if (out->answer == ANSWER_NO) {
@@ -684,15 +764,15 @@ static void check_precise(struct prover *p, const struct spec_condition *c,
 {
 	Z3_model model;
 	struct both_orders some, every;
-	encode_both(p, c, names, &some);
-	encode_both(p, c, names, &every);
-	guint states = p->o->states->len;
-	Z3_app *bound = g_new(Z3_app, states + 2);
-	for (guint i = 0; i < states; i++)
-		bound[i] = Z3_to_app(p->z, slot_at(&every.start, i)->term);
-	bound[states] = Z3_to_app(p->z, every.witness[0]);
-	bound[states + 1] = Z3_to_app(p->z, every.witness[1]);
-	Z3_ast always = Z3_mk_forall_const(p->z, 0, states + 2, bound, 0, NULL, every.commute);
+	GPtrArray *bound = g_ptr_array_new();
+	encode_both(p, c, names, NULL, &some);
+	encode_both(p, c, names, bound, &every);
+	g_ptr_array_add(bound, every.witness[0]);
+	g_ptr_array_add(bound, every.witness[1]);
+	for (guint i = 0; i < bound->len; i++)
+		bound->pdata[i] = Z3_to_app(p->z, bound->pdata[i]);
+	Z3_ast always = Z3_mk_forall_const(p->z, 0, bound->len, (Z3_app *)bound->pdata, 0, NULL,
+					   every.commute);
 	Z3_ast refused = Z3_mk_not(p->z, encode_condition(p, c, names[0], names[1]));
 	Z3_ast possible = or2(p, some.possible[0], some.possible[1]);
 	out->answer = never(p, and2(p, and2(p, refused, possible), always), &model);
@@ -702,7 +782,7 @@ static void check_precise(struct prover *p, const struct spec_condition *c,
 		g_free(pair);
 		Z3_model_dec_ref(p->z, model);
 	}
-	g_free(bound);
+	g_ptr_array_unref(bound);
 	both_release(&some);
 	both_release(&every);
 }

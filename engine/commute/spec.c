@@ -463,9 +463,11 @@ static void print_expr(const struct spec_object *o, const struct expr *e, char *
 		print_expr(o, e->a, names, 7, out);
 		break;
 	default:
-		print_expr(o, e->a, names, strength(e), out);
+		/* && inside || is set in parentheses, though C asks for none. */
+		print_expr(o, e->a, names, e->op == X_OR && e->a->op == X_AND ? 3 : strength(e), out);
 		g_string_append(out, operators[e->op].word);
-		print_expr(o, e->b, names, strength(e) + 1, out);
+		print_expr(o, e->b, names,
+			   e->op == X_OR && e->b->op == X_AND ? 3 : strength(e) + 1, out);
 	}
 	if (parens)
 		g_string_append_c(out, ')');

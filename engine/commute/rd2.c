@@ -1,0 +1,429 @@
+/* rd2.c - see rd2.h. */
+#include "engine/commute/rd2.h"
+#include "engine/commute/clock.h"
+#include "engine/trace/index.h"
+
+#include <string.h>
+
+struct toucher { /* an invocation, as a point remembers it */
+	uint32_t event, end, epoch;
+	uint32_t thread;
+};
+
+struct touchers {
+	uint32_t count, room;
+	struct toucher one, *many; /* `many` once there are two */
+};
+
+struct keyed { /* the touchers of one point at one key */
+	struct val key;
+	uint32_t point; /* NONE: free */
+	struct touchers touchers;
+};
+
+struct object_state {
+	struct touchers *plain; /* by point: those without a key */
+	struct keyed *keyed;	/* open addressing */
+	uint32_t size, used;
+	GArray **calls; /* by method (the last: undeclared): struct toucher, pair by pair */
+};
+
+struct site_pair {
+	uint32_t a, b;
+};
+
+struct rd2 {
+	struct model *m;
+	const struct trace *t;
+	struct rd2_options options;
+	struct clocks *clocks;
+	struct report *report;
+	struct object_state *objects;
+	uint32_t *last_call; /* by object: its last event */
+	uint32_t *marked;    /* by event: the invocation that it was last reported with */
+	GHashTable *sites;   /* struct site_pair -> struct finding */
+	bool overflow;
+	uint32_t overflow_at;
+	uint64_t pairwise_calls;
+};
+
+/* Touchers. */
+
+static struct toucher *toucher_at(struct touchers *l, uint32_t i)
+{
+	return l->many ? &l->many[i] : &l->one;
+}
+
+static void toucher_append(struct touchers *l, struct toucher t)
+{
+	if (l->count == 0 && l->many == NULL) {
+		l->one = t;
+		l->count = 1;
+		return;
+	}
+	if (l->count >= l->room) {
+		uint32_t room = l->room ? l->room * 2 : 4;
+		l->many = g_renew(struct toucher, l->many, room);
+		if (l->room == 0)
+			l->many[0] = l->one;
+		l->room = room;
+	}
+	l->many[l->count++] = t;
+}
+
+/* Of each thread the last one stands for all: an earlier one is ordered before whatever the
+ * last one is ordered before. */
+static void toucher_note(struct rd2 *r, struct touchers *l, struct toucher t)
+{
+	for (uint32_t i = 0; !r->options.pairs_events && i < l->count; i++)
+		if (toucher_at(l, i)->thread == t.thread) {
+			*toucher_at(l, i) = t;
+			return;
+		}
+	toucher_append(l, t);
+}
+
+/* The state of an object. */
+
+static uint64_t key_hash(uint32_t point, struct val key)
+{
+	uint64_t h = ((uint64_t)key.n + key.kind) * UINT64_C(0x9e3779b97f4a7c15);
+	h = (h ^ (h >> 32)) + point;
+	h *= UINT64_C(0xbf58476d1ce4e5b9);
+	return h ^ (h >> 31);
+}
+
+static struct keyed *keyed_slot(const struct object_state *o, uint32_t point, struct val key)
+{
+	for (uint32_t i = (uint32_t)key_hash(point, key) & (o->size - 1);; i = (i + 1) & (o->size - 1)) {
+		struct keyed *k = &o->keyed[i];
+		if (k->point == NONE || (k->point == point && val_equal(k->key, key)))
+			return k;
+	}
+}
+
+static void keyed_grow(struct object_state *o)
+{
+	struct object_state larger = { .size = o->size ? o->size * 2 : 8 };
+	larger.keyed = g_new(struct keyed, larger.size);
+	for (uint32_t i = 0; i < larger.size; i++)
+		larger.keyed[i] = (struct keyed){ .point = NONE };
+	for (uint32_t i = 0; i < o->size; i++)
+		if (o->keyed[i].point != NONE)
+			*keyed_slot(&larger, o->keyed[i].point, o->keyed[i].key) = o->keyed[i];
+	g_free(o->keyed);
+	o->keyed = larger.keyed;
+	o->size = larger.size;
+}
+
+/* The touchers of a point; with `make`, never NULL. */
+static struct touchers *touchers_of(struct rd2 *r, const struct call *c, uint32_t point,
+				    const struct val *key, bool make)
+{
+	struct object_state *o = &r->objects[c->object];
+	if (key == NULL) {
+		if (o->plain == NULL && make)
+			o->plain = g_new0(struct touchers,
+					  points_count(r->m->objects[c->object].type->points));
+		return o->plain ? &o->plain[point] : NULL;
+	}
+	if (make && (o->used + 1) * 4 > o->size * 3)
+		keyed_grow(o);
+	if (o->size == 0)
+		return NULL;
+	struct keyed *k = keyed_slot(o, point, *key);
+	if (k->point == NONE) {
+		if (!make)
+			return NULL;
+		*k = (struct keyed){ .point = point, .key = *key };
+		o->used++;
+	}
+	return &k->touchers;
+}
+
+static void object_release(const struct rd2 *r, uint32_t object)
+{
+	struct object_state *o = &r->objects[object];
+	const struct model_type *type = r->m->objects[object].type;
+	for (uint32_t i = 0; o->plain && i < points_count(type->points); i++)
+		g_free(o->plain[i].many);
+	for (uint32_t i = 0; i < o->size; i++)
+		if (o->keyed[i].point != NONE)
+			g_free(o->keyed[i].touchers.many);
+	for (guint i = 0; o->calls && i <= type->o->methods->len; i++)
+		if (o->calls[i])
+			g_array_unref(o->calls[i]);
+	g_free(o->plain);
+	g_free(o->keyed);
+	g_free(o->calls);
+	*o = (struct object_state){ 0 };
+}
+
+/* Reports. */
+
+void commute_describe(struct model *m, struct finding *f, const struct call *a,
+		      const struct call *b)
+{
+	const struct points *points = m->objects[a->object].type->points;
+	f->methods[0] = model_call_text(m, a);
+	f->methods[1] = model_call_text(m, b);
+	f->condition = model_condition_text(m, a, b);
+	if (m->objects[a->object].pairwise || points_pairwise(points, a->method, b->method))
+		return;
+	uint32_t counts[2];
+	bool overflow = false;
+	const struct touch *touches[2] = {
+		points_touched(points, a->method, a->names, &m->texts, &counts[0], &overflow),
+		points_touched(points, b->method, b->names, &m->texts, &counts[1], &overflow),
+	};
+	for (uint32_t i = 0; i < counts[0]; i++)
+		for (uint32_t k = 0; k < counts[1]; k++) {
+			const struct touch *x = &touches[0][i], *y = &touches[1][k];
+			const GArray *clashing = points_at(points, x->point)->conflicts;
+			bool clash = false;
+			for (guint n = 0; n < clashing->len; n++)
+				clash |= g_array_index(clashing, uint32_t, n) == y->point;
+			if (!clash || (x->slot != NONE && !val_equal(a->names[x->slot], b->names[y->slot])))
+				continue;
+			g_free(f->points[0]);
+			g_free(f->points[1]);
+			f->points[0] = model_point_text(m, a, *x);
+			f->points[1] = model_point_text(m, b, *y);
+			return;
+		}
+}
+
+static guint site_pair_hash(gconstpointer pair)
+{
+	const struct site_pair *p = pair;
+	return p->a * 2654435761u ^ p->b;
+}
+
+static gboolean site_pair_equal(gconstpointer a, gconstpointer b)
+{
+	return memcmp(a, b, sizeof(struct site_pair)) == 0;
+}
+
+static uint32_t site_of(const struct rd2 *r, uint32_t event)
+{
+	return r->t->locations[r->t->events[event].location].site;
+}
+
+static void report_pair(struct rd2 *r, const struct toucher *earlier, const struct call *now)
+{
+	if (r->marked[earlier->event] == now->end)
+		return;
+	r->marked[earlier->event] = now->end;
+	r->report->candidates++;
+	uint32_t sites[2] = { site_of(r, earlier->event), site_of(r, now->event) };
+	struct site_pair key = { MIN(sites[0], sites[1]), MAX(sites[0], sites[1]) };
+	if (!r->options.pairs_events) {
+		struct finding *seen = g_hash_table_lookup(r->sites, &key);
+		if (seen != NULL) {
+			seen->count++;
+			return;
+		}
+	}
+	struct call_scratch scratch;
+	struct call calls[MOST_CALLS], other = { 0 };
+	uint32_t count = model_calls(r->m, earlier->end, calls, &scratch);
+	for (uint32_t i = 0; i < count; i++)
+		if (calls[i].object == now->object)
+			other = calls[i];
+	bool turned = earlier->event > now->event;
+	const struct spec_object *o = r->m->objects[now->object].type->o;
+	bool freed = strcmp(o->name, "memory") == 0;
+	struct finding *f = finding_new(freed ? FINDING_USE_AFTER_FREE : FINDING_COMMUTATIVITY_RACE,
+					MIN(earlier->event, now->event),
+					MAX(earlier->event, now->event));
+	f->verdict = VERDICT_CANDIDATE;
+	f->count = 1;
+	f->counted_all = r->options.pairs_events;
+	f->by = "rd2";
+	commute_describe(r->m, f, turned ? now : &other, turned ? &other : now);
+	report_add(r->report, f);
+	if (!r->options.pairs_events)
+		g_hash_table_insert(r->sites, g_memdup2(&key, sizeof(key)), f);
+}
+
+/* The algorithm. */
+
+static bool unordered(const struct toucher *earlier, uint32_t thread, const uint32_t *clock)
+{
+	return earlier->thread != thread && earlier->epoch > clock[earlier->thread];
+}
+
+static void check_point(struct rd2 *r, const struct call *now, uint32_t thread,
+			const uint32_t *clock, struct touchers *l)
+{
+	for (uint32_t i = 0; l != NULL && i < l->count; i++) {
+		const struct toucher *earlier = toucher_at(l, i);
+		if (unordered(earlier, thread, clock))
+			report_pair(r, earlier, now);
+	}
+}
+
+static void by_points(struct rd2 *r, const struct call *now, const struct toucher *self,
+		      const uint32_t *clock)
+{
+	const struct points *points = r->m->objects[now->object].type->points;
+	uint32_t count;
+	const struct touch *touches = points_touched(points, now->method, now->names, &r->m->texts,
+						     &count, &r->overflow);
+	for (uint32_t i = 0; i < count; i++) {
+		const GArray *clashing = points_at(points, touches[i].point)->conflicts;
+		const struct val *key = touches[i].slot == NONE ? NULL : &now->names[touches[i].slot];
+		for (guint k = 0; k < clashing->len; k++)
+			check_point(r, now, self->thread, clock,
+				    touchers_of(r, now, g_array_index(clashing, uint32_t, k), key, false));
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		const struct val *key = touches[i].slot == NONE ? NULL : &now->names[touches[i].slot];
+		toucher_note(r, touchers_of(r, now, touches[i].point, key, true), *self);
+	}
+}
+
+static void compare_with(struct rd2 *r, const struct call *now, const struct toucher *self,
+			 const uint32_t *clock, const GArray *calls)
+{
+	struct call_scratch scratch;
+	struct call others[MOST_CALLS];
+	for (guint i = 0; calls != NULL && i < calls->len; i++) {
+		const struct toucher *earlier = &g_array_index(calls, struct toucher, i);
+		if (!unordered(earlier, self->thread, clock))
+			continue;
+		uint32_t count = model_calls(r->m, earlier->end, others, &scratch);
+		for (uint32_t k = 0; k < count; k++)
+			if (others[k].object == now->object &&
+			    !model_commute(r->m, &others[k], now, &r->overflow))
+				report_pair(r, earlier, now);
+	}
+}
+
+/* What is not ECL: with every earlier invocation of the methods that need it. */
+static void pair_by_pair(struct rd2 *r, const struct call *now, const struct toucher *self,
+			 const uint32_t *clock, bool all)
+{
+	struct object_state *o = &r->objects[now->object];
+	const struct model_type *type = r->m->objects[now->object].type;
+	uint32_t methods = type->o->methods->len;
+	uint32_t method = now->method == NONE ? methods : now->method;
+	if (o->calls == NULL)
+		o->calls = g_new0(GArray *, methods + 1);
+	for (uint32_t other = 0; other <= methods; other++)
+		if (all || points_pairwise(type->points, method, other))
+			compare_with(r, now, self, clock, o->calls[other]);
+	if (o->calls[method] == NULL)
+		o->calls[method] = g_array_new(FALSE, FALSE, sizeof(struct toucher));
+	g_array_append_val(o->calls[method], *self);
+	r->pairwise_calls++;
+}
+
+static void invocation(struct rd2 *r, const struct call *now)
+{
+	uint32_t thread = r->t->events[now->end].thread;
+	const struct model_object *o = &r->m->objects[now->object];
+	const uint32_t *clock = now->end == now->event ? scope_clocks_of(r->clocks, thread) :
+							 scope_clocks_call(r->clocks, thread);
+	struct toucher self = { now->event, now->end, scope_clocks_epoch(r->clocks, thread), thread };
+	bool overflow = r->overflow;
+	if (o->pairwise || r->options.direct) {
+		pair_by_pair(r, now, &self, clock, true);
+	} else {
+		by_points(r, now, &self, clock);
+		if (points_any_pairwise(o->type->points, now->method))
+			pair_by_pair(r, now, &self, clock, false);
+	}
+	if (r->overflow && !overflow)
+		r->overflow_at = now->event;
+	if (r->last_call[now->object] == now->end)
+		object_release(r, now->object); /* no later invocation: nothing can race with it */
+}
+
+static bool walk(struct rd2 *r, const struct progress *progress)
+{
+	struct call_scratch scratch;
+	struct call calls[MOST_CALLS];
+	for (uint32_t e = 0; e < r->t->events_count; e++) {
+		if ((e & 0xffff) == 0 &&
+		    !progress_tick(progress, (double)e / r->t->events_count, "commutativity races"))
+			return false;
+		scope_clocks_before(r->clocks, e);
+		uint32_t count = model_calls(r->m, e, calls, &scratch);
+		for (uint32_t i = 0; i < count && !r->overflow; i++)
+			invocation(r, &calls[i]);
+		scope_clocks_after(r->clocks, e);
+		if (r->overflow)
+			return false;
+	}
+	return true;
+}
+
+static void find_last_calls(struct rd2 *r)
+{
+	struct call_scratch scratch;
+	struct call calls[MOST_CALLS];
+	r->last_call = g_malloc((r->m->object_count + 1) * sizeof(uint32_t));
+	memset(r->last_call, 0xff, (r->m->object_count + 1) * sizeof(uint32_t));
+	for (uint32_t e = 0; e < r->t->events_count; e++) {
+		uint32_t count = model_calls(r->m, e, calls, &scratch);
+		for (uint32_t i = 0; i < count; i++)
+			r->last_call[calls[i].object] = e;
+	}
+}
+
+static void conclude(struct rd2 *r)
+{
+	for (guint i = 0; i < r->m->notes->len; i++)
+		report_note(r->report, "%s", (char *)r->m->notes->pdata[i]);
+	if (r->pairwise_calls && !r->options.direct)
+		report_note(r->report,
+			    "%" G_GUINT64_FORMAT " invocations were compared pair by pair (a condition "
+			    "is not ECL, or a value or method is not known): linear time each",
+			    r->pairwise_calls);
+	if (r->report->findings->len == 0)
+		report_note(r->report, "no commutativity race: where the specifications are sound, every "
+				       "trace with the same happens-before ends in the same state (theorem "
+				       "5.2)");
+	r->report->complete = true;
+	report_sort(r->report);
+}
+
+struct report *rd2_find(struct model *m, const struct rd2_options *options,
+			const struct progress *progress, struct error *error)
+{
+	if (!trace_need(m->t, INDEX_MUST, progress)) {
+		error_set(error, "", NULL, "cancelled");
+		return NULL;
+	}
+	struct rd2 r = { .m = m, .t = m->t, .options = *options };
+	r.clocks = scope_clocks_new(m);
+	r.report = report_new(m->t, "rd2");
+	r.objects = g_new0(struct object_state, m->object_count + 1);
+	r.marked = g_malloc((m->t->events_count + 1) * sizeof(uint32_t));
+	memset(r.marked, 0xff, (m->t->events_count + 1) * sizeof(uint32_t));
+	r.sites = g_hash_table_new_full(site_pair_hash, site_pair_equal, g_free, NULL);
+	find_last_calls(&r);
+	bool whole = walk(&r, progress);
+	if (whole)
+		conclude(&r);
+	for (uint32_t i = 0; i < m->object_count; i++)
+		if (m->objects[i].type)
+			object_release(&r, i);
+	g_free(r.objects);
+	g_free(r.last_call);
+	g_free(r.marked);
+	g_hash_table_destroy(r.sites);
+	scope_clocks_free(r.clocks);
+	if (whole)
+		return r.report;
+	report_free(r.report);
+	if (r.overflow)
+		error_set(error, trace_name(m->t), "write the condition so that it cannot overflow",
+			  "event %u: expected arithmetic within 64 bits in the condition of %s, found "
+			  "an overflow",
+			  r.overflow_at, "its method");
+	else
+		error_set(error, "", NULL, "cancelled");
+	return NULL;
+}
