@@ -52,7 +52,7 @@ bin = $(patsubst tests/%.c,$(B)/tests/%,$(1))
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(HEDDLE) $(B)/libheddle-record.so
+all: $(HEDDLE) $(B)/libheddle-record.so $(B)/stub/libheddle-stub.a
 
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
@@ -73,9 +73,21 @@ $(HEDDLE): $(B)/tui/main.o $(B)/libtui.a $(B)/libheddle.a
 # sanitized, its own symbols hidden.
 $(B)/libheddle-record.so: $(RUNTIME_SRC) $(wildcard engine/record/runtime/*.h engine/record/*.h)
 	@mkdir -p $(@D)
-	$(CC) -I. -D_GNU_SOURCE -std=gnu17 -O2 -g $(WARN) -fPIC -fvisibility=hidden \
-		-fno-stack-protector -ftls-model=initial-exec -shared \
+	$(CC) -I. -D_GNU_SOURCE -std=gnu17 -O2 -g $(WARN) -fPIC -mcx16 -fvisibility=hidden \
+		-fno-builtin -fno-stack-protector -ftls-model=initial-exec -shared \
 		-Wl,-soname,libtsan.so.2 -o $@ $(RUNTIME_SRC) -ldl -lpthread
+
+# What `heddle cc` links programs with, and stand-ins for what gcc would add: an empty
+# libtsan.  The link lets programs run that were built for clang's shared runtime.
+$(B)/stub/libheddle-stub.a: $(wildcard engine/record/stub/*.c)
+	@mkdir -p $(@D)
+	rm -f $(@D)/*.a
+	$(CC) -std=gnu17 -O2 -fPIC -mcx16 -fno-stack-protector -fno-builtin -Wall -Wextra \
+		-Wno-unused-parameter -c engine/record/stub/stub.c -o $(@D)/stub.o
+	$(CC) -O2 -fPIC -c engine/record/stub/preinit.c -o $(@D)/libtsan_preinit.o
+	ar rcs $(@D)/libtsan.a
+	ln -sf ../libheddle-record.so $(@D)/libclang_rt.tsan-x86_64.so
+	ar rcs $@ $(@D)/stub.o
 
 $(B)/tests/%: $(B)/tests/%.o $(call obj,$(SUPPORT_SRC)) $(B)/libtui.a $(B)/libheddle.a
 	$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $< $(call obj,$(SUPPORT_SRC)) $(B)/libtui.a $(B)/libheddle.a \
@@ -112,6 +124,9 @@ INSTALL_ROOT = $(DESTDIR)$(PREFIX)
 install: all
 	install -D -m 755 $(HEDDLE) $(INSTALL_ROOT)/bin/heddle
 	install -D -m 755 $(B)/libheddle-record.so $(INSTALL_ROOT)/lib/heddle/libheddle-record.so
+	install -d $(INSTALL_ROOT)/lib/heddle/stub
+	install -m 644 $(B)/stub/*.a $(B)/stub/libtsan_preinit.o $(INSTALL_ROOT)/lib/heddle/stub/
+	ln -sf ../libheddle-record.so $(INSTALL_ROOT)/lib/heddle/stub/libclang_rt.tsan-x86_64.so
 	for f in specs/*.spec; do install -D -m 644 $$f $(INSTALL_ROOT)/share/heddle/$$f; done
 	for f in samples/*/*; do install -D -m 644 $$f $(INSTALL_ROOT)/share/heddle/$$f; done
 	for f in $(wildcard include/heddle.h engine/record/heddle.h); do \

@@ -114,6 +114,7 @@ void atomics_access(struct causality *c, uint32_t event)
 	struct atomics *a = c->atomics;
 	struct wide run = event_variables(c->t, x);
 
+	c->has_atomics = true;
 	if (a->heads == NULL) /* a pointer for each variable, only where there are atomics */
 		a->heads = g_new0(GArray *, a->variables + 1);
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {

@@ -33,7 +33,7 @@ struct causality *causality_new(struct trace *t, enum order_kind kind, bool keep
 	if (kind == ORDER_KIND_SHB)
 		c->observations = observations_new(t);
 	if (over_sections)
-		c->sections = sections_new(t, kind != ORDER_KIND_WDC);
+		c->sections = sections_new(c, kind != ORDER_KIND_WDC);
 	return c;
 }
 
@@ -53,6 +53,7 @@ void causality_free(struct causality *c)
 	locks_free(c->locks);
 	observations_free(c->observations);
 	sections_free(c->sections);
+	g_free(c->depth);
 	g_free(c);
 }
 
@@ -180,6 +181,8 @@ void causality_step(struct causality *c, uint32_t event)
 	c->unobserved = c->clocks.now[x->thread];
 	if (!event_inert(x))
 		step_op(c, event, x);
+	if (!op_is_access(x->op))
+		c->unobserved = c->clocks.now[x->thread];
 	if (event >= c->next_must)
 		must_walk_from(c, event);
 	if (c->stretches != NULL)

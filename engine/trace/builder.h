@@ -66,6 +66,8 @@ void builder_semaphore(struct builder *b, uint32_t object, int32_t count);
 void builder_instance_type(struct builder *b, uint32_t instance, uint32_t type);
 void builder_source(struct builder *b, uint32_t location, const char *file, uint32_t line,
 		    uint32_t column);
+/* The function a location lies in, and the location of the call it was inlined at (or NONE). */
+void builder_inlined(struct builder *b, uint32_t location, uint32_t function, uint32_t inlined);
 void builder_stack_block(struct builder *b, uint32_t thread, uint32_t block);
 void builder_atomic_set(struct builder *b, uint32_t name, uint32_t members);
 void builder_note(struct builder *b, const char *key, const char *value);
@@ -80,9 +82,18 @@ void builder_warn(struct builder *b, const char *format, ...)
 /*
  * Names for recordings, asked once for each variable, location, object, block at the end;
  * each may be NULL.  Implemented over debuginfo by engine/record/name.c.
+ *
+ * `begin` comes first, when all but the names is there: events with their variables (cut
+ * already), wides, values, blocks, threads, locations (address, module), modules.  The
+ * naming of blocks looks at the events for who receives a block's address.  `location`
+ * gets a copy, which the builder stores afterwards: the callback may add strings and
+ * locations.  Names are unique: two variables with one name are one variable.  A block's
+ * name is "*job", its variables' "job->arg", "a[3]", "*n": the text writer must write a
+ * variable whose name does not continue its block's name as BLOCK+OFFSET.
  */
 struct namer {
 	void *context;
+	void (*begin)(void *context, const struct trace *partial);
 	/* The name of the variable at address..address+size of a region; append to `name`. */
 	void (*variable)(void *context, const struct trace *partial, const struct variable *v,
 			 GString *name);

@@ -1,6 +1,7 @@
 /*
  * trace.c - opening and closing traces, and names for people.
  */
+#include "engine/trace/binary.h"
 #include "engine/trace/formats.h"
 #include "engine/trace/index_private.h"
 #include "engine/trace/storage.h"
@@ -98,6 +99,8 @@ struct trace *trace_open(const char *path, const struct trace_options *options,
 	size_t length;
 	if (!map_file(path, &bytes, &length, error))
 		return NULL;
+	if (binary_is(bytes, length))
+		return binary_read(path, bytes, length, error);
 	struct trace *t = text_read(path, bytes, length, options, progress, error);
 	if (bytes)
 		munmap(bytes, length);

@@ -18,9 +18,11 @@ struct random_options {
 };
 /* A well-formed random trace; the same seed gives the same trace. Caller closes it. */
 struct trace *random_trace(uint64_t seed, const struct random_options *options);
+/* A mix of options for a seed: every kind of operation comes up, and plain ones often. */
+struct random_options random_mix(uint64_t seed, uint32_t events);
 /* The text that it is made from (caller frees). */
 char *random_text(uint64_t seed, const struct random_options *options);
-/* Its text, for a failing case (caller frees). */
+/* Its events with their ids, for a failing case (caller frees). */
 char *trace_text(const struct trace *t);
 
 /* Every predictable race, by exhaustive search over correct reorderings: result[e * n + f]
@@ -38,6 +40,8 @@ void oracle_visit(const struct trace *t, bool use_values, bool keep_sections,
 /* After the events of `done`: is `event` the next of its thread, with its must-order
  * predecessors in `done`? */
 bool oracle_next(const struct trace *t, uint32_t done, uint32_t event);
+/* What the must-order asks to be done before each event: before[e], a bit for each event. */
+void oracle_must(const struct trace *t, uint32_t *before);
 /* Is this sequence a correct reordering (rules 1-6)? */
 bool oracle_is_reordering(const struct trace *t, const uint32_t *sequence, size_t length,
 			  bool use_values);

@@ -5,7 +5,7 @@
  * Knows the text format and nothing else; the trace is made by the ordinary reader.
  */
 #include "tests/property/oracle.h"
-#include "engine/trace/formats.h"
+#include <string.h>
 
 enum { MAX_THREADS = 8, MAX_OBJECTS = 8 };
 
@@ -383,8 +383,40 @@ struct trace *random_trace(uint64_t seed, const struct random_options *options)
 char *trace_text(const struct trace *t)
 {
 	GString *out = g_string_new(NULL);
-	uint64_t left_out = 0;
 
-	trace_print(t, TRACE_TEXT, NULL, out, &left_out);
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		g_string_append_printf(out, "%2u  ", e);
+		trace_append_line(t, e, out);
+		g_string_append_c(out, '\n');
+	}
 	return g_string_free(out, FALSE);
+}
+
+struct random_options random_mix(uint64_t seed, uint32_t events)
+{
+	/* half of all with threads, locks and accesses alone; the rest with one or more of the
+	 * other kinds */
+	bool all = seed % 7 == 6;
+	struct random_options o = {
+		.threads = 2 + seed % 3,
+		.events = events,
+		.variables = 1 + seed / 3 % 3,
+		.locks = 1 + seed / 5 % 3,
+		.forks = seed / 2 % 4 == 0,
+		.joins = seed / 2 % 8 == 0,
+	};
+
+	if (seed % 2 == 0)
+		return o;
+	o.rwlocks = all || seed / 2 % 10 == 0;
+	o.atomics = all || seed / 2 % 10 == 1;
+	o.conditions = all || seed / 2 % 10 == 2;
+	o.barriers = all || seed / 2 % 10 == 3;
+	o.semaphores = all || seed / 2 % 10 == 4;
+	o.blocks = all || seed / 2 % 10 == 5;
+	o.messages = all || seed / 2 % 10 == 6;
+	o.tries = all || seed / 2 % 10 == 7;
+	o.sizes = all || seed / 2 % 10 == 8;
+	o.invocations = all || seed / 2 % 10 == 9;
+	return o;
 }

@@ -1,0 +1,495 @@
+/*
+ * deadlock.c - cycles in the lock order, and which of them can happen.
+ *
+ * Acquires under other locks are put into classes: one thread, lock and mode wanted, set of
+ * locks held (and site).  Cycles are looked for among classes; guard locks, which let no
+ * two of the threads get that far at once, rule a cycle out there already.  The events of a
+ * cycle's classes are then put together, as far as their cores allow, and the solver says
+ * whether the requests can all be next at once.  Knows nothing of races.
+ */
+#include "engine/predict/deadlock.h"
+
+#include "engine/predict/smt.h"
+#include "engine/witness/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	MAX_LENGTH = 16,      /* threads on a cycle */
+	MAX_CYCLES = 100000, /* of classes; more are left out, and the report says so */
+};
+
+struct want { /* a class of requests */
+	uint32_t thread, lock, site;
+	bool exclusive;
+	uint32_t held;	/* index of search.helds */
+	GArray *events; /* uint32_t, ascending */
+	GArray *next;	/* uint32_t: classes whose thread holds what this one wants */
+};
+
+struct search {
+	struct trace *t;
+	const struct race_options *options;
+	const struct progress *progress;
+	struct report *report;
+	struct smt *smt;
+	GPtrArray *helds;    /* GArray of uint32_t: lock * 2 + exclusive, ascending */
+	GHashTable *held_of; /* the same as a string of bytes -> index + 1 */
+	GArray *wants;	     /* struct want */
+	GHashTable *want_of; /* key as a string of bytes -> index + 1 */
+	GHashTable *settled; /* sorted requests, or sites, as bytes -> struct finding */
+	GPtrArray *others;   /* impossible and unknown findings, owned */
+	uint32_t path[MAX_LENGTH], chosen[MAX_LENGTH]; /* classes, events */
+	uint32_t length;
+	uint32_t cycles;
+	double spent; /* seconds of the solver */
+	bool cancelled, cut;
+};
+
+/* -- classes of requests -------------------------------------------------------------- */
+
+static GBytes *bytes_of(const uint32_t *numbers, size_t count)
+{
+	return g_bytes_new(numbers, count * sizeof(uint32_t));
+}
+
+static int number_compare(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The interned set of what `held` (acquire events) holds. */
+static uint32_t held_set(struct search *s, const GArray *held)
+{
+	GArray *set = g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), held->len);
+	uint32_t index = s->helds->len;
+	gpointer known;
+	GBytes *key;
+
+	for (guint i = 0; i < held->len; i++) {
+		const struct event *e = &s->t->events[g_array_index(held, uint32_t, i)];
+		uint32_t entry = e->target * 2 + (e->op == OP_ACQ);
+
+		g_array_append_val(set, entry);
+	}
+	qsort(set->data, set->len, sizeof(uint32_t), number_compare);
+	key = bytes_of((const uint32_t *)(void *)set->data, set->len);
+	known = g_hash_table_lookup(s->held_of, key);
+	if (known != NULL) {
+		g_bytes_unref(key);
+		g_array_free(set, TRUE);
+		return GPOINTER_TO_UINT(known) - 1;
+	}
+	g_ptr_array_add(s->helds, set);
+	g_hash_table_insert(s->held_of, key, GUINT_TO_POINTER(index + 1));
+	return index;
+}
+
+static void add_request(struct search *s, uint32_t e, const GArray *held)
+{
+	const struct event *x = &s->t->events[e];
+	struct want new = { .thread = x->thread,
+			    .lock = x->target,
+			    .site = s->t->locations[x->location].site,
+			    .exclusive = x->op == OP_ACQ,
+			    .held = held_set(s, held) };
+	uint32_t key_numbers[] = { new.thread, new.lock, new.site, new.exclusive, new.held };
+	GBytes *key = bytes_of(key_numbers, G_N_ELEMENTS(key_numbers));
+	gpointer known = g_hash_table_lookup(s->want_of, key);
+	struct want *w;
+
+	if (known == NULL) {
+		new.events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+		new.next = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+		g_array_append_val(s->wants, new);
+		known = GUINT_TO_POINTER(s->wants->len);
+		g_hash_table_insert(s->want_of, key, known);
+	} else {
+		g_bytes_unref(key);
+	}
+	w = &g_array_index(s->wants, struct want, GPOINTER_TO_UINT(known) - 1);
+	g_array_append_val(w->events, e);
+}
+
+static void drop_held(const struct trace *t, GArray *held, uint32_t release)
+{
+	for (guint i = held->len; i-- > 0;) {
+		if (t->events[g_array_index(held, uint32_t, i)].target == t->events[release].target) {
+			g_array_remove_index(held, i);
+			return;
+		}
+	}
+}
+
+static void collect_requests(struct search *s)
+{
+	const struct trace *t = s->t;
+	GArray **held = g_new0(GArray *, t->threads_count + 1);
+
+	for (uint32_t u = 0; u < t->threads_count; u++)
+		held[u] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+
+		if (event_inert(x))
+			continue;
+		if (op_acquires(x->op)) {
+			if (held[x->thread]->len > 0)
+				add_request(s, e, held[x->thread]);
+			g_array_append_val(held[x->thread], e);
+		} else if (op_releases(x->op)) {
+			drop_held(t, held[x->thread], e);
+		}
+	}
+	for (uint32_t u = 0; u < t->threads_count; u++)
+		g_array_free(held[u], TRUE);
+	g_free(held);
+}
+
+static bool holds(const struct search *s, const struct want *w, uint32_t entry)
+{
+	const GArray *set = s->helds->pdata[w->held];
+
+	return bsearch(&entry, set->data, set->len, sizeof(uint32_t), number_compare) != NULL;
+}
+
+/* Do two threads that hold these both hold a lock that lets only one in? */
+static bool guarded(const struct search *s, const struct want *a, const struct want *b)
+{
+	const GArray *set = s->helds->pdata[a->held];
+
+	for (guint i = 0; i < set->len; i++) {
+		uint32_t entry = g_array_index(set, uint32_t, i), other = entry ^ 1;
+
+		if ((entry & 1) != 0 && (holds(s, b, entry) || holds(s, b, other)))
+			return true;
+		if ((entry & 1) == 0 && holds(s, b, other))
+			return true;
+	}
+	return false;
+}
+
+static bool waits_for(const struct search *s, const struct want *a, const struct want *b)
+{
+	return a->thread != b->thread && (holds(s, b, a->lock * 2 + 1) ||
+					  (a->exclusive && holds(s, b, a->lock * 2)));
+}
+
+static void link_wants(struct search *s)
+{
+	for (uint32_t i = 0; i < s->wants->len; i++) {
+		struct want *a = &g_array_index(s->wants, struct want, i);
+
+		for (uint32_t j = 0; j < s->wants->len; j++) {
+			const struct want *b = &g_array_index(s->wants, struct want, j);
+
+			if (waits_for(s, a, b) && !guarded(s, a, b))
+				g_array_append_val(a->next, j);
+		}
+	}
+}
+
+/* -- one set of requests -------------------------------------------------------------- */
+
+/* What has one verdict: the set of requests, or of their sites. */
+static GBytes *unit_key(const struct search *s)
+{
+	uint32_t numbers[MAX_LENGTH];
+
+	for (uint32_t i = 0; i < s->length; i++)
+		numbers[i] = s->options->pairs_events ?
+				     s->chosen[i] :
+				     g_array_index(s->wants, struct want, s->path[i]).site;
+	qsort(numbers, s->length, sizeof(uint32_t), number_compare);
+	return bytes_of(numbers, s->length);
+}
+
+static struct finding *make_finding(const struct search *s, enum verdict verdict)
+{
+	uint32_t least = 0, second = NONE;
+	struct finding *f;
+
+	for (uint32_t i = 0; i < s->length; i++) {
+		if (s->chosen[i] < s->chosen[least])
+			least = i;
+	}
+	for (uint32_t i = 0; i < s->length; i++) {
+		if (i != least)
+			second = MIN(second, s->chosen[i]);
+	}
+	f = finding_new(FINDING_DEADLOCK, s->chosen[least], second);
+	f->verdict = verdict;
+	f->count = 1;
+	f->counted_all = s->options->pairs_events;
+	f->requests = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	for (uint32_t i = 0; i < s->length; i++)
+		g_array_append_val(f->requests, s->chosen[(least + i) % s->length]);
+	return f;
+}
+
+static bool accepted(const struct search *s, const GArray *witness, const struct finding *f)
+{
+	struct check_options check = { .use_values = s->options->use_values,
+				       .use_missing = s->options->use_missing };
+	GString *reason = g_string_new(NULL);
+	bool good = witness_check(s->t, (const uint32_t *)(void *)witness->data, witness->len,
+				  CLAIM_DEADLOCK, (const uint32_t *)(void *)f->requests->data,
+				  f->requests->len, &check, reason);
+
+	g_string_free(reason, TRUE);
+	return good;
+}
+
+static void settle(struct search *s, GBytes *key, struct finding *f)
+{
+	struct finding *was = g_hash_table_lookup(s->settled, key);
+
+	if (was != NULL && was->verdict == VERDICT_IMPOSSIBLE && f->verdict == VERDICT_IMPOSSIBLE) {
+		was->count += f->count;
+		finding_free(f);
+		return;
+	}
+	if (was != NULL && was->verdict == VERDICT_UNKNOWN && f->verdict != VERDICT_RACE) {
+		was->count += f->count;
+		finding_free(f);
+		return;
+	}
+	if (was != NULL) { /* of `others`: something stronger takes its place */
+		f->count += was->count;
+		g_ptr_array_remove_fast(s->others, was);
+		finding_free(was);
+	}
+	if (f->verdict == VERDICT_RACE)
+		report_add(s->report, f);
+	else
+		g_ptr_array_add(s->others, f);
+	g_hash_table_replace(s->settled, g_bytes_ref(key), f);
+}
+
+static struct finding *ask(struct search *s)
+{
+	struct finding *f = make_finding(s, VERDICT_UNKNOWN);
+	GArray *witness = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	double left = s->options->budget_total - s->spent;
+	gint64 start = g_get_monotonic_time();
+	struct smt_query *q = smt_query_new(s->smt);
+	enum smt_answer answer = SMT_SPENT;
+
+	for (uint32_t i = 0; i < s->length; i++)
+		smt_query_next(q, s->chosen[i]);
+	f->budget = left <= 0 ? "total" : "pair";
+	if (left > 0)
+		answer = smt_query_solve(q, MIN(left, s->options->budget_pair), witness, &f->proof,
+					 s->progress);
+	s->spent += (double)(g_get_monotonic_time() - start) / 1e6;
+	smt_query_free(q);
+	s->cancelled |= answer == SMT_CANCELLED;
+	if (answer == SMT_IMPOSSIBLE) {
+		f->verdict = VERDICT_IMPOSSIBLE;
+		f->budget = NULL;
+		f->by = "smt";
+		if (f->proof->given == NULL && core_has_pairings(s->t))
+			f->proof->given = "same pairing";
+	}
+	if (answer == SMT_WITNESS) {
+		g_array_append_vals(witness, f->requests->data, f->requests->len);
+		f->budget = "incomplete";
+		if (accepted(s, witness, f)) {
+			f->verdict = VERDICT_RACE;
+			f->budget = NULL;
+			f->by = "smt";
+			f->witness = g_steal_pointer(&witness);
+		}
+	}
+	if (witness != NULL)
+		g_array_free(witness, TRUE);
+	return f;
+}
+
+static void decide(struct search *s)
+{
+	GBytes *key = unit_key(s);
+	const struct finding *known = g_hash_table_lookup(s->settled, key);
+
+	if (known == NULL || (known->verdict != VERDICT_RACE && !s->options->pairs_events))
+		settle(s, key, ask(s));
+	g_bytes_unref(key);
+}
+
+static bool unit_is_race(const struct search *s)
+{
+	GBytes *key;
+	const struct finding *f;
+
+	if (s->options->pairs_events)
+		return false;
+	key = unit_key(s);
+	f = g_hash_table_lookup(s->settled, key);
+	g_bytes_unref(key);
+	return f != NULL && f->verdict == VERDICT_RACE;
+}
+
+/* Choose an event of the i-th class that no core keeps apart from those chosen. */
+static void choose(struct search *s, uint32_t i)
+{
+	const struct cores *c = smt_cores(s->smt);
+	const GArray *events;
+
+	if (i == s->length) {
+		s->report->candidates++;
+		decide(s);
+		return;
+	}
+	events = g_array_index(s->wants, struct want, s->path[i]).events;
+	for (guint k = 0; k < events->len && !s->cancelled; k++) {
+		uint32_t e = g_array_index(events, uint32_t, k);
+		bool apart = false;
+
+		/* once something chosen is before e, it is before all that follow in the class */
+		for (uint32_t j = 0; j < i; j++) {
+			if (core_has_before(c, e, s->chosen[j]))
+				return;
+			apart |= core_has_before(c, s->chosen[j], e);
+		}
+		if (apart)
+			continue;
+		s->chosen[i] = e;
+		choose(s, i + 1);
+		if (unit_is_race(s))
+			return;
+	}
+}
+
+/* -- cycles of classes ---------------------------------------------------------------- */
+
+static bool fits(const struct search *s, const struct want *new)
+{
+	for (uint32_t i = 0; i < s->length; i++) {
+		const struct want *w = &g_array_index(s->wants, struct want, s->path[i]);
+
+		if (w->thread == new->thread || guarded(s, w, new))
+			return false;
+	}
+	return true;
+}
+
+/* Every cycle once: from its least class on. */
+static void extend(struct search *s)
+{
+	const struct want *last =
+		&g_array_index(s->wants, struct want, s->path[s->length - 1]);
+
+	for (guint i = 0; i < last->next->len && !s->cancelled && !s->cut; i++) {
+		uint32_t next = g_array_index(last->next, uint32_t, i);
+
+		if (next == s->path[0]) {
+			s->cut |= ++s->cycles > MAX_CYCLES;
+			if (!unit_is_race(s))
+				choose(s, 0);
+			continue;
+		}
+		if (next < s->path[0] ||
+		    !fits(s, &g_array_index(s->wants, struct want, next)))
+			continue;
+		if (s->length == MAX_LENGTH) {
+			s->cut = true;
+			return;
+		}
+		s->path[s->length++] = next;
+		extend(s);
+		s->length--;
+	}
+}
+
+static void find_cycles(struct search *s)
+{
+	for (uint32_t i = 0; i < s->wants->len && !s->cancelled; i++) {
+		s->path[0] = i;
+		s->length = 1;
+		extend(s);
+		if (!progress_tick(s->progress, (double)i / s->wants->len, "lock order"))
+			s->cancelled = true;
+	}
+}
+
+/* -- the whole ------------------------------------------------------------------------ */
+
+static void finish(struct search *s)
+{
+	s->report->complete = !s->cut;
+	if (s->cut)
+		report_note(s->report, "more than %d cycles of lock orders, or one of more than %d "
+				       "threads: the rest was not looked at",
+			    MAX_CYCLES, MAX_LENGTH);
+	for (guint i = 0; i < s->others->len; i++) {
+		const struct finding *f = s->others->pdata[i];
+
+		if (f->verdict == VERDICT_UNKNOWN) {
+			s->report->complete = false;
+			s->report->budget_spent = true;
+		}
+	}
+	while (s->options->all_verdicts && s->others->len > 0)
+		report_add(s->report, g_ptr_array_remove_index(s->others, s->others->len - 1));
+	report_sort(s->report);
+}
+
+static void search_release(struct search *s)
+{
+	for (guint i = 0; i < s->helds->len; i++)
+		g_array_free(s->helds->pdata[i], TRUE);
+	g_ptr_array_free(s->helds, TRUE);
+	for (guint i = 0; i < s->wants->len; i++) {
+		g_array_free(g_array_index(s->wants, struct want, i).events, TRUE);
+		g_array_free(g_array_index(s->wants, struct want, i).next, TRUE);
+	}
+	g_array_free(s->wants, TRUE);
+	for (guint i = 0; i < s->others->len; i++)
+		finding_free(s->others->pdata[i]);
+	g_ptr_array_free(s->others, TRUE);
+	g_hash_table_destroy(s->held_of);
+	g_hash_table_destroy(s->want_of);
+	g_hash_table_destroy(s->settled);
+	smt_free(s->smt);
+}
+
+static GHashTable *table_by_bytes(void)
+{
+	return g_hash_table_new_full(g_bytes_hash, g_bytes_equal, (GDestroyNotify)g_bytes_unref,
+				     NULL);
+}
+
+struct report *deadlocks_find(struct trace *t, const struct race_options *options,
+			      const struct progress *progress, struct error *error)
+{
+	struct smt_options smt_options = { .use_values = options->use_values,
+					   .invocations = true };
+	struct search s = { .t = t, .options = options, .progress = progress };
+
+	s.report = report_new(t, "deadlocks");
+	s.helds = g_ptr_array_new();
+	s.wants = g_array_new(FALSE, FALSE, sizeof(struct want));
+	s.others = g_ptr_array_new();
+	s.held_of = table_by_bytes();
+	s.want_of = table_by_bytes();
+	s.settled = table_by_bytes();
+	s.smt = smt_new(t, &smt_options, progress);
+	s.cancelled = s.smt == NULL;
+	if (!s.cancelled) {
+		collect_requests(&s);
+		link_wants(&s);
+		find_cycles(&s);
+	}
+	if (s.cancelled) {
+		error_set(error, "", NULL, "cancelled");
+		report_free(s.report);
+		s.report = NULL;
+	} else {
+		finish(&s);
+	}
+	search_release(&s);
+	return s.report;
+}

@@ -1,0 +1,21 @@
+/*
+ * deadlock.h - predictable deadlocks: requests for locks, one of each thread on a cycle,
+ * that can all be next at once while each thread holds what another one wants.
+ */
+#ifndef HEDDLE_DEADLOCK_H
+#define HEDDLE_DEADLOCK_H
+
+#include "engine/predict/predict.h"
+
+/*
+ * Findings of kind deadlock, `requests` in the order of the cycle (each waits for a lock
+ * that the thread of the next one holds) beginning with the earliest; the verdict is race
+ * with a witness that the checker accepted (the requests last), or with all_verdicts also
+ * impossible and unknown.  With pairs_events every set of requests; otherwise one finding
+ * for each cycle of source locations.  Of the options pairs_events, all_verdicts,
+ * use_values, use_missing and the budgets count.  NULL with `error` set when cancelled.
+ */
+struct report *deadlocks_find(struct trace *t, const struct race_options *options,
+			      const struct progress *progress, struct error *error);
+
+#endif

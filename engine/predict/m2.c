@@ -1,0 +1,423 @@
+/*
+ * m2.c - M2 for one pair: cone, quick answers, closure, linearisation, check.
+ *
+ * See m2_private.h for the idea of the window.  A cycle found in a window is a cycle of
+ * the whole cone's order, so it is a proof; a sequence counts only when the checker has
+ * accepted it; in between the window grows, in the end to the whole cone, where the
+ * algorithm is the one of semantics.md to the letter.
+ */
+#include "engine/predict/m2_private.h"
+
+#include <string.h>
+
+enum {
+	SMALL = 64,		 /* the first window, events */
+	WINDOW_LIMIT = 4000000,	 /* events of a window that are still worked on */
+	WORK_PER_PAIR = 100000000, /* after this much work a window does not grow further */
+};
+
+struct m2 *m2_new(struct trace *t, const struct progress *progress)
+{
+	struct cones *cones = cones_new(t, progress);
+	struct chain_base base;
+	struct m2 *m;
+	size_t pairs;
+
+	if (cones == NULL)
+		return NULL;
+	m = g_new0(struct m2, 1);
+	m->t = t;
+	m->cones = cones;
+	m->threads = (uint32_t)t->threads_count;
+	pairs = (size_t)m->threads * m->threads;
+	base = cones_order(cones);
+	m->order = chain_graph_new(CHAIN_STAIRS, m->threads, NULL, &base);
+	m->checker = checker_new(t, &(struct check_options){ 0 });
+	m->cone.prefix = g_new0(uint32_t, m->threads + 1);
+	m->edges = g_array_new(FALSE, FALSE, sizeof(struct step));
+	m->changes = g_array_new(FALSE, FALSE, sizeof(struct chain_change));
+	m->tail = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	m->fresh_q = g_new(uint32_t, pairs + 1);
+	m->fresh_p = g_new0(uint32_t, pairs + 1);
+	memset(m->fresh_q, 0xff, (pairs + 1) * sizeof(uint32_t));
+	window_init(&m->w, t);
+	return m;
+}
+
+void m2_free(struct m2 *m)
+{
+	if (m == NULL)
+		return;
+	window_release(&m->w);
+	cones_free(m->cones);
+	checker_free(m->checker);
+	chain_graph_free(m->order);
+	g_array_unref(m->edges);
+	g_array_unref(m->changes);
+	g_array_unref(m->tail);
+	g_free(m->cone.prefix);
+	g_free(m->fresh_q);
+	g_free(m->fresh_p);
+	g_free(m);
+}
+
+uint32_t m2_refused(const struct m2 *m)
+{
+	return m->refused;
+}
+
+/* ---- Proofs ---- */
+
+static struct proof *make_proof(const char *method)
+{
+	return proof_new(method);
+}
+
+/* Which pairings of the recording does a proof stand on? */
+static struct proof *finish_proof(struct proof *p)
+{
+	for (guint i = 0; p->cycle.steps != NULL && i < p->cycle.steps->len; i++) {
+		const struct step *s = &g_array_index(p->cycle.steps, struct step, i);
+
+		if (s->rule == STEP_MUST &&
+		    (s->detail == MUST_SEMAPHORE || s->detail == MUST_BARRIER ||
+		     s->detail == MUST_WAKER || s->detail == MUST_WAIT))
+			p->given = "same pairing";
+	}
+	return p;
+}
+
+static bool causal(const struct m2 *m, uint32_t e, uint32_t f)
+{
+	return e == f || cones_before(m->cones, f, m->t->events[e].thread) > m2_position(m, e);
+}
+
+/* `e` is in the cone because `other` needs it: the path, and what the pair asks. */
+static bool path_to_need(const struct m2 *m, uint32_t e, uint32_t other, struct path *path)
+{
+	uint32_t previous = trace_previous(m->t, other);
+	struct must_run must = trace_must_into(m->t, other);
+
+	if (previous != NONE && causal(m, e, previous)) {
+		cones_path(m->cones, e, previous, path);
+		path_add(path, previous, other, STEP_PROGRAM, NONE);
+		return true;
+	}
+	for (uint64_t i = must.first; i < must.first + must.count; i++) {
+		const struct must_edge *edge = &m->t->index->must[i];
+
+		if (edge->condition != NONE || !causal(m, e, edge->before))
+			continue;
+		cones_path(m->cones, e, edge->before, path);
+		path_add(path, edge->before, other, STEP_MUST, edge->rule);
+		return true;
+	}
+	return false;
+}
+
+static struct proof *prove_by_cone(const struct m2 *m, uint32_t e, uint32_t other)
+{
+	struct proof *p = make_proof("cone");
+
+	if (path_to_need(m, e, other, &p->cycle))
+		path_add(&p->cycle, other, e, STEP_ASSUMED, NONE);
+	return finish_proof(p);
+}
+
+static struct proof *prove_by_open(const struct m2 *m, const struct section *a,
+				   const struct section *b)
+{
+	struct proof *p = make_proof("lock");
+	uint32_t object = m->t->events[a->acquire].target;
+	const struct section *sections[] = { a, b };
+
+	for (int i = 0; i < 2; i++) {
+		uint32_t acquire = sections[i]->acquire;
+		uint32_t thread = m->t->events[acquire].thread;
+		uint32_t next = thread == m->p1 ? m->e1 : thread == m->p2 ? m->e2 : NONE;
+
+		/* still open before the pair's event, so the other cannot have begun */
+		if (next != NONE)
+			path_add(&p->cycle, acquire, next, STEP_PROGRAM, NONE);
+		path_add(&p->cycle, next == NONE ? acquire : next, sections[1 - i]->acquire,
+			 STEP_LOCK, object);
+	}
+	return finish_proof(p);
+}
+
+static struct proof *prove_by_cycle(const struct m2 *m)
+{
+	struct proof *p = make_proof("closure");
+
+	closure_cycle(m, &p->cycle);
+	return finish_proof(p);
+}
+
+/* ---- Quick answers ---- */
+
+struct opened { /* an open section of the cone */
+	const struct section *section;
+	uint32_t object, thread;
+};
+
+static GArray *open_sections(const struct m2 *m)
+{
+	GArray *all = g_array_new(FALSE, FALSE, sizeof(struct opened));
+
+	for (uint32_t u = 0; u < m->threads; u++) {
+		uint32_t count;
+		const uint32_t *open = cones_open(m->cones, u, m->cone.prefix[u], &count);
+
+		for (uint32_t i = 0; i < count; i++) {
+			const struct section *s = cones_section(m->cones, open[i]);
+			struct opened o = { s, m->t->events[s->acquire].target, u };
+
+			g_array_append_val(all, o);
+		}
+	}
+	return all;
+}
+
+static bool two_open(const GArray *open, const struct section **a, const struct section **b)
+{
+	for (guint i = 0; i < open->len; i++) {
+		const struct opened *x = &g_array_index(open, struct opened, i);
+
+		for (guint k = 0; k < i; k++) {
+			const struct opened *y = &g_array_index(open, struct opened, k);
+
+			if (x->object != y->object || x->thread == y->thread ||
+			    !(x->section->exclusive || y->section->exclusive))
+				continue;
+			*a = y->section;
+			*b = x->section;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Where the recorded order of the cone breaks a rule: the earliest event that something
+ * later has to come before; NONE when the cone can stay as recorded. */
+static uint32_t first_broken(const struct m2 *m, const GArray *open)
+{
+	const GArray *late = cones_late(m->cones);
+	uint32_t broken = NONE;
+
+	for (guint i = 0; i < open->len; i++) {
+		const struct opened *o = &g_array_index(open, struct opened, i);
+		uint32_t users;
+		const struct lock_use *use = cones_lock(m->cones, o->object, &users);
+
+		for (uint32_t k = 0; k < users && o->section->acquire < broken; k++) {
+			uint32_t u = use[k].thread;
+			/* its last section in the cone is the latest: look at that */
+			uint32_t low = 0, high = use[k].count;
+
+			while (u != o->thread && low < high) {
+				uint32_t middle = low + (high - low) / 2;
+
+				if (cones_section(m->cones, use[k].first + middle)->p <
+				    m->cone.prefix[u])
+					low = middle + 1;
+				else
+					high = middle;
+			}
+			for (; u != o->thread && low > 0; low--) {
+				const struct section *s =
+					cones_section(m->cones, use[k].first + low - 1);
+
+				if (!s->exclusive && !o->section->exclusive)
+					continue;
+				if (s->acquire > o->section->acquire)
+					broken = o->section->acquire;
+				break;
+			}
+		}
+	}
+	for (guint i = 0; i < late->len; i++) {
+		const struct late_access *l = &g_array_index(late, struct late_access, i);
+
+		if (m2_in_cone(m, l->access) && m2_in_cone(m, l->free))
+			broken = MIN(broken, l->free);
+	}
+	return broken;
+}
+
+/* ---- Sequences ---- */
+
+/* Does the checker accept the head as recorded, then the tail? */
+static bool accepted(struct m2 *m, uint32_t cut, GArray *witness)
+{
+	const uint32_t pair[] = { m->e1, m->e2 };
+	bool good;
+
+	if (witness == NULL) {
+		g_array_append_vals(m->tail, pair, 2);
+		good = checker_race_after(m->checker, cut, (const uint32_t *)m->tail->data,
+					  m->tail->len, pair, NULL);
+		g_array_set_size(m->tail, m->tail->len - 2);
+		if (good)
+			return true;
+		/* the recorded head may hold too much: try what the cone holds of it */
+		witness = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+		good = accepted(m, cut, witness);
+		g_array_unref(witness);
+		return good;
+	}
+	g_array_set_size(witness, 0);
+	for (uint32_t e = 0; e < cut; e++) {
+		if (m2_in_cone(m, e))
+			g_array_append_val(witness, e);
+	}
+	g_array_append_vals(witness, m->tail->data, m->tail->len);
+	g_array_append_vals(witness, pair, 2);
+	good = checker_claim(m->checker, (const uint32_t *)witness->data, witness->len,
+			     CLAIM_RACE, pair, 2, NULL);
+	m->refused += !good;
+	return good;
+}
+
+/* The cone as recorded. */
+static bool as_recorded(struct m2 *m, GArray *witness)
+{
+	uint32_t end = m->e2;
+
+	for (uint32_t u = 0; u < m->threads; u++) {
+		if (m->cone.prefix[u] > 0)
+			end = MAX(end, m2_event(m, u, m->cone.prefix[u] - 1) + 1);
+	}
+	g_array_set_size(m->tail, 0);
+	for (uint32_t e = m->e1; e < end; e++) {
+		if (m2_in_cone(m, e))
+			g_array_append_val(m->tail, e);
+	}
+	return accepted(m, m->e1, witness);
+}
+
+/* ---- The closure and its linearisations ---- */
+
+/* The paper's linearisation, for thread `u` and the rest. */
+static enum outcome max_min(struct m2 *m, uint32_t u, GArray *witness)
+{
+	enum outcome o = linear_order_others(m, u);
+
+	if (o != DONE)
+		return o == CYCLE ? FAILED : o;
+	return linear_max_min(m, u) && accepted(m, m->w.cut, witness) ? DONE : FAILED;
+}
+
+static enum outcome linearise(struct m2 *m, GArray *witness)
+{
+	enum outcome o;
+
+	if (linear_recorded(m) && accepted(m, m->w.cut, witness))
+		return DONE;
+	o = max_min(m, m->p1, witness);
+	if (o == DONE || o == REACHES_BACK || o == TOO_MUCH)
+		return o;
+	/* from the start again: the first try has ordered too much */
+	o = closure_start(m);
+	if (o == DONE)
+		o = closure_run(m);
+	if (o == DONE && m->w.cut > 0)
+		o = closure_head_first(m);
+	if (o == DONE)
+		o = max_min(m, m->p2, witness);
+	return o == CYCLE ? FAILED : o;
+}
+
+/* One window: DONE is a race, CYCLE an impossibility. */
+static enum outcome try_window(struct m2 *m, GArray *witness)
+{
+	enum outcome o;
+
+	if (!window_fill(m, WINDOW_LIMIT))
+		return TOO_MUCH;
+	o = closure_start(m);
+	if (o == DONE)
+		o = closure_run(m);
+	if (o != DONE)
+		return o;
+	if (m->w.cut > 0) {
+		o = closure_head_first(m);
+		if (o != DONE)
+			return o == CYCLE ? FAILED : o;
+	}
+	return linearise(m, witness);
+}
+
+static enum outcome by_closure(struct m2 *m, uint32_t cut, GArray *witness)
+{
+	enum outcome o;
+
+	m->w.cut = cut;
+	while ((o = try_window(m, witness)) == REACHES_BACK || o == FAILED) {
+		uint32_t width = MAX(MAX(m->e2, m->e1) - MIN(m->w.cut, m->e2), SMALL);
+
+		if (m->w.cut == 0)
+			return FAILED;
+		if (m->work > WORK_PER_PAIR)
+			return TOO_MUCH;
+		if (o == REACHES_BACK)
+			m->w.cut = m->reach;
+		else
+			m->w.cut = m->w.cut > 2 * width ? m->w.cut - 2 * width : 0;
+		/* nearly everything: then everything, and the definition to the letter */
+		if (m->w.cut < SMALL)
+			m->w.cut = 0;
+	}
+	return o;
+}
+
+/* Where a proof is one: what the cone holds has to be in every witness. */
+static bool claims(const struct m2 *m)
+{
+	return !m->cone.extended && m->cone.exact;
+}
+
+enum m2_verdict m2_pair(struct m2 *m, uint32_t e1, uint32_t e2, GArray *witness,
+			struct proof **proof)
+{
+	const struct section *a, *b;
+	struct proof *scratch = NULL;
+	GArray *open;
+	uint32_t cut;
+	enum outcome o;
+
+	if (proof == NULL)
+		proof = &scratch;
+	*proof = NULL;
+	m->e1 = e1;
+	m->e2 = e2;
+	m->p1 = m->t->events[e1].thread;
+	m->p2 = m->t->events[e2].thread;
+	m->work = 0;
+	cone_make(m->cones, e1, e2, &m->cone);
+	if (m2_in_cone(m, e1) || m2_in_cone(m, e2)) {
+		if (claims(m) && proof != &scratch)
+			*proof = m2_in_cone(m, e1) ? prove_by_cone(m, e1, e2)
+						   : prove_by_cone(m, e2, e1);
+		return claims(m) ? M2_IMPOSSIBLE : M2_REJECTED;
+	}
+	open = open_sections(m);
+	if (two_open(open, &a, &b)) {
+		g_array_unref(open);
+		if (claims(m) && proof != &scratch)
+			*proof = prove_by_open(m, a, b);
+		return claims(m) ? M2_IMPOSSIBLE : M2_REJECTED;
+	}
+	cut = first_broken(m, open);
+	g_array_unref(open);
+	if (cut == NONE && as_recorded(m, witness))
+		return M2_RACE;
+	o = by_closure(m, cut == NONE ? 0 : cut, witness);
+	if (o == DONE)
+		return M2_RACE;
+	if (o == CYCLE && claims(m)) {
+		if (proof != &scratch)
+			*proof = prove_by_cycle(m);
+		return M2_IMPOSSIBLE;
+	}
+	return o == TOO_MUCH ? M2_GAVE_UP : M2_REJECTED;
+}

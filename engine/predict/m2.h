@@ -1,0 +1,34 @@
+/*
+ * m2.h - does a pair of accesses race?  M2's answer: the pair's cone, its closure, its
+ * linearisation (semantics.md, "M2"; Pavlogiannis, POPL 2020).
+ *
+ * Made once for a trace and asked for many pairs.  A race has been accepted by the
+ * independent checker before it is reported here.
+ */
+#ifndef HEDDLE_M2_H
+#define HEDDLE_M2_H
+
+#include "engine/predict/candidates.h"
+
+enum m2_verdict {
+	M2_RACE,
+	M2_IMPOSSIBLE, /* there is a proof */
+	M2_REJECTED,   /* M2 finds none, and does not claim that there is none */
+	M2_GAVE_UP,    /* too large for the closure */
+};
+
+struct m2;
+struct m2 *m2_new(struct trace *t, const struct progress *progress); /* NULL: cancelled */
+void m2_free(struct m2 *m);
+/*
+ * Decide (e1, e2), two accesses that conflict, e1 <tr e2.  A race's witness, the pair last,
+ * replaces the contents of `witness` (GArray of uint32_t); when that is NULL the witness
+ * is checked and not kept, which is much cheaper for pairs far into a long trace.  `proof`
+ * (may be NULL) receives the proof of an impossibility, owned by the caller.
+ */
+enum m2_verdict m2_pair(struct m2 *m, uint32_t e1, uint32_t e2, GArray *witness,
+			struct proof **proof);
+/* How many witnesses the checker has refused so far: each one is a fault of ours. */
+uint32_t m2_refused(const struct m2 *m);
+
+#endif

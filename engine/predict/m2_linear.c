@@ -1,0 +1,305 @@
+/*
+ * m2_linear.c - from a closed order to a sequence: the window in the recorded order as far
+ * as P allows, and the paper's max-min linearisation, which always works when what
+ * conflicts outside of one thread has been ordered.
+ *
+ * Whether the sequence is a correct reordering is for the checker to say.
+ */
+#include "engine/predict/m2_private.h"
+
+#include <string.h>
+
+struct linear {
+	struct m2 *m;
+	uint32_t *next;	  /* by thread: its next position */
+	GArray *into;	  /* struct step, by target */
+	uint32_t *wait;	  /* by thread: the event that its next one waits for, or NONE */
+};
+
+static int by_target(gconstpointer a, gconstpointer b)
+{
+	const struct step *x = a, *y = b;
+
+	return x->to < y->to ? -1 : x->to > y->to;
+}
+
+static void linear_init(struct linear *l, struct m2 *m)
+{
+	l->m = m;
+	l->next = g_memdup2(m->w.base, (m->threads + 1) * sizeof(uint32_t));
+	l->wait = g_new(uint32_t, m->threads + 1);
+	memset(l->wait, 0xff, (m->threads + 1) * sizeof(uint32_t));
+	l->into = g_array_new(FALSE, FALSE, sizeof(struct step));
+	g_array_append_vals(l->into, m->edges->data, m->edges->len);
+	g_array_sort(l->into, by_target);
+	g_array_set_size(m->tail, 0);
+}
+
+static void linear_release(struct linear *l)
+{
+	g_free(l->next);
+	g_free(l->wait);
+	g_array_unref(l->into);
+}
+
+static bool done(const struct linear *l, uint32_t e)
+{
+	return m2_position(l->m, e) < l->next[l->m->t->events[e].thread];
+}
+
+static uint32_t missing_edge(const struct linear *l, uint32_t e)
+{
+	guint low = 0, high = l->into->len;
+
+	while (low < high) {
+		guint middle = (low + high) / 2;
+
+		if (g_array_index(l->into, struct step, middle).to < e)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < l->into->len && g_array_index(l->into, struct step, low).to == e; low++) {
+		uint32_t from = g_array_index(l->into, struct step, low).from;
+
+		if (!done(l, from))
+			return from;
+	}
+	return NONE;
+}
+
+/* An event that has to come before `e` and has not; NONE when `e` can come. */
+static uint32_t missing(const struct linear *l, uint32_t e)
+{
+	const struct trace *t = l->m->t;
+	const struct event *x = &t->events[e];
+	struct must_run must = trace_must_into(t, e);
+	const uint32_t *tried;
+	uint32_t count;
+
+	for (uint64_t i = must.first; i < must.first + must.count; i++) {
+		const struct must_edge *edge = &t->index->must[i];
+
+		if (edge->condition == NONE && !done(l, edge->before))
+			return edge->before;
+	}
+	if (event_inert(x))
+		return missing_edge(l, e);
+	if (op_is_access(x->op) && op_reads(x->op)) {
+		struct event_list writers = trace_writers(t, e);
+
+		for (uint64_t i = 0; i < writers.count; i++) {
+			if (writers.items[i] != NONE && !done(l, writers.items[i]))
+				return writers.items[i];
+		}
+	}
+	if (x->op == OP_TRYFAIL || x->op == OP_TAKETRYFAIL) {
+		tried = cones_tried(l->m->cones, e, &count);
+		for (uint32_t i = 0; i < count; i++) {
+			if (!done(l, tried[i]))
+				return tried[i];
+		}
+	}
+	return missing_edge(l, e);
+}
+
+static void take(struct linear *l, uint32_t thread)
+{
+	uint32_t e = m2_event(l->m, thread, l->next[thread]++);
+
+	g_array_append_val(l->m->tail, e);
+}
+
+/* Of the threads' next events that can come, the earliest of the recording. */
+static uint32_t earliest(struct linear *l)
+{
+	const GArray *threads = l->m->w.threads;
+	uint32_t best = NONE, thread = NONE;
+
+	for (guint i = 0; i < threads->len; i++) {
+		uint32_t u = g_array_index(threads, uint32_t, i), e;
+
+		if (l->next[u] >= l->m->cone.prefix[u])
+			continue;
+		if (l->wait[u] != NONE && !done(l, l->wait[u]))
+			continue;
+		e = m2_event(l->m, u, l->next[u]);
+		if (e >= best)
+			continue;
+		l->wait[u] = missing(l, e);
+		if (l->wait[u] != NONE)
+			continue;
+		best = e;
+		thread = u;
+	}
+	return thread;
+}
+
+static bool all_done(const struct linear *l)
+{
+	return l->m->tail->len == l->m->w.size;
+}
+
+bool linear_recorded(struct m2 *m)
+{
+	struct linear l;
+	uint32_t thread;
+	bool good;
+
+	linear_init(&l, m);
+	while ((thread = earliest(&l)) != NONE)
+		take(&l, thread);
+	good = all_done(&l);
+	linear_release(&l);
+	return good;
+}
+
+/* Run the other threads no further than `e` needs. */
+static bool bring(struct linear *l, GArray *stack, uint32_t e)
+{
+	g_array_set_size(stack, 0);
+	g_array_append_val(stack, e);
+	while (stack->len > 0) {
+		uint32_t goal = g_array_index(stack, uint32_t, stack->len - 1), next, needed;
+		uint32_t thread = l->m->t->events[goal].thread;
+
+		if (done(l, goal)) {
+			g_array_set_size(stack, stack->len - 1);
+			continue;
+		}
+		next = m2_event(l->m, thread, l->next[thread]);
+		needed = missing(l, next);
+		if (needed == NONE) {
+			take(l, thread);
+			continue;
+		}
+		if (stack->len > l->m->w.size)
+			return false; /* a cycle: cannot be, P has none */
+		g_array_append_val(stack, needed);
+	}
+	return true;
+}
+
+bool linear_max_min(struct m2 *m, uint32_t thread)
+{
+	GArray *stack = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	struct linear l;
+	uint32_t u;
+	bool good = true;
+
+	linear_init(&l, m);
+	while (good && l.next[thread] < m->cone.prefix[thread])
+		good = bring(&l, stack, m2_event(m, thread, l.next[thread]));
+	while (good && (u = earliest(&l)) != NONE)
+		take(&l, u);
+	good = good && all_done(&l);
+	linear_release(&l);
+	g_array_unref(stack);
+	return good;
+}
+
+/* ---- Ordering the others ---- */
+
+static enum outcome order_pair(struct m2 *m, uint32_t from, uint32_t to)
+{
+	enum outcome o = closure_edge(m, from, to, STEP_TRACE_ORDER, NONE);
+
+	return o == DONE && m->changes->len > 0 ? closure_run(m) : o;
+}
+
+/* The conflicting accesses of one other thread before `b` in the recording, the last
+ * first, until one is found to be ordered before it. */
+static enum outcome order_with_run(struct m2 *m, const struct run *run, const struct access *b)
+{
+	bool writes = op_writes(m->t->events[b->event].op);
+
+	for (uint32_t k = run->count; k-- > 0;) {
+		const struct access *a = &g_array_index(m->w.accesses, struct access, run->first + k);
+
+		m->work++;
+		if (a->event > b->event || (!writes && !op_writes(m->t->events[a->event].op)))
+			continue;
+		if (m2_reaches(m, a->event, b->event))
+			return DONE;
+		if (!m2_reaches(m, b->event, a->event))
+			return order_pair(m, a->event, b->event);
+	}
+	return DONE;
+}
+
+static enum outcome order_accesses(struct m2 *m, uint32_t thread)
+{
+	struct window *w = &m->w;
+	enum outcome o = DONE;
+
+	for (guint i = 0; i < w->accesses->len && o == DONE; i++) {
+		const struct access *b = &g_array_index(w->accesses, struct access, i);
+		uint32_t end = g_array_index(w->run_start, uint32_t, b->local + 1);
+
+		for (uint32_t k = g_array_index(w->run_start, uint32_t, b->local);
+		     k < end && o == DONE && b->thread != thread; k++) {
+			const struct run *run = &g_array_index(w->runs, struct run, k);
+
+			if (run->thread != thread && run->thread != b->thread)
+				o = order_with_run(m, run, b);
+		}
+		if (o == DONE && m->work > 400000000)
+			o = TOO_MUCH;
+	}
+	return o;
+}
+
+static enum outcome order_with_use(struct m2 *m, const struct lock_use *use,
+				   const struct section *s2)
+{
+	for (uint32_t k = use->count; k-- > 0;) {
+		const struct section *s1 = cones_section(m->cones, use->first + k);
+
+		if (s1->acquire > s2->acquire || s1->p >= m->cone.prefix[use->thread] ||
+		    (!s1->exclusive && !s2->exclusive))
+			continue;
+		if (s1->release == NONE || s1->q >= m->cone.prefix[use->thread])
+			continue; /* open: comes after all others anyway */
+		if (s1->release < m->w.cut || m2_reaches(m, s1->release, s2->acquire))
+			return DONE;
+		if (s2->release == NONE || !m2_in_cone(m, s2->release) ||
+		    !m2_reaches(m, s2->release, s1->acquire))
+			return order_pair(m, s1->release, s2->acquire);
+	}
+	return DONE;
+}
+
+static enum outcome order_lock(struct m2 *m, uint32_t object, uint32_t thread)
+{
+	uint32_t users;
+	const struct lock_use *use = cones_lock(m->cones, object, &users);
+	enum outcome o = DONE;
+
+	for (uint32_t j = 0; j < users && o == DONE; j++) {
+		if (use[j].thread == thread)
+			continue;
+		for (uint32_t k = 0; k < use[j].count && o == DONE; k++) {
+			const struct section *s2 = cones_section(m->cones, use[j].first + k);
+
+			if (s2->p >= m->cone.prefix[use[j].thread])
+				break;
+			if (s2->p < m->w.base[use[j].thread])
+				continue;
+			for (uint32_t i = 0; i < users && o == DONE; i++) {
+				if (i != j && use[i].thread != thread)
+					o = order_with_use(m, &use[i], s2);
+			}
+		}
+	}
+	return o;
+}
+
+enum outcome linear_order_others(struct m2 *m, uint32_t thread)
+{
+	enum outcome o = DONE;
+
+	g_array_set_size(m->changes, 0);
+	for (guint i = 0; i < m->w.locks->len && o == DONE; i++)
+		o = order_lock(m, g_array_index(m->w.locks, uint32_t, i), thread);
+	return o == DONE ? order_accesses(m, thread) : o;
+}

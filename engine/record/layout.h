@@ -1,0 +1,198 @@
+/*
+ * layout.h - the recording log: what the runtime in the recorded program writes and
+ * import.c reads.  The only thing that the two share.
+ *
+ * The file is one page of struct log_header, then chunks of LOG_CHUNK bytes.  The runtime
+ * maps a chunk, fills it with records and unmaps it; the bytes are the kernel's as soon as
+ * they are stored, so that whatever ends the program (SIGKILL, abort, _exit) loses no whole
+ * record.  A chunk is allocated on the disk before it is mapped: a full disk is an error
+ * code and not a SIGBUS.  A record's first word is stored last, and its tag is never 0: the
+ * first 0 tag ends a chunk.
+ *
+ * A record is a few 64-bit words.  The first is
+ *
+ *     tag (8 bits) | flags << 8 (8 bits) | pc << 16 (48 bits)
+ *
+ * where pc is the return address of the hook, so that pc - 1 lies in the instruction that
+ * is meant.  What follows depends on the tag; see LOG_TAGS.  Bump LOG_VERSION with every
+ * change.
+ */
+#ifndef HEDDLE_LAYOUT_H
+#define HEDDLE_LAYOUT_H
+
+#include <stdint.h>
+
+#define LOG_MAGIC "HDLREC\r\n"
+#define LOG_VERSION 1
+#define LOG_HEADER 4096u
+#define LOG_CHUNK (1u << 20)
+#define LOG_CHUNK_MAGIC 0x4b434448u
+#define LOG_ALL_THREADS UINT32_MAX
+
+struct log_header {
+	char magic[8];
+	uint32_t version;
+	uint32_t chunk_size;
+	uint32_t flags;	    /* enum log_flag */
+	uint32_t status;    /* enum log_status */
+	uint64_t chunks;    /* how many were begun */
+	uint64_t first_kept; /* --last: the sequence number of the oldest chunk still there */
+	uint64_t lost;	    /* events that a signal handler inside a blocking call made */
+	uint32_t pid;
+	uint32_t stopped;   /* replay: 1 when both threads stand before the pair */
+	uint32_t stolen;    /* how often the watchdog had to take the token away */
+	uint32_t error;	    /* errno of LOG_FULL */
+	uint64_t events;    /* visible events so far (controlled mode) */
+	uint64_t replayed;  /* replay: how many events of the plan have been followed */
+};
+
+enum log_flag {
+	LOG_CONTROLLED = 1, /* one stream, exact order and values */
+	LOG_ASLR_OFF = 2,   /* addresses are the same in every run */
+	LOG_VALUES = 4,
+	LOG_REPLAY = 8,
+};
+
+enum log_status {
+	LOG_RUNNING,  /* the program has not come to its exit (it was killed, or _exit) */
+	LOG_EXITED,   /* through exit() */
+	LOG_FULL,     /* the disk was full, or the limit of --max-size was reached */
+	LOG_LIMIT,
+	LOG_DEADLOCK, /* ended by the runtime: nobody could run */
+	LOG_DIVERGED, /* replay: left the plan; a LOG_NOTE says where */
+	LOG_EXECED,   /* became another program */
+};
+
+struct log_chunk {
+	uint32_t magic;
+	uint32_t thread; /* free mode: whose records these are; else LOG_ALL_THREADS */
+	uint64_t sequence;
+};
+
+/*
+ * LOG_TAG(name, words after the first or 0 when it varies, is it an event of the trace?)
+ *
+ * READ .. AWRITE: word 1 is address (48 bits) | size code << 48 (3 bits) | small value << 51
+ * (13 bits); with LOG_VALUE the value follows in a word of its own, with LOG_SMALL the small
+ * value is it, with neither it is not known.  Size code c < 5 means 1 << c bytes; LOG_RANGE
+ * means that the next word is the size (and there is no value).
+ * RMW: word 1 as above, then old and new value.
+ * Flags of accesses: C11 order + 1 (1 rlx, 2 acq, 3 rel, 4 acq_rel, 5 seq_cst) in the low
+ * three bits, as in enum memory_order_kind.
+ */
+#define LOG_TAGS(TAG) \
+	TAG(NOTHING, 0, 0) \
+	TAG(READ, 0, 1) \
+	TAG(WRITE, 0, 1) \
+	TAG(AREAD, 0, 1) \
+	TAG(AWRITE, 0, 1) \
+	TAG(RMW, 3, 1) \
+	TAG(FENCE, 0, 1) \
+	TAG(ACQ, 1, 1)	       /* word 1 of ACQ .. TAKE: address of the object */ \
+	TAG(REL, 1, 1) \
+	TAG(RACQ, 1, 1) \
+	TAG(RREL, 1, 1) \
+	TAG(TRYFAIL, 1, 1) \
+	TAG(TAKETRYFAIL, 1, 1) \
+	TAG(DESTROY, 1, 1) \
+	TAG(WAIT, 1, 1) \
+	TAG(WAKE, 1, 1) \
+	TAG(SIGNAL, 1, 1) \
+	TAG(BROADCAST, 1, 1) \
+	TAG(ARRIVE, 1, 1) \
+	TAG(DEPART, 1, 1) \
+	TAG(POST, 1, 1) \
+	TAG(TAKE, 1, 1) \
+	TAG(FORK, 1, 1)	       /* thread */ \
+	TAG(JOIN, 1, 1) \
+	TAG(SND, 1, 1)	       /* message number */ \
+	TAG(RCV, 1, 1) \
+	TAG(ALLOC, 2, 1)       /* address, size */ \
+	TAG(FREE, 1, 1)	       /* address */ \
+	TAG(ENTER, 1, 0)       /* pc: after the call; word 1: a pc inside the function */ \
+	TAG(LEAVE, 0, 0)       /* pc: how many frames */ \
+	TAG(SWITCH, 0, 0)      /* pc: the thread of what follows */ \
+	TAG(TICKET, 0, 0)      /* pc: free mode, the next record's place in the order */ \
+	TAG(THREAD, 3, 0)      /* pc: thread; parent, low and high end of its stack */ \
+	TAG(SEMAPHORE, 2, 0)   /* address, count */ \
+	TAG(MODULE, 0, 0)      /* load bias, low and high address; length; path NUL build-id */ \
+	TAG(NOTE, 0, 0)	       /* length; key NUL value */ \
+	TAG(CLOCK, 2, 0)       /* flags: which clock; seconds, nanoseconds */ \
+	TAG(RANDOM, 0, 0)      /* length; bytes */ \
+	TAG(DROP, 0, 0)	       /* --last: the state that earlier chunks had left begins here */
+
+enum log_tag {
+#define TAG(name, words, visible) LOG_##name,
+	LOG_TAGS(TAG)
+#undef TAG
+	LOG_TAG_COUNT
+};
+
+#define LOG_RANGE 5u /* size code: the size is in a word of its own */
+
+enum log_record_flag {
+	LOG_ORDER_MASK = 7,
+	LOG_VALUE = 8,
+	LOG_SMALL = 16,
+	LOG_VOLATILE = 32,
+};
+
+#define LOG_PC_SHIFT 16
+#define LOG_ADDRESS_MASK ((1ull << 48) - 1)
+#define LOG_SIZE_SHIFT 48
+#define LOG_SMALL_SHIFT 51
+#define LOG_SMALL_LIMIT (1ull << 13)
+
+/*
+ * What the parent tells the runtime: a struct log_config in a memory file whose
+ * descriptor number is in the environment variable HEDDLE_RECORD (so that the environment
+ * has the same length in every run).  For replay the plan follows it.
+ */
+#define LOG_ENVIRONMENT "HEDDLE_RECORD"
+
+#define LOG_STRATEGIES(S) S(RANDOM, "random") S(PCT, "pct") S(NOISE, "noise") S(RR, "rr")
+enum log_strategy {
+#define S(name, word) STRATEGY_##name,
+	LOG_STRATEGIES(S)
+#undef S
+};
+
+struct log_config {
+	uint32_t version;
+	uint32_t flags; /* enum log_flag */
+	uint32_t strategy;
+	uint32_t depth; /* pct */
+	uint64_t seed;
+	uint64_t steps; /* pct: about how many scheduling points a run has */
+	uint64_t max_bytes; /* of the log; 0: no limit */
+	uint64_t keep_bytes; /* --last; 0: all */
+	uint64_t watchdog_ms;
+	char log[2048]; /* path of the log, absolute */
+	char start_at[256]; /* reserved for --start-at */
+	char preload[2048]; /* what LD_PRELOAD was before us ("" for unset), to be restored */
+	char library_path[2048];
+	uint32_t had_preload, had_library_path;
+	/* replay */
+	uint32_t plan_length;	 /* struct log_step, after the config */
+	uint32_t thread_count;	 /* struct log_thread, after the steps */
+	uint32_t answer_count;	 /* struct log_answer (clocks), after the threads */
+	uint32_t first;		 /* which of the pair goes first: 1 or 2; 0: stop there only */
+	uint32_t pair[2];	 /* threads of the pair; LOG_ALL_THREADS: none */
+	uint32_t hold;		 /* wait at the pair for a debugger */
+	int32_t gate;		 /* descriptor that is read while holding */
+};
+
+struct log_step { /* the next event, in the order to be followed */
+	uint32_t thread;
+	uint32_t tag; /* enum log_tag */
+	uint64_t pc;  /* absolute, with address randomisation off; 0: any */
+};
+struct log_thread { /* thread i is the ordinal-th child of its parent */
+	uint32_t parent, ordinal;
+};
+struct log_answer { /* of a clock, in the order of the thread's questions */
+	uint32_t thread, clock;
+	int64_t seconds, nanoseconds;
+};
+
+#endif

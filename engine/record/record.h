@@ -1,0 +1,99 @@
+/*
+ * record.h - running a program under the recording runtime, and making a trace of what it
+ * wrote.  The runtime itself (runtime/) is another library, loaded into the program; the
+ * two share layout.h alone.
+ */
+#ifndef HEDDLE_RECORD_H
+#define HEDDLE_RECORD_H
+
+#include <sys/types.h>
+
+#include "engine/record/layout.h"
+#include "engine/trace/builder.h"
+
+/* A module of the recorded program: what a code or data address is looked up in. */
+struct record_module {
+	char *path, *build_id;	  /* owned */
+	uint64_t bias, low, high; /* load bias, lowest and end of its mapped addresses */
+	uint32_t index;		  /* in trace.modules */
+};
+
+/* What the log said beside its events. */
+struct record_facts {
+	uint32_t status; /* enum log_status */
+	uint32_t flags;	 /* enum log_flag */
+	uint32_t stolen; /* times that the watchdog had to step in: not reproducible */
+	uint32_t error;	 /* errno of LOG_FULL */
+	uint64_t replayed;
+	uint64_t lost;
+	uint64_t instrumented; /* events from the compilers' hooks */
+	bool forked;
+	GPtrArray *blocked;  /* char *: notes of a deadlock, see record_explain_deadlock */
+	GPtrArray *stopped;  /* char *: replay, the stacks at the pair */
+	char *diverged;	     /* replay, or NULL */
+	GArray *modules;     /* struct record_module */
+};
+void record_facts_release(struct record_facts *facts);
+
+/* Does the file begin like a recording log? */
+bool record_is_log(const char *path);
+
+/*
+ * Make a trace of a recording log, up to the last whole record.  `name` stands for it in
+ * messages.  `facts` (may be NULL) is filled in and released by the caller.
+ */
+struct trace *record_import(const char *path, const char *name, struct record_facts *facts,
+			    const struct progress *progress, struct error *error);
+/* The same with another program than the recorded path for the debug information. */
+struct trace *record_import_with(const char *path, const char *name, const char *exe,
+				 struct record_facts *facts, const struct progress *progress,
+				 struct error *error);
+
+/* Lines like "T1 waits for mutex m (held by T2)", appended to `out`. */
+void record_explain_deadlock(const struct trace *t, const struct record_facts *facts,
+			     GString *out);
+
+/* An absolute code address in the words of its module's debug information:
+ * "file:line" or "module+0xoffset"; and its function.  Appends. */
+void record_describe(const struct record_facts *facts, uint64_t pc, GString *place,
+		     GString *function);
+
+/* ---- running (run.c) ---- */
+
+struct record_options {
+	char **argv;		  /* NULL-terminated; argv[0] is looked up in PATH */
+	struct log_config config; /* log, mode, strategy, seed, limits; the rest is filled in */
+	const void *plan;	  /* replay: what follows the config, or NULL */
+	size_t plan_bytes;
+	const char *stdout_path; /* shake: where its output goes, or NULL */
+	unsigned timeout_ms;	 /* kill it after; 0: never */
+	void (*stopped)(void *context, pid_t pid); /* replay: both stand before the pair */
+	void *context;
+};
+
+struct record_result {
+	bool started;
+	bool timed_out;
+	int status; /* as the program's: exit status, or 128 + signal */
+	int signal; /* or 0 */
+	bool instrumented, aslr_off;
+};
+
+/* Where the runtime lies: beside the binary.  NULL and `error` when it is not there. */
+char *record_runtime_path(struct error *error);
+/* The folder of what `heddle cc` links with; NULL and `error`. */
+char *record_stub_folder(struct error *error);
+
+/*
+ * May this program be recorded?  False and `error` for a missing, unreadable, foreign,
+ * 32-bit, static or setuid one.  *path (owned) is the file, *instrumented whether it was
+ * built with thread instrumentation.
+ */
+bool record_check_program(const char *program, char **path, bool *instrumented,
+			  bool *needs_clang_name, struct error *error);
+
+/* Run it under the runtime to its end.  False and `error` when it could not be started. */
+bool record_run(struct record_options *options, struct record_result *result,
+		struct error *error);
+
+#endif

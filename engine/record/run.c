@@ -1,0 +1,374 @@
+/*
+ * run.c - runs a program under the recording runtime: is it one that can be recorded, where
+ * is the runtime, and the process itself from exec to its end.
+ *
+ * Knows nothing of traces.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "engine/record/record.h"
+
+#define RUNTIME "libheddle-record.so"
+
+/* ---- where things are: beside the binary, in the source tree or where it is installed ---- */
+
+static char *beside_binary(const char *const *candidates, const char *what, struct error *error)
+{
+	char exe[4096];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	exe[n > 0 ? n : 0] = '\0';
+	char *folder = g_path_get_dirname(exe);
+	for (; *candidates; candidates++) {
+		char *path = g_build_filename(folder, *candidates, NULL);
+		char *real = realpath(path, NULL);
+		g_free(path);
+		if (real) {
+			g_free(folder);
+			char *result = g_strdup(real);
+			free(real);
+			return result;
+		}
+	}
+	error_set(error, folder, "build it with 'make', or install Heddle again",
+		  "%s is not beside the program", what);
+	g_free(folder);
+	return NULL;
+}
+
+char *record_runtime_path(struct error *error)
+{
+	static const char *const places[] = { "build/" RUNTIME, "../" RUNTIME, RUNTIME,
+					      "../lib/heddle/" RUNTIME, NULL };
+	return beside_binary(places, "the recording runtime (" RUNTIME ")", error);
+}
+
+char *record_stub_folder(struct error *error)
+{
+	static const char *const places[] = { "build/stub/libheddle-stub.a",
+					      "../stub/libheddle-stub.a",
+					      "stub/libheddle-stub.a",
+					      "../lib/heddle/stub/libheddle-stub.a", NULL };
+	char *file = beside_binary(places, "what programs are linked with (stub/)", error);
+	char *folder = file ? g_path_get_dirname(file) : NULL;
+	g_free(file);
+	return folder;
+}
+
+/* ---- the program ---- */
+
+static bool has_string(const char *bytes, size_t size, const char *text)
+{
+	return memmem(bytes, size, text, strlen(text)) != NULL;
+}
+
+static bool check_elf(const char *path, const char *bytes, size_t size, struct error *error)
+{
+	const Elf64_Ehdr *h = (const void *)bytes;
+	if (size >= 2 && bytes[0] == '#' && bytes[1] == '!')
+		return error_set(error, path, "record the program that it starts",
+				 "is a script, and only programs can be recorded");
+	if (size < sizeof(*h) || memcmp(h->e_ident, ELFMAG, SELFMAG) != 0)
+		return error_set(error, path, NULL, "is not a program (no ELF file)");
+	if (h->e_ident[EI_CLASS] != ELFCLASS64)
+		return error_set(error, path, "build it for 64 bits (without -m32)",
+				 "is a 32-bit program; Heddle records x86-64");
+	if (h->e_machine != EM_X86_64)
+		return error_set(error, path, "build it for this machine",
+				 "is for another architecture (ELF machine %u, expected %u)",
+				 h->e_machine, EM_X86_64);
+	if (h->e_type != ET_EXEC && h->e_type != ET_DYN)
+		return error_set(error, path, "link it first", "is no executable (ELF type %u)",
+				 h->e_type);
+	if (h->e_phoff > size || h->e_phnum * sizeof(Elf64_Phdr) > size - h->e_phoff)
+		return error_set(error, path, NULL, "is damaged: its program headers lie outside");
+	const Elf64_Phdr *ph = (const void *)(bytes + h->e_phoff);
+	for (int i = 0; i < h->e_phnum; i++)
+		if (ph[i].p_type == PT_INTERP)
+			return true;
+	return error_set(error, path, "link it without -static",
+			 "is statically linked, so that the recorder cannot be loaded into it");
+}
+
+bool record_check_program(const char *program, char **path, bool *instrumented,
+			  bool *needs_clang_name, struct error *error)
+{
+	char *found = strchr(program, '/') ? g_strdup(program) : g_find_program_in_path(program);
+	struct stat status;
+	*path = NULL;
+	if (!found || stat(found, &status) != 0) {
+		const char *why = found ? g_strerror(errno) : "not found in PATH";
+		error_set(error, program, "check the name; './prog' for one in this folder",
+			  "cannot run it: %s", why);
+		g_free(found);
+		return false;
+	}
+	bool ok = true;
+	if (S_ISDIR(status.st_mode))
+		ok = error_set(error, found, NULL, "is a folder, not a program");
+	else if (access(found, X_OK) != 0)
+		ok = error_set(error, found, "chmod +x it", "is not executable");
+	else if (status.st_mode & (S_ISUID | S_ISGID))
+		ok = error_set(error, found, "record a copy without the bit",
+			       "is setuid or setgid, and the system loads nothing into such programs");
+	int fd = ok ? open(found, O_RDONLY | O_CLOEXEC) : -1;
+	if (ok && fd < 0)
+		ok = error_set(error, found, NULL, "cannot read it: %s", g_strerror(errno));
+	char *bytes = MAP_FAILED;
+	if (ok && status.st_size > 0)
+		bytes = mmap(NULL, status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (ok && bytes == MAP_FAILED)
+		ok = error_set(error, found, NULL, "is empty or cannot be read");
+	if (fd >= 0)
+		close(fd);
+	if (ok)
+		ok = check_elf(found, bytes, status.st_size, error);
+	if (ok) {
+		*instrumented = has_string(bytes, status.st_size, "__tsan_func_entry");
+		*needs_clang_name = has_string(bytes, status.st_size, "libclang_rt.tsan-x86_64.so");
+	}
+	if (bytes != MAP_FAILED)
+		munmap(bytes, status.st_size);
+	if (!ok) {
+		g_free(found);
+		return false;
+	}
+	*path = found;
+	return true;
+}
+
+/* ---- running ---- */
+
+static int config_file(const struct record_options *o, const struct log_config *config,
+		       struct error *error)
+{
+	int fd = memfd_create("heddle", MFD_CLOEXEC);
+	if (fd < 0 || write(fd, config, sizeof(*config)) != (ssize_t)sizeof(*config) ||
+	    (o->plan_bytes && write(fd, o->plan, o->plan_bytes) != (ssize_t)o->plan_bytes)) {
+		error_set(error, "memfd", NULL, "cannot pass options to the program: %s",
+			  g_strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/* A number that the program is not likely to use, and the same in every run. */
+static int high_descriptor(void)
+{
+	struct rlimit limit;
+	int wanted = 997;
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+	    limit.rlim_cur <= (rlim_t)wanted)
+		wanted = limit.rlim_cur - 1;
+	return wanted;
+}
+
+static char **environment(const struct record_options *o, struct log_config *config, int fd,
+			  const char *runtime, bool clang_name)
+{
+	char **env = g_get_environ();
+	const char *preload = g_environ_getenv(env, "LD_PRELOAD");
+	if (preload) {
+		config->had_preload = 1;
+		g_strlcpy(config->preload, preload, sizeof(config->preload));
+	}
+	char *value = preload && *preload ? g_strdup_printf("%s:%s", runtime, preload) :
+					    g_strdup(runtime);
+	env = g_environ_setenv(env, "LD_PRELOAD", value, TRUE);
+	g_free(value);
+	const char *library_path = g_environ_getenv(env, "LD_LIBRARY_PATH");
+	if (library_path) {
+		config->had_library_path = 1;
+		g_strlcpy(config->library_path, library_path, sizeof(config->library_path));
+	}
+	if (clang_name) { /* the runtime also goes by the name of clang's */
+		char *folder = record_stub_folder(NULL);
+		if (folder) {
+			value = library_path && *library_path ?
+					g_strdup_printf("%s:%s", folder, library_path) :
+					g_strdup(folder);
+			env = g_environ_setenv(env, "LD_LIBRARY_PATH", value, TRUE);
+			g_free(value);
+			g_free(folder);
+		}
+	}
+	/* Its cache of freed blocks keeps a random number in each. */
+	env = g_environ_setenv(env, "GLIBC_TUNABLES", "glibc.malloc.tcache_count=0", FALSE);
+	value = g_strdup_printf("%d", fd);
+	env = g_environ_setenv(env, LOG_ENVIRONMENT, value, TRUE);
+	g_free(value);
+	return env;
+}
+
+static _Noreturn void become(const struct record_options *o, const char *path, char **env,
+			     int config, int target, int report)
+{
+	signal(SIGINT, SIG_DFL);
+	signal(SIGQUIT, SIG_DFL);
+	if (dup2(config, target) < 0)
+		goto failed;
+	if (o->stdout_path) {
+		int out = open(o->stdout_path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+		if (out < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0)
+			goto failed;
+		close(out);
+	}
+	execve(path, o->argv, env);
+failed:;
+	int code = errno;
+	if (write(report, &code, sizeof(code)) < 0)
+		_exit(126);
+	_exit(125);
+}
+
+static volatile sig_atomic_t child_to_tell;
+static void pass_on(int number)
+{
+	if (child_to_tell)
+		kill(child_to_tell, number);
+}
+
+/* Wait for its end; on the way look whether replay stands before the pair. */
+static int wait_for(struct record_options *o, pid_t pid, struct record_result *result)
+{
+	int status = 0;
+	if (!o->stopped && !o->timeout_ms) {
+		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+			;
+		return status;
+	}
+	const struct log_header *header = MAP_FAILED;
+	int fd = open(o->config.log, O_RDWR | O_CLOEXEC);
+	if (fd >= 0) {
+		header = mmap(NULL, LOG_HEADER, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		close(fd);
+	}
+	gint64 deadline = o->timeout_ms ? g_get_monotonic_time() + o->timeout_ms * 1000ll : 0;
+	bool told = false;
+	for (unsigned pause = 200;; pause = pause < 5000 ? pause * 2 : 5000) {
+		pid_t done = waitpid(pid, &status, WNOHANG);
+		if (done == pid || (done < 0 && errno != EINTR))
+			break;
+		if (o->stopped && !told && header != MAP_FAILED && header->stopped == 1) {
+			told = true;
+			o->stopped(o->context, pid);
+			((struct log_header *)header)->stopped = 2;
+		}
+		if (deadline && g_get_monotonic_time() > deadline) {
+			result->timed_out = true;
+			kill(pid, SIGKILL);
+			deadline = 0;
+		}
+		g_usleep(pause);
+	}
+	if (header != MAP_FAILED)
+		munmap((void *)header, LOG_HEADER);
+	return status;
+}
+
+/* The header's page, so that the runtime finds a file to map; false when the disk is full. */
+static bool make_log(const char *path, struct error *error)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return error_set(error, path, "choose another place with -o",
+				 "cannot write the recording: %s", g_strerror(errno));
+	int failed = posix_fallocate(fd, 0, LOG_HEADER);
+	close(fd);
+	if (failed) {
+		unlink(path);
+		return error_set(error, path, "make room, or choose another place with -o",
+				 "cannot write the recording: %s", g_strerror(failed));
+	}
+	return true;
+}
+
+bool record_run(struct record_options *o, struct record_result *result, struct error *error)
+{
+	char *path = NULL, *runtime = NULL;
+	bool clang_name = false;
+	memset(result, 0, sizeof(*result));
+	if (!record_check_program(o->argv[0], &path, &result->instrumented, &clang_name, error))
+		return false;
+	runtime = record_runtime_path(error);
+	if (!runtime || !make_log(o->config.log, error)) {
+		g_free(path);
+		g_free(runtime);
+		return false;
+	}
+	int old = personality(0xffffffff);
+	result->aslr_off = old >= 0 && personality(old | ADDR_NO_RANDOMIZE) >= 0 &&
+			   personality(0xffffffff) & ADDR_NO_RANDOMIZE;
+	o->config.version = LOG_VERSION;
+	if (result->aslr_off)
+		o->config.flags |= LOG_ASLR_OFF;
+	if (!o->config.watchdog_ms)
+		o->config.watchdog_ms = 300;
+	int target = high_descriptor();
+	char **env = environment(o, &o->config, target, runtime, clang_name);
+	int config = config_file(o, &o->config, error);
+	int report[2] = { -1, -1 };
+	pid_t pid = -1;
+	if (config >= 0 && pipe2(report, O_CLOEXEC) == 0) {
+		/* Its descriptor must not be in the way of the one it is copied to. */
+		pid = fork();
+		if (pid == 0)
+			become(o, path, env, config, target, report[1]);
+	}
+	if (pid < 0 && config >= 0)
+		error_set(error, path, NULL, "cannot start it: %s", g_strerror(errno));
+	if (old >= 0)
+		personality(old);
+	g_strfreev(env);
+	g_free(runtime);
+	if (config >= 0)
+		close(config);
+	if (report[1] >= 0)
+		close(report[1]);
+	if (pid > 0) {
+		int code = 0;
+		ssize_t n;
+		while ((n = read(report[0], &code, sizeof(code))) < 0 && errno == EINTR)
+			;
+		struct sigaction ignore = { .sa_handler = SIG_IGN }, forward = { .sa_handler =
+											 pass_on };
+		struct sigaction old_int, old_quit, old_term, old_hup;
+		child_to_tell = pid;
+		sigaction(SIGINT, &ignore, &old_int);
+		sigaction(SIGQUIT, &ignore, &old_quit);
+		sigaction(SIGTERM, &forward, &old_term);
+		sigaction(SIGHUP, &forward, &old_hup);
+		int status = wait_for(o, pid, result);
+		child_to_tell = 0;
+		sigaction(SIGINT, &old_int, NULL);
+		sigaction(SIGQUIT, &old_quit, NULL);
+		sigaction(SIGTERM, &old_term, NULL);
+		sigaction(SIGHUP, &old_hup, NULL);
+		if (n == (ssize_t)sizeof(code)) {
+			error_set(error, path, NULL, "cannot start it: %s", g_strerror(code));
+		} else {
+			result->started = true;
+			result->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+			result->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) :
+							       WEXITSTATUS(status);
+		}
+	}
+	if (report[0] >= 0)
+		close(report[0]);
+	if (!result->started)
+		unlink(o->config.log);
+	g_free(path);
+	return result->started;
+}

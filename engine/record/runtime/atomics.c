@@ -1,0 +1,234 @@
+/*
+ * atomics.c - the instrumentation's atomic operations, 8 to 128 bits.
+ *
+ * The operation itself is done here, always sequentially consistent (one thread runs at a
+ * time in controlled mode; the log keeps the order that the program asked for).  Each is
+ * a scheduling point, for programs spin on atomics.
+ */
+#include "rt.h"
+
+typedef unsigned __int128 a128;
+
+/* The C11 order as in enum memory_order_kind; __ATOMIC_* are 0..5, consume counts as
+ * acquire.  Higher bits (hle) are ignored. */
+static const uint8_t order_of[8] = { 1, 2, 2, 3, 4, 5, 5, 5 };
+#define ORDER(order) (order_of[(order)&7])
+
+static void atomic_point(struct thread *t)
+{
+	if (t->pending)
+		log_fill(t);
+	if (!rt.controlled)
+		return;
+	/* Cheaper than a lock's: one in eight, and always when the budget is used up. */
+	if (rt.replay || rt.config.strategy == STRATEGY_PCT)
+		sched_point_slow(t);
+	else if (t->budget < 16)
+		sched_access(t);
+	else
+		t->budget -= 16;
+}
+
+#define ENTER(fallback) \
+	struct thread *t = me; \
+	if (unlikely(t->gate) && !hook_slow(t)) \
+		return fallback; \
+	atomic_point(t);
+
+#define VALUE(code, v) ((code) < 4, (uint64_t)(v))
+
+#define FETCH(bits, type, code, name, function, expression) \
+	EXPORT type __tsan_atomic##bits##_##name(volatile type *p, type v, int order); \
+	type __tsan_atomic##bits##_##name(volatile type *p, type v, int order) \
+	{ \
+		ENTER(function(p, v, __ATOMIC_SEQ_CST)) \
+		type old = function(p, v, __ATOMIC_SEQ_CST); \
+		log_rmw(t, ORDER(order), CALLER(), (const void *)p, code, (uint64_t)old, \
+			(uint64_t)(type)(expression)); \
+		return old; \
+	}
+
+#define EXCHANGE(bits, type, code, name) \
+	EXPORT int __tsan_atomic##bits##_##name(volatile type *p, type *expected, type v, \
+						int order, int failure); \
+	int __tsan_atomic##bits##_##name(volatile type *p, type *expected, type v, int order, \
+					 int failure) \
+	{ \
+		ENTER(__atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_SEQ_CST, \
+						  __ATOMIC_SEQ_CST)) \
+		type old = *expected; \
+		bool done = __atomic_compare_exchange_n(p, &old, v, false, __ATOMIC_SEQ_CST, \
+							__ATOMIC_SEQ_CST); \
+		if (done) { \
+			log_rmw(t, ORDER(order), CALLER(), (const void *)p, code, \
+				(uint64_t)old, (uint64_t)v); \
+		} else { \
+			log_access(t, LOG_AREAD, ORDER(failure), CALLER(), (const void *)p, \
+				   code, true, (uint64_t)old); \
+			*expected = old; \
+		} \
+		return done; \
+	}
+
+#define SIZE(bits, type, code) \
+	EXPORT type __tsan_atomic##bits##_load(const volatile type *p, int order); \
+	type __tsan_atomic##bits##_load(const volatile type *p, int order) \
+	{ \
+		ENTER(__atomic_load_n(p, __ATOMIC_SEQ_CST)) \
+		type v = __atomic_load_n(p, __ATOMIC_SEQ_CST); \
+		log_access(t, LOG_AREAD, ORDER(order), CALLER(), (const void *)p, code, true, \
+			   (uint64_t)v); \
+		return v; \
+	} \
+	EXPORT void __tsan_atomic##bits##_store(volatile type *p, type v, int order); \
+	void __tsan_atomic##bits##_store(volatile type *p, type v, int order) \
+	{ \
+		struct thread *t = me; \
+		if (unlikely(t->gate) && !hook_slow(t)) { \
+			__atomic_store_n(p, v, __ATOMIC_SEQ_CST); \
+			return; \
+		} \
+		atomic_point(t); \
+		log_access(t, LOG_AWRITE, ORDER(order), CALLER(), (const void *)p, code, true, \
+			   (uint64_t)v); \
+		__atomic_store_n(p, v, __ATOMIC_SEQ_CST); \
+	} \
+	FETCH(bits, type, code, exchange, __atomic_exchange_n, v) \
+	FETCH(bits, type, code, fetch_add, __atomic_fetch_add, old + v) \
+	FETCH(bits, type, code, fetch_sub, __atomic_fetch_sub, old - v) \
+	FETCH(bits, type, code, fetch_and, __atomic_fetch_and, old &v) \
+	FETCH(bits, type, code, fetch_or, __atomic_fetch_or, old | v) \
+	FETCH(bits, type, code, fetch_xor, __atomic_fetch_xor, old ^ v) \
+	FETCH(bits, type, code, fetch_nand, __atomic_fetch_nand, ~(old & v)) \
+	EXCHANGE(bits, type, code, compare_exchange_strong) \
+	EXCHANGE(bits, type, code, compare_exchange_weak) \
+	EXPORT type __tsan_atomic##bits##_compare_exchange_val(volatile type *p, type expected, \
+							       type v, int order, int failure); \
+	type __tsan_atomic##bits##_compare_exchange_val(volatile type *p, type expected, type v, \
+							int order, int failure) \
+	{ \
+		struct thread *t = me; \
+		type old = expected; \
+		if (unlikely(t->gate) && !hook_slow(t)) { \
+			__atomic_compare_exchange_n(p, &old, v, false, __ATOMIC_SEQ_CST, \
+						    __ATOMIC_SEQ_CST); \
+			return old; \
+		} \
+		atomic_point(t); \
+		if (__atomic_compare_exchange_n(p, &old, v, false, __ATOMIC_SEQ_CST, \
+						__ATOMIC_SEQ_CST)) \
+			log_rmw(t, ORDER(order), CALLER(), (const void *)p, code, \
+				(uint64_t)old, (uint64_t)v); \
+		else \
+			log_access(t, LOG_AREAD, ORDER(failure), CALLER(), (const void *)p, \
+				   code, true, (uint64_t)old); \
+		return old; \
+	}
+
+SIZE(8, uint8_t, 0)
+SIZE(16, uint16_t, 1)
+SIZE(32, uint32_t, 2)
+SIZE(64, uint64_t, 3)
+
+/* 128 bits: by compare-and-swap, so that no libatomic is needed. */
+static a128 cas128(volatile a128 *p, a128 expected, a128 v)
+{
+	return __sync_val_compare_and_swap(p, expected, v);
+}
+static a128 load128(const volatile a128 *p, int order)
+{
+	return cas128((volatile a128 *)p, 0, 0);
+}
+#define LOOP128(name, expression) \
+	static a128 name##128(volatile a128 * p, a128 v, int order) \
+	{ \
+		a128 old = load128(p, order), seen; \
+		while ((seen = cas128(p, old, expression)) != old) \
+			old = seen; \
+		return old; \
+	}
+LOOP128(wide_exchange, v)
+LOOP128(wide_add, old + v)
+LOOP128(wide_sub, old - v)
+LOOP128(wide_and, old &v)
+LOOP128(wide_or, old | v)
+LOOP128(wide_xor, old ^ v)
+LOOP128(wide_nand, ~(old & v))
+
+EXPORT a128 __tsan_atomic128_load(const volatile a128 *p, int order);
+a128 __tsan_atomic128_load(const volatile a128 *p, int order)
+{
+	ENTER(load128(p, order))
+	a128 v = load128(p, order);
+	log_access(t, LOG_AREAD, ORDER(order), CALLER(), (const void *)p, 4, false, 0);
+	return v;
+}
+EXPORT void __tsan_atomic128_store(volatile a128 *p, a128 v, int order);
+void __tsan_atomic128_store(volatile a128 *p, a128 v, int order)
+{
+	struct thread *t = me;
+	if (unlikely(t->gate) && !hook_slow(t)) {
+		wide_exchange128(p, v, order);
+		return;
+	}
+	atomic_point(t);
+	log_access(t, LOG_AWRITE, ORDER(order), CALLER(), (const void *)p, 4, false, 0);
+	wide_exchange128(p, v, order);
+}
+FETCH(128, a128, 4, exchange, wide_exchange128, v)
+FETCH(128, a128, 4, fetch_add, wide_add128, old + v)
+FETCH(128, a128, 4, fetch_sub, wide_sub128, old - v)
+FETCH(128, a128, 4, fetch_and, wide_and128, old &v)
+FETCH(128, a128, 4, fetch_or, wide_or128, old | v)
+FETCH(128, a128, 4, fetch_xor, wide_xor128, old ^ v)
+FETCH(128, a128, 4, fetch_nand, wide_nand128, ~(old & v))
+
+static int exchange_record128(volatile a128 *p, a128 *expected, a128 v, int order, int failure,
+			      uintptr_t pc)
+{
+	struct thread *t = me;
+	bool open = !t->gate || hook_slow(t);
+	if (open)
+		atomic_point(t);
+	a128 old = cas128(p, *expected, v);
+	bool done = old == *expected;
+	if (open && done)
+		log_rmw(t, ORDER(order), pc, (const void *)p, 4, 0, 0);
+	else if (open)
+		log_access(t, LOG_AREAD, ORDER(failure), pc, (const void *)p, 4, false, 0);
+	*expected = old;
+	return done;
+}
+#define EXCHANGE128(name) \
+	EXPORT int __tsan_atomic128_##name(volatile a128 *p, a128 *expected, a128 v, int order, \
+					   int failure); \
+	int __tsan_atomic128_##name(volatile a128 *p, a128 *expected, a128 v, int order, \
+				    int failure) \
+	{ \
+		return exchange_record128(p, expected, v, order, failure, CALLER()); \
+	}
+EXCHANGE128(compare_exchange_strong)
+EXCHANGE128(compare_exchange_weak)
+EXPORT a128 __tsan_atomic128_compare_exchange_val(volatile a128 *p, a128 expected, a128 v,
+						  int order, int failure);
+a128 __tsan_atomic128_compare_exchange_val(volatile a128 *p, a128 expected, a128 v, int order,
+					   int failure)
+{
+	exchange_record128(p, &expected, v, order, failure, CALLER());
+	return expected;
+}
+
+EXPORT void __tsan_atomic_thread_fence(int order);
+void __tsan_atomic_thread_fence(int order)
+{
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	struct thread *t = recording();
+	if (!t || ORDER(order) < 2) /* a relaxed fence does nothing */
+		return;
+	plan_point(t);
+	log_event(t, LOG_FENCE, ORDER(order), CALLER(), 0, 0, 0);
+}
+EXPORT void __tsan_atomic_signal_fence(int order);
+void __tsan_atomic_signal_fence(int order)
+{
+}

@@ -1,0 +1,478 @@
+/*
+ * init.c - the runtime's beginning and end, what a process does as a whole (fork, exec,
+ * exit, signals, loading of libraries), and messages.
+ *
+ * Without HEDDLE_RECORD in the environment the runtime never opens a gate: every hook
+ * returns at once and every interposed function is the real one.
+ */
+#include <fcntl.h>
+#include <glob.h>
+#include <link.h>
+#include <regex.h>
+#include <sched.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include "rt.h"
+
+struct runtime rt;
+extern char **environ;
+
+void rt_say(const char *format, ...)
+{
+	char text[1024];
+	va_list list;
+	va_start(list, format);
+	int n = vsnprintf(text, sizeof(text) - 1, format, list);
+	va_end(list);
+	if (n < 0)
+		return;
+	if (n > (int)sizeof(text) - 2)
+		n = sizeof(text) - 2;
+	text[n++] = '\n';
+	syscall(SYS_write, 2, "heddle: ", 8);
+	syscall(SYS_write, 2, text, n);
+}
+
+void *rt_next(const char *name)
+{
+	struct thread *t = me;
+	uint32_t gate = t->gate;
+	if (t != &nobody)
+		t->gate |= GATE_INSIDE;
+	void *p = dlsym(RTLD_NEXT, name);
+	if (t != &nobody)
+		t->gate = (t->gate & ~GATE_INSIDE) | (gate & GATE_INSIDE);
+	return p;
+}
+
+_Noreturn void rt_die(int signal_number)
+{
+	struct sigaction usual = { .sa_handler = SIG_DFL };
+	int (*real)(int, const struct sigaction *, struct sigaction *) =
+		(int (*)(int, const struct sigaction *, struct sigaction *))rt_next("sigaction");
+	real(signal_number, &usual, NULL);
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, signal_number);
+	syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &set, NULL, 8);
+	for (;;) {
+		syscall(SYS_kill, syscall(SYS_getpid), signal_number);
+		syscall(SYS_kill, syscall(SYS_getpid), SIGKILL);
+	}
+}
+
+void rt_finish(enum log_status status)
+{
+	if (rt.header && rt.header->status == LOG_RUNNING)
+		rt.header->status = status;
+}
+
+/* ---- start ---- */
+
+static void remove_variable(const char *name)
+{
+	size_t n = strlen(name);
+	char **to = environ;
+	for (char **from = environ; *from; from++)
+		if (strncmp(*from, name, n) != 0 || (*from)[n] != '=')
+			*to++ = *from;
+	*to = NULL;
+}
+
+/* The environment as the user gave it, for the program and what it starts. */
+static void restore_environment(void)
+{
+	static char preload[2200], library_path[2200];
+	remove_variable(LOG_ENVIRONMENT);
+	for (char **e = environ; *e; e++) {
+		if (strncmp(*e, "LD_PRELOAD=", 11) == 0 && rt.config.had_preload) {
+			snprintf(preload, sizeof(preload), "LD_PRELOAD=%s", rt.config.preload);
+			*e = preload;
+		}
+		if (strncmp(*e, "LD_LIBRARY_PATH=", 16) == 0 && rt.config.had_library_path) {
+			snprintf(library_path, sizeof(library_path), "LD_LIBRARY_PATH=%s",
+				 rt.config.library_path);
+			*e = library_path;
+		}
+	}
+	if (!rt.config.had_preload)
+		remove_variable("LD_PRELOAD");
+	if (!rt.config.had_library_path)
+		remove_variable("LD_LIBRARY_PATH");
+	remove_variable("GLIBC_TUNABLES");
+}
+
+static cpu_set_t original_affinity;
+
+static void pin(void)
+{
+	if (syscall(SYS_sched_getaffinity, 0, sizeof(original_affinity), &original_affinity) < 0)
+		return;
+	rt.affinity = &original_affinity;
+	unsigned cpu = 0;
+	syscall(SYS_getcpu, &cpu, NULL, NULL);
+	cpu_set_t one;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	syscall(SYS_sched_setaffinity, 0, sizeof(one), &one);
+}
+
+static int config_descriptor(void)
+{
+	const char *text = getenv(LOG_ENVIRONMENT);
+	if (!text)
+		return -1;
+	int fd = 0;
+	while (*text >= '0' && *text <= '9')
+		fd = fd * 10 + (*text++ - '0');
+	if (*text || syscall(SYS_pread64, fd, &rt.config, sizeof(rt.config), 0) !=
+			     (long)sizeof(rt.config))
+		return -1;
+	return rt.config.version == LOG_VERSION ? fd : -1;
+}
+
+static void find_forwarded(void);
+
+__attribute__((constructor(101))) static void begin(void)
+{
+	find_forwarded();
+	strings_init();
+	int fd = config_descriptor();
+	if (fd < 0)
+		return;
+	rt.controlled = rt.config.flags & LOG_CONTROLLED;
+	rt.values = rt.config.flags & LOG_VALUES;
+	rt.replay = rt.config.flags & LOG_REPLAY;
+	rt.random = (rt.config.seed + 1) * 0x9e3779b97f4a7c15ull;
+	if (rt.replay && !replay_load(fd, sizeof(rt.config)))
+		_exit(125);
+	syscall(SYS_close, fd);
+	restore_environment();
+	if (!log_open())
+		_exit(125);
+	for (int i = 0; i < 4; i++)
+		next_random();
+	sched_init();
+	clocks_init();
+	struct thread *t = thread_new(NULL);
+	if (!t)
+		_exit(125);
+	rt.on = true;
+	t->gate = GATE_INSIDE;
+	me = t;
+	log_thread(t);
+	log_modules();
+	thread_begin(t);
+	log_thread(t); /* again, with its stack */
+	if (rt.controlled)
+		pin();
+	t->gate = 0;
+}
+
+__attribute__((destructor(101))) static void end(void)
+{
+	rt_finish(LOG_EXITED);
+}
+
+/* ---- processes ---- */
+
+void rt_child(void)
+{
+	rt.on = false;
+	log_close();
+	me->gate |= GATE_OFF;
+	sched_detach_all();
+}
+
+static pid_t fork_here(uintptr_t pc)
+{
+	struct thread *t = recording();
+	pid_t (*real)(void) = REAL(fork);
+	if (!t)
+		return real();
+	if (t->pending)
+		log_fill(t);
+	log_note("fork", "the child is not recorded");
+	t->gate |= GATE_INSIDE;
+	if (rt.affinity) /* the child is free */
+		syscall(SYS_sched_setaffinity, 0, sizeof(*rt.affinity), rt.affinity);
+	pid_t pid = real();
+	int error = errno;
+	if (pid == 0)
+		rt_child();
+	else if (rt.affinity)
+		pin();
+	t->gate &= ~GATE_INSIDE;
+	errno = error;
+	return pid;
+}
+
+EXPORT pid_t fork(void)
+{
+	return fork_here(CALLER());
+}
+EXPORT pid_t vfork(void) /* a fork: the child must not write to our memory */
+{
+	return fork_here(CALLER());
+}
+
+/* A call that starts another program, which shall not be pinned to one processor. */
+#define UNPINNED(expression) \
+	({ \
+		bool pinned_ = rt.on && rt.affinity; \
+		if (pinned_) \
+			syscall(SYS_sched_setaffinity, 0, sizeof(*rt.affinity), rt.affinity); \
+		int result_ = (expression); \
+		int error_ = errno; \
+		if (pinned_) \
+			pin(); \
+		errno = error_; \
+		result_; \
+	})
+
+EXPORT int posix_spawn(pid_t *restrict pid, const char *restrict path,
+		       const posix_spawn_file_actions_t *actions,
+		       const posix_spawnattr_t *restrict attributes, char *const argv[restrict],
+		       char *const envp[restrict])
+{
+	return UNPINNED(REAL(posix_spawn)(pid, path, actions, attributes, argv, envp));
+}
+EXPORT int posix_spawnp(pid_t *restrict pid, const char *restrict path,
+			const posix_spawn_file_actions_t *actions,
+			const posix_spawnattr_t *restrict attributes,
+			char *const argv[restrict], char *const envp[restrict])
+{
+	return UNPINNED(REAL(posix_spawnp)(pid, path, actions, attributes, argv, envp));
+}
+
+/* exec: the log ends here, unless it fails. */
+static void before_exec(void)
+{
+	struct thread *t = recording();
+	if (t && t->pending)
+		log_fill(t);
+	if (rt.on && rt.header && rt.header->status == LOG_RUNNING)
+		rt.header->status = LOG_EXECED;
+}
+static int after_exec(int status)
+{
+	if (rt.on && rt.header && rt.header->status == LOG_EXECED)
+		rt.header->status = LOG_RUNNING;
+	return status;
+}
+EXPORT int execve(const char *path, char *const argv[], char *const envp[])
+{
+	before_exec();
+	return after_exec(UNPINNED(REAL(execve)(path, argv, envp)));
+}
+EXPORT int execvp(const char *file, char *const argv[])
+{
+	before_exec();
+	return after_exec(UNPINNED(REAL(execvp)(file, argv)));
+}
+EXPORT int execv(const char *path, char *const argv[])
+{
+	before_exec();
+	return after_exec(UNPINNED(REAL(execv)(path, argv)));
+}
+EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
+{
+	before_exec();
+	return after_exec(UNPINNED(REAL(execvpe)(file, argv, envp)));
+}
+
+/* _exit and abort come past no destructor. */
+EXPORT void _exit(int status)
+{
+	struct thread *t = me;
+	if (t != &nobody && t->pending && rt.on)
+		log_fill(t);
+	rt_finish(LOG_EXITED);
+	for (;;)
+		syscall(SYS_exit_group, status);
+}
+EXPORT void _Exit(int status)
+{
+	_exit(status);
+}
+
+/* ---- signals ---- */
+
+static struct sigaction handlers[65];
+
+/* The program's handler, with our hooks open only where they can be: not when the signal
+ * came while this thread was inside the runtime or without the token. */
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+	struct thread *t = me;
+	struct sigaction *a = &handlers[number];
+	int error = errno;
+	uint32_t gate = t->gate;
+	uint64_t *pending = t->pending;
+	uintptr_t at = ((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+	bool ours = at >= rt.own_low && at < rt.own_high;
+	bool fatal = number == SIGSEGV || number == SIGBUS || number == SIGFPE ||
+		     number == SIGILL || number == SIGABRT;
+	if (t != &nobody) {
+		if (fatal)
+			t->pending = NULL; /* its address may be what the fault is about */
+		if (ours || !fatal)
+			t->gate |= GATE_INSIDE;
+	}
+	if (a->sa_flags & SA_RESETHAND)
+		a->sa_handler = SIG_DFL;
+	if (handlers[number].sa_flags & SA_SIGINFO)
+		a->sa_sigaction(number, info, context);
+	else if (a->sa_handler != SIG_DFL && a->sa_handler != SIG_IGN)
+		a->sa_handler(number);
+	if (t != &nobody) {
+		t->gate = (t->gate & ~GATE_INSIDE) | (gate & GATE_INSIDE);
+		if (!fatal)
+			t->pending = pending;
+	}
+	errno = error;
+}
+
+static bool asynchronous(int number)
+{
+	return number != SIGSEGV && number != SIGBUS && number != SIGFPE && number != SIGILL &&
+	       number != SIGABRT && number != SIGTRAP && number != SIGSYS && number != SIGPIPE;
+}
+
+EXPORT int sigaction(int number, const struct sigaction *restrict action,
+		     struct sigaction *restrict old)
+{
+	if (!rt.on || number < 1 || number > 64)
+		return REAL(sigaction)(number, action, old);
+	struct sigaction before = handlers[number], wrapped, was;
+	if (action && action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN) {
+		handlers[number] = *action;
+		wrapped = *action;
+		wrapped.sa_sigaction = on_signal;
+		wrapped.sa_flags |= SA_SIGINFO;
+		if (asynchronous(number))
+			rt.async_handlers = true;
+	} else if (action) {
+		handlers[number] = *action;
+		wrapped = *action;
+	}
+	int status = REAL(sigaction)(number, action ? &wrapped : NULL, &was);
+	if (status == 0 && old) {
+		*old = was;
+		if (was.sa_flags & SA_SIGINFO && was.sa_sigaction == on_signal) {
+			*old = before;
+		}
+	}
+	if (status)
+		handlers[number] = before;
+	return status;
+}
+EXPORT sighandler_t signal(int number, sighandler_t handler)
+{
+	if (!rt.on)
+		return REAL(signal)(number, handler);
+	struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESTART }, old;
+	if (sigaction(number, &action, &old) != 0)
+		return SIG_ERR;
+	return old.sa_handler;
+}
+
+/* ---- processors: the program must not notice that it is pinned ---- */
+
+EXPORT int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
+{
+	if (rt.on && rt.affinity) {
+		memset(set, 0, size);
+		memmove(set, rt.affinity, size < sizeof(*rt.affinity) ? size : sizeof(*rt.affinity));
+		return 0;
+	}
+	return REAL(sched_getaffinity)(pid, size, set);
+}
+EXPORT int pthread_getaffinity_np(pthread_t thread, size_t size, cpu_set_t *set)
+{
+	if (rt.on && rt.affinity)
+		return sched_getaffinity(0, size, set);
+	return REAL(pthread_getaffinity_np)(thread, size, set);
+}
+EXPORT int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set)
+{
+	return rt.on && rt.affinity ? 0 : REAL(sched_setaffinity)(pid, size, set);
+}
+EXPORT int pthread_setaffinity_np(pthread_t thread, size_t size, const cpu_set_t *set)
+{
+	return rt.on && rt.affinity ? 0 : REAL(pthread_setaffinity_np)(thread, size, set);
+}
+static int processors(void)
+{
+	return rt.on && rt.affinity ? CPU_COUNT(rt.affinity) : 0;
+}
+EXPORT int get_nprocs(void)
+{
+	int n = processors();
+	return n ? n : REAL(get_nprocs)();
+}
+EXPORT long sysconf(int name)
+{
+	int n = name == _SC_NPROCESSORS_ONLN ? processors() : 0;
+	return n ? n : REAL(sysconf)(name);
+}
+
+/* ---- libraries that come later ---- */
+
+EXPORT void *dlopen(const char *file, int mode)
+{
+	struct thread *t = recording();
+	if (!t)
+		return REAL(dlopen)(file, mode);
+	void *library = REAL(dlopen)(file, mode); /* its constructors are the program's */
+	if (library && !me->gate) {
+		t->gate |= GATE_INSIDE;
+		log_modules();
+		t->gate &= ~GATE_INSIDE;
+	}
+	return library;
+}
+EXPORT int dlclose(void *library)
+{
+	return REAL(dlclose)(library);
+}
+
+/*
+ * Functions that the C library has in several versions and libtsan exports without one: a
+ * program linked to libtsan has an unversioned reference, which the loader would bind to
+ * the oldest.  Each passes on to the newest.
+ */
+#define FORWARD(name) \
+	static void *next_##name __attribute__((used)); \
+	__asm__(".pushsection .text\n.globl " #name "\n.type " #name ", @function\n" #name \
+		":\n\tjmp *next_" #name "(%rip)\n.size " #name ", .-" #name "\n.popsection\n");
+#define FORWARDED(F) \
+	F(clock_getcpuclockid) F(clock_getres) F(clock_settime) F(fmemopen) F(glob) F(glob64) \
+	F(pthread_attr_getaffinity_np) F(pthread_attr_getguardsize) F(pthread_attr_getstack) \
+	F(pthread_attr_getstacksize) F(pthread_barrierattr_getpshared) \
+	F(pthread_condattr_getclock) F(pthread_condattr_getpshared) F(pthread_getcpuclockid) \
+	F(pthread_getname_np) F(pthread_mutexattr_getprioceiling) \
+	F(pthread_mutexattr_getprotocol) F(pthread_mutexattr_getpshared) \
+	F(pthread_mutexattr_getrobust) F(pthread_mutexattr_gettype) F(pthread_rwlock_init) \
+	F(pthread_rwlockattr_getkind_np) F(pthread_rwlockattr_getpshared) F(pthread_sigmask) \
+	F(pthread_spin_init) F(realpath) F(regexec) F(sem_getvalue) F(sem_unlink)
+FORWARDED(FORWARD)
+
+/* By the first constructor, before anybody else's may call one of them. */
+static void find_forwarded(void)
+{
+#define FIND(name) next_##name = dlsym(RTLD_NEXT, #name);
+	FORWARDED(FIND)
+}
+
+/* The stub of `heddle cc` looks for this name. */
+EXPORT extern const char heddle_runtime[];
+const char heddle_runtime[] = "heddle record";

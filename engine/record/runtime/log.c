@@ -1,0 +1,519 @@
+/*
+ * log.c - writes the recording log (layout.h): chunks mapped from a file that is opened,
+ * grown, mapped and closed again for each, so that the program's descriptors are its own.
+ *
+ * Knows nothing of scheduling or of what is interposed.
+ */
+#include <fcntl.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "rt.h"
+
+/* Raw calls: the C library's are interposed. */
+static long sys(long number, long a, long b, long c, long d, long e, long f)
+{
+	long result;
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return result;
+}
+
+/* The runtime's mappings lie in a place of their own, so that those of the program do not
+ * depend on how much has been recorded. */
+#define LOG_PLACE 0x10000000000ull /* 1 TiB: below every address the kernel gives out */
+static uintptr_t log_place = LOG_PLACE;
+
+static uint64_t next_sequence;
+static volatile int chunk_lock;
+
+static void lock_chunks(void)
+{
+	while (__atomic_exchange_n(&chunk_lock, 1, __ATOMIC_ACQUIRE))
+		futex_wait(&chunk_lock, 1, 1000000);
+}
+
+static void unlock_chunks(void)
+{
+	__atomic_store_n(&chunk_lock, 0, __ATOMIC_RELEASE);
+	futex_wake(&chunk_lock, 1);
+}
+
+void *rt_pages(size_t bytes)
+{
+	bytes = (bytes + 4095) & ~4095ul;
+	uintptr_t at = __atomic_fetch_add(&log_place, bytes + 4096, __ATOMIC_RELAXED);
+	long p = sys(SYS_mmap, at, bytes, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+	if (p < 0)
+		p = sys(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	return p < 0 ? NULL : (void *)p;
+}
+
+static void *map_file(uint64_t offset, size_t bytes, int *error)
+{
+	long fd = sys(SYS_openat, AT_FDCWD, (long)rt.config.log, O_RDWR | O_CLOEXEC, 0, 0, 0);
+	if (fd < 0) {
+		*error = -fd;
+		return NULL;
+	}
+	long result = sys(SYS_fallocate, fd, 0, offset, bytes, 0, 0);
+	if (result == -EOPNOTSUPP || result == -ENOSYS) { /* some file systems: write zeros */
+		static const char zeros[65536];
+		result = 0;
+		for (size_t done = 0; done < bytes && result >= 0;) {
+			size_t part = bytes - done < sizeof(zeros) ? bytes - done : sizeof(zeros);
+			result = sys(SYS_pwrite64, fd, (long)zeros, part, offset + done, 0, 0);
+			if (result > 0)
+				done += result;
+		}
+		if (result > 0)
+			result = 0;
+	}
+	long p = result;
+	if (result == 0) {
+		uintptr_t at = __atomic_fetch_add(&log_place, bytes + 4096, __ATOMIC_RELAXED);
+		p = sys(SYS_mmap, at, bytes, PROT_READ | PROT_WRITE,
+			MAP_SHARED | MAP_POPULATE | MAP_FIXED_NOREPLACE, fd, offset);
+		if (p < 0)
+			p = sys(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE,
+				MAP_SHARED | MAP_POPULATE, fd, offset);
+	}
+	sys(SYS_close, fd, 0, 0, 0, 0, 0);
+	if (p < 0) {
+		*error = -p;
+		return NULL;
+	}
+	return (void *)p;
+}
+
+bool log_open(void)
+{
+	int error = 0;
+	rt.header = map_file(0, LOG_HEADER, &error);
+	if (!rt.header) {
+		rt_say("cannot write the recording %s: %s", rt.config.log, strerror(error));
+		return false;
+	}
+	memcpy(rt.header->magic, LOG_MAGIC, 8);
+	rt.header->version = LOG_VERSION;
+	rt.header->chunk_size = LOG_CHUNK;
+	rt.header->flags = rt.config.flags;
+	rt.header->status = LOG_RUNNING;
+	rt.header->pid = getpid();
+	rt.stream.thread = LOG_ALL_THREADS;
+	rt.stream.last = LOG_ALL_THREADS;
+	return true;
+}
+
+/* No more room on the disk, or enough: recording ends, the program goes on. */
+static void log_stop(enum log_status status, int error)
+{
+	if (rt.full)
+		return;
+	rt.full = true;
+	rt.header->status = status;
+	rt.header->error = error;
+}
+
+void log_more(struct stream *s, unsigned words)
+{
+	static uint64_t scratch[8192]; /* where records go when nothing more can be kept */
+	lock_chunks();
+	void *old = s->chunk;
+	uint64_t limit = rt.config.max_bytes;
+	uint64_t slots = rt.config.keep_bytes / LOG_CHUNK;
+	uint64_t slot = next_sequence;
+	if (slots) {
+		if (slots < 2)
+			slots = 2;
+		/* Slot 0 holds what every reader needs: threads and modules of the start. */
+		slot = slot <= slots ? slot : 1 + (slot - 1) % slots;
+	}
+	int error = 0;
+	void *chunk = NULL;
+	if (!rt.full && limit && (next_sequence + 1) * LOG_CHUNK > limit)
+		log_stop(LOG_LIMIT, 0);
+	if (!rt.full) {
+		chunk = map_file(LOG_HEADER + slot * LOG_CHUNK, LOG_CHUNK, &error);
+		if (!chunk)
+			log_stop(LOG_FULL, error);
+	}
+	if (chunk) {
+		struct log_chunk *head = chunk;
+		if (slot != next_sequence) {
+			memset(chunk, 0, LOG_CHUNK);
+			rt.header->first_kept = next_sequence - slots + 1;
+		}
+		head->thread = s->thread;
+		head->sequence = next_sequence++;
+		rt.header->chunks = next_sequence;
+		BARRIER();
+		head->magic = LOG_CHUNK_MAGIC;
+		s->chunk = chunk;
+		s->next = (uint64_t *)(head + 1);
+		/* One word stays free, so that a full chunk ends in a tag 0. */
+		s->end = (uint64_t *)((char *)chunk + LOG_CHUNK) - 4;
+		if (old)
+			sys(SYS_munmap, (long)old, LOG_CHUNK, 0, 0, 0, 0);
+		if (s->thread == LOG_ALL_THREADS && s->last != LOG_ALL_THREADS) {
+			*s->next++ = log_word(LOG_SWITCH, 0, s->last);
+		}
+	} else {
+		s->next = scratch;
+		s->end = scratch + 8192 - 64;
+		s->chunk = NULL;
+		if (old)
+			sys(SYS_munmap, (long)old, LOG_CHUNK, 0, 0, 0, 0);
+	}
+	unlock_chunks();
+}
+
+void log_close(void)
+{
+	if (rt.header)
+		sys(SYS_munmap, (long)rt.header, LOG_HEADER, 0, 0, 0, 0);
+	rt.header = NULL;
+	if (rt.stream.chunk)
+		sys(SYS_munmap, (long)rt.stream.chunk, LOG_CHUNK, 0, 0, 0, 0);
+	rt.stream.chunk = NULL;
+}
+
+void log_switch(struct thread *t)
+{
+	struct stream *s = t->stream;
+	uint64_t *w = log_room(s, 1);
+	s->last = t->id;
+	if (s->thread == LOG_ALL_THREADS) {
+		w = s->next;
+		w[0] = log_word(LOG_SWITCH, 0, t->id);
+		s->next = w + 1;
+	}
+}
+
+/* Bring the log's idea of t's call stack up to date: see struct thread. */
+void log_frames(struct thread *t)
+{
+	struct stream *s = t->stream;
+	t->dirty = 0;
+	uint32_t low = t->low < t->depth ? t->low : t->depth;
+	if (low < t->emitted) {
+		uint64_t *w = log_room(s, 1);
+		w[0] = log_word(LOG_LEAVE, 0, t->emitted - low);
+		s->next = w + 1;
+		t->emitted = low;
+	}
+	uint32_t depth = t->depth < MAX_FRAMES ? t->depth : MAX_FRAMES;
+	while (t->emitted < depth) {
+		struct frame *f = &t->frames[t->emitted++];
+		uint64_t *w = log_room(s, 2);
+		w[1] = f->function;
+		BARRIER();
+		w[0] = log_word(LOG_ENTER, 0, f->call & LOG_ADDRESS_MASK);
+		s->next = w + 2;
+	}
+	t->low = t->emitted;
+}
+
+static uint64_t peek(uintptr_t address, unsigned code)
+{
+	switch (code) {
+	case 0:
+		return *(const volatile uint8_t *)address;
+	case 1:
+		return *(const volatile uint16_t *)address;
+	case 2:
+		return *(const volatile uint32_t *)address;
+	default:
+		return *(const volatile uint64_t *)address;
+	}
+}
+
+/* Give the access at `w`, which must be the stream's last record, its value. */
+static void set_value(struct stream *s, uint64_t *w, uint64_t value)
+{
+	if (value < LOG_SMALL_LIMIT) {
+		w[1] |= value << LOG_SMALL_SHIFT;
+		BARRIER();
+		w[0] |= (uint64_t)LOG_SMALL << 8;
+	} else {
+		w[0] |= (uint64_t)LOG_VALUE << 8;
+		BARRIER();
+		w[2] = value;
+		s->next = w + 3;
+	}
+}
+
+void log_fill(struct thread *t)
+{
+	uint64_t *w = t->pending;
+	t->pending = NULL;
+	if (w + 2 == t->stream->next) /* else something came between, which is a bug */
+		set_value(t->stream, w, peek(t->pending_address, t->pending_code));
+}
+
+static void ticket(struct thread *t)
+{
+	uint64_t *w = log_room(t->stream, 1);
+	w[0] = log_word(LOG_TICKET, 0, __atomic_add_fetch(&rt.ticket, 1, __ATOMIC_SEQ_CST));
+	t->stream->next = w + 1;
+}
+
+ALWAYS_INLINE void count_event(struct thread *t, enum log_tag tag, uintptr_t pc)
+{
+	t->ordinal++;
+	if (unlikely(rt.replay))
+		replay_event(t, tag, pc);
+}
+
+void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
+		const void *p, unsigned code, bool known, uint64_t value)
+{
+	struct stream *s = t->stream;
+	log_before(t);
+	if (unlikely(tag >= LOG_AREAD) && !rt.controlled)
+		ticket(t);
+	uint64_t *w = log_room(s, 3);
+	w[1] = ((uintptr_t)p & LOG_ADDRESS_MASK) | (uint64_t)code << LOG_SIZE_SHIFT;
+	BARRIER();
+	w[0] = log_word(tag, flags, pc);
+	s->next = w + 2;
+	if (code < 4 && rt.values) {
+		if (known) {
+			set_value(s, w, value);
+		} else if (tag == LOG_READ) {
+			set_value(s, w, peek((uintptr_t)p, code));
+		} else {
+			t->pending = w;
+			t->pending_address = (uintptr_t)p;
+			t->pending_code = code;
+		}
+	}
+	count_event(t, tag, pc);
+}
+
+void log_rmw(struct thread *t, unsigned flags, uintptr_t pc, const void *p, unsigned code,
+	     uint64_t old, uint64_t new_value)
+{
+	struct stream *s = t->stream;
+	log_before(t);
+	if (!rt.controlled)
+		ticket(t);
+	uint64_t *w = log_room(s, 4);
+	w[1] = ((uintptr_t)p & LOG_ADDRESS_MASK) | (uint64_t)code << LOG_SIZE_SHIFT;
+	w[2] = old;
+	w[3] = new_value;
+	BARRIER();
+	w[0] = log_word(LOG_RMW, flags | (code < 4 ? LOG_VALUE : 0), pc);
+	s->next = w + 4;
+	count_event(t, LOG_RMW, pc);
+}
+
+void log_range(struct thread *t, enum log_tag tag, uintptr_t pc, const void *p, size_t size)
+{
+	if (size == 0)
+		return;
+	plan_point(t);
+	struct stream *s = t->stream;
+	log_before(t);
+	uint64_t *w = log_room(s, 3);
+	w[1] = ((uintptr_t)p & LOG_ADDRESS_MASK) | (uint64_t)LOG_RANGE << LOG_SIZE_SHIFT;
+	w[2] = size;
+	BARRIER();
+	w[0] = log_word(tag, 0, pc);
+	s->next = w + 3;
+	count_event(t, tag, pc);
+}
+
+void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc, uint64_t a,
+	       uint64_t b, unsigned words)
+{
+	struct stream *s = t->stream;
+	log_before(t);
+	if (!rt.controlled)
+		ticket(t);
+	uint64_t *w = log_room(s, 3);
+	w[1] = a;
+	w[2] = b;
+	BARRIER();
+	w[0] = log_word(tag, flags, pc);
+	s->next = w + 1 + words;
+	if (tag != LOG_SEMAPHORE)
+		count_event(t, tag, pc);
+}
+
+void log_blob(struct thread *t, enum log_tag tag, uint64_t pc, const uint64_t *words,
+	      unsigned count, const void *bytes, uint64_t length)
+{
+	struct stream *s = t->stream;
+	if (t->pending)
+		log_fill(t);
+	if (s->last != t->id)
+		log_switch(t);
+	unsigned total = 2 + count + (length + 7) / 8;
+	if (total > LOG_CHUNK / 16)
+		return;
+	uint64_t *w = log_room(s, total);
+	for (unsigned i = 0; i < count; i++)
+		w[1 + i] = words[i];
+	w[1 + count] = length;
+	char *to = (char *)(w + 2 + count);
+	for (uint64_t i = 0; i < length; i++)
+		to[i] = ((const char *)bytes)[i];
+	BARRIER();
+	w[0] = log_word(tag, 0, pc);
+	s->next = w + total;
+}
+
+void log_note(const char *key, const char *value)
+{
+	char text[1024];
+	size_t k = strnlen(key, 200), v = strnlen(value, 800);
+	for (size_t i = 0; i < k; i++)
+		text[i] = key[i];
+	text[k] = 0;
+	for (size_t i = 0; i < v; i++)
+		text[k + 1 + i] = value[i];
+	if (me->stream)
+		log_blob(me, LOG_NOTE, 0, NULL, 0, text, k + 1 + v);
+}
+
+void log_clock(struct thread *t, clockid_t clock, const struct timespec *time)
+{
+	struct stream *s = t->stream;
+	if (t->pending)
+		log_fill(t);
+	if (s->last != t->id)
+		log_switch(t);
+	uint64_t *w = log_room(s, 3);
+	w[1] = time->tv_sec;
+	w[2] = time->tv_nsec;
+	BARRIER();
+	w[0] = log_word(LOG_CLOCK, clock, 0);
+	s->next = w + 3;
+}
+
+void log_thread(struct thread *t)
+{
+	struct stream *s = t->stream;
+	if (!s->next)
+		log_more(s, 4);
+	uint64_t *w = log_room(s, 4);
+	w[1] = t->parent;
+	w[2] = t->stack_low;
+	w[3] = t->stack_high;
+	BARRIER();
+	w[0] = log_word(LOG_THREAD, 0, t->id);
+	s->next = w + 4;
+}
+
+/* ---- modules: every mapped executable and library, once ---- */
+
+#define MAX_MODULES 4096
+static struct {
+	uintptr_t bias, low;
+} modules[MAX_MODULES];
+static unsigned module_count;
+
+static unsigned hex_build_id(const struct dl_phdr_info *info, char *out, unsigned room)
+{
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+		if (ph->p_type != PT_NOTE)
+			continue;
+		const char *p = (const char *)(info->dlpi_addr + ph->p_vaddr);
+		const char *end = p + ph->p_memsz;
+		while (p + sizeof(ElfW(Nhdr)) <= end) {
+			const ElfW(Nhdr) *note = (const ElfW(Nhdr) *)p;
+			const char *name = p + sizeof(*note);
+			const unsigned char *desc =
+				(const unsigned char *)name + ((note->n_namesz + 3) & ~3u);
+			if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 &&
+			    name[0] == 'G' && note->n_descsz * 2 <= room) {
+				for (unsigned k = 0; k < note->n_descsz; k++) {
+					out[2 * k] = "0123456789abcdef"[desc[k] >> 4];
+					out[2 * k + 1] = "0123456789abcdef"[desc[k] & 15];
+				}
+				return note->n_descsz * 2;
+			}
+			p = (const char *)desc + ((note->n_descsz + 3) & ~3u);
+		}
+	}
+	return 0;
+}
+
+static int one_module(struct dl_phdr_info *info, size_t size, void *context)
+{
+	uintptr_t low = UINTPTR_MAX, high = 0;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+		if (ph->p_type != PT_LOAD)
+			continue;
+		uintptr_t from = info->dlpi_addr + ph->p_vaddr, to = from + ph->p_memsz;
+		if (from < low)
+			low = from;
+		if (to > high)
+			high = to;
+	}
+	if (high == 0)
+		return 0;
+	if ((uintptr_t)one_module >= low && (uintptr_t)one_module < high) {
+		rt.own_low = low;
+		rt.own_high = high;
+		return 0; /* the runtime is no part of the program */
+	}
+	for (unsigned i = 0; i < module_count; i++)
+		if (modules[i].bias == info->dlpi_addr && modules[i].low == low)
+			return 0;
+	if (module_count == MAX_MODULES)
+		return 0;
+	char text[4096 + 80];
+	const char *name = info->dlpi_name;
+	char exe[4096];
+	if (!name || !name[0]) {
+		long n = module_count == 0 ? sys(SYS_readlink, (long)"/proc/self/exe",
+						 (long)exe, sizeof(exe) - 1, 0, 0, 0) :
+					     0;
+		if (n <= 0)
+			return 0; /* the vdso */
+		exe[n] = 0;
+		name = exe;
+	}
+	if (strncmp(name, "linux-vdso", 10) == 0)
+		return 0;
+	const char *last = strrchr(name, '/');
+	last = last ? last + 1 : name;
+	if (strncmp(last, "libc.so", 7) == 0 || strncmp(last, "libc-2", 6) == 0) {
+		rt.libc_low = low;
+		rt.libc_high = high;
+	} else if (strncmp(last, "ld-linux", 8) == 0 || strncmp(last, "ld-2", 4) == 0) {
+		rt.ld_low = low;
+		rt.ld_high = high;
+	}
+	modules[module_count].bias = info->dlpi_addr;
+	modules[module_count++].low = low;
+	size_t n = strnlen(name, 4000);
+	for (size_t i = 0; i < n; i++)
+		text[i] = name[i];
+	text[n] = 0;
+	unsigned id = hex_build_id(info, text + n + 1, 64);
+	log_blob(me, LOG_MODULE, 0, (uint64_t[]){ info->dlpi_addr, low, high }, 3, text,
+		 n + 1 + id);
+	return 0;
+}
+
+void log_modules(void)
+{
+	dl_iterate_phdr(one_module, NULL);
+}

@@ -1,0 +1,246 @@
+/*
+ * memory.c - the heap: malloc and its kin, C++ new and delete, anonymous mappings.
+ *
+ * Calls from inside the C library are not recorded: whose turn it is to allocate stdio's
+ * buffer depends on the schedule and is no business of the user's.  No scheduling point
+ * here, for libraries call these with their own locks held.
+ */
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "rt.h"
+
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t count, size_t size);
+extern void *__libc_realloc(void *p, size_t size);
+extern void *__libc_memalign(size_t alignment, size_t size);
+extern void __libc_free(void *p);
+
+static void *allocated(void *p, size_t size, uintptr_t pc)
+{
+	struct thread *t = me;
+	if (p && !t->gate && !in_libc(pc)) {
+		int error = errno;
+		plan_point(t);
+		log_event(t, LOG_ALLOC, 0, pc, (uintptr_t)p, size, 2);
+		errno = error;
+	}
+	return p;
+}
+
+static void freed(void *p, uintptr_t pc)
+{
+	struct thread *t = me;
+	if (p && (!t->gate || (t->gate == GATE_STOLEN && hook_slow(t))) && !in_libc(pc)) {
+		plan_point(t);
+		log_event(t, LOG_FREE, 0, pc, (uintptr_t)p, 0, 1);
+	} else if (p && t->pending) {
+		log_fill(t);
+	}
+}
+
+/* A thief of the token must not find us in the allocator. */
+static void settle(void)
+{
+	struct thread *t = me;
+	if (unlikely(t->gate == GATE_STOLEN))
+		hook_slow(t);
+}
+
+EXPORT void *malloc(size_t size)
+{
+	settle();
+	return allocated(__libc_malloc(size), size, CALLER());
+}
+EXPORT void *calloc(size_t count, size_t size)
+{
+	settle();
+	return allocated(__libc_calloc(count, size), count * size, CALLER());
+}
+EXPORT void free(void *p)
+{
+	freed(p, CALLER());
+	__libc_free(p);
+}
+EXPORT void cfree(void *p);
+void cfree(void *p)
+{
+	freed(p, CALLER());
+	__libc_free(p);
+}
+
+static void *reallocate(void *p, size_t size, uintptr_t pc)
+{
+	settle();
+	if (!p)
+		return allocated(__libc_malloc(size), size, pc);
+	struct thread *t = me;
+	if (t->gate || in_libc(pc))
+		return __libc_realloc(p, size);
+	if (size == 0) {
+		freed(p, pc);
+		return __libc_realloc(p, size);
+	}
+	/* Always a new block with a new life, so that an old pointer is seen to be stale; the
+	 * old contents are read and written like memcpy's. */
+	size_t old = malloc_usable_size(p);
+	size_t copied = old < size ? old : size;
+	void *q = __libc_malloc(size);
+	if (!q)
+		return NULL;
+	log_range(t, LOG_READ, pc, p, copied);
+	allocated(q, size, pc);
+	memcpy(q, p, copied);
+	log_range(t, LOG_WRITE, pc, q, copied);
+	freed(p, pc);
+	__libc_free(p);
+	return q;
+}
+EXPORT void *realloc(void *p, size_t size)
+{
+	return reallocate(p, size, CALLER());
+}
+EXPORT void *reallocarray(void *p, size_t count, size_t size)
+{
+	size_t total;
+	if (__builtin_mul_overflow(count, size, &total)) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	return reallocate(p, total, CALLER());
+}
+EXPORT void *memalign(size_t alignment, size_t size)
+{
+	settle();
+	return allocated(__libc_memalign(alignment, size), size, CALLER());
+}
+EXPORT void *aligned_alloc(size_t alignment, size_t size)
+{
+	settle();
+	return allocated(__libc_memalign(alignment, size), size, CALLER());
+}
+EXPORT int posix_memalign(void **out, size_t alignment, size_t size)
+{
+	if (alignment % sizeof(void *) || alignment & (alignment - 1) || alignment == 0)
+		return EINVAL;
+	settle();
+	void *p = __libc_memalign(alignment, size);
+	if (!p)
+		return ENOMEM;
+	*out = allocated(p, size, CALLER());
+	return 0;
+}
+EXPORT void *valloc(size_t size)
+{
+	settle();
+	return allocated(__libc_memalign(4096, size), size, CALLER());
+}
+EXPORT void *pvalloc(size_t size)
+{
+	settle();
+	size = (size + 4095) & ~4095ul;
+	return allocated(__libc_memalign(4096, size), size, CALLER());
+}
+
+/* ---- C++: the mangled names; the real ones throw, and only they are asked to ---- */
+
+static void *new_failed(const char *name, size_t size)
+{
+	void *(*real)(size_t) = (void *(*)(size_t))rt_next(name);
+	return real ? real(size) : NULL;
+}
+
+#define NEW(name, failed) \
+	EXPORT void *name(size_t size); \
+	void *name(size_t size) \
+	{ \
+		settle(); \
+		void *p = __libc_malloc(size ? size : 1); \
+		if (!p) \
+			return failed; \
+		return allocated(p, size, CALLER()); \
+	}
+NEW(_Znwm, new_failed("_Znwm", size))
+NEW(_Znam, new_failed("_Znam", size))
+#define NEW_NOTHROW(name) \
+	EXPORT void *name(size_t size, const void *nothrow); \
+	void *name(size_t size, const void *nothrow) \
+	{ \
+		settle(); \
+		return allocated(__libc_malloc(size ? size : 1), size, CALLER()); \
+	}
+NEW_NOTHROW(_ZnwmRKSt9nothrow_t)
+NEW_NOTHROW(_ZnamRKSt9nothrow_t)
+#define NEW_ALIGNED(name) \
+	EXPORT void *name(size_t size, size_t alignment); \
+	void *name(size_t size, size_t alignment) \
+	{ \
+		settle(); \
+		void *p = __libc_memalign(alignment, size ? size : 1); \
+		if (!p) \
+			return new_failed("_Znwm", size); \
+		return allocated(p, size, CALLER()); \
+	}
+NEW_ALIGNED(_ZnwmSt11align_val_t)
+NEW_ALIGNED(_ZnamSt11align_val_t)
+#define NEW_ALIGNED_NOTHROW(name) \
+	EXPORT void *name(size_t size, size_t alignment, const void *nothrow); \
+	void *name(size_t size, size_t alignment, const void *nothrow) \
+	{ \
+		settle(); \
+		return allocated(__libc_memalign(alignment, size ? size : 1), size, CALLER()); \
+	}
+NEW_ALIGNED_NOTHROW(_ZnwmSt11align_val_tRKSt9nothrow_t)
+NEW_ALIGNED_NOTHROW(_ZnamSt11align_val_tRKSt9nothrow_t)
+
+#define DELETE(name, ...) \
+	EXPORT void name(void *p, ##__VA_ARGS__); \
+	void name(void *p, ##__VA_ARGS__) \
+	{ \
+		freed(p, CALLER()); \
+		__libc_free(p); \
+	}
+DELETE(_ZdlPv)
+DELETE(_ZdaPv)
+DELETE(_ZdlPvm, size_t size)
+DELETE(_ZdaPvm, size_t size)
+DELETE(_ZdlPvRKSt9nothrow_t, const void *nothrow)
+DELETE(_ZdaPvRKSt9nothrow_t, const void *nothrow)
+DELETE(_ZdlPvSt11align_val_t, size_t alignment)
+DELETE(_ZdaPvSt11align_val_t, size_t alignment)
+DELETE(_ZdlPvmSt11align_val_t, size_t size, size_t alignment)
+DELETE(_ZdaPvmSt11align_val_t, size_t size, size_t alignment)
+DELETE(_ZdlPvSt11align_val_tRKSt9nothrow_t, size_t alignment, const void *nothrow)
+DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t, size_t alignment, const void *nothrow)
+
+/* ---- mappings ---- */
+
+EXPORT void *mmap(void *hint, size_t size, int protection, int flags, int fd, off_t offset)
+{
+	struct thread *t = recording();
+	if (t && t->pending)
+		log_fill(t);
+	void *p = REAL(mmap)(hint, size, protection, flags, fd, offset);
+	if (t && p != MAP_FAILED && flags & MAP_ANONYMOUS && protection & PROT_WRITE &&
+	    !(flags & MAP_FIXED) && !in_libc(CALLER()))
+		allocated(p, size, CALLER());
+	return p;
+}
+EXPORT void *mmap64(void *hint, size_t size, int protection, int flags, int fd, off_t offset)
+	__attribute__((alias("mmap")));
+EXPORT int munmap(void *p, size_t size)
+{
+	struct thread *t = recording();
+	if (t && t->pending)
+		log_fill(t);
+	return REAL(munmap)(p, size);
+}
+EXPORT int mprotect(void *p, size_t size, int protection)
+{
+	struct thread *t = recording();
+	if (t && t->pending)
+		log_fill(t);
+	return REAL(mprotect)(p, size, protection);
+}

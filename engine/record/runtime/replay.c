@@ -1,0 +1,265 @@
+/*
+ * replay.c - follows a plan: the events of a witness, in its order, then holds the two
+ * threads of the pair before their accesses.
+ *
+ * A thread is known by its place among its parent's children and an event by its number
+ * in its thread, so that addresses need not be the same.  The plan's code addresses tell
+ * a divergence at the first event that differs.
+ */
+#include <sys/mman.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "rt.h"
+
+static struct log_step *steps;
+static struct log_thread *threads;
+static struct log_answer *answers;
+static uint32_t *answer_start;	/* by thread: index into answers */
+static uint32_t position;
+static uint32_t *next_of; /* by step: the thread's next step; for replay_turn */
+static uint32_t *first_of; /* by thread: its next step in the plan */
+static enum { FOLLOWING, GATHERING, HOLDING, FIRST, SECOND, OVER } phase;
+static bool arrived[2];
+
+static void *read_all(int fd, uint64_t *offset, uint64_t bytes)
+{
+	char *p = rt_pages(bytes + 8);
+	if (!p)
+		return NULL;
+	for (uint64_t done = 0; done < bytes;) {
+		long n = syscall(SYS_pread64, fd, p + done, bytes - done, *offset + done);
+		if (n <= 0)
+			return NULL;
+		done += n;
+	}
+	*offset += bytes;
+	return p;
+}
+
+bool replay_load(int fd, uint64_t offset)
+{
+	struct log_config *c = &rt.config;
+	steps = read_all(fd, &offset, c->plan_length * sizeof(*steps));
+	threads = read_all(fd, &offset, c->thread_count * sizeof(*threads));
+	answers = read_all(fd, &offset, c->answer_count * sizeof(*answers));
+	next_of = rt_pages((c->plan_length + 1) * sizeof(*next_of));
+	first_of = rt_pages((c->thread_count + 1) * sizeof(*first_of));
+	answer_start = rt_pages((c->thread_count + 2) * sizeof(*answer_start));
+	if (!steps || !threads || !answers || !next_of || !first_of || !answer_start)
+		return false;
+	for (uint32_t i = 0; i < c->thread_count; i++)
+		first_of[i] = UINT32_MAX;
+	for (uint32_t i = c->plan_length; i-- > 0;) {
+		next_of[i] = first_of[steps[i].thread];
+		first_of[steps[i].thread] = i;
+	}
+	/* answers are sorted by thread */
+	uint32_t k = 0;
+	for (uint32_t i = 0; i <= c->thread_count; i++) {
+		while (k < c->answer_count && answers[k].thread < i)
+			k++;
+		answer_start[i] = k;
+	}
+	return true;
+}
+
+uint32_t replay_child(uint32_t parent, uint32_t ordinal)
+{
+	for (uint32_t i = 1; i < rt.config.thread_count; i++)
+		if (threads[i].parent == parent && threads[i].ordinal == ordinal)
+			return i;
+	return UINT32_MAX;
+}
+
+uint64_t replay_turn(uint32_t thread)
+{
+	return thread < rt.config.thread_count ? first_of[thread] : UINT32_MAX;
+}
+
+bool replay_answer(struct thread *t, uint32_t clock, struct timespec *answer)
+{
+	if (t->id >= rt.config.thread_count)
+		return false;
+	uint32_t i = answer_start[t->id] + t->questions;
+	if (i >= answer_start[t->id + 1] || answers[i].clock != clock)
+		return false;
+	answer->tv_sec = answers[i].seconds;
+	answer->tv_nsec = answers[i].nanoseconds;
+	return true;
+}
+
+/* Whose turn it is. */
+uint32_t replay_next(void)
+{
+	switch (phase) {
+	case FOLLOWING:
+		return position < rt.config.plan_length ? steps[position].thread : UINT32_MAX;
+	case GATHERING:
+	case HOLDING:
+		return arrived[0] ? rt.config.pair[1] : rt.config.pair[0];
+	case FIRST:
+		return rt.config.pair[rt.config.first - 1];
+	case SECOND:
+		return rt.config.pair[2 - rt.config.first];
+	default:
+		return UINT32_MAX;
+	}
+}
+
+static void number(char *out, uint64_t n, unsigned base)
+{
+	char digits[32];
+	unsigned k = 0;
+	do
+		digits[k++] = "0123456789abcdef"[n % base];
+	while (n /= base);
+	while (k)
+		*out++ = digits[--k];
+	*out = 0;
+}
+
+/* The plan cannot be followed any more: "POSITION THREAD WHAT PC EXPECTED-PC". */
+static void diverged(struct thread *t, const char *what, uintptr_t pc, uintptr_t expected)
+{
+	char text[200], part[40];
+	number(text, position, 10);
+	size_t n = strlen(text);
+	text[n++] = ' ';
+	number(text + n, t->id, 10);
+	n = strlen(text);
+	text[n++] = ' ';
+	for (const char *p = what; *p; p++)
+		text[n++] = *p;
+	text[n++] = ' ';
+	number(part, pc, 16);
+	memmove(text + n, part, strlen(part));
+	n += strlen(part);
+	text[n++] = ' ';
+	number(part, expected, 16);
+	memmove(text + n, part, strlen(part) + 1);
+	log_note("diverged", text);
+	rt_finish(LOG_DIVERGED);
+	rt.header->replayed = position;
+	phase = OVER;
+	rt.replay = false; /* the program goes on by itself, to its end */
+}
+
+/* Both stacks, as the parent wants to print them: "INDEX THREAD PC FUNCTION:CALL ...". */
+static void note_stack(unsigned index, struct thread *t)
+{
+	static char text[4096];
+	number(text, index, 10);
+	size_t n = strlen(text);
+	text[n++] = ' ';
+	number(text + n, t->id, 10);
+	for (uint32_t i = t->depth < MAX_FRAMES ? t->depth : MAX_FRAMES; i-- > 0;) {
+		n = strlen(text);
+		if (n > sizeof(text) - 64)
+			break;
+		text[n++] = ' ';
+		number(text + n, t->frames[i].function, 16);
+		n = strlen(text);
+		text[n++] = ':';
+		number(text + n, t->frames[i].call, 16);
+	}
+	log_note("stopped", text);
+}
+
+static void hold(struct thread *t)
+{
+	for (unsigned i = 0; i < 2; i++)
+		if (rt.config.pair[i] < MAX_THREADS && rt.threads[rt.config.pair[i]])
+			note_stack(i, rt.threads[rt.config.pair[i]]);
+	__atomic_store_n(&rt.header->stopped, 1, __ATOMIC_RELEASE);
+	if (rt.config.hold) { /* until the parent (a debugger is at work) says go on */
+		while (__atomic_load_n(&rt.header->stopped, __ATOMIC_ACQUIRE) == 1) {
+			struct timespec pause = { 0, 20000000 };
+			syscall(SYS_nanosleep, &pause, NULL);
+		}
+	}
+	if (rt.config.first == 0)
+		phase = OVER;
+}
+
+/* `t` stands before its next event: whose turn is it? */
+void replay_point(struct thread *t)
+{
+	for (;;) {
+		if (phase == FOLLOWING && position >= rt.config.plan_length) {
+			rt.header->replayed = position;
+			phase = rt.config.pair[0] == LOG_ALL_THREADS ? OVER : GATHERING;
+		}
+		if (phase == GATHERING) {
+			for (unsigned i = 0; i < 2; i++)
+				if (rt.config.pair[i] == t->id)
+					arrived[i] = true;
+			if (arrived[0] && arrived[1]) {
+				hold(t);
+				if (phase != OVER)
+					phase = FIRST;
+			}
+		}
+		if (phase == OVER) {
+			rt.replay = false;
+			return;
+		}
+		uint32_t id = replay_next();
+		if (id == t->id)
+			return;
+		struct thread *next = id < MAX_THREADS ? rt.threads[id] : NULL;
+		if (!next) {
+			diverged(t, "unborn", 0, 0);
+			return;
+		}
+		if (!sched_force(t, next, true)) {
+			if (phase == FIRST || phase == SECOND) {
+				phase = OVER;
+				rt.replay = false;
+				return;
+			}
+			diverged(next, next->state == STATE_DONE ? "ended" : "blocked", next->pc, 0);
+			return;
+		}
+	}
+}
+
+/* `t` has made an event. */
+void replay_event(struct thread *t, enum log_tag tag, uintptr_t pc)
+{
+	switch (phase) {
+	case FOLLOWING: {
+		if (position >= rt.config.plan_length)
+			return;
+		struct log_step *s = &steps[position];
+		if (s->thread != t->id) {
+			diverged(t, "order", pc, s->pc);
+			return;
+		}
+		if (s->tag != tag) {
+			diverged(t, "operation", pc, s->pc);
+			return;
+		}
+		if (s->pc && s->pc != pc) {
+			diverged(t, "place", pc, s->pc);
+			return;
+		}
+		first_of[t->id] = next_of[position];
+		position++;
+		break;
+	}
+	case FIRST:
+		if (t->id == rt.config.pair[rt.config.first - 1])
+			phase = SECOND;
+		break;
+	case SECOND:
+		if (t->id == rt.config.pair[2 - rt.config.first]) {
+			phase = OVER;
+			__atomic_store_n(&rt.header->stopped, 3, __ATOMIC_RELEASE);
+		}
+		break;
+	default:
+		break;
+	}
+}

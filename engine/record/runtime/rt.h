@@ -1,0 +1,309 @@
+/*
+ * rt.h - the recording runtime's inside: what its files share.
+ *
+ * The runtime lives in the user's program.  It must not call anything that it interposes
+ * itself, allocate from the program's heap, keep a descriptor open, or print (but for
+ * rt_say, for what the user must know at once).  In controlled mode only the thread that
+ * holds the token runs code of the program, so that the log and the tables below need no
+ * lock of their own; what threads without the token may touch is under sched.lock.
+ */
+#ifndef HEDDLE_RT_H
+#define HEDDLE_RT_H
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "engine/record/layout.h"
+
+#define EXPORT __attribute__((visibility("default")))
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+#define CALLER() ((uintptr_t)__builtin_return_address(0))
+#define BARRIER() __asm__ volatile("" ::: "memory")
+
+enum {
+	MAX_THREADS = 1 << 15, /* thread ids are 16 bits in a trace */
+	MAX_FRAMES = 1 << 16,
+};
+
+/* Why a thread's hooks do not record, bits of thread.gate. */
+enum gate {
+	GATE_FOREIGN = 1, /* a thread that the runtime did not see start */
+	GATE_OFF = 2,	  /* recording has ended, or this is a forked child */
+	GATE_INSIDE = 4,  /* inside the runtime, or inside a call made for it */
+	GATE_OUTSIDE = 8, /* in a blocking call, without the token */
+	GATE_STOLEN = 16, /* the watchdog took the token away */
+	GATE_IGNORE = 32, /* __tsan_ignore_thread_begin */
+	GATE_WAITING = 64 /* before --start-at's function */
+};
+
+struct stream { /* where records go: one for all in controlled mode, else one a thread */
+	uint64_t *next, *end;
+	void *chunk;
+	uint32_t thread;
+	uint32_t last; /* controlled: the thread of the last record */
+};
+
+struct frame {
+	uintptr_t call, function, sp;
+};
+
+enum state { STATE_READY, STATE_RUNNING, STATE_BLOCKED, STATE_OUTSIDE, STATE_DONE };
+
+enum reason { /* what a blocked thread waits for */
+	FOR_NOTHING,
+	FOR_MUTEX,
+	FOR_READ_LOCK,
+	FOR_WRITE_LOCK,
+	FOR_CONDITION,
+	FOR_BARRIER,
+	FOR_SEMAPHORE,
+	FOR_THREAD,
+	FOR_ONCE,
+	FOR_SLEEP,
+	FOR_FILE, /* descriptors */
+	FOR_SPIN,
+};
+
+struct pollfd;
+
+struct thread {
+	/* hot */
+	volatile uint32_t gate;
+	int32_t budget; /* accesses until the next scheduling point */
+	struct stream *stream;
+	uint64_t *pending; /* the last write, whose value is not yet known */
+	uintptr_t pending_address;
+	uint32_t pending_code;
+	uint32_t id;
+	uint64_t ordinal; /* visible events so far */
+	uint32_t depth, emitted, low;
+	uint32_t dirty;
+	struct frame *frames;
+
+	/* scheduling; under sched.lock */
+	enum state state;
+	volatile int go; /* futex: it has the token */
+	enum reason reason;
+	const void *object;
+	bool timed, timed_out, cancelled;
+	uint64_t deadline; /* virtual nanoseconds, when timed */
+	uint64_t since;	   /* order of blocking: first come, first served where it matters */
+	int64_t priority;  /* pct */
+	struct pollfd *fds;
+	unsigned fd_count;
+
+	/* birth and end */
+	uint32_t parent, children;
+	pid_t tid;
+	pthread_t handle;
+	void *(*start)(void *);
+	void *argument;
+	void *result;
+	uintptr_t stack_low, stack_high;
+	int end_rounds;
+	bool detached, started, joined, c11;
+	const void *condition; /* waits for it, from the `wait` event on */
+	bool woken;
+	struct stream own;
+	uint64_t questions; /* clocks asked */
+	uint64_t random;    /* state of its random bytes */
+	uintptr_t pc; /* of what it blocks in */
+};
+
+extern __thread struct thread *me __attribute__((tls_model("initial-exec")));
+extern struct thread nobody;
+
+struct runtime {
+	bool on;	 /* recording was asked for and has not ended */
+	bool controlled; /* else free mode */
+	bool replay;
+	bool values;
+	bool async_handlers; /* the program handles signals that may come at any time */
+	bool full;
+	uint32_t thread_count;
+	struct thread *threads[MAX_THREADS];
+	struct log_config config;
+	struct log_header *header;
+	uint64_t random;
+	uintptr_t libc_low, libc_high, ld_low, ld_high, own_low, own_high;
+	volatile uint64_t ticket;
+	uint64_t messages;
+	struct stream stream; /* controlled mode */
+	cpu_set_t *affinity;
+	volatile int poke; /* a signal handler has changed a real lock or semaphore */
+};
+extern struct runtime rt;
+
+/* ---- log.c ---- */
+bool log_open(void);
+void log_close(void);
+void log_more(struct stream *s, unsigned words); /* makes room */
+void log_frames(struct thread *t);
+void log_fill(struct thread *t);
+void log_blob(struct thread *t, enum log_tag tag, uint64_t pc, const uint64_t *words,
+	      unsigned count, const void *bytes, uint64_t length);
+void log_note(const char *key, const char *value);
+void log_thread(struct thread *t);
+void log_modules(void);
+void log_switch(struct thread *t);
+void log_clock(struct thread *t, clockid_t clock, const struct timespec *time);
+
+/* ---- sched.c ---- */
+void sched_init(void);
+void sched_point_slow(struct thread *t); /* t holds the token: may go to another thread */
+void sched_access(struct thread *t);	 /* the budget is used up */
+void sched_yield_point(struct thread *t, bool lower);
+bool sched_block(struct thread *t, enum reason reason, const void *object, bool timed,
+		 uint64_t deadline); /* false: timed out */
+unsigned sched_wake(const void *object, enum reason reason, unsigned most);
+unsigned sched_waiting(const void *object, enum reason reason);
+void sched_signal(const void *condition, unsigned most);
+void sched_leave(struct thread *t);
+void sched_rejoin(struct thread *t);
+void sched_start(struct thread *t); /* a new thread waits for its first turn */
+void sched_end(struct thread *t);
+bool sched_wait_files(struct thread *t, struct pollfd *fds, unsigned count, bool timed,
+		      uint64_t deadline);
+void sched_detach_all(void); /* recording ends: let everybody run freely */
+bool hook_slow(struct thread *t);
+uint64_t virtual_now(void);
+void sched_tick(uint64_t nanoseconds);
+uint64_t next_random(void);
+struct thread *thread_new(struct thread *parent);
+void thread_forget(struct thread *t);
+void sched_cancel(struct thread *t);
+bool sched_force(struct thread *t, struct thread *next, bool fire_timeout);
+void futex_wait(volatile int *word, int value, uint64_t nanoseconds);
+void futex_wake(volatile int *word, int count);
+
+/* ---- threads.c, sync.c, blocking.c ---- */
+void thread_begin(struct thread *t);
+uint64_t deadline_of(clockid_t clock, const struct timespec *at);
+void clock_now(clockid_t clock, struct timespec *now); /* the virtual one, not recorded */
+
+/* ---- replay.c ---- */
+void strings_init(void);
+void clocks_init(void);
+bool replay_load(int fd, uint64_t offset);
+void replay_point(struct thread *t);
+void replay_event(struct thread *t, enum log_tag tag, uintptr_t pc);
+bool replay_answer(struct thread *t, uint32_t clock, struct timespec *answer);
+uint32_t replay_child(uint32_t parent, uint32_t ordinal);
+uint64_t replay_turn(uint32_t thread); /* when it comes next in the plan */
+uint32_t replay_next(void);		/* whose turn it is; UINT32_MAX: nobody's */
+void replay_blocked(void);
+
+/* ---- init.c ---- */
+void rt_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+_Noreturn void rt_die(int signal_number);
+void *rt_pages(size_t bytes);
+void *rt_next(const char *name);
+void rt_finish(enum log_status status);
+void rt_child(void); /* after fork, in the child */
+
+#define REAL(name) \
+	({ \
+		static __typeof__(name) *real_; \
+		if (unlikely(!real_)) \
+			real_ = (__typeof__(name) *)rt_next(#name); \
+		real_; \
+	})
+
+/* ---- emitting ---- */
+
+ALWAYS_INLINE uint64_t *log_room(struct stream *s, unsigned words)
+{
+	if (unlikely(s->next + words > s->end))
+		log_more(s, words);
+	return s->next;
+}
+
+ALWAYS_INLINE uint64_t log_word(enum log_tag tag, unsigned flags, uintptr_t pc)
+{
+	return tag | flags << 8 | (uint64_t)pc << LOG_PC_SHIFT;
+}
+
+/* Everything that must be written before an event of `t`. */
+ALWAYS_INLINE void log_before(struct thread *t)
+{
+	if (t->pending)
+		log_fill(t);
+	if (unlikely(t->stream->last != t->id))
+		log_switch(t);
+	if (t->dirty)
+		log_frames(t);
+}
+
+/* A scheduling point, before an event that may interact with other threads. */
+ALWAYS_INLINE void sched_point(struct thread *t)
+{
+	if (t->pending)
+		log_fill(t);
+	if (rt.controlled)
+		sched_point_slow(t);
+}
+/* Before an event that is no scheduling point. */
+ALWAYS_INLINE void plan_point(struct thread *t)
+{
+	if (unlikely(rt.replay)) {
+		if (t->pending)
+			log_fill(t);
+		replay_point(t);
+	}
+}
+
+/* A record with one or two words after the first. */
+void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc, uint64_t a,
+	       uint64_t b, unsigned words);
+static inline void log_sync(struct thread *t, enum log_tag tag, uintptr_t pc, const void *object)
+{
+	log_event(t, tag, 0, pc, (uintptr_t)object, 0, 1);
+}
+
+/* An access; `peek` is whether its value may be read from memory now (reads). */
+void log_range(struct thread *t, enum log_tag tag, uintptr_t pc, const void *p, size_t size);
+void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
+		const void *p, unsigned code, bool known, uint64_t value);
+void log_rmw(struct thread *t, unsigned flags, uintptr_t pc, const void *p, unsigned code,
+	     uint64_t old, uint64_t new_value);
+
+/*
+ * The beginning of an interposed function: the thread when its events are to be recorded,
+ * else NULL, and the function is to call the real one and nothing else.
+ */
+ALWAYS_INLINE struct thread *recording(void)
+{
+	struct thread *t = me;
+	if (unlikely(t->gate) && !hook_slow(t))
+		return NULL;
+	return t;
+}
+/* Around a call into code that may come back through interposed functions. */
+#define INSIDE(t, expression) \
+	({ \
+		(t)->gate |= GATE_INSIDE; \
+		__typeof__(expression) result_ = (expression); \
+		int saved_ = errno; \
+		(t)->gate &= ~GATE_INSIDE; \
+		errno = saved_; \
+		result_; \
+	})
+
+/* Is a return address in the C library or the loader, whose own use of the heap depends
+ * on which thread comes first and is no concern of the user's? */
+ALWAYS_INLINE bool in_libc(uintptr_t pc)
+{
+	return (pc >= rt.libc_low && pc < rt.libc_high) || (pc >= rt.ld_low && pc < rt.ld_high);
+}
+
+#endif

@@ -1,0 +1,308 @@
+/*
+ * strings.c - the memory and string functions that libtsan intercepts: their accesses are
+ * those of the caller.  The work is done here in plain loops or by the real function.
+ *
+ * Built with -fno-builtin: a loop here must not become a call of itself.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "rt.h"
+
+/* The C library's own, resolved once before any recording; until then plain loops. */
+static void *(*real_memmove)(void *, const void *, size_t);
+static void *(*real_memset)(void *, int, size_t);
+static int (*real_memcmp)(const void *, const void *, size_t);
+static size_t (*real_strlen)(const char *);
+
+void strings_init(void)
+{
+	real_memset = (void *(*)(void *, int, size_t))dlsym(RTLD_NEXT, "memset");
+	real_memcmp = (int (*)(const void *, const void *, size_t))dlsym(RTLD_NEXT, "memcmp");
+	real_strlen = (size_t(*)(const char *))dlsym(RTLD_NEXT, "strlen");
+	real_memmove = (void *(*)(void *, const void *, size_t))dlsym(RTLD_NEXT, "memmove");
+}
+
+static void *move(void *to, const void *from, size_t n)
+{
+	if (likely(real_memmove != NULL))
+		return real_memmove(to, from, n);
+	char *d = to;
+	const char *s = from;
+	if (d < s)
+		for (size_t i = 0; i < n; i++)
+			d[i] = s[i];
+	else
+		while (n-- > 0)
+			d[n] = s[n];
+	return to;
+}
+
+static size_t length(const char *s)
+{
+	if (likely(real_strlen != NULL))
+		return real_strlen(s);
+	size_t n = 0;
+	while (s[n])
+		n++;
+	return n;
+}
+
+static void range(enum log_tag tag, const void *p, size_t n, uintptr_t pc)
+{
+	struct thread *t = me;
+	if (n == 0 || (t->gate && !hook_slow(t)) || in_libc(pc))
+		return;
+	int error = errno;
+	if (n <= 8 && (n & (n - 1)) == 0) {
+		plan_point(t);
+		log_access(t, tag, 0, pc, p, __builtin_ctzl(n), false, 0);
+	} else {
+		log_range(t, tag, pc, p, n);
+	}
+	errno = error;
+}
+#define READS(p, n) range(LOG_READ, p, n, CALLER())
+#define WRITES(p, n) range(LOG_WRITE, p, n, CALLER())
+
+EXPORT void *memmove(void *to, const void *from, size_t n)
+{
+	READS(from, n);
+	WRITES(to, n);
+	return move(to, from, n);
+}
+EXPORT void *memcpy(void *to, const void *from, size_t n)
+{
+	READS(from, n);
+	WRITES(to, n);
+	return move(to, from, n);
+}
+EXPORT void *mempcpy(void *to, const void *from, size_t n)
+{
+	READS(from, n);
+	WRITES(to, n);
+	return (char *)move(to, from, n) + n;
+}
+EXPORT void *__tsan_memcpy(void *to, const void *from, size_t n);
+void *__tsan_memcpy(void *to, const void *from, size_t n)
+{
+	READS(from, n);
+	WRITES(to, n);
+	return move(to, from, n);
+}
+EXPORT void *__tsan_memmove(void *to, const void *from, size_t n);
+void *__tsan_memmove(void *to, const void *from, size_t n)
+{
+	READS(from, n);
+	WRITES(to, n);
+	return move(to, from, n);
+}
+static void *set(void *p, int c, size_t n)
+{
+	if (likely(real_memset != NULL))
+		return real_memset(p, c, n);
+	for (size_t i = 0; i < n; i++)
+		((volatile char *)p)[i] = c;
+	return p;
+}
+EXPORT void *memset(void *p, int c, size_t n)
+{
+	WRITES(p, n);
+	return set(p, c, n);
+}
+EXPORT void *__tsan_memset(void *p, int c, size_t n);
+void *__tsan_memset(void *p, int c, size_t n)
+{
+	WRITES(p, n);
+	return set(p, c, n);
+}
+EXPORT void bzero(void *p, size_t n)
+{
+	WRITES(p, n);
+	set(p, 0, n);
+}
+EXPORT int memcmp(const void *a, const void *b, size_t n)
+{
+	READS(a, n);
+	READS(b, n);
+	if (likely(real_memcmp != NULL))
+		return real_memcmp(a, b, n);
+	const unsigned char *x = a, *y = b;
+	for (size_t i = 0; i < n; i++)
+		if (x[i] != y[i])
+			return x[i] < y[i] ? -1 : 1;
+	return 0;
+}
+EXPORT int bcmp(const void *a, const void *b, size_t n)
+{
+	READS(a, n);
+	READS(b, n);
+	return real_memcmp ? real_memcmp(a, b, n) : 1;
+}
+EXPORT void *memchr(const void *p, int c, size_t n)
+{
+	const unsigned char *s = p;
+	size_t i = 0;
+	while (i < n && s[i] != (unsigned char)c)
+		i++;
+	READS(p, i < n ? i + 1 : n);
+	return i < n ? (void *)(s + i) : NULL;
+}
+EXPORT size_t strlen(const char *s)
+{
+	size_t n = length(s);
+	READS(s, n + 1);
+	return n;
+}
+EXPORT size_t strnlen(const char *s, size_t most)
+{
+	size_t n = 0;
+	while (n < most && s[n])
+		n++;
+	READS(s, n < most ? n + 1 : n);
+	return n;
+}
+EXPORT char *strcpy(char *to, const char *from)
+{
+	size_t n = length(from) + 1;
+	READS(from, n);
+	WRITES(to, n);
+	move(to, from, n);
+	return to;
+}
+EXPORT char *stpcpy(char *to, const char *from)
+{
+	size_t n = length(from) + 1;
+	READS(from, n);
+	WRITES(to, n);
+	move(to, from, n);
+	return to + n - 1;
+}
+EXPORT char *strncpy(char *to, const char *from, size_t most)
+{
+	size_t n = 0;
+	while (n < most && from[n])
+		n++;
+	READS(from, n < most ? n + 1 : n);
+	WRITES(to, most);
+	move(to, from, n);
+	if (n < most)
+		set(to + n, 0, most - n);
+	return to;
+}
+EXPORT char *strcat(char *to, const char *from)
+{
+	size_t at = length(to), n = length(from) + 1;
+	READS(to, at + 1);
+	READS(from, n);
+	WRITES(to + at, n);
+	move(to + at, from, n);
+	return to;
+}
+EXPORT char *strncat(char *to, const char *from, size_t most)
+{
+	size_t at = length(to), n = 0;
+	while (n < most && from[n])
+		n++;
+	READS(to, at + 1);
+	READS(from, n < most ? n + 1 : n);
+	WRITES(to + at, n + 1);
+	move(to + at, from, n);
+	to[at + n] = 0;
+	return to;
+}
+EXPORT int strcmp(const char *a, const char *b)
+{
+	size_t i = 0;
+	while (a[i] && a[i] == b[i])
+		i++;
+	READS(a, i + 1);
+	READS(b, i + 1);
+	return (unsigned char)a[i] - (unsigned char)b[i];
+}
+EXPORT int strncmp(const char *a, const char *b, size_t n)
+{
+	size_t i = 0;
+	while (i < n && a[i] && a[i] == b[i])
+		i++;
+	READS(a, i < n ? i + 1 : n);
+	READS(b, i < n ? i + 1 : n);
+	return i == n ? 0 : (unsigned char)a[i] - (unsigned char)b[i];
+}
+EXPORT char *strchr(const char *s, int c)
+{
+	size_t i = 0;
+	while (s[i] && s[i] != (char)c)
+		i++;
+	READS(s, i + 1);
+	return s[i] == (char)c ? (char *)s + i : NULL;
+}
+EXPORT char *strchrnul(const char *s, int c)
+{
+	size_t i = 0;
+	while (s[i] && s[i] != (char)c)
+		i++;
+	READS(s, i + 1);
+	return (char *)s + i;
+}
+EXPORT char *strrchr(const char *s, int c)
+{
+	size_t n = length(s), i = n + 1;
+	READS(s, n + 1);
+	while (i-- > 0)
+		if (s[i] == (char)c)
+			return (char *)s + i;
+	return NULL;
+}
+EXPORT char *strstr(const char *s, const char *what)
+{
+	size_t n = length(s), k = length(what);
+	READS(s, n + 1);
+	READS(what, k + 1);
+	for (size_t i = 0; i + k <= n; i++) {
+		size_t j = 0;
+		while (j < k && s[i + j] == what[j])
+			j++;
+		if (j == k)
+			return (char *)s + i;
+	}
+	return NULL;
+}
+
+/* What these return belongs to the caller, so that the block is recorded with its line. */
+EXPORT char *strdup(const char *s)
+{
+	size_t n = length(s) + 1;
+	READS(s, n);
+	extern void *__libc_malloc(size_t size);
+	char *copy = __libc_malloc(n);
+	if (!copy)
+		return NULL;
+	struct thread *t = me;
+	if (!t->gate && !in_libc(CALLER())) {
+		plan_point(t);
+		log_event(t, LOG_ALLOC, 0, CALLER(), (uintptr_t)copy, n, 2);
+	}
+	WRITES(copy, n);
+	return move(copy, s, n);
+}
+EXPORT char *strndup(const char *s, size_t most)
+{
+	size_t n = 0;
+	while (n < most && s[n])
+		n++;
+	READS(s, n < most ? n + 1 : n);
+	extern void *__libc_malloc(size_t size);
+	char *copy = __libc_malloc(n + 1);
+	if (!copy)
+		return NULL;
+	struct thread *t = me;
+	if (!t->gate && !in_libc(CALLER())) {
+		plan_point(t);
+		log_event(t, LOG_ALLOC, 0, CALLER(), (uintptr_t)copy, n + 1, 2);
+	}
+	WRITES(copy, n + 1);
+	move(copy, s, n);
+	copy[n] = 0;
+	return copy;
+}

@@ -1,0 +1,277 @@
+/*
+ * threads.c - birth, end and joining of threads (POSIX and C11).
+ *
+ * A thread's end is seen by the destructor of a key that re-arms itself to the last round,
+ * so that destructors of the program's own keys still count as the thread's events.
+ */
+#include <limits.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <threads.h>
+#include <unistd.h>
+
+#include "rt.h"
+
+static pthread_key_t end_key;
+static bool have_key;
+
+static void finish_thread(struct thread *t)
+{
+	if (t->gate & GATE_STOLEN)
+		sched_rejoin(t);
+	if (t->pending)
+		log_fill(t);
+	t->depth = t->low = 0;
+	t->dirty = 1;
+	if (t->emitted && !(t->gate & GATE_OFF)) {
+		if (t->stream->last != t->id)
+			log_switch(t);
+		log_frames(t);
+	}
+	t->gate |= GATE_OFF;
+	if (rt.on)
+		sched_end(t);
+	me = &nobody;
+}
+
+static void at_end(void *value)
+{
+	struct thread *t = value;
+	if (++t->end_rounds < PTHREAD_DESTRUCTOR_ITERATIONS) {
+		pthread_setspecific(end_key, t);
+		return;
+	}
+	finish_thread(t);
+}
+
+static void find_stack(struct thread *t)
+{
+	pthread_attr_t attributes;
+	void *low;
+	size_t size;
+	if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+		return;
+	if (pthread_attr_getstack(&attributes, &low, &size) == 0) {
+		t->stack_low = (uintptr_t)low;
+		t->stack_high = (uintptr_t)low + size;
+	}
+	pthread_attr_destroy(&attributes);
+}
+
+/* The calling thread, with the token, becomes `t`. */
+void thread_begin(struct thread *t)
+{
+	t->gate |= GATE_INSIDE;
+	me = t;
+	t->tid = syscall(SYS_gettid);
+	t->handle = pthread_self();
+	find_stack(t);
+	if (t->id == 0) { /* the main thread's grows; what it may ever use depends on a limit */
+		uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+		if (t->stack_high - t->stack_low > 64 << 20 || here < t->stack_low)
+			t->stack_low = t->stack_high - (8 << 20);
+	}
+	if (!have_key)
+		have_key = pthread_key_create(&end_key, at_end) == 0;
+	if (have_key)
+		pthread_setspecific(end_key, t);
+	if (t->id)
+		log_thread(t);
+	t->gate &= ~GATE_INSIDE;
+}
+
+static void *thread_main(void *argument)
+{
+	struct thread *t = argument;
+	t->tid = syscall(SYS_gettid);
+	sched_start(t);
+	thread_begin(t);
+	t->started = true;
+	void *result;
+	if (t->c11) {
+		thrd_start_t start = (thrd_start_t)(void *)t->start;
+		result = (void *)(intptr_t)start(t->argument);
+	} else {
+		result = t->start(t->argument);
+	}
+	return result;
+}
+
+static int create(pthread_t *handle, const pthread_attr_t *attributes, void *(*start)(void *),
+		  void *argument, bool c11, uintptr_t pc)
+{
+	struct thread *t = recording();
+	int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
+		REAL(pthread_create);
+	if (!t)
+		return real(handle, attributes, start, argument);
+	sched_point(t);
+	struct thread *child = thread_new(t);
+	if (!child)
+		return EAGAIN;
+	child->start = start;
+	child->argument = argument;
+	child->c11 = c11;
+	int detach = PTHREAD_CREATE_JOINABLE;
+	if (attributes)
+		pthread_attr_getdetachstate(attributes, &detach);
+	child->detached = detach == PTHREAD_CREATE_DETACHED;
+	if (!rt.controlled) /* its first event must come after ours */
+		log_event(t, LOG_FORK, 0, pc, child->id, 0, 1);
+	pthread_t made;
+	int result = INSIDE(t, real(&made, attributes, thread_main, child));
+	if (result) {
+		thread_forget(child);
+		return result;
+	}
+	child->handle = made;
+	if (handle)
+		*handle = made;
+	if (rt.controlled)
+		log_event(t, LOG_FORK, 0, pc, child->id, 0, 1);
+	return 0;
+}
+
+EXPORT int pthread_create(pthread_t *handle, const pthread_attr_t *attributes,
+			  void *(*start)(void *), void *argument)
+{
+	return create(handle, attributes, start, argument, false, CALLER());
+}
+
+static struct thread *find_thread(pthread_t handle)
+{
+	for (uint32_t i = rt.thread_count; i-- > 0;) {
+		struct thread *t = rt.threads[i];
+		if (t && t->handle == handle && !t->joined)
+			return t;
+	}
+	return NULL;
+}
+
+/* 0, or ETIMEDOUT, EBUSY; then the real join cannot block long. */
+static int await_end(struct thread *t, struct thread *target, bool try_only, bool timed,
+		     uint64_t deadline, uintptr_t pc)
+{
+	sched_point(t);
+	if (!rt.controlled)
+		return 0;
+	t->pc = pc;
+	while (target->state != STATE_DONE) {
+		if (try_only)
+			return EBUSY;
+		if (!sched_block(t, FOR_THREAD, target, timed, deadline))
+			return ETIMEDOUT;
+		if (t->cancelled)
+			pthread_testcancel();
+	}
+	return 0;
+}
+
+static int join(pthread_t handle, void **result, bool try_only,
+		const struct timespec *deadline, clockid_t clock, uintptr_t pc)
+{
+	struct thread *t = recording();
+	struct thread *target = t ? find_thread(handle) : NULL;
+	if (t && target && target != t && !target->detached) {
+		int status = await_end(t, target, try_only, deadline != NULL,
+				       deadline ? deadline_of(clock, deadline) : 0, pc);
+		if (status)
+			return status;
+		if (rt.controlled)
+			status = INSIDE(t, REAL(pthread_join)(handle, result));
+		else if (try_only)
+			status = REAL(pthread_tryjoin_np)(handle, result);
+		else if (deadline)
+			status = REAL(pthread_clockjoin_np)(handle, result, clock, deadline);
+		else
+			status = REAL(pthread_join)(handle, result);
+		if (status == 0) {
+			target->joined = true;
+			log_event(t, LOG_JOIN, 0, pc, target->id, 0, 1);
+		}
+		return status;
+	}
+	if (try_only)
+		return REAL(pthread_tryjoin_np)(handle, result);
+	if (deadline)
+		return REAL(pthread_clockjoin_np)(handle, result, clock, deadline);
+	if (t)
+		sched_leave(t);
+	int status = REAL(pthread_join)(handle, result);
+	if (t)
+		sched_rejoin(t);
+	return status;
+}
+
+EXPORT int pthread_join(pthread_t handle, void **result)
+{
+	return join(handle, result, false, NULL, 0, CALLER());
+}
+EXPORT int pthread_tryjoin_np(pthread_t handle, void **result)
+{
+	return join(handle, result, true, NULL, 0, CALLER());
+}
+EXPORT int pthread_timedjoin_np(pthread_t handle, void **result, const struct timespec *deadline)
+{
+	return join(handle, result, false, deadline, CLOCK_REALTIME, CALLER());
+}
+EXPORT int pthread_clockjoin_np(pthread_t handle, void **result, clockid_t clock,
+				const struct timespec *deadline)
+{
+	return join(handle, result, false, deadline, clock, CALLER());
+}
+
+EXPORT int pthread_detach(pthread_t handle)
+{
+	struct thread *t = recording();
+	struct thread *target = t ? find_thread(handle) : NULL;
+	int status = REAL(pthread_detach)(handle);
+	if (target && status == 0) {
+		target->detached = true;
+		target->joined = true; /* its handle may come again */
+	}
+	return status;
+}
+
+EXPORT int pthread_cancel(pthread_t handle)
+{
+	struct thread *t = recording();
+	struct thread *target = t ? find_thread(handle) : NULL;
+	int status = REAL(pthread_cancel)(handle);
+	if (target && status == 0)
+		sched_cancel(target);
+	return status;
+}
+
+EXPORT int pthread_kill(pthread_t handle, int number)
+{
+	return REAL(pthread_kill)(handle, number);
+}
+
+EXPORT int pthread_setname_np(pthread_t handle, const char *name)
+{
+	return REAL(pthread_setname_np)(handle, name);
+}
+
+/* ---- C11 ---- */
+
+EXPORT int thrd_create(thrd_t *thread, thrd_start_t start, void *argument)
+{
+	int status = create((pthread_t *)thread, NULL, (void *(*)(void *))(void *)start,
+			    argument, true, CALLER());
+	return status == 0 ? thrd_success : status == ENOMEM ? thrd_nomem : thrd_error;
+}
+EXPORT int thrd_join(thrd_t thread, int *result)
+{
+	void *value;
+	int status = join((pthread_t)thread, &value, false, NULL, 0, CALLER());
+	if (status)
+		return thrd_error;
+	if (result)
+		*result = (int)(intptr_t)value;
+	return thrd_success;
+}
+EXPORT int thrd_detach(thrd_t thread)
+{
+	return pthread_detach((pthread_t)thread) ? thrd_error : thrd_success;
+}

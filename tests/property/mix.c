@@ -1,0 +1,46 @@
+/*
+ * mix.c - options of random traces by seed, and the loop over seeds.
+ */
+#include "tests/property/mix.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct random_options mix_options(uint64_t seed, uint32_t threads, uint32_t events)
+{
+	GRand *r = g_rand_new_with_seed((guint32)(seed * 2654435761u + 17));
+	struct random_options o = {
+		.threads = threads,
+		.events = events,
+		.variables = (uint32_t)g_rand_int_range(r, 1, 4),
+		.locks = (uint32_t)g_rand_int_range(r, 0, 4),
+	};
+	bool *kinds[] = { &o.forks,    &o.joins,      &o.rwlocks, &o.atomics,  &o.conditions,
+			  &o.barriers, &o.semaphores, &o.blocks,  &o.messages, &o.tries,
+			  &o.sizes,    &o.invocations };
+
+	/* few kinds at a time: small traces with all of them are all must-order */
+	for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
+		*kinds[i] = g_rand_int_range(r, 0, 100) < 25;
+	o.values = g_rand_int_range(r, 0, 2) == 0;
+	g_rand_free(r);
+	return o;
+}
+
+int mix_main(int argc, char **argv, const char *name, uint64_t count, bool (*one)(uint64_t seed))
+{
+	uint64_t first = 1;
+
+	if (argc > 1)
+		count = strtoull(argv[1], NULL, 10);
+	if (argc > 2)
+		first = strtoull(argv[2], NULL, 10);
+	for (uint64_t seed = first; seed < first + count; seed++) {
+		if (!one(seed)) {
+			printf("%s: seed %" G_GUINT64_FORMAT " fails\n", name, seed);
+			return 1;
+		}
+	}
+	printf("%s: %" G_GUINT64_FORMAT " random traces\n", name, count);
+	return 0;
+}

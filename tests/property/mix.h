@@ -1,0 +1,16 @@
+/*
+ * mix.h - which random trace belongs to a seed: the kinds of operation and the size change
+ * with it, so that a run over many seeds meets every combination.
+ */
+#ifndef HEDDLE_MIX_H
+#define HEDDLE_MIX_H
+
+#include "tests/property/oracle.h"
+
+struct random_options mix_options(uint64_t seed, uint32_t threads, uint32_t events);
+/* A main for property tests: PROGRAM [COUNT [FIRST]], `count` traces by default; calls
+ * `one` for each seed until one fails (false), and says which. Returns the exit status. */
+int mix_main(int argc, char **argv, const char *name, uint64_t count,
+	     bool (*one)(uint64_t seed));
+
+#endif

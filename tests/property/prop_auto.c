@@ -1,0 +1,118 @@
+/*
+ * prop_auto.c - the whole reports of `smt` and `auto` on random small traces, against
+ * exhaustive search: with --pairs events exactly the races, with --pairs sites a race where
+ * any pair of the sites is one, and impossible only where none is.
+ */
+#include "engine/predict/predict_private.h"
+#include "tests/property/mix.h"
+
+#include <stdio.h>
+
+static const struct {
+	race_run *run;
+	const char *name;
+} analyses[] = { { races_smt, "smt" }, { races_auto, "auto" } };
+
+static bool complain(const struct trace *t, const char *analysis, uint32_t a, uint32_t b,
+		     const char *what)
+{
+	char *text = trace_text(t);
+
+	printf("%s\n%s, %u and %u: %s\n", text, analysis, a, b, what);
+	g_free(text);
+	return false;
+}
+
+static uint32_t unit(const struct trace *t, uint32_t e, bool events)
+{
+	return events ? e : t->locations[t->events[e].location].site;
+}
+
+static bool is_unit(const struct trace *t, const struct finding *f, uint32_t a, uint32_t b,
+		    bool events)
+{
+	uint32_t x = unit(t, f->first, events), y = unit(t, f->second, events);
+
+	return (x == a && y == b) || (x == b && y == a);
+}
+
+/* The verdict that the report gives the unit; VERDICT_CANDIDATE where it names it not. */
+static enum verdict verdict_of(const struct report *r, uint32_t a, uint32_t b, bool events)
+{
+	enum verdict verdict = VERDICT_CANDIDATE;
+
+	for (guint i = 0; i < r->findings->len; i++) {
+		const struct finding *f = r->findings->pdata[i];
+
+		if (is_unit(r->trace, f, a, b, events))
+			verdict = f->verdict;
+	}
+	return verdict;
+}
+
+static bool compare(const struct trace *t, const struct report *r, const bool *races, bool events)
+{
+	uint32_t n = (uint32_t)t->events_count;
+	uint32_t units = events ? n : (uint32_t)t->sites_count;
+	bool *racy = g_new0(bool, (size_t)units * units + 1), good = r->complete;
+
+	if (!good)
+		complain(t, r->analysis, 0, 0, "not complete");
+	for (uint32_t e = 0; e < n; e++) {
+		for (uint32_t f = e + 1; f < n; f++) {
+			uint32_t a = unit(t, e, events), b = unit(t, f, events);
+
+			if (races[(size_t)e * n + f])
+				racy[(size_t)MIN(a, b) * units + MAX(a, b)] = true;
+		}
+	}
+	for (uint32_t a = 0; a < units && good; a++) {
+		for (uint32_t b = a; b < units && good; b++) {
+			enum verdict v = verdict_of(r, a, b, events);
+
+			if (racy[(size_t)a * units + b] && v != VERDICT_RACE)
+				good = complain(t, r->analysis, a, b, "a race is missed");
+			if (!racy[(size_t)a * units + b] && v == VERDICT_RACE)
+				good = complain(t, r->analysis, a, b, "no race");
+		}
+	}
+	g_free(racy);
+	return good;
+}
+
+static bool analyse(struct trace *t, bool values, bool events, bool all)
+{
+	bool *races = oracle_races(t, values), good = true;
+	struct race_options options;
+
+	race_options_init(&options);
+	options.use_values = values;
+	options.pairs_events = events;
+	options.all_verdicts = all;
+	options.budget_total = 100;
+	for (size_t i = 0; i < G_N_ELEMENTS(analyses) && good; i++) {
+		struct error error = { .where = "" };
+		struct report *r = analyses[i].run(t, &options, NULL, &error);
+
+		good = r != NULL ? compare(t, r, races, events) :
+				   complain(t, analyses[i].name, 0, 0, error.what);
+		report_free(r);
+	}
+	g_free(races);
+	return good;
+}
+
+static bool one(uint64_t seed)
+{
+	struct random_options o = mix_options(seed, 2 + seed % 3, 8 + seed % 13);
+	struct trace *t = random_trace(seed, &o);
+	bool good = analyse(t, o.values && seed % 2 == 0, seed % 4 < 2, seed % 8 < 4);
+
+	trace_close(t);
+	return good;
+}
+
+int main(int argc, char **argv)
+{
+	return mix_main(argc, argv, "smt and auto against search", 1500, one);
+}

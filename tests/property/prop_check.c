@@ -1,0 +1,186 @@
+/*
+ * prop_check.c - the checker and the exhaustive search, written from one page and apart
+ * from each other, must agree on every sequence: walks that keep the rules, and the same
+ * walks with something swapped, dropped, doubled or cut off.
+ *
+ * HEDDLE_TRACES sets the number of traces, HEDDLE_SEED the first seed.
+ */
+#include "engine/witness/check.h"
+#include "tests/property/oracle.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static uint64_t setting(const char *name, uint64_t otherwise)
+{
+	const char *text = getenv(name);
+
+	return text == NULL ? otherwise : g_ascii_strtoull(text, NULL, 10);
+}
+
+/* A random walk: at each place a random thread's next event, when the checker lets it. */
+static void walk(const struct trace *t, GRand *random, bool use_values, GArray *sequence)
+{
+	struct check_options options = { .use_values = use_values };
+	struct checker *c = checker_new(t, &options);
+	uint32_t n = (uint32_t)t->events_count;
+
+	for (uint32_t i = 0; i < 6 * n; i++) {
+		uint32_t e = g_rand_int_range(random, 0, (gint32)n);
+
+		if (checker_step(c, e, NULL))
+			g_array_append_val(sequence, e);
+	}
+	checker_free(c);
+}
+
+static void mutate(GRand *random, GArray *s, uint32_t events)
+{
+	uint32_t a, b, *x = (uint32_t *)s->data;
+
+	if (s->len < 2)
+		return;
+	a = g_rand_int_range(random, 0, s->len);
+	b = g_rand_int_range(random, 0, s->len);
+	switch (g_rand_int_range(random, 0, 6)) {
+	case 0: /* swap neighbours */
+		a = a % (s->len - 1);
+		b = a + 1;
+		/* fall through */
+	case 1: { /* swap any */
+		uint32_t e = x[a];
+
+		x[a] = x[b];
+		x[b] = e;
+		break;
+	}
+	case 2: /* drop one */
+		g_array_remove_index(s, a);
+		break;
+	case 3: /* any event in the place of one */
+		x[a] = g_rand_int_range(random, 0, events);
+		break;
+	case 4: /* move one */
+	{
+		uint32_t e = x[a];
+
+		g_array_remove_index(s, a);
+		b = g_rand_int_range(random, 0, s->len + 1);
+		g_array_insert_val(s, b, e);
+		break;
+	}
+	default: /* cut the end off */
+		g_array_set_size(s, a);
+	}
+}
+
+static uint64_t agreed, accepted;
+
+static bool agree(const struct trace *t, const GArray *s, bool use_values)
+{
+	struct check_options options = { .use_values = use_values };
+	GString *reason = g_string_new(NULL);
+	const uint32_t *sequence = (const uint32_t *)s->data;
+	bool ours = witness_check(t, sequence, s->len, CLAIM_PREFIX, NULL, 0, &options, reason);
+	bool theirs = oracle_is_reordering(t, sequence, s->len, use_values);
+
+	if (ours != theirs) {
+		char *text = trace_text(t);
+
+		fprintf(stderr, "checker %d, search %d: %s\n%ssequence:", ours, theirs,
+			reason->str, text);
+		for (guint i = 0; i < s->len; i++)
+			fprintf(stderr, " %u", sequence[i]);
+		fprintf(stderr, "\n");
+		g_free(text);
+	}
+	/* a refusal says why */
+	if (!ours && reason->len == 0)
+		ours = !theirs;
+	g_string_free(reason, TRUE);
+	agreed++;
+	accepted += theirs;
+	return ours == theirs;
+}
+
+static bool trial(uint64_t seed, bool use_values)
+{
+	struct random_options options = random_mix(seed, 18);
+	struct trace *t;
+	GRand *random = g_rand_new_with_seed((guint32)seed);
+	bool good = true;
+
+	options.values = use_values;
+	t = random_trace(seed, &options);
+	for (int i = 0; i < 6 && good; i++) {
+		GArray *s = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+
+		walk(t, random, use_values, s);
+		good = agree(t, s, use_values);
+		for (int k = 0; k < 4 && good; k++) {
+			mutate(random, s, (uint32_t)t->events_count);
+			good = agree(t, s, use_values);
+		}
+		g_array_unref(s);
+	}
+	/* the recording is a correct reordering of itself, unless it uses freed memory */
+	if (good) {
+		GArray *s = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+
+		for (uint32_t e = 0; e < t->events_count; e++)
+			g_array_append_val(s, e);
+		good = agree(t, s, use_values);
+		if (good && !options.blocks)
+			good = oracle_is_reordering(t, (uint32_t *)s->data, s->len, use_values);
+		g_array_unref(s);
+	}
+	if (!good)
+		fprintf(stderr, "seed %llu%s\n", (unsigned long long)seed,
+			use_values ? " with values" : "");
+	g_rand_free(random);
+	trace_close(t);
+	return good;
+}
+
+static void trials(bool use_values)
+{
+	uint64_t first = setting("HEDDLE_SEED", 1), count = setting("HEDDLE_TRACES", 1500);
+
+	agreed = accepted = 0;
+	for (uint64_t seed = first; seed < first + count; seed++)
+		ck_assert_msg(trial(seed, use_values), "the checker and the search disagree");
+	/* both answers have come up, often */
+	ck_assert_uint_gt(accepted, count);
+	ck_assert_uint_gt(agreed - accepted, count);
+}
+
+START_TEST(agrees_with_the_search)
+{
+	trials(false);
+}
+END_TEST
+
+START_TEST(agrees_with_the_search_on_values)
+{
+	trials(true);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("checker against search");
+	TCase *tests = tcase_create("random sequences");
+	SRunner *runner;
+	int failed;
+
+	tcase_set_timeout(tests, 0);
+	tcase_add_test(tests, agrees_with_the_search);
+	tcase_add_test(tests, agrees_with_the_search_on_values);
+	suite_add_tcase(suite, tests);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed > 0;
+}

@@ -1,0 +1,165 @@
+/*
+ * prop_deadlock.c - predictable deadlocks of random small traces, against exhaustive
+ * search: exactly the cycles of requests that some reachable state shows.
+ */
+#include "engine/predict/deadlock.h"
+#include "tests/property/mix.h"
+
+#include <stdio.h>
+
+struct search {
+	const struct trace *t;
+	GHashTable *cycles; /* sets of requests, as bits */
+};
+
+static bool in(uint32_t done, uint32_t e)
+{
+	return done >> e & 1;
+}
+
+static uint32_t next_of(const struct trace *t, uint32_t done, uint32_t thread)
+{
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		if (t->events[e].thread == thread && !in(done, e))
+			return e;
+	}
+	return NONE;
+}
+
+/* Does the thread hold the lock that `e` requests, in a mode that keeps it out? */
+static bool keeps_out(const struct trace *t, uint32_t done, uint32_t thread, uint32_t e)
+{
+	bool held = false;
+
+	for (uint32_t f = 0; f < t->events_count; f++) {
+		const struct event *x = &t->events[f];
+
+		if (x->thread != thread || !in(done, f) || event_inert(x) ||
+		    (!op_acquires(x->op) && !op_releases(x->op)) ||
+		    x->target != t->events[e].target)
+			continue;
+		held = x->op == OP_ACQ || (x->op == OP_RACQ && t->events[e].op == OP_ACQ);
+	}
+	return held;
+}
+
+/* Follow who waits for whom from the last of the path; the first closes the cycle. */
+static void follow(struct search *s, uint32_t done, uint32_t *path, uint32_t length)
+{
+	const struct trace *t = s->t;
+
+	for (uint32_t u = 0; u < t->threads_count; u++) {
+		uint32_t e = next_of(t, done, u), mask = 0;
+		bool on_path = false;
+
+		if (e == NONE || event_inert(&t->events[e]) || !op_acquires(t->events[e].op) ||
+		    !oracle_next(t, done, e) || !keeps_out(t, done, u, path[length - 1]) ||
+		    t->events[path[length - 1]].thread == u)
+			continue;
+		for (uint32_t i = 0; i < length; i++) {
+			on_path |= path[i] == e;
+			mask |= 1u << path[i];
+		}
+		if (e == path[0] && length > 1)
+			g_hash_table_add(s->cycles, GUINT_TO_POINTER(mask));
+		if (!on_path) {
+			path[length] = e;
+			follow(s, done, path, length + 1);
+		}
+	}
+}
+
+static void look(void *context, uint32_t done)
+{
+	struct search *s = context;
+
+	for (uint32_t u = 0; u < s->t->threads_count; u++) {
+		uint32_t path[32] = { next_of(s->t, done, u) };
+
+		if (path[0] != NONE && !event_inert(&s->t->events[path[0]]) &&
+		    op_acquires(s->t->events[path[0]].op) && oracle_next(s->t, done, path[0]))
+			follow(s, done, path, 1);
+	}
+}
+
+static uint32_t requests_of(const struct finding *f)
+{
+	uint32_t mask = 0;
+
+	for (guint i = 0; i < f->requests->len; i++)
+		mask |= 1u << g_array_index(f->requests, uint32_t, i);
+	return mask;
+}
+
+static bool complain(const struct trace *t, const char *what, uint32_t mask)
+{
+	char *text = trace_text(t);
+
+	printf("%s\n%s: requests", text, what);
+	for (uint32_t e = 0; e < 32; e++) {
+		if (in(mask, e))
+			printf(" %u", e);
+	}
+	printf("\n");
+	g_free(text);
+	return false;
+}
+
+static bool judge(const struct search *s, const struct report *r)
+{
+	GHashTable *listed = g_hash_table_new(NULL, NULL);
+	GHashTableIter i;
+	gpointer key;
+	bool good = r->complete || complain(s->t, "not complete", 0);
+
+	for (guint k = 0; k < r->findings->len && good; k++) {
+		const struct finding *f = r->findings->pdata[k];
+		uint32_t mask = requests_of(f);
+		bool real = g_hash_table_contains(s->cycles, GUINT_TO_POINTER(mask));
+
+		if (f->verdict == VERDICT_RACE && !real)
+			good = complain(s->t, "no deadlock", mask);
+		if (f->verdict == VERDICT_IMPOSSIBLE && real)
+			good = complain(s->t, "called impossible", mask);
+		g_hash_table_add(listed, GUINT_TO_POINTER(mask));
+	}
+	g_hash_table_iter_init(&i, s->cycles);
+	while (good && g_hash_table_iter_next(&i, &key, NULL)) {
+		if (!g_hash_table_contains(listed, key))
+			good = complain(s->t, "missed", GPOINTER_TO_UINT(key));
+	}
+	g_hash_table_destroy(listed);
+	return good;
+}
+
+static bool one(uint64_t seed)
+{
+	struct random_options o = mix_options(seed, 2 + seed % 3, 10 + seed % 13);
+	struct race_options options;
+	struct error error = { .where = "" };
+	struct report *r;
+	struct trace *t;
+	struct search s;
+	bool good;
+
+	o.locks = 2 + seed % 2;
+	o.variables = 1;
+	t = random_trace(seed, &o);
+	s = (struct search){ t, g_hash_table_new(NULL, NULL) };
+	oracle_visit(t, false, false, look, &s);
+	race_options_init(&options);
+	options.pairs_events = true;
+	options.all_verdicts = true;
+	options.budget_total = 100;
+	r = deadlocks_find(t, &options, NULL, &error);
+	good = r != NULL ? judge(&s, r) : complain(t, error.what, 0);
+	report_free(r);
+	g_hash_table_destroy(s.cycles);
+	trace_close(t);
+	return good;
+}
+
+int main(int argc, char **argv)
+{
+	return mix_main(argc, argv, "deadlocks against search", 4000, one);
+}

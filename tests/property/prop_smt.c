@@ -1,0 +1,80 @@
+/*
+ * prop_smt.c - the solver's verdict for every conflicting pair of random small traces,
+ * against exhaustive search: a race exactly where the search finds one, impossible
+ * everywhere else, and every witness a correct reordering.
+ */
+#include "engine/predict/predict.h"
+#include "engine/predict/smt.h"
+#include "tests/property/mix.h"
+
+#include <stdio.h>
+
+static bool complain(const struct trace *t, uint32_t e1, uint32_t e2, bool values,
+		     const char *what)
+{
+	char *text = trace_text(t);
+
+	printf("%s\npair %u %u%s: %s\n", text, e1, e2, values ? " with values" : "", what);
+	g_free(text);
+	return false;
+}
+
+static bool right(const struct trace *t, const struct finding *f, bool race, bool values)
+{
+	uint32_t e1 = f->first, e2 = f->second;
+	const uint32_t *w;
+
+	if (f->verdict == VERDICT_UNKNOWN)
+		return complain(t, e1, e2, values, f->budget);
+	if ((f->verdict == VERDICT_RACE) != race)
+		return complain(t, e1, e2, values, race ? "a race is called impossible" :
+							  "called a race");
+	if (!race)
+		return f->proof != NULL || complain(t, e1, e2, values, "no proof");
+	w = (const uint32_t *)(const void *)f->witness->data;
+	if (f->witness->len < 2 || w[f->witness->len - 2] != e1 || w[f->witness->len - 1] != e2)
+		return complain(t, e1, e2, values, "the witness does not end with the pair");
+	return oracle_is_reordering(t, w, f->witness->len - 2, values) ||
+	       complain(t, e1, e2, values, "the witness is no correct reordering");
+}
+
+static bool all_pairs(struct trace *t, bool values)
+{
+	struct smt_options smt_options = { .use_values = values, .invocations = true };
+	struct race_options options;
+	struct smt *s = smt_new(t, &smt_options, NULL);
+	bool *races = oracle_races(t, values), good = true;
+	uint32_t n = (uint32_t)t->events_count;
+
+	race_options_init(&options);
+	options.use_values = values;
+	for (uint32_t e = 0; e < n && good; e++) {
+		for (uint32_t f = e + 1; f < n && good; f++) {
+			struct finding *found;
+
+			if (!events_race_conflict(t, e, f))
+				continue;
+			found = smt_decide(s, e, f, &options, 10, NULL);
+			good = right(t, found, races[(size_t)e * n + f], values);
+			finding_free(found);
+		}
+	}
+	g_free(races);
+	smt_free(s);
+	return good;
+}
+
+static bool one(uint64_t seed)
+{
+	struct random_options o = mix_options(seed, 2 + seed % 3, 8 + seed % 13);
+	struct trace *t = random_trace(seed, &o);
+	bool good = all_pairs(t, false) && (!o.values || all_pairs(t, true));
+
+	trace_close(t);
+	return good;
+}
+
+int main(int argc, char **argv)
+{
+	return mix_main(argc, argv, "solver against search", 1500, one);
+}

@@ -1,0 +1,199 @@
+/* cmd_info.c - `heddle info`: what is in a trace. */
+#include "engine/trace/trace.h"
+#include "tui/batch/command.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct command_option options[] = {
+	OPTION_LENIENT,
+	OPTION_FORMAT,
+	{ 0 },
+};
+
+struct counts {
+	uint64_t by_op[OP_COUNT];
+	uint64_t by_thread[UINT16_MAX + 1];
+	uint64_t inert, values, locks, conditions, barriers, semaphores;
+};
+
+enum { USED_LOCK = 1, USED_CONDITION = 2, USED_BARRIER = 4, USED_SEMAPHORE = 8 };
+
+static uint8_t object_use(enum op op)
+{
+	switch (op) {
+	case OP_ACQ:
+	case OP_REL:
+	case OP_RACQ:
+	case OP_RREL:
+	case OP_TRYFAIL:
+		return USED_LOCK;
+	case OP_WAIT:
+	case OP_WAKE:
+	case OP_SIGNAL:
+	case OP_BROADCAST:
+		return USED_CONDITION;
+	case OP_ARRIVE:
+	case OP_DEPART:
+		return USED_BARRIER;
+	case OP_POST:
+	case OP_TAKE:
+	case OP_TAKETRYFAIL:
+		return USED_SEMAPHORE;
+	default:
+		return 0;
+	}
+}
+
+static void count(const struct trace *t, struct counts *c)
+{
+	uint8_t *use = g_new0(uint8_t, t->objects_count + 1);
+	for (uint64_t i = 0; i < t->events_count; i++) {
+		const struct event *e = &t->events[i];
+		c->by_op[e->op]++;
+		c->by_thread[e->thread]++;
+		c->inert += event_inert(e);
+		c->values += op_is_access(e->op) && e->aux;
+		if (op_table[e->op].operand == OPERAND_OBJECT)
+			use[e->target] |= object_use(e->op);
+	}
+	for (uint64_t i = 0; i < t->objects_count; i++) {
+		c->locks += !!(use[i] & USED_LOCK);
+		c->conditions += !!(use[i] & USED_CONDITION);
+		c->barriers += !!(use[i] & USED_BARRIER);
+		c->semaphores += !!(use[i] & USED_SEMAPHORE);
+	}
+	g_free(use);
+}
+
+struct line { /* a row of the summary */
+	const char *name;
+	uint64_t count;
+};
+
+static void summary(const struct trace *t, const struct counts *c, struct line lines[12])
+{
+	const struct line rows[12] = {
+		{ "events", t->events_count },
+		{ "threads", t->threads_count },
+		{ "locks", c->locks },
+		{ "variables", t->variables_count },
+		{ "conditions", c->conditions },
+		{ "barriers", c->barriers },
+		{ "semaphores", c->semaphores },
+		{ "blocks", t->blocks_count },
+		{ "objects", t->instances_count },
+		{ "locations", t->locations_count },
+		{ "sites", t->sites_count },
+		{ "values", c->values },
+	};
+	memcpy(lines, rows, sizeof rows);
+}
+
+static json_t *json_name(const char *text)
+{
+	GString *s = g_string_new(NULL);
+	append_escaped(s, text, strlen(text));
+	json_t *j = json_string(s->str);
+	g_string_free(s, TRUE);
+	return j;
+}
+
+static void print_json(const struct trace *t, const struct counts *c)
+{
+	struct line lines[12];
+	summary(t, c, lines);
+	json_t *j = json_pack("{ssso}", "heddle", HEDDLE_VERSION, "trace",
+	                      json_name(trace_name(t)));
+	for (size_t i = 0; i < G_N_ELEMENTS(lines); i++)
+		json_object_set_new(j, lines[i].name, json_integer((json_int_t)lines[i].count));
+	json_t *operations = json_object(), *threads = json_object(), *notes = json_object();
+	for (int op = 0; op < OP_COUNT; op++)
+		if (c->by_op[op])
+			json_object_set_new(operations, op_table[op].word,
+			                    json_integer((json_int_t)c->by_op[op]));
+	for (uint64_t i = 0; i < t->threads_count; i++)
+		json_object_set_new(threads, trace_thread_name(t, i),
+		                    json_integer((json_int_t)c->by_thread[i]));
+	for (uint64_t i = 0; i < t->notes_count; i++)
+		json_object_set_new(notes, trace_string(t, t->notes[i].key),
+		                    json_name(trace_string(t, t->notes[i].value)));
+	json_object_set_new(j, "operations", operations);
+	json_object_set_new(j, "events_by_thread", threads);
+	json_object_set_new(j, "recording", notes);
+	json_object_set_new(j, "no_effect", json_integer((json_int_t)c->inert));
+	json_object_set_new(j, "complete", json_boolean(t->complete));
+	json_object_set_new(j, "filtered", json_boolean(t->filtered));
+	json_object_set_new(j, "order_exact", json_boolean(t->order_exact));
+	json_object_set_new(j, "values_exact", json_boolean(t->values_exact));
+	json_dumpf(j, stdout, JSON_INDENT(1));
+	putchar('\n');
+	json_decref(j);
+}
+
+static void print_name(const char *text)
+{
+	GString *s = g_string_new(NULL);
+	append_escaped(s, text, strlen(text));
+	printf("  %-14s", s->str);
+	g_string_free(s, TRUE);
+}
+
+static void print_text(const struct trace *t, const struct counts *c)
+{
+	struct line lines[12];
+	summary(t, c, lines);
+	printf("%s%s%s\n", trace_name(t), t->complete ? "" : ", truncated",
+	       t->filtered ? ", filtered" : "");
+	for (size_t i = 0; i < G_N_ELEMENTS(lines); i++)
+		if (lines[i].count || i < 4)
+			printf("  %-12s %12" G_GUINT64_FORMAT "\n", lines[i].name,
+			       lines[i].count);
+	puts("by operation");
+	for (int op = 0; op < OP_COUNT; op++)
+		if (c->by_op[op])
+			printf("  %-12s %12" G_GUINT64_FORMAT "\n", op_table[op].word,
+			       c->by_op[op]);
+	if (c->inert)
+		printf("  %-12s %12" G_GUINT64_FORMAT "  (re-entrant or dropped)\n",
+		       "no effect", c->inert);
+	puts("by thread");
+	for (uint64_t i = 0; i < t->threads_count; i++) {
+		print_name(trace_thread_name(t, i));
+		printf("%11" G_GUINT64_FORMAT "\n", c->by_thread[i]);
+	}
+	if (t->notes_count)
+		puts("recording");
+	for (uint64_t i = 0; i < t->notes_count; i++) {
+		print_name(trace_string(t, t->notes[i].key));
+		print_name(trace_string(t, t->notes[i].value));
+		putchar('\n');
+	}
+}
+
+static int run(struct arguments *a)
+{
+	argument_words(a, 1, 1);
+	enum output_format format = argument_format(a, false);
+	struct trace *t = open_trace(a, a->words->pdata[0]);
+	if (t == NULL)
+		return EXIT_BAD;
+	struct counts *c = g_new0(struct counts, 1);
+	count(t, c);
+	if (format == FORMAT_JSON)
+		print_json(t, c);
+	else
+		print_text(t, c);
+	g_free(c);
+	trace_close(t);
+	return EXIT_NOTHING;
+}
+
+const struct command command_info = {
+	.name = "info",
+	.usage = "TRACE",
+	.summary = "what is in a trace: events, threads, locks, variables, by kind",
+	.options = options,
+	.run = run,
+};
