@@ -39,7 +39,6 @@ struct ladder {
 	GHashTable *points;  /* pair of stretches -> GArray of struct point */
 	GArray *members;     /* uint32_t */
 	GArray *classes;     /* struct class */
-	double spent;	     /* seconds of the solver */
 	bool cancelled;
 };
 
@@ -363,17 +362,11 @@ static void note_race(struct ladder *l, uint64_t unit, struct finding *race)
 /* The solver's turn. */
 static void ask_solver(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2)
 {
-	double left = l->options->budget_total - l->spent;
-	gint64 start = g_get_monotonic_time();
+	double left = l->options->budget_total - smt_solver_seconds(l->smt);
 	struct finding *f, *known;
 
-	if (left <= 0) {
-		note_unknown(other_unit(l, unit, e1, e2), "total", e1, e2);
-		return;
-	}
-	f = smt_decide(l->smt, e1, e2, l->options, MIN(left, l->options->budget_pair),
+	f = smt_decide(l->smt, e1, e2, l->options, CLAMP(left, 0, l->options->budget_pair),
 		       l->progress);
-	l->spent += (double)(g_get_monotonic_time() - start) / 1e6;
 	if (f == NULL) {
 		l->cancelled = true;
 		return;
@@ -387,7 +380,7 @@ static void ask_solver(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2
 		keep_proof(l, e1, e2, f->proof);
 		note_impossible(l, known, f->proof, "smt");
 	} else {
-		note_unknown(known, f->budget, e1, e2);
+		note_unknown(known, left < l->options->budget_pair ? "total" : f->budget, e1, e2);
 	}
 	finding_free(f);
 }

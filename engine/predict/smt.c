@@ -229,6 +229,11 @@ void smt_free(struct smt *s)
 	g_free(s);
 }
 
+double smt_solver_seconds(const struct smt *s)
+{
+	return s->solver_seconds + (s->unpaired != NULL ? s->unpaired->solver_seconds : 0);
+}
+
 const struct cores *smt_cores(const struct smt *s)
 {
 	return s->cores;
@@ -462,7 +467,7 @@ static unsigned milliseconds_left(gint64 deadline)
 {
 	gint64 left = (deadline - g_get_monotonic_time()) / 1000;
 
-	return left <= 0 ? 0 : (unsigned)MIN(left, 600000) + 1;
+	return deadline <= g_get_monotonic_time() ? 0 : (unsigned)MIN(left, 600000) + 1;
 }
 
 static struct proof *solver_proof(struct smt_query *q, struct encoding *x)
@@ -525,9 +530,9 @@ static enum smt_answer search(struct smt_query *q, struct encoding **x, gint64 d
 enum smt_answer smt_query_solve(struct smt_query *q, double seconds, GArray *sequence,
 				struct proof **proof, const struct progress *progress)
 {
-	gint64 deadline = g_get_monotonic_time() + (gint64)(seconds * 1e6);
 	struct encoding *x = NULL;
 	enum smt_answer answer;
+	gint64 start;
 
 	g_array_set_size(sequence, 0);
 	if (proof != NULL)
@@ -539,7 +544,10 @@ enum smt_answer smt_query_solve(struct smt_query *q, double seconds, GArray *seq
 	g_array_set_size(q->chosen, 0);
 	g_array_append_vals(q->chosen, q->edges->data, q->edges->len);
 	query_sort_chosen(q);
-	answer = search(q, &x, deadline, progress);
+	start = g_get_monotonic_time();
+	answer = search(q, &x, start + (gint64)(seconds * 1e6), progress);
+	if (x != NULL)
+		q->s->solver_seconds += (double)(g_get_monotonic_time() - start) / 1e6;
 	if (answer == SMT_WITNESS)
 		g_array_append_vals(sequence, q->sequence->data, q->sequence->len);
 	if (answer == SMT_IMPOSSIBLE && proof != NULL)
