@@ -286,24 +286,22 @@ static uint32_t site_of(struct builder *b, uint32_t string)
 	return b->sites->len - 1;
 }
 
-/* A recording's location is named FILE:LINE by the namer, which tells files apart. */
-static void site_by_name(struct builder *b, uint32_t location)
-{
-	uint32_t site = site_of(b, AT(b->locations, struct location, location)->name);
-	AT(b->locations, struct location, location)->site = site;
-}
-
-/* The site of a location whose file and line are known: "FILE:LINE". */
+/* The site of a location: "FILE:LINE" without the column, as its name or its source says. */
 static void location_site(struct builder *b, uint32_t location)
 {
 	struct location *l = AT(b->locations, struct location, location);
-	uint32_t string = l->name;
-	if (l->file && l->line) {
-		char *text = g_strdup_printf("%s:%u", text_of(b, l->file), l->line);
+	uint32_t string = l->name, numbers[2] = { 0, 0 };
+	size_t length, file;
+	const char *name = string_at(b, l->name, &length);
+	char *text = NULL;
+	if (source_position(name, length, &file, numbers))
+		text = g_strdup_printf("%.*s:%u", (int)file, name, numbers[0]);
+	else if (l->file && l->line)
+		text = g_strdup_printf("%s:%u", text_of(b, l->file), l->line);
+	if (text)
 		string = builder_string(b, text, strlen(text));
-		g_free(text);
-	}
-	l->site = site_of(b, string);
+	g_free(text);
+	AT(b->locations, struct location, location)->site = site_of(b, string);
 }
 
 uint32_t builder_location(struct builder *b, const char *name, size_t length)
@@ -1286,7 +1284,7 @@ static void name_locations(struct builder *b, const struct namer *n)
 			continue;
 		n->location(n->context, b, &l);
 		*AT(b->locations, struct location, i) = l;
-		l.file ? site_by_name(b, i) : location_site(b, i);
+		location_site(b, i);
 	}
 }
 
