@@ -33,7 +33,7 @@ struct causality *causality_new(struct trace *t, enum order_kind kind, bool keep
 	if (kind == ORDER_KIND_SHB)
 		c->observations = observations_new(t);
 	if (over_sections)
-		c->sections = sections_new(t, kind != ORDER_KIND_WDC);
+		c->sections = sections_new(c, kind != ORDER_KIND_WDC);
 	return c;
 }
 
@@ -53,6 +53,7 @@ void causality_free(struct causality *c)
 	locks_free(c->locks);
 	observations_free(c->observations);
 	sections_free(c->sections);
+	g_free(c->depth);
 	g_free(c);
 }
 
@@ -102,16 +103,16 @@ static void step_access(struct causality *c, uint32_t event, const struct event 
 	if (c->sections != NULL)
 		sections_access(c, event);
 	c->unobserved = c->clocks.now[x->thread];
-	if (op_is_atomic(x->op)) {
-		clocks_hold(&c->clocks, x->thread);
-		atomics_access(c, event);
-	} else if (x->op == OP_WRITE) {
-		atomics_plain_write(c, event);
-	}
-	if (c->observations != NULL) {
-		clocks_hold(&c->clocks, x->thread);
+	clocks_hold(&c->clocks, x->thread);
+	if (x->op == OP_AREAD || x->op == OP_RMW)
+		atomics_read(c, event);
+	if (c->observations != NULL)
 		observations_access(c, event);
-	}
+	/* What a write releases includes what an RMW has just read. */
+	if (x->op == OP_AWRITE || x->op == OP_RMW)
+		atomics_write(c, event);
+	else if (x->op == OP_WRITE)
+		atomics_plain_write(c, event);
 }
 
 static void step_lock(struct causality *c, uint32_t event, const struct event *x)
@@ -180,6 +181,8 @@ void causality_step(struct causality *c, uint32_t event)
 	c->unobserved = c->clocks.now[x->thread];
 	if (!event_inert(x))
 		step_op(c, event, x);
+	if (!op_is_access(x->op))
+		c->unobserved = c->clocks.now[x->thread];
 	if (event >= c->next_must)
 		must_walk_from(c, event);
 	if (c->stretches != NULL)

@@ -38,7 +38,6 @@ struct stretch {             /* of one thread's events, up to the next one's sta
 struct must_walk;
 struct atomics;
 struct locks;
-struct observations;
 struct sections;
 
 struct causality {
@@ -48,6 +47,8 @@ struct causality {
 	/* The row of the event that was last looked at, before the edges of its own
 	 * observation (reads-from and synchronises-with) went in. */
 	uint32_t unobserved;
+	bool has_atomics;   /* an atomic write has come */
+	uint32_t *depth;    /* by thread: how many locks it holds; with sections only */
 	uint32_t next_must; /* no event before this one has a must-order edge */
 
 	/* kept for questions, or NULL */
@@ -71,9 +72,8 @@ void causality_free(struct causality *c);
 /* Events one after the other, none left out (but see below). */
 void causality_step(struct causality *c, uint32_t event);
 /*
- * May a walker that does not keep leave causality_step out for this plain access?  (Its
- * thread holds no lock that the order looks at, and no must-order touches it.)  SHB's
- * walkers look after the observations of plain accesses themselves, see below.
+ * May a walker that does not keep leave causality_step out for this plain access?  Only if
+ * no must-order touches it, and it looks itself after depth, has_atomics, observations.
  */
 static inline bool causality_quiet(const struct causality *c, uint32_t event)
 {
@@ -101,8 +101,10 @@ void must_walk_mark(struct causality *c);
 
 struct atomics *atomics_new(const struct trace *t);
 void atomics_free(struct atomics *a);
-/* An atomic access's or a fence's edges, and what it leaves for later ones. */
-void atomics_access(struct causality *c, uint32_t event);
+/* The edges of an atomic read, and what an atomic write leaves for later ones; an RMW is
+ * first one, then the other.  A fence is both. */
+void atomics_read(struct causality *c, uint32_t event);
+void atomics_write(struct causality *c, uint32_t event);
 void atomics_plain_write(struct causality *c, uint32_t event);
 void atomics_fence(struct causality *c, uint32_t event);
 void atomics_mark(struct causality *c);
@@ -113,20 +115,40 @@ void locks_acquire(struct causality *c, uint32_t event);
 void locks_release(struct causality *c, uint32_t event);
 void locks_mark(struct causality *c);
 
+struct observations {
+	struct point *last; /* by variable: its last write */
+	GArray **holders;   /* by object: acquires not yet released; or NULL */
+	GArray **takes;     /* by object: the last take of each thread; or NULL */
+	int64_t *counts;    /* by object: a semaphore's count */
+	uint64_t variables, objects;
+};
 struct observations *observations_new(const struct trace *t);
 void observations_free(struct observations *o);
 void observations_access(struct causality *c, uint32_t event); /* edges of a read, its write */
 void observations_try(struct causality *c, uint32_t event);    /* locks, semaphores and tries */
 void observations_mark(struct causality *c);
+/* Is the last write to a variable nothing new to a thread that reads it now? */
+static inline bool observations_known(const struct causality *c, uint32_t variable,
+                                      uint32_t thread)
+{
+	uint32_t w = c->observations->last[variable].event;
 
-/* `ordered`: rule (b) too (not WDC). */
-struct sections *sections_new(const struct trace *t, bool ordered);
+	return w == NONE || c->t->events[w].thread == thread ||
+	       clocks_now(&c->clocks, thread)[c->t->events[w].thread] > w;
+}
+static inline void observations_write(struct causality *c, uint32_t variable, uint32_t event,
+                                      uint32_t thread)
+{
+	c->observations->last[variable] =
+	        (struct point){ event, clocks_hold(&c->clocks, thread) };
+}
+
+/* Sets `depth`.  `ordered`: rule (b) too (not WDC). */
+struct sections *sections_new(struct causality *c, bool ordered);
 void sections_free(struct sections *s);
 void sections_access(struct causality *c, uint32_t event);
 void sections_acquire(struct causality *c, uint32_t event);
 void sections_release(struct causality *c, uint32_t event);
 void sections_mark(struct causality *c);
-/* Does the thread hold a lock? */
-bool sections_inside(const struct sections *s, uint32_t thread);
 
 #endif

@@ -44,6 +44,10 @@ bool record_is_log(const char *path);
  */
 struct trace *record_import(const char *path, const char *name, struct record_facts *facts,
 			    const struct progress *progress, struct error *error);
+/* The same with another program than the recorded path for the debug information. */
+struct trace *record_import_with(const char *path, const char *name, const char *exe,
+				 struct record_facts *facts, const struct progress *progress,
+				 struct error *error);
 
 /* Lines like "T1 waits for mutex m (held by T2)", appended to `out`. */
 void record_explain_deadlock(const struct trace *t, const struct record_facts *facts,
@@ -53,13 +57,6 @@ void record_explain_deadlock(const struct trace *t, const struct record_facts *f
  * "file:line" or "module+0xoffset"; and its function.  Appends. */
 void record_describe(const struct record_facts *facts, uint64_t pc, GString *place,
 		     GString *function);
-
-/*
- * The names in a recording, over debuginfo/ (name.c).  Modules are borrowed until
- * record_namer_free.
- */
-struct namer *record_namer_new(const GArray *modules);
-void record_namer_free(struct namer *namer);
 
 /* ---- running (run.c) ---- */
 

@@ -1,0 +1,859 @@
+/*
+ * import.c - a recording log (layout.h) becomes a trace, through builder.h.
+ *
+ * Addresses become places: a region for each life of a heap block, each module's data,
+ * each thread's stack; what lies elsewhere is one flat region.  Nothing in the result but
+ * the addresses themselves depends on where things were loaded.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "debuginfo/debuginfo.h"
+#if __has_include("engine/record/name.h")
+#include "engine/record/name.h"
+#else /* names are plain until it is there */
+struct names;
+#define names_new(exe) NULL
+#define names_module(names, path, id, base) (void)0
+#define names_namer(names) NULL
+#define names_function(names, module, address, name) false
+#define names_free(names) (void)0
+#endif
+#include "engine/record/record.h"
+
+struct block_life {
+	uint64_t low, high;
+	uint32_t region, block;
+	bool heap, dead;
+};
+
+struct lane { /* a thread */
+	uint32_t thread; /* in the builder */
+	bool known;
+	GArray *functions; /* uint32_t strings: the call stack */
+	GArray *ordinals;  /* dropped events, for replay */
+	uint64_t ordinal;
+	struct block_life *last;
+	/* free mode */
+	GArray *chunks; /* uint64_t offsets */
+	unsigned chunk;
+	const uint64_t *at, *end;
+	bool running;
+};
+
+#define CACHE 4096
+
+struct import {
+	struct builder *b;
+	const char *base;
+	uint64_t size;
+	const struct log_header *header;
+	struct record_facts *facts;
+	GArray *lanes;		/* struct lane */
+	GTree *lives;		/* low -> struct block_life */
+	GPtrArray *all_lives;	/* owned */
+	struct block_life *cache[CACHE];
+	GHashTable *locations;	/* pc -> location + 1 */
+	GHashTable *functions;	/* pc -> string + 1 */
+	GHashTable *objects;	/* "region:offset" as 64-bit -> object + 1 */
+	struct names *names;
+	uint32_t flat;		/* region of everything else, or NONE */
+	uint64_t blocks;
+	uint64_t refused;
+	struct error first_refusal;
+};
+
+static int compare_addresses(gconstpointer a, gconstpointer b, gpointer data)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+void record_facts_release(struct record_facts *f)
+{
+	if (f->blocked)
+		g_ptr_array_free(f->blocked, TRUE);
+	if (f->stopped)
+		g_ptr_array_free(f->stopped, TRUE);
+	g_free(f->diverged);
+	if (f->modules) {
+		for (guint i = 0; i < f->modules->len; i++) {
+			struct record_module *m =
+				&g_array_index(f->modules, struct record_module, i);
+			g_free(m->path);
+			g_free(m->build_id);
+		}
+		g_array_free(f->modules, TRUE);
+	}
+	memset(f, 0, sizeof(*f));
+}
+
+/* ---- code ---- */
+
+static const struct record_module *module_of(const GArray *modules, uint64_t address)
+{
+	for (guint i = 0; i < modules->len; i++) {
+		const struct record_module *m =
+			&g_array_index(modules, struct record_module, i);
+		if (address >= m->low && address < m->high)
+			return m;
+	}
+	return NULL;
+}
+
+static const char *last_component(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+static void append_offset(const struct record_module *m, uint64_t address, GString *out)
+{
+	if (m)
+		g_string_append_printf(out, "%s+0x%" PRIx64, last_component(m->path),
+				       address - m->bias);
+	else
+		g_string_append_printf(out, "0x%" PRIx64, address);
+}
+
+static uint32_t location_of(struct import *im, uint64_t pc)
+{
+	if (pc == 0)
+		return 0;
+	gpointer found = g_hash_table_lookup(im->locations, GSIZE_TO_POINTER(pc));
+	if (found)
+		return GPOINTER_TO_UINT(found) - 1;
+	const struct record_module *m = module_of(im->facts->modules, pc - 1);
+	uint32_t location;
+	if (m) {
+		location = builder_code(im->b, m->index, pc - 1 - m->bias);
+	} else {
+		char *name = g_strdup_printf("0x%" PRIx64, pc - 1);
+		location = builder_location(im->b, name, strlen(name));
+		g_free(name);
+	}
+	g_hash_table_insert(im->locations, GSIZE_TO_POINTER(pc), GUINT_TO_POINTER(location + 1));
+	return location;
+}
+
+/* The function that holds a pc: the real one, not what was inlined into it. */
+static uint32_t function_of(struct import *im, uint64_t pc)
+{
+	gpointer found = g_hash_table_lookup(im->functions, GSIZE_TO_POINTER(pc));
+	if (found)
+		return GPOINTER_TO_UINT(found) - 1;
+	GString *name = g_string_new(NULL);
+	const struct record_module *m = module_of(im->facts->modules, pc - 1);
+	if (!m || !names_function(im->names, m->index, pc - 1 - m->bias, name))
+		append_offset(m, pc - 1, name);
+	uint32_t string = builder_string(im->b, name->str, name->len);
+	g_string_free(name, TRUE);
+	g_hash_table_insert(im->functions, GSIZE_TO_POINTER(pc), GUINT_TO_POINTER(string + 1));
+	return string;
+}
+
+void record_describe(const struct record_facts *facts, uint64_t pc, GString *place,
+		     GString *function)
+{
+	const struct record_module *m = module_of(facts->modules, pc - 1);
+	struct debuginfo *d = m ? debuginfo_open(m->path, m->build_id, NULL) : NULL;
+	struct debug_place places[1];
+	size_t n = d ? debuginfo_code(d, pc - 1 - m->bias, places, 1) : 0;
+	if (place) {
+		if (n && places[0].file[0])
+			g_string_append_printf(place, "%s:%u", places[0].file, places[0].line);
+		else
+			append_offset(m, pc - 1, place);
+	}
+	if (function && n)
+		g_string_append(function, places[0].function);
+	debuginfo_close(d);
+}
+
+/* ---- memory ---- */
+
+static struct block_life *life_new(struct import *im, uint64_t low, uint64_t size,
+				   uint32_t region, uint32_t block, bool heap)
+{
+	struct block_life *life = g_new0(struct block_life, 1);
+	*life = (struct block_life){ low, low + (size ? size : 1), region, block, heap, false };
+	g_ptr_array_add(im->all_lives, life);
+	/* What the log does not show to be freed (by the C library itself) is over all the
+	 * same once its memory is given out again. */
+	for (;;) {
+		uint64_t end = life->high - 1;
+		GTreeNode *node = g_tree_upper_bound(im->lives, &end);
+		node = node ? g_tree_node_previous(node) : g_tree_node_last(im->lives);
+		struct block_life *old = node ? g_tree_node_value(node) : NULL;
+		if (!old || old->high <= low || !old->heap)
+			break;
+		old->dead = true;
+		g_tree_remove(im->lives, &old->low);
+	}
+	g_tree_insert(im->lives, &life->low, life);
+	return life;
+}
+
+static struct block_life *life_at(struct import *im, uint64_t address)
+{
+	struct block_life **slot = &im->cache[(address >> 4) % CACHE];
+	struct block_life *life = *slot;
+	if (life && !life->dead && address >= life->low && address < life->high)
+		return life;
+	GTreeNode *node = g_tree_upper_bound(im->lives, &address);
+	node = node ? g_tree_node_previous(node) : g_tree_node_last(im->lives);
+	life = node ? g_tree_node_value(node) : NULL;
+	if (!life || address >= life->high)
+		return NULL;
+	*slot = life;
+	return life;
+}
+
+static uint32_t flat_region(struct import *im)
+{
+	if (im->flat == NONE)
+		im->flat = builder_region(im->b, "memory", 0, LOG_ADDRESS_MASK, NONE);
+	return im->flat;
+}
+
+static uint32_t place_of(struct import *im, uint64_t address, uint64_t size)
+{
+	struct block_life *life = life_at(im, address);
+	uint32_t bytes = size > UINT32_MAX ? UINT32_MAX : size;
+	if (life)
+		return builder_place(im->b, life->region, address - life->low, bytes);
+	return builder_place(im->b, flat_region(im), address, bytes);
+}
+
+static uint32_t object_of(struct import *im, uint64_t address)
+{
+	struct block_life *life = life_at(im, address);
+	uint32_t region = life ? life->region : flat_region(im);
+	uint64_t offset = life ? address - life->low : address;
+	uint64_t key = (uint64_t)region << 40 ^ offset;
+	gpointer found = g_hash_table_lookup(im->objects, GSIZE_TO_POINTER(key));
+	if (found)
+		return GPOINTER_TO_UINT(found) - 1;
+	GString *name = g_string_new(NULL);
+	const struct record_module *m = module_of(im->facts->modules, address);
+	if (m && !(life && life->heap))
+		append_offset(m, address, name);
+	else
+		g_string_append_printf(name, "r%u+%" PRIu64, region, offset);
+	uint32_t object = builder_object(im->b, name->str, name->len);
+	builder_object_address(im->b, object, address);
+	g_string_free(name, TRUE);
+	g_hash_table_insert(im->objects, GSIZE_TO_POINTER(key), GUINT_TO_POINTER(object + 1));
+	return object;
+}
+
+/* ---- threads ---- */
+
+static struct lane *lane_of(struct import *im, uint32_t id)
+{
+	while (im->lanes->len <= id) {
+		struct lane lane = { .functions = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+				     .ordinals = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
+				     .chunks = g_array_new(FALSE, FALSE, sizeof(uint64_t)) };
+		g_array_append_val(im->lanes, lane);
+	}
+	struct lane *lane = &g_array_index(im->lanes, struct lane, id);
+	if (!lane->known) {
+		char name[32] = "main";
+		if (id)
+			snprintf(name, sizeof(name), "T%u", id);
+		lane->known = true;
+		lane->thread = builder_thread(im->b, name, strlen(name));
+	}
+	return lane;
+}
+
+static void add_thread(struct import *im, uint32_t id, uint64_t low, uint64_t high)
+{
+	struct lane *lane = lane_of(im, id);
+	if (high <= low)
+		return;
+	char name[48] = "stack@main";
+	if (id)
+		snprintf(name, sizeof(name), "stack@T%u", id);
+	uint32_t block = builder_block(im->b, name, strlen(name), high - low, low);
+	uint32_t region = builder_region(im->b, name, low, high - low, block);
+	builder_stack_block(im->b, lane->thread, block);
+	life_new(im, low, high - low, region, block, true);
+}
+
+static void add_module(struct import *im, const uint64_t *w, const char *text, uint64_t length)
+{
+	size_t n = strnlen(text, length);
+	struct record_module m = { .path = g_strndup(text, n),
+				   .build_id = n < length ? g_strndup(text + n + 1,
+								      length - n - 1) :
+							    g_strdup(""),
+				   .bias = w[0],
+				   .low = w[1],
+				   .high = w[2] };
+	m.index = builder_module(im->b, m.path, m.build_id, m.bias);
+	names_module(im->names, m.path, m.build_id, m.bias);
+	g_array_append_val(im->facts->modules, m);
+	uint32_t region = builder_region(im->b, last_component(m.path), m.low, m.high - m.low,
+					 NONE);
+	life_new(im, m.low, m.high - m.low, region, NONE, false);
+}
+
+/* ---- records ---- */
+
+static const uint8_t op_of[LOG_TAG_COUNT] = {
+	[LOG_READ] = OP_READ,	  [LOG_WRITE] = OP_WRITE,
+	[LOG_AREAD] = OP_AREAD,	  [LOG_AWRITE] = OP_AWRITE,
+	[LOG_RMW] = OP_RMW,	  [LOG_FENCE] = OP_FENCE,
+	[LOG_ACQ] = OP_ACQ,	  [LOG_REL] = OP_REL,
+	[LOG_RACQ] = OP_RACQ,	  [LOG_RREL] = OP_RREL,
+	[LOG_TRYFAIL] = OP_TRYFAIL, [LOG_TAKETRYFAIL] = OP_TAKETRYFAIL,
+	[LOG_DESTROY] = OP_DESTROY, [LOG_WAIT] = OP_WAIT,
+	[LOG_WAKE] = OP_WAKE,	  [LOG_SIGNAL] = OP_SIGNAL,
+	[LOG_BROADCAST] = OP_BROADCAST, [LOG_ARRIVE] = OP_ARRIVE,
+	[LOG_DEPART] = OP_DEPART, [LOG_POST] = OP_POST,
+	[LOG_TAKE] = OP_TAKE,	  [LOG_FORK] = OP_FORK,
+	[LOG_JOIN] = OP_JOIN,	  [LOG_SND] = OP_SND,
+	[LOG_RCV] = OP_RCV,	  [LOG_ALLOC] = OP_ALLOC,
+	[LOG_FREE] = OP_FREE,
+};
+
+static void add_event(struct import *im, struct lane *lane, struct event e)
+{
+	struct error error;
+	e.thread = lane->thread;
+	if (!builder_add(im->b, e, 0, &error)) {
+		if (im->refused++ == 0)
+			im->first_refusal = error;
+		g_array_append_val(lane->ordinals, lane->ordinal);
+	}
+}
+
+static void note(struct import *im, const char *text, uint64_t length)
+{
+	size_t n = strnlen(text, length);
+	char *key = g_strndup(text, n);
+	char *value = n < length ? g_strndup(text + n + 1, length - n - 1) : g_strdup("");
+	if (strcmp(key, "blocked") == 0)
+		g_ptr_array_add(im->facts->blocked, g_strdup(value));
+	else if (strcmp(key, "stopped") == 0)
+		g_ptr_array_add(im->facts->stopped, g_strdup(value));
+	else if (strcmp(key, "fork") == 0)
+		im->facts->forked = true;
+	else if (strcmp(key, "diverged") == 0 && !im->facts->diverged)
+		im->facts->diverged = g_strdup(value);
+	g_free(key);
+	g_free(value);
+}
+
+static void add_access(struct import *im, struct lane *lane, enum log_tag tag, unsigned flags,
+		       uint64_t pc, const uint64_t *w)
+{
+	uint64_t address = w[1] & LOG_ADDRESS_MASK;
+	unsigned code = w[1] >> LOG_SIZE_SHIFT & 7;
+	uint64_t size = code == LOG_RANGE ? w[2] : 1u << code;
+	struct event e = { .op = op_of[tag],
+			   .flags = (flags & LOG_ORDER_MASK) |
+				    (flags & LOG_VOLATILE ? EVENT_VOLATILE : 0),
+			   .location = location_of(im, pc),
+			   .target = place_of(im, address, size) };
+	if (tag == LOG_RMW && flags & LOG_VALUE)
+		e.aux = builder_pair(im->b, builder_integer(im->b, w[2]),
+				     builder_integer(im->b, w[3]));
+	else if (flags & LOG_SMALL)
+		e.aux = builder_integer(im->b, w[1] >> LOG_SMALL_SHIFT);
+	else if (flags & LOG_VALUE)
+		e.aux = builder_integer(im->b, w[2]);
+	im->facts->instrumented++;
+	add_event(im, lane, e);
+}
+
+static void add_frames(struct import *im, struct lane *lane, enum log_tag tag, uint64_t pc,
+		       const uint64_t *w)
+{
+	if (tag == LOG_ENTER) {
+		uint32_t function = function_of(im, w[1]);
+		g_array_append_val(lane->functions, function);
+		add_event(im, lane,
+			  (struct event){ .op = OP_ENTER, .target = function,
+					  .location = location_of(im, pc) });
+		return;
+	}
+	for (; pc > 0 && lane->functions->len > 0; pc--) {
+		uint32_t function = g_array_index(lane->functions, uint32_t,
+						  lane->functions->len - 1);
+		g_array_set_size(lane->functions, lane->functions->len - 1);
+		add_event(im, lane, (struct event){ .op = OP_LEAVE, .target = function });
+	}
+}
+
+static void add_alloc(struct import *im, struct lane *lane, uint64_t pc, const uint64_t *w)
+{
+	char name[32];
+	snprintf(name, sizeof(name), "b%" PRIu64, im->blocks++);
+	uint32_t block = builder_block(im->b, name, strlen(name), w[2], w[1]);
+	uint32_t region = builder_region(im->b, name, w[1], w[2] ? w[2] : 1, block);
+	life_new(im, w[1], w[2], region, block, true);
+	add_event(im, lane,
+		  (struct event){ .op = OP_ALLOC, .target = block, .location = location_of(im, pc) });
+}
+
+static void add_free(struct import *im, struct lane *lane, uint64_t pc, const uint64_t *w)
+{
+	struct block_life *life = life_at(im, w[1]);
+	if (!life || life->low != w[1] || !life->heap) {
+		g_array_append_val(lane->ordinals, lane->ordinal); /* not allocated in the log */
+		return;
+	}
+	/* An access after this still belongs to this life, until the next one begins: that is
+	 * what a use after free is.  So it stays in the tree. */
+	add_event(im, lane,
+		  (struct event){ .op = OP_FREE, .target = life->block,
+				  .location = location_of(im, pc) });
+}
+
+static void add_sync(struct import *im, struct lane *lane, enum log_tag tag, unsigned flags,
+		     uint64_t pc, const uint64_t *w)
+{
+	struct event e = { .op = op_of[tag], .flags = flags & LOG_ORDER_MASK,
+			   .location = location_of(im, pc), .target = NONE };
+	char text[32];
+	switch (op_table[e.op].operand) {
+	case OPERAND_OBJECT:
+		e.target = object_of(im, w[1]);
+		break;
+	case OPERAND_THREAD: {
+		uint32_t thread = lane->thread; /* lane_of may move the lanes */
+		e.target = lane_of(im, w[1])->thread;
+		for (guint i = 0; i < im->lanes->len; i++)
+			if (g_array_index(im->lanes, struct lane, i).known &&
+			    g_array_index(im->lanes, struct lane, i).thread == thread)
+				lane = &g_array_index(im->lanes, struct lane, i);
+		break;
+	}
+	case OPERAND_MESSAGE:
+		snprintf(text, sizeof(text), "once%" PRIu64, w[1]);
+		e.target = builder_message(im->b, text, strlen(text));
+		break;
+	default:
+		break;
+	}
+	add_event(im, lane, e);
+}
+
+/* Words of the record at `w`, or 0 when it does not end before `end`. */
+static unsigned record_words(const uint64_t *w, const uint64_t *end)
+{
+	static const uint8_t fixed[LOG_TAG_COUNT] = {
+#define TAG(name, words, visible) words,
+		LOG_TAGS(TAG)
+#undef TAG
+	};
+	unsigned tag = w[0] & 255, flags = w[0] >> 8 & 255;
+	uint64_t n = 1 + fixed[tag];
+	switch (tag) {
+	case LOG_READ:
+	case LOG_WRITE:
+	case LOG_AREAD:
+	case LOG_AWRITE:
+		n = w + 1 < end && (w[1] >> LOG_SIZE_SHIFT & 7) == LOG_RANGE ? 3 :
+		    flags & LOG_VALUE					    ? 3 :
+									      2;
+		break;
+	case LOG_MODULE:
+		n = w + 4 < end ? 5 + (w[4] + 7) / 8 : UINT32_MAX;
+		break;
+	case LOG_NOTE:
+	case LOG_RANDOM:
+		n = w + 1 < end ? 2 + (w[1] + 7) / 8 : UINT32_MAX;
+		break;
+	}
+	return n <= (uint64_t)(end - w) ? n : 0;
+}
+
+static void add_record(struct import *im, uint32_t id, const uint64_t *w)
+{
+	enum log_tag tag = w[0] & 255;
+	unsigned flags = w[0] >> 8 & 255;
+	uint64_t pc = w[0] >> LOG_PC_SHIFT;
+	struct lane *lane = lane_of(im, id);
+	switch (tag) {
+	case LOG_READ:
+	case LOG_WRITE:
+	case LOG_AREAD:
+	case LOG_AWRITE:
+	case LOG_RMW:
+		add_access(im, lane, tag, flags, pc, w);
+		lane->ordinal++;
+		break;
+	case LOG_ENTER:
+	case LOG_LEAVE:
+		add_frames(im, lane, tag, pc, w);
+		break;
+	case LOG_ALLOC:
+		add_alloc(im, lane, pc, w);
+		lane->ordinal++;
+		break;
+	case LOG_FREE:
+		add_free(im, lane, pc, w);
+		lane->ordinal++;
+		break;
+	case LOG_THREAD:
+		add_thread(im, pc, w[2], w[3]);
+		break;
+	case LOG_SEMAPHORE:
+		builder_semaphore(im->b, object_of(im, w[1]), w[2]);
+		break;
+	case LOG_MODULE:
+		add_module(im, w + 1, (const char *)(w + 5), w[4]);
+		break;
+	case LOG_NOTE:
+		note(im, (const char *)(w + 2), w[1]);
+		break;
+	case LOG_CLOCK:
+	case LOG_RANDOM:
+	case LOG_SWITCH:
+	case LOG_TICKET:
+	case LOG_DROP:
+	case LOG_NOTHING:
+	case LOG_TAG_COUNT:
+		break;
+	default:
+		add_sync(im, lane, tag, flags, pc, w);
+		g_array_index(im->lanes, struct lane, id).ordinal++;
+	}
+}
+
+/* ---- the file ---- */
+
+struct chunk {
+	uint64_t sequence, offset;
+	uint32_t thread;
+};
+
+static gint compare_chunks(gconstpointer a, gconstpointer b)
+{
+	const struct chunk *x = a, *y = b;
+	return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
+}
+
+static GArray *find_chunks(struct import *im)
+{
+	GArray *chunks = g_array_new(FALSE, FALSE, sizeof(struct chunk));
+	for (uint64_t at = LOG_HEADER; at + sizeof(struct log_chunk) <= im->size; at += LOG_CHUNK) {
+		const struct log_chunk *head = (const void *)(im->base + at);
+		if (head->magic != LOG_CHUNK_MAGIC)
+			continue;
+		struct chunk c = { head->sequence, at, head->thread };
+		g_array_append_val(chunks, c);
+	}
+	g_array_sort(chunks, compare_chunks);
+	return chunks;
+}
+
+static const uint64_t *chunk_end(const struct import *im, uint64_t offset)
+{
+	uint64_t end = offset + LOG_CHUNK < im->size ? offset + LOG_CHUNK : im->size;
+	return (const uint64_t *)(im->base + (end & ~7ull));
+}
+
+static bool read_controlled(struct import *im, GArray *chunks, const struct progress *progress)
+{
+	uint32_t thread = 0;
+	for (guint i = 0; i < chunks->len; i++) {
+		const struct chunk *c = &g_array_index(chunks, struct chunk, i);
+		if (!progress_tick(progress, (double)i / chunks->len, "reading the recording"))
+			return false;
+		const uint64_t *w = (const uint64_t *)(im->base + c->offset +
+						       sizeof(struct log_chunk));
+		const uint64_t *end = chunk_end(im, c->offset);
+		unsigned words;
+		while (w < end && (w[0] & 255) != 0 && (w[0] & 255) < LOG_TAG_COUNT &&
+		       (words = record_words(w, end)) != 0) {
+			if ((w[0] & 255) == LOG_SWITCH)
+				thread = w[0] >> LOG_PC_SHIFT & 0x7fff;
+			else
+				add_record(im, thread, w);
+			w += words;
+		}
+	}
+	return true;
+}
+
+/* Free mode: every thread has its own chunks, and tickets at synchronisation say how the
+ * pieces between them follow each other. */
+
+static bool lane_record(struct import *im, struct lane *lane)
+{
+	while (lane->at == NULL || lane->at >= lane->end || (lane->at[0] & 255) == 0 ||
+	       (lane->at[0] & 255) >= LOG_TAG_COUNT || record_words(lane->at, lane->end) == 0) {
+		if (lane->chunk == lane->chunks->len)
+			return false;
+		uint64_t offset = g_array_index(lane->chunks, uint64_t, lane->chunk++);
+		lane->at = (const uint64_t *)(im->base + offset + sizeof(struct log_chunk));
+		lane->end = chunk_end(im, offset);
+	}
+	return true;
+}
+
+/* Everything of thread `id` up to its next ticket, which is returned; 0 at its end. */
+static uint64_t run_lane(struct import *im, uint32_t id, bool past_ticket)
+{
+	for (;;) {
+		struct lane *lane = lane_of(im, id);
+		if (!lane_record(im, lane))
+			return 0;
+		const uint64_t *w = lane->at;
+		if ((w[0] & 255) == LOG_TICKET && !past_ticket)
+			return w[0] >> LOG_PC_SHIFT;
+		past_ticket = false;
+		lane->at = w + record_words(w, lane->end);
+		add_record(im, id, w);
+		if ((w[0] & 255) == LOG_FORK)
+			lane_of(im, w[1])->running = true;
+	}
+}
+
+static bool read_free(struct import *im, GArray *chunks, const struct progress *progress)
+{
+	for (guint i = 0; i < chunks->len; i++) {
+		const struct chunk *c = &g_array_index(chunks, struct chunk, i);
+		if (c->thread > 0x7fff)
+			continue;
+		g_array_append_val(lane_of(im, c->thread)->chunks, c->offset);
+	}
+	GArray *tickets = g_array_new(FALSE, TRUE, sizeof(uint64_t)); /* by thread; 0: none */
+	lane_of(im, 0)->running = true;
+	uint64_t steps = 0;
+	for (;;) {
+		g_array_set_size(tickets, im->lanes->len);
+		uint32_t best = NONE;
+		for (guint i = 0; i < im->lanes->len; i++) {
+			struct lane *lane = &g_array_index(im->lanes, struct lane, i);
+			uint64_t *ticket = &g_array_index(tickets, uint64_t, i);
+			if (lane->running && *ticket == 0) {
+				uint64_t next = run_lane(im, i, false);
+				g_array_set_size(tickets, im->lanes->len);
+				g_array_index(tickets, uint64_t, i) = next;
+				if (next == 0)
+					g_array_index(im->lanes, struct lane, i).running = false;
+			}
+			uint64_t mine = g_array_index(tickets, uint64_t, i);
+			if (mine && (best == NONE ||
+				     mine < g_array_index(tickets, uint64_t, best)))
+				best = i;
+		}
+		if (best == NONE)
+			break;
+		g_array_index(tickets, uint64_t, best) = run_lane(im, best, true);
+		if (g_array_index(tickets, uint64_t, best) == 0)
+			g_array_index(im->lanes, struct lane, best).running = false;
+		if (++steps % 65536 == 0 && !progress_tick(progress, 0.5, "reading the recording")) {
+			g_array_free(tickets, TRUE);
+			return false;
+		}
+	}
+	g_array_free(tickets, TRUE);
+	return true;
+}
+
+/* The functions that a thread is still in when the program ends are left there. */
+static void leave_all(struct import *im)
+{
+	for (guint i = 0; i < im->lanes->len; i++) {
+		struct lane *lane = &g_array_index(im->lanes, struct lane, i);
+		if (lane->known)
+			add_frames(im, lane, LOG_LEAVE, lane->functions->len, NULL);
+	}
+}
+
+/* Which events of the log are not in the trace: replay counts them. */
+static void note_dropped(struct import *im)
+{
+	GString *text = g_string_new(NULL);
+	for (guint i = 0; i < im->lanes->len; i++) {
+		struct lane *lane = &g_array_index(im->lanes, struct lane, i);
+		for (guint k = 0; k < lane->ordinals->len; k++)
+			g_string_append_printf(text, "%s%u:%" PRIu64, text->len ? "," : "", i,
+					       g_array_index(lane->ordinals, uint64_t, k));
+	}
+	if (text->len)
+		builder_note(im->b, "recording-dropped", text->str);
+	g_string_free(text, TRUE);
+}
+
+static void import_release(struct import *im)
+{
+	for (guint i = 0; i < im->lanes->len; i++) {
+		struct lane *lane = &g_array_index(im->lanes, struct lane, i);
+		g_array_free(lane->functions, TRUE);
+		g_array_free(lane->ordinals, TRUE);
+		g_array_free(lane->chunks, TRUE);
+	}
+	g_array_free(im->lanes, TRUE);
+	g_tree_destroy(im->lives);
+	g_ptr_array_free(im->all_lives, TRUE);
+	g_hash_table_destroy(im->locations);
+	g_hash_table_destroy(im->functions);
+	g_hash_table_destroy(im->objects);
+	names_free(im->names);
+	munmap((void *)im->base, im->size);
+}
+
+bool record_is_log(const char *path)
+{
+	char magic[8] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	bool is = read(fd, magic, 8) == 8 && memcmp(magic, LOG_MAGIC, 8) == 0;
+	close(fd);
+	return is;
+}
+
+static bool map_log(struct import *im, const char *path, const char *name, struct error *error)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat status;
+	if (fd < 0 || fstat(fd, &status) != 0) {
+		error_set(error, name, NULL, "cannot read the recording: %s", g_strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return false;
+	}
+	im->size = status.st_size;
+	if (im->size < LOG_HEADER) {
+		close(fd);
+		return error_set(error, name, "record it again",
+				 "the recording has %" PRIu64 " bytes, not even its header",
+				 im->size);
+	}
+	im->base = mmap(NULL, im->size, PROT_READ, MAP_PRIVATE, fd, 0);
+	close(fd);
+	if (im->base == MAP_FAILED)
+		return error_set(error, name, NULL, "cannot map the recording: %s",
+				 g_strerror(errno));
+	im->header = (const void *)im->base;
+	if (memcmp(im->header->magic, LOG_MAGIC, 8) != 0 || im->header->version != LOG_VERSION ||
+	    im->header->chunk_size != LOG_CHUNK) {
+		bool ours = memcmp(im->header->magic, LOG_MAGIC, 8) == 0;
+		uint32_t version = im->header->version;
+		munmap((void *)im->base, im->size);
+		return ours ? error_set(error, name, "record it again with this version",
+					"a recording of version %u, expected %u", version,
+					LOG_VERSION) :
+			      error_set(error, name, NULL, "not a recording");
+	}
+	return true;
+}
+
+struct trace *record_import(const char *path, const char *name, struct record_facts *facts,
+			    const struct progress *progress, struct error *error)
+{
+	return record_import_with(path, name, NULL, facts, progress, error);
+}
+
+struct trace *record_import_with(const char *path, const char *name, const char *exe,
+				 struct record_facts *facts, const struct progress *progress,
+				 struct error *error)
+{
+	struct record_facts own = { 0 };
+	struct import im = { .facts = facts ? facts : &own, .flat = NONE };
+	memset(im.facts, 0, sizeof(*im.facts));
+	if (!map_log(&im, path, name, error))
+		return NULL;
+	struct trace_options options = { .lenient = true };
+	im.b = builder_new(name, &options);
+	im.lanes = g_array_new(FALSE, FALSE, sizeof(struct lane));
+	im.lives = g_tree_new_full(compare_addresses, NULL, NULL, NULL);
+	im.all_lives = g_ptr_array_new_with_free_func(g_free);
+	im.locations = g_hash_table_new(NULL, NULL);
+	im.functions = g_hash_table_new(NULL, NULL);
+	im.objects = g_hash_table_new(NULL, NULL);
+	im.names = names_new(exe);
+	builder_namer(im.b, names_namer(im.names));
+	im.facts->blocked = g_ptr_array_new_with_free_func(g_free);
+	im.facts->stopped = g_ptr_array_new_with_free_func(g_free);
+	im.facts->modules = g_array_new(FALSE, FALSE, sizeof(struct record_module));
+	im.facts->status = im.header->status;
+	im.facts->flags = im.header->flags;
+	im.facts->stolen = im.header->stolen;
+	im.facts->error = im.header->error;
+	im.facts->replayed = im.header->replayed;
+	im.facts->lost = im.header->lost;
+
+	bool controlled = im.header->flags & LOG_CONTROLLED;
+	GArray *chunks = find_chunks(&im);
+	bool whole = controlled ? read_controlled(&im, chunks, progress) :
+				  read_free(&im, chunks, progress);
+	g_array_free(chunks, TRUE);
+	leave_all(&im);
+	note_dropped(&im);
+	builder_note(im.b, "recording", controlled ? "controlled" : "free");
+	if (im.refused)
+		builder_warn(im.b, "%" PRIu64 " recorded events are not well-formed and were left "
+				   "out (the first: %s)",
+			     im.refused, im.first_refusal.what);
+	if (im.facts->stolen)
+		builder_warn(im.b, "%u times a call that is not modelled blocked: this schedule "
+				   "may not come again",
+			     im.facts->stolen);
+	bool complete = im.header->status == LOG_EXITED || im.header->status == LOG_DEADLOCK ||
+			im.header->status == LOG_EXECED || im.header->status == LOG_DIVERGED;
+	bool values = im.header->flags & LOG_VALUES;
+
+	struct trace *t = NULL;
+	if (whole) {
+		t = builder_finish(im.b, complete || im.header->status == LOG_RUNNING, error);
+	} else {
+		error_set(error, name, NULL, "stopped while reading the recording");
+		builder_free(im.b);
+	}
+	if (t) {
+		t->order_exact = controlled;
+		t->values_exact = controlled && values;
+	}
+	import_release(&im);
+	if (!facts)
+		record_facts_release(&own);
+	return t;
+}
+
+void record_explain_deadlock(const struct trace *t, const struct record_facts *facts,
+			     GString *out)
+{
+	for (guint i = 0; i < facts->blocked->len; i++) {
+		unsigned thread;
+		char kind[32] = "", holder[32] = "";
+		uint64_t address, pc;
+		if (sscanf(facts->blocked->pdata[i], "%u %31s %" SCNx64 " %31s %" SCNx64, &thread,
+			   kind, &address, holder, &pc) != 5)
+			continue;
+		char *who = thread ? g_strdup_printf("T%u", thread) : g_strdup("main");
+		const char *what = NULL;
+		for (uint64_t k = 0; k < t->objects_count; k++)
+			if (t->objects[k].address == address)
+				what = trace_string(t, t->objects[k].name);
+		g_string_append_printf(out, "%s waits for %s", who,
+				       strcmp(kind, "spinlock") == 0 ? "spin lock" :
+				       strcmp(kind, "thread") == 0   ? "the end of a thread" :
+								       kind);
+		if (what)
+			g_string_append_printf(out, " %s", what);
+		if (strcmp(holder, "-") != 0)
+			g_string_append_printf(out, ", held by %s%s",
+					       strcmp(holder, "0") == 0 ? "main" : "T",
+					       strcmp(holder, "0") == 0 ? "" : holder);
+		g_string_append(out, " (");
+		record_describe(facts, pc, out, NULL);
+		g_string_append(out, ")\n");
+		g_free(who);
+	}
+}

@@ -1,0 +1,74 @@
+/* session.c - see session.h. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/record/session.h"
+#include "engine/trace/formats.h"
+
+const char *const record_strategies[] = {
+#define S(name, word) word,
+	LOG_STRATEGIES(S)
+#undef S
+	NULL
+};
+
+void session_release(struct session *s)
+{
+	record_facts_release(&s->facts);
+	trace_close(s->trace);
+	g_free(s->output);
+	memset(s, 0, sizeof(*s));
+}
+
+char *session_default_output(const char *program)
+{
+	char *base = g_path_get_basename(program);
+	char *output = g_strconcat(base, ".hdl", NULL);
+	g_free(base);
+	return output;
+}
+
+/* The log lies beside the trace, so that after a crash of ours it is found there. */
+static bool log_path(const char *output, char *path, size_t room, struct error *error)
+{
+	char *absolute = g_canonicalize_filename(output, NULL);
+	int n = g_snprintf(path, room, "%s.log-%d", absolute, (int)getpid());
+	g_free(absolute);
+	if (n < 0 || (size_t)n >= room)
+		return error_set(error, output, "choose a shorter one with -o",
+				 "the path is too long");
+	return true;
+}
+
+bool session_record(const struct session_options *options, struct session *s,
+		    const struct progress *progress, struct error *error)
+{
+	struct record_options o = { .argv = options->argv };
+	memset(s, 0, sizeof(*s));
+	s->output = options->output ? g_strdup(options->output) :
+				      session_default_output(options->argv[0]);
+	o.config.flags = (options->free_mode ? 0 : LOG_CONTROLLED) |
+			 (options->no_values ? 0 : LOG_VALUES);
+	o.config.strategy = options->strategy;
+	o.config.depth = options->depth ? options->depth : 3;
+	o.config.seed = options->seed;
+	o.config.max_bytes = options->max_bytes;
+	/* About 20 bytes an event. */
+	o.config.keep_bytes = options->keep_events ? options->keep_events * 20 + LOG_CHUNK : 0;
+	if (options->start_at)
+		g_strlcpy(o.config.start_at, options->start_at, sizeof(o.config.start_at));
+	if (!log_path(s->output, o.config.log, sizeof(o.config.log), error))
+		return false;
+	if (!record_run(&o, &s->result, error))
+		return false;
+	s->trace = record_import(o.config.log, s->output, &s->facts, progress, error);
+	bool ok = s->trace != NULL &&
+		  trace_write(s->trace, s->output, TRACE_BINARY, NULL, NULL, error);
+	/* A log that could not be made a trace of is all that is left of the run: keep it. */
+	if (ok || s->trace == NULL)
+		unlink(o.config.log);
+	else
+		unlink(o.config.log);
+	return ok;
+}

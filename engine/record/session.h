@@ -1,0 +1,42 @@
+/*
+ * session.h - one recording from beginning to end: run, import, write the trace, remove
+ * the log.  What `record`, `shake`, `replay` and the explorer's `r` key have in common.
+ */
+#ifndef HEDDLE_SESSION_H
+#define HEDDLE_SESSION_H
+
+#include "engine/record/record.h"
+
+/* Strategy words, in the order of enum log_strategy; ends with NULL. */
+extern const char *const record_strategies[];
+
+/* Options as a user means them; zero to init, argv is required. */
+struct session_options {
+	char **argv;
+	const char *output; /* the trace; NULL: PROG.hdl in the current folder */
+	bool free_mode;
+	bool no_values;
+	unsigned strategy, depth;
+	uint64_t seed, max_bytes, keep_events;
+	const char *start_at;
+};
+
+struct session {
+	struct record_result result;
+	struct record_facts facts;
+	struct trace *trace; /* owned, or NULL */
+	char *output;	     /* owned */
+};
+void session_release(struct session *s);
+
+/* PROG's last component and ".hdl".  Owned by the caller. */
+char *session_default_output(const char *program);
+
+/*
+ * Run and write the trace.  False and `error` for a failure of our own; then
+ * session.result.started says whether the program ran all the same.
+ */
+bool session_record(const struct session_options *options, struct session *s,
+		    const struct progress *progress, struct error *error);
+
+#endif

@@ -1,0 +1,155 @@
+/*
+ * cmd_cc.c - heddle cc, heddle c++: the user's compiler with recording built in.
+ *
+ * Adds the thread instrumentation, and when the command links, our stub in the place of the
+ * sanitizer's library.  Everything else is the compiler's, its exit status too.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/record/record.h"
+#include "tui/batch/command.h"
+
+/* Options after which the compiler does not link. */
+static const char *const no_link[] = { "-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-r",
+				       "--version", "-dumpversion", "-dumpmachine", "-dumpspecs",
+				       "-dumpfullversion", "--help", "-###" };
+/* Options whose argument is the next word. */
+static const char *const takes_word[] = { "-o", "-x", "-I", "-L", "-D", "-U", "-include", "-isystem",
+					  "-MF", "-MT", "-MQ", "-Xlinker", "-T", "-u", "-l", "-B" };
+
+static bool among(const char *word, const char *const *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(word, list[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool links(char **argv)
+{
+	bool inputs = false;
+	for (; *argv; argv++) {
+		if (among(*argv, no_link, G_N_ELEMENTS(no_link)) ||
+		    g_str_has_prefix(*argv, "-print-") || g_str_has_prefix(*argv, "--print-"))
+			return false;
+		if (among(*argv, takes_word, G_N_ELEMENTS(takes_word)) && argv[1])
+			argv++;
+		else if ((*argv)[0] != '-' || strcmp(*argv, "-") == 0)
+			inputs = true;
+	}
+	return inputs;
+}
+
+/* Is it clang?  By name, and by what it says of itself. */
+static bool is_clang(char **compiler)
+{
+	char *base = g_path_get_basename(compiler[0]);
+	bool clang = strstr(base, "clang") != NULL;
+	g_free(base);
+	if (clang)
+		return true;
+	GPtrArray *words = g_ptr_array_new();
+	for (char **w = compiler; *w; w++)
+		g_ptr_array_add(words, *w);
+	g_ptr_array_add(words, "--version");
+	g_ptr_array_add(words, NULL);
+	char *out = NULL;
+	if (g_spawn_sync(NULL, (char **)words->pdata, NULL,
+			 G_SPAWN_SEARCH_PATH | G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL, &out,
+			 NULL, NULL, NULL))
+		clang = strstr(out, "clang") != NULL;
+	g_free(out);
+	g_ptr_array_free(words, TRUE);
+	return clang;
+}
+
+static bool instruments_otherwise(char **argv)
+{
+	for (; *argv; argv++)
+		if (g_str_has_prefix(*argv, "-fsanitize=") && strstr(*argv, "address"))
+			return true;
+	return false;
+}
+
+static int compile(struct arguments *a, const char *variable, const char *otherwise)
+{
+	struct error error;
+	char **compiler = NULL;
+	const char *text = g_getenv(variable);
+	if (!text || !*text || !g_shell_parse_argv(text, NULL, &compiler, NULL))
+		compiler = g_strsplit(otherwise, " ", -1);
+	/* CC="heddle cc" in the environment must not call us again for ever. */
+	char *base = g_path_get_basename(compiler[0]);
+	if (strcmp(base, "heddle") == 0) {
+		g_strfreev(compiler);
+		compiler = g_strsplit(otherwise, " ", -1);
+	}
+	g_free(base);
+	char *stub = record_stub_folder(&error);
+	if (!stub)
+		return fail(&error);
+	if (instruments_otherwise(a->rest)) {
+		error_set(&error, a->command->name, "leave out -fsanitize=address",
+			  "the thread and address sanitizers' instrumentation exclude each other");
+		return fail(&error);
+	}
+	bool clang = is_clang(compiler);
+	GPtrArray *words = g_ptr_array_new();
+	for (char **w = compiler; *w; w++)
+		g_ptr_array_add(words, *w);
+	g_ptr_array_add(words, "-g");
+	for (char **w = a->rest; *w; w++)
+		g_ptr_array_add(words, *w);
+	g_ptr_array_add(words, "-fsanitize=thread");
+	g_ptr_array_add(words, "-fno-builtin");
+	bool linking = links(a->rest);
+	if (clang) {
+		g_ptr_array_add(words, "-mllvm");
+		g_ptr_array_add(words, "-tsan-instrument-read-before-write=1");
+		if (linking)
+			g_ptr_array_add(words, "-fno-sanitize-link-runtime");
+	} else {
+		g_ptr_array_add(words, g_strconcat("-B", stub, NULL));
+	}
+	if (linking) {
+		/* An -x before it would make it a source. */
+		g_ptr_array_add(words, "-x");
+		g_ptr_array_add(words, "none");
+		g_ptr_array_add(words, g_build_filename(stub, "libheddle-stub.a", NULL));
+	}
+	g_ptr_array_add(words, NULL);
+	execvp(words->pdata[0], (char **)words->pdata);
+	error_set(&error, words->pdata[0],
+		  "install it, or name another compiler in $CC or $CXX ('heddle doctor' looks)",
+		  "cannot run the compiler: %s", g_strerror(errno));
+	return fail(&error);
+}
+
+static int run_cc(struct arguments *a)
+{
+	return compile(a, "CC", "cc");
+}
+
+static int run_cxx(struct arguments *a)
+{
+	return compile(a, "CXX", "c++");
+}
+
+const struct command command_cc = {
+	.name = "cc",
+	.usage = "ARGUMENTS OF THE COMPILER",
+	.summary = "Compile and link C with recording built in ($CC, else cc)",
+	.run = run_cc,
+	.passes_through = true,
+};
+
+const struct command command_cxx = {
+	.name = "c++",
+	.usage = "ARGUMENTS OF THE COMPILER",
+	.summary = "Compile and link C++ with recording built in ($CXX, else c++)",
+	.run = run_cxx,
+	.passes_through = true,
+};

@@ -1,0 +1,121 @@
+/*
+ * cmd_record.c - heddle record: run a program and keep what its threads did.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/record/session.h"
+#include "tui/batch/command.h"
+
+static int ours(const struct error *error)
+{
+	say_error(error);
+	return EXIT_OURS;
+}
+
+/* What the user must know about the run, on standard error. */
+static void tell(const struct session *s, const struct arguments *a)
+{
+	const struct record_facts *f = &s->facts;
+	struct error note;
+	if (f->status == LOG_DEADLOCK) {
+		GString *text = g_string_new(NULL);
+		record_explain_deadlock(s->trace, f, text);
+		fprintf(stderr, "heddle: deadlock: no thread can go on; the program was ended\n");
+		char **lines = g_strsplit(text->str, "\n", -1);
+		for (char **l = lines; *l; l++)
+			if (**l)
+				fprintf(stderr, "heddle:   %s\n", *l);
+		g_strfreev(lines);
+		g_string_free(text, TRUE);
+	}
+	if (f->instrumented == 0) {
+		error_set(&note, a->rest ? a->rest[0] : a->words->pdata[0],
+			  "build it with 'heddle cc' (or gcc -fsanitize=thread)",
+			  "is not instrumented: only synchronisation was recorded");
+		say_error(&note);
+	}
+	if (f->status == LOG_LIMIT)
+		fprintf(stderr, "heddle: the limit of --max-size was reached: the trace ends there\n");
+	if (!(f->flags & LOG_ASLR_OFF))
+		fprintf(stderr, "heddle: address randomisation could not be switched off here: "
+				"addresses differ from run to run\n");
+	if (f->stolen)
+		fprintf(stderr,
+			"heddle: %u calls blocked that are not modelled: this schedule may not "
+			"come again\n",
+			f->stolen);
+	if (f->forked)
+		fprintf(stderr, "heddle: the program forked; its children were not recorded\n");
+}
+
+static int run_record(struct arguments *a)
+{
+	static const char *const modes[] = { "controlled", "free", NULL };
+	struct session_options o = { 0 };
+	struct session s;
+	struct error error;
+	if (a->rest && a->rest[0]) {
+		o.argv = a->rest;
+	} else if (!a->rest && a->words->len) {
+		g_ptr_array_add(a->words, NULL);
+		o.argv = (char **)a->words->pdata;
+	} else {
+		usage_error(a, "no program given");
+		return EXIT_OURS;
+	}
+	o.output = argument_value(a, "output");
+	o.free_mode = argument_choice(a, "mode", modes, 0) == 1;
+	o.no_values = argument_flag(a, "no-values");
+	o.strategy = argument_choice(a, "strategy", record_strategies, STRATEGY_RANDOM);
+	o.depth = argument_number(a, "depth", 3);
+	o.seed = argument_number(a, "seed", 1);
+	o.max_bytes = argument_number(a, "max-size", 0) << 20;
+	o.keep_events = argument_number(a, "last", 0);
+	o.start_at = argument_value(a, "start-at");
+	fflush(NULL);
+	bool ok = session_record(&o, &s, progress_on_stderr(), &error);
+	progress_done();
+	int status = s.result.status;
+	if (ok) {
+		tell(&s, a);
+		if (s.facts.status == LOG_FULL) {
+			struct error full;
+			error_set(&full, s.output, "make room, or set a limit with --max-size",
+				  "recording stopped: %s; the trace has what came before",
+				  g_strerror(s.facts.error));
+			status = ours(&full);
+		}
+		if (!argument_flag(a, "quiet"))
+			fprintf(stderr, "heddle: %" PRIu64 " events in %s\n", s.trace->events_count,
+				s.output);
+	} else {
+		status = ours(&error);
+	}
+	session_release(&s);
+	return status;
+}
+
+static const struct command_option options[] = {
+	{ "output", "TRACE", "where the trace goes (default: PROG.hdl)", 'o' },
+	{ "mode", "controlled|free", "one thread at a time and exact, or free", 0 },
+	{ "strategy", "random|pct|noise|rr", "who runs next, in controlled mode", 0 },
+	{ "depth", "D", "pct: the depth of bugs looked for (default 3)", 0 },
+	{ "seed", "N", "another seed is another schedule (default 1)", 0 },
+	{ "max-size", "MB", "stop recording when the log has this size", 0 },
+	{ "last", "N", "keep about the last N events", 0 },
+	{ "start-at", "FUNCTION", "record accesses from the first call of FUNCTION on", 0 },
+	{ "no-values", NULL, "leave values out", 0 },
+	{ 0 },
+};
+
+const struct command command_record = {
+	.name = "record",
+	.usage = "[-o TRACE] [--mode M] [--strategy S] [--seed N] -- PROG ARGS",
+	.summary = "Run a program and record what its threads do",
+	.details = "Exits as the program does (128 + the number of its signal); 125 when Heddle "
+		   "itself fails.\nThe program's input and output are its own.",
+	.options = options,
+	.run = run_record,
+};
