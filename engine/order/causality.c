@@ -103,16 +103,16 @@ static void step_access(struct causality *c, uint32_t event, const struct event 
 	if (c->sections != NULL)
 		sections_access(c, event);
 	c->unobserved = c->clocks.now[x->thread];
-	if (op_is_atomic(x->op)) {
-		clocks_hold(&c->clocks, x->thread);
-		atomics_access(c, event);
-	} else if (x->op == OP_WRITE) {
-		atomics_plain_write(c, event);
-	}
-	if (c->observations != NULL) {
-		clocks_hold(&c->clocks, x->thread);
+	clocks_hold(&c->clocks, x->thread);
+	if (x->op == OP_AREAD || x->op == OP_RMW)
+		atomics_read(c, event);
+	if (c->observations != NULL)
 		observations_access(c, event);
-	}
+	/* What a write releases includes what an RMW has just read. */
+	if (x->op == OP_AWRITE || x->op == OP_RMW)
+		atomics_write(c, event);
+	else if (x->op == OP_WRITE)
+		atomics_plain_write(c, event);
 }
 
 static void step_lock(struct causality *c, uint32_t event, const struct event *x)

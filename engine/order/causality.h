@@ -47,7 +47,7 @@ struct causality {
 	/* The row of the event that was last looked at, before the edges of its own
 	 * observation (reads-from and synchronises-with) went in. */
 	uint32_t unobserved;
-	bool has_atomics;   /* an atomic access has come */
+	bool has_atomics;   /* an atomic write has come */
 	uint32_t *depth;    /* by thread: how many locks it holds; with sections only */
 	uint32_t next_must; /* no event before this one has a must-order edge */
 
@@ -101,8 +101,10 @@ void must_walk_mark(struct causality *c);
 
 struct atomics *atomics_new(const struct trace *t);
 void atomics_free(struct atomics *a);
-/* An atomic access's or a fence's edges, and what it leaves for later ones. */
-void atomics_access(struct causality *c, uint32_t event);
+/* The edges of an atomic read, and what an atomic write leaves for later ones; an RMW is
+ * first one, then the other.  A fence is both. */
+void atomics_read(struct causality *c, uint32_t event);
+void atomics_write(struct causality *c, uint32_t event);
 void atomics_plain_write(struct causality *c, uint32_t event);
 void atomics_fence(struct causality *c, uint32_t event);
 void atomics_mark(struct causality *c);

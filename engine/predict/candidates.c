@@ -131,7 +131,7 @@ static uint32_t member_at(const struct classes *c, const struct class *class, ui
 
 static bool unordered(const struct order *order, uint32_t e, uint32_t f)
 {
-	return order == NULL || !order_ordered(order, MIN(e, f), MAX(e, f));
+	return order == NULL || !order_ordered_unobserved(order, MIN(e, f), MAX(e, f));
 }
 
 /* Is every member of one class before every member of the other? */
@@ -143,8 +143,8 @@ static bool all_ordered(const struct classes *c, const struct order *order,
 
 	if (order == NULL)
 		return false;
-	return (a_last < b_first && order_ordered(order, a_last, b_first)) ||
-	       (b_last < a_first && order_ordered(order, b_last, a_first));
+	return (a_last < b_first && order_ordered_unobserved(order, a_last, b_first)) ||
+	       (b_last < a_first && order_ordered_unobserved(order, b_last, a_first));
 }
 
 /* How many members of a class are before an event. */

@@ -37,27 +37,26 @@ static bool shb_build(void *context, uint32_t e1, uint32_t e2, GArray *sequence)
 	return true;
 }
 
-static struct report *cancelled(struct report *report, struct error *error)
-{
-	report_free(report);
-	error_set(error, "", NULL, "cancelled");
-	return NULL;
-}
-
-static bool find_pairs(struct trace *t, const struct race_options *options,
-                       enum order_kind kind, const struct order *order, struct report *report,
+static bool find_pairs(struct trace *t, enum order_kind kind, const struct order *order,
+                       struct site_races *sites, struct report *report,
                        const struct progress *progress)
 {
-	struct site_races *sites;
-	bool done;
-
-	if (options->pairs_events)
+	if (sites == NULL)
 		return pairs_unordered(t, order, kind == ORDER_KIND_SHB, add_pair, report,
 		                       progress);
-	sites = site_races_new(t, options);
-	done = stream_sites(t, kind, sites, progress);
+	if (!stream_sites(t, kind, sites, progress))
+		return false;
 	site_races_report(sites, report, report->analysis);
-	site_races_free(sites);
+	return true;
+}
+
+static bool shb_witnesses(struct trace *t, const struct order *order, struct site_races *sites,
+                          struct report *report, const struct progress *progress)
+{
+	struct shb_witness w = { order, t, g_new(uint32_t, t->threads_count + 1) };
+	bool done = report_witnesses(report, sites, shb_build, &w, progress);
+
+	g_free(w.limits);
 	return done;
 }
 
@@ -66,30 +65,24 @@ static struct report *races_of_order(struct trace *t, const struct race_options 
                                      const struct progress *progress, struct error *error)
 {
 	struct report *report = report_new(t, analysis);
-	bool sound = kind == ORDER_KIND_SHB;
+	struct site_races *sites = options->pairs_events ? NULL : site_races_new(t, options);
+	bool sound = kind == ORDER_KIND_SHB, done = true;
 	struct order *order = NULL;
 
-	if (options->pairs_events || sound) {
+	if (sites == NULL || sound) {
 		order = order_new(t, kind, progress);
-		if (order == NULL)
-			return cancelled(report, error);
+		done = order != NULL;
 	}
-	if (!find_pairs(t, options, kind, order, report, progress)) {
-		order_free(order);
-		return cancelled(report, error);
-	}
+	done = done && find_pairs(t, kind, order, sites, report, progress);
 	report->candidates = report->findings->len;
-	if (sound) {
-		struct shb_witness w = { order, t, g_new(uint32_t, t->threads_count + 1) };
-		bool done = report_witnesses(report, shb_build, &w, progress);
-
-		g_free(w.limits);
-		if (!done) {
-			order_free(order);
-			return cancelled(report, error);
-		}
-	}
+	done = done && (!sound || shb_witnesses(t, order, sites, report, progress));
+	site_races_free(sites);
 	order_free(order);
+	if (!done) {
+		report_free(report);
+		error_set(error, "", NULL, "cancelled");
+		return NULL;
+	}
 	report_sort(report);
 	return report;
 }

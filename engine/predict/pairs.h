@@ -44,8 +44,9 @@ bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *race
  * whose witness the checker refuses is taken out of the report.
  */
 typedef bool witness_build(void *context, uint32_t e1, uint32_t e2, GArray *sequence);
-bool report_witnesses(struct report *report, witness_build *build, void *context,
-                      const struct progress *progress);
+/* `sites`: where the findings come from, whose other pairs are tried too; or NULL. */
+bool report_witnesses(struct report *report, struct site_races *sites, witness_build *build,
+                      void *context, const struct progress *progress);
 /* The events below a limit (one more than an id) for each thread, in trace order. */
 void append_prefixes(const struct trace *t, const uint32_t *limits, GArray *sequence);
 

@@ -52,8 +52,12 @@ static uint32_t map_get(struct map *m, uint64_t key, uint32_t fresh, bool *made)
 	return *slot;
 }
 
+/* Of each pair of sites some pairs are kept: should the first one's witness be refused, the
+ * others are tried. */
+enum { ALTERNATIVES = 8 };
+
 struct entry {
-	uint32_t e1, e2;
+	uint32_t pairs[ALTERNATIVES][2];
 	uint64_t count;
 	GArray *variables; /* uint32_t */
 };
@@ -104,12 +108,16 @@ void site_races_add(struct site_races *s, uint32_t e1, uint32_t e2, uint32_t var
 	i = map_get(&s->by_sites, (uint64_t)MIN(a, b) << 32 | MAX(a, b), s->entries->len,
 	            &made);
 	if (made) {
-		struct entry fresh = { .e1 = e1, .e2 = e2 };
+		struct entry fresh = { .count = 0 };
 
 		fresh.variables = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 		g_array_append_val(s->entries, fresh);
 	}
 	entry = &g_array_index(s->entries, struct entry, i);
+	if (entry->count < ALTERNATIVES) {
+		entry->pairs[entry->count][0] = e1;
+		entry->pairs[entry->count][1] = e2;
+	}
 	entry->count++;
 	/* Mostly the last one again. */
 	if (entry->variables->len > 0 &&
@@ -124,8 +132,8 @@ void site_races_report(struct site_races *s, struct report *report, const char *
 {
 	for (guint i = 0; i < s->entries->len; i++) {
 		struct entry *entry = &g_array_index(s->entries, struct entry, i);
-		struct finding *f =
-		        race_finding(s->t, entry->e1, entry->e2, VERDICT_CANDIDATE, by);
+		struct finding *f = race_finding(s->t, entry->pairs[0][0], entry->pairs[0][1],
+		                                 VERDICT_CANDIDATE, by);
 
 		f->count = entry->count;
 		f->counted_all = false;
@@ -154,41 +162,75 @@ void append_prefixes(const struct trace *t, const uint32_t *limits, GArray *sequ
 	}
 }
 
-static bool accepted(const struct trace *t, const struct finding *f)
+struct witnesses {
+	witness_build *build;
+	void *context;
+	uint64_t events; /* in all sequences so far */
+};
+
+static bool accepted(const struct trace *t, const GArray *sequence, uint32_t e1, uint32_t e2)
 {
-	uint32_t pair[2] = { f->first, f->second };
+	uint32_t pair[2] = { e1, e2 };
 	GString *reason = g_string_new(NULL);
-	bool good = witness_check(t, (const uint32_t *)f->witness->data, f->witness->len,
+	bool good = witness_check(t, (const uint32_t *)sequence->data, sequence->len,
 	                          CLAIM_RACE, pair, 2, NULL, reason);
 
 	g_string_free(reason, TRUE);
 	return good;
 }
 
-/* The verdict of one finding; false when it is none. */
-static bool give_witness(const struct trace *t, struct finding *f, witness_build *build,
-                         void *context)
+/* The verdict of one finding for one pair; false when it is none. */
+static bool give_witness(const struct trace *t, struct finding *f, uint32_t e1, uint32_t e2,
+                         struct witnesses *w)
 {
 	GArray *sequence = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 
-	if (build(context, f->first, f->second, sequence)) {
-		g_array_append_val(sequence, f->first);
-		g_array_append_val(sequence, f->second);
-		f->witness = sequence;
-		f->verdict = VERDICT_RACE;
-		if (accepted(t, f))
+	if (w->build(w->context, e1, e2, sequence)) {
+		g_array_append_val(sequence, e1);
+		g_array_append_val(sequence, e2);
+		w->events += sequence->len;
+		if (accepted(t, sequence, e1, e2)) {
+			f->first = e1;
+			f->second = e2;
+			f->witness = sequence;
+			f->verdict = VERDICT_RACE;
 			return true;
-	} else {
-		g_array_free(sequence, TRUE);
+		}
+	}
+	g_array_free(sequence, TRUE);
+	return false;
+}
+
+static bool give_any(const struct trace *t, struct finding *f, const struct entry *entry,
+                     struct witnesses *w)
+{
+	if (entry == NULL)
+		return give_witness(t, f, f->first, f->second, w);
+	for (uint32_t i = 0; i < MIN(entry->count, ALTERNATIVES); i++) {
+		if (give_witness(t, f, entry->pairs[i][0], entry->pairs[i][1], w))
+			return true;
 	}
 	return false;
 }
 
-bool report_witnesses(struct report *report, witness_build *build, void *context,
-                      const struct progress *progress)
+static const struct entry *entry_of(struct site_races *s, const struct trace *t,
+                                    const struct finding *f)
 {
+	uint32_t a = site_of(t, f->first), b = site_of(t, f->second), i;
+	bool made;
+
+	if (s == NULL)
+		return NULL;
+	i = map_get(&s->by_sites, (uint64_t)MIN(a, b) << 32 | MAX(a, b), NONE, &made);
+	return &g_array_index(s->entries, struct entry, i);
+}
+
+bool report_witnesses(struct report *report, struct site_races *sites, witness_build *build,
+                      void *context, const struct progress *progress)
+{
+	struct witnesses w = { build, context, 0 };
 	GPtrArray *all = report->findings;
-	uint64_t refused = 0, without = 0, events = 0;
+	uint64_t refused = 0, without = 0;
 	guint kept = 0;
 
 	for (guint i = 0; i < all->len; i++) {
@@ -196,14 +238,12 @@ bool report_witnesses(struct report *report, witness_build *build, void *context
 
 		if (!progress_tick(progress, (double)i / all->len, "witnesses"))
 			return false;
-		if (events > WITNESS_EVENTS) {
+		if (w.events > WITNESS_EVENTS) {
 			without++;
-		} else if (!give_witness(report->trace, f, build, context)) {
+		} else if (!give_any(report->trace, f, entry_of(sites, report->trace, f), &w)) {
 			refused++;
 			finding_free(f);
 			continue;
-		} else {
-			events += f->witness->len;
 		}
 		all->pdata[kept++] = f;
 	}
