@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#define DEEPEST_INLINING 16
+
 /* --- modules ------------------------------------------------------------------------ */
 
 static void module_clear(gpointer data)
@@ -85,16 +87,15 @@ const struct debug_variable *names_data(struct names *n, uint64_t address, uint3
 bool names_function(struct names *n, uint32_t module, uint64_t address, GString *name)
 {
 	struct debuginfo *d = names_debuginfo(n, module);
-	struct debug_place place;
-	if (d == NULL || debuginfo_code(d, address, &place, 1) == 0 || place.function[0] == '\0')
+	struct debug_place places[DEEPEST_INLINING];
+	size_t count = d ? MIN(debuginfo_code(d, address, places, DEEPEST_INLINING), DEEPEST_INLINING) : 0;
+	if (count == 0 || places[count - 1].function[0] == '\0')
 		return false;
-	g_string_append(name, place.function);
+	g_string_append(name, places[count - 1].function);
 	return true;
 }
 
 /* --- places ------------------------------------------------------------------------- */
-
-#define DEEPEST_INLINING 16
 
 /* "bank.c", or the path as compiled where another file has that last component. */
 static const char *short_file(struct names *n, const struct debug_place *p)

@@ -12,7 +12,7 @@
  * from the second block of that P on with its number: "job#2->arg".  A block of unknown
  * type is "block@FILE:LINE" after the place that allocated it, its parts "...+OFFSET".
  * Stacks: "local@function+OFFSET from the stack's high end".  What a block's type is: see
- * blocks.c's comment in name.c.
+ * name_blocks.c.
  *
  * Locations are "FILE:LINE" with FILE's last component (its path as compiled where two
  * files share it); .file is the absolute path.  Without lines: "function+0x1f", without
@@ -35,7 +35,8 @@ void names_free(struct names *names);
 void names_module(struct names *names, const char *path, const char *build_id, uint64_t base);
 /* The callbacks for builder_namer; borrowed by the builder. */
 const struct namer *names_namer(struct names *names);
-/* The function at a code address (less the module's base); false when unknown. */
+/* The function whose code is at an address (less the module's base): the real one, not what
+ * was inlined into it.  False when unknown. */
 bool names_function(struct names *names, uint32_t module, uint64_t address, GString *name);
 /* Debug information of a module, or NULL; opened on the first call. */
 struct debuginfo *names_debuginfo(struct names *names, uint32_t module);
