@@ -36,7 +36,7 @@ struct rd2 {
 	struct model *m;
 	const struct trace *t;
 	struct rd2_options options;
-	struct clocks *clocks;
+	struct scope_clocks *clocks;
 	struct report *report;
 	struct object_state *objects;
 	uint32_t *last_call; /* by object: its last event */

@@ -575,21 +575,24 @@ static int draw_hint(struct pane p, int at, int limit, int key, const char *hint
 	return pane_text(p, 0, at + 1, STYLE_HINT, hint) + 2;
 }
 
-/* Requests with a hint in the order of the table; those of this view alone first; help and
- * quit are always there. */
+/* 0: a request of this view alone, 1: of some views, 2: of all. */
+static int breadth(unsigned views, enum view_kind view)
+{
+	return views == 1u << view ? 0 : views == ANYWHERE ? 2 : 1;
+}
+
+/* Requests with a hint: what only this view knows first, then in the order of the table;
+ * help and quit are always there. */
 static void draw_hints(const struct app *app, struct pane p)
 {
 	enum view_kind view = app_view(app);
-	int help = bindings_key(&app->bindings, view, REQUEST_HELP);
-	int quit = bindings_key(&app->bindings, view, REQUEST_QUIT);
 	const char *leave = app->depth > 1 ? "back" : "quit";
-	int reserved = 1 + 1 + 4 + 2 + 1 + 1 + (int)strlen(leave);
-	int limit = p.columns - reserved - 1, at = 1;
-	for (int common = 0; common < 2; common++) {
+	int limit = p.columns - (int)strlen("? keys  q back") - 2, at = 1;
+	for (int pass = 0; pass < 3; pass++) {
 		for (int r = 1; r < REQUEST_COUNT; r++) {
 			const struct request_info *info = &request_table[r];
 			if (info->hint == NULL || !(info->views & 1u << view) ||
-			    (info->views == ANYWHERE) != common || r == REQUEST_HELP ||
+			    breadth(info->views, view) != pass || r == REQUEST_HELP ||
 			    r == REQUEST_QUIT)
 				continue;
 			int key = bindings_key(&app->bindings, view, (enum request)r);
@@ -597,9 +600,9 @@ static void draw_hints(const struct app *app, struct pane p)
 			at = next < 0 ? at : next;
 		}
 	}
-	at = draw_hint(p, at, p.columns, help, "keys");
+	at = draw_hint(p, at, p.columns, bindings_key(&app->bindings, view, REQUEST_HELP), "keys");
 	if (at > 0)
-		draw_hint(p, at, p.columns, quit, leave);
+		draw_hint(p, at, p.columns, bindings_key(&app->bindings, view, REQUEST_QUIT), leave);
 }
 
 static void draw_last_row(const struct app *app, struct pane row, struct pane body)

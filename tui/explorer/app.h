@@ -109,6 +109,7 @@ void app_show_text(struct app *app, const char *title, GString *text);
 
 /* -- work beside the screen (work.c) ---------------------------------------------------- */
 
+void app_start_index(struct app *app);
 /* The index, then every analysis that the trace allows. */
 void app_start_work(struct app *app);
 /* Make the order if it is not there; false while it is being made. */

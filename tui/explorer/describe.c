@@ -105,7 +105,10 @@ void describe_place(const struct session *s, uint32_t event, GString *out)
 {
 	const struct trace *t = s->trace;
 	const struct location *l = &t->locations[t->events[event].location];
-	const char *function = trace_string(t, l->function);
+	uint32_t named = l->function;
+	if (named == 0 && session_has(s, INDEX_THREADS | INDEX_MATCH) && trace_stack(t, event))
+		named = t->contexts[trace_stack(t, event)].function;
+	const char *function = trace_string(t, named);
 	if (*function) {
 		append_escaped(out, function, strlen(function));
 		g_string_append_c(out, ' ');
@@ -287,20 +290,26 @@ static const char *const must_words[] = {
 	[MUST_MISSING] = "unrecorded code may touch the same memory",
 };
 
-void describe_step(const struct session *s, const struct step *step, GString *out)
+void describe_rule(const struct session *s, const struct step *step, GString *out)
 {
 	const struct trace *t = s->trace;
-	g_string_append_printf(out, "%u ", step->from);
-	describe_event(s, step->from, out);
-	g_string_append_printf(out, " before %u ", step->to);
-	describe_event(s, step->to, out);
-	g_string_append_printf(out, " (%s", step_rule_text((enum step_rule)step->rule));
-	if (step->rule == STEP_MUST && step->detail < G_N_ELEMENTS(must_words))
+	g_string_append(out, step_rule_text((enum step_rule)step->rule));
+	if (step->rule == STEP_MUST && step->detail < G_N_ELEMENTS(must_words)) {
 		g_string_append_printf(out, ": %s", must_words[step->detail]);
-	else if (step->rule != STEP_MUST && step->detail != NONE && step->detail < t->objects_count) {
+	} else if (step->rule != STEP_MUST && step->detail < t->objects_count) {
 		const char *name = trace_string(t, t->objects[step->detail].name);
 		g_string_append_c(out, ' ');
 		append_escaped(out, name, strlen(name));
 	}
+}
+
+void describe_step(const struct session *s, const struct step *step, GString *out)
+{
+	g_string_append_printf(out, "%u ", step->from);
+	describe_event(s, step->from, out);
+	g_string_append_printf(out, " before %u ", step->to);
+	describe_event(s, step->to, out);
+	g_string_append(out, " (");
+	describe_rule(s, step, out);
 	g_string_append_c(out, ')');
 }

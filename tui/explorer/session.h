@@ -144,6 +144,8 @@ void describe_place(const struct session *s, uint32_t event, GString *out);
 void explain_entry(const struct session *s, const struct entry *entry, GString *out);
 /* One step of an order's chain, as a reason. */
 void describe_step(const struct session *s, const struct step *step, GString *out);
+/* Its rule alone: "lock m", "program order". */
+void describe_rule(const struct session *s, const struct step *step, GString *out);
 /* "12,345" */
 const char *grouped(uint64_t number, char buffer[32]);
 /* The recorded note of that key ("seed"), or NULL. */

@@ -145,8 +145,10 @@ void append_stack(const struct app *app, uint32_t event, GString *out)
 	uint32_t location = t->events[event].location;
 	append_name(t, t->events[event].thread, out);
 	g_string_append(out, "  ");
-	if (context == 0)
+	if (context == 0 && t->locations[location].function)
 		append_function(t, t->locations[location].function, out);
+	else if (context == 0)
+		g_string_append(out, "at");
 	for (; context; context = t->contexts[context].parent) {
 		append_function(t, t->contexts[context].function, out);
 		append_call(t, location, out);
@@ -154,7 +156,7 @@ void append_stack(const struct app *app, uint32_t event, GString *out)
 		if (t->contexts[context].parent)
 			g_string_append(out, " ← ");
 	}
-	if (trace_stack(t, event) == 0)
+	if (location == t->events[event].location)
 		append_call(t, location, out);
 }
 
@@ -217,9 +219,12 @@ static void add_values(const struct app *app, GArray *rows)
 		g_string_append(text, "  ");
 		if (now.value)
 			trace_append_value(t, now.value, text);
+		else if (now.event == NONE)
+			g_string_append(text, "initial");
 		else
-			g_string_append(text, now.event == NONE ? "initial" : "unknown");
-		if (now.event == s->event && op_writes(t->events[s->event].op)) {
+			g_string_append_printf(text, "written at %u by %s", now.event,
+					       trace_thread_name(t, t->events[now.event].thread));
+		if (now.value && now.event == s->event && op_writes(t->events[s->event].op)) {
 			struct known_value old = s->event ? session_value(s, v, s->event - 1) : now;
 			tail = g_string_new(" ← ");
 			if (old.value && s->event)

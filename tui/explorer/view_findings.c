@@ -129,22 +129,25 @@ struct layout { /* rows of the body */
 	int list, seen, source, source_rows, words, words_rows;
 };
 
-static struct layout layout_of(int rows)
+/* The list has what it needs, the source what is left, within reason. */
+static struct layout layout_of(int rows, guint count)
 {
 	struct layout l;
-	l.words_rows = rows >= 34 ? 5 : 3;
-	l.source_rows = rows >= 34 ? 11 : 6;
+	l.words_rows = rows >= 34 ? 4 : 3;
+	int room = rows - l.words_rows - 4; /* headings, seen by, two rules */
+	l.list = CLAMP((int)MIN(count, 1000) + 1, 5, room - 6);
+	l.source_rows = MIN(room - l.list, 17);
+	l.list = room - l.source_rows;
 	l.words = rows - l.words_rows;
 	l.source = l.words - 1 - l.source_rows;
 	l.seen = l.source - 2;
-	l.list = l.seen - 1; /* after the headings */
 	return l;
 }
 
 static void findings_fit(struct app *app, void *state, int rows, int columns)
 {
 	struct findings *f = state;
-	list_fit(&f->list, f->shown->len, layout_of(rows).list);
+	list_fit(&f->list, f->shown->len, layout_of(rows, f->shown->len).list);
 }
 
 struct columns {
@@ -249,7 +252,7 @@ static void draw_empty(const struct app *app, const struct findings *f, struct p
 static void findings_draw(const struct app *app, const void *state, struct pane p)
 {
 	const struct findings *f = state;
-	struct layout l = layout_of(p.rows);
+	struct layout l = layout_of(p.rows, f->shown->len);
 	draw_list(app, f, pane_part(p, 0, 0, l.seen, -1));
 	const struct entry *entry = session_selected(app->session);
 	if (f->shown->len == 0 || entry == NULL) {

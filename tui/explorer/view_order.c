@@ -64,16 +64,32 @@ static char *event_words(const struct session *s, uint32_t event)
 	return g_string_free(out, FALSE);
 }
 
+/* The constraints of a proof, each on its own. */
 static void add_steps(const struct session *s, struct order_view *v, const GArray *steps)
 {
 	for (guint i = 0; i < steps->len; i++) {
 		const struct step *step = &g_array_index(steps, struct step, i);
-		GString *text = g_string_new(NULL), *place = g_string_new(NULL);
+		GString *text = g_string_new(NULL);
 		describe_step(s, step, text);
-		bool across = s->trace->events[step->from].thread != s->trace->events[step->to].thread;
-		describe_place(s, step->to, place);
-		add(v, across ? STYLE_KEY : STYLE_TEXT, step->to, "  %s   %s", text->str, place->str);
+		add(v, STYLE_TEXT, step->to, "  %s", text->str);
 		g_string_free(text, TRUE);
+	}
+}
+
+/* "7 ──lock m──▸ 12 T2 lock m   report bank.c:56": one edge of a chain. */
+static void add_chain(const struct session *s, struct order_view *v, const GArray *steps)
+{
+	for (guint i = 0; i < steps->len; i++) {
+		const struct step *step = &g_array_index(steps, struct step, i);
+		GString *rule = g_string_new(NULL), *place = g_string_new(NULL);
+		describe_rule(s, step, rule);
+		describe_place(s, step->to, place);
+		char *to = event_words(s, step->to);
+		bool across = s->trace->events[step->from].thread != s->trace->events[step->to].thread;
+		add(v, across ? STYLE_KEY : STYLE_TEXT, step->to, "  %u ──%s──▸ %s   at %s", step->from,
+		    rule->str, to, place->str);
+		g_free(to);
+		g_string_free(rule, TRUE);
 		g_string_free(place, TRUE);
 	}
 }
@@ -113,7 +129,7 @@ static void add_ordered(const struct session *s, struct order_view *v, const str
 	char *a = event_words(s, first), *b = event_words(s, second);
 	add(v, STYLE_HEADING, first, "%s   is before   %s   because", a, b);
 	if (order_path(order, first, second, &path) && path.steps) {
-		add_steps(s, v, path.steps);
+		add_chain(s, v, path.steps);
 		add_meaning(s, v, path.steps);
 	}
 	path_release(&path);
@@ -163,24 +179,26 @@ static void add_closure(struct app *app, struct order_view *v)
 	}
 }
 
-/* "hb ordered · wcp ordered · wdc – ": all that are built. */
+/* "ordered by: hb shb   not by: wdc": all that are built. */
 static void add_summary(struct app *app, struct order_view *v)
 {
 	const struct session *s = app->session;
-	GString *text = g_string_new(NULL);
+	GString *by = g_string_new("ordered by:"), *not_by = g_string_new("not by:");
+	gsize none = not_by->len;
 	for (int k = 0; k < ORDER_KIND_COUNT; k++) {
 		if (s->trace->events_count <= SUMMARY_EVENTS)
 			app_need_order(app, (enum order_kind)k);
 		if (s->orders[k] == NULL)
 			continue;
 		bool ordered = order_ordered(s->orders[k], s->pair[0], s->pair[1]);
-		g_string_append_printf(text, "%s%s %s", text->len ? " · " : "",
-				       order_kind_word((enum order_kind)k), ordered ? "orders" : "does not");
+		g_string_append_printf(ordered ? by : not_by, " %s", order_kind_word((enum order_kind)k));
 	}
+	if (not_by->len == none)
+		g_string_append(not_by, " –");
 	add(v, STYLE_TEXT, NONE, "%s", "");
-	if (text->len)
-		add(v, STYLE_DIM, NONE, "%s", text->str);
-	g_string_free(text, TRUE);
+	add(v, STYLE_DIM, NONE, "%s   %s", by->str, not_by->str);
+	g_string_free(by, TRUE);
+	g_string_free(not_by, TRUE);
 }
 
 static void order_show(struct app *app, void *state)

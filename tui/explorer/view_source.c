@@ -22,7 +22,11 @@ static void draw_title(const struct app *app, struct pane p, const struct locati
 	GString *title = g_string_new(NULL);
 	char *base = g_path_get_basename(trace_string(t, l->file));
 	append_escaped(title, base, strlen(base));
-	const char *function = trace_string(t, l->function);
+	uint32_t named = l->function;
+	if (named == 0 && event != NONE && session_has(app->session, INDEX_THREADS | INDEX_MATCH) &&
+	    trace_stack(t, event))
+		named = t->contexts[trace_stack(t, event)].function;
+	const char *function = trace_string(t, named);
 	if (*function) {
 		g_string_append_c(title, ' ');
 		append_escaped(title, function, strlen(function));
@@ -40,8 +44,8 @@ static char access_letter(enum op op)
 	return op_writes(op) ? 'W' : op_reads(op) ? 'R' : ' ';
 }
 
-/* At the end of the marked line: which thread does what there. */
-static void draw_mark(const struct app *app, struct pane p, int row, uint32_t event)
+/* At the end of the marked line: which thread does what there. The columns it takes. */
+static int draw_mark(const struct app *app, struct pane p, int row, uint32_t event)
 {
 	const struct trace *t = app_trace(app);
 	const struct event *e = &t->events[event];
@@ -49,6 +53,7 @@ static void draw_mark(const struct app *app, struct pane p, int row, uint32_t ev
 	int width = text_columns(mark);
 	pane_field(p, row, p.columns - width, width, style_of_thread(e->thread), mark);
 	g_free(mark);
+	return width;
 }
 
 static void draw_lines(const struct app *app, struct pane p, const struct source_file *file,
@@ -68,10 +73,9 @@ static void draw_lines(const struct app *app, struct pane p, const struct source
 		if (here)
 			pane_text(p, r, 1, STYLE_HERE, "▸");
 		pane_field_right(p, r, 2, 5, here ? STYLE_HERE : STYLE_DIM, number);
-		pane_text(p, r, 9, here ? STYLE_HERE : STYLE_TEXT,
+		int mark = here && event != NONE ? draw_mark(app, p, r, event) : 0;
+		pane_text(pane_part(p, r, 0, 1, p.columns - mark), 0, 9, here ? STYLE_HERE : STYLE_TEXT,
 			  (int)strlen(text) > strip ? text + strip : "");
-		if (here && event != NONE)
-			draw_mark(app, p, r, event);
 	}
 }
 
@@ -139,7 +143,8 @@ static void draw_missing(const struct app *app, struct pane p, uint32_t location
 	const struct trace *t = app_trace(app);
 	const struct location *l = &t->locations[location];
 	if (l->file == 0 || l->line == 0) {
-		pane_text(p, 0, 1, STYLE_DIM, "no source position was recorded; its thread does:");
+		pane_paragraph(pane_part(p, 0, 1, 2, -1), 0, 0, STYLE_DIM,
+			       "no source position was recorded; its thread does:");
 	} else {
 		char *why = g_strdup_printf("%s:%u was not found below the folders known (:directory "
 					    "DIR adds one); its thread does:",

@@ -81,7 +81,7 @@ static void find_partners(const struct session *s, struct trace_state *v)
 {
 	for (guint i = 0; i < s->entries->len && v->partner_count < PARTNERS; i++) {
 		const struct finding *f = ((struct entry *)s->entries->pdata[i])->finding;
-		if (f->verdict == VERDICT_IMPOSSIBLE)
+		if (f->verdict != VERDICT_RACE && f->verdict != VERDICT_HAPPENED)
 			continue;
 		if (f->first == s->event)
 			v->partners[v->partner_count++] = f->second;

@@ -232,10 +232,10 @@ static void draw_event_row(const struct app *app, const struct witness_view *v, 
 	pane_field(p, row, 1, 8, style_of_thread(thread), trace_thread_name(t, thread));
 	bool pair = event == v->pair[0] || event == v->pair[1];
 	pane_field_right(p, row, 9, 7, pair ? STYLE_RACE : STYLE_DIM, number);
-	int room = p.columns - 17 - (move ? 11 : 0);
+	int room = p.columns - 17 - (move ? 13 : 0);
 	pane_field(p, row, 17, room, pair ? STYLE_RACE : style_of_thread(thread), text);
 	if (move)
-		pane_field_right(p, row, p.columns - 11, 11, STYLE_MOVED,
+		pane_field_right(p, row, p.columns - 12, 12, STYLE_MOVED,
 				 move > 0 ? "moved up ▲" : "moved down ▼");
 }
 
@@ -341,6 +341,8 @@ static void draw_foot(const struct app *app, const struct witness_view *v, struc
 	schedule_append_values(app->session, v->w.events, step, text);
 	if (text->len > before)
 		pane_text(p, 2, 1, STYLE_TEXT, text->str);
+	else
+		pane_text(p, 2, 1, STYLE_DIM, "the trace tells no values");
 	g_string_assign(text, "cut off: ");
 	schedule_append_cut(app->session, v->w.events, text);
 	pane_text(p, 3, 1, STYLE_DIM, text->str);

@@ -112,10 +112,15 @@ static void start_analysis(struct app *app, enum analysis analysis)
 	jobs_add(&app->jobs, job);
 }
 
-void app_start_work(struct app *app)
+void app_start_index(struct app *app)
 {
 	start_index(app, INDEX_THREADS, "indexing threads");
 	start_index(app, INDEX_ALL, "indexing");
+}
+
+void app_start_work(struct app *app)
+{
+	app_start_index(app);
 	for (size_t i = 0; i < G_N_ELEMENTS(analyses); i++)
 		start_analysis(app, analyses[i]);
 }
