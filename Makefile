@@ -107,6 +107,10 @@ check-asan: deps
 	$(MAKE) SAN=1 tests
 	tests/run.sh build/asan
 
+# Write the golden screens anew; look at the difference before committing it.
+golden: tests
+	for t in $(call bin,$(SCREEN_SRC)); do GOLDEN=update $$t >/dev/null; done
+
 demo: deps
 	$(MAKE) all
 	samples/demo.sh

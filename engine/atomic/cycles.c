@@ -148,9 +148,9 @@ static void append_edge(struct search *s, uint32_t edge, GString *key)
 }
 
 /* The least of the cycle's rotations, so that it does not matter where it begins.  The
- * caller frees it; *start is where the least rotation begins. */
+ * caller frees it. */
 static char *cycle_key(struct search *s, const GArray *cycle,
-                       void (*append)(struct search *, uint32_t, GString *), guint *start)
+                       void (*append)(struct search *, uint32_t, GString *))
 {
 	char *least = NULL;
 	for (guint from = 0; from < cycle->len; from++) {
@@ -160,7 +160,6 @@ static char *cycle_key(struct search *s, const GArray *cycle,
 		if (least == NULL || strcmp(key->str, least) < 0) {
 			g_free(least);
 			least = g_string_free(key, FALSE);
-			*start = from;
 		} else {
 			g_string_free(key, TRUE);
 		}
@@ -210,9 +209,24 @@ static void add_edge(struct search *s, struct finding *f, const struct conflict 
 	}
 }
 
-static struct finding *cycle_finding(struct search *s, const GArray *cycle, guint start)
+/* People read a cycle from the unit that began first. */
+static guint first_unit(struct search *s, const GArray *cycle)
 {
-	guint n = cycle->len;
+	guint first = 0;
+	uint32_t least = NONE;
+	for (guint i = 0; i < cycle->len; i++) {
+		uint32_t unit = CONFLICT(s, g_array_index(cycle, uint32_t, i))->from;
+		if (UNIT(s, unit)->begin < least) {
+			least = UNIT(s, unit)->begin;
+			first = i;
+		}
+	}
+	return first;
+}
+
+static struct finding *cycle_finding(struct search *s, const GArray *cycle)
+{
+	guint n = cycle->len, start = first_unit(s, cycle);
 	struct finding *f = finding_new(FINDING_ATOMIC_SET_VIOLATION, NONE, NONE);
 	f->verdict = VERDICT_HAPPENED;
 	f->counted_all = true;
@@ -231,13 +245,12 @@ static struct finding *cycle_finding(struct search *s, const GArray *cycle, guin
 
 static void count_cycle(struct search *s, const GArray *cycle)
 {
-	guint start = 0;
-	if (!g_hash_table_add(s->instances, cycle_key(s, cycle, append_edge, &start)))
+	if (!g_hash_table_add(s->instances, cycle_key(s, cycle, append_edge)))
 		return;
-	char *code = cycle_key(s, cycle, append_code, &start);
+	char *code = cycle_key(s, cycle, append_code);
 	struct finding *f = g_hash_table_lookup(s->findings, code);
 	if (f == NULL) {
-		f = cycle_finding(s, cycle, start);
+		f = cycle_finding(s, cycle);
 		g_hash_table_insert(s->findings, code, f);
 	} else {
 		g_free(code);

@@ -36,7 +36,7 @@ struct rd2 {
 	struct model *m;
 	const struct trace *t;
 	struct rd2_options options;
-	struct clocks *clocks;
+	struct scope_clocks *clocks;
 	struct report *report;
 	struct object_state *objects;
 	uint32_t *last_call; /* by object: its last event */
@@ -311,7 +311,7 @@ static void pair_by_pair(struct rd2 *r, const struct call *now, const struct tou
 	if (o->calls == NULL)
 		o->calls = g_new0(GArray *, methods + 1);
 	for (uint32_t other = 0; other <= methods; other++)
-		if (all || points_pairwise(type->points, method, other))
+		if (all || (other < methods && points_pairwise(type->points, method, other)))
 			compare_with(r, now, self, clock, o->calls[other]);
 	if (o->calls[method] == NULL)
 		o->calls[method] = g_array_new(FALSE, FALSE, sizeof(struct toucher));
@@ -420,9 +420,9 @@ struct report *rd2_find(struct model *m, const struct rd2_options *options,
 	report_free(r.report);
 	if (r.overflow)
 		error_set(error, trace_name(m->t), "write the condition so that it cannot overflow",
-			  "event %u: expected arithmetic within 64 bits in the condition of %s, found "
-			  "an overflow",
-			  r.overflow_at, "its method");
+			  "event %u: expected arithmetic within 64 bits in the conditions of its "
+			  "method, found an overflow",
+			  r.overflow_at);
 	else
 		error_set(error, "", NULL, "cancelled");
 	return NULL;

@@ -108,19 +108,28 @@ static void write_heads(struct causality *c, uint32_t event, GArray **heads)
 		add_head(heads, head);
 }
 
-void atomics_access(struct causality *c, uint32_t event)
+void atomics_read(struct causality *c, uint32_t event)
 {
 	const struct event *x = &c->t->events[event];
-	struct atomics *a = c->atomics;
 	struct wide run = event_variables(c->t, x);
+	GArray **heads = c->atomics->heads;
 
+	for (uint32_t v = run.first; heads != NULL && v < run.first + run.count; v++) {
+		if (heads[v] != NULL)
+			read_heads(c, event, heads[v]);
+	}
+}
+
+void atomics_write(struct causality *c, uint32_t event)
+{
+	const struct event *x = &c->t->events[event];
+	struct wide run = event_variables(c->t, x);
+	struct atomics *a = c->atomics;
+
+	c->has_atomics = true;
 	if (a->heads == NULL) /* a pointer for each variable, only where there are atomics */
 		a->heads = g_new0(GArray *, a->variables + 1);
-	for (uint32_t v = run.first; v < run.first + run.count; v++) {
-		if (op_reads(x->op) && a->heads[v] != NULL)
-			read_heads(c, event, a->heads[v]);
-	}
-	for (uint32_t v = run.first; op_writes(x->op) && v < run.first + run.count; v++)
+	for (uint32_t v = run.first; v < run.first + run.count; v++)
 		write_heads(c, event, &a->heads[v]);
 }
 

@@ -17,6 +17,9 @@
 #include "engine/order/clocks.h"
 #include "engine/order/order.h"
 
+/* Program order, must-order and what reads observe, without locks: SyncP's closure. */
+#define ORDER_KIND_OBSERVED ((enum order_kind)ORDER_KIND_COUNT)
+
 struct edge { /* that told `to` something new */
 	uint32_t from, to;
 	uint32_t detail; /* as struct step has it */
@@ -38,7 +41,6 @@ struct stretch {             /* of one thread's events, up to the next one's sta
 struct must_walk;
 struct atomics;
 struct locks;
-struct observations;
 struct sections;
 
 struct causality {
@@ -48,6 +50,8 @@ struct causality {
 	/* The row of the event that was last looked at, before the edges of its own
 	 * observation (reads-from and synchronises-with) went in. */
 	uint32_t unobserved;
+	bool has_atomics;   /* an atomic write has come */
+	uint32_t *depth;    /* by thread: how many locks it holds; with sections only */
 	uint32_t next_must; /* no event before this one has a must-order edge */
 
 	/* kept for questions, or NULL */
@@ -63,22 +67,20 @@ struct causality {
 	uint64_t forced_count, forced_next;
 };
 
-/* `keep`: stretches and edges.  Builds the parts of the index it needs; NULL when
- * cancelled. */
-struct causality *causality_new(struct trace *t, enum order_kind kind, bool keep,
+enum keep { KEEP_NOTHING, KEEP_STRETCHES, KEEP_EDGES /* and stretches */ };
+/* Builds the parts of the index it needs; NULL when cancelled. */
+struct causality *causality_new(struct trace *t, enum order_kind kind, enum keep keep,
                                 const struct progress *progress);
+/* Walk a whole trace and keep it; `forced` (struct forced_edge, by `to`) or NULL.  NULL when
+ * cancelled. */
+struct causality *causality_walk(struct trace *t, enum order_kind kind, enum keep keep,
+                                 const GArray *forced, const struct progress *progress);
+/* Of a kept walk: the stretch that an event lies in, or NULL where its thread knows nothing
+ * yet. */
+const struct stretch *causality_stretch(const struct causality *c, uint32_t event);
 void causality_free(struct causality *c);
 /* Events one after the other, none left out (but see below). */
 void causality_step(struct causality *c, uint32_t event);
-/*
- * May a walker that does not keep leave causality_step out for this plain access?  (Its
- * thread holds no lock that the order looks at, and no must-order touches it.)  SHB's
- * walkers look after the observations of plain accesses themselves, see below.
- */
-static inline bool causality_quiet(const struct causality *c, uint32_t event)
-{
-	return event < c->next_must;
-}
 /* An edge into `to`, the event that is being looked at. */
 void causality_edge(struct causality *c, uint32_t to, uint32_t from_thread, struct point from,
                     enum step_rule rule, uint32_t detail, bool base);
@@ -101,8 +103,10 @@ void must_walk_mark(struct causality *c);
 
 struct atomics *atomics_new(const struct trace *t);
 void atomics_free(struct atomics *a);
-/* An atomic access's or a fence's edges, and what it leaves for later ones. */
-void atomics_access(struct causality *c, uint32_t event);
+/* The edges of an atomic read, and what an atomic write leaves for later ones; an RMW is
+ * first one, then the other.  A fence is both. */
+void atomics_read(struct causality *c, uint32_t event);
+void atomics_write(struct causality *c, uint32_t event);
 void atomics_plain_write(struct causality *c, uint32_t event);
 void atomics_fence(struct causality *c, uint32_t event);
 void atomics_mark(struct causality *c);
@@ -113,20 +117,65 @@ void locks_acquire(struct causality *c, uint32_t event);
 void locks_release(struct causality *c, uint32_t event);
 void locks_mark(struct causality *c);
 
+struct observations {
+	struct point *last; /* by variable: its last write */
+	GArray **holders;   /* by object: acquires not yet released; or NULL */
+	GArray **takes;     /* by object: the last take of each thread; or NULL */
+	int64_t *counts;    /* by object: a semaphore's count */
+	uint64_t variables, objects;
+};
 struct observations *observations_new(const struct trace *t);
 void observations_free(struct observations *o);
 void observations_access(struct causality *c, uint32_t event); /* edges of a read, its write */
 void observations_try(struct causality *c, uint32_t event);    /* locks, semaphores and tries */
 void observations_mark(struct causality *c);
+/* Is the last write to a variable nothing new to a thread that reads it now? */
+static inline bool observations_known(const struct causality *c, uint32_t variable,
+                                      uint32_t thread)
+{
+	uint32_t w = c->observations->last[variable].event;
 
-/* `ordered`: rule (b) too (not WDC). */
-struct sections *sections_new(const struct trace *t, bool ordered);
+	return w == NONE || c->t->events[w].thread == thread ||
+	       clocks_now(&c->clocks, thread)[c->t->events[w].thread] > w;
+}
+static inline void observations_write(struct causality *c, uint32_t variable, uint32_t event,
+                                      uint32_t thread)
+{
+	c->observations->last[variable] =
+	        (struct point){ event, clocks_hold(&c->clocks, thread) };
+}
+
+/* Sets `depth`.  `ordered`: rule (b) too (not WDC). */
+struct sections *sections_new(struct causality *c, bool ordered);
 void sections_free(struct sections *s);
 void sections_access(struct causality *c, uint32_t event);
 void sections_acquire(struct causality *c, uint32_t event);
 void sections_release(struct causality *c, uint32_t event);
 void sections_mark(struct causality *c);
-/* Does the thread hold a lock? */
-bool sections_inside(const struct sections *s, uint32_t thread);
+
+/*
+ * The plain accesses of one variable that bring no edge, which are most events: in SHB
+ * those that observe nothing new, with sections those outside of any, and none that a
+ * must-order touches.  Does what causality_step would; false: it has to be called.
+ */
+static inline __attribute__((always_inline)) bool
+causality_plain(struct causality *c, uint32_t event, const struct event *x)
+{
+	if (G_UNLIKELY(x->op > OP_WRITE || (x->flags & (EVENT_INERT | EVENT_WIDE)) ||
+	               event >= c->next_must))
+		return false;
+	if (c->sections != NULL && c->depth[x->thread] > 0)
+		return false;
+	if (c->observations != NULL && x->op == OP_READ &&
+	    !observations_known(c, x->target, x->thread))
+		return false;
+	if (x->op == OP_WRITE) {
+		if (c->observations != NULL)
+			observations_write(c, x->target, event, x->thread);
+		if (c->has_atomics)
+			atomics_plain_write(c, event);
+	}
+	return true;
+}
 
 #endif

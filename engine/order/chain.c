@@ -19,15 +19,15 @@ struct chain_graph {
 	uint32_t chains;
 	uint32_t *lengths;
 	struct chain_base base;
-	struct stairs *stairs; /* by pair i * chains + j */
-	uint32_t **trees;      /* Fenwick trees over reversed positions, made when needed */
-	GArray *touched;       /* uint32_t: pairs that are not empty */
+	struct stairs *stairs;    /* by pair i * chains + j */
+	uint32_t **trees;         /* Fenwick trees over reversed positions, made when needed */
+	GArray *touched;          /* uint32_t: pairs that are not empty */
 	uint32_t *before, *after; /* scratch: by chain */
 	uint32_t *sources, *targets; /* scratch: chains that have one */
 };
 
 struct chain_graph *chain_graph_new(enum chain_kind kind, uint32_t chains,
-				    const uint32_t *lengths, const struct chain_base *base)
+                                    const uint32_t *lengths, const struct chain_base *base)
 {
 	struct chain_graph *g = g_new0(struct chain_graph, 1);
 	size_t pairs = (size_t)chains * chains;
@@ -193,7 +193,7 @@ static uint32_t added_successor(const struct chain_graph *g, uint32_t i, uint32_
 	size_t pair = (size_t)i * g->chains + j;
 
 	return g->kind == CHAIN_STAIRS ? stairs_minimum(&g->stairs[pair], p)
-				       : tree_minimum(g->trees[pair], g->lengths[i], p);
+	                               : tree_minimum(g->trees[pair], g->lengths[i], p);
 }
 
 uint32_t chain_successor(const struct chain_graph *g, uint32_t i, uint32_t p, uint32_t j)
@@ -217,7 +217,7 @@ uint32_t chain_predecessors(const struct chain_graph *g, uint32_t j, uint32_t q,
 	if (i == j)
 		return q + 1;
 	added = g->kind == CHAIN_STAIRS ? stairs_reaching(&g->stairs[pair], q)
-					: tree_reaching(g->trees[pair], g->lengths[i], q);
+	                                : tree_reaching(g->trees[pair], g->lengths[i], q);
 	if (g->base.predecessors == NULL)
 		return added;
 	below = g->base.predecessors(g->base.context, j, q, i);
@@ -248,7 +248,7 @@ static void set_pair(struct chain_graph *g, const struct chain_change *c)
 
 /* Whatever reaches (i, p) now reaches whatever is reached from (j, q). */
 static void insert_all(struct chain_graph *g, uint32_t i, uint32_t p, uint32_t j, uint32_t q,
-		       GArray *changes)
+                       GArray *changes)
 {
 	uint32_t sources = 0, targets = 0;
 
@@ -263,8 +263,8 @@ static void insert_all(struct chain_graph *g, uint32_t i, uint32_t p, uint32_t j
 	for (uint32_t a = 0; a < sources; a++) {
 		for (uint32_t b = 0; b < targets; b++) {
 			struct chain_change change = { g->sources[a], g->targets[b],
-						       g->before[g->sources[a]] - 1,
-						       g->after[g->targets[b]] };
+				                       g->before[g->sources[a]] - 1,
+				                       g->after[g->targets[b]] };
 
 			if (change.i == change.j ||
 			    added_successor(g, change.i, change.p, change.j) <= change.q)
@@ -277,7 +277,7 @@ static void insert_all(struct chain_graph *g, uint32_t i, uint32_t p, uint32_t j
 }
 
 bool chain_insert(struct chain_graph *g, uint32_t i, uint32_t p, uint32_t j, uint32_t q,
-		  GArray *changes)
+                  GArray *changes)
 {
 	if (chain_reaches(g, j, q, i, p))
 		return false;

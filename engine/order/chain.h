@@ -24,7 +24,8 @@ struct chain_base {
 	/* The least position of chain `j` that is after (i, position), or NONE. */
 	uint32_t (*successor)(const void *context, uint32_t i, uint32_t position, uint32_t j);
 	/* One more than the greatest position of chain `i` that is before (j, position); 0. */
-	uint32_t (*predecessors)(const void *context, uint32_t j, uint32_t position, uint32_t i);
+	uint32_t (*predecessors)(const void *context, uint32_t j, uint32_t position,
+	                         uint32_t i);
 };
 
 enum chain_kind { CHAIN_FENWICK, CHAIN_STAIRS };
@@ -32,7 +33,7 @@ enum chain_kind { CHAIN_FENWICK, CHAIN_STAIRS };
 struct chain_graph;
 /* `lengths` are needed for CHAIN_FENWICK alone; `base` may be NULL, and is copied. */
 struct chain_graph *chain_graph_new(enum chain_kind kind, uint32_t chains,
-				    const uint32_t *lengths, const struct chain_base *base);
+                                    const uint32_t *lengths, const struct chain_base *base);
 void chain_graph_free(struct chain_graph *g);
 /* Forget every edge; keeps the memory. */
 void chain_graph_clear(struct chain_graph *g);
@@ -41,11 +42,12 @@ void chain_graph_clear(struct chain_graph *g);
  * The least position of chain `j` that is reached from (i, position), NONE where there is
  * none; in its own chain, the position itself.
  */
-uint32_t chain_successor(const struct chain_graph *g, uint32_t i, uint32_t position, uint32_t j);
+uint32_t chain_successor(const struct chain_graph *g, uint32_t i, uint32_t position,
+                         uint32_t j);
 /* How many events of chain `i` reach (j, position); in its own chain, those before it and
  * itself. */
 uint32_t chain_predecessors(const struct chain_graph *g, uint32_t j, uint32_t position,
-			    uint32_t i);
+                            uint32_t i);
 /* Is (i, p) before (j, q), or the same? */
 bool chain_reaches(const struct chain_graph *g, uint32_t i, uint32_t p, uint32_t j, uint32_t q);
 
@@ -59,6 +61,6 @@ struct chain_change {
  * The changed pairs are appended to `changes` (GArray of struct chain_change; may be NULL).
  */
 bool chain_insert(struct chain_graph *g, uint32_t i, uint32_t p, uint32_t j, uint32_t q,
-		  GArray *changes);
+                  GArray *changes);
 
 #endif

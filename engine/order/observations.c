@@ -7,28 +7,15 @@
  */
 #include "engine/order/causality.h"
 
-struct write {
-	struct point at;
-	uint32_t thread;
-};
-struct observations {
-	struct write *last; /* by variable */
-	uint64_t variables;
-	GArray **holders; /* by object: struct write, acquires not yet released; or NULL */
-	GArray **takes;   /* by object: struct write, the last take of each thread; or NULL */
-	int64_t *counts;  /* by object: a semaphore's count */
-	uint64_t objects;
-};
-
 struct observations *observations_new(const struct trace *t)
 {
 	struct observations *o = g_new0(struct observations, 1);
 
 	o->variables = t->variables_count;
 	o->objects = t->objects_count;
-	o->last = g_new(struct write, o->variables + 1);
+	o->last = g_new(struct point, o->variables + 1);
 	for (uint64_t i = 0; i < o->variables; i++)
-		o->last[i].at = NO_POINT;
+		o->last[i] = NO_POINT;
 	o->holders = g_new0(GArray *, o->objects + 1);
 	o->takes = g_new0(GArray *, o->objects + 1);
 	o->counts = g_new0(int64_t, o->objects + 1);
@@ -58,42 +45,39 @@ void observations_access(struct causality *c, uint32_t event)
 {
 	const struct event *x = &c->t->events[event];
 	struct wide run = event_variables(c->t, x);
-	struct write *last = c->observations->last + run.first;
-	struct write own = { NO_POINT, x->thread };
+	const struct point *last = c->observations->last;
 
-	for (uint32_t i = 0; op_reads(x->op) && i < run.count; i++) {
-		if (last[i].at.event != NONE)
-			causality_edge(c, event, last[i].thread, last[i].at, STEP_OBSERVATION,
-			               run.first + i, false);
+	for (uint32_t v = run.first; op_reads(x->op) && v < run.first + run.count; v++) {
+		if (last[v].event != NONE)
+			causality_edge(c, event, c->t->events[last[v].event].thread, last[v],
+			               STEP_OBSERVATION, v, false);
 	}
-	if (!op_writes(x->op))
-		return;
-	own.at = causality_point(c, event);
-	for (uint32_t i = 0; i < run.count; i++)
-		last[i] = own;
+	for (uint32_t v = run.first; op_writes(x->op) && v < run.first + run.count; v++)
+		observations_write(c, v, event, x->thread);
 }
 
 /* -- tries ---------------------------------------------------------------------------- */
 
-static void remember(GArray **list, struct write own)
+/* Of each thread the last point. */
+static void remember(const struct trace *t, GArray **list, struct point own)
 {
 	if (*list == NULL)
-		*list = g_array_new(FALSE, FALSE, sizeof(struct write));
+		*list = g_array_new(FALSE, FALSE, sizeof(struct point));
 	for (guint i = 0; i < (*list)->len; i++) {
-		struct write *w = &g_array_index(*list, struct write, i);
+		struct point *p = &g_array_index(*list, struct point, i);
 
-		if (w->thread == own.thread) {
-			*w = own;
+		if (t->events[p->event].thread == t->events[own.event].thread) {
+			*p = own;
 			return;
 		}
 	}
 	g_array_append_val(*list, own);
 }
 
-static void forget(GArray *list, uint32_t thread)
+static void forget(const struct trace *t, GArray *list, uint32_t thread)
 {
 	for (guint i = 0; list != NULL && i < list->len; i++) {
-		if (g_array_index(list, struct write, i).thread == thread) {
+		if (t->events[g_array_index(list, struct point, i).event].thread == thread) {
 			g_array_remove_index_fast(list, i);
 			return;
 		}
@@ -103,9 +87,10 @@ static void forget(GArray *list, uint32_t thread)
 static void observe_all(struct causality *c, uint32_t event, const GArray *list)
 {
 	for (guint i = 0; list != NULL && i < list->len; i++) {
-		struct write w = g_array_index(list, struct write, i);
+		struct point p = g_array_index(list, struct point, i);
 
-		causality_edge(c, event, w.thread, w.at, STEP_OBSERVATION, NONE, false);
+		causality_edge(c, event, c->t->events[p.event].thread, p, STEP_OBSERVATION,
+		               NONE, false);
 	}
 }
 
@@ -113,17 +98,15 @@ void observations_try(struct causality *c, uint32_t event)
 {
 	const struct event *x = &c->t->events[event];
 	struct observations *o = c->observations;
-	struct write own = { NO_POINT, x->thread };
 
 	switch (x->op) {
 	case OP_ACQ:
 	case OP_RACQ:
-		own.at = causality_point(c, event);
-		remember(&o->holders[x->target], own);
+		remember(c->t, &o->holders[x->target], causality_point(c, event));
 		break;
 	case OP_REL:
 	case OP_RREL:
-		forget(o->holders[x->target], x->thread);
+		forget(c->t, o->holders[x->target], x->thread);
 		break;
 	case OP_TRYFAIL:
 		observe_all(c, event, o->holders[x->target]);
@@ -133,8 +116,7 @@ void observations_try(struct causality *c, uint32_t event)
 		break;
 	case OP_TAKE:
 		o->counts[x->target]--;
-		own.at = causality_point(c, event);
-		remember(&o->takes[x->target], own);
+		remember(c->t, &o->takes[x->target], causality_point(c, event));
 		break;
 	case OP_TAKETRYFAIL:
 		if (o->counts[x->target] == 0)
@@ -149,7 +131,7 @@ static void mark_lists(struct clocks *clocks, GArray **lists, uint64_t count)
 {
 	for (uint64_t i = 0; i < count; i++) {
 		for (guint j = 0; lists[i] != NULL && j < lists[i]->len; j++)
-			clocks_mark(clocks, g_array_index(lists[i], struct write, j).at.row);
+			clocks_mark(clocks, g_array_index(lists[i], struct point, j).row);
 	}
 }
 
@@ -158,7 +140,7 @@ void observations_mark(struct causality *c)
 	const struct observations *o = c->observations;
 
 	for (uint64_t v = 0; v < o->variables; v++)
-		clocks_mark(&c->clocks, o->last[v].at.row);
+		clocks_mark(&c->clocks, o->last[v].row);
 	mark_lists(&c->clocks, o->holders, o->objects);
 	mark_lists(&c->clocks, o->takes, o->objects);
 }

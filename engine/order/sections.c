@@ -58,10 +58,12 @@ struct sections {
 	uint32_t serials;
 };
 
-struct sections *sections_new(const struct trace *t, bool ordered)
+struct sections *sections_new(struct causality *c, bool ordered)
 {
 	struct sections *s = g_new0(struct sections, 1);
+	const struct trace *t = c->t;
 
+	c->depth = g_new0(uint32_t, t->threads_count + 1);
 	s->ordered = ordered;
 	s->threads = t->threads_count;
 	s->objects = t->objects_count;
@@ -102,11 +104,6 @@ void sections_free(struct sections *s)
 	g_free(s->holding);
 	g_free(s->first);
 	g_free(s);
-}
-
-bool sections_inside(const struct sections *s, uint32_t thread)
-{
-	return s->holding[thread].count > 0;
 }
 
 /* -- rule (a) ------------------------------------------------------------------------- */
@@ -296,6 +293,7 @@ void sections_acquire(struct causality *c, uint32_t event)
 		        g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	}
 	h = &holding->held[holding->count++];
+	c->depth[x->thread]++;
 	h->key = x->target * 2 + (x->op == OP_RACQ);
 	h->acquire = event;
 	h->serial = c->sections->serials++;
@@ -331,6 +329,7 @@ void sections_release(struct causality *c, uint32_t event)
 	touched_release(s, &ended, x->thread, section.release);
 	memmove(&holding->held[i], &holding->held[i + 1],
 	        (holding->count - i - 1) * sizeof(struct held));
+	c->depth[x->thread]--;
 	holding->held[--holding->count] = ended; /* its array is used again */
 	if (s->ordered)
 		g_array_append_val(queue_at(s, x->target, x->thread, shared)->sections,

@@ -43,7 +43,6 @@ struct search {
 	uint32_t path[MAX_LENGTH], chosen[MAX_LENGTH]; /* classes, events */
 	uint32_t length;
 	uint32_t cycles;
-	double spent; /* seconds of the solver */
 	bool cancelled, cut;
 };
 
@@ -273,18 +272,15 @@ static struct finding *ask(struct search *s)
 {
 	struct finding *f = make_finding(s, VERDICT_UNKNOWN);
 	GArray *witness = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	double left = s->options->budget_total - s->spent;
-	gint64 start = g_get_monotonic_time();
+	double left = s->options->budget_total - smt_solver_seconds(s->smt);
 	struct smt_query *q = smt_query_new(s->smt);
-	enum smt_answer answer = SMT_SPENT;
+	enum smt_answer answer;
 
 	for (uint32_t i = 0; i < s->length; i++)
 		smt_query_next(q, s->chosen[i]);
-	f->budget = left <= 0 ? "total" : "pair";
-	if (left > 0)
-		answer = smt_query_solve(q, MIN(left, s->options->budget_pair), witness, &f->proof,
-					 s->progress);
-	s->spent += (double)(g_get_monotonic_time() - start) / 1e6;
+	f->budget = left < s->options->budget_pair ? "total" : "pair";
+	answer = smt_query_solve(q, CLAMP(left, 0, s->options->budget_pair), witness, &f->proof,
+				 s->progress);
 	smt_query_free(q);
 	s->cancelled |= answer == SMT_CANCELLED;
 	if (answer == SMT_IMPOSSIBLE) {

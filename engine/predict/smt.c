@@ -218,6 +218,7 @@ void smt_free(struct smt *s)
 	if (s == NULL)
 		return;
 	smt_free(s->unpaired);
+	checker_free(s->checker);
 	cores_free(s->cores);
 	lists_free(&s->readers);
 	lists_free(&s->initial_readers);
@@ -227,6 +228,11 @@ void smt_free(struct smt *s)
 	scheduler_free(s->scheduler);
 	encoder_free(s->encoder);
 	g_free(s);
+}
+
+double smt_solver_seconds(const struct smt *s)
+{
+	return s->solver_seconds + (s->unpaired != NULL ? s->unpaired->solver_seconds : 0);
 }
 
 const struct cores *smt_cores(const struct smt *s)
@@ -462,7 +468,7 @@ static unsigned milliseconds_left(gint64 deadline)
 {
 	gint64 left = (deadline - g_get_monotonic_time()) / 1000;
 
-	return left <= 0 ? 0 : (unsigned)MIN(left, 600000) + 1;
+	return deadline <= g_get_monotonic_time() ? 0 : (unsigned)MIN(left, 600000) + 1;
 }
 
 static struct proof *solver_proof(struct smt_query *q, struct encoding *x)
@@ -525,9 +531,9 @@ static enum smt_answer search(struct smt_query *q, struct encoding **x, gint64 d
 enum smt_answer smt_query_solve(struct smt_query *q, double seconds, GArray *sequence,
 				struct proof **proof, const struct progress *progress)
 {
-	gint64 deadline = g_get_monotonic_time() + (gint64)(seconds * 1e6);
 	struct encoding *x = NULL;
 	enum smt_answer answer;
+	gint64 start;
 
 	g_array_set_size(sequence, 0);
 	if (proof != NULL)
@@ -539,7 +545,10 @@ enum smt_answer smt_query_solve(struct smt_query *q, double seconds, GArray *seq
 	g_array_set_size(q->chosen, 0);
 	g_array_append_vals(q->chosen, q->edges->data, q->edges->len);
 	query_sort_chosen(q);
-	answer = search(q, &x, deadline, progress);
+	start = g_get_monotonic_time();
+	answer = search(q, &x, start + (gint64)(seconds * 1e6), progress);
+	if (x != NULL)
+		q->s->solver_seconds += (double)(g_get_monotonic_time() - start) / 1e6;
 	if (answer == SMT_WITNESS)
 		g_array_append_vals(sequence, q->sequence->data, q->sequence->len);
 	if (answer == SMT_IMPOSSIBLE && proof != NULL)
@@ -587,12 +596,11 @@ static bool accepted(struct smt *s, const GArray *witness, uint32_t e1, uint32_t
 	struct check_options check = { .use_values = s->options.use_values,
 				       .use_missing = options->use_missing };
 	uint32_t pair[2] = { e1, e2 };
-	GString *reason = g_string_new(NULL);
-	bool good = witness_check(s->t, (const uint32_t *)(void *)witness->data, witness->len,
-				  CLAIM_RACE, pair, 2, &check, reason);
 
-	g_string_free(reason, TRUE);
-	return good;
+	if (s->checker == NULL)
+		s->checker = checker_new(s->t, &check);
+	return checker_claim(s->checker, (const uint32_t *)(void *)witness->data, witness->len,
+			     CLAIM_RACE, pair, 2, NULL);
 }
 
 struct finding *smt_decide(struct smt *s, uint32_t e1, uint32_t e2,

@@ -81,13 +81,29 @@ void encoder_free(void *encoder)
 	g_free(e);
 }
 
-static void set_parameters(struct encoding *x, unsigned milliseconds)
+/*
+ * A limit of steps costs nothing; one of time starts a thread for each check, and is only
+ * set for the checks that the steps were not enough for.
+ */
+enum { STEPS = 400000 };
+
+static void set_limit(struct encoding *x, unsigned steps, unsigned milliseconds)
 {
 	Z3_params p = Z3_mk_params(x->context);
+	Z3_symbol names[] = { Z3_mk_string_symbol(x->context, "rlimit"),
+			      Z3_mk_string_symbol(x->context, "timeout"),
+			      Z3_mk_string_symbol(x->context, "ctrl_c"),
+			      Z3_mk_string_symbol(x->context, "auto_config"),
+			      Z3_mk_string_symbol(x->context, "arith.solver") };
 
 	Z3_params_inc_ref(x->context, p);
-	Z3_params_set_uint(x->context, p, Z3_mk_string_symbol(x->context, "timeout"), milliseconds);
-	Z3_params_set_bool(x->context, p, Z3_mk_string_symbol(x->context, "ctrl_c"), false);
+	Z3_params_set_uint(x->context, p, names[0], steps);
+	Z3_params_set_uint(x->context, p, names[1], milliseconds);
+	Z3_params_set_bool(x->context, p, names[2], false);
+	if (!x->encoder->general) { /* difference logic, by Bellman and Ford */
+		Z3_params_set_bool(x->context, p, names[3], false);
+		Z3_params_set_uint(x->context, p, names[4], 1);
+	}
 	Z3_solver_set_params(x->context, x->solver, p);
 	Z3_params_dec_ref(x->context, p);
 }
@@ -106,12 +122,9 @@ struct encoding *encoding_new(struct smt_query *q)
 	x->q = q;
 	x->encoder = e;
 	x->context = e->context;
-	if (e->general)
-		x->solver = Z3_mk_simple_solver(x->context);
-	else
-		x->solver = Z3_mk_solver_for_logic(x->context,
-						   Z3_mk_string_symbol(x->context, "QF_IDL"));
+	x->solver = Z3_mk_simple_solver(x->context);
 	Z3_solver_inc_ref(x->context, x->solver);
+	set_limit(x, STEPS, UINT_MAX);
 	x->nodes = g_array_new(FALSE, FALSE, sizeof(struct node));
 	x->node_of = g_hash_table_new(NULL, NULL);
 	x->by_thread = g_new0(GArray *, q->s->threads + 1);
@@ -638,9 +651,14 @@ int encoding_check(struct encoding *x, unsigned milliseconds)
 	Z3_model model;
 
 	take_clauses(x);
-	set_parameters(x, milliseconds);
 	answer = Z3_solver_check_assumptions(x->context, x->solver, x->guards->len,
 					     (const Z3_ast *)(void *)x->guards->data);
+	if (answer == Z3_L_UNDEF) {
+		set_limit(x, 0, milliseconds);
+		answer = Z3_solver_check_assumptions(x->context, x->solver, x->guards->len,
+						     (const Z3_ast *)(void *)x->guards->data);
+		set_limit(x, STEPS, UINT_MAX);
+	}
 	if (answer != Z3_L_TRUE)
 		return answer == Z3_L_FALSE ? 0 : -1;
 	model = Z3_solver_get_model(x->context, x->solver);

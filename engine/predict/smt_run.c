@@ -218,12 +218,15 @@ static uint32_t pending_read(const struct smt_query *q, uint32_t e, uint32_t var
 	for (uint64_t i = 0; i < list.count; i++) {
 		uint32_t r = list.items[i];
 
+		struct wide run = event_variables(t, &t->events[r]);
+
+		/* a wide read may see the write in other variables only */
 		if (r == e || !op_reads(t->events[r].op) || !to_come(q, r) ||
-		    core_exempt(s->options.exempt, r) || query_unobserved(q, r))
+		    variable - run.first >= run.count || core_exempt(s->options.exempt, r) ||
+		    query_unobserved(q, r))
 			continue;
 		*source = source_of(q, r, variable);
 		if (!s->options.use_values) {
-			/* a wide read may see this write in another variable only */
 			if (*source == *last_write(s, variable))
 				return r;
 			continue;

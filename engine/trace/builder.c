@@ -286,17 +286,22 @@ static uint32_t site_of(struct builder *b, uint32_t string)
 	return b->sites->len - 1;
 }
 
-/* The site of a location whose file and line are known: "FILE:LINE". */
+/* The site of a location: "FILE:LINE" without the column, as its name or its source says. */
 static void location_site(struct builder *b, uint32_t location)
 {
 	struct location *l = AT(b->locations, struct location, location);
-	uint32_t string = l->name;
-	if (l->file && l->line) {
-		char *text = g_strdup_printf("%s:%u", text_of(b, l->file), l->line);
+	uint32_t string = l->name, numbers[2] = { 0, 0 };
+	size_t length, file;
+	const char *name = string_at(b, l->name, &length);
+	char *text = NULL;
+	if (source_position(name, length, &file, numbers))
+		text = g_strdup_printf("%.*s:%u", (int)file, name, numbers[0]);
+	else if (l->file && l->line)
+		text = g_strdup_printf("%s:%u", text_of(b, l->file), l->line);
+	if (text)
 		string = builder_string(b, text, strlen(text));
-		g_free(text);
-	}
-	l->site = site_of(b, string);
+	g_free(text);
+	AT(b->locations, struct location, location)->site = site_of(b, string);
 }
 
 uint32_t builder_location(struct builder *b, const char *name, size_t length)
@@ -328,6 +333,13 @@ void builder_source(struct builder *b, uint32_t location, const char *file, uint
 	l->line = line;
 	l->column = column;
 	location_site(b, location);
+}
+
+void builder_inlined(struct builder *b, uint32_t location, uint32_t function, uint32_t inlined)
+{
+	struct location *l = AT(b->locations, struct location, location);
+	l->function = function;
+	l->inlined = inlined;
 }
 
 uint32_t builder_code(struct builder *b, uint32_t module, uint64_t address)
@@ -511,17 +523,35 @@ uint32_t builder_place(struct builder *b, uint32_t region, uint64_t offset, uint
 	                   (struct spot){ .region = region, .offset = offset, .size = size });
 }
 
+static uint32_t block_named(struct builder *b, const char *name, size_t length)
+{
+	uint32_t at;
+	uint32_t string = string_find(b, name, length, &at);
+	return string == NONE ? NONE : meaning_of(b, string)->block;
+}
+
+/* The block "*p" of which "p->f" and "p[i]" are parts, as recordings name them. */
+static uint32_t block_pointed_to(struct builder *b, const char *name, size_t end)
+{
+	char *pointed = g_strdup_printf("*%.*s", (int)end, name);
+	uint32_t block = block_named(b, pointed, end + 1);
+	g_free(pointed);
+	return block;
+}
+
 /* The block that the name lies in now: the longest beginning that names a block, up to the
  * end or to what continues a block's name. */
 static uint32_t block_around(struct builder *b, const char *name, size_t length)
 {
 	for (size_t end = length; end > 0; end--) {
-		if (end < length && name[end] != '+' && name[end] != '.' && name[end] != '[')
+		bool arrow = end + 1 < length && name[end] == '-' && name[end + 1] == '>';
+		if (end < length && name[end] != '+' && name[end] != '.' && name[end] != '[' && !arrow)
 			continue;
-		uint32_t at;
-		uint32_t string = string_find(b, name, end, &at);
-		if (string != NONE && meaning_of(b, string)->block != NONE)
-			return meaning_of(b, string)->block;
+		uint32_t block = arrow ? NONE : block_named(b, name, end);
+		if (block == NONE && end < length && (arrow || name[end] == '['))
+			block = block_pointed_to(b, name, end);
+		if (block != NONE)
+			return block;
 	}
 	return NONE;
 }
@@ -1220,15 +1250,35 @@ static uint32_t escape_string(struct builder *b, const GString *name)
 	return builder_string(b, name->str, name->len);
 }
 
-/* Ask the namer once for everything. */
-static void ask_names(struct builder *b, struct cutter *c)
+/* The tables as they stand, borrowed: strings and locations may still move. */
+static struct trace trace_view(struct builder *b, struct cutter *c)
 {
-	const struct namer *n = b->namer;
-	if (n == NULL)
-		return;
-	GString *name = g_string_new(NULL);
+	struct trace t = { 0 };
+#define LEND(member, array) \
+	t.member = (void *)(array)->data; \
+	t.member##_count = (array)->len
+	LEND(events, b->events);
+	LEND(stacks, b->stacks);
+	LEND(values, b->values_array);
+	LEND(value_lists, b->value_lists);
+	LEND(variables, c->variables);
+	LEND(wides, c->wides);
+	LEND(threads, b->threads);
+	LEND(objects, b->objects);
+	LEND(blocks, b->blocks);
+	LEND(locations, b->locations);
+	LEND(contexts, b->contexts);
+	LEND(modules, b->modules);
+	LEND(string_offsets, b->string_offsets);
+	LEND(string_bytes, b->string_bytes);
+#undef LEND
+	return t;
+}
+
+static void name_locations(struct builder *b, const struct namer *n)
+{
 	for (guint i = 0; n->location && i < b->locations->len; i++) {
-		/* The array may move while strings are added. */
+		/* The array may move while locations are added. */
 		struct location l = *AT(b->locations, struct location, i);
 		if (l.module == NONE)
 			continue;
@@ -1236,13 +1286,24 @@ static void ask_names(struct builder *b, struct cutter *c)
 		*AT(b->locations, struct location, i) = l;
 		location_site(b, i);
 	}
+}
+
+/* Ask the namer once for everything; locations last, for they move the tables. */
+static void ask_names(struct builder *b, struct cutter *c)
+{
+	const struct namer *n = b->namer;
+	if (n == NULL)
+		return;
+	GString *name = g_string_new(NULL);
+	struct trace view = trace_view(b, c);
+	if (n->begin)
+		n->begin(n->context, &view);
 	for (guint i = 0; n->block && i < b->blocks->len; i++) {
-		struct block block = *AT(b->blocks, struct block, i);
+		struct block *block = AT(b->blocks, struct block, i);
 		g_string_truncate(name, 0);
-		n->block(n->context, b, &block, name);
+		n->block(n->context, b, block, name);
 		if (name->len)
-			block.name = escape_string(b, name);
-		*AT(b->blocks, struct block, i) = block;
+			block->name = escape_string(b, name);
 	}
 	for (guint i = 0; n->object && i < b->objects->len; i++) {
 		g_string_truncate(name, 0);
@@ -1251,14 +1312,14 @@ static void ask_names(struct builder *b, struct cutter *c)
 			AT(b->objects, struct object, i)->name = escape_string(b, name);
 	}
 	for (guint i = 0; n->variable && i < c->variables->len; i++) {
-		struct variable v = *AT(c->variables, struct variable, i);
+		struct variable *v = AT(c->variables, struct variable, i);
 		g_string_truncate(name, 0);
-		n->variable(n->context, b->t, &v, name);
+		n->variable(n->context, &view, v, name);
 		if (name->len)
-			v.name = escape_string(b, name);
-		*AT(c->variables, struct variable, i) = v;
+			v->name = escape_string(b, name);
 	}
 	g_string_free(name, TRUE);
+	name_locations(b, n);
 }
 
 static void warn_of_scopes(struct builder *b, bool *complete)

@@ -13,7 +13,7 @@ struct random_options mix_options(uint64_t seed, uint32_t threads, uint32_t even
 		.threads = threads,
 		.events = events,
 		.variables = (uint32_t)g_rand_int_range(r, 1, 4),
-		.locks = (uint32_t)g_rand_int_range(r, 0, 4),
+		.locks = (uint32_t)g_rand_int_range(r, 1, 4),
 	};
 	bool *kinds[] = { &o.forks,    &o.joins,      &o.rwlocks, &o.atomics,  &o.conditions,
 			  &o.barriers, &o.semaphores, &o.blocks,  &o.messages, &o.tries,

@@ -567,6 +567,15 @@ bool oracle_next(const struct trace *t, uint32_t done, uint32_t e)
 	return next;
 }
 
+void oracle_must(const struct trace *t, uint32_t *before)
+{
+	struct rules *r = rules_new(t, false, false);
+
+	for (uint32_t e = 0; e < r->n; e++)
+		before[e] = r->must[e];
+	g_free(r);
+}
+
 bool oracle_is_reordering(const struct trace *t, const uint32_t *sequence, size_t length,
 			  bool use_values)
 {

@@ -40,6 +40,8 @@ void oracle_visit(const struct trace *t, bool use_values, bool keep_sections,
 /* After the events of `done`: is `event` the next of its thread, with its must-order
  * predecessors in `done`? */
 bool oracle_next(const struct trace *t, uint32_t done, uint32_t event);
+/* What the must-order asks to be done before each event: before[e], a bit for each event. */
+void oracle_must(const struct trace *t, uint32_t *before);
 /* Is this sequence a correct reordering (rules 1-6)? */
 bool oracle_is_reordering(const struct trace *t, const uint32_t *sequence, size_t length,
 			  bool use_values);

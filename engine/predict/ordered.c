@@ -1,0 +1,101 @@
+/*
+ * ordered.c - the analyses that are a partial order: a pair of conflicting accesses is
+ * reported when the order does not relate it.
+ *
+ * SHB's reports are races (Mathur, Kini, Viswanathan, OOPSLA 2018): what is before either
+ * access, in the order of the trace, is the witness.  The others' are candidates.
+ */
+#include "engine/predict/pairs.h"
+
+static bool add_pair(void *context, uint32_t e1, uint32_t e2)
+{
+	struct report *report = context;
+
+	report_add(report,
+	           race_finding(report->trace, e1, e2, VERDICT_CANDIDATE, report->analysis));
+	return true;
+}
+
+struct shb_witness {
+	const struct order *order;
+	const struct trace *trace;
+	uint32_t *limits; /* by thread */
+};
+
+/* All that is before e1 or e2, what they themselves observe left aside. */
+static bool shb_build(void *context, uint32_t e1, uint32_t e2, GArray *sequence)
+{
+	struct shb_witness *w = context;
+	const struct trace *t = w->trace;
+	const uint32_t *a = order_past(w->order, e1, true), *b = order_past(w->order, e2, true);
+
+	for (uint64_t u = 0; u < t->threads_count; u++)
+		w->limits[u] = MAX(a[u], b[u]);
+	w->limits[t->events[e1].thread] = e1;
+	w->limits[t->events[e2].thread] = e2;
+	append_prefixes(t, w->limits, sequence);
+	return true;
+}
+
+static bool find_pairs(struct trace *t, enum order_kind kind, const struct order *order,
+                       struct site_races *sites, struct report *report,
+                       const struct progress *progress)
+{
+	if (sites == NULL)
+		return pairs_unordered(t, order, kind == ORDER_KIND_SHB, add_pair, report,
+		                       progress);
+	if (!stream_sites(t, kind, sites, progress))
+		return false;
+	site_races_report(sites, report, report->analysis);
+	return true;
+}
+
+static bool shb_witnesses(struct trace *t, const struct order *order, struct site_races *sites,
+                          struct report *report, const struct progress *progress)
+{
+	struct shb_witness w = { order, t, g_new(uint32_t, t->threads_count + 1) };
+	bool done = report_witnesses(report, sites, shb_build, &w, progress);
+
+	g_free(w.limits);
+	return done;
+}
+
+static struct report *races_of_order(struct trace *t, const struct race_options *options,
+                                     enum order_kind kind, const char *analysis,
+                                     const struct progress *progress, struct error *error)
+{
+	struct report *report = report_new(t, analysis);
+	struct site_races *sites = options->pairs_events ? NULL : site_races_new(t, options);
+	bool sound = kind == ORDER_KIND_SHB, done = true;
+	struct order *order = NULL;
+
+	if (sites == NULL || sound) {
+		order = order_new(t, kind, progress);
+		done = order != NULL;
+	}
+	done = done && find_pairs(t, kind, order, sites, report, progress);
+	report->candidates = report->findings->len;
+	done = done && (!sound || shb_witnesses(t, order, sites, report, progress));
+	site_races_free(sites);
+	order_free(order);
+	if (!done) {
+		report_free(report);
+		error_set(error, "", NULL, "cancelled");
+		return NULL;
+	}
+	report_sort(report);
+	return report;
+}
+
+#define RACES(function, KIND, word)                                                            \
+	struct report *function(struct trace *t, const struct race_options *options,           \
+	                        const struct progress *progress, struct error *error)          \
+	{                                                                                      \
+		return races_of_order(t, options, ORDER_KIND_##KIND, word, progress, error);   \
+	}
+RACES(races_hb, HB, "hb")
+RACES(races_shb, SHB, "shb")
+RACES(races_cp, CP, "cp")
+RACES(races_wcp, WCP, "wcp")
+RACES(races_dc, DC, "dc")
+RACES(races_wdc, WDC, "wdc")

@@ -1,0 +1,58 @@
+/*
+ * pairs.h - the pairs of accesses that an order leaves unordered: all of them, or by pairs
+ * of sites as a single pass still sees them.
+ */
+#ifndef HEDDLE_PAIRS_H
+#define HEDDLE_PAIRS_H
+
+#include "engine/order/order.h"
+#include "engine/predict/predict_private.h"
+
+/* Called with e1 <tr e2; returns false to stop. */
+typedef bool pair_found(void *context, uint32_t e1, uint32_t e2);
+
+/*
+ * Every pair that conflicts (as a data race) and that `order` does not order, once each, by
+ * the variable that is their first common one.  With `unobserved`, what e2 itself reads
+ * from orders nothing.  Costs the accesses, times the threads that share their variable,
+ * and the output.  False when stopped or cancelled.
+ */
+bool pairs_unordered(struct trace *t, const struct order *order, bool unobserved,
+                     pair_found *found, void *context, const struct progress *progress);
+
+/* Racy pairs counted by their two sites, for `--pairs sites`. */
+struct site_races;
+struct site_races *site_races_new(const struct trace *t, const struct race_options *options);
+void site_races_free(struct site_races *s);
+/* `variable`: one that both touch. */
+void site_races_add(struct site_races *s, uint32_t e1, uint32_t e2, uint32_t variable);
+/* `count` pairs at once, (e1, e2) the first of them. */
+void site_races_add_many(struct site_races *s, uint32_t e1, uint32_t e2, uint32_t variable,
+                         uint64_t count);
+/* Is there a pair with the sites of these two? */
+bool site_races_has(struct site_races *s, uint32_t e1, uint32_t e2);
+/* The findings, verdict candidate, added to a report. */
+void site_races_report(struct site_races *s, struct report *report, const char *by);
+
+/*
+ * The pairs of one order that a pass over the trace sees: for each variable the last read
+ * and the last write of each thread, less those that a later access which was ordered after
+ * them stands for.  Every e2 that is in a race with any earlier access is seen with one.
+ * False when cancelled.
+ */
+bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *races,
+                  const struct progress *progress);
+
+/*
+ * Findings that claim to be races get their witness: `build` appends the sequence (without
+ * the pair) of one finding to an array, or returns false when there is none.  A finding
+ * whose witness the checker refuses is taken out of the report.
+ */
+typedef bool witness_build(void *context, uint32_t e1, uint32_t e2, GArray *sequence);
+/* `sites`: where the findings come from, whose other pairs are tried too; or NULL. */
+bool report_witnesses(struct report *report, struct site_races *sites, witness_build *build,
+                      void *context, const struct progress *progress);
+/* The events below a limit (one more than an id) for each thread, in trace order. */
+void append_prefixes(const struct trace *t, const uint32_t *limits, GArray *sequence);
+
+#endif

@@ -1,0 +1,284 @@
+/*
+ * site_races.c - racy pairs by their two sites: the first of each, how many, on which
+ * variables; and their witnesses.
+ */
+#include "engine/predict/pairs.h"
+#include "engine/witness/check.h"
+
+#include <string.h>
+
+/* Sites (or an entry and a variable) -> number, in one open-addressed table. */
+struct map {
+	uint64_t *keys; /* key + 1; 0 is empty */
+	uint32_t *values;
+	uint32_t count, size; /* size a power of two */
+};
+
+static uint32_t *map_slot(struct map *m, uint64_t key)
+{
+	uint32_t at = (uint32_t)((key + 1) * 0x9e3779b97f4a7c15u >> 32) & (m->size - 1);
+
+	while (m->keys[at] != 0 && m->keys[at] != key + 1)
+		at = (at + 1) & (m->size - 1);
+	m->keys[at] = key + 1;
+	return &m->values[at];
+}
+
+/* The value of a key; `fresh` is put in, and told by *made, where it was not there. */
+static uint32_t map_get(struct map *m, uint64_t key, uint32_t fresh, bool *made)
+{
+	uint32_t *slot;
+
+	if (2 * m->count >= m->size) {
+		struct map larger = { .count = m->count, .size = MAX(64, 2 * m->size) };
+
+		larger.keys = g_new0(uint64_t, larger.size);
+		larger.values = g_new(uint32_t, larger.size);
+		memset(larger.values, 255, larger.size * sizeof(uint32_t));
+		for (uint32_t i = 0; i < m->size; i++) {
+			if (m->keys[i] != 0)
+				*map_slot(&larger, m->keys[i] - 1) = m->values[i];
+		}
+		g_free(m->keys);
+		g_free(m->values);
+		*m = larger;
+	}
+	slot = map_slot(m, key);
+	*made = *slot == NONE;
+	if (*made) {
+		*slot = fresh;
+		m->count++;
+	}
+	return *slot;
+}
+
+static bool map_find(const struct map *m, uint64_t key)
+{
+	uint32_t at = (uint32_t)((key + 1) * 0x9e3779b97f4a7c15u >> 32) & (m->size - 1);
+
+	while (m->size > 0 && m->keys[at] != 0 && m->keys[at] != key + 1)
+		at = (at + 1) & (m->size - 1);
+	return m->size > 0 && m->keys[at] != 0;
+}
+
+/* Of each pair of sites some pairs are kept: should the first one's witness be refused, the
+ * others are tried. */
+enum { ALTERNATIVES = 8 };
+
+struct entry {
+	uint32_t pairs[ALTERNATIVES][2], kept;
+	uint64_t count;
+	GArray *variables; /* uint32_t */
+};
+struct site_races {
+	const struct trace *t;
+	const struct race_options *options;
+	GArray *entries; /* struct entry */
+	struct map by_sites, by_variable;
+};
+
+struct site_races *site_races_new(const struct trace *t, const struct race_options *options)
+{
+	struct site_races *s = g_new0(struct site_races, 1);
+
+	s->t = t;
+	s->options = options;
+	s->entries = g_array_new(FALSE, FALSE, sizeof(struct entry));
+	return s;
+}
+
+void site_races_free(struct site_races *s)
+{
+	if (s == NULL)
+		return;
+	for (guint i = 0; i < s->entries->len; i++)
+		g_array_free(g_array_index(s->entries, struct entry, i).variables, TRUE);
+	g_array_free(s->entries, TRUE);
+	g_free(s->by_sites.keys);
+	g_free(s->by_sites.values);
+	g_free(s->by_variable.keys);
+	g_free(s->by_variable.values);
+	g_free(s);
+}
+
+static uint32_t site_of(const struct trace *t, uint32_t event)
+{
+	return t->locations[t->events[event].location].site;
+}
+
+void site_races_add_many(struct site_races *s, uint32_t e1, uint32_t e2, uint32_t variable,
+                         uint64_t count)
+{
+	uint32_t a = site_of(s->t, e1), b = site_of(s->t, e2), i;
+	struct entry *entry;
+	bool made;
+
+	if (!race_in_shard(s->options, a, b))
+		return;
+	i = map_get(&s->by_sites, (uint64_t)MIN(a, b) << 32 | MAX(a, b), s->entries->len,
+	            &made);
+	if (made) {
+		struct entry fresh = { .count = 0 };
+
+		fresh.variables = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+		g_array_append_val(s->entries, fresh);
+	}
+	entry = &g_array_index(s->entries, struct entry, i);
+	if (entry->kept < ALTERNATIVES) {
+		entry->pairs[entry->kept][0] = e1;
+		entry->pairs[entry->kept++][1] = e2;
+	}
+	entry->count += count;
+	/* Mostly the last one again. */
+	if (entry->variables->len > 0 &&
+	    g_array_index(entry->variables, uint32_t, entry->variables->len - 1) == variable)
+		return;
+	map_get(&s->by_variable, (uint64_t)i << 32 | variable, 0, &made);
+	if (made)
+		g_array_append_val(entry->variables, variable);
+}
+
+void site_races_add(struct site_races *s, uint32_t e1, uint32_t e2, uint32_t variable)
+{
+	site_races_add_many(s, e1, e2, variable, 1);
+}
+
+bool site_races_has(struct site_races *s, uint32_t e1, uint32_t e2)
+{
+	uint32_t a = site_of(s->t, e1), b = site_of(s->t, e2);
+
+	return map_find(&s->by_sites, (uint64_t)MIN(a, b) << 32 | MAX(a, b));
+}
+
+void site_races_report(struct site_races *s, struct report *report, const char *by)
+{
+	for (guint i = 0; i < s->entries->len; i++) {
+		struct entry *entry = &g_array_index(s->entries, struct entry, i);
+		struct finding *f = race_finding(s->t, entry->pairs[0][0], entry->pairs[0][1],
+		                                 VERDICT_CANDIDATE, by);
+
+		f->count = entry->count;
+		f->counted_all = false;
+		g_array_set_size(f->variables, 0);
+		g_array_append_vals(f->variables, entry->variables->data,
+		                    entry->variables->len);
+		report_add(report, f);
+	}
+	report_sort(report);
+}
+
+/* -- witnesses -------------------------------------------------------------------------- */
+
+/* Of a giant trace not every finding's whole sequence is made: this many events in all. */
+enum { WITNESS_EVENTS = 100 * 1000 * 1000 };
+
+void append_prefixes(const struct trace *t, const uint32_t *limits, GArray *sequence)
+{
+	uint32_t end = 0;
+
+	for (uint64_t u = 0; u < t->threads_count; u++)
+		end = MAX(end, limits[u]);
+	for (uint32_t e = 0; e < end; e++) {
+		if (e < limits[t->events[e].thread])
+			g_array_append_val(sequence, e);
+	}
+}
+
+struct witnesses {
+	witness_build *build;
+	void *context;
+	uint64_t events; /* in all sequences so far */
+};
+
+static bool accepted(const struct trace *t, const GArray *sequence, uint32_t e1, uint32_t e2)
+{
+	uint32_t pair[2] = { e1, e2 };
+	GString *reason = g_string_new(NULL);
+	bool good = witness_check(t, (const uint32_t *)sequence->data, sequence->len,
+	                          CLAIM_RACE, pair, 2, NULL, reason);
+
+	g_string_free(reason, TRUE);
+	return good;
+}
+
+/* The verdict of one finding for one pair; false when it is none. */
+static bool give_witness(const struct trace *t, struct finding *f, uint32_t e1, uint32_t e2,
+                         struct witnesses *w)
+{
+	GArray *sequence = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+
+	if (w->build(w->context, e1, e2, sequence)) {
+		g_array_append_val(sequence, e1);
+		g_array_append_val(sequence, e2);
+		w->events += sequence->len;
+		if (accepted(t, sequence, e1, e2)) {
+			f->first = e1;
+			f->second = e2;
+			f->witness = sequence;
+			f->verdict = VERDICT_RACE;
+			return true;
+		}
+	}
+	g_array_free(sequence, TRUE);
+	return false;
+}
+
+static bool give_any(const struct trace *t, struct finding *f, const struct entry *entry,
+                     struct witnesses *w)
+{
+	if (entry == NULL)
+		return give_witness(t, f, f->first, f->second, w);
+	for (uint32_t i = 0; i < entry->kept; i++) {
+		if (give_witness(t, f, entry->pairs[i][0], entry->pairs[i][1], w))
+			return true;
+	}
+	return false;
+}
+
+static const struct entry *entry_of(struct site_races *s, const struct trace *t,
+                                    const struct finding *f)
+{
+	uint32_t a = site_of(t, f->first), b = site_of(t, f->second), i;
+	bool made;
+
+	if (s == NULL)
+		return NULL;
+	i = map_get(&s->by_sites, (uint64_t)MIN(a, b) << 32 | MAX(a, b), NONE, &made);
+	return &g_array_index(s->entries, struct entry, i);
+}
+
+bool report_witnesses(struct report *report, struct site_races *sites, witness_build *build,
+                      void *context, const struct progress *progress)
+{
+	struct witnesses w = { build, context, 0 };
+	GPtrArray *all = report->findings;
+	uint64_t refused = 0, without = 0;
+	guint kept = 0;
+
+	for (guint i = 0; i < all->len; i++) {
+		struct finding *f = g_ptr_array_index(all, i);
+
+		if (!progress_tick(progress, (double)i / all->len, "witnesses"))
+			return false;
+		if (w.events > WITNESS_EVENTS) {
+			without++;
+		} else if (!give_any(report->trace, f, entry_of(sites, report->trace, f), &w)) {
+			refused++;
+			finding_free(f);
+			continue;
+		}
+		all->pdata[kept++] = f;
+	}
+	all->len = kept;
+	if (refused > 0)
+		report_note(report,
+		            "%" G_GUINT64_FORMAT " pairs have no witness and are left out "
+		            "(an access to a freed block is in the way)",
+		            refused);
+	if (without > 0)
+		report_note(report,
+		            "%" G_GUINT64_FORMAT " findings stay candidates: their witnesses "
+		            "together are too long; ask for one with 'heddle witness'",
+		            without);
+	return true;
+}

@@ -1,0 +1,402 @@
+/*
+ * name.c - the namer: modules and places, variables of modules and stacks, locks.  Heap
+ * blocks have their own file (name_blocks.c).  Reads debug information and the half-made
+ * trace; changes nothing but what it is asked to fill in.
+ */
+#include "engine/record/name_private.h"
+
+#include <string.h>
+
+#define DEEPEST_INLINING 16
+
+/* --- modules ------------------------------------------------------------------------ */
+
+static void module_clear(gpointer data)
+{
+	struct name_module *m = data;
+	debuginfo_close(m->debuginfo);
+	g_free(m->path);
+	g_free(m->build_id);
+}
+
+void names_module(struct names *n, const char *path, const char *build_id, uint64_t base)
+{
+	struct name_module m = { .path = g_strdup(path),
+				 .build_id = g_strdup(build_id ? build_id : ""),
+				 .base = base };
+	g_array_append_val(n->modules, m);
+}
+
+static void open_module(struct names *n, uint32_t index)
+{
+	struct name_module *m = &g_array_index(n->modules, struct name_module, index);
+	const char *path = index == 0 && n->exe ? n->exe : m->path;
+	struct error error = { 0 };
+	m->tried = true;
+	if (path[0] != '/' && !(index == 0 && n->exe))
+		return; /* no file: the kernel's vdso */
+	m->debuginfo = debuginfo_open(path, m->build_id, &error);
+	char *last = g_path_get_basename(path);
+	if (m->debuginfo == NULL)
+		g_ptr_array_add(n->warnings,
+				g_strdup_printf("%s: %s%s%s", error.where, error.what,
+						error.remedy[0] ? "; " : "", error.remedy));
+	else if (debuginfo_damage(m->debuginfo))
+		g_ptr_array_add(n->warnings, g_strdup_printf("%s: damaged debug information: %s", last,
+							     debuginfo_damage(m->debuginfo)));
+	else if (index == 0 && !debuginfo_has_dwarf(m->debuginfo))
+		g_ptr_array_add(n->warnings,
+				g_strdup_printf("%s: no debug information (stripped?), names are "
+						"symbols and offsets; build with -g",
+						last));
+	g_free(last);
+}
+
+struct debuginfo *names_debuginfo(struct names *n, uint32_t module)
+{
+	if (module >= n->modules->len)
+		return NULL;
+	if (!g_array_index(n->modules, struct name_module, module).tried)
+		open_module(n, module);
+	return g_array_index(n->modules, struct name_module, module).debuginfo;
+}
+
+uint64_t names_base(const struct names *n, uint32_t module)
+{
+	return g_array_index(n->modules, struct name_module, module).base;
+}
+
+/* The module loaded nearest below an address; whether it holds it debuginfo must say. */
+static uint32_t module_below(const struct names *n, uint64_t address)
+{
+	uint32_t best = NONE;
+	for (uint32_t i = 0; i < n->modules->len; i++)
+		if (names_base(n, i) <= address &&
+		    (best == NONE || names_base(n, i) > names_base(n, best)))
+			best = i;
+	return best;
+}
+
+const struct debug_variable *names_data(struct names *n, uint64_t address, uint32_t *module)
+{
+	*module = module_below(n, address);
+	struct debuginfo *d = names_debuginfo(n, *module);
+	return d ? debuginfo_data(d, address - names_base(n, *module)) : NULL;
+}
+
+bool names_function(struct names *n, uint32_t module, uint64_t address, GString *name)
+{
+	struct debuginfo *d = names_debuginfo(n, module);
+	struct debug_place places[DEEPEST_INLINING];
+	size_t count = d ? MIN(debuginfo_code(d, address, places, DEEPEST_INLINING), DEEPEST_INLINING) : 0;
+	if (count == 0 || places[count - 1].function[0] == '\0')
+		return false;
+	g_string_append(name, places[count - 1].function);
+	return true;
+}
+
+/* --- places ------------------------------------------------------------------------- */
+
+/* "bank.c", or the path as compiled where another file has that last component. */
+static const char *short_file(struct names *n, const struct debug_place *p)
+{
+	const char *slash = strrchr(p->file, '/');
+	const char *last = slash ? slash + 1 : p->file;
+	const char *owner = g_hash_table_lookup(n->short_files, last);
+	if (owner == NULL)
+		g_hash_table_insert(n->short_files, (gpointer)last, (gpointer)p->path);
+	return owner == NULL || strcmp(owner, p->path) == 0 ? last : p->file;
+}
+
+/* "bank.c:31", "deposit+0x1f", "libfoo.so+0x123". */
+static void append_place(struct names *n, uint32_t module, uint64_t address,
+			 const struct debug_place *p, GString *name)
+{
+	if (p != NULL && p->line != 0) {
+		g_string_append_printf(name, "%s:%u", short_file(n, p), p->line);
+	} else if (p != NULL && p->function[0] != '\0') {
+		g_string_append_printf(name, "%s+0x%" G_GINT64_MODIFIER "x", p->function, p->offset);
+	} else {
+		const char *path = module < n->modules->len ?
+					   g_array_index(n->modules, struct name_module, module).path :
+					   "code";
+		const char *slash = strrchr(path, '/');
+		g_string_append_printf(name, "%s+0x%" G_GINT64_MODIFIER "x", slash ? slash + 1 : path,
+				       address);
+	}
+}
+
+size_t names_places(struct names *n, const struct location *l, struct debug_place *places,
+		    size_t room)
+{
+	struct debuginfo *d = l->module == NONE ? NULL : names_debuginfo(n, l->module);
+	return d ? debuginfo_code(d, l->address, places, room) : 0;
+}
+
+void names_append_location(struct names *n, const struct location *l, GString *name)
+{
+	struct debug_place place;
+	size_t count = names_places(n, l, &place, 1);
+	append_place(n, l->module, l->address, count ? &place : NULL, name);
+}
+
+static uint32_t intern(struct builder *b, const char *text)
+{
+	return builder_string(b, text, strlen(text));
+}
+
+/* The call sites that a place was inlined at, outermost first: each names the next. */
+static uint32_t call_sites(struct names *n, struct builder *b, const struct location *l,
+			   const struct debug_place *places, size_t count)
+{
+	uint32_t outer = NONE;
+	for (size_t i = count; i-- > 1;) {
+		GString *name = g_string_new(NULL);
+		append_place(n, l->module, l->address, &places[i], name);
+		uint32_t site = builder_location(b, name->str, name->len);
+		builder_source(b, site, places[i].path, places[i].line, places[i].column);
+		builder_inlined(b, site, intern(b, places[i].function), outer);
+		g_string_free(name, TRUE);
+		outer = site;
+	}
+	return outer;
+}
+
+static void name_location(void *context, struct builder *b, struct location *l)
+{
+	struct names *n = context;
+	struct debug_place places[DEEPEST_INLINING];
+	if (l->module == NONE)
+		return;
+	size_t count = MIN(names_places(n, l, places, DEEPEST_INLINING), DEEPEST_INLINING);
+	GString *name = g_string_new(NULL);
+	append_place(n, l->module, l->address, count ? places : NULL, name);
+	l->name = builder_string(b, name->str, name->len);
+	g_string_free(name, TRUE);
+	if (count == 0)
+		return;
+	l->function = intern(b, places[0].function);
+	if (places[0].line != 0) {
+		l->file = intern(b, places[0].path);
+		l->line = places[0].line;
+		l->column = places[0].column;
+	}
+	l->inlined = call_sites(n, b, l, places, count);
+}
+
+/* --- variables ---------------------------------------------------------------------- */
+
+/* The program's own name for a variable, told apart from others of that name. */
+static const char *variable_name(struct names *n, uint32_t module, const struct debug_variable *v)
+{
+	const char *known = g_hash_table_lookup(n->variable_names, v);
+	if (known != NULL)
+		return known;
+	char *name = g_strdup(v->name);
+	if (g_hash_table_contains(n->taken_names, name)) {
+		const char *slash = strrchr(v->file, '/');
+		const char *where = v->function != NONE ?
+					    debuginfo_function(names_debuginfo(n, module), v->function)->name :
+					    slash ? slash + 1 : v->file;
+		g_free(name);
+		name = g_strdup_printf("%s@%s", v->name, where);
+	}
+	g_hash_table_insert(n->variable_names, (gpointer)v, name);
+	g_hash_table_add(n->taken_names, name);
+	return name;
+}
+
+bool names_append_data(struct names *n, uint64_t address, uint64_t size, GString *name)
+{
+	uint32_t module;
+	const struct debug_variable *v = names_data(n, address, &module);
+	struct debuginfo *d = names_debuginfo(n, module);
+	if (v == NULL)
+		return d != NULL && debuginfo_data_name(d, address - names_base(n, module), size, name);
+	g_string_append(name, variable_name(n, module, v));
+	debuginfo_part(d, v->type, address - names_base(n, module) - v->address, size, name);
+	return true;
+}
+
+static void append_first_function(struct names *n, uint32_t location, GString *name)
+{
+	struct debug_place place = { .function = "" };
+	if (location != NONE && location < n->trace->locations_count)
+		names_places(n, &n->trace->locations[location], &place, 1);
+	g_string_append(name, place.function[0] ? place.function : "unknown");
+}
+
+/* "local@worker+96": where in the stack, from its high end, and who touched it first. */
+static void append_stack(struct names *n, const struct block *stack, uint64_t address,
+			 uint32_t location, GString *name)
+{
+	g_string_append(name, "local@");
+	append_first_function(n, location, name);
+	g_string_append_printf(name, "+%" G_GUINT64_FORMAT, stack->address + stack->size - address);
+}
+
+static bool is_stack(const struct trace *t, uint32_t block)
+{
+	return block != NONE && t->blocks[block].alloc == NONE;
+}
+
+/* Two variables may not share a name: the text format would make them one. */
+static void make_unique(struct names *n, GString *name)
+{
+	gsize length = name->len;
+	for (unsigned i = 2; g_hash_table_contains(n->variables_named, name->str); i++) {
+		g_string_truncate(name, length);
+		g_string_append_printf(name, "#%u", i);
+	}
+	g_hash_table_add(n->variables_named, g_strdup(name->str));
+}
+
+static void name_variable(void *context, const struct trace *partial, const struct variable *v,
+			  GString *out)
+{
+	struct names *n = context;
+	if (n->trace == NULL)
+		names_begin(n, partial);
+	size_t index = (size_t)(v - partial->variables);
+	uint32_t location = index < partial->variables_count ? n->first_location[index] : NONE;
+	GString *name = g_string_new(NULL);
+	if (is_stack(partial, v->block))
+		append_stack(n, &partial->blocks[v->block], v->address, location, name);
+	else if (v->block != NONE)
+		names_append_in_block(n, v->block, v->address, v->size, name);
+	else if (!names_append_data(n, v->address, v->size, name))
+		g_string_append_printf(name, "memory@0x%" G_GINT64_MODIFIER "x", v->address);
+	make_unique(n, name);
+	g_string_append(out, name->str);
+	g_string_free(name, TRUE);
+}
+
+/* What the C library keeps inside its types is nobody's business: "m.__data.__lock". */
+static void cut_library_members(GString *name)
+{
+	static const char *const inner[] = { ".__", "._M_", "->__" };
+	for (size_t i = 0; i < G_N_ELEMENTS(inner); i++) {
+		char *at = strstr(name->str, inner[i]);
+		if (at != NULL && at != name->str)
+			g_string_truncate(name, (gsize)(at - name->str));
+	}
+}
+
+static void name_object(void *context, const struct object *o, GString *out)
+{
+	struct names *n = context;
+	if (o->address == 0)
+		return;
+	GString *name = g_string_new(NULL);
+	uint32_t block = n->trace ? names_block_at(n, o->address) : NONE;
+	size_t index = n->trace ? (size_t)(o - n->trace->objects) : SIZE_MAX;
+	uint32_t location = n->trace && index < n->trace->objects_count ? n->object_location[index] :
+									 NONE;
+	if (block != NONE && is_stack(n->trace, block)) {
+		append_stack(n, &n->trace->blocks[block], o->address, location, name);
+	} else if (block != NONE) {
+		names_append_in_block(n, block, o->address, 0, name);
+		cut_library_members(name);
+	} else if (names_append_data(n, o->address, 0, name)) {
+		cut_library_members(name);
+	} else {
+		g_string_append(name, "sync@");
+		append_first_function(n, location, name);
+		g_string_append_printf(name, "+0x%" G_GINT64_MODIFIER "x", o->address);
+	}
+	gsize length = name->len;
+	for (unsigned i = 2; g_hash_table_contains(n->objects_named, name->str); i++) {
+		g_string_truncate(name, length);
+		g_string_append_printf(name, "#%u", i);
+	}
+	g_hash_table_add(n->objects_named, g_strdup(name->str));
+	g_string_append(out, name->str);
+	g_string_free(name, TRUE);
+}
+
+/* --- the namer ---------------------------------------------------------------------- */
+
+void names_begin(struct names *n, const struct trace *partial)
+{
+	n->trace = partial;
+	for (uint32_t i = n->modules->len; i < partial->modules_count; i++) {
+		const struct module *m = &partial->modules[i];
+		names_module(n, trace_string(partial, m->path), trace_string(partial, m->build_id),
+			     m->base);
+	}
+	n->first_location = g_new(uint32_t, partial->variables_count + 1);
+	memset(n->first_location, 0xff, sizeof(uint32_t) * (partial->variables_count + 1));
+	n->object_location = g_new(uint32_t, partial->objects_count + 1);
+	memset(n->object_location, 0xff, sizeof(uint32_t) * (partial->objects_count + 1));
+	names_begin_blocks(n);
+}
+
+static void name_begin(void *context, const struct trace *partial)
+{
+	struct names *n = context;
+	if (n->trace == NULL)
+		names_begin(n, partial);
+}
+
+static void name_block(void *context, struct builder *b, struct block *block, GString *name)
+{
+	struct names *n = context;
+	size_t index = n->trace ? (size_t)(block - n->trace->blocks) : SIZE_MAX;
+	if (n->trace == NULL || index >= n->trace->blocks_count || is_stack(n->trace, (uint32_t)index))
+		return;
+	names_append_block(n, (uint32_t)index, name);
+	GString *type = g_string_new(NULL);
+	names_append_block_type(n, (uint32_t)index, type);
+	if (type->len > 0)
+		block->type = builder_string(b, type->str, type->len);
+	g_string_free(type, TRUE);
+}
+
+struct names *names_new(const char *exe)
+{
+	struct names *n = g_new0(struct names, 1);
+	n->exe = g_strdup(exe);
+	n->modules = g_array_new(FALSE, FALSE, sizeof(struct name_module));
+	g_array_set_clear_func(n->modules, module_clear);
+	n->warnings = g_ptr_array_new_with_free_func(g_free);
+	n->short_files = g_hash_table_new(g_str_hash, g_str_equal);
+	n->variable_names = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+	n->taken_names = g_hash_table_new(g_str_hash, g_str_equal);
+	n->variables_named = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	n->objects_named = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	n->namer = (struct namer){ .context = n,
+				   .begin = name_begin,
+				   .variable = name_variable,
+				   .location = name_location,
+				   .object = name_object,
+				   .block = name_block };
+	return n;
+}
+
+void names_free(struct names *n)
+{
+	if (n == NULL)
+		return;
+	names_end_blocks(n);
+	g_array_unref(n->modules);
+	g_ptr_array_unref(n->warnings);
+	g_hash_table_unref(n->short_files);
+	g_hash_table_unref(n->taken_names);
+	g_hash_table_unref(n->variable_names);
+	g_hash_table_unref(n->variables_named);
+	g_hash_table_unref(n->objects_named);
+	g_free(n->first_location);
+	g_free(n->object_location);
+	g_free(n->exe);
+	g_free(n);
+}
+
+const struct namer *names_namer(struct names *n)
+{
+	return &n->namer;
+}
+
+const GPtrArray *names_warnings(const struct names *n)
+{
+	return n->warnings;
+}

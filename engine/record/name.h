@@ -1,0 +1,46 @@
+/*
+ * name.h - names for a recording, from the debug information of its modules: variables,
+ * heap blocks, locks, source places.
+ *
+ * Scheme.  Module data: "acct.balance", "gs[1].i[2].x"; where two variables of the program
+ * have one name, the later one has its function or file added: "counter@log.c".  A heap
+ * block has the name "*P", its parts "P->member", "P[3].x" (of more than one element),
+ * "*P" (a scalar), where P is, by the first that applies,
+ *     the global or static pointer that received the block's address,
+ *     the one parameter or local of the first accessing function that has such a pointer,
+ *     the type's name without "struct";
+ * from the second block of that P on with its number: "job#2->arg".  A block of unknown
+ * type is "block@FILE:LINE" after the place that allocated it, its parts "...+OFFSET".
+ * Stacks: "local@function+OFFSET from the stack's high end".  What a block's type is: see
+ * name_blocks.c.
+ *
+ * Locations are "FILE:LINE" with FILE's last component (its path as compiled where two
+ * files share it); .file is the absolute path.  Without lines: "function+0x1f", without
+ * symbols: "libfoo.so+0x123".
+ */
+#ifndef HEDDLE_NAME_H
+#define HEDDLE_NAME_H
+
+#include "engine/trace/builder.h"
+
+struct debuginfo;
+struct names;
+
+/* `exe` stands for the recorded program (--exe); NULL: where it was.  Modules are opened
+ * when they are first asked about.  Owned by the caller: names_free, after builder_finish. */
+struct names *names_new(const char *exe);
+void names_free(struct names *names);
+
+/* Modules in the order of builder_module; the first is the program itself. */
+void names_module(struct names *names, const char *path, const char *build_id, uint64_t base);
+/* The callbacks for builder_namer; borrowed by the builder. */
+const struct namer *names_namer(struct names *names);
+/* The function whose code is at an address (less the module's base): the real one, not what
+ * was inlined into it.  False when unknown. */
+bool names_function(struct names *names, uint32_t module, uint64_t address, GString *name);
+/* Debug information of a module, or NULL; opened on the first call. */
+struct debuginfo *names_debuginfo(struct names *names, uint32_t module);
+/* What could not be read, and why: char *, owned by `names`. */
+const GPtrArray *names_warnings(const struct names *names);
+
+#endif

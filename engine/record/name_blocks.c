@@ -1,0 +1,529 @@
+/*
+ * name_blocks.c - what lies in heap blocks, and what to call them.
+ *
+ * A block's type is the T of the first variable or member of type T * that is seen to
+ * receive its address: a recorded write of that value to a place whose declared type is a
+ * pointer.  A T that fits the block's size goes before one that does not (the head of a
+ * list is no element), and anything before char.  Where no place receives it (a pointer
+ * that lives in a register), it is the T that fits most of the block's first accesses among
+ * the pointers of the functions that made them: parameters and locals, then the pointers in
+ * what these point to.
+ *
+ * One linear pass over the events; per block a fixed number of accesses is kept.
+ */
+#include "engine/record/name_private.h"
+
+#include <string.h>
+
+#define ACCESSES_KEPT 6
+#define ROUNDS 8 /* of types found through blocks whose type was found before */
+
+enum fit { FIT_NONE, FIT_CHAR, FIT_LOOSE, FIT_EXACT };
+
+struct seen_access {
+	uint32_t location, offset, size;
+};
+
+struct block_facts {
+	uint32_t module, type; /* the element; type NONE: unknown */
+	uint8_t fit;	       /* enum fit, of what received it */
+	uint8_t access_count;
+	uint32_t number;       /* among the blocks of that name, from 1; 0: not yet named */
+	const char *pointer;   /* P; interned */
+	struct seen_access accesses[ACCESSES_KEPT];
+};
+
+struct receiver { /* a place in a heap block that received a block's address */
+	uint32_t block, variable;
+};
+
+struct candidate { /* a pointer at hand where an access was made */
+	uint32_t module, type;
+	const char *name; /* interned */
+	bool direct;	  /* a parameter or local itself */
+};
+
+struct block_names {
+	struct block_facts *facts; /* by block */
+	uint32_t *by_address;	   /* blocks, by address, then by life */
+	GArray *receivers;	   /* struct receiver */
+	GHashTable *candidates;	   /* location + 1 -> GArray of struct candidate, owned */
+	GHashTable *counts;	   /* P -> how many blocks have it */
+	GStringChunk *strings;
+};
+
+/* --- types -------------------------------------------------------------------------- */
+
+static enum fit type_fit(struct names *n, uint32_t module, uint32_t type, uint64_t block_size)
+{
+	struct debuginfo *d = names_debuginfo(n, module);
+	uint64_t size = debuginfo_size(d, type);
+	const struct debug_type *t = debuginfo_type(d, debuginfo_strip(d, type));
+	if (type == NONE || t->kind == TYPE_FUNCTION || size == 0 || size > block_size)
+		return FIT_NONE;
+	if (size == 1 && t->kind == TYPE_BASE)
+		return FIT_CHAR;
+	return size == block_size || (t->kind == TYPE_BASE && block_size % size == 0) ? FIT_EXACT :
+										       FIT_LOOSE;
+}
+
+static void receive(struct names *n, uint32_t block, uint32_t module, uint32_t type,
+		    const char *pointer)
+{
+	struct block_facts *f = &n->blocks->facts[block];
+	enum fit fit = type_fit(n, module, type, n->trace->blocks[block].size);
+	if (fit <= f->fit)
+		return;
+	f->fit = (uint8_t)fit;
+	f->module = module;
+	f->type = type;
+	f->pointer = pointer ? g_string_chunk_insert_const(n->blocks->strings, pointer) : NULL;
+}
+
+
+/* How many elements: a block of several, but not a struct with a flexible array. */
+static bool is_array(struct names *n, uint32_t block)
+{
+	const struct block_facts *f = &n->blocks->facts[block];
+	struct debuginfo *d = names_debuginfo(n, f->module);
+	uint64_t size = debuginfo_size(d, f->type);
+	const struct debug_type *t = debuginfo_type(d, debuginfo_strip(d, f->type));
+	if (size == 0 || n->trace->blocks[block].size < 2 * size)
+		return false;
+	if (t->kind == TYPE_STRUCT && t->member_count > 0) {
+		const struct debug_member *last = debuginfo_member(d, t->members + t->member_count - 1);
+		const struct debug_type *l = debuginfo_type(d, debuginfo_strip(d, last->type));
+		return !(l->kind == TYPE_ARRAY && l->count == 0);
+	}
+	return true;
+}
+
+static struct debug_part part_in_block(struct names *n, uint32_t block, uint64_t offset,
+				       uint64_t size, GString *path)
+{
+	const struct block_facts *f = &n->blocks->facts[block];
+	struct debuginfo *d = names_debuginfo(n, f->module);
+	if (is_array(n, block)) {
+		uint64_t each = debuginfo_size(d, f->type);
+		g_string_append_printf(path, "[%" G_GUINT64_FORMAT "]", offset / each);
+		offset %= each;
+	}
+	return debuginfo_part(d, f->type, offset, size, path);
+}
+
+/* --- the pass ------------------------------------------------------------------------ */
+
+static int by_block_address(gconstpointer a, gconstpointer b, gpointer trace)
+{
+	const struct block *blocks = ((const struct trace *)trace)->blocks;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	if (blocks[x].address != blocks[y].address)
+		return blocks[x].address < blocks[y].address ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+uint32_t names_block_at(const struct names *n, uint64_t address)
+{
+	const struct trace *t = n->trace;
+	size_t low = 0, high = t->blocks_count;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		if (t->blocks[n->blocks->by_address[middle]].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	/* blocks of other lives may begin between: look a few back */
+	for (int hops = 0; low > 0 && hops < 64; low--, hops++) {
+		uint32_t block = n->blocks->by_address[low - 1];
+		const struct block *b = &t->blocks[block];
+		if (b->address != 0 && address - b->address < MAX(b->size, 1))
+			return block;
+	}
+	return NONE;
+}
+
+/* Values that are the address of some block: a byte each, so that the pass asks no table. */
+static uint8_t *address_values(const struct trace *t)
+{
+	GHashTable *addresses = g_hash_table_new(NULL, NULL);
+	uint8_t *is_address = g_new0(uint8_t, t->values_count + 1);
+	for (uint64_t i = 0; i < t->blocks_count; i++)
+		if (t->blocks[i].address != 0 && t->blocks[i].alloc != NONE)
+			g_hash_table_add(addresses, GSIZE_TO_POINTER(t->blocks[i].address));
+	for (uint64_t i = 0; i < t->values_count; i++)
+		is_address[i] = t->values[i].kind == V_INT &&
+				g_hash_table_contains(addresses,
+						      GSIZE_TO_POINTER(t->values[i].integer));
+	g_hash_table_unref(addresses);
+	return is_address;
+}
+
+static uint32_t written_value(const struct trace *t, const struct event *e)
+{
+	if (e->op == OP_RMW && t->values[e->aux].kind == V_PAIR)
+		return t->values[e->aux].second;
+	return e->aux;
+}
+
+static void note_receiver(struct names *n, uint32_t block, uint32_t variable)
+{
+	const struct variable *v = &n->trace->variables[variable];
+	uint32_t module;
+	if (v->block != NONE) {
+		struct receiver r = { block, variable };
+		if (n->trace->blocks[v->block].alloc != NONE)
+			g_array_append_val(n->blocks->receivers, r);
+		return;
+	}
+	const struct debug_variable *global = names_data(n, v->address, &module);
+	if (global == NULL || global->type == NONE)
+		return;
+	struct debuginfo *d = names_debuginfo(n, module);
+	GString *path = g_string_new(NULL);
+	uint64_t offset = v->address - names_base(n, module) - global->address;
+	struct debug_part part = debuginfo_part(d, global->type, offset, sizeof(void *), path);
+	g_string_truncate(path, 0);
+	names_append_data(n, v->address, sizeof(void *), path);
+	receive(n, block, module, debuginfo_pointee(d, part.type), path->str);
+	g_string_free(path, TRUE);
+}
+
+static void note_access(struct names *n, const struct event *e, const struct variable *v)
+{
+	struct block_facts *f = &n->blocks->facts[v->block];
+	if (f->access_count == ACCESSES_KEPT)
+		return;
+	f->accesses[f->access_count++] = (struct seen_access){
+		.location = e->location,
+		.offset = (uint32_t)(v->address - n->trace->blocks[v->block].address),
+		.size = v->size,
+	};
+}
+
+static void pass(struct names *n)
+{
+	const struct trace *t = n->trace;
+	uint8_t *is_address = address_values(t);
+	GHashTable *live = g_hash_table_new(NULL, NULL); /* address -> block + 1 */
+	for (uint64_t i = 0; i < t->events_count; i++) {
+		const struct event *e = &t->events[i];
+		if (op_is_access(e->op)) {
+			uint32_t variable = event_variables(t, e).first;
+			const struct variable *v = &t->variables[variable];
+			if (n->first_location[variable] == NONE)
+				n->first_location[variable] = e->location;
+			if (v->block != NONE && t->blocks[v->block].alloc != NONE)
+				note_access(n, e, v);
+			uint32_t value = written_value(t, e);
+			if (!op_writes(e->op) || !is_address[value])
+				continue;
+			gpointer key = GSIZE_TO_POINTER(t->values[value].integer);
+			uint32_t block = GPOINTER_TO_UINT(g_hash_table_lookup(live, key)) - 1;
+			if (block != NONE)
+				note_receiver(n, block, variable);
+		} else if (e->op == OP_ALLOC) {
+			g_hash_table_insert(live, GSIZE_TO_POINTER(t->blocks[e->target].address),
+					    GUINT_TO_POINTER(e->target + 1));
+		} else if (e->op == OP_FREE && e->target != NONE) {
+			g_hash_table_remove(live, GSIZE_TO_POINTER(t->blocks[e->target].address));
+		} else if (op_table[e->op].operand == OPERAND_OBJECT && e->target != NONE &&
+			   n->object_location[e->target] == NONE) {
+			n->object_location[e->target] = e->location;
+		}
+	}
+	g_hash_table_unref(live);
+	g_free(is_address);
+}
+
+/* Receivers inside blocks count once the type of their own block is known. */
+static void resolve_receivers(struct names *n)
+{
+	const struct trace *t = n->trace;
+	bool changed = true;
+	for (int round = 0; changed && round < ROUNDS; round++) {
+		changed = false;
+		for (guint i = 0; i < n->blocks->receivers->len; i++) {
+			const struct receiver *r = &g_array_index(n->blocks->receivers, struct receiver, i);
+			const struct variable *v = &t->variables[r->variable];
+			const struct block_facts *holder = &n->blocks->facts[v->block];
+			struct block_facts *f = &n->blocks->facts[r->block];
+			if (holder->type == NONE || f->fit == FIT_EXACT)
+				continue;
+			GString *path = g_string_new(NULL);
+			struct debug_part part =
+				part_in_block(n, v->block, v->address - t->blocks[v->block].address,
+					      sizeof(void *), path);
+			struct debuginfo *d = names_debuginfo(n, holder->module);
+			uint8_t before = f->fit;
+			receive(n, r->block, holder->module, debuginfo_pointee(d, part.type), NULL);
+			changed |= f->fit != before;
+			g_string_free(path, TRUE);
+		}
+	}
+}
+
+/* --- the pointers at hand ------------------------------------------------------------ */
+
+static void add_candidate(struct names *n, GArray *list, uint32_t module, uint32_t type,
+			  const char *name, bool direct)
+{
+	struct candidate c = { module, type, g_string_chunk_insert_const(n->blocks->strings, name),
+			       direct };
+	if (type != NONE && debuginfo_size(names_debuginfo(n, module), type) > 0)
+		g_array_append_val(list, c);
+}
+
+/* The pointers among the members of what `local` points to. */
+static void add_members(struct names *n, GArray *list, uint32_t module, uint32_t type,
+			const char *local)
+{
+	struct debuginfo *d = names_debuginfo(n, module);
+	const struct debug_type *t = debuginfo_type(d, debuginfo_strip(d, type));
+	if (t->kind != TYPE_STRUCT && t->kind != TYPE_UNION)
+		return;
+	for (uint32_t i = 0; i < t->member_count; i++) {
+		const struct debug_member *m = debuginfo_member(d, t->members + i);
+		char *name = g_strdup_printf("%s->%s", local, m->name);
+		add_candidate(n, list, module, debuginfo_pointee(d, m->type), name, false);
+		g_free(name);
+	}
+}
+
+static const GArray *candidates_at(struct names *n, uint32_t location)
+{
+	gpointer key = GUINT_TO_POINTER(location + 1);
+	GArray *list = g_hash_table_lookup(n->blocks->candidates, key);
+	if (list != NULL)
+		return list;
+	list = g_array_new(FALSE, FALSE, sizeof(struct candidate));
+	g_hash_table_insert(n->blocks->candidates, key, list);
+	const struct location *l = &n->trace->locations[location];
+	struct debug_place places[8];
+	size_t count = MIN(names_places(n, l, places, G_N_ELEMENTS(places)), G_N_ELEMENTS(places));
+	struct debuginfo *d = count ? names_debuginfo(n, l->module) : NULL;
+	for (size_t i = 0; i < count; i++) {
+		if (places[i].function_id == NONE)
+			continue;
+		const struct debug_function *f = debuginfo_function(d, places[i].function_id);
+		for (uint32_t k = 0; k < f->variable_count; k++) {
+			struct debug_local local = debuginfo_local(d, f->variables + k);
+			uint32_t to = debuginfo_pointee(d, local.type);
+			add_candidate(n, list, l->module, to, local.name, true);
+			if (to != NONE)
+				add_members(n, list, l->module, to, local.name);
+		}
+	}
+	return list;
+}
+
+static bool same_type(struct names *n, uint32_t module_a, uint32_t a, uint32_t module_b, uint32_t b)
+{
+	if (module_a != module_b || a == NONE || b == NONE)
+		return false;
+	struct debuginfo *d = names_debuginfo(n, module_a);
+	uint32_t x = debuginfo_strip(d, a), y = debuginfo_strip(d, b);
+	if (x == y)
+		return true;
+	/* one type in two units of the program */
+	const struct debug_type *p = debuginfo_type(d, x), *q = debuginfo_type(d, y);
+	return p->kind == q->kind && p->size == q->size && p->name[0] != '\0' &&
+	       strcmp(p->name, q->name) == 0;
+}
+
+static bool access_fits(struct names *n, const struct candidate *c, const struct seen_access *a,
+			uint64_t block_size)
+{
+	struct debuginfo *d = names_debuginfo(n, c->module);
+	uint64_t size = debuginfo_size(d, c->type);
+	if (size == 0 || size > block_size)
+		return false;
+	GString *path = g_string_new(NULL);
+	bool exact = debuginfo_part(d, c->type, a->offset % size, a->size, path).exact;
+	g_string_free(path, TRUE);
+	return exact;
+}
+
+/* The candidate whose type fits most accesses; more for structs and for direct pointers. */
+static const struct candidate *best_candidate(struct names *n, uint32_t block)
+{
+	const struct block_facts *f = &n->blocks->facts[block];
+	uint64_t size = n->trace->blocks[block].size;
+	const struct candidate *best = NULL;
+	unsigned best_score = 0;
+	for (unsigned i = 0; i < f->access_count; i++) {
+		const GArray *list = candidates_at(n, f->accesses[i].location);
+		for (guint k = 0; k < list->len; k++) {
+			const struct candidate *c = &g_array_index(list, struct candidate, k);
+			unsigned fits = 0;
+			for (unsigned j = 0; j < f->access_count; j++)
+				fits += access_fits(n, c, &f->accesses[j], size);
+			if (!access_fits(n, c, &f->accesses[i], size))
+				continue;
+			unsigned fit = type_fit(n, c->module, c->type, size);
+			unsigned score = fits * 8 + fit * 2 + c->direct;
+			if (score > best_score) {
+				best_score = score;
+				best = c;
+			}
+		}
+	}
+	return best;
+}
+
+/* The one direct pointer to the block's type where it was first accessed, or NULL. */
+static const char *local_pointer(struct names *n, const struct block_facts *f)
+{
+	const char *found = NULL;
+	for (unsigned i = 0; i < f->access_count && found == NULL; i++) {
+		const GArray *list = candidates_at(n, f->accesses[i].location);
+		for (guint k = 0; k < list->len; k++) {
+			const struct candidate *c = &g_array_index(list, struct candidate, k);
+			if (!c->direct || !same_type(n, c->module, c->type, f->module, f->type))
+				continue;
+			if (found != NULL && strcmp(found, c->name) != 0)
+				return NULL;
+			found = c->name;
+		}
+	}
+	return found;
+}
+
+/* --- names ---------------------------------------------------------------------------- */
+
+static const char *type_pointer(struct names *n, const struct block_facts *f)
+{
+	static const char *const words[] = { "struct ", "union ", "class ", "enum " };
+	GString *name = g_string_new(NULL);
+	debuginfo_type_name(names_debuginfo(n, f->module), f->type, name);
+	for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
+		if (g_str_has_prefix(name->str, words[i]))
+			g_string_erase(name, 0, (gssize)strlen(words[i]));
+	for (char *c = name->str; *c; c++) /* "unsigned int", "node *" */
+		if (*c == ' ')
+			*c = '_';
+	const char *own = g_string_chunk_insert_const(n->blocks->strings, name->str);
+	g_string_free(name, TRUE);
+	return own;
+}
+
+static const char *allocation_place(struct names *n, uint32_t block)
+{
+	const struct trace *t = n->trace;
+	GString *name = g_string_new("block@");
+	uint32_t alloc = t->blocks[block].alloc;
+	if (alloc != NONE)
+		names_append_location(n, &t->locations[t->events[alloc].location], name);
+	const char *own = g_string_chunk_insert_const(n->blocks->strings, name->str);
+	g_string_free(name, TRUE);
+	return own;
+}
+
+/* Settles a block's type and P when it is first asked for. */
+static const struct block_facts *settled(struct names *n, uint32_t block)
+{
+	struct block_facts *f = &n->blocks->facts[block];
+	if (f->number != 0)
+		return f;
+	if (f->type == NONE || f->fit == FIT_CHAR) {
+		const struct candidate *c = best_candidate(n, block);
+		if (c != NULL) {
+			f->module = c->module;
+			f->type = c->type;
+			f->pointer = c->name;
+		}
+	}
+	if (f->type == NONE)
+		f->pointer = allocation_place(n, block);
+	else if (f->pointer == NULL || strchr(f->pointer, '[') != NULL)
+		f->pointer = local_pointer(n, f);
+	if (f->pointer == NULL)
+		f->pointer = type_pointer(n, f);
+	uint32_t count = GPOINTER_TO_UINT(g_hash_table_lookup(n->blocks->counts, f->pointer)) + 1;
+	g_hash_table_insert(n->blocks->counts, (gpointer)f->pointer, GUINT_TO_POINTER(count));
+	f->number = count;
+	return f;
+}
+
+static void append_pointer(const struct block_facts *f, GString *name)
+{
+	g_string_append(name, f->pointer);
+	if (f->number > 1)
+		g_string_append_printf(name, "#%u", f->number);
+}
+
+void names_append_block(struct names *n, uint32_t block, GString *name)
+{
+	const struct block_facts *f = settled(n, block);
+	if (f->type != NONE)
+		g_string_append_c(name, '*');
+	append_pointer(f, name);
+}
+
+void names_append_block_type(struct names *n, uint32_t block, GString *name)
+{
+	const struct block_facts *f = settled(n, block);
+	if (f->type != NONE)
+		debuginfo_type_name(names_debuginfo(n, f->module), f->type, name);
+}
+
+void names_append_in_block(struct names *n, uint32_t block, uint64_t address, uint64_t size,
+			   GString *name)
+{
+	const struct block_facts *f = settled(n, block);
+	uint64_t offset = address - n->trace->blocks[block].address;
+	if (f->type == NONE) {
+		append_pointer(f, name);
+		g_string_append_printf(name, "+%" G_GUINT64_FORMAT, offset);
+		return;
+	}
+	GString *path = g_string_new(NULL);
+	part_in_block(n, block, offset, size, path);
+	if (path->str[0] == '.' || path->str[0] == '[') {
+		append_pointer(f, name);
+		g_string_append_printf(name, "%s%s", path->str[0] == '.' ? "->" : "",
+				       path->str + (path->str[0] == '.'));
+	} else {
+		g_string_append_c(name, '*');
+		append_pointer(f, name);
+		g_string_append(name, path->str);
+	}
+	g_string_free(path, TRUE);
+}
+
+/* --- life ----------------------------------------------------------------------------- */
+
+void names_begin_blocks(struct names *n)
+{
+	const struct trace *t = n->trace;
+	struct block_names *b = g_new0(struct block_names, 1);
+	n->blocks = b;
+	b->facts = g_new0(struct block_facts, t->blocks_count + 1);
+	b->by_address = g_new(uint32_t, t->blocks_count + 1);
+	for (uint32_t i = 0; i < t->blocks_count; i++) {
+		b->facts[i].type = NONE;
+		b->by_address[i] = i;
+	}
+	g_qsort_with_data(b->by_address, (gint)t->blocks_count, sizeof(uint32_t), by_block_address,
+			  (gpointer)t);
+	b->receivers = g_array_new(FALSE, FALSE, sizeof(struct receiver));
+	b->candidates = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_array_unref);
+	b->counts = g_hash_table_new(g_str_hash, g_str_equal);
+	b->strings = g_string_chunk_new(4096);
+	pass(n);
+	resolve_receivers(n);
+}
+
+void names_end_blocks(struct names *n)
+{
+	struct block_names *b = n->blocks;
+	if (b == NULL)
+		return;
+	g_free(b->facts);
+	g_free(b->by_address);
+	g_array_unref(b->receivers);
+	g_hash_table_unref(b->candidates);
+	g_hash_table_unref(b->counts);
+	g_string_chunk_free(b->strings);
+	g_free(b);
+}

@@ -1,0 +1,55 @@
+/*
+ * name_private.h - what name.c and name_blocks.c share: the modules, and what one pass over
+ * the events has found out about blocks.
+ */
+#ifndef HEDDLE_NAME_PRIVATE_H
+#define HEDDLE_NAME_PRIVATE_H
+
+#include "debuginfo/debuginfo.h"
+#include "engine/record/name.h"
+
+struct name_module {
+	char *path, *build_id; /* owned */
+	uint64_t base;
+	struct debuginfo *debuginfo; /* owned; NULL until asked, or when it cannot be read */
+	bool tried;
+};
+
+struct block_names; /* name_blocks.c */
+
+struct names {
+	char *exe;
+	GArray *modules;	     /* struct name_module */
+	GPtrArray *warnings;	     /* char *, owned */
+	GHashTable *short_files;     /* last component -> the path that owns it; borrowed */
+	GHashTable *variable_names;  /* struct debug_variable -> char *, owned */
+	GHashTable *taken_names;     /* set of the values of variable_names */
+	GHashTable *variables_named, *objects_named; /* sets of char *, owned */
+	const struct trace *trace;   /* borrowed; NULL until begun */
+	uint32_t *first_location;    /* by variable: of its first access */
+	uint32_t *object_location;   /* by object: of its first event */
+	struct block_names *blocks;  /* owned */
+	struct namer namer;
+};
+
+void names_begin(struct names *n, const struct trace *partial);
+uint64_t names_base(const struct names *n, uint32_t module);
+/* The static variable at a run-time address, and the module that may hold it. */
+const struct debug_variable *names_data(struct names *n, uint64_t address, uint32_t *module);
+bool names_append_data(struct names *n, uint64_t address, uint64_t size, GString *name);
+/* Places of a location, innermost first, as debuginfo_code. */
+size_t names_places(struct names *n, const struct location *l, struct debug_place *places,
+		    size_t room);
+void names_append_location(struct names *n, const struct location *l, GString *name);
+
+/* name_blocks.c */
+void names_begin_blocks(struct names *n); /* the pass over the events */
+void names_end_blocks(struct names *n);
+/* The last life of a block (or a stack) that held the address, or NONE. */
+uint32_t names_block_at(const struct names *n, uint64_t address);
+void names_append_block(struct names *n, uint32_t block, GString *name);
+void names_append_block_type(struct names *n, uint32_t block, GString *name);
+void names_append_in_block(struct names *n, uint32_t block, uint64_t address, uint64_t size,
+			   GString *name);
+
+#endif

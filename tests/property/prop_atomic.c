@@ -1,0 +1,289 @@
+/*
+ * prop_atomic.c - the conflict graph against its definition, word by word, on random traces
+ * of nested units: the edges that lie on cycles are the same, and a cycle is reported
+ * exactly when there is one.
+ */
+#include "engine/atomic/atomic.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_EVENTS 40
+#define OWN        (MAX_EVENTS + 2) /* added to the begin of an access's own unit */
+#define SETS       3
+
+/* -- random traces ---------------------------------------------------------------------------
+ */
+
+struct generator {
+	GRand *rand;
+	GString *text;
+	int depth[3];
+	int names[3][8];
+};
+
+static int pick(struct generator *g, int n)
+{
+	return g_rand_int_range(g->rand, 0, n);
+}
+
+static void add_unit(struct generator *g, int thread)
+{
+	static const char *const on[] = { "S0", "S1", "S2", "S0,S1", "S1,S2", "S0,S1,S2" };
+	int name = pick(g, 4);
+	g->names[thread][g->depth[thread]++] = name;
+	g_string_append_printf(g->text, "T%d|ubeg(u%d,%s)|\n", thread, name, on[pick(g, 6)]);
+}
+
+static void add_line(struct generator *g)
+{
+	int thread = pick(g, 3), what = pick(g, 10);
+	if (what < 2 && g->depth[thread] < 3)
+		add_unit(g, thread);
+	else if (what < 4 && g->depth[thread] > 0)
+		g_string_append_printf(g->text, "T%d|uend(u%d)|\n", thread,
+		                       g->names[thread][--g->depth[thread]]);
+	else if (what == 4 && pick(g, 3) == 0)
+		g_string_append_printf(g->text, "T%d|wait(c)|\n", thread);
+	else
+		g_string_append_printf(g->text, "T%d|%s(%c)|\n", thread,
+		                       pick(g, 8) == 0 ? "rmw"
+		                       : pick(g, 2)    ? "w"
+		                                       : "r",
+		                       "wxyz"[pick(g, 4)]);
+}
+
+static struct trace *random_units(uint32_t seed)
+{
+	struct generator g = { .rand = g_rand_new_with_seed(seed), .text = g_string_new(NULL) };
+	/* x is in two sets, w in none. */
+	g_string_append(g.text,
+	                "#! atomic-set S0 x y\n#! atomic-set S1 x z\n#! atomic-set S2 y\n");
+	int lines = 4 + pick(&g, MAX_EVENTS - 4);
+	for (int i = 0; i < lines; i++)
+		add_line(&g);
+	struct error e;
+	struct trace *t = trace_from_text("random", g.text->str, g.text->len, NULL, &e);
+	ck_assert_msg(t != NULL, "%s: %s", e.where, e.what);
+	g_string_free(g.text, TRUE);
+	g_rand_free(g.rand);
+	return t;
+}
+
+/* -- the definition
+ * ------------------------------------------------------------------------------ */
+
+static bool in_set(const char *variable, int set)
+{
+	static const char *const members[SETS] = { "xy", "xz", "y" };
+	return strchr(members[set], *variable) != NULL;
+}
+
+static bool on_set(const struct trace *t, uint32_t ubeg, int set)
+{
+	GString *s = g_string_new(NULL);
+	char name[3] = { 'S', (char)('0' + set), 0 };
+	trace_append_operation(t, ubeg, s);
+	bool found = strstr(s->str, name) != NULL;
+	g_string_free(s, TRUE);
+	return found;
+}
+
+static uint32_t end_of_unit(const struct trace *t, uint32_t ubeg)
+{
+	int depth = 0;
+	for (uint32_t e = ubeg; e < t->events_count; e++) {
+		if (t->events[e].thread != t->events[ubeg].thread)
+			continue;
+		depth += t->events[e].op == OP_UBEG;
+		depth -= t->events[e].op == OP_UEND;
+		if (depth == 0)
+			return e;
+	}
+	return (uint32_t)t->events_count;
+}
+
+/* The unit of an access for a set, as the event where its part begins: the outermost open
+ * one declared on the set, cut at the last wait; the event itself outside of any. */
+static uint32_t naive_unit(const struct trace *t, uint32_t event, int set)
+{
+	for (uint32_t u = 0; u < event; u++) {
+		if (t->events[u].op != OP_UBEG ||
+		    t->events[u].thread != t->events[event].thread ||
+		    end_of_unit(t, u) < event || !on_set(t, u, set))
+			continue;
+		uint32_t begin = u;
+		for (uint32_t w = u; w < event; w++)
+			if (t->events[w].op == OP_WAIT &&
+			    t->events[w].thread == t->events[event].thread)
+				begin = w + 1;
+		return begin;
+	}
+	return event + OWN;
+}
+
+struct naive_edge { /* units by (thread, begin) */
+	uint32_t from, to, from_thread, to_thread, variable, set;
+};
+
+static bool other_write_between(const struct trace *t, uint32_t a, uint32_t b)
+{
+	for (uint32_t e = a + 1; e < b; e++)
+		if (op_is_access(t->events[e].op) && op_writes(t->events[e].op) &&
+		    t->events[e].target == t->events[a].target)
+			return true;
+	return false;
+}
+
+static GArray *naive_edges(const struct trace *t)
+{
+	GArray *edges = g_array_new(FALSE, TRUE, sizeof(struct naive_edge));
+	for (uint32_t a = 0; a < t->events_count; a++)
+		for (uint32_t b = a + 1; b < t->events_count; b++) {
+			const struct event *x = &t->events[a], *y = &t->events[b];
+			if (!op_is_access(x->op) || !op_is_access(y->op) ||
+			    x->target != y->target ||
+			    (!op_writes(x->op) && !op_writes(y->op)) ||
+			    other_write_between(t, a, b))
+				continue;
+			const char *name = trace_string(t, t->variables[x->target].name);
+			for (int set = 0; set < SETS; set++) {
+				struct naive_edge e = { naive_unit(t, a, set),
+					                naive_unit(t, b, set),
+					                x->thread,
+					                y->thread,
+					                x->target,
+					                (uint32_t)set };
+				if (in_set(name, set) &&
+				    (e.from != e.to || e.from_thread != e.to_thread))
+					g_array_append_val(edges, e);
+			}
+		}
+	return edges;
+}
+
+/* -- comparing
+ * --------------------------------------------------------------------------------------- */
+
+/* Keys of edges on cycles, by closing the relation over units (thread, begin). */
+#define NODES (3 * 2 * OWN)
+
+static GHashTable *cyclic_keys(const GArray *edges)
+{
+	static bool reach[NODES][NODES];
+	memset(reach, 0, sizeof reach);
+#define NODE(thread, begin) ((thread)*2 * OWN + (begin))
+	for (guint i = 0; i < edges->len; i++) {
+		const struct naive_edge *e = &g_array_index(edges, struct naive_edge, i);
+		reach[NODE(e->from_thread, e->from)][NODE(e->to_thread, e->to)] = true;
+	}
+	for (int k = 0; k < NODES; k++)
+		for (int i = 0; i < NODES; i++)
+			for (int j = 0; reach[i][k] && j < NODES; j++)
+				reach[i][j] |= reach[k][j];
+	GHashTable *keys = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	for (guint i = 0; i < edges->len; i++) {
+		const struct naive_edge *e = &g_array_index(edges, struct naive_edge, i);
+		if (reach[NODE(e->to_thread, e->to)][NODE(e->from_thread, e->from)])
+			g_hash_table_add(keys,
+			                 g_strdup_printf("T%u:%u -> T%u:%u on %u in S%u",
+			                                 e->from_thread, e->from, e->to_thread,
+			                                 e->to, e->variable, e->set));
+	}
+	return keys;
+}
+
+static GArray *engine_edges(const struct conflict_graph *g)
+{
+	GArray *edges = g_array_new(FALSE, TRUE, sizeof(struct naive_edge));
+	for (guint i = 0; i < g->conflicts->len; i++) {
+		const struct conflict *c = &g_array_index(g->conflicts, struct conflict, i);
+		if (c->from == NONE)
+			continue;
+		const struct unit *u = &g_array_index(g->units, struct unit, c->from);
+		const struct unit *v = &g_array_index(g->units, struct unit, c->to);
+		struct naive_edge e = { u->begin + (u->name == NONE ? OWN : 0),
+			                v->begin + (v->name == NONE ? OWN : 0),
+			                u->thread,
+			                v->thread,
+			                c->variable,
+			                c->set };
+		g_array_append_val(edges, e);
+	}
+	return edges;
+}
+
+static void assert_same(GHashTable *want, GHashTable *got, const struct trace *t, uint32_t seed)
+{
+	GHashTableIter iter;
+	gpointer key;
+	GString *text = g_string_new(NULL);
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		trace_append_line(t, e, text);
+		g_string_append_c(text, '\n');
+	}
+	g_hash_table_iter_init(&iter, want);
+	while (g_hash_table_iter_next(&iter, &key, NULL))
+		ck_assert_msg(g_hash_table_contains(got, key), "seed %u: missing %s in\n%s",
+		              seed, (char *)key, text->str);
+	g_hash_table_iter_init(&iter, got);
+	while (g_hash_table_iter_next(&iter, &key, NULL))
+		ck_assert_msg(g_hash_table_contains(want, key), "seed %u: wrong %s in\n%s",
+		              seed, (char *)key, text->str);
+	g_string_free(text, TRUE);
+}
+
+static bool compare(uint32_t seed)
+{
+	struct trace *t = random_units(seed);
+	struct atomic_model *m = atomic_model_declared(t);
+	struct conflict_graph *g = conflict_graph_new(t, m, NULL);
+	GArray *naive = naive_edges(t), *engine = engine_edges(g);
+	GHashTable *want = cyclic_keys(naive), *got = cyclic_keys(engine);
+	assert_same(want, got, t, seed);
+	struct report *r = atomic_find(t, m, 0, NULL);
+	bool cyclic = g_hash_table_size(want) > 0;
+	ck_assert_msg((r->findings->len > 0) == cyclic, "seed %u: %u findings, cyclic %d", seed,
+	              r->findings->len, cyclic);
+	for (guint i = 0; i < r->findings->len; i++) {
+		const struct finding *f = r->findings->pdata[i];
+		ck_assert_uint_ge(f->units->len, 2);
+		ck_assert_uint_eq(f->units->len, f->edges->len);
+	}
+	report_free(r);
+	g_hash_table_destroy(want);
+	g_hash_table_destroy(got);
+	g_array_free(naive, TRUE);
+	g_array_free(engine, TRUE);
+	conflict_graph_free(g);
+	atomic_model_free(m);
+	trace_close(t);
+	return cyclic;
+}
+
+START_TEST(edges_on_cycles_are_the_definition_s)
+{
+	int cyclic = 0;
+	for (uint32_t seed = 1; seed <= 1500; seed++)
+		cyclic += compare(seed);
+	/* The traces must try both outcomes. */
+	ck_assert_int_gt(cyclic, 150);
+	ck_assert_int_lt(cyclic, 1350);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("atomic sets against their definition");
+	TCase *c = tcase_create("conflict graph");
+	tcase_set_timeout(c, 120);
+	tcase_add_test(c, edges_on_cycles_are_the_definition_s);
+	suite_add_tcase(s, c);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,252 @@
+/* random_spec.c - see random_spec.h. */
+#include "tests/property/random_spec.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char *const value_texts[VALUE_TEXTS] = { "nil", "true", "1", "2", "\"a\"", "b", "false" };
+
+uint32_t roll(struct dice *d, uint32_t sides)
+{
+	d->state += UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t z = d->state;
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return (uint32_t)((z ^ (z >> 31)) % sides);
+}
+
+struct val value_at(uint32_t i)
+{
+	static const struct val values[VALUE_TEXTS] = {
+		{ V_NIL, 0 },	 { V_TRUE, 0 },	 { V_INT, 1 },	 { V_INT, 2 },
+		{ V_STRING, 4 }, { V_TOKEN, 5 }, { V_FALSE, 0 },
+	};
+	return values[i];
+}
+
+int64_t value_text_id(void *context, const char *text, size_t length)
+{
+	(void)context;
+	(void)length;
+	return strcmp(text, "a") == 0 ? 4 : -1;
+}
+
+struct shape {
+	uint32_t methods, arguments[3], results[3];
+};
+
+static void side_name(struct dice *d, const struct shape *s, uint32_t method, char side, GString *out)
+{
+	uint32_t n = s->arguments[method] + s->results[method];
+	if (n == 0)
+		g_string_append(out, value_texts[roll(d, VALUE_TEXTS - 2)]);
+	else
+		g_string_append_printf(out, "%c%u", side, roll(d, n));
+}
+
+static void constant_text(struct dice *d, GString *out)
+{
+	static const char *const constants[] = { "nil", "true", "1", "2", "\"a\"", "0" };
+	g_string_append(out, constants[roll(d, G_N_ELEMENTS(constants))]);
+}
+
+/* An atom of one side. */
+static void one_sided_atom(struct dice *d, const struct shape *s, uint32_t method, char side,
+			   GString *out)
+{
+	static const char *const comparisons[] = { "==", "!=", "==", "!=", "<", "<=", ">", ">=" };
+	side_name(d, s, method, side, out);
+	if (roll(d, 5) == 0)
+		g_string_append_printf(out, " %c %u", "+-*%"[roll(d, 4)], roll(d, 3));
+	g_string_append_printf(out, " %s ", comparisons[roll(d, G_N_ELEMENTS(comparisons))]);
+	if (roll(d, 2))
+		side_name(d, s, method, side, out);
+	else
+		constant_text(d, out);
+}
+
+static void b_formula(struct dice *d, const struct shape *s, const uint32_t m[2], int depth, GString *out)
+{
+	switch (roll(d, depth > 0 ? 6 : 3)) {
+	case 0:
+	case 1:
+	case 2: {
+		uint32_t side = roll(d, 2);
+		one_sided_atom(d, s, m[side], "ab"[side], out);
+		return;
+	}
+	case 3:
+		g_string_append(out, "!(");
+		b_formula(d, s, m, depth - 1, out);
+		g_string_append(out, ")");
+		return;
+	default:
+		g_string_append(out, "(");
+		b_formula(d, s, m, depth - 1, out);
+		g_string_append(out, roll(d, 2) ? " && " : " || ");
+		b_formula(d, s, m, depth - 1, out);
+		g_string_append(out, ")");
+	}
+}
+
+static void difference(struct dice *d, const struct shape *s, const uint32_t m[2], GString *out)
+{
+	uint32_t n0 = s->arguments[m[0]] + s->results[m[0]];
+	uint32_t n1 = s->arguments[m[1]] + s->results[m[1]];
+	if (n0 == 0 || n1 == 0) {
+		g_string_append(out, roll(d, 2) ? "true" : "false");
+		return;
+	}
+	bool negated = roll(d, 3) == 0, turned = roll(d, 2);
+	g_string_append(out, negated ? "!(" : "");
+	side_name(d, s, m[turned], "ab"[turned], out);
+	g_string_append(out, negated ? " == " : " != ");
+	side_name(d, s, m[!turned], "ab"[!turned], out);
+	g_string_append(out, negated ? ")" : "");
+}
+
+/* X ::= S | B | X && X | X || B */
+static void ecl_formula(struct dice *d, const struct shape *s, const uint32_t m[2], int depth,
+			GString *out)
+{
+	switch (roll(d, depth > 0 ? 6 : 2)) {
+	case 0:
+		difference(d, s, m, out);
+		return;
+	case 1:
+		b_formula(d, s, m, depth, out);
+		return;
+	case 2:
+	case 3:
+		g_string_append(out, "(");
+		ecl_formula(d, s, m, depth - 1, out);
+		g_string_append(out, " && ");
+		ecl_formula(d, s, m, depth - 1, out);
+		g_string_append(out, ")");
+		return;
+	default:
+		g_string_append(out, "(");
+		ecl_formula(d, s, m, depth - 1, out);
+		g_string_append(out, " || ");
+		b_formula(d, s, m, depth - 1, out);
+		g_string_append(out, ")");
+	}
+}
+
+static void any_formula(struct dice *d, const struct shape *s, const uint32_t m[2], int depth,
+			GString *out)
+{
+	uint32_t side;
+	switch (roll(d, depth > 0 ? 6 : 3)) {
+	case 0:
+		difference(d, s, m, out);
+		return;
+	case 1:
+		side_name(d, s, m[0], 'a', out);
+		g_string_append(out, roll(d, 2) ? " == " : " < ");
+		side_name(d, s, m[1], 'b', out);
+		return;
+	case 2:
+		side = roll(d, 2);
+		one_sided_atom(d, s, m[side], "ab"[side], out);
+		return;
+	case 3:
+		g_string_append(out, "!(");
+		any_formula(d, s, m, depth - 1, out);
+		g_string_append(out, ")");
+		return;
+	default:
+		g_string_append(out, "(");
+		any_formula(d, s, m, depth - 1, out);
+		g_string_append(out, roll(d, 2) ? " && " : " || ");
+		any_formula(d, s, m, depth - 1, out);
+		g_string_append(out, ")");
+	}
+}
+
+static void pattern(const struct shape *s, uint32_t m, char side, GString *out)
+{
+	g_string_append_printf(out, "m%u(", m);
+	for (uint32_t i = 0; i < s->arguments[m]; i++)
+		g_string_append_printf(out, "%s%c%u", i ? ", " : "", side, i);
+	g_string_append(out, ")");
+	for (uint32_t i = 0; i < s->results[m]; i++)
+		g_string_append_printf(out, "%s%c%u", i ? ", " : " / ", side, s->arguments[m] + i);
+}
+
+static void effect(struct dice *d, const struct shape *s, uint32_t m, GString *out)
+{
+	g_string_append(out, "  effect ");
+	pattern(s, m, 'a', out);
+	g_string_append(out, " { ");
+	/* Results are determined before anything changes. */
+	for (uint32_t i = 0; i < s->results[m]; i++) {
+		uint32_t what = roll(d, s->arguments[m] ? 3 : 1);
+		g_string_append_printf(out, "a%u == ", s->arguments[m] + i);
+		if (what == 0)
+			g_string_append(out, "(n > 1)");
+		else
+			g_string_append(out, what == 1 ? "d[a0]" : "(d[a0] == nil)");
+		g_string_append(out, "; ");
+	}
+	if (roll(d, 3) == 0)
+		g_string_append_printf(out, "n := n + %u; ", 1 + roll(d, 2));
+	if (roll(d, 3) == 0)
+		g_string_append_printf(out, "n := %u; ", roll(d, 3));
+	if (s->arguments[m] > 0 && roll(d, 2) == 0)
+		g_string_append_printf(out, "d[a0] := %s; ",
+				       s->arguments[m] > 1 ? "a1" : roll(d, 2) ? "nil" : "true");
+	g_string_append(out, "}\n");
+}
+
+char *random_spec(struct dice *d, bool ecl, bool effects)
+{
+	struct shape s = { .methods = 1 + roll(d, 3) };
+	GString *out = g_string_new("object thing {\n");
+	for (uint32_t m = 0; m < s.methods; m++) {
+		s.arguments[m] = roll(d, 3);
+		s.results[m] = roll(d, 2);
+		g_string_append(out, "  method ");
+		pattern(&s, m, 'a', out);
+		g_string_append(out, "\n");
+	}
+	for (uint32_t m1 = 0; m1 < s.methods; m1++)
+		for (uint32_t m2 = m1; m2 < s.methods; m2++) {
+			if (roll(d, 6) == 0)
+				continue;
+			uint32_t m[2] = { m1, m2 };
+			if (roll(d, 2)) {
+				m[0] = m2;
+				m[1] = m1;
+			}
+			g_string_append(out, "  commute ");
+			pattern(&s, m[0], 'a', out);
+			g_string_append(out, ", ");
+			pattern(&s, m[1], 'b', out);
+			g_string_append(out, " : ");
+			GString *f = g_string_new(NULL);
+			(ecl ? ecl_formula : any_formula)(d, &s, m, 3, f);
+			g_string_append(out, f->str);
+			g_string_free(f, TRUE);
+			g_string_append(out, "\n");
+		}
+	if (effects) {
+		g_string_append(out, "  state n : int\n  state d : map\n");
+		for (uint32_t m = 0; m < s.methods; m++)
+			effect(d, &s, m, out);
+	}
+	g_string_append(out, "}\n");
+	return g_string_free(out, FALSE);
+}
+
+struct spec_object *random_object(struct dice *d, bool ecl, bool effects, struct specs *specs)
+{
+	char *text = random_spec(d, ecl, effects);
+	struct error error = { 0 };
+	if (!specs_parse(specs, "random.spec", text, strlen(text), &error)) {
+		fprintf(stderr, "%s: %s\n%s", error.where, error.what, text);
+		g_error("a random specification does not parse");
+	}
+	g_free(text);
+	return specs_object(specs, "thing");
+}

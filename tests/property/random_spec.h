@@ -1,0 +1,30 @@
+/*
+ * random_spec.h - random specifications and random invocations of them, for the property
+ * tests of engine/commute.
+ */
+#ifndef HEDDLE_RANDOM_SPEC_H
+#define HEDDLE_RANDOM_SPEC_H
+
+#include "engine/commute/eval.h"
+
+struct dice {
+	uint64_t state;
+};
+uint32_t roll(struct dice *d, uint32_t sides); /* 0 .. sides - 1 */
+
+/*
+ * The text of `object thing { ... }` with one to three methods m0, m1, m2 and conditions
+ * for some pairs.  With `ecl` all conditions are ECL by construction; otherwise any.  With
+ * `effects` every method has one, over `state n : int` and `state d : map`.
+ */
+char *random_spec(struct dice *d, bool ecl, bool effects);
+/* The only object of the text; `specs` (from specs_new) owns it. */
+struct spec_object *random_object(struct dice *d, bool ecl, bool effects, struct specs *specs);
+
+/* A few values that the conditions' constants meet: nil, true, 1, 2, "a", b, ... */
+#define VALUE_TEXTS 7
+extern const char *const value_texts[VALUE_TEXTS];
+struct val value_at(uint32_t i); /* the same as a value; strings and tokens by i */
+int64_t value_text_id(void *context, const char *text, size_t length); /* for struct texts */
+
+#endif

@@ -1,0 +1,102 @@
+/*
+ * tui.c - the explorer without a terminal: see tui.h.
+ */
+#include "tests/support/tui.h"
+
+#include "tui/explorer/command_line.h"
+
+#include <check.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+void tui_wait(struct app *app)
+{
+	while (!jobs_idle(&app->jobs)) {
+		struct pollfd fd = { .fd = app->jobs.wake[0], .events = POLLIN };
+		ck_assert_msg(poll(&fd, 1, 60000) > 0, "the work beside the screen hangs");
+		app_collect(app);
+	}
+}
+
+struct app *tui_open(const char *text, const struct tui_options *options)
+{
+	struct error error = { 0 };
+	struct trace *trace = trace_from_text("test.txt", text, strlen(text), NULL, &error);
+	ck_assert_msg(trace != NULL, "%s: %s", error.where, error.what);
+	struct app_options app_options = {
+		.rows = options && options->rows ? options->rows : 24,
+		.columns = options && options->columns ? options->columns : 80,
+		.ascii = options && options->ascii,
+		.quiet_start = true,
+	};
+	struct app *app = app_new(session_new(trace), &app_options);
+	if (options && options->analyse)
+		app_start_work(app);
+	else
+		app_start_index(app);
+	tui_wait(app);
+	return app;
+}
+
+void tui_keys(struct app *app, const char *keys)
+{
+	char **names = g_strsplit(keys, " ", -1);
+	for (char **name = names; *name; name++) {
+		if (**name == '\0')
+			continue;
+		int key = key_from_name(*name);
+		ck_assert_msg(key != KEYCODE_NONE, "no such key: %s", *name);
+		app_draw(app);
+		app_key(app, key);
+		tui_wait(app);
+	}
+	g_strfreev(names);
+}
+
+void tui_command(struct app *app, const char *line)
+{
+	commands_run(app, line);
+	tui_wait(app);
+}
+
+void tui_type(struct app *app, const char *text)
+{
+	for (; *text; text = g_utf8_next_char(text))
+		app_key(app, (int)g_utf8_get_char(text));
+	tui_wait(app);
+}
+
+char *tui_screen(struct app *app, bool styles)
+{
+	GString *out = g_string_new(NULL);
+	app_draw(app);
+	grid_dump(&app->grid, styles, out);
+	return g_string_free(out, FALSE);
+}
+
+bool tui_shows(struct app *app, const char *text)
+{
+	char *screen = tui_screen(app, false);
+	bool found = strstr(screen, text) != NULL;
+	g_free(screen);
+	return found;
+}
+
+void tui_golden(struct app *app, const char *name)
+{
+	char *screen = tui_screen(app, true), *wanted = NULL;
+	char *path = g_strdup_printf("tests/screen/golden/%s.txt", name);
+	const char *mode = getenv("GOLDEN");
+	if (mode && strcmp(mode, "update") == 0) {
+		ck_assert(g_file_set_contents(path, screen, -1, NULL));
+	} else {
+		ck_assert_msg(g_file_get_contents(path, &wanted, NULL, NULL),
+			      "%s is missing: make golden writes it", path);
+		ck_assert_msg(strcmp(screen, wanted) == 0, "%s differs; found:\n%s\nexpected:\n%s", path,
+			      screen, wanted);
+	}
+	g_free(path);
+	g_free(wanted);
+	g_free(screen);
+}

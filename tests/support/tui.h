@@ -1,0 +1,33 @@
+/*
+ * tui.h - the explorer in the test's own process: a trace from text, keys and commands in,
+ * the grid out; golden files.
+ */
+#ifndef HEDDLE_TESTS_TUI_H
+#define HEDDLE_TESTS_TUI_H
+
+#include "tui/explorer/app.h"
+
+struct tui_options {
+	int rows, columns; /* 0: 24 and 80 */
+	bool ascii;
+	bool analyse; /* start the analyses; otherwise only the index is built */
+};
+/* The caller frees with app_free.  Waits until all work is done. */
+struct app *tui_open(const char *text, const struct tui_options *options);
+/* Names of keys, blank-separated: "j Enter w". Waits for the work that they start. */
+void tui_keys(struct app *app, const char *keys);
+/* A line of the command line. */
+void tui_command(struct app *app, const char *line);
+/* Type text into the open command line, key by key. */
+void tui_type(struct app *app, const char *text);
+void tui_wait(struct app *app);
+/* The drawn screen (owned by the caller). */
+char *tui_screen(struct app *app, bool styles);
+bool tui_shows(struct app *app, const char *text);
+/*
+ * Compare with tests/screen/golden/NAME.txt (text, then styles); fails the test with both
+ * when they differ.  With GOLDEN=update in the environment the file is written instead.
+ */
+void tui_golden(struct app *app, const char *name);
+
+#endif

@@ -1,0 +1,285 @@
+/*
+ * test_name.c - the namer over a trace made by hand: a program is compiled on the spot for
+ * its debug information, its events are invented.
+ */
+#include "debuginfo/debuginfo.h"
+#include "engine/record/name.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BIAS 0x555500000000u
+#define HEAP 0x7f0000001000u
+
+static char *folder;
+
+static const char program_text[] =
+	"#include <stdlib.h>\n"
+	"#include <pthread.h>\n"
+	"struct job { int arg; int done; struct job *next; };\n"
+	"struct pool { struct job *head; pthread_mutex_t lock; int size; };\n"
+	"struct pool *pool;\n"
+	"int *table;\n"
+	"struct { struct job *slots[4]; int used; } ring;\n"
+	"__attribute__((noinline)) int work(struct job *job, int n) { return job->arg + n; }\n"
+	"__attribute__((noinline)) void *raw(void *p) { return p; }\n"
+	"__attribute__((noinline)) int both(struct job *a, struct job *b) { return a->done + b->done; }\n"
+	"int main(void) { ring.used = work(0, 1); pthread_mutex_lock(&pool->lock);\n"
+	"  return table[0] + both(raw(0), raw(0)); }\n";
+
+static void setup(void)
+{
+	folder = g_dir_make_tmp("heddle-name-XXXXXX", NULL);
+	char *source = g_build_filename(folder, "jobs.c", NULL);
+	ck_assert(g_file_set_contents(source, program_text, -1, NULL));
+	char *command = g_strdup_printf("cd '%s' && gcc -g -O1 -w -pthread -o jobs jobs.c", folder);
+	ck_assert_int_eq(system(command), 0);
+	g_free(command);
+	g_free(source);
+}
+
+static void teardown(void)
+{
+	char *command = g_strdup_printf("rm -rf '%s'", folder);
+	ck_assert_int_eq(system(command), 0);
+	g_free(command);
+	g_free(folder);
+}
+
+/* A trace in the making: arrays that grow, then a struct trace over them. */
+static struct {
+	GArray *events, *variables, *values, *blocks, *locations, *objects;
+	struct debuginfo *program;
+	struct names *names;
+	struct trace trace;
+} made;
+
+static uint64_t global_address(const char *name)
+{
+	for (uint32_t i = 0; i < debuginfo_variable_count(made.program); i++)
+		if (strcmp(debuginfo_variable(made.program, i)->name, name) == 0)
+			return BIAS + debuginfo_variable(made.program, i)->address;
+	ck_abort_msg("no %s", name);
+}
+
+static void begin(void)
+{
+	struct error error = { 0 };
+	struct value none = { 0 };
+	struct location nowhere = { .module = NONE };
+	char *path = g_build_filename(folder, "jobs", NULL);
+	made.events = g_array_new(FALSE, TRUE, sizeof(struct event));
+	made.variables = g_array_new(FALSE, TRUE, sizeof(struct variable));
+	made.values = g_array_new(FALSE, TRUE, sizeof(struct value));
+	made.blocks = g_array_new(FALSE, TRUE, sizeof(struct block));
+	made.locations = g_array_new(FALSE, TRUE, sizeof(struct location));
+	made.objects = g_array_new(FALSE, TRUE, sizeof(struct object));
+	g_array_append_val(made.values, none);
+	g_array_append_val(made.locations, nowhere);
+	made.program = debuginfo_open(path, NULL, &error);
+	ck_assert_msg(made.program != NULL, "%s", error.what);
+	made.names = names_new(NULL);
+	names_module(made.names, path, debuginfo_build_id(made.program), BIAS);
+	g_free(path);
+}
+
+static uint32_t location_in(const char *function)
+{
+	uint32_t id = debuginfo_function_named(made.program, function);
+	ck_assert_uint_ne(id, NONE);
+	struct location l = { .module = 0, .address = debuginfo_function(made.program, id)->low };
+	g_array_append_val(made.locations, l);
+	return made.locations->len - 1;
+}
+
+static void add(uint8_t op, uint32_t target, uint32_t location, uint32_t value)
+{
+	struct event e = { .target = target, .location = location, .aux = value, .op = op };
+	g_array_append_val(made.events, e);
+}
+
+static uint32_t alloc_block(uint64_t address, uint64_t size, const char *function)
+{
+	struct block b = { .address = address, .size = size, .alloc = made.events->len, .free = NONE };
+	g_array_append_val(made.blocks, b);
+	add(OP_ALLOC, made.blocks->len - 1, location_in(function), 0);
+	return made.blocks->len - 1;
+}
+
+static uint32_t variable_at(uint64_t address, uint32_t size, uint32_t block)
+{
+	struct variable v = { .address = address, .size = size, .block = block };
+	g_array_append_val(made.variables, v);
+	return made.variables->len - 1;
+}
+
+static uint32_t access_in(const char *function, uint64_t address, uint32_t size, uint32_t block)
+{
+	uint32_t v = variable_at(address, size, block);
+	add(OP_READ, v, location_in(function), 0);
+	return v;
+}
+
+static uint32_t store_pointer(uint64_t address, uint32_t block, uint64_t pointer)
+{
+	struct value value = { .kind = V_INT, .integer = (int64_t)pointer };
+	g_array_append_val(made.values, value);
+	uint32_t v = variable_at(address, 8, block);
+	add(OP_WRITE, v, 0, made.values->len - 1);
+	return v;
+}
+
+static void finish(void)
+{
+#define GIVE(table, array) \
+	made.trace.table = (void *)made.array->data; \
+	made.trace.table##_count = made.array->len
+	GIVE(events, events);
+	GIVE(variables, variables);
+	GIVE(values, values);
+	GIVE(blocks, blocks);
+	GIVE(locations, locations);
+	GIVE(objects, objects);
+	const struct namer *namer = names_namer(made.names);
+	namer->begin(namer->context, &made.trace);
+}
+
+static void named(uint32_t variable, const char *expected)
+{
+	const struct namer *namer = names_namer(made.names);
+	GString *name = g_string_new(NULL);
+	namer->variable(namer->context, &made.trace, &made.trace.variables[variable], name);
+	ck_assert_str_eq(name->str, expected);
+	g_string_free(name, TRUE);
+}
+
+static void object_named(uint32_t object, const char *expected)
+{
+	const struct namer *namer = names_namer(made.names);
+	GString *name = g_string_new(NULL);
+	namer->object(namer->context, &made.trace.objects[object], name);
+	ck_assert_str_eq(name->str, expected);
+	g_string_free(name, TRUE);
+}
+
+static void end(void)
+{
+	names_free(made.names);
+	debuginfo_close(made.program);
+	GArray *arrays[] = { made.events, made.variables, made.values,
+			     made.blocks, made.locations, made.objects };
+	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
+		g_array_unref(arrays[i]);
+}
+
+START_TEST(received_by_a_global)
+{
+	begin();
+	uint32_t block = alloc_block(HEAP, 56, "main");
+	uint32_t pointer = store_pointer(global_address("pool"), NONE, HEAP);
+	uint32_t size = access_in("main", HEAP + 48, 4, block);
+	struct object lock = { .address = HEAP + 8 };
+	g_array_append_val(made.objects, lock);
+	uint32_t numbers = alloc_block(HEAP + 0x100, 40, "main");
+	store_pointer(global_address("table"), NONE, HEAP + 0x100);
+	uint32_t third = access_in("main", HEAP + 0x100 + 12, 4, numbers);
+	finish();
+	named(pointer, "pool");
+	named(size, "pool->size");
+	named(third, "table[3]");
+	object_named(0, "pool->lock");
+	end();
+}
+END_TEST
+
+START_TEST(received_by_a_member)
+{
+	begin();
+	uint32_t pool = alloc_block(HEAP, 56, "main");
+	uint32_t job = alloc_block(HEAP + 0x100, 16, "main");
+	uint32_t later = alloc_block(HEAP + 0x200, 16, "main");
+	store_pointer(HEAP, pool, HEAP + 0x100);		/* before the pool's type is known */
+	store_pointer(global_address("pool"), NONE, HEAP);
+	store_pointer(HEAP + 0x108, job, HEAP + 0x200);		/* job->next */
+	uint32_t arg = access_in("raw", HEAP + 0x100, 4, job);	/* no pointer to it at hand */
+	uint32_t done = access_in("raw", HEAP + 0x204, 4, later);
+	finish();
+	named(arg, "job->arg");
+	named(done, "job#2->done");
+	end();
+}
+END_TEST
+
+START_TEST(named_by_the_accessing_function)
+{
+	begin();
+	uint32_t one = alloc_block(HEAP, 16, "main");
+	uint32_t arg = access_in("work", HEAP, 4, one);
+	uint32_t other = alloc_block(HEAP + 0x100, 16, "main");
+	uint32_t done = access_in("both", HEAP + 0x104, 4, other); /* a or b: which? */
+	uint32_t slot = alloc_block(HEAP + 0x200, 16, "main");
+	store_pointer(global_address("ring") + 8, NONE, HEAP + 0x200);
+	uint32_t second = access_in("work", HEAP + 0x204, 4, slot);
+	finish();
+	named(arg, "job->arg");
+	GString *name = g_string_new(NULL);
+	const struct namer *namer = names_namer(made.names);
+	namer->variable(namer->context, &made.trace, &made.trace.variables[done], name);
+	ck_assert(g_str_has_suffix(name->str, "->done"));
+	g_string_free(name, TRUE);
+	named(second, "job#2->done"); /* not ring.slots[1]->done: slots change hands */
+	end();
+}
+END_TEST
+
+START_TEST(unknown_blocks)
+{
+	begin();
+	uint32_t block = alloc_block(HEAP, 100, "raw");
+	uint32_t first = access_in("raw", HEAP + 24, 4, block);
+	uint32_t again = alloc_block(HEAP + 0x100, 100, "raw");
+	uint32_t second = access_in("raw", HEAP + 0x100, 4, again);
+	uint32_t nowhere = access_in("raw", 0x10, 4, NONE);
+	finish();
+	named(first, "block@jobs.c:9+24");
+	named(second, "block@jobs.c:9#2+0");
+	named(nowhere, "memory@0x10");
+	end();
+}
+END_TEST
+
+/* A block that is freed receives nothing more; its address may be another's by then. */
+START_TEST(lives)
+{
+	begin();
+	uint32_t first = alloc_block(HEAP, 56, "raw");
+	add(OP_FREE, first, 0, 0);
+	uint32_t second = alloc_block(HEAP, 56, "raw");
+	store_pointer(global_address("pool"), NONE, HEAP);
+	uint32_t a = variable_at(HEAP + 48, 4, first), b = variable_at(HEAP + 48, 4, second);
+	finish();
+	named(a, "block@jobs.c:9+48");
+	named(b, "pool->size");
+	end();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("name");
+	TCase *cases = tcase_create("recordings");
+	tcase_add_checked_fixture(cases, setup, teardown);
+	tcase_set_timeout(cases, 60);
+	tcase_add_test(cases, received_by_a_global);
+	tcase_add_test(cases, received_by_a_member);
+	tcase_add_test(cases, named_by_the_accessing_function);
+	tcase_add_test(cases, unknown_blocks);
+	tcase_add_test(cases, lives);
+	suite_add_tcase(suite, cases);
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

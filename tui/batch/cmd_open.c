@@ -1,0 +1,45 @@
+/*
+ * cmd_open.c - `heddle open TRACE`, and `heddle TRACE`: the explorer.
+ */
+#include "tui/batch/command.h"
+#include "tui/explorer/explorer.h"
+
+static int run_open(struct arguments *a)
+{
+	argument_words(a, 1, 1);
+	struct explorer_options options = {
+		.executable = argument_value(a, "exe"),
+		.specification = argument_value(a, "spec"),
+		.script = argument_value(a, "script"),
+		.report = argument_value(a, "report"),
+		.at = argument_value(a, "at"),
+	};
+	struct trace *trace = open_trace(a, a->words->pdata[0]);
+	if (trace == NULL)
+		return EXIT_BAD;
+	struct error error;
+	int status = explorer_run(trace, &options, &error);
+	if (status == EXIT_BAD)
+		say_error(&error);
+	return status;
+}
+
+static const struct command_option options_open[] = {
+	{ "exe", "PROG", "the program that was recorded, for replay", 0 },
+	{ "spec", "FILE", "a specification of the objects", 0 },
+	{ "report", "FILE", "open at the pair that a ThreadSanitizer or Helgrind report names", 0 },
+	{ "at", "EVENT", "open at this event", 0 },
+	{ "script", "FILE", "run commands of the command line first; without a terminal, only them", 0 },
+	OPTION_LENIENT,
+	{ 0 },
+};
+
+const struct command command_open = {
+	.name = "open",
+	.usage = "TRACE [--exe PROG] [--spec F] [--report F] [--at EVENT] [--script F]",
+	.summary = "explore a trace on the full screen",
+	.details = "Keys: ? lists those that work where one is, q leaves, : opens the command line.\n"
+		   "NO_COLOR is honoured; a configuration is read from $XDG_CONFIG_HOME/heddle/config.",
+	.options = options_open,
+	.run = run_open,
+};

@@ -1,0 +1,701 @@
+/*
+ * app.c - the stack of views, the way from a key to a request, the frame round the body
+ * (title, hints, last line) and the list of places: see app.h.
+ */
+#include "tui/explorer/app.h"
+
+#include "tui/explorer/command_line.h"
+
+#include <string.h>
+
+const struct view_ops *const view_table[VIEW_COUNT] = {
+	[VIEW_FINDINGS] = &findings_view, [VIEW_TRACE] = &trace_view,
+	[VIEW_SOURCE] = &source_view,	  [VIEW_STATE] = &state_view,
+	[VIEW_WITNESS] = &witness_view,	  [VIEW_ORDER] = &order_view,
+	[VIEW_GRAPH] = &graph_view,	  [VIEW_COMMUTE] = &commute_view,
+	[VIEW_HELP] = &help_view,	  [VIEW_TEXT] = &text_view,
+};
+
+enum { HEADER_ROWS = 2, FOOTER_ROWS = 2, PLACES_KEPT = 200 };
+
+/* -- life --------------------------------------------------------------------------- */
+
+struct app *app_new(struct session *session, const struct app_options *options)
+{
+	struct app *app = g_new0(struct app, 1);
+	app->session = session;
+	app->options = *options;
+	jobs_init(&app->jobs);
+	bindings_init(&app->bindings);
+	sources_init(&app->sources, session->trace->path);
+	grid_init(&app->grid, options->rows, options->columns, options->ascii);
+	app->places = g_array_new(FALSE, FALSE, sizeof(struct visit));
+	app->text = g_string_new(NULL);
+	app->clipboard = g_string_new(NULL);
+	struct error e;
+	if (!session_load_notes(session, &e))
+		app_complain(app, &e);
+	app->stack[app->depth++] = VIEW_FINDINGS;
+	app->states[VIEW_FINDINGS] = findings_view.open(app);
+	app_refresh(app);
+	if (!options->quiet_start)
+		app_start_work(app);
+	return app;
+}
+
+void app_free(struct app *app)
+{
+	if (app == NULL)
+		return;
+	jobs_release(&app->jobs);
+	for (int v = 0; v < VIEW_COUNT; v++)
+		if (app->states[v])
+			view_table[v]->close(app->states[v]);
+	bindings_release(&app->bindings);
+	sources_release(&app->sources);
+	grid_release(&app->grid);
+	g_array_free(app->places, TRUE);
+	g_string_free(app->text, TRUE);
+	g_string_free(app->clipboard, TRUE);
+	g_free(app->text_title);
+	g_free(app->message);
+	g_free(app->after_command);
+	session_free(app->session);
+	g_free(app);
+}
+
+/* -- messages ----------------------------------------------------------------------- */
+
+static void set_message(struct app *app, char *message, bool is_error)
+{
+	g_free(app->message);
+	app->message = message;
+	app->message_is_error = is_error;
+}
+
+void app_say(struct app *app, const char *format, ...)
+{
+	va_list ap;
+	va_start(ap, format);
+	set_message(app, g_strdup_vprintf(format, ap), false);
+	va_end(ap);
+}
+
+void app_complain(struct app *app, const struct error *e)
+{
+	set_message(app, g_strdup_printf("%s%s%s%s%s", e->where, *e->where ? ": " : "", e->what,
+					 *e->remedy ? "; " : "", e->remedy),
+		    true);
+}
+
+void app_show_text(struct app *app, const char *title, GString *text)
+{
+	g_string_free(app->text, TRUE);
+	app->text = text;
+	g_free(app->text_title);
+	app->text_title = g_strdup(title);
+	app_go(app, VIEW_TEXT);
+}
+
+/* -- views and places --------------------------------------------------------------- */
+
+enum view_kind app_view(const struct app *app)
+{
+	return app->stack[app->depth - 1];
+}
+
+static struct visit visit_here(const struct app *app)
+{
+	const struct session *s = app->session;
+	return (struct visit){ app_view(app), s->entry, s->event, { s->pair[0], s->pair[1] } };
+}
+
+static void remember(struct app *app)
+{
+	struct visit here = visit_here(app);
+	if (app->places->len) {
+		struct visit last = g_array_index(app->places, struct visit, app->places->len - 1);
+		if (memcmp(&last, &here, sizeof here) == 0)
+			return;
+	}
+	if (app->places->len == PLACES_KEPT)
+		g_array_remove_index(app->places, 0);
+	g_array_append_val(app->places, here);
+}
+
+void app_refresh(struct app *app)
+{
+	enum view_kind view = app_view(app);
+	if (app->states[view] && view_table[view]->show)
+		view_table[view]->show(app, app->states[view]);
+}
+
+/* Put a view on top; each view is in the stack once, Findings always at the bottom. */
+static void raise_view(struct app *app, enum view_kind view)
+{
+	if (app->states[view] == NULL)
+		app->states[view] = view_table[view]->open(app);
+	if (view == VIEW_FINDINGS) {
+		app->depth = 1;
+	} else {
+		int kept = 0;
+		for (int i = 0; i < app->depth; i++)
+			if (app->stack[i] != view)
+				app->stack[kept++] = app->stack[i];
+		app->stack[kept] = view;
+		app->depth = kept + 1;
+	}
+	app_refresh(app);
+}
+
+void app_go(struct app *app, enum view_kind view)
+{
+	if (view == app_view(app)) {
+		app_refresh(app);
+		return;
+	}
+	remember(app);
+	raise_view(app, view);
+}
+
+bool app_leave(struct app *app)
+{
+	if (app->depth == 1)
+		return false;
+	app->depth--;
+	app_refresh(app);
+	return true;
+}
+
+void app_goto(struct app *app, uint32_t event, bool jump)
+{
+	struct session *s = app->session;
+	if (event == NONE || event >= s->trace->events_count)
+		return;
+	if (jump && event != s->event)
+		remember(app);
+	s->event = event;
+	s->frame = 0;
+	app_refresh(app);
+}
+
+static void place_back(struct app *app)
+{
+	if (app->places->len == 0) {
+		app_say(app, "no place before this one");
+		return;
+	}
+	struct visit to = g_array_index(app->places, struct visit, app->places->len - 1);
+	g_array_set_size(app->places, app->places->len - 1);
+	struct session *s = app->session;
+	s->entry = to.entry < (int)s->entries->len ? to.entry : -1;
+	s->event = to.event;
+	s->pair[0] = to.pair[0];
+	s->pair[1] = to.pair[1];
+	raise_view(app, to.view);
+}
+
+/* -- requests that every view shares -------------------------------------------------- */
+
+static const struct {
+	enum request request;
+	enum step_kind kind;
+	int direction;
+	bool jump; /* far enough to be a place to come back from */
+	const char *nothing;
+} steps[] = {
+	{ REQUEST_NEXT, STEP_EVENT, 1, false, "the last event" },
+	{ REQUEST_PREVIOUS, STEP_EVENT, -1, false, "the first event" },
+	{ REQUEST_THREAD_NEXT, STEP_THREAD, 1, false, "the thread's last event" },
+	{ REQUEST_THREAD_PREVIOUS, STEP_THREAD, -1, false, "the thread's first event" },
+	{ REQUEST_SWITCH_NEXT, STEP_SWITCH, 1, false, "no context switch after this" },
+	{ REQUEST_SWITCH_PREVIOUS, STEP_SWITCH, -1, false, "no context switch before this" },
+	{ REQUEST_WRITER, STEP_WRITER, -1, true, "no write of it before: it has its initial value" },
+	{ REQUEST_READER, STEP_READER, 1, true, "nobody reads it after this" },
+	{ REQUEST_VARIABLE_NEXT, STEP_VARIABLE, 1, true, "no access of it after this" },
+	{ REQUEST_VARIABLE_PREVIOUS, STEP_VARIABLE, -1, true, "no access of it before this" },
+	{ REQUEST_LOCK_NEXT, STEP_OBJECT, 1, true, "nothing on its lock after this" },
+	{ REQUEST_LOCK_PREVIOUS, STEP_OBJECT, -1, true, "nothing on its lock before this" },
+	{ REQUEST_LINE_NEXT, STEP_LINE, 1, false, "no other source line after this" },
+	{ REQUEST_LINE_PREVIOUS, STEP_LINE, -1, false, "no other source line before this" },
+};
+
+static bool step(struct app *app, enum request request, uint64_t count)
+{
+	struct session *s = app->session;
+	for (size_t i = 0; i < G_N_ELEMENTS(steps); i++) {
+		if (steps[i].request != request)
+			continue;
+		uint32_t to = session_step(s, s->event, steps[i].kind, steps[i].direction,
+					   MAX(count, 1));
+		if (to == s->event)
+			app_say(app, "%s", session_has(s, INDEX_VARIABLES)
+						   ? steps[i].nothing
+						   : "the index is still being built");
+		app_goto(app, to, steps[i].jump);
+		return true;
+	}
+	return false;
+}
+
+static void go_partner(struct app *app)
+{
+	struct session *s = app->session;
+	if (s->pair[0] == NONE) {
+		app_say(app, "no pair is selected: choose a finding, or say `pair E1 E2`");
+		return;
+	}
+	app_goto(app, s->event == s->pair[0] ? s->pair[1] : s->pair[0], true);
+}
+
+static void go_match(struct app *app)
+{
+	struct session *s = app->session;
+	uint32_t other = NONE;
+	if (session_has(s, INDEX_MATCH))
+		other = s->trace->index->partner[s->event];
+	if (other == NONE)
+		app_say(app, "this event has no other half");
+	else
+		app_goto(app, other, true);
+}
+
+static void search(struct app *app, int direction)
+{
+	struct session *s = app->session;
+	enum view_kind view = app_view(app);
+	if (view == VIEW_FINDINGS) { /* its search is the filter: go on in what passes */
+		app_request(app, direction > 0 ? REQUEST_DOWN : REQUEST_UP, 1);
+		return;
+	}
+	if (s->wanted == NULL || *s->wanted == '\0') {
+		app_say(app, "look for what? / asks");
+		return;
+	}
+	if (view_table[view]->search &&
+	    view_table[view]->search(app, app->states[view], s->wanted, direction))
+		return;
+	uint32_t found = session_find(s, s->event, s->wanted, direction);
+	if (found == NONE) {
+		app_say(app, "no event %s with “%s”", direction > 0 ? "after this" : "before this",
+			s->wanted);
+		return;
+	}
+	if (!(IN_STEPS & 1u << view))
+		app_go(app, VIEW_TRACE);
+	app_goto(app, found, true);
+}
+
+static void toggle_bookmark(struct app *app)
+{
+	struct session *s = app->session;
+	for (guint i = 0; i < s->bookmarks->len; i++) {
+		if (g_array_index(s->bookmarks, struct bookmark, i).event != s->event)
+			continue;
+		g_array_remove_index(s->bookmarks, i);
+		app_say(app, "bookmark removed");
+		return;
+	}
+	struct bookmark b = { s->event, g_strdup_printf("%u", s->event) };
+	g_array_append_val(s->bookmarks, b);
+	app_say(app, "bookmark at event %u (' goes from one to the next)", s->event);
+}
+
+static void next_bookmark(struct app *app)
+{
+	const struct session *s = app->session;
+	uint32_t best = NONE, first = NONE;
+	for (guint i = 0; i < s->bookmarks->len; i++) {
+		uint32_t e = g_array_index(s->bookmarks, struct bookmark, i).event;
+		if (e > s->event && e < best)
+			best = e;
+		first = MIN(first, e);
+	}
+	if (first == NONE)
+		app_say(app, "no bookmarks: * sets one");
+	else
+		app_goto(app, best != NONE ? best : first, true);
+}
+
+static void toggle_watch(struct app *app)
+{
+	struct session *s = app->session;
+	uint32_t v = session_variable(s, s->event);
+	if (v == NONE) {
+		app_say(app, "this event is no access: `display NAME` watches a variable by name");
+		return;
+	}
+	for (guint i = 0; i < s->watches->len; i++) {
+		if (g_array_index(s->watches, uint32_t, i) == v) {
+			g_array_remove_index(s->watches, i);
+			app_say(app, "no longer watched");
+			return;
+		}
+	}
+	g_array_append_val(s->watches, v);
+	app_say(app, "watched in the state pane");
+}
+
+static void copy_line(struct app *app)
+{
+	enum view_kind view = app_view(app);
+	g_string_truncate(app->clipboard, 0);
+	if (view_table[view]->copy)
+		view_table[view]->copy(app, app->states[view], app->clipboard);
+	else
+		trace_append_line(app_trace(app), app->session->event, app->clipboard);
+	app_say(app, "copied: %s", app->clipboard->str);
+}
+
+static void go_pair_view(struct app *app, enum view_kind view)
+{
+	if (app->session->pair[0] == NONE)
+		app_say(app, "no pair is selected: choose a finding, or say `pair E1 E2`");
+	else
+		app_go(app, view);
+}
+
+static void save_notes(struct app *app)
+{
+	struct error e;
+	if (!session_save_notes(app->session, &e))
+		app_complain(app, &e);
+}
+
+static bool shared_request(struct app *app, enum request request, uint64_t count)
+{
+	static const struct {
+		enum request request;
+		enum view_kind view;
+	} places[] = {
+		{ REQUEST_GO_FINDINGS, VIEW_FINDINGS }, { REQUEST_GO_TRACE, VIEW_TRACE },
+		{ REQUEST_GO_STATE, VIEW_STATE },	{ REQUEST_GO_GRAPH, VIEW_GRAPH },
+		{ REQUEST_GO_COMMUTE, VIEW_COMMUTE },
+		{ REQUEST_SOURCE, VIEW_SOURCE },	{ REQUEST_HELP, VIEW_HELP },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(places); i++) {
+		if (places[i].request == request) {
+			app_go(app, places[i].view);
+			return true;
+		}
+	}
+	return step(app, request, count);
+}
+
+static void common_request(struct app *app, enum request request, uint64_t count)
+{
+	if (shared_request(app, request, count))
+		return;
+	switch (request) {
+	case REQUEST_WITNESS:
+		go_pair_view(app, VIEW_WITNESS);
+		break;
+	case REQUEST_ORDER:
+		go_pair_view(app, VIEW_ORDER);
+		break;
+	case REQUEST_PARTNER:
+		go_partner(app);
+		break;
+	case REQUEST_MATCH:
+		go_match(app);
+		break;
+	case REQUEST_FILTER:
+		line_open(app, LINE_FIND, "");
+		break;
+	case REQUEST_FIND_NEXT:
+	case REQUEST_FIND_PREVIOUS:
+		search(app, request == REQUEST_FIND_NEXT ? 1 : -1);
+		break;
+	case REQUEST_BOOKMARK:
+		toggle_bookmark(app);
+		save_notes(app);
+		break;
+	case REQUEST_BOOKMARK_NEXT:
+		next_bookmark(app);
+		break;
+	case REQUEST_PIN:
+		toggle_watch(app);
+		break;
+	case REQUEST_COPY:
+		copy_line(app);
+		break;
+	case REQUEST_COMMAND:
+		line_open(app, LINE_COMMAND, "");
+		break;
+	case REQUEST_BACK_PLACE:
+		place_back(app);
+		break;
+	case REQUEST_STOP:
+		if (jobs_idle(&app->jobs)) {
+			app_say(app, "nothing is at work; q leaves");
+		} else {
+			jobs_stop(&app->jobs);
+			app_say(app, "stopped");
+		}
+		break;
+	case REQUEST_SUSPEND:
+		app->suspend = true;
+		break;
+	case REQUEST_REDRAW:
+		app->redraw = true;
+		break;
+	case REQUEST_BACK:
+		app_leave(app);
+		break;
+	case REQUEST_QUIT:
+		if (!app_leave(app))
+			app->quit = true;
+		break;
+	default:
+		break;
+	}
+}
+
+void app_request(struct app *app, enum request request, uint64_t count)
+{
+	enum view_kind view = app_view(app);
+	set_message(app, NULL, false);
+	if (view_table[view]->request &&
+	    view_table[view]->request(app, app->states[view], request, count))
+		return;
+	common_request(app, request, count);
+}
+
+bool app_too_small(const struct app *app)
+{
+	return app->grid.rows < MINIMUM_ROWS || app->grid.columns < MINIMUM_COLUMNS;
+}
+
+static bool digit(struct app *app, int key)
+{
+	if (key < '0' || key > '9' || (key == '0' && app->count == 0))
+		return false;
+	if (app->count < UINT32_MAX)
+		app->count = app->count * 10 + (uint64_t)(key - '0');
+	return true;
+}
+
+void app_key(struct app *app, int key)
+{
+	if (app_too_small(app)) {
+		if (key == 'q')
+			app->quit = true;
+		return;
+	}
+	if (app->line_open) {
+		line_key(app, key);
+		return;
+	}
+	if (digit(app, key))
+		return;
+	uint64_t count = app->count;
+	app->count = 0;
+	if (key == KEYCODE_ESC && count)
+		return;
+	enum request request = bindings_find(&app->bindings, app_view(app), key);
+	if (request == REQUEST_NONE) {
+		char name[16];
+		app_say(app, "%s does nothing here; ? lists the keys", key_word(key, name));
+		return;
+	}
+	app_request(app, request, count);
+}
+
+void app_collect(struct app *app)
+{
+	jobs_collect(&app->jobs);
+}
+
+void app_resize(struct app *app, int rows, int columns)
+{
+	app->options.rows = rows;
+	app->options.columns = columns;
+	grid_resize(&app->grid, rows, columns);
+}
+
+/* -- drawing ------------------------------------------------------------------------ */
+
+static void append_facts(const struct app *app, GString *out)
+{
+	const struct trace *t = app_trace(app);
+	char number[32];
+	const char *program = session_note(app->session, "program");
+	if (program) {
+		char *base = g_path_get_basename(program);
+		append_escaped(out, base, strlen(base));
+		g_string_append(out, " · ");
+		g_free(base);
+	}
+	g_string_append_printf(out, "%s thread%s · ", grouped(t->threads_count, number),
+			       t->threads_count == 1 ? "" : "s");
+	g_string_append_printf(out, "%s event%s", grouped(t->events_count, number),
+			       t->events_count == 1 ? "" : "s");
+	const char *mode = session_note(app->session, "mode");
+	const char *seed = session_note(app->session, "seed");
+	if (mode)
+		g_string_append_printf(out, " · recorded %s", mode);
+	if (seed)
+		g_string_append_printf(out, ", seed %s", seed);
+	if (!t->complete)
+		g_string_append(out, " · truncated");
+	if (t->filtered)
+		g_string_append(out, " · filtered");
+}
+
+static void draw_header(const struct app *app, struct pane p)
+{
+	int at = pane_text(p, 0, 0, STYLE_TITLE, "heddle");
+	const char *name = trace_name(app_trace(app));
+	at = pane_text(p, 0, at + 2, STYLE_HEADING, name);
+	GString *text = g_string_new(NULL);
+	append_facts(app, text);
+	const char *title = view_table[app_view(app)]->title;
+	int right = p.columns - text_columns(title);
+	pane_text(pane_part(p, 0, at + 2, 1, MAX(right - at - 4, 0)), 0, 0, STYLE_DIM, text->str);
+	pane_text(p, 0, right, STYLE_TITLE, title);
+	pane_rule(p, 1, NULL);
+	g_string_truncate(text, 0);
+	jobs_describe(&app->jobs, text);
+	if (text->len) {
+		g_string_prepend_c(text, ' ');
+		g_string_append_c(text, ' ');
+		pane_text(p, 1, MAX(p.columns - text_columns(text->str) - 2, 0), STYLE_BUSY,
+			  text->str);
+	}
+	g_string_free(text, TRUE);
+}
+
+static int draw_hint(struct pane p, int at, int limit, int key, const char *hint)
+{
+	char buffer[16];
+	const char *name = key_word(key, buffer);
+	if (at + text_columns(name) + 1 + text_columns(hint) > limit)
+		return -1;
+	at = pane_text(p, 0, at, STYLE_KEY, name);
+	return pane_text(p, 0, at + 1, STYLE_HINT, hint) + 2;
+}
+
+/* 0: a request of this view alone, 1: of some views, 2: of all. */
+static int breadth(unsigned views, enum view_kind view)
+{
+	return views == 1u << view ? 0 : views == ANYWHERE ? 2 : 1;
+}
+
+/* Requests with a hint: what only this view knows first, then in the order of the table;
+ * help and quit are always there. */
+static void draw_hints(const struct app *app, struct pane p)
+{
+	enum view_kind view = app_view(app);
+	const char *leave = app->depth > 1 ? "back" : "quit";
+	int limit = p.columns - (int)strlen("? keys  q back") - 2, at = 1;
+	for (int pass = 0; pass < 3; pass++) {
+		for (int r = 1; r < REQUEST_COUNT; r++) {
+			const struct request_info *info = &request_table[r];
+			if (info->hint == NULL || !(info->views & 1u << view) ||
+			    breadth(info->views, view) != pass || r == REQUEST_HELP ||
+			    r == REQUEST_QUIT)
+				continue;
+			int key = bindings_key(&app->bindings, view, (enum request)r);
+			int next = key ? draw_hint(p, at, limit, key, info->hint) : at;
+			at = next < 0 ? at : next;
+		}
+	}
+	at = draw_hint(p, at, p.columns, bindings_key(&app->bindings, view, REQUEST_HELP), "keys");
+	if (at > 0)
+		draw_hint(p, at, p.columns, bindings_key(&app->bindings, view, REQUEST_QUIT), leave);
+}
+
+static void draw_last_row(const struct app *app, struct pane row, struct pane body)
+{
+	if (app->line_open)
+		line_draw(app, row, body);
+	else if (app->message)
+		pane_text(row, 0, 0, app->message_is_error ? STYLE_ERROR : STYLE_TEXT,
+			  app->message);
+	else if (app->count)
+		pane_format(row, 0, 0, STYLE_DIM, "%" G_GUINT64_FORMAT, (guint64)app->count);
+	else
+		pane_text(row, 0, 0, STYLE_DIM, ":");
+}
+
+static void draw_too_small(struct app *app, struct pane p)
+{
+	char need[64];
+	g_snprintf(need, sizeof need, "needs %dx%d, has %dx%d", MINIMUM_COLUMNS, MINIMUM_ROWS,
+		   p.columns, p.rows);
+	const char *lines[] = { "heddle: too small", need, "make it larger", "q quits" };
+	int rows = MIN((int)G_N_ELEMENTS(lines), p.rows);
+	int top = MAX((p.rows - rows) / 2, 0);
+	if (text_columns(need) > p.columns)
+		g_snprintf(need, sizeof need, "needs %dx%d", MINIMUM_COLUMNS, MINIMUM_ROWS);
+	for (int i = 0; i < rows; i++) {
+		int at = MAX((p.columns - text_columns(lines[i])) / 2, 0);
+		pane_text(p, top + i, at, i ? STYLE_TEXT : STYLE_HEADING, lines[i]);
+	}
+}
+
+void app_draw(struct app *app)
+{
+	grid_clear(&app->grid);
+	struct pane whole = pane_whole(&app->grid);
+	if (app_too_small(app)) {
+		draw_too_small(app, whole);
+		return;
+	}
+	enum view_kind view = app_view(app);
+	struct pane body = pane_part(whole, HEADER_ROWS, 0,
+				     whole.rows - HEADER_ROWS - FOOTER_ROWS, -1);
+	draw_header(app, pane_part(whole, 0, 0, HEADER_ROWS, -1));
+	if (view_table[view]->fit)
+		view_table[view]->fit(app, app->states[view], body.rows, body.columns);
+	view_table[view]->draw(app, app->states[view], body);
+	draw_hints(app, pane_part(whole, whole.rows - 2, 0, 1, -1));
+	draw_last_row(app, pane_part(whole, whole.rows - 1, 0, 1, -1), body);
+}
+
+/* Buttons: 1 a click, 4 and 5 the wheel. */
+void app_mouse(struct app *app, int row, int column, int button)
+{
+	enum view_kind view = app_view(app);
+	if (app_too_small(app) || app->line_open)
+		return;
+	if (button == 4 || button == 5) {
+		app_request(app, button == 4 ? REQUEST_UP : REQUEST_DOWN, 3);
+		return;
+	}
+	int body_rows = app->grid.rows - HEADER_ROWS - FOOTER_ROWS;
+	if (row < HEADER_ROWS || row >= HEADER_ROWS + body_rows || !view_table[view]->select)
+		return;
+	set_message(app, NULL, false);
+	view_table[view]->select(app, app->states[view], row - HEADER_ROWS, column, button == 2);
+}
+
+/* -- helpers of views --------------------------------------------------------------- */
+
+bool list_request(struct list *l, enum request request, uint64_t count)
+{
+	uint64_t n = MAX(count, 1), page = MAX(l->rows - 1, 1);
+	uint64_t last = l->count ? l->count - 1 : 0;
+	switch (request) {
+	case REQUEST_DOWN:
+		l->cursor = MIN(l->cursor + n, last);
+		return true;
+	case REQUEST_UP:
+		l->cursor -= MIN(n, l->cursor);
+		return true;
+	case REQUEST_PAGE_DOWN:
+		l->cursor = MIN(l->cursor + n * page, last);
+		return true;
+	case REQUEST_PAGE_UP:
+		l->cursor -= MIN(n * page, l->cursor);
+		return true;
+	case REQUEST_FIRST:
+		l->cursor = count ? MIN(count - 1, last) : 0;
+		return true;
+	case REQUEST_LAST:
+		l->cursor = count ? MIN(count - 1, last) : last;
+		return true;
+	default:
+		return false;
+	}
+}

@@ -1,0 +1,138 @@
+/*
+ * app.h - the explorer: a stack of views over a session, requests in, a grid out.
+ *
+ * Knows nothing of curses: keys come in through app_key, the picture is drawn into a grid
+ * by app_draw.  screen.h puts it on a terminal; tests and scripts do without.
+ */
+#ifndef HEDDLE_APP_H
+#define HEDDLE_APP_H
+
+#include "tui/explorer/grid.h"
+#include "tui/explorer/job.h"
+#include "tui/explorer/keys.h"
+#include "tui/explorer/session.h"
+#include "tui/explorer/source.h"
+
+struct app;
+
+/* A view: what app.c and every other view know of it.  All but open, draw and close may be
+ * NULL. */
+struct view_ops {
+	const char *title;
+	/* The state (owned by the view; ended by close). */
+	void *(*open)(struct app *app);
+	void (*close)(void *state);
+	/* It comes to the top, or what it shows has changed. */
+	void (*show)(struct app *app, void *state);
+	/* Body of this size: scroll so that the cursor is seen.  Before each draw. */
+	void (*fit)(struct app *app, void *state, int rows, int columns);
+	/* Changes nothing. */
+	void (*draw)(const struct app *app, const void *state, struct pane pane);
+	/* `count` is 0 when none was typed.  False: not understood here. */
+	bool (*request)(struct app *app, void *state, enum request request, uint64_t count);
+	/* Look for `text`, on from the cursor. False: the session looks among the events. */
+	bool (*search)(struct app *app, void *state, const char *text, int direction);
+	/* A click at a place of the body; `again`: on what was selected already. */
+	void (*select)(struct app *app, void *state, int row, int column, bool again);
+	/* The line under the cursor, for the clipboard. */
+	void (*copy)(const struct app *app, const void *state, GString *out);
+};
+extern const struct view_ops *const view_table[VIEW_COUNT];
+extern const struct view_ops findings_view, trace_view, source_view, state_view, witness_view,
+	order_view, graph_view, commute_view, help_view, text_view;
+
+struct visit {
+	enum view_kind view;
+	int entry;
+	uint32_t event;
+	uint32_t pair[2];
+};
+
+struct app_options {
+	int rows, columns;
+	bool ascii;	  /* no UTF-8 */
+	bool quiet_start; /* start no analyses by itself (tests of single views) */
+	double budget_pair, budget_total;
+};
+
+enum { MINIMUM_ROWS = 24, MINIMUM_COLUMNS = 80 };
+
+struct app {
+	struct session *session; /* owned */
+	struct app_options options;
+	struct jobs jobs;
+	struct bindings bindings;
+	struct sources sources;
+	struct grid grid;
+	void *states[VIEW_COUNT]; /* by view; NULL until it is first opened */
+	enum view_kind stack[VIEW_COUNT + 1];
+	int depth;
+	GArray *places;	 /* struct visit: where one was */
+	GString *text;	 /* what the text view shows */
+	char *text_title; /* owned */
+	GString *clipboard; /* to be sent to the terminal; empty when there is nothing */
+	char *message;	 /* owned; the last line of the screen, or NULL */
+	bool message_is_error;
+	uint64_t count;	 /* digits typed so far */
+	bool line_open;	 /* the command line has the keys */
+	bool quit;
+	bool suspend, redraw; /* asked for; the terminal does it */
+	char *after_command; /* owned: a program to run with the terminal given back, or NULL */
+	bool scripted; /* a script has the keys: `wait` may wait */
+};
+
+struct app *app_new(struct session *session, const struct app_options *options);
+void app_free(struct app *app);
+void app_resize(struct app *app, int rows, int columns);
+bool app_too_small(const struct app *app);
+/* A key; while the command line is open it goes there (command_line.h). */
+void app_key(struct app *app, int key);
+void app_request(struct app *app, enum request request, uint64_t count);
+void app_mouse(struct app *app, int row, int column, int button);
+void app_draw(struct app *app); /* into app->grid */
+/* Results of jobs, when jobs.wake is readable. */
+void app_collect(struct app *app);
+
+enum view_kind app_view(const struct app *app);
+/* Go to a view; the place one leaves is kept for Backspace. */
+void app_go(struct app *app, enum view_kind view);
+/* Leave the top view; false on the first. */
+bool app_leave(struct app *app);
+/* Make `event` the current one; with `jump` the old place is kept. */
+void app_goto(struct app *app, uint32_t event, bool jump);
+/* What the top view shows may have changed. */
+void app_refresh(struct app *app);
+void app_say(struct app *app, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void app_complain(struct app *app, const struct error *error);
+/* Show the text (taken over) in the text view. */
+void app_show_text(struct app *app, const char *title, GString *text);
+
+/* -- work beside the screen (work.c) ---------------------------------------------------- */
+
+void app_start_index(struct app *app);
+/* The index, then every analysis that the trace allows. */
+void app_start_work(struct app *app);
+/* Make the order if it is not there; false while it is being made. */
+bool app_need_order(struct app *app, enum order_kind kind);
+/* Decide the pair in question exactly; the result becomes an entry. */
+void app_decide_pair(struct app *app, uint32_t first, uint32_t second);
+
+/* -- helpers of views -------------------------------------------------------------------- */
+
+static inline const struct trace *app_trace(const struct app *app)
+{
+	return app->session->trace;
+}
+/* Lists: moves the cursor for DOWN UP PAGE_* FIRST LAST; false for other requests. */
+bool list_request(struct list *list, enum request request, uint64_t count);
+/* The glyph and the style of a verdict. */
+const char *verdict_glyph(const struct finding *f);
+enum style verdict_style(enum verdict verdict);
+/* A part of the source file at an event's location, its line in the middle and marked;
+ * nothing and false when there is no source. */
+bool draw_source(const struct app *app, struct pane pane, uint32_t location, uint32_t event,
+		 bool with_title);
+/* The events of the thread around an event, when there is no source. */
+void draw_neighbours(const struct app *app, struct pane pane, uint32_t event);
+
+#endif

@@ -1,0 +1,126 @@
+/*
+ * config.c - $XDG_CONFIG_HOME/heddle/config:
+ *
+ *     [screen]
+ *     colours = auto | none | 8 | 256
+ *     mouse = true
+ *     ascii = false
+ *     [colours]          a style of styles.def = a colour's number, or "default"
+ *     race = 208
+ *     [keys]             a request of requests.def = keys
+ *     page-down = PgDn C-f
+ */
+#include "tui/explorer/explorer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool refuse(const char *path, const char *group, const char *key, const char *expected,
+		   struct error *error)
+{
+	return error_set(error, path, "mend the line or remove it", "[%s] %s: expected %s", group, key,
+			 expected);
+}
+
+static bool load_screen(struct config *c, GKeyFile *file, const char *path, struct error *error)
+{
+	static const char *const words[] = { "auto", "none", "8", "256" };
+	char *colours = g_key_file_get_string(file, "screen", "colours", NULL);
+	bool good = colours == NULL;
+	for (size_t i = 0; colours && i < G_N_ELEMENTS(words); i++) {
+		if (strcmp(colours, words[i]) == 0) {
+			c->screen.colours = (enum colour_mode)i;
+			good = true;
+		}
+	}
+	g_free(colours);
+	if (!good)
+		return refuse(path, "screen", "colours", "auto, none, 8 or 256", error);
+	if (g_key_file_has_key(file, "screen", "mouse", NULL))
+		c->screen.mouse = g_key_file_get_boolean(file, "screen", "mouse", NULL);
+	c->ascii = g_key_file_get_boolean(file, "screen", "ascii", NULL);
+	return true;
+}
+
+static bool load_colours(struct config *c, GKeyFile *file, const char *path, struct error *error)
+{
+	char **keys = g_key_file_get_keys(file, "colours", NULL, NULL);
+	bool good = true;
+	for (char **key = keys; key && *key && good; key++) {
+		char *value = g_key_file_get_string(file, "colours", *key, NULL);
+		char *end;
+		guint64 number = g_ascii_strtoull(value, &end, 10);
+		bool plain = strcmp(value, "default") == 0;
+		good = plain || (*end == '\0' && end != value && number < 256);
+		bool known = false;
+		for (int s = 0; good && s < STYLE_COUNT; s++) {
+			if (strcmp(style_table[s].word, *key) != 0)
+				continue;
+			known = true;
+			c->screen.custom[s] = plain ? -1 : (short)number;
+		}
+		if (!good || !known)
+			good = refuse(path, "colours", *key,
+				      good ? "the name of a style" : "a colour 0 to 255, or default", error);
+		g_free(value);
+	}
+	g_strfreev(keys);
+	return good;
+}
+
+static bool load_keys(struct config *c, GKeyFile *file, const char *path, struct error *error)
+{
+	char **keys = g_key_file_get_keys(file, "keys", NULL, NULL);
+	struct bindings trial;
+	bool good = true;
+	bindings_init(&trial);
+	for (char **key = keys; key && *key && good; key++) {
+		char *value = g_key_file_get_string(file, "keys", *key, NULL);
+		enum request request = request_from_word(*key);
+		if (request == REQUEST_NONE)
+			good = refuse(path, "keys", *key, "the name of a request (? lists them)", error);
+		else if (!bindings_set(&trial, request, value))
+			good = refuse(path, "keys", *key, "keys such as j, C-f, PgDn", error);
+		g_ptr_array_add(c->keys, g_strdup(*key));
+		g_ptr_array_add(c->keys, value);
+	}
+	bindings_release(&trial);
+	g_strfreev(keys);
+	return good;
+}
+
+bool config_load(struct config *c, struct error *error)
+{
+	*c = (struct config){ .screen = { .mouse = true } };
+	c->keys = g_ptr_array_new_with_free_func(g_free);
+	for (int s = 0; s < STYLE_COUNT; s++)
+		c->screen.custom[s] = -2;
+	char *path = g_build_filename(g_get_user_config_dir(), "heddle", "config", NULL);
+	GKeyFile *file = g_key_file_new();
+	GError *trouble = NULL;
+	bool good = true;
+	if (g_file_test(path, G_FILE_TEST_EXISTS)) {
+		if (!g_key_file_load_from_file(file, path, G_KEY_FILE_NONE, &trouble))
+			good = error_set(error, path, "mend it or remove it", "%s", trouble->message);
+		else
+			good = load_screen(c, file, path, error) && load_colours(c, file, path, error) &&
+			       load_keys(c, file, path, error);
+	}
+	g_clear_error(&trouble);
+	g_key_file_free(file);
+	g_free(path);
+	return good;
+}
+
+void config_release(struct config *c)
+{
+	if (c->keys)
+		g_ptr_array_free(c->keys, TRUE);
+	c->keys = NULL;
+}
+
+void config_apply_keys(const struct config *c, struct app *app)
+{
+	for (guint i = 0; i + 1 < c->keys->len; i += 2)
+		bindings_set(&app->bindings, request_from_word(c->keys->pdata[i]), c->keys->pdata[i + 1]);
+}

@@ -1,0 +1,315 @@
+/*
+ * describe.c - events, places and findings in words: the reader's own names, plain verbs.
+ *
+ * Says only what the trace and the findings hold; decides nothing.
+ */
+#include "tui/explorer/session.h"
+
+#include <string.h>
+
+const char *grouped(uint64_t number, char buffer[32])
+{
+	char digits[24];
+	int length = g_snprintf(digits, sizeof digits, "%" G_GUINT64_FORMAT, (guint64)number);
+	int o = 0;
+	for (int i = 0; i < length; i++) {
+		if (i && (length - i) % 3 == 0)
+			buffer[o++] = ',';
+		buffer[o++] = digits[i];
+	}
+	buffer[o] = '\0';
+	return buffer;
+}
+
+/* -- events ------------------------------------------------------------------------- */
+
+/* What precedes the operand's name; accesses have their own forms. */
+static const char *const verbs[OP_COUNT] = {
+	[OP_READ] = "read ", [OP_WRITE] = "write ", [OP_AREAD] = "load ", [OP_AWRITE] = "store ",
+	[OP_RMW] = "update ", [OP_FENCE] = "fence ", [OP_ACQ] = "lock ", [OP_REL] = "unlock ",
+	[OP_RACQ] = "read-lock ", [OP_RREL] = "read-unlock ", [OP_TRYFAIL] = "failed try of ",
+	[OP_TAKETRYFAIL] = "failed try of ", [OP_DESTROY] = "destroy ", [OP_FORK] = "create ",
+	[OP_JOIN] = "join ", [OP_BEGIN] = "begins", [OP_END] = "ends", [OP_WAIT] = "wait on ",
+	[OP_WAKE] = "woken on ", [OP_SIGNAL] = "signal ", [OP_BROADCAST] = "broadcast ",
+	[OP_ARRIVE] = "arrive at ", [OP_DEPART] = "leave ", [OP_POST] = "post ",
+	[OP_TAKE] = "take ", [OP_SND] = "send ", [OP_RCV] = "receive ", [OP_ALLOC] = "allocate ",
+	[OP_FREE] = "free ", [OP_ACT] = "", [OP_CALL] = "call ", [OP_RET] = "return from ",
+	[OP_UBEG] = "begin unit ", [OP_UEND] = "end unit ", [OP_MISS] = "unrecorded call ",
+	[OP_BACK] = "back from ", [OP_ENTER] = "enter ", [OP_LEAVE] = "leave ",
+	[OP_BRANCH] = "branch",
+};
+static const char *const order_words[] = { "", " rlx", " acq", " rel", " acq_rel", "" };
+
+static void append_change(const struct session *s, uint32_t event, GString *out)
+{
+	const struct trace *t = s->trace;
+	const struct event *e = &t->events[event];
+	const struct value *value = &t->values[e->aux];
+	uint32_t old = 0, new = e->aux;
+	if (value->kind == V_PAIR) {
+		old = value->first;
+		new = value->second;
+	} else if (event > 0 && !(e->flags & EVENT_WIDE)) {
+		old = session_value(s, e->target, event - 1).value;
+	}
+	if (old) {
+		g_string_append_c(out, ' ');
+		trace_append_value(t, old, out);
+		g_string_append(out, " → ");
+	} else {
+		g_string_append(out, " ← ");
+	}
+	trace_append_value(t, new, out);
+}
+
+static void describe_access(const struct session *s, uint32_t event, GString *out)
+{
+	const struct trace *t = s->trace;
+	const struct event *e = &t->events[event];
+	if (e->aux == 0) {
+		g_string_append(out, verbs[e->op]);
+		trace_append_operand(t, event, out);
+	} else {
+		trace_append_operand(t, event, out);
+		if (op_writes(e->op)) {
+			append_change(s, event, out);
+		} else {
+			g_string_append(out, " reads ");
+			trace_append_value(t, e->aux, out);
+		}
+	}
+	g_string_append(out, order_words[event_order(e)]);
+}
+
+void describe_event(const struct session *s, uint32_t event, GString *out)
+{
+	const struct trace *t = s->trace;
+	const struct event *e = &t->events[event];
+	if (op_is_access(e->op)) {
+		describe_access(s, event, out);
+		return;
+	}
+	if (op_table[e->op].class == OP_CLASS_CALL) {
+		trace_append_operation(t, event, out);
+		return;
+	}
+	g_string_append(out, verbs[e->op]);
+	if (e->op == OP_FENCE)
+		g_string_append(out, order_words[event_order(e)] + 1);
+	trace_append_operand(t, event, out);
+	if (event_inert(e))
+		g_string_append(out, op_acquires(e->op) || op_releases(e->op) ? " again" : " (dropped)");
+}
+
+void describe_place(const struct session *s, uint32_t event, GString *out)
+{
+	const struct trace *t = s->trace;
+	const struct location *l = &t->locations[t->events[event].location];
+	uint32_t named = l->function;
+	if (named == 0 && session_has(s, INDEX_THREADS | INDEX_MATCH) && trace_stack(t, event))
+		named = t->contexts[trace_stack(t, event)].function;
+	const char *function = trace_string(t, named);
+	if (*function) {
+		append_escaped(out, function, strlen(function));
+		g_string_append_c(out, ' ');
+	}
+	if (l->file && l->line) {
+		char *base = g_path_get_basename(trace_string(t, l->file));
+		append_escaped(out, base, strlen(base));
+		g_string_append_printf(out, ":%u", l->line);
+		g_free(base);
+		return;
+	}
+	const char *name = trace_string(t, l->name);
+	if (*name)
+		append_escaped(out, name, strlen(name));
+	else
+		g_string_append_printf(out, "event %u", event);
+}
+
+/* -- findings ----------------------------------------------------------------------- */
+
+static const char *access_word(const struct trace *t, uint32_t event)
+{
+	switch (t->events[event].op) {
+	case OP_READ:
+	case OP_AREAD:
+		return "read";
+	case OP_FREE:
+	case OP_DESTROY:
+		return "free";
+	case OP_RMW:
+		return "update";
+	default:
+		return "write";
+	}
+}
+
+static void append_thread(const struct session *s, uint32_t event, GString *out)
+{
+	const char *name = trace_thread_name(s->trace, s->trace->events[event].thread);
+	append_escaped(out, name, strlen(name));
+}
+
+static void append_held(const struct session *s, uint32_t event, GString *out)
+{
+	GArray *held = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	trace_locks_held(s->trace, event, held);
+	append_thread(s, event, out);
+	g_string_append(out, held->len ? " holds " : " holds no lock");
+	for (guint i = 0; i < held->len; i++) {
+		g_string_append(out, i ? ", " : "");
+		trace_append_operand(s->trace, g_array_index(held, uint32_t, i), out);
+	}
+	g_array_free(held, TRUE);
+}
+
+static void explain_silence(const struct session *s, const struct entry *entry, GString *out)
+{
+	if (session_seen(s, entry, ANALYSIS_HB) == 0)
+		g_string_append(out, " The recorded run never showed it: happens-before orders "
+				     "the two (o: why).");
+	else if (session_seen(s, entry, ANALYSIS_HB) > 0)
+		g_string_append(out, " Happens-before sees it in the recorded run.");
+}
+
+static void explain_race(const struct session *s, const struct entry *entry, GString *out)
+{
+	const struct finding *f = entry->finding;
+	append_thread(s, f->second, out);
+	g_string_append_printf(out, " can %s ", access_word(s->trace, f->second));
+	g_string_append(out, entry->variable);
+	g_string_append(out, " while ");
+	append_thread(s, f->first, out);
+	g_string_append_printf(out, " is about to %s it", access_word(s->trace, f->first));
+	if (session_has(s, INDEX_THREADS | INDEX_MATCH)) {
+		g_string_append(out, ": ");
+		append_held(s, f->first, out);
+		g_string_append(out, " there, ");
+		append_held(s, f->second, out);
+	}
+	g_string_append_c(out, '.');
+	explain_silence(s, entry, out);
+	if (f->note)
+		g_string_append_printf(out, " It is %s.", f->note);
+}
+
+static void explain_impossible(const struct session *s, const struct finding *f, GString *out)
+{
+	g_string_append(out, "Proved: this pair cannot race in any reordering of the run");
+	if (f->proof && f->proof->given)
+		g_string_append_printf(out, " (given the %s)", f->proof->given);
+	g_string_append(out, ". ");
+	if (f->proof && f->proof->cycle.steps && f->proof->cycle.steps->len) {
+		const struct step *step = &g_array_index(f->proof->cycle.steps, struct step, 0);
+		g_string_append(out, "It would need a circle: ");
+		describe_step(s, step, out);
+		g_string_append_printf(out, ", and %u more step%s (o shows them).",
+				       f->proof->cycle.steps->len - 1,
+				       f->proof->cycle.steps->len == 2 ? "" : "s");
+	}
+}
+
+static void explain_cycle(const struct session *s, const struct finding *f, GString *out)
+{
+	g_string_append(out, "No order of whole units gives this result:");
+	for (guint i = 0; f->edges && i < f->edges->len; i++) {
+		const struct cycle_edge *edge = &g_array_index(f->edges, struct cycle_edge, i);
+		const struct cycle_unit *from = &g_array_index(f->units, struct cycle_unit, edge->from);
+		const struct cycle_unit *to = &g_array_index(f->units, struct cycle_unit, edge->to);
+		g_string_append_printf(out, "%s %s comes before %s on ", i ? "," : "", from->unit,
+				       to->unit);
+		trace_append_operand(s->trace, edge->events[0], out);
+	}
+	g_string_append(out, ". C shows the graph.");
+}
+
+static void explain_deadlock(const struct session *s, const struct finding *f, GString *out)
+{
+	for (guint i = 0; f->requests && i < f->requests->len; i++) {
+		uint32_t event = g_array_index(f->requests, uint32_t, i);
+		g_string_append(out, i ? ", " : "");
+		append_thread(s, event, out);
+		g_string_append(out, " wants ");
+		trace_append_operand(s->trace, event, out);
+	}
+	g_string_append(out, ": each holds what the next one wants.");
+}
+
+static void explain_methods(const struct session *s, const struct finding *f, GString *out)
+{
+	append_thread(s, f->first, out);
+	g_string_append_printf(out, " does %s, ", f->methods[0] ? f->methods[0] : "an operation");
+	append_thread(s, f->second, out);
+	g_string_append_printf(out, " %s; they do not commute", f->methods[1] ? f->methods[1] : "another");
+	if (f->condition)
+		g_string_append_printf(out, ": %s is false", f->condition);
+	g_string_append_c(out, '.');
+	if (f->verdict == VERDICT_RACE)
+		g_string_append(out, " The second can come first (w).");
+	if (f->verdict == VERDICT_HAPPENED)
+		g_string_append(out, " They came in the wrong order in this very run.");
+}
+
+void explain_entry(const struct session *s, const struct entry *entry, GString *out)
+{
+	const struct finding *f = entry->finding;
+	if (f->verdict == VERDICT_IMPOSSIBLE) {
+		explain_impossible(s, f, out);
+	} else if (f->verdict == VERDICT_UNKNOWN) {
+		g_string_append_printf(out, "Undecided: neither a witness nor a proof was found%s%s%s. "
+				       "w looks again, with a larger budget.",
+				       f->budget ? " before the budget ran out (" : "",
+				       f->budget ? f->budget : "", f->budget ? ")" : "");
+	} else if (f->kind == FINDING_ATOMIC_SET_VIOLATION) {
+		explain_cycle(s, f, out);
+	} else if (f->kind == FINDING_DEADLOCK) {
+		explain_deadlock(s, f, out);
+	} else if (f->kind != FINDING_DATA_RACE) {
+		explain_methods(s, f, out);
+	} else if (f->verdict == VERDICT_CANDIDATE) {
+		g_string_append(out, "A candidate: the two conflict and nothing that was asked so far "
+				     "orders them. The search for a witness goes on.");
+		explain_silence(s, entry, out);
+	} else {
+		explain_race(s, entry, out);
+	}
+}
+
+static const char *const must_words[] = {
+	[MUST_FORK] = "a thread begins after it was created",
+	[MUST_JOIN] = "a join waits for the thread's end",
+	[MUST_MESSAGE] = "a message is received after it was sent",
+	[MUST_ALLOC] = "memory is used after it was allocated",
+	[MUST_FREE] = "memory is given out again after it was freed",
+	[MUST_SEMAPHORE] = "a take needs its post",
+	[MUST_BARRIER] = "nobody leaves a barrier before all have arrived",
+	[MUST_WAKER] = "a wake needs its signal",
+	[MUST_WAIT] = "a signal wakes who already waits",
+	[MUST_INVOCATION] = "the two invocations do not commute",
+	[MUST_MISSING] = "unrecorded code may touch the same memory",
+};
+
+void describe_rule(const struct session *s, const struct step *step, GString *out)
+{
+	const struct trace *t = s->trace;
+	g_string_append(out, step_rule_text((enum step_rule)step->rule));
+	if (step->rule == STEP_MUST && step->detail < G_N_ELEMENTS(must_words)) {
+		g_string_append_printf(out, ": %s", must_words[step->detail]);
+	} else if (step->rule != STEP_MUST && step->detail < t->objects_count) {
+		const char *name = trace_string(t, t->objects[step->detail].name);
+		g_string_append_c(out, ' ');
+		append_escaped(out, name, strlen(name));
+	}
+}
+
+void describe_step(const struct session *s, const struct step *step, GString *out)
+{
+	g_string_append_printf(out, "%u ", step->from);
+	describe_event(s, step->from, out);
+	g_string_append_printf(out, " before %u ", step->to);
+	describe_event(s, step->to, out);
+	g_string_append(out, " (");
+	describe_rule(s, step, out);
+	g_string_append_c(out, ')');
+}

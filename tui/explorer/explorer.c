@@ -1,0 +1,175 @@
+/*
+ * explorer.c - joins the application and the terminal: keys in, the grid out, suspending,
+ * lending the terminal to a replay; and scripts, which need no terminal.
+ */
+#include "tui/explorer/explorer.h"
+
+#include "tui/explorer/command_line.h"
+
+#include <langinfo.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { STATUS_GOOD = 0, STATUS_BAD = 2 };
+
+static bool is_utf8(void)
+{
+	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}
+
+/* -- scripts ------------------------------------------------------------------------ */
+
+/* Each line is a command of the command line; blank lines and # are skipped.  Stops at the
+ * first that fails. */
+static bool run_script(struct app *app, const char *path, struct error *error)
+{
+	char *text;
+	GError *trouble = NULL;
+	if (!g_file_get_contents(path, &text, NULL, &trouble)) {
+		error_set(error, path, NULL, "the script cannot be read: %s", trouble->message);
+		g_error_free(trouble);
+		return false;
+	}
+	char **lines = g_strsplit(text, "\n", -1);
+	bool good = true;
+	app->scripted = true;
+	for (guint i = 0; lines[i] && good && !app->quit; i++) {
+		char *line = g_strstrip(lines[i]);
+		if (*line == ':')
+			line++;
+		if (*line == '\0' || *line == '#')
+			continue;
+		g_free(app->message);
+		app->message = NULL;
+		commands_run(app, line);
+		app_collect(app);
+		if (app->message && app->message_is_error)
+			good = error_set(error, place_line(path, i + 1).text, NULL, "%s", app->message);
+	}
+	app->scripted = false;
+	g_strfreev(lines);
+	g_free(text);
+	return good;
+}
+
+/* -- the terminal -------------------------------------------------------------------- */
+
+static void run_program(struct app *app)
+{
+	char *command = app->after_command;
+	app->after_command = NULL;
+	screen_lend();
+	printf("\n$ %s\n", command);
+	fflush(stdout);
+	int status = system(command);
+	printf("\n[ended with status %d; Enter goes back to heddle] ",
+	       status < 0 ? -1 : WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+	fflush(stdout);
+	for (int c; (c = getchar()) != '\n' && c != EOF;)
+		;
+	screen_take_back();
+	g_free(command);
+}
+
+static void after_key(struct app *app)
+{
+	if (app->clipboard->len) {
+		screen_copy(app->clipboard->str, app->clipboard->len);
+		g_string_truncate(app->clipboard, 0);
+	}
+	if (app->redraw)
+		screen_redraw();
+	if (app->suspend)
+		screen_suspend();
+	if (app->after_command)
+		run_program(app);
+	if (app->redraw || app->suspend) {
+		int rows, columns;
+		screen_size(&rows, &columns);
+		app_resize(app, rows, columns);
+	}
+	app->redraw = app->suspend = false;
+}
+
+static void terminal_loop(struct app *app)
+{
+	int rows, columns;
+	screen_size(&rows, &columns);
+	app_resize(app, rows, columns);
+	while (!app->quit) {
+		app_draw(app);
+		screen_show(&app->grid);
+		int key = screen_key(app->jobs.wake[0]);
+		switch (key) {
+		case KEYCODE_WAKE:
+			app_collect(app);
+			break;
+		case KEYCODE_RESIZE:
+			screen_size(&rows, &columns);
+			app_resize(app, rows, columns);
+			break;
+		case KEYCODE_MOUSE: {
+			struct screen_click click = screen_mouse();
+			app_mouse(app, click.row, click.column, click.button);
+			break;
+		}
+		case KEYCODE_END_OF_INPUT:
+			app->quit = true;
+			break;
+		default:
+			app_key(app, key);
+		}
+		after_key(app);
+	}
+}
+
+/* -- both --------------------------------------------------------------------------- */
+
+static bool begin_at(struct app *app, const struct explorer_options *options, struct error *error)
+{
+	if (options->at) {
+		uint32_t event = session_parse_event(app->session, options->at, error);
+		if (event == NONE)
+			return false;
+		app_go(app, VIEW_TRACE);
+		app_goto(app, event, false);
+	}
+	return true;
+}
+
+int explorer_run(struct trace *trace, const struct explorer_options *options, struct error *error)
+{
+	struct config config;
+	struct app_options app_options = { .rows = MINIMUM_ROWS, .columns = MINIMUM_COLUMNS };
+	bool headless = options->script && (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO));
+	if (!config_load(&config, error) || (!headless && !screen_open(&config.screen, error))) {
+		config_release(&config);
+		trace_close(trace);
+		return STATUS_BAD;
+	}
+	app_options.ascii = config.ascii || !is_utf8();
+	if (headless) {
+		const char *rows = getenv("LINES"), *columns = getenv("COLUMNS");
+		app_options.rows = rows ? atoi(rows) : MINIMUM_ROWS;
+		app_options.columns = columns ? atoi(columns) : MINIMUM_COLUMNS;
+	}
+	struct session *session = session_new(trace);
+	session->executable = g_strdup(options->executable);
+	session->specification = g_strdup(options->specification);
+	struct app *app = app_new(session, &app_options);
+	config_apply_keys(&config, app);
+	line_start();
+	bool good = begin_at(app, options, error);
+	if (good && options->script)
+		good = run_script(app, options->script, error);
+	if (good && !headless)
+		terminal_loop(app);
+	line_end();
+	if (!headless)
+		screen_close();
+	app_free(app);
+	config_release(&config);
+	return good ? STATUS_GOOD : STATUS_BAD;
+}

@@ -1,0 +1,242 @@
+/*
+ * export.c - see export.h.
+ */
+#include "tui/explorer/export.h"
+
+#include "engine/witness/witness.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool make_witness(const struct session *s, struct witness *w, struct error *error)
+{
+	const struct finding *f = session_finding(s);
+	memset(w, 0, sizeof *w);
+	if (f == NULL || f->witness == NULL)
+		return error_set(error, "", NULL, "this pair has no witness to write");
+	w->claim = f->kind == FINDING_DATA_RACE	     ? CLAIM_RACE
+		   : f->kind == FINDING_DEADLOCK     ? CLAIM_DEADLOCK
+		   : f->kind == FINDING_ATOMIC_SET_VIOLATION ? CLAIM_ATOMIC : CLAIM_COV;
+	w->trace_name = g_strdup(trace_name(s->trace));
+	w->trace_digest = trace_digest(s->trace);
+	w->events = g_array_copy(f->witness);
+	w->pair = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_array_append_vals(w->pair, s->pair, 2);
+	return true;
+}
+
+static bool write_witness(const struct session *s, const char *path, struct error *error)
+{
+	struct witness w;
+	if (!make_witness(s, &w, error))
+		return false;
+	bool good = witness_write(s->trace, &w, path, error);
+	witness_release(&w);
+	return good;
+}
+
+/* -- Markdown ------------------------------------------------------------------------ */
+
+static void append_side(const struct app *app, uint32_t event, GString *out)
+{
+	const struct session *s = app->session;
+	const struct trace *t = s->trace;
+	const struct location *l = &t->locations[t->events[event].location];
+	g_string_append_printf(out, "- event %u, thread %s: `", event,
+			       trace_thread_name(t, t->events[event].thread));
+	describe_event(s, event, out);
+	g_string_append(out, "` at ");
+	describe_place(s, event, out);
+	g_string_append_c(out, '\n');
+	const struct source_file *file =
+		l->file && l->line ? sources_get((struct sources *)&app->sources, trace_string(t, l->file)) : NULL;
+	if (file && file->lines && l->line <= file->lines->len)
+		g_string_append_printf(out, "\n      %u  %s\n\n", l->line,
+				       g_strstrip((char *)file->lines->pdata[l->line - 1]));
+}
+
+static void append_witness(const struct session *s, const GArray *events, GString *out)
+{
+	g_string_append(out, "\n## Witness\n\n");
+	for (guint i = 0; i < events->len; i++) {
+		uint32_t event = g_array_index(events, uint32_t, i);
+		g_string_append_printf(out, "    %8u  %-8s ", event,
+				       trace_thread_name(s->trace, s->trace->events[event].thread));
+		describe_event(s, event, out);
+		g_string_append_c(out, '\n');
+	}
+}
+
+static char *to_markdown(const struct app *app, const struct entry *entry)
+{
+	const struct session *s = app->session;
+	const struct finding *f = entry->finding;
+	GString *out = g_string_new(NULL);
+	g_string_append_printf(out, "# %s on `%s`: %s\n\n%s in `%s`.\n\n", finding_kind_word(f->kind),
+			       entry->variable, verdict_word(f->verdict), entry->where,
+			       trace_name(s->trace));
+	append_side(app, f->first, out);
+	append_side(app, f->second, out);
+	g_string_append_c(out, '\n');
+	explain_entry(s, entry, out);
+	g_string_append_c(out, '\n');
+	if (entry->triage)
+		g_string_append_printf(out, "\nMarked %s.\n", triage_word(entry->triage));
+	if (entry->note)
+		g_string_append_printf(out, "\n%s\n", entry->note);
+	if (f->witness)
+		append_witness(s, f->witness, out);
+	return g_string_free(out, FALSE);
+}
+
+/* -- JSON ---------------------------------------------------------------------------- */
+
+static json_t *string_of(const char *text)
+{
+	json_t *string = json_string(text);
+	if (string)
+		return string;
+	GString *escaped = g_string_new(NULL);
+	append_escaped(escaped, text, strlen(text));
+	string = json_string(escaped->str);
+	g_string_free(escaped, TRUE);
+	return string;
+}
+
+static char *to_json(const struct app *app, const struct entry *entry)
+{
+	const struct session *s = app->session;
+	const struct finding *f = entry->finding;
+	json_t *root = json_object(), *locations = json_array();
+	json_object_set_new(root, "kind", json_string(finding_kind_word(f->kind)));
+	json_object_set_new(root, "first", json_integer(f->first));
+	json_object_set_new(root, "second", json_integer(f->second));
+	json_object_set_new(root, "variable", string_of(entry->variable));
+	json_array_append_new(locations, string_of(trace_site_name(s->trace, f->first)));
+	json_array_append_new(locations, string_of(trace_site_name(s->trace, f->second)));
+	json_object_set_new(root, "locations", locations);
+	json_object_set_new(root, "verdict", json_string(verdict_word(f->verdict)));
+	if (f->witness) {
+		json_t *witness = json_array();
+		for (guint i = 0; i < f->witness->len; i++)
+			json_array_append_new(witness, json_integer(g_array_index(f->witness, uint32_t, i)));
+		json_object_set_new(root, "witness", witness);
+	}
+	GString *words = g_string_new(NULL);
+	explain_entry(s, entry, words);
+	json_object_set_new(root, "explanation", string_of(words->str));
+	g_string_free(words, TRUE);
+	if (entry->triage)
+		json_object_set_new(root, "mark", json_string(triage_word(entry->triage)));
+	if (entry->note)
+		json_object_set_new(root, "note", string_of(entry->note));
+	char *text = json_dumps(root, JSON_INDENT(1));
+	json_decref(root);
+	char *copy = g_strconcat(text, "\n", NULL);
+	free(text);
+	return copy;
+}
+
+/* -- DOT ----------------------------------------------------------------------------- */
+
+static char *to_dot(const struct app *app, const struct entry *entry)
+{
+	const struct finding *f = entry->finding;
+	const struct trace *t = app_trace(app);
+	GString *out = g_string_new("digraph conflicts {\n");
+	for (guint i = 0; f->units && i < f->units->len; i++) {
+		const struct cycle_unit *u = &g_array_index(f->units, struct cycle_unit, i);
+		char *label = g_strescape(u->unit, NULL);
+		g_string_append_printf(out, "\tu%u [label=\"%s\\n%s %u-%u\", shape=box];\n", i, label,
+				       trace_thread_name(t, u->thread), u->begin, u->end);
+		g_free(label);
+	}
+	for (guint i = 0; f->edges && i < f->edges->len; i++) {
+		const struct cycle_edge *e = &g_array_index(f->edges, struct cycle_edge, i);
+		char *label = g_strescape(trace_string(t, t->variables[e->variable].name), NULL);
+		g_string_append_printf(out, "\tu%u -> u%u [label=\"%s\\n%u, %u\"];\n", e->from, e->to,
+				       label, e->events[0], e->events[1]);
+		g_free(label);
+	}
+	g_string_append(out, "}\n");
+	return g_string_free(out, FALSE);
+}
+
+/* -- which -------------------------------------------------------------------------- */
+
+static const struct {
+	const char *suffix;
+	char *(*make)(const struct app *, const struct entry *);
+} forms[] = { { ".md", to_markdown }, { ".json", to_json }, { ".dot", to_dot } };
+
+static const char *suffix_for(const struct app *app)
+{
+	return app_view(app) == VIEW_WITNESS ? ".wit" : app_view(app) == VIEW_GRAPH ? ".dot" : ".md";
+}
+
+static char *default_name(const struct app *app)
+{
+	const struct session *s = app->session;
+	return g_strdup_printf("%s-%u-%u%s", trace_name(s->trace), s->pair[0], s->pair[1],
+			       suffix_for(app));
+}
+
+bool export_write(struct app *app, const char *path, char **written, struct error *error)
+{
+	const struct entry *entry = session_selected(app->session);
+	char *name = path ? g_strdup(path) : default_name(app);
+	bool good = false, known = false;
+	if (g_str_has_suffix(name, ".wit")) {
+		known = true;
+		good = write_witness(app->session, name, error);
+	} else if (entry == NULL) {
+		known = true;
+		error_set(error, "", NULL, "no finding is selected");
+	}
+	for (size_t i = 0; !known && i < G_N_ELEMENTS(forms); i++) {
+		if (!g_str_has_suffix(name, forms[i].suffix))
+			continue;
+		known = true;
+		char *text = forms[i].make(app, entry);
+		good = file_write_whole(name, text, strlen(text), error);
+		g_free(text);
+	}
+	if (!known)
+		error_set(error, name, NULL, "expected a name that ends in .md, .json, .wit or .dot");
+	if (good)
+		*written = name;
+	else
+		g_free(name);
+	return good;
+}
+
+bool export_replay(struct app *app, const char *arguments, struct error *error)
+{
+	const struct session *s = app->session;
+	const char *program = *arguments ? arguments : s->executable;
+	const char *recorded = session_note(s, "command");
+	if (program == NULL)
+		program = recorded ? recorded : session_note(s, "program");
+	if (program == NULL)
+		return error_set(error, "", "say `replay PROGRAM ARGUMENTS`, or open with --exe PROGRAM",
+				 "the trace does not name the program");
+	char *folder = g_path_get_dirname(s->trace->path ? s->trace->path : ".");
+	char *path = g_strdup_printf("%s/%s-%u-%u.wit", folder, trace_name(s->trace), s->pair[0], s->pair[1]);
+	g_free(folder);
+	bool good = write_witness(s, path, error);
+	if (good) {
+		char self[4096];
+		ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+		self[MAX(length, 0)] = '\0';
+		char *quoted_self = g_shell_quote(self), *quoted_path = g_shell_quote(path);
+		g_free(app->after_command);
+		app->after_command =
+			g_strdup_printf("%s replay --witness %s -- %s", quoted_self, quoted_path, program);
+		g_free(quoted_self);
+		g_free(quoted_path);
+	}
+	g_free(path);
+	return good;
+}

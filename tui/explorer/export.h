@@ -1,0 +1,16 @@
+/*
+ * export.h - a finding as a file: Markdown, JSON, a witness, a graph; and its replay.
+ */
+#ifndef HEDDLE_EXPORT_H
+#define HEDDLE_EXPORT_H
+
+#include "tui/explorer/app.h"
+
+/* Write what is selected; the suffix of `path` chooses the form.  With path NULL, a name by
+ * the pair and a form by the view.  *written (owned by the caller) is the file's name. */
+bool export_write(struct app *app, const char *path, char **written, struct error *error);
+/* Ask for `heddle replay` of the selected witness on the program (arguments "": the one that
+ * was recorded); the terminal runs it. */
+bool export_replay(struct app *app, const char *arguments, struct error *error);
+
+#endif

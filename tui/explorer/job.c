@@ -1,0 +1,148 @@
+/*
+ * job.c - threads beside the screen: see job.h.  One at a time in the background, so that
+ * none has to share the trace's half-built index or the cores of a small machine.
+ */
+#include "tui/explorer/job.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+static void wake(struct jobs *jobs)
+{
+	ssize_t ignored = write(jobs->wake[1], "", 1);
+	(void)ignored;
+}
+
+static bool tick(void *context, double fraction, const char *what)
+{
+	struct job *job = context;
+	int percent = (int)(100 * CLAMP(fraction, 0, 1));
+	if (percent != g_atomic_int_get(&job->percent)) {
+		g_atomic_int_set(&job->percent, percent);
+		wake(job->jobs);
+	}
+	return !g_atomic_int_get(&job->stopped);
+}
+
+static gpointer job_thread(gpointer data)
+{
+	struct job *job = data;
+	struct progress progress = { tick, job };
+	job->good = job->run(job, &progress, &job->error);
+	g_atomic_int_set(&job->finished, 1);
+	wake(job->jobs);
+	return NULL;
+}
+
+void jobs_init(struct jobs *jobs)
+{
+	memset(jobs, 0, sizeof *jobs);
+	jobs->running = g_ptr_array_new();
+	jobs->waiting = g_ptr_array_new();
+	if (pipe2(jobs->wake, O_CLOEXEC | O_NONBLOCK) < 0)
+		BUG("no pipe");
+}
+
+static bool may_start(const struct jobs *jobs, const struct job *job)
+{
+	if (job->exclusive)
+		return jobs->running->len == 0;
+	for (guint i = 0; i < jobs->running->len; i++) {
+		const struct job *other = jobs->running->pdata[i];
+		if (other->exclusive || (!other->urgent && !job->urgent))
+			return false;
+	}
+	return true;
+}
+
+static void start_next(struct jobs *jobs)
+{
+	for (guint i = 0; i < jobs->waiting->len && !jobs->closing;) {
+		struct job *job = jobs->waiting->pdata[i];
+		bool start = may_start(jobs, job);
+		if (!start && job->exclusive)
+			return;
+		if (!start) {
+			i++;
+			continue;
+		}
+		g_ptr_array_steal_index(jobs->waiting, i);
+		g_ptr_array_add(jobs->running, job);
+		job->thread = g_thread_new("job", job_thread, job);
+	}
+}
+
+static void finish(struct job *job, bool good)
+{
+	job->done(job, good, &job->error);
+	g_free(job->title);
+	g_free(job);
+}
+
+void jobs_add(struct jobs *jobs, struct job *job)
+{
+	job->jobs = jobs;
+	g_ptr_array_add(jobs->waiting, job);
+	start_next(jobs);
+}
+
+void jobs_collect(struct jobs *jobs)
+{
+	char bytes[64];
+	while (read(jobs->wake[0], bytes, sizeof bytes) > 0)
+		;
+	for (guint i = jobs->running->len; i-- > 0;) {
+		struct job *job = jobs->running->pdata[i];
+		if (!g_atomic_int_get(&job->finished))
+			continue;
+		g_thread_join(job->thread);
+		g_ptr_array_remove_index(jobs->running, i);
+		finish(job, job->good);
+	}
+	start_next(jobs);
+}
+
+void jobs_stop(struct jobs *jobs)
+{
+	GPtrArray *waiting = jobs->waiting;
+	jobs->waiting = g_ptr_array_new();
+	for (guint i = 0; i < jobs->running->len; i++)
+		g_atomic_int_set(&((struct job *)jobs->running->pdata[i])->stopped, 1);
+	for (guint i = 0; i < waiting->len; i++) {
+		struct job *job = waiting->pdata[i];
+		error_set(&job->error, "", NULL, "cancelled");
+		finish(job, false);
+	}
+	g_ptr_array_free(waiting, TRUE);
+}
+
+void jobs_release(struct jobs *jobs)
+{
+	jobs->closing = true;
+	jobs_stop(jobs);
+	while (jobs->running->len) {
+		struct job *job = g_ptr_array_steal_index(jobs->running, 0);
+		g_thread_join(job->thread);
+		finish(job, job->good);
+	}
+	g_ptr_array_free(jobs->running, TRUE);
+	g_ptr_array_free(jobs->waiting, TRUE);
+	close(jobs->wake[0]);
+	close(jobs->wake[1]);
+}
+
+bool jobs_idle(const struct jobs *jobs)
+{
+	return jobs->running->len == 0 && jobs->waiting->len == 0;
+}
+
+void jobs_describe(const struct jobs *jobs, GString *out)
+{
+	if (jobs->running->len == 0)
+		return;
+	struct job *job = jobs->running->pdata[jobs->running->len - 1];
+	g_string_append_printf(out, "%s %d %%", job->title, g_atomic_int_get(&job->percent));
+	if (jobs->waiting->len)
+		g_string_append_printf(out, ", then %u more", jobs->waiting->len);
+}

@@ -1,0 +1,101 @@
+/*
+ * keys.h - keys, the requests that they make, and where each works.
+ *
+ * requests.def is the only list.  A key is a code point or one of enum special_key; its
+ * name ("j", "C-f", "PgDn") is what the table, the configuration and scripts use.
+ */
+#ifndef HEDDLE_KEYS_H
+#define HEDDLE_KEYS_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum view_kind {
+	VIEW_FINDINGS,
+	VIEW_TRACE,
+	VIEW_SOURCE,
+	VIEW_STATE,
+	VIEW_WITNESS,
+	VIEW_ORDER,
+	VIEW_GRAPH,
+	VIEW_COMMUTE,
+	VIEW_HELP,
+	VIEW_TEXT, /* what a command printed */
+	VIEW_COUNT,
+};
+enum {
+	IN_NOWHERE = 0,
+	IN_FINDINGS = 1 << VIEW_FINDINGS,
+	IN_TRACE = 1 << VIEW_TRACE,
+	IN_SOURCE = 1 << VIEW_SOURCE,
+	IN_STATE = 1 << VIEW_STATE,
+	IN_WITNESS = 1 << VIEW_WITNESS,
+	IN_ORDER = 1 << VIEW_ORDER,
+	IN_GRAPH = 1 << VIEW_GRAPH,
+	IN_COMMUTE = 1 << VIEW_COMMUTE,
+	IN_HELP = 1 << VIEW_HELP,
+	IN_TEXT = 1 << VIEW_TEXT,
+	IN_ALL = (1 << VIEW_COUNT) - 1,
+	ANYWHERE = IN_ALL,
+	IN_STEPS = IN_TRACE | IN_SOURCE | IN_STATE | IN_WITNESS,
+};
+
+enum special_key {
+	KEYCODE_NONE = 0,
+	KEYCODE_TAB = 9,
+	KEYCODE_ENTER = 13,
+	KEYCODE_ESC = 27,
+	KEYCODE_UP = 0x110000,
+	KEYCODE_DOWN,
+	KEYCODE_LEFT,
+	KEYCODE_RIGHT,
+	KEYCODE_HOME,
+	KEYCODE_END,
+	KEYCODE_PAGE_UP,
+	KEYCODE_PAGE_DOWN,
+	KEYCODE_BACKSPACE,
+	KEYCODE_DELETE,
+	KEYCODE_F1,
+	KEYCODE_MOUSE,	/* the application asks the screen where */
+	KEYCODE_RESIZE, /* the screen has another size */
+	KEYCODE_WAKE,	/* a job beside the screen has something to say */
+	KEYCODE_END_OF_INPUT,
+};
+/* "PgDn" -> KEYCODE_PAGE_DOWN; KEYCODE_NONE when it is no key's name. */
+int key_from_name(const char *name);
+/* The name, in a buffer of the caller. */
+const char *key_word(int key, char buffer[16]);
+
+enum request {
+	REQUEST_NONE,
+#define REQUEST(name, word, keys, views, hint, help) REQUEST_##name,
+#include "tui/explorer/requests.def"
+#undef REQUEST
+	REQUEST_COUNT
+};
+struct request_info {
+	const char *word, *keys;
+	unsigned views;
+	const char *hint, *help;
+};
+extern const struct request_info request_table[REQUEST_COUNT];
+enum request request_from_word(const char *word);
+
+/* The bindings in force: the table's, as changed by the configuration. */
+struct bindings {
+	GArray *items; /* struct binding; private */
+};
+void bindings_init(struct bindings *b);
+void bindings_release(struct bindings *b);
+/* Bind the keys ("j Down"; they replace the request's own).  False for an unknown key. */
+bool bindings_set(struct bindings *b, enum request request, const char *keys);
+enum request bindings_find(const struct bindings *b, enum view_kind view, int key);
+/* The first key of the request in `view`, or KEYCODE_NONE; all of them, blank-separated. */
+int bindings_key(const struct bindings *b, enum view_kind view, enum request request);
+void bindings_keys(const struct bindings *b, enum request request, GString *out);
+
+/* The manual's table: "| keys | request | where | does |" in Markdown. */
+void bindings_print_table(GString *out);
+
+#endif

@@ -1,0 +1,347 @@
+/*
+ * session.c - the trace, its findings and where one is: see session.h.
+ */
+#include "tui/explorer/session.h"
+
+#include <string.h>
+
+const char *const triage_words[TRIAGE_COUNT] = { "", "real", "benign", "duplicate", "fixed" };
+
+static void entry_free(void *data)
+{
+	struct entry *entry = data;
+	g_free(entry->key);
+	g_free(entry->where);
+	g_free(entry->variable);
+	g_free(entry->note);
+	g_free(entry);
+}
+
+static void bookmark_clear(void *data)
+{
+	g_free(((struct bookmark *)data)->name);
+}
+
+struct session *session_new(struct trace *trace)
+{
+	struct session *s = g_new0(struct session, 1);
+	s->trace = trace;
+	s->reports = g_ptr_array_new_with_free_func((GDestroyNotify)report_free);
+	s->entries = g_ptr_array_new_with_free_func(entry_free);
+	s->entry = -1;
+	s->pair[0] = s->pair[1] = NONE;
+	s->order = ORDER_KIND_HB;
+	s->hidden = g_new0(uint8_t, trace->threads_count + 1);
+	s->watches = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	s->bookmarks = g_array_new(FALSE, FALSE, sizeof(struct bookmark));
+	g_array_set_clear_func(s->bookmarks, bookmark_clear);
+	s->breakpoints = g_ptr_array_new_with_free_func((GDestroyNotify)breakpoint_free);
+	s->next_breakpoint = 1;
+	s->notes_path = g_strconcat(trace->path ? trace->path : "trace", ".notes", NULL);
+	return s;
+}
+
+void session_free(struct session *s)
+{
+	if (s == NULL)
+		return;
+	for (int k = 0; k < ORDER_KIND_COUNT; k++)
+		if (s->orders[k])
+			order_free(s->orders[k]);
+	for (int a = 0; a < ANALYSIS_COUNT; a++)
+		if (s->seen[a])
+			g_hash_table_destroy(s->seen[a]);
+	g_ptr_array_free(s->breakpoints, TRUE);
+	g_array_free(s->bookmarks, TRUE);
+	g_array_free(s->watches, TRUE);
+	g_ptr_array_free(s->entries, TRUE);
+	g_ptr_array_free(s->reports, TRUE);
+	g_free(s->hidden);
+	g_free(s->wanted);
+	g_free(s->notes_path);
+	g_free(s->executable);
+	g_free(s->specification);
+	trace_close(s->trace);
+	g_free(s);
+}
+
+const char *session_note(const struct session *s, const char *key)
+{
+	const struct trace *t = s->trace;
+	for (uint64_t i = 0; i < t->notes_count; i++)
+		if (strcmp(trace_string(t, t->notes[i].key), key) == 0)
+			return trace_string(t, t->notes[i].value);
+	return NULL;
+}
+
+/* -- findings ----------------------------------------------------------------------- */
+
+static bool is_pair_of_accesses(const struct finding *f)
+{
+	return f->kind == FINDING_DATA_RACE;
+}
+
+static uint32_t site_of(const struct trace *t, uint32_t event)
+{
+	return t->locations[t->events[event].location].site;
+}
+
+static gpointer site_key(const uint32_t sites[2])
+{
+	return g_memdup2(&(uint64_t){ (uint64_t)sites[0] << 32 | sites[1] }, sizeof(uint64_t));
+}
+
+static void finding_sites(const struct trace *t, const struct finding *f, uint32_t sites[2])
+{
+	sites[0] = sites[1] = NONE;
+	if (!is_pair_of_accesses(f))
+		return;
+	uint32_t a = site_of(t, f->first), b = site_of(t, f->second);
+	sites[0] = MIN(a, b);
+	sites[1] = MAX(a, b);
+}
+
+static void append_where(const struct session *s, const struct finding *f, GString *out)
+{
+	if (f->units && f->units->len) {
+		for (guint i = 0; i < f->units->len; i++)
+			g_string_append_printf(out, "%s%s", i ? " ⇄ " : "",
+					       g_array_index(f->units, struct cycle_unit, i).unit);
+		return;
+	}
+	const struct trace *t = s->trace;
+	const struct location *a = &t->locations[t->events[f->first].location];
+	const struct location *b = &t->locations[t->events[f->second].location];
+	describe_place(s, f->first, out);
+	g_string_append(out, " ⇄ ");
+	gsize before = out->len;
+	describe_place(s, f->second, out);
+	if (a->file && a->file == b->file && a->line && b->line) { /* the file's name once */
+		char *base = g_path_get_basename(trace_string(t, a->file));
+		char *named = g_strdup_printf("%s:%u", base, b->line);
+		char *found = strstr(out->str + before, named);
+		if (found)
+			g_string_erase(out, found - out->str, strlen(base));
+		g_free(named);
+		g_free(base);
+	}
+}
+
+static void append_what(const struct session *s, const struct finding *f, GString *out)
+{
+	const struct trace *t = s->trace;
+	if (f->sets && f->sets->len) {
+		for (guint i = 0; i < f->sets->len; i++)
+			g_string_append_printf(out, "%s%s", i ? ", " : "",
+					       (char *)f->sets->pdata[i]);
+	} else if (f->variables && f->variables->len) {
+		uint32_t v = g_array_index(f->variables, uint32_t, 0);
+		const char *name = trace_string(t, t->variables[v].name);
+		append_escaped(out, name, strlen(name));
+		if (f->variables->len > 1)
+			g_string_append_printf(out, " +%u", f->variables->len - 1);
+	} else {
+		trace_append_operand(t, f->first, out);
+	}
+}
+
+/* Two places in a fixed order, so that the key does not depend on who came first. */
+static char *stable_key(const struct session *s, const struct finding *f)
+{
+	const struct trace *t = s->trace;
+	GString *what = g_string_new(NULL);
+	append_what(s, f, what);
+	const char *a = trace_site_name(t, f->first), *b = trace_site_name(t, f->second);
+	bool swap = strcmp(a, b) > 0;
+	char *key = g_strdup_printf("%s|%s|%s|%s", finding_kind_word(f->kind), swap ? b : a,
+				    swap ? a : b, f->sets || f->requests ? what->str : "");
+	g_string_free(what, TRUE);
+	return key;
+}
+
+static struct entry *find_entry(const struct session *s, const char *key)
+{
+	for (guint i = 0; i < s->entries->len; i++) {
+		struct entry *entry = s->entries->pdata[i];
+		if (strcmp(entry->key, key) == 0)
+			return entry;
+	}
+	return NULL;
+}
+
+static struct entry *entry_new(const struct session *s, struct finding *f, char *key)
+{
+	struct entry *entry = g_new0(struct entry, 1);
+	GString *where = g_string_new(NULL), *what = g_string_new(NULL);
+	append_where(s, f, where);
+	append_what(s, f, what);
+	entry->finding = f;
+	entry->key = key;
+	entry->where = g_string_free(where, FALSE);
+	entry->variable = g_string_free(what, FALSE);
+	finding_sites(s->trace, f, entry->sites);
+	return entry;
+}
+
+/* Note which pairs of sites an analysis reports. */
+static void note_seen(struct session *s, const struct report *report, enum analysis analysis)
+{
+	if (s->seen[analysis] == NULL)
+		s->seen[analysis] =
+			g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	for (guint i = 0; i < report->findings->len; i++) {
+		const struct finding *f = report->findings->pdata[i];
+		uint32_t sites[2];
+		finding_sites(s->trace, f, sites);
+		if (sites[0] != NONE)
+			g_hash_table_replace(s->seen[analysis], site_key(sites),
+					     GINT_TO_POINTER((int)f->verdict + 1));
+	}
+}
+
+static int by_place(gconstpointer a, gconstpointer b)
+{
+	const struct finding *x = (*(struct entry *const *)a)->finding;
+	const struct finding *y = (*(struct entry *const *)b)->finding;
+	if (x->first != y->first)
+		return x->first < y->first ? -1 : 1;
+	return x->second < y->second ? -1 : x->second > y->second;
+}
+
+void session_add_report(struct session *s, struct report *report, enum analysis analysis,
+			bool settles)
+{
+	struct entry *selected = session_selected(s);
+	g_ptr_array_add(s->reports, report);
+	if (analysis < ANALYSIS_COUNT)
+		note_seen(s, report, analysis);
+	for (guint i = 0; i < report->findings->len; i++) {
+		struct finding *f = report->findings->pdata[i];
+		char *key = stable_key(s, f);
+		struct entry *entry = find_entry(s, key);
+		if (entry == NULL) {
+			g_ptr_array_add(s->entries, entry_new(s, f, key));
+			continue;
+		}
+		g_free(key);
+		if (settles && entry->finding->verdict == VERDICT_CANDIDATE) {
+			uint64_t count = entry->finding->count;
+			entry->finding = f;
+			if (f->count < count)
+				f->count = count;
+		}
+	}
+	g_ptr_array_sort(s->entries, by_place);
+	s->entry = -1;
+	for (guint i = 0; i < s->entries->len; i++)
+		if (s->entries->pdata[i] == selected)
+			s->entry = i;
+	struct error ignored;
+	session_load_notes(s, &ignored);
+}
+
+void session_settle(struct session *s, struct report *report)
+{
+	struct finding *f = report->findings->pdata[0];
+	for (guint i = 0; i < s->entries->len; i++) {
+		struct entry *entry = s->entries->pdata[i];
+		const struct finding *old = entry->finding;
+		if (old->first != f->first || old->second != f->second)
+			continue;
+		f->count = old->count;
+		if (f->variables == NULL && old->variables)
+			f->variables = g_array_copy(old->variables);
+		g_ptr_array_add(s->reports, report);
+		entry->finding = f;
+		return;
+	}
+	session_add_report(s, report, ANALYSIS_COUNT, true);
+	session_ask(s, f->first, f->second);
+}
+
+const struct finding *session_finding(const struct session *s)
+{
+	const struct entry *entry = session_selected(s);
+	if (entry && entry->finding->first == s->pair[0] && entry->finding->second == s->pair[1])
+		return entry->finding;
+	for (guint i = 0; i < s->reports->len; i++) {
+		const GPtrArray *findings = ((struct report *)s->reports->pdata[i])->findings;
+		for (guint j = 0; j < findings->len; j++) {
+			const struct finding *f = findings->pdata[j];
+			if (f->first == s->pair[0] && f->second == s->pair[1] &&
+			    f->verdict != VERDICT_CANDIDATE)
+				return f;
+		}
+	}
+	return NULL;
+}
+
+int session_seen(const struct session *s, const struct entry *entry, enum analysis analysis)
+{
+	if (s->seen[analysis] == NULL)
+		return -1;
+	if (entry->sites[0] == NONE)
+		return 0;
+	uint64_t key = (uint64_t)entry->sites[0] << 32 | entry->sites[1];
+	return GPOINTER_TO_INT(g_hash_table_lookup(s->seen[analysis], &key));
+}
+
+struct entry *session_selected(const struct session *s)
+{
+	return s->entry >= 0 && s->entry < (int)s->entries->len ? s->entries->pdata[s->entry]
+								: NULL;
+}
+
+void session_select(struct session *s, int index)
+{
+	s->entry = index;
+	struct entry *entry = session_selected(s);
+	if (entry == NULL)
+		return;
+	s->pair[0] = entry->finding->first;
+	s->pair[1] = entry->finding->second;
+	s->event = entry->finding->first;
+	s->frame = 0;
+}
+
+void session_ask(struct session *s, uint32_t first, uint32_t second)
+{
+	s->entry = -1;
+	s->pair[0] = MIN(first, second);
+	s->pair[1] = MAX(first, second);
+	for (guint i = 0; i < s->entries->len; i++) {
+		const struct finding *f = ((struct entry *)s->entries->pdata[i])->finding;
+		if (f->first == s->pair[0] && f->second == s->pair[1])
+			s->entry = i;
+	}
+}
+
+uint32_t session_parse_event(const struct session *s, const char *text, struct error *error)
+{
+	if (strcmp(text, "$") == 0)
+		return s->event;
+	const char *digits = *text == '#' ? text + 1 : text;
+	char *end;
+	guint64 number = g_ascii_strtoull(digits, &end, 10);
+	if (!g_ascii_isdigit(*digits) || *end) {
+		error_set(error, "", "give a number, or $ for the event here",
+			  "expected an event, found '%s'", text);
+		return NONE;
+	}
+	if (number >= s->trace->events_count) {
+		error_set(error, "", NULL, "there is no event %" G_GUINT64_FORMAT
+			  ": the trace has 0 to %" G_GUINT64_FORMAT, number,
+			  (guint64)s->trace->events_count - 1);
+		return NONE;
+	}
+	return (uint32_t)number;
+}
+
+uint32_t session_find_variable(const struct session *s, const char *name)
+{
+	const struct trace *t = s->trace;
+	for (uint64_t v = 0; v < t->variables_count; v++)
+		if (strcmp(trace_string(t, t->variables[v].name), name) == 0)
+			return (uint32_t)v;
+	return NONE;
+}

@@ -1,0 +1,154 @@
+/*
+ * session.h - what the explorer knows while it is open: the trace, the findings with the
+ * reader's marks, the selected event and pair, watches, bookmarks; and how to step.
+ *
+ * No drawing and no keys here, so that views, commands and scripts share it.  Only the
+ * screen's thread touches a session; jobs hand their results over through job.h.
+ */
+#ifndef HEDDLE_SESSION_H
+#define HEDDLE_SESSION_H
+
+#include "engine/finding.h"
+#include "engine/order/order.h"
+#include "engine/predict/predict.h"
+#include "engine/trace/index.h"
+
+enum triage { TRIAGE_NONE, TRIAGE_REAL, TRIAGE_BENIGN, TRIAGE_DUPLICATE, TRIAGE_FIXED, TRIAGE_COUNT };
+extern const char *const triage_words[TRIAGE_COUNT];
+static inline const char *triage_word(enum triage triage) /* "" for TRIAGE_NONE */
+{
+	return triage_words[triage];
+}
+
+/* A finding as a line of the list. */
+struct entry {
+	struct finding *finding; /* borrowed from one of session.reports */
+	char *key;	/* owned: kind, places and variable; survives re-recording */
+	uint32_t sites[2]; /* ascending; NONE where the finding is not a pair of accesses */
+	char *where, *variable; /* owned, for people */
+	enum triage triage;
+	char *note; /* owned, or NULL */
+};
+
+struct bookmark {
+	uint32_t event;
+	char *name; /* owned */
+};
+
+struct breakpoint {
+	unsigned number;
+	char *text;	      /* owned: as it was given */
+	GArray *sites;	      /* uint32_t: locations it stands at; NULL for a watchpoint */
+	uint32_t variable;    /* watchpoint, or NONE */
+	struct condition *condition; /* owned, or NULL */
+	bool once;
+};
+
+enum step_kind { STEP_EVENT, STEP_THREAD, STEP_VARIABLE, STEP_OBJECT, STEP_SWITCH, STEP_LINE,
+		 STEP_WRITER, STEP_READER };
+
+struct session {
+	struct trace *trace; /* owned */
+	char *executable;    /* owned; --exe, or NULL */
+	char *specification; /* owned; --spec, or NULL */
+	unsigned ready;	     /* index parts that the screen may use */
+	/* findings */
+	GPtrArray *reports; /* struct report *, owned */
+	GPtrArray *entries; /* struct entry *, owned; all, by finding */
+	GHashTable *seen[ANALYSIS_COUNT]; /* by site pair: verdict + 1; NULL: not run yet */
+	int entry;	    /* the selected one, or -1 */
+	uint32_t pair[2];   /* the pair in question: the selected finding's, or asked for */
+	/* where one is */
+	uint32_t event;
+	unsigned frame; /* of the call stack at the event, 0 the innermost */
+	enum order_kind order; /* for clocks and "why" */
+	struct order *orders[ORDER_KIND_COUNT]; /* owned; made by jobs */
+	uint8_t *hidden; /* by thread */
+	GArray *watches; /* uint32_t variables */
+	GArray *bookmarks; /* struct bookmark, by event */
+	GPtrArray *breakpoints; /* struct breakpoint *, owned */
+	unsigned next_breakpoint;
+	char *wanted; /* owned: the last search, or NULL */
+	char *notes_path; /* owned: where marks are kept */
+};
+
+struct session *session_new(struct trace *trace);
+void session_free(struct session *s);
+static inline bool session_has(const struct session *s, unsigned parts)
+{
+	return (s->ready & parts) == parts;
+}
+
+/* -- findings ------------------------------------------------------------------------- */
+
+/* Take a report over: its findings become entries (those of `settles` replace the
+ * candidates of the same key), and it is noted which pairs the analysis sees. */
+void session_add_report(struct session *s, struct report *report, enum analysis analysis,
+			bool settles);
+/* Take over a report of one pair that was decided exactly: it becomes the pair's entry. */
+void session_settle(struct session *s, struct report *report);
+/* The finding about session.pair, or NULL. */
+const struct finding *session_finding(const struct session *s);
+/* The verdict of an analysis on an entry: -1 has not run, 0 silent, else verdict + 1. */
+int session_seen(const struct session *s, const struct entry *entry, enum analysis analysis);
+struct entry *session_selected(const struct session *s); /* or NULL */
+void session_select(struct session *s, int entry);
+/* Ask about a pair that is no finding (commands `pair`, `why`). */
+void session_ask(struct session *s, uint32_t first, uint32_t second);
+
+/* Marks and notes: JSON beside the trace, or in the XDG state folder when that is not
+ * writable.  Loading a file that is not there is no error. */
+bool session_load_notes(struct session *s, struct error *error);
+bool session_save_notes(const struct session *s, struct error *error);
+
+/* -- stepping ------------------------------------------------------------------------- */
+
+/* `count` steps from `event` forward (direction 1) or back (-1); stops at the last that
+ * there is.  Returns the event reached (`event` itself when there is none). */
+uint32_t session_step(const struct session *s, uint32_t event, enum step_kind kind,
+		      int direction, uint64_t count);
+/* The next event (not `event`) whose variable, lock, location or function has `text`. */
+uint32_t session_find(const struct session *s, uint32_t event, const char *text, int direction);
+/* Run to the next breakpoint; NONE and stays when none is met.  `hit` may be NULL. */
+uint32_t session_run(struct session *s, uint32_t event, int direction, struct breakpoint **hit);
+void breakpoint_free(struct breakpoint *b);
+
+/* The variable of an access (the first it covers), or NONE. */
+uint32_t session_variable(const struct session *s, uint32_t event);
+/* The last access of `variable` at or before `event` that tells its value, and the value
+ * (0 unknown). */
+struct known_value {
+	uint32_t value, event;
+};
+struct known_value session_value(const struct session *s, uint32_t variable, uint32_t event);
+/* Parse an event: "12", "#12", "$" (the current), "a'" no; NONE and an error otherwise. */
+uint32_t session_parse_event(const struct session *s, const char *text, struct error *error);
+/* A variable by its name; NONE when there is none. */
+uint32_t session_find_variable(const struct session *s, const char *name);
+
+/* -- conditions of breakpoints: comparisons of variables and integers, && || ! ---------- */
+
+struct condition;
+struct condition *condition_parse(const struct session *s, const char *text, struct error *error);
+void condition_free(struct condition *c);
+/* Is it true after `event`?  An unknown value makes it false. */
+bool condition_holds(const struct session *s, const struct condition *c, uint32_t event);
+
+/* -- words ---------------------------------------------------------------------------- */
+
+/* "lock m", "balance 100 → 150", "balance reads 100": the event for people. */
+void describe_event(const struct session *s, uint32_t event, GString *out);
+/* "deposit bank.c:31", or the opaque location; "event 7" when there is none. */
+void describe_place(const struct session *s, uint32_t event, GString *out);
+/* Sentences about a finding: what happens, and who sees it. */
+void explain_entry(const struct session *s, const struct entry *entry, GString *out);
+/* One step of an order's chain, as a reason. */
+void describe_step(const struct session *s, const struct step *step, GString *out);
+/* Its rule alone: "lock m", "program order". */
+void describe_rule(const struct session *s, const struct step *step, GString *out);
+/* "12,345" */
+const char *grouped(uint64_t number, char buffer[32]);
+/* The recorded note of that key ("seed"), or NULL. */
+const char *session_note(const struct session *s, const char *key);
+
+#endif

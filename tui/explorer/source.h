@@ -1,0 +1,26 @@
+/*
+ * source.h - the source files of a trace: finds them, keeps their lines.
+ */
+#ifndef HEDDLE_SOURCE_H
+#define HEDDLE_SOURCE_H
+
+#include <glib.h>
+#include <stdint.h>
+
+struct source_file {
+	char *path;	  /* where it was found; NULL when it was not */
+	GPtrArray *lines; /* char *, owned, tabs as blanks; NULL when it was not found */
+};
+struct sources {
+	GHashTable *files;    /* by recorded path */
+	GPtrArray *folders;   /* char *, owned: where to look */
+};
+/* Looks in the trace's folder and in the current one. */
+void sources_init(struct sources *s, const char *trace_path);
+void sources_release(struct sources *s);
+/* Look in this folder too, and first. */
+void sources_add_folder(struct sources *s, const char *folder);
+/* Never NULL; its `lines` may be. */
+const struct source_file *sources_get(struct sources *s, const char *recorded);
+
+#endif

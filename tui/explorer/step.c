@@ -1,0 +1,349 @@
+/*
+ * step.c - stepping, searching and running over the recorded trace, forward and back.
+ *
+ * Uses the index where it is there (binary searches), so that a step over a trace of a
+ * hundred million events takes no pass; falls back to a scan while it is being built.
+ */
+#include "tui/explorer/session.h"
+
+#include <string.h>
+
+uint32_t session_variable(const struct session *s, uint32_t event)
+{
+	const struct event *e = &s->trace->events[event];
+	if (!op_is_access(e->op) || e->target == NONE)
+		return NONE;
+	return event_variables(s->trace, e).first;
+}
+
+/* The neighbour of `event` in an ascending list: the first after it, the last before it. */
+static uint32_t list_neighbour(struct event_list list, uint32_t event, int direction)
+{
+	uint64_t low = 0, high = list.count;
+	while (low < high) {
+		uint64_t middle = (low + high) / 2;
+		if (direction > 0 ? list.items[middle] <= event : list.items[middle] < event)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (direction > 0)
+		return low < list.count ? list.items[low] : NONE;
+	return low > 0 ? list.items[low - 1] : NONE;
+}
+
+static uint32_t step_event(const struct session *s, uint32_t event, int direction)
+{
+	if (direction > 0)
+		return event + 1 < s->trace->events_count ? event + 1 : NONE;
+	return event > 0 ? event - 1 : NONE;
+}
+
+static uint32_t step_thread(const struct session *s, uint32_t event, int direction)
+{
+	const struct trace *t = s->trace;
+	if (session_has(s, INDEX_THREADS))
+		return direction > 0 ? trace_next(t, event) : trace_previous(t, event);
+	uint16_t thread = t->events[event].thread;
+	for (uint32_t e = event; (e = step_event(s, e, direction)) != NONE;)
+		if (t->events[e].thread == thread)
+			return e;
+	return NONE;
+}
+
+static uint32_t step_variable(const struct session *s, uint32_t event, int direction)
+{
+	uint32_t v = session_variable(s, event);
+	if (v == NONE || !session_has(s, INDEX_VARIABLES))
+		return NONE;
+	return list_neighbour(event_list_at(&s->trace->index->variable_events, v), event,
+			      direction);
+}
+
+/* Locks in question: the event's own object, else all that are held there. */
+static uint32_t step_object(const struct session *s, uint32_t event, int direction)
+{
+	const struct trace *t = s->trace;
+	if (!session_has(s, INDEX_THREADS | INDEX_MATCH | INDEX_OBJECTS))
+		return NONE;
+	const struct event *e = &t->events[event];
+	if (op_table[e->op].operand == OPERAND_OBJECT)
+		return list_neighbour(event_list_at(&t->index->object_events, e->target), event,
+				      direction);
+	GArray *held = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	trace_locks_held(t, event, held);
+	uint32_t best = NONE;
+	for (guint i = 0; i < held->len; i++) {
+		uint32_t object = t->events[g_array_index(held, uint32_t, i)].target;
+		uint32_t e2 = list_neighbour(event_list_at(&t->index->object_events, object),
+					     event, direction);
+		if (e2 != NONE && (best == NONE || (direction > 0 ? e2 < best : e2 > best)))
+			best = e2;
+	}
+	g_array_free(held, TRUE);
+	return best;
+}
+
+/*
+ * The next event of another thread.  In the thread's own list, items[p + i] - i never falls,
+ * and equals `event` exactly as long as no other thread came between: a binary search.
+ */
+static uint32_t step_switch(const struct session *s, uint32_t event, int direction)
+{
+	const struct trace *t = s->trace;
+	if (!session_has(s, INDEX_THREADS)) {
+		uint16_t thread = t->events[event].thread;
+		for (uint32_t e = event; (e = step_event(s, e, direction)) != NONE;)
+			if (t->events[e].thread != thread)
+				return e;
+		return NONE;
+	}
+	struct event_list list = trace_thread_events(t, t->events[event].thread);
+	uint64_t p = t->index->position[event];
+	uint64_t low = 0, high = direction > 0 ? list.count - p : p + 1;
+	while (low + 1 < high) { /* low steps are without a switch, high are with one */
+		uint64_t middle = (low + high) / 2;
+		bool same = direction > 0 ? list.items[p + middle] == event + middle
+					  : list.items[p - middle] == event - middle;
+		if (same)
+			low = middle;
+		else
+			high = middle;
+	}
+	return step_event(s, direction > 0 ? event + (uint32_t)low : event - (uint32_t)low,
+			  direction);
+}
+
+static uint32_t step_line(const struct session *s, uint32_t event, int direction)
+{
+	const struct trace *t = s->trace;
+	uint32_t site = t->locations[t->events[event].location].site;
+	for (uint32_t e = event; (e = step_thread(s, e, direction)) != NONE;) {
+		uint32_t location = t->events[e].location;
+		if (location != 0 && t->locations[location].site != site)
+			return e;
+	}
+	return NONE;
+}
+
+static uint32_t step_accessor(const struct session *s, uint32_t event, int direction,
+			      bool (*wanted)(enum op))
+{
+	for (uint32_t e = event; (e = step_variable(s, e, direction)) != NONE;)
+		if (wanted(s->trace->events[e].op))
+			return e;
+	return NONE;
+}
+
+static uint32_t step_once(const struct session *s, uint32_t event, enum step_kind kind,
+			  int direction)
+{
+	switch (kind) {
+	case STEP_EVENT:
+		return step_event(s, event, direction);
+	case STEP_THREAD:
+		return step_thread(s, event, direction);
+	case STEP_VARIABLE:
+		return step_variable(s, event, direction);
+	case STEP_OBJECT:
+		return step_object(s, event, direction);
+	case STEP_SWITCH:
+		return step_switch(s, event, direction);
+	case STEP_LINE:
+		return step_line(s, event, direction);
+	case STEP_WRITER:
+		return step_accessor(s, event, direction, op_writes);
+	case STEP_READER:
+		return step_accessor(s, event, direction, op_reads);
+	}
+	return NONE;
+}
+
+uint32_t session_step(const struct session *s, uint32_t event, enum step_kind kind,
+		      int direction, uint64_t count)
+{
+	if (kind == STEP_EVENT) { /* many at once */
+		uint64_t last = s->trace->events_count ? s->trace->events_count - 1 : 0;
+		if (direction > 0)
+			return (uint32_t)MIN(event + count, last);
+		return count > event ? 0 : event - (uint32_t)count;
+	}
+	for (; count > 0; count--) {
+		uint32_t next = step_once(s, event, kind, direction);
+		if (next == NONE)
+			break;
+		event = next;
+	}
+	return event;
+}
+
+/* -- searching ---------------------------------------------------------------------- */
+
+/* Which ids of a table have a name with `text` in it: a byte each. */
+#define MATCHING(table, name_of) \
+	({ \
+		uint8_t *set = g_new0(uint8_t, t->table##_count + 1); \
+		for (uint64_t i = 0; i < t->table##_count; i++) \
+			set[i] = has(trace_string(t, name_of), text); \
+		set; \
+	})
+
+static bool has(const char *name, const char *text)
+{
+	return *name && strcasestr(name, text) != NULL;
+}
+
+struct matches {
+	uint8_t *variables, *objects, *locations, *functions, *threads, *blocks, *instances,
+		*messages, *strings;
+};
+
+static struct matches matches_of(const struct trace *t, const char *text)
+{
+	struct matches m = {
+		.variables = MATCHING(variables, t->variables[i].name),
+		.objects = MATCHING(objects, t->objects[i].name),
+		.locations = MATCHING(locations, t->locations[i].name),
+		.functions = MATCHING(locations, t->locations[i].function),
+		.threads = MATCHING(threads, t->threads[i].name),
+		.blocks = MATCHING(blocks, t->blocks[i].name),
+		.instances = MATCHING(instances, t->instances[i].name),
+		.messages = MATCHING(messages, t->messages[i]),
+	};
+	return m;
+}
+
+static void matches_release(struct matches *m)
+{
+	uint8_t *sets[] = { m->variables, m->objects, m->locations, m->functions, m->threads,
+			    m->blocks, m->instances, m->messages };
+	for (size_t i = 0; i < G_N_ELEMENTS(sets); i++)
+		g_free(sets[i]);
+}
+
+static bool event_matches(const struct trace *t, const struct event *e, const struct matches *m,
+			  const char *text)
+{
+	if (m->locations[e->location] || m->functions[e->location])
+		return true;
+	if (e->target == NONE)
+		return false;
+	switch (op_table[e->op].operand) {
+	case OPERAND_VARIABLE: {
+		struct wide w = event_variables(t, e);
+		for (uint32_t v = w.first; v < w.first + w.count; v++)
+			if (m->variables[v])
+				return true;
+		return false;
+	}
+	case OPERAND_OBJECT:
+		return m->objects[e->target];
+	case OPERAND_THREAD:
+		return m->threads[e->target];
+	case OPERAND_MESSAGE:
+		return m->messages[e->target];
+	case OPERAND_BLOCK:
+		return m->blocks[e->target];
+	case OPERAND_INSTANCE:
+		return m->instances[e->target];
+	case OPERAND_NAME:
+		return has(trace_string(t, e->target), text);
+	case OPERAND_NOTHING:
+		return false;
+	}
+	return false;
+}
+
+uint32_t session_find(const struct session *s, uint32_t event, const char *text, int direction)
+{
+	const struct trace *t = s->trace;
+	struct matches m = matches_of(t, text);
+	uint32_t found = NONE;
+	for (uint32_t e = event; found == NONE && (e = step_event(s, e, direction)) != NONE;)
+		if (event_matches(t, &t->events[e], &m, text))
+			found = e;
+	matches_release(&m);
+	return found;
+}
+
+/* -- breakpoints -------------------------------------------------------------------- */
+
+void breakpoint_free(struct breakpoint *b)
+{
+	g_free(b->text);
+	if (b->sites)
+		g_array_free(b->sites, TRUE);
+	condition_free(b->condition);
+	g_free(b);
+}
+
+static bool stands_here(const struct session *s, const struct breakpoint *b, uint32_t event)
+{
+	const struct trace *t = s->trace;
+	const struct event *e = &t->events[event];
+	if (b->variable != NONE) {
+		struct wide w = op_is_access(e->op) ? event_variables(t, e) : (struct wide){ 0 };
+		return op_writes(e->op) && b->variable - w.first < w.count;
+	}
+	for (guint i = 0; i < b->sites->len; i++)
+		if (g_array_index(b->sites, uint32_t, i) == e->location)
+			return true;
+	return false;
+}
+
+/* A breakpoint stops at the first event of the line, not at each of its events. */
+static bool enters_line(const struct session *s, uint32_t event)
+{
+	const struct trace *t = s->trace;
+	uint32_t before = step_thread(s, event, -1);
+	return before == NONE || t->locations[t->events[before].location].site !=
+					 t->locations[t->events[event].location].site;
+}
+
+uint32_t session_run(struct session *s, uint32_t event, int direction, struct breakpoint **hit)
+{
+	for (uint32_t e = event; (e = step_event(s, e, direction)) != NONE;) {
+		for (guint i = 0; i < s->breakpoints->len; i++) {
+			struct breakpoint *b = s->breakpoints->pdata[i];
+			if (!stands_here(s, b, e) || (b->variable == NONE && !enters_line(s, e)))
+				continue;
+			if (b->condition && !condition_holds(s, b->condition, e))
+				continue;
+			if (hit)
+				*hit = b;
+			return e;
+		}
+	}
+	return NONE;
+}
+
+/* -- values ------------------------------------------------------------------------- */
+
+/* The value that a variable has after an access: an rmw's second, a write's, a read's. */
+static uint32_t value_after(const struct trace *t, const struct event *e)
+{
+	if (e->flags & EVENT_WIDE)
+		return 0;
+	if (t->values[e->aux].kind == V_PAIR)
+		return t->values[e->aux].second;
+	return e->aux;
+}
+
+struct known_value session_value(const struct session *s, uint32_t variable, uint32_t event)
+{
+	const struct trace *t = s->trace;
+	struct known_value known = { .value = 0, .event = NONE };
+	if (!session_has(s, INDEX_VARIABLES))
+		return known;
+	struct event_list list = event_list_at(&t->index->variable_events, variable);
+	uint32_t e = event;
+	if (session_variable(s, event) != variable)
+		e = list_neighbour(list, event, -1);
+	for (; e != NONE; e = list_neighbour(list, e, -1)) {
+		known.value = value_after(t, &t->events[e]);
+		known.event = e;
+		if (known.value != 0 || op_writes(t->events[e].op))
+			break;
+	}
+	return known;
+}

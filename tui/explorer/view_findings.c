@@ -1,0 +1,389 @@
+/*
+ * view_findings.c - the list of findings; below it who sees the selected one, the source of
+ * both sides, and a sentence of explanation.
+ */
+#include "tui/explorer/app.h"
+
+#include "tui/explorer/command_line.h"
+
+#include <string.h>
+
+enum sort { SORT_VERDICT, SORT_PLACE, SORT_VARIABLE, SORT_COUNT, SORTS };
+static const char *const sort_words[SORTS] = { "verdict", "place in the run", "variable", "count" };
+
+struct findings {
+	struct list list;
+	GArray *shown; /* int: indexes of session.entries */
+	char *filter;  /* owned, or NULL */
+	enum sort sort;
+	bool races_only, hide_marked;
+	bool touched; /* the reader has moved: new findings do not move the selection */
+};
+
+static const char *const kind_words[] = {
+	[FINDING_DATA_RACE] = "data race",	  [FINDING_COMMUTATIVITY_RACE] = "commute",
+	[FINDING_ORDER_VIOLATION] = "order",	  [FINDING_USE_AFTER_FREE] = "use→free",
+	[FINDING_ATOMIC_SET_VIOLATION] = "atomic set", [FINDING_DEADLOCK] = "deadlock",
+};
+static const struct {
+	const char *glyph, *word;
+	enum style style;
+	int rank;
+} verdicts[] = {
+	[VERDICT_RACE] = { "✓", "race", STYLE_RACE, 0 },
+	[VERDICT_HAPPENED] = { "●", "happened", STYLE_RACE, 1 },
+	[VERDICT_UNKNOWN] = { "?", "open", STYLE_OPEN, 2 },
+	[VERDICT_CANDIDATE] = { "·", "maybe", STYLE_CANDIDATE, 3 },
+	[VERDICT_IMPOSSIBLE] = { "✗", "none", STYLE_NONE, 4 },
+};
+
+const char *verdict_glyph(const struct finding *f)
+{
+	return verdicts[f->verdict].glyph;
+}
+
+enum style verdict_style(enum verdict verdict)
+{
+	return verdicts[verdict].style;
+}
+
+/* -- what is shown, in which order ----------------------------------------------------- */
+
+static bool contains(const char *text, const char *wanted)
+{
+	return strcasestr(text, wanted) != NULL;
+}
+
+static bool passes(const struct findings *f, const struct entry *entry)
+{
+	const struct finding *x = entry->finding;
+	if (f->races_only && verdicts[x->verdict].rank > 1)
+		return false;
+	if (f->hide_marked && entry->triage != TRIAGE_NONE)
+		return false;
+	if (f->filter == NULL)
+		return true;
+	return contains(entry->where, f->filter) || contains(entry->variable, f->filter) ||
+	       contains(kind_words[x->kind], f->filter) ||
+	       contains(verdicts[x->verdict].word, f->filter) ||
+	       contains(triage_word(entry->triage), f->filter) ||
+	       (entry->note && contains(entry->note, f->filter));
+}
+
+static int compare(gconstpointer x, gconstpointer y, gpointer data)
+{
+	const struct app *app = ((void **)data)[0];
+	const struct findings *f = ((void **)data)[1];
+	int i = *(const int *)x, j = *(const int *)y, order = 0;
+	const struct entry *a = app->session->entries->pdata[i];
+	const struct entry *b = app->session->entries->pdata[j];
+	if (f->sort == SORT_VERDICT)
+		order = verdicts[a->finding->verdict].rank - verdicts[b->finding->verdict].rank;
+	else if (f->sort == SORT_VARIABLE)
+		order = strcmp(a->variable, b->variable);
+	else if (f->sort == SORT_COUNT)
+		order = a->finding->count > b->finding->count   ? -1
+			: a->finding->count < b->finding->count ? 1 : 0;
+	return order ? order : i - j;
+}
+
+static void findings_show(struct app *app, void *state)
+{
+	struct findings *f = state;
+	struct session *s = app->session;
+	g_array_set_size(f->shown, 0);
+	for (int i = 0; i < (int)s->entries->len; i++)
+		if (passes(f, s->entries->pdata[i]))
+			g_array_append_val(f->shown, i);
+	void *context[] = { app, f };
+	g_array_sort_with_data(f->shown, compare, context);
+	for (guint i = 0; f->touched && i < f->shown->len; i++)
+		if (g_array_index(f->shown, int, i) == s->entry)
+			f->list.cursor = i;
+	if (f->shown->len == 0)
+		return;
+	f->list.cursor = MIN(f->list.cursor, f->shown->len - 1);
+	int first = g_array_index(f->shown, int, f->touched ? f->list.cursor : 0);
+	if (!f->touched || (s->entry < 0 && s->pair[0] == NONE))
+		session_select(s, first);
+}
+
+static void *findings_open(struct app *app)
+{
+	struct findings *f = g_new0(struct findings, 1);
+	f->shown = g_array_new(FALSE, FALSE, sizeof(int));
+	return f;
+}
+
+static void findings_close(void *state)
+{
+	struct findings *f = state;
+	g_array_free(f->shown, TRUE);
+	g_free(f->filter);
+	g_free(f);
+}
+
+/* -- drawing ------------------------------------------------------------------------ */
+
+struct layout { /* rows of the body */
+	int list, seen, source, source_rows, words, words_rows;
+};
+
+/* The list has what it needs, the source what is left, within reason. */
+static struct layout layout_of(int rows, guint count)
+{
+	struct layout l;
+	l.words_rows = rows >= 34 ? 4 : 3;
+	int room = rows - l.words_rows - 4; /* headings, seen by, two rules */
+	l.list = CLAMP((int)MIN(count, 1000) + 1, 5, room - 6);
+	l.source_rows = MIN(room - l.list, 17);
+	l.list = room - l.source_rows;
+	l.words = rows - l.words_rows;
+	l.source = l.words - 1 - l.source_rows;
+	l.seen = l.source - 2;
+	return l;
+}
+
+static void findings_fit(struct app *app, void *state, int rows, int columns)
+{
+	struct findings *f = state;
+	list_fit(&f->list, f->shown->len, layout_of(rows, f->shown->len).list);
+}
+
+struct columns {
+	int verdict, kind, where, where_width, variable, variable_width, count;
+};
+
+static struct columns columns_of(int width)
+{
+	struct columns c = { .verdict = 3, .kind = 12 };
+	c.where = 23;
+	c.count = width - 7;
+	int rest = c.count - c.where - 2;
+	c.variable_width = CLAMP(rest / 3, 14, 36);
+	c.variable = c.count - 1 - c.variable_width;
+	c.where_width = c.variable - 1 - c.where;
+	return c;
+}
+
+static void draw_entry(struct pane p, int row, const struct entry *entry, bool selected)
+{
+	const struct finding *f = entry->finding;
+	struct columns c = columns_of(p.columns);
+	char number[32];
+	enum style style = verdict_style(f->verdict);
+	enum style text = f->verdict == VERDICT_IMPOSSIBLE || entry->triage ? STYLE_DIM : STYLE_TEXT;
+	if (selected)
+		pane_text(p, row, 0, STYLE_HERE, "▸");
+	pane_text(p, row, 1, style, verdicts[f->verdict].glyph);
+	pane_field(p, row, c.verdict, 8, style, verdicts[f->verdict].word);
+	pane_field(p, row, c.kind, 10, text, kind_words[f->kind]);
+	pane_field(p, row, c.where, c.where_width, text, entry->where);
+	pane_field(p, row, c.variable, c.variable_width, text, entry->variable);
+	if (entry->triage)
+		pane_field_right(p, row, c.variable, c.variable_width, STYLE_DIM,
+				 triage_word(entry->triage));
+	pane_field_right(p, row, c.count, 6, text, grouped(MAX(f->count, 1), number));
+	if (!f->counted_all && f->count > 1)
+		pane_text(p, row, c.count + 6, STYLE_DIM, "+");
+	if (selected)
+		pane_highlight(p, row, ATTR_REVERSE);
+}
+
+static void draw_list(const struct app *app, const struct findings *f, struct pane p)
+{
+	struct columns c = columns_of(p.columns);
+	pane_text(p, 0, c.verdict, STYLE_HEADING, "verdict");
+	pane_text(p, 0, c.kind, STYLE_HEADING, "kind");
+	pane_field(p, 0, c.where, c.where_width, STYLE_HEADING, "where");
+	pane_text(p, 0, c.variable, STYLE_HEADING, "variable");
+	pane_field_right(p, 0, c.count, 6, STYLE_HEADING, "count");
+	if (f->filter)
+		pane_format(p, 0, c.where + 6, STYLE_KEY, "filter: %s", f->filter);
+	for (int r = 0; r < f->list.rows && f->list.top + r < f->shown->len; r++) {
+		uint64_t i = f->list.top + r;
+		draw_entry(p, r + 1,
+			   app->session->entries->pdata[g_array_index(f->shown, int, i)],
+			   i == f->list.cursor);
+	}
+	if (f->shown->len > (guint)f->list.rows)
+		pane_format(p, 0, 0, STYLE_DIM, "%u", f->shown->len);
+}
+
+/* "lockset ·  hb –  shb ✓": what each analysis says of the entry. */
+static void draw_seen(const struct app *app, const struct entry *entry, struct pane p)
+{
+	static const enum analysis shown[] = { ANALYSIS_LOCKSET, ANALYSIS_HB,	 ANALYSIS_SHB,
+					       ANALYSIS_WCP,	 ANALYSIS_WDC,	 ANALYSIS_SYNCP,
+					       ANALYSIS_M2,	 ANALYSIS_AUTO };
+	int at = pane_text(p, 0, 1, STYLE_DIM, "seen by");
+	for (size_t i = 0; i < G_N_ELEMENTS(shown); i++) {
+		int seen = session_seen(app->session, entry, shown[i]);
+		const char *glyph = seen < 0 ? "…" : seen == 0 ? "–" : verdicts[seen - 1].glyph;
+		enum style style = seen > 0 ? verdicts[seen - 1].style : STYLE_DIM;
+		at = pane_text(p, 0, at + 2, seen > 0 ? STYLE_TEXT : STYLE_DIM,
+			       analysis_word(shown[i]));
+		at = pane_text(p, 0, at + 1, style, glyph);
+	}
+}
+
+static void draw_side(const struct app *app, struct pane p, uint32_t event)
+{
+	const struct trace *t = app_trace(app);
+	if (!draw_source(app, p, t->events[event].location, event, true))
+		draw_neighbours(app, p, event);
+}
+
+static void draw_empty(const struct app *app, const struct findings *f, struct pane p)
+{
+	guint all = app->session->entries->len;
+	if (all)
+		pane_format(p, 2, 3, STYLE_TEXT, "%u finding%s hidden: v shows every verdict, z the "
+			    "marked, / with nothing clears the filter", all, all == 1 ? "" : "s");
+	else if (!jobs_idle(&app->jobs))
+		pane_text(p, 2, 3, STYLE_BUSY, "looking for races; T shows the trace meanwhile");
+	else if (app->session->seen[ANALYSIS_AUTO])
+		pane_text(p, 2, 3, STYLE_NONE,
+			  "no race, in this run or in any reordering of it that was looked at");
+	else
+		pane_text(p, 2, 3, STYLE_TEXT, "stopped before anything was found; :analyse looks again");
+}
+
+static void findings_draw(const struct app *app, const void *state, struct pane p)
+{
+	const struct findings *f = state;
+	struct layout l = layout_of(p.rows, f->shown->len);
+	draw_list(app, f, pane_part(p, 0, 0, l.seen, -1));
+	const struct entry *entry = session_selected(app->session);
+	if (f->shown->len == 0 || entry == NULL) {
+		draw_empty(app, f, p);
+		return;
+	}
+	draw_seen(app, entry, pane_part(p, l.seen, 0, 1, -1));
+	pane_rule(pane_part(p, l.seen + 1, 0, 1, -1), 0, NULL);
+	int half = p.columns / 2;
+	struct pane source = pane_part(p, l.source, 0, l.source_rows, -1);
+	draw_side(app, pane_part(source, 0, 0, -1, half - 1), entry->finding->first);
+	draw_side(app, pane_part(source, 0, half + 1, -1, -1), entry->finding->second);
+	pane_bar(source, half);
+	pane_rule(p, l.words - 1, NULL);
+	GString *words = g_string_new(NULL);
+	explain_entry(app->session, entry, words);
+	if (entry->note)
+		g_string_append_printf(words, " Note: %s", entry->note);
+	pane_paragraph(pane_part(p, l.words, 1, l.words_rows, p.columns - 2), 0, 0, STYLE_TEXT,
+		       words->str);
+	g_string_free(words, TRUE);
+}
+
+/* -- requests ----------------------------------------------------------------------- */
+
+static void select_cursor(struct app *app, struct findings *f)
+{
+	f->touched = true;
+	if (f->shown->len)
+		session_select(app->session, g_array_index(f->shown, int, f->list.cursor));
+}
+
+static void triage(struct app *app)
+{
+	struct entry *entry = session_selected(app->session);
+	struct error e;
+	if (entry == NULL)
+		return;
+	entry->triage = (enum triage)((entry->triage + 1) % TRIAGE_COUNT);
+	if (!session_save_notes(app->session, &e)) {
+		app_complain(app, &e);
+		return;
+	}
+	app_say(app, "marked %s (kept in %s)", entry->triage ? triage_word(entry->triage) : "as new",
+		app->session->notes_path);
+}
+
+static bool findings_request(struct app *app, void *state, enum request request, uint64_t count)
+{
+	struct findings *f = state;
+	if (list_request(&f->list, request, count)) {
+		select_cursor(app, f);
+		return true;
+	}
+	switch (request) {
+	case REQUEST_ENTER:
+		if (session_selected(app->session))
+			app_go(app, VIEW_TRACE);
+		return true;
+	case REQUEST_TRIAGE:
+		f->touched = true;
+		triage(app);
+		findings_show(app, f);
+		return true;
+	case REQUEST_NOTE: {
+		const struct entry *entry = session_selected(app->session);
+		if (entry)
+			line_open(app, LINE_NOTE, entry->note ? entry->note : "");
+		return true;
+	}
+	case REQUEST_SORT:
+		f->sort = (enum sort)((f->sort + 1) % SORTS);
+		app_say(app, "sorted by %s", sort_words[f->sort]);
+		findings_show(app, f);
+		return true;
+	case REQUEST_SHOW_ALL:
+		f->races_only = !f->races_only;
+		app_say(app, f->races_only ? "races only" : "every verdict");
+		findings_show(app, f);
+		return true;
+	case REQUEST_HIDE_MARKED:
+		f->hide_marked = !f->hide_marked;
+		app_say(app, f->hide_marked ? "marked findings hidden" : "marked findings shown");
+		findings_show(app, f);
+		return true;
+	case REQUEST_EXPORT:
+		commands_run(app, "export");
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* `/` filters here: every finding with the text in its place, variable, kind, mark or note. */
+static bool findings_search(struct app *app, void *state, const char *text, int direction)
+{
+	struct findings *f = state;
+	g_free(f->filter);
+	f->filter = *text ? g_strdup(text) : NULL;
+	f->touched = true;
+	findings_show(app, f);
+	if (f->shown->len)
+		select_cursor(app, f);
+	return true;
+}
+
+static void findings_select(struct app *app, void *state, int row, int column, bool again)
+{
+	struct findings *f = state;
+	uint64_t i = f->list.top + (uint64_t)(row - 1);
+	if (row < 1 || row > f->list.rows || i >= f->shown->len)
+		return;
+	bool same = i == f->list.cursor && again;
+	f->list.cursor = i;
+	select_cursor(app, f);
+	if (same)
+		app_go(app, VIEW_WITNESS);
+}
+
+static void findings_copy(const struct app *app, const void *state, GString *out)
+{
+	const struct entry *entry = session_selected(app->session);
+	if (entry)
+		g_string_append_printf(out, "%s: %s, %s on %s", kind_words[entry->finding->kind],
+				       verdict_word(entry->finding->verdict), entry->where,
+				       entry->variable);
+}
+
+const struct view_ops findings_view = {
+	.title = "Findings",	   .open = findings_open,     .close = findings_close,
+	.show = findings_show,	   .fit = findings_fit,	      .draw = findings_draw,
+	.request = findings_request, .search = findings_search, .select = findings_select,
+	.copy = findings_copy,
+};

@@ -1,0 +1,202 @@
+/*
+ * view_graph.c - the conflict graph of an atomic-set violation: units of work in a lane per
+ * thread, the cycle's edges beside them, from an edge to its two accesses.
+ */
+#include "tui/explorer/app.h"
+
+#include <string.h>
+
+struct graph_view {
+	guint edge;  /* the highlighted one */
+	guint side;  /* which of its accesses Enter goes to next */
+	struct list cycles; /* over the entries that have a cycle */
+	GArray *entries;    /* int: indexes of session.entries */
+};
+
+enum { BOX_ROWS = 4, LANE_WIDTH = 24 };
+
+static void *graph_open(struct app *app)
+{
+	struct graph_view *v = g_new0(struct graph_view, 1);
+	v->entries = g_array_new(FALSE, FALSE, sizeof(int));
+	return v;
+}
+
+static void graph_close(void *state)
+{
+	struct graph_view *v = state;
+	g_array_free(v->entries, TRUE);
+	g_free(v);
+}
+
+static void graph_show(struct app *app, void *state)
+{
+	struct graph_view *v = state;
+	const struct session *s = app->session;
+	g_array_set_size(v->entries, 0);
+	for (int i = 0; i < (int)s->entries->len; i++) {
+		const struct entry *entry = s->entries->pdata[i];
+		if (entry->finding->kind != FINDING_ATOMIC_SET_VIOLATION)
+			continue;
+		if (i == s->entry)
+			v->cycles.cursor = v->entries->len;
+		g_array_append_val(v->entries, i);
+	}
+	v->cycles.count = v->entries->len;
+	v->cycles.rows = 1;
+	v->edge = v->side = 0;
+}
+
+static const struct finding *cycle_of(const struct app *app, const struct graph_view *v)
+{
+	if (v->cycles.cursor >= v->entries->len)
+		return NULL;
+	int i = g_array_index(v->entries, int, v->cycles.cursor);
+	const struct entry *entry = app->session->entries->pdata[i];
+	return entry->finding;
+}
+
+static int by_begin(gconstpointer a, gconstpointer b, gpointer data)
+{
+	const struct finding *f = data;
+	uint32_t x = g_array_index(f->units, struct cycle_unit, *(const guint *)a).begin;
+	uint32_t y = g_array_index(f->units, struct cycle_unit, *(const guint *)b).begin;
+	return x < y ? -1 : x > y;
+}
+
+static void draw_box(struct pane p, int row, int column, const struct cycle_unit *u, enum style style,
+		     bool lit)
+{
+	char *text = g_strdup_printf("%s  %u–%u", u->unit, u->begin, u->end);
+	int width = LANE_WIDTH - 2;
+	for (int c = 0; c < width; c++) {
+		pane_rune(p, row, column + c, style, c == 0 ? 0x250c : c == width - 1 ? 0x2510 : 0x2500);
+		pane_rune(p, row + 2, column + c, style, c == 0 ? 0x2514 : c == width - 1 ? 0x2518 : 0x2500);
+	}
+	pane_rune(p, row + 1, column, style, 0x2502);
+	pane_rune(p, row + 1, column + width - 1, style, 0x2502);
+	pane_field(p, row + 1, column + 2, width - 4, lit ? STYLE_HERE : style, text);
+	g_free(text);
+}
+
+static void draw_units(const struct app *app, const struct graph_view *v, const struct finding *f,
+		       struct pane p)
+{
+	const struct trace *t = app_trace(app);
+	uint32_t lanes[32], lane_count = 0;
+	GArray *order = g_array_new(FALSE, FALSE, sizeof(guint));
+	for (guint i = 0; i < f->units->len; i++) {
+		uint32_t thread = g_array_index(f->units, struct cycle_unit, i).thread, j = 0;
+		g_array_append_val(order, i);
+		while (j < lane_count && lanes[j] != thread)
+			j++;
+		if (j == lane_count && lane_count < G_N_ELEMENTS(lanes))
+			lanes[lane_count++] = thread;
+	}
+	g_array_sort_with_data(order, by_begin, (gpointer)f);
+	const struct cycle_edge *edge = &g_array_index(f->edges, struct cycle_edge, v->edge);
+	for (uint32_t j = 0; j < lane_count; j++)
+		pane_text(p, 0, 2 + (int)j * LANE_WIDTH, style_of_thread(lanes[j]),
+			  trace_thread_name(t, lanes[j]));
+	for (guint i = 0; i < order->len; i++) {
+		guint unit = g_array_index(order, guint, i);
+		const struct cycle_unit *u = &g_array_index(f->units, struct cycle_unit, unit);
+		uint32_t j = 0;
+		while (j + 1 < lane_count && lanes[j] != u->thread)
+			j++;
+		draw_box(p, 1 + (int)i * 3, 2 + (int)j * LANE_WIDTH, u, style_of_thread(u->thread),
+			 unit == edge->from || unit == edge->to);
+	}
+	g_array_free(order, TRUE);
+}
+
+static void append_edge(const struct app *app, const struct finding *f, const struct cycle_edge *e,
+			GString *out)
+{
+	const struct trace *t = app_trace(app);
+	g_string_append_printf(out, "%s ──▸ %s   on ",
+			       g_array_index(f->units, struct cycle_unit, e->from).unit,
+			       g_array_index(f->units, struct cycle_unit, e->to).unit);
+	const char *name = trace_string(t, t->variables[e->variable].name);
+	append_escaped(out, name, strlen(name));
+	g_string_append_printf(out, ":  %u ", e->events[0]);
+	describe_event(app->session, e->events[0], out);
+	g_string_append_printf(out, "  then  %u ", e->events[1]);
+	describe_event(app->session, e->events[1], out);
+}
+
+static void graph_draw(const struct app *app, const void *state, struct pane p)
+{
+	const struct graph_view *v = state;
+	const struct finding *f = cycle_of(app, v);
+	if (f == NULL) {
+		pane_text(p, 0, 1, STYLE_HEADING, "conflict graph");
+		pane_paragraph(pane_part(p, 2, 1, -1, p.columns - 2), 0, 0, STYLE_TEXT,
+			       "No cycle of units was found. Units and atomic sets come from the trace "
+			       "(ubeg, atomic-set) or from --spec.");
+		return;
+	}
+	GString *text = g_string_new("set: ");
+	for (guint i = 0; f->sets && i < f->sets->len; i++)
+		g_string_append_printf(text, "%s%s", i ? ", " : "", (char *)f->sets->pdata[i]);
+	pane_format(p, 0, 1, STYLE_HEADING, "%s   cycle %u of %u, length %u", text->str,
+		    (guint)v->cycles.cursor + 1, v->entries->len, f->edges->len);
+	int edges = MIN((int)f->edges->len, p.rows / 3);
+	struct pane top = pane_part(p, 2, 0, p.rows - 5 - edges, -1);
+	draw_units(app, v, f, top);
+	pane_rule(p, p.rows - edges - 3, "the cycle");
+	for (int i = 0; i < edges; i++) {
+		g_string_truncate(text, 0);
+		append_edge(app, f, &g_array_index(f->edges, struct cycle_edge, i), text);
+		pane_text(p, p.rows - edges - 2 + i, 1, STYLE_TEXT, text->str);
+		if (i == (int)v->edge)
+			pane_highlight(p, p.rows - edges - 2 + i, ATTR_REVERSE);
+	}
+	pane_text(p, p.rows - 1, 1, STYLE_DIM,
+		  "No serial order of these units gives what was read and written here.");
+	g_string_free(text, TRUE);
+}
+
+static bool graph_request(struct app *app, void *state, enum request request, uint64_t count)
+{
+	struct graph_view *v = state;
+	const struct finding *f = cycle_of(app, v);
+	if (f == NULL)
+		return false;
+	switch (request) {
+	case REQUEST_TAB:
+	case REQUEST_DOWN:
+		v->edge = (v->edge + 1) % f->edges->len;
+		v->side = 0;
+		return true;
+	case REQUEST_UP:
+		v->edge = (v->edge + f->edges->len - 1) % f->edges->len;
+		v->side = 0;
+		return true;
+	case REQUEST_RIGHT:
+	case REQUEST_LEFT:
+		v->cycles.cursor = (v->cycles.cursor + (request == REQUEST_RIGHT ? 1 : v->entries->len - 1)) %
+				   v->entries->len;
+		v->edge = v->side = 0;
+		return true;
+	case REQUEST_ENTER: {
+		const struct cycle_edge *e = &g_array_index(f->edges, struct cycle_edge, v->edge);
+		app_go(app, VIEW_TRACE);
+		session_ask(app->session, e->events[0], e->events[1]);
+		app_goto(app, e->events[v->side], false);
+		v->side = !v->side;
+		app_say(app, "= goes to the edge's other access");
+		return true;
+	}
+	case REQUEST_EXPORT:
+		app_request(app, REQUEST_COMMAND, 0);
+		return true;
+	default:
+		return false;
+	}
+}
+
+const struct view_ops graph_view = {
+	.title = "Conflict graph", .open = graph_open, .close = graph_close,
+	.show = graph_show,	   .draw = graph_draw, .request = graph_request,
+};

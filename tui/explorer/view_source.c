@@ -1,0 +1,263 @@
+/*
+ * view_source.c - the source of the selected event, or of both sides of a pair; and the
+ * parts of source that other views show.
+ */
+#include "tui/explorer/app.h"
+
+#include <string.h>
+
+/* -- a part of a file --------------------------------------------------------------- */
+
+static int indentation(const char *line)
+{
+	int blanks = (int)strspn(line, " ");
+	return line[blanks] ? blanks : 1000;
+}
+
+/* "bank.c deposit()", or the reason why there is nothing to see. */
+static void draw_title(const struct app *app, struct pane p, const struct location *l,
+		       uint32_t event)
+{
+	const struct trace *t = app_trace(app);
+	GString *title = g_string_new(NULL);
+	char *base = g_path_get_basename(trace_string(t, l->file));
+	append_escaped(title, base, strlen(base));
+	uint32_t named = l->function;
+	if (named == 0 && event != NONE && session_has(app->session, INDEX_THREADS | INDEX_MATCH) &&
+	    trace_stack(t, event))
+		named = t->contexts[trace_stack(t, event)].function;
+	const char *function = trace_string(t, named);
+	if (*function) {
+		g_string_append_c(title, ' ');
+		append_escaped(title, function, strlen(function));
+		g_string_append(title, "()");
+	}
+	pane_text(p, 0, 1, STYLE_HEADING, title->str);
+	g_free(base);
+	g_string_free(title, TRUE);
+}
+
+static char access_letter(enum op op)
+{
+	if (op == OP_RMW)
+		return 'U';
+	return op_writes(op) ? 'W' : op_reads(op) ? 'R' : ' ';
+}
+
+/* At the end of the marked line: which thread does what there. The columns it takes. */
+static int draw_mark(const struct app *app, struct pane p, int row, uint32_t event)
+{
+	const struct trace *t = app_trace(app);
+	const struct event *e = &t->events[event];
+	char *mark = g_strdup_printf(" %s %c", trace_thread_name(t, e->thread), access_letter(e->op));
+	int width = text_columns(mark);
+	pane_field(p, row, p.columns - width, width, style_of_thread(e->thread), mark);
+	g_free(mark);
+	return width;
+}
+
+static void draw_lines(const struct app *app, struct pane p, const struct source_file *file,
+		       uint32_t line, uint32_t event)
+{
+	int top = MAX((int)line - 1 - p.rows / 2, 0);
+	top = MIN(top, MAX((int)file->lines->len - p.rows, 0));
+	int strip = 1000;
+	for (int r = 0; r < p.rows && top + r < (int)file->lines->len; r++)
+		strip = MIN(strip, indentation(file->lines->pdata[top + r]));
+	strip = p.columns >= 100 ? 0 : strip == 1000 ? 0 : strip;
+	for (int r = 0; r < p.rows && top + r < (int)file->lines->len; r++) {
+		const char *text = file->lines->pdata[top + r];
+		bool here = top + r + 1 == (int)line;
+		char number[16];
+		g_snprintf(number, sizeof number, "%d", top + r + 1);
+		if (here)
+			pane_text(p, r, 1, STYLE_HERE, "▸");
+		pane_field_right(p, r, 2, 5, here ? STYLE_HERE : STYLE_DIM, number);
+		int mark = here && event != NONE ? draw_mark(app, p, r, event) : 0;
+		pane_text(pane_part(p, r, 0, 1, p.columns - mark), 0, 9, here ? STYLE_HERE : STYLE_TEXT,
+			  (int)strlen(text) > strip ? text + strip : "");
+	}
+}
+
+bool draw_source(const struct app *app, struct pane p, uint32_t location, uint32_t event,
+		 bool with_title)
+{
+	const struct trace *t = app_trace(app);
+	const struct location *l = &t->locations[location];
+	if (l->file == 0 || l->line == 0)
+		return false;
+	/* The cache of files is all that drawing ever changes. */
+	struct sources *sources = (struct sources *)&app->sources;
+	const struct source_file *file = sources_get(sources, trace_string(t, l->file));
+	if (file->lines == NULL || l->line > file->lines->len)
+		return false;
+	if (with_title) {
+		draw_title(app, p, l, event);
+		p = pane_part(p, 1, 0, -1, -1);
+	}
+	draw_lines(app, p, file, l->line, event);
+	return true;
+}
+
+void draw_neighbours(const struct app *app, struct pane p, uint32_t event)
+{
+	const struct session *s = app->session;
+	const struct trace *t = s->trace;
+	enum style style = style_of_thread(t->events[event].thread);
+	int at = pane_text(p, 0, 1, style, trace_thread_name(t, t->events[event].thread));
+	GString *text = g_string_new(NULL);
+	describe_place(s, event, text);
+	pane_format(p, 0, at + 1, STYLE_HEADING, "at %s", text->str);
+	uint32_t top = session_step(s, event, STEP_THREAD, -1, (uint64_t)(p.rows - 1) / 2);
+	for (int r = 1; r < p.rows; r++) {
+		char number[16];
+		g_string_truncate(text, 0);
+		describe_event(s, top, text);
+		g_snprintf(number, sizeof number, "%u", top);
+		bool here = top == event;
+		if (here)
+			pane_text(p, r, 1, STYLE_HERE, "▸");
+		pane_field_right(p, r, 2, 8, here ? STYLE_HERE : STYLE_DIM, number);
+		pane_text(p, r, 12, here ? STYLE_HERE : STYLE_TEXT, text->str);
+		uint32_t next = session_step(s, top, STEP_THREAD, 1, 1);
+		if (next == top)
+			break;
+		top = next;
+	}
+	g_string_free(text, TRUE);
+}
+
+/* -- the view ----------------------------------------------------------------------- */
+
+struct source_state {
+	bool one; /* one side only, though a pair is selected */
+};
+
+static void *source_open(struct app *app)
+{
+	return g_new0(struct source_state, 1);
+}
+
+static void draw_missing(const struct app *app, struct pane p, uint32_t location, uint32_t event)
+{
+	const struct trace *t = app_trace(app);
+	const struct location *l = &t->locations[location];
+	if (l->file == 0 || l->line == 0) {
+		pane_paragraph(pane_part(p, 0, 1, 2, -1), 0, 0, STYLE_DIM,
+			       "no source position was recorded; its thread does:");
+	} else {
+		char *why = g_strdup_printf("%s:%u was not found below the folders known (:directory "
+					    "DIR adds one); its thread does:",
+					    trace_string(t, l->file), l->line);
+		pane_paragraph(pane_part(p, 0, 1, 2, -1), 0, 0, STYLE_OPEN, why);
+		g_free(why);
+	}
+	draw_neighbours(app, pane_part(p, 3, 0, -1, -1), event);
+}
+
+/* The location of frame `frame` of the stack at an event: 0 is the event's own. */
+static uint32_t frame_location(const struct app *app, uint32_t event, unsigned frame)
+{
+	const struct trace *t = app_trace(app);
+	uint32_t location = t->events[event].location;
+	uint32_t context = frame ? trace_stack(t, event) : 0;
+	for (; frame && context; frame--) {
+		location = t->contexts[context].call;
+		context = t->contexts[context].parent;
+	}
+	return location;
+}
+
+static void draw_event_side(const struct app *app, struct pane p, uint32_t event, unsigned frame)
+{
+	const struct session *s = app->session;
+	GString *text = g_string_new(NULL);
+	const struct trace *t = s->trace;
+	g_string_append_printf(text, "%u %s: ", event,
+			       trace_thread_name(t, t->events[event].thread));
+	describe_event(s, event, text);
+	pane_text(p, 0, 1, style_of_thread(t->events[event].thread), text->str);
+	g_string_free(text, TRUE);
+	uint32_t location = frame_location(app, event, frame);
+	struct pane rest = pane_part(p, 1, 0, -1, -1);
+	if (!draw_source(app, rest, location, frame ? NONE : event, true))
+		draw_missing(app, rest, location, event);
+}
+
+static bool shows_pair(const struct app *app, const struct source_state *v)
+{
+	const struct session *s = app->session;
+	return !v->one && s->pair[0] != NONE &&
+	       (s->event == s->pair[0] || s->event == s->pair[1]);
+}
+
+static void source_draw(const struct app *app, const void *state, struct pane p)
+{
+	const struct session *s = app->session;
+	if (s->trace->events_count == 0)
+		return;
+	if (!shows_pair(app, state)) {
+		draw_event_side(app, p, s->event, s->frame);
+		return;
+	}
+	int half = p.columns / 2;
+	for (int i = 0; i < 2; i++) {
+		struct pane side = i ? pane_part(p, 0, half + 1, -1, -1) : pane_part(p, 0, 0, -1, half - 1);
+		draw_event_side(app, side, s->pair[i], s->event == s->pair[i] ? s->frame : 0);
+		if (s->event == s->pair[i])
+			pane_highlight(side, 0, ATTR_REVERSE);
+	}
+	pane_bar(p, half);
+}
+
+static unsigned stack_depth(const struct app *app)
+{
+	const struct trace *t = app_trace(app);
+	unsigned depth = 0;
+	for (uint32_t c = trace_stack(t, app->session->event); c; c = t->contexts[c].parent)
+		depth++;
+	return depth;
+}
+
+static bool source_request(struct app *app, void *state, enum request request, uint64_t count)
+{
+	struct source_state *v = state;
+	struct session *s = app->session;
+	switch (request) {
+	case REQUEST_DOWN:
+		app_request(app, REQUEST_LINE_NEXT, count);
+		return true;
+	case REQUEST_UP:
+		app_request(app, REQUEST_LINE_PREVIOUS, count);
+		return true;
+	case REQUEST_TAB:
+		if (s->pair[0] != NONE)
+			app_request(app, REQUEST_PARTNER, 0);
+		return true;
+	case REQUEST_SOURCE:
+		v->one = !v->one;
+		return true;
+	case REQUEST_ENTER:
+		app_go(app, VIEW_TRACE);
+		return true;
+	case REQUEST_FRAME_UP:
+		if (s->frame < stack_depth(app))
+			s->frame++;
+		else
+			app_say(app, "the outermost frame");
+		return true;
+	case REQUEST_FRAME_DOWN:
+		if (s->frame)
+			s->frame--;
+		else
+			app_say(app, "the innermost frame");
+		return true;
+	default:
+		return false;
+	}
+}
+
+const struct view_ops source_view = {
+	.title = "Source", .open = source_open, .close = g_free,
+	.draw = source_draw, .request = source_request,
+};

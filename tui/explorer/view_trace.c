@@ -1,0 +1,464 @@
+/*
+ * view_trace.c - the run: a lane per thread, time downwards; round the selected event what it
+ * reads from, who reads it, its critical section and what it races with.
+ */
+#include "tui/explorer/state_pane.h"
+
+#include <string.h>
+
+enum { LANE_MINIMUM = 15, PARTNERS = 32, FOOT_ROWS = 3, READERS_LIMIT = 4096 };
+
+struct trace_state {
+	GArray *rows;	 /* uint32_t: the events on the screen, hidden threads left out */
+	uint32_t top;	 /* the first of them */
+	/* round the selected event */
+	uint32_t writer, section[2]; /* what it reads from; its critical section; NONE */
+	uint32_t readers[PARTNERS], partners[PARTNERS];
+	unsigned reader_count, partner_count;
+	GArray *state; /* rows of the state pane */
+};
+
+static void *trace_open_view(struct app *app)
+{
+	struct trace_state *v = g_new0(struct trace_state, 1);
+	v->rows = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	return v;
+}
+
+static void trace_close_view(void *state)
+{
+	struct trace_state *v = state;
+	g_array_free(v->rows, TRUE);
+	if (v->state)
+		g_array_free(v->state, TRUE);
+	g_free(v);
+}
+
+/* -- what surrounds the selected event ------------------------------------------------- */
+
+static void find_readers(const struct session *s, struct trace_state *v)
+{
+	const struct trace *t = s->trace;
+	uint32_t e = s->event;
+	if (!op_writes(t->events[e].op))
+		return;
+	for (int n = 0; n < READERS_LIMIT && v->reader_count < PARTNERS; n++) {
+		uint32_t next = session_step(s, e, STEP_VARIABLE, 1, 1);
+		if (next == e)
+			return;
+		e = next;
+		if (op_reads(t->events[e].op))
+			v->readers[v->reader_count++] = e;
+		if (op_writes(t->events[e].op))
+			return;
+	}
+}
+
+static void find_section(const struct session *s, struct trace_state *v)
+{
+	const struct trace *t = s->trace;
+	const struct event *e = &t->events[s->event];
+	v->section[0] = v->section[1] = NONE;
+	uint32_t acquire = NONE;
+	if (op_acquires(e->op) && !event_inert(e))
+		acquire = s->event;
+	else if (op_releases(e->op) && !event_inert(e))
+		acquire = t->index->partner[s->event];
+	if (acquire == NONE) {
+		GArray *held = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+		trace_locks_held(t, s->event, held);
+		if (held->len)
+			acquire = g_array_index(held, uint32_t, held->len - 1);
+		g_array_free(held, TRUE);
+	}
+	if (acquire != NONE) {
+		v->section[0] = acquire;
+		v->section[1] = t->index->partner[acquire];
+	}
+}
+
+static void find_partners(const struct session *s, struct trace_state *v)
+{
+	for (guint i = 0; i < s->entries->len && v->partner_count < PARTNERS; i++) {
+		const struct finding *f = ((struct entry *)s->entries->pdata[i])->finding;
+		if (f->verdict != VERDICT_RACE && f->verdict != VERDICT_HAPPENED)
+			continue;
+		if (f->first == s->event)
+			v->partners[v->partner_count++] = f->second;
+		else if (f->second == s->event)
+			v->partners[v->partner_count++] = f->first;
+	}
+}
+
+static void trace_show(struct app *app, void *state)
+{
+	struct trace_state *v = state;
+	const struct session *s = app->session;
+	v->writer = NONE;
+	v->reader_count = v->partner_count = 0;
+	v->section[0] = v->section[1] = NONE;
+	if (s->trace->events_count == 0)
+		return;
+	find_partners(s, v);
+	if (session_has(s, INDEX_ALL)) {
+		struct event_list writers = trace_writers(s->trace, s->event);
+		if (writers.count)
+			v->writer = writers.items[0];
+		find_section(s, v);
+		find_readers(s, v);
+		app_need_order(app, s->order);
+	}
+	if (v->state)
+		g_array_free(v->state, TRUE);
+	v->state = state_rows(app, STATE_THREADS | STATE_VALUES | STATE_CLOCKS, 0);
+}
+
+/* -- which events are on the screen ---------------------------------------------------- */
+
+static bool is_hidden(const struct session *s, uint32_t event)
+{
+	return s->hidden[s->trace->events[event].thread] && event != s->event;
+}
+
+/* `count` events that are not hidden before `event`, as far as there are any. */
+static uint32_t back_from(const struct session *s, uint32_t event, int count)
+{
+	uint32_t top = event;
+	for (uint32_t e = event; count > 0 && e > 0;)
+		if (!is_hidden(s, --e)) {
+			top = e;
+			count--;
+		}
+	return top;
+}
+
+static void fill_rows(const struct session *s, struct trace_state *v, int rows)
+{
+	g_array_set_size(v->rows, 0);
+	for (uint64_t e = v->top; e < s->trace->events_count && (int)v->rows->len < rows; e++) {
+		uint32_t event = (uint32_t)e;
+		if (!is_hidden(s, event))
+			g_array_append_val(v->rows, event);
+	}
+}
+
+static bool on_screen(const struct trace_state *v, uint32_t event)
+{
+	return v->rows->len && event >= g_array_index(v->rows, uint32_t, 0) &&
+	       event <= g_array_index(v->rows, uint32_t, v->rows->len - 1);
+}
+
+static void trace_fit(struct app *app, void *state, int rows, int columns)
+{
+	struct trace_state *v = state;
+	const struct session *s = app->session;
+	if (s->trace->events_count == 0)
+		return;
+	int room = MAX(rows - 2 - FOOT_ROWS, 1);
+	fill_rows(s, v, room);
+	if (on_screen(v, s->event) && ((int)v->rows->len == room || v->top == 0))
+		return;
+	uint32_t first = v->rows->len ? g_array_index(v->rows, uint32_t, 0) : 0;
+	uint32_t last = v->rows->len ? g_array_index(v->rows, uint32_t, v->rows->len - 1) : 0;
+	if (s->event + 1 == first)
+		v->top = s->event; /* one up, one down: scroll by a line */
+	else if (s->event == last + 1)
+		v->top = back_from(s, s->event, room - 1);
+	else
+		v->top = back_from(s, s->event, room / 2);
+	fill_rows(s, v, room);
+	if ((int)v->rows->len < room) {
+		v->top = back_from(s, v->top, room - (int)v->rows->len);
+		fill_rows(s, v, room);
+	}
+}
+
+/* -- lanes -------------------------------------------------------------------------- */
+
+struct lanes {
+	int number_width, begin, width; /* of a lane; 0: too many, one column for all */
+	int end;			/* where the state pane's bar is */
+	int name_width;
+	uint32_t count;
+	uint32_t shown[64]; /* threads */
+};
+
+static int digits_of(uint64_t n)
+{
+	int digits = 1;
+	for (; n >= 10; n /= 10)
+		digits++;
+	return digits;
+}
+
+static struct lanes lanes_of(const struct session *s, int columns)
+{
+	const struct trace *t = s->trace;
+	struct lanes l = { .number_width = MAX(digits_of(t->events_count), 5) };
+	l.begin = l.number_width + 3;
+	for (uint32_t i = 0; i < t->threads_count && l.count < G_N_ELEMENTS(l.shown); i++)
+		if (!s->hidden[i])
+			l.shown[l.count++] = i;
+	int pane = columns >= 160 ? 48 : columns >= 100 ? 34 : 26;
+	int without = (columns - l.begin) / MAX((int)l.count, 1);
+	int with = (columns - pane - 1 - l.begin) / MAX((int)l.count, 1);
+	bool many = l.count == G_N_ELEMENTS(l.shown) || without < LANE_MINIMUM;
+	bool has_pane = many || with >= LANE_MINIMUM;
+	l.end = has_pane ? columns - pane - 1 : columns;
+	l.width = many ? 0 : MIN(has_pane ? with : without, 44);
+	for (uint32_t i = 0; many && i < t->threads_count; i++)
+		l.name_width = MAX(l.name_width, MIN(text_columns(trace_thread_name(t, i)), 12));
+	return l;
+}
+
+static int lane_of(const struct lanes *l, uint32_t thread)
+{
+	for (uint32_t i = 0; i < l->count; i++)
+		if (l->shown[i] == thread)
+			return (int)i;
+	return 0;
+}
+
+static void draw_heads(const struct app *app, const struct lanes *l, struct pane p)
+{
+	const struct trace *t = app_trace(app);
+	pane_field_right(p, 0, 1, l->number_width, STYLE_HEADING, "event");
+	if (l->width == 0) {
+		pane_text(p, 0, l->begin, STYLE_HEADING, "thread");
+	} else {
+		for (uint32_t i = 0; i < l->count; i++)
+			pane_field(p, 0, l->begin + (int)i * l->width + 2, l->width - 3,
+				   style_of_thread(l->shown[i]), trace_thread_name(t, l->shown[i]));
+	}
+	pane_rule(pane_part(p, 1, 0, 1, l->end), 0, NULL);
+}
+
+static bool among(const uint32_t *events, unsigned count, uint32_t event)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (events[i] == event)
+			return true;
+	return false;
+}
+
+/* The sign beside the number: how the event stands to the selected one. */
+static const char *relation(const struct session *s, const struct trace_state *v, uint32_t event,
+			    enum style *style)
+{
+	*style = STYLE_RACE;
+	if (event == s->event)
+		return "▸";
+	if (among(v->partners, v->partner_count, event) ||
+	    ((s->event == s->pair[0] && event == s->pair[1]) ||
+	     (s->event == s->pair[1] && event == s->pair[0])))
+		return "⇄";
+	*style = STYLE_KEY;
+	if (event == v->writer)
+		return "●";
+	if (among(v->readers, v->reader_count, event))
+		return "○";
+	for (guint i = 0; i < s->bookmarks->len; i++)
+		if (g_array_index(s->bookmarks, struct bookmark, i).event == event)
+			return "★";
+	return " ";
+}
+
+static const char *bracket(const struct session *s, const struct trace_state *v, uint32_t event)
+{
+	if (v->section[0] == NONE || event < v->section[0] || event > v->section[1] ||
+	    s->trace->events[event].thread != s->trace->events[v->section[0]].thread)
+		return " ";
+	return event == v->section[0] ? "┌" : event == v->section[1] ? "└" : "│";
+}
+
+static void draw_event(const struct app *app, const struct trace_state *v, const struct lanes *l,
+		       struct pane p, int row, uint32_t event, bool switched)
+{
+	const struct session *s = app->session;
+	const struct trace *t = s->trace;
+	uint32_t thread = t->events[event].thread;
+	char number[16];
+	enum style style;
+	g_snprintf(number, sizeof number, "%u", event);
+	const char *sign = relation(s, v, event, &style);
+	pane_text(p, row, 0, style, sign);
+	pane_field_right(p, row, 1, l->number_width, event == s->event ? STYLE_HERE : STYLE_DIM,
+			 number);
+	int at = l->begin + (l->width ? lane_of(l, thread) * l->width : 0);
+	int width = l->width ? l->width - 1 : l->end - at;
+	struct pane lane = pane_part(p, row, at, 1, width);
+	if (l->width == 0) {
+		pane_field(lane, 0, 2, l->name_width, style_of_thread(thread),
+			   trace_thread_name(t, thread));
+		lane = pane_part(lane, 0, l->name_width + 2, 1, -1);
+	}
+	GString *text = g_string_new(NULL);
+	describe_event(s, event, text);
+	pane_text(pane_part(p, row, at, 1, 2), 0, 0, STYLE_LOCK, bracket(s, v, event));
+	pane_text(lane, 0, l->width ? 2 : 1, event == s->event ? STYLE_HERE : style_of_thread(thread),
+		  text->str);
+	g_string_free(text, TRUE);
+	if (switched && (l->width == 0 || lane_of(l, thread) < (int)l->count - 1))
+		pane_field_right(p, row, l->end - 7, 6, STYLE_DIM, "switch");
+	if (event == s->event)
+		pane_highlight(pane_part(p, row, 0, 1, l->end), 0, ATTR_REVERSE);
+}
+
+/* -- below: the stack, and where the value comes from and goes ----------------------------- */
+
+static void append_event(const struct session *s, uint32_t event, GString *out)
+{
+	g_string_append_printf(out, "%u %s ", event,
+			       trace_thread_name(s->trace, s->trace->events[event].thread));
+	describe_event(s, event, out);
+}
+
+static void draw_foot(const struct app *app, const struct trace_state *v, struct pane p)
+{
+	const struct session *s = app->session;
+	GString *text = g_string_new(NULL);
+	append_stack(app, s->event, text);
+	pane_text(p, 1, 1, style_of_thread(s->trace->events[s->event].thread), text->str);
+	g_string_truncate(text, 0);
+	if (op_reads(s->trace->events[s->event].op) && session_has(s, INDEX_ALL)) {
+		g_string_append(text, "● reads from ");
+		if (v->writer == NONE)
+			g_string_append(text, "the initial value");
+		else
+			append_event(s, v->writer, text);
+		g_string_append(text, "  ");
+	}
+	if (v->reader_count) {
+		g_string_append_printf(text, "○ read by ");
+		append_event(s, v->readers[0], text);
+		if (v->reader_count > 1)
+			g_string_append_printf(text, " and %u more", v->reader_count - 1);
+		g_string_append(text, "  ");
+	}
+	if (v->partner_count) {
+		g_string_append(text, "⇄ races with ");
+		append_event(s, v->partners[0], text);
+		if (v->partner_count > 1)
+			g_string_append_printf(text, " and %u more", v->partner_count - 1);
+	}
+	pane_text(p, 2, 1, STYLE_TEXT, text->str);
+	g_string_free(text, TRUE);
+}
+
+static void trace_draw(const struct app *app, const void *state, struct pane p)
+{
+	const struct trace_state *v = state;
+	const struct session *s = app->session;
+	if (s->trace->events_count == 0) {
+		pane_text(p, 1, 2, STYLE_TEXT, "the trace has no events");
+		return;
+	}
+	struct lanes l = lanes_of(s, p.columns);
+	draw_heads(app, &l, p);
+	uint16_t before = v->rows->len ? s->trace->events[g_array_index(v->rows, uint32_t, 0)].thread : 0;
+	for (guint r = 0; r < v->rows->len; r++) {
+		uint32_t event = g_array_index(v->rows, uint32_t, r);
+		uint16_t thread = s->trace->events[event].thread;
+		draw_event(app, v, &l, p, (int)r + 2, event, thread != before);
+		before = thread;
+	}
+	if (l.end < p.columns) {
+		struct pane pane = pane_part(p, 0, l.end, p.rows - FOOT_ROWS, -1);
+		pane_bar(pane, 0);
+		pane_format(pane, 0, 2, STYLE_HEADING, "state after %u", s->event);
+		pane_rule(pane_part(pane, 1, 1, 1, -1), 0, NULL);
+		draw_state_rows(pane_part(pane, 2, 2, -1, -1), v->state, 0);
+	}
+	pane_rule(p, p.rows - FOOT_ROWS, NULL);
+	draw_foot(app, v, pane_part(p, p.rows - FOOT_ROWS, 0, -1, -1));
+}
+
+/* -- requests ----------------------------------------------------------------------- */
+
+/* Up and down go by what is shown: over hidden threads. */
+static void move(struct app *app, int direction, uint64_t count)
+{
+	const struct session *s = app->session;
+	uint32_t e = s->event, to = e;
+	while (count > 0) {
+		uint32_t next = session_step(s, e, STEP_EVENT, direction, 1);
+		if (next == e)
+			break;
+		e = next;
+		if (!s->hidden[s->trace->events[e].thread]) {
+			to = e;
+			count--;
+		}
+	}
+	app_goto(app, to, false);
+}
+
+static bool trace_request(struct app *app, void *state, enum request request, uint64_t count)
+{
+	struct trace_state *v = state;
+	struct session *s = app->session;
+	uint64_t n = MAX(count, 1), page = MAX(v->rows->len, 2) - 1;
+	uint32_t last = s->trace->events_count ? (uint32_t)s->trace->events_count - 1 : 0;
+	if (s->trace->events_count == 0)
+		return list_request(&(struct list){ 0 }, request, count);
+	switch (request) {
+	case REQUEST_NEXT:
+	case REQUEST_DOWN:
+		move(app, 1, n);
+		return true;
+	case REQUEST_PREVIOUS:
+	case REQUEST_UP:
+		move(app, -1, n);
+		return true;
+	case REQUEST_PAGE_DOWN:
+		move(app, 1, n * page);
+		return true;
+	case REQUEST_PAGE_UP:
+		move(app, -1, n * page);
+		return true;
+	case REQUEST_LEFT:
+	case REQUEST_RIGHT:
+		app_request(app, request == REQUEST_LEFT ? REQUEST_SWITCH_PREVIOUS
+							 : REQUEST_SWITCH_NEXT, count);
+		return true;
+	case REQUEST_FIRST:
+		app_goto(app, (uint32_t)MIN(count, last), true);
+		return true;
+	case REQUEST_LAST:
+		app_goto(app, count ? (uint32_t)MIN(count, last) : last, true);
+		return true;
+	case REQUEST_TAB:
+		app_request(app, REQUEST_PARTNER, 0);
+		return true;
+	case REQUEST_ENTER:
+		app_go(app, VIEW_SOURCE);
+		return true;
+	case REQUEST_HIDE_THREAD:
+		s->hidden[s->trace->events[s->event].thread] = 1;
+		app_say(app, "hidden; A shows all threads again");
+		app_refresh(app);
+		return true;
+	case REQUEST_SHOW_THREADS:
+		memset(s->hidden, 0, s->trace->threads_count);
+		app_refresh(app);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void trace_select(struct app *app, void *state, int row, int column, bool again)
+{
+	struct trace_state *v = state;
+	if (row < 2 || row - 2 >= (int)v->rows->len)
+		return;
+	app_goto(app, g_array_index(v->rows, uint32_t, row - 2), false);
+	if (again)
+		app_go(app, VIEW_SOURCE);
+}
+
+const struct view_ops trace_view = {
+	.title = "Trace",    .open = trace_open_view, .close = trace_close_view,
+	.show = trace_show,  .fit = trace_fit,	      .draw = trace_draw,
+	.request = trace_request, .select = trace_select,
+};

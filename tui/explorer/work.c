@@ -1,0 +1,224 @@
+/*
+ * work.c - what runs beside the screen: the index, the analyses one after the other, an
+ * order that was asked for, the exact verdict of a pair.
+ */
+#include "tui/explorer/app.h"
+
+#include <string.h>
+
+static bool cancelled(const struct error *e)
+{
+	return strcmp(e->what, "cancelled") == 0;
+}
+
+static struct job *job_new(struct app *app, const char *title, int detail)
+{
+	struct job *job = g_new0(struct job, 1);
+	job->title = g_strdup(title);
+	job->context = app;
+	job->detail = detail;
+	return job;
+}
+
+static struct trace *job_trace(struct job *job)
+{
+	return ((struct app *)job->context)->session->trace;
+}
+
+/* -- the index ---------------------------------------------------------------------- */
+
+static bool index_run(struct job *job, const struct progress *progress, struct error *error)
+{
+	return trace_need(job_trace(job), (unsigned)job->detail, progress) ||
+	       error_set(error, "", NULL, "cancelled");
+}
+
+static void index_done(struct job *job, bool good, const struct error *error)
+{
+	struct app *app = job->context;
+	if (!good || app->jobs.closing)
+		return;
+	app->session->ready |= (unsigned)job->detail;
+	app_refresh(app);
+}
+
+static void start_index(struct app *app, unsigned parts, const char *title)
+{
+	struct job *job = job_new(app, title, (int)parts);
+	job->run = index_run;
+	job->done = index_done;
+	job->exclusive = true;
+	jobs_add(&app->jobs, job);
+}
+
+/* -- analyses ----------------------------------------------------------------------- */
+
+/* In this order: quick ones that fill the list, the ladder that settles it, then those that
+ * only add a mark. */
+static const enum analysis analyses[] = { ANALYSIS_HB,	  ANALYSIS_AUTO, ANALYSIS_LOCKSET,
+					  ANALYSIS_SHB,	  ANALYSIS_SYNCP, ANALYSIS_WCP,
+					  ANALYSIS_WDC,	  ANALYSIS_M2 };
+
+static bool analysis_run(struct job *job, const struct progress *progress, struct error *error)
+{
+	struct app *app = job->context;
+	struct race_options options;
+	race_options_init(&options);
+	options.analysis = (enum analysis)job->detail;
+	options.all_verdicts = job->detail == ANALYSIS_AUTO;
+	if (app->options.budget_pair > 0)
+		options.budget_pair = app->options.budget_pair;
+	if (app->options.budget_total > 0)
+		options.budget_total = app->options.budget_total;
+	job->data = races_find(job_trace(job), &options, progress, error);
+	return job->data != NULL;
+}
+
+static void say_settled(struct app *app, const struct report *report)
+{
+	guint races = 0;
+	for (guint i = 0; i < report->findings->len; i++)
+		races += ((struct finding *)report->findings->pdata[i])->verdict == VERDICT_RACE;
+	if (!app->message && !app->line_open)
+		app_say(app, "%u race%s with a checked witness; %s", races, races == 1 ? "" : "s",
+			report->complete ? "nothing was missed" : "more may exist");
+}
+
+static void analysis_done(struct job *job, bool good, const struct error *error)
+{
+	struct app *app = job->context;
+	struct report *report = job->data;
+	enum analysis analysis = (enum analysis)job->detail;
+	if (!good || app->jobs.closing) {
+		report_free(report);
+		if (!good && !cancelled(error) && !app->jobs.closing && analysis == ANALYSIS_AUTO)
+			app_complain(app, error);
+		return;
+	}
+	if (analysis == ANALYSIS_AUTO)
+		say_settled(app, report);
+	session_add_report(app->session, report, analysis, analysis == ANALYSIS_AUTO);
+	app_refresh(app);
+}
+
+static void start_analysis(struct app *app, enum analysis analysis)
+{
+	char *title = analysis == ANALYSIS_AUTO ? g_strdup("deciding every candidate")
+						: g_strdup_printf("asking %s", analysis_word(analysis));
+	struct job *job = job_new(app, title, analysis);
+	g_free(title);
+	job->run = analysis_run;
+	job->done = analysis_done;
+	jobs_add(&app->jobs, job);
+}
+
+void app_start_index(struct app *app)
+{
+	start_index(app, INDEX_THREADS, "indexing threads");
+	start_index(app, INDEX_ALL, "indexing");
+}
+
+void app_start_work(struct app *app)
+{
+	app_start_index(app);
+	for (size_t i = 0; i < G_N_ELEMENTS(analyses); i++)
+		start_analysis(app, analyses[i]);
+}
+
+/* -- orders ------------------------------------------------------------------------- */
+
+static bool order_run(struct job *job, const struct progress *progress, struct error *error)
+{
+	job->data = order_new(job_trace(job), (enum order_kind)job->detail, progress);
+	return job->data || error_set(error, "", NULL, "cancelled");
+}
+
+static void order_done(struct job *job, bool good, const struct error *error)
+{
+	struct app *app = job->context;
+	struct order *order = job->data;
+	if (order && (app->jobs.closing || app->session->orders[job->detail]))
+		order_free(order);
+	else if (order)
+		app->session->orders[job->detail] = order;
+	if (!app->jobs.closing)
+		app_refresh(app);
+}
+
+static bool is_under_way(const struct app *app, int detail,
+			 bool (*run)(struct job *, const struct progress *, struct error *))
+{
+	const GPtrArray *lists[] = { app->jobs.running, app->jobs.waiting };
+	for (int l = 0; l < 2; l++)
+		for (guint i = 0; i < lists[l]->len; i++) {
+			const struct job *job = lists[l]->pdata[i];
+			if (job->run == run && job->detail == detail)
+				return true;
+		}
+	return false;
+}
+
+bool app_need_order(struct app *app, enum order_kind kind)
+{
+	if (app->session->orders[kind])
+		return true;
+	if (is_under_way(app, kind, order_run))
+		return false;
+	char *title = g_strdup_printf("building %s", order_kind_word(kind));
+	struct job *job = job_new(app, title, kind);
+	g_free(title);
+	job->run = order_run;
+	job->done = order_done;
+	job->urgent = true;
+	jobs_add(&app->jobs, job);
+	return false;
+}
+
+/* -- one pair, exactly --------------------------------------------------------------- */
+
+struct decision {
+	uint32_t first, second;
+	struct finding *finding;
+};
+
+static bool decide_run(struct job *job, const struct progress *progress, struct error *error)
+{
+	struct decision *d = job->data;
+	struct race_options options;
+	race_options_init(&options);
+	options.budget_pair = options.budget_total = 30; /* the reader waits and can stop it */
+	d->finding = race_decide(job_trace(job), d->first, d->second, &options, progress, error);
+	return d->finding != NULL;
+}
+
+static void decide_done(struct job *job, bool good, const struct error *error)
+{
+	struct app *app = job->context;
+	struct decision *d = job->data;
+	if (!good && !app->jobs.closing && !cancelled(error))
+		app_complain(app, error);
+	if (good && app->jobs.closing)
+		finding_free(d->finding);
+	if (good && !app->jobs.closing) {
+		struct report *report = report_new(app->session->trace, "decide");
+		report_add(report, d->finding);
+		session_settle(app->session, report);
+		app_refresh(app);
+	}
+	g_free(d);
+}
+
+void app_decide_pair(struct app *app, uint32_t first, uint32_t second)
+{
+	if (is_under_way(app, (int)first, decide_run))
+		return;
+	struct job *job = job_new(app, "deciding the pair", (int)first);
+	struct decision *d = g_new0(struct decision, 1);
+	d->first = first;
+	d->second = second;
+	job->data = d;
+	job->run = decide_run;
+	job->done = decide_done;
+	job->urgent = true;
+	jobs_add(&app->jobs, job);
+}
