@@ -430,6 +430,10 @@ static bool neighbour(const struct site_pairs *p, struct entry *x, uint32_t *e, 
 	uint32_t middle;
 	bool there;
 
+	if (pair->locked) {
+		x->pair++;
+		return false;
+	}
 	*e = member_at(&p->c, a, x->member);
 	middle = rank(&p->c, b, *e);
 	there = x->side == 0 ? middle + x->distance - 1 < b->count : middle >= x->distance;
@@ -467,6 +471,26 @@ bool site_pairs_next(struct site_pairs *p, uint32_t entry, uint32_t *e1, uint32_
 			*e2 = MAX(e, f);
 			return true;
 		}
+	}
+	return false;
+}
+
+bool site_pairs_locked(const struct site_pairs *p, uint32_t entry, uint32_t *e1, uint32_t *e2)
+{
+	const struct entry *x = &g_array_index(p->entries, struct entry, entry);
+
+	for (uint32_t i = x->first; i < x->first + x->count; i++) {
+		const struct class_pair *pair =
+			&g_array_index(p->class_pairs, struct class_pair, i);
+		uint32_t e, f;
+
+		if (!pair->locked)
+			continue;
+		e = member_at(&p->c, &g_array_index(p->c.classes, struct class, pair->a), 0);
+		f = member_at(&p->c, &g_array_index(p->c.classes, struct class, pair->b), 0);
+		*e1 = MIN(e, f);
+		*e2 = MAX(e, f);
+		return true;
 	}
 	return false;
 }

@@ -61,5 +61,8 @@ uint32_t site_pairs_variable(const struct site_pairs *p, uint32_t entry);
  * distance); false when there is no more.  e1 <tr e2.
  */
 bool site_pairs_next(struct site_pairs *p, uint32_t entry, uint32_t *e1, uint32_t *e2);
+/* A pair of an entry that is under a common lock (site_pairs_next leaves those out); false
+ * when there is none.  Needs keep_locked. */
+bool site_pairs_locked(const struct site_pairs *p, uint32_t entry, uint32_t *e1, uint32_t *e2);
 
 #endif

@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-	SMALL = 64,		 /* the first window, events */
+	SMALL = 64,		 /* a cone that is not worth a window of its own, events */
 	WINDOW_LIMIT = 4000000,	 /* events of a window that are still worked on */
 	WORK_PER_PAIR = 100000000, /* after this much work a window does not grow further */
 };
@@ -29,6 +29,7 @@ struct m2 *m2_new(struct trace *t, const struct progress *progress)
 	m->t = t;
 	m->cones = cones;
 	m->threads = (uint32_t)t->threads_count;
+	m->small = SMALL;
 	pairs = (size_t)m->threads * m->threads;
 	base = cones_order(cones);
 	m->order = chain_graph_new(CHAIN_STAIRS, m->threads, NULL, &base);
@@ -353,7 +354,7 @@ static enum outcome by_closure(struct m2 *m, uint32_t cut, GArray *witness)
 
 	m->w.cut = cut;
 	while ((o = try_window(m, witness)) == REACHES_BACK || o == FAILED) {
-		uint32_t width = MAX(MAX(m->e2, m->e1) - MIN(m->w.cut, m->e2), SMALL);
+		uint32_t width = MAX(MAX(m->e2, m->e1) - MIN(m->w.cut, m->e2), m->small + 1);
 
 		if (m->w.cut == 0)
 			return FAILED;
@@ -364,7 +365,7 @@ static enum outcome by_closure(struct m2 *m, uint32_t cut, GArray *witness)
 		else
 			m->w.cut = m->w.cut > 2 * width ? m->w.cut - 2 * width : 0;
 		/* nearly everything: then everything, and the definition to the letter */
-		if (m->w.cut < SMALL)
+		if (m->w.cut < m->small)
 			m->w.cut = 0;
 	}
 	return o;

@@ -66,6 +66,7 @@ struct m2 {
 	struct step failed; /* the edge that would have closed a cycle */
 	uint32_t reach;	    /* an event before the cut that an edge goes back to */
 	bool head_first;    /* the head is taken to be before the window */
+	uint32_t small;	    /* a cut below this is no cut (tests set it to 0) */
 	uint64_t work;	    /* steps spent on this pair */
 	GArray *tail;	    /* uint32_t: the linearised window */
 };

@@ -5,6 +5,8 @@
  * Knows which function runs which analysis and nothing of how any of them works.
  */
 #include "engine/predict/predict_private.h"
+#include "engine/predict/m2.h"
+#include "engine/predict/smt.h"
 
 #include <string.h>
 
@@ -104,4 +106,146 @@ bool race_in_shard(const struct race_options *options, uint32_t site_a, uint32_t
 	if (options->shards <= 1)
 		return true;
 	return (hash >> 32) % options->shards == options->shard;
+}
+
+/* ---- One pair, exactly ---- */
+
+/* The two deciders, each made when it is first needed. */
+struct deciders {
+	struct trace *t;
+	const struct race_options *options;
+	const struct progress *progress;
+	struct m2 *m2;
+	struct smt *smt;
+	double solver_left; /* seconds */
+};
+
+static void deciders_release(struct deciders *d)
+{
+	m2_free(d->m2);
+	smt_free(d->smt);
+}
+
+static struct finding *settled(const struct deciders *d, uint32_t e1, uint32_t e2,
+			       enum m2_verdict verdict, const GArray *witness,
+			       struct proof *proof)
+{
+	bool race = verdict == M2_RACE;
+	struct finding *f =
+		race_finding(d->t, e1, e2, race ? VERDICT_RACE : VERDICT_IMPOSSIBLE, "m2");
+
+	f->counted_all = true;
+	f->proof = proof;
+	if (race) {
+		f->witness = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+		g_array_append_vals(f->witness, witness->data, witness->len);
+	}
+	return f;
+}
+
+/* M2 first, which is quick; what it rejects without a proof is for the solver. */
+static struct finding *decide(struct deciders *d, uint32_t e1, uint32_t e2)
+{
+	GArray *witness = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	struct proof *proof = NULL;
+	enum m2_verdict verdict;
+	struct finding *f = NULL;
+	struct smt_options solver = { .use_values = d->options->use_values, .invocations = true };
+	gint64 began;
+
+	if (d->m2 == NULL)
+		d->m2 = m2_new(d->t, d->progress);
+	if (d->m2 != NULL) {
+		verdict = m2_pair(d->m2, e1, e2, witness, &proof);
+		/* with --values more may be reordered than M2 knows of */
+		if (verdict == M2_RACE ||
+		    (verdict == M2_IMPOSSIBLE && !d->options->use_values))
+			f = settled(d, e1, e2, verdict, witness, proof);
+		else
+			proof_free(proof);
+	}
+	g_array_unref(witness);
+	if (f != NULL || d->m2 == NULL)
+		return f;
+	if (d->smt == NULL)
+		d->smt = smt_new(d->t, &solver, d->progress);
+	if (d->smt == NULL)
+		return NULL;
+	began = g_get_monotonic_time();
+	f = smt_decide(d->smt, e1, e2, d->options,
+		       MIN(d->options->budget_pair, MAX(d->solver_left, 0)), d->progress);
+	d->solver_left -= (double)(g_get_monotonic_time() - began) / G_USEC_PER_SEC;
+	return f;
+}
+
+static bool cancelled(struct error *error)
+{
+	return error_set(error, "", NULL, "cancelled");
+}
+
+struct finding *race_decide(struct trace *t, uint32_t e1, uint32_t e2,
+			    const struct race_options *options,
+			    const struct progress *progress, struct error *error)
+{
+	struct deciders d = { .t = t, .options = options, .progress = progress,
+			      .solver_left = options->budget_total };
+	struct finding *f;
+
+	if (e1 >= t->events_count || e2 >= t->events_count) {
+		error_set(error, trace_name(t), "the ids are those of the reports",
+			  "the trace has no event %u, its events are 0 to %" G_GUINT64_FORMAT,
+			  MAX(e1, e2), t->events_count - 1);
+		return NULL;
+	}
+	if (!events_race_conflict(t, e1, e2)) {
+		error_set(error, trace_name(t),
+			  "name two accesses of different threads to one variable, one of them a "
+			  "write and not both atomic",
+			  "events %u and %u do not conflict", e1, e2);
+		return NULL;
+	}
+	f = decide(&d, MIN(e1, e2), MAX(e1, e2));
+	deciders_release(&d);
+	if (f == NULL)
+		cancelled(error);
+	return f;
+}
+
+/* What was found out about a candidate goes into its finding. */
+static void take_witness(struct finding *into, struct finding *from)
+{
+	if (from->verdict != VERDICT_RACE || from->witness == NULL)
+		return;
+	into->verdict = VERDICT_RACE;
+	into->witness = g_array_ref(from->witness);
+	into->by = from->by;
+	into->note = from->note;
+}
+
+bool races_add_witnesses(struct trace *t, const struct race_options *options,
+			 struct report *report, const struct progress *progress,
+			 struct error *error)
+{
+	struct deciders d = { .t = t, .options = options, .progress = progress,
+			      .solver_left = options->budget_total };
+	bool good = true;
+
+	for (guint i = 0; i < report->findings->len && good; i++) {
+		struct finding *f = report->findings->pdata[i], *decided;
+
+		if (f->kind != FINDING_DATA_RACE || f->verdict != VERDICT_CANDIDATE)
+			continue;
+		decided = decide(&d, f->first, f->second);
+		if (decided == NULL) {
+			good = cancelled(error);
+			break;
+		}
+		take_witness(f, decided);
+		finding_free(decided);
+		if (!progress_tick(progress, (double)i / report->findings->len,
+				   "looking for witnesses"))
+			good = cancelled(error);
+	}
+	deciders_release(&d);
+	return good;
 }

@@ -54,4 +54,13 @@ struct finding *race_decide(struct trace *t, uint32_t e1, uint32_t e2,
 			    const struct race_options *options,
 			    const struct progress *progress, struct error *error);
 
+/*
+ * --witness: look for a witness for each candidate of a report whose analysis has none of
+ * its own.  One that is found makes the finding a race; the others stay candidates.  False
+ * and `error` when cancelled.
+ */
+bool races_add_witnesses(struct trace *t, const struct race_options *options,
+			 struct report *report, const struct progress *progress,
+			 struct error *error);
+
 #endif

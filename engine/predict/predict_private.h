@@ -16,18 +16,10 @@ typedef struct report *race_run(struct trace *t, const struct race_options *opti
 race_run races_lockset, races_hb, races_shb, races_cp, races_wcp, races_dc, races_wdc,
 	races_syncp, races_m2, races_smt, races_auto, races_rdit;
 
-/*
- * Settle one conflicting pair (e1 <tr e2), as race_decide does, by one method alone.  The
- * verdict is race (with a checked witness), impossible (with its proof) or unknown.  NULL
- * when cancelled or on an error.
- */
-typedef struct finding *pair_decide(struct trace *t, uint32_t e1, uint32_t e2,
-				    const struct race_options *options,
-				    const struct progress *progress, struct error *error);
-/* M2 (m2.c), and the search through every correct reordering of a small trace (small.c). */
-pair_decide decide_m2, decide_small;
-/* The solver (smt.c), within options->budget_pair. */
-pair_decide decide_smt;
+/* Settle one conflicting pair (e1 <tr e2) by the solver alone, as race_decide does by all. */
+struct finding *decide_smt(struct trace *t, uint32_t e1, uint32_t e2,
+			   const struct race_options *options,
+			   const struct progress *progress, struct error *error);
 
 /* A finding of kind data race for (e1, e2) with its variable filled in. */
 struct finding *race_finding(const struct trace *t, uint32_t e1, uint32_t e2,

@@ -218,6 +218,7 @@ void smt_free(struct smt *s)
 	if (s == NULL)
 		return;
 	smt_free(s->unpaired);
+	checker_free(s->checker);
 	cores_free(s->cores);
 	lists_free(&s->readers);
 	lists_free(&s->initial_readers);
@@ -595,12 +596,11 @@ static bool accepted(struct smt *s, const GArray *witness, uint32_t e1, uint32_t
 	struct check_options check = { .use_values = s->options.use_values,
 				       .use_missing = options->use_missing };
 	uint32_t pair[2] = { e1, e2 };
-	GString *reason = g_string_new(NULL);
-	bool good = witness_check(s->t, (const uint32_t *)(void *)witness->data, witness->len,
-				  CLAIM_RACE, pair, 2, &check, reason);
 
-	g_string_free(reason, TRUE);
-	return good;
+	if (s->checker == NULL)
+		s->checker = checker_new(s->t, &check);
+	return checker_claim(s->checker, (const uint32_t *)(void *)witness->data, witness->len,
+			     CLAIM_RACE, pair, 2, NULL);
 }
 
 struct finding *smt_decide(struct smt *s, uint32_t e1, uint32_t e2,

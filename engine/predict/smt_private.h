@@ -44,6 +44,7 @@ struct smt {
 	bool has_empty;			   /* any NEED_EMPTY: counting is not difference logic */
 	void *encoder;			   /* the solver's context, smt_encode.c */
 	struct smt *unpaired;		   /* the same without pairings; made when needed */
+	struct checker *checker; /* for races; made when needed */
 	double solver_seconds; /* in queries that needed the solver */
 	/* The scheduler's state; valid for one run. */
 	struct scheduler *scheduler;

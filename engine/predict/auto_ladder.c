@@ -1,0 +1,711 @@
+/*
+ * auto_ladder.c - every candidate gets a verdict, the cheapest way first.
+ *
+ * The races of sound analyses that ran before are taken over.  What they leave is settled
+ * pair by pair: by the cores (what one access needs holds the other), by a common lock, by
+ * a proof for an earlier point of the same two stretches, and at last by the solver within
+ * its budget.  The unit of a verdict is the pair of sites, or with --pairs events the pair.
+ */
+#include "engine/predict/auto_ladder.h"
+
+#include "engine/predict/candidates.h"
+#include "engine/predict/smt.h"
+
+#include <string.h>
+
+struct class { /* accesses of one variable by one thread, site, kind and lockset */
+	uint32_t first, count; /* a run of ladder.members */
+	uint32_t site, lockset;
+	uint16_t thread;
+	bool writes, atomic;
+};
+
+struct point { /* a pair of places that cannot both be next */
+	uint32_t e1, e2;
+	struct proof *proof; /* owned */
+};
+
+struct ladder {
+	struct trace *t;
+	const struct race_options *options;
+	const struct progress *progress;
+	struct report *report;
+	struct smt *smt;
+	struct order *order;
+	struct locksets *locksets;
+	GHashTable *settled; /* unit's key -> struct finding, owned by the report or `others` */
+	GPtrArray *others;   /* impossible and unknown ones, so far */
+	uint32_t *stretch;   /* by event */
+	GHashTable *points;  /* pair of stretches -> GArray of struct point */
+	GArray *members;     /* uint32_t */
+	GArray *classes;     /* struct class */
+	bool cancelled;
+};
+
+/* -- units: what has one verdict ------------------------------------------------------ */
+
+static uint64_t unit_of(const struct ladder *l, uint32_t e1, uint32_t e2)
+{
+	uint32_t a = e1, b = e2;
+
+	if (!l->options->pairs_events) {
+		a = l->t->locations[l->t->events[e1].location].site;
+		b = l->t->locations[l->t->events[e2].location].site;
+	}
+	return (uint64_t)MIN(a, b) << 32 | MAX(a, b);
+}
+
+static struct finding *settled(const struct ladder *l, uint64_t unit)
+{
+	return g_hash_table_lookup(l->settled, &unit);
+}
+
+static void settle(struct ladder *l, uint64_t unit, struct finding *f)
+{
+	g_hash_table_replace(l->settled, g_memdup2(&unit, sizeof(unit)), f);
+}
+
+static void merge_variables(struct finding *into, const struct finding *from)
+{
+	for (guint i = 0; from->variables != NULL && i < from->variables->len; i++) {
+		uint32_t v = g_array_index(from->variables, uint32_t, i);
+		bool known = false;
+
+		for (guint j = 0; j < into->variables->len && !known; j++)
+			known = g_array_index(into->variables, uint32_t, j) == v;
+		if (!known)
+			g_array_append_val(into->variables, v);
+	}
+}
+
+/* -- the reports of other analyses ---------------------------------------------------- */
+
+static struct finding *copy_finding(const struct finding *f, const char *by)
+{
+	struct finding *g = finding_new(f->kind, f->first, f->second);
+
+	g->verdict = f->verdict;
+	g->count = f->count;
+	g->counted_all = f->counted_all;
+	g->note = f->note;
+	g->by = f->by != NULL ? f->by : by;
+	g->variables = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	merge_variables(g, f);
+	if (f->witness != NULL) {
+		g->witness = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+		g_array_append_vals(g->witness, f->witness->data, f->witness->len);
+	}
+	return g;
+}
+
+static bool take_report(struct ladder *l, const struct rung *rung, struct error *error)
+{
+	struct race_options options = *l->options;
+	struct report *r;
+
+	options.all_verdicts = false;
+	r = rung->run(l->t, &options, l->progress, error);
+	if (r == NULL)
+		return false;
+	for (guint i = 0; i < r->findings->len; i++) {
+		const struct finding *f = r->findings->pdata[i];
+		uint64_t unit = unit_of(l, f->first, f->second);
+		struct finding *known = settled(l, unit);
+
+		if (f->verdict != VERDICT_RACE)
+			continue;
+		if (known != NULL) {
+			merge_variables(known, f);
+			if (f->count > known->count)
+				known->count = f->count;
+			continue;
+		}
+		known = copy_finding(f, rung->by);
+		report_add(l->report, known);
+		settle(l, unit, known);
+	}
+	report_free(r);
+	return true;
+}
+
+/* -- stretches ------------------------------------------------------------------------ */
+
+/* Can this event matter to other threads?  (Then what follows it is another stretch.)
+ * `needed`: events that a read or a must-order of another thread needs. */
+static bool ends_stretch(const struct trace *t, const uint64_t *needed, const bool *tried,
+			 uint32_t e)
+{
+	const struct event *x = &t->events[e];
+
+	if (needed[e / 64] >> (e % 64) & 1)
+		return true;
+	if (event_inert(x) || op_is_access(x->op) ||
+	    op_table[x->op].class == OP_CLASS_MARKER || op_table[x->op].class == OP_CLASS_SCOPE)
+		return false;
+	return !op_acquires(x->op) || tried[x->target];
+}
+
+/*
+ * Number the stretches: runs of one thread's events of which none but the last matters to
+ * other threads.  If a place in a stretch can be reached together with one in another, so
+ * can every earlier place of it: what came after may be left away.
+ */
+static void make_stretches(struct ladder *l)
+{
+	const struct trace *t = l->t;
+	uint64_t *needed = g_new0(uint64_t, t->events_count / 64 + 1);
+	bool *tried = g_new0(bool, t->objects_count + 1);
+	uint32_t *now = g_new(uint32_t, t->threads_count + 1), next = 0;
+
+	for (uint64_t i = 0; i < t->index->must_count; i++) {
+		uint32_t e = t->index->must[i].before;
+
+		needed[e / 64] |= (uint64_t)1 << (e % 64);
+	}
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		struct event_list writers;
+
+		if (x->op == OP_TRYFAIL && !event_inert(x))
+			tried[x->target] = true;
+		if (!op_is_access(x->op) || !op_reads(x->op) || event_inert(x))
+			continue;
+		writers = trace_writers(t, e);
+		for (uint64_t i = 0; i < writers.count; i++) {
+			uint32_t w = writers.items[i];
+
+			if (w != NONE && t->events[w].thread != x->thread)
+				needed[w / 64] |= (uint64_t)1 << (w % 64);
+		}
+	}
+	l->stretch = g_new(uint32_t, t->events_count + 1);
+	for (uint32_t u = 0; u < t->threads_count; u++)
+		now[u] = next++;
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		uint32_t u = t->events[e].thread;
+
+		l->stretch[e] = now[u];
+		/* with --values any write may be what another thread reads */
+		if (ends_stretch(t, needed, tried, e) ||
+		    (l->options->use_values && op_is_access(t->events[e].op) &&
+		     op_writes(t->events[e].op)))
+			now[u] = next++;
+	}
+	g_free(now);
+	g_free(needed);
+	g_free(tried);
+}
+
+static void free_points(gpointer p)
+{
+	GArray *points = p;
+
+	for (guint i = 0; i < points->len; i++)
+		proof_free(g_array_index(points, struct point, i).proof);
+	g_array_free(points, TRUE);
+}
+
+static uint64_t stretches_of(const struct ladder *l, uint32_t *e1, uint32_t *e2)
+{
+	if (l->stretch[*e1] > l->stretch[*e2]) {
+		uint32_t e = *e1;
+
+		*e1 = *e2;
+		*e2 = e;
+	}
+	return (uint64_t)l->stretch[*e1] << 32 | l->stretch[*e2];
+}
+
+/* A proof for a place at or before e1 and one at or before e2 in their stretches. */
+static const struct proof *shared_proof(const struct ladder *l, uint32_t e1, uint32_t e2)
+{
+	uint64_t key = stretches_of(l, &e1, &e2);
+	GArray *points = g_hash_table_lookup(l->points, &key);
+
+	for (guint i = 0; points != NULL && i < points->len; i++) {
+		const struct point *p = &g_array_index(points, struct point, i);
+
+		if (p->e1 <= e1 && p->e2 <= e2)
+			return p->proof;
+	}
+	return NULL;
+}
+
+static struct proof *copy_proof(const struct proof *p)
+{
+	struct proof *copy = proof_new(p->method);
+
+	copy->given = p->given;
+	for (guint i = 0; p->cycle.steps != NULL && i < p->cycle.steps->len; i++) {
+		const struct step *s = &g_array_index(p->cycle.steps, struct step, i);
+
+		path_add(&copy->cycle, s->from, s->to, (enum step_rule)s->rule, s->detail);
+	}
+	return copy;
+}
+
+static void keep_proof(struct ladder *l, uint32_t e1, uint32_t e2, const struct proof *proof)
+{
+	uint64_t key = stretches_of(l, &e1, &e2);
+	GArray *points = g_hash_table_lookup(l->points, &key);
+	struct point p = { e1, e2, copy_proof(proof) };
+
+	if (points == NULL) {
+		points = g_array_new(FALSE, FALSE, sizeof(struct point));
+		g_hash_table_insert(l->points, g_memdup2(&key, sizeof(key)), points);
+	}
+	g_array_append_val(points, p);
+}
+
+/* -- one pair ------------------------------------------------------------------------- */
+
+static struct proof *core_proof(const struct ladder *l, uint32_t e1, uint32_t e2)
+{
+	const struct cores *c = smt_cores(l->smt);
+	struct proof *p = proof_new("cone");
+	bool paired = false;
+
+	if (!core_has_before(c, e2, e1)) {
+		uint32_t e = e1;
+
+		e1 = e2;
+		e2 = e;
+	}
+	core_path(c, e1, e2, true, &p->cycle, &paired);
+	path_add(&p->cycle, e2, e1, STEP_ASSUMED, NONE);
+	p->given = paired ? "same pairing" : NULL;
+	return p;
+}
+
+/* The acquire of `lock` whose section `e` is in. */
+static uint32_t acquire_of(const struct trace *t, uint32_t e, uint32_t lock)
+{
+	GArray *held = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	uint32_t found = NONE;
+
+	trace_locks_held(t, e, held);
+	for (guint i = 0; i < held->len; i++) {
+		uint32_t a = g_array_index(held, uint32_t, i);
+
+		if (t->events[a].target == lock)
+			found = a;
+	}
+	g_array_free(held, TRUE);
+	return found;
+}
+
+static struct proof *lock_proof(const struct ladder *l, uint32_t e1, uint32_t e2, uint32_t lock)
+{
+	struct proof *p = proof_new("closure");
+	uint32_t a1 = acquire_of(l->t, e1, lock), a2 = acquire_of(l->t, e2, lock);
+
+	if (a1 == NONE || a2 == NONE)
+		return p;
+	path_add(&p->cycle, a1, e1, STEP_PROGRAM, NONE);
+	path_add(&p->cycle, e1, e2, STEP_ASSUMED, NONE);
+	path_add(&p->cycle, a2, e2, STEP_PROGRAM, NONE);
+	path_add(&p->cycle, a1, a2, STEP_CLOSURE_LOCK, lock);
+	return p;
+}
+
+/* A finding for the unit, in `others`, that is impossible until something says more. */
+static struct finding *other_unit(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2)
+{
+	struct finding *f = settled(l, unit);
+
+	if (f != NULL)
+		return f;
+	f = race_finding(l->t, e1, e2, VERDICT_IMPOSSIBLE, "cone");
+	f->count = 0;
+	f->counted_all = true;
+	g_ptr_array_add(l->others, f);
+	settle(l, unit, f);
+	return f;
+}
+
+static void note_impossible(struct ladder *l, struct finding *unit, const struct proof *proof,
+			    const char *by)
+{
+	unit->count++;
+	if (unit->verdict != VERDICT_IMPOSSIBLE)
+		return;
+	if (unit->proof == NULL) {
+		unit->proof = copy_proof(proof);
+		unit->by = by;
+	} else if (proof->given != NULL) {
+		unit->proof->given = proof->given;
+	}
+}
+
+static void note_unknown(struct finding *unit, const char *budget, uint32_t e1, uint32_t e2)
+{
+	unit->count++;
+	if (unit->verdict == VERDICT_UNKNOWN)
+		return;
+	unit->verdict = VERDICT_UNKNOWN;
+	unit->budget = budget;
+	unit->by = NULL;
+	unit->first = MIN(e1, e2);
+	unit->second = MAX(e1, e2);
+	proof_free(unit->proof);
+	unit->proof = NULL;
+}
+
+/* The unit has turned out to be a race: from `others` to the report. */
+static void note_race(struct ladder *l, uint64_t unit, struct finding *race)
+{
+	struct finding *was = settled(l, unit);
+
+	if (was != NULL && g_ptr_array_remove_fast(l->others, was))
+		race->count += was->count;
+	report_add(l->report, race);
+	settle(l, unit, race);
+}
+
+/* The solver's turn. */
+static void ask_solver(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2)
+{
+	double left = l->options->budget_total - smt_solver_seconds(l->smt);
+	struct finding *f, *known;
+
+	f = smt_decide(l->smt, e1, e2, l->options, CLAMP(left, 0, l->options->budget_pair),
+		       l->progress);
+	if (f == NULL) {
+		l->cancelled = true;
+		return;
+	}
+	if (f->verdict == VERDICT_RACE) {
+		note_race(l, unit, f);
+		return;
+	}
+	known = other_unit(l, unit, e1, e2);
+	if (f->verdict == VERDICT_IMPOSSIBLE) {
+		keep_proof(l, e1, e2, f->proof);
+		note_impossible(l, known, f->proof, "smt");
+	} else {
+		note_unknown(known, left < l->options->budget_pair ? "total" : f->budget, e1, e2);
+	}
+	finding_free(f);
+}
+
+/* A candidate that no core settles. */
+static void decide_pair(struct ladder *l, uint32_t e1, uint32_t e2)
+{
+	uint64_t unit = unit_of(l, e1, e2);
+	const struct proof *proof = shared_proof(l, e1, e2);
+
+	if (proof != NULL)
+		note_impossible(l, other_unit(l, unit, e1, e2), proof, "smt");
+	else
+		ask_solver(l, unit, e1, e2);
+}
+
+/* -- all pairs, by classes ------------------------------------------------------------ */
+
+static struct class class_of(const struct ladder *l, uint32_t e)
+{
+	const struct event *x = &l->t->events[e];
+
+	return (struct class){
+		.site = l->t->locations[x->location].site,
+		.lockset = lockset_at(l->locksets, e),
+		.thread = x->thread,
+		.writes = op_writes(x->op),
+		.atomic = op_is_atomic(x->op),
+	};
+}
+
+static int class_compare(const struct class *a, const struct class *b)
+{
+	if (a->thread != b->thread)
+		return a->thread < b->thread ? -1 : 1;
+	if (a->site != b->site)
+		return a->site < b->site ? -1 : 1;
+	if (a->lockset != b->lockset)
+		return a->lockset < b->lockset ? -1 : 1;
+	return (a->writes * 2 + a->atomic) - (b->writes * 2 + b->atomic);
+}
+
+static gint member_compare(gconstpointer a, gconstpointer b, gpointer context)
+{
+	uint32_t e = *(const uint32_t *)a, f = *(const uint32_t *)b;
+	struct class x = class_of(context, e), y = class_of(context, f);
+	int c = class_compare(&x, &y);
+
+	return c != 0 ? c : e < f ? -1 : e > f;
+}
+
+static bool make_classes(struct ladder *l, uint32_t variable)
+{
+	struct event_list list = event_list_at(&l->t->index->variable_events, variable);
+	bool threads = false, writes = false;
+
+	g_array_set_size(l->classes, 0);
+	g_array_set_size(l->members, 0);
+	for (uint64_t i = 0; i < list.count; i++) {
+		const struct event *x = &l->t->events[list.items[i]];
+
+		threads |= x->thread != l->t->events[list.items[0]].thread;
+		writes |= op_writes(x->op);
+	}
+	if (!threads || !writes)
+		return false;
+	g_array_append_vals(l->members, list.items, (guint)list.count);
+	g_array_sort_with_data(l->members, member_compare, l);
+	for (guint i = 0; i < l->members->len; i++) {
+		struct class c = class_of(l, g_array_index(l->members, uint32_t, i));
+		struct class *last = l->classes->len == 0 ?
+					     NULL :
+					     &g_array_index(l->classes, struct class,
+							    l->classes->len - 1);
+
+		if (last != NULL && class_compare(last, &c) == 0) {
+			last->count++;
+			continue;
+		}
+		c.first = i;
+		c.count = 1;
+		g_array_append_val(l->classes, c);
+	}
+	return true;
+}
+
+/*
+ * For `e` and a class of another thread: the members that lie between those that are before
+ * `e` and those that are after, by a relation that program order carries on.
+ */
+typedef bool before_test(const struct ladder *l, uint32_t e, uint32_t f);
+
+static bool core_before(const struct ladder *l, uint32_t e, uint32_t f)
+{
+	return core_has_before(smt_cores(l->smt), f, e);
+}
+
+/* What leaves candidates unordered.  With --values synchronises-with follows what the
+ * reordering reads, and excludes none. */
+static bool order_before(const struct ladder *l, uint32_t e, uint32_t f)
+{
+	return l->options->use_values ? core_before(l, e, f) : order_ordered(l->order, e, f);
+}
+
+static void window(const struct ladder *l, uint32_t e, const uint32_t *members, uint32_t count,
+		   before_test *before, uint32_t *first, uint32_t *end)
+{
+	uint32_t low = 0, high = count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (before(l, members[middle], e))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	*first = low;
+	high = count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (before(l, e, members[middle]))
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	*end = low;
+}
+
+/* Candidates of two classes that are refuted as a whole, for the list of verdicts: count
+ * them, and keep the proof of the first. */
+static void list_refuted(struct ladder *l, uint32_t variable, uint32_t e, const uint32_t *members,
+			 uint32_t first, uint32_t end, uint32_t lock)
+{
+	for (uint32_t i = first; i < end; i++) {
+		uint32_t f = members[i];
+		uint64_t unit = unit_of(l, e, f);
+		struct finding *known;
+		struct proof *proof;
+
+		if (race_variable(l->t, e, f) != variable)
+			continue;
+		known = other_unit(l, unit, e, f);
+		if (known->proof != NULL || known->verdict != VERDICT_IMPOSSIBLE) {
+			known->count++;
+			continue;
+		}
+		proof = lock != NONE ? lock_proof(l, MIN(e, f), MAX(e, f), lock) :
+				       core_proof(l, MIN(e, f), MAX(e, f));
+		note_impossible(l, known, proof, lock != NONE ? "lockset" : "cone");
+		proof_free(proof);
+	}
+}
+
+static bool class_settled(const struct ladder *l, const struct class *a, const struct class *b)
+{
+	uint64_t unit = (uint64_t)MIN(a->site, b->site) << 32 | MAX(a->site, b->site);
+	const struct finding *f;
+
+	if (l->options->pairs_events)
+		return false;
+	f = settled(l, unit);
+	return f != NULL && f->verdict == VERDICT_RACE;
+}
+
+static bool pair_settled(const struct ladder *l, uint32_t e, uint32_t f)
+{
+	const struct finding *known = settled(l, unit_of(l, e, f));
+
+	return known != NULL && known->verdict == VERDICT_RACE;
+}
+
+/* The pairs of one access with a class. */
+static void look_at(struct ladder *l, uint32_t variable, uint32_t e, const struct class *b,
+		    uint32_t lock)
+{
+	const uint32_t *members = &g_array_index(l->members, uint32_t, b->first);
+	uint32_t first = 0, end = 0, from = 0, to = 0;
+
+	if (lock == NONE)
+		window(l, e, members, b->count, core_before, &first, &end);
+	if (l->options->all_verdicts) {
+		window(l, e, members, b->count, order_before, &from, &to);
+		if (lock != NONE) {
+			list_refuted(l, variable, e, members, from, to, lock);
+			return;
+		}
+		first = CLAMP(first, from, to);
+		end = CLAMP(end, first, to);
+		list_refuted(l, variable, e, members, from, first, NONE);
+		list_refuted(l, variable, e, members, end, to, NONE);
+	}
+	for (uint32_t i = first; i < end && !l->cancelled; i++) {
+		uint32_t f = members[i];
+
+		l->report->candidates++;
+		if (race_variable(l->t, e, f) != variable || pair_settled(l, e, f))
+			continue;
+		decide_pair(l, MIN(e, f), MAX(e, f));
+	}
+}
+
+static void look_at_classes(struct ladder *l, uint32_t variable, const struct class *a,
+			    const struct class *b)
+{
+	uint32_t lock;
+
+	if (a->thread == b->thread || (!a->writes && !b->writes) || (a->atomic && b->atomic) ||
+	    !race_in_shard(l->options, a->site, b->site))
+		return;
+	lock = lockset_common(l->locksets, a->lockset, b->lockset);
+	if (lock != NONE && !l->options->all_verdicts)
+		return;
+	for (uint32_t i = 0; i < a->count && !l->cancelled; i++) {
+		if (class_settled(l, a, b))
+			return;
+		look_at(l, variable, g_array_index(l->members, uint32_t, a->first + i), b, lock);
+	}
+}
+
+static void look_at_variable(struct ladder *l, uint32_t variable)
+{
+	if (!make_classes(l, variable))
+		return;
+	for (guint i = 0; i < l->classes->len; i++) {
+		for (guint j = 0; j < i && !l->cancelled; j++)
+			look_at_classes(l, variable, &g_array_index(l->classes, struct class, j),
+					&g_array_index(l->classes, struct class, i));
+	}
+}
+
+static void look_at_all(struct ladder *l)
+{
+	for (uint32_t v = 0; v < l->t->variables_count && !l->cancelled; v++) {
+		look_at_variable(l, v);
+		if (!progress_tick(l->progress, (double)v / (double)l->t->variables_count,
+				   "candidates"))
+			l->cancelled = true;
+	}
+}
+
+/* -- the whole ------------------------------------------------------------------------ */
+
+static bool ladder_init(struct ladder *l)
+{
+	struct smt_options options = { .use_values = l->options->use_values,
+				       .invocations = true };
+
+	if (!trace_need(l->t, INDEX_VARIABLES, l->progress))
+		return false;
+	l->locksets = locksets_new(l->t);
+	l->smt = smt_new(l->t, &options, l->progress);
+	if (l->locksets == NULL || l->smt == NULL)
+		return false;
+	if (l->options->all_verdicts && !l->options->use_values) {
+		l->order = order_new(l->t, ORDER_KIND_PO, l->progress);
+		if (l->order == NULL)
+			return false;
+	}
+	l->points = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_points);
+	l->members = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	l->classes = g_array_new(FALSE, FALSE, sizeof(struct class));
+	make_stretches(l);
+	return true;
+}
+
+static void ladder_release(struct ladder *l)
+{
+	g_hash_table_destroy(l->settled);
+	for (guint i = 0; i < l->others->len; i++)
+		finding_free(l->others->pdata[i]);
+	g_ptr_array_free(l->others, TRUE);
+	locksets_free(l->locksets);
+	smt_free(l->smt);
+	order_free(l->order);
+	g_free(l->stretch);
+	if (l->points != NULL)
+		g_hash_table_destroy(l->points);
+	if (l->members != NULL)
+		g_array_free(l->members, TRUE);
+	if (l->classes != NULL)
+		g_array_free(l->classes, TRUE);
+}
+
+/* What is no race goes into the report where it is asked for. */
+static void finish(struct ladder *l)
+{
+	l->report->complete = true;
+	for (guint i = 0; i < l->others->len; i++) {
+		struct finding *f = l->others->pdata[i];
+
+		if (f->verdict == VERDICT_UNKNOWN) {
+			l->report->complete = false;
+			l->report->budget_spent = true;
+		}
+	}
+	while (l->options->all_verdicts && l->others->len > 0)
+		report_add(l->report, g_ptr_array_remove_index_fast(l->others, l->others->len - 1));
+	report_sort(l->report);
+}
+
+struct report *ladder_climb(struct trace *t, const struct race_options *options, const char *name,
+			    const struct rung *rungs, size_t count,
+			    const struct progress *progress, struct error *error)
+{
+	struct ladder l = { .t = t, .options = options, .progress = progress };
+	bool good = true;
+
+	l.report = report_new(t, name);
+	l.others = g_ptr_array_new();
+	l.settled = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	for (size_t i = 0; good && i < count; i++)
+		good = take_report(&l, &rungs[i], error);
+	if (good && (!ladder_init(&l) || (look_at_all(&l), l.cancelled)))
+		good = error_set(error, "", NULL, "cancelled");
+	if (good) {
+		finish(&l);
+	} else {
+		report_free(l.report);
+		l.report = NULL;
+	}
+	ladder_release(&l);
+	return l.report;
+}

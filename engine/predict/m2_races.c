@@ -1,0 +1,382 @@
+/*
+ * m2_races.c - M2 over a whole trace: which candidates are tried, in which order, and the
+ * report.
+ *
+ * By sites, each variable of a pair of sites is tried until one of its pairs is a race,
+ * the nearest pairs first, all in rounds along the trace so that neighbours profit from
+ * each other.  A proof for one place of two stretches (runs of events without
+ * synchronisation and without observation across threads) holds for every later place of
+ * them, and is asked for once.
+ */
+#include "engine/predict/m2.h"
+
+#include <string.h>
+
+enum {
+	WITNESS_EVENTS = 64 << 20, /* events of witnesses that a report holds at most */
+	TRIES = 4096,		   /* pairs of one variable and two sites that are tried */
+};
+
+struct hunt {
+	struct trace *t;
+	const struct race_options *options;
+	const struct progress *progress;
+	struct report *report;
+	struct m2 *m2;
+	uint32_t *stretch;	 /* by event */
+	uint32_t *stretch_first; /* by stretch: its first event */
+	GHashTable *impossible;	 /* set of pairs of stretches, as two halves of a pointer */
+	GArray *witness;	 /* scratch */
+	uint64_t witness_events; /* kept so far */
+	uint64_t left_out;	 /* findings whose witness was not kept */
+	bool cancelled;
+};
+
+/* ---- Stretches ---- */
+
+static void mark(uint64_t *bits, uint32_t e)
+{
+	bits[e / 64] |= (uint64_t)1 << (e % 64);
+}
+
+/* The events after which a stretch ends: synchronisation, and either end of an
+ * observation or must-order between threads. */
+static uint64_t *stretch_ends(const struct trace *t)
+{
+	uint64_t *ends = g_new0(uint64_t, t->events_count / 64 + 1);
+
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		struct event_list writers;
+
+		if (event_inert(x))
+			continue;
+		if (!op_is_access(x->op)) {
+			if (op_table[x->op].class != OP_CLASS_MARKER)
+				mark(ends, e);
+			continue;
+		}
+		if (!op_reads(x->op))
+			continue;
+		writers = trace_writers(t, e);
+		for (uint64_t i = 0; i < writers.count; i++) {
+			uint32_t w = writers.items[i];
+
+			if (w == NONE || t->events[w].thread == x->thread)
+				continue;
+			mark(ends, w);
+			mark(ends, e);
+		}
+	}
+	for (uint64_t i = 0; i < t->index->must_count; i++) {
+		mark(ends, t->index->must[i].before);
+		mark(ends, t->index->must[i].after);
+	}
+	return ends;
+}
+
+static void make_stretches(struct hunt *h)
+{
+	const struct trace *t = h->t;
+	uint64_t *ends = stretch_ends(t);
+	uint32_t *now = g_new(uint32_t, t->threads_count + 1);
+	GArray *first = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+
+	memset(now, 0xff, (t->threads_count + 1) * sizeof(uint32_t));
+	h->stretch = g_new(uint32_t, t->events_count + 1);
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		uint32_t u = t->events[e].thread;
+
+		if (now[u] == NONE) {
+			now[u] = first->len;
+			g_array_append_val(first, e);
+		}
+		h->stretch[e] = now[u];
+		if (ends[e / 64] >> (e % 64) & 1)
+			now[u] = NONE;
+	}
+	h->stretch_first = (uint32_t *)g_array_free(first, FALSE);
+	g_free(now);
+	g_free(ends);
+}
+
+static gpointer stretches(const struct hunt *h, uint32_t e1, uint32_t e2)
+{
+	return (gpointer)((uintptr_t)h->stretch[e1] << 32 | h->stretch[e2]);
+}
+
+/* ---- One pair ---- */
+
+/* Decide; for a pair whose stretches are known to be impossible, at once. */
+static enum m2_verdict decide(struct hunt *h, uint32_t e1, uint32_t e2, bool keep,
+			      struct proof **proof)
+{
+	uint32_t f1, f2;
+	enum m2_verdict verdict;
+
+	h->report->candidates++;
+	if (proof == NULL && g_hash_table_contains(h->impossible, stretches(h, e1, e2)))
+		return M2_IMPOSSIBLE;
+	verdict = m2_pair(h->m2, e1, e2, keep ? h->witness : NULL, proof);
+	if (verdict != M2_IMPOSSIBLE || proof != NULL)
+		return verdict;
+	f1 = h->stretch_first[h->stretch[e1]];
+	f2 = h->stretch_first[h->stretch[e2]];
+	if ((f1 == e1 && f2 == e2) ||
+	    m2_pair(h->m2, MIN(f1, f2), MAX(f1, f2), NULL, NULL) == M2_IMPOSSIBLE)
+		g_hash_table_add(h->impossible, stretches(h, e1, e2));
+	return verdict;
+}
+
+static bool keep_witness(const struct hunt *h)
+{
+	return h->witness_events < WITNESS_EVENTS;
+}
+
+static void give_witness(struct hunt *h, struct finding *f)
+{
+	if (!keep_witness(h)) {
+		h->left_out++;
+		return;
+	}
+	f->witness = g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), h->witness->len);
+	g_array_append_vals(f->witness, h->witness->data, h->witness->len);
+	h->witness_events += h->witness->len;
+}
+
+static const char *budget_of(enum m2_verdict verdict)
+{
+	return verdict == M2_GAVE_UP ? "pair" : "incomplete";
+}
+
+/* ---- By events ---- */
+
+static bool decide_event_pair(void *context, uint32_t e1, uint32_t e2)
+{
+	struct hunt *h = context;
+	bool keep = keep_witness(h);
+	struct proof *proof = NULL;
+	enum m2_verdict verdict =
+		decide(h, e1, e2, keep, h->options->all_verdicts ? &proof : NULL);
+	struct finding *f;
+
+	if (verdict == M2_REJECTED || verdict == M2_GAVE_UP)
+		h->report->complete = false;
+	if (verdict == M2_RACE || h->options->all_verdicts) {
+		f = race_finding(h->t, e1, e2,
+				 verdict == M2_RACE	    ? VERDICT_RACE
+				 : verdict == M2_IMPOSSIBLE ? VERDICT_IMPOSSIBLE
+							    : VERDICT_UNKNOWN,
+				 "m2");
+		f->counted_all = true;
+		if (verdict == M2_RACE)
+			give_witness(h, f);
+		else if (verdict == M2_IMPOSSIBLE)
+			f->proof = proof;
+		else
+			f->budget = budget_of(verdict);
+		report_add(h->report, f);
+	}
+	if (h->report->candidates % 256 == 0 &&
+	    !progress_tick(h->progress, (double)e1 / h->t->events_count, "deciding pairs"))
+		h->cancelled = true;
+	return !h->cancelled;
+}
+
+/* ---- By sites ---- */
+
+struct attempt { /* the next pair of one variable of a pair of sites */
+	uint32_t e1, e2;
+	uint32_t site, entry;
+};
+
+struct outcome_of_site {
+	struct finding *race; /* owned by the report */
+	enum m2_verdict open; /* of pairs that were neither: M2_RACE for none */
+	uint32_t e1, e2;      /* the first candidate that is no race */
+	bool tried;
+};
+
+static int attempt_compare(gconstpointer a, gconstpointer b)
+{
+	const struct attempt *x = a, *y = b;
+
+	if (x->e1 != y->e1)
+		return x->e1 < y->e1 ? -1 : 1;
+	return x->e2 < y->e2 ? -1 : x->e2 > y->e2;
+}
+
+/* True when this variable needs no further attempt. */
+static bool attempt(struct hunt *h, const struct attempt *a, struct outcome_of_site *site)
+{
+	bool first = site->race == NULL;
+	enum m2_verdict verdict = decide(h, a->e1, a->e2, first && keep_witness(h), NULL);
+	uint32_t variable = race_variable(h->t, a->e1, a->e2);
+
+	if (verdict == M2_RACE) {
+		if (first) {
+			site->race = race_finding(h->t, a->e1, a->e2, VERDICT_RACE, "m2");
+			give_witness(h, site->race);
+			report_add(h->report, site->race);
+		} else {
+			site->race->count++;
+			g_array_append_val(site->race->variables, variable);
+		}
+		return true;
+	}
+	if (!site->tried || (verdict != M2_IMPOSSIBLE && site->open == M2_RACE)) {
+		site->e1 = a->e1;
+		site->e2 = a->e2;
+		site->tried = true;
+	}
+	if (verdict != M2_IMPOSSIBLE) {
+		site->open = verdict;
+		h->report->complete = false;
+	}
+	return false;
+}
+
+static void settle_site(struct hunt *h, const struct site_pairs *p, uint32_t i,
+			const struct outcome_of_site *site)
+{
+	struct site_pair pair = site_pairs_at(p, i);
+	struct proof *proof = NULL;
+	struct finding *f;
+	uint32_t e1 = site->e1, e2 = site->e2;
+
+	if (site->race != NULL || (!site->tried && !site_pairs_locked(p, pair.first, &e1, &e2)))
+		return;
+	f = race_finding(h->t, e1, e2, VERDICT_UNKNOWN, "m2");
+	if (site->open != M2_RACE) {
+		f->budget = budget_of(site->open);
+	} else if (m2_pair(h->m2, e1, e2, NULL, &proof) == M2_IMPOSSIBLE) {
+		f->verdict = VERDICT_IMPOSSIBLE;
+		f->proof = proof;
+	} else {
+		f->budget = "incomplete";
+		h->report->complete = false;
+	}
+	report_add(h->report, f);
+}
+
+static bool run_rounds(struct hunt *h, struct site_pairs *p, struct outcome_of_site *sites)
+{
+	GArray *round = g_array_new(FALSE, FALSE, sizeof(struct attempt));
+	uint32_t *tries;
+	uint32_t entries = 0;
+
+	for (uint32_t i = 0; i < site_pairs_count(p); i++) {
+		struct site_pair pair = site_pairs_at(p, i);
+
+		entries = pair.first + pair.variables;
+		for (uint32_t k = pair.first; k < pair.first + pair.variables; k++) {
+			struct attempt a = { 0, 0, i, k };
+
+			if (site_pairs_next(p, k, &a.e1, &a.e2))
+				g_array_append_val(round, a);
+		}
+	}
+	tries = g_new0(uint32_t, entries + 1);
+	while (round->len > 0 && !h->cancelled) {
+		guint kept = 0;
+
+		g_array_sort(round, attempt_compare);
+		for (guint i = 0; i < round->len && !h->cancelled; i++) {
+			struct attempt *a = &g_array_index(round, struct attempt, i);
+
+			if (i % 64 == 0)
+				h->cancelled = !progress_tick(
+					h->progress, (double)i / round->len, "deciding pairs");
+			if (attempt(h, a, &sites[a->site]))
+				continue;
+			if (++tries[a->entry] >= TRIES && !h->options->all_verdicts) {
+				h->report->complete = false;
+				continue;
+			}
+			if (site_pairs_next(p, a->entry, &a->e1, &a->e2))
+				g_array_index(round, struct attempt, kept++) = *a;
+		}
+		g_array_set_size(round, kept);
+	}
+	g_free(tries);
+	g_array_unref(round);
+	return !h->cancelled;
+}
+
+static bool hunt_sites(struct hunt *h, const struct candidate_options *candidates)
+{
+	struct site_pairs *p = site_pairs_new(h->t, candidates, h->progress);
+	struct outcome_of_site *sites;
+	bool going;
+
+	if (p == NULL)
+		return false;
+	sites = g_new0(struct outcome_of_site, site_pairs_count(p) + 1);
+	going = run_rounds(h, p, sites);
+	for (uint32_t i = 0; i < site_pairs_count(p) && going && h->options->all_verdicts; i++)
+		settle_site(h, p, i, &sites[i]);
+	site_pairs_free(p);
+	g_free(sites);
+	return going;
+}
+
+/* ---- The analysis ---- */
+
+static bool hunt(struct hunt *h)
+{
+	enum order_kind kind = h->options->candidates < 0 ? ORDER_KIND_PO
+							  : (enum order_kind)h->options->candidates;
+	struct candidate_options candidates = {
+		.order = order_new(h->t, kind, h->progress),
+		.keep_locked = h->options->all_verdicts,
+		.race = h->options,
+	};
+	bool going = candidates.order != NULL;
+
+	if (going && h->options->pairs_events)
+		going = candidates_events(h->t, &candidates, decide_event_pair, h, h->progress);
+	else if (going)
+		going = hunt_sites(h, &candidates);
+	order_free((struct order *)candidates.order);
+	return going;
+}
+
+struct report *races_m2(struct trace *t, const struct race_options *options,
+			const struct progress *progress, struct error *error)
+{
+	struct hunt h = { .t = t, .options = options, .progress = progress };
+	bool going = trace_need(t, INDEX_ALL & ~INDEX_SITES, progress);
+
+	h.m2 = going ? m2_new(t, progress) : NULL;
+	if (h.m2 == NULL) {
+		error_set(error, "", NULL, "cancelled");
+		return NULL;
+	}
+	h.report = report_new(t, "m2");
+	/* --values allows more than M2 looks at; another order's candidates are fewer */
+	h.report->complete = !options->use_values && options->candidates < 0;
+	h.impossible = g_hash_table_new(NULL, NULL);
+	h.witness = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	make_stretches(&h);
+	going = hunt(&h);
+	if (h.left_out > 0)
+		report_note(h.report,
+			    "%" G_GUINT64_FORMAT " witnesses were checked and not kept, they "
+			    "are too long; 'heddle witness' gives each of them",
+			    h.left_out);
+	if (m2_refused(h.m2) > 0)
+		report_note(h.report, "%u sequences were refused by the checker and not reported",
+			    m2_refused(h.m2));
+	m2_free(h.m2);
+	g_hash_table_destroy(h.impossible);
+	g_array_unref(h.witness);
+	g_free(h.stretch);
+	g_free(h.stretch_first);
+	if (!going) {
+		report_free(h.report);
+		error_set(error, "", NULL, "cancelled");
+		return NULL;
+	}
+	report_sort(h.report);
+	return h.report;
+}

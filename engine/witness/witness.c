@@ -1,0 +1,578 @@
+/*
+ * witness.c - witness files (product.md, "A witness file"), and making witnesses readable:
+ * few context switches, each with the reason that makes it needed.
+ *
+ * Judges no sequence itself; the checker does.
+ */
+#include "engine/witness/witness.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const claim_words[] = {
+	[CLAIM_RACE] = "race",	   [CLAIM_C11_RACE] = "c11-race", [CLAIM_COV] = "cov",
+	[CLAIM_ATOMIC] = "atomic", [CLAIM_DEADLOCK] = "deadlock", [CLAIM_PREFIX] = "prefix",
+};
+
+void witness_release(struct witness *w)
+{
+	g_free(w->trace_name);
+	g_free(w->trace_digest);
+	if (w->pair != NULL)
+		g_array_unref(w->pair);
+	if (w->events != NULL)
+		g_array_unref(w->events);
+	if (w->under_specs != NULL)
+		g_ptr_array_unref(w->under_specs);
+	*w = (struct witness){ 0 };
+}
+
+/* ---- Reading ---- */
+
+struct reader {
+	const char *path;
+	uint64_t line;
+	struct witness *w;
+	struct error *error;
+	bool version, kind;
+};
+
+static bool bad(struct reader *r, const char *expected, const char *found)
+{
+	GString *text = g_string_new(NULL);
+	bool result;
+
+	append_escaped(text, found, MIN(strlen(found), 60));
+	result = error_set(r->error, place_line(r->path, r->line).text,
+			   "make the file with 'heddle witness'", "expected %s, found '%s'",
+			   expected, text->str);
+	g_string_free(text, TRUE);
+	return result;
+}
+
+/* A number of 32 bits at `*text`, which is moved past it and the blanks after it. */
+static bool number(const char **text, uint32_t *value)
+{
+	uint64_t n = 0;
+	const char *p = *text;
+
+	if (!g_ascii_isdigit(*p))
+		return false;
+	for (; g_ascii_isdigit(*p); p++) {
+		n = 10 * n + (uint64_t)(*p - '0');
+		if (n >= NONE)
+			return false;
+	}
+	if (*p != '\0' && *p != ' ' && *p != '\t')
+		return false;
+	while (*p == ' ' || *p == '\t')
+		p++;
+	*text = p;
+	*value = (uint32_t)n;
+	return true;
+}
+
+static bool read_version(struct reader *r, const char *rest)
+{
+	r->version = strcmp(rest, "1") == 0;
+	return r->version || bad(r, "a witness of version 1", rest);
+}
+
+static bool read_trace(struct reader *r, const char *rest)
+{
+	const char *blank = strrchr(rest, ' ');
+
+	g_free(r->w->trace_name);
+	g_free(r->w->trace_digest);
+	r->w->trace_name = blank == NULL ? g_strdup(rest) : g_strndup(rest, blank - rest);
+	r->w->trace_digest = g_strdup(blank == NULL ? "" : blank + 1);
+	return true;
+}
+
+static bool read_kind(struct reader *r, const char *rest)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(claim_words); i++) {
+		if (strcmp(rest, claim_words[i]) == 0) {
+			r->w->claim = (enum claim)i;
+			r->kind = true;
+			return true;
+		}
+	}
+	return bad(r, "one of the kinds race, c11-race, cov, atomic, deadlock", rest);
+}
+
+static bool read_pair(struct reader *r, const char *rest)
+{
+	const char *p = rest;
+	uint32_t e;
+
+	g_array_set_size(r->w->pair, 0);
+	while (number(&p, &e))
+		g_array_append_val(r->w->pair, e);
+	return *p == '\0' && r->w->pair->len >= 2 ? true : bad(r, "two events", rest);
+}
+
+static bool read_units(struct reader *r, const char *rest)
+{
+	return true; /* for people: the units are found again from the events */
+}
+
+static bool read_under(struct reader *r, const char *rest)
+{
+	char **words = g_strsplit(rest, ",", -1);
+	bool good = true;
+
+	for (char **word = words; *word != NULL && good; word++) {
+		if (strcmp(*word, "values") == 0)
+			r->w->under_values = true;
+		else if (strcmp(*word, "missing") == 0)
+			r->w->under_missing = true;
+		else if (strncmp(*word, "spec=", 5) == 0)
+			g_ptr_array_add(r->w->under_specs, g_strdup(*word + 5));
+		else if (**word != '\0')
+			good = bad(r, "values, missing or spec=FILE:SHA256", *word);
+	}
+	g_strfreev(words);
+	return good;
+}
+
+static const struct {
+	const char *word;
+	bool (*read)(struct reader *r, const char *rest);
+} headers[] = {
+	{ "heddle-witness", read_version }, { "trace", read_trace }, { "kind", read_kind },
+	{ "pair", read_pair },		    { "units", read_units }, { "under", read_under },
+};
+
+static bool read_header(struct reader *r, const char *line)
+{
+	const char *word = line + 2; /* past "#!" */
+	size_t length;
+
+	word += strspn(word, " \t");
+	length = strcspn(word, " \t");
+	for (size_t i = 0; i < G_N_ELEMENTS(headers); i++) {
+		if (strlen(headers[i].word) == length &&
+		    strncmp(headers[i].word, word, length) == 0) {
+			if (!r->version && headers[i].read != read_version)
+				return bad(r, "'#! heddle-witness 1' first", line);
+			return headers[i].read(r, word + length + strspn(word + length, " \t"));
+		}
+	}
+	return true; /* a later version's; what it does not know does no harm */
+}
+
+static bool read_line(struct reader *r, const char *line)
+{
+	const char *p = line + strspn(line, " \t");
+	uint32_t e;
+
+	if (*p == '\0')
+		return true;
+	if (p[0] == '#' && p[1] == '!')
+		return read_header(r, p);
+	if (!r->version)
+		return bad(r, "a witness file, which begins with '#! heddle-witness 1'", line);
+	if (*p == '#')
+		return true;
+	if (!number(&p, &e) || (*p != '\0' && *p != '#'))
+		return bad(r, "an event's number", line);
+	g_array_append_val(r->w->events, e);
+	return true;
+}
+
+static bool read_lines(struct reader *r, const char *text, size_t length)
+{
+	const char *end = text + length;
+
+	while (text < end) {
+		const char *stop = memchr(text, '\n', end - text);
+		char *line;
+		bool good;
+
+		r->line++;
+		if (stop == NULL)
+			stop = end;
+		if (memchr(text, '\0', stop - text) != NULL)
+			return bad(r, "text", "a NUL byte");
+		line = g_strndup(text, stop - text);
+		g_strchomp(line);
+		good = read_line(r, line);
+		g_free(line);
+		if (!good)
+			return false;
+		text = stop + 1;
+	}
+	return true;
+}
+
+static bool read_complete(struct reader *r)
+{
+	if (!r->version)
+		return error_set(r->error, place_line(r->path, 0).text,
+				 "make the file with 'heddle witness'",
+				 "expected a witness file, found no '#! heddle-witness 1'");
+	if (!r->kind)
+		return error_set(r->error, place_line(r->path, 0).text, NULL,
+				 "expected a header '#! kind race', found none");
+	if (r->w->pair->len == 0 && r->w->claim != CLAIM_ATOMIC && r->w->claim != CLAIM_PREFIX)
+		return error_set(r->error, place_line(r->path, 0).text, NULL,
+				 "expected a header '#! pair E1 E2', found none");
+	return true;
+}
+
+bool witness_read(const char *path, struct witness *w, struct error *error)
+{
+	struct reader r = { .path = path, .w = w, .error = error };
+	GError *failure = NULL;
+	char *text;
+	size_t length;
+	bool good;
+
+	*w = (struct witness){ 0 };
+	if (!g_file_get_contents(path, &text, &length, &failure)) {
+		error_set(error, place_line(path, 0).text, NULL, "cannot be read: %s",
+			  failure->message);
+		g_error_free(failure);
+		return false;
+	}
+	w->pair = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	w->events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	w->under_specs = g_ptr_array_new_with_free_func(g_free);
+	good = read_lines(&r, text, length) && read_complete(&r);
+	g_free(text);
+	if (!good)
+		witness_release(w);
+	return good;
+}
+
+/* ---- Writing ---- */
+
+char *trace_digest(const struct trace *t)
+{
+	GChecksum *sum;
+	unsigned char *buffer;
+	char *digest;
+	FILE *file = t->path == NULL ? NULL : fopen(t->path, "rb");
+	size_t got;
+
+	if (file == NULL)
+		return g_strdup("");
+	sum = g_checksum_new(G_CHECKSUM_SHA256);
+	buffer = g_malloc(1 << 16);
+	while ((got = fread(buffer, 1, 1 << 16, file)) > 0)
+		g_checksum_update(sum, buffer, (gssize)got);
+	digest = g_strdup(ferror(file) ? "" : g_checksum_get_string(sum));
+	fclose(file);
+	g_free(buffer);
+	g_checksum_free(sum);
+	return digest;
+}
+
+static void print_under(const struct witness *w, GString *out)
+{
+	const char *separator = " ";
+
+	if (!w->under_values && !w->under_missing &&
+	    (w->under_specs == NULL || w->under_specs->len == 0))
+		return;
+	g_string_append(out, "#! under");
+	if (w->under_values) {
+		g_string_append_printf(out, "%svalues", separator);
+		separator = ",";
+	}
+	if (w->under_missing) {
+		g_string_append_printf(out, "%smissing", separator);
+		separator = ",";
+	}
+	for (guint i = 0; w->under_specs != NULL && i < w->under_specs->len; i++) {
+		g_string_append_printf(out, "%sspec=%s", separator,
+				       (const char *)w->under_specs->pdata[i]);
+		separator = ",";
+	}
+	g_string_append_c(out, '\n');
+}
+
+void witness_print(const struct trace *t, const struct witness *w, GString *out)
+{
+	GString *name = g_string_new(NULL);
+
+	append_escaped(name, w->trace_name == NULL ? "-" : w->trace_name,
+		       strlen(w->trace_name == NULL ? "-" : w->trace_name));
+	g_string_append_printf(out, "#! heddle-witness 1\n#! trace %s %s\n#! kind %s\n", name->str,
+			       w->trace_digest == NULL || *w->trace_digest == '\0'
+				       ? "-"
+				       : w->trace_digest,
+			       claim_words[w->claim]);
+	g_string_free(name, TRUE);
+	if (w->pair != NULL && w->pair->len > 0) {
+		g_string_append(out, "#! pair");
+		for (guint i = 0; i < w->pair->len; i++)
+			g_string_append_printf(out, " %u", g_array_index(w->pair, uint32_t, i));
+		g_string_append_c(out, '\n');
+	}
+	print_under(w, out);
+	for (guint i = 0; i < w->events->len; i++) {
+		uint32_t e = g_array_index(w->events, uint32_t, i);
+
+		g_string_append_printf(out, "%u # ", e);
+		trace_append_line(t, e, out);
+		g_string_append_c(out, '\n');
+	}
+}
+
+bool witness_write(const struct trace *t, const struct witness *w, const char *path,
+		   struct error *error)
+{
+	GString *text = g_string_new(NULL);
+	bool good;
+
+	witness_print(t, w, text);
+	good = file_write_whole(path, text->str, text->len, error);
+	g_string_free(text, TRUE);
+	return good;
+}
+
+/* ---- Fewer context switches ---- */
+
+
+static uint32_t switches(const struct trace *t, const GArray *events, uint32_t end)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 1; i < end; i++)
+		n += t->events[g_array_index(events, uint32_t, i)].thread !=
+		     t->events[g_array_index(events, uint32_t, i - 1)].thread;
+	return n;
+}
+
+struct minimiser {
+	const struct trace *t;
+	struct checker *checker;
+	enum claim claim;
+	const uint32_t *pair;
+	size_t pair_count;
+	uint32_t fixed; /* so many events at the end stay where they are: the pair */
+	GArray *events, *trial;
+	bool drops;	/* the claim says what must be in it, so the rest may go */
+	uint64_t steps; /* events checked so far */
+};
+
+static bool still_good(struct minimiser *z)
+{
+	z->steps += z->trial->len;
+	return checker_claim(z->checker, (const uint32_t *)z->trial->data, z->trial->len, z->claim,
+			     z->pair, z->pair_count, NULL);
+}
+
+/* Move the events [from, from + count) so that they begin at `to` of what is left. */
+static bool move_run(struct minimiser *z, uint32_t from, uint32_t count, uint32_t to)
+{
+	const uint32_t *events = (const uint32_t *)z->events->data;
+	uint32_t rest = z->events->len - count, k = 0;
+
+	g_array_set_size(z->trial, 0);
+	for (uint32_t i = 0; i <= rest; i++) {
+		if (i == to)
+			g_array_append_vals(z->trial, events + from, count);
+		if (i == rest)
+			break;
+		if (k == from)
+			k += count;
+		g_array_append_vals(z->trial, events + k++, 1);
+	}
+	if (switches(z->t, z->trial, z->trial->len - z->fixed) >=
+	    switches(z->t, z->events, z->events->len - z->fixed))
+		return false;
+	if (!still_good(z))
+		return false;
+	g_array_set_size(z->events, 0);
+	g_array_append_vals(z->events, z->trial->data, z->trial->len);
+	return true;
+}
+
+static uint32_t run_end(const struct minimiser *z, uint32_t from)
+{
+	const uint32_t *e = (const uint32_t *)z->events->data;
+	uint32_t end = from + 1;
+
+	while (end < z->events->len - z->fixed &&
+	       z->t->events[e[end]].thread == z->t->events[e[from]].thread)
+		end++;
+	return end;
+}
+
+/* Drop the end of one thread when nobody needs it (with what the claim allows). */
+static bool drop_run(struct minimiser *z, uint32_t from, uint32_t count)
+{
+	g_array_set_size(z->trial, 0);
+	g_array_append_vals(z->trial, z->events->data, from);
+	g_array_append_vals(z->trial, (const uint32_t *)z->events->data + from + count,
+			    z->events->len - from - count);
+	if (!still_good(z))
+		return false;
+	g_array_set_size(z->events, 0);
+	g_array_append_vals(z->events, z->trial->data, z->trial->len);
+	return true;
+}
+
+/* Join the run that begins at `from` to the thread's run before or after it. */
+static bool join_run(struct minimiser *z, uint32_t from)
+{
+	const uint32_t *e = (const uint32_t *)z->events->data;
+	uint32_t end = run_end(z, from), last = z->events->len - z->fixed;
+	uint16_t thread = z->t->events[e[from]].thread;
+
+	for (uint32_t i = from; i-- > 0;) {
+		if (z->t->events[e[i]].thread != thread)
+			continue;
+		if (move_run(z, from, end - from, i + 1))
+			return true;
+		break;
+	}
+	for (uint32_t i = end; i < last; i++) {
+		if (z->t->events[e[i]].thread != thread)
+			continue;
+		return move_run(z, from, end - from, i - (end - from));
+	}
+	return false;
+}
+
+enum { MINIMISE_STEPS = 4000000 }; /* checked events, about a second */
+
+static bool improve(struct minimiser *z)
+{
+	uint32_t from = 0;
+
+	while (from < z->events->len - z->fixed && z->steps < MINIMISE_STEPS) {
+		uint32_t end = run_end(z, from);
+
+		if ((z->drops && drop_run(z, from, end - from)) || join_run(z, from))
+			return true;
+		from = end;
+	}
+	return false;
+}
+
+void witness_minimise(const struct trace *t, enum claim claim, const uint32_t *pair,
+		      size_t pair_count, const struct check_options *options, GArray *events)
+{
+	struct minimiser z = {
+		.t = t,
+		.checker = checker_new(t, options),
+		.claim = claim,
+		.pair = pair,
+		.pair_count = pair_count,
+		.fixed = claim == CLAIM_RACE ? 2 : claim == CLAIM_COV ? 1 : 0,
+		.drops = claim != CLAIM_ATOMIC && claim != CLAIM_PREFIX,
+		.events = events,
+		.trial = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+	};
+
+	if (claim == CLAIM_DEADLOCK && events->len >= pair_count)
+		z.fixed = (uint32_t)pair_count;
+	while (events->len > z.fixed && z.steps < MINIMISE_STEPS && improve(&z))
+		;
+	g_array_unref(z.trial);
+	checker_free(z.checker);
+}
+
+/* ---- Why a switch is needed ---- */
+
+static enum switch_reason reason_of(const char *text)
+{
+	if (g_str_has_prefix(text, "rule 2"))
+		return SWITCH_READS;
+	if (g_str_has_prefix(text, "rule 3"))
+		return SWITCH_LOCK;
+	if (g_str_has_prefix(text, "rule 4") || g_str_has_prefix(text, "rule 5") ||
+	    g_str_has_prefix(text, "rule 6"))
+		return SWITCH_MUST;
+	return SWITCH_OPTIONAL;
+}
+
+/* Which event of the new thread's run the old thread's next one has to wait for: take them
+ * one by one until it may go on. */
+struct switching {
+	const struct trace *t;
+	const struct check_options *options;
+	const uint32_t *events;
+	uint32_t length;
+};
+
+/* A reading of the new thread's run that the old thread's next write would spoil. */
+static uint32_t spoiled_reader(const struct switching *s, uint32_t at, uint32_t next)
+{
+	const struct event *w = &s->t->events[next];
+
+	if (!op_is_access(w->op) || event_inert(w) || !op_writes(w->op))
+		return NONE;
+	for (uint32_t i = at; i < s->length && s->events[i] != next; i++) {
+		const struct event *r = &s->t->events[s->events[i]];
+
+		if (op_is_access(r->op) && !event_inert(r) && op_reads(r->op) &&
+		    r->thread != w->thread && events_overlap(s->t, r, w))
+			return s->events[i];
+	}
+	return NONE;
+}
+
+static uint32_t next_of_thread(const struct switching *s, uint32_t at, uint16_t thread)
+{
+	for (uint32_t i = at; i < s->length; i++) {
+		if (s->t->events[s->events[i]].thread == thread)
+			return s->events[i];
+	}
+	return NONE;
+}
+
+static void explain_switch(const struct switching *s, struct checker *c,
+			   struct context_switch *x, GString *text)
+{
+	uint16_t old = s->t->events[s->events[x->at - 1]].thread;
+	uint32_t next = next_of_thread(s, x->at, old);
+
+	g_string_truncate(text, 0);
+	if (next == NONE || (x->at + 2 >= s->length && s->length >= 2)) {
+		x->reason = SWITCH_END;
+		return;
+	}
+	if (s->length >= 2 &&
+	    (next == s->events[s->length - 1] || next == s->events[s->length - 2])) {
+		x->reason = SWITCH_END; /* it has come to its place in the pair */
+		x->because = next;
+		return;
+	}
+	if (!checker_enabled(c, next, text)) {
+		x->reason = reason_of(text->str);
+		x->because = next;
+		return;
+	}
+	x->because = spoiled_reader(s, x->at, next);
+	x->reason = x->because == NONE ? SWITCH_OPTIONAL : SWITCH_WRITE;
+}
+
+GArray *witness_switches(const struct trace *t, const struct witness *w)
+{
+	struct check_options options = { .use_values = w->under_values,
+					 .use_missing = w->under_missing };
+	struct switching s = { t, &options, (const uint32_t *)w->events->data, w->events->len };
+	GArray *all = g_array_new(FALSE, FALSE, sizeof(struct context_switch));
+	struct checker *c = checker_new(t, &options);
+	GString *text = g_string_new(NULL);
+
+	for (uint32_t i = 0; i < s.length; i++) {
+		if (i > 0 && t->events[s.events[i]].thread != t->events[s.events[i - 1]].thread) {
+			struct context_switch x = { i, SWITCH_OPTIONAL, NONE };
+
+			explain_switch(&s, c, &x, text);
+			g_array_append_val(all, x);
+		}
+		if (!checker_step(c, s.events[i], NULL))
+			break;
+	}
+	g_string_free(text, TRUE);
+	checker_free(c);
+	return all;
+}

@@ -1,0 +1,91 @@
+/* cmd_verify.c - `heddle verify`: a witness against its trace, by the rules alone. */
+#include "engine/witness/witness.h"
+#include "tui/batch/command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct command_option options[] = {
+	{ "spec", "FILE", "specification of objects", 0 },
+	OPTION_LENIENT,
+	OPTION_FORMAT,
+	{ 0 },
+};
+
+/* A witness of another trace is judged all the same, by what it says; but say so. */
+static void compare_digest(const struct arguments *a, const struct trace *t,
+			   const struct witness *w)
+{
+	char *digest = trace_digest(t);
+	struct error note;
+
+	if (w->trace_digest != NULL && strlen(w->trace_digest) == 64 && *digest != '\0' &&
+	    strcmp(digest, w->trace_digest) != 0 && !argument_flag(a, "quiet")) {
+		error_set(&note, a->words->pdata[1], "it is judged by its events all the same",
+			  "this witness was made for another content of the trace");
+		say_error(&note);
+	}
+	g_free(digest);
+}
+
+static void print_verdict(const struct trace *t, const struct witness *w, bool accepted,
+			  const GString *reason, enum output_format format)
+{
+	GString *out = g_string_new(NULL);
+
+	if (format == FORMAT_TEXT) {
+		if (accepted)
+			printf("accepted: a correct reordering of %u events\n", w->events->len);
+		else
+			printf("refused: %s\n", reason->str);
+	} else {
+		append_escaped(out, reason->str, reason->len);
+		g_strdelimit(out->str, "\"\\", '\'');
+		printf("{\"heddle\": \"%s\", \"accepted\": %s, \"events\": %u, \"reason\": "
+		       "\"%s\"}\n",
+		       HEDDLE_VERSION, accepted ? "true" : "false", w->events->len, out->str);
+	}
+	g_string_free(out, TRUE);
+}
+
+static int run(struct arguments *a)
+{
+	enum output_format format;
+	struct check_options check = { 0 };
+	struct witness w = { 0 };
+	struct error error;
+	GString *reason;
+	struct trace *t;
+	bool accepted;
+
+	argument_words(a, 2, 2);
+	format = argument_format(a, false);
+	if (!witness_read(a->words->pdata[1], &w, &error))
+		return fail(&error);
+	t = open_trace(a, a->words->pdata[0]);
+	if (t == NULL) {
+		witness_release(&w);
+		return EXIT_BAD;
+	}
+	compare_digest(a, t, &w);
+	check.use_values = w.under_values;
+	check.use_missing = w.under_missing;
+	reason = g_string_new(NULL);
+	accepted = witness_check(t, (const uint32_t *)w.events->data, w.events->len, w.claim,
+				 (const uint32_t *)w.pair->data, w.pair->len, &check, reason);
+	print_verdict(t, &w, accepted, reason, format);
+	g_string_free(reason, TRUE);
+	witness_release(&w);
+	trace_close(t);
+	return accepted ? EXIT_NOTHING : EXIT_FOUND;
+}
+
+const struct command command_verify = {
+	.name = "verify",
+	.usage = "TRACE WITNESS",
+	.summary = "check a witness against its trace, by the rules alone",
+	.details = "Exit status: 0 accepted, 1 refused (with the rule that is broken, and where), "
+		   "2 bad input.",
+	.options = options,
+	.run = run,
+};

@@ -1,0 +1,213 @@
+/* cmd_witness.c - `heddle witness`: the witness of one pair, or the proof that there is
+ * none. */
+#include "engine/witness/witness.h"
+#include "tui/batch/race_options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct command_option options[] = {
+	{ "output", "FILE", "write the witness to FILE", 'o' },
+	{ "values", NULL, "a read may read any write of the same value", 0 },
+	{ "missing", NULL, "take code that was not recorded into account (barrier pairs)", 0 },
+	{ "budget", "PAIR,ALL", "seconds of the solver for the pair (default: 1,5)", 0 },
+	{ "spec", "FILE", "specification of objects", 0 },
+	OPTION_LENIENT,
+	OPTION_FORMAT,
+	{ 0 },
+};
+
+static bool event_number(const struct arguments *a, guint word, uint32_t *event)
+{
+	const char *text = a->words->pdata[word];
+	char *end;
+	guint64 n = g_ascii_isdigit(*text) ? g_ascii_strtoull(text, &end, 10) : NONE;
+
+	if (n >= NONE || *end != '\0') {
+		usage_error(a, "expected an event's number, found '%s'", text);
+		return false;
+	}
+	*event = (uint32_t)n;
+	return true;
+}
+
+static void print_step(const struct trace *t, const struct step *s, const char *indent)
+{
+	GString *line = g_string_new(NULL);
+
+	g_string_append_printf(line, "%s%u ", indent, s->from);
+	trace_append_line(t, s->from, line);
+	g_string_append_printf(line, "\n%s    before %u ", indent, s->to);
+	trace_append_line(t, s->to, line);
+	g_string_append_printf(line, "   (%s)", step_rule_text(s->rule));
+	puts(line->str);
+	g_string_free(line, TRUE);
+}
+
+static void print_proof(const struct trace *t, const struct finding *f)
+{
+	const struct proof *p = f->proof;
+
+	printf("impossible: events %u and %u cannot race", f->first, f->second);
+	if (p == NULL) {
+		putchar('\n');
+		return;
+	}
+	printf("; the proof, by the %s%s%s:\n", p->method, p->given == NULL ? "" : ", given the ",
+	       p->given == NULL ? "" : p->given);
+	for (guint i = 0; p->cycle.steps != NULL && i < p->cycle.steps->len; i++)
+		print_step(t, &g_array_index(p->cycle.steps, struct step, i), "  ");
+}
+
+/* Readable: few switches, where that does not take long. */
+static void polish(const struct trace *t, const struct race_options *race, struct finding *f)
+{
+	struct check_options check = { .use_values = race->use_values,
+				       .use_missing = race->use_missing };
+	const uint32_t pair[] = { f->first, f->second };
+
+	witness_minimise(t, CLAIM_RACE, pair, 2, &check, f->witness);
+}
+
+static void make_witness(const struct trace *t, const struct race_options *race,
+			 const struct finding *f, struct witness *w)
+{
+	*w = (struct witness){ .claim = CLAIM_RACE };
+	w->trace_name = g_strdup(trace_name(t));
+	w->trace_digest = trace_digest(t);
+	w->pair = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_array_append_val(w->pair, f->first);
+	g_array_append_val(w->pair, f->second);
+	w->events = g_array_ref(f->witness);
+	w->under_values = race->use_values;
+	w->under_missing = race->use_missing;
+}
+
+static const char *const reasons[] = {
+	[SWITCH_OPTIONAL] = "optional",
+	[SWITCH_READS] = "a read must see its write first",
+	[SWITCH_WRITE] = "a write must wait for a read of the old value",
+	[SWITCH_LOCK] = "a lock must be free",
+	[SWITCH_MUST] = "a must-order",
+	[SWITCH_END] = "the other thread has come to its place",
+};
+
+static void print_switches(const struct trace *t, const struct witness *w)
+{
+	GArray *switches = witness_switches(t, w);
+
+	for (guint i = 0; i < switches->len; i++) {
+		const struct context_switch *s =
+			&g_array_index(switches, struct context_switch, i);
+		uint32_t from = g_array_index(w->events, uint32_t, s->at - 1);
+		uint32_t to = g_array_index(w->events, uint32_t, s->at);
+
+		printf("  %s -> %s before event %u: %s", trace_thread_name(t, t->events[from].thread),
+		       trace_thread_name(t, t->events[to].thread), to, reasons[s->reason]);
+		if (s->because != NONE)
+			printf(" (event %u)", s->because);
+		putchar('\n');
+	}
+	g_array_unref(switches);
+}
+
+static int print_witness(const struct trace *t, const struct witness *w, const char *path)
+{
+	struct error error;
+	GString *text;
+
+	if (path == NULL) {
+		text = g_string_new(NULL);
+		witness_print(t, w, text);
+		fputs(text->str, stdout);
+		g_string_free(text, TRUE);
+		return EXIT_FOUND;
+	}
+	if (!witness_write(t, w, path, &error))
+		return fail(&error);
+	printf("race: a witness of %u events, accepted by the checker, is in %s\n", w->events->len,
+	       path);
+	print_switches(t, w);
+	return EXIT_FOUND;
+}
+
+static int print_finding_json(const struct trace *t, struct finding *f)
+{
+	struct print_options print = { .format = FORMAT_JSON, .all_verdicts = true };
+	struct report *r = report_new(t, "auto");
+	int status;
+
+	r->complete = f->verdict != VERDICT_UNKNOWN;
+	r->budget_spent = !r->complete;
+	r->candidates = 1;
+	report_add(r, f);
+	status = print_report(r, &print);
+	report_free(r);
+	return status;
+}
+
+static int answer(const struct arguments *a, struct trace *t, const struct race_options *race,
+		  struct finding *f)
+{
+	const char *path = argument_value(a, "output");
+	bool json = argument_format(a, false) == FORMAT_JSON;
+	struct witness w;
+	struct error error;
+	int status = f->verdict == VERDICT_IMPOSSIBLE ? EXIT_NOTHING : EXIT_BUDGET;
+
+	if (f->verdict == VERDICT_RACE) {
+		polish(t, race, f);
+		make_witness(t, race, f, &w);
+		status = EXIT_FOUND;
+		if (!json)
+			status = print_witness(t, &w, path);
+		else if (path != NULL && !witness_write(t, &w, path, &error))
+			status = fail(&error);
+		witness_release(&w);
+	} else if (!json && f->verdict == VERDICT_IMPOSSIBLE) {
+		print_proof(t, f);
+	} else if (!json) {
+		printf("unknown: events %u and %u; the budget (%s) ran out, try a larger "
+		       "--budget\n",
+		       f->first, f->second, f->budget == NULL ? "pair" : f->budget);
+	}
+	if (json && status != EXIT_BAD)
+		return print_finding_json(t, f);
+	finding_free(f);
+	return status;
+}
+
+static int run(struct arguments *a)
+{
+	struct race_options race;
+	struct finding *f = NULL;
+	struct error error;
+	struct trace *t;
+	uint32_t e1, e2;
+	int status;
+
+	argument_words(a, 3, 3);
+	if (!race_options_parse(a, &race) || !event_number(a, 1, &e1) || !event_number(a, 2, &e2))
+		return EXIT_BAD;
+	race.want_witness = true;
+	race.budget_total = MAX(race.budget_total, race.budget_pair);
+	t = open_trace(a, a->words->pdata[0]);
+	if (t == NULL)
+		return EXIT_BAD;
+	if (race_options_fit(a, t, &race, &error))
+		f = race_decide(t, e1, e2, &race, progress_on_stderr(), &error);
+	progress_done();
+	status = f == NULL ? fail(&error) : answer(a, t, &race, f);
+	trace_close(t);
+	return status;
+}
+
+const struct command command_witness = {
+	.name = "witness",
+	.usage = "TRACE E1 E2 [-o WITNESS]",
+	.summary = "the witness for one pair, or the proof that there is none",
+	.details = "Exit status: 1 with a witness, 0 when the race is impossible (the proof is "
+		   "printed), 3 unknown,\n2 for a pair that does not conflict.",
+	.options = options,
+	.run = run,
+};

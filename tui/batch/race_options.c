@@ -1,0 +1,105 @@
+/* race_options.c - the options that the commands about data races share. */
+#include "tui/batch/race_options.h"
+
+#include "engine/order/order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool parse_budget(const char *text, struct race_options *o)
+{
+	char *end;
+
+	o->budget_pair = g_ascii_strtod(text, &end);
+	if (end == text || *end != ',')
+		return false;
+	text = end + 1;
+	o->budget_total = g_ascii_strtod(text, &end);
+	return end != text && *end == '\0' && o->budget_pair >= 0 && o->budget_total >= 0;
+}
+
+static bool parse_shard(const char *text, struct race_options *o)
+{
+	char *end;
+	guint64 i, n;
+
+	if (!g_ascii_isdigit(*text))
+		return false;
+	i = g_ascii_strtoull(text, &end, 10);
+	if (*end != '/' || !g_ascii_isdigit(end[1]))
+		return false;
+	n = g_ascii_strtoull(end + 1, &end, 10);
+	if (*end != '\0' || i < 1 || i > n || n > 1000000)
+		return false;
+	o->shard = (uint32_t)i - 1;
+	o->shards = (uint32_t)n;
+	return true;
+}
+
+static bool parse_analysis(const struct arguments *a, struct race_options *o)
+{
+	const char *word = argument_value(a, "analysis");
+	GString *all;
+
+	if (word == NULL || analysis_from_word(word, &o->analysis))
+		return true;
+	all = g_string_new(NULL);
+	for (int i = 0; i < ANALYSIS_COUNT; i++)
+		g_string_append_printf(all, "%s%s", i > 0 ? ", " : "",
+				       analysis_word((enum analysis)i));
+	usage_error(a, "--analysis: expected one of %s, found '%s'", all->str, word);
+	g_string_free(all, TRUE);
+	return false;
+}
+
+static bool parse_candidates(const struct arguments *a, struct race_options *o)
+{
+	const char *word = argument_value(a, "candidates");
+	enum order_kind kind;
+
+	if (word == NULL || strcmp(word, "all") == 0)
+		return true;
+	if (!order_kind_from_word(word, &kind)) {
+		usage_error(a, "--candidates: expected all or an order (hb, shb, cp, wcp, dc, wdc), "
+			       "found '%s'",
+			    word);
+		return false;
+	}
+	o->candidates = (int)kind;
+	return true;
+}
+
+bool race_options_parse(const struct arguments *a, struct race_options *o)
+{
+	const char *budget = argument_value(a, "budget"), *shard = argument_value(a, "shard");
+
+	race_options_init(o);
+	if (!parse_analysis(a, o) || !parse_candidates(a, o))
+		return false;
+	if (budget != NULL && !parse_budget(budget, o)) {
+		usage_error(a, "--budget: expected two numbers of seconds as in 1,5, found '%s'",
+			    budget);
+		return false;
+	}
+	if (shard != NULL && !parse_shard(shard, o)) {
+		usage_error(a, "--shard: expected I/N with I from 1 to N, found '%s'", shard);
+		return false;
+	}
+	o->use_values = argument_flag(a, "values");
+	o->use_missing = argument_flag(a, "missing");
+	return true;
+}
+
+bool race_options_fit(const struct arguments *a, const struct trace *t,
+		      const struct race_options *o, struct error *error)
+{
+	bool observes = analysis_is_sound(o->analysis) || o->want_witness;
+
+	if (!observes || !t->filtered || argument_flag(a, "lenient"))
+		return true;
+	return error_set(error, trace_name(t),
+			 "use the whole trace, or --lenient to go on all the same",
+			 "redundant events were filtered out of this trace, and %s needs to know "
+			 "which write each read observes",
+			 o->want_witness ? "a witness" : analysis_word(o->analysis));
+}
