@@ -66,7 +66,9 @@ static void classify(struct classes *c, uint32_t variable)
 			               .atomic = op_is_atomic(x->op),
 			               .first = e };
 
-		g_array_index(c->of, struct class, class_find(c, &class, variable)).count++;
+		/* Found first: it may move the array. */
+		guint found = class_find(c, &class, variable);
+		g_array_index(c->of, struct class, found).count++;
 	}
 }
 
