@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { LANE_MINIMUM = 15, PARTNERS = 32, FOOT_ROWS = 3, READERS_LIMIT = 4096 };
+enum { LANE_MINIMUM = 15, LANE_BESIDE_STATE = 20, PARTNERS = 32, FOOT_ROWS = 3, READERS_LIMIT = 4096 };
 
 struct trace_state {
 	GArray *rows;	 /* uint32_t: the events on the screen, hidden threads left out */
@@ -203,7 +203,7 @@ static struct lanes lanes_of(const struct session *s, int columns)
 	int without = (columns - l.begin) / MAX((int)l.count, 1);
 	int with = (columns - pane - 1 - l.begin) / MAX((int)l.count, 1);
 	bool many = l.count == G_N_ELEMENTS(l.shown) || without < LANE_MINIMUM;
-	bool has_pane = many || with >= LANE_MINIMUM;
+	bool has_pane = many || with >= LANE_BESIDE_STATE;
 	l.end = has_pane ? columns - pane - 1 : columns;
 	l.width = many ? 0 : MIN(has_pane ? with : without, 44);
 	for (uint32_t i = 0; many && i < t->threads_count; i++)

@@ -342,7 +342,7 @@ static void draw_foot(const struct app *app, const struct witness_view *v, struc
 	if (text->len > before)
 		pane_text(p, 2, 1, STYLE_TEXT, text->str);
 	else
-		pane_text(p, 2, 1, STYLE_DIM, "the trace tells no values");
+		pane_text(p, 2, 1, STYLE_DIM, "values here: none is known yet");
 	g_string_assign(text, "cut off: ");
 	schedule_append_cut(app->session, v->w.events, text);
 	pane_text(p, 3, 1, STYLE_DIM, text->str);
