@@ -155,6 +155,7 @@ void append_stack(const struct app *app, uint32_t event, GString *out)
 	uint32_t context = session_has(app->session, INDEX_THREADS | INDEX_MATCH)
 				   ? trace_stack(t, event) : 0;
 	uint32_t location = t->events[event].location;
+	bool known = context != 0;
 	append_padded_name(t, t->events[event].thread, out);
 	g_string_append(out, "  ");
 	if (context == 0 && t->locations[location].function)
@@ -166,9 +167,9 @@ void append_stack(const struct app *app, uint32_t event, GString *out)
 		append_call(t, location, out);
 		location = t->contexts[context].call;
 		if (t->contexts[context].parent)
-			g_string_append(out, " ← ");
+			g_string_append(out, " ◂ ");
 	}
-	if (location == t->events[event].location)
+	if (!known)
 		append_call(t, location, out);
 }
 
@@ -238,11 +239,12 @@ static void add_values(const struct app *app, GArray *rows)
 					       trace_thread_name(t, t->events[now.event].thread));
 		if (now.value && now.event == s->event && op_writes(t->events[s->event].op)) {
 			struct known_value old = s->event ? session_value(s, v, s->event - 1) : now;
-			tail = g_string_new(" ← ");
+			tail = g_string_new(" (was ");
 			if (old.value && s->event)
 				trace_append_value(t, old.value, tail);
 			else
 				g_string_append(tail, "initial");
+			g_string_append_c(tail, ')');
 		}
 		add(rows, STYLE_TEXT, g_string_free(text, FALSE),
 		    tail ? g_string_free(tail, FALSE) : NULL);

@@ -285,7 +285,8 @@ static void draw_event(const struct app *app, const struct trace_state *v, const
 	pane_field_right(p, row, 1, l->number_width, event == s->event ? STYLE_HERE : STYLE_DIM,
 			 number);
 	int at = l->begin + (l->width ? lane_of(l, thread) * l->width : 0);
-	int width = l->width ? l->width - 1 : l->end - at;
+	/* One event a row: a long one may run on over the lanes to the right. */
+	int width = l->end - at - (switched ? 8 : 0);
 	struct pane lane = pane_part(p, row, at, 1, width);
 	if (l->width == 0) {
 		pane_field(lane, 0, 2, l->name_width, style_of_thread(thread),
@@ -298,7 +299,7 @@ static void draw_event(const struct app *app, const struct trace_state *v, const
 	pane_text(lane, 0, l->width ? 2 : 1, event == s->event ? STYLE_HERE : style_of_thread(thread),
 		  text->str);
 	g_string_free(text, TRUE);
-	if (switched && (l->width == 0 || lane_of(l, thread) < (int)l->count - 1))
+	if (switched)
 		pane_field_right(p, row, l->end - 7, 6, STYLE_DIM, "switch");
 	if (event == s->event)
 		pane_highlight(pane_part(p, row, 0, 1, l->end), 0, ATTR_REVERSE);
