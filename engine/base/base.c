@@ -2,15 +2,12 @@
  * base.c - errors, escapes, whole files.
  */
 #include "engine/base/base.h"
+#include "engine/base/file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 void heddle_bug(const char *file, int line, const char *format, ...)
 {
@@ -96,41 +93,11 @@ void append_escaped(GString *out, const char *text, size_t length)
 	}
 }
 
-static bool write_all(int fd, const char *bytes, size_t length)
-{
-	while (length) {
-		ssize_t n = write(fd, bytes, length);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		bytes += n;
-		length -= (size_t)n;
-	}
-	return true;
-}
-
 bool file_write_whole(const char *path, const void *bytes, size_t length, struct error *error)
 {
-	char *temporary = g_strdup_printf("%s.XXXXXX", path);
-	int fd = g_mkstemp_full(temporary, O_RDWR | O_CLOEXEC, 0666);
-	bool good = fd >= 0 && write_all(fd, bytes, length) && fsync(fd) == 0;
-	int why = errno;
-	if (fd >= 0 && close(fd) != 0 && good) {
-		good = false;
-		why = errno;
-	}
-	if (good && rename(temporary, path) != 0) {
-		good = false;
-		why = errno;
-	}
-	if (!good) {
-		if (fd >= 0)
-			unlink(temporary);
-		error_set(error, place_line(path, 0).text,
-		          "make room or choose another place; nothing was left behind",
-		          "cannot write the file: %s", g_strerror(why));
-	}
-	g_free(temporary);
-	return good;
+	struct file_writer *w = file_writer_open(path, error);
+	if (w == NULL)
+		return false;
+	file_writer_put(w, bytes, length);
+	return file_writer_commit(w, error);
 }

@@ -10,7 +10,7 @@ struct scope { /* of an invocation that has begun */
 	uint32_t *clock; /* at its CALL */
 };
 
-struct clocks {
+struct scope_clocks {
 	const struct model *m;
 	const struct trace *t;
 	uint32_t threads;
@@ -26,7 +26,7 @@ struct clocks {
 	uint32_t *depth;	/* by thread: scopes on specified objects */
 };
 
-static uint32_t *row(const struct clocks *c, uint32_t thread)
+static uint32_t *row(const struct scope_clocks *c, uint32_t thread)
 {
 	return c->rows + (size_t)thread * c->threads;
 }
@@ -36,10 +36,10 @@ static void scope_clear(void *scope)
 	g_free(((struct scope *)scope)->clock);
 }
 
-struct clocks *scope_clocks_new(const struct model *m)
+struct scope_clocks *scope_clocks_new(const struct model *m)
 {
 	const struct trace *t = m->t;
-	struct clocks *c = g_new0(struct clocks, 1);
+	struct scope_clocks *c = g_new0(struct scope_clocks, 1);
 	c->m = m;
 	c->t = t;
 	c->threads = (uint32_t)t->threads_count;
@@ -68,7 +68,7 @@ static void free_all(uint32_t **clocks, uint64_t count)
 	g_free(clocks);
 }
 
-void scope_clocks_free(struct clocks *c)
+void scope_clocks_free(struct scope_clocks *c)
 {
 	if (c == NULL)
 		return;
@@ -87,13 +87,13 @@ void scope_clocks_free(struct clocks *c)
 	g_free(c);
 }
 
-static void join(const struct clocks *c, uint32_t *into, const uint32_t *from)
+static void join(const struct scope_clocks *c, uint32_t *into, const uint32_t *from)
 {
 	for (uint32_t i = 0; from != NULL && i < c->threads; i++)
 		into[i] = MAX(into[i], from[i]);
 }
 
-static void join_into(const struct clocks *c, uint32_t **into, const uint32_t *from)
+static void join_into(const struct scope_clocks *c, uint32_t **into, const uint32_t *from)
 {
 	if (from == NULL)
 		return;
@@ -103,7 +103,7 @@ static void join_into(const struct clocks *c, uint32_t **into, const uint32_t *f
 		join(c, *into, from);
 }
 
-static void assign(const struct clocks *c, uint32_t **into, const uint32_t *from)
+static void assign(const struct scope_clocks *c, uint32_t **into, const uint32_t *from)
 {
 	if (from == NULL) {
 		g_clear_pointer(into, g_free);
@@ -125,7 +125,7 @@ static bool an_edge_of_hb(uint32_t rule)
 	return rule != MUST_WAIT && rule != MUST_INVOCATION && rule != MUST_MISSING;
 }
 
-static void must_into(struct clocks *c, uint32_t event, uint32_t *clock, bool in_scope)
+static void must_into(struct scope_clocks *c, uint32_t event, uint32_t *clock, bool in_scope)
 {
 	const struct trace_index *ix = c->t->index;
 	for (; c->next_into < ix->must_count && ix->must[c->next_into].after == event; c->next_into++) {
@@ -140,7 +140,7 @@ static void must_into(struct clocks *c, uint32_t event, uint32_t *clock, bool in
 	}
 }
 
-static bool must_from(struct clocks *c, uint32_t event, const uint32_t *clock, bool in_scope)
+static bool must_from(struct scope_clocks *c, uint32_t event, const uint32_t *clock, bool in_scope)
 {
 	const struct trace_index *ix = c->t->index;
 	bool any = false;
@@ -159,7 +159,7 @@ static bool must_from(struct clocks *c, uint32_t event, const uint32_t *clock, b
 
 /* Synchronises-with: release sequences of each variable, and fences. */
 
-static void read_atomic(struct clocks *c, const struct event *x, uint32_t *clock)
+static void read_atomic(struct scope_clocks *c, const struct event *x, uint32_t *clock)
 {
 	struct wide run = event_variables(c->t, x);
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
@@ -171,7 +171,7 @@ static void read_atomic(struct clocks *c, const struct event *x, uint32_t *clock
 }
 
 /* A store inside of a scope ends or continues a release sequence and tells nothing. */
-static bool write_atomic(struct clocks *c, const struct event *x, const uint32_t *clock,
+static bool write_atomic(struct scope_clocks *c, const struct event *x, const uint32_t *clock,
 			 bool in_scope)
 {
 	struct wide run = event_variables(c->t, x);
@@ -192,7 +192,7 @@ static bool write_atomic(struct clocks *c, const struct event *x, const uint32_t
 	return from != NULL;
 }
 
-static void plain_write(struct clocks *c, const struct event *x)
+static void plain_write(struct scope_clocks *c, const struct event *x)
 {
 	struct wide run = event_variables(c->t, x);
 	for (uint32_t v = run.first; v < run.first + run.count; v++)
@@ -200,7 +200,7 @@ static void plain_write(struct clocks *c, const struct event *x)
 			assign(c, &c->heads[v], NULL);
 }
 
-void scope_clocks_before(struct clocks *c, uint32_t event)
+void scope_clocks_before(struct scope_clocks *c, uint32_t event)
 {
 	const struct event *x = &c->t->events[event];
 	uint32_t *clock = row(c, x->thread);
@@ -219,7 +219,7 @@ void scope_clocks_before(struct clocks *c, uint32_t event)
 	}
 }
 
-static void open_scope(struct clocks *c, const struct event *x)
+static void open_scope(struct scope_clocks *c, const struct event *x)
 {
 	struct scope s = { .instance = x->target,
 			   .specified = model_specified(c->m, x->target),
@@ -228,7 +228,7 @@ static void open_scope(struct clocks *c, const struct event *x)
 	c->depth[x->thread] += s.specified;
 }
 
-static void close_scope(struct clocks *c, const struct event *x)
+static void close_scope(struct scope_clocks *c, const struct event *x)
 {
 	GArray *open = c->scopes[x->thread];
 	if (open->len == 0)
@@ -237,7 +237,7 @@ static void close_scope(struct clocks *c, const struct event *x)
 	g_array_set_size(open, open->len - 1);
 }
 
-void scope_clocks_after(struct clocks *c, uint32_t event)
+void scope_clocks_after(struct scope_clocks *c, uint32_t event)
 {
 	const struct event *x = &c->t->events[event];
 	uint32_t *clock = row(c, x->thread);
@@ -266,17 +266,17 @@ void scope_clocks_after(struct clocks *c, uint32_t event)
 		clock[x->thread]++;
 }
 
-const uint32_t *scope_clocks_of(const struct clocks *c, uint32_t thread)
+const uint32_t *scope_clocks_of(const struct scope_clocks *c, uint32_t thread)
 {
 	return row(c, thread);
 }
 
-uint32_t scope_clocks_epoch(const struct clocks *c, uint32_t thread)
+uint32_t scope_clocks_epoch(const struct scope_clocks *c, uint32_t thread)
 {
 	return row(c, thread)[thread];
 }
 
-const uint32_t *scope_clocks_call(const struct clocks *c, uint32_t thread)
+const uint32_t *scope_clocks_call(const struct scope_clocks *c, uint32_t thread)
 {
 	const GArray *open = c->scopes[thread];
 	return open->len ? g_array_index(open, struct scope, open->len - 1).clock : row(c, thread);

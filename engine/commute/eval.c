@@ -449,12 +449,13 @@ enum run_result run_step(struct run_state *r, uint32_t method, const struct val 
 	if (m->effect == NULL)
 		return RUN_OPEN;
 	struct evaluation v = { .names = { names, NULL }, .state = r, .texts = texts };
+	enum run_result result = RUN_SAME;
 	for (guint i = 0; i < m->effect->len; i++) {
 		enum defined d = perform(r, &v, &g_array_index(m->effect, struct statement, i));
 		if (v.overflow || d == UNKNOWN)
 			return RUN_OPEN;
 		if (d == UNDEFINED)
-			return RUN_OTHER;
+			result = RUN_OTHER;
 	}
-	return RUN_SAME;
+	return result;
 }

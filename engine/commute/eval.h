@@ -65,7 +65,7 @@ struct run_state *run_copy(const struct run_state *r);
 uint64_t run_digest(const struct run_state *r);
 
 enum run_result {
-	RUN_OTHER, /* it would return something else here; the state is then worthless */
+	RUN_OTHER, /* it would return something else here (and is done all the same) */
 	RUN_SAME,  /* it returns what is given */
 	RUN_OPEN,  /* no effects for it, an unknown value, or an overflow */
 };

@@ -36,7 +36,7 @@ struct rd2 {
 	struct model *m;
 	const struct trace *t;
 	struct rd2_options options;
-	struct clocks *clocks;
+	struct scope_clocks *clocks;
 	struct report *report;
 	struct object_state *objects;
 	uint32_t *last_call; /* by object: its last event */
@@ -45,7 +45,13 @@ struct rd2 {
 	bool overflow;
 	uint32_t overflow_at;
 	uint64_t pairwise_calls;
+	/* commute_pairs: pairs go there, ordered or not */
+	pair_visitor *visit;
+	void *visit_context;
+	bool dropped;
 };
+
+#define KEPT_FOR_PAIRS 4 /* touchers of a point for each thread and source location */
 
 /* Touchers. */
 
@@ -71,15 +77,27 @@ static void toucher_append(struct touchers *l, struct toucher t)
 	l->many[l->count++] = t;
 }
 
+static uint32_t site_of(const struct rd2 *r, uint32_t event)
+{
+	return r->t->locations[r->t->events[event].location].site;
+}
+
 /* Of each thread the last one stands for all: an earlier one is ordered before whatever the
- * last one is ordered before. */
+ * last one is ordered before.  Where pairs are wanted, the first few of each location. */
 static void toucher_note(struct rd2 *r, struct touchers *l, struct toucher t)
 {
-	for (uint32_t i = 0; !r->options.pairs_events && i < l->count; i++)
-		if (toucher_at(l, i)->thread == t.thread) {
-			*toucher_at(l, i) = t;
-			return;
-		}
+	uint32_t alike = 0;
+	for (uint32_t i = l->count; !r->options.pairs_events && i-- > 0;) {
+		struct toucher *old = toucher_at(l, i);
+		if (old->thread != t.thread ||
+		    (r->visit && site_of(r, old->event) != site_of(r, t.event)))
+			continue;
+		if (r->visit && ++alike < KEPT_FOR_PAIRS)
+			continue;
+		r->dropped = true;
+		*old = t;
+		return;
+	}
 	toucher_append(l, t);
 }
 
@@ -204,9 +222,16 @@ static gboolean site_pair_equal(gconstpointer a, gconstpointer b)
 	return memcmp(a, b, sizeof(struct site_pair)) == 0;
 }
 
-static uint32_t site_of(const struct rd2 *r, uint32_t event)
+/* The invocation of a toucher, on the object of `now`. */
+static struct call call_of(struct rd2 *r, const struct toucher *earlier, const struct call *now,
+			   struct call_scratch *scratch)
 {
-	return r->t->locations[r->t->events[event].location].site;
+	struct call calls[MOST_CALLS], found = { 0 };
+	uint32_t count = model_calls(r->m, earlier->end, calls, scratch);
+	for (uint32_t i = 0; i < count; i++)
+		if (calls[i].object == now->object)
+			found = calls[i];
+	return found;
 }
 
 static void report_pair(struct rd2 *r, const struct toucher *earlier, const struct call *now)
@@ -214,6 +239,12 @@ static void report_pair(struct rd2 *r, const struct toucher *earlier, const stru
 	if (r->marked[earlier->event] == now->end)
 		return;
 	r->marked[earlier->event] = now->end;
+	struct call_scratch scratch;
+	if (r->visit) {
+		struct call other = call_of(r, earlier, now, &scratch);
+		r->visit(r->visit_context, &other, now);
+		return;
+	}
 	r->report->candidates++;
 	uint32_t sites[2] = { site_of(r, earlier->event), site_of(r, now->event) };
 	struct site_pair key = { MIN(sites[0], sites[1]), MAX(sites[0], sites[1]) };
@@ -224,12 +255,7 @@ static void report_pair(struct rd2 *r, const struct toucher *earlier, const stru
 			return;
 		}
 	}
-	struct call_scratch scratch;
-	struct call calls[MOST_CALLS], other = { 0 };
-	uint32_t count = model_calls(r->m, earlier->end, calls, &scratch);
-	for (uint32_t i = 0; i < count; i++)
-		if (calls[i].object == now->object)
-			other = calls[i];
+	struct call other = call_of(r, earlier, now, &scratch);
 	bool turned = earlier->event > now->event;
 	const struct spec_object *o = r->m->objects[now->object].type->o;
 	bool freed = strcmp(o->name, "memory") == 0;
@@ -248,9 +274,11 @@ static void report_pair(struct rd2 *r, const struct toucher *earlier, const stru
 
 /* The algorithm. */
 
-static bool unordered(const struct toucher *earlier, uint32_t thread, const uint32_t *clock)
+static bool unordered(const struct rd2 *r, const struct toucher *earlier, uint32_t thread,
+		      const uint32_t *clock)
 {
-	return earlier->thread != thread && earlier->epoch > clock[earlier->thread];
+	return earlier->thread != thread &&
+	       (r->visit != NULL || earlier->epoch > clock[earlier->thread]);
 }
 
 static void check_point(struct rd2 *r, const struct call *now, uint32_t thread,
@@ -258,7 +286,7 @@ static void check_point(struct rd2 *r, const struct call *now, uint32_t thread,
 {
 	for (uint32_t i = 0; l != NULL && i < l->count; i++) {
 		const struct toucher *earlier = toucher_at(l, i);
-		if (unordered(earlier, thread, clock))
+		if (unordered(r, earlier, thread, clock))
 			report_pair(r, earlier, now);
 	}
 }
@@ -290,7 +318,7 @@ static void compare_with(struct rd2 *r, const struct call *now, const struct tou
 	struct call others[MOST_CALLS];
 	for (guint i = 0; calls != NULL && i < calls->len; i++) {
 		const struct toucher *earlier = &g_array_index(calls, struct toucher, i);
-		if (!unordered(earlier, self->thread, clock))
+		if (!unordered(r, earlier, self->thread, clock))
 			continue;
 		uint32_t count = model_calls(r->m, earlier->end, others, &scratch);
 		for (uint32_t k = 0; k < count; k++)
@@ -389,6 +417,40 @@ static void conclude(struct rd2 *r)
 	report_sort(r->report);
 }
 
+static void rd2_init(struct rd2 *r, struct model *m)
+{
+	r->m = m;
+	r->t = m->t;
+	r->clocks = scope_clocks_new(m);
+	r->objects = g_new0(struct object_state, m->object_count + 1);
+	r->marked = g_malloc((m->t->events_count + 1) * sizeof(uint32_t));
+	memset(r->marked, 0xff, (m->t->events_count + 1) * sizeof(uint32_t));
+	r->sites = g_hash_table_new_full(site_pair_hash, site_pair_equal, g_free, NULL);
+	find_last_calls(r);
+}
+
+static void rd2_release(struct rd2 *r)
+{
+	for (uint32_t i = 0; i < r->m->object_count; i++)
+		if (r->m->objects[i].type)
+			object_release(r, i);
+	g_free(r->objects);
+	g_free(r->last_call);
+	g_free(r->marked);
+	g_hash_table_destroy(r->sites);
+	scope_clocks_free(r->clocks);
+}
+
+static bool set_error(const struct rd2 *r, struct error *error)
+{
+	if (!r->overflow)
+		return error_set(error, "", NULL, "cancelled");
+	return error_set(error, trace_name(r->t), "write the condition so that it cannot overflow",
+			 "event %u: expected arithmetic within 64 bits in the conditions of its "
+			 "method, found an overflow",
+			 r->overflow_at);
+}
+
 struct report *rd2_find(struct model *m, const struct rd2_options *options,
 			const struct progress *progress, struct error *error)
 {
@@ -396,34 +458,32 @@ struct report *rd2_find(struct model *m, const struct rd2_options *options,
 		error_set(error, "", NULL, "cancelled");
 		return NULL;
 	}
-	struct rd2 r = { .m = m, .t = m->t, .options = *options };
-	r.clocks = scope_clocks_new(m);
-	r.report = report_new(m->t, "rd2");
-	r.objects = g_new0(struct object_state, m->object_count + 1);
-	r.marked = g_malloc((m->t->events_count + 1) * sizeof(uint32_t));
-	memset(r.marked, 0xff, (m->t->events_count + 1) * sizeof(uint32_t));
-	r.sites = g_hash_table_new_full(site_pair_hash, site_pair_equal, g_free, NULL);
-	find_last_calls(&r);
+	struct rd2 r = { .options = *options, .report = report_new(m->t, "rd2") };
+	rd2_init(&r, m);
 	bool whole = walk(&r, progress);
-	if (whole)
+	if (whole) {
 		conclude(&r);
-	for (uint32_t i = 0; i < m->object_count; i++)
-		if (m->objects[i].type)
-			object_release(&r, i);
-	g_free(r.objects);
-	g_free(r.last_call);
-	g_free(r.marked);
-	g_hash_table_destroy(r.sites);
-	scope_clocks_free(r.clocks);
-	if (whole)
-		return r.report;
-	report_free(r.report);
-	if (r.overflow)
-		error_set(error, trace_name(m->t), "write the condition so that it cannot overflow",
-			  "event %u: expected arithmetic within 64 bits in the conditions of its "
-			  "method, found an overflow",
-			  r.overflow_at);
-	else
-		error_set(error, "", NULL, "cancelled");
-	return NULL;
+	} else {
+		set_error(&r, error);
+		report_free(r.report);
+		r.report = NULL;
+	}
+	rd2_release(&r);
+	return r.report;
+}
+
+bool commute_pairs(struct model *m, bool all, pair_visitor *visit, void *context, bool *dropped,
+		   const struct progress *progress, struct error *error)
+{
+	if (!trace_need(m->t, INDEX_MUST, progress))
+		return error_set(error, "", NULL, "cancelled");
+	struct rd2 r = { .options = { .pairs_events = all }, .visit = visit,
+			 .visit_context = context };
+	rd2_init(&r, m);
+	bool whole = walk(&r, progress);
+	if (!whole)
+		set_error(&r, error);
+	*dropped = r.dropped;
+	rd2_release(&r);
+	return whole;
 }

@@ -21,6 +21,16 @@ struct rd2_options {
 struct report *rd2_find(struct model *m, const struct rd2_options *options,
 			const struct progress *progress, struct error *error);
 
+/*
+ * Every pair of invocations by two threads that do not commute, whatever orders them, in
+ * the order of the later one: for order violations.  With `all` each pair once; without,
+ * a point keeps a few touchers for each thread and source location, and *dropped tells
+ * that some were left out.  False and `error` on an overflow or when cancelled.
+ */
+typedef void pair_visitor(void *context, const struct call *earlier, const struct call *later);
+bool commute_pairs(struct model *m, bool all, pair_visitor *visit, void *context, bool *dropped,
+		   const struct progress *progress, struct error *error);
+
 /* Fill in methods, condition and points of a finding about two invocations. */
 void commute_describe(struct model *m, struct finding *f, const struct call *a,
 		      const struct call *b);

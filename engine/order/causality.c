@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-struct causality *causality_new(struct trace *t, enum order_kind kind, bool keep,
+struct causality *causality_new(struct trace *t, enum order_kind kind, enum keep keep,
                                 const struct progress *progress)
 {
 	bool composed_with_hb = kind == ORDER_KIND_WCP || kind == ORDER_KIND_CP;
@@ -20,8 +20,9 @@ struct causality *causality_new(struct trace *t, enum order_kind kind, bool keep
 	c->t = t;
 	c->kind = kind;
 	clocks_init(&c->clocks, (uint32_t)t->threads_count, composed_with_hb ? 2 : 1);
-	if (keep) {
+	if (keep == KEEP_EDGES)
 		c->edges = g_array_new(FALSE, FALSE, sizeof(struct edge));
+	if (keep != KEEP_NOTHING) {
 		c->stretches = g_new(GArray *, t->threads_count + 1);
 		for (uint64_t i = 0; i < t->threads_count; i++)
 			c->stretches[i] = g_array_new(FALSE, FALSE, sizeof(struct stretch));
@@ -30,7 +31,7 @@ struct causality *causality_new(struct trace *t, enum order_kind kind, bool keep
 	c->atomics = atomics_new(t);
 	if (kind == ORDER_KIND_HB || kind == ORDER_KIND_SHB || composed_with_hb)
 		c->locks = locks_new(t);
-	if (kind == ORDER_KIND_SHB)
+	if (kind == ORDER_KIND_SHB || kind == ORDER_KIND_OBSERVED)
 		c->observations = observations_new(t);
 	if (over_sections)
 		c->sections = sections_new(c, kind != ORDER_KIND_WDC);
@@ -41,8 +42,9 @@ void causality_free(struct causality *c)
 {
 	if (c == NULL)
 		return;
-	if (c->stretches != NULL) {
+	if (c->edges != NULL)
 		g_array_free(c->edges, TRUE);
+	if (c->stretches != NULL) {
 		for (uint64_t i = 0; i < c->t->threads_count; i++)
 			g_array_free(c->stretches[i], TRUE);
 		g_free(c->stretches);
@@ -73,25 +75,34 @@ void causality_edge(struct causality *c, uint32_t to, uint32_t from_thread, stru
 	}
 }
 
+const struct stretch *causality_stretch(const struct causality *c, uint32_t event)
+{
+	const GArray *list = c->stretches[c->t->events[event].thread];
+	const struct stretch *found = NULL;
+	uint32_t low = 0, high = list->len;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		const struct stretch *s = &g_array_index(list, struct stretch, middle);
+
+		if (s->start <= event) {
+			found = s;
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return found;
+}
+
 static void take_forced(struct causality *c, uint32_t event)
 {
 	while (c->forced_next < c->forced_count && c->forced[c->forced_next].to == event) {
 		const struct forced_edge *f = &c->forced[c->forced_next++];
 		uint32_t thread = c->t->events[f->from].thread;
-		const GArray *list = c->stretches[thread];
-		uint32_t low = 0, high = list->len, row = 0;
+		const struct stretch *s = causality_stretch(c, f->from);
+		uint32_t row = s == NULL ? 0 : s->row;
 
-		while (low < high) {
-			uint32_t middle = low + (high - low) / 2;
-			const struct stretch *s = &g_array_index(list, struct stretch, middle);
-
-			if (s->start <= f->from) {
-				row = s->row;
-				low = middle + 1;
-			} else {
-				high = middle;
-			}
-		}
 		/* Composed with happens-before on its left by taking plane 0 of `from`. */
 		causality_edge(c, event, thread, (struct point){ f->from, row }, f->rule,
 		               f->object, true);
@@ -187,6 +198,30 @@ void causality_step(struct causality *c, uint32_t event)
 		must_walk_from(c, event);
 	if (c->stretches != NULL)
 		keep_stretch(c, event, x->thread, before);
+}
+
+struct causality *causality_walk(struct trace *t, enum order_kind kind, enum keep keep,
+                                 const GArray *forced, const struct progress *progress)
+{
+	struct causality *c = causality_new(t, kind, keep, progress);
+
+	if (c == NULL)
+		return NULL;
+	if (forced != NULL) {
+		c->forced = (const struct forced_edge *)forced->data;
+		c->forced_count = forced->len;
+	}
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		if (G_UNLIKELY((e & 0xfffff) == 0) &&
+		    !progress_tick(progress, (double)e / t->events_count, "partial order")) {
+			causality_free(c);
+			return NULL;
+		}
+		if (!causality_plain(c, e, &t->events[e]))
+			causality_step(c, e);
+	}
+	c->forced = NULL; /* the caller's */
+	return c;
 }
 
 void causality_sweep(struct causality *c, void (*mark)(void *context, struct clocks *clocks),

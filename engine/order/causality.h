@@ -17,6 +17,9 @@
 #include "engine/order/clocks.h"
 #include "engine/order/order.h"
 
+/* Program order, must-order and what reads observe, without locks: SyncP's closure. */
+#define ORDER_KIND_OBSERVED ((enum order_kind)ORDER_KIND_COUNT)
+
 struct edge { /* that told `to` something new */
 	uint32_t from, to;
 	uint32_t detail; /* as struct step has it */
@@ -64,21 +67,20 @@ struct causality {
 	uint64_t forced_count, forced_next;
 };
 
-/* `keep`: stretches and edges.  Builds the parts of the index it needs; NULL when
- * cancelled. */
-struct causality *causality_new(struct trace *t, enum order_kind kind, bool keep,
+enum keep { KEEP_NOTHING, KEEP_STRETCHES, KEEP_EDGES /* and stretches */ };
+/* Builds the parts of the index it needs; NULL when cancelled. */
+struct causality *causality_new(struct trace *t, enum order_kind kind, enum keep keep,
                                 const struct progress *progress);
+/* Walk a whole trace and keep it; `forced` (struct forced_edge, by `to`) or NULL.  NULL when
+ * cancelled. */
+struct causality *causality_walk(struct trace *t, enum order_kind kind, enum keep keep,
+                                 const GArray *forced, const struct progress *progress);
+/* Of a kept walk: the stretch that an event lies in, or NULL where its thread knows nothing
+ * yet. */
+const struct stretch *causality_stretch(const struct causality *c, uint32_t event);
 void causality_free(struct causality *c);
 /* Events one after the other, none left out (but see below). */
 void causality_step(struct causality *c, uint32_t event);
-/*
- * May a walker that does not keep leave causality_step out for this plain access?  Only if
- * no must-order touches it, and it looks itself after depth, has_atomics, observations.
- */
-static inline bool causality_quiet(const struct causality *c, uint32_t event)
-{
-	return event < c->next_must;
-}
 /* An edge into `to`, the event that is being looked at. */
 void causality_edge(struct causality *c, uint32_t to, uint32_t from_thread, struct point from,
                     enum step_rule rule, uint32_t detail, bool base);
@@ -150,5 +152,30 @@ void sections_access(struct causality *c, uint32_t event);
 void sections_acquire(struct causality *c, uint32_t event);
 void sections_release(struct causality *c, uint32_t event);
 void sections_mark(struct causality *c);
+
+/*
+ * The plain accesses of one variable that bring no edge, which are most events: in SHB
+ * those that observe nothing new, with sections those outside of any, and none that a
+ * must-order touches.  Does what causality_step would; false: it has to be called.
+ */
+static inline __attribute__((always_inline)) bool
+causality_plain(struct causality *c, uint32_t event, const struct event *x)
+{
+	if (G_UNLIKELY(x->op > OP_WRITE || (x->flags & (EVENT_INERT | EVENT_WIDE)) ||
+	               event >= c->next_must))
+		return false;
+	if (c->sections != NULL && c->depth[x->thread] > 0)
+		return false;
+	if (c->observations != NULL && x->op == OP_READ &&
+	    !observations_known(c, x->target, x->thread))
+		return false;
+	if (x->op == OP_WRITE) {
+		if (c->observations != NULL)
+			observations_write(c, x->target, event, x->thread);
+		if (c->has_atomics)
+			atomics_plain_write(c, event);
+	}
+	return true;
+}
 
 #endif

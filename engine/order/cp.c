@@ -237,7 +237,7 @@ struct causality *cp_walk(struct trace *t, const struct progress *progress)
 	locks = group(&cp);
 	do {
 		causality_free(cp.c);
-		cp.c = causality_walk(t, ORDER_KIND_CP, cp.edges, progress);
+		cp.c = causality_walk(t, ORDER_KIND_CP, KEEP_EDGES, cp.edges, progress);
 	} while (cp.c != NULL && add_edges(&cp, locks));
 	cp_release(&cp, locks);
 	return cp.c;

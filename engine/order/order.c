@@ -44,35 +44,12 @@ struct order {
 	struct causality *c;
 };
 
-struct causality *causality_walk(struct trace *t, enum order_kind kind, const GArray *forced,
-                                 const struct progress *progress)
-{
-	struct causality *c = causality_new(t, kind, true, progress);
-
-	if (c == NULL)
-		return NULL;
-	if (forced != NULL) {
-		c->forced = (const struct forced_edge *)forced->data;
-		c->forced_count = forced->len;
-	}
-	for (uint32_t e = 0; e < t->events_count; e++) {
-		if (G_UNLIKELY((e & 0xfffff) == 0) &&
-		    !progress_tick(progress, (double)e / t->events_count,
-		                   order_kind_title(kind))) {
-			causality_free(c);
-			return NULL;
-		}
-		causality_step(c, e);
-	}
-	c->forced = NULL; /* the caller's */
-	return c;
-}
-
 struct order *order_new(struct trace *t, enum order_kind kind, const struct progress *progress)
 {
 	struct order *order;
-	struct causality *c = kind == ORDER_KIND_CP ? cp_walk(t, progress)
-	                                            : causality_walk(t, kind, NULL, progress);
+	struct causality *c = kind == ORDER_KIND_CP
+	                              ? cp_walk(t, progress)
+	                              : causality_walk(t, kind, KEEP_EDGES, NULL, progress);
 
 	if (c == NULL)
 		return NULL;
@@ -96,26 +73,6 @@ enum order_kind order_kind(const struct order *order)
 }
 
 /* -- what is before an event ------------------------------------------------------------ */
-
-const struct stretch *causality_stretch(const struct causality *c, uint32_t event)
-{
-	const GArray *list = c->stretches[c->t->events[event].thread];
-	const struct stretch *found = NULL;
-	uint32_t low = 0, high = list->len;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		const struct stretch *s = &g_array_index(list, struct stretch, middle);
-
-		if (s->start <= event) {
-			found = s;
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return found;
-}
 
 static uint32_t thread_of(const struct causality *c, uint32_t event)
 {

@@ -135,46 +135,35 @@ static void step(struct stream *s, uint32_t e)
 	const uint32_t *past;
 
 	causality_step(s->c, e);
-	if (!op_is_access(x->op) || event_inert(x)) {
-		if (clocks_crowded(&s->c->clocks))
-			causality_sweep(s->c, NULL, NULL);
-		return;
+	if (op_is_access(x->op) && !event_inert(x)) {
+		/* SHB's question leaves the access's own observation out. */
+		past = s->kind == ORDER_KIND_SHB ? clocks_row(&s->c->clocks, s->c->unobserved)
+		                                 : clocks_strong(&s->c->clocks, x->thread);
+		access_variables(s, e, past);
 	}
-	/* SHB's question leaves the access's own observation out. */
-	past = s->kind == ORDER_KIND_SHB ? clocks_row(&s->c->clocks, s->c->unobserved)
-	                                 : clocks_strong(&s->c->clocks, x->thread);
-	access_variables(s, e, past);
+	if (clocks_crowded(&s->c->clocks))
+		causality_sweep(s->c, NULL, NULL);
 }
 
-/*
- * A plain access of one variable that brings no edge: in SHB because it observes nothing
- * new, in the orders over critical sections because its thread is in none.  False: `step`.
- */
-static inline __attribute__((always_inline)) bool
-quick(struct stream *s, uint32_t e, const struct event *x, bool observes, bool sections)
+/* False: `step`. */
+static inline __attribute__((always_inline)) bool quick(struct stream *s, uint32_t e,
+                                                        const struct event *x)
 {
-	struct causality *c = s->c;
-	struct cell *cell = &s->cells[x->target];
-	const uint32_t *past = clocks_strong(&c->clocks, x->thread);
-	bool writes = x->op == OP_WRITE;
+	struct cell *cell;
+	const uint32_t *past;
 
-	if (sections && c->depth[x->thread] > 0)
+	if (!causality_plain(s->c, e, x))
 		return false;
-	if (observes && !writes && !observations_known(c, x->target, x->thread))
-		return false;
-	if (!access_cell(cell, past, x->thread, e, writes))
+	cell = &s->cells[x->target];
+	past = clocks_strong(&s->c->clocks, x->thread);
+	if (!access_cell(cell, past, x->thread, e, x->op == OP_WRITE))
 		access_table(s, cell, past, e, x->target);
-	if (writes && c->has_atomics)
-		atomics_plain_write(c, e);
-	if (writes && observes)
-		observations_write(c, x->target, e, x->thread);
 	return true;
 }
 
 enum { TICK = 1 << 20 };
 
-static inline __attribute__((always_inline)) bool
-pass(struct stream *s, bool observes, bool sections, const struct progress *progress)
+static bool pass(struct stream *s, const struct progress *progress)
 {
 	const struct event *events = s->t->events;
 	uint64_t count = s->t->events_count;
@@ -185,12 +174,7 @@ pass(struct stream *s, bool observes, bool sections, const struct progress *prog
 		if (!progress_tick(progress, (double)from / count, "races by site"))
 			return false;
 		for (uint32_t e = (uint32_t)from; e < to; e++) {
-			const struct event *x = &events[e];
-			bool plain = x->op <= OP_WRITE &&
-			             !(x->flags & (EVENT_INERT | EVENT_WIDE)) &&
-			             causality_quiet(s->c, e);
-
-			if (!G_LIKELY(plain) || !quick(s, e, x, observes, sections))
+			if (G_UNLIKELY(!quick(s, e, &events[e])))
 				step(s, e);
 		}
 	}
@@ -212,22 +196,6 @@ static bool pass_finished(struct stream *s, const struct progress *progress)
 	return true;
 }
 
-static bool run(struct stream *s, const struct progress *progress)
-{
-	switch (s->kind) {
-	case ORDER_KIND_CP:
-		return pass_finished(s, progress);
-	case ORDER_KIND_SHB:
-		return pass(s, true, false, progress);
-	case ORDER_KIND_WCP:
-	case ORDER_KIND_DC:
-	case ORDER_KIND_WDC:
-		return pass(s, false, true, progress);
-	default:
-		return pass(s, false, false, progress);
-	}
-}
-
 bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *races,
                   const struct progress *progress)
 {
@@ -238,12 +206,12 @@ bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *race
 	if (kind == ORDER_KIND_CP)
 		s.order = order = order_new(t, kind, progress);
 	else
-		s.c = causality_new(t, kind, false, progress);
+		s.c = causality_new(t, kind, KEEP_NOTHING, progress);
 	if (s.order == NULL && s.c == NULL)
 		return false;
 	s.cells = g_new0(struct cell, t->variables_count + 1);
 	s.tables = g_ptr_array_new_with_free_func(g_free);
-	done = run(&s, progress);
+	done = s.c != NULL ? pass(&s, progress) : pass_finished(&s, progress);
 	g_ptr_array_free(s.tables, TRUE);
 	g_free(s.cells);
 	causality_free(s.c);

@@ -26,6 +26,11 @@ struct site_races *site_races_new(const struct trace *t, const struct race_optio
 void site_races_free(struct site_races *s);
 /* `variable`: one that both touch. */
 void site_races_add(struct site_races *s, uint32_t e1, uint32_t e2, uint32_t variable);
+/* `count` pairs at once, (e1, e2) the first of them. */
+void site_races_add_many(struct site_races *s, uint32_t e1, uint32_t e2, uint32_t variable,
+                         uint64_t count);
+/* Is there a pair with the sites of these two? */
+bool site_races_has(struct site_races *s, uint32_t e1, uint32_t e2);
 /* The findings, verdict candidate, added to a report. */
 void site_races_report(struct site_races *s, struct report *report, const char *by);
 

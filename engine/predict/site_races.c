@@ -52,12 +52,21 @@ static uint32_t map_get(struct map *m, uint64_t key, uint32_t fresh, bool *made)
 	return *slot;
 }
 
+static bool map_find(const struct map *m, uint64_t key)
+{
+	uint32_t at = (uint32_t)((key + 1) * 0x9e3779b97f4a7c15u >> 32) & (m->size - 1);
+
+	while (m->size > 0 && m->keys[at] != 0 && m->keys[at] != key + 1)
+		at = (at + 1) & (m->size - 1);
+	return m->size > 0 && m->keys[at] != 0;
+}
+
 /* Of each pair of sites some pairs are kept: should the first one's witness be refused, the
  * others are tried. */
 enum { ALTERNATIVES = 8 };
 
 struct entry {
-	uint32_t pairs[ALTERNATIVES][2];
+	uint32_t pairs[ALTERNATIVES][2], kept;
 	uint64_t count;
 	GArray *variables; /* uint32_t */
 };
@@ -97,7 +106,8 @@ static uint32_t site_of(const struct trace *t, uint32_t event)
 	return t->locations[t->events[event].location].site;
 }
 
-void site_races_add(struct site_races *s, uint32_t e1, uint32_t e2, uint32_t variable)
+void site_races_add_many(struct site_races *s, uint32_t e1, uint32_t e2, uint32_t variable,
+                         uint64_t count)
 {
 	uint32_t a = site_of(s->t, e1), b = site_of(s->t, e2), i;
 	struct entry *entry;
@@ -114,11 +124,11 @@ void site_races_add(struct site_races *s, uint32_t e1, uint32_t e2, uint32_t var
 		g_array_append_val(s->entries, fresh);
 	}
 	entry = &g_array_index(s->entries, struct entry, i);
-	if (entry->count < ALTERNATIVES) {
-		entry->pairs[entry->count][0] = e1;
-		entry->pairs[entry->count][1] = e2;
+	if (entry->kept < ALTERNATIVES) {
+		entry->pairs[entry->kept][0] = e1;
+		entry->pairs[entry->kept++][1] = e2;
 	}
-	entry->count++;
+	entry->count += count;
 	/* Mostly the last one again. */
 	if (entry->variables->len > 0 &&
 	    g_array_index(entry->variables, uint32_t, entry->variables->len - 1) == variable)
@@ -126,6 +136,18 @@ void site_races_add(struct site_races *s, uint32_t e1, uint32_t e2, uint32_t var
 	map_get(&s->by_variable, (uint64_t)i << 32 | variable, 0, &made);
 	if (made)
 		g_array_append_val(entry->variables, variable);
+}
+
+void site_races_add(struct site_races *s, uint32_t e1, uint32_t e2, uint32_t variable)
+{
+	site_races_add_many(s, e1, e2, variable, 1);
+}
+
+bool site_races_has(struct site_races *s, uint32_t e1, uint32_t e2)
+{
+	uint32_t a = site_of(s->t, e1), b = site_of(s->t, e2);
+
+	return map_find(&s->by_sites, (uint64_t)MIN(a, b) << 32 | MAX(a, b));
 }
 
 void site_races_report(struct site_races *s, struct report *report, const char *by)
@@ -206,7 +228,7 @@ static bool give_any(const struct trace *t, struct finding *f, const struct entr
 {
 	if (entry == NULL)
 		return give_witness(t, f, f->first, f->second, w);
-	for (uint32_t i = 0; i < MIN(entry->count, ALTERNATIVES); i++) {
+	for (uint32_t i = 0; i < entry->kept; i++) {
 		if (give_witness(t, f, entry->pairs[i][0], entry->pairs[i][1], w))
 			return true;
 	}

@@ -109,7 +109,7 @@ struct node { /* of the calling-context tree, with its key */
 /* What strings stand for, by string id; NONE: nothing yet. */
 struct meaning {
 	uint32_t thread, object, message, instance, location;
-	uint32_t block;         /* its current life */
+	uint32_t block, first_block; /* its current life, its first */
 	uint32_t spot, spot_at; /* the place of size 0 ..., valid while spot_at == lives */
 	uint32_t spot_size;
 	uint32_t size; /* directive */
@@ -539,9 +539,9 @@ static uint32_t block_pointed_to(struct builder *b, const char *name, size_t end
 	return block;
 }
 
-/* The block that the name lies in now: the longest beginning that names a block, up to the
- * end or to what continues a block's name. */
-static uint32_t block_around(struct builder *b, const char *name, size_t length)
+/* The block that the name lies in now (or lay in first): the longest beginning that names
+ * a block, up to the end or to what continues a block's name. */
+static uint32_t block_around(struct builder *b, const char *name, size_t length, bool first)
 {
 	for (size_t end = length; end > 0; end--) {
 		bool arrow = end + 1 < length && name[end] == '-' && name[end + 1] == '>';
@@ -576,7 +576,7 @@ uint32_t builder_place_text(struct builder *b, const char *name, size_t length, 
 	if (m->spot != NONE && m->spot_at == b->lives && m->spot_size == size)
 		return m->spot;
 	struct spot s = { .name = string, .size = size };
-	uint32_t block = b->blocks->len ? block_around(b, name, length) : NONE;
+	uint32_t block = b->blocks->len ? block_around(b, name, length, false) : NONE;
 	size_t base = base_length(name, length, &s.offset);
 	s.region = region_intern(b, builder_string(b, name, base), block);
 	m = meaning_of(b, string);
@@ -595,7 +595,11 @@ uint32_t builder_block(struct builder *b, const char *name, size_t length, uint6
 	};
 	g_array_append_val(b->blocks, block);
 	b->lives++;
-	return meaning_of(b, string)->block = b->blocks->len - 1;
+	struct meaning *m = meaning_of(b, string);
+	m->block = b->blocks->len - 1;
+	if (m->first_block == NONE)
+		m->first_block = m->block;
+	return m->block;
 }
 
 uint32_t builder_block_find(struct builder *b, const char *name, size_t length)
@@ -737,7 +741,8 @@ static bool acquire_free(const struct refusal *r, struct lock *l, const struct e
 	if (l->owner != NONE && l->owner != e->thread)
 		other = l->owner;
 	for (guint i = 0; e->op == OP_ACQ && l->readers && i < l->readers->len; i++)
-		other = AT(l->readers, struct holder, i)->thread;
+		if (AT(l->readers, struct holder, i)->thread != e->thread)
+			other = AT(l->readers, struct holder, i)->thread;
 	if (other == NONE)
 		return true;
 	if (!b->lenient)
@@ -762,14 +767,14 @@ static bool check_acquire(const struct refusal *r, struct event *e)
 		e->flags |= EVENT_INERT;
 		return true;
 	}
+	if (!acquire_free(r, l, e))
+		return false;
 	struct holder *h = reader_of(l, e->thread);
-	if (e->op == OP_RACQ && h) {
+	if (h) { /* in shared mode, whatever is asked for now: the outermost pair counts */
 		h->count++;
 		e->flags |= EVENT_INERT;
 		return true;
 	}
-	if (!acquire_free(r, l, e))
-		return false;
 	if (e->op == OP_ACQ) {
 		l->owner = e->thread;
 		l->depth = 1;
@@ -792,13 +797,13 @@ static bool check_release(const struct refusal *r, struct event *e)
 			l->owner = NONE;
 		return true;
 	}
-	struct holder *h = e->op == OP_RREL ? reader_of(l, e->thread) : NULL;
-	if (h) {
+	struct holder *h = reader_of(l, e->thread);
+	if (h && (e->op == OP_RREL || h->count > 1)) {
 		if (--h->count)
 			e->flags |= EVENT_INERT;
 		else
-			*h = *AT(l->readers, struct holder, l->readers->len - 1),
-			g_array_set_size(l->readers, l->readers->len - 1);
+			g_array_remove_index_fast(l->readers,
+			                          (guint)(h - AT(l->readers, struct holder, 0)));
 		return true;
 	}
 	if (!r->b->lenient)
@@ -1165,9 +1170,37 @@ static void cut_region(struct cutter *c, struct order_key *keys, size_t count)
 	g_free(index);
 }
 
+/*
+ * A block that nothing in the trace allocates (a thread's stack; freed only) was there from
+ * the beginning: what was accessed before the trace first spoke of the block lies in it too.
+ */
+static void adopt_early_places(struct builder *b)
+{
+	guint regions = b->regions->len;
+	uint32_t *into = g_new(uint32_t, regions + 1);
+	for (guint i = 0; i < regions; i++) {
+		struct region r = *AT(b->regions, struct region, i);
+		size_t length;
+		const char *name = string_at(b, r.name, &length);
+		uint32_t block =
+		        r.block == NONE ? block_around(b, name, length, true) : NONE;
+		into[i] = i;
+		if (block != NONE && AT(b->blocks, struct block, block)->alloc == NONE)
+			into[i] = region_intern(b, r.name, block);
+	}
+	for (guint i = 0; i < b->spots->len; i++) {
+		struct spot *s = AT(b->spots, struct spot, i);
+		if (s->name)
+			s->region = into[s->region];
+	}
+	g_free(into);
+}
+
 static void cut_memory(struct cutter *c)
 {
 	struct builder *b = c->b;
+	if (b->blocks->len)
+		adopt_early_places(b);
 	size_t n = b->spots->len;
 	struct order_key *keys = g_new(struct order_key, n + 1);
 	for (size_t i = 0; i < n; i++) {
@@ -1322,18 +1355,29 @@ static void ask_names(struct builder *b, struct cutter *c)
 	name_locations(b, n);
 }
 
-static void warn_of_scopes(struct builder *b, bool *complete)
+uint32_t builder_open_scopes(const struct builder *b)
 {
 	guint open = 0;
 	for (guint i = 0; i < b->states->len; i++) {
 		const GArray *scopes = AT(b->states, struct thread_state, i)->scopes;
 		open += scopes ? scopes->len : 0;
 	}
-	if (open == 0)
-		return;
-	builder_warn(b, "the trace ends inside %u open scope%s: truncated", open,
-	             open == 1 ? "" : "s");
-	*complete = false;
+	return open;
+}
+
+static void warn_of_leniency(struct builder *b)
+{
+	if (b->dropped_releases)
+		builder_warn(b,
+		             "dropped %" G_GUINT64_FORMAT
+		             " release(s) of locks that were not held",
+		             b->dropped_releases);
+	if (b->stolen_locks)
+		builder_warn(b,
+		             "%" G_GUINT64_FORMAT
+		             " acquire(s) of locks that another thread held: it is taken to "
+		             "have released them there",
+		             b->stolen_locks);
 }
 
 static bool values_everywhere(const struct trace *t)
@@ -1360,17 +1404,7 @@ struct trace *builder_finish(struct builder *b, bool complete, struct error *err
 	cut_memory(&c);
 	resolve_targets(&c);
 	ask_names(b, &c);
-	warn_of_scopes(b, &complete);
-	if (b->dropped_releases)
-		builder_warn(
-		        b, "%" G_GUINT64_FORMAT " releases of locks that were not held dropped",
-		        b->dropped_releases);
-	if (b->stolen_locks)
-		builder_warn(b,
-		             "%" G_GUINT64_FORMAT
-		             " acquires of held locks: the holder is taken to "
-		             "have released them there",
-		             b->stolen_locks);
+	warn_of_leniency(b);
 	struct trace *t = b->t;
 	b->t = NULL;
 	move_tables(b, &c, t);

@@ -59,6 +59,8 @@ uint32_t builder_block_find(struct builder *b, const char *name, size_t length);
  */
 bool builder_add(struct builder *b, struct event event, uint64_t line, struct error *error);
 uint32_t builder_event_count(const struct builder *b);
+/* Scopes (call, ubeg, miss, enter) that are open now, over all threads. */
+uint32_t builder_open_scopes(const struct builder *b);
 
 /* Facts beside the events. */
 void builder_size_directive(struct builder *b, const char *name, size_t length, uint32_t size);

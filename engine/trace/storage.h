@@ -7,6 +7,8 @@
 
 #include "engine/trace/trace.h"
 
+struct file_writer;
+
 struct trace_storage {
 	GPtrArray *owned; /* g_malloc'ed arrays */
 	void *map;        /* or NULL */
@@ -22,5 +24,12 @@ void trace_warn(struct trace *t, const char *format, ...) __attribute__((format(
 struct trace *text_read(const char *name, const char *text, size_t length,
                         const struct trace_options *options, const struct progress *progress,
                         struct error *error);
+
+/* binary.c: is this a binary trace?  Take over a mapping of one (unmapped on failure);
+ * write one. */
+bool binary_recognise(const void *bytes, size_t length);
+struct trace *binary_read(const char *path, void *bytes, size_t length,
+                          const struct progress *progress, struct error *error);
+void binary_write(const struct trace *t, const uint64_t *keep, struct file_writer *file);
 
 #endif

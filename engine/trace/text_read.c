@@ -15,6 +15,15 @@ struct span {
 	size_t length;
 };
 
+/* A word of up to twelve letters as a number: for finding operations by a hash that
+ * compares whole words at once. */
+struct word_key {
+	uint64_t low;
+	uint32_t high;
+};
+
+enum { OP_SLOTS = 256 };
+
 struct reader {
 	const char *name;
 	struct builder *b;
@@ -24,8 +33,10 @@ struct reader {
 	GArray *arguments; /* uint32_t: values of the line being read */
 	GString *scratch;
 	GHashTable *unknown; /* unknown directives: name -> count */
-	bool filtered;
-	bool refused;
+	bool filtered, approximate_order;
+	bool parsed; /* the line being read has the form of one: its fault is no cut */
+	uint8_t op_slots[OP_SLOTS]; /* op + 1, by a hash of its word; 0: free */
+	struct word_key op_keys[OP_COUNT];
 };
 
 static bool refuse(struct reader *r, const char *remedy, const char *format, ...)
@@ -37,7 +48,6 @@ static bool refuse(struct reader *r, const char *remedy, const char *format, ...
 	va_start(ap, format);
 	char *what = g_strdup_vprintf(format, ap);
 	va_end(ap);
-	r->refused = true;
 	error_set(r->error, place_line(r->name, r->line).text, remedy, "%s", what);
 	g_free(what);
 	return false;
@@ -76,22 +86,50 @@ static size_t after_quote(struct span s, size_t i)
 	return MIN(i + 1, s.length + 1);
 }
 
-/* The first of `wanted` outside of quotes and of brackets opened after `from`; s.length
- * when there is none. */
-static size_t find_outside(struct span s, size_t from, const char *wanted)
+/* What a byte can mean between the parts of a line. */
+enum mark {
+	MARK_COMMA = 1,
+	MARK_SEMICOLON = 2,
+	MARK_BAR = 4,
+	MARK_GREATER = 8,
+	MARK_PARENTHESIS = 16, /* the closing one */
+	MARK_OPEN = 32,
+	MARK_CLOSE = 64,
+	MARK_QUOTE = 128,
+};
+
+static const uint8_t marks[256] = {
+	[','] = MARK_COMMA,
+	[';'] = MARK_SEMICOLON,
+	['|'] = MARK_BAR,
+	['>'] = MARK_GREATER,
+	['('] = MARK_OPEN,
+	['['] = MARK_OPEN,
+	[')'] = MARK_CLOSE | MARK_PARENTHESIS,
+	[']'] = MARK_CLOSE,
+	['"'] = MARK_QUOTE,
+};
+
+/* The first of `wanted` (a set of marks) outside of quotes and of brackets opened after
+ * `from`; s.length when there is none. */
+static size_t find_outside(struct span s, size_t from, unsigned wanted)
 {
 	int depth = 0;
 	for (size_t i = from; i < s.length;) {
-		char c = s.at[i];
-		if (depth == 0 && strchr(wanted, c) && c)
+		unsigned mark = marks[(unsigned char)s.at[i]];
+		if (mark == 0) {
+			i++;
+			continue;
+		}
+		if (depth == 0 && (mark & wanted))
 			return i;
-		if (c == '"') {
+		if (mark == MARK_QUOTE) {
 			i = after_quote(s, i);
 			continue;
 		}
-		if (c == '(' || c == '[')
+		if (mark & MARK_OPEN)
 			depth++;
-		else if ((c == ')' || c == ']') && depth > 0)
+		else if ((mark & MARK_CLOSE) && depth > 0)
 			depth--;
 		i++;
 	}
@@ -137,25 +175,51 @@ static bool unquote(struct reader *r, struct span s)
 	return true;
 }
 
+/* A decimal integer: its sign and its digits without leading zeroes; false for others. */
+static bool split_integer(struct span s, bool *negative, struct span *digits)
+{
+	*negative = s.length && *s.at == '-';
+	*digits = part(s, *negative ? 1 : 0, s.length);
+	if (digits->length == 0)
+		return false;
+	for (size_t i = 0; i < digits->length; i++)
+		if (!g_ascii_isdigit(digits->at[i]))
+			return false;
+	while (digits->length > 1 && *digits->at == '0')
+		*digits = part(*digits, 1, digits->length);
+	return true;
+}
+
 static bool parse_integer(struct span s, int64_t *integer)
 {
-	size_t digits = s.length && *s.at == '-' ? 1 : 0;
-	if (s.length == digits || s.length > 20)
+	bool negative;
+	struct span digits;
+	uint64_t magnitude = 0;
+	if (!split_integer(s, &negative, &digits) || digits.length > 19)
 		return false;
-	for (size_t i = digits; i < s.length; i++)
-		if (!g_ascii_isdigit(s.at[i]))
-			return false;
-	char text[24];
-	memcpy(text, s.at, s.length);
-	text[s.length] = '\0';
-	errno = 0;
-	*integer = strtoll(text, NULL, 10);
-	return errno == 0;
+	for (size_t i = 0; i < digits.length; i++)
+		magnitude = magnitude * 10 + (uint64_t)(digits.at[i] - '0');
+	if (magnitude > (uint64_t)INT64_MAX + negative)
+		return false;
+	*integer = negative ? (int64_t)(0 - magnitude) : (int64_t)magnitude;
+	return true;
+}
+
+/* An integer beyond 64 bits still compares as a number: by its digits. */
+static uint32_t big_integer(struct reader *r, bool negative, struct span digits)
+{
+	g_string_truncate(r->scratch, 0);
+	if (negative)
+		g_string_append_c(r->scratch, '-');
+	g_string_append_len(r->scratch, digits.at, (gssize)digits.length);
+	return builder_value(r->b, V_TOKEN, r->scratch->str, r->scratch->len);
 }
 
 static bool parse_value(struct reader *r, struct span s, uint32_t *value)
 {
 	int64_t integer;
+	bool negative;
+	struct span digits;
 	s = trimmed(s);
 	if (s.length == 0)
 		return refuse(r, "write nil for no value", "expected a value, found nothing");
@@ -168,6 +232,8 @@ static bool parse_value(struct reader *r, struct span s, uint32_t *value)
 		*value = builder_value(r->b, V_STRING, r->scratch->str, r->scratch->len);
 	} else if (parse_integer(s, &integer)) {
 		*value = builder_integer(r->b, integer);
+	} else if (split_integer(s, &negative, &digits)) {
+		*value = big_integer(r, negative, digits);
 	} else {
 		enum value_kind kind = is(s, "nil")     ? V_NIL
 		                       : is(s, "true")  ? V_TRUE
@@ -182,7 +248,7 @@ static bool parse_value(struct reader *r, struct span s, uint32_t *value)
 static bool parse_values(struct reader *r, struct span s)
 {
 	for (size_t from = 0;;) {
-		size_t to = find_outside(s, from, ",");
+		size_t to = find_outside(s, from, MARK_COMMA);
 		uint32_t value;
 		if (!parse_value(r, part(s, from, to), &value))
 			return false;
@@ -198,7 +264,7 @@ static bool parse_tokens(struct reader *r, struct span s, bool any, uint32_t *li
 {
 	g_array_set_size(r->arguments, 0);
 	for (size_t from = 0; any;) {
-		size_t to = find_outside(s, from, ",");
+		size_t to = find_outside(s, from, MARK_COMMA);
 		struct span name = trimmed(part(s, from, to));
 		if (name.length == 0)
 			return refuse(r, "separate names by single commas",
@@ -224,13 +290,13 @@ struct line { /* an event line in its parts */
 static bool split_tail(struct reader *r, struct span tail, struct line *l)
 {
 	if (tail.length && *tail.at == '=') {
-		size_t end = find_outside(tail, 1, ";|");
+		size_t end = find_outside(tail, 1, MARK_SEMICOLON | MARK_BAR);
 		l->has_values = true;
 		l->values = part(tail, 1, end);
 		tail = part(tail, end, tail.length);
 	}
 	if (tail.length && *tail.at == ';') {
-		size_t end = find_outside(tail, 1, "|");
+		size_t end = find_outside(tail, 1, MARK_BAR);
 		l->has_order = true;
 		l->order = part(tail, 1, end);
 		tail = part(tail, end, tail.length);
@@ -263,12 +329,55 @@ static bool split_line(struct reader *r, struct span s, struct line *l)
 	if (open == rest.length || rest.at[open] == '|')
 		return refuse(r, "an event line is thread|op(operand)|location",
 		              "expected an operation with '(', found %.*s", SHOW(l->word));
-	size_t close = find_outside(rest, open + 1, ")");
+	size_t close = find_outside(rest, open + 1, MARK_PARENTHESIS);
 	if (close >= rest.length)
 		return refuse(r, "close the operand's parenthesis",
 		              "expected ')', found the end of the line");
 	l->operand = part(rest, open + 1, close);
 	return split_tail(r, part(rest, close + 1, rest.length), l);
+}
+
+static inline bool word_key(struct span word, struct word_key *key)
+{
+	char bytes[12] = { 0 };
+	if (word.length > sizeof bytes)
+		return false;
+	memcpy(bytes, word.at, word.length);
+	memcpy(&key->low, bytes, 8);
+	memcpy(&key->high, bytes + 8, 4);
+	return true;
+}
+
+static inline unsigned op_slot(struct word_key key)
+{
+	return (unsigned)((key.low * UINT64_C(0x9e3779b97f4a7c15) ^ key.high) >> 56) % OP_SLOTS;
+}
+
+static void fill_ops(struct reader *r)
+{
+	for (int op = 0; op < OP_COUNT; op++) {
+		struct word_key key;
+		struct span word = { op_table[op].word, strlen(op_table[op].word) };
+		BUG_ON(!word_key(word, &key));
+		unsigned slot = op_slot(key);
+		while (r->op_slots[slot])
+			slot = (slot + 1) % OP_SLOTS;
+		r->op_slots[slot] = (uint8_t)(op + 1);
+		r->op_keys[op] = key;
+	}
+}
+
+static int find_op(const struct reader *r, struct span word)
+{
+	struct word_key key;
+	if (!word_key(word, &key))
+		return -1;
+	for (unsigned slot = op_slot(key); r->op_slots[slot]; slot = (slot + 1) % OP_SLOTS) {
+		int op = r->op_slots[slot] - 1;
+		if (r->op_keys[op].low == key.low && r->op_keys[op].high == key.high)
+			return op;
+	}
+	return -1;
 }
 
 /* "rmw4": the operation and the size. */
@@ -278,21 +387,25 @@ static bool parse_word(struct reader *r, struct span word, enum op *op, uint32_t
 	while (letters && g_ascii_isdigit(word.at[letters - 1]))
 		letters--;
 	struct span digits = part(word, letters, word.length);
-	struct span name = part(word, 0, letters);
+	int found = find_op(r, part(word, 0, letters));
+	int64_t number = 0;
 	*size = 0;
-	for (int i = 0; i < OP_COUNT; i++) {
-		if (!is(name, op_table[i].word))
-			continue;
-		int64_t number = 0;
-		if (digits.length && (!op_is_access(i) || !parse_integer(digits, &number) ||
-		                      number < 1 || number > INT32_MAX))
-			break;
-		*op = i;
-		*size = (uint32_t)number;
+	if (found < 0)
+		return refuse(r, "see the table of operations in the manual",
+		              "expected an operation, found %.*s", SHOW(word));
+	*op = found;
+	if (digits.length == 0)
 		return true;
-	}
-	return refuse(r, "see the table of operations in the manual",
-	              "expected an operation, found %.*s", SHOW(word));
+	if (!op_is_access(found))
+		return refuse(r, "only accesses have a size: r4, w8, ar4, aw4, rmw8",
+		              "expected %s without a size, found %.*s", op_table[found].word,
+		              SHOW(word));
+	if (!parse_integer(digits, &number) || number < 1 || number > INT32_MAX)
+		return refuse(r, "sizes are in bytes, as in r4(x)",
+		              "expected a size of 1 to 2147483647 bytes, found %.*s",
+		              SHOW(word));
+	*size = (uint32_t)number;
+	return true;
 }
 
 static const char *const order_words[] = { "", "rlx", "acq", "rel", "acq_rel", "seq_cst" };
@@ -319,7 +432,7 @@ static bool parse_access(struct reader *r, const struct line *l, uint32_t size, 
 		return true;
 	if (e->op != OP_RMW)
 		return parse_value(r, l->values, &e->aux);
-	size_t between = find_outside(l->values, 0, ">");
+	size_t between = find_outside(l->values, 0, MARK_GREATER);
 	uint32_t before, after;
 	if (between == l->values.length)
 		return refuse(r, "an rmw's value is OLD>NEW", "expected OLD>NEW, found %.*s",
@@ -334,7 +447,7 @@ static bool parse_access(struct reader *r, const struct line *l, uint32_t size, 
 /* act(o.m,a1,a2)=r, call(o.m,a1,a2), ret(o.m)=r */
 static bool parse_call(struct reader *r, const struct line *l, struct event *e)
 {
-	size_t comma = find_outside(l->operand, 0, ",");
+	size_t comma = find_outside(l->operand, 0, MARK_COMMA);
 	struct span head = part(l->operand, 0, comma);
 	size_t dot = head.length;
 	while (dot && head.at[dot - 1] != '.')
@@ -374,7 +487,7 @@ static bool parse_block(struct reader *r, const struct line *l, struct event *e)
 			e->target = builder_block(r->b, l->operand.at, l->operand.length, 0, 0);
 		return true;
 	}
-	size_t comma = find_outside(l->operand, 0, ",");
+	size_t comma = find_outside(l->operand, 0, MARK_COMMA);
 	int64_t size;
 	if (comma == 0 || comma == l->operand.length ||
 	    !parse_integer(trimmed(part(l->operand, comma + 1, l->operand.length)), &size) ||
@@ -388,7 +501,7 @@ static bool parse_block(struct reader *r, const struct line *l, struct event *e)
 static bool parse_scope(struct reader *r, const struct line *l, struct event *e)
 {
 	bool lists = e->op == OP_UBEG || e->op == OP_MISS;
-	size_t comma = lists ? find_outside(l->operand, 0, ",") : l->operand.length;
+	size_t comma = lists ? find_outside(l->operand, 0, MARK_COMMA) : l->operand.length;
 	if (comma == 0)
 		return refuse(r, "name the scope", "expected a name, found %.*s",
 		              SHOW(l->operand));
@@ -464,14 +577,11 @@ static bool read_event(struct reader *r, struct span s)
 	if (thread >= UINT16_MAX)
 		return refuse(r, "split the trace", "more than 65534 threads");
 	e.thread = (uint16_t)thread;
-	e.location = builder_location(r->b, l.location.at, l.location.length);
 	if (!parse_operand(r, &l, size, &e))
 		return false;
-	if (!builder_add(r->b, e, r->line, r->error)) {
-		r->refused = true;
-		return false;
-	}
-	return true;
+	e.location = builder_location(r->b, l.location.at, l.location.length);
+	r->parsed = true;
+	return builder_add(r->b, e, r->line, r->error);
 }
 
 /* -- directives
@@ -602,6 +712,14 @@ static bool directive_note(struct reader *r, struct span rest)
 	return true;
 }
 
+static bool directive_approximate(struct reader *r, struct span rest)
+{
+	if (!is(trimmed(rest), "order"))
+		return malformed(r, "approximate order");
+	r->approximate_order = true;
+	return true;
+}
+
 static bool directive_filtered(struct reader *r, struct span rest)
 {
 	r->filtered = true;
@@ -616,7 +734,7 @@ static const struct {
 	{ "object", directive_object },     { "source", directive_source },
 	{ "size", directive_size },         { "semaphore", directive_semaphore },
 	{ "stack", directive_stack },       { "note", directive_note },
-	{ "filtered", directive_filtered },
+	{ "filtered", directive_filtered }, { "approximate", directive_approximate },
 };
 
 static bool read_directive(struct reader *r, struct span s)
@@ -641,7 +759,8 @@ static bool read_line(struct reader *r, struct span s)
 	if (s.length && s.at[s.length - 1] == '\r')
 		s.length--;
 	r->all = s;
-	if (trimmed(s).length == 0)
+	r->parsed = false;
+	if (s.length == 0 || (*s.at <= ' ' && trimmed(s).length == 0))
 		return true;
 	if (*s.at == '#')
 		return s.length < 2 || s.at[1] != '!' || read_directive(r, s);
@@ -693,7 +812,7 @@ static bool read_lines(struct reader *r, const char *text, size_t length,
 		struct span s = { at, (size_t)((newline ? newline : end) - at) };
 		r->line++;
 		if (!read_line(r, s)) {
-			if (newline)
+			if (newline || r->parsed)
 				return false;
 			builder_warn(r->b,
 			             "line %" G_GUINT64_FORMAT
@@ -709,6 +828,25 @@ static bool read_lines(struct reader *r, const char *text, size_t length,
 	return true;
 }
 
+/* The mark that some editors put before UTF-8. */
+static void skip_mark(const char **text, size_t *length)
+{
+	if (*length >= 3 && memcmp(*text, "\xEF\xBB\xBF", 3) == 0) {
+		*text += 3;
+		*length -= 3;
+	}
+}
+
+static void warn_of_scopes(struct reader *r, bool *complete)
+{
+	uint32_t open = builder_open_scopes(r->b);
+	if (open == 0)
+		return;
+	builder_warn(r->b, "the trace ends inside %u open scope%s: truncated", open,
+	             open == 1 ? "" : "s");
+	*complete = false;
+}
+
 struct trace *text_read(const char *name, const char *text, size_t length,
                         const struct trace_options *options, const struct progress *progress,
                         struct error *error)
@@ -721,14 +859,19 @@ struct trace *text_read(const char *name, const char *text, size_t length,
 		            .unknown = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
 		                                             NULL) };
 	bool complete = true;
+	fill_ops(&r);
+	skip_mark(&text, &length);
 	bool good = length == 0 || (check_bytes(&r, text, length) &&
 	                            read_lines(&r, text, length, progress, &complete));
 	struct trace *t = NULL;
 	if (good) {
 		warn_of_directives(&r);
+		warn_of_scopes(&r, &complete);
 		t = builder_finish(r.b, complete, error);
-		if (t)
+		if (t) {
 			t->filtered = r.filtered;
+			t->order_exact = !r.approximate_order;
+		}
 	} else {
 		builder_free(r.b);
 	}

@@ -1,273 +1,311 @@
 /*
- * text_write.c - traces as text: our format, and STD for RAPID.
+ * text_write.c - traces as text: the text format in full, and the STD format of the RAPID
+ * framework, which knows reads, writes, mutexes, fork and join alone and takes integer
+ * locations and no comments.
  */
+#include "engine/base/file.h"
 #include "engine/trace/formats.h"
+#include "engine/trace/spell.h"
 #include "engine/trace/storage.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-static inline bool kept(const uint64_t *keep, uint64_t event)
-{
-	return keep == NULL || keep[event / 64] >> event % 64 & 1;
-}
+enum { PIECE = 1 << 20 }; /* bytes of text that are handed on at once */
 
-/* -- names that keep overlaps ----------------------------------------------------------------
- */
-
-/*
- * Text says by name and offset which accesses overlap.  A recording's variables have names
- * of their own (acct.balance, acct.deposits); where an access covers several of them, all
- * of that run are written as offsets from the first: acct.balance+8.
- */
-struct naming {
+struct printer {
 	const struct trace *t;
-	uint32_t *run_start; /* by variable: the first of its run, or itself */
+	struct spelling spelling;
+	const uint64_t *keep;
+	GString *out;
+	struct file_writer *file; /* gets `out` piece by piece; NULL: it stays there */
+	uint64_t left_out;
+	/* STD only */
+	uint32_t *location_numbers;
+	GHashTable *nested; /* re-entrant acquires: thread << 32 | object -> depth */
 };
 
-static bool named_by_offset(const struct trace *t, const struct variable *v)
+static void hand_on(struct printer *p)
 {
-	if (v->base >= t->string_offsets_count - 1)
-		return false;
-	const char *base = trace_string(t, v->base), *name = trace_string(t, v->name);
-	size_t length = strlen(base);
-	if (length == 0 || strncmp(base, name, length) != 0)
-		return false;
-	const char *rest = name + length;
-	return *rest == '\0' ||
-	       (*rest == '+' && rest[1 + strspn(rest + 1, "0123456789")] == '\0');
-}
-
-static void naming_init(struct naming *n, const struct trace *t)
-{
-	n->t = t;
-	n->run_start = g_new(uint32_t, t->variables_count + 1);
-	for (uint32_t v = 0; v < t->variables_count; v++)
-		n->run_start[v] = v;
-	for (uint64_t i = 0; i < t->wides_count; i++)
-		for (uint32_t k = 1; k < t->wides[i].count; k++) {
-			uint32_t v = t->wides[i].first + k;
-			n->run_start[v] = MIN(n->run_start[v], t->wides[i].first);
-		}
-	/* Runs that touch are one. */
-	for (uint32_t v = 0; v < t->variables_count; v++)
-		n->run_start[v] = n->run_start[n->run_start[v]];
-}
-
-static void append_string(const struct trace *t, uint32_t string, GString *out)
-{
-	const char *text = trace_string(t, string);
-	append_escaped(out, text, strlen(text));
-}
-
-static void append_variable(const struct naming *n, const struct event *e, GString *out)
-{
-	const struct trace *t = n->t;
-	uint32_t v = event_variables(t, e).first, first = n->run_start[v];
-	append_string(t, t->variables[first].name, out);
-	if (first == v)
+	if (p->file == NULL || p->out->len < PIECE)
 		return;
-	if (named_by_offset(t, &t->variables[v])) {
-		g_string_truncate(out,
-		                  out->len - strlen(trace_string(t, t->variables[first].name)));
-		append_string(t, t->variables[v].name, out);
-		return;
-	}
-	g_string_append_printf(out, "+%" G_GUINT64_FORMAT,
-	                       t->variables[v].address - t->variables[first].address);
+	file_writer_put(p->file, p->out->str, p->out->len);
+	g_string_truncate(p->out, 0);
 }
 
-/* -- our format
- * ---------------------------------------------------------------------------------- */
-
-static void append_head(const struct trace *t, GString *out)
+static bool kept(const struct printer *p, uint64_t event)
 {
-	g_string_append(out, "#! heddle 1\n");
-	if (t->filtered)
-		g_string_append(out, "#! filtered\n");
-	for (uint64_t i = 0; i < t->notes_count; i++)
-		g_string_append_printf(out, "#! note %s %s\n", trace_string(t, t->notes[i].key),
-		                       trace_string(t, t->notes[i].value));
-	for (uint64_t i = 0; i < t->atomic_sets_count; i++) {
-		const struct value *members = &t->values[t->atomic_sets[i].members];
-		g_string_append_printf(out, "#! atomic-set %s",
-		                       trace_string(t, t->atomic_sets[i].name));
-		for (uint32_t k = 0; k < members->count; k++) {
-			g_string_append_c(out, ' ');
-			trace_append_value(t, t->value_lists[members->first + k], out);
-		}
-		g_string_append_c(out, '\n');
-	}
-	for (uint64_t i = 0; i < t->instances_count; i++)
-		if (t->instances[i].type)
-			g_string_append_printf(out, "#! object %s %s\n",
-			                       trace_string(t, t->instances[i].name),
-			                       trace_string(t, t->instances[i].type));
-	for (uint64_t i = 0; i < t->objects_count; i++)
-		if (t->objects[i].count)
-			g_string_append_printf(out, "#! semaphore %s %d\n",
-			                       trace_string(t, t->objects[i].name),
-			                       t->objects[i].count);
-	for (uint64_t i = 0; i < t->threads_count; i++)
-		if (t->threads[i].stack != NONE)
-			g_string_append_printf(
-			        out, "#! stack %s %s\n", trace_string(t, t->threads[i].name),
-			        trace_string(t, t->blocks[t->threads[i].stack].name));
+	return p->keep == NULL || (p->keep[event / 64] >> (event % 64) & 1);
 }
 
-/* Where the location's name is not its source position, a directive says it. */
-static void append_sources(const struct trace *t, GString *out)
+/* -- the text format -------------------------------------------------------------------- */
+
+/* Does the text's reader find this source position in the location's name by itself? */
+static bool says_position(const struct trace *t, const struct location *l)
 {
-	GString *position = g_string_new(NULL);
-	for (uint64_t i = 0; i < t->locations_count; i++) {
+	char *position = g_strdup_printf("%s:%u", trace_string(t, l->file), l->line);
+	const char *name = trace_string(t, l->name);
+	size_t length = strlen(position);
+	bool says =
+	        strncmp(name, position, length) == 0 &&
+	        (name[length] == '\0' ||
+	         (name[length] == ':' && strtoul(name + length + 1, NULL, 10) == l->column));
+	g_free(position);
+	return says;
+}
+
+/* A directive's words end at white space: a name that holds some cannot be said. */
+static bool one_word(const GString *s)
+{
+	return s->len && !strpbrk(s->str, " \t\n\r");
+}
+
+static void print_sources(struct printer *p)
+{
+	const struct trace *t = p->t;
+	GString *name = g_string_new(NULL);
+	for (uint32_t i = 0; i < t->locations_count; i++) {
 		const struct location *l = &t->locations[i];
-		if (l->line == 0 || l->file == 0)
+		if (l->file == 0 || l->line == 0 || says_position(t, l))
 			continue;
-		g_string_printf(position, "%s:%u", trace_string(t, l->file), l->line);
+		g_string_truncate(name, 0);
+		spell(&p->spelling, SPELT_LOCATION, i, name);
+		if (!one_word(name))
+			continue;
+		g_string_append_printf(p->out, "#! source %s %s:%u", name->str,
+		                       trace_string(t, l->file), l->line);
 		if (l->column)
-			g_string_append_printf(position, ":%u", l->column);
-		const char *name = trace_string(t, l->name);
-		if (*name && strcmp(name, position->str) != 0 && !strpbrk(name, " \t"))
-			g_string_append_printf(out, "#! source %s %s\n", name, position->str);
+			g_string_append_printf(p->out, ":%u", l->column);
+		g_string_append_c(p->out, '\n');
+		hand_on(p);
 	}
-	g_string_free(position, TRUE);
-}
-
-/* The event with its variable renamed where it must be. */
-static void append_event(const struct naming *n, uint32_t event, GString *out)
-{
-	const struct trace *t = n->t;
-	const struct event *e = &t->events[event];
-	if (!op_is_access(e->op) ||
-	    n->run_start[event_variables(t, e).first] == event_variables(t, e).first) {
-		trace_append_line(t, event, out);
-		return;
-	}
-	GString *line = g_string_new(NULL), *name = g_string_new(NULL);
-	trace_append_line(t, event, line);
-	trace_append_variable(t, e, name);
-	char *open = strchr(strchr(line->str, '|'), '(') + 1;
-	g_string_append_len(out, line->str, open - line->str);
-	append_variable(n, e, out);
-	g_string_append(out, open + name->len);
-	g_string_free(line, TRUE);
 	g_string_free(name, TRUE);
 }
 
-static void print_text(const struct trace *t, const uint64_t *keep, GString *out)
+static void print_sets(struct printer *p)
 {
-	struct naming n;
-	naming_init(&n, t);
-	append_head(t, out);
-	append_sources(t, out);
-	for (uint64_t e = 0; e < t->events_count; e++) {
-		if (!kept(keep, e))
+	const struct trace *t = p->t;
+	for (uint64_t i = 0; i < t->atomic_sets_count; i++) {
+		const struct value *members = &t->values[t->atomic_sets[i].members];
+		g_string_append_printf(p->out, "#! atomic-set %s",
+		                       trace_string(t, t->atomic_sets[i].name));
+		for (uint32_t m = 0; members->kind == V_LIST && m < members->count; m++) {
+			g_string_append_c(p->out, ' ');
+			spell_value(&p->spelling, t->value_lists[members->first + m], p->out);
+		}
+		g_string_append_c(p->out, '\n');
+	}
+}
+
+/* "#! WORD NAME REST" */
+static void print_fact(struct printer *p, const char *word, enum spelt kind, uint32_t index,
+                       const char *rest)
+{
+	GString *name = g_string_new(NULL);
+	spell(&p->spelling, kind, index, name);
+	if (one_word(name))
+		g_string_append_printf(p->out, "#! %s %s %s\n", word, name->str, rest);
+	g_string_free(name, TRUE);
+	hand_on(p);
+}
+
+static void print_facts(struct printer *p)
+{
+	const struct trace *t = p->t;
+	for (uint32_t i = 0; i < t->instances_count; i++)
+		if (t->instances[i].type)
+			print_fact(p, "object", SPELT_INSTANCE, i,
+			           trace_string(t, t->instances[i].type));
+	for (uint32_t i = 0; i < t->objects_count; i++) {
+		char count[16];
+		g_snprintf(count, sizeof count, "%d", t->objects[i].count);
+		if (t->objects[i].count)
+			print_fact(p, "semaphore", SPELT_OBJECT, i, count);
+	}
+	for (uint32_t i = 0; i < t->threads_count; i++) {
+		if (t->threads[i].stack == NONE)
 			continue;
-		append_event(&n, e, out);
-		g_string_append_c(out, '\n');
+		GString *block = g_string_new(NULL);
+		spell(&p->spelling, SPELT_BLOCK, t->threads[i].stack, block);
+		if (one_word(block))
+			print_fact(p, "stack", SPELT_THREAD, i, block->str);
+		g_string_free(block, TRUE);
 	}
-	g_free(n.run_start);
+	for (uint64_t i = 0; i < t->notes_count; i++) {
+		const char *key = trace_string(t, t->notes[i].key);
+		const char *value = trace_string(t, t->notes[i].value);
+		if (*key && !strpbrk(key, " \t\n\r") && !strpbrk(value, "\n\r"))
+			g_string_append_printf(p->out, "#! note %s %s\n", key, value);
+	}
 }
 
-/* -- STD
- * --------------------------------------------------------------------------------------------
+static void print_header(struct printer *p)
+{
+	g_string_append(p->out, "#! heddle 1\n");
+	if (p->t->filtered || p->keep)
+		g_string_append(p->out, "#! filtered\n");
+	if (!p->t->order_exact)
+		g_string_append(p->out, "#! approximate order\n");
+	print_sets(p);
+	print_facts(p);
+	print_sources(p);
+}
+
+static void print_text(struct printer *p)
+{
+	print_header(p);
+	for (uint64_t e = 0; e < p->t->events_count; e++) {
+		if (!kept(p, e))
+			continue;
+		spell_line(&p->spelling, &p->t->events[e], p->out);
+		g_string_append_c(p->out, '\n');
+		hand_on(p);
+	}
+}
+
+/* -- STD --------------------------------------------------------------------------------- */
+
+/* The number that a location's name is, or UINT32_MAX. */
+static uint32_t own_number(const struct trace *t, uint32_t location)
+{
+	const char *name = trace_string(t, t->locations[location].name);
+	size_t length = strlen(name);
+	if (length == 0 || length > 9 || strspn(name, "0123456789") != length)
+		return UINT32_MAX;
+	return (uint32_t)strtoul(name, NULL, 10);
+}
+
+/* Locations that are no numbers get those above all that are. */
+static void number_locations(struct printer *p)
+{
+	const struct trace *t = p->t;
+	uint32_t next = 0;
+	p->location_numbers = g_new(uint32_t, t->locations_count + 1);
+	for (uint32_t i = 0; i < t->locations_count; i++) {
+		p->location_numbers[i] = own_number(t, i);
+		if (p->location_numbers[i] != UINT32_MAX)
+			next = MAX(next, p->location_numbers[i] + 1);
+	}
+	for (uint32_t i = 0; i < t->locations_count; i++)
+		if (p->location_numbers[i] == UINT32_MAX)
+			p->location_numbers[i] = next++;
+}
+
+/*
+ * Can STD say the event?  A re-entrant acquire and its release are (RAPID counts them, as
+ * we do); a release that --lenient dropped is not.
  */
-
-static bool std_can_say(const struct event *e)
+static bool std_says(struct printer *p, const struct event *e)
 {
-	switch (e->op) {
-	case OP_READ:
-	case OP_WRITE:
-	case OP_ACQ:
-	case OP_REL:
-	case OP_FORK:
-	case OP_JOIN:
-	case OP_BEGIN:
-	case OP_END:
-		return !event_inert(e);
-	default:
+	if (e->op == OP_READ || e->op == OP_WRITE || e->op == OP_FORK || e->op == OP_JOIN)
+		return true;
+	if (e->op != OP_ACQ && e->op != OP_REL)
 		return false;
-	}
-}
-
-static bool is_number(const char *text)
-{
-	return *text && strlen(text) < 10 && text[strspn(text, "0123456789")] == '\0';
-}
-
-/* RAPID wants integers: the locations themselves when all are, else their indexes. */
-static bool locations_are_numbers(const struct trace *t)
-{
-	for (uint64_t e = 0; e < t->events_count; e++)
-		if (!is_number(trace_location_name(t, e)))
-			return false;
+	if (!event_inert(e))
+		return true;
+	gint64 key = (gint64)e->thread << 32 | e->target;
+	gpointer depth = g_hash_table_lookup(p->nested, &key);
+	guint now = GPOINTER_TO_UINT(depth);
+	if (e->op == OP_REL && now == 0)
+		return false;
+	now = e->op == OP_ACQ ? now + 1 : now - 1;
+	g_hash_table_insert(p->nested, g_memdup2(&key, sizeof key), GUINT_TO_POINTER(now));
 	return true;
 }
 
-/* Which life of its block's name a variable belongs to: STD cannot say, so all but the
- * first get a name of their own. */
-static uint32_t *block_lives(const struct trace *t)
+/* RAPID's patterns end an operand at the first ')' and a field at '|': brackets of that
+ * kind become angular ones. */
+static void append_std_name(GString *out, const GString *name)
 {
-	uint32_t *life = g_new0(uint32_t, t->blocks_count + 1);
-	GHashTable *seen = g_hash_table_new(NULL, NULL);
-	for (uint64_t i = 0; i < t->blocks_count; i++) {
-		gpointer key = GUINT_TO_POINTER(t->blocks[i].name);
-		life[i] = GPOINTER_TO_UINT(g_hash_table_lookup(seen, key));
-		g_hash_table_insert(seen, key, GUINT_TO_POINTER(life[i] + 1));
-	}
-	g_hash_table_destroy(seen);
-	return life;
+	for (const char *c = name->str; *c; c++)
+		g_string_append_c(out, *c == '('   ? '<'
+		                       : *c == ')' ? '>'
+		                       : *c == '|' ? '!'
+		                                   : *c);
 }
 
-static void append_std(const struct naming *n, const uint32_t *lives, bool numbers,
-                       uint32_t event, GString *out)
+static void print_std_line(struct printer *p, const struct event *e, uint32_t variable,
+                           GString *name)
 {
-	const struct trace *t = n->t;
-	const struct event *e = &t->events[event];
-	append_string(t, t->threads[e->thread].name, out);
-	g_string_append_printf(out, "|%s(", op_table[e->op].word);
-	if (op_is_access(e->op)) {
-		uint32_t block = t->variables[event_variables(t, e).first].block;
-		append_variable(n, e, out);
-		if (block != NONE && lives[block])
-			g_string_append_printf(out, "@%u", lives[block]);
-	} else {
-		trace_append_operand(t, event, out);
-	}
-	g_string_append(out, ")|");
-	if (numbers)
-		g_string_append(out, trace_location_name(t, event));
+	g_string_truncate(name, 0);
+	spell(&p->spelling, SPELT_THREAD, e->thread, name);
+	append_std_name(p->out, name);
+	g_string_append_printf(p->out, "|%s(", op_table[e->op].word);
+	g_string_truncate(name, 0);
+	if (variable != NONE)
+		spell(&p->spelling, SPELT_VARIABLE, variable, name);
 	else
-		g_string_append_printf(out, "%u", e->location);
-	g_string_append_c(out, '\n');
+		spell_operand(&p->spelling, e, name);
+	append_std_name(p->out, name);
+	g_string_append_printf(p->out, ")|%u\n", p->location_numbers[e->location]);
+	hand_on(p);
 }
 
-static void print_std(const struct trace *t, const uint64_t *keep, GString *out,
-                      uint64_t *left_out)
+/* STD has no sizes: an access that covers several variables is one of each of them. */
+static void print_std(struct printer *p)
 {
-	struct naming n;
-	naming_init(&n, t);
-	uint32_t *lives = block_lives(t);
-	bool numbers = locations_are_numbers(t);
-	for (uint64_t e = 0; e < t->events_count; e++) {
-		if (!kept(keep, e))
+	GString *name = g_string_new(NULL);
+	number_locations(p);
+	spelling_part_lives(&p->spelling);
+	p->nested = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	for (uint64_t i = 0; i < p->t->events_count; i++) {
+		const struct event *e = &p->t->events[i];
+		if (!kept(p, i))
 			continue;
-		if (std_can_say(&t->events[e]))
-			append_std(&n, lives, numbers, e, out);
-		else
-			++*left_out;
+		if (!std_says(p, e)) {
+			p->left_out++;
+			continue;
+		}
+		if (!op_is_access(e->op)) {
+			print_std_line(p, e, NONE, name);
+			continue;
+		}
+		struct wide run = event_variables(p->t, e);
+		for (uint32_t v = run.first; v < run.first + run.count; v++)
+			print_std_line(p, e, v, name);
 	}
-	g_free(lives);
-	g_free(n.run_start);
+	g_hash_table_destroy(p->nested);
+	g_free(p->location_numbers);
+	g_string_free(name, TRUE);
+}
+
+/* -- both ---------------------------------------------------------------------------------- */
+
+static void print(struct printer *p, enum trace_format format, uint64_t *left_out)
+{
+	BUG_ON(format == TRACE_BINARY);
+	spelling_for_files(&p->spelling, p->t);
+	if (format == TRACE_STD)
+		print_std(p);
+	else
+		print_text(p);
+	spelling_release(&p->spelling);
+	if (left_out)
+		*left_out = p->left_out;
 }
 
 void trace_print(const struct trace *t, enum trace_format format, const uint64_t *keep,
                  GString *out, uint64_t *left_out)
 {
-	uint64_t ignored = 0;
+	struct printer p = { .t = t, .keep = keep, .out = out };
+	print(&p, format, left_out);
+}
+
+bool trace_write(const struct trace *t, const char *path, enum trace_format format,
+                 const uint64_t *keep, uint64_t *left_out, struct error *error)
+{
+	struct printer p = { .t = t, .keep = keep, .file = file_writer_open(path, error) };
 	if (left_out)
 		*left_out = 0;
-	if (format == TRACE_STD)
-		print_std(t, keep, out, left_out ? left_out : &ignored);
-	else
-		print_text(t, keep, out);
+	if (p.file == NULL)
+		return false;
+	if (format == TRACE_BINARY) {
+		binary_write(t, keep, p.file);
+	} else {
+		p.out = g_string_sized_new(PIECE + 4096);
+		print(&p, format, left_out);
+		file_writer_put(p.file, p.out->str, p.out->len);
+		g_string_free(p.out, TRUE);
+	}
+	return file_writer_commit(p.file, error);
 }

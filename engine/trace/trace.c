@@ -1,9 +1,9 @@
 /*
  * trace.c - opening and closing traces, and names for people.
  */
-#include "engine/trace/binary.h"
 #include "engine/trace/formats.h"
 #include "engine/trace/index_private.h"
+#include "engine/trace/spell.h"
 #include "engine/trace/storage.h"
 
 #include <errno.h>
@@ -99,8 +99,8 @@ struct trace *trace_open(const char *path, const struct trace_options *options,
 	size_t length;
 	if (!map_file(path, &bytes, &length, error))
 		return NULL;
-	if (binary_is(bytes, length))
-		return binary_read(path, bytes, length, error);
+	if (binary_recognise(bytes, length))
+		return binary_read(path, bytes, length, progress, error);
 	struct trace *t = text_read(path, bytes, length, options, progress, error);
 	if (bytes)
 		munmap(bytes, length);
@@ -139,188 +139,34 @@ const char *trace_name(const struct trace *t)
 	return slash && slash[1] ? slash + 1 : t->path;
 }
 
-static void append_string(const struct trace *t, uint32_t string, GString *out)
-{
-	const char *text = trace_string(t, string);
-	append_escaped(out, text, strlen(text));
-}
-
 void trace_append_variable(const struct trace *t, const struct event *e, GString *out)
 {
-	append_string(t, t->variables[event_variables(t, e).first].name, out);
-}
-
-/* A string as the text format writes it: quotes, \" \\ \n \xHH. */
-static void append_quoted(const char *text, GString *out)
-{
-	g_string_append_c(out, '"');
-	for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-		if (*c == '"' || *c == '\\')
-			g_string_append_printf(out, "\\%c", *c);
-		else if (*c == '\n')
-			g_string_append(out, "\\n");
-		else if (*c < 0x20 || *c == 0x7f)
-			g_string_append_printf(out, "\\x%02X", *c);
-		else
-			g_string_append_c(out, (char)*c);
-	}
-	g_string_append_c(out, '"');
-}
-
-static void append_list(const struct trace *t, const uint32_t *values, uint32_t count,
-                        GString *out)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		if (i)
-			g_string_append_c(out, ',');
-		trace_append_value(t, values[i], out);
-	}
+	struct spelling s = spelling_for_people(t);
+	spell(&s, SPELT_VARIABLE, event_variables(t, e).first, out);
 }
 
 void trace_append_value(const struct trace *t, uint32_t value, GString *out)
 {
-	const struct value *v = &t->values[value];
-	switch ((enum value_kind)v->kind) {
-	case V_NONE:
-		break;
-	case V_NIL:
-		g_string_append(out, "nil");
-		break;
-	case V_FALSE:
-		g_string_append(out, "false");
-		break;
-	case V_TRUE:
-		g_string_append(out, "true");
-		break;
-	case V_INT:
-		g_string_append_printf(out, "%" G_GINT64_FORMAT, v->integer);
-		break;
-	case V_STRING:
-		append_quoted(trace_string(t, v->string), out);
-		break;
-	case V_TOKEN:
-		append_string(t, v->string, out);
-		break;
-	case V_PAIR:
-		trace_append_value(t, v->first, out);
-		g_string_append_c(out, '>');
-		trace_append_value(t, v->second, out);
-		break;
-	case V_LIST:
-		append_list(t, t->value_lists + v->first, v->count, out);
-		break;
-	}
+	struct spelling s = spelling_for_people(t);
+	spell_value(&s, value, out);
 }
 
 void trace_append_operand(const struct trace *t, uint32_t event, GString *out)
 {
-	const struct event *e = &t->events[event];
-	switch (op_table[e->op].operand) {
-	case OPERAND_NOTHING:
-		break;
-	case OPERAND_VARIABLE:
-		trace_append_variable(t, e, out);
-		break;
-	case OPERAND_OBJECT:
-		append_string(t, t->objects[e->target].name, out);
-		break;
-	case OPERAND_THREAD:
-		append_string(t, t->threads[e->target].name, out);
-		break;
-	case OPERAND_MESSAGE:
-		append_string(t, t->messages[e->target], out);
-		break;
-	case OPERAND_BLOCK:
-		append_string(t, t->blocks[e->target].name, out);
-		break;
-	case OPERAND_INSTANCE:
-		append_string(t, t->instances[e->target].name, out);
-		break;
-	case OPERAND_NAME:
-		append_string(t, e->target, out);
-		break;
-	}
-}
-
-static uint64_t access_size(const struct trace *t, const struct event *e)
-{
-	struct wide run = event_variables(t, e);
-	uint64_t size = 0;
-	for (uint32_t v = run.first; v < run.first + run.count; v++)
-		size += t->variables[v].size;
-	return size;
-}
-
-static const char *const order_words[] = { "", "rlx", "acq", "rel", "acq_rel", "seq_cst" };
-
-static void append_access(const struct trace *t, const struct event *e, GString *out)
-{
-	uint64_t size = access_size(t, e);
-	if (size)
-		g_string_append_printf(out, "%" G_GUINT64_FORMAT, size);
-	g_string_append_c(out, '(');
-	trace_append_variable(t, e, out);
-	g_string_append_c(out, ')');
-	if (e->aux) {
-		g_string_append_c(out, '=');
-		trace_append_value(t, e->aux, out);
-	}
-	if (op_is_atomic(e->op) && event_order(e) != ORDER_SEQ_CST)
-		g_string_append_printf(out, ";%s", order_words[event_order(e)]);
-}
-
-static void append_call(const struct trace *t, const struct event *e, GString *out)
-{
-	const struct invocation_part *p = &t->invocations[e->aux];
-	g_string_append_c(out, '(');
-	append_string(t, t->instances[e->target].name, out);
-	g_string_append_c(out, '.');
-	append_string(t, p->method, out);
-	for (uint32_t i = 0; i < p->arguments; i++) {
-		g_string_append_c(out, ',');
-		trace_append_value(t, t->value_lists[p->values + i], out);
-	}
-	g_string_append_c(out, ')');
-	if (p->results) {
-		g_string_append_c(out, '=');
-		append_list(t, t->value_lists + p->values + p->arguments, p->results, out);
-	}
+	struct spelling s = spelling_for_people(t);
+	spell_operand(&s, &t->events[event], out);
 }
 
 void trace_append_operation(const struct trace *t, uint32_t event, GString *out)
 {
-	const struct event *e = &t->events[event];
-	g_string_append(out, op_table[e->op].word);
-	if (op_is_access(e->op)) {
-		append_access(t, e, out);
-		return;
-	}
-	if (op_table[e->op].operand == OPERAND_INSTANCE) {
-		append_call(t, e, out);
-		return;
-	}
-	g_string_append_c(out, '(');
-	trace_append_operand(t, event, out);
-	if (e->op == OP_FENCE)
-		g_string_append(out, order_words[event_order(e)]);
-	if (e->op == OP_ALLOC)
-		g_string_append_printf(out, ",%" G_GUINT64_FORMAT, t->blocks[e->target].size);
-	if ((e->op == OP_UBEG || e->op == OP_MISS) && t->values[e->aux].kind == V_LIST &&
-	    t->values[e->aux].count) {
-		g_string_append_c(out, ',');
-		trace_append_value(t, e->aux, out);
-	}
-	g_string_append_c(out, ')');
+	struct spelling s = spelling_for_people(t);
+	spell_operation(&s, &t->events[event], out);
 }
 
 void trace_append_line(const struct trace *t, uint32_t event, GString *out)
 {
-	const struct event *e = &t->events[event];
-	append_string(t, t->threads[e->thread].name, out);
-	g_string_append_c(out, '|');
-	trace_append_operation(t, event, out);
-	g_string_append_c(out, '|');
-	append_string(t, t->locations[e->location].name, out);
+	struct spelling s = spelling_for_people(t);
+	spell_line(&s, &t->events[event], out);
 }
 
 const char *trace_thread_name(const struct trace *t, uint32_t thread)

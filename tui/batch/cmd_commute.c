@@ -1,9 +1,11 @@
 /*
  * cmd_commute.c - `heddle commute`: commutativity races, order violations, uses after free.
  */
+#include "engine/commute/cov.h"
 #include "engine/commute/rd2.h"
 #include "tui/batch/command.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const struct command_option options[] = {
@@ -11,6 +13,8 @@ static const struct command_option options[] = {
 	{ "analysis", "rd2|cov", "commutativity races (default), or order violations", 0 },
 	{ "pairs", "sites|events", "one finding a pair of source lines (default), or every pair", 0 },
 	{ "direct", NULL, "rd2 without access points: compare each invocation with every other", 0 },
+	{ "verdicts", "all", "cov: list also what is impossible or unknown", 0 },
+	{ "budget", "PAIR,ALL", "cov: seconds of the solver for a pair, in all (default: 1,5)", 0 },
 	OPTION_LENIENT,
 	OPTION_FORMAT_SARIF,
 	{ 0 },
@@ -19,17 +23,42 @@ static const struct command_option options[] = {
 static const char *const analyses[] = { "rd2", "cov", NULL };
 static const char *const pairs[] = { "sites", "events", NULL };
 
+static const char *const verdicts[] = { "race", "all", NULL };
+
+static bool read_budget(const struct arguments *a, struct cov_options *o)
+{
+	const char *text = argument_value(a, "budget");
+	char *end;
+	o->budget_pair = 1;
+	o->budget_total = 5;
+	if (text == NULL)
+		return true;
+	o->budget_pair = strtod(text, &end);
+	if (end == text || *end != ',')
+		return false;
+	text = end + 1;
+	o->budget_total = strtod(text, &end);
+	return end != text && *end == 0 && o->budget_pair >= 0 && o->budget_total >= 0;
+}
+
 static struct report *analyse(const struct arguments *a, struct model *m, struct error *error)
 {
 	bool pairs_events = argument_choice(a, "pairs", pairs, 0) == 1;
 	struct rd2_options rd2 = { .pairs_events = pairs_events,
 				   .direct = argument_flag(a, "direct") };
+	struct cov_options cov = { .pairs_events = pairs_events,
+				   .all_verdicts = argument_choice(a, "verdicts", verdicts, 0) == 1 };
+	read_budget(a, &cov);
+	if (argument_choice(a, "analysis", analyses, 0) == 1)
+		return cov_find(m, &cov, progress_on_stderr(), error);
 	return rd2_find(m, &rd2, progress_on_stderr(), error);
 }
 
 static int run_on(struct arguments *a, struct trace *t, const struct specs *specs)
 {
-	struct print_options print = { .format = argument_format(a, true) };
+	struct print_options print = { .format = argument_format(a, true),
+				       .all_verdicts =
+					       argument_choice(a, "verdicts", verdicts, 0) == 1 };
 	struct error error = { 0 };
 	struct model *m = model_new(t, specs, progress_on_stderr(), &error);
 	struct report *r = m ? analyse(a, m, &error) : NULL;
@@ -47,7 +76,12 @@ static int run(struct arguments *a)
 	argument_words(a, 1, 1);
 	argument_choice(a, "analysis", analyses, 0);
 	argument_choice(a, "pairs", pairs, 0);
+	argument_choice(a, "verdicts", verdicts, 0);
 	argument_format(a, true);
+	struct cov_options cov;
+	if (!read_budget(a, &cov))
+		return usage_error(a, "--budget takes two numbers of seconds, as in 1,5, not '%s'",
+				   argument_value(a, "budget"));
 	GPtrArray *paths = argument_values(a, "spec");
 	struct specs *specs = specs_open(paths, &error);
 	g_ptr_array_unref(paths);

@@ -233,7 +233,7 @@ static void print_sarif(const struct report *r, const struct print_options *o)
 		                                "relatedLocations", related));
 		g_string_free(text, TRUE);
 	}
-	json_t *j = json_pack("{ssss[{s{s{ssss}}so}]}", "$schema",
+	json_t *j = json_pack("{sssss[{s{s{ssss}}so}]}", "$schema",
 	                      "https://json.schemastore.org/sarif-2.1.0.json", "version",
 	                      "2.1.0", "runs", "tool", "driver", "name", "heddle", "version",
 	                      HEDDLE_VERSION, "results", results);

@@ -1,0 +1,152 @@
+/* file.c - files written whole or not at all.  See file.h. */
+#include "engine/base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BUFFER = 1 << 20 };
+
+struct file_writer {
+	char *path, *temporary; /* temporary: NULL when the target is written in place */
+	char *buffer;
+	size_t filled;
+	uint64_t length;
+	int fd;
+	int failure; /* errno of the first failure, 0: none */
+};
+
+static bool write_fd(int fd, const char *bytes, size_t length)
+{
+	while (length) {
+		ssize_t n = write(fd, bytes, length);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			if (n == 0)
+				errno = ENOSPC;
+			return false;
+		}
+		bytes += n;
+		length -= (size_t)n;
+	}
+	return true;
+}
+
+static bool report(const char *path, int why, struct error *error)
+{
+	return error_set(error, place_line(path, 0).text,
+	                 "make room or choose another place; nothing was left behind",
+	                 "cannot write the file: %s", g_strerror(why));
+}
+
+/* Where the bytes belong: what a symbolic link points at, not the link. */
+static char *target_of(const char *path)
+{
+	char *resolved = realpath(path, NULL);
+	char *copy = g_strdup(resolved ? resolved : path);
+	free(resolved);
+	return copy;
+}
+
+struct file_writer *file_writer_open(const char *path, struct error *error)
+{
+	struct file_writer *w = g_new0(struct file_writer, 1);
+	struct stat st;
+	w->path = target_of(path);
+	bool exists = stat(w->path, &st) == 0;
+	if (exists && !S_ISREG(st.st_mode)) {
+		w->fd = open(w->path, O_WRONLY | O_CLOEXEC);
+	} else {
+		w->temporary = g_strdup_printf("%s.XXXXXX", w->path);
+		w->fd = g_mkstemp_full(w->temporary, O_RDWR | O_CLOEXEC, 0666);
+		if (w->fd >= 0 && exists)
+			(void)!fchmod(w->fd, st.st_mode & 07777);
+	}
+	if (w->fd < 0) {
+		report(path, errno, error);
+		g_free(w->temporary);
+		g_free(w->path);
+		g_free(w);
+		return NULL;
+	}
+	w->buffer = g_malloc(BUFFER);
+	return w;
+}
+
+static void flush(struct file_writer *w)
+{
+	if (w->failure == 0 && !write_fd(w->fd, w->buffer, w->filled))
+		w->failure = errno;
+	w->filled = 0;
+}
+
+void file_writer_put(struct file_writer *w, const void *bytes, size_t length)
+{
+	w->length += length;
+	if (length >= BUFFER) {
+		flush(w);
+		if (w->failure == 0 && !write_fd(w->fd, bytes, length))
+			w->failure = errno;
+		return;
+	}
+	if (w->filled + length > BUFFER)
+		flush(w);
+	if (length)
+		memcpy(w->buffer + w->filled, bytes, length);
+	w->filled += length;
+}
+
+uint64_t file_writer_length(const struct file_writer *w)
+{
+	return w->length;
+}
+
+void file_writer_patch(struct file_writer *w, uint64_t offset, const void *bytes, size_t length)
+{
+	flush(w);
+	if (w->failure == 0 && pwrite(w->fd, bytes, length, (off_t)offset) != (ssize_t)length)
+		w->failure = errno ? errno : EIO;
+}
+
+static void release(struct file_writer *w)
+{
+	if (w->fd >= 0)
+		close(w->fd);
+	g_free(w->buffer);
+	g_free(w->temporary);
+	g_free(w->path);
+	g_free(w);
+}
+
+bool file_writer_commit(struct file_writer *w, struct error *error)
+{
+	flush(w);
+	if (w->failure == 0 && w->temporary && fsync(w->fd) != 0)
+		w->failure = errno;
+	if (close(w->fd) != 0 && w->failure == 0)
+		w->failure = errno;
+	w->fd = -1;
+	if (w->failure == 0 && w->temporary && rename(w->temporary, w->path) != 0)
+		w->failure = errno;
+	int failure = w->failure;
+	if (failure) {
+		if (w->temporary)
+			unlink(w->temporary);
+		report(w->path, failure, error);
+	}
+	release(w);
+	return failure == 0;
+}
+
+void file_writer_abandon(struct file_writer *w)
+{
+	if (w && w->temporary)
+		unlink(w->temporary);
+	if (w)
+		release(w);
+}

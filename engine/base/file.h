@@ -1,0 +1,26 @@
+/*
+ * file.h - writing a file whole or not at all, piece by piece: a temporary file beside the
+ * target, synced and renamed at the end.  A target that is no ordinary file (a pipe, a
+ * terminal, /dev/null) is written in place.
+ */
+#ifndef HEDDLE_FILE_H
+#define HEDDLE_FILE_H
+
+#include "engine/base/base.h"
+
+struct file_writer;
+
+/* NULL and `error` on failure. */
+struct file_writer *file_writer_open(const char *path, struct error *error);
+/* After a failure the writer swallows what follows; the commit tells. */
+void file_writer_put(struct file_writer *w, const void *bytes, size_t length);
+/* Bytes put so far. */
+uint64_t file_writer_length(const struct file_writer *w);
+/* Overwrite earlier bytes (ordinary files only): for a header whose sums come last. */
+void file_writer_patch(struct file_writer *w, uint64_t offset, const void *bytes,
+		       size_t length);
+/* End in either way; the writer is freed.  On failure nothing is left behind. */
+bool file_writer_commit(struct file_writer *w, struct error *error);
+void file_writer_abandon(struct file_writer *w);
+
+#endif

@@ -1,0 +1,312 @@
+/* cov.c - see cov.h. */
+#include "engine/commute/cov.h"
+#include "engine/commute/rd2.h"
+#include "engine/commute/rule5.h"
+#include "engine/order/order.h"
+
+#include <string.h>
+
+struct candidate { /* e1 comes before e2 in the trace and is to come after it */
+	uint32_t e1, e2;      /* as reported: CALLs or the events themselves */
+	uint32_t end1, end2;  /* RETs */
+	uint32_t object;
+	bool happened;	      /* in the wrong order in the trace itself */
+	bool ordered;	      /* by EDC: tried later */
+	uint32_t sites[2];
+};
+
+struct cov {
+	struct model *m;
+	struct trace *t;
+	struct cov_options options;
+	struct report *report;
+	GArray *candidates;
+	struct smt *smt;	/* made for the first query */
+	struct rule5 *rule5;
+	struct semantics semantics;
+	double left;		/* seconds of the whole budget */
+	bool dropped, unknown;
+	const struct progress *progress;
+	struct error *error;
+};
+
+/* Candidates. */
+
+static uint32_t site_of(const struct cov *c, uint32_t event)
+{
+	return c->t->locations[c->t->events[event].location].site;
+}
+
+static void consider(void *context, const struct call *earlier, const struct call *later)
+{
+	struct cov *c = context;
+	const struct model_object *o = &c->m->objects[later->object];
+	bool turned = earlier->event > later->event; /* a scope that began before */
+	const struct call *a = turned ? later : earlier, *b = turned ? earlier : later;
+	struct candidate new = { .e1 = a->event, .e2 = b->event, .end1 = a->end, .end2 = b->end,
+				 .object = later->object };
+	if (a->method != NONE && b->method != NONE) {
+		int good = spec_good_order(o->type->o, a->method, b->method);
+		/* The second free of a block is wrong whichever comes first. */
+		bool two_frees = o->source != FROM_INSTANCE && a->method == b->method &&
+				 a->method == o->type->builtin[2] &&
+				 strcmp(o->type->o->name, "memory") == 0;
+		new.happened = good < 0 || two_frees;
+	}
+	uint32_t s1 = site_of(c, new.e1), s2 = site_of(c, new.e2);
+	new.sites[0] = MIN(s1, s2);
+	new.sites[1] = MAX(s1, s2);
+	g_array_append_val(c->candidates, new);
+}
+
+static int by_event(gconstpointer a, gconstpointer b)
+{
+	const struct candidate *x = a, *y = b;
+	return x->e1 != y->e1 ? (x->e1 < y->e1 ? -1 : 1) : x->e2 != y->e2 ? (x->e2 < y->e2 ? -1 : 1) : 0;
+}
+
+/* Pairs of locations together; of each, what happened first, then what EDC leaves
+ * unordered, then what is close. */
+static int by_sites(gconstpointer a, gconstpointer b)
+{
+	const struct candidate *x = a, *y = b;
+	for (int i = 0; i < 2; i++)
+		if (x->sites[i] != y->sites[i])
+			return x->sites[i] < y->sites[i] ? -1 : 1;
+	if (x->happened != y->happened)
+		return x->happened ? -1 : 1;
+	if (x->ordered != y->ordered)
+		return x->ordered ? 1 : -1;
+	uint32_t dx = x->e2 - x->e1, dy = y->e2 - y->e1;
+	return dx != dy ? (dx < dy ? -1 : 1) : by_event(a, b);
+}
+
+/* Verdicts. */
+
+/* The invocations of a candidate, for its description. */
+static void describe(struct cov *c, struct finding *f, const struct candidate *k)
+{
+	struct call_scratch scratch[2];
+	struct call calls[2][MOST_CALLS], sides[2] = { { 0 }, { 0 } };
+	uint32_t ends[2] = { k->end1, k->end2 };
+	for (int side = 0; side < 2; side++) {
+		uint32_t count = model_calls(c->m, ends[side], calls[side], &scratch[side]);
+		for (uint32_t i = 0; i < count; i++)
+			if (calls[side][i].object == k->object)
+				sides[side] = calls[side][i];
+	}
+	commute_describe(c->m, f, &sides[0], &sides[1]);
+}
+
+static struct finding *finding_of(struct cov *c, const struct candidate *k, enum verdict verdict)
+{
+	const struct model_object *o = &c->m->objects[k->object];
+	bool memory = strcmp(o->type->o->name, "memory") == 0;
+	struct finding *f =
+		finding_new(memory ? FINDING_USE_AFTER_FREE : FINDING_ORDER_VIOLATION, k->e1, k->e2);
+	f->verdict = verdict;
+	f->count = 1;
+	f->counted_all = c->options.pairs_events;
+	describe(c, f, k);
+	if (verdict == VERDICT_HAPPENED)
+		f->note = "in this order in the recording itself";
+	return f;
+}
+
+static bool ready(struct cov *c)
+{
+	if (c->smt != NULL)
+		return true;
+	c->rule5 = rule5_new(c->m);
+	struct smt_options options = { .invocations = false, .exempt = rule5_exempt(c->rule5) };
+	c->smt = smt_new(c->t, &options, c->progress);
+	return c->smt != NULL;
+}
+
+static bool has_results(const struct cov *c, uint32_t end)
+{
+	const struct event *x = &c->t->events[end];
+	if (op_table[x->op].class == OP_CLASS_CALL)
+		return c->t->invocations[x->aux].results > 0;
+	return op_is_access(x->op) && op_reads(x->op);
+}
+
+/*
+ * One query: e1 next, e2 in.  `free`: what e2 observes or returns is not asked, and nothing
+ * of its thread follows it.
+ */
+static enum smt_answer ask(struct cov *c, const struct candidate *k, bool free, double seconds,
+			   GArray *sequence, struct proof **proof)
+{
+	struct smt_query *q = smt_query_new(c->smt);
+	smt_query_next(q, k->e1);
+	if (free)
+		smt_query_in_unobserved(q, k->end2);
+	else
+		smt_query_in(q, k->end2);
+	rule5_attach(c->rule5, q, c->t->events[k->e1].thread, free ? k->end2 : NONE);
+	enum smt_answer answer = smt_query_solve(q, seconds, sequence, proof, c->progress);
+	smt_query_free(q);
+	return answer;
+}
+
+/* The witness is checked here, by code that shares nothing with the search. */
+static bool accepted(struct cov *c, const struct candidate *k, GArray *sequence)
+{
+	uint32_t pair[2] = { k->e1, k->e2 };
+	struct check_options options = { .semantics = &c->semantics };
+	GString *reason = g_string_new(NULL);
+	g_array_append_val(sequence, k->e1);
+	bool good = witness_check(c->t, (const uint32_t *)(void *)sequence->data, sequence->len,
+				  CLAIM_COV, pair, 2, &options, reason);
+	if (!good)
+		report_note(c->report, "events %u and %u: a witness was refused: %s", k->e1, k->e2,
+			    reason->str);
+	g_string_free(reason, TRUE);
+	return good;
+}
+
+/* The verdict of one candidate; NULL when cancelled. */
+static struct finding *decide(struct cov *c, const struct candidate *k)
+{
+	if (k->happened)
+		return finding_of(c, k, VERDICT_HAPPENED);
+	double seconds = MIN(c->options.budget_pair, c->left);
+	struct proof *proof = NULL;
+	GArray *sequence = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	struct finding *f = NULL;
+	enum smt_answer answer = SMT_SPENT;
+	int64_t start = g_get_monotonic_time();
+	if (seconds > 0 && !ready(c))
+		answer = SMT_CANCELLED;
+	else if (seconds > 0)
+		answer = ask(c, k, false, seconds, sequence, &proof);
+	if (answer == SMT_IMPOSSIBLE && has_results(c, k->end2)) {
+		proof_free(proof);
+		proof = NULL;
+		answer = ask(c, k, true, seconds, sequence, &proof);
+	}
+	c->left -= (double)(g_get_monotonic_time() - start) / 1e6;
+	if (answer == SMT_WITNESS && accepted(c, k, sequence)) {
+		f = finding_of(c, k, VERDICT_RACE);
+		f->witness = g_array_ref(sequence);
+	} else if (answer == SMT_IMPOSSIBLE) {
+		f = finding_of(c, k, VERDICT_IMPOSSIBLE);
+		f->proof = proof;
+		proof = NULL;
+	} else if (answer != SMT_CANCELLED) {
+		f = finding_of(c, k, VERDICT_UNKNOWN);
+		f->budget = answer == SMT_WITNESS ? "incomplete" : seconds < c->options.budget_pair ? "total" : "pair";
+		c->unknown = true;
+	}
+	if (f != NULL && !k->happened)
+		f->by = "smt";
+	if (proof != NULL)
+		proof_free(proof);
+	g_array_unref(sequence);
+	return f;
+}
+
+static void keep(struct cov *c, struct finding *f)
+{
+	bool listed = f->verdict == VERDICT_RACE || f->verdict == VERDICT_HAPPENED;
+	if (listed || c->options.all_verdicts)
+		report_add(c->report, f);
+	else
+		finding_free(f);
+}
+
+/* Candidates from..to are of one pair of locations: the first that is real stands for all,
+ * else it is impossible when all are. */
+static bool decide_sites(struct cov *c, guint from, guint to)
+{
+	struct finding *best = NULL;
+	for (guint i = from; i < to; i++) {
+		struct finding *f = decide(c, &g_array_index(c->candidates, struct candidate, i));
+		if (f == NULL) {
+			finding_free(best);
+			return false;
+		}
+		bool real = f->verdict == VERDICT_RACE || f->verdict == VERDICT_HAPPENED;
+		if (best == NULL || real || f->verdict == VERDICT_UNKNOWN) {
+			finding_free(best);
+			best = f;
+		} else {
+			finding_free(f);
+		}
+		if (real)
+			break;
+	}
+	best->count = to - from;
+	keep(c, best);
+	return true;
+}
+
+static bool same_sites(const struct candidate *a, const struct candidate *b)
+{
+	return a->sites[0] == b->sites[0] && a->sites[1] == b->sites[1];
+}
+
+static bool decide_all(struct cov *c)
+{
+	GArray *list = c->candidates;
+	for (guint i = 0; i < list->len;) {
+		guint next = i + 1;
+		if (!progress_tick(c->progress, (double)i / list->len, "order violations"))
+			return false;
+		while (!c->options.pairs_events && next < list->len &&
+		       same_sites(&g_array_index(list, struct candidate, i),
+				  &g_array_index(list, struct candidate, next)))
+			next++;
+		if (!decide_sites(c, i, next))
+			return false;
+		i = next;
+	}
+	return true;
+}
+
+/* EDC ranks: what it leaves unordered is tried first. */
+static void rank(struct cov *c)
+{
+	struct order *edc = c->candidates->len > 1 && !c->options.pairs_events ?
+				    order_new(c->t, ORDER_KIND_WDC, c->progress) :
+				    NULL;
+	for (guint i = 0; edc != NULL && i < c->candidates->len; i++) {
+		struct candidate *k = &g_array_index(c->candidates, struct candidate, i);
+		k->ordered = order_ordered(edc, k->e1, k->e2);
+	}
+	if (edc)
+		order_free(edc);
+	g_array_sort(c->candidates, c->options.pairs_events ? by_event : by_sites);
+}
+
+struct report *cov_find(struct model *m, const struct cov_options *options,
+			const struct progress *progress, struct error *error)
+{
+	struct cov c = { .m = m, .t = m->t, .options = *options, .left = options->budget_total,
+			 .semantics = model_semantics(m), .progress = progress, .error = error };
+	c.report = report_new(m->t, "cov");
+	c.candidates = g_array_new(FALSE, FALSE, sizeof(struct candidate));
+	bool whole = commute_pairs(m, options->pairs_events, consider, &c, &c.dropped, progress, error);
+	if (whole) {
+		rank(&c);
+		whole = decide_all(&c);
+		if (!whole)
+			error_set(error, "", NULL, "cancelled");
+	}
+	if (whole) {
+		for (guint i = 0; i < m->notes->len; i++)
+			report_note(c.report, "%s", (char *)m->notes->pdata[i]);
+		c.report->candidates = c.candidates->len;
+		c.report->complete = !c.unknown && !c.dropped && m->t->complete;
+		c.report->budget_spent = c.unknown;
+		report_sort(c.report);
+	} else {
+		report_free(c.report);
+		c.report = NULL;
+	}
+	smt_free(c.smt);
+	rule5_free(c.rule5);
+	g_array_unref(c.candidates);
+	return c.report;
+}

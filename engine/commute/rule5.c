@@ -1,0 +1,320 @@
+/* rule5.c - see rule5.h. */
+#include "engine/commute/rule5.h"
+#include "engine/trace/index.h"
+
+#include <string.h>
+
+struct use { /* an invocation on an instance */
+	uint32_t begin, end; /* CALL and RET, or the ACT twice */
+};
+
+struct rule5 {
+	struct model *m;
+	const struct trace *t;
+	uint64_t *exempt;
+	GArray **uses;	   /* by instance: struct use, by end, those that returned */
+	uint32_t *place;   /* by event: place in the sequence that is judged, or NONE */
+	struct smt_query *q;
+	uint32_t open_thread, free_result;
+	GArray *atoms;	   /* scratch: struct smt_atom */
+	bool good;
+};
+
+/* What rule 5 stands for in the place of rules 2 and 3. */
+
+#define NO_OWNER NONE
+#define MANY_OWNERS (NONE - 1)
+
+static void find_exempt(struct rule5 *r)
+{
+	const struct trace *t = r->t;
+	uint32_t *owner = g_malloc((t->objects_count + 1) * sizeof(uint32_t));
+	uint32_t *inside = g_malloc((t->events_count + 1) * sizeof(uint32_t)); /* instance */
+	GArray **open = g_new0(GArray *, t->threads_count + 1);
+	memset(owner, 0xff, (t->objects_count + 1) * sizeof(uint32_t));
+	for (uint32_t i = 0; i < t->threads_count; i++)
+		open[i] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		GArray *scopes = open[x->thread];
+		inside[e] = NONE;
+		for (guint i = scopes->len; i-- > 0 && inside[e] == NONE;)
+			if (model_specified(r->m, g_array_index(scopes, uint32_t, i)))
+				inside[e] = g_array_index(scopes, uint32_t, i);
+		if (event_inert(x))
+			continue;
+		if (x->op == OP_CALL)
+			g_array_append_val(scopes, x->target);
+		else if (x->op == OP_RET && scopes->len > 0)
+			g_array_set_size(scopes, scopes->len - 1);
+		if (op_table[x->op].operand != OPERAND_OBJECT)
+			continue;
+		uint32_t *o = &owner[x->target];
+		if (inside[e] == NONE || (*o != NO_OWNER && *o != inside[e]))
+			*o = MANY_OWNERS;
+		else
+			*o = inside[e];
+	}
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		bool lock = op_acquires(x->op) || op_releases(x->op);
+		if (inside[e] != NONE && ((op_is_access(x->op) && op_reads(x->op)) ||
+					  (lock && owner[x->target] == inside[e])))
+			r->exempt[e / 64] |= UINT64_C(1) << (e % 64);
+	}
+	for (uint32_t i = 0; i < t->threads_count; i++)
+		g_array_unref(open[i]);
+	g_free(open);
+	g_free(owner);
+	g_free(inside);
+}
+
+struct rule5 *rule5_new(struct model *m)
+{
+	const struct trace *t = m->t;
+	struct rule5 *r = g_new0(struct rule5, 1);
+	r->m = m;
+	r->t = t;
+	r->exempt = g_new0(uint64_t, t->events_count / 64 + 1);
+	r->uses = g_new0(GArray *, t->instances_count + 1);
+	r->place = g_malloc((t->events_count + 1) * sizeof(uint32_t));
+	memset(r->place, 0xff, (t->events_count + 1) * sizeof(uint32_t));
+	r->atoms = g_array_new(FALSE, FALSE, sizeof(struct smt_atom));
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		if ((x->op != OP_ACT && x->op != OP_RET) || event_inert(x))
+			continue;
+		struct use use = { trace_invocation(t, e).call, e };
+		if (r->uses[x->target] == NULL)
+			r->uses[x->target] = g_array_new(FALSE, FALSE, sizeof(struct use));
+		g_array_append_val(r->uses[x->target], use);
+	}
+	find_exempt(r);
+	return r;
+}
+
+void rule5_free(struct rule5 *r)
+{
+	if (r == NULL)
+		return;
+	for (uint32_t i = 0; i < r->t->instances_count; i++)
+		if (r->uses[i])
+			g_array_unref(r->uses[i]);
+	g_free(r->uses);
+	g_free(r->exempt);
+	g_free(r->place);
+	g_array_unref(r->atoms);
+	g_free(r);
+}
+
+const uint64_t *rule5_exempt(const struct rule5 *r)
+{
+	return r->exempt;
+}
+
+/* Requirements: a disjunction is gathered, then told. */
+
+static void atom(struct rule5 *r, int kind, uint32_t e, uint32_t f)
+{
+	struct smt_atom a = { .kind = kind, .e = e, .f = f };
+	g_array_append_val(r->atoms, a);
+}
+
+static void require(struct rule5 *r)
+{
+	smt_query_require(r->q, (const struct smt_atom *)(void *)r->atoms->data, r->atoms->len);
+	g_array_set_size(r->atoms, 0);
+	r->good = false;
+}
+
+static bool in(const struct rule5 *r, uint32_t event)
+{
+	return r->place[event] != NONE;
+}
+
+static struct use use_at(const GArray *uses, guint i)
+{
+	return g_array_index(uses, struct use, i);
+}
+
+/* Scopes are in whole, or not at all. */
+static void judge_whole(struct rule5 *r, const uint32_t *sequence, uint32_t length)
+{
+	for (uint32_t i = 0; i < length; i++) {
+		const struct event *x = &r->t->events[sequence[i]];
+		if (x->op != OP_CALL || event_inert(x) || x->thread == r->open_thread ||
+		    !model_specified(r->m, x->target))
+			continue;
+		uint32_t ret = r->t->index->partner[sequence[i]];
+		if (ret != NONE && in(r, ret))
+			continue;
+		atom(r, ATOM_OUT, sequence[i], NONE);
+		if (ret != NONE)
+			atom(r, ATOM_IN, ret, NONE);
+		require(r);
+	}
+}
+
+/* Scopes are not interrupted by another invocation of the object. */
+static void judge_uninterrupted(struct rule5 *r, const GArray *uses)
+{
+	for (guint i = 0; i < uses->len; i++) {
+		struct use a = use_at(uses, i);
+		if (a.begin == a.end || !in(r, a.end))
+			continue;
+		for (guint k = 0; k < uses->len; k++) {
+			struct use b = use_at(uses, k);
+			if (k == i || !in(r, b.end) ||
+			    r->t->events[a.end].thread == r->t->events[b.end].thread)
+				continue;
+			if (r->place[b.end] < r->place[a.begin] || r->place[a.end] < r->place[b.begin])
+				continue;
+			atom(r, ATOM_OUT, a.end, NONE);
+			atom(r, ATOM_OUT, b.end, NONE);
+			atom(r, ATOM_BEFORE, a.end, b.begin);
+			atom(r, ATOM_BEFORE, b.end, a.begin);
+			require(r);
+		}
+	}
+}
+
+/* Results by running the effects: the first that is wrong excludes every reordering with
+ * the same invocations before it in the same order. */
+static void judge_effects(struct rule5 *r, uint32_t instance, const GArray *uses,
+			  const GArray *order)
+{
+	const struct model_object *o = &r->m->objects[instance];
+	struct run_state *state = run_new(o->type->o, &r->m->texts);
+	struct call_scratch scratch;
+	struct call call;
+	for (guint i = 0; i < order->len; i++) {
+		struct use use = use_at(order, i);
+		if (!model_invocation(r->m, use.begin, &call, &scratch))
+			continue;
+		enum run_result result = run_step(state, call.method, call.names, &r->m->texts);
+		if (result == RUN_SAME)
+			continue;
+		if (use.end == r->free_result)
+			continue;
+		atom(r, ATOM_OUT, use.end, NONE);
+		for (guint k = 0; k < uses->len; k++) {
+			struct use other = use_at(uses, k);
+			if (in(r, other.end) && r->place[other.end] < r->place[use.end]) {
+				atom(r, ATOM_OUT, other.end, NONE);
+				atom(r, ATOM_BEFORE, use.end, other.end);
+			} else if (other.end != use.end) {
+				atom(r, ATOM_BEFORE, other.end, use.end);
+			}
+		}
+		for (guint k = 0; k + 1 < i; k++)
+			atom(r, ATOM_BEFORE, use_at(order, k + 1).end, use_at(order, k).end);
+		require(r);
+		break;
+	}
+	run_free(state);
+}
+
+static bool commute(struct rule5 *r, struct use a, struct use b)
+{
+	struct call_scratch scratch[2];
+	struct call calls[2];
+	bool overflow = false;
+	if (!model_invocation(r->m, a.begin, &calls[0], &scratch[0]) ||
+	    !model_invocation(r->m, b.begin, &calls[1], &scratch[1]))
+		return false;
+	return model_commute(r->m, &calls[0], &calls[1], &overflow) && !overflow;
+}
+
+/*
+ * Without effects: the invocation `at`, its earlier ones that it does not commute with, and
+ * theirs, keep their order, and no other that does not commute with them comes before it.
+ */
+static void judge_dependence(struct rule5 *r, const GArray *uses, guint at)
+{
+	struct use self = use_at(uses, at);
+	bool *chain = g_new0(bool, uses->len);
+	chain[at] = true;
+	for (guint i = at; i-- > 0;)
+		for (guint k = i + 1; k <= at && !chain[i]; k++)
+			chain[i] = chain[k] && !commute(r, use_at(uses, i), use_at(uses, k));
+	for (guint i = 0; i < uses->len; i++) {
+		struct use a = use_at(uses, i);
+		if (chain[i] && i != at && (!in(r, a.end) || r->place[a.end] > r->place[self.end])) {
+			atom(r, ATOM_OUT, self.end, NONE);
+			atom(r, ATOM_BEFORE, a.end, self.end);
+			require(r);
+		}
+		for (guint k = 0; k <= at; k++) {
+			struct use b = use_at(uses, k);
+			bool turned = chain[i] && i > k && in(r, a.end) && in(r, b.end) &&
+				      r->place[a.end] < r->place[b.end];
+			bool foreign = !chain[i] && in(r, a.end) && r->place[a.end] < r->place[self.end];
+			if (!chain[k] || i == k || !(turned || foreign) || commute(r, a, b))
+				continue;
+			atom(r, ATOM_OUT, self.end, NONE);
+			if (turned) {
+				atom(r, ATOM_BEFORE, b.end, a.end);
+			} else {
+				atom(r, ATOM_OUT, a.end, NONE);
+				atom(r, ATOM_BEFORE, self.end, a.end);
+			}
+			require(r);
+		}
+	}
+	g_free(chain);
+}
+
+static int by_place(gconstpointer a, gconstpointer b, gpointer rule)
+{
+	const struct rule5 *r = rule;
+	uint32_t x = r->place[((const struct use *)a)->end], y = r->place[((const struct use *)b)->end];
+	return x < y ? -1 : x > y;
+}
+
+static void judge_instance(struct rule5 *r, uint32_t instance)
+{
+	const GArray *uses = r->uses[instance];
+	GArray *order = g_array_new(FALSE, FALSE, sizeof(struct use));
+	for (guint i = 0; i < uses->len; i++) {
+		struct use use = use_at(uses, i);
+		if (in(r, use.end))
+			g_array_append_val(order, use);
+	}
+	g_array_sort_with_data(order, by_place, r);
+	judge_uninterrupted(r, uses);
+	if (r->m->objects[instance].effects) {
+		judge_effects(r, instance, uses, order);
+	} else {
+		for (guint i = 0; i < uses->len && r->good; i++) {
+			struct use use = use_at(uses, i);
+			if (in(r, use.end) && use.end != r->free_result &&
+			    r->t->invocations[r->t->events[use.end].aux].results > 0)
+				judge_dependence(r, uses, i);
+		}
+	}
+	g_array_unref(order);
+}
+
+static bool judge(void *context, struct smt_query *q, const uint32_t *sequence, uint32_t length)
+{
+	struct rule5 *r = context;
+	r->good = true;
+	r->q = q;
+	for (uint32_t i = 0; i < length; i++)
+		r->place[sequence[i]] = i;
+	judge_whole(r, sequence, length);
+	for (uint32_t i = 0; i < r->t->instances_count; i++)
+		if (r->uses[i] != NULL && model_specified(r->m, i))
+			judge_instance(r, i);
+	for (uint32_t i = 0; i < length; i++)
+		r->place[sequence[i]] = NONE;
+	return r->good;
+}
+
+void rule5_attach(struct rule5 *r, struct smt_query *q, uint32_t open_thread,
+		  uint32_t free_result)
+{
+	r->open_thread = open_thread;
+	r->free_result = free_result;
+	smt_query_judge(q, judge, r);
+}

@@ -1,0 +1,25 @@
+/*
+ * rule5.h - rule 5 (invocations) for the solver: judges the reorderings that it proposes
+ * by running the effects, and tells it what any acceptable one must do differently.
+ */
+#ifndef HEDDLE_COMMUTE_RULE5_H
+#define HEDDLE_COMMUTE_RULE5_H
+
+#include "engine/commute/model.h"
+#include "engine/predict/smt.h"
+
+struct rule5;
+struct rule5 *rule5_new(struct model *m);
+void rule5_free(struct rule5 *r);
+/* A bit for each event that rule 5 stands for: reads inside of scopes on specified objects,
+ * and locks that only the scopes of one object use.  Borrowed. */
+const uint64_t *rule5_exempt(const struct rule5 *r);
+/*
+ * Judge the reorderings of a query.  `open_thread`: scopes of this thread may be open at
+ * the end (that of e1).  `free_result`: an invocation (its ACT or RET) whose results are
+ * not asked for, or NONE.  Good until the next call.
+ */
+void rule5_attach(struct rule5 *r, struct smt_query *q, uint32_t open_thread,
+		  uint32_t free_result);
+
+#endif

@@ -1,0 +1,591 @@
+/*
+ * binary.c - the binary format: the tables of a trace as they lie in memory, one section
+ * each, so that opening is mapping.  docs/trace-binary.md is its description.
+ *
+ * A file that is not what it says must never crash an analysis: every section has a sum,
+ * and opening checks in one pass over each table that what it points at is there.  That
+ * pass costs about as much as reading the file.
+ */
+#include "engine/base/file.h"
+#include "engine/trace/formats.h"
+#include "engine/trace/storage.h"
+
+#include <stdarg.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { ALIGNMENT = 64, NAME_LENGTH = 24, MAX_SECTIONS = 256 };
+
+/* No text begins so; a transfer that changes line ends is noticed. */
+static const char magic[8] = { '\x89', 'H', 'D', 'L', 'T', '\r', '\n', '\n' };
+static const uint32_t byte_order = 0x01020304;
+
+enum { FLAG_COMPLETE = 1, FLAG_FILTERED = 2, FLAG_VALUES_EXACT = 4, FLAG_ORDER_EXACT = 8 };
+
+struct header {
+	char magic[8];
+	uint32_t version, byte_order;
+	uint32_t flags, sections;
+	uint64_t length; /* of the file */
+	uint64_t sum;    /* of the section table and this header with sum 0 */
+	uint64_t reserved[3];
+};
+_Static_assert(sizeof(struct header) == 64, "written as it is");
+
+struct section {
+	char name[NAME_LENGTH];
+	uint32_t element; /* bytes */
+	uint32_t reserved;
+	uint64_t offset, count;
+	uint64_t sum;
+};
+_Static_assert(sizeof(struct section) == 56, "written as it is");
+
+/* -- sums ------------------------------------------------------------------------------ */
+
+/* A sum over four lanes, so that it runs at the speed of memory; not against malice. */
+static uint64_t sum_bytes(const void *bytes, size_t length)
+{
+	static const uint64_t K = UINT64_C(0x9e3779b97f4a7c15);
+	const char *at = bytes;
+	uint64_t lanes[4] = { length, K, ~K, length * K };
+	for (; length >= 32; length -= 32, at += 32) {
+		uint64_t words[4];
+		memcpy(words, at, 32);
+		for (int i = 0; i < 4; i++) {
+			lanes[i] = (lanes[i] ^ words[i]) * K;
+			lanes[i] ^= lanes[i] >> 29;
+		}
+	}
+	char tail[32] = { 0 };
+	memcpy(tail, at, length);
+	uint64_t sum = 0;
+	for (int i = 0; i < 4; i++) {
+		uint64_t word;
+		memcpy(&word, tail + 8 * i, 8);
+		lanes[i] = (lanes[i] ^ word) * K;
+		sum = (sum ^ lanes[i] ^ lanes[i] >> 31) * K;
+	}
+	return sum ^ sum >> 32;
+}
+
+static uint64_t header_sum(const struct header *h, const struct section *sections)
+{
+	struct header bare = *h;
+	bare.sum = 0;
+	return sum_bytes(&bare, sizeof bare) +
+	       3 * sum_bytes(sections, h->sections * sizeof *sections);
+}
+
+/* -- writing ---------------------------------------------------------------------------- */
+
+struct out {
+	struct file_writer *file;
+	GArray *sections; /* struct section */
+};
+
+static void pad(struct file_writer *file)
+{
+	static const char zeroes[ALIGNMENT];
+	size_t over = file_writer_length(file) % ALIGNMENT;
+	if (over)
+		file_writer_put(file, zeroes, ALIGNMENT - over);
+}
+
+static void put_section(struct out *o, const char *name, const void *data, uint32_t element,
+                        uint64_t count)
+{
+	struct section s = { .element = element, .count = count };
+	pad(o->file);
+	g_strlcpy(s.name, name, sizeof s.name);
+	s.offset = file_writer_length(o->file);
+	s.sum = sum_bytes(data, element * count);
+	file_writer_put(o->file, data, element * count);
+	g_array_append_val(o->sections, s);
+}
+
+/* A trace with some events left out: the tables that know events, in the new ids. */
+struct selection {
+	struct event *events;
+	uint32_t *stacks, *ids; /* ids: the new id of each event, NONE: left out */
+	struct thread *threads;
+	struct block *blocks;
+	uint64_t count;
+};
+
+static uint32_t new_id(const struct selection *s, uint32_t event)
+{
+	return event == NONE ? NONE : s->ids[event];
+}
+
+static struct trace select_events(const struct trace *t, const uint64_t *keep,
+                                  struct selection *s)
+{
+	s->ids = g_new(uint32_t, t->events_count + 1);
+	s->events = g_new(struct event, t->events_count + 1);
+	s->stacks = t->stacks_count ? g_new(uint32_t, t->events_count + 1) : NULL;
+	for (uint64_t e = 0; e < t->events_count; e++) {
+		bool kept = keep[e / 64] >> (e % 64) & 1;
+		s->ids[e] = kept ? s->count : NONE;
+		if (!kept)
+			continue;
+		if (s->stacks)
+			s->stacks[s->count] = t->stacks[e];
+		s->events[s->count++] = t->events[e];
+	}
+	s->threads = g_memdup2(t->threads, t->threads_count * sizeof *t->threads);
+	for (uint64_t i = 0; i < t->threads_count; i++)
+		s->threads[i].fork = new_id(s, s->threads[i].fork);
+	s->blocks = g_memdup2(t->blocks, t->blocks_count * sizeof *t->blocks);
+	for (uint64_t i = 0; i < t->blocks_count; i++) {
+		s->blocks[i].alloc = new_id(s, s->blocks[i].alloc);
+		s->blocks[i].free = new_id(s, s->blocks[i].free);
+	}
+	struct trace selected = *t;
+	selected.events = s->events;
+	selected.events_count = s->count;
+	selected.stacks = s->stacks;
+	selected.stacks_count = s->stacks ? s->count : 0;
+	selected.threads = s->threads;
+	selected.blocks = s->blocks;
+	return selected;
+}
+
+static void release_selection(struct selection *s)
+{
+	g_free(s->ids);
+	g_free(s->events);
+	g_free(s->stacks);
+	g_free(s->threads);
+	g_free(s->blocks);
+}
+
+static void put_tables(struct out *o, const struct trace *t)
+{
+#define TABLE(member, type) put_section(o, #member, t->member, sizeof(type), t->member##_count);
+	TRACE_TABLES(TABLE)
+#undef TABLE
+	GString *warnings = g_string_new(NULL);
+	for (guint i = 0; t->warnings && i < t->warnings->len; i++) {
+		g_string_append(warnings, t->warnings->pdata[i]);
+		g_string_append_c(warnings, '\0');
+	}
+	put_section(o, "warnings", warnings->str, 1, warnings->len);
+	g_string_free(warnings, TRUE);
+}
+
+static uint32_t flags_of(const struct trace *t)
+{
+	return (t->complete ? FLAG_COMPLETE : 0) | (t->filtered ? FLAG_FILTERED : 0) |
+	       (t->values_exact ? FLAG_VALUES_EXACT : 0) |
+	       (t->order_exact ? FLAG_ORDER_EXACT : 0);
+}
+
+/* The sections lie between the header and their table, which ends the file: what the two
+ * say is known only when all the rest is written. */
+void binary_write(const struct trace *t, const uint64_t *keep, struct file_writer *file)
+{
+	struct selection s = { 0 };
+	struct trace selected = keep ? select_events(t, keep, &s) : *t;
+	struct out o = { file, g_array_new(FALSE, TRUE, sizeof(struct section)) };
+	struct header h = { .version = TRACE_VERSION,
+		            .byte_order = byte_order,
+		            .flags = flags_of(t) | (keep ? FLAG_FILTERED : 0) };
+	memcpy(h.magic, magic, sizeof magic);
+	file_writer_put(file, &h, sizeof h);
+	put_tables(&o, &selected);
+	pad(file);
+	h.sections = o.sections->len;
+	const struct section *sections = (const struct section *)(void *)o.sections->data;
+	file_writer_put(file, sections, h.sections * sizeof *sections);
+	h.length = file_writer_length(file);
+	h.sum = header_sum(&h, sections);
+	file_writer_patch(file, 0, &h, sizeof h);
+	g_array_free(o.sections, TRUE);
+	release_selection(&s);
+}
+
+/* -- reading ------------------------------------------------------------------------------ */
+
+struct in {
+	const char *path;
+	struct trace *t;
+	const char *bytes;
+	size_t length;
+	const struct section *sections;
+	uint32_t count;
+	struct error *error;
+};
+
+static bool broken(struct in *in, uint64_t offset, const char *format, ...)
+        __attribute__((format(printf, 3, 4)));
+
+static bool broken(struct in *in, uint64_t offset, const char *format, ...)
+{
+	va_list ap;
+	va_start(ap, format);
+	char *what = g_strdup_vprintf(format, ap);
+	va_end(ap);
+	error_set(in->error, place_offset(in->path, offset).text,
+	          "the file is damaged or cut off: take another copy or record again", "%s",
+	          what);
+	g_free(what);
+	return false;
+}
+
+bool binary_recognise(const void *bytes, size_t length)
+{
+	return length >= 5 && memcmp(bytes, magic, 5) == 0;
+}
+
+static bool read_header(struct in *in, uint32_t *flags)
+{
+	struct header h;
+	if (in->length < sizeof h)
+		return broken(in, in->length, "expected a header of %zu bytes, found %zu",
+		              sizeof h, in->length);
+	memcpy(&h, in->bytes, sizeof h);
+	if (memcmp(h.magic, magic, sizeof magic) != 0)
+		return broken(in, 0,
+		              "expected the mark of a binary trace, found one that a "
+		              "text transfer has changed");
+	if (h.version != TRACE_VERSION)
+		return error_set(in->error, place_offset(in->path, 8).text,
+		                 "use the heddle that wrote it to convert it to text, or "
+		                 "record again",
+		                 "expected a binary trace of version %d, found version %u",
+		                 TRACE_VERSION, h.version);
+	if (h.byte_order != byte_order)
+		return broken(in, 12, "expected the byte order of this machine, found 0x%08x",
+		              h.byte_order);
+	if (h.length != in->length)
+		return broken(in, 24,
+		              "expected %" G_GUINT64_FORMAT " bytes, found a file of %zu",
+		              h.length, in->length);
+	uint64_t table = (uint64_t)h.sections * sizeof(struct section);
+	if (h.sections > MAX_SECTIONS || table > in->length - sizeof h)
+		return broken(in, 20, "expected a table of sections, found a count of %u",
+		              h.sections);
+	in->count = h.sections;
+	uint64_t at = in->length - table;
+	if (at % 8)
+		return broken(in, at, "expected the table of sections at a multiple of 8");
+	in->sections = (const void *)(in->bytes + at);
+	*flags = h.flags;
+	if (header_sum(&h, in->sections) != h.sum)
+		return broken(in, 32, "the sum of the header does not fit");
+	return true;
+}
+
+static const struct section *find_section(const struct in *in, const char *name)
+{
+	for (uint32_t i = 0; i < in->count; i++)
+		if (strncmp(in->sections[i].name, name, NAME_LENGTH) == 0)
+			return &in->sections[i];
+	return NULL;
+}
+
+static bool read_section(struct in *in, const char *name, uint32_t element, const void **data,
+                         uint64_t *count)
+{
+	const struct section *s = find_section(in, name);
+	if (s == NULL)
+		return broken(in, 0, "expected a section %s, found none", name);
+	if (s->element != element)
+		return broken(in, s->offset, "expected elements of %u bytes in %s, found %u",
+		              element, name, s->element);
+	if (s->offset % ALIGNMENT || s->offset > in->length ||
+	    s->count > (in->length - s->offset) / element || s->count >= NONE)
+		return broken(in, s->offset, "section %s reaches out of the file", name);
+	*data = in->bytes + s->offset;
+	*count = s->count;
+	if (sum_bytes(*data, element * s->count) != s->sum)
+		return broken(in, s->offset, "the sum of section %s does not fit", name);
+	return true;
+}
+
+/* -- checks: what points must point into its table -------------------------------------------
+ */
+
+#define CHECK(condition, table, i)                                                             \
+	do {                                                                                   \
+		if (G_UNLIKELY(!(condition)))                                                  \
+			return broken(in, 0, "entry %" G_GUINT64_FORMAT " of %s: %s",          \
+			              (uint64_t)(i), table, #condition);                       \
+	} while (0)
+
+static inline bool below_or_none(uint32_t index, uint64_t count)
+{
+	return index < count || index == NONE;
+}
+
+static bool check_strings(struct in *in)
+{
+	const struct trace *t = in->t;
+	CHECK(t->string_offsets_count >= 2, "string_offsets", 0);
+	uint64_t last = t->string_offsets_count - 1;
+	CHECK(t->string_offsets[0] == 0, "string_offsets", 0);
+	CHECK(t->string_offsets[last] == t->string_bytes_count, "string_offsets", last);
+	for (uint64_t i = 0; i < last; i++) {
+		CHECK(t->string_offsets[i] < t->string_offsets[i + 1], "string_offsets", i);
+		CHECK(t->string_offsets[i + 1] <= t->string_bytes_count, "string_offsets", i);
+		CHECK(t->string_bytes[t->string_offsets[i + 1] - 1] == '\0', "string_offsets",
+		      i);
+	}
+	return true;
+}
+
+/* Pairs and lists are made of plain values, so that no value contains itself. */
+static bool check_values(struct in *in, uint64_t strings)
+{
+	const struct trace *t = in->t;
+	CHECK(t->values_count >= 1 && t->values[0].kind == V_NONE, "values", 0);
+	for (uint64_t i = 0; i < t->value_lists_count; i++)
+		CHECK(t->value_lists[i] < t->values_count &&
+		              t->values[t->value_lists[i]].kind < V_PAIR,
+		      "value_lists", i);
+	for (uint64_t i = 0; i < t->values_count; i++) {
+		const struct value *v = &t->values[i];
+		CHECK(v->kind <= V_LIST, "values", i);
+		if (v->kind == V_STRING || v->kind == V_TOKEN)
+			CHECK(v->string < strings, "values", i);
+		if (v->kind == V_PAIR)
+			CHECK(v->first < i && v->second < i &&
+			              t->values[v->first].kind < V_PAIR &&
+			              t->values[v->second].kind < V_PAIR,
+			      "values", i);
+		if (v->kind != V_LIST)
+			continue;
+		CHECK((uint64_t)v->first + v->count <= t->value_lists_count, "values", i);
+	}
+	for (uint64_t i = 0; i < t->invocations_count; i++) {
+		const struct invocation_part *p = &t->invocations[i];
+		CHECK(p->method < strings, "invocations", i);
+		CHECK((uint64_t)p->values + p->arguments + p->results <= t->value_lists_count,
+		      "invocations", i);
+	}
+	for (uint64_t i = 0; i < t->atomic_sets_count; i++) {
+		CHECK(t->atomic_sets[i].name < strings, "atomic_sets", i);
+		CHECK(t->atomic_sets[i].members < t->values_count &&
+		              t->values[t->atomic_sets[i].members].kind == V_LIST,
+		      "atomic_sets", i);
+	}
+	return true;
+}
+
+static bool check_memory(struct in *in, uint64_t strings)
+{
+	const struct trace *t = in->t;
+	for (uint64_t i = 0; i < t->variables_count; i++) {
+		CHECK(t->variables[i].name < strings, "variables", i);
+		CHECK(below_or_none(t->variables[i].block, t->blocks_count), "variables", i);
+	}
+	for (uint64_t i = 0; i < t->wides_count; i++) {
+		CHECK(t->wides[i].count >= 1, "wides", i);
+		CHECK((uint64_t)t->wides[i].first + t->wides[i].count <= t->variables_count,
+		      "wides", i);
+	}
+	for (uint64_t i = 0; i < t->blocks_count; i++) {
+		const struct block *b = &t->blocks[i];
+		CHECK(b->name < strings && b->type < strings, "blocks", i);
+		CHECK(below_or_none(b->alloc, t->events_count), "blocks", i);
+		CHECK(below_or_none(b->free, t->events_count), "blocks", i);
+	}
+	return true;
+}
+
+static bool check_actors(struct in *in, uint64_t strings)
+{
+	const struct trace *t = in->t;
+	CHECK(t->threads_count < UINT16_MAX, "threads", t->threads_count);
+	for (uint64_t i = 0; i < t->threads_count; i++) {
+		const struct thread *h = &t->threads[i];
+		CHECK(h->name < strings, "threads", i);
+		CHECK(below_or_none(h->parent, t->threads_count), "threads", i);
+		CHECK(below_or_none(h->fork, t->events_count), "threads", i);
+		CHECK(below_or_none(h->stack, t->blocks_count), "threads", i);
+	}
+	for (uint64_t i = 0; i < t->objects_count; i++)
+		CHECK(t->objects[i].name < strings, "objects", i);
+	for (uint64_t i = 0; i < t->messages_count; i++)
+		CHECK(t->messages[i] < strings, "messages", i);
+	for (uint64_t i = 0; i < t->instances_count; i++)
+		CHECK(t->instances[i].name < strings && t->instances[i].type < strings,
+		      "instances", i);
+	for (uint64_t i = 0; i < t->notes_count; i++)
+		CHECK(t->notes[i].key < strings && t->notes[i].value < strings, "notes", i);
+	return true;
+}
+
+/* No location may be inlined into itself: follow each chain once. */
+static bool check_inlining(struct in *in)
+{
+	const struct trace *t = in->t;
+	uint8_t *seen = g_new0(uint8_t, t->locations_count + 1); /* 1: on the way, 2: good */
+	bool good = true;
+	for (uint64_t i = 0; good && i < t->locations_count; i++) {
+		uint32_t at = i;
+		while (at != NONE && seen[at] == 0) {
+			seen[at] = 1;
+			at = t->locations[at].inlined;
+		}
+		good = at == NONE || seen[at] == 2;
+		for (at = i; at != NONE && seen[at] == 1; at = t->locations[at].inlined)
+			seen[at] = 2;
+	}
+	g_free(seen);
+	return good || broken(in, 0, "a location of the table is inlined into itself");
+}
+
+static bool check_places(struct in *in, uint64_t strings)
+{
+	const struct trace *t = in->t;
+	CHECK(t->locations_count >= 1, "locations", 0);
+	for (uint64_t i = 0; i < t->locations_count; i++) {
+		const struct location *l = &t->locations[i];
+		CHECK(l->name < strings && l->file < strings, "locations", i);
+		CHECK(l->function < strings && l->site < t->sites_count, "locations", i);
+		CHECK(below_or_none(l->module, t->modules_count), "locations", i);
+		CHECK(below_or_none(l->inlined, t->locations_count), "locations", i);
+	}
+	for (uint64_t i = 0; i < t->sites_count; i++)
+		CHECK(t->sites[i] < strings, "sites", i);
+	for (uint64_t i = 0; i < t->modules_count; i++)
+		CHECK(t->modules[i].path < strings && t->modules[i].build_id < strings,
+		      "modules", i);
+	CHECK(t->contexts_count >= 1, "contexts", 0);
+	for (uint64_t i = 0; i < t->contexts_count; i++) {
+		const struct context *c = &t->contexts[i];
+		CHECK(c->parent < i || (i == 0 && c->parent == 0), "contexts", i);
+		CHECK(c->function < strings && c->call < t->locations_count, "contexts", i);
+	}
+	return check_inlining(in);
+}
+
+/* What an event's target and aux must be below, by operation. */
+struct limits {
+	uint64_t target[2][OP_COUNT]; /* [1]: with EVENT_WIDE */
+	uint64_t aux[OP_COUNT];
+};
+
+static struct limits limits_of(const struct trace *t, uint64_t strings)
+{
+	const uint64_t counts[] = {
+		[OPERAND_NOTHING] = UINT64_MAX,
+		[OPERAND_VARIABLE] = t->variables_count,
+		[OPERAND_OBJECT] = t->objects_count,
+		[OPERAND_THREAD] = t->threads_count,
+		[OPERAND_MESSAGE] = t->messages_count,
+		[OPERAND_BLOCK] = t->blocks_count,
+		[OPERAND_INSTANCE] = t->instances_count,
+		[OPERAND_NAME] = strings,
+	};
+	struct limits l;
+	for (int op = 0; op < OP_COUNT; op++) {
+		l.target[0][op] = counts[op_table[op].operand];
+		l.target[1][op] = op_is_access(op) ? t->wides_count : 0;
+		l.aux[op] = op_table[op].operand == OPERAND_INSTANCE ? t->invocations_count
+		            : op_is_access(op) || op == OP_UBEG || op == OP_MISS
+		                    ? t->values_count
+		                    : UINT64_MAX;
+	}
+	return l;
+}
+
+static bool check_lists(struct in *in)
+{
+	const struct trace *t = in->t;
+	for (uint64_t i = 0; i < t->events_count; i++) {
+		const struct event *e = &t->events[i];
+		if (e->op == OP_UBEG || e->op == OP_MISS)
+			CHECK(t->values[e->aux].kind == V_LIST, "events", i);
+		else if (e->op == OP_RMW && e->aux)
+			CHECK(t->values[e->aux].kind == V_PAIR, "events", i);
+	}
+	return true;
+}
+
+static bool check_events(struct in *in, uint64_t strings)
+{
+	const struct trace *t = in->t;
+	struct limits l = limits_of(t, strings);
+	bool lists = false;
+	for (uint64_t i = 0; i < t->events_count; i++) {
+		const struct event *e = &t->events[i];
+		CHECK(e->op < OP_COUNT, "events", i);
+		bool wide = e->flags & EVENT_WIDE;
+		CHECK(e->target < l.target[wide][e->op], "events", i);
+		CHECK(e->aux < l.aux[e->op], "events", i);
+		CHECK(e->location < t->locations_count, "events", i);
+		CHECK(e->thread < t->threads_count, "events", i);
+		CHECK((e->flags & EVENT_ORDER_MASK) <= ORDER_SEQ_CST, "events", i);
+		lists |= e->op == OP_UBEG || e->op == OP_MISS || e->op == OP_RMW;
+	}
+	CHECK(t->stacks_count == 0 || t->stacks_count == t->events_count, "stacks", 0);
+	for (uint64_t i = 0; i < t->stacks_count; i++)
+		CHECK(t->stacks[i] < t->contexts_count, "stacks", i);
+	return !lists || check_lists(in);
+}
+
+static bool check_tables(struct in *in)
+{
+	if (!check_strings(in))
+		return false;
+	uint64_t strings = in->t->string_offsets_count - 1;
+	return check_values(in, strings) && check_memory(in, strings) &&
+	       check_actors(in, strings) && check_places(in, strings) &&
+	       check_events(in, strings);
+}
+
+/* -- putting it together ------------------------------------------------------------------- */
+
+static void read_warnings(struct in *in)
+{
+	const void *data;
+	uint64_t count;
+	if (!find_section(in, "warnings") || !read_section(in, "warnings", 1, &data, &count))
+		return;
+	const char *at = data, *end = at + count;
+	while (at < end) {
+		const char *nul = memchr(at, '\0', (size_t)(end - at));
+		size_t length = (size_t)((nul ? nul : end) - at);
+		trace_warn(in->t, "%.*s", (int)MIN(length, 4096), at);
+		at += length + 1;
+	}
+}
+
+static bool read_tables(struct in *in)
+{
+	struct trace *t = in->t;
+	uint32_t flags = 0;
+	if (!read_header(in, &flags))
+		return false;
+#define TABLE(member, type)                                                                    \
+	if (!read_section(in, #member, sizeof(type), (const void **)&t->member,                \
+	                  &t->member##_count))                                                 \
+		return false;
+	TRACE_TABLES(TABLE)
+#undef TABLE
+	t->complete = flags & FLAG_COMPLETE;
+	t->filtered = flags & FLAG_FILTERED;
+	t->values_exact = flags & FLAG_VALUES_EXACT;
+	t->order_exact = flags & FLAG_ORDER_EXACT;
+	read_warnings(in);
+	return check_tables(in);
+}
+
+struct trace *binary_read(const char *path, void *bytes, size_t length,
+                          const struct progress *progress, struct error *error)
+{
+	struct trace *t = trace_new(path);
+	struct in in = {
+		.path = path, .t = t, .bytes = bytes, .length = length, .error = error
+	};
+	t->storage->map = bytes;
+	t->storage->map_length = length;
+	madvise(bytes, length, MADV_WILLNEED);
+	if (read_tables(&in))
+		return t;
+	trace_close(t);
+	return NULL;
+}

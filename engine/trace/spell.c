@@ -1,0 +1,504 @@
+/*
+ * spell.c - events, operands and values as text.  See spell.h.
+ *
+ * A recording's names come from the debug information: several variables may have one
+ * name, and a name may hold bytes that the text format gives a meaning.  The spelling for
+ * files settles both once, by index, so that printing a line is appending strings.
+ */
+#include "engine/trace/spell.h"
+
+#include <string.h>
+
+const char *const memory_order_words[] = { "", "rlx", "acq", "rel", "acq_rel", "seq_cst" };
+
+/* -- spelling events ------------------------------------------------------------------ */
+
+static uint32_t name_string(const struct trace *t, enum spelt kind, uint32_t index)
+{
+	switch (kind) {
+	case SPELT_THREAD:
+		return t->threads[index].name;
+	case SPELT_VARIABLE:
+		return t->variables[index].name;
+	case SPELT_OBJECT:
+		return t->objects[index].name;
+	case SPELT_MESSAGE:
+		return t->messages[index];
+	case SPELT_BLOCK:
+		return t->blocks[index].name;
+	case SPELT_INSTANCE:
+		return t->instances[index].name;
+	case SPELT_LOCATION:
+		return t->locations[index].name;
+	default:
+		return index;
+	}
+}
+
+static void append_text(const struct spelling *s, const char *text, GString *out)
+{
+	if (s->raw)
+		g_string_append(out, text);
+	else
+		append_escaped(out, text, strlen(text));
+}
+
+void spell(const struct spelling *s, enum spelt kind, uint32_t index, GString *out)
+{
+	char **other = s->other[kind];
+	append_text(s,
+	            other && other[index] ? other[index]
+	                                  : trace_string(s->t, name_string(s->t, kind, index)),
+	            out);
+}
+
+/* A string as the text format writes it: quotes, \" \\ \n \xHH. */
+static void append_quoted(const char *text, GString *out)
+{
+	g_string_append_c(out, '"');
+	for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+		if (*c == '"' || *c == '\\')
+			g_string_append_printf(out, "\\%c", *c);
+		else if (*c == '\n')
+			g_string_append(out, "\\n");
+		else if (*c < 0x20 || *c == 0x7f)
+			g_string_append_printf(out, "\\x%02X", *c);
+		else
+			g_string_append_c(out, (char)*c);
+	}
+	g_string_append_c(out, '"');
+}
+
+/* What \xHH made of a string may be no UTF-8: then every byte beyond ASCII is written so. */
+static void append_string_value(const char *text, GString *out)
+{
+	if (g_utf8_validate(text, -1, NULL)) {
+		append_quoted(text, out);
+		return;
+	}
+	gsize from = out->len;
+	append_quoted(text, out);
+	GString *rest = g_string_new_len(out->str + from, (gssize)(out->len - from));
+	g_string_truncate(out, from);
+	for (const unsigned char *c = (const unsigned char *)rest->str; *c; c++) {
+		if (*c >= 0x80)
+			g_string_append_printf(out, "\\x%02X", *c);
+		else
+			g_string_append_c(out, (char)*c);
+	}
+	g_string_free(rest, TRUE);
+}
+
+static void spell_list(const struct spelling *s, const uint32_t *values, uint32_t count,
+                       GString *out)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (i)
+			g_string_append_c(out, ',');
+		spell_value(s, values[i], out);
+	}
+}
+
+void spell_value(const struct spelling *s, uint32_t value, GString *out)
+{
+	const struct value *v = &s->t->values[value];
+	switch ((enum value_kind)v->kind) {
+	case V_NONE:
+		break;
+	case V_NIL:
+		g_string_append(out, "nil");
+		break;
+	case V_FALSE:
+		g_string_append(out, "false");
+		break;
+	case V_TRUE:
+		g_string_append(out, "true");
+		break;
+	case V_INT:
+		g_string_append_printf(out, "%" G_GINT64_FORMAT, v->integer);
+		break;
+	case V_STRING:
+		append_string_value(trace_string(s->t, v->string), out);
+		break;
+	case V_TOKEN:
+		append_text(s, trace_string(s->t, v->string), out);
+		break;
+	case V_PAIR:
+		spell_value(s, v->first, out);
+		g_string_append_c(out, '>');
+		spell_value(s, v->second, out);
+		break;
+	case V_LIST:
+		spell_list(s, s->t->value_lists + v->first, v->count, out);
+		break;
+	}
+}
+
+void spell_operand(const struct spelling *s, const struct event *e, GString *out)
+{
+	static const enum spelt kinds[] = {
+		[OPERAND_VARIABLE] = SPELT_VARIABLE, [OPERAND_OBJECT] = SPELT_OBJECT,
+		[OPERAND_THREAD] = SPELT_THREAD,     [OPERAND_MESSAGE] = SPELT_MESSAGE,
+		[OPERAND_BLOCK] = SPELT_BLOCK,       [OPERAND_INSTANCE] = SPELT_INSTANCE,
+		[OPERAND_NAME] = SPELT_NAME,
+	};
+	enum operand operand = op_table[e->op].operand;
+	if (operand == OPERAND_VARIABLE)
+		spell(s, SPELT_VARIABLE, event_variables(s->t, e).first, out);
+	else if (operand != OPERAND_NOTHING)
+		spell(s, kinds[operand], e->target, out);
+}
+
+uint64_t spell_access_size(const struct trace *t, const struct event *e)
+{
+	struct wide run = event_variables(t, e);
+	uint64_t size = 0;
+	for (uint32_t v = run.first; v < run.first + run.count; v++)
+		size += t->variables[v].size;
+	return size;
+}
+
+static void spell_access(const struct spelling *s, const struct event *e, GString *out)
+{
+	uint64_t size = spell_access_size(s->t, e);
+	if (size)
+		g_string_append_printf(out, "%" G_GUINT64_FORMAT, size);
+	g_string_append_c(out, '(');
+	spell_operand(s, e, out);
+	g_string_append_c(out, ')');
+	if (e->aux) {
+		g_string_append_c(out, '=');
+		spell_value(s, e->aux, out);
+	}
+	if (op_is_atomic(e->op) && event_order(e) != ORDER_SEQ_CST &&
+	    event_order(e) != ORDER_PLAIN) {
+		g_string_append_c(out, ';');
+		g_string_append(out, memory_order_words[event_order(e)]);
+	}
+}
+
+static void spell_call(const struct spelling *s, const struct event *e, GString *out)
+{
+	const struct trace *t = s->t;
+	const struct invocation_part *p = &t->invocations[e->aux];
+	g_string_append_c(out, '(');
+	spell_operand(s, e, out);
+	g_string_append_c(out, '.');
+	spell(s, SPELT_NAME, p->method, out);
+	if (p->arguments)
+		g_string_append_c(out, ',');
+	spell_list(s, t->value_lists + p->values, p->arguments, out);
+	g_string_append_c(out, ')');
+	if (p->results) {
+		g_string_append_c(out, '=');
+		spell_list(s, t->value_lists + p->values + p->arguments, p->results, out);
+	}
+}
+
+void spell_operation(const struct spelling *s, const struct event *e, GString *out)
+{
+	const struct trace *t = s->t;
+	g_string_append(out, op_table[e->op].word);
+	if (op_is_access(e->op)) {
+		spell_access(s, e, out);
+		return;
+	}
+	if (op_table[e->op].operand == OPERAND_INSTANCE) {
+		spell_call(s, e, out);
+		return;
+	}
+	g_string_append_c(out, '(');
+	spell_operand(s, e, out);
+	if (e->op == OP_FENCE)
+		g_string_append(out, memory_order_words[event_order(e)]);
+	if (e->op == OP_ALLOC)
+		g_string_append_printf(out, ",%" G_GUINT64_FORMAT, t->blocks[e->target].size);
+	if ((e->op == OP_UBEG || e->op == OP_MISS) && t->values[e->aux].kind == V_LIST &&
+	    t->values[e->aux].count) {
+		g_string_append_c(out, ',');
+		spell_value(s, e->aux, out);
+	}
+	g_string_append_c(out, ')');
+}
+
+void spell_line(const struct spelling *s, const struct event *e, GString *out)
+{
+	spell(s, SPELT_THREAD, e->thread, out);
+	g_string_append_c(out, '|');
+	spell_operation(s, e, out);
+	g_string_append_c(out, '|');
+	spell(s, SPELT_LOCATION, e->location, out);
+}
+
+struct spelling spelling_for_people(const struct trace *t)
+{
+	return (struct spelling){ .t = t };
+}
+
+/* -- names for files ------------------------------------------------------------------- */
+
+/* Does an operand of this name end where it should?  The rules of text_read.c: quotes and
+ * brackets balance; `also` may not stand outside of them. */
+static bool reads_back(const char *name, const char *also)
+{
+	int depth = 0;
+	if (!g_utf8_validate(name, -1, NULL))
+		return false;
+	for (const char *c = name; *c; c++) {
+		if (*c == '\n' || *c == '\r')
+			return false;
+		if (depth == 0 && strchr(also, *c))
+			return false;
+		if (*c == '"') {
+			for (c++; *c && *c != '"'; c++)
+				if (*c == '\\' && c[1])
+					c++;
+			if (*c == '\0')
+				return false;
+		} else if (*c == '(' || *c == '[') {
+			depth++;
+		} else if (*c == ')' || *c == ']') {
+			if (depth-- == 0)
+				return false;
+		}
+	}
+	return depth == 0;
+}
+
+/* The nearest name that reads back. */
+static char *harmless(const char *name)
+{
+	char *copy = g_utf8_make_valid(name, -1);
+	for (char *c = copy; *c; c++)
+		if (strchr("\n\r|()[]\",", *c))
+			*c = '_';
+	return copy;
+}
+
+static void respell(struct spelling *s, enum spelt kind, uint32_t index, char *name)
+{
+	if (s->other[kind] == NULL)
+		s->other[kind] = g_new0(char *, s->counts[kind] + 1);
+	g_free(s->other[kind][index]);
+	s->other[kind][index] = name;
+}
+
+static const char *spelt_name(const struct spelling *s, enum spelt kind, uint32_t index)
+{
+	char **other = s->other[kind];
+	return other && other[index] ? other[index]
+	                             : trace_string(s->t, name_string(s->t, kind, index));
+}
+
+/* Where "+12" begins at the end of a name, else the end. */
+static size_t offset_at(const char *name)
+{
+	size_t length = strlen(name), from = length;
+	while (from > 0 && g_ascii_isdigit(name[from - 1]))
+		from--;
+	return from < length && from > 1 && name[from - 1] == '+' ? from - 1 : length;
+}
+
+/* A name that is not in `used` (name -> owner), made of this one; goes into `used`. */
+static char *unused(GHashTable *used, const char *name)
+{
+	size_t at = offset_at(name);
+	char *candidate = g_strdup(name);
+	for (unsigned i = 2; g_hash_table_contains(used, candidate); i++) {
+		g_free(candidate);
+		candidate = g_strdup_printf("%.*s#%u%s", (int)at, name, i, name + at);
+	}
+	g_hash_table_add(used, g_strdup(candidate));
+	return candidate;
+}
+
+/* Threads, objects, ...: no name twice, each reads back.  `also` may not stand in them. */
+static void settle_kind(struct spelling *s, enum spelt kind, const char *also, bool unique)
+{
+	GHashTable *used = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	for (uint32_t i = 0; i < s->counts[kind]; i++) {
+		const char *name = trace_string(s->t, name_string(s->t, kind, i));
+		char *better = reads_back(name, also) ? NULL : harmless(name);
+		if (unique && (*name || kind == SPELT_VARIABLE)) {
+			char *own = unused(used, better ? better : name);
+			g_free(better);
+			better = own;
+		}
+		if (better && strcmp(better, name) != 0)
+			respell(s, kind, i, better);
+		else
+			g_free(better);
+	}
+	g_hash_table_destroy(used);
+}
+
+static bool is_recording(const struct trace *t)
+{
+	if (t->modules_count)
+		return true;
+	for (uint64_t i = 0; i < t->blocks_count; i++)
+		if (t->blocks[i].address)
+			return true;
+	return false;
+}
+
+/* Variables that some access covers together: linked[v] says that v and v + 1 are. */
+static bool *link_variables(const struct trace *t)
+{
+	bool *linked = g_new0(bool, t->variables_count + 1);
+	for (uint64_t i = 0; i < t->wides_count; i++)
+		for (uint32_t v = 0; v + 1 < t->wides[i].count; v++)
+			linked[t->wides[i].first + v] = true;
+	return linked;
+}
+
+/* A recorded variable in a block is spelt as a part of the block. */
+static char *in_block(const struct spelling *s, const struct variable *v)
+{
+	const struct block *b = &s->t->blocks[v->block];
+	const char *name = trace_string(s->t, v->name);
+	const char *plain = trace_string(s->t, b->name);
+	const char *block = spelt_name(s, SPELT_BLOCK, v->block);
+	size_t length = strlen(plain);
+	if (strncmp(name, plain, length) == 0 && strchr("+.[", name[length]))
+		return g_strconcat(block, name + length, NULL);
+	return g_strconcat(block, ".", name, NULL);
+}
+
+/* A recorded variable outside of blocks must not look like part of one. */
+static char *outside_blocks(const char *name, GHashTable *blocks)
+{
+	size_t length = strlen(name);
+	for (size_t end = length; end > 0; end--) {
+		if (end < length && !strchr("+.[", name[end]))
+			continue;
+		char *beginning = g_strndup(name, end);
+		bool clash = g_hash_table_contains(blocks, beginning);
+		g_free(beginning);
+		if (clash)
+			return g_strconcat("_", name, NULL);
+	}
+	return g_strdup(name);
+}
+
+static char *with_offset(const char *base, size_t length, uint64_t offset)
+{
+	if (offset == 0)
+		return g_strndup(base, length);
+	return g_strdup_printf("%.*s+%" G_GUINT64_FORMAT, (int)length, base, offset);
+}
+
+/* The rest of a cluster whose first variable is spelt: places after the first one's. */
+static void spell_cluster(struct spelling *s, uint32_t first, uint32_t end)
+{
+	const struct trace *t = s->t;
+	char *base = g_strdup(spelt_name(s, SPELT_VARIABLE, first));
+	size_t length = offset_at(base);
+	uint64_t from = base[length] ? g_ascii_strtoull(base + length + 1, NULL, 10) : 0;
+	for (uint32_t v = first + 1; v < end; v++) {
+		uint64_t offset = from + t->variables[v].address - t->variables[first].address;
+		respell(s, SPELT_VARIABLE, v, with_offset(base, length, offset));
+	}
+	g_free(base);
+}
+
+static GHashTable *block_names(const struct spelling *s)
+{
+	GHashTable *names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	for (uint32_t i = 0; i < s->t->blocks_count; i++)
+		g_hash_table_add(names, g_strdup(spelt_name(s, SPELT_BLOCK, i)));
+	return names;
+}
+
+static void settle_recorded_variables(struct spelling *s, const bool *linked)
+{
+	const struct trace *t = s->t;
+	GHashTable *used = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	GHashTable *blocks = block_names(s);
+	for (uint32_t v = 0, end; v < t->variables_count; v = end) {
+		for (end = v + 1; linked[end - 1]; end++)
+			;
+		const struct variable *x = &t->variables[v];
+		char *name = x->block == NONE ? outside_blocks(trace_string(t, x->name), blocks)
+		                              : in_block(s, x);
+		char *safe = reads_back(name, "") ? g_strdup(name) : harmless(name);
+		respell(s, SPELT_VARIABLE, v, unused(used, safe));
+		spell_cluster(s, v, end);
+		for (uint32_t i = v + 1; i < end; i++)
+			g_hash_table_add(used, g_strdup(spelt_name(s, SPELT_VARIABLE, i)));
+		g_free(name);
+		g_free(safe);
+	}
+	g_hash_table_destroy(used);
+	g_hash_table_destroy(blocks);
+}
+
+/* In a text trace names are right but for the pieces of accesses of mixed size. */
+static void settle_text_variables(struct spelling *s, const bool *linked)
+{
+	const struct trace *t = s->t;
+	for (uint32_t v = 0, end; v < t->variables_count; v = end) {
+		for (end = v + 1; linked[end - 1]; end++)
+			;
+		if (end == v + 1)
+			continue;
+		const char *base = trace_string(t, t->variables[v].base);
+		for (uint32_t i = v; i < end; i++)
+			respell(s, SPELT_VARIABLE, i,
+			        with_offset(base, strlen(base), t->variables[i].address));
+	}
+}
+
+void spelling_for_files(struct spelling *s, const struct trace *t)
+{
+	memset(s, 0, sizeof *s);
+	s->t = t;
+	s->raw = true;
+	s->counts[SPELT_THREAD] = t->threads_count;
+	s->counts[SPELT_VARIABLE] = t->variables_count;
+	s->counts[SPELT_OBJECT] = t->objects_count;
+	s->counts[SPELT_MESSAGE] = t->messages_count;
+	s->counts[SPELT_BLOCK] = t->blocks_count;
+	s->counts[SPELT_INSTANCE] = t->instances_count;
+	s->counts[SPELT_LOCATION] = t->locations_count;
+	s->counts[SPELT_NAME] = t->string_offsets_count ? t->string_offsets_count - 1 : 0;
+	bool recorded = is_recording(t);
+	if (recorded) {
+		settle_kind(s, SPELT_THREAD, "|", true);
+		settle_kind(s, SPELT_OBJECT, "", true);
+		settle_kind(s, SPELT_MESSAGE, "", true);
+		settle_kind(s, SPELT_BLOCK, ",", true);
+		settle_kind(s, SPELT_INSTANCE, ",", true);
+		settle_kind(s, SPELT_LOCATION, "|", false);
+		settle_kind(s, SPELT_NAME, ",", false);
+	}
+	if (!recorded && t->wides_count == 0)
+		return;
+	bool *linked = link_variables(t);
+	if (recorded)
+		settle_recorded_variables(s, linked);
+	else
+		settle_text_variables(s, linked);
+	g_free(linked);
+}
+
+void spelling_part_lives(struct spelling *s)
+{
+	if (s->t->blocks_count == 0)
+		return;
+	GHashTable *used = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	for (uint32_t v = 0; v < s->counts[SPELT_VARIABLE]; v++)
+		respell(s, SPELT_VARIABLE, v, unused(used, spelt_name(s, SPELT_VARIABLE, v)));
+	g_hash_table_destroy(used);
+}
+
+void spelling_release(struct spelling *s)
+{
+	for (int kind = 0; kind < SPELT_KINDS; kind++) {
+		if (s->other[kind] == NULL)
+			continue;
+		for (uint64_t i = 0; i < s->counts[kind]; i++)
+			g_free(s->other[kind][i]);
+		g_free(s->other[kind]);
+	}
+}

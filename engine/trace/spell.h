@@ -1,0 +1,47 @@
+/*
+ * spell.h - how events are spelt: for people (names as they are, control bytes escaped)
+ * and for files (names that read back as what they are: no name twice, nothing in them
+ * that would end the operand).  Private to engine/trace.
+ */
+#ifndef HEDDLE_SPELL_H
+#define HEDDLE_SPELL_H
+
+#include "engine/trace/trace.h"
+
+enum spelt {
+	SPELT_THREAD,
+	SPELT_VARIABLE,
+	SPELT_OBJECT,
+	SPELT_MESSAGE,
+	SPELT_BLOCK,
+	SPELT_INSTANCE,
+	SPELT_LOCATION,
+	SPELT_NAME, /* other strings: units, methods, functions */
+	SPELT_KINDS,
+};
+
+struct spelling {
+	const struct trace *t;
+	bool raw;		    /* for files: bytes as they are */
+	char **other[SPELT_KINDS];  /* by index: another spelling, NULL: as it is; or NULL */
+	uint64_t counts[SPELT_KINDS];
+};
+
+/* For people: needs no release. */
+struct spelling spelling_for_people(const struct trace *t);
+void spelling_for_files(struct spelling *s, const struct trace *t);
+/* Where a format has no block lives: variables of two lives get two names. */
+void spelling_part_lives(struct spelling *s);
+void spelling_release(struct spelling *s);
+
+void spell(const struct spelling *s, enum spelt kind, uint32_t index, GString *out);
+void spell_value(const struct spelling *s, uint32_t value, GString *out);
+void spell_operand(const struct spelling *s, const struct event *e, GString *out);
+void spell_operation(const struct spelling *s, const struct event *e, GString *out);
+void spell_line(const struct spelling *s, const struct event *e, GString *out);
+/* Bytes that an access covers; 0 where the trace gives no sizes. */
+uint64_t spell_access_size(const struct trace *t, const struct event *e);
+
+extern const char *const memory_order_words[]; /* by enum memory_order_kind */
+
+#endif

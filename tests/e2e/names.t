@@ -1,0 +1,86 @@
+#!/bin/bash
+# Names in recordings: globals, members, arrays, heap blocks, locks, places, functions.
+. tests/e2e/lib.sh
+cd "$scratch" || exit 1
+
+cat >names.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+struct item { int key; struct item *next; };
+struct box { pthread_mutex_t lock; struct item *head; int used; };
+struct inner { int x; };
+struct outer { double d; struct inner i[3]; };
+struct { long balance, deposits; } acct;
+struct outer gs[2];
+int matrix[3][4];
+struct box *box;
+double *table;
+__attribute__((noinline)) void put(struct item *item, int key)
+{
+	item->key = key;
+	item->next = box->head;
+	box->head = item;
+	box->used++;
+}
+void *worker(void *arg)
+{
+	static int runs;
+	pthread_mutex_lock(&box->lock);
+	runs++;
+	acct.balance += 5;
+	gs[1].i[2].x = 7;
+	matrix[2][3] = 8;
+	table[4] = 1.5;
+	put(malloc(sizeof(struct item)), 1);
+	put(malloc(sizeof(struct item)), 2);
+	pthread_mutex_unlock(&box->lock);
+	return arg;
+}
+int main(void)
+{
+	pthread_t t;
+	void *raw = malloc(33);
+	box = malloc(sizeof *box);
+	table = malloc(8 * sizeof *table);
+	pthread_mutex_init(&box->lock, NULL);
+	box->head = NULL;
+	box->used = 0;
+	*(volatile short *)((char *)raw + 4) = 3;
+	pthread_create(&t, NULL, worker, NULL);
+	pthread_join(t, NULL);
+	free(table);
+	return raw == NULL;
+}
+C
+
+look() { # look HOW COMPILER FLAGS...
+	local how=$1
+	shift
+	CC=$1 "$HEDDLE" cc "${@:2}" names.c -o names -pthread 2>cc.err || { skip_all_of "$how" "$(head -1 cc.err)"; return; }
+	"$HEDDLE" record -o names.hdl -- ./names 2>/dev/null
+	is "$?" 0 "$how: recorded"
+	"$HEDDLE" convert --to text names.hdl names.txt 2>/dev/null
+	for name in 'w8(acct.balance)=5|names.c:24' 'w4(gs\[1\].i\[2\].x)=7|names.c:25' \
+		'w4(matrix\[2\]\[3\])=8|names.c:26' 'w8(table\[4\])' 'w4(runs)=1|names.c:23' \
+		'acq(box->lock)|names.c:22' 'w4(item->key)=1|names.c:14' 'w4(item#2->key)=2' \
+		'w4(box->used)=2|names.c:17' 'w2(block@names.c:36+4)=3|names.c:42' \
+		'alloc(block@names.c:36,33)' 'free(\*table)|names.c:45'; do
+		is "$(grep -c -- "$name" names.txt)" 1 "$how: $name"
+	done
+	is "$(grep -c 'enter(put)' names.txt)" 2 "$how: functions"
+	# and the text is a trace in which blocks are what they were
+	is "$("$HEDDLE" info names.hdl --format json 2>/dev/null | grep -o '"variables": *[0-9]*')" \
+		"$("$HEDDLE" info names.txt --format json 2>/dev/null | grep -o '"variables": *[0-9]*')" "$how: as many variables in the text"
+}
+skip_all_of() { is 1 1 "$1: skipped, $2"; }
+
+look "gcc" gcc -g -O1
+if command -v clang >/dev/null; then look "clang" clang -g -O1; fi
+
+# Without debug information: symbols, and a word about it.
+CC=gcc "$HEDDLE" cc -g0 -O1 names.c -o bare -pthread && strip -g bare
+"$HEDDLE" record -o bare.hdl -- ./bare 2>bare.err
+"$HEDDLE" convert --to text bare.hdl bare.txt 2>>bare.err
+is "$(grep -c 'w8(acct)=5|worker+0x' bare.txt)" 1 "stripped: symbol and offset"
+is "$(grep -c 'enter(put)' bare.txt)" 2 "stripped: functions by symbol"
+done_testing
