@@ -8,15 +8,54 @@
 #include "engine/finding.h"
 
 /*
- * For every edge on a cycle one shortest cycle through it; cycles of the same code (units'
- * names and variables) are one finding with a count.  At most `limit` findings (0: all),
- * shortest first; a note says what was left out.
+ * Cycles, collected from one or more conflict graphs of a trace: for every edge on a cycle
+ * one shortest cycle through it; cycles of the same code (units' names and variables) are
+ * one finding with a count.
  */
-void atomic_cycles(const struct trace *t, const struct atomic_model *m,
-                   const struct conflict_graph *g, uint64_t limit, struct report *report);
+struct cycles;
+struct cycles *cycles_new(const struct trace *t, const struct atomic_model *m);
+void cycles_free(struct cycles *c);
+/* Those among the graph's units that `among` (by unit; NULL: all) holds. */
+void cycles_collect(struct cycles *c, const struct conflict_graph *g, const bool *among);
+/* At most `limit` findings (0: all), shortest first, into the report, which takes them; a
+ * note says what was left out. */
+void cycles_report(struct cycles *c, uint64_t limit, struct report *report);
+/* Was a cycle of this code collected?  For findings that cycles_find_one has made. */
+bool cycles_has_code(const struct cycles *c, const char *code);
+/* One shortest cycle of a graph as a finding (owned by the caller), its code (owned by the
+ * caller too); NULL when there is none.  Prefers cycles in one set. */
+struct finding *cycles_find_one(struct cycles *c, const struct conflict_graph *g, char **code);
 
-/* The whole analysis of what happened.  NULL when cancelled; the caller owns the report. */
-struct report *atomic_find(const struct trace *t, const struct atomic_model *m, uint64_t limit,
+/* The cycles that happened, from one pass over the trace; NULL when cancelled.  Fills in the
+ * report's completeness and number of candidates. */
+struct cycles *atomic_happened(const struct trace *t, const struct atomic_model *m,
+                               struct report *r, const struct progress *progress);
+
+struct atomic_options {
+	uint64_t limit;                   /* --cycles; 0: all */
+	bool all;                         /* cycles of grade C too */
+	bool predict;                     /* --predict */
+	double budget_pair, budget_total; /* seconds of the solver, for --predict */
+};
+/* The whole analysis.  NULL when cancelled; the caller owns the report. */
+struct report *atomic_find(struct trace *t, const struct atomic_model *m,
+                           const struct atomic_options *options,
                            const struct progress *progress);
+
+/*
+ * predict.c: cycles that did not happen and can, each with a witness that the checker has
+ * accepted (verdict race), added to the report.  False when cancelled.
+ */
+bool atomic_predict(struct trace *t, const struct atomic_model *m, const struct cycles *happened,
+                    const struct atomic_options *options, struct report *report,
+                    const struct progress *progress);
+
+/*
+ * What a witness of the claim "atomic" must show beside being a correct reordering: a cycle
+ * among the units that begin at these events (NULL: among any) in its conflict graph.  False
+ * and `reason` (appended) otherwise.
+ */
+bool atomic_check(const struct trace *t, const struct atomic_model *m, const uint32_t *sequence,
+                  size_t length, const uint32_t *begins, size_t begin_count, GString *reason);
 
 #endif

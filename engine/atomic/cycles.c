@@ -5,17 +5,20 @@
 
 #include <string.h>
 
-struct search {
+struct cycles {
 	const struct trace *t;
 	const struct atomic_model *m;
-	const struct conflict_graph *g;
-	uint32_t *component; /* by unit */
+	const struct conflict_graph *g; /* the one at hand */
+	uint32_t *component;            /* by unit; NONE: not among those at hand */
 	uint32_t *via;       /* by unit: the edge by which the search came */
 	uint64_t *seen;      /* by unit: the search that saw it */
 	uint64_t round;
 	GArray *queue;         /* uint32_t */
-	GHashTable *instances; /* cycles already counted: key of edges */
-	GHashTable *findings;  /* by code: struct finding * */
+	GHashTable *instances; /* cycles already counted: key of their accesses */
+	GHashTable *searched;  /* code of an edge -> how many such edges have been searched */
+	bool capped;           /* some were left out */
+	GHashTable *codes;     /* of all cycles that were collected */
+	GHashTable *findings;  /* by code (borrowed from codes): struct finding * */
 };
 
 #define UNIT(s, i)     (&g_array_index((s)->g->units, struct unit, i))
@@ -29,7 +32,7 @@ struct tarjan {
 	uint32_t counter, components;
 };
 
-static void tarjan_enter(struct search *s, struct tarjan *j, uint32_t u)
+static void tarjan_enter(struct cycles *s, struct tarjan *j, uint32_t u)
 {
 	j->number[u] = j->low[u] = ++j->counter;
 	j->next[u] = UNIT(s, u)->out;
@@ -37,7 +40,7 @@ static void tarjan_enter(struct search *s, struct tarjan *j, uint32_t u)
 	g_array_append_val(j->path, u);
 }
 
-static void tarjan_leave(struct search *s, struct tarjan *j, uint32_t u)
+static void tarjan_leave(struct cycles *s, struct tarjan *j, uint32_t u)
 {
 	g_array_set_size(j->path, j->path->len - 1);
 	if (j->path->len) {
@@ -55,7 +58,7 @@ static void tarjan_leave(struct search *s, struct tarjan *j, uint32_t u)
 	j->components++;
 }
 
-static void tarjan_from(struct search *s, struct tarjan *j, uint32_t root)
+static void tarjan_from(struct cycles *s, struct tarjan *j, uint32_t root)
 {
 	tarjan_enter(s, j, root);
 	while (j->path->len) {
@@ -73,7 +76,7 @@ static void tarjan_from(struct search *s, struct tarjan *j, uint32_t root)
 	}
 }
 
-static void find_components(struct search *s)
+static void find_components(struct cycles *s, const bool *among)
 {
 	guint n = s->g->units->len;
 	struct tarjan j = { .number = g_new0(uint32_t, n + 1),
@@ -83,7 +86,7 @@ static void find_components(struct search *s)
 		            .path = g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
 	memset(s->component, 0xff, n * sizeof *s->component);
 	for (guint u = 0; u < n; u++)
-		if (!UNIT(s, u)->dropped && j.number[u] == 0)
+		if (!UNIT(s, u)->dropped && (among == NULL || among[u]) && j.number[u] == 0)
 			tarjan_from(s, &j, u);
 	g_free(j.number);
 	g_free(j.low);
@@ -94,7 +97,7 @@ static void find_components(struct search *s)
 
 /* -- one shortest cycle ------------------------------------------------------------------ */
 
-static void search_breadth_first(struct search *s, uint32_t from, uint32_t goal)
+static void search_breadth_first(struct cycles *s, uint32_t from, uint32_t goal)
 {
 	s->round++;
 	g_array_set_size(s->queue, 0);
@@ -116,7 +119,7 @@ static void search_breadth_first(struct search *s, uint32_t from, uint32_t goal)
 }
 
 /* The edges of a shortest cycle that begins with `edge`, which is inside a component. */
-static void shortest_cycle(struct search *s, uint32_t edge, GArray *cycle)
+static void shortest_cycle(struct cycles *s, uint32_t edge, GArray *cycle)
 {
 	const struct conflict *first = CONFLICT(s, edge);
 	search_breadth_first(s, first->to, first->from);
@@ -131,7 +134,7 @@ static void shortest_cycle(struct search *s, uint32_t edge, GArray *cycle)
 
 /* The code of one edge: its unit (or, outside of units, the place of the access) and its
  * variable. */
-static void append_code(struct search *s, uint32_t edge, GString *key)
+static void append_code(struct cycles *s, uint32_t edge, GString *key)
 {
 	const struct conflict *c = CONFLICT(s, edge);
 	const struct unit *u = UNIT(s, c->from);
@@ -142,15 +145,16 @@ static void append_code(struct search *s, uint32_t edge, GString *key)
 	g_string_append_printf(key, ":%u:%u;", s->t->variables[c->variable].name, c->set);
 }
 
-static void append_edge(struct search *s, uint32_t edge, GString *key)
+static void append_edge(struct cycles *s, uint32_t edge, GString *key)
 {
-	g_string_append_printf(key, "%u;", edge);
+	const struct conflict *c = CONFLICT(s, edge);
+	g_string_append_printf(key, "%u:%u:%u;", c->events[0], c->events[1], c->set);
 }
 
 /* The least of the cycle's rotations, so that it does not matter where it begins.  The
  * caller frees it. */
-static char *cycle_key(struct search *s, const GArray *cycle,
-                       void (*append)(struct search *, uint32_t, GString *))
+static char *cycle_key(struct cycles *s, const GArray *cycle,
+                       void (*append)(struct cycles *, uint32_t, GString *))
 {
 	char *least = NULL;
 	for (guint from = 0; from < cycle->len; from++) {
@@ -170,7 +174,7 @@ static char *cycle_key(struct search *s, const GArray *cycle,
 /* -- findings --------------------------------------------------------------------------------
  */
 
-static struct cycle_unit cycle_unit(struct search *s, uint32_t unit)
+static struct cycle_unit cycle_unit(struct cycles *s, uint32_t unit)
 {
 	const struct unit *u = UNIT(s, unit);
 	struct cycle_unit out = { .thread = u->thread,
@@ -181,7 +185,7 @@ static struct cycle_unit cycle_unit(struct search *s, uint32_t unit)
 	return out;
 }
 
-static guint set_index(struct search *s, struct finding *f, uint32_t set)
+static guint set_index(struct cycles *s, struct finding *f, uint32_t set)
 {
 	const char *name = s->m->sets->pdata[set];
 	for (guint i = 0; i < f->sets->len; i++)
@@ -191,7 +195,7 @@ static guint set_index(struct search *s, struct finding *f, uint32_t set)
 	return f->sets->len - 1;
 }
 
-static void add_edge(struct search *s, struct finding *f, const struct conflict *c, guint i,
+static void add_edge(struct cycles *s, struct finding *f, const struct conflict *c, guint i,
                      guint n)
 {
 	struct cycle_unit u = cycle_unit(s, c->from);
@@ -210,7 +214,7 @@ static void add_edge(struct search *s, struct finding *f, const struct conflict 
 }
 
 /* People read a cycle from the unit that began first. */
-static guint first_unit(struct search *s, const GArray *cycle)
+static guint first_unit(struct cycles *s, const GArray *cycle)
 {
 	guint first = 0;
 	uint32_t least = NONE;
@@ -224,7 +228,7 @@ static guint first_unit(struct search *s, const GArray *cycle)
 	return first;
 }
 
-static struct finding *cycle_finding(struct search *s, const GArray *cycle)
+static struct finding *cycle_finding(struct cycles *s, const GArray *cycle)
 {
 	guint n = cycle->len, start = first_unit(s, cycle);
 	struct finding *f = finding_new(FINDING_ATOMIC_SET_VIOLATION, NONE, NONE);
@@ -243,7 +247,7 @@ static struct finding *cycle_finding(struct search *s, const GArray *cycle)
 	return f;
 }
 
-static void count_cycle(struct search *s, const GArray *cycle)
+static void count_cycle(struct cycles *s, const GArray *cycle)
 {
 	if (!g_hash_table_add(s->instances, cycle_key(s, cycle, append_edge)))
 		return;
@@ -251,6 +255,7 @@ static void count_cycle(struct search *s, const GArray *cycle)
 	struct finding *f = g_hash_table_lookup(s->findings, code);
 	if (f == NULL) {
 		f = cycle_finding(s, cycle);
+		g_hash_table_add(s->codes, code);
 		g_hash_table_insert(s->findings, code, f);
 	} else {
 		g_free(code);
@@ -268,7 +273,7 @@ static int by_length(gconstpointer a, gconstpointer b)
 	return (x->second > y->second) - (x->second < y->second);
 }
 
-static void hand_over(struct search *s, uint64_t limit, struct report *report)
+void cycles_report(struct cycles *s, uint64_t limit, struct report *report)
 {
 	GPtrArray *all = g_ptr_array_new();
 	GHashTableIter iter;
@@ -276,8 +281,10 @@ static void hand_over(struct search *s, uint64_t limit, struct report *report)
 	g_hash_table_iter_init(&iter, s->findings);
 	while (g_hash_table_iter_next(&iter, NULL, &f))
 		g_ptr_array_add(all, f);
+	g_hash_table_steal_all(s->findings);
 	g_ptr_array_sort(all, by_length);
 	for (guint i = 0; i < all->len; i++) {
+		((struct finding *)all->pdata[i])->counted_all = !s->capped;
 		if (limit && i >= limit)
 			finding_free(all->pdata[i]);
 		else
@@ -293,52 +300,170 @@ static void hand_over(struct search *s, uint64_t limit, struct report *report)
 	g_ptr_array_free(all, TRUE);
 }
 
-void atomic_cycles(const struct trace *t, const struct atomic_model *m,
-                   const struct conflict_graph *g, uint64_t limit, struct report *report)
+/* -- graphs --------------------------------------------------------------------------------- */
+
+/* The code of both ends and of what they touch, where a shortest cycle is searched from. */
+static char *edge_code(struct cycles *s, uint32_t edge)
 {
-	guint n = g->units->len;
-	struct search s = {
-		.t = t,
-		.m = m,
-		.g = g,
-		.component = g_new(uint32_t, n + 1),
-		.via = g_new(uint32_t, n + 1),
-		.seen = g_new0(uint64_t, n + 1),
-		.queue = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
-		.instances = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
-		.findings = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL)
-	};
-	find_components(&s);
-	GArray *cycle = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	for (guint e = 0; e < g->conflicts->len; e++) {
-		const struct conflict *c = CONFLICT(&s, e);
-		if (c->from == NONE || s.component[c->from] != s.component[c->to])
-			continue;
-		shortest_cycle(&s, e, cycle);
-		count_cycle(&s, cycle);
-	}
-	hand_over(&s, limit, report);
-	g_array_free(cycle, TRUE);
-	g_array_free(s.queue, TRUE);
-	g_hash_table_destroy(s.instances);
-	g_hash_table_destroy(s.findings);
-	g_free(s.component);
-	g_free(s.via);
-	g_free(s.seen);
+	const struct unit *to = UNIT(s, CONFLICT(s, edge)->to);
+	GString *key = g_string_new(NULL);
+	append_code(s, edge, key);
+	g_string_append_printf(key, "%u", to->name == NONE ? s->t->events[to->begin].location : to->name);
+	return g_string_free(key, FALSE);
 }
 
-struct report *atomic_find(const struct trace *t, const struct atomic_model *m, uint64_t limit,
-                           const struct progress *progress)
+/* A loop repeats its conflicts: after so many edges of one code no new cycle is expected. */
+#define EDGES_OF_ONE_CODE 2000
+
+static bool worth_searching(struct cycles *s, uint32_t edge)
 {
-	struct conflict_graph *g = conflict_graph_new(t, m, progress);
-	if (g == NULL)
+	char *code = edge_code(s, edge);
+	gpointer old;
+	guint count = 0;
+	if (g_hash_table_lookup_extended(s->searched, code, NULL, &old))
+		count = GPOINTER_TO_UINT(old);
+	if (count == EDGES_OF_ONE_CODE) {
+		s->capped = true;
+		g_free(code);
+		return false;
+	}
+	g_hash_table_insert(s->searched, code, GUINT_TO_POINTER(count + 1));
+	return true;
+}
+
+static void graph_begin(struct cycles *s, const struct conflict_graph *g, const bool *among)
+{
+	guint n = g->units->len;
+	s->g = g;
+	s->component = g_new(uint32_t, n + 1);
+	s->via = g_new(uint32_t, n + 1);
+	s->seen = g_new0(uint64_t, n + 1);
+	s->queue = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	find_components(s, among);
+}
+
+static void graph_end(struct cycles *s)
+{
+	g_array_free(s->queue, TRUE);
+	g_free(s->component);
+	g_free(s->via);
+	g_free(s->seen);
+	s->g = NULL;
+}
+
+static bool on_cycle(struct cycles *s, uint32_t edge)
+{
+	const struct conflict *c = CONFLICT(s, edge);
+	return c->from != NONE && s->component[c->from] != NONE &&
+	       s->component[c->from] == s->component[c->to];
+}
+
+void cycles_collect(struct cycles *s, const struct conflict_graph *g, const bool *among)
+{
+	graph_begin(s, g, among);
+	GArray *cycle = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	for (guint e = 0; e < g->conflicts->len; e++) {
+		if (!on_cycle(s, e) || !worth_searching(s, e))
+			continue;
+		shortest_cycle(s, e, cycle);
+		count_cycle(s, cycle);
+	}
+	g_array_free(cycle, TRUE);
+	graph_end(s);
+}
+
+static bool one_set(struct cycles *s, const GArray *cycle)
+{
+	uint32_t set = CONFLICT(s, g_array_index(cycle, uint32_t, 0))->set;
+	for (guint i = 1; i < cycle->len; i++)
+		if (CONFLICT(s, g_array_index(cycle, uint32_t, i))->set != set)
+			return false;
+	return true;
+}
+
+struct finding *cycles_find_one(struct cycles *s, const struct conflict_graph *g, char **code)
+{
+	graph_begin(s, g, NULL);
+	GArray *cycle = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	GArray *best = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	guint best_cost = G_MAXUINT;
+	for (guint e = 0; e < g->conflicts->len; e++) {
+		if (!on_cycle(s, e))
+			continue;
+		shortest_cycle(s, e, cycle);
+		guint cost = 2 * cycle->len + !one_set(s, cycle);
+		if (cost >= best_cost)
+			continue;
+		best_cost = cost;
+		g_array_set_size(best, 0);
+		g_array_append_vals(best, cycle->data, cycle->len);
+	}
+	struct finding *f = NULL;
+	if (best->len > 0) {
+		f = cycle_finding(s, best);
+		f->count = 1;
+		*code = cycle_key(s, best, append_code);
+	}
+	g_array_free(best, TRUE);
+	g_array_free(cycle, TRUE);
+	graph_end(s);
+	return f;
+}
+
+bool cycles_has_code(const struct cycles *s, const char *code)
+{
+	return g_hash_table_contains(s->codes, code);
+}
+
+struct cycles *cycles_new(const struct trace *t, const struct atomic_model *m)
+{
+	struct cycles *s = g_new0(struct cycles, 1);
+	s->t = t;
+	s->m = m;
+	s->instances = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	s->searched = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	s->codes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	s->findings = g_hash_table_new(g_str_hash, g_str_equal);
+	return s;
+}
+
+static void free_finding(gpointer code, gpointer finding, gpointer unused)
+{
+	finding_free(finding);
+}
+
+void cycles_free(struct cycles *s)
+{
+	if (s == NULL)
+		return;
+	g_hash_table_foreach(s->findings, free_finding, NULL);
+	g_hash_table_destroy(s->findings);
+	g_hash_table_destroy(s->instances);
+	g_hash_table_destroy(s->searched);
+	g_hash_table_destroy(s->codes);
+	g_free(s);
+}
+
+/* -- the whole ------------------------------------------------------------------------------ */
+
+static void settle(void *context, const struct conflict_graph *g, const bool *settled)
+{
+	cycles_collect(context, g, settled);
+}
+
+struct cycles *atomic_happened(const struct trace *t, const struct atomic_model *m,
+                               struct report *r, const struct progress *progress)
+{
+	struct cycles *c = cycles_new(t, m);
+	struct graph_options options = { .settle = settle, .context = c, .progress = progress };
+	struct conflict_graph *g = conflict_graph_new(t, m, &options);
+	if (g == NULL) {
+		cycles_free(c);
 		return NULL;
-	struct report *r = report_new(t, "atomic");
+	}
 	r->complete = true;
 	r->candidates = g->conflict_count;
-	for (guint i = 0; i < m->notes->len; i++)
-		report_note(r, "%s", (char *)m->notes->pdata[i]);
-	atomic_cycles(t, m, g, limit, r);
+	cycles_collect(c, g, NULL);
 	conflict_graph_free(g);
-	return r;
+	return c;
 }

@@ -4,6 +4,7 @@
  */
 #include "engine/atomic/graph.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct touch { /* an access by a unit; the serial tells a dropped unit's place apart */
@@ -33,8 +34,8 @@ struct maker {
 	uint32_t serials_size;
 	uint64_t serial;
 	GArray *free_units, *free_conflicts, *work; /* uint32_t */
-	uint32_t live;
-	guint next_open;
+	uint32_t live, sweep_at;
+	const struct graph_options *options;
 };
 
 #define UNIT(g, i)     (&g_array_index((g)->units, struct unit, i))
@@ -89,6 +90,8 @@ static void unit_end(struct maker *k, uint32_t unit, uint32_t end)
 {
 	UNIT(k->g, unit)->ended = true;
 	UNIT(k->g, unit)->end = end;
+	if (k->options->uses)
+		return;
 	g_array_append_val(k->work, unit);
 	while (k->work->len) {
 		uint32_t i = pop(k->work);
@@ -188,6 +191,9 @@ static void access_variables(struct maker *k, uint32_t event)
 		for (uint32_t i = start[v]; i < start[v + 1]; i++) {
 			uint32_t set = g_array_index(k->m->members, uint32_t, i);
 			uint32_t unit = unit_of(k, event, set, &own);
+			struct unit_use use = { unit, event, set, v };
+			if (k->options->uses)
+				g_array_append_val(k->options->uses, use);
 			if (op_reads(e->op))
 				read_cell(k, &k->cells[i], unit, event, set, v);
 			if (op_writes(e->op))
@@ -199,20 +205,21 @@ static void access_variables(struct maker *k, uint32_t event)
 
 /* -- units ---------------------------------------------------------------------------- */
 
+static int by_event(const void *key, const void *open)
+{
+	uint32_t a = *(const uint32_t *)key, b = ((const struct atomic_open *)open)->event;
+	return a < b ? -1 : a > b;
+}
+
 static void open_unit(struct maker *k, uint32_t event)
 {
 	const GArray *opens = k->m->opens;
-	while (k->next_open < opens->len &&
-	       g_array_index(opens, struct atomic_open, k->next_open).event < event)
-		k->next_open++;
+	const struct atomic_open *o =
+	        bsearch(&event, opens->data, opens->len, sizeof(struct atomic_open), by_event);
 	struct activation a = { .event = event, .begin = event, .unit = NONE };
-	if (k->next_open < opens->len) {
-		const struct atomic_open *o =
-		        &g_array_index(opens, struct atomic_open, k->next_open);
-		if (o->event == event) {
-			a.first = o->first;
-			a.count = o->count;
-		}
+	if (o != NULL) {
+		a.first = o->first;
+		a.count = o->count;
 	}
 	uint32_t thread = k->t->events[event].thread;
 	if (k->open[thread] == NULL)
@@ -302,18 +309,77 @@ static void maker_release(struct maker *k)
 	g_array_free(k->work, TRUE);
 }
 
-struct conflict_graph *conflict_graph_new(const struct trace *t, const struct atomic_model *m,
-                                          const struct progress *progress)
+/* -- settled units ---------------------------------------------------------------------- */
+
+#define SWEEP_LEAST 4096 /* units, before a sweep is worth its while */
+
+/* New edges enter open units alone: what these do not reach stays as it is. */
+static bool *find_settled(struct maker *k)
 {
-	struct maker k = { 0 };
+	bool *settled = g_new(bool, k->g->units->len + 1);
+	g_array_set_size(k->work, 0);
+	for (uint32_t i = 0; i < k->g->units->len; i++) {
+		const struct unit *u = UNIT(k->g, i);
+		settled[i] = !u->dropped && u->ended;
+		if (!u->dropped && !u->ended)
+			g_array_append_val(k->work, i);
+	}
+	while (k->work->len)
+		for (uint32_t e = UNIT(k->g, pop(k->work))->out; e != NONE;
+		     e = CONFLICT(k->g, e)->next) {
+			uint32_t to = CONFLICT(k->g, e)->to;
+			if (settled[to])
+				g_array_append_val(k->work, to);
+			settled[to] = false;
+		}
+	return settled;
+}
+
+static uint32_t sweep_least(const struct maker *k)
+{
+	return k->options->sweep_least ? k->options->sweep_least : SWEEP_LEAST;
+}
+
+/* Costs the graph's size, and comes each time that it has doubled: constant for an event. */
+static void sweep(struct maker *k)
+{
+	bool *settled = find_settled(k);
+	k->options->settle(k->options->context, k->g, settled);
+	for (uint32_t i = 0; i < k->g->units->len; i++)
+		if (settled[i])
+			drop(k, i);
+	while (k->work->len) { /* what only settled units entered */
+		uint32_t i = pop(k->work);
+		const struct unit *u = UNIT(k->g, i);
+		if (u->ended && u->entering == 0 && !u->dropped)
+			drop(k, i);
+	}
+	k->sweep_at = MAX(sweep_least(k), 2 * k->live);
+	g_free(settled);
+}
+
+static void run(struct maker *k, bool *going)
+{
+	const struct graph_options *o = k->options;
+	uint64_t length = o->sequence ? o->length : k->t->events_count;
+	for (uint64_t i = 0; i < length && *going; i++) {
+		step(k, o->sequence ? o->sequence[i] : (uint32_t)i);
+		if (o->settle && k->live >= k->sweep_at)
+			sweep(k);
+		if ((i & 0xffff) == 0)
+			*going = progress_tick(o->progress, (double)i / length, "conflict graph");
+	}
+}
+
+struct conflict_graph *conflict_graph_new(const struct trace *t, const struct atomic_model *m,
+                                          const struct graph_options *options)
+{
+	static const struct graph_options defaults;
+	struct maker k = { .options = options ? options : &defaults };
+	k.sweep_at = sweep_least(&k);
 	maker_init(&k, t, m);
 	bool going = true;
-	for (uint32_t e = 0; e < t->events_count && going; e++) {
-		step(&k, e);
-		if ((e & 0xffff) == 0)
-			going = progress_tick(progress, (double)e / t->events_count,
-			                      "conflict graph");
-	}
+	run(&k, &going);
 	maker_release(&k);
 	if (going)
 		return k.g;

@@ -34,10 +34,31 @@ struct conflict_graph {
 	uint32_t largest;                    /* most units at one time */
 };
 
-/* NULL when cancelled. */
+struct unit_use { /* an access, by each of its variables and sets */
+	uint32_t unit, event, set, variable;
+};
+
+struct graph_options {
+	/* The order of the events: a reordering of (some of) the trace; NULL: the trace. */
+	const uint32_t *sequence;
+	size_t length;
+	/* struct unit_use, appended for every access of a set; no unit is dropped then.  NULL:
+	 * not wanted. */
+	GArray *uses;
+	/*
+	 * Units that no open unit reaches, `settled` by unit, can be on no cycle that is not
+	 * there already: they are shown here, and then dropped.  NULL: they are kept.
+	 */
+	void (*settle)(void *context, const struct conflict_graph *g, const bool *settled);
+	void *context;
+	uint32_t sweep_least; /* units before settled ones are looked for; 0: the default */
+	const struct progress *progress;
+};
+
+/* NULL when cancelled.  `options` may be NULL. */
 struct conflict_graph *conflict_graph_new(const struct trace *t,
                                           const struct atomic_model *model,
-                                          const struct progress *progress);
+                                          const struct graph_options *options);
 void conflict_graph_free(struct conflict_graph *graph);
 
 #endif

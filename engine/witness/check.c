@@ -868,11 +868,12 @@ static bool rule_tryfail(const struct checker *c, uint32_t e, GString *reason)
 		      g_array_index(holders, struct need, first).before);
 }
 
-static bool rule_sync(const struct checker *c, uint32_t e, GString *reason)
+/* `free_destroyed`: the pair itself may come after the destruction, as after a free. */
+static bool rule_sync(const struct checker *c, uint32_t e, bool free_destroyed, GString *reason)
 {
 	const struct event *x = at(c, e);
 
-	if (c->f.destroy != NULL && c->f.destroy[e] != NONE && taken(c, c->f.destroy[e]))
+	if (!free_destroyed && c->f.destroy != NULL && c->f.destroy[e] != NONE && taken(c, c->f.destroy[e]))
 		return refuse(c, reason, "rule 6 (freed blocks)", e,
 			      "comes after event %u, which destroys its object", c->f.destroy[e]);
 	if (op_acquires(x->op)) {
@@ -1048,7 +1049,8 @@ static bool allowed(struct checker *c, uint32_t e, struct asked asked, GString *
 		return !asked.observation || !op_reads(x->op) || exempt(c, e) ||
 		       rule_observation(c, e, reason);
 	case OP_CLASS_SYNC:
-		return op_table[x->op].operand != OPERAND_OBJECT || rule_sync(c, e, reason);
+		return op_table[x->op].operand != OPERAND_OBJECT ||
+		       rule_sync(c, e, !asked.freed, reason);
 	default:
 		return true;
 	}

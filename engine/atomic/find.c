@@ -1,0 +1,41 @@
+/*
+ * find.c - the whole analysis: what happened, what can happen, and which of it is shown.
+ */
+#include "engine/atomic/atomic.h"
+
+/* Cycles that rest on inferred sets alone are only shown when they are asked for. */
+static void hide_inferred(struct report *r)
+{
+	guint hidden = 0;
+	for (guint i = r->findings->len; i-- > 0;) {
+		if (((struct finding *)r->findings->pdata[i])->grade != 'C')
+			continue;
+		g_ptr_array_remove_index(r->findings, i); /* frees it */
+		hidden++;
+	}
+	if (hidden)
+		report_note(r, "%u more cycle%s of grade C (inferred only): --all lists them", hidden,
+		            hidden == 1 ? "" : "s");
+}
+
+struct report *atomic_find(struct trace *t, const struct atomic_model *m,
+                           const struct atomic_options *options, const struct progress *progress)
+{
+	struct report *r = report_new(t, "atomic");
+	struct cycles *c = atomic_happened(t, m, r, progress);
+	bool good = c != NULL;
+	for (guint i = 0; i < m->notes->len; i++)
+		report_note(r, "%s", (char *)m->notes->pdata[i]);
+	if (good)
+		cycles_report(c, options->limit, r);
+	if (good && options->predict)
+		good = atomic_predict(t, m, c, options, r, progress);
+	cycles_free(c);
+	if (!good) {
+		report_free(r);
+		return NULL;
+	}
+	if (!options->all)
+		hide_inferred(r);
+	return r;
+}
