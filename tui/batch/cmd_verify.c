@@ -1,6 +1,6 @@
 /* cmd_verify.c - `heddle verify`: a witness against its trace, by the rules alone. */
 #include "engine/witness/witness.h"
-#include "tui/batch/rule5.h"
+#include "tui/batch/spec_rules.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -51,12 +51,12 @@ static void print_verdict(const struct trace *t, const struct witness *w, bool a
 /* The rules of objects: from --spec, else from the witness; none for a race that names
  * none.  False and `error`. */
 static bool open_rules(const struct arguments *a, struct trace *t, const struct witness *w,
-		       struct rule5 **rules, struct error *error)
+		       struct spec_rules **rules, struct error *error)
 {
-	GPtrArray *given = argument_values(a, "spec"), *named = rule5_paths(w);
+	GPtrArray *given = argument_values(a, "spec"), *named = spec_rules_paths(w);
 	bool needed = given->len > 0 || named->len > 0 || w->claim == CLAIM_COV;
 
-	*rules = needed ? rule5_new(t, given->len > 0 ? given : named, error) : NULL;
+	*rules = needed ? spec_rules_new(t, given->len > 0 ? given : named, error) : NULL;
 	g_ptr_array_unref(given);
 	g_ptr_array_unref(named);
 	return !needed || *rules != NULL;
@@ -67,7 +67,7 @@ static int verify(const struct arguments *a, struct trace *t, const struct witne
 {
 	struct check_options check = { .use_values = w->under_values,
 				       .use_missing = w->under_missing };
-	struct rule5 *rules;
+	struct spec_rules *rules;
 	struct error error;
 	GString *reason;
 	bool accepted;
@@ -75,13 +75,13 @@ static int verify(const struct arguments *a, struct trace *t, const struct witne
 	compare_digest(a, t, w);
 	if (!open_rules(a, t, w, &rules, &error))
 		return fail(&error);
-	check.semantics = rule5_semantics(rules);
+	check.semantics = spec_rules_semantics(rules);
 	reason = g_string_new(NULL);
 	accepted = witness_check(t, (const uint32_t *)w->events->data, w->events->len, w->claim,
 				 (const uint32_t *)w->pair->data, w->pair->len, &check, reason);
 	print_verdict(t, w, accepted, reason, format);
 	g_string_free(reason, TRUE);
-	rule5_free(rules);
+	spec_rules_free(rules);
 	return accepted ? EXIT_NOTHING : EXIT_FOUND;
 }
 

@@ -2,7 +2,7 @@
  * none. */
 #include "engine/witness/witness.h"
 #include "tui/batch/race_options.h"
-#include "tui/batch/rule5.h"
+#include "tui/batch/spec_rules.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -85,13 +85,13 @@ static void make_witness(const struct arguments *a, const struct trace *t,
 	w->under_missing = race->use_missing;
 	w->under_specs = g_ptr_array_new_with_free_func(g_free);
 	for (guint i = 0; i < specs->len; i++)
-		g_ptr_array_add(w->under_specs, rule5_header(specs->pdata[i]));
+		g_ptr_array_add(w->under_specs, spec_rules_header(specs->pdata[i]));
 	g_ptr_array_unref(specs);
 }
 
 /* With --spec, rule 5 has a say too: what it refuses is not known to be a race. */
 static bool under_rule5(const struct arguments *a, struct trace *t, struct finding *f,
-			struct check_options *check, struct rule5 **rules, struct error *error)
+			struct check_options *check, struct spec_rules **rules, struct error *error)
 {
 	GPtrArray *specs = argument_values(a, "spec");
 	const uint32_t pair[] = { f->first, f->second };
@@ -99,9 +99,9 @@ static bool under_rule5(const struct arguments *a, struct trace *t, struct findi
 
 	*rules = NULL;
 	if (specs->len > 0) {
-		*rules = rule5_new(t, specs, error);
+		*rules = spec_rules_new(t, specs, error);
 		good = *rules != NULL;
-		check->semantics = rule5_semantics(*rules);
+		check->semantics = spec_rules_semantics(*rules);
 	}
 	if (good && f->verdict == VERDICT_RACE && *rules != NULL &&
 	    !witness_check(t, (const uint32_t *)f->witness->data, f->witness->len, CLAIM_RACE, pair,
@@ -215,7 +215,7 @@ static int answer(const struct arguments *a, struct trace *t, const struct race_
 {
 	struct check_options check = { .use_values = race->use_values,
 				       .use_missing = race->use_missing };
-	struct rule5 *rules;
+	struct spec_rules *rules;
 	struct error error;
 	int status;
 
@@ -224,7 +224,7 @@ static int answer(const struct arguments *a, struct trace *t, const struct race_
 		return fail(&error);
 	}
 	status = print_answer(a, t, race, &check, f);
-	rule5_free(rules);
+	spec_rules_free(rules);
 	return status;
 }
 

@@ -1,32 +1,32 @@
-/* rule5.c - specifications for the checker. */
-#include "tui/batch/rule5.h"
+/* spec_rules.c - specifications for the checker. */
+#include "tui/batch/spec_rules.h"
 
 #include "engine/commute/model.h"
 
 #include <string.h>
 
-struct rule5 {
+struct spec_rules {
 	struct specs *specs;
 	struct model *model;
 	struct semantics semantics;
 };
 
-struct rule5 *rule5_new(struct trace *t, const GPtrArray *paths, struct error *error)
+struct spec_rules *spec_rules_new(struct trace *t, const GPtrArray *paths, struct error *error)
 {
-	struct rule5 *r = g_new0(struct rule5, 1);
+	struct spec_rules *r = g_new0(struct spec_rules, 1);
 
 	r->specs = specs_open(paths, error);
 	if (r->specs != NULL)
 		r->model = model_new(t, r->specs, progress_on_stderr(), error);
 	if (r->model == NULL) {
-		rule5_free(r);
+		spec_rules_free(r);
 		return NULL;
 	}
 	r->semantics = model_semantics(r->model);
 	return r;
 }
 
-void rule5_free(struct rule5 *r)
+void spec_rules_free(struct spec_rules *r)
 {
 	if (r == NULL)
 		return;
@@ -37,12 +37,12 @@ void rule5_free(struct rule5 *r)
 	g_free(r);
 }
 
-const struct semantics *rule5_semantics(const struct rule5 *r)
+const struct semantics *spec_rules_semantics(const struct spec_rules *r)
 {
 	return r == NULL ? NULL : &r->semantics;
 }
 
-char *rule5_header(const char *path)
+char *spec_rules_header(const char *path)
 {
 	char *text = NULL, *sum, *header;
 	gsize length = 0;
@@ -56,7 +56,7 @@ char *rule5_header(const char *path)
 	return header;
 }
 
-GPtrArray *rule5_paths(const struct witness *w)
+GPtrArray *spec_rules_paths(const struct witness *w)
 {
 	GPtrArray *paths = g_ptr_array_new_with_free_func(g_free);
 
