@@ -1508,16 +1508,42 @@ bool checker_claim(struct checker *c, const uint32_t *sequence, size_t length,
 	return good;
 }
 
-/* Take everything that was changed since undoing began back. */
-static void take_back(struct checker *c)
+/* Take changes back until the log is as short as it was. */
+static void take_back(struct checker *c, guint length)
 {
-	for (guint i = c->changes->len; i-- > 0;) {
+	for (guint i = c->changes->len; i-- > length;) {
 		const struct change *change = &g_array_index(c->changes, struct change, i);
 
 		*change->cell = change->old;
 	}
-	g_array_set_size(c->changes, 0);
-	c->undoing = false;
+	g_array_set_size(c->changes, length);
+}
+
+/* Take the last events of the prefix back, as far as the log goes. */
+static void rewind_prefix(struct checker *c, uint32_t prefix)
+{
+	const uint32_t *first = c->taken, *end = c->taken + c->t->threads_count;
+
+	while (c->prefix > prefix && c->changes->len > 0) {
+		guint last = c->changes->len - 1;
+		const struct change *change = &g_array_index(c->changes, struct change, last);
+
+		/* the change that an event begins with */
+		if (change->cell >= first && change->cell < end)
+			c->prefix--;
+		take_back(c, last);
+	}
+}
+
+enum { LOG_LIMIT = 6 << 20 }; /* changes that are kept for going back */
+
+/* Forget the older half of the log, up to where an event begins. */
+static void trim_log(struct checker *c)
+{
+	guint keep = c->changes->len / 2;
+
+	if (c->changes->len > LOG_LIMIT)
+		g_array_remove_range(c->changes, 0, keep);
 }
 
 bool checker_race_after(struct checker *c, uint32_t prefix, const uint32_t *tail, size_t length,
@@ -1525,18 +1551,23 @@ bool checker_race_after(struct checker *c, uint32_t prefix, const uint32_t *tail
 {
 	GString *scratch = g_string_new(NULL);
 	bool good = true;
+	guint before;
 
 	BUG_ON(c->options.semantics != NULL);
+	if (c->prefix != NONE && c->prefix > prefix)
+		rewind_prefix(c, prefix);
 	if (c->prefix == NONE || c->prefix > prefix)
 		state_clear(c);
-	for (; c->prefix < prefix && good; c->prefix++)
+	c->undoing = true;
+	for (; c->prefix < prefix && good; c->prefix += good) {
 		good = step(c, c->prefix, everything, scratch);
-	if (!good) {
-		c->prefix = NONE;
-	} else {
-		c->undoing = true;
+		if ((c->prefix & 0xffff) == 0)
+			trim_log(c);
+	}
+	before = c->changes->len;
+	if (good) {
 		good = claim_race(c, tail, length, pair, scratch);
-		take_back(c);
+		take_back(c, before);
 	}
 	if (reason != NULL)
 		g_string_append(reason, scratch->str);
