@@ -330,7 +330,9 @@ static char *set_kind(struct inference *k, uint32_t v, const struct instance_loc
 	if (is_scalar_global(k, v))
 		return g_strdup_printf("global %s", k->places->at[find_root(k, v)].instance);
 	uint32_t role = 0;
-	while (locks->count > 1 && role < locks->count && locks->locks[role] != k->shared[v].lock)
+	if (locks->count <= 1)
+		return g_strdup(p->type[0] ? p->type : p->instance);
+	while (role < locks->count && locks->locks[role] != k->shared[v].lock)
 		role++;
 	return g_strdup_printf("%s#%u", p->type[0] ? p->type : p->instance, role);
 }
