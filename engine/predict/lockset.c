@@ -65,8 +65,9 @@ static void classify(struct classes *c, uint32_t variable)
 			               .writes = op_writes(x->op),
 			               .atomic = op_is_atomic(x->op),
 			               .first = e };
+		uint32_t at = class_find(c, &class, variable);
 
-		g_array_index(c->of, struct class, class_find(c, &class, variable)).count++;
+		g_array_index(c->of, struct class, at).count++;
 	}
 }
 

@@ -196,7 +196,7 @@ static bool blocked_as_read(const struct smt_query *q, uint32_t e, struct obstac
 		}
 		if (may_see(s, e, v, seen_write(s->t, e, v), *last_write(s, v)))
 			continue;
-		return wait_because(o, coming ? source : AGAIN, CLAUSE_SOURCE, e, 0, 0);
+		return wait_because(o, AGAIN, CLAUSE_SOURCE, e, 0, 0); /* any write of it will do */
 	}
 	return false;
 }

@@ -15,16 +15,7 @@
 #include <unistd.h>
 
 #include "debuginfo/debuginfo.h"
-#if __has_include("engine/record/name.h")
 #include "engine/record/name.h"
-#else /* names are plain until it is there */
-struct names;
-#define names_new(exe) NULL
-#define names_module(names, path, id, base) (void)0
-#define names_namer(names) NULL
-#define names_function(names, module, address, name) false
-#define names_free(names) (void)0
-#endif
 #include "engine/record/record.h"
 
 struct block_life {

@@ -7,8 +7,10 @@
 
 #include <check.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void tui_wait(struct app *app)
 {
@@ -30,13 +32,23 @@ struct app *tui_open(const char *text, const struct tui_options *options)
 		.ascii = options && options->ascii,
 		.quiet_start = true,
 	};
-	struct app *app = app_new(session_new(trace), &app_options);
+	struct session *session = session_new(trace);
+	g_free(session->notes_path);
+	session->notes_path = g_strdup_printf("%s/heddle-test-%d.notes", g_get_tmp_dir(), (int)getpid());
+	remove(session->notes_path);
+	struct app *app = app_new(session, &app_options);
 	if (options && options->analyse)
 		app_start_work(app);
 	else
 		app_start_index(app);
 	tui_wait(app);
 	return app;
+}
+
+void tui_close(struct app *app)
+{
+	remove(app->session->notes_path);
+	app_free(app);
 }
 
 void tui_keys(struct app *app, const char *keys)
@@ -93,8 +105,10 @@ void tui_golden(struct app *app, const char *name)
 	} else {
 		ck_assert_msg(g_file_get_contents(path, &wanted, NULL, NULL),
 			      "%s is missing: make golden writes it", path);
-		ck_assert_msg(strcmp(screen, wanted) == 0, "%s differs; found:\n%s\nexpected:\n%s", path,
-			      screen, wanted);
+		bool same = strcmp(screen, wanted) == 0;
+		if (!same) /* too long for a message of Check */
+			fprintf(stderr, "-- %s: expected\n%s-- found\n%s", path, wanted, screen);
+		ck_assert_msg(same, "%s differs", path);
 	}
 	g_free(path);
 	g_free(wanted);

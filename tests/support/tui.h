@@ -12,8 +12,9 @@ struct tui_options {
 	bool ascii;
 	bool analyse; /* start the analyses; otherwise only the index is built */
 };
-/* The caller frees with app_free.  Waits until all work is done. */
+/* Waits until all work is done.  Marks go to a file of its own; tui_close removes it. */
 struct app *tui_open(const char *text, const struct tui_options *options);
+void tui_close(struct app *app);
 /* Names of keys, blank-separated: "j Enter w". Waits for the work that they start. */
 void tui_keys(struct app *app, const char *keys);
 /* A line of the command line. */

@@ -220,12 +220,23 @@ static const struct {
 	{ REQUEST_LINE_PREVIOUS, STEP_LINE, -1, false, "no other source line before this" },
 };
 
+/* Most requests are about an event: an empty trace has none. */
+static bool is_empty(struct app *app)
+{
+	if (app_trace(app)->events_count)
+		return false;
+	app_say(app, "the trace has no events");
+	return true;
+}
+
 static bool step(struct app *app, enum request request, uint64_t count)
 {
 	struct session *s = app->session;
 	for (size_t i = 0; i < G_N_ELEMENTS(steps); i++) {
 		if (steps[i].request != request)
 			continue;
+		if (is_empty(app))
+			return true;
 		uint32_t to = session_step(s, s->event, steps[i].kind, steps[i].direction,
 					   MAX(count, 1));
 		if (to == s->event)
@@ -252,6 +263,8 @@ static void go_match(struct app *app)
 {
 	struct session *s = app->session;
 	uint32_t other = NONE;
+	if (is_empty(app))
+		return;
 	if (session_has(s, INDEX_MATCH))
 		other = s->trace->index->partner[s->event];
 	if (other == NONE)
@@ -268,6 +281,8 @@ static void search(struct app *app, int direction)
 		app_request(app, direction > 0 ? REQUEST_DOWN : REQUEST_UP, 1);
 		return;
 	}
+	if (is_empty(app))
+		return;
 	if (s->wanted == NULL || *s->wanted == '\0') {
 		app_say(app, "look for what? / asks");
 		return;
@@ -289,6 +304,8 @@ static void search(struct app *app, int direction)
 static void toggle_bookmark(struct app *app)
 {
 	struct session *s = app->session;
+	if (is_empty(app))
+		return;
 	for (guint i = 0; i < s->bookmarks->len; i++) {
 		if (g_array_index(s->bookmarks, struct bookmark, i).event != s->event)
 			continue;
@@ -321,6 +338,8 @@ static void toggle_watch(struct app *app)
 {
 	struct session *s = app->session;
 	uint32_t v = session_variable(s, s->event);
+	if (is_empty(app))
+		return;
 	if (v == NONE) {
 		app_say(app, "this event is no access: `display NAME` watches a variable by name");
 		return;
@@ -339,6 +358,8 @@ static void toggle_watch(struct app *app)
 static void copy_line(struct app *app)
 {
 	enum view_kind view = app_view(app);
+	if (is_empty(app))
+		return;
 	g_string_truncate(app->clipboard, 0);
 	if (view_table[view]->copy)
 		view_table[view]->copy(app, app->states[view], app->clipboard);

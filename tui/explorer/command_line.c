@@ -39,6 +39,11 @@ static int get_byte(FILE *stream)
 	return byte;
 }
 
+static int has_byte(void)
+{
+	return line.count > 0;
+}
+
 static void draw_nothing(void)
 {
 }
@@ -176,6 +181,7 @@ static void prepare(void)
 	rl_deprep_term_function = draw_nothing;
 	rl_redisplay_function = draw_nothing;
 	rl_getc_function = get_byte;
+	rl_input_available_hook = has_byte;
 	rl_completion_display_matches_hook = show_matches;
 	rl_attempted_completion_function = complete;
 	rl_basic_word_break_characters = " \t";

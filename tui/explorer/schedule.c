@@ -95,27 +95,41 @@ void schedule_append_locks(const struct session *s, const GArray *events, guint 
 	g_free(holder);
 }
 
-void schedule_append_values(const struct session *s, const GArray *events, guint count, GString *out)
+struct shown {
+	uint32_t variables[VALUES_SHOWN];
+	uint32_t count;
+};
+
+static void show_value(const struct session *s, const GArray *events, guint count, uint32_t variable,
+		       struct shown *shown, GString *out)
 {
 	const struct trace *t = s->trace;
-	uint32_t shown[VALUES_SHOWN], shown_count = 0;
-	for (guint i = count; i-- > 0 && shown_count < VALUES_SHOWN && count - i < 400;) {
-		const struct event *e = &t->events[at(events, i)];
-		if (!op_is_access(e->op) || e->flags & EVENT_WIDE)
-			continue;
-		bool known = false;
-		for (uint32_t j = 0; j < shown_count; j++)
-			known |= shown[j] == e->target;
-		uint32_t writer, value = known ? 0 : schedule_value(s, events, count, e->target, &writer);
-		if (known || value == 0)
-			continue;
-		shown[shown_count++] = e->target;
-		const char *name = trace_string(t, t->variables[e->target].name);
-		g_string_append(out, shown_count > 1 ? "  " : "");
-		append_escaped(out, name, strlen(name));
-		g_string_append_c(out, ' ');
-		trace_append_value(t, value, out);
-	}
+	for (uint32_t j = 0; j < shown->count; j++)
+		if (shown->variables[j] == variable)
+			return;
+	if (variable == NONE || shown->count == VALUES_SHOWN)
+		return;
+	uint32_t writer, value = schedule_value(s, events, count, variable, &writer);
+	if (value == 0)
+		return;
+	g_string_append(out, shown->count ? "  " : "");
+	shown->variables[shown->count++] = variable;
+	const char *name = trace_string(t, t->variables[variable].name);
+	append_escaped(out, name, strlen(name));
+	g_string_append_c(out, ' ');
+	trace_append_value(t, value, out);
+}
+
+/* First the pair's variables, then those touched last. */
+void schedule_append_values(const struct session *s, const GArray *events, guint count, GString *out)
+{
+	enum { LOOK_BACK = 400 };
+	struct shown shown = { .count = 0 };
+	for (int i = 0; i < 2; i++)
+		if (s->pair[i] != NONE)
+			show_value(s, events, count, session_variable(s, s->pair[i]), &shown, out);
+	for (guint i = count; i-- > 0 && count - i < LOOK_BACK;)
+		show_value(s, events, count, session_variable(s, at(events, i)), &shown, out);
 }
 
 /*

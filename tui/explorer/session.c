@@ -208,6 +208,14 @@ static int by_place(gconstpointer a, gconstpointer b)
 	return x->second < y->second ? -1 : x->second > y->second;
 }
 
+/* A settled verdict stays; a proof or a witness of any analysis settles an open one. */
+static bool may_replace(const struct finding *old, const struct finding *new, bool settles)
+{
+	if (old->verdict != VERDICT_CANDIDATE && old->verdict != VERDICT_UNKNOWN)
+		return false;
+	return settles || (new->verdict != VERDICT_CANDIDATE && new->verdict != VERDICT_UNKNOWN);
+}
+
 void session_add_report(struct session *s, struct report *report, enum analysis analysis,
 			bool settles)
 {
@@ -224,7 +232,7 @@ void session_add_report(struct session *s, struct report *report, enum analysis 
 			continue;
 		}
 		g_free(key);
-		if (settles && entry->finding->verdict == VERDICT_CANDIDATE) {
+		if (may_replace(entry->finding, f, settles)) {
 			uint64_t count = entry->finding->count;
 			entry->finding = f;
 			if (f->count < count)

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { FILE_LIMIT = 16 << 20, TAB = 8 };
+enum { FILE_LIMIT = 16 << 20, TAB = 4 };
 
 static void file_free(void *data)
 {
@@ -39,7 +39,7 @@ void sources_add_folder(struct sources *s, const char *folder)
 	g_hash_table_remove_all(s->files);
 }
 
-/* Blanks for tabs, so that a column of the file is a column of the screen. */
+/* Blanks for tabs; narrow ones, because two sources often share the screen's width. */
 static char *expand_tabs(const char *line, gsize length)
 {
 	GString *out = g_string_new(NULL);

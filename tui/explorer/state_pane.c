@@ -45,6 +45,18 @@ static void append_name(const struct trace *t, uint32_t thread, GString *out)
 	append_escaped(out, name, strlen(name));
 }
 
+/* The name and blanks up to the longest one, so that what follows stands in a column. */
+static void append_padded_name(const struct trace *t, uint32_t thread, GString *out)
+{
+	enum { LONGEST = 12, LOOKED_AT = 64 };
+	int width = 0;
+	for (uint32_t i = 0; i < MIN(t->threads_count, LOOKED_AT); i++)
+		width = MAX(width, MIN(text_columns(trace_thread_name(t, i)), LONGEST));
+	append_name(t, thread, out);
+	for (int n = text_columns(trace_thread_name(t, thread)); n < width; n++)
+		g_string_append_c(out, ' ');
+}
+
 /* Locks held after `event` by its thread. */
 static GArray *held_after(const struct session *s, uint32_t event)
 {
@@ -92,7 +104,7 @@ static void add_threads(const struct app *app, GArray *rows)
 		if (s->hidden[i])
 			continue;
 		GString *text = g_string_new(NULL);
-		append_name(t, i, text);
+		append_padded_name(t, i, text);
 		if (at == NONE) {
 			g_string_append(text, "  not begun");
 			add(rows, STYLE_DIM, g_string_free(text, FALSE), NULL);
@@ -143,7 +155,8 @@ void append_stack(const struct app *app, uint32_t event, GString *out)
 	uint32_t context = session_has(app->session, INDEX_THREADS | INDEX_MATCH)
 				   ? trace_stack(t, event) : 0;
 	uint32_t location = t->events[event].location;
-	append_name(t, t->events[event].thread, out);
+	bool known = context != 0;
+	append_padded_name(t, t->events[event].thread, out);
 	g_string_append(out, "  ");
 	if (context == 0 && t->locations[location].function)
 		append_function(t, t->locations[location].function, out);
@@ -154,9 +167,9 @@ void append_stack(const struct app *app, uint32_t event, GString *out)
 		append_call(t, location, out);
 		location = t->contexts[context].call;
 		if (t->contexts[context].parent)
-			g_string_append(out, " ← ");
+			g_string_append(out, " ◂ ");
 	}
-	if (location == t->events[event].location)
+	if (!known)
 		append_call(t, location, out);
 }
 
@@ -226,11 +239,12 @@ static void add_values(const struct app *app, GArray *rows)
 					       trace_thread_name(t, t->events[now.event].thread));
 		if (now.value && now.event == s->event && op_writes(t->events[s->event].op)) {
 			struct known_value old = s->event ? session_value(s, v, s->event - 1) : now;
-			tail = g_string_new(" ← ");
+			tail = g_string_new(" (was ");
 			if (old.value && s->event)
 				trace_append_value(t, old.value, tail);
 			else
 				g_string_append(tail, "initial");
+			g_string_append_c(tail, ')');
 		}
 		add(rows, STYLE_TEXT, g_string_free(text, FALSE),
 		    tail ? g_string_free(tail, FALSE) : NULL);
@@ -258,7 +272,7 @@ static void add_clocks(const struct app *app, GArray *rows)
 		if (moved)
 			order_clock(order, previous, before);
 		GString *text = g_string_new(NULL), *tail = g_string_new(NULL);
-		append_name(t, i, text);
+		append_padded_name(t, i, text);
 		g_string_append(text, "  ⟨");
 		for (uint32_t j = 0; j < MIN(t->threads_count, CLOCK_THREADS); j++) {
 			g_string_append_printf(text, "%s%u", j ? ", " : "", clock[j]);

@@ -142,10 +142,10 @@ static void add_unordered(const struct session *s, struct order_view *v, enum or
 	char *a = event_words(s, s->pair[0]), *b = event_words(s, s->pair[1]);
 	add(v, STYLE_HEADING, s->pair[0], "%s   and   %s", a, b);
 	add(v, STYLE_TEXT, NONE, "%s", "");
-	add(v, STYLE_RACE, s->pair[1], "%s does not order them.", order_kind_title(kind));
+	add(v, STYLE_RACE, s->pair[1], "Under %s the two are unordered.", order_kind_title(kind));
 	bool conflict = events_race_conflict(s->trace, s->pair[0], s->pair[1]);
 	add(v, STYLE_TEXT, NONE, "%s", conflict
-	    ? "They conflict, so it reports them; whether they can race for sure is the witness's word (w)."
+	    ? "They conflict, so this order would report them; whether they can race is the witness's word (w)."
 	    : "They do not conflict: no race either way.");
 	g_free(a);
 	g_free(b);

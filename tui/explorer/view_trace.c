@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { LANE_MINIMUM = 15, PARTNERS = 32, FOOT_ROWS = 3, READERS_LIMIT = 4096 };
+enum { LANE_MINIMUM = 15, LANE_BESIDE_STATE = 20, PARTNERS = 32, FOOT_ROWS = 3, READERS_LIMIT = 4096 };
 
 struct trace_state {
 	GArray *rows;	 /* uint32_t: the events on the screen, hidden threads left out */
@@ -203,7 +203,7 @@ static struct lanes lanes_of(const struct session *s, int columns)
 	int without = (columns - l.begin) / MAX((int)l.count, 1);
 	int with = (columns - pane - 1 - l.begin) / MAX((int)l.count, 1);
 	bool many = l.count == G_N_ELEMENTS(l.shown) || without < LANE_MINIMUM;
-	bool has_pane = many || with >= LANE_MINIMUM;
+	bool has_pane = many || with >= LANE_BESIDE_STATE;
 	l.end = has_pane ? columns - pane - 1 : columns;
 	l.width = many ? 0 : MIN(has_pane ? with : without, 44);
 	for (uint32_t i = 0; many && i < t->threads_count; i++)
@@ -285,7 +285,8 @@ static void draw_event(const struct app *app, const struct trace_state *v, const
 	pane_field_right(p, row, 1, l->number_width, event == s->event ? STYLE_HERE : STYLE_DIM,
 			 number);
 	int at = l->begin + (l->width ? lane_of(l, thread) * l->width : 0);
-	int width = l->width ? l->width - 1 : l->end - at;
+	/* One event a row: a long one may run on over the lanes to the right. */
+	int width = l->end - at - (switched ? 8 : 0);
 	struct pane lane = pane_part(p, row, at, 1, width);
 	if (l->width == 0) {
 		pane_field(lane, 0, 2, l->name_width, style_of_thread(thread),
@@ -298,7 +299,7 @@ static void draw_event(const struct app *app, const struct trace_state *v, const
 	pane_text(lane, 0, l->width ? 2 : 1, event == s->event ? STYLE_HERE : style_of_thread(thread),
 		  text->str);
 	g_string_free(text, TRUE);
-	if (switched && (l->width == 0 || lane_of(l, thread) < (int)l->count - 1))
+	if (switched)
 		pane_field_right(p, row, l->end - 7, 6, STYLE_DIM, "switch");
 	if (event == s->event)
 		pane_highlight(pane_part(p, row, 0, 1, l->end), 0, ATTR_REVERSE);

@@ -241,11 +241,11 @@ static void draw_event_row(const struct app *app, const struct witness_view *v, 
 
 static const char *const reasons[] = {
 	[SWITCH_OPTIONAL] = "optional",
-	[SWITCH_READS] = "needed: its value must be written first",
-	[SWITCH_WRITE] = "needed: the old value must be read first",
+	[SWITCH_READS] = "needed: it reads what is written there",
+	[SWITCH_WRITE] = "needed: the old value is read first",
 	[SWITCH_LOCK] = "needed: the lock must be free",
 	[SWITCH_MUST] = "needed: must-order",
-	[SWITCH_END] = "needed: the other is at its place in the pair",
+	[SWITCH_END] = "needed: the other is in its place",
 };
 
 static void draw_switch(const struct app *app, const struct witness_view *v, struct pane p, int row,
@@ -342,7 +342,7 @@ static void draw_foot(const struct app *app, const struct witness_view *v, struc
 	if (text->len > before)
 		pane_text(p, 2, 1, STYLE_TEXT, text->str);
 	else
-		pane_text(p, 2, 1, STYLE_DIM, "the trace tells no values");
+		pane_text(p, 2, 1, STYLE_DIM, "values here: none is known yet");
 	g_string_assign(text, "cut off: ");
 	schedule_append_cut(app->session, v->w.events, text);
 	pane_text(p, 3, 1, STYLE_DIM, text->str);
@@ -382,14 +382,18 @@ static void draw_orders(const struct app *app, const struct witness_view *v, str
 
 /* -- drawing: the scheduler, and what there is without a witness ---------------------------- */
 
+enum { REASON_ROWS = 4 };
+
 static void draw_choices(const struct app *app, const struct witness_view *v, struct pane p)
 {
 	const struct chooser *c = &v->chooser;
 	const struct trace *t = app_trace(app);
 	GString *text = g_string_new(NULL);
-	for (guint i = 0; i < c->choices->len && (int)i * 2 < p.rows; i++) {
+	for (guint i = 0; i < c->choices->len; i++) {
 		const struct choice *choice = &g_array_index(c->choices, struct choice, i);
-		int row = (int)i * 2;
+		int row = (int)i - MAX((int)v->choice - (p.rows - REASON_ROWS - 2), 0);
+		if (row < 0 || row >= p.rows - REASON_ROWS)
+			continue;
 		g_string_truncate(text, 0);
 		g_string_append_printf(text, "%s ", trace_thread_name(t, i));
 		if (choice->event == NONE) {
@@ -401,10 +405,12 @@ static void draw_choices(const struct app *app, const struct witness_view *v, st
 		bool pair = choice->event != NONE && (choice->event == v->pair[0] || choice->event == v->pair[1]);
 		pane_text(p, row, 1, choice->enabled ? STYLE_NONE : STYLE_DIM, choice->enabled ? "✓" : "✗");
 		pane_text(p, row, 3, pair ? STYLE_RACE : style_of_thread(i), text->str);
+		if (i != v->choice)
+			continue;
+		pane_highlight(p, row, ATTR_REVERSE);
 		if (!choice->enabled && choice->event != NONE)
-			pane_text(p, row + 1, 5, STYLE_DIM, choice->reason);
-		if (i == v->choice)
-			pane_highlight(p, row, ATTR_REVERSE);
+			pane_paragraph(pane_part(p, p.rows - REASON_ROWS, 1, -1, p.columns - 2), 0, 0,
+				       STYLE_OPEN, choice->reason);
 	}
 	g_string_free(text, TRUE);
 }
@@ -695,8 +701,8 @@ static void witness_select(struct app *app, void *state, int row, int column, bo
 {
 	struct witness_view *v = state;
 	if (v->choosing) {
-		if (row >= 2 && (guint)(row - 2) / 2 < v->chooser.choices->len)
-			v->choice = (uint32_t)(row - 2) / 2;
+		if (row >= 2 && (guint)(row - 2) < v->chooser.choices->len)
+			v->choice = (uint32_t)(row - 2);
 		return;
 	}
 	if (row < 2 || v->w.events == NULL || v->list.top + (row - 2) >= v->rows->len)

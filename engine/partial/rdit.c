@@ -1,0 +1,283 @@
+/*
+ * rdit.c - barrier pairs: collect what touches each address of a missing call, and chain it.
+ *
+ * For one address: the events of all barrier pairs that may reach it keep their order, so
+ * they are one chain; an access to it lies between its neighbours on that chain.  Linear in
+ * the events of barrier pairs times their addresses, and the accesses to these.  Knows
+ * nothing of analyses.
+ */
+#include "engine/partial/rdit.h"
+
+#include <string.h>
+
+struct touch { /* of an address, by an event */
+	uint32_t address, event;
+	bool barrier; /* in a barrier pair that names it; else an access to it or a part */
+};
+
+struct collector {
+	const struct trace *t;
+	GHashTable *addresses; /* text -> number + 1; keys are the trace's strings */
+	GArray *touches;       /* struct touch */
+	GArray *edges;	       /* struct must_edge */
+	GHashTable *known;     /* edges as numbers, so that each is there once */
+};
+
+/* -- addresses ------------------------------------------------------------------------- */
+
+static bool is_missing(const struct trace *t, uint32_t e)
+{
+	return t->events[e].op == OP_MISS && !event_inert(&t->events[e]);
+}
+
+static struct event_list reached_by(const struct trace *t, uint32_t miss)
+{
+	const struct value *list = &t->values[t->events[miss].aux];
+
+	if (t->events[miss].aux == 0 || list->kind != V_LIST)
+		return (struct event_list){ 0 };
+	return (struct event_list){ t->value_lists + list->first, list->count };
+}
+
+static const char *address_text(const struct trace *t, uint32_t value)
+{
+	const struct value *v = &t->values[value];
+
+	return v->kind == V_TOKEN || v->kind == V_STRING ? trace_string(t, v->string) : NULL;
+}
+
+static void name_addresses(struct collector *c)
+{
+	for (uint32_t e = 0; e < c->t->events_count; e++) {
+		struct event_list reached;
+
+		if (!is_missing(c->t, e))
+			continue;
+		reached = reached_by(c->t, e);
+		for (uint64_t i = 0; i < reached.count; i++) {
+			const char *text = address_text(c->t, reached.items[i]);
+
+			if (text != NULL && !g_hash_table_contains(c->addresses, text))
+				g_hash_table_insert(
+					c->addresses, (gpointer)text,
+					GUINT_TO_POINTER(g_hash_table_size(c->addresses) + 1));
+		}
+	}
+}
+
+/*
+ * The event touches every address that `name` is, or is a part of.  A barrier pair that
+ * reaches a part of an address is to those that reach all of it what an access is: in order
+ * with them, not with each other.
+ */
+static void touch(struct collector *c, const char *name, uint32_t e, bool barrier)
+{
+	GString *prefix = g_string_new(name);
+
+	for (size_t length = prefix->len; length > 0; length--) {
+		char next = name[length];
+		gpointer number;
+
+		if (next != '\0' && strchr(".[+", next) == NULL)
+			continue;
+		g_string_truncate(prefix, length);
+		number = g_hash_table_lookup(c->addresses, prefix->str);
+		if (number != NULL) {
+			struct touch new = { GPOINTER_TO_UINT(number) - 1, e,
+					     barrier && next == '\0' };
+
+			g_array_append_val(c->touches, new);
+		}
+	}
+	g_string_free(prefix, TRUE);
+}
+
+/* -- what touches them ------------------------------------------------------------------ */
+
+/* All events of the barrier pair; one that never came back lasts as long as its thread. */
+static void touch_barrier(struct collector *c, uint32_t miss)
+{
+	const struct trace *t = c->t;
+	struct event_list list = trace_thread_events(t, t->events[miss].thread);
+	struct event_list reached = reached_by(t, miss);
+	uint32_t back = t->index->partner[miss];
+	uint64_t end = back == NONE ? list.count : t->index->position[back] + 1;
+
+	for (uint64_t i = 0; i < reached.count; i++) {
+		const char *text = address_text(t, reached.items[i]);
+
+		for (uint64_t k = t->index->position[miss]; text != NULL && k < end; k++)
+			touch(c, text, list.items[k], true);
+	}
+}
+
+static void touch_event(struct collector *c, uint32_t e)
+{
+	const struct trace *t = c->t;
+	const struct event *x = &t->events[e];
+	struct wide run;
+
+	if (event_inert(x))
+		return;
+	if (op_table[x->op].operand == OPERAND_OBJECT)
+		touch(c, trace_string(t, t->objects[x->target].name), e, false);
+	if (x->op == OP_END)
+		touch(c, trace_string(t, t->threads[x->thread].name), e, false);
+	if (!op_is_access(x->op))
+		return;
+	run = event_variables(t, x);
+	for (uint32_t v = run.first; v < run.first + run.count; v++)
+		touch(c, trace_string(t, t->variables[v].name), e, false);
+}
+
+static bool collect(struct collector *c, const struct progress *progress)
+{
+	name_addresses(c);
+	if (g_hash_table_size(c->addresses) == 0)
+		return true;
+	for (uint32_t e = 0; e < c->t->events_count; e++) {
+		if (is_missing(c->t, e))
+			touch_barrier(c, e);
+		touch_event(c, e);
+		if (e % 65536 == 0 &&
+		    !progress_tick(progress, (double)e / (double)c->t->events_count,
+				   "missing code"))
+			return false;
+	}
+	return true;
+}
+
+/* -- chains ---------------------------------------------------------------------------- */
+
+static gint touch_compare(gconstpointer a, gconstpointer b)
+{
+	const struct touch *x = a, *y = b;
+
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	if (x->event != y->event)
+		return x->event < y->event ? -1 : 1;
+	return y->barrier - x->barrier; /* of one event, the barrier's first */
+}
+
+static void add_edge(struct collector *c, uint32_t before, uint32_t after)
+{
+	struct must_edge edge = { before, after, NONE, MUST_MISSING };
+	uint64_t key = (uint64_t)before << 32 | after;
+
+	if (before == NONE || c->t->events[before].thread == c->t->events[after].thread ||
+	    g_hash_table_contains(c->known, &key))
+		return;
+	g_hash_table_add(c->known, g_memdup2(&key, sizeof(key)));
+	g_array_append_val(c->edges, edge);
+}
+
+/*
+ * One address: each event of a barrier pair after the one before it on the chain, and after
+ * the accesses since then; each access after the last event of a barrier pair.
+ */
+static void chain(struct collector *c, const struct touch *touches, guint count)
+{
+	uint32_t last = NONE;
+	guint since = 0; /* the accesses since `last` begin here */
+
+	for (guint i = 0; i < count; i++) {
+		uint32_t e = touches[i].event;
+
+		if (i > 0 && touches[i - 1].event == e)
+			continue;
+		add_edge(c, last, e);
+		if (!touches[i].barrier)
+			continue;
+		for (; since < i; since++) {
+			if (!touches[since].barrier)
+				add_edge(c, touches[since].event, e);
+		}
+		last = e;
+	}
+}
+
+GArray *rdit_edges(struct trace *t, const struct progress *progress)
+{
+	struct collector c = { .t = t };
+	bool good;
+
+	if (!trace_need(t, INDEX_THREADS | INDEX_MATCH, progress))
+		return NULL;
+	c.addresses = g_hash_table_new(g_str_hash, g_str_equal);
+	c.touches = g_array_new(FALSE, FALSE, sizeof(struct touch));
+	c.edges = g_array_new(FALSE, FALSE, sizeof(struct must_edge));
+	c.known = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	good = collect(&c, progress);
+	g_array_sort(c.touches, touch_compare);
+	for (guint i = 0, end; good && i < c.touches->len; i = end) {
+		const struct touch *touches = (const void *)c.touches->data;
+
+		for (end = i; end < c.touches->len && touches[end].address == touches[i].address;)
+			end++;
+		chain(&c, touches + i, end - i);
+	}
+	g_hash_table_destroy(c.addresses);
+	g_hash_table_destroy(c.known);
+	g_array_free(c.touches, TRUE);
+	if (good)
+		return c.edges;
+	g_array_free(c.edges, TRUE);
+	return NULL;
+}
+
+/* -- the view -------------------------------------------------------------------------- */
+
+static gint by_after(gconstpointer a, gconstpointer b)
+{
+	const struct must_edge *x = a, *y = b;
+
+	if (x->after != y->after)
+		return x->after < y->after ? -1 : 1;
+	return x->before < y->before ? -1 : x->before > y->before;
+}
+
+static gint by_before(gconstpointer a, gconstpointer b, gpointer edges)
+{
+	const struct must_edge *x = (const struct must_edge *)edges + *(const uint32_t *)a;
+	const struct must_edge *y = (const struct must_edge *)edges + *(const uint32_t *)b;
+
+	if (x->before != y->before)
+		return x->before < y->before ? -1 : 1;
+	return x->after < y->after ? -1 : x->after > y->after;
+}
+
+struct trace *trace_view_missing(struct trace *t, const struct progress *progress)
+{
+	GArray *edges;
+	uint32_t *order;
+	struct trace *view;
+
+	if (!trace_need(t, INDEX_ALL, progress))
+		return NULL;
+	edges = rdit_edges(t, progress);
+	if (edges == NULL)
+		return NULL;
+	g_array_append_vals(edges, t->index->must, (guint)t->index->must_count);
+	g_array_sort(edges, by_after);
+	order = g_new(uint32_t, edges->len + 1);
+	for (uint32_t i = 0; i < edges->len; i++)
+		order[i] = i;
+	g_qsort_with_data(order, (gint)edges->len, sizeof(*order), by_before, edges->data);
+	view = g_memdup2(t, sizeof(*t));
+	view->index = g_memdup2(t->index, sizeof(*t->index));
+	view->index->must_count = edges->len;
+	view->index->must = (const void *)g_array_free(edges, FALSE);
+	view->index->must_by_before = order;
+	return view;
+}
+
+void trace_view_free(struct trace *view)
+{
+	if (view == NULL)
+		return;
+	g_free((void *)view->index->must);
+	g_free((void *)view->index->must_by_before);
+	g_free(view->index);
+	g_free(view);
+}

@@ -1,0 +1,609 @@
+/*
+ * screen_views.c - every view on small traces, cell by cell against golden files, and what
+ * the keys do.  The findings are made by hand, so that a change of an analysis does not
+ * change these screens.
+ */
+#include "tests/support/tui.h"
+
+#include "tui/explorer/command_line.h"
+#include "tui/explorer/screen.h"
+
+#include <check.h>
+#include <glib/gstdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <string.h>
+
+static const char bank[] = "#! heddle 1\n"
+			   "main|fork(T1)|tests/screen/source/bank.c:43\n"
+			   "main|fork(T2)|tests/screen/source/bank.c:44\n"
+			   "T1|enter(worker)|tests/screen/source/bank.c:31\n"
+			   "T1|enter(deposit)|tests/screen/source/bank.c:31\n"
+			   "T1|acq(m)|tests/screen/source/bank.c:14\n"
+			   "T1|w(audit)=1|tests/screen/source/bank.c:15\n"
+			   "T1|r(acct.balance)=100|tests/screen/source/bank.c:16\n"
+			   "T1|w(acct.balance)=150|tests/screen/source/bank.c:16\n"
+			   "T1|rel(m)|tests/screen/source/bank.c:17\n"
+			   "T1|leave(deposit)|tests/screen/source/bank.c:31\n"
+			   "T1|leave(worker)|tests/screen/source/bank.c:32\n"
+			   "T2|enter(report)|tests/screen/source/bank.c:37\n"
+			   "T2|acq(m)|tests/screen/source/bank.c:23\n"
+			   "T2|w(audit)=0|tests/screen/source/bank.c:24\n"
+			   "T2|rel(m)|tests/screen/source/bank.c:25\n"
+			   "T2|r(acct.balance)=150|tests/screen/source/bank.c:26\n"
+			   "T2|leave(report)|tests/screen/source/bank.c:27\n"
+			   "main|join(T1)|tests/screen/source/bank.c:45\n"
+			   "main|join(T2)|tests/screen/source/bank.c:46\n";
+enum { WRITE = 7, READ = 15 };
+
+static const uint32_t bank_witness[] = { 0, 1, 11, 12, 13, 14, 2, 3, 4, 5, 6, WRITE, READ };
+
+static struct finding *race(uint32_t first, uint32_t second, uint32_t variable, enum verdict verdict)
+{
+	struct finding *f = finding_new(FINDING_DATA_RACE, first, second);
+	f->verdict = verdict;
+	f->count = 1;
+	f->counted_all = true;
+	f->variables = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_array_append_val(f->variables, variable);
+	return f;
+}
+
+static struct finding *with_witness(struct finding *f, const uint32_t *events, guint count)
+{
+	f->witness = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_array_append_vals(f->witness, events, count);
+	f->by = "m2";
+	return f;
+}
+
+static void give(struct app *app, struct finding *const *findings, guint count, enum analysis analysis)
+{
+	struct report *report = report_new(app->session->trace, analysis_word(analysis));
+	for (guint i = 0; i < count; i++)
+		report_add(report, findings[i]);
+	session_add_report(app->session, report, analysis, analysis == ANALYSIS_AUTO);
+	app_refresh(app);
+}
+
+/* The bank with its race, and one pair proved impossible; what the analyses
+ * see of it. */
+static struct app *open_bank(const struct tui_options *options)
+{
+	struct app *app = tui_open(bank, options);
+	uint32_t balance = session_find_variable(app->session, "acct.balance");
+	uint32_t audit = session_find_variable(app->session, "audit");
+	struct finding *none = race(5, 13, audit, VERDICT_IMPOSSIBLE);
+	none->proof = proof_new("closure");
+	path_add(&none->proof->cycle, 5, 8, STEP_PROGRAM, NONE);
+	path_add(&none->proof->cycle, 8, 12, STEP_CLOSURE_LOCK, 0);
+	struct finding *found = with_witness(race(WRITE, READ, balance, VERDICT_RACE), bank_witness,
+					     G_N_ELEMENTS(bank_witness));
+	found->count = 14;
+	struct finding *all[] = { none, found };
+	give(app, all, 2, ANALYSIS_AUTO);
+	give(app, NULL, 0, ANALYSIS_HB);
+	struct finding *seen[] = { race(WRITE, READ, balance, VERDICT_CANDIDATE) };
+	give(app, seen, 1, ANALYSIS_LOCKSET);
+	return app;
+}
+
+/* A view after keys, against its golden file. */
+static const struct {
+	const char *name, *keys;
+	struct tui_options options;
+} pictures[] = {
+	{ "findings", "", { 0 } },
+	{ "findings-second", "j", { 0 } },
+	{ "findings-wide", "", { .rows = 60, .columns = 200 } },
+	{ "findings-ascii", "", { .ascii = true } },
+	{ "findings-marked", "t t", { 0 } },
+	{ "findings-races-only", "v", { 0 } },
+	{ "trace", "T", { 0 } },
+	{ "trace-read", "T 1 5 G", { 0 } },
+	{ "trace-section", "T 4 G", { 0 } },
+	{ "trace-wide", "T", { .rows = 50, .columns = 180 } },
+	{ "trace-ascii", "T", { .ascii = true } },
+	{ "trace-hidden", "T 0 G g H j", { 0 } },
+	{ "source-pair", "s", { 0 } },
+	{ "source-one", "s s", { 0 } },
+	{ "source-caller", "s u", { 0 } },
+	{ "state", "S", { 0 } },
+	{ "state-other-order", "S x x x", { 0 } },
+	{ "witness", "w", { 0 } },
+	{ "witness-step", "w g n n", { 0 } },
+	{ "witness-wide", "w", { .rows = 40, .columns = 140 } },
+	{ "witness-impossible", "j w", { 0 } },
+	{ "scheduler", "w p", { 0 } },
+	{ "scheduler-picking", "w g n p Enter Enter Tab", { 0 } },
+	{ "order-hb", "o", { 0 } },
+	{ "order-wcp", "o c", { 0 } },
+	{ "order-po", "o x x x x x x x x", { 0 } },
+	{ "order-closure", "o m", { 0 } },
+	{ "order-closure-impossible", "j o m", { 0 } },
+	{ "graph-none", "C", { 0 } },
+	{ "commute-none", "Y", { 0 } },
+	{ "help-findings", "?", { 0 } },
+	{ "help-trace", "T ?", { 0 } },
+	{ "help-witness", "w ?", { .rows = 60, .columns = 100 } },
+	{ "small-79x23", "", { .rows = 23, .columns = 79 } },
+	{ "small-20x5", "", { .rows = 5, .columns = 20 } },
+	{ "small-3x1", "", { .rows = 1, .columns = 3 } },
+};
+
+START_TEST(picture)
+{
+	struct app *app = open_bank(&pictures[_i].options);
+	tui_keys(app, pictures[_i].keys);
+	g_free(app->message);
+	app->message = NULL;
+	tui_golden(app, pictures[_i].name);
+	tui_close(app);
+}
+END_TEST
+
+/* Commands that answer with a text. */
+static const struct {
+	const char *name, *command;
+} answers[] = {
+	{ "answer-bt", "bt" },
+	{ "answer-threads", "info threads" },
+	{ "answer-locks", "info locks" },
+	{ "answer-variables", "info variables" },
+	{ "answer-trace", "info trace" },
+	{ "answer-orders", "info orders" },
+	{ "answer-help", "help" },
+};
+
+START_TEST(answer)
+{
+	struct app *app = open_bank(NULL);
+	tui_command(app, answers[_i].command);
+	tui_golden(app, answers[_i].name);
+	tui_close(app);
+}
+END_TEST
+
+/* -- other traces ------------------------------------------------------------------- */
+
+START_TEST(empty_trace)
+{
+	struct app *app = tui_open("", NULL);
+	static const char *const keys = "j k Enter w Esc o Esc s Esc S Esc T j k g G n N v ] [ } % = q C q Y q";
+	tui_keys(app, keys);
+	ck_assert(!app->quit);
+	tui_golden(app, "empty");
+	tui_close(app);
+}
+END_TEST
+
+START_TEST(control_bytes_are_shown_as_escapes)
+{
+	struct app *app = tui_open("T1|w(a\x1b[31]b)|f\x07.c:1\nT2|w(a\x1b[31]b)|f\x07.c:2\n", NULL);
+	struct finding *all[] = { race(0, 1, 0, VERDICT_CANDIDATE) };
+	give(app, all, 1, ANALYSIS_HB);
+	tui_golden(app, "control-bytes");
+	for (int i = 0; i < app->grid.rows * app->grid.columns; i++)
+		ck_assert(app->grid.cells[i].rune == 0 || app->grid.cells[i].rune >= ' ');
+	tui_close(app);
+}
+END_TEST
+
+START_TEST(wide_and_combining_characters)
+{
+	struct app *app = tui_open("T1|w(変数)=1|a.c:1\nT1|w(e\xcc\x81t\xc3\xa9)=2|a.c:2\n", NULL);
+	tui_keys(app, "T");
+	tui_golden(app, "wide-characters");
+	tui_close(app);
+}
+END_TEST
+
+START_TEST(many_threads_share_a_column)
+{
+	GString *text = g_string_new(NULL);
+	for (int i = 0; i < 20; i++)
+		g_string_append_printf(text, "thread-%d|w(x%d)=%d|a.c:%d\n", i, i % 3, i, i);
+	struct app *app = tui_open(text->str, NULL);
+	tui_keys(app, "T");
+	tui_golden(app, "many-threads");
+	tui_close(app);
+	g_string_free(text, TRUE);
+}
+END_TEST
+
+static struct app *open_cycle(void)
+{
+	struct app *app = tui_open("#! atomic-set S checking savings\n"
+				   "T1|ubeg(transfer,S)|b.c:1\nT1|w(checking)=1|b.c:2\n"
+				   "T2|ubeg(audit,S)|b.c:5\nT2|r(checking)=1|b.c:6\nT2|r(savings)=0|b.c:7\n"
+				   "T2|uend(audit)|b.c:8\nT1|w(savings)=1|b.c:3\nT1|uend(transfer)|b.c:4\n",
+				   NULL);
+	struct finding *f = finding_new(FINDING_ATOMIC_SET_VIOLATION, 1, 6);
+	f->verdict = VERDICT_HAPPENED;
+	f->count = 1;
+	f->sets = g_ptr_array_new_with_free_func(g_free);
+	g_ptr_array_add(f->sets, g_strdup("S"));
+	f->units = g_array_new(FALSE, FALSE, sizeof(struct cycle_unit));
+	struct cycle_unit units[] = { { g_strdup("transfer"), 0, 0, 7 }, { g_strdup("audit"), 1, 2, 5 } };
+	g_array_append_vals(f->units, units, 2);
+	f->edges = g_array_new(FALSE, FALSE, sizeof(struct cycle_edge));
+	uint32_t checking = session_find_variable(app->session, "checking");
+	uint32_t savings = session_find_variable(app->session, "savings");
+	struct cycle_edge edges[] = { { 0, 1, checking, { 1, 3 }, 0 }, { 1, 0, savings, { 4, 6 }, 0 } };
+	g_array_append_vals(f->edges, edges, 2);
+	struct finding *all[] = { f };
+	give(app, all, 1, ANALYSIS_COUNT);
+	return app;
+}
+
+START_TEST(conflict_graph)
+{
+	struct app *app = open_cycle();
+	tui_keys(app, "C");
+	tui_golden(app, "graph");
+	tui_keys(app, "Tab Enter");
+	ck_assert_int_eq(app_view(app), VIEW_TRACE);
+	ck_assert_int_eq(app->session->event, 4);
+	tui_keys(app, "=");
+	ck_assert_int_eq(app->session->event, 6);
+	tui_close(app);
+}
+END_TEST
+
+START_TEST(commutativity)
+{
+	struct app *app = tui_open("#! object o dict\nT1|act(o.put,\"a\",c1)=nil|c.c:18\n"
+				   "T2|act(o.put,\"a\",c2)=c1|c.c:18\n", NULL);
+	struct finding *f = finding_new(FINDING_COMMUTATIVITY_RACE, 0, 1);
+	f->verdict = VERDICT_CANDIDATE;
+	f->methods[0] = g_strdup("put(\"a\", c1) / nil");
+	f->methods[1] = g_strdup("put(\"a\", c2) / c1");
+	f->condition = g_strdup("\"a\" != \"a\" || (nil == c1 && c1 == c2)");
+	f->points[0] = g_strdup("o:w:\"a\"");
+	f->points[1] = g_strdup("o:w:\"a\"");
+	struct finding *all[] = { f };
+	give(app, all, 1, ANALYSIS_COUNT);
+	tui_keys(app, "Y");
+	tui_golden(app, "commute");
+	tui_close(app);
+}
+END_TEST
+
+/* -- keys --------------------------------------------------------------------------- */
+
+START_TEST(no_key_means_two_things)
+{
+	for (int v = 0; v < VIEW_COUNT; v++) {
+		for (int a = 1; a < REQUEST_COUNT; a++) {
+			for (int b = a + 1; b < REQUEST_COUNT; b++) {
+				const struct request_info *x = &request_table[a], *y = &request_table[b];
+				/* a view may give a key of all views its own meaning */
+				if (!(x->views & y->views & 1u << v) ||
+				    (x->views == ANYWHERE) != (y->views == ANYWHERE))
+					continue;
+				char **keys = g_strsplit(x->keys, " ", -1), **others = g_strsplit(y->keys, " ", -1);
+				for (char **k = keys; *k; k++)
+					ck_assert_msg(!g_strv_contains((const char *const *)others, *k),
+						      "%s is %s and %s", *k, x->word, y->word);
+				g_strfreev(keys);
+				g_strfreev(others);
+			}
+		}
+	}
+}
+END_TEST
+
+START_TEST(every_key_of_the_table_is_a_key)
+{
+	struct bindings b;
+	bindings_init(&b);
+	for (int r = 1; r < REQUEST_COUNT; r++) {
+		char **keys = g_strsplit(request_table[r].keys, " ", -1);
+		for (char **k = keys; *k; k++) {
+			char name[16];
+			int key = key_from_name(*k);
+			ck_assert_msg(key != KEYCODE_NONE, "%s of %s", *k, request_table[r].word);
+			ck_assert_str_eq(key_word(key, name), *k);
+		}
+		g_strfreev(keys);
+	}
+	bindings_release(&b);
+}
+END_TEST
+
+START_TEST(q_and_escape_never_trap)
+{
+	struct app *app = open_bank(NULL);
+	static const char *const ways[] = { "w", "o", "s", "T", "S", "C", "Y", "?", "w o s T S ?" };
+	for (size_t i = 0; i < G_N_ELEMENTS(ways); i++) {
+		tui_keys(app, ways[i]);
+		for (int n = 0; n < 10 && app_view(app) != VIEW_FINDINGS; n++)
+			tui_keys(app, i % 2 ? "q" : "Esc");
+		ck_assert_int_eq(app_view(app), VIEW_FINDINGS);
+		ck_assert(!app->quit);
+	}
+	tui_keys(app, "Esc");
+	ck_assert(!app->quit);
+	tui_keys(app, "q");
+	ck_assert(app->quit);
+	tui_close(app);
+}
+END_TEST
+
+START_TEST(backspace_goes_back_through_places)
+{
+	struct app *app = open_bank(NULL);
+	tui_keys(app, "w T ] o");
+	ck_assert_int_eq(app_view(app), VIEW_ORDER);
+	tui_keys(app, "Backspace");
+	ck_assert_int_eq(app_view(app), VIEW_TRACE);
+	ck_assert_int_eq(app->session->event, READ);
+	tui_keys(app, "Backspace Backspace");
+	ck_assert_int_eq(app_view(app), VIEW_WITNESS);
+	tui_keys(app, "Backspace");
+	ck_assert_int_eq(app_view(app), VIEW_FINDINGS);
+	tui_keys(app, "Backspace");
+	ck_assert_int_eq(app_view(app), VIEW_FINDINGS);
+	tui_close(app);
+}
+END_TEST
+
+START_TEST(too_small_swallows_keys_and_growing_restores)
+{
+	struct app *app = open_bank(NULL);
+	tui_keys(app, "w");
+	char *before = tui_screen(app, true);
+	app_resize(app, 23, 79);
+	tui_keys(app, "j T Esc ? :");
+	ck_assert(tui_shows(app, "too small"));
+	app_resize(app, 24, 80);
+	char *after = tui_screen(app, true);
+	ck_assert_str_eq(before, after);
+	app_resize(app, 5, 20);
+	tui_keys(app, "q");
+	ck_assert(app->quit);
+	g_free(before);
+	g_free(after);
+	tui_close(app);
+}
+END_TEST
+
+/* Steps from an event in the trace view. */
+static const struct {
+	const char *keys;
+	uint32_t from, to;
+} moves[] = {
+	{ "j", 7, 8 },	     { "k", 7, 6 },	  { "1 0 n", 0, 10 },  { "1 0 0 n", 0, 18 },
+	{ "9 9 k", 5, 0 },   { "N", 10, 10 },	  { "N", 8, 9 },       { "B", 8, 7 },
+	{ "2 N", 5, 7 },     { "}", 4, 11 },	  { "{", 13, 10 },     { "2 }", 1, 11 },
+	{ "[", 15, 7 },	     { "]", 7, 15 },	  { "v", 6, 7 },       { "V", 15, 7 },
+	{ "m", 4, 8 },	     { "m", 5, 8 },	  { "2 m", 4, 12 },    { "M", 12, 8 },
+	{ "%", 4, 8 },	     { "%", 8, 4 },	  { "%", 2, 10 },      { ")", 4, 5 },
+	{ ") )", 5, 8 },     { "(", 8, 7 },	  { "=", 7, 15 },      { "=", 15, 7 },
+	{ "g", 7, 0 },	     { "G", 7, 18 },	  { "5 G", 7, 5 },     { "Tab", 7, 15 },
+	{ "[", 6, 6 },	     { "]", 15, 15 },	  { "PgDn", 0, 14 },   { "PgUp", 18, 4 },
+	{ "Right", 4, 11 },  { "Left", 13, 10 },
+};
+
+START_TEST(stepping)
+{
+	struct app *app = open_bank(NULL);
+	tui_keys(app, "T");
+	app_goto(app, moves[_i].from, false);
+	tui_keys(app, moves[_i].keys);
+	ck_assert_msg(app->session->event == moves[_i].to, "%s from %u: expected %u, found %u",
+		      moves[_i].keys, moves[_i].from, moves[_i].to, app->session->event);
+	tui_close(app);
+}
+END_TEST
+
+START_TEST(search_by_names)
+{
+	struct app *app = open_bank(NULL);
+	static const struct {
+		const char *what;
+		uint32_t to;
+	} finds[] = { { "AUDIT", 5 }, { "balance", 6 }, { "bank.c:26", 15 }, { "report", 11 }, { "T2", 1 } };
+	for (size_t i = 0; i < G_N_ELEMENTS(finds); i++) {
+		tui_keys(app, "T");
+		app_goto(app, 0, false);
+		tui_keys(app, "/");
+		tui_type(app, finds[i].what);
+		tui_keys(app, "Enter");
+		ck_assert_msg(app->session->event == finds[i].to, "%s: expected %u, found %u", finds[i].what,
+			      finds[i].to, app->session->event);
+	}
+	tui_keys(app, "/");
+	tui_type(app, "audit");
+	tui_keys(app, "Enter ;");
+	ck_assert_int_eq(app->session->event, 13);
+	tui_keys(app, ",");
+	ck_assert_int_eq(app->session->event, 5);
+	tui_close(app);
+}
+END_TEST
+
+START_TEST(filter_of_findings)
+{
+	struct app *app = open_bank(NULL);
+	tui_keys(app, "/");
+	tui_type(app, "audit");
+	tui_keys(app, "Enter");
+	ck_assert(tui_shows(app, "filter: audit"));
+	ck_assert(!tui_shows(app, "acct.balance     "));
+	tui_keys(app, "/ Enter");
+	ck_assert(!tui_shows(app, "filter:"));
+	tui_close(app);
+}
+END_TEST
+
+START_TEST(witness_view_asks_the_checker)
+{
+	struct app *app = open_bank(NULL);
+	tui_keys(app, "w");
+	ck_assert(tui_shows(app, "✓ checked"));
+	tui_keys(app, "v");
+	ck_assert(tui_shows(app, "the independent checker accepts it"));
+	tui_close(app);
+	/* A finding with a sequence that is none: the screen must not say checked. */
+	static const uint32_t wrong[] = { 0, 1, 11, 12, 13, WRITE, READ };
+	app = tui_open(bank, NULL);
+	struct finding *all[] = { with_witness(race(WRITE, READ, 1, VERDICT_RACE), wrong, G_N_ELEMENTS(wrong)) };
+	give(app, all, 1, ANALYSIS_AUTO);
+	tui_keys(app, "w");
+	ck_assert(!tui_shows(app, "✓ checked"));
+	tui_close(app);
+}
+END_TEST
+
+START_TEST(being_the_scheduler)
+{
+	struct app *app = open_bank(NULL);
+	tui_keys(app, "w g n p");
+	ck_assert(tui_shows(app, "your schedule:"));
+	tui_keys(app, "u u u u u u u u u u u u u");
+	ck_assert(tui_shows(app, "your schedule: 0 events"));
+	/* Only main can begin. */
+	tui_keys(app, "j Enter");
+	ck_assert(tui_shows(app, "not now"));
+	tui_keys(app, "k Enter Enter");
+	ck_assert(tui_shows(app, "your schedule: 2 events"));
+	/* T2 to its read, then T1 to its write. */
+	tui_keys(app, "j j Enter Enter Enter Enter k Enter Enter Enter Enter Enter");
+	ck_assert(tui_shows(app, "your schedule is a witness"));
+	tui_keys(app, "v");
+	ck_assert(tui_shows(app, "✓ checked"));
+	tui_keys(app, "q");
+	ck_assert_int_eq(app_view(app), VIEW_FINDINGS);
+	tui_close(app);
+}
+END_TEST
+
+START_TEST(mouse)
+{
+	struct app *app = open_bank(NULL);
+	app_draw(app);
+	app_mouse(app, 4, 10, 1);
+	ck_assert_int_eq(session_selected(app->session)->finding->first, 5);
+	app_mouse(app, 10, 10, 4);
+	ck_assert_int_eq(session_selected(app->session)->finding->first, WRITE);
+	tui_keys(app, "T");
+	app_draw(app);
+	app_mouse(app, 4, 10, 1);
+	ck_assert_int_eq(app->session->event, 0);
+	app_mouse(app, 4, 10, 5);
+	ck_assert_int_eq(app->session->event, 3);
+	app_mouse(app, 0, 0, 1);
+	app_mouse(app, 23, 79, 1);
+	ck_assert_int_eq(app->session->event, 3);
+	tui_close(app);
+}
+END_TEST
+
+START_TEST(bookmarks_and_watches)
+{
+	struct app *app = open_bank(NULL);
+	g_free(app->session->notes_path);
+	app->session->notes_path = g_strdup_printf("%s/heddle-notes-%d", g_get_tmp_dir(), (int)getpid());
+	tui_keys(app, "T 5 G * 1 2 G *");
+	tui_keys(app, "g '");
+	ck_assert_int_eq(app->session->event, 5);
+	tui_keys(app, "'");
+	ck_assert_int_eq(app->session->event, 12);
+	tui_keys(app, "'");
+	ck_assert_int_eq(app->session->event, 5);
+	tui_keys(app, "* '");
+	ck_assert_int_eq(app->session->event, 12);
+	tui_command(app, "display acct.balance");
+	ck_assert_int_eq(app->session->watches->len, 1);
+	tui_command(app, "undisplay acct.balance");
+	ck_assert_int_eq(app->session->watches->len, 0);
+	remove(app->session->notes_path);
+	tui_close(app);
+}
+END_TEST
+
+START_TEST(marks_survive_and_unknown_ones_are_kept)
+{
+	char *path = g_strdup_printf("%s/heddle-marks-%d", g_get_tmp_dir(), (int)getpid());
+	const char *other = "{\"heddle-notes\": 1, \"findings\": [{\"finding\": \"data-race|a|b|\", "
+			    "\"mark\": \"fixed\"}], \"bookmarks\": []}";
+	ck_assert(g_file_set_contents(path, other, -1, NULL));
+	struct app *app = open_bank(NULL);
+	g_free(app->session->notes_path);
+	app->session->notes_path = g_strdup(path);
+	tui_keys(app, "t t");
+	tui_command(app, "note it is \"benign\"");
+	app_free(app);
+
+	app = open_bank(NULL);
+	g_free(app->session->notes_path);
+	app->session->notes_path = g_strdup(path);
+	struct error error;
+	ck_assert(session_load_notes(app->session, &error));
+	struct entry *entry = session_selected(app->session);
+	ck_assert_int_eq(entry->triage, TRIAGE_BENIGN);
+	ck_assert_str_eq(entry->note, "it is \"benign\"");
+	char *text;
+	ck_assert(g_file_get_contents(path, &text, NULL, NULL));
+	ck_assert(strstr(text, "data-race|a|b|") != NULL);
+	g_free(text);
+	ck_assert(g_file_set_contents(path, "{ broken", -1, NULL));
+	ck_assert(!session_load_notes(app->session, &error));
+	remove(path);
+	app_free(app);
+	g_free(path);
+}
+END_TEST
+
+Suite *views_suite(void);
+Suite *views_suite(void)
+{
+	Suite *suite = suite_create("views");
+	TCase *golden = tcase_create("golden");
+	tcase_add_loop_test(golden, picture, 0, G_N_ELEMENTS(pictures));
+	tcase_add_loop_test(golden, answer, 0, G_N_ELEMENTS(answers));
+	tcase_add_test(golden, empty_trace);
+	tcase_add_test(golden, control_bytes_are_shown_as_escapes);
+	tcase_add_test(golden, wide_and_combining_characters);
+	tcase_add_test(golden, many_threads_share_a_column);
+	tcase_add_test(golden, conflict_graph);
+	tcase_add_test(golden, commutativity);
+	suite_add_tcase(suite, golden);
+	TCase *keys = tcase_create("keys");
+	tcase_add_test(keys, no_key_means_two_things);
+	tcase_add_test(keys, every_key_of_the_table_is_a_key);
+	tcase_add_test(keys, q_and_escape_never_trap);
+	tcase_add_test(keys, backspace_goes_back_through_places);
+	tcase_add_test(keys, too_small_swallows_keys_and_growing_restores);
+	tcase_add_loop_test(keys, stepping, 0, G_N_ELEMENTS(moves));
+	tcase_add_test(keys, search_by_names);
+	tcase_add_test(keys, filter_of_findings);
+	tcase_add_test(keys, witness_view_asks_the_checker);
+	tcase_add_test(keys, being_the_scheduler);
+	tcase_add_test(keys, mouse);
+	tcase_add_test(keys, bookmarks_and_watches);
+	tcase_add_test(keys, marks_survive_and_unknown_ones_are_kept);
+	suite_add_tcase(suite, keys);
+	return suite;
+}
+
+int main(void)
+{
+	/* The reader's own marks and history are none of the tests' business. */
+	char *home = g_dir_make_tmp("heddle-test-XXXXXX", NULL);
+	g_setenv("HOME", home, TRUE);
+	g_setenv("XDG_STATE_HOME", home, TRUE);
+	g_setenv("XDG_CONFIG_HOME", home, TRUE);
+	g_setenv("INPUTRC", "/dev/null", TRUE);
+	SRunner *runner = srunner_create(views_suite());
+	srunner_run_all(runner, CK_NORMAL);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	char *state = g_build_filename(home, "heddle", NULL);
+	g_rmdir(state);
+	g_free(state);
+	g_rmdir(home);
+	g_free(home);
+	return failed != 0;
+}
