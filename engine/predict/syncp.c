@@ -392,14 +392,23 @@ struct all_pairs {
 	uint32_t *stamp; /* by thread: variable + 1 that `past` is for */
 };
 
-static bool pairs_with(struct all_pairs *p, const struct class *class, uint32_t e2,
+static void add_pair(struct report *report, uint32_t e1, uint32_t e2)
+{
+	struct finding *f =
+	        race_finding(report->trace, e1, e2, VERDICT_CANDIDATE, report->analysis);
+
+	f->counted_all = true;
+	report_add(report, f);
+}
+
+static void pairs_with(struct all_pairs *p, const struct class *class, uint32_t e2,
                        const struct closure *past, uint32_t variable)
 {
 	const struct syncp *s = p->s;
 	guint i = skip(class->events, 0, past->limits[class->thread]);
 
 	if (i == class->events->len)
-		return true;
+		return;
 	closure_copy(&p->both, past, s->threads);
 	while (i < class->events->len) {
 		uint32_t e1 = g_array_index(class->events, uint32_t, i);
@@ -412,11 +421,9 @@ static bool pairs_with(struct all_pairs *p, const struct class *class, uint32_t 
 			continue;
 		}
 		if (race_variable(s->t, e1, e2) == variable)
-			report_add(p->report, race_finding(s->t, e1, e2, VERDICT_CANDIDATE,
-			                                   p->report->analysis));
+			add_pair(p->report, e1, e2);
 		i++;
 	}
-	return true;
 }
 
 static void variable_pairs(struct all_pairs *p, struct classes *c, uint32_t variable)
