@@ -21,7 +21,7 @@ struct printer {
 	struct file_writer *file; /* gets `out` piece by piece; NULL: it stays there */
 	uint64_t left_out;
 	/* STD only */
-	uint32_t *location_numbers;
+	uint32_t *location_numbers, next_number;
 	GHashTable *nested; /* re-entrant acquires: thread << 32 | object -> depth */
 };
 
@@ -175,20 +175,24 @@ static uint32_t own_number(const struct trace *t, uint32_t location)
 	return (uint32_t)strtoul(name, NULL, 10);
 }
 
-/* Locations that are no numbers get those above all that are. */
 static void number_locations(struct printer *p)
 {
 	const struct trace *t = p->t;
-	uint32_t next = 0;
 	p->location_numbers = g_new(uint32_t, t->locations_count + 1);
 	for (uint32_t i = 0; i < t->locations_count; i++) {
 		p->location_numbers[i] = own_number(t, i);
 		if (p->location_numbers[i] != UINT32_MAX)
-			next = MAX(next, p->location_numbers[i] + 1);
+			p->next_number = MAX(p->next_number, p->location_numbers[i] + 1);
 	}
-	for (uint32_t i = 0; i < t->locations_count; i++)
-		if (p->location_numbers[i] == UINT32_MAX)
-			p->location_numbers[i] = next++;
+}
+
+/* Locations that are no numbers get those above all that are, as they come. */
+static uint32_t location_number(struct printer *p, uint32_t location)
+{
+	uint32_t *number = &p->location_numbers[location];
+	if (*number == UINT32_MAX)
+		*number = p->next_number++;
+	return *number;
 }
 
 /*
@@ -237,7 +241,7 @@ static void print_std_line(struct printer *p, const struct event *e, uint32_t va
 	else
 		spell_operand(&p->spelling, e, name);
 	append_std_name(p->out, name);
-	g_string_append_printf(p->out, ")|%u\n", p->location_numbers[e->location]);
+	g_string_append_printf(p->out, ")|%u\n", location_number(p, e->location));
 	hand_on(p);
 }
 

@@ -100,6 +100,14 @@ static json_t *json_name(const char *text)
 	return j;
 }
 
+static void json_set(json_t *object, const char *key, json_t *value)
+{
+	GString *s = g_string_new(NULL);
+	append_escaped(s, key, strlen(key));
+	json_object_set_new(object, s->str, value);
+	g_string_free(s, TRUE);
+}
+
 static void print_json(const struct trace *t, const struct counts *c)
 {
 	struct line lines[12];
@@ -109,19 +117,23 @@ static void print_json(const struct trace *t, const struct counts *c)
 	for (size_t i = 0; i < G_N_ELEMENTS(lines); i++)
 		json_object_set_new(j, lines[i].name, json_integer((json_int_t)lines[i].count));
 	json_t *operations = json_object(), *threads = json_object(), *notes = json_object();
+	json_t *warnings = json_array();
 	for (int op = 0; op < OP_COUNT; op++)
 		if (c->by_op[op])
 			json_object_set_new(operations, op_table[op].word,
 			                    json_integer((json_int_t)c->by_op[op]));
 	for (uint64_t i = 0; i < t->threads_count; i++)
-		json_object_set_new(threads, trace_thread_name(t, i),
-		                    json_integer((json_int_t)c->by_thread[i]));
+		json_set(threads, trace_thread_name(t, i),
+		         json_integer((json_int_t)c->by_thread[i]));
 	for (uint64_t i = 0; i < t->notes_count; i++)
-		json_object_set_new(notes, trace_string(t, t->notes[i].key),
-		                    json_name(trace_string(t, t->notes[i].value)));
+		json_set(notes, trace_string(t, t->notes[i].key),
+		         json_name(trace_string(t, t->notes[i].value)));
+	for (guint i = 0; i < t->warnings->len; i++)
+		json_array_append_new(warnings, json_name(t->warnings->pdata[i]));
 	json_object_set_new(j, "operations", operations);
 	json_object_set_new(j, "events_by_thread", threads);
 	json_object_set_new(j, "recording", notes);
+	json_object_set_new(j, "warnings", warnings);
 	json_object_set_new(j, "no_effect", json_integer((json_int_t)c->inert));
 	json_object_set_new(j, "complete", json_boolean(t->complete));
 	json_object_set_new(j, "filtered", json_boolean(t->filtered));
@@ -132,11 +144,11 @@ static void print_json(const struct trace *t, const struct counts *c)
 	json_decref(j);
 }
 
-static void print_name(const char *text)
+static void print_name(const char *text, int width)
 {
 	GString *s = g_string_new(NULL);
 	append_escaped(s, text, strlen(text));
-	printf("  %-14s", s->str);
+	printf("  %-*s", width, s->str);
 	g_string_free(s, TRUE);
 }
 
@@ -144,8 +156,11 @@ static void print_text(const struct trace *t, const struct counts *c)
 {
 	struct line lines[12];
 	summary(t, c, lines);
-	printf("%s%s%s\n", trace_name(t), t->complete ? "" : ", truncated",
-	       t->filtered ? ", filtered" : "");
+	GString *name = g_string_new(NULL);
+	append_escaped(name, trace_name(t), strlen(trace_name(t)));
+	printf("%s%s%s%s\n", name->str, t->complete ? "" : ", truncated",
+	       t->filtered ? ", filtered" : "", t->order_exact ? "" : ", order approximate");
+	g_string_free(name, TRUE);
 	for (size_t i = 0; i < G_N_ELEMENTS(lines); i++)
 		if (lines[i].count || i < 4)
 			printf("  %-12s %12" G_GUINT64_FORMAT "\n", lines[i].name,
@@ -160,14 +175,14 @@ static void print_text(const struct trace *t, const struct counts *c)
 		       "no effect", c->inert);
 	puts("by thread");
 	for (uint64_t i = 0; i < t->threads_count; i++) {
-		print_name(trace_thread_name(t, i));
-		printf("%11" G_GUINT64_FORMAT "\n", c->by_thread[i]);
+		print_name(trace_thread_name(t, i), 12);
+		printf(" %12" G_GUINT64_FORMAT "\n", c->by_thread[i]);
 	}
 	if (t->notes_count)
 		puts("recording");
 	for (uint64_t i = 0; i < t->notes_count; i++) {
-		print_name(trace_string(t, t->notes[i].key));
-		print_name(trace_string(t, t->notes[i].value));
+		print_name(trace_string(t, t->notes[i].key), 12);
+		print_name(trace_string(t, t->notes[i].value), 0);
 		putchar('\n');
 	}
 }
