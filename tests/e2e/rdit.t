@@ -31,13 +31,13 @@ T0|r(a2)=200|17
 T0|r(total)=300|19
 T
 run "$HEDDLE" races account.txt --analysis smt --pairs events --format json
-like "$(pairs)" "6-19.*13-21|13-21.*6-19" "the missing call left out: false races"
+like "$(pairs)" "6-19.*13-21.*6-19" "the missing call left out: false races"
 run "$HEDDLE" races account.txt --analysis rdit --pairs events --format json
 is "$status" 1 "rdit: found"
-is "$(pairs)" "7-13 8-12" "rdit: the true race only"
+is "$(pairs)" "8-12" "rdit: the true race only"
 is "$(json '$d->{analysis} . " " . $d->{findings}[0]{verdict}')" "rdit race" "with a witness"
 run "$HEDDLE" races account.txt --missing --pairs events --format json
-is "$(pairs)" "7-13 8-12" "--missing does so for any analysis: auto"
+is "$(pairs)" "8-12" "--missing does so for any analysis: auto"
 run "$HEDDLE" races account.txt --analysis hb --missing --pairs events --format json
 unlike "$(pairs)" "6-19" "and for happens-before"
 
@@ -86,5 +86,5 @@ is "$status" 0 "an acquire of l is an access to l"
 
 # The checker knows these orders too.
 run "$HEDDLE" races account.txt --missing --pairs events --format json
-is "$(json 'join " ", @{$d->{findings}[0]{witness}}[-2, -1]')" "7 13" "the witness ends with the pair"
+is "$(json 'join " ", @{$d->{findings}[0]{witness}}[-2, -1]')" "8 12" "the witness ends with the pair"
 done_testing
