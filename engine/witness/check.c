@@ -1146,15 +1146,12 @@ static bool rule_dependence(struct checker *c, uint32_t e, GString *reason)
 			in_chain |= g_array_index(chain, uint32_t, k) == b;
 		for (guint k = 0; k < chain->len && good; k++) {
 			uint32_t f = g_array_index(chain, uint32_t, k);
-			bool turned = in_chain && f < b && f != e;
+			bool earlier = f == e; /* does b come before f here? */
 
-			/* in the chain: was a later one of the trace taken before `f`? */
-			for (guint j = i + 1; turned && j < before->len; j++) {
-				if (g_array_index(before, uint32_t, j) == f)
-					break;
-				turned = j + 1 < before->len;
-			}
-			if ((turned || (!in_chain && f != b)) &&
+			for (guint j = i + 1; j < before->len && !earlier; j++)
+				earlier = g_array_index(before, uint32_t, j) == f;
+			bool turned = in_chain && f < b && f != e && earlier;
+			if ((turned || (!in_chain && f != b && earlier)) &&
 			    !commute(c, invocation_of(c, b), invocation_of(c, f)))
 				good = refuse(c, reason, "rule 5 (invocations)", e,
 					      "comes after event %u, which does not commute with "
@@ -1435,19 +1432,23 @@ static bool claim_cov(struct checker *c, const uint32_t *sequence, size_t length
 	const struct asked nothing = { .observation = false, .freed = false, .result = false };
 	uint32_t e1 = length > 0 ? sequence[length - 1] : NONE;
 	uint32_t e2 = e1 == pair[0] ? pair[1] : pair[0];
-	bool found = false, last = true;
+	bool found = false, ended = false, last = true;
 
 	if (e1 >= c->t->events_count || (e1 != pair[0] && e1 != pair[1])) {
 		g_string_append(reason, "the pair: the sequence does not end with one of it");
 		return false;
 	}
 	for (size_t i = 0; i + 1 < length; i++) {
-		if (sequence[i] == e2)
-			found = true;
-		else if (found && sequence[i] < c->t->events_count && e2 < c->t->events_count &&
-			 at(c, sequence[i])->thread == at(c, e2)->thread &&
-			 at(c, sequence[i])->op != OP_RET)
+		uint32_t e = sequence[i];
+
+		if (e >= c->t->events_count || e2 >= c->t->events_count ||
+		    at(c, e)->thread != at(c, e2)->thread)
+			continue;
+		if (ended)
 			last = false;
+		found |= e == e2;
+		ended |= e == e2 && at(c, e)->op != OP_CALL;
+		ended |= found && at(c, e)->op == OP_RET && invocation_of(c, e) == e2;
 	}
 	if (!found || at(c, e1)->thread == at(c, e2)->thread) {
 		g_string_append_printf(reason, "the pair: event %u %s", e2,
