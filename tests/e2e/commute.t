@@ -210,6 +210,24 @@ run "$HEDDLE" commute sites.txt --analysis cov --format json
 is "$(json 'scalar @{$d->{findings}}')" 1 "one pair of lines"
 is "$(json '$d->{findings}[0]{verdict}')" race "is a violation"
 
+# One pair, its witness in a file, checked by the rules alone.
+run "$HEDDLE" witness hidden.txt 4 10 -o hidden.wit
+is "$status" 1 "witness finds the order violation"
+like "$(cat hidden.wit)" '^#! kind cov' "its file says so"
+is "$(tail -1 hidden.wit | cut -d' ' -f1)" 4 "and ends with the use"
+run "$HEDDLE" verify hidden.txt hidden.wit
+is "$status" 0 "verify accepts it"
+grep -v '^10 ' hidden.wit >broken.wit
+run "$HEDDLE" verify hidden.txt broken.wit
+is "$status" 1 "without the free it is refused"
+run "$HEDDLE" witness figure33.txt 5 8
+is "$status" 0 "an impossible one"
+like "$out" 'cannot come in the other order; the proof' "with its proof"
+run "$HEDDLE" witness connections.txt 2 4
+is "$status" 0 "size waits for the joins"
+run "$HEDDLE" witness hidden.txt 6 9
+is "$status" 2 "invocations that commute are no pair"
+
 # Bad usage.
 run "$HEDDLE" commute connections.txt --analysis frob
 is "$status" 2 "an unknown analysis"
