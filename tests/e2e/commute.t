@@ -223,7 +223,7 @@ is "$status" 1 "without the free it is refused"
 run "$HEDDLE" witness figure33.txt 5 8
 is "$status" 0 "an impossible one"
 like "$out" 'cannot come in the other order; the proof' "with its proof"
-run "$HEDDLE" witness connections.txt 2 4
+run "$HEDDLE" witness connections.txt 2 6
 is "$status" 0 "size waits for the joins"
 run "$HEDDLE" witness hidden.txt 6 9
 is "$status" 2 "invocations that commute are no pair"
