@@ -23,8 +23,8 @@ CC ?= gcc
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
 	-Wno-unused-parameter -Wno-missing-field-initializers -Wno-sign-compare
 OPT ?= -O2 -g
-SANFLAGS := $(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 , := ,
+SANFLAGS := $(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 
 # Asked once, by the inner make of a target that calls deps first.
 ifneq (,$(filter-out deps clean check check-asan demo bench dist,$(or $(MAKECMDGOALS),all)))

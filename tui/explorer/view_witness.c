@@ -181,10 +181,10 @@ static void witness_show(struct app *app, void *state)
 	forget(v);
 	v->pair[0] = s->pair[0];
 	v->pair[1] = s->pair[1];
-	bool settled = f && (f->witness || f->verdict == VERDICT_IMPOSSIBLE);
+	bool settled = f && ((f->witness && f->witness->len) || f->verdict == VERDICT_IMPOSSIBLE);
 	if (!session_has(s, INDEX_ALL))
 		return;
-	if (settled && f->witness)
+	if (settled && f->witness && f->witness->len)
 		take_finding(app, v, f);
 	else if (settled)
 		v->finding = f;
