@@ -2,6 +2,7 @@
  * none. */
 #include "engine/witness/witness.h"
 #include "tui/batch/race_options.h"
+#include "tui/batch/spec_rules.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -60,18 +61,19 @@ static void print_proof(const struct trace *t, const struct finding *f)
 }
 
 /* Readable: few switches, where that does not take long. */
-static void polish(const struct trace *t, const struct race_options *race, struct finding *f)
+static void polish(const struct trace *t, const struct check_options *check, struct finding *f)
 {
-	struct check_options check = { .use_values = race->use_values,
-				       .use_missing = race->use_missing };
 	const uint32_t pair[] = { f->first, f->second };
 
-	witness_minimise(t, CLAIM_RACE, pair, 2, &check, f->witness);
+	witness_minimise(t, CLAIM_RACE, pair, 2, check, f->witness);
 }
 
-static void make_witness(const struct trace *t, const struct race_options *race,
-			 const struct finding *f, struct witness *w)
+static void make_witness(const struct arguments *a, const struct trace *t,
+			 const struct race_options *race, const struct finding *f,
+			 struct witness *w)
 {
+	GPtrArray *specs = argument_values(a, "spec");
+
 	*w = (struct witness){ .claim = CLAIM_RACE };
 	w->trace_name = g_strdup(trace_name(t));
 	w->trace_digest = trace_digest(t);
@@ -81,6 +83,36 @@ static void make_witness(const struct trace *t, const struct race_options *race,
 	w->events = g_array_ref(f->witness);
 	w->under_values = race->use_values;
 	w->under_missing = race->use_missing;
+	w->under_specs = g_ptr_array_new_with_free_func(g_free);
+	for (guint i = 0; i < specs->len; i++)
+		g_ptr_array_add(w->under_specs, spec_rules_header(specs->pdata[i]));
+	g_ptr_array_unref(specs);
+}
+
+/* With --spec, rule 5 has a say too: what it refuses is not known to be a race. */
+static bool under_rule5(const struct arguments *a, struct trace *t, struct finding *f,
+			struct check_options *check, struct spec_rules **rules, struct error *error)
+{
+	GPtrArray *specs = argument_values(a, "spec");
+	const uint32_t pair[] = { f->first, f->second };
+	bool good = true;
+
+	*rules = NULL;
+	if (specs->len > 0) {
+		*rules = spec_rules_new(t, specs, error);
+		good = *rules != NULL;
+		check->semantics = spec_rules_semantics(*rules);
+	}
+	if (good && f->verdict == VERDICT_RACE && *rules != NULL &&
+	    !witness_check(t, (const uint32_t *)f->witness->data, f->witness->len, CLAIM_RACE, pair,
+			   2, check, NULL)) {
+		f->verdict = VERDICT_UNKNOWN;
+		f->budget = "incomplete";
+		g_array_unref(f->witness);
+		f->witness = NULL;
+	}
+	g_ptr_array_unref(specs);
+	return good;
 }
 
 static const char *const reasons[] = {
@@ -146,8 +178,9 @@ static int print_finding_json(const struct trace *t, struct finding *f)
 	return status;
 }
 
-static int answer(const struct arguments *a, struct trace *t, const struct race_options *race,
-		  struct finding *f)
+static int print_answer(const struct arguments *a, struct trace *t,
+			const struct race_options *race, const struct check_options *check,
+			struct finding *f)
 {
 	const char *path = argument_value(a, "output");
 	bool json = argument_format(a, false) == FORMAT_JSON;
@@ -156,8 +189,8 @@ static int answer(const struct arguments *a, struct trace *t, const struct race_
 	int status = f->verdict == VERDICT_IMPOSSIBLE ? EXIT_NOTHING : EXIT_BUDGET;
 
 	if (f->verdict == VERDICT_RACE) {
-		polish(t, race, f);
-		make_witness(t, race, f, &w);
+		polish(t, check, f);
+		make_witness(a, t, race, f, &w);
 		status = EXIT_FOUND;
 		if (!json)
 			status = print_witness(t, &w, path);
@@ -174,6 +207,24 @@ static int answer(const struct arguments *a, struct trace *t, const struct race_
 	if (json && status != EXIT_BAD)
 		return print_finding_json(t, f);
 	finding_free(f);
+	return status;
+}
+
+static int answer(const struct arguments *a, struct trace *t, const struct race_options *race,
+		  struct finding *f)
+{
+	struct check_options check = { .use_values = race->use_values,
+				       .use_missing = race->use_missing };
+	struct spec_rules *rules;
+	struct error error;
+	int status;
+
+	if (!under_rule5(a, t, f, &check, &rules, &error)) {
+		finding_free(f);
+		return fail(&error);
+	}
+	status = print_answer(a, t, race, &check, f);
+	spec_rules_free(rules);
 	return status;
 }
 
