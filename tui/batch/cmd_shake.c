@@ -21,6 +21,7 @@ struct outcome {
 	uint64_t count;
 	uint64_t seed;	 /* the first that led here */
 	unsigned strategy;
+	uint64_t steps;	 /* pct: what it was told of the length of a run */
 };
 
 static void outcome_free(gpointer p)
@@ -45,7 +46,7 @@ static char *last_line(const char *text, gsize length)
 
 /* One run; NULL and `error` when it cannot be started. */
 static struct outcome *run_once(char **argv, unsigned strategy, uint64_t seed, unsigned timeout_ms,
-				const char *folder, struct error *error)
+				const char *folder, uint64_t *steps, struct error *error)
 {
 	struct record_options o = { .argv = argv, .timeout_ms = timeout_ms };
 	struct record_result result;
@@ -53,6 +54,7 @@ static struct outcome *run_once(char **argv, unsigned strategy, uint64_t seed, u
 	o.config.flags = LOG_CONTROLLED;
 	o.config.strategy = strategy;
 	o.config.depth = 3;
+	o.config.steps = *steps;
 	o.config.seed = seed;
 	o.config.max_bytes = 4 * LOG_CHUNK; /* only the outcome is wanted */
 	g_snprintf(o.config.log, sizeof(o.config.log), "%s/log", folder);
@@ -68,6 +70,8 @@ static struct outcome *run_once(char **argv, unsigned strategy, uint64_t seed, u
 		if (log) {
 			if (fread(&header, sizeof(header), 1, log) == 1)
 				out->deadlock = header.status == LOG_DEADLOCK;
+			if (*steps == 0) /* the first run says how long one is */
+				*steps = header.steps;
 			fclose(log);
 		}
 		gchar *text = NULL;
@@ -81,6 +85,7 @@ static struct outcome *run_once(char **argv, unsigned strategy, uint64_t seed, u
 		g_free(text);
 		out->seed = seed;
 		out->strategy = strategy;
+		out->steps = o.config.steps;
 		out->count = 1;
 		out->key = g_strdup_printf("%d %d %d %s", out->status, out->deadlock,
 					   out->timed_out, out->hash);
@@ -120,6 +125,8 @@ static void print_json(const GPtrArray *outcomes, char **argv, uint64_t runs)
 					 "status", o->status, "count", (json_int_t)o->count,
 					 "output", o->hash, "seed", (json_int_t)o->seed, "strategy",
 					 record_strategies[o->strategy], "line", o->line);
+		if (o->strategy == STRATEGY_PCT)
+			json_object_set_new(item, "steps", json_integer(o->steps));
 		if (o->signal)
 			json_object_set_new(item, "signal", json_integer(o->signal));
 		json_array_append_new(list, item);
@@ -139,8 +146,13 @@ static void print_table(const GPtrArray *outcomes, uint64_t runs)
 	for (guint i = 0; i < outcomes->len; i++) {
 		const struct outcome *o = outcomes->pdata[i];
 		char *ended = how_it_ended(o);
-		printf("%6" PRIu64 " x  %-28s output %.8s  --strategy %s --seed %" PRIu64 "  %s\n",
-		       o->count, ended, o->hash, record_strategies[o->strategy], o->seed, o->line);
+		char *steps = o->strategy == STRATEGY_PCT ?
+				      g_strdup_printf(" --steps %" PRIu64, o->steps) :
+				      g_strdup("");
+		printf("%6" PRIu64 " x  %-28s output %.8s  --strategy %s%s --seed %" PRIu64 "  %s\n",
+		       o->count, ended, o->hash, record_strategies[o->strategy], steps, o->seed,
+		       o->line);
+		g_free(steps);
 		g_free(ended);
 	}
 }
@@ -179,7 +191,7 @@ static int run_shake(struct arguments *a)
 	GPtrArray *outcomes = g_ptr_array_new_with_free_func(outcome_free);
 	const struct progress *progress = progress_on_stderr();
 	bool ok = true;
-	uint64_t done = 0;
+	uint64_t done = 0, steps = argument_number(a, "steps", 0);
 	for (; ok && done < runs; done++) {
 		/* Without a word of the user: mostly random, some of the others. */
 		unsigned which = word ? (unsigned)strategy :
@@ -188,7 +200,8 @@ static int run_shake(struct arguments *a)
 						 STRATEGY_RANDOM;
 		if (!progress_tick(progress, (double)done / runs, "running"))
 			break;
-		struct outcome *o = run_once(argv, which, first + done, timeout, folder, &error);
+		struct outcome *o = run_once(argv, which, first + done, timeout, folder, &steps,
+					     &error);
 		ok = o != NULL;
 		bool known = false;
 		for (guint i = 0; ok && i < outcomes->len && !known; i++) {
@@ -222,6 +235,7 @@ static const struct command_option options[] = {
 	{ "runs", "N", "how many runs (default 100)", 'n' },
 	{ "seed", "N", "the first seed (default 1)", 0 },
 	{ "strategy", "random|pct|noise|rr", "one strategy (default: a mixture)", 0 },
+	{ "steps", "N", "pct: about how many steps a run has (default: measured)", 0 },
 	{ "timeout", "SECONDS", "end a run after this time (default 10)", 0 },
 	OPTION_FORMAT,
 	{ 0 },

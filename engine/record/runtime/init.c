@@ -72,8 +72,10 @@ _Noreturn void rt_die(int signal_number)
 
 void rt_finish(enum log_status status)
 {
-	if (rt.header && rt.header->status == LOG_RUNNING)
+	if (rt.header && rt.header->status == LOG_RUNNING) {
+		rt.header->steps = sched_steps();
 		rt.header->status = status;
+	}
 }
 
 /* ---- start ---- */
