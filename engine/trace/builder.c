@@ -60,7 +60,8 @@ static inline uint64_t hash_bytes(const char *text, size_t length)
 		length -= 8;
 	}
 	uint64_t word = 0;
-	memcpy(&word, text, length);
+	if (length)
+		memcpy(&word, text, length);
 	return mix(h ^ word);
 }
 
@@ -426,8 +427,9 @@ uint32_t builder_list(struct builder *b, const uint32_t *values, uint32_t count)
 	for (; b->lists_table.slots[at]; at = (at + 1) & b->lists_table.mask) {
 		const struct value *v =
 		        AT(b->values_array, struct value, b->lists_table.slots[at] - 1);
-		if (v->count == count && memcmp(b->value_lists->data + 4 * (size_t)v->first,
-		                                values, count * sizeof *values) == 0)
+		if (v->count == count &&
+		    (count == 0 || memcmp(b->value_lists->data + 4 * (size_t)v->first,
+		                          values, count * sizeof *values) == 0))
 			return b->lists_table.slots[at] - 1;
 	}
 	struct value v = { .kind = V_LIST, .count = count };
