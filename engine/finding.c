@@ -45,10 +45,11 @@ void path_add(struct path *path, uint32_t from, uint32_t to, enum step_rule rule
 	g_array_append_val(path->steps, step);
 }
 
+/* Arrays may be shared (a site pair's witness by two findings): given back, not freed. */
 static void free_array(GArray *array)
 {
 	if (array)
-		g_array_free(array, TRUE);
+		g_array_unref(array);
 }
 
 void path_release(struct path *path)

@@ -83,11 +83,10 @@ static void make_spans(struct predictor *p)
 
 /* -- one pair ------------------------------------------------------------------------------- */
 
-/* "some conflicting access of `a` before one of `b`"; false when there is none. */
-static guint require_edge(struct predictor *p, struct smt_query *q, const struct span *a,
-                          const struct span *b)
+/* The conflicts that an access of `a` and a later one of `b` would make: at most MOST_ATOMS. */
+static guint edge_atoms(struct predictor *p, const struct span *a, const struct span *b,
+                        struct smt_atom *atoms)
 {
-	struct smt_atom atoms[MOST_ATOMS];
 	guint count = 0;
 	for (uint32_t i = a->first; i < a->first + a->count; i++)
 		for (uint32_t j = b->first; j < b->first + b->count && count < MOST_ATOMS; j++) {
@@ -99,9 +98,32 @@ static guint require_edge(struct predictor *p, struct smt_query *q, const struct
 			atoms[count].e = x->event;
 			atoms[count++].f = y->event;
 		}
-	if (count && q)
-		smt_query_require(q, atoms, count);
 	return count;
+}
+
+struct question { /* both edges between two units */
+	struct predictor *p;
+	const struct span *a, *b;
+	bool required; /* the solver knows */
+};
+
+/* The first try is made without the two edges; then they are required, one of the conflicts
+ * of each direction. */
+static bool judge(void *context, struct smt_query *q, const uint32_t *sequence, uint32_t length)
+{
+	struct question *question = context;
+	struct predictor *p = question->p;
+	struct smt_atom atoms[MOST_ATOMS];
+	uint32_t begins[2] = { unit_at(p, question->a->unit)->begin,
+		               unit_at(p, question->b->unit)->begin };
+	if (question->required)
+		return atomic_check(p->t, p->m, sequence, length, NULL, 0, NULL);
+	if (atomic_check(p->t, p->m, sequence, length, begins, 2, NULL))
+		return true;
+	question->required = true;
+	smt_query_require(q, atoms, edge_atoms(p, question->a, question->b, atoms));
+	smt_query_require(q, atoms, edge_atoms(p, question->b, question->a, atoms));
+	return false;
 }
 
 static bool can_close(struct predictor *p, const struct span *a, const struct span *b)
@@ -110,7 +132,8 @@ static bool can_close(struct predictor *p, const struct span *a, const struct sp
 	    (use_at(p, a->first)->event == use_at(p, a->first + a->count - 1)->event &&
 	     use_at(p, b->first)->event == use_at(p, b->first + b->count - 1)->event))
 		return false;
-	return require_edge(p, NULL, a, b) > 0;
+	struct smt_atom atoms[MOST_ATOMS];
+	return edge_atoms(p, a, b, atoms) > 0;
 }
 
 /* The shortest beginning of the sequence that has a cycle: a bisection, for a cycle stays. */
@@ -181,8 +204,8 @@ static void ask(struct predictor *p, const struct span *a, const struct span *b)
 	double left = p->options->budget_total - smt_solver_seconds(p->smt);
 	GArray *sequence = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	struct smt_query *q = smt_query_new(p->smt);
-	require_edge(p, q, a, b);
-	require_edge(p, q, b, a);
+	struct question question = { p, a, b, false };
+	smt_query_judge(q, judge, &question);
 	enum smt_answer answer = smt_query_solve(q, MAX(0, MIN(left, p->options->budget_pair)),
 	                                         sequence, NULL, p->progress);
 	smt_query_free(q);

@@ -378,6 +378,14 @@ enum truth eval_commute(const struct spec_object *o, uint32_t m1, const struct v
 	struct evaluation v = { .names = { turned ? names2 : names1, turned ? names1 : names2 },
 				.texts = texts };
 	enum truth t = eval_truth(&v, c->formula);
+	if (m1 == m2 && t != FALSE_HERE) {
+		/* A condition that is not symmetric (spec check refuses it) holds only where
+		 * it holds both ways. */
+		v.names[0] = names2;
+		v.names[1] = names1;
+		enum truth other = eval_truth(&v, c->formula);
+		t = other == TRUE_HERE ? t : other;
+	}
 	*overflow |= v.overflow;
 	return t;
 }

@@ -178,6 +178,32 @@ static void judge_uninterrupted(struct rule5 *r, const GArray *uses)
 	}
 }
 
+/* Nor are those that stay open around e1. */
+static void judge_open(struct rule5 *r, const uint32_t *sequence, uint32_t length)
+{
+	for (uint32_t i = 0; i < length; i++) {
+		uint32_t call = sequence[i];
+		const struct event *x = &r->t->events[call];
+		const GArray *uses = x->op == OP_CALL ? r->uses[x->target] : NULL;
+		uint32_t ret = r->t->index->partner[call];
+		if (uses == NULL || x->thread != r->open_thread || event_inert(x) ||
+		    !model_specified(r->m, x->target) || (ret != NONE && in(r, ret)))
+			continue;
+		for (guint k = 0; k < uses->len; k++) {
+			struct use b = use_at(uses, k);
+			if (r->t->events[b.end].thread == x->thread || !in(r, b.end) ||
+			    r->place[b.end] < i)
+				continue;
+			atom(r, ATOM_OUT, call, NONE);
+			atom(r, ATOM_OUT, b.end, NONE);
+			atom(r, ATOM_BEFORE, b.end, call);
+			if (ret != NONE)
+				atom(r, ATOM_IN, ret, NONE);
+			require(r);
+		}
+	}
+}
+
 /* Results by running the effects: the first that is wrong excludes every reordering with
  * the same invocations before it in the same order. */
 static void judge_effects(struct rule5 *r, uint32_t instance, const GArray *uses,
@@ -227,7 +253,8 @@ static bool commute(struct rule5 *r, struct use a, struct use b)
 
 /*
  * Without effects: the invocation `at`, its earlier ones that it does not commute with, and
- * theirs, keep their order, and no other that does not commute with them comes before it.
+ * theirs, keep their order, and no other comes before one of them that it does not commute
+ * with.
  */
 static void judge_dependence(struct rule5 *r, const GArray *uses, guint at)
 {
@@ -248,16 +275,14 @@ static void judge_dependence(struct rule5 *r, const GArray *uses, guint at)
 			struct use b = use_at(uses, k);
 			bool turned = chain[i] && i > k && in(r, a.end) && in(r, b.end) &&
 				      r->place[a.end] < r->place[b.end];
-			bool foreign = !chain[i] && in(r, a.end) && r->place[a.end] < r->place[self.end];
+			bool foreign = !chain[i] && in(r, a.end) && in(r, b.end) &&
+				       r->place[a.end] < r->place[b.end];
 			if (!chain[k] || i == k || !(turned || foreign) || commute(r, a, b))
 				continue;
 			atom(r, ATOM_OUT, self.end, NONE);
-			if (turned) {
-				atom(r, ATOM_BEFORE, b.end, a.end);
-			} else {
+			if (foreign)
 				atom(r, ATOM_OUT, a.end, NONE);
-				atom(r, ATOM_BEFORE, self.end, a.end);
-			}
+			atom(r, ATOM_BEFORE, b.end, a.end);
 			require(r);
 		}
 	}
@@ -303,6 +328,7 @@ static bool judge(void *context, struct smt_query *q, const uint32_t *sequence, 
 	for (uint32_t i = 0; i < length; i++)
 		r->place[sequence[i]] = i;
 	judge_whole(r, sequence, length);
+	judge_open(r, sequence, length);
 	for (uint32_t i = 0; i < r->t->instances_count; i++)
 		if (r->uses[i] != NULL && model_specified(r->m, i))
 			judge_instance(r, i);

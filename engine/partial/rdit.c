@@ -12,7 +12,7 @@
 
 struct touch { /* of an address, by an event */
 	uint32_t address, event;
-	bool barrier; /* in a barrier pair that reaches it; else an access */
+	bool barrier; /* in a barrier pair that names it; else an access to it or a part */
 };
 
 struct collector {
@@ -65,7 +65,11 @@ static void name_addresses(struct collector *c)
 	}
 }
 
-/* The event touches every address that `name` is, or is a part of. */
+/*
+ * The event touches every address that `name` is, or is a part of.  A barrier pair that
+ * reaches a part of an address is to those that reach all of it what an access is: in order
+ * with them, not with each other.
+ */
 static void touch(struct collector *c, const char *name, uint32_t e, bool barrier)
 {
 	GString *prefix = g_string_new(name);
@@ -79,7 +83,8 @@ static void touch(struct collector *c, const char *name, uint32_t e, bool barrie
 		g_string_truncate(prefix, length);
 		number = g_hash_table_lookup(c->addresses, prefix->str);
 		if (number != NULL) {
-			struct touch new = { GPOINTER_TO_UINT(number) - 1, e, barrier };
+			struct touch new = { GPOINTER_TO_UINT(number) - 1, e,
+					     barrier && next == '\0' };
 
 			g_array_append_val(c->touches, new);
 		}

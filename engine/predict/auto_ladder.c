@@ -39,8 +39,12 @@ struct ladder {
 	GHashTable *points;  /* pair of stretches -> GArray of struct point */
 	GArray *members;     /* uint32_t */
 	GArray *classes;     /* struct class */
+	uint64_t witness_events, left_out; /* events in witnesses kept; witnesses not kept */
 	bool cancelled;
 };
+
+/* A report keeps at most this many events in witnesses (half a gigabyte). */
+enum { WITNESS_EVENTS = 1 << 27 };
 
 /* -- units: what has one verdict ------------------------------------------------------ */
 
@@ -80,7 +84,8 @@ static void merge_variables(struct finding *into, const struct finding *from)
 
 /* -- the reports of other analyses ---------------------------------------------------- */
 
-static struct finding *copy_finding(const struct finding *f, const char *by)
+/* Takes the witness over. */
+static struct finding *take_finding(struct finding *f, const char *by)
 {
 	struct finding *g = finding_new(f->kind, f->first, f->second);
 
@@ -91,11 +96,21 @@ static struct finding *copy_finding(const struct finding *f, const char *by)
 	g->by = f->by != NULL ? f->by : by;
 	g->variables = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	merge_variables(g, f);
-	if (f->witness != NULL) {
-		g->witness = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-		g_array_append_vals(g->witness, f->witness->data, f->witness->len);
-	}
+	g->witness = g_steal_pointer(&f->witness);
 	return g;
+}
+
+/* A new race, with its witness where there is room. */
+static void add_race(struct ladder *l, uint64_t unit, struct finding *f)
+{
+	if (f->witness != NULL && l->witness_events + f->witness->len > WITNESS_EVENTS) {
+		g_array_unref(f->witness);
+		f->witness = NULL;
+		l->left_out++;
+	}
+	l->witness_events += f->witness != NULL ? f->witness->len : 0;
+	report_add(l->report, f);
+	settle(l, unit, f);
 }
 
 static bool take_report(struct ladder *l, const struct rung *rung, struct error *error)
@@ -108,7 +123,7 @@ static bool take_report(struct ladder *l, const struct rung *rung, struct error 
 	if (r == NULL)
 		return false;
 	for (guint i = 0; i < r->findings->len; i++) {
-		const struct finding *f = r->findings->pdata[i];
+		struct finding *f = r->findings->pdata[i];
 		uint64_t unit = unit_of(l, f->first, f->second);
 		struct finding *known = settled(l, unit);
 
@@ -120,9 +135,7 @@ static bool take_report(struct ladder *l, const struct rung *rung, struct error 
 				known->count = f->count;
 			continue;
 		}
-		known = copy_finding(f, rung->by);
-		report_add(l->report, known);
-		settle(l, unit, known);
+		add_race(l, unit, take_finding(f, rung->by));
 	}
 	report_free(r);
 	return true;
@@ -356,10 +369,13 @@ static void note_race(struct ladder *l, uint64_t unit, struct finding *race)
 {
 	struct finding *was = settled(l, unit);
 
-	if (was != NULL && g_ptr_array_remove_fast(l->others, was))
+	if (was != NULL) {
+		g_ptr_array_remove_fast(l->others, was);
 		race->count += was->count;
-	report_add(l->report, race);
-	settle(l, unit, race);
+	}
+	add_race(l, unit, race);
+	if (was != NULL)
+		finding_free(was);
 }
 
 /* The solver's turn. */
@@ -481,11 +497,10 @@ static bool core_before(const struct ladder *l, uint32_t e, uint32_t f)
 	return core_has_before(smt_cores(l->smt), f, e);
 }
 
-/* What leaves candidates unordered.  With --values synchronises-with follows what the
- * reordering reads, and excludes none. */
+/* What leaves candidates unordered. */
 static bool order_before(const struct ladder *l, uint32_t e, uint32_t f)
 {
-	return l->options->use_values ? core_before(l, e, f) : order_ordered(l->order, e, f);
+	return order_ordered(l->order, e, f);
 }
 
 static void window(const struct ladder *l, uint32_t e, const uint32_t *members, uint32_t count,
@@ -566,14 +581,17 @@ static void look_at(struct ladder *l, uint32_t variable, uint32_t e, const struc
 
 	if (lock == NONE)
 		window(l, e, members, b->count, core_before, &first, &end);
-	if (l->options->all_verdicts) {
-		window(l, e, members, b->count, order_before, &from, &to);
+	if (l->options->all_verdicts || l->order != NULL) {
+		window(l, e, members, b->count, l->order != NULL ? order_before : core_before,
+		       &from, &to);
 		if (lock != NONE) {
 			list_refuted(l, variable, e, members, from, to, lock);
 			return;
 		}
 		first = CLAMP(first, from, to);
 		end = CLAMP(end, first, to);
+	}
+	if (l->options->all_verdicts) {
 		list_refuted(l, variable, e, members, from, first, NONE);
 		list_refuted(l, variable, e, members, end, to, NONE);
 	}
@@ -639,8 +657,14 @@ static bool ladder_init(struct ladder *l)
 	l->smt = smt_new(l->t, &options, l->progress);
 	if (l->locksets == NULL || l->smt == NULL)
 		return false;
-	if (l->options->all_verdicts && !l->options->use_values) {
-		l->order = order_new(l->t, ORDER_KIND_PO, l->progress);
+	/* With --values synchronises-with follows what the reordering reads and excludes no
+	 * candidate; the cores of --values are what is left of the order then. */
+	if (l->options->candidates >= 0 || (l->options->all_verdicts && !l->options->use_values)) {
+		l->order = order_new(l->t,
+				     l->options->candidates >= 0 ?
+					     (enum order_kind)l->options->candidates :
+					     ORDER_KIND_PO,
+				     l->progress);
 		if (l->order == NULL)
 			return false;
 	}
@@ -672,7 +696,12 @@ static void ladder_release(struct ladder *l)
 /* What is no race goes into the report where it is asked for. */
 static void finish(struct ladder *l)
 {
-	l->report->complete = true;
+	l->report->complete = l->options->candidates < 0;
+	if (l->left_out > 0)
+		report_note(l->report,
+			    "%" G_GUINT64_FORMAT " witnesses were checked and not kept, they are "
+			    "too long; 'heddle witness' gives each of them",
+			    l->left_out);
 	for (guint i = 0; i < l->others->len; i++) {
 		struct finding *f = l->others->pdata[i];
 

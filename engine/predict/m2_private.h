@@ -94,6 +94,8 @@ bool m2_reaches(const struct m2 *m, uint32_t e, uint32_t f);
 /* m2_window.c */
 void window_init(struct window *w, const struct trace *t);
 void window_release(struct window *w);
+/* w.base: how many of each thread's events come before `cut` in the recording. */
+void window_base(struct m2 *m, uint32_t cut);
 /* Collect the events of the cone from w.cut on; false when they are more than `limit`. */
 bool window_fill(struct m2 *m, uint64_t limit);
 

@@ -187,7 +187,7 @@ static bool decide_event_pair(void *context, uint32_t e1, uint32_t e2)
 
 struct attempt { /* the next pair of one variable of a pair of sites */
 	uint32_t e1, e2;
-	uint32_t site, entry;
+	uint32_t site, entry, tries;
 };
 
 struct outcome_of_site {
@@ -259,25 +259,47 @@ static void settle_site(struct hunt *h, const struct site_pairs *p, uint32_t i,
 	report_add(h->report, f);
 }
 
-static bool run_rounds(struct hunt *h, struct site_pairs *p, struct outcome_of_site *sites)
+/* Up to `batch` attempts at one variable, the nearest pairs left first; true when there is
+ * something left to try in a later round. */
+static bool attempts(struct hunt *h, struct site_pairs *p, struct attempt *a, uint32_t batch,
+		     struct outcome_of_site *sites)
+{
+	for (uint32_t i = 0; i < batch; i++) {
+		if (attempt(h, a, &sites[a->site]))
+			return false;
+		if (++a->tries >= TRIES && !h->options->all_verdicts) {
+			h->report->complete = false;
+			return false;
+		}
+		if (!site_pairs_next(p, a->entry, &a->e1, &a->e2))
+			return false;
+	}
+	return true;
+}
+
+static GArray *first_attempts(struct site_pairs *p)
 {
 	GArray *round = g_array_new(FALSE, FALSE, sizeof(struct attempt));
-	uint32_t *tries;
-	uint32_t entries = 0;
 
 	for (uint32_t i = 0; i < site_pairs_count(p); i++) {
 		struct site_pair pair = site_pairs_at(p, i);
 
-		entries = pair.first + pair.variables;
 		for (uint32_t k = pair.first; k < pair.first + pair.variables; k++) {
-			struct attempt a = { 0, 0, i, k };
+			struct attempt a = { .site = i, .entry = k };
 
 			if (site_pairs_next(p, k, &a.e1, &a.e2))
 				g_array_append_val(round, a);
 		}
 	}
-	tries = g_new0(uint32_t, entries + 1);
-	while (round->len > 0 && !h->cancelled) {
+	return round;
+}
+
+/* Each round goes once along the trace, with more attempts at what is still open. */
+static bool run_rounds(struct hunt *h, struct site_pairs *p, struct outcome_of_site *sites)
+{
+	GArray *round = first_attempts(p);
+
+	for (uint32_t batch = 1; round->len > 0 && !h->cancelled; batch *= 4) {
 		guint kept = 0;
 
 		g_array_sort(round, attempt_compare);
@@ -287,18 +309,11 @@ static bool run_rounds(struct hunt *h, struct site_pairs *p, struct outcome_of_s
 			if (i % 64 == 0)
 				h->cancelled = !progress_tick(
 					h->progress, (double)i / round->len, "deciding pairs");
-			if (attempt(h, a, &sites[a->site]))
-				continue;
-			if (++tries[a->entry] >= TRIES && !h->options->all_verdicts) {
-				h->report->complete = false;
-				continue;
-			}
-			if (site_pairs_next(p, a->entry, &a->e1, &a->e2))
+			if (attempts(h, p, a, batch, sites))
 				g_array_index(round, struct attempt, kept++) = *a;
 		}
 		g_array_set_size(round, kept);
 	}
-	g_free(tries);
 	g_array_unref(round);
 	return !h->cancelled;
 }

@@ -60,6 +60,12 @@ static uint32_t events_before(const struct trace *t, uint32_t thread, uint32_t c
 	return (uint32_t)low;
 }
 
+void window_base(struct m2 *m, uint32_t cut)
+{
+	for (uint32_t u = 0; u < m->threads; u++)
+		m->w.base[u] = events_before(m->t, u, cut);
+}
+
 struct variable_use { /* of a local variable: is it worth keeping? */
 	uint32_t thread, count;
 	bool shared, written;

@@ -4,6 +4,7 @@
  *
  * Knows which function runs which analysis and nothing of how any of them works.
  */
+#include "engine/partial/rdit.h"
 #include "engine/predict/predict_private.h"
 #include "engine/predict/m2.h"
 #include "engine/predict/smt.h"
@@ -62,6 +63,27 @@ void race_options_init(struct race_options *options)
 	};
 }
 
+/* The same on the trace with the must-orders of missing code. */
+static struct report *with_missing(struct trace *t, race_run *run,
+				   const struct race_options *options,
+				   const struct progress *progress, struct error *error)
+{
+	struct trace *view = trace_view_missing(t, progress);
+	struct race_options with = *options;
+	struct report *report;
+
+	if (view == NULL) {
+		error_set(error, "", NULL, "cancelled");
+		return NULL;
+	}
+	with.use_missing = true;
+	report = run(view, &with, progress, error);
+	if (report != NULL)
+		report->trace = t;
+	trace_view_free(view);
+	return report;
+}
+
 struct report *races_find(struct trace *t, const struct race_options *options,
 			  const struct progress *progress, struct error *error)
 {
@@ -73,6 +95,8 @@ struct report *races_find(struct trace *t, const struct race_options *options,
 			  analysis_word(options->analysis));
 		return NULL;
 	}
+	if (options->use_missing || options->analysis == ANALYSIS_RDIT)
+		return with_missing(t, run, options, progress, error);
 	return run(t, options, progress, error);
 }
 
@@ -112,7 +136,8 @@ bool race_in_shard(const struct race_options *options, uint32_t site_a, uint32_t
 
 /* The two deciders, each made when it is first needed. */
 struct deciders {
-	struct trace *t;
+	struct trace *t;    /* or the view with missing code */
+	struct trace *view; /* owned; NULL where missing code does not count */
 	const struct race_options *options;
 	const struct progress *progress;
 	struct m2 *m2;
@@ -120,10 +145,24 @@ struct deciders {
 	double solver_left; /* seconds */
 };
 
+/* False when cancelled. */
+static bool deciders_init(struct deciders *d, struct trace *t, const struct race_options *options,
+			  const struct progress *progress)
+{
+	*d = (struct deciders){ .t = t, .options = options, .progress = progress,
+				.solver_left = options->budget_total };
+	if (!options->use_missing)
+		return true;
+	d->view = trace_view_missing(t, progress);
+	d->t = d->view;
+	return d->view != NULL;
+}
+
 static void deciders_release(struct deciders *d)
 {
 	m2_free(d->m2);
 	smt_free(d->smt);
+	trace_view_free(d->view);
 }
 
 static struct finding *settled(const struct deciders *d, uint32_t e1, uint32_t e2,
@@ -187,9 +226,8 @@ struct finding *race_decide(struct trace *t, uint32_t e1, uint32_t e2,
 			    const struct race_options *options,
 			    const struct progress *progress, struct error *error)
 {
-	struct deciders d = { .t = t, .options = options, .progress = progress,
-			      .solver_left = options->budget_total };
-	struct finding *f;
+	struct deciders d;
+	struct finding *f = NULL;
 
 	if (e1 >= t->events_count || e2 >= t->events_count) {
 		error_set(error, trace_name(t), "the ids are those of the reports",
@@ -204,7 +242,8 @@ struct finding *race_decide(struct trace *t, uint32_t e1, uint32_t e2,
 			  "events %u and %u do not conflict", e1, e2);
 		return NULL;
 	}
-	f = decide(&d, MIN(e1, e2), MAX(e1, e2));
+	if (deciders_init(&d, t, options, progress))
+		f = decide(&d, MIN(e1, e2), MAX(e1, e2));
 	deciders_release(&d);
 	if (f == NULL)
 		cancelled(error);
@@ -226,9 +265,8 @@ bool races_add_witnesses(struct trace *t, const struct race_options *options,
 			 struct report *report, const struct progress *progress,
 			 struct error *error)
 {
-	struct deciders d = { .t = t, .options = options, .progress = progress,
-			      .solver_left = options->budget_total };
-	bool good = true;
+	struct deciders d;
+	bool good = deciders_init(&d, t, options, progress) || cancelled(error);
 
 	for (guint i = 0; i < report->findings->len && good; i++) {
 		struct finding *f = report->findings->pdata[i], *decided;

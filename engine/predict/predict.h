@@ -19,7 +19,7 @@
 	A(SYNCP, "syncp", true, "sync-preserving") \
 	A(M2, "m2", true, "the closure of the pair's cone") \
 	A(SMT, "smt", true, "maximal causality by the solver") \
-	A(RDIT, "rdit", false, "happens-before with missing code")
+	A(RDIT, "rdit", true, "maximal causality with missing code")
 enum analysis {
 #define A(name, word, sound, title) ANALYSIS_##name,
 	ANALYSES(A)

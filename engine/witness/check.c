@@ -507,6 +507,191 @@ static void facts_observation(struct checker *c)
 	g_free(last);
 }
 
+/* ---- Missing code (barrier pairs) ---- */
+
+struct missing_place { /* an address that some missing call may reach */
+	const char *name;
+	uint32_t last;	/* the last event of a barrier pair that reaches it, or NONE */
+	GArray *since;	/* uint32_t: accesses to it since then */
+};
+
+struct missing {
+	GArray *places;	      /* struct missing_place */
+	GHashTable *of_name;  /* string of the trace + 1 -> GArray of indexes of places */
+	GArray **open;	      /* by thread: uint32_t, its missing calls that are under way */
+};
+
+/* `p` reaches p itself, p.f, p[i] and p+N. */
+static bool reaches(const char *address, const char *name)
+{
+	size_t length = strlen(address);
+
+	return strncmp(address, name, length) == 0 &&
+	       (name[length] == '\0' || strchr(".[+", name[length]) != NULL);
+}
+
+static GArray *places_of(const struct checker *c, struct missing *m, uint32_t string)
+{
+	GArray *list = g_hash_table_lookup(m->of_name, GUINT_TO_POINTER(string + 1));
+
+	if (list != NULL)
+		return list;
+	list = list_of(m->of_name, string);
+	for (guint i = 0; i < m->places->len; i++) {
+		if (reaches(g_array_index(m->places, struct missing_place, i).name,
+			    trace_string(c->t, string)))
+			g_array_append_val(list, i);
+	}
+	return list;
+}
+
+static void missing_member(struct checker *c, struct missing_place *p, uint32_t e)
+{
+	if (p->last != NONE && p->last != e)
+		need_add(&c->f, e, p->last);
+	for (guint i = 0; i < p->since->len; i++)
+		need_add(&c->f, e, g_array_index(p->since, uint32_t, i));
+	g_array_set_size(p->since, 0);
+	p->last = e;
+}
+
+/* An access to `string`, or an event of a barrier pair that reaches it: also where it is a
+ * part of what others reach.  Members of the address itself (`members`) or the rest. */
+static void missing_touch(struct checker *c, struct missing *m, uint32_t string, uint32_t e,
+			  bool inside, bool members)
+{
+	GArray *list = places_of(c, m, string);
+
+	for (guint i = 0; i < list->len; i++) {
+		struct missing_place *p = &g_array_index(
+			m->places, struct missing_place, g_array_index(list, uint32_t, i));
+
+		if (inside && strcmp(p->name, trace_string(c->t, string)) == 0) {
+			if (members)
+				missing_member(c, p, e);
+			continue;
+		}
+		if (members || p->last == e ||
+		    (p->since->len > 0 &&
+		     g_array_index(p->since, uint32_t, p->since->len - 1) == e))
+			continue; /* it is in a barrier pair of this address, or noted */
+		if (p->last != NONE)
+			need_add(&c->f, e, p->last);
+		g_array_append_val(p->since, e);
+	}
+}
+
+/* The tokens of the address set D of a missing call: a run of indexes of trace.values. */
+static struct wide missing_reach(const struct trace *t, uint32_t miss)
+{
+	const struct value *v = &t->values[t->events[miss].aux];
+
+	if (t->events[miss].aux == 0 || v->kind != V_LIST)
+		return (struct wide){ 0 };
+	return (struct wide){ v->first, v->count };
+}
+
+static uint32_t missing_token(const struct trace *t, uint32_t value)
+{
+	const struct value *v = &t->values[value];
+
+	return v->kind == V_TOKEN || v->kind == V_STRING ? v->string : NONE;
+}
+
+/* An event inside of missing calls touches all that these may reach. */
+static void missing_inside(struct checker *c, struct missing *m, uint32_t e, bool members)
+{
+	const struct trace *t = c->t;
+	GArray *open = m->open[t->events[e].thread];
+
+	for (guint i = 0; i < open->len; i++) {
+		struct wide reach = missing_reach(t, g_array_index(open, uint32_t, i));
+
+		for (uint32_t k = reach.first; k < reach.first + reach.count; k++) {
+			uint32_t token = missing_token(t, t->value_lists[k]);
+
+			if (token != NONE)
+				missing_touch(c, m, token, e, true, members);
+		}
+	}
+}
+
+static void missing_event(struct checker *c, struct missing *m, uint32_t e)
+{
+	const struct trace *t = c->t;
+	const struct event *x = &t->events[e];
+	GArray *open = m->open[x->thread];
+	struct wide run;
+
+	if (x->op == OP_MISS && !event_inert(x))
+		g_array_append_val(open, e);
+	missing_inside(c, m, e, true);
+	missing_inside(c, m, e, false);
+	if (event_inert(x))
+		return;
+	if (x->op == OP_BACK && open->len > 0)
+		g_array_set_size(open, open->len - 1); /* calls nest */
+	if (op_table[x->op].operand == OPERAND_OBJECT)
+		missing_touch(c, m, t->objects[x->target].name, e, false, false);
+	if (x->op == OP_END)
+		missing_touch(c, m, t->threads[x->thread].name, e, false, false);
+	if (!op_is_access(x->op))
+		return;
+	run = event_variables(t, x);
+	for (uint32_t v = run.first; v < run.first + run.count; v++)
+		missing_touch(c, m, t->variables[v].name, e, false, false);
+}
+
+static void missing_places(const struct checker *c, struct missing *m)
+{
+	GHashTable *known = g_hash_table_new(NULL, NULL);
+
+	for (uint32_t e = 0; e < c->t->events_count; e++) {
+		struct wide reach = { 0 };
+
+		if (at(c, e)->op == OP_MISS && !event_inert(at(c, e)))
+			reach = missing_reach(c->t, e);
+		for (uint32_t k = reach.first; k < reach.first + reach.count; k++) {
+			uint32_t token = missing_token(c->t, c->t->value_lists[k]);
+			struct missing_place p = { .last = NONE };
+
+			if (token == NONE || !g_hash_table_add(known, GUINT_TO_POINTER(token + 1)))
+				continue;
+			p.name = trace_string(c->t, token);
+			p.since = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+			g_array_append_val(m->places, p);
+		}
+	}
+	g_hash_table_destroy(known);
+}
+
+/*
+ * Two barrier pairs that may reach a common address, and a barrier pair and an access to an
+ * address that it may reach, keep all their events in their order: for each address the
+ * events of barrier pairs are a chain, and accesses lie between their neighbours on it.
+ */
+static void facts_missing(struct checker *c)
+{
+	struct missing m = {
+		.places = g_array_new(FALSE, FALSE, sizeof(struct missing_place)),
+		.of_name = lists_new(),
+		.open = g_new0(GArray *, c->t->threads_count + 1),
+	};
+
+	missing_places(c, &m);
+	for (uint32_t u = 0; u < c->t->threads_count; u++)
+		m.open[u] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	for (uint32_t e = 0; m.places->len > 0 && e < c->t->events_count; e++)
+		missing_event(c, &m, e);
+	for (uint32_t u = 0; u < c->t->threads_count; u++)
+		g_array_unref(m.open[u]);
+	for (guint i = 0; i < m.places->len; i++)
+		g_array_unref(g_array_index(m.places, struct missing_place, i).since);
+	g_array_unref(m.places);
+	g_hash_table_destroy(m.of_name);
+	g_free(m.open);
+}
+
 /* Which events lie inside of a specified object's scope, and which locks in no other. */
 static void facts_scopes(struct checker *c)
 {
@@ -624,6 +809,8 @@ struct checker *checker_new(const struct trace *t, const struct check_options *o
 	facts_blocks(c);
 	facts_destroyed(c);
 	facts_observation(c);
+	if (c->options.use_missing)
+		facts_missing(c);
 	if (c->options.semantics != NULL) {
 		facts_scopes(c);
 		facts_contradictions(c);
@@ -959,15 +1146,12 @@ static bool rule_dependence(struct checker *c, uint32_t e, GString *reason)
 			in_chain |= g_array_index(chain, uint32_t, k) == b;
 		for (guint k = 0; k < chain->len && good; k++) {
 			uint32_t f = g_array_index(chain, uint32_t, k);
-			bool turned = in_chain && f < b && f != e;
+			bool earlier = f == e; /* does b come before f here? */
 
-			/* in the chain: was a later one of the trace taken before `f`? */
-			for (guint j = i + 1; turned && j < before->len; j++) {
-				if (g_array_index(before, uint32_t, j) == f)
-					break;
-				turned = j + 1 < before->len;
-			}
-			if ((turned || (!in_chain && f != b)) &&
+			for (guint j = i + 1; j < before->len && !earlier; j++)
+				earlier = g_array_index(before, uint32_t, j) == f;
+			bool turned = in_chain && f < b && f != e && earlier;
+			if ((turned || (!in_chain && f != b && earlier)) &&
 			    !commute(c, invocation_of(c, b), invocation_of(c, f)))
 				good = refuse(c, reason, "rule 5 (invocations)", e,
 					      "comes after event %u, which does not commute with "
@@ -1248,19 +1432,23 @@ static bool claim_cov(struct checker *c, const uint32_t *sequence, size_t length
 	const struct asked nothing = { .observation = false, .freed = false, .result = false };
 	uint32_t e1 = length > 0 ? sequence[length - 1] : NONE;
 	uint32_t e2 = e1 == pair[0] ? pair[1] : pair[0];
-	bool found = false, last = true;
+	bool found = false, ended = false, last = true;
 
 	if (e1 >= c->t->events_count || (e1 != pair[0] && e1 != pair[1])) {
 		g_string_append(reason, "the pair: the sequence does not end with one of it");
 		return false;
 	}
 	for (size_t i = 0; i + 1 < length; i++) {
-		if (sequence[i] == e2)
-			found = true;
-		else if (found && sequence[i] < c->t->events_count && e2 < c->t->events_count &&
-			 at(c, sequence[i])->thread == at(c, e2)->thread &&
-			 at(c, sequence[i])->op != OP_RET)
+		uint32_t e = sequence[i];
+
+		if (e >= c->t->events_count || e2 >= c->t->events_count ||
+		    at(c, e)->thread != at(c, e2)->thread)
+			continue;
+		if (ended)
 			last = false;
+		found |= e == e2;
+		ended |= e == e2 && at(c, e)->op != OP_CALL;
+		ended |= found && at(c, e)->op == OP_RET && invocation_of(c, e) == e2;
 	}
 	if (!found || at(c, e1)->thread == at(c, e2)->thread) {
 		g_string_append_printf(reason, "the pair: event %u %s", e2,
@@ -1507,16 +1695,42 @@ bool checker_claim(struct checker *c, const uint32_t *sequence, size_t length,
 	return good;
 }
 
-/* Take everything that was changed since undoing began back. */
-static void take_back(struct checker *c)
+/* Take changes back until the log is as short as it was. */
+static void take_back(struct checker *c, guint length)
 {
-	for (guint i = c->changes->len; i-- > 0;) {
+	for (guint i = c->changes->len; i-- > length;) {
 		const struct change *change = &g_array_index(c->changes, struct change, i);
 
 		*change->cell = change->old;
 	}
-	g_array_set_size(c->changes, 0);
-	c->undoing = false;
+	g_array_set_size(c->changes, length);
+}
+
+/* Take the last events of the prefix back, as far as the log goes. */
+static void rewind_prefix(struct checker *c, uint32_t prefix)
+{
+	const uint32_t *first = c->taken, *end = c->taken + c->t->threads_count;
+
+	while (c->prefix > prefix && c->changes->len > 0) {
+		guint last = c->changes->len - 1;
+		const struct change *change = &g_array_index(c->changes, struct change, last);
+
+		/* the change that an event begins with */
+		if (change->cell >= first && change->cell < end)
+			c->prefix--;
+		take_back(c, last);
+	}
+}
+
+enum { LOG_LIMIT = 6 << 20 }; /* changes that are kept for going back */
+
+/* Forget the older half of the log, up to where an event begins. */
+static void trim_log(struct checker *c)
+{
+	guint keep = c->changes->len / 2;
+
+	if (c->changes->len > LOG_LIMIT)
+		g_array_remove_range(c->changes, 0, keep);
 }
 
 bool checker_race_after(struct checker *c, uint32_t prefix, const uint32_t *tail, size_t length,
@@ -1524,18 +1738,23 @@ bool checker_race_after(struct checker *c, uint32_t prefix, const uint32_t *tail
 {
 	GString *scratch = g_string_new(NULL);
 	bool good = true;
+	guint before;
 
 	BUG_ON(c->options.semantics != NULL);
+	if (c->prefix != NONE && c->prefix > prefix)
+		rewind_prefix(c, prefix);
 	if (c->prefix == NONE || c->prefix > prefix)
 		state_clear(c);
-	for (; c->prefix < prefix && good; c->prefix++)
+	c->undoing = true;
+	for (; c->prefix < prefix && good; c->prefix += good) {
 		good = step(c, c->prefix, everything, scratch);
-	if (!good) {
-		c->prefix = NONE;
-	} else {
-		c->undoing = true;
+		if ((c->prefix & 0xffff) == 0)
+			trim_log(c);
+	}
+	before = c->changes->len;
+	if (good) {
 		good = claim_race(c, tail, length, pair, scratch);
-		take_back(c);
+		take_back(c, before);
 	}
 	if (reason != NULL)
 		g_string_append(reason, scratch->str);

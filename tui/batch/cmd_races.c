@@ -68,7 +68,7 @@ const struct command command_races = {
 	.usage = "TRACE [--analysis A] [--pairs sites|events] [--candidates all|ORDER]",
 	.summary = "data races, each with a verdict",
 	.details = "A race is reported with a witness that the independent checker has accepted; "
-		   "lockset, hb, cp,\nwcp, dc, wdc and rdit report candidates, for which "
+		   "lockset, hb, cp,\nwcp, dc and wdc report candidates, for which "
 		   "--witness looks for one.  Exit status: 0 nothing\nfound, 1 something found, "
 		   "2 bad input, 3 a budget ran out.",
 	.options = options,

@@ -1,12 +1,12 @@
 /* cmd_verify.c - `heddle verify`: a witness against its trace, by the rules alone. */
 #include "engine/witness/witness.h"
-#include "tui/batch/command.h"
+#include "tui/batch/spec_rules.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static const struct command_option options[] = {
-	{ "spec", "FILE", "specification of objects", 0 },
+	{ "spec", "FILE", "specification of objects, in the place of those in the witness", 0 },
 	OPTION_LENIENT,
 	OPTION_FORMAT,
 	{ 0 },
@@ -48,36 +48,61 @@ static void print_verdict(const struct trace *t, const struct witness *w, bool a
 	g_string_free(out, TRUE);
 }
 
+/* The rules of objects: from --spec, else from the witness; none for a race that names
+ * none.  False and `error`. */
+static bool open_rules(const struct arguments *a, struct trace *t, const struct witness *w,
+		       struct spec_rules **rules, struct error *error)
+{
+	GPtrArray *given = argument_values(a, "spec"), *named = spec_rules_paths(w);
+	bool needed = given->len > 0 || named->len > 0 || w->claim == CLAIM_COV;
+
+	*rules = needed ? spec_rules_new(t, given->len > 0 ? given : named, error) : NULL;
+	g_ptr_array_unref(given);
+	g_ptr_array_unref(named);
+	return !needed || *rules != NULL;
+}
+
+static int verify(const struct arguments *a, struct trace *t, const struct witness *w,
+		  enum output_format format)
+{
+	struct check_options check = { .use_values = w->under_values,
+				       .use_missing = w->under_missing };
+	struct spec_rules *rules;
+	struct error error;
+	GString *reason;
+	bool accepted;
+
+	compare_digest(a, t, w);
+	if (!open_rules(a, t, w, &rules, &error))
+		return fail(&error);
+	check.semantics = spec_rules_semantics(rules);
+	reason = g_string_new(NULL);
+	accepted = witness_check(t, (const uint32_t *)w->events->data, w->events->len, w->claim,
+				 (const uint32_t *)w->pair->data, w->pair->len, &check, reason);
+	print_verdict(t, w, accepted, reason, format);
+	g_string_free(reason, TRUE);
+	spec_rules_free(rules);
+	return accepted ? EXIT_NOTHING : EXIT_FOUND;
+}
+
 static int run(struct arguments *a)
 {
 	enum output_format format;
-	struct check_options check = { 0 };
 	struct witness w = { 0 };
 	struct error error;
-	GString *reason;
 	struct trace *t;
-	bool accepted;
+	int status = EXIT_BAD;
 
 	argument_words(a, 2, 2);
 	format = argument_format(a, false);
 	if (!witness_read(a->words->pdata[1], &w, &error))
 		return fail(&error);
 	t = open_trace(a, a->words->pdata[0]);
-	if (t == NULL) {
-		witness_release(&w);
-		return EXIT_BAD;
-	}
-	compare_digest(a, t, &w);
-	check.use_values = w.under_values;
-	check.use_missing = w.under_missing;
-	reason = g_string_new(NULL);
-	accepted = witness_check(t, (const uint32_t *)w.events->data, w.events->len, w.claim,
-				 (const uint32_t *)w.pair->data, w.pair->len, &check, reason);
-	print_verdict(t, &w, accepted, reason, format);
-	g_string_free(reason, TRUE);
+	if (t != NULL)
+		status = verify(a, t, &w, format);
 	witness_release(&w);
 	trace_close(t);
-	return accepted ? EXIT_NOTHING : EXIT_FOUND;
+	return status;
 }
 
 const struct command command_verify = {

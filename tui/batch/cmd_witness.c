@@ -1,7 +1,9 @@
 /* cmd_witness.c - `heddle witness`: the witness of one pair, or the proof that there is
  * none. */
+#include "engine/commute/cov.h"
 #include "engine/witness/witness.h"
 #include "tui/batch/race_options.h"
+#include "tui/batch/spec_rules.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -48,7 +50,8 @@ static void print_proof(const struct trace *t, const struct finding *f)
 {
 	const struct proof *p = f->proof;
 
-	printf("impossible: events %u and %u cannot race", f->first, f->second);
+	printf("impossible: events %u and %u cannot %s", f->first, f->second,
+	       f->kind == FINDING_DATA_RACE ? "race" : "come in the other order");
 	if (p == NULL) {
 		putchar('\n');
 		return;
@@ -59,20 +62,26 @@ static void print_proof(const struct trace *t, const struct finding *f)
 		print_step(t, &g_array_index(p->cycle.steps, struct step, i), "  ");
 }
 
-/* Readable: few switches, where that does not take long. */
-static void polish(const struct trace *t, const struct race_options *race, struct finding *f)
+static enum claim claim_of(const struct finding *f)
 {
-	struct check_options check = { .use_values = race->use_values,
-				       .use_missing = race->use_missing };
-	const uint32_t pair[] = { f->first, f->second };
-
-	witness_minimise(t, CLAIM_RACE, pair, 2, &check, f->witness);
+	return f->kind == FINDING_DATA_RACE ? CLAIM_RACE : CLAIM_COV;
 }
 
-static void make_witness(const struct trace *t, const struct race_options *race,
-			 const struct finding *f, struct witness *w)
+/* Readable: few switches, where that does not take long. */
+static void polish(const struct trace *t, const struct check_options *check, struct finding *f)
 {
-	*w = (struct witness){ .claim = CLAIM_RACE };
+	const uint32_t pair[] = { f->first, f->second };
+
+	witness_minimise(t, claim_of(f), pair, 2, check, f->witness);
+}
+
+static void make_witness(const struct arguments *a, const struct trace *t,
+			 const struct race_options *race, const struct finding *f,
+			 struct witness *w)
+{
+	GPtrArray *specs = argument_values(a, "spec");
+
+	*w = (struct witness){ .claim = claim_of(f) };
 	w->trace_name = g_strdup(trace_name(t));
 	w->trace_digest = trace_digest(t);
 	w->pair = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -81,6 +90,36 @@ static void make_witness(const struct trace *t, const struct race_options *race,
 	w->events = g_array_ref(f->witness);
 	w->under_values = race->use_values;
 	w->under_missing = race->use_missing;
+	w->under_specs = g_ptr_array_new_with_free_func(g_free);
+	for (guint i = 0; i < specs->len; i++)
+		g_ptr_array_add(w->under_specs, spec_rules_header(specs->pdata[i]));
+	g_ptr_array_unref(specs);
+}
+
+/* With --spec, rule 5 has a say too: what it refuses is not known to be a race. */
+static bool under_rule5(const struct arguments *a, struct trace *t, struct finding *f,
+			struct check_options *check, struct spec_rules **rules, struct error *error)
+{
+	GPtrArray *specs = argument_values(a, "spec");
+	const uint32_t pair[] = { f->first, f->second };
+	bool good = true;
+
+	*rules = NULL;
+	if (specs->len > 0) {
+		*rules = spec_rules_new(t, specs, error);
+		good = *rules != NULL;
+		check->semantics = spec_rules_semantics(*rules);
+	}
+	if (good && f->verdict == VERDICT_RACE && *rules != NULL &&
+	    !witness_check(t, (const uint32_t *)f->witness->data, f->witness->len, CLAIM_RACE, pair,
+			   2, check, NULL)) {
+		f->verdict = VERDICT_UNKNOWN;
+		f->budget = "incomplete";
+		g_array_unref(f->witness);
+		f->witness = NULL;
+	}
+	g_ptr_array_unref(specs);
+	return good;
 }
 
 static const char *const reasons[] = {
@@ -134,7 +173,7 @@ static int print_witness(const struct trace *t, const struct witness *w, const c
 static int print_finding_json(const struct trace *t, struct finding *f)
 {
 	struct print_options print = { .format = FORMAT_JSON, .all_verdicts = true };
-	struct report *r = report_new(t, "auto");
+	struct report *r = report_new(t, f->kind == FINDING_DATA_RACE ? "auto" : "cov");
 	int status;
 
 	r->complete = f->verdict != VERDICT_UNKNOWN;
@@ -146,8 +185,9 @@ static int print_finding_json(const struct trace *t, struct finding *f)
 	return status;
 }
 
-static int answer(const struct arguments *a, struct trace *t, const struct race_options *race,
-		  struct finding *f)
+static int print_answer(const struct arguments *a, struct trace *t,
+			const struct race_options *race, const struct check_options *check,
+			struct finding *f)
 {
 	const char *path = argument_value(a, "output");
 	bool json = argument_format(a, false) == FORMAT_JSON;
@@ -156,14 +196,20 @@ static int answer(const struct arguments *a, struct trace *t, const struct race_
 	int status = f->verdict == VERDICT_IMPOSSIBLE ? EXIT_NOTHING : EXIT_BUDGET;
 
 	if (f->verdict == VERDICT_RACE) {
-		polish(t, race, f);
-		make_witness(t, race, f, &w);
+		polish(t, check, f);
+		make_witness(a, t, race, f, &w);
 		status = EXIT_FOUND;
 		if (!json)
 			status = print_witness(t, &w, path);
 		else if (path != NULL && !witness_write(t, &w, path, &error))
 			status = fail(&error);
 		witness_release(&w);
+	} else if (f->verdict == VERDICT_HAPPENED) {
+		status = EXIT_FOUND;
+		if (!json)
+			printf("happened: events %u and %u are in the wrong order in the recording "
+			       "itself\n",
+			       f->first, f->second);
 	} else if (!json && f->verdict == VERDICT_IMPOSSIBLE) {
 		print_proof(t, f);
 	} else if (!json) {
@@ -174,6 +220,53 @@ static int answer(const struct arguments *a, struct trace *t, const struct race_
 	if (json && status != EXIT_BAD)
 		return print_finding_json(t, f);
 	finding_free(f);
+	return status;
+}
+
+static int answer(const struct arguments *a, struct trace *t, const struct race_options *race,
+		  struct finding *f)
+{
+	struct check_options check = { .use_values = race->use_values,
+				       .use_missing = race->use_missing };
+	struct spec_rules *rules;
+	struct error error;
+	int status;
+
+	if (!under_rule5(a, t, f, &check, &rules, &error)) {
+		finding_free(f);
+		return fail(&error);
+	}
+	status = print_answer(a, t, race, &check, f);
+	spec_rules_free(rules);
+	return status;
+}
+
+/* Which of the two questions is asked: two accesses race, anything else is turned round. */
+static bool asks_for_order(const struct trace *t, uint32_t e1, uint32_t e2)
+{
+	return e1 < t->events_count && e2 < t->events_count &&
+	       (!op_is_access(t->events[e1].op) || !op_is_access(t->events[e2].op));
+}
+
+static int order_violation(const struct arguments *a, struct trace *t, uint32_t e1, uint32_t e2,
+			   const struct race_options *race)
+{
+	struct cov_options ask = { .budget_pair = race->budget_pair,
+				   .budget_total = race->budget_total };
+	struct check_options check = { 0 };
+	struct error error = { .where = "" };
+	GPtrArray *paths = argument_values(a, "spec");
+	struct spec_rules *rules = spec_rules_new(t, paths, &error);
+	struct finding *f = NULL;
+	int status;
+
+	if (rules != NULL)
+		f = cov_decide(spec_rules_model(rules), e1, e2, &ask, progress_on_stderr(), &error);
+	progress_done();
+	check.semantics = spec_rules_semantics(rules);
+	status = f == NULL ? fail(&error) : print_answer(a, t, race, &check, f);
+	spec_rules_free(rules);
+	g_ptr_array_unref(paths);
 	return status;
 }
 
@@ -194,6 +287,11 @@ static int run(struct arguments *a)
 	t = open_trace(a, a->words->pdata[0]);
 	if (t == NULL)
 		return EXIT_BAD;
+	if (asks_for_order(t, e1, e2)) {
+		status = order_violation(a, t, e1, e2, &race);
+		trace_close(t);
+		return status;
+	}
 	if (race_options_fit(a, t, &race, &error))
 		f = race_decide(t, e1, e2, &race, progress_on_stderr(), &error);
 	progress_done();
@@ -206,8 +304,10 @@ const struct command command_witness = {
 	.name = "witness",
 	.usage = "TRACE E1 E2 [-o WITNESS]",
 	.summary = "the witness for one pair, or the proof that there is none",
-	.details = "Exit status: 1 with a witness, 0 when the race is impossible (the proof is "
-		   "printed), 3 unknown,\n2 for a pair that does not conflict.",
+	.details = "Two accesses: do they race? Anything else (a use and a free, two invocations): can\n"
+		   "they come in the other order?\n"
+		   "Exit status: 1 with a witness, 0 when it is impossible (the proof "
+		   "is printed), 3 unknown,\n2 for a pair that does not conflict.",
 	.options = options,
 	.run = run,
 };

@@ -1,0 +1,73 @@
+/* spec_rules.c - specifications for the checker. */
+#include "tui/batch/spec_rules.h"
+
+#include <string.h>
+
+struct spec_rules {
+	struct specs *specs;
+	struct model *model;
+	struct semantics semantics;
+};
+
+struct spec_rules *spec_rules_new(struct trace *t, const GPtrArray *paths, struct error *error)
+{
+	struct spec_rules *r = g_new0(struct spec_rules, 1);
+
+	r->specs = specs_open(paths, error);
+	if (r->specs != NULL)
+		r->model = model_new(t, r->specs, progress_on_stderr(), error);
+	if (r->model == NULL) {
+		spec_rules_free(r);
+		return NULL;
+	}
+	r->semantics = model_semantics(r->model);
+	return r;
+}
+
+void spec_rules_free(struct spec_rules *r)
+{
+	if (r == NULL)
+		return;
+	if (r->model != NULL)
+		model_free(r->model);
+	if (r->specs != NULL)
+		specs_free(r->specs);
+	g_free(r);
+}
+
+const struct semantics *spec_rules_semantics(const struct spec_rules *r)
+{
+	return r == NULL ? NULL : &r->semantics;
+}
+
+struct model *spec_rules_model(const struct spec_rules *r)
+{
+	return r->model;
+}
+
+char *spec_rules_header(const char *path)
+{
+	char *text = NULL, *sum, *header;
+	gsize length = 0;
+
+	if (!g_file_get_contents(path, &text, &length, NULL))
+		return g_strdup(path);
+	sum = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *)text, length);
+	header = g_strdup_printf("%s:%s", path, sum);
+	g_free(sum);
+	g_free(text);
+	return header;
+}
+
+GPtrArray *spec_rules_paths(const struct witness *w)
+{
+	GPtrArray *paths = g_ptr_array_new_with_free_func(g_free);
+
+	for (guint i = 0; w->under_specs != NULL && i < w->under_specs->len; i++) {
+		const char *header = w->under_specs->pdata[i], *colon = strrchr(header, ':');
+
+		g_ptr_array_add(paths, colon == NULL ? g_strdup(header)
+						     : g_strndup(header, colon - header));
+	}
+	return paths;
+}
