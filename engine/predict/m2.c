@@ -16,7 +16,8 @@ enum {
 	WORK_PER_PAIR = 100000000, /* after this much work a window does not grow further */
 };
 
-struct m2 *m2_new(struct trace *t, const struct progress *progress)
+struct m2 *m2_new(struct trace *t, const struct check_options *check,
+		  const struct progress *progress)
 {
 	struct cones *cones = cones_new(t, progress);
 	struct chain_base base;
@@ -33,7 +34,7 @@ struct m2 *m2_new(struct trace *t, const struct progress *progress)
 	pairs = (size_t)m->threads * m->threads;
 	base = cones_order(cones);
 	m->order = chain_graph_new(CHAIN_STAIRS, m->threads, NULL, &base);
-	m->checker = checker_new(t, &(struct check_options){ 0 });
+	m->checker = checker_new(t, check);
 	m->cone.prefix = g_new0(uint32_t, m->threads + 1);
 	m->edges = g_array_new(FALSE, FALSE, sizeof(struct step));
 	m->changes = g_array_new(FALSE, FALSE, sizeof(struct chain_change));

@@ -9,6 +9,7 @@
 #define HEDDLE_M2_H
 
 #include "engine/predict/candidates.h"
+#include "engine/witness/check.h"
 
 enum m2_verdict {
 	M2_RACE,
@@ -18,7 +19,9 @@ enum m2_verdict {
 };
 
 struct m2;
-struct m2 *m2_new(struct trace *t, const struct progress *progress); /* NULL: cancelled */
+/* `check` (may be NULL) is what the checker is to take into account.  NULL: cancelled. */
+struct m2 *m2_new(struct trace *t, const struct check_options *check,
+		  const struct progress *progress);
 void m2_free(struct m2 *m);
 /*
  * Decide (e1, e2), two accesses that conflict, e1 <tr e2.  A race's witness, the pair last,

@@ -360,9 +360,10 @@ struct report *races_m2(struct trace *t, const struct race_options *options,
 			const struct progress *progress, struct error *error)
 {
 	struct hunt h = { .t = t, .options = options, .progress = progress };
+	const struct check_options check = { .use_missing = options->use_missing };
 	bool going = trace_need(t, INDEX_ALL & ~INDEX_SITES, progress);
 
-	h.m2 = going ? m2_new(t, progress) : NULL;
+	h.m2 = going ? m2_new(t, &check, progress) : NULL;
 	if (h.m2 == NULL) {
 		error_set(error, "", NULL, "cancelled");
 		return NULL;

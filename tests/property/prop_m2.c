@@ -68,7 +68,7 @@ static bool trial(uint64_t seed)
 	struct trace *t = random_trace(seed, &options);
 	uint32_t n = (uint32_t)t->events_count;
 	bool *races = oracle_races(t, false);
-	struct m2 *m = m2_new(t, NULL);
+	struct m2 *m = m2_new(t, NULL, NULL);
 	GArray *witness = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	const char *wrong = NULL;
 
