@@ -68,6 +68,14 @@ uint32_t m2_refused(const struct m2 *m)
 	return m->refused;
 }
 
+bool m2_needs(const struct m2 *m, uint32_t e1, uint32_t e2)
+{
+	uint32_t previous = trace_previous(m->t, e2);
+
+	return previous != NONE &&
+	       cones_before(m->cones, previous, m->t->events[e1].thread) > m2_position(m, e1);
+}
+
 /* ---- Proofs ---- */
 
 static struct proof *make_proof(const char *method)

@@ -31,6 +31,12 @@ void m2_free(struct m2 *m);
  */
 enum m2_verdict m2_pair(struct m2 *m, uint32_t e1, uint32_t e2, GArray *witness,
 			struct proof **proof);
+/*
+ * Does what e2 needs before it hold e1, by program order, must-order and observation
+ * alone?  Then the pair is impossible, and so is every earlier e1 and every later e2 of
+ * their threads.  Cheap.
+ */
+bool m2_needs(const struct m2 *m, uint32_t e1, uint32_t e2);
 /* How many witnesses the checker has refused so far: each one is a fault of ours. */
 uint32_t m2_refused(const struct m2 *m);
 

@@ -337,6 +337,11 @@ static bool hunt_sites(struct hunt *h, const struct candidate_options *candidate
 
 /* ---- The analysis ---- */
 
+static bool needed(const void *m2, uint32_t e1, uint32_t e2)
+{
+	return m2_needs(m2, e1, e2);
+}
+
 static bool hunt(struct hunt *h)
 {
 	enum order_kind kind = h->options->candidates < 0 ? ORDER_KIND_PO
@@ -345,6 +350,9 @@ static bool hunt(struct hunt *h)
 		.order = order_new(h->t, kind, h->progress),
 		.keep_locked = h->options->all_verdicts,
 		.race = h->options,
+		/* impossible at once, and listed only when all verdicts are */
+		.settled = h->options->all_verdicts ? NULL : needed,
+		.context = h->m2,
 	};
 	bool going = candidates.order != NULL;
 
