@@ -22,13 +22,19 @@ _Static_assert(sizeof(struct cell) == 16, "four a cache line");
 
 enum { PLAIN_READ, PLAIN_WRITE, ATOMIC_READ, ATOMIC_WRITE, KINDS };
 
+/* Of a variable that a cell is not enough for. */
+struct table {
+	bool whole;        /* else only the plain reads are here, and the cell has the write */
+	uint32_t places[]; /* [KINDS * threads]: event + 1 */
+};
+
 struct stream {
 	struct trace *t;
 	struct causality *c;       /* NULL for CP: then */
 	const struct order *order; /* is asked */
 	enum order_kind kind;
 	struct cell *cells;
-	GPtrArray *tables; /* uint32_t [KINDS * threads]: event + 1 */
+	GPtrArray *tables; /* struct table */
 	struct site_races *races;
 };
 
@@ -37,17 +43,23 @@ static void race(struct stream *s, uint32_t e1, uint32_t e2, uint32_t variable)
 	site_races_add(s->races, e1, e2, variable);
 }
 
+static inline bool past_has(const uint32_t *past, uint32_t thread, uint32_t event,
+                            uint32_t other)
+{
+	return other == thread || past[other] >= event;
+}
+
 /* -- variables with a table ---------------------------------------------------------------- */
 
-static uint32_t *table_of(struct stream *s, struct cell *cell)
+static struct table *table_of(struct stream *s, struct cell *cell)
 {
-	uint32_t *table;
+	uint32_t threads = (uint32_t)s->t->threads_count;
+	struct table *table;
 
 	if (cell->table != 0)
 		return g_ptr_array_index(s->tables, cell->table - 1);
-	table = g_new0(uint32_t, KINDS * s->t->threads_count);
-	table[PLAIN_READ * s->t->threads_count + cell->read_thread] = cell->read;
-	table[PLAIN_WRITE * s->t->threads_count + cell->write_thread] = cell->write;
+	table = g_malloc0(sizeof(*table) + sizeof(uint32_t) * KINDS * threads);
+	table->places[PLAIN_READ * threads + cell->read_thread] = cell->read;
 	g_ptr_array_add(s->tables, table);
 	cell->table = s->tables->len;
 	return table;
@@ -69,32 +81,59 @@ static void compare(struct stream *s, uint32_t *places, const uint32_t *past, ui
 	places[thread] = own;
 }
 
-static void access_table(struct stream *s, struct cell *cell, const uint32_t *past, uint32_t e,
-                         uint32_t variable)
+static void access_whole(struct stream *s, struct table *table, const uint32_t *past,
+                         uint32_t e, uint32_t variable)
+{
+	const struct event *x = &s->t->events[e];
+	uint32_t threads = (uint32_t)s->t->threads_count, *places = table->places;
+	bool writes = op_writes(x->op), atomic = op_is_atomic(x->op);
+
+	compare(s, places + PLAIN_WRITE * threads, past, e, variable);
+	if (writes)
+		compare(s, places + PLAIN_READ * threads, past, e, variable);
+	if (!atomic)
+		compare(s, places + ATOMIC_WRITE * threads, past, e, variable);
+	if (writes && !atomic)
+		compare(s, places + ATOMIC_READ * threads, past, e, variable);
+	places[(2 * atomic + writes) * threads + x->thread] = e + 1;
+}
+
+/* Reads of several threads, and writes that are all ordered: FastTrack's usual case. */
+static inline bool access_reads(struct stream *s, struct cell *cell, struct table *table,
+                                const uint32_t *past, uint32_t e, uint32_t variable)
 {
 	const struct event *x = &s->t->events[e];
 	uint32_t threads = (uint32_t)s->t->threads_count;
-	uint32_t *table = table_of(s, cell);
-	bool writes = op_writes(x->op), atomic = op_is_atomic(x->op);
 
-	compare(s, table + PLAIN_WRITE * threads, past, e, variable);
-	if (writes)
-		compare(s, table + PLAIN_READ * threads, past, e, variable);
-	if (!atomic)
-		compare(s, table + ATOMIC_WRITE * threads, past, e, variable);
-	if (writes && !atomic)
-		compare(s, table + ATOMIC_READ * threads, past, e, variable);
-	table[(2 * atomic + writes) * threads + x->thread] = e + 1;
+	if (!past_has(past, x->thread, cell->write, cell->write_thread) || x->op > OP_WRITE)
+		return false;
+	if (x->op == OP_READ) {
+		table->places[PLAIN_READ * threads + x->thread] = e + 1;
+		return true;
+	}
+	compare(s, table->places + PLAIN_READ * threads, past, e, variable);
+	cell->write = e + 1;
+	cell->write_thread = x->thread;
+	return true;
+}
+
+static void access_table(struct stream *s, struct cell *cell, const uint32_t *past, uint32_t e,
+                         uint32_t variable)
+{
+	struct table *table = table_of(s, cell);
+
+	if (!table->whole) {
+		if (access_reads(s, cell, table, past, e, variable))
+			return;
+		table->whole = true;
+		table->places[PLAIN_WRITE * s->t->threads_count + cell->write_thread] =
+		        cell->write;
+	}
+	access_whole(s, table, past, e, variable);
 }
 
 /* -- variables with a cell ------------------------------------------------------------------
  */
-
-static inline bool past_has(const uint32_t *past, uint32_t thread, uint32_t event,
-                            uint32_t other)
-{
-	return other == thread || past[other] >= event;
-}
 
 /* True when the cell was enough. */
 static inline bool access_cell(struct cell *cell, const uint32_t *past, uint32_t thread,
@@ -145,25 +184,39 @@ static void step(struct stream *s, uint32_t e)
 		causality_sweep(s->c, NULL, NULL);
 }
 
+/* Does a read of the variable observe something new?  Mostly the cell has its last write. */
+static inline bool observes_new(struct stream *s, const struct cell *cell, uint32_t variable,
+                                uint32_t thread)
+{
+	if (cell->table == 0)
+		return !past_has(clocks_now(&s->c->clocks, thread), thread, cell->write,
+		                 cell->write_thread);
+	return !observations_known(s->c, variable, thread);
+}
+
 /* False: `step`. */
 static inline __attribute__((always_inline)) bool quick(struct stream *s, uint32_t e,
-                                                        const struct event *x)
+                                                        const struct event *x, bool observes)
 {
-	struct cell *cell;
+	struct cell *cell = &s->cells[x->target];
 	const uint32_t *past;
 
-	if (!causality_plain(s->c, e, x))
+	if (!causality_quiet(s->c, e, x))
 		return false;
-	cell = &s->cells[x->target];
+	if (observes && x->op == OP_READ && observes_new(s, cell, x->target, x->thread))
+		return false;
 	past = clocks_strong(&s->c->clocks, x->thread);
 	if (!access_cell(cell, past, x->thread, e, x->op == OP_WRITE))
 		access_table(s, cell, past, e, x->target);
+	if (x->op == OP_WRITE)
+		causality_wrote(s->c, e, x);
 	return true;
 }
 
 enum { TICK = 1 << 20 };
 
-static bool pass(struct stream *s, const struct progress *progress)
+static inline __attribute__((always_inline)) bool pass(struct stream *s, bool observes,
+                                                       const struct progress *progress)
 {
 	const struct event *events = s->t->events;
 	uint64_t count = s->t->events_count;
@@ -174,7 +227,7 @@ static bool pass(struct stream *s, const struct progress *progress)
 		if (!progress_tick(progress, (double)from / count, "races by site"))
 			return false;
 		for (uint32_t e = (uint32_t)from; e < to; e++) {
-			if (G_UNLIKELY(!quick(s, e, &events[e])))
+			if (G_UNLIKELY(!quick(s, e, &events[e], observes)))
 				step(s, e);
 		}
 	}
@@ -211,7 +264,12 @@ bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *race
 		return false;
 	s.cells = g_new0(struct cell, t->variables_count + 1);
 	s.tables = g_ptr_array_new_with_free_func(g_free);
-	done = s.c != NULL ? pass(&s, progress) : pass_finished(&s, progress);
+	if (s.c == NULL)
+		done = pass_finished(&s, progress);
+	else if (kind == ORDER_KIND_SHB)
+		done = pass(&s, true, progress);
+	else
+		done = pass(&s, false, progress);
 	g_ptr_array_free(s.tables, TRUE);
 	g_free(s.cells);
 	causality_free(s.c);
