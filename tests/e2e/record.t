@@ -79,6 +79,29 @@ done
 like "$err" "forked" "a fork is told"
 is "$(ls | grep -c 'log-')" 0 "no log is left behind"
 
+# the recorder itself is killed: its log opens like a trace
+cat >wait.c <<'C'
+#include <pthread.h>
+#include <unistd.h>
+static int x;
+static void *f(void *p) { x = 1; return p; }
+int main(void) { pthread_t t; char c; pthread_create(&t, 0, f, 0); pthread_join(t, 0); x = 2;
+	write(1, "x", 1); return (int)read(0, &c, 1); }
+C
+$HEDDLE cc wait.c -o wait-here -pthread
+mkfifo in out
+(exec $HEDDLE record -o killed.hdl -- ./wait-here <in >out 2>/dev/null) &
+recorder=$!
+exec 8>in 9<out
+read -r -n1 -u9 _ # it has come to its read
+kill -9 $recorder
+wait $recorder 2>/dev/null
+exec 8>&- 9<&-
+log=$(ls killed.hdl.log-* 2>/dev/null)
+t=$(text "$log")
+like "$t" "main\|w4\(x\)=2" "the log of a killed recorder is a trace"
+rm -f killed.hdl.log-*
+
 # deadlock
 run timeout 20 $HEDDLE record -- ./deadlock
 is "$status" 134 "a deadlock ends the program"
