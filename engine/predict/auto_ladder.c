@@ -40,6 +40,7 @@ struct ladder {
 	GArray *members;     /* uint32_t */
 	GArray *classes;     /* struct class */
 	uint64_t witness_events, left_out; /* events in witnesses kept; witnesses not kept */
+	bool weak_atomics; /* what the cores refute may be a race by C11 all the same */
 	bool cancelled;
 };
 
@@ -408,7 +409,7 @@ static void ask_solver(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2
 static void decide_pair(struct ladder *l, uint32_t e1, uint32_t e2)
 {
 	uint64_t unit = unit_of(l, e1, e2);
-	const struct proof *proof = shared_proof(l, e1, e2);
+	const struct proof *proof = l->weak_atomics ? NULL : shared_proof(l, e1, e2);
 
 	if (proof != NULL)
 		note_impossible(l, other_unit(l, unit, e1, e2), proof, "smt");
@@ -588,8 +589,8 @@ static void look_at(struct ladder *l, uint32_t variable, uint32_t e, const struc
 			list_refuted(l, variable, e, members, from, to, lock);
 			return;
 		}
-		first = CLAMP(first, from, to);
-		end = CLAMP(end, first, to);
+		first = l->weak_atomics ? from : CLAMP(first, from, to);
+		end = l->weak_atomics ? to : CLAMP(end, first, to);
 	}
 	if (l->options->all_verdicts) {
 		list_refuted(l, variable, e, members, from, first, NONE);
@@ -659,7 +660,9 @@ static bool ladder_init(struct ladder *l)
 		return false;
 	/* With --values synchronises-with follows what the reordering reads and excludes no
 	 * candidate; the cores of --values are what is left of the order then. */
-	if (l->options->candidates >= 0 || (l->options->all_verdicts && !l->options->use_values)) {
+	l->weak_atomics = !l->options->use_values && c11_matters(l->t);
+	if (l->options->candidates >= 0 || l->weak_atomics ||
+	    (l->options->all_verdicts && !l->options->use_values)) {
 		l->order = order_new(l->t,
 				     l->options->candidates >= 0 ?
 					     (enum order_kind)l->options->candidates :

@@ -196,6 +196,7 @@ static struct smt *smt_make(struct trace *t, const struct smt_options *options, 
 	make_lists(s);
 	make_needs(s);
 	make_initial_values(s);
+	s->weak_atomics = c11_matters(t);
 	s->scheduler = scheduler_new(s);
 	s->encoder = encoder_new(s);
 	return s;
@@ -590,8 +591,8 @@ static bool impossible_unpaired(struct smt *s, uint32_t e1, uint32_t e2, double 
 	return answer == SMT_IMPOSSIBLE;
 }
 
-static bool accepted(struct smt *s, const GArray *witness, uint32_t e1, uint32_t e2,
-		     const struct race_options *options)
+static bool accepted(struct smt *s, enum claim claim, const GArray *witness, uint32_t e1,
+		     uint32_t e2, const struct race_options *options)
 {
 	struct check_options check = { .use_values = s->options.use_values,
 				       .use_missing = options->use_missing };
@@ -600,7 +601,57 @@ static bool accepted(struct smt *s, const GArray *witness, uint32_t e1, uint32_t
 	if (s->checker == NULL)
 		s->checker = checker_new(s->t, &check);
 	return checker_claim(s->checker, (const uint32_t *)(void *)witness->data, witness->len,
-			     CLAIM_RACE, pair, 2, NULL);
+			     claim, pair, 2, NULL);
+}
+
+/* The finding takes the witness over, if the checker accepts it. */
+static void give_witness(struct smt *s, struct finding *f, enum claim claim, GArray **witness,
+			 const struct race_options *options)
+{
+	f->budget = "incomplete";
+	if (!accepted(s, claim, *witness, f->first, f->second, options))
+		return;
+	f->verdict = VERDICT_RACE;
+	f->witness = g_steal_pointer(witness);
+	f->budget = NULL;
+	proof_free(f->proof);
+	f->proof = NULL;
+}
+
+/* The pair is never next; may it race by C11 all the same? */
+static enum smt_answer decide_c11(struct smt *s, struct finding *f, double seconds,
+				  const struct race_options *options,
+				  const struct progress *progress)
+{
+	GArray *witness = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	enum smt_answer answer = c11_query(s, f->first, f->second, seconds, witness, progress);
+
+	if (answer == SMT_WITNESS) {
+		give_witness(s, f, CLAIM_C11_RACE, &witness, options);
+		if (f->verdict == VERDICT_RACE)
+			f->note = "visible only as a C11 race";
+	} else if (answer == SMT_SPENT) {
+		f->verdict = VERDICT_UNKNOWN;
+		f->budget = "pair";
+	}
+	if (f->verdict == VERDICT_UNKNOWN) {
+		proof_free(f->proof);
+		f->proof = NULL;
+	}
+	if (witness != NULL)
+		g_array_free(witness, TRUE);
+	return answer;
+}
+
+static void note_pairing(struct smt *s, struct finding *f, double seconds,
+			 const struct progress *progress)
+{
+	if (f->proof->given == NULL && strcmp(f->proof->method, "solver") == 0 &&
+	    core_has_pairings(s->t))
+		f->proof->given = "same pairing";
+	if (f->proof->given != NULL &&
+	    impossible_unpaired(s, f->first, f->second, seconds, progress))
+		f->proof->given = NULL;
 }
 
 struct finding *smt_decide(struct smt *s, uint32_t e1, uint32_t e2,
@@ -609,7 +660,7 @@ struct finding *smt_decide(struct smt *s, uint32_t e1, uint32_t e2,
 {
 	GArray *witness = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	struct finding *f = race_finding(s->t, e1, e2, VERDICT_UNKNOWN, "smt");
-	gint64 start = g_get_monotonic_time();
+	double before = smt_solver_seconds(s);
 	enum smt_answer answer =
 		race_query(s, f->first, f->second, seconds, witness, &f->proof, progress);
 
@@ -618,23 +669,14 @@ struct finding *smt_decide(struct smt *s, uint32_t e1, uint32_t e2,
 		uint32_t pair[2] = { f->first, f->second };
 
 		g_array_append_vals(witness, pair, 2);
-		if (accepted(s, witness, f->first, f->second, options)) {
-			f->verdict = VERDICT_RACE;
-			f->witness = g_steal_pointer(&witness);
-			f->budget = NULL;
-		} else {
-			f->budget = "incomplete";
-		}
+		give_witness(s, f, CLAIM_RACE, &witness, options);
 	} else if (answer == SMT_IMPOSSIBLE) {
-		double left = seconds - (double)(g_get_monotonic_time() - start) / 1e6;
-
 		f->verdict = VERDICT_IMPOSSIBLE;
 		f->budget = NULL;
-		if (f->proof->given == NULL && strcmp(f->proof->method, "solver") == 0 &&
-		    core_has_pairings(s->t))
-			f->proof->given = "same pairing";
-		if (f->proof->given != NULL && impossible_unpaired(s, e1, e2, left, progress))
-			f->proof->given = NULL;
+		note_pairing(s, f, seconds - (smt_solver_seconds(s) - before), progress);
+		if (s->weak_atomics && !s->options.use_values)
+			answer = decide_c11(s, f, seconds - (smt_solver_seconds(s) - before),
+					    options, progress);
 	}
 	if (witness != NULL)
 		g_array_free(witness, TRUE);

@@ -79,6 +79,11 @@ static int verify(const struct arguments *a, struct trace *t, const struct witne
 	reason = g_string_new(NULL);
 	accepted = witness_check(t, (const uint32_t *)w->events->data, w->events->len, w->claim,
 				 (const uint32_t *)w->pair->data, w->pair->len, &check, reason);
+	/* a race that is visible only as a C11 race is of kind race too */
+	if (!accepted && w->claim == CLAIM_RACE)
+		accepted = witness_check(t, (const uint32_t *)w->events->data, w->events->len,
+					 CLAIM_C11_RACE, (const uint32_t *)w->pair->data,
+					 w->pair->len, &check, NULL);
 	print_verdict(t, w, accepted, reason, format);
 	g_string_free(reason, TRUE);
 	spec_rules_free(rules);
