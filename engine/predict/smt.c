@@ -497,10 +497,88 @@ void query_sort_chosen(struct smt_query *q)
 	g_array_sort(q->chosen, edge_compare);
 }
 
+/* The latest acquire of each lock in the region that may keep a section open out. */
+struct latest {
+	uint32_t exclusive, any; /* events + 1; 0 none */
+};
+
+/* Close what is open in the region and not the last of its lock; false when nothing was, or
+ * when it cannot be closed. */
+static bool close_sections(struct smt_query *q, struct latest *latest)
+{
+	const struct trace *t = q->s->t;
+	bool changed = false;
+
+	for (uint32_t u = 0; u < q->s->threads; u++) {
+		struct event_list list = trace_thread_events(t, u);
+
+		for (uint32_t i = 0; i < q->cut[u]; i++) {
+			uint32_t a = list.items[i], r;
+			const struct event *x = &t->events[a];
+			const struct latest *l = &latest[x->target];
+
+			if (!op_acquires(x->op) || event_inert(x))
+				continue;
+			r = t->index->partner[a];
+			if ((r != NONE && cut_has(t, q->cut, r)) ||
+			    a + 1 >= (x->op == OP_ACQ ? l->any : l->exclusive))
+				continue;
+			if (r == NONE || query_never(q, r))
+				return false;
+			core_join(q->s->cores, r, q->cut);
+			changed = true;
+		}
+	}
+	return changed;
+}
+
+static void find_latest(const struct smt_query *q, struct latest *latest)
+{
+	const struct trace *t = q->s->t;
+
+	memset(latest, 0, sizeof(*latest) * (t->objects_count + 1));
+	for (uint32_t u = 0; u < q->s->threads; u++) {
+		struct event_list list = trace_thread_events(t, u);
+
+		for (uint32_t i = 0; i < q->cut[u]; i++) {
+			const struct event *x = &t->events[list.items[i]];
+			struct latest *l;
+
+			if (!op_acquires(x->op) || event_inert(x))
+				continue;
+			l = &latest[x->target];
+			l->any = MAX(l->any, list.items[i] + 1);
+			if (x->op == OP_ACQ)
+				l->exclusive = MAX(l->exclusive, list.items[i] + 1);
+		}
+	}
+}
+
+/*
+ * The second try, for most races the last: the region in which sections on one lock can keep
+ * their recorded order (SyncP's closure).
+ */
+static bool try_sync_preserving(struct smt_query *q, uint32_t *fresh)
+{
+	struct latest *latest = g_new(struct latest, q->s->t->objects_count + 1);
+	uint32_t more = 0;
+	bool good = false;
+
+	do
+		find_latest(q, latest);
+	while (close_sections(q, latest));
+	g_free(latest);
+	good = scheduler_run(q, &more);
+	*fresh += more;
+	return good;
+}
+
 /* Try, learn, choose, until a try runs through or nothing is left to choose. */
 static enum smt_answer search(struct smt_query *q, struct encoding **x, gint64 deadline,
 			      const struct progress *progress)
 {
+	unsigned tries = 0;
+
 	for (;;) {
 		uint32_t fresh = 0;
 		unsigned left;
@@ -508,7 +586,8 @@ static enum smt_answer search(struct smt_query *q, struct encoding **x, gint64 d
 
 		if (!progress_tick(progress, 0.5, "solver"))
 			return SMT_CANCELLED;
-		if (scheduler_run(q, &fresh)) {
+		if (scheduler_run(q, &fresh) ||
+		    (tries++ == 0 && try_sync_preserving(q, &fresh))) {
 			guint before = q->clauses->len;
 
 			if (q->judge == NULL ||
