@@ -197,9 +197,10 @@ static struct finding *decide(struct deciders *d, uint32_t e1, uint32_t e2)
 		d->m2 = m2_new(d->t, &check, d->progress);
 	if (d->m2 != NULL) {
 		verdict = m2_pair(d->m2, e1, e2, witness, &proof);
-		/* with --values more may be reordered than M2 knows of */
-		if (verdict == M2_RACE ||
-		    (verdict == M2_IMPOSSIBLE && !d->options->use_values))
+		/* with --values more may be reordered than M2 knows of, with relaxed atomics
+		 * more may race */
+		if (verdict == M2_RACE || (verdict == M2_IMPOSSIBLE && !d->options->use_values &&
+					   !c11_matters(d->t)))
 			f = settled(d, e1, e2, verdict, witness, proof);
 		else
 			proof_free(proof);
