@@ -40,6 +40,16 @@ static const char *const verbs[OP_COUNT] = {
 };
 static const char *const order_words[] = { "", " rlx", " acq", " rel", " acq_rel", "" };
 
+/* Integers too large for anything but an address are shown as one. */
+void describe_value(const struct trace *t, uint32_t value, GString *out)
+{
+	const struct value *v = &t->values[value];
+	if (v->kind == V_INT && v->integer > (int64_t)UINT32_MAX)
+		g_string_append_printf(out, "0x%" G_GINT64_MODIFIER "x", v->integer);
+	else
+		trace_append_value(t, value, out);
+}
+
 static void append_change(const struct session *s, uint32_t event, GString *out)
 {
 	const struct trace *t = s->trace;
@@ -54,12 +64,12 @@ static void append_change(const struct session *s, uint32_t event, GString *out)
 	}
 	if (old) {
 		g_string_append_c(out, ' ');
-		trace_append_value(t, old, out);
+		describe_value(t, old, out);
 		g_string_append(out, " → ");
 	} else {
 		g_string_append(out, " ← ");
 	}
-	trace_append_value(t, new, out);
+	describe_value(t, new, out);
 }
 
 static void describe_access(const struct session *s, uint32_t event, GString *out)
@@ -75,7 +85,7 @@ static void describe_access(const struct session *s, uint32_t event, GString *ou
 			append_change(s, event, out);
 		} else {
 			g_string_append(out, " reads ");
-			trace_append_value(t, e->aux, out);
+			describe_value(t, e->aux, out);
 		}
 	}
 	g_string_append(out, order_words[event_order(e)]);
@@ -105,9 +115,9 @@ void describe_place(const struct session *s, uint32_t event, GString *out)
 {
 	const struct trace *t = s->trace;
 	const struct location *l = &t->locations[t->events[event].location];
-	uint32_t named = l->function;
-	if (named == 0 && session_has(s, INDEX_THREADS | INDEX_MATCH) && trace_stack(t, event))
-		named = t->contexts[trace_stack(t, event)].function;
+	GArray *frames = session_frames(s, event);
+	uint32_t named = g_array_index(frames, struct frame, 0).function;
+	g_array_free(frames, TRUE);
 	const char *function = trace_string(t, named);
 	if (*function) {
 		append_escaped(out, function, strlen(function));

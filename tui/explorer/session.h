@@ -126,6 +126,14 @@ uint32_t session_parse_event(const struct session *s, const char *text, struct e
 /* A variable by its name; NONE when there is none. */
 uint32_t session_find_variable(const struct session *s, const char *name);
 
+/* The call stack at an event, innermost first: struct frame. The frames that the compiler
+ * inlined are among them. Caller frees. */
+struct frame {
+	uint32_t function; /* string; 0 unknown */
+	uint32_t location; /* where in it */
+};
+GArray *session_frames(const struct session *s, uint32_t event);
+
 /* -- conditions of breakpoints: comparisons of variables and integers, && || ! ---------- */
 
 struct condition;
@@ -138,6 +146,8 @@ bool condition_holds(const struct session *s, const struct condition *c, uint32_
 
 /* "lock m", "balance 100 → 150", "balance reads 100": the event for people. */
 void describe_event(const struct session *s, uint32_t event, GString *out);
+/* A value: as the trace has it, large integers in hexadecimal. */
+void describe_value(const struct trace *t, uint32_t value, GString *out);
 /* "deposit bank.c:31", or the opaque location; "event 7" when there is none. */
 void describe_place(const struct session *s, uint32_t event, GString *out);
 /* Sentences about a finding: what happens, and who sees it. */

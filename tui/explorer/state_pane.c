@@ -152,25 +152,19 @@ static void append_function(const struct trace *t, uint32_t string, GString *out
 void append_stack(const struct app *app, uint32_t event, GString *out)
 {
 	const struct trace *t = app_trace(app);
-	uint32_t context = session_has(app->session, INDEX_THREADS | INDEX_MATCH)
-				   ? trace_stack(t, event) : 0;
-	uint32_t location = t->events[event].location;
-	bool known = context != 0;
+	GArray *frames = session_frames(app->session, event);
 	append_padded_name(t, t->events[event].thread, out);
 	g_string_append(out, "  ");
-	if (context == 0 && t->locations[location].function)
-		append_function(t, t->locations[location].function, out);
-	else if (context == 0)
-		g_string_append(out, "at");
-	for (; context; context = t->contexts[context].parent) {
-		append_function(t, t->contexts[context].function, out);
-		append_call(t, location, out);
-		location = t->contexts[context].call;
-		if (t->contexts[context].parent)
-			g_string_append(out, " ◂ ");
+	for (guint i = 0; i < frames->len; i++) {
+		struct frame frame = g_array_index(frames, struct frame, i);
+		g_string_append(out, i ? " ◂ " : "");
+		if (frame.function)
+			append_function(t, frame.function, out);
+		else
+			g_string_append(out, frame.location ? "at" : "?");
+		append_call(t, frame.location, out);
 	}
-	if (!known)
-		append_call(t, location, out);
+	g_array_free(frames, TRUE);
 }
 
 static void add_stacks(const struct app *app, GArray *rows)
@@ -231,7 +225,7 @@ static void add_values(const struct app *app, GArray *rows)
 		append_escaped(text, name, strlen(name));
 		g_string_append(text, "  ");
 		if (now.value)
-			trace_append_value(t, now.value, text);
+			describe_value(t, now.value, text);
 		else if (now.event == NONE)
 			g_string_append(text, "initial");
 		else
@@ -241,7 +235,7 @@ static void add_values(const struct app *app, GArray *rows)
 			struct known_value old = s->event ? session_value(s, v, s->event - 1) : now;
 			tail = g_string_new(" (was ");
 			if (old.value && s->event)
-				trace_append_value(t, old.value, tail);
+				describe_value(t, old.value, tail);
 			else
 				g_string_append(tail, "initial");
 			g_string_append_c(tail, ')');

@@ -229,8 +229,7 @@ static void draw_seen(const struct app *app, const struct entry *entry, struct p
 
 static void draw_side(const struct app *app, struct pane p, uint32_t event)
 {
-	const struct trace *t = app_trace(app);
-	if (!draw_source(app, p, t->events[event].location, event, true))
+	if (!draw_source(app, p, event, 0))
 		draw_neighbours(app, p, event);
 }
 

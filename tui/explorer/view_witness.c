@@ -181,10 +181,10 @@ static void witness_show(struct app *app, void *state)
 	forget(v);
 	v->pair[0] = s->pair[0];
 	v->pair[1] = s->pair[1];
-	bool settled = f && (f->witness || f->verdict == VERDICT_IMPOSSIBLE);
+	bool settled = f && ((f->witness && f->witness->len) || f->verdict == VERDICT_IMPOSSIBLE);
 	if (!session_has(s, INDEX_ALL))
 		return;
-	if (settled && f->witness)
+	if (settled && f->witness && f->witness->len)
 		take_finding(app, v, f);
 	else if (settled)
 		v->finding = f;
@@ -215,10 +215,10 @@ static void append_event(const struct app *app, const struct witness_view *v, gu
 	uint32_t other = schedule_value(s, v->w.events, v->w.events->len, e->target, &writer);
 	trace_append_operand(t, event, out);
 	g_string_append(out, " reads ");
-	trace_append_value(t, value, out);
+	describe_value(t, value, out);
 	if (other && other != value) {
 		g_string_append(out, " or ");
-		trace_append_value(t, other, out);
+		describe_value(t, other, out);
 	}
 }
 
@@ -245,7 +245,7 @@ static const char *const reasons[] = {
 	[SWITCH_WRITE] = "needed: the old value is read first",
 	[SWITCH_LOCK] = "needed: the lock must be free",
 	[SWITCH_MUST] = "needed: must-order",
-	[SWITCH_END] = "needed: the other is in its place",
+	[SWITCH_END] = "needed: the other has done its part",
 };
 
 static void draw_switch(const struct app *app, const struct witness_view *v, struct pane p, int row,
