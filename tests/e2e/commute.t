@@ -235,6 +235,11 @@ for bounded in "" --bounded; do
 		is "$(pairs)" "${case#*:}" "EDC on ${case%%:*} $bounded"
 	done
 done
+run "$HEDDLE" explain depends.txt 3 8 --order edc
+like "$out" 'conflicting critical sections' "explain shows EDC's edge"
+run "$HEDDLE" explain hidden.txt 4 10 --order edc
+unlike "$out" 'conflicting critical sections' "which is missing where the two commute"
+run "$HEDDLE" commute joined.txt --analysis edc --format json
 is "$(json '$d->{complete} ? 1 : 0')" 0 "EDC does not claim to be complete"
 
 # Bad usage.
