@@ -38,6 +38,8 @@ struct stretch {             /* of one thread's events, up to the next one's sta
 	uint32_t unobserved; /* the same for `start` without what it itself reads from */
 };
 
+enum { GUARD_SIZE = 64 };
+
 struct must_walk;
 struct atomics;
 struct locks;
@@ -52,6 +54,7 @@ struct causality {
 	uint32_t unobserved;
 	bool has_atomics;   /* an atomic write has come */
 	uint32_t *depth;    /* by thread: how many locks it holds; with sections only */
+	const char *guards; /* with sections: a guard for each variable, to be fetched ahead */
 	uint32_t next_must; /* no event before this one has a must-order edge */
 
 	/* kept for questions, or NULL */
