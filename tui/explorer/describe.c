@@ -163,14 +163,20 @@ static void append_thread(const struct session *s, uint32_t event, GString *out)
 
 static void append_held(const struct session *s, uint32_t event, GString *out)
 {
-	GArray *held = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	trace_locks_held(s->trace, event, held);
+	GArray *held = session_locks_held(s, event);
+	const struct trace *t = s->trace;
+	bool any = false;
 	append_thread(s, event, out);
-	g_string_append(out, held->len ? " holds " : " holds no lock");
 	for (guint i = 0; i < held->len; i++) {
-		g_string_append(out, i ? ", " : "");
-		trace_append_operand(s->trace, g_array_index(held, uint32_t, i), out);
+		uint32_t acquire = g_array_index(held, uint32_t, i);
+		if (t->events[acquire].thread != t->events[event].thread)
+			continue;
+		g_string_append(out, any ? ", " : " holds ");
+		trace_append_operand(t, acquire, out);
+		any = true;
 	}
+	if (!any)
+		g_string_append(out, " holds no lock");
 	g_array_free(held, TRUE);
 }
 
@@ -192,7 +198,7 @@ static void explain_race(const struct session *s, const struct entry *entry, GSt
 	g_string_append(out, " while ");
 	append_thread(s, f->first, out);
 	g_string_append_printf(out, " is about to %s it", access_word(s->trace, f->first));
-	if (session_has(s, INDEX_THREADS | INDEX_MATCH)) {
+	if (session_has(s, INDEX_MATCH | INDEX_OBJECTS)) {
 		g_string_append(out, ": ");
 		append_held(s, f->first, out);
 		g_string_append(out, " there, ");

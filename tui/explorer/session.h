@@ -121,6 +121,10 @@ struct known_value {
 	uint32_t value, event;
 };
 struct known_value session_value(const struct session *s, uint32_t variable, uint32_t event);
+/* The acquires of all locks that are held after `event`, by all threads, ascending (so
+ * that each thread's innermost lock is its last).  Binary searches in the objects' lists: no
+ * walk through the threads.  Empty while the index is being built.  Caller frees. */
+GArray *session_locks_held(const struct session *s, uint32_t event);
 /* Parse an event: "12", "#12", "$" (the current), "a'" no; NONE and an error otherwise. */
 uint32_t session_parse_event(const struct session *s, const char *text, struct error *error);
 /* A variable by its name; NONE when there is none. */
