@@ -142,6 +142,17 @@ void order_clock(const struct order *order, uint32_t e, uint32_t *clock)
 		clock[u] = events_below(c->t, u, u == thread_of(c, e) ? e + 1 : past[u]);
 }
 
+uint32_t order_last_before(const struct order *order, uint32_t e, uint32_t f)
+{
+	const struct trace *t = order->c->t;
+	uint32_t thread = t->events[e].thread;
+	uint32_t limit =
+	        t->events[f].thread == thread ? f : order_past(order, f, false)[thread];
+	uint32_t count = events_below(t, thread, limit);
+
+	return count == 0 ? NONE : trace_thread_events(t, thread).items[count - 1];
+}
+
 /* -- the chain between two events ------------------------------------------------------- */
 
 /*

@@ -59,4 +59,13 @@ void order_clock(const struct order *order, uint32_t e, uint32_t *clock);
  */
 const uint32_t *order_past(const struct order *order, uint32_t f, bool unobserved);
 
+/*
+ * One step of a chain as a sentence in the user's names, without a full stop: "T1 releases m
+ * at bank.c:31 before T2 acquires it at bank.c:30".  Appended to `out`.
+ */
+void order_append_sentence(const struct trace *t, const struct step *step, GString *out);
+/* The last event of e's thread that is before `f`, or NONE; what "e is not before f" rests
+ * on. */
+uint32_t order_last_before(const struct order *order, uint32_t e, uint32_t f);
+
 #endif

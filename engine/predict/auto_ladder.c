@@ -84,7 +84,8 @@ static void merge_variables(struct finding *into, const struct finding *from)
 
 /* -- the reports of other analyses ---------------------------------------------------- */
 
-static struct finding *copy_finding(const struct finding *f, const char *by)
+/* Takes the witness over. */
+static struct finding *take_finding(struct finding *f, const char *by)
 {
 	struct finding *g = finding_new(f->kind, f->first, f->second);
 
@@ -95,7 +96,7 @@ static struct finding *copy_finding(const struct finding *f, const char *by)
 	g->by = f->by != NULL ? f->by : by;
 	g->variables = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	merge_variables(g, f);
-	g->witness = f->witness != NULL ? g_array_ref(f->witness) : NULL;
+	g->witness = g_steal_pointer(&f->witness);
 	return g;
 }
 
@@ -122,7 +123,7 @@ static bool take_report(struct ladder *l, const struct rung *rung, struct error 
 	if (r == NULL)
 		return false;
 	for (guint i = 0; i < r->findings->len; i++) {
-		const struct finding *f = r->findings->pdata[i];
+		struct finding *f = r->findings->pdata[i];
 		uint64_t unit = unit_of(l, f->first, f->second);
 		struct finding *known = settled(l, unit);
 
@@ -134,7 +135,7 @@ static bool take_report(struct ladder *l, const struct rung *rung, struct error 
 				known->count = f->count;
 			continue;
 		}
-		add_race(l, unit, copy_finding(f, rung->by));
+		add_race(l, unit, take_finding(f, rung->by));
 	}
 	report_free(r);
 	return true;

@@ -10,9 +10,11 @@
 static bool add_pair(void *context, uint32_t e1, uint32_t e2)
 {
 	struct report *report = context;
+	struct finding *f =
+	        race_finding(report->trace, e1, e2, VERDICT_CANDIDATE, report->analysis);
 
-	report_add(report,
-	           race_finding(report->trace, e1, e2, VERDICT_CANDIDATE, report->analysis));
+	f->counted_all = true;
+	report_add(report, f);
 	return true;
 }
 

@@ -43,6 +43,9 @@ void site_races_report(struct site_races *s, struct report *report, const char *
 bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *races,
                   const struct progress *progress);
 
+/* The same for sync-preserving races (syncp.c). */
+bool syncp_sites(struct trace *t, struct site_races *races, const struct progress *progress);
+
 /*
  * Findings that claim to be races get their witness: `build` appends the sequence (without
  * the pair) of one finding to an array, or returns false when there is none.  A finding

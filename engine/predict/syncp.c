@@ -392,14 +392,23 @@ struct all_pairs {
 	uint32_t *stamp; /* by thread: variable + 1 that `past` is for */
 };
 
-static bool pairs_with(struct all_pairs *p, const struct class *class, uint32_t e2,
+static void add_pair(struct report *report, uint32_t e1, uint32_t e2)
+{
+	struct finding *f =
+	        race_finding(report->trace, e1, e2, VERDICT_CANDIDATE, report->analysis);
+
+	f->counted_all = true;
+	report_add(report, f);
+}
+
+static void pairs_with(struct all_pairs *p, const struct class *class, uint32_t e2,
                        const struct closure *past, uint32_t variable)
 {
 	const struct syncp *s = p->s;
 	guint i = skip(class->events, 0, past->limits[class->thread]);
 
 	if (i == class->events->len)
-		return true;
+		return;
 	closure_copy(&p->both, past, s->threads);
 	while (i < class->events->len) {
 		uint32_t e1 = g_array_index(class->events, uint32_t, i);
@@ -412,11 +421,9 @@ static bool pairs_with(struct all_pairs *p, const struct class *class, uint32_t 
 			continue;
 		}
 		if (race_variable(s->t, e1, e2) == variable)
-			report_add(p->report, race_finding(s->t, e1, e2, VERDICT_CANDIDATE,
-			                                   p->report->analysis));
+			add_pair(p->report, e1, e2);
 		i++;
 	}
-	return true;
 }
 
 static void variable_pairs(struct all_pairs *p, struct classes *c, uint32_t variable)
@@ -566,6 +573,37 @@ static bool build_witness(void *context, uint32_t e1, uint32_t e2, GArray *seque
 	return race;
 }
 
+static void syncp_release(struct syncp *s)
+{
+	if (s->locks != NULL)
+		lock_table_free(s->locks);
+	locksets_free(s->locksets);
+	causality_free(s->observed);
+}
+
+/* False when cancelled. */
+static bool syncp_init(struct syncp *s, struct trace *t, const struct progress *progress)
+{
+	*s = (struct syncp){ .t = t, .threads = (uint32_t)t->threads_count };
+	if (!trace_need(t, INDEX_VARIABLES | INDEX_MATCH, progress))
+		return false;
+	s->observed = causality_walk(t, ORDER_KIND_OBSERVED, KEEP_STRETCHES, NULL, progress);
+	if (s->observed == NULL)
+		return false;
+	s->locks = lock_table_new(t);
+	s->locksets = locksets_new(t);
+	return true;
+}
+
+bool syncp_sites(struct trace *t, struct site_races *races, const struct progress *progress)
+{
+	struct syncp s;
+	bool done = syncp_init(&s, t, progress) && find_sites(&s, races, progress);
+
+	syncp_release(&s);
+	return done;
+}
+
 static bool run(struct syncp *s, const struct race_options *options, struct report *report,
                 const struct progress *progress)
 {
@@ -589,21 +627,10 @@ struct report *races_syncp(struct trace *t, const struct race_options *options,
                            const struct progress *progress, struct error *error)
 {
 	struct report *report = report_new(t, "syncp");
-	struct syncp s = { .t = t, .threads = (uint32_t)t->threads_count };
-	bool done = trace_need(t, INDEX_VARIABLES | INDEX_MATCH, progress);
+	struct syncp s;
+	bool done = syncp_init(&s, t, progress) && run(&s, options, report, progress);
 
-	if (done)
-		s.observed =
-		        causality_walk(t, ORDER_KIND_OBSERVED, KEEP_STRETCHES, NULL, progress);
-	done = done && s.observed != NULL;
-	if (done) {
-		s.locks = lock_table_new(t);
-		s.locksets = locksets_new(t);
-		done = run(&s, options, report, progress);
-		locksets_free(s.locksets);
-		lock_table_free(s.locks);
-	}
-	causality_free(s.observed);
+	syncp_release(&s);
 	if (!done) {
 		report_free(report);
 		error_set(error, "", NULL, "cancelled");

@@ -52,6 +52,7 @@ struct import {
 	struct block_life *cache[CACHE];
 	GHashTable *locations;	/* pc -> location + 1 */
 	GHashTable *functions;	/* pc -> string + 1 */
+	GString *clocks;	/* for replay: see plan.c */
 	GHashTable *objects;	/* "region:offset" as 64-bit -> object + 1 */
 	struct names *names;
 	uint32_t flat;		/* region of everything else, or NONE */
@@ -158,7 +159,8 @@ void record_describe(const struct record_facts *facts, uint64_t pc, GString *pla
 	size_t n = d ? debuginfo_code(d, pc - 1 - m->bias, places, 1) : 0;
 	if (place) {
 		if (n && places[0].file[0])
-			g_string_append_printf(place, "%s:%u", places[0].file, places[0].line);
+			g_string_append_printf(place, "%s:%u", last_component(places[0].file),
+					       places[0].line);
 		else
 			append_offset(m, pc - 1, place);
 	}
@@ -509,6 +511,11 @@ static void add_record(struct import *im, uint32_t id, const uint64_t *w)
 		note(im, (const char *)(w + 2), w[1]);
 		break;
 	case LOG_CLOCK:
+		if (im->clocks->len < 4 << 20)
+			g_string_append_printf(im->clocks, "%s%u:%u:%" PRId64 ":%" PRId64,
+					       im->clocks->len ? "," : "", id, flags,
+					       (int64_t)w[1], (int64_t)w[2]);
+		break;
 	case LOG_RANDOM:
 	case LOG_SWITCH:
 	case LOG_TICKET:
@@ -694,6 +701,7 @@ static void import_release(struct import *im)
 	g_hash_table_destroy(im->locations);
 	g_hash_table_destroy(im->functions);
 	g_hash_table_destroy(im->objects);
+	g_string_free(im->clocks, TRUE);
 	names_free(im->names);
 	munmap((void *)im->base, im->size);
 }
@@ -768,6 +776,7 @@ struct trace *record_import_with(const char *path, const char *name, const char 
 	im.locations = g_hash_table_new(NULL, NULL);
 	im.functions = g_hash_table_new(NULL, NULL);
 	im.objects = g_hash_table_new(NULL, NULL);
+	im.clocks = g_string_new(NULL);
 	im.names = names_new(exe);
 	builder_namer(im.b, names_namer(im.names));
 	im.facts->blocked = g_ptr_array_new_with_free_func(g_free);
@@ -788,6 +797,13 @@ struct trace *record_import_with(const char *path, const char *name, const char 
 	leave_all(&im);
 	note_dropped(&im);
 	builder_note(im.b, "recording", controlled ? "controlled" : "free");
+	char seed[32];
+	snprintf(seed, sizeof(seed), "%" PRIu64, im.header->seed);
+	builder_note(im.b, "recording-seed", seed);
+	if (!(im.header->flags & LOG_ASLR_OFF))
+		builder_note(im.b, "recording-addresses", "randomised");
+	if (im.clocks->len)
+		builder_note(im.b, "recording-clocks", im.clocks->str);
 	if (im.refused)
 		builder_warn(im.b, "%" PRIu64 " recorded events are not well-formed and were left "
 				   "out (the first: %s)",

@@ -43,6 +43,7 @@ struct log_header {
 	uint32_t stolen;    /* how often the watchdog had to take the token away */
 	uint32_t error;	    /* errno of LOG_FULL */
 	uint64_t events;    /* visible events so far (controlled mode) */
+	uint64_t seed;
 	uint64_t replayed;  /* replay: how many events of the plan have been followed */
 };
 

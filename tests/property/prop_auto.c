@@ -50,6 +50,25 @@ static enum verdict verdict_of(const struct report *r, uint32_t a, uint32_t b, b
 	return verdict;
 }
 
+/* Every race has a witness that ends with its pair. */
+static bool witnessed(const struct report *r, bool values)
+{
+	for (guint i = 0; i < r->findings->len; i++) {
+		const struct finding *f = r->findings->pdata[i];
+		const uint32_t *w;
+
+		if (f->verdict != VERDICT_RACE)
+			continue;
+		if (f->witness == NULL || f->witness->len < 2)
+			return complain(r->trace, r->analysis, f->first, f->second, "no witness");
+		w = (const uint32_t *)(const void *)f->witness->data;
+		if (w[f->witness->len - 2] + w[f->witness->len - 1] != f->first + f->second ||
+		    !oracle_is_reordering(r->trace, w, f->witness->len - 2, values))
+			return complain(r->trace, r->analysis, f->first, f->second, "bad witness");
+	}
+	return true;
+}
+
 static bool compare(const struct trace *t, const struct report *r, const bool *races, bool events)
 {
 	uint32_t n = (uint32_t)t->events_count;
@@ -94,7 +113,7 @@ static bool analyse(struct trace *t, bool values, bool events, bool all)
 		struct error error = { .where = "" };
 		struct report *r = analyses[i].run(t, &options, NULL, &error);
 
-		good = r != NULL ? compare(t, r, races, events) :
+		good = r != NULL ? compare(t, r, races, events) && witnessed(r, values) :
 				   complain(t, analyses[i].name, 0, 0, error.what);
 		report_free(r);
 	}

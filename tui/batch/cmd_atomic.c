@@ -2,12 +2,16 @@
 #include "engine/atomic/atomic.h"
 #include "tui/batch/command.h"
 
-#include <stdlib.h>
+#include "engine/commute/spec.h"
+
+#include <stdio.h>
 
 static const struct command_option options[] = {
+	{ "spec", "FILE", "a specification with atomic sets and units; may be repeated", 0 },
 	{ "cycles", "N", "list at most N cycles, shortest first", 0 },
 	{ "predict", NULL, "also cycles that did not happen and can, each with a witness", 0 },
 	{ "budget", "PAIR,ALL", "seconds of solver time, a pair and in all (default: 1,5)", 0 },
+	{ "sets", NULL, "print the sets and units that were inferred, as an atomics block", 0 },
 	{ "all", NULL, "also cycles of grade C: over inferred sets alone", 0 },
 	OPTION_LENIENT,
 	OPTION_FORMAT_SARIF,
@@ -27,6 +31,30 @@ static bool read_budget(const char *text, struct atomic_options *o)
 	return end != rest && *end == '\0' && o->budget_pair >= 0 && o->budget_total >= 0;
 }
 
+static int print_sets(const struct atomic_model *m)
+{
+	fputs(m->inferred ? m->inferred : "# the trace and the specifications declare them\n", stdout);
+	return EXIT_NOTHING;
+}
+
+static int analyse(struct arguments *a, struct trace *t, const struct specs *specs,
+                   const struct atomic_options *o, const struct print_options *print)
+{
+	struct atomic_model *m = atomic_model_for(t, specs, progress_on_stderr());
+	if (argument_flag(a, "sets")) {
+		progress_done();
+		int status = print_sets(m);
+		atomic_model_free(m);
+		return status;
+	}
+	struct report *r = atomic_find(t, m, o, progress_on_stderr());
+	progress_done();
+	int status = print_report(r, print);
+	report_free(r);
+	atomic_model_free(m);
+	return status;
+}
+
 static int run(struct arguments *a)
 {
 	argument_words(a, 1, 1);
@@ -38,22 +66,25 @@ static int run(struct arguments *a)
 		                    .budget_total = 5 };
 	if (!read_budget(argument_value(a, "budget"), &o))
 		return usage_error(a, "--budget wants two numbers of seconds, as in 1,5");
+	struct error error = { 0 };
+	GPtrArray *paths = argument_values(a, "spec");
+	struct specs *specs = specs_open(paths, &error);
+	g_ptr_array_unref(paths);
+	if (specs == NULL)
+		return fail(&error);
 	struct trace *t = open_trace(a, a->words->pdata[0]);
-	if (t == NULL)
-		return EXIT_BAD;
-	struct atomic_model *m = atomic_model_declared(t);
-	struct report *r = atomic_find(t, m, &o, progress_on_stderr());
-	progress_done();
-	int status = print_report(r, &print);
-	report_free(r);
-	atomic_model_free(m);
-	trace_close(t);
+	int status = EXIT_BAD;
+	if (t != NULL) {
+		status = analyse(a, t, specs, &o, &print);
+		trace_close(t);
+	}
+	specs_free(specs);
 	return status;
 }
 
 const struct command command_atomic = {
 	.name = "atomic",
-	.usage = "TRACE [--predict] [--cycles N] [--all]",
+	.usage = "TRACE [--spec FILE]... [--predict] [--all]",
 	.summary = "atomic-set serializability violations",
 	.options = options,
 	.run = run,

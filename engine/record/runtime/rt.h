@@ -300,10 +300,10 @@ ALWAYS_INLINE struct thread *recording(void)
 	})
 
 /* Is a return address in the C library or the loader, whose own use of the heap depends
- * on which thread comes first and is no concern of the user's? */
+ * on which thread comes first and is no concern of the user's; or in the runtime itself? */
 ALWAYS_INLINE bool in_libc(uintptr_t pc)
 {
-	return (pc >= rt.libc_low && pc < rt.libc_high) || (pc >= rt.ld_low && pc < rt.ld_high);
+	return (pc >= rt.own_low && pc < rt.own_high) || (pc >= rt.libc_low && pc < rt.libc_high) || (pc >= rt.ld_low && pc < rt.ld_high);
 }
 
 #endif

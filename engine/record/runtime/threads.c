@@ -122,6 +122,7 @@ static int create(pthread_t *handle, const pthread_attr_t *attributes, void *(*s
 	int result = INSIDE(t, real(&made, attributes, thread_main, child));
 	if (result) {
 		thread_forget(child);
+		t->children--;
 		return result;
 	}
 	child->handle = made;

@@ -1,0 +1,139 @@
+/*
+ * sentence.c - the steps of a chain in the user's words: threads, locks, variables and
+ * places by their names.
+ */
+#include "engine/order/order.h"
+
+#include <string.h>
+
+static void append_thread(const struct trace *t, uint32_t event, GString *out)
+{
+	const char *name = trace_thread_name(t, t->events[event].thread);
+
+	append_escaped(out, name, strlen(name));
+}
+
+static void append_place(const struct trace *t, uint32_t event, GString *out)
+{
+	const char *name = trace_location_name(t, event);
+
+	if (*name == '\0')
+		return;
+	g_string_append(out, " at ");
+	append_escaped(out, name, strlen(name));
+}
+
+/* "T1 does w(x) at bank.c:31" */
+static void append_does(const struct trace *t, uint32_t event, GString *out)
+{
+	append_thread(t, event, out);
+	g_string_append(out, " does ");
+	trace_append_operation(t, event, out);
+	append_place(t, event, out);
+}
+
+/* "T1 VERB OPERAND at bank.c:31" */
+static void append_verb(const struct trace *t, uint32_t event, const char *verb, GString *out)
+{
+	append_thread(t, event, out);
+	g_string_append_printf(out, " %s ", verb);
+	trace_append_operand(t, event, out);
+	append_place(t, event, out);
+}
+
+static void append_object(const struct trace *t, const struct step *s, GString *out)
+{
+	const char *name = trace_string(t, t->objects[s->detail].name);
+
+	append_escaped(out, name, strlen(name));
+}
+
+/* Why each of rule 4's edges is there. */
+static const char *const must_reason[] = {
+	[MUST_FORK] = "a thread begins after it is forked",
+	[MUST_JOIN] = "a join waits for the thread's end",
+	[MUST_MESSAGE] = "a message is sent before it is received",
+	[MUST_ALLOC] = "a block is allocated before it is used",
+	[MUST_FREE] = "a block is freed before it is allocated again",
+	[MUST_SEMAPHORE] = "this take needed this post",
+	[MUST_BARRIER] = "nobody leaves a barrier before all have arrived",
+	[MUST_WAKER] = "a waiting thread is woken by this",
+	[MUST_WAIT] = "the wait came before what woke it",
+	[MUST_INVOCATION] = "invocations of one object that do not commute",
+	[MUST_MISSING] = "code that was not recorded",
+};
+
+static void append_two(const struct trace *t, const struct step *s, const char *reason,
+                       GString *out)
+{
+	append_does(t, s->from, out);
+	g_string_append(out, " before ");
+	append_does(t, s->to, out);
+	g_string_append_printf(out, ": %s", reason);
+}
+
+static void append_lock(const struct trace *t, const struct step *s, GString *out)
+{
+	append_verb(t, s->from, "releases", out);
+	g_string_append(out, " before ");
+	append_verb(t, s->to, "acquires", out);
+}
+
+static void append_observation(const struct trace *t, const struct step *s, GString *out)
+{
+	if (!op_is_access(t->events[s->to].op)) {
+		append_two(t, s, "the try failed because of it", out);
+		return;
+	}
+	append_verb(t, s->to, "reads", out);
+	g_string_append(out, ", which ");
+	append_thread(t, s->from, out);
+	g_string_append(out, " wrote");
+	append_place(t, s->from, out);
+}
+
+static void append_sections(const struct trace *t, const struct step *s, const char *what,
+                            GString *out)
+{
+	g_string_append(out, "critical sections on ");
+	append_object(t, s, out);
+	g_string_append_printf(out, " hold %s: ", what);
+	append_thread(t, s->from, out);
+	g_string_append(out, "'s, released");
+	append_place(t, s->from, out);
+	g_string_append(out, ", before ");
+	append_does(t, s->to, out);
+}
+
+void order_append_sentence(const struct trace *t, const struct step *s, GString *out)
+{
+	switch ((enum step_rule)s->rule) {
+	case STEP_PROGRAM:
+		append_two(t, s, "one thread", out);
+		break;
+	case STEP_MUST:
+		append_two(t, s,
+		           s->detail < G_N_ELEMENTS(must_reason) ? must_reason[s->detail]
+		                                                 : step_rule_text(s->rule),
+		           out);
+		break;
+	case STEP_LOCK:
+		append_lock(t, s, out);
+		break;
+	case STEP_OBSERVATION:
+		append_observation(t, s, out);
+		break;
+	case STEP_SYNCHRONISES:
+		append_two(t, s, "a release that an acquire reads from", out);
+		break;
+	case STEP_CONFLICT_SECTION:
+		append_sections(t, s, "conflicting accesses", out);
+		break;
+	case STEP_ORDERED_SECTION:
+		append_sections(t, s, "ordered events", out);
+		break;
+	default:
+		append_two(t, s, step_rule_text(s->rule), out);
+		break;
+	}
+}

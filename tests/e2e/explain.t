@@ -1,0 +1,54 @@
+#!/bin/bash
+# `heddle explain`: the chain that orders two events, in the user's names, or how far each
+# order reaches.
+. tests/e2e/lib.sh
+
+cat >"$scratch/locked.txt" <<'END'
+main|fork(T1)|a.c:1
+main|fork(T2)|a.c:2
+T1|w(x)|a.c:10
+T1|acq(m)|a.c:11
+T1|w(y)|a.c:12
+T1|rel(m)|a.c:13
+T2|acq(m)|a.c:20
+T2|r(y)|a.c:21
+T2|rel(m)|a.c:22
+T2|r(x)|a.c:23
+T2|w(z)|a.c:24
+T1|r(z)|a.c:14
+END
+
+run "$HEDDLE" explain "$scratch/locked.txt" 2 9
+is "$status" 0 "an answer is no finding"
+like "$out" "\(wdc\)" "the order that says least is the reason"
+like "$out" "critical sections on m hold conflicting accesses: T1's, released at a.c:13, before T2 does r\(y\) at a.c:21" "the rule, the lock and the lines"
+
+run "$HEDDLE" explain "$scratch/locked.txt" 2 9 --order hb
+like "$out" "T1 releases m at a.c:13 before T2 acquires m at a.c:20" "happens-before goes through the lock"
+
+run "$HEDDLE" explain "$scratch/locked.txt" 9 2 --order hb --format json
+is "$(json '$d->{ordered} ? 1 : 0')" 1 "ordered, whichever event is named first"
+is "$(json '$d->{first}')" 2 "first is first in the trace"
+is "$(json '$d->{path}[0]{from}')" 2 "the chain begins at the first event"
+is "$(json '$d->{path}[-1]{to}')" 9 "and ends at the second"
+is "$(json 'join " ", map { $_->{rule} } @{$d->{path}}')" "program order lock program order" "each step has its rule"
+
+run "$HEDDLE" explain "$scratch/locked.txt" 10 11 --format json
+is "$(json '$d->{ordered} ? 1 : 0')" 0 "a race is not ordered by what it reads itself"
+is "$(json '$d->{orders}[-1]{ordered} ? $d->{orders}[-1]{order} : "none"')" shb "though SHB has that edge"
+run "$HEDDLE" explain "$scratch/locked.txt" 10 11
+like "$out" "not ordered" "the text says so"
+like "$out" "nothing of T2 is before 11" "and how far each order reaches"
+like "$out" "no lock" "and which locks are held"
+
+run "$HEDDLE" explain "$scratch/locked.txt" 0 5
+like "$out" "a thread begins after it is forked" "must-orders have their reason"
+
+for bad in "2 99" "2 x" "2 2" "2"; do
+	run "$HEDDLE" explain "$scratch/locked.txt" $bad
+	is "$status" 2 "refused: $bad"
+done
+run "$HEDDLE" explain "$scratch/locked.txt" 2 9 --order strange
+is "$status" 2 "refused: an unknown order"
+like "$err" "expected po, hb" "and says which there are"
+done_testing

@@ -1,0 +1,274 @@
+/* cmd_explain.c - `heddle explain`: why two events are ordered, or that nothing orders them. */
+#include "engine/order/order.h"
+#include "tui/batch/command.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct command_option options[] = {
+	{ "order", "ORDER",
+	  "po, hb, shb, cp, wcp, dc or wdc (default: the weakest that orders them)", 0 },
+	OPTION_LENIENT,
+	OPTION_FORMAT,
+	{ 0 },
+};
+
+/* From the order that says least to those that say more: the first that orders a pair is the
+ * best reason.  CP is not among them: it says less than WCP of few pairs, and costs more. */
+static const enum order_kind ladder[] = { ORDER_KIND_PO,  ORDER_KIND_WDC, ORDER_KIND_DC,
+	                                  ORDER_KIND_WCP, ORDER_KIND_HB,  ORDER_KIND_SHB };
+
+struct question {
+	struct trace *t;
+	uint32_t e, f; /* e before f in the trace */
+	struct order *orders[G_N_ELEMENTS(ladder)];
+	guint count;
+	const struct order *answer; /* the one that orders them, or NULL */
+	struct path path;
+};
+
+/* -- asking ----------------------------------------------------------------------------- */
+
+static bool event_number(const struct arguments *a, const struct trace *t, guint word,
+                         uint32_t *event)
+{
+	const char *text = a->words->pdata[word];
+	char *end = NULL;
+	guint64 n = g_ascii_isdigit(*text) ? g_ascii_strtoull(text, &end, 10) : 0;
+
+	if (end == NULL || *end != '\0') {
+		usage_error(a, "expected an event's number, found '%s'", text);
+		return false;
+	}
+	if (n >= t->events_count) {
+		usage_error(a, "%s has events 0 to %" G_GUINT64_FORMAT ", found %s",
+		            trace_name(t), t->events_count - 1, text);
+		return false;
+	}
+	*event = (uint32_t)n;
+	return true;
+}
+
+static bool ask(struct question *q, enum order_kind kind, bool chosen)
+{
+	struct order *order = order_new(q->t, kind, progress_on_stderr());
+
+	if (order == NULL)
+		return false;
+	q->orders[q->count++] = order;
+	/* That e2 itself reads from what e1 wrote does not keep the two from racing. */
+	if (!chosen && events_race_conflict(q->t, q->e, q->f) &&
+	    !order_ordered_unobserved(order, q->e, q->f))
+		return true;
+	if (order_path(order, q->e, q->f, &q->path))
+		q->answer = order;
+	return true;
+}
+
+static bool parse(const struct arguments *a, struct question *q)
+{
+	uint32_t swap;
+
+	if (!event_number(a, q->t, 1, &q->e) || !event_number(a, q->t, 2, &q->f))
+		return false;
+	if (q->e == q->f) {
+		usage_error(a, "expected two events, found %u twice", q->e);
+		return false;
+	}
+	if (q->e > q->f) {
+		swap = q->e;
+		q->e = q->f;
+		q->f = swap;
+	}
+	return true;
+}
+
+static bool investigate(const struct arguments *a, struct question *q)
+{
+	const char *word = argument_value(a, "order");
+	enum order_kind kind;
+
+	if (word != NULL && (!order_kind_from_word(word, &kind) || kind == ORDER_KIND_EDC)) {
+		usage_error(a, "--order: expected po, hb, shb, cp, wcp, dc or wdc, found '%s'",
+		            word);
+		return false;
+	}
+	if (word != NULL)
+		return ask(q, kind, true);
+	for (size_t i = 0; i < G_N_ELEMENTS(ladder) && q->answer == NULL; i++) {
+		if (!ask(q, ladder[i], false))
+			return false;
+	}
+	return true;
+}
+
+/* -- telling ------------------------------------------------------------------------------ */
+
+static void append_event(const struct trace *t, uint32_t event, GString *out)
+{
+	g_string_append_printf(out, "%u ", event);
+	trace_append_line(t, event, out);
+}
+
+/* The locks held at an event: "l at bank.c:30, m at bank.c:31". */
+static void append_locks(const struct trace *t, uint32_t event, GString *out)
+{
+	GArray *held = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+
+	trace_locks_held(t, event, held);
+	if (held->len == 0)
+		g_string_append(out, "no lock");
+	for (guint i = 0; i < held->len; i++) {
+		uint32_t acquire = g_array_index(held, uint32_t, i);
+		const char *place = trace_location_name(t, acquire);
+
+		g_string_append(out, i == 0 ? "" : ", ");
+		trace_append_operand(t, acquire, out);
+		g_string_append(out, *place == '\0' ? "" : " (since ");
+		append_escaped(out, place, strlen(place));
+		g_string_append(out, *place == '\0' ? "" : ")");
+	}
+	g_array_free(held, TRUE);
+}
+
+static void print_steps(const struct question *q)
+{
+	GString *line = g_string_new(NULL);
+
+	for (guint i = 0; i < q->path.steps->len; i++) {
+		const struct step *s = &g_array_index(q->path.steps, struct step, i);
+
+		g_string_printf(line, "  %u -> %u  ", s->from, s->to);
+		order_append_sentence(q->t, s, line);
+		g_string_append_printf(line, "  [%s]", step_rule_text(s->rule));
+		puts(line->str);
+	}
+	g_string_free(line, TRUE);
+}
+
+static void print_unordered(const struct question *q)
+{
+	GString *line = g_string_new(NULL);
+	const char *thread = trace_thread_name(q->t, q->t->events[q->e].thread);
+
+	for (guint i = 0; i < q->count; i++) {
+		uint32_t last = order_last_before(q->orders[i], q->e, q->f);
+
+		g_string_printf(line, "  %-4s ", order_kind_word(order_kind(q->orders[i])));
+		if (last == NONE) {
+			g_string_append(line, "nothing of ");
+			append_escaped(line, thread, strlen(thread));
+			g_string_append_printf(line, " is before %u", q->f);
+		} else {
+			g_string_append(line, "the last event of ");
+			append_escaped(line, thread, strlen(thread));
+			g_string_append_printf(line, " before %u is ", q->f);
+			append_event(q->t, last, line);
+		}
+		puts(line->str);
+	}
+	g_string_printf(line, "  held at %u: ", q->e);
+	append_locks(q->t, q->e, line);
+	g_string_append_printf(line, "; at %u: ", q->f);
+	append_locks(q->t, q->f, line);
+	puts(line->str);
+	g_string_free(line, TRUE);
+}
+
+static void print_text(const struct question *q)
+{
+	GString *line = g_string_new(NULL);
+
+	append_event(q->t, q->e, line);
+	g_string_append_c(line, '\n');
+	append_event(q->t, q->f, line);
+	puts(line->str);
+	g_string_free(line, TRUE);
+	if (q->answer != NULL) {
+		printf("ordered by %s (%s):\n", order_kind_title(order_kind(q->answer)),
+		       order_kind_word(order_kind(q->answer)));
+		print_steps(q);
+	} else {
+		printf("not ordered:\n");
+		print_unordered(q);
+	}
+}
+
+static json_t *json_step(const struct question *q, const struct step *s)
+{
+	GString *sentence = g_string_new(NULL);
+	json_t *j;
+
+	order_append_sentence(q->t, s, sentence);
+	j = json_pack("{sIsIssss}", "from", (json_int_t)s->from, "to", (json_int_t)s->to,
+	              "rule", step_rule_text(s->rule), "text", sentence->str);
+	g_string_free(sentence, TRUE);
+	return j;
+}
+
+static void print_json(const struct question *q)
+{
+	json_t *steps = json_array(), *asked = json_array(), *j;
+
+	for (guint i = 0; q->path.steps != NULL && i < q->path.steps->len; i++)
+		json_array_append_new(
+		        steps, json_step(q, &g_array_index(q->path.steps, struct step, i)));
+	for (guint i = 0; i < q->count; i++) {
+		uint32_t last = order_last_before(q->orders[i], q->e, q->f);
+		json_t *o =
+		        json_pack("{sssb}", "order", order_kind_word(order_kind(q->orders[i])),
+		                  "ordered", order_ordered(q->orders[i], q->e, q->f));
+
+		json_object_set_new(o, "last_before",
+		                    last == NONE ? json_null() : json_integer(last));
+		json_array_append_new(asked, o);
+	}
+	j = json_pack("{sssssIsIsbsoso}", "heddle", HEDDLE_VERSION, "trace", trace_name(q->t),
+	              "first", (json_int_t)q->e, "second", (json_int_t)q->f, "ordered",
+	              q->answer != NULL, "path", steps, "orders", asked);
+	json_object_set_new(j, "order",
+	                    q->answer == NULL
+	                            ? json_null()
+	                            : json_string(order_kind_word(order_kind(q->answer))));
+	json_dumpf(j, stdout, JSON_INDENT(1));
+	putchar('\n');
+	json_decref(j);
+}
+
+static int run(struct arguments *a)
+{
+	struct question q = { 0 };
+	enum output_format format;
+	int status = EXIT_BAD;
+
+	argument_words(a, 3, 3);
+	format = argument_format(a, false);
+	q.t = open_trace(a, a->words->pdata[0]);
+	if (q.t == NULL)
+		return EXIT_BAD;
+	if (parse(a, &q) && investigate(a, &q)) {
+		progress_done();
+		trace_need(q.t, INDEX_THREADS | INDEX_MATCH, NULL);
+		if (format == FORMAT_JSON)
+			print_json(&q);
+		else
+			print_text(&q);
+		status = EXIT_NOTHING;
+	}
+	for (guint i = 0; i < q.count; i++)
+		order_free(q.orders[i]);
+	path_release(&q.path);
+	trace_close(q.t);
+	return status;
+}
+
+const struct command command_explain = {
+	.name = "explain",
+	.usage = "TRACE EVENT EVENT [--order ORDER]",
+	.summary = "why two events are ordered (the chain of events) or not",
+	.details = "Without --order, the order that says least and still orders the two gives "
+	           "the reason; if none\ndoes, the answer is how far each order reaches.",
+	.options = options,
+	.run = run,
+};
