@@ -141,10 +141,14 @@ static bool begin_at(struct app *app, const struct explorer_options *options, st
 
 int explorer_run(struct trace *trace, const struct explorer_options *options, struct error *error)
 {
-	struct config config;
+	struct config config = { 0 };
 	struct app_options app_options = { .rows = MINIMUM_ROWS, .columns = MINIMUM_COLUMNS };
 	bool headless = options->script && (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO));
-	if (!config_load(&config, error) || (!headless && !screen_open(&config.screen, error))) {
+	struct specs *specs = specs_open(options->specifications, error);
+	if (specs == NULL || !config_load(&config, error) ||
+	    (!headless && !screen_open(&config.screen, error))) {
+		if (specs)
+			specs_free(specs);
 		config_release(&config);
 		trace_close(trace);
 		return STATUS_BAD;
@@ -157,7 +161,7 @@ int explorer_run(struct trace *trace, const struct explorer_options *options, st
 	}
 	struct session *session = session_new(trace);
 	session->executable = g_strdup(options->executable);
-	session->specification = g_strdup(options->specification);
+	session->specs = specs;
 	struct app *app = app_new(session, &app_options);
 	config_apply_keys(&config, app);
 	line_start();
