@@ -329,18 +329,18 @@ static void draw_foot(const struct app *app, const struct trace_state *v, struct
 			append_event(s, v->writer, text);
 		g_string_append(text, "  ");
 	}
-	if (v->reader_count) {
-		g_string_append_printf(text, "○ read by ");
-		append_event(s, v->readers[0], text);
-		if (v->reader_count > 1)
-			g_string_append_printf(text, " and %u more", v->reader_count - 1);
-		g_string_append(text, "  ");
-	}
 	if (v->partner_count) {
 		g_string_append(text, "⇄ races with ");
 		append_event(s, v->partners[0], text);
 		if (v->partner_count > 1)
 			g_string_append_printf(text, " and %u more", v->partner_count - 1);
+		g_string_append(text, "  ");
+	}
+	if (v->reader_count && !among(v->partners, v->partner_count, v->readers[0])) {
+		g_string_append_printf(text, "○ read by ");
+		append_event(s, v->readers[0], text);
+		if (v->reader_count > 1)
+			g_string_append_printf(text, " and %u more", v->reader_count - 1);
 	}
 	pane_text(p, 2, 1, STYLE_TEXT, text->str);
 	g_string_free(text, TRUE);

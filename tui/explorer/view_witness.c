@@ -319,18 +319,25 @@ static uint64_t recorded_position(const struct witness_view *v, uint32_t event)
 	return 0;
 }
 
+/* The switch between the two of the pair is none of the schedule's: either may go first. */
 static void append_switch_count(const struct witness_view *v, GString *out)
 {
-	guint needed = 0;
-	for (guint i = 0; i < v->switches->len; i++)
-		needed += g_array_index(v->switches, struct context_switch, i).reason != SWITCH_OPTIONAL;
-	if (v->switches->len == 0)
+	guint needed = 0, all = 0, end = v->w.events->len - MIN(v->w.pair->len, v->w.events->len);
+	bool race = v->w.claim == CLAIM_RACE || v->w.claim == CLAIM_DEADLOCK;
+	for (guint i = 0; i < v->switches->len; i++) {
+		const struct context_switch *s = &g_array_index(v->switches, struct context_switch, i);
+		if (race && s->at > end)
+			continue;
+		all++;
+		needed += s->reason != SWITCH_OPTIONAL;
+	}
+	if (all == 0)
 		g_string_append(out, "no switch");
-	else if (needed == v->switches->len)
-		g_string_append_printf(out, "%u switch%s, %s", needed, needed == 1 ? "" : "es",
-				       needed == 1 ? "needed" : needed == 2 ? "both needed" : "all needed");
+	else if (needed == all)
+		g_string_append_printf(out, "%u switch%s, %s", all, all == 1 ? "" : "es",
+				       all == 1 ? "needed" : all == 2 ? "both needed" : "all needed");
 	else
-		g_string_append_printf(out, "%u switches, %u needed", v->switches->len, needed);
+		g_string_append_printf(out, "%u switch%s, %u needed", all, all == 1 ? "" : "es", needed);
 }
 
 static void draw_foot(const struct app *app, const struct witness_view *v, struct pane p)
