@@ -289,6 +289,8 @@ void session_add_report(struct session *s, struct report *report, enum analysis 
 	for (guint i = 0; i < s->entries->len; i++)
 		if (s->entries->pdata[i] == selected)
 			s->entry = i;
+	if (s->asked && s->entry < 0)
+		session_ask(s, s->pair[0], s->pair[1]);
 	struct error ignored;
 	session_load_notes(s, &ignored);
 }
@@ -356,6 +358,7 @@ struct entry *session_selected(const struct session *s)
 void session_select(struct session *s, int index)
 {
 	s->entry = index;
+	s->asked = false;
 	struct entry *entry = session_selected(s);
 	if (entry == NULL)
 		return;
@@ -368,12 +371,19 @@ void session_select(struct session *s, int index)
 void session_ask(struct session *s, uint32_t first, uint32_t second)
 {
 	s->entry = -1;
+	s->asked = true;
 	s->pair[0] = MIN(first, second);
 	s->pair[1] = MAX(first, second);
+	/* The very pair's finding, else the one of the same two places. */
+	uint32_t a = site_of(s->trace, s->pair[0]), b = site_of(s->trace, s->pair[1]);
 	for (guint i = 0; i < s->entries->len; i++) {
-		const struct finding *f = ((struct entry *)s->entries->pdata[i])->finding;
-		if (f->first == s->pair[0] && f->second == s->pair[1])
-			s->entry = i;
+		const struct entry *entry = s->entries->pdata[i];
+		const struct finding *f = entry->finding;
+		bool same = f->first == s->pair[0] && f->second == s->pair[1];
+		if (same || (s->entry < 0 && entry->sites[0] == MIN(a, b) && entry->sites[1] == MAX(a, b)))
+			s->entry = (int)i;
+		if (same)
+			return;
 	}
 }
 

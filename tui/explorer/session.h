@@ -62,6 +62,7 @@ struct session {
 	GHashTable *seen[ANALYSIS_COUNT]; /* by site pair: verdict + 1; NULL: not run yet */
 	int entry;	    /* the selected one, or -1 */
 	uint32_t pair[2];   /* the pair in question: the selected finding's, or asked for */
+	bool asked;	    /* the reader asked for the pair: findings that come do not change it */
 	/* where one is */
 	uint32_t event;
 	unsigned frame; /* of the call stack at the event, 0 the innermost */

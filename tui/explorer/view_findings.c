@@ -97,14 +97,15 @@ static void findings_show(struct app *app, void *state)
 			g_array_append_val(f->shown, i);
 	void *context[] = { app, f };
 	g_array_sort_with_data(f->shown, compare, context);
-	for (guint i = 0; f->touched && i < f->shown->len; i++)
+	bool chosen = f->touched || s->asked;
+	for (guint i = 0; chosen && i < f->shown->len; i++)
 		if (g_array_index(f->shown, int, i) == s->entry)
 			f->list.cursor = i;
 	if (f->shown->len == 0)
 		return;
 	f->list.cursor = MIN(f->list.cursor, f->shown->len - 1);
-	int first = g_array_index(f->shown, int, f->touched ? f->list.cursor : 0);
-	if (!f->touched || (s->entry < 0 && s->pair[0] == NONE))
+	int first = g_array_index(f->shown, int, chosen ? f->list.cursor : 0);
+	if (!chosen || (s->entry < 0 && s->pair[0] == NONE))
 		session_select(s, first);
 }
 
