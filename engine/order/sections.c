@@ -2,7 +2,7 @@
  * sections.c - critical sections that conflict: rules (a) and (b) of WCP, DC and WDC.
  *
  * (a) For each variable and each lock (and mode) that it was accessed under, the last
- * release by each thread whose section read it, and wrote it.  An access inside a section
+ * releases of sections that read it, and wrote it.  An access inside a section
  * on the lock looks there for edges into itself: once a section for each variable, as
  * nobody who conflicts can release the lock meanwhile.
  *
@@ -18,21 +18,33 @@
 
 enum { TOUCH_READ = 1, TOUCH_WRITE = 2 }; /* a write stands for a read too */
 
-struct touch { /* one thread's accesses of one variable under one lock */
+struct touch { /* the last release of a section of one thread that did `kind` */
+	struct point at;
 	uint16_t thread;
-	uint8_t now;              /* kinds in the section that is open (if `serial` is its) */
-	uint32_t serial;          /* of that section */
-	struct point read, write; /* last releases of sections that did so */
+	uint8_t kind;
 };
-struct guard {         /* one variable under one lock in one mode */
-	uint32_t key;  /* object * 2 + shared */
-	uint32_t next; /* guard of the same variable, or NONE */
-	struct touch *touches;
-	uint16_t count, capacity;
+/*
+ * One variable under one lock in one mode.  Exclusive sections that write it are ordered
+ * one after the other by rule (a) itself, so the last one stands for all before it, and
+ * the readers since then are kept by thread.  Shared sections do not exclude each other:
+ * all are kept by thread and kind.
+ */
+struct guard {
+	uint32_t key;    /* object * 2 + shared */
+	uint32_t next;   /* guard of the same variable, or NONE */
+	uint32_t serial; /* of the section that touched it last */
+	uint8_t kind;    /* what that one did so far */
+	struct touch write;
+	struct touch *others;
+	uint16_t count, capacity; /* of others */
 };
 struct held {
 	uint32_t key, acquire, serial;
-	GArray *touched; /* uint32_t: guards; kept for the next section at this depth */
+	GArray *touched; /* struct touched; kept for the next section at this depth */
+};
+struct touched {
+	uint32_t guard;
+	uint8_t kind;
 };
 struct holding { /* locks that a thread holds, outermost first */
 	struct held *held;
@@ -51,6 +63,7 @@ struct queue { /* closed sections of one thread on one lock in one mode */
 struct sections {
 	bool ordered;
 	uint32_t *first;         /* by variable: its first guard, or NONE */
+	bool *is_shared;         /* by object: has a shared section begun on it? */
 	GArray *guards;          /* struct guard */
 	struct holding *holding; /* by thread */
 	uint64_t threads, objects;
@@ -70,6 +83,7 @@ struct sections *sections_new(struct causality *c, bool ordered)
 	s->first = g_new(uint32_t, t->variables_count + 1);
 	memset(s->first, 255, (t->variables_count + 1) * sizeof(uint32_t));
 	s->guards = g_array_new(FALSE, FALSE, sizeof(struct guard));
+	s->is_shared = g_new0(bool, s->objects + 1);
 	s->holding = g_new0(struct holding, s->threads + 1);
 	s->queues = g_new0(GArray *, s->objects + 1);
 	return s;
@@ -89,7 +103,7 @@ void sections_free(struct sections *s)
 	if (s == NULL)
 		return;
 	for (guint i = 0; i < s->guards->len; i++)
-		g_free(g_array_index(s->guards, struct guard, i).touches);
+		g_free(g_array_index(s->guards, struct guard, i).others);
 	g_array_free(s->guards, TRUE);
 	for (uint64_t i = 0; i < s->threads; i++) {
 		for (uint32_t j = 0; j < s->holding[i].capacity; j++)
@@ -102,47 +116,50 @@ void sections_free(struct sections *s)
 	}
 	g_free(s->queues);
 	g_free(s->holding);
+	g_free(s->is_shared);
 	g_free(s->first);
 	g_free(s);
 }
 
 /* -- rule (a) ------------------------------------------------------------------------- */
 
-static uint32_t guard_find(const struct sections *s, uint32_t variable, uint32_t key)
+/* The guard of a variable, moved to the front of its list: the next access wants it too. */
+static uint32_t guard_find(struct sections *s, uint32_t variable, uint32_t key)
 {
-	uint32_t i = s->first[variable];
+	struct guard *guards = (struct guard *)s->guards->data;
+	uint32_t before = NONE, i = s->first[variable];
 
-	while (i != NONE && g_array_index(s->guards, struct guard, i).key != key)
-		i = g_array_index(s->guards, struct guard, i).next;
+	while (i != NONE && guards[i].key != key) {
+		before = i;
+		i = guards[i].next;
+	}
+	if (i != NONE && before != NONE) {
+		guards[before].next = guards[i].next;
+		guards[i].next = s->first[variable];
+		s->first[variable] = i;
+	}
 	return i;
 }
 
 static uint32_t guard_make(struct sections *s, uint32_t variable, uint32_t key)
 {
 	uint32_t i = guard_find(s, variable, key);
-	struct guard guard = { .key = key, .next = s->first[variable] };
+	struct guard guard = { .key = key, .next = s->first[variable], .serial = NONE };
 
 	if (i != NONE)
 		return i;
+	guard.write.at = NO_POINT;
 	s->first[variable] = s->guards->len;
 	g_array_append_val(s->guards, guard);
 	return s->guards->len - 1;
 }
 
-static struct touch *touch_of(struct guard *g, uint32_t thread)
+static void guard_edge(struct causality *c, uint32_t event, const uint32_t *known,
+                       const struct guard *g, const struct touch *x)
 {
-	for (uint32_t i = 0; i < g->count; i++) {
-		if (g->touches[i].thread == thread)
-			return &g->touches[i];
-	}
-	if (g->count == g->capacity) {
-		g->capacity = g->capacity == 0 ? 2 : g->capacity * 2;
-		g->touches = g_renew(struct touch, g->touches, g->capacity);
-	}
-	g->touches[g->count] = (struct touch){
-		.thread = (uint16_t)thread, .serial = NONE, .read = NO_POINT, .write = NO_POINT
-	};
-	return &g->touches[g->count++];
+	if (known[x->thread] <= x->at.event && x->thread != c->t->events[event].thread)
+		causality_edge(c, event, x->thread, x->at, STEP_CONFLICT_SECTION, g->key / 2,
+		               true);
 }
 
 /* Edges from the sections behind one guard whose accesses conflict with this one. */
@@ -150,17 +167,12 @@ static void guard_edges(struct causality *c, uint32_t event, const struct guard 
 {
 	uint32_t thread = c->t->events[event].thread;
 
+	if (g->write.at.event != NONE)
+		guard_edge(c, event, clocks_strong(&c->clocks, thread), g, &g->write);
 	for (uint32_t i = 0; i < g->count; i++) {
-		const struct touch *x = &g->touches[i];
-
-		if (x->thread == thread)
-			continue;
-		if (x->write.event != NONE)
-			causality_edge(c, event, x->thread, x->write, STEP_CONFLICT_SECTION,
-			               g->key / 2, true);
-		if (writes && x->read.event != NONE)
-			causality_edge(c, event, x->thread, x->read, STEP_CONFLICT_SECTION,
-			               g->key / 2, true);
+		if (writes || g->others[i].kind == TOUCH_WRITE)
+			guard_edge(c, event, clocks_strong(&c->clocks, thread), g,
+			           &g->others[i]);
 	}
 }
 
@@ -171,16 +183,17 @@ static void access_under(struct causality *c, uint32_t event, uint32_t variable,
 	uint32_t own = guard_make(s, variable, h->key), other;
 	uint8_t kind = writes ? TOUCH_WRITE : TOUCH_READ;
 	struct guard *g = &g_array_index(s->guards, struct guard, own);
-	struct touch *x = touch_of(g, c->t->events[event].thread);
 
-	if (x->serial == h->serial && x->now >= kind)
+	if (g->serial == h->serial && g->kind >= kind)
 		return;
-	if (x->serial != h->serial)
-		g_array_append_val(h->touched, own);
-	x->serial = h->serial;
-	x->now = kind;
+	if (g->serial != h->serial || (h->key & 1))
+		g_array_append_val(h->touched, ((struct touched){ own, kind }));
+	g->serial = h->serial;
+	g->kind = kind;
 	if ((h->key & 1) == 0) /* two shared sections do not exclude each other */
 		guard_edges(c, event, g, writes);
+	if (!s->is_shared[h->key / 2])
+		return;
 	other = guard_find(s, variable, h->key ^ 1);
 	if (other != NONE)
 		guard_edges(c, event, &g_array_index(s->guards, struct guard, other), writes);
@@ -198,19 +211,39 @@ void sections_access(struct causality *c, uint32_t event)
 	}
 }
 
+static void guard_add(struct guard *g, struct touch touch)
+{
+	for (uint32_t i = 0; i < g->count; i++) {
+		if (g->others[i].thread == touch.thread && g->others[i].kind == touch.kind) {
+			g->others[i] = touch;
+			return;
+		}
+	}
+	if (g->count == g->capacity) {
+		g->capacity = g->capacity == 0 ? 2 : g->capacity * 2;
+		g->others = g_renew(struct touch, g->others, g->capacity);
+	}
+	g->others[g->count++] = touch;
+}
+
 static void touched_release(struct sections *s, struct held *h, uint32_t thread,
                             struct point release)
 {
 	for (guint i = 0; i < h->touched->len; i++) {
-		uint32_t guard = g_array_index(h->touched, uint32_t, i);
-		struct touch *x =
-		        touch_of(&g_array_index(s->guards, struct guard, guard), thread);
+		struct touched touched = g_array_index(h->touched, struct touched, i);
+		struct guard *g = &g_array_index(s->guards, struct guard, touched.guard);
+		struct touch touch = { release, (uint16_t)thread, touched.kind };
 
-		if (x->now == TOUCH_WRITE)
-			x->write = release;
-		else
-			x->read = release;
-		x->serial = NONE;
+		/* A shared section may have been overtaken by another as the last one. */
+		if ((h->key & 1) == 0)
+			touch.kind = g->kind;
+		if (touch.kind == TOUCH_WRITE && (h->key & 1) == 0) {
+			g->write = touch;
+			g->count = 0;
+		} else {
+			guard_add(g, touch);
+		}
+		g->serial = NONE;
 	}
 }
 
@@ -290,12 +323,13 @@ void sections_acquire(struct causality *c, uint32_t event)
 		holding->capacity++;
 		holding->held = g_renew(struct held, holding->held, holding->capacity);
 		holding->held[holding->count].touched =
-		        g_array_new(FALSE, FALSE, sizeof(uint32_t));
+		        g_array_new(FALSE, FALSE, sizeof(struct touched));
 	}
 	h = &holding->held[holding->count++];
 	c->depth[x->thread]++;
 	h->key = x->target * 2 + (x->op == OP_RACQ);
 	h->acquire = event;
+	c->sections->is_shared[x->target] |= x->op == OP_RACQ;
 	h->serial = c->sections->serials++;
 	g_array_set_size(h->touched, 0);
 }
@@ -343,10 +377,9 @@ void sections_mark(struct causality *c)
 	for (guint i = 0; i < s->guards->len; i++) {
 		const struct guard *g = &g_array_index(s->guards, struct guard, i);
 
-		for (uint32_t j = 0; j < g->count; j++) {
-			clocks_mark(&c->clocks, g->touches[j].read.row);
-			clocks_mark(&c->clocks, g->touches[j].write.row);
-		}
+		clocks_mark(&c->clocks, g->write.at.row);
+		for (uint32_t j = 0; j < g->count; j++)
+			clocks_mark(&c->clocks, g->others[j].at.row);
 	}
 	for (uint64_t o = 0; o < s->objects; o++) {
 		for (guint i = 0; s->queues[o] != NULL && i < s->queues[o]->len; i++) {

@@ -114,6 +114,14 @@ static void append_offset(const struct record_module *m, uint64_t address, GStri
 		g_string_append_printf(out, "0x%" PRIx64, address);
 }
 
+/* Nobody wants to see the C library's own lines, and its debug information, where it is
+ * installed, takes longer to read than most recordings. */
+static bool is_c_library(const struct record_module *m)
+{
+	const char *name = last_component(m->path);
+	return g_str_has_prefix(name, "libc.so") || g_str_has_prefix(name, "ld-linux");
+}
+
 static uint32_t location_of(struct import *im, uint64_t pc)
 {
 	if (pc == 0)
@@ -123,7 +131,12 @@ static uint32_t location_of(struct import *im, uint64_t pc)
 		return GPOINTER_TO_UINT(found) - 1;
 	const struct record_module *m = module_of(im->facts->modules, pc - 1);
 	uint32_t location;
-	if (m) {
+	if (m && is_c_library(m)) {
+		GString *name = g_string_new(NULL);
+		append_offset(m, pc - 1, name);
+		location = builder_location(im->b, name->str, name->len);
+		g_string_free(name, TRUE);
+	} else if (m) {
 		location = builder_code(im->b, m->index, pc - 1 - m->bias);
 	} else {
 		char *name = g_strdup_printf("0x%" PRIx64, pc - 1);
@@ -364,7 +377,6 @@ static void add_access(struct import *im, struct lane *lane, enum log_tag tag, u
 		e.aux = builder_integer(im->b, w[1] >> LOG_SMALL_SHIFT);
 	else if (flags & LOG_VALUE)
 		e.aux = builder_integer(im->b, w[2]);
-	im->facts->instrumented++;
 	add_event(im, lane, e);
 }
 
@@ -374,6 +386,7 @@ static void add_frames(struct import *im, struct lane *lane, enum log_tag tag, u
 	if (tag == LOG_ENTER) {
 		uint32_t function = function_of(im, w[1]);
 		g_array_append_val(lane->functions, function);
+		im->facts->instrumented++;
 		add_event(im, lane,
 			  (struct event){ .op = OP_ENTER, .target = function,
 					  .location = location_of(im, pc) });
