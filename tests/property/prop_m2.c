@@ -242,6 +242,75 @@ START_TEST(reports_agree_with_the_search)
 }
 END_TEST
 
+/* ---- One pair, exactly: M2, and behind it the solver ---- */
+
+static uint64_t c11_races;
+
+static const char *judge_decision(struct trace *t, uint32_t e, uint32_t f, bool race)
+{
+	struct race_options options;
+	struct finding *x;
+	const char *wrong = NULL;
+
+	race_options_init(&options);
+	x = race_decide(t, f, e, &options, NULL, NULL);
+	if (x == NULL)
+		return "no decision";
+	if (x->note != NULL) { /* visible only as a C11 race */
+		const uint32_t pair[] = { e, f };
+
+		c11_races++;
+		if (race || !oracle_is_reordering(t, (const uint32_t *)x->witness->data,
+						  x->witness->len, false) ||
+		    !witness_check(t, (const uint32_t *)x->witness->data, x->witness->len,
+				   CLAIM_C11_RACE, pair, 2, NULL, NULL))
+			wrong = "no such race";
+		finding_free(x);
+		return wrong;
+	}
+	if (x->verdict != (race ? VERDICT_RACE : VERDICT_IMPOSSIBLE))
+		wrong = verdict_word(x->verdict);
+	if (race && wrong == NULL &&
+	    !oracle_is_reordering(t, (const uint32_t *)x->witness->data, x->witness->len - 2, false))
+		wrong = "its witness is no correct reordering";
+	if (!race && wrong == NULL && x->proof == NULL)
+		wrong = "no proof";
+	finding_free(x);
+	return wrong;
+}
+
+START_TEST(one_pair_is_decided_exactly)
+{
+	uint64_t first = setting("HEDDLE_SEED", 1), count = setting("HEDDLE_TRACES", 600);
+	uint64_t decided = 0;
+
+	for (uint64_t seed = first; seed < first + count; seed++) {
+		struct random_options options = random_mix(seed, 14);
+		struct trace *t = random_trace(seed, &options);
+		uint32_t n = (uint32_t)t->events_count;
+		bool *races = oracle_races(t, false);
+
+		for (uint32_t e = 0; e < n; e++) {
+			for (uint32_t f = e + 1; f < n; f++) {
+				const char *wrong;
+
+				if (!events_race_conflict(t, e, f))
+					continue;
+				decided++;
+				wrong = judge_decision(t, e, f, races[e * n + f]);
+				ck_assert_msg(wrong == NULL, "seed %llu (%u, %u), race %d: %s",
+					      (unsigned long long)seed, e, f, races[e * n + f],
+					      wrong);
+			}
+		}
+		g_free(races);
+		trace_close(t);
+	}
+	ck_assert_uint_gt(decided, count);
+	ck_assert_uint_gt(c11_races, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("M2 against search");
@@ -252,6 +321,7 @@ int main(void)
 	tcase_set_timeout(tests, 0);
 	tcase_add_test(tests, agrees_with_the_search);
 	tcase_add_test(tests, reports_agree_with_the_search);
+	tcase_add_test(tests, one_pair_is_decided_exactly);
 	suite_add_tcase(suite, tests);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);
