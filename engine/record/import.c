@@ -106,6 +106,14 @@ static const char *last_component(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+/* Nobody wants to see the C library's own lines, and its debug information, where it is
+ * installed, takes longer to read than most recordings. */
+static bool is_c_library(const struct record_module *m)
+{
+	const char *name = last_component(m->path);
+	return g_str_has_prefix(name, "libc.so") || g_str_has_prefix(name, "ld-linux");
+}
+
 static void append_offset(const struct record_module *m, uint64_t address, GString *out)
 {
 	if (m)
@@ -113,14 +121,6 @@ static void append_offset(const struct record_module *m, uint64_t address, GStri
 				       address - m->bias);
 	else
 		g_string_append_printf(out, "0x%" PRIx64, address);
-}
-
-/* Nobody wants to see the C library's own lines, and its debug information, where it is
- * installed, takes longer to read than most recordings. */
-static bool is_c_library(const struct record_module *m)
-{
-	const char *name = last_component(m->path);
-	return g_str_has_prefix(name, "libc.so") || g_str_has_prefix(name, "ld-linux");
 }
 
 static uint32_t location_of(struct import *im, uint64_t pc)
@@ -168,7 +168,8 @@ void record_describe(const struct record_facts *facts, uint64_t pc, GString *pla
 		     GString *function)
 {
 	const struct record_module *m = module_of(facts->modules, pc - 1);
-	struct debuginfo *d = m ? debuginfo_open(m->path, m->build_id, NULL) : NULL;
+	struct debuginfo *d =
+		m && !is_c_library(m) ? debuginfo_open(m->path, m->build_id, NULL) : NULL;
 	struct debug_place places[1];
 	size_t n = d ? debuginfo_code(d, pc - 1 - m->bias, places, 1) : 0;
 	if (place) {
@@ -306,7 +307,9 @@ static void add_module(struct import *im, const uint64_t *w, const char *text, u
 				   .low = w[1],
 				   .high = w[2] };
 	m.index = builder_module(im->b, m.path, m.build_id, m.bias);
-	names_module(im->names, m.path, m.build_id, m.bias);
+	/* Without a folder: the namer does not look for it. */
+	names_module(im->names, is_c_library(&m) ? last_component(m.path) : m.path, m.build_id,
+		     m.bias);
 	g_array_append_val(im->facts->modules, m);
 	uint32_t region = builder_region(im->b, last_component(m.path), m.low, m.high - m.low,
 					 NONE);

@@ -68,6 +68,15 @@ is "$status $out" "0 13" "C++"
 t=$(text statics.hdl)
 like "$t" "\|alloc\(" "operator new"
 
+
+gcc -O1 "$programs/odd.c" -o odd-plain -pthread 2>/dev/null
+$HEDDLE cc -O1 "$programs/odd.c" -o odd -pthread 2>/dev/null
+./odd-plain >want 2>&1
+for seed in 1 2; do
+	run timeout 60 $HEDDLE record -q --seed $seed -o odd.hdl -- ./odd
+	is "$status $out" "0 $(cat want)" "cancellation, handlers, children: seed $seed"
+done
+
 # survival
 for how in kill:137 abort:134 segv:139 _exit:9 close:5 fork:5; do
 	run $HEDDLE record -o dead.hdl -- ./race ${how%:*}

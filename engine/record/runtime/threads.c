@@ -17,7 +17,8 @@ static bool have_key;
 
 static void finish_thread(struct thread *t)
 {
-	if (t->gate & GATE_STOLEN)
+	/* Cancelled inside a blocking call, it ends without having come back from it. */
+	if (t->gate & (GATE_STOLEN | GATE_OUTSIDE))
 		sched_rejoin(t);
 	if (t->pending)
 		log_fill(t);
