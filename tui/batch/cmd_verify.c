@@ -100,6 +100,11 @@ static int verify(const struct arguments *a, struct trace *t, const struct witne
 	reason = g_string_new(NULL);
 	accepted = witness_check(t, (const uint32_t *)w->events->data, w->events->len, w->claim,
 				 (const uint32_t *)w->pair->data, w->pair->len, &check, reason);
+	/* A race that is visible only as a C11 race is of kind race too. */
+	if (!accepted && w->claim == CLAIM_RACE)
+		accepted = witness_check(t, (const uint32_t *)w->events->data, w->events->len,
+					 CLAIM_C11_RACE, (const uint32_t *)w->pair->data,
+					 w->pair->len, &check, NULL);
 	if (accepted && w->claim == CLAIM_ATOMIC)
 		accepted = has_cycle(a, t, w, reason, &error, &good);
 	if (good)

@@ -36,6 +36,7 @@ static struct {
 	uint64_t order; /* of blocking */
 	uint64_t steps; /* scheduling points and accesses so far */
 	uint64_t accesses;
+	uint64_t turn_start; /* steps at the last hand-over */
 	volatile uint64_t turns; /* hand-overs, for the watchdog */
 	volatile int idle;	 /* futex: something happened while the last thread idles */
 	bool idling;
@@ -424,6 +425,7 @@ static void hand_over(struct thread *next)
 {
 	sched.holder = next;
 	sched.turns++;
+	sched.turn_start = sched.steps;
 	if (next && next->state == STATE_READY) {
 		next->state = STATE_RUNNING;
 		sched.ready--;
@@ -579,7 +581,7 @@ static void count_steps(struct thread *t)
 }
 
 /* pct: at its change points a thread falls behind all others. */
-static bool at_change_point(struct thread *t)
+static void at_change_point(struct thread *t)
 {
 	bool change = false;
 	for (unsigned i = 0; i < sched.changes; i++)
@@ -587,9 +589,13 @@ static bool at_change_point(struct thread *t)
 			sched.change[i] = 0;
 			change = true;
 		}
+	/* The one of highest priority may be spinning for another. */
+	if (sched.steps - sched.turn_start > 4000) {
+		sched.turn_start = sched.steps;
+		change = true;
+	}
 	if (change)
 		t->priority = --sched.lowest;
-	return change;
 }
 
 uint64_t sched_steps(void)
@@ -632,10 +638,9 @@ void sched_access(struct thread *t)
 		}
 	}
 	t->budget = 0;
-	bool quantum = t->drawn >= 2000;
 	count_steps(t);
-	if (rt.config.strategy == STRATEGY_PCT && !at_change_point(t) && quantum)
-		t->priority = --sched.lowest; /* it may be spinning */
+	if (rt.config.strategy == STRATEGY_PCT)
+		at_change_point(t);
 	t->budget = t->drawn = draw_budget();
 	if (sched.ready || sched.files)
 		give_way(t, false);
