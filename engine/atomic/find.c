@@ -35,6 +35,10 @@ struct report *atomic_find(struct trace *t, const struct atomic_model *m,
 		report_free(r);
 		return NULL;
 	}
+	for (guint i = 0; i < r->findings->len; i++) {
+		struct finding *f = r->findings->pdata[i];
+		f->grade = atomic_model_grade(m, t, f);
+	}
 	if (!options->all)
 		hide_inferred(r);
 	return r;

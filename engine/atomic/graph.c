@@ -187,7 +187,9 @@ static void access_variables(struct maker *k, uint32_t event)
 	struct wide run = event_variables(k->t, e);
 	const uint32_t *start = (const uint32_t *)(void *)k->m->member_start->data;
 	uint32_t own = NONE;
-	for (uint32_t v = run.first; v < run.first + run.count; v++)
+	for (uint32_t v = run.first; v < run.first + run.count; v++) {
+		if (k->m->since->len && event < g_array_index(k->m->since, uint32_t, v))
+			continue;
 		for (uint32_t i = start[v]; i < start[v + 1]; i++) {
 			uint32_t set = g_array_index(k->m->members, uint32_t, i);
 			uint32_t unit = unit_of(k, event, set, &own);
@@ -199,6 +201,7 @@ static void access_variables(struct maker *k, uint32_t event)
 			if (op_writes(e->op))
 				write_cell(k, &k->cells[i], unit, event, set, v);
 		}
+	}
 	if (own != NONE)
 		unit_end(k, own, event);
 }

@@ -14,6 +14,7 @@ struct atomic_model *atomic_model_new(const struct trace *t)
 	m->members = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	m->opens = g_array_new(FALSE, FALSE, sizeof(struct atomic_open));
 	m->open_sets = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	m->since = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	m->notes = g_ptr_array_new_with_free_func(g_free);
 	m->splits = UINT64_C(1) << OP_WAIT;
 	return m;
@@ -29,6 +30,9 @@ void atomic_model_free(struct atomic_model *m)
 	g_array_free(m->members, TRUE);
 	g_array_free(m->opens, TRUE);
 	g_array_free(m->open_sets, TRUE);
+	g_array_free(m->since, TRUE);
+	g_free(m->inferred);
+	atomic_habits_free(m->habits);
 	g_ptr_array_free(m->notes, TRUE);
 	g_free(m);
 }
@@ -41,6 +45,82 @@ uint32_t atomic_model_set(struct atomic_model *m, const char *name, char grade)
 	g_ptr_array_add(m->sets, g_strdup(name));
 	g_array_append_val(m->grades, grade);
 	return m->sets->len - 1;
+}
+
+/* -- members ---------------------------------------------------------------------------- */
+
+static int by_variable(gconstpointer a, gconstpointer b)
+{
+	const struct membership *x = a, *y = b;
+	if (x->variable != y->variable)
+		return x->variable < y->variable ? -1 : 1;
+	return x->set < y->set ? -1 : x->set > y->set;
+}
+
+void atomic_model_members(struct atomic_model *m, const struct trace *t, GArray *memberships)
+{
+	g_array_sort(memberships, by_variable);
+	g_array_set_size(m->member_start, 0);
+	g_array_set_size(m->members, 0);
+	guint next = 0;
+	for (uint32_t v = 0; v < t->variables_count; v++) {
+		g_array_append_val(m->member_start, m->members->len);
+		for (uint32_t last = NONE; next < memberships->len; next++) {
+			const struct membership *x = &g_array_index(memberships, struct membership, next);
+			if (x->variable != v)
+				break;
+			if (x->set != last)
+				g_array_append_val(m->members, x->set);
+			last = x->set;
+		}
+	}
+	g_array_append_val(m->member_start, m->members->len);
+}
+
+GArray *atomic_model_memberships(const struct atomic_model *m, const struct trace *t)
+{
+	GArray *all = g_array_new(FALSE, FALSE, sizeof(struct membership));
+	const uint32_t *start = (const uint32_t *)(void *)m->member_start->data;
+	for (uint32_t v = 0; v < t->variables_count; v++)
+		for (uint32_t i = start[v]; i < start[v + 1]; i++) {
+			struct membership x = { v, g_array_index(m->members, uint32_t, i) };
+			g_array_append_val(all, x);
+		}
+	return all;
+}
+
+/* -- units -------------------------------------------------------------------------------- */
+
+static void add_open(GArray *opens, GArray *open_sets, uint32_t event, const uint32_t *old,
+                     guint old_count, const GArray *new)
+{
+	struct atomic_open o = { event, open_sets->len, old_count + (new ? new->len : 0) };
+	g_array_append_vals(open_sets, old, old_count);
+	if (new)
+		g_array_append_vals(open_sets, new->data, new->len);
+	g_array_append_val(opens, o);
+}
+
+void atomic_model_opens(struct atomic_model *m, const struct trace *t, GArray *const *sets)
+{
+	GArray *opens = g_array_new(FALSE, FALSE, sizeof(struct atomic_open));
+	GArray *open_sets = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	guint next = 0;
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const uint32_t *old = NULL;
+		guint old_count = 0;
+		if (next < m->opens->len && g_array_index(m->opens, struct atomic_open, next).event == e) {
+			const struct atomic_open *o = &g_array_index(m->opens, struct atomic_open, next++);
+			old = &g_array_index(m->open_sets, uint32_t, o->first);
+			old_count = o->count;
+		}
+		if (old != NULL || sets[e] != NULL)
+			add_open(opens, open_sets, e, old, old_count, sets[e]);
+	}
+	g_array_free(m->opens, TRUE);
+	g_array_free(m->open_sets, TRUE);
+	m->opens = opens;
+	m->open_sets = open_sets;
 }
 
 /* The i-th string of a V_LIST of tokens. */
@@ -133,4 +213,15 @@ struct atomic_model *atomic_model_declared(const struct trace *t)
 	add_members(t, m);
 	add_units(t, m);
 	return m;
+}
+
+struct atomic_model *atomic_model_for(struct trace *t, const struct specs *specs,
+                                      const struct progress *progress)
+{
+	struct atomic_model *m = atomic_model_declared(t);
+	bool specified = specs != NULL && atomic_model_specify(m, t, specs);
+	if (specified || m->sets->len > 0 || m->opens->len > 0)
+		return m;
+	atomic_model_free(m);
+	return atomic_model_inferred(t, progress);
 }

@@ -24,14 +24,53 @@ struct atomic_model {
 	GArray *opens;        /* struct atomic_open, by event */
 	GArray *open_sets;    /* uint32_t */
 	uint64_t splits;      /* a bit for each enum op that cuts open units in two */
+	GArray *since;        /* uint32_t, by variable: accesses before that event do not count;
+	                       * empty: all do */
 	GPtrArray *notes;     /* char *, owned: what was unclear */
+	char *inferred;       /* owned: what was inferred, as an `atomics` block; or NULL */
+	/* Inferred models: which critical section covers a unit's accesses, by code and set; see
+	 * infer.c.  Private, owned; or NULL. */
+	struct atomic_habits *habits;
 };
 
 struct atomic_model *atomic_model_new(const struct trace *t);
 void atomic_model_free(struct atomic_model *model);
 /* Index of a set by name, made when it is not there. */
 uint32_t atomic_model_set(struct atomic_model *model, const char *name, char grade);
+/* Variable v in set s: noted in any order, made the model's members at the end. */
+struct membership {
+	uint32_t variable, set;
+};
+/* Replaces the members; sorts `memberships` and drops repetitions. */
+void atomic_model_members(struct atomic_model *model, const struct trace *t,
+                          GArray *memberships);
+/* The members as memberships, for those who add some. */
+GArray *atomic_model_memberships(const struct atomic_model *model, const struct trace *t);
+/* Adds the units that the events of `sets` open (by event, GArray of uint32_t sets or NULL),
+ * to those that are there. */
+void atomic_model_opens(struct atomic_model *model, const struct trace *t, GArray *const *sets);
+
 /* The trace's own declarations. */
 struct atomic_model *atomic_model_declared(const struct trace *t);
+
+struct specs;
+/* spec_model.c: adds what the `atomics` blocks declare (grade B).  Returns whether there
+ * were any.  engine/commute/spec.h has the syntax. */
+bool atomic_model_specify(struct atomic_model *model, const struct trace *t,
+                          const struct specs *specs);
+/* infer.c: sets and units by Marathon's heuristics carried over to C (docs/atomicity.md),
+ * grades A and C.  The caller owns it. */
+struct atomic_model *atomic_model_inferred(struct trace *t, const struct progress *progress);
+/* 'A' when a unit of the cycle commonly holds one lock for its set and here did not. */
+struct finding;
+char atomic_model_grade(const struct atomic_model *model, const struct trace *t,
+                        const struct finding *f);
+void atomic_habits_free(struct atomic_habits *habits);
+/*
+ * What holds for a trace: its own declarations and those of the specifications, or else
+ * what can be inferred.  NULL when cancelled.
+ */
+struct atomic_model *atomic_model_for(struct trace *t, const struct specs *specs,
+                                      const struct progress *progress);
 
 #endif

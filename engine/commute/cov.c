@@ -1,8 +1,9 @@
 /* cov.c - see cov.h. */
 #include "engine/commute/cov.h"
+#include "engine/commute/edc.h"
 #include "engine/commute/rd2.h"
 #include "engine/commute/rule5.h"
-#include "engine/order/order.h"
+#include "engine/trace/index.h"
 
 #include <string.h>
 
@@ -268,16 +269,83 @@ static bool decide_all(struct cov *c)
 /* EDC ranks: what it leaves unordered is tried first. */
 static void rank(struct cov *c)
 {
-	struct order *edc = c->candidates->len > 1 && !c->options.pairs_events ?
-				    order_new(c->t, ORDER_KIND_WDC, c->progress) :
-				    NULL;
+	struct edc *edc = c->candidates->len > 1 && !c->options.pairs_events ?
+				  edc_new(c->m, false, c->progress) :
+				  NULL;
 	for (guint i = 0; edc != NULL && i < c->candidates->len; i++) {
 		struct candidate *k = &g_array_index(c->candidates, struct candidate, i);
-		k->ordered = order_ordered(edc, k->e1, k->e2);
+		k->ordered = edc_orders_pair(edc, k->e1, k->e2);
 	}
-	if (edc)
-		order_free(edc);
+	edc_free(edc);
 	g_array_sort(c->candidates, c->options.pairs_events ? by_event : by_sites);
+}
+
+static void cov_release(struct cov *c)
+{
+	smt_free(c->smt);
+	rule5_free(c->rule5);
+	g_array_unref(c->candidates);
+}
+
+/* The invocations that begin at two events and are on one object. */
+static bool common_calls(struct model *m, const uint32_t events[2], struct call pair[2],
+			 struct call_scratch scratch[2])
+{
+	struct call calls[2][MOST_CALLS];
+	uint32_t counts[2];
+	for (int side = 0; side < 2; side++) {
+		uint32_t end = events[side];
+		if (m->t->events[end].op == OP_CALL)
+			end = m->t->index->partner[end];
+		counts[side] = end == NONE ? 0 : model_calls(m, end, calls[side], &scratch[side]);
+	}
+	for (uint32_t i = 0; i < counts[0]; i++)
+		for (uint32_t k = 0; k < counts[1]; k++)
+			if (calls[0][i].object == calls[1][k].object) {
+				pair[0] = calls[0][i];
+				pair[1] = calls[1][k];
+				return true;
+			}
+	return false;
+}
+
+struct finding *cov_decide(struct model *m, uint32_t e1, uint32_t e2,
+			   const struct cov_options *options, const struct progress *progress,
+			   struct error *error)
+{
+	const struct trace *t = m->t;
+	uint32_t events[2] = { MIN(e1, e2), MAX(e1, e2) };
+	struct call pair[2];
+	struct call_scratch scratch[2];
+	bool overflow = false;
+	const char *what = NULL;
+	if (events[1] >= t->events_count)
+		what = "the trace has fewer events";
+	else if (t->events[e1].thread == t->events[e2].thread)
+		what = "they are of one thread";
+	else if (!common_calls(m, events, pair, scratch))
+		what = "they are not on one object with a specification";
+	else if (model_commute(m, &pair[0], &pair[1], &overflow))
+		what = "they commute";
+	if (what != NULL) {
+		error_set(error, trace_name(t), "name two such events, by the numbers of their lines",
+			  "expected two invocations that do not commute, or two accesses that "
+			  "conflict, found events %u and %u: %s",
+			  e1, e2, what);
+		return NULL;
+	}
+	struct cov c = { .m = m, .t = m->t, .options = *options, .left = options->budget_pair,
+			 .semantics = model_semantics(m), .progress = progress, .error = error };
+	c.options.pairs_events = true;
+	c.report = report_new(t, "cov");
+	c.candidates = g_array_new(FALSE, FALSE, sizeof(struct candidate));
+	consider(&c, &pair[0], &pair[1]);
+	struct finding *f = decide(&c, &g_array_index(c.candidates, struct candidate, 0));
+	if (f == NULL)
+		error_set(error, "", NULL, "cancelled");
+	report_free(c.report);
+	cov_release(&c);
+	return f;
 }
 
 struct report *cov_find(struct model *m, const struct cov_options *options,
@@ -305,8 +373,6 @@ struct report *cov_find(struct model *m, const struct cov_options *options,
 		report_free(c.report);
 		c.report = NULL;
 	}
-	smt_free(c.smt);
-	rule5_free(c.rule5);
-	g_array_unref(c.candidates);
+	cov_release(&c);
 	return c.report;
 }

@@ -20,5 +20,10 @@ struct cov_options {
 /* The report (owned by the caller), or NULL with `error`. */
 struct report *cov_find(struct model *m, const struct cov_options *options,
 			const struct progress *progress, struct error *error);
+/* One pair, exactly; `left` seconds. NULL and `error` when the two are not invocations on
+ * one object that do not commute. */
+struct finding *cov_decide(struct model *m, uint32_t e1, uint32_t e2,
+			   const struct cov_options *options, const struct progress *progress,
+			   struct error *error);
 
 #endif

@@ -27,7 +27,7 @@ struct edge { /* that told `to` something new */
 	uint16_t base;   /* see clocks_join */
 };
 
-struct forced_edge { /* to be taken when `to` comes (CP) */
+struct forced_edge { /* to be taken when `to` comes (CP, EDC) */
 	uint32_t from, to, object;
 	uint32_t rule; /* enum step_rule */
 };
@@ -66,7 +66,7 @@ struct causality {
 	struct locks *locks;               /* HB, SHB, CP, WCP; else NULL */
 	struct observations *observations; /* SHB; else NULL */
 	struct sections *sections;         /* WCP, DC, WDC; else NULL */
-	const struct forced_edge *forced;  /* CP: by `to`, borrowed */
+	const struct forced_edge *forced;  /* CP, EDC: by `to`, borrowed */
 	uint64_t forced_count, forced_next;
 };
 

@@ -66,6 +66,10 @@ static void run_child(const struct pty_options *o, char **argv)
 		else
 			unsetenv(pair);
 	}
+	if (o && o->shell) {
+		setenv("HEDDLE", argv[0], 1);
+		execl("/bin/bash", "bash", "--norc", "-m", "-c", o->shell, (char *)NULL);
+	}
 	execv(argv[0], argv);
 	_exit(127);
 }

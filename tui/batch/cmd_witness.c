@@ -1,5 +1,6 @@
 /* cmd_witness.c - `heddle witness`: the witness of one pair, or the proof that there is
  * none. */
+#include "engine/commute/cov.h"
 #include "engine/witness/witness.h"
 #include "tui/batch/race_options.h"
 #include "tui/batch/spec_rules.h"
@@ -49,7 +50,8 @@ static void print_proof(const struct trace *t, const struct finding *f)
 {
 	const struct proof *p = f->proof;
 
-	printf("impossible: events %u and %u cannot race", f->first, f->second);
+	printf("impossible: events %u and %u cannot %s", f->first, f->second,
+	       f->kind == FINDING_DATA_RACE ? "race" : "come in the other order");
 	if (p == NULL) {
 		putchar('\n');
 		return;
@@ -60,12 +62,17 @@ static void print_proof(const struct trace *t, const struct finding *f)
 		print_step(t, &g_array_index(p->cycle.steps, struct step, i), "  ");
 }
 
+static enum claim claim_of(const struct finding *f)
+{
+	return f->kind == FINDING_DATA_RACE ? CLAIM_RACE : CLAIM_COV;
+}
+
 /* Readable: few switches, where that does not take long. */
 static void polish(const struct trace *t, const struct check_options *check, struct finding *f)
 {
 	const uint32_t pair[] = { f->first, f->second };
 
-	witness_minimise(t, CLAIM_RACE, pair, 2, check, f->witness);
+	witness_minimise(t, claim_of(f), pair, 2, check, f->witness);
 }
 
 static void make_witness(const struct arguments *a, const struct trace *t,
@@ -74,7 +81,7 @@ static void make_witness(const struct arguments *a, const struct trace *t,
 {
 	GPtrArray *specs = argument_values(a, "spec");
 
-	*w = (struct witness){ .claim = CLAIM_RACE };
+	*w = (struct witness){ .claim = claim_of(f) };
 	w->trace_name = g_strdup(trace_name(t));
 	w->trace_digest = trace_digest(t);
 	w->pair = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -166,7 +173,7 @@ static int print_witness(const struct trace *t, const struct witness *w, const c
 static int print_finding_json(const struct trace *t, struct finding *f)
 {
 	struct print_options print = { .format = FORMAT_JSON, .all_verdicts = true };
-	struct report *r = report_new(t, "auto");
+	struct report *r = report_new(t, f->kind == FINDING_DATA_RACE ? "auto" : "cov");
 	int status;
 
 	r->complete = f->verdict != VERDICT_UNKNOWN;
@@ -197,6 +204,12 @@ static int print_answer(const struct arguments *a, struct trace *t,
 		else if (path != NULL && !witness_write(t, &w, path, &error))
 			status = fail(&error);
 		witness_release(&w);
+	} else if (f->verdict == VERDICT_HAPPENED) {
+		status = EXIT_FOUND;
+		if (!json)
+			printf("happened: events %u and %u are in the wrong order in the recording "
+			       "itself\n",
+			       f->first, f->second);
 	} else if (!json && f->verdict == VERDICT_IMPOSSIBLE) {
 		print_proof(t, f);
 	} else if (!json) {
@@ -228,6 +241,35 @@ static int answer(const struct arguments *a, struct trace *t, const struct race_
 	return status;
 }
 
+/* Which of the two questions is asked: two accesses race, anything else is turned round. */
+static bool asks_for_order(const struct trace *t, uint32_t e1, uint32_t e2)
+{
+	return e1 < t->events_count && e2 < t->events_count &&
+	       (!op_is_access(t->events[e1].op) || !op_is_access(t->events[e2].op));
+}
+
+static int order_violation(const struct arguments *a, struct trace *t, uint32_t e1, uint32_t e2,
+			   const struct race_options *race)
+{
+	struct cov_options ask = { .budget_pair = race->budget_pair,
+				   .budget_total = race->budget_total };
+	struct check_options check = { 0 };
+	struct error error = { .where = "" };
+	GPtrArray *paths = argument_values(a, "spec");
+	struct spec_rules *rules = spec_rules_new(t, paths, &error);
+	struct finding *f = NULL;
+	int status;
+
+	if (rules != NULL)
+		f = cov_decide(spec_rules_model(rules), e1, e2, &ask, progress_on_stderr(), &error);
+	progress_done();
+	check.semantics = spec_rules_semantics(rules);
+	status = f == NULL ? fail(&error) : print_answer(a, t, race, &check, f);
+	spec_rules_free(rules);
+	g_ptr_array_unref(paths);
+	return status;
+}
+
 static int run(struct arguments *a)
 {
 	struct race_options race;
@@ -245,6 +287,11 @@ static int run(struct arguments *a)
 	t = open_trace(a, a->words->pdata[0]);
 	if (t == NULL)
 		return EXIT_BAD;
+	if (asks_for_order(t, e1, e2)) {
+		status = order_violation(a, t, e1, e2, &race);
+		trace_close(t);
+		return status;
+	}
 	if (race_options_fit(a, t, &race, &error))
 		f = race_decide(t, e1, e2, &race, progress_on_stderr(), &error);
 	progress_done();
@@ -257,8 +304,10 @@ const struct command command_witness = {
 	.name = "witness",
 	.usage = "TRACE E1 E2 [-o WITNESS]",
 	.summary = "the witness for one pair, or the proof that there is none",
-	.details = "Exit status: 1 with a witness, 0 when the race is impossible (the proof is "
-		   "printed), 3 unknown,\n2 for a pair that does not conflict.",
+	.details = "Two accesses: do they race? Anything else (a use and a free, two invocations): can\n"
+		   "they come in the other order?\n"
+		   "Exit status: 1 with a witness, 0 when it is impossible (the proof "
+		   "is printed), 3 unknown,\n2 for a pair that does not conflict.",
 	.options = options,
 	.run = run,
 };

@@ -1,8 +1,6 @@
 /* spec_rules.c - specifications for the checker. */
 #include "tui/batch/spec_rules.h"
 
-#include "engine/commute/model.h"
-
 #include <string.h>
 
 struct spec_rules {
@@ -40,6 +38,11 @@ void spec_rules_free(struct spec_rules *r)
 const struct semantics *spec_rules_semantics(const struct spec_rules *r)
 {
 	return r == NULL ? NULL : &r->semantics;
+}
+
+struct model *spec_rules_model(const struct spec_rules *r)
+{
+	return r->model;
 }
 
 char *spec_rules_header(const char *path)

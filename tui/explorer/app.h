@@ -128,10 +128,9 @@ bool list_request(struct list *list, enum request request, uint64_t count);
 /* The glyph and the style of a verdict. */
 const char *verdict_glyph(const struct finding *f);
 enum style verdict_style(enum verdict verdict);
-/* A part of the source file at an event's location, its line in the middle and marked;
- * nothing and false when there is no source. */
-bool draw_source(const struct app *app, struct pane pane, uint32_t location, uint32_t event,
-		 bool with_title);
+/* A title and a part of the source file at a frame of the stack of an event, its line in the
+ * middle and marked; nothing and false when there is no source. */
+bool draw_source(const struct app *app, struct pane pane, uint32_t event, unsigned frame);
 /* The events of the thread around an event, when there is no source. */
 void draw_neighbours(const struct app *app, struct pane pane, uint32_t event);
 

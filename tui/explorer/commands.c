@@ -166,15 +166,12 @@ static bool word_stack(struct app *app, const char *arguments, struct error *err
 	const struct session *s = app->session;
 	const struct trace *t = s->trace;
 	GString *out = g_string_new(NULL);
-	uint32_t context = trace_stack(t, s->event), location = t->events[s->event].location;
-	unsigned number = 0;
-	if (context == 0)
-		append_frame(t, 0, t->locations[location].function, location, true, out);
-	for (; context; context = t->contexts[context].parent) {
-		append_frame(t, number, t->contexts[context].function, location, number == s->frame, out);
-		location = t->contexts[context].call;
-		number++;
+	GArray *frames = session_frames(s, s->event);
+	for (guint i = 0; i < frames->len; i++) {
+		struct frame frame = g_array_index(frames, struct frame, i);
+		append_frame(t, i, frame.function, frame.location, i == s->frame, out);
 	}
+	g_array_free(frames, TRUE);
 	char *title = g_strdup_printf("call stack of %s at event %u",
 				      trace_thread_name(t, t->events[s->event].thread), s->event);
 	app_show_text(app, title, out);
@@ -186,12 +183,11 @@ static bool set_frame(struct app *app, unsigned frame, struct error *error)
 {
 	if (!need_events(app, error) || !need_index(app, error))
 		return false;
-	const struct trace *t = app_trace(app);
-	unsigned depth = 0;
-	for (uint32_t c = trace_stack(t, app->session->event); c; c = t->contexts[c].parent)
-		depth++;
-	if (frame >= MAX(depth, 1))
-		return error_set(error, "", NULL, "the stack has frames 0 to %u", MAX(depth, 1) - 1);
+	GArray *frames = session_frames(app->session, app->session->event);
+	unsigned depth = frames->len;
+	g_array_free(frames, TRUE);
+	if (frame >= depth)
+		return error_set(error, "", NULL, "the stack has frames 0 to %u", depth - 1);
 	app_go(app, VIEW_SOURCE);
 	app->session->frame = frame;
 	return true;
@@ -344,7 +340,7 @@ static void info_variables(const struct app *app, GString *out)
 		g_string_free(name, TRUE);
 		append_padded(out, grouped(event_list_at(&t->index->variable_events, (uint32_t)v).count,
 					   number), 10);
-		trace_append_value(t, session_value(s, (uint32_t)v, s->event).value, out);
+		describe_value(t, session_value(s, (uint32_t)v, s->event).value, out);
 		g_string_append_c(out, '\n');
 	}
 	if (t->variables_count > 5000)
@@ -444,7 +440,7 @@ static void append_print(const struct app *app, uint32_t v, GString *out)
 	append_escaped(out, name, strlen(name));
 	g_string_append(out, " = ");
 	if (known.value)
-		trace_append_value(t, known.value, out);
+		describe_value(t, known.value, out);
 	else
 		g_string_append(out, known.event == NONE ? "its initial value" : "unknown");
 	if (known.event != NONE)

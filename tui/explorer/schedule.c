@@ -117,7 +117,7 @@ static void show_value(const struct session *s, const GArray *events, guint coun
 	const char *name = trace_string(t, t->variables[variable].name);
 	append_escaped(out, name, strlen(name));
 	g_string_append_c(out, ' ');
-	trace_append_value(t, value, out);
+	describe_value(t, value, out);
 }
 
 /* First the pair's variables, then those touched last. */

@@ -100,7 +100,7 @@ static enum colour_mode colours_of_terminal(enum colour_mode asked)
 	const char *no_colour = getenv("NO_COLOR");
 	if (asked == COLOUR_NONE || (asked == COLOUR_AUTO && no_colour && *no_colour))
 		return COLOUR_NONE;
-	if (!has_colors() || COLORS < 8)
+	if (!has_colors() || start_color() == ERR || COLORS < 8)
 		return COLOUR_NONE;
 	return COLORS >= 256 && asked != COLOUR_8 ? COLOUR_256 : COLOUR_8;
 }
@@ -110,7 +110,6 @@ static void make_pairs(void)
 	term.colours = colours_of_terminal(term.options.colours);
 	if (term.colours == COLOUR_NONE)
 		return;
-	start_color();
 	use_default_colors();
 	for (int s = 0; s < STYLE_COUNT; s++) {
 		short colour = term.colours == COLOUR_256 ? style_table[s].colour
@@ -145,6 +144,26 @@ static bool refuse_terminal(struct error *error)
 	return true;
 }
 
+/* Terminals that send another form than their terminfo entry says, e.g. in another mode. */
+static void define_other_keys(void)
+{
+	static const struct {
+		const char *bytes;
+		int key;
+	} others[] = {
+		{ "\033[A", KEY_UP },	  { "\033OA", KEY_UP },	  { "\033[B", KEY_DOWN },
+		{ "\033OB", KEY_DOWN },	  { "\033[C", KEY_RIGHT }, { "\033OC", KEY_RIGHT },
+		{ "\033[D", KEY_LEFT },	  { "\033OD", KEY_LEFT },  { "\033[H", KEY_HOME },
+		{ "\033OH", KEY_HOME },	  { "\033[1~", KEY_HOME }, { "\033[7~", KEY_HOME },
+		{ "\033[F", KEY_END },	  { "\033OF", KEY_END },	  { "\033[4~", KEY_END },
+		{ "\033[8~", KEY_END },	  { "\033[5~", KEY_PPAGE }, { "\033[6~", KEY_NPAGE },
+		{ "\033[3~", KEY_DC },	  { "\033OP", KEY_F(1) },  { "\033[11~", KEY_F(1) },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
+		if (key_defined(others[i].bytes) == 0)
+			define_key(others[i].bytes, others[i].key);
+}
+
 static void set_up(void)
 {
 	raw();
@@ -152,6 +171,7 @@ static void set_up(void)
 	nonl();
 	keypad(stdscr, TRUE);
 	nodelay(stdscr, TRUE);
+	define_other_keys();
 	set_escdelay(25);
 	curs_set(0);
 	make_pairs();
@@ -319,12 +339,14 @@ void screen_lend(void)
 	def_prog_mode();
 	curs_set(1);
 	endwin();
+	signal(SIGINT, SIG_DFL); /* what runs now may be stopped with Ctrl-C */
 	if (term.have_before)
 		tcsetattr(STDIN_FILENO, TCSADRAIN, &term.before);
 }
 
 void screen_take_back(void)
 {
+	signal(SIGINT, SIG_IGN);
 	reset_prog_mode();
 	clearok(stdscr, TRUE);
 	refresh();

@@ -16,20 +16,16 @@ static int indentation(const char *line)
 
 /* "bank.c deposit()", or the reason why there is nothing to see. */
 static void draw_title(const struct app *app, struct pane p, const struct location *l,
-		       uint32_t event)
+		       uint32_t function)
 {
 	const struct trace *t = app_trace(app);
 	GString *title = g_string_new(NULL);
 	char *base = g_path_get_basename(trace_string(t, l->file));
 	append_escaped(title, base, strlen(base));
-	uint32_t named = l->function;
-	if (named == 0 && event != NONE && session_has(app->session, INDEX_THREADS | INDEX_MATCH) &&
-	    trace_stack(t, event))
-		named = t->contexts[trace_stack(t, event)].function;
-	const char *function = trace_string(t, named);
-	if (*function) {
+	const char *name = trace_string(t, function);
+	if (*name) {
 		g_string_append_c(title, ' ');
-		append_escaped(title, function, strlen(function));
+		append_escaped(title, name, strlen(name));
 		g_string_append(title, "()");
 	}
 	pane_text(p, 0, 1, STYLE_HEADING, title->str);
@@ -79,11 +75,20 @@ static void draw_lines(const struct app *app, struct pane p, const struct source
 	}
 }
 
-bool draw_source(const struct app *app, struct pane p, uint32_t location, uint32_t event,
-		 bool with_title)
+/* Frame `frame` of the stack at an event: 0 is the event's own; the outermost beyond. */
+static struct frame frame_at(const struct app *app, uint32_t event, unsigned frame)
+{
+	GArray *frames = session_frames(app->session, event);
+	struct frame found = g_array_index(frames, struct frame, MIN(frame, frames->len - 1));
+	g_array_free(frames, TRUE);
+	return found;
+}
+
+bool draw_source(const struct app *app, struct pane p, uint32_t event, unsigned frame)
 {
 	const struct trace *t = app_trace(app);
-	const struct location *l = &t->locations[location];
+	struct frame at = frame_at(app, event, frame);
+	const struct location *l = &t->locations[at.location];
 	if (l->file == 0 || l->line == 0)
 		return false;
 	/* The cache of files is all that drawing ever changes. */
@@ -91,11 +96,8 @@ bool draw_source(const struct app *app, struct pane p, uint32_t location, uint32
 	const struct source_file *file = sources_get(sources, trace_string(t, l->file));
 	if (file->lines == NULL || l->line > file->lines->len)
 		return false;
-	if (with_title) {
-		draw_title(app, p, l, event);
-		p = pane_part(p, 1, 0, -1, -1);
-	}
-	draw_lines(app, p, file, l->line, event);
+	draw_title(app, p, l, at.function);
+	draw_lines(app, pane_part(p, 1, 0, -1, -1), file, l->line, frame ? NONE : event);
 	return true;
 }
 
@@ -155,19 +157,6 @@ static void draw_missing(const struct app *app, struct pane p, uint32_t location
 	draw_neighbours(app, pane_part(p, 3, 0, -1, -1), event);
 }
 
-/* The location of frame `frame` of the stack at an event: 0 is the event's own. */
-static uint32_t frame_location(const struct app *app, uint32_t event, unsigned frame)
-{
-	const struct trace *t = app_trace(app);
-	uint32_t location = t->events[event].location;
-	uint32_t context = frame ? trace_stack(t, event) : 0;
-	for (; frame && context; frame--) {
-		location = t->contexts[context].call;
-		context = t->contexts[context].parent;
-	}
-	return location;
-}
-
 static void draw_event_side(const struct app *app, struct pane p, uint32_t event, unsigned frame)
 {
 	const struct session *s = app->session;
@@ -178,10 +167,9 @@ static void draw_event_side(const struct app *app, struct pane p, uint32_t event
 	describe_event(s, event, text);
 	pane_text(p, 0, 1, style_of_thread(t->events[event].thread), text->str);
 	g_string_free(text, TRUE);
-	uint32_t location = frame_location(app, event, frame);
 	struct pane rest = pane_part(p, 1, 0, -1, -1);
-	if (!draw_source(app, rest, location, frame ? NONE : event, true))
-		draw_missing(app, rest, location, event);
+	if (!draw_source(app, rest, event, frame))
+		draw_missing(app, rest, frame_at(app, event, frame).location, event);
 }
 
 static bool shows_pair(const struct app *app, const struct source_state *v)
@@ -212,10 +200,9 @@ static void source_draw(const struct app *app, const void *state, struct pane p)
 
 static unsigned stack_depth(const struct app *app)
 {
-	const struct trace *t = app_trace(app);
-	unsigned depth = 0;
-	for (uint32_t c = trace_stack(t, app->session->event); c; c = t->contexts[c].parent)
-		depth++;
+	GArray *frames = session_frames(app->session, app->session->event);
+	unsigned depth = frames->len;
+	g_array_free(frames, TRUE);
 	return depth;
 }
 
@@ -241,7 +228,7 @@ static bool source_request(struct app *app, void *state, enum request request, u
 		app_go(app, VIEW_TRACE);
 		return true;
 	case REQUEST_FRAME_UP:
-		if (s->frame < stack_depth(app))
+		if (s->frame + 1 < stack_depth(app))
 			s->frame++;
 		else
 			app_say(app, "the outermost frame");

@@ -112,6 +112,7 @@ bool log_open(void)
 	rt.header->flags = rt.config.flags;
 	rt.header->status = LOG_RUNNING;
 	rt.header->pid = getpid();
+	rt.header->seed = rt.config.seed;
 	rt.stream.thread = LOG_ALL_THREADS;
 	rt.stream.last = LOG_ALL_THREADS;
 	return true;

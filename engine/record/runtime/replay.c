@@ -193,7 +193,8 @@ void replay_point(struct thread *t)
 		}
 		if (phase == GATHERING) {
 			for (unsigned i = 0; i < 2; i++)
-				if (rt.config.pair[i] == t->id)
+				if (rt.config.pair[i] == t->id ||
+				    rt.config.pair[i] == LOG_ALL_THREADS)
 					arrived[i] = true;
 			if (arrived[0] && arrived[1]) {
 				hold(t);
@@ -237,7 +238,7 @@ void replay_event(struct thread *t, enum log_tag tag, uintptr_t pc)
 			diverged(t, "order", pc, s->pc);
 			return;
 		}
-		if (s->tag != tag) {
+		if (s->tag != LOG_NOTHING && s->tag != tag) {
 			diverged(t, "operation", pc, s->pc);
 			return;
 		}

@@ -80,6 +80,7 @@ struct thread {
 	/* hot */
 	volatile uint32_t gate;
 	int32_t budget; /* accesses until the next scheduling point */
+	int32_t drawn;	/* what it was when accesses were last counted */
 	struct stream *stream;
 	uint64_t *pending; /* the last write, whose value is not yet known */
 	uintptr_t pending_address;
@@ -179,6 +180,7 @@ bool hook_slow(struct thread *t);
 uint64_t virtual_now(void);
 void sched_tick(uint64_t nanoseconds);
 uint64_t next_random(void);
+uint64_t sched_steps(void);
 struct thread *thread_new(struct thread *parent);
 void thread_forget(struct thread *t);
 void sched_cancel(struct thread *t);
@@ -300,10 +302,10 @@ ALWAYS_INLINE struct thread *recording(void)
 	})
 
 /* Is a return address in the C library or the loader, whose own use of the heap depends
- * on which thread comes first and is no concern of the user's? */
+ * on which thread comes first and is no concern of the user's; or in the runtime itself? */
 ALWAYS_INLINE bool in_libc(uintptr_t pc)
 {
-	return (pc >= rt.libc_low && pc < rt.libc_high) || (pc >= rt.ld_low && pc < rt.ld_high);
+	return (pc >= rt.own_low && pc < rt.own_high) || (pc >= rt.libc_low && pc < rt.libc_high) || (pc >= rt.ld_low && pc < rt.ld_high);
 }
 
 #endif

@@ -1,0 +1,346 @@
+/* plan.c - see plan.h. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/record/plan.h"
+
+void plan_release(struct plan *p)
+{
+	GArray *arrays[] = { p->steps, p->events, p->threads, p->answers };
+	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
+		if (arrays[i])
+			g_array_free(arrays[i], TRUE);
+	memset(p, 0, sizeof(*p));
+}
+
+void plan_run_release(struct plan_run *r)
+{
+	record_facts_release(&r->facts);
+	trace_close(r->trace);
+	g_free(r->cause);
+	memset(r, 0, sizeof(*r));
+}
+
+static const uint8_t tag_of[OP_COUNT] = {
+	[OP_READ] = LOG_READ,	  [OP_WRITE] = LOG_WRITE,     [OP_AREAD] = LOG_AREAD,
+	[OP_AWRITE] = LOG_AWRITE, [OP_RMW] = LOG_RMW,	      [OP_FENCE] = LOG_FENCE,
+	[OP_ACQ] = LOG_ACQ,	  [OP_REL] = LOG_REL,	      [OP_RACQ] = LOG_RACQ,
+	[OP_RREL] = LOG_RREL,	  [OP_TRYFAIL] = LOG_TRYFAIL, [OP_TAKETRYFAIL] = LOG_TAKETRYFAIL,
+	[OP_DESTROY] = LOG_DESTROY, [OP_WAIT] = LOG_WAIT,     [OP_WAKE] = LOG_WAKE,
+	[OP_SIGNAL] = LOG_SIGNAL, [OP_BROADCAST] = LOG_BROADCAST, [OP_ARRIVE] = LOG_ARRIVE,
+	[OP_DEPART] = LOG_DEPART, [OP_POST] = LOG_POST,	      [OP_TAKE] = LOG_TAKE,
+	[OP_FORK] = LOG_FORK,	  [OP_JOIN] = LOG_JOIN,	      [OP_SND] = LOG_SND,
+	[OP_RCV] = LOG_RCV,	  [OP_ALLOC] = LOG_ALLOC,     [OP_FREE] = LOG_FREE,
+};
+
+/* ---- threads: the runtime's number is in the name that the import gave ---- */
+
+static uint32_t number_of(const struct trace *t, uint32_t thread)
+{
+	const char *name = trace_thread_name(t, thread);
+	unsigned n;
+	if (strcmp(name, "main") == 0)
+		return 0;
+	return sscanf(name, "T%u", &n) == 1 && n < 0x8000 ? n : NONE;
+}
+
+static const char *note_of(const struct trace *t, const char *key)
+{
+	for (uint64_t i = 0; i < t->notes_count; i++)
+		if (strcmp(trace_string(t, t->notes[i].key), key) == 0)
+			return trace_string(t, t->notes[i].value);
+	return NULL;
+}
+
+/* The events of each thread that the runtime counts, and those it counted but the import
+ * left out (NONE). */
+struct thread_events {
+	GArray *events; /* uint32_t */
+	uint32_t next;	/* first that is not in the plan yet */
+	uint32_t children;
+};
+
+static struct thread_events *collect(const struct trace *t)
+{
+	struct thread_events *all = g_new0(struct thread_events, t->threads_count);
+	GHashTable *dropped = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	const char *note = note_of(t, "recording-dropped");
+	char **words = g_strsplit(note ? note : "", ",", -1);
+	for (char **w = words; *w; w++)
+		g_hash_table_add(dropped, g_strdup(*w));
+	g_strfreev(words);
+	for (uint64_t i = 0; i < t->threads_count; i++)
+		all[i].events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	for (uint64_t e = 0; e < t->events_count; e++) {
+		const struct event *event = &t->events[e];
+		if (tag_of[event->op] == 0)
+			continue;
+		GArray *events = all[event->thread].events;
+		while (g_hash_table_size(dropped)) {
+			char key[64];
+			snprintf(key, sizeof(key), "%u:%u", number_of(t, event->thread), events->len);
+			if (!g_hash_table_contains(dropped, key))
+				break;
+			uint32_t none = NONE;
+			g_array_append_val(events, none);
+		}
+		uint32_t id = e;
+		g_array_append_val(events, id);
+	}
+	g_hash_table_destroy(dropped);
+	return all;
+}
+
+static void add_step(const struct trace *t, struct plan *p, uint32_t thread, uint32_t e, bool exact)
+{
+	struct log_step step = { .thread = number_of(t, thread) };
+	if (e != NONE) {
+		const struct event *event = &t->events[e];
+		const struct location *l = &t->locations[event->location];
+		step.tag = tag_of[event->op];
+		if (exact && l->module != NONE && l->module < t->modules_count)
+			step.pc = t->modules[l->module].base + l->address + 1;
+	}
+	g_array_append_val(p->steps, step);
+	g_array_append_val(p->events, e);
+}
+
+static void add_threads(const struct trace *t, struct plan *p)
+{
+	uint32_t children[0x8000] = { 0 };
+	struct log_thread root = { LOG_ALL_THREADS, 0 };
+	g_array_append_val(p->threads, root);
+	for (uint64_t e = 0; e < t->events_count; e++) {
+		if (t->events[e].op != OP_FORK)
+			continue;
+		uint32_t child = number_of(t, t->events[e].target);
+		uint32_t parent = number_of(t, t->events[e].thread);
+		if (child == NONE || parent == NONE)
+			continue;
+		while (p->threads->len <= child)
+			g_array_append_val(p->threads, root);
+		struct log_thread *thread = &g_array_index(p->threads, struct log_thread, child);
+		thread->parent = parent;
+		thread->ordinal = children[parent]++;
+	}
+}
+
+/* "THREAD:CLOCK:SECONDS:NANOSECONDS," ..., by thread in the order of its questions. */
+static gint by_thread(gconstpointer a, gconstpointer b)
+{
+	const struct log_answer *x = *(struct log_answer *const *)a;
+	const struct log_answer *y = *(struct log_answer *const *)b;
+	return x->thread != y->thread ? (x->thread < y->thread ? -1 : 1) : x < y ? -1 : x > y;
+}
+
+static void add_answers(const struct trace *t, struct plan *p)
+{
+	const char *at = note_of(t, "recording-clocks");
+	GArray *raw = g_array_new(FALSE, FALSE, sizeof(struct log_answer));
+	while (at && *at) {
+		struct log_answer a;
+		int n = 0;
+		if (sscanf(at, "%u:%u:%" SCNd64 ":%" SCNd64 "%n", &a.thread, &a.clock, &a.seconds,
+			   &a.nanoseconds, &n) != 4)
+			break;
+		g_array_append_val(raw, a);
+		at += n;
+		if (*at == ',')
+			at++;
+	}
+	GPtrArray *sorted = g_ptr_array_new();
+	for (guint i = 0; i < raw->len; i++)
+		g_ptr_array_add(sorted, &g_array_index(raw, struct log_answer, i));
+	g_ptr_array_sort(sorted, by_thread);
+	for (guint i = 0; i < sorted->len; i++)
+		g_array_append_vals(p->answers, sorted->pdata[i], 1);
+	g_ptr_array_free(sorted, TRUE);
+	g_array_free(raw, TRUE);
+}
+
+/* The thread's events up to (and with) `e`, or without it. */
+static void add_up_to(const struct trace *t, struct plan *p, struct thread_events *all,
+		      uint32_t e, bool with, bool exact)
+{
+	uint32_t thread = t->events[e].thread;
+	struct thread_events *mine = &all[thread];
+	while (mine->next < mine->events->len) {
+		uint32_t next = g_array_index(mine->events, uint32_t, mine->next);
+		if (next != NONE && (next > e || (next == e && !with)))
+			break;
+		add_step(t, p, thread, next, exact);
+		mine->next++;
+		if (next == e)
+			break;
+	}
+}
+
+bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
+	       const uint32_t pair[2], struct plan *p, struct error *error)
+{
+	memset(p, 0, sizeof(*p));
+	const char *recording = note_of(t, "recording");
+	if (!recording || t->modules_count == 0)
+		return error_set(error, trace_name(t), "record the program with 'heddle record'",
+				 "is no recording of a program, so there is nothing to replay");
+	if (strcmp(recording, "controlled") != 0)
+		return error_set(error, trace_name(t), "record it again without --mode free",
+				 "was recorded in free mode, whose order is not known exactly");
+	p->steps = g_array_new(FALSE, FALSE, sizeof(struct log_step));
+	p->events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	p->threads = g_array_new(FALSE, FALSE, sizeof(struct log_thread));
+	p->answers = g_array_new(FALSE, FALSE, sizeof(struct log_answer));
+	const char *seed = note_of(t, "recording-seed");
+	p->seed = seed ? g_ascii_strtoull(seed, NULL, 10) : 1;
+	bool exact = note_of(t, "recording-addresses") == NULL;
+	add_threads(t, p);
+	add_answers(t, p);
+	struct thread_events *all = collect(t);
+	for (size_t i = 0; i < length; i++)
+		add_up_to(t, p, all, sequence[i], true, exact);
+	for (int i = 0; i < 2; i++) {
+		p->pair[i] = pair[i];
+		p->pair_thread[i] = LOG_ALL_THREADS;
+		if (pair[i] == NONE)
+			continue;
+		add_up_to(t, p, all, pair[i], false, exact);
+		p->pair_thread[i] = number_of(t, t->events[pair[i]].thread);
+		p->pair_ordinal[i] = all[t->events[pair[i]].thread].next;
+	}
+	for (uint64_t i = 0; i < t->threads_count; i++)
+		g_array_free(all[i].events, TRUE);
+	g_free(all);
+	return true;
+}
+
+/* ---- following ---- */
+
+static void find_reached(const struct plan *p, struct plan_run *run)
+{
+	run->reached[0] = run->reached[1] = NONE;
+	if (!run->trace)
+		return;
+	struct thread_events *all = collect(run->trace);
+	for (uint64_t i = 0; i < run->trace->threads_count; i++) {
+		for (int k = 0; k < 2; k++)
+			if (p->pair[k] != NONE && number_of(run->trace, i) == p->pair_thread[k] &&
+			    p->pair_ordinal[k] < all[i].events->len)
+				run->reached[k] = g_array_index(all[i].events, uint32_t,
+								p->pair_ordinal[k]);
+		g_array_free(all[i].events, TRUE);
+	}
+	g_free(all);
+}
+
+static void explain_divergence(const struct plan *p, struct plan_run *run)
+{
+	unsigned position, thread;
+	char what[32];
+	uint64_t pc, expected;
+	run->at = NONE;
+	if (sscanf(run->facts.diverged, "%u %u %31s %" SCNx64 " %" SCNx64, &position, &thread, what,
+		   &pc, &expected) != 5)
+		return;
+	if (position < p->events->len)
+		run->at = g_array_index(p->events, uint32_t, position);
+	GString *text = g_string_new(NULL);
+	char *who = thread ? g_strdup_printf("T%u", thread) : g_strdup("main");
+	if (strcmp(what, "place") == 0 || strcmp(what, "operation") == 0) {
+		g_string_append_printf(text, "%s did something else, at ", who);
+		record_describe(&run->facts, pc, text, NULL);
+		g_string_append(text, ": it saw another value or input than in the recording");
+	} else if (strcmp(what, "order") == 0) {
+		g_string_append_printf(text, "%s came first, at ", who);
+		record_describe(&run->facts, pc, text, NULL);
+	} else if (strcmp(what, "blocked") == 0) {
+		g_string_append_printf(text, "%s is blocked", who);
+		if (pc) {
+			g_string_append(text, " at ");
+			record_describe(&run->facts, pc, text, NULL);
+		}
+	} else if (strcmp(what, "ended") == 0) {
+		g_string_append_printf(text, "%s had already ended", who);
+	} else {
+		g_string_append(text, "its thread had not been created");
+	}
+	g_free(who);
+	run->cause = g_string_free(text, FALSE);
+}
+
+bool plan_follow(const struct plan *p, char **argv, unsigned first,
+		 void (*stopped)(void *context, pid_t pid), void *context, struct plan_run *run,
+		 struct error *error)
+{
+	struct record_options o = { .argv = argv, .stopped = stopped, .context = context };
+	memset(run, 0, sizeof(*run));
+	o.config.flags = LOG_CONTROLLED | LOG_VALUES | LOG_REPLAY;
+	o.config.seed = p->seed;
+	o.config.plan_length = p->steps->len;
+	o.config.thread_count = p->threads->len;
+	o.config.answer_count = p->answers->len;
+	o.config.first = first;
+	o.config.pair[0] = p->pair_thread[0];
+	o.config.pair[1] = p->pair_thread[1];
+	o.config.hold = stopped != NULL;
+	GByteArray *plan = g_byte_array_new();
+	g_byte_array_append(plan, (const void *)p->steps->data, p->steps->len * sizeof(struct log_step));
+	g_byte_array_append(plan, (const void *)p->threads->data,
+			    p->threads->len * sizeof(struct log_thread));
+	g_byte_array_append(plan, (const void *)p->answers->data,
+			    p->answers->len * sizeof(struct log_answer));
+	o.plan = plan->data;
+	o.plan_bytes = plan->len;
+	snprintf(o.config.log, sizeof(o.config.log), "%s/heddle-replay-%d.log", g_get_tmp_dir(),
+		 (int)getpid());
+	bool ok = record_run(&o, &run->result, error);
+	g_byte_array_free(plan, TRUE);
+	if (!ok)
+		return false;
+	run->trace = record_import(o.config.log, "the replay", &run->facts, NULL, error);
+	unlink(o.config.log);
+	if (!run->trace)
+		return false;
+	run->diverged = run->facts.diverged != NULL;
+	if (run->diverged)
+		explain_divergence(p, run);
+	else if (run->facts.replayed < p->steps->len && run->facts.replayed > 0) {
+		run->diverged = true;
+		run->at = g_array_index(p->events, uint32_t, run->facts.replayed);
+		run->cause = g_strdup("the program ended before it");
+	}
+	find_reached(p, run);
+	return true;
+}
+
+void plan_append_stack(const struct trace *t, const struct plan *p, const struct plan_run *run,
+		       unsigned side, GString *out)
+{
+	for (guint i = 0; i < run->facts.stopped->len; i++) {
+		char **words = g_strsplit(run->facts.stopped->pdata[i], " ", -1);
+		guint n = g_strv_length(words);
+		if (n >= 2 && (unsigned)atoi(words[0]) == side) {
+			uint64_t place = 0;
+			for (guint k = 2; k < n; k++) {
+				uint64_t function, call;
+				if (sscanf(words[k], "%" SCNx64 ":%" SCNx64, &function, &call) != 2)
+					continue;
+				g_string_append_printf(out, "    #%u ", k - 2);
+				gsize before = out->len;
+				record_describe(&run->facts, function, NULL, out);
+				g_string_append(out, out->len == before ? "?" : "");
+				g_string_append_c(out, ' ');
+				if (k == 2)
+					g_string_append(out, trace_location_name(t, p->pair[side]));
+				else
+					record_describe(&run->facts, place, out, NULL);
+				g_string_append_c(out, '\n');
+				place = call;
+			}
+		}
+		g_strfreev(words);
+	}
+}

@@ -1,0 +1,130 @@
+#!/bin/bash
+# heddle races: the figures of the M2 paper, verdicts, options, JSON, the traces at hand.
+. tests/e2e/lib.sh
+cd "$scratch" || exit 1
+
+cat >1a.std <<'T'
+T1|acq(l)|1
+T1|w(x)|2
+T1|rel(l)|3
+T2|acq(l)|4
+T2|w(x)|5
+T2|rel(l)|6
+T2|r(x)|7
+T
+cat >1b.std <<'T'
+T1|acq(l)|1
+T1|w(x)|2
+T1|w(y)|3
+T1|rel(l)|4
+T2|acq(l)|5
+T2|acq(m)|6
+T2|w(z)|7
+T2|rel(m)|8
+T2|w(y)|9
+T2|rel(l)|10
+T3|acq(m)|11
+T3|r(z)|12
+T3|rel(m)|13
+T3|w(x)|14
+T
+races='join " ", map { "$_->{first}-$_->{second}" } grep { $_->{verdict} eq "race" } @{$d->{findings}}'
+
+for analysis in m2 auto; do
+	run "$HEDDLE" races 1a.std --analysis $analysis --pairs events --format json
+	is "$status" 1 "figure 1a by $analysis: found"
+	is "$(json "$races")" 1-6 "figure 1a by $analysis: the one race"
+	is "$(json '$d->{complete} ? 1 : 0')" 1 "figure 1a by $analysis: and no other"
+	run "$HEDDLE" races 1b.std --analysis $analysis --pairs events --format json
+	is "$(json "$races")" 1-13 "figure 1b by $analysis: the one race"
+	is "$(json '$d->{findings}[0]{witness}[-2] + $d->{findings}[0]{witness}[-1]')" 14 \
+		"figure 1b by $analysis: the pair ends the witness"
+	is "$(json '$d->{findings}[0]{variable}')" x "figure 1b by $analysis: its variable"
+	is "$(json 'join ",", @{$d->{findings}[0]{locations}}')" 2,14 "figure 1b by $analysis: its places"
+done
+run "$HEDDLE" races 1a.std --analysis hb --pairs events --format json
+is "$status" 0 "happens-before orders figure 1a's race"
+
+# every candidate with its verdict, and the proof
+run "$HEDDLE" races 1a.std --analysis m2 --pairs events --verdicts all --format json
+is "$(json 'join " ", map { "$_->{first}-$_->{second}:$_->{verdict}" } @{$d->{findings}}')" \
+	"1-4:impossible 1-6:race" "--verdicts all lists what is impossible"
+is "$(json 'scalar @{$d->{findings}[0]{proof}{steps}} > 0 ? 1 : 0')" 1 "with its proof"
+run "$HEDDLE" races 1a.std --analysis m2 --verdicts all --format json
+is "$(json 'join " ", map { "$_->{first}-$_->{second}:$_->{verdict}" } @{$d->{findings}}')" \
+	"1-4:impossible 1-6:race" "and by sites"
+
+# by sites: one finding for a pair of lines, which names every variable
+cat >sites.txt <<'T'
+#! heddle 1
+T1|w(a)|a.c:1
+T1|w(b)|a.c:1:7
+T1|w(c)|a.c:2
+T2|r(a)|a.c:9:3
+T2|r(b)|a.c:9
+T2|r(a)|a.c:9
+T
+run "$HEDDLE" races sites.txt --analysis m2 --format json
+is "$(json 'scalar @{$d->{findings}}')" 1 "columns do not make sites"
+is "$(json 'join " ", sort @{$d->{findings}[0]{variables}}')" "a b" "every racy variable is named"
+run "$HEDDLE" races sites.txt --analysis m2 --pairs events --format json
+is "$(json "$races")" "0-3 1-4" "--pairs events lists each pair"
+
+# candidates that an order leaves, shards, and a witness for a candidate
+run "$HEDDLE" races 1a.std --analysis m2 --candidates hb --format json
+is "$status" 0 "--candidates hb looks at no more than hb's pairs"
+is "$(json '$d->{complete} ? 1 : 0')" 0 "and does not claim to be complete"
+all=0
+for i in 1 2 3; do
+	run "$HEDDLE" races sites.txt --analysis m2 --pairs events --shard $i/3 --format json
+	all=$((all + $(json 'scalar @{$d->{findings}}')))
+done
+is "$all" 2 "the shards together have everything, once"
+run "$HEDDLE" races sites.txt --analysis lockset --witness --pairs events --format json
+is "$(json "$races")" "0-3 1-4" "--witness finds witnesses for candidates"
+
+# operations that are no locks
+cat >ops.txt <<'T'
+#! heddle 1
+#! semaphore s 0
+T1|w(x)|1
+T1|post(s)|2
+T1|w(y)|3
+T2|take(s)|4
+T2|w(x)|5
+T2|w(y)|6
+T
+run "$HEDDLE" races ops.txt --analysis m2 --pairs events --format json
+is "$(json "$races")" 2-5 "a semaphore orders what is before its post"
+cat >sized.txt <<'T'
+#! heddle 1
+T1|w4(p)|1
+T2|w4(p+4)|2
+T2|w2(p+2)|3
+T3|r1(p+1)|4
+T
+run "$HEDDLE" races sized.txt --analysis m2 --pairs events --format json
+is "$(json "$races")" "0-2 0-3" "only accesses with a common byte"
+
+# the traces at hand: what an exact search finds
+cd "$root" || exit 1
+for known in account:3 mergesort:53 critical-small:3 array-small:0 twostage:20; do
+	run "$HEDDLE" races "tests/traces/${known%:*}.std" --analysis m2 --pairs events --format json
+	is "$(json 'scalar @{$d->{findings}}')" "${known#*:}" "${known%:*}: every racy pair"
+done
+run "$HEDDLE" races tests/traces/derby.std --analysis m2
+is "$status" 1 "derby, 75 thousand events"
+like "$out" "derby.std: [0-9]+ findings by m2 in 75076 events" "derby's summary"
+
+# bad usage and input
+for bad in "--analysis nonsense" "--pairs nonsense" "--shard 3/2" "--shard 0/2" "--budget 1" \
+	"--candidates nonsense" "--verdicts nonsense" "--format nonsense" "--nonsense"; do
+	run "$HEDDLE" races "$scratch/1a.std" $bad
+	is "$status" 2 "races $bad is refused"
+	is "$(printf '%s' "$err" | grep -c '^heddle: ')" 1 "races $bad: one message"
+done
+run "$HEDDLE" races "$scratch/none.std"
+is "$status" 2 "a trace that is not there"
+run "$HEDDLE" races
+is "$status" 2 "no trace at all"
+done_testing

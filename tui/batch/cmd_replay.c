@@ -1,0 +1,305 @@
+/*
+ * cmd_replay.c - heddle replay: run the real program along a witness to the racing pair,
+ * stop both threads there, let either go first, and say what each way leads to.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "engine/record/plan.h"
+#include "engine/witness/witness.h"
+#include "tui/batch/command.h"
+
+static int ours(const struct error *error)
+{
+	say_error(error);
+	return EXIT_OURS;
+}
+
+/* ---- the trace that a witness speaks of ---- */
+
+static struct trace *trace_of(struct arguments *a, const char *witness_path,
+			      const struct witness *w)
+{
+	struct error error;
+	const char *given = argument_value(a, "trace");
+	char *path = g_strdup(given);
+	if (!path && w->trace_name) {
+		char *folder = g_path_get_dirname(witness_path);
+		path = g_build_filename(folder, w->trace_name, NULL);
+		g_free(folder);
+		if (access(path, R_OK) != 0 && access(w->trace_name, R_OK) == 0) {
+			g_free(path);
+			path = g_strdup(w->trace_name);
+		}
+	}
+	if (!path) {
+		error_set(&error, witness_path, "name it with --trace",
+			  "the witness does not name its trace");
+		say_error(&error);
+		return NULL;
+	}
+	struct trace *t = open_trace(a, path);
+	g_free(path);
+	if (!t || !w->trace_digest || !*w->trace_digest)
+		return t;
+	char *digest = trace_digest(t);
+	if (*digest && g_ascii_strcasecmp(digest, w->trace_digest) != 0) {
+		error_set(&error, trace_name(t), "make the witness again for this trace",
+			  "is not the trace that the witness was made for (its SHA-256 differs)");
+		say_error(&error);
+		trace_close(t);
+		t = NULL;
+	}
+	g_free(digest);
+	return t;
+}
+
+/* ---- what is printed ---- */
+
+static void print_event(const struct trace *t, uint32_t e, const char *before)
+{
+	GString *line = g_string_new(NULL);
+	trace_append_operation(t, e, line);
+	fprintf(stderr, "heddle: %s%s %s at %s\n", before, trace_thread_name(t, t->events[e].thread),
+		line->str, trace_location_name(t, e));
+	g_string_free(line, TRUE);
+}
+
+static void print_stop(const struct trace *t, const struct plan *p, const struct plan_run *run)
+{
+	if (run->facts.stopped->len == 0)
+		return;
+	fprintf(stderr, "heddle: stopped %s:\n",
+		p->pair[1] == NONE ? "before the event" : "before the pair");
+	for (unsigned side = 0; side < 2; side++) {
+		if (p->pair[side] == NONE)
+			continue;
+		print_event(t, p->pair[side], "  ");
+		GString *stack = g_string_new(NULL);
+		plan_append_stack(t, p, run, side, stack);
+		fputs(stack->str, stderr);
+		g_string_free(stack, TRUE);
+	}
+}
+
+static void print_outcome(const struct plan_run *run)
+{
+	if (run->facts.status == LOG_DEADLOCK)
+		fprintf(stderr, "heddle:   it ends in a deadlock\n");
+	else if (run->result.signal)
+		fprintf(stderr, "heddle:   it ends with signal %d (%s)%s\n", run->result.signal,
+			strsignal(run->result.signal),
+			run->result.signal == 6 ? ": abort or a failed assertion" : "");
+	else
+		fprintf(stderr, "heddle:   it ends with exit status %d\n", run->result.status);
+}
+
+static bool print_run(const struct trace *t, const struct plan *p, const struct plan_run *run,
+		      unsigned first)
+{
+	if (run->diverged) {
+		fprintf(stderr, "heddle: the program left the witness: %s\n",
+			run->cause ? run->cause : "");
+		if (run->at != NONE)
+			print_event(t, run->at, "  expected next: ");
+		return false;
+	}
+	if (first) {
+		fprintf(stderr, "heddle: %s first:\n",
+			trace_thread_name(t, t->events[p->pair[first - 1]].thread));
+		for (unsigned k = 0; k < 2; k++) {
+			unsigned side = k == 0 ? first - 1 : 2 - first;
+			if (run->reached[side] != NONE)
+				print_event(run->trace, run->reached[side], "  ");
+		}
+	}
+	print_outcome(run);
+	return true;
+}
+
+/* ---- a debugger at the pair ---- */
+
+static void debug(void *context, pid_t pid)
+{
+	char number[32];
+	snprintf(number, sizeof(number), "%d", (int)pid);
+	fprintf(stderr, "heddle: process %s stands before the pair; it goes on when gdb quits\n",
+		number);
+	pid_t child = fork();
+	if (child == 0) {
+		execlp("gdb", "gdb", "-q", "-p", number, (char *)NULL);
+		fprintf(stderr, "heddle: cannot run gdb: install it (apt install gdb)\n");
+		_exit(127);
+	}
+	int status;
+	while (child > 0 && waitpid(child, &status, 0) < 0)
+		;
+}
+
+/* ---- the command ---- */
+
+/* Do the two ways lead to anything different? */
+static bool same_outcome(const struct plan_run *x, const struct plan_run *y)
+{
+	if (x->result.status != y->result.status || x->facts.status != y->facts.status)
+		return false;
+	for (int i = 0; i < 2; i++) {
+		if ((x->reached[i] == NONE) != (y->reached[i] == NONE))
+			return false;
+		if (x->reached[i] == NONE)
+			continue;
+		GString *a = g_string_new(NULL), *b = g_string_new(NULL);
+		trace_append_operation(x->trace, x->reached[i], a);
+		trace_append_operation(y->trace, y->reached[i], b);
+		bool same = g_string_equal(a, b);
+		g_string_free(a, TRUE);
+		g_string_free(b, TRUE);
+		if (!same)
+			return false;
+	}
+	return true;
+}
+
+static int follow(const struct trace *t, const struct plan *p, char **argv, unsigned first,
+		  bool gdb)
+{
+	struct plan_run runs[2];
+	struct error error;
+	bool two = p->pair[1] != NONE && first == 0;
+	int status = 0;
+	fflush(NULL);
+	for (unsigned i = 0; i < (two ? 2u : 1u); i++) {
+		unsigned way = p->pair[1] == NONE ? 0 : first ? first : i + 1;
+		if (!plan_follow(p, argv, way, gdb && i == 0 ? debug : NULL, NULL, &runs[i],
+				 &error)) {
+			if (i == 1)
+				plan_run_release(&runs[0]);
+			return ours(&error);
+		}
+		if (i == 0 && !runs[i].diverged)
+			print_stop(t, p, &runs[i]);
+		if (!print_run(t, p, &runs[i], way)) {
+			status = EXIT_OURS;
+			for (unsigned k = 0; k <= i; k++)
+				plan_run_release(&runs[k]);
+			return status;
+		}
+		/* Of two ways the one that fails is the program's answer. */
+		if (runs[i].result.status > status)
+			status = runs[i].result.status;
+	}
+	if (two && same_outcome(&runs[0], &runs[1]))
+		fprintf(stderr, "heddle: no difference between the two ways was seen\n");
+	for (unsigned i = 0; i < (two ? 2u : 1u); i++)
+		plan_run_release(&runs[i]);
+	return status;
+}
+
+static int replay(struct arguments *a, const struct trace *t, const struct witness *w, char **argv)
+{
+	struct error error;
+	struct plan plan;
+	uint32_t pair[2] = { NONE, NONE };
+	const char *until = argument_value(a, "until");
+	size_t length = w->events ? w->events->len : 0;
+	const uint32_t *events = w->events ? (const uint32_t *)w->events->data : NULL;
+	GArray *whole = NULL;
+	if (until) {
+		pair[0] = argument_number(a, "until", 0);
+		if (pair[0] >= t->events_count) {
+			error_set(&error, trace_name(t), "see 'heddle info'",
+				  "--until %s: the trace has events 0 to %" PRIu64, until,
+				  t->events_count - 1);
+			return ours(&error);
+		}
+		if (!events) { /* without a witness: the recorded order */
+			whole = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+			for (uint32_t e = 0; e < pair[0]; e++)
+				g_array_append_val(whole, e);
+			events = (const uint32_t *)whole->data;
+			length = whole->len;
+		}
+		for (size_t i = 0; i < length; i++)
+			if (events[i] == pair[0])
+				length = i;
+	} else if (w->claim == CLAIM_RACE || w->claim == CLAIM_C11_RACE) {
+		if (length >= 2 && w->claim == CLAIM_RACE)
+			length -= 2;
+		for (guint i = 0; i < 2 && w->pair && i < w->pair->len; i++)
+			pair[i] = g_array_index(w->pair, uint32_t, i);
+		if (w->claim == CLAIM_C11_RACE) /* both lie somewhere in it */
+			pair[0] = pair[1] = NONE;
+	} else if (length > 0) { /* stop before the last event, which is the point of it */
+		pair[0] = events[length - 1];
+		length--;
+	}
+	for (size_t i = 0; i < length; i++)
+		if (events[i] >= t->events_count) {
+			error_set(&error, trace_name(t), NULL,
+				  "the witness names event %u, the trace has %" PRIu64, events[i],
+				  t->events_count);
+			return ours(&error);
+		}
+	int status = EXIT_OURS;
+	if (plan_make(t, events, length, pair, &plan, &error)) {
+		unsigned first = argument_number(a, "first", 0);
+		status = follow(t, &plan, argv, first > 2 ? 0 : first, argument_flag(a, "gdb"));
+	} else {
+		say_error(&error);
+	}
+	plan_release(&plan);
+	if (whole)
+		g_array_free(whole, TRUE);
+	return status;
+}
+
+static int run_replay(struct arguments *a)
+{
+	struct error error;
+	struct witness w = { 0 };
+	const char *path = argument_value(a, "witness");
+	if (!a->rest || !a->rest[0]) {
+		usage_error(a, "no program given after --");
+		return EXIT_OURS;
+	}
+	if (!path && !(argument_value(a, "trace") && argument_value(a, "until"))) {
+		usage_error(a, "--witness W is needed (or --trace T --until EVENT)");
+		return EXIT_OURS;
+	}
+	if (path && !witness_read(path, &w, &error)) {
+		witness_release(&w);
+		return ours(&error);
+	}
+	int status = EXIT_OURS;
+	struct trace *t = trace_of(a, path, &w);
+	if (t)
+		status = replay(a, t, &w, a->rest);
+	trace_close(t);
+	witness_release(&w);
+	return status;
+}
+
+static const struct command_option options[] = {
+	{ "witness", "W", "the order to follow; its trace is found by name, beside it", 'w' },
+	{ "trace", "TRACE", "the recording, when it lies elsewhere", 0 },
+	{ "first", "1|2", "which of the pair goes first (default: both ways, in two runs)", 0 },
+	{ "until", "EVENT", "stop before this event instead", 0 },
+	{ "gdb", NULL, "stop there with gdb attached to the process", 0 },
+	{ "spec", "FILE", "the specification that the witness was made under", 0 },
+	OPTION_LENIENT,
+	{ 0 },
+};
+
+const struct command command_replay = {
+	.name = "replay",
+	.usage = "--witness W [--first 1|2] [--until EVENT] [--gdb] -- PROG ARGS",
+	.summary = "Make a witness happen on the real program",
+	.details = "Stops both threads before the pair, prints their stacks, lets either go "
+		   "first and says\nwhat it leads to.  Exits as the program does (the worse of two "
+		   "runs); 125 when the\nprogram leaves the witness or Heddle itself fails.",
+	.options = options,
+	.run = run_replay,
+};
