@@ -44,7 +44,7 @@ static bool log_path(const char *output, char *path, size_t room, struct error *
 bool session_record(const struct session_options *options, struct session *s,
 		    const struct progress *progress, struct error *error)
 {
-	struct record_options o = { .argv = options->argv };
+	struct record_options o = { .argv = options->argv, .preload = options->preload };
 	memset(s, 0, sizeof(*s));
 	s->output = options->output ? g_strdup(options->output) :
 				      session_default_output(options->argv[0]);
