@@ -38,6 +38,7 @@ struct predictor {
 	GHashTable *tried;        /* code of a pair of units -> how often asked */
 	GHashTable *found;        /* codes of the cycles that were reported */
 	bool cancelled, spent, skipped;
+	bool many; /* more than two units on one set: cycles of three are possible */
 };
 
 /* -- units by set ------------------------------------------------------------------------- */
@@ -69,6 +70,7 @@ static int by_set_and_unit(gconstpointer a, gconstpointer b, gpointer graph)
 
 static void make_spans(struct predictor *p)
 {
+	guint of_set = 0; /* how many so far */
 	g_array_sort_with_data(p->uses, by_set_and_unit, p->g);
 	for (guint from = 0, to; from < p->uses->len; from = to) {
 		const struct unit_use *u = use_at(p, from);
@@ -77,6 +79,8 @@ static void make_spans(struct predictor *p)
 		     to++)
 			;
 		struct span span = { u->unit, from, to - from };
+		of_set = from > 0 && use_at(p, from - 1)->set == u->set ? of_set + 1 : 1;
+		p->many |= of_set > 2;
 		g_array_append_val(p->spans, span);
 	}
 }
@@ -292,6 +296,7 @@ static void conclude(struct predictor *p)
 		report_note(p->report, "the solver's budget ran out (--budget %g,%g)",
 		            p->options->budget_pair, p->options->budget_total);
 	}
+	p->report->complete &= !p->many;
 	if (p->skipped) {
 		p->report->complete = false;
 		report_note(p->report, "prediction looked at near pairs of units, and at %d of each code",

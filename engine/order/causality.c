@@ -203,6 +203,16 @@ void causality_step(struct causality *c, uint32_t event)
 		keep_stretch(c, event, x->thread, before);
 }
 
+static inline void walk_one(struct causality *c, uint32_t e, const struct event *x)
+{
+	if (!causality_quiet(c, e, x))
+		causality_step(c, e);
+	else if (x->op == OP_WRITE)
+		causality_wrote(c, e, x);
+	else if (c->observations != NULL && !observations_known(c, x->target, x->thread))
+		causality_step(c, e);
+}
+
 struct causality *causality_walk(struct trace *t, enum order_kind kind, enum keep keep,
                                  const GArray *forced, const struct progress *progress)
 {
@@ -222,8 +232,10 @@ struct causality *causality_walk(struct trace *t, enum order_kind kind, enum kee
 		}
 		bool told = c->forced_next < c->forced_count &&
 		            c->forced[c->forced_next].to == e;
-		if (told || !causality_plain(c, e, &t->events[e]))
+		if (G_UNLIKELY(told))
 			causality_step(c, e);
+		else
+			walk_one(c, e, &t->events[e]);
 	}
 	c->forced = NULL; /* the caller's */
 	return c;

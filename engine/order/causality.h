@@ -38,6 +38,8 @@ struct stretch {             /* of one thread's events, up to the next one's sta
 	uint32_t unobserved; /* the same for `start` without what it itself reads from */
 };
 
+enum { GUARD_SIZE = 64 };
+
 struct must_walk;
 struct atomics;
 struct locks;
@@ -52,6 +54,7 @@ struct causality {
 	uint32_t unobserved;
 	bool has_atomics;   /* an atomic write has come */
 	uint32_t *depth;    /* by thread: how many locks it holds; with sections only */
+	const char *guards; /* with sections: a guard for each variable, to be fetched ahead */
 	uint32_t next_must; /* no event before this one has a must-order edge */
 
 	/* kept for questions, or NULL */
@@ -117,11 +120,14 @@ void locks_acquire(struct causality *c, uint32_t event);
 void locks_release(struct causality *c, uint32_t event);
 void locks_mark(struct causality *c);
 
+struct last_write {
+	uint32_t event, row, thread; /* event NONE: not written yet */
+};
 struct observations {
-	struct point *last; /* by variable: its last write */
-	GArray **holders;   /* by object: acquires not yet released; or NULL */
-	GArray **takes;     /* by object: the last take of each thread; or NULL */
-	int64_t *counts;    /* by object: a semaphore's count */
+	struct last_write *last; /* by variable */
+	GArray **holders;        /* by object: acquires not yet released; or NULL */
+	GArray **takes;          /* by object: the last take of each thread; or NULL */
+	int64_t *counts;         /* by object: a semaphore's count */
 	uint64_t variables, objects;
 };
 struct observations *observations_new(const struct trace *t);
@@ -133,16 +139,16 @@ void observations_mark(struct causality *c);
 static inline bool observations_known(const struct causality *c, uint32_t variable,
                                       uint32_t thread)
 {
-	uint32_t w = c->observations->last[variable].event;
+	const struct last_write *w = &c->observations->last[variable];
 
-	return w == NONE || c->t->events[w].thread == thread ||
-	       clocks_now(&c->clocks, thread)[c->t->events[w].thread] > w;
+	return w->event == NONE || w->thread == thread ||
+	       clocks_now(&c->clocks, thread)[w->thread] > w->event;
 }
 static inline void observations_write(struct causality *c, uint32_t variable, uint32_t event,
                                       uint32_t thread)
 {
 	c->observations->last[variable] =
-	        (struct point){ event, clocks_hold(&c->clocks, thread) };
+	        (struct last_write){ event, clocks_hold(&c->clocks, thread), thread };
 }
 
 /* Sets `depth`.  `ordered`: rule (b) too (not WDC). */
@@ -154,28 +160,26 @@ void sections_release(struct causality *c, uint32_t event);
 void sections_mark(struct causality *c);
 
 /*
- * The plain accesses of one variable that bring no edge, which are most events: in SHB
- * those that observe nothing new, with sections those outside of any, and none that a
- * must-order touches.  Does what causality_step would; false: it has to be called.
+ * A plain access of one variable, which most events are, that no must-order touches and that
+ * is in no critical section that the order looks at.  If it also observes nothing new (a
+ * read, where there are observations), causality_wrote does for it all that
+ * causality_step would; else causality_step has to be called.
  */
 static inline __attribute__((always_inline)) bool
-causality_plain(struct causality *c, uint32_t event, const struct event *x)
+causality_quiet(const struct causality *c, uint32_t event, const struct event *x)
 {
-	if (G_UNLIKELY(x->op > OP_WRITE || (x->flags & (EVENT_INERT | EVENT_WIDE)) ||
-	               event >= c->next_must))
-		return false;
-	if (c->sections != NULL && c->depth[x->thread] > 0)
-		return false;
-	if (c->observations != NULL && x->op == OP_READ &&
-	    !observations_known(c, x->target, x->thread))
-		return false;
-	if (x->op == OP_WRITE) {
-		if (c->observations != NULL)
-			observations_write(c, x->target, event, x->thread);
-		if (c->has_atomics)
-			atomics_plain_write(c, event);
-	}
-	return true;
+	return G_LIKELY(x->op <= OP_WRITE && !(x->flags & (EVENT_INERT | EVENT_WIDE)) &&
+	                event < c->next_must) &&
+	       (c->depth == NULL || c->depth[x->thread] == 0);
+}
+/* The rest of a quiet access when it is a write. */
+static inline __attribute__((always_inline)) void
+causality_wrote(struct causality *c, uint32_t event, const struct event *x)
+{
+	if (c->observations != NULL)
+		observations_write(c, x->target, event, x->thread);
+	if (c->has_atomics)
+		atomics_plain_write(c, event);
 }
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { FIRST_SWEEP = 1 << 16 };
+enum { FIRST_SWEEP = 1 << 12 };
 
 void clocks_init(struct clocks *c, uint32_t threads, uint32_t planes)
 {
@@ -93,6 +93,7 @@ void clocks_sweep_begin(struct clocks *c)
 	g_free(c->marks);
 	c->marks = g_new0(uint8_t, c->rows);
 	c->marks[0] = 1;
+	c->marked = 0;
 	for (uint32_t t = 0; t < c->threads; t++)
 		c->marks[c->now[t]] = 1;
 }
@@ -105,8 +106,9 @@ void clocks_sweep_end(struct clocks *c)
 		if (!c->marks[row])
 			c->free_rows[c->free_count++] = row;
 	}
-	/* As many again may be made before the next sweep: its cost is spread over them. */
-	c->crowded = MAX(FIRST_SWEEP, 2 * (c->rows - c->free_count));
+	/* As many may be made before the next sweep as this one has looked at: its cost is
+	 * spread over them. */
+	c->crowded = MAX(MAX(FIRST_SWEEP, c->marked), 2 * (c->rows - c->free_count));
 	g_free(c->marks);
 	c->marks = NULL;
 }

@@ -29,6 +29,7 @@ struct clocks {
 	uint32_t *free_rows, free_count;
 	uint32_t crowded; /* rows at which a sweep is due */
 	uint8_t *marks;   /* during a sweep */
+	uint32_t marked;  /* how many times clocks_mark was called in it */
 };
 
 /* An event to which edges may lead back: itself and what it knew. */
@@ -78,6 +79,7 @@ void clocks_sweep_begin(struct clocks *c); /* marks the threads' own rows */
 static inline void clocks_mark(struct clocks *c, uint32_t row)
 {
 	c->marks[row] = 1;
+	c->marked++;
 }
 void clocks_sweep_end(struct clocks *c);
 

@@ -13,9 +13,9 @@ struct observations *observations_new(const struct trace *t)
 
 	o->variables = t->variables_count;
 	o->objects = t->objects_count;
-	o->last = g_new(struct point, o->variables + 1);
+	o->last = g_new(struct last_write, o->variables + 1);
 	for (uint64_t i = 0; i < o->variables; i++)
-		o->last[i] = NO_POINT;
+		o->last[i].event = NONE, o->last[i].row = 0;
 	o->holders = g_new0(GArray *, o->objects + 1);
 	o->takes = g_new0(GArray *, o->objects + 1);
 	o->counts = g_new0(int64_t, o->objects + 1);
@@ -45,11 +45,12 @@ void observations_access(struct causality *c, uint32_t event)
 {
 	const struct event *x = &c->t->events[event];
 	struct wide run = event_variables(c->t, x);
-	const struct point *last = c->observations->last;
+	const struct last_write *last = c->observations->last;
 
 	for (uint32_t v = run.first; op_reads(x->op) && v < run.first + run.count; v++) {
 		if (last[v].event != NONE)
-			causality_edge(c, event, c->t->events[last[v].event].thread, last[v],
+			causality_edge(c, event, last[v].thread,
+			               (struct point){ last[v].event, last[v].row },
 			               STEP_OBSERVATION, v, false);
 	}
 	for (uint32_t v = run.first; op_writes(x->op) && v < run.first + run.count; v++)

@@ -40,11 +40,13 @@ struct ladder {
 	GArray *members;     /* uint32_t */
 	GArray *classes;     /* struct class */
 	uint64_t witness_events, left_out; /* events in witnesses kept; witnesses not kept */
+	uint32_t tries_left; /* see try_variable */
+	bool weak_atomics; /* what the cores refute may be a race by C11 all the same */
 	bool cancelled;
 };
 
 /* A report keeps at most this many events in witnesses (half a gigabyte). */
-enum { WITNESS_EVENTS = 1 << 27 };
+enum { WITNESS_EVENTS = 1 << 27, VARIABLE_TRIES = 4 };
 
 /* -- units: what has one verdict ------------------------------------------------------ */
 
@@ -408,7 +410,7 @@ static void ask_solver(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2
 static void decide_pair(struct ladder *l, uint32_t e1, uint32_t e2)
 {
 	uint64_t unit = unit_of(l, e1, e2);
-	const struct proof *proof = shared_proof(l, e1, e2);
+	const struct proof *proof = l->weak_atomics ? NULL : shared_proof(l, e1, e2);
 
 	if (proof != NULL)
 		note_impossible(l, other_unit(l, unit, e1, e2), proof, "smt");
@@ -554,22 +556,51 @@ static void list_refuted(struct ladder *l, uint32_t variable, uint32_t e, const 
 	}
 }
 
-static bool class_settled(const struct ladder *l, const struct class *a, const struct class *b)
+/* The race that a pair of sites is known for, or NULL. */
+static struct finding *known_race(const struct ladder *l, uint64_t unit)
 {
-	uint64_t unit = (uint64_t)MIN(a->site, b->site) << 32 | MAX(a->site, b->site);
-	const struct finding *f;
+	struct finding *f = settled(l, unit);
 
-	if (l->options->pairs_events)
-		return false;
-	f = settled(l, unit);
-	return f != NULL && f->verdict == VERDICT_RACE;
+	return f != NULL && f->verdict == VERDICT_RACE ? f : NULL;
 }
 
-static bool pair_settled(const struct ladder *l, uint32_t e, uint32_t f)
+static bool has_variable(const struct finding *f, uint32_t variable)
 {
-	const struct finding *known = settled(l, unit_of(l, e, f));
+	for (guint i = 0; i < f->variables->len; i++) {
+		if (g_array_index(f->variables, uint32_t, i) == variable)
+			return true;
+	}
+	return false;
+}
 
-	return known != NULL && known->verdict == VERDICT_RACE;
+/* Is nothing more to be learnt from these two classes? */
+static bool class_settled(const struct ladder *l, uint32_t variable, const struct class *a,
+			  const struct class *b)
+{
+	uint64_t unit = (uint64_t)MIN(a->site, b->site) << 32 | MAX(a->site, b->site);
+	const struct finding *f = l->options->pairs_events ? NULL : known_race(l, unit);
+
+	return f != NULL && (l->tries_left == 0 || has_variable(f, variable));
+}
+
+/* The sites are known to race: on this variable too?  A few pairs are tried, without the
+ * solver. */
+static void try_variable(struct ladder *l, struct finding *race, uint32_t variable, uint32_t e,
+			 uint32_t f)
+{
+	struct finding *found;
+
+	if (l->options->pairs_events || l->tries_left == 0 || has_variable(race, variable))
+		return;
+	l->tries_left--;
+	found = smt_decide(l->smt, e, f, l->options, 0, l->progress);
+	if (found == NULL) {
+		l->cancelled = true;
+		return;
+	}
+	if (found->verdict == VERDICT_RACE)
+		merge_variables(race, found);
+	finding_free(found);
 }
 
 /* The pairs of one access with a class. */
@@ -588,8 +619,8 @@ static void look_at(struct ladder *l, uint32_t variable, uint32_t e, const struc
 			list_refuted(l, variable, e, members, from, to, lock);
 			return;
 		}
-		first = CLAMP(first, from, to);
-		end = CLAMP(end, first, to);
+		first = l->weak_atomics ? from : CLAMP(first, from, to);
+		end = l->weak_atomics ? to : CLAMP(end, first, to);
 	}
 	if (l->options->all_verdicts) {
 		list_refuted(l, variable, e, members, from, first, NONE);
@@ -597,11 +628,16 @@ static void look_at(struct ladder *l, uint32_t variable, uint32_t e, const struc
 	}
 	for (uint32_t i = first; i < end && !l->cancelled; i++) {
 		uint32_t f = members[i];
+		struct finding *race;
 
 		l->report->candidates++;
-		if (race_variable(l->t, e, f) != variable || pair_settled(l, e, f))
+		if (race_variable(l->t, e, f) != variable)
 			continue;
-		decide_pair(l, MIN(e, f), MAX(e, f));
+		race = known_race(l, unit_of(l, e, f));
+		if (race != NULL)
+			try_variable(l, race, variable, MIN(e, f), MAX(e, f));
+		else
+			decide_pair(l, MIN(e, f), MAX(e, f));
 	}
 }
 
@@ -616,8 +652,9 @@ static void look_at_classes(struct ladder *l, uint32_t variable, const struct cl
 	lock = lockset_common(l->locksets, a->lockset, b->lockset);
 	if (lock != NONE && !l->options->all_verdicts)
 		return;
+	l->tries_left = VARIABLE_TRIES;
 	for (uint32_t i = 0; i < a->count && !l->cancelled; i++) {
-		if (class_settled(l, a, b))
+		if (class_settled(l, variable, a, b))
 			return;
 		look_at(l, variable, g_array_index(l->members, uint32_t, a->first + i), b, lock);
 	}
@@ -659,7 +696,9 @@ static bool ladder_init(struct ladder *l)
 		return false;
 	/* With --values synchronises-with follows what the reordering reads and excludes no
 	 * candidate; the cores of --values are what is left of the order then. */
-	if (l->options->candidates >= 0 || (l->options->all_verdicts && !l->options->use_values)) {
+	l->weak_atomics = !l->options->use_values && c11_matters(l->t);
+	if (l->options->candidates >= 0 || l->weak_atomics ||
+	    (l->options->all_verdicts && !l->options->use_values)) {
 		l->order = order_new(l->t,
 				     l->options->candidates >= 0 ?
 					     (enum order_kind)l->options->candidates :

@@ -129,22 +129,23 @@ static uint32_t member_at(const struct classes *c, const struct class *class, ui
 	return g_array_index(c->events, uint32_t, class->first + i);
 }
 
-static bool unordered(const struct order *order, uint32_t e, uint32_t f)
+static bool unordered(const struct candidate_options *o, uint32_t e, uint32_t f)
 {
-	return order == NULL || !order_ordered_unobserved(order, MIN(e, f), MAX(e, f));
+	uint32_t e1 = MIN(e, f), e2 = MAX(e, f);
+
+	return (o->order == NULL || !order_ordered_unobserved(o->order, e1, e2)) &&
+	       (o->settled == NULL || !o->settled(o->context, e1, e2));
 }
 
 /* Is every member of one class before every member of the other? */
-static bool all_ordered(const struct classes *c, const struct order *order,
+static bool all_ordered(const struct classes *c, const struct candidate_options *o,
 			const struct class *a, const struct class *b)
 {
 	uint32_t a_first = member_at(c, a, 0), a_last = member_at(c, a, a->count - 1);
 	uint32_t b_first = member_at(c, b, 0), b_last = member_at(c, b, b->count - 1);
 
-	if (order == NULL)
-		return false;
-	return (a_last < b_first && order_ordered_unobserved(order, a_last, b_first)) ||
-	       (b_last < a_first && order_ordered_unobserved(order, b_last, a_first));
+	return (a_last < b_first && !unordered(o, a_last, b_first)) ||
+	       (b_last < a_first && !unordered(o, b_last, a_first));
 }
 
 /* How many members of a class are before an event. */
@@ -189,17 +190,17 @@ static bool emit_pair(const struct emit *out, uint32_t e, uint32_t f)
 static bool emit_classes(const struct emit *out, const struct classes *c, const struct class *a,
 			 const struct class *b)
 {
-	const struct order *order = out->options->order;
+	const struct candidate_options *o = out->options;
 
 	for (uint32_t i = 0; i < a->count; i++) {
 		uint32_t e = member_at(c, a, i), middle = rank(c, b, e);
 
-		for (uint32_t k = middle; k < b->count && unordered(order, e, member_at(c, b, k));
+		for (uint32_t k = middle; k < b->count && unordered(o, e, member_at(c, b, k));
 		     k++) {
 			if (!emit_pair(out, e, member_at(c, b, k)))
 				return false;
 		}
-		for (uint32_t k = middle; k-- > 0 && unordered(order, e, member_at(c, b, k));) {
+		for (uint32_t k = middle; k-- > 0 && unordered(o, e, member_at(c, b, k));) {
 			if (!emit_pair(out, e, member_at(c, b, k)))
 				return false;
 		}
@@ -278,7 +279,7 @@ struct entry {
 
 struct site_pairs {
 	const struct trace *t;
-	const struct order *order;
+	struct candidate_options options;
 	struct classes c;
 	GArray *class_pairs; /* struct class_pair */
 	GArray *entries;     /* struct entry */
@@ -315,7 +316,7 @@ static void pairs_of_variable(struct site_pairs *p, const struct candidate_optio
 			if ((pair.locked && !options->keep_locked) ||
 			    (options->race != NULL &&
 			     !race_in_shard(options->race, a->site, b->site)) ||
-			    all_ordered(&p->c, p->order, a, b))
+			    all_ordered(&p->c, options, a, b))
 				continue;
 			if (a->count > b->count) { /* fewer, longer rounds */
 				pair.a = i;
@@ -370,7 +371,7 @@ struct site_pairs *site_pairs_new(struct trace *t, const struct candidate_option
 		return NULL;
 	p = g_new0(struct site_pairs, 1);
 	p->t = t;
-	p->order = options->order;
+	p->options = *options;
 	classes_init(&p->c);
 	p->class_pairs = g_array_new(FALSE, FALSE, sizeof(struct class_pair));
 	p->entries = g_array_new(FALSE, FALSE, sizeof(struct entry));
@@ -440,7 +441,7 @@ static bool neighbour(const struct site_pairs *p, struct entry *x, uint32_t *e, 
 	if (there)
 		*f = member_at(&p->c, b,
 			       x->side == 0 ? middle + x->distance - 1 : middle - x->distance);
-	there = there && unordered(p->order, *e, *f);
+	there = there && unordered(&p->options, *e, *f);
 	x->more |= there;
 	if (x->side++ == 1) {
 		x->side = 0;

@@ -27,6 +27,10 @@ struct candidate_options {
 	/* The order whose unordered pairs are wanted: ORDER_KIND_PO loses no race; NULL: all
 	 * conflicting pairs.  Borrowed; must outlive the enumeration. */
 	const struct order *order;
+	/* More pairs that are not wanted, with the same shape as an order: what holds for a pair
+	 * holds when e1 moves back or e2 moves on in its thread.  May be NULL. */
+	bool (*settled)(const void *context, uint32_t e1, uint32_t e2);
+	const void *context;
 	/* Pairs under a common lock too (they cannot be races; for the list of verdicts). */
 	bool keep_locked;
 	const struct race_options *race; /* for --shard; or NULL */

@@ -16,7 +16,8 @@ enum {
 	WORK_PER_PAIR = 100000000, /* after this much work a window does not grow further */
 };
 
-struct m2 *m2_new(struct trace *t, const struct progress *progress)
+struct m2 *m2_new(struct trace *t, const struct check_options *check,
+		  const struct progress *progress)
 {
 	struct cones *cones = cones_new(t, progress);
 	struct chain_base base;
@@ -33,7 +34,7 @@ struct m2 *m2_new(struct trace *t, const struct progress *progress)
 	pairs = (size_t)m->threads * m->threads;
 	base = cones_order(cones);
 	m->order = chain_graph_new(CHAIN_STAIRS, m->threads, NULL, &base);
-	m->checker = checker_new(t, &(struct check_options){ 0 });
+	m->checker = checker_new(t, check);
 	m->cone.prefix = g_new0(uint32_t, m->threads + 1);
 	m->edges = g_array_new(FALSE, FALSE, sizeof(struct step));
 	m->changes = g_array_new(FALSE, FALSE, sizeof(struct chain_change));
@@ -65,6 +66,14 @@ void m2_free(struct m2 *m)
 uint32_t m2_refused(const struct m2 *m)
 {
 	return m->refused;
+}
+
+bool m2_needs(const struct m2 *m, uint32_t e1, uint32_t e2)
+{
+	uint32_t previous = trace_previous(m->t, e2);
+
+	return previous != NONE &&
+	       cones_before(m->cones, previous, m->t->events[e1].thread) > m2_position(m, e1);
 }
 
 /* ---- Proofs ---- */

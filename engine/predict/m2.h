@@ -9,6 +9,7 @@
 #define HEDDLE_M2_H
 
 #include "engine/predict/candidates.h"
+#include "engine/witness/check.h"
 
 enum m2_verdict {
 	M2_RACE,
@@ -18,7 +19,9 @@ enum m2_verdict {
 };
 
 struct m2;
-struct m2 *m2_new(struct trace *t, const struct progress *progress); /* NULL: cancelled */
+/* `check` (may be NULL) is what the checker is to take into account.  NULL: cancelled. */
+struct m2 *m2_new(struct trace *t, const struct check_options *check,
+		  const struct progress *progress);
 void m2_free(struct m2 *m);
 /*
  * Decide (e1, e2), two accesses that conflict, e1 <tr e2.  A race's witness, the pair last,
@@ -28,6 +31,12 @@ void m2_free(struct m2 *m);
  */
 enum m2_verdict m2_pair(struct m2 *m, uint32_t e1, uint32_t e2, GArray *witness,
 			struct proof **proof);
+/*
+ * Does what e2 needs before it hold e1, by program order, must-order and observation
+ * alone?  Then the pair is impossible, and so is every earlier e1 and every later e2 of
+ * their threads.  Cheap.
+ */
+bool m2_needs(const struct m2 *m, uint32_t e1, uint32_t e2);
 /* How many witnesses the checker has refused so far: each one is a fault of ours. */
 uint32_t m2_refused(const struct m2 *m);
 

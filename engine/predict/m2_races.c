@@ -337,6 +337,11 @@ static bool hunt_sites(struct hunt *h, const struct candidate_options *candidate
 
 /* ---- The analysis ---- */
 
+static bool needed(const void *m2, uint32_t e1, uint32_t e2)
+{
+	return m2_needs(m2, e1, e2);
+}
+
 static bool hunt(struct hunt *h)
 {
 	enum order_kind kind = h->options->candidates < 0 ? ORDER_KIND_PO
@@ -345,6 +350,9 @@ static bool hunt(struct hunt *h)
 		.order = order_new(h->t, kind, h->progress),
 		.keep_locked = h->options->all_verdicts,
 		.race = h->options,
+		/* impossible at once, and listed only when all verdicts are */
+		.settled = h->options->all_verdicts ? NULL : needed,
+		.context = h->m2,
 	};
 	bool going = candidates.order != NULL;
 
@@ -360,9 +368,10 @@ struct report *races_m2(struct trace *t, const struct race_options *options,
 			const struct progress *progress, struct error *error)
 {
 	struct hunt h = { .t = t, .options = options, .progress = progress };
+	const struct check_options check = { .use_missing = options->use_missing };
 	bool going = trace_need(t, INDEX_ALL & ~INDEX_SITES, progress);
 
-	h.m2 = going ? m2_new(t, progress) : NULL;
+	h.m2 = going ? m2_new(t, &check, progress) : NULL;
 	if (h.m2 == NULL) {
 		error_set(error, "", NULL, "cancelled");
 		return NULL;

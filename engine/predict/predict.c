@@ -190,15 +190,17 @@ static struct finding *decide(struct deciders *d, uint32_t e1, uint32_t e2)
 	enum m2_verdict verdict;
 	struct finding *f = NULL;
 	struct smt_options solver = { .use_values = d->options->use_values, .invocations = true };
+	const struct check_options check = { .use_missing = d->options->use_missing };
 	gint64 began;
 
 	if (d->m2 == NULL)
-		d->m2 = m2_new(d->t, d->progress);
+		d->m2 = m2_new(d->t, &check, d->progress);
 	if (d->m2 != NULL) {
 		verdict = m2_pair(d->m2, e1, e2, witness, &proof);
-		/* with --values more may be reordered than M2 knows of */
-		if (verdict == M2_RACE ||
-		    (verdict == M2_IMPOSSIBLE && !d->options->use_values))
+		/* with --values more may be reordered than M2 knows of, with relaxed atomics
+		 * more may race */
+		if (verdict == M2_RACE || (verdict == M2_IMPOSSIBLE && !d->options->use_values &&
+					   !c11_matters(d->t)))
 			f = settled(d, e1, e2, verdict, witness, proof);
 		else
 			proof_free(proof);

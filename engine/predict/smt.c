@@ -196,6 +196,7 @@ static struct smt *smt_make(struct trace *t, const struct smt_options *options, 
 	make_lists(s);
 	make_needs(s);
 	make_initial_values(s);
+	s->weak_atomics = c11_matters(t);
 	s->scheduler = scheduler_new(s);
 	s->encoder = encoder_new(s);
 	return s;
@@ -496,10 +497,88 @@ void query_sort_chosen(struct smt_query *q)
 	g_array_sort(q->chosen, edge_compare);
 }
 
+/* The latest acquire of each lock in the region that may keep a section open out. */
+struct latest {
+	uint32_t exclusive, any; /* events + 1; 0 none */
+};
+
+/* Close what is open in the region and not the last of its lock; false when nothing was, or
+ * when it cannot be closed. */
+static bool close_sections(struct smt_query *q, struct latest *latest)
+{
+	const struct trace *t = q->s->t;
+	bool changed = false;
+
+	for (uint32_t u = 0; u < q->s->threads; u++) {
+		struct event_list list = trace_thread_events(t, u);
+
+		for (uint32_t i = 0; i < q->cut[u]; i++) {
+			uint32_t a = list.items[i], r;
+			const struct event *x = &t->events[a];
+			const struct latest *l = &latest[x->target];
+
+			if (!op_acquires(x->op) || event_inert(x))
+				continue;
+			r = t->index->partner[a];
+			if ((r != NONE && cut_has(t, q->cut, r)) ||
+			    a + 1 >= (x->op == OP_ACQ ? l->any : l->exclusive))
+				continue;
+			if (r == NONE || query_never(q, r))
+				return false;
+			core_join(q->s->cores, r, q->cut);
+			changed = true;
+		}
+	}
+	return changed;
+}
+
+static void find_latest(const struct smt_query *q, struct latest *latest)
+{
+	const struct trace *t = q->s->t;
+
+	memset(latest, 0, sizeof(*latest) * (t->objects_count + 1));
+	for (uint32_t u = 0; u < q->s->threads; u++) {
+		struct event_list list = trace_thread_events(t, u);
+
+		for (uint32_t i = 0; i < q->cut[u]; i++) {
+			const struct event *x = &t->events[list.items[i]];
+			struct latest *l;
+
+			if (!op_acquires(x->op) || event_inert(x))
+				continue;
+			l = &latest[x->target];
+			l->any = MAX(l->any, list.items[i] + 1);
+			if (x->op == OP_ACQ)
+				l->exclusive = MAX(l->exclusive, list.items[i] + 1);
+		}
+	}
+}
+
+/*
+ * The second try, for most races the last: the region in which sections on one lock can keep
+ * their recorded order (SyncP's closure).
+ */
+static bool try_sync_preserving(struct smt_query *q, uint32_t *fresh)
+{
+	struct latest *latest = g_new(struct latest, q->s->t->objects_count + 1);
+	uint32_t more = 0;
+	bool good = false;
+
+	do
+		find_latest(q, latest);
+	while (close_sections(q, latest));
+	g_free(latest);
+	good = scheduler_run(q, &more);
+	*fresh += more;
+	return good;
+}
+
 /* Try, learn, choose, until a try runs through or nothing is left to choose. */
 static enum smt_answer search(struct smt_query *q, struct encoding **x, gint64 deadline,
 			      const struct progress *progress)
 {
+	unsigned tries = 0;
+
 	for (;;) {
 		uint32_t fresh = 0;
 		unsigned left;
@@ -507,7 +586,8 @@ static enum smt_answer search(struct smt_query *q, struct encoding **x, gint64 d
 
 		if (!progress_tick(progress, 0.5, "solver"))
 			return SMT_CANCELLED;
-		if (scheduler_run(q, &fresh)) {
+		if (scheduler_run(q, &fresh) ||
+		    (tries++ == 0 && try_sync_preserving(q, &fresh))) {
 			guint before = q->clauses->len;
 
 			if (q->judge == NULL ||
@@ -590,8 +670,8 @@ static bool impossible_unpaired(struct smt *s, uint32_t e1, uint32_t e2, double 
 	return answer == SMT_IMPOSSIBLE;
 }
 
-static bool accepted(struct smt *s, const GArray *witness, uint32_t e1, uint32_t e2,
-		     const struct race_options *options)
+static bool accepted(struct smt *s, enum claim claim, const GArray *witness, uint32_t e1,
+		     uint32_t e2, const struct race_options *options)
 {
 	struct check_options check = { .use_values = s->options.use_values,
 				       .use_missing = options->use_missing };
@@ -600,7 +680,57 @@ static bool accepted(struct smt *s, const GArray *witness, uint32_t e1, uint32_t
 	if (s->checker == NULL)
 		s->checker = checker_new(s->t, &check);
 	return checker_claim(s->checker, (const uint32_t *)(void *)witness->data, witness->len,
-			     CLAIM_RACE, pair, 2, NULL);
+			     claim, pair, 2, NULL);
+}
+
+/* The finding takes the witness over, if the checker accepts it. */
+static void give_witness(struct smt *s, struct finding *f, enum claim claim, GArray **witness,
+			 const struct race_options *options)
+{
+	f->budget = "incomplete";
+	if (!accepted(s, claim, *witness, f->first, f->second, options))
+		return;
+	f->verdict = VERDICT_RACE;
+	f->witness = g_steal_pointer(witness);
+	f->budget = NULL;
+	proof_free(f->proof);
+	f->proof = NULL;
+}
+
+/* The pair is never next; may it race by C11 all the same? */
+static enum smt_answer decide_c11(struct smt *s, struct finding *f, double seconds,
+				  const struct race_options *options,
+				  const struct progress *progress)
+{
+	GArray *witness = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	enum smt_answer answer = c11_query(s, f->first, f->second, seconds, witness, progress);
+
+	if (answer == SMT_WITNESS) {
+		give_witness(s, f, CLAIM_C11_RACE, &witness, options);
+		if (f->verdict == VERDICT_RACE)
+			f->note = "visible only as a C11 race";
+	} else if (answer == SMT_SPENT) {
+		f->verdict = VERDICT_UNKNOWN;
+		f->budget = "pair";
+	}
+	if (f->verdict == VERDICT_UNKNOWN) {
+		proof_free(f->proof);
+		f->proof = NULL;
+	}
+	if (witness != NULL)
+		g_array_free(witness, TRUE);
+	return answer;
+}
+
+static void note_pairing(struct smt *s, struct finding *f, double seconds,
+			 const struct progress *progress)
+{
+	if (f->proof->given == NULL && strcmp(f->proof->method, "solver") == 0 &&
+	    core_has_pairings(s->t))
+		f->proof->given = "same pairing";
+	if (f->proof->given != NULL &&
+	    impossible_unpaired(s, f->first, f->second, seconds, progress))
+		f->proof->given = NULL;
 }
 
 struct finding *smt_decide(struct smt *s, uint32_t e1, uint32_t e2,
@@ -609,7 +739,7 @@ struct finding *smt_decide(struct smt *s, uint32_t e1, uint32_t e2,
 {
 	GArray *witness = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	struct finding *f = race_finding(s->t, e1, e2, VERDICT_UNKNOWN, "smt");
-	gint64 start = g_get_monotonic_time();
+	double before = smt_solver_seconds(s);
 	enum smt_answer answer =
 		race_query(s, f->first, f->second, seconds, witness, &f->proof, progress);
 
@@ -618,23 +748,14 @@ struct finding *smt_decide(struct smt *s, uint32_t e1, uint32_t e2,
 		uint32_t pair[2] = { f->first, f->second };
 
 		g_array_append_vals(witness, pair, 2);
-		if (accepted(s, witness, f->first, f->second, options)) {
-			f->verdict = VERDICT_RACE;
-			f->witness = g_steal_pointer(&witness);
-			f->budget = NULL;
-		} else {
-			f->budget = "incomplete";
-		}
+		give_witness(s, f, CLAIM_RACE, &witness, options);
 	} else if (answer == SMT_IMPOSSIBLE) {
-		double left = seconds - (double)(g_get_monotonic_time() - start) / 1e6;
-
 		f->verdict = VERDICT_IMPOSSIBLE;
 		f->budget = NULL;
-		if (f->proof->given == NULL && strcmp(f->proof->method, "solver") == 0 &&
-		    core_has_pairings(s->t))
-			f->proof->given = "same pairing";
-		if (f->proof->given != NULL && impossible_unpaired(s, e1, e2, left, progress))
-			f->proof->given = NULL;
+		note_pairing(s, f, seconds - (smt_solver_seconds(s) - before), progress);
+		if (s->weak_atomics && !s->options.use_values)
+			answer = decide_c11(s, f, seconds - (smt_solver_seconds(s) - before),
+					    options, progress);
 	}
 	if (witness != NULL)
 		g_array_free(witness, TRUE);

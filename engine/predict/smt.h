@@ -76,9 +76,15 @@ enum smt_answer {
 enum smt_answer smt_query_solve(struct smt_query *q, double seconds, GArray *sequence,
 				struct proof **proof, const struct progress *progress);
 
-/* The verdict for the data race (e1, e2): race with a checked witness (the pair last),
- * impossible with its proof, or unknown.  NULL when cancelled. */
+/*
+ * The verdict for the data race (e1, e2): race with a checked witness (the pair last),
+ * impossible with its proof, or unknown.  A race that is `visible only as a C11 race` says
+ * so in its note; its witness holds both and ends with one of them.  NULL when cancelled.
+ */
 struct race_options;
+/* Are there atomics that let smt_decide see such races?  (Then a proof that a pair is never
+ * next is not the end.)  Needs INDEX_WRITERS. */
+bool c11_matters(const struct trace *t);
 struct finding *smt_decide(struct smt *s, uint32_t e1, uint32_t e2,
 			   const struct race_options *options, double seconds,
 			   const struct progress *progress);

@@ -41,6 +41,7 @@ struct smt {
 	struct event_lists readers, initial_readers;
 	struct event_lists block_accesses; /* by block, where any block is freed */
 	uint32_t *initial_value;	   /* by variable: 0 unknown (--values) */
+	bool weak_atomics;		   /* c11_matters */
 	bool has_empty;			   /* any NEED_EMPTY: counting is not difference logic */
 	void *encoder;			   /* the solver's context, smt_encode.c */
 	struct smt *unpaired;		   /* the same without pairings; made when needed */
@@ -101,6 +102,10 @@ bool may_see(const struct smt *s, uint32_t r, uint32_t variable, uint32_t w, uin
 uint32_t seen_write(const struct trace *t, uint32_t r, uint32_t variable);
 /* Does --values leave this read a choice of writes? */
 bool has_choice(const struct smt *s, uint32_t r);
+
+/* A reordering with both and no happens-before between them; it ends with one of them. */
+enum smt_answer c11_query(struct smt *s, uint32_t e1, uint32_t e2, double seconds,
+			  GArray *sequence, const struct progress *progress);
 
 struct scheduler *scheduler_new(const struct smt *s);
 void scheduler_free(struct scheduler *r);

@@ -39,6 +39,7 @@ struct lane { /* a thread */
 };
 
 #define CACHE 4096
+#define MAX_THREAD 0x7fffu
 
 struct import {
 	struct builder *b;
@@ -115,6 +116,14 @@ static void append_offset(const struct record_module *m, uint64_t address, GStri
 		g_string_append_printf(out, "0x%" PRIx64, address);
 }
 
+/* Nobody wants to see the C library's own lines, and its debug information, where it is
+ * installed, takes longer to read than most recordings. */
+static bool is_c_library(const struct record_module *m)
+{
+	const char *name = last_component(m->path);
+	return g_str_has_prefix(name, "libc.so") || g_str_has_prefix(name, "ld-linux");
+}
+
 static uint32_t location_of(struct import *im, uint64_t pc)
 {
 	if (pc == 0)
@@ -124,7 +133,12 @@ static uint32_t location_of(struct import *im, uint64_t pc)
 		return GPOINTER_TO_UINT(found) - 1;
 	const struct record_module *m = module_of(im->facts->modules, pc - 1);
 	uint32_t location;
-	if (m) {
+	if (m && is_c_library(m)) {
+		GString *name = g_string_new(NULL);
+		append_offset(m, pc - 1, name);
+		location = builder_location(im->b, name->str, name->len);
+		g_string_free(name, TRUE);
+	} else if (m) {
 		location = builder_code(im->b, m->index, pc - 1 - m->bias);
 	} else {
 		char *name = g_strdup_printf("0x%" PRIx64, pc - 1);
@@ -365,7 +379,6 @@ static void add_access(struct import *im, struct lane *lane, enum log_tag tag, u
 		e.aux = builder_integer(im->b, w[1] >> LOG_SMALL_SHIFT);
 	else if (flags & LOG_VALUE)
 		e.aux = builder_integer(im->b, w[2]);
-	im->facts->instrumented++;
 	add_event(im, lane, e);
 }
 
@@ -375,6 +388,7 @@ static void add_frames(struct import *im, struct lane *lane, enum log_tag tag, u
 	if (tag == LOG_ENTER) {
 		uint32_t function = function_of(im, w[1]);
 		g_array_append_val(lane->functions, function);
+		im->facts->instrumented++;
 		add_event(im, lane,
 			  (struct event){ .op = OP_ENTER, .target = function,
 					  .location = location_of(im, pc) });
@@ -590,6 +604,8 @@ static void add_record(struct import *im, uint32_t id, const uint64_t *w)
 	unsigned flags = w[0] >> 8 & 255;
 	uint64_t pc = w[0] >> LOG_PC_SHIFT;
 	struct lane *lane = lane_of(im, id);
+	if ((tag == LOG_FORK || tag == LOG_JOIN) && w[1] > MAX_THREAD)
+		return; /* a damaged log */
 	switch (tag) {
 	case LOG_READ:
 	case LOG_WRITE:
@@ -612,7 +628,8 @@ static void add_record(struct import *im, uint32_t id, const uint64_t *w)
 		lane->ordinal++;
 		break;
 	case LOG_THREAD:
-		add_thread(im, pc, w[2], w[3]);
+		if (pc <= MAX_THREAD)
+			add_thread(im, pc, w[2], w[3]);
 		break;
 	case LOG_SEMAPHORE:
 		builder_semaphore(im->b, object_of(im, w[1]), w[2]);
@@ -693,7 +710,7 @@ static bool read_controlled(struct import *im, GArray *chunks, const struct prog
 		while (w < end && (w[0] & 255) != 0 && (w[0] & 255) < LOG_TAG_COUNT &&
 		       (words = record_words(w, end)) != 0) {
 			if ((w[0] & 255) == LOG_SWITCH)
-				thread = w[0] >> LOG_PC_SHIFT & 0x7fff;
+				thread = w[0] >> LOG_PC_SHIFT & MAX_THREAD;
 			else
 				add_record(im, thread, w);
 			w += words;
@@ -740,7 +757,7 @@ static bool read_free(struct import *im, GArray *chunks, const struct progress *
 {
 	for (guint i = 0; i < chunks->len; i++) {
 		const struct chunk *c = &g_array_index(chunks, struct chunk, i);
-		if (c->thread > 0x7fff)
+		if (c->thread > MAX_THREAD)
 			continue;
 		g_array_append_val(lane_of(im, c->thread)->chunks, c->offset);
 	}

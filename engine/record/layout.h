@@ -42,7 +42,7 @@ struct log_header {
 	uint32_t stopped;   /* replay: 1 when both threads stand before the pair */
 	uint32_t stolen;    /* how often the watchdog had to take the token away */
 	uint32_t error;	    /* errno of LOG_FULL */
-	uint64_t events;    /* visible events so far (controlled mode) */
+	uint64_t steps;	    /* accesses and scheduling points at the end; for pct */
 	uint64_t seed;
 	uint64_t replayed;  /* replay: how many events of the plan have been followed */
 };

@@ -26,7 +26,7 @@ struct record_facts {
 	uint32_t error;	 /* errno of LOG_FULL */
 	uint64_t replayed;
 	uint64_t lost;
-	uint64_t instrumented; /* events from the compilers' hooks */
+	uint64_t instrumented; /* function entries: 0 without the compilers' hooks */
 	bool forked;
 	GPtrArray *blocked;  /* char *: notes of a deadlock, see record_explain_deadlock */
 	GPtrArray *stopped;  /* char *: replay, the stacks at the pair */

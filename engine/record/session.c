@@ -53,6 +53,7 @@ bool session_record(const struct session_options *options, struct session *s,
 	o.config.strategy = options->strategy;
 	o.config.depth = options->depth ? options->depth : 3;
 	o.config.seed = options->seed;
+	o.config.steps = options->steps;
 	o.config.max_bytes = options->max_bytes;
 	/* About 20 bytes an event. */
 	o.config.keep_bytes = options->keep_events ? options->keep_events * 20 + LOG_CHUNK : 0;

@@ -17,7 +17,7 @@ struct session_options {
 	bool free_mode;
 	bool no_values;
 	unsigned strategy, depth;
-	uint64_t seed, max_bytes, keep_events;
+	uint64_t seed, steps, max_bytes, keep_events;
 	const char *start_at;
 	const char *preload; /* a library to be loaded before the runtime, or NULL */
 };

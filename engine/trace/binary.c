@@ -58,7 +58,8 @@ static uint64_t sum_bytes(const void *bytes, size_t length)
 		}
 	}
 	char tail[32] = { 0 };
-	memcpy(tail, at, length);
+	if (length)
+		memcpy(tail, at, length);
 	uint64_t sum = 0;
 	for (int i = 0; i < 4; i++) {
 		uint64_t word;
@@ -381,7 +382,7 @@ static bool check_memory(struct in *in, uint64_t strings)
 		CHECK(below_or_none(t->variables[i].block, t->blocks_count), "variables", i);
 	}
 	for (uint64_t i = 0; i < t->wides_count; i++) {
-		CHECK(t->wides[i].count >= 1, "wides", i);
+		CHECK(t->wides[i].count >= 2, "wides", i);
 		CHECK((uint64_t)t->wides[i].first + t->wides[i].count <= t->variables_count,
 		      "wides", i);
 	}

@@ -60,7 +60,8 @@ static inline uint64_t hash_bytes(const char *text, size_t length)
 		length -= 8;
 	}
 	uint64_t word = 0;
-	memcpy(&word, text, length);
+	if (length)
+		memcpy(&word, text, length);
 	return mix(h ^ word);
 }
 
@@ -110,9 +111,14 @@ struct node { /* of the calling-context tree, with its key */
 struct meaning {
 	uint32_t thread, object, message, instance, location;
 	uint32_t block, first_block; /* its current life, its first */
-	uint32_t spot, spot_at; /* the place of size 0 ..., valid while spot_at == lives */
+	uint32_t spot, spot_at;      /* the place of size 0 ..., valid while spot_at == lives */
 	uint32_t spot_size;
 	uint32_t size; /* directive */
+};
+
+struct string_slot { /* of the hash table of strings; see key_of */
+	uint64_t low, high;
+	uint32_t string, length; /* string: index + 1; 0: free */
 };
 
 struct builder {
@@ -120,8 +126,9 @@ struct builder {
 	bool lenient;
 	struct trace *t;
 	GArray *string_bytes, *string_offsets, *meanings;
-	struct table strings, values, lists_table, spots_table, regions_table, nodes,
-	        sites_table;
+	struct string_slot *strings;
+	uint32_t strings_mask;
+	struct table values, lists_table, spots_table, regions_table, nodes, sites_table;
 	GArray *events, *stacks, *values_array, *value_lists, *threads, *objects, *messages,
 	        *blocks, *instances, *invocations, *locations, *sites, *contexts, *modules,
 	        *atomic_sets, *notes;
@@ -150,50 +157,106 @@ static const char *text_of(const struct builder *b, uint32_t string)
 	return string_at(b, string, &length);
 }
 
-static uint64_t string_hash(const void *of, uint32_t i)
+/* The bytes of a string of up to 16, or a hash of a longer one: two strings of one length
+ * up to 16 are the same when their keys are. */
+static inline void key_of(const char *text, size_t length, struct string_slot *key)
 {
-	size_t length;
-	const char *text = string_at(of, i, &length);
-	return hash_bytes(text, length);
+	uint32_t a, b;
+	key->length = (uint32_t)length;
+	key->high = 0;
+	if (length > 16) {
+		key->low = hash_bytes(text, length);
+	} else if (length >= 8) {
+		memcpy(&key->low, text, 8);
+		memcpy(&key->high, text + length - 8, 8);
+	} else if (length >= 4) {
+		memcpy(&a, text, 4);
+		memcpy(&b, text + length - 4, 4);
+		key->low = (uint64_t)b << 32 | a;
+	} else {
+		key->low = 0;
+		for (size_t i = 0; i < length; i++)
+			key->low = key->low << 8 | (unsigned char)text[i];
+	}
 }
 
-static uint32_t string_find(const struct builder *b, const char *text, size_t length,
-                            uint32_t *at)
+static inline uint32_t key_slot(const struct string_slot *key, uint32_t mask)
 {
-	uint32_t mask = b->strings.mask;
-	uint32_t slot = hash_bytes(text, length) & mask;
-	for (; b->strings.slots[slot]; slot = (slot + 1) & mask) {
-		size_t other;
-		uint32_t i = b->strings.slots[slot] - 1;
-		const char *candidate = string_at(b, i, &other);
-		if (other == length && memcmp(candidate, text, length) == 0)
-			return i;
+	return mix(key->low ^ key->high * UINT64_C(0x9e3779b97f4a7c15) ^ key->length) & mask;
+}
+
+static inline uint32_t string_probe(const struct builder *b, const char *text,
+                                    const struct string_slot *key, uint32_t *at)
+{
+	uint32_t slot = key_slot(key, b->strings_mask);
+	for (; b->strings[slot].string; slot = (slot + 1) & b->strings_mask) {
+		const struct string_slot *s = &b->strings[slot];
+		if (s->low != key->low || s->high != key->high || s->length != key->length)
+			continue;
+		size_t length;
+		uint32_t string = s->string - 1;
+		if (key->length <= 16 ||
+		    memcmp(string_at(b, string, &length), text, key->length) == 0)
+			return string;
 	}
 	*at = slot;
 	return NONE;
 }
 
+static uint32_t string_find(const struct builder *b, const char *text, size_t length)
+{
+	struct string_slot key;
+	uint32_t slot;
+	key_of(text, length, &key);
+	return string_probe(b, text, &key, &slot);
+}
+
+static void strings_grow(struct builder *b)
+{
+	uint32_t old_size = b->strings ? b->strings_mask + 1 : 0, size = MAX(2 * old_size, 256);
+	struct string_slot *old = b->strings;
+	b->strings = g_new0(struct string_slot, size);
+	b->strings_mask = size - 1;
+	for (uint32_t i = 0; i < old_size; i++) {
+		if (old[i].string == 0)
+			continue;
+		uint32_t slot = key_slot(&old[i], b->strings_mask);
+		while (b->strings[slot].string)
+			slot = (slot + 1) & b->strings_mask;
+		b->strings[slot] = old[i];
+	}
+	g_free(old);
+}
+
 uint32_t builder_string(struct builder *b, const char *text, size_t length)
 {
-	if (2 * (b->strings.count + 1) > b->strings.mask)
-		table_grow(&b->strings, string_hash, b);
+	struct string_slot key;
 	uint32_t slot = 0;
-	uint32_t found = string_find(b, text, length, &slot);
+	uint32_t count = b->string_offsets->len - 1;
+	if (b->strings == NULL || 2 * (count + 1) > b->strings_mask)
+		strings_grow(b);
+	key_of(text, length, &key);
+	uint32_t found = string_probe(b, text, &key, &slot);
 	if (found != NONE)
 		return found;
-	uint32_t string = b->string_offsets->len - 1;
 	char nul = 0;
-	g_array_append_vals(b->string_bytes, text, length);
+	/* The text may be a string of this table, which moves as it grows. */
+	char *copy = length > 16 ? g_strndup(text, length) : NULL;
+	char small[16];
+	if (copy == NULL && length)
+		memcpy(small, text, length);
+	g_array_append_vals(b->string_bytes, copy ? copy : small, (guint)length);
 	g_array_append_val(b->string_bytes, nul);
+	g_free(copy);
 	uint32_t end = b->string_bytes->len;
 	g_array_append_val(b->string_offsets, end);
 	struct meaning m;
 	memset(&m, 0xff, sizeof m);
 	m.size = 0;
 	g_array_append_val(b->meanings, m);
-	b->strings.slots[slot] = string + 1;
-	b->strings.count++;
-	return string;
+	key.string = count + 1;
+	b->strings[slot] = key;
+	return count;
 }
 
 static inline struct meaning *meaning_of(struct builder *b, uint32_t string)
@@ -426,8 +489,9 @@ uint32_t builder_list(struct builder *b, const uint32_t *values, uint32_t count)
 	for (; b->lists_table.slots[at]; at = (at + 1) & b->lists_table.mask) {
 		const struct value *v =
 		        AT(b->values_array, struct value, b->lists_table.slots[at] - 1);
-		if (v->count == count && memcmp(b->value_lists->data + 4 * (size_t)v->first,
-		                                values, count * sizeof *values) == 0)
+		if (v->count == count &&
+		    (count == 0 || memcmp(b->value_lists->data + 4 * (size_t)v->first, values,
+		                          count * sizeof *values) == 0))
 			return b->lists_table.slots[at] - 1;
 	}
 	struct value v = { .kind = V_LIST, .count = count };
@@ -525,8 +589,7 @@ uint32_t builder_place(struct builder *b, uint32_t region, uint64_t offset, uint
 
 static uint32_t block_named(struct builder *b, const char *name, size_t length)
 {
-	uint32_t at;
-	uint32_t string = string_find(b, name, length, &at);
+	uint32_t string = string_find(b, name, length);
 	return string == NONE ? NONE : meaning_of(b, string)->block;
 }
 
@@ -545,7 +608,8 @@ static uint32_t block_around(struct builder *b, const char *name, size_t length,
 {
 	for (size_t end = length; end > 0; end--) {
 		bool arrow = end + 1 < length && name[end] == '-' && name[end + 1] == '>';
-		if (end < length && name[end] != '+' && name[end] != '.' && name[end] != '[' && !arrow)
+		if (end < length && name[end] != '+' && name[end] != '.' && name[end] != '[' &&
+		    !arrow)
 			continue;
 		uint32_t block = arrow ? NONE : block_named(b, name, end);
 		if (block == NONE && end < length && (arrow || name[end] == '['))
@@ -604,8 +668,7 @@ uint32_t builder_block(struct builder *b, const char *name, size_t length, uint6
 
 uint32_t builder_block_find(struct builder *b, const char *name, size_t length)
 {
-	uint32_t at;
-	uint32_t string = string_find(b, name, length, &at);
+	uint32_t string = string_find(b, name, length);
 	return string == NONE ? NONE : meaning_of(b, string)->block;
 }
 
@@ -802,8 +865,8 @@ static bool check_release(const struct refusal *r, struct event *e)
 		if (--h->count)
 			e->flags |= EVENT_INERT;
 		else
-			g_array_remove_index_fast(l->readers,
-			                          (guint)(h - AT(l->readers, struct holder, 0)));
+			g_array_remove_index_fast(
+			        l->readers, (guint)(h - AT(l->readers, struct holder, 0)));
 		return true;
 	}
 	if (!r->b->lenient)
@@ -1182,8 +1245,7 @@ static void adopt_early_places(struct builder *b)
 		struct region r = *AT(b->regions, struct region, i);
 		size_t length;
 		const char *name = string_at(b, r.name, &length);
-		uint32_t block =
-		        r.block == NONE ? block_around(b, name, length, true) : NONE;
+		uint32_t block = r.block == NONE ? block_around(b, name, length, true) : NONE;
 		into[i] = i;
 		if (block != NONE && AT(b->blocks, struct block, block)->alloc == NONE)
 			into[i] = region_intern(b, r.name, block);
@@ -1287,8 +1349,8 @@ static uint32_t escape_string(struct builder *b, const GString *name)
 static struct trace trace_view(struct builder *b, struct cutter *c)
 {
 	struct trace t = { 0 };
-#define LEND(member, array) \
-	t.member = (void *)(array)->data; \
+#define LEND(member, array)                                                                    \
+	t.member = (void *)(array)->data;                                                      \
 	t.member##_count = (array)->len
 	LEND(events, b->events);
 	LEND(stacks, b->stacks);
@@ -1485,11 +1547,11 @@ void builder_free(struct builder *b)
 		             b->spots,        b->locks,          b->states };
 	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
 		free_array(arrays[i]);
-	struct table *tables[] = { &b->strings,     &b->values,        &b->lists_table,
-		                   &b->spots_table, &b->regions_table, &b->nodes,
-		                   &b->sites_table };
+	struct table *tables[] = { &b->values,        &b->lists_table, &b->spots_table,
+		                   &b->regions_table, &b->nodes,       &b->sites_table };
 	for (size_t i = 0; i < G_N_ELEMENTS(tables); i++)
 		g_free(tables[i]->slots);
+	g_free(b->strings);
 	if (b->warnings)
 		g_ptr_array_free(b->warnings, TRUE);
 	trace_close(b->t);

@@ -442,7 +442,11 @@ static void settle_text_variables(struct spelling *s, const bool *linked)
 			;
 		if (end == v + 1)
 			continue;
-		const char *base = trace_string(t, t->variables[v].base);
+		/* A file may say anything here; it is looked at nowhere else. */
+		uint32_t string = t->variables[v].base;
+		const char *base = string < s->counts[SPELT_NAME]
+		                           ? trace_string(t, string)
+		                           : trace_string(t, t->variables[v].name);
 		for (uint32_t i = v; i < end; i++)
 			respell(s, SPELT_VARIABLE, i,
 			        with_offset(base, strlen(base), t->variables[i].address));

@@ -307,7 +307,7 @@ void witness_print(const struct trace *t, const struct witness *w, GString *out)
 			       claim_words[w->claim]);
 	g_string_free(name, TRUE);
 	if (w->pair != NULL && w->pair->len > 0) {
-		g_string_append(out, "#! pair");
+		g_string_append(out, w->claim == CLAIM_ATOMIC ? "#! units" : "#! pair");
 		for (guint i = 0; i < w->pair->len; i++)
 			g_string_append_printf(out, " %u", g_array_index(w->pair, uint32_t, i));
 		g_string_append_c(out, '\n');

@@ -90,6 +90,149 @@ is "$(json 'scalar @{$d->{findings}}')" 1 "--cycles 1 lists one"
 is "$(json '$d->{complete} ? 1 : 0')" 0 "and is not complete"
 like "$(json '$d->{notes}[0]')" 'distinct cycles' "and says so"
 
+# Figure 1 of the paper: serializable by atomic sets, not with the whole heap as one set.
+cat >figure1.txt <<'T'
+#! atomic-set account checking savings
+#! atomic-set counter opCounter
+T1|ubeg(transfer,account)|
+T1|r(checking)|b.c:10
+T1|w(checking)|b.c:10
+T1|ubeg(inc,counter)|
+T1|r(opCounter)|b.c:20
+T1|w(opCounter)|b.c:20
+T1|uend(inc)|
+T2|ubeg(inc,counter)|
+T2|r(opCounter)|b.c:20
+T2|w(opCounter)|b.c:20
+T2|uend(inc)|
+T1|r(savings)|b.c:12
+T1|w(savings)|b.c:12
+T1|ubeg(inc,counter)|
+T1|r(opCounter)|b.c:20
+T1|w(opCounter)|b.c:20
+T1|uend(inc)|
+T1|uend(transfer)|
+T
+run "$HEDDLE" atomic figure1.txt
+is "$status" 0 "figure 1: atomic-set serializable"
+sed 's/^#! atomic-set account.*/#! atomic-set heap checking savings opCounter/; /^#! atomic-set counter/d; s/,account)/,heap)/; s/,counter)/,heap)/' figure1.txt >heap.txt
+run "$HEDDLE" atomic heap.txt
+is "$status" 1 "figure 1: not with the whole heap as one set"
+
+# Prediction: what did not happen and can, with a witness that verify accepts.
+cat >serial.txt <<'T'
+#! atomic-set S x y
+T1|acq(m)|
+T1|ubeg(transfer,S)|
+T1|w(x)|a.c:1
+T1|rel(m)|
+T1|acq(m)|
+T1|w(y)|a.c:2
+T1|uend(transfer)|
+T1|rel(m)|
+T2|acq(m)|
+T2|ubeg(reset,S)|
+T2|w(x)|a.c:9
+T2|w(y)|a.c:10
+T2|uend(reset)|
+T2|rel(m)|
+T
+run "$HEDDLE" atomic serial.txt
+is "$status" 0 "nothing happened"
+run "$HEDDLE" atomic serial.txt --predict -o serial.wit --format json
+is "$status" 1 "predicted"
+is "$(json '$d->{findings}[0]{verdict}')" race "a prediction has the verdict race"
+is "$(json 'scalar @{$d->{findings}[0]{witness}} > 0 ? 1 : 0')" 1 "and a witness"
+like "$(cat serial.wit)" '^#! kind atomic' "the witness file says what it claims"
+run "$HEDDLE" verify serial.txt serial.wit
+is "$status" 0 "verify accepts it"
+grep -v '^1[01] ' serial.wit >nocycle.wit
+run "$HEDDLE" verify serial.txt nocycle.wit
+is "$status" 1 "verify refuses a reordering without the cycle"
+sed '/a.c:1$/{n;N;d}' serial.txt >locked.txt
+run "$HEDDLE" atomic locked.txt --predict
+is "$status" 0 "one critical section: nothing is predicted"
+run "$HEDDLE" atomic serial.txt --predict --budget nonsense
+is "$status" 2 "a budget of no numbers is bad usage"
+
+# Sets and units from a specification.
+cat >calls.txt <<'T'
+T1|fork(T2)|
+T1|enter(transfer)|
+T1|w(acct.checking)|a.c:1
+T2|enter(audit)|
+T2|r(acct.checking)|b.c:1
+T2|r(acct.savings)|b.c:2
+T2|leave(audit)|
+T1|w(acct.savings)|a.c:2
+T1|leave(transfer)|
+T
+cat >bank.spec <<'S'
+atomics bank {
+  set account : struct account { checking, savings }
+  unit transfer on account
+  unit audit on account
+}
+S
+run "$HEDDLE" atomic calls.txt --spec bank.spec --format json
+is "$status" 1 "declared by a specification"
+is "$(json 'join " ", map { $_->{unit} } @{$d->{findings}[0]{cycle}}')" "transfer audit" "units of the specification"
+is "$(json 'join ",", @{$d->{findings}[0]{sets}}')" account "set of the specification"
+is "$(json '$d->{findings}[0]{grade}')" B "declared ones have grade B"
+sed 's/  unit audit.*//' bank.spec >half.spec
+run "$HEDDLE" atomic calls.txt --spec half.spec
+is "$status" 0 "what is no unit is single accesses"
+printf 'atomics bank {\n  unit f on nothing\n}\n' >bad.spec
+run "$HEDDLE" atomic calls.txt --spec bad.spec
+is "$status" 2 "a specification that names no set"
+like "$err" 'bad.spec:2' "is refused with its line"
+
+# Graphs.
+run "$HEDDLE" graph calls.txt --spec bank.spec -o calls.dot
+is "$status" 0 "graph"
+like "$(cat calls.dot)" 'acct.savings 5, 7' "DOT names the accesses of an edge"
+run "$HEDDLE" graph serial.txt --kind order -o order.svg
+like "$(cat order.svg)" '^<svg ' "SVG"
+run "$HEDDLE" graph serial.txt --kind order --order nonsense
+is "$status" 2 "an unknown order is bad usage"
+
+# Inferred from debug information: a lost update that no lock covers as a whole.
+cat >hits.c <<'C'
+#include <pthread.h>
+struct counter { pthread_mutex_t lock; long hits, seen; };
+static struct counter counter = { .lock = PTHREAD_MUTEX_INITIALIZER };
+__attribute__((noinline)) void hit(struct counter *c)
+{
+	pthread_mutex_lock(&c->lock);
+	long n = c->hits;
+	pthread_mutex_unlock(&c->lock);
+	pthread_mutex_lock(&c->lock);
+	c->hits = n + 1;
+	c->seen = 1;
+	pthread_mutex_unlock(&c->lock);
+}
+void *visitor(void *x) { for (int i = 0; i < 4; i++) hit(&counter); return x; }
+int main(void)
+{
+	pthread_t a, b;
+	pthread_create(&a, NULL, visitor, NULL);
+	pthread_create(&b, NULL, visitor, NULL);
+	pthread_join(a, NULL);
+	return pthread_join(b, NULL);
+}
+C
+"$HEDDLE" cc -g -O1 hits.c -o hits -pthread
+"$HEDDLE" record -o hits.hdl --seed 1 -- ./hits 2>/dev/null
+run "$HEDDLE" atomic hits.hdl --sets
+like "$out" 'set counter : struct counter [{] hits, seen [}]' "the inferred set"
+like "$out" 'unit hit on counter' "the inferred unit"
+printf '%s\n' "$out" >inferred.spec
+run "$HEDDLE" atomic hits.hdl --all --predict --format json
+is "$status" 1 "the lost update is found"
+is "$(json '(grep { join("", map { $_->{unit} } @{$_->{cycle}}) =~ /^(hit)+$/ } @{$d->{findings}}) > 0 ? 1 : 0')" 1 "between the units hit"
+run "$HEDDLE" atomic hits.hdl --spec inferred.spec --predict
+is "$status" 1 "what was inferred can be saved and used"
+
 run "$HEDDLE" atomic /nonexistent
 is "$status" 2 "a missing trace is bad input"
 like "$err" 'nonexistent' "the message names the file"

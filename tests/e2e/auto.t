@@ -113,6 +113,25 @@ T
 run "$HEDDLE" races block.txt --pairs events --format json
 is "$(verdicts)" "2-3:race" "inside a block, before its free"
 
+# A relaxed atomic orders in time and not by happens-before.
+cat >relaxed.txt <<'T'
+T1|w(x)|1
+T1|aw(f)=1;rlx|2
+T2|ar(f)=1;rlx|3
+T2|w(x)|4
+T
+run "$HEDDLE" races relaxed.txt --pairs events --format json
+is "$(verdicts)" "0-3:race" "a relaxed flag: a race"
+is "$(first note)" "visible only as a C11 race" "that is visible only by C11"
+is "$(json 'join " ", @{$d->{findings}[0]{witness}}')" "0 1 2 3" "its witness holds both"
+run "$HEDDLE" witness relaxed.txt 0 3 -o relaxed.wit
+is "$status" 1 "witness gives it"
+run "$HEDDLE" verify relaxed.txt relaxed.wit
+is "$status" 0 "and verify accepts it"
+sed 's/aw(f)=1;rlx/aw(f)=1;rel/; s/ar(f)=1;rlx/ar(f)=1;acq/' relaxed.txt >ordered.txt
+run "$HEDDLE" races ordered.txt --pairs events --verdicts all --format json
+is "$(verdicts)" "" "release and acquire: not even a candidate"
+
 # By sites: one verdict for the pair of lines, a proof for all pairs or one race.
 {
 	for i in 1 2 3 4; do printf 'T1|acq(l)|s.c:1\nT1|w(x)|s.c:2\nT1|rel(l)|s.c:3\n'; done

@@ -6,6 +6,7 @@
  * HEDDLE_TRACES sets the number of traces, HEDDLE_SEED the first seed.
  */
 #include "engine/predict/m2_private.h"
+#include "engine/predict/predict_private.h"
 #include "engine/witness/check.h"
 #include "tests/property/oracle.h"
 
@@ -68,7 +69,7 @@ static bool trial(uint64_t seed)
 	struct trace *t = random_trace(seed, &options);
 	uint32_t n = (uint32_t)t->events_count;
 	bool *races = oracle_races(t, false);
-	struct m2 *m = m2_new(t, NULL);
+	struct m2 *m = m2_new(t, NULL, NULL);
 	GArray *witness = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	const char *wrong = NULL;
 
@@ -126,6 +127,175 @@ START_TEST(agrees_with_the_search)
 }
 END_TEST
 
+/* ---- The whole analysis: candidates, shared proofs, what is claimed ---- */
+
+static uint32_t site_of(const struct trace *t, uint32_t e)
+{
+	return t->locations[t->events[e].location].site;
+}
+
+/* Is (e, f) what the finding stands for? */
+static bool covers(const struct trace *t, const struct finding *x, uint32_t e, uint32_t f,
+		   bool by_events)
+{
+	uint32_t a, b, c, d;
+
+	if (by_events)
+		return x->first == e && x->second == f;
+	a = site_of(t, x->first);
+	b = site_of(t, x->second);
+	c = site_of(t, e);
+	d = site_of(t, f);
+	return (a == c && b == d) || (a == d && b == c);
+}
+
+static bool names_variable(const struct finding *x, uint32_t v)
+{
+	for (guint i = 0; i < x->variables->len; i++) {
+		if (g_array_index(x->variables, uint32_t, i) == v)
+			return true;
+	}
+	return false;
+}
+
+/* NULL when what the report says of one pair is right. */
+static const char *judge_pair(const struct trace *t, const struct report *r, uint32_t e,
+			      uint32_t f, bool race, bool by_events)
+{
+	const struct finding *found = NULL;
+
+	for (guint i = 0; i < r->findings->len; i++) {
+		const struct finding *x = r->findings->pdata[i];
+
+		if (!covers(t, x, e, f, by_events))
+			continue;
+		if (found != NULL)
+			return "two findings for one pair";
+		found = x;
+		if (x->verdict == VERDICT_IMPOSSIBLE && race)
+			return "a race is called impossible";
+		if (x->verdict == VERDICT_RACE && by_events && !race)
+			return "what is no race is called one";
+	}
+	if (race && r->complete && (found == NULL || found->verdict != VERDICT_RACE))
+		return "a race is missed by a report that calls itself complete";
+	if (race && r->complete && !names_variable(found, race_variable(t, e, f)))
+		return "a racy variable is not named";
+	return NULL;
+}
+
+static const char *judge_report(struct trace *t, const bool *races, bool by_events, bool all)
+{
+	struct race_options options;
+	struct error error;
+	struct report *r;
+	uint32_t n = (uint32_t)t->events_count;
+	const char *wrong = NULL;
+
+	race_options_init(&options);
+	options.analysis = ANALYSIS_M2;
+	options.pairs_events = by_events;
+	options.all_verdicts = all;
+	r = races_find(t, &options, NULL, &error);
+	if (r == NULL)
+		return "no report";
+	for (uint32_t e = 0; e < n && wrong == NULL; e++) {
+		for (uint32_t f = e + 1; f < n && wrong == NULL; f++) {
+			if (events_race_conflict(t, e, f))
+				wrong = judge_pair(t, r, e, f, races[e * n + f], by_events);
+		}
+	}
+	for (guint i = 0; i < r->findings->len && wrong == NULL; i++) {
+		const struct finding *x = r->findings->pdata[i];
+
+		if (x->verdict == VERDICT_RACE && !races[x->first * n + x->second])
+			wrong = "the pair of a site's race is none";
+		if (!all && x->verdict != VERDICT_RACE)
+			wrong = "a verdict that was not asked for";
+		tally.pairs++;
+		tally.races += x->verdict == VERDICT_RACE;
+		tally.impossible += x->verdict == VERDICT_IMPOSSIBLE;
+	}
+	report_free(r);
+	return wrong;
+}
+
+START_TEST(reports_agree_with_the_search)
+{
+	uint64_t first = setting("HEDDLE_SEED", 1), count = setting("HEDDLE_TRACES", 3000);
+
+	for (uint64_t seed = first; seed < first + count; seed++) {
+		struct random_options options = random_mix(seed, 18);
+		struct trace *t = random_trace(seed, &options);
+		bool *races = oracle_races(t, false);
+		const char *wrong = judge_report(t, races, seed % 2, seed / 2 % 2);
+		char *text = trace_text(t);
+
+		ck_assert_msg(wrong == NULL, "seed %llu by %s: %s\n%s", (unsigned long long)seed,
+			      seed % 2 ? "events" : "sites", wrong, text);
+		g_free(text);
+		g_free(races);
+		trace_close(t);
+	}
+	ck_assert_uint_gt(tally.races, count / 2);
+	ck_assert_uint_gt(tally.impossible, count / 4);
+}
+END_TEST
+
+/* ---- One pair, exactly: M2, and behind it the solver ---- */
+
+static const char *judge_decision(struct trace *t, uint32_t e, uint32_t f, bool race)
+{
+	struct race_options options;
+	struct finding *x;
+	const char *wrong = NULL;
+
+	race_options_init(&options);
+	x = race_decide(t, f, e, &options, NULL, NULL);
+	if (x == NULL)
+		return "no decision";
+	if (x->verdict != (race ? VERDICT_RACE : VERDICT_IMPOSSIBLE))
+		wrong = verdict_word(x->verdict);
+	if (race && wrong == NULL &&
+	    !oracle_is_reordering(t, (const uint32_t *)x->witness->data, x->witness->len - 2, false))
+		wrong = "its witness is no correct reordering";
+	if (!race && wrong == NULL && x->proof == NULL)
+		wrong = "no proof";
+	finding_free(x);
+	return wrong;
+}
+
+START_TEST(one_pair_is_decided_exactly)
+{
+	uint64_t first = setting("HEDDLE_SEED", 1), count = setting("HEDDLE_TRACES", 600);
+	uint64_t decided = 0;
+
+	for (uint64_t seed = first; seed < first + count; seed++) {
+		struct random_options options = random_mix(seed, 14);
+		struct trace *t = random_trace(seed, &options);
+		uint32_t n = (uint32_t)t->events_count;
+		bool *races = oracle_races(t, false);
+
+		for (uint32_t e = 0; e < n; e++) {
+			for (uint32_t f = e + 1; f < n; f++) {
+				const char *wrong;
+
+				if (!events_race_conflict(t, e, f))
+					continue;
+				decided++;
+				wrong = judge_decision(t, e, f, races[e * n + f]);
+				ck_assert_msg(wrong == NULL, "seed %llu (%u, %u), race %d: %s",
+					      (unsigned long long)seed, e, f, races[e * n + f],
+					      wrong);
+			}
+		}
+		g_free(races);
+		trace_close(t);
+	}
+	ck_assert_uint_gt(decided, count);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("M2 against search");
@@ -135,6 +305,8 @@ int main(void)
 
 	tcase_set_timeout(tests, 0);
 	tcase_add_test(tests, agrees_with_the_search);
+	tcase_add_test(tests, reports_agree_with_the_search);
+	tcase_add_test(tests, one_pair_is_decided_exactly);
 	suite_add_tcase(suite, tests);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);

@@ -59,7 +59,8 @@ static struct finding *with_witness(struct finding *f, const uint32_t *events, g
 
 static void give(struct app *app, struct finding *const *findings, guint count, enum analysis analysis)
 {
-	struct report *report = report_new(app->session->trace, analysis_word(analysis));
+	const char *name = analysis < ANALYSIS_COUNT ? analysis_word(analysis) : "other";
+	struct report *report = report_new(app->session->trace, name);
 	for (guint i = 0; i < count; i++)
 		report_add(report, findings[i]);
 	session_add_report(app->session, report, analysis, analysis == ANALYSIS_AUTO);

@@ -36,6 +36,8 @@ struct app *tui_open(const char *text, const struct tui_options *options)
 	g_free(session->notes_path);
 	session->notes_path = g_strdup_printf("%s/heddle-test-%d.notes", g_get_tmp_dir(), (int)getpid());
 	remove(session->notes_path);
+	session->specs = specs_open(NULL, &error);
+	ck_assert_msg(session->specs != NULL, "%s: %s", error.where, error.what);
 	struct app *app = app_new(session, &app_options);
 	if (options && options->analyse)
 		app_start_work(app);

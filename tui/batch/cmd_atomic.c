@@ -1,6 +1,8 @@
 /* cmd_atomic.c - `heddle atomic`: atomic-set serializability violations. */
 #include "engine/atomic/atomic.h"
+#include "engine/witness/witness.h"
 #include "tui/batch/command.h"
+#include "tui/batch/spec_rules.h"
 
 #include "engine/commute/spec.h"
 
@@ -10,6 +12,7 @@ static const struct command_option options[] = {
 	{ "spec", "FILE", "a specification with atomic sets and units; may be repeated", 0 },
 	{ "cycles", "N", "list at most N cycles, shortest first", 0 },
 	{ "predict", NULL, "also cycles that did not happen and can, each with a witness", 0 },
+	{ "output", "FILE", "write the witness of the first predicted cycle to FILE", 'o' },
 	{ "budget", "PAIR,ALL", "seconds of solver time, a pair and in all (default: 1,5)", 0 },
 	{ "sets", NULL, "print the sets and units that were inferred, as an atomics block", 0 },
 	{ "all", NULL, "also cycles of grade C: over inferred sets alone", 0 },
@@ -37,6 +40,40 @@ static int print_sets(const struct atomic_model *m)
 	return EXIT_NOTHING;
 }
 
+static const struct finding *first_predicted(const struct report *r)
+{
+	for (guint i = 0; i < r->findings->len; i++) {
+		const struct finding *f = r->findings->pdata[i];
+		if (f->witness != NULL)
+			return f;
+	}
+	return NULL;
+}
+
+/* No file when there is nothing to write. */
+static bool write_witness(const struct arguments *a, const struct report *r, const char *path,
+                          struct error *error)
+{
+	const struct finding *f = first_predicted(r);
+	if (f == NULL)
+		return true;
+	GPtrArray *specs = argument_values(a, "spec");
+	struct witness w = { .claim = CLAIM_ATOMIC };
+	w.trace_name = g_strdup(trace_name(r->trace));
+	w.trace_digest = trace_digest(r->trace);
+	w.pair = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	for (guint i = 0; i < f->units->len; i++)
+		g_array_append_val(w.pair, g_array_index(f->units, struct cycle_unit, i).begin);
+	w.events = g_array_ref(f->witness);
+	w.under_specs = g_ptr_array_new_with_free_func(g_free);
+	for (guint i = 0; i < specs->len; i++)
+		g_ptr_array_add(w.under_specs, spec_rules_header(specs->pdata[i]));
+	bool good = witness_write(r->trace, &w, path, error);
+	g_ptr_array_unref(specs);
+	witness_release(&w);
+	return good;
+}
+
 static int analyse(struct arguments *a, struct trace *t, const struct specs *specs,
                    const struct atomic_options *o, const struct print_options *print)
 {
@@ -49,7 +86,10 @@ static int analyse(struct arguments *a, struct trace *t, const struct specs *spe
 	}
 	struct report *r = atomic_find(t, m, o, progress_on_stderr());
 	progress_done();
-	int status = print_report(r, print);
+	struct error error;
+	const char *path = argument_value(a, "output");
+	int status = path && !write_witness(a, r, path, &error) ? fail(&error) :
+	                                                          print_report(r, print);
 	report_free(r);
 	atomic_model_free(m);
 	return status;

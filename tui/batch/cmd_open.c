@@ -9,7 +9,6 @@ static int run_open(struct arguments *a)
 	argument_words(a, 1, 1);
 	struct explorer_options options = {
 		.executable = argument_value(a, "exe"),
-		.specification = argument_value(a, "spec"),
 		.script = argument_value(a, "script"),
 		.report = argument_value(a, "report"),
 		.at = argument_value(a, "at"),
@@ -18,7 +17,10 @@ static int run_open(struct arguments *a)
 	if (trace == NULL)
 		return EXIT_BAD;
 	struct error error;
+	GPtrArray *specifications = argument_values(a, "spec");
+	options.specifications = specifications;
 	int status = explorer_run(trace, &options, &error);
+	g_ptr_array_free(specifications, TRUE);
 	if (status == EXIT_BAD)
 		say_error(&error);
 	return status;
@@ -26,7 +28,7 @@ static int run_open(struct arguments *a)
 
 static const struct command_option options_open[] = {
 	{ "exe", "PROG", "the program that was recorded, for replay", 0 },
-	{ "spec", "FILE", "a specification of the objects", 0 },
+	{ "spec", "FILE", "a specification, besides those that ship; may be repeated", 0 },
 	{ "report", "FILE", "open at the pair that a ThreadSanitizer or Helgrind report names", 0 },
 	{ "at", "EVENT", "open at this event", 0 },
 	{ "script", "FILE", "run commands of the command line first; without a terminal, only them", 0 },

@@ -90,6 +90,7 @@ static int run_record(struct arguments *a)
 	o.no_values = argument_flag(a, "no-values");
 	o.strategy = argument_choice(a, "strategy", record_strategies, STRATEGY_RANDOM);
 	o.depth = argument_number(a, "depth", 3);
+	o.steps = argument_number(a, "steps", 0);
 	o.seed = argument_number(a, "seed", 1);
 	o.max_bytes = argument_number(a, "max-size", 0) << 20;
 	o.keep_events = argument_number(a, "last", 0);
@@ -129,6 +130,7 @@ static const struct command_option options[] = {
 	{ "mode", "controlled|free", "one thread at a time and exact, or free", 0 },
 	{ "strategy", "random|pct|noise|rr", "who runs next, in controlled mode", 0 },
 	{ "depth", "D", "pct: the depth of bugs looked for (default 3)", 0 },
+	{ "steps", "N", "pct: about how many steps the run has (default 1000)", 0 },
 	{ "seed", "N", "another seed is another schedule (default 1)", 0 },
 	{ "spec", "FILE", "record the functions of its bind lines as invocations", 0 },
 	{ "max-size", "MB", "stop recording when the log has this size", 0 },

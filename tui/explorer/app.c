@@ -540,19 +540,12 @@ static void append_facts(const struct app *app, GString *out)
 {
 	const struct trace *t = app_trace(app);
 	char number[32];
-	const char *program = session_note(app->session, "program");
-	if (program) {
-		char *base = g_path_get_basename(program);
-		append_escaped(out, base, strlen(base));
-		g_string_append(out, " · ");
-		g_free(base);
-	}
 	g_string_append_printf(out, "%s thread%s · ", grouped(t->threads_count, number),
 			       t->threads_count == 1 ? "" : "s");
 	g_string_append_printf(out, "%s event%s", grouped(t->events_count, number),
 			       t->events_count == 1 ? "" : "s");
-	const char *mode = session_note(app->session, "mode");
-	const char *seed = session_note(app->session, "seed");
+	const char *mode = session_note(app->session, "recording");
+	const char *seed = session_note(app->session, "recording-seed");
 	if (mode)
 		g_string_append_printf(out, " · recorded %s", mode);
 	if (seed)

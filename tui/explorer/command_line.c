@@ -266,6 +266,8 @@ void line_draw(const struct app *app, struct pane row, struct pane body)
 	if (line.app != app)
 		return;
 	int at = pane_text(row, 0, 0, STYLE_KEY, prompts[line.kind]);
+	if (rl_display_prompt && *rl_display_prompt) /* a search of the history speaks there */
+		at = pane_text(row, 0, at, STYLE_DIM, rl_display_prompt);
 	char *before = g_strndup(rl_line_buffer, (gsize)rl_point);
 	int cursor = text_columns(before);
 	struct pane field = pane_part(row, 0, at, 1, -1);

@@ -161,17 +161,43 @@ static void append_thread(const struct session *s, uint32_t event, GString *out)
 	append_escaped(out, name, strlen(name));
 }
 
-static void append_held(const struct session *s, uint32_t event, GString *out)
+/* "m, l", the locks of the event's thread; false when there are none. */
+static bool append_held(const struct session *s, uint32_t event, GString *out)
 {
-	GArray *held = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	trace_locks_held(s->trace, event, held);
-	append_thread(s, event, out);
-	g_string_append(out, held->len ? " holds " : " holds no lock");
+	GArray *held = session_locks_held(s, event);
+	const struct trace *t = s->trace;
+	bool any = false;
 	for (guint i = 0; i < held->len; i++) {
-		g_string_append(out, i ? ", " : "");
-		trace_append_operand(s->trace, g_array_index(held, uint32_t, i), out);
+		uint32_t acquire = g_array_index(held, uint32_t, i);
+		if (t->events[acquire].thread != t->events[event].thread)
+			continue;
+		g_string_append(out, any ? ", " : "");
+		trace_append_operand(t, acquire, out);
+		any = true;
 	}
 	g_array_free(held, TRUE);
+	return any;
+}
+
+static void explain_locks(const struct session *s, const struct finding *f, GString *out)
+{
+	uint32_t events[] = { f->first, f->second };
+	GString *locks[] = { g_string_new(NULL), g_string_new(NULL) };
+	bool held[2];
+	for (int i = 0; i < 2; i++)
+		held[i] = append_held(s, events[i], locks[i]);
+	g_string_append(out, ": ");
+	if (!held[0] && !held[1]) {
+		g_string_append(out, "neither holds a lock");
+	} else {
+		for (int i = 0; i < 2; i++) {
+			append_thread(s, events[i], out);
+			g_string_append_printf(out, " holds %s%s", held[i] ? locks[i]->str : "no lock",
+					       i ? "" : ", ");
+		}
+	}
+	g_string_free(locks[0], TRUE);
+	g_string_free(locks[1], TRUE);
 }
 
 static void explain_silence(const struct session *s, const struct entry *entry, GString *out)
@@ -192,12 +218,8 @@ static void explain_race(const struct session *s, const struct entry *entry, GSt
 	g_string_append(out, " while ");
 	append_thread(s, f->first, out);
 	g_string_append_printf(out, " is about to %s it", access_word(s->trace, f->first));
-	if (session_has(s, INDEX_THREADS | INDEX_MATCH)) {
-		g_string_append(out, ": ");
-		append_held(s, f->first, out);
-		g_string_append(out, " there, ");
-		append_held(s, f->second, out);
-	}
+	if (session_has(s, INDEX_MATCH | INDEX_OBJECTS))
+		explain_locks(s, f, out);
 	g_string_append_c(out, '.');
 	explain_silence(s, entry, out);
 	if (f->note)
@@ -246,19 +268,38 @@ static void explain_deadlock(const struct session *s, const struct finding *f, G
 	g_string_append(out, ": each holds what the next one wants.");
 }
 
+static void append_event(const struct session *s, uint32_t event, GString *out)
+{
+	append_thread(s, event, out);
+	g_string_append(out, "'s ");
+	describe_event(s, event, out);
+	g_string_append_printf(out, " (%u)", event);
+}
+
+/* Two that can change places: the later can come first. */
+static void explain_violation(const struct session *s, const struct finding *f, GString *out)
+{
+	bool happened = f->verdict == VERDICT_HAPPENED;
+	append_event(s, f->second, out);
+	g_string_append(out, happened ? " came after " : " can come before ");
+	append_event(s, f->first, out);
+	if (f->kind == FINDING_USE_AFTER_FREE)
+		g_string_append(out, happened ? ": memory was used after it was freed."
+					      : ": memory would be used after it was freed (w).");
+	else
+		g_string_append(out, happened ? " in this very run: the wrong order."
+					      : ": nothing that the run shows keeps this order (w).");
+}
+
 static void explain_methods(const struct session *s, const struct finding *f, GString *out)
 {
 	append_thread(s, f->first, out);
 	g_string_append_printf(out, " does %s, ", f->methods[0] ? f->methods[0] : "an operation");
 	append_thread(s, f->second, out);
 	g_string_append_printf(out, " %s; they do not commute", f->methods[1] ? f->methods[1] : "another");
-	if (f->condition)
+	if (f->condition && strcmp(f->condition, "false") != 0)
 		g_string_append_printf(out, ": %s is false", f->condition);
-	g_string_append_c(out, '.');
-	if (f->verdict == VERDICT_RACE)
-		g_string_append(out, " The second can come first (w).");
-	if (f->verdict == VERDICT_HAPPENED)
-		g_string_append(out, " They came in the wrong order in this very run.");
+	g_string_append(out, ". Happens-before leaves them unordered.");
 }
 
 void explain_entry(const struct session *s, const struct entry *entry, GString *out)
@@ -275,6 +316,8 @@ void explain_entry(const struct session *s, const struct entry *entry, GString *
 		explain_cycle(s, f, out);
 	} else if (f->kind == FINDING_DEADLOCK) {
 		explain_deadlock(s, f, out);
+	} else if (f->kind == FINDING_USE_AFTER_FREE || f->kind == FINDING_ORDER_VIOLATION) {
+		explain_violation(s, f, out);
 	} else if (f->kind != FINDING_DATA_RACE) {
 		explain_methods(s, f, out);
 	} else if (f->verdict == VERDICT_CANDIDATE) {

@@ -5,6 +5,7 @@
 #include "tui/explorer/explorer.h"
 
 #include "tui/explorer/command_line.h"
+#include "tui/explorer/import.h"
 
 #include <langinfo.h>
 #include <stdio.h>
@@ -127,8 +128,34 @@ static void terminal_loop(struct app *app)
 
 /* -- both --------------------------------------------------------------------------- */
 
+/* The first race of the report that the trace has a pair for. */
+static bool begin_at_report(struct app *app, const char *path, struct error *error)
+{
+	GArray *races = import_report(path, error);
+	uint32_t pair[2];
+	if (races == NULL)
+		return false;
+	for (guint i = 0; i < races->len; i++) {
+		if (!import_find(app->session->trace, &g_array_index(races, struct reported_race, i), pair))
+			continue;
+		session_ask(app->session, pair[0], pair[1]);
+		app_go(app, VIEW_SOURCE);
+		app_goto(app, pair[0], false);
+		app_say(app, "race %u of the %u in the report: w the witness, o why ordered", i + 1,
+			races->len);
+		imported_free(races);
+		return true;
+	}
+	app_say(app, "none of the %u race%s in the report has a pair of accesses in this trace", races->len,
+		races->len == 1 ? "" : "s");
+	imported_free(races);
+	return true;
+}
+
 static bool begin_at(struct app *app, const struct explorer_options *options, struct error *error)
 {
+	if (options->report && !begin_at_report(app, options->report, error))
+		return false;
 	if (options->at) {
 		uint32_t event = session_parse_event(app->session, options->at, error);
 		if (event == NONE)
@@ -141,10 +168,14 @@ static bool begin_at(struct app *app, const struct explorer_options *options, st
 
 int explorer_run(struct trace *trace, const struct explorer_options *options, struct error *error)
 {
-	struct config config;
+	struct config config = { 0 };
 	struct app_options app_options = { .rows = MINIMUM_ROWS, .columns = MINIMUM_COLUMNS };
 	bool headless = options->script && (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO));
-	if (!config_load(&config, error) || (!headless && !screen_open(&config.screen, error))) {
+	struct specs *specs = specs_open(options->specifications, error);
+	if (specs == NULL || !config_load(&config, error) ||
+	    (!headless && !screen_open(&config.screen, error))) {
+		if (specs)
+			specs_free(specs);
 		config_release(&config);
 		trace_close(trace);
 		return STATUS_BAD;
@@ -157,7 +188,7 @@ int explorer_run(struct trace *trace, const struct explorer_options *options, st
 	}
 	struct session *session = session_new(trace);
 	session->executable = g_strdup(options->executable);
-	session->specification = g_strdup(options->specification);
+	session->specs = specs;
 	struct app *app = app_new(session, &app_options);
 	config_apply_keys(&config, app);
 	line_start();

@@ -19,7 +19,8 @@ void config_release(struct config *config);
 void config_apply_keys(const struct config *config, struct app *app);
 
 struct explorer_options {
-	const char *executable, *specification, *script, *report; /* may be NULL */
+	const char *executable, *script, *report; /* may be NULL */
+	const GPtrArray *specifications; /* char *: paths; may be NULL */
 	const char *at; /* event to begin at, as text; or NULL */
 };
 /* Takes the trace over. The exit status; errors are filled in for status 2. */

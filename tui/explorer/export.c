@@ -212,13 +212,24 @@ bool export_write(struct app *app, const char *path, char **written, struct erro
 	return good;
 }
 
+/* --exe, else the executable that the recording names first; quoted for the shell. */
+static char *recorded_program(const struct session *s)
+{
+	const struct trace *t = s->trace;
+	if (s->executable)
+		return g_shell_quote(s->executable);
+	for (uint64_t i = 0; i < t->modules_count; i++) {
+		const char *path = trace_string(t, t->modules[i].path);
+		if (*path && strstr(path, ".so") == NULL)
+			return g_shell_quote(path);
+	}
+	return NULL;
+}
+
 bool export_replay(struct app *app, const char *arguments, struct error *error)
 {
 	const struct session *s = app->session;
-	const char *program = *arguments ? arguments : s->executable;
-	const char *recorded = session_note(s, "command");
-	if (program == NULL)
-		program = recorded ? recorded : session_note(s, "program");
+	char *program = *arguments ? g_strdup(arguments) : recorded_program(s);
 	if (program == NULL)
 		return error_set(error, "", "say `replay PROGRAM ARGUMENTS`, or open with --exe PROGRAM",
 				 "the trace does not name the program");
@@ -238,5 +249,6 @@ bool export_replay(struct app *app, const char *arguments, struct error *error)
 		g_free(quoted_path);
 	}
 	g_free(path);
+	g_free(program);
 	return good;
 }

@@ -339,12 +339,14 @@ void screen_lend(void)
 	def_prog_mode();
 	curs_set(1);
 	endwin();
+	signal(SIGINT, SIG_DFL); /* what runs now may be stopped with Ctrl-C */
 	if (term.have_before)
 		tcsetattr(STDIN_FILENO, TCSADRAIN, &term.before);
 }
 
 void screen_take_back(void)
 {
+	signal(SIGINT, SIG_IGN);
 	reset_prog_mode();
 	clearok(stdscr, TRUE);
 	refresh();

@@ -12,6 +12,7 @@ static void entry_free(void *data)
 	struct entry *entry = data;
 	g_free(entry->key);
 	g_free(entry->where);
+	g_free(entry->lines);
 	g_free(entry->variable);
 	g_free(entry->note);
 	g_free(entry);
@@ -60,7 +61,9 @@ void session_free(struct session *s)
 	g_free(s->wanted);
 	g_free(s->notes_path);
 	g_free(s->executable);
-	g_free(s->specification);
+	model_free(s->model);
+	if (s->specs)
+		specs_free(s->specs);
 	trace_close(s->trace);
 	g_free(s);
 }
@@ -101,30 +104,58 @@ static void finding_sites(const struct trace *t, const struct finding *f, uint32
 	sites[1] = MAX(a, b);
 }
 
-static void append_where(const struct session *s, const struct finding *f, GString *out)
+static void append_line(const struct trace *t, uint32_t event, const struct location *other, GString *out)
 {
-	if (f->units && f->units->len) {
-		for (guint i = 0; i < f->units->len; i++)
-			g_string_append_printf(out, "%s%s", i ? " ⇄ " : "",
-					       g_array_index(f->units, struct cycle_unit, i).unit);
-		return;
-	}
-	const struct trace *t = s->trace;
-	const struct location *a = &t->locations[t->events[f->first].location];
-	const struct location *b = &t->locations[t->events[f->second].location];
-	describe_place(s, f->first, out);
-	g_string_append(out, " ⇄ ");
-	gsize before = out->len;
-	describe_place(s, f->second, out);
-	if (a->file && a->file == b->file && a->line && b->line) { /* the file's name once */
-		char *base = g_path_get_basename(trace_string(t, a->file));
-		char *named = g_strdup_printf("%s:%u", base, b->line);
-		char *found = strstr(out->str + before, named);
-		if (found)
-			g_string_erase(out, found - out->str, strlen(base));
-		g_free(named);
+	const struct location *l = &t->locations[t->events[event].location];
+	const char *name = trace_string(t, l->name);
+	if (l->file && l->line) {
+		char *base = g_path_get_basename(trace_string(t, l->file));
+		if (other == NULL || other->file != l->file) /* the file's name once */
+			append_escaped(out, base, strlen(base));
+		g_string_append_printf(out, ":%u", l->line);
 		g_free(base);
+	} else if (*name) {
+		append_escaped(out, name, strlen(name));
+	} else {
+		g_string_append_printf(out, "event %u", event);
 	}
+}
+
+/* The function's name unless it is that of `other` (NONE: always). */
+static void append_function(const struct session *s, uint32_t event, uint32_t other, GString *out)
+{
+	GArray *frames = session_frames(s, event);
+	uint32_t function = g_array_index(frames, struct frame, 0).function;
+	g_array_free(frames, TRUE);
+	if (other != NONE) {
+		frames = session_frames(s, other);
+		if (g_array_index(frames, struct frame, 0).function == function)
+			function = 0;
+		g_array_free(frames, TRUE);
+	}
+	const char *name = trace_string(s->trace, function);
+	if (*name) {
+		append_escaped(out, name, strlen(name));
+		g_string_append_c(out, ' ');
+	}
+}
+
+/* "deposit bank.c:31 ⇄ report :58"; without functions, "bank.c:31 ⇄ :58". */
+static void append_where(const struct session *s, const struct finding *f, bool functions, GString *out)
+{
+	const struct trace *t = s->trace;
+	for (guint i = 0; f->units && i < f->units->len; i++)
+		g_string_append_printf(out, "%s%s", i ? " ⇄ " : "",
+				       g_array_index(f->units, struct cycle_unit, i).unit);
+	if (f->units && f->units->len)
+		return;
+	if (functions)
+		append_function(s, f->first, NONE, out);
+	append_line(t, f->first, NULL, out);
+	g_string_append(out, " ⇄ ");
+	if (functions)
+		append_function(s, f->second, f->first, out);
+	append_line(t, f->second, &t->locations[t->events[f->first].location], out);
 }
 
 static void append_what(const struct session *s, const struct finding *f, GString *out)
@@ -172,8 +203,10 @@ static struct entry *find_entry(const struct session *s, const char *key)
 static struct entry *entry_new(const struct session *s, struct finding *f, char *key)
 {
 	struct entry *entry = g_new0(struct entry, 1);
-	GString *where = g_string_new(NULL), *what = g_string_new(NULL);
-	append_where(s, f, where);
+	GString *where = g_string_new(NULL), *what = g_string_new(NULL), *lines = g_string_new(NULL);
+	append_where(s, f, true, where);
+	append_where(s, f, false, lines);
+	entry->lines = g_string_free(lines, FALSE);
 	append_what(s, f, what);
 	entry->finding = f;
 	entry->key = key;
@@ -216,6 +249,14 @@ static bool may_replace(const struct finding *old, const struct finding *new, bo
 	return settles || (new->verdict != VERDICT_CANDIDATE && new->verdict != VERDICT_UNKNOWN);
 }
 
+/* What deserves a line of its own: the other analyses' candidates include what forks and
+ * joins order, and only mark the lines that are there. */
+static bool is_candidate_enough(const struct finding *f, enum analysis analysis)
+{
+	return analysis == ANALYSIS_AUTO || analysis == ANALYSIS_HB || analysis == ANALYSIS_COUNT ||
+	       f->verdict == VERDICT_RACE;
+}
+
 void session_add_report(struct session *s, struct report *report, enum analysis analysis,
 			bool settles)
 {
@@ -227,8 +268,12 @@ void session_add_report(struct session *s, struct report *report, enum analysis 
 		struct finding *f = report->findings->pdata[i];
 		char *key = stable_key(s, f);
 		struct entry *entry = find_entry(s, key);
-		if (entry == NULL) {
+		if (entry == NULL && is_candidate_enough(f, analysis)) {
 			g_ptr_array_add(s->entries, entry_new(s, f, key));
+			continue;
+		}
+		if (entry == NULL) {
+			g_free(key);
 			continue;
 		}
 		g_free(key);
@@ -244,6 +289,8 @@ void session_add_report(struct session *s, struct report *report, enum analysis 
 	for (guint i = 0; i < s->entries->len; i++)
 		if (s->entries->pdata[i] == selected)
 			s->entry = i;
+	if (s->asked && s->entry < 0)
+		session_ask(s, s->pair[0], s->pair[1]);
 	struct error ignored;
 	session_load_notes(s, &ignored);
 }
@@ -265,6 +312,14 @@ void session_settle(struct session *s, struct report *report)
 	}
 	session_add_report(s, report, ANALYSIS_COUNT, true);
 	session_ask(s, f->first, f->second);
+}
+
+struct check_options session_check_options(const struct session *s, struct semantics *storage)
+{
+	if (s->model == NULL)
+		return (struct check_options){ 0 };
+	*storage = model_semantics(s->model);
+	return (struct check_options){ .semantics = storage };
 }
 
 const struct finding *session_finding(const struct session *s)
@@ -303,6 +358,7 @@ struct entry *session_selected(const struct session *s)
 void session_select(struct session *s, int index)
 {
 	s->entry = index;
+	s->asked = false;
 	struct entry *entry = session_selected(s);
 	if (entry == NULL)
 		return;
@@ -315,12 +371,19 @@ void session_select(struct session *s, int index)
 void session_ask(struct session *s, uint32_t first, uint32_t second)
 {
 	s->entry = -1;
+	s->asked = true;
 	s->pair[0] = MIN(first, second);
 	s->pair[1] = MAX(first, second);
+	/* The very pair's finding, else the one of the same two places. */
+	uint32_t a = site_of(s->trace, s->pair[0]), b = site_of(s->trace, s->pair[1]);
 	for (guint i = 0; i < s->entries->len; i++) {
-		const struct finding *f = ((struct entry *)s->entries->pdata[i])->finding;
-		if (f->first == s->pair[0] && f->second == s->pair[1])
-			s->entry = i;
+		const struct entry *entry = s->entries->pdata[i];
+		const struct finding *f = entry->finding;
+		bool same = f->first == s->pair[0] && f->second == s->pair[1];
+		if (same || (s->entry < 0 && entry->sites[0] == MIN(a, b) && entry->sites[1] == MAX(a, b)))
+			s->entry = (int)i;
+		if (same)
+			return;
 	}
 }
 

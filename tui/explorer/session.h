@@ -8,10 +8,12 @@
 #ifndef HEDDLE_SESSION_H
 #define HEDDLE_SESSION_H
 
+#include "engine/commute/model.h"
 #include "engine/finding.h"
 #include "engine/order/order.h"
 #include "engine/predict/predict.h"
 #include "engine/trace/index.h"
+#include "engine/witness/check.h"
 
 enum triage { TRIAGE_NONE, TRIAGE_REAL, TRIAGE_BENIGN, TRIAGE_DUPLICATE, TRIAGE_FIXED, TRIAGE_COUNT };
 extern const char *const triage_words[TRIAGE_COUNT];
@@ -26,6 +28,7 @@ struct entry {
 	char *key;	/* owned: kind, places and variable; survives re-recording */
 	uint32_t sites[2]; /* ascending; NONE where the finding is not a pair of accesses */
 	char *where, *variable; /* owned, for people */
+	char *lines;		/* owned: `where` without the functions */
 	enum triage triage;
 	char *note; /* owned, or NULL */
 };
@@ -50,7 +53,8 @@ enum step_kind { STEP_EVENT, STEP_THREAD, STEP_VARIABLE, STEP_OBJECT, STEP_SWITC
 struct session {
 	struct trace *trace; /* owned */
 	char *executable;    /* owned; --exe, or NULL */
-	char *specification; /* owned; --spec, or NULL */
+	struct specs *specs; /* owned: the shipped ones and --spec; or NULL */
+	struct model *model; /* owned: the trace's invocations under the specs, once made */
 	unsigned ready;	     /* index parts that the screen may use */
 	/* findings */
 	GPtrArray *reports; /* struct report *, owned */
@@ -58,6 +62,7 @@ struct session {
 	GHashTable *seen[ANALYSIS_COUNT]; /* by site pair: verdict + 1; NULL: not run yet */
 	int entry;	    /* the selected one, or -1 */
 	uint32_t pair[2];   /* the pair in question: the selected finding's, or asked for */
+	bool asked;	    /* the reader asked for the pair: findings that come do not change it */
 	/* where one is */
 	uint32_t event;
 	unsigned frame; /* of the call stack at the event, 0 the innermost */
@@ -87,6 +92,8 @@ void session_add_report(struct session *s, struct report *report, enum analysis 
 			bool settles);
 /* Take over a report of one pair that was decided exactly: it becomes the pair's entry. */
 void session_settle(struct session *s, struct report *report);
+/* What the checker needs to know for a claim: rule 5, where the model is there. */
+struct check_options session_check_options(const struct session *s, struct semantics *storage);
 /* The finding about session.pair, or NULL. */
 const struct finding *session_finding(const struct session *s);
 /* The verdict of an analysis on an entry: -1 has not run, 0 silent, else verdict + 1. */
@@ -121,6 +128,10 @@ struct known_value {
 	uint32_t value, event;
 };
 struct known_value session_value(const struct session *s, uint32_t variable, uint32_t event);
+/* The acquires of all locks that are held after `event`, by all threads, ascending (so
+ * that each thread's innermost lock is its last).  Binary searches in the objects' lists: no
+ * walk through the threads.  Empty while the index is being built.  Caller frees. */
+GArray *session_locks_held(const struct session *s, uint32_t event);
 /* Parse an event: "12", "#12", "$" (the current), "a'" no; NONE and an error otherwise. */
 uint32_t session_parse_event(const struct session *s, const char *text, struct error *error);
 /* A variable by its name; NONE when there is none. */

@@ -57,28 +57,6 @@ static void append_padded_name(const struct trace *t, uint32_t thread, GString *
 		g_string_append_c(out, ' ');
 }
 
-/* Locks held after `event` by its thread. */
-static GArray *held_after(const struct session *s, uint32_t event)
-{
-	GArray *held = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	if (!session_has(s, INDEX_THREADS | INDEX_MATCH))
-		return held;
-	const struct trace *t = s->trace;
-	uint32_t next = trace_next(t, event);
-	if (next != NONE) {
-		trace_locks_held(t, next, held);
-		return held;
-	}
-	trace_locks_held(t, event, held);
-	const struct event *e = &t->events[event];
-	if (op_acquires(e->op) && !event_inert(e))
-		g_array_append_val(held, event);
-	for (guint i = held->len; op_releases(e->op) && i-- > 0;)
-		if (t->events[g_array_index(held, uint32_t, i)].target == e->target)
-			g_array_remove_index(held, i);
-	return held;
-}
-
 /* What the thread waits for: its next event, when others stand in its way at `now`. */
 static void append_waiting(const struct session *s, uint32_t event, uint32_t now, GString *out)
 {
@@ -99,6 +77,7 @@ static void add_threads(const struct app *app, GArray *rows)
 {
 	const struct session *s = app->session;
 	const struct trace *t = s->trace;
+	GArray *held = session_locks_held(s, s->event);
 	for (uint32_t i = 0; i < t->threads_count; i++) {
 		uint32_t at = thread_event_at(s, i, s->event);
 		if (s->hidden[i])
@@ -110,17 +89,20 @@ static void add_threads(const struct app *app, GArray *rows)
 			add(rows, STYLE_DIM, g_string_free(text, FALSE), NULL);
 			continue;
 		}
-		GArray *held = held_after(s, at);
-		g_string_append(text, held->len ? "  holds " : "  ");
+		const char *before = "  holds ";
 		for (guint j = 0; j < held->len; j++) {
-			g_string_append(text, j ? ", " : "");
-			trace_append_operand(t, g_array_index(held, uint32_t, j), text);
+			uint32_t acquire = g_array_index(held, uint32_t, j);
+			if (t->events[acquire].thread != i)
+				continue;
+			g_string_append(text, before);
+			trace_append_operand(t, acquire, text);
+			before = ", ";
 		}
-		g_array_free(held, TRUE);
 		g_string_append(text, "  ");
 		append_waiting(s, at, s->event, text);
 		add(rows, style_of_thread(i), g_string_free(text, FALSE), NULL);
 	}
+	g_array_free(held, TRUE);
 }
 
 /* -- stacks -------------------------------------------------------------------------- */

@@ -60,7 +60,58 @@ static uint32_t step_variable(const struct session *s, uint32_t event, int direc
 			      direction);
 }
 
-/* Locks in question: the event's own object, else all that are held there. */
+/* -- locks held ---------------------------------------------------------------------- */
+
+static uint64_t count_up_to(struct event_list list, uint32_t event)
+{
+	uint64_t low = 0, high = list.count;
+	while (low < high) {
+		uint64_t middle = (low + high) / 2;
+		if (list.items[middle] <= event)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The acquires of one object that are open after `event`: back to the last exclusive one. */
+static void add_open(const struct trace *t, uint32_t object, uint32_t event, GArray *out)
+{
+	enum { READERS_LOOKED_AT = 512 };
+	struct event_list list = event_list_at(&t->index->object_events, object);
+	uint64_t at = count_up_to(list, event);
+	for (int n = 0; at-- > 0 && n < READERS_LOOKED_AT; n++) {
+		uint32_t e = list.items[at];
+		enum op op = t->events[e].op;
+		uint32_t partner = op_acquires(op) ? t->index->partner[e] : NONE;
+		if (op_acquires(op) && (partner == NONE || partner > event))
+			g_array_append_val(out, e);
+		if (op == OP_ACQ || op == OP_REL)
+			return;
+	}
+}
+
+static int ascending(gconstpointer a, gconstpointer b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+GArray *session_locks_held(const struct session *s, uint32_t event)
+{
+	enum { OBJECTS_LOOKED_AT = 100000 };
+	const struct trace *t = s->trace;
+	GArray *held = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	if (!session_has(s, INDEX_MATCH | INDEX_OBJECTS))
+		return held;
+	for (uint32_t o = 0; o < MIN(t->objects_count, OBJECTS_LOOKED_AT); o++)
+		add_open(t, o, event, held);
+	g_array_sort(held, ascending);
+	return held;
+}
+
+/* Locks in question: the event's own object, else all that its thread holds. */
 static uint32_t step_object(const struct session *s, uint32_t event, int direction)
 {
 	const struct trace *t = s->trace;
@@ -70,11 +121,13 @@ static uint32_t step_object(const struct session *s, uint32_t event, int directi
 	if (op_table[e->op].operand == OPERAND_OBJECT)
 		return list_neighbour(event_list_at(&t->index->object_events, e->target), event,
 				      direction);
-	GArray *held = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	trace_locks_held(t, event, held);
+	GArray *held = session_locks_held(s, event);
 	uint32_t best = NONE;
 	for (guint i = 0; i < held->len; i++) {
-		uint32_t object = t->events[g_array_index(held, uint32_t, i)].target;
+		const struct event *acquire = &t->events[g_array_index(held, uint32_t, i)];
+		uint32_t object = acquire->target;
+		if (acquire->thread != e->thread)
+			continue;
 		uint32_t e2 = list_neighbour(event_list_at(&t->index->object_events, object),
 					     event, direction);
 		if (e2 != NONE && (best == NONE || (direction > 0 ? e2 < best : e2 > best)))

@@ -8,14 +8,14 @@
 
 #include <string.h>
 
-enum sort { SORT_VERDICT, SORT_PLACE, SORT_VARIABLE, SORT_COUNT, SORTS };
-static const char *const sort_words[SORTS] = { "verdict", "place in the run", "variable", "count" };
+enum column { COLUMN_VERDICT, COLUMN_PLACE, COLUMN_VARIABLE, COLUMN_COUNT, COLUMNS };
+static const char *const sort_words[COLUMNS] = { "verdict", "place in the run", "variable", "count" };
 
 struct findings {
 	struct list list;
 	GArray *shown; /* int: indexes of session.entries */
 	char *filter;  /* owned, or NULL */
-	enum sort sort;
+	enum column sort;
 	bool races_only, hide_marked;
 	bool touched; /* the reader has moved: new findings do not move the selection */
 };
@@ -77,11 +77,11 @@ static int compare(gconstpointer x, gconstpointer y, gpointer data)
 	int i = *(const int *)x, j = *(const int *)y, order = 0;
 	const struct entry *a = app->session->entries->pdata[i];
 	const struct entry *b = app->session->entries->pdata[j];
-	if (f->sort == SORT_VERDICT)
+	if (f->sort == COLUMN_VERDICT)
 		order = verdicts[a->finding->verdict].rank - verdicts[b->finding->verdict].rank;
-	else if (f->sort == SORT_VARIABLE)
+	else if (f->sort == COLUMN_VARIABLE)
 		order = strcmp(a->variable, b->variable);
-	else if (f->sort == SORT_COUNT)
+	else if (f->sort == COLUMN_COUNT)
 		order = a->finding->count > b->finding->count   ? -1
 			: a->finding->count < b->finding->count ? 1 : 0;
 	return order ? order : i - j;
@@ -97,14 +97,15 @@ static void findings_show(struct app *app, void *state)
 			g_array_append_val(f->shown, i);
 	void *context[] = { app, f };
 	g_array_sort_with_data(f->shown, compare, context);
-	for (guint i = 0; f->touched && i < f->shown->len; i++)
+	bool chosen = f->touched || s->asked;
+	for (guint i = 0; chosen && i < f->shown->len; i++)
 		if (g_array_index(f->shown, int, i) == s->entry)
 			f->list.cursor = i;
 	if (f->shown->len == 0)
 		return;
 	f->list.cursor = MIN(f->list.cursor, f->shown->len - 1);
-	int first = g_array_index(f->shown, int, f->touched ? f->list.cursor : 0);
-	if (!f->touched || (s->entry < 0 && s->pair[0] == NONE))
+	int first = g_array_index(f->shown, int, chosen ? f->list.cursor : 0);
+	if (!chosen || (s->entry < 0 && s->pair[0] == NONE))
 		session_select(s, first);
 }
 
@@ -178,7 +179,8 @@ static void draw_entry(struct pane p, int row, const struct entry *entry, bool s
 	pane_text(p, row, 1, style, verdicts[f->verdict].glyph);
 	pane_field(p, row, c.verdict, 8, style, verdicts[f->verdict].word);
 	pane_field(p, row, c.kind, 10, text, kind_words[f->kind]);
-	pane_field(p, row, c.where, c.where_width, text, entry->where);
+	pane_field(p, row, c.where, c.where_width, text,
+		   text_columns(entry->where) <= c.where_width ? entry->where : entry->lines);
 	pane_field(p, row, c.variable, c.variable_width, text, entry->variable);
 	if (entry->triage)
 		pane_field_right(p, row, c.variable, c.variable_width, STYLE_DIM,
@@ -216,6 +218,12 @@ static void draw_seen(const struct app *app, const struct entry *entry, struct p
 	static const enum analysis shown[] = { ANALYSIS_LOCKSET, ANALYSIS_HB,	 ANALYSIS_SHB,
 					       ANALYSIS_WCP,	 ANALYSIS_WDC,	 ANALYSIS_SYNCP,
 					       ANALYSIS_M2,	 ANALYSIS_AUTO };
+	if (entry->sites[0] == NONE) { /* the others look for data races alone */
+		pane_format(p, 0, 1, STYLE_DIM, "event %u and %u%s%s", entry->finding->first,
+			    entry->finding->second, entry->finding->by ? "   found by " : "",
+			    entry->finding->by ? entry->finding->by : "");
+		return;
+	}
 	int at = pane_text(p, 0, 1, STYLE_DIM, "seen by");
 	for (size_t i = 0; i < G_N_ELEMENTS(shown); i++) {
 		int seen = session_seen(app->session, entry, shown[i]);
@@ -323,7 +331,7 @@ static bool findings_request(struct app *app, void *state, enum request request,
 		return true;
 	}
 	case REQUEST_SORT:
-		f->sort = (enum sort)((f->sort + 1) % SORTS);
+		f->sort = (enum column)((f->sort + 1) % COLUMNS);
 		app_say(app, "sorted by %s", sort_words[f->sort]);
 		findings_show(app, f);
 		return true;

@@ -65,10 +65,10 @@ static void find_section(const struct session *s, struct trace_state *v)
 	else if (op_releases(e->op) && !event_inert(e))
 		acquire = t->index->partner[s->event];
 	if (acquire == NONE) {
-		GArray *held = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-		trace_locks_held(t, s->event, held);
-		if (held->len)
-			acquire = g_array_index(held, uint32_t, held->len - 1);
+		GArray *held = session_locks_held(s, s->event);
+		for (guint i = 0; i < held->len; i++)
+			if (t->events[g_array_index(held, uint32_t, i)].thread == e->thread)
+				acquire = g_array_index(held, uint32_t, i);
 		g_array_free(held, TRUE);
 	}
 	if (acquire != NONE) {
@@ -329,18 +329,18 @@ static void draw_foot(const struct app *app, const struct trace_state *v, struct
 			append_event(s, v->writer, text);
 		g_string_append(text, "  ");
 	}
-	if (v->reader_count) {
-		g_string_append_printf(text, "○ read by ");
-		append_event(s, v->readers[0], text);
-		if (v->reader_count > 1)
-			g_string_append_printf(text, " and %u more", v->reader_count - 1);
-		g_string_append(text, "  ");
-	}
 	if (v->partner_count) {
 		g_string_append(text, "⇄ races with ");
 		append_event(s, v->partners[0], text);
 		if (v->partner_count > 1)
 			g_string_append_printf(text, " and %u more", v->partner_count - 1);
+		g_string_append(text, "  ");
+	}
+	if (v->reader_count && !among(v->partners, v->partner_count, v->readers[0])) {
+		g_string_append_printf(text, "○ read by ");
+		append_event(s, v->readers[0], text);
+		if (v->reader_count > 1)
+			g_string_append_printf(text, " and %u more", v->reader_count - 1);
 	}
 	pane_text(p, 2, 1, STYLE_TEXT, text->str);
 	g_string_free(text, TRUE);
@@ -381,6 +381,13 @@ static void move(struct app *app, int direction, uint64_t count)
 {
 	const struct session *s = app->session;
 	uint32_t e = s->event, to = e;
+	uint8_t any_hidden = 0;
+	for (uint64_t i = 0; i < s->trace->threads_count; i++)
+		any_hidden |= s->hidden[i];
+	if (!any_hidden) {
+		app_goto(app, session_step(s, e, STEP_EVENT, direction, count), false);
+		return;
+	}
 	while (count > 0) {
 		uint32_t next = session_step(s, e, STEP_EVENT, direction, 1);
 		if (next == e)

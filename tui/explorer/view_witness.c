@@ -99,9 +99,11 @@ static enum claim claim_of(const struct finding *f)
 static void verify(const struct app *app, struct witness_view *v)
 {
 	GString *reason = g_string_new(NULL);
+	struct semantics semantics;
+	struct check_options options = session_check_options(app->session, &semantics);
 	v->accepted = witness_check(app_trace(app), (const uint32_t *)v->w.events->data, v->w.events->len,
 				    v->w.claim, (const uint32_t *)v->w.pair->data, v->w.pair->len,
-				    NULL, reason);
+				    &options, reason);
 	g_free(v->verdict);
 	v->verdict = v->accepted ? g_strdup("checked") : g_strdup(reason->str);
 	g_string_free(reason, TRUE);
@@ -136,13 +138,14 @@ static void make_rows(struct witness_view *v)
 		add_row(v->rows, ROW_FOLD, 0);
 		add_row(v->recorded, ROW_FOLD, 0);
 	}
-	bool race = v->w.claim == CLAIM_RACE;
+	bool race = v->w.claim == CLAIM_RACE || v->w.claim == CLAIM_DEADLOCK;
+	guint end = v->w.events->len - MIN(v->w.pair->len, v->w.events->len); /* where they are next */
 	for (guint i = v->fold; i < v->w.events->len; i++) {
 		for (guint j = 0; j < v->switches->len; j++)
 			if (g_array_index(v->switches, struct context_switch, j).at == i &&
-			    !(race && i + 1 == v->w.events->len))
+			    !(race && i > end))
 				add_row(v->rows, ROW_SWITCH, j);
-		if (race && i + 2 == v->w.events->len)
+		if (race && i == end)
 			add_row(v->rows, ROW_BOTH, i);
 		add_row(v->rows, ROW_EVENT, i);
 		add_row(v->recorded, ROW_EVENT, i);
@@ -274,7 +277,9 @@ static void draw_row(const struct app *app, const struct witness_view *v, struct
 		break;
 	case ROW_BOTH:
 		pane_rule(pane_part(p, row, 0, 1, -1), 0, NULL);
-		pane_text(p, row, 2, STYLE_RACE, " both are next: they race ");
+		pane_text(p, row, 2, STYLE_RACE,
+			  v->w.claim == CLAIM_DEADLOCK ? " all are next, and each waits for another "
+						       : " both are next: they race ");
 		break;
 	case ROW_EVENT: {
 		GString *text = g_string_new(NULL);
@@ -314,18 +319,25 @@ static uint64_t recorded_position(const struct witness_view *v, uint32_t event)
 	return 0;
 }
 
+/* The switch between the two of the pair is none of the schedule's: either may go first. */
 static void append_switch_count(const struct witness_view *v, GString *out)
 {
-	guint needed = 0;
-	for (guint i = 0; i < v->switches->len; i++)
-		needed += g_array_index(v->switches, struct context_switch, i).reason != SWITCH_OPTIONAL;
-	if (v->switches->len == 0)
+	guint needed = 0, all = 0, end = v->w.events->len - MIN(v->w.pair->len, v->w.events->len);
+	bool race = v->w.claim == CLAIM_RACE || v->w.claim == CLAIM_DEADLOCK;
+	for (guint i = 0; i < v->switches->len; i++) {
+		const struct context_switch *s = &g_array_index(v->switches, struct context_switch, i);
+		if (race && s->at > end)
+			continue;
+		all++;
+		needed += s->reason != SWITCH_OPTIONAL;
+	}
+	if (all == 0)
 		g_string_append(out, "no switch");
-	else if (needed == v->switches->len)
-		g_string_append_printf(out, "%u switch%s, %s", needed, needed == 1 ? "" : "es",
-				       needed == 1 ? "needed" : needed == 2 ? "both needed" : "all needed");
+	else if (needed == all)
+		g_string_append_printf(out, "%u switch%s, %s", all, all == 1 ? "" : "es",
+				       all == 1 ? "needed" : all == 2 ? "both needed" : "all needed");
 	else
-		g_string_append_printf(out, "%u switches, %u needed", v->switches->len, needed);
+		g_string_append_printf(out, "%u switch%s, %u needed", all, all == 1 ? "" : "es", needed);
 }
 
 static void draw_foot(const struct app *app, const struct witness_view *v, struct pane p)

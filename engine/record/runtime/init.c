@@ -64,15 +64,18 @@ _Noreturn void rt_die(int signal_number)
 	sigaddset(&set, signal_number);
 	syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &set, NULL, 8);
 	for (;;) {
-		syscall(SYS_kill, syscall(SYS_getpid), signal_number);
+		/* To this thread: it has arrived when the call returns. */
+		syscall(SYS_tgkill, syscall(SYS_getpid), syscall(SYS_gettid), signal_number);
 		syscall(SYS_kill, syscall(SYS_getpid), SIGKILL);
 	}
 }
 
 void rt_finish(enum log_status status)
 {
-	if (rt.header && rt.header->status == LOG_RUNNING)
+	if (rt.header && rt.header->status == LOG_RUNNING) {
+		rt.header->steps = sched_steps();
 		rt.header->status = status;
+	}
 }
 
 /* ---- start ---- */

@@ -80,6 +80,7 @@ struct thread {
 	/* hot */
 	volatile uint32_t gate;
 	int32_t budget; /* accesses until the next scheduling point */
+	int32_t drawn;	/* what it was when accesses were last counted */
 	struct stream *stream;
 	uint64_t *pending; /* the last write, whose value is not yet known */
 	uintptr_t pending_address;
@@ -179,6 +180,7 @@ bool hook_slow(struct thread *t);
 uint64_t virtual_now(void);
 void sched_tick(uint64_t nanoseconds);
 uint64_t next_random(void);
+uint64_t sched_steps(void);
 struct thread *thread_new(struct thread *parent);
 void thread_forget(struct thread *t);
 void sched_cancel(struct thread *t);

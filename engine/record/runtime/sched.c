@@ -36,6 +36,7 @@ static struct {
 	uint64_t order; /* of blocking */
 	uint64_t steps; /* scheduling points and accesses so far */
 	uint64_t accesses;
+	uint64_t turn_start; /* steps at the last hand-over */
 	volatile uint64_t turns; /* hand-overs, for the watchdog */
 	volatile int idle;	 /* futex: something happened while the last thread idles */
 	bool idling;
@@ -424,6 +425,7 @@ static void hand_over(struct thread *next)
 {
 	sched.holder = next;
 	sched.turns++;
+	sched.turn_start = sched.steps;
 	if (next && next->state == STATE_READY) {
 		next->state = STATE_RUNNING;
 		sched.ready--;
@@ -568,6 +570,39 @@ bool sched_force(struct thread *t, struct thread *next, bool fire_timeout)
 	return true;
 }
 
+/* The accesses since the last time count as steps. */
+static void count_steps(struct thread *t)
+{
+	int32_t used = t->drawn - (t->budget > 0 ? t->budget : 0);
+	t->drawn = t->budget > 0 ? t->budget : 0;
+	sched.accesses += used;
+	sched.steps += used;
+	sched.virtual_time += 5ull * used;
+}
+
+/* pct: at its change points a thread falls behind all others. */
+static void at_change_point(struct thread *t)
+{
+	bool change = false;
+	for (unsigned i = 0; i < sched.changes; i++)
+		if (sched.change[i] && sched.change[i] <= sched.steps) {
+			sched.change[i] = 0;
+			change = true;
+		}
+	/* The one of highest priority may be spinning for another. */
+	if (sched.steps - sched.turn_start > 4000) {
+		sched.turn_start = sched.steps;
+		change = true;
+	}
+	if (change)
+		t->priority = --sched.lowest;
+}
+
+uint64_t sched_steps(void)
+{
+	return sched.steps;
+}
+
 void sched_point_slow(struct thread *t)
 {
 	if (rt.replay) {
@@ -575,13 +610,11 @@ void sched_point_slow(struct thread *t)
 		if (rt.replay)
 			return;
 	}
+	count_steps(t);
 	sched.virtual_time += 100;
 	sched.steps++;
-	if (rt.config.strategy == STRATEGY_PCT) {
-		for (unsigned i = 0; i < sched.changes; i++)
-			if (sched.steps == sched.change[i])
-				t->priority = --sched.lowest;
-	}
+	if (rt.config.strategy == STRATEGY_PCT)
+		at_change_point(t);
 	if (sched.ready == 0 && (sched.files == 0 || sched.steps % 16))
 		return;
 	if (rt.config.strategy == STRATEGY_RANDOM && (next_random() >> 40 & 1))
@@ -604,20 +637,11 @@ void sched_access(struct thread *t)
 			return;
 		}
 	}
-	t->budget = draw_budget();
-	sched.accesses += t->budget;
-	sched.steps += t->budget;
-	sched.virtual_time += 5ull * t->budget;
-	if (rt.config.strategy == STRATEGY_PCT) {
-		bool change = false;
-		for (unsigned i = 0; i < sched.changes; i++)
-			if (sched.change[i] <= sched.steps) {
-				sched.change[i] = 0;
-				change = true;
-			}
-		if (change || t->budget >= 2000)
-			t->priority = --sched.lowest;
-	}
+	t->budget = 0;
+	count_steps(t);
+	if (rt.config.strategy == STRATEGY_PCT)
+		at_change_point(t);
+	t->budget = t->drawn = draw_budget();
 	if (sched.ready || sched.files)
 		give_way(t, false);
 }
@@ -867,7 +891,7 @@ struct thread *thread_new(struct thread *parent)
 	t->frames = frames;
 	t->id = id;
 	t->parent = parent ? parent->id : UINT32_MAX;
-	t->budget = draw_budget();
+	t->budget = t->drawn = draw_budget();
 	t->stream = rt.controlled ? &rt.stream : &t->own;
 	t->own.thread = id;
 	t->own.last = id;

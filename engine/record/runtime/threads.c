@@ -128,8 +128,10 @@ static int create(pthread_t *handle, const pthread_attr_t *attributes, void *(*s
 	child->handle = made;
 	if (handle)
 		*handle = made;
-	if (rt.controlled)
+	if (rt.controlled) {
 		log_event(t, LOG_FORK, 0, pc, child->id, 0, 1);
+		sched_point(t); /* the child may well be faster */
+	}
 	return 0;
 }
 

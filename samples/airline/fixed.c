@@ -1,0 +1,40 @@
+/* airline, fixed: the seat is sold where it was seen to be free. */
+#include <pthread.h>
+#include <stdio.h>
+
+struct flight {
+	pthread_mutex_t lock;
+	int free;
+	int sold;
+};
+
+static struct flight flight = { .lock = PTHREAD_MUTEX_INITIALIZER, .free = 4 };
+
+void flight_book(struct flight *f)
+{
+	pthread_mutex_lock(&f->lock);
+	if (f->free > 0) {
+		f->free--;
+		f->sold++;
+	}
+	pthread_mutex_unlock(&f->lock);
+}
+
+static void *agent(void *unused)
+{
+	for (int i = 0; i < 3; i++)
+		flight_book(&flight);
+	return NULL;
+}
+
+int main(void)
+{
+	pthread_t threads[2];
+
+	pthread_create(&threads[0], NULL, agent, NULL);
+	pthread_create(&threads[1], NULL, agent, NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	printf("%d sold, %d free\n", flight.sold, flight.free);
+	return 0;
+}

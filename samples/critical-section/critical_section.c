@@ -1,0 +1,56 @@
+/*
+ * critical-section: a home-made lock that two threads can hold.
+ *
+ * gate_enter() sees that nobody is inside and says so in two steps.
+ */
+#include <pthread.h>
+#include <stdio.h>
+
+struct gate {
+	pthread_mutex_t lock;
+	int inside;
+	int entered;
+};
+
+static struct gate gate = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+int gate_enter(struct gate *g)
+{
+	pthread_mutex_lock(&g->lock);
+	int busy = g->inside;
+	pthread_mutex_unlock(&g->lock);
+	if (busy)
+		return 0;
+	pthread_mutex_lock(&g->lock);
+	g->inside = 1;
+	g->entered++;
+	pthread_mutex_unlock(&g->lock);
+	return 1;
+}
+
+void gate_leave(struct gate *g)
+{
+	pthread_mutex_lock(&g->lock);
+	g->inside = 0;
+	pthread_mutex_unlock(&g->lock);
+}
+
+static void *visitor(void *unused)
+{
+	for (int i = 0; i < 3; i++)
+		if (gate_enter(&gate))
+			gate_leave(&gate);
+	return NULL;
+}
+
+int main(void)
+{
+	pthread_t threads[2];
+
+	pthread_create(&threads[0], NULL, visitor, NULL);
+	pthread_create(&threads[1], NULL, visitor, NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	printf("%d entered\n", gate.entered);
+	return 0;
+}

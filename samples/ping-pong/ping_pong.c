@@ -1,0 +1,49 @@
+/*
+ * ping-pong: the ball is looked at twice.
+ *
+ * A player sees the ball in one critical section and hits it in another.
+ */
+#include <pthread.h>
+#include <stdio.h>
+
+struct court {
+	pthread_mutex_t lock;
+	int ball;
+	int hits;
+	int misses;
+};
+
+static struct court court = { .lock = PTHREAD_MUTEX_INITIALIZER, .ball = 1 };
+
+void court_hit(struct court *c)
+{
+	pthread_mutex_lock(&c->lock);
+	int there = c->ball;
+	pthread_mutex_unlock(&c->lock);
+	pthread_mutex_lock(&c->lock);
+	if (there)
+		c->hits++;
+	else
+		c->misses++;
+	c->ball = !there;
+	pthread_mutex_unlock(&c->lock);
+}
+
+static void *player(void *unused)
+{
+	for (int i = 0; i < 3; i++)
+		court_hit(&court);
+	return NULL;
+}
+
+int main(void)
+{
+	pthread_t threads[2];
+
+	pthread_create(&threads[0], NULL, player, NULL);
+	pthread_create(&threads[1], NULL, player, NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	printf("%d hits, %d misses\n", court.hits, court.misses);
+	return 0;
+}

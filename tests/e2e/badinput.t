@@ -1,0 +1,51 @@
+#!/bin/bash
+# Bad traces: exit status 2 and one message with the file, the line and what to do.
+. tests/e2e/lib.sh
+# refused CONTENT LINE REGEX NAME
+refused() {
+	printf "$1" >"$scratch/bad.txt"
+	run "$HEDDLE" info "$scratch/bad.txt"
+	is "$status" 2 "$4: exit status"
+	like "$err" "^heddle: bad.txt:$2: .*$3" "$4: message"
+	is "$(printf '%s\n' "$err" | wc -l)" 1 "$4: one line"
+	is "$out" "" "$4: nothing on standard output"
+}
+refused 'T|w(x)|1\nT|foo(x)|1\n' 2 'expected an operation, found foo' "unknown operation"
+refused 'T|w(x)\n' 1 'expected a third field' "missing field"
+refused 'T|acq(l)|1\nU|acq(l)|2\n' 2 'lock l to be free.*U.*T' "lock acquired by two"
+refused 'T|w(x)|1\n\n# c\nT|rel(l)|2\n' 4 'expected T to hold lock l' "release of a lock not held"
+refused 'U|w(x)|1\nT|fork(U)|2\n' 2 'no event of U before its fork' "event before the fork"
+refused 'T|end()|1\nT|w(x)|2\n' 2 'after its end' "event after the end"
+refused 'U|w(x)|1\nT|join(U)|1\nU|w(x)|2\n' 3 'after its join' "event after the join"
+refused 'T|call(o.m)|1\nT|ret(o.n)|2\n' 2 'expected the end of' "ret of another method"
+refused 'T|uend(u)|1\n' 1 'expected an open ubeg' "uend of nothing"
+refused 'T|back(m)|1\n' 1 'expected an open miss' "back of nothing"
+refused 'T|leave(f)|1\n' 1 'expected an open enter' "leave of nothing"
+refused 'T|w(x)|1\nT|w(\000)|1\n' 2 'NUL byte' "NUL byte"
+refused 'T|w(\377)|1\n' 1 'UTF-8' "not UTF-8"
+refused 'T|w(x)=5;acq|1\n' 1 'no order' "order of a plain access"
+refused '#! size x\n' 1 'size VARIABLE BYTES' "malformed directive"
+refused 'T\033[31m|rel(l)|1\n' 1 'T\\x1B\[31m' "control bytes in names"
+
+run "$HEDDLE" info "$scratch/none.txt"
+is "$status" 2 "a file that is not there"
+like "$err" 'none.txt' "is named"
+run "$HEDDLE" info "$scratch"
+is "$status" 2 "a folder"
+head -c 100000 /dev/urandom >"$scratch/noise"
+run timeout 20 "$HEDDLE" info "$scratch/noise"
+is "$status" 2 "random bytes"
+"$HEDDLE" convert tests/traces/account.std "$scratch/a.hdl"
+head -c 300 "$scratch/a.hdl" >"$scratch/cut.hdl"
+run "$HEDDLE" info "$scratch/cut.hdl"
+is "$status" 2 "a binary trace that is cut off"
+like "$err" 'cut.hdl' "is named"
+cp "$scratch/a.hdl" "$scratch/flip.hdl"
+printf '\377\377\377\377' | dd of="$scratch/flip.hdl" bs=1 seek=68 conv=notrunc 2>/dev/null
+run "$HEDDLE" info "$scratch/flip.hdl"
+is "$status" 2 "a damaged binary trace"
+like "$err" 'damaged' "and what it is"
+mv "$scratch/a.hdl" "$scratch/a.txt"
+run "$HEDDLE" info "$scratch/a.txt"
+is "$status" 0 "formats are told by content, not by suffix"
+done_testing

@@ -1,0 +1,154 @@
+#!/bin/bash
+# heddle cc, c++ and record: what is recorded, exit status and streams, survival, refusals.
+. tests/e2e/lib.sh
+programs=$root/tests/e2e/programs
+cd "$scratch" || exit 1
+
+for c in sync race deadlock; do
+	$HEDDLE cc -O1 "$programs/$c.c" -o $c -pthread || echo "# cannot build $c"
+done
+$HEDDLE c++ -O1 "$programs/statics.cc" -o statics -pthread
+text() { $HEDDLE convert "$1" out.txt --to text 2>/dev/null && cat out.txt; }
+
+run ./race
+is "$status $out" "5 balance 45" "a program built with heddle cc runs alone"
+run ldd ./race
+unlike "$out" "tsan|heddle" "and needs no library of ours"
+
+run $HEDDLE record -- ./race
+is "$status" 5 "record exits as the program does"
+is "$out" "balance 45" "standard output is the program's"
+like "$err" "^on standard error" "standard error is the program's"
+t=$(text race.hdl)
+like "$t" "T1\|acq\(m\)\|race.c:19" "a lock with its name and line"
+like "$t" "T1\|w8\(bank.balance\)=[0-9]+\|race.c:20" "a write with variable, member, value"
+like "$t" "T2\|r4\(unlocked\)=[0-9]\|race.c:22" "an unlocked read"
+like "$t" "main\|fork\(T2\)" "fork"
+like "$t" "main\|join\(T1\)" "join"
+like "$t" "T1\|enter\(run\)" "function entry"
+is "$(grep -c 'T1|w8(bank.balance)' out.txt)" 3 "each write once"
+is "$(grep 'w8(bank.balance)' out.txt | tail -1 | sed 's/.*=\([0-9]*\)|.*/\1/')" 45 "the last value is the right one"
+
+# determinism
+for seed in 1 2 3; do
+	for p in race sync statics; do
+		$HEDDLE record -q --seed $seed -o one.hdl ./$p >/dev/null 2>&1
+		$HEDDLE record -q --seed $seed -o two-of-another-name.hdl ./$p >/dev/null 2>&1
+		$HEDDLE convert one.hdl one.txt --to text; $HEDDLE convert two-of-another-name.hdl two.txt --to text
+		cmp -s <(grep -v recording-clocks one.txt | sed 's/\(local\|at\|stack\)[^|]*=[0-9]*|/\1|/') \
+			<(grep -v recording-clocks two.txt | sed 's/\(local\|at\|stack\)[^|]*=[0-9]*|/\1|/')
+		ok $? "$p: seed $seed is one run"
+	done
+done
+$HEDDLE record -q --seed 1 -o one.hdl ./race >/dev/null 2>&1
+$HEDDLE record -q --seed 1 -o two.hdl ./race >/dev/null 2>&1
+cmp -s one.hdl two.hdl
+ok $? "the same trace, byte for byte"
+$HEDDLE record -q --strategy noise --seed 5 -o other.hdl ./race >/dev/null 2>&1
+cmp -s one.hdl other.hdl
+is $? 1 "another seed and strategy is another run"
+
+# every kind of synchronisation, under every strategy
+for s in random pct noise rr; do
+	run timeout 60 $HEDDLE record --strategy $s -o sync.hdl -- ./sync
+	is "$status $out" "3 prepared 4 sum 33 joined 7 waited 1 pipe" "synchronisation under $s"
+done
+t=$(text sync.hdl)
+for op in 'wait\(opened\)' 'wake\(opened\)' 'broadcast\(opened\)' 'racq\(table_lock\)' 'rrel\(table_lock\)' \
+	'acq\(table_lock\)' 'arrive\(meeting\)' 'depart\(meeting\)' 'post\(done\)' 'take\(done\)' \
+	'acq\(spin\)' 'rel\(spin\)' 'snd\(' 'rcv\(' 'rmw4?\(arrived\)' 'alloc\(' 'free\(' 'acq\(plain\)' 'fork\(T4\)'; do
+	like "$t" "\|$op" "recorded: $op"
+done
+run $HEDDLE record --mode free -o free.hdl -- ./race
+like "$status $out" "5 balance 45" "free mode"
+run $HEDDLE info free.hdl
+is "$status" 0 "a trace of free mode opens"
+run $HEDDLE record -o statics.hdl -- ./statics
+is "$status $out" "0 13" "C++"
+t=$(text statics.hdl)
+like "$t" "\|alloc\(" "operator new"
+
+# survival
+for how in kill:137 abort:134 segv:139 _exit:9 close:5 fork:5; do
+	run $HEDDLE record -o dead.hdl -- ./race ${how%:*}
+	is "$status" "${how#*:}" "exit status after ${how%:*}"
+	text dead.hdl >/dev/null
+	is "$(grep -c 'w8(bank.balance)' out.txt)" 6 "all events of the time before ${how%:*}"
+	rm -f dead.hdl
+done
+like "$err" "forked" "a fork is told"
+is "$(ls | grep -c 'log-')" 0 "no log is left behind"
+
+# deadlock
+run timeout 20 $HEDDLE record -- ./deadlock
+is "$status" 134 "a deadlock ends the program"
+like "$err" "main waits for mutex right, held by T1" "who waits for what"
+like "$err" "T1 waits for mutex left, held by main \(deadlock.c:9\)" "and where"
+ok $([ -s deadlock.hdl ]; echo $?) "its trace is kept"
+
+# a program built the ordinary way with -fsanitize=thread
+if gcc -fsanitize=thread -g -O1 "$programs/race.c" -o plain -pthread 2>/dev/null; then
+	run $HEDDLE record -- ./plain
+	is "$status $out" "5 balance 45" "gcc -fsanitize=thread"
+	t=$(text plain.hdl)
+	like "$t" "T1\|w8\(bank.balance\)=" "is recorded in the place of libtsan"
+fi
+if command -v clang >/dev/null; then
+	CC=clang $HEDDLE cc -O1 "$programs/race.c" -o by-clang -pthread
+	run $HEDDLE record -- ./by-clang
+	is "$status" 5 "clang"
+	t=$(text by-clang.hdl)
+	like "$t" "T2\|r4\(unlocked\)=" "the read of x = x + 1 is there"
+	if clang -fsanitize=thread -shared-libsan -g -O1 "$programs/race.c" -o shared -pthread 2>/dev/null; then
+		run $HEDDLE record -- ./shared
+		is "$status" 5 "clang -shared-libsan"
+		t=$(text shared.hdl)
+		like "$t" "T1\|w8\(bank" "is recorded too" # clang splits the struct
+	fi
+fi
+
+# refusals
+gcc -O1 "$programs/race.c" -o bare -pthread
+run $HEDDLE record -- ./bare
+is "$status" 5 "without instrumentation"
+like "$err" "bare: is not instrumented: only synchronisation was recorded; build it with 'heddle cc'" "that is said"
+t=$(text bare.hdl)
+like "$t" "T1\|acq\(" "and synchronisation is recorded"
+gcc -O1 -static "$programs/race.c" -o static -pthread 2>/dev/null
+refused() { # NAME REGEX
+	run $HEDDLE record -- "$1"
+	is "$status" 125 "$1: refused"
+	like "$err" "$2" "$1: why"
+	is "$(printf '%s\n' "$err" | wc -l)" 1 "$1: one message"
+}
+refused ./missing "missing: cannot run it: No such file"
+[ -x static ] && refused ./static "static.*statically linked.*-static"
+echo '#!/bin/sh' >script; chmod +x script
+refused ./script "script.*is a script"
+echo text >data
+refused ./data "data: is not executable"
+chmod +x data
+refused ./data "no ELF file"
+cp race other-class; printf '\001' | dd of=other-class bs=1 seek=4 conv=notrunc 2>/dev/null
+refused ./other-class "32-bit"
+cp race other-machine; printf '\267' | dd of=other-machine bs=1 seek=18 conv=notrunc 2>/dev/null
+refused ./other-machine "another architecture"
+cp race setuid; chmod u+s setuid
+refused ./setuid "setuid"
+run $HEDDLE record -o /nowhere/x.hdl -- ./race
+is "$status" 125 "output that cannot be written"
+like "$err" "/nowhere/x.hdl" "names it"
+run $HEDDLE record
+is "$status" 125 "no program"
+run $HEDDLE record -o /dev/full -- ./race
+is "$status" 125 "a full disk"
+run $HEDDLE record --max-size 1 -o limited.hdl -- ./race
+is "$status" 5 "a limit"
+
+# cc itself
+run $HEDDLE cc -c nothing-here.c
+is "$status" 1 "cc exits as the compiler does"
+run env CC=no-such-compiler $HEDDLE cc -c x.c
+is "$status" 2 "no compiler"
+like "$err" "no-such-compiler: cannot run the compiler" "and says so"
+done_testing

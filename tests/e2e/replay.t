@@ -1,0 +1,90 @@
+#!/bin/bash
+# heddle replay: a witness happens on the real program; both ways; divergence; refusals.
+. tests/e2e/lib.sh
+programs=$root/tests/e2e/programs
+cd "$scratch" || exit 1
+for p in race assert; do
+	$HEDDLE cc -O1 "$programs/$p.c" -o $p -pthread
+done
+$HEDDLE record -q --strategy rr -o race.hdl -- ./race >/dev/null 2>&1
+$HEDDLE convert race.hdl race.txt --to text
+
+# the pair of unlocked accesses of the two threads: ids are those of event lines
+grep -v '^#' race.txt >events.txt
+run $HEDDLE races race.hdl --analysis m2 --pairs events --format json
+for pair in $(json 'join " ", map { "$_->{first}:$_->{second}" } @{$d->{findings}}'); do
+	first=${pair%:*} second=${pair#*:}
+	sed -n "$((first + 1))p" events.txt | grep -q 'w4(unlocked)' &&
+		sed -n "$((second + 1))p" events.txt | grep -q 'r4(unlocked)' && break
+done
+writer=$(sed -n "$((first + 1))s/|.*//p" events.txt)
+reader=$(sed -n "$((second + 1))s/|.*//p" events.txt)
+run $HEDDLE witness race.hdl $first $second -o race.wit
+is "$status" 1 "there is a witness"
+
+run $HEDDLE replay --witness race.wit -- ./race
+is "$status" 5 "replay exits as the program"
+like "$err" "stopped before the pair" "stops before the pair"
+like "$err" "#0 deposit race.c:22" "both stacks: the access"
+like "$err" "#1 run race.c:" "both stacks: the caller"
+like "$err" "$writer first:" "one way"
+like "$err" "$reader first:" "the other way"
+is "$(printf '%s\n' "$out" | grep -c '^balance 45')" 2 "in two whole runs, with the program's own output"
+one=$(printf '%s\n' "$err" | sed -n "/$writer first/,/ends/p" | grep -o 'r4(unlocked)=[0-9]*')
+two=$(printf '%s\n' "$err" | sed -n "/$reader first/,/ends/p" | grep -o 'r4(unlocked)=[0-9]*')
+ok $([ "$one" != "$two" ]; echo $?) "what the read sees depends on the way: $one, $two"
+run $HEDDLE replay --witness race.wit --first 2 -- ./race
+unlike "$err" "$writer first:" "--first 2 is one run"
+like "$err" "$reader first:" "of the second first"
+
+# a way that ends in a failed assertion
+$HEDDLE record -q --strategy rr -o assert.hdl -- ./assert >/dev/null 2>&1
+$HEDDLE convert assert.hdl assert.txt --to text
+grep -v '^#' assert.txt >events.txt
+write=$(($(grep -n '|w4(data)' events.txt | cut -d: -f1) - 1))
+read=$(($(grep -n '|r4(data)' events.txt | cut -d: -f1) - 1))
+flag=$(($(grep -n '|w4(ready)' events.txt | cut -d: -f1) - 1))
+{
+	echo '#! heddle-witness 1'
+	echo "#! trace assert.hdl"
+	echo '#! kind race'
+	echo "#! pair $write $read"
+} >assert.wit
+# everything of main up to the read of the flag comes after the writer's flag
+grep -n '' events.txt | awk -F'[:|]' -v w=$write -v r=$read '$2 != "main" && $1 - 1 < w || $2 == "main" && $1 - 1 < r && /fork|enter/ { print $1 - 1 }' >>assert.wit
+grep -n '' events.txt | awk -F'[:|]' -v r=$read '$2 == "main" && $1 - 1 < r && !/fork|enter/ { print $1 - 1 }' >>assert.wit
+printf '%s\n' $write $read >>assert.wit
+run $HEDDLE replay --witness assert.wit -- ./assert
+is "$status" 134 "the worse way is the exit status"
+like "$err" "signal 6" "the assertion is told"
+like "$err" "exit status 0" "and that the other way is well"
+
+# --until
+run $HEDDLE replay --trace race.hdl --until $second -- ./race
+is "$status" 5 "--until on the recorded order"
+like "$err" "stopped before the event" "stops there"
+
+# another program is a divergence
+run $HEDDLE replay --witness race.wit -- ./assert
+is "$status" 125 "another program"
+like "$err" "left the witness" "is a divergence"
+like "$err" "expected next: " "at the first event that differs"
+
+# refusals
+run $HEDDLE replay --witness missing.wit -- ./race
+is "$status" 125 "a witness that is not there"
+like "$err" "missing.wit" "is named"
+cp race.wit other.wit
+$HEDDLE record -q --seed 9 --strategy noise -o race.hdl -- ./race >/dev/null 2>&1
+run $HEDDLE replay --witness other.wit -- ./race
+is "$status" 125 "a witness of another recording"
+like "$err" "SHA-256" "is told by its digest"
+printf 'T1|w(x)|1\nT2|w(x)|2\n' >text.std
+$HEDDLE witness text.std 0 1 -o text.wit >/dev/null
+run $HEDDLE replay --witness text.wit -- ./race
+is "$status" 125 "a text trace"
+like "$err" "no recording" "cannot be replayed"
+run $HEDDLE replay -- ./race
+is "$status" 125 "no witness"
+is "$(ls "${TMPDIR:-/tmp}"/heddle-replay-* 2>/dev/null | wc -l)" 0 "no log is left behind"
+done_testing

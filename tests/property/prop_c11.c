@@ -1,0 +1,211 @@
+/*
+ * prop_c11.c - races that are visible only as C11 races, against the definition: some
+ * correct reordering of a tiny trace holds both accesses with nothing of its happens-before
+ * between them, found by trying all reorderings.
+ */
+#include "engine/predict/predict.h"
+#include "engine/predict/smt.h"
+#include "tests/property/mix.h"
+
+#include <stdio.h>
+
+enum { MAX = 10 };
+
+static unsigned seen;
+
+struct search {
+	const struct trace *t;
+	uint32_t n, sequence[MAX];
+	bool apart[MAX][MAX]; /* both in some reordering, unordered */
+};
+
+static const struct event *at(const struct search *s, uint32_t place)
+{
+	return &s->t->events[s->sequence[place]];
+}
+
+static bool same(const struct search *s, uint32_t i, uint32_t j)
+{
+	return at(s, i)->target == at(s, j)->target;
+}
+
+static bool writes_to(const struct search *s, uint32_t i, uint32_t j)
+{
+	return op_is_access(at(s, i)->op) && op_writes(at(s, i)->op) && same(s, i, j);
+}
+
+/* The place of the write that place `i` reads from; MAX: none. */
+static uint32_t source(const struct search *s, uint32_t i)
+{
+	for (uint32_t k = i; k-- > 0;) {
+		if (writes_to(s, k, i))
+			return k;
+	}
+	return MAX;
+}
+
+/* Is place `w` in the release sequence that `head` heads (or would head)? */
+static bool in_sequence(const struct search *s, uint32_t head, uint32_t w)
+{
+	for (uint32_t k = head + 1; k <= w; k++) {
+		if (writes_to(s, k, head) && at(s, k)->op != OP_RMW &&
+		    !(at(s, k)->op == OP_AWRITE && at(s, k)->thread == at(s, head)->thread))
+			return false;
+	}
+	return true;
+}
+
+static bool atomic_write(const struct search *s, uint32_t i)
+{
+	return at(s, i)->op == OP_AWRITE || at(s, i)->op == OP_RMW;
+}
+
+static bool atomic_read(const struct search *s, uint32_t i)
+{
+	return at(s, i)->op == OP_AREAD || at(s, i)->op == OP_RMW;
+}
+
+/* Does place a synchronise with place b?  C17, 7.17.3 and 7.17.4. */
+static bool synchronises(const struct search *s, uint32_t a, uint32_t b)
+{
+	bool fence_a = at(s, a)->op == OP_FENCE, fence_b = at(s, b)->op == OP_FENCE;
+
+	if (!order_releases(event_order(at(s, a))) || !order_acquires(event_order(at(s, b))))
+		return false;
+	for (uint32_t x = a; x < b; x++) {
+		if (!atomic_write(s, x) || (fence_a ? at(s, x)->thread != at(s, a)->thread : x != a))
+			continue;
+		for (uint32_t y = x + 1; y <= b; y++) {
+			uint32_t w;
+
+			if (!atomic_read(s, y) ||
+			    (fence_b ? at(s, y)->thread != at(s, b)->thread : y != b) ||
+			    !same(s, x, y))
+				continue;
+			w = source(s, y);
+			if (w != MAX && w >= x && in_sequence(s, x, w))
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool at_once(const struct search *s, uint32_t i, uint32_t j)
+{
+	const struct event *a = at(s, i), *b = at(s, j);
+
+	if (a->thread == b->thread)
+		return true;
+	if (a->op == OP_REL && b->op == OP_ACQ && same(s, i, j))
+		return true;
+	if (b->op == OP_READ && source(s, j) == i)
+		return true;
+	return synchronises(s, i, j);
+}
+
+static void look(struct search *s, uint32_t length)
+{
+	bool before[MAX][MAX] = { 0 };
+
+	for (uint32_t j = 0; j < length; j++) {
+		for (uint32_t i = 0; i < j; i++)
+			before[i][j] = at_once(s, i, j);
+	}
+	for (uint32_t k = 0; k < length; k++) {
+		for (uint32_t i = 0; i < length; i++) {
+			for (uint32_t j = 0; j < length; j++)
+				before[i][j] |= before[i][k] && before[k][j];
+		}
+	}
+	for (uint32_t j = 0; j < length; j++) {
+		for (uint32_t i = 0; i < j; i++) {
+			uint32_t e = s->sequence[i], f = s->sequence[j];
+
+			if (!before[i][j])
+				s->apart[MIN(e, f)][MAX(e, f)] = true;
+		}
+	}
+}
+
+static void extend(struct search *s, uint32_t length)
+{
+	look(s, length);
+	for (uint32_t u = 0; u < s->t->threads_count; u++) {
+		uint32_t next = NONE;
+
+		for (uint32_t e = 0; e < s->n && next == NONE; e++) {
+			bool taken = false;
+
+			for (uint32_t i = 0; i < length; i++)
+				taken |= s->sequence[i] == e;
+			if (s->t->events[e].thread == u && !taken)
+				next = e;
+		}
+		if (next == NONE)
+			continue;
+		s->sequence[length] = next;
+		if (oracle_is_reordering(s->t, s->sequence, length + 1, false))
+			extend(s, length + 1);
+	}
+}
+
+static bool judge(const struct search *s, struct trace *t, const bool *races)
+{
+	struct smt_options smt_options = { .invocations = true };
+	struct smt *smt = smt_new(t, &smt_options, NULL);
+	struct race_options options;
+	bool good = true;
+
+	race_options_init(&options);
+	for (uint32_t e = 0; e < s->n && good; e++) {
+		for (uint32_t f = e + 1; f < s->n && good; f++) {
+			struct finding *found;
+			bool next = races[(size_t)e * s->n + f], c11;
+
+			if (!events_race_conflict(t, e, f))
+				continue;
+			found = smt_decide(smt, e, f, &options, 10, NULL);
+			c11 = found->verdict == VERDICT_RACE && found->note != NULL;
+			/* the atomics' edges leave it unordered, or it is no candidate at all */
+			good = next ? found->verdict == VERDICT_RACE && !c11 :
+				      c11 == s->apart[e][f];
+			if (!good)
+				printf("pair %u %u: %s%s\n", e, f, verdict_word(found->verdict),
+				       c11 ? ", by C11" : "");
+			seen += c11;
+			finding_free(found);
+		}
+	}
+	smt_free(smt);
+	return good;
+}
+
+static bool one(uint64_t seed)
+{
+	struct random_options o = { .threads = 2 + seed % 2, .events = MAX - 1, .variables = 3,
+				    .locks = 1, .atomics = true };
+	struct trace *t = random_trace(seed, &o);
+	struct search s = { .t = t, .n = (uint32_t)t->events_count };
+	bool *races = oracle_races(t, false), good;
+
+	BUG_ON(s.n > MAX);
+	extend(&s, 0);
+	good = judge(&s, t, races);
+	if (!good) {
+		char *text = trace_text(t);
+
+		printf("%s", text);
+		g_free(text);
+	}
+	g_free(races);
+	trace_close(t);
+	return good;
+}
+
+int main(int argc, char **argv)
+{
+	int status = mix_main(argc, argv, "C11 races against their definition", 1500, one);
+
+	printf("%u races visible only so\n", seen);
+	return status != 0 || seen == 0;
+}

@@ -1,0 +1,175 @@
+/*
+ * cmd_doctor.c - heddle doctor: what this machine has of what Heddle needs, and how to get
+ * the rest.  Each line is tried out, not looked up.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "engine/base/home.h"
+#include "engine/record/session.h"
+#include "tui/batch/command.h"
+
+enum need { NEEDED, USEFUL };
+
+static int missing;
+
+static void line(bool well, enum need need, const char *what, const char *detail,
+		 const char *remedy)
+{
+	printf("%-7s %-28s %s\n", well ? "ok" : need == NEEDED ? "MISSING" : "-", what,
+	       detail ? detail : "");
+	if (!well && remedy)
+		printf("%-7s %-28s -> %s\n", "", "", remedy);
+	if (!well && need == NEEDED)
+		missing++;
+}
+
+/* The first line of what a command says; NULL when it cannot be run. */
+static char *first_line(const char *command)
+{
+	char **argv = NULL;
+	char *out = NULL;
+	int status = 0;
+	if (!g_shell_parse_argv(command, NULL, &argv, NULL))
+		return NULL;
+	bool ran = g_spawn_sync(NULL, argv, NULL,
+				G_SPAWN_SEARCH_PATH | G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL, &out,
+				NULL, &status, NULL) &&
+		   status == 0;
+	g_strfreev(argv);
+	if (!ran) {
+		g_free(out);
+		return NULL;
+	}
+	char *end = strchr(out, '\n');
+	if (end)
+		*end = '\0';
+	return out;
+}
+
+static void check_command(const char *name, const char *what, enum need need, const char *remedy)
+{
+	char *command = g_strconcat(name, " --version", NULL);
+	char *says = first_line(command);
+	line(says != NULL, need, what, says, remedy);
+	g_free(says);
+	g_free(command);
+}
+
+/* Compile, record and look: the whole way. */
+static void check_recording(const char *self)
+{
+	char folder[] = "/tmp/heddle-doctor-XXXXXX";
+	if (!g_mkdtemp(folder)) {
+		line(false, NEEDED, "a recording", g_strerror(errno), "make /tmp writable");
+		return;
+	}
+	char *source = g_build_filename(folder, "t.c", NULL);
+	char *program = g_build_filename(folder, "t", NULL);
+	char *output = g_build_filename(folder, "t.hdl", NULL);
+	g_file_set_contents(source,
+			    "#include <pthread.h>\nint x;\n"
+			    "void *f(void *p) { x++; return p; }\n"
+			    "int main(void) { pthread_t t; pthread_create(&t, 0, f, 0);\n"
+			    "x++; pthread_join(t, 0); return 0; }\n",
+			    -1, NULL);
+	char *command = g_strdup_printf("'%s' cc -O1 '%s' -o '%s' -pthread", self, source, program);
+	char *says = first_line(command);
+	line(says != NULL, NEEDED, "heddle cc", says ? "compiles and links" : "fails",
+	     "apt install gcc libc6-dev");
+	if (says) {
+		struct session_options o = { .argv = (char *[]){ program, NULL }, .output = output,
+					     .seed = 1 };
+		struct session s;
+		struct error error;
+		bool ok = session_record(&o, &s, NULL, &error);
+		line(ok && s.facts.instrumented, NEEDED, "heddle record",
+		     ok ? "records it" : error.what, ok ? NULL : error.remedy);
+		if (ok)
+			line(s.result.aslr_off, USEFUL, "address randomisation",
+			     s.result.aslr_off ? "can be switched off" : "cannot be switched off",
+			     "allow personality(2) (in a container: --security-opt "
+			     "seccomp=unconfined); traces differ in addresses until then");
+		session_release(&s);
+	}
+	unlink(source);
+	unlink(program);
+	unlink(output);
+	rmdir(folder);
+	g_free(says);
+	g_free(command);
+	g_free(source);
+	g_free(program);
+	g_free(output);
+}
+
+static void check_room(void)
+{
+	struct statvfs fs;
+	if (statvfs(".", &fs) != 0)
+		return;
+	double gigabytes = (double)fs.f_bavail * fs.f_frsize / 1e9;
+	char text[64];
+	snprintf(text, sizeof(text), "%.1f GB free in this folder", gigabytes);
+	line(gigabytes > 1, USEFUL, "room for recordings", text,
+	     "a recording takes about 20 bytes an event: --max-size limits it");
+	line(access(".", W_OK) == 0, USEFUL, "this folder", "is writable",
+	     "name another with -o");
+}
+
+static int run_doctor(struct arguments *a)
+{
+	struct error error;
+	argument_words(a, 0, 0);
+	missing = 0;
+	const char *cc = g_getenv("CC"), *cxx = g_getenv("CXX");
+	char self[4096];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	self[n > 0 ? n : 0] = '\0';
+#ifdef __x86_64__
+	line(true, NEEDED, "architecture", "x86-64", NULL);
+#else
+	line(false, NEEDED, "architecture", "recording needs x86-64", "use another machine");
+#endif
+	check_command(cc && *cc ? cc : "cc", cc && *cc ? "C compiler ($CC)" : "C compiler", NEEDED,
+		      "apt install gcc");
+	check_command(cxx && *cxx ? cxx : "c++", cxx && *cxx ? "C++ compiler ($CXX)" : "C++ compiler",
+		      USEFUL, "apt install g++");
+	check_command("clang", "clang", USEFUL, "apt install clang, if you build with it");
+	check_command("gdb", "gdb (replay --gdb)", USEFUL, "apt install gdb");
+	char *runtime = record_runtime_path(&error);
+	line(runtime != NULL, NEEDED, "recording runtime", runtime ? runtime : error.what,
+	     runtime ? NULL : error.remedy);
+	g_free(runtime);
+	char *stub = record_stub_folder(&error);
+	line(stub != NULL, NEEDED, "what programs link with", stub ? stub : error.what,
+	     stub ? NULL : error.remedy);
+	g_free(stub);
+	char *specs = home_find("specs");
+	line(specs != NULL, USEFUL, "specifications", specs ? specs : "not found",
+	     "install Heddle again");
+	g_free(specs);
+	check_recording(self);
+	char *libc_debug = g_file_test("/usr/lib/debug/.build-id", G_FILE_TEST_IS_DIR) ?
+				   g_strdup("separate files in /usr/lib/debug") :
+				   NULL;
+	line(libc_debug != NULL, USEFUL, "debug information", libc_debug ? libc_debug :
+									   "only what programs carry",
+	     "apt install PACKAGE-dbgsym for lines in libraries");
+	g_free(libc_debug);
+	check_room();
+	printf("%s\n", missing ? "Something that is needed is missing." : "All that is needed is here.");
+	return missing ? EXIT_FOUND : EXIT_NOTHING;
+}
+
+const struct command command_doctor = {
+	.name = "doctor",
+	.usage = "",
+	.summary = "What this machine lacks for recording, and how to get it",
+	.run = run_doctor,
+};

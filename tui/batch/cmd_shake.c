@@ -1,0 +1,252 @@
+/*
+ * cmd_shake.c - heddle shake: run a program under many seeds and show a table of what came
+ * out: exit status or signal, and output, with a seed for each so that it comes again.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/record/session.h"
+#include "tui/batch/command.h"
+
+struct outcome {
+	char *key; /* what makes it one: end and output */
+	int status, signal;
+	bool deadlock, timed_out;
+	char hash[17];	 /* of the output, the first 16 hexadecimal digits of its SHA-256 */
+	char *line;	 /* the output's last line */
+	uint64_t count;
+	uint64_t seed;	 /* the first that led here */
+	unsigned strategy;
+	uint64_t steps;	 /* pct: what it was told of the length of a run */
+};
+
+static void outcome_free(gpointer p)
+{
+	struct outcome *o = p;
+	g_free(o->key);
+	g_free(o->line);
+	g_free(o);
+}
+
+static char *last_line(const char *text, gsize length)
+{
+	while (length > 0 && text[length - 1] == '\n')
+		length--;
+	gsize from = length;
+	while (from > 0 && text[from - 1] != '\n')
+		from--;
+	GString *line = g_string_new(NULL);
+	append_escaped(line, text + from, length - from > 60 ? 60 : length - from);
+	return g_string_free(line, FALSE);
+}
+
+/* One run; NULL and `error` when it cannot be started. */
+static struct outcome *run_once(char **argv, unsigned strategy, uint64_t seed, unsigned timeout_ms,
+				const char *folder, uint64_t *steps, struct error *error)
+{
+	struct record_options o = { .argv = argv, .timeout_ms = timeout_ms };
+	struct record_result result;
+	char *output = g_build_filename(folder, "output", NULL);
+	o.config.flags = LOG_CONTROLLED;
+	o.config.strategy = strategy;
+	o.config.depth = 3;
+	o.config.steps = *steps;
+	o.config.seed = seed;
+	o.config.max_bytes = 4 * LOG_CHUNK; /* only the outcome is wanted */
+	g_snprintf(o.config.log, sizeof(o.config.log), "%s/log", folder);
+	o.stdout_path = output;
+	struct outcome *out = NULL;
+	if (record_run(&o, &result, error)) {
+		out = g_new0(struct outcome, 1);
+		out->status = result.status;
+		out->signal = result.signal;
+		out->timed_out = result.timed_out;
+		struct log_header header = { 0 };
+		FILE *log = fopen(o.config.log, "rb");
+		if (log) {
+			if (fread(&header, sizeof(header), 1, log) == 1)
+				out->deadlock = header.status == LOG_DEADLOCK;
+			if (*steps == 0) /* the first run says how long one is */
+				*steps = header.steps;
+			fclose(log);
+		}
+		gchar *text = NULL;
+		gsize length = 0;
+		if (!g_file_get_contents(output, &text, &length, NULL))
+			text = g_strdup("");
+		char *digest = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (guchar *)text, length);
+		g_strlcpy(out->hash, digest, sizeof(out->hash));
+		g_free(digest);
+		out->line = last_line(text, length);
+		g_free(text);
+		out->seed = seed;
+		out->strategy = strategy;
+		out->steps = o.config.steps;
+		out->count = 1;
+		out->key = g_strdup_printf("%d %d %d %s", out->status, out->deadlock,
+					   out->timed_out, out->hash);
+	}
+	unlink(o.config.log);
+	unlink(output);
+	g_free(output);
+	return out;
+}
+
+static char *how_it_ended(const struct outcome *o)
+{
+	if (o->deadlock)
+		return g_strdup("deadlock");
+	if (o->timed_out)
+		return g_strdup("timed out");
+	if (o->signal)
+		return g_strdup_printf("signal %d (%s)", o->signal, strsignal(o->signal));
+	return g_strdup_printf("exit status %d", o->status);
+}
+
+static gint most_frequent_first(gconstpointer a, gconstpointer b)
+{
+	const struct outcome *x = *(struct outcome *const *)a, *y = *(struct outcome *const *)b;
+	if (x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	return x->seed < y->seed ? -1 : x->seed > y->seed;
+}
+
+static void print_json(const GPtrArray *outcomes, char **argv, uint64_t runs)
+{
+	json_t *list = json_array();
+	for (guint i = 0; i < outcomes->len; i++) {
+		const struct outcome *o = outcomes->pdata[i];
+		char *ended = how_it_ended(o);
+		json_t *item = json_pack("{s:s, s:i, s:I, s:s, s:I, s:s, s:s}", "end", ended,
+					 "status", o->status, "count", (json_int_t)o->count,
+					 "output", o->hash, "seed", (json_int_t)o->seed, "strategy",
+					 record_strategies[o->strategy], "line", o->line);
+		if (o->strategy == STRATEGY_PCT)
+			json_object_set_new(item, "steps", json_integer(o->steps));
+		if (o->signal)
+			json_object_set_new(item, "signal", json_integer(o->signal));
+		json_array_append_new(list, item);
+		g_free(ended);
+	}
+	json_t *report = json_pack("{s:s, s:s, s:I, s:o}", "heddle", HEDDLE_VERSION, "program",
+				   argv[0], "runs", (json_int_t)runs, "outcomes", list);
+	json_dumpf(report, stdout, JSON_INDENT(1));
+	putchar('\n');
+	json_decref(report);
+}
+
+static void print_table(const GPtrArray *outcomes, uint64_t runs)
+{
+	printf("%" PRIu64 " runs, %u %s\n", runs, outcomes->len,
+	       outcomes->len == 1 ? "outcome" : "outcomes");
+	for (guint i = 0; i < outcomes->len; i++) {
+		const struct outcome *o = outcomes->pdata[i];
+		char *ended = how_it_ended(o);
+		char *steps = o->strategy == STRATEGY_PCT ?
+				      g_strdup_printf(" --steps %" PRIu64, o->steps) :
+				      g_strdup("");
+		printf("%6" PRIu64 " x  %-28s output %.8s  --strategy %s%s --seed %" PRIu64 "  %s\n",
+		       o->count, ended, o->hash, record_strategies[o->strategy], steps, o->seed,
+		       o->line);
+		g_free(steps);
+		g_free(ended);
+	}
+}
+
+/* Something is found when one seed does what another does not, or a run fails by a signal
+ * or a deadlock. */
+static bool found(const GPtrArray *outcomes)
+{
+	if (outcomes->len > 1)
+		return true;
+	for (guint i = 0; i < outcomes->len; i++) {
+		const struct outcome *o = outcomes->pdata[i];
+		if (o->signal || o->deadlock || o->timed_out)
+			return true;
+	}
+	return false;
+}
+
+static int run_shake(struct arguments *a)
+{
+	struct error error;
+	char **argv = a->rest;
+	if (!argv || !argv[0])
+		return usage_error(a, "no program given after --");
+	uint64_t runs = argument_number(a, "runs", 100);
+	uint64_t first = argument_number(a, "seed", 1);
+	unsigned timeout = argument_number(a, "timeout", 10) * 1000;
+	const char *word = argument_value(a, "strategy");
+	int strategy = argument_choice(a, "strategy", record_strategies, STRATEGY_RANDOM);
+	enum output_format format = argument_format(a, false);
+	char folder[] = "/tmp/heddle-shake-XXXXXX";
+	if (!g_mkdtemp(folder)) {
+		error_set(&error, folder, NULL, "cannot make a folder: %s", g_strerror(errno));
+		return fail(&error);
+	}
+	GPtrArray *outcomes = g_ptr_array_new_with_free_func(outcome_free);
+	const struct progress *progress = progress_on_stderr();
+	bool ok = true;
+	uint64_t done = 0, steps = argument_number(a, "steps", 0);
+	for (; ok && done < runs; done++) {
+		/* Without a word of the user: mostly random, some of the others. */
+		unsigned which = word ? (unsigned)strategy :
+				 done % 4 == 2 ? STRATEGY_PCT :
+				 done % 4 == 3 ? STRATEGY_NOISE :
+						 STRATEGY_RANDOM;
+		if (!progress_tick(progress, (double)done / runs, "running"))
+			break;
+		struct outcome *o = run_once(argv, which, first + done, timeout, folder, &steps,
+					     &error);
+		ok = o != NULL;
+		bool known = false;
+		for (guint i = 0; ok && i < outcomes->len && !known; i++) {
+			struct outcome *old = outcomes->pdata[i];
+			known = strcmp(old->key, o->key) == 0;
+			old->count += known;
+		}
+		if (ok && known)
+			outcome_free(o);
+		else if (ok)
+			g_ptr_array_add(outcomes, o);
+	}
+	progress_done();
+	rmdir(folder);
+	int status = EXIT_BAD;
+	if (ok) {
+		g_ptr_array_sort(outcomes, most_frequent_first);
+		if (format == FORMAT_JSON)
+			print_json(outcomes, argv, done);
+		else
+			print_table(outcomes, done);
+		status = found(outcomes) ? EXIT_FOUND : EXIT_NOTHING;
+	} else {
+		fail(&error);
+	}
+	g_ptr_array_free(outcomes, TRUE);
+	return status;
+}
+
+static const struct command_option options[] = {
+	{ "runs", "N", "how many runs (default 100)", 'n' },
+	{ "seed", "N", "the first seed (default 1)", 0 },
+	{ "strategy", "random|pct|noise|rr", "one strategy (default: a mixture)", 0 },
+	{ "steps", "N", "pct: about how many steps a run has (default: measured)", 0 },
+	{ "timeout", "SECONDS", "end a run after this time (default 10)", 0 },
+	OPTION_FORMAT,
+	{ 0 },
+};
+
+const struct command command_shake = {
+	.name = "shake",
+	.usage = "[--runs N] [--strategy S] -- PROG ARGS",
+	.summary = "Run a program under many schedules; a table of outcomes",
+	.details = "The strategy and seed of a line make its outcome come again:\n"
+		   "heddle record --strategy S --seed N -- PROG ARGS",
+	.options = options,
+	.run = run_shake,
+};
