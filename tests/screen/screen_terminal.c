@@ -154,6 +154,7 @@ START_TEST(too_small_and_back)
 	pty_resize(p, 23, 79);
 	pty_wait_for(p, "too small");
 	pty_send(p, "jF?");
+	pty_wait_read(p);
 	pty_resize(p, 24, 80);
 	pty_wait_for(p, "Trace");
 	pty_wait_without(p, "too small");

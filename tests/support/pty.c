@@ -165,6 +165,16 @@ static void wait_until(struct pty *p, const char *text, bool there)
 	}
 }
 
+void pty_wait_read(struct pty *p)
+{
+	gint64 end = g_get_monotonic_time() + PATIENCE;
+	for (int waiting = 1; waiting > 0;) {
+		ck_assert_msg(ioctl(p->slave, FIONREAD, &waiting) == 0 && g_get_monotonic_time() < end,
+			      "the program does not read its keys");
+		pump(p, 5);
+	}
+}
+
 void pty_wait_for(struct pty *p, const char *text)
 {
 	wait_until(p, text, true);

@@ -21,6 +21,8 @@ struct pty_options {
 /* Run ./heddle (or the sanitized one, or $HEDDLE) with these arguments, NULL-terminated. */
 struct pty *pty_start(const struct pty_options *options, const char *const *arguments);
 void pty_send(struct pty *p, const char *bytes);
+/* Wait until the program has read all that was sent. */
+void pty_wait_read(struct pty *p);
 void pty_wait_for(struct pty *p, const char *text);
 void pty_wait_without(struct pty *p, const char *text);
 void pty_resize(struct pty *p, int rows, int columns);

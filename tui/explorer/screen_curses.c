@@ -141,6 +141,11 @@ static bool refuse_terminal(struct error *error)
 				 "set TERM to what the terminal is (xterm, vt100, ...), or use "
 				 "'heddle races'",
 				 "the terminal type '%s' cannot show a screen", name ? name : "");
+	int found;
+	if (setupterm(name, STDOUT_FILENO, &found) == ERR)
+		return error_set(error, "", "set TERM to one that terminfo knows",
+				 "terminfo does not know the terminal type '%s'", name);
+	del_curterm(cur_term);
 	return true;
 }
 
@@ -194,8 +199,7 @@ bool screen_open(const struct screen_options *options, struct error *error)
 	setenv("ESCDELAY", "25", 0);
 	term.screen = newterm(NULL, stdout, stdin);
 	if (term.screen == NULL)
-		return error_set(error, "", "set TERM to one that terminfo knows",
-				 "terminfo does not know the terminal type '%s'", getenv("TERM"));
+		return error_set(error, "", NULL, "the terminal '%s' cannot be used", getenv("TERM"));
 	set_up();
 	catch_signals(true);
 	return true;
