@@ -1,8 +1,8 @@
 /* cov.c - see cov.h. */
 #include "engine/commute/cov.h"
+#include "engine/commute/edc.h"
 #include "engine/commute/rd2.h"
 #include "engine/commute/rule5.h"
-#include "engine/order/order.h"
 #include "engine/trace/index.h"
 
 #include <string.h>
@@ -269,15 +269,14 @@ static bool decide_all(struct cov *c)
 /* EDC ranks: what it leaves unordered is tried first. */
 static void rank(struct cov *c)
 {
-	struct order *edc = c->candidates->len > 1 && !c->options.pairs_events ?
-				    order_new(c->t, ORDER_KIND_WDC, c->progress) :
-				    NULL;
+	struct edc *edc = c->candidates->len > 1 && !c->options.pairs_events ?
+				  edc_new(c->m, false, c->progress) :
+				  NULL;
 	for (guint i = 0; edc != NULL && i < c->candidates->len; i++) {
 		struct candidate *k = &g_array_index(c->candidates, struct candidate, i);
-		k->ordered = order_ordered(edc, k->e1, k->e2);
+		k->ordered = edc_orders_pair(edc, k->e1, k->e2);
 	}
-	if (edc)
-		order_free(edc);
+	edc_free(edc);
 	g_array_sort(c->candidates, c->options.pairs_events ? by_event : by_sites);
 }
 

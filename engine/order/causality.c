@@ -12,6 +12,7 @@ struct causality *causality_new(struct trace *t, enum order_kind kind, enum keep
 	bool composed_with_hb = kind == ORDER_KIND_WCP || kind == ORDER_KIND_CP;
 	bool over_sections =
 	        kind == ORDER_KIND_WCP || kind == ORDER_KIND_DC || kind == ORDER_KIND_WDC;
+	/* (EDC is given its sections' edges, see edc.c.) */
 	struct causality *c;
 
 	if (!trace_need(t, INDEX_THREADS | INDEX_MATCH | INDEX_MUST, progress))
@@ -190,6 +191,8 @@ void causality_step(struct causality *c, uint32_t event)
 	if (event >= c->next_must)
 		must_walk_into(c, event);
 	c->unobserved = c->clocks.now[x->thread];
+	if (c->forced != NULL && !op_acquires(x->op)) /* acquires take theirs after the lock's */
+		take_forced(c, event);
 	if (!event_inert(x))
 		step_op(c, event, x);
 	if (!op_is_access(x->op))
@@ -227,7 +230,12 @@ struct causality *causality_walk(struct trace *t, enum order_kind kind, enum kee
 			causality_free(c);
 			return NULL;
 		}
-		walk_one(c, e, &t->events[e]);
+		bool told = c->forced_next < c->forced_count &&
+		            c->forced[c->forced_next].to == e;
+		if (G_UNLIKELY(told))
+			causality_step(c, e);
+		else
+			walk_one(c, e, &t->events[e]);
 	}
 	c->forced = NULL; /* the caller's */
 	return c;

@@ -27,7 +27,7 @@ struct edge { /* that told `to` something new */
 	uint16_t base;   /* see clocks_join */
 };
 
-struct forced_edge { /* to be taken when `to` comes (CP) */
+struct forced_edge { /* to be taken when `to` comes (CP, EDC) */
 	uint32_t from, to, object;
 	uint32_t rule; /* enum step_rule */
 };
@@ -37,6 +37,8 @@ struct stretch {             /* of one thread's events, up to the next one's sta
 	uint32_t row;        /* what is before its events */
 	uint32_t unobserved; /* the same for `start` without what it itself reads from */
 };
+
+enum { GUARD_SIZE = 64 };
 
 struct must_walk;
 struct atomics;
@@ -52,6 +54,7 @@ struct causality {
 	uint32_t unobserved;
 	bool has_atomics;   /* an atomic write has come */
 	uint32_t *depth;    /* by thread: how many locks it holds; with sections only */
+	const char *guards; /* with sections: a guard for each variable, to be fetched ahead */
 	uint32_t next_must; /* no event before this one has a must-order edge */
 
 	/* kept for questions, or NULL */
@@ -63,7 +66,7 @@ struct causality {
 	struct locks *locks;               /* HB, SHB, CP, WCP; else NULL */
 	struct observations *observations; /* SHB; else NULL */
 	struct sections *sections;         /* WCP, DC, WDC; else NULL */
-	const struct forced_edge *forced;  /* CP: by `to`, borrowed */
+	const struct forced_edge *forced;  /* CP, EDC: by `to`, borrowed */
 	uint64_t forced_count, forced_next;
 };
 

@@ -47,7 +47,9 @@ void must_walk_into(struct causality *c, uint32_t event)
 	for (; m->into < ix->must_count && ix->must[m->into].after == event; m->into++) {
 		const struct must_edge *e = &ix->must[m->into];
 
-		if (e->rule != MUST_WAIT)
+		/* EDC knows by specifications which invocations keep their order. */
+		if (e->rule != MUST_WAIT &&
+		    !(e->rule == MUST_INVOCATION && c->kind == ORDER_KIND_EDC))
 			causality_edge(c, event, c->t->events[e->before].thread,
 			               (struct point){ e->before, m->rows[m->into] }, STEP_MUST,
 			               e->rule, true);

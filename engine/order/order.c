@@ -44,12 +44,9 @@ struct order {
 	struct causality *c;
 };
 
-struct order *order_new(struct trace *t, enum order_kind kind, const struct progress *progress)
+static struct order *order_of(enum order_kind kind, struct causality *c)
 {
 	struct order *order;
-	struct causality *c = kind == ORDER_KIND_CP
-	                              ? cp_walk(t, progress)
-	                              : causality_walk(t, kind, KEEP_EDGES, NULL, progress);
 
 	if (c == NULL)
 		return NULL;
@@ -57,6 +54,29 @@ struct order *order_new(struct trace *t, enum order_kind kind, const struct prog
 	order->kind = kind;
 	order->c = c;
 	return order;
+}
+
+struct order *order_new(struct trace *t, enum order_kind kind, const struct progress *progress)
+{
+	/* Without specifications nothing but accesses conflicts. */
+	enum order_kind walk = kind == ORDER_KIND_EDC ? ORDER_KIND_WDC : kind;
+
+	return order_of(kind, kind == ORDER_KIND_CP
+	                              ? cp_walk(t, progress)
+	                              : causality_walk(t, walk, KEEP_EDGES, NULL, progress));
+}
+
+struct order *order_new_edc(struct trace *t, const struct order_touches *touches,
+                            const struct progress *progress)
+{
+	GArray *edges = edc_edges(t, touches, progress);
+	struct causality *c;
+
+	if (edges == NULL)
+		return NULL;
+	c = causality_walk(t, ORDER_KIND_EDC, KEEP_EDGES, edges, progress);
+	g_array_unref(edges);
+	return order_of(ORDER_KIND_EDC, c);
 }
 
 void order_free(struct order *order)

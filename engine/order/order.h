@@ -34,6 +34,21 @@ const char *order_kind_title(enum order_kind kind);
 struct order;
 /* Needs the trace's index (builds what it needs).  NULL when cancelled. */
 struct order *order_new(struct trace *t, enum order_kind kind, const struct progress *progress);
+/*
+ * EDC: WDC with "conflict" read as "does not commute".  What does not commute is given as
+ * things that events touch (a variable read or written, an access point) and which of these
+ * clash.  With `bounded`, critical sections are tracked in four 8-byte words a thing, as the
+ * thesis's algorithm 3 does: less time and memory, and edges may be lost.  order_new of this
+ * kind takes memory accesses alone, which is WDC.
+ */
+struct order_touches {
+	struct event_lists touched;  /* by event: things */
+	struct event_lists clashing; /* by thing: things */
+	uint64_t things;
+	bool bounded;
+};
+struct order *order_new_edc(struct trace *t, const struct order_touches *touches,
+                            const struct progress *progress);
 void order_free(struct order *order);
 enum order_kind order_kind(const struct order *order);
 /* Is `e` before `f`?  Any two events; false for e == f and for e >tr f.  For CP and WCP,

@@ -9,4 +9,8 @@
 /* CP: walks until there are no more edges. */
 struct causality *cp_walk(struct trace *t, const struct progress *progress);
 
+/* EDC: the edges of its critical sections (GArray of struct forced_edge, by `to`). */
+GArray *edc_edges(struct trace *t, const struct order_touches *touches,
+                  const struct progress *progress);
+
 #endif

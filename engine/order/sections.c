@@ -23,21 +23,34 @@ struct touch { /* the last release of a section of one thread that did `kind` */
 	uint16_t thread;
 	uint8_t kind;
 };
+enum { NEAR = 3 };
+
+struct others { /* releases kept by thread, more than fit beside the guard */
+	struct touch *touches;
+	uint32_t count, capacity;
+};
 /*
  * One variable under one lock in one mode.  Exclusive sections that write it are ordered
  * one after the other by rule (a) itself, so the last one stands for all before it, and
  * the readers since then are kept by thread.  Shared sections do not exclude each other:
  * all are kept by thread and kind.
+ *
+ * Most variables have one lock, so the first guard of each lies in an array of its own,
+ * where a walker can fetch it ahead of time; the others are hashed.
  */
 struct guard {
-	uint32_t key;    /* object * 2 + shared */
-	uint32_t next;   /* guard of the same variable, or NONE */
-	uint32_t serial; /* of the section that touched it last */
-	uint8_t kind;    /* what that one did so far */
-	struct touch write;
-	struct touch *others;
-	uint16_t count, capacity; /* of others */
+	uint32_t key; /* object * 2 + shared, + 1; 0 unused */
+	uint32_t variable;
+	struct point write; /* event + 1 in it; 0 none */
+	uint32_t serial;    /* + 1, of the section that touched it last */
+	uint32_t others;    /* index + 1; 0 none */
+	uint16_t write_thread;
+	uint8_t kind;  /* what the section that touched it last did so far */
+	uint8_t count; /* of near in use; only when all are are there others */
+	struct touch near[NEAR];
 };
+_Static_assert(sizeof(struct guard) == GUARD_SIZE, "one a cache line");
+
 struct held {
 	uint32_t key, acquire, serial;
 	GArray *touched; /* struct touched; kept for the next section at this depth */
@@ -62,9 +75,12 @@ struct queue { /* closed sections of one thread on one lock in one mode */
 };
 struct sections {
 	bool ordered;
-	uint32_t *first;         /* by variable: its first guard, or NONE */
+	struct guard *first;         /* by variable */
+	GArray *more;                /* struct guard */
+	uint32_t *slots, slots_size; /* hash table of `more`; NONE is empty */
+	GArray *others;              /* struct others */
+	uint64_t variables;
 	bool *is_shared;         /* by object: has a shared section begun on it? */
-	GArray *guards;          /* struct guard */
 	struct holding *holding; /* by thread */
 	uint64_t threads, objects;
 	GArray **queues; /* by object: struct queue, or NULL */
@@ -80,9 +96,11 @@ struct sections *sections_new(struct causality *c, bool ordered)
 	s->ordered = ordered;
 	s->threads = t->threads_count;
 	s->objects = t->objects_count;
-	s->first = g_new(uint32_t, t->variables_count + 1);
-	memset(s->first, 255, (t->variables_count + 1) * sizeof(uint32_t));
-	s->guards = g_array_new(FALSE, FALSE, sizeof(struct guard));
+	s->variables = t->variables_count;
+	s->first = g_aligned_alloc0(s->variables + 1, sizeof(struct guard), GUARD_SIZE);
+	c->guards = (const char *)s->first;
+	s->more = g_array_new(FALSE, FALSE, sizeof(struct guard));
+	s->others = g_array_new(FALSE, FALSE, sizeof(struct others));
 	s->is_shared = g_new0(bool, s->objects + 1);
 	s->holding = g_new0(struct holding, s->threads + 1);
 	s->queues = g_new0(GArray *, s->objects + 1);
@@ -102,9 +120,11 @@ void sections_free(struct sections *s)
 {
 	if (s == NULL)
 		return;
-	for (guint i = 0; i < s->guards->len; i++)
-		g_free(g_array_index(s->guards, struct guard, i).others);
-	g_array_free(s->guards, TRUE);
+	for (guint i = 0; i < s->others->len; i++)
+		g_free(g_array_index(s->others, struct others, i).touches);
+	g_array_free(s->others, TRUE);
+	g_array_free(s->more, TRUE);
+	g_aligned_free(s->first);
 	for (uint64_t i = 0; i < s->threads; i++) {
 		for (uint32_t j = 0; j < s->holding[i].capacity; j++)
 			g_array_free(s->holding[i].held[j].touched, TRUE);
@@ -117,62 +137,119 @@ void sections_free(struct sections *s)
 	g_free(s->queues);
 	g_free(s->holding);
 	g_free(s->is_shared);
-	g_free(s->first);
+	g_free(s->slots);
 	g_free(s);
 }
 
 /* -- rule (a) ------------------------------------------------------------------------- */
 
-/* The guard of a variable, moved to the front of its list: the next access wants it too. */
-static uint32_t guard_find(struct sections *s, uint32_t variable, uint32_t key)
+static struct guard *guard_at(const struct sections *s, uint32_t i)
 {
-	struct guard *guards = (struct guard *)s->guards->data;
-	uint32_t before = NONE, i = s->first[variable];
+	return i < s->variables ? &s->first[i]
+	                        : &g_array_index(s->more, struct guard, i - s->variables);
+}
 
-	while (i != NONE && guards[i].key != key) {
-		before = i;
-		i = guards[i].next;
+static uint32_t guard_hash(uint32_t variable, uint32_t key)
+{
+	uint64_t hash = ((uint64_t)variable << 32 | key) * 0x9e3779b97f4a7c15u;
+
+	return (uint32_t)(hash >> 32);
+}
+
+/* The slot that a guard is in, or that it would be put in. */
+static uint32_t *guard_slot(const struct sections *s, uint32_t variable, uint32_t key)
+{
+	const struct guard *guards = (const struct guard *)s->more->data;
+	uint32_t at = guard_hash(variable, key) & (s->slots_size - 1);
+
+	while (s->slots[at] != NONE &&
+	       (guards[s->slots[at]].key != key || guards[s->slots[at]].variable != variable))
+		at = (at + 1) & (s->slots_size - 1);
+	return &s->slots[at];
+}
+
+static void slots_grow(struct sections *s)
+{
+	g_free(s->slots);
+	s->slots_size = MAX(1024, 2 * s->slots_size);
+	s->slots = g_new(uint32_t, s->slots_size);
+	memset(s->slots, 255, s->slots_size * sizeof(uint32_t));
+	for (guint i = 0; i < s->more->len; i++) {
+		const struct guard *g = &g_array_index(s->more, struct guard, i);
+
+		*guard_slot(s, g->variable, g->key) = i;
 	}
-	if (i != NONE && before != NONE) {
-		guards[before].next = guards[i].next;
-		guards[i].next = s->first[variable];
-		s->first[variable] = i;
-	}
-	return i;
+}
+
+/* The index of a guard, or NONE. */
+static uint32_t guard_find(const struct sections *s, uint32_t variable, uint32_t key)
+{
+	uint32_t found;
+
+	if (s->first[variable].key == key + 1)
+		return variable;
+	if (s->slots_size == 0)
+		return NONE;
+	found = *guard_slot(s, variable, key + 1);
+	return found == NONE ? NONE : (uint32_t)s->variables + found;
 }
 
 static uint32_t guard_make(struct sections *s, uint32_t variable, uint32_t key)
 {
-	uint32_t i = guard_find(s, variable, key);
-	struct guard guard = { .key = key, .next = s->first[variable], .serial = NONE };
+	struct guard guard = { .key = key + 1, .variable = variable };
+	uint32_t *slot;
 
-	if (i != NONE)
-		return i;
-	guard.write.at = NO_POINT;
-	s->first[variable] = s->guards->len;
-	g_array_append_val(s->guards, guard);
-	return s->guards->len - 1;
+	if (s->first[variable].key == key + 1)
+		return variable;
+	if (s->first[variable].key == 0) {
+		s->first[variable] = guard;
+		return variable;
+	}
+	if (2 * s->more->len >= s->slots_size)
+		slots_grow(s);
+	slot = guard_slot(s, variable, key + 1);
+	if (*slot == NONE) {
+		*slot = s->more->len;
+		g_array_append_val(s->more, guard);
+	}
+	return (uint32_t)s->variables + *slot;
 }
 
-static void guard_edge(struct causality *c, uint32_t event, const uint32_t *known,
-                       const struct guard *g, const struct touch *x)
+static void guard_edge(struct causality *c, uint32_t event, uint32_t lock, uint32_t thread,
+                       struct point from)
 {
-	if (known[x->thread] <= x->at.event && x->thread != c->t->events[event].thread)
-		causality_edge(c, event, x->thread, x->at, STEP_CONFLICT_SECTION, g->key / 2,
-		               true);
+	uint32_t own = c->t->events[event].thread;
+
+	if (thread != own && clocks_strong(&c->clocks, own)[thread] <= from.event)
+		causality_edge(c, event, thread, from, STEP_CONFLICT_SECTION, lock, true);
+}
+
+static void touch_edges(struct causality *c, uint32_t event, uint32_t lock, bool writes,
+                        const struct touch *touches, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (writes || touches[i].kind == TOUCH_WRITE)
+			guard_edge(c, event, lock, touches[i].thread, touches[i].at);
+	}
 }
 
 /* Edges from the sections behind one guard whose accesses conflict with this one. */
 static void guard_edges(struct causality *c, uint32_t event, const struct guard *g, bool writes)
 {
-	uint32_t thread = c->t->events[event].thread;
+	uint32_t lock = (g->key - 1) / 2;
 
-	if (g->write.at.event != NONE)
-		guard_edge(c, event, clocks_strong(&c->clocks, thread), g, &g->write);
-	for (uint32_t i = 0; i < g->count; i++) {
-		if (writes || g->others[i].kind == TOUCH_WRITE)
-			guard_edge(c, event, clocks_strong(&c->clocks, thread), g,
-			           &g->others[i]);
+	if (g->write.event != 0)
+		guard_edge(c, event, lock, g->write_thread,
+		           (struct point){ g->write.event - 1, g->write.row });
+	/* Behind an exclusive guard the others are readers. */
+	if (!writes && ((g->key - 1) & 1) == 0)
+		return;
+	touch_edges(c, event, lock, writes, g->near, g->count);
+	if (g->others != 0) {
+		const struct others *others =
+		        &g_array_index(c->sections->others, struct others, g->others - 1);
+
+		touch_edges(c, event, lock, writes, others->touches, others->count);
 	}
 }
 
@@ -182,13 +259,13 @@ static void access_under(struct causality *c, uint32_t event, uint32_t variable,
 	struct sections *s = c->sections;
 	uint32_t own = guard_make(s, variable, h->key), other;
 	uint8_t kind = writes ? TOUCH_WRITE : TOUCH_READ;
-	struct guard *g = &g_array_index(s->guards, struct guard, own);
+	struct guard *g = guard_at(s, own);
 
-	if (g->serial == h->serial && g->kind >= kind)
+	if (g->serial == h->serial + 1 && g->kind >= kind)
 		return;
-	if (g->serial != h->serial || (h->key & 1))
+	if (g->serial != h->serial + 1 || (h->key & 1))
 		g_array_append_val(h->touched, ((struct touched){ own, kind }));
-	g->serial = h->serial;
+	g->serial = h->serial + 1;
 	g->kind = kind;
 	if ((h->key & 1) == 0) /* two shared sections do not exclude each other */
 		guard_edges(c, event, g, writes);
@@ -196,7 +273,7 @@ static void access_under(struct causality *c, uint32_t event, uint32_t variable,
 		return;
 	other = guard_find(s, variable, h->key ^ 1);
 	if (other != NONE)
-		guard_edges(c, event, &g_array_index(s->guards, struct guard, other), writes);
+		guard_edges(c, event, guard_at(s, other), writes);
 }
 
 void sections_access(struct causality *c, uint32_t event)
@@ -211,39 +288,69 @@ void sections_access(struct causality *c, uint32_t event)
 	}
 }
 
-static void guard_add(struct guard *g, struct touch touch)
+static struct others *others_of(struct sections *s, struct guard *g)
 {
-	for (uint32_t i = 0; i < g->count; i++) {
-		if (g->others[i].thread == touch.thread && g->others[i].kind == touch.kind) {
-			g->others[i] = touch;
-			return;
+	if (g->others == 0) {
+		struct others fresh = { 0 };
+
+		g_array_append_val(s->others, fresh);
+		g->others = s->others->len;
+	}
+	return &g_array_index(s->others, struct others, g->others - 1);
+}
+
+static bool replace(struct touch *touches, uint32_t count, struct touch touch)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (touches[i].thread == touch.thread && touches[i].kind == touch.kind) {
+			touches[i] = touch;
+			return true;
 		}
 	}
-	if (g->count == g->capacity) {
-		g->capacity = g->capacity == 0 ? 2 : g->capacity * 2;
-		g->others = g_renew(struct touch, g->others, g->capacity);
+	return false;
+}
+
+static void touch_add(struct sections *s, struct guard *g, struct touch touch)
+{
+	struct others *o;
+
+	if (replace(g->near, g->count, touch))
+		return;
+	if (g->count < NEAR) {
+		g->near[g->count++] = touch;
+		return;
 	}
-	g->others[g->count++] = touch;
+	o = others_of(s, g);
+	if (replace(o->touches, o->count, touch))
+		return;
+	if (o->count == o->capacity) {
+		o->capacity = o->capacity == 0 ? 4 : o->capacity * 2;
+		o->touches = g_renew(struct touch, o->touches, o->capacity);
+	}
+	o->touches[o->count++] = touch;
 }
 
 static void touched_release(struct sections *s, struct held *h, uint32_t thread,
                             struct point release)
 {
+	bool shared = h->key & 1;
+
 	for (guint i = 0; i < h->touched->len; i++) {
 		struct touched touched = g_array_index(h->touched, struct touched, i);
-		struct guard *g = &g_array_index(s->guards, struct guard, touched.guard);
-		struct touch touch = { release, (uint16_t)thread, touched.kind };
-
+		struct guard *g = guard_at(s, touched.guard);
 		/* A shared section may have been overtaken by another as the last one. */
-		if ((h->key & 1) == 0)
-			touch.kind = g->kind;
-		if (touch.kind == TOUCH_WRITE && (h->key & 1) == 0) {
-			g->write = touch;
-			g->count = 0;
-		} else {
-			guard_add(g, touch);
+		uint8_t kind = shared ? touched.kind : g->kind;
+
+		g->serial = 0;
+		if (shared || kind == TOUCH_READ) {
+			touch_add(s, g, (struct touch){ release, (uint16_t)thread, kind });
+			continue;
 		}
-		g->serial = NONE;
+		g->write = (struct point){ release.event + 1, release.row };
+		g->write_thread = (uint16_t)thread;
+		g->count = 0;
+		if (g->others != 0)
+			others_of(s, g)->count = 0;
 	}
 }
 
@@ -374,12 +481,20 @@ void sections_mark(struct causality *c)
 {
 	const struct sections *s = c->sections;
 
-	for (guint i = 0; i < s->guards->len; i++) {
-		const struct guard *g = &g_array_index(s->guards, struct guard, i);
+	for (uint64_t i = 0; i < s->variables + s->more->len; i++) {
+		const struct guard *g = guard_at(s, (uint32_t)i);
 
-		clocks_mark(&c->clocks, g->write.at.row);
+		if (g->key == 0)
+			continue;
+		clocks_mark(&c->clocks, g->write.row);
 		for (uint32_t j = 0; j < g->count; j++)
-			clocks_mark(&c->clocks, g->others[j].at.row);
+			clocks_mark(&c->clocks, g->near[j].at.row);
+	}
+	for (guint i = 0; i < s->others->len; i++) {
+		const struct others *others = &g_array_index(s->others, struct others, i);
+
+		for (uint32_t j = 0; j < others->count; j++)
+			clocks_mark(&c->clocks, others->touches[j].at.row);
 	}
 	for (uint64_t o = 0; o < s->objects; o++) {
 		for (guint i = 0; s->queues[o] != NULL && i < s->queues[o]->len; i++) {

@@ -248,6 +248,13 @@ static inline __attribute__((always_inline)) bool quick(struct stream *s, uint32
 
 enum { TICK = 1 << 20, AHEAD = 16 };
 
+static inline void fetch(const struct stream *s, size_t target)
+{
+	__builtin_prefetch(&s->cells[target], 1);
+	if (s->c->guards != NULL)
+		__builtin_prefetch(s->c->guards + target * GUARD_SIZE, 1);
+}
+
 static inline __attribute__((always_inline)) bool pass(struct stream *s, bool observes,
                                                        const struct progress *progress)
 {
@@ -264,7 +271,7 @@ static inline __attribute__((always_inline)) bool pass(struct stream *s, bool ob
 			 * processor.  (Of what is no access the
 			 * address is wrong, which is harmless.) */
 			if (G_LIKELY(e + AHEAD < count))
-				__builtin_prefetch(&s->cells[events[e + AHEAD].target], 1);
+				fetch(s, events[e + AHEAD].target);
 			if (G_UNLIKELY(!quick(s, e, &events[e], observes)))
 				step(s, e);
 		}

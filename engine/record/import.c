@@ -39,6 +39,7 @@ struct lane { /* a thread */
 };
 
 #define CACHE 4096
+#define MAX_THREAD 0x7fffu
 
 struct import {
 	struct builder *b;
@@ -490,6 +491,8 @@ static void add_record(struct import *im, uint32_t id, const uint64_t *w)
 	unsigned flags = w[0] >> 8 & 255;
 	uint64_t pc = w[0] >> LOG_PC_SHIFT;
 	struct lane *lane = lane_of(im, id);
+	if ((tag == LOG_FORK || tag == LOG_JOIN) && w[1] > MAX_THREAD)
+		return; /* a damaged log */
 	switch (tag) {
 	case LOG_READ:
 	case LOG_WRITE:
@@ -512,7 +515,8 @@ static void add_record(struct import *im, uint32_t id, const uint64_t *w)
 		lane->ordinal++;
 		break;
 	case LOG_THREAD:
-		add_thread(im, pc, w[2], w[3]);
+		if (pc <= MAX_THREAD)
+			add_thread(im, pc, w[2], w[3]);
 		break;
 	case LOG_SEMAPHORE:
 		builder_semaphore(im->b, object_of(im, w[1]), w[2]);
@@ -589,7 +593,7 @@ static bool read_controlled(struct import *im, GArray *chunks, const struct prog
 		while (w < end && (w[0] & 255) != 0 && (w[0] & 255) < LOG_TAG_COUNT &&
 		       (words = record_words(w, end)) != 0) {
 			if ((w[0] & 255) == LOG_SWITCH)
-				thread = w[0] >> LOG_PC_SHIFT & 0x7fff;
+				thread = w[0] >> LOG_PC_SHIFT & MAX_THREAD;
 			else
 				add_record(im, thread, w);
 			w += words;
@@ -636,7 +640,7 @@ static bool read_free(struct import *im, GArray *chunks, const struct progress *
 {
 	for (guint i = 0; i < chunks->len; i++) {
 		const struct chunk *c = &g_array_index(chunks, struct chunk, i);
-		if (c->thread > 0x7fff)
+		if (c->thread > MAX_THREAD)
 			continue;
 		g_array_append_val(lane_of(im, c->thread)->chunks, c->offset);
 	}

@@ -228,6 +228,20 @@ is "$status" 0 "size waits for the joins"
 run "$HEDDLE" witness hidden.txt 6 9
 is "$status" 2 "invocations that commute are no pair"
 
+# EDC, the order of the thesis: candidates, with the deferred check at the release.
+for bounded in "" --bounded; do
+	for case in hidden:4,10 depends:5,8 figure33: delete:3,6 cockroach:2,5 joined:; do
+		run "$HEDDLE" commute "${case%%:*}.txt" --analysis edc --pairs events --format json $bounded
+		is "$(pairs)" "${case#*:}" "EDC on ${case%%:*} $bounded"
+	done
+done
+run "$HEDDLE" explain depends.txt 3 8 --order edc
+like "$out" 'conflicting critical sections' "explain shows EDC's edge"
+run "$HEDDLE" explain hidden.txt 4 10 --order edc
+unlike "$out" 'conflicting critical sections' "which is missing where the two commute"
+run "$HEDDLE" commute joined.txt --analysis edc --format json
+is "$(json '$d->{complete} ? 1 : 0')" 0 "EDC does not claim to be complete"
+
 # Bad usage.
 run "$HEDDLE" commute connections.txt --analysis frob
 is "$status" 2 "an unknown analysis"

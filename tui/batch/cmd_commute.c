@@ -2,6 +2,7 @@
  * cmd_commute.c - `heddle commute`: commutativity races, order violations, uses after free.
  */
 #include "engine/commute/cov.h"
+#include "engine/commute/edc.h"
 #include "engine/commute/rd2.h"
 #include "tui/batch/command.h"
 
@@ -10,9 +11,11 @@
 
 static const struct command_option options[] = {
 	{ "spec", "FILE", "a specification, besides those that ship; may be repeated", 0 },
-	{ "analysis", "rd2|cov", "commutativity races (default), or order violations", 0 },
+	{ "analysis", "rd2|cov|edc",
+	  "commutativity races (default), order violations, or those that EDC leaves open", 0 },
 	{ "pairs", "sites|events", "one finding a pair of source lines (default), or every pair", 0 },
 	{ "direct", NULL, "rd2 without access points: compare each invocation with every other", 0 },
+	{ "bounded", NULL, "edc: track critical sections in bounded space; may lose edges", 0 },
 	{ "verdicts", "all", "cov: list also what is impossible or unknown", 0 },
 	{ "budget", "PAIR,ALL", "cov: seconds of the solver for a pair, in all (default: 1,5)", 0 },
 	OPTION_LENIENT,
@@ -20,7 +23,8 @@ static const struct command_option options[] = {
 	{ 0 },
 };
 
-static const char *const analyses[] = { "rd2", "cov", NULL };
+enum { RD2, COV, EDC };
+static const char *const analyses[] = { "rd2", "cov", "edc", NULL };
 static const char *const pairs[] = { "sites", "events", NULL };
 
 static const char *const verdicts[] = { "race", "all", NULL };
@@ -49,8 +53,14 @@ static struct report *analyse(const struct arguments *a, struct model *m, struct
 	struct cov_options cov = { .pairs_events = pairs_events,
 				   .all_verdicts = argument_choice(a, "verdicts", verdicts, 0) == 1 };
 	read_budget(a, &cov);
-	if (argument_choice(a, "analysis", analyses, 0) == 1)
+	struct edc_options edc = { .pairs_events = pairs_events,
+				   .bounded = argument_flag(a, "bounded") };
+	switch (argument_choice(a, "analysis", analyses, RD2)) {
+	case COV:
 		return cov_find(m, &cov, progress_on_stderr(), error);
+	case EDC:
+		return edc_find(m, &edc, progress_on_stderr(), error);
+	}
 	return rd2_find(m, &rd2, progress_on_stderr(), error);
 }
 
@@ -99,7 +109,7 @@ static int run(struct arguments *a)
 
 const struct command command_commute = {
 	.name = "commute",
-	.usage = "TRACE [--spec FILE]... [--analysis rd2|cov]",
+	.usage = "TRACE [--spec FILE]... [--analysis rd2|cov|edc]",
 	.summary = "commutativity races, order violations, uses after free",
 	.options = options,
 	.run = run,

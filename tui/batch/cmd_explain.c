@@ -1,6 +1,8 @@
 /* cmd_explain.c - `heddle explain`: why two events are ordered, or that nothing orders them. */
+#include "engine/commute/edc.h"
 #include "engine/order/order.h"
 #include "tui/batch/command.h"
+#include "tui/batch/spec_rules.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -8,7 +10,8 @@
 
 static const struct command_option options[] = {
 	{ "order", "ORDER",
-	  "po, hb, shb, cp, wcp, dc or wdc (default: the weakest that orders them)", 0 },
+	  "po, hb, shb, cp, wcp, dc, wdc or edc (default: the weakest that orders them)", 0 },
+	{ "spec", "FILE", "edc: a specification, besides those that ship; may be repeated", 0 },
 	OPTION_LENIENT,
 	OPTION_FORMAT,
 	{ 0 },
@@ -20,6 +23,7 @@ static const enum order_kind ladder[] = { ORDER_KIND_PO,  ORDER_KIND_WDC, ORDER_
 	                                  ORDER_KIND_WCP, ORDER_KIND_HB,  ORDER_KIND_SHB };
 
 struct question {
+	const struct arguments *a;
 	struct trace *t;
 	uint32_t e, f; /* e before f in the trace */
 	struct order *orders[G_N_ELEMENTS(ladder)];
@@ -50,9 +54,28 @@ static bool event_number(const struct arguments *a, const struct trace *t, guint
 	return true;
 }
 
+/* EDC is by what the specifications say. */
+static struct order *by_specification(const struct question *q)
+{
+	GPtrArray *paths = argument_values(q->a, "spec");
+	struct error error;
+	struct spec_rules *rules = spec_rules_new(q->t, paths, &error);
+	struct order *order = NULL;
+
+	g_ptr_array_unref(paths);
+	if (rules == NULL)
+		say_error(&error);
+	else
+		order = edc_order_new(spec_rules_model(rules), progress_on_stderr());
+	spec_rules_free(rules);
+	return order;
+}
+
 static bool ask(struct question *q, enum order_kind kind, bool chosen)
 {
-	struct order *order = order_new(q->t, kind, progress_on_stderr());
+	struct order *order = kind == ORDER_KIND_EDC
+	                              ? by_specification(q)
+	                              : order_new(q->t, kind, progress_on_stderr());
 
 	if (order == NULL)
 		return false;
@@ -89,8 +112,8 @@ static bool investigate(const struct arguments *a, struct question *q)
 	const char *word = argument_value(a, "order");
 	enum order_kind kind;
 
-	if (word != NULL && (!order_kind_from_word(word, &kind) || kind == ORDER_KIND_EDC)) {
-		usage_error(a, "--order: expected po, hb, shb, cp, wcp, dc or wdc, found '%s'",
+	if (word != NULL && !order_kind_from_word(word, &kind)) {
+		usage_error(a, "--order: expected po, hb, shb, cp, wcp, dc, wdc or edc, found '%s'",
 		            word);
 		return false;
 	}
@@ -238,7 +261,7 @@ static void print_json(const struct question *q)
 
 static int run(struct arguments *a)
 {
-	struct question q = { 0 };
+	struct question q = { .a = a };
 	enum output_format format;
 	int status = EXIT_BAD;
 

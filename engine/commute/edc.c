@@ -1,0 +1,439 @@
+/* edc.c - see edc.h. */
+#include "engine/commute/edc.h"
+#include "engine/commute/rd2.h"
+#include "engine/trace/index.h"
+
+#include <string.h>
+
+/*
+ * Things: 2v and 2v + 1 are a read and a write of variable v; then points of objects, as
+ * they come; then single invocations.
+ */
+struct thing_key {
+	uint32_t object, point;
+	struct val key; /* V_NONE: the point has none */
+};
+
+struct touching { /* one event touches one thing */
+	uint32_t event, thing;
+};
+struct clash {
+	uint32_t a, b;
+};
+
+struct things {
+	struct model *m;
+	const struct trace *t;
+	GHashTable *numbers; /* struct thing_key (owned) -> thing */
+	GArray *keys;	     /* struct thing_key, of the things from first_point on */
+	uint32_t first_point, count;
+	GArray *touching;    /* struct touching */
+	GArray *clashes;     /* struct clash, both ways */
+	GHashTable *singles; /* end event of an invocation -> its own thing */
+	uint64_t *hidden;    /* a bit an event: inside of a scope on a specified object */
+	bool overflow;
+};
+
+static guint key_hash(gconstpointer key)
+{
+	const struct thing_key *k = key;
+	uint64_t h = ((uint64_t)k->object << 32 | k->point) * UINT64_C(0x9e3779b97f4a7c15);
+	h ^= ((uint64_t)k->key.n + k->key.kind) * UINT64_C(0xbf58476d1ce4e5b9);
+	return (guint)(h ^ (h >> 32));
+}
+
+static gboolean key_equal(gconstpointer a, gconstpointer b)
+{
+	const struct thing_key *x = a, *y = b;
+	return x->object == y->object && x->point == y->point && val_equal(x->key, y->key);
+}
+
+static uint32_t thing_of(struct things *s, struct thing_key key)
+{
+	gpointer found = g_hash_table_lookup(s->numbers, &key);
+	if (found != NULL)
+		return GPOINTER_TO_UINT(found);
+	uint32_t thing = s->count++;
+	g_hash_table_insert(s->numbers, g_memdup2(&key, sizeof(key)), GUINT_TO_POINTER(thing));
+	g_array_append_val(s->keys, key);
+	return thing;
+}
+
+static void touches(struct things *s, uint32_t event, uint32_t thing)
+{
+	struct touching t = { event, thing };
+	g_array_append_val(s->touching, t);
+}
+
+static void clashes(struct things *s, uint32_t a, uint32_t b)
+{
+	struct clash c = { a, b };
+	g_array_append_val(s->clashes, c);
+	if (a != b) {
+		c = (struct clash){ b, a };
+		g_array_append_val(s->clashes, c);
+	}
+}
+
+/* Memory. */
+
+static void find_hidden(struct things *s)
+{
+	const struct trace *t = s->t;
+	GArray **open = g_new0(GArray *, t->threads_count + 1);
+	uint32_t *depth = g_new0(uint32_t, t->threads_count + 1);
+	for (uint32_t i = 0; i < t->threads_count; i++)
+		open[i] = g_array_new(FALSE, FALSE, sizeof(bool));
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		if (depth[x->thread] > 0)
+			s->hidden[e / 64] |= UINT64_C(1) << (e % 64);
+		if (event_inert(x))
+			continue;
+		GArray *scopes = open[x->thread];
+		if (x->op == OP_CALL) {
+			bool specified = model_specified(s->m, x->target);
+			g_array_append_val(scopes, specified);
+			depth[x->thread] += specified;
+		} else if (x->op == OP_RET && scopes->len > 0) {
+			depth[x->thread] -= g_array_index(scopes, bool, scopes->len - 1);
+			g_array_set_size(scopes, scopes->len - 1);
+		}
+	}
+	for (uint32_t i = 0; i < t->threads_count; i++)
+		g_array_unref(open[i]);
+	g_free(open);
+	g_free(depth);
+}
+
+static void memory_access(struct things *s, uint32_t e)
+{
+	const struct event *x = &s->t->events[e];
+	struct wide run = event_variables(s->t, x);
+	if (s->hidden[e / 64] >> (e % 64) & 1)
+		return;
+	for (uint32_t v = run.first; v < run.first + run.count; v++)
+		touches(s, e, 2 * v + op_writes(x->op));
+}
+
+/* Invocations. */
+
+static void by_points(struct things *s, const struct call *c)
+{
+	uint32_t count;
+	const struct points *points = s->m->objects[c->object].type->points;
+	const struct touch *t = points_touched(points, c->method, c->names, &s->m->texts, &count,
+					       &s->overflow);
+	for (uint32_t i = 0; i < count; i++) {
+		struct thing_key key = { .object = c->object, .point = t[i].point };
+		if (t[i].slot != NONE)
+			key.key = c->names[t[i].slot];
+		touches(s, c->event, thing_of(s, key));
+	}
+}
+
+/* A pair that is not ECL: each of the two has a thing of its own.  (Found while the pairs
+ * are enumerated; ECL pairs come here too and are left to their points.) */
+static uint32_t single(struct things *s, const struct call *c)
+{
+	gpointer found = g_hash_table_lookup(s->singles, GUINT_TO_POINTER(c->end + 1));
+	if (found == NULL) {
+		found = GUINT_TO_POINTER(s->count++);
+		struct thing_key none = { .object = NONE };
+		g_array_append_val(s->keys, none);
+		g_hash_table_insert(s->singles, GUINT_TO_POINTER(c->end + 1), found);
+		touches(s, c->event, GPOINTER_TO_UINT(found));
+	}
+	return GPOINTER_TO_UINT(found);
+}
+
+static void not_ecl(void *context, const struct call *earlier, const struct call *later)
+{
+	struct things *s = context;
+	const struct model_object *o = &s->m->objects[later->object];
+	if (o->pairwise || points_pairwise(o->type->points, earlier->method, later->method))
+		clashes(s, single(s, earlier), single(s, later));
+}
+
+static bool any_not_ecl(const struct model *m)
+{
+	for (uint32_t i = 0; i < m->object_count; i++) {
+		const struct model_object *o = &m->objects[i];
+		if (o->type != NULL && o->pairwise)
+			return true;
+		for (guint k = 0; o->type != NULL && k < o->type->o->methods->len; k++)
+			if (points_any_pairwise(o->type->points, k))
+				return true;
+	}
+	return false;
+}
+
+static void point_clashes(struct things *s)
+{
+	for (uint32_t v = 0; v < s->t->variables_count; v++) {
+		clashes(s, 2 * v, 2 * v + 1);
+		clashes(s, 2 * v + 1, 2 * v + 1);
+	}
+	uint32_t points = s->count;
+	for (uint32_t i = s->first_point; i < points; i++) {
+		struct thing_key key = g_array_index(s->keys, struct thing_key, i - s->first_point);
+		if (key.object == NONE)
+			continue;
+		const struct points *p = s->m->objects[key.object].type->points;
+		const GArray *others = points_at(p, key.point)->conflicts;
+		for (guint k = 0; k < others->len; k++) {
+			struct thing_key other = { key.object, g_array_index(others, uint32_t, k), key.key };
+			gpointer found = g_hash_table_lookup(s->numbers, &other);
+			if (found != NULL && GPOINTER_TO_UINT(found) >= i)
+				clashes(s, i, GPOINTER_TO_UINT(found));
+		}
+	}
+}
+
+/* Lists from pairs: by counting. */
+static struct event_lists lists_of(const GArray *pairs, uint64_t lists)
+{
+	uint64_t *start = g_new0(uint64_t, lists + 2);
+	uint32_t *items = g_new(uint32_t, pairs->len + 1);
+	for (guint i = 0; i < pairs->len; i++)
+		start[g_array_index(pairs, struct clash, i).a + 2]++;
+	for (uint64_t i = 2; i < lists + 2; i++)
+		start[i] += start[i - 1];
+	for (guint i = 0; i < pairs->len; i++) {
+		struct clash c = g_array_index(pairs, struct clash, i);
+		items[start[c.a + 1]++] = c.b;
+	}
+	return (struct event_lists){ start, items };
+}
+
+static void things_release(struct things *s)
+{
+	g_hash_table_destroy(s->numbers);
+	g_hash_table_destroy(s->singles);
+	g_array_unref(s->keys);
+	g_array_unref(s->touching);
+	g_array_unref(s->clashes);
+	g_free(s->hidden);
+}
+
+static void collect(struct things *s)
+{
+	struct call_scratch scratch;
+	struct call calls[MOST_CALLS];
+	find_hidden(s);
+	for (uint32_t e = 0; e < s->t->events_count; e++) {
+		const struct event *x = &s->t->events[e];
+		if (op_is_access(x->op) && !event_inert(x))
+			memory_access(s, e);
+		uint32_t count = model_calls(s->m, e, calls, &scratch);
+		for (uint32_t i = 0; i < count; i++)
+			if (!s->m->objects[calls[i].object].pairwise)
+				by_points(s, &calls[i]);
+	}
+}
+
+struct edc {
+	const struct trace *t;
+	struct order *order;
+	struct order_touches touches; /* its lists are owned */
+};
+
+struct edc *edc_new(struct model *m, bool bounded, const struct progress *progress)
+{
+	struct things s = { .m = m, .t = m->t };
+	struct error error;
+	bool dropped, whole = true;
+	s.numbers = g_hash_table_new_full(key_hash, key_equal, g_free, NULL);
+	s.singles = g_hash_table_new(NULL, NULL);
+	s.keys = g_array_new(FALSE, FALSE, sizeof(struct thing_key));
+	s.touching = g_array_new(FALSE, FALSE, sizeof(struct touching));
+	s.clashes = g_array_new(FALSE, FALSE, sizeof(struct clash));
+	s.hidden = g_new0(uint64_t, m->t->events_count / 64 + 1);
+	s.first_point = s.count = 2 * (uint32_t)m->t->variables_count + 1;
+	collect(&s);
+	point_clashes(&s);
+	if (any_not_ecl(m))
+		whole = commute_pairs(m, true, not_ecl, &s, &dropped, progress, &error);
+	struct edc *e = g_new0(struct edc, 1);
+	e->t = m->t;
+	e->touches = (struct order_touches){ .touched = lists_of(s.touching, m->t->events_count),
+					     .clashing = lists_of(s.clashes, s.count),
+					     .things = s.count,
+					     .bounded = bounded };
+	things_release(&s);
+	if (whole)
+		e->order = order_new_edc(m->t, &e->touches, progress);
+	if (e->order != NULL)
+		return e;
+	edc_free(e);
+	return NULL;
+}
+
+void edc_free(struct edc *e)
+{
+	if (e == NULL)
+		return;
+	order_free(e->order);
+	g_free((void *)e->touches.touched.start);
+	g_free((void *)e->touches.touched.items);
+	g_free((void *)e->touches.clashing.start);
+	g_free((void *)e->touches.clashing.items);
+	g_free(e);
+}
+
+const struct order *edc_order(const struct edc *e)
+{
+	return e->order;
+}
+
+struct order *edc_order_new(struct model *m, const struct progress *progress)
+{
+	struct edc *e = edc_new(m, false, progress);
+	struct order *order = e ? e->order : NULL;
+	if (e != NULL)
+		e->order = NULL;
+	edc_free(e);
+	return order;
+}
+
+/* The report. */
+
+static bool ordered_before(const struct edc *e, uint32_t e1, uint32_t e2)
+{
+	uint32_t previous = trace_previous(e->t, e2);
+	if (previous != NONE && order_ordered(e->order, e1, previous))
+		return true;
+	struct must_run run = trace_must_into(e->t, e2);
+	for (uint64_t i = run.first; i < run.first + run.count; i++) {
+		const struct must_edge *edge = &e->t->index->must[i];
+		if (edge->rule != MUST_WAIT && edge->rule != MUST_INVOCATION &&
+		    edge->rule != MUST_MISSING &&
+		    (edge->before == e1 || order_ordered(e->order, e1, edge->before)))
+			return true;
+	}
+	return false;
+}
+
+static bool clash_of(const struct edc *e, uint32_t a, uint32_t b)
+{
+	struct event_list x = event_list_at(&e->touches.touched, a);
+	struct event_list y = event_list_at(&e->touches.touched, b);
+	for (uint64_t i = 0; i < x.count; i++) {
+		struct event_list clashing = event_list_at(&e->touches.clashing, x.items[i]);
+		for (uint64_t k = 0; k < clashing.count; k++)
+			for (uint64_t n = 0; n < y.count; n++)
+				if (clashing.items[k] == y.items[n])
+					return true;
+	}
+	return false;
+}
+
+#define LONGEST_SECTION 256 /* events that the deferred check looks at */
+
+/* Do two critical sections, from acquire to release, clash but for the pair itself? */
+static bool sections_clash(const struct edc *e, uint32_t a, uint32_t b, uint32_t e1, uint32_t e2)
+{
+	uint32_t ends[2] = { e->t->index->partner[a], e->t->index->partner[b] }, seen = 0;
+	if (ends[0] == NONE || ends[1] == NONE)
+		return false;
+	for (uint32_t f = trace_next(e->t, a); f != NONE && f < ends[0] && seen < LONGEST_SECTION;
+	     f = trace_next(e->t, f), seen++)
+		for (uint32_t g = trace_next(e->t, b), n = 0;
+		     g != NONE && g < ends[1] && n < LONGEST_SECTION; g = trace_next(e->t, g), n++)
+			if (!(f == e1 && g == e2) && clash_of(e, f, g))
+				return true;
+	return false;
+}
+
+/* The deferred check, at the release of the second section on a common lock. */
+static bool sections_ordered(const struct edc *e, uint32_t e1, uint32_t e2)
+{
+	GArray *held[2] = { g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+			    g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
+	bool ordered = false;
+	trace_locks_held(e->t, e1, held[0]);
+	trace_locks_held(e->t, e2, held[1]);
+	for (guint i = 0; i < held[0]->len; i++)
+		for (guint k = 0; k < held[1]->len && !ordered; k++) {
+			uint32_t a = g_array_index(held[0], uint32_t, i);
+			uint32_t b = g_array_index(held[1], uint32_t, k);
+			ordered = e->t->events[a].target == e->t->events[b].target &&
+				  sections_clash(e, a, b, e1, e2);
+		}
+	g_array_unref(held[0]);
+	g_array_unref(held[1]);
+	return ordered;
+}
+
+bool edc_orders_pair(const struct edc *e, uint32_t e1, uint32_t e2)
+{
+	return ordered_before(e, e1, e2) || sections_ordered(e, e1, e2);
+}
+
+struct gathering {
+	struct model *m;
+	const struct edc *edc;
+	struct report *report;
+	bool pairs_events;
+	GHashTable *sites; /* site pair -> finding */
+};
+
+static void gather(void *context, const struct call *earlier, const struct call *later)
+{
+	struct gathering *g = context;
+	const struct trace *t = g->m->t;
+	bool turned = earlier->event > later->event;
+	const struct call *a = turned ? later : earlier, *b = turned ? earlier : later;
+	const struct spec_object *o = g->m->objects[later->object].type->o;
+	if (a->method != NONE && b->method != NONE && spec_good_order(o, a->method, b->method) < 0)
+		return;
+	if (edc_orders_pair(g->edc, a->event, b->event))
+		return;
+	g->report->candidates++;
+	uint32_t s1 = t->locations[t->events[a->event].location].site;
+	uint32_t s2 = t->locations[t->events[b->event].location].site;
+	gpointer key = (gpointer)((uintptr_t)MIN(s1, s2) << 32 | MAX(s1, s2));
+	struct finding *seen = g->pairs_events ? NULL : g_hash_table_lookup(g->sites, key);
+	if (seen != NULL) {
+		seen->count++;
+		return;
+	}
+	struct finding *f = finding_new(strcmp(o->name, "memory") == 0 ? FINDING_USE_AFTER_FREE :
+									 FINDING_ORDER_VIOLATION,
+					a->event, b->event);
+	f->verdict = VERDICT_CANDIDATE;
+	f->count = 1;
+	f->counted_all = g->pairs_events;
+	f->by = "edc";
+	commute_describe(g->m, f, a, b);
+	report_add(g->report, f);
+	g_hash_table_insert(g->sites, key, f);
+}
+
+struct report *edc_find(struct model *m, const struct edc_options *options,
+			const struct progress *progress, struct error *error)
+{
+	struct edc *edc = edc_new(m, options->bounded, progress);
+	if (edc == NULL) {
+		error_set(error, "", NULL, "cancelled");
+		return NULL;
+	}
+	struct gathering g = { .m = m, .edc = edc, .report = report_new(m->t, "edc"),
+			       .pairs_events = options->pairs_events,
+			       .sites = g_hash_table_new(NULL, NULL) };
+	bool dropped = false;
+	bool whole = commute_pairs(m, options->pairs_events, gather, &g, &dropped, progress, error);
+	for (guint i = 0; i < m->notes->len; i++)
+		report_note(g.report, "%s", (char *)m->notes->pdata[i]);
+	if (options->bounded)
+		report_note(g.report, "critical sections were tracked in four words a location: edges "
+				      "may be missing, and there may be more candidates than without "
+				      "--bounded");
+	report_sort(g.report);
+	g_hash_table_destroy(g.sites);
+	edc_free(edc);
+	if (whole)
+		return g.report;
+	report_free(g.report);
+	return NULL;
+}

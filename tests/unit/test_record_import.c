@@ -1,0 +1,231 @@
+/* test_record_import.c - logs made by hand become traces; damaged ones an error or less. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/record/record.h"
+
+static char path[64];
+
+struct log {
+	GByteArray *bytes;
+};
+
+static void word(struct log *l, uint64_t w)
+{
+	g_byte_array_append(l->bytes, (const guint8 *)&w, sizeof(w));
+}
+static void record(struct log *l, enum log_tag tag, unsigned flags, uint64_t pc)
+{
+	word(l, tag | flags << 8 | pc << LOG_PC_SHIFT);
+}
+static uint64_t place(uint64_t address, unsigned code, uint64_t small)
+{
+	return address | (uint64_t)code << LOG_SIZE_SHIFT | small << LOG_SMALL_SHIFT;
+}
+static void begin_chunk(struct log *l, uint32_t thread, uint64_t sequence)
+{
+	struct log_chunk head = { LOG_CHUNK_MAGIC, thread, sequence };
+	while ((l->bytes->len - LOG_HEADER) % LOG_CHUNK)
+		g_byte_array_append(l->bytes, (const guint8 *)"", 1);
+	g_byte_array_append(l->bytes, (const guint8 *)&head, sizeof(head));
+}
+static struct log log_new(uint32_t flags)
+{
+	struct log l = { g_byte_array_new() };
+	struct log_header header = { .magic = LOG_MAGIC, .version = LOG_VERSION,
+				     .chunk_size = LOG_CHUNK, .flags = flags,
+				     .status = LOG_EXITED };
+	static const guint8 zeros[LOG_HEADER];
+	g_byte_array_append(l.bytes, (const guint8 *)&header, sizeof(header));
+	g_byte_array_append(l.bytes, zeros, LOG_HEADER - sizeof(header));
+	return l;
+}
+
+static struct trace *import(const struct log *l, size_t length, struct record_facts *facts,
+			    struct error *error)
+{
+	FILE *f = fopen(path, "wb");
+	ck_assert_ptr_nonnull(f);
+	ck_assert_uint_eq(fwrite(l->bytes->data, 1, length, f), length);
+	fclose(f);
+	return record_import(path, "made by hand", facts, NULL, error);
+}
+
+/* main and T1: fork, lock, a block, an access by each, a use after the free. */
+static struct log small_log(void)
+{
+	struct log l = log_new(LOG_CONTROLLED | LOG_VALUES | LOG_ASLR_OFF);
+	begin_chunk(&l, LOG_ALL_THREADS, 0);
+	record(&l, LOG_THREAD, 0, 0);
+	word(&l, UINT32_MAX), word(&l, 0x7000), word(&l, 0x8000);
+	record(&l, LOG_SWITCH, 0, 0);
+	record(&l, LOG_ALLOC, 0, 0x101);
+	word(&l, 0x1000), word(&l, 64);
+	record(&l, LOG_WRITE, LOG_SMALL, 0x102);
+	word(&l, place(0x1008, 3, 7));
+	record(&l, LOG_FORK, 0, 0x103);
+	word(&l, 1);
+	record(&l, LOG_THREAD, 0, 1);
+	word(&l, 0), word(&l, 0x9000), word(&l, 0xa000);
+	record(&l, LOG_SWITCH, 0, 1);
+	record(&l, LOG_ACQ, 0, 0x104);
+	word(&l, 0x2000);
+	record(&l, LOG_READ, LOG_VALUE, 0x105);
+	word(&l, place(0x1008, 3, 0));
+	word(&l, 123456789);
+	record(&l, LOG_REL, 0, 0x106);
+	word(&l, 0x2000);
+	record(&l, LOG_SWITCH, 0, 0);
+	record(&l, LOG_FREE, 0, 0x107);
+	word(&l, 0x1000);
+	record(&l, LOG_FREE, 0, 0x107); /* of what was never allocated */
+	word(&l, 0x5000);
+	record(&l, LOG_READ, LOG_SMALL, 0x108);
+	word(&l, place(0x1008, 3, 1));
+	record(&l, LOG_ALLOC, 0, 0x101);
+	word(&l, 0x1000), word(&l, 32);
+	record(&l, LOG_WRITE, 0, 0x109);
+	word(&l, place(0x1008, LOG_RANGE, 0)), word(&l, 24);
+	return l;
+}
+
+START_TEST(records)
+{
+	struct log l = small_log();
+	struct error error = { 0 };
+	struct record_facts facts;
+	struct trace *t = import(&l, l.bytes->len, &facts, &error);
+	ck_assert_msg(t != NULL, "%s", error.what);
+	ck_assert_uint_eq(t->events_count, 10);
+	ck_assert_uint_eq(t->threads_count, 2);
+	ck_assert(t->order_exact && t->values_exact);
+	static const uint8_t ops[] = { OP_ALLOC, OP_WRITE, OP_FORK, OP_ACQ, OP_READ, OP_REL, OP_FREE,
+				       OP_READ, OP_ALLOC, OP_WRITE };
+	for (int i = 0; i < 10; i++)
+		ck_assert_uint_eq(t->events[i].op, ops[i]);
+	ck_assert_str_eq(trace_thread_name(t, t->events[3].thread), "T1");
+	ck_assert_int_eq(t->values[t->events[1].aux].integer, 7);
+	ck_assert_int_eq(t->values[t->events[4].aux].integer, 123456789);
+	/* The access after the free is to the old life, the one after the alloc to the new. */
+	struct wide first = event_variables(t, &t->events[1]);
+	struct wide stale = event_variables(t, &t->events[7]);
+	struct wide fresh = event_variables(t, &t->events[9]);
+	ck_assert_uint_eq(t->variables[stale.first].block, t->variables[first.first].block);
+	ck_assert_uint_ne(t->variables[fresh.first].block, t->variables[first.first].block);
+	ck_assert(events_overlap(t, &t->events[1], &t->events[7]));
+	ck_assert(!events_overlap(t, &t->events[1], &t->events[9]));
+	trace_close(t);
+	record_facts_release(&facts);
+	g_byte_array_free(l.bytes, TRUE);
+}
+END_TEST
+
+/* Every cut gives the events before it, or an error for less than a header. */
+START_TEST(cut)
+{
+	struct log l = small_log();
+	uint64_t before = 0;
+	for (size_t length = 0; length <= l.bytes->len;
+	     length += length < LOG_HEADER - 64 ? 512 : 8) {
+		struct error error = { 0 };
+		struct trace *t = import(&l, length, NULL, &error);
+		if (!t) {
+			ck_assert_uint_lt(length, LOG_HEADER);
+			ck_assert_str_ne(error.what, "");
+			continue;
+		}
+		ck_assert_uint_ge(t->events_count, before);
+		before = t->events_count;
+		trace_close(t);
+	}
+	ck_assert_uint_eq(before, 10);
+	g_byte_array_free(l.bytes, TRUE);
+}
+END_TEST
+
+/* Whatever single byte is damaged: no crash, no hang. */
+START_TEST(damaged)
+{
+	struct log l = small_log();
+	uint32_t random = 12345;
+	for (int i = 0; i < 3000; i++) {
+		random = random * 1664525 + 1013904223;
+		size_t at = random % l.bytes->len;
+		if (i % 4) /* mostly in the records */
+			at = LOG_HEADER + random / 7 % (l.bytes->len - LOG_HEADER);
+		guint8 was = l.bytes->data[at];
+		l.bytes->data[at] = random >> 24;
+		struct error error = { 0 };
+		struct record_facts facts;
+		struct trace *t = import(&l, l.bytes->len, &facts, &error);
+		ck_assert(t != NULL || error.what[0]);
+		trace_close(t);
+		if (t)
+			record_facts_release(&facts);
+		l.bytes->data[at] = was;
+	}
+	g_byte_array_free(l.bytes, TRUE);
+}
+END_TEST
+
+/* Free mode: tickets put the pieces of the threads in order. */
+START_TEST(tickets)
+{
+	struct log l = log_new(LOG_VALUES);
+	begin_chunk(&l, 0, 0);
+	record(&l, LOG_TICKET, 0, 1);
+	record(&l, LOG_FORK, 0, 0x101);
+	word(&l, 1);
+	record(&l, LOG_WRITE, LOG_SMALL, 0x102);
+	word(&l, place(0x1000, 2, 1));
+	record(&l, LOG_TICKET, 0, 3);
+	record(&l, LOG_ACQ, 0, 0x103);
+	word(&l, 0x2000);
+	record(&l, LOG_TICKET, 0, 4);
+	record(&l, LOG_REL, 0, 0x104);
+	word(&l, 0x2000);
+	begin_chunk(&l, 1, 1);
+	record(&l, LOG_WRITE, LOG_SMALL, 0x105);
+	word(&l, place(0x1010, 2, 1));
+	record(&l, LOG_TICKET, 0, 2);
+	record(&l, LOG_POST, 0, 0x106);
+	word(&l, 0x3000);
+	record(&l, LOG_TICKET, 0, 5);
+	record(&l, LOG_ACQ, 0, 0x107);
+	word(&l, 0x2000);
+	struct error error = { 0 };
+	struct trace *t = import(&l, l.bytes->len, NULL, &error);
+	ck_assert_msg(t != NULL, "%s", error.what);
+	ck_assert(!t->order_exact && !t->values_exact);
+	GString *order = g_string_new(NULL);
+	for (uint64_t i = 0; i < t->events_count; i++)
+		if (op_table[t->events[i].op].class == OP_CLASS_SYNC)
+			g_string_append_printf(order, "%s ", op_table[t->events[i].op].word);
+	ck_assert_str_eq(order->str, "fork post acq rel acq ");
+	g_string_free(order, TRUE);
+	trace_close(t);
+	g_byte_array_free(l.bytes, TRUE);
+}
+END_TEST
+
+int main(void)
+{
+	snprintf(path, sizeof(path), "/tmp/heddle-test-import-%d", (int)getpid());
+	Suite *suite = suite_create("record import");
+	TCase *tests = tcase_create("log");
+	tcase_set_timeout(tests, 60);
+	tcase_add_test(tests, records);
+	tcase_add_test(tests, cut);
+	tcase_add_test(tests, damaged);
+	tcase_add_test(tests, tickets);
+	suite_add_tcase(suite, tests);
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	unlink(path);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
