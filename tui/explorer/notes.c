@@ -48,10 +48,7 @@ static json_t *load_file(const struct session *s, json_error_t *json_error)
 
 static bool has_entry(const struct session *s, const char *key)
 {
-	for (guint i = 0; key && i < s->entries->len; i++)
-		if (strcmp(((struct entry *)s->entries->pdata[i])->key, key) == 0)
-			return true;
-	return false;
+	return key && g_hash_table_contains(s->by_key, key);
 }
 
 /* Marks of findings that this run has not (yet) shown again are kept as they are. */
@@ -102,17 +99,15 @@ static void load_entry(struct session *s, json_t *item)
 	const char *key = json_string_value(json_object_get(item, "finding"));
 	const char *mark = json_string_value(json_object_get(item, "mark"));
 	const char *note = json_string_value(json_object_get(item, "note"));
-	for (guint i = 0; key && i < s->entries->len; i++) {
-		struct entry *entry = s->entries->pdata[i];
-		if (strcmp(entry->key, key) != 0)
-			continue;
-		for (int m = 1; mark && m < TRIAGE_COUNT; m++)
-			if (strcmp(triage_words[m], mark) == 0)
-				entry->triage = (enum triage)m;
-		if (note) {
-			g_free(entry->note);
-			entry->note = g_strdup(note);
-		}
+	struct entry *entry = key ? g_hash_table_lookup(s->by_key, key) : NULL;
+	if (entry == NULL)
+		return;
+	for (int m = 1; mark && m < TRIAGE_COUNT; m++)
+		if (strcmp(triage_words[m], mark) == 0)
+			entry->triage = (enum triage)m;
+	if (note) {
+		g_free(entry->note);
+		entry->note = g_strdup(note);
 	}
 }
 

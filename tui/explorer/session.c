@@ -29,6 +29,7 @@ struct session *session_new(struct trace *trace)
 	s->trace = trace;
 	s->reports = g_ptr_array_new_with_free_func((GDestroyNotify)report_free);
 	s->entries = g_ptr_array_new_with_free_func(entry_free);
+	s->by_key = g_hash_table_new(g_str_hash, g_str_equal);
 	s->entry = -1;
 	s->pair[0] = s->pair[1] = NONE;
 	s->order = ORDER_KIND_HB;
@@ -55,6 +56,7 @@ void session_free(struct session *s)
 	g_ptr_array_free(s->breakpoints, TRUE);
 	g_array_free(s->bookmarks, TRUE);
 	g_array_free(s->watches, TRUE);
+	g_hash_table_destroy(s->by_key);
 	g_ptr_array_free(s->entries, TRUE);
 	g_ptr_array_free(s->reports, TRUE);
 	g_free(s->hidden);
@@ -190,16 +192,6 @@ static char *stable_key(const struct session *s, const struct finding *f)
 	return key;
 }
 
-static struct entry *find_entry(const struct session *s, const char *key)
-{
-	for (guint i = 0; i < s->entries->len; i++) {
-		struct entry *entry = s->entries->pdata[i];
-		if (strcmp(entry->key, key) == 0)
-			return entry;
-	}
-	return NULL;
-}
-
 static struct entry *entry_new(const struct session *s, struct finding *f, char *key)
 {
 	struct entry *entry = g_new0(struct entry, 1);
@@ -267,9 +259,11 @@ void session_add_report(struct session *s, struct report *report, enum analysis 
 	for (guint i = 0; i < report->findings->len; i++) {
 		struct finding *f = report->findings->pdata[i];
 		char *key = stable_key(s, f);
-		struct entry *entry = find_entry(s, key);
+		struct entry *entry = g_hash_table_lookup(s->by_key, key);
 		if (entry == NULL && is_candidate_enough(f, analysis)) {
-			g_ptr_array_add(s->entries, entry_new(s, f, key));
+			entry = entry_new(s, f, key);
+			g_ptr_array_add(s->entries, entry);
+			g_hash_table_insert(s->by_key, entry->key, entry);
 			continue;
 		}
 		if (entry == NULL) {

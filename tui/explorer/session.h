@@ -58,7 +58,8 @@ struct session {
 	unsigned ready;	     /* index parts that the screen may use */
 	/* findings */
 	GPtrArray *reports; /* struct report *, owned */
-	GPtrArray *entries; /* struct entry *, owned; all, by finding */
+	GPtrArray *entries; /* struct entry *, owned; all, by place in the run */
+	GHashTable *by_key; /* the same by key; borrows */
 	GHashTable *seen[ANALYSIS_COUNT]; /* by site pair: verdict + 1; NULL: not run yet */
 	int entry;	    /* the selected one, or -1 */
 	uint32_t pair[2];   /* the pair in question: the selected finding's, or asked for */

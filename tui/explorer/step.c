@@ -344,13 +344,24 @@ static bool stands_here(const struct session *s, const struct breakpoint *b, uin
 	return false;
 }
 
-/* A breakpoint stops at the first event of the line, not at each of its events. */
-static bool enters_line(const struct session *s, uint32_t event)
+static bool true_at(const struct session *s, const struct breakpoint *b, uint32_t event)
+{
+	return b->condition == NULL || condition_holds(s, b->condition, event);
+}
+
+/* Not at each event of a line: at the first, or at the one that makes the condition true. */
+static bool stops_at(const struct session *s, const struct breakpoint *b, uint32_t event)
 {
 	const struct trace *t = s->trace;
+	if (!stands_here(s, b, event) || !true_at(s, b, event))
+		return false;
+	if (b->variable != NONE)
+		return true;
 	uint32_t before = step_thread(s, event, -1);
-	return before == NONE || t->locations[t->events[before].location].site !=
-					 t->locations[t->events[event].location].site;
+	if (before == NONE || t->locations[t->events[before].location].site !=
+				      t->locations[t->events[event].location].site)
+		return true;
+	return b->condition && !true_at(s, b, before);
 }
 
 uint32_t session_run(struct session *s, uint32_t event, int direction, struct breakpoint **hit)
@@ -358,9 +369,7 @@ uint32_t session_run(struct session *s, uint32_t event, int direction, struct br
 	for (uint32_t e = event; (e = step_event(s, e, direction)) != NONE;) {
 		for (guint i = 0; i < s->breakpoints->len; i++) {
 			struct breakpoint *b = s->breakpoints->pdata[i];
-			if (!stands_here(s, b, e) || (b->variable == NONE && !enters_line(s, e)))
-				continue;
-			if (b->condition && !condition_holds(s, b->condition, e))
+			if (!stops_at(s, b, e))
 				continue;
 			if (hit)
 				*hit = b;
