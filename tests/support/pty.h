@@ -14,7 +14,7 @@
 struct pty;
 
 struct pty_options {
-	int rows, columns;	  /* 0: 24 and 80 */
+	int rows, columns; /* 0: 24 and 80 */
 	const char *shell; /* run this by a shell with job control; $HEDDLE is the binary */
 	const char *environment[8]; /* "NAME=value" or "NAME" to unset; NULL-terminated */
 };

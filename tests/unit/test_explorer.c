@@ -14,22 +14,39 @@
 #include <unistd.h>
 
 static const char counting[] = "T1|w(a.b[1])=1|f.c:1\nT1|w(c)=5|f.c:2\nT2|w(a.b[1])=-3|f.c:3\n"
-			       "T2|r(c)=5|f.c:4\nT1|w(c)=7|f.c:2\nT1|w(d)=nil|f.c:5\n";
+                               "T2|r(c)=5|f.c:4\nT1|w(c)=7|f.c:2\nT1|w(d)=nil|f.c:5\n";
 
 /* Conditions and whether they hold after event 4: a.b[1] is -3, c is 7, d unknown. */
 static const struct {
 	const char *text;
 	int holds; /* -1: refused */
 } conditions[] = {
-	{ "c == 7", 1 },	    { "c != 7", 0 },	   { "a.b[1] < 0", 1 },
-	{ "a.b[1] <= -3", 1 },	    { "a.b[1] > -3", 0 },  { "c >= 7 && a.b[1] < 0", 1 },
-	{ "c == 1 || c == 7", 1 },  { "!(c == 7)", 0 },	   { "c + 1 == 8", 1 },
-	{ "c - a.b[1] == 10", 1 },  { "d == 0", 0 },	   { "d != 0", 0 },
-	{ "d == 0 || c == 7", 1 },  { "thread == 0", 1 },  { "event == 4", 1 },
-	{ "c", 1 },		    { "0", 0 },		   { "0x7 == c", 1 },
-	{ "", -1 },		    { "c ==", -1 },	   { "== 3", -1 },
-	{ "(c == 7", -1 },	    { "nosuch == 1", -1 }, { "c == 7 7", -1 },
-	{ "c = 7", -1 },	    { "c == 7)", -1 },
+	{ "c == 7", 1 },
+	{ "c != 7", 0 },
+	{ "a.b[1] < 0", 1 },
+	{ "a.b[1] <= -3", 1 },
+	{ "a.b[1] > -3", 0 },
+	{ "c >= 7 && a.b[1] < 0", 1 },
+	{ "c == 1 || c == 7", 1 },
+	{ "!(c == 7)", 0 },
+	{ "c + 1 == 8", 1 },
+	{ "c - a.b[1] == 10", 1 },
+	{ "d == 0", 0 },
+	{ "d != 0", 0 },
+	{ "d == 0 || c == 7", 1 },
+	{ "thread == 0", 1 },
+	{ "event == 4", 1 },
+	{ "c", 1 },
+	{ "0", 0 },
+	{ "0x7 == c", 1 },
+	{ "", -1 },
+	{ "c ==", -1 },
+	{ "== 3", -1 },
+	{ "(c == 7", -1 },
+	{ "nosuch == 1", -1 },
+	{ "c == 7 7", -1 },
+	{ "c = 7", -1 },
+	{ "c == 7)", -1 },
 };
 
 START_TEST(conditions_of_breakpoints)
@@ -37,11 +54,11 @@ START_TEST(conditions_of_breakpoints)
 	struct app *app = tui_open(counting, NULL);
 	struct error error = { 0 };
 	struct condition *c = condition_parse(app->session, conditions[_i].text, &error);
-	ck_assert_msg((c == NULL) == (conditions[_i].holds < 0), "'%s': %s", conditions[_i].text,
-		      error.what);
+	ck_assert_msg((c == NULL) == (conditions[_i].holds < 0), "'%s': %s",
+	              conditions[_i].text, error.what);
 	if (c)
-		ck_assert_msg(condition_holds(app->session, c, 4) == conditions[_i].holds, "'%s'",
-			      conditions[_i].text);
+		ck_assert_msg(condition_holds(app->session, c, 4) == conditions[_i].holds,
+		              "'%s'", conditions[_i].text);
 	else
 		ck_assert(*error.what);
 	condition_free(c);
@@ -110,10 +127,10 @@ START_TEST(commands_of_the_command_line)
 		tui_command(app, *line);
 	bool failed = app->message && app->message_is_error;
 	ck_assert_msg(failed == (runs[_i].event == NONE), "%s: %s", runs[_i].commands,
-		      app->message ? app->message : "no message");
+	              app->message ? app->message : "no message");
 	if (!failed)
-		ck_assert_msg(app->session->event == runs[_i].event, "%s: at %u", runs[_i].commands,
-			      app->session->event);
+		ck_assert_msg(app->session->event == runs[_i].event, "%s: at %u",
+		              runs[_i].commands, app->session->event);
 	g_strfreev(lines);
 	tui_close(app);
 }
@@ -128,14 +145,16 @@ START_TEST(completion)
 		const char *text, *first;
 		guint count;
 	} cases[] = {
-		{ "got", 0, "got", "goto", 1 },	      { "print ", 6, "", "a.b[1]", 3 },
-		{ "print a", 6, "a", "a.b[1]", 1 },   { "break f", 6, "f", "f.c:1", 5 },
-		{ "info lo", 5, "lo", "locks", 1 },   { "hide ", 5, "", "T1", 2 },
-		{ "zzz ", 4, "", NULL, 0 },	      { "why 1 2 wc", 8, "wc", "wcp", 1 },
+		{ "got", 0, "got", "goto", 1 },     { "print ", 6, "", "a.b[1]", 3 },
+		{ "print a", 6, "a", "a.b[1]", 1 }, { "break f", 6, "f", "f.c:1", 5 },
+		{ "info lo", 5, "lo", "locks", 1 }, { "hide ", 5, "", "T1", 2 },
+		{ "zzz ", 4, "", NULL, 0 },         { "why 1 2 wc", 8, "wc", "wcp", 1 },
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
-		GPtrArray *words = commands_complete(app, cases[i].line, cases[i].start, cases[i].text);
-		ck_assert_msg(words->len == cases[i].count, "'%s': %u", cases[i].line, words->len);
+		GPtrArray *words =
+		        commands_complete(app, cases[i].line, cases[i].start, cases[i].text);
+		ck_assert_msg(words->len == cases[i].count, "'%s': %u", cases[i].line,
+		              words->len);
 		if (words->len)
 			ck_assert_str_eq(words->pdata[0], cases[i].first);
 		g_ptr_array_free(words, TRUE);
@@ -151,23 +170,32 @@ static const char *const reports[] = {
 	"==================\nWARNING: ThreadSanitizer: data race (pid=1)\n"
 	"  Write of size 8 at 0x1 by thread T1 (mutexes: write M0):\n"
 	"    #0 one /s/f.c:1 (p+0x1)\n    #1 start /s/f.c:9 (p+0x2) (BuildId: ab)\n\n"
-	"  Previous write of size 8 at 0x1 by main thread:\n    #0 two(int, char*) /s/f.c:3 (p+0x3)\n\n"
+	"  Previous write of size 8 at 0x1 by main thread:\n    #0 two(int, char*) /s/f.c:3 "
+	"(p+0x3)\n\n"
 	"  Location is global 'x' of size 8 at 0x1 (p+0x4)\n\n"
-	"  Thread T1 (tid=2, running) created by main thread at:\n    #0 main /s/f.c:7 (p+0x5)\n\n"
+	"  Thread T1 (tid=2, running) created by main thread at:\n    #0 main /s/f.c:7 "
+	"(p+0x5)\n\n"
 	"SUMMARY: ThreadSanitizer: data race f.c:1 in one\n==================\n",
 	/* clang: columns */
-	"WARNING: ThreadSanitizer: data race (pid=1)\n  Atomic write of size 4 at 0x1 by thread T1:\n"
+	"WARNING: ThreadSanitizer: data race (pid=1)\n  Atomic write of size 4 at 0x1 by "
+	"thread T1:\n"
 	"    #0 one f.c:1:5 (p+0x1)\n\n  Previous atomic write of size 4 at 0x1 by thread T2:\n"
 	"    #0 two f.c:3:17 (p+0x3)\n\nSUMMARY: x\n",
 	/* Helgrind */
-	"==9== Possible data race during write of size 8 at 0x1 by thread #2\n==9== Locks held: none\n"
+	"==9== Possible data race during write of size 8 at 0x1 by thread #2\n==9== Locks "
+	"held: none\n"
 	"==9==    at 0x10: one (f.c:1)\n==9==    by 0x11: start (f.c:9)\n==9== \n"
-	"==9== This conflicts with a previous write of size 8 by thread #1\n==9== Locks held: none\n"
-	"==9==    at 0x12: two (f.c:3)\n==9== \n==9==  Address 0x1 is 0 bytes inside data symbol \"x\"\n",
+	"==9== This conflicts with a previous write of size 8 by thread #1\n==9== Locks held: "
+	"none\n"
+	"==9==    at 0x12: two (f.c:3)\n==9== \n==9==  Address 0x1 is 0 bytes inside data "
+	"symbol \"x\"\n",
 	/* XML */
-	"<?xml version=\"1.0\"?>\n<valgrindoutput>\n<error>\n<kind>Race</kind>\n<stack>\n<frame>\n"
-	"<fn>one</fn>\n<dir>/s</dir>\n<file>f.c</file>\n<line>1</line>\n</frame>\n</stack>\n<stack>\n"
-	"<frame>\n<fn>two</fn>\n<file>f.c</file>\n<line>3</line>\n</frame>\n</stack>\n</error>\n",
+	"<?xml "
+	"version=\"1.0\"?>\n<valgrindoutput>\n<error>\n<kind>Race</kind>\n<stack>\n<frame>\n"
+	"<fn>one</fn>\n<dir>/s</dir>\n<file>f.c</file>\n<line>1</line>\n</frame>\n</"
+	"stack>\n<stack>\n"
+	"<frame>\n<fn>two</fn>\n<file>f.c</file>\n<line>3</line>\n</frame>\n</stack>\n</"
+	"error>\n",
 };
 
 START_TEST(reports_of_other_tools)
