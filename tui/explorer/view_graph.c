@@ -7,8 +7,8 @@
 #include <string.h>
 
 struct graph_view {
-	guint edge;  /* the highlighted one */
-	guint side;  /* which of its accesses Enter goes to next */
+	guint edge;         /* the highlighted one */
+	guint side;         /* which of its accesses Enter goes to next */
 	struct list cycles; /* over the entries that have a cycle */
 	GArray *entries;    /* int: indexes of session.entries */
 };
@@ -64,14 +64,20 @@ static int by_begin(gconstpointer a, gconstpointer b, gpointer data)
 	return x < y ? -1 : x > y;
 }
 
-static void draw_box(struct pane p, int row, int column, const struct cycle_unit *u, enum style style,
-		     bool lit)
+static void draw_box(struct pane p, int row, int column, const struct cycle_unit *u,
+                     enum style style, bool lit)
 {
 	char *text = g_strdup_printf("%s  %u–%u", u->unit, u->begin, u->end);
 	int width = LANE_WIDTH - 2;
 	for (int c = 0; c < width; c++) {
-		pane_rune(p, row, column + c, style, c == 0 ? 0x250c : c == width - 1 ? 0x2510 : 0x2500);
-		pane_rune(p, row + 2, column + c, style, c == 0 ? 0x2514 : c == width - 1 ? 0x2518 : 0x2500);
+		pane_rune(p, row, column + c, style,
+		          c == 0           ? 0x250c
+		          : c == width - 1 ? 0x2510
+		                           : 0x2500);
+		pane_rune(p, row + 2, column + c, style,
+		          c == 0           ? 0x2514
+		          : c == width - 1 ? 0x2518
+		                           : 0x2500);
 	}
 	pane_rune(p, row + 1, column, style, 0x2502);
 	pane_rune(p, row + 1, column + width - 1, style, 0x2502);
@@ -79,8 +85,8 @@ static void draw_box(struct pane p, int row, int column, const struct cycle_unit
 	g_free(text);
 }
 
-static void draw_units(const struct app *app, const struct graph_view *v, const struct finding *f,
-		       struct pane p)
+static void draw_units(const struct app *app, const struct graph_view *v,
+                       const struct finding *f, struct pane p)
 {
 	const struct trace *t = app_trace(app);
 	uint32_t lanes[32], lane_count = 0;
@@ -97,26 +103,26 @@ static void draw_units(const struct app *app, const struct graph_view *v, const 
 	const struct cycle_edge *edge = &g_array_index(f->edges, struct cycle_edge, v->edge);
 	for (uint32_t j = 0; j < lane_count; j++)
 		pane_text(p, 0, 2 + (int)j * LANE_WIDTH, style_of_thread(lanes[j]),
-			  trace_thread_name(t, lanes[j]));
+		          trace_thread_name(t, lanes[j]));
 	for (guint i = 0; i < order->len; i++) {
 		guint unit = g_array_index(order, guint, i);
 		const struct cycle_unit *u = &g_array_index(f->units, struct cycle_unit, unit);
 		uint32_t j = 0;
 		while (j + 1 < lane_count && lanes[j] != u->thread)
 			j++;
-		draw_box(p, 1 + (int)i * 3, 2 + (int)j * LANE_WIDTH, u, style_of_thread(u->thread),
-			 unit == edge->from || unit == edge->to);
+		draw_box(p, 1 + (int)i * 3, 2 + (int)j * LANE_WIDTH, u,
+		         style_of_thread(u->thread), unit == edge->from || unit == edge->to);
 	}
 	g_array_free(order, TRUE);
 }
 
-static void append_edge(const struct app *app, const struct finding *f, const struct cycle_edge *e,
-			GString *out)
+static void append_edge(const struct app *app, const struct finding *f,
+                        const struct cycle_edge *e, GString *out)
 {
 	const struct trace *t = app_trace(app);
 	g_string_append_printf(out, "%s ──▸ %s   on ",
-			       g_array_index(f->units, struct cycle_unit, e->from).unit,
-			       g_array_index(f->units, struct cycle_unit, e->to).unit);
+	                       g_array_index(f->units, struct cycle_unit, e->from).unit,
+	                       g_array_index(f->units, struct cycle_unit, e->to).unit);
 	const char *name = trace_string(t, t->variables[e->variable].name);
 	append_escaped(out, name, strlen(name));
 	g_string_append_printf(out, ":  %u ", e->events[0]);
@@ -132,15 +138,16 @@ static void graph_draw(const struct app *app, const void *state, struct pane p)
 	if (f == NULL) {
 		pane_text(p, 0, 1, STYLE_HEADING, "conflict graph");
 		pane_paragraph(pane_part(p, 2, 1, -1, p.columns - 2), 0, 0, STYLE_TEXT,
-			       "No cycle of units was found. Units and atomic sets come from the trace "
-			       "(ubeg, atomic-set) or from --spec.");
+		               "No cycle of units was found. Units and atomic sets come from "
+		               "the trace "
+		               "(ubeg, atomic-set) or from --spec.");
 		return;
 	}
 	GString *text = g_string_new("set: ");
 	for (guint i = 0; f->sets && i < f->sets->len; i++)
 		g_string_append_printf(text, "%s%s", i ? ", " : "", (char *)f->sets->pdata[i]);
 	pane_format(p, 0, 1, STYLE_HEADING, "%s   cycle %u of %u, length %u", text->str,
-		    (guint)v->cycles.cursor + 1, v->entries->len, f->edges->len);
+	            (guint)v->cycles.cursor + 1, v->entries->len, f->edges->len);
 	int edges = MIN((int)f->edges->len, p.rows / 3);
 	struct pane top = pane_part(p, 2, 0, p.rows - 5 - edges, -1);
 	draw_units(app, v, f, top);
@@ -153,7 +160,7 @@ static void graph_draw(const struct app *app, const void *state, struct pane p)
 			pane_highlight(p, p.rows - edges - 2 + i, ATTR_REVERSE);
 	}
 	pane_text(p, p.rows - 1, 1, STYLE_DIM,
-		  "No serial order of these units gives what was read and written here.");
+	          "No serial order of these units gives what was read and written here.");
 	g_string_free(text, TRUE);
 }
 
@@ -175,12 +182,14 @@ static bool graph_request(struct app *app, void *state, enum request request, ui
 		return true;
 	case REQUEST_RIGHT:
 	case REQUEST_LEFT:
-		v->cycles.cursor = (v->cycles.cursor + (request == REQUEST_RIGHT ? 1 : v->entries->len - 1)) %
-				   v->entries->len;
+		v->cycles.cursor = (v->cycles.cursor +
+		                    (request == REQUEST_RIGHT ? 1 : v->entries->len - 1)) %
+		                   v->entries->len;
 		v->edge = v->side = 0;
 		return true;
 	case REQUEST_ENTER: {
-		const struct cycle_edge *e = &g_array_index(f->edges, struct cycle_edge, v->edge);
+		const struct cycle_edge *e =
+		        &g_array_index(f->edges, struct cycle_edge, v->edge);
 		app_go(app, VIEW_TRACE);
 		session_ask(app->session, e->events[0], e->events[1]);
 		app_goto(app, e->events[v->side], false);
@@ -197,6 +206,10 @@ static bool graph_request(struct app *app, void *state, enum request request, ui
 }
 
 const struct view_ops graph_view = {
-	.title = "Conflict graph", .open = graph_open, .close = graph_close,
-	.show = graph_show,	   .draw = graph_draw, .request = graph_request,
+	.title = "Conflict graph",
+	.open = graph_open,
+	.close = graph_close,
+	.show = graph_show,
+	.draw = graph_draw,
+	.request = graph_request,
 };
