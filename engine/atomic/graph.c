@@ -126,10 +126,16 @@ static void add_conflict(struct maker *k, const struct touch *from, uint32_t to,
 
 static bool declared_on(const struct maker *k, const struct activation *a, uint32_t set)
 {
-	for (uint32_t i = 0; i < a->count; i++)
-		if (g_array_index(k->m->open_sets, uint32_t, a->first + i) == set)
-			return true;
-	return false;
+	const uint32_t *sets = (const uint32_t *)(void *)k->m->open_sets->data + a->first;
+	uint32_t low = 0, high = a->count;
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+		if (sets[middle] < set)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < a->count && sets[low] == set;
 }
 
 /* The outermost open unit of the thread that is declared on the set; else a unit of its

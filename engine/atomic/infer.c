@@ -40,6 +40,7 @@ struct frame { /* an open activation */
 	uint32_t event, function, serial;
 	GArray *bounds; /* struct bound, or NULL */
 	GArray *covers; /* struct cover, or NULL */
+	GHashTable *cover_of; /* set -> index in covers + 1 */
 };
 
 struct lane {
@@ -65,6 +66,7 @@ struct inference {
 	struct lane *lanes;         /* by thread */
 	GHashTable *lock_counts;    /* variable << 32 | lock -> count */
 	GArray **sets;              /* by event: what it opens */
+	GHashTable *opened;         /* event << 32 | set: in `sets` already */
 	GHashTable *block_lines;    /* lines of the atomics block: text, in order */
 	GString *block;
 	uint32_t serial;
@@ -91,6 +93,17 @@ void atomic_habits_free(struct atomic_habits *h)
 	g_free(h);
 }
 
+/* Two ids as one key; GLib's own hash looks at the low half of a pointer alone. */
+static gpointer pair_key(uint32_t a, uint32_t b)
+{
+	return GSIZE_TO_POINTER((uint64_t)a << 32 | b);
+}
+
+static guint pair_hash(gconstpointer key)
+{
+	return (guint)(GPOINTER_TO_SIZE(key) * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+}
+
 /* -- walking ------------------------------------------------------------------------------ */
 
 static struct frame *top_frame(struct lane *l)
@@ -113,8 +126,10 @@ static void pop_frame(struct inference *k, uint32_t thread)
 		return;
 	if (f->bounds)
 		g_array_free(f->bounds, TRUE);
-	if (f->covers)
+	if (f->covers) {
 		g_array_free(f->covers, TRUE);
+		g_hash_table_unref(f->cover_of);
+	}
 	g_array_set_size(l->frames, l->frames->len - 1);
 }
 
@@ -201,12 +216,23 @@ static void note_sharing(struct inference *k, uint32_t event)
 	}
 }
 
+/* Under the C++ library alone: std::thread calls the start routine. */
+static bool is_outermost(const struct inference *k, const struct lane *l)
+{
+	for (guint i = 0; i < l->frames->len; i++) {
+		uint32_t function = g_array_index(l->frames, struct frame, i).function;
+		if (!g_str_has_prefix(trace_string(k->t, function), "std::"))
+			return false;
+	}
+	return true;
+}
+
 /* Start routines are the outermost functions of threads; who creates or joins is no unit. */
 static void note_role(struct inference *k, uint32_t event)
 {
 	const struct event *e = &k->t->events[event];
 	struct lane *l = &k->lanes[e->thread];
-	if (e->op == OP_ENTER && l->frames->len == 0)
+	if (e->op == OP_ENTER && is_outermost(k, l))
 		k->functions[e->target].never = true;
 	if (e->op != OP_FORK && e->op != OP_JOIN)
 		return;
@@ -256,7 +282,7 @@ static void note_locks(struct inference *k, uint32_t event)
 			continue;
 		for (guint i = 0; i < MIN(l->held->len, HELD_MOST); i++) {
 			struct held *h = &g_array_index(l->held, struct held, i);
-			gpointer key = GSIZE_TO_POINTER((uint64_t)v << 32 | h->object);
+			gpointer key = pair_key(v, h->object);
 			guint n = GPOINTER_TO_UINT(g_hash_table_lookup(k->lock_counts, key)) + 1;
 			g_hash_table_insert(k->lock_counts, key, GUINT_TO_POINTER(n));
 			if (n > k->shared[v].lock_count) {
@@ -340,7 +366,6 @@ static char *set_kind(struct inference *k, uint32_t v, const struct instance_loc
 static void make_sets(struct inference *k)
 {
 	GHashTable *instances = locks_of_instances(k);
-	GHashTable *by_name = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	GArray *memberships = g_array_new(FALSE, FALSE, sizeof(struct membership));
 	GString *name = g_string_new(NULL);
 	for (uint32_t v = 0; v < k->t->variables_count; v++) {
@@ -351,22 +376,15 @@ static void make_sets(struct inference *k)
 		const struct instance_locks *locks =
 		        g_hash_table_lookup(instances, k->places->at[v].instance);
 		set_name(k, v, locks, name);
-		uint32_t set = GPOINTER_TO_UINT(g_hash_table_lookup(by_name, name->str)) - 1;
-		if (set == NONE) {
-			char grade = 'C';
-			set = k->m->sets->len;
-			g_ptr_array_add(k->m->sets, g_strdup(name->str));
-			g_array_append_val(k->m->grades, grade);
+		uint32_t set = atomic_model_set(k->m, name->str, 'C');
+		if (set == k->m->habits->kinds->len)
 			g_ptr_array_add(k->m->habits->kinds, set_kind(k, v, locks));
-			g_hash_table_insert(by_name, g_strdup(name->str), GUINT_TO_POINTER(set + 1));
-		}
 		struct membership x = { v, set };
 		g_array_append_val(memberships, x);
 	}
 	atomic_model_members(k->m, k->t, memberships);
 	g_array_free(memberships, TRUE);
 	g_string_free(name, TRUE);
-	g_hash_table_unref(by_name);
 	g_hash_table_unref(instances);
 }
 
@@ -420,22 +438,22 @@ static void read_functions(struct inference *k)
 static void add_open_set(struct inference *k, uint32_t event, uint32_t set)
 {
 	GArray **sets = &k->sets[event];
+	if (!g_hash_table_add(k->opened, pair_key(event, set)))
+		return;
 	if (*sets == NULL)
 		*sets = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	for (guint i = 0; i < (*sets)->len; i++)
-		if (g_array_index(*sets, uint32_t, i) == set)
-			return;
 	g_array_append_val(*sets, set);
 }
 
 static void note_cover(struct lane *l, struct frame *f, uint32_t set)
 {
-	if (f->covers == NULL)
+	if (f->covers == NULL) {
 		f->covers = g_array_new(FALSE, FALSE, sizeof(struct cover));
-	for (guint i = 0; i < f->covers->len; i++) {
-		struct cover *c = &g_array_index(f->covers, struct cover, i);
-		if (c->set != set)
-			continue;
+		f->cover_of = g_hash_table_new(NULL, NULL);
+	}
+	guint known = GPOINTER_TO_UINT(g_hash_table_lookup(f->cover_of, GUINT_TO_POINTER(set)));
+	if (known) {
+		struct cover *c = &g_array_index(f->covers, struct cover, known - 1);
 		uint32_t kept = 0;
 		for (uint32_t a = 0; a < c->count; a++)
 			for (guint h = 0; h < l->held->len; h++)
@@ -450,6 +468,7 @@ static void note_cover(struct lane *l, struct frame *f, uint32_t set)
 	for (guint h = 0; h < l->held->len && c.count < G_N_ELEMENTS(c.acquires); h++)
 		c.acquires[c.count++] = g_array_index(l->held, struct held, h).acquire;
 	g_array_append_val(f->covers, c);
+	g_hash_table_insert(f->cover_of, GUINT_TO_POINTER(set), GUINT_TO_POINTER(f->covers->len));
 }
 
 /* Is the instance the one that the activation was (as far as we can see) called for? */
@@ -544,20 +563,17 @@ static bool breaks_habit(const struct atomic_model *m, const struct trace *t,
                          const struct cycle_unit *u, const char *set)
 {
 	const struct atomic_habits *h = m->habits;
-	for (guint s = 0; s < m->sets->len; s++) {
-		if (strcmp(m->sets->pdata[s], set) != 0 || t->events[u->begin].op != OP_ENTER)
-			continue;
-		char *key = g_strdup_printf("%u:%u", u->begin, s);
-		char *code = g_strdup_printf("%u:%s", t->events[u->begin].target,
-		                             (char *)h->kinds->pdata[s]);
-		const struct habit *habit = g_hash_table_lookup(h->by_code, code);
-		bool breaks = g_hash_table_contains(h->uncovered, key) && habit != NULL &&
-		              habit->total >= HABIT_LEAST && 2 * habit->covered >= habit->total;
-		g_free(key);
-		g_free(code);
-		return breaks;
-	}
-	return false;
+	guint s = GPOINTER_TO_UINT(g_hash_table_lookup(m->by_name, set)) - 1;
+	if (s >= m->sets->len || t->events[u->begin].op != OP_ENTER)
+		return false;
+	char *key = g_strdup_printf("%u:%u", u->begin, s);
+	char *code = g_strdup_printf("%u:%s", t->events[u->begin].target, (char *)h->kinds->pdata[s]);
+	const struct habit *habit = g_hash_table_lookup(h->by_code, code);
+	bool breaks = g_hash_table_contains(h->uncovered, key) && habit != NULL &&
+	              habit->total >= HABIT_LEAST && 2 * habit->covered >= habit->total;
+	g_free(key);
+	g_free(code);
+	return breaks;
 }
 
 char atomic_model_grade(const struct atomic_model *m, const struct trace *t, const struct finding *f)
@@ -576,40 +592,69 @@ char atomic_model_grade(const struct atomic_model *m, const struct trace *t, con
 
 /* -- the atomics block ------------------------------------------------------------------------------- */
 
+struct block_set { /* a line of the block, for all sets of one kind */
+	GHashTable *seen;
+	GString *members;
+	const char *type;
+	bool global;
+};
+
+static void free_block_set(gpointer data)
+{
+	struct block_set *b = data;
+	g_hash_table_unref(b->seen);
+	g_string_free(b->members, TRUE);
+	g_free(b);
+}
+
+static void note_block_member(struct inference *k, GHashTable *kinds, GPtrArray *order, uint32_t v,
+                              char *kind)
+{
+	const struct atomic_place *p = &k->places->at[v];
+	const char *member = p->member ? p->member : p->instance;
+	struct block_set *b = g_hash_table_lookup(kinds, kind);
+	if (b == NULL) {
+		b = g_new0(struct block_set, 1);
+		b->seen = g_hash_table_new(g_str_hash, g_str_equal);
+		b->members = g_string_new(NULL);
+		b->global = g_str_has_prefix(kind, "global ");
+		g_hash_table_insert(kinds, kind, b);
+		g_ptr_array_add(order, kind);
+	}
+	if (!g_hash_table_add(b->seen, (gpointer)member))
+		return;
+	b->type = p->member ? p->type : "";
+	g_string_append_printf(b->members, "%s%s", b->members->len ? ", " : "", member);
+}
+
+static void append_block_set(struct inference *k, const char *kind, const struct block_set *b)
+{
+	GString *line = g_string_new(b->global || b->type[0] ? "set " : "# set ");
+	identifier(line, kind);
+	if (b->global)
+		g_string_append_printf(line, " : global %s", b->members->str);
+	else if (b->type[0])
+		g_string_append_printf(line, " : struct %s { %s }", b->type, b->members->str);
+	else
+		g_string_append_printf(line, " : of unknown type { %s }", b->members->str);
+	append_block_line(k, line->str);
+	g_string_free(line, TRUE);
+}
+
 static void block_sets(struct inference *k)
 {
 	const uint32_t *start = (const uint32_t *)(void *)k->m->member_start->data;
-	for (guint s = 0; s < k->m->sets->len; s++) {
-		const char *kind = k->m->habits->kinds->pdata[s];
-		bool global = g_str_has_prefix(kind, "global ");
-		GHashTable *seen = g_hash_table_new(g_str_hash, g_str_equal);
-		GString *line = g_string_new(NULL);
-		const char *type = "";
-		guint members = 0;
-		for (uint32_t v = 0; v < k->t->variables_count; v++)
-			for (uint32_t i = start[v]; i < start[v + 1]; i++) {
-				uint32_t set = g_array_index(k->m->members, uint32_t, i);
-				const struct atomic_place *p = &k->places->at[v];
-				const char *member = p->member ? p->member : p->instance;
-				if (strcmp(kind, k->m->habits->kinds->pdata[set]) != 0 ||
-				    !g_hash_table_add(seen, (gpointer)member))
-					continue;
-				type = p->member ? p->type : "";
-				g_string_append_printf(line, "%s%s", members++ ? ", " : "", member);
-			}
-		GString *whole = g_string_new(!global && type[0] == '\0' ? "# set " : "set ");
-		identifier(whole, kind);
-		if (!global && type[0])
-			g_string_append_printf(whole, " : struct %s { %s }", type, line->str);
-		else if (global)
-			g_string_append_printf(whole, " : global %s", line->str);
-		else
-			g_string_append_printf(whole, " : of unknown type { %s }", line->str);
-		append_block_line(k, whole->str);
-		g_string_free(whole, TRUE);
-		g_string_free(line, TRUE);
-		g_hash_table_unref(seen);
-	}
+	GHashTable *kinds = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, free_block_set);
+	GPtrArray *order = g_ptr_array_new();
+	for (uint32_t v = 0; v < k->t->variables_count; v++)
+		for (uint32_t i = start[v]; i < start[v + 1]; i++) {
+			uint32_t set = g_array_index(k->m->members, uint32_t, i);
+			note_block_member(k, kinds, order, v, k->m->habits->kinds->pdata[set]);
+		}
+	for (guint i = 0; i < order->len; i++)
+		append_block_set(k, order->pdata[i], g_hash_table_lookup(kinds, order->pdata[i]));
+	g_ptr_array_unref(order);
+	g_hash_table_unref(kinds);
 }
 
 /* -- the whole --------------------------------------------------------------------------------------- */
@@ -636,8 +681,9 @@ static void inference_init(struct inference *k, struct trace *t)
 		if (strcmp(trace_string(t, s), "main") == 0)
 			k->functions[s].never = true;
 	k->lanes = g_new0(struct lane, t->threads_count + 1);
-	k->lock_counts = g_hash_table_new(NULL, NULL);
+	k->lock_counts = g_hash_table_new(pair_hash, NULL);
 	k->sets = g_new0(GArray *, t->events_count + 1);
+	k->opened = g_hash_table_new(pair_hash, NULL);
 	k->block_lines = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	k->block = g_string_new("atomics inferred {\n");
 }
@@ -655,6 +701,7 @@ static void inference_release(struct inference *k)
 	g_free(k->shared);
 	g_free(k->lanes);
 	g_hash_table_unref(k->lock_counts);
+	g_hash_table_unref(k->opened);
 	g_hash_table_unref(k->block_lines);
 	atomic_places_free(k->places);
 }

@@ -3,12 +3,14 @@
  */
 #include "engine/atomic/model.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct atomic_model *atomic_model_new(const struct trace *t)
 {
 	struct atomic_model *m = g_new0(struct atomic_model, 1);
 	m->sets = g_ptr_array_new_with_free_func(g_free);
+	m->by_name = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	m->grades = g_array_new(FALSE, FALSE, sizeof(char));
 	m->member_start = g_array_new(FALSE, TRUE, sizeof(uint32_t));
 	m->members = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -25,6 +27,7 @@ void atomic_model_free(struct atomic_model *m)
 	if (m == NULL)
 		return;
 	g_ptr_array_free(m->sets, TRUE);
+	g_hash_table_unref(m->by_name);
 	g_array_free(m->grades, TRUE);
 	g_array_free(m->member_start, TRUE);
 	g_array_free(m->members, TRUE);
@@ -39,11 +42,12 @@ void atomic_model_free(struct atomic_model *m)
 
 uint32_t atomic_model_set(struct atomic_model *m, const char *name, char grade)
 {
-	for (guint i = 0; i < m->sets->len; i++)
-		if (strcmp(m->sets->pdata[i], name) == 0)
-			return i;
+	guint known = GPOINTER_TO_UINT(g_hash_table_lookup(m->by_name, name));
+	if (known)
+		return known - 1;
 	g_ptr_array_add(m->sets, g_strdup(name));
 	g_array_append_val(m->grades, grade);
+	g_hash_table_insert(m->by_name, g_strdup(name), GUINT_TO_POINTER(m->sets->len));
 	return m->sets->len - 1;
 }
 
@@ -91,6 +95,19 @@ GArray *atomic_model_memberships(const struct atomic_model *m, const struct trac
 
 /* -- units -------------------------------------------------------------------------------- */
 
+static int by_set(gconstpointer a, gconstpointer b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+/* Ascending, so that a unit on thousands of sets is asked by bisection. */
+static void sort_open(GArray *open_sets, const struct atomic_open *o)
+{
+	if (o->count > 1)
+		qsort(&g_array_index(open_sets, uint32_t, o->first), o->count, sizeof(uint32_t), by_set);
+}
+
 static void add_open(GArray *opens, GArray *open_sets, uint32_t event, const uint32_t *old,
                      guint old_count, const GArray *new)
 {
@@ -98,6 +115,7 @@ static void add_open(GArray *opens, GArray *open_sets, uint32_t event, const uin
 	g_array_append_vals(open_sets, old, old_count);
 	if (new)
 		g_array_append_vals(open_sets, new->data, new->len);
+	sort_open(open_sets, &o);
 	g_array_append_val(opens, o);
 }
 
@@ -198,6 +216,7 @@ static void add_units(const struct trace *t, struct atomic_model *m)
 			        atomic_model_set(m, list_token(t, t->events[e].aux, k), 'B');
 			g_array_append_val(m->open_sets, set);
 		}
+		sort_open(m->open_sets, &open);
 		g_array_append_val(m->opens, open);
 	}
 	for (guint i = declared; i < m->sets->len; i++)

@@ -13,11 +13,12 @@
 
 struct atomic_open { /* an event that opens a unit */
 	uint32_t event;
-	uint32_t first, count; /* its sets: a run of open_sets */
+	uint32_t first, count; /* its sets: a run of open_sets, ascending */
 };
 
 struct atomic_model {
 	GPtrArray *sets;      /* char *, owned: the sets' names */
+	GHashTable *by_name;  /* name as it was first given -> set + 1 */
 	GArray *grades;       /* char, by set: 'A', 'B' (declared), 'C' (inferred only) */
 	GArray *member_start; /* uint32_t, by variable, one more at the end */
 	GArray *members;      /* uint32_t: sets of variable v: [member_start[v], [v + 1]) */

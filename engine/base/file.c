@@ -17,6 +17,7 @@ struct file_writer {
 	size_t filled;
 	uint64_t length;
 	int fd;
+	bool hurry;
 	int failure; /* errno of the first failure, 0: none */
 };
 
@@ -113,6 +114,11 @@ void file_writer_patch(struct file_writer *w, uint64_t offset, const void *bytes
 		w->failure = errno ? errno : EIO;
 }
 
+void file_writer_hurry(struct file_writer *w)
+{
+	w->hurry = true;
+}
+
 static void release(struct file_writer *w)
 {
 	if (w->fd >= 0)
@@ -126,7 +132,7 @@ static void release(struct file_writer *w)
 bool file_writer_commit(struct file_writer *w, struct error *error)
 {
 	flush(w);
-	if (w->failure == 0 && w->temporary && fsync(w->fd) != 0)
+	if (w->failure == 0 && w->temporary && !w->hurry && fsync(w->fd) != 0)
 		w->failure = errno;
 	if (close(w->fd) != 0 && w->failure == 0)
 		w->failure = errno;

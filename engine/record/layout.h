@@ -169,7 +169,7 @@ struct log_config {
 	uint64_t keep_bytes; /* --last; 0: all */
 	uint64_t watchdog_ms;
 	char log[2048]; /* path of the log, absolute */
-	char start_at[256]; /* reserved for --start-at */
+	uint64_t start_low, start_high; /* --start-at: the function, less the load bias; 0: at once */
 	char preload[2048]; /* what LD_PRELOAD was before us ("" for unset), to be restored */
 	char library_path[2048];
 	uint32_t had_preload, had_library_path;

@@ -84,6 +84,25 @@ const struct debug_variable *names_data(struct names *n, uint64_t address, uint3
 	return d ? debuginfo_data(d, address - names_base(n, *module)) : NULL;
 }
 
+/* Template arguments are left out, but for the signs of operators. */
+void names_append_function(const char *function, GString *name)
+{
+	int depth = 0;
+	for (const char *c = function; *c; c++) {
+		bool operator = c - function >= 8 && strncmp(c - 8, "operator", 8) == 0;
+		if (*c == '<' && !operator && c > function && c[-1] != '<')
+			depth++;
+		if (depth == 0)
+			g_string_append_c(name, *c);
+		if (*c == '>' && depth > 0)
+			depth--;
+	}
+	if (depth > 0) { /* unbalanced: an operator of some kind, taken as it is */
+		g_string_truncate(name, 0);
+		g_string_append(name, function);
+	}
+}
+
 bool names_function(struct names *n, uint32_t module, uint64_t address, GString *name)
 {
 	struct debuginfo *d = names_debuginfo(n, module);
@@ -91,7 +110,7 @@ bool names_function(struct names *n, uint32_t module, uint64_t address, GString 
 	size_t count = d ? MIN(debuginfo_code(d, address, places, DEEPEST_INLINING), DEEPEST_INLINING) : 0;
 	if (count == 0 || places[count - 1].function[0] == '\0')
 		return false;
-	g_string_append(name, places[count - 1].function);
+	names_append_function(places[count - 1].function, name);
 	return true;
 }
 
@@ -145,6 +164,15 @@ static uint32_t intern(struct builder *b, const char *text)
 	return builder_string(b, text, strlen(text));
 }
 
+static uint32_t intern_function(struct builder *b, const char *function)
+{
+	GString *name = g_string_new(NULL);
+	names_append_function(function, name);
+	uint32_t string = intern(b, name->str);
+	g_string_free(name, TRUE);
+	return string;
+}
+
 /* The call sites that a place was inlined at, outermost first: each names the next. */
 static uint32_t call_sites(struct names *n, struct builder *b, const struct location *l,
 			   const struct debug_place *places, size_t count)
@@ -155,7 +183,7 @@ static uint32_t call_sites(struct names *n, struct builder *b, const struct loca
 		append_place(n, l->module, l->address, &places[i], name);
 		uint32_t site = builder_location(b, name->str, name->len);
 		builder_source(b, site, places[i].path, places[i].line, places[i].column);
-		builder_inlined(b, site, intern(b, places[i].function), outer);
+		builder_inlined(b, site, intern_function(b, places[i].function), outer);
 		g_string_free(name, TRUE);
 		outer = site;
 	}
@@ -175,7 +203,7 @@ static void name_location(void *context, struct builder *b, struct location *l)
 	g_string_free(name, TRUE);
 	if (count == 0)
 		return;
-	l->function = intern(b, places[0].function);
+	l->function = intern_function(b, places[0].function);
 	if (places[0].line != 0) {
 		l->file = intern(b, places[0].path);
 		l->line = places[0].line;
@@ -218,12 +246,14 @@ bool names_append_data(struct names *n, uint64_t address, uint64_t size, GString
 	return true;
 }
 
+/* The function whose frame it is: the outermost of an inlined chain. */
 static void append_first_function(struct names *n, uint32_t location, GString *name)
 {
-	struct debug_place place = { .function = "" };
-	if (location != NONE && location < n->trace->locations_count)
-		names_places(n, &n->trace->locations[location], &place, 1);
-	g_string_append(name, place.function[0] ? place.function : "unknown");
+	const struct location *l = location != NONE && location < n->trace->locations_count ?
+					   &n->trace->locations[location] :
+					   NULL;
+	if (l == NULL || l->module == NONE || !names_function(n, l->module, l->address, name))
+		g_string_append(name, "unknown");
 }
 
 /* "local@worker+96": where in the stack, from its high end, and who touched it first. */

@@ -361,7 +361,8 @@ static const struct candidate *best_candidate(struct names *n, uint32_t block)
 			if (!access_fits(n, c, &f->accesses[i], size))
 				continue;
 			unsigned fit = type_fit(n, c->module, c->type, size);
-			unsigned score = fits * 8 + fit * 2 + c->direct;
+			bool whole = debuginfo_size(names_debuginfo(n, c->module), c->type) == size;
+			unsigned score = whole * 1000 + fits * 8 + fit * 2 + c->direct;
 			if (score > best_score) {
 				best_score = score;
 				best = c;
@@ -369,6 +370,13 @@ static const struct candidate *best_candidate(struct names *n, uint32_t block)
 		}
 	}
 	return best;
+}
+
+/* "this" tells nothing, nor does what hangs on it: the type's name is better. */
+static bool is_this(const char *name)
+{
+	return strcmp(name, "this") == 0 || g_str_has_prefix(name, "this->") ||
+	       g_str_has_prefix(name, "__");
 }
 
 /* The one direct pointer to the block's type where it was first accessed, or NULL. */
@@ -379,7 +387,7 @@ static const char *local_pointer(struct names *n, const struct block_facts *f)
 		const GArray *list = candidates_at(n, f->accesses[i].location);
 		for (guint k = 0; k < list->len; k++) {
 			const struct candidate *c = &g_array_index(list, struct candidate, k);
-			if (!c->direct || !same_type(n, c->module, c->type, f->module, f->type))
+			if (!c->direct || is_this(c->name) || !same_type(n, c->module, c->type, f->module, f->type))
 				continue;
 			if (found != NULL && strcmp(found, c->name) != 0)
 				return NULL;
@@ -399,10 +407,13 @@ static const char *type_pointer(struct names *n, const struct block_facts *f)
 	for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
 		if (g_str_has_prefix(name->str, words[i]))
 			g_string_erase(name, 0, (gssize)strlen(words[i]));
-	for (char *c = name->str; *c; c++) /* "unsigned int", "node *" */
-		if (*c == ' ')
+	GString *plain = g_string_new(NULL);
+	names_append_function(name->str, plain);
+	for (char *c = plain->str; *c; c++) /* "unsigned int", "node *" */
+		if (strchr(" ,()[]*&|", *c))
 			*c = '_';
-	const char *own = g_string_chunk_insert_const(n->blocks->strings, name->str);
+	const char *own = g_string_chunk_insert_const(n->blocks->strings, plain->str);
+	g_string_free(plain, TRUE);
 	g_string_free(name, TRUE);
 	return own;
 }
@@ -430,7 +441,7 @@ static const struct block_facts *settled(struct names *n, uint32_t block)
 		if (c != NULL) {
 			f->module = c->module;
 			f->type = c->type;
-			f->pointer = c->name;
+			f->pointer = is_this(c->name) ? NULL : c->name;
 		}
 	}
 	if (f->type == NONE)

@@ -42,6 +42,9 @@ size_t names_places(struct names *n, const struct location *l, struct debug_plac
 		    size_t room);
 void names_append_location(struct names *n, const struct location *l, GString *name);
 
+/* A function's or type's name without template arguments. */
+void names_append_function(const char *function, GString *name);
+
 /* name_blocks.c */
 void names_begin_blocks(struct names *n); /* the pass over the events */
 void names_end_blocks(struct names *n);

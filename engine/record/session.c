@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "debuginfo/debuginfo.h"
 #include "engine/record/session.h"
 #include "engine/trace/formats.h"
 
@@ -41,6 +42,34 @@ static bool log_path(const char *output, char *path, size_t room, struct error *
 	return true;
 }
 
+/* Where the function lies that recording of accesses begins at. */
+static bool find_start(const struct session_options *options, struct log_config *config,
+		       struct error *error)
+{
+	char *path;
+	bool instrumented, clang_name;
+	if (!record_check_program(options->argv[0], &path, &instrumented, &clang_name, error))
+		return false;
+	struct debuginfo *d = debuginfo_open(path, NULL, error);
+	bool ok = d != NULL;
+	if (ok) {
+		uint32_t id = debuginfo_function_named(d, options->start_at);
+		const struct debug_function *f = id == NONE ? NULL : debuginfo_function(d, id);
+		if (f && f->high > f->low) {
+			config->start_low = f->low;
+			config->start_high = f->high;
+		} else {
+			ok = error_set(error, path,
+				       "name one that is not inlined, and build with -g",
+				       "--start-at: there is no function '%s' in it",
+				       options->start_at);
+		}
+	}
+	debuginfo_close(d);
+	g_free(path);
+	return ok;
+}
+
 bool session_record(const struct session_options *options, struct session *s,
 		    const struct progress *progress, struct error *error)
 {
@@ -57,8 +86,8 @@ bool session_record(const struct session_options *options, struct session *s,
 	o.config.max_bytes = options->max_bytes;
 	/* About 20 bytes an event. */
 	o.config.keep_bytes = options->keep_events ? options->keep_events * 20 + LOG_CHUNK : 0;
-	if (options->start_at)
-		g_strlcpy(o.config.start_at, options->start_at, sizeof(o.config.start_at));
+	if (options->start_at && !find_start(options, &o.config, error))
+		return false;
 	if (!log_path(s->output, o.config.log, sizeof(o.config.log), error))
 		return false;
 	if (!record_run(&o, &s->result, error))
@@ -66,10 +95,6 @@ bool session_record(const struct session_options *options, struct session *s,
 	s->trace = record_import(o.config.log, s->output, &s->facts, progress, error);
 	bool ok = s->trace != NULL &&
 		  trace_write(s->trace, s->output, TRACE_BINARY, NULL, NULL, error);
-	/* A log that could not be made a trace of is all that is left of the run: keep it. */
-	if (ok || s->trace == NULL)
-		unlink(o.config.log);
-	else
-		unlink(o.config.log);
+	unlink(o.config.log); /* nothing half-written stays */
 	return ok;
 }

@@ -44,7 +44,7 @@ _Static_assert(sizeof(struct section) == 56, "written as it is");
 /* -- sums ------------------------------------------------------------------------------ */
 
 /* A sum over four lanes, so that it runs at the speed of memory; not against malice. */
-static uint64_t sum_bytes(const void *bytes, size_t length)
+uint64_t trace_sum(const void *bytes, size_t length)
 {
 	static const uint64_t K = UINT64_C(0x9e3779b97f4a7c15);
 	const char *at = bytes;
@@ -74,8 +74,8 @@ static uint64_t header_sum(const struct header *h, const struct section *section
 {
 	struct header bare = *h;
 	bare.sum = 0;
-	return sum_bytes(&bare, sizeof bare) +
-	       3 * sum_bytes(sections, h->sections * sizeof *sections);
+	return trace_sum(&bare, sizeof bare) +
+	       3 * trace_sum(sections, h->sections * sizeof *sections);
 }
 
 /* -- writing ---------------------------------------------------------------------------- */
@@ -100,7 +100,7 @@ static void put_section(struct out *o, const char *name, const void *data, uint3
 	pad(o->file);
 	g_strlcpy(s.name, name, sizeof s.name);
 	s.offset = file_writer_length(o->file);
-	s.sum = sum_bytes(data, element * count);
+	s.sum = trace_sum(data, element * count);
 	file_writer_put(o->file, data, element * count);
 	g_array_append_val(o->sections, s);
 }
@@ -215,6 +215,7 @@ struct in {
 	size_t length;
 	const struct section *sections;
 	uint32_t count;
+	bool vouched; /* an index of exactly this file: it was whole when that was made */
 	struct error *error;
 };
 
@@ -273,6 +274,7 @@ static bool read_header(struct in *in, uint32_t *flags)
 		return broken(in, at, "expected the table of sections at a multiple of 8");
 	in->sections = (const void *)(in->bytes + at);
 	*flags = h.flags;
+	in->t->storage->sum = h.sum;
 	if (header_sum(&h, in->sections) != h.sum)
 		return broken(in, 32, "the sum of the header does not fit");
 	return true;
@@ -284,6 +286,12 @@ static const struct section *find_section(const struct in *in, const char *name)
 		if (strncmp(in->sections[i].name, name, NAME_LENGTH) == 0)
 			return &in->sections[i];
 	return NULL;
+}
+
+/* The sections that grow with the events; all others are small. */
+static bool is_column(const char *name)
+{
+	return strcmp(name, "events") == 0 || strcmp(name, "stacks") == 0;
 }
 
 static bool read_section(struct in *in, const char *name, uint32_t element, const void **data,
@@ -300,7 +308,7 @@ static bool read_section(struct in *in, const char *name, uint32_t element, cons
 		return broken(in, s->offset, "section %s reaches out of the file", name);
 	*data = in->bytes + s->offset;
 	*count = s->count;
-	if (sum_bytes(*data, element * s->count) != s->sum)
+	if (!(in->vouched && is_column(name)) && trace_sum(*data, element * s->count) != s->sum)
 		return broken(in, s->offset, "the sum of section %s does not fit", name);
 	return true;
 }
@@ -509,6 +517,9 @@ static bool check_lists(struct in *in)
 static bool check_events(struct in *in, uint64_t strings)
 {
 	const struct trace *t = in->t;
+	CHECK(t->stacks_count == 0 || t->stacks_count == t->events_count, "stacks", 0);
+	if (in->vouched)
+		return true;
 	struct limits l = limits_of(t, strings);
 	bool lists = false;
 	for (uint64_t i = 0; i < t->events_count; i++) {
@@ -522,7 +533,6 @@ static bool check_events(struct in *in, uint64_t strings)
 		CHECK((e->flags & EVENT_ORDER_MASK) <= ORDER_SEQ_CST, "events", i);
 		lists |= e->op == OP_UBEG || e->op == OP_MISS || e->op == OP_RMW;
 	}
-	CHECK(t->stacks_count == 0 || t->stacks_count == t->events_count, "stacks", 0);
 	for (uint64_t i = 0; i < t->stacks_count; i++)
 		CHECK(t->stacks[i] < t->contexts_count, "stacks", i);
 	return !lists || check_lists(in);
@@ -561,6 +571,7 @@ static bool read_tables(struct in *in)
 	uint32_t flags = 0;
 	if (!read_header(in, &flags))
 		return false;
+	in->vouched = cache_vouches(t);
 #define TABLE(member, type)                                                                    \
 	if (!read_section(in, #member, sizeof(type), (const void **)&t->member,                \
 	                  &t->member##_count))                                                 \
@@ -584,7 +595,6 @@ struct trace *binary_read(const char *path, void *bytes, size_t length,
 	};
 	t->storage->map = bytes;
 	t->storage->map_length = length;
-	madvise(bytes, length, MADV_WILLNEED);
 	if (read_tables(&in))
 		return t;
 	trace_close(t);

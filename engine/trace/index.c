@@ -6,6 +6,7 @@
 #include "engine/trace/index_private.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 /* -- lists: count, sum up, fill -------------------------------------------------------------
  */
@@ -37,12 +38,6 @@ static void lists_sum(struct event_lists *lists, uint64_t count)
 static inline void lists_put(struct event_lists *lists, uint64_t i, uint32_t event)
 {
 	((uint32_t *)lists->items)[((uint64_t *)lists->start)[i + 1]++] = event;
-}
-
-static void lists_free(struct event_lists *lists)
-{
-	g_free((void *)lists->start);
-	g_free((void *)lists->items);
 }
 
 /* -- by thread
@@ -255,9 +250,12 @@ static void build_writers(const struct trace *t, struct trace_index *ix)
 
 bool trace_need(struct trace *t, unsigned parts, const struct progress *progress)
 {
-	if (t->index == NULL)
+	if (t->index == NULL) {
 		t->index = g_new0(struct trace_index, 1);
+		cache_load(t, t->index);
+	}
 	struct trace_index *ix = t->index;
+	unsigned had = ix->parts;
 	if (parts & INDEX_MUST)
 		parts |= INDEX_THREADS | INDEX_MATCH | INDEX_OBJECTS;
 	if (parts & INDEX_MATCH)
@@ -283,6 +281,8 @@ bool trace_need(struct trace *t, unsigned parts, const struct progress *progress
 			return false;
 		ix->parts |= INDEX_MUST;
 	}
+	if (ix->parts != had)
+		cache_store(t, ix);
 	return true;
 }
 
@@ -290,16 +290,31 @@ void index_free(struct trace_index *ix)
 {
 	if (ix == NULL)
 		return;
-	lists_free(&ix->thread_events);
-	lists_free(&ix->variable_events);
-	lists_free(&ix->object_events);
-	lists_free(&ix->site_events);
-	lists_free(&ix->wide_writers);
-	g_free((void *)ix->position);
-	g_free((void *)ix->partner);
-	g_free((void *)ix->writer);
-	g_free((void *)ix->must);
-	g_free((void *)ix->must_by_before);
+	struct {
+		unsigned part;
+		const void *array;
+	} arrays[] = {
+		{ INDEX_THREADS, ix->thread_events.start },
+		{ INDEX_THREADS, ix->thread_events.items },
+		{ INDEX_THREADS, ix->position },
+		{ INDEX_MATCH, ix->partner },
+		{ INDEX_VARIABLES, ix->variable_events.start },
+		{ INDEX_VARIABLES, ix->variable_events.items },
+		{ INDEX_OBJECTS, ix->object_events.start },
+		{ INDEX_OBJECTS, ix->object_events.items },
+		{ INDEX_SITES, ix->site_events.start },
+		{ INDEX_SITES, ix->site_events.items },
+		{ INDEX_WRITERS, ix->writer },
+		{ INDEX_WRITERS, ix->wide_writers.start },
+		{ INDEX_WRITERS, ix->wide_writers.items },
+		{ INDEX_MUST, ix->must },
+		{ INDEX_MUST, ix->must_by_before },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
+		if (!(ix->mapped & arrays[i].part))
+			g_free((void *)arrays[i].array);
+	if (ix->map)
+		munmap(ix->map, ix->map_length);
 	g_free(ix);
 }
 

@@ -97,6 +97,10 @@ struct trace_index {
 	const struct must_edge *must;
 	uint64_t must_count;
 	const uint32_t *must_by_before; /* indexes into must, ordered by their `before` */
+
+	unsigned mapped; /* parts that lie in the mapping of a file, not in allocations */
+	void *map;
+	uint64_t map_length;
 };
 
 /* Build what is missing.  False when it was cancelled. */

@@ -362,7 +362,22 @@ static char *in_block(const struct spelling *s, const struct variable *v)
 	size_t length = strlen(plain);
 	if (strncmp(name, plain, length) == 0 && strchr("+.[", name[length]))
 		return g_strconcat(block, name + length, NULL);
+	/* The reader knows that job->arg and jobs[3] lie in the blocks *job and *jobs. */
+	if (*plain == '*' && *block == '*' && strncmp(name, plain + 1, length - 1) == 0 &&
+	    (name[length - 1] == '[' || strncmp(name + length - 1, "->", 2) == 0))
+		return g_strconcat(block + 1, name + length - 1, NULL);
 	return g_strconcat(block, ".", name, NULL);
+}
+
+/* Does the name begin with a block's name up to `end`, or with that of what *block holds? */
+static bool clashes(GHashTable *blocks, const char *name, size_t end)
+{
+	bool part = name[end] == '[' || strncmp(name + end, "->", 2) == 0;
+	char *pointed = g_strdup_printf("*%.*s", (int)end, name);
+	bool clash = (part && g_hash_table_contains(blocks, pointed)) ||
+	             (name[end] != '-' && g_hash_table_contains(blocks, pointed + 1));
+	g_free(pointed);
+	return clash;
 }
 
 /* A recorded variable outside of blocks must not look like part of one. */
@@ -370,12 +385,9 @@ static char *outside_blocks(const char *name, GHashTable *blocks)
 {
 	size_t length = strlen(name);
 	for (size_t end = length; end > 0; end--) {
-		if (end < length && !strchr("+.[", name[end]))
+		if (end < length && !strchr("+.[-", name[end]))
 			continue;
-		char *beginning = g_strndup(name, end);
-		bool clash = g_hash_table_contains(blocks, beginning);
-		g_free(beginning);
-		if (clash)
+		if (clashes(blocks, name, end))
 			return g_strconcat("_", name, NULL);
 	}
 	return g_strdup(name);

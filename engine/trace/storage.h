@@ -13,6 +13,7 @@ struct trace_storage {
 	GPtrArray *owned; /* g_malloc'ed arrays */
 	void *map;        /* or NULL */
 	size_t map_length;
+	uint64_t sum; /* binary traces: the header's, which covers those of all sections */
 };
 
 struct trace *trace_new(const char *path);
@@ -31,5 +32,10 @@ bool binary_recognise(const void *bytes, size_t length);
 struct trace *binary_read(const char *path, void *bytes, size_t length,
                           const struct progress *progress, struct error *error);
 void binary_write(const struct trace *t, const uint64_t *keep, struct file_writer *file);
+/* A sum over four lanes, so that it runs at the speed of memory; not against malice. */
+uint64_t trace_sum(const void *bytes, size_t length);
+
+/* cache.c: is there an index that was made of this very file? */
+bool cache_vouches(const struct trace *t);
 
 #endif

@@ -79,6 +79,29 @@ done
 like "$err" "forked" "a fork is told"
 is "$(ls | grep -c 'log-')" 0 "no log is left behind"
 
+# the recorder itself is killed: its log opens like a trace
+cat >wait.c <<'C'
+#include <pthread.h>
+#include <unistd.h>
+static int x;
+static void *f(void *p) { x = 1; return p; }
+int main(void) { pthread_t t; char c; pthread_create(&t, 0, f, 0); pthread_join(t, 0); x = 2;
+	write(1, "x", 1); return (int)read(0, &c, 1); }
+C
+$HEDDLE cc wait.c -o wait-here -pthread
+mkfifo in out
+(exec $HEDDLE record -o killed.hdl -- ./wait-here <in >out 2>/dev/null) &
+recorder=$!
+exec 8>in 9<out
+read -r -n1 -u9 _ # it has come to its read
+kill -9 $recorder
+wait $recorder 2>/dev/null
+exec 8>&- 9<&-
+log=$(ls killed.hdl.log-* 2>/dev/null)
+t=$(text "$log")
+like "$t" "main\|w4\(x\)=2" "the log of a killed recorder is a trace"
+rm -f killed.hdl.log-*
+
 # deadlock
 run timeout 20 $HEDDLE record -- ./deadlock
 is "$status" 134 "a deadlock ends the program"
@@ -144,6 +167,36 @@ run $HEDDLE record -o /dev/full -- ./race
 is "$status" 125 "a full disk"
 run $HEDDLE record --max-size 1 -o limited.hdl -- ./race
 is "$status" 5 "a limit"
+
+run $HEDDLE record -o late.hdl --start-at deposit -- ./race
+is "$status" 5 "--start-at"
+t=$(text late.hdl)
+like "$(grep -v '^#' out.txt | grep -v -e enter -e fork | head -1)" "acq\(m\)|deposit" "nothing before its function but synchronisation"
+run $HEDDLE record --start-at nowhere -- ./race
+is "$status" 125 "--start-at of no function"
+like "$err" "no function 'nowhere'" "says so"
+cat >long.c <<'C'
+#include <pthread.h>
+static int x;
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void *f(void *p) {
+	for (int i = 0; i < 100000; i++) { pthread_mutex_lock(&m); x++; pthread_mutex_unlock(&m); }
+	return p; }
+int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); f(0); pthread_join(t, 0); return x == 200000 ? 4 : 1; }
+C
+$HEDDLE cc -O1 long.c -o long -pthread
+run $HEDDLE record --last 1000 -o last.hdl -- ./long
+is "$status" 4 "--last"
+run $HEDDLE info last.hdl
+is "$status" 0 "its trace opens"
+events=$(printf '%s\n' "$out" | awk '$1 == "events" { print $2 }')
+ok $([ "$events" -ge 1000 ] && [ "$events" -lt 400000 ]; echo $?) "and holds the end: $events events"
+$HEDDLE convert last.hdl out.txt --to text
+like "$(tail -3 out.txt)" "join\(T1\)" "up to the last one"
+run $HEDDLE record --max-size 2 -o limited.hdl -- ./long
+like "$status $err" "^4.*limit of --max-size" "--max-size ends the recording, not the program"
+run $HEDDLE info limited.hdl
+is "$status" 0 "and leaves a trace"
 
 # cc itself
 run $HEDDLE cc -c nothing-here.c

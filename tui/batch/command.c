@@ -4,6 +4,7 @@
  * Knows the table of commands and nothing of what they do.  The only place, with print.c,
  * that writes messages.
  */
+#include "engine/record/record.h"
 #include "tui/batch/command.h"
 
 #include <errno.h>
@@ -376,7 +377,10 @@ struct trace *open_trace(const struct arguments *a, const char *path)
 {
 	struct error e;
 	struct trace_options options = { .lenient = argument_flag(a, "lenient") };
-	struct trace *t = trace_open(path, &options, progress_on_stderr(), &e);
+	/* The log of a recording whose `heddle record` was killed too is as good as a trace. */
+	struct trace *t = record_is_log(path) ?
+	                          record_import(path, path, NULL, progress_on_stderr(), &e) :
+	                          trace_open(path, &options, progress_on_stderr(), &e);
 	progress_done();
 	if (t == NULL) {
 		say_error(&e);

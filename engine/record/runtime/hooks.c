@@ -111,6 +111,8 @@ void __tsan_func_entry(void *call_pc)
 		return;
 	if (t->pending)
 		log_fill(t);
+	if (unlikely(rt.waiting) && CALLER() - rt.start_low < rt.start_high - rt.start_low)
+		rt.waiting = false;
 	uintptr_t sp = (uintptr_t)__builtin_frame_address(0);
 	uint32_t depth = t->depth;
 	/* Frames that a longjmp left behind: a caller's frame lies above ours. */

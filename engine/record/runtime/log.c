@@ -281,6 +281,8 @@ ALWAYS_INLINE void count_event(struct thread *t, enum log_tag tag, uintptr_t pc)
 void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
 		const void *p, unsigned code, bool known, uint64_t value)
 {
+	if (unlikely(rt.waiting))
+		return;
 	struct stream *s = t->stream;
 	log_before(t);
 	if (unlikely(tag >= LOG_AREAD) && !rt.controlled)
@@ -307,6 +309,8 @@ void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc
 void log_rmw(struct thread *t, unsigned flags, uintptr_t pc, const void *p, unsigned code,
 	     uint64_t old, uint64_t new_value)
 {
+	if (unlikely(rt.waiting))
+		return;
 	struct stream *s = t->stream;
 	log_before(t);
 	if (!rt.controlled)
@@ -323,7 +327,7 @@ void log_rmw(struct thread *t, unsigned flags, uintptr_t pc, const void *p, unsi
 
 void log_range(struct thread *t, enum log_tag tag, uintptr_t pc, const void *p, size_t size)
 {
-	if (size == 0)
+	if (size == 0 || unlikely(rt.waiting))
 		return;
 	plan_point(t);
 	struct stream *s = t->stream;
@@ -501,6 +505,11 @@ static int one_module(struct dl_phdr_info *info, size_t size, void *context)
 	} else if (strncmp(last, "ld-linux", 8) == 0 || strncmp(last, "ld-2", 4) == 0) {
 		rt.ld_low = low;
 		rt.ld_high = high;
+	}
+	if (module_count == 0 && rt.config.start_high) { /* the program itself */
+		rt.start_low = info->dlpi_addr + rt.config.start_low;
+		rt.start_high = info->dlpi_addr + rt.config.start_high;
+		rt.waiting = true;
 	}
 	modules[module_count].bias = info->dlpi_addr;
 	modules[module_count++].low = low;

@@ -43,7 +43,6 @@ enum gate {
 	GATE_OUTSIDE = 8, /* in a blocking call, without the token */
 	GATE_STOLEN = 16, /* the watchdog took the token away */
 	GATE_IGNORE = 32, /* __tsan_ignore_thread_begin */
-	GATE_WAITING = 64 /* before --start-at's function */
 };
 
 struct stream { /* where records go: one for all in controlled mode, else one a thread */
@@ -131,6 +130,8 @@ struct runtime {
 	bool values;
 	bool async_handlers; /* the program handles signals that may come at any time */
 	bool full;
+	bool waiting; /* for --start-at's function: no accesses yet */
+	uintptr_t start_low, start_high;
 	uint32_t thread_count;
 	struct thread *threads[MAX_THREADS];
 	struct log_config config;

@@ -1,0 +1,318 @@
+/*
+ * cache.c - the index of a large binary trace, kept in a file: TRACE.index beside the trace,
+ * or in the user's cache folder where that cannot be written, or nowhere.
+ *
+ * It belongs to one state of one file: length, time of change and the sum in the trace's
+ * header must be those of the trace.  Anything else is stale and is made again; so is
+ * everything that does not fit.  Since an index is made only after a trace was checked, one
+ * that fits also vouches for the trace's events (see binary.c).
+ */
+#include "engine/base/file.h"
+#include "engine/trace/index_private.h"
+#include "engine/trace/storage.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* To be raised with every change of an index's arrays or of what they mean. */
+#define INDEX_VERSION 1
+
+enum {
+	WORTHWHILE = 1 << 20, /* events: smaller traces are indexed in no time */
+	ALIGNMENT = 64,
+	CHECKED_SIZE = 256 << 20, /* bytes: the sums of larger files are not looked at */
+	MOST_ARRAYS = 24,
+};
+
+static const char magic[8] = { '\x89', 'H', 'D', 'L', 'I', '\r', '\n', '\n' };
+
+struct identity { /* of the trace */
+	uint64_t length, changed, sum;
+};
+
+struct array_place {
+	uint64_t offset, count, sum;
+};
+
+struct header {
+	char magic[8];
+	uint32_t version, parts;
+	struct identity trace;
+	uint64_t length; /* of this file */
+	struct array_place arrays[MOST_ARRAYS];
+	uint64_t sum; /* of all of the above */
+};
+
+/* The arrays of an index: part, member, bytes of an element, how many there must be (or
+ * ANY: the file says). */
+struct array {
+	unsigned part;
+	const void **data;
+	uint64_t element, count;
+};
+#define ANY UINT64_MAX
+
+static size_t list_arrays(const struct trace *t, struct trace_index *ix, struct array *arrays)
+{
+	uint64_t events = t->events_count;
+	size_t n = 0;
+#define ARRAY(part, member, type, count)                                                       \
+	arrays[n++] = (struct array){ part, (const void **)&ix->member, sizeof(type), count }
+#define LISTS(part, member, lists)                                                             \
+	ARRAY(part, member.start, uint64_t, (lists) + 1);                                      \
+	ARRAY(part, member.items, uint32_t, ANY)
+	LISTS(INDEX_THREADS, thread_events, t->threads_count);
+	ARRAY(INDEX_THREADS, position, uint32_t, events);
+	ARRAY(INDEX_MATCH, partner, uint32_t, events);
+	LISTS(INDEX_VARIABLES, variable_events, t->variables_count);
+	LISTS(INDEX_OBJECTS, object_events, t->objects_count);
+	LISTS(INDEX_SITES, site_events, t->sites_count);
+	ARRAY(INDEX_WRITERS, writer, uint32_t, events);
+	ARRAY(INDEX_WRITERS, wide_writers.start, uint64_t, ANY);
+	ARRAY(INDEX_WRITERS, wide_writers.items, uint32_t, ANY);
+	ARRAY(INDEX_MUST, must, struct must_edge, ANY);
+	ARRAY(INDEX_MUST, must_by_before, uint32_t, ANY);
+#undef LISTS
+#undef ARRAY
+	BUG_ON(n > MOST_ARRAYS);
+	return n;
+}
+
+/* -- whose index, and where ---------------------------------------------------------------- */
+
+static bool identify(const struct trace *t, struct identity *id)
+{
+	struct stat st;
+	if (t->storage->map == NULL || stat(t->path, &st) != 0 || !S_ISREG(st.st_mode) ||
+	    (uint64_t)st.st_size != t->storage->map_length)
+		return false;
+	id->length = (uint64_t)st.st_size;
+	id->changed = (uint64_t)st.st_mtim.tv_sec * UINT64_C(1000000000) +
+	              (uint64_t)st.st_mtim.tv_nsec;
+	id->sum = t->storage->sum;
+	return true;
+}
+
+static char *beside(const struct trace *t)
+{
+	return g_strconcat(t->path, ".index", NULL);
+}
+
+/* A name that tells traces of one name in different folders apart. */
+static char *in_cache_folder(const struct trace *t)
+{
+	char *absolute = g_canonicalize_filename(t->path, NULL);
+	char *name = g_strdup_printf("%s-%016" G_GINT64_MODIFIER "x.index", trace_name(t),
+	                             trace_sum(absolute, strlen(absolute)));
+	char *path = g_build_filename(g_get_user_cache_dir(), "heddle", name, NULL);
+	g_free(absolute);
+	g_free(name);
+	return path;
+}
+
+/* -- reading ----------------------------------------------------------------------------------
+ */
+
+struct mapping {
+	char *bytes;
+	uint64_t length;
+};
+
+static bool fits(const struct header *h, const struct identity *id, uint64_t length)
+{
+	return memcmp(h->magic, magic, sizeof magic) == 0 && h->version == INDEX_VERSION &&
+	       memcmp(&h->trace, id, sizeof *id) == 0 && h->length == length &&
+	       h->sum == trace_sum(h, offsetof(struct header, sum));
+}
+
+static bool map_index(const char *path, const struct identity *id, struct mapping *m)
+{
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	m->bytes = MAP_FAILED;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	    (uint64_t)st.st_size >= sizeof(struct header)) {
+		m->length = (uint64_t)st.st_size;
+		m->bytes = mmap(NULL, m->length, PROT_READ, MAP_PRIVATE, fd, 0);
+	}
+	close(fd);
+	if (m->bytes == MAP_FAILED)
+		return false;
+	if (fits((const struct header *)(void *)m->bytes, id, m->length))
+		return true;
+	munmap(m->bytes, m->length);
+	return false;
+}
+
+static bool find_index(const struct trace *t, struct mapping *m)
+{
+	struct identity id;
+	if (t->events_count < WORTHWHILE && t->storage->map_length < WORTHWHILE)
+		return false;
+	if (!identify(t, &id))
+		return false;
+	char *paths[] = { beside(t), in_cache_folder(t) };
+	bool found = map_index(paths[0], &id, m) || map_index(paths[1], &id, m);
+	g_free(paths[0]);
+	g_free(paths[1]);
+	return found;
+}
+
+bool cache_vouches(const struct trace *t)
+{
+	struct mapping m;
+	if (!find_index(t, &m))
+		return false;
+	munmap(m.bytes, m.length);
+	return true;
+}
+
+static bool place_array(const struct mapping *m, const struct array_place *p, struct array *a)
+{
+	if (p->offset % ALIGNMENT || p->offset > m->length ||
+	    p->count > (m->length - p->offset) / a->element)
+		return false;
+	if (a->count != ANY && p->count != a->count)
+		return false;
+	if (m->length <= CHECKED_SIZE &&
+	    p->sum != trace_sum(m->bytes + p->offset, p->count * a->element))
+		return false;
+	*a->data = m->bytes + p->offset;
+	a->count = p->count;
+	return true;
+}
+
+/* Every list of items must end where its items do. */
+static bool lists_end(const struct array *arrays, size_t n)
+{
+	for (size_t i = 0; i + 1 < n; i++) {
+		if (arrays[i].element != sizeof(uint64_t))
+			continue;
+		const uint64_t *start = *arrays[i].data;
+		uint64_t count = arrays[i].count;
+		if (count == 0 || start[0] != 0 || start[count - 1] != arrays[i + 1].count)
+			return false;
+		for (uint64_t k = 1; k < count; k++)
+			if (start[k] < start[k - 1])
+				return false;
+	}
+	return true;
+}
+
+static bool take_parts(const struct trace *t, struct trace_index *ix, const struct mapping *m)
+{
+	const struct header *h = (const struct header *)(void *)m->bytes;
+	struct array all[MOST_ARRAYS], arrays[MOST_ARRAYS];
+	size_t n = list_arrays(t, ix, all), taken = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (!(all[i].part & h->parts))
+			continue;
+		if (!place_array(m, &h->arrays[i], &all[i]))
+			return false;
+		if (all[i].data == (const void **)&ix->must)
+			ix->must_count = all[i].count;
+		if (all[i].data == (const void **)&ix->must_by_before &&
+		    ix->must_count != all[i].count)
+			return false;
+		arrays[taken++] = all[i];
+	}
+	return lists_end(arrays, taken);
+}
+
+void cache_load(struct trace *t, struct trace_index *ix)
+{
+	struct mapping m;
+	struct trace_index loaded = { 0 };
+	if (!find_index(t, &m))
+		return;
+	if (!take_parts(t, &loaded, &m)) {
+		munmap(m.bytes, m.length);
+		return;
+	}
+	loaded.parts = loaded.mapped =
+	        ((const struct header *)(void *)m.bytes)->parts & INDEX_ALL;
+	loaded.map = m.bytes;
+	loaded.map_length = m.length;
+	*ix = loaded;
+}
+
+/* -- writing
+ * ------------------------------------------------------------------------------------ */
+
+static void pad(struct file_writer *file)
+{
+	static const char zeroes[ALIGNMENT];
+	size_t over = file_writer_length(file) % ALIGNMENT;
+	if (over)
+		file_writer_put(file, zeroes, ALIGNMENT - over);
+}
+
+/* How many elements an array has whose number the trace does not give. */
+static uint64_t elements(const struct trace *t, const struct trace_index *ix,
+                         const struct array *arrays, size_t i)
+{
+	if (arrays[i].count != ANY)
+		return arrays[i].count;
+	if (arrays[i].part == INDEX_MUST)
+		return ix->must_count;
+	if (arrays[i].element == sizeof(uint64_t)) { /* runs of wide reads, one more */
+		uint64_t runs = 0;
+		for (uint64_t e = 0; e < t->events_count; e++) {
+			const struct event *x = &t->events[e];
+			runs += (x->flags & EVENT_WIDE) && op_reads(x->op) && !event_inert(x);
+		}
+		return runs + 1;
+	}
+	const uint64_t *start = *arrays[i - 1].data;
+	return start[elements(t, ix, arrays, i - 1) - 1];
+}
+
+static bool write_index(const char *path, const struct trace *t, const struct trace_index *ix,
+                        const struct identity *id)
+{
+	struct header h = { .version = INDEX_VERSION, .parts = ix->parts, .trace = *id };
+	struct array arrays[MOST_ARRAYS];
+	size_t n = list_arrays(t, (struct trace_index *)ix, arrays);
+	struct file_writer *file = file_writer_open(path, NULL);
+	if (file == NULL)
+		return false;
+	file_writer_hurry(file);
+	memcpy(h.magic, magic, sizeof magic);
+	file_writer_put(file, &h, sizeof h);
+	for (size_t i = 0; i < n; i++) {
+		if (!(arrays[i].part & ix->parts))
+			continue;
+		struct array_place *p = &h.arrays[i];
+		pad(file);
+		p->offset = file_writer_length(file);
+		p->count = elements(t, ix, arrays, i);
+		p->sum = trace_sum(*arrays[i].data, p->count * arrays[i].element);
+		file_writer_put(file, *arrays[i].data, p->count * arrays[i].element);
+	}
+	h.length = file_writer_length(file);
+	h.sum = trace_sum(&h, offsetof(struct header, sum));
+	file_writer_patch(file, 0, &h, sizeof h);
+	return file_writer_commit(file, NULL);
+}
+
+void cache_store(const struct trace *t, const struct trace_index *ix)
+{
+	struct identity id;
+	if (t->events_count < WORTHWHILE || !identify(t, &id))
+		return;
+	char *path = beside(t);
+	if (!write_index(path, t, ix, &id)) {
+		g_free(path);
+		path = in_cache_folder(t);
+		char *folder = g_path_get_dirname(path);
+		if (g_mkdir_with_parents(folder, 0700) == 0)
+			write_index(path, t, ix, &id);
+		g_free(folder);
+	}
+	g_free(path);
+}

@@ -1,0 +1,249 @@
+/*
+ * test_trace_index.c - what is derived from a trace, on small ones by hand; and the file
+ * that keeps it beside a large binary trace: used while it fits, made again when it does
+ * not, never believed when it is damaged.
+ */
+#include "engine/trace/formats.h"
+#include "engine/trace/index.h"
+
+#include <check.h>
+#include <glib/gstdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <utime.h>
+
+static char *folder;
+
+static struct trace *read_text(const char *text)
+{
+	struct error e;
+	struct trace *t = trace_from_text("test.txt", text, strlen(text), NULL, &e);
+	ck_assert_msg(t != NULL, "%s", e.what);
+	return t;
+}
+
+START_TEST(neighbours_partners_and_lists)
+{
+	struct trace *t =
+	        read_text("T|fork(U)|1\nT|acq(l)|2\nU|w(x)|3\nT|r(x)|4\nT|acq(m)|5\n"
+	                  "T|rel(l)|6\nT|w(x)|4\nT|rel(m)|8\nU|wait(c)|9\nT|signal(c)|9\n"
+	                  "U|wake(c)|9\nT|join(U)|9\n");
+	ck_assert(trace_need(t, INDEX_ALL, NULL));
+	const struct trace_index *ix = t->index;
+	ck_assert_uint_eq(trace_next(t, 1), 3);
+	ck_assert_uint_eq(trace_previous(t, 3), 1);
+	ck_assert_uint_eq(trace_previous(t, 0), NONE);
+	ck_assert_uint_eq(trace_next(t, 11), NONE);
+	ck_assert_uint_eq(trace_next(t, 2), 8);
+	ck_assert_uint_eq(ix->partner[1], 5);
+	ck_assert_uint_eq(ix->partner[7], 4);
+	ck_assert_uint_eq(ix->partner[8], 10);
+	ck_assert_uint_eq(ix->partner[0], 2);
+	ck_assert_uint_eq(ix->partner[11], 10);
+	ck_assert_uint_eq(ix->partner[3], NONE);
+	ck_assert_uint_eq(ix->writer[3], 2);
+	struct event_list x = event_list_at(&ix->variable_events, t->events[2].target);
+	ck_assert_uint_eq(x.count, 3);
+	ck_assert_uint_eq(x.items[2], 6);
+	struct event_list site =
+	        event_list_at(&ix->site_events, t->locations[t->events[3].location].site);
+	ck_assert_uint_eq(site.count, 2);
+	struct event_list l = event_list_at(&ix->object_events, t->events[1].target);
+	ck_assert_uint_eq(l.count, 2);
+	GArray *held = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	trace_locks_held(t, 5, held);
+	ck_assert_uint_eq(held->len, 2);
+	ck_assert_uint_eq(g_array_index(held, uint32_t, 0), 1);
+	ck_assert_uint_eq(g_array_index(held, uint32_t, 1), 4);
+	g_array_set_size(held, 0);
+	trace_locks_held(t, 6, held);
+	ck_assert_uint_eq(held->len, 1);
+	g_array_free(held, TRUE);
+	trace_close(t);
+}
+END_TEST
+
+START_TEST(observed_writes_by_bytes)
+{
+	struct trace *t =
+	        read_text("T|w2(p)|1\nT|w4(p+2)|1\nU|r8(p)|1\nU|r2(p+4)|1\nU|rmw2(p)|1\n"
+	                  "T|r2(p)|1\n");
+	ck_assert(trace_need(t, INDEX_WRITERS, NULL));
+	struct event_list w = trace_writers(t, 2);
+	ck_assert_uint_eq(w.count, 4); /* p, p+2, p+4, p+6 */
+	ck_assert_uint_eq(w.items[0], 0);
+	ck_assert_uint_eq(w.items[1], 1);
+	ck_assert_uint_eq(w.items[2], 1);
+	ck_assert_uint_eq(w.items[3], NONE);
+	ck_assert_uint_eq(trace_writers(t, 3).items[0], 1);
+	ck_assert_uint_eq(trace_writers(t, 4).items[0], 0);
+	ck_assert_uint_eq(trace_writers(t, 5).items[0], 4);
+	trace_close(t);
+}
+END_TEST
+
+/* -- the file ------------------------------------------------------------------------------ */
+
+enum { MANY = (1 << 20) + 4096 };
+
+/* A large trace of everything that an index has: locks, wide reads, forks. */
+static void write_large(const char *path)
+{
+	GString *text = g_string_new("main|fork(T0)|1\nmain|fork(T1)|1\n");
+	for (uint32_t i = 0, events = 2; events < MANY; i++, events += 5) {
+		unsigned t = i / 7 % 2, v = i % 1000;
+		g_string_append_printf(text,
+		                       "T%u|acq(l%u)|2\nT%u|w4(v%u)|3\nT%u|r8(v%u)|4\n"
+		                       "T%u|r(u%u)|5\nT%u|rel(l%u)|6\n",
+		                       t, v % 5, t, v, t, v, t, v, t, v % 5);
+	}
+	struct error e;
+	struct trace *t = read_text(text->str);
+	ck_assert_msg(trace_write(t, path, TRACE_BINARY, NULL, NULL, &e), "%s", e.what);
+	trace_close(t);
+	g_string_free(text, TRUE);
+}
+
+static struct trace *open_indexed(const char *path)
+{
+	struct error e;
+	struct trace *t = trace_open(path, NULL, NULL, &e);
+	ck_assert_msg(t != NULL, "%s", e.what);
+	ck_assert(trace_need(t, INDEX_ALL, NULL));
+	ck_assert_uint_eq(t->index->parts, INDEX_ALL);
+	return t;
+}
+
+static void assert_same_index(const struct trace *a, const struct trace *b)
+{
+	const struct trace_index *x = a->index, *y = b->index;
+	uint64_t n = a->events_count * sizeof(uint32_t);
+	ck_assert(memcmp(x->position, y->position, n) == 0);
+	ck_assert(memcmp(x->partner, y->partner, n) == 0);
+	ck_assert(memcmp(x->writer, y->writer, n) == 0);
+	ck_assert(memcmp(x->thread_events.items, y->thread_events.items, n) == 0);
+	ck_assert_uint_eq(x->must_count, y->must_count);
+	ck_assert(memcmp(x->must, y->must, x->must_count * sizeof *x->must) == 0);
+	for (uint32_t e = 0; e < a->events_count; e += 997) {
+		if (!op_reads(a->events[e].op))
+			continue;
+		struct event_list v = trace_writers(a, e), w = trace_writers(b, e);
+		ck_assert_uint_eq(v.count, w.count);
+		ck_assert(memcmp(v.items, w.items, v.count * sizeof *v.items) == 0);
+	}
+}
+
+START_TEST(the_index_is_kept_beside_the_trace)
+{
+	char *path = g_build_filename(folder, "large.hdl", NULL);
+	char *index = g_strconcat(path, ".index", NULL);
+	write_large(path);
+	struct trace *built = open_indexed(path);
+	ck_assert_uint_eq(built->index->mapped, 0);
+	ck_assert(g_file_test(index, G_FILE_TEST_IS_REGULAR));
+	struct trace *mapped = open_indexed(path);
+	ck_assert_uint_eq(mapped->index->mapped, INDEX_ALL);
+	assert_same_index(built, mapped);
+	trace_close(mapped);
+	/* A damaged index is made again. */
+	char *bytes;
+	gsize length;
+	ck_assert(g_file_get_contents(index, &bytes, &length, NULL));
+	for (size_t at = 10; at < length; at += length / 5) {
+		bytes[at] ^= 0x55;
+		ck_assert(g_file_set_contents(index, bytes, (gssize)length, NULL));
+		mapped = open_indexed(path);
+		assert_same_index(built, mapped);
+		trace_close(mapped);
+		bytes[at] ^= 0x55;
+	}
+	ck_assert(g_file_set_contents(index, bytes, (gssize)(length / 2), NULL));
+	mapped = open_indexed(path);
+	assert_same_index(built, mapped);
+	trace_close(mapped);
+	/* So is one of a trace that has changed since. */
+	struct utimbuf earlier = { .actime = 1000000, .modtime = 1000000 };
+	ck_assert_int_eq(utime(path, &earlier), 0);
+	mapped = open_indexed(path);
+	ck_assert_uint_eq(mapped->index->mapped, 0);
+	trace_close(mapped);
+	trace_close(built);
+	g_free(bytes);
+	g_free(path);
+	g_free(index);
+}
+END_TEST
+
+START_TEST(elsewhere_when_it_cannot_be_beside)
+{
+	char *path = g_build_filename(folder, "other.hdl", NULL);
+	char *index = g_strconcat(path, ".index", NULL);
+	char *cache = g_build_filename(folder, "cache", "heddle", NULL);
+	write_large(path);
+	ck_assert_int_eq(g_mkdir(index, 0700), 0); /* a folder is in the way */
+	trace_close(open_indexed(path));
+	GDir *dir = g_dir_open(cache, 0, NULL);
+	ck_assert_ptr_nonnull(dir);
+	const char *name = g_dir_read_name(dir);
+	ck_assert_ptr_nonnull(name);
+	struct trace *t = open_indexed(path);
+	ck_assert_uint_eq(t->index->mapped, INDEX_ALL);
+	trace_close(t);
+	char *file = g_build_filename(cache, name, NULL);
+	g_dir_close(dir);
+	g_unlink(file);
+	/* Neither place: in memory alone. */
+	g_rmdir(cache);
+	ck_assert(g_file_set_contents(cache, "", 0, NULL));
+	t = open_indexed(path);
+	ck_assert_uint_eq(t->index->mapped, 0);
+	trace_close(t);
+	g_unlink(cache);
+	g_rmdir(index);
+	g_free(file);
+	g_free(cache);
+	g_free(index);
+	g_free(path);
+}
+END_TEST
+
+static void remove_folder(const char *path)
+{
+	GDir *dir = g_dir_open(path, 0, NULL);
+	for (const char *name; dir && (name = g_dir_read_name(dir));) {
+		char *inner = g_build_filename(path, name, NULL);
+		if (g_file_test(inner, G_FILE_TEST_IS_DIR))
+			remove_folder(inner);
+		else
+			g_unlink(inner);
+		g_free(inner);
+	}
+	if (dir)
+		g_dir_close(dir);
+	g_rmdir(path);
+}
+
+int main(void)
+{
+	folder = g_dir_make_tmp("heddle-test-XXXXXX", NULL);
+	char *cache = g_build_filename(folder, "cache", NULL);
+	g_setenv("XDG_CACHE_HOME", cache, TRUE);
+	g_mkdir(cache, 0700);
+	Suite *s = suite_create("index");
+	TCase *c = tcase_create("index");
+	tcase_set_timeout(c, 120);
+	tcase_add_test(c, neighbours_partners_and_lists);
+	tcase_add_test(c, observed_writes_by_bytes);
+	tcase_add_test(c, the_index_is_kept_beside_the_trace);
+	tcase_add_test(c, elsewhere_when_it_cannot_be_beside);
+	suite_add_tcase(s, c);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	remove_folder(folder);
+	g_free(cache);
+	g_free(folder);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
