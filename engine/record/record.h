@@ -78,6 +78,7 @@ struct record_result {
 	int status; /* as the program's: exit status, or 128 + signal */
 	int signal; /* or 0 */
 	bool instrumented, aslr_off;
+	int log_error; /* errno when the end of the log could not be written, or 0 */
 };
 
 /* Where the runtime lies: beside the binary.  NULL and `error` when it is not there. */
