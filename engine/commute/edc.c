@@ -236,7 +236,34 @@ struct edc {
 	const struct trace *t;
 	struct order *order;
 	struct order_touches touches; /* its lists are owned */
+	/* By event: the acquire of the innermost critical section around it, or NONE; of that
+	 * acquire, the next one out.  Sections that have ended meanwhile are still in it. */
+	uint32_t *innermost;
 };
+
+static uint32_t *find_innermost(const struct trace *t)
+{
+	uint32_t *innermost = g_new(uint32_t, t->events_count + 1);
+	GArray **open = g_new0(GArray *, t->threads_count + 1);
+	for (uint32_t i = 0; i < t->threads_count; i++)
+		open[i] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		GArray *held = open[x->thread];
+		innermost[e] = held->len ? g_array_index(held, uint32_t, held->len - 1) : NONE;
+		if (event_inert(x))
+			continue;
+		if (op_acquires(x->op))
+			g_array_append_val(held, e);
+		for (guint i = op_releases(x->op) ? held->len : 0; i-- > 0;)
+			if (g_array_index(held, uint32_t, i) == t->index->partner[e])
+				g_array_remove_index(held, i);
+	}
+	for (uint32_t i = 0; i < t->threads_count; i++)
+		g_array_unref(open[i]);
+	g_free(open);
+	return innermost;
+}
 
 struct edc *edc_new(struct model *m, bool bounded, const struct progress *progress)
 {
@@ -261,6 +288,7 @@ struct edc *edc_new(struct model *m, bool bounded, const struct progress *progre
 					     .things = s.count,
 					     .bounded = bounded };
 	things_release(&s);
+	e->innermost = find_innermost(m->t);
 	if (whole)
 		e->order = order_new_edc(m->t, &e->touches, progress);
 	if (e->order != NULL)
@@ -274,6 +302,7 @@ void edc_free(struct edc *e)
 	if (e == NULL)
 		return;
 	order_free(e->order);
+	g_free(e->innermost);
 	g_free((void *)e->touches.touched.start);
 	g_free((void *)e->touches.touched.items);
 	g_free((void *)e->touches.clashing.start);
@@ -345,24 +374,21 @@ static bool sections_clash(const struct edc *e, uint32_t a, uint32_t b, uint32_t
 	return false;
 }
 
+static bool open_at(const struct edc *e, uint32_t acquire, uint32_t event)
+{
+	uint32_t release = e->t->index->partner[acquire];
+	return release == NONE || release > event;
+}
+
 /* The deferred check, at the release of the second section on a common lock. */
 static bool sections_ordered(const struct edc *e, uint32_t e1, uint32_t e2)
 {
-	GArray *held[2] = { g_array_new(FALSE, FALSE, sizeof(uint32_t)),
-			    g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
-	bool ordered = false;
-	trace_locks_held(e->t, e1, held[0]);
-	trace_locks_held(e->t, e2, held[1]);
-	for (guint i = 0; i < held[0]->len; i++)
-		for (guint k = 0; k < held[1]->len && !ordered; k++) {
-			uint32_t a = g_array_index(held[0], uint32_t, i);
-			uint32_t b = g_array_index(held[1], uint32_t, k);
-			ordered = e->t->events[a].target == e->t->events[b].target &&
-				  sections_clash(e, a, b, e1, e2);
-		}
-	g_array_unref(held[0]);
-	g_array_unref(held[1]);
-	return ordered;
+	for (uint32_t a = e->innermost[e1]; a != NONE; a = e->innermost[a])
+		for (uint32_t b = e->innermost[e2]; b != NONE; b = e->innermost[b])
+			if (e->t->events[a].target == e->t->events[b].target && open_at(e, a, e1) &&
+			    open_at(e, b, e2) && sections_clash(e, a, b, e1, e2))
+				return true;
+	return false;
 }
 
 bool edc_orders_pair(const struct edc *e, uint32_t e1, uint32_t e2)

@@ -18,7 +18,11 @@ struct parser {
 	char **names[2];
 	uint32_t name_counts[2];
 	bool in_effect; /* states may be named */
+	uint32_t depth; /* of expressions that are being read */
 };
+
+/* Formulas are walked recursively; nobody writes deeper ones. */
+#define DEEPEST 4000
 
 /* Errors. */
 
@@ -323,10 +327,21 @@ static struct expr *membership(struct parser *p, struct expr *a)
 	return e;
 }
 
+static bool shallow(struct parser *p, const struct token *t, uint32_t depth)
+{
+	return depth < DEEPEST || refuse(p, t, "split it",
+					 "expected a formula that is nested less than %d deep, found "
+					 "a deeper one",
+					 DEEPEST);
+}
+
 static struct expr *expression(struct parser *p, int around)
 {
+	if (!shallow(p, p->at, ++p->depth))
+		return NULL;
 	struct expr *e = primary(p);
-	while (e != NULL) {
+	p->depth--;
+	while (e != NULL && shallow(p, p->at, e->depth)) {
 		const struct token *t = p->at;
 		if (p->in_effect && around <= 4 && (is(p, TOKEN_TILDE) || is_word(p, "in"))) {
 			e = membership(p, e);
@@ -344,7 +359,7 @@ static struct expr *expression(struct parser *p, int around)
 			return NULL;
 		e = node(p, t, op, e, right);
 	}
-	return e;
+	return e != NULL && e->depth < DEEPEST ? e : NULL;
 }
 
 static bool check_not(struct parser *p, const struct expr *e)

@@ -184,6 +184,7 @@ struct expr *spec_expr_new(struct spec_object *o, enum expr_op op, struct expr *
 	e->op = op;
 	e->a = a;
 	e->b = b;
+	e->depth = 1 + MAX(a ? a->depth : 0, b ? b->depth : 0);
 	g_ptr_array_add(o->nodes, e);
 	return e;
 }
@@ -240,8 +241,8 @@ struct spec_missing *spec_missing_new(const char *file, uint32_t line)
 void spec_object_index(struct spec_object *o)
 {
 	guint n = o->methods->len;
-	g_array_set_size(o->table, n * n);
-	memset(o->table->data, 0, n * n * sizeof(struct spec_condition *));
+	g_array_set_size(o->table, 0);
+	g_array_set_size(o->table, n * n); /* cleared by GLib */
 	for (guint i = 0; i < o->conditions->len; i++) {
 		struct spec_condition *c = o->conditions->pdata[i];
 		g_array_index(o->table, struct spec_condition *, c->methods[0] * n + c->methods[1]) = c;

@@ -49,6 +49,7 @@ struct expr {
 	uint32_t text_length;
 	struct expr *a, *b;
 	uint32_t line, column;
+	uint32_t depth; /* of the tree below, itself included */
 };
 
 static inline bool expr_is_comparison(enum expr_op op)

@@ -13,6 +13,9 @@
 
 #include <string.h>
 
+/* From so many events on a try alone takes as long as the solver, and counts as its time. */
+enum { LARGE_REGION = 200000 };
+
 /* Lists of events by an index, built in two passes: counted, then filled in. */
 struct list_maker {
 	uint64_t *start;
@@ -608,12 +611,22 @@ static enum smt_answer search(struct smt_query *q, struct encoding **x, gint64 d
 	}
 }
 
+static uint64_t region_size(const struct smt_query *q)
+{
+	uint64_t size = 0;
+
+	for (uint32_t u = 0; u < q->s->threads; u++)
+		size += q->cut[u];
+	return size;
+}
+
 enum smt_answer smt_query_solve(struct smt_query *q, double seconds, GArray *sequence,
 				struct proof **proof, const struct progress *progress)
 {
 	struct encoding *x = NULL;
 	enum smt_answer answer;
 	gint64 start;
+	bool large;
 
 	g_array_set_size(sequence, 0);
 	if (proof != NULL)
@@ -625,9 +638,12 @@ enum smt_answer smt_query_solve(struct smt_query *q, double seconds, GArray *seq
 	g_array_set_size(q->chosen, 0);
 	g_array_append_vals(q->chosen, q->edges->data, q->edges->len);
 	query_sort_chosen(q);
+	large = region_size(q) > LARGE_REGION;
+	if (large && seconds <= 0)
+		return SMT_SPENT;
 	start = g_get_monotonic_time();
 	answer = search(q, &x, start + (gint64)(seconds * 1e6), progress);
-	if (x != NULL)
+	if (x != NULL || large)
 		q->s->solver_seconds += (double)(g_get_monotonic_time() - start) / 1e6;
 	if (answer == SMT_WITNESS)
 		g_array_append_vals(sequence, q->sequence->data, q->sequence->len);

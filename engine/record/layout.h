@@ -2,11 +2,11 @@
  * layout.h - the recording log: what the runtime in the recorded program writes and
  * import.c reads.  The only thing that the two share.
  *
- * The file is one page of struct log_header, then chunks of LOG_CHUNK bytes.  The runtime
- * maps a chunk, fills it with records and unmaps it; the bytes are the kernel's as soon as
- * they are stored, so that whatever ends the program (SIGKILL, abort, _exit) loses no whole
- * record.  A chunk is allocated on the disk before it is mapped: a full disk is an error
- * code and not a SIGBUS.  A record's first word is stored last, and its tag is never 0: the
+ * The file is one page of struct log_header, then chunks of LOG_CHUNK bytes.  A chunk is
+ * filled with records in memory that the recording process shares with `heddle record`,
+ * and written whole when it is full: so whatever ends the program (SIGKILL, abort, _exit)
+ * loses no record, for the parent writes the last chunk; and when both die, what had been
+ * written is there.  A record's first word is stored last, and its tag is never 0: the
  * first 0 tag ends a chunk.
  *
  * A record is a few 64-bit words.  The first is
@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC "HDLREC\r\n"
-#define LOG_VERSION 1
+#define LOG_VERSION 2
 #define LOG_HEADER 4096u
 #define LOG_CHUNK (1u << 20)
 #define LOG_CHUNK_MAGIC 0x4b434448u
@@ -120,7 +120,9 @@ struct log_chunk {
 	TAG(NOTE, 0, 0)	       /* length; key NUL value */ \
 	TAG(CLOCK, 2, 0)       /* flags: which clock; seconds, nanoseconds */ \
 	TAG(RANDOM, 0, 0)      /* length; bytes */ \
-	TAG(DROP, 0, 0)	       /* --last: the state that earlier chunks had left begins here */
+	TAG(DROP, 0, 0)	       /* --last: the state that earlier chunks had left begins here */ \
+	TAG(CALL, 0, 0)	       /* object; length; type NUL method NUL arguments as text NUL */ \
+	TAG(RET, 0, 0)	       /* the same with results */
 
 enum log_tag {
 #define TAG(name, words, visible) LOG_##name,
@@ -173,6 +175,8 @@ struct log_config {
 	char preload[2048]; /* what LD_PRELOAD was before us ("" for unset), to be restored */
 	char library_path[2048];
 	uint32_t had_preload, had_library_path;
+	int32_t buffer; /* descriptor of the shared chunks */
+	uint32_t buffer_chunks; /* how many: one, or in free mode one for each thread */
 	/* replay */
 	uint32_t plan_length;	 /* struct log_step, after the config */
 	uint32_t thread_count;	 /* struct log_thread, after the steps */

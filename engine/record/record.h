@@ -63,6 +63,7 @@ void record_describe(const struct record_facts *facts, uint64_t pc, GString *pla
 struct record_options {
 	char **argv;		  /* NULL-terminated; argv[0] is looked up in PATH */
 	struct log_config config; /* log, mode, strategy, seed, limits; the rest is filled in */
+	const char *preload;	  /* a library to be loaded before the runtime, or NULL */
 	const void *plan;	  /* replay: what follows the config, or NULL */
 	size_t plan_bytes;
 	const char *stdout_path; /* shake: where its output goes, or NULL */
@@ -77,6 +78,7 @@ struct record_result {
 	int status; /* as the program's: exit status, or 128 + signal */
 	int signal; /* or 0 */
 	bool instrumented, aslr_off;
+	int log_error; /* errno when the end of the log could not be written, or 0 */
 };
 
 /* Where the runtime lies: beside the binary.  NULL and `error` when it is not there. */

@@ -186,6 +186,11 @@ static char **environment(const struct record_options *o, struct log_config *con
 	}
 	char *value = preload && *preload ? g_strdup_printf("%s:%s", runtime, preload) :
 					    g_strdup(runtime);
+	if (o->preload) {
+		char *first = g_strdup_printf("%s:%s", o->preload, value);
+		g_free(value);
+		value = first;
+	}
 	env = g_environ_setenv(env, "LD_PRELOAD", value, TRUE);
 	g_free(value);
 	const char *library_path = g_environ_getenv(env, "LD_LIBRARY_PATH");
@@ -212,12 +217,61 @@ static char **environment(const struct record_options *o, struct log_config *con
 	return env;
 }
 
+/* Memory that the program fills with records and that outlives it. */
+static int make_buffer(struct log_config *config, struct error *error)
+{
+	int fd = memfd_create("heddle-log", MFD_CLOEXEC);
+	config->buffer_chunks = config->flags & LOG_CONTROLLED ? 1 : 1024;
+	if (fd < 0 || ftruncate(fd, (off_t)config->buffer_chunks * LOG_CHUNK) != 0) {
+		error_set(error, "memfd", NULL, "no shared memory for the recording: %s",
+			  g_strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/* The chunks that were not full when the program ended.  0, or an errno. */
+static int write_rest(const struct log_config *config, int buffer)
+{
+	static const size_t words = LOG_CHUNK / sizeof(uint64_t);
+	int log = open(config->log, O_RDWR | O_CLOEXEC);
+	if (log < 0)
+		return errno;
+	uint64_t slots = config->keep_bytes / LOG_CHUNK;
+	int error = 0;
+	for (off_t at = 0; error == 0 && (at = lseek(buffer, at, SEEK_DATA)) >= 0;
+	     at += LOG_CHUNK) {
+		at -= at % LOG_CHUNK;
+		const uint64_t *chunk = mmap(NULL, LOG_CHUNK, PROT_READ, MAP_SHARED, buffer, at);
+		if (chunk == MAP_FAILED)
+			return errno;
+		const struct log_chunk *head = (const void *)chunk;
+		if (head->magic == LOG_CHUNK_MAGIC) {
+			uint64_t slot = head->sequence;
+			size_t used = words;
+			while (!slots && used > 3 && chunk[used - 1] == 0)
+				used--;
+			if (slots && slot > slots)
+				slot = 1 + (slot - 1) % slots;
+			size_t bytes = MIN(used + 1, words) * sizeof(uint64_t);
+			ssize_t n = pwrite(log, chunk, bytes, LOG_HEADER + slot * LOG_CHUNK);
+			if (n != (ssize_t)bytes)
+				error = n < 0 ? errno : ENOSPC;
+		}
+		munmap((void *)chunk, LOG_CHUNK);
+	}
+	close(log);
+	return error;
+}
+
 static _Noreturn void become(const struct record_options *o, const char *path, char **env,
-			     int config, int target, int report)
+			     int config, int target, int buffer, int report)
 {
 	signal(SIGINT, SIG_DFL);
 	signal(SIGQUIT, SIG_DFL);
-	if (dup2(config, target) < 0)
+	if (dup2(config, target) < 0 || dup2(buffer, target - 1) < 0)
 		goto failed;
 	if (o->stdout_path) {
 		int out = open(o->stdout_path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -318,14 +372,16 @@ bool record_run(struct record_options *o, struct record_result *result, struct e
 		o->config.watchdog_ms = 300;
 	int target = high_descriptor();
 	char **env = environment(o, &o->config, target, runtime, clang_name);
-	int config = config_file(o, &o->config, error);
+	o->config.buffer = target - 1;
+	int buffer = make_buffer(&o->config, error);
+	int config = buffer >= 0 ? config_file(o, &o->config, error) : -1;
 	int report[2] = { -1, -1 };
 	pid_t pid = -1;
 	if (config >= 0 && pipe2(report, O_CLOEXEC) == 0) {
 		/* Its descriptor must not be in the way of the one it is copied to. */
 		pid = fork();
 		if (pid == 0)
-			become(o, path, env, config, target, report[1]);
+			become(o, path, env, config, target, buffer, report[1]);
 	}
 	if (pid < 0 && config >= 0)
 		error_set(error, path, NULL, "cannot start it: %s", g_strerror(errno));
@@ -360,11 +416,14 @@ bool record_run(struct record_options *o, struct record_result *result, struct e
 			error_set(error, path, NULL, "cannot start it: %s", g_strerror(code));
 		} else {
 			result->started = true;
+			result->log_error = write_rest(&o->config, buffer);
 			result->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 			result->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) :
 							       WEXITSTATUS(status);
 		}
 	}
+	if (buffer >= 0)
+		close(buffer);
 	if (report[0] >= 0)
 		close(report[0]);
 	if (!result->started)

@@ -73,7 +73,7 @@ static bool find_start(const struct session_options *options, struct log_config 
 bool session_record(const struct session_options *options, struct session *s,
 		    const struct progress *progress, struct error *error)
 {
-	struct record_options o = { .argv = options->argv };
+	struct record_options o = { .argv = options->argv, .preload = options->preload };
 	memset(s, 0, sizeof(*s));
 	s->output = options->output ? g_strdup(options->output) :
 				      session_default_output(options->argv[0]);
@@ -93,6 +93,10 @@ bool session_record(const struct session_options *options, struct session *s,
 	if (!record_run(&o, &s->result, error))
 		return false;
 	s->trace = record_import(o.config.log, s->output, &s->facts, progress, error);
+	if (s->result.log_error && s->facts.status != LOG_LIMIT) {
+		s->facts.status = LOG_FULL;
+		s->facts.error = s->result.log_error;
+	}
 	bool ok = s->trace != NULL &&
 		  trace_write(s->trace, s->output, TRACE_BINARY, NULL, NULL, error);
 	unlink(o.config.log); /* nothing half-written stays */

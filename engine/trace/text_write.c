@@ -64,10 +64,13 @@ static void print_sources(struct printer *p)
 {
 	const struct trace *t = p->t;
 	GString *name = g_string_new(NULL);
+	/* Several code addresses may have one name; the directive is for the name. */
+	bool *said = g_new0(bool, t->string_offsets_count);
 	for (uint32_t i = 0; i < t->locations_count; i++) {
 		const struct location *l = &t->locations[i];
-		if (l->file == 0 || l->line == 0 || says_position(t, l))
+		if (l->file == 0 || l->line == 0 || said[l->name] || says_position(t, l))
 			continue;
+		said[l->name] = true;
 		g_string_truncate(name, 0);
 		spell(&p->spelling, SPELT_LOCATION, i, name);
 		if (!one_word(name))
@@ -79,6 +82,7 @@ static void print_sources(struct printer *p)
 		g_string_append_c(p->out, '\n');
 		hand_on(p);
 	}
+	g_free(said);
 	g_string_free(name, TRUE);
 }
 

@@ -464,7 +464,9 @@ void witness_minimise(const struct trace *t, enum claim claim, const uint32_t *p
 		.claim = claim,
 		.pair = pair,
 		.pair_count = pair_count,
-		.fixed = claim == CLAIM_RACE ? 2 : claim == CLAIM_COV ? 1 : 0,
+		.fixed = claim == CLAIM_RACE				 ? 2
+			 : claim == CLAIM_COV || claim == CLAIM_C11_RACE ? 1
+								 : 0,
 		.drops = claim != CLAIM_ATOMIC && claim != CLAIM_PREFIX,
 		.events = events,
 		.trial = g_array_new(FALSE, FALSE, sizeof(uint32_t)),

@@ -106,6 +106,26 @@ T
 run "$HEDDLE" races sized.txt --analysis m2 --pairs events --format json
 is "$(json "$races")" "0-2 0-3" "only accesses with a common byte"
 
+# relaxed atomics keep two accesses apart in time, and do not order them
+cat >relaxed.txt <<'T'
+#! heddle 1
+T1|w(x)|1
+T1|aw(f);rlx|2
+T2|ar(f);rlx|3
+T2|r(x)|4
+T
+run "$HEDDLE" races relaxed.txt --pairs events --format json
+is "$(json '$d->{findings}[0]{note}')" "visible only as a C11 race" "a race to C11 alone"
+is "$(json 'join ",", @{$d->{findings}[0]{witness}}')" 0,1,2,3 "its witness holds both"
+run "$HEDDLE" races relaxed.txt --analysis m2
+is "$status" 0 "M2 knows only of predictable races"
+sed 's/aw(f);rlx/aw(f);rel/; s/ar(f);rlx/ar(f);acq/' relaxed.txt >ordered.txt
+run "$HEDDLE" races ordered.txt
+is "$status" 0 "a release and an acquire order them"
+sed 's/aw(f);rlx/w(f)/; s/ar(f);rlx/r(f)/' relaxed.txt >plain.txt
+run "$HEDDLE" races plain.txt --pairs events --format json
+is "$(json "$races")" 1-2 "behind a plain race there is only that"
+
 # the traces at hand: what an exact search finds
 cd "$root" || exit 1
 for known in account:3 mergesort:53 critical-small:3 array-small:0 twostage:20; do

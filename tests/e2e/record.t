@@ -90,13 +90,15 @@ int main(void) { pthread_t t; char c; pthread_create(&t, 0, f, 0); pthread_join(
 C
 $HEDDLE cc wait.c -o wait-here -pthread
 mkfifo in out
-(exec $HEDDLE record -o killed.hdl -- ./wait-here <in >out 2>/dev/null) &
+$HEDDLE record -o killed.hdl -- ./wait-here <in >out 2>/dev/null &
 recorder=$!
 exec 8>in 9<out
 read -r -n1 -u9 _ # it has come to its read
 kill -9 $recorder
-wait $recorder 2>/dev/null
+{ wait $recorder; } 2>/dev/null
+program=$(pgrep -x wait-here | head -1)
 exec 8>&- 9<&-
+while kill -0 "$program" 2>/dev/null; do sleep 0.05; done
 log=$(ls killed.hdl.log-* 2>/dev/null)
 t=$(text "$log")
 like "$t" "main\|w4\(x\)=2" "the log of a killed recorder is a trace"

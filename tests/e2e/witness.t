@@ -84,6 +84,14 @@ sed '/under/d' values.wit >without.wit
 run "$HEDDLE" verify values.txt without.wit
 is "$status" 1 "but not without"
 
+# a race that only C11's happens-before shows says so, and verify knows it
+printf '#! heddle 1\nT1|w(x)|1\nT1|aw(f);rlx|2\nT2|ar(f);rlx|3\nT2|r(x)|4\n' >relaxed.txt
+run "$HEDDLE" witness relaxed.txt 0 3 -o relaxed.wit
+is "$status" 1 "visible only as a C11 race"
+is "$(sed -n 3p relaxed.wit)" "#! kind c11-race" "the file says so"
+run "$HEDDLE" verify relaxed.txt relaxed.wit
+is "$status" 0 "and is accepted as that"
+
 # pairs that do not conflict, and bad usage
 for pair in "1 2" "0 4" "1 11" "1 1" "1 99" "1 x" "1 -1" "1 99999999999"; do
 	run "$HEDDLE" witness 1b.std $pair

@@ -254,6 +254,17 @@ static const char *judge_decision(struct trace *t, uint32_t e, uint32_t f, bool 
 	x = race_decide(t, f, e, &options, NULL, NULL);
 	if (x == NULL)
 		return "no decision";
+	if (x->note != NULL) { /* visible only as a C11 race */
+		const uint32_t pair[] = { e, f };
+
+		if (race || !oracle_is_reordering(t, (const uint32_t *)x->witness->data,
+						  x->witness->len, false) ||
+		    !witness_check(t, (const uint32_t *)x->witness->data, x->witness->len,
+				   CLAIM_C11_RACE, pair, 2, NULL, NULL))
+			wrong = "no such race";
+		finding_free(x);
+		return wrong;
+	}
 	if (x->verdict != (race ? VERDICT_RACE : VERDICT_IMPOSSIBLE))
 		wrong = verdict_word(x->verdict);
 	if (race && wrong == NULL &&

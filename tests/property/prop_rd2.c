@@ -10,94 +10,13 @@
 #include <check.h>
 #include <string.h>
 
-#define MOST_EVENTS 60
-
-struct maker { /* writes a random well-formed trace */
-	struct dice *d;
-	const struct spec_object *o;
-	GString *out;
-	int lock_owner[2];
-	uint32_t open[4]; /* by thread: method + 1 of its open scope */
-	uint32_t sent, received;
-};
-
-static void arguments(struct maker *k, const struct spec_method *m)
-{
-	for (uint32_t i = 0; i < m->arguments; i++)
-		g_string_append_printf(k->out, ",%s", value_texts[roll(k->d, VALUE_TEXTS)]);
-}
-
-static void results(struct maker *k, const struct spec_method *m)
-{
-	for (uint32_t i = 0; i < m->results; i++)
-		g_string_append_printf(k->out, "%s%s", i ? "," : "=", value_texts[roll(k->d, VALUE_TEXTS)]);
-}
-
-static void one_event(struct maker *k, uint32_t t)
-{
-	uint32_t what = roll(k->d, 10), lock = roll(k->d, 2), method = roll(k->d, k->o->methods->len);
-	const struct spec_method *m = spec_method_at(k->o, method);
-	if (what < 3) {
-		if (k->lock_owner[lock] == -1) {
-			k->lock_owner[lock] = (int)t;
-			g_string_append_printf(k->out, "T%u|acq(l%u)|1\n", t, lock);
-			return;
-		}
-		if (k->lock_owner[lock] == (int)t) {
-			k->lock_owner[lock] = -1;
-			g_string_append_printf(k->out, "T%u|rel(l%u)|1\n", t, lock);
-			return;
-		}
-	}
-	if (what == 3 && k->sent == k->received) {
-		g_string_append_printf(k->out, "T%u|snd(g%u)|1\n", t, ++k->sent);
-	} else if (what == 4 && k->sent > k->received) {
-		g_string_append_printf(k->out, "T%u|rcv(g%u)|1\n", t, ++k->received);
-	} else if (k->open[t] && what < 7) {
-		m = spec_method_at(k->o, k->open[t] - 1);
-		g_string_append_printf(k->out, "T%u|ret(o.%s)", t, m->name);
-		results(k, m);
-		g_string_append_printf(k->out, "|1\n");
-		k->open[t] = 0;
-	} else if (!k->open[t] && what == 5) {
-		g_string_append_printf(k->out, "T%u|call(o.%s", t, m->name);
-		arguments(k, m);
-		g_string_append_printf(k->out, ")|1\n");
-		k->open[t] = method + 1;
-	} else {
-		g_string_append_printf(k->out, "T%u|act(%s.%s", t, roll(k->d, 4) ? "o" : "q", m->name);
-		arguments(k, m);
-		g_string_append_printf(k->out, ")");
-		results(k, m);
-		g_string_append_printf(k->out, "|%u\n", roll(k->d, 5));
-	}
-}
-
-static struct trace *random_invocations(struct dice *d, const struct spec_object *o)
-{
-	struct maker k = { d, o, g_string_new("#! object o thing\n#! object q thing\n"), { -1, -1 }, { 0 }, 0, 0 };
-	uint32_t threads = 2 + roll(d, 3), events = 8 + roll(d, MOST_EVENTS - 20);
-	bool forks = roll(d, 2);
-	for (uint32_t t = 1; forks && t < threads; t++)
-		g_string_append_printf(k.out, "T0|fork(T%u)|1\n", t);
-	for (uint32_t i = 0; i < events; i++)
-		one_event(&k, roll(d, threads));
-	if (forks && threads > 1 && !k.open[1] && roll(d, 2)) {
-		g_string_append(k.out, "T0|join(T1)|1\n");
-		one_event(&k, 0);
-	}
-	struct error error = { 0 };
-	struct trace *t = trace_from_text("random.txt", k.out->str, k.out->len, NULL, &error);
-	ck_assert_msg(t != NULL, "%s: %s\n%s", error.where, error.what, k.out->str);
-	g_string_free(k.out, TRUE);
-	return t;
-}
+#define MOST_EVENTS RANDOM_MOST_EVENTS
 
 /* Happens-before as a matrix. */
-static void close_order(const struct trace *t, bool (*hb)[MOST_EVENTS + 20])
+static void close_order(const struct trace *t, bool (*hb)[MOST_EVENTS])
 {
 	uint32_t n = (uint32_t)t->events_count, depth[4] = { 0 };
-	bool inside[MOST_EVENTS + 20];
+	bool inside[MOST_EVENTS];
 	for (uint32_t e = 0; e < n; e++) {
 		const struct event *x = &t->events[e];
 		inside[e] = depth[x->thread] > 0 || x->op == OP_CALL;
@@ -124,7 +43,7 @@ static void close_order(const struct trace *t, bool (*hb)[MOST_EVENTS + 20])
 /* The pairs that the definition gives, as first << 32 | second. */
 static GHashTable *direct_pairs(struct model *m)
 {
-	static bool hb[MOST_EVENTS + 20][MOST_EVENTS + 20];
+	static bool hb[MOST_EVENTS][MOST_EVENTS];
 	const struct trace *t = m->t;
 	GHashTable *pairs = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	struct call_scratch s1, s2;

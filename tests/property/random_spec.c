@@ -250,3 +250,91 @@ struct spec_object *random_object(struct dice *d, bool ecl, bool effects, struct
 	g_free(text);
 	return specs_object(specs, "thing");
 }
+
+/* Random traces. */
+
+struct maker { /* writes a random well-formed trace */
+	struct dice *d;
+	const struct spec_object *o;
+	GString *out;
+	int lock_owner[2];
+	uint32_t open[4]; /* by thread: method + 1 of its open scope */
+	uint32_t sent, received;
+};
+
+static void arguments(struct maker *k, const struct spec_method *m)
+{
+	for (uint32_t i = 0; i < m->arguments; i++)
+		g_string_append_printf(k->out, ",%s", value_texts[roll(k->d, VALUE_TEXTS)]);
+}
+
+static void results(struct maker *k, const struct spec_method *m)
+{
+	for (uint32_t i = 0; i < m->results; i++)
+		g_string_append_printf(k->out, "%s%s", i ? "," : "=", value_texts[roll(k->d, VALUE_TEXTS)]);
+}
+
+static void one_event(struct maker *k, uint32_t t)
+{
+	uint32_t what = roll(k->d, 12), lock = roll(k->d, 2), method = roll(k->d, k->o->methods->len);
+	const struct spec_method *m = spec_method_at(k->o, method);
+	if (what < 3) {
+		if (k->lock_owner[lock] == -1) {
+			k->lock_owner[lock] = (int)t;
+			g_string_append_printf(k->out, "T%u|acq(l%u)|1\n", t, lock);
+			return;
+		}
+		if (k->lock_owner[lock] == (int)t) {
+			k->lock_owner[lock] = -1;
+			g_string_append_printf(k->out, "T%u|rel(l%u)|1\n", t, lock);
+			return;
+		}
+	}
+	if (what > 9) {
+		g_string_append_printf(k->out, "T%u|%c(x%u)|1\n", t, "rw"[roll(k->d, 2)], roll(k->d, 3));
+		return;
+	}
+	if (what == 3 && k->sent == k->received) {
+		g_string_append_printf(k->out, "T%u|snd(g%u)|1\n", t, ++k->sent);
+	} else if (what == 4 && k->sent > k->received) {
+		g_string_append_printf(k->out, "T%u|rcv(g%u)|1\n", t, ++k->received);
+	} else if (k->open[t] && what < 7) {
+		m = spec_method_at(k->o, k->open[t] - 1);
+		g_string_append_printf(k->out, "T%u|ret(o.%s)", t, m->name);
+		results(k, m);
+		g_string_append_printf(k->out, "|1\n");
+		k->open[t] = 0;
+	} else if (!k->open[t] && what == 5) {
+		g_string_append_printf(k->out, "T%u|call(o.%s", t, m->name);
+		arguments(k, m);
+		g_string_append_printf(k->out, ")|1\n");
+		k->open[t] = method + 1;
+	} else {
+		g_string_append_printf(k->out, "T%u|act(%s.%s", t, roll(k->d, 4) ? "o" : "q", m->name);
+		arguments(k, m);
+		g_string_append_printf(k->out, ")");
+		results(k, m);
+		g_string_append_printf(k->out, "|%u\n", roll(k->d, 5));
+	}
+}
+
+struct trace *random_invocations(struct dice *d, const struct spec_object *o)
+{
+	struct maker k = { d, o, g_string_new("#! object o thing\n#! object q thing\n"), { -1, -1 }, { 0 }, 0, 0 };
+	uint32_t threads = 2 + roll(d, 3), events = 8 + roll(d, 40);
+	bool forks = roll(d, 2);
+	for (uint32_t t = 1; forks && t < threads; t++)
+		g_string_append_printf(k.out, "T0|fork(T%u)|1\n", t);
+	for (uint32_t i = 0; i < events; i++)
+		one_event(&k, roll(d, threads));
+	if (forks && threads > 1 && !k.open[1] && roll(d, 2)) {
+		g_string_append(k.out, "T0|join(T1)|1\n");
+		one_event(&k, 0);
+	}
+	struct error error = { 0 };
+	struct trace *t = trace_from_text("random.txt", k.out->str, k.out->len, NULL, &error);
+	if (t == NULL)
+		g_error("%s: %s\n%s", error.where, error.what, k.out->str);
+	g_string_free(k.out, TRUE);
+	return t;
+}

@@ -86,11 +86,11 @@ END_TEST
 
 static enum truth value_of(const char *formula, struct val a, struct val b, bool *overflow)
 {
-	char *text = g_strdup_printf("object d { method m(a) commute m(a), m(b) : %s }", formula);
+	char *text = g_strdup_printf("object d { method m(a) method k(b) commute m(a), k(b) : %s }", formula);
 	struct specs *s = read_text(text);
 	struct texts texts;
 	texts_init(&texts);
-	enum truth t = eval_commute(specs_object(s, "d"), 0, &a, 0, &b, &texts, overflow);
+	enum truth t = eval_commute(specs_object(s, "d"), 0, &a, 1, &b, &texts, overflow);
 	texts_release(&texts);
 	specs_free(s);
 	g_free(text);

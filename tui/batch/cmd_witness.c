@@ -62,9 +62,12 @@ static void print_proof(const struct trace *t, const struct finding *f)
 		print_step(t, &g_array_index(p->cycle.steps, struct step, i), "  ");
 }
 
+/* A data race with a note is one that only C11's happens-before shows. */
 static enum claim claim_of(const struct finding *f)
 {
-	return f->kind == FINDING_DATA_RACE ? CLAIM_RACE : CLAIM_COV;
+	if (f->kind != FINDING_DATA_RACE)
+		return CLAIM_COV;
+	return f->note != NULL ? CLAIM_C11_RACE : CLAIM_RACE;
 }
 
 /* Readable: few switches, where that does not take long. */
@@ -111,8 +114,8 @@ static bool under_rule5(const struct arguments *a, struct trace *t, struct findi
 		check->semantics = spec_rules_semantics(*rules);
 	}
 	if (good && f->verdict == VERDICT_RACE && *rules != NULL &&
-	    !witness_check(t, (const uint32_t *)f->witness->data, f->witness->len, CLAIM_RACE, pair,
-			   2, check, NULL)) {
+	    !witness_check(t, (const uint32_t *)f->witness->data, f->witness->len, claim_of(f),
+			   pair, 2, check, NULL)) {
 		f->verdict = VERDICT_UNKNOWN;
 		f->budget = "incomplete";
 		g_array_unref(f->witness);

@@ -74,6 +74,7 @@ void rt_finish(enum log_status status)
 {
 	if (rt.header && rt.header->status == LOG_RUNNING) {
 		rt.header->steps = sched_steps();
+		log_flush(); /* should the parent be gone */
 		rt.header->status = status;
 	}
 }

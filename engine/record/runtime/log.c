@@ -1,6 +1,7 @@
 /*
- * log.c - writes the recording log (layout.h): chunks mapped from a file that is opened,
- * grown, mapped and closed again for each, so that the program's descriptors are its own.
+ * log.c - writes the recording log (layout.h): chunks are filled in shared memory, and the
+ * file is opened, written and closed for each, so that the program's descriptors are its
+ * own.
  *
  * Knows nothing of scheduling or of what is interposed.
  */
@@ -61,48 +62,38 @@ void *rt_pages(size_t bytes)
 	return p < 0 ? NULL : (void *)p;
 }
 
-static void *map_file(uint64_t offset, size_t bytes, int *error)
+static char *buffers;	    /* the shared chunks */
+static uint8_t *buffer_used; /* free mode: whose they are */
+
+static struct log_header *map_header(int *error)
 {
 	long fd = sys(SYS_openat, AT_FDCWD, (long)rt.config.log, O_RDWR | O_CLOEXEC, 0, 0, 0);
-	if (fd < 0) {
-		*error = -fd;
-		return NULL;
-	}
-	long result = sys(SYS_fallocate, fd, 0, offset, bytes, 0, 0);
-	if (result == -EOPNOTSUPP || result == -ENOSYS) { /* some file systems: write zeros */
-		static const char zeros[65536];
-		result = 0;
-		for (size_t done = 0; done < bytes && result >= 0;) {
-			size_t part = bytes - done < sizeof(zeros) ? bytes - done : sizeof(zeros);
-			result = sys(SYS_pwrite64, fd, (long)zeros, part, offset + done, 0, 0);
-			if (result > 0)
-				done += result;
-		}
-		if (result > 0)
-			result = 0;
-	}
-	long p = result;
-	if (result == 0) {
-		uintptr_t at = __atomic_fetch_add(&log_place, bytes + 4096, __ATOMIC_RELAXED);
-		p = sys(SYS_mmap, at, bytes, PROT_READ | PROT_WRITE,
-			MAP_SHARED | MAP_POPULATE | MAP_FIXED_NOREPLACE, fd, offset);
-		if (p < 0)
-			p = sys(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE,
-				MAP_SHARED | MAP_POPULATE, fd, offset);
-	}
-	sys(SYS_close, fd, 0, 0, 0, 0, 0);
-	if (p < 0) {
-		*error = -p;
-		return NULL;
-	}
-	return (void *)p;
+	long p = fd < 0 ? fd :
+			  sys(SYS_mmap, 0, LOG_HEADER, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (fd >= 0)
+		sys(SYS_close, fd, 0, 0, 0, 0, 0);
+	*error = p < 0 ? -p : 0;
+	return p < 0 ? NULL : (struct log_header *)p;
 }
 
 bool log_open(void)
 {
 	int error = 0;
-	rt.header = map_file(0, LOG_HEADER, &error);
-	if (!rt.header) {
+	size_t bytes = (size_t)rt.config.buffer_chunks * LOG_CHUNK;
+	rt.header = map_header(&error);
+	if (rt.header) {
+		uintptr_t at = __atomic_fetch_add(&log_place, bytes + 4096, __ATOMIC_RELAXED);
+		long p = sys(SYS_mmap, at, bytes, PROT_READ | PROT_WRITE,
+			     MAP_SHARED | MAP_FIXED_NOREPLACE, rt.config.buffer, 0);
+		if (p < 0)
+			p = sys(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+				rt.config.buffer, 0);
+		error = p < 0 ? -p : 0;
+		buffers = p < 0 ? NULL : (char *)p;
+		buffer_used = rt_pages(rt.config.buffer_chunks);
+	}
+	sys(SYS_close, rt.config.buffer, 0, 0, 0, 0, 0);
+	if (!rt.header || !buffers || !buffer_used) {
 		rt_say("cannot write the recording %s: %s", rt.config.log, strerror(error));
 		return false;
 	}
@@ -128,55 +119,107 @@ static void log_stop(enum log_status status, int error)
 	rt.header->error = error;
 }
 
+/* --last: the file's chunks are used in turn; the first one stays, for it has what every
+ * reader needs, the modules and the main thread. */
+static uint64_t slot_of(uint64_t sequence)
+{
+	uint64_t slots = rt.config.keep_bytes / LOG_CHUNK;
+	if (slots == 0)
+		return sequence;
+	return sequence <= slots ? sequence : 1 + (sequence - 1) % slots;
+}
+
+/* Write a stream's chunk, as far as it is filled; 0 or an errno. */
+static int write_chunk(struct stream *s)
+{
+	struct log_chunk *head = s->chunk;
+	long fd = sys(SYS_openat, AT_FDCWD, (long)rt.config.log, O_WRONLY | O_CLOEXEC, 0, 0, 0);
+	if (fd < 0)
+		return -fd;
+	uint64_t offset = LOG_HEADER + slot_of(head->sequence) * LOG_CHUNK;
+	size_t bytes = rt.config.keep_bytes ? LOG_CHUNK : (char *)s->next - (char *)s->chunk + 8;
+	const char *from = s->chunk;
+	int error = 0;
+	while (bytes > 0) {
+		long n = sys(SYS_pwrite64, fd, (long)from, bytes, offset, 0, 0);
+		if (n == -EINTR)
+			continue;
+		if (n <= 0) {
+			error = n < 0 ? -n : ENOSPC;
+			break;
+		}
+		from += n;
+		offset += n;
+		bytes -= n;
+	}
+	sys(SYS_close, fd, 0, 0, 0, 0, 0);
+	return error;
+}
+
+/* What has been recorded so far goes to the file (the chunk goes on being filled). */
+void log_flush(void)
+{
+	if (rt.on && rt.stream.chunk && !rt.full)
+		write_chunk(&rt.stream);
+}
+
+static char *find_buffer(void)
+{
+	for (uint32_t i = 0; i < rt.config.buffer_chunks; i++)
+		if (!buffer_used[i]) {
+			buffer_used[i] = 1;
+			return buffers + (size_t)i * LOG_CHUNK;
+		}
+	return NULL;
+}
+
+/* A thread has ended; somebody else may have its chunk's memory. */
+void log_stream_end(struct stream *s)
+{
+	if (!s->chunk || s == &rt.stream)
+		return;
+	lock_chunks();
+	if (!rt.full)
+		write_chunk(s);
+	((struct log_chunk *)s->chunk)->magic = 0;
+	memset((char *)s->chunk, 0, (char *)s->next - (char *)s->chunk);
+	buffer_used[((char *)s->chunk - buffers) / LOG_CHUNK] = 0;
+	s->chunk = NULL;
+	unlock_chunks();
+}
+
 void log_more(struct stream *s, unsigned words)
 {
 	static uint64_t scratch[8192]; /* where records go when nothing more can be kept */
 	lock_chunks();
-	void *old = s->chunk;
-	uint64_t limit = rt.config.max_bytes;
-	uint64_t slots = rt.config.keep_bytes / LOG_CHUNK;
-	uint64_t slot = next_sequence;
-	if (slots) {
-		if (slots < 2)
-			slots = 2;
-		/* Slot 0 holds what every reader needs: threads and modules of the start. */
-		slot = slot <= slots ? slot : 1 + (slot - 1) % slots;
-	}
-	int error = 0;
-	void *chunk = NULL;
-	if (!rt.full && limit && (next_sequence + 1) * LOG_CHUNK > limit)
+	int error = s->chunk && !rt.full ? write_chunk(s) : 0;
+	if (error)
+		log_stop(LOG_FULL, error);
+	if (rt.config.max_bytes && (next_sequence + 1) * LOG_CHUNK > rt.config.max_bytes)
 		log_stop(LOG_LIMIT, 0);
-	if (!rt.full) {
-		chunk = map_file(LOG_HEADER + slot * LOG_CHUNK, LOG_CHUNK, &error);
-		if (!chunk)
-			log_stop(LOG_FULL, error);
+	if (!s->chunk && !rt.full && !(s->chunk = find_buffer()))
+		log_stop(LOG_LIMIT, 0);
+	if (s->chunk) {
+		((struct log_chunk *)s->chunk)->magic = 0;
+		if (s->next)
+			memset(s->chunk, 0, (char *)s->next - (char *)s->chunk);
 	}
-	if (chunk) {
-		struct log_chunk *head = chunk;
-		if (slot != next_sequence) {
-			memset(chunk, 0, LOG_CHUNK);
-			rt.header->first_kept = next_sequence - slots + 1;
-		}
+	if (!rt.full) {
+		struct log_chunk *head = s->chunk;
 		head->thread = s->thread;
 		head->sequence = next_sequence++;
 		rt.header->chunks = next_sequence;
 		BARRIER();
 		head->magic = LOG_CHUNK_MAGIC;
-		s->chunk = chunk;
 		s->next = (uint64_t *)(head + 1);
 		/* One word stays free, so that a full chunk ends in a tag 0. */
-		s->end = (uint64_t *)((char *)chunk + LOG_CHUNK) - 4;
-		if (old)
-			sys(SYS_munmap, (long)old, LOG_CHUNK, 0, 0, 0, 0);
-		if (s->thread == LOG_ALL_THREADS && s->last != LOG_ALL_THREADS) {
+		s->end = (uint64_t *)((char *)s->chunk + LOG_CHUNK) - 4;
+		if (s->thread == LOG_ALL_THREADS && s->last != LOG_ALL_THREADS)
 			*s->next++ = log_word(LOG_SWITCH, 0, s->last);
-		}
 	} else {
+		s->chunk = NULL;
 		s->next = scratch;
 		s->end = scratch + 8192 - 64;
-		s->chunk = NULL;
-		if (old)
-			sys(SYS_munmap, (long)old, LOG_CHUNK, 0, 0, 0, 0);
 	}
 	unlock_chunks();
 }
@@ -186,8 +229,9 @@ void log_close(void)
 	if (rt.header)
 		sys(SYS_munmap, (long)rt.header, LOG_HEADER, 0, 0, 0, 0);
 	rt.header = NULL;
-	if (rt.stream.chunk)
-		sys(SYS_munmap, (long)rt.stream.chunk, LOG_CHUNK, 0, 0, 0, 0);
+	if (buffers)
+		sys(SYS_munmap, (long)buffers, (long)rt.config.buffer_chunks * LOG_CHUNK, 0, 0, 0, 0);
+	buffers = NULL;
 	rt.stream.chunk = NULL;
 }
 

@@ -149,6 +149,8 @@ extern struct runtime rt;
 /* ---- log.c ---- */
 bool log_open(void);
 void log_close(void);
+void log_flush(void);
+void log_stream_end(struct stream *s);
 void log_more(struct stream *s, unsigned words); /* makes room */
 void log_frames(struct thread *t);
 void log_fill(struct thread *t);

@@ -29,6 +29,8 @@ static void finish_thread(struct thread *t)
 		log_frames(t);
 	}
 	t->gate |= GATE_OFF;
+	if (!rt.controlled && rt.on)
+		log_stream_end(&t->own);
 	if (rt.on)
 		sched_end(t);
 	me = &nobody;

@@ -1,0 +1,305 @@
+/*
+ * test_atomic.c - models of atomic sets: which object a variable belongs to by its name, what
+ * specifications and inference make of small text traces.
+ */
+#include "engine/atomic/atomic.h"
+#include "engine/atomic/places.h"
+#include "engine/commute/spec.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct trace *trace_of(const char *text)
+{
+	struct error e = { 0 };
+	struct trace *t = trace_from_text("test", text, strlen(text), NULL, &e);
+	ck_assert_msg(t != NULL, "%s: %s", e.where, e.what);
+	return t;
+}
+
+static uint32_t variable_named(const struct trace *t, const char *name)
+{
+	for (uint32_t v = 0; v < t->variables_count; v++)
+		if (strcmp(trace_string(t, t->variables[v].name), name) == 0)
+			return v;
+	ck_abort_msg("no variable %s", name);
+}
+
+START_TEST(places_by_name)
+{
+	static const struct {
+		const char *name, *instance, *member;
+	} cases[] = {
+		{ "acct.balance", "acct", "balance" },
+		{ "gs[1].i[2].x", "gs[1].i[2]", "x" },
+		{ "ring.slots[1]", "ring", "slots" },
+		{ "pool->queue.head", "pool->", "queue" },
+		{ "job#2->arg", "job#2->", "arg" },
+		{ "table[4]", "table", NULL },
+		{ "plain", "plain", NULL },
+		{ "counter@log.c", "counter@log.c", NULL },
+		{ "stats@log.c.hits", "stats@log.c", "hits" },
+		{ "outer.in.deep", "outer", "in" },
+	};
+	GString *text = g_string_new(NULL);
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++)
+		g_string_append_printf(text, "T|w(%s)|\n", cases[i].name);
+	struct trace *t = trace_of(text->str);
+	struct atomic_places *p = atomic_places_new(t, false);
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		const struct atomic_place *at = &p->at[variable_named(t, cases[i].name)];
+		ck_assert_str_eq(at->instance, cases[i].instance);
+		ck_assert_msg(g_strcmp0(at->member, cases[i].member) == 0, "%s: member %s",
+		              cases[i].name, at->member ? at->member : "none");
+	}
+	atomic_places_free(p);
+	trace_close(t);
+	g_string_free(text, TRUE);
+}
+END_TEST
+
+static struct specs *specs_of(const char *text)
+{
+	struct error e = { 0 };
+	struct specs *s = specs_new();
+	ck_assert_msg(specs_parse(s, "test.spec", text, strlen(text), &e), "%s: %s", e.where, e.what);
+	return s;
+}
+
+static guint violations(const char *trace, const char *spec, const char *expected_sets)
+{
+	struct trace *t = trace_of(trace);
+	struct specs *s = specs_of(spec);
+	struct atomic_model *m = atomic_model_for(t, s, NULL);
+	struct atomic_options all = { .all = true };
+	GString *sets = g_string_new(NULL);
+	for (guint i = 0; i < m->sets->len; i++)
+		g_string_append_printf(sets, "%s%s", i ? ", " : "", (char *)m->sets->pdata[i]);
+	ck_assert_str_eq(sets->str, expected_sets);
+	struct report *r = atomic_find(t, m, &all, NULL);
+	guint found = r->findings->len;
+	report_free(r);
+	g_string_free(sets, TRUE);
+	atomic_model_free(m);
+	specs_free(s);
+	trace_close(t);
+	return found;
+}
+
+static const char account_spec[] = "atomics bank {\n"
+                                   "  set account : struct account { checking, savings }\n"
+                                   "  unit transfer on account\n"
+                                   "  unit audit on account\n"
+                                   "}\n";
+
+START_TEST(a_set_for_each_instance)
+{
+	/* The audit looks at the first account before, at the second after the transfers. */
+	static const char two[] = "T1|enter(audit)|\nT1|r(a.checking)|\n"
+	                          "T2|enter(transfer)|\nT2|w(a.checking)|\nT2|leave(transfer)|\n"
+	                          "T2|enter(transfer)|\nT2|w(b.savings)|\nT2|leave(transfer)|\n"
+	                          "T1|r(b.savings)|\nT1|leave(audit)|\n";
+	static const char one[] = "T1|enter(audit)|\nT1|r(a.checking)|\n"
+	                          "T2|enter(transfer)|\nT2|w(a.checking)|\nT2|w(a.savings)|\n"
+	                          "T2|leave(transfer)|\nT1|r(a.savings)|\nT1|leave(audit)|\n";
+	ck_assert_uint_eq(violations(two, account_spec, "account a, account b"), 0);
+	ck_assert_uint_gt(violations(one, account_spec, "account"), 0);
+}
+END_TEST
+
+START_TEST(units_of_the_trace_on_sets_of_a_specification)
+{
+	static const char trace[] = "T1|ubeg(look,account)|\nT1|r(a.checking)|\n"
+	                            "T2|ubeg(move,account)|\nT2|w(a.checking)|\nT2|w(a.savings)|\n"
+	                            "T2|uend(move)|\nT1|r(a.savings)|\nT1|uend(look)|\n";
+	static const char of_struct[] = "atomics b { set account : struct account { checking, savings } }";
+	static const char of_globals[] = "atomics b { set account : global a }";
+	ck_assert_uint_gt(violations(trace, of_struct, "account, account"), 0);
+	ck_assert_uint_gt(violations(trace, of_globals, "account"), 0);
+}
+END_TEST
+
+START_TEST(globals_of_a_specification)
+{
+	static const char spec[] = "atomics c { set counters : global ops, total\n"
+	                           " unit bump on counters\n unit show on counters }\n";
+	static const char trace[] = "T1|enter(show)|\nT1|r(ops)|\nT2|enter(bump)|\nT2|w(ops)|\n"
+	                            "T2|w(total)|\nT2|w(other)|\nT2|leave(bump)|\nT1|r(total)|\n"
+	                            "T1|leave(show)|\n";
+	ck_assert_uint_gt(violations(trace, spec, "counters"), 0);
+}
+END_TEST
+
+START_TEST(owned_members_belong_to_their_owner)
+{
+	/* The set's own count and the map that it owns must fit together. */
+	static const char trace[] = "T1|alloc(p1,16)|\nT1|w(hs.map)=p1|\nT1|fork(T2)|\n"
+	                            "T1|enter(add)|\nT1|w(p1.n)|\n"
+	                            "T2|enter(size)|\nT2|r(p1.n)|\nT2|r(hs.count)|\nT2|leave(size)|\n"
+	                            "T1|w(hs.count)|\nT1|leave(add)|\n";
+	static const char apart[] = "atomics h { set s : struct hashset { count, map }\n"
+	                            " unit add on s\n unit size on s }\n";
+	static const char owned[] = "atomics h { set s : struct hashset { count, map }\n"
+	                            " unit add on s\n unit size on s\n owned struct hashset . map }\n";
+	ck_assert_uint_eq(violations(trace, apart, "s"), 0);
+	ck_assert_uint_gt(violations(trace, owned, "s"), 0);
+}
+END_TEST
+
+START_TEST(splits_of_a_specification)
+{
+	static const char unit[] = "atomics b { set s : global n\n unit get on s\n unit put on s\n%s }\n";
+	static const char trace[] = "T1|enter(get)|\nT1|r(n)|\nT1|%s|\n"
+	                            "T2|enter(put)|\nT2|w(n)|\nT2|leave(put)|\nT1|r(n)|\n"
+	                            "T1|leave(get)|\n";
+	char *joined = g_strdup_printf(trace, "arrive(b)");
+	char *plain = g_strdup_printf(unit, ""), *split = g_strdup_printf(unit, " split wait, barrier");
+	ck_assert_uint_gt(violations(joined, plain, "s"), 0);
+	ck_assert_uint_eq(violations(joined, split, "s"), 0);
+	g_free(joined);
+	joined = g_strdup_printf(trace, "wait(c)");
+	ck_assert_uint_eq(violations(joined, plain, "s"), 0); /* a wait splits always */
+	g_free(joined);
+	g_free(plain);
+	g_free(split);
+}
+END_TEST
+
+static struct atomic_model *inferred(const char *text, struct trace **t)
+{
+	*t = trace_of(text);
+	return atomic_model_inferred(*t, NULL);
+}
+
+static void inferred_sets(const char *text, const char *expected)
+{
+	struct trace *t;
+	struct atomic_model *m = inferred(text, &t);
+	GString *sets = g_string_new(NULL);
+	for (guint i = 0; i < m->sets->len; i++)
+		g_string_append_printf(sets, "%s%s", i ? "; " : "", (char *)m->sets->pdata[i]);
+	ck_assert_str_eq(sets->str, expected);
+	g_string_free(sets, TRUE);
+	atomic_model_free(m);
+	trace_close(t);
+}
+
+START_TEST(sets_that_are_inferred)
+{
+	/* only what two threads touch; atomics are in no set */
+	inferred_sets("T1|w(a.x)|\nT1|w(a.y)|\nT2|r(a.x)|\nT2|aw(a.z)|\nT1|ar(a.z)|\n", "a");
+	/* members under two locks are two sets */
+	inferred_sets("T1|acq(l)|\nT1|w(a.x)|\nT1|rel(l)|\nT1|acq(m)|\nT1|w(a.y)|\nT1|rel(m)|\n"
+	              "T2|acq(l)|\nT2|w(a.x)|\nT2|rel(l)|\nT2|acq(m)|\nT2|w(a.y)|\nT2|rel(m)|\n",
+	              "a, under l; a, under m");
+	/* globals are apart, unless one activation touches both in one critical section */
+	inferred_sets("T1|w(g)|\nT1|w(h)|\nT2|w(g)|\nT2|w(h)|\n", "global g; global h");
+	inferred_sets("T1|w(g)|\nT1|w(h)|\nT2|enter(f)|\nT2|acq(m)|\nT2|w(g)|\nT2|w(h)|\n"
+	              "T2|rel(m)|\nT2|leave(f)|\n",
+	              "global g");
+}
+END_TEST
+
+START_TEST(units_that_are_inferred)
+{
+	struct trace *t;
+	/* run is the start routine, step a unit; both touch g */
+	struct atomic_model *m =
+	        inferred("T0|w(g)|\nT1|enter(run)|\nT1|r(g)|\nT1|enter(step)|\nT1|w(g)|\n"
+	                 "T1|leave(step)|\nT1|leave(run)|\n",
+	                 &t);
+	ck_assert_uint_eq(m->opens->len, 1);
+	ck_assert_uint_eq(g_array_index(m->opens, struct atomic_open, 0).event, 3);
+	ck_assert_ptr_nonnull(strstr(m->inferred, "unit step on global_g"));
+	ck_assert_ptr_null(strstr(m->inferred, "unit run"));
+	/* the block that is printed is one that is read */
+	specs_free(specs_of(m->inferred));
+	atomic_model_free(m);
+	trace_close(t);
+}
+END_TEST
+
+START_TEST(initialisation_does_not_count)
+{
+	/* T1 writes in two steps, both before anybody else looks */
+	static const char text[] = "T1|enter(run)|\nT1|enter(set_up)|\nT1|w(a.x)|\nT1|w(a.y)|\n"
+	                           "T1|leave(set_up)|\nT2|enter(run)|\nT2|enter(look)|\nT2|r(a.x)|\n"
+	                           "T2|r(a.y)|\nT2|leave(look)|\n";
+	struct trace *t;
+	struct atomic_model *m = inferred(text, &t);
+	for (uint32_t v = 0; v < t->variables_count; v++)
+		ck_assert_uint_ge(g_array_index(m->since, uint32_t, v), 7);
+	atomic_model_free(m);
+	trace_close(t);
+}
+END_TEST
+
+/* `covered` activations of hit under one critical section, then two that are torn apart. */
+static char grade_after(int covered)
+{
+	GString *s = g_string_new("T1|enter(run)|\nT2|enter(run)|\nT1|r(c.n)|\nT2|r(c.n)|\n");
+	for (int i = 0; i < covered; i++)
+		g_string_append(s, "T1|enter(hit)|\nT1|acq(m)|\nT1|r(c.n)|\nT1|w(c.n)|\nT1|rel(m)|\n"
+		                   "T1|leave(hit)|\n");
+	g_string_append(s, "T1|enter(hit)|\nT1|r(c.n)|\nT2|enter(hit)|\nT2|r(c.n)|\nT2|w(c.n)|\n"
+	                   "T2|leave(hit)|\nT1|w(c.n)|\nT1|leave(hit)|\n");
+	struct trace *t;
+	struct atomic_model *m = inferred(s->str, &t);
+	struct atomic_options all = { .all = true };
+	struct report *r = atomic_find(t, m, &all, NULL);
+	ck_assert_uint_gt(r->findings->len, 0);
+	char grade = ((struct finding *)r->findings->pdata[0])->grade;
+	report_free(r);
+	atomic_model_free(m);
+	trace_close(t);
+	g_string_free(s, TRUE);
+	return grade;
+}
+
+START_TEST(grades)
+{
+	ck_assert_int_eq(grade_after(4), 'A'); /* what is common was not done here */
+	ck_assert_int_eq(grade_after(0), 'C');
+}
+END_TEST
+
+START_TEST(hidden_unless_asked_for)
+{
+	static const char text[] = "T1|enter(run)|\nT2|enter(run)|\nT1|r(c.n)|\nT2|r(c.n)|\n"
+	                           "T1|enter(hit)|\nT1|r(c.n)|\nT2|enter(hit)|\nT2|r(c.n)|\nT2|w(c.n)|\n"
+	                           "T2|leave(hit)|\nT1|w(c.n)|\nT1|leave(hit)|\n";
+	struct trace *t;
+	struct atomic_model *m = inferred(text, &t);
+	struct atomic_options shown = { 0 };
+	struct report *r = atomic_find(t, m, &shown, NULL);
+	ck_assert_uint_eq(r->findings->len, 0);
+	ck_assert_ptr_nonnull(strstr(r->notes->pdata[r->notes->len - 1], "--all"));
+	report_free(r);
+	atomic_model_free(m);
+	trace_close(t);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("atomic sets");
+	TCase *cases = tcase_create("models");
+	tcase_add_test(cases, places_by_name);
+	tcase_add_test(cases, a_set_for_each_instance);
+	tcase_add_test(cases, units_of_the_trace_on_sets_of_a_specification);
+	tcase_add_test(cases, globals_of_a_specification);
+	tcase_add_test(cases, owned_members_belong_to_their_owner);
+	tcase_add_test(cases, splits_of_a_specification);
+	tcase_add_test(cases, sets_that_are_inferred);
+	tcase_add_test(cases, units_that_are_inferred);
+	tcase_add_test(cases, initialisation_does_not_count);
+	tcase_add_test(cases, grades);
+	tcase_add_test(cases, hidden_unless_asked_for);
+	suite_add_tcase(suite, cases);
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}
