@@ -206,6 +206,9 @@ int explorer_run(struct trace *trace, const struct explorer_options *options,
 	line_end();
 	if (!headless)
 		screen_close();
+	/* All that is to be kept is written: nobody should wait for a search to notice. */
+	if (good && !jobs_idle(&app->jobs))
+		_exit(STATUS_GOOD);
 	app_free(app);
 	config_release(&config);
 	return good ? STATUS_GOOD : STATUS_BAD;
