@@ -63,9 +63,8 @@ void race_options_init(struct race_options *options)
 	};
 }
 
-/* The same on the trace with the must-orders of missing code. */
-static struct report *with_missing(struct trace *t, race_run *run,
-				   const struct race_options *options,
+/* The analysis on the trace with the must-orders of missing code. */
+static struct report *with_missing(struct trace *t, const struct race_options *options,
 				   const struct progress *progress, struct error *error)
 {
 	struct trace *view = trace_view_missing(t, progress);
@@ -77,7 +76,7 @@ static struct report *with_missing(struct trace *t, race_run *run,
 		return NULL;
 	}
 	with.use_missing = true;
-	report = run(view, &with, progress, error);
+	report = runs[options->analysis](view, &with, progress, error);
 	if (report != NULL)
 		report->trace = t;
 	trace_view_free(view);
@@ -87,17 +86,15 @@ static struct report *with_missing(struct trace *t, race_run *run,
 struct report *races_find(struct trace *t, const struct race_options *options,
 			  const struct progress *progress, struct error *error)
 {
-	race_run *run = runs[options->analysis];
-
-	if (run == NULL) {
+	if (runs[options->analysis] == NULL) {
 		error_set(error, "", "choose another with --analysis",
 			  "the analysis '%s' is not in this build",
 			  analysis_word(options->analysis));
 		return NULL;
 	}
 	if (options->use_missing || options->analysis == ANALYSIS_RDIT)
-		return with_missing(t, run, options, progress, error);
-	return run(t, options, progress, error);
+		return with_missing(t, options, progress, error);
+	return runs[options->analysis](t, options, progress, error);
 }
 
 uint32_t race_variable(const struct trace *t, uint32_t e1, uint32_t e2)
@@ -182,41 +179,54 @@ static struct finding *settled(const struct deciders *d, uint32_t e1, uint32_t e
 	return f;
 }
 
-/* M2 first, which is quick; what it rejects without a proof is for the solver. */
-static struct finding *decide(struct deciders *d, uint32_t e1, uint32_t e2)
+/* NULL when M2 does not settle it. */
+static struct finding *decide_by_m2(struct deciders *d, uint32_t e1, uint32_t e2)
 {
 	GArray *witness = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	struct proof *proof = NULL;
-	enum m2_verdict verdict;
 	struct finding *f = NULL;
-	struct smt_options solver = { .use_values = d->options->use_values, .invocations = true };
-	const struct check_options check = { .use_missing = d->options->use_missing };
-	gint64 began;
+	enum m2_verdict verdict = m2_pair(d->m2, e1, e2, witness, &proof);
 
-	if (d->m2 == NULL)
-		d->m2 = m2_new(d->t, &check, d->progress);
-	if (d->m2 != NULL) {
-		verdict = m2_pair(d->m2, e1, e2, witness, &proof);
-		/* with --values more may be reordered than M2 knows of, with relaxed atomics
-		 * more may race */
-		if (verdict == M2_RACE || (verdict == M2_IMPOSSIBLE && !d->options->use_values &&
-					   !c11_matters(d->t)))
-			f = settled(d, e1, e2, verdict, witness, proof);
-		else
-			proof_free(proof);
-	}
+	/* with --values more may be reordered than M2 knows of, with relaxed atomics more may
+	 * race */
+	if (verdict == M2_RACE || (verdict == M2_IMPOSSIBLE && !d->options->use_values &&
+				   !c11_matters(d->t)))
+		f = settled(d, e1, e2, verdict, witness, proof);
+	else
+		proof_free(proof);
 	g_array_unref(witness);
-	if (f != NULL || d->m2 == NULL)
-		return f;
+	return f;
+}
+
+/* NULL when cancelled. */
+static struct finding *decide_by_solver(struct deciders *d, uint32_t e1, uint32_t e2)
+{
+	struct smt_options solver = { .use_values = d->options->use_values, .invocations = true };
+	gint64 began = g_get_monotonic_time();
+	struct finding *f;
+
 	if (d->smt == NULL)
 		d->smt = smt_new(d->t, &solver, d->progress);
 	if (d->smt == NULL)
 		return NULL;
-	began = g_get_monotonic_time();
 	f = smt_decide(d->smt, e1, e2, d->options,
 		       MIN(d->options->budget_pair, MAX(d->solver_left, 0)), d->progress);
 	d->solver_left -= (double)(g_get_monotonic_time() - began) / G_USEC_PER_SEC;
 	return f;
+}
+
+/* M2 first, which is quick; what it rejects without a proof is for the solver. */
+static struct finding *decide(struct deciders *d, uint32_t e1, uint32_t e2)
+{
+	const struct check_options check = { .use_missing = d->options->use_missing };
+	struct finding *f;
+
+	if (d->m2 == NULL)
+		d->m2 = m2_new(d->t, &check, d->progress);
+	if (d->m2 == NULL)
+		return NULL;
+	f = decide_by_m2(d, e1, e2);
+	return f != NULL ? f : decide_by_solver(d, e1, e2);
 }
 
 static bool cancelled(struct error *error)
@@ -233,8 +243,9 @@ struct finding *race_decide(struct trace *t, uint32_t e1, uint32_t e2,
 
 	if (e1 >= t->events_count || e2 >= t->events_count) {
 		error_set(error, trace_name(t), "the ids are those of the reports",
-			  "the trace has no event %u, its events are 0 to %" G_GUINT64_FORMAT,
-			  MAX(e1, e2), t->events_count - 1);
+			  "there is no event %u, the trace has %" G_GUINT64_FORMAT
+			  " events, counted from 0",
+			  MAX(e1, e2), t->events_count);
 		return NULL;
 	}
 	if (!events_race_conflict(t, e1, e2)) {

@@ -86,11 +86,11 @@ END_TEST
 
 static enum truth value_of(const char *formula, struct val a, struct val b, bool *overflow)
 {
-	char *text = g_strdup_printf("object d { method m(a) commute m(a), m(b) : %s }", formula);
+	char *text = g_strdup_printf("object d { method m(a) method k(b) commute m(a), k(b) : %s }", formula);
 	struct specs *s = read_text(text);
 	struct texts texts;
 	texts_init(&texts);
-	enum truth t = eval_commute(specs_object(s, "d"), 0, &a, 0, &b, &texts, overflow);
+	enum truth t = eval_commute(specs_object(s, "d"), 0, &a, 1, &b, &texts, overflow);
 	texts_release(&texts);
 	specs_free(s);
 	g_free(text);
@@ -116,6 +116,23 @@ START_TEST(atoms_on_odd_values)
 	ck_assert(!overflow);
 	value_of("a + b > 0", largest, one, &overflow);
 	ck_assert(overflow);
+}
+END_TEST
+
+/* What spec check would refuse is taken to hold only where it holds both ways. */
+START_TEST(asymmetric_conditions_hold_where_they_do_both_ways)
+{
+	struct specs *s = read_text("object d { method m(a) commute m(a), m(b) : a == 1 }");
+	struct val one = { V_INT, 1 }, two = { V_INT, 2 };
+	struct texts texts;
+	bool overflow = false;
+	texts_init(&texts);
+	const struct spec_object *o = specs_object(s, "d");
+	ck_assert_int_eq(eval_commute(o, 0, &one, 0, &one, &texts, &overflow), TRUE_HERE);
+	ck_assert_int_eq(eval_commute(o, 0, &one, 0, &two, &texts, &overflow), FALSE_HERE);
+	ck_assert_int_eq(eval_commute(o, 0, &two, 0, &one, &texts, &overflow), FALSE_HERE);
+	texts_release(&texts);
+	specs_free(s);
 }
 END_TEST
 
@@ -443,6 +460,7 @@ int main(void)
 	tcase_add_test(c, errors_name_place_expectation_and_declaration);
 	tcase_add_test(c, formulas_have_the_precedence_of_c);
 	tcase_add_test(c, atoms_on_odd_values);
+	tcase_add_test(c, asymmetric_conditions_hold_where_they_do_both_ways);
 	tcase_add_test(c, bindings);
 	tcase_add_test(c, atomics_and_missing_blocks);
 	tcase_add_test(c, later_declarations_replace_earlier_ones);

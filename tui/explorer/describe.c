@@ -243,7 +243,13 @@ static void explain_race(const struct session *s, const struct entry *entry, GSt
 	const struct finding *f = entry->finding;
 	append_thread(s, f->second, out);
 	g_string_append_printf(out, " can %s ", access_word(s->trace, f->second));
-	g_string_append(out, entry->variable);
+	if (f->variables && f->variables->len) {
+		uint32_t v = g_array_index(f->variables, uint32_t, 0);
+		const char *name = trace_string(s->trace, s->trace->variables[v].name);
+		append_escaped(out, name, strlen(name));
+	} else {
+		trace_append_operand(s->trace, f->first, out);
+	}
 	g_string_append(out, " while ");
 	append_thread(s, f->first, out);
 	g_string_append_printf(out, " is about to %s it", access_word(s->trace, f->first));

@@ -214,8 +214,8 @@ static void add_values(const struct app *app, GArray *rows)
 			g_string_append(text, "initial");
 		else
 			g_string_append_printf(
-			        text, "written at %u by %s", now.event,
-			        trace_thread_name(t, t->events[now.event].thread));
+			        text, "by %s at %u",
+			        trace_thread_name(t, t->events[now.event].thread), now.event);
 		if (now.value && now.event == s->event && op_writes(t->events[s->event].op)) {
 			struct known_value old =
 			        s->event ? session_value(s, v, s->event - 1) : now;

@@ -206,16 +206,22 @@ static void draw_list(const struct app *app, const struct findings *f, struct pa
 	pane_field(p, 0, c.where, c.where_width, STYLE_HEADING, "where");
 	pane_text(p, 0, c.variable, STYLE_HEADING, "variable");
 	pane_field_right(p, 0, c.count, 6, STYLE_HEADING, "count");
+	GString *about = g_string_new(NULL);
+	if (f->shown->len > (guint)f->list.rows)
+		g_string_append_printf(about, "%u of %u", (guint)f->list.cursor + 1,
+		                       f->shown->len);
 	if (f->filter)
-		pane_format(p, 0, c.where + 6, STYLE_KEY, "filter: %s", f->filter);
+		g_string_append_printf(about, "%sfilter: %s", about->len ? "  " : "",
+		                       f->filter);
+	pane_field(p, 0, c.where + 7, c.where_width - 7, f->filter ? STYLE_KEY : STYLE_DIM,
+	           about->str);
+	g_string_free(about, TRUE);
 	for (int r = 0; r < f->list.rows && f->list.top + r < f->shown->len; r++) {
 		uint64_t i = f->list.top + r;
 		draw_entry(p, r + 1,
 		           app->session->entries->pdata[g_array_index(f->shown, int, i)],
 		           i == f->list.cursor);
 	}
-	if (f->shown->len > (guint)f->list.rows)
-		pane_format(p, 0, 0, STYLE_DIM, "%u", f->shown->len);
 }
 
 /* "lockset ·  hb –  shb ✓": what each analysis says of the entry. */
