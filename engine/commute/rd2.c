@@ -44,7 +44,7 @@ struct rd2 {
 	GHashTable *sites;   /* struct site_pair -> struct finding */
 	bool overflow;
 	uint32_t overflow_at;
-	uint64_t pairwise_calls;
+	uint64_t invocations, pairwise_calls;
 	/* commute_pairs: pairs go there, ordered or not */
 	pair_visitor *visit;
 	void *visit_context;
@@ -349,6 +349,7 @@ static void pair_by_pair(struct rd2 *r, const struct call *now, const struct tou
 
 static void invocation(struct rd2 *r, const struct call *now)
 {
+	r->invocations++;
 	uint32_t thread = r->t->events[now->end].thread;
 	const struct model_object *o = &r->m->objects[now->object];
 	const uint32_t *clock = now->end == now->event ? scope_clocks_of(r->clocks, thread) :
@@ -409,7 +410,9 @@ static void conclude(struct rd2 *r)
 			    "%" G_GUINT64_FORMAT " invocations were compared pair by pair (a condition "
 			    "is not ECL, or a value or method is not known): linear time each",
 			    r->pairwise_calls);
-	if (r->report->findings->len == 0)
+	if (r->invocations == 0)
+		report_note(r->report, "no invocation of an object with a specification is in the trace");
+	else if (r->report->findings->len == 0)
 		report_note(r->report, "no commutativity race: where the specifications are sound, every "
 				       "trace with the same happens-before ends in the same state (theorem "
 				       "5.2)");

@@ -243,8 +243,9 @@ struct finding *race_decide(struct trace *t, uint32_t e1, uint32_t e2,
 
 	if (e1 >= t->events_count || e2 >= t->events_count) {
 		error_set(error, trace_name(t), "the ids are those of the reports",
-			  "the trace has no event %u, its events are 0 to %" G_GUINT64_FORMAT,
-			  MAX(e1, e2), t->events_count - 1);
+			  "there is no event %u, the trace has %" G_GUINT64_FORMAT
+			  " events, counted from 0",
+			  MAX(e1, e2), t->events_count);
 		return NULL;
 	}
 	if (!events_race_conflict(t, e1, e2)) {

@@ -119,6 +119,23 @@ START_TEST(atoms_on_odd_values)
 }
 END_TEST
 
+/* What spec check would refuse is taken to hold only where it holds both ways. */
+START_TEST(asymmetric_conditions_hold_where_they_do_both_ways)
+{
+	struct specs *s = read_text("object d { method m(a) commute m(a), m(b) : a == 1 }");
+	struct val one = { V_INT, 1 }, two = { V_INT, 2 };
+	struct texts texts;
+	bool overflow = false;
+	texts_init(&texts);
+	const struct spec_object *o = specs_object(s, "d");
+	ck_assert_int_eq(eval_commute(o, 0, &one, 0, &one, &texts, &overflow), TRUE_HERE);
+	ck_assert_int_eq(eval_commute(o, 0, &one, 0, &two, &texts, &overflow), FALSE_HERE);
+	ck_assert_int_eq(eval_commute(o, 0, &two, 0, &one, &texts, &overflow), FALSE_HERE);
+	texts_release(&texts);
+	specs_free(s);
+}
+END_TEST
+
 START_TEST(bindings)
 {
 	struct specs *s = read_text(
@@ -443,6 +460,7 @@ int main(void)
 	tcase_add_test(c, errors_name_place_expectation_and_declaration);
 	tcase_add_test(c, formulas_have_the_precedence_of_c);
 	tcase_add_test(c, atoms_on_odd_values);
+	tcase_add_test(c, asymmetric_conditions_hold_where_they_do_both_ways);
 	tcase_add_test(c, bindings);
 	tcase_add_test(c, atomics_and_missing_blocks);
 	tcase_add_test(c, later_declarations_replace_earlier_ones);
