@@ -64,7 +64,8 @@ static uint32_t unit_new(struct maker *k, uint32_t name, uint32_t thread, uint32
 	}
 	k->serials[place] = ++k->serial;
 	k->g->unit_count++;
-	k->g->largest = MAX(k->g->largest, ++k->live);
+	k->live++;
+	k->g->largest = MAX(k->g->largest, k->live);
 	return place;
 }
 

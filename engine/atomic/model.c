@@ -205,7 +205,6 @@ static void add_members(const struct trace *t, struct atomic_model *m)
 
 static void add_units(const struct trace *t, struct atomic_model *m)
 {
-	guint declared = m->sets->len;
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		if (t->events[e].op != OP_UBEG || event_inert(&t->events[e]))
 			continue;
@@ -219,11 +218,21 @@ static void add_units(const struct trace *t, struct atomic_model *m)
 		sort_open(m->open_sets, &open);
 		g_array_append_val(m->opens, open);
 	}
-	for (guint i = declared; i < m->sets->len; i++)
-		g_ptr_array_add(m->notes,
-		                g_strdup_printf("atomic set %s is named by a unit and "
-		                                "has no members",
-		                                (char *)m->sets->pdata[i]));
+}
+
+/* A set that a unit names and that has no members: worth a word. */
+static void note_empty_sets(struct atomic_model *m)
+{
+	bool *filled = g_new0(bool, m->sets->len + 1);
+	for (guint i = 0; i < m->members->len; i++)
+		filled[g_array_index(m->members, uint32_t, i)] = true;
+	for (guint i = 0; i < m->sets->len; i++)
+		if (!filled[i])
+			g_ptr_array_add(m->notes,
+			                g_strdup_printf("atomic set %s is named by a unit and "
+			                                "has no members",
+			                                (char *)m->sets->pdata[i]));
+	g_free(filled);
 }
 
 struct atomic_model *atomic_model_declared(const struct trace *t)
@@ -239,6 +248,8 @@ struct atomic_model *atomic_model_for(struct trace *t, const struct specs *specs
 {
 	struct atomic_model *m = atomic_model_declared(t);
 	bool specified = specs != NULL && atomic_model_specify(m, t, specs);
+	if (!specified)
+		note_empty_sets(m);
 	if (specified || m->sets->len > 0 || m->opens->len > 0)
 		return m;
 	atomic_model_free(m);

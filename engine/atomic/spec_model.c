@@ -21,6 +21,8 @@ struct specifier {
 	GArray *memberships;
 	const struct spec_set **of_set;     /* by set of the model: what declares it, or NULL */
 	GHashTable *units;                  /* function -> GPtrArray of struct spec_set * */
+	GHashTable *listed;                 /* list of a ubeg -> GPtrArray of struct spec_set * */
+	const struct specs *specs;
 	GHashTable *instances;              /* "set instance" -> set + 1 */
 	GHashTable *instance_counts;        /* struct spec_set * -> instances */
 	GHashTable *owner;                  /* instance (interned) -> instance that owns it */
@@ -229,6 +231,32 @@ static void note_access(struct specifier *k, const struct event *e)
 				           g_array_index(k->m->members, uint32_t, i));
 }
 
+/* The sets of the specifications that a ubeg names itself, and those of its function. */
+static const GPtrArray *sets_of_ubeg(struct specifier *k, const struct event *e)
+{
+	const struct trace *t = k->t;
+	const GPtrArray *function = g_hash_table_lookup(k->units, trace_string(t, e->target));
+	const struct value *list = &t->values[e->aux];
+	gpointer key = GUINT_TO_POINTER(e->aux + 1);
+	GPtrArray *sets = g_hash_table_lookup(k->listed, key);
+	if (function != NULL || list->kind != V_LIST)
+		return function;
+	if (sets != NULL)
+		return sets;
+	sets = g_ptr_array_new();
+	g_hash_table_insert(k->listed, key, sets);
+	for (uint32_t i = 0; i < list->count; i++)
+		for (guint a = 0; a < k->specs->atomics->len; a++) {
+			const GPtrArray *all = ((struct spec_atomics *)k->specs->atomics->pdata[a])->sets;
+			const char *name = trace_string(
+			        t, t->values[t->value_lists[list->first + i]].string);
+			for (guint j = 0; j < all->len; j++)
+				if (strcmp(((struct spec_set *)all->pdata[j])->name, name) == 0)
+					g_ptr_array_add(sets, all->pdata[j]);
+		}
+	return sets;
+}
+
 static void note_scope(struct specifier *k, uint32_t event)
 {
 	const struct event *e = &k->t->events[event];
@@ -236,8 +264,10 @@ static void note_scope(struct specifier *k, uint32_t event)
 	if (*open == NULL)
 		*open = g_array_new(FALSE, FALSE, sizeof(struct activation));
 	if (e->op == OP_ENTER || e->op == OP_UBEG) {
-		struct activation a = { event,
-			                g_hash_table_lookup(k->units, trace_string(k->t, e->target)) };
+		struct activation a = { event, e->op == OP_UBEG ?
+			                               sets_of_ubeg(k, e) :
+			                               g_hash_table_lookup(k->units, trace_string(
+			                                                                     k->t, e->target)) };
 		if (a.declared != NULL)
 			g_array_append_val(*open, a);
 		return;
@@ -313,7 +343,8 @@ bool atomic_model_specify(struct atomic_model *m, const struct trace *t, const s
 {
 	if (specs->atomics->len == 0)
 		return false;
-	struct specifier k = { .m = m, .t = t };
+	struct specifier k = { .m = m, .t = t, .specs = specs };
+	k.listed = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_ptr_array_unref);
 	k.places = atomic_places_new(t, true);
 	k.memberships = atomic_model_memberships(m, t);
 	k.units = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
@@ -339,6 +370,7 @@ bool atomic_model_specify(struct atomic_model *m, const struct trace *t, const s
 	g_array_free(k.memberships, TRUE);
 	g_array_free(k.sets_made, TRUE);
 	g_hash_table_unref(k.units);
+	g_hash_table_unref(k.listed);
 	g_hash_table_unref(k.instances);
 	g_hash_table_unref(k.instance_counts);
 	g_hash_table_unref(k.owner);

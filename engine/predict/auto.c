@@ -13,5 +13,7 @@ static const struct rung rungs[] = {
 struct report *races_auto(struct trace *t, const struct race_options *options,
 			  const struct progress *progress, struct error *error)
 {
-	return ladder_climb(t, options, "auto", rungs, G_N_ELEMENTS(rungs), progress, error);
+	/* the rungs know nothing of another order's candidates */
+	return ladder_climb(t, options, "auto", rungs,
+			    options->candidates < 0 ? G_N_ELEMENTS(rungs) : 0, progress, error);
 }

@@ -171,24 +171,55 @@ static bool guarded(const struct search *s, const struct want *a, const struct w
 	return false;
 }
 
-static bool waits_for(const struct search *s, const struct want *a, const struct want *b)
+/* Classes by what they hold: lock * 2 + exclusive -> GArray of indexes. */
+static GHashTable *wants_by_held(const struct search *s)
 {
-	return a->thread != b->thread && (holds(s, b, a->lock * 2 + 1) ||
-					  (a->exclusive && holds(s, b, a->lock * 2)));
+	GHashTable *holders = g_hash_table_new_full(NULL, NULL, NULL,
+						    (GDestroyNotify)g_array_unref);
+
+	for (uint32_t i = 0; i < s->wants->len; i++) {
+		const GArray *set =
+			s->helds->pdata[g_array_index(s->wants, struct want, i).held];
+
+		for (guint k = 0; k < set->len; k++) {
+			gpointer key = GUINT_TO_POINTER(g_array_index(set, uint32_t, k));
+			GArray *list = g_hash_table_lookup(holders, key);
+
+			if (list == NULL) {
+				list = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+				g_hash_table_insert(holders, key, list);
+			}
+			g_array_append_val(list, i);
+		}
+	}
+	return holders;
+}
+
+static void link_to_holders(const struct search *s, struct want *a, const GArray *holders)
+{
+	for (guint i = 0; holders != NULL && i < holders->len; i++) {
+		uint32_t j = g_array_index(holders, uint32_t, i);
+		const struct want *b = &g_array_index(s->wants, struct want, j);
+
+		if (a->thread != b->thread && !guarded(s, a, b))
+			g_array_append_val(a->next, j);
+	}
 }
 
 static void link_wants(struct search *s)
 {
+	GHashTable *holders = wants_by_held(s);
+
 	for (uint32_t i = 0; i < s->wants->len; i++) {
 		struct want *a = &g_array_index(s->wants, struct want, i);
 
-		for (uint32_t j = 0; j < s->wants->len; j++) {
-			const struct want *b = &g_array_index(s->wants, struct want, j);
-
-			if (waits_for(s, a, b) && !guarded(s, a, b))
-				g_array_append_val(a->next, j);
-		}
+		link_to_holders(s, a, g_hash_table_lookup(holders,
+							  GUINT_TO_POINTER(a->lock * 2 + 1)));
+		if (a->exclusive) /* a class holds a lock in one mode */
+			link_to_holders(s, a, g_hash_table_lookup(holders,
+								  GUINT_TO_POINTER(a->lock * 2)));
 	}
+	g_hash_table_destroy(holders);
 }
 
 /* -- one set of requests -------------------------------------------------------------- */

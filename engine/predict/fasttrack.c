@@ -59,7 +59,7 @@ static const uint32_t *fill_view(struct stream *s, uint32_t *view, const uint32_
 
 /* -- variables with a table ---------------------------------------------------------------- */
 
-static void make_reads(struct stream *s, struct cell *cell)
+static __attribute__((noinline)) void make_reads(struct stream *s, struct cell *cell)
 {
 	uint32_t threads = (uint32_t)s->t->threads_count;
 
@@ -78,7 +78,7 @@ static uint32_t *reads_of(const struct stream *s, const struct cell *cell)
 	return s->reads + (size_t)(cell->table - 1) * s->t->threads_count;
 }
 
-static void make_whole(struct stream *s, struct cell *cell)
+static __attribute__((noinline)) void make_whole(struct stream *s, struct cell *cell)
 {
 	uint32_t threads = (uint32_t)s->t->threads_count;
 	uint32_t *places = g_new0(uint32_t, KINDS * threads);
@@ -107,8 +107,9 @@ static void compare(struct stream *s, const uint32_t *places, const uint32_t *vi
 	}
 }
 
-static void access_whole(struct stream *s, uint32_t *places, const uint32_t *view, uint32_t e,
-                         uint32_t variable)
+static __attribute__((noinline)) void access_whole(struct stream *s, uint32_t *places,
+                                                   const uint32_t *view, uint32_t e,
+                                                   uint32_t variable)
 {
 	const struct event *x = &s->t->events[e];
 	uint32_t threads = (uint32_t)s->t->threads_count;
@@ -125,8 +126,8 @@ static void access_whole(struct stream *s, uint32_t *places, const uint32_t *vie
 }
 
 /* Reads of several threads, and writes that are all ordered: FastTrack's usual case. */
-static void access_reads(struct stream *s, struct cell *cell, const uint32_t *view, uint32_t e,
-                         uint32_t variable)
+static inline void access_reads(struct stream *s, struct cell *cell, const uint32_t *view,
+                                uint32_t e, uint32_t variable)
 {
 	const struct event *x = &s->t->events[e];
 	uint32_t *reads = reads_of(s, cell);
@@ -140,14 +141,14 @@ static void access_reads(struct stream *s, struct cell *cell, const uint32_t *vi
 	cell->thread[OP_WRITE] = x->thread;
 }
 
-static void access_table(struct stream *s, struct cell *cell, const uint32_t *view, uint32_t e,
-                         uint32_t variable)
+static inline void access_table(struct stream *s, struct cell *cell, const uint32_t *view,
+                                uint32_t e, uint32_t variable)
 {
 	bool ordered = view[cell->thread[OP_WRITE]] >= cell->last[OP_WRITE];
 
 	if (!(cell->table & WHOLE)) {
 		if (ordered && s->t->events[e].op <= OP_WRITE) {
-			if (cell->table == 0)
+			if (G_UNLIKELY(cell->table == 0))
 				make_reads(s, cell);
 			access_reads(s, cell, view, e, variable);
 			return;
@@ -230,18 +231,15 @@ static inline __attribute__((always_inline)) bool quick(struct stream *s, uint32
 
 	if (!causality_quiet(s->c, e, x))
 		return false;
-	if (x->op == OP_READ && cell->table != 0 && !(cell->table & WHOLE) &&
-	    view[cell->thread[OP_WRITE]] >= cell->last[OP_WRITE]) {
-		reads_of(s, cell)[x->thread] = e + 1;
-		return true;
-	}
+	/* Of branches on what the program happens to do there are as few as can be: one for
+	 * the cell, and one on read or write only where they differ. */
 	if (!access_cell(cell, view, x->thread, e, x->op)) {
 		if (observes && x->op == OP_READ &&
 		    !observations_known(s->c, x->target, x->thread))
 			return false;
 		access_table(s, cell, view, e, x->target);
 	}
-	if (x->op == OP_WRITE)
+	if ((observes || s->c->has_atomics) && x->op == OP_WRITE)
 		causality_wrote(s->c, e, x);
 	return true;
 }

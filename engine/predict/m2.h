@@ -37,14 +37,6 @@ enum m2_verdict m2_pair(struct m2 *m, uint32_t e1, uint32_t e2, GArray *witness,
  * their threads.  Cheap.
  */
 bool m2_needs(const struct m2 *m, uint32_t e1, uint32_t e2);
-/*
- * For a pair that is no predictable race: is it one that only C11's happens-before shows?
- * The witness is a correct reordering that holds both, e2 last, accepted by the checker.
- * Finds those whose accesses are apart in the recorded order of what they need.
- */
-bool m2_c11_race(struct m2 *m, uint32_t e1, uint32_t e2, GArray *witness);
-/* Has the trace atomics that order nothing?  Without, there is no such race. */
-bool m2_has_relaxed(const struct trace *t);
 /* How many witnesses the checker has refused so far: each one is a fault of ours. */
 uint32_t m2_refused(const struct m2 *m);
 

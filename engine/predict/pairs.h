@@ -29,8 +29,8 @@ void site_races_add(struct site_races *s, uint32_t e1, uint32_t e2, uint32_t var
 /* `count` pairs at once, (e1, e2) the first of them. */
 void site_races_add_many(struct site_races *s, uint32_t e1, uint32_t e2, uint32_t variable,
                          uint64_t count);
-/* Is there a pair with the sites of these two? */
-bool site_races_has(struct site_races *s, uint32_t e1, uint32_t e2);
+/* Is there a pair with the sites of these two on the variable? */
+bool site_races_has(struct site_races *s, uint32_t e1, uint32_t e2, uint32_t variable);
 /* The findings, verdict candidate, added to a report. */
 void site_races_report(struct site_races *s, struct report *report, const char *by);
 

@@ -63,20 +63,7 @@ void race_options_init(struct race_options *options)
 	};
 }
 
-static struct report *run_analysis(struct trace *t, const struct race_options *options,
-				   const struct progress *progress, struct error *error)
-{
-	struct report *report = runs[options->analysis](t, options, progress, error);
-
-	if (report == NULL || options->analysis != ANALYSIS_AUTO || options->use_values ||
-	    c11_races_add(t, options, report, progress))
-		return report;
-	report_free(report);
-	error_set(error, "", NULL, "cancelled");
-	return NULL;
-}
-
-/* The same on the trace with the must-orders of missing code. */
+/* The analysis on the trace with the must-orders of missing code. */
 static struct report *with_missing(struct trace *t, const struct race_options *options,
 				   const struct progress *progress, struct error *error)
 {
@@ -89,7 +76,7 @@ static struct report *with_missing(struct trace *t, const struct race_options *o
 		return NULL;
 	}
 	with.use_missing = true;
-	report = run_analysis(view, &with, progress, error);
+	report = runs[options->analysis](view, &with, progress, error);
 	if (report != NULL)
 		report->trace = t;
 	trace_view_free(view);
@@ -107,7 +94,13 @@ struct report *races_find(struct trace *t, const struct race_options *options,
 	}
 	if (options->use_missing || options->analysis == ANALYSIS_RDIT)
 		return with_missing(t, options, progress, error);
-	return run_analysis(t, options, progress, error);
+	struct report *report = runs[options->analysis](t, options, progress, error);
+	if (report && t->locks_taken) {
+		report->complete = false;
+		report_note(report, "--lenient took locks from their holders: their critical "
+				    "sections have no end here, and races may be missed");
+	}
+	return report;
 }
 
 uint32_t race_variable(const struct trace *t, uint32_t e1, uint32_t e2)
@@ -228,19 +221,6 @@ static struct finding *decide_by_solver(struct deciders *d, uint32_t e1, uint32_
 	return f;
 }
 
-/* What is no predictable race may be one that only C11's happens-before shows. */
-static void decide_by_c11(struct deciders *d, struct finding *f)
-{
-	GArray *witness;
-
-	if (f->verdict != VERDICT_IMPOSSIBLE || d->options->use_values || !m2_has_relaxed(d->t))
-		return;
-	witness = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	if (m2_c11_race(d->m2, f->first, f->second, witness))
-		c11_race_found(f, witness);
-	g_array_unref(witness);
-}
-
 /* M2 first, which is quick; what it rejects without a proof is for the solver. */
 static struct finding *decide(struct deciders *d, uint32_t e1, uint32_t e2)
 {
@@ -252,11 +232,7 @@ static struct finding *decide(struct deciders *d, uint32_t e1, uint32_t e2)
 	if (d->m2 == NULL)
 		return NULL;
 	f = decide_by_m2(d, e1, e2);
-	if (f == NULL)
-		f = decide_by_solver(d, e1, e2);
-	if (f != NULL)
-		decide_by_c11(d, f);
-	return f;
+	return f != NULL ? f : decide_by_solver(d, e1, e2);
 }
 
 static bool cancelled(struct error *error)
@@ -273,8 +249,9 @@ struct finding *race_decide(struct trace *t, uint32_t e1, uint32_t e2,
 
 	if (e1 >= t->events_count || e2 >= t->events_count) {
 		error_set(error, trace_name(t), "the ids are those of the reports",
-			  "the trace has no event %u, its events are 0 to %" G_GUINT64_FORMAT,
-			  MAX(e1, e2), t->events_count - 1);
+			  "there is no event %u, the trace has %" G_GUINT64_FORMAT
+			  " events, counted from 0",
+			  MAX(e1, e2), t->events_count);
 		return NULL;
 	}
 	if (!events_race_conflict(t, e1, e2)) {

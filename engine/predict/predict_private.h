@@ -21,13 +21,6 @@ struct finding *decide_smt(struct trace *t, uint32_t e1, uint32_t e2,
 			   const struct race_options *options,
 			   const struct progress *progress, struct error *error);
 
-/* Add the races that only C11's happens-before shows, with that note; false when cancelled. */
-bool c11_races_add(struct trace *t, const struct race_options *options, struct report *report,
-		   const struct progress *progress);
-
-/* Make a finding one of those, with its witness. */
-void c11_race_found(struct finding *f, const GArray *witness);
-
 /* A finding of kind data race for (e1, e2) with its variable filled in. */
 struct finding *race_finding(const struct trace *t, uint32_t e1, uint32_t e2,
 			     enum verdict verdict, const char *by);

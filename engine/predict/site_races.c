@@ -52,13 +52,13 @@ static uint32_t map_get(struct map *m, uint64_t key, uint32_t fresh, bool *made)
 	return *slot;
 }
 
-static bool map_find(const struct map *m, uint64_t key)
+static const uint32_t *map_find(const struct map *m, uint64_t key)
 {
 	uint32_t at = (uint32_t)((key + 1) * 0x9e3779b97f4a7c15u >> 32) & (m->size - 1);
 
 	while (m->size > 0 && m->keys[at] != 0 && m->keys[at] != key + 1)
 		at = (at + 1) & (m->size - 1);
-	return m->size > 0 && m->keys[at] != 0;
+	return m->size > 0 && m->keys[at] != 0 ? &m->values[at] : NULL;
 }
 
 /* Of each pair of sites some pairs are kept: should the first one's witness be refused, the
@@ -129,10 +129,6 @@ void site_races_add_many(struct site_races *s, uint32_t e1, uint32_t e2, uint32_
 		entry->pairs[entry->kept++][1] = e2;
 	}
 	entry->count += count;
-	/* Mostly the last one again. */
-	if (entry->variables->len > 0 &&
-	    g_array_index(entry->variables, uint32_t, entry->variables->len - 1) == variable)
-		return;
 	map_get(&s->by_variable, (uint64_t)i << 32 | variable, 0, &made);
 	if (made)
 		g_array_append_val(entry->variables, variable);
@@ -143,11 +139,13 @@ void site_races_add(struct site_races *s, uint32_t e1, uint32_t e2, uint32_t var
 	site_races_add_many(s, e1, e2, variable, 1);
 }
 
-bool site_races_has(struct site_races *s, uint32_t e1, uint32_t e2)
+bool site_races_has(struct site_races *s, uint32_t e1, uint32_t e2, uint32_t variable)
 {
 	uint32_t a = site_of(s->t, e1), b = site_of(s->t, e2);
+	const uint32_t *entry = map_find(&s->by_sites, (uint64_t)MIN(a, b) << 32 | MAX(a, b));
 
-	return map_find(&s->by_sites, (uint64_t)MIN(a, b) << 32 | MAX(a, b));
+	return entry != NULL &&
+	       map_find(&s->by_variable, (uint64_t)*entry << 32 | variable) != NULL;
 }
 
 void site_races_report(struct site_races *s, struct report *report, const char *by)

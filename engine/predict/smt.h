@@ -30,7 +30,8 @@ struct smt *smt_new(struct trace *t, const struct smt_options *options,
 		    const struct progress *progress);
 void smt_free(struct smt *s);
 const struct cores *smt_cores(const struct smt *s);
-/* Seconds spent so far in queries that needed the solver. */
+/* Seconds spent so far in queries that needed the solver, or were about so many events that
+ * the try without it is as slow. */
 double smt_solver_seconds(const struct smt *s);
 
 /* A query: what is asked of the reordering.  Requirements add up. */
@@ -70,7 +71,8 @@ enum smt_answer {
 	SMT_CANCELLED,
 };
 /*
- * At most about `seconds`; with none, only the try that needs no solver is made.  `sequence` (uint32_t, emptied first) receives the reordering,
+ * At most about `seconds`; with none, only the try that needs no solver is made,
+ * and none where that is slow.  `sequence` (uint32_t, emptied first) receives the reordering,
  * *proof (may be NULL) the evidence, owned by the caller.
  */
 enum smt_answer smt_query_solve(struct smt_query *q, double seconds, GArray *sequence,

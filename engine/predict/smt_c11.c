@@ -202,6 +202,16 @@ static bool refuse_chain(struct chase *c, struct smt_query *q, uint32_t last)
 	return false;
 }
 
+/* The same for the second of the pair: what it observes itself, plainly, is the race. */
+static uint32_t cause_of_second(const struct chase *c, uint32_t e)
+{
+	const struct event *x = &c->s->t->events[e];
+
+	if (x->op != OP_READ)
+		return find_cause(c, e);
+	return c->thread[x->thread] != NONE ? c->thread[x->thread] : must_cause(c, e);
+}
+
 static bool judge(void *context, struct smt_query *q, const uint32_t *sequence, uint32_t length)
 {
 	struct chase *c = context;
@@ -217,7 +227,7 @@ static bool judge(void *context, struct smt_query *q, const uint32_t *sequence, 
 			cause = e;
 		} else if (of_pair) {
 			c->length = i + 1;
-			c->cause[e] = cause;
+			c->cause[e] = cause = cause_of_second(c, e);
 			good = cause == NONE || refuse_chain(c, q, e);
 			break;
 		}

@@ -172,12 +172,14 @@ static bool any_between(const GArray *list, uint32_t after, uint32_t below)
 
 /* -- the closure --------------------------------------------------------------------------- */
 
+struct accesses;
 struct syncp {
 	struct trace *t;
 	struct causality *observed;
 	struct lock_table *locks;
 	struct locksets *locksets;
 	uint32_t threads;
+	struct accesses *accesses;
 };
 struct closure {
 	uint32_t *limits; /* by thread: events with a smaller id are in */
@@ -288,8 +290,84 @@ static bool holds(const struct syncp *s, const struct closure *c, uint32_t event
 /* -- accesses of one variable by thread, kind and locks held --------------------------------
  */
 
-struct class
+/* What is looked at of an access, side by side for each variable: the events themselves lie
+ * all over the trace. */
+struct access {
+	uint32_t event, lockset, site;
+	uint16_t thread;
+	bool writes, atomic;
+};
+struct accesses { /* of the variables that two threads access, one of them writing */
+	struct access *items;
+	uint64_t *start; /* by variable, one more than there are */
+};
+
+struct use {
+	uint32_t thread, count; /* thread + 1; 0 none */
+	bool threads, writes;
+};
+
+static void note_use(struct use *use, const struct event *x)
 {
+	use->threads |= use->thread != 0 && use->thread != x->thread + 1u;
+	use->thread = x->thread + 1u;
+	use->writes |= op_writes(x->op);
+	use->count++;
+}
+
+static uint64_t *find_starts(const struct trace *t)
+{
+	struct use *uses = g_new0(struct use, t->variables_count + 1);
+	uint64_t *start = g_new(uint64_t, t->variables_count + 2);
+
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		struct wide run;
+
+		if (!op_is_access(x->op) || event_inert(x))
+			continue;
+		run = event_variables(t, x);
+		for (uint32_t v = run.first; v < run.first + run.count; v++)
+			note_use(&uses[v], x);
+	}
+	start[0] = 0;
+	for (uint64_t v = 0; v < t->variables_count; v++)
+		start[v + 1] =
+		        start[v] + (uses[v].threads && uses[v].writes ? uses[v].count : 0);
+	g_free(uses);
+	return start;
+}
+
+static struct accesses accesses_new(const struct trace *t, const struct locksets *locksets)
+{
+	struct accesses a = { .start = find_starts(t) };
+	uint64_t *next = g_memdup2(a.start, (t->variables_count + 1) * sizeof(uint64_t));
+
+	a.items = g_new(struct access, a.start[t->variables_count] + 1);
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		struct wide run;
+
+		if (!op_is_access(x->op) || event_inert(x))
+			continue;
+		run = event_variables(t, x);
+		for (uint32_t v = run.first; v < run.first + run.count; v++) {
+			if (a.start[v] == a.start[v + 1])
+				continue;
+			a.items[next[v]++] =
+			        (struct access){ .event = e,
+				                 .lockset = lockset_at(locksets, e),
+				                 .site = t->locations[x->location].site,
+				                 .thread = x->thread,
+				                 .writes = op_writes(x->op),
+				                 .atomic = op_is_atomic(x->op) };
+		}
+	}
+	g_free(next);
+	return a;
+}
+
+struct class {
 	uint32_t lockset, site; /* site: 0 where it does not matter */
 	uint16_t thread;
 	bool writes, atomic;
@@ -300,15 +378,16 @@ struct classes {
 	uint32_t count;
 };
 
-static struct class *class_of(struct classes *c, const struct class *wanted)
+static struct class *class_of(struct classes *c, const struct access *x, bool by_site)
 {
+	uint32_t site = by_site ? x->site : 0;
 	struct class *class;
 
 	for (uint32_t i = 0; i < c->count; i++) {
 		class = &g_array_index(c->of, struct class, i);
-		if (class->lockset == wanted->lockset && class->site == wanted->site &&
-		    class->thread == wanted->thread && class->writes == wanted->writes &&
-		    class->atomic == wanted->atomic)
+		if (class->lockset == x->lockset && class->site == site &&
+		    class->thread == x->thread && class->writes == x->writes &&
+		    class->atomic == x->atomic)
 			return class;
 	}
 	if (c->count == c->of->len) {
@@ -318,23 +397,12 @@ static struct class *class_of(struct classes *c, const struct class *wanted)
 	}
 	class = &g_array_index(c->of, struct class, c->count++);
 	g_array_set_size(class->events, 0);
-	class->lockset = wanted->lockset;
-	class->site = wanted->site;
-	class->thread = wanted->thread;
-	class->writes = wanted->writes;
-	class->atomic = wanted->atomic;
+	class->lockset = x->lockset;
+	class->site = site;
+	class->thread = x->thread;
+	class->writes = x->writes;
+	class->atomic = x->atomic;
 	return class;
-}
-
-static struct class class_for(const struct syncp *s, uint32_t e, bool by_site)
-{
-	const struct event *x = &s->t->events[e];
-
-	return (struct class){ .lockset = lockset_at(s->locksets, e),
-		               .site = by_site ? s->t->locations[x->location].site : 0,
-		               .thread = x->thread,
-		               .writes = op_writes(x->op),
-		               .atomic = op_is_atomic(x->op) };
 }
 
 static bool may_race(const struct syncp *s, const struct class *a, const struct class *b)
@@ -349,20 +417,6 @@ static void classes_release(struct classes *c)
 	for (guint i = 0; i < c->of->len; i++)
 		g_array_free(g_array_index(c->of, struct class, i).events, TRUE);
 	g_array_free(c->of, TRUE);
-}
-
-/* Is the variable accessed by two threads, one of which writes? */
-static bool is_shared(const struct trace *t, struct event_list list)
-{
-	bool threads = false, writes = false;
-
-	for (uint64_t i = 0; i < list.count && !(threads && writes); i++) {
-		const struct event *x = &t->events[list.items[i]];
-
-		threads |= x->thread != t->events[list.items[0]].thread;
-		writes |= op_writes(x->op);
-	}
-	return threads && writes;
 }
 
 /* The index of the first event of the list, from `begin` on, that is not below `limit`. */
@@ -428,27 +482,30 @@ static void pairs_with(struct all_pairs *p, const struct class *class, uint32_t 
 
 static void variable_pairs(struct all_pairs *p, struct classes *c, uint32_t variable)
 {
-	struct event_list list = event_list_at(&p->s->t->index->variable_events, variable);
+	const struct accesses *all = p->s->accesses;
 
 	c->count = 0;
-	for (uint64_t i = 0; i < list.count; i++) {
-		uint32_t e2 = list.items[i];
-		struct class own = class_for(p->s, e2, false);
-		struct closure *past = &p->past[own.thread];
+	for (uint64_t i = all->start[variable]; i < all->start[variable + 1]; i++) {
+		const struct access *x = &all->items[i];
+		struct class own = { .lockset = x->lockset,
+			             .thread = x->thread,
+			             .writes = x->writes,
+			             .atomic = x->atomic };
+		struct closure *past = &p->past[x->thread];
 
 		if (past->limits == NULL)
 			closure_init(past, p->s->threads);
-		if (p->stamp[own.thread] != variable + 1)
+		if (p->stamp[x->thread] != variable + 1)
 			closure_clear(past, p->s->threads);
-		p->stamp[own.thread] = variable + 1;
-		take_past(p->s, past, e2);
+		p->stamp[x->thread] = variable + 1;
+		take_past(p->s, past, x->event);
 		for (uint32_t j = 0; j < c->count; j++) {
 			const struct class *class = &g_array_index(c->of, struct class, j);
 
 			if (may_race(p->s, class, &own))
-				pairs_with(p, class, e2, past, variable);
+				pairs_with(p, class, x->event, past, variable);
 		}
-		g_array_append_val(class_of(c, &own)->events, e2);
+		g_array_append_val(class_of(c, x, false)->events, x->event);
 	}
 }
 
@@ -464,8 +521,7 @@ static bool find_pairs(struct syncp *s, struct report *report, const struct prog
 		if ((v & 0xff) == 0)
 			done = progress_tick(progress, (double)v / s->t->variables_count,
 			                     "sync-preserving pairs");
-		if (is_shared(s->t, event_list_at(&s->t->index->variable_events, v)))
-			variable_pairs(&p, &c, v);
+		variable_pairs(&p, &c, v);
 	}
 	for (uint32_t u = 0; u < s->threads; u++)
 		closure_release(&p.past[u]);
@@ -510,24 +566,30 @@ static bool classes_race(const struct syncp *s, struct closure *c, const struct 
 	return false;
 }
 
+static uint32_t first_of(const struct class *class)
+{
+	return g_array_index(class->events, uint32_t, 0);
+}
+
 static void variable_sites(struct syncp *s, struct classes *c, struct closure *closure,
                            uint32_t variable, struct site_races *sites)
 {
-	struct event_list list = event_list_at(&s->t->index->variable_events, variable);
+	const struct accesses *all = s->accesses;
 
 	c->count = 0;
-	for (uint64_t i = 0; i < list.count; i++) {
-		struct class own = class_for(s, list.items[i], true);
-
-		g_array_append_val(class_of(c, &own)->events, list.items[i]);
-	}
+	for (uint64_t i = all->start[variable]; i < all->start[variable + 1]; i++)
+		g_array_append_val(class_of(c, &all->items[i], true)->events,
+		                   all->items[i].event);
 	for (uint32_t i = 0; i < c->count; i++) {
 		for (uint32_t j = 0; j < i; j++) {
 			const struct class *a = &g_array_index(c->of, struct class, i);
 			const struct class *b = &g_array_index(c->of, struct class, j);
 			uint32_t pair[2];
 
-			if (may_race(s, a, b) && classes_race(s, closure, a, b, pair))
+			/* One race is enough for the variable at these sites. */
+			if (may_race(s, a, b) &&
+			    !site_races_has(sites, first_of(a), first_of(b), variable) &&
+			    classes_race(s, closure, a, b, pair))
 				site_races_add(sites, pair[0], pair[1], variable);
 		}
 	}
@@ -545,8 +607,7 @@ static bool find_sites(struct syncp *s, struct site_races *sites,
 		if ((v & 0xff) == 0)
 			done = progress_tick(progress, (double)v / s->t->variables_count,
 			                     "sync-preserving races");
-		if (is_shared(s->t, event_list_at(&s->t->index->variable_events, v)))
-			variable_sites(s, &c, &closure, v, sites);
+		variable_sites(s, &c, &closure, v, sites);
 	}
 	closure_release(&closure);
 	classes_release(&c);
@@ -578,6 +639,11 @@ static void syncp_release(struct syncp *s)
 	if (s->locks != NULL)
 		lock_table_free(s->locks);
 	locksets_free(s->locksets);
+	if (s->accesses != NULL) {
+		g_free(s->accesses->items);
+		g_free(s->accesses->start);
+		g_free(s->accesses);
+	}
 	causality_free(s->observed);
 }
 
@@ -585,13 +651,15 @@ static void syncp_release(struct syncp *s)
 static bool syncp_init(struct syncp *s, struct trace *t, const struct progress *progress)
 {
 	*s = (struct syncp){ .t = t, .threads = (uint32_t)t->threads_count };
-	if (!trace_need(t, INDEX_VARIABLES | INDEX_MATCH, progress))
+	if (!trace_need(t, INDEX_MATCH, progress))
 		return false;
 	s->observed = causality_walk(t, ORDER_KIND_OBSERVED, KEEP_STRETCHES, NULL, progress);
 	if (s->observed == NULL)
 		return false;
 	s->locks = lock_table_new(t);
 	s->locksets = locksets_new(t);
+	s->accesses = g_new(struct accesses, 1);
+	*s->accesses = accesses_new(t, s->locksets);
 	return true;
 }
 

@@ -55,6 +55,7 @@ struct import {
 	GHashTable *functions;	/* pc -> string + 1 */
 	GString *clocks;	/* for replay: see plan.c */
 	GHashTable *objects;	/* "region:offset" as 64-bit -> object + 1 */
+	GHashTable *instances;	/* "TYPE ADDRESS" -> instance + 1, "TYPE" -> how many */
 	struct names *names;
 	uint32_t flat;		/* region of everything else, or NONE */
 	uint64_t blocks;
@@ -458,6 +459,114 @@ static void add_sync(struct import *im, struct lane *lane, enum log_tag tag, uns
 	add_event(im, lane, e);
 }
 
+/* ---- invocations ---- */
+
+/* An object's name: its type and, where it is small, its number (fd3), else an ordinal. */
+static uint32_t instance_of(struct import *im, const char *type, uint64_t self)
+{
+	char *key = g_strdup_printf("%s %" PRIx64, type, self);
+	gpointer found = g_hash_table_lookup(im->instances, key);
+	if (!found) {
+		uint32_t count = GPOINTER_TO_UINT(g_hash_table_lookup(im->instances, type)) + 1;
+		char *name = g_strdup_printf("%s%" PRIu64, type, self < 65536 ? self : count);
+		uint32_t instance = builder_instance(im->b, name, strlen(name));
+		builder_instance_type(im->b, instance, builder_string(im->b, type, strlen(type)));
+		if (self >= 65536)
+			g_hash_table_insert(im->instances, g_strdup(type), GUINT_TO_POINTER(count));
+		found = GUINT_TO_POINTER(instance + 1);
+		g_hash_table_insert(im->instances, g_strdup(key), found);
+		g_free(name);
+	}
+	g_free(key);
+	return GPOINTER_TO_UINT(found) - 1;
+}
+
+static int hex_digit(char c)
+{
+	return g_ascii_isxdigit(c) ? g_ascii_xdigit_value(c) : 0;
+}
+
+/* A string up to its closing quote, escapes resolved; moves *at behind it. */
+static uint32_t string_value(struct import *im, const char **at)
+{
+	GString *s = g_string_new(NULL);
+	const char *c = *at + 1;
+	for (; *c && *c != '"'; c++) {
+		if (*c != '\\' || !c[1]) {
+			g_string_append_c(s, *c);
+		} else if (*++c == 'x' && c[1] && c[2]) {
+			g_string_append_c(s, (char)(hex_digit(c[1]) * 16 + hex_digit(c[2])));
+			c += 2;
+		} else {
+			g_string_append_c(s, *c == 'n' ? '\n' : *c);
+		}
+	}
+	*at = *c ? c + 1 : c;
+	/* Bytes that are no UTF-8 cannot be in a text trace. */
+	char *valid = g_utf8_make_valid(s->str, (gssize)s->len);
+	uint32_t value = builder_value(im->b, V_STRING, valid, strlen(valid));
+	g_free(valid);
+	g_string_free(s, TRUE);
+	return value;
+}
+
+/* One value as a text trace writes it; moves *at behind it. */
+static uint32_t one_value(struct import *im, const char **at)
+{
+	static const struct {
+		const char *word;
+		enum value_kind kind;
+	} words[] = { { "nil", V_NIL }, { "false", V_FALSE }, { "true", V_TRUE } };
+	if (**at == '"')
+		return string_value(im, at);
+	size_t length = strcspn(*at, ",");
+	const char *start = *at;
+	char *end;
+	*at += length;
+	for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
+		if (strlen(words[i].word) == length && memcmp(start, words[i].word, length) == 0)
+			return builder_value(im->b, words[i].kind, start, length);
+	errno = 0;
+	gint64 n = g_ascii_strtoll(start, &end, 10);
+	if (length > 0 && end == start + length && errno == 0)
+		return builder_integer(im->b, n);
+	char *valid = g_utf8_make_valid(start, (gssize)length);
+	uint32_t value = builder_value(im->b, V_TOKEN, valid, strlen(valid));
+	g_free(valid);
+	return value;
+}
+
+static GArray *values_of(struct import *im, const char *text)
+{
+	GArray *values = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	while (*text) {
+		uint32_t value = one_value(im, &text);
+		g_array_append_val(values, value);
+		text += *text == ',';
+	}
+	return values;
+}
+
+static void add_invocation(struct import *im, struct lane *lane, enum log_tag tag, uint64_t pc,
+			   const uint64_t *w)
+{
+	char *text = g_malloc0(w[2] + 3); /* three strings end in NUL whatever the log holds */
+	memcpy(text, w + 3, w[2]);
+	const char *type = text, *method = type + strlen(type) + 1;
+	const char *list = method < text + w[2] ? method + strlen(method) + 1 : method;
+	GArray *values = values_of(im, list < text + w[2] ? list : "");
+	const uint32_t *v = (const uint32_t *)values->data;
+	struct event e = { .op = tag == LOG_CALL ? OP_CALL : OP_RET,
+			   .target = instance_of(im, type, w[1]),
+			   .location = location_of(im, pc) };
+	e.aux = builder_invocation(im->b, builder_string(im->b, method, strlen(method)), v,
+				   tag == LOG_CALL ? values->len : 0, v,
+				   tag == LOG_CALL ? 0 : values->len);
+	add_event(im, lane, e);
+	g_array_unref(values);
+	g_free(text);
+}
+
 /* Words of the record at `w`, or 0 when it does not end before `end`. */
 static unsigned record_words(const uint64_t *w, const uint64_t *end)
 {
@@ -479,6 +588,10 @@ static unsigned record_words(const uint64_t *w, const uint64_t *end)
 		break;
 	case LOG_MODULE:
 		n = w + 4 < end ? 5 + (w[4] + 7) / 8 : UINT32_MAX;
+		break;
+	case LOG_CALL:
+	case LOG_RET:
+		n = w + 2 < end ? 3 + (w[2] + 7) / 8 : UINT32_MAX;
 		break;
 	case LOG_NOTE:
 	case LOG_RANDOM:
@@ -535,6 +648,10 @@ static void add_record(struct import *im, uint32_t id, const uint64_t *w)
 			g_string_append_printf(im->clocks, "%s%u:%u:%" PRId64 ":%" PRId64,
 					       im->clocks->len ? "," : "", id, flags,
 					       (int64_t)w[1], (int64_t)w[2]);
+		break;
+	case LOG_CALL:
+	case LOG_RET:
+		add_invocation(im, lane, tag, pc, w);
 		break;
 	case LOG_RANDOM:
 	case LOG_SWITCH:
@@ -722,6 +839,7 @@ static void import_release(struct import *im)
 	g_hash_table_destroy(im->functions);
 	g_hash_table_destroy(im->objects);
 	g_string_free(im->clocks, TRUE);
+	g_hash_table_destroy(im->instances);
 	names_free(im->names);
 	munmap((void *)im->base, im->size);
 }
@@ -797,6 +915,7 @@ struct trace *record_import_with(const char *path, const char *name, const char 
 	im.functions = g_hash_table_new(NULL, NULL);
 	im.objects = g_hash_table_new(NULL, NULL);
 	im.clocks = g_string_new(NULL);
+	im.instances = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	im.names = names_new(exe);
 	builder_namer(im.b, names_namer(im.names));
 	im.facts->blocked = g_ptr_array_new_with_free_func(g_free);

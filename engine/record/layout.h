@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC "HDLREC\r\n"
-#define LOG_VERSION 1
+#define LOG_VERSION 2
 #define LOG_HEADER 4096u
 #define LOG_CHUNK (1u << 20)
 #define LOG_CHUNK_MAGIC 0x4b434448u
@@ -120,7 +120,9 @@ struct log_chunk {
 	TAG(NOTE, 0, 0)	       /* length; key NUL value */ \
 	TAG(CLOCK, 2, 0)       /* flags: which clock; seconds, nanoseconds */ \
 	TAG(RANDOM, 0, 0)      /* length; bytes */ \
-	TAG(DROP, 0, 0)	       /* --last: the state that earlier chunks had left begins here */
+	TAG(DROP, 0, 0)	       /* --last: the state that earlier chunks had left begins here */ \
+	TAG(CALL, 0, 0)	       /* object; length; type NUL method NUL arguments as text NUL */ \
+	TAG(RET, 0, 0)	       /* the same with results */
 
 enum log_tag {
 #define TAG(name, words, visible) LOG_##name,

@@ -63,6 +63,7 @@ void record_describe(const struct record_facts *facts, uint64_t pc, GString *pla
 struct record_options {
 	char **argv;		  /* NULL-terminated; argv[0] is looked up in PATH */
 	struct log_config config; /* log, mode, strategy, seed, limits; the rest is filled in */
+	const char *preload;	  /* a library to be loaded before the runtime, or NULL */
 	const void *plan;	  /* replay: what follows the config, or NULL */
 	size_t plan_bytes;
 	const char *stdout_path; /* shake: where its output goes, or NULL */

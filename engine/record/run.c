@@ -186,6 +186,11 @@ static char **environment(const struct record_options *o, struct log_config *con
 	}
 	char *value = preload && *preload ? g_strdup_printf("%s:%s", runtime, preload) :
 					    g_strdup(runtime);
+	if (o->preload) {
+		char *first = g_strdup_printf("%s:%s", o->preload, value);
+		g_free(value);
+		value = first;
+	}
 	env = g_environ_setenv(env, "LD_PRELOAD", value, TRUE);
 	g_free(value);
 	const char *library_path = g_environ_getenv(env, "LD_LIBRARY_PATH");

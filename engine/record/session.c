@@ -73,7 +73,7 @@ static bool find_start(const struct session_options *options, struct log_config 
 bool session_record(const struct session_options *options, struct session *s,
 		    const struct progress *progress, struct error *error)
 {
-	struct record_options o = { .argv = options->argv };
+	struct record_options o = { .argv = options->argv, .preload = options->preload };
 	memset(s, 0, sizeof(*s));
 	s->output = options->output ? g_strdup(options->output) :
 				      session_default_output(options->argv[0]);

@@ -1534,6 +1534,7 @@ struct after {
 	bool *event;	    /* by event: happens after (or is) it */
 	bool *lock, *shared; /* by object: the last exclusive release, some shared one */
 	bool *atomic;	    /* by variable: the release sequence in it carries it */
+	bool *written;	    /* by variable: its last write does, or is it */
 	uint32_t *head;	    /* by variable: thread that heads its release sequence */
 };
 
@@ -1563,14 +1564,43 @@ static void after_atomic(const struct checker *c, struct after *a, const struct 
 	}
 }
 
+/* What a plain read observes was before it: else all that follows an ordinary race would be
+ * races too. */
+static void after_plain_read(const struct checker *c, struct after *a, const struct event *x)
+{
+	struct wide run = event_variables(c->t, x);
+
+	for (uint32_t v = run.first; v < run.first + run.count; v++)
+		a->thread[x->thread] |= a->written[v];
+}
+
+static void after_written(const struct checker *c, struct after *a, const struct event *x)
+{
+	struct wide run;
+
+	if (!op_is_access(x->op) || !op_writes(x->op))
+		return;
+	run = event_variables(c->t, x);
+	for (uint32_t v = run.first; v < run.first + run.count; v++)
+		a->written[v] = a->thread[x->thread];
+}
+
+static void after_needs(const struct checker *c, struct after *a, uint32_t e)
+{
+	const GArray *needs = c->f.needs;
+
+	for (guint i = first_of(needs, e);
+	     i < needs->len && g_array_index(needs, struct need, i).after == e; i++)
+		a->thread[at(c, e)->thread] |=
+			a->event[g_array_index(needs, struct need, i).before];
+}
+
 static void after_event(const struct checker *c, struct after *a, uint32_t e)
 {
 	const struct event *x = at(c, e);
 	bool *now = &a->thread[x->thread];
 
-	for (guint i = first_of(c->f.needs, e);
-	     i < c->f.needs->len && g_array_index(c->f.needs, struct need, i).after == e; i++)
-		*now |= a->event[g_array_index(c->f.needs, struct need, i).before];
+	after_needs(c, a, e);
 	if (event_inert(x)) {
 		a->event[e] = *now;
 		return;
@@ -1589,6 +1619,8 @@ static void after_event(const struct checker *c, struct after *a, uint32_t e)
 	}
 	if (op_is_access(x->op) && op_is_atomic(x->op))
 		after_atomic(c, a, x);
+	else if (x->op == OP_READ)
+		after_plain_read(c, a, x);
 	else if (x->op == OP_WRITE) {
 		struct wide run = event_variables(c->t, x);
 
@@ -1596,6 +1628,7 @@ static void after_event(const struct checker *c, struct after *a, uint32_t e)
 			a->atomic[v] = false;
 	}
 	a->event[e] = *now;
+	after_written(c, a, x);
 }
 
 static bool claim_c11(struct checker *c, const uint32_t *sequence, size_t length,
@@ -1622,6 +1655,7 @@ static bool claim_c11(struct checker *c, const uint32_t *sequence, size_t length
 		.lock = g_new0(bool, t->objects_count + 1),
 		.shared = g_new0(bool, t->objects_count + 1),
 		.atomic = g_new0(bool, t->variables_count + 1),
+		.written = g_new0(bool, t->variables_count + 1),
 		.head = cells(t->variables_count, NONE),
 	};
 	for (size_t i = 0; i < length && good; i++) {
@@ -1629,10 +1663,11 @@ static bool claim_c11(struct checker *c, const uint32_t *sequence, size_t length
 		bool of_pair = e == pair[0] || e == pair[1];
 
 		if (of_pair && started) {
-			for (guint k = first_of(c->f.needs, e); k < c->f.needs->len &&
-				g_array_index(c->f.needs, struct need, k).after == e; k++)
-				a.thread[at(c, e)->thread] |=
-					a.event[g_array_index(c->f.needs, struct need, k).before];
+			/* what it observes itself, plainly, is the race */
+			if (at(c, e)->op == OP_READ)
+				after_needs(c, &a, e);
+			else
+				after_event(c, &a, e);
 			if (a.thread[at(c, e)->thread])
 				good = refuse(c, reason, "the pair", e,
 					      "happens after event %u in the reordering",
@@ -1651,7 +1686,7 @@ static bool claim_c11(struct checker *c, const uint32_t *sequence, size_t length
 		good = false;
 	}
 	void *arrays[] = { a.thread, a.fence, a.pending, a.event,
-			   a.lock, a.shared, a.atomic, a.head };
+			   a.lock, a.shared, a.atomic, a.written, a.head };
 	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
 		g_free(arrays[i]);
 	return good;

@@ -80,8 +80,9 @@ static int ascending(const void *a, const void *b)
 int main(int argc, char **argv)
 {
 	/* Each of them changes the screen wherever one is in the middle of a large trace. */
-	static const char *const keys[] = { "j", "n", "N", "}", "\006", "{", "k", "\002", "1000n", "999b",
-					    "B", "5N", "S", "j", "q", "s", "q", "3}", "2{", "b" };
+	static const char *const keys[] = { "j",    "n",     "N",    "}",  "\006", "{", "k",
+		                            "\002", "1000n", "999b", "B",  "5N",   "S", "j",
+		                            "q",    "s",     "q",    "3}", "2{",   "b" };
 	static gint64 times[KEYS];
 	const char *heddle = getenv("HEDDLE") ? getenv("HEDDLE") : "./heddle";
 	if (argc < 2) {
@@ -104,7 +105,8 @@ int main(int argc, char **argv)
 			return 2;
 		times[i] = wait_for_quiet(from) - from;
 		if (getenv("VERBOSE"))
-			printf("%2zu '%s' %8.1f\n", i % G_N_ELEMENTS(keys), key, (double)times[i] / 1000);
+			printf("%2zu '%s' %8.1f\n", i % G_N_ELEMENTS(keys), key,
+			       (double)times[i] / 1000);
 	}
 	qsort(times, KEYS, sizeof *times, ascending);
 	printf("key, median   %8.1f ms\nkey, 99%%      %8.1f ms\nkey, longest  %8.1f ms\n",

@@ -4,7 +4,8 @@
  * (adds one to a 16-byte cell of each event's variable).
  *
  * Each runs in a process of its own, so that its peak memory is its own; the trace is made
- * before and shared.  usage: bench_orders [EVENTS [THREADS [LOCKS [VARIABLES [SEED]]]]]
+ * before and shared.  BENCH_ONLY in the environment names one of them.
+ * usage: bench_orders [TRACE | EVENTS [THREADS [LOCKS [VARIABLES [SEED]]]]]
  */
 #include "engine/predict/pairs.h"
 #include "engine/trace/builder.h"
@@ -387,33 +388,26 @@ static struct result in_child(struct trace *t, size_t i, long *peak)
 	return result;
 }
 
-int main(int argc, char **argv)
+static int run_all(struct trace *t)
 {
-	struct shape shape = { 10 * 1000 * 1000, 8, 64, 100 * 1000, 1 };
-	uint32_t *const more[] = { &shape.threads, &shape.locks, &shape.variables,
-		                   &shape.seed };
+	const char *only = getenv("BENCH_ONLY");
 	double touch = 0;
-	struct trace *t;
 
-	if (argc > 1)
-		shape.events = strtoull(argv[1], NULL, 10);
-	for (int i = 2; i < argc && i < 6; i++)
-		*more[i - 2] = (uint32_t)strtoul(argv[i], NULL, 10);
-	shape.threads = CLAMP(shape.threads, 2, MAX_THREADS);
-	t = generate(shape);
-	printf("%lu events, %u threads, %u locks, %u variables; trace %lu MB\n",
-	       (unsigned long)t->events_count, shape.threads, shape.locks, shape.variables,
+	if (t == NULL) {
+		fprintf(stderr, "bench_orders: no such trace\n");
+		return 1;
+	}
+	printf("%lu events, %lu threads; trace %lu MB\n", (unsigned long)t->events_count,
+	       (unsigned long)t->threads_count,
 	       (unsigned long)(t->events_count * sizeof(struct event) >> 20));
 	printf("%-18s %9s %12s %9s %9s %7s\n", "", "seconds", "M events/s", "touching",
 	       "peak MB", "found");
-	const char *only = getenv("BENCH_ONLY");
-
 	for (size_t i = 0; i < G_N_ELEMENTS(runs); i++) {
-		if (only != NULL && i != 1 && strcmp(only, runs[i].name) != 0)
-			continue;
 		struct result r;
 		long peak;
 
+		if (only != NULL && i != 1 && strcmp(only, runs[i].name) != 0)
+			continue;
 		if (runs[i].indexed)
 			index_parts(t);
 		r = in_child(t, i, &peak);
@@ -426,4 +420,21 @@ int main(int argc, char **argv)
 	}
 	trace_close(t);
 	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct shape shape = { 10 * 1000 * 1000, 8, 64, 100 * 1000, 1 };
+	uint32_t *const more[] = { &shape.threads, &shape.locks, &shape.variables,
+		                   &shape.seed };
+
+	if (argc > 1 && access(argv[1], R_OK) == 0)
+		return run_all(trace_open(argv[1], NULL, NULL, NULL));
+	if (argc > 1)
+		shape.events = strtoull(argv[1], NULL, 10);
+	for (int i = 2; i < argc && i < 6; i++)
+		*more[i - 2] = (uint32_t)strtoul(argv[i], NULL, 10);
+	shape.threads = CLAMP(shape.threads, 2, MAX_THREADS);
+	printf("%u locks, %u variables: ", shape.locks, shape.variables);
+	return run_all(generate(shape));
 }

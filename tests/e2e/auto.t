@@ -27,6 +27,9 @@ run "$HEDDLE" races figure1a.txt --pairs events --verdicts all --format json
 is "$(verdicts)" "1-4:impossible 1-6:race" "under one lock: impossible"
 is "$(json '$d->{findings}[0]{proof}{method} ne "" ? 1 : 0')" 1 "with a proof"
 
+run "$HEDDLE" races figure1a.txt --candidates hb --format json
+is "$(json 'scalar(@{$d->{findings}}) . " " . ($d->{complete} ? 1 : 0)')" "0 0" "among what happens-before leaves unordered: none, and not complete"
+
 # Figure 1b needs an order among critical sections.
 cat >figure1b.txt <<'T'
 T1|acq(l)|1

@@ -68,4 +68,16 @@ printf 'object o { method m(a) commute m(x), m(y) : %s x != y %s }' \
 	"$(printf '(%.0s' $(seq 2000))" "$(printf ')%.0s' $(seq 2000))" >deep.spec
 run "$HEDDLE" spec check deep.spec
 is "$status" 0 "deep nesting is no crash"
+printf 'object o { method m(a) commute m(x), m(y) : %s x != y' "$(printf '(%.0s' $(seq 50000))" >deeper.spec
+run "$HEDDLE" spec check deeper.spec
+is "$status" 2 "deeper nesting is refused"
+like "$err" 'nested less than' "and said"
+{ printf 'object o { method m(a) commute m(x), m(y) : x != y'; printf ' && x != 1%.0s' $(seq 50000); echo ' }'; } >long.spec
+run "$HEDDLE" spec check long.spec
+is "$status" 2 "so is a chain without end"
+printf 'object empty { }\n' >empty.spec
+run "$HEDDLE" spec check empty.spec
+is "$status" 0 "an object without methods"
+run "$HEDDLE" spec points empty.spec
+is "$status" 0 "has no points"
 done_testing

@@ -142,6 +142,16 @@ sed 's/aw(f);rlx/aw(f);rel/; s/ar(f);rlx/ar(f);acq/' c11.txt >ordered.txt
 verify ordered.txt c11-race "0 3" 0 1 2 3
 like "$out" "happens after" "a release and an acquire do"
 
+cat >behind.txt <<'T'
+#! heddle 1
+T1|w(z)|1
+T1|w(x)|2
+T2|r(x)|3
+T2|w(z)|4
+T
+verify behind.txt race "0 3" 0 1 2 3
+is "$status" 1 "what comes after an ordinary race is not another one"
+
 # files that are no witnesses
 refused() {
 	printf "$1" >bad.wit

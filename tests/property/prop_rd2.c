@@ -10,94 +10,13 @@
 #include <check.h>
 #include <string.h>
 
-#define MOST_EVENTS 60
-
-struct maker { /* writes a random well-formed trace */
-	struct dice *d;
-	const struct spec_object *o;
-	GString *out;
-	int lock_owner[2];
-	uint32_t open[4]; /* by thread: method + 1 of its open scope */
-	uint32_t sent, received;
-};
-
-static void arguments(struct maker *k, const struct spec_method *m)
-{
-	for (uint32_t i = 0; i < m->arguments; i++)
-		g_string_append_printf(k->out, ",%s", value_texts[roll(k->d, VALUE_TEXTS)]);
-}
-
-static void results(struct maker *k, const struct spec_method *m)
-{
-	for (uint32_t i = 0; i < m->results; i++)
-		g_string_append_printf(k->out, "%s%s", i ? "," : "=", value_texts[roll(k->d, VALUE_TEXTS)]);
-}
-
-static void one_event(struct maker *k, uint32_t t)
-{
-	uint32_t what = roll(k->d, 10), lock = roll(k->d, 2), method = roll(k->d, k->o->methods->len);
-	const struct spec_method *m = spec_method_at(k->o, method);
-	if (what < 3) {
-		if (k->lock_owner[lock] == -1) {
-			k->lock_owner[lock] = (int)t;
-			g_string_append_printf(k->out, "T%u|acq(l%u)|1\n", t, lock);
-			return;
-		}
-		if (k->lock_owner[lock] == (int)t) {
-			k->lock_owner[lock] = -1;
-			g_string_append_printf(k->out, "T%u|rel(l%u)|1\n", t, lock);
-			return;
-		}
-	}
-	if (what == 3 && k->sent == k->received) {
-		g_string_append_printf(k->out, "T%u|snd(g%u)|1\n", t, ++k->sent);
-	} else if (what == 4 && k->sent > k->received) {
-		g_string_append_printf(k->out, "T%u|rcv(g%u)|1\n", t, ++k->received);
-	} else if (k->open[t] && what < 7) {
-		m = spec_method_at(k->o, k->open[t] - 1);
-		g_string_append_printf(k->out, "T%u|ret(o.%s)", t, m->name);
-		results(k, m);
-		g_string_append_printf(k->out, "|1\n");
-		k->open[t] = 0;
-	} else if (!k->open[t] && what == 5) {
-		g_string_append_printf(k->out, "T%u|call(o.%s", t, m->name);
-		arguments(k, m);
-		g_string_append_printf(k->out, ")|1\n");
-		k->open[t] = method + 1;
-	} else {
-		g_string_append_printf(k->out, "T%u|act(%s.%s", t, roll(k->d, 4) ? "o" : "q", m->name);
-		arguments(k, m);
-		g_string_append_printf(k->out, ")");
-		results(k, m);
-		g_string_append_printf(k->out, "|%u\n", roll(k->d, 5));
-	}
-}
-
-static struct trace *random_invocations(struct dice *d, const struct spec_object *o)
-{
-	struct maker k = { d, o, g_string_new("#! object o thing\n#! object q thing\n"), { -1, -1 }, { 0 }, 0, 0 };
-	uint32_t threads = 2 + roll(d, 3), events = 8 + roll(d, MOST_EVENTS - 20);
-	bool forks = roll(d, 2);
-	for (uint32_t t = 1; forks && t < threads; t++)
-		g_string_append_printf(k.out, "T0|fork(T%u)|1\n", t);
-	for (uint32_t i = 0; i < events; i++)
-		one_event(&k, roll(d, threads));
-	if (forks && threads > 1 && !k.open[1] && roll(d, 2)) {
-		g_string_append(k.out, "T0|join(T1)|1\n");
-		one_event(&k, 0);
-	}
-	struct error error = { 0 };
-	struct trace *t = trace_from_text("random.txt", k.out->str, k.out->len, NULL, &error);
-	ck_assert_msg(t != NULL, "%s: %s\n%s", error.where, error.what, k.out->str);
-	g_string_free(k.out, TRUE);
-	return t;
-}
+#define MOST_EVENTS RANDOM_MOST_EVENTS
 
 /* Happens-before as a matrix. */
-static void close_order(const struct trace *t, bool (*hb)[MOST_EVENTS + 20])
+static void close_order(const struct trace *t, bool (*hb)[MOST_EVENTS])
 {
 	uint32_t n = (uint32_t)t->events_count, depth[4] = { 0 };
-	bool inside[MOST_EVENTS + 20];
+	bool inside[MOST_EVENTS];
 	for (uint32_t e = 0; e < n; e++) {
 		const struct event *x = &t->events[e];
 		inside[e] = depth[x->thread] > 0 || x->op == OP_CALL;
@@ -107,12 +26,13 @@ static void close_order(const struct trace *t, bool (*hb)[MOST_EVENTS + 20])
 	for (uint32_t e = 0; e < n; e++)
 		for (uint32_t f = e + 1; f < n; f++) {
 			const struct event *x = &t->events[e], *y = &t->events[f];
-			bool edge = x->thread == y->thread || (x->op == OP_FORK && x->target == y->thread) ||
-				    (y->op == OP_JOIN && y->target == x->thread);
+			bool edge = x->thread == y->thread ||
+			            (x->op == OP_FORK && x->target == y->thread) ||
+			            (y->op == OP_JOIN && y->target == x->thread);
 			if (!inside[e] && !inside[f])
 				edge |= x->target == y->target &&
-					((x->op == OP_REL && y->op == OP_ACQ) ||
-					 (x->op == OP_SND && y->op == OP_RCV));
+				        ((x->op == OP_REL && y->op == OP_ACQ) ||
+				         (x->op == OP_SND && y->op == OP_RCV));
 			hb[e][f] = edge;
 		}
 	for (uint32_t k = 0; k < n; k++)
@@ -124,7 +44,7 @@ static void close_order(const struct trace *t, bool (*hb)[MOST_EVENTS + 20])
 /* The pairs that the definition gives, as first << 32 | second. */
 static GHashTable *direct_pairs(struct model *m)
 {
-	static bool hb[MOST_EVENTS + 20][MOST_EVENTS + 20];
+	static bool hb[MOST_EVENTS][MOST_EVENTS];
 	const struct trace *t = m->t;
 	GHashTable *pairs = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	struct call_scratch s1, s2;
@@ -134,13 +54,15 @@ static GHashTable *direct_pairs(struct model *m)
 	for (uint32_t e = 0; e < t->events_count; e++)
 		for (uint32_t f = e + 1; f < t->events_count; f++) {
 			if (!model_calls(m, e, a, &s1) || !model_calls(m, f, b, &s2) ||
-			    a[0].object != b[0].object || t->events[e].thread == t->events[f].thread)
+			    a[0].object != b[0].object ||
+			    t->events[e].thread == t->events[f].thread)
 				continue;
 			if (hb[a[0].end][b[0].event] || hb[b[0].end][a[0].event])
 				continue;
 			if (model_commute(m, &a[0], &b[0], &overflow))
 				continue;
-			uint64_t first = MIN(a[0].event, b[0].event), second = MAX(a[0].event, b[0].event);
+			uint64_t first = MIN(a[0].event, b[0].event),
+			         second = MAX(a[0].event, b[0].event);
 			uint64_t pair = first << 32 | second;
 			g_hash_table_add(pairs, g_memdup2(&pair, sizeof(pair)));
 		}
@@ -158,21 +80,24 @@ static uint64_t compare(uint64_t seed, bool ecl)
 	struct model *m = model_new(t, specs, NULL, &error);
 	ck_assert_ptr_nonnull(m);
 	GHashTable *expected = direct_pairs(m);
-	struct report *r = rd2_find(m, &(struct rd2_options){ .pairs_events = true }, NULL, &error);
+	struct report *r =
+	        rd2_find(m, &(struct rd2_options){ .pairs_events = true }, NULL, &error);
 	ck_assert_msg(r != NULL, "%s", error.what);
 	for (guint i = 0; i < r->findings->len; i++) {
 		const struct finding *f = r->findings->pdata[i];
 		uint64_t pair = (uint64_t)f->first << 32 | f->second;
 		ck_assert_msg(g_hash_table_contains(expected, &pair),
-			      "seed %" G_GUINT64_FORMAT ": %u, %u is no race", seed, f->first, f->second);
+		              "seed %" G_GUINT64_FORMAT ": %u, %u is no race", seed, f->first,
+		              f->second);
 	}
 	races = r->findings->len;
 	ck_assert_msg(races == g_hash_table_size(expected),
-		      "seed %" G_GUINT64_FORMAT ": %u races found of %u", seed, r->findings->len,
-		      g_hash_table_size(expected));
+	              "seed %" G_GUINT64_FORMAT ": %u races found of %u", seed,
+	              r->findings->len, g_hash_table_size(expected));
 	/* What streams keeps less; it must find a race on exactly the same traces. */
 	struct report *sites = rd2_find(m, &(struct rd2_options){ 0 }, NULL, &error);
-	ck_assert_msg((sites->findings->len > 0) == (races > 0), "seed %" G_GUINT64_FORMAT, seed);
+	ck_assert_msg((sites->findings->len > 0) == (races > 0), "seed %" G_GUINT64_FORMAT,
+	              seed);
 	for (guint i = 0; i < sites->findings->len; i++) {
 		const struct finding *f = sites->findings->pdata[i];
 		uint64_t pair = (uint64_t)f->first << 32 | f->second;

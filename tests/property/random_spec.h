@@ -21,6 +21,13 @@ char *random_spec(struct dice *d, bool ecl, bool effects);
 /* The only object of the text; `specs` (from specs_new) owns it. */
 struct spec_object *random_object(struct dice *d, bool ecl, bool effects, struct specs *specs);
 
+/*
+ * A random trace of two to four threads: locks, messages, accesses of three variables, atomic
+ * and scoped invocations of two objects of the type `thing`.  Fewer than RANDOM_MOST_EVENTS.
+ */
+#define RANDOM_MOST_EVENTS 64
+struct trace *random_invocations(struct dice *d, const struct spec_object *o);
+
 /* A few values that the conditions' constants meet: nil, true, 1, 2, "a", b, ... */
 #define VALUE_TEXTS 7
 extern const char *const value_texts[VALUE_TEXTS];

@@ -18,7 +18,7 @@
 static char *folder, *trace; /* a folder of our own with a trace in it */
 
 static const char text[] = "T1|acq(l)|1\nT1|w(x)|2\nT1|rel(l)|3\nT2|acq(l)|4\nT2|w(x)|5\n"
-			   "T2|rel(l)|6\nT2|r(x)|7\n";
+                           "T2|rel(l)|6\nT2|r(x)|7\n";
 
 static char *write_file(const char *name, const char *content)
 {
@@ -154,6 +154,7 @@ START_TEST(too_small_and_back)
 	pty_resize(p, 23, 79);
 	pty_wait_for(p, "too small");
 	pty_send(p, "jF?");
+	pty_wait_read(p);
 	pty_resize(p, 24, 80);
 	pty_wait_for(p, "Trace");
 	pty_wait_without(p, "too small");
@@ -204,7 +205,8 @@ START_TEST(dumb_terminals_are_refused)
 	static const char *const kinds[] = { "TERM=dumb", "TERM=", "TERM=no-such-terminal" };
 	const char *arguments[] = { trace, NULL };
 	for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
-		struct pty *p = pty_start(&(struct pty_options){ .environment = { kinds[i] } }, arguments);
+		struct pty *p = pty_start(&(struct pty_options){ .environment = { kinds[i] } },
+		                          arguments);
 		ck_assert_int_eq(pty_finish(p), 2);
 		pty_wait_for(p, "heddle:");
 		pty_wait_for(p, "TERM");
@@ -303,8 +305,10 @@ END_TEST
 
 START_TEST(suspends_and_resumes)
 {
-	char *script = g_strdup_printf("\"$HEDDLE\" %s; echo stopped; stty -a | grep -o -- '.icanon'; "
-				       "read line; fg >/dev/null; echo \"ended $?\"", trace);
+	char *script =
+	        g_strdup_printf("\"$HEDDLE\" %s; echo stopped; stty -a | grep -o -- '.icanon'; "
+	                        "read line; fg >/dev/null; echo \"ended $?\"",
+	                        trace);
 	const char *arguments[] = { NULL };
 	struct pty *p = pty_start(&(struct pty_options){ .shell = script }, arguments);
 	pty_wait_for(p, "data race");
@@ -348,7 +352,8 @@ START_TEST(configuration)
 {
 	char *config = g_build_filename(folder, "heddle", NULL);
 	g_mkdir(config, 0700);
-	char *path = write_file("heddle/config", "[screen]\nascii = true\ncolours = none\n[keys]\ntrace = Z\n");
+	char *path = write_file("heddle/config",
+	                        "[screen]\nascii = true\ncolours = none\n[keys]\ntrace = Z\n");
 	struct pty *p = open_trace(NULL);
 	ck_assert(!pty_has_colour(p));
 	pty_send(p, "Z");

@@ -15,30 +15,31 @@
 #include <string.h>
 
 static const char bank[] = "#! heddle 1\n"
-			   "main|fork(T1)|tests/screen/source/bank.c:43\n"
-			   "main|fork(T2)|tests/screen/source/bank.c:44\n"
-			   "T1|enter(worker)|tests/screen/source/bank.c:31\n"
-			   "T1|enter(deposit)|tests/screen/source/bank.c:31\n"
-			   "T1|acq(m)|tests/screen/source/bank.c:14\n"
-			   "T1|w(audit)=1|tests/screen/source/bank.c:15\n"
-			   "T1|r(acct.balance)=100|tests/screen/source/bank.c:16\n"
-			   "T1|w(acct.balance)=150|tests/screen/source/bank.c:16\n"
-			   "T1|rel(m)|tests/screen/source/bank.c:17\n"
-			   "T1|leave(deposit)|tests/screen/source/bank.c:31\n"
-			   "T1|leave(worker)|tests/screen/source/bank.c:32\n"
-			   "T2|enter(report)|tests/screen/source/bank.c:37\n"
-			   "T2|acq(m)|tests/screen/source/bank.c:23\n"
-			   "T2|w(audit)=0|tests/screen/source/bank.c:24\n"
-			   "T2|rel(m)|tests/screen/source/bank.c:25\n"
-			   "T2|r(acct.balance)=150|tests/screen/source/bank.c:26\n"
-			   "T2|leave(report)|tests/screen/source/bank.c:27\n"
-			   "main|join(T1)|tests/screen/source/bank.c:45\n"
-			   "main|join(T2)|tests/screen/source/bank.c:46\n";
+                           "main|fork(T1)|tests/screen/source/bank.c:43\n"
+                           "main|fork(T2)|tests/screen/source/bank.c:44\n"
+                           "T1|enter(worker)|tests/screen/source/bank.c:31\n"
+                           "T1|enter(deposit)|tests/screen/source/bank.c:31\n"
+                           "T1|acq(m)|tests/screen/source/bank.c:14\n"
+                           "T1|w(audit)=1|tests/screen/source/bank.c:15\n"
+                           "T1|r(acct.balance)=100|tests/screen/source/bank.c:16\n"
+                           "T1|w(acct.balance)=150|tests/screen/source/bank.c:16\n"
+                           "T1|rel(m)|tests/screen/source/bank.c:17\n"
+                           "T1|leave(deposit)|tests/screen/source/bank.c:31\n"
+                           "T1|leave(worker)|tests/screen/source/bank.c:32\n"
+                           "T2|enter(report)|tests/screen/source/bank.c:37\n"
+                           "T2|acq(m)|tests/screen/source/bank.c:23\n"
+                           "T2|w(audit)=0|tests/screen/source/bank.c:24\n"
+                           "T2|rel(m)|tests/screen/source/bank.c:25\n"
+                           "T2|r(acct.balance)=150|tests/screen/source/bank.c:26\n"
+                           "T2|leave(report)|tests/screen/source/bank.c:27\n"
+                           "main|join(T1)|tests/screen/source/bank.c:45\n"
+                           "main|join(T2)|tests/screen/source/bank.c:46\n";
 enum { WRITE = 7, READ = 15 };
 
 static const uint32_t bank_witness[] = { 0, 1, 11, 12, 13, 14, 2, 3, 4, 5, 6, WRITE, READ };
 
-static struct finding *race(uint32_t first, uint32_t second, uint32_t variable, enum verdict verdict)
+static struct finding *race(uint32_t first, uint32_t second, uint32_t variable,
+                            enum verdict verdict)
 {
 	struct finding *f = finding_new(FINDING_DATA_RACE, first, second);
 	f->verdict = verdict;
@@ -57,7 +58,8 @@ static struct finding *with_witness(struct finding *f, const uint32_t *events, g
 	return f;
 }
 
-static void give(struct app *app, struct finding *const *findings, guint count, enum analysis analysis)
+static void give(struct app *app, struct finding *const *findings, guint count,
+                 enum analysis analysis)
 {
 	const char *name = analysis < ANALYSIS_COUNT ? analysis_word(analysis) : "other";
 	struct report *report = report_new(app->session->trace, name);
@@ -78,8 +80,8 @@ static struct app *open_bank(const struct tui_options *options)
 	none->proof = proof_new("closure");
 	path_add(&none->proof->cycle, 5, 8, STEP_PROGRAM, NONE);
 	path_add(&none->proof->cycle, 8, 12, STEP_CLOSURE_LOCK, 0);
-	struct finding *found = with_witness(race(WRITE, READ, balance, VERDICT_RACE), bank_witness,
-					     G_N_ELEMENTS(bank_witness));
+	struct finding *found = with_witness(race(WRITE, READ, balance, VERDICT_RACE),
+	                                     bank_witness, G_N_ELEMENTS(bank_witness));
 	found->count = 14;
 	struct finding *all[] = { none, found };
 	give(app, all, 2, ANALYSIS_AUTO);
@@ -170,7 +172,8 @@ END_TEST
 START_TEST(empty_trace)
 {
 	struct app *app = tui_open("", NULL);
-	static const char *const keys = "j k Enter w Esc o Esc s Esc S Esc T j k g G n N v ] [ } % = q C q Y q";
+	static const char *const keys =
+	        "j k Enter w Esc o Esc s Esc S Esc T j k g G n N v ] [ } % = q C q Y q";
 	tui_keys(app, keys);
 	ck_assert(!app->quit);
 	tui_golden(app, "empty");
@@ -180,7 +183,8 @@ END_TEST
 
 START_TEST(control_bytes_are_shown_as_escapes)
 {
-	struct app *app = tui_open("T1|w(a\x1b[31]b)|f\x07.c:1\nT2|w(a\x1b[31]b)|f\x07.c:2\n", NULL);
+	struct app *app =
+	        tui_open("T1|w(a\x1b[31]b)|f\x07.c:1\nT2|w(a\x1b[31]b)|f\x07.c:2\n", NULL);
 	struct finding *all[] = { race(0, 1, 0, VERDICT_CANDIDATE) };
 	give(app, all, 1, ANALYSIS_HB);
 	tui_golden(app, "control-bytes");
@@ -192,7 +196,8 @@ END_TEST
 
 START_TEST(wide_and_combining_characters)
 {
-	struct app *app = tui_open("T1|w(変数)=1|a.c:1\nT1|w(e\xcc\x81t\xc3\xa9)=2|a.c:2\n", NULL);
+	struct app *app =
+	        tui_open("T1|w(変数)=1|a.c:1\nT1|w(e\xcc\x81t\xc3\xa9)=2|a.c:2\n", NULL);
 	tui_keys(app, "T");
 	tui_golden(app, "wide-characters");
 	tui_close(app);
@@ -214,23 +219,26 @@ END_TEST
 
 static struct app *open_cycle(void)
 {
-	struct app *app = tui_open("#! atomic-set S checking savings\n"
-				   "T1|ubeg(transfer,S)|b.c:1\nT1|w(checking)=1|b.c:2\n"
-				   "T2|ubeg(audit,S)|b.c:5\nT2|r(checking)=1|b.c:6\nT2|r(savings)=0|b.c:7\n"
-				   "T2|uend(audit)|b.c:8\nT1|w(savings)=1|b.c:3\nT1|uend(transfer)|b.c:4\n",
-				   NULL);
+	struct app *app = tui_open(
+	        "#! atomic-set S checking savings\n"
+	        "T1|ubeg(transfer,S)|b.c:1\nT1|w(checking)=1|b.c:2\n"
+	        "T2|ubeg(audit,S)|b.c:5\nT2|r(checking)=1|b.c:6\nT2|r(savings)=0|b.c:7\n"
+	        "T2|uend(audit)|b.c:8\nT1|w(savings)=1|b.c:3\nT1|uend(transfer)|b.c:4\n",
+	        NULL);
 	struct finding *f = finding_new(FINDING_ATOMIC_SET_VIOLATION, 1, 6);
 	f->verdict = VERDICT_HAPPENED;
 	f->count = 1;
 	f->sets = g_ptr_array_new_with_free_func(g_free);
 	g_ptr_array_add(f->sets, g_strdup("S"));
 	f->units = g_array_new(FALSE, FALSE, sizeof(struct cycle_unit));
-	struct cycle_unit units[] = { { g_strdup("transfer"), 0, 0, 7 }, { g_strdup("audit"), 1, 2, 5 } };
+	struct cycle_unit units[] = { { g_strdup("transfer"), 0, 0, 7 },
+		                      { g_strdup("audit"), 1, 2, 5 } };
 	g_array_append_vals(f->units, units, 2);
 	f->edges = g_array_new(FALSE, FALSE, sizeof(struct cycle_edge));
 	uint32_t checking = session_find_variable(app->session, "checking");
 	uint32_t savings = session_find_variable(app->session, "savings");
-	struct cycle_edge edges[] = { { 0, 1, checking, { 1, 3 }, 0 }, { 1, 0, savings, { 4, 6 }, 0 } };
+	struct cycle_edge edges[] = { { 0, 1, checking, { 1, 3 }, 0 },
+		                      { 1, 0, savings, { 4, 6 }, 0 } };
 	g_array_append_vals(f->edges, edges, 2);
 	struct finding *all[] = { f };
 	give(app, all, 1, ANALYSIS_COUNT);
@@ -254,7 +262,8 @@ END_TEST
 START_TEST(commutativity)
 {
 	struct app *app = tui_open("#! object o dict\nT1|act(o.put,\"a\",c1)=nil|c.c:18\n"
-				   "T2|act(o.put,\"a\",c2)=c1|c.c:18\n", NULL);
+	                           "T2|act(o.put,\"a\",c2)=c1|c.c:18\n",
+	                           NULL);
 	struct finding *f = finding_new(FINDING_COMMUTATIVITY_RACE, 0, 1);
 	f->verdict = VERDICT_CANDIDATE;
 	f->methods[0] = g_strdup("put(\"a\", c1) / nil");
@@ -277,15 +286,18 @@ START_TEST(no_key_means_two_things)
 	for (int v = 0; v < VIEW_COUNT; v++) {
 		for (int a = 1; a < REQUEST_COUNT; a++) {
 			for (int b = a + 1; b < REQUEST_COUNT; b++) {
-				const struct request_info *x = &request_table[a], *y = &request_table[b];
+				const struct request_info *x = &request_table[a],
+				                          *y = &request_table[b];
 				/* a view may give a key of all views its own meaning */
 				if (!(x->views & y->views & 1u << v) ||
 				    (x->views == ANYWHERE) != (y->views == ANYWHERE))
 					continue;
-				char **keys = g_strsplit(x->keys, " ", -1), **others = g_strsplit(y->keys, " ", -1);
+				char **keys = g_strsplit(x->keys, " ", -1),
+				     **others = g_strsplit(y->keys, " ", -1);
 				for (char **k = keys; *k; k++)
-					ck_assert_msg(!g_strv_contains((const char *const *)others, *k),
-						      "%s is %s and %s", *k, x->word, y->word);
+					ck_assert_msg(!g_strv_contains(
+					                      (const char *const *)others, *k),
+					              "%s is %s and %s", *k, x->word, y->word);
 				g_strfreev(keys);
 				g_strfreev(others);
 			}
@@ -303,7 +315,8 @@ START_TEST(every_key_of_the_table_is_a_key)
 		for (char **k = keys; *k; k++) {
 			char name[16];
 			int key = key_from_name(*k);
-			ck_assert_msg(key != KEYCODE_NONE, "%s of %s", *k, request_table[r].word);
+			ck_assert_msg(key != KEYCODE_NONE, "%s of %s", *k,
+			              request_table[r].word);
 			ck_assert_str_eq(key_word(key, name), *k);
 		}
 		g_strfreev(keys);
@@ -315,7 +328,8 @@ END_TEST
 START_TEST(q_and_escape_never_trap)
 {
 	struct app *app = open_bank(NULL);
-	static const char *const ways[] = { "w", "o", "s", "T", "S", "C", "Y", "?", "w o s T S ?" };
+	static const char *const ways[] = { "w", "o", "s", "T",          "S",
+		                            "C", "Y", "?", "w o s T S ?" };
 	for (size_t i = 0; i < G_N_ELEMENTS(ways); i++) {
 		tui_keys(app, ways[i]);
 		for (int n = 0; n < 10 && app_view(app) != VIEW_FINDINGS; n++)
@@ -374,16 +388,16 @@ static const struct {
 	const char *keys;
 	uint32_t from, to;
 } moves[] = {
-	{ "j", 7, 8 },	     { "k", 7, 6 },	  { "1 0 n", 0, 10 },  { "1 0 0 n", 0, 18 },
-	{ "9 9 k", 5, 0 },   { "N", 10, 10 },	  { "N", 8, 9 },       { "B", 8, 7 },
-	{ "2 N", 5, 7 },     { "}", 4, 11 },	  { "{", 13, 10 },     { "2 }", 1, 11 },
-	{ "[", 15, 7 },	     { "]", 7, 15 },	  { "v", 6, 7 },       { "V", 15, 7 },
-	{ "m", 4, 8 },	     { "m", 5, 8 },	  { "2 m", 4, 12 },    { "M", 12, 8 },
-	{ "%", 4, 8 },	     { "%", 8, 4 },	  { "%", 2, 10 },      { ")", 4, 5 },
-	{ ") )", 5, 8 },     { "(", 8, 7 },	  { "=", 7, 15 },      { "=", 15, 7 },
-	{ "g", 7, 0 },	     { "G", 7, 18 },	  { "5 G", 7, 5 },     { "Tab", 7, 15 },
-	{ "[", 6, 6 },	     { "]", 15, 15 },	  { "PgDn", 0, 14 },   { "PgUp", 18, 4 },
-	{ "Right", 4, 11 },  { "Left", 13, 10 },
+	{ "j", 7, 8 },      { "k", 7, 6 },      { "1 0 n", 0, 10 }, { "1 0 0 n", 0, 18 },
+	{ "9 9 k", 5, 0 },  { "N", 10, 10 },    { "N", 8, 9 },      { "B", 8, 7 },
+	{ "2 N", 5, 7 },    { "}", 4, 11 },     { "{", 13, 10 },    { "2 }", 1, 11 },
+	{ "[", 15, 7 },     { "]", 7, 15 },     { "v", 6, 7 },      { "V", 15, 7 },
+	{ "m", 4, 8 },      { "m", 5, 8 },      { "2 m", 4, 12 },   { "M", 12, 8 },
+	{ "%", 4, 8 },      { "%", 8, 4 },      { "%", 2, 10 },     { ")", 4, 5 },
+	{ ") )", 5, 8 },    { "(", 8, 7 },      { "=", 7, 15 },     { "=", 15, 7 },
+	{ "g", 7, 0 },      { "G", 7, 18 },     { "5 G", 7, 5 },    { "Tab", 7, 15 },
+	{ "[", 6, 6 },      { "]", 15, 15 },    { "PgDn", 0, 14 },  { "PgUp", 18, 4 },
+	{ "Right", 4, 11 }, { "Left", 13, 10 },
 };
 
 START_TEST(stepping)
@@ -393,7 +407,7 @@ START_TEST(stepping)
 	app_goto(app, moves[_i].from, false);
 	tui_keys(app, moves[_i].keys);
 	ck_assert_msg(app->session->event == moves[_i].to, "%s from %u: expected %u, found %u",
-		      moves[_i].keys, moves[_i].from, moves[_i].to, app->session->event);
+	              moves[_i].keys, moves[_i].from, moves[_i].to, app->session->event);
 	tui_close(app);
 }
 END_TEST
@@ -404,15 +418,19 @@ START_TEST(search_by_names)
 	static const struct {
 		const char *what;
 		uint32_t to;
-	} finds[] = { { "AUDIT", 5 }, { "balance", 6 }, { "bank.c:26", 15 }, { "report", 11 }, { "T2", 1 } };
+	} finds[] = { { "AUDIT", 5 },
+		      { "balance", 6 },
+		      { "bank.c:26", 15 },
+		      { "report", 11 },
+		      { "T2", 1 } };
 	for (size_t i = 0; i < G_N_ELEMENTS(finds); i++) {
 		tui_keys(app, "T");
 		app_goto(app, 0, false);
 		tui_keys(app, "/");
 		tui_type(app, finds[i].what);
 		tui_keys(app, "Enter");
-		ck_assert_msg(app->session->event == finds[i].to, "%s: expected %u, found %u", finds[i].what,
-			      finds[i].to, app->session->event);
+		ck_assert_msg(app->session->event == finds[i].to, "%s: expected %u, found %u",
+		              finds[i].what, finds[i].to, app->session->event);
 	}
 	tui_keys(app, "/");
 	tui_type(app, "audit");
@@ -449,7 +467,8 @@ START_TEST(witness_view_asks_the_checker)
 	/* A finding with a sequence that is none: the screen must not say checked. */
 	static const uint32_t wrong[] = { 0, 1, 11, 12, 13, WRITE, READ };
 	app = tui_open(bank, NULL);
-	struct finding *all[] = { with_witness(race(WRITE, READ, 1, VERDICT_RACE), wrong, G_N_ELEMENTS(wrong)) };
+	struct finding *all[] = { with_witness(race(WRITE, READ, 1, VERDICT_RACE), wrong,
+		                               G_N_ELEMENTS(wrong)) };
 	give(app, all, 1, ANALYSIS_AUTO);
 	tui_keys(app, "w");
 	ck_assert(!tui_shows(app, "✓ checked"));
@@ -505,7 +524,8 @@ START_TEST(bookmarks_and_watches)
 {
 	struct app *app = open_bank(NULL);
 	g_free(app->session->notes_path);
-	app->session->notes_path = g_strdup_printf("%s/heddle-notes-%d", g_get_tmp_dir(), (int)getpid());
+	app->session->notes_path =
+	        g_strdup_printf("%s/heddle-notes-%d", g_get_tmp_dir(), (int)getpid());
 	tui_keys(app, "T 5 G * 1 2 G *");
 	tui_keys(app, "g '");
 	ck_assert_int_eq(app->session->event, 5);
@@ -527,8 +547,9 @@ END_TEST
 START_TEST(marks_survive_and_unknown_ones_are_kept)
 {
 	char *path = g_strdup_printf("%s/heddle-marks-%d", g_get_tmp_dir(), (int)getpid());
-	const char *other = "{\"heddle-notes\": 1, \"findings\": [{\"finding\": \"data-race|a|b|\", "
-			    "\"mark\": \"fixed\"}], \"bookmarks\": []}";
+	const char *other =
+	        "{\"heddle-notes\": 1, \"findings\": [{\"finding\": \"data-race|a|b|\", "
+	        "\"mark\": \"fixed\"}], \"bookmarks\": []}";
 	ck_assert(g_file_set_contents(path, other, -1, NULL));
 	struct app *app = open_bank(NULL);
 	g_free(app->session->notes_path);
@@ -562,6 +583,7 @@ Suite *views_suite(void)
 {
 	Suite *suite = suite_create("views");
 	TCase *golden = tcase_create("golden");
+	tcase_set_timeout(golden, 60);
 	tcase_add_loop_test(golden, picture, 0, G_N_ELEMENTS(pictures));
 	tcase_add_loop_test(golden, answer, 0, G_N_ELEMENTS(answers));
 	tcase_add_test(golden, empty_trace);
@@ -572,6 +594,7 @@ Suite *views_suite(void)
 	tcase_add_test(golden, commutativity);
 	suite_add_tcase(suite, golden);
 	TCase *keys = tcase_create("keys");
+	tcase_set_timeout(keys, 60);
 	tcase_add_test(keys, no_key_means_two_things);
 	tcase_add_test(keys, every_key_of_the_table_is_a_key);
 	tcase_add_test(keys, q_and_escape_never_trap);

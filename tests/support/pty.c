@@ -20,10 +20,10 @@
 #include <unistd.h>
 #include <vterm.h>
 
-enum { PATIENCE = 20 * G_USEC_PER_SEC };
+enum { PATIENCE = 45 * G_USEC_PER_SEC };
 
 struct pty {
-	int fd;	/* the terminal's side */
+	int fd;    /* the terminal's side */
 	int slave; /* kept open to look at the line settings */
 	pid_t pid;
 	bool ended, alternate;
@@ -79,7 +79,7 @@ struct pty *pty_start(const struct pty_options *o, const char *const *arguments)
 	static const VTermScreenCallbacks callbacks = { .settermprop = on_property };
 	struct pty *p = g_new0(struct pty, 1);
 	struct winsize size = { .ws_row = o && o->rows ? o->rows : 24,
-				.ws_col = o && o->columns ? o->columns : 80 };
+		                .ws_col = o && o->columns ? o->columns : 80 };
 	GPtrArray *argv = g_ptr_array_new_with_free_func(g_free);
 	g_ptr_array_add(argv, binary());
 	for (int i = 0; arguments[i]; i++)
@@ -140,7 +140,8 @@ const char *pty_screen(struct pty *p)
 			VTermScreenCell cell;
 			vterm_screen_get_cell(p->screen, (VTermPos){ r, c }, &cell);
 			if (cell.chars[0] != (uint32_t)-1)
-				g_string_append_unichar(p->text, cell.chars[0] ? cell.chars[0] : ' ');
+				g_string_append_unichar(p->text,
+				                        cell.chars[0] ? cell.chars[0] : ' ');
 		}
 		while (p->text->len > begin && p->text->str[p->text->len - 1] == ' ')
 			g_string_truncate(p->text, p->text->len - 1);
@@ -154,14 +155,25 @@ static void wait_until(struct pty *p, const char *text, bool there)
 	gint64 end = g_get_monotonic_time() + PATIENCE;
 	while ((strstr(pty_screen(p), text) != NULL) != there) {
 		ck_assert_msg(g_get_monotonic_time() < end && !(p->ended && p->text->len == 0),
-			      "waited in vain for%s '%s'; the screen:\n%s", there ? "" : " the end of",
-			      text, p->text->str);
+		              "waited in vain for%s '%s'; the screen:\n%s",
+		              there ? "" : " the end of", text, p->text->str);
 		bool had_ended = p->ended;
 		pump(p, 100);
 		ck_assert_msg(!had_ended || (strstr(pty_screen(p), text) != NULL) == there ||
-				      g_get_monotonic_time() < end - PATIENCE + G_USEC_PER_SEC,
-			      "the program ended (%d) without '%s'; the screen:\n%s", p->status, text,
-			      p->text->str);
+		                      g_get_monotonic_time() < end - PATIENCE + G_USEC_PER_SEC,
+		              "the program ended (%d) without '%s'; the screen:\n%s", p->status,
+		              text, p->text->str);
+	}
+}
+
+void pty_wait_read(struct pty *p)
+{
+	gint64 end = g_get_monotonic_time() + PATIENCE;
+	for (int waiting = 1; waiting > 0;) {
+		ck_assert_msg(ioctl(p->slave, FIONREAD, &waiting) == 0 &&
+		                      g_get_monotonic_time() < end,
+		              "the program does not read its keys");
+		pump(p, 5);
 	}
 }
 
@@ -239,7 +251,8 @@ bool pty_is_alternate(struct pty *p)
 bool pty_is_cooked(struct pty *p)
 {
 	struct termios settings;
-	return tcgetattr(p->slave, &settings) == 0 && settings.c_lflag & ECHO && settings.c_lflag & ICANON;
+	return tcgetattr(p->slave, &settings) == 0 && settings.c_lflag & ECHO &&
+	       settings.c_lflag & ICANON;
 }
 
 void pty_signal(struct pty *p, int number)
@@ -256,8 +269,8 @@ int pty_finish(struct pty *p)
 {
 	gint64 end = g_get_monotonic_time() + PATIENCE;
 	while (!p->ended) {
-		ck_assert_msg(g_get_monotonic_time() < end, "the program does not end; the screen:\n%s",
-			      pty_screen(p));
+		ck_assert_msg(g_get_monotonic_time() < end,
+		              "the program does not end; the screen:\n%s", pty_screen(p));
 		pump(p, 100);
 	}
 	pump(p, 0);

@@ -3,7 +3,7 @@
  * whether it leaves the terminal as it was.
  *
  * Every wait is for a text or for the end of the program, never for a time; a wait that
- * takes over twenty seconds fails the test with the screen.
+ * takes over 45 seconds fails the test with the screen.
  */
 #ifndef HEDDLE_TESTS_PTY_H
 #define HEDDLE_TESTS_PTY_H
@@ -14,13 +14,15 @@
 struct pty;
 
 struct pty_options {
-	int rows, columns;	  /* 0: 24 and 80 */
+	int rows, columns; /* 0: 24 and 80 */
 	const char *shell; /* run this by a shell with job control; $HEDDLE is the binary */
 	const char *environment[8]; /* "NAME=value" or "NAME" to unset; NULL-terminated */
 };
 /* Run ./heddle (or the sanitized one, or $HEDDLE) with these arguments, NULL-terminated. */
 struct pty *pty_start(const struct pty_options *options, const char *const *arguments);
 void pty_send(struct pty *p, const char *bytes);
+/* Wait until the program has read all that was sent. */
+void pty_wait_read(struct pty *p);
 void pty_wait_for(struct pty *p, const char *text);
 void pty_wait_without(struct pty *p, const char *text);
 void pty_resize(struct pty *p, int rows, int columns);

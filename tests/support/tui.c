@@ -34,7 +34,8 @@ struct app *tui_open(const char *text, const struct tui_options *options)
 	};
 	struct session *session = session_new(trace);
 	g_free(session->notes_path);
-	session->notes_path = g_strdup_printf("%s/heddle-test-%d.notes", g_get_tmp_dir(), (int)getpid());
+	session->notes_path =
+	        g_strdup_printf("%s/heddle-test-%d.notes", g_get_tmp_dir(), (int)getpid());
 	remove(session->notes_path);
 	session->specs = specs_open(NULL, &error);
 	ck_assert_msg(session->specs != NULL, "%s: %s", error.where, error.what);
@@ -106,10 +107,11 @@ void tui_golden(struct app *app, const char *name)
 		ck_assert(g_file_set_contents(path, screen, -1, NULL));
 	} else {
 		ck_assert_msg(g_file_get_contents(path, &wanted, NULL, NULL),
-			      "%s is missing: make golden writes it", path);
+		              "%s is missing: make golden writes it", path);
 		bool same = strcmp(screen, wanted) == 0;
 		if (!same) /* too long for a message of Check */
-			fprintf(stderr, "-- %s: expected\n%s-- found\n%s", path, wanted, screen);
+			fprintf(stderr, "-- %s: expected\n%s-- found\n%s", path, wanted,
+			        screen);
 		ck_assert_msg(same, "%s differs", path);
 	}
 	g_free(path);

@@ -108,6 +108,18 @@ START_TEST(a_set_for_each_instance)
 }
 END_TEST
 
+START_TEST(units_of_the_trace_on_sets_of_a_specification)
+{
+	static const char trace[] = "T1|ubeg(look,account)|\nT1|r(a.checking)|\n"
+	                            "T2|ubeg(move,account)|\nT2|w(a.checking)|\nT2|w(a.savings)|\n"
+	                            "T2|uend(move)|\nT1|r(a.savings)|\nT1|uend(look)|\n";
+	static const char of_struct[] = "atomics b { set account : struct account { checking, savings } }";
+	static const char of_globals[] = "atomics b { set account : global a }";
+	ck_assert_uint_gt(violations(trace, of_struct, "account, account"), 0);
+	ck_assert_uint_gt(violations(trace, of_globals, "account"), 0);
+}
+END_TEST
+
 START_TEST(globals_of_a_specification)
 {
 	static const char spec[] = "atomics c { set counters : global ops, total\n"
@@ -275,6 +287,7 @@ int main(void)
 	TCase *cases = tcase_create("models");
 	tcase_add_test(cases, places_by_name);
 	tcase_add_test(cases, a_set_for_each_instance);
+	tcase_add_test(cases, units_of_the_trace_on_sets_of_a_specification);
 	tcase_add_test(cases, globals_of_a_specification);
 	tcase_add_test(cases, owned_members_belong_to_their_owner);
 	tcase_add_test(cases, splits_of_a_specification);

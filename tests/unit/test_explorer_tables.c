@@ -38,8 +38,10 @@ START_TEST(tables_of_the_manual)
 	if (getenv("UPDATE"))
 		ck_assert(g_file_set_contents(path, both, -1, NULL));
 	else
-		ck_assert_msg(strcmp(text, both) == 0,
-			      "%s is not up to date: UPDATE=1 build/tests/unit/test_explorer_tables", path);
+		ck_assert_msg(
+		        strcmp(text, both) == 0,
+		        "%s is not up to date: UPDATE=1 build/tests/unit/test_explorer_tables",
+		        path);
 	g_string_free(keys, TRUE);
 	g_string_free(commands, TRUE);
 	g_free(one);

@@ -29,9 +29,11 @@ static int run_open(struct arguments *a)
 static const struct command_option options_open[] = {
 	{ "exe", "PROG", "the program that was recorded, for replay", 0 },
 	{ "spec", "FILE", "a specification, besides those that ship; may be repeated", 0 },
-	{ "report", "FILE", "open at the pair that a ThreadSanitizer or Helgrind report names", 0 },
+	{ "report", "FILE", "open at the pair that a ThreadSanitizer or Helgrind report names",
+	  0 },
 	{ "at", "EVENT", "open at this event", 0 },
-	{ "script", "FILE", "run commands of the command line first; without a terminal, only them", 0 },
+	{ "script", "FILE",
+	  "run commands of the command line first; without a terminal, only them", 0 },
 	OPTION_LENIENT,
 	{ 0 },
 };
@@ -40,8 +42,10 @@ const struct command command_open = {
 	.name = "open",
 	.usage = "TRACE [--exe PROG] [--spec F] [--report F] [--at EVENT] [--script F]",
 	.summary = "explore a trace on the full screen",
-	.details = "Keys: ? lists those that work where one is, q leaves, : opens the command line.\n"
-		   "NO_COLOR is honoured; a configuration is read from $XDG_CONFIG_HOME/heddle/config.",
+	.details = "Keys: ? lists those that work where one is, q leaves, : opens the command "
+	           "line.\n"
+	           "NO_COLOR is honoured; a configuration is read from "
+	           "$XDG_CONFIG_HOME/heddle/config.",
 	.options = options_open,
 	.run = run_open,
 };

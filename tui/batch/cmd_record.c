@@ -4,7 +4,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "engine/commute/interpose.h"
 #include "engine/record/session.h"
 #include "tui/batch/command.h"
 
@@ -50,6 +52,24 @@ static void tell(const struct session *s, const struct arguments *a)
 		fprintf(stderr, "heddle: the program forked; its children were not recorded\n");
 }
 
+/* The library of the bind lines of --spec: *path (owned) or NULL without --spec. */
+static bool interposer(const struct arguments *a, char **path, struct error *error)
+{
+	GPtrArray *files = argument_values(a, "spec");
+	struct specs *specs = specs_new();
+	bool ok = true;
+	*path = NULL;
+	for (guint i = 0; ok && i < files->len; i++)
+		ok = specs_load(specs, files->pdata[i], error);
+	if (ok && files->len > 0) {
+		*path = interposer_build(specs, error);
+		ok = *path != NULL;
+	}
+	specs_free(specs);
+	g_ptr_array_unref(files);
+	return ok;
+}
+
 static int run_record(struct arguments *a)
 {
 	static const char *const modes[] = { "controlled", "free", NULL };
@@ -75,9 +95,16 @@ static int run_record(struct arguments *a)
 	o.max_bytes = argument_number(a, "max-size", 0) << 20;
 	o.keep_events = argument_number(a, "last", 0);
 	o.start_at = argument_value(a, "start-at");
+	char *library;
+	if (!interposer(a, &library, &error))
+		return ours(&error);
+	o.preload = library;
 	fflush(NULL);
 	bool ok = session_record(&o, &s, progress_on_stderr(), &error);
 	progress_done();
+	if (library)
+		unlink(library);
+	g_free(library);
 	int status = s.result.status;
 	if (ok) {
 		tell(&s, a);
@@ -105,6 +132,7 @@ static const struct command_option options[] = {
 	{ "depth", "D", "pct: the depth of bugs looked for (default 3)", 0 },
 	{ "steps", "N", "pct: about how many steps the run has (default 1000)", 0 },
 	{ "seed", "N", "another seed is another schedule (default 1)", 0 },
+	{ "spec", "FILE", "record the functions of its bind lines as invocations", 0 },
 	{ "max-size", "MB", "stop recording when the log has this size", 0 },
 	{ "last", "N", "keep about the last N events", 0 },
 	{ "start-at", "FUNCTION", "record accesses from the first call of FUNCTION on", 0 },

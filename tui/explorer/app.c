@@ -10,10 +10,10 @@
 
 const struct view_ops *const view_table[VIEW_COUNT] = {
 	[VIEW_FINDINGS] = &findings_view, [VIEW_TRACE] = &trace_view,
-	[VIEW_SOURCE] = &source_view,	  [VIEW_STATE] = &state_view,
-	[VIEW_WITNESS] = &witness_view,	  [VIEW_ORDER] = &order_view,
-	[VIEW_GRAPH] = &graph_view,	  [VIEW_COMMUTE] = &commute_view,
-	[VIEW_HELP] = &help_view,	  [VIEW_TEXT] = &text_view,
+	[VIEW_SOURCE] = &source_view,     [VIEW_STATE] = &state_view,
+	[VIEW_WITNESS] = &witness_view,   [VIEW_ORDER] = &order_view,
+	[VIEW_GRAPH] = &graph_view,       [VIEW_COMMUTE] = &commute_view,
+	[VIEW_HELP] = &help_view,         [VIEW_TEXT] = &text_view,
 };
 
 enum { HEADER_ROWS = 2, FOOTER_ROWS = 2, PLACES_KEPT = 200 };
@@ -83,9 +83,10 @@ void app_say(struct app *app, const char *format, ...)
 
 void app_complain(struct app *app, const struct error *e)
 {
-	set_message(app, g_strdup_printf("%s%s%s%s%s", e->where, *e->where ? ": " : "", e->what,
-					 *e->remedy ? "; " : "", e->remedy),
-		    true);
+	set_message(app,
+	            g_strdup_printf("%s%s%s%s%s", e->where, *e->where ? ": " : "", e->what,
+	                            *e->remedy ? "; " : "", e->remedy),
+	            true);
 }
 
 void app_show_text(struct app *app, const char *title, GString *text)
@@ -114,7 +115,8 @@ static void remember(struct app *app)
 {
 	struct visit here = visit_here(app);
 	if (app->places->len) {
-		struct visit last = g_array_index(app->places, struct visit, app->places->len - 1);
+		struct visit last =
+		        g_array_index(app->places, struct visit, app->places->len - 1);
 		if (memcmp(&last, &here, sizeof here) == 0)
 			return;
 	}
@@ -210,7 +212,8 @@ static const struct {
 	{ REQUEST_THREAD_PREVIOUS, STEP_THREAD, -1, false, "the thread's first event" },
 	{ REQUEST_SWITCH_NEXT, STEP_SWITCH, 1, false, "no context switch after this" },
 	{ REQUEST_SWITCH_PREVIOUS, STEP_SWITCH, -1, false, "no context switch before this" },
-	{ REQUEST_WRITER, STEP_WRITER, -1, true, "no write of it before: it has its initial value" },
+	{ REQUEST_WRITER, STEP_WRITER, -1, true,
+	  "no write of it before: it has its initial value" },
 	{ REQUEST_READER, STEP_READER, 1, true, "nobody reads it after this" },
 	{ REQUEST_VARIABLE_NEXT, STEP_VARIABLE, 1, true, "no access of it after this" },
 	{ REQUEST_VARIABLE_PREVIOUS, STEP_VARIABLE, -1, true, "no access of it before this" },
@@ -238,11 +241,12 @@ static bool step(struct app *app, enum request request, uint64_t count)
 		if (is_empty(app))
 			return true;
 		uint32_t to = session_step(s, s->event, steps[i].kind, steps[i].direction,
-					   MAX(count, 1));
+		                           MAX(count, 1));
 		if (to == s->event)
-			app_say(app, "%s", session_has(s, INDEX_VARIABLES)
-						   ? steps[i].nothing
-						   : "the index is still being built");
+			app_say(app, "%s",
+			        session_has(s, INDEX_VARIABLES)
+			                ? steps[i].nothing
+			                : "the index is still being built");
 		app_goto(app, to, steps[i].jump);
 		return true;
 	}
@@ -292,8 +296,8 @@ static void search(struct app *app, int direction)
 		return;
 	uint32_t found = session_find(s, s->event, s->wanted, direction);
 	if (found == NONE) {
-		app_say(app, "no event %s with “%s”", direction > 0 ? "after this" : "before this",
-			s->wanted);
+		app_say(app, "no event %s with “%s”",
+		        direction > 0 ? "after this" : "before this", s->wanted);
 		return;
 	}
 	if (!(IN_STEPS & 1u << view))
@@ -341,7 +345,8 @@ static void toggle_watch(struct app *app)
 	if (is_empty(app))
 		return;
 	if (v == NONE) {
-		app_say(app, "this event is no access: `display NAME` watches a variable by name");
+		app_say(app,
+		        "this event is no access: `display NAME` watches a variable by name");
 		return;
 	}
 	for (guint i = 0; i < s->watches->len; i++) {
@@ -389,10 +394,13 @@ static bool shared_request(struct app *app, enum request request, uint64_t count
 		enum request request;
 		enum view_kind view;
 	} places[] = {
-		{ REQUEST_GO_FINDINGS, VIEW_FINDINGS }, { REQUEST_GO_TRACE, VIEW_TRACE },
-		{ REQUEST_GO_STATE, VIEW_STATE },	{ REQUEST_GO_GRAPH, VIEW_GRAPH },
+		{ REQUEST_GO_FINDINGS, VIEW_FINDINGS },
+		{ REQUEST_GO_TRACE, VIEW_TRACE },
+		{ REQUEST_GO_STATE, VIEW_STATE },
+		{ REQUEST_GO_GRAPH, VIEW_GRAPH },
 		{ REQUEST_GO_COMMUTE, VIEW_COMMUTE },
-		{ REQUEST_SOURCE, VIEW_SOURCE },	{ REQUEST_HELP, VIEW_HELP },
+		{ REQUEST_SOURCE, VIEW_SOURCE },
+		{ REQUEST_HELP, VIEW_HELP },
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(places); i++) {
 		if (places[i].request == request) {
@@ -541,9 +549,9 @@ static void append_facts(const struct app *app, GString *out)
 	const struct trace *t = app_trace(app);
 	char number[32];
 	g_string_append_printf(out, "%s thread%s · ", grouped(t->threads_count, number),
-			       t->threads_count == 1 ? "" : "s");
+	                       t->threads_count == 1 ? "" : "s");
 	g_string_append_printf(out, "%s event%s", grouped(t->events_count, number),
-			       t->events_count == 1 ? "" : "s");
+	                       t->events_count == 1 ? "" : "s");
 	const char *mode = session_note(app->session, "recording");
 	const char *seed = session_note(app->session, "recording-seed");
 	if (mode)
@@ -565,7 +573,8 @@ static void draw_header(const struct app *app, struct pane p)
 	append_facts(app, text);
 	const char *title = view_table[app_view(app)]->title;
 	int right = p.columns - text_columns(title);
-	pane_text(pane_part(p, 0, at + 2, 1, MAX(right - at - 4, 0)), 0, 0, STYLE_DIM, text->str);
+	pane_text(pane_part(p, 0, at + 2, 1, MAX(right - at - 4, 0)), 0, 0, STYLE_DIM,
+	          text->str);
 	pane_text(p, 0, right, STYLE_TITLE, title);
 	pane_rule(p, 1, NULL);
 	g_string_truncate(text, 0);
@@ -574,7 +583,7 @@ static void draw_header(const struct app *app, struct pane p)
 		g_string_prepend_c(text, ' ');
 		g_string_append_c(text, ' ');
 		pane_text(p, 1, MAX(p.columns - text_columns(text->str) - 2, 0), STYLE_BUSY,
-			  text->str);
+		          text->str);
 	}
 	g_string_free(text, TRUE);
 }
@@ -614,9 +623,11 @@ static void draw_hints(const struct app *app, struct pane p)
 			at = next < 0 ? at : next;
 		}
 	}
-	at = draw_hint(p, at, p.columns, bindings_key(&app->bindings, view, REQUEST_HELP), "keys");
+	at = draw_hint(p, at, p.columns, bindings_key(&app->bindings, view, REQUEST_HELP),
+	               "keys");
 	if (at > 0)
-		draw_hint(p, at, p.columns, bindings_key(&app->bindings, view, REQUEST_QUIT), leave);
+		draw_hint(p, at, p.columns, bindings_key(&app->bindings, view, REQUEST_QUIT),
+		          leave);
 }
 
 static void draw_last_row(const struct app *app, struct pane row, struct pane body)
@@ -625,7 +636,7 @@ static void draw_last_row(const struct app *app, struct pane row, struct pane bo
 		line_draw(app, row, body);
 	else if (app->message)
 		pane_text(row, 0, 0, app->message_is_error ? STYLE_ERROR : STYLE_TEXT,
-			  app->message);
+		          app->message);
 	else if (app->count)
 		pane_format(row, 0, 0, STYLE_DIM, "%" G_GUINT64_FORMAT, (guint64)app->count);
 	else
@@ -636,7 +647,7 @@ static void draw_too_small(struct app *app, struct pane p)
 {
 	char need[64];
 	g_snprintf(need, sizeof need, "needs %dx%d, has %dx%d", MINIMUM_COLUMNS, MINIMUM_ROWS,
-		   p.columns, p.rows);
+	           p.columns, p.rows);
 	const char *lines[] = { "heddle: too small", need, "make it larger", "q quits" };
 	int rows = MIN((int)G_N_ELEMENTS(lines), p.rows);
 	int top = MAX((p.rows - rows) / 2, 0);
@@ -657,8 +668,8 @@ void app_draw(struct app *app)
 		return;
 	}
 	enum view_kind view = app_view(app);
-	struct pane body = pane_part(whole, HEADER_ROWS, 0,
-				     whole.rows - HEADER_ROWS - FOOTER_ROWS, -1);
+	struct pane body =
+	        pane_part(whole, HEADER_ROWS, 0, whole.rows - HEADER_ROWS - FOOTER_ROWS, -1);
 	draw_header(app, pane_part(whole, 0, 0, HEADER_ROWS, -1));
 	if (view_table[view]->fit)
 		view_table[view]->fit(app, app->states[view], body.rows, body.columns);
@@ -681,7 +692,8 @@ void app_mouse(struct app *app, int row, int column, int button)
 	if (row < HEADER_ROWS || row >= HEADER_ROWS + body_rows || !view_table[view]->select)
 		return;
 	set_message(app, NULL, false);
-	view_table[view]->select(app, app->states[view], row - HEADER_ROWS, column, button == 2);
+	view_table[view]->select(app, app->states[view], row - HEADER_ROWS, column,
+	                         button == 2);
 }
 
 /* -- helpers of views --------------------------------------------------------------- */

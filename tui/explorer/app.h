@@ -39,7 +39,7 @@ struct view_ops {
 };
 extern const struct view_ops *const view_table[VIEW_COUNT];
 extern const struct view_ops findings_view, trace_view, source_view, state_view, witness_view,
-	order_view, graph_view, commute_view, help_view, text_view;
+        order_view, graph_view, commute_view, help_view, text_view;
 
 struct visit {
 	enum view_kind view;
@@ -50,7 +50,7 @@ struct visit {
 
 struct app_options {
 	int rows, columns;
-	bool ascii;	  /* no UTF-8 */
+	bool ascii;       /* no UTF-8 */
 	bool quiet_start; /* start no analyses by itself (tests of single views) */
 	double budget_pair, budget_total;
 };
@@ -67,18 +67,18 @@ struct app {
 	void *states[VIEW_COUNT]; /* by view; NULL until it is first opened */
 	enum view_kind stack[VIEW_COUNT + 1];
 	int depth;
-	GArray *places;	 /* struct visit: where one was */
-	GString *text;	 /* what the text view shows */
-	char *text_title; /* owned */
+	GArray *places;     /* struct visit: where one was */
+	GString *text;      /* what the text view shows */
+	char *text_title;   /* owned */
 	GString *clipboard; /* to be sent to the terminal; empty when there is nothing */
-	char *message;	 /* owned; the last line of the screen, or NULL */
+	char *message;      /* owned; the last line of the screen, or NULL */
 	bool message_is_error;
-	uint64_t count;	 /* digits typed so far */
-	bool line_open;	 /* the command line has the keys */
+	uint64_t count; /* digits typed so far */
+	bool line_open; /* the command line has the keys */
 	bool quit;
 	bool suspend, redraw; /* asked for; the terminal does it */
 	char *after_command; /* owned: a program to run with the terminal given back, or NULL */
-	bool scripted; /* a script has the keys: `wait` may wait */
+	bool scripted;       /* a script has the keys: `wait` may wait */
 };
 
 struct app *app_new(struct session *session, const struct app_options *options);

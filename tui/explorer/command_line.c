@@ -25,7 +25,9 @@ static struct {
 	FILE *nowhere;
 } line;
 
-static const char *const prompts[] = { [LINE_COMMAND] = ":", [LINE_FIND] = "/", [LINE_NOTE] = "note: " };
+static const char *const prompts[] = {
+	[LINE_COMMAND] = ":", [LINE_FIND] = "/", [LINE_NOTE] = "note: "
+};
 
 /* -- what readline asks of us ------------------------------------------------------- */
 
@@ -107,7 +109,8 @@ static void take_line(char *text)
 	if (text == NULL)
 		return;
 	if (*text && kind == LINE_COMMAND) {
-		HIST_ENTRY *last = history_length ? history_get(history_base + history_length - 1) : NULL;
+		HIST_ENTRY *last =
+		        history_length ? history_get(history_base + history_length - 1) : NULL;
 		if (last == NULL || strcmp(last->line, text) != 0)
 			add_history(text);
 	}
@@ -120,8 +123,9 @@ static char **complete(const char *text, int start, int end)
 	rl_attempted_completion_over = 1;
 	if (line.app == NULL || line.kind == LINE_NOTE)
 		return NULL;
-	GPtrArray *words = commands_complete(line.app, line.kind == LINE_FIND ? "find " : rl_line_buffer,
-					     line.kind == LINE_FIND ? 5 : start, text);
+	GPtrArray *words =
+	        commands_complete(line.app, line.kind == LINE_FIND ? "find " : rl_line_buffer,
+	                          line.kind == LINE_FIND ? 5 : start, text);
 	char **matches = NULL;
 	if (words->len) { /* readline's form: the common beginning, then each; malloc'd */
 		matches = calloc(words->len + 2, sizeof *matches);
@@ -206,7 +210,8 @@ void line_open(struct app *app, enum line_kind kind, const char *beginning)
 static void feed(const char *bytes, size_t length)
 {
 	for (size_t i = 0; i < length && line.count < sizeof line.bytes; i++)
-		line.bytes[(line.first + line.count++) % sizeof line.bytes] = (unsigned char)bytes[i];
+		line.bytes[(line.first + line.count++) % sizeof line.bytes] =
+		        (unsigned char)bytes[i];
 	while (line.count && line.app)
 		rl_callback_read_char();
 }
@@ -215,8 +220,8 @@ static const struct {
 	int key;
 	const char *bytes;
 } sequences[] = {
-	{ KEYCODE_UP, "\033[A" },   { KEYCODE_DOWN, "\033[B" }, { KEYCODE_RIGHT, "\033[C" },
-	{ KEYCODE_LEFT, "\033[D" }, { KEYCODE_HOME, "\001" },	{ KEYCODE_END, "\005" },
+	{ KEYCODE_UP, "\033[A" },      { KEYCODE_DOWN, "\033[B" }, { KEYCODE_RIGHT, "\033[C" },
+	{ KEYCODE_LEFT, "\033[D" },    { KEYCODE_HOME, "\001" },   { KEYCODE_END, "\005" },
 	{ KEYCODE_BACKSPACE, "\177" }, { KEYCODE_DELETE, "\004" },
 };
 
@@ -257,8 +262,8 @@ static void draw_matches(struct pane body)
 			pane_rune(box, r, c, STYLE_TEXT, ' ');
 	pane_rule(box, 0, "completions");
 	for (guint i = 0; i < line.matches->len && (int)i / per_row < rows; i++)
-		pane_field(box, 1 + (int)i / per_row, (int)i % per_row * (widest + 2), widest + 1,
-			   STYLE_TEXT, line.matches->pdata[i]);
+		pane_field(box, 1 + (int)i / per_row, (int)i % per_row * (widest + 2),
+		           widest + 1, STYLE_TEXT, line.matches->pdata[i]);
 }
 
 void line_draw(const struct app *app, struct pane row, struct pane body)

@@ -24,7 +24,8 @@ void line_end(void);
 /* Run a line of the command line (commands.c). */
 void commands_run(struct app *app, const char *line);
 /* Completions of `text`, the word that begins at `start` of `line`: char *, owned. */
-GPtrArray *commands_complete(const struct app *app, const char *line, int start, const char *text);
+GPtrArray *commands_complete(const struct app *app, const char *line, int start,
+                             const char *text);
 /* The manual's table of commands. */
 void commands_print_table(GString *out);
 

@@ -11,11 +11,23 @@
 #include <poll.h>
 #include <string.h>
 
-enum completes { C_NOTHING, C_NAMES, C_VARIABLES, C_PLACES, C_FILES, C_VIEWS, C_ORDERS, C_THREADS,
-		 C_WORDS, C_INFO, C_TRIAGE, C_REQUESTS };
+enum completes {
+	C_NOTHING,
+	C_NAMES,
+	C_VARIABLES,
+	C_PLACES,
+	C_FILES,
+	C_VIEWS,
+	C_ORDERS,
+	C_THREADS,
+	C_WORDS,
+	C_INFO,
+	C_TRIAGE,
+	C_REQUESTS
+};
 
 typedef bool word_function(struct app *app, const char *arguments, struct error *error);
-#define WORD(function, name, others, arguments, completes, help) \
+#define WORD(function, name, others, arguments, completes, help)                               \
 	static word_function word_##function;
 #include "tui/explorer/words.def"
 #undef WORD
@@ -25,7 +37,7 @@ static const struct word {
 	enum completes completes;
 	word_function *run;
 } words[] = {
-#define WORD(function, name, others, arguments, completes, help) \
+#define WORD(function, name, others, arguments, completes, help)                               \
 	{ name, others, arguments, help, completes, word_##function },
 #include "tui/explorer/words.def"
 #undef WORD
@@ -53,13 +65,15 @@ static const struct word *find_word(const char *name, struct error *error)
 		if (!g_str_has_prefix(words[i].name, name))
 			continue;
 		if (found) {
-			error_set(error, "", NULL, "'%s' is %s or %s", name, found->name, words[i].name);
+			error_set(error, "", NULL, "'%s' is %s or %s", name, found->name,
+			          words[i].name);
 			return NULL;
 		}
 		found = &words[i];
 	}
 	if (found == NULL)
-		error_set(error, "", ":help lists the commands", "there is no command '%s'", name);
+		error_set(error, "", ":help lists the commands", "there is no command '%s'",
+		          name);
 	return found;
 }
 
@@ -103,7 +117,7 @@ static void say_event(struct app *app)
 	GString *text = g_string_new(NULL);
 	const struct session *s = app->session;
 	g_string_append_printf(text, "%u %s ", s->event,
-			       trace_thread_name(s->trace, s->trace->events[s->event].thread));
+	                       trace_thread_name(s->trace, s->trace->events[s->event].thread));
 	describe_event(s, s->event, text);
 	g_string_append(text, "  at ");
 	describe_place(s, s->event, text);
@@ -139,14 +153,15 @@ static bool word_find(struct app *app, const char *arguments, struct error *erro
 	app->session->wanted = g_strdup(arguments);
 	uint32_t found = session_find(app->session, app->session->event, arguments, 1);
 	if (found == NONE)
-		return error_set(error, "", "the search goes on from here; `goto 0` begins anew",
-				 "no event after %u has '%s'", app->session->event, arguments);
+		return error_set(error, "",
+		                 "the search goes on from here; `goto 0` begins anew",
+		                 "no event after %u has '%s'", app->session->event, arguments);
 	move_to(app, found);
 	return true;
 }
 
-static void append_frame(const struct trace *t, unsigned number, uint32_t function, uint32_t location,
-			 bool here, GString *out)
+static void append_frame(const struct trace *t, unsigned number, uint32_t function,
+                         uint32_t location, bool here, GString *out)
 {
 	g_string_append_printf(out, "%s#%u  ", here ? "▸" : " ", number);
 	const char *name = trace_string(t, function);
@@ -172,8 +187,9 @@ static bool word_stack(struct app *app, const char *arguments, struct error *err
 		append_frame(t, i, frame.function, frame.location, i == s->frame, out);
 	}
 	g_array_free(frames, TRUE);
-	char *title = g_strdup_printf("call stack of %s at event %u",
-				      trace_thread_name(t, t->events[s->event].thread), s->event);
+	char *title =
+	        g_strdup_printf("call stack of %s at event %u",
+	                        trace_thread_name(t, t->events[s->event].thread), s->event);
 	app_show_text(app, title, out);
 	g_free(title);
 	return true;
@@ -195,8 +211,10 @@ static bool set_frame(struct app *app, unsigned frame, struct error *error)
 
 static bool word_frame(struct app *app, const char *arguments, struct error *error)
 {
-	return set_frame(app, *arguments ? (unsigned)g_ascii_strtoull(arguments, NULL, 10)
-					 : app->session->frame, error);
+	return set_frame(app,
+	                 *arguments ? (unsigned)g_ascii_strtoull(arguments, NULL, 10)
+	                            : app->session->frame,
+	                 error);
 }
 
 static bool word_up(struct app *app, const char *arguments, struct error *error)
@@ -222,9 +240,10 @@ static GArray *locations_of(const struct trace *t, const char *place)
 		const struct location *l = &t->locations[i];
 		const char *file = trace_string(t, l->file);
 		gsize length = colon ? (gsize)(colon - place) : 0;
-		bool same_file = colon && strlen(file) >= length &&
-				 strncmp(file + strlen(file) - length, place, length) == 0 &&
-				 (strlen(file) == length || file[strlen(file) - length - 1] == '/');
+		bool same_file =
+		        colon && strlen(file) >= length &&
+		        strncmp(file + strlen(file) - length, place, length) == 0 &&
+		        (strlen(file) == length || file[strlen(file) - length - 1] == '/');
 		if ((same_file && line && l->line == line) ||
 		    strcmp(trace_string(t, l->name), place) == 0 ||
 		    (l->function && strcmp(trace_string(t, l->function), place) == 0)) {
@@ -252,7 +271,8 @@ static bool word_list(struct app *app, const char *arguments, struct error *erro
 	if (*arguments) {
 		GArray *locations = locations_of(t, arguments);
 		uint32_t found = NONE;
-		for (uint64_t n = 0; locations->len && found == NONE && n < t->events_count; n++) {
+		for (uint64_t n = 0; locations->len && found == NONE && n < t->events_count;
+		     n++) {
 			uint32_t e = (uint32_t)((s->event + n) % t->events_count);
 			if (is_one_of(locations, t->events[e].location))
 				found = e;
@@ -260,7 +280,7 @@ static bool word_list(struct app *app, const char *arguments, struct error *erro
 		g_array_free(locations, TRUE);
 		if (found == NONE)
 			return error_set(error, "", "Tab completes places",
-					 "no event is at '%s'", arguments);
+			                 "no event is at '%s'", arguments);
 		app_goto(app, found, true);
 	}
 	app_go(app, VIEW_SOURCE);
@@ -338,8 +358,11 @@ static void info_variables(const struct app *app, GString *out)
 		append_escaped(name, text, strlen(text));
 		append_padded(out, name->str, 30);
 		g_string_free(name, TRUE);
-		append_padded(out, grouped(event_list_at(&t->index->variable_events, (uint32_t)v).count,
-					   number), 10);
+		append_padded(
+		        out,
+		        grouped(event_list_at(&t->index->variable_events, (uint32_t)v).count,
+		                number),
+		        10);
 		describe_value(t, session_value(s, (uint32_t)v, s->event).value, out);
 		g_string_append_c(out, '\n');
 	}
@@ -353,11 +376,12 @@ static void info_breakpoints(const struct app *app, GString *out)
 	for (guint i = 0; i < list->len; i++) {
 		const struct breakpoint *b = list->pdata[i];
 		g_string_append_printf(out, "%u  %s %s%s\n", b->number,
-				       b->variable != NONE ? "watch" : "break", b->text,
-				       b->once ? "  (once)" : "");
+		                       b->variable != NONE ? "watch" : "break", b->text,
+		                       b->once ? "  (once)" : "");
 	}
 	if (list->len == 0)
-		g_string_append(out, "no breakpoints: `break FILE:LINE if COND`, `watch VARIABLE`\n");
+		g_string_append(
+		        out, "no breakpoints: `break FILE:LINE if COND`, `watch VARIABLE`\n");
 }
 
 static void info_trace(const struct app *app, GString *out)
@@ -367,17 +391,21 @@ static void info_trace(const struct app *app, GString *out)
 		const char *what;
 		uint64_t count;
 	} counts[] = {
-		{ "events", t->events_count },	     { "threads", t->threads_count },
-		{ "variables", t->variables_count }, { "locks and other objects", t->objects_count },
-		{ "blocks", t->blocks_count },	     { "locations", t->locations_count },
+		{ "events", t->events_count },
+		{ "threads", t->threads_count },
+		{ "variables", t->variables_count },
+		{ "locks and other objects", t->objects_count },
+		{ "blocks", t->blocks_count },
+		{ "locations", t->locations_count },
 	};
 	char number[32];
 	g_string_append_printf(out, "%s\n", t->path ? t->path : trace_name(t));
 	for (size_t i = 0; i < G_N_ELEMENTS(counts); i++)
-		g_string_append_printf(out, "%12s  %s\n", grouped(counts[i].count, number), counts[i].what);
+		g_string_append_printf(out, "%12s  %s\n", grouped(counts[i].count, number),
+		                       counts[i].what);
 	for (uint64_t i = 0; i < t->notes_count; i++)
 		g_string_append_printf(out, "%s: %s\n", trace_string(t, t->notes[i].key),
-				       trace_string(t, t->notes[i].value));
+		                       trace_string(t, t->notes[i].value));
 	for (guint i = 0; t->warnings && i < t->warnings->len; i++)
 		g_string_append_printf(out, "warning: %s\n", (char *)t->warnings->pdata[i]);
 }
@@ -399,8 +427,8 @@ static void info_orders(const struct app *app, GString *out)
 {
 	for (int k = 0; k < ORDER_KIND_COUNT; k++)
 		g_string_append_printf(out, "%-5s %s%s\n", order_kind_word((enum order_kind)k),
-				       order_kind_title((enum order_kind)k),
-				       app->session->orders[k] ? "" : "  (not built yet)");
+		                       order_kind_title((enum order_kind)k),
+		                       app->session->orders[k] ? "" : "  (not built yet)");
 }
 
 static const struct {
@@ -410,7 +438,7 @@ static const struct {
 } infos[] = {
 	{ "threads", info_threads, true },     { "locks", info_locks, true },
 	{ "variables", info_variables, true }, { "breakpoints", info_breakpoints, false },
-	{ "trace", info_trace, false },	       { "bookmarks", info_bookmarks, false },
+	{ "trace", info_trace, false },        { "bookmarks", info_bookmarks, false },
 	{ "orders", info_orders, false },
 };
 
@@ -423,12 +451,14 @@ static bool word_info(struct app *app, const char *arguments, struct error *erro
 			return false;
 		GString *out = g_string_new(NULL);
 		infos[i].append(app, out);
-		char *title = g_strdup_printf("%s at event %u", infos[i].name, app->session->event);
+		char *title =
+		        g_strdup_printf("%s at event %u", infos[i].name, app->session->event);
 		app_show_text(app, title, out);
 		g_free(title);
 		return true;
 	}
-	return expect(error, "threads, locks, variables, breakpoints, trace, bookmarks or orders");
+	return expect(error,
+	              "threads, locks, variables, breakpoints, trace, bookmarks or orders");
 }
 
 static void append_print(const struct app *app, uint32_t v, GString *out)
@@ -444,9 +474,10 @@ static void append_print(const struct app *app, uint32_t v, GString *out)
 	else
 		g_string_append(out, known.event == NONE ? "its initial value" : "unknown");
 	if (known.event != NONE)
-		g_string_append_printf(out, "  (%s by %s, event %u)",
-				       op_writes(t->events[known.event].op) ? "written" : "read",
-				       trace_thread_name(t, t->events[known.event].thread), known.event);
+		g_string_append_printf(
+		        out, "  (%s by %s, event %u)",
+		        op_writes(t->events[known.event].op) ? "written" : "read",
+		        trace_thread_name(t, t->events[known.event].thread), known.event);
 }
 
 static bool word_print(struct app *app, const char *arguments, struct error *error)
@@ -472,7 +503,8 @@ static bool word_print(struct app *app, const char *arguments, struct error *err
 	}
 	if (out->len == 0) {
 		g_string_free(out, TRUE);
-		return error_set(error, "", "Tab completes names", "there is no variable '%s'", arguments);
+		return error_set(error, "", "Tab completes names", "there is no variable '%s'",
+		                 arguments);
 	}
 	app_show_text(app, arguments, out);
 	return true;
@@ -512,15 +544,16 @@ static bool word_undisplay(struct app *app, const char *arguments, struct error 
 /* -- stepping ----------------------------------------------------------------------- */
 
 static bool step_by(struct app *app, enum step_kind kind, int direction, const char *arguments,
-		    struct error *error)
+                    struct error *error)
 {
 	const struct session *s = app->session;
 	if (!need_events(app, error))
 		return false;
 	uint32_t to = session_step(s, s->event, kind, direction, count_of(arguments));
 	if (to == s->event)
-		return error_set(error, "", NULL, direction > 0 ? "the thread does nothing more"
-								: "the thread does nothing before");
+		return error_set(error, "", NULL,
+		                 direction > 0 ? "the thread does nothing more"
+		                               : "the thread does nothing before");
 	move_to(app, to);
 	return true;
 }
@@ -553,11 +586,11 @@ static bool run_on(struct app *app, int direction, struct error *error)
 		return false;
 	if (s->breakpoints->len == 0)
 		return error_set(error, "", "`break FILE:LINE` or `watch VARIABLE` first",
-				 "there is nothing to stop at");
+		                 "there is nothing to stop at");
 	uint32_t to = session_run(s, s->event, direction, &hit);
 	if (to == NONE)
 		return error_set(error, "", NULL, "no breakpoint is met %s event %u",
-				 direction > 0 ? "after" : "before", s->event);
+		                 direction > 0 ? "after" : "before", s->event);
 	unsigned number = hit->number;
 	if (hit->once)
 		g_ptr_array_remove(s->breakpoints, hit);
@@ -579,11 +612,12 @@ static bool word_reverse_cont(struct app *app, const char *arguments, struct err
 }
 
 static bool add_breakpoint(struct app *app, const char *arguments, bool watch, bool once,
-			   struct error *error)
+                           struct error *error)
 {
 	struct session *s = app->session;
 	const char *condition = strstr(arguments, " if ");
-	char *place = condition ? g_strndup(arguments, condition - arguments) : g_strdup(arguments);
+	char *place =
+	        condition ? g_strndup(arguments, condition - arguments) : g_strdup(arguments);
 	struct breakpoint *b = g_new0(struct breakpoint, 1);
 	b->variable = NONE;
 	b->once = once;
@@ -595,7 +629,8 @@ static bool add_breakpoint(struct app *app, const char *arguments, bool watch, b
 	else
 		b->sites = locations_of(s->trace, place);
 	if (good && b->sites && b->sites->len == 0)
-		good = error_set(error, "", "Tab completes places", "no event is at '%s'", place);
+		good = error_set(error, "", "Tab completes places", "no event is at '%s'",
+		                 place);
 	if (good && condition)
 		good = (b->condition = condition_parse(s, condition + 4, error)) != NULL;
 	g_free(place);
@@ -624,7 +659,8 @@ static bool word_watch(struct app *app, const char *arguments, struct error *err
 	return add_breakpoint(app, arguments, true, false, error);
 }
 
-static struct breakpoint *breakpoint_of(const struct session *s, const char *text, struct error *error)
+static struct breakpoint *breakpoint_of(const struct session *s, const char *text,
+                                        struct error *error)
 {
 	guint64 number = g_ascii_strtoull(text, NULL, 10);
 	for (guint i = 0; i < s->breakpoints->len; i++) {
@@ -632,7 +668,8 @@ static struct breakpoint *breakpoint_of(const struct session *s, const char *tex
 		if (b->number == number)
 			return b;
 	}
-	error_set(error, "", "`info breakpoints` lists them", "there is no breakpoint '%s'", text);
+	error_set(error, "", "`info breakpoints` lists them", "there is no breakpoint '%s'",
+	          text);
 	return NULL;
 }
 
@@ -647,8 +684,8 @@ static bool word_condition(struct app *app, const char *arguments, struct error 
 		return false;
 	condition_free(b->condition);
 	b->condition = condition;
-	app_say(app, text ? "breakpoint %u stops if %s" : "breakpoint %u always stops", b->number,
-		text ? text + 1 : "");
+	app_say(app, text ? "breakpoint %u stops if %s" : "breakpoint %u always stops",
+	        b->number, text ? text + 1 : "");
 	return true;
 }
 
@@ -666,7 +703,8 @@ static bool word_delete_at(struct app *app, const char *arguments, struct error 
 /* -- pairs and findings --------------------------------------------------------------- */
 
 /* Two events at the beginning of the arguments become the pair; *rest is what follows. */
-static bool take_pair(struct app *app, const char *arguments, const char **rest, struct error *error)
+static bool take_pair(struct app *app, const char *arguments, const char **rest,
+                      struct error *error)
 {
 	char **w = g_strsplit(arguments, " ", 3);
 	uint32_t a = NONE, b = NONE;
@@ -704,8 +742,10 @@ static bool word_witness(struct app *app, const char *arguments, struct error *e
 	const uint32_t *pair = app->session->pair;
 	if (*arguments && session_finding(app->session) == NULL &&
 	    !events_race_conflict(app_trace(app), pair[0], pair[1]))
-		return error_set(error, "", NULL, "events %u and %u do not conflict: they touch no common "
-				 "byte, or are of one thread, or neither writes", pair[0], pair[1]);
+		return error_set(error, "", NULL,
+		                 "events %u and %u do not conflict: they touch no common "
+		                 "byte, or are of one thread, or neither writes",
+		                 pair[0], pair[1]);
 	app_request(app, REQUEST_WITNESS, 0);
 	return true;
 }
@@ -724,8 +764,11 @@ static bool word_why(struct app *app, const char *arguments, struct error *error
 	static const struct {
 		const char *word;
 		enum request request;
-	} asks[] = { { "hb", REQUEST_BY_HB }, { "wcp", REQUEST_BY_WCP }, { "wdc", REQUEST_BY_WDC },
-		     { "m2", REQUEST_BY_CLOSURE }, { "closure", REQUEST_BY_CLOSURE } };
+	} asks[] = { { "hb", REQUEST_BY_HB },
+		     { "wcp", REQUEST_BY_WCP },
+		     { "wdc", REQUEST_BY_WDC },
+		     { "m2", REQUEST_BY_CLOSURE },
+		     { "closure", REQUEST_BY_CLOSURE } };
 	if (g_ascii_isdigit(*arguments) || *arguments == '$') {
 		if (!take_pair(app, arguments, &rest, error))
 			return false;
@@ -828,10 +871,14 @@ static const struct {
 	const char *name;
 	enum request request;
 } view_names[] = {
-	{ "findings", REQUEST_GO_FINDINGS }, { "trace", REQUEST_GO_TRACE },
-	{ "source", REQUEST_SOURCE },	     { "state", REQUEST_GO_STATE },
-	{ "witness", REQUEST_WITNESS },	     { "order", REQUEST_ORDER },
-	{ "graph", REQUEST_GO_GRAPH },	     { "commutativity", REQUEST_GO_COMMUTE },
+	{ "findings", REQUEST_GO_FINDINGS },
+	{ "trace", REQUEST_GO_TRACE },
+	{ "source", REQUEST_SOURCE },
+	{ "state", REQUEST_GO_STATE },
+	{ "witness", REQUEST_WITNESS },
+	{ "order", REQUEST_ORDER },
+	{ "graph", REQUEST_GO_GRAPH },
+	{ "commutativity", REQUEST_GO_COMMUTE },
 	{ "help", REQUEST_HELP },
 };
 
@@ -843,7 +890,9 @@ static bool word_view(struct app *app, const char *arguments, struct error *erro
 		app_request(app, view_names[i].request, 0);
 		return true;
 	}
-	return expect(error, "findings, trace, source, state, witness, order, graph, commutativity or help");
+	return expect(
+	        error,
+	        "findings, trace, source, state, witness, order, graph, commutativity or help");
 }
 
 static bool set_hidden(struct app *app, const char *name, bool hidden, struct error *error)
@@ -856,7 +905,8 @@ static bool set_hidden(struct app *app, const char *name, bool hidden, struct er
 		app_refresh(app);
 		return true;
 	}
-	return error_set(error, "", "`info threads` lists them", "there is no thread '%s'", name);
+	return error_set(error, "", "`info threads` lists them", "there is no thread '%s'",
+	                 name);
 }
 
 static bool word_hide(struct app *app, const char *arguments, struct error *error)
@@ -889,7 +939,7 @@ static bool word_bind(struct app *app, const char *arguments, struct error *erro
 	g_free(name);
 	if (request == REQUEST_NONE)
 		return error_set(error, "", "? lists what keys do; Tab completes requests",
-				 "expected a request, found '%s'", arguments);
+		                 "expected a request, found '%s'", arguments);
 	if (keys == NULL || !bindings_set(&app->bindings, request, keys + 1))
 		return expect(error, "keys, such as j, C-f, PgDn");
 	return true;
@@ -915,7 +965,8 @@ static bool word_press(struct app *app, const char *arguments, struct error *err
 static bool word_wait(struct app *app, const char *arguments, struct error *error)
 {
 	if (!app->scripted)
-		return error_set(error, "", NULL, "`wait` is for scripts: the screen never waits");
+		return error_set(error, "", NULL,
+		                 "`wait` is for scripts: the screen never waits");
 	while (!jobs_idle(&app->jobs)) {
 		struct pollfd fd = { .fd = app->jobs.wake[0], .events = POLLIN };
 		poll(&fd, 1, -1);
@@ -940,22 +991,27 @@ static bool word_save_screen(struct app *app, const char *arguments, struct erro
 
 static bool word_help(struct app *app, const char *arguments, struct error *error)
 {
+	enum { LEFT = 28 };
 	GString *out = g_string_new(NULL);
 	for (size_t i = 0; i < G_N_ELEMENTS(words); i++) {
 		const struct word *w = &words[i];
-		if (*arguments && strcmp(w->name, arguments) != 0 && !is_among(w->others, arguments))
+		if (*arguments && strcmp(w->name, arguments) != 0 &&
+		    !is_among(w->others, arguments))
 			continue;
-		char *left = g_strdup_printf("%s %s", w->name, strlen(w->arguments) < 30 ? w->arguments : "…");
-		append_padded(out, left, 38);
+		char *left = g_strdup_printf("%s %s", w->name, w->arguments);
+		char *text = g_strdup_printf("%s%s%s%s", w->help, *w->others ? " (also: " : "",
+		                             w->others, *w->others ? ")" : "");
+		append_padded(out, left, LEFT - 1);
+		if (text_columns(left) >= LEFT)
+			g_string_append_printf(out, "\n%*s", LEFT, "");
+		append_wrapped(out, text, LEFT, app->grid.columns - 2);
 		g_free(left);
-		g_string_append_printf(out, "%s%s%s%s\n", w->help, *w->others ? " (" : "", w->others,
-				       *w->others ? ")" : "");
-		if (*arguments)
-			g_string_append_printf(out, "\n%s %s\n", w->name, w->arguments);
+		g_free(text);
 	}
 	if (out->len == 0) {
 		g_string_free(out, TRUE);
-		return error_set(error, "", ":help lists the commands", "there is no command '%s'", arguments);
+		return error_set(error, "", ":help lists the commands",
+		                 "there is no command '%s'", arguments);
 	}
 	app_show_text(app, "commands", out);
 	return true;
@@ -985,7 +1041,8 @@ void commands_run(struct app *app, const char *line)
 	if (g_ascii_isdigit(*copy)) { /* a number alone goes there */
 		if (!word_go_event(app, copy, &error))
 			app_complain(app, &error);
-	} else if ((word = find_word(copy, &error)) == NULL || !word->run(app, arguments, &error)) {
+	} else if ((word = find_word(copy, &error)) == NULL ||
+	           !word->run(app, arguments, &error)) {
 		app_complain(app, &error);
 	}
 	g_free(copy);
@@ -1002,8 +1059,8 @@ static void offer(GPtrArray *out, const char *name, const char *text)
 	g_ptr_array_add(out, g_strdup(name));
 }
 
-#define OFFER_TABLE(table, name_of) \
-	for (uint64_t i = 0; i < t->table##_count; i++) \
+#define OFFER_TABLE(table, name_of)                                                            \
+	for (uint64_t i = 0; i < t->table##_count; i++)                                        \
 		offer(out, trace_string(t, name_of), text);
 
 static void offer_places(const struct trace *t, const char *text, GPtrArray *out)
@@ -1044,7 +1101,8 @@ static int compare_words(gconstpointer a, gconstpointer b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static void offer_arguments(const struct app *app, enum completes what, const char *text, GPtrArray *out)
+static void offer_arguments(const struct app *app, enum completes what, const char *text,
+                            GPtrArray *out)
 {
 	const struct trace *t = app_trace(app);
 	static const char *const triages[] = { "real", "benign", "duplicate", "fixed", "none" };
@@ -1076,7 +1134,8 @@ static void offer_arguments(const struct app *app, enum completes what, const ch
 	g_ptr_array_sort(out, compare_words);
 }
 
-GPtrArray *commands_complete(const struct app *app, const char *line, int start, const char *text)
+GPtrArray *commands_complete(const struct app *app, const char *line, int start,
+                             const char *text)
 {
 	GPtrArray *out = g_ptr_array_new_with_free_func(g_free);
 	struct error ignored;
@@ -1103,7 +1162,8 @@ void commands_print_table(GString *out)
 		char **parts = g_strsplit(words[i].arguments, "|", -1);
 		char *arguments = g_strjoinv("\\|", parts);
 		g_string_append_printf(out, "| `%s%s%s` | %s | %s |\n", words[i].name,
-				       *arguments ? " " : "", arguments, words[i].others, words[i].help);
+		                       *arguments ? " " : "", arguments, words[i].others,
+		                       words[i].help);
 		g_free(arguments);
 		g_strfreev(parts);
 	}

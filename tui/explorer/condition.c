@@ -66,8 +66,8 @@ static bool take(struct parser *p, const char *word)
 static struct condition *refuse(struct parser *p, const char *expected)
 {
 	error_set(p->error, "", "for example: acct.balance < 0 && hits != 3",
-		  "the condition has '%s' where %s was expected", *p->at ? p->at : "its end",
-		  expected);
+	          "the condition has '%s' where %s was expected", *p->at ? p->at : "its end",
+	          expected);
 	return NULL;
 }
 
@@ -172,7 +172,8 @@ static struct condition *parse_level(struct parser *p, unsigned level)
 	return left;
 }
 
-struct condition *condition_parse(const struct session *s, const char *text, struct error *error)
+struct condition *condition_parse(const struct session *s, const char *text,
+                                  struct error *error)
 {
 	struct parser p = { .session = s, .text = text, .at = text, .error = error };
 	struct condition *c = parse_level(&p, 0);
@@ -230,7 +231,8 @@ static int64_t compute(const char *op, int64_t a, int64_t b)
 	return op[1] ? a >= b : a > b;
 }
 
-static struct result evaluate(const struct session *s, const struct condition *c, uint32_t event)
+static struct result evaluate(const struct session *s, const struct condition *c,
+                              uint32_t event)
 {
 	switch (c->kind) {
 	case NODE_NUMBER:

@@ -16,10 +16,10 @@
 #include <string.h>
 
 static bool refuse(const char *path, const char *group, const char *key, const char *expected,
-		   struct error *error)
+                   struct error *error)
 {
-	return error_set(error, path, "mend the line or remove it", "[%s] %s: expected %s", group, key,
-			 expected);
+	return error_set(error, path, "mend the line or remove it", "[%s] %s: expected %s",
+	                 group, key, expected);
 }
 
 static bool load_screen(struct config *c, GKeyFile *file, const char *path, struct error *error)
@@ -42,7 +42,8 @@ static bool load_screen(struct config *c, GKeyFile *file, const char *path, stru
 	return true;
 }
 
-static bool load_colours(struct config *c, GKeyFile *file, const char *path, struct error *error)
+static bool load_colours(struct config *c, GKeyFile *file, const char *path,
+                         struct error *error)
 {
 	char **keys = g_key_file_get_keys(file, "colours", NULL, NULL);
 	bool good = true;
@@ -61,7 +62,9 @@ static bool load_colours(struct config *c, GKeyFile *file, const char *path, str
 		}
 		if (!good || !known)
 			good = refuse(path, "colours", *key,
-				      good ? "the name of a style" : "a colour 0 to 255, or default", error);
+			              good ? "the name of a style"
+			                   : "a colour 0 to 255, or default",
+			              error);
 		g_free(value);
 	}
 	g_strfreev(keys);
@@ -78,7 +81,8 @@ static bool load_keys(struct config *c, GKeyFile *file, const char *path, struct
 		char *value = g_key_file_get_string(file, "keys", *key, NULL);
 		enum request request = request_from_word(*key);
 		if (request == REQUEST_NONE)
-			good = refuse(path, "keys", *key, "the name of a request (? lists them)", error);
+			good = refuse(path, "keys", *key,
+			              "the name of a request (? lists them)", error);
 		else if (!bindings_set(&trial, request, value))
 			good = refuse(path, "keys", *key, "keys such as j, C-f, PgDn", error);
 		g_ptr_array_add(c->keys, g_strdup(*key));
@@ -101,9 +105,11 @@ bool config_load(struct config *c, struct error *error)
 	bool good = true;
 	if (g_file_test(path, G_FILE_TEST_EXISTS)) {
 		if (!g_key_file_load_from_file(file, path, G_KEY_FILE_NONE, &trouble))
-			good = error_set(error, path, "mend it or remove it", "%s", trouble->message);
+			good = error_set(error, path, "mend it or remove it", "%s",
+			                 trouble->message);
 		else
-			good = load_screen(c, file, path, error) && load_colours(c, file, path, error) &&
+			good = load_screen(c, file, path, error) &&
+			       load_colours(c, file, path, error) &&
 			       load_keys(c, file, path, error);
 	}
 	g_clear_error(&trouble);
@@ -122,5 +128,6 @@ void config_release(struct config *c)
 void config_apply_keys(const struct config *c, struct app *app)
 {
 	for (guint i = 0; i + 1 < c->keys->len; i += 2)
-		bindings_set(&app->bindings, request_from_word(c->keys->pdata[i]), c->keys->pdata[i + 1]);
+		bindings_set(&app->bindings, request_from_word(c->keys->pdata[i]),
+		             c->keys->pdata[i + 1]);
 }

@@ -25,17 +25,44 @@ const char *grouped(uint64_t number, char buffer[32])
 
 /* What precedes the operand's name; accesses have their own forms. */
 static const char *const verbs[OP_COUNT] = {
-	[OP_READ] = "read ", [OP_WRITE] = "write ", [OP_AREAD] = "load ", [OP_AWRITE] = "store ",
-	[OP_RMW] = "update ", [OP_FENCE] = "fence ", [OP_ACQ] = "lock ", [OP_REL] = "unlock ",
-	[OP_RACQ] = "read-lock ", [OP_RREL] = "read-unlock ", [OP_TRYFAIL] = "failed try of ",
-	[OP_TAKETRYFAIL] = "failed try of ", [OP_DESTROY] = "destroy ", [OP_FORK] = "create ",
-	[OP_JOIN] = "join ", [OP_BEGIN] = "begins", [OP_END] = "ends", [OP_WAIT] = "wait on ",
-	[OP_WAKE] = "woken on ", [OP_SIGNAL] = "signal ", [OP_BROADCAST] = "broadcast ",
-	[OP_ARRIVE] = "arrive at ", [OP_DEPART] = "leave ", [OP_POST] = "post ",
-	[OP_TAKE] = "take ", [OP_SND] = "send ", [OP_RCV] = "receive ", [OP_ALLOC] = "allocate ",
-	[OP_FREE] = "free ", [OP_ACT] = "", [OP_CALL] = "call ", [OP_RET] = "return from ",
-	[OP_UBEG] = "begin unit ", [OP_UEND] = "end unit ", [OP_MISS] = "unrecorded call ",
-	[OP_BACK] = "back from ", [OP_ENTER] = "enter ", [OP_LEAVE] = "leave ",
+	[OP_READ] = "read ",
+	[OP_WRITE] = "write ",
+	[OP_AREAD] = "load ",
+	[OP_AWRITE] = "store ",
+	[OP_RMW] = "update ",
+	[OP_FENCE] = "fence ",
+	[OP_ACQ] = "lock ",
+	[OP_REL] = "unlock ",
+	[OP_RACQ] = "read-lock ",
+	[OP_RREL] = "read-unlock ",
+	[OP_TRYFAIL] = "failed try of ",
+	[OP_TAKETRYFAIL] = "failed try of ",
+	[OP_DESTROY] = "destroy ",
+	[OP_FORK] = "create ",
+	[OP_JOIN] = "join ",
+	[OP_BEGIN] = "begins",
+	[OP_END] = "ends",
+	[OP_WAIT] = "wait on ",
+	[OP_WAKE] = "woken on ",
+	[OP_SIGNAL] = "signal ",
+	[OP_BROADCAST] = "broadcast ",
+	[OP_ARRIVE] = "arrive at ",
+	[OP_DEPART] = "leave ",
+	[OP_POST] = "post ",
+	[OP_TAKE] = "take ",
+	[OP_SND] = "send ",
+	[OP_RCV] = "receive ",
+	[OP_ALLOC] = "allocate ",
+	[OP_FREE] = "free ",
+	[OP_ACT] = "",
+	[OP_CALL] = "call ",
+	[OP_RET] = "return from ",
+	[OP_UBEG] = "begin unit ",
+	[OP_UEND] = "end unit ",
+	[OP_MISS] = "unrecorded call ",
+	[OP_BACK] = "back from ",
+	[OP_ENTER] = "enter ",
+	[OP_LEAVE] = "leave ",
 	[OP_BRANCH] = "branch",
 };
 static const char *const order_words[] = { "", " rlx", " acq", " rel", " acq_rel", "" };
@@ -108,7 +135,8 @@ void describe_event(const struct session *s, uint32_t event, GString *out)
 		g_string_append(out, order_words[event_order(e)] + 1);
 	trace_append_operand(t, event, out);
 	if (event_inert(e))
-		g_string_append(out, op_acquires(e->op) || op_releases(e->op) ? " again" : " (dropped)");
+		g_string_append(out, op_acquires(e->op) || op_releases(e->op) ? " again"
+		                                                              : " (dropped)");
 }
 
 void describe_place(const struct session *s, uint32_t event, GString *out)
@@ -192,8 +220,9 @@ static void explain_locks(const struct session *s, const struct finding *f, GStr
 	} else {
 		for (int i = 0; i < 2; i++) {
 			append_thread(s, events[i], out);
-			g_string_append_printf(out, " holds %s%s", held[i] ? locks[i]->str : "no lock",
-					       i ? "" : ", ");
+			g_string_append_printf(out, " holds %s%s",
+			                       held[i] ? locks[i]->str : "no lock",
+			                       i ? "" : ", ");
 		}
 	}
 	g_string_free(locks[0], TRUE);
@@ -204,7 +233,7 @@ static void explain_silence(const struct session *s, const struct entry *entry, 
 {
 	if (session_seen(s, entry, ANALYSIS_HB) == 0)
 		g_string_append(out, " The recorded run never showed it: happens-before orders "
-				     "the two (o: why).");
+		                     "the two (o: why).");
 	else if (session_seen(s, entry, ANALYSIS_HB) > 0)
 		g_string_append(out, " Happens-before sees it in the recorded run.");
 }
@@ -214,7 +243,13 @@ static void explain_race(const struct session *s, const struct entry *entry, GSt
 	const struct finding *f = entry->finding;
 	append_thread(s, f->second, out);
 	g_string_append_printf(out, " can %s ", access_word(s->trace, f->second));
-	g_string_append(out, entry->variable);
+	if (f->variables && f->variables->len) {
+		uint32_t v = g_array_index(f->variables, uint32_t, 0);
+		const char *name = trace_string(s->trace, s->trace->variables[v].name);
+		append_escaped(out, name, strlen(name));
+	} else {
+		trace_append_operand(s->trace, f->first, out);
+	}
 	g_string_append(out, " while ");
 	append_thread(s, f->first, out);
 	g_string_append_printf(out, " is about to %s it", access_word(s->trace, f->first));
@@ -237,8 +272,8 @@ static void explain_impossible(const struct session *s, const struct finding *f,
 		g_string_append(out, "It would need a circle: ");
 		describe_step(s, step, out);
 		g_string_append_printf(out, ", and %u more step%s (o shows them).",
-				       f->proof->cycle.steps->len - 1,
-				       f->proof->cycle.steps->len == 2 ? "" : "s");
+		                       f->proof->cycle.steps->len - 1,
+		                       f->proof->cycle.steps->len == 2 ? "" : "s");
 	}
 }
 
@@ -247,10 +282,12 @@ static void explain_cycle(const struct session *s, const struct finding *f, GStr
 	g_string_append(out, "No order of whole units gives this result:");
 	for (guint i = 0; f->edges && i < f->edges->len; i++) {
 		const struct cycle_edge *edge = &g_array_index(f->edges, struct cycle_edge, i);
-		const struct cycle_unit *from = &g_array_index(f->units, struct cycle_unit, edge->from);
-		const struct cycle_unit *to = &g_array_index(f->units, struct cycle_unit, edge->to);
-		g_string_append_printf(out, "%s %s comes before %s on ", i ? "," : "", from->unit,
-				       to->unit);
+		const struct cycle_unit *from =
+		        &g_array_index(f->units, struct cycle_unit, edge->from);
+		const struct cycle_unit *to =
+		        &g_array_index(f->units, struct cycle_unit, edge->to);
+		g_string_append_printf(out, "%s %s comes before %s on ", i ? "," : "",
+		                       from->unit, to->unit);
 		trace_append_operand(s->trace, edge->events[0], out);
 	}
 	g_string_append(out, ". C shows the graph.");
@@ -284,19 +321,23 @@ static void explain_violation(const struct session *s, const struct finding *f, 
 	g_string_append(out, happened ? " came after " : " can come before ");
 	append_event(s, f->first, out);
 	if (f->kind == FINDING_USE_AFTER_FREE)
-		g_string_append(out, happened ? ": memory was used after it was freed."
-					      : ": memory would be used after it was freed (w).");
+		g_string_append(out,
+		                happened ? ": memory was used after it was freed."
+		                         : ": memory would be used after it was freed (w).");
 	else
-		g_string_append(out, happened ? " in this very run: the wrong order."
-					      : ": nothing that the run shows keeps this order (w).");
+		g_string_append(
+		        out, happened ? " in this very run: the wrong order."
+		                      : ": nothing that the run shows keeps this order (w).");
 }
 
 static void explain_methods(const struct session *s, const struct finding *f, GString *out)
 {
 	append_thread(s, f->first, out);
-	g_string_append_printf(out, " does %s, ", f->methods[0] ? f->methods[0] : "an operation");
+	g_string_append_printf(out, " does %s, ",
+	                       f->methods[0] ? f->methods[0] : "an operation");
 	append_thread(s, f->second, out);
-	g_string_append_printf(out, " %s; they do not commute", f->methods[1] ? f->methods[1] : "another");
+	g_string_append_printf(out, " %s; they do not commute",
+	                       f->methods[1] ? f->methods[1] : "another");
 	if (f->condition && strcmp(f->condition, "false") != 0)
 		g_string_append_printf(out, ": %s is false", f->condition);
 	g_string_append(out, ". Happens-before leaves them unordered.");
@@ -308,10 +349,12 @@ void explain_entry(const struct session *s, const struct entry *entry, GString *
 	if (f->verdict == VERDICT_IMPOSSIBLE) {
 		explain_impossible(s, f, out);
 	} else if (f->verdict == VERDICT_UNKNOWN) {
-		g_string_append_printf(out, "Undecided: neither a witness nor a proof was found%s%s%s. "
-				       "w looks again, with a larger budget.",
-				       f->budget ? " before the budget ran out (" : "",
-				       f->budget ? f->budget : "", f->budget ? ")" : "");
+		g_string_append_printf(
+		        out,
+		        "Undecided: neither a witness nor a proof was found%s%s%s. "
+		        "w looks again, with a larger budget.",
+		        f->budget ? " before the budget ran out (" : "",
+		        f->budget ? f->budget : "", f->budget ? ")" : "");
 	} else if (f->kind == FINDING_ATOMIC_SET_VIOLATION) {
 		explain_cycle(s, f, out);
 	} else if (f->kind == FINDING_DEADLOCK) {
@@ -321,8 +364,9 @@ void explain_entry(const struct session *s, const struct entry *entry, GString *
 	} else if (f->kind != FINDING_DATA_RACE) {
 		explain_methods(s, f, out);
 	} else if (f->verdict == VERDICT_CANDIDATE) {
-		g_string_append(out, "A candidate: the two conflict and nothing that was asked so far "
-				     "orders them. The search for a witness goes on.");
+		g_string_append(
+		        out, "A candidate: the two conflict and nothing that was asked so far "
+		             "orders them. The search for a witness goes on.");
 		explain_silence(s, entry, out);
 	} else {
 		explain_race(s, entry, out);

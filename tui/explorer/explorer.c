@@ -7,6 +7,7 @@
 #include "tui/explorer/command_line.h"
 #include "tui/explorer/import.h"
 
+#include <errno.h>
 #include <langinfo.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +48,8 @@ static bool run_script(struct app *app, const char *path, struct error *error)
 		commands_run(app, line);
 		app_collect(app);
 		if (app->message && app->message_is_error)
-			good = error_set(error, place_line(path, i + 1).text, NULL, "%s", app->message);
+			good = error_set(error, place_line(path, i + 1).text, NULL, "%s",
+			                 app->message);
 	}
 	app->scripted = false;
 	g_strfreev(lines);
@@ -66,7 +68,9 @@ static void run_program(struct app *app)
 	fflush(stdout);
 	int status = system(command);
 	printf("\n[ended with status %d; Enter goes back to heddle] ",
-	       status < 0 ? -1 : WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+	       status < 0          ? -1
+	       : WIFEXITED(status) ? WEXITSTATUS(status)
+	                           : 128 + WTERMSIG(status));
 	fflush(stdout);
 	for (int c; (c = getchar()) != '\n' && c != EOF;)
 		;
@@ -136,23 +140,25 @@ static bool begin_at_report(struct app *app, const char *path, struct error *err
 	if (races == NULL)
 		return false;
 	for (guint i = 0; i < races->len; i++) {
-		if (!import_find(app->session->trace, &g_array_index(races, struct reported_race, i), pair))
+		if (!import_find(app->session->trace,
+		                 &g_array_index(races, struct reported_race, i), pair))
 			continue;
 		session_ask(app->session, pair[0], pair[1]);
 		app_go(app, VIEW_SOURCE);
 		app_goto(app, pair[0], false);
-		app_say(app, "race %u of the %u in the report: w the witness, o why ordered", i + 1,
-			races->len);
+		app_say(app, "race %u of the %u in the report: w the witness, o why ordered",
+		        i + 1, races->len);
 		imported_free(races);
 		return true;
 	}
-	app_say(app, "none of the %u race%s in the report has a pair of accesses in this trace", races->len,
-		races->len == 1 ? "" : "s");
+	app_say(app, "none of the %u race%s in the report has a pair of accesses in this trace",
+	        races->len, races->len == 1 ? "" : "s");
 	imported_free(races);
 	return true;
 }
 
-static bool begin_at(struct app *app, const struct explorer_options *options, struct error *error)
+static bool begin_at(struct app *app, const struct explorer_options *options,
+                     struct error *error)
 {
 	if (options->report && !begin_at_report(app, options->report, error))
 		return false;
@@ -166,11 +172,18 @@ static bool begin_at(struct app *app, const struct explorer_options *options, st
 	return true;
 }
 
-int explorer_run(struct trace *trace, const struct explorer_options *options, struct error *error)
+int explorer_run(struct trace *trace, const struct explorer_options *options,
+                 struct error *error)
 {
 	struct config config = { 0 };
 	struct app_options app_options = { .rows = MINIMUM_ROWS, .columns = MINIMUM_COLUMNS };
 	bool headless = options->script && (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO));
+	if (options->executable && access(options->executable, X_OK) < 0) {
+		error_set(error, options->executable, "give the program that was recorded",
+		          "--exe: cannot be run: %s", g_strerror(errno));
+		trace_close(trace);
+		return STATUS_BAD;
+	}
 	struct specs *specs = specs_open(options->specifications, error);
 	if (specs == NULL || !config_load(&config, error) ||
 	    (!headless && !screen_open(&config.screen, error))) {
@@ -200,6 +213,9 @@ int explorer_run(struct trace *trace, const struct explorer_options *options, st
 	line_end();
 	if (!headless)
 		screen_close();
+	/* All that is to be kept is written: nobody should wait for a search to notice. */
+	if (good && !jobs_idle(&app->jobs))
+		_exit(STATUS_GOOD);
 	app_free(app);
 	config_release(&config);
 	return good ? STATUS_GOOD : STATUS_BAD;

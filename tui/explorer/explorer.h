@@ -20,10 +20,11 @@ void config_apply_keys(const struct config *config, struct app *app);
 
 struct explorer_options {
 	const char *executable, *script, *report; /* may be NULL */
-	const GPtrArray *specifications; /* char *: paths; may be NULL */
-	const char *at; /* event to begin at, as text; or NULL */
+	const GPtrArray *specifications;          /* char *: paths; may be NULL */
+	const char *at;                           /* event to begin at, as text; or NULL */
 };
 /* Takes the trace over. The exit status; errors are filled in for status 2. */
-int explorer_run(struct trace *trace, const struct explorer_options *options, struct error *error);
+int explorer_run(struct trace *trace, const struct explorer_options *options,
+                 struct error *error);
 
 #endif

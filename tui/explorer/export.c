@@ -16,9 +16,10 @@ static bool make_witness(const struct session *s, struct witness *w, struct erro
 	memset(w, 0, sizeof *w);
 	if (f == NULL || f->witness == NULL)
 		return error_set(error, "", NULL, "this pair has no witness to write");
-	w->claim = f->kind == FINDING_DATA_RACE	     ? CLAIM_RACE
-		   : f->kind == FINDING_DEADLOCK     ? CLAIM_DEADLOCK
-		   : f->kind == FINDING_ATOMIC_SET_VIOLATION ? CLAIM_ATOMIC : CLAIM_COV;
+	w->claim = f->kind == FINDING_DATA_RACE              ? CLAIM_RACE
+	           : f->kind == FINDING_DEADLOCK             ? CLAIM_DEADLOCK
+	           : f->kind == FINDING_ATOMIC_SET_VIOLATION ? CLAIM_ATOMIC
+	                                                     : CLAIM_COV;
 	w->trace_name = g_strdup(trace_name(s->trace));
 	w->trace_digest = trace_digest(s->trace);
 	w->events = g_array_copy(f->witness);
@@ -45,16 +46,18 @@ static void append_side(const struct app *app, uint32_t event, GString *out)
 	const struct trace *t = s->trace;
 	const struct location *l = &t->locations[t->events[event].location];
 	g_string_append_printf(out, "- event %u, thread %s: `", event,
-			       trace_thread_name(t, t->events[event].thread));
+	                       trace_thread_name(t, t->events[event].thread));
 	describe_event(s, event, out);
 	g_string_append(out, "` at ");
 	describe_place(s, event, out);
 	g_string_append_c(out, '\n');
 	const struct source_file *file =
-		l->file && l->line ? sources_get((struct sources *)&app->sources, trace_string(t, l->file)) : NULL;
+	        l->file && l->line
+	                ? sources_get((struct sources *)&app->sources, trace_string(t, l->file))
+	                : NULL;
 	if (file && file->lines && l->line <= file->lines->len)
 		g_string_append_printf(out, "\n      %u  %s\n\n", l->line,
-				       g_strstrip((char *)file->lines->pdata[l->line - 1]));
+		                       g_strstrip((char *)file->lines->pdata[l->line - 1]));
 }
 
 static void append_witness(const struct session *s, const GArray *events, GString *out)
@@ -62,8 +65,9 @@ static void append_witness(const struct session *s, const GArray *events, GStrin
 	g_string_append(out, "\n## Witness\n\n");
 	for (guint i = 0; i < events->len; i++) {
 		uint32_t event = g_array_index(events, uint32_t, i);
-		g_string_append_printf(out, "    %8u  %-8s ", event,
-				       trace_thread_name(s->trace, s->trace->events[event].thread));
+		g_string_append_printf(
+		        out, "    %8u  %-8s ", event,
+		        trace_thread_name(s->trace, s->trace->events[event].thread));
 		describe_event(s, event, out);
 		g_string_append_c(out, '\n');
 	}
@@ -74,9 +78,9 @@ static char *to_markdown(const struct app *app, const struct entry *entry)
 	const struct session *s = app->session;
 	const struct finding *f = entry->finding;
 	GString *out = g_string_new(NULL);
-	g_string_append_printf(out, "# %s on `%s`: %s\n\n%s in `%s`.\n\n", finding_kind_word(f->kind),
-			       entry->variable, verdict_word(f->verdict), entry->where,
-			       trace_name(s->trace));
+	g_string_append_printf(out, "# %s on `%s`: %s\n\n%s in `%s`.\n\n",
+	                       finding_kind_word(f->kind), entry->variable,
+	                       verdict_word(f->verdict), entry->where, trace_name(s->trace));
 	append_side(app, f->first, out);
 	append_side(app, f->second, out);
 	g_string_append_c(out, '\n');
@@ -121,7 +125,8 @@ static char *to_json(const struct app *app, const struct entry *entry)
 	if (f->witness) {
 		json_t *witness = json_array();
 		for (guint i = 0; i < f->witness->len; i++)
-			json_array_append_new(witness, json_integer(g_array_index(f->witness, uint32_t, i)));
+			json_array_append_new(
+			        witness, json_integer(g_array_index(f->witness, uint32_t, i)));
 		json_object_set_new(root, "witness", witness);
 	}
 	GString *words = g_string_new(NULL);
@@ -149,15 +154,17 @@ static char *to_dot(const struct app *app, const struct entry *entry)
 	for (guint i = 0; f->units && i < f->units->len; i++) {
 		const struct cycle_unit *u = &g_array_index(f->units, struct cycle_unit, i);
 		char *label = g_strescape(u->unit, NULL);
-		g_string_append_printf(out, "\tu%u [label=\"%s\\n%s %u-%u\", shape=box];\n", i, label,
-				       trace_thread_name(t, u->thread), u->begin, u->end);
+		g_string_append_printf(out, "\tu%u [label=\"%s\\n%s %u-%u\", shape=box];\n", i,
+		                       label, trace_thread_name(t, u->thread), u->begin,
+		                       u->end);
 		g_free(label);
 	}
 	for (guint i = 0; f->edges && i < f->edges->len; i++) {
 		const struct cycle_edge *e = &g_array_index(f->edges, struct cycle_edge, i);
-		char *label = g_strescape(trace_string(t, t->variables[e->variable].name), NULL);
-		g_string_append_printf(out, "\tu%u -> u%u [label=\"%s\\n%u, %u\"];\n", e->from, e->to,
-				       label, e->events[0], e->events[1]);
+		char *label =
+		        g_strescape(trace_string(t, t->variables[e->variable].name), NULL);
+		g_string_append_printf(out, "\tu%u -> u%u [label=\"%s\\n%u, %u\"];\n", e->from,
+		                       e->to, label, e->events[0], e->events[1]);
 		g_free(label);
 	}
 	g_string_append(out, "}\n");
@@ -173,14 +180,16 @@ static const struct {
 
 static const char *suffix_for(const struct app *app)
 {
-	return app_view(app) == VIEW_WITNESS ? ".wit" : app_view(app) == VIEW_GRAPH ? ".dot" : ".md";
+	return app_view(app) == VIEW_WITNESS ? ".wit"
+	       : app_view(app) == VIEW_GRAPH ? ".dot"
+	                                     : ".md";
 }
 
 static char *default_name(const struct app *app)
 {
 	const struct session *s = app->session;
 	return g_strdup_printf("%s-%u-%u%s", trace_name(s->trace), s->pair[0], s->pair[1],
-			       suffix_for(app));
+	                       suffix_for(app));
 }
 
 bool export_write(struct app *app, const char *path, char **written, struct error *error)
@@ -204,7 +213,8 @@ bool export_write(struct app *app, const char *path, char **written, struct erro
 		g_free(text);
 	}
 	if (!known)
-		error_set(error, name, NULL, "expected a name that ends in .md, .json, .wit or .dot");
+		error_set(error, name, NULL,
+		          "expected a name that ends in .md, .json, .wit or .dot");
 	if (good)
 		*written = name;
 	else
@@ -231,10 +241,12 @@ bool export_replay(struct app *app, const char *arguments, struct error *error)
 	const struct session *s = app->session;
 	char *program = *arguments ? g_strdup(arguments) : recorded_program(s);
 	if (program == NULL)
-		return error_set(error, "", "say `replay PROGRAM ARGUMENTS`, or open with --exe PROGRAM",
-				 "the trace does not name the program");
+		return error_set(error, "",
+		                 "say `replay PROGRAM ARGUMENTS`, or open with --exe PROGRAM",
+		                 "the trace does not name the program");
 	char *folder = g_path_get_dirname(s->trace->path ? s->trace->path : ".");
-	char *path = g_strdup_printf("%s/%s-%u-%u.wit", folder, trace_name(s->trace), s->pair[0], s->pair[1]);
+	char *path = g_strdup_printf("%s/%s-%u-%u.wit", folder, trace_name(s->trace),
+	                             s->pair[0], s->pair[1]);
 	g_free(folder);
 	bool good = write_witness(s, path, error);
 	if (good) {
@@ -243,8 +255,8 @@ bool export_replay(struct app *app, const char *arguments, struct error *error)
 		self[MAX(length, 0)] = '\0';
 		char *quoted_self = g_shell_quote(self), *quoted_path = g_shell_quote(path);
 		g_free(app->after_command);
-		app->after_command =
-			g_strdup_printf("%s replay --witness %s -- %s", quoted_self, quoted_path, program);
+		app->after_command = g_strdup_printf("%s replay --witness %s -- %s",
+		                                     quoted_self, quoted_path, program);
 		g_free(quoted_self);
 		g_free(quoted_path);
 	}

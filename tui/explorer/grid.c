@@ -8,7 +8,7 @@
 #include <wchar.h>
 
 const struct style_info style_table[STYLE_COUNT] = {
-#define STYLE(name, word, letter, colour, basic, attributes) \
+#define STYLE(name, word, letter, colour, basic, attributes)                                   \
 	{ word, letter, colour, basic, attributes },
 #include "tui/explorer/styles.def"
 #undef STYLE
@@ -19,14 +19,14 @@ static const struct {
 	uint32_t rune;
 	char ascii;
 } stand_ins[] = {
-	{ 0x2500, '-' }, { 0x2501, '=' }, { 0x2502, '|' }, { 0x2503, '|' }, { 0x250c, '+' },
-	{ 0x2510, '+' }, { 0x2513, '+' }, { 0x2514, '+' }, { 0x2518, '+' }, { 0x251b, '+' },
-	{ 0x250f, '+' }, { 0x2517, '+' }, { 0x251c, '+' }, { 0x2524, '+' }, { 0x252c, '+' },
-	{ 0x2534, '+' }, { 0x253c, '+' }, { 0x2190, '=' }, { 0x2191, '^' }, { 0x2192, '>' },
-	{ 0x2193, 'v' }, { 0x21c4, '~' }, { 0x21e2, '>' }, { 0x25b8, '>' }, { 0x25c2, '<' },
-	{ 0x25b2, '^' }, { 0x25bc, 'v' }, { 0x25cf, '*' }, { 0x25cb, 'o' }, { 0x2713, '+' },
-	{ 0x2717, 'x' }, { 0x00b7, '.' }, { 0x2026, '.' }, { 0x27e8, '<' }, { 0x27e9, '>' },
-	{ 0x2013, '-' }, { 0x2014, '-' }, { 0x2591, '.' }, { 0x2588, '#' }, { 0x2260, '!' },
+	{ 0x2500, '-' }, { 0x2501, '=' }, { 0x2502, '|' },  { 0x2503, '|' }, { 0x250c, '+' },
+	{ 0x2510, '+' }, { 0x2513, '+' }, { 0x2514, '+' },  { 0x2518, '+' }, { 0x251b, '+' },
+	{ 0x250f, '+' }, { 0x2517, '+' }, { 0x251c, '+' },  { 0x2524, '+' }, { 0x252c, '+' },
+	{ 0x2534, '+' }, { 0x253c, '+' }, { 0x2190, '=' },  { 0x2191, '^' }, { 0x2192, '>' },
+	{ 0x2193, 'v' }, { 0x21c4, '~' }, { 0x21e2, '>' },  { 0x25b8, '>' }, { 0x25c2, '<' },
+	{ 0x25b2, '^' }, { 0x25bc, 'v' }, { 0x25cf, '*' },  { 0x25cb, 'o' }, { 0x2713, '+' },
+	{ 0x2717, 'x' }, { 0x00b7, '.' }, { 0x2026, '.' },  { 0x27e8, '<' }, { 0x27e9, '>' },
+	{ 0x2013, '-' }, { 0x2014, '-' }, { 0x2591, '.' },  { 0x2588, '#' }, { 0x2260, '!' },
 	{ 0x201c, '"' }, { 0x201d, '"' }, { 0x2019, '\'' }, { 0x2605, '*' },
 };
 
@@ -161,7 +161,7 @@ int text_columns(const char *text)
 }
 
 static void put_drawn(struct pane p, int row, int column, enum style style,
-		      const struct drawn *d)
+                      const struct drawn *d)
 {
 	if (d->rune == 0) {
 		for (int i = 0; i < d->columns; i++)
@@ -178,7 +178,7 @@ static void put_drawn(struct pane p, int row, int column, enum style style,
 	pane_rune(p, row, column, style, d->rune);
 	if (d->columns == 2 && row >= 0 && row < p.rows && column + 1 < p.columns)
 		*grid_at(p.grid, p.row + row, p.column + column + 1) =
-			(struct cell){ .rune = 0, .style = style };
+		        (struct cell){ .rune = 0, .style = style };
 }
 
 int pane_text(struct pane p, int row, int column, enum style style, const char *text)
@@ -209,14 +209,14 @@ int pane_format(struct pane p, int row, int column, enum style style, const char
 }
 
 int pane_field(struct pane p, int row, int column, int width, enum style style,
-	       const char *text)
+               const char *text)
 {
 	pane_text(pane_part(p, row, column, 1, MAX(width, 0)), 0, 0, style, text);
 	return column + width;
 }
 
 int pane_field_right(struct pane p, int row, int column, int width, enum style style,
-		     const char *text)
+                     const char *text)
 {
 	int blank = width - text_columns(text);
 	pane_field(p, row, column + MAX(blank, 0), width - MAX(blank, 0), style, text);
@@ -272,6 +272,23 @@ int pane_paragraph(struct pane p, int row, int column, enum style style, const c
 		}
 	}
 	return row + 1;
+}
+
+void append_wrapped(GString *out, const char *text, int indent, int width)
+{
+	int at = indent;
+	char **words = g_strsplit(text, " ", -1);
+	for (char **word = words; *word; word++) {
+		int columns = text_columns(*word);
+		if (at > indent && at + 1 + columns > width) {
+			g_string_append_printf(out, "\n%*s", indent, "");
+			at = indent;
+		}
+		g_string_append_printf(out, "%s%s", at > indent ? " " : "", *word);
+		at += columns + (at > indent);
+	}
+	g_string_append_c(out, '\n');
+	g_strfreev(words);
 }
 
 void list_fit(struct list *l, uint64_t count, int rows)

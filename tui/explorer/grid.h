@@ -42,7 +42,7 @@ struct cell {
 struct grid {
 	int rows, columns;
 	bool ascii;
-	struct cell *cells;	      /* owned */
+	struct cell *cells;            /* owned */
 	int cursor_row, cursor_column; /* -1: no cursor */
 };
 void grid_init(struct grid *grid, int rows, int columns, bool ascii);
@@ -69,14 +69,14 @@ struct pane pane_part(struct pane pane, int row, int column, int rows, int colum
 /* Write text at (row, column); returns the column after it (beyond the pane when it was
  * clipped).  Clipped text ends in "…" when the pane is at fault. */
 int pane_text(struct pane pane, int row, int column, enum style style, const char *text);
-int pane_format(struct pane pane, int row, int column, enum style style, const char *format, ...)
-	__attribute__((format(printf, 5, 6)));
+int pane_format(struct pane pane, int row, int column, enum style style, const char *format,
+                ...) __attribute__((format(printf, 5, 6)));
 /* The same within `width` columns; returns column + width. */
 int pane_field(struct pane pane, int row, int column, int width, enum style style,
-	       const char *text);
+               const char *text);
 /* Right-aligned in `width` columns. */
 int pane_field_right(struct pane pane, int row, int column, int width, enum style style,
-		     const char *text);
+                     const char *text);
 void pane_rune(struct pane pane, int row, int column, enum style style, uint32_t rune);
 /* A line across with an optional title; a line down. */
 void pane_rule(struct pane pane, int row, const char *title);
@@ -88,6 +88,9 @@ int pane_paragraph(struct pane pane, int row, int column, enum style style, cons
 
 /* Columns that the text takes on the screen. */
 int text_columns(const char *text);
+/* Append `text` in lines of `width` columns, broken at blanks; the first begins at column
+ * `indent` (what stands there is in `out` already), the others are indented so far. */
+void append_wrapped(GString *out, const char *text, int indent, int width);
 /* One character of `text` as it is drawn: its bytes taken, the rune (or 0 and `escape` with
  * "\xHH") and its columns. */
 struct drawn {

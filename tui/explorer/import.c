@@ -30,7 +30,7 @@ void imported_free(GArray *races)
 struct importer {
 	GArray *races;
 	struct reported_race race; /* the one being read */
-	int side;		   /* which of its accesses; -1: none yet, 2: what follows is of neither */
+	int side; /* which of its accesses; -1: none yet, 2: what follows is of neither */
 	bool open;
 };
 
@@ -118,7 +118,8 @@ static bool valgrind_frame(struct importer *im, const char *line)
 		return false;
 	const char *open = strrchr(colon, '('), *close = open ? strchr(open, ')') : NULL;
 	struct reported_frame frame = { 0 };
-	frame.function = g_strndup(colon + 2, open ? (gsize)(open - colon - 3) : strlen(colon + 2));
+	frame.function =
+	        g_strndup(colon + 2, open ? (gsize)(open - colon - 3) : strlen(colon + 2));
 	if (close)
 		set_place(&frame, open + 1, (gsize)(close - open - 1));
 	add_frame(im, &frame);
@@ -133,7 +134,7 @@ static bool is_access(const char *line)
 	if (g_ascii_strncasecmp(line, "atomic ", 7) == 0)
 		line += 7;
 	return (g_ascii_strncasecmp(line, "read of size ", 13) == 0 ||
-		g_ascii_strncasecmp(line, "write of size ", 14) == 0);
+	        g_ascii_strncasecmp(line, "write of size ", 14) == 0);
 }
 
 static bool is_blank(const char *line)
@@ -147,19 +148,22 @@ static bool is_blank(const char *line)
 
 static void text_line(struct importer *im, const char *line)
 {
-	if (strstr(line, "ThreadSanitizer: data race") || strstr(line, "Possible data race during")) {
+	if (strstr(line, "ThreadSanitizer: data race") ||
+	    strstr(line, "Possible data race during")) {
 		begin_race(im);
 		if (strstr(line, "Possible data race"))
 			begin_side(im);
-	} else if (strstr(line, "Conflicting load by thread") || strstr(line, "Conflicting store by thread")) {
+	} else if (strstr(line, "Conflicting load by thread") ||
+	           strstr(line, "Conflicting store by thread")) {
 		begin_race(im);
 		begin_side(im);
-	} else if (g_str_has_prefix(line, "==================") || g_str_has_prefix(line, "SUMMARY:")) {
+	} else if (g_str_has_prefix(line, "==================") ||
+	           g_str_has_prefix(line, "SUMMARY:")) {
 		end_race(im);
 	} else if (is_access(line) || strstr(line, "This conflicts with a previous")) {
 		begin_side(im);
-	} else if (is_blank(line) || strstr(line, "Location is ") || strstr(line, "created by") ||
-		   strstr(line, "created at")) {
+	} else if (is_blank(line) || strstr(line, "Location is ") ||
+	           strstr(line, "created by") || strstr(line, "created at")) {
 		/* the stacks that follow tell of threads, blocks and locks */
 		if (im->open && im->side >= 0 && im->race.sides[MIN(im->side, 1)]->len) {
 			if (im->side == 1)
@@ -175,7 +179,8 @@ static char *tagged(const char *line, const char *tag)
 {
 	char *begin = g_strdup_printf("<%s>", tag), *end = g_strdup_printf("</%s>", tag);
 	const char *from = strstr(line, begin), *to = from ? strstr(from, end) : NULL;
-	char *text = to ? g_strndup(from + strlen(begin), (gsize)(to - from) - strlen(begin)) : NULL;
+	char *text =
+	        to ? g_strndup(from + strlen(begin), (gsize)(to - from) - strlen(begin)) : NULL;
 	g_free(begin);
 	g_free(end);
 	return text;
@@ -183,8 +188,8 @@ static char *tagged(const char *line, const char *tag)
 
 static void xml_line(struct importer *im, const char *line, struct reported_frame *frame)
 {
-	char *kind = tagged(line, "kind"), *function = tagged(line, "fn"), *file = tagged(line, "file"),
-	     *number = tagged(line, "line");
+	char *kind = tagged(line, "kind"), *function = tagged(line, "fn"),
+	     *file = tagged(line, "file"), *number = tagged(line, "line");
 	if (kind && (strcmp(kind, "Race") == 0 || strcmp(kind, "ConflictingAccess") == 0))
 		begin_race(im);
 	if (strstr(line, "</error>"))
@@ -216,7 +221,8 @@ GArray *import_report(const char *path, struct error *error)
 		g_error_free(trouble);
 		return NULL;
 	}
-	struct importer im = { .races = g_array_new(FALSE, FALSE, sizeof(struct reported_race)) };
+	struct importer im = { .races = g_array_new(FALSE, FALSE,
+		                                    sizeof(struct reported_race)) };
 	struct reported_frame frame = { 0 };
 	bool xml = strstr(text, "<valgrindoutput>") != NULL;
 	g_array_set_clear_func(im.races, race_clear);
@@ -234,7 +240,7 @@ GArray *import_report(const char *path, struct error *error)
 	if (im.races->len == 0) {
 		imported_free(im.races);
 		error_set(error, path, "give a report of ThreadSanitizer, Helgrind or DRD",
-			  "no data race was found in the report");
+		          "no data race was found in the report");
 		return NULL;
 	}
 	return im.races;
@@ -252,12 +258,14 @@ static const char *last_component(const char *path)
 static uint8_t *locations_of(const struct trace *t, const GArray *side)
 {
 	for (guint f = 0; f < side->len; f++) {
-		const struct reported_frame *frame = &g_array_index(side, struct reported_frame, f);
+		const struct reported_frame *frame =
+		        &g_array_index(side, struct reported_frame, f);
 		uint8_t *set = NULL;
 		for (uint64_t i = 1; frame->file && i < t->locations_count; i++) {
 			const struct location *l = &t->locations[i];
 			if (l->line != frame->line || l->file == 0 ||
-			    strcmp(last_component(trace_string(t, l->file)), last_component(frame->file)) != 0)
+			    strcmp(last_component(trace_string(t, l->file)),
+			           last_component(frame->file)) != 0)
 				continue;
 			set = set ? set : g_new0(uint8_t, t->locations_count);
 			set[i] = 1;
@@ -282,7 +290,8 @@ bool import_find(const struct trace *t, const struct reported_race *race, uint32
 			continue;
 		for (uint64_t j = 0; j < MIN(count, REMEMBERED) && !found; j++) {
 			const struct event *other = &t->events[remembered[j]];
-			bool places = (at_a && (one_sided || b[other->location])) || (at_b && a[other->location]);
+			bool places = (at_a && (one_sided || b[other->location])) ||
+			              (at_b && a[other->location]);
 			found = places && events_race_conflict(t, remembered[j], (uint32_t)i);
 			pair[0] = remembered[j];
 			pair[1] = (uint32_t)i;

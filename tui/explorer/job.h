@@ -16,8 +16,8 @@ struct job {
 	/* In the screen's thread, after run; frees `data`. */
 	void (*done)(struct job *job, bool good, const struct error *error);
 	void *data, *context;
-	int detail; /* for run and done: an analysis, an order */
-	bool urgent;	/* the reader waits for it: runs beside the one that is at work */
+	int detail;     /* for run and done: an analysis, an order */
+	bool urgent;    /* the reader waits for it: runs beside the one that is at work */
 	bool exclusive; /* makes what the others use (the index): nothing runs beside it */
 	/* private */
 	GThread *thread;
@@ -29,7 +29,7 @@ struct job {
 
 struct jobs {
 	GPtrArray *running, *waiting; /* struct job *, owned */
-	int wake[2];		      /* a pipe: a byte when a job has ended or moved on */
+	int wake[2];                  /* a pipe: a byte when a job has ended or moved on */
 	bool closing;
 };
 void jobs_init(struct jobs *jobs);

@@ -8,7 +8,7 @@
 
 const struct request_info request_table[REQUEST_COUNT] = {
 	[REQUEST_NONE] = { "none", "", 0, NULL, "" },
-#define REQUEST(name, word, keys, views, hint, help) \
+#define REQUEST(name, word, keys, views, hint, help)                                           \
 	[REQUEST_##name] = { word, keys, views, hint, help },
 #include "tui/explorer/requests.def"
 #undef REQUEST
@@ -18,13 +18,13 @@ static const struct {
 	const char *name;
 	int key;
 } special_names[] = {
-	{ "Tab", KEYCODE_TAB },	      { "Enter", KEYCODE_ENTER },
-	{ "Esc", KEYCODE_ESC },	      { "Space", ' ' },
-	{ "Up", KEYCODE_UP },	      { "Down", KEYCODE_DOWN },
+	{ "Tab", KEYCODE_TAB },       { "Enter", KEYCODE_ENTER },
+	{ "Esc", KEYCODE_ESC },       { "Space", ' ' },
+	{ "Up", KEYCODE_UP },         { "Down", KEYCODE_DOWN },
 	{ "Left", KEYCODE_LEFT },     { "Right", KEYCODE_RIGHT },
 	{ "Home", KEYCODE_HOME },     { "End", KEYCODE_END },
 	{ "PgUp", KEYCODE_PAGE_UP },  { "PgDn", KEYCODE_PAGE_DOWN },
-	{ "F1", KEYCODE_F1 },	      { "Backspace", KEYCODE_BACKSPACE },
+	{ "F1", KEYCODE_F1 },         { "Backspace", KEYCODE_BACKSPACE },
 	{ "Delete", KEYCODE_DELETE },
 };
 
@@ -122,7 +122,8 @@ int bindings_key(const struct bindings *b, enum view_kind view, enum request req
 {
 	for (guint i = 0; i < b->items->len; i++) {
 		struct binding binding = g_array_index(b->items, struct binding, i);
-		if (binding.request == request && bindings_find(b, view, binding.key) == request)
+		if (binding.request == request &&
+		    bindings_find(b, view, binding.key) == request)
 			return binding.key;
 	}
 	return KEYCODE_NONE;
@@ -142,10 +143,11 @@ void bindings_keys(const struct bindings *b, enum request request, GString *out)
 }
 
 static const char *const view_words[VIEW_COUNT] = {
-	[VIEW_FINDINGS] = "findings", [VIEW_TRACE] = "trace",	  [VIEW_SOURCE] = "source",
-	[VIEW_STATE] = "state",	      [VIEW_WITNESS] = "witness", [VIEW_ORDER] = "order",
-	[VIEW_GRAPH] = "graph",	      [VIEW_COMMUTE] = "commutativity",
-	[VIEW_HELP] = "help",	      [VIEW_TEXT] = "text",
+	[VIEW_FINDINGS] = "findings", [VIEW_TRACE] = "trace",
+	[VIEW_SOURCE] = "source",     [VIEW_STATE] = "state",
+	[VIEW_WITNESS] = "witness",   [VIEW_ORDER] = "order",
+	[VIEW_GRAPH] = "graph",       [VIEW_COMMUTE] = "commutativity",
+	[VIEW_HELP] = "help",         [VIEW_TEXT] = "text",
 };
 
 void bindings_print_table(GString *out)
@@ -162,6 +164,6 @@ void bindings_print_table(GString *out)
 			comma = ", ";
 		}
 		g_string_append_printf(out, "%s | %s |\n", info->views == ANYWHERE ? "all" : "",
-				       info->help);
+		                       info->help);
 	}
 }

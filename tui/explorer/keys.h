@@ -57,9 +57,9 @@ enum special_key {
 	KEYCODE_BACKSPACE,
 	KEYCODE_DELETE,
 	KEYCODE_F1,
-	KEYCODE_MOUSE,	/* the application asks the screen where */
+	KEYCODE_MOUSE,  /* the application asks the screen where */
 	KEYCODE_RESIZE, /* the screen has another size */
-	KEYCODE_WAKE,	/* a job beside the screen has something to say */
+	KEYCODE_WAKE,   /* a job beside the screen has something to say */
 	KEYCODE_END_OF_INPUT,
 };
 /* "PgDn" -> KEYCODE_PAGE_DOWN; KEYCODE_NONE when it is no key's name. */

@@ -48,10 +48,7 @@ static json_t *load_file(const struct session *s, json_error_t *json_error)
 
 static bool has_entry(const struct session *s, const char *key)
 {
-	for (guint i = 0; key && i < s->entries->len; i++)
-		if (strcmp(((struct entry *)s->entries->pdata[i])->key, key) == 0)
-			return true;
-	return false;
+	return key && g_hash_table_contains(s->by_key, key);
 }
 
 /* Marks of findings that this run has not (yet) shown again are kept as they are. */
@@ -60,9 +57,10 @@ static void keep_others(const struct session *s, json_t *findings)
 	json_error_t json_error;
 	json_t *old = load_file(s, &json_error), *item;
 	size_t i;
-	json_array_foreach(json_object_get(old, "findings"), i, item)
-		if (!has_entry(s, json_string_value(json_object_get(item, "finding"))))
-			json_array_append(findings, item);
+	json_array_foreach(
+	        json_object_get(old, "findings"), i,
+	        item) if (!has_entry(s, json_string_value(json_object_get(item, "finding"))))
+	        json_array_append(findings, item);
 	json_decref(old);
 }
 
@@ -78,9 +76,9 @@ bool session_save_notes(const struct session *s, struct error *error)
 	for (guint i = 0; i < s->bookmarks->len; i++) {
 		const struct bookmark *b = &g_array_index(s->bookmarks, struct bookmark, i);
 		json_array_append_new(bookmarks,
-				      json_pack("{s:I, s:s, s:s}", "event", (json_int_t)b->event,
-						"name", b->name, "at",
-						trace_location_name(s->trace, b->event)));
+		                      json_pack("{s:I, s:s, s:s}", "event",
+		                                (json_int_t)b->event, "name", b->name, "at",
+		                                trace_location_name(s->trace, b->event)));
 	}
 	json_object_set_new(root, "heddle-notes", json_integer(1));
 	json_object_set_new(root, "findings", findings);
@@ -88,7 +86,8 @@ bool session_save_notes(const struct session *s, struct error *error)
 	char *text = json_dumps(root, JSON_INDENT(1));
 	json_decref(root);
 	bool good = text && file_write_whole(s->notes_path, text, strlen(text), error);
-	if (!good && text && (errno == EACCES || errno == EROFS || access(s->notes_path, W_OK) < 0)) {
+	if (!good && text &&
+	    (errno == EACCES || errno == EROFS || access(s->notes_path, W_OK) < 0)) {
 		char *path = fallback_path(s);
 		good = file_write_whole(path, text, strlen(text), error);
 		g_free(path);
@@ -102,17 +101,15 @@ static void load_entry(struct session *s, json_t *item)
 	const char *key = json_string_value(json_object_get(item, "finding"));
 	const char *mark = json_string_value(json_object_get(item, "mark"));
 	const char *note = json_string_value(json_object_get(item, "note"));
-	for (guint i = 0; key && i < s->entries->len; i++) {
-		struct entry *entry = s->entries->pdata[i];
-		if (strcmp(entry->key, key) != 0)
-			continue;
-		for (int m = 1; mark && m < TRIAGE_COUNT; m++)
-			if (strcmp(triage_words[m], mark) == 0)
-				entry->triage = (enum triage)m;
-		if (note) {
-			g_free(entry->note);
-			entry->note = g_strdup(note);
-		}
+	struct entry *entry = key ? g_hash_table_lookup(s->by_key, key) : NULL;
+	if (entry == NULL)
+		return;
+	for (int m = 1; mark && m < TRIAGE_COUNT; m++)
+		if (strcmp(triage_words[m], mark) == 0)
+			entry->triage = (enum triage)m;
+	if (note) {
+		g_free(entry->note);
+		entry->note = g_strdup(note);
 	}
 }
 
@@ -157,14 +154,12 @@ bool session_load_notes(struct session *s, struct error *error)
 		return true;
 	if (root == NULL)
 		return error_set(error, place_line(s->notes_path, json_error.line).text,
-				 "mend or remove the file", "the notes cannot be read: %s",
-				 json_error.text);
+		                 "mend or remove the file", "the notes cannot be read: %s",
+		                 json_error.text);
 	size_t i;
 	json_t *item;
-	json_array_foreach(json_object_get(root, "findings"), i, item)
-		load_entry(s, item);
-	json_array_foreach(json_object_get(root, "bookmarks"), i, item)
-		load_bookmark(s, item);
+	json_array_foreach(json_object_get(root, "findings"), i, item) load_entry(s, item);
+	json_array_foreach(json_object_get(root, "bookmarks"), i, item) load_bookmark(s, item);
 	json_decref(root);
 	return true;
 }

@@ -32,7 +32,8 @@ static uint32_t initial_value(const struct session *s, uint32_t variable)
 	for (uint64_t i = 0; i < list.count; i++) {
 		const struct event *e = &t->events[list.items[i]];
 		if (op_reads(e->op) && e->aux && !(e->flags & EVENT_WIDE))
-			return t->values[e->aux].kind == V_PAIR ? t->values[e->aux].first : e->aux;
+			return t->values[e->aux].kind == V_PAIR ? t->values[e->aux].first
+			                                        : e->aux;
 		if (op_writes(e->op))
 			return 0;
 	}
@@ -40,7 +41,7 @@ static uint32_t initial_value(const struct session *s, uint32_t variable)
 }
 
 uint32_t schedule_value(const struct session *s, const GArray *events, guint count,
-			uint32_t variable, uint32_t *writer)
+                        uint32_t variable, uint32_t *writer)
 {
 	const struct trace *t = s->trace;
 	for (guint i = count; i-- > 0;) {
@@ -57,7 +58,8 @@ uint32_t schedule_value(const struct session *s, const GArray *events, guint cou
 	return initial_value(s, variable);
 }
 
-void schedule_append_locks(const struct session *s, const GArray *events, guint count, GString *out)
+void schedule_append_locks(const struct session *s, const GArray *events, guint count,
+                           GString *out)
 {
 	const struct trace *t = s->trace;
 	uint16_t *readers = g_new0(uint16_t, t->objects_count + 1);
@@ -82,7 +84,8 @@ void schedule_append_locks(const struct session *s, const GArray *events, guint 
 			continue;
 		g_string_append(out, any ? ", " : "");
 		if (holder[o] != NONE)
-			g_string_append_printf(out, "%s holds ", trace_thread_name(t, holder[o]));
+			g_string_append_printf(out, "%s holds ",
+			                       trace_thread_name(t, holder[o]));
 		else
 			g_string_append_printf(out, "%u read ", readers[o]);
 		const char *name = trace_string(t, t->objects[o].name);
@@ -100,8 +103,8 @@ struct shown {
 	uint32_t count;
 };
 
-static void show_value(const struct session *s, const GArray *events, guint count, uint32_t variable,
-		       struct shown *shown, GString *out)
+static void show_value(const struct session *s, const GArray *events, guint count,
+                       uint32_t variable, struct shown *shown, GString *out)
 {
 	const struct trace *t = s->trace;
 	for (uint32_t j = 0; j < shown->count; j++)
@@ -121,13 +124,15 @@ static void show_value(const struct session *s, const GArray *events, guint coun
 }
 
 /* First the pair's variables, then those touched last. */
-void schedule_append_values(const struct session *s, const GArray *events, guint count, GString *out)
+void schedule_append_values(const struct session *s, const GArray *events, guint count,
+                            GString *out)
 {
 	enum { LOOK_BACK = 400 };
 	struct shown shown = { .count = 0 };
 	for (int i = 0; i < 2; i++)
 		if (s->pair[i] != NONE)
-			show_value(s, events, count, session_variable(s, s->pair[i]), &shown, out);
+			show_value(s, events, count, session_variable(s, s->pair[i]), &shown,
+			           out);
 	for (guint i = count; i-- > 0 && count - i < LOOK_BACK;)
 		show_value(s, events, count, session_variable(s, at(events, i)), &shown, out);
 }
@@ -142,7 +147,8 @@ int8_t *schedule_moves(const GArray *events)
 	guint n = events->len, longest = 0;
 	int8_t *moves = g_new0(int8_t, n + 1);
 	guint *tail = g_new(guint, n + 1), *before = g_new(guint, n + 1);
-	for (guint i = 0; i < n; i++) { /* patience: tail[k] ends the best run of length k + 1 */
+	for (guint i = 0; i < n;
+	     i++) { /* patience: tail[k] ends the best run of length k + 1 */
 		guint low = 0, high = longest;
 		while (low < high) {
 			guint middle = (low + high) / 2;
@@ -181,7 +187,8 @@ void schedule_append_cut(const struct session *s, const GArray *events, GString 
 		uint32_t next = last[i] == NONE ? NONE : trace_next(t, last[i]);
 		if (next == NONE)
 			continue;
-		g_string_append_printf(out, "%s%s %u…", any ? ", " : "", trace_thread_name(t, i), next);
+		g_string_append_printf(out, "%s%s %u…", any ? ", " : "",
+		                       trace_thread_name(t, i), next);
 		any = true;
 	}
 	if (!any)
@@ -232,7 +239,7 @@ static bool replay(struct chooser *c, GString *reason)
 }
 
 bool chooser_init(struct chooser *c, const struct session *s, const GArray *events, guint count,
-		  GString *reason)
+                  GString *reason)
 {
 	*c = (struct chooser){ .session = s };
 	c->events = g_array_new(FALSE, FALSE, sizeof(uint32_t));

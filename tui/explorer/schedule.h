@@ -11,11 +11,13 @@
 /* The value of the variable after the first `count` events (index of trace.values, 0 when
  * it is not known); *writer is the event it is from, or NONE for the initial value. */
 uint32_t schedule_value(const struct session *s, const GArray *events, guint count,
-			uint32_t variable, uint32_t *writer);
+                        uint32_t variable, uint32_t *writer);
 /* "T1 holds m, T2 holds l" after the first `count` events. */
-void schedule_append_locks(const struct session *s, const GArray *events, guint count, GString *out);
+void schedule_append_locks(const struct session *s, const GArray *events, guint count,
+                           GString *out);
 /* The last few variables written, with their values in this schedule. */
-void schedule_append_values(const struct session *s, const GArray *events, guint count, GString *out);
+void schedule_append_values(const struct session *s, const GArray *events, guint count,
+                            GString *out);
 /* Events that came earlier or later than in the recording, beyond what the moves of others
  * explain: for each index 0, +1 (moved up: earlier) or -1.  Caller frees. */
 int8_t *schedule_moves(const GArray *events);
@@ -31,12 +33,12 @@ struct choice {
 struct chooser {
 	const struct session *session; /* borrowed */
 	struct checker *checker;
-	GArray *events;	 /* uint32_t: chosen so far */
+	GArray *events;  /* uint32_t: chosen so far */
 	GArray *choices; /* struct choice, by thread */
 };
 /* Begin with the first `count` of `events`; false when the checker refuses one of them. */
 bool chooser_init(struct chooser *c, const struct session *s, const GArray *events, guint count,
-		  GString *reason);
+                  GString *reason);
 void chooser_release(struct chooser *c);
 bool chooser_take(struct chooser *c, uint32_t thread, GString *reason);
 void chooser_undo(struct chooser *c);

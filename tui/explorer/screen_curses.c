@@ -39,8 +39,8 @@ static struct {
 
 /* -- signals ------------------------------------------------------------------------ */
 
-static const int fatal_signals[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTERM, SIGHUP,
-				     SIGQUIT };
+static const int fatal_signals[] = { SIGSEGV, SIGBUS,  SIGILL, SIGFPE,
+	                             SIGABRT, SIGTERM, SIGHUP, SIGQUIT };
 
 static void restore_and_die(int number)
 {
@@ -113,7 +113,7 @@ static void make_pairs(void)
 	use_default_colors();
 	for (int s = 0; s < STYLE_COUNT; s++) {
 		short colour = term.colours == COLOUR_256 ? style_table[s].colour
-							  : style_table[s].basic;
+		                                          : style_table[s].basic;
 		if (term.options.custom[s] != -2 && term.options.custom[s] < COLORS)
 			colour = term.options.custom[s];
 		init_pair((short)(s + 1), colour, -1);
@@ -133,14 +133,21 @@ static bool refuse_terminal(struct error *error)
 {
 	const char *name = getenv("TERM");
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-		return error_set(error, "", "run it in a terminal, or use 'heddle races' and the "
-					    "other commands, or --script",
-				 "the explorer needs a terminal");
+		return error_set(error, "",
+		                 "run it in a terminal, or use 'heddle races' and the "
+		                 "other commands, or --script",
+		                 "the explorer needs a terminal");
 	if (name == NULL || *name == '\0' || strcmp(name, "dumb") == 0)
 		return error_set(error, "",
-				 "set TERM to what the terminal is (xterm, vt100, ...), or use "
-				 "'heddle races'",
-				 "the terminal type '%s' cannot show a screen", name ? name : "");
+		                 "set TERM to what the terminal is (xterm, vt100, ...), or use "
+		                 "'heddle races'",
+		                 "the terminal type '%s' cannot show a screen",
+		                 name ? name : "");
+	int found;
+	if (setupterm(name, STDOUT_FILENO, &found) == ERR)
+		return error_set(error, "", "set TERM to one that terminfo knows",
+		                 "terminfo does not know the terminal type '%s'", name);
+	del_curterm(cur_term);
 	return true;
 }
 
@@ -151,13 +158,13 @@ static void define_other_keys(void)
 		const char *bytes;
 		int key;
 	} others[] = {
-		{ "\033[A", KEY_UP },	  { "\033OA", KEY_UP },	  { "\033[B", KEY_DOWN },
-		{ "\033OB", KEY_DOWN },	  { "\033[C", KEY_RIGHT }, { "\033OC", KEY_RIGHT },
-		{ "\033[D", KEY_LEFT },	  { "\033OD", KEY_LEFT },  { "\033[H", KEY_HOME },
-		{ "\033OH", KEY_HOME },	  { "\033[1~", KEY_HOME }, { "\033[7~", KEY_HOME },
-		{ "\033[F", KEY_END },	  { "\033OF", KEY_END },	  { "\033[4~", KEY_END },
-		{ "\033[8~", KEY_END },	  { "\033[5~", KEY_PPAGE }, { "\033[6~", KEY_NPAGE },
-		{ "\033[3~", KEY_DC },	  { "\033OP", KEY_F(1) },  { "\033[11~", KEY_F(1) },
+		{ "\033[A", KEY_UP },   { "\033OA", KEY_UP },     { "\033[B", KEY_DOWN },
+		{ "\033OB", KEY_DOWN }, { "\033[C", KEY_RIGHT },  { "\033OC", KEY_RIGHT },
+		{ "\033[D", KEY_LEFT }, { "\033OD", KEY_LEFT },   { "\033[H", KEY_HOME },
+		{ "\033OH", KEY_HOME }, { "\033[1~", KEY_HOME },  { "\033[7~", KEY_HOME },
+		{ "\033[F", KEY_END },  { "\033OF", KEY_END },    { "\033[4~", KEY_END },
+		{ "\033[8~", KEY_END }, { "\033[5~", KEY_PPAGE }, { "\033[6~", KEY_NPAGE },
+		{ "\033[3~", KEY_DC },  { "\033OP", KEY_F(1) },   { "\033[11~", KEY_F(1) },
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
 		if (key_defined(others[i].bytes) == 0)
@@ -178,8 +185,8 @@ static void set_up(void)
 	keep_way_out();
 	if (term.options.mouse) {
 		mousemask(BUTTON1_CLICKED | BUTTON1_PRESSED | BUTTON1_DOUBLE_CLICKED |
-				  BUTTON4_PRESSED | BUTTON5_PRESSED,
-			  NULL);
+		                  BUTTON4_PRESSED | BUTTON5_PRESSED,
+		          NULL);
 		mouseinterval(0);
 	}
 	getmaxyx(stdscr, term.rows, term.columns);
@@ -194,8 +201,8 @@ bool screen_open(const struct screen_options *options, struct error *error)
 	setenv("ESCDELAY", "25", 0);
 	term.screen = newterm(NULL, stdout, stdin);
 	if (term.screen == NULL)
-		return error_set(error, "", "set TERM to one that terminfo knows",
-				 "terminfo does not know the terminal type '%s'", getenv("TERM"));
+		return error_set(error, "", NULL, "the terminal '%s' cannot be used",
+		                 getenv("TERM"));
 	set_up();
 	catch_signals(true);
 	return true;
@@ -259,12 +266,18 @@ void screen_redraw(void)
 static const struct {
 	int curses, key;
 } curses_keys[] = {
-	{ KEY_UP, KEYCODE_UP },	      { KEY_DOWN, KEYCODE_DOWN },
-	{ KEY_LEFT, KEYCODE_LEFT },   { KEY_RIGHT, KEYCODE_RIGHT },
-	{ KEY_HOME, KEYCODE_HOME },   { KEY_END, KEYCODE_END },
-	{ KEY_PPAGE, KEYCODE_PAGE_UP }, { KEY_NPAGE, KEYCODE_PAGE_DOWN },
-	{ KEY_BACKSPACE, KEYCODE_BACKSPACE }, { KEY_DC, KEYCODE_DELETE },
-	{ KEY_ENTER, KEYCODE_ENTER }, { KEY_F(1), KEYCODE_F1 },
+	{ KEY_UP, KEYCODE_UP },
+	{ KEY_DOWN, KEYCODE_DOWN },
+	{ KEY_LEFT, KEYCODE_LEFT },
+	{ KEY_RIGHT, KEYCODE_RIGHT },
+	{ KEY_HOME, KEYCODE_HOME },
+	{ KEY_END, KEYCODE_END },
+	{ KEY_PPAGE, KEYCODE_PAGE_UP },
+	{ KEY_NPAGE, KEYCODE_PAGE_DOWN },
+	{ KEY_BACKSPACE, KEYCODE_BACKSPACE },
+	{ KEY_DC, KEYCODE_DELETE },
+	{ KEY_ENTER, KEYCODE_ENTER },
+	{ KEY_F(1), KEYCODE_F1 },
 };
 
 static int decode_mouse(void)
@@ -272,10 +285,11 @@ static int decode_mouse(void)
 	MEVENT event;
 	if (getmouse(&event) != OK)
 		return KEYCODE_NONE;
-	int button = event.bstate & BUTTON4_PRESSED	     ? 4
-		     : event.bstate & BUTTON5_PRESSED	     ? 5
-		     : event.bstate & BUTTON1_DOUBLE_CLICKED ? 2
-		     : event.bstate & (BUTTON1_CLICKED | BUTTON1_PRESSED) ? 1 : 0;
+	int button = event.bstate & BUTTON4_PRESSED                       ? 4
+	             : event.bstate & BUTTON5_PRESSED                     ? 5
+	             : event.bstate & BUTTON1_DOUBLE_CLICKED              ? 2
+	             : event.bstate & (BUTTON1_CLICKED | BUTTON1_PRESSED) ? 1
+	                                                                  : 0;
 	if (button == 0)
 		return KEYCODE_NONE;
 	term.click = (struct screen_click){ event.y, event.x, button };
@@ -315,7 +329,7 @@ int screen_key(int wake_fd)
 			continue;
 		}
 		struct pollfd fds[] = { { .fd = STDIN_FILENO, .events = POLLIN },
-					{ .fd = wake_fd, .events = POLLIN } };
+			                { .fd = wake_fd, .events = POLLIN } };
 		if (poll(fds, wake_fd >= 0 ? 2 : 1, -1) < 0 && errno != EINTR)
 			return KEYCODE_END_OF_INPUT;
 		if (fds[0].revents & (POLLHUP | POLLERR | POLLNVAL))

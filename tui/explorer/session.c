@@ -29,6 +29,7 @@ struct session *session_new(struct trace *trace)
 	s->trace = trace;
 	s->reports = g_ptr_array_new_with_free_func((GDestroyNotify)report_free);
 	s->entries = g_ptr_array_new_with_free_func(entry_free);
+	s->by_key = g_hash_table_new(g_str_hash, g_str_equal);
 	s->entry = -1;
 	s->pair[0] = s->pair[1] = NONE;
 	s->order = ORDER_KIND_HB;
@@ -55,6 +56,7 @@ void session_free(struct session *s)
 	g_ptr_array_free(s->breakpoints, TRUE);
 	g_array_free(s->bookmarks, TRUE);
 	g_array_free(s->watches, TRUE);
+	g_hash_table_destroy(s->by_key);
 	g_ptr_array_free(s->entries, TRUE);
 	g_ptr_array_free(s->reports, TRUE);
 	g_free(s->hidden);
@@ -104,7 +106,8 @@ static void finding_sites(const struct trace *t, const struct finding *f, uint32
 	sites[1] = MAX(a, b);
 }
 
-static void append_line(const struct trace *t, uint32_t event, const struct location *other, GString *out)
+static void append_line(const struct trace *t, uint32_t event, const struct location *other,
+                        GString *out)
 {
 	const struct location *l = &t->locations[t->events[event].location];
 	const char *name = trace_string(t, l->name);
@@ -122,7 +125,8 @@ static void append_line(const struct trace *t, uint32_t event, const struct loca
 }
 
 /* The function's name unless it is that of `other` (NONE: always). */
-static void append_function(const struct session *s, uint32_t event, uint32_t other, GString *out)
+static void append_function(const struct session *s, uint32_t event, uint32_t other,
+                            GString *out)
 {
 	GArray *frames = session_frames(s, event);
 	uint32_t function = g_array_index(frames, struct frame, 0).function;
@@ -141,12 +145,13 @@ static void append_function(const struct session *s, uint32_t event, uint32_t ot
 }
 
 /* "deposit bank.c:31 ⇄ report :58"; without functions, "bank.c:31 ⇄ :58". */
-static void append_where(const struct session *s, const struct finding *f, bool functions, GString *out)
+static void append_where(const struct session *s, const struct finding *f, bool functions,
+                         GString *out)
 {
 	const struct trace *t = s->trace;
 	for (guint i = 0; f->units && i < f->units->len; i++)
 		g_string_append_printf(out, "%s%s", i ? " ⇄ " : "",
-				       g_array_index(f->units, struct cycle_unit, i).unit);
+		                       g_array_index(f->units, struct cycle_unit, i).unit);
 	if (f->units && f->units->len)
 		return;
 	if (functions)
@@ -164,7 +169,7 @@ static void append_what(const struct session *s, const struct finding *f, GStrin
 	if (f->sets && f->sets->len) {
 		for (guint i = 0; i < f->sets->len; i++)
 			g_string_append_printf(out, "%s%s", i ? ", " : "",
-					       (char *)f->sets->pdata[i]);
+			                       (char *)f->sets->pdata[i]);
 	} else if (f->variables && f->variables->len) {
 		uint32_t v = g_array_index(f->variables, uint32_t, 0);
 		const char *name = trace_string(t, t->variables[v].name);
@@ -185,25 +190,16 @@ static char *stable_key(const struct session *s, const struct finding *f)
 	const char *a = trace_site_name(t, f->first), *b = trace_site_name(t, f->second);
 	bool swap = strcmp(a, b) > 0;
 	char *key = g_strdup_printf("%s|%s|%s|%s", finding_kind_word(f->kind), swap ? b : a,
-				    swap ? a : b, f->sets || f->requests ? what->str : "");
+	                            swap ? a : b, f->sets || f->requests ? what->str : "");
 	g_string_free(what, TRUE);
 	return key;
-}
-
-static struct entry *find_entry(const struct session *s, const char *key)
-{
-	for (guint i = 0; i < s->entries->len; i++) {
-		struct entry *entry = s->entries->pdata[i];
-		if (strcmp(entry->key, key) == 0)
-			return entry;
-	}
-	return NULL;
 }
 
 static struct entry *entry_new(const struct session *s, struct finding *f, char *key)
 {
 	struct entry *entry = g_new0(struct entry, 1);
-	GString *where = g_string_new(NULL), *what = g_string_new(NULL), *lines = g_string_new(NULL);
+	GString *where = g_string_new(NULL), *what = g_string_new(NULL),
+	        *lines = g_string_new(NULL);
 	append_where(s, f, true, where);
 	append_where(s, f, false, lines);
 	entry->lines = g_string_free(lines, FALSE);
@@ -221,14 +217,14 @@ static void note_seen(struct session *s, const struct report *report, enum analy
 {
 	if (s->seen[analysis] == NULL)
 		s->seen[analysis] =
-			g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+		        g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	for (guint i = 0; i < report->findings->len; i++) {
 		const struct finding *f = report->findings->pdata[i];
 		uint32_t sites[2];
 		finding_sites(s->trace, f, sites);
 		if (sites[0] != NONE)
 			g_hash_table_replace(s->seen[analysis], site_key(sites),
-					     GINT_TO_POINTER((int)f->verdict + 1));
+			                     GINT_TO_POINTER((int)f->verdict + 1));
 	}
 }
 
@@ -246,19 +242,19 @@ static bool may_replace(const struct finding *old, const struct finding *new, bo
 {
 	if (old->verdict != VERDICT_CANDIDATE && old->verdict != VERDICT_UNKNOWN)
 		return false;
-	return settles || (new->verdict != VERDICT_CANDIDATE && new->verdict != VERDICT_UNKNOWN);
+	return settles || (new->verdict != VERDICT_CANDIDATE &&new->verdict != VERDICT_UNKNOWN);
 }
 
 /* What deserves a line of its own: the other analyses' candidates include what forks and
  * joins order, and only mark the lines that are there. */
 static bool is_candidate_enough(const struct finding *f, enum analysis analysis)
 {
-	return analysis == ANALYSIS_AUTO || analysis == ANALYSIS_HB || analysis == ANALYSIS_COUNT ||
-	       f->verdict == VERDICT_RACE;
+	return analysis == ANALYSIS_AUTO || analysis == ANALYSIS_HB ||
+	       analysis == ANALYSIS_COUNT || f->verdict == VERDICT_RACE;
 }
 
 void session_add_report(struct session *s, struct report *report, enum analysis analysis,
-			bool settles)
+                        bool settles)
 {
 	struct entry *selected = session_selected(s);
 	g_ptr_array_add(s->reports, report);
@@ -267,9 +263,11 @@ void session_add_report(struct session *s, struct report *report, enum analysis 
 	for (guint i = 0; i < report->findings->len; i++) {
 		struct finding *f = report->findings->pdata[i];
 		char *key = stable_key(s, f);
-		struct entry *entry = find_entry(s, key);
+		struct entry *entry = g_hash_table_lookup(s->by_key, key);
 		if (entry == NULL && is_candidate_enough(f, analysis)) {
-			g_ptr_array_add(s->entries, entry_new(s, f, key));
+			entry = entry_new(s, f, key);
+			g_ptr_array_add(s->entries, entry);
+			g_hash_table_insert(s->by_key, entry->key, entry);
 			continue;
 		}
 		if (entry == NULL) {
@@ -325,7 +323,8 @@ struct check_options session_check_options(const struct session *s, struct seman
 const struct finding *session_finding(const struct session *s)
 {
 	const struct entry *entry = session_selected(s);
-	if (entry && entry->finding->first == s->pair[0] && entry->finding->second == s->pair[1])
+	if (entry && entry->finding->first == s->pair[0] &&
+	    entry->finding->second == s->pair[1])
 		return entry->finding;
 	for (guint i = 0; i < s->reports->len; i++) {
 		const GPtrArray *findings = ((struct report *)s->reports->pdata[i])->findings;
@@ -352,7 +351,7 @@ int session_seen(const struct session *s, const struct entry *entry, enum analys
 struct entry *session_selected(const struct session *s)
 {
 	return s->entry >= 0 && s->entry < (int)s->entries->len ? s->entries->pdata[s->entry]
-								: NULL;
+	                                                        : NULL;
 }
 
 void session_select(struct session *s, int index)
@@ -380,7 +379,8 @@ void session_ask(struct session *s, uint32_t first, uint32_t second)
 		const struct entry *entry = s->entries->pdata[i];
 		const struct finding *f = entry->finding;
 		bool same = f->first == s->pair[0] && f->second == s->pair[1];
-		if (same || (s->entry < 0 && entry->sites[0] == MIN(a, b) && entry->sites[1] == MAX(a, b)))
+		if (same || (s->entry < 0 && entry->sites[0] == MIN(a, b) &&
+		             entry->sites[1] == MAX(a, b)))
 			s->entry = (int)i;
 		if (same)
 			return;
@@ -396,13 +396,14 @@ uint32_t session_parse_event(const struct session *s, const char *text, struct e
 	guint64 number = g_ascii_strtoull(digits, &end, 10);
 	if (!g_ascii_isdigit(*digits) || *end) {
 		error_set(error, "", "give a number, or $ for the event here",
-			  "expected an event, found '%s'", text);
+		          "expected an event, found '%s'", text);
 		return NONE;
 	}
 	if (number >= s->trace->events_count) {
-		error_set(error, "", NULL, "there is no event %" G_GUINT64_FORMAT
-			  ": the trace has 0 to %" G_GUINT64_FORMAT, number,
-			  (guint64)s->trace->events_count - 1);
+		error_set(error, "", NULL,
+		          "there is no event %" G_GUINT64_FORMAT
+		          ": the trace has 0 to %" G_GUINT64_FORMAT,
+		          number, (guint64)s->trace->events_count - 1);
 		return NONE;
 	}
 	return (uint32_t)number;
@@ -418,7 +419,8 @@ uint32_t session_find_variable(const struct session *s, const char *name)
 }
 
 /* The frames of one real function: those inlined into it at `location`, then itself. */
-static void add_inlined(const struct trace *t, uint32_t location, uint32_t function, GArray *frames)
+static void add_inlined(const struct trace *t, uint32_t location, uint32_t function,
+                        GArray *frames)
 {
 	enum { DEEPEST = 64 };
 	for (int depth = 0; depth < DEEPEST; depth++) {
@@ -439,7 +441,8 @@ GArray *session_frames(const struct session *s, uint32_t event)
 	const struct trace *t = s->trace;
 	GArray *frames = g_array_new(FALSE, FALSE, sizeof(struct frame));
 	bool indexed = t->stacks_count || session_has(s, INDEX_THREADS | INDEX_MATCH);
-	uint32_t location = t->events[event].location, context = indexed ? trace_stack(t, event) : 0;
+	uint32_t location = t->events[event].location,
+	         context = indexed ? trace_stack(t, event) : 0;
 	if (context == 0)
 		add_inlined(t, location, 0, frames);
 	for (; context; context = t->contexts[context].parent) {

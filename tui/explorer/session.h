@@ -15,7 +15,14 @@
 #include "engine/trace/index.h"
 #include "engine/witness/check.h"
 
-enum triage { TRIAGE_NONE, TRIAGE_REAL, TRIAGE_BENIGN, TRIAGE_DUPLICATE, TRIAGE_FIXED, TRIAGE_COUNT };
+enum triage {
+	TRIAGE_NONE,
+	TRIAGE_REAL,
+	TRIAGE_BENIGN,
+	TRIAGE_DUPLICATE,
+	TRIAGE_FIXED,
+	TRIAGE_COUNT
+};
 extern const char *const triage_words[TRIAGE_COUNT];
 static inline const char *triage_word(enum triage triage) /* "" for TRIAGE_NONE */
 {
@@ -25,10 +32,10 @@ static inline const char *triage_word(enum triage triage) /* "" for TRIAGE_NONE 
 /* A finding as a line of the list. */
 struct entry {
 	struct finding *finding; /* borrowed from one of session.reports */
-	char *key;	/* owned: kind, places and variable; survives re-recording */
+	char *key;               /* owned: kind, places and variable; survives re-recording */
 	uint32_t sites[2]; /* ascending; NONE where the finding is not a pair of accesses */
 	char *where, *variable; /* owned, for people */
-	char *lines;		/* owned: `where` without the functions */
+	char *lines;            /* owned: `where` without the functions */
 	enum triage triage;
 	char *note; /* owned, or NULL */
 };
@@ -40,40 +47,49 @@ struct bookmark {
 
 struct breakpoint {
 	unsigned number;
-	char *text;	      /* owned: as it was given */
-	GArray *sites;	      /* uint32_t: locations it stands at; NULL for a watchpoint */
-	uint32_t variable;    /* watchpoint, or NONE */
+	char *text;        /* owned: as it was given */
+	GArray *sites;     /* uint32_t: locations it stands at; NULL for a watchpoint */
+	uint32_t variable; /* watchpoint, or NONE */
 	struct condition *condition; /* owned, or NULL */
 	bool once;
 };
 
-enum step_kind { STEP_EVENT, STEP_THREAD, STEP_VARIABLE, STEP_OBJECT, STEP_SWITCH, STEP_LINE,
-		 STEP_WRITER, STEP_READER };
+enum step_kind {
+	STEP_EVENT,
+	STEP_THREAD,
+	STEP_VARIABLE,
+	STEP_OBJECT,
+	STEP_SWITCH,
+	STEP_LINE,
+	STEP_WRITER,
+	STEP_READER
+};
 
 struct session {
 	struct trace *trace; /* owned */
 	char *executable;    /* owned; --exe, or NULL */
 	struct specs *specs; /* owned: the shipped ones and --spec; or NULL */
 	struct model *model; /* owned: the trace's invocations under the specs, once made */
-	unsigned ready;	     /* index parts that the screen may use */
+	unsigned ready;      /* index parts that the screen may use */
 	/* findings */
-	GPtrArray *reports; /* struct report *, owned */
-	GPtrArray *entries; /* struct entry *, owned; all, by finding */
+	GPtrArray *reports;               /* struct report *, owned */
+	GPtrArray *entries;               /* struct entry *, owned; all, by place in the run */
+	GHashTable *by_key;               /* the same by key; borrows */
 	GHashTable *seen[ANALYSIS_COUNT]; /* by site pair: verdict + 1; NULL: not run yet */
-	int entry;	    /* the selected one, or -1 */
-	uint32_t pair[2];   /* the pair in question: the selected finding's, or asked for */
-	bool asked;	    /* the reader asked for the pair: findings that come do not change it */
+	int entry;                        /* the selected one, or -1 */
+	uint32_t pair[2]; /* the pair in question: the selected finding's, or asked for */
+	bool asked; /* the reader asked for the pair: findings that come do not change it */
 	/* where one is */
 	uint32_t event;
-	unsigned frame; /* of the call stack at the event, 0 the innermost */
+	unsigned frame;        /* of the call stack at the event, 0 the innermost */
 	enum order_kind order; /* for clocks and "why" */
 	struct order *orders[ORDER_KIND_COUNT]; /* owned; made by jobs */
-	uint8_t *hidden; /* by thread */
-	GArray *watches; /* uint32_t variables */
-	GArray *bookmarks; /* struct bookmark, by event */
-	GPtrArray *breakpoints; /* struct breakpoint *, owned */
+	uint8_t *hidden;                        /* by thread */
+	GArray *watches;                        /* uint32_t variables */
+	GArray *bookmarks;                      /* struct bookmark, by event */
+	GPtrArray *breakpoints;                 /* struct breakpoint *, owned */
 	unsigned next_breakpoint;
-	char *wanted; /* owned: the last search, or NULL */
+	char *wanted;     /* owned: the last search, or NULL */
 	char *notes_path; /* owned: where marks are kept */
 };
 
@@ -89,7 +105,7 @@ static inline bool session_has(const struct session *s, unsigned parts)
 /* Take a report over: its findings become entries (those of `settles` replace the
  * candidates of the same key), and it is noted which pairs the analysis sees. */
 void session_add_report(struct session *s, struct report *report, enum analysis analysis,
-			bool settles);
+                        bool settles);
 /* Take over a report of one pair that was decided exactly: it becomes the pair's entry. */
 void session_settle(struct session *s, struct report *report);
 /* What the checker needs to know for a claim: rule 5, where the model is there. */
@@ -113,7 +129,7 @@ bool session_save_notes(const struct session *s, struct error *error);
 /* `count` steps from `event` forward (direction 1) or back (-1); stops at the last that
  * there is.  Returns the event reached (`event` itself when there is none). */
 uint32_t session_step(const struct session *s, uint32_t event, enum step_kind kind,
-		      int direction, uint64_t count);
+                      int direction, uint64_t count);
 /* The next event (not `event`) whose variable, lock, location or function has `text`. */
 uint32_t session_find(const struct session *s, uint32_t event, const char *text, int direction);
 /* Run to the next breakpoint; NONE and stays when none is met.  `hit` may be NULL. */
@@ -148,7 +164,8 @@ GArray *session_frames(const struct session *s, uint32_t event);
 /* -- conditions of breakpoints: comparisons of variables and integers, && || ! ---------- */
 
 struct condition;
-struct condition *condition_parse(const struct session *s, const char *text, struct error *error);
+struct condition *condition_parse(const struct session *s, const char *text,
+                                  struct error *error);
 void condition_free(struct condition *c);
 /* Is it true after `event`?  An unknown value makes it false. */
 bool condition_holds(const struct session *s, const struct condition *c, uint32_t event);

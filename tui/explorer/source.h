@@ -8,12 +8,12 @@
 #include <stdint.h>
 
 struct source_file {
-	char *path;	  /* where it was found; NULL when it was not */
+	char *path;       /* where it was found; NULL when it was not */
 	GPtrArray *lines; /* char *, owned, tabs as blanks; NULL when it was not found */
 };
 struct sources {
-	GHashTable *files;    /* by recorded path */
-	GPtrArray *folders;   /* char *, owned: where to look */
+	GHashTable *files;  /* by recorded path */
+	GPtrArray *folders; /* char *, owned: where to look */
 };
 /* Looks in the trace's folder and in the current one. */
 void sources_init(struct sources *s, const char *trace_path);

@@ -67,7 +67,8 @@ static void append_waiting(const struct session *s, uint32_t event, uint32_t now
 	} else if (next != NONE && next > now + 1 && op_acquires(t->events[next].op)) {
 		g_string_append(out, "next: lock ");
 		trace_append_operand(t, next, out);
-	} else if (next != NONE && (t->events[next].op == OP_WAKE || t->events[next].op == OP_JOIN)) {
+	} else if (next != NONE &&
+	           (t->events[next].op == OP_WAKE || t->events[next].op == OP_JOIN)) {
 		g_string_append(out, "waits for ");
 		trace_append_operand(t, next, out);
 	}
@@ -184,7 +185,8 @@ static GArray *interesting(const struct session *s)
 	for (int i = 0; i < 3; i++)
 		if (first[i] != NONE && session_variable(s, first[i]) != NONE)
 			add_once(list, session_variable(s, first[i]));
-	for (uint32_t e = s->event, n = 0; n < LOOK_BACK && list->len < VALUES_SHOWN; n++, e--) {
+	for (uint32_t e = s->event, n = 0; n < LOOK_BACK && list->len < VALUES_SHOWN;
+	     n++, e--) {
 		uint32_t v = session_variable(s, e);
 		if (v != NONE)
 			add_once(list, v);
@@ -211,10 +213,12 @@ static void add_values(const struct app *app, GArray *rows)
 		else if (now.event == NONE)
 			g_string_append(text, "initial");
 		else
-			g_string_append_printf(text, "written at %u by %s", now.event,
-					       trace_thread_name(t, t->events[now.event].thread));
+			g_string_append_printf(
+			        text, "by %s at %u",
+			        trace_thread_name(t, t->events[now.event].thread), now.event);
 		if (now.value && now.event == s->event && op_writes(t->events[s->event].op)) {
-			struct known_value old = s->event ? session_value(s, v, s->event - 1) : now;
+			struct known_value old =
+			        s->event ? session_value(s, v, s->event - 1) : now;
 			tail = g_string_new(" (was ");
 			if (old.value && s->event)
 				describe_value(t, old.value, tail);
@@ -237,7 +241,8 @@ static void add_clocks(const struct app *app, GArray *rows)
 	const struct order *order = s->orders[s->order];
 	if (order == NULL)
 		return;
-	uint32_t *clock = g_new0(uint32_t, t->threads_count), *before = g_new0(uint32_t, t->threads_count);
+	uint32_t *clock = g_new0(uint32_t, t->threads_count),
+	         *before = g_new0(uint32_t, t->threads_count);
 	for (uint32_t i = 0; i < t->threads_count; i++) {
 		uint32_t at = thread_event_at(s, i, s->event);
 		if (at == NONE || s->hidden[i])
@@ -259,7 +264,8 @@ static void add_clocks(const struct app *app, GArray *rows)
 			}
 		}
 		g_string_append(text, t->threads_count > CLOCK_THREADS ? ", …⟩" : "⟩");
-		add(rows, style_of_thread(i), g_string_free(text, FALSE), g_string_free(tail, FALSE));
+		add(rows, style_of_thread(i), g_string_free(text, FALSE),
+		    g_string_free(tail, FALSE));
 	}
 	g_free(clock);
 	g_free(before);
@@ -291,9 +297,10 @@ GArray *state_rows(const struct app *app, unsigned parts, int columns)
 		sections[i].add(app, rows);
 		if (rows->len == at || sections[i].heading == NULL)
 			continue;
-		char *title = sections[i].part == STATE_CLOCKS
-				      ? g_strdup_printf("clocks (%s)", order_kind_word(s->order))
-				      : g_strdup(sections[i].heading);
+		char *title =
+		        sections[i].part == STATE_CLOCKS
+		                ? g_strdup_printf("clocks (%s)", order_kind_word(s->order))
+		                : g_strdup(sections[i].heading);
 		struct state_row heading = { STYLE_HEADING, title, NULL };
 		struct state_row blank = { STYLE_TEXT, g_strdup(""), NULL };
 		g_array_insert_val(rows, at, heading);

@@ -57,7 +57,7 @@ static uint32_t step_variable(const struct session *s, uint32_t event, int direc
 	if (v == NONE || !session_has(s, INDEX_VARIABLES))
 		return NONE;
 	return list_neighbour(event_list_at(&s->trace->index->variable_events, v), event,
-			      direction);
+	                      direction);
 }
 
 /* -- locks held ---------------------------------------------------------------------- */
@@ -120,7 +120,7 @@ static uint32_t step_object(const struct session *s, uint32_t event, int directi
 	const struct event *e = &t->events[event];
 	if (op_table[e->op].operand == OPERAND_OBJECT)
 		return list_neighbour(event_list_at(&t->index->object_events, e->target), event,
-				      direction);
+		                      direction);
 	GArray *held = session_locks_held(s, event);
 	uint32_t best = NONE;
 	for (guint i = 0; i < held->len; i++) {
@@ -129,7 +129,7 @@ static uint32_t step_object(const struct session *s, uint32_t event, int directi
 		if (acquire->thread != e->thread)
 			continue;
 		uint32_t e2 = list_neighbour(event_list_at(&t->index->object_events, object),
-					     event, direction);
+		                             event, direction);
 		if (e2 != NONE && (best == NONE || (direction > 0 ? e2 < best : e2 > best)))
 			best = e2;
 	}
@@ -157,14 +157,14 @@ static uint32_t step_switch(const struct session *s, uint32_t event, int directi
 	while (low + 1 < high) { /* low steps are without a switch, high are with one */
 		uint64_t middle = (low + high) / 2;
 		bool same = direction > 0 ? list.items[p + middle] == event + middle
-					  : list.items[p - middle] == event - middle;
+		                          : list.items[p - middle] == event - middle;
 		if (same)
 			low = middle;
 		else
 			high = middle;
 	}
 	return step_event(s, direction > 0 ? event + (uint32_t)low : event - (uint32_t)low,
-			  direction);
+	                  direction);
 }
 
 static uint32_t step_line(const struct session *s, uint32_t event, int direction)
@@ -180,7 +180,7 @@ static uint32_t step_line(const struct session *s, uint32_t event, int direction
 }
 
 static uint32_t step_accessor(const struct session *s, uint32_t event, int direction,
-			      bool (*wanted)(enum op))
+                              bool (*wanted)(enum op))
 {
 	for (uint32_t e = event; (e = step_variable(s, e, direction)) != NONE;)
 		if (wanted(s->trace->events[e].op))
@@ -189,7 +189,7 @@ static uint32_t step_accessor(const struct session *s, uint32_t event, int direc
 }
 
 static uint32_t step_once(const struct session *s, uint32_t event, enum step_kind kind,
-			  int direction)
+                          int direction)
 {
 	switch (kind) {
 	case STEP_EVENT:
@@ -213,7 +213,7 @@ static uint32_t step_once(const struct session *s, uint32_t event, enum step_kin
 }
 
 uint32_t session_step(const struct session *s, uint32_t event, enum step_kind kind,
-		      int direction, uint64_t count)
+                      int direction, uint64_t count)
 {
 	if (kind == STEP_EVENT) { /* many at once */
 		uint64_t last = s->trace->events_count ? s->trace->events_count - 1 : 0;
@@ -233,12 +233,12 @@ uint32_t session_step(const struct session *s, uint32_t event, enum step_kind ki
 /* -- searching ---------------------------------------------------------------------- */
 
 /* Which ids of a table have a name with `text` in it: a byte each. */
-#define MATCHING(table, name_of) \
-	({ \
-		uint8_t *set = g_new0(uint8_t, t->table##_count + 1); \
-		for (uint64_t i = 0; i < t->table##_count; i++) \
-			set[i] = has(trace_string(t, name_of), text); \
-		set; \
+#define MATCHING(table, name_of)                                                               \
+	({                                                                                     \
+		uint8_t *set = g_new0(uint8_t, t->table##_count + 1);                          \
+		for (uint64_t i = 0; i < t->table##_count; i++)                                \
+			set[i] = has(trace_string(t, name_of), text);                          \
+		set;                                                                           \
 	})
 
 static bool has(const char *name, const char *text)
@@ -248,7 +248,7 @@ static bool has(const char *name, const char *text)
 
 struct matches {
 	uint8_t *variables, *objects, *locations, *functions, *threads, *blocks, *instances,
-		*messages, *strings;
+	        *messages, *strings;
 };
 
 static struct matches matches_of(const struct trace *t, const char *text)
@@ -268,14 +268,14 @@ static struct matches matches_of(const struct trace *t, const char *text)
 
 static void matches_release(struct matches *m)
 {
-	uint8_t *sets[] = { m->variables, m->objects, m->locations, m->functions, m->threads,
-			    m->blocks, m->instances, m->messages };
+	uint8_t *sets[] = { m->variables, m->objects, m->locations, m->functions,
+		            m->threads,   m->blocks,  m->instances, m->messages };
 	for (size_t i = 0; i < G_N_ELEMENTS(sets); i++)
 		g_free(sets[i]);
 }
 
 static bool event_matches(const struct trace *t, const struct event *e, const struct matches *m,
-			  const char *text)
+                          const char *text)
 {
 	if (m->locations[e->location] || m->functions[e->location])
 		return true;
@@ -335,7 +335,8 @@ static bool stands_here(const struct session *s, const struct breakpoint *b, uin
 	const struct trace *t = s->trace;
 	const struct event *e = &t->events[event];
 	if (b->variable != NONE) {
-		struct wide w = op_is_access(e->op) ? event_variables(t, e) : (struct wide){ 0 };
+		struct wide w =
+		        op_is_access(e->op) ? event_variables(t, e) : (struct wide){ 0 };
 		return op_writes(e->op) && b->variable - w.first < w.count;
 	}
 	for (guint i = 0; i < b->sites->len; i++)
@@ -344,13 +345,24 @@ static bool stands_here(const struct session *s, const struct breakpoint *b, uin
 	return false;
 }
 
-/* A breakpoint stops at the first event of the line, not at each of its events. */
-static bool enters_line(const struct session *s, uint32_t event)
+static bool true_at(const struct session *s, const struct breakpoint *b, uint32_t event)
+{
+	return b->condition == NULL || condition_holds(s, b->condition, event);
+}
+
+/* Not at each event of a line: at the first, or at the one that makes the condition true. */
+static bool stops_at(const struct session *s, const struct breakpoint *b, uint32_t event)
 {
 	const struct trace *t = s->trace;
+	if (!stands_here(s, b, event) || !true_at(s, b, event))
+		return false;
+	if (b->variable != NONE)
+		return true;
 	uint32_t before = step_thread(s, event, -1);
-	return before == NONE || t->locations[t->events[before].location].site !=
-					 t->locations[t->events[event].location].site;
+	if (before == NONE || t->locations[t->events[before].location].site !=
+	                              t->locations[t->events[event].location].site)
+		return true;
+	return b->condition && !true_at(s, b, before);
 }
 
 uint32_t session_run(struct session *s, uint32_t event, int direction, struct breakpoint **hit)
@@ -358,9 +370,7 @@ uint32_t session_run(struct session *s, uint32_t event, int direction, struct br
 	for (uint32_t e = event; (e = step_event(s, e, direction)) != NONE;) {
 		for (guint i = 0; i < s->breakpoints->len; i++) {
 			struct breakpoint *b = s->breakpoints->pdata[i];
-			if (!stands_here(s, b, e) || (b->variable == NONE && !enters_line(s, e)))
-				continue;
-			if (b->condition && !condition_holds(s, b->condition, e))
+			if (!stops_at(s, b, e))
 				continue;
 			if (hit)
 				*hit = b;

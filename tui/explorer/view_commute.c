@@ -17,7 +17,8 @@ static const struct finding *commuting_finding(const struct app *app)
 	return entry->finding;
 }
 
-static int draw_invocation(const struct app *app, struct pane p, int row, const struct finding *f, int side)
+static int draw_invocation(const struct app *app, struct pane p, int row,
+                           const struct finding *f, int side)
 {
 	const struct trace *t = app_trace(app);
 	uint32_t event = side ? f->second : f->first;
@@ -38,17 +39,20 @@ static void commute_draw(const struct app *app, const void *state, struct pane p
 	const struct finding *f = commuting_finding(app);
 	pane_text(p, 0, 1, STYLE_HEADING, "do these two commute?");
 	if (f == NULL) {
-		pane_paragraph(pane_part(p, 2, 1, -1, p.columns - 2), 0, 0, STYLE_TEXT,
-			       "The selected finding is not about invocations. Those come from act, call "
-			       "and ret events on objects that a specification knows (--spec).");
+		pane_paragraph(
+		        pane_part(p, 2, 1, -1, p.columns - 2), 0, 0, STYLE_TEXT,
+		        "The selected finding is not about invocations. Those come from act, "
+		        "call "
+		        "and ret events on objects that a specification knows (--spec).");
 		return;
 	}
 	int row = draw_invocation(app, p, 2, f, 0);
 	row = draw_invocation(app, p, row, f, 1);
 	if (f->condition) {
 		pane_text(p, row, 1, STYLE_HEADING, "they commute when");
-		row = pane_paragraph(pane_part(p, row + 1, 5, -1, p.columns - 6), 0, 0, STYLE_TEXT,
-				     f->condition) + row + 1;
+		row = pane_paragraph(pane_part(p, row + 1, 5, -1, p.columns - 6), 0, 0,
+		                     STYLE_TEXT, f->condition) +
+		      row + 1;
 		pane_text(p, row, 5, STYLE_RACE, "which is false for these values");
 		row += 2;
 	}
@@ -67,6 +71,9 @@ static bool commute_request(struct app *app, void *state, enum request request, 
 }
 
 const struct view_ops commute_view = {
-	.title = "Commutativity", .open = commute_open, .close = g_free,
-	.draw = commute_draw,	  .request = commute_request,
+	.title = "Commutativity",
+	.open = commute_open,
+	.close = g_free,
+	.draw = commute_draw,
+	.request = commute_request,
 };

@@ -9,7 +9,8 @@
 #include <string.h>
 
 enum column { COLUMN_VERDICT, COLUMN_PLACE, COLUMN_VARIABLE, COLUMN_COUNT, COLUMNS };
-static const char *const sort_words[COLUMNS] = { "verdict", "place in the run", "variable", "count" };
+static const char *const sort_words[COLUMNS] = { "verdict", "place in the run", "variable",
+	                                         "count" };
 
 struct findings {
 	struct list list;
@@ -21,9 +22,12 @@ struct findings {
 };
 
 static const char *const kind_words[] = {
-	[FINDING_DATA_RACE] = "data race",	  [FINDING_COMMUTATIVITY_RACE] = "commute",
-	[FINDING_ORDER_VIOLATION] = "order",	  [FINDING_USE_AFTER_FREE] = "use→free",
-	[FINDING_ATOMIC_SET_VIOLATION] = "atomic set", [FINDING_DEADLOCK] = "deadlock",
+	[FINDING_DATA_RACE] = "data race",
+	[FINDING_COMMUTATIVITY_RACE] = "commute",
+	[FINDING_ORDER_VIOLATION] = "order",
+	[FINDING_USE_AFTER_FREE] = "use→free",
+	[FINDING_ATOMIC_SET_VIOLATION] = "atomic set",
+	[FINDING_DEADLOCK] = "deadlock",
 };
 static const struct {
 	const char *glyph, *word;
@@ -83,7 +87,8 @@ static int compare(gconstpointer x, gconstpointer y, gpointer data)
 		order = strcmp(a->variable, b->variable);
 	else if (f->sort == COLUMN_COUNT)
 		order = a->finding->count > b->finding->count   ? -1
-			: a->finding->count < b->finding->count ? 1 : 0;
+		        : a->finding->count < b->finding->count ? 1
+		                                                : 0;
 	return order ? order : i - j;
 }
 
@@ -173,18 +178,19 @@ static void draw_entry(struct pane p, int row, const struct entry *entry, bool s
 	struct columns c = columns_of(p.columns);
 	char number[32];
 	enum style style = verdict_style(f->verdict);
-	enum style text = f->verdict == VERDICT_IMPOSSIBLE || entry->triage ? STYLE_DIM : STYLE_TEXT;
+	enum style text =
+	        f->verdict == VERDICT_IMPOSSIBLE || entry->triage ? STYLE_DIM : STYLE_TEXT;
 	if (selected)
 		pane_text(p, row, 0, STYLE_HERE, "▸");
 	pane_text(p, row, 1, style, verdicts[f->verdict].glyph);
 	pane_field(p, row, c.verdict, 8, style, verdicts[f->verdict].word);
 	pane_field(p, row, c.kind, 10, text, kind_words[f->kind]);
 	pane_field(p, row, c.where, c.where_width, text,
-		   text_columns(entry->where) <= c.where_width ? entry->where : entry->lines);
+	           text_columns(entry->where) <= c.where_width ? entry->where : entry->lines);
 	pane_field(p, row, c.variable, c.variable_width, text, entry->variable);
 	if (entry->triage)
 		pane_field_right(p, row, c.variable, c.variable_width, STYLE_DIM,
-				 triage_word(entry->triage));
+		                 triage_word(entry->triage));
 	pane_field_right(p, row, c.count, 6, text, grouped(MAX(f->count, 1), number));
 	if (!f->counted_all && f->count > 1)
 		pane_text(p, row, c.count + 6, STYLE_DIM, "+");
@@ -200,28 +206,34 @@ static void draw_list(const struct app *app, const struct findings *f, struct pa
 	pane_field(p, 0, c.where, c.where_width, STYLE_HEADING, "where");
 	pane_text(p, 0, c.variable, STYLE_HEADING, "variable");
 	pane_field_right(p, 0, c.count, 6, STYLE_HEADING, "count");
+	GString *about = g_string_new(NULL);
+	if (f->shown->len > (guint)f->list.rows)
+		g_string_append_printf(about, "%u of %u", (guint)f->list.cursor + 1,
+		                       f->shown->len);
 	if (f->filter)
-		pane_format(p, 0, c.where + 6, STYLE_KEY, "filter: %s", f->filter);
+		g_string_append_printf(about, "%sfilter: %s", about->len ? "  " : "",
+		                       f->filter);
+	pane_field(p, 0, c.where + 7, c.where_width - 7, f->filter ? STYLE_KEY : STYLE_DIM,
+	           about->str);
+	g_string_free(about, TRUE);
 	for (int r = 0; r < f->list.rows && f->list.top + r < f->shown->len; r++) {
 		uint64_t i = f->list.top + r;
 		draw_entry(p, r + 1,
-			   app->session->entries->pdata[g_array_index(f->shown, int, i)],
-			   i == f->list.cursor);
+		           app->session->entries->pdata[g_array_index(f->shown, int, i)],
+		           i == f->list.cursor);
 	}
-	if (f->shown->len > (guint)f->list.rows)
-		pane_format(p, 0, 0, STYLE_DIM, "%u", f->shown->len);
 }
 
 /* "lockset ·  hb –  shb ✓": what each analysis says of the entry. */
 static void draw_seen(const struct app *app, const struct entry *entry, struct pane p)
 {
-	static const enum analysis shown[] = { ANALYSIS_LOCKSET, ANALYSIS_HB,	 ANALYSIS_SHB,
-					       ANALYSIS_WCP,	 ANALYSIS_WDC,	 ANALYSIS_SYNCP,
-					       ANALYSIS_M2,	 ANALYSIS_AUTO };
+	static const enum analysis shown[] = { ANALYSIS_LOCKSET, ANALYSIS_HB,  ANALYSIS_SHB,
+		                               ANALYSIS_WCP,     ANALYSIS_WDC, ANALYSIS_SYNCP,
+		                               ANALYSIS_M2,      ANALYSIS_AUTO };
 	if (entry->sites[0] == NONE) { /* the others look for data races alone */
 		pane_format(p, 0, 1, STYLE_DIM, "event %u and %u%s%s", entry->finding->first,
-			    entry->finding->second, entry->finding->by ? "   found by " : "",
-			    entry->finding->by ? entry->finding->by : "");
+		            entry->finding->second, entry->finding->by ? "   found by " : "",
+		            entry->finding->by ? entry->finding->by : "");
 		return;
 	}
 	int at = pane_text(p, 0, 1, STYLE_DIM, "seen by");
@@ -230,7 +242,7 @@ static void draw_seen(const struct app *app, const struct entry *entry, struct p
 		const char *glyph = seen < 0 ? "…" : seen == 0 ? "–" : verdicts[seen - 1].glyph;
 		enum style style = seen > 0 ? verdicts[seen - 1].style : STYLE_DIM;
 		at = pane_text(p, 0, at + 2, seen > 0 ? STYLE_TEXT : STYLE_DIM,
-			       analysis_word(shown[i]));
+		               analysis_word(shown[i]));
 		at = pane_text(p, 0, at + 1, style, glyph);
 	}
 }
@@ -245,15 +257,19 @@ static void draw_empty(const struct app *app, const struct findings *f, struct p
 {
 	guint all = app->session->entries->len;
 	if (all)
-		pane_format(p, 2, 3, STYLE_TEXT, "%u finding%s hidden: v shows every verdict, z the "
-			    "marked, / with nothing clears the filter", all, all == 1 ? "" : "s");
+		pane_format(p, 2, 3, STYLE_TEXT,
+		            "%u finding%s hidden: v shows every verdict, z the "
+		            "marked, / with nothing clears the filter",
+		            all, all == 1 ? "" : "s");
 	else if (!jobs_idle(&app->jobs))
-		pane_text(p, 2, 3, STYLE_BUSY, "looking for races; T shows the trace meanwhile");
+		pane_text(p, 2, 3, STYLE_BUSY,
+		          "looking for races; T shows the trace meanwhile");
 	else if (app->session->seen[ANALYSIS_AUTO])
 		pane_text(p, 2, 3, STYLE_NONE,
-			  "no race, in this run or in any reordering of it that was looked at");
+		          "no race, in this run or in any reordering of it that was looked at");
 	else
-		pane_text(p, 2, 3, STYLE_TEXT, "stopped before anything was found; :analyse looks again");
+		pane_text(p, 2, 3, STYLE_TEXT,
+		          "stopped before anything was found; :analyse looks again");
 }
 
 static void findings_draw(const struct app *app, const void *state, struct pane p)
@@ -279,7 +295,7 @@ static void findings_draw(const struct app *app, const void *state, struct pane 
 	if (entry->note)
 		g_string_append_printf(words, " Note: %s", entry->note);
 	pane_paragraph(pane_part(p, l.words, 1, l.words_rows, p.columns - 2), 0, 0, STYLE_TEXT,
-		       words->str);
+	               words->str);
 	g_string_free(words, TRUE);
 }
 
@@ -303,8 +319,9 @@ static void triage(struct app *app)
 		app_complain(app, &e);
 		return;
 	}
-	app_say(app, "marked %s (kept in %s)", entry->triage ? triage_word(entry->triage) : "as new",
-		app->session->notes_path);
+	app_say(app, "marked %s (kept in %s)",
+	        entry->triage ? triage_word(entry->triage) : "as new",
+	        app->session->notes_path);
 }
 
 static bool findings_request(struct app *app, void *state, enum request request, uint64_t count)
@@ -342,7 +359,8 @@ static bool findings_request(struct app *app, void *state, enum request request,
 		return true;
 	case REQUEST_HIDE_MARKED:
 		f->hide_marked = !f->hide_marked;
-		app_say(app, f->hide_marked ? "marked findings hidden" : "marked findings shown");
+		app_say(app,
+		        f->hide_marked ? "marked findings hidden" : "marked findings shown");
 		findings_show(app, f);
 		return true;
 	case REQUEST_EXPORT:
@@ -383,14 +401,20 @@ static void findings_copy(const struct app *app, const void *state, GString *out
 {
 	const struct entry *entry = session_selected(app->session);
 	if (entry)
-		g_string_append_printf(out, "%s: %s, %s on %s", kind_words[entry->finding->kind],
-				       verdict_word(entry->finding->verdict), entry->where,
-				       entry->variable);
+		g_string_append_printf(
+		        out, "%s: %s, %s on %s", kind_words[entry->finding->kind],
+		        verdict_word(entry->finding->verdict), entry->where, entry->variable);
 }
 
 const struct view_ops findings_view = {
-	.title = "Findings",	   .open = findings_open,     .close = findings_close,
-	.show = findings_show,	   .fit = findings_fit,	      .draw = findings_draw,
-	.request = findings_request, .search = findings_search, .select = findings_select,
+	.title = "Findings",
+	.open = findings_open,
+	.close = findings_close,
+	.show = findings_show,
+	.fit = findings_fit,
+	.draw = findings_draw,
+	.request = findings_request,
+	.search = findings_search,
+	.select = findings_select,
 	.copy = findings_copy,
 };

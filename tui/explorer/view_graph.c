@@ -4,16 +4,18 @@
  */
 #include "tui/explorer/app.h"
 
+#include "tui/explorer/command_line.h"
+
 #include <string.h>
 
 struct graph_view {
-	guint edge;  /* the highlighted one */
-	guint side;  /* which of its accesses Enter goes to next */
+	guint edge;         /* the highlighted one */
+	guint side;         /* which of its accesses Enter goes to next */
 	struct list cycles; /* over the entries that have a cycle */
 	GArray *entries;    /* int: indexes of session.entries */
 };
 
-enum { BOX_ROWS = 4, LANE_WIDTH = 24 };
+enum { BOX_ROWS = 4, LANE_WIDTH = 24, MOST_LANES = 32 };
 
 static void *graph_open(struct app *app)
 {
@@ -56,6 +58,35 @@ static const struct finding *cycle_of(const struct app *app, const struct graph_
 	return entry->finding;
 }
 
+static void draw_box(struct pane p, int row, int column, const struct cycle_unit *u,
+                     enum style style, bool lit)
+{
+	int width = LANE_WIDTH - 2, last = BOX_ROWS - 1;
+	for (int c = 0; c < width; c++) {
+		bool left = c == 0, right = c == width - 1;
+		pane_rune(p, row, column + c, style, left ? 0x250c : right ? 0x2510 : 0x2500);
+		pane_rune(p, row + last, column + c, style,
+		          left    ? 0x2514
+		          : right ? 0x2518
+		                  : 0x2500);
+	}
+	for (int r = 1; r < last; r++) {
+		pane_rune(p, row + r, column, style, 0x2502);
+		pane_rune(p, row + r, column + width - 1, style, 0x2502);
+	}
+	char *range = g_strdup_printf("%u–%u", u->begin, u->end);
+	pane_field(p, row + 1, column + 2, width - 4, lit ? STYLE_HERE : style, u->unit);
+	pane_field(p, row + 2, column + 2, width - 4, STYLE_DIM, range);
+	g_free(range);
+}
+
+/* Where the units stand: a lane for each thread, a row of boxes for each unit. */
+struct graph_layout {
+	uint32_t lanes[MOST_LANES], lane_count;
+	GArray *rows; /* int, by unit: the row of its box */
+	GArray *columns;
+};
+
 static int by_begin(gconstpointer a, gconstpointer b, gpointer data)
 {
 	const struct finding *f = data;
@@ -64,59 +95,88 @@ static int by_begin(gconstpointer a, gconstpointer b, gpointer data)
 	return x < y ? -1 : x > y;
 }
 
-static void draw_box(struct pane p, int row, int column, const struct cycle_unit *u, enum style style,
-		     bool lit)
+static uint32_t lane_of(struct graph_layout *l, uint32_t thread)
 {
-	char *text = g_strdup_printf("%s  %u–%u", u->unit, u->begin, u->end);
-	int width = LANE_WIDTH - 2;
-	for (int c = 0; c < width; c++) {
-		pane_rune(p, row, column + c, style, c == 0 ? 0x250c : c == width - 1 ? 0x2510 : 0x2500);
-		pane_rune(p, row + 2, column + c, style, c == 0 ? 0x2514 : c == width - 1 ? 0x2518 : 0x2500);
-	}
-	pane_rune(p, row + 1, column, style, 0x2502);
-	pane_rune(p, row + 1, column + width - 1, style, 0x2502);
-	pane_field(p, row + 1, column + 2, width - 4, lit ? STYLE_HERE : style, text);
-	g_free(text);
+	for (uint32_t j = 0; j < l->lane_count; j++)
+		if (l->lanes[j] == thread)
+			return j;
+	if (l->lane_count < MOST_LANES)
+		l->lanes[l->lane_count++] = thread;
+	return l->lane_count - 1;
 }
 
-static void draw_units(const struct app *app, const struct graph_view *v, const struct finding *f,
-		       struct pane p)
+static struct graph_layout layout_new(const struct finding *f)
 {
-	const struct trace *t = app_trace(app);
-	uint32_t lanes[32], lane_count = 0;
+	struct graph_layout l = { .rows = g_array_new(FALSE, TRUE, sizeof(int)),
+		                  .columns = g_array_new(FALSE, TRUE, sizeof(int)) };
 	GArray *order = g_array_new(FALSE, FALSE, sizeof(guint));
-	for (guint i = 0; i < f->units->len; i++) {
-		uint32_t thread = g_array_index(f->units, struct cycle_unit, i).thread, j = 0;
+	for (guint i = 0; i < f->units->len; i++)
 		g_array_append_val(order, i);
-		while (j < lane_count && lanes[j] != thread)
-			j++;
-		if (j == lane_count && lane_count < G_N_ELEMENTS(lanes))
-			lanes[lane_count++] = thread;
-	}
 	g_array_sort_with_data(order, by_begin, (gpointer)f);
-	const struct cycle_edge *edge = &g_array_index(f->edges, struct cycle_edge, v->edge);
-	for (uint32_t j = 0; j < lane_count; j++)
-		pane_text(p, 0, 2 + (int)j * LANE_WIDTH, style_of_thread(lanes[j]),
-			  trace_thread_name(t, lanes[j]));
+	g_array_set_size(l.rows, f->units->len);
+	g_array_set_size(l.columns, f->units->len);
 	for (guint i = 0; i < order->len; i++) {
 		guint unit = g_array_index(order, guint, i);
-		const struct cycle_unit *u = &g_array_index(f->units, struct cycle_unit, unit);
-		uint32_t j = 0;
-		while (j + 1 < lane_count && lanes[j] != u->thread)
-			j++;
-		draw_box(p, 1 + (int)i * 3, 2 + (int)j * LANE_WIDTH, u, style_of_thread(u->thread),
-			 unit == edge->from || unit == edge->to);
+		uint32_t thread = g_array_index(f->units, struct cycle_unit, unit).thread;
+		g_array_index(l.rows, int, unit) = 1 + (int)i * BOX_ROWS;
+		g_array_index(l.columns, int, unit) = 2 + (int)lane_of(&l, thread) * LANE_WIDTH;
 	}
 	g_array_free(order, TRUE);
+	return l;
 }
 
-static void append_edge(const struct app *app, const struct finding *f, const struct cycle_edge *e,
-			GString *out)
+/* An edge in its track right of the lanes: out of a box's first line, into another's second. */
+static void draw_track(struct pane p, const struct graph_layout *l, const struct cycle_edge *e,
+                       int track, enum style style)
+{
+	int from = g_array_index(l->rows, int, e->from) + 1,
+	    to = g_array_index(l->rows, int, e->to) + 2;
+	int out = g_array_index(l->columns, int, e->from) + LANE_WIDTH - 2;
+	int in = g_array_index(l->columns, int, e->to) + LANE_WIDTH - 2;
+	for (int c = out; c < track; c++)
+		pane_rune(p, from, c, style, 0x2500);
+	for (int c = in; c < track; c++)
+		pane_rune(p, to, c, style, c == in ? 0x25c2 : 0x2500);
+	for (int r = MIN(from, to); r <= MAX(from, to); r++)
+		pane_rune(p, r, track, style, 0x2502);
+	pane_rune(p, from, track, style, from < to ? 0x2510 : 0x2518);
+	pane_rune(p, to, track, style, from < to ? 0x2518 : 0x2510);
+}
+
+static void draw_units(const struct app *app, const struct graph_view *v,
+                       const struct finding *f, struct pane p)
+{
+	const struct trace *t = app_trace(app);
+	struct graph_layout l = layout_new(f);
+	const struct cycle_edge *lit = &g_array_index(f->edges, struct cycle_edge, v->edge);
+	for (uint32_t j = 0; j < l.lane_count; j++)
+		pane_text(p, 0, 2 + (int)j * LANE_WIDTH, style_of_thread(l.lanes[j]),
+		          trace_thread_name(t, l.lanes[j]));
+	for (int pass = 0; pass < 2; pass++) { /* the highlighted edge last, above the others */
+		for (guint i = 0; i < f->edges->len; i++) {
+			int track = 2 + (int)l.lane_count * LANE_WIDTH + (int)i * 2;
+			if ((i == v->edge) == pass)
+				draw_track(p, &l,
+				           &g_array_index(f->edges, struct cycle_edge, i),
+				           track, pass ? STYLE_HERE : STYLE_RULE);
+		}
+	}
+	for (guint i = 0; i < f->units->len; i++) {
+		const struct cycle_unit *u = &g_array_index(f->units, struct cycle_unit, i);
+		draw_box(p, g_array_index(l.rows, int, i), g_array_index(l.columns, int, i), u,
+		         style_of_thread(u->thread), i == lit->from || i == lit->to);
+	}
+	g_array_free(l.rows, TRUE);
+	g_array_free(l.columns, TRUE);
+}
+
+static void append_edge(const struct app *app, const struct finding *f,
+                        const struct cycle_edge *e, GString *out)
 {
 	const struct trace *t = app_trace(app);
 	g_string_append_printf(out, "%s ──▸ %s   on ",
-			       g_array_index(f->units, struct cycle_unit, e->from).unit,
-			       g_array_index(f->units, struct cycle_unit, e->to).unit);
+	                       g_array_index(f->units, struct cycle_unit, e->from).unit,
+	                       g_array_index(f->units, struct cycle_unit, e->to).unit);
 	const char *name = trace_string(t, t->variables[e->variable].name);
 	append_escaped(out, name, strlen(name));
 	g_string_append_printf(out, ":  %u ", e->events[0]);
@@ -132,15 +192,16 @@ static void graph_draw(const struct app *app, const void *state, struct pane p)
 	if (f == NULL) {
 		pane_text(p, 0, 1, STYLE_HEADING, "conflict graph");
 		pane_paragraph(pane_part(p, 2, 1, -1, p.columns - 2), 0, 0, STYLE_TEXT,
-			       "No cycle of units was found. Units and atomic sets come from the trace "
-			       "(ubeg, atomic-set) or from --spec.");
+		               "No cycle of units was found. Units and atomic sets come from "
+		               "the trace "
+		               "(ubeg, atomic-set) or from --spec.");
 		return;
 	}
 	GString *text = g_string_new("set: ");
 	for (guint i = 0; f->sets && i < f->sets->len; i++)
 		g_string_append_printf(text, "%s%s", i ? ", " : "", (char *)f->sets->pdata[i]);
 	pane_format(p, 0, 1, STYLE_HEADING, "%s   cycle %u of %u, length %u", text->str,
-		    (guint)v->cycles.cursor + 1, v->entries->len, f->edges->len);
+	            (guint)v->cycles.cursor + 1, v->entries->len, f->edges->len);
 	int edges = MIN((int)f->edges->len, p.rows / 3);
 	struct pane top = pane_part(p, 2, 0, p.rows - 5 - edges, -1);
 	draw_units(app, v, f, top);
@@ -153,7 +214,7 @@ static void graph_draw(const struct app *app, const void *state, struct pane p)
 			pane_highlight(p, p.rows - edges - 2 + i, ATTR_REVERSE);
 	}
 	pane_text(p, p.rows - 1, 1, STYLE_DIM,
-		  "No serial order of these units gives what was read and written here.");
+	          "No serial order of these units gives what was read and written here.");
 	g_string_free(text, TRUE);
 }
 
@@ -175,12 +236,14 @@ static bool graph_request(struct app *app, void *state, enum request request, ui
 		return true;
 	case REQUEST_RIGHT:
 	case REQUEST_LEFT:
-		v->cycles.cursor = (v->cycles.cursor + (request == REQUEST_RIGHT ? 1 : v->entries->len - 1)) %
-				   v->entries->len;
+		v->cycles.cursor = (v->cycles.cursor +
+		                    (request == REQUEST_RIGHT ? 1 : v->entries->len - 1)) %
+		                   v->entries->len;
 		v->edge = v->side = 0;
 		return true;
 	case REQUEST_ENTER: {
-		const struct cycle_edge *e = &g_array_index(f->edges, struct cycle_edge, v->edge);
+		const struct cycle_edge *e =
+		        &g_array_index(f->edges, struct cycle_edge, v->edge);
 		app_go(app, VIEW_TRACE);
 		session_ask(app->session, e->events[0], e->events[1]);
 		app_goto(app, e->events[v->side], false);
@@ -189,7 +252,7 @@ static bool graph_request(struct app *app, void *state, enum request request, ui
 		return true;
 	}
 	case REQUEST_EXPORT:
-		app_request(app, REQUEST_COMMAND, 0);
+		commands_run(app, "export");
 		return true;
 	default:
 		return false;
@@ -197,6 +260,10 @@ static bool graph_request(struct app *app, void *state, enum request request, ui
 }
 
 const struct view_ops graph_view = {
-	.title = "Conflict graph", .open = graph_open, .close = graph_close,
-	.show = graph_show,	   .draw = graph_draw, .request = graph_request,
+	.title = "Conflict graph",
+	.open = graph_open,
+	.close = graph_close,
+	.show = graph_show,
+	.draw = graph_draw,
+	.request = graph_request,
 };

@@ -11,7 +11,7 @@ enum { KIND_CLOSURE = ORDER_KIND_COUNT, SUMMARY_EVENTS = 1000000 };
 
 struct order_row {
 	enum style style;
-	char *text;	/* owned */
+	char *text;     /* owned */
 	uint32_t event; /* Enter goes there; NONE */
 };
 
@@ -43,7 +43,7 @@ static void order_close(void *state)
 }
 
 static void add(struct order_view *v, enum style style, uint32_t event, const char *format, ...)
-	__attribute__((format(printf, 4, 5)));
+        __attribute__((format(printf, 4, 5)));
 static void add(struct order_view *v, enum style style, uint32_t event, const char *format, ...)
 {
 	va_list ap;
@@ -59,7 +59,7 @@ static char *event_words(const struct session *s, uint32_t event)
 {
 	GString *out = g_string_new(NULL);
 	g_string_append_printf(out, "%u %s ", event,
-			       trace_thread_name(s->trace, s->trace->events[event].thread));
+	                       trace_thread_name(s->trace, s->trace->events[event].thread));
 	describe_event(s, event, out);
 	return g_string_free(out, FALSE);
 }
@@ -85,9 +85,10 @@ static void add_chain(const struct session *s, struct order_view *v, const GArra
 		describe_rule(s, step, rule);
 		describe_place(s, step->to, place);
 		char *to = event_words(s, step->to);
-		bool across = s->trace->events[step->from].thread != s->trace->events[step->to].thread;
-		add(v, across ? STYLE_KEY : STYLE_TEXT, step->to, "  %u ──%s──▸ %s   at %s", step->from,
-		    rule->str, to, place->str);
+		bool across = s->trace->events[step->from].thread !=
+		              s->trace->events[step->to].thread;
+		add(v, across ? STYLE_KEY : STYLE_TEXT, step->to, "  %u ──%s──▸ %s   at %s",
+		    step->from, rule->str, to, place->str);
 		g_free(to);
 		g_string_free(rule, TRUE);
 		g_string_free(place, TRUE);
@@ -104,26 +105,30 @@ static void add_meaning(const struct session *s, struct order_view *v, const GAr
 			continue;
 		across++;
 		locks += step->rule == STEP_LOCK;
-		sections += step->rule == STEP_CONFLICT_SECTION || step->rule == STEP_ORDERED_SECTION;
+		sections += step->rule == STEP_CONFLICT_SECTION ||
+		            step->rule == STEP_ORDERED_SECTION;
 	}
 	add(v, STYLE_TEXT, NONE, "%s", "");
 	if (across == 0)
 		add(v, STYLE_TEXT, NONE, "One thread does both: no schedule turns them round.");
 	else if (across == locks)
-		add(v, STYLE_TEXT, NONE, "%s the threads, and hold%s in this run alone: the critical "
+		add(v, STYLE_TEXT, NONE,
+		    "%s the threads, and hold%s in this run alone: the critical "
 		    "sections may come in another order, unless something else keeps them.",
 		    across == 1 ? "Only the lock edge joins" : "Only lock edges join",
 		    across == 1 ? "s" : "");
 	else if (across == locks + sections)
-		add(v, STYLE_TEXT, NONE, "The critical sections conflict, which this order takes as "
+		add(v, STYLE_TEXT, NONE,
+		    "The critical sections conflict, which this order takes as "
 		    "fixed; a witness may still turn them round (m asks the closure).");
 	else
-		add(v, STYLE_TEXT, NONE, "Not only locks join the threads: what is no lock edge holds in "
+		add(v, STYLE_TEXT, NONE,
+		    "Not only locks join the threads: what is no lock edge holds in "
 		    "every reordering.");
 }
 
-static void add_ordered(const struct session *s, struct order_view *v, const struct order *order,
-			uint32_t first, uint32_t second)
+static void add_ordered(const struct session *s, struct order_view *v,
+                        const struct order *order, uint32_t first, uint32_t second)
 {
 	struct path path = { 0 };
 	char *a = event_words(s, first), *b = event_words(s, second);
@@ -142,11 +147,13 @@ static void add_unordered(const struct session *s, struct order_view *v, enum or
 	char *a = event_words(s, s->pair[0]), *b = event_words(s, s->pair[1]);
 	add(v, STYLE_HEADING, s->pair[0], "%s   and   %s", a, b);
 	add(v, STYLE_TEXT, NONE, "%s", "");
-	add(v, STYLE_RACE, s->pair[1], "Under %s the two are unordered.", order_kind_title(kind));
+	add(v, STYLE_RACE, s->pair[1], "Under %s the two are unordered.",
+	    order_kind_title(kind));
 	bool conflict = events_race_conflict(s->trace, s->pair[0], s->pair[1]);
-	add(v, STYLE_TEXT, NONE, "%s", conflict
-	    ? "They conflict, so this order would report them; whether they can race is the witness's word (w)."
-	    : "They do not conflict: no race either way.");
+	add(v, STYLE_TEXT, NONE, "%s",
+	    conflict ? "They conflict, so this order would report them; whether they can race "
+	               "is the witness's word (w)."
+	             : "They do not conflict: no race either way.");
 	g_free(a);
 	g_free(b);
 }
@@ -161,14 +168,17 @@ static void add_closure(struct app *app, struct order_view *v)
 	g_free(b);
 	add(v, STYLE_TEXT, NONE, "%s", "");
 	if (f && f->verdict == VERDICT_RACE) {
-		add(v, STYLE_RACE, NONE, "The closure leaves them unordered: %s found a witness (w).",
+		add(v, STYLE_RACE, NONE,
+		    "The closure leaves them unordered: %s found a witness (w).",
 		    f->by ? f->by : "the search");
 	} else if (f && f->verdict == VERDICT_IMPOSSIBLE) {
-		add(v, STYLE_NONE, NONE, "Proved impossible (%s). For both to be next, all of this must hold:",
+		add(v, STYLE_NONE, NONE,
+		    "Proved impossible (%s). For both to be next, all of this must hold:",
 		    f->proof ? f->proof->method : "?");
 		if (f->proof && f->proof->cycle.steps)
 			add_steps(s, v, f->proof->cycle.steps);
-		add(v, STYLE_TEXT, NONE, "It contradicts itself, so no reordering has the race.");
+		add(v, STYLE_TEXT, NONE,
+		    "It contradicts itself, so no reordering has the race.");
 	} else if (f && f->verdict == VERDICT_UNKNOWN) {
 		add(v, STYLE_OPEN, NONE, "Undecided: the budget ran out.");
 	} else if (events_race_conflict(s->trace, s->pair[0], s->pair[1])) {
@@ -191,7 +201,8 @@ static void add_summary(struct app *app, struct order_view *v)
 		if (s->orders[k] == NULL)
 			continue;
 		bool ordered = order_ordered(s->orders[k], s->pair[0], s->pair[1]);
-		g_string_append_printf(ordered ? by : not_by, " %s", order_kind_word((enum order_kind)k));
+		g_string_append_printf(ordered ? by : not_by, " %s",
+		                       order_kind_word((enum order_kind)k));
 	}
 	if (not_by->len == none)
 		g_string_append(not_by, " –");
@@ -215,7 +226,8 @@ static void order_show(struct app *app, void *state)
 	if (v->kind == KIND_CLOSURE) {
 		add_closure(app, v);
 	} else if (!app_need_order(app, (enum order_kind)v->kind)) {
-		add(v, STYLE_BUSY, NONE, "building %s", order_kind_title((enum order_kind)v->kind));
+		add(v, STYLE_BUSY, NONE, "building %s",
+		    order_kind_title((enum order_kind)v->kind));
 		return;
 	} else if (order_ordered(s->orders[v->kind], s->pair[0], s->pair[1])) {
 		add_ordered(s, v, s->orders[v->kind], s->pair[0], s->pair[1]);
@@ -236,15 +248,17 @@ static void order_fit(struct app *app, void *state, int rows, int columns)
 static void order_draw(const struct app *app, const void *state, struct pane p)
 {
 	const struct order_view *v = state;
-	const char *title = v->kind == KIND_CLOSURE ? "the closure (M2)"
-						    : order_kind_title((enum order_kind)v->kind);
+	const char *title = v->kind == KIND_CLOSURE
+	                            ? "the closure (M2)"
+	                            : order_kind_title((enum order_kind)v->kind);
 	pane_format(p, 0, 1, STYLE_HEADING, "why ordered: %s", title);
 	int row = 2;
 	for (uint64_t i = v->list.top; row < p.rows && i < v->rows->len; i++) {
 		const struct order_row *r = &g_array_index(v->rows, struct order_row, i);
 		int first = row, indent = (int)strspn(r->text, " ");
-		row = pane_paragraph(pane_part(p, row, 1 + indent, -1, p.columns - 2 - indent), 0, 0,
-				     r->style, r->text + indent) + row;
+		row = pane_paragraph(pane_part(p, row, 1 + indent, -1, p.columns - 2 - indent),
+		                     0, 0, r->style, r->text + indent) +
+		      row;
 		if (i == v->list.cursor)
 			pane_highlight(p, first, ATTR_REVERSE);
 	}
@@ -278,8 +292,10 @@ static bool order_request(struct app *app, void *state, enum request request, ui
 		order_show(app, v);
 		return true;
 	case REQUEST_ENTER: {
-		uint32_t event = v->rows->len ? g_array_index(v->rows, struct order_row, v->list.cursor).event
-					      : NONE;
+		uint32_t event =
+		        v->rows->len
+		                ? g_array_index(v->rows, struct order_row, v->list.cursor).event
+		                : NONE;
 		if (event == NONE)
 			return true;
 		app_go(app, VIEW_TRACE);
@@ -299,6 +315,12 @@ static void order_select(struct app *app, void *state, int row, int column, bool
 }
 
 const struct view_ops order_view = {
-	.title = "Order", .open = order_open, .close = order_close,	 .show = order_show,
-	.fit = order_fit, .draw = order_draw, .request = order_request, .select = order_select,
+	.title = "Order",
+	.open = order_open,
+	.close = order_close,
+	.show = order_show,
+	.fit = order_fit,
+	.draw = order_draw,
+	.request = order_request,
+	.select = order_select,
 };

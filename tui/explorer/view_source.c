@@ -16,7 +16,7 @@ static int indentation(const char *line)
 
 /* "bank.c deposit()", or the reason why there is nothing to see. */
 static void draw_title(const struct app *app, struct pane p, const struct location *l,
-		       uint32_t function)
+                       uint32_t function)
 {
 	const struct trace *t = app_trace(app);
 	GString *title = g_string_new(NULL);
@@ -45,7 +45,8 @@ static int draw_mark(const struct app *app, struct pane p, int row, uint32_t eve
 {
 	const struct trace *t = app_trace(app);
 	const struct event *e = &t->events[event];
-	char *mark = g_strdup_printf(" %s %c", trace_thread_name(t, e->thread), access_letter(e->op));
+	char *mark = g_strdup_printf(" %s %c", trace_thread_name(t, e->thread),
+	                             access_letter(e->op));
 	int width = text_columns(mark);
 	pane_field(p, row, p.columns - width, width, style_of_thread(e->thread), mark);
 	g_free(mark);
@@ -53,7 +54,7 @@ static int draw_mark(const struct app *app, struct pane p, int row, uint32_t eve
 }
 
 static void draw_lines(const struct app *app, struct pane p, const struct source_file *file,
-		       uint32_t line, uint32_t event)
+                       uint32_t line, uint32_t event)
 {
 	int top = MAX((int)line - 1 - p.rows / 2, 0);
 	top = MIN(top, MAX((int)file->lines->len - p.rows, 0));
@@ -70,8 +71,9 @@ static void draw_lines(const struct app *app, struct pane p, const struct source
 			pane_text(p, r, 1, STYLE_HERE, "▸");
 		pane_field_right(p, r, 2, 5, here ? STYLE_HERE : STYLE_DIM, number);
 		int mark = here && event != NONE ? draw_mark(app, p, r, event) : 0;
-		pane_text(pane_part(p, r, 0, 1, p.columns - mark), 0, 9, here ? STYLE_HERE : STYLE_TEXT,
-			  (int)strlen(text) > strip ? text + strip : "");
+		pane_text(pane_part(p, r, 0, 1, p.columns - mark), 0, 9,
+		          here ? STYLE_HERE : STYLE_TEXT,
+		          (int)strlen(text) > strip ? text + strip : "");
 	}
 }
 
@@ -140,30 +142,33 @@ static void *source_open(struct app *app)
 	return g_new0(struct source_state, 1);
 }
 
-static void draw_missing(const struct app *app, struct pane p, uint32_t location, uint32_t event)
+static void draw_missing(const struct app *app, struct pane p, uint32_t location,
+                         uint32_t event)
 {
 	const struct trace *t = app_trace(app);
 	const struct location *l = &t->locations[location];
 	if (l->file == 0 || l->line == 0) {
 		pane_paragraph(pane_part(p, 0, 1, 2, -1), 0, 0, STYLE_DIM,
-			       "no source position was recorded; its thread does:");
+		               "no source position was recorded; its thread does:");
 	} else {
-		char *why = g_strdup_printf("%s:%u was not found below the folders known (:directory "
-					    "DIR adds one); its thread does:",
-					    trace_string(t, l->file), l->line);
+		char *why = g_strdup_printf(
+		        "%s:%u was not found below the folders known (:directory "
+		        "DIR adds one); its thread does:",
+		        trace_string(t, l->file), l->line);
 		pane_paragraph(pane_part(p, 0, 1, 2, -1), 0, 0, STYLE_OPEN, why);
 		g_free(why);
 	}
 	draw_neighbours(app, pane_part(p, 3, 0, -1, -1), event);
 }
 
-static void draw_event_side(const struct app *app, struct pane p, uint32_t event, unsigned frame)
+static void draw_event_side(const struct app *app, struct pane p, uint32_t event,
+                            unsigned frame)
 {
 	const struct session *s = app->session;
 	GString *text = g_string_new(NULL);
 	const struct trace *t = s->trace;
 	g_string_append_printf(text, "%u %s: ", event,
-			       trace_thread_name(t, t->events[event].thread));
+	                       trace_thread_name(t, t->events[event].thread));
 	describe_event(s, event, text);
 	pane_text(p, 0, 1, style_of_thread(t->events[event].thread), text->str);
 	g_string_free(text, TRUE);
@@ -190,7 +195,8 @@ static void source_draw(const struct app *app, const void *state, struct pane p)
 	}
 	int half = p.columns / 2;
 	for (int i = 0; i < 2; i++) {
-		struct pane side = i ? pane_part(p, 0, half + 1, -1, -1) : pane_part(p, 0, 0, -1, half - 1);
+		struct pane side = i ? pane_part(p, 0, half + 1, -1, -1)
+		                     : pane_part(p, 0, 0, -1, half - 1);
 		draw_event_side(app, side, s->pair[i], s->event == s->pair[i] ? s->frame : 0);
 		if (s->event == s->pair[i])
 			pane_highlight(side, 0, ATTR_REVERSE);
@@ -245,6 +251,9 @@ static bool source_request(struct app *app, void *state, enum request request, u
 }
 
 const struct view_ops source_view = {
-	.title = "Source", .open = source_open, .close = g_free,
-	.draw = source_draw, .request = source_request,
+	.title = "Source",
+	.open = source_open,
+	.close = g_free,
+	.draw = source_draw,
+	.request = source_request,
 };

@@ -28,7 +28,8 @@ static void state_show(struct app *app, void *state)
 		app_need_order(app, app->session->order);
 	if (v->rows)
 		g_array_free(v->rows, TRUE);
-	v->rows = state_rows(app, STATE_THREADS | STATE_STACKS | STATE_VALUES | STATE_CLOCKS, 0);
+	v->rows =
+	        state_rows(app, STATE_THREADS | STATE_STACKS | STATE_VALUES | STATE_CLOCKS, 0);
 }
 
 static void state_fit(struct app *app, void *state, int rows, int columns)
@@ -36,7 +37,8 @@ static void state_fit(struct app *app, void *state, int rows, int columns)
 	struct state_view *v = state;
 	v->list.rows = rows - 2;
 	v->list.count = v->rows->len;
-	uint64_t last = v->list.count > (uint64_t)v->list.rows ? v->list.count - v->list.rows : 0;
+	uint64_t last =
+	        v->list.count > (uint64_t)v->list.rows ? v->list.count - v->list.rows : 0;
 	v->list.cursor = v->list.top = MIN(v->list.cursor, last);
 }
 
@@ -48,7 +50,7 @@ static void state_draw(const struct app *app, const void *state, struct pane p)
 		return;
 	GString *text = g_string_new(NULL);
 	g_string_append_printf(text, "after event %u, %s: ", s->event,
-			       trace_thread_name(s->trace, s->trace->events[s->event].thread));
+	                       trace_thread_name(s->trace, s->trace->events[s->event].thread));
 	describe_event(s, s->event, text);
 	pane_text(p, 0, 1, STYLE_HEADING, text->str);
 	g_string_free(text, TRUE);
@@ -76,6 +78,11 @@ static bool state_request(struct app *app, void *state, enum request request, ui
 }
 
 const struct view_ops state_view = {
-	.title = "State",  .open = state_open, .close = state_close,	 .show = state_show,
-	.fit = state_fit, .draw = state_draw, .request = state_request,
+	.title = "State",
+	.open = state_open,
+	.close = state_close,
+	.show = state_show,
+	.fit = state_fit,
+	.draw = state_draw,
+	.request = state_request,
 };

@@ -9,7 +9,7 @@
 
 struct text_state {
 	struct list list; /* its cursor is the top line */
-	char **lines;	  /* NULL-terminated, owned */
+	char **lines;     /* NULL-terminated, owned */
 };
 
 static void *text_open(struct app *app)
@@ -44,7 +44,8 @@ static void text_fit(struct app *app, void *state, int rows, int columns)
 {
 	struct text_state *v = state;
 	v->list.rows = MAX(rows - 1, 1);
-	uint64_t last = v->list.count > (uint64_t)v->list.rows ? v->list.count - v->list.rows : 0;
+	uint64_t last =
+	        v->list.count > (uint64_t)v->list.rows ? v->list.count - v->list.rows : 0;
 	v->list.cursor = v->list.top = MIN(v->list.cursor, last);
 }
 
@@ -71,8 +72,14 @@ static void text_copy(const struct app *app, const void *state, GString *out)
 }
 
 const struct view_ops text_view = {
-	.title = "Answer", .open = text_open, .close = text_close,     .show = text_show,
-	.fit = text_fit,   .draw = text_draw, .request = text_request, .copy = text_copy,
+	.title = "Answer",
+	.open = text_open,
+	.close = text_close,
+	.show = text_show,
+	.fit = text_fit,
+	.draw = text_draw,
+	.request = text_request,
+	.copy = text_copy,
 };
 
 /* -- help --------------------------------------------------------------------------- */
@@ -83,7 +90,8 @@ static enum view_kind asked_about(const struct app *app)
 	return app->depth > 1 ? app->stack[app->depth - 2] : VIEW_FINDINGS;
 }
 
-static void append_requests(const struct app *app, enum view_kind view, bool common, GString *out)
+static void append_requests(const struct app *app, enum view_kind view, bool common,
+                            GString *out)
 {
 	for (int r = 1; r < REQUEST_COUNT; r++) {
 		const struct request_info *info = &request_table[r];
@@ -92,7 +100,8 @@ static void append_requests(const struct app *app, enum view_kind view, bool com
 			continue;
 		GString *keys = g_string_new(NULL);
 		bindings_keys(&app->bindings, (enum request)r, keys);
-		g_string_append_printf(out, "  %-16s %s\n", keys->str, info->help);
+		g_string_append_printf(out, "  %-16s ", keys->str);
+		append_wrapped(out, info->help, 19, app->grid.columns - 2);
 		g_string_free(keys, TRUE);
 	}
 }
@@ -102,13 +111,15 @@ static void help_show(struct app *app, void *state)
 	enum view_kind view = asked_about(app);
 	GString *text = g_string_new(NULL);
 	g_string_append_printf(text, "In %s (a number before a key repeats it: 10n)\n",
-			       view_table[view]->title);
+	                       view_table[view]->title);
 	append_requests(app, view, false, text);
 	g_string_append(text, "\nEverywhere\n");
 	append_requests(app, view, true, text);
-	g_string_append(text, "\nSigns: ✓ race, with a witness that was checked   ✗ proved impossible   "
-			      "? undecided\n       · candidate   – not seen   … not asked yet   "
-			      "● happened in this run\n\nCommands: `:help` lists them.\n");
+	g_string_append(
+	        text,
+	        "\nSigns: ✓ race, with a witness that was checked   ✗ proved impossible   "
+	        "? undecided\n       · candidate   – not seen   … not asked yet   "
+	        "● happened in this run\n\nCommands: `:help` lists them.\n");
 	set_lines(state, text->str);
 	g_string_free(text, TRUE);
 }
@@ -144,6 +155,11 @@ static void help_fit(struct app *app, void *state, int rows, int columns)
 }
 
 const struct view_ops help_view = {
-	.title = "Keys",  .open = text_open, .close = text_close, .show = help_show,
-	.fit = help_fit, .draw = help_draw, .request = help_request,
+	.title = "Keys",
+	.open = text_open,
+	.close = text_close,
+	.show = help_show,
+	.fit = help_fit,
+	.draw = help_draw,
+	.request = help_request,
 };

@@ -6,11 +6,17 @@
 
 #include <string.h>
 
-enum { LANE_MINIMUM = 15, LANE_BESIDE_STATE = 20, PARTNERS = 32, FOOT_ROWS = 3, READERS_LIMIT = 4096 };
+enum {
+	LANE_MINIMUM = 15,
+	LANE_BESIDE_STATE = 20,
+	PARTNERS = 32,
+	FOOT_ROWS = 3,
+	READERS_LIMIT = 4096
+};
 
 struct trace_state {
-	GArray *rows;	 /* uint32_t: the events on the screen, hidden threads left out */
-	uint32_t top;	 /* the first of them */
+	GArray *rows; /* uint32_t: the events on the screen, hidden threads left out */
+	uint32_t top; /* the first of them */
 	/* round the selected event */
 	uint32_t writer, section[2]; /* what it reads from; its critical section; NONE */
 	uint32_t readers[PARTNERS], partners[PARTNERS];
@@ -177,7 +183,7 @@ static void trace_fit(struct app *app, void *state, int rows, int columns)
 
 struct lanes {
 	int number_width, begin, width; /* of a lane; 0: too many, one column for all */
-	int end;			/* where the state pane's bar is */
+	int end;                        /* where the state pane's bar is */
 	int name_width;
 	uint32_t count;
 	uint32_t shown[64]; /* threads */
@@ -207,7 +213,8 @@ static struct lanes lanes_of(const struct session *s, int columns)
 	l.end = has_pane ? columns - pane - 1 : columns;
 	l.width = many ? 0 : MIN(has_pane ? with : without, 44);
 	for (uint32_t i = 0; many && i < t->threads_count; i++)
-		l.name_width = MAX(l.name_width, MIN(text_columns(trace_thread_name(t, i)), 12));
+		l.name_width =
+		        MAX(l.name_width, MIN(text_columns(trace_thread_name(t, i)), 12));
 	return l;
 }
 
@@ -228,7 +235,8 @@ static void draw_heads(const struct app *app, const struct lanes *l, struct pane
 	} else {
 		for (uint32_t i = 0; i < l->count; i++)
 			pane_field(p, 0, l->begin + (int)i * l->width + 2, l->width - 3,
-				   style_of_thread(l->shown[i]), trace_thread_name(t, l->shown[i]));
+			           style_of_thread(l->shown[i]),
+			           trace_thread_name(t, l->shown[i]));
 	}
 	pane_rule(pane_part(p, 1, 0, 1, l->end), 0, NULL);
 }
@@ -242,8 +250,8 @@ static bool among(const uint32_t *events, unsigned count, uint32_t event)
 }
 
 /* The sign beside the number: how the event stands to the selected one. */
-static const char *relation(const struct session *s, const struct trace_state *v, uint32_t event,
-			    enum style *style)
+static const char *relation(const struct session *s, const struct trace_state *v,
+                            uint32_t event, enum style *style)
 {
 	*style = STYLE_RACE;
 	if (event == s->event)
@@ -271,8 +279,9 @@ static const char *bracket(const struct session *s, const struct trace_state *v,
 	return event == v->section[0] ? "┌" : event == v->section[1] ? "└" : "│";
 }
 
-static void draw_event(const struct app *app, const struct trace_state *v, const struct lanes *l,
-		       struct pane p, int row, uint32_t event, bool switched)
+static void draw_event(const struct app *app, const struct trace_state *v,
+                       const struct lanes *l, struct pane p, int row, uint32_t event,
+                       bool switched)
 {
 	const struct session *s = app->session;
 	const struct trace *t = s->trace;
@@ -283,21 +292,21 @@ static void draw_event(const struct app *app, const struct trace_state *v, const
 	const char *sign = relation(s, v, event, &style);
 	pane_text(p, row, 0, style, sign);
 	pane_field_right(p, row, 1, l->number_width, event == s->event ? STYLE_HERE : STYLE_DIM,
-			 number);
+	                 number);
 	int at = l->begin + (l->width ? lane_of(l, thread) * l->width : 0);
 	/* One event a row: a long one may run on over the lanes to the right. */
 	int width = l->end - at - (switched ? 8 : 0);
 	struct pane lane = pane_part(p, row, at, 1, width);
 	if (l->width == 0) {
 		pane_field(lane, 0, 2, l->name_width, style_of_thread(thread),
-			   trace_thread_name(t, thread));
+		           trace_thread_name(t, thread));
 		lane = pane_part(lane, 0, l->name_width + 2, 1, -1);
 	}
 	GString *text = g_string_new(NULL);
 	describe_event(s, event, text);
 	pane_text(pane_part(p, row, at, 1, 2), 0, 0, STYLE_LOCK, bracket(s, v, event));
-	pane_text(lane, 0, l->width ? 2 : 1, event == s->event ? STYLE_HERE : style_of_thread(thread),
-		  text->str);
+	pane_text(lane, 0, l->width ? 2 : 1,
+	          event == s->event ? STYLE_HERE : style_of_thread(thread), text->str);
 	g_string_free(text, TRUE);
 	if (switched)
 		pane_field_right(p, row, l->end - 7, 6, STYLE_DIM, "switch");
@@ -310,7 +319,7 @@ static void draw_event(const struct app *app, const struct trace_state *v, const
 static void append_event(const struct session *s, uint32_t event, GString *out)
 {
 	g_string_append_printf(out, "%u %s ", event,
-			       trace_thread_name(s->trace, s->trace->events[event].thread));
+	                       trace_thread_name(s->trace, s->trace->events[event].thread));
 	describe_event(s, event, out);
 }
 
@@ -356,7 +365,8 @@ static void trace_draw(const struct app *app, const void *state, struct pane p)
 	}
 	struct lanes l = lanes_of(s, p.columns);
 	draw_heads(app, &l, p);
-	uint16_t before = v->rows->len ? s->trace->events[g_array_index(v->rows, uint32_t, 0)].thread : 0;
+	uint16_t before =
+	        v->rows->len ? s->trace->events[g_array_index(v->rows, uint32_t, 0)].thread : 0;
 	for (guint r = 0; r < v->rows->len; r++) {
 		uint32_t event = g_array_index(v->rows, uint32_t, r);
 		uint16_t thread = s->trace->events[event].thread;
@@ -426,8 +436,10 @@ static bool trace_request(struct app *app, void *state, enum request request, ui
 		return true;
 	case REQUEST_LEFT:
 	case REQUEST_RIGHT:
-		app_request(app, request == REQUEST_LEFT ? REQUEST_SWITCH_PREVIOUS
-							 : REQUEST_SWITCH_NEXT, count);
+		app_request(app,
+		            request == REQUEST_LEFT ? REQUEST_SWITCH_PREVIOUS
+		                                    : REQUEST_SWITCH_NEXT,
+		            count);
 		return true;
 	case REQUEST_FIRST:
 		app_goto(app, (uint32_t)MIN(count, last), true);
@@ -466,7 +478,12 @@ static void trace_select(struct app *app, void *state, int row, int column, bool
 }
 
 const struct view_ops trace_view = {
-	.title = "Trace",    .open = trace_open_view, .close = trace_close_view,
-	.show = trace_show,  .fit = trace_fit,	      .draw = trace_draw,
-	.request = trace_request, .select = trace_select,
+	.title = "Trace",
+	.open = trace_open_view,
+	.close = trace_close_view,
+	.show = trace_show,
+	.fit = trace_fit,
+	.draw = trace_draw,
+	.request = trace_request,
+	.select = trace_select,
 };

@@ -21,9 +21,9 @@ struct witness_view {
 	uint32_t pair[2];
 	const struct finding *finding; /* what is shown, or NULL */
 	struct witness w;
-	GArray *switches; /* struct context_switch */
+	GArray *switches;        /* struct context_switch */
 	GArray *rows, *recorded; /* struct row; of `recorded` index is into `sorted` */
-	GArray *sorted;		 /* uint32_t: the same events as recorded */
+	GArray *sorted;          /* uint32_t: the same events as recorded */
 	int8_t *moves;
 	guint fold; /* so many first events are as recorded and folded */
 	struct list list;
@@ -101,9 +101,10 @@ static void verify(const struct app *app, struct witness_view *v)
 	GString *reason = g_string_new(NULL);
 	struct semantics semantics;
 	struct check_options options = session_check_options(app->session, &semantics);
-	v->accepted = witness_check(app_trace(app), (const uint32_t *)v->w.events->data, v->w.events->len,
-				    v->w.claim, (const uint32_t *)v->w.pair->data, v->w.pair->len,
-				    &options, reason);
+	v->accepted =
+	        witness_check(app_trace(app), (const uint32_t *)v->w.events->data,
+	                      v->w.events->len, v->w.claim, (const uint32_t *)v->w.pair->data,
+	                      v->w.pair->len, &options, reason);
 	g_free(v->verdict);
 	v->verdict = v->accepted ? g_strdup("checked") : g_strdup(reason->str);
 	g_string_free(reason, TRUE);
@@ -139,7 +140,8 @@ static void make_rows(struct witness_view *v)
 		add_row(v->recorded, ROW_FOLD, 0);
 	}
 	bool race = v->w.claim == CLAIM_RACE || v->w.claim == CLAIM_DEADLOCK;
-	guint end = v->w.events->len - MIN(v->w.pair->len, v->w.events->len); /* where they are next */
+	guint end = v->w.events->len -
+	            MIN(v->w.pair->len, v->w.events->len); /* where they are next */
 	for (guint i = v->fold; i < v->w.events->len; i++) {
 		for (guint j = 0; j < v->switches->len; j++)
 			if (g_array_index(v->switches, struct context_switch, j).at == i &&
@@ -184,7 +186,8 @@ static void witness_show(struct app *app, void *state)
 	forget(v);
 	v->pair[0] = s->pair[0];
 	v->pair[1] = s->pair[1];
-	bool settled = f && ((f->witness && f->witness->len) || f->verdict == VERDICT_IMPOSSIBLE);
+	bool settled =
+	        f && ((f->witness && f->witness->len) || f->verdict == VERDICT_IMPOSSIBLE);
 	if (!session_has(s, INDEX_ALL))
 		return;
 	if (settled && f->witness && f->witness->len)
@@ -197,8 +200,8 @@ static void witness_show(struct app *app, void *state)
 
 /* -- drawing the two orders ------------------------------------------------------------- */
 
-static void append_event(const struct app *app, const struct witness_view *v, guint i, bool here,
-			 GString *out)
+static void append_event(const struct app *app, const struct witness_view *v, guint i,
+                         bool here, GString *out)
 {
 	const struct session *s = app->session;
 	const struct trace *t = s->trace;
@@ -210,7 +213,8 @@ static void append_event(const struct app *app, const struct witness_view *v, gu
 		return;
 	}
 	/* What the pair sees is open: the value here, or the other's. */
-	uint32_t writer, value = schedule_value(s, v->w.events, v->w.events->len - 2, e->target, &writer);
+	uint32_t writer, value = schedule_value(s, v->w.events, v->w.events->len - 2, e->target,
+	                                        &writer);
 	if (value == 0 || op_writes(e->op)) {
 		describe_event(s, event, out);
 		return;
@@ -225,8 +229,8 @@ static void append_event(const struct app *app, const struct witness_view *v, gu
 	}
 }
 
-static void draw_event_row(const struct app *app, const struct witness_view *v, struct pane p, int row,
-			   uint32_t event, const char *text, int8_t move)
+static void draw_event_row(const struct app *app, const struct witness_view *v, struct pane p,
+                           int row, uint32_t event, const char *text, int8_t move)
 {
 	const struct trace *t = app_trace(app);
 	uint32_t thread = t->events[event].thread;
@@ -235,11 +239,15 @@ static void draw_event_row(const struct app *app, const struct witness_view *v, 
 	pane_field(p, row, 1, 8, style_of_thread(thread), trace_thread_name(t, thread));
 	bool pair = event == v->pair[0] || event == v->pair[1];
 	pane_field_right(p, row, 9, 7, pair ? STYLE_RACE : STYLE_DIM, number);
-	int room = p.columns - 17 - (move ? 13 : 0);
-	pane_field(p, row, 17, room, pair ? STYLE_RACE : style_of_thread(thread), text);
-	if (move)
-		pane_field_right(p, row, p.columns - 12, 12, STYLE_MOVED,
-				 move > 0 ? "moved up ▲" : "moved down ▼");
+	/* The words only where they leave the event its room. */
+	bool words = p.columns - 17 - 13 >= text_columns(text);
+	const char *mark = move == 0 ? ""
+	                   : words   ? (move > 0 ? "moved up ▲" : "moved down ▼")
+	                             : (move > 0 ? "▲" : "▼");
+	int width = text_columns(mark);
+	pane_field(p, row, 17, p.columns - 17 - (width ? width + 1 : 0),
+	           pair ? STYLE_RACE : style_of_thread(thread), text);
+	pane_field_right(p, row, p.columns - width, width, STYLE_MOVED, mark);
 }
 
 static const char *const reasons[] = {
@@ -251,10 +259,11 @@ static const char *const reasons[] = {
 	[SWITCH_END] = "needed: the other has done its part",
 };
 
-static void draw_switch(const struct app *app, const struct witness_view *v, struct pane p, int row,
-			guint index)
+static void draw_switch(const struct app *app, const struct witness_view *v, struct pane p,
+                        int row, guint index)
 {
-	const struct context_switch *s = &g_array_index(v->switches, struct context_switch, index);
+	const struct context_switch *s =
+	        &g_array_index(v->switches, struct context_switch, index);
 	pane_rule(pane_part(p, row, 0, 1, -1), 0, NULL);
 	GString *text = g_string_new(" switch, ");
 	g_string_append(text, reasons[s->reason]);
@@ -265,12 +274,13 @@ static void draw_switch(const struct app *app, const struct witness_view *v, str
 	g_string_free(text, TRUE);
 }
 
-static void draw_row(const struct app *app, const struct witness_view *v, struct pane p, int row,
-		     const struct row *what, bool is_new)
+static void draw_row(const struct app *app, const struct witness_view *v, struct pane p,
+                     int row, const struct row *what, bool is_new)
 {
 	switch (what->kind) {
 	case ROW_FOLD:
-		pane_format(p, row, 1, STYLE_DIM, "… the first %u events, as recorded", v->fold);
+		pane_format(p, row, 1, STYLE_DIM, "… the first %u events, as recorded",
+		            v->fold);
 		break;
 	case ROW_SWITCH:
 		draw_switch(app, v, p, row, what->index);
@@ -278,18 +288,20 @@ static void draw_row(const struct app *app, const struct witness_view *v, struct
 	case ROW_BOTH:
 		pane_rule(pane_part(p, row, 0, 1, -1), 0, NULL);
 		pane_text(p, row, 2, STYLE_RACE,
-			  v->w.claim == CLAIM_DEADLOCK ? " all are next, and each waits for another "
-						       : " both are next: they race ");
+		          v->w.claim == CLAIM_DEADLOCK
+		                  ? " all are next, and each waits for another "
+		                  : " both are next: they race ");
 		break;
 	case ROW_EVENT: {
 		GString *text = g_string_new(NULL);
 		uint32_t event = is_new ? event_at(v, what->index)
-					: g_array_index(v->sorted, uint32_t, what->index);
+		                        : g_array_index(v->sorted, uint32_t, what->index);
 		if (is_new)
 			append_event(app, v, what->index, true, text);
 		else
 			describe_event(app->session, event, text);
-		draw_event_row(app, v, p, row, event, text->str, is_new ? v->moves[what->index] : 0);
+		draw_event_row(app, v, p, row, event, text->str,
+		               is_new ? v->moves[what->index] : 0);
 		g_string_free(text, TRUE);
 		break;
 	}
@@ -313,7 +325,8 @@ static uint64_t recorded_position(const struct witness_view *v, uint32_t event)
 {
 	for (guint i = 0; i < v->recorded->len; i++) {
 		const struct row *row = &g_array_index(v->recorded, struct row, i);
-		if (row->kind == ROW_EVENT && g_array_index(v->sorted, uint32_t, row->index) == event)
+		if (row->kind == ROW_EVENT &&
+		    g_array_index(v->sorted, uint32_t, row->index) == event)
 			return i;
 	}
 	return 0;
@@ -322,10 +335,12 @@ static uint64_t recorded_position(const struct witness_view *v, uint32_t event)
 /* The switch between the two of the pair is none of the schedule's: either may go first. */
 static void append_switch_count(const struct witness_view *v, GString *out)
 {
-	guint needed = 0, all = 0, end = v->w.events->len - MIN(v->w.pair->len, v->w.events->len);
+	guint needed = 0, all = 0,
+	      end = v->w.events->len - MIN(v->w.pair->len, v->w.events->len);
 	bool race = v->w.claim == CLAIM_RACE || v->w.claim == CLAIM_DEADLOCK;
 	for (guint i = 0; i < v->switches->len; i++) {
-		const struct context_switch *s = &g_array_index(v->switches, struct context_switch, i);
+		const struct context_switch *s =
+		        &g_array_index(v->switches, struct context_switch, i);
 		if (race && s->at > end)
 			continue;
 		all++;
@@ -335,9 +350,12 @@ static void append_switch_count(const struct witness_view *v, GString *out)
 		g_string_append(out, "no switch");
 	else if (needed == all)
 		g_string_append_printf(out, "%u switch%s, %s", all, all == 1 ? "" : "es",
-				       all == 1 ? "needed" : all == 2 ? "both needed" : "all needed");
+		                       all == 1   ? "needed"
+		                       : all == 2 ? "both needed"
+		                                  : "all needed");
 	else
-		g_string_append_printf(out, "%u switch%s, %u needed", all, all == 1 ? "" : "es", needed);
+		g_string_append_printf(out, "%u switch%s, %u needed", all, all == 1 ? "" : "es",
+		                       needed);
 }
 
 static void draw_foot(const struct app *app, const struct witness_view *v, struct pane p)
@@ -370,8 +388,8 @@ static void draw_orders(const struct app *app, const struct witness_view *v, str
 	append_switch_count(v, title);
 	pane_text(p, 0, 1, STYLE_HEADING, "recorded");
 	int at = pane_text(p, 0, half + 2, STYLE_HEADING, title->str);
-	pane_format(p, 0, at, v->accepted ? STYLE_NONE : STYLE_ERROR, " · %s %s", v->accepted ? "✓" : "✗",
-		    v->verdict);
+	pane_format(p, 0, at, v->accepted ? STYLE_NONE : STYLE_ERROR, " · %s %s",
+	            v->accepted ? "✓" : "✗", v->verdict);
 	g_string_free(title, TRUE);
 	pane_rule(p, 1, NULL);
 	struct pane left = pane_part(p, 2, 0, p.rows - 2 - FOOT_ROWS, half);
@@ -379,20 +397,22 @@ static void draw_orders(const struct app *app, const struct witness_view *v, str
 	pane_bar(pane_part(p, 2, 0, p.rows - 2 - FOOT_ROWS, -1), half);
 	uint64_t same = recorded_position(v, event_at(v, cursor_index(v)));
 	for (int r = 0; r < left.rows && v->recorded_top + r < v->recorded->len; r++) {
-		draw_row(app, v, left, r, &g_array_index(v->recorded, struct row, v->recorded_top + r),
-			 false);
+		draw_row(app, v, left, r,
+		         &g_array_index(v->recorded, struct row, v->recorded_top + r), false);
 		if (v->recorded_top + r == same)
 			pane_highlight(left, r, ATTR_UNDERLINE);
 	}
 	for (int r = 0; r < right.rows && v->list.top + r < v->rows->len; r++) {
-		draw_row(app, v, right, r, &g_array_index(v->rows, struct row, v->list.top + r), true);
+		draw_row(app, v, right, r, &g_array_index(v->rows, struct row, v->list.top + r),
+		         true);
 		if (v->list.top + r == v->list.cursor)
 			pane_highlight(right, r, ATTR_REVERSE);
 	}
 	draw_foot(app, v, pane_part(p, p.rows - FOOT_ROWS, 0, -1, -1));
 }
 
-/* -- drawing: the scheduler, and what there is without a witness ---------------------------- */
+/* -- drawing: the scheduler, and what there is without a witness ----------------------------
+ */
 
 enum { REASON_ROWS = 4 };
 
@@ -414,15 +434,17 @@ static void draw_choices(const struct app *app, const struct witness_view *v, st
 			g_string_append_printf(text, "%u ", choice->event);
 			describe_event(app->session, choice->event, text);
 		}
-		bool pair = choice->event != NONE && (choice->event == v->pair[0] || choice->event == v->pair[1]);
-		pane_text(p, row, 1, choice->enabled ? STYLE_NONE : STYLE_DIM, choice->enabled ? "✓" : "✗");
+		bool pair = choice->event != NONE &&
+		            (choice->event == v->pair[0] || choice->event == v->pair[1]);
+		pane_text(p, row, 1, choice->enabled ? STYLE_NONE : STYLE_DIM,
+		          choice->enabled ? "✓" : "✗");
 		pane_text(p, row, 3, pair ? STYLE_RACE : style_of_thread(i), text->str);
 		if (i != v->choice)
 			continue;
 		pane_highlight(p, row, ATTR_REVERSE);
 		if (!choice->enabled && choice->event != NONE)
-			pane_paragraph(pane_part(p, p.rows - REASON_ROWS, 1, -1, p.columns - 2), 0, 0,
-				       STYLE_OPEN, choice->reason);
+			pane_paragraph(pane_part(p, p.rows - REASON_ROWS, 1, -1, p.columns - 2),
+			               0, 0, STYLE_OPEN, choice->reason);
 	}
 	g_string_free(text, TRUE);
 }
@@ -433,7 +455,8 @@ static void draw_chooser(const struct app *app, const struct witness_view *v, st
 	int half = p.columns * 2 / 5;
 	struct pane left = pane_part(p, 2, 0, p.rows - 2 - FOOT_ROWS, half);
 	pane_format(p, 0, 1, STYLE_HEADING, "your schedule: %u events", c->events->len);
-	pane_text(p, 0, half + 2, STYLE_HEADING, "who goes next?  Enter takes, u undoes, p ends");
+	pane_text(p, 0, half + 2, STYLE_HEADING,
+	          "who goes next?  Enter takes, u undoes, p ends");
 	pane_rule(p, 1, NULL);
 	pane_bar(pane_part(p, 2, 0, left.rows, -1), half);
 	guint top = c->events->len > (guint)left.rows ? c->events->len - left.rows : 0;
@@ -454,29 +477,34 @@ static void draw_chooser(const struct app *app, const struct witness_view *v, st
 	schedule_append_values(app->session, c->events, c->events->len, text);
 	pane_text(foot, 2, 1, STYLE_TEXT, text->str);
 	bool there = chooser_is_at_pair(c, v->pair);
-	pane_format(foot, 3, 1, there ? STYLE_RACE : STYLE_NONE, "%s",
-		    there ? "both of the pair are next: your schedule is a witness (e writes it)"
-			  : "✓ so far a correct reordering");
+	pane_format(
+	        foot, 3, 1, there ? STYLE_RACE : STYLE_NONE, "%s",
+	        there ? "both of the pair are next: your schedule is a witness (e writes it)"
+	              : "✓ so far a correct reordering");
 	g_string_free(text, TRUE);
 }
 
 static void draw_proof(const struct app *app, const struct finding *f, struct pane p)
 {
 	GString *text = g_string_new(NULL);
-	pane_format(p, 0, 1, STYLE_NONE, "✗ proved impossible (%s%s%s)", f->proof ? f->proof->method : "?",
-		    f->proof && f->proof->given ? ", given the " : "",
-		    f->proof && f->proof->given ? f->proof->given : "");
+	pane_format(p, 0, 1, STYLE_NONE, "✗ proved impossible (%s%s%s)",
+	            f->proof ? f->proof->method : "?",
+	            f->proof && f->proof->given ? ", given the " : "",
+	            f->proof && f->proof->given ? f->proof->given : "");
 	int row = 2;
 	guint steps = f->proof && f->proof->cycle.steps ? f->proof->cycle.steps->len : 0;
 	if (steps)
-		pane_text(p, row++, 1, STYLE_TEXT, "A run in which both are next would need all of this:");
+		pane_text(p, row++, 1, STYLE_TEXT,
+		          "A run in which both are next would need all of this:");
 	for (guint i = 0; i < steps && row < p.rows; i++) {
 		g_string_truncate(text, 0);
-		describe_step(app->session, &g_array_index(f->proof->cycle.steps, struct step, i), text);
+		describe_step(app->session,
+		              &g_array_index(f->proof->cycle.steps, struct step, i), text);
 		pane_text(p, row++, 3, STYLE_TEXT, text->str);
 	}
 	if (steps && row < p.rows)
-		pane_text(p, row, 1, STYLE_TEXT, "and that goes round in a circle, or contradicts itself.");
+		pane_text(p, row, 1, STYLE_TEXT,
+		          "and that goes round in a circle, or contradicts itself.");
 	g_string_free(text, TRUE);
 }
 
@@ -491,7 +519,8 @@ static void draw_waiting(const struct app *app, struct pane p)
 	describe_event(app->session, pair[1], text);
 	pane_text(p, 0, 1, STYLE_HEADING, text->str);
 	if (!jobs_idle(&app->jobs))
-		pane_text(p, 2, 1, STYLE_BUSY, "looking for a witness, or a proof that there is none");
+		pane_text(p, 2, 1, STYLE_BUSY,
+		          "looking for a witness, or a proof that there is none");
 	else if (f && f->verdict == VERDICT_UNKNOWN)
 		pane_text(p, 2, 1, STYLE_OPEN, "? undecided: the budget ran out");
 	else
@@ -565,8 +594,8 @@ static bool adopt(struct app *app, struct witness_view *v)
 	f->witness = events;
 	f->by = "you";
 	GString *reason = g_string_new(NULL);
-	bool good = witness_check(app_trace(app), (const uint32_t *)events->data, events->len, CLAIM_RACE,
-				  v->pair, 2, NULL, reason);
+	bool good = witness_check(app_trace(app), (const uint32_t *)events->data, events->len,
+	                          CLAIM_RACE, v->pair, 2, NULL, reason);
 	if (good) {
 		struct report *report = report_new(app_trace(app), "you");
 		report_add(report, f);
@@ -637,7 +666,8 @@ static void step_to(struct witness_view *v, int direction, uint64_t count, enum 
 	}
 }
 
-static void find_access(struct app *app, struct witness_view *v, int direction, bool (*wanted)(enum op))
+static void find_access(struct app *app, struct witness_view *v, int direction,
+                        bool (*wanted)(enum op))
 {
 	const struct trace *t = app_trace(app);
 	uint32_t variable = session_variable(app->session, event_at(v, cursor_index(v)));
@@ -649,13 +679,14 @@ static void find_access(struct app *app, struct witness_view *v, int direction, 
 		if (row->kind != ROW_EVENT)
 			continue;
 		uint32_t event = event_at(v, row->index);
-		if (wanted(t->events[event].op) && session_variable(app->session, event) == variable) {
+		if (wanted(t->events[event].op) &&
+		    session_variable(app->session, event) == variable) {
 			v->list.cursor = i;
 			return;
 		}
 	}
 	app_say(app, direction < 0 ? "no write of it before, in what is shown of this schedule"
-				   : "nobody reads it after this in this schedule");
+	                           : "nobody reads it after this in this schedule");
 }
 
 static bool witness_request(struct app *app, void *state, enum request request, uint64_t count)
@@ -687,7 +718,8 @@ static bool witness_request(struct app *app, void *state, enum request request, 
 		break;
 	case REQUEST_VERIFY:
 		verify(app, v);
-		app_say(app, v->accepted ? "the independent checker accepts it" : "refused: %s", v->verdict);
+		app_say(app, v->accepted ? "the independent checker accepts it" : "refused: %s",
+		        v->verdict);
 		break;
 	case REQUEST_EXPORT:
 		commands_run(app, "export");
@@ -724,7 +756,12 @@ static void witness_select(struct app *app, void *state, int row, int column, bo
 }
 
 const struct view_ops witness_view = {
-	.title = "Witness",	   .open = witness_open, .close = witness_close,
-	.show = witness_show,	   .fit = witness_fit,	 .draw = witness_draw,
-	.request = witness_request, .select = witness_select,
+	.title = "Witness",
+	.open = witness_open,
+	.close = witness_close,
+	.show = witness_show,
+	.fit = witness_fit,
+	.draw = witness_draw,
+	.request = witness_request,
+	.select = witness_select,
 };

@@ -60,9 +60,9 @@ static void start_index(struct app *app, unsigned parts, const char *title)
 
 /* In this order: quick ones that fill the list, the ladder that settles it, then those that
  * only add a mark. */
-static const enum analysis analyses[] = { ANALYSIS_HB,	  ANALYSIS_AUTO, ANALYSIS_LOCKSET,
-					  ANALYSIS_SHB,	  ANALYSIS_SYNCP, ANALYSIS_WCP,
-					  ANALYSIS_WDC,	  ANALYSIS_M2 };
+static const enum analysis analyses[] = { ANALYSIS_HB,  ANALYSIS_AUTO,  ANALYSIS_LOCKSET,
+	                                  ANALYSIS_SHB, ANALYSIS_SYNCP, ANALYSIS_WCP,
+	                                  ANALYSIS_WDC, ANALYSIS_M2 };
 
 static bool analysis_run(struct job *job, const struct progress *progress, struct error *error)
 {
@@ -83,10 +83,12 @@ static void say_settled(struct app *app, const struct report *report)
 {
 	guint races = 0;
 	for (guint i = 0; i < report->findings->len; i++)
-		races += ((struct finding *)report->findings->pdata[i])->verdict == VERDICT_RACE;
+		races +=
+		        ((struct finding *)report->findings->pdata[i])->verdict == VERDICT_RACE;
 	if (!app->message && !app->line_open)
-		app_say(app, "%u data race%s with a checked witness; %s", races, races == 1 ? "" : "s",
-			report->complete ? "nothing was missed" : "more may exist");
+		app_say(app, "%u data race%s with a checked witness; %s", races,
+		        races == 1 ? "" : "s",
+		        report->complete ? "nothing was missed" : "more may exist");
 }
 
 static void analysis_done(struct job *job, bool good, const struct error *error)
@@ -96,7 +98,8 @@ static void analysis_done(struct job *job, bool good, const struct error *error)
 	enum analysis analysis = (enum analysis)job->detail;
 	if (!good || app->jobs.closing) {
 		report_free(report);
-		if (!good && !cancelled(error) && !app->jobs.closing && analysis == ANALYSIS_AUTO)
+		if (!good && !cancelled(error) && !app->jobs.closing &&
+		    analysis == ANALYSIS_AUTO)
 			app_complain(app, error);
 		return;
 	}
@@ -108,8 +111,9 @@ static void analysis_done(struct job *job, bool good, const struct error *error)
 
 static void start_analysis(struct app *app, enum analysis analysis)
 {
-	char *title = analysis == ANALYSIS_AUTO ? g_strdup("deciding every candidate")
-						: g_strdup_printf("asking %s", analysis_word(analysis));
+	char *title = analysis == ANALYSIS_AUTO
+	                      ? g_strdup("deciding every candidate")
+	                      : g_strdup_printf("asking %s", analysis_word(analysis));
 	struct job *job = job_new(app, title, analysis);
 	g_free(title);
 	job->run = analysis_run;
@@ -125,7 +129,8 @@ static void budget(const struct app *app, double *pair, double *total)
 	*total = app->options.budget_total > 0 ? app->options.budget_total : 5;
 }
 
-static struct report *find_deadlocks(struct job *job, const struct progress *progress, struct error *error)
+static struct report *find_deadlocks(struct job *job, const struct progress *progress,
+                                     struct error *error)
 {
 	struct race_options options;
 	race_options_init(&options);
@@ -137,12 +142,14 @@ static bool may_deadlock(const struct trace *t)
 	return t->objects_count > 1 && t->threads_count > 1;
 }
 
-static struct report *find_cycles(struct job *job, const struct progress *progress, struct error *error)
+static struct report *find_cycles(struct job *job, const struct progress *progress,
+                                  struct error *error)
 {
 	const struct app *app = job->context;
 	struct atomic_options options = { 0 };
 	budget(app, &options.budget_pair, &options.budget_total);
-	struct atomic_model *m = atomic_model_for(job_trace(job), app->session->specs, progress);
+	struct atomic_model *m =
+	        atomic_model_for(job_trace(job), app->session->specs, progress);
 	struct report *report = m ? atomic_find(job_trace(job), m, &options, progress) : NULL;
 	if (m)
 		atomic_model_free(m);
@@ -162,7 +169,8 @@ struct invocations {
 	struct report *report;
 };
 
-static struct report *find_violations(struct job *job, const struct progress *progress, struct error *error)
+static struct report *find_violations(struct job *job, const struct progress *progress,
+                                      struct error *error)
 {
 	const struct app *app = job->context;
 	struct cov_options options = { 0 };
@@ -173,7 +181,7 @@ static struct report *find_violations(struct job *job, const struct progress *pr
 }
 
 static struct report *find_commutativity(struct job *job, const struct progress *progress,
-					 struct error *error)
+                                         struct error *error)
 {
 	const struct app *app = job->context;
 	struct rd2_options options = { 0 };
@@ -195,7 +203,8 @@ static bool has_instances(const struct trace *t)
 static const struct other {
 	const char *title;
 	bool (*applies)(const struct trace *t);
-	struct report *(*find)(struct job *job, const struct progress *progress, struct error *error);
+	struct report *(*find)(struct job *job, const struct progress *progress,
+	                       struct error *error);
 	bool needs_specs;
 } others[] = {
 	{ "looking for deadlocks", may_deadlock, find_deadlocks, false },
@@ -245,7 +254,6 @@ static void start_others(struct app *app)
 
 void app_start_index(struct app *app)
 {
-	start_index(app, INDEX_THREADS, "indexing threads");
 	start_index(app, INDEX_ALL, "indexing");
 }
 
@@ -280,7 +288,7 @@ static void order_done(struct job *job, bool good, const struct error *error)
 }
 
 static bool is_under_way(const struct app *app, int detail,
-			 bool (*run)(struct job *, const struct progress *, struct error *))
+                         bool (*run)(struct job *, const struct progress *, struct error *))
 {
 	const GPtrArray *lists[] = { app->jobs.running, app->jobs.waiting };
 	for (int l = 0; l < 2; l++)
@@ -321,7 +329,8 @@ static bool decide_run(struct job *job, const struct progress *progress, struct 
 	struct race_options options;
 	race_options_init(&options);
 	options.budget_pair = options.budget_total = 30; /* the reader waits and can stop it */
-	d->finding = race_decide(job_trace(job), d->first, d->second, &options, progress, error);
+	d->finding =
+	        race_decide(job_trace(job), d->first, d->second, &options, progress, error);
 	return d->finding != NULL;
 }
 

@@ -1,0 +1,331 @@
+/*
+ * test_explorer.c - the parts of the explorer that draw nothing: conditions, breakpoints,
+ * reports of other tools, schedules, cells.
+ */
+#include "tests/support/tui.h"
+#include "tui/explorer/command_line.h"
+#include "tui/explorer/import.h"
+#include "tui/explorer/schedule.h"
+
+#include <check.h>
+#include <glib/gstdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char counting[] = "T1|w(a.b[1])=1|f.c:1\nT1|w(c)=5|f.c:2\nT2|w(a.b[1])=-3|f.c:3\n"
+                               "T2|r(c)=5|f.c:4\nT1|w(c)=7|f.c:2\nT1|w(d)=nil|f.c:5\n";
+
+/* Conditions and whether they hold after event 4: a.b[1] is -3, c is 7, d unknown. */
+static const struct {
+	const char *text;
+	int holds; /* -1: refused */
+} conditions[] = {
+	{ "c == 7", 1 },
+	{ "c != 7", 0 },
+	{ "a.b[1] < 0", 1 },
+	{ "a.b[1] <= -3", 1 },
+	{ "a.b[1] > -3", 0 },
+	{ "c >= 7 && a.b[1] < 0", 1 },
+	{ "c == 1 || c == 7", 1 },
+	{ "!(c == 7)", 0 },
+	{ "c + 1 == 8", 1 },
+	{ "c - a.b[1] == 10", 1 },
+	{ "d == 0", 0 },
+	{ "d != 0", 0 },
+	{ "d == 0 || c == 7", 1 },
+	{ "thread == 0", 1 },
+	{ "event == 4", 1 },
+	{ "c", 1 },
+	{ "0", 0 },
+	{ "0x7 == c", 1 },
+	{ "", -1 },
+	{ "c ==", -1 },
+	{ "== 3", -1 },
+	{ "(c == 7", -1 },
+	{ "nosuch == 1", -1 },
+	{ "c == 7 7", -1 },
+	{ "c = 7", -1 },
+	{ "c == 7)", -1 },
+};
+
+START_TEST(conditions_of_breakpoints)
+{
+	struct app *app = tui_open(counting, NULL);
+	struct error error = { 0 };
+	struct condition *c = condition_parse(app->session, conditions[_i].text, &error);
+	ck_assert_msg((c == NULL) == (conditions[_i].holds < 0), "'%s': %s",
+	              conditions[_i].text, error.what);
+	if (c)
+		ck_assert_msg(condition_holds(app->session, c, 4) == conditions[_i].holds,
+		              "'%s'", conditions[_i].text);
+	else
+		ck_assert(*error.what);
+	condition_free(c);
+	tui_close(app);
+}
+END_TEST
+
+START_TEST(deep_nesting_is_refused)
+{
+	struct app *app = tui_open(counting, NULL);
+	struct error error = { 0 };
+	char *deep = g_strnfill(100000, '(');
+	ck_assert(condition_parse(app->session, deep, &error) == NULL);
+	g_free(deep);
+	deep = g_strnfill(100000, '!');
+	ck_assert(condition_parse(app->session, deep, &error) == NULL);
+	g_free(deep);
+	tui_close(app);
+}
+END_TEST
+
+/* Commands one after the other, and the event that one is at then; NONE: it must fail. */
+static const struct {
+	const char *commands;
+	uint32_t event;
+} runs[] = {
+	{ "goto 0;break f.c:2;continue", 1 },
+	{ "goto 0;break f.c:2 if c == 7;continue", 4 },
+	{ "goto 5;break f.c:2;reverse-continue", 1 },
+	{ "goto 5;break f.c:2 if c == 7;reverse-continue", 4 },
+	{ "goto 0;tbreak f.c:2;continue;goto 0;continue", NONE },
+	{ "goto 0;watch a.b[1];continue", 2 },
+	{ "goto 0;watch c if c > 5;continue", 4 },
+	{ "goto 0;break f.c:2;condition 1 c == 7;continue", 4 },
+	{ "goto 0;break f.c:2;delete 1;continue", NONE },
+	{ "goto 0;next", 1 },
+	{ "goto 0;step 2", 4 },
+	{ "goto 5;reverse-step", 4 },
+	{ "goto 4;reverse-next 2", 0 },
+	{ "3", 3 },
+	{ "goto 2;bookmark here;goto 0;goto here", 2 },
+	{ "goto 0;find f.c:4", 3 },
+	{ "list f.c:5", 5 },
+	{ "goto 6", NONE },
+	{ "goto x", NONE },
+	{ "break nosuch.c:1", NONE },
+	{ "watch nosuch", NONE },
+	{ "watch c if", NONE },
+	{ "condition 9 c == 1", NONE },
+	{ "delete 9", NONE },
+	{ "wait", NONE },
+	{ "bind nothing x", NONE },
+	{ "view nothing", NONE },
+	{ "frame 3", NONE },
+	{ "witness 0 1", NONE },
+	{ "pair 0 0", NONE },
+	{ "export", NONE },
+	{ "re", NONE },
+};
+
+START_TEST(commands_of_the_command_line)
+{
+	struct app *app = tui_open(counting, NULL);
+	char **lines = g_strsplit(runs[_i].commands, ";", -1);
+	for (char **line = lines; *line; line++)
+		tui_command(app, *line);
+	bool failed = app->message && app->message_is_error;
+	ck_assert_msg(failed == (runs[_i].event == NONE), "%s: %s", runs[_i].commands,
+	              app->message ? app->message : "no message");
+	if (!failed)
+		ck_assert_msg(app->session->event == runs[_i].event, "%s: at %u",
+		              runs[_i].commands, app->session->event);
+	g_strfreev(lines);
+	tui_close(app);
+}
+END_TEST
+
+START_TEST(completion)
+{
+	struct app *app = tui_open(counting, NULL);
+	static const struct {
+		const char *line;
+		int start;
+		const char *text, *first;
+		guint count;
+	} cases[] = {
+		{ "got", 0, "got", "goto", 1 },     { "print ", 6, "", "a.b[1]", 3 },
+		{ "print a", 6, "a", "a.b[1]", 1 }, { "break f", 6, "f", "f.c:1", 5 },
+		{ "info lo", 5, "lo", "locks", 1 }, { "hide ", 5, "", "T1", 2 },
+		{ "zzz ", 4, "", NULL, 0 },         { "why 1 2 wc", 8, "wc", "wcp", 1 },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		GPtrArray *words =
+		        commands_complete(app, cases[i].line, cases[i].start, cases[i].text);
+		ck_assert_msg(words->len == cases[i].count, "'%s': %u", cases[i].line,
+		              words->len);
+		if (words->len)
+			ck_assert_str_eq(words->pdata[0], cases[i].first);
+		g_ptr_array_free(words, TRUE);
+	}
+	tui_close(app);
+}
+END_TEST
+
+/* -- reports of other tools ---------------------------------------------------------- */
+
+static const char *const reports[] = {
+	/* ThreadSanitizer, gcc */
+	"==================\nWARNING: ThreadSanitizer: data race (pid=1)\n"
+	"  Write of size 8 at 0x1 by thread T1 (mutexes: write M0):\n"
+	"    #0 one /s/f.c:1 (p+0x1)\n    #1 start /s/f.c:9 (p+0x2) (BuildId: ab)\n\n"
+	"  Previous write of size 8 at 0x1 by main thread:\n    #0 two(int, char*) /s/f.c:3 "
+	"(p+0x3)\n\n"
+	"  Location is global 'x' of size 8 at 0x1 (p+0x4)\n\n"
+	"  Thread T1 (tid=2, running) created by main thread at:\n    #0 main /s/f.c:7 "
+	"(p+0x5)\n\n"
+	"SUMMARY: ThreadSanitizer: data race f.c:1 in one\n==================\n",
+	/* clang: columns */
+	"WARNING: ThreadSanitizer: data race (pid=1)\n  Atomic write of size 4 at 0x1 by "
+	"thread T1:\n"
+	"    #0 one f.c:1:5 (p+0x1)\n\n  Previous atomic write of size 4 at 0x1 by thread T2:\n"
+	"    #0 two f.c:3:17 (p+0x3)\n\nSUMMARY: x\n",
+	/* Helgrind */
+	"==9== Possible data race during write of size 8 at 0x1 by thread #2\n==9== Locks "
+	"held: none\n"
+	"==9==    at 0x10: one (f.c:1)\n==9==    by 0x11: start (f.c:9)\n==9== \n"
+	"==9== This conflicts with a previous write of size 8 by thread #1\n==9== Locks held: "
+	"none\n"
+	"==9==    at 0x12: two (f.c:3)\n==9== \n==9==  Address 0x1 is 0 bytes inside data "
+	"symbol \"x\"\n",
+	/* XML */
+	"<?xml "
+	"version=\"1.0\"?>\n<valgrindoutput>\n<error>\n<kind>Race</kind>\n<stack>\n<frame>\n"
+	"<fn>one</fn>\n<dir>/s</dir>\n<file>f.c</file>\n<line>1</line>\n</frame>\n</"
+	"stack>\n<stack>\n"
+	"<frame>\n<fn>two</fn>\n<file>f.c</file>\n<line>3</line>\n</frame>\n</stack>\n</"
+	"error>\n",
+};
+
+START_TEST(reports_of_other_tools)
+{
+	struct app *app = tui_open(counting, NULL);
+	char *path = g_strdup_printf("%s/heddle-report-%d", g_get_tmp_dir(), (int)getpid());
+	struct error error;
+	uint32_t pair[2];
+	ck_assert(g_file_set_contents(path, reports[_i], -1, NULL));
+	GArray *races = import_report(path, &error);
+	ck_assert_msg(races != NULL, "%s", error.what);
+	ck_assert_int_eq(races->len, 1);
+	const struct reported_race *race = &g_array_index(races, struct reported_race, 0);
+	ck_assert_int_eq(g_array_index(race->sides[0], struct reported_frame, 0).line, 1);
+	ck_assert_int_eq(g_array_index(race->sides[1], struct reported_frame, 0).line, 3);
+	ck_assert_int_eq(race->sides[1]->len, 1);
+	ck_assert(import_find(app->session->trace, race, pair));
+	ck_assert_int_eq(pair[0], 0);
+	ck_assert_int_eq(pair[1], 2);
+	imported_free(races);
+	g_remove(path);
+	ck_assert(import_report(path, &error) == NULL);
+	g_free(path);
+	tui_close(app);
+}
+END_TEST
+
+START_TEST(a_cut_report_is_no_crash)
+{
+	struct error error;
+	char *path = g_strdup_printf("%s/heddle-report-%d", g_get_tmp_dir(), (int)getpid());
+	for (size_t r = 0; r < G_N_ELEMENTS(reports); r++) {
+		for (size_t length = 0; length < strlen(reports[r]); length += 7) {
+			ck_assert(g_file_set_contents(path, reports[r], (gssize)length, NULL));
+			imported_free(import_report(path, &error));
+		}
+	}
+	g_remove(path);
+	g_free(path);
+}
+END_TEST
+
+/* -- schedules ----------------------------------------------------------------------- */
+
+START_TEST(what_moved)
+{
+	static const uint32_t order[] = { 0, 4, 5, 1, 2, 3, 6 };
+	static const int8_t wanted[] = { 0, 1, 1, 0, 0, 0, 0 };
+	GArray *events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_array_append_vals(events, order, G_N_ELEMENTS(order));
+	int8_t *moves = schedule_moves(events);
+	ck_assert_mem_eq(moves, wanted, sizeof wanted);
+	g_free(moves);
+	g_array_set_size(events, 0);
+	moves = schedule_moves(events);
+	g_free(moves);
+	g_array_free(events, TRUE);
+}
+END_TEST
+
+START_TEST(values_of_another_schedule)
+{
+	struct app *app = tui_open(counting, NULL);
+	static const uint32_t order[] = { 2, 0, 1 };
+	GArray *events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_array_append_vals(events, order, G_N_ELEMENTS(order));
+	uint32_t variable = session_find_variable(app->session, "a.b[1]"), writer;
+	uint32_t value = schedule_value(app->session, events, 3, variable, &writer);
+	ck_assert_int_eq(writer, 0);
+	ck_assert_int_eq(app_trace(app)->values[value].integer, 1);
+	value = schedule_value(app->session, events, 1, variable, &writer);
+	ck_assert_int_eq(app_trace(app)->values[value].integer, -3);
+	schedule_value(app->session, events, 0, variable, &writer);
+	ck_assert(writer == NONE);
+	g_array_free(events, TRUE);
+	tui_close(app);
+}
+END_TEST
+
+/* -- cells --------------------------------------------------------------------------- */
+
+START_TEST(text_is_clipped_and_escaped)
+{
+	struct grid grid;
+	grid_init(&grid, 2, 10, false);
+	struct pane p = pane_part(pane_whole(&grid), 0, 2, 1, 5);
+	pane_text(p, 0, 0, STYLE_TEXT, "abcdefgh");
+	pane_text(p, 1, 0, STYLE_TEXT, "below");
+	pane_text(p, 0, -3, STYLE_TEXT, "left");
+	GString *out = g_string_new(NULL);
+	grid_dump(&grid, false, out);
+	ck_assert_str_eq(out->str, "  tbcd…\n\n");
+	grid_clear(&grid);
+	pane_text(pane_whole(&grid), 0, 0, STYLE_TEXT, "\x1b\xff変");
+	g_string_truncate(out, 0);
+	grid_dump(&grid, false, out);
+	ck_assert_str_eq(out->str, "\\x1B\\xFF変\n\n");
+	ck_assert_int_eq(text_columns("変a\xff"), 7);
+	g_string_free(out, TRUE);
+	grid_release(&grid);
+}
+END_TEST
+
+START_TEST(every_sign_has_an_ascii_stand_in)
+{
+	static const char signs[] = "─│┌┐└┘▸◂▲▼●○✓✗·…⟨⟩←→⇄★–“”";
+	for (const char *c = signs; *c; c = g_utf8_next_char(c))
+		ck_assert_msg(rune_to_ascii(g_utf8_get_char(c)) != '?', "%s", c);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("explorer");
+	TCase *c = tcase_create("explorer");
+	tcase_set_timeout(c, 60);
+	tcase_add_loop_test(c, conditions_of_breakpoints, 0, G_N_ELEMENTS(conditions));
+	tcase_add_test(c, deep_nesting_is_refused);
+	tcase_add_loop_test(c, commands_of_the_command_line, 0, G_N_ELEMENTS(runs));
+	tcase_add_test(c, completion);
+	tcase_add_loop_test(c, reports_of_other_tools, 0, G_N_ELEMENTS(reports));
+	tcase_add_test(c, a_cut_report_is_no_crash);
+	tcase_add_test(c, what_moved);
+	tcase_add_test(c, values_of_another_schedule);
+	tcase_add_test(c, text_is_clipped_and_escaped);
+	tcase_add_test(c, every_sign_has_an_ascii_stand_in);
+	suite_add_tcase(suite, c);
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}
