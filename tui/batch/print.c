@@ -7,6 +7,7 @@
 
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* JSON is UTF-8: what is not, and control bytes, are written as \xHH text. */
@@ -169,17 +170,12 @@ static bool listed(const struct finding *f, const struct print_options *o)
 	       (f->verdict != VERDICT_IMPOSSIBLE && f->verdict != VERDICT_UNKNOWN);
 }
 
+/* A finding at a time: the witnesses of a large report do not all fit as JSON values. */
 static void print_json(const struct report *r, const struct print_options *o)
 {
-	json_t *findings = json_array();
-	for (guint i = 0; i < r->findings->len; i++)
-		if (listed(r->findings->pdata[i], o))
-			json_array_append_new(findings,
-			                      json_finding(r->trace, r->findings->pdata[i]));
-	json_t *j =
-	        json_pack("{sssosssIsb}", "heddle", HEDDLE_VERSION, "trace",
-	                  json_text(trace_name(r->trace)), "analysis", r->analysis, "events",
-	                  (json_int_t)r->trace->events_count, "complete", r->complete);
+	json_t *j = json_pack("{sssosssIsb}", "heddle", HEDDLE_VERSION, "trace",
+	                      json_text(trace_name(r->trace)), "analysis", r->analysis, "events",
+	                      (json_int_t)r->trace->events_count, "complete", r->complete);
 	if (j == NULL)
 		BUG("report does not pack");
 	if (r->notes->len) {
@@ -189,10 +185,22 @@ static void print_json(const struct report *r, const struct print_options *o)
 		json_object_set_new(j, "notes", notes);
 	}
 	json_object_set_new(j, "candidates", json_integer((json_int_t)r->candidates));
-	json_object_set_new(j, "findings", findings);
-	json_dumpf(j, stdout, JSON_INDENT(1));
-	putchar('\n');
+	char *head = json_dumps(j, 0);
 	json_decref(j);
+	head[strlen(head) - 1] = '\0'; /* without its closing brace */
+	printf("%s, \"findings\": [", head);
+	free(head);
+	const char *separator = "\n";
+	for (guint i = 0; i < r->findings->len; i++) {
+		if (!listed(r->findings->pdata[i], o))
+			continue;
+		json_t *f = json_finding(r->trace, r->findings->pdata[i]);
+		fputs(separator, stdout);
+		json_dumpf(f, stdout, 0);
+		json_decref(f);
+		separator = ",\n";
+	}
+	puts("\n]}");
 }
 
 /* -- SARIF 2.1.0 -------------------------------------------------------------------- */
