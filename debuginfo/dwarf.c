@@ -57,7 +57,7 @@ struct facts { /* the attributes of one DIE that we use */
 	Dwarf_Half tag;
 	uint64_t offset;
 	const char *name;
-	uint64_t type, specification, origin; /* offsets; 0 none */
+	uint64_t type, specification, origin, signature; /* offsets; 0 none */
 	uint64_t low, high, size, location, bit_offset, bit_size, old_bit_offset, count;
 	uint64_t line, file, call_line, call_file, call_column;
 	uint64_t address;
@@ -104,10 +104,33 @@ static bool number(struct reader *r, Dwarf_Attribute attribute, uint64_t *value)
 	return false;
 }
 
+/*
+ * A type in a unit of its own (-fdebug-types-section) is referred to by its signature,
+ * which stands in for its offset: the top bit tells the two apart.
+ */
+static uint64_t signature_key(const Dwarf_Sig8 *signature)
+{
+	uint64_t key;
+	memcpy(&key, signature->signature, sizeof key);
+	return key | UINT64_C(1) << 63;
+}
+
+static uint64_t signed_type(struct reader *r, Dwarf_Attribute attribute)
+{
+	Dwarf_Error error = NULL;
+	Dwarf_Sig8 signature;
+	return fine(r, dwarf_formsig8(attribute, &signature, &error), &error) ?
+		       signature_key(&signature) :
+		       0;
+}
+
 static uint64_t reference(struct reader *r, Dwarf_Attribute attribute)
 {
 	Dwarf_Error error = NULL;
 	Dwarf_Off offset;
+	Dwarf_Half form;
+	if (fine(r, dwarf_whatform(attribute, &form, &error), &error) && form == DW_FORM_ref_sig8)
+		return signed_type(r, attribute);
 	return fine(r, dwarf_global_formref(attribute, &offset, &error), &error) ? offset : 0;
 }
 
@@ -202,6 +225,9 @@ static void read_attribute(struct reader *r, Dwarf_Die die, Dwarf_Attribute a, D
 		break;
 	case DW_AT_type:
 		f->type = reference(r, a);
+		break;
+	case DW_AT_signature:
+		f->signature = signed_type(r, a);
 		break;
 	case DW_AT_specification:
 		f->specification = reference(r, a);
@@ -708,6 +734,12 @@ static bool read_type(struct reader *r, Dwarf_Die die, const struct facts *f,
 	type->public = (struct debug_type){
 		.kind = type_tags[i].kind, .name = name, .size = f->size, .target = target
 	};
+	if (f->signature != 0) { /* a stub for a type in a unit of its own */
+		uint32_t whole = type_id(r, f->signature);
+		type = AT(r->d->types, struct type_record, id);
+		type->public = (struct debug_type){ .kind = TYPE_TYPEDEF, .name = "", .target = whole };
+		return true;
+	}
 	type->declaration = f->declaration;
 	if (type->public.kind == TYPE_ARRAY)
 		read_array(r, die, id, target);
@@ -951,6 +983,15 @@ static void read_unit(struct reader *r)
 	r->file_map = NULL;
 }
 
+/* The type that a type unit is for is known by its signature from here on. */
+static void note_signature(struct reader *r, const Dwarf_Sig8 *signature, uint64_t type_offset)
+{
+	Dwarf_Error error = NULL;
+	Dwarf_Off unit, length;
+	if (fine(r, dwarf_die_CU_offset_range(r->unit, &unit, &length, &error), &error))
+		id_set(r->type_ids, unit + type_offset, type_id(r, signature_key(signature)));
+}
+
 static void read_units(struct reader *r)
 {
 	Dwarf_Error error = NULL;
@@ -972,6 +1013,8 @@ static void read_units(struct reader *r)
 			return;
 		}
 		r->d->has_dwarf = true;
+		if (kind == DW_UT_type)
+			note_signature(r, &signature, type_offset);
 		read_unit(r);
 		dwarf_dealloc(r->dbg, r->unit, DW_DLA_DIE);
 	}

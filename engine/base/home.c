@@ -16,9 +16,11 @@ char *home_find(const char *relative)
 	if (binary == NULL)
 		return NULL;
 	char *folder = g_path_get_dirname(binary);
-	char *found = existing(g_build_filename(folder, "..", "share", "heddle", relative, NULL));
+	char *found =
+	        existing(g_build_filename(folder, "..", "share", "heddle", relative, NULL));
 	if (found == NULL)
-		found = existing(g_build_filename(folder, "..", "lib", "heddle", relative, NULL));
+		found = existing(
+		        g_build_filename(folder, "..", "lib", "heddle", relative, NULL));
 	/* In the tree: ./heddle, build/asan/heddle, build/tests/unit/test_x. */
 	for (int up = 0; found == NULL && up <= 4; up++) {
 		found = existing(g_build_filename(folder, relative, NULL));

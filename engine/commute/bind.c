@@ -12,23 +12,39 @@ static const struct {
 	uint32_t size;
 } scalar_types[] = {
 	{ "void", BIND_VOID, 0 },
-	{ "bool", BIND_BOOL, 1 },	       { "_Bool", BIND_BOOL, 1 },
+	{ "bool", BIND_BOOL, 1 },
+	{ "_Bool", BIND_BOOL, 1 },
 	{ "gboolean", BIND_BOOL, 4 },
-	{ "char", BIND_SIGNED, 1 },	       { "signed char", BIND_SIGNED, 1 },
-	{ "unsigned char", BIND_UNSIGNED, 1 }, { "short", BIND_SIGNED, 2 },
-	{ "unsigned short", BIND_UNSIGNED, 2 }, { "int", BIND_SIGNED, 4 },
-	{ "unsigned", BIND_UNSIGNED, 4 },      { "unsigned int", BIND_UNSIGNED, 4 },
-	{ "long", BIND_SIGNED, 8 },	       { "unsigned long", BIND_UNSIGNED, 8 },
-	{ "long long", BIND_SIGNED, 8 },       { "unsigned long long", BIND_UNSIGNED, 8 },
-	{ "int8_t", BIND_SIGNED, 1 },	       { "uint8_t", BIND_UNSIGNED, 1 },
-	{ "int16_t", BIND_SIGNED, 2 },	       { "uint16_t", BIND_UNSIGNED, 2 },
-	{ "int32_t", BIND_SIGNED, 4 },	       { "uint32_t", BIND_UNSIGNED, 4 },
-	{ "int64_t", BIND_SIGNED, 8 },	       { "uint64_t", BIND_UNSIGNED, 8 },
-	{ "size_t", BIND_UNSIGNED, 8 },	       { "ssize_t", BIND_SIGNED, 8 },
-	{ "off_t", BIND_SIGNED, 8 },	       { "intptr_t", BIND_SIGNED, 8 },
-	{ "uintptr_t", BIND_UNSIGNED, 8 },     { "mode_t", BIND_UNSIGNED, 4 },
-	{ "guint", BIND_UNSIGNED, 4 },	       { "gint", BIND_SIGNED, 4 },
-	{ "gpointer", BIND_POINTER, 8 },       { "gconstpointer", BIND_POINTER, 8 },
+	{ "char", BIND_SIGNED, 1 },
+	{ "signed char", BIND_SIGNED, 1 },
+	{ "unsigned char", BIND_UNSIGNED, 1 },
+	{ "short", BIND_SIGNED, 2 },
+	{ "unsigned short", BIND_UNSIGNED, 2 },
+	{ "int", BIND_SIGNED, 4 },
+	{ "unsigned", BIND_UNSIGNED, 4 },
+	{ "unsigned int", BIND_UNSIGNED, 4 },
+	{ "long", BIND_SIGNED, 8 },
+	{ "unsigned long", BIND_UNSIGNED, 8 },
+	{ "long long", BIND_SIGNED, 8 },
+	{ "unsigned long long", BIND_UNSIGNED, 8 },
+	{ "int8_t", BIND_SIGNED, 1 },
+	{ "uint8_t", BIND_UNSIGNED, 1 },
+	{ "int16_t", BIND_SIGNED, 2 },
+	{ "uint16_t", BIND_UNSIGNED, 2 },
+	{ "int32_t", BIND_SIGNED, 4 },
+	{ "uint32_t", BIND_UNSIGNED, 4 },
+	{ "int64_t", BIND_SIGNED, 8 },
+	{ "uint64_t", BIND_UNSIGNED, 8 },
+	{ "size_t", BIND_UNSIGNED, 8 },
+	{ "ssize_t", BIND_SIGNED, 8 },
+	{ "off_t", BIND_SIGNED, 8 },
+	{ "intptr_t", BIND_SIGNED, 8 },
+	{ "uintptr_t", BIND_UNSIGNED, 8 },
+	{ "mode_t", BIND_UNSIGNED, 4 },
+	{ "guint", BIND_UNSIGNED, 4 },
+	{ "gint", BIND_SIGNED, 4 },
+	{ "gpointer", BIND_POINTER, 8 },
+	{ "gconstpointer", BIND_POINTER, 8 },
 };
 
 static bool type_understood(struct bind_parameter *p, const char *type)
@@ -55,9 +71,9 @@ static bool type_understood(struct bind_parameter *p, const char *type)
 	known &= stars > 0 && plain->len > 0;
 	if (stars > 0) {
 		p->type = stars == 1 && (strcmp(plain->str, "char") == 0 ||
-					 strcmp(plain->str, "gchar") == 0) ?
-				  BIND_STRING :
-				  BIND_POINTER;
+		                         strcmp(plain->str, "gchar") == 0)
+		                  ? BIND_STRING
+		                  : BIND_POINTER;
 		p->size = 8;
 	}
 	for (size_t i = 0; !known && stars == 0 && i < G_N_ELEMENTS(scalar_types); i++)
@@ -88,7 +104,7 @@ static bool parameter(struct bind_parameter *p, const char *text)
 	char *type = g_strstrip(g_string_free(apart, FALSE));
 	char *blank = strrchr(type, ' ');
 	bool named = blank != NULL && (g_ascii_isalpha(blank[1]) || blank[1] == '_') &&
-		     !type_understood(p, type);
+	             !type_understood(p, type);
 	if (named) {
 		*blank = 0;
 		p->name = g_strdup(blank + 1);
@@ -98,7 +114,8 @@ static bool parameter(struct bind_parameter *p, const char *text)
 	return ok;
 }
 
-static uint32_t name_find(const struct spec_method *m, const char *name, uint32_t from, uint32_t to)
+static uint32_t name_find(const struct spec_method *m, const char *name, uint32_t from,
+                          uint32_t to)
 {
 	for (uint32_t i = from; name != NULL && i < to; i++)
 		if (strcmp(m->names[i], name) == 0)
@@ -114,7 +131,8 @@ static bool roles(const struct spec_method *m, struct spec_bind *b, const char *
 	bool *found = g_new0(bool, total + 1);
 	bool self = false, ok = true;
 	for (guint i = 0; i < b->parameters->len; i++) {
-		struct bind_parameter *p = &g_array_index(b->parameters, struct bind_parameter, i);
+		struct bind_parameter *p =
+		        &g_array_index(b->parameters, struct bind_parameter, i);
 		uint32_t at = name_find(m, p->name, 0, m->arguments);
 		if (p->name != NULL && strcmp(p->name, "self") == 0) {
 			p->role = BIND_SELF;
@@ -143,8 +161,9 @@ static bool roles(const struct spec_method *m, struct spec_bind *b, const char *
 	}
 	for (uint32_t i = 0; ok && i < total; i++)
 		if (!found[i]) {
-			*expected = i < m->arguments ? "a parameter for each argument of the method" :
-						       "a value for each result of the method";
+			*expected = i < m->arguments
+			                    ? "a parameter for each argument of the method"
+			                    : "a value for each result of the method";
 			ok = false;
 		}
 	g_free(found);
@@ -189,7 +208,7 @@ static bool function_name(const char *name)
 }
 
 struct spec_bind *spec_bind_parse(const struct spec_method *m, const char *text,
-				  const char **expected)
+                                  const char **expected)
 {
 	const char *open = strchr(text, '('), *close = strrchr(text, ')');
 	struct spec_bind *b = g_new0(struct spec_bind, 1);

@@ -14,16 +14,16 @@ struct scope_clocks {
 	const struct model *m;
 	const struct trace *t;
 	uint32_t threads;
-	uint32_t *rows;		/* threads x threads */
-	uint32_t **released;	/* by object: joined clocks of releases, or NULL */
-	uint32_t **shared;	/* by object: of shared releases */
-	uint32_t **heads;	/* by variable: of its release sequence */
-	uint16_t *head_thread;	/* by variable: whose release sequence it is */
+	uint32_t *rows;                      /* threads x threads */
+	uint32_t **released;                 /* by object: joined clocks of releases, or NULL */
+	uint32_t **shared;                   /* by object: of shared releases */
+	uint32_t **heads;                    /* by variable: of its release sequence */
+	uint16_t *head_thread;               /* by variable: whose release sequence it is */
 	uint32_t **release_fence, **pending; /* by thread: C11 fences */
-	GHashTable *waiting;	/* event -> clock, of must-order edges under way */
-	uint64_t next_into, next_from; /* in the index's edges */
-	GArray **scopes;	/* by thread: struct scope */
-	uint32_t *depth;	/* by thread: scopes on specified objects */
+	GHashTable *waiting;                 /* event -> clock, of must-order edges under way */
+	uint64_t next_into, next_from;       /* in the index's edges */
+	GArray **scopes;                     /* by thread: struct scope */
+	uint32_t *depth;                     /* by thread: scopes on specified objects */
 };
 
 static uint32_t *row(const struct scope_clocks *c, uint32_t thread)
@@ -117,7 +117,8 @@ static void assign(const struct scope_clocks *c, uint32_t **into, const uint32_t
 /* Threads' lives and memory's are no synchronisation of a library. */
 static bool hidden_by_scopes(uint32_t rule)
 {
-	return rule != MUST_FORK && rule != MUST_JOIN && rule != MUST_ALLOC && rule != MUST_FREE;
+	return rule != MUST_FORK && rule != MUST_JOIN && rule != MUST_ALLOC &&
+	       rule != MUST_FREE;
 }
 
 static bool an_edge_of_hb(uint32_t rule)
@@ -128,9 +129,11 @@ static bool an_edge_of_hb(uint32_t rule)
 static void must_into(struct scope_clocks *c, uint32_t event, uint32_t *clock, bool in_scope)
 {
 	const struct trace_index *ix = c->t->index;
-	for (; c->next_into < ix->must_count && ix->must[c->next_into].after == event; c->next_into++) {
+	for (; c->next_into < ix->must_count && ix->must[c->next_into].after == event;
+	     c->next_into++) {
 		const struct must_edge *e = &ix->must[c->next_into];
-		const uint32_t *from = g_hash_table_lookup(c->waiting, GUINT_TO_POINTER(e->before + 1));
+		const uint32_t *from =
+		        g_hash_table_lookup(c->waiting, GUINT_TO_POINTER(e->before + 1));
 		if (!an_edge_of_hb(e->rule) || from == NULL)
 			continue;
 		/* One more entry tells whether the other end was inside of a scope. */
@@ -140,7 +143,8 @@ static void must_into(struct scope_clocks *c, uint32_t event, uint32_t *clock, b
 	}
 }
 
-static bool must_from(struct scope_clocks *c, uint32_t event, const uint32_t *clock, bool in_scope)
+static bool must_from(struct scope_clocks *c, uint32_t event, const uint32_t *clock,
+                      bool in_scope)
 {
 	const struct trace_index *ix = c->t->index;
 	bool any = false;
@@ -172,12 +176,12 @@ static void read_atomic(struct scope_clocks *c, const struct event *x, uint32_t 
 
 /* A store inside of a scope ends or continues a release sequence and tells nothing. */
 static bool write_atomic(struct scope_clocks *c, const struct event *x, const uint32_t *clock,
-			 bool in_scope)
+                         bool in_scope)
 {
 	struct wide run = event_variables(c->t, x);
-	const uint32_t *from = in_scope				? NULL :
-			       order_releases(event_order(x)) ? clock :
-								c->release_fence[x->thread];
+	const uint32_t *from = in_scope                         ? NULL
+	                       : order_releases(event_order(x)) ? clock
+	                                                        : c->release_fence[x->thread];
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
 		if (x->op == OP_RMW) {
 			join_into(c, &c->heads[v], from);
@@ -222,8 +226,9 @@ void scope_clocks_before(struct scope_clocks *c, uint32_t event)
 static void open_scope(struct scope_clocks *c, const struct event *x)
 {
 	struct scope s = { .instance = x->target,
-			   .specified = model_specified(c->m, x->target),
-			   .clock = g_memdup2(row(c, x->thread), c->threads * sizeof(uint32_t)) };
+		           .specified = model_specified(c->m, x->target),
+		           .clock = g_memdup2(row(c, x->thread),
+		                              c->threads * sizeof(uint32_t)) };
 	g_array_append_val(c->scopes[x->thread], s);
 	c->depth[x->thread] += s.specified;
 }
@@ -251,8 +256,10 @@ void scope_clocks_after(struct scope_clocks *c, uint32_t event)
 		else if (x->op == OP_WRITE)
 			plain_write(c, x);
 		else if (!in_scope && op_releases(x->op)) {
-			join_into(c, x->op == OP_REL ? &c->released[x->target] : &c->shared[x->target],
-				  clock);
+			join_into(c,
+			          x->op == OP_REL ? &c->released[x->target]
+			                          : &c->shared[x->target],
+			          clock);
 			told = true;
 		} else if (x->op == OP_AWRITE || x->op == OP_RMW) {
 			told |= write_atomic(c, x, clock, in_scope);
@@ -279,5 +286,6 @@ uint32_t scope_clocks_epoch(const struct scope_clocks *c, uint32_t thread)
 const uint32_t *scope_clocks_call(const struct scope_clocks *c, uint32_t thread)
 {
 	const GArray *open = c->scopes[thread];
-	return open->len ? g_array_index(open, struct scope, open->len - 1).clock : row(c, thread);
+	return open->len ? g_array_index(open, struct scope, open->len - 1).clock
+	                 : row(c, thread);
 }

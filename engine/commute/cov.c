@@ -7,12 +7,12 @@
 
 #include <string.h>
 
-struct candidate { /* e1 comes before e2 in the trace and is to come after it */
-	uint32_t e1, e2;      /* as reported: CALLs or the events themselves */
-	uint32_t end1, end2;  /* RETs */
+struct candidate {           /* e1 comes before e2 in the trace and is to come after it */
+	uint32_t e1, e2;     /* as reported: CALLs or the events themselves */
+	uint32_t end1, end2; /* RETs */
 	uint32_t object;
-	bool happened;	      /* in the wrong order in the trace itself */
-	bool ordered;	      /* by EDC: tried later */
+	bool happened; /* in the wrong order in the trace itself */
+	bool ordered;  /* by EDC: tried later */
 	uint32_t sites[2];
 };
 
@@ -22,10 +22,10 @@ struct cov {
 	struct cov_options options;
 	struct report *report;
 	GArray *candidates;
-	struct smt *smt;	/* made for the first query */
+	struct smt *smt; /* made for the first query */
 	struct rule5 *rule5;
 	struct semantics semantics;
-	double left;		/* seconds of the whole budget */
+	double left; /* seconds of the whole budget */
 	bool dropped, unknown;
 	const struct progress *progress;
 	struct error *error;
@@ -44,14 +44,17 @@ static void consider(void *context, const struct call *earlier, const struct cal
 	const struct model_object *o = &c->m->objects[later->object];
 	bool turned = earlier->event > later->event; /* a scope that began before */
 	const struct call *a = turned ? later : earlier, *b = turned ? earlier : later;
-	struct candidate new = { .e1 = a->event, .e2 = b->event, .end1 = a->end, .end2 = b->end,
-				 .object = later->object };
+	struct candidate new = { .e1 = a->event,
+		                 .e2 = b->event,
+		                 .end1 = a->end,
+		                 .end2 = b->end,
+		                 .object = later->object };
 	if (a->method != NONE && b->method != NONE) {
 		int good = spec_good_order(o->type->o, a->method, b->method);
 		/* The second free of a block is wrong whichever comes first. */
 		bool two_frees = o->source != FROM_INSTANCE && a->method == b->method &&
-				 a->method == o->type->builtin[2] &&
-				 strcmp(o->type->o->name, "memory") == 0;
+		                 a->method == o->type->builtin[2] &&
+		                 strcmp(o->type->o->name, "memory") == 0;
 		new.happened = good < 0 || two_frees;
 	}
 	uint32_t s1 = site_of(c, new.e1), s2 = site_of(c, new.e2);
@@ -63,7 +66,9 @@ static void consider(void *context, const struct call *earlier, const struct cal
 static int by_event(gconstpointer a, gconstpointer b)
 {
 	const struct candidate *x = a, *y = b;
-	return x->e1 != y->e1 ? (x->e1 < y->e1 ? -1 : 1) : x->e2 != y->e2 ? (x->e2 < y->e2 ? -1 : 1) : 0;
+	return x->e1 != y->e1   ? (x->e1 < y->e1 ? -1 : 1)
+	       : x->e2 != y->e2 ? (x->e2 < y->e2 ? -1 : 1)
+	                        : 0;
 }
 
 /* Pairs of locations together; of each, what happened first, then what EDC leaves
@@ -99,12 +104,13 @@ static void describe(struct cov *c, struct finding *f, const struct candidate *k
 	commute_describe(c->m, f, &sides[0], &sides[1]);
 }
 
-static struct finding *finding_of(struct cov *c, const struct candidate *k, enum verdict verdict)
+static struct finding *finding_of(struct cov *c, const struct candidate *k,
+                                  enum verdict verdict)
 {
 	const struct model_object *o = &c->m->objects[k->object];
 	bool memory = strcmp(o->type->o->name, "memory") == 0;
-	struct finding *f =
-		finding_new(memory ? FINDING_USE_AFTER_FREE : FINDING_ORDER_VIOLATION, k->e1, k->e2);
+	struct finding *f = finding_new(
+	        memory ? FINDING_USE_AFTER_FREE : FINDING_ORDER_VIOLATION, k->e1, k->e2);
 	f->verdict = verdict;
 	f->count = 1;
 	f->counted_all = c->options.pairs_events;
@@ -137,7 +143,7 @@ static bool has_results(const struct cov *c, uint32_t end)
  * of its thread follows it.
  */
 static enum smt_answer ask(struct cov *c, const struct candidate *k, bool free, double seconds,
-			   GArray *sequence, struct proof **proof)
+                           GArray *sequence, struct proof **proof)
 {
 	struct smt_query *q = smt_query_new(c->smt);
 	smt_query_next(q, k->e1);
@@ -159,10 +165,10 @@ static bool accepted(struct cov *c, const struct candidate *k, GArray *sequence)
 	GString *reason = g_string_new(NULL);
 	g_array_append_val(sequence, k->e1);
 	bool good = witness_check(c->t, (const uint32_t *)(void *)sequence->data, sequence->len,
-				  CLAIM_COV, pair, 2, &options, reason);
+	                          CLAIM_COV, pair, 2, &options, reason);
 	if (!good)
-		report_note(c->report, "events %u and %u: a witness was refused: %s", k->e1, k->e2,
-			    reason->str);
+		report_note(c->report, "events %u and %u: a witness was refused: %s", k->e1,
+		            k->e2, reason->str);
 	g_string_free(reason, TRUE);
 	return good;
 }
@@ -197,7 +203,9 @@ static struct finding *decide(struct cov *c, const struct candidate *k)
 		proof = NULL;
 	} else if (answer != SMT_CANCELLED) {
 		f = finding_of(c, k, VERDICT_UNKNOWN);
-		f->budget = answer == SMT_WITNESS ? "incomplete" : seconds < c->options.budget_pair ? "total" : "pair";
+		f->budget = answer == SMT_WITNESS              ? "incomplete"
+		            : seconds < c->options.budget_pair ? "total"
+		                                               : "pair";
 		c->unknown = true;
 	}
 	if (f != NULL && !k->happened)
@@ -223,7 +231,8 @@ static bool decide_sites(struct cov *c, guint from, guint to)
 {
 	struct finding *best = NULL;
 	for (guint i = from; i < to; i++) {
-		struct finding *f = decide(c, &g_array_index(c->candidates, struct candidate, i));
+		struct finding *f =
+		        decide(c, &g_array_index(c->candidates, struct candidate, i));
 		if (f == NULL) {
 			finding_free(best);
 			return false;
@@ -257,7 +266,7 @@ static bool decide_all(struct cov *c)
 			return false;
 		while (!c->options.pairs_events && next < list->len &&
 		       same_sites(&g_array_index(list, struct candidate, i),
-				  &g_array_index(list, struct candidate, next)))
+		                  &g_array_index(list, struct candidate, next)))
 			next++;
 		if (!decide_sites(c, i, next))
 			return false;
@@ -269,9 +278,9 @@ static bool decide_all(struct cov *c)
 /* EDC ranks: what it leaves unordered is tried first. */
 static void rank(struct cov *c)
 {
-	struct edc *edc = c->candidates->len > 1 && !c->options.pairs_events ?
-				  edc_new(c->m, false, c->progress) :
-				  NULL;
+	struct edc *edc = c->candidates->len > 1 && !c->options.pairs_events
+	                          ? edc_new(c->m, false, c->progress)
+	                          : NULL;
 	for (guint i = 0; edc != NULL && i < c->candidates->len; i++) {
 		struct candidate *k = &g_array_index(c->candidates, struct candidate, i);
 		k->ordered = edc_orders_pair(edc, k->e1, k->e2);
@@ -289,7 +298,7 @@ static void cov_release(struct cov *c)
 
 /* The invocations that begin at two events and are on one object. */
 static bool common_calls(struct model *m, const uint32_t events[2], struct call pair[2],
-			 struct call_scratch scratch[2])
+                         struct call_scratch scratch[2])
 {
 	struct call calls[2][MOST_CALLS];
 	uint32_t counts[2];
@@ -297,7 +306,8 @@ static bool common_calls(struct model *m, const uint32_t events[2], struct call 
 		uint32_t end = events[side];
 		if (m->t->events[end].op == OP_CALL)
 			end = m->t->index->partner[end];
-		counts[side] = end == NONE ? 0 : model_calls(m, end, calls[side], &scratch[side]);
+		counts[side] =
+		        end == NONE ? 0 : model_calls(m, end, calls[side], &scratch[side]);
 	}
 	for (uint32_t i = 0; i < counts[0]; i++)
 		for (uint32_t k = 0; k < counts[1]; k++)
@@ -310,8 +320,8 @@ static bool common_calls(struct model *m, const uint32_t events[2], struct call 
 }
 
 struct finding *cov_decide(struct model *m, uint32_t e1, uint32_t e2,
-			   const struct cov_options *options, const struct progress *progress,
-			   struct error *error)
+                           const struct cov_options *options, const struct progress *progress,
+                           struct error *error)
 {
 	const struct trace *t = m->t;
 	uint32_t events[2] = { MIN(e1, e2), MAX(e1, e2) };
@@ -328,14 +338,20 @@ struct finding *cov_decide(struct model *m, uint32_t e1, uint32_t e2,
 	else if (model_commute(m, &pair[0], &pair[1], &overflow))
 		what = "they commute";
 	if (what != NULL) {
-		error_set(error, trace_name(t), "name two such events, by the numbers of their lines",
-			  "expected two invocations that do not commute, or two accesses that "
-			  "conflict, found events %u and %u: %s",
-			  e1, e2, what);
+		error_set(error, trace_name(t),
+		          "name two such events, by the numbers of their lines",
+		          "expected two invocations that do not commute, or two accesses that "
+		          "conflict, found events %u and %u: %s",
+		          e1, e2, what);
 		return NULL;
 	}
-	struct cov c = { .m = m, .t = m->t, .options = *options, .left = options->budget_pair,
-			 .semantics = model_semantics(m), .progress = progress, .error = error };
+	struct cov c = { .m = m,
+		         .t = m->t,
+		         .options = *options,
+		         .left = options->budget_pair,
+		         .semantics = model_semantics(m),
+		         .progress = progress,
+		         .error = error };
 	c.options.pairs_events = true;
 	c.report = report_new(t, "cov");
 	c.candidates = g_array_new(FALSE, FALSE, sizeof(struct candidate));
@@ -349,13 +365,19 @@ struct finding *cov_decide(struct model *m, uint32_t e1, uint32_t e2,
 }
 
 struct report *cov_find(struct model *m, const struct cov_options *options,
-			const struct progress *progress, struct error *error)
+                        const struct progress *progress, struct error *error)
 {
-	struct cov c = { .m = m, .t = m->t, .options = *options, .left = options->budget_total,
-			 .semantics = model_semantics(m), .progress = progress, .error = error };
+	struct cov c = { .m = m,
+		         .t = m->t,
+		         .options = *options,
+		         .left = options->budget_total,
+		         .semantics = model_semantics(m),
+		         .progress = progress,
+		         .error = error };
 	c.report = report_new(m->t, "cov");
 	c.candidates = g_array_new(FALSE, FALSE, sizeof(struct candidate));
-	bool whole = commute_pairs(m, options->pairs_events, consider, &c, &c.dropped, progress, error);
+	bool whole = commute_pairs(m, options->pairs_events, consider, &c, &c.dropped, progress,
+	                           error);
 	if (whole) {
 		rank(&c);
 		whole = decide_all(&c);

@@ -13,17 +13,17 @@
 #include "engine/commute/model.h"
 
 struct cov_options {
-	bool pairs_events;   /* a verdict for every pair; otherwise for every pair of locations */
-	bool all_verdicts;   /* list what is impossible or unknown too */
+	bool pairs_events; /* a verdict for every pair; otherwise for every pair of locations */
+	bool all_verdicts; /* list what is impossible or unknown too */
 	double budget_pair, budget_total; /* seconds */
 };
 /* The report (owned by the caller), or NULL with `error`. */
 struct report *cov_find(struct model *m, const struct cov_options *options,
-			const struct progress *progress, struct error *error);
+                        const struct progress *progress, struct error *error);
 /* One pair, exactly; `left` seconds. NULL and `error` when the two are not invocations on
  * one object that do not commute. */
 struct finding *cov_decide(struct model *m, uint32_t e1, uint32_t e2,
-			   const struct cov_options *options, const struct progress *progress,
-			   struct error *error);
+                           const struct cov_options *options, const struct progress *progress,
+                           struct error *error);
 
 #endif

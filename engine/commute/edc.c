@@ -25,7 +25,7 @@ struct things {
 	struct model *m;
 	const struct trace *t;
 	GHashTable *numbers; /* struct thing_key (owned) -> thing */
-	GArray *keys;	     /* struct thing_key, of the things from first_point on */
+	GArray *keys;        /* struct thing_key, of the things from first_point on */
 	uint32_t first_point, count;
 	GArray *touching;    /* struct touching */
 	GArray *clashes;     /* struct clash, both ways */
@@ -122,8 +122,8 @@ static void by_points(struct things *s, const struct call *c)
 {
 	uint32_t count;
 	const struct points *points = s->m->objects[c->object].type->points;
-	const struct touch *t = points_touched(points, c->method, c->names, &s->m->texts, &count,
-					       &s->overflow);
+	const struct touch *t =
+	        points_touched(points, c->method, c->names, &s->m->texts, &count, &s->overflow);
 	for (uint32_t i = 0; i < count; i++) {
 		struct thing_key key = { .object = c->object, .point = t[i].point };
 		if (t[i].slot != NONE)
@@ -176,13 +176,16 @@ static void point_clashes(struct things *s)
 	}
 	uint32_t points = s->count;
 	for (uint32_t i = s->first_point; i < points; i++) {
-		struct thing_key key = g_array_index(s->keys, struct thing_key, i - s->first_point);
+		struct thing_key key =
+		        g_array_index(s->keys, struct thing_key, i - s->first_point);
 		if (key.object == NONE)
 			continue;
 		const struct points *p = s->m->objects[key.object].type->points;
 		const GArray *others = points_at(p, key.point)->conflicts;
 		for (guint k = 0; k < others->len; k++) {
-			struct thing_key other = { key.object, g_array_index(others, uint32_t, k), key.key };
+			struct thing_key other = { key.object,
+				                   g_array_index(others, uint32_t, k),
+				                   key.key };
 			gpointer found = g_hash_table_lookup(s->numbers, &other);
 			if (found != NULL && GPOINTER_TO_UINT(found) >= i)
 				clashes(s, i, GPOINTER_TO_UINT(found));
@@ -283,10 +286,11 @@ struct edc *edc_new(struct model *m, bool bounded, const struct progress *progre
 		whole = commute_pairs(m, true, not_ecl, &s, &dropped, progress, &error);
 	struct edc *e = g_new0(struct edc, 1);
 	e->t = m->t;
-	e->touches = (struct order_touches){ .touched = lists_of(s.touching, m->t->events_count),
-					     .clashing = lists_of(s.clashes, s.count),
-					     .things = s.count,
-					     .bounded = bounded };
+	e->touches =
+	        (struct order_touches){ .touched = lists_of(s.touching, m->t->events_count),
+		                        .clashing = lists_of(s.clashes, s.count),
+		                        .things = s.count,
+		                        .bounded = bounded };
 	things_release(&s);
 	e->innermost = find_innermost(m->t);
 	if (whole)
@@ -360,15 +364,18 @@ static bool clash_of(const struct edc *e, uint32_t a, uint32_t b)
 #define LONGEST_SECTION 256 /* events that the deferred check looks at */
 
 /* Do two critical sections, from acquire to release, clash but for the pair itself? */
-static bool sections_clash(const struct edc *e, uint32_t a, uint32_t b, uint32_t e1, uint32_t e2)
+static bool sections_clash(const struct edc *e, uint32_t a, uint32_t b, uint32_t e1,
+                           uint32_t e2)
 {
 	uint32_t ends[2] = { e->t->index->partner[a], e->t->index->partner[b] }, seen = 0;
 	if (ends[0] == NONE || ends[1] == NONE)
 		return false;
-	for (uint32_t f = trace_next(e->t, a); f != NONE && f < ends[0] && seen < LONGEST_SECTION;
+	for (uint32_t f = trace_next(e->t, a);
+	     f != NONE && f < ends[0] && seen < LONGEST_SECTION;
 	     f = trace_next(e->t, f), seen++)
 		for (uint32_t g = trace_next(e->t, b), n = 0;
-		     g != NONE && g < ends[1] && n < LONGEST_SECTION; g = trace_next(e->t, g), n++)
+		     g != NONE && g < ends[1] && n < LONGEST_SECTION;
+		     g = trace_next(e->t, g), n++)
 			if (!(f == e1 && g == e2) && clash_of(e, f, g))
 				return true;
 	return false;
@@ -385,8 +392,9 @@ static bool sections_ordered(const struct edc *e, uint32_t e1, uint32_t e2)
 {
 	for (uint32_t a = e->innermost[e1]; a != NONE; a = e->innermost[a])
 		for (uint32_t b = e->innermost[e2]; b != NONE; b = e->innermost[b])
-			if (e->t->events[a].target == e->t->events[b].target && open_at(e, a, e1) &&
-			    open_at(e, b, e2) && sections_clash(e, a, b, e1, e2))
+			if (e->t->events[a].target == e->t->events[b].target &&
+			    open_at(e, a, e1) && open_at(e, b, e2) &&
+			    sections_clash(e, a, b, e1, e2))
 				return true;
 	return false;
 }
@@ -411,7 +419,8 @@ static void gather(void *context, const struct call *earlier, const struct call 
 	bool turned = earlier->event > later->event;
 	const struct call *a = turned ? later : earlier, *b = turned ? earlier : later;
 	const struct spec_object *o = g->m->objects[later->object].type->o;
-	if (a->method != NONE && b->method != NONE && spec_good_order(o, a->method, b->method) < 0)
+	if (a->method != NONE && b->method != NONE &&
+	    spec_good_order(o, a->method, b->method) < 0)
 		return;
 	if (edc_orders_pair(g->edc, a->event, b->event))
 		return;
@@ -424,9 +433,10 @@ static void gather(void *context, const struct call *earlier, const struct call 
 		seen->count++;
 		return;
 	}
-	struct finding *f = finding_new(strcmp(o->name, "memory") == 0 ? FINDING_USE_AFTER_FREE :
-									 FINDING_ORDER_VIOLATION,
-					a->event, b->event);
+	struct finding *f =
+	        finding_new(strcmp(o->name, "memory") == 0 ? FINDING_USE_AFTER_FREE
+	                                                   : FINDING_ORDER_VIOLATION,
+	                    a->event, b->event);
 	f->verdict = VERDICT_CANDIDATE;
 	f->count = 1;
 	f->counted_all = g->pairs_events;
@@ -437,24 +447,28 @@ static void gather(void *context, const struct call *earlier, const struct call 
 }
 
 struct report *edc_find(struct model *m, const struct edc_options *options,
-			const struct progress *progress, struct error *error)
+                        const struct progress *progress, struct error *error)
 {
 	struct edc *edc = edc_new(m, options->bounded, progress);
 	if (edc == NULL) {
 		error_set(error, "", NULL, "cancelled");
 		return NULL;
 	}
-	struct gathering g = { .m = m, .edc = edc, .report = report_new(m->t, "edc"),
-			       .pairs_events = options->pairs_events,
-			       .sites = g_hash_table_new(NULL, NULL) };
+	struct gathering g = { .m = m,
+		               .edc = edc,
+		               .report = report_new(m->t, "edc"),
+		               .pairs_events = options->pairs_events,
+		               .sites = g_hash_table_new(NULL, NULL) };
 	bool dropped = false;
-	bool whole = commute_pairs(m, options->pairs_events, gather, &g, &dropped, progress, error);
+	bool whole =
+	        commute_pairs(m, options->pairs_events, gather, &g, &dropped, progress, error);
 	for (guint i = 0; i < m->notes->len; i++)
 		report_note(g.report, "%s", (char *)m->notes->pdata[i]);
 	if (options->bounded)
-		report_note(g.report, "critical sections were tracked in four words a location: edges "
-				      "may be missing, and there may be more candidates than without "
-				      "--bounded");
+		report_note(g.report,
+		            "critical sections were tracked in four words a location: edges "
+		            "may be missing, and there may be more candidates than without "
+		            "--bounded");
 	report_sort(g.report);
 	g_hash_table_destroy(g.sites);
 	edc_free(edc);

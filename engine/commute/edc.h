@@ -32,7 +32,7 @@ struct edc_options {
  * NULL and `error` on failure.
  */
 struct report *edc_find(struct model *m, const struct edc_options *options,
-			const struct progress *progress, struct error *error);
+                        const struct progress *progress, struct error *error);
 /* Does EDC order the pair in that sense?  (e1 before e2 in the trace.) */
 bool edc_orders_pair(const struct edc *e, uint32_t e1, uint32_t e2);
 

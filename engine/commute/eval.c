@@ -120,14 +120,14 @@ static struct val constant(const struct expr *e, struct texts *texts)
 
 struct run_state *run_new(const struct spec_object *o, struct texts *texts)
 {
-	struct run_state *r =
-		g_malloc0(sizeof(*r) + o->states->len * sizeof(struct run_slot));
+	struct run_state *r = g_malloc0(sizeof(*r) + o->states->len * sizeof(struct run_slot));
 	r->o = o;
 	for (guint i = 0; i < o->states->len; i++) {
 		const struct spec_state *s = &g_array_index(o->states, struct spec_state, i);
-		static const uint32_t zero[SORT_COUNT] = { V_INT, V_FALSE, V_NIL, V_NIL, V_NIL, V_NIL };
-		r->slots[i].value = s->first ? constant(s->first, texts) :
-					       (struct val){ .kind = zero[s->sort] };
+		static const uint32_t zero[SORT_COUNT] = { V_INT, V_FALSE, V_NIL,
+			                                   V_NIL, V_NIL,   V_NIL };
+		r->slots[i].value = s->first ? constant(s->first, texts)
+		                             : (struct val){ .kind = zero[s->sort] };
 	}
 	return r;
 }
@@ -212,7 +212,9 @@ static enum defined eval_integer(struct evaluation *v, const struct expr *e, int
 		*out = value.n;
 	else if (expr_is_truth(e->op))
 		*out = value.kind == V_TRUE;
-	else if (e->op == X_STATE && g_array_index(v->state->o->states, struct spec_state, e->index).sort == SORT_BOOL)
+	else if (e->op == X_STATE &&
+	         g_array_index(v->state->o->states, struct spec_state, e->index).sort ==
+	                 SORT_BOOL)
 		*out = value.kind == V_TRUE;
 	else
 		return UNDEFINED;
@@ -276,7 +278,7 @@ static enum defined eval_value(struct evaluation *v, const struct expr *e, struc
 		d = eval_value(v, e->a, &key);
 		if (d == DEFINED)
 			*out = table_get(&v->state->slots[e->index].table, key,
-					 (struct val){ .kind = V_NIL });
+			                 (struct val){ .kind = V_NIL });
 		return d;
 	case X_NIL:
 	case X_INT:
@@ -309,10 +311,10 @@ static enum truth eval_comparison(struct evaluation *v, const struct expr *e)
 		int64_t a = 0, b = 0;
 		d = both(eval_integer(v, e->a, &a), eval_integer(v, e->b, &b));
 		if (d == DEFINED)
-			return truth_of(e->op == X_LT   ? a < b :
-					e->op == X_LE	? a <= b :
-					e->op == X_GT	? a > b :
-							  a >= b);
+			return truth_of(e->op == X_LT   ? a < b
+			                : e->op == X_LE ? a <= b
+			                : e->op == X_GT ? a > b
+			                                : a >= b);
 	}
 	return d == UNKNOWN ? OPEN_HERE : FALSE_HERE;
 }
@@ -345,15 +347,15 @@ enum truth eval_truth(struct evaluation *v, const struct expr *e)
 	case X_AND:
 		a = eval_truth(v, e->a);
 		b = eval_truth(v, e->b);
-		return a == FALSE_HERE || b == FALSE_HERE ? FALSE_HERE :
-		       a == OPEN_HERE || b == OPEN_HERE	  ? OPEN_HERE :
-							    TRUE_HERE;
+		return a == FALSE_HERE || b == FALSE_HERE ? FALSE_HERE
+		       : a == OPEN_HERE || b == OPEN_HERE ? OPEN_HERE
+		                                          : TRUE_HERE;
 	case X_OR:
 		a = eval_truth(v, e->a);
 		b = eval_truth(v, e->b);
-		return a == TRUE_HERE || b == TRUE_HERE ? TRUE_HERE :
-		       a == OPEN_HERE || b == OPEN_HERE ? OPEN_HERE :
-							  FALSE_HERE;
+		return a == TRUE_HERE || b == TRUE_HERE   ? TRUE_HERE
+		       : a == OPEN_HERE || b == OPEN_HERE ? OPEN_HERE
+		                                          : FALSE_HERE;
 	case X_IN:
 	case X_SAME:
 		return eval_member(v, e);
@@ -368,15 +370,15 @@ enum truth eval_truth(struct evaluation *v, const struct expr *e)
 }
 
 enum truth eval_commute(const struct spec_object *o, uint32_t m1, const struct val *names1,
-			uint32_t m2, const struct val *names2, struct texts *texts,
-			bool *overflow)
+                        uint32_t m2, const struct val *names2, struct texts *texts,
+                        bool *overflow)
 {
 	const struct spec_condition *c = spec_condition_of(o, m1, m2);
 	if (c == NULL)
 		return FALSE_HERE;
 	bool turned = c->methods[0] != m1;
 	struct evaluation v = { .names = { turned ? names2 : names1, turned ? names1 : names2 },
-				.texts = texts };
+		                .texts = texts };
 	enum truth t = eval_truth(&v, c->formula);
 	if (m1 == m2 && t != FALSE_HERE) {
 		/* A condition that is not symmetric (spec check refuses it) holds only where
@@ -393,7 +395,7 @@ enum truth eval_commute(const struct spec_object *o, uint32_t m1, const struct v
 /* Effects. */
 
 static enum defined assign(struct evaluation *v, const struct expr *e, enum sort sort,
-			   struct val *out)
+                           struct val *out)
 {
 	if (sort == SORT_INT) {
 		out->kind = V_INT;
@@ -417,18 +419,21 @@ static void unite(struct table *t, struct val a, struct val b)
 		table_put(t, a, b);
 }
 
-static enum defined perform(struct run_state *r, struct evaluation *v, const struct statement *s)
+static enum defined perform(struct run_state *r, struct evaluation *v,
+                            const struct statement *s)
 {
 	struct run_slot *slot_of = s->state == NONE ? NULL : &r->slots[s->state];
-	enum sort sort = s->state == NONE ? SORT_VALUE :
-					    g_array_index(r->o->states, struct spec_state, s->state).sort;
+	enum sort sort =
+	        s->state == NONE
+	                ? SORT_VALUE
+	                : g_array_index(r->o->states, struct spec_state, s->state).sort;
 	struct val key = { 0 }, value = { 0 };
 	if (s->kind == STATEMENT_HOLDS) {
 		enum truth t = eval_truth(v, s->e);
 		return t == OPEN_HERE ? UNKNOWN : t == TRUE_HERE ? DEFINED : UNDEFINED;
 	}
-	enum defined d = s->kind == STATEMENT_ASSIGN ? assign(v, s->e, sort, &value) :
-						       eval_value(v, s->e, &value);
+	enum defined d = s->kind == STATEMENT_ASSIGN ? assign(v, s->e, sort, &value)
+	                                             : eval_value(v, s->e, &value);
 	if (s->key != NULL)
 		d = both(d, eval_value(v, s->key, &key));
 	if (d != DEFINED)
@@ -451,7 +456,7 @@ static enum defined perform(struct run_state *r, struct evaluation *v, const str
 }
 
 enum run_result run_step(struct run_state *r, uint32_t method, const struct val *names,
-			 struct texts *texts)
+                         struct texts *texts)
 {
 	const struct spec_method *m = spec_method_at(r->o, method);
 	if (m->effect == NULL)

@@ -41,7 +41,7 @@ enum truth { FALSE_HERE, TRUE_HERE, OPEN_HERE };
 struct run_state; /* the abstract state of one object */
 
 struct evaluation {
-	const struct val *names[2]; /* each side's arguments, then results */
+	const struct val *names[2];    /* each side's arguments, then results */
 	const struct run_state *state; /* effects only */
 	struct texts *texts;
 	bool overflow; /* set, never cleared */
@@ -54,8 +54,8 @@ enum truth eval_truth(struct evaluation *v, const struct expr *e);
  * results of m1 and m2.  *overflow is set where a formula overflows.
  */
 enum truth eval_commute(const struct spec_object *o, uint32_t m1, const struct val *names1,
-			uint32_t m2, const struct val *names2, struct texts *texts,
-			bool *overflow);
+                        uint32_t m2, const struct val *names2, struct texts *texts,
+                        bool *overflow);
 
 /* Effects. */
 struct run_state *run_new(const struct spec_object *o, struct texts *texts);
@@ -70,6 +70,6 @@ enum run_result {
 	RUN_OPEN,  /* no effects for it, an unknown value, or an overflow */
 };
 enum run_result run_step(struct run_state *r, uint32_t method, const struct val *names,
-			 struct texts *texts);
+                         struct texts *texts);
 
 #endif

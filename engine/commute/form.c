@@ -73,7 +73,7 @@ static struct form *build(const struct expr *e, bool negated)
 	case X_AND:
 	case X_OR:
 		return join((e->op == X_AND) != negated ? FORM_AND : FORM_OR,
-			    build(e->a, negated), build(e->b, negated));
+		            build(e->a, negated), build(e->b, negated));
 	default:
 		break;
 	}
@@ -95,8 +95,8 @@ static struct form *rebuild(const struct form *f, bool negate)
 	struct form *copy = leaf(f->kind);
 	*copy = *f;
 	if (negate) {
-		static const enum form_kind dual[] = { FORM_FALSE, FORM_TRUE, FORM_LITERAL, FORM_OR,
-						       FORM_AND };
+		static const enum form_kind dual[] = { FORM_FALSE, FORM_TRUE, FORM_LITERAL,
+			                               FORM_OR, FORM_AND };
 		copy->kind = dual[f->kind];
 		copy->negated = !f->negated;
 	}
@@ -123,7 +123,8 @@ static bool plain(const struct expr *e)
 {
 	if (e == NULL)
 		return true;
-	return !expr_is_arithmetic(e->op) && !expr_is_comparison(e->op) && plain(e->a) && plain(e->b);
+	return !expr_is_arithmetic(e->op) && !expr_is_comparison(e->op) && plain(e->a) &&
+	       plain(e->b);
 }
 
 static bool says_different(const struct form *f)
@@ -153,7 +154,8 @@ void form_consolidate(struct form *f)
 			g_ptr_array_add(f->parts, part);
 		} else {
 			unsigned side = part->sides == SIDE_SECOND ? SIDE_SECOND : SIDE_FIRST;
-			one_sided[side] = one_sided[side] ? join(f->kind, one_sided[side], part) : part;
+			one_sided[side] =
+			        one_sided[side] ? join(f->kind, one_sided[side], part) : part;
 		}
 	}
 	g_ptr_array_unref(old);
@@ -165,12 +167,13 @@ void form_consolidate(struct form *f)
 /* Text. */
 
 static void print_literal(const struct spec_object *o, const struct form *f, char **names,
-			  bool canonical, GString *out)
+                          bool canonical, GString *out)
 {
 	char **const both[2] = { names, names };
 	struct expr e = *f->atom;
 	bool negated = f->negated;
-	if (expr_is_comparison(e.op) && (e.op == X_EQ || e.op == X_NE) && plain(e.a) && plain(e.b)) {
+	if (expr_is_comparison(e.op) && (e.op == X_EQ || e.op == X_NE) && plain(e.a) &&
+	    plain(e.b)) {
 		e.op = says_different(f) ? X_NE : X_EQ;
 		negated = false;
 		if (canonical) {
@@ -198,7 +201,7 @@ static int by_text(const void *a, const void *b)
 }
 
 static void print_form(const struct spec_object *o, const struct form *f, char **names,
-		       bool canonical, bool parens, GString *out)
+                       bool canonical, bool parens, GString *out)
 {
 	if (f->kind == FORM_LITERAL) {
 		print_literal(o, f, names, canonical, out);
@@ -218,8 +221,11 @@ static void print_form(const struct spec_object *o, const struct form *f, char *
 		g_ptr_array_sort(texts, by_text);
 	g_string_append(out, parens ? "(" : "");
 	for (guint i = 0; i < texts->len; i++)
-		g_string_append_printf(out, "%s%s", i == 0 ? "" : f->kind == FORM_AND ? " && " : " || ",
-				       (char *)texts->pdata[i]);
+		g_string_append_printf(out, "%s%s",
+		                       i == 0                ? ""
+		                       : f->kind == FORM_AND ? " && "
+		                                             : " || ",
+		                       (char *)texts->pdata[i]);
 	g_string_append(out, parens ? ")" : "");
 	g_ptr_array_unref(texts);
 }
@@ -240,7 +246,9 @@ enum truth form_eval(const struct form *f, struct evaluation *v)
 {
 	if (f->kind == FORM_LITERAL) {
 		enum truth t = eval_truth(v, f->atom);
-		return t == OPEN_HERE || !f->negated ? t : t == TRUE_HERE ? FALSE_HERE : TRUE_HERE;
+		return t == OPEN_HERE || !f->negated ? t
+		       : t == TRUE_HERE              ? FALSE_HERE
+		                                     : TRUE_HERE;
 	}
 	if (f->parts == NULL)
 		return f->kind == FORM_TRUE ? TRUE_HERE : FALSE_HERE;

@@ -12,11 +12,11 @@ enum { SIDE_FIRST = 1, SIDE_SECOND = 2, SIDE_BOTH = 3 }; /* bits: which sides it
 
 struct form {
 	enum form_kind kind;
-	unsigned sides;		  /* of the whole form */
-	bool crosses;		  /* some atom of it speaks of both sides */
-	bool negated;		  /* LITERAL */
-	const struct expr *atom;  /* LITERAL, borrowed */
-	GPtrArray *parts;	  /* AND, OR: struct form *, owned; at least two */
+	unsigned sides;          /* of the whole form */
+	bool crosses;            /* some atom of it speaks of both sides */
+	bool negated;            /* LITERAL */
+	const struct expr *atom; /* LITERAL, borrowed */
+	GPtrArray *parts;        /* AND, OR: struct form *, owned; at least two */
 };
 
 struct form *form_new(const struct expr *e);

@@ -20,7 +20,7 @@ struct place place_column(const char *file, uint32_t line, uint32_t column)
 	struct place place;
 	const char *slash = strrchr(file, '/');
 	snprintf(place.text, sizeof(place.text), "%.200s:%u:%u", slash ? slash + 1 : file, line,
-		 column);
+	         column);
 	return place;
 }
 
@@ -63,7 +63,7 @@ static void skip_blank(struct lexer *l)
 static bool refuse(struct lexer *l, const struct token *t, const char *remedy, const char *what)
 {
 	return error_set(l->error, place_column(l->file, t->line, t->column).text, remedy, "%s",
-			 what);
+	                 what);
 }
 
 static bool lex_number(struct lexer *l, struct token *t)
@@ -74,13 +74,13 @@ static bool lex_number(struct lexer *l, struct token *t)
 		uint64_t digit = (uint64_t)(*l->at - '0');
 		if (n > (UINT64_C(9223372036854775807) - digit) / 10)
 			return refuse(l, t, "write a smaller number",
-				      "expected an integer of 64 bits, found a larger one");
+			              "expected an integer of 64 bits, found a larger one");
 		n = n * 10 + digit;
 	}
 	t->number = (int64_t)n;
 	if (l->at < l->end && name_start(*l->at))
 		return refuse(l, t, "put a blank between them",
-			      "expected an integer, found letters after its digits");
+		              "expected an integer, found letters after its digits");
 	return true;
 }
 
@@ -96,15 +96,17 @@ static bool lex_escape(struct lexer *l, const struct token *t, GString *text)
 		g_string_append_c(text, c);
 		return true;
 	case 'x':
-		if (l->end - l->at >= 2 && g_ascii_isxdigit(l->at[0]) && g_ascii_isxdigit(l->at[1])) {
+		if (l->end - l->at >= 2 && g_ascii_isxdigit(l->at[0]) &&
+		    g_ascii_isxdigit(l->at[1])) {
 			g_string_append_c(text, (char)(g_ascii_xdigit_value(l->at[0]) * 16 +
-						       g_ascii_xdigit_value(l->at[1])));
+			                               g_ascii_xdigit_value(l->at[1])));
 			l->at += 2;
 			return true;
 		}
 	}
-	return refuse(l, t, "the escapes are \\\" \\\\ \\n \\xHH",
-		      "expected an escape in the string, found something else after the backslash");
+	return refuse(
+	        l, t, "the escapes are \\\" \\\\ \\n \\xHH",
+	        "expected an escape in the string, found something else after the backslash");
 }
 
 static bool lex_text(struct lexer *l, struct token *t)
@@ -128,7 +130,7 @@ static bool lex_text(struct lexer *l, struct token *t)
 		return true;
 	}
 	return refuse(l, t, "close the string on the line where it begins",
-		      "expected the closing quote of a string, found the end of the line");
+	              "expected the closing quote of a string, found the end of the line");
 }
 
 static bool lex_sign(struct lexer *l, struct token *t)
@@ -154,9 +156,9 @@ static bool lex_one(struct lexer *l, struct token *t)
 {
 	skip_blank(l);
 	*t = (struct token){ .kind = TOKEN_END,
-			     .line = l->line,
-			     .column = (uint32_t)(l->at - l->line_start) + 1,
-			     .start = l->at };
+		             .line = l->line,
+		             .column = (uint32_t)(l->at - l->line_start) + 1,
+		             .start = l->at };
 	bool ok = true;
 	if (l->at == l->end) {
 		/* END stays */
@@ -164,9 +166,8 @@ static bool lex_one(struct lexer *l, struct token *t)
 		t->kind = TOKEN_NAME;
 		/* A name may be qualified as in C++: bank::transfer. */
 		while (l->at < l->end &&
-		       (name_more(*l->at) ||
-			(l->end - l->at > 2 && l->at[0] == ':' && l->at[1] == ':' &&
-			 name_start(l->at[2]))))
+		       (name_more(*l->at) || (l->end - l->at > 2 && l->at[0] == ':' &&
+		                              l->at[1] == ':' && name_start(l->at[2]))))
 			l->at += *l->at == ':' ? 2 : 1;
 		t->text_length = (uint32_t)(l->at - t->start);
 		t->text = g_strndup(t->start, t->text_length);
@@ -188,8 +189,12 @@ static void token_clear(void *token)
 
 GArray *lex(const char *file, const char *source, size_t length, struct error *error)
 {
-	struct lexer l = { .file = file, .at = source, .end = source + length,
-			   .line_start = source, .line = 1, .error = error };
+	struct lexer l = { .file = file,
+		           .at = source,
+		           .end = source + length,
+		           .line_start = source,
+		           .line = 1,
+		           .error = error };
 	GArray *tokens = g_array_new(FALSE, FALSE, sizeof(struct token));
 	g_array_set_clear_func(tokens, token_clear);
 	struct token t;

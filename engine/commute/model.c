@@ -37,8 +37,9 @@ static void make_values(struct model *m)
 	for (uint32_t i = 0; i < t->values_count; i++) {
 		m->vals[i] = val_of(t, i);
 		if (t->values[i].kind == V_STRING)
-			g_hash_table_insert(m->strings, (char *)trace_string(t, t->values[i].string),
-					    (gpointer)(intptr_t)(t->values[i].string + 1));
+			g_hash_table_insert(m->strings,
+			                    (char *)trace_string(t, t->values[i].string),
+			                    (gpointer)(intptr_t)(t->values[i].string + 1));
 	}
 	texts_init(&m->texts);
 	m->texts.find = find_text;
@@ -66,7 +67,7 @@ static const struct model_type *type_of(struct model *m, const char *name)
 	if (o == NULL)
 		return NULL;
 	static const char *const builtin[][4] = { { "read", "write", "free", NULL },
-						  { "wait", "signal", "broadcast", NULL } };
+		                                  { "wait", "signal", "broadcast", NULL } };
 	struct model_type *t = g_new0(struct model_type, 1);
 	t->o = o;
 	t->points = points_new(o);
@@ -75,7 +76,7 @@ static const struct model_type *type_of(struct model *m, const char *name)
 		t->builtin[i] = spec_method_find(o, builtin[strcmp(name, "condvar") == 0][i]);
 		/* The events give no more than a hidden result. */
 		if (t->builtin[i] != NONE && (spec_method_at(o, t->builtin[i])->arguments > 0 ||
-					      spec_method_at(o, t->builtin[i])->results > 1))
+		                              spec_method_at(o, t->builtin[i])->results > 1))
 			t->builtin[i] = NONE;
 	}
 	g_ptr_array_add(m->types, t);
@@ -108,7 +109,7 @@ static GHashTable **used_methods(const struct model *m)
 		if (used[x->target] == NULL)
 			used[x->target] = g_hash_table_new(NULL, NULL);
 		g_hash_table_add(used[x->target],
-				 (gpointer)((uintptr_t)part->method << 16 | part->arguments));
+		                 (gpointer)((uintptr_t)part->method << 16 | part->arguments));
 	}
 	return used;
 }
@@ -119,7 +120,8 @@ static bool has_methods(const struct model *m, const struct spec_object *o, GHas
 	gpointer key;
 	g_hash_table_iter_init(&it, used);
 	while (g_hash_table_iter_next(&it, &key, NULL)) {
-		uint32_t method = spec_method_find(o, trace_string(m->t, (uint32_t)((uintptr_t)key >> 16)));
+		uint32_t method = spec_method_find(
+		        o, trace_string(m->t, (uint32_t)((uintptr_t)key >> 16)));
 		if (method == NONE ||
 		    spec_method_at(o, method)->arguments != ((uintptr_t)key & 0xffff))
 			return false;
@@ -142,7 +144,8 @@ static const struct model_type *inferred_type(struct model *m, GHashTable *used)
 	return only ? type_of(m, only->name) : NULL;
 }
 
-static void note(struct model *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void note(struct model *m, const char *format, ...)
+        __attribute__((format(printf, 2, 3)));
 static void note(struct model *m, const char *format, ...)
 {
 	va_list list;
@@ -172,7 +175,8 @@ static void type_instances(struct model *m)
 	g_free(used);
 	if (untyped)
 		note(m,
-		     "%u object%s without an `object` directive: no declaration, or more than one, "
+		     "%u object%s without an `object` directive: no declaration, or more than "
+		     "one, "
 		     "has all of the methods; left out",
 		     untyped, untyped == 1 ? "" : "s");
 	GHashTableIter it;
@@ -185,12 +189,14 @@ static void type_instances(struct model *m)
 }
 
 static void add_objects(struct model *m, enum object_source source, uint32_t *of, uint32_t from,
-			const struct model_type *type)
+                        const struct model_type *type)
 {
 	for (uint32_t i = 0; i < m->t->objects_count; i++)
 		if (of[i] != NONE) {
 			uint32_t at = from + of[i];
-			m->objects[at] = (struct model_object){ .type = type, .source = source, .of = i };
+			m->objects[at] = (struct model_object){ .type = type,
+				                                .source = source,
+				                                .of = i };
 			of[i] = at;
 		}
 }
@@ -218,10 +224,11 @@ static void make_objects(struct model *m)
 	m->first_destroyed = m->first_condition + conditions;
 	m->object_count = m->first_destroyed + destroyed;
 	m->objects = g_new0(struct model_object, m->object_count + 1);
-	const struct model_type *memory = type_of(m, "memory"), *condvar = type_of(m, "condvar");
+	const struct model_type *memory = type_of(m, "memory"),
+	                        *condvar = type_of(m, "condvar");
 	for (uint32_t b = 0; b < t->blocks_count; b++)
 		m->objects[m->first_block + b] =
-			(struct model_object){ .type = memory, .source = FROM_BLOCK, .of = b };
+		        (struct model_object){ .type = memory, .source = FROM_BLOCK, .of = b };
 	add_objects(m, FROM_CONDITION, m->condition_of, m->first_condition, condvar);
 	add_objects(m, FROM_DESTROYED, m->destroyed_of, m->first_destroyed, memory);
 	type_instances(m);
@@ -231,7 +238,7 @@ static void make_objects(struct model *m)
 
 /* Put values into the scratch, those that are missing as unknown; false: not declared. */
 static bool fill_names(const struct model *m, const struct model_type *type,
-		       const struct invocation *i, uint32_t *method, struct val *names)
+                       const struct invocation *i, uint32_t *method, struct val *names)
 {
 	*method = method_of(m, type, i->method);
 	if (*method == NONE)
@@ -244,18 +251,19 @@ static bool fill_names(const struct model *m, const struct model_type *type,
 	for (uint32_t k = 0; k < s->arguments; k++)
 		names[k] = m->vals[i->arguments[k]];
 	for (uint32_t k = 0; k < s->results; k++)
-		names[s->arguments + k] = k < i->result_count ? m->vals[i->results[k]] :
-								(struct val){ .kind = V_NONE };
+		names[s->arguments + k] = k < i->result_count ? m->vals[i->results[k]]
+		                                              : (struct val){ .kind = V_NONE };
 	return true;
 }
 
 bool model_invocation(const struct model *m, uint32_t event, struct call *call,
-		      struct call_scratch *scratch)
+                      struct call_scratch *scratch)
 {
 	struct invocation i = trace_invocation(m->t, event);
 	const struct model_type *type = m->objects[i.instance].type;
-	*call = (struct call){ .event = i.call, .end = i.ret, .object = i.instance,
-			       .names = scratch->names[0] };
+	*call = (struct call){
+		.event = i.call, .end = i.ret, .object = i.instance, .names = scratch->names[0]
+	};
 	if (type == NULL || i.ret == NONE)
 		return false;
 	fill_names(m, type, &i, &call->method, scratch->names[0]);
@@ -264,7 +272,7 @@ bool model_invocation(const struct model *m, uint32_t event, struct call *call,
 
 /* A built-in event; its hidden result is `ok`. */
 static uint32_t builtin_call(const struct model *m, uint32_t event, uint32_t object, int which,
-			     bool ok, struct call *call, struct val *names)
+                             bool ok, struct call *call, struct val *names)
 {
 	const struct model_type *type = m->objects[object].type;
 	if (type == NULL || type->builtin[which] == NONE)
@@ -281,7 +289,7 @@ static bool alive(const struct model *m, uint32_t object, uint32_t event)
 }
 
 uint32_t model_calls(const struct model *m, uint32_t event, struct call calls[MOST_CALLS],
-		     struct call_scratch *scratch)
+                     struct call_scratch *scratch)
 {
 	const struct trace *t = m->t;
 	const struct event *x = &t->events[event];
@@ -295,12 +303,12 @@ uint32_t model_calls(const struct model *m, uint32_t event, struct call calls[MO
 			return 0;
 		object = m->first_block + block;
 		return builtin_call(m, event, object, op_writes(x->op), alive(m, object, event),
-				    &calls[0], scratch->names[0]);
+		                    &calls[0], scratch->names[0]);
 	case OP_CLASS_MEMORY:
 		if (x->op != OP_FREE || x->target == NONE)
 			return 0;
 		return builtin_call(m, event, m->first_block + x->target, 2, true, &calls[0],
-				    scratch->names[0]);
+		                    scratch->names[0]);
 	case OP_CLASS_CALL:
 		if (x->op == OP_CALL)
 			return 0;
@@ -309,16 +317,17 @@ uint32_t model_calls(const struct model *m, uint32_t event, struct call calls[MO
 		if (op_table[x->op].operand != OPERAND_OBJECT)
 			return 0;
 		object = m->condition_of[x->target];
-		if (object != NONE && (x->op == OP_WAIT || x->op == OP_SIGNAL || x->op == OP_BROADCAST))
+		if (object != NONE &&
+		    (x->op == OP_WAIT || x->op == OP_SIGNAL || x->op == OP_BROADCAST))
 			count += builtin_call(m, event, object,
-					      x->op == OP_WAIT	 ? 0 :
-					      x->op == OP_SIGNAL ? 1 :
-								   2,
-					      true, &calls[0], scratch->names[0]);
+			                      x->op == OP_WAIT     ? 0
+			                      : x->op == OP_SIGNAL ? 1
+			                                           : 2,
+			                      true, &calls[0], scratch->names[0]);
 		object = m->destroyed_of[x->target];
 		if (object != NONE)
-			count += builtin_call(m, event, object, x->op == OP_DESTROY ? 2 : 1, true,
-					      &calls[count], scratch->names[count]);
+			count += builtin_call(m, event, object, x->op == OP_DESTROY ? 2 : 1,
+			                      true, &calls[count], scratch->names[count]);
 		return count;
 	default:
 		return 0;
@@ -360,13 +369,16 @@ static void look_at_invocations(struct model *m)
 			continue;
 		if (states[x->target] == NULL)
 			states[x->target] = run_new(o->type->o, &m->texts);
-		enum run_result r = run_step(states[x->target], calls[0].method, calls[0].names, &m->texts);
+		enum run_result r =
+		        run_step(states[x->target], calls[0].method, calls[0].names, &m->texts);
 		o->effects = r == RUN_SAME;
 		if (r == RUN_OTHER) {
 			contradicted++;
-			char *text = model_call_text(m, &calls[0]), *name = model_object_name(m, x->target);
+			char *text = model_call_text(m, &calls[0]),
+			     *name = model_object_name(m, x->target);
 			note(m,
-			     "the effects of %s contradict the trace: event %u, %s.%s returns something "
+			     "the effects of %s contradict the trace: event %u, %s.%s returns "
+			     "something "
 			     "else there; its results are kept by the order of the trace",
 			     o->type->o->name, calls[0].event, name, text);
 			g_free(text);
@@ -377,20 +389,24 @@ static void look_at_invocations(struct model *m)
 		run_free(states[i]);
 	g_free(states);
 	if (undeclared)
-		note(m, "%u invocation%s of methods that are not declared (with these arguments): taken "
-			"to commute with nothing",
+		note(m,
+		     "%u invocation%s of methods that are not declared (with these arguments): "
+		     "taken "
+		     "to commute with nothing",
 		     undeclared, undeclared == 1 ? "" : "s");
 	if (unknown)
-		note(m, "%u invocation%s without all results: conditions that need them are taken to "
-			"be false",
+		note(m,
+		     "%u invocation%s without all results: conditions that need them are taken "
+		     "to "
+		     "be false",
 		     unknown, unknown == 1 ? "" : "s");
 	if (running)
-		note(m, "%u invocation%s had not returned at the end of the trace: left out", running,
-		     running == 1 ? "" : "s");
+		note(m, "%u invocation%s had not returned at the end of the trace: left out",
+		     running, running == 1 ? "" : "s");
 }
 
 struct model *model_new(struct trace *t, const struct specs *specs,
-			const struct progress *progress, struct error *error)
+                        const struct progress *progress, struct error *error)
 {
 	if (!trace_need(t, INDEX_THREADS | INDEX_MATCH, progress)) {
 		error_set(error, "", NULL, "cancelled");
@@ -426,8 +442,8 @@ bool model_commute(struct model *m, const struct call *a, const struct call *b, 
 {
 	if (a->method == NONE || b->method == NONE)
 		return false;
-	return eval_commute(m->objects[a->object].type->o, a->method, a->names, b->method, b->names,
-			    &m->texts, overflow) == TRUE_HERE;
+	return eval_commute(m->objects[a->object].type->o, a->method, a->names, b->method,
+	                    b->names, &m->texts, overflow) == TRUE_HERE;
 }
 
 /* Text. */
@@ -452,7 +468,7 @@ static void append_val(const struct model *m, struct val v, GString *out)
 	case V_TOKEN:
 		g_string_append(out, v.kind == V_STRING ? "\"" : "");
 		append_escaped(out, trace_string(m->t, (uint32_t)v.n),
-			       strlen(trace_string(m->t, (uint32_t)v.n)));
+		               strlen(trace_string(m->t, (uint32_t)v.n)));
 		g_string_append(out, v.kind == V_STRING ? "\"" : "");
 		break;
 	default:
@@ -464,9 +480,9 @@ char *model_object_name(const struct model *m, uint32_t object)
 {
 	const struct model_object *o = &m->objects[object];
 	const struct trace *t = m->t;
-	uint32_t name = o->source == FROM_INSTANCE ? t->instances[o->of].name :
-			o->source == FROM_BLOCK	   ? t->blocks[o->of].name :
-						     t->objects[o->of].name;
+	uint32_t name = o->source == FROM_INSTANCE ? t->instances[o->of].name
+	                : o->source == FROM_BLOCK  ? t->blocks[o->of].name
+	                                           : t->objects[o->of].name;
 	GString *s = g_string_new(NULL);
 	append_escaped(s, trace_string(t, name), strlen(trace_string(t, name)));
 	return g_string_free(s, FALSE);
@@ -520,7 +536,7 @@ char *model_condition_text(const struct model *m, const struct call *a, const st
 	GString *s = g_string_new(NULL);
 	expr_print(o, c->formula, (char **const[2]){ c->names[0], c->names[1] }, s);
 	const struct call *sides[2] = { c->methods[0] == a->method ? a : b,
-					c->methods[0] == a->method ? b : a };
+		                        c->methods[0] == a->method ? b : a };
 	char **texts[2] = { value_texts(m, sides[0]), value_texts(m, sides[1]) };
 	GString *values = g_string_new(NULL);
 	expr_print(o, c->formula, (char **const[2]){ texts[0], texts[1] }, values);
@@ -587,8 +603,8 @@ static bool semantics_specified(void *context, uint32_t instance)
 struct semantics model_semantics(struct model *m)
 {
 	return (struct semantics){ .context = m,
-				   .commutes = semantics_commutes,
-				   .step = semantics_step,
-				   .state_free = semantics_state_free,
-				   .specified = semantics_specified };
+		                   .commutes = semantics_commutes,
+		                   .step = semantics_step,
+		                   .state_free = semantics_state_free,
+		                   .specified = semantics_specified };
 }

@@ -20,47 +20,47 @@ enum object_source { FROM_INSTANCE, FROM_BLOCK, FROM_CONDITION, FROM_DESTROYED }
 struct model_type { /* a declaration that some object of the trace has */
 	const struct spec_object *o;
 	struct points *points;
-	GHashTable *methods;   /* string id + 1 -> method + 1 */
-	uint32_t builtin[4];   /* methods of built-in events: read write free, or wait signal
-				* broadcast; NONE where the declaration lacks it */
+	GHashTable *methods; /* string id + 1 -> method + 1 */
+	uint32_t builtin[4]; /* methods of built-in events: read write free, or wait signal
+	                      * broadcast; NONE where the declaration lacks it */
 };
 
 struct model_object {
 	const struct model_type *type; /* NULL: no specification */
-	uint32_t source, of;   /* enum object_source; index of the instance, block or object */
-	bool pairwise;	       /* has an invocation with unknown method or values */
-	bool effects;	       /* every invocation can be run, and the trace agrees */
+	uint32_t source, of; /* enum object_source; index of the instance, block or object */
+	bool pairwise;       /* has an invocation with unknown method or values */
+	bool effects;        /* every invocation can be run, and the trace agrees */
 };
 
-struct call { /* an invocation */
-	uint32_t event;	 /* the ACT or CALL, or the built-in's own event */
-	uint32_t end;	 /* the RET; the same for all others */
-	uint32_t object; /* index of model.objects */
-	uint32_t method; /* of its type, or NONE: not declared (with these arguments) */
+struct call {                    /* an invocation */
+	uint32_t event;          /* the ACT or CALL, or the built-in's own event */
+	uint32_t end;            /* the RET; the same for all others */
+	uint32_t object;         /* index of model.objects */
+	uint32_t method;         /* of its type, or NONE: not declared (with these arguments) */
 	const struct val *names; /* arguments and results; in the caller's scratch */
 };
 
 struct model {
-	struct trace *t;	  /* borrowed; index parts THREADS and MATCH are there */
+	struct trace *t;           /* borrowed; index parts THREADS and MATCH are there */
 	const struct specs *specs; /* borrowed */
-	GPtrArray *types;	  /* struct model_type * */
+	GPtrArray *types;          /* struct model_type * */
 	struct model_object *objects;
 	uint32_t object_count;
 	uint32_t first_block, first_condition, first_destroyed; /* where each source begins */
 	uint32_t *condition_of, *destroyed_of; /* trace object -> model object, or NONE */
-	struct val *vals;	  /* of trace.values */
+	struct val *vals;                      /* of trace.values */
 	struct texts texts;
-	GHashTable *strings;	  /* text -> string id + 1, of the values that are strings */
-	GPtrArray *notes;	  /* char *: what a report should say */
+	GHashTable *strings; /* text -> string id + 1, of the values that are strings */
+	GPtrArray *notes;    /* char *: what a report should say */
 };
 
 /* NULL and `error` when cancelled. */
 struct model *model_new(struct trace *t, const struct specs *specs,
-			const struct progress *progress, struct error *error);
+                        const struct progress *progress, struct error *error);
 void model_free(struct model *m);
 
-#define MOST_CALLS 2	  /* of one event: a wait is one of the condition and a use of it */
-#define MOST_NAMES 64	  /* arguments and results of one invocation */
+#define MOST_CALLS 2  /* of one event: a wait is one of the condition and a use of it */
+#define MOST_NAMES 64 /* arguments and results of one invocation */
 struct call_scratch {
 	struct val names[MOST_CALLS][MOST_NAMES];
 };
@@ -69,10 +69,10 @@ struct call_scratch {
  * free, an operation on a condition or on what is destroyed.  Returns how many.
  */
 uint32_t model_calls(const struct model *m, uint32_t event, struct call calls[MOST_CALLS],
-		     struct call_scratch *scratch);
+                     struct call_scratch *scratch);
 /* The invocation that begins at a CALL, by its RET; false where it never returned. */
 bool model_invocation(const struct model *m, uint32_t event, struct call *call,
-		      struct call_scratch *scratch);
+                      struct call_scratch *scratch);
 /* Is this an ACT, CALL or RET of an object with a specification? */
 static inline bool model_specified(const struct model *m, uint32_t instance)
 {

@@ -12,8 +12,8 @@ struct parser {
 	const char *file;
 	const struct token *at;
 	struct error *error;
-	char *inside;		/* "object dict", for messages; owned */
-	struct spec_object *o;	/* the object being read, or NULL */
+	char *inside;          /* "object dict", for messages; owned */
+	struct spec_object *o; /* the object being read, or NULL */
 	/* Names that X_NAME may stand for: of side 0 and 1 with their numbers. */
 	char **names[2];
 	uint32_t name_counts[2];
@@ -38,16 +38,16 @@ static void append_found(GString *what, const struct token *t)
 }
 
 static bool refuse_at(struct parser *p, uint32_t line, uint32_t column, const char *remedy,
-		      const char *what)
+                      const char *what)
 {
 	return error_set(p->error, place_column(p->file, line, column).text, remedy, "%s%s%s",
-			 what, p->inside ? ", in " : "", p->inside ? p->inside : "");
+	                 what, p->inside ? ", in " : "", p->inside ? p->inside : "");
 }
 
 static bool refuse(struct parser *p, const struct token *t, const char *remedy,
-		   const char *format, ...) __attribute__((format(printf, 4, 5)));
+                   const char *format, ...) __attribute__((format(printf, 4, 5)));
 static bool refuse(struct parser *p, const struct token *t, const char *remedy,
-		   const char *format, ...)
+                   const char *format, ...)
 {
 	va_list list;
 	va_start(list, format);
@@ -68,7 +68,8 @@ static bool expected(struct parser *p, const char *what)
 	return false;
 }
 
-static void inside(struct parser *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void inside(struct parser *p, const char *format, ...)
+        __attribute__((format(printf, 2, 3)));
 static void inside(struct parser *p, const char *format, ...)
 {
 	va_list list;
@@ -178,7 +179,7 @@ static bool names(struct parser *p, GPtrArray *list, const char *what)
 static struct expr *expression(struct parser *p, int around);
 
 static struct expr *node(struct parser *p, const struct token *t, enum expr_op op,
-			 struct expr *a, struct expr *b)
+                         struct expr *a, struct expr *b)
 {
 	struct expr *e = spec_expr_new(p->o, op, a, b);
 	e->line = t->line;
@@ -202,7 +203,8 @@ static struct expr *name_expression(struct parser *p, const struct token *t)
 {
 	for (uint8_t side = 0; side < 2; side++)
 		for (uint32_t i = 0; i < p->name_counts[side]; i++)
-			if (strcmp(p->names[side][i], t->text) == 0 && strcmp(t->text, "_") != 0) {
+			if (strcmp(p->names[side][i], t->text) == 0 &&
+			    strcmp(t->text, "_") != 0) {
 				struct expr *e = node(p, t, X_NAME, NULL, NULL);
 				e->side = side;
 				e->index = i;
@@ -212,8 +214,8 @@ static struct expr *name_expression(struct parser *p, const struct token *t)
 	uint32_t state = p->in_effect ? state_find(p, t->text, &sort) : NONE;
 	if (state == NONE) {
 		refuse(p, t,
-		       p->in_effect ? "name an argument, a result or a state" :
-				      "name an argument or result of one of the two patterns",
+		       p->in_effect ? "name an argument, a result or a state"
+		                    : "name an argument or result of one of the two patterns",
 		       "expected a name that is bound here, found '%s'", t->text);
 		return NULL;
 	}
@@ -276,10 +278,12 @@ static const struct {
 	enum expr_op op;
 	int strength; /* C's precedence; 0: no binary operator */
 } binary[TOKEN_COUNT] = {
-	[TOKEN_OR] = { X_OR, 1 },   [TOKEN_AND] = { X_AND, 2 },	   [TOKEN_EQ] = { X_EQ, 3 },
-	[TOKEN_NE] = { X_NE, 3 },   [TOKEN_LESS] = { X_LT, 4 },	   [TOKEN_LE] = { X_LE, 4 },
-	[TOKEN_GREATER] = { X_GT, 4 }, [TOKEN_GE] = { X_GE, 4 },   [TOKEN_PLUS] = { X_ADD, 5 },
-	[TOKEN_MINUS] = { X_SUB, 5 }, [TOKEN_TIMES] = { X_MUL, 6 }, [TOKEN_MOD] = { X_MOD, 6 },
+	[TOKEN_OR] = { X_OR, 1 },      [TOKEN_AND] = { X_AND, 2 },
+	[TOKEN_EQ] = { X_EQ, 3 },      [TOKEN_NE] = { X_NE, 3 },
+	[TOKEN_LESS] = { X_LT, 4 },    [TOKEN_LE] = { X_LE, 4 },
+	[TOKEN_GREATER] = { X_GT, 4 }, [TOKEN_GE] = { X_GE, 4 },
+	[TOKEN_PLUS] = { X_ADD, 5 },   [TOKEN_MINUS] = { X_SUB, 5 },
+	[TOKEN_TIMES] = { X_MUL, 6 },  [TOKEN_MOD] = { X_MOD, 6 },
 };
 
 /* What may stand where a truth value is asked for. */
@@ -293,17 +297,18 @@ static bool need_truth(struct parser *p, const struct expr *e)
 	if (may_be_truth(e))
 		return true;
 	return refuse_at(p, e->line, e->column, "compare it with something",
-			 e->op == X_INT ? "expected a condition, found an integer" :
-			 e->op == X_TEXT ? "expected a condition, found a string" :
-			 e->op == X_NIL ? "expected a condition, found nil" :
-					  "expected a condition, found arithmetic");
+	                 e->op == X_INT    ? "expected a condition, found an integer"
+	                 : e->op == X_TEXT ? "expected a condition, found a string"
+	                 : e->op == X_NIL  ? "expected a condition, found nil"
+	                                   : "expected a condition, found arithmetic");
 }
 
 static bool need_state(struct parser *p, enum sort sort, uint32_t *state)
 {
 	enum sort found = SORT_INT;
 	const struct token *t = p->at;
-	if (!is(p, TOKEN_NAME) || (*state = state_find(p, t->text, &found)) == NONE || found != sort) {
+	if (!is(p, TOKEN_NAME) || (*state = state_find(p, t->text, &found)) == NONE ||
+	    found != sort) {
 		char *what = g_strdup_printf("a state of sort %s", sort_word(sort));
 		expected(p, what);
 		g_free(what);
@@ -329,10 +334,11 @@ static struct expr *membership(struct parser *p, struct expr *a)
 
 static bool shallow(struct parser *p, const struct token *t, uint32_t depth)
 {
-	return depth < DEEPEST || refuse(p, t, "split it",
-					 "expected a formula that is nested less than %d deep, found "
-					 "a deeper one",
-					 DEEPEST);
+	return depth < DEEPEST ||
+	       refuse(p, t, "split it",
+	              "expected a formula that is nested less than %d deep, found "
+	              "a deeper one",
+	              DEEPEST);
 }
 
 static struct expr *expression(struct parser *p, int around)
@@ -390,8 +396,8 @@ static bool pattern_names(struct parser *p, const struct spec_method *m, GPtrArr
 		return false;
 	if (m != NULL && list->len != m->arguments)
 		return refuse(p, t, "give it as many as its declaration has",
-			      "expected %u argument%s of %s, found %u", m->arguments,
-			      m->arguments == 1 ? "" : "s", m->name, list->len);
+		              "expected %u argument%s of %s, found %u", m->arguments,
+		              m->arguments == 1 ? "" : "s", m->name, list->len);
 	uint32_t arguments = list->len;
 	t = p->at;
 	if (accept(p, TOKEN_SLASH)) {
@@ -402,12 +408,12 @@ static bool pattern_names(struct parser *p, const struct spec_method *m, GPtrArr
 				return false;
 			g_ptr_array_add(list, g_strdup(name));
 		} while ((m == NULL || list->len - arguments < m->results) &&
-			 accept(p, TOKEN_COMMA));
+		         accept(p, TOKEN_COMMA));
 	}
 	if (m != NULL && list->len - arguments != m->results)
 		return refuse(p, t, "give it as many as its declaration has, after '/'",
-			      "expected %u result%s of %s, found %u", m->results,
-			      m->results == 1 ? "" : "s", m->name, list->len - arguments);
+		              "expected %u result%s of %s, found %u", m->results,
+		              m->results == 1 ? "" : "s", m->name, list->len - arguments);
 	return true;
 }
 
@@ -423,7 +429,8 @@ static void drop_names(GPtrArray *list)
 	g_ptr_array_free(list, TRUE);
 }
 
-static bool unique_names(struct parser *p, const struct token *t, char **const *lists, int sides)
+static bool unique_names(struct parser *p, const struct token *t, char **const *lists,
+                         int sides)
 {
 	GHashTable *seen = g_hash_table_new(g_str_hash, g_str_equal);
 	bool ok = true;
@@ -431,7 +438,7 @@ static bool unique_names(struct parser *p, const struct token *t, char **const *
 		for (char **n = lists[side]; ok && n != NULL && *n != NULL; n++)
 			if (strcmp(*n, "_") != 0 && !g_hash_table_add(seen, *n))
 				ok = refuse(p, t, "give each argument and result its own name",
-					    "expected different names, found '%s' twice", *n);
+				            "expected different names, found '%s' twice", *n);
 	g_hash_table_destroy(seen);
 	return ok;
 }
@@ -445,7 +452,7 @@ static bool declared_method(struct parser *p, uint32_t *method)
 	*method = spec_method_find(p->o, name);
 	if (*method == NONE)
 		return refuse(p, t, "declare it first: method NAME(ARGUMENTS) / RESULTS",
-			      "expected a declared method, found '%s'", name);
+		              "expected a declared method, found '%s'", name);
 	return true;
 }
 
@@ -459,7 +466,7 @@ static bool object_method(struct parser *p)
 		return false;
 	if (spec_method_find(p->o, name) != NONE)
 		return refuse(p, t, "leave one of the two out",
-			      "expected a new method, found '%s' a second time", name);
+		              "expected a new method, found '%s' a second time", name);
 	GPtrArray *list = g_ptr_array_new();
 	const struct token *open = p->at;
 	if (!need(p, TOKEN_OPEN) || (!is(p, TOKEN_CLOSE) && !names(p, list, "an argument")) ||
@@ -512,11 +519,12 @@ static bool object_commute(struct parser *p, const struct token *start)
 		const struct spec_condition *d = p->o->conditions->pdata[i];
 		if ((d->methods[0] == c->methods[0] && d->methods[1] == c->methods[1]) ||
 		    (d->methods[0] == c->methods[1] && d->methods[1] == c->methods[0]))
-			return refuse(p, start, "one line serves both orders: leave this one out",
-				      "expected one condition for %s and %s, found a second (the "
-				      "first is on line %u)",
-				      spec_method_at(p->o, c->methods[0])->name,
-				      spec_method_at(p->o, c->methods[1])->name, d->line);
+			return refuse(
+			        p, start, "one line serves both orders: leave this one out",
+			        "expected one condition for %s and %s, found a second (the "
+			        "first is on line %u)",
+			        spec_method_at(p->o, c->methods[0])->name,
+			        spec_method_at(p->o, c->methods[1])->name, d->line);
 	}
 	if (!need(p, TOKEN_COLON))
 		return false;
@@ -534,7 +542,7 @@ static bool object_state(struct parser *p)
 		return false;
 	if (state_find(p, name, &ignored) != NONE)
 		return refuse(p, t, "leave one of the two out",
-			      "expected a new state, found '%s' a second time", name);
+		              "expected a new state, found '%s' a second time", name);
 	if (!need(p, TOKEN_COLON))
 		return false;
 	struct spec_state s = { .sort = SORT_COUNT };
@@ -560,14 +568,15 @@ static bool object_state(struct parser *p)
 				e->op = X_INT;
 				e->integer = -e->a->integer;
 			}
-			bool fits = s.sort == SORT_INT	? e->op == X_INT :
-				    s.sort == SORT_BOOL ? e->op == X_TRUE || e->op == X_FALSE :
-				    s.sort == SORT_VALUE ? e->op <= X_TEXT :
-							   false;
+			bool fits = s.sort == SORT_INT     ? e->op == X_INT
+			            : s.sort == SORT_BOOL  ? e->op == X_TRUE || e->op == X_FALSE
+			            : s.sort == SORT_VALUE ? e->op <= X_TEXT
+			                                   : false;
 			if (!fits)
-				return refuse(p, constant, "write a constant of the state's sort",
-					      "expected a first value of sort %s, found another",
-					      sort_word(s.sort));
+				return refuse(
+				        p, constant, "write a constant of the state's sort",
+				        "expected a first value of sort %s, found another",
+				        sort_word(s.sort));
 		}
 	}
 	s.name = g_strdup(name);
@@ -585,9 +594,10 @@ static bool statement(struct parser *p, struct statement *s)
 	*s = (struct statement){ .state = state };
 	if (state != NONE && (sign == TOKEN_INSERT || sign == TOKEN_REMOVE)) {
 		if (sort != SORT_SET && sort != SORT_PARTITION)
-			return refuse(p, start, "write NAME := VALUE",
-				      "expected a set or a partition before '%s', found the %s '%s'",
-				      token_kind_text(sign), sort_word(sort), start->text);
+			return refuse(
+			        p, start, "write NAME := VALUE",
+			        "expected a set or a partition before '%s', found the %s '%s'",
+			        token_kind_text(sign), sort_word(sort), start->text);
 		p->at += 2;
 		s->kind = sign == TOKEN_INSERT ? STATEMENT_INSERT : STATEMENT_REMOVE;
 		s->e = expression(p, 5);
@@ -595,17 +605,18 @@ static bool statement(struct parser *p, struct statement *s)
 			return s->e != NULL;
 		if (sign == TOKEN_REMOVE)
 			return refuse(p, start, "write NAME += A ~ B",
-				      "expected '+=' for a partition, found '-='");
+			              "expected '+=' for a partition, found '-='");
 		s->kind = STATEMENT_UNITE;
 		s->key = s->e;
 		return need(p, TOKEN_TILDE) && (s->e = expression(p, 5)) != NULL;
 	}
 	if (state != NONE && sign == TOKEN_BECOMES) {
 		if (sort == SORT_MAP || sort == SORT_SET || sort == SORT_PARTITION)
-			return refuse(p, start, "change one element at a time",
-				      "expected a state of sort int, bool or value before ':=', "
-				      "found the %s '%s'",
-				      sort_word(sort), start->text);
+			return refuse(
+			        p, start, "change one element at a time",
+			        "expected a state of sort int, bool or value before ':=', "
+			        "found the %s '%s'",
+			        sort_word(sort), start->text);
 		p->at += 2;
 		s->kind = STATEMENT_ASSIGN;
 		return (s->e = expression(p, 0)) != NULL && check_not(p, s->e);
@@ -633,7 +644,7 @@ static bool object_effect(struct parser *p)
 	struct spec_method *m = spec_method_at(p->o, method);
 	if (m->effect != NULL)
 		return refuse(p, t, "leave one of the two out",
-			      "expected one effect of %s, found a second", m->name);
+		              "expected one effect of %s, found a second", m->name);
 	GPtrArray *list = g_ptr_array_new();
 	if (!pattern_names(p, m, list)) {
 		drop_names(list);
@@ -690,9 +701,10 @@ static bool object_bind(struct parser *p)
 	const char *what = NULL;
 	struct spec_bind *b = spec_bind_parse(m, t->text, &what);
 	if (b == NULL)
-		return refuse(p, t,
-			      "write \"FUNCTION(TYPE *self, TYPE ARGUMENT, ...) -> TYPE RESULT\"",
-			      "expected %s in the prototype of %s", what, m->name);
+		return refuse(
+		        p, t,
+		        "write \"FUNCTION(TYPE *self, TYPE ARGUMENT, ...) -> TYPE RESULT\"",
+		        "expected %s in the prototype of %s", what, m->name);
 	g_ptr_array_add(m->binds, b);
 	next(p);
 	return true;
@@ -792,7 +804,7 @@ static bool atomics_unit(struct parser *p, struct spec_atomics *a)
 			return false;
 		if (!set_declared(a, set))
 			return refuse(p, t, "declare it first: set NAME : ...",
-				      "expected a declared set, found '%s'", set);
+			              "expected a declared set, found '%s'", set);
 		g_ptr_array_add(u->sets, g_strdup(set));
 	} while (accept(p, TOKEN_COMMA));
 	return true;
@@ -828,8 +840,9 @@ static bool atomics_split(struct parser *p, struct spec_atomics *a)
 		a->splits = g_ptr_array_new_with_free_func(g_free);
 	do {
 		if (!is(p, TOKEN_NAME) || !g_strv_contains(spec_split_words, p->at->text))
-			return expected(p, "'wait', 'join', 'fork', 'barrier', 'take', 'sleep', "
-					   "'poll' or 'none'");
+			return expected(p,
+			                "'wait', 'join', 'fork', 'barrier', 'take', 'sleep', "
+			                "'poll' or 'none'");
 		if (!is_word(p, "none"))
 			g_ptr_array_add(a->splits, g_strdup(p->at->text));
 		next(p);
@@ -843,8 +856,8 @@ static bool atomics_statement(struct parser *p, struct spec_atomics *a)
 		const char *word;
 		bool (*parse)(struct parser *p, struct spec_atomics *a);
 	} statements[] = {
-		{ "set", atomics_set },		{ "unit", atomics_unit },
-		{ "owned", atomics_owned },	{ "unitfor", atomics_unitfor },
+		{ "set", atomics_set },     { "unit", atomics_unit },
+		{ "owned", atomics_owned }, { "unitfor", atomics_unitfor },
 		{ "split", atomics_split },
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(statements); i++)
@@ -879,8 +892,8 @@ static bool missing_reaches(struct parser *p, struct spec_missing_function *f)
 	do {
 		bool global = accept_word(p, "global");
 		const struct token *t = p->at;
-		const char *name = need_name(p, global ? "the name of a global" :
-							 "a parameter or 'global NAME'");
+		const char *name = need_name(p, global ? "the name of a global"
+		                                       : "a parameter or 'global NAME'");
 		if (name == NULL)
 			return false;
 		bool known = global;
@@ -888,7 +901,7 @@ static bool missing_reaches(struct parser *p, struct spec_missing_function *f)
 			known = strcmp(f->parameters->pdata[i], name) == 0;
 		if (!known)
 			return refuse(p, t, "write 'global' before a global",
-				      "expected a parameter of %s, found '%s'", f->name, name);
+			              "expected a parameter of %s, found '%s'", f->name, name);
 		g_ptr_array_add(global ? f->globals : f->reaches, g_strdup(name));
 	} while (accept(p, TOKEN_COMMA));
 	return true;
@@ -941,10 +954,11 @@ static bool declarations(struct parser *p, struct specs *into)
 {
 	while (!is(p, TOKEN_END)) {
 		inside(p, "no declaration");
-		bool ok = accept_word(p, "object")  ? declare_object(p, into) :
-			  accept_word(p, "atomics") ? declare_atomics(p, into) :
-			  accept_word(p, "missing") ? declare_missing(p, into) :
-						      expected(p, "'object', 'atomics' or 'missing'");
+		bool ok = accept_word(p, "object")    ? declare_object(p, into)
+		          : accept_word(p, "atomics") ? declare_atomics(p, into)
+		          : accept_word(p, "missing")
+		                  ? declare_missing(p, into)
+		                  : expected(p, "'object', 'atomics' or 'missing'");
 		if (!ok)
 			return false;
 	}
@@ -952,16 +966,16 @@ static bool declarations(struct parser *p, struct specs *into)
 }
 
 /* Later declarations replace earlier ones of the same name. */
-#define MERGE(into, from, type) \
-	while ((from)->len > 0) { \
-		struct type *new = g_ptr_array_steal_index(from, 0); \
-		guint at = 0; \
-		while (at < (into)->len && \
-		       strcmp(((struct type *)(into)->pdata[at])->name, new->name) != 0) \
-			at++; \
-		if (at < (into)->len) \
-			g_ptr_array_remove_index(into, at); \
-		g_ptr_array_add(into, new); \
+#define MERGE(into, from, type)                                                                \
+	while ((from)->len > 0) {                                                              \
+		struct type *new = g_ptr_array_steal_index(from, 0);                           \
+		guint at = 0;                                                                  \
+		while (at < (into)->len &&                                                     \
+		       strcmp(((struct type *)(into)->pdata[at])->name, new->name) != 0)       \
+			at++;                                                                  \
+		if (at < (into)->len)                                                          \
+			g_ptr_array_remove_index(into, at);                                    \
+		g_ptr_array_add(into, new);                                                    \
 	}
 
 static void merge(struct specs *s, struct specs *from)
@@ -972,7 +986,8 @@ static void merge(struct specs *s, struct specs *from)
 	for (guint i = 0; i < from->missing->len; i++) {
 		const struct spec_missing *new = from->missing->pdata[i];
 		for (guint k = s->missing->len; k > 0; k--)
-			if (strcmp(((struct spec_missing *)s->missing->pdata[k - 1])->file, new->file) == 0)
+			if (strcmp(((struct spec_missing *)s->missing->pdata[k - 1])->file,
+			           new->file) == 0)
 				g_ptr_array_remove_index(s->missing, k - 1);
 	}
 	while (from->missing->len > 0)
@@ -980,14 +995,14 @@ static void merge(struct specs *s, struct specs *from)
 }
 
 bool specs_parse(struct specs *s, const char *file, const char *source, size_t length,
-		 struct error *error)
+                 struct error *error)
 {
 	GArray *tokens = lex(file, source, length, error);
 	if (tokens == NULL)
 		return false;
 	struct parser p = { .file = file,
-			    .at = &g_array_index(tokens, struct token, 0),
-			    .error = error };
+		            .at = &g_array_index(tokens, struct token, 0),
+		            .error = error };
 	struct specs *new = specs_new();
 	bool ok = declarations(&p, new);
 	if (ok)

@@ -36,8 +36,9 @@ static bool is_ecl(const struct form *f, struct ecl *result)
 			return false;
 		if (f->kind == FORM_OR && part->crosses && crossed) {
 			result->in_the_way = first_crossing(part);
-			result->why = "it stands in a disjunction with another atom across the two "
-				      "sides";
+			result->why =
+			        "it stands in a disjunction with another atom across the two "
+			        "sides";
 			return false;
 		}
 		crossed |= part->crosses;
@@ -84,8 +85,8 @@ struct predicate { /* a maximal one-sided formula: an entry of the beta vector *
 
 struct node { /* a condition over predicates and differences */
 	enum { NODE_TRUE, NODE_FALSE, NODE_PREDICATE, NODE_DIFFERENCE, NODE_AND, NODE_OR } kind;
-	uint8_t side;	    /* PREDICATE */
-	bool negated;	    /* PREDICATE */
+	uint8_t side;       /* PREDICATE */
+	bool negated;       /* PREDICATE */
 	uint32_t predicate; /* of the side's method */
 	uint32_t slots[2];  /* DIFFERENCE: names of side 0 and side 1 */
 	GPtrArray *parts;
@@ -98,7 +99,7 @@ struct beta { /* what is touched under one assignment of the predicates */
 
 struct method_points {
 	GPtrArray *predicates; /* struct predicate * */
-	GArray *slots;	       /* uint32_t: names that occur in differences */
+	GArray *slots;         /* uint32_t: names that occur in differences */
 	struct beta *betas;    /* 1 << predicates->len */
 	uint32_t first_raw;    /* its raw points: betas * (1 + slots), ds first */
 	bool any_pairwise;
@@ -108,11 +109,11 @@ struct points {
 	const struct spec_object *o;
 	struct method_points *methods;
 	GPtrArray *points; /* struct point * */
-	bool *pairwise;	   /* [m1 * methods + m2] */
+	bool *pairwise;    /* [m1 * methods + m2] */
 	/* while building */
 	struct node **nodes; /* by condition; NULL: pair by pair */
 	uint32_t raw_count;
-	uint8_t *matrix;     /* raw x raw */
+	uint8_t *matrix; /* raw x raw */
 };
 
 static void node_free(void *node)
@@ -160,12 +161,13 @@ void points_free(struct points *p)
 
 /* The predicate of a method for a one-sided formula; a formula and its negation are one. */
 static uint32_t predicate_of(struct points *p, uint32_t method, const struct form *f,
-			     bool *negated)
+                             bool *negated)
 {
 	GPtrArray *list = p->methods[method].predicates;
 	char **names = spec_method_at(p->o, method)->names;
 	struct form *negation = form_negation(f);
-	char *text = form_canonical(p->o, f, names), *opposite = form_canonical(p->o, negation, names);
+	char *text = form_canonical(p->o, f, names),
+	     *opposite = form_canonical(p->o, negation, names);
 	uint32_t found = NONE;
 	for (guint i = 0; found == NONE && i < list->len; i++) {
 		const struct predicate *q = list->pdata[i];
@@ -197,7 +199,7 @@ static void note_slot(struct points *p, uint32_t method, uint32_t slot)
 }
 
 static struct node *node_of(struct points *p, const struct spec_condition *c,
-			    const struct form *f)
+                            const struct form *f)
 {
 	struct node *n = g_new0(struct node, 1);
 	if (f->kind == FORM_TRUE || f->kind == FORM_FALSE) {
@@ -287,7 +289,8 @@ static void fill_pair(struct points *p, const uint32_t methods[2], const struct 
 	GPtrArray *left = g_ptr_array_new();
 	uint32_t beta[2];
 	for (beta[0] = 0; beta[0] < 1u << p->methods[methods[0]].predicates->len; beta[0]++)
-		for (beta[1] = 0; beta[1] < 1u << p->methods[methods[1]].predicates->len; beta[1]++) {
+		for (beta[1] = 0; beta[1] < 1u << p->methods[methods[1]].predicates->len;
+		     beta[1]++) {
 			g_ptr_array_set_size(left, 0);
 			if (n == NULL || !plug_in(n, beta, left)) {
 				clash(p, raw_point(p, methods[0], beta[0], NONE),
@@ -373,7 +376,7 @@ static void make_points(struct points *p)
 		point->conflicts = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 		g_ptr_array_add(p->points, point);
 	}
-	bool *seen = g_new0(bool, (size_t)classes * classes + 1);
+	bool *seen = g_new0(bool, (size_t)classes *classes + 1);
 	for (uint32_t a = 0; a < p->raw_count; a++)
 		for (uint32_t b = 0; b < p->raw_count; b++) {
 			if (!p->matrix[(size_t)a * p->raw_count + b] ||
@@ -390,11 +393,13 @@ static void make_points(struct points *p)
 		mp->betas = g_new0(struct beta, 1u << mp->predicates->len);
 		for (uint32_t beta = 0; beta < 1u << mp->predicates->len; beta++)
 			for (uint32_t at = 0; at < slots_per_beta(mp); at++) {
-				uint32_t c = class_of[mp->first_raw + beta * slots_per_beta(mp) + at];
+				uint32_t c = class_of[mp->first_raw +
+				                      beta * slots_per_beta(mp) + at];
 				if (c == NONE)
 					continue;
-				uint32_t slot = at == 0 ? NONE :
-							  g_array_index(mp->slots, uint32_t, at - 1);
+				uint32_t slot =
+				        at == 0 ? NONE
+				                : g_array_index(mp->slots, uint32_t, at - 1);
 				add_touch(&mp->betas[beta], (struct touch){ c, slot });
 				struct point *point = p->points->pdata[c];
 				if (slot != NONE && point->key == NULL)
@@ -406,7 +411,8 @@ static void make_points(struct points *p)
 
 /* Names. */
 
-static bool touches_point(const struct points *p, uint32_t method, uint32_t beta, uint32_t point)
+static bool touches_point(const struct points *p, uint32_t method, uint32_t beta,
+                          uint32_t point)
 {
 	const struct beta *b = &p->methods[method].betas[beta];
 	for (uint32_t i = 0; i < b->count; i++)
@@ -467,7 +473,7 @@ static char *point_name(const struct points *p, uint32_t at)
 	for (guint m = 0; m < p->o->methods->len; m++)
 		if (how_often(p, m, at) > 0)
 			g_string_append_printf(name, "%s%s", name->len ? "/" : "",
-					       spec_method_at(p->o, m)->name);
+			                       spec_method_at(p->o, m)->name);
 	return g_string_free(name, FALSE);
 }
 
@@ -481,7 +487,7 @@ static void name_points(struct points *p)
 			const char *other = ((struct point *)p->points->pdata[k])->name;
 			size_t length = strlen(name);
 			same += strncmp(other, name, length) == 0 &&
-				strspn(other + length, "0123456789") == strlen(other + length);
+			        strspn(other + length, "0123456789") == strlen(other + length);
 		}
 		point->name = same ? g_strdup_printf("%s%u", name, same + 1) : g_strdup(name);
 		g_free(name);
@@ -545,7 +551,7 @@ struct points *points_new(const struct spec_object *o)
 	p->o = o;
 	p->methods = g_new0(struct method_points, n + 1);
 	p->points = g_ptr_array_new_with_free_func(point_free);
-	p->pairwise = g_new0(bool, n * n + 1);
+	p->pairwise = g_new0(bool, n *n + 1);
 	for (guint m = 0; m < n; m++) {
 		p->methods[m].predicates = g_ptr_array_new_with_free_func(predicate_free);
 		p->methods[m].slots = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -599,8 +605,8 @@ bool points_any_pairwise(const struct points *p, uint32_t method)
 }
 
 const struct touch *points_touched(const struct points *p, uint32_t method,
-				   const struct val *names, struct texts *texts,
-				   uint32_t *count, bool *overflow)
+                                   const struct val *names, struct texts *texts,
+                                   uint32_t *count, bool *overflow)
 {
 	const struct method_points *mp = &p->methods[method];
 	struct evaluation v = { .names = { names, names }, .texts = texts };
@@ -632,7 +638,7 @@ static bool touched_under(const struct method_points *mp, uint32_t beta, struct 
 }
 
 static void print_predicate(const struct points *p, uint32_t method, uint32_t predicate,
-			    bool holds, bool parens, GString *out)
+                            bool holds, bool parens, GString *out)
 {
 	const struct predicate *q = p->methods[method].predicates->pdata[predicate];
 	struct form *f = holds ? form_copy(q->form) : form_negation(q->form);

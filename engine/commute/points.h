@@ -17,14 +17,14 @@ enum ecl_class { ECL_SIMPLE, ECL_YES, ECL_NEITHER };
 struct ecl {
 	enum ecl_class class;
 	const struct expr *in_the_way; /* ECL_NEITHER: the atom; borrowed */
-	const char *why;	       /* static */
+	const char *why;               /* static */
 };
 struct ecl ecl_classify(const struct spec_condition *c);
 const char *ecl_word(enum ecl_class class); /* "SIMPLE", "ECL", "neither" */
 
 struct point {
-	char *name;	   /* "w", "resize" */
-	char *key;	   /* name of the argument that keys it, or NULL */
+	char *name;        /* "w", "resize" */
+	char *key;         /* name of the argument that keys it, or NULL */
 	GArray *conflicts; /* uint32_t: points it clashes with (of the same key) */
 };
 struct touch {
@@ -44,8 +44,8 @@ bool points_pairwise(const struct points *p, uint32_t m1, uint32_t m2);
 bool points_any_pairwise(const struct points *p, uint32_t method);
 /* The points that an invocation touches (borrowed).  All values must be known. */
 const struct touch *points_touched(const struct points *p, uint32_t method,
-				   const struct val *names, struct texts *texts,
-				   uint32_t *count, bool *overflow);
+                                   const struct val *names, struct texts *texts,
+                                   uint32_t *count, bool *overflow);
 
 /* For people: "o:w:k". */
 void point_print(const struct point *point, GString *out);

@@ -26,7 +26,7 @@ struct sym { /* a term and when it is defined */
 
 #define MOST_UNIONS 4
 struct sym_slot {
-	Z3_ast term;		    /* scalar or array */
+	Z3_ast term;                   /* scalar or array */
 	Z3_ast unions[MOST_UNIONS][2]; /* partition */
 	unsigned union_count;
 };
@@ -85,23 +85,26 @@ struct prover *prover_new(const struct spec_object *o, unsigned milliseconds)
 	p->boolean = Z3_mk_bool_sort(p->z);
 	p->texts = g_ptr_array_new();
 	static const char *const words[C_COUNT][3] = {
-		{ "nil", "is-nil", NULL },	    { "false", "is-false", NULL },
-		{ "true", "is-true", NULL },	    { "int", "is-int", "integer-of" },
+		{ "nil", "is-nil", NULL },        { "false", "is-false", NULL },
+		{ "true", "is-true", NULL },      { "int", "is-int", "integer-of" },
 		{ "rest", "is-rest", "rest-of" },
 	};
 	Z3_constructor constructors[C_COUNT];
 	for (int c = 0; c < C_COUNT; c++) {
 		Z3_symbol field = words[c][2] ? Z3_mk_string_symbol(p->z, words[c][2]) : NULL;
 		unsigned self = 0;
-		constructors[c] = Z3_mk_constructor(p->z, Z3_mk_string_symbol(p->z, words[c][0]),
-						    Z3_mk_string_symbol(p->z, words[c][1]),
-						    field != NULL, &field, &p->integer, &self);
+		constructors[c] =
+		        Z3_mk_constructor(p->z, Z3_mk_string_symbol(p->z, words[c][0]),
+		                          Z3_mk_string_symbol(p->z, words[c][1]), field != NULL,
+		                          &field, &p->integer, &self);
 	}
-	p->value = Z3_mk_datatype(p->z, Z3_mk_string_symbol(p->z, "Value"), C_COUNT, constructors);
+	p->value =
+	        Z3_mk_datatype(p->z, Z3_mk_string_symbol(p->z, "Value"), C_COUNT, constructors);
 	for (int c = 0; c < C_COUNT; c++) {
 		Z3_func_decl field = NULL;
 		bool has = words[c][2] != NULL;
-		Z3_query_constructor(p->z, constructors[c], has, &p->make[c], &p->is[c], &field);
+		Z3_query_constructor(p->z, constructors[c], has, &p->make[c], &p->is[c],
+		                     &field);
 		if (c == C_INT)
 			p->integer_of = field;
 		if (c == C_REST)
@@ -131,7 +134,7 @@ static struct sym encode_value(struct sym_env *v, const struct expr *e);
 static Z3_ast truth_value(struct prover *p, Z3_ast truth)
 {
 	return Z3_mk_ite(p->z, truth, apply(p, p->make[C_TRUE], NULL),
-			 apply(p, p->make[C_FALSE], NULL));
+	                 apply(p, p->make[C_FALSE], NULL));
 }
 
 static enum sort sort_of(const struct prover *p, uint32_t state)
@@ -151,18 +154,19 @@ static struct sym encode_integer(struct sym_env *v, const struct expr *e)
 	if (e->op == X_INT)
 		return (struct sym){ number(p, e->integer), always };
 	if (expr_is_truth(e->op))
-		return (struct sym){ Z3_mk_ite(p->z, encode_truth(v, e), number(p, 1), number(p, 0)),
-				     always };
+		return (struct sym){
+			Z3_mk_ite(p->z, encode_truth(v, e), number(p, 1), number(p, 0)), always
+		};
 	if (e->op == X_STATE && sort_of(p, e->index) == SORT_INT)
 		return (struct sym){ slot_at(v->state, e->index)->term, always };
 	if (e->op == X_STATE && sort_of(p, e->index) == SORT_BOOL)
 		return (struct sym){ Z3_mk_ite(p->z, slot_at(v->state, e->index)->term,
-					       number(p, 1), number(p, 0)),
-				     always };
+			                       number(p, 1), number(p, 0)),
+			             always };
 	if (!expr_is_arithmetic(e->op)) {
 		struct sym s = encode_value(v, e);
 		return (struct sym){ apply(p, p->integer_of, s.term),
-				     and2(p, s.defined, apply(p, p->is[C_INT], s.term)) };
+			             and2(p, s.defined, apply(p, p->is[C_INT], s.term)) };
 	}
 	struct sym a = encode_integer(v, e->a);
 	if (e->op == X_NEGATE)
@@ -182,11 +186,13 @@ static struct sym encode_integer(struct sym_env *v, const struct expr *e)
 		r.term = Z3_mk_mul(p->z, 2, both);
 		break;
 	default:
-		/* C's remainder has the sign of its left operand; the solver's is never negative. */
+		/* C's remainder has the sign of its left operand; the solver's is never
+		 * negative. */
 		r.defined = and2(p, r.defined, Z3_mk_not(p->z, Z3_mk_eq(p->z, b.term, zero)));
 		r.term = Z3_mk_ite(
-			p->z, Z3_mk_ge(p->z, a.term, zero), Z3_mk_mod(p->z, a.term, b.term),
-			Z3_mk_unary_minus(p->z, Z3_mk_mod(p->z, Z3_mk_unary_minus(p->z, a.term), b.term)));
+		        p->z, Z3_mk_ge(p->z, a.term, zero), Z3_mk_mod(p->z, a.term, b.term),
+		        Z3_mk_unary_minus(p->z, Z3_mk_mod(p->z, Z3_mk_unary_minus(p->z, a.term),
+		                                          b.term)));
 	}
 	return r;
 }
@@ -242,7 +248,8 @@ static struct sym encode_value(struct sym_env *v, const struct expr *e)
 }
 
 /* The representative of x, the first `unions` unions done. */
-static Z3_ast representative(struct prover *p, const struct sym_slot *s, unsigned unions, Z3_ast x)
+static Z3_ast representative(struct prover *p, const struct sym_slot *s, unsigned unions,
+                             Z3_ast x)
 {
 	if (unions == 0)
 		return Z3_mk_select(p->z, s->term, x);
@@ -256,7 +263,7 @@ static Z3_ast representative(struct prover *p, const struct sym_slot *s, unsigne
 static Z3_ast same_class(struct prover *p, const struct sym_slot *s, Z3_ast a, Z3_ast b)
 {
 	return Z3_mk_eq(p->z, representative(p, s, s->union_count, a),
-			representative(p, s, s->union_count, b));
+	                representative(p, s, s->union_count, b));
 }
 
 static Z3_ast encode_comparison(struct sym_env *v, const struct expr *e)
@@ -306,12 +313,12 @@ static Z3_ast encode_truth(struct sym_env *v, const struct expr *e)
 	case X_IN:
 		a = encode_value(v, e->a);
 		return and2(p, a.defined,
-			    Z3_mk_select(p->z, slot_at(v->state, e->index)->term, a.term));
+		            Z3_mk_select(p->z, slot_at(v->state, e->index)->term, a.term));
 	case X_SAME:
 		a = encode_value(v, e->a);
 		b = encode_value(v, e->b);
 		return and2(p, and2(p, a.defined, b.defined),
-			    same_class(p, slot_at(v->state, e->index), a.term, b.term));
+		            same_class(p, slot_at(v->state, e->index), a.term, b.term));
 	default:
 		if (expr_is_comparison(e->op))
 			return encode_comparison(v, e);
@@ -363,14 +370,15 @@ static bool expr_keys(struct sym_env *v, const struct expr *e, uint32_t state, G
 {
 	if (e == NULL)
 		return true;
-	bool here = (e->op == X_LOOKUP || e->op == X_IN || e->op == X_SAME) && e->index == state;
+	bool here =
+	        (e->op == X_LOOKUP || e->op == X_IN || e->op == X_SAME) && e->index == state;
 	if (here && !(plain_key(v, e->a, keys) && (e->b == NULL || plain_key(v, e->b, keys))))
 		return false;
 	return expr_keys(v, e->a, state, keys) && expr_keys(v, e->b, state, keys);
 }
 
 static bool effect_keys(struct prover *p, uint32_t method, const Z3_ast *names, uint32_t state,
-			GPtrArray *keys)
+                        GPtrArray *keys)
 {
 	struct sym_env v = { .p = p, .names = { names, NULL } };
 	const GArray *effect = spec_method_at(p->o, method)->effect;
@@ -395,8 +403,8 @@ static bool effect_keys(struct prover *p, uint32_t method, const Z3_ast *names, 
  * and the solver need not quantify over arrays.  The variables are appended to `bound`.
  */
 static struct sym_state any_bound_state(struct prover *p, const struct spec_condition *c,
-					Z3_ast *const names[2], const Z3_ast witness[2],
-					GPtrArray *bound)
+                                        Z3_ast *const names[2], const Z3_ast witness[2],
+                                        GPtrArray *bound)
 {
 	struct sym_state s = any_state(p);
 	GPtrArray *keys = g_ptr_array_new();
@@ -458,7 +466,7 @@ static Z3_ast encode_statement(struct sym_env *v, const struct statement *s)
 		if (sort_of(p, s->state) == SORT_BOOL) {
 			slot->term = apply(p, p->is[C_TRUE], e.term);
 			return and2(p, defined,
-				    or2(p, slot->term, apply(p, p->is[C_FALSE], e.term)));
+			            or2(p, slot->term, apply(p, p->is[C_FALSE], e.term)));
 		}
 		slot->term = e.term;
 		break;
@@ -483,28 +491,29 @@ static Z3_ast encode_statement(struct sym_env *v, const struct statement *s)
 }
 
 static Z3_ast encode_effect(struct prover *p, uint32_t method, const Z3_ast *names,
-			    struct sym_state *state)
+                            struct sym_state *state)
 {
 	struct sym_env v = { .p = p, .names = { names, NULL }, .state = state };
 	const GArray *effect = spec_method_at(p->o, method)->effect;
 	Z3_ast defined = Z3_mk_true(p->z);
 	for (guint i = 0; i < effect->len; i++)
-		defined = and2(p, defined,
-			       encode_statement(&v, &g_array_index(effect, struct statement, i)));
+		defined =
+		        and2(p, defined,
+		             encode_statement(&v, &g_array_index(effect, struct statement, i)));
 	return defined;
 }
 
 /* Are two states the same?  For a partition: do they agree on `witness`, any two values. */
-static Z3_ast encode_equal(struct prover *p, const struct sym_state *a, const struct sym_state *b,
-			   const Z3_ast witness[2])
+static Z3_ast encode_equal(struct prover *p, const struct sym_state *a,
+                           const struct sym_state *b, const Z3_ast witness[2])
 {
 	Z3_ast equal = Z3_mk_true(p->z);
 	for (guint i = 0; i < p->o->states->len; i++) {
 		struct sym_slot *x = slot_at(a, i), *y = slot_at(b, i);
-		Z3_ast one = sort_of(p, i) == SORT_PARTITION ?
-				     Z3_mk_iff(p->z, same_class(p, x, witness[0], witness[1]),
-					       same_class(p, y, witness[0], witness[1])) :
-				     Z3_mk_eq(p->z, x->term, y->term);
+		Z3_ast one = sort_of(p, i) == SORT_PARTITION
+		                     ? Z3_mk_iff(p->z, same_class(p, x, witness[0], witness[1]),
+		                                 same_class(p, y, witness[0], witness[1]))
+		                     : Z3_mk_eq(p->z, x->term, y->term);
 		equal = and2(p, equal, one);
 	}
 	return equal;
@@ -515,12 +524,12 @@ struct both_orders {
 	struct sym_state start, ends[2]; /* ends[0]: side 0 first */
 	Z3_ast possible[2], equal;
 	Z3_ast witness[2]; /* see encode_equal */
-	Z3_ast commute;	   /* the same from this state */
+	Z3_ast commute;    /* the same from this state */
 };
 
 /* With `bound`, for use under a quantifier over what is appended to it. */
-static void encode_both(struct prover *p, const struct spec_condition *c, Z3_ast *const names[2],
-			GPtrArray *bound, struct both_orders *b)
+static void encode_both(struct prover *p, const struct spec_condition *c,
+                        Z3_ast *const names[2], GPtrArray *bound, struct both_orders *b)
 {
 	b->witness[0] = fresh(p, "x", p->value);
 	b->witness[1] = fresh(p, "y", p->value);
@@ -529,12 +538,13 @@ static void encode_both(struct prover *p, const struct spec_condition *c, Z3_ast
 		int second = 1 - first;
 		b->ends[first] = state_copy(&b->start);
 		Z3_ast one = encode_effect(p, c->methods[first], names[first], &b->ends[first]);
-		Z3_ast two = encode_effect(p, c->methods[second], names[second], &b->ends[first]);
+		Z3_ast two =
+		        encode_effect(p, c->methods[second], names[second], &b->ends[first]);
 		b->possible[first] = and2(p, one, two);
 	}
 	b->equal = encode_equal(p, &b->ends[0], &b->ends[1], b->witness);
 	b->commute = and2(p, Z3_mk_iff(p->z, b->possible[0], b->possible[1]),
-			  Z3_mk_implies(p->z, b->possible[0], b->equal));
+	                  Z3_mk_implies(p->z, b->possible[0], b->equal));
 }
 
 static void both_release(struct both_orders *b)
@@ -583,7 +593,7 @@ static void print_value(struct prover *p, Z3_model model, Z3_ast term, GString *
 }
 
 static void print_invocation(struct prover *p, Z3_model model, const struct spec_method *m,
-			     const Z3_ast *names, GString *out)
+                             const Z3_ast *names, GString *out)
 {
 	g_string_append_printf(out, "%s(", m->name);
 	for (uint32_t i = 0; i < m->arguments + m->results; i++) {
@@ -599,7 +609,7 @@ static void print_invocation(struct prover *p, Z3_model model, const struct spec
 
 /* A map, set or partition is shown where the invocations look: at the values they name. */
 static void print_at_values(struct prover *p, Z3_model model, const struct sym_slot *slot,
-			    const struct spec_state *s, GPtrArray *values, GString *out)
+                            const struct spec_state *s, GPtrArray *values, GString *out)
 {
 	GHashTable *seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	for (guint i = 0; i < values->len; i++) {
@@ -612,14 +622,19 @@ static void print_at_values(struct prover *p, Z3_model model, const struct sym_s
 		g_string_append(out, out->len ? ", " : "");
 		if (s->sort == SORT_MAP) {
 			g_string_append_printf(out, "%s[%s] = ", s->name, key->str);
-			print_value(p, model, Z3_mk_select(p->z, slot->term, values->pdata[i]), out);
+			print_value(p, model, Z3_mk_select(p->z, slot->term, values->pdata[i]),
+			            out);
 		} else if (s->sort == SORT_SET) {
-			bool in = holds_in(p, model, Z3_mk_select(p->z, slot->term, values->pdata[i]));
-			g_string_append_printf(out, "%s %s %s", key->str, in ? "in" : "not in", s->name);
+			bool in = holds_in(p, model,
+			                   Z3_mk_select(p->z, slot->term, values->pdata[i]));
+			g_string_append_printf(out, "%s %s %s", key->str, in ? "in" : "not in",
+			                       s->name);
 		} else {
 			g_string_append_printf(out, "%s in the class ", key->str);
-			print_value(p, model, representative(p, slot, slot->union_count, values->pdata[i]),
-				    out);
+			print_value(
+			        p, model,
+			        representative(p, slot, slot->union_count, values->pdata[i]),
+			        out);
 		}
 		g_hash_table_add(seen, g_string_free(key, FALSE));
 	}
@@ -627,7 +642,7 @@ static void print_at_values(struct prover *p, Z3_model model, const struct sym_s
 }
 
 static char *print_state(struct prover *p, Z3_model model, const struct sym_state *state,
-			 GPtrArray *values)
+                         GPtrArray *values)
 {
 	GString *out = g_string_new(NULL);
 	for (guint i = 0; i < p->o->states->len; i++) {
@@ -659,8 +674,8 @@ static Z3_ast *fresh_names(struct prover *p, const struct spec_method *m)
 	return names;
 }
 
-static Z3_ast encode_condition(struct prover *p, const struct spec_condition *c, Z3_ast *const a,
-			       Z3_ast *const b)
+static Z3_ast encode_condition(struct prover *p, const struct spec_condition *c,
+                               Z3_ast *const a, Z3_ast *const b)
 {
 	struct sym_env v = { .p = p, .names = { a, b } };
 	return encode_truth(&v, c->formula);
@@ -676,22 +691,25 @@ static enum answer never(struct prover *p, Z3_ast formula, Z3_model *model)
 		*model = Z3_solver_get_model(p->z, p->solver);
 		Z3_model_inc_ref(p->z, *model);
 	}
-	return result == Z3_L_TRUE ? ANSWER_NO : result == Z3_L_FALSE ? ANSWER_YES : ANSWER_OPEN;
+	return result == Z3_L_TRUE    ? ANSWER_NO
+	       : result == Z3_L_FALSE ? ANSWER_YES
+	                              : ANSWER_OPEN;
 }
 
 static char *print_pair(struct prover *p, Z3_model model, const struct spec_condition *c,
-			Z3_ast *const names[2])
+                        Z3_ast *const names[2])
 {
 	GString *s = g_string_new(NULL);
 	for (int side = 0; side < 2; side++) {
 		g_string_append(s, side ? " and " : "");
-		print_invocation(p, model, spec_method_at(p->o, c->methods[side]), names[side], s);
+		print_invocation(p, model, spec_method_at(p->o, c->methods[side]), names[side],
+		                 s);
 	}
 	return g_string_free(s, FALSE);
 }
 
 static void check_symmetry(struct prover *p, const struct spec_condition *c,
-			   Z3_ast *const names[2], struct answered *out)
+                           Z3_ast *const names[2], struct answered *out)
 {
 	Z3_model model;
 	if (c->methods[0] != c->methods[1])
@@ -704,14 +722,14 @@ static void check_symmetry(struct prover *p, const struct spec_condition *c,
 	char *pair = print_pair(p, model, c, names);
 	bool first = holds_in(p, model, one);
 	out->example = g_strdup_printf("%s: it %s in this order and %s in the other", pair,
-				       first ? "holds" : "does not hold",
-				       first ? "does not hold" : "holds");
+	                               first ? "holds" : "does not hold",
+	                               first ? "does not hold" : "holds");
 	g_free(pair);
 	Z3_model_dec_ref(p->z, model);
 }
 
 static char *explain_unsound(struct prover *p, Z3_model model, const struct spec_condition *c,
-			     Z3_ast *const names[2], const struct both_orders *b)
+                             Z3_ast *const names[2], const struct both_orders *b)
 {
 	GPtrArray *values = g_ptr_array_new();
 	for (int side = 0; side < 2; side++) {
@@ -722,17 +740,20 @@ static char *explain_unsound(struct prover *p, Z3_model model, const struct spec
 	char *pair = print_pair(p, model, c, names);
 	char *start = print_state(p, model, &b->start, values);
 	GString *s = g_string_new(NULL);
-	g_string_append_printf(s, "%s satisfy it; from %s ", pair, *start ? start : "any state");
-	bool possible[2] = { holds_in(p, model, b->possible[0]), holds_in(p, model, b->possible[1]) };
+	g_string_append_printf(s, "%s satisfy it; from %s ", pair,
+	                       *start ? start : "any state");
+	bool possible[2] = { holds_in(p, model, b->possible[0]),
+		             holds_in(p, model, b->possible[1]) };
 	if (possible[0] && possible[1]) {
 		char *ends[2] = { print_state(p, model, &b->ends[0], values),
-				  print_state(p, model, &b->ends[1], values) };
-		g_string_append_printf(s, "this order ends in %s, the other in %s", ends[0], ends[1]);
+			          print_state(p, model, &b->ends[1], values) };
+		g_string_append_printf(s, "this order ends in %s, the other in %s", ends[0],
+		                       ends[1]);
 		g_free(ends[0]);
 		g_free(ends[1]);
 	} else {
 		g_string_append_printf(s, "%s is possible, the other is not",
-				       possible[0] ? "this order" : "the turned order");
+		                       possible[0] ? "this order" : "the turned order");
 	}
 	g_free(pair);
 	g_free(start);
@@ -740,8 +761,8 @@ static char *explain_unsound(struct prover *p, Z3_model model, const struct spec
 	return g_string_free(s, FALSE);
 }
 
-static void check_sound(struct prover *p, const struct spec_condition *c, Z3_ast *const names[2],
-			struct answered *out)
+static void check_sound(struct prover *p, const struct spec_condition *c,
+                        Z3_ast *const names[2], struct answered *out)
 {
 	Z3_model model;
 	struct both_orders b;
@@ -760,7 +781,7 @@ static void check_sound(struct prover *p, const struct spec_condition *c, Z3_ast
  * that commutes from every state?
  */
 static void check_precise(struct prover *p, const struct spec_condition *c,
-			  Z3_ast *const names[2], struct answered *out)
+                          Z3_ast *const names[2], struct answered *out)
 {
 	Z3_model model;
 	struct both_orders some, every;
@@ -772,7 +793,7 @@ static void check_precise(struct prover *p, const struct spec_condition *c,
 	for (guint i = 0; i < bound->len; i++)
 		bound->pdata[i] = Z3_to_app(p->z, bound->pdata[i]);
 	Z3_ast always = Z3_mk_forall_const(p->z, 0, bound->len, (Z3_app *)bound->pdata, 0, NULL,
-					   every.commute);
+	                                   every.commute);
 	Z3_ast refused = Z3_mk_not(p->z, encode_condition(p, c, names[0], names[1]));
 	Z3_ast possible = or2(p, some.possible[0], some.possible[1]);
 	out->answer = never(p, and2(p, and2(p, refused, possible), always), &model);
@@ -788,13 +809,13 @@ static void check_precise(struct prover *p, const struct spec_condition *c,
 }
 
 void prove_condition(struct prover *p, const struct spec_condition *c,
-		     struct condition_check *out)
+                     struct condition_check *out)
 {
 	*out = (struct condition_check){ .symmetric = { ANSWER_UNASKED },
-					 .sound = { ANSWER_UNASKED },
-					 .precise = { ANSWER_UNASKED } };
+		                         .sound = { ANSWER_UNASKED },
+		                         .precise = { ANSWER_UNASKED } };
 	const struct spec_method *m[2] = { spec_method_at(p->o, c->methods[0]),
-					   spec_method_at(p->o, c->methods[1]) };
+		                           spec_method_at(p->o, c->methods[1]) };
 	Z3_ast *names[2] = { fresh_names(p, m[0]), fresh_names(p, m[1]) };
 	check_symmetry(p, c, names, &out->symmetric);
 	if (m[0]->effect != NULL && m[1]->effect != NULL) {

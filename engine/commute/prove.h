@@ -14,8 +14,8 @@
 
 enum answer {
 	ANSWER_YES,
-	ANSWER_NO,	/* with a counterexample */
-	ANSWER_OPEN,	/* the solver gave up within its time */
+	ANSWER_NO,      /* with a counterexample */
+	ANSWER_OPEN,    /* the solver gave up within its time */
 	ANSWER_UNASKED, /* no effects to prove it from, or it does not apply */
 };
 struct answered {
@@ -38,6 +38,6 @@ struct prover;
 struct prover *prover_new(const struct spec_object *o, unsigned milliseconds);
 void prover_free(struct prover *p);
 void prove_condition(struct prover *p, const struct spec_condition *c,
-		     struct condition_check *out);
+                     struct condition_check *out);
 
 #endif

@@ -23,7 +23,7 @@ struct keyed { /* the touchers of one point at one key */
 
 struct object_state {
 	struct touchers *plain; /* by point: those without a key */
-	struct keyed *keyed;	/* open addressing */
+	struct keyed *keyed;    /* open addressing */
 	uint32_t size, used;
 	GArray **calls; /* by method (the last: undeclared): struct toucher, pair by pair */
 };
@@ -44,7 +44,7 @@ struct rd2 {
 	GHashTable *sites;   /* struct site_pair -> struct finding */
 	bool overflow;
 	uint32_t overflow_at;
-	uint64_t pairwise_calls;
+	uint64_t invocations, pairwise_calls;
 	/* commute_pairs: pairs go there, ordered or not */
 	pair_visitor *visit;
 	void *visit_context;
@@ -113,7 +113,8 @@ static uint64_t key_hash(uint32_t point, struct val key)
 
 static struct keyed *keyed_slot(const struct object_state *o, uint32_t point, struct val key)
 {
-	for (uint32_t i = (uint32_t)key_hash(point, key) & (o->size - 1);; i = (i + 1) & (o->size - 1)) {
+	for (uint32_t i = (uint32_t)key_hash(point, key) & (o->size - 1);;
+	     i = (i + 1) & (o->size - 1)) {
 		struct keyed *k = &o->keyed[i];
 		if (k->point == NONE || (k->point == point && val_equal(k->key, key)))
 			return k;
@@ -136,13 +137,13 @@ static void keyed_grow(struct object_state *o)
 
 /* The touchers of a point; with `make`, never NULL. */
 static struct touchers *touchers_of(struct rd2 *r, const struct call *c, uint32_t point,
-				    const struct val *key, bool make)
+                                    const struct val *key, bool make)
 {
 	struct object_state *o = &r->objects[c->object];
 	if (key == NULL) {
 		if (o->plain == NULL && make)
 			o->plain = g_new0(struct touchers,
-					  points_count(r->m->objects[c->object].type->points));
+			                  points_count(r->m->objects[c->object].type->points));
 		return o->plain ? &o->plain[point] : NULL;
 	}
 	if (make && (o->used + 1) * 4 > o->size * 3)
@@ -180,7 +181,7 @@ static void object_release(const struct rd2 *r, uint32_t object)
 /* Reports. */
 
 void commute_describe(struct model *m, struct finding *f, const struct call *a,
-		      const struct call *b)
+                      const struct call *b)
 {
 	const struct points *points = m->objects[a->object].type->points;
 	f->methods[0] = model_call_text(m, a);
@@ -201,7 +202,8 @@ void commute_describe(struct model *m, struct finding *f, const struct call *a,
 			bool clash = false;
 			for (guint n = 0; n < clashing->len; n++)
 				clash |= g_array_index(clashing, uint32_t, n) == y->point;
-			if (!clash || (x->slot != NONE && !val_equal(a->names[x->slot], b->names[y->slot])))
+			if (!clash || (x->slot != NONE &&
+			               !val_equal(a->names[x->slot], b->names[y->slot])))
 				continue;
 			g_free(f->points[0]);
 			g_free(f->points[1]);
@@ -224,7 +226,7 @@ static gboolean site_pair_equal(gconstpointer a, gconstpointer b)
 
 /* The invocation of a toucher, on the object of `now`. */
 static struct call call_of(struct rd2 *r, const struct toucher *earlier, const struct call *now,
-			   struct call_scratch *scratch)
+                           struct call_scratch *scratch)
 {
 	struct call calls[MOST_CALLS], found = { 0 };
 	uint32_t count = model_calls(r->m, earlier->end, calls, scratch);
@@ -259,9 +261,9 @@ static void report_pair(struct rd2 *r, const struct toucher *earlier, const stru
 	bool turned = earlier->event > now->event;
 	const struct spec_object *o = r->m->objects[now->object].type->o;
 	bool freed = strcmp(o->name, "memory") == 0;
-	struct finding *f = finding_new(freed ? FINDING_USE_AFTER_FREE : FINDING_COMMUTATIVITY_RACE,
-					MIN(earlier->event, now->event),
-					MAX(earlier->event, now->event));
+	struct finding *f =
+	        finding_new(freed ? FINDING_USE_AFTER_FREE : FINDING_COMMUTATIVITY_RACE,
+	                    MIN(earlier->event, now->event), MAX(earlier->event, now->event));
 	f->verdict = VERDICT_CANDIDATE;
 	f->count = 1;
 	f->counted_all = r->options.pairs_events;
@@ -275,14 +277,14 @@ static void report_pair(struct rd2 *r, const struct toucher *earlier, const stru
 /* The algorithm. */
 
 static bool unordered(const struct rd2 *r, const struct toucher *earlier, uint32_t thread,
-		      const uint32_t *clock)
+                      const uint32_t *clock)
 {
 	return earlier->thread != thread &&
 	       (r->visit != NULL || earlier->epoch > clock[earlier->thread]);
 }
 
 static void check_point(struct rd2 *r, const struct call *now, uint32_t thread,
-			const uint32_t *clock, struct touchers *l)
+                        const uint32_t *clock, struct touchers *l)
 {
 	for (uint32_t i = 0; l != NULL && i < l->count; i++) {
 		const struct toucher *earlier = toucher_at(l, i);
@@ -292,27 +294,30 @@ static void check_point(struct rd2 *r, const struct call *now, uint32_t thread,
 }
 
 static void by_points(struct rd2 *r, const struct call *now, const struct toucher *self,
-		      const uint32_t *clock)
+                      const uint32_t *clock)
 {
 	const struct points *points = r->m->objects[now->object].type->points;
 	uint32_t count;
-	const struct touch *touches = points_touched(points, now->method, now->names, &r->m->texts,
-						     &count, &r->overflow);
+	const struct touch *touches = points_touched(points, now->method, now->names,
+	                                             &r->m->texts, &count, &r->overflow);
 	for (uint32_t i = 0; i < count; i++) {
 		const GArray *clashing = points_at(points, touches[i].point)->conflicts;
-		const struct val *key = touches[i].slot == NONE ? NULL : &now->names[touches[i].slot];
+		const struct val *key =
+		        touches[i].slot == NONE ? NULL : &now->names[touches[i].slot];
 		for (guint k = 0; k < clashing->len; k++)
 			check_point(r, now, self->thread, clock,
-				    touchers_of(r, now, g_array_index(clashing, uint32_t, k), key, false));
+			            touchers_of(r, now, g_array_index(clashing, uint32_t, k),
+			                        key, false));
 	}
 	for (uint32_t i = 0; i < count; i++) {
-		const struct val *key = touches[i].slot == NONE ? NULL : &now->names[touches[i].slot];
+		const struct val *key =
+		        touches[i].slot == NONE ? NULL : &now->names[touches[i].slot];
 		toucher_note(r, touchers_of(r, now, touches[i].point, key, true), *self);
 	}
 }
 
 static void compare_with(struct rd2 *r, const struct call *now, const struct toucher *self,
-			 const uint32_t *clock, const GArray *calls)
+                         const uint32_t *clock, const GArray *calls)
 {
 	struct call_scratch scratch;
 	struct call others[MOST_CALLS];
@@ -330,7 +335,7 @@ static void compare_with(struct rd2 *r, const struct call *now, const struct tou
 
 /* What is not ECL: with every earlier invocation of the methods that need it. */
 static void pair_by_pair(struct rd2 *r, const struct call *now, const struct toucher *self,
-			 const uint32_t *clock, bool all)
+                         const uint32_t *clock, bool all)
 {
 	struct object_state *o = &r->objects[now->object];
 	const struct model_type *type = r->m->objects[now->object].type;
@@ -349,11 +354,13 @@ static void pair_by_pair(struct rd2 *r, const struct call *now, const struct tou
 
 static void invocation(struct rd2 *r, const struct call *now)
 {
+	r->invocations++;
 	uint32_t thread = r->t->events[now->end].thread;
 	const struct model_object *o = &r->m->objects[now->object];
-	const uint32_t *clock = now->end == now->event ? scope_clocks_of(r->clocks, thread) :
-							 scope_clocks_call(r->clocks, thread);
-	struct toucher self = { now->event, now->end, scope_clocks_epoch(r->clocks, thread), thread };
+	const uint32_t *clock = now->end == now->event ? scope_clocks_of(r->clocks, thread)
+	                                               : scope_clocks_call(r->clocks, thread);
+	struct toucher self = { now->event, now->end, scope_clocks_epoch(r->clocks, thread),
+		                thread };
 	bool overflow = r->overflow;
 	if (o->pairwise || r->options.direct) {
 		pair_by_pair(r, now, &self, clock, true);
@@ -365,7 +372,8 @@ static void invocation(struct rd2 *r, const struct call *now)
 	if (r->overflow && !overflow)
 		r->overflow_at = now->event;
 	if (r->last_call[now->object] == now->end)
-		object_release(r, now->object); /* no later invocation: nothing can race with it */
+		object_release(r,
+		               now->object); /* no later invocation: nothing can race with it */
 }
 
 static bool walk(struct rd2 *r, const struct progress *progress)
@@ -374,7 +382,8 @@ static bool walk(struct rd2 *r, const struct progress *progress)
 	struct call calls[MOST_CALLS];
 	for (uint32_t e = 0; e < r->t->events_count; e++) {
 		if ((e & 0xffff) == 0 &&
-		    !progress_tick(progress, (double)e / r->t->events_count, "commutativity races"))
+		    !progress_tick(progress, (double)e / r->t->events_count,
+		                   "commutativity races"))
 			return false;
 		scope_clocks_before(r->clocks, e);
 		uint32_t count = model_calls(r->m, e, calls, &scratch);
@@ -406,13 +415,19 @@ static void conclude(struct rd2 *r)
 		report_note(r->report, "%s", (char *)r->m->notes->pdata[i]);
 	if (r->pairwise_calls && !r->options.direct)
 		report_note(r->report,
-			    "%" G_GUINT64_FORMAT " invocations were compared pair by pair (a condition "
-			    "is not ECL, or a value or method is not known): linear time each",
-			    r->pairwise_calls);
-	if (r->report->findings->len == 0)
-		report_note(r->report, "no commutativity race: where the specifications are sound, every "
-				       "trace with the same happens-before ends in the same state (theorem "
-				       "5.2)");
+		            "%" G_GUINT64_FORMAT
+		            " invocations were compared pair by pair (a condition "
+		            "is not ECL, or a value or method is not known): linear time each",
+		            r->pairwise_calls);
+	if (r->invocations == 0)
+		report_note(r->report,
+		            "no invocation of an object with a specification is in the trace");
+	else if (r->report->findings->len == 0)
+		report_note(
+		        r->report,
+		        "no commutativity race: where the specifications are sound, every "
+		        "trace with the same happens-before ends in the same state (theorem "
+		        "5.2)");
 	r->report->complete = true;
 	report_sort(r->report);
 }
@@ -445,14 +460,15 @@ static bool set_error(const struct rd2 *r, struct error *error)
 {
 	if (!r->overflow)
 		return error_set(error, "", NULL, "cancelled");
-	return error_set(error, trace_name(r->t), "write the condition so that it cannot overflow",
-			 "event %u: expected arithmetic within 64 bits in the conditions of its "
-			 "method, found an overflow",
-			 r->overflow_at);
+	return error_set(
+	        error, trace_name(r->t), "write the condition so that it cannot overflow",
+	        "event %u: expected arithmetic within 64 bits in the conditions of its "
+	        "method, found an overflow",
+	        r->overflow_at);
 }
 
 struct report *rd2_find(struct model *m, const struct rd2_options *options,
-			const struct progress *progress, struct error *error)
+                        const struct progress *progress, struct error *error)
 {
 	if (!trace_need(m->t, INDEX_MUST, progress)) {
 		error_set(error, "", NULL, "cancelled");
@@ -473,12 +489,13 @@ struct report *rd2_find(struct model *m, const struct rd2_options *options,
 }
 
 bool commute_pairs(struct model *m, bool all, pair_visitor *visit, void *context, bool *dropped,
-		   const struct progress *progress, struct error *error)
+                   const struct progress *progress, struct error *error)
 {
 	if (!trace_need(m->t, INDEX_MUST, progress))
 		return error_set(error, "", NULL, "cancelled");
-	struct rd2 r = { .options = { .pairs_events = all }, .visit = visit,
-			 .visit_context = context };
+	struct rd2 r = { .options = { .pairs_events = all },
+		         .visit = visit,
+		         .visit_context = context };
 	rd2_init(&r, m);
 	bool whole = walk(&r, progress);
 	if (!whole)

@@ -14,12 +14,12 @@
 
 struct rd2_options {
 	bool pairs_events; /* every pair: each point keeps all who touched it */
-	bool direct;	   /* the direct way, each invocation with every earlier one: for
-			    * measuring beside (the paper, section 5.1) */
+	bool direct;       /* the direct way, each invocation with every earlier one: for
+	                    * measuring beside (the paper, section 5.1) */
 };
 /* The report (owned by the caller), or NULL with `error`. */
 struct report *rd2_find(struct model *m, const struct rd2_options *options,
-			const struct progress *progress, struct error *error);
+                        const struct progress *progress, struct error *error);
 
 /*
  * Every pair of invocations by two threads that do not commute, whatever orders them, in
@@ -29,10 +29,10 @@ struct report *rd2_find(struct model *m, const struct rd2_options *options,
  */
 typedef void pair_visitor(void *context, const struct call *earlier, const struct call *later);
 bool commute_pairs(struct model *m, bool all, pair_visitor *visit, void *context, bool *dropped,
-		   const struct progress *progress, struct error *error);
+                   const struct progress *progress, struct error *error);
 
 /* Fill in methods, condition and points of a finding about two invocations. */
 void commute_describe(struct model *m, struct finding *f, const struct call *a,
-		      const struct call *b);
+                      const struct call *b);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-struct use { /* an invocation on an instance */
+struct use {                 /* an invocation on an instance */
 	uint32_t begin, end; /* CALL and RET, or the ACT twice */
 };
 
@@ -12,17 +12,17 @@ struct rule5 {
 	struct model *m;
 	const struct trace *t;
 	uint64_t *exempt;
-	GArray **uses;	   /* by instance: struct use, by end, those that returned */
-	uint32_t *place;   /* by event: place in the sequence that is judged, or NONE */
+	GArray **uses;   /* by instance: struct use, by end, those that returned */
+	uint32_t *place; /* by event: place in the sequence that is judged, or NONE */
 	struct smt_query *q;
 	uint32_t open_thread, free_result;
-	GArray *atoms;	   /* scratch: struct smt_atom */
+	GArray *atoms; /* scratch: struct smt_atom */
 	bool good;
 };
 
 /* What rule 5 stands for in the place of rules 2 and 3. */
 
-#define NO_OWNER NONE
+#define NO_OWNER    NONE
 #define MANY_OWNERS (NONE - 1)
 
 static void find_exempt(struct rule5 *r)
@@ -59,7 +59,7 @@ static void find_exempt(struct rule5 *r)
 		const struct event *x = &t->events[e];
 		bool lock = op_acquires(x->op) || op_releases(x->op);
 		if (inside[e] != NONE && ((op_is_access(x->op) && op_reads(x->op)) ||
-					  (lock && owner[x->target] == inside[e])))
+		                          (lock && owner[x->target] == inside[e])))
 			r->exempt[e / 64] |= UINT64_C(1) << (e % 64);
 	}
 	for (uint32_t i = 0; i < t->threads_count; i++)
@@ -167,7 +167,8 @@ static void judge_uninterrupted(struct rule5 *r, const GArray *uses)
 			if (k == i || !in(r, b.end) ||
 			    r->t->events[a.end].thread == r->t->events[b.end].thread)
 				continue;
-			if (r->place[b.end] < r->place[a.begin] || r->place[a.end] < r->place[b.begin])
+			if (r->place[b.end] < r->place[a.begin] ||
+			    r->place[a.end] < r->place[b.begin])
 				continue;
 			atom(r, ATOM_OUT, a.end, NONE);
 			atom(r, ATOM_OUT, b.end, NONE);
@@ -207,7 +208,7 @@ static void judge_open(struct rule5 *r, const uint32_t *sequence, uint32_t lengt
 /* Results by running the effects: the first that is wrong excludes every reordering with
  * the same invocations before it in the same order. */
 static void judge_effects(struct rule5 *r, uint32_t instance, const GArray *uses,
-			  const GArray *order)
+                          const GArray *order)
 {
 	const struct model_object *o = &r->m->objects[instance];
 	struct run_state *state = run_new(o->type->o, &r->m->texts);
@@ -266,7 +267,8 @@ static void judge_dependence(struct rule5 *r, const GArray *uses, guint at)
 			chain[i] = chain[k] && !commute(r, use_at(uses, i), use_at(uses, k));
 	for (guint i = 0; i < uses->len; i++) {
 		struct use a = use_at(uses, i);
-		if (chain[i] && i != at && (!in(r, a.end) || r->place[a.end] > r->place[self.end])) {
+		if (chain[i] && i != at &&
+		    (!in(r, a.end) || r->place[a.end] > r->place[self.end])) {
 			atom(r, ATOM_OUT, self.end, NONE);
 			atom(r, ATOM_BEFORE, a.end, self.end);
 			require(r);
@@ -274,9 +276,9 @@ static void judge_dependence(struct rule5 *r, const GArray *uses, guint at)
 		for (guint k = 0; k <= at; k++) {
 			struct use b = use_at(uses, k);
 			bool turned = chain[i] && i > k && in(r, a.end) && in(r, b.end) &&
-				      r->place[a.end] < r->place[b.end];
+			              r->place[a.end] < r->place[b.end];
 			bool foreign = !chain[i] && in(r, a.end) && in(r, b.end) &&
-				       r->place[a.end] < r->place[b.end];
+			               r->place[a.end] < r->place[b.end];
 			if (!chain[k] || i == k || !(turned || foreign) || commute(r, a, b))
 				continue;
 			atom(r, ATOM_OUT, self.end, NONE);
@@ -292,7 +294,8 @@ static void judge_dependence(struct rule5 *r, const GArray *uses, guint at)
 static int by_place(gconstpointer a, gconstpointer b, gpointer rule)
 {
 	const struct rule5 *r = rule;
-	uint32_t x = r->place[((const struct use *)a)->end], y = r->place[((const struct use *)b)->end];
+	uint32_t x = r->place[((const struct use *)a)->end],
+	         y = r->place[((const struct use *)b)->end];
 	return x < y ? -1 : x > y;
 }
 
@@ -338,7 +341,7 @@ static bool judge(void *context, struct smt_query *q, const uint32_t *sequence, 
 }
 
 void rule5_attach(struct rule5 *r, struct smt_query *q, uint32_t open_thread,
-		  uint32_t free_result)
+                  uint32_t free_result)
 {
 	r->open_thread = open_thread;
 	r->free_result = free_result;

@@ -20,6 +20,6 @@ const uint64_t *rule5_exempt(const struct rule5 *r);
  * not asked for, or NONE.  Good until the next call.
  */
 void rule5_attach(struct rule5 *r, struct smt_query *q, uint32_t open_thread,
-		  uint32_t free_result);
+                  uint32_t free_result);
 
 #endif

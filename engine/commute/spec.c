@@ -8,13 +8,13 @@
 
 const char *sort_word(enum sort sort)
 {
-	static const char *const words[SORT_COUNT] = { "int", "bool", "map", "set", "value",
-						       "partition" };
+	static const char *const words[SORT_COUNT] = { "int", "bool",  "map",
+		                                       "set", "value", "partition" };
 	return words[sort];
 }
 
-const char *const spec_split_words[] = { "wait", "join", "fork", "barrier", "take", "sleep",
-					 "poll", "none", NULL };
+const char *const spec_split_words[] = { "wait",  "join", "fork", "barrier", "take",
+	                                 "sleep", "poll", "none", NULL };
 
 /* Freeing. */
 
@@ -178,7 +178,7 @@ void spec_object_free(struct spec_object *o)
 }
 
 struct expr *spec_expr_new(struct spec_object *o, enum expr_op op, struct expr *a,
-			   struct expr *b)
+                           struct expr *b)
 {
 	struct expr *e = g_new0(struct expr, 1);
 	e->op = op;
@@ -245,8 +245,10 @@ void spec_object_index(struct spec_object *o)
 	g_array_set_size(o->table, n * n); /* cleared by GLib */
 	for (guint i = 0; i < o->conditions->len; i++) {
 		struct spec_condition *c = o->conditions->pdata[i];
-		g_array_index(o->table, struct spec_condition *, c->methods[0] * n + c->methods[1]) = c;
-		g_array_index(o->table, struct spec_condition *, c->methods[1] * n + c->methods[0]) = c;
+		g_array_index(o->table, struct spec_condition *,
+		              c->methods[0] * n + c->methods[1]) = c;
+		g_array_index(o->table, struct spec_condition *,
+		              c->methods[1] * n + c->methods[0]) = c;
 	}
 }
 
@@ -280,7 +282,7 @@ bool specs_load(struct specs *s, const char *path, struct error *error)
 	GError *g = NULL;
 	if (!g_file_get_contents(path, &source, &length, &g)) {
 		error_set(error, path, "name a specification file that can be read",
-			  "expected a specification file, found: %s", g->message);
+		          "expected a specification file, found: %s", g->message);
 		g_error_free(g);
 		return false;
 	}
@@ -350,7 +352,7 @@ uint32_t spec_method_find(const struct spec_object *o, const char *name)
 }
 
 const struct spec_condition *spec_condition_of(const struct spec_object *o, uint32_t m1,
-					       uint32_t m2)
+                                               uint32_t m2)
 {
 	return g_array_index(o->table, struct spec_condition *, m1 * o->methods->len + m2);
 }
@@ -380,19 +382,19 @@ static const struct {
 	const char *word;
 	int strength; /* C's precedence; larger binds tighter */
 } operators[] = {
-	[X_OR] = { " || ", 1 },	 [X_AND] = { " && ", 2 }, [X_EQ] = { " == ", 3 },
-	[X_NE] = { " != ", 3 },	 [X_LT] = { " < ", 4 },	  [X_LE] = { " <= ", 4 },
-	[X_GT] = { " > ", 4 },	 [X_GE] = { " >= ", 4 },  [X_ADD] = { " + ", 5 },
-	[X_SUB] = { " - ", 5 },	 [X_MUL] = { " * ", 6 },  [X_MOD] = { " % ", 6 },
-	[X_IN] = { " in ", 4 },	 [X_SAME] = { " ~ ", 4 }, [X_NOT] = { "!", 7 },
+	[X_OR] = { " || ", 1 },  [X_AND] = { " && ", 2 }, [X_EQ] = { " == ", 3 },
+	[X_NE] = { " != ", 3 },  [X_LT] = { " < ", 4 },   [X_LE] = { " <= ", 4 },
+	[X_GT] = { " > ", 4 },   [X_GE] = { " >= ", 4 },  [X_ADD] = { " + ", 5 },
+	[X_SUB] = { " - ", 5 },  [X_MUL] = { " * ", 6 },  [X_MOD] = { " % ", 6 },
+	[X_IN] = { " in ", 4 },  [X_SAME] = { " ~ ", 4 }, [X_NOT] = { "!", 7 },
 	[X_NEGATE] = { "-", 7 },
 };
 
 static int strength(const struct expr *e)
 {
-	return e->op < G_N_ELEMENTS(operators) && operators[e->op].strength ?
-		       operators[e->op].strength :
-		       8;
+	return e->op < G_N_ELEMENTS(operators) && operators[e->op].strength
+	               ? operators[e->op].strength
+	               : 8;
 }
 
 static void print_text(const struct expr *e, GString *out)
@@ -413,12 +415,12 @@ static void print_text(const struct expr *e, GString *out)
 }
 
 static void print_expr(const struct spec_object *o, const struct expr *e, char **const names[2],
-		       int around, GString *out)
+                       int around, GString *out)
 {
 	bool parens = strength(e) < around;
-	const char *state = e->op >= X_STATE && e->op <= X_SAME ?
-				    g_array_index(o->states, struct spec_state, e->index).name :
-				    NULL;
+	const char *state = e->op >= X_STATE && e->op <= X_SAME
+	                            ? g_array_index(o->states, struct spec_state, e->index).name
+	                            : NULL;
 	if (parens)
 		g_string_append_c(out, '(');
 	switch (e->op) {
@@ -465,17 +467,18 @@ static void print_expr(const struct spec_object *o, const struct expr *e, char *
 		break;
 	default:
 		/* && inside || is set in parentheses, though C asks for none. */
-		print_expr(o, e->a, names, e->op == X_OR && e->a->op == X_AND ? 3 : strength(e), out);
+		print_expr(o, e->a, names, e->op == X_OR && e->a->op == X_AND ? 3 : strength(e),
+		           out);
 		g_string_append(out, operators[e->op].word);
 		print_expr(o, e->b, names,
-			   e->op == X_OR && e->b->op == X_AND ? 3 : strength(e) + 1, out);
+		           e->op == X_OR && e->b->op == X_AND ? 3 : strength(e) + 1, out);
 	}
 	if (parens)
 		g_string_append_c(out, ')');
 }
 
 void expr_print(const struct spec_object *o, const struct expr *e, char **const names[2],
-		GString *out)
+                GString *out)
 {
 	print_expr(o, e, names, 0, out);
 }
@@ -496,7 +499,7 @@ void spec_print_method(const struct spec_method *m, GString *out)
 }
 
 void spec_print_side(const struct spec_object *o, const struct spec_condition *c, int side,
-		     GString *out)
+                     GString *out)
 {
 	const struct spec_method *m = spec_method_at(o, c->methods[side]);
 	if (c->names[side] == NULL)

@@ -17,13 +17,13 @@ enum expr_op {
 	X_NIL,
 	X_FALSE,
 	X_TRUE,
-	X_INT,	  /* .integer */
-	X_TEXT,	  /* .text: a string constant */
-	X_NAME,	  /* an argument or result: .side, .index (arguments first, then results) */
+	X_INT,    /* .integer */
+	X_TEXT,   /* .text: a string constant */
+	X_NAME,   /* an argument or result: .side, .index (arguments first, then results) */
 	X_STATE,  /* a state variable: .index */
 	X_LOOKUP, /* state map .index at a */
-	X_IN,	  /* a in state set .index */
-	X_SAME,	  /* a ~ b in state partition .index */
+	X_IN,     /* a in state set .index */
+	X_SAME,   /* a ~ b in state partition .index */
 	X_NOT,
 	X_NEGATE,
 	X_AND,
@@ -42,7 +42,7 @@ enum expr_op {
 
 struct expr {
 	enum expr_op op;
-	uint8_t side;  /* X_NAME: which invocation of the pair, 0 or 1 (0 in effects) */
+	uint8_t side; /* X_NAME: which invocation of the pair, 0 or 1 (0 in effects) */
 	uint32_t index;
 	int64_t integer;
 	char *text; /* owned by the object's node list */
@@ -77,12 +77,12 @@ struct spec_state { /* state d : map */
 };
 
 enum statement_kind {
-	STATEMENT_HOLDS,    /* e: what must hold, usually `result == ...` */
-	STATEMENT_ASSIGN,   /* state := e */
-	STATEMENT_STORE,    /* state[key] := e */
-	STATEMENT_INSERT,   /* state += e */
-	STATEMENT_REMOVE,   /* state -= e */
-	STATEMENT_UNITE,    /* state += key ~ e */
+	STATEMENT_HOLDS,  /* e: what must hold, usually `result == ...` */
+	STATEMENT_ASSIGN, /* state := e */
+	STATEMENT_STORE,  /* state[key] := e */
+	STATEMENT_INSERT, /* state += e */
+	STATEMENT_REMOVE, /* state -= e */
+	STATEMENT_UNITE,  /* state += key ~ e */
 };
 struct statement {
 	enum statement_kind kind;
@@ -97,32 +97,32 @@ enum bind_role {
 	BIND_NAME,    /* argument or result .index of the method */
 };
 enum bind_type { /* how the value is written in the trace */
-	BIND_VOID,
-	BIND_STRING,   /* char *: by content; NULL is nil */
-	BIND_SIGNED,   /* an integer of .size bytes */
-	BIND_UNSIGNED,
-	BIND_BOOL,     /* true, false */
-	BIND_POINTER,  /* p and an address name; NULL is nil */
+	         BIND_VOID,
+	         BIND_STRING, /* char *: by content; NULL is nil */
+	         BIND_SIGNED, /* an integer of .size bytes */
+	         BIND_UNSIGNED,
+	         BIND_BOOL,    /* true, false */
+	         BIND_POINTER, /* p and an address name; NULL is nil */
 };
 struct bind_parameter {
 	enum bind_role role;
 	enum bind_type type;
-	uint32_t size;	/* bytes */
+	uint32_t size;  /* bytes */
 	uint32_t index; /* BIND_NAME: among the method's names, arguments first */
 	char *type_text, *name;
 };
 struct spec_bind {
 	char *function;
-	GArray *parameters;	      /* struct bind_parameter */
+	GArray *parameters;           /* struct bind_parameter */
 	struct bind_parameter result; /* BIND_IGNORED where the method has none */
-	char *text;		      /* as it is written, without the quotes */
+	char *text;                   /* as it is written, without the quotes */
 };
 
 struct spec_method {
 	char *name;
 	uint32_t arguments, results;
-	char **names;	  /* arguments, then results */
-	GArray *effect;	  /* struct statement, or NULL: none given */
+	char **names;     /* arguments, then results */
+	GArray *effect;   /* struct statement, or NULL: none given */
 	GPtrArray *binds; /* struct spec_bind * */
 	uint32_t line, column;
 };
@@ -135,7 +135,7 @@ struct spec_condition {
 	uint32_t line, column;
 };
 
-struct spec_order { /* order m1, m2 before m3 */
+struct spec_order {             /* order m1, m2 before m3 */
 	GArray *before, *after; /* uint32_t methods */
 };
 
@@ -144,15 +144,15 @@ struct spec_object {
 	uint32_t line;
 	GPtrArray *methods;    /* struct spec_method * */
 	GPtrArray *conditions; /* struct spec_condition *, in the order of the file */
-	GArray *table;	       /* spec_condition *: [m1 * methods + m2], NULL by default */
-	GArray *states;	       /* struct spec_state */
+	GArray *table;         /* spec_condition *: [m1 * methods + m2], NULL by default */
+	GArray *states;        /* struct spec_state */
 	GPtrArray *orders;     /* struct spec_order * */
 	GPtrArray *nodes;      /* every struct expr; owns them */
 };
 
 /* The condition of a pair of methods, in either order; NULL: none is given, so false. */
 const struct spec_condition *spec_condition_of(const struct spec_object *o, uint32_t m1,
-					       uint32_t m2);
+                                               uint32_t m2);
 /* The index of a method, or NONE. */
 uint32_t spec_method_find(const struct spec_object *o, const char *name);
 static inline struct spec_method *spec_method_at(const struct spec_object *o, uint32_t method)
@@ -165,7 +165,7 @@ int spec_good_order(const struct spec_object *o, uint32_t m1, uint32_t m2);
 /* atomics NAME { ... }: for engine/atomic. */
 struct spec_set { /* set account : struct account { checking, savings } | global a, b */
 	char *name;
-	char *type;	    /* "account": one set for each instance; NULL for globals */
+	char *type;         /* "account": one set for each instance; NULL for globals */
 	GPtrArray *members; /* char *: members (none: all of the struct) or globals */
 };
 struct spec_unit { /* unit transfer on account, log */
@@ -218,7 +218,7 @@ void specs_free(struct specs *s);
 /* Read a file (of memory); its declarations replace earlier ones of the same name.  On
  * failure nothing of it is kept. */
 bool specs_parse(struct specs *s, const char *file, const char *source, size_t length,
-		 struct error *error);
+                 struct error *error);
 bool specs_load(struct specs *s, const char *path, struct error *error);
 /* The shipped files (home_find("specs")), sorted by name.  None found is no error. */
 bool specs_load_shipped(struct specs *s, struct error *error);
@@ -229,7 +229,7 @@ struct spec_object *specs_object(const struct specs *s, const char *name); /* or
 
 /* A prototype of a bind line, by itself (tests).  `error->where` stays with the caller. */
 struct spec_bind *spec_bind_parse(const struct spec_method *m, const char *text,
-				  const char **expected);
+                                  const char **expected);
 void spec_bind_free(void *bind);
 
 /*
@@ -237,10 +237,10 @@ void spec_bind_free(void *bind);
  * `c`'s sides, or of `m`).
  */
 void expr_print(const struct spec_object *o, const struct expr *e, char **const names[2],
-		GString *out);
+                GString *out);
 /* "put(k1, v1) / p1": one side of a condition, or a method as declared (c NULL). */
 void spec_print_side(const struct spec_object *o, const struct spec_condition *c, int side,
-		     GString *out);
+                     GString *out);
 void spec_print_method(const struct spec_method *m, GString *out);
 
 #endif

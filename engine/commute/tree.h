@@ -10,7 +10,7 @@ struct spec_object *spec_object_new(const char *name, const char *file, uint32_t
 void spec_object_free(struct spec_object *o);
 void spec_object_index(struct spec_object *o);
 struct expr *spec_expr_new(struct spec_object *o, enum expr_op op, struct expr *a,
-			   struct expr *b);
+                           struct expr *b);
 struct spec_method *spec_method_new(struct spec_object *o, const char *name);
 struct spec_condition *spec_condition_new(struct spec_object *o);
 struct spec_order *spec_order_new(struct spec_object *o);

@@ -32,11 +32,11 @@ struct last { /* of one thread: the last closed section on a lock that touched a
 struct edc {
 	struct trace *t;
 	const struct order_touches *touches;
-	GArray *sections;     /* struct section */
-	GArray **open;        /* by thread: uint32_t sections, outermost first */
-	GHashTable *table;    /* lock << 32 | thing -> GArray of struct last */
-	struct word *words;   /* WORDS for each thing */
-	uint8_t *next_word;   /* by thing */
+	GArray *sections;   /* struct section */
+	GArray **open;      /* by thread: uint32_t sections, outermost first */
+	GHashTable *table;  /* lock << 32 | thing -> GArray of struct last */
+	struct word *words; /* WORDS for each thing */
+	uint8_t *next_word; /* by thing */
 	GArray *edges;
 };
 
@@ -121,7 +121,7 @@ static void word_note(struct edc *d, uint32_t section, uint32_t thing)
 		return;
 	for (int i = 0; i < WORDS && into == NULL; i++) {
 		const struct section *old =
-			words[i].used ? section_at(d, (uint32_t)words[i].section) : NULL;
+		        words[i].used ? section_at(d, (uint32_t)words[i].section) : NULL;
 		if (old == NULL || (old->lock == s->lock && old->thread == s->thread))
 			into = &words[i];
 	}
@@ -134,8 +134,11 @@ static void word_note(struct edc *d, uint32_t section, uint32_t thing)
 
 static void acquire(struct edc *d, uint32_t event, const struct event *x)
 {
-	struct section s = { .lock = x->target, .thread = x->thread, .shared = x->op == OP_RACQ,
-		             .acquire = event, .release = NONE };
+	struct section s = { .lock = x->target,
+		             .thread = x->thread,
+		             .shared = x->op == OP_RACQ,
+		             .acquire = event,
+		             .release = NONE };
 	uint32_t number = d->sections->len;
 	if (!d->touches->bounded)
 		s.things = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -179,7 +182,8 @@ static void touch(struct edc *d, uint32_t event, const struct event *x, uint32_t
 		uint32_t number = g_array_index(open, uint32_t, i);
 		struct section *s = section_at(d, number);
 		for (uint64_t k = 0; k < clashing.count; k++)
-			(d->touches->bounded ? word_edges : table_edges)(d, s, clashing.items[k], event);
+			(d->touches->bounded ? word_edges
+			                     : table_edges)(d, s, clashing.items[k], event);
 		if (d->touches->bounded)
 			word_note(d, number, thing);
 		else if (!touched_already(s, thing))
@@ -207,7 +211,7 @@ static void edc_release(struct edc *d)
 }
 
 GArray *edc_edges(struct trace *t, const struct order_touches *touches,
-		  const struct progress *progress)
+                  const struct progress *progress)
 {
 	struct edc d = { .t = t, .touches = touches };
 	bool whole = true;
@@ -224,7 +228,8 @@ GArray *edc_edges(struct trace *t, const struct order_touches *touches,
 	for (uint32_t e = 0; whole && e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
 		if ((e & 0xfffff) == 0)
-			whole = progress_tick(progress, (double)e / t->events_count, "critical sections");
+			whole = progress_tick(progress, (double)e / t->events_count,
+			                      "critical sections");
 		struct event_list touched = event_list_at(&touches->touched, e);
 		for (uint64_t i = 0; i < touched.count; i++)
 			touch(&d, e, x, touched.items[i]);

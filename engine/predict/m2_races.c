@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum {
-	WITNESS_EVENTS = 64 << 20, /* events of witnesses that a report holds at most */
+	WITNESS_EVENTS = 32 << 20, /* events of witnesses that a report holds at most */
 	TRIES = 4096,		   /* pairs of one variable and two sites that are tried */
 };
 

@@ -94,7 +94,13 @@ struct report *races_find(struct trace *t, const struct race_options *options,
 	}
 	if (options->use_missing || options->analysis == ANALYSIS_RDIT)
 		return with_missing(t, options, progress, error);
-	return runs[options->analysis](t, options, progress, error);
+	struct report *report = runs[options->analysis](t, options, progress, error);
+	if (report && t->locks_taken) {
+		report->complete = false;
+		report_note(report, "--lenient took locks from their holders: their critical "
+				    "sections have no end here, and races may be missed");
+	}
+	return report;
 }
 
 uint32_t race_variable(const struct trace *t, uint32_t e1, uint32_t e2)
@@ -243,8 +249,9 @@ struct finding *race_decide(struct trace *t, uint32_t e1, uint32_t e2,
 
 	if (e1 >= t->events_count || e2 >= t->events_count) {
 		error_set(error, trace_name(t), "the ids are those of the reports",
-			  "the trace has no event %u, its events are 0 to %" G_GUINT64_FORMAT,
-			  MAX(e1, e2), t->events_count - 1);
+			  "there is no event %u, the trace has %" G_GUINT64_FORMAT
+			  " events, counted from 0",
+			  MAX(e1, e2), t->events_count);
 		return NULL;
 	}
 	if (!events_race_conflict(t, e1, e2)) {

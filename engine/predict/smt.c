@@ -155,6 +155,42 @@ static void make_needs(struct smt *s)
 	g_free(counts);
 }
 
+static void make_outermost(struct smt *s)
+{
+	const struct trace *t = s->t;
+	GArray **held = g_new0(GArray *, s->threads + 1); /* acquires, the oldest first */
+
+	s->outermost = g_new(uint32_t, t->events_count + 1);
+	s->outermost_at_end = g_new(uint32_t, s->threads + 1);
+	for (uint32_t u = 0; u < s->threads; u++)
+		held[u] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		GArray *h = held[x->thread];
+
+		s->outermost[e] = h->len > 0 ? g_array_index(h, uint32_t, 0) : NONE;
+		if (event_inert(x) || (!op_acquires(x->op) && !op_releases(x->op)))
+			continue;
+		if (op_acquires(x->op))
+			g_array_append_val(h, e);
+		for (guint i = 0; op_releases(x->op) && i < h->len; i++) {
+			if (g_array_index(h, uint32_t, i) == t->index->partner[e])
+				g_array_remove_index(h, i--);
+		}
+	}
+	for (uint32_t u = 0; u < s->threads; u++) {
+		s->outermost_at_end[u] = held[u]->len > 0 ? g_array_index(held[u], uint32_t, 0) :
+							    NONE;
+		g_array_free(held[u], TRUE);
+	}
+	g_free(held);
+	for (uint32_t b = 0; b < t->blocks_count; b++) {
+		struct event_list list = event_list_at(&s->block_accesses, b);
+
+		s->late_access |= list.count > 0 && list.items[list.count - 1] > t->blocks[b].free;
+	}
+}
+
 /* The initial value of a variable is what the first read of it saw. */
 static void make_initial_values(struct smt *s)
 {
@@ -198,6 +234,7 @@ static struct smt *smt_make(struct trace *t, const struct smt_options *options, 
 	}
 	make_lists(s);
 	make_needs(s);
+	make_outermost(s);
 	make_initial_values(s);
 	s->weak_atomics = c11_matters(t);
 	s->scheduler = scheduler_new(s);
@@ -228,6 +265,8 @@ void smt_free(struct smt *s)
 	lists_free(&s->initial_readers);
 	lists_free(&s->block_accesses);
 	g_free(s->needs);
+	g_free(s->outermost);
+	g_free(s->outermost_at_end);
 	g_free(s->initial_value);
 	scheduler_free(s->scheduler);
 	encoder_free(s->encoder);
@@ -500,6 +539,23 @@ void query_sort_chosen(struct smt_query *q)
 	g_array_sort(q->chosen, edge_compare);
 }
 
+/* How many events of the thread were recorded before this event? */
+static uint32_t events_before(const struct trace *t, uint32_t thread, uint32_t event)
+{
+	struct event_list list = trace_thread_events(t, thread);
+	uint64_t low = 0, high = list.count;
+
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+
+		if (list.items[middle] < event)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return (uint32_t)low;
+}
+
 /* The latest acquire of each lock in the region that may keep a section open out. */
 struct latest {
 	uint32_t exclusive, any; /* events + 1; 0 none */
@@ -507,7 +563,7 @@ struct latest {
 
 /* Close what is open in the region and not the last of its lock; false when nothing was, or
  * when it cannot be closed. */
-static bool close_sections(struct smt_query *q, struct latest *latest)
+static bool close_sections(struct smt_query *q, const uint32_t *from, struct latest *latest)
 {
 	const struct trace *t = q->s->t;
 	bool changed = false;
@@ -515,7 +571,7 @@ static bool close_sections(struct smt_query *q, struct latest *latest)
 	for (uint32_t u = 0; u < q->s->threads; u++) {
 		struct event_list list = trace_thread_events(t, u);
 
-		for (uint32_t i = 0; i < q->cut[u]; i++) {
+		for (uint32_t i = from[u]; i < q->cut[u]; i++) {
 			uint32_t a = list.items[i], r;
 			const struct event *x = &t->events[a];
 			const struct latest *l = &latest[x->target];
@@ -535,7 +591,7 @@ static bool close_sections(struct smt_query *q, struct latest *latest)
 	return changed;
 }
 
-static void find_latest(const struct smt_query *q, struct latest *latest)
+static void find_latest(const struct smt_query *q, const uint32_t *from, struct latest *latest)
 {
 	const struct trace *t = q->s->t;
 
@@ -543,7 +599,7 @@ static void find_latest(const struct smt_query *q, struct latest *latest)
 	for (uint32_t u = 0; u < q->s->threads; u++) {
 		struct event_list list = trace_thread_events(t, u);
 
-		for (uint32_t i = 0; i < q->cut[u]; i++) {
+		for (uint32_t i = from[u]; i < q->cut[u]; i++) {
 			const struct event *x = &t->events[list.items[i]];
 			struct latest *l;
 
@@ -558,22 +614,73 @@ static void find_latest(const struct smt_query *q, struct latest *latest)
 }
 
 /*
- * The second try, for most races the last: the region in which sections on one lock can keep
- * their recorded order (SyncP's closure).
+ * A try that keeps the recorded order of sections on each lock (SyncP's closure): sections of
+ * the region that others follow are closed.  Events below `prefix` are in as recorded, and no
+ * section is open there that the region does not close.
  */
-static bool try_sync_preserving(struct smt_query *q, uint32_t *fresh)
+static bool try_closed(struct smt_query *q, uint32_t prefix, uint32_t *fresh)
 {
 	struct latest *latest = g_new(struct latest, q->s->t->objects_count + 1);
+	uint32_t *from = g_new0(uint32_t, q->s->threads + 1);
 	uint32_t more = 0;
 	bool good = false;
 
+	for (uint32_t u = 0; prefix > 0 && u < q->s->threads; u++)
+		from[u] = events_before(q->s->t, u, prefix);
 	do
-		find_latest(q, latest);
-	while (close_sections(q, latest));
+		find_latest(q, from, latest);
+	while (close_sections(q, from, latest));
 	g_free(latest);
-	good = scheduler_run(q, &more);
+	g_free(from);
+	good = scheduler_run(q, prefix, &more);
 	*fresh += more;
 	return good;
+}
+
+/*
+ * The first try: everything that was recorded before the first event that must not be in, and
+ * what is asked for.  Nearly all of it is a prefix of the trace, which needs no looking at.
+ */
+static bool try_recorded(struct smt_query *q, uint32_t *fresh)
+{
+	const struct smt *s = q->s;
+	uint32_t first = NONE, prefix;
+
+	for (guint i = 0; i < q->out->len; i++)
+		first = MIN(first, g_array_index(q->out, uint32_t, i));
+	if (first == NONE || q->edges->len > 0 || s->late_access)
+		return false;
+	prefix = first;
+	for (uint32_t u = 0; u < s->threads; u++) {
+		struct event_list list = trace_thread_events(s->t, u);
+		uint32_t outermost;
+
+		q->cut[u] = MAX(q->cut[u], events_before(s->t, u, first));
+		outermost = q->cut[u] < list.count ? s->outermost[list.items[q->cut[u]]] :
+						     s->outermost_at_end[u];
+		prefix = MIN(prefix, outermost);
+	}
+	return try_closed(q, prefix, fresh);
+}
+
+/* The region again as small as it can be. */
+static void reset_region(struct smt_query *q)
+{
+	memcpy(q->cut, q->base, sizeof(uint32_t) * q->s->threads);
+}
+
+/* What is tried before the solver is asked, the likeliest first. */
+static bool try_alone(struct smt_query *q, uint32_t *fresh)
+{
+	uint32_t more = 0;
+	bool good = try_recorded(q, fresh);
+
+	if (good)
+		return true;
+	reset_region(q);
+	good = scheduler_run(q, 0, &more);
+	*fresh += more;
+	return good || try_closed(q, 0, fresh);
 }
 
 /* Try, learn, choose, until a try runs through or nothing is left to choose. */
@@ -589,8 +696,7 @@ static enum smt_answer search(struct smt_query *q, struct encoding **x, gint64 d
 
 		if (!progress_tick(progress, 0.5, "solver"))
 			return SMT_CANCELLED;
-		if (scheduler_run(q, &fresh) ||
-		    (tries++ == 0 && try_sync_preserving(q, &fresh))) {
+		if (tries++ == 0 ? try_alone(q, &fresh) : scheduler_run(q, 0, &fresh)) {
 			guint before = q->clauses->len;
 
 			if (q->judge == NULL ||
@@ -634,7 +740,7 @@ enum smt_answer smt_query_solve(struct smt_query *q, double seconds, GArray *seq
 	make_base(q);
 	if (refuted_by_core(q, proof))
 		return SMT_IMPOSSIBLE;
-	memcpy(q->cut, q->base, sizeof(uint32_t) * q->s->threads);
+	reset_region(q);
 	g_array_set_size(q->chosen, 0);
 	g_array_append_vals(q->chosen, q->edges->data, q->edges->len);
 	query_sort_chosen(q);

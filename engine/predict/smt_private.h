@@ -41,6 +41,10 @@ struct smt {
 	struct event_lists readers, initial_readers;
 	struct event_lists block_accesses; /* by block, where any block is freed */
 	uint32_t *initial_value;	   /* by variable: 0 unknown (--values) */
+	uint32_t *outermost;		   /* by event: before it, the oldest acquire that its
+					    * thread has not released, or NONE */
+	uint32_t *outermost_at_end;	   /* by thread */
+	bool late_access;		   /* some access follows its block's free */
 	bool weak_atomics;		   /* c11_matters */
 	bool has_empty;			   /* any NEED_EMPTY: counting is not difference logic */
 	void *encoder;			   /* the solver's context, smt_encode.c */
@@ -110,11 +114,11 @@ enum smt_answer c11_query(struct smt *s, uint32_t e1, uint32_t e2, double second
 struct scheduler *scheduler_new(const struct smt *s);
 void scheduler_free(struct scheduler *r);
 /*
- * Run the region q->cut to its end: true, and q->sequence is a correct reordering.  When
- * stuck: false, with the constraints that were in the way added; *fresh says how many were
+ * Run the region q->cut to its end: true, and q->sequence is a correct reordering.  The events
+ * below `prefix`, all of the region, are taken as recorded.  When stuck: false, with the constraints that were in the way added; *fresh says how many were
  * new.
  */
-bool scheduler_run(struct smt_query *q, uint32_t *fresh);
+bool scheduler_run(struct smt_query *q, uint32_t prefix, uint32_t *fresh);
 
 void *encoder_new(const struct smt *s);
 void encoder_free(void *encoder);

@@ -31,7 +31,8 @@ struct write_state {
 };
 
 struct scheduler {
-	uint32_t stamp; /* of this run: other entries are as at the start */
+	uint32_t stamp;	 /* of this run: other entries are as at the start */
+	uint32_t prefix; /* the events below have run, in their order */
 	uint32_t *done; /* by thread: how many events have run */
 	uint32_t *until; /* by thread: what its next event waits for, NONE: nothing */
 	uint64_t *looked; /* by thread: how many steps there were when it was set to AGAIN */
@@ -75,30 +76,87 @@ void scheduler_free(struct scheduler *r)
 	g_free(r);
 }
 
+/* How many of the list's events are before the one with this id? */
+static uint64_t count_before(struct event_list list, uint32_t event)
+{
+	uint64_t low = 0, high = list.count;
+
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+
+		if (list.items[middle] < event)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The lock as the recorded prefix leaves it: who is in a section that goes on. */
+static void lock_after_prefix(const struct smt *s, uint32_t object, struct lock_state *l)
+{
+	struct event_list list = event_list_at(&s->t->index->object_events, object);
+	uint32_t prefix = s->scheduler->prefix;
+
+	for (uint64_t i = count_before(list, prefix); i-- > 0;) {
+		uint32_t a = list.items[i], release = s->t->index->partner[a];
+		enum op op = (enum op)s->t->events[a].op;
+
+		if (op_acquires(op) && (release == NONE || release >= prefix) &&
+		    !core_exempt(s->options.exempt, a)) {
+			if (op == OP_ACQ)
+				l->holder = a;
+			else
+				l->readers++;
+		}
+		if ((op == OP_ACQ || op == OP_REL) && s->options.exempt == NULL)
+			break; /* before it the lock was free */
+	}
+}
+
 static struct lock_state *lock_at(const struct smt *s, uint32_t object)
 {
 	struct lock_state *l = &s->scheduler->locks[object];
 
-	if (l->stamp != s->scheduler->stamp)
+	if (l->stamp != s->scheduler->stamp) {
 		*l = (struct lock_state){ .stamp = s->scheduler->stamp, .holder = NONE };
+		lock_after_prefix(s, object, l);
+	}
 	return l;
 }
 
 static int32_t *count_at(const struct smt *s, uint32_t object)
 {
 	struct count_state *c = &s->scheduler->counts[object];
+	struct event_list list;
 
-	if (c->stamp != s->scheduler->stamp)
-		*c = (struct count_state){ s->scheduler->stamp, s->t->objects[object].count };
+	if (c->stamp == s->scheduler->stamp)
+		return &c->count;
+	*c = (struct count_state){ s->scheduler->stamp, s->t->objects[object].count };
+	list = event_list_at(&s->t->index->object_events, object);
+	for (uint64_t i = count_before(list, s->scheduler->prefix); i-- > 0;) {
+		enum op op = (enum op)s->t->events[list.items[i]].op;
+
+		c->count += (op == OP_POST) - (op == OP_TAKE);
+	}
 	return &c->count;
 }
 
 static uint32_t *last_write(const struct smt *s, uint32_t variable)
 {
 	struct write_state *w = &s->scheduler->writes[variable];
+	struct event_list list;
 
-	if (w->stamp != s->scheduler->stamp)
-		*w = (struct write_state){ s->scheduler->stamp, NONE };
+	if (w->stamp == s->scheduler->stamp)
+		return &w->last;
+	*w = (struct write_state){ s->scheduler->stamp, NONE };
+	list = event_list_at(&s->t->index->variable_events, variable);
+	for (uint64_t i = count_before(list, s->scheduler->prefix); i-- > 0;) {
+		if (op_writes(s->t->events[list.items[i]].op)) {
+			w->last = list.items[i];
+			break;
+		}
+	}
 	return &w->last;
 }
 
@@ -456,21 +514,22 @@ static void execute(struct smt_query *q, uint32_t e)
 	}
 }
 
-static void start(struct smt_query *q)
+static void start(struct smt_query *q, uint32_t prefix)
 {
 	const struct smt *s = q->s;
 	const struct trace *t = s->t;
 	struct scheduler *r = s->scheduler;
 
 	r->stamp++;
+	r->prefix = prefix;
 	g_array_set_size(q->sequence, 0);
 	for (uint32_t u = 0; u < s->threads; u++) {
 		struct event_list list = trace_thread_events(t, u);
 
-		r->done[u] = 0;
+		r->done[u] = prefix == 0 ? 0 : (uint32_t)count_before(list, prefix);
 		r->until[u] = NONE;
-		r->next[u] = q->cut[u] > 0 ? list.items[0] : NONE;
-		for (uint32_t i = 0; i < q->cut[u]; i++) {
+		r->next[u] = r->done[u] < q->cut[u] ? list.items[r->done[u]] : NONE;
+		for (uint32_t i = r->done[u]; i < q->cut[u]; i++) {
 			const struct event *e = &t->events[list.items[i]];
 
 			if (!op_acquires(e->op) || event_inert(e) ||
@@ -565,15 +624,26 @@ static uint32_t report_obstacles(struct smt_query *q)
 	return fresh;
 }
 
-bool scheduler_run(struct smt_query *q, uint32_t *fresh)
+/* The whole reordering: the prefix, and what was run. */
+static void put_prefix(struct smt_query *q, uint32_t prefix)
+{
+	uint32_t *ids = g_new(uint32_t, prefix + 1);
+
+	for (uint32_t e = 0; e < prefix; e++)
+		ids[e] = e;
+	g_array_prepend_vals(q->sequence, ids, prefix);
+	g_free(ids);
+}
+
+bool scheduler_run(struct smt_query *q, uint32_t prefix, uint32_t *fresh)
 {
 	const struct smt *s = q->s;
 	uint64_t total = 0, steps = 0;
 	uint32_t waiting = 0, limit, u;
 
-	start(q);
+	start(q, prefix);
 	for (u = 0; u < s->threads; u++)
-		total += q->cut[u];
+		total += q->cut[u] - s->scheduler->done[u];
 	while (steps < total && (u = pick(s, steps, &limit)) != NONE) {
 		uint32_t e;
 
@@ -585,5 +655,7 @@ bool scheduler_run(struct smt_query *q, uint32_t *fresh)
 		} while (s->scheduler->next[u] < limit && (waiting == 0 || !awaited(s, e)));
 	}
 	*fresh = steps == total ? 0 : report_obstacles(q);
+	if (steps == total && prefix > 0)
+		put_prefix(q, prefix);
 	return steps == total;
 }

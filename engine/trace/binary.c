@@ -20,7 +20,13 @@ enum { ALIGNMENT = 64, NAME_LENGTH = 24, MAX_SECTIONS = 256 };
 static const char magic[8] = { '\x89', 'H', 'D', 'L', 'T', '\r', '\n', '\n' };
 static const uint32_t byte_order = 0x01020304;
 
-enum { FLAG_COMPLETE = 1, FLAG_FILTERED = 2, FLAG_VALUES_EXACT = 4, FLAG_ORDER_EXACT = 8 };
+enum {
+	FLAG_COMPLETE = 1,
+	FLAG_FILTERED = 2,
+	FLAG_VALUES_EXACT = 4,
+	FLAG_ORDER_EXACT = 8,
+	FLAG_LOCKS_TAKEN = 16
+};
 
 struct header {
 	char magic[8];
@@ -179,7 +185,8 @@ static uint32_t flags_of(const struct trace *t)
 {
 	return (t->complete ? FLAG_COMPLETE : 0) | (t->filtered ? FLAG_FILTERED : 0) |
 	       (t->values_exact ? FLAG_VALUES_EXACT : 0) |
-	       (t->order_exact ? FLAG_ORDER_EXACT : 0);
+	       (t->order_exact ? FLAG_ORDER_EXACT : 0) |
+	       (t->locks_taken ? FLAG_LOCKS_TAKEN : 0);
 }
 
 /* The sections lie between the header and their table, which ends the file: what the two
@@ -582,6 +589,7 @@ static bool read_tables(struct in *in)
 	t->filtered = flags & FLAG_FILTERED;
 	t->values_exact = flags & FLAG_VALUES_EXACT;
 	t->order_exact = flags & FLAG_ORDER_EXACT;
+	t->locks_taken = flags & FLAG_LOCKS_TAKEN;
 	read_warnings(in);
 	return check_tables(in);
 }

@@ -1472,6 +1472,7 @@ struct trace *builder_finish(struct builder *b, bool complete, struct error *err
 	move_tables(b, &c, t);
 	t->complete = complete;
 	t->order_exact = true;
+	t->locks_taken = b->stolen_locks > 0;
 	t->values_exact = values_everywhere(t);
 	t->warnings = b->warnings;
 	b->warnings = NULL;

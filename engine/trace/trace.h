@@ -157,6 +157,8 @@ struct trace {
 	bool complete;		 /* false: a truncated file, loaded up to the last whole event */
 	bool filtered;		 /* TREE has left events out: observations are not exact */
 	bool values_exact;	 /* has values, and they are those of the accesses */
+	bool locks_taken;	 /* --lenient took locks from their holders, whose critical
+				  * sections have no release: nothing is claimed complete */
 	bool order_exact;	 /* controlled recordings and text: true; free mode: false */
 	GPtrArray *warnings;	 /* char *, owned: what the loader let pass, with counts */
 	struct trace_index *index; /* index.h; built on demand */

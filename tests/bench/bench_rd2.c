@@ -23,9 +23,11 @@ static struct trace *make_trace(uint32_t invocations)
 		uint32_t thread = (uint32_t)(x % 4), what = (uint32_t)(x >> 8) % 10;
 		uint32_t key = (uint32_t)(x >> 16) % 1000;
 		if (what < 3)
-			g_string_append_printf(s, "T%u|act(o.put,%u,%u)=%u|%u\n", thread, key, i, i + 1, what);
+			g_string_append_printf(s, "T%u|act(o.put,%u,%u)=%u|%u\n", thread, key,
+			                       i, i + 1, what);
 		else if (what < 9)
-			g_string_append_printf(s, "T%u|act(o.get,%u)=7|%u\n", thread, key, what);
+			g_string_append_printf(s, "T%u|act(o.get,%u)=7|%u\n", thread, key,
+			                       what);
 		else
 			g_string_append_printf(s, "T%u|act(o.size)=5|9\n", thread);
 	}
@@ -53,7 +55,8 @@ int main(void)
 	struct specs *specs = specs_open(NULL, &error);
 	if (specs == NULL || specs_object(specs, "dict") == NULL)
 		g_error("no specifications");
-	printf("| invocations | by access points, ns each | directly, ns each |\n| --- | --- | --- |\n");
+	printf("| invocations | by access points, ns each | directly, ns each |\n| --- | --- | "
+	       "--- |\n");
 	for (uint32_t n = 1000; n <= 1024000; n *= 4) {
 		struct trace *t = make_trace(n);
 		struct model *m = model_new(t, specs, NULL, &error);

@@ -59,6 +59,9 @@ is "$status" 0 "a real, ill-formed trace loads with --lenient"
 like "$err" '13 release' "with counts of dropped releases"
 like "$err" '13 acquire' "and of acquires of held locks"
 
+run "$HEDDLE" races --lenient --analysis m2 --format json tests/traces/boundedbuffer-small.std
+is "$(json '$d->{complete} ? 1 : 0')" 0 "no analysis of it claims to be complete"
+
 printf 'T\033[31m|w(x)|1\n' >"$scratch/esc.txt"
 run "$HEDDLE" info "$scratch/esc.txt"
 like "$out" 'T\\x1B\[31m' "control bytes are escaped"

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST 24	   /* events */
-#define THREADS 3
+#define MOST      24 /* events */
+#define THREADS   3
 #define VARIABLES 2
 
 /* Random traces. */
@@ -33,7 +33,8 @@ struct maker {
 };
 
 /* Results that the effects allow here, tried from a random one on; false: there are none. */
-static bool choose_results(struct maker *k, uint32_t method, struct val *names, char (*texts)[8])
+static bool choose_results(struct maker *k, uint32_t method, struct val *names,
+                           char (*texts)[8])
 {
 	const struct spec_method *m = spec_method_at(k->o, method);
 	uint32_t from = roll(k->d, VALUE_TEXTS);
@@ -43,7 +44,8 @@ static bool choose_results(struct maker *k, uint32_t method, struct val *names, 
 			names[m->arguments + i] = value_at(v);
 			strcpy(texts[m->arguments + i], value_texts[v]);
 		}
-		return k->state == NULL || run_step(k->state, method, names, k->texts) == RUN_SAME;
+		return k->state == NULL ||
+		       run_step(k->state, method, names, k->texts) == RUN_SAME;
 	}
 	for (uint32_t i = 0; i < VALUE_TEXTS; i++) { /* one result at most in random specs */
 		uint32_t v = (from + i) % VALUE_TEXTS;
@@ -66,7 +68,8 @@ static void write_results(struct maker *k, const struct spec_method *m, char (*t
 		g_string_append_printf(k->out, "%s%s", i ? "," : "=", texts[m->arguments + i]);
 }
 
-static void choose_arguments(struct maker *k, uint32_t method, struct val *names, char (*texts)[8])
+static void choose_arguments(struct maker *k, uint32_t method, struct val *names,
+                             char (*texts)[8])
 {
 	const struct spec_method *m = spec_method_at(k->o, method);
 	for (uint32_t i = 0; i < m->arguments; i++) {
@@ -132,7 +135,8 @@ static void one_event(struct maker *k, uint32_t t)
 			g_string_append_printf(k->out, "T%u|rel(l%u)|1\n", t, lock);
 		}
 	} else if (what < 6) {
-		g_string_append_printf(k->out, "T%u|%c(x%u)|1\n", t, "rw"[roll(k->d, 2)], roll(k->d, VARIABLES));
+		g_string_append_printf(k->out, "T%u|%c(x%u)|1\n", t, "rw"[roll(k->d, 2)],
+		                       roll(k->d, VARIABLES));
 	} else if (what < 8 && k->memory && !k->freed) {
 		if (roll(k->d, 3) == 0) {
 			k->freed = true;
@@ -153,13 +157,13 @@ static struct trace *random_run(struct dice *d, const struct spec_object *o, boo
 	texts_init(&texts);
 	texts.find = value_text_id;
 	struct maker k = { .d = d,
-			   .o = o,
-			   .out = g_string_new("#! object o thing\n"),
-			   .lock_owner = { -1, -1 },
-			   .memory = roll(d, 2),
-			   .scopes = roll(d, 3) == 0,
-			   .threads = 2 + roll(d, THREADS - 1),
-			   .texts = &texts };
+		           .o = o,
+		           .out = g_string_new("#! object o thing\n"),
+		           .lock_owner = { -1, -1 },
+		           .memory = roll(d, 2),
+		           .scopes = roll(d, 3) == 0,
+		           .threads = 2 + roll(d, THREADS - 1),
+		           .texts = &texts };
 	k.state = effects ? run_new(o, &texts) : NULL;
 	uint32_t events = 6 + roll(d, k.threads == 2 ? 12 : 8);
 	if (k.memory)
@@ -183,11 +187,11 @@ struct search {
 	struct model *m;
 	const struct trace *t;
 	uint32_t n, own[THREADS + 1][MOST], count[THREADS + 1];
-	uint32_t writer[MOST];		/* of each read in the trace */
-	uint32_t scope[MOST];		/* innermost open CALL of a specified object, or NONE */
+	uint32_t writer[MOST];          /* of each read in the trace */
+	uint32_t scope[MOST];           /* innermost open CALL of a specified object, or NONE */
 	uint32_t call[MOST], ret[MOST]; /* partners, or NONE */
-	bool private_lock[4];		/* used only inside of scopes of one object */
-	struct call calls[MOST];	/* the invocation that ends at an event */
+	bool private_lock[4];           /* used only inside of scopes of one object */
+	struct call calls[MOST];        /* the invocation that ends at an event */
 	struct call_scratch scratch[MOST];
 	uint32_t e1, e2, end2;
 	bool free_mode;
@@ -251,7 +255,8 @@ static bool returns_the_same(struct search *s, uint32_t end)
 		for (uint32_t i = 0; i < s->length; i++) {
 			uint32_t e = s->sequence[i];
 			if (s->calls[e].object == c->object)
-				run_step(r, s->calls[e].method, s->calls[e].names, &s->m->texts);
+				run_step(r, s->calls[e].method, s->calls[e].names,
+				         &s->m->texts);
 		}
 		result = run_step(r, c->method, c->names, &s->m->texts);
 		run_free(r);
@@ -263,7 +268,8 @@ static bool returns_the_same(struct search *s, uint32_t end)
 	needed[end] = true;
 	for (uint32_t e = end; e-- > 0;)
 		for (uint32_t f = e + 1; f <= end && !needed[e]; f++)
-			needed[e] = s->calls[e].object == c->object && needed[f] && !commute(s, e, f);
+			needed[e] = s->calls[e].object == c->object && needed[f] &&
+			            !commute(s, e, f);
 	for (uint32_t e = 0; e < end; e++)
 		if (needed[e] && !s->taken[e])
 			return false;
@@ -274,7 +280,8 @@ static bool returns_the_same(struct search *s, uint32_t end)
 		for (uint32_t f = 0; f <= end; f++) {
 			if (!needed[f] || f == e || commute(s, e, f))
 				continue;
-			/* e before f: turned round, or another one that f does not commute with */
+			/* e before f: turned round, or another one that f does not commute with
+			 */
 			bool before = f == end;
 			for (uint32_t k = i + 1; k < s->length; k++)
 				before |= s->sequence[k] == f;
@@ -292,9 +299,10 @@ static bool must_before(const struct search *s, uint32_t e)
 	for (uint32_t f = 0; f < e; f++) {
 		const struct event *y = &t->events[f];
 		bool fork = y->op == OP_FORK && y->target == x->thread;
-		bool alloc = y->op == OP_ALLOC &&
-			     ((x->op == OP_FREE && x->target == y->target) ||
-			      (op_is_access(x->op) && t->variables[x->target].block == y->target));
+		bool alloc =
+		        y->op == OP_ALLOC &&
+		        ((x->op == OP_FREE && x->target == y->target) ||
+		         (op_is_access(x->op) && t->variables[x->target].block == y->target));
 		if ((fork || alloc) && !s->taken[f])
 			return false;
 	}
@@ -306,8 +314,8 @@ static bool interrupted(const struct search *s, uint32_t e)
 	const struct event *x = &s->t->events[e];
 	for (uint32_t f = 0; f < s->n; f++) {
 		const struct event *y = &s->t->events[f];
-		if (y->op == OP_CALL && s->taken[f] && y->target == x->target && y->thread != x->thread &&
-		    (s->ret[f] == NONE || !s->taken[s->ret[f]]))
+		if (y->op == OP_CALL && s->taken[f] && y->target == x->target &&
+		    y->thread != x->thread && (s->ret[f] == NONE || !s->taken[s->ret[f]]))
 			return true;
 	}
 	return false;
@@ -331,7 +339,8 @@ static bool may_come(struct search *s, uint32_t e)
 			if (y->op == OP_WRITE && y->target == x->target)
 				last = s->sequence[i];
 		}
-		return x->op != OP_READ || exempt || s->scope[e] != NONE || last == s->writer[e];
+		return x->op != OP_READ || exempt || s->scope[e] != NONE ||
+		       last == s->writer[e];
 	}
 	if (x->op == OP_ACQ && !s->private_lock[x->target]) {
 		for (uint32_t i = s->length; i-- > 0;) {
@@ -357,7 +366,8 @@ static bool reached(const struct search *s)
 	    !must_before(s, s->e1))
 		return false;
 	for (uint32_t e = 0; e < s->n; e++)
-		if (s->t->events[e].op == OP_CALL && s->taken[e] && s->t->events[e].thread != x->thread &&
+		if (s->t->events[e].op == OP_CALL && s->taken[e] &&
+		    s->t->events[e].thread != x->thread &&
 		    (s->ret[e] == NONE || !s->taken[s->ret[e]]))
 			return false;
 	return true;
@@ -457,9 +467,10 @@ static void compare(uint64_t seed, bool ecl, bool effects, struct tally *tally)
 			g_string_free(line, TRUE);
 		}
 	}
-	struct report *r = t->events_count <= MOST ?
-				   cov_find(m, &(struct cov_options){ true, true, 60, 600 }, NULL, &error) :
-				   NULL;
+	struct report *r = t->events_count <= MOST
+	                           ? cov_find(m, &(struct cov_options){ true, true, 60, 600 },
+	                                      NULL, &error)
+	                           : NULL;
 	if (r == NULL) { /* too long, or an overflow in a formula */
 		model_free(m);
 		trace_close(t);
@@ -477,23 +488,29 @@ static void compare(uint64_t seed, bool ecl, bool effects, struct tally *tally)
 			if (a->object == NONE || a->object != b->object ||
 			    t->events[e].thread == t->events[f].thread || commute(&s, e, f))
 				continue;
-			const struct call *one = a->event < b->event ? a : b, *two = one == a ? b : a;
+			const struct call *one = a->event < b->event ? a : b,
+			                  *two = one == a ? b : a;
 			const struct finding *found = finding_about(r, one->event, two->event);
 			if (g_getenv("COV_SEED"))
-				fprintf(stderr, "%u, %u: %s\n", one->event, two->event, found ? verdict_word(found->verdict) : "-");
+				fprintf(stderr, "%u, %u: %s\n", one->event, two->event,
+				        found ? verdict_word(found->verdict) : "-");
 			expected++;
-			ck_assert_msg(found != NULL, "seed %" G_GUINT64_FORMAT ": %u, %u is no candidate", seed,
-				      one->event, two->event);
+			ck_assert_msg(found != NULL,
+			              "seed %" G_GUINT64_FORMAT ": %u, %u is no candidate",
+			              seed, one->event, two->event);
 			bool really = exists(&s, one->event, two->event, two->end);
-			ck_assert_msg(found->verdict == (really ? VERDICT_RACE : VERDICT_IMPOSSIBLE),
-				      "seed %" G_GUINT64_FORMAT ": %u, %u is %s, by exhaustive search %s", seed,
-				      one->event, two->event, verdict_word(found->verdict),
-				      really ? "possible" : "impossible");
+			ck_assert_msg(
+			        found->verdict == (really ? VERDICT_RACE : VERDICT_IMPOSSIBLE),
+			        "seed %" G_GUINT64_FORMAT
+			        ": %u, %u is %s, by exhaustive search %s",
+			        seed, one->event, two->event, verdict_word(found->verdict),
+			        really ? "possible" : "impossible");
 			tally->violations += really;
 			tally->impossible += !really;
 		}
-	ck_assert_msg(expected == r->findings->len, "seed %" G_GUINT64_FORMAT ": %u candidates of %u",
-		      seed, r->findings->len, expected);
+	ck_assert_msg(expected == r->findings->len,
+	              "seed %" G_GUINT64_FORMAT ": %u candidates of %u", seed, r->findings->len,
+	              expected);
 	report_free(r);
 	model_free(m);
 	trace_close(t);

@@ -8,7 +8,7 @@
 #include <check.h>
 
 static bool clash(const struct points *p, uint32_t m1, const struct val *v1, uint32_t m2,
-		  const struct val *v2, struct texts *texts, bool *overflow)
+                  const struct val *v2, struct texts *texts, bool *overflow)
 {
 	uint32_t n1, n2;
 	const struct touch *t1 = points_touched(p, m1, v1, texts, &n1, overflow);
@@ -18,7 +18,8 @@ static bool clash(const struct points *p, uint32_t m1, const struct val *v1, uin
 			const GArray *c = points_at(p, t1[i].point)->conflicts;
 			for (guint n = 0; n < c->len; n++)
 				if (g_array_index(c, uint32_t, n) == t2[k].point &&
-				    (t1[i].slot == NONE || val_equal(v1[t1[i].slot], v2[t2[k].slot])))
+				    (t1[i].slot == NONE ||
+				     val_equal(v1[t1[i].slot], v2[t2[k].slot])))
 					return true;
 		}
 	return false;
@@ -30,7 +31,8 @@ static void random_values(struct dice *d, struct val *v)
 		v[i] = value_at(roll(d, VALUE_TEXTS));
 }
 
-static void compare(struct dice *d, const struct spec_object *o, uint64_t seed, uint64_t *clashing)
+static void compare(struct dice *d, const struct spec_object *o, uint64_t seed,
+                    uint64_t *clashing)
 {
 	struct points *p = points_new(o);
 	struct texts texts;
@@ -47,7 +49,8 @@ static void compare(struct dice *d, const struct spec_object *o, uint64_t seed, 
 		bool commute = eval_commute(o, m1, v1, m2, v2, &texts, &overflow) == TRUE_HERE;
 		bool clashes = clash(p, m1, v1, m2, v2, &texts, &overflow);
 		*clashing += clashes;
-		ck_assert_msg(clashes == !commute, "seed %" G_GUINT64_FORMAT ", m%u and m%u", seed, m1, m2);
+		ck_assert_msg(clashes == !commute, "seed %" G_GUINT64_FORMAT ", m%u and m%u",
+		              seed, m1, m2);
 	}
 	texts_release(&texts);
 	points_free(p);
@@ -61,8 +64,10 @@ static void try_many(bool ecl)
 		struct specs *s = specs_new();
 		const struct spec_object *o = random_object(&d, ecl, false, s);
 		for (guint i = 0; ecl && i < o->conditions->len; i++)
-			ck_assert_msg(ecl_classify(o->conditions->pdata[i]).class != ECL_NEITHER,
-				      "seed %" G_GUINT64_FORMAT ": an ECL condition is refused", seed);
+			ck_assert_msg(ecl_classify(o->conditions->pdata[i]).class !=
+			                      ECL_NEITHER,
+			              "seed %" G_GUINT64_FORMAT ": an ECL condition is refused",
+			              seed);
 		compare(&d, o, seed, &clashing);
 		specs_free(s);
 	}

@@ -16,8 +16,8 @@ struct literal {
 	struct model *m;
 	const struct trace *t;
 	uint32_t n;
-	bool hidden[MOST];	       /* inside of a scope */
-	uint32_t end[MOST];	       /* of an ACT or CALL: where it ends, or NONE */
+	bool hidden[MOST];  /* inside of a scope */
+	uint32_t end[MOST]; /* of an ACT or CALL: where it ends, or NONE */
 	bool order[MOST][MOST];
 };
 
@@ -63,10 +63,11 @@ static void close_order(struct literal *l)
 	for (uint32_t e = 0; e < l->n; e++)
 		for (uint32_t f = e + 1; f < l->n; f++) {
 			const struct event *x = &t->events[e], *y = &t->events[f];
-			l->order[e][f] = x->thread == y->thread ||
-					 (x->op == OP_FORK && x->target == y->thread) ||
-					 (y->op == OP_JOIN && y->target == x->thread) ||
-					 (x->op == OP_SND && y->op == OP_RCV && x->target == y->target);
+			l->order[e][f] =
+			        x->thread == y->thread ||
+			        (x->op == OP_FORK && x->target == y->thread) ||
+			        (y->op == OP_JOIN && y->target == x->thread) ||
+			        (x->op == OP_SND && y->op == OP_RCV && x->target == y->target);
 		}
 	for (uint32_t a = 0; a < l->n; a++)
 		for (uint32_t b = a + 1; b < l->n; b++) {
@@ -77,7 +78,8 @@ static void close_order(struct literal *l)
 				continue;
 			for (uint32_t e = a; e < release; e++)
 				for (uint32_t f = b; f < l->n; f++)
-					if (inside(l, e, a) && inside(l, f, b) && conflict(l, e, f))
+					if (inside(l, e, a) && inside(l, f, b) &&
+					    conflict(l, e, f))
 						l->order[release][f] = true;
 		}
 	for (uint32_t k = 0; k < l->n; k++)
@@ -106,8 +108,8 @@ static uint64_t compare(uint64_t seed, bool ecl)
 	for (uint32_t e = 0; edc != NULL && e < l.n; e++)
 		for (uint32_t f = e + 1; f < l.n; f++) {
 			ck_assert_msg(order_ordered(edc_order(edc), e, f) == l.order[e][f],
-				      "seed %" G_GUINT64_FORMAT ": %u, %u should %sbe ordered", seed, e, f,
-				      l.order[e][f] ? "" : "not ");
+			              "seed %" G_GUINT64_FORMAT ": %u, %u should %sbe ordered",
+			              seed, e, f, l.order[e][f] ? "" : "not ");
 			/* Bounded tracking may lose edges and must not make any up. */
 			ck_assert(l.order[e][f] || !order_ordered(edc_order(bounded), e, f));
 			ordered += l.order[e][f] && t->events[e].thread != t->events[f].thread;

@@ -26,12 +26,13 @@ static void close_order(const struct trace *t, bool (*hb)[MOST_EVENTS])
 	for (uint32_t e = 0; e < n; e++)
 		for (uint32_t f = e + 1; f < n; f++) {
 			const struct event *x = &t->events[e], *y = &t->events[f];
-			bool edge = x->thread == y->thread || (x->op == OP_FORK && x->target == y->thread) ||
-				    (y->op == OP_JOIN && y->target == x->thread);
+			bool edge = x->thread == y->thread ||
+			            (x->op == OP_FORK && x->target == y->thread) ||
+			            (y->op == OP_JOIN && y->target == x->thread);
 			if (!inside[e] && !inside[f])
 				edge |= x->target == y->target &&
-					((x->op == OP_REL && y->op == OP_ACQ) ||
-					 (x->op == OP_SND && y->op == OP_RCV));
+				        ((x->op == OP_REL && y->op == OP_ACQ) ||
+				         (x->op == OP_SND && y->op == OP_RCV));
 			hb[e][f] = edge;
 		}
 	for (uint32_t k = 0; k < n; k++)
@@ -53,13 +54,15 @@ static GHashTable *direct_pairs(struct model *m)
 	for (uint32_t e = 0; e < t->events_count; e++)
 		for (uint32_t f = e + 1; f < t->events_count; f++) {
 			if (!model_calls(m, e, a, &s1) || !model_calls(m, f, b, &s2) ||
-			    a[0].object != b[0].object || t->events[e].thread == t->events[f].thread)
+			    a[0].object != b[0].object ||
+			    t->events[e].thread == t->events[f].thread)
 				continue;
 			if (hb[a[0].end][b[0].event] || hb[b[0].end][a[0].event])
 				continue;
 			if (model_commute(m, &a[0], &b[0], &overflow))
 				continue;
-			uint64_t first = MIN(a[0].event, b[0].event), second = MAX(a[0].event, b[0].event);
+			uint64_t first = MIN(a[0].event, b[0].event),
+			         second = MAX(a[0].event, b[0].event);
 			uint64_t pair = first << 32 | second;
 			g_hash_table_add(pairs, g_memdup2(&pair, sizeof(pair)));
 		}
@@ -77,21 +80,24 @@ static uint64_t compare(uint64_t seed, bool ecl)
 	struct model *m = model_new(t, specs, NULL, &error);
 	ck_assert_ptr_nonnull(m);
 	GHashTable *expected = direct_pairs(m);
-	struct report *r = rd2_find(m, &(struct rd2_options){ .pairs_events = true }, NULL, &error);
+	struct report *r =
+	        rd2_find(m, &(struct rd2_options){ .pairs_events = true }, NULL, &error);
 	ck_assert_msg(r != NULL, "%s", error.what);
 	for (guint i = 0; i < r->findings->len; i++) {
 		const struct finding *f = r->findings->pdata[i];
 		uint64_t pair = (uint64_t)f->first << 32 | f->second;
 		ck_assert_msg(g_hash_table_contains(expected, &pair),
-			      "seed %" G_GUINT64_FORMAT ": %u, %u is no race", seed, f->first, f->second);
+		              "seed %" G_GUINT64_FORMAT ": %u, %u is no race", seed, f->first,
+		              f->second);
 	}
 	races = r->findings->len;
 	ck_assert_msg(races == g_hash_table_size(expected),
-		      "seed %" G_GUINT64_FORMAT ": %u races found of %u", seed, r->findings->len,
-		      g_hash_table_size(expected));
+	              "seed %" G_GUINT64_FORMAT ": %u races found of %u", seed,
+	              r->findings->len, g_hash_table_size(expected));
 	/* What streams keeps less; it must find a race on exactly the same traces. */
 	struct report *sites = rd2_find(m, &(struct rd2_options){ 0 }, NULL, &error);
-	ck_assert_msg((sites->findings->len > 0) == (races > 0), "seed %" G_GUINT64_FORMAT, seed);
+	ck_assert_msg((sites->findings->len > 0) == (races > 0), "seed %" G_GUINT64_FORMAT,
+	              seed);
 	for (guint i = 0; i < sites->findings->len; i++) {
 		const struct finding *f = sites->findings->pdata[i];
 		uint64_t pair = (uint64_t)f->first << 32 | f->second;

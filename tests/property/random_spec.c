@@ -18,7 +18,7 @@ uint32_t roll(struct dice *d, uint32_t sides)
 struct val value_at(uint32_t i)
 {
 	static const struct val values[VALUE_TEXTS] = {
-		{ V_NIL, 0 },	 { V_TRUE, 0 },	 { V_INT, 1 },	 { V_INT, 2 },
+		{ V_NIL, 0 },    { V_TRUE, 0 },  { V_INT, 1 },   { V_INT, 2 },
 		{ V_STRING, 4 }, { V_TOKEN, 5 }, { V_FALSE, 0 },
 	};
 	return values[i];
@@ -35,7 +35,8 @@ struct shape {
 	uint32_t methods, arguments[3], results[3];
 };
 
-static void side_name(struct dice *d, const struct shape *s, uint32_t method, char side, GString *out)
+static void side_name(struct dice *d, const struct shape *s, uint32_t method, char side,
+                      GString *out)
 {
 	uint32_t n = s->arguments[method] + s->results[method];
 	if (n == 0)
@@ -52,9 +53,11 @@ static void constant_text(struct dice *d, GString *out)
 
 /* An atom of one side. */
 static void one_sided_atom(struct dice *d, const struct shape *s, uint32_t method, char side,
-			   GString *out)
+                           GString *out)
 {
-	static const char *const comparisons[] = { "==", "!=", "==", "!=", "<", "<=", ">", ">=" };
+	static const char *const comparisons[] = {
+		"==", "!=", "==", "!=", "<", "<=", ">", ">="
+	};
 	side_name(d, s, method, side, out);
 	if (roll(d, 5) == 0)
 		g_string_append_printf(out, " %c %u", "+-*%"[roll(d, 4)], roll(d, 3));
@@ -65,7 +68,8 @@ static void one_sided_atom(struct dice *d, const struct shape *s, uint32_t metho
 		constant_text(d, out);
 }
 
-static void b_formula(struct dice *d, const struct shape *s, const uint32_t m[2], int depth, GString *out)
+static void b_formula(struct dice *d, const struct shape *s, const uint32_t m[2], int depth,
+                      GString *out)
 {
 	switch (roll(d, depth > 0 ? 6 : 3)) {
 	case 0:
@@ -107,7 +111,7 @@ static void difference(struct dice *d, const struct shape *s, const uint32_t m[2
 
 /* X ::= S | B | X && X | X || B */
 static void ecl_formula(struct dice *d, const struct shape *s, const uint32_t m[2], int depth,
-			GString *out)
+                        GString *out)
 {
 	switch (roll(d, depth > 0 ? 6 : 2)) {
 	case 0:
@@ -134,7 +138,7 @@ static void ecl_formula(struct dice *d, const struct shape *s, const uint32_t m[
 }
 
 static void any_formula(struct dice *d, const struct shape *s, const uint32_t m[2], int depth,
-			GString *out)
+                        GString *out)
 {
 	uint32_t side;
 	switch (roll(d, depth > 0 ? 6 : 3)) {
@@ -171,7 +175,8 @@ static void pattern(const struct shape *s, uint32_t m, char side, GString *out)
 		g_string_append_printf(out, "%s%c%u", i ? ", " : "", side, i);
 	g_string_append(out, ")");
 	for (uint32_t i = 0; i < s->results[m]; i++)
-		g_string_append_printf(out, "%s%c%u", i ? ", " : " / ", side, s->arguments[m] + i);
+		g_string_append_printf(out, "%s%c%u", i ? ", " : " / ", side,
+		                       s->arguments[m] + i);
 }
 
 static void effect(struct dice *d, const struct shape *s, uint32_t m, GString *out)
@@ -195,7 +200,9 @@ static void effect(struct dice *d, const struct shape *s, uint32_t m, GString *o
 		g_string_append_printf(out, "n := %u; ", roll(d, 3));
 	if (s->arguments[m] > 0 && roll(d, 2) == 0)
 		g_string_append_printf(out, "d[a0] := %s; ",
-				       s->arguments[m] > 1 ? "a1" : roll(d, 2) ? "nil" : "true");
+		                       s->arguments[m] > 1 ? "a1"
+		                       : roll(d, 2)        ? "nil"
+		                                           : "true");
 	g_string_append(out, "}\n");
 }
 
@@ -271,12 +278,14 @@ static void arguments(struct maker *k, const struct spec_method *m)
 static void results(struct maker *k, const struct spec_method *m)
 {
 	for (uint32_t i = 0; i < m->results; i++)
-		g_string_append_printf(k->out, "%s%s", i ? "," : "=", value_texts[roll(k->d, VALUE_TEXTS)]);
+		g_string_append_printf(k->out, "%s%s", i ? "," : "=",
+		                       value_texts[roll(k->d, VALUE_TEXTS)]);
 }
 
 static void one_event(struct maker *k, uint32_t t)
 {
-	uint32_t what = roll(k->d, 12), lock = roll(k->d, 2), method = roll(k->d, k->o->methods->len);
+	uint32_t what = roll(k->d, 12), lock = roll(k->d, 2),
+	         method = roll(k->d, k->o->methods->len);
 	const struct spec_method *m = spec_method_at(k->o, method);
 	if (what < 3) {
 		if (k->lock_owner[lock] == -1) {
@@ -291,7 +300,8 @@ static void one_event(struct maker *k, uint32_t t)
 		}
 	}
 	if (what > 9) {
-		g_string_append_printf(k->out, "T%u|%c(x%u)|1\n", t, "rw"[roll(k->d, 2)], roll(k->d, 3));
+		g_string_append_printf(k->out, "T%u|%c(x%u)|1\n", t, "rw"[roll(k->d, 2)],
+		                       roll(k->d, 3));
 		return;
 	}
 	if (what == 3 && k->sent == k->received) {
@@ -310,7 +320,8 @@ static void one_event(struct maker *k, uint32_t t)
 		g_string_append_printf(k->out, ")|1\n");
 		k->open[t] = method + 1;
 	} else {
-		g_string_append_printf(k->out, "T%u|act(%s.%s", t, roll(k->d, 4) ? "o" : "q", m->name);
+		g_string_append_printf(k->out, "T%u|act(%s.%s", t, roll(k->d, 4) ? "o" : "q",
+		                       m->name);
 		arguments(k, m);
 		g_string_append_printf(k->out, ")");
 		results(k, m);
@@ -320,7 +331,10 @@ static void one_event(struct maker *k, uint32_t t)
 
 struct trace *random_invocations(struct dice *d, const struct spec_object *o)
 {
-	struct maker k = { d, o, g_string_new("#! object o thing\n#! object q thing\n"), { -1, -1 }, { 0 }, 0, 0 };
+	struct maker k = {
+		d, o, g_string_new("#! object o thing\n#! object q thing\n"), { -1, -1 }, { 0 },
+		0, 0
+	};
 	uint32_t threads = 2 + roll(d, 3), events = 8 + roll(d, 40);
 	bool forks = roll(d, 2);
 	for (uint32_t t = 1; forks && t < threads; t++)

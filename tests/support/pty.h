@@ -3,7 +3,7 @@
  * whether it leaves the terminal as it was.
  *
  * Every wait is for a text or for the end of the program, never for a time; a wait that
- * takes over twenty seconds fails the test with the screen.
+ * takes over 45 seconds fails the test with the screen.
  */
 #ifndef HEDDLE_TESTS_PTY_H
 #define HEDDLE_TESTS_PTY_H

@@ -203,6 +203,7 @@ static const struct {
 	{ "gcc", "-g -O2 -gdwarf-4" },
 	{ "gcc", "-g -O1 -no-pie -gdwarf-5" },
 	{ "gcc", "-g -O1 -gz" },
+	{ "gcc", "-g -O1 -fdebug-types-section" },
 	{ "gcc", "-g -O1 -gdwarf-3" },
 	{ "gcc", "-g -O2 -ffunction-sections -fdata-sections -Wl,--gc-sections" },
 	{ "clang", "-g -O0" },

@@ -12,8 +12,8 @@ static struct specs *read_text(const char *text)
 {
 	struct error error = { 0 };
 	struct specs *s = specs_new();
-	ck_assert_msg(specs_parse(s, "dir/t.spec", text, strlen(text), &error), "%s: %s", error.where,
-		      error.what);
+	ck_assert_msg(specs_parse(s, "dir/t.spec", text, strlen(text), &error), "%s: %s",
+	              error.where, error.what);
 	return s;
 }
 
@@ -21,9 +21,11 @@ static void refused(const char *text, const char *where, const char *what)
 {
 	struct error error = { 0 };
 	struct specs *s = specs_new();
-	ck_assert_msg(!specs_parse(s, "dir/t.spec", text, strlen(text), &error), "accepted: %s", text);
+	ck_assert_msg(!specs_parse(s, "dir/t.spec", text, strlen(text), &error), "accepted: %s",
+	              text);
 	ck_assert_str_eq(error.where, where);
-	ck_assert_msg(strstr(error.what, what) != NULL, "'%s' is not in '%s'", what, error.what);
+	ck_assert_msg(strstr(error.what, what) != NULL, "'%s' is not in '%s'", what,
+	              error.what);
 	ck_assert_uint_eq(s->objects->len, 0);
 	specs_free(s);
 }
@@ -33,52 +35,56 @@ START_TEST(errors_name_place_expectation_and_declaration)
 	refused("object d {\n  metod put(k)\n}", "t.spec:2:3", "expected 'method'");
 	refused("object d {\n  metod put(k)\n}", "t.spec:2:3", "found 'metod', in object d");
 	refused("object d { method m(a) commute m(x), m(y) : x ?= y }", "t.spec:1:47",
-		"expected a word of the language, found '?'");
+	        "expected a word of the language, found '?'");
 	refused("object d { method m(a) commute m(x), m(y) : x != z }", "t.spec:1:50",
-		"expected a name that is bound here, found 'z'");
-	refused("object d { method m(a) commute m(x), m(x) : true }", "t.spec:1:24", "'x' twice");
+	        "expected a name that is bound here, found 'z'");
+	refused("object d { method m(a) commute m(x), m(x) : true }", "t.spec:1:24",
+	        "'x' twice");
 	refused("object d { method m(a) / r commute m(x), m(y) : true }", "t.spec:1:40",
-		"expected 1 result of m, found 0");
+	        "expected 1 result of m, found 0");
 	refused("object d { method m(a) commute m(x, y), m : true }", "t.spec:1:33",
-		"expected 1 argument of m, found 2");
+	        "expected 1 argument of m, found 2");
 	refused("object d { method m() commute m, n : true }", "t.spec:1:34", "found 'n'");
-	refused("object d { method m() commute m, m : true commute m, m : false }", "t.spec:1:43",
-		"found a second");
+	refused("object d { method m() commute m, m : true commute m, m : false }",
+	        "t.spec:1:43", "found a second");
 	refused("object d { method m() method m() }", "t.spec:1:30", "a second time");
 	refused("object d { method m(a) commute m(x), m(y) : x + y }", "t.spec:1:47",
-		"expected a condition, found arithmetic");
+	        "expected a condition, found arithmetic");
 	refused("object d { method m(a) commute m(x), m(y) : 5 && x }", "t.spec:1:45",
-		"expected a condition, found an integer");
+	        "expected a condition, found an integer");
 	refused("object d {\n method m()\n", "t.spec:3:1", "the end of the file");
 	refused("objekt d { }", "t.spec:1:1", "expected 'object', 'atomics' or 'missing'");
 	refused("object d { state s : sett }", "t.spec:1:22", "expected a sort");
 	refused("object d { state n : int = true }", "t.spec:1:28", "of sort int");
 	refused("object d { method m() state d : map effect m() { d := 1 } }", "t.spec:1:50",
-		"found the map 'd'");
-	refused("object d { method m() effect m() { } effect m() { } }", "t.spec:1:45", "a second");
+	        "found the map 'd'");
+	refused("object d { method m() effect m() { } effect m() { } }", "t.spec:1:45",
+	        "a second");
 	refused("object d { method m() state s : \"abc\n }", "t.spec:1:33", "closing quote");
 	refused("object d { method m(a) commute m(x), m(y) : x < 99999999999999999999 }",
-		"t.spec:1:49", "64 bits");
+	        "t.spec:1:49", "64 bits");
 	refused("object d { method m(a) bind m = \"f(struct x *self)\" }", "t.spec:1:33",
-		"a parameter for each argument");
+	        "a parameter for each argument");
 	refused("object d { method m() bind m = \"f(int a)\" }", "t.spec:1:32", "self");
 	refused("atomics a { unit f on s }", "t.spec:1:23", "expected a declared set");
 	refused("atomics a { split now }", "t.spec:1:19", "'wait'");
-	refused("missing { function f(a) reaches b }", "t.spec:1:33", "expected a parameter of f");
+	refused("missing { function f(a) reaches b }", "t.spec:1:33",
+	        "expected a parameter of f");
 }
 END_TEST
 
 START_TEST(formulas_have_the_precedence_of_c)
 {
-	struct specs *s = read_text("object d { method m(a, b) / r\n"
-				    "commute m(a, b) / r, m(c, d) / _ : a + b * 2 - c == d % 3 || "
-				    "!(a < b) && r != nil && a != \"x\\\"y\" }");
+	struct specs *s =
+	        read_text("object d { method m(a, b) / r\n"
+	                  "commute m(a, b) / r, m(c, d) / _ : a + b * 2 - c == d % 3 || "
+	                  "!(a < b) && r != nil && a != \"x\\\"y\" }");
 	const struct spec_object *o = specs_object(s, "d");
 	const struct spec_condition *c = spec_condition_of(o, 0, 0);
 	GString *out = g_string_new(NULL);
 	expr_print(o, c->formula, (char **const[2]){ c->names[0], c->names[1] }, out);
 	ck_assert_str_eq(out->str,
-			 "a + b * 2 - c == d % 3 || (!(a < b) && r != nil && a != \"x\\\"y\")");
+	                 "a + b * 2 - c == d % 3 || (!(a < b) && r != nil && a != \"x\\\"y\")");
 	g_string_free(out, TRUE);
 	specs_free(s);
 }
@@ -86,7 +92,8 @@ END_TEST
 
 static enum truth value_of(const char *formula, struct val a, struct val b, bool *overflow)
 {
-	char *text = g_strdup_printf("object d { method m(a) method k(b) commute m(a), k(b) : %s }", formula);
+	char *text = g_strdup_printf(
+	        "object d { method m(a) method k(b) commute m(a), k(b) : %s }", formula);
 	struct specs *s = read_text(text);
 	struct texts texts;
 	texts_init(&texts);
@@ -100,7 +107,7 @@ static enum truth value_of(const char *formula, struct val a, struct val b, bool
 START_TEST(atoms_on_odd_values)
 {
 	struct val one = { V_INT, 1 }, token = { V_TOKEN, 7 }, open = { V_NONE, 0 },
-		   largest = { V_INT, INT64_MAX }, nil = { V_NIL, 0 };
+	           largest = { V_INT, INT64_MAX }, nil = { V_NIL, 0 };
 	bool overflow = false;
 	ck_assert_int_eq(value_of("a < b", one, token, &overflow), FALSE_HERE);
 	ck_assert_int_eq(value_of("!(a < b)", one, token, &overflow), TRUE_HERE);
@@ -119,18 +126,37 @@ START_TEST(atoms_on_odd_values)
 }
 END_TEST
 
+/* What spec check would refuse is taken to hold only where it holds both ways. */
+START_TEST(asymmetric_conditions_hold_where_they_do_both_ways)
+{
+	struct specs *s = read_text("object d { method m(a) commute m(a), m(b) : a == 1 }");
+	struct val one = { V_INT, 1 }, two = { V_INT, 2 };
+	struct texts texts;
+	bool overflow = false;
+	texts_init(&texts);
+	const struct spec_object *o = specs_object(s, "d");
+	ck_assert_int_eq(eval_commute(o, 0, &one, 0, &one, &texts, &overflow), TRUE_HERE);
+	ck_assert_int_eq(eval_commute(o, 0, &one, 0, &two, &texts, &overflow), FALSE_HERE);
+	ck_assert_int_eq(eval_commute(o, 0, &two, 0, &one, &texts, &overflow), FALSE_HERE);
+	texts_release(&texts);
+	specs_free(s);
+}
+END_TEST
+
 START_TEST(bindings)
 {
-	struct specs *s = read_text(
-		"object d { method put(k, v) / p\n"
-		"bind put = \"dict_put(struct dict *self, const char *k, void *v) -> void * p\"\n"
-		"method add(n) / r\n"
-		"bind add = \"ns::add(unsigned long n, int self, long flags, ...) -> bool r\" }");
+	struct specs *s = read_text("object d { method put(k, v) / p\n"
+	                            "bind put = \"dict_put(struct dict *self, const char *k, "
+	                            "void *v) -> void * p\"\n"
+	                            "method add(n) / r\n"
+	                            "bind add = \"ns::add(unsigned long n, int self, long "
+	                            "flags, ...) -> bool r\" }");
 	const struct spec_object *o = specs_object(s, "d");
 	const struct spec_bind *b = spec_method_at(o, 0)->binds->pdata[0];
 	ck_assert_str_eq(b->function, "dict_put");
 	ck_assert_uint_eq(b->parameters->len, 3);
-	const struct bind_parameter *p = &g_array_index(b->parameters, struct bind_parameter, 0);
+	const struct bind_parameter *p =
+	        &g_array_index(b->parameters, struct bind_parameter, 0);
 	ck_assert_int_eq(p[0].role, BIND_SELF);
 	ck_assert_int_eq(p[0].type, BIND_POINTER);
 	ck_assert_int_eq(p[1].role, BIND_NAME);
@@ -155,19 +181,20 @@ END_TEST
 
 START_TEST(atomics_and_missing_blocks)
 {
-	struct specs *s = read_text(
-		"atomics bank {\n"
-		"  set account  : struct account { checking, savings }   # one set per instance\n"
-		"  set counters : global op_counter, op_total\n"
-		"  unit transfer on account\n"
-		"  owned struct hashset . map\n"
-		"  unitfor list_copy(src)\n"
-		"  split wait, join\n"
-		"}\n"
-		"missing {\n"
-		"  library \"libcrypto.so*\"\n"
-		"  function legacy_flush(buf, len) reaches buf, global legacy_state\n"
-		"}\n");
+	struct specs *s =
+	        read_text("atomics bank {\n"
+	                  "  set account  : struct account { checking, savings }   # one set "
+	                  "per instance\n"
+	                  "  set counters : global op_counter, op_total\n"
+	                  "  unit transfer on account\n"
+	                  "  owned struct hashset . map\n"
+	                  "  unitfor list_copy(src)\n"
+	                  "  split wait, join\n"
+	                  "}\n"
+	                  "missing {\n"
+	                  "  library \"libcrypto.so*\"\n"
+	                  "  function legacy_flush(buf, len) reaches buf, global legacy_state\n"
+	                  "}\n");
 	const struct spec_atomics *a = s->atomics->pdata[0];
 	ck_assert_str_eq(a->name, "bank");
 	const struct spec_set *account = a->sets->pdata[0], *counters = a->sets->pdata[1];
@@ -204,7 +231,8 @@ END_TEST
 
 START_TEST(good_orders)
 {
-	struct specs *s = read_text("object d { method r() method w() method f() order r, w before f }");
+	struct specs *s =
+	        read_text("object d { method r() method w() method f() order r, w before f }");
 	const struct spec_object *o = specs_object(s, "d");
 	ck_assert_int_eq(spec_good_order(o, 0, 2), 1);
 	ck_assert_int_eq(spec_good_order(o, 2, 1), -1);
@@ -236,8 +264,9 @@ START_TEST(classes)
 		{ "!(a != c)", ECL_NEITHER, "a != c" },
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
-		char *text = g_strdup_printf("object o { method m(x, y) commute m(a, b), m(c, d) : %s }",
-					     cases[i].formula);
+		char *text = g_strdup_printf(
+		        "object o { method m(x, y) commute m(a, b), m(c, d) : %s }",
+		        cases[i].formula);
 		struct specs *s = read_text(text);
 		const struct spec_object *o = specs_object(s, "o");
 		const struct spec_condition *c = spec_condition_of(o, 0, 0);
@@ -245,7 +274,8 @@ START_TEST(classes)
 		ck_assert_msg(ecl.class == cases[i].class, "%s", cases[i].formula);
 		if (cases[i].atom) {
 			GString *out = g_string_new(NULL);
-			expr_print(o, ecl.in_the_way, (char **const[2]){ c->names[0], c->names[1] }, out);
+			expr_print(o, ecl.in_the_way,
+			           (char **const[2]){ c->names[0], c->names[1] }, out);
 			ck_assert_str_eq(out->str, cases[i].atom);
 			g_string_free(out, TRUE);
 		}
@@ -274,7 +304,8 @@ START_TEST(points_of_the_dictionary)
 		for (uint32_t k = 0; k < 4; k++)
 			for (guint n = 0; n < point->conflicts->len; n++)
 				if (g_array_index(point->conflicts, uint32_t, n) == k)
-					g_string_append_printf(list, "%s%s", list->len ? " " : "", names[k]);
+					g_string_append_printf(list, "%s%s",
+					                       list->len ? " " : "", names[k]);
 		ck_assert_str_eq(list->str, clashes[i]);
 		g_string_free(list, TRUE);
 	}
@@ -300,9 +331,9 @@ END_TEST
 /* Every condition that ships is sound, and what is not precise is known. */
 START_TEST(shipped_specifications_are_proved)
 {
-	static const char *const names[] = { "dict",	"set",	    "counter", "queue",
-					     "stack",	"union-find", "register", "memory",
-					     "condvar", "channel",  "fd",      "context" };
+	static const char *const names[] = { "dict",    "set",        "counter",  "queue",
+		                             "stack",   "union-find", "register", "memory",
+		                             "condvar", "channel",    "fd",       "context" };
 	struct error error = { 0 };
 	struct specs *s = specs_open(NULL, &error);
 	ck_assert_msg(s != NULL, "%s: %s", error.where, error.what);
@@ -311,15 +342,17 @@ START_TEST(shipped_specifications_are_proved)
 		ck_assert_msg(o != NULL, "%s does not ship", names[i]);
 		struct prover *p = prover_new(o, 5000);
 		guint pairs = o->methods->len * (o->methods->len + 1) / 2;
-		ck_assert_msg(o->conditions->len == pairs, "%s leaves a pair to the default", names[i]);
+		ck_assert_msg(o->conditions->len == pairs, "%s leaves a pair to the default",
+		              names[i]);
 		for (guint k = 0; k < o->conditions->len; k++) {
 			const struct spec_condition *c = o->conditions->pdata[k];
 			struct condition_check check;
 			prove_condition(p, c, &check);
-			ck_assert_msg(check.sound.answer == ANSWER_YES, "%s line %u: %s", names[i], c->line,
-				      check.sound.example ? check.sound.example : "not proved");
+			ck_assert_msg(check.sound.answer == ANSWER_YES, "%s line %u: %s",
+			              names[i], c->line,
+			              check.sound.example ? check.sound.example : "not proved");
 			ck_assert(check.symmetric.answer == ANSWER_YES ||
-				  c->methods[0] != c->methods[1]);
+			          c->methods[0] != c->methods[1]);
 			ck_assert_int_ne(ecl_classify(c).class, ECL_NEITHER);
 			condition_check_release(&check);
 		}
@@ -343,26 +376,26 @@ START_TEST(unsound_conditions_are_refused_with_a_counterexample)
 {
 	struct condition_check c;
 	check_one("object d { method put(k, v) / p method get(k) / v\n"
-		  "commute put(k1, v1) / p1, get(k2) / v2 : k1 != k2 || v1 == v2\n"
-		  "state d : map effect put(k, v) / p { p == d[k]; d[k] := v }\n"
-		  "effect get(k) / v { v == d[k] } }",
-		  &c);
+	          "commute put(k1, v1) / p1, get(k2) / v2 : k1 != k2 || v1 == v2\n"
+	          "state d : map effect put(k, v) / p { p == d[k]; d[k] := v }\n"
+	          "effect get(k) / v { v == d[k] } }",
+	          &c);
 	ck_assert_int_eq(c.sound.answer, ANSWER_NO);
 	ck_assert_msg(strstr(c.sound.example, "put(") && strstr(c.sound.example, "d["), "%s",
-		      c.sound.example);
+	              c.sound.example);
 	condition_check_release(&c);
 	check_one("object c { method add(n) method read() / r\n"
-		  "commute add(n), read() / r : n < 1\n"
-		  "state v : int effect add(n) { v := v + n } effect read() / r { r == v } }",
-		  &c);
+	          "commute add(n), read() / r : n < 1\n"
+	          "state v : int effect add(n) { v := v + n } effect read() / r { r == v } }",
+	          &c);
 	ck_assert_int_eq(c.sound.answer, ANSWER_NO);
 	ck_assert_msg(strstr(c.sound.example, "add(-"), "%s", c.sound.example);
 	condition_check_release(&c);
 	check_one("object s { method unite(a, b) method same(a, b) / r\n"
-		  "commute unite(a, b), same(c, d) / r : a != c && b != d && a != d && b != c\n"
-		  "state p : partition effect unite(a, b) { p += a ~ b }\n"
-		  "effect same(a, b) / r { r == (a ~ b in p) } }",
-		  &c);
+	          "commute unite(a, b), same(c, d) / r : a != c && b != d && a != d && b != c\n"
+	          "state p : partition effect unite(a, b) { p += a ~ b }\n"
+	          "effect same(a, b) / r { r == (a ~ b in p) } }",
+	          &c);
 	ck_assert_int_eq(c.sound.answer, ANSWER_NO);
 	condition_check_release(&c);
 }
@@ -386,17 +419,18 @@ START_TEST(precision)
 {
 	struct condition_check c;
 	check_one("object d { method put(k, v) / p\n"
-		  "commute put(k1, v1) / p1, put(k2, v2) / p2 : k1 != k2\n"
-		  "state d : map effect put(k, v) / p { p == d[k]; d[k] := v } }",
-		  &c);
+	          "commute put(k1, v1) / p1, put(k2, v2) / p2 : k1 != k2\n"
+	          "state d : map effect put(k, v) / p { p == d[k]; d[k] := v } }",
+	          &c);
 	ck_assert_int_eq(c.sound.answer, ANSWER_YES);
 	ck_assert_int_eq(c.precise.answer, ANSWER_NO);
 	ck_assert_ptr_nonnull(strstr(c.precise.example, "put("));
 	condition_check_release(&c);
 	check_one("object d { method put(k, v) / p\n"
-		  "commute put(k1, v1) / p1, put(k2, v2) / p2 : k1 != k2 || (v1 == p1 && v2 == p2)\n"
-		  "state d : map effect put(k, v) / p { p == d[k]; d[k] := v } }",
-		  &c);
+	          "commute put(k1, v1) / p1, put(k2, v2) / p2 : k1 != k2 || (v1 == p1 && v2 == "
+	          "p2)\n"
+	          "state d : map effect put(k, v) / p { p == d[k]; d[k] := v } }",
+	          &c);
 	ck_assert_int_eq(c.precise.answer, ANSWER_YES);
 	condition_check_release(&c);
 }
@@ -407,7 +441,8 @@ START_TEST(effects_run)
 {
 	struct error error = { 0 };
 	struct specs *s = specs_open(NULL, &error);
-	const struct spec_object *queue = specs_object(s, "queue"), *sets = specs_object(s, "union-find");
+	const struct spec_object *queue = specs_object(s, "queue"),
+	                         *sets = specs_object(s, "union-find");
 	struct texts texts;
 	texts_init(&texts);
 	struct val a = { V_TOKEN, 1 }, b = { V_TOKEN, 2 }, nil = { V_NIL, 0 };
@@ -443,6 +478,7 @@ int main(void)
 	tcase_add_test(c, errors_name_place_expectation_and_declaration);
 	tcase_add_test(c, formulas_have_the_precedence_of_c);
 	tcase_add_test(c, atoms_on_odd_values);
+	tcase_add_test(c, asymmetric_conditions_hold_where_they_do_both_ways);
 	tcase_add_test(c, bindings);
 	tcase_add_test(c, atomics_and_missing_blocks);
 	tcase_add_test(c, later_declarations_replace_earlier_ones);

@@ -13,11 +13,14 @@ static const struct command_option options[] = {
 	{ "spec", "FILE", "a specification, besides those that ship; may be repeated", 0 },
 	{ "analysis", "rd2|cov|edc",
 	  "commutativity races (default), order violations, or those that EDC leaves open", 0 },
-	{ "pairs", "sites|events", "one finding a pair of source lines (default), or every pair", 0 },
-	{ "direct", NULL, "rd2 without access points: compare each invocation with every other", 0 },
+	{ "pairs", "sites|events",
+	  "one finding a pair of source lines (default), or every pair", 0 },
+	{ "direct", NULL, "rd2 without access points: compare each invocation with every other",
+	  0 },
 	{ "bounded", NULL, "edc: track critical sections in bounded space; may lose edges", 0 },
 	{ "verdicts", "all", "cov: list also what is impossible or unknown", 0 },
-	{ "budget", "PAIR,ALL", "cov: seconds of the solver for a pair, in all (default: 1,5)", 0 },
+	{ "budget", "PAIR,ALL", "cov: seconds of the solver for a pair, in all (default: 1,5)",
+	  0 },
 	OPTION_LENIENT,
 	OPTION_FORMAT_SARIF,
 	{ 0 },
@@ -49,12 +52,13 @@ static struct report *analyse(const struct arguments *a, struct model *m, struct
 {
 	bool pairs_events = argument_choice(a, "pairs", pairs, 0) == 1;
 	struct rd2_options rd2 = { .pairs_events = pairs_events,
-				   .direct = argument_flag(a, "direct") };
+		                   .direct = argument_flag(a, "direct") };
 	struct cov_options cov = { .pairs_events = pairs_events,
-				   .all_verdicts = argument_choice(a, "verdicts", verdicts, 0) == 1 };
+		                   .all_verdicts =
+		                           argument_choice(a, "verdicts", verdicts, 0) == 1 };
 	read_budget(a, &cov);
 	struct edc_options edc = { .pairs_events = pairs_events,
-				   .bounded = argument_flag(a, "bounded") };
+		                   .bounded = argument_flag(a, "bounded") };
 	switch (argument_choice(a, "analysis", analyses, RD2)) {
 	case COV:
 		return cov_find(m, &cov, progress_on_stderr(), error);
@@ -67,8 +71,8 @@ static struct report *analyse(const struct arguments *a, struct model *m, struct
 static int run_on(struct arguments *a, struct trace *t, const struct specs *specs)
 {
 	struct print_options print = { .format = argument_format(a, true),
-				       .all_verdicts =
-					       argument_choice(a, "verdicts", verdicts, 0) == 1 };
+		                       .all_verdicts = argument_choice(a, "verdicts", verdicts,
+		                                                       0) == 1 };
 	struct error error = { 0 };
 	struct model *m = model_new(t, specs, progress_on_stderr(), &error);
 	struct report *r = m ? analyse(a, m, &error) : NULL;
@@ -90,8 +94,9 @@ static int run(struct arguments *a)
 	argument_format(a, true);
 	struct cov_options cov;
 	if (!read_budget(a, &cov))
-		return usage_error(a, "--budget takes two numbers of seconds, as in 1,5, not '%s'",
-				   argument_value(a, "budget"));
+		return usage_error(a,
+		                   "--budget takes two numbers of seconds, as in 1,5, not '%s'",
+		                   argument_value(a, "budget"));
 	GPtrArray *paths = argument_values(a, "spec");
 	struct specs *specs = specs_open(paths, &error);
 	g_ptr_array_unref(paths);

@@ -37,7 +37,7 @@ static char *pair_text(const struct spec_object *o, const struct spec_condition 
 }
 
 static char *formula_text(const struct spec_object *o, const struct spec_condition *c,
-			  const struct expr *e)
+                          const struct expr *e)
 {
 	GString *s = g_string_new(NULL);
 	expr_print(o, e, (char **const[2]){ c->names[0], c->names[1] }, s);
@@ -46,7 +46,10 @@ static char *formula_text(const struct spec_object *o, const struct spec_conditi
 
 static const char *answer_text(enum answer a, const char *yes, const char *no)
 {
-	return a == ANSWER_YES ? yes : a == ANSWER_NO ? no : a == ANSWER_OPEN ? "not decided" : NULL;
+	return a == ANSWER_YES    ? yes
+	       : a == ANSWER_NO   ? no
+	       : a == ANSWER_OPEN ? "not decided"
+	                          : NULL;
 }
 
 static json_t *answer_json(enum answer a)
@@ -56,23 +59,25 @@ static json_t *answer_json(enum answer a)
 
 /* One condition as text: a head line, and a line for each thing to say about it. */
 static void print_condition(const struct spec_object *o, const struct spec_condition *c,
-			    const struct ecl *ecl, const struct condition_check *check)
+                            const struct ecl *ecl, const struct condition_check *check)
 {
 	char *pair = pair_text(o, c), *formula = formula_text(o, c, c->formula);
 	const char *sound = answer_text(check->sound.answer, "sound", "UNSOUND");
 	const char *precise = answer_text(check->precise.answer, "precise", "not precise");
-	const char *asymmetric = check->symmetric.answer == ANSWER_NO	? ", NOT SYMMETRIC" :
-				 check->symmetric.answer == ANSWER_OPEN ? ", symmetry not decided" :
-									  "";
-	printf("  line %u: %s : %s\n    %s%s, %s%s%s\n", c->line, pair, formula, ecl_word(ecl->class),
-	       asymmetric, sound ? sound : "soundness not proved (no effects)", precise ? ", " : "",
-	       !precise				      ? "" :
-	       check->precise.answer == ANSWER_OPEN ? "precision not decided" :
-						      precise);
+	const char *asymmetric = check->symmetric.answer == ANSWER_NO ? ", NOT SYMMETRIC"
+	                         : check->symmetric.answer == ANSWER_OPEN
+	                                 ? ", symmetry not decided"
+	                                 : "";
+	printf("  line %u: %s : %s\n    %s%s, %s%s%s\n", c->line, pair, formula,
+	       ecl_word(ecl->class), asymmetric,
+	       sound ? sound : "soundness not proved (no effects)", precise ? ", " : "",
+	       !precise                               ? ""
+	       : check->precise.answer == ANSWER_OPEN ? "precision not decided"
+	                                              : precise);
 	if (ecl->in_the_way) {
 		char *atom = formula_text(o, c, ecl->in_the_way);
-		printf("    not ECL because of %s: %s; checked pair by pair, in linear time\n", atom,
-		       ecl->why);
+		printf("    not ECL because of %s: %s; checked pair by pair, in linear time\n",
+		       atom, ecl->why);
 		g_free(atom);
 	}
 	if (check->symmetric.example)
@@ -86,14 +91,14 @@ static void print_condition(const struct spec_object *o, const struct spec_condi
 }
 
 static json_t *condition_json(const struct spec_object *o, const struct spec_condition *c,
-			      const struct ecl *ecl, const struct condition_check *check)
+                              const struct ecl *ecl, const struct condition_check *check)
 {
 	char *pair = pair_text(o, c), *formula = formula_text(o, c, c->formula);
 	json_t *j = json_pack("{s[oo]sososIss}", "methods",
-			      text_json(spec_method_at(o, c->methods[0])->name),
-			      text_json(spec_method_at(o, c->methods[1])->name), "invocations",
-			      text_json(pair), "condition", text_json(formula), "line",
-			      (json_int_t)c->line, "class", ecl_word(ecl->class));
+	                      text_json(spec_method_at(o, c->methods[0])->name),
+	                      text_json(spec_method_at(o, c->methods[1])->name), "invocations",
+	                      text_json(pair), "condition", text_json(formula), "line",
+	                      (json_int_t)c->line, "class", ecl_word(ecl->class));
 	if (ecl->in_the_way) {
 		char *atom = formula_text(o, c, ecl->in_the_way);
 		json_object_set_new(j, "in_the_way", text_json(atom));
@@ -105,7 +110,8 @@ static json_t *condition_json(const struct spec_object *o, const struct spec_con
 	json_object_set_new(j, "sound", answer_json(check->sound.answer));
 	json_object_set_new(j, "precise", answer_json(check->precise.answer));
 	json_object_set_new(j, "refused", json_boolean(condition_refused(check)));
-	const char *example = check->symmetric.example ? check->symmetric.example : check->sound.example;
+	const char *example =
+	        check->symmetric.example ? check->symmetric.example : check->sound.example;
 	if (example)
 		json_object_set_new(j, "counterexample", text_json(example));
 	if (check->precise.example)
@@ -122,11 +128,13 @@ static void check_defaults(const struct spec_object *o, json_t *json)
 		for (guint m2 = m1; m2 < o->methods->len; m2++) {
 			if (spec_condition_of(o, m1, m2) != NULL)
 				continue;
-			const char *a = spec_method_at(o, m1)->name, *b = spec_method_at(o, m2)->name;
+			const char *a = spec_method_at(o, m1)->name,
+			           *b = spec_method_at(o, m2)->name;
 			if (json)
 				json_array_append_new(json, json_pack("[ss]", a, b));
 			else
-				printf("  default: %s, %s : false (no line names this pair)\n", a, b);
+				printf("  default: %s, %s : false (no line names this pair)\n",
+				       a, b);
 		}
 }
 
@@ -154,7 +162,8 @@ static unsigned check_object(const struct spec_object *o, json_t *json)
 	prover_free(prover);
 	if (json)
 		json_array_append_new(json, json_pack("{sosOsO}", "name", text_json(o->name),
-						  "conditions", conditions, "defaults", defaults));
+		                                      "conditions", conditions, "defaults",
+		                                      defaults));
 	json_decref(conditions);
 	json_decref(defaults);
 	return refused;
@@ -175,8 +184,8 @@ static int check(const struct specs *s, const char *path, bool as_json)
 		refused += check_object(s->objects->pdata[i], objects);
 	if (as_json)
 		print_json(json_pack("{sssosIso}", "heddle", HEDDLE_VERSION, "specification",
-				     text_json(path), "refused", (json_int_t)refused, "objects",
-				     objects));
+		                     text_json(path), "refused", (json_int_t)refused, "objects",
+		                     objects));
 	else if (refused)
 		printf("%u condition%s refused\n", refused, refused == 1 ? "" : "s");
 	else
@@ -203,12 +212,12 @@ static char *point_text(const struct points *p, uint32_t i)
 
 /* "o:w:v" where method add's argument v is the key */
 static char *touch_text(const struct spec_object *o, const struct points *p, uint32_t method,
-			struct touch t)
+                        struct touch t)
 {
 	const struct point *point = points_at(p, t.point);
-	return t.slot == NONE ? g_strdup_printf("o:%s", point->name) :
-				g_strdup_printf("o:%s:%s", point->name,
-						spec_method_at(o, method)->names[t.slot]);
+	return t.slot == NONE ? g_strdup_printf("o:%s", point->name)
+	                      : g_strdup_printf("o:%s:%s", point->name,
+	                                        spec_method_at(o, method)->names[t.slot]);
 }
 
 static void print_touches(const struct spec_object *o, const struct points *p, json_t *json)
@@ -226,11 +235,11 @@ static void print_touches(const struct spec_object *o, const struct points *p, j
 			bool always = *row->condition == 0;
 			if (json)
 				json_array_append_new(
-					json, json_pack("{sosossss}", "invocation",
-							text_json(head->str), "method",
-							text_json(spec_method_at(o, m)->name), "point",
-							point, "when",
-							always ? "true" : row->condition));
+				        json, json_pack("{sosossss}", "invocation",
+				                        text_json(head->str), "method",
+				                        text_json(spec_method_at(o, m)->name),
+				                        "point", point, "when",
+				                        always ? "true" : row->condition));
 			else
 				printf("  %s touches %s%s%s\n", head->str, point,
 				       always ? "" : " when ", row->condition);
@@ -262,9 +271,9 @@ static void print_matrix(const struct points *p)
 		g_free(name);
 		for (uint32_t k = 0; k < points_count(p); k++)
 			printf("%-*s", (int)width,
-			       !clash(points_at(p, i), k)  ? "no" :
-			       points_at(p, i)->key ? "same" :
-						      "yes");
+			       !clash(points_at(p, i), k) ? "no"
+			       : points_at(p, i)->key     ? "same"
+			                                  : "yes");
 	}
 	printf("\n");
 }
@@ -275,11 +284,14 @@ static void print_pairwise(const struct spec_object *o, const struct points *p, 
 		for (guint m2 = m1; m2 < o->methods->len; m2++) {
 			if (!points_pairwise(p, m1, m2))
 				continue;
-			const char *a = spec_method_at(o, m1)->name, *b = spec_method_at(o, m2)->name;
+			const char *a = spec_method_at(o, m1)->name,
+			           *b = spec_method_at(o, m2)->name;
 			if (json)
 				json_array_append_new(json, json_pack("[ss]", a, b));
 			else
-				printf("  %s, %s is not ECL: compared pair by pair, in linear time\n", a, b);
+				printf("  %s, %s is not ECL: compared pair by pair, in linear "
+				       "time\n",
+				       a, b);
 		}
 }
 
@@ -293,17 +305,18 @@ static json_t *points_json(const struct spec_object *o, const struct points *p)
 		for (uint32_t k = i; k < points_count(p); k++) {
 			char *other = point_text(p, k);
 			if (clash(points_at(p, i), k))
-				json_array_append_new(
-					conflicts, json_pack("{s[ss]sb}", "points", name, other,
-							     "same_key", points_at(p, i)->key != NULL));
+				json_array_append_new(conflicts,
+				                      json_pack("{s[ss]sb}", "points", name,
+				                                other, "same_key",
+				                                points_at(p, i)->key != NULL));
 			g_free(other);
 		}
 		g_free(name);
 	}
 	print_touches(o, p, touches);
 	print_pairwise(o, p, pairwise);
-	return json_pack("{sosososo so}", "name", text_json(o->name), "points", points, "touches",
-			 touches, "conflicts", conflicts, "pairwise", pairwise);
+	return json_pack("{sosososo so}", "name", text_json(o->name), "points", points,
+	                 "touches", touches, "conflicts", conflicts, "pairwise", pairwise);
 }
 
 static void print_points(const struct spec_object *o, const struct points *p)
@@ -338,7 +351,7 @@ static int show_points(const struct specs *s, const char *path, bool as_json)
 	}
 	if (as_json)
 		print_json(json_pack("{sssoso}", "heddle", HEDDLE_VERSION, "specification",
-				     text_json(path), "objects", objects));
+		                     text_json(path), "objects", objects));
 	return EXIT_NOTHING;
 }
 
@@ -356,8 +369,8 @@ static int run(struct arguments *a)
 			continue;
 		struct error error = { 0 };
 		struct specs *s = specs_new();
-		int status = specs_load(s, path, &error) ? actions[i].run(s, path, as_json) :
-							   fail(&error);
+		int status = specs_load(s, path, &error) ? actions[i].run(s, path, as_json)
+		                                         : fail(&error);
 		specs_free(s);
 		return status;
 	}
@@ -368,9 +381,12 @@ const struct command command_spec = {
 	.name = "spec",
 	.usage = "check|points FILE",
 	.summary = "check a specification; print its access points",
-	.details = "check says of each condition whether it is SIMPLE, ECL or neither, and proves it\n"
-		   "from the effects: symmetric, sound, precise. Exit status 1: a condition is\n"
-		   "refused. points prints the access points that ECL conditions are translated to.",
+	.details =
+	        "check says of each condition whether it is SIMPLE, ECL or neither, and proves "
+	        "it\n"
+	        "from the effects: symmetric, sound, precise. Exit status 1: a condition is\n"
+	        "refused. points prints the access points that ECL conditions are translated "
+	        "to.",
 	.options = options,
 	.run = run,
 };

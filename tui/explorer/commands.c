@@ -991,20 +991,22 @@ static bool word_save_screen(struct app *app, const char *arguments, struct erro
 
 static bool word_help(struct app *app, const char *arguments, struct error *error)
 {
+	enum { LEFT = 28 };
 	GString *out = g_string_new(NULL);
 	for (size_t i = 0; i < G_N_ELEMENTS(words); i++) {
 		const struct word *w = &words[i];
 		if (*arguments && strcmp(w->name, arguments) != 0 &&
 		    !is_among(w->others, arguments))
 			continue;
-		char *left = g_strdup_printf("%s %s", w->name,
-		                             strlen(w->arguments) < 30 ? w->arguments : "…");
-		append_padded(out, left, 38);
+		char *left = g_strdup_printf("%s %s", w->name, w->arguments);
+		char *text = g_strdup_printf("%s%s%s%s", w->help, *w->others ? " (also: " : "",
+		                             w->others, *w->others ? ")" : "");
+		append_padded(out, left, LEFT - 1);
+		if (text_columns(left) >= LEFT)
+			g_string_append_printf(out, "\n%*s", LEFT, "");
+		append_wrapped(out, text, LEFT, app->grid.columns - 2);
 		g_free(left);
-		g_string_append_printf(out, "%s%s%s%s\n", w->help, *w->others ? " (" : "",
-		                       w->others, *w->others ? ")" : "");
-		if (*arguments)
-			g_string_append_printf(out, "\n%s %s\n", w->name, w->arguments);
+		g_free(text);
 	}
 	if (out->len == 0) {
 		g_string_free(out, TRUE);

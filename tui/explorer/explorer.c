@@ -7,6 +7,7 @@
 #include "tui/explorer/command_line.h"
 #include "tui/explorer/import.h"
 
+#include <errno.h>
 #include <langinfo.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -177,6 +178,12 @@ int explorer_run(struct trace *trace, const struct explorer_options *options,
 	struct config config = { 0 };
 	struct app_options app_options = { .rows = MINIMUM_ROWS, .columns = MINIMUM_COLUMNS };
 	bool headless = options->script && (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO));
+	if (options->executable && access(options->executable, X_OK) < 0) {
+		error_set(error, options->executable, "give the program that was recorded",
+		          "--exe: cannot be run: %s", g_strerror(errno));
+		trace_close(trace);
+		return STATUS_BAD;
+	}
 	struct specs *specs = specs_open(options->specifications, error);
 	if (specs == NULL || !config_load(&config, error) ||
 	    (!headless && !screen_open(&config.screen, error))) {
@@ -206,6 +213,9 @@ int explorer_run(struct trace *trace, const struct explorer_options *options,
 	line_end();
 	if (!headless)
 		screen_close();
+	/* All that is to be kept is written: nobody should wait for a search to notice. */
+	if (good && !jobs_idle(&app->jobs))
+		_exit(STATUS_GOOD);
 	app_free(app);
 	config_release(&config);
 	return good ? STATUS_GOOD : STATUS_BAD;

@@ -274,6 +274,23 @@ int pane_paragraph(struct pane p, int row, int column, enum style style, const c
 	return row + 1;
 }
 
+void append_wrapped(GString *out, const char *text, int indent, int width)
+{
+	int at = indent;
+	char **words = g_strsplit(text, " ", -1);
+	for (char **word = words; *word; word++) {
+		int columns = text_columns(*word);
+		if (at > indent && at + 1 + columns > width) {
+			g_string_append_printf(out, "\n%*s", indent, "");
+			at = indent;
+		}
+		g_string_append_printf(out, "%s%s", at > indent ? " " : "", *word);
+		at += columns + (at > indent);
+	}
+	g_string_append_c(out, '\n');
+	g_strfreev(words);
+}
+
 void list_fit(struct list *l, uint64_t count, int rows)
 {
 	l->count = count;

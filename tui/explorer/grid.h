@@ -88,6 +88,9 @@ int pane_paragraph(struct pane pane, int row, int column, enum style style, cons
 
 /* Columns that the text takes on the screen. */
 int text_columns(const char *text);
+/* Append `text` in lines of `width` columns, broken at blanks; the first begins at column
+ * `indent` (what stands there is in `out` already), the others are indented so far. */
+void append_wrapped(GString *out, const char *text, int indent, int width);
 /* One character of `text` as it is drawn: its bytes taken, the rune (or 0 and `escape` with
  * "\xHH") and its columns. */
 struct drawn {

@@ -100,7 +100,8 @@ static void append_requests(const struct app *app, enum view_kind view, bool com
 			continue;
 		GString *keys = g_string_new(NULL);
 		bindings_keys(&app->bindings, (enum request)r, keys);
-		g_string_append_printf(out, "  %-16s %s\n", keys->str, info->help);
+		g_string_append_printf(out, "  %-16s ", keys->str);
+		append_wrapped(out, info->help, 19, app->grid.columns - 2);
 		g_string_free(keys, TRUE);
 	}
 }

@@ -239,11 +239,15 @@ static void draw_event_row(const struct app *app, const struct witness_view *v, 
 	pane_field(p, row, 1, 8, style_of_thread(thread), trace_thread_name(t, thread));
 	bool pair = event == v->pair[0] || event == v->pair[1];
 	pane_field_right(p, row, 9, 7, pair ? STYLE_RACE : STYLE_DIM, number);
-	int room = p.columns - 17 - (move ? 13 : 0);
-	pane_field(p, row, 17, room, pair ? STYLE_RACE : style_of_thread(thread), text);
-	if (move)
-		pane_field_right(p, row, p.columns - 12, 12, STYLE_MOVED,
-		                 move > 0 ? "moved up ▲" : "moved down ▼");
+	/* The words only where they leave the event its room. */
+	bool words = p.columns - 17 - 13 >= text_columns(text);
+	const char *mark = move == 0 ? ""
+	                   : words   ? (move > 0 ? "moved up ▲" : "moved down ▼")
+	                             : (move > 0 ? "▲" : "▼");
+	int width = text_columns(mark);
+	pane_field(p, row, 17, p.columns - 17 - (width ? width + 1 : 0),
+	           pair ? STYLE_RACE : style_of_thread(thread), text);
+	pane_field_right(p, row, p.columns - width, width, STYLE_MOVED, mark);
 }
 
 static const char *const reasons[] = {

@@ -254,7 +254,6 @@ static void start_others(struct app *app)
 
 void app_start_index(struct app *app)
 {
-	start_index(app, INDEX_THREADS, "indexing threads");
 	start_index(app, INDEX_ALL, "indexing");
 }
 

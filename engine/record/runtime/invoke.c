@@ -8,14 +8,14 @@
 #define MOST_TEXT 4096
 
 void heddle_record_call(const char *type, const void *object, const char *method,
-			const char *arguments);
+                        const char *arguments);
 void heddle_record_ret(const char *type, const void *object, const char *method,
-		       const char *results);
+                       const char *results);
 /* For the functions of bind lines: `pc` is where they were called from. */
 void heddle_record_call_at(const void *pc, const char *type, const void *object,
-			   const char *method, const char *arguments);
+                           const char *method, const char *arguments);
 void heddle_record_ret_at(const void *pc, const char *type, const void *object,
-			  const char *method, const char *results);
+                          const char *method, const char *results);
 
 /* Append a string and its NUL; false when there is no room. */
 static bool append(char *text, size_t *length, const char *more)
@@ -29,7 +29,7 @@ static bool append(char *text, size_t *length, const char *more)
 }
 
 static void record(struct thread *t, enum log_tag tag, uintptr_t pc, const char *type,
-		   const void *object, const char *method, const char *values)
+                   const void *object, const char *method, const char *values)
 {
 	char text[MOST_TEXT];
 	size_t length = 0;
@@ -42,7 +42,7 @@ static void record(struct thread *t, enum log_tag tag, uintptr_t pc, const char 
 }
 
 EXPORT void heddle_record_call_at(const void *pc, const char *type, const void *object,
-				  const char *method, const char *arguments)
+                                  const char *method, const char *arguments)
 {
 	struct thread *t = recording();
 	int error = errno;
@@ -55,7 +55,7 @@ EXPORT void heddle_record_call_at(const void *pc, const char *type, const void *
 }
 
 EXPORT void heddle_record_ret_at(const void *pc, const char *type, const void *object,
-				 const char *method, const char *results)
+                                 const char *method, const char *results)
 {
 	struct thread *t = recording();
 	int error = errno;
@@ -66,13 +66,13 @@ EXPORT void heddle_record_ret_at(const void *pc, const char *type, const void *o
 }
 
 EXPORT void heddle_record_call(const char *type, const void *object, const char *method,
-			       const char *arguments)
+                               const char *arguments)
 {
 	heddle_record_call_at((const void *)CALLER(), type, object, method, arguments);
 }
 
 EXPORT void heddle_record_ret(const char *type, const void *object, const char *method,
-			      const char *results)
+                              const char *results)
 {
 	heddle_record_ret_at((const void *)CALLER(), type, object, method, results);
 }
