@@ -139,7 +139,7 @@ struct report *races_lockset(struct trace *t, const struct race_options *options
                              const struct progress *progress, struct error *error)
 {
 	struct report *report = report_new(t, "lockset");
-	struct candidate_options all = { .order = NULL };
+	struct candidate_options all = { .order = NULL, .race = options };
 	bool done = trace_need(t, INDEX_VARIABLES, progress);
 
 	if (done && options->pairs_events)

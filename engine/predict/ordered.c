@@ -76,6 +76,7 @@ static struct report *races_of_order(struct trace *t, const struct race_options 
 		done = order != NULL;
 	}
 	done = done && find_pairs(t, kind, order, sites, report, progress);
+	report_keep_shard(report, options);
 	report->candidates = report->findings->len;
 	done = done && (!sound || shb_witnesses(t, order, sites, report, progress));
 	site_races_free(sites);

@@ -55,6 +55,8 @@ typedef bool witness_build(void *context, uint32_t e1, uint32_t e2, GArray *sequ
 /* `sites`: where the findings come from, whose other pairs are tried too; or NULL. */
 bool report_witnesses(struct report *report, struct site_races *sites, witness_build *build,
                       void *context, const struct progress *progress);
+/* --shard: keep the findings that this shard looks at. */
+void report_keep_shard(struct report *report, const struct race_options *options);
 /* The events below a limit (one more than an id) for each thread, in trace order. */
 void append_prefixes(const struct trace *t, const uint32_t *limits, GArray *sequence);
 

@@ -182,6 +182,22 @@ void append_prefixes(const struct trace *t, const uint32_t *limits, GArray *sequ
 	}
 }
 
+void report_keep_shard(struct report *report, const struct race_options *options)
+{
+	guint kept = 0;
+
+	for (guint i = 0; i < report->findings->len; i++) {
+		struct finding *f = g_ptr_array_index(report->findings, i);
+
+		if (race_in_shard(options, site_of(report->trace, f->first),
+		                  site_of(report->trace, f->second)))
+			report->findings->pdata[kept++] = f;
+		else
+			finding_free(f);
+	}
+	report->findings->len = kept;
+}
+
 struct witnesses {
 	witness_build *build;
 	void *context;

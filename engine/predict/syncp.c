@@ -685,6 +685,7 @@ static bool run(struct syncp *s, const struct race_options *options, struct repo
 		done = find_sites(s, sites, progress);
 		site_races_report(sites, report, report->analysis);
 	}
+	report_keep_shard(report, options);
 	report->candidates = report->findings->len;
 	done = done && report_witnesses(report, sites, build_witness, s, progress);
 	site_races_free(sites);
