@@ -19,7 +19,7 @@ struct collector {
 	const struct trace *t;
 	GHashTable *addresses; /* text -> number + 1; keys are the trace's strings */
 	GArray *touches;       /* struct touch */
-	GArray *edges;	       /* struct must_edge */
+	GArray *edges;         /* struct must_edge */
 	GHashTable *known;     /* edges as numbers, so that each is there once */
 };
 
@@ -59,8 +59,8 @@ static void name_addresses(struct collector *c)
 
 			if (text != NULL && !g_hash_table_contains(c->addresses, text))
 				g_hash_table_insert(
-					c->addresses, (gpointer)text,
-					GUINT_TO_POINTER(g_hash_table_size(c->addresses) + 1));
+				        c->addresses, (gpointer)text,
+				        GUINT_TO_POINTER(g_hash_table_size(c->addresses) + 1));
 		}
 	}
 }
@@ -84,7 +84,7 @@ static void touch(struct collector *c, const char *name, uint32_t e, bool barrie
 		number = g_hash_table_lookup(c->addresses, prefix->str);
 		if (number != NULL) {
 			struct touch new = { GPOINTER_TO_UINT(number) - 1, e,
-					     barrier && next == '\0' };
+				             barrier && next == '\0' };
 
 			g_array_append_val(c->touches, new);
 		}
@@ -141,7 +141,7 @@ static bool collect(struct collector *c, const struct progress *progress)
 		touch_event(c, e);
 		if (e % 65536 == 0 &&
 		    !progress_tick(progress, (double)e / (double)c->t->events_count,
-				   "missing code"))
+		                   "missing code"))
 			return false;
 	}
 	return true;
@@ -213,7 +213,8 @@ GArray *rdit_edges(struct trace *t, const struct progress *progress)
 	for (guint i = 0, end; good && i < c.touches->len; i = end) {
 		const struct touch *touches = (const void *)c.touches->data;
 
-		for (end = i; end < c.touches->len && touches[end].address == touches[i].address;)
+		for (end = i;
+		     end < c.touches->len && touches[end].address == touches[i].address;)
 			end++;
 		chain(&c, touches + i, end - i);
 	}

@@ -13,7 +13,8 @@
 
 #include <string.h>
 
-struct class { /* accesses of one variable by one thread, site, kind and lockset */
+struct class
+{ /* accesses of one variable by one thread, site, kind and lockset */
 	uint32_t first, count; /* a run of ladder.members */
 	uint32_t site, lockset;
 	uint16_t thread;
@@ -40,7 +41,7 @@ struct ladder {
 	GArray *members;     /* uint32_t */
 	GArray *classes;     /* struct class */
 	uint64_t witness_events, left_out; /* events in witnesses kept; witnesses not kept */
-	uint32_t tries_left; /* see try_variable */
+	uint32_t tries_left;               /* see try_variable */
 	bool weak_atomics; /* what the cores refute may be a race by C11 all the same */
 	bool cancelled;
 };
@@ -148,14 +149,14 @@ static bool take_report(struct ladder *l, const struct rung *rung, struct error 
 /* Can this event matter to other threads?  (Then what follows it is another stretch.)
  * `needed`: events that a read or a must-order of another thread needs. */
 static bool ends_stretch(const struct trace *t, const uint64_t *needed, const bool *tried,
-			 uint32_t e)
+                         uint32_t e)
 {
 	const struct event *x = &t->events[e];
 
 	if (needed[e / 64] >> (e % 64) & 1)
 		return true;
-	if (event_inert(x) || op_is_access(x->op) ||
-	    op_table[x->op].class == OP_CLASS_MARKER || op_table[x->op].class == OP_CLASS_SCOPE)
+	if (event_inert(x) || op_is_access(x->op) || op_table[x->op].class == OP_CLASS_MARKER ||
+	    op_table[x->op].class == OP_CLASS_SCOPE)
 		return false;
 	return !op_acquires(x->op) || tried[x->target];
 }
@@ -339,7 +340,7 @@ static struct finding *other_unit(struct ladder *l, uint64_t unit, uint32_t e1, 
 }
 
 static void note_impossible(struct ladder *l, struct finding *unit, const struct proof *proof,
-			    const char *by)
+                            const char *by)
 {
 	unit->count++;
 	if (unit->verdict != VERDICT_IMPOSSIBLE)
@@ -387,7 +388,7 @@ static void ask_solver(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2
 	struct finding *f, *known;
 
 	f = smt_decide(l->smt, e1, e2, l->options, CLAMP(left, 0, l->options->budget_pair),
-		       l->progress);
+	               l->progress);
 	if (f == NULL) {
 		l->cancelled = true;
 		return;
@@ -401,7 +402,8 @@ static void ask_solver(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2
 		keep_proof(l, e1, e2, f->proof);
 		note_impossible(l, known, f->proof, "smt");
 	} else {
-		note_unknown(known, left < l->options->budget_pair ? "total" : f->budget, e1, e2);
+		note_unknown(known, left < l->options->budget_pair ? "total" : f->budget, e1,
+		             e2);
 	}
 	finding_free(f);
 }
@@ -472,10 +474,10 @@ static bool make_classes(struct ladder *l, uint32_t variable)
 	g_array_sort_with_data(l->members, member_compare, l);
 	for (guint i = 0; i < l->members->len; i++) {
 		struct class c = class_of(l, g_array_index(l->members, uint32_t, i));
-		struct class *last = l->classes->len == 0 ?
-					     NULL :
-					     &g_array_index(l->classes, struct class,
-							    l->classes->len - 1);
+		struct class *last =
+		        l->classes->len == 0
+		                ? NULL
+		                : &g_array_index(l->classes, struct class, l->classes->len - 1);
 
 		if (last != NULL && class_compare(last, &c) == 0) {
 			last->count++;
@@ -506,7 +508,7 @@ static bool order_before(const struct ladder *l, uint32_t e, uint32_t f)
 }
 
 static void window(const struct ladder *l, uint32_t e, const uint32_t *members, uint32_t count,
-		   before_test *before, uint32_t *first, uint32_t *end)
+                   before_test *before, uint32_t *first, uint32_t *end)
 {
 	uint32_t low = 0, high = count;
 
@@ -533,8 +535,8 @@ static void window(const struct ladder *l, uint32_t e, const uint32_t *members, 
 
 /* Candidates of two classes that are refuted as a whole, for the list of verdicts: count
  * them, and keep the proof of the first. */
-static void list_refuted(struct ladder *l, uint32_t variable, uint32_t e, const uint32_t *members,
-			 uint32_t first, uint32_t end, uint32_t lock)
+static void list_refuted(struct ladder *l, uint32_t variable, uint32_t e,
+                         const uint32_t *members, uint32_t first, uint32_t end, uint32_t lock)
 {
 	for (uint32_t i = first; i < end; i++) {
 		uint32_t f = members[i];
@@ -549,8 +551,8 @@ static void list_refuted(struct ladder *l, uint32_t variable, uint32_t e, const 
 			known->count++;
 			continue;
 		}
-		proof = lock != NONE ? lock_proof(l, MIN(e, f), MAX(e, f), lock) :
-				       core_proof(l, MIN(e, f), MAX(e, f));
+		proof = lock != NONE ? lock_proof(l, MIN(e, f), MAX(e, f), lock)
+		                     : core_proof(l, MIN(e, f), MAX(e, f));
 		note_impossible(l, known, proof, lock != NONE ? "lockset" : "cone");
 		proof_free(proof);
 	}
@@ -575,7 +577,7 @@ static bool has_variable(const struct finding *f, uint32_t variable)
 
 /* Is nothing more to be learnt from these two classes? */
 static bool class_settled(const struct ladder *l, uint32_t variable, const struct class *a,
-			  const struct class *b)
+                          const struct class *b)
 {
 	uint64_t unit = (uint64_t)MIN(a->site, b->site) << 32 | MAX(a->site, b->site);
 	const struct finding *f = l->options->pairs_events ? NULL : known_race(l, unit);
@@ -586,7 +588,7 @@ static bool class_settled(const struct ladder *l, uint32_t variable, const struc
 /* The sites are known to race: on this variable too?  A few pairs are tried, without the
  * solver. */
 static void try_variable(struct ladder *l, struct finding *race, uint32_t variable, uint32_t e,
-			 uint32_t f)
+                         uint32_t f)
 {
 	struct finding *found;
 
@@ -605,7 +607,7 @@ static void try_variable(struct ladder *l, struct finding *race, uint32_t variab
 
 /* The pairs of one access with a class. */
 static void look_at(struct ladder *l, uint32_t variable, uint32_t e, const struct class *b,
-		    uint32_t lock)
+                    uint32_t lock)
 {
 	const uint32_t *members = &g_array_index(l->members, uint32_t, b->first);
 	uint32_t first = 0, end = 0, from = 0, to = 0;
@@ -642,7 +644,7 @@ static void look_at(struct ladder *l, uint32_t variable, uint32_t e, const struc
 }
 
 static void look_at_classes(struct ladder *l, uint32_t variable, const struct class *a,
-			    const struct class *b)
+                            const struct class *b)
 {
 	uint32_t lock;
 
@@ -656,7 +658,8 @@ static void look_at_classes(struct ladder *l, uint32_t variable, const struct cl
 	for (uint32_t i = 0; i < a->count && !l->cancelled; i++) {
 		if (class_settled(l, variable, a, b))
 			return;
-		look_at(l, variable, g_array_index(l->members, uint32_t, a->first + i), b, lock);
+		look_at(l, variable, g_array_index(l->members, uint32_t, a->first + i), b,
+		        lock);
 	}
 }
 
@@ -666,8 +669,9 @@ static void look_at_variable(struct ladder *l, uint32_t variable)
 		return;
 	for (guint i = 0; i < l->classes->len; i++) {
 		for (guint j = 0; j < i && !l->cancelled; j++)
-			look_at_classes(l, variable, &g_array_index(l->classes, struct class, j),
-					&g_array_index(l->classes, struct class, i));
+			look_at_classes(l, variable,
+			                &g_array_index(l->classes, struct class, j),
+			                &g_array_index(l->classes, struct class, i));
 	}
 }
 
@@ -676,7 +680,7 @@ static void look_at_all(struct ladder *l)
 	for (uint32_t v = 0; v < l->t->variables_count && !l->cancelled; v++) {
 		look_at_variable(l, v);
 		if (!progress_tick(l->progress, (double)v / (double)l->t->variables_count,
-				   "candidates"))
+		                   "candidates"))
 			l->cancelled = true;
 	}
 }
@@ -686,7 +690,7 @@ static void look_at_all(struct ladder *l)
 static bool ladder_init(struct ladder *l)
 {
 	struct smt_options options = { .use_values = l->options->use_values,
-				       .invocations = true };
+		                       .invocations = true };
 
 	if (!trace_need(l->t, INDEX_VARIABLES, l->progress))
 		return false;
@@ -700,10 +704,10 @@ static bool ladder_init(struct ladder *l)
 	if (l->options->candidates >= 0 || l->weak_atomics ||
 	    (l->options->all_verdicts && !l->options->use_values)) {
 		l->order = order_new(l->t,
-				     l->options->candidates >= 0 ?
-					     (enum order_kind)l->options->candidates :
-					     ORDER_KIND_PO,
-				     l->progress);
+		                     l->options->candidates >= 0
+		                             ? (enum order_kind)l->options->candidates
+		                             : ORDER_KIND_PO,
+		                     l->progress);
 		if (l->order == NULL)
 			return false;
 	}
@@ -738,9 +742,10 @@ static void finish(struct ladder *l)
 	l->report->complete = l->options->candidates < 0;
 	if (l->left_out > 0)
 		report_note(l->report,
-			    "%" G_GUINT64_FORMAT " witnesses were checked and not kept, they are "
-			    "too long; 'heddle witness' gives each of them",
-			    l->left_out);
+		            "%" G_GUINT64_FORMAT
+		            " witnesses were checked and not kept, they are "
+		            "too long; 'heddle witness' gives each of them",
+		            l->left_out);
 	for (guint i = 0; i < l->others->len; i++) {
 		struct finding *f = l->others->pdata[i];
 
@@ -750,13 +755,14 @@ static void finish(struct ladder *l)
 		}
 	}
 	while (l->options->all_verdicts && l->others->len > 0)
-		report_add(l->report, g_ptr_array_remove_index_fast(l->others, l->others->len - 1));
+		report_add(l->report,
+		           g_ptr_array_remove_index_fast(l->others, l->others->len - 1));
 	report_sort(l->report);
 }
 
-struct report *ladder_climb(struct trace *t, const struct race_options *options, const char *name,
-			    const struct rung *rungs, size_t count,
-			    const struct progress *progress, struct error *error)
+struct report *ladder_climb(struct trace *t, const struct race_options *options,
+                            const char *name, const struct rung *rungs, size_t count,
+                            const struct progress *progress, struct error *error)
 {
 	struct ladder l = { .t = t, .options = options, .progress = progress };
 	bool good = true;

@@ -13,8 +13,8 @@ struct rung { /* a sound analysis whose races are taken over */
 
 /* A report named `name`; its `complete` is true when no candidate is left unknown.  NULL and
  * `error` when cancelled or when a rung fails. */
-struct report *ladder_climb(struct trace *t, const struct race_options *options, const char *name,
-			    const struct rung *rungs, size_t count,
-			    const struct progress *progress, struct error *error);
+struct report *ladder_climb(struct trace *t, const struct race_options *options,
+                            const char *name, const struct rung *rungs, size_t count,
+                            const struct progress *progress, struct error *error);
 
 #endif

@@ -13,7 +13,7 @@ struct cores {
 	const struct trace *t;
 	struct core_options options;
 	uint32_t threads;
-	uint32_t *row;	 /* by event: index of its clock in clocks */
+	uint32_t *row;    /* by event: index of its clock in clocks */
 	uint32_t *clocks; /* rows of `threads` counts */
 	size_t rows, rows_allocated;
 };
@@ -88,7 +88,7 @@ void core_join(const struct cores *c, uint32_t event, uint32_t *cut)
 void core_try_holders(const struct trace *t, uint32_t tryfail, GArray *acquires)
 {
 	struct event_list list =
-		event_list_at(&t->index->object_events, t->events[tryfail].target);
+	        event_list_at(&t->index->object_events, t->events[tryfail].target);
 	uint64_t low = 0, high = list.count;
 
 	while (low < high) { /* the first event of the lock from the try on */
@@ -129,7 +129,7 @@ uint32_t core_try_holder(const struct cores *c, uint32_t tryfail)
 typedef bool need_visitor(void *context, uint32_t before, enum step_rule rule, uint32_t detail);
 
 static bool visit_needs(const struct cores *c, uint32_t event, bool observed,
-			need_visitor *each, void *context)
+                        need_visitor *each, void *context)
 {
 	const struct trace *t = c->t;
 	const struct event *e = &t->events[event];
@@ -140,7 +140,8 @@ static bool visit_needs(const struct cores *c, uint32_t event, bool observed,
 	for (uint64_t i = 0; i < run.count; i++) {
 		const struct must_edge *edge = &t->index->must[run.first + i];
 
-		if (core_edge_counts(c, edge) && each(context, edge->before, STEP_MUST, edge->rule))
+		if (core_edge_counts(c, edge) &&
+		    each(context, edge->before, STEP_MUST, edge->rule))
 			return true;
 	}
 	if (!observed)
@@ -191,19 +192,20 @@ static uint32_t *add_row(struct cores *c)
 	if (c->rows == c->rows_allocated) {
 		c->rows_allocated = c->rows_allocated * 2 + 64;
 		c->clocks = g_realloc_n(c->clocks, c->rows_allocated,
-					sizeof(uint32_t) * MAX(c->threads, 1));
+		                        sizeof(uint32_t) * MAX(c->threads, 1));
 	}
 	return c->clocks + c->rows++ * c->threads;
 }
 
 struct cores *cores_new(struct trace *t, const struct core_options *options,
-			const struct progress *progress)
+                        const struct progress *progress)
 {
 	struct cores *c;
 	uint32_t *last, *cut;
 
-	if (!trace_need(t, INDEX_THREADS | INDEX_MATCH | INDEX_OBJECTS | INDEX_WRITERS | INDEX_MUST,
-			progress))
+	if (!trace_need(
+	            t, INDEX_THREADS | INDEX_MATCH | INDEX_OBJECTS | INDEX_WRITERS | INDEX_MUST,
+	            progress))
 		return NULL;
 	c = g_new0(struct cores, 1);
 	c->t = t;
@@ -217,7 +219,8 @@ struct cores *cores_new(struct trace *t, const struct core_options *options,
 		uint32_t u = t->events[e].thread;
 		struct joining j = { c, cut, u, false };
 
-		memcpy(cut, c->clocks + (size_t)last[u] * c->threads, sizeof(uint32_t) * c->threads);
+		memcpy(cut, c->clocks + (size_t)last[u] * c->threads,
+		       sizeof(uint32_t) * c->threads);
 		visit_needs(c, e, true, join_need, &j);
 		if (j.changed) {
 			memcpy(add_row(c), cut, sizeof(uint32_t) * c->threads);
@@ -262,7 +265,7 @@ bool core_has(const struct cores *c, uint32_t f, uint32_t e)
 
 struct sought {
 	const struct cores *c;
-	uint32_t e;	/* wanted in the core of `found` */
+	uint32_t e;     /* wanted in the core of `found` */
 	uint32_t found; /* or NONE */
 	enum step_rule rule;
 	uint32_t detail;
@@ -307,7 +310,7 @@ static uint32_t entry_of(const struct cores *c, uint32_t e, uint32_t f)
 }
 
 void core_path(const struct cores *c, uint32_t e, uint32_t f, bool before, struct path *path,
-	       bool *paired)
+               bool *paired)
 {
 	GArray *back = g_array_new(FALSE, FALSE, sizeof(struct step));
 	uint32_t at = f;
@@ -330,9 +333,9 @@ void core_path(const struct cores *c, uint32_t e, uint32_t f, bool before, struc
 	}
 	while (at != e) {
 		struct sought s = { c, e, NONE, STEP_PROGRAM, NONE };
-		uint32_t entry = c->t->events[at].thread == c->t->events[e].thread ?
-					 e :
-					 entry_of(c, e, at);
+		uint32_t entry = c->t->events[at].thread == c->t->events[e].thread
+		                         ? e
+		                         : entry_of(c, e, at);
 
 		if (entry != at) {
 			struct step step = { entry, at, STEP_PROGRAM, NONE };
@@ -351,8 +354,8 @@ void core_path(const struct cores *c, uint32_t e, uint32_t f, bool before, struc
 
 		/* two steps of program order in a row are one */
 		if (path->steps != NULL && path->steps->len > 0 && s->rule == STEP_PROGRAM) {
-			struct step *p = &g_array_index(path->steps, struct step,
-							path->steps->len - 1);
+			struct step *p =
+			        &g_array_index(path->steps, struct step, path->steps->len - 1);
 
 			if (p->rule == STEP_PROGRAM && p->to == s->from) {
 				p->to = s->to;

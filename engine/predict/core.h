@@ -14,14 +14,17 @@
 #include "engine/trace/index.h"
 
 struct core_options {
-	bool values;	  /* --values: a read of a known value does not need its own write */
-	bool pairing;	  /* semaphores, wakers and barriers are paired as in the trace */
+	bool values;      /* --values: a read of a known value does not need its own write */
+	bool pairing;     /* semaphores, wakers and barriers are paired as in the trace */
 	bool invocations; /* rule 5's fall-back: invocations of one object keep their order */
 	/* A bit for each event: no observation is asked of these reads (rule 5 covers them).
 	 * Borrowed, or NULL. */
 	const uint64_t *exempt;
 };
-#define CORE_DEFAULTS { .pairing = true, .invocations = true }
+#define CORE_DEFAULTS                                                                          \
+	{                                                                                      \
+		.pairing = true, .invocations = true                                           \
+	}
 
 /*
  * One row of clocks for each event that brings something in from another thread: time and
@@ -31,7 +34,7 @@ struct core_options {
 struct cores;
 /* Builds the parts of the index that it needs.  NULL when cancelled. */
 struct cores *cores_new(struct trace *t, const struct core_options *options,
-			const struct progress *progress);
+                        const struct progress *progress);
 void cores_free(struct cores *c);
 
 static inline bool core_exempt(const uint64_t *exempt, uint32_t event)
@@ -60,7 +63,7 @@ bool core_has_before(const struct cores *c, uint32_t f, uint32_t e);
  * rests on a pairing.
  */
 void core_path(const struct cores *c, uint32_t e, uint32_t f, bool before, struct path *path,
-	       bool *paired);
+               bool *paired);
 /* The value that an access of one whole variable read (wrote); 0: not known, or several
  * variables, of which --values then asks the same writes as in the trace. */
 uint32_t core_value_read(const struct trace *t, uint32_t event);

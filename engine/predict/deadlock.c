@@ -16,16 +16,16 @@
 #include <string.h>
 
 enum {
-	MAX_LENGTH = 16,      /* threads on a cycle */
+	MAX_LENGTH = 16,     /* threads on a cycle */
 	MAX_CYCLES = 100000, /* of classes; more are left out, and the report says so */
 };
 
 struct want { /* a class of requests */
 	uint32_t thread, lock, site;
 	bool exclusive;
-	uint32_t held;	/* index of search.helds */
+	uint32_t held;  /* index of search.helds */
 	GArray *events; /* uint32_t, ascending */
-	GArray *next;	/* uint32_t: classes whose thread holds what this one wants */
+	GArray *next;   /* uint32_t: classes whose thread holds what this one wants */
 };
 
 struct search {
@@ -36,7 +36,7 @@ struct search {
 	struct smt *smt;
 	GPtrArray *helds;    /* GArray of uint32_t: lock * 2 + exclusive, ascending */
 	GHashTable *held_of; /* the same as a string of bytes -> index + 1 */
-	GArray *wants;	     /* struct want */
+	GArray *wants;       /* struct want */
 	GHashTable *want_of; /* key as a string of bytes -> index + 1 */
 	GHashTable *settled; /* sorted requests, or sites, as bytes -> struct finding */
 	GPtrArray *others;   /* impossible and unknown findings, owned */
@@ -91,10 +91,10 @@ static void add_request(struct search *s, uint32_t e, const GArray *held)
 {
 	const struct event *x = &s->t->events[e];
 	struct want new = { .thread = x->thread,
-			    .lock = x->target,
-			    .site = s->t->locations[x->location].site,
-			    .exclusive = x->op == OP_ACQ,
-			    .held = held_set(s, held) };
+		            .lock = x->target,
+		            .site = s->t->locations[x->location].site,
+		            .exclusive = x->op == OP_ACQ,
+		            .held = held_set(s, held) };
 	uint32_t key_numbers[] = { new.thread, new.lock, new.site, new.exclusive, new.held };
 	GBytes *key = bytes_of(key_numbers, G_N_ELEMENTS(key_numbers));
 	gpointer known = g_hash_table_lookup(s->want_of, key);
@@ -116,7 +116,8 @@ static void add_request(struct search *s, uint32_t e, const GArray *held)
 static void drop_held(const struct trace *t, GArray *held, uint32_t release)
 {
 	for (guint i = held->len; i-- > 0;) {
-		if (t->events[g_array_index(held, uint32_t, i)].target == t->events[release].target) {
+		if (t->events[g_array_index(held, uint32_t, i)].target ==
+		    t->events[release].target) {
 			g_array_remove_index(held, i);
 			return;
 		}
@@ -174,12 +175,12 @@ static bool guarded(const struct search *s, const struct want *a, const struct w
 /* Classes by what they hold: lock * 2 + exclusive -> GArray of indexes. */
 static GHashTable *wants_by_held(const struct search *s)
 {
-	GHashTable *holders = g_hash_table_new_full(NULL, NULL, NULL,
-						    (GDestroyNotify)g_array_unref);
+	GHashTable *holders =
+	        g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_array_unref);
 
 	for (uint32_t i = 0; i < s->wants->len; i++) {
 		const GArray *set =
-			s->helds->pdata[g_array_index(s->wants, struct want, i).held];
+		        s->helds->pdata[g_array_index(s->wants, struct want, i).held];
 
 		for (guint k = 0; k < set->len; k++) {
 			gpointer key = GUINT_TO_POINTER(g_array_index(set, uint32_t, k));
@@ -213,11 +214,12 @@ static void link_wants(struct search *s)
 	for (uint32_t i = 0; i < s->wants->len; i++) {
 		struct want *a = &g_array_index(s->wants, struct want, i);
 
-		link_to_holders(s, a, g_hash_table_lookup(holders,
-							  GUINT_TO_POINTER(a->lock * 2 + 1)));
+		link_to_holders(
+		        s, a, g_hash_table_lookup(holders, GUINT_TO_POINTER(a->lock * 2 + 1)));
 		if (a->exclusive) /* a class holds a lock in one mode */
-			link_to_holders(s, a, g_hash_table_lookup(holders,
-								  GUINT_TO_POINTER(a->lock * 2)));
+			link_to_holders(
+			        s, a,
+			        g_hash_table_lookup(holders, GUINT_TO_POINTER(a->lock * 2)));
 	}
 	g_hash_table_destroy(holders);
 }
@@ -230,9 +232,9 @@ static GBytes *unit_key(const struct search *s)
 	uint32_t numbers[MAX_LENGTH];
 
 	for (uint32_t i = 0; i < s->length; i++)
-		numbers[i] = s->options->pairs_events ?
-				     s->chosen[i] :
-				     g_array_index(s->wants, struct want, s->path[i]).site;
+		numbers[i] = s->options->pairs_events
+		                     ? s->chosen[i]
+		                     : g_array_index(s->wants, struct want, s->path[i]).site;
 	qsort(numbers, s->length, sizeof(uint32_t), number_compare);
 	return bytes_of(numbers, s->length);
 }
@@ -263,11 +265,11 @@ static struct finding *make_finding(const struct search *s, enum verdict verdict
 static bool accepted(const struct search *s, const GArray *witness, const struct finding *f)
 {
 	struct check_options check = { .use_values = s->options->use_values,
-				       .use_missing = s->options->use_missing };
+		                       .use_missing = s->options->use_missing };
 	GString *reason = g_string_new(NULL);
 	bool good = witness_check(s->t, (const uint32_t *)(void *)witness->data, witness->len,
-				  CLAIM_DEADLOCK, (const uint32_t *)(void *)f->requests->data,
-				  f->requests->len, &check, reason);
+	                          CLAIM_DEADLOCK, (const uint32_t *)(void *)f->requests->data,
+	                          f->requests->len, &check, reason);
 
 	g_string_free(reason, TRUE);
 	return good;
@@ -277,7 +279,8 @@ static void settle(struct search *s, GBytes *key, struct finding *f)
 {
 	struct finding *was = g_hash_table_lookup(s->settled, key);
 
-	if (was != NULL && was->verdict == VERDICT_IMPOSSIBLE && f->verdict == VERDICT_IMPOSSIBLE) {
+	if (was != NULL && was->verdict == VERDICT_IMPOSSIBLE &&
+	    f->verdict == VERDICT_IMPOSSIBLE) {
 		was->count += f->count;
 		finding_free(f);
 		return;
@@ -311,7 +314,7 @@ static struct finding *ask(struct search *s)
 		smt_query_next(q, s->chosen[i]);
 	f->budget = left < s->options->budget_pair ? "total" : "pair";
 	answer = smt_query_solve(q, CLAMP(left, 0, s->options->budget_pair), witness, &f->proof,
-				 s->progress);
+	                         s->progress);
 	smt_query_free(q);
 	s->cancelled |= answer == SMT_CANCELLED;
 	if (answer == SMT_IMPOSSIBLE) {
@@ -375,7 +378,8 @@ static void choose(struct search *s, uint32_t i)
 		uint32_t e = g_array_index(events, uint32_t, k);
 		bool apart = false;
 
-		/* once something chosen is before e, it is before all that follow in the class */
+		/* once something chosen is before e, it is before all that follow in the class
+		 */
 		for (uint32_t j = 0; j < i; j++) {
 			if (core_has_before(c, e, s->chosen[j]))
 				return;
@@ -406,8 +410,7 @@ static bool fits(const struct search *s, const struct want *new)
 /* Every cycle once: from its least class on. */
 static void extend(struct search *s)
 {
-	const struct want *last =
-		&g_array_index(s->wants, struct want, s->path[s->length - 1]);
+	const struct want *last = &g_array_index(s->wants, struct want, s->path[s->length - 1]);
 
 	for (guint i = 0; i < last->next->len && !s->cancelled && !s->cut; i++) {
 		uint32_t next = g_array_index(last->next, uint32_t, i);
@@ -418,8 +421,7 @@ static void extend(struct search *s)
 				choose(s, 0);
 			continue;
 		}
-		if (next < s->path[0] ||
-		    !fits(s, &g_array_index(s->wants, struct want, next)))
+		if (next < s->path[0] || !fits(s, &g_array_index(s->wants, struct want, next)))
 			continue;
 		if (s->length == MAX_LENGTH) {
 			s->cut = true;
@@ -448,9 +450,10 @@ static void finish(struct search *s)
 {
 	s->report->complete = !s->cut;
 	if (s->cut)
-		report_note(s->report, "more than %d cycles of lock orders, or one of more than %d "
-				       "threads: the rest was not looked at",
-			    MAX_CYCLES, MAX_LENGTH);
+		report_note(s->report,
+		            "more than %d cycles of lock orders, or one of more than %d "
+		            "threads: the rest was not looked at",
+		            MAX_CYCLES, MAX_LENGTH);
 	for (guint i = 0; i < s->others->len; i++) {
 		const struct finding *f = s->others->pdata[i];
 
@@ -486,14 +489,14 @@ static void search_release(struct search *s)
 static GHashTable *table_by_bytes(void)
 {
 	return g_hash_table_new_full(g_bytes_hash, g_bytes_equal, (GDestroyNotify)g_bytes_unref,
-				     NULL);
+	                             NULL);
 }
 
 struct report *deadlocks_find(struct trace *t, const struct race_options *options,
-			      const struct progress *progress, struct error *error)
+                              const struct progress *progress, struct error *error)
 {
 	struct smt_options smt_options = { .use_values = options->use_values,
-					   .invocations = true };
+		                           .invocations = true };
 	struct search s = { .t = t, .options = options, .progress = progress };
 
 	s.report = report_new(t, "deadlocks");

@@ -16,6 +16,6 @@
  * use_values, use_missing and the budgets count.  NULL with `error` set when cancelled.
  */
 struct report *deadlocks_find(struct trace *t, const struct race_options *options,
-			      const struct progress *progress, struct error *error);
+                              const struct progress *progress, struct error *error);
 
 #endif

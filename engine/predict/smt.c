@@ -55,7 +55,7 @@ static struct event_lists maker_done(struct list_maker *m)
 }
 
 static void pass_readers(const struct smt *s, struct list_maker *by_write,
-			 struct list_maker *by_variable)
+                         struct list_maker *by_variable)
 {
 	const struct trace *t = s->t;
 
@@ -179,15 +179,16 @@ static void make_outermost(struct smt *s)
 		}
 	}
 	for (uint32_t u = 0; u < s->threads; u++) {
-		s->outermost_at_end[u] = held[u]->len > 0 ? g_array_index(held[u], uint32_t, 0) :
-							    NONE;
+		s->outermost_at_end[u] =
+		        held[u]->len > 0 ? g_array_index(held[u], uint32_t, 0) : NONE;
 		g_array_free(held[u], TRUE);
 	}
 	g_free(held);
 	for (uint32_t b = 0; b < t->blocks_count; b++) {
 		struct event_list list = event_list_at(&s->block_accesses, b);
 
-		s->late_access |= list.count > 0 && list.items[list.count - 1] > t->blocks[b].free;
+		s->late_access |=
+		        list.count > 0 && list.items[list.count - 1] > t->blocks[b].free;
 	}
 }
 
@@ -212,7 +213,7 @@ static void make_initial_values(struct smt *s)
 }
 
 static struct smt *smt_make(struct trace *t, const struct smt_options *options, bool pairing,
-			    const struct progress *progress)
+                            const struct progress *progress)
 {
 	struct core_options core = CORE_DEFAULTS;
 	struct smt *s;
@@ -243,7 +244,7 @@ static struct smt *smt_make(struct trace *t, const struct smt_options *options, 
 }
 
 struct smt *smt_new(struct trace *t, const struct smt_options *options,
-		    const struct progress *progress)
+                    const struct progress *progress)
 {
 	return smt_make(t, options, true, progress);
 }
@@ -438,7 +439,8 @@ bool query_add(struct smt_query *q, struct clause clause)
 bool query_unobserved(const struct smt_query *q, uint32_t e)
 {
 	for (guint i = 0; i < q->required->len; i++) {
-		const struct requirement *r = &g_array_index(q->required, struct requirement, i);
+		const struct requirement *r =
+		        &g_array_index(q->required, struct requirement, i);
 
 		if (r->event == e && r->unobserved)
 			return true;
@@ -468,7 +470,8 @@ static void make_base(struct smt_query *q)
 
 	memset(q->base, 0, sizeof(uint32_t) * q->s->threads);
 	for (guint i = 0; i < q->required->len; i++) {
-		const struct requirement *r = &g_array_index(q->required, struct requirement, i);
+		const struct requirement *r =
+		        &g_array_index(q->required, struct requirement, i);
 		uint32_t *own = &q->base[t->events[r->event].thread];
 
 		if (r->next || r->unobserved)
@@ -490,14 +493,15 @@ static bool refuted_by_core(struct smt_query *q, struct proof **proof)
 			continue;
 		for (guint j = 0; proof != NULL && j < q->required->len; j++) {
 			const struct requirement *r =
-				&g_array_index(q->required, struct requirement, j);
+			        &g_array_index(q->required, struct requirement, j);
 			bool before = r->next || r->unobserved, paired = false;
 
-			if (!(before ? core_has_before(q->s->cores, r->event, out) :
-				       core_has(q->s->cores, r->event, out)))
+			if (!(before ? core_has_before(q->s->cores, r->event, out)
+			             : core_has(q->s->cores, r->event, out)))
 				continue;
 			*proof = proof_new("cone");
-			core_path(q->s->cores, out, r->event, before, &(*proof)->cycle, &paired);
+			core_path(q->s->cores, out, r->event, before, &(*proof)->cycle,
+			          &paired);
 			path_add(&(*proof)->cycle, r->event, out, STEP_ASSUMED, NONE);
 			(*proof)->given = paired ? "same pairing" : NULL;
 			break;
@@ -520,8 +524,8 @@ static struct proof *solver_proof(struct smt_query *q, struct encoding *x)
 
 	for (guint i = 0; i + 1 < q->required->len; i++) {
 		path_add(&p->cycle, g_array_index(q->required, struct requirement, i).event,
-			 g_array_index(q->required, struct requirement, i + 1).event,
-			 STEP_ASSUMED, NONE);
+		         g_array_index(q->required, struct requirement, i + 1).event,
+		         STEP_ASSUMED, NONE);
 	}
 	encoding_proof(x, &p->cycle);
 	return p;
@@ -656,8 +660,8 @@ static bool try_recorded(struct smt_query *q, uint32_t *fresh)
 		uint32_t outermost;
 
 		q->cut[u] = MAX(q->cut[u], events_before(s->t, u, first));
-		outermost = q->cut[u] < list.count ? s->outermost[list.items[q->cut[u]]] :
-						     s->outermost_at_end[u];
+		outermost = q->cut[u] < list.count ? s->outermost[list.items[q->cut[u]]]
+		                                   : s->outermost_at_end[u];
 		prefix = MIN(prefix, outermost);
 	}
 	return try_closed(q, prefix, fresh);
@@ -685,7 +689,7 @@ static bool try_alone(struct smt_query *q, uint32_t *fresh)
 
 /* Try, learn, choose, until a try runs through or nothing is left to choose. */
 static enum smt_answer search(struct smt_query *q, struct encoding **x, gint64 deadline,
-			      const struct progress *progress)
+                              const struct progress *progress)
 {
 	unsigned tries = 0;
 
@@ -700,8 +704,9 @@ static enum smt_answer search(struct smt_query *q, struct encoding **x, gint64 d
 			guint before = q->clauses->len;
 
 			if (q->judge == NULL ||
-			    q->judge(q->judge_context, q, (const uint32_t *)(void *)q->sequence->data,
-				     q->sequence->len))
+			    q->judge(q->judge_context, q,
+			             (const uint32_t *)(void *)q->sequence->data,
+			             q->sequence->len))
 				return SMT_WITNESS;
 			fresh = q->clauses->len - before;
 		}
@@ -727,7 +732,7 @@ static uint64_t region_size(const struct smt_query *q)
 }
 
 enum smt_answer smt_query_solve(struct smt_query *q, double seconds, GArray *sequence,
-				struct proof **proof, const struct progress *progress)
+                                struct proof **proof, const struct progress *progress)
 {
 	struct encoding *x = NULL;
 	enum smt_answer answer;
@@ -762,8 +767,8 @@ enum smt_answer smt_query_solve(struct smt_query *q, double seconds, GArray *seq
 /* Data races */
 
 static enum smt_answer race_query(struct smt *s, uint32_t e1, uint32_t e2, double seconds,
-				  GArray *sequence, struct proof **proof,
-				  const struct progress *progress)
+                                  GArray *sequence, struct proof **proof,
+                                  const struct progress *progress)
 {
 	struct smt_query *q = smt_query_new(s);
 	enum smt_answer answer;
@@ -777,7 +782,7 @@ static enum smt_answer race_query(struct smt *s, uint32_t e1, uint32_t e2, doubl
 
 /* Is the pair impossible even when nothing is known of semaphores, wakers and barriers? */
 static bool impossible_unpaired(struct smt *s, uint32_t e1, uint32_t e2, double seconds,
-				const struct progress *progress)
+                                const struct progress *progress)
 {
 	GArray *sequence;
 	enum smt_answer answer;
@@ -793,21 +798,21 @@ static bool impossible_unpaired(struct smt *s, uint32_t e1, uint32_t e2, double 
 }
 
 static bool accepted(struct smt *s, enum claim claim, const GArray *witness, uint32_t e1,
-		     uint32_t e2, const struct race_options *options)
+                     uint32_t e2, const struct race_options *options)
 {
 	struct check_options check = { .use_values = s->options.use_values,
-				       .use_missing = options->use_missing };
+		                       .use_missing = options->use_missing };
 	uint32_t pair[2] = { e1, e2 };
 
 	if (s->checker == NULL)
 		s->checker = checker_new(s->t, &check);
 	return checker_claim(s->checker, (const uint32_t *)(void *)witness->data, witness->len,
-			     claim, pair, 2, NULL);
+	                     claim, pair, 2, NULL);
 }
 
 /* The finding takes the witness over, if the checker accepts it. */
 static void give_witness(struct smt *s, struct finding *f, enum claim claim, GArray **witness,
-			 const struct race_options *options)
+                         const struct race_options *options)
 {
 	f->budget = "incomplete";
 	if (!accepted(s, claim, *witness, f->first, f->second, options))
@@ -821,8 +826,8 @@ static void give_witness(struct smt *s, struct finding *f, enum claim claim, GAr
 
 /* The pair is never next; may it race by C11 all the same? */
 static enum smt_answer decide_c11(struct smt *s, struct finding *f, double seconds,
-				  const struct race_options *options,
-				  const struct progress *progress)
+                                  const struct race_options *options,
+                                  const struct progress *progress)
 {
 	GArray *witness = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	enum smt_answer answer = c11_query(s, f->first, f->second, seconds, witness, progress);
@@ -845,7 +850,7 @@ static enum smt_answer decide_c11(struct smt *s, struct finding *f, double secon
 }
 
 static void note_pairing(struct smt *s, struct finding *f, double seconds,
-			 const struct progress *progress)
+                         const struct progress *progress)
 {
 	if (f->proof->given == NULL && strcmp(f->proof->method, "solver") == 0 &&
 	    core_has_pairings(s->t))
@@ -856,14 +861,14 @@ static void note_pairing(struct smt *s, struct finding *f, double seconds,
 }
 
 struct finding *smt_decide(struct smt *s, uint32_t e1, uint32_t e2,
-			   const struct race_options *options, double seconds,
-			   const struct progress *progress)
+                           const struct race_options *options, double seconds,
+                           const struct progress *progress)
 {
 	GArray *witness = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	struct finding *f = race_finding(s->t, e1, e2, VERDICT_UNKNOWN, "smt");
 	double before = smt_solver_seconds(s);
 	enum smt_answer answer =
-		race_query(s, f->first, f->second, seconds, witness, &f->proof, progress);
+	        race_query(s, f->first, f->second, seconds, witness, &f->proof, progress);
 
 	f->budget = "pair";
 	if (answer == SMT_WITNESS) {
@@ -877,7 +882,7 @@ struct finding *smt_decide(struct smt *s, uint32_t e1, uint32_t e2,
 		note_pairing(s, f, seconds - (smt_solver_seconds(s) - before), progress);
 		if (s->weak_atomics && !s->options.use_values)
 			answer = decide_c11(s, f, seconds - (smt_solver_seconds(s) - before),
-					    options, progress);
+			                    options, progress);
 	}
 	if (witness != NULL)
 		g_array_free(witness, TRUE);

@@ -27,7 +27,7 @@ struct smt_options {
 struct smt;
 /* NULL when cancelled. */
 struct smt *smt_new(struct trace *t, const struct smt_options *options,
-		    const struct progress *progress);
+                    const struct progress *progress);
 void smt_free(struct smt *s);
 const struct cores *smt_cores(const struct smt *s);
 /* Seconds spent so far in queries that needed the solver, or were about so many events that
@@ -61,13 +61,13 @@ void smt_query_require(struct smt_query *q, const struct smt_atom *atoms, uint32
  * the client would accept, else "impossible" is no proof).
  */
 typedef bool smt_judge(void *context, struct smt_query *q, const uint32_t *sequence,
-		       uint32_t length);
+                       uint32_t length);
 void smt_query_judge(struct smt_query *q, smt_judge *judge, void *context);
 
 enum smt_answer {
-	SMT_WITNESS,	/* the sequence is a correct reordering with all that is asked */
+	SMT_WITNESS,    /* the sequence is a correct reordering with all that is asked */
 	SMT_IMPOSSIBLE, /* there is none */
-	SMT_SPENT,	/* the time ran out */
+	SMT_SPENT,      /* the time ran out */
 	SMT_CANCELLED,
 };
 /*
@@ -76,7 +76,7 @@ enum smt_answer {
  * *proof (may be NULL) the evidence, owned by the caller.
  */
 enum smt_answer smt_query_solve(struct smt_query *q, double seconds, GArray *sequence,
-				struct proof **proof, const struct progress *progress);
+                                struct proof **proof, const struct progress *progress);
 
 /*
  * The verdict for the data race (e1, e2): race with a checked witness (the pair last),
@@ -88,7 +88,7 @@ struct race_options;
  * next is not the end.)  Needs INDEX_WRITERS. */
 bool c11_matters(const struct trace *t);
 struct finding *smt_decide(struct smt *s, uint32_t e1, uint32_t e2,
-			   const struct race_options *options, double seconds,
-			   const struct progress *progress);
+                           const struct race_options *options, double seconds,
+                           const struct progress *progress);
 
 #endif

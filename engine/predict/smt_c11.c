@@ -14,15 +14,15 @@
 struct chase { /* what happens after the first of the pair, in one reordering */
 	const struct smt *s;
 	uint32_t e1, e2;
-	uint32_t *cause;   /* by event: the event that it follows at once, or NONE */
-	uint32_t *thread;  /* by thread: its last event that happens after, or NONE */
+	uint32_t *cause;            /* by event: the event that it follows at once, or NONE */
+	uint32_t *thread;           /* by thread: its last event that happens after, or NONE */
 	uint32_t *release, *shared; /* by object: such a release, exclusive and shared */
-	uint32_t *sequence; /* by variable: such a head of the release sequence in it */
-	uint32_t *owner;    /* by variable: the thread that heads it */
-	uint32_t *fence;    /* by thread: its last release fence, if such */
-	uint32_t *pending;  /* by thread: a head read without acquire */
-	bool stuck;	    /* the last refusal left nothing to change */
-	uint32_t length;    /* of the accepted reordering */
+	uint32_t *sequence;         /* by variable: such a head of the release sequence in it */
+	uint32_t *owner;            /* by variable: the thread that heads it */
+	uint32_t *fence;            /* by thread: its last release fence, if such */
+	uint32_t *pending;          /* by thread: a head read without acquire */
+	bool stuck;                 /* the last refusal left nothing to change */
+	uint32_t length;            /* of the accepted reordering */
 };
 
 bool c11_matters(const struct trace *t)
@@ -35,12 +35,12 @@ bool c11_matters(const struct trace *t)
 			continue;
 		writers = trace_writers(t, e);
 		for (uint64_t i = 0; i < writers.count; i++) {
-			const struct event *w = writers.items[i] == NONE ?
-							NULL :
-							&t->events[writers.items[i]];
+			const struct event *w =
+			        writers.items[i] == NONE ? NULL : &t->events[writers.items[i]];
 
 			if (w != NULL && w->thread != x->thread && op_is_atomic(w->op) &&
-			    (!order_acquires(event_order(x)) || !order_releases(event_order(w))))
+			    (!order_acquires(event_order(x)) ||
+			     !order_releases(event_order(w))))
 				return true;
 		}
 	}
@@ -71,8 +71,8 @@ static void chase_start(struct chase *c)
 
 static void chase_end(struct chase *c)
 {
-	uint32_t *all[] = { c->cause,	 c->thread, c->release, c->shared,
-			    c->sequence, c->owner,  c->fence,	c->pending };
+	uint32_t *all[] = { c->cause,    c->thread, c->release, c->shared,
+		            c->sequence, c->owner,  c->fence,   c->pending };
 
 	for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
 		g_free(all[i]);
@@ -241,7 +241,7 @@ static bool judge(void *context, struct smt_query *q, const uint32_t *sequence, 
 }
 
 enum smt_answer c11_query(struct smt *s, uint32_t e1, uint32_t e2, double seconds,
-			  GArray *sequence, const struct progress *progress)
+                          GArray *sequence, const struct progress *progress)
 {
 	struct smt_query *q = smt_query_new(s);
 	struct chase c = { .s = s, .e1 = e1, .e2 = e2 };

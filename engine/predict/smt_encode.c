@@ -13,10 +13,10 @@
 
 struct node {
 	uint32_t event;
-	Z3_ast order; /* integer */
-	Z3_ast in;    /* boolean; a constant where it is known */
-	bool fixed;   /* `in` is known */
-	bool is_in;   /* known, or in the last model */
+	Z3_ast order;  /* integer */
+	Z3_ast in;     /* boolean; a constant where it is known */
+	bool fixed;    /* `in` is known */
+	bool is_in;    /* known, or in the last model */
 	int64_t place; /* in the last model */
 };
 
@@ -37,12 +37,12 @@ struct encoding {
 	struct encoder *encoder;
 	Z3_context context;
 	Z3_solver solver;
-	GArray *nodes;	   /* struct node */
+	GArray *nodes;       /* struct node */
 	GHashTable *node_of; /* event -> index + 1 */
-	GArray **by_thread; /* uint32_t indexes of nodes, by position; NULL where none */
-	GArray *sources;   /* struct source */
-	GArray *guards;	   /* Z3_ast by clause */
-	guint taken;	   /* clauses that the solver has */
+	GArray **by_thread;  /* uint32_t indexes of nodes, by position; NULL where none */
+	GArray *sources;     /* struct source */
+	GArray *guards;      /* Z3_ast by clause */
+	guint taken;         /* clauses that the solver has */
 };
 
 static void on_error(Z3_context context, Z3_error_code code)
@@ -91,10 +91,10 @@ static void set_limit(struct encoding *x, unsigned steps, unsigned milliseconds)
 {
 	Z3_params p = Z3_mk_params(x->context);
 	Z3_symbol names[] = { Z3_mk_string_symbol(x->context, "rlimit"),
-			      Z3_mk_string_symbol(x->context, "timeout"),
-			      Z3_mk_string_symbol(x->context, "ctrl_c"),
-			      Z3_mk_string_symbol(x->context, "auto_config"),
-			      Z3_mk_string_symbol(x->context, "arith.solver") };
+		              Z3_mk_string_symbol(x->context, "timeout"),
+		              Z3_mk_string_symbol(x->context, "ctrl_c"),
+		              Z3_mk_string_symbol(x->context, "auto_config"),
+		              Z3_mk_string_symbol(x->context, "arith.solver") };
 
 	Z3_params_inc_ref(x->context, p);
 	Z3_params_set_uint(x->context, p, names[0], steps);
@@ -217,7 +217,8 @@ static void tie_all(struct encoding *x, uint32_t index)
 				low = middle + 1;
 		}
 		if (list != NULL && low < list->len)
-			tie(x, node_at(x, index), node_at(x, g_array_index(list, uint32_t, low)));
+			tie(x, node_at(x, index),
+			    node_at(x, g_array_index(list, uint32_t, low)));
 	}
 }
 
@@ -246,13 +247,13 @@ static uint32_t node_of(struct encoding *x, uint32_t event)
 	if (known != NULL)
 		return GPOINTER_TO_UINT(known) - 1;
 	n.order = Z3_mk_const(x->context, Z3_mk_int_symbol(x->context, (int)(2 * event)),
-			      x->encoder->integer);
+	                      x->encoder->integer);
 	n.is_in = cut_has(x->q->s->t, x->q->base, event);
 	n.fixed = n.is_in || query_never(x->q, event);
-	n.in = n.fixed ? truth(x, n.is_in) :
-			 Z3_mk_const(x->context,
-				     Z3_mk_int_symbol(x->context, (int)(2 * event + 1)),
-				     x->encoder->boolean);
+	n.in = n.fixed ? truth(x, n.is_in)
+	               : Z3_mk_const(x->context,
+	                             Z3_mk_int_symbol(x->context, (int)(2 * event + 1)),
+	                             x->encoder->boolean);
 	g_array_append_val(x->nodes, n);
 	g_hash_table_insert(x->node_of, GUINT_TO_POINTER(event), GUINT_TO_POINTER(index + 1));
 	tie_all(x, index);
@@ -295,7 +296,7 @@ static Z3_ast section_before(struct encoding *x, uint32_t a, uint32_t b)
 static Z3_ast encode_sections(struct encoding *x, const uint32_t *e)
 {
 	Z3_ast parts[] = { is_out(x, e[0]), is_out(x, e[1]), section_before(x, e[0], e[1]),
-			   section_before(x, e[1], e[0]) };
+		           section_before(x, e[1], e[0]) };
 
 	return Z3_mk_or(x->context, 4, parts);
 }
@@ -317,20 +318,19 @@ static Z3_ast encode_read(struct encoding *x, const uint32_t *e)
 	uint32_t r = e[0], w = e[1], other = e[2];
 	Z3_ast chosen = has_choice(x->q->s, r) ? sees(x, r, w) : NULL;
 	Z3_ast parts[] = { is_out(x, r), is_out(x, other), is_before(x, r, other),
-			   w == NONE ? truth(x, false) : is_before(x, other, w),
-			   chosen == NULL ? truth(x, false) : Z3_mk_not(x->context, chosen) };
+		           w == NONE ? truth(x, false) : is_before(x, other, w),
+		           chosen == NULL ? truth(x, false) : Z3_mk_not(x->context, chosen) };
 
 	return Z3_mk_or(x->context, 5, parts);
 }
 
 static void add_source(struct encoding *x, uint32_t r, uint32_t w)
 {
-	struct source s = { r, w,
-			    Z3_mk_fresh_const(x->context, "sees", x->encoder->boolean) };
+	struct source s = { r, w, Z3_mk_fresh_const(x->context, "sees", x->encoder->boolean) };
 
 	if (w != NONE)
 		claim(x, Z3_mk_implies(x->context, s.chosen,
-				       both(x, is_in(x, w), is_before(x, w, r))));
+		                       both(x, is_in(x, w), is_before(x, w, r))));
 	g_array_append_val(x->sources, s);
 }
 
@@ -361,7 +361,7 @@ static Z3_ast encode_source(struct encoding *x, const uint32_t *e)
 static Z3_ast encode_condition(struct encoding *x, const uint32_t *e)
 {
 	Z3_ast parts[] = { is_out(x, e[0]), is_out(x, e[1]), is_out(x, e[2]),
-			   is_before(x, e[0], e[1]) };
+		           is_before(x, e[0], e[1]) };
 
 	return Z3_mk_or(x->context, 4, parts);
 }
@@ -378,8 +378,8 @@ static Z3_ast encode_try(struct encoding *x, const uint32_t *e)
 		Z3_ast inside = both(x, is_in(x, a), is_before(x, a, e[0]));
 
 		if (r != NONE)
-			inside = both(x, inside,
-				      either(x, is_out(x, r), is_before(x, e[0], r)));
+			inside =
+			        both(x, inside, either(x, is_out(x, r), is_before(x, e[0], r)));
 		any = either(x, any, inside);
 	}
 	g_array_free(holders, TRUE);
@@ -409,7 +409,7 @@ static Z3_ast encode_empty(struct encoding *x, const uint32_t *e)
 		g_array_append_val(weights, weight);
 	}
 	result = Z3_mk_pble(x->context, terms->len, (const Z3_ast *)(void *)terms->data,
-			    (const int *)(void *)weights->data, -t->objects[object].count);
+	                    (const int *)(void *)weights->data, -t->objects[object].count);
 	g_array_free(terms, TRUE);
 	g_array_free(weights, TRUE);
 	return either(x, is_out(x, f), result);
@@ -425,7 +425,7 @@ static Z3_ast encode_atoms(struct encoding *x, const uint32_t *e)
 
 		if (a->kind == ATOM_BEFORE)
 			one = both(x, both(x, is_in(x, a->e), is_in(x, a->f)),
-				   is_before(x, a->e, a->f));
+			           is_before(x, a->e, a->f));
 		else
 			one = a->kind == ATOM_IN ? is_in(x, a->e) : is_out(x, a->e);
 		any = either(x, any, one);
@@ -436,7 +436,7 @@ static Z3_ast encode_atoms(struct encoding *x, const uint32_t *e)
 static Z3_ast (*const encoders[])(struct encoding *x, const uint32_t *e) = {
 	[CLAUSE_SECTIONS] = encode_sections, [CLAUSE_READ] = encode_read,
 	[CLAUSE_SOURCE] = encode_source,     [CLAUSE_CONDITION] = encode_condition,
-	[CLAUSE_TRY] = encode_try,	     [CLAUSE_EMPTY] = encode_empty,
+	[CLAUSE_TRY] = encode_try,           [CLAUSE_EMPTY] = encode_empty,
 	[CLAUSE_ATOMS] = encode_atoms,
 };
 
@@ -445,7 +445,7 @@ static void take_clauses(struct encoding *x)
 	if (x->taken == 0) {
 		for (guint i = 0; i < x->q->edges->len; i++) {
 			const struct order_edge *e =
-				&g_array_index(x->q->edges, struct order_edge, i);
+			        &g_array_index(x->q->edges, struct order_edge, i);
 
 			claim(x, is_before(x, e->before, e->after));
 		}
@@ -562,7 +562,8 @@ static void choose_try(struct encoding *x, const uint32_t *e)
 static void choose_empty(struct encoding *x, const uint32_t *e)
 {
 	const struct trace *t = x->q->s->t;
-	struct event_list list = event_list_at(&t->index->object_events, t->events[e[0]].target);
+	struct event_list list =
+	        event_list_at(&t->index->object_events, t->events[e[0]].target);
 
 	if (!there(x, e[0]))
 		return;
@@ -652,11 +653,11 @@ int encoding_check(struct encoding *x, unsigned milliseconds)
 
 	take_clauses(x);
 	answer = Z3_solver_check_assumptions(x->context, x->solver, x->guards->len,
-					     (const Z3_ast *)(void *)x->guards->data);
+	                                     (const Z3_ast *)(void *)x->guards->data);
 	if (answer == Z3_L_UNDEF) {
 		set_limit(x, 0, milliseconds);
 		answer = Z3_solver_check_assumptions(x->context, x->solver, x->guards->len,
-						     (const Z3_ast *)(void *)x->guards->data);
+		                                     (const Z3_ast *)(void *)x->guards->data);
 		set_limit(x, STEPS, UINT_MAX);
 	}
 	if (answer != Z3_L_TRUE)
@@ -703,7 +704,8 @@ void encoding_proof(struct encoding *x, struct path *path)
 
 		for (unsigned j = 0; j < Z3_ast_vector_size(x->context, core); j++) {
 			if (Z3_ast_vector_get(x->context, core, j) == guard) {
-				add_step(x, &g_array_index(x->q->clauses, struct clause, i), path);
+				add_step(x, &g_array_index(x->q->clauses, struct clause, i),
+				         path);
 				break;
 			}
 		}

@@ -13,22 +13,22 @@
  */
 enum clause_kind {
 	CLAUSE_SECTIONS,  /* acquires a, b: their sections exclude each other */
-	CLAUSE_READ,	  /* read r, its write w (NONE: initial), another write: not between */
-	CLAUSE_SOURCE,	  /* read r sees some write of its value (--values) */
+	CLAUSE_READ,      /* read r, its write w (NONE: initial), another write: not between */
+	CLAUSE_SOURCE,    /* read r sees some write of its value (--values) */
 	CLAUSE_CONDITION, /* a before b where c is in (and both are) */
-	CLAUSE_TRY,	  /* tryfail f inside one of the sections that held the lock */
-	CLAUSE_EMPTY,	  /* taketryfail f where no count is left */
-	CLAUSE_ATOMS,	  /* the client's: first, count of q->atoms */
+	CLAUSE_TRY,       /* tryfail f inside one of the sections that held the lock */
+	CLAUSE_EMPTY,     /* taketryfail f where no count is left */
+	CLAUSE_ATOMS,     /* the client's: first, count of q->atoms */
 };
 struct clause {
 	uint32_t kind; /* enum clause_kind */
 	uint32_t e[3];
 };
 
-enum need { /* by event: what the scheduler has to look at */
-	NEED_MUST = 1,	/* must-order edges come in */
-	NEED_EMPTY = 2, /* a taketryfail that saw no count */
-	NEED_TRIES = 4, /* a release of a section in which a try failed */
+enum need {                 /* by event: what the scheduler has to look at */
+	    NEED_MUST = 1,  /* must-order edges come in */
+	    NEED_EMPTY = 2, /* a taketryfail that saw no count */
+	    NEED_TRIES = 4, /* a release of a section in which a try failed */
 };
 
 struct smt {
@@ -40,24 +40,24 @@ struct smt {
 	/* Reads by the write that they see, and by the variable whose initial value. */
 	struct event_lists readers, initial_readers;
 	struct event_lists block_accesses; /* by block, where any block is freed */
-	uint32_t *initial_value;	   /* by variable: 0 unknown (--values) */
-	uint32_t *outermost;		   /* by event: before it, the oldest acquire that its
-					    * thread has not released, or NONE */
-	uint32_t *outermost_at_end;	   /* by thread */
-	bool late_access;		   /* some access follows its block's free */
-	bool weak_atomics;		   /* c11_matters */
-	bool has_empty;			   /* any NEED_EMPTY: counting is not difference logic */
-	void *encoder;			   /* the solver's context, smt_encode.c */
-	struct smt *unpaired;		   /* the same without pairings; made when needed */
+	uint32_t *initial_value;           /* by variable: 0 unknown (--values) */
+	uint32_t *outermost;               /* by event: before it, the oldest acquire that its
+	                                    * thread has not released, or NONE */
+	uint32_t *outermost_at_end;        /* by thread */
+	bool late_access;                  /* some access follows its block's free */
+	bool weak_atomics;                 /* c11_matters */
+	bool has_empty;          /* any NEED_EMPTY: counting is not difference logic */
+	void *encoder;           /* the solver's context, smt_encode.c */
+	struct smt *unpaired;    /* the same without pairings; made when needed */
 	struct checker *checker; /* for races; made when needed */
-	double solver_seconds; /* in queries that needed the solver */
+	double solver_seconds;   /* in queries that needed the solver */
 	/* The scheduler's state; valid for one run. */
 	struct scheduler *scheduler;
 };
 
 struct requirement {
 	uint32_t event;
-	bool next;	 /* else: in */
+	bool next;       /* else: in */
 	bool unobserved; /* in, as the last of its thread */
 };
 struct order_edge {
@@ -66,11 +66,11 @@ struct order_edge {
 
 struct smt_query {
 	struct smt *s;
-	GArray *required; /* struct requirement */
-	GArray *out;	  /* uint32_t */
-	GArray *edges;	  /* struct order_edge: asked for */
-	GArray *atoms;	  /* struct smt_atom */
-	GArray *clauses;  /* struct clause, in the order of their discovery */
+	GArray *required;  /* struct requirement */
+	GArray *out;       /* uint32_t */
+	GArray *edges;     /* struct order_edge: asked for */
+	GArray *atoms;     /* struct smt_atom */
+	GArray *clauses;   /* struct clause, in the order of their discovery */
 	GHashTable *known; /* of them */
 	smt_judge *judge;
 	void *judge_context;
@@ -109,14 +109,14 @@ bool has_choice(const struct smt *s, uint32_t r);
 
 /* A reordering with both and no happens-before between them; it ends with one of them. */
 enum smt_answer c11_query(struct smt *s, uint32_t e1, uint32_t e2, double seconds,
-			  GArray *sequence, const struct progress *progress);
+                          GArray *sequence, const struct progress *progress);
 
 struct scheduler *scheduler_new(const struct smt *s);
 void scheduler_free(struct scheduler *r);
 /*
  * Run the region q->cut to its end: true, and q->sequence is a correct reordering.  The events
- * below `prefix`, all of the region, are taken as recorded.  When stuck: false, with the constraints that were in the way added; *fresh says how many were
- * new.
+ * below `prefix`, all of the region, are taken as recorded.  When stuck: false, with the
+ * constraints that were in the way added; *fresh says how many were new.
  */
 bool scheduler_run(struct smt_query *q, uint32_t prefix, uint32_t *fresh);
 

@@ -17,8 +17,8 @@ enum { AGAIN = UINT32_MAX - 1, NEVER = UINT32_MAX - 2 };
 
 struct lock_state {
 	uint32_t stamp;
-	uint32_t holder;		     /* exclusive: its acquire, or NONE */
-	uint32_t readers;		     /* how many hold it in shared mode */
+	uint32_t holder;                      /* exclusive: its acquire, or NONE */
+	uint32_t readers;                     /* how many hold it in shared mode */
 	uint32_t left_exclusive, left_shared; /* acquires of the region still to come */
 };
 struct count_state {
@@ -31,19 +31,19 @@ struct write_state {
 };
 
 struct scheduler {
-	uint32_t stamp;	 /* of this run: other entries are as at the start */
-	uint32_t prefix; /* the events below have run, in their order */
-	uint32_t *done; /* by thread: how many events have run */
-	uint32_t *until; /* by thread: what its next event waits for, NONE: nothing */
+	uint32_t stamp;   /* of this run: other entries are as at the start */
+	uint32_t prefix;  /* the events below have run, in their order */
+	uint32_t *done;   /* by thread: how many events have run */
+	uint32_t *until;  /* by thread: what its next event waits for, NONE: nothing */
 	uint64_t *looked; /* by thread: how many steps there were when it was set to AGAIN */
-	uint32_t *next;	 /* by thread: its next event, NONE at the end of the region */
+	uint32_t *next;   /* by thread: its next event, NONE at the end of the region */
 	struct lock_state *locks;
 	struct count_state *counts;
 	struct write_state *writes;
 };
 
 struct obstacle {
-	uint32_t until;	 /* event, AGAIN or NEVER */
+	uint32_t until;  /* event, AGAIN or NEVER */
 	bool has_clause; /* otherwise an order that is in force already */
 	struct clause clause;
 };
@@ -177,7 +177,7 @@ static bool wait_for(struct obstacle *o, uint32_t until)
 }
 
 static bool wait_because(struct obstacle *o, uint32_t until, enum clause_kind kind, uint32_t a,
-			 uint32_t b, uint32_t c)
+                         uint32_t b, uint32_t c)
 {
 	*o = (struct obstacle){ until, true, { kind, { a, b, c } } };
 	return true;
@@ -196,8 +196,8 @@ static bool blocked_by_must(const struct smt_query *q, uint32_t e, struct obstac
 			continue;
 		if (edge->condition != NONE) {
 			if (cut_has(t, q->cut, edge->condition))
-				return wait_because(o, edge->before, CLAUSE_CONDITION, edge->before,
-						    e, edge->condition);
+				return wait_because(o, edge->before, CLAUSE_CONDITION,
+				                    edge->before, e, edge->condition);
 		} else if (core_edge_counts(q->s->cores, edge)) {
 			return wait_for(o, edge->before);
 		}
@@ -254,14 +254,15 @@ static bool blocked_as_read(const struct smt_query *q, uint32_t e, struct obstac
 		}
 		if (may_see(s, e, v, seen_write(s->t, e, v), *last_write(s, v)))
 			continue;
-		return wait_because(o, AGAIN, CLAUSE_SOURCE, e, 0, 0); /* any write of it will do */
+		return wait_because(o, AGAIN, CLAUSE_SOURCE, e, 0,
+		                    0); /* any write of it will do */
 	}
 	return false;
 }
 
 /* A read still to come of what is in the variable now, which the write `e` would destroy. */
 static uint32_t pending_read(const struct smt_query *q, uint32_t e, uint32_t variable,
-			     uint32_t *source)
+                             uint32_t *source)
 {
 	const struct smt *s = q->s;
 	const struct trace *t = s->t;
@@ -312,7 +313,7 @@ static bool blocked_as_write(const struct smt_query *q, uint32_t e, struct obsta
 }
 
 static bool blocked_by_section(const struct smt_query *q, uint32_t a, uint32_t e,
-			       struct obstacle *o)
+                               struct obstacle *o)
 {
 	uint32_t release = q->s->t->index->partner[a];
 
@@ -334,7 +335,8 @@ static uint32_t rival(const struct smt_query *q, uint32_t e, bool held)
 		    core_exempt(q->s->options.exempt, a))
 			continue;
 		r = t->index->partner[a];
-		if (held ? executed(q->s, a) && (r == NONE || !executed(q->s, r)) : to_come(q, a))
+		if (held ? executed(q->s, a) && (r == NONE || !executed(q->s, r))
+		         : to_come(q, a))
 			return a;
 	}
 	return NONE;
@@ -418,7 +420,7 @@ static bool blocked_as_take_try(const struct smt_query *q, uint32_t e, struct ob
 }
 
 static bool blocked_by_list(const struct smt_query *q, uint32_t e, struct event_list list,
-			    bool earlier, struct obstacle *o)
+                            bool earlier, struct obstacle *o)
 {
 	for (uint64_t i = 0; i < list.count; i++) {
 		uint32_t f = list.items[i];
@@ -442,8 +444,8 @@ static bool blocked_as_destroy(const struct smt_query *q, uint32_t e, struct obs
 {
 	const struct trace *t = q->s->t;
 
-	return blocked_by_list(q, e, event_list_at(&t->index->object_events, t->events[e].target),
-			       true, o);
+	return blocked_by_list(
+	        q, e, event_list_at(&t->index->object_events, t->events[e].target), true, o);
 }
 
 static bool blocked_as_rmw(const struct smt_query *q, uint32_t e, struct obstacle *o)
@@ -453,12 +455,18 @@ static bool blocked_as_rmw(const struct smt_query *q, uint32_t e, struct obstacl
 
 typedef bool blocked_test(const struct smt_query *q, uint32_t e, struct obstacle *o);
 static blocked_test *const tests[OP_COUNT] = {
-	[OP_READ] = blocked_as_read,	   [OP_AREAD] = blocked_as_read,
-	[OP_WRITE] = blocked_as_write,	   [OP_AWRITE] = blocked_as_write,
-	[OP_RMW] = blocked_as_rmw,	   [OP_ACQ] = blocked_as_acquire,
-	[OP_RACQ] = blocked_as_acquire,	   [OP_REL] = blocked_as_release,
-	[OP_RREL] = blocked_as_release,	   [OP_TRYFAIL] = blocked_as_try,
-	[OP_TAKETRYFAIL] = blocked_as_take_try, [OP_FREE] = blocked_as_free,
+	[OP_READ] = blocked_as_read,
+	[OP_AREAD] = blocked_as_read,
+	[OP_WRITE] = blocked_as_write,
+	[OP_AWRITE] = blocked_as_write,
+	[OP_RMW] = blocked_as_rmw,
+	[OP_ACQ] = blocked_as_acquire,
+	[OP_RACQ] = blocked_as_acquire,
+	[OP_REL] = blocked_as_release,
+	[OP_RREL] = blocked_as_release,
+	[OP_TRYFAIL] = blocked_as_try,
+	[OP_TAKETRYFAIL] = blocked_as_take_try,
+	[OP_FREE] = blocked_as_free,
 	[OP_DESTROY] = blocked_as_destroy,
 };
 
@@ -606,7 +614,8 @@ static bool advance(struct smt_query *q, uint32_t u, uint64_t steps, uint32_t *w
 		return false;
 	}
 	execute(q, e);
-	r->next[u] = r->done[u] < q->cut[u] ? trace_thread_events(s->t, u).items[r->done[u]] : NONE;
+	r->next[u] =
+	        r->done[u] < q->cut[u] ? trace_thread_events(s->t, u).items[r->done[u]] : NONE;
 	return true;
 }
 

@@ -9,15 +9,15 @@
 #include <stdio.h>
 #include <time.h>
 
-static const enum analysis analyses[] = { ANALYSIS_HB,	  ANALYSIS_SHB, ANALYSIS_WCP,
-					  ANALYSIS_SYNCP, ANALYSIS_M2,	ANALYSIS_AUTO };
+static const enum analysis analyses[] = { ANALYSIS_HB,    ANALYSIS_SHB, ANALYSIS_WCP,
+	                                  ANALYSIS_SYNCP, ANALYSIS_M2,  ANALYSIS_AUTO };
 enum { COUNT = G_N_ELEMENTS(analyses), EXACT = COUNT - 1 };
 
 struct result {
 	uint64_t pairs, sites;
-	uint64_t far, sum; /* the largest distance, the sum of all */
+	uint64_t far, sum;             /* the largest distance, the sum of all */
 	GHashTable *variables, *found; /* racy variables; pairs as numbers */
-	double seconds;		       /* of the processor, by sites */
+	double seconds;                /* of the processor, by sites */
 	bool complete;
 };
 
@@ -64,8 +64,9 @@ static void measure(struct trace *t, enum analysis analysis, struct result *x)
 		x->far = MAX(x->far, distance);
 		g_hash_table_add(x->found, g_memdup2(&pair, sizeof(pair)));
 		for (guint k = 0; k < f->variables->len; k++)
-			g_hash_table_add(x->variables,
-					 GUINT_TO_POINTER(g_array_index(f->variables, uint32_t, k) + 1));
+			g_hash_table_add(
+			        x->variables,
+			        GUINT_TO_POINTER(g_array_index(f->variables, uint32_t, k) + 1));
 	}
 	report_free(r);
 }
@@ -94,8 +95,8 @@ static void print_header(const char *title, const char *last)
 }
 
 static void print_rows(int count, char **paths, struct result (*results)[COUNT],
-		       const uint64_t *events, void (*cell)(const struct result *all, int a),
-		       bool distances)
+                       const uint64_t *events, void (*cell)(const struct result *all, int a),
+                       bool distances)
 {
 	for (int i = 0; i < count; i++) {
 		const struct result *exact = &results[i][EXACT];
@@ -162,7 +163,7 @@ int main(int argc, char **argv)
 		for (int a = 0; a < COUNT; a++) {
 			measure(t, analyses[a], &results[i][a]);
 			fprintf(stderr, "%s %s: %" G_GUINT64_FORMAT " pairs\n", argv[i + 1],
-				analysis_word(analyses[a]), results[i][a].pairs);
+			        analysis_word(analyses[a]), results[i][a].pairs);
 		}
 		trace_close(t);
 	}

@@ -11,6 +11,6 @@ struct random_options mix_options(uint64_t seed, uint32_t threads, uint32_t even
 /* A main for property tests: PROGRAM [COUNT [FIRST]], `count` traces by default; calls
  * `one` for each seed until one fails (false), and says which. Returns the exit status. */
 int mix_main(int argc, char **argv, const char *name, uint64_t count,
-	     bool (*one)(uint64_t seed));
+             bool (*one)(uint64_t seed));
 
 #endif

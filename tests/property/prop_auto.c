@@ -14,7 +14,7 @@ static const struct {
 } analyses[] = { { races_smt, "smt" }, { races_auto, "auto" } };
 
 static bool complain(const struct trace *t, const char *analysis, uint32_t a, uint32_t b,
-		     const char *what)
+                     const char *what)
 {
 	char *text = trace_text(t);
 
@@ -29,7 +29,7 @@ static uint32_t unit(const struct trace *t, uint32_t e, bool events)
 }
 
 static bool is_unit(const struct trace *t, const struct finding *f, uint32_t a, uint32_t b,
-		    bool events)
+                    bool events)
 {
 	uint32_t x = unit(t, f->first, events), y = unit(t, f->second, events);
 
@@ -61,20 +61,23 @@ static bool witnessed(const struct report *r, bool values)
 		if (f->verdict != VERDICT_RACE || f->note != NULL)
 			continue;
 		if (f->witness == NULL || f->witness->len < 2)
-			return complain(r->trace, r->analysis, f->first, f->second, "no witness");
+			return complain(r->trace, r->analysis, f->first, f->second,
+			                "no witness");
 		w = (const uint32_t *)(const void *)f->witness->data;
 		if (w[f->witness->len - 2] + w[f->witness->len - 1] != f->first + f->second ||
 		    !oracle_is_reordering(r->trace, w, f->witness->len - 2, values))
-			return complain(r->trace, r->analysis, f->first, f->second, "bad witness");
+			return complain(r->trace, r->analysis, f->first, f->second,
+			                "bad witness");
 	}
 	return true;
 }
 
-static bool compare(const struct trace *t, const struct report *r, const bool *races, bool events)
+static bool compare(const struct trace *t, const struct report *r, const bool *races,
+                    bool events)
 {
 	uint32_t n = (uint32_t)t->events_count;
 	uint32_t units = events ? n : (uint32_t)t->sites_count;
-	bool *racy = g_new0(bool, (size_t)units * units + 1), good = r->complete;
+	bool *racy = g_new0(bool, (size_t)units *units + 1), good = r->complete;
 
 	if (!good)
 		complain(t, r->analysis, 0, 0, "not complete");
@@ -116,8 +119,8 @@ static bool analyse(struct trace *t, bool values, bool events, bool all)
 		struct error error = { .where = "" };
 		struct report *r = analyses[i].run(t, &options, NULL, &error);
 
-		good = r != NULL ? compare(t, r, races, events) && witnessed(r, values) :
-				   complain(t, analyses[i].name, 0, 0, error.what);
+		good = r != NULL ? compare(t, r, races, events) && witnessed(r, values)
+		                 : complain(t, analyses[i].name, 0, 0, error.what);
 		report_free(r);
 	}
 	g_free(races);
@@ -136,5 +139,5 @@ static bool one(uint64_t seed)
 
 int main(int argc, char **argv)
 {
-	return mix_main(argc, argv, "smt and auto against search", 1500, one);
+	return mix_main(argc, argv, "smt and auto against search", 5000, one);
 }

@@ -73,7 +73,8 @@ static bool synchronises(const struct search *s, uint32_t a, uint32_t b)
 	if (!order_releases(event_order(at(s, a))) || !order_acquires(event_order(at(s, b))))
 		return false;
 	for (uint32_t x = a; x < b; x++) {
-		if (!atomic_write(s, x) || (fence_a ? at(s, x)->thread != at(s, a)->thread : x != a))
+		if (!atomic_write(s, x) ||
+		    (fence_a ? at(s, x)->thread != at(s, a)->thread : x != a))
 			continue;
 		for (uint32_t y = x + 1; y <= b; y++) {
 			uint32_t w;
@@ -178,9 +179,10 @@ static bool judge(const struct search *s, struct trace *t, const bool *races)
 				continue;
 			found = smt_decide(smt, e, f, &options, 10, NULL);
 			c11 = found->verdict == VERDICT_RACE && found->note != NULL;
-			/* the atomics' edges leave it unordered, or it is no candidate at all */
-			good = next ? found->verdict == VERDICT_RACE && !c11 :
-				      c11 == s->apart[e][f];
+			/* the atomics' edges leave it unordered, or it is no candidate at all
+			 */
+			good = next ? found->verdict == VERDICT_RACE && !c11
+			            : c11 == s->apart[e][f];
 			if (!good)
 				printf("pair %u %u: %s%s\n", e, f, verdict_word(found->verdict),
 				       c11 ? ", by C11" : "");
@@ -194,8 +196,11 @@ static bool judge(const struct search *s, struct trace *t, const bool *races)
 
 static bool one(uint64_t seed)
 {
-	struct random_options o = { .threads = 2 + seed % 2, .events = MAX - 1, .variables = 3,
-				    .locks = 1, .atomics = true };
+	struct random_options o = { .threads = 2 + seed % 2,
+		                    .events = MAX - 1,
+		                    .variables = 3,
+		                    .locks = 1,
+		                    .atomics = true };
 	struct trace *t = random_trace(seed, &o);
 	struct search s = { .t = t, .n = (uint32_t)t->events_count };
 	bool *races = oracle_races(t, false), good;

@@ -160,14 +160,14 @@ static struct trace *nested_trace(uint64_t seed)
 			free &= v == u || mode[v][l] == 0 || (shared && mode[v][l] == 's');
 		if (what < 20) {
 			g_string_append_printf(text, "T%d|%c(x)|%d\n", u, what < 10 ? 'r' : 'w',
-					       u);
+			                       u);
 		} else if (what < 68 && mode[u][l] == 0 && free) {
 			mode[u][l] = shared ? 's' : 'x';
 			g_string_append_printf(text, "T%d|%s(l%d)|%d\n", u,
-					       shared ? "racq" : "acq", l, u);
+			                       shared ? "racq" : "acq", l, u);
 		} else if (what >= 68 && mode[u][l] != 0) {
 			g_string_append_printf(text, "T%d|%s(l%d)|%d\n", u,
-					       mode[u][l] == 's' ? "rrel" : "rel", l, u);
+			                       mode[u][l] == 's' ? "rrel" : "rel", l, u);
 			mode[u][l] = 0;
 		} else {
 			continue;

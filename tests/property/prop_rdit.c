@@ -28,10 +28,11 @@ static char *missing_text(uint64_t seed)
 		const char *name = names[g_rand_int_range(r, 0, 5)];
 
 		if (what < 55)
-			g_string_append_printf(text, "T%d|%c(%s)|%d\n", u, what < 25 ? 'r' : 'w', name, u);
+			g_string_append_printf(text, "T%d|%c(%s)|%d\n", u,
+			                       what < 25 ? 'r' : 'w', name, u);
 		else if (what < 70 && depth[u] < 2) {
-			g_string_append_printf(text, "T%d|miss(m%d,%s,%s)|%d\n", u, ++depth[u], name,
-					       what < 60 ? "l" : "q", u);
+			g_string_append_printf(text, "T%d|miss(m%d,%s,%s)|%d\n", u, ++depth[u],
+			                       name, what < 60 ? "l" : "q", u);
 		} else if (what < 85 && depth[u] > 0) {
 			g_string_append_printf(text, "T%d|back(m%d)|%d\n", u, depth[u]--, u);
 		} else if (owner < 0) {
@@ -104,16 +105,17 @@ static const char *touched(const struct trace *t, uint32_t e)
 
 	if (op_is_access(x->op))
 		return trace_string(t, t->variables[x->target].name);
-	return op_table[x->op].operand == OPERAND_OBJECT ?
-		       trace_string(t, t->objects[x->target].name) :
-		       NULL;
+	return op_table[x->op].operand == OPERAND_OBJECT
+	               ? trace_string(t, t->objects[x->target].name)
+	               : NULL;
 }
 
 /* An access to what the call may reach: the address itself or a part of it. */
 static bool call_reaches(const struct trace *t, uint32_t miss, const char *name)
 {
 	for (uint32_t i = 0; name != NULL && address(t, miss, i) != NULL; i++) {
-		if (strcmp(address(t, miss, i), name) == 0 || reaches(address(t, miss, i), name))
+		if (strcmp(address(t, miss, i), name) == 0 ||
+		    reaches(address(t, miss, i), name))
 			return true;
 	}
 	return false;
@@ -266,7 +268,8 @@ static bool same_races(struct trace *t, const GArray *edges)
 			races_gone += !race && plain[(size_t)e * n + f];
 			good = listed(r, e, f) == race;
 			if (!good)
-				printf("%u and %u: %s\n", e, f, race ? "race missed" : "no race");
+				printf("%u and %u: %s\n", e, f,
+				       race ? "race missed" : "no race");
 		}
 	}
 	g_free(races);
@@ -295,7 +298,7 @@ int main(int argc, char **argv)
 {
 	int status = mix_main(argc, argv, "missing code against its definition", 5000, one);
 
-	printf("%u edges, %u races, %u races that missing code rules out\n", edges_seen, races_seen,
-	       races_gone);
+	printf("%u edges, %u races, %u races that missing code rules out\n", edges_seen,
+	       races_seen, races_gone);
 	return status != 0 || edges_seen == 0 || races_seen == 0 || races_gone == 0;
 }

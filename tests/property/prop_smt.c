@@ -14,7 +14,7 @@
 static unsigned races, by_core, by_solver;
 
 static bool complain(const struct trace *t, uint32_t e1, uint32_t e2, bool values,
-		     const char *what)
+                     const char *what)
 {
 	char *text = trace_text(t);
 
@@ -40,8 +40,8 @@ static bool right(const struct trace *t, const struct finding *f, bool race, boo
 	if (f->verdict == VERDICT_UNKNOWN)
 		return complain(t, e1, e2, values, f->budget);
 	if ((f->verdict == VERDICT_RACE) != race)
-		return complain(t, e1, e2, values, race ? "a race is called impossible" :
-							  "called a race");
+		return complain(t, e1, e2, values,
+		                race ? "a race is called impossible" : "called a race");
 	races += race;
 	if (!race) {
 		if (f->proof == NULL)

@@ -10,24 +10,24 @@
 
 /* Two threads that each write x in a section of l, and z after it. */
 static const char sections[] = "T1|acq(l)|1\n"
-			       "T1|w(x)|2\n"
-			       "T1|rel(l)|3\n"
-			       "T1|w(z)|4\n"
-			       "T2|acq(l)|5\n"
-			       "T2|w(x)|6\n"
-			       "T2|rel(l)|7\n"
-			       "T2|w(z)|8\n";
+                               "T1|w(x)|2\n"
+                               "T1|rel(l)|3\n"
+                               "T1|w(z)|4\n"
+                               "T2|acq(l)|5\n"
+                               "T2|w(x)|6\n"
+                               "T2|rel(l)|7\n"
+                               "T2|w(z)|8\n";
 /* A proof needs the order of sections: T3's must end before T1's begins, and cannot. */
 static const char needs_solver[] = "T1|acq(l)|1\n"
-				   "T1|post(s)|2\n"
-				   "T1|w(x)|3\n"
-				   "T1|rel(l)|4\n"
-				   "T3|take(s)|5\n"
-				   "T3|acq(l)|6\n"
-				   "T3|aw(b)|7\n"
-				   "T3|rel(l)|8\n"
-				   "T2|ar(b)|9\n"
-				   "T2|w(x)|10\n";
+                                   "T1|post(s)|2\n"
+                                   "T1|w(x)|3\n"
+                                   "T1|rel(l)|4\n"
+                                   "T3|take(s)|5\n"
+                                   "T3|acq(l)|6\n"
+                                   "T3|aw(b)|7\n"
+                                   "T3|rel(l)|8\n"
+                                   "T2|ar(b)|9\n"
+                                   "T2|w(x)|10\n";
 
 struct fixture {
 	struct trace *t;
@@ -172,7 +172,7 @@ struct judgement {
 };
 
 static bool wants_order(void *context, struct smt_query *q, const uint32_t *sequence,
-			uint32_t length)
+                        uint32_t length)
 {
 	struct judgement *j = context;
 	struct smt_atom atom = { ATOM_BEFORE, j->first, j->second };

@@ -26,16 +26,17 @@ static int run(struct arguments *a)
 	argument_words(a, 1, 1);
 	if (!race_options_parse(a, &find))
 		return EXIT_BAD;
-	find.pairs_events = argument_choice(a, "pairs", (const char *[]){ "sites", "events", NULL },
-					    0) == 1;
+	find.pairs_events =
+	        argument_choice(a, "pairs", (const char *[]){ "sites", "events", NULL }, 0) ==
+	        1;
 	find.all_verdicts = print.all_verdicts =
-		argument_choice(a, "verdicts", (const char *[]){ "race", "all", NULL }, 0) == 1;
+	        argument_choice(a, "verdicts", (const char *[]){ "race", "all", NULL }, 0) == 1;
 	t = open_trace(a, a->words->pdata[0]);
 	if (t == NULL)
 		return EXIT_BAD;
-	r = race_options_fit(a, t, &find, &error) ?
-		    deadlocks_find(t, &find, progress_on_stderr(), &error) :
-		    NULL;
+	r = race_options_fit(a, t, &find, &error)
+	            ? deadlocks_find(t, &find, progress_on_stderr(), &error)
+	            : NULL;
 	progress_done();
 	status = r == NULL ? fail(&error) : print_report(r, &print);
 	report_free(r);
@@ -47,9 +48,11 @@ const struct command command_deadlocks = {
 	.name = "deadlocks",
 	.usage = "TRACE [--verdicts all] [--budget PAIR,ALL]",
 	.summary = "predictable deadlocks: lock-order cycles with a witness",
-	.details = "Looks for threads that can each hold a lock and wait for one that the next of\n"
-		   "them holds. Every cycle gets a verdict: race (it can happen, with a witness),\n"
-		   "impossible (with a proof) or unknown (the budget ran out).",
+	.details = "Looks for threads that can each hold a lock and wait for one that the next "
+	           "of\n"
+	           "them holds. Every cycle gets a verdict: race (it can happen, with a "
+	           "witness),\n"
+	           "impossible (with a proof) or unknown (the budget ran out).",
 	.options = options,
 	.run = run,
 };
