@@ -256,13 +256,15 @@ static void append_first_function(struct names *n, uint32_t location, GString *n
 		g_string_append(name, "unknown");
 }
 
-/* "local@worker+96": where in the stack, from its high end, and who touched it first. */
-static void append_stack(struct names *n, const struct block *stack, uint64_t address,
-			 uint32_t location, GString *name)
+/* "local@worker+96": who touched it first, and where in the stack, down from the highest
+ * variable there.  (Not from the stack's end: above main lie the arguments and the
+ * environment, and the name must not depend on them.) */
+static void append_stack(struct names *n, uint32_t stack, uint64_t address, uint32_t location,
+			 GString *name)
 {
 	g_string_append(name, "local@");
 	append_first_function(n, location, name);
-	g_string_append_printf(name, "+%" G_GUINT64_FORMAT, stack->address + stack->size - address);
+	g_string_append_printf(name, "+%" G_GUINT64_FORMAT, n->stack_tops[stack] - address);
 }
 
 static bool is_stack(const struct trace *t, uint32_t block)
@@ -291,7 +293,7 @@ static void name_variable(void *context, const struct trace *partial, const stru
 	uint32_t location = index < partial->variables_count ? n->first_location[index] : NONE;
 	GString *name = g_string_new(NULL);
 	if (is_stack(partial, v->block))
-		append_stack(n, &partial->blocks[v->block], v->address, location, name);
+		append_stack(n, v->block, v->address, location, name);
 	else if (v->block != NONE)
 		names_append_in_block(n, v->block, v->address, v->size, name);
 	else if (!names_append_data(n, v->address, v->size, name))
@@ -323,7 +325,7 @@ static void name_object(void *context, const struct object *o, GString *out)
 	uint32_t location = n->trace && index < n->trace->objects_count ? n->object_location[index] :
 									 NONE;
 	if (block != NONE && is_stack(n->trace, block)) {
-		append_stack(n, &n->trace->blocks[block], o->address, location, name);
+		append_stack(n, block, o->address, location, name);
 	} else if (block != NONE) {
 		names_append_in_block(n, block, o->address, 0, name);
 		cut_library_members(name);
@@ -346,6 +348,24 @@ static void name_object(void *context, const struct object *o, GString *out)
 
 /* --- the namer ---------------------------------------------------------------------- */
 
+/* The end of the highest variable or object in each stack. */
+static void find_stack_tops(struct names *n, const struct trace *t)
+{
+	n->stack_tops = g_new0(uint64_t, t->blocks_count + 1);
+	for (uint64_t i = 0; i < t->variables_count; i++) {
+		const struct variable *v = &t->variables[i];
+		if (v->block != NONE)
+			n->stack_tops[v->block] =
+				MAX(n->stack_tops[v->block], v->address + v->size);
+	}
+	for (uint64_t i = 0; i < t->objects_count; i++) {
+		uint64_t address = t->objects[i].address;
+		uint32_t block = address ? names_block_at(n, address) : NONE;
+		if (block != NONE)
+			n->stack_tops[block] = MAX(n->stack_tops[block], address);
+	}
+}
+
 void names_begin(struct names *n, const struct trace *partial)
 {
 	n->trace = partial;
@@ -359,6 +379,7 @@ void names_begin(struct names *n, const struct trace *partial)
 	n->object_location = g_new(uint32_t, partial->objects_count + 1);
 	memset(n->object_location, 0xff, sizeof(uint32_t) * (partial->objects_count + 1));
 	names_begin_blocks(n);
+	find_stack_tops(n, partial);
 }
 
 static void name_begin(void *context, const struct trace *partial)
@@ -416,6 +437,7 @@ void names_free(struct names *n)
 	g_hash_table_unref(n->variables_named);
 	g_hash_table_unref(n->objects_named);
 	g_free(n->first_location);
+	g_free(n->stack_tops);
 	g_free(n->object_location);
 	g_free(n->exe);
 	g_free(n);

@@ -26,6 +26,7 @@ struct names {
 	GHashTable *taken_names;     /* set of the values of variable_names */
 	GHashTable *variables_named, *objects_named; /* sets of char *, owned */
 	const struct trace *trace;   /* borrowed; NULL until begun */
+	uint64_t *stack_tops;	     /* by block: the end of its highest variable */
 	uint32_t *first_location;    /* by variable: of its first access */
 	uint32_t *object_location;   /* by object: of its first event */
 	struct block_names *blocks;  /* owned */
