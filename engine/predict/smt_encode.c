@@ -675,11 +675,11 @@ int encoding_check(struct encoding *x, unsigned milliseconds)
 static void add_step(struct encoding *x, const struct clause *c, struct path *path)
 {
 	const struct trace *t = x->q->s->t;
-	uint32_t object = t->events[c->e[0]].target;
 
-	switch (c->kind) {
+	switch (c->kind) { /* a client's atoms are no events */
 	case CLAUSE_SECTIONS:
-		path_add(path, c->e[0], c->e[1], STEP_CLOSURE_LOCK, object);
+		path_add(path, c->e[0], c->e[1], STEP_CLOSURE_LOCK,
+		         t->events[c->e[0]].target);
 		break;
 	case CLAUSE_READ:
 		path_add(path, c->e[2], c->e[0], STEP_CLOSURE_READ, NONE);
