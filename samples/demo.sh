@@ -16,8 +16,9 @@ status=0
 	echo "demo: expected a race, heddle races ended with $status" >&2
 	exit 1
 }
-pair=$(./heddle races "$out/bank.hdl" --format json |
-	awk -F'[:,]' '/"first"/ && !f { gsub(/ /, "", $2); f = $2 } /"second"/ && !s { gsub(/ /, "", $2); s = $2 } END { print f, s }')
+pair=$(./heddle races "$out/bank.hdl" --format json | perl -MJSON::PP -0777 -e '
+	my $f = decode_json(<STDIN>)->{findings}[0];
+	print "$f->{first} $f->{second}";')
 # shellcheck disable=SC2086
 ./heddle witness "$out/bank.hdl" $pair -o "$out/race1.wit" || [ $? = 1 ]
 echo
