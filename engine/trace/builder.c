@@ -1474,6 +1474,7 @@ struct trace *builder_finish(struct builder *b, bool complete, struct error *err
 	t->order_exact = true;
 	t->locks_taken = b->stolen_locks > 0;
 	t->values_exact = values_everywhere(t);
+	g_ptr_array_free(t->warnings, TRUE);
 	t->warnings = b->warnings;
 	b->warnings = NULL;
 	g_free(c.of);
