@@ -36,7 +36,7 @@ struct cover { /* the critical sections that hold all accesses of an activation 
 	uint32_t count;
 };
 
-struct frame { /* an open activation */
+struct open_call { /* an open activation */
 	uint32_t event, function, serial;
 	GArray *bounds; /* struct bound, or NULL */
 	GArray *covers; /* struct cover, or NULL */
@@ -44,7 +44,7 @@ struct frame { /* an open activation */
 };
 
 struct lane {
-	GArray *frames; /* struct frame */
+	GArray *frames; /* struct open_call */
 	GArray *held;   /* struct held */
 	bool started;
 };
@@ -106,22 +106,22 @@ static guint pair_hash(gconstpointer key)
 
 /* -- walking ------------------------------------------------------------------------------ */
 
-static struct frame *top_frame(struct lane *l)
+static struct open_call *top_frame(struct lane *l)
 {
-	return l->frames->len ? &g_array_index(l->frames, struct frame, l->frames->len - 1) : NULL;
+	return l->frames->len ? &g_array_index(l->frames, struct open_call, l->frames->len - 1) : NULL;
 }
 
 static void push_frame(struct inference *k, uint32_t event)
 {
 	const struct event *e = &k->t->events[event];
-	struct frame f = { .event = event, .function = e->target, .serial = ++k->serial };
+	struct open_call f = { .event = event, .function = e->target, .serial = ++k->serial };
 	g_array_append_val(k->lanes[e->thread].frames, f);
 }
 
 static void pop_frame(struct inference *k, uint32_t thread)
 {
 	struct lane *l = &k->lanes[thread];
-	struct frame *f = top_frame(l);
+	struct open_call *f = top_frame(l);
 	if (f == NULL)
 		return;
 	if (f->bounds)
@@ -152,7 +152,7 @@ static void note_lock(struct inference *k, uint32_t event)
 static void walk_begin(struct inference *k)
 {
 	for (uint64_t i = 0; i < k->t->threads_count; i++) {
-		k->lanes[i].frames = g_array_new(FALSE, FALSE, sizeof(struct frame));
+		k->lanes[i].frames = g_array_new(FALSE, FALSE, sizeof(struct open_call));
 		k->lanes[i].held = g_array_new(FALSE, FALSE, sizeof(struct held));
 		k->lanes[i].started = false;
 	}
@@ -220,7 +220,7 @@ static void note_sharing(struct inference *k, uint32_t event)
 static bool is_outermost(const struct inference *k, const struct lane *l)
 {
 	for (guint i = 0; i < l->frames->len; i++) {
-		uint32_t function = g_array_index(l->frames, struct frame, i).function;
+		uint32_t function = g_array_index(l->frames, struct open_call, i).function;
 		if (!g_str_has_prefix(trace_string(k->t, function), "std::"))
 			return false;
 	}
@@ -237,7 +237,7 @@ static void note_role(struct inference *k, uint32_t event)
 	if (e->op != OP_FORK && e->op != OP_JOIN)
 		return;
 	for (guint i = 0; i < l->frames->len; i++)
-		k->functions[g_array_index(l->frames, struct frame, i).function].never = true;
+		k->functions[g_array_index(l->frames, struct open_call, i).function].never = true;
 }
 
 static bool counts(const struct inference *k, uint32_t variable, uint32_t event)
@@ -275,7 +275,7 @@ static void note_locks(struct inference *k, uint32_t event)
 {
 	const struct event *e = &k->t->events[event];
 	struct lane *l = &k->lanes[e->thread];
-	const struct frame *f = top_frame(l);
+	const struct open_call *f = top_frame(l);
 	struct wide run = event_variables(k->t, e);
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
 		if (!counts(k, v, event))
@@ -445,7 +445,7 @@ static void add_open_set(struct inference *k, uint32_t event, uint32_t set)
 	g_array_append_val(*sets, set);
 }
 
-static void note_cover(struct lane *l, struct frame *f, uint32_t set)
+static void note_cover(struct lane *l, struct open_call *f, uint32_t set)
 {
 	if (f->covers == NULL) {
 		f->covers = g_array_new(FALSE, FALSE, sizeof(struct cover));
@@ -472,7 +472,7 @@ static void note_cover(struct lane *l, struct frame *f, uint32_t set)
 }
 
 /* Is the instance the one that the activation was (as far as we can see) called for? */
-static bool is_bound(struct inference *k, struct frame *f, const struct atomic_place *p)
+static bool is_bound(struct inference *k, struct open_call *f, const struct atomic_place *p)
 {
 	const GPtrArray *types = k->functions[f->function].types;
 	bool wanted = false;
@@ -495,7 +495,7 @@ static bool is_bound(struct inference *k, struct frame *f, const struct atomic_p
 static void touch(struct inference *k, struct lane *l, uint32_t v, uint32_t set)
 {
 	for (guint i = 0; i < l->frames->len; i++) {
-		struct frame *f = &g_array_index(l->frames, struct frame, i);
+		struct open_call *f = &g_array_index(l->frames, struct open_call, i);
 		bool innermost = i + 1 == l->frames->len;
 		if (k->functions[f->function].never ||
 		    !(innermost || is_bound(k, f, &k->places->at[v])))
@@ -538,7 +538,7 @@ static void block_unit(struct inference *k, uint32_t function, uint32_t set)
 
 static void note_habits(struct inference *k, uint32_t thread)
 {
-	struct frame *f = top_frame(&k->lanes[thread]);
+	struct open_call *f = top_frame(&k->lanes[thread]);
 	struct atomic_habits *h = k->m->habits;
 	for (guint i = 0; f && f->covers && i < f->covers->len; i++) {
 		const struct cover *c = &g_array_index(f->covers, struct cover, i);

@@ -400,6 +400,37 @@ uint32_t trace_stack(const struct trace *t, uint32_t event)
 	return t->stacks_count ? t->stacks[event] : 0;
 }
 
+/* The frames of one real function: those inlined into it at `location`, then itself. */
+static void add_inlined(const struct trace *t, uint32_t location, uint32_t function,
+                        GArray *frames)
+{
+	enum { DEEPEST = 64 };
+	for (int depth = 0; depth < DEEPEST; depth++) {
+		const struct location *l = &t->locations[location];
+		bool inlined = location && l->inlined != NONE && l->inlined != location;
+		struct frame frame = { inlined ? l->function : function, location };
+		if (!inlined && function == 0)
+			frame.function = l->function;
+		g_array_append_val(frames, frame);
+		if (!inlined)
+			return;
+		location = l->inlined;
+	}
+}
+
+GArray *trace_frames(const struct trace *t, uint32_t event, uint32_t context)
+{
+	GArray *frames = g_array_new(FALSE, FALSE, sizeof(struct frame));
+	uint32_t location = t->events[event].location;
+	if (context == 0)
+		add_inlined(t, location, 0, frames);
+	for (; context; context = t->contexts[context].parent) {
+		add_inlined(t, location, t->contexts[context].function, frames);
+		location = t->contexts[context].call;
+	}
+	return frames;
+}
+
 struct invocation trace_invocation(const struct trace *t, uint32_t event)
 {
 	const struct event *e = &t->events[event];

@@ -128,6 +128,13 @@ struct event_list trace_writers(const struct trace *t, uint32_t event);
 void trace_locks_held(const struct trace *t, uint32_t event, GArray *acquires);
 /* The call stack at an event: index of trace.contexts (0: empty). */
 uint32_t trace_stack(const struct trace *t, uint32_t event);
+/* The frames of that stack (`context`: trace_stack's) at an event, innermost first, those
+ * that the compiler inlined among them: struct frame; the caller frees. */
+struct frame {
+	uint32_t function; /* string; 0 unknown */
+	uint32_t location; /* where in it */
+};
+GArray *trace_frames(const struct trace *t, uint32_t event, uint32_t context);
 /* Both halves of an invocation that is an ACT, CALL or RET event. */
 struct invocation {
 	uint32_t instance, method;

@@ -4,6 +4,7 @@
 #include "tui/batch/command.h"
 
 #include "engine/predict/predict.h"
+#include "engine/trace/index.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -77,6 +78,31 @@ static void json_variables(const struct trace *t, const struct finding *f, json_
 	json_object_set_new(j, "variables", all);
 }
 
+/* Frame by frame, innermost first: "deposit bank.c:23". */
+static void append_frame(const struct trace *t, const struct frame *f, GString *out)
+{
+	const char *function = trace_string(t, f->function);
+	const char *place = trace_string(t, t->locations[f->location].name);
+	append_escaped(out, function, strlen(function));
+	if (*function && *place)
+		g_string_append_c(out, ' ');
+	append_escaped(out, place, strlen(place));
+}
+
+static json_t *json_stack(const struct trace *t, uint32_t event)
+{
+	GArray *frames = trace_frames(t, event, t->stacks_count ? trace_stack(t, event) : 0);
+	json_t *stack = json_array();
+	for (guint i = 0; i < frames->len; i++) {
+		GString *text = g_string_new(NULL);
+		append_frame(t, &g_array_index(frames, struct frame, i), text);
+		json_array_append_new(stack, json_string(text->str));
+		g_string_free(text, TRUE);
+	}
+	g_array_free(frames, TRUE);
+	return stack;
+}
+
 static void json_cycle(const struct trace *t, const struct finding *f, json_t *j)
 {
 	json_t *sets = json_array(), *units = json_array(), *edges = json_array();
@@ -99,6 +125,11 @@ static void json_cycle(const struct trace *t, const struct finding *f, json_t *j
 		                                f->sets && e->set < f->sets->len
 		                                        ? (char *)f->sets->pdata[e->set]
 		                                        : ""));
+		if (t->stacks_count)
+			json_object_set_new(json_array_get(edges, json_array_size(edges) - 1),
+			                    "stacks",
+			                    json_pack("[oo]", json_stack(t, e->events[0]),
+			                              json_stack(t, e->events[1])));
 		g_free(name);
 	}
 	json_object_set_new(j, "sets", sets);
@@ -123,6 +154,10 @@ static json_t *json_finding(const struct trace *t, const struct finding *f)
 		json_t *l = json_pack("[oo]", json_text(trace_site_name(t, f->first)),
 		                      json_text(trace_site_name(t, f->second)));
 		json_object_set_new(j, "locations", l);
+		if (t->stacks_count)
+			json_object_set_new(j, "stacks",
+			                    json_pack("[oo]", json_stack(t, f->first),
+			                              json_stack(t, f->second)));
 		json_object_set_new(
 		        j, "threads",
 		        json_pack(
@@ -254,15 +289,33 @@ static void print_sarif(const struct report *r, const struct print_options *o)
 
 /* -- text --------------------------------------------------------------------------- */
 
+/* The function, and the calls that led to it. */
+static void print_callers(const struct trace *t, uint32_t event)
+{
+	GArray *frames = trace_frames(t, event, t->stacks_count ? trace_stack(t, event) : 0);
+	GString *s = g_string_new(NULL);
+	for (guint i = 0; i < frames->len; i++) {
+		const struct frame *f = &g_array_index(frames, struct frame, i);
+		const char *function = trace_string(t, f->function);
+		g_string_append(s, i ? ", from " : *function ? "  in " : "");
+		if (i)
+			append_frame(t, f, s);
+		else
+			append_escaped(s, function, strlen(function));
+	}
+	fputs(s->str, stdout);
+	g_string_free(s, TRUE);
+	g_array_free(frames, TRUE);
+}
+
 static void print_event(const struct trace *t, uint32_t event)
 {
 	GString *s = g_string_new(NULL);
 	trace_append_operation(t, event, s);
-	const struct location *l = &t->locations[t->events[event].location];
-	const char *function = trace_string(t, l->function);
-	printf("    %8u  %-6s %-28s %s%s%s\n", event,
-	       trace_thread_name(t, t->events[event].thread), s->str,
-	       trace_location_name(t, event), *function ? "  in " : "", function);
+	printf("    %8u  %-6s %-28s %s", event, trace_thread_name(t, t->events[event].thread),
+	       s->str, trace_location_name(t, event));
+	print_callers(t, event);
+	putchar('\n');
 	g_string_free(s, TRUE);
 }
 
@@ -292,6 +345,7 @@ static void print_cycle(const struct trace *t, const struct finding *f)
 		print_event(t, e->events[0]);
 		print_event(t, e->events[1]);
 	}
+	puts("    no serial order: each unit must be before the next, the last before the first");
 }
 
 static void print_finding(const struct trace *t, const struct finding *f)

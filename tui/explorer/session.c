@@ -418,36 +418,8 @@ uint32_t session_find_variable(const struct session *s, const char *name)
 	return NONE;
 }
 
-/* The frames of one real function: those inlined into it at `location`, then itself. */
-static void add_inlined(const struct trace *t, uint32_t location, uint32_t function,
-                        GArray *frames)
-{
-	enum { DEEPEST = 64 };
-	for (int depth = 0; depth < DEEPEST; depth++) {
-		const struct location *l = &t->locations[location];
-		bool inlined = location && l->inlined != NONE && l->inlined != location;
-		struct frame frame = { inlined ? l->function : function, location };
-		if (!inlined && function == 0)
-			frame.function = l->function;
-		g_array_append_val(frames, frame);
-		if (!inlined)
-			return;
-		location = l->inlined;
-	}
-}
-
 GArray *session_frames(const struct session *s, uint32_t event)
 {
-	const struct trace *t = s->trace;
-	GArray *frames = g_array_new(FALSE, FALSE, sizeof(struct frame));
-	bool indexed = t->stacks_count || session_has(s, INDEX_THREADS | INDEX_MATCH);
-	uint32_t location = t->events[event].location,
-	         context = indexed ? trace_stack(t, event) : 0;
-	if (context == 0)
-		add_inlined(t, location, 0, frames);
-	for (; context; context = t->contexts[context].parent) {
-		add_inlined(t, location, t->contexts[context].function, frames);
-		location = t->contexts[context].call;
-	}
-	return frames;
+	bool indexed = s->trace->stacks_count || session_has(s, INDEX_THREADS | INDEX_MATCH);
+	return trace_frames(s->trace, event, indexed ? trace_stack(s->trace, event) : 0);
 }

@@ -155,10 +155,6 @@ uint32_t session_find_variable(const struct session *s, const char *name);
 
 /* The call stack at an event, innermost first: struct frame. The frames that the compiler
  * inlined are among them. Caller frees. */
-struct frame {
-	uint32_t function; /* string; 0 unknown */
-	uint32_t location; /* where in it */
-};
 GArray *session_frames(const struct session *s, uint32_t event);
 
 /* -- conditions of breakpoints: comparisons of variables and integers, && || ! ---------- */
