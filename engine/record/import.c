@@ -891,6 +891,25 @@ static bool map_log(struct import *im, const char *path, const char *name, struc
 	return true;
 }
 
+/* The command as one would type it: what `:replay` in the explorer runs again. */
+static void note_command(struct import *im)
+{
+	if (im->facts->argv == NULL)
+		return;
+	GString *command = g_string_new(NULL);
+	for (char **word = im->facts->argv; *word; word++) {
+		char *quoted = g_shell_quote(*word);
+		bool plain = **word && strspn(*word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnop"
+						     "qrstuvwxyz0123456789_-+=./,:@%") ==
+					       strlen(*word);
+		g_string_append_printf(command, "%s%s", command->len ? " " : "",
+				       plain ? *word : quoted);
+		g_free(quoted);
+	}
+	builder_note(im->b, "recording-command", command->str);
+	g_string_free(command, TRUE);
+}
+
 struct trace *record_import(const char *path, const char *name, struct record_facts *facts,
 			    const struct progress *progress, struct error *error)
 {
@@ -903,7 +922,7 @@ struct trace *record_import_with(const char *path, const char *name, const char 
 {
 	struct record_facts own = { 0 };
 	struct import im = { .facts = facts ? facts : &own, .flat = NONE };
-	memset(im.facts, 0, sizeof(*im.facts));
+	*im.facts = (struct record_facts){ .argv = im.facts->argv };
 	if (!map_log(&im, path, name, error))
 		return NULL;
 	struct trace_options options = { .lenient = true };
@@ -935,6 +954,7 @@ struct trace *record_import_with(const char *path, const char *name, const char 
 	g_array_free(chunks, TRUE);
 	leave_all(&im);
 	note_dropped(&im);
+	note_command(&im);
 	builder_note(im.b, "recording", controlled ? "controlled" : "free");
 	char seed[32];
 	snprintf(seed, sizeof(seed), "%" PRIu64, im.header->seed);

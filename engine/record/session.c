@@ -92,6 +92,7 @@ bool session_record(const struct session_options *options, struct session *s,
 		return false;
 	if (!record_run(&o, &s->result, error))
 		return false;
+	s->facts.argv = options->argv;
 	s->trace = record_import(o.config.log, s->output, &s->facts, progress, error);
 	if (s->result.log_error && s->facts.status != LOG_LIMIT) {
 		s->facts.status = LOG_FULL;

@@ -96,7 +96,7 @@ START_TEST(records)
 {
 	struct log l = small_log();
 	struct error error = { 0 };
-	struct record_facts facts;
+	struct record_facts facts = { 0 };
 	struct trace *t = import(&l, l.bytes->len, &facts, &error);
 	ck_assert_msg(t != NULL, "%s", error.what);
 	ck_assert_uint_eq(t->events_count, 10);
@@ -159,7 +159,7 @@ START_TEST(damaged)
 		guint8 was = l.bytes->data[at];
 		l.bytes->data[at] = random >> 24;
 		struct error error = { 0 };
-		struct record_facts facts;
+		struct record_facts facts = { 0 };
 		struct trace *t = import(&l, l.bytes->len, &facts, &error);
 		ck_assert(t != NULL || error.what[0]);
 		trace_close(t);

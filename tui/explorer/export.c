@@ -222,12 +222,16 @@ bool export_write(struct app *app, const char *path, char **written, struct erro
 	return good;
 }
 
-/* --exe, else the executable that the recording names first; quoted for the shell. */
+/* --exe, else the command that was recorded, else the executable that the recording names
+ * first; quoted for the shell. */
 static char *recorded_program(const struct session *s)
 {
 	const struct trace *t = s->trace;
 	if (s->executable)
 		return g_shell_quote(s->executable);
+	for (uint64_t i = 0; i < t->notes_count; i++)
+		if (strcmp(trace_string(t, t->notes[i].key), "recording-command") == 0)
+			return g_strdup(trace_string(t, t->notes[i].value));
 	for (uint64_t i = 0; i < t->modules_count; i++) {
 		const char *path = trace_string(t, t->modules[i].path);
 		if (*path && strstr(path, ".so") == NULL)
