@@ -225,7 +225,9 @@ static void open_unit(struct maker *k, uint32_t event)
 {
 	const GArray *opens = k->m->opens;
 	const struct atomic_open *o =
-	        bsearch(&event, opens->data, opens->len, sizeof(struct atomic_open), by_event);
+	        opens->len ? bsearch(&event, opens->data, opens->len,
+	                             sizeof(struct atomic_open), by_event)
+	                   : NULL;
 	struct activation a = { .event = event, .begin = event, .unit = NONE };
 	if (o != NULL) {
 		a.first = o->first;

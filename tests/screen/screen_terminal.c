@@ -396,7 +396,9 @@ END_TEST
 
 START_TEST(the_end_of_input_ends_it)
 {
-	char *command = g_strdup_printf("./heddle %s </dev/null", trace);
+	char *binary = pty_binary();
+	char *command = g_strdup_printf("%s %s </dev/null", binary, trace);
+	g_free(binary);
 	int status = system(command);
 	ck_assert(WIFEXITED(status));
 	ck_assert_int_eq(WEXITSTATUS(status), 2);

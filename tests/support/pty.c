@@ -41,7 +41,7 @@ static int on_property(VTermProp property, VTermValue *value, void *user)
 	return 1;
 }
 
-static char *binary(void)
+char *pty_binary(void)
 {
 	const char *given = getenv("HEDDLE");
 	if (given)
@@ -81,7 +81,7 @@ struct pty *pty_start(const struct pty_options *o, const char *const *arguments)
 	struct winsize size = { .ws_row = o && o->rows ? o->rows : 24,
 		                .ws_col = o && o->columns ? o->columns : 80 };
 	GPtrArray *argv = g_ptr_array_new_with_free_func(g_free);
-	g_ptr_array_add(argv, binary());
+	g_ptr_array_add(argv, pty_binary());
 	for (int i = 0; arguments[i]; i++)
 		g_ptr_array_add(argv, g_strdup(arguments[i]));
 	g_ptr_array_add(argv, NULL);

@@ -97,27 +97,27 @@ static int compile(struct arguments *a, const char *variable, const char *otherw
 		return fail(&error);
 	}
 	bool clang = is_clang(compiler);
-	GPtrArray *words = g_ptr_array_new();
+	GPtrArray *words = g_ptr_array_new_with_free_func(g_free);
 	for (char **w = compiler; *w; w++)
-		g_ptr_array_add(words, *w);
-	g_ptr_array_add(words, "-g");
+		g_ptr_array_add(words, g_strdup(*w));
+	g_ptr_array_add(words, g_strdup("-g"));
 	for (char **w = a->rest; *w; w++)
-		g_ptr_array_add(words, *w);
-	g_ptr_array_add(words, "-fsanitize=thread");
-	g_ptr_array_add(words, "-fno-builtin");
+		g_ptr_array_add(words, g_strdup(*w));
+	g_ptr_array_add(words, g_strdup("-fsanitize=thread"));
+	g_ptr_array_add(words, g_strdup("-fno-builtin"));
 	bool linking = links(a->rest);
 	if (clang) {
-		g_ptr_array_add(words, "-mllvm");
-		g_ptr_array_add(words, "-tsan-instrument-read-before-write=1");
+		g_ptr_array_add(words, g_strdup("-mllvm"));
+		g_ptr_array_add(words, g_strdup("-tsan-instrument-read-before-write=1"));
 		if (linking)
-			g_ptr_array_add(words, "-fno-sanitize-link-runtime");
+			g_ptr_array_add(words, g_strdup("-fno-sanitize-link-runtime"));
 	} else {
 		g_ptr_array_add(words, g_strconcat("-B", stub, NULL));
 	}
 	if (linking) {
 		/* An -x before it would make it a source. */
-		g_ptr_array_add(words, "-x");
-		g_ptr_array_add(words, "none");
+		g_ptr_array_add(words, g_strdup("-x"));
+		g_ptr_array_add(words, g_strdup("none"));
 		g_ptr_array_add(words, g_build_filename(stub, "libheddle-stub.a", NULL));
 	}
 	g_ptr_array_add(words, NULL);
@@ -125,6 +125,9 @@ static int compile(struct arguments *a, const char *variable, const char *otherw
 	error_set(&error, words->pdata[0],
 		  "install it, or name another compiler in $CC or $CXX ('heddle doctor' looks)",
 		  "cannot run the compiler: %s", g_strerror(errno));
+	g_ptr_array_free(words, TRUE);
+	g_strfreev(compiler);
+	g_free(stub);
 	return fail(&error);
 }
 
