@@ -119,9 +119,9 @@ static uint64_t signed_type(struct reader *r, Dwarf_Attribute attribute)
 {
 	Dwarf_Error error = NULL;
 	Dwarf_Sig8 signature;
-	return fine(r, dwarf_formsig8(attribute, &signature, &error), &error) ?
-		       signature_key(&signature) :
-		       0;
+	return fine(r, dwarf_formsig8(attribute, &signature, &error), &error)
+	               ? signature_key(&signature)
+	               : 0;
 }
 
 static uint64_t reference(struct reader *r, Dwarf_Attribute attribute)
@@ -129,7 +129,8 @@ static uint64_t reference(struct reader *r, Dwarf_Attribute attribute)
 	Dwarf_Error error = NULL;
 	Dwarf_Off offset;
 	Dwarf_Half form;
-	if (fine(r, dwarf_whatform(attribute, &form, &error), &error) && form == DW_FORM_ref_sig8)
+	if (fine(r, dwarf_whatform(attribute, &form, &error), &error) &&
+	    form == DW_FORM_ref_sig8)
 		return signed_type(r, attribute);
 	return fine(r, dwarf_global_formref(attribute, &offset, &error), &error) ? offset : 0;
 }
@@ -737,7 +738,9 @@ static bool read_type(struct reader *r, Dwarf_Die die, const struct facts *f,
 	if (f->signature != 0) { /* a stub for a type in a unit of its own */
 		uint32_t whole = type_id(r, f->signature);
 		type = AT(r->d->types, struct type_record, id);
-		type->public = (struct debug_type){ .kind = TYPE_TYPEDEF, .name = "", .target = whole };
+		type->public = (struct debug_type){ .kind = TYPE_TYPEDEF,
+			                            .name = "",
+			                            .target = whole };
 		return true;
 	}
 	type->declaration = f->declaration;

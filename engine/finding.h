@@ -46,8 +46,8 @@ const char *verdict_word(enum verdict verdict);
 	RULE(OBSERVATION, "reads from") \
 	RULE(SYNCHRONISES, "synchronises with") \
 	RULE(CONFLICT_SECTION, "conflicting critical sections") /* rule (a) */ \
-	RULE(ORDERED_SECTION, "ordered critical sections")	/* rule (b) */ \
-	RULE(COMPOSED, "composed")				/* rule (c) */ \
+	RULE(ORDERED_SECTION, "ordered critical sections")      /* rule (b) */ \
+	RULE(COMPOSED, "composed")                              /* rule (c) */ \
 	RULE(CLOSURE_READ, "another write may not come between") \
 	RULE(CLOSURE_LOCK, "critical sections may not overlap") \
 	RULE(OPEN_SECTION, "closed before an open critical section") \
@@ -63,14 +63,14 @@ const char *step_rule_text(enum step_rule rule);
 
 struct step {
 	uint32_t from, to; /* events */
-	uint32_t rule;	   /* enum step_rule */
+	uint32_t rule;     /* enum step_rule */
 	uint32_t detail;   /* MUST: enum must_rule; LOCK and sections: the object; else NONE */
 };
-struct path { /* _init by zeroing; path_release */
+struct path {          /* _init by zeroing; path_release */
 	GArray *steps; /* struct step, in order; NULL when there is none */
 };
 void path_add(struct path *path, uint32_t from, uint32_t to, enum step_rule rule,
-	      uint32_t detail);
+              uint32_t detail);
 void path_release(struct path *path);
 
 /* Evidence of an impossibility. */
@@ -81,7 +81,7 @@ struct proof {
 };
 
 struct cycle_unit { /* of an atomic-set violation */
-	char *unit;	/* owned: the unit's name, or "event 7" */
+	char *unit; /* owned: the unit's name, or "event 7" */
 	uint32_t thread, begin, end;
 };
 struct cycle_edge {
@@ -95,29 +95,29 @@ struct finding {
 	enum finding_kind kind;
 	enum verdict verdict;
 	uint32_t first, second; /* events, first < second in trace order */
-	uint64_t count;		/* pairs (or repetitions) that it stands for */
-	bool counted_all;	/* count is of all, not of those that the state still saw */
-	bool happened_order;	/* order violation: e1 is the first of the witness's pair or
-				 * not is told by the witness itself */
-	GArray *variables;	/* uint32_t: racy variables, the first pair's first; or NULL */
-	GArray *witness;	/* uint32_t: the whole sequence, the pair last; or NULL */
-	struct proof *proof;	/* VERDICT_IMPOSSIBLE; or NULL */
-	const char *budget;	/* VERDICT_UNKNOWN: which ran out: "pair", "total", "incomplete";
-				 * static; or NULL */
-	const char *note;	/* static, or NULL: "visible only as a C11 race" */
-	const char *by;		/* the analysis that settled it; static, or NULL */
+	uint64_t count;         /* pairs (or repetitions) that it stands for */
+	bool counted_all;       /* count is of all, not of those that the state still saw */
+	bool happened_order;    /* order violation: e1 is the first of the witness's pair or
+	                         * not is told by the witness itself */
+	GArray *variables;      /* uint32_t: racy variables, the first pair's first; or NULL */
+	GArray *witness;        /* uint32_t: the whole sequence, the pair last; or NULL */
+	struct proof *proof;    /* VERDICT_IMPOSSIBLE; or NULL */
+	const char *budget; /* VERDICT_UNKNOWN: which ran out: "pair", "total", "incomplete";
+	                     * static; or NULL */
+	const char *note;   /* static, or NULL: "visible only as a C11 race" */
+	const char *by;     /* the analysis that settled it; static, or NULL */
 	/* commutativity */
-	char *methods[2];	/* owned, or NULL: "put(\"a.com\", c1) / nil" */
-	char *condition;	/* owned, or NULL */
-	char *points[2];	/* owned, or NULL: clashing access points */
+	char *methods[2]; /* owned, or NULL: "put(\"a.com\", c1) / nil" */
+	char *condition;  /* owned, or NULL */
+	char *points[2];  /* owned, or NULL: clashing access points */
 	/* atomic sets */
-	GPtrArray *sets;	/* char *, owned */
+	GPtrArray *sets; /* char *, owned */
 	bool mixed;
-	char grade;		/* 'A', 'B', 'C', or 0 */
-	GArray *units;		/* struct cycle_unit */
-	GArray *edges;		/* struct cycle_edge */
+	char grade;    /* 'A', 'B', 'C', or 0 */
+	GArray *units; /* struct cycle_unit */
+	GArray *edges; /* struct cycle_edge */
 	/* deadlocks: the requests, one for each thread on the cycle */
-	GArray *requests;	/* uint32_t: acquire events */
+	GArray *requests; /* uint32_t: acquire events */
 };
 /* A finding owned by the caller; finding_free. */
 struct finding *finding_new(enum finding_kind kind, uint32_t first, uint32_t second);
@@ -127,18 +127,18 @@ void proof_free(struct proof *proof);
 
 struct report {
 	const struct trace *trace; /* borrowed */
-	const char *analysis;	   /* static */
-	GPtrArray *findings;	   /* struct finding *, owned; by first, then second */
-	bool complete;		   /* the analysis can say that it has missed nothing */
-	bool budget_spent;	   /* exit status 3 unless something was found */
-	uint64_t candidates;	   /* how many were looked at */
-	GPtrArray *notes;	   /* char *, owned: sentences for the user */
+	const char *analysis;      /* static */
+	GPtrArray *findings;       /* struct finding *, owned; by first, then second */
+	bool complete;             /* the analysis can say that it has missed nothing */
+	bool budget_spent;         /* exit status 3 unless something was found */
+	uint64_t candidates;       /* how many were looked at */
+	GPtrArray *notes;          /* char *, owned: sentences for the user */
 };
 struct report *report_new(const struct trace *trace, const char *analysis);
 void report_free(struct report *report);
 void report_add(struct report *report, struct finding *finding); /* takes it over */
 void report_sort(struct report *report);
 void report_note(struct report *report, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+        __attribute__((format(printf, 2, 3)));
 
 #endif

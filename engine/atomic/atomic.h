@@ -46,9 +46,9 @@ struct report *atomic_find(struct trace *t, const struct atomic_model *m,
  * predict.c: cycles that did not happen and can, each with a witness that the checker has
  * accepted (verdict race), added to the report.  False when cancelled.
  */
-bool atomic_predict(struct trace *t, const struct atomic_model *m, const struct cycles *happened,
-                    const struct atomic_options *options, struct report *report,
-                    const struct progress *progress);
+bool atomic_predict(struct trace *t, const struct atomic_model *m,
+                    const struct cycles *happened, const struct atomic_options *options,
+                    struct report *report, const struct progress *progress);
 
 /*
  * What a witness of the claim "atomic" must show beside being a correct reordering: a cycle

@@ -10,8 +10,8 @@ struct cycles {
 	const struct atomic_model *m;
 	const struct conflict_graph *g; /* the one at hand */
 	uint32_t *component;            /* by unit; NONE: not among those at hand */
-	uint32_t *via;       /* by unit: the edge by which the search came */
-	uint64_t *seen;      /* by unit: the search that saw it */
+	uint32_t *via;                  /* by unit: the edge by which the search came */
+	uint64_t *seen;                 /* by unit: the search that saw it */
 	uint64_t round;
 	GArray *queue;         /* uint32_t */
 	GHashTable *instances; /* cycles already counted: key of their accesses */
@@ -300,7 +300,8 @@ void cycles_report(struct cycles *s, uint64_t limit, struct report *report)
 	g_ptr_array_free(all, TRUE);
 }
 
-/* -- graphs --------------------------------------------------------------------------------- */
+/* -- graphs ---------------------------------------------------------------------------------
+ */
 
 /* The code of both ends and of what they touch, where a shortest cycle is searched from. */
 static char *edge_code(struct cycles *s, uint32_t edge)
@@ -308,7 +309,8 @@ static char *edge_code(struct cycles *s, uint32_t edge)
 	const struct unit *to = UNIT(s, CONFLICT(s, edge)->to);
 	GString *key = g_string_new(NULL);
 	append_code(s, edge, key);
-	g_string_append_printf(key, "%u", to->name == NONE ? s->t->events[to->begin].location : to->name);
+	g_string_append_printf(key, "%u",
+	                       to->name == NONE ? s->t->events[to->begin].location : to->name);
 	return g_string_free(key, FALSE);
 }
 
@@ -444,7 +446,8 @@ void cycles_free(struct cycles *s)
 	g_free(s);
 }
 
-/* -- the whole ------------------------------------------------------------------------------ */
+/* -- the whole ------------------------------------------------------------------------------
+ */
 
 static void settle(void *context, const struct conflict_graph *g, const bool *settled)
 {

@@ -14,12 +14,13 @@ static void hide_inferred(struct report *r)
 		hidden++;
 	}
 	if (hidden)
-		report_note(r, "%u more cycle%s of grade C (inferred only): --all lists them", hidden,
-		            hidden == 1 ? "" : "s");
+		report_note(r, "%u more cycle%s of grade C (inferred only): --all lists them",
+		            hidden, hidden == 1 ? "" : "s");
 }
 
 struct report *atomic_find(struct trace *t, const struct atomic_model *m,
-                           const struct atomic_options *options, const struct progress *progress)
+                           const struct atomic_options *options,
+                           const struct progress *progress)
 {
 	struct report *r = report_new(t, "atomic");
 	struct cycles *c = atomic_happened(t, m, r, progress);

@@ -224,10 +224,9 @@ static int by_event(const void *key, const void *open)
 static void open_unit(struct maker *k, uint32_t event)
 {
 	const GArray *opens = k->m->opens;
-	const struct atomic_open *o =
-	        opens->len ? bsearch(&event, opens->data, opens->len,
-	                             sizeof(struct atomic_open), by_event)
-	                   : NULL;
+	const struct atomic_open *o = opens->len ? bsearch(&event, opens->data, opens->len,
+	                                                   sizeof(struct atomic_open), by_event)
+	                                         : NULL;
 	struct activation a = { .event = event, .begin = event, .unit = NONE };
 	if (o != NULL) {
 		a.first = o->first;
@@ -379,7 +378,8 @@ static void run(struct maker *k, bool *going)
 		if (o->settle && k->live >= k->sweep_at)
 			sweep(k);
 		if ((i & 0xffff) == 0)
-			*going = progress_tick(o->progress, (double)i / length, "conflict graph");
+			*going = progress_tick(o->progress, (double)i / length,
+			                       "conflict graph");
 	}
 }
 

@@ -15,8 +15,9 @@
 #define HELD_MOST 16 /* locks looked at of those that a thread holds */
 
 struct function { /* of the recorded program, by string id of its name */
-	GPtrArray *types; /* char *: pointee types of its parameters, without "struct"; or NULL */
-	bool never;	  /* main, a start routine, creates or joins threads */
+	GPtrArray
+	        *types; /* char *: pointee types of its parameters, without "struct"; or NULL */
+	bool never;     /* main, a start routine, creates or joins threads */
 	bool known;
 };
 
@@ -38,8 +39,8 @@ struct cover { /* the critical sections that hold all accesses of an activation 
 
 struct open_call { /* an open activation */
 	uint32_t event, function, serial;
-	GArray *bounds; /* struct bound, or NULL */
-	GArray *covers; /* struct cover, or NULL */
+	GArray *bounds;       /* struct bound, or NULL */
+	GArray *covers;       /* struct cover, or NULL */
 	GHashTable *cover_of; /* set -> index in covers + 1 */
 };
 
@@ -49,12 +50,12 @@ struct lane {
 	bool started;
 };
 
-struct shared { /* by variable */
-	uint32_t thread; /* the first to touch it */
-	uint32_t since;  /* the second thread's first access; NONE: not shared */
+struct shared {                    /* by variable */
+	uint32_t thread;           /* the first to touch it */
+	uint32_t since;            /* the second thread's first access; NONE: not shared */
 	uint32_t lock, lock_count; /* held at most accesses */
-	uint32_t joined; /* union-find over scalar globals */
-	bool excluded;   /* atomic or volatile */
+	uint32_t joined;           /* union-find over scalar globals */
+	bool excluded;             /* atomic or volatile */
 };
 
 struct inference {
@@ -78,9 +79,10 @@ struct habit { /* of one function on sets of one kind */
 };
 
 struct atomic_habits {
-	GHashTable *by_code;   /* "function:kind" -> struct habit *, owned */
-	GHashTable *uncovered; /* set of "event:set": activations under no one critical section */
-	GPtrArray *kinds;      /* by set: char *, owned */
+	GHashTable *by_code; /* "function:kind" -> struct habit *, owned */
+	GHashTable
+	        *uncovered; /* set of "event:set": activations under no one critical section */
+	GPtrArray *kinds;   /* by set: char *, owned */
 };
 
 void atomic_habits_free(struct atomic_habits *h)
@@ -108,7 +110,8 @@ static guint pair_hash(gconstpointer key)
 
 static struct open_call *top_frame(struct lane *l)
 {
-	return l->frames->len ? &g_array_index(l->frames, struct open_call, l->frames->len - 1) : NULL;
+	return l->frames->len ? &g_array_index(l->frames, struct open_call, l->frames->len - 1)
+	                      : NULL;
 }
 
 static void push_frame(struct inference *k, uint32_t event)
@@ -200,7 +203,8 @@ static void walk(struct inference *k, void (*access)(struct inference *, uint32_
 	walk_end(k);
 }
 
-/* -- pass 1: who shares what ----------------------------------------------------------------- */
+/* -- pass 1: who shares what -----------------------------------------------------------------
+ */
 
 static void note_sharing(struct inference *k, uint32_t event)
 {
@@ -237,7 +241,8 @@ static void note_role(struct inference *k, uint32_t event)
 	if (e->op != OP_FORK && e->op != OP_JOIN)
 		return;
 	for (guint i = 0; i < l->frames->len; i++)
-		k->functions[g_array_index(l->frames, struct open_call, i).function].never = true;
+		k->functions[g_array_index(l->frames, struct open_call, i).function].never =
+		        true;
 }
 
 static bool counts(const struct inference *k, uint32_t variable, uint32_t event)
@@ -247,7 +252,8 @@ static bool counts(const struct inference *k, uint32_t variable, uint32_t event)
 	       !k->places->at[variable].local;
 }
 
-/* -- pass 2: locks and globals ----------------------------------------------------------------- */
+/* -- pass 2: locks and globals
+ * ----------------------------------------------------------------- */
 
 static uint32_t find_root(struct inference *k, uint32_t v)
 {
@@ -283,7 +289,8 @@ static void note_locks(struct inference *k, uint32_t event)
 		for (guint i = 0; i < MIN(l->held->len, HELD_MOST); i++) {
 			struct held *h = &g_array_index(l->held, struct held, i);
 			gpointer key = pair_key(v, h->object);
-			guint n = GPOINTER_TO_UINT(g_hash_table_lookup(k->lock_counts, key)) + 1;
+			guint n =
+			        GPOINTER_TO_UINT(g_hash_table_lookup(k->lock_counts, key)) + 1;
 			g_hash_table_insert(k->lock_counts, key, GUINT_TO_POINTER(n));
 			if (n > k->shared[v].lock_count) {
 				k->shared[v].lock_count = n;
@@ -295,7 +302,8 @@ static void note_locks(struct inference *k, uint32_t event)
 	}
 }
 
-/* -- sets --------------------------------------------------------------------------------------- */
+/* -- sets
+ * --------------------------------------------------------------------------------------- */
 
 struct instance_locks { /* the locks that guard an instance's members */
 	uint32_t locks[8], count;
@@ -319,7 +327,8 @@ static GHashTable *locks_of_instances(struct inference *k)
 		const char *instance = k->places->at[v].instance;
 		struct instance_locks *i = g_hash_table_lookup(all, instance);
 		if (i == NULL)
-			g_hash_table_insert(all, (gpointer)instance, i = g_new0(struct instance_locks, 1));
+			g_hash_table_insert(all, (gpointer)instance,
+			                    i = g_new0(struct instance_locks, 1));
 		note_instance_lock(i, k->shared[v].lock);
 	}
 	return all;
@@ -339,12 +348,13 @@ static const char *set_name(struct inference *k, uint32_t v, const struct instan
 		g_string_append_printf(name, "struct %s ", p->type);
 	size_t length = strlen(p->instance);
 	bool arrow = g_str_has_suffix(p->instance, "->");
-	g_string_append_printf(name, "%s%.*s", arrow ? "*" : "", (int)(length - (arrow ? 2 : 0)),
-	                       p->instance);
+	g_string_append_printf(name, "%s%.*s", arrow ? "*" : "",
+	                       (int)(length - (arrow ? 2 : 0)), p->instance);
 	if (locks->count > 1) {
 		uint32_t lock = k->shared[v].lock;
-		g_string_append_printf(name, lock == NONE ? ", unlocked" : ", under %s",
-		                       lock == NONE ? "" : trace_string(k->t, k->t->objects[lock].name));
+		g_string_append_printf(
+		        name, lock == NONE ? ", unlocked" : ", under %s",
+		        lock == NONE ? "" : trace_string(k->t, k->t->objects[lock].name));
 	}
 	return name->str;
 }
@@ -388,7 +398,8 @@ static void make_sets(struct inference *k)
 	g_hash_table_unref(instances);
 }
 
-/* -- functions ------------------------------------------------------------------------------------ */
+/* -- functions
+ * ------------------------------------------------------------------------------------ */
 
 static void add_parameter_types(struct function *f, struct debuginfo *d,
                                 const struct debug_function *g)
@@ -418,12 +429,15 @@ static void read_functions(struct inference *k)
 		if (i > 0 && (path[0] != '/' || g_str_has_prefix(path, "/lib") ||
 		              g_str_has_prefix(path, "/usr/lib")))
 			continue;
-		struct debuginfo *d =
-		        debuginfo_open(path, trace_string(k->t, k->t->modules[i].build_id), NULL);
+		struct debuginfo *d = debuginfo_open(
+		        path, trace_string(k->t, k->t->modules[i].build_id), NULL);
 		for (uint32_t s = 1; d && s + 1 < k->t->string_offsets_count; s++) {
 			struct function *f = &k->functions[s];
-			uint32_t id = f->known ? debuginfo_function_named(d, trace_string(k->t, s)) : NONE;
-			const struct debug_function *g = id == NONE ? NULL : debuginfo_function(d, id);
+			uint32_t id =
+			        f->known ? debuginfo_function_named(d, trace_string(k->t, s))
+			                 : NONE;
+			const struct debug_function *g =
+			        id == NONE ? NULL : debuginfo_function(d, id);
 			if (g != NULL && (g->external || g->address_taken) && f->types == NULL)
 				add_parameter_types(f, d, g);
 			if (g != NULL)
@@ -433,7 +447,8 @@ static void read_functions(struct inference *k)
 	}
 }
 
-/* -- pass 3: units ------------------------------------------------------------------------------- */
+/* -- pass 3: units
+ * ------------------------------------------------------------------------------- */
 
 static void add_open_set(struct inference *k, uint32_t event, uint32_t set)
 {
@@ -457,7 +472,8 @@ static void note_cover(struct lane *l, struct open_call *f, uint32_t set)
 		uint32_t kept = 0;
 		for (uint32_t a = 0; a < c->count; a++)
 			for (guint h = 0; h < l->held->len; h++)
-				if (g_array_index(l->held, struct held, h).acquire == c->acquires[a]) {
+				if (g_array_index(l->held, struct held, h).acquire ==
+				    c->acquires[a]) {
 					c->acquires[kept++] = c->acquires[a];
 					break;
 				}
@@ -468,7 +484,8 @@ static void note_cover(struct lane *l, struct open_call *f, uint32_t set)
 	for (guint h = 0; h < l->held->len && c.count < G_N_ELEMENTS(c.acquires); h++)
 		c.acquires[c.count++] = g_array_index(l->held, struct held, h).acquire;
 	g_array_append_val(f->covers, c);
-	g_hash_table_insert(f->cover_of, GUINT_TO_POINTER(set), GUINT_TO_POINTER(f->covers->len));
+	g_hash_table_insert(f->cover_of, GUINT_TO_POINTER(set),
+	                    GUINT_TO_POINTER(f->covers->len));
 }
 
 /* Is the instance the one that the activation was (as far as we can see) called for? */
@@ -512,7 +529,8 @@ static void note_touch(struct inference *k, uint32_t event)
 	struct wide run = event_variables(k->t, e);
 	for (uint32_t v = run.first; v < run.first + run.count; v++)
 		for (uint32_t i = start[v]; i < start[v + 1] && counts(k, v, event); i++)
-			touch(k, &k->lanes[e->thread], v, g_array_index(k->m->members, uint32_t, i));
+			touch(k, &k->lanes[e->thread], v,
+			      g_array_index(k->m->members, uint32_t, i));
 }
 
 static void append_block_line(struct inference *k, const char *line)
@@ -542,20 +560,24 @@ static void note_habits(struct inference *k, uint32_t thread)
 	struct atomic_habits *h = k->m->habits;
 	for (guint i = 0; f && f->covers && i < f->covers->len; i++) {
 		const struct cover *c = &g_array_index(f->covers, struct cover, i);
-		char *code = g_strdup_printf("%u:%s", f->function, (char *)h->kinds->pdata[c->set]);
+		char *code =
+		        g_strdup_printf("%u:%s", f->function, (char *)h->kinds->pdata[c->set]);
 		struct habit *habit = g_hash_table_lookup(h->by_code, code);
 		if (habit == NULL)
-			g_hash_table_insert(h->by_code, g_strdup(code), habit = g_new0(struct habit, 1));
+			g_hash_table_insert(h->by_code, g_strdup(code),
+			                    habit = g_new0(struct habit, 1));
 		habit->total++;
 		habit->covered += c->count > 0;
 		if (c->count == 0)
-			g_hash_table_add(h->uncovered, g_strdup_printf("%u:%u", f->event, c->set));
+			g_hash_table_add(h->uncovered,
+			                 g_strdup_printf("%u:%u", f->event, c->set));
 		g_free(code);
 		block_unit(k, f->function, c->set);
 	}
 }
 
-/* -- grades ------------------------------------------------------------------------------------------ */
+/* -- grades
+ * ------------------------------------------------------------------------------------------ */
 
 #define HABIT_LEAST 3 /* activations, before one can speak of what is common */
 
@@ -567,7 +589,8 @@ static bool breaks_habit(const struct atomic_model *m, const struct trace *t,
 	if (s >= m->sets->len || t->events[u->begin].op != OP_ENTER)
 		return false;
 	char *key = g_strdup_printf("%u:%u", u->begin, s);
-	char *code = g_strdup_printf("%u:%s", t->events[u->begin].target, (char *)h->kinds->pdata[s]);
+	char *code = g_strdup_printf("%u:%s", t->events[u->begin].target,
+	                             (char *)h->kinds->pdata[s]);
 	const struct habit *habit = g_hash_table_lookup(h->by_code, code);
 	bool breaks = g_hash_table_contains(h->uncovered, key) && habit != NULL &&
 	              habit->total >= HABIT_LEAST && 2 * habit->covered >= habit->total;
@@ -576,21 +599,24 @@ static bool breaks_habit(const struct atomic_model *m, const struct trace *t,
 	return breaks;
 }
 
-char atomic_model_grade(const struct atomic_model *m, const struct trace *t, const struct finding *f)
+char atomic_model_grade(const struct atomic_model *m, const struct trace *t,
+                        const struct finding *f)
 {
 	if (m->habits == NULL)
 		return f->grade;
 	for (guint i = 0; !f->mixed && i < f->edges->len; i++) {
 		const struct cycle_edge *e = &g_array_index(f->edges, struct cycle_edge, i);
 		const char *set = f->sets->pdata[e->set];
-		if (breaks_habit(m, t, &g_array_index(f->units, struct cycle_unit, e->from), set) ||
+		if (breaks_habit(m, t, &g_array_index(f->units, struct cycle_unit, e->from),
+		                 set) ||
 		    breaks_habit(m, t, &g_array_index(f->units, struct cycle_unit, e->to), set))
 			return 'A';
 	}
 	return 'C';
 }
 
-/* -- the atomics block ------------------------------------------------------------------------------- */
+/* -- the atomics block
+ * ------------------------------------------------------------------------------- */
 
 struct block_set { /* a line of the block, for all sets of one kind */
 	GHashTable *seen;
@@ -607,8 +633,8 @@ static void free_block_set(gpointer data)
 	g_free(b);
 }
 
-static void note_block_member(struct inference *k, GHashTable *kinds, GPtrArray *order, uint32_t v,
-                              char *kind)
+static void note_block_member(struct inference *k, GHashTable *kinds, GPtrArray *order,
+                              uint32_t v, char *kind)
 {
 	const struct atomic_place *p = &k->places->at[v];
 	const char *member = p->member ? p->member : p->instance;
@@ -644,7 +670,8 @@ static void append_block_set(struct inference *k, const char *kind, const struct
 static void block_sets(struct inference *k)
 {
 	const uint32_t *start = (const uint32_t *)(void *)k->m->member_start->data;
-	GHashTable *kinds = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, free_block_set);
+	GHashTable *kinds =
+	        g_hash_table_new_full(g_str_hash, g_str_equal, NULL, free_block_set);
 	GPtrArray *order = g_ptr_array_new();
 	for (uint32_t v = 0; v < k->t->variables_count; v++)
 		for (uint32_t i = start[v]; i < start[v + 1]; i++) {
@@ -652,12 +679,14 @@ static void block_sets(struct inference *k)
 			note_block_member(k, kinds, order, v, k->m->habits->kinds->pdata[set]);
 		}
 	for (guint i = 0; i < order->len; i++)
-		append_block_set(k, order->pdata[i], g_hash_table_lookup(kinds, order->pdata[i]));
+		append_block_set(k, order->pdata[i],
+		                 g_hash_table_lookup(kinds, order->pdata[i]));
 	g_ptr_array_unref(order);
 	g_hash_table_unref(kinds);
 }
 
-/* -- the whole --------------------------------------------------------------------------------------- */
+/* -- the whole
+ * --------------------------------------------------------------------------------------- */
 
 static void inference_init(struct inference *k, struct trace *t)
 {
@@ -667,8 +696,8 @@ static void inference_init(struct inference *k, struct trace *t)
 	k->m->habits->by_code = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	k->m->habits->uncovered = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	k->m->habits->kinds = g_ptr_array_new_with_free_func(g_free);
-	k->m->splits |= UINT64_C(1) << OP_JOIN | UINT64_C(1) << OP_FORK | UINT64_C(1) << OP_ARRIVE |
-	                UINT64_C(1) << OP_TAKE;
+	k->m->splits |= UINT64_C(1) << OP_JOIN | UINT64_C(1) << OP_FORK |
+	                UINT64_C(1) << OP_ARRIVE | UINT64_C(1) << OP_TAKE;
 	k->places = atomic_places_new(t, true);
 	k->shared = g_new(struct shared, t->variables_count + 1);
 	for (uint32_t v = 0; v < t->variables_count; v++)
@@ -730,11 +759,12 @@ struct atomic_model *atomic_model_inferred(struct trace *t, const struct progres
 	g_string_append(k.block, "  split wait, join, fork, barrier, take\n}\n");
 	k.m->inferred = g_string_free(k.block, FALSE);
 	if (k.m->sets->len > 0)
-		g_ptr_array_add(k.m->notes,
-		                g_strdup_printf("%u atomic sets and their units are inferred%s: --sets "
-		                                "prints them",
-		                                k.m->sets->len,
-		                                k.debug ? ", units approximately" : ""));
+		g_ptr_array_add(
+		        k.m->notes,
+		        g_strdup_printf("%u atomic sets and their units are inferred%s: --sets "
+		                        "prints them",
+		                        k.m->sets->len,
+		                        k.debug ? ", units approximately" : ""));
 	inference_release(&k);
 	if (good)
 		return k.m;

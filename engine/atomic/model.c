@@ -70,7 +70,8 @@ void atomic_model_members(struct atomic_model *m, const struct trace *t, GArray 
 	for (uint32_t v = 0; v < t->variables_count; v++) {
 		g_array_append_val(m->member_start, m->members->len);
 		for (uint32_t last = NONE; next < memberships->len; next++) {
-			const struct membership *x = &g_array_index(memberships, struct membership, next);
+			const struct membership *x =
+			        &g_array_index(memberships, struct membership, next);
 			if (x->variable != v)
 				break;
 			if (x->set != last)
@@ -105,7 +106,8 @@ static int by_set(gconstpointer a, gconstpointer b)
 static void sort_open(GArray *open_sets, const struct atomic_open *o)
 {
 	if (o->count > 1)
-		qsort(&g_array_index(open_sets, uint32_t, o->first), o->count, sizeof(uint32_t), by_set);
+		qsort(&g_array_index(open_sets, uint32_t, o->first), o->count, sizeof(uint32_t),
+		      by_set);
 }
 
 static void add_open(GArray *opens, GArray *open_sets, uint32_t event, const uint32_t *old,
@@ -127,8 +129,10 @@ void atomic_model_opens(struct atomic_model *m, const struct trace *t, GArray *c
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const uint32_t *old = NULL;
 		guint old_count = 0;
-		if (next < m->opens->len && g_array_index(m->opens, struct atomic_open, next).event == e) {
-			const struct atomic_open *o = &g_array_index(m->opens, struct atomic_open, next++);
+		if (next < m->opens->len &&
+		    g_array_index(m->opens, struct atomic_open, next).event == e) {
+			const struct atomic_open *o =
+			        &g_array_index(m->opens, struct atomic_open, next++);
 			old = &g_array_index(m->open_sets, uint32_t, o->first);
 			old_count = o->count;
 		}

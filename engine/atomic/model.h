@@ -29,8 +29,8 @@ struct atomic_model {
 	                       * empty: all do */
 	GPtrArray *notes;     /* char *, owned: what was unclear */
 	char *inferred;       /* owned: what was inferred, as an `atomics` block; or NULL */
-	/* Inferred models: which critical section covers a unit's accesses, by code and set; see
-	 * infer.c.  Private, owned; or NULL. */
+	/* Inferred models: which critical section covers a unit's accesses, by code and set;
+	 * see infer.c.  Private, owned; or NULL. */
 	struct atomic_habits *habits;
 };
 

@@ -94,15 +94,17 @@ static struct debuginfo *module_of(const struct trace *t, struct modules *m, uin
 	if (best == NONE)
 		return NULL;
 	if (!m->tried[best])
-		m->debuginfo[best] = debuginfo_open(trace_string(t, t->modules[best].path),
-		                                    trace_string(t, t->modules[best].build_id), NULL);
+		m->debuginfo[best] =
+		        debuginfo_open(trace_string(t, t->modules[best].path),
+		                       trace_string(t, t->modules[best].build_id), NULL);
 	m->tried[best] = true;
 	*base = t->modules[best].base;
 	return m->debuginfo[best];
 }
 
-static void type_of_global(struct atomic_places *p, struct modules *modules, const struct trace *t,
-                           const struct variable *v, struct atomic_place *place)
+static void type_of_global(struct atomic_places *p, struct modules *modules,
+                           const struct trace *t, const struct variable *v,
+                           struct atomic_place *place)
 {
 	uint64_t base = 0;
 	struct debuginfo *d = module_of(t, modules, v->address, &base);

@@ -35,8 +35,8 @@ struct predictor {
 	GArray *spans;            /* struct span, by set, then begin */
 	struct smt *smt;
 	struct cycles *finder;
-	GHashTable *tried;        /* code of a pair of units -> how often asked */
-	GHashTable *found;        /* codes of the cycles that were reported */
+	GHashTable *tried; /* code of a pair of units -> how often asked */
+	GHashTable *found; /* codes of the cycles that were reported */
 	bool cancelled, spent, skipped;
 	bool many; /* more than two units on one set: cycles of three are possible */
 };
@@ -85,7 +85,8 @@ static void make_spans(struct predictor *p)
 	}
 }
 
-/* -- one pair ------------------------------------------------------------------------------- */
+/* -- one pair -------------------------------------------------------------------------------
+ */
 
 /* The conflicts that an access of `a` and a later one of `b` would make: at most MOST_ATOMS. */
 static guint edge_atoms(struct predictor *p, const struct span *a, const struct span *b,
@@ -93,10 +94,12 @@ static guint edge_atoms(struct predictor *p, const struct span *a, const struct 
 {
 	guint count = 0;
 	for (uint32_t i = a->first; i < a->first + a->count; i++)
-		for (uint32_t j = b->first; j < b->first + b->count && count < MOST_ATOMS; j++) {
+		for (uint32_t j = b->first; j < b->first + b->count && count < MOST_ATOMS;
+		     j++) {
 			const struct unit_use *x = use_at(p, i), *y = use_at(p, j);
-			if (x->variable != y->variable || (!op_writes(p->t->events[x->event].op) &&
-			                                   !op_writes(p->t->events[y->event].op)))
+			if (x->variable != y->variable ||
+			    (!op_writes(p->t->events[x->event].op) &&
+			     !op_writes(p->t->events[y->event].op)))
 				continue;
 			atoms[count].kind = ATOM_BEFORE;
 			atoms[count].e = x->event;
@@ -222,7 +225,8 @@ static void ask(struct predictor *p, const struct span *a, const struct span *b)
 		if (accepted(p, sequence, sequence->len))
 			take_finding(p, sequence);
 		else
-			report_note(p->report, "a witness was refused by the checker and is not listed");
+			report_note(p->report,
+			            "a witness was refused by the checker and is not listed");
 	}
 	g_array_unref(sequence);
 }
@@ -241,8 +245,9 @@ static void append_unit_code(struct predictor *p, const struct span *s, GString 
 	for (uint32_t i = s->first; i < s->first + MIN(s->count, 16); i++) {
 		uint32_t name = p->t->variables[use_at(p, i)->variable].name;
 		if (name != last)
-			g_string_append_printf(code, ",%u%c", name,
-			                       op_writes(p->t->events[use_at(p, i)->event].op) ? 'w' : 'r');
+			g_string_append_printf(
+			        code, ",%u%c", name,
+			        op_writes(p->t->events[use_at(p, i)->event].op) ? 'w' : 'r');
 		last = name;
 	}
 	g_string_append_c(code, ';');
@@ -283,7 +288,8 @@ static void ask_pairs(struct predictor *p)
 			if (worth_asking(p, a, b))
 				ask(p, a, b);
 		}
-		if ((i & 63) == 0 && !progress_tick(p->progress, (double)i / p->spans->len, "predicting"))
+		if ((i & 63) == 0 &&
+		    !progress_tick(p->progress, (double)i / p->spans->len, "predicting"))
 			p->cancelled = true;
 	}
 }
@@ -299,14 +305,15 @@ static void conclude(struct predictor *p)
 	p->report->complete &= !p->many;
 	if (p->skipped) {
 		p->report->complete = false;
-		report_note(p->report, "prediction looked at near pairs of units, and at %d of each code",
+		report_note(p->report,
+		            "prediction looked at near pairs of units, and at %d of each code",
 		            TRIES_A_CODE);
 	}
 }
 
-bool atomic_predict(struct trace *t, const struct atomic_model *m, const struct cycles *happened,
-                    const struct atomic_options *options, struct report *report,
-                    const struct progress *progress)
+bool atomic_predict(struct trace *t, const struct atomic_model *m,
+                    const struct cycles *happened, const struct atomic_options *options,
+                    struct report *report, const struct progress *progress)
 {
 	struct predictor p = { .t = t,
 		               .m = m,
@@ -370,7 +377,8 @@ static bool has_cycle(const struct conflict_graph *g, const struct wanted *w)
 	for (bool changed = true; changed && left > 0;) {
 		bool *enters = g_new0(bool, n + 1), *leaves = g_new0(bool, n + 1);
 		for (guint e = 0; e < g->conflicts->len; e++) {
-			const struct conflict *c = &g_array_index(g->conflicts, struct conflict, e);
+			const struct conflict *c =
+			        &g_array_index(g->conflicts, struct conflict, e);
 			if (c->from == NONE || !in[c->from] || !in[c->to])
 				continue;
 			leaves[c->from] = enters[c->to] = true;
@@ -398,9 +406,11 @@ bool atomic_check(const struct trace *t, const struct atomic_model *m, const uin
 	bool good = has_cycle(g, &w);
 	conflict_graph_free(g);
 	if (!good && reason)
-		g_string_append(reason, begin_count ?
-		                                "the cycle: the conflicts of these units form none in the "
-		                                "sequence" :
-		                                "the cycle: no units of work form one in the sequence");
+		g_string_append(
+		        reason,
+		        begin_count
+		                ? "the cycle: the conflicts of these units form none in the "
+		                  "sequence"
+		                : "the cycle: no units of work form one in the sequence");
 	return good;
 }

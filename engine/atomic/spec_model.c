@@ -19,16 +19,16 @@ struct specifier {
 	const struct trace *t;
 	struct atomic_places *places;
 	GArray *memberships;
-	const struct spec_set **of_set;     /* by set of the model: what declares it, or NULL */
-	GHashTable *units;                  /* function -> GPtrArray of struct spec_set * */
-	GHashTable *listed;                 /* list of a ubeg -> GPtrArray of struct spec_set * */
+	const struct spec_set **of_set; /* by set of the model: what declares it, or NULL */
+	GHashTable *units;              /* function -> GPtrArray of struct spec_set * */
+	GHashTable *listed;             /* list of a ubeg -> GPtrArray of struct spec_set * */
 	const struct specs *specs;
-	GHashTable *instances;              /* "set instance" -> set + 1 */
-	GHashTable *instance_counts;        /* struct spec_set * -> instances */
-	GHashTable *owner;                  /* instance (interned) -> instance that owns it */
-	GArray *sets_made;                  /* struct made */
-	GArray **sets;                      /* by event: what it opens */
-	GArray **open;                      /* by thread: struct activation */
+	GHashTable *instances;       /* "set instance" -> set + 1 */
+	GHashTable *instance_counts; /* struct spec_set * -> instances */
+	GHashTable *owner;           /* instance (interned) -> instance that owns it */
+	GArray *sets_made;           /* struct made */
+	GArray **sets;               /* by event: what it opens */
+	GArray **open;               /* by thread: struct activation */
 };
 
 struct made {
@@ -37,7 +37,8 @@ struct made {
 	const char *instance;
 };
 
-/* -- sets ------------------------------------------------------------------------------------ */
+/* -- sets ------------------------------------------------------------------------------------
+ */
 
 static bool listed(const GPtrArray *names, const char *name)
 {
@@ -60,13 +61,16 @@ static bool is_global_of(const struct spec_set *s, const char *name)
 }
 
 /* Without a known type the member's name alone decides. */
-static bool belongs(const struct spec_set *s, const struct atomic_place *place, const char *name)
+static bool belongs(const struct spec_set *s, const struct atomic_place *place,
+                    const char *name)
 {
 	if (s->type == NULL)
 		return is_global_of(s, name);
-	if (place->member == NULL || (place->type[0] != '\0' && strcmp(place->type, s->type) != 0))
+	if (place->member == NULL ||
+	    (place->type[0] != '\0' && strcmp(place->type, s->type) != 0))
 		return false;
-	return s->members->len == 0 ? place->type[0] != '\0' : listed(s->members, place->member);
+	return s->members->len == 0 ? place->type[0] != '\0'
+	                            : listed(s->members, place->member);
 }
 
 static const char *outermost_owner(struct specifier *k, const char *instance)
@@ -80,7 +84,8 @@ static const char *outermost_owner(struct specifier *k, const char *instance)
 	return instance;
 }
 
-static uint32_t instance_set(struct specifier *k, const struct spec_set *s, const char *instance)
+static uint32_t instance_set(struct specifier *k, const struct spec_set *s,
+                             const char *instance)
 {
 	char *key = s->type ? g_strdup_printf("%s %s", s->name, instance) : g_strdup(s->name);
 	uint32_t set = GPOINTER_TO_UINT(g_hash_table_lookup(k->instances, key)) - 1;
@@ -90,7 +95,8 @@ static uint32_t instance_set(struct specifier *k, const struct spec_set *s, cons
 		g_array_append_val(k->sets_made, made);
 		g_hash_table_insert(k->instances, key, GUINT_TO_POINTER(set + 1));
 		guint count = GPOINTER_TO_UINT(g_hash_table_lookup(k->instance_counts, s));
-		g_hash_table_insert(k->instance_counts, (gpointer)s, GUINT_TO_POINTER(count + 1));
+		g_hash_table_insert(k->instance_counts, (gpointer)s,
+		                    GUINT_TO_POINTER(count + 1));
 		return set;
 	}
 	g_free(key);
@@ -129,11 +135,14 @@ static const char *pointed_instance(struct specifier *k, uint32_t value, uint32_
 	const struct value *x = &t->values[value];
 	for (uint64_t i = 0; i < t->blocks_count; i++) {
 		const struct block *b = &t->blocks[i];
-		if (b->alloc == NONE || b->alloc > event || (b->free != NONE && b->free < event))
+		if (b->alloc == NONE || b->alloc > event ||
+		    (b->free != NONE && b->free < event))
 			continue;
-		bool same = x->kind == V_INT ? b->address != 0 && (uint64_t)x->integer == b->address :
-		                               x->kind == V_TOKEN && strcmp(trace_string(t, x->string),
-		                                                            trace_string(t, b->name)) == 0;
+		bool same =
+		        x->kind == V_INT
+		                ? b->address != 0 && (uint64_t)x->integer == b->address
+		                : x->kind == V_TOKEN && strcmp(trace_string(t, x->string),
+		                                               trace_string(t, b->name)) == 0;
 		if (!same)
 			continue;
 		for (uint64_t v = 0; v < t->variables_count; v++)
@@ -150,13 +159,15 @@ static void find_owned(struct specifier *k, const struct spec_owned *o)
 		if (!op_is_access(t->events[e].op) || !op_writes(t->events[e].op) ||
 		    t->events[e].aux == 0)
 			continue;
-		const struct atomic_place *place = &k->places->at[event_variables(t, &t->events[e]).first];
+		const struct atomic_place *place =
+		        &k->places->at[event_variables(t, &t->events[e]).first];
 		if (place->member == NULL || strcmp(place->member, o->member) != 0 ||
 		    (place->type[0] && strcmp(place->type, o->type) != 0))
 			continue;
 		const char *inner = pointed_instance(k, t->events[e].aux, e);
 		if (inner != NULL && inner != place->instance)
-			g_hash_table_insert(k->owner, (gpointer)inner, (gpointer)place->instance);
+			g_hash_table_insert(k->owner, (gpointer)inner,
+			                    (gpointer)place->instance);
 	}
 }
 
@@ -175,7 +186,8 @@ static void merge_owned(struct specifier *k)
 	}
 }
 
-/* -- units ------------------------------------------------------------------------------------ */
+/* -- units ------------------------------------------------------------------------------------
+ */
 
 static void add_unit(struct specifier *k, const char *function, const struct spec_set *s)
 {
@@ -202,14 +214,18 @@ static void add_units(struct specifier *k, const struct spec_atomics *a)
 		for (guint j = 0; j < a->sets->len; j++) {
 			const struct spec_set *s = a->sets->pdata[j];
 			if (s->type != NULL)
-				add_unit(k, ((struct spec_unitfor *)a->unitfors->pdata[i])->function, s);
+				add_unit(k,
+				         ((struct spec_unitfor *)a->unitfors->pdata[i])
+				                 ->function,
+				         s);
 		}
 }
 
 static void note_touch(struct specifier *k, const struct activation *a, uint32_t set)
 {
 	GArray **opened = &k->sets[a->event];
-	if (k->of_set[set] == NULL || !g_ptr_array_find((GPtrArray *)a->declared, k->of_set[set], NULL))
+	if (k->of_set[set] == NULL ||
+	    !g_ptr_array_find((GPtrArray *)a->declared, k->of_set[set], NULL))
 		return;
 	if (*opened == NULL)
 		*opened = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -247,7 +263,8 @@ static const GPtrArray *sets_of_ubeg(struct specifier *k, const struct event *e)
 	g_hash_table_insert(k->listed, key, sets);
 	for (uint32_t i = 0; i < list->count; i++)
 		for (guint a = 0; a < k->specs->atomics->len; a++) {
-			const GPtrArray *all = ((struct spec_atomics *)k->specs->atomics->pdata[a])->sets;
+			const GPtrArray *all =
+			        ((struct spec_atomics *)k->specs->atomics->pdata[a])->sets;
 			const char *name = trace_string(
 			        t, t->values[t->value_lists[list->first + i]].string);
 			for (guint j = 0; j < all->len; j++)
@@ -264,10 +281,12 @@ static void note_scope(struct specifier *k, uint32_t event)
 	if (*open == NULL)
 		*open = g_array_new(FALSE, FALSE, sizeof(struct activation));
 	if (e->op == OP_ENTER || e->op == OP_UBEG) {
-		struct activation a = { event, e->op == OP_UBEG ?
-			                               sets_of_ubeg(k, e) :
-			                               g_hash_table_lookup(k->units, trace_string(
-			                                                                     k->t, e->target)) };
+		struct activation a = {
+			event,
+			e->op == OP_UBEG
+			        ? sets_of_ubeg(k, e)
+			        : g_hash_table_lookup(k->units, trace_string(k->t, e->target))
+		};
 		if (a.declared != NULL)
 			g_array_append_val(*open, a);
 		return;
@@ -311,13 +330,14 @@ static void find_units(struct specifier *k)
 	g_free(k->of_set);
 }
 
-/* -- the whole --------------------------------------------------------------------------------- */
+/* -- the whole
+ * --------------------------------------------------------------------------------- */
 
 static const struct {
 	const char *word;
 	enum op op;
 } splits[] = {
-	{ "wait", OP_WAIT },	 { "join", OP_JOIN }, { "fork", OP_FORK },
+	{ "wait", OP_WAIT },      { "join", OP_JOIN }, { "fork", OP_FORK },
 	{ "barrier", OP_ARRIVE }, { "take", OP_TAKE },
 };
 
@@ -333,13 +353,15 @@ static void warn_of_empty_sets(struct specifier *k, const struct spec_atomics *a
 {
 	for (guint i = 0; i < a->sets->len; i++)
 		if (g_hash_table_lookup(k->instance_counts, a->sets->pdata[i]) == NULL)
-			g_ptr_array_add(k->m->notes,
-			                g_strdup_printf("%s:%u: no variable of this trace is in set %s",
-			                                a->file, a->line,
-			                                ((struct spec_set *)a->sets->pdata[i])->name));
+			g_ptr_array_add(
+			        k->m->notes,
+			        g_strdup_printf("%s:%u: no variable of this trace is in set %s",
+			                        a->file, a->line,
+			                        ((struct spec_set *)a->sets->pdata[i])->name));
 }
 
-bool atomic_model_specify(struct atomic_model *m, const struct trace *t, const struct specs *specs)
+bool atomic_model_specify(struct atomic_model *m, const struct trace *t,
+                          const struct specs *specs)
 {
 	if (specs->atomics->len == 0)
 		return false;

@@ -22,7 +22,7 @@
 			heddle_bug(__FILE__, __LINE__, "%s", #condition); \
 	} while (0)
 _Noreturn void heddle_bug(const char *file, int line, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+        __attribute__((format(printf, 3, 4)));
 
 /* "None" for every 32-bit id: events, threads, variables, ... */
 #define NONE UINT32_MAX
@@ -42,7 +42,7 @@ struct error {
  * `return error_set(...)`.  `remedy` may be NULL.  Control bytes are escaped.
  */
 bool error_set(struct error *error, const char *where, const char *remedy, const char *format,
-	       ...) __attribute__((format(printf, 4, 5)));
+               ...) __attribute__((format(printf, 4, 5)));
 /* A "FILE:LINE" for `where` (line 0: the file alone), in a static-size buffer. */
 struct place {
 	char text[256];
@@ -60,7 +60,7 @@ struct progress {
 	void *context;
 };
 static inline bool progress_tick(const struct progress *progress, double fraction,
-				 const char *what)
+                                 const char *what)
 {
 	return progress == NULL || progress->tick == NULL ||
 	       progress->tick(progress->context, fraction, what);

@@ -18,7 +18,7 @@ void file_writer_put(struct file_writer *w, const void *bytes, size_t length);
 uint64_t file_writer_length(const struct file_writer *w);
 /* Overwrite earlier bytes (ordinary files only): for a header whose sums come last. */
 void file_writer_patch(struct file_writer *w, uint64_t offset, const void *bytes,
-		       size_t length);
+                       size_t length);
 /* Do not wait for the disk at the end: for what can be made again. */
 void file_writer_hurry(struct file_writer *w);
 /* End in either way; the writer is freed.  On failure nothing is left behind. */

@@ -8,39 +8,39 @@
 #include "engine/base/base.h"
 
 /* Enumerator and the text that an error calls it; signs are matched longest first. */
-#define TOKENS(T)                                                                              \
-	T(END, "the end of the file")                                                          \
-	T(NAME, "a name")                                                                      \
-	T(NUMBER, "an integer")                                                                \
-	T(TEXT, "a string")                                                                    \
-	T(OR, "||")                                                                            \
-	T(AND, "&&")                                                                           \
-	T(EQ, "==")                                                                            \
-	T(NE, "!=")                                                                            \
-	T(LE, "<=")                                                                            \
-	T(GE, ">=")                                                                            \
-	T(BECOMES, ":=")                                                                       \
-	T(INSERT, "+=")                                                                        \
-	T(REMOVE, "-=")                                                                        \
-	T(LESS, "<")                                                                           \
-	T(GREATER, ">")                                                                        \
-	T(NOT, "!")                                                                            \
-	T(PLUS, "+")                                                                           \
-	T(MINUS, "-")                                                                          \
-	T(TIMES, "*")                                                                          \
-	T(MOD, "%")                                                                            \
-	T(TILDE, "~")                                                                          \
-	T(OPEN, "(")                                                                           \
-	T(CLOSE, ")")                                                                          \
-	T(LBRACE, "{")                                                                         \
-	T(RBRACE, "}")                                                                         \
-	T(LBRACKET, "[")                                                                       \
-	T(RBRACKET, "]")                                                                       \
-	T(COMMA, ",")                                                                          \
-	T(SEMICOLON, ";")                                                                      \
-	T(COLON, ":")                                                                          \
-	T(DOT, ".")                                                                            \
-	T(SLASH, "/")                                                                          \
+#define TOKENS(T) \
+	T(END, "the end of the file") \
+	T(NAME, "a name") \
+	T(NUMBER, "an integer") \
+	T(TEXT, "a string") \
+	T(OR, "||") \
+	T(AND, "&&") \
+	T(EQ, "==") \
+	T(NE, "!=") \
+	T(LE, "<=") \
+	T(GE, ">=") \
+	T(BECOMES, ":=") \
+	T(INSERT, "+=") \
+	T(REMOVE, "-=") \
+	T(LESS, "<") \
+	T(GREATER, ">") \
+	T(NOT, "!") \
+	T(PLUS, "+") \
+	T(MINUS, "-") \
+	T(TIMES, "*") \
+	T(MOD, "%") \
+	T(TILDE, "~") \
+	T(OPEN, "(") \
+	T(CLOSE, ")") \
+	T(LBRACE, "{") \
+	T(RBRACE, "}") \
+	T(LBRACKET, "[") \
+	T(RBRACKET, "]") \
+	T(COMMA, ",") \
+	T(SEMICOLON, ";") \
+	T(COLON, ":") \
+	T(DOT, ".") \
+	T(SLASH, "/") \
 	T(ASSIGN, "=")
 enum token_kind {
 #define T(name, text) TOKEN_##name,

@@ -966,16 +966,16 @@ static bool declarations(struct parser *p, struct specs *into)
 }
 
 /* Later declarations replace earlier ones of the same name. */
-#define MERGE(into, from, type)                                                                \
-	while ((from)->len > 0) {                                                              \
-		struct type *new = g_ptr_array_steal_index(from, 0);                           \
-		guint at = 0;                                                                  \
-		while (at < (into)->len &&                                                     \
-		       strcmp(((struct type *)(into)->pdata[at])->name, new->name) != 0)       \
-			at++;                                                                  \
-		if (at < (into)->len)                                                          \
-			g_ptr_array_remove_index(into, at);                                    \
-		g_ptr_array_add(into, new);                                                    \
+#define MERGE(into, from, type) \
+	while ((from)->len > 0) { \
+		struct type *new = g_ptr_array_steal_index(from, 0); \
+		guint at = 0; \
+		while (at < (into)->len && \
+		       strcmp(((struct type *)(into)->pdata[at])->name, new->name) != 0) \
+			at++; \
+		if (at < (into)->len) \
+			g_ptr_array_remove_index(into, at); \
+		g_ptr_array_add(into, new); \
 	}
 
 static void merge(struct specs *s, struct specs *from)

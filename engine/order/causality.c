@@ -191,7 +191,8 @@ void causality_step(struct causality *c, uint32_t event)
 	if (event >= c->next_must)
 		must_walk_into(c, event);
 	c->unobserved = c->clocks.now[x->thread];
-	if (c->forced != NULL && !op_acquires(x->op)) /* acquires take theirs after the lock's */
+	if (c->forced != NULL &&
+	    !op_acquires(x->op)) /* acquires take theirs after the lock's */
 		take_forced(c, event);
 	if (!event_inert(x))
 		step_op(c, event, x);
@@ -230,8 +231,8 @@ struct causality *causality_walk(struct trace *t, enum order_kind kind, enum kee
 			causality_free(c);
 			return NULL;
 		}
-		bool told = c->forced_next < c->forced_count &&
-		            c->forced[c->forced_next].to == e;
+		bool told =
+		        c->forced_next < c->forced_count && c->forced[c->forced_next].to == e;
 		if (G_UNLIKELY(told))
 			causality_step(c, e);
 		else

@@ -12,14 +12,14 @@
 #include "engine/trace/index.h"
 
 /* enumerator, word on the command line, name for people */
-#define ORDERS(O)                                                                              \
-	O(PO, "po", "program order and must-order") /* with the synchronises-with edges */     \
-	O(HB, "hb", "happens-before")                                                          \
-	O(SHB, "shb", "schedulable happens-before")                                            \
-	O(CP, "cp", "causally-precedes")                                                       \
-	O(WCP, "wcp", "weak causally-precedes")                                                \
-	O(DC, "dc", "doesn't-commute")                                                         \
-	O(WDC, "wdc", "weak doesn't-commute")                                                  \
+#define ORDERS(O) \
+	O(PO, "po", "program order and must-order") /* with the synchronises-with edges */ \
+	O(HB, "hb", "happens-before") \
+	O(SHB, "shb", "schedulable happens-before") \
+	O(CP, "cp", "causally-precedes") \
+	O(WCP, "wcp", "weak causally-precedes") \
+	O(DC, "dc", "doesn't-commute") \
+	O(WDC, "wdc", "weak doesn't-commute") \
 	O(EDC, "edc", "extended doesn't-commute")
 enum order_kind {
 #define O(name, word, title) ORDER_KIND_##name,

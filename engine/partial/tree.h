@@ -19,6 +19,6 @@ enum tree_rule { TREE_PAPER, TREE_SOUND };
  * the number of different (location, variable, context).
  */
 uint64_t *tree_filter(const struct trace *t, enum tree_rule rule, uint64_t *dropped,
-		      const struct progress *progress);
+                      const struct progress *progress);
 
 #endif

@@ -12,14 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct class {
+struct class
+{
 	uint32_t first, count; /* a run of events */
 	uint32_t site, lockset;
 	uint16_t thread;
 	uint8_t writes, atomic;
 };
 
-struct member { /* of a class, before sorting */
+struct member {       /* of a class, before sorting */
 	uint64_t key; /* thread, writes, atomic, site */
 	uint32_t lockset, event;
 };
@@ -27,7 +28,7 @@ struct member { /* of a class, before sorting */
 /* The classes of one variable. */
 struct classes {
 	GArray *classes; /* struct class */
-	GArray *events;	 /* uint32_t */
+	GArray *events;  /* uint32_t */
 	GArray *members; /* struct member; scratch */
 };
 
@@ -60,7 +61,7 @@ static bool shared(const struct trace *t, struct event_list list)
 
 /* Append the classes of a variable; the arrays are emptied by the caller, or grow on. */
 static void classes_add(struct classes *c, const struct trace *t, const struct locksets *l,
-			uint32_t variable)
+                        uint32_t variable)
 {
 	struct event_list list = event_list_at(&t->index->variable_events, variable);
 	struct class *open = NULL;
@@ -139,7 +140,7 @@ static bool unordered(const struct candidate_options *o, uint32_t e, uint32_t f)
 
 /* Is every member of one class before every member of the other? */
 static bool all_ordered(const struct classes *c, const struct candidate_options *o,
-			const struct class *a, const struct class *b)
+                        const struct class *a, const struct class *b)
 {
 	uint32_t a_first = member_at(c, a, 0), a_last = member_at(c, a, a->count - 1);
 	uint32_t b_first = member_at(c, b, 0), b_last = member_at(c, b, b->count - 1);
@@ -167,7 +168,8 @@ static uint32_t rank(const struct classes *c, const struct class *class, uint32_
 /* Of an access that covers several variables, only the first shared one counts. */
 static bool counted_here(const struct trace *t, uint32_t e, uint32_t f, uint32_t variable)
 {
-	struct wide x = event_variables(t, &t->events[e]), y = event_variables(t, &t->events[f]);
+	struct wide x = event_variables(t, &t->events[e]),
+	            y = event_variables(t, &t->events[f]);
 
 	return MAX(x.first, y.first) == variable;
 }
@@ -188,7 +190,7 @@ static bool emit_pair(const struct emit *out, uint32_t e, uint32_t f)
 }
 
 static bool emit_classes(const struct emit *out, const struct classes *c, const struct class *a,
-			 const struct class *b)
+                         const struct class *b)
 {
 	const struct candidate_options *o = out->options;
 
@@ -209,7 +211,7 @@ static bool emit_classes(const struct emit *out, const struct classes *c, const 
 }
 
 static bool emit_variable(const struct emit *out, const struct classes *c,
-			  const struct locksets *l)
+                          const struct locksets *l)
 {
 	for (guint i = 0; i < c->classes->len; i++) {
 		const struct class *a = &g_array_index(c->classes, struct class, i);
@@ -232,8 +234,8 @@ static bool emit_variable(const struct emit *out, const struct classes *c,
 }
 
 bool candidates_events(struct trace *t, const struct candidate_options *options,
-		       bool (*found)(void *context, uint32_t e1, uint32_t e2), void *context,
-		       const struct progress *progress)
+                       bool (*found)(void *context, uint32_t e1, uint32_t e2), void *context,
+                       const struct progress *progress)
 {
 	struct emit out = { t, options, found, context, 0 };
 	struct locksets *l;
@@ -250,8 +252,9 @@ bool candidates_events(struct trace *t, const struct candidate_options *options,
 		classes_add(&c, t, l, v);
 		out.variable = v;
 		going = emit_variable(&out, &c, l) &&
-			(v % 1024 != 0 || progress_tick(progress, (double)v / t->variables_count,
-							"looking at pairs"));
+		        (v % 1024 != 0 ||
+		         progress_tick(progress, (double)v / t->variables_count,
+		                       "looking at pairs"));
 	}
 	classes_release(&c);
 	locksets_free(l);
@@ -272,8 +275,8 @@ struct entry {
 	uint32_t first, count; /* a run of class pairs */
 	uint32_t variable;
 	uint32_t distance, pair, member;
-	uint8_t side;	/* 0 after, 1 before */
-	bool more;	/* this round has found a pair */
+	uint8_t side; /* 0 after, 1 before */
+	bool more;    /* this round has found a pair */
 	bool exhausted;
 };
 
@@ -283,7 +286,7 @@ struct site_pairs {
 	struct classes c;
 	GArray *class_pairs; /* struct class_pair */
 	GArray *entries;     /* struct entry */
-	GArray *sites;	     /* struct site_pair */
+	GArray *sites;       /* struct site_pair */
 };
 
 static int class_pair_compare(gconstpointer a, gconstpointer b)
@@ -300,15 +303,19 @@ static int class_pair_compare(gconstpointer a, gconstpointer b)
 }
 
 static void pairs_of_variable(struct site_pairs *p, const struct candidate_options *options,
-			      const struct locksets *l, uint32_t variable, guint first)
+                              const struct locksets *l, uint32_t variable, guint first)
 {
 	for (guint i = first; i < p->c.classes->len; i++) {
 		const struct class *a = &g_array_index(p->c.classes, struct class, i);
 
 		for (guint k = i + 1; k < p->c.classes->len; k++) {
 			const struct class *b = &g_array_index(p->c.classes, struct class, k);
-			struct class_pair pair = { MIN(a->site, b->site), MAX(a->site, b->site),
-						   variable, i, k, false };
+			struct class_pair pair = { MIN(a->site, b->site),
+				                   MAX(a->site, b->site),
+				                   variable,
+				                   i,
+				                   k,
+				                   false };
 
 			if (!classes_conflict(a, b))
 				continue;
@@ -335,21 +342,23 @@ static void group_entries(struct site_pairs *p)
 	const struct class_pair *last = NULL;
 
 	for (guint i = 0; i < p->class_pairs->len; i++) {
-		const struct class_pair *now = &g_array_index(p->class_pairs, struct class_pair, i);
+		const struct class_pair *now =
+		        &g_array_index(p->class_pairs, struct class_pair, i);
 		bool same_sites = last != NULL && now->site_a == last->site_a &&
-				  now->site_b == last->site_b;
+		                  now->site_b == last->site_b;
 
 		if (!same_sites) {
 			struct site_pair site = { now->site_a, now->site_b, p->entries->len, 0,
-						  true };
+				                  true };
 
 			g_array_append_val(p->sites, site);
 		}
 		struct site_pair *site =
-			&g_array_index(p->sites, struct site_pair, p->sites->len - 1);
+		        &g_array_index(p->sites, struct site_pair, p->sites->len - 1);
 		if (!same_sites || now->variable != last->variable) {
-			struct entry entry = { .first = i, .variable = now->variable,
-					       .distance = 1 };
+			struct entry entry = { .first = i,
+				               .variable = now->variable,
+				               .distance = 1 };
 
 			g_array_append_val(p->entries, entry);
 			site->variables++;
@@ -361,7 +370,7 @@ static void group_entries(struct site_pairs *p)
 }
 
 struct site_pairs *site_pairs_new(struct trace *t, const struct candidate_options *options,
-				  const struct progress *progress)
+                                  const struct progress *progress)
 {
 	struct site_pairs *p;
 	struct locksets *l;
@@ -383,7 +392,7 @@ struct site_pairs *site_pairs_new(struct trace *t, const struct candidate_option
 		classes_add(&p->c, t, l, v);
 		pairs_of_variable(p, options, l, v, first);
 		going = v % 1024 != 0 || progress_tick(progress, (double)v / t->variables_count,
-						       "pairing sites");
+		                                       "pairing sites");
 	}
 	locksets_free(l);
 	if (!going) {
@@ -425,7 +434,7 @@ uint32_t site_pairs_variable(const struct site_pairs *p, uint32_t entry)
 static bool neighbour(const struct site_pairs *p, struct entry *x, uint32_t *e, uint32_t *f)
 {
 	const struct class_pair *pair =
-		&g_array_index(p->class_pairs, struct class_pair, x->first + x->pair);
+	        &g_array_index(p->class_pairs, struct class_pair, x->first + x->pair);
 	const struct class *a = &g_array_index(p->c.classes, struct class, pair->a);
 	const struct class *b = &g_array_index(p->c.classes, struct class, pair->b);
 	uint32_t middle;
@@ -440,7 +449,7 @@ static bool neighbour(const struct site_pairs *p, struct entry *x, uint32_t *e, 
 	there = x->side == 0 ? middle + x->distance - 1 < b->count : middle >= x->distance;
 	if (there)
 		*f = member_at(&p->c, b,
-			       x->side == 0 ? middle + x->distance - 1 : middle - x->distance);
+		               x->side == 0 ? middle + x->distance - 1 : middle - x->distance);
 	there = there && unordered(&p->options, *e, *f);
 	x->more |= there;
 	if (x->side++ == 1) {
@@ -482,7 +491,7 @@ bool site_pairs_locked(const struct site_pairs *p, uint32_t entry, uint32_t *e1,
 
 	for (uint32_t i = x->first; i < x->first + x->count; i++) {
 		const struct class_pair *pair =
-			&g_array_index(p->class_pairs, struct class_pair, i);
+		        &g_array_index(p->class_pairs, struct class_pair, i);
 		uint32_t e, f;
 
 		if (!pair->locked)

@@ -27,8 +27,8 @@ struct candidate_options {
 	/* The order whose unordered pairs are wanted: ORDER_KIND_PO loses no race; NULL: all
 	 * conflicting pairs.  Borrowed; must outlive the enumeration. */
 	const struct order *order;
-	/* More pairs that are not wanted, with the same shape as an order: what holds for a pair
-	 * holds when e1 moves back or e2 moves on in its thread.  May be NULL. */
+	/* More pairs that are not wanted, with the same shape as an order: what holds for a
+	 * pair holds when e1 moves back or e2 moves on in its thread.  May be NULL. */
 	bool (*settled)(const void *context, uint32_t e1, uint32_t e2);
 	const void *context;
 	/* Pairs under a common lock too (they cannot be races; for the list of verdicts). */
@@ -41,8 +41,8 @@ struct candidate_options {
  * False when stopped or cancelled.
  */
 bool candidates_events(struct trace *t, const struct candidate_options *options,
-		       bool (*found)(void *context, uint32_t e1, uint32_t e2), void *context,
-		       const struct progress *progress);
+                       bool (*found)(void *context, uint32_t e1, uint32_t e2), void *context,
+                       const struct progress *progress);
 
 /*
  * The candidates by unordered pairs of sites and, within them, by variable.  Pairs are in
@@ -50,13 +50,13 @@ bool candidates_events(struct trace *t, const struct candidate_options *options,
  */
 struct site_pairs;
 struct site_pairs *site_pairs_new(struct trace *t, const struct candidate_options *options,
-				  const struct progress *progress); /* NULL when cancelled */
+                                  const struct progress *progress); /* NULL when cancelled */
 void site_pairs_free(struct site_pairs *p);
 uint32_t site_pairs_count(const struct site_pairs *p);
 struct site_pair {
 	uint32_t site_a, site_b;   /* a <= b: indexes of trace.sites */
 	uint32_t first, variables; /* a run of entries: one for each variable */
-	bool all_locked;	   /* every pair is under a common lock */
+	bool all_locked;           /* every pair is under a common lock */
 };
 struct site_pair site_pairs_at(const struct site_pairs *p, uint32_t i);
 uint32_t site_pairs_variable(const struct site_pairs *p, uint32_t entry);

@@ -31,13 +31,13 @@ struct cones {
 	struct ticks *ticks; /* by pair: thread * threads + other */
 	GArray *sections;    /* struct section, by lock and thread */
 	struct lock_use *uses;
-	uint32_t *use_start; /* by object; one more at the end */
+	uint32_t *use_start;          /* by object; one more at the end */
 	struct lock_change **changes; /* by thread */
 	uint32_t *change_count;
-	GArray *opens; /* uint32_t: indexes of sections */
+	GArray *opens;     /* uint32_t: indexes of sections */
 	GHashTable *tried; /* event + 1 -> GArray of uint32_t */
 	uint32_t *inexact; /* by thread: position of the first event that is approximated */
-	GArray *late;	   /* struct late_access */
+	GArray *late;      /* struct late_access */
 };
 
 static uint32_t position_of(const struct cones *c, uint32_t e)
@@ -80,12 +80,12 @@ static GArray *collect_sections(struct cones *c)
 		if (!op_acquires(x->op) || event_inert(x))
 			continue;
 		s = (struct raw_section){ x->target,
-					  x->thread,
-					  { .acquire = e,
-					    .release = t->index->partner[e],
-					    .p = position_of(c, e),
-					    .q = NONE,
-					    .exclusive = x->op == OP_ACQ } };
+			                  x->thread,
+			                  { .acquire = e,
+			                    .release = t->index->partner[e],
+			                    .p = position_of(c, e),
+			                    .q = NONE,
+			                    .exclusive = x->op == OP_ACQ } };
 		if (s.s.release != NONE)
 			s.s.q = position_of(c, s.s.release);
 		g_array_append_val(raw, s);
@@ -105,7 +105,8 @@ static void make_sections(struct cones *c)
 	for (guint i = 0; i < raw->len; i++) {
 		const struct raw_section *now = &g_array_index(raw, struct raw_section, i);
 
-		if (last == NULL || last->object != now->object || last->thread != now->thread) {
+		if (last == NULL || last->object != now->object ||
+		    last->thread != now->thread) {
 			struct lock_use use = { now->thread, i, 0 };
 
 			g_array_append_val(uses, use);
@@ -166,7 +167,7 @@ static void make_changes(struct cones *c)
 			open_remove(o, by_event[e]);
 		for (guint i = 0; i < o->len; i++) {
 			const struct section *s =
-				cones_section(c, g_array_index(o, uint32_t, i));
+			        cones_section(c, g_array_index(o, uint32_t, i));
 
 			if (s->q != NONE)
 				change.settled = MAX(change.settled, s->q);
@@ -199,7 +200,7 @@ const struct section *cones_section(const struct cones *c, uint32_t index)
 }
 
 static const struct lock_change *change_before(const struct cones *c, uint32_t thread,
-					       uint32_t prefix)
+                                               uint32_t prefix)
 {
 	uint32_t low = 0, high = c->change_count[thread];
 
@@ -215,7 +216,7 @@ static const struct lock_change *change_before(const struct cones *c, uint32_t t
 }
 
 const uint32_t *cones_open(const struct cones *c, uint32_t thread, uint32_t prefix,
-			   uint32_t *count)
+                           uint32_t *count)
 {
 	const struct lock_change *change = change_before(c, thread, prefix);
 
@@ -265,7 +266,7 @@ static void try_of_lock(struct cones *c, uint32_t e, GArray *list)
 static void try_of_semaphore(struct cones *c, uint32_t e, GArray *list)
 {
 	struct event_list events =
-		event_list_at(&c->t->index->object_events, c->t->events[e].target);
+	        event_list_at(&c->t->index->object_events, c->t->events[e].target);
 	int64_t count = c->t->objects[c->t->events[e].target].count;
 
 	for (uint64_t i = 0; i < events.count && events.items[i] < e; i++) {
@@ -338,7 +339,7 @@ static void ticks_add(struct ticks *s, uint32_t position, uint32_t value)
 }
 
 static uint32_t clock_entry(const struct cones *c, uint32_t thread, uint32_t position,
-			    uint32_t other)
+                            uint32_t other)
 {
 	if (thread == other)
 		return position + 1;
@@ -346,7 +347,7 @@ static uint32_t clock_entry(const struct cones *c, uint32_t thread, uint32_t pos
 }
 
 static uint32_t order_predecessors(const void *context, uint32_t j, uint32_t position,
-				   uint32_t i)
+                                   uint32_t i)
 {
 	return clock_entry(context, j, position, i);
 }
@@ -437,7 +438,7 @@ static bool make_order(struct cones *c, const struct progress *progress)
 		}
 		if ((e & 0xfffff) == 0)
 			going = progress_tick(progress, (double)e / t->events_count,
-					      "causal order");
+			                      "causal order");
 	}
 	g_free(clocks);
 	return going;
@@ -477,8 +478,9 @@ struct cones *cones_new(struct trace *t, const struct progress *progress)
 {
 	struct cones *c;
 
-	if (!trace_need(t, INDEX_THREADS | INDEX_MATCH | INDEX_OBJECTS | INDEX_WRITERS | INDEX_MUST,
-			progress))
+	if (!trace_need(
+	            t, INDEX_THREADS | INDEX_MATCH | INDEX_OBJECTS | INDEX_WRITERS | INDEX_MUST,
+	            progress))
 		return NULL;
 	c = g_new0(struct cones, 1);
 	c->t = t;
@@ -567,7 +569,7 @@ static void include_needs(const struct cones *c, uint32_t e, struct cone *cone)
 
 		if (edge->condition == NONE)
 			include(c, cone, c->t->events[edge->before].thread,
-				position_of(c, edge->before) + 1);
+			        position_of(c, edge->before) + 1);
 	}
 }
 
@@ -630,8 +632,9 @@ void cones_path(const struct cones *c, uint32_t from, uint32_t to, struct path *
 	while (e != from) {
 		uint32_t v = t->events[e].thread;
 		/* the first event of this thread that has `from` before it */
-		uint32_t first = v == u ? from
-					: event_at(c, v, order_successor(c, u, position_of(c, from), v));
+		uint32_t first =
+		        v == u ? from
+		               : event_at(c, v, order_successor(c, u, position_of(c, from), v));
 		struct step step = { first, e, STEP_PROGRAM, NONE };
 
 		if (first != e)

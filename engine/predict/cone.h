@@ -17,7 +17,7 @@
 /* A critical section. */
 struct section {
 	uint32_t acquire, release; /* events; release NONE when it never ends */
-	uint32_t p, q;		   /* positions of the two; q NONE */
+	uint32_t p, q;             /* positions of the two; q NONE */
 	bool exclusive;
 };
 
@@ -50,7 +50,7 @@ const struct lock_use *cones_lock(const struct cones *c, uint32_t object, uint32
 const struct section *cones_section(const struct cones *c, uint32_t index);
 /* The sections (indexes) that a prefix of a thread leaves open. */
 const uint32_t *cones_open(const struct cones *c, uint32_t thread, uint32_t prefix,
-			   uint32_t *count);
+                           uint32_t *count);
 
 /* The acquires whose section made a tryfail fail; takes before a taketryfail: events that
  * it needs before it beside rule 4's.  A run of events. */

@@ -21,9 +21,9 @@ struct core_options {
 	 * Borrowed, or NULL. */
 	const uint64_t *exempt;
 };
-#define CORE_DEFAULTS                                                                          \
-	{                                                                                      \
-		.pairing = true, .invocations = true                                           \
+#define CORE_DEFAULTS \
+	{ \
+		.pairing = true, .invocations = true \
 	}
 
 /*

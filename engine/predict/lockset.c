@@ -11,7 +11,8 @@
 
 #include <string.h>
 
-struct class {
+struct class
+{
 	uint32_t site, lockset;
 	uint16_t thread;
 	bool writes, atomic;

@@ -9,11 +9,11 @@
 #include <string.h>
 
 struct locksets {
-	uint32_t *at;	    /* by event: the set just before it */
-	GArray *items;	    /* uint32_t: object * 2 + exclusive, ascending within a set */
-	GArray *start;	    /* uint32_t: where set i begins in items; one more at the end */
-	GHashTable *known;  /* set's items (in items) -> id, through struct set_key */
-	GHashTable *moves;  /* (set, item, acquire) -> set */
+	uint32_t *at;      /* by event: the set just before it */
+	GArray *items;     /* uint32_t: object * 2 + exclusive, ascending within a set */
+	GArray *start;     /* uint32_t: where set i begins in items; one more at the end */
+	GHashTable *known; /* set's items (in items) -> id, through struct set_key */
+	GHashTable *moves; /* (set, item, acquire) -> set */
 };
 
 /* A set to look for lies at the end of items. */
@@ -24,7 +24,8 @@ struct set_key {
 
 static uint32_t set_length(const struct locksets *l, uint32_t id)
 {
-	return g_array_index(l->start, uint32_t, id + 1) - g_array_index(l->start, uint32_t, id);
+	return g_array_index(l->start, uint32_t, id + 1) -
+	       g_array_index(l->start, uint32_t, id);
 }
 
 static const uint32_t *set_items(const struct locksets *l, uint32_t id)
@@ -49,7 +50,7 @@ static gboolean key_equal(gconstpointer a, gconstpointer b)
 
 	return length == set_length(y->l, y->id) &&
 	       memcmp(set_items(x->l, x->id), set_items(y->l, y->id),
-		      length * sizeof(uint32_t)) == 0;
+	              length * sizeof(uint32_t)) == 0;
 }
 
 /* The id of the set that has been appended to items. */

@@ -11,13 +11,13 @@
 #include <string.h>
 
 enum {
-	SMALL = 64,		 /* a cone that is not worth a window of its own, events */
-	WINDOW_LIMIT = 4000000,	 /* events of a window that are still worked on */
+	SMALL = 64,                /* a cone that is not worth a window of its own, events */
+	WINDOW_LIMIT = 4000000,    /* events of a window that are still worked on */
 	WORK_PER_PAIR = 100000000, /* after this much work a window does not grow further */
 };
 
 struct m2 *m2_new(struct trace *t, const struct check_options *check,
-		  const struct progress *progress)
+                  const struct progress *progress)
 {
 	struct cones *cones = cones_new(t, progress);
 	struct chain_base base;
@@ -135,7 +135,7 @@ static struct proof *prove_by_cone(const struct m2 *m, uint32_t e, uint32_t othe
 }
 
 static struct proof *prove_by_open(const struct m2 *m, const struct section *a,
-				   const struct section *b)
+                                   const struct section *b)
 {
 	struct proof *p = make_proof("lock");
 	uint32_t object = m->t->events[a->acquire].target;
@@ -150,7 +150,7 @@ static struct proof *prove_by_open(const struct m2 *m, const struct section *a,
 		if (next != NONE)
 			path_add(&p->cycle, acquire, next, STEP_PROGRAM, NONE);
 		path_add(&p->cycle, next == NONE ? acquire : next, sections[1 - i]->acquire,
-			 STEP_LOCK, object);
+		         STEP_LOCK, object);
 	}
 	return finish_proof(p);
 }
@@ -235,7 +235,7 @@ static uint32_t first_broken(const struct m2 *m, const GArray *open)
 			}
 			for (; u != o->thread && low > 0; low--) {
 				const struct section *s =
-					cones_section(m->cones, use[k].first + low - 1);
+				        cones_section(m->cones, use[k].first + low - 1);
 
 				if (!s->exclusive && !o->section->exclusive)
 					continue;
@@ -263,8 +263,8 @@ static bool accepted_after(struct m2 *m, uint32_t cut)
 	bool good;
 
 	g_array_append_vals(m->tail, pair, 2);
-	good = checker_race_after(m->checker, cut, (const uint32_t *)m->tail->data, m->tail->len,
-				  pair, NULL);
+	good = checker_race_after(m->checker, cut, (const uint32_t *)m->tail->data,
+	                          m->tail->len, pair, NULL);
 	g_array_set_size(m->tail, m->tail->len - 2);
 	return good;
 }
@@ -283,7 +283,7 @@ static bool accepted_whole(struct m2 *m, uint32_t cut, GArray *witness)
 	g_array_append_vals(witness, m->tail->data, m->tail->len);
 	g_array_append_vals(witness, pair, 2);
 	good = checker_claim(m->checker, (const uint32_t *)witness->data, witness->len,
-			     CLAIM_RACE, pair, 2, NULL);
+	                     CLAIM_RACE, pair, 2, NULL);
 	m->refused += !good;
 	return good;
 }
@@ -435,7 +435,7 @@ static bool claims(const struct m2 *m)
 }
 
 enum m2_verdict m2_pair(struct m2 *m, uint32_t e1, uint32_t e2, GArray *witness,
-			struct proof **proof)
+                        struct proof **proof)
 {
 	const struct section *a, *b;
 	struct proof *scratch = NULL;
@@ -455,7 +455,7 @@ enum m2_verdict m2_pair(struct m2 *m, uint32_t e1, uint32_t e2, GArray *witness,
 	if (m2_in_cone(m, e1) || m2_in_cone(m, e2)) {
 		if (claims(m) && proof != &scratch)
 			*proof = m2_in_cone(m, e1) ? prove_by_cone(m, e1, e2)
-						   : prove_by_cone(m, e2, e1);
+			                           : prove_by_cone(m, e2, e1);
 		return claims(m) ? M2_IMPOSSIBLE : M2_REJECTED;
 	}
 	open = open_sections(m);

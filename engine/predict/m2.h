@@ -21,7 +21,7 @@ enum m2_verdict {
 struct m2;
 /* `check` (may be NULL) is what the checker is to take into account.  NULL: cancelled. */
 struct m2 *m2_new(struct trace *t, const struct check_options *check,
-		  const struct progress *progress);
+                  const struct progress *progress);
 void m2_free(struct m2 *m);
 /*
  * Decide (e1, e2), two accesses that conflict, e1 <tr e2.  A race's witness, the pair last,
@@ -30,7 +30,7 @@ void m2_free(struct m2 *m);
  * (may be NULL) receives the proof of an impossibility, owned by the caller.
  */
 enum m2_verdict m2_pair(struct m2 *m, uint32_t e1, uint32_t e2, GArray *witness,
-			struct proof **proof);
+                        struct proof **proof);
 /*
  * Does what e2 needs before it hold e1, by program order, must-order and observation
  * alone?  Then the pair is impossible, and so is every earlier e1 and every later e2 of

@@ -15,11 +15,11 @@ enum { TRACKED_THREADS = 256 }; /* with more, every round looks at everything */
 bool m2_reaches(const struct m2 *m, uint32_t e, uint32_t f)
 {
 	return chain_reaches(m->order, m->t->events[e].thread, m2_position(m, e),
-			     m->t->events[f].thread, m2_position(m, f));
+	                     m->t->events[f].thread, m2_position(m, f));
 }
 
 enum outcome closure_edge(struct m2 *m, uint32_t from, uint32_t to, enum step_rule rule,
-			  uint32_t detail)
+                          uint32_t detail)
 {
 	struct step step = { from, to, rule, detail };
 
@@ -31,7 +31,7 @@ enum outcome closure_edge(struct m2 *m, uint32_t from, uint32_t to, enum step_ru
 		return REACHES_BACK;
 	}
 	if (!chain_insert(m->order, m->t->events[from].thread, m2_position(m, from),
-			  m->t->events[to].thread, m2_position(m, to), m->changes)) {
+	                  m->t->events[to].thread, m2_position(m, to), m->changes)) {
 		m->failed = step;
 		return CYCLE;
 	}
@@ -44,7 +44,7 @@ enum outcome closure_edge(struct m2 *m, uint32_t from, uint32_t to, enum step_ru
 /* The last section of a thread's use of a lock that begins before `prefix` and excludes
  * (or not) shared ones; NULL. */
 static const struct section *last_section(const struct m2 *m, const struct lock_use *use,
-					  uint32_t prefix, bool exclusive)
+                                          uint32_t prefix, bool exclusive)
 {
 	uint32_t low = 0, high = use->count;
 
@@ -141,7 +141,8 @@ static enum outcome edges_of_tryfail(struct m2 *m, uint32_t e)
 /* An event before, or after, what other threads do with the same object in the window. */
 static enum outcome edges_of_object(struct m2 *m, uint32_t e, bool before)
 {
-	struct event_list list = event_list_at(&m->t->index->object_events, m->t->events[e].target);
+	struct event_list list =
+	        event_list_at(&m->t->index->object_events, m->t->events[e].target);
 	uint32_t count;
 	enum outcome o = DONE;
 
@@ -246,7 +247,8 @@ static uint32_t run_before(const GArray *accesses, const struct run *run, uint32
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (g_array_index(accesses, struct access, run->first + middle).position < position)
+		if (g_array_index(accesses, struct access, run->first + middle).position <
+		    position)
 			low = middle + 1;
 		else
 			high = middle;
@@ -269,9 +271,10 @@ static bool fresh_from(const struct m2 *m, uint32_t i, uint32_t position, uint32
 /* w' <P r gives w' <P w. */
 static enum outcome earlier_write(struct m2 *m, const struct reading *r, const struct run *run)
 {
-	uint32_t before = run->thread == r->thread
-				  ? r->position
-				  : chain_predecessors(m->order, r->thread, r->position, run->thread);
+	uint32_t before =
+	        run->thread == r->thread
+	                ? r->position
+	                : chain_predecessors(m->order, r->thread, r->position, run->thread);
 	uint32_t n = run_before(m->w.writes, run, before), other;
 
 	if (n == 0)
@@ -295,8 +298,8 @@ static enum outcome later_write(struct m2 *m, const struct reading *r, const str
 		uint32_t position = m2_position(m, r->writer);
 
 		from = thread == run->thread
-			       ? position + 1
-			       : chain_successor(m->order, thread, position, run->thread);
+		               ? position + 1
+		               : chain_successor(m->order, thread, position, run->thread);
 		if (from == NONE)
 			return DONE;
 	}
@@ -326,8 +329,8 @@ static enum outcome close_reading(struct m2 *m, const struct reading *r)
 		if (o != DONE || run->thread == r->thread)
 			continue;
 		if (from_head ? m->all_fresh
-			      : fresh_from(m, m->t->events[r->writer].thread,
-					   m2_position(m, r->writer), run->thread))
+		              : fresh_from(m, m->t->events[r->writer].thread,
+		                           m2_position(m, r->writer), run->thread))
 			o = later_write(m, r, run);
 	}
 	return o;
@@ -335,7 +338,7 @@ static enum outcome close_reading(struct m2 *m, const struct reading *r)
 
 /* a1 <P r2 gives r1 <P a2. */
 static enum outcome close_section(struct m2 *m, uint32_t object, const struct section *s2,
-				  uint32_t thread, const struct lock_use *use)
+                                  uint32_t thread, const struct lock_use *use)
 {
 	uint32_t before = chain_predecessors(m->order, thread, s2->q, use->thread);
 	const struct section *s1 = last_section(m, use, before, !s2->exclusive);
@@ -384,7 +387,8 @@ static void begin_round(struct m2 *m)
 		return;
 	}
 	for (guint i = 0; i < m->changes->len; i++) {
-		const struct chain_change *c = &g_array_index(m->changes, struct chain_change, i);
+		const struct chain_change *c =
+		        &g_array_index(m->changes, struct chain_change, i);
 		uint32_t pair = c->i * m->threads + c->j;
 
 		m->fresh_q[pair] = MIN(m->fresh_q[pair], c->q);
@@ -458,7 +462,7 @@ static enum outcome straddling(struct m2 *m, uint32_t object)
 		for (uint32_t j = 0; j < users && o == DONE; j++) {
 			for (uint32_t k = 0; j != i && k < use[j].count && o == DONE; k++) {
 				const struct section *s2 =
-					cones_section(m->cones, use[j].first + k);
+				        cones_section(m->cones, use[j].first + k);
 
 				if (s2->p < m->w.base[use[j].thread])
 					continue;
@@ -466,7 +470,7 @@ static enum outcome straddling(struct m2 *m, uint32_t object)
 					break;
 				if (s->exclusive || s2->exclusive) {
 					o = closure_edge(m, s->release, s2->acquire,
-							 STEP_CLOSURE_LOCK, object);
+					                 STEP_CLOSURE_LOCK, object);
 					break;
 				}
 			}
@@ -534,7 +538,7 @@ void closure_cycle(const struct m2 *m, struct path *path)
 		g_array_append_val(chain, i);
 	for (guint i = chain->len; i-- > 0;) {
 		const struct step *s =
-			&g_array_index(m->edges, struct step, g_array_index(chain, int, i));
+		        &g_array_index(m->edges, struct step, g_array_index(chain, int, i));
 
 		cones_path(m->cones, at, s->from, path);
 		path_add(path, s->from, s->to, s->rule, s->detail);

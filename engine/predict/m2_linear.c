@@ -11,9 +11,9 @@
 
 struct linear {
 	struct m2 *m;
-	uint32_t *next;	  /* by thread: its next position */
-	GArray *into;	  /* struct step, by target */
-	uint32_t *wait;	  /* by thread: the event that its next one waits for, or NONE */
+	uint32_t *next; /* by thread: its next position */
+	GArray *into;   /* struct step, by target */
+	uint32_t *wait; /* by thread: the event that its next one waits for, or NONE */
 };
 
 static int by_target(gconstpointer a, gconstpointer b)
@@ -214,7 +214,8 @@ static enum outcome order_with_run(struct m2 *m, const struct run *run, const st
 	bool writes = op_writes(m->t->events[b->event].op);
 
 	for (uint32_t k = run->count; k-- > 0;) {
-		const struct access *a = &g_array_index(m->w.accesses, struct access, run->first + k);
+		const struct access *a =
+		        &g_array_index(m->w.accesses, struct access, run->first + k);
 
 		m->work++;
 		if (a->event > b->event || (!writes && !op_writes(m->t->events[a->event].op)))
@@ -250,7 +251,7 @@ static enum outcome order_accesses(struct m2 *m, uint32_t thread)
 }
 
 static enum outcome order_with_use(struct m2 *m, const struct lock_use *use,
-				   const struct section *s2)
+                                   const struct section *s2)
 {
 	for (uint32_t k = use->count; k-- > 0;) {
 		const struct section *s1 = cones_section(m->cones, use->first + k);

@@ -29,24 +29,24 @@ struct reading { /* a read, as the closure sees it */
 };
 
 struct window {
-	uint32_t cut;	   /* event: what is before it in the recording is the head */
-	uint32_t *base;	   /* by thread: its first position in the window */
+	uint32_t cut;      /* event: what is before it in the recording is the head */
+	uint32_t *base;    /* by thread: its first position in the window */
 	GArray *threads;   /* uint32_t: those with events in the window */
-	uint64_t size;	   /* events */
+	uint64_t size;     /* events */
 	GArray *accesses;  /* struct access: by variable, thread, position */
-	GArray *runs;	   /* struct run of accesses, by variable */
+	GArray *runs;      /* struct run of accesses, by variable */
 	GArray *run_start; /* uint32_t: by local variable, index of runs; one more */
-	GArray *writes;	   /* struct access: the writes alone */
+	GArray *writes;    /* struct access: the writes alone */
 	GArray *write_runs;
 	GArray *write_start;
 	GArray *readings; /* struct reading */
-	GArray *locks;	  /* uint32_t: objects with lock events in the window */
-	GArray *odd;	  /* uint32_t: events with edges of their own (tries, frees, ...) */
+	GArray *locks;    /* uint32_t: objects with lock events in the window */
+	GArray *odd;      /* uint32_t: events with edges of their own (tries, frees, ...) */
 	/* scratch, kept from window to window */
 	uint32_t *stamp, *local; /* by variable */
-	uint32_t *lock_stamp;	 /* by object */
-	uint32_t now;		 /* the stamp of this window */
-	GArray *raw;		 /* struct access */
+	uint32_t *lock_stamp;    /* by object */
+	uint32_t now;            /* the stamp of this window */
+	GArray *raw;             /* struct access */
 };
 
 struct m2 {
@@ -59,16 +59,16 @@ struct m2 {
 	uint32_t e1, e2, p1, p2;
 	struct cone cone;
 	struct window w;
-	GArray *edges;	 /* struct step: added edges with their rules */
-	GArray *changes; /* struct chain_change: since the closure's last round */
-	uint32_t *fresh_q, *fresh_p;	     /* by pair of threads: what this round looks at */
+	GArray *edges;               /* struct step: added edges with their rules */
+	GArray *changes;             /* struct chain_change: since the closure's last round */
+	uint32_t *fresh_q, *fresh_p; /* by pair of threads: what this round looks at */
 	bool all_fresh;
 	struct step failed; /* the edge that would have closed a cycle */
-	uint32_t reach;	    /* an event before the cut that an edge goes back to */
+	uint32_t reach;     /* an event before the cut that an edge goes back to */
 	bool head_first;    /* the head is taken to be before the window */
-	uint32_t small;	    /* a cut below this is no cut (tests set it to 0) */
-	uint64_t work;	    /* steps spent on this pair */
-	GArray *tail;	    /* uint32_t: the linearised window */
+	uint32_t small;     /* a cut below this is no cut (tests set it to 0) */
+	uint64_t work;      /* steps spent on this pair */
+	GArray *tail;       /* uint32_t: the linearised window */
 };
 
 enum outcome { DONE, CYCLE, REACHES_BACK, FAILED, TOO_MUCH };
@@ -102,7 +102,7 @@ bool window_fill(struct m2 *m, uint64_t limit);
 /* m2_closure.c */
 /* Insert an edge of P; CYCLE leaves it in m->failed, REACHES_BACK its target in m->reach. */
 enum outcome closure_edge(struct m2 *m, uint32_t from, uint32_t to, enum step_rule rule,
-			  uint32_t detail);
+                          uint32_t detail);
 /* The edges that P starts with, and the closure. */
 enum outcome closure_start(struct m2 *m);
 enum outcome closure_run(struct m2 *m);

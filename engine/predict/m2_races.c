@@ -14,7 +14,7 @@
 
 enum {
 	WITNESS_EVENTS = 32 << 20, /* events of witnesses that a report holds at most */
-	TRIES = 4096,		   /* pairs of one variable and two sites that are tried */
+	TRIES = 4096,              /* pairs of one variable and two sites that are tried */
 };
 
 struct hunt {
@@ -23,12 +23,12 @@ struct hunt {
 	const struct progress *progress;
 	struct report *report;
 	struct m2 *m2;
-	uint32_t *stretch;	 /* by event */
+	uint32_t *stretch;       /* by event */
 	uint32_t *stretch_first; /* by stretch: its first event */
-	GHashTable *impossible;	 /* set of pairs of stretches, as two halves of a pointer */
-	GArray *witness;	 /* scratch */
+	GHashTable *impossible;  /* set of pairs of stretches, as two halves of a pointer */
+	GArray *witness;         /* scratch */
 	uint64_t witness_events; /* kept so far */
-	uint64_t left_out;	 /* findings whose witness was not kept */
+	uint64_t left_out;       /* findings whose witness was not kept */
 	bool cancelled;
 };
 
@@ -109,7 +109,7 @@ static gpointer stretches(const struct hunt *h, uint32_t e1, uint32_t e2)
 
 /* Decide; for a pair whose stretches are known to be impossible, at once. */
 static enum m2_verdict decide(struct hunt *h, uint32_t e1, uint32_t e2, bool keep,
-			      struct proof **proof)
+                              struct proof **proof)
 {
 	uint32_t f1, f2;
 	enum m2_verdict verdict;
@@ -157,17 +157,17 @@ static bool decide_event_pair(void *context, uint32_t e1, uint32_t e2)
 	bool keep = keep_witness(h);
 	struct proof *proof = NULL;
 	enum m2_verdict verdict =
-		decide(h, e1, e2, keep, h->options->all_verdicts ? &proof : NULL);
+	        decide(h, e1, e2, keep, h->options->all_verdicts ? &proof : NULL);
 	struct finding *f;
 
 	if (verdict == M2_REJECTED || verdict == M2_GAVE_UP)
 		h->report->complete = false;
 	if (verdict == M2_RACE || h->options->all_verdicts) {
 		f = race_finding(h->t, e1, e2,
-				 verdict == M2_RACE	    ? VERDICT_RACE
-				 : verdict == M2_IMPOSSIBLE ? VERDICT_IMPOSSIBLE
-							    : VERDICT_UNKNOWN,
-				 "m2");
+		                 verdict == M2_RACE         ? VERDICT_RACE
+		                 : verdict == M2_IMPOSSIBLE ? VERDICT_IMPOSSIBLE
+		                                            : VERDICT_UNKNOWN,
+		                 "m2");
 		f->counted_all = true;
 		if (verdict == M2_RACE)
 			give_witness(h, f);
@@ -237,7 +237,7 @@ static bool attempt(struct hunt *h, const struct attempt *a, struct outcome_of_s
 }
 
 static void settle_site(struct hunt *h, const struct site_pairs *p, uint32_t i,
-			const struct outcome_of_site *site)
+                        const struct outcome_of_site *site)
 {
 	struct site_pair pair = site_pairs_at(p, i);
 	struct proof *proof = NULL;
@@ -262,7 +262,7 @@ static void settle_site(struct hunt *h, const struct site_pairs *p, uint32_t i,
 /* Up to `batch` attempts at one variable, the nearest pairs left first; true when there is
  * something left to try in a later round. */
 static bool attempts(struct hunt *h, struct site_pairs *p, struct attempt *a, uint32_t batch,
-		     struct outcome_of_site *sites)
+                     struct outcome_of_site *sites)
 {
 	for (uint32_t i = 0; i < batch; i++) {
 		if (attempt(h, a, &sites[a->site]))
@@ -308,7 +308,7 @@ static bool run_rounds(struct hunt *h, struct site_pairs *p, struct outcome_of_s
 
 			if (i % 64 == 0)
 				h->cancelled = !progress_tick(
-					h->progress, (double)i / round->len, "deciding pairs");
+				        h->progress, (double)i / round->len, "deciding pairs");
 			if (attempts(h, p, a, batch, sites))
 				g_array_index(round, struct attempt, kept++) = *a;
 		}
@@ -344,8 +344,9 @@ static bool needed(const void *m2, uint32_t e1, uint32_t e2)
 
 static bool hunt(struct hunt *h)
 {
-	enum order_kind kind = h->options->candidates < 0 ? ORDER_KIND_PO
-							  : (enum order_kind)h->options->candidates;
+	enum order_kind kind = h->options->candidates < 0
+	                               ? ORDER_KIND_PO
+	                               : (enum order_kind)h->options->candidates;
 	struct candidate_options candidates = {
 		.order = order_new(h->t, kind, h->progress),
 		.keep_locked = h->options->all_verdicts,
@@ -365,7 +366,7 @@ static bool hunt(struct hunt *h)
 }
 
 struct report *races_m2(struct trace *t, const struct race_options *options,
-			const struct progress *progress, struct error *error)
+                        const struct progress *progress, struct error *error)
 {
 	struct hunt h = { .t = t, .options = options, .progress = progress };
 	const struct check_options check = { .use_missing = options->use_missing };
@@ -385,12 +386,13 @@ struct report *races_m2(struct trace *t, const struct race_options *options,
 	going = hunt(&h);
 	if (h.left_out > 0)
 		report_note(h.report,
-			    "%" G_GUINT64_FORMAT " witnesses were checked and not kept, they "
-			    "are too long; 'heddle witness' gives each of them",
-			    h.left_out);
+		            "%" G_GUINT64_FORMAT " witnesses were checked and not kept, they "
+		            "are too long; 'heddle witness' gives each of them",
+		            h.left_out);
 	if (m2_refused(h.m2) > 0)
-		report_note(h.report, "%u sequences were refused by the checker and not reported",
-			    m2_refused(h.m2));
+		report_note(h.report,
+		            "%u sequences were refused by the checker and not reported",
+		            m2_refused(h.m2));
 	m2_free(h.m2);
 	g_hash_table_destroy(h.impossible);
 	g_array_unref(h.witness);

@@ -31,9 +31,9 @@ void window_init(struct window *w, const struct trace *t)
 
 void window_release(struct window *w)
 {
-	GArray *arrays[] = { w->threads, w->accesses, w->runs, w->run_start, w->writes,
-			     w->write_runs, w->write_start, w->readings, w->locks, w->odd,
-			     w->raw };
+	GArray *arrays[] = { w->threads, w->accesses,   w->runs,        w->run_start,
+		             w->writes,  w->write_runs, w->write_start, w->readings,
+		             w->locks,   w->odd,        w->raw };
 
 	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
 		g_array_unref(arrays[i]);
@@ -72,7 +72,7 @@ struct variable_use { /* of a local variable: is it worth keeping? */
 };
 
 static void collect_access(struct m2 *m, GArray *uses, uint32_t e, uint32_t thread,
-			   uint32_t position)
+                           uint32_t position)
 {
 	const struct event *x = &m->t->events[e];
 	struct wide run = event_variables(m->t, x);
@@ -114,7 +114,7 @@ static bool is_odd(const struct m2 *m, uint32_t e)
 }
 
 static void collect_event(struct m2 *m, GArray *uses, uint32_t e, uint32_t thread,
-			  uint32_t position)
+                          uint32_t position)
 {
 	const struct event *x = &m->t->events[e];
 	struct window *w = &m->w;
@@ -179,7 +179,8 @@ static void add_to_run(GArray *runs, const struct access *a, uint32_t at, uint32
 {
 	struct run run = { a->thread, at, 0 };
 
-	if (runs->len == first_run || g_array_index(runs, struct run, runs->len - 1).thread != a->thread)
+	if (runs->len == first_run ||
+	    g_array_index(runs, struct run, runs->len - 1).thread != a->thread)
 		g_array_append_val(runs, run);
 	g_array_index(runs, struct run, runs->len - 1).count++;
 }
@@ -208,8 +209,9 @@ static void make_runs(struct m2 *m, const GArray *variables)
 		}
 		if (op_reads(op)) {
 			struct reading r = { a->local, a->thread, a->position, a->event,
-					     writer_of(m->t, a->event,
-						       g_array_index(variables, uint32_t, raw)) };
+				             writer_of(
+				                     m->t, a->event,
+				                     g_array_index(variables, uint32_t, raw)) };
 
 			g_array_append_val(w->readings, r);
 		}
@@ -219,9 +221,9 @@ static void make_runs(struct m2 *m, const GArray *variables)
 
 static void window_clear(struct window *w)
 {
-	GArray *arrays[] = { w->threads, w->accesses, w->runs, w->run_start, w->writes,
-			     w->write_runs, w->write_start, w->readings, w->locks, w->odd,
-			     w->raw };
+	GArray *arrays[] = { w->threads, w->accesses,   w->runs,        w->run_start,
+		             w->writes,  w->write_runs, w->write_start, w->readings,
+		             w->locks,   w->odd,        w->raw };
 
 	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
 		g_array_set_size(arrays[i], 0);

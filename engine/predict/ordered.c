@@ -90,11 +90,11 @@ static struct report *races_of_order(struct trace *t, const struct race_options 
 	return report;
 }
 
-#define RACES(function, KIND, word)                                                            \
-	struct report *function(struct trace *t, const struct race_options *options,           \
-	                        const struct progress *progress, struct error *error)          \
-	{                                                                                      \
-		return races_of_order(t, options, ORDER_KIND_##KIND, word, progress, error);   \
+#define RACES(function, KIND, word) \
+	struct report *function(struct trace *t, const struct race_options *options, \
+	                        const struct progress *progress, struct error *error) \
+	{ \
+		return races_of_order(t, options, ORDER_KIND_##KIND, word, progress, error); \
 	}
 RACES(races_hb, HB, "hb")
 RACES(races_shb, SHB, "shb")

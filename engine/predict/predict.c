@@ -65,7 +65,7 @@ void race_options_init(struct race_options *options)
 
 /* The analysis on the trace with the must-orders of missing code. */
 static struct report *with_missing(struct trace *t, const struct race_options *options,
-				   const struct progress *progress, struct error *error)
+                                   const struct progress *progress, struct error *error)
 {
 	struct trace *view = trace_view_missing(t, progress);
 	struct race_options with = *options;
@@ -84,12 +84,12 @@ static struct report *with_missing(struct trace *t, const struct race_options *o
 }
 
 struct report *races_find(struct trace *t, const struct race_options *options,
-			  const struct progress *progress, struct error *error)
+                          const struct progress *progress, struct error *error)
 {
 	if (runs[options->analysis] == NULL) {
 		error_set(error, "", "choose another with --analysis",
-			  "the analysis '%s' is not in this build",
-			  analysis_word(options->analysis));
+		          "the analysis '%s' is not in this build",
+		          analysis_word(options->analysis));
 		return NULL;
 	}
 	if (options->use_missing || options->analysis == ANALYSIS_RDIT)
@@ -98,7 +98,7 @@ struct report *races_find(struct trace *t, const struct race_options *options,
 	if (report && t->locks_taken) {
 		report->complete = false;
 		report_note(report, "--lenient took locks from their holders: their critical "
-				    "sections have no end here, and races may be missed");
+		                    "sections have no end here, and races may be missed");
 	}
 	return report;
 }
@@ -112,7 +112,7 @@ uint32_t race_variable(const struct trace *t, uint32_t e1, uint32_t e2)
 }
 
 struct finding *race_finding(const struct trace *t, uint32_t e1, uint32_t e2,
-			     enum verdict verdict, const char *by)
+                             enum verdict verdict, const char *by)
 {
 	struct finding *f = finding_new(FINDING_DATA_RACE, MIN(e1, e2), MAX(e1, e2));
 	uint32_t variable = race_variable(t, e1, e2);
@@ -149,11 +149,13 @@ struct deciders {
 };
 
 /* False when cancelled. */
-static bool deciders_init(struct deciders *d, struct trace *t, const struct race_options *options,
-			  const struct progress *progress)
+static bool deciders_init(struct deciders *d, struct trace *t,
+                          const struct race_options *options, const struct progress *progress)
 {
-	*d = (struct deciders){ .t = t, .options = options, .progress = progress,
-				.solver_left = options->budget_total };
+	*d = (struct deciders){ .t = t,
+		                .options = options,
+		                .progress = progress,
+		                .solver_left = options->budget_total };
 	if (!options->use_missing)
 		return true;
 	d->view = trace_view_missing(t, progress);
@@ -169,12 +171,12 @@ static void deciders_release(struct deciders *d)
 }
 
 static struct finding *settled(const struct deciders *d, uint32_t e1, uint32_t e2,
-			       enum m2_verdict verdict, const GArray *witness,
-			       struct proof *proof)
+                               enum m2_verdict verdict, const GArray *witness,
+                               struct proof *proof)
 {
 	bool race = verdict == M2_RACE;
 	struct finding *f =
-		race_finding(d->t, e1, e2, race ? VERDICT_RACE : VERDICT_IMPOSSIBLE, "m2");
+	        race_finding(d->t, e1, e2, race ? VERDICT_RACE : VERDICT_IMPOSSIBLE, "m2");
 
 	f->counted_all = true;
 	f->proof = proof;
@@ -195,8 +197,8 @@ static struct finding *decide_by_m2(struct deciders *d, uint32_t e1, uint32_t e2
 
 	/* with --values more may be reordered than M2 knows of, with relaxed atomics more may
 	 * race */
-	if (verdict == M2_RACE || (verdict == M2_IMPOSSIBLE && !d->options->use_values &&
-				   !c11_matters(d->t)))
+	if (verdict == M2_RACE ||
+	    (verdict == M2_IMPOSSIBLE && !d->options->use_values && !c11_matters(d->t)))
 		f = settled(d, e1, e2, verdict, witness, proof);
 	else
 		proof_free(proof);
@@ -207,7 +209,8 @@ static struct finding *decide_by_m2(struct deciders *d, uint32_t e1, uint32_t e2
 /* NULL when cancelled. */
 static struct finding *decide_by_solver(struct deciders *d, uint32_t e1, uint32_t e2)
 {
-	struct smt_options solver = { .use_values = d->options->use_values, .invocations = true };
+	struct smt_options solver = { .use_values = d->options->use_values,
+		                      .invocations = true };
 	gint64 began = g_get_monotonic_time();
 	struct finding *f;
 
@@ -216,7 +219,7 @@ static struct finding *decide_by_solver(struct deciders *d, uint32_t e1, uint32_
 	if (d->smt == NULL)
 		return NULL;
 	f = smt_decide(d->smt, e1, e2, d->options,
-		       MIN(d->options->budget_pair, MAX(d->solver_left, 0)), d->progress);
+	               MIN(d->options->budget_pair, MAX(d->solver_left, 0)), d->progress);
 	d->solver_left -= (double)(g_get_monotonic_time() - began) / G_USEC_PER_SEC;
 	return f;
 }
@@ -241,24 +244,25 @@ static bool cancelled(struct error *error)
 }
 
 struct finding *race_decide(struct trace *t, uint32_t e1, uint32_t e2,
-			    const struct race_options *options,
-			    const struct progress *progress, struct error *error)
+                            const struct race_options *options, const struct progress *progress,
+                            struct error *error)
 {
 	struct deciders d;
 	struct finding *f = NULL;
 
 	if (e1 >= t->events_count || e2 >= t->events_count) {
 		error_set(error, trace_name(t), "the ids are those of the reports",
-			  "there is no event %u, the trace has %" G_GUINT64_FORMAT
-			  " events, counted from 0",
-			  MAX(e1, e2), t->events_count);
+		          "there is no event %u, the trace has %" G_GUINT64_FORMAT
+		          " events, counted from 0",
+		          MAX(e1, e2), t->events_count);
 		return NULL;
 	}
 	if (!events_race_conflict(t, e1, e2)) {
-		error_set(error, trace_name(t),
-			  "name two accesses of different threads to one variable, one of them a "
-			  "write and not both atomic",
-			  "events %u and %u do not conflict", e1, e2);
+		error_set(
+		        error, trace_name(t),
+		        "name two accesses of different threads to one variable, one of them a "
+		        "write and not both atomic",
+		        "events %u and %u do not conflict", e1, e2);
 		return NULL;
 	}
 	if (deciders_init(&d, t, options, progress))
@@ -281,8 +285,8 @@ static void take_witness(struct finding *into, struct finding *from)
 }
 
 bool races_add_witnesses(struct trace *t, const struct race_options *options,
-			 struct report *report, const struct progress *progress,
-			 struct error *error)
+                         struct report *report, const struct progress *progress,
+                         struct error *error)
 {
 	struct deciders d;
 	bool good = deciders_init(&d, t, options, progress) || cancelled(error);
@@ -300,7 +304,7 @@ bool races_add_witnesses(struct trace *t, const struct race_options *options,
 		take_witness(f, decided);
 		finding_free(decided);
 		if (!progress_tick(progress, (double)i / report->findings->len,
-				   "looking for witnesses"))
+		                   "looking for witnesses"))
 			good = cancelled(error);
 	}
 	deciders_release(&d);

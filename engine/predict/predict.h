@@ -24,7 +24,7 @@ enum analysis {
 #define A(name, word, sound, title) ANALYSIS_##name,
 	ANALYSES(A)
 #undef A
-	ANALYSIS_COUNT
+	        ANALYSIS_COUNT
 };
 bool analysis_from_word(const char *word, enum analysis *analysis);
 const char *analysis_word(enum analysis analysis);
@@ -33,14 +33,14 @@ bool analysis_is_sound(enum analysis analysis);
 
 struct race_options {
 	enum analysis analysis;
-	bool pairs_events;   /* every pair; otherwise one finding a pair of sites */
-	bool all_verdicts;   /* list impossible and unknown candidates too */
-	bool want_witness;   /* --witness: also for the analyses that have none of their own */
-	bool use_values;     /* --values: a read may read any write of the same value */
-	bool use_missing;    /* --missing */
+	bool pairs_events; /* every pair; otherwise one finding a pair of sites */
+	bool all_verdicts; /* list impossible and unknown candidates too */
+	bool want_witness; /* --witness: also for the analyses that have none of their own */
+	bool use_values;   /* --values: a read may read any write of the same value */
+	bool use_missing;  /* --missing */
 	double budget_pair, budget_total; /* seconds of the solver; default 1, 5 */
-	int candidates;	     /* an enum order_kind whose unordered pairs are the candidates, or
-			      * -1: all that the must-order leaves (the default) */
+	int candidates; /* an enum order_kind whose unordered pairs are the candidates, or
+	                 * -1: all that the must-order leaves (the default) */
 	uint32_t shard, shards; /* --shard I/N; 0/1: all */
 };
 void race_options_init(struct race_options *options);
@@ -48,11 +48,11 @@ void race_options_init(struct race_options *options);
 /* The report (owned by the caller), or NULL with `error` set; `error->what` is "cancelled"
  * when progress was. */
 struct report *races_find(struct trace *t, const struct race_options *options,
-			  const struct progress *progress, struct error *error);
+                          const struct progress *progress, struct error *error);
 /* One conflicting pair, exactly (witness, or proof that there is none, or unknown). */
 struct finding *race_decide(struct trace *t, uint32_t e1, uint32_t e2,
-			    const struct race_options *options,
-			    const struct progress *progress, struct error *error);
+                            const struct race_options *options, const struct progress *progress,
+                            struct error *error);
 
 /*
  * --witness: look for a witness for each candidate of a report whose analysis has none of
@@ -60,7 +60,7 @@ struct finding *race_decide(struct trace *t, uint32_t e1, uint32_t e2,
  * and `error` when cancelled.
  */
 bool races_add_witnesses(struct trace *t, const struct race_options *options,
-			 struct report *report, const struct progress *progress,
-			 struct error *error);
+                         struct report *report, const struct progress *progress,
+                         struct error *error);
 
 #endif

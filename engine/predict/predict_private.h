@@ -11,19 +11,19 @@
 
 /* Find the races of one analysis: the report (owned by the caller) or NULL and `error`. */
 typedef struct report *race_run(struct trace *t, const struct race_options *options,
-				const struct progress *progress, struct error *error);
+                                const struct progress *progress, struct error *error);
 
 race_run races_lockset, races_hb, races_shb, races_cp, races_wcp, races_dc, races_wdc,
-	races_syncp, races_m2, races_smt, races_auto, races_rdit;
+        races_syncp, races_m2, races_smt, races_auto, races_rdit;
 
 /* Settle one conflicting pair (e1 <tr e2) by the solver alone, as race_decide does by all. */
 struct finding *decide_smt(struct trace *t, uint32_t e1, uint32_t e2,
-			   const struct race_options *options,
-			   const struct progress *progress, struct error *error);
+                           const struct race_options *options, const struct progress *progress,
+                           struct error *error);
 
 /* A finding of kind data race for (e1, e2) with its variable filled in. */
 struct finding *race_finding(const struct trace *t, uint32_t e1, uint32_t e2,
-			     enum verdict verdict, const char *by);
+                             enum verdict verdict, const char *by);
 /* The first variable that two overlapping accesses share. */
 uint32_t race_variable(const struct trace *t, uint32_t e1, uint32_t e2);
 /* --shard: does this shard look at the pair of sites (in either order)? */

@@ -678,8 +678,7 @@ static void add_step(struct encoding *x, const struct clause *c, struct path *pa
 
 	switch (c->kind) { /* a client's atoms are no events */
 	case CLAUSE_SECTIONS:
-		path_add(path, c->e[0], c->e[1], STEP_CLOSURE_LOCK,
-		         t->events[c->e[0]].target);
+		path_add(path, c->e[0], c->e[1], STEP_CLOSURE_LOCK, t->events[c->e[0]].target);
 		break;
 	case CLAUSE_READ:
 		path_add(path, c->e[2], c->e[0], STEP_CLOSURE_READ, NONE);

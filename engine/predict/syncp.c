@@ -367,7 +367,8 @@ static struct accesses accesses_new(const struct trace *t, const struct locksets
 	return a;
 }
 
-struct class {
+struct class
+{
 	uint32_t lockset, site; /* site: 0 where it does not matter */
 	uint16_t thread;
 	bool writes, atomic;

@@ -24,7 +24,7 @@ struct block_life {
 	bool heap, dead;
 };
 
-struct lane { /* a thread */
+struct lane {            /* a thread */
 	uint32_t thread; /* in the builder */
 	bool known;
 	GArray *functions; /* uint32_t strings: the call stack */
@@ -38,7 +38,7 @@ struct lane { /* a thread */
 	bool running;
 };
 
-#define CACHE 4096
+#define CACHE      4096
 #define MAX_THREAD 0x7fffu
 
 struct import {
@@ -47,17 +47,17 @@ struct import {
 	uint64_t size;
 	const struct log_header *header;
 	struct record_facts *facts;
-	GArray *lanes;		/* struct lane */
-	GTree *lives;		/* low -> struct block_life */
-	GPtrArray *all_lives;	/* owned */
+	GArray *lanes;        /* struct lane */
+	GTree *lives;         /* low -> struct block_life */
+	GPtrArray *all_lives; /* owned */
 	struct block_life *cache[CACHE];
-	GHashTable *locations;	/* pc -> location + 1 */
-	GHashTable *functions;	/* pc -> string + 1 */
-	GString *clocks;	/* for replay: see plan.c */
-	GHashTable *objects;	/* "region:offset" as 64-bit -> object + 1 */
-	GHashTable *instances;	/* "TYPE ADDRESS" -> instance + 1, "TYPE" -> how many */
+	GHashTable *locations; /* pc -> location + 1 */
+	GHashTable *functions; /* pc -> string + 1 */
+	GString *clocks;       /* for replay: see plan.c */
+	GHashTable *objects;   /* "region:offset" as 64-bit -> object + 1 */
+	GHashTable *instances; /* "TYPE ADDRESS" -> instance + 1, "TYPE" -> how many */
 	struct names *names;
-	uint32_t flat;		/* region of everything else, or NONE */
+	uint32_t flat; /* region of everything else, or NONE */
 	uint64_t blocks;
 	uint64_t refused;
 	struct error first_refusal;
@@ -79,7 +79,7 @@ void record_facts_release(struct record_facts *f)
 	if (f->modules) {
 		for (guint i = 0; i < f->modules->len; i++) {
 			struct record_module *m =
-				&g_array_index(f->modules, struct record_module, i);
+			        &g_array_index(f->modules, struct record_module, i);
 			g_free(m->path);
 			g_free(m->build_id);
 		}
@@ -94,7 +94,7 @@ static const struct record_module *module_of(const GArray *modules, uint64_t add
 {
 	for (guint i = 0; i < modules->len; i++) {
 		const struct record_module *m =
-			&g_array_index(modules, struct record_module, i);
+		        &g_array_index(modules, struct record_module, i);
 		if (address >= m->low && address < m->high)
 			return m;
 	}
@@ -119,7 +119,7 @@ static void append_offset(const struct record_module *m, uint64_t address, GStri
 {
 	if (m)
 		g_string_append_printf(out, "%s+0x%" PRIx64, last_component(m->path),
-				       address - m->bias);
+		                       address - m->bias);
 	else
 		g_string_append_printf(out, "0x%" PRIx64, address);
 }
@@ -145,7 +145,8 @@ static uint32_t location_of(struct import *im, uint64_t pc)
 		location = builder_location(im->b, name, strlen(name));
 		g_free(name);
 	}
-	g_hash_table_insert(im->locations, GSIZE_TO_POINTER(pc), GUINT_TO_POINTER(location + 1));
+	g_hash_table_insert(im->locations, GSIZE_TO_POINTER(pc),
+	                    GUINT_TO_POINTER(location + 1));
 	return location;
 }
 
@@ -166,17 +167,17 @@ static uint32_t function_of(struct import *im, uint64_t pc)
 }
 
 void record_describe(const struct record_facts *facts, uint64_t pc, GString *place,
-		     GString *function)
+                     GString *function)
 {
 	const struct record_module *m = module_of(facts->modules, pc - 1);
 	struct debuginfo *d =
-		m && !is_c_library(m) ? debuginfo_open(m->path, m->build_id, NULL) : NULL;
+	        m && !is_c_library(m) ? debuginfo_open(m->path, m->build_id, NULL) : NULL;
 	struct debug_place places[1];
 	size_t n = d ? debuginfo_code(d, pc - 1 - m->bias, places, 1) : 0;
 	if (place) {
 		if (n && places[0].file[0])
 			g_string_append_printf(place, "%s:%u", last_component(places[0].file),
-					       places[0].line);
+			                       places[0].line);
 		else
 			append_offset(m, pc - 1, place);
 	}
@@ -188,7 +189,7 @@ void record_describe(const struct record_facts *facts, uint64_t pc, GString *pla
 /* ---- memory ---- */
 
 static struct block_life *life_new(struct import *im, uint64_t low, uint64_t size,
-				   uint32_t region, uint32_t block, bool heap)
+                                   uint32_t region, uint32_t block, bool heap)
 {
 	struct block_life *life = g_new0(struct block_life, 1);
 	*life = (struct block_life){ low, low + (size ? size : 1), region, block, heap, false };
@@ -268,8 +269,8 @@ static struct lane *lane_of(struct import *im, uint32_t id)
 {
 	while (im->lanes->len <= id) {
 		struct lane lane = { .functions = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
-				     .ordinals = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
-				     .chunks = g_array_new(FALSE, FALSE, sizeof(uint64_t)) };
+			             .ordinals = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
+			             .chunks = g_array_new(FALSE, FALSE, sizeof(uint64_t)) };
 		g_array_append_val(im->lanes, lane);
 	}
 	struct lane *lane = &g_array_index(im->lanes, struct lane, id);
@@ -301,38 +302,51 @@ static void add_module(struct import *im, const uint64_t *w, const char *text, u
 {
 	size_t n = strnlen(text, length);
 	struct record_module m = { .path = g_strndup(text, n),
-				   .build_id = n < length ? g_strndup(text + n + 1,
-								      length - n - 1) :
-							    g_strdup(""),
-				   .bias = w[0],
-				   .low = w[1],
-				   .high = w[2] };
+		                   .build_id = n < length
+		                                       ? g_strndup(text + n + 1, length - n - 1)
+		                                       : g_strdup(""),
+		                   .bias = w[0],
+		                   .low = w[1],
+		                   .high = w[2] };
 	m.index = builder_module(im->b, m.path, m.build_id, m.bias);
 	/* Without a folder: the namer does not look for it. */
 	names_module(im->names, is_c_library(&m) ? last_component(m.path) : m.path, m.build_id,
-		     m.bias);
+	             m.bias);
 	g_array_append_val(im->facts->modules, m);
-	uint32_t region = builder_region(im->b, last_component(m.path), m.low, m.high - m.low,
-					 NONE);
+	uint32_t region =
+	        builder_region(im->b, last_component(m.path), m.low, m.high - m.low, NONE);
 	life_new(im, m.low, m.high - m.low, region, NONE, false);
 }
 
 /* ---- records ---- */
 
 static const uint8_t op_of[LOG_TAG_COUNT] = {
-	[LOG_READ] = OP_READ,	  [LOG_WRITE] = OP_WRITE,
-	[LOG_AREAD] = OP_AREAD,	  [LOG_AWRITE] = OP_AWRITE,
-	[LOG_RMW] = OP_RMW,	  [LOG_FENCE] = OP_FENCE,
-	[LOG_ACQ] = OP_ACQ,	  [LOG_REL] = OP_REL,
-	[LOG_RACQ] = OP_RACQ,	  [LOG_RREL] = OP_RREL,
-	[LOG_TRYFAIL] = OP_TRYFAIL, [LOG_TAKETRYFAIL] = OP_TAKETRYFAIL,
-	[LOG_DESTROY] = OP_DESTROY, [LOG_WAIT] = OP_WAIT,
-	[LOG_WAKE] = OP_WAKE,	  [LOG_SIGNAL] = OP_SIGNAL,
-	[LOG_BROADCAST] = OP_BROADCAST, [LOG_ARRIVE] = OP_ARRIVE,
-	[LOG_DEPART] = OP_DEPART, [LOG_POST] = OP_POST,
-	[LOG_TAKE] = OP_TAKE,	  [LOG_FORK] = OP_FORK,
-	[LOG_JOIN] = OP_JOIN,	  [LOG_SND] = OP_SND,
-	[LOG_RCV] = OP_RCV,	  [LOG_ALLOC] = OP_ALLOC,
+	[LOG_READ] = OP_READ,
+	[LOG_WRITE] = OP_WRITE,
+	[LOG_AREAD] = OP_AREAD,
+	[LOG_AWRITE] = OP_AWRITE,
+	[LOG_RMW] = OP_RMW,
+	[LOG_FENCE] = OP_FENCE,
+	[LOG_ACQ] = OP_ACQ,
+	[LOG_REL] = OP_REL,
+	[LOG_RACQ] = OP_RACQ,
+	[LOG_RREL] = OP_RREL,
+	[LOG_TRYFAIL] = OP_TRYFAIL,
+	[LOG_TAKETRYFAIL] = OP_TAKETRYFAIL,
+	[LOG_DESTROY] = OP_DESTROY,
+	[LOG_WAIT] = OP_WAIT,
+	[LOG_WAKE] = OP_WAKE,
+	[LOG_SIGNAL] = OP_SIGNAL,
+	[LOG_BROADCAST] = OP_BROADCAST,
+	[LOG_ARRIVE] = OP_ARRIVE,
+	[LOG_DEPART] = OP_DEPART,
+	[LOG_POST] = OP_POST,
+	[LOG_TAKE] = OP_TAKE,
+	[LOG_FORK] = OP_FORK,
+	[LOG_JOIN] = OP_JOIN,
+	[LOG_SND] = OP_SND,
+	[LOG_RCV] = OP_RCV,
+	[LOG_ALLOC] = OP_ALLOC,
 	[LOG_FREE] = OP_FREE,
 };
 
@@ -365,19 +379,19 @@ static void note(struct import *im, const char *text, uint64_t length)
 }
 
 static void add_access(struct import *im, struct lane *lane, enum log_tag tag, unsigned flags,
-		       uint64_t pc, const uint64_t *w)
+                       uint64_t pc, const uint64_t *w)
 {
 	uint64_t address = w[1] & LOG_ADDRESS_MASK;
 	unsigned code = w[1] >> LOG_SIZE_SHIFT & 7;
 	uint64_t size = code == LOG_RANGE ? w[2] : 1u << code;
 	struct event e = { .op = op_of[tag],
-			   .flags = (flags & LOG_ORDER_MASK) |
-				    (flags & LOG_VOLATILE ? EVENT_VOLATILE : 0),
-			   .location = location_of(im, pc),
-			   .target = place_of(im, address, size) };
+		           .flags = (flags & LOG_ORDER_MASK) |
+		                    (flags & LOG_VOLATILE ? EVENT_VOLATILE : 0),
+		           .location = location_of(im, pc),
+		           .target = place_of(im, address, size) };
 	if (tag == LOG_RMW && flags & LOG_VALUE)
 		e.aux = builder_pair(im->b, builder_integer(im->b, w[2]),
-				     builder_integer(im->b, w[3]));
+		                     builder_integer(im->b, w[3]));
 	else if (flags & LOG_SMALL)
 		e.aux = builder_integer(im->b, w[1] >> LOG_SMALL_SHIFT);
 	else if (flags & LOG_VALUE)
@@ -386,20 +400,21 @@ static void add_access(struct import *im, struct lane *lane, enum log_tag tag, u
 }
 
 static void add_frames(struct import *im, struct lane *lane, enum log_tag tag, uint64_t pc,
-		       const uint64_t *w)
+                       const uint64_t *w)
 {
 	if (tag == LOG_ENTER) {
 		uint32_t function = function_of(im, w[1]);
 		g_array_append_val(lane->functions, function);
 		im->facts->instrumented++;
 		add_event(im, lane,
-			  (struct event){ .op = OP_ENTER, .target = function,
-					  .location = location_of(im, pc) });
+		          (struct event){ .op = OP_ENTER,
+		                          .target = function,
+		                          .location = location_of(im, pc) });
 		return;
 	}
 	for (; pc > 0 && lane->functions->len > 0; pc--) {
-		uint32_t function = g_array_index(lane->functions, uint32_t,
-						  lane->functions->len - 1);
+		uint32_t function =
+		        g_array_index(lane->functions, uint32_t, lane->functions->len - 1);
 		g_array_set_size(lane->functions, lane->functions->len - 1);
 		add_event(im, lane, (struct event){ .op = OP_LEAVE, .target = function });
 	}
@@ -413,28 +428,33 @@ static void add_alloc(struct import *im, struct lane *lane, uint64_t pc, const u
 	uint32_t region = builder_region(im->b, name, w[1], w[2] ? w[2] : 1, block);
 	life_new(im, w[1], w[2], region, block, true);
 	add_event(im, lane,
-		  (struct event){ .op = OP_ALLOC, .target = block, .location = location_of(im, pc) });
+	          (struct event){
+	                  .op = OP_ALLOC, .target = block, .location = location_of(im, pc) });
 }
 
 static void add_free(struct import *im, struct lane *lane, uint64_t pc, const uint64_t *w)
 {
 	struct block_life *life = life_at(im, w[1]);
 	if (!life || life->low != w[1] || !life->heap) {
-		g_array_append_val(lane->ordinals, lane->ordinal); /* not allocated in the log */
+		g_array_append_val(lane->ordinals,
+		                   lane->ordinal); /* not allocated in the log */
 		return;
 	}
 	/* An access after this still belongs to this life, until the next one begins: that is
 	 * what a use after free is.  So it stays in the tree. */
 	add_event(im, lane,
-		  (struct event){ .op = OP_FREE, .target = life->block,
-				  .location = location_of(im, pc) });
+	          (struct event){ .op = OP_FREE,
+	                          .target = life->block,
+	                          .location = location_of(im, pc) });
 }
 
 static void add_sync(struct import *im, struct lane *lane, enum log_tag tag, unsigned flags,
-		     uint64_t pc, const uint64_t *w)
+                     uint64_t pc, const uint64_t *w)
 {
-	struct event e = { .op = op_of[tag], .flags = flags & LOG_ORDER_MASK,
-			   .location = location_of(im, pc), .target = NONE };
+	struct event e = { .op = op_of[tag],
+		           .flags = flags & LOG_ORDER_MASK,
+		           .location = location_of(im, pc),
+		           .target = NONE };
 	char text[32];
 	switch (op_table[e.op].operand) {
 	case OPERAND_OBJECT:
@@ -470,9 +490,11 @@ static uint32_t instance_of(struct import *im, const char *type, uint64_t self)
 		uint32_t count = GPOINTER_TO_UINT(g_hash_table_lookup(im->instances, type)) + 1;
 		char *name = g_strdup_printf("%s%" PRIu64, type, self < 65536 ? self : count);
 		uint32_t instance = builder_instance(im->b, name, strlen(name));
-		builder_instance_type(im->b, instance, builder_string(im->b, type, strlen(type)));
+		builder_instance_type(im->b, instance,
+		                      builder_string(im->b, type, strlen(type)));
 		if (self >= 65536)
-			g_hash_table_insert(im->instances, g_strdup(type), GUINT_TO_POINTER(count));
+			g_hash_table_insert(im->instances, g_strdup(type),
+			                    GUINT_TO_POINTER(count));
 		found = GUINT_TO_POINTER(instance + 1);
 		g_hash_table_insert(im->instances, g_strdup(key), found);
 		g_free(name);
@@ -524,7 +546,8 @@ static uint32_t one_value(struct import *im, const char **at)
 	char *end;
 	*at += length;
 	for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
-		if (strlen(words[i].word) == length && memcmp(start, words[i].word, length) == 0)
+		if (strlen(words[i].word) == length &&
+		    memcmp(start, words[i].word, length) == 0)
 			return builder_value(im->b, words[i].kind, start, length);
 	errno = 0;
 	gint64 n = g_ascii_strtoll(start, &end, 10);
@@ -548,7 +571,7 @@ static GArray *values_of(struct import *im, const char *text)
 }
 
 static void add_invocation(struct import *im, struct lane *lane, enum log_tag tag, uint64_t pc,
-			   const uint64_t *w)
+                           const uint64_t *w)
 {
 	char *text = g_malloc0(w[2] + 3); /* three strings end in NUL whatever the log holds */
 	memcpy(text, w + 3, w[2]);
@@ -557,11 +580,11 @@ static void add_invocation(struct import *im, struct lane *lane, enum log_tag ta
 	GArray *values = values_of(im, list < text + w[2] ? list : "");
 	const uint32_t *v = (const uint32_t *)values->data;
 	struct event e = { .op = tag == LOG_CALL ? OP_CALL : OP_RET,
-			   .target = instance_of(im, type, w[1]),
-			   .location = location_of(im, pc) };
+		           .target = instance_of(im, type, w[1]),
+		           .location = location_of(im, pc) };
 	e.aux = builder_invocation(im->b, builder_string(im->b, method, strlen(method)), v,
-				   tag == LOG_CALL ? values->len : 0, v,
-				   tag == LOG_CALL ? 0 : values->len);
+	                           tag == LOG_CALL ? values->len : 0, v,
+	                           tag == LOG_CALL ? 0 : values->len);
 	add_event(im, lane, e);
 	g_array_unref(values);
 	g_free(text);
@@ -582,9 +605,9 @@ static unsigned record_words(const uint64_t *w, const uint64_t *end)
 	case LOG_WRITE:
 	case LOG_AREAD:
 	case LOG_AWRITE:
-		n = w + 1 < end && (w[1] >> LOG_SIZE_SHIFT & 7) == LOG_RANGE ? 3 :
-		    flags & LOG_VALUE					    ? 3 :
-									      2;
+		n = w + 1 < end && (w[1] >> LOG_SIZE_SHIFT & 7) == LOG_RANGE ? 3
+		    : flags & LOG_VALUE                                      ? 3
+		                                                             : 2;
 		break;
 	case LOG_MODULE:
 		n = w + 4 < end ? 5 + (w[4] + 7) / 8 : UINT32_MAX;
@@ -646,8 +669,8 @@ static void add_record(struct import *im, uint32_t id, const uint64_t *w)
 	case LOG_CLOCK:
 		if (im->clocks->len < 4 << 20)
 			g_string_append_printf(im->clocks, "%s%u:%u:%" PRId64 ":%" PRId64,
-					       im->clocks->len ? "," : "", id, flags,
-					       (int64_t)w[1], (int64_t)w[2]);
+			                       im->clocks->len ? "," : "", id, flags,
+			                       (int64_t)w[1], (int64_t)w[2]);
 		break;
 	case LOG_CALL:
 	case LOG_RET:
@@ -682,7 +705,8 @@ static gint compare_chunks(gconstpointer a, gconstpointer b)
 static GArray *find_chunks(struct import *im)
 {
 	GArray *chunks = g_array_new(FALSE, FALSE, sizeof(struct chunk));
-	for (uint64_t at = LOG_HEADER; at + sizeof(struct log_chunk) <= im->size; at += LOG_CHUNK) {
+	for (uint64_t at = LOG_HEADER; at + sizeof(struct log_chunk) <= im->size;
+	     at += LOG_CHUNK) {
 		const struct log_chunk *head = (const void *)(im->base + at);
 		if (head->magic != LOG_CHUNK_MAGIC)
 			continue;
@@ -706,8 +730,8 @@ static bool read_controlled(struct import *im, GArray *chunks, const struct prog
 		const struct chunk *c = &g_array_index(chunks, struct chunk, i);
 		if (!progress_tick(progress, (double)i / chunks->len, "reading the recording"))
 			return false;
-		const uint64_t *w = (const uint64_t *)(im->base + c->offset +
-						       sizeof(struct log_chunk));
+		const uint64_t *w =
+		        (const uint64_t *)(im->base + c->offset + sizeof(struct log_chunk));
 		const uint64_t *end = chunk_end(im, c->offset);
 		unsigned words;
 		while (w < end && (w[0] & 255) != 0 && (w[0] & 255) < LOG_TAG_COUNT &&
@@ -778,11 +802,12 @@ static bool read_free(struct import *im, GArray *chunks, const struct progress *
 				g_array_set_size(tickets, im->lanes->len);
 				g_array_index(tickets, uint64_t, i) = next;
 				if (next == 0)
-					g_array_index(im->lanes, struct lane, i).running = false;
+					g_array_index(im->lanes, struct lane, i).running =
+					        false;
 			}
 			uint64_t mine = g_array_index(tickets, uint64_t, i);
-			if (mine && (best == NONE ||
-				     mine < g_array_index(tickets, uint64_t, best)))
+			if (mine &&
+			    (best == NONE || mine < g_array_index(tickets, uint64_t, best)))
 				best = i;
 		}
 		if (best == NONE)
@@ -790,7 +815,8 @@ static bool read_free(struct import *im, GArray *chunks, const struct progress *
 		g_array_index(tickets, uint64_t, best) = run_lane(im, best, true);
 		if (g_array_index(tickets, uint64_t, best) == 0)
 			g_array_index(im->lanes, struct lane, best).running = false;
-		if (++steps % 65536 == 0 && !progress_tick(progress, 0.5, "reading the recording")) {
+		if (++steps % 65536 == 0 &&
+		    !progress_tick(progress, 0.5, "reading the recording")) {
 			g_array_free(tickets, TRUE);
 			return false;
 		}
@@ -817,7 +843,7 @@ static void note_dropped(struct import *im)
 		struct lane *lane = &g_array_index(im->lanes, struct lane, i);
 		for (guint k = 0; k < lane->ordinals->len; k++)
 			g_string_append_printf(text, "%s%u:%" PRIu64, text->len ? "," : "", i,
-					       g_array_index(lane->ordinals, uint64_t, k));
+			                       g_array_index(lane->ordinals, uint64_t, k));
 	}
 	if (text->len)
 		builder_note(im->b, "recording-dropped", text->str);
@@ -860,7 +886,8 @@ static bool map_log(struct import *im, const char *path, const char *name, struc
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat status;
 	if (fd < 0 || fstat(fd, &status) != 0) {
-		error_set(error, name, NULL, "cannot read the recording: %s", g_strerror(errno));
+		error_set(error, name, NULL, "cannot read the recording: %s",
+		          g_strerror(errno));
 		if (fd >= 0)
 			close(fd);
 		return false;
@@ -869,24 +896,24 @@ static bool map_log(struct import *im, const char *path, const char *name, struc
 	if (im->size < LOG_HEADER) {
 		close(fd);
 		return error_set(error, name, "record it again",
-				 "the recording has %" PRIu64 " bytes, not even its header",
-				 im->size);
+		                 "the recording has %" PRIu64 " bytes, not even its header",
+		                 im->size);
 	}
 	im->base = mmap(NULL, im->size, PROT_READ, MAP_PRIVATE, fd, 0);
 	close(fd);
 	if (im->base == MAP_FAILED)
 		return error_set(error, name, NULL, "cannot map the recording: %s",
-				 g_strerror(errno));
+		                 g_strerror(errno));
 	im->header = (const void *)im->base;
-	if (memcmp(im->header->magic, LOG_MAGIC, 8) != 0 || im->header->version != LOG_VERSION ||
-	    im->header->chunk_size != LOG_CHUNK) {
+	if (memcmp(im->header->magic, LOG_MAGIC, 8) != 0 ||
+	    im->header->version != LOG_VERSION || im->header->chunk_size != LOG_CHUNK) {
 		bool ours = memcmp(im->header->magic, LOG_MAGIC, 8) == 0;
 		uint32_t version = im->header->version;
 		munmap((void *)im->base, im->size);
 		return ours ? error_set(error, name, "record it again with this version",
-					"a recording of version %u, expected %u", version,
-					LOG_VERSION) :
-			      error_set(error, name, NULL, "not a recording");
+		                        "a recording of version %u, expected %u", version,
+		                        LOG_VERSION)
+		            : error_set(error, name, NULL, "not a recording");
 	}
 	return true;
 }
@@ -899,11 +926,11 @@ static void note_command(struct import *im)
 	GString *command = g_string_new(NULL);
 	for (char **word = im->facts->argv; *word; word++) {
 		char *quoted = g_shell_quote(*word);
-		bool plain = **word && strspn(*word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnop"
-						     "qrstuvwxyz0123456789_-+=./,:@%") ==
-					       strlen(*word);
+		bool plain = **word &&
+		             strspn(*word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnop"
+		                           "qrstuvwxyz0123456789_-+=./,:@%") == strlen(*word);
 		g_string_append_printf(command, "%s%s", command->len ? " " : "",
-				       plain ? *word : quoted);
+		                       plain ? *word : quoted);
 		g_free(quoted);
 	}
 	builder_note(im->b, "recording-command", command->str);
@@ -911,14 +938,14 @@ static void note_command(struct import *im)
 }
 
 struct trace *record_import(const char *path, const char *name, struct record_facts *facts,
-			    const struct progress *progress, struct error *error)
+                            const struct progress *progress, struct error *error)
 {
 	return record_import_with(path, name, NULL, facts, progress, error);
 }
 
 struct trace *record_import_with(const char *path, const char *name, const char *exe,
-				 struct record_facts *facts, const struct progress *progress,
-				 struct error *error)
+                                 struct record_facts *facts, const struct progress *progress,
+                                 struct error *error)
 {
 	struct record_facts own = { 0 };
 	struct import im = { .facts = facts ? facts : &own, .flat = NONE };
@@ -949,8 +976,8 @@ struct trace *record_import_with(const char *path, const char *name, const char 
 
 	bool controlled = im.header->flags & LOG_CONTROLLED;
 	GArray *chunks = find_chunks(&im);
-	bool whole = controlled ? read_controlled(&im, chunks, progress) :
-				  read_free(&im, chunks, progress);
+	bool whole = controlled ? read_controlled(&im, chunks, progress)
+	                        : read_free(&im, chunks, progress);
 	g_array_free(chunks, TRUE);
 	leave_all(&im);
 	note_dropped(&im);
@@ -964,15 +991,17 @@ struct trace *record_import_with(const char *path, const char *name, const char 
 	if (im.clocks->len)
 		builder_note(im.b, "recording-clocks", im.clocks->str);
 	if (im.refused)
-		builder_warn(im.b, "%" PRIu64 " recorded events are not well-formed and were left "
-				   "out (the first: %s)",
-			     im.refused, im.first_refusal.what);
+		builder_warn(im.b,
+		             "%" PRIu64 " recorded events are not well-formed and were left "
+		             "out (the first: %s)",
+		             im.refused, im.first_refusal.what);
 	if (im.facts->stolen)
-		builder_warn(im.b, "%u times a call that is not modelled blocked: this schedule "
-				   "may not come again",
-			     im.facts->stolen);
+		builder_warn(im.b,
+		             "%u times a call that is not modelled blocked: this schedule "
+		             "may not come again",
+		             im.facts->stolen);
 	bool complete = im.header->status == LOG_EXITED || im.header->status == LOG_DEADLOCK ||
-			im.header->status == LOG_EXECED || im.header->status == LOG_DIVERGED;
+	                im.header->status == LOG_EXECED || im.header->status == LOG_DIVERGED;
 	bool values = im.header->flags & LOG_VALUES;
 
 	struct trace *t = NULL;
@@ -993,14 +1022,14 @@ struct trace *record_import_with(const char *path, const char *name, const char 
 }
 
 void record_explain_deadlock(const struct trace *t, const struct record_facts *facts,
-			     GString *out)
+                             GString *out)
 {
 	for (guint i = 0; i < facts->blocked->len; i++) {
 		unsigned thread;
 		char kind[32] = "", holder[32] = "";
 		uint64_t address, pc;
-		if (sscanf(facts->blocked->pdata[i], "%u %31s %" SCNx64 " %31s %" SCNx64, &thread,
-			   kind, &address, holder, &pc) != 5)
+		if (sscanf(facts->blocked->pdata[i], "%u %31s %" SCNx64 " %31s %" SCNx64,
+		           &thread, kind, &address, holder, &pc) != 5)
 			continue;
 		char *who = thread ? g_strdup_printf("T%u", thread) : g_strdup("main");
 		const char *what = NULL;
@@ -1008,15 +1037,15 @@ void record_explain_deadlock(const struct trace *t, const struct record_facts *f
 			if (t->objects[k].address == address)
 				what = trace_string(t, t->objects[k].name);
 		g_string_append_printf(out, "%s waits for %s", who,
-				       strcmp(kind, "spinlock") == 0 ? "spin lock" :
-				       strcmp(kind, "thread") == 0   ? "the end of a thread" :
-								       kind);
+		                       strcmp(kind, "spinlock") == 0 ? "spin lock"
+		                       : strcmp(kind, "thread") == 0 ? "the end of a thread"
+		                                                     : kind);
 		if (what)
 			g_string_append_printf(out, " %s", what);
 		if (strcmp(holder, "-") != 0)
 			g_string_append_printf(out, ", held by %s%s",
-					       strcmp(holder, "0") == 0 ? "main" : "T",
-					       strcmp(holder, "0") == 0 ? "" : holder);
+			                       strcmp(holder, "0") == 0 ? "main" : "T",
+			                       strcmp(holder, "0") == 0 ? "" : holder);
 		g_string_append(out, " (");
 		record_describe(facts, pc, out, NULL);
 		g_string_append(out, ")\n");

@@ -22,10 +22,10 @@
 
 #include <stdint.h>
 
-#define LOG_MAGIC "HDLREC\r\n"
-#define LOG_VERSION 2
-#define LOG_HEADER 4096u
-#define LOG_CHUNK (1u << 20)
+#define LOG_MAGIC       "HDLREC\r\n"
+#define LOG_VERSION     2
+#define LOG_HEADER      4096u
+#define LOG_CHUNK       (1u << 20)
 #define LOG_CHUNK_MAGIC 0x4b434448u
 #define LOG_ALL_THREADS UINT32_MAX
 
@@ -33,18 +33,18 @@ struct log_header {
 	char magic[8];
 	uint32_t version;
 	uint32_t chunk_size;
-	uint32_t flags;	    /* enum log_flag */
-	uint32_t status;    /* enum log_status */
-	uint64_t chunks;    /* how many were begun */
+	uint32_t flags;      /* enum log_flag */
+	uint32_t status;     /* enum log_status */
+	uint64_t chunks;     /* how many were begun */
 	uint64_t first_kept; /* --last: the sequence number of the oldest chunk still there */
-	uint64_t lost;	    /* events that a signal handler inside a blocking call made */
+	uint64_t lost;       /* events that a signal handler inside a blocking call made */
 	uint32_t pid;
-	uint32_t stopped;   /* replay: 1 when both threads stand before the pair */
-	uint32_t stolen;    /* how often the watchdog had to take the token away */
-	uint32_t error;	    /* errno of LOG_FULL */
-	uint64_t steps;	    /* accesses and scheduling points at the end; for pct */
+	uint32_t stopped; /* replay: 1 when both threads stand before the pair */
+	uint32_t stolen;  /* how often the watchdog had to take the token away */
+	uint32_t error;   /* errno of LOG_FULL */
+	uint64_t steps;   /* accesses and scheduling points at the end; for pct */
 	uint64_t seed;
-	uint64_t replayed;  /* replay: how many events of the plan have been followed */
+	uint64_t replayed; /* replay: how many events of the plan have been followed */
 };
 
 enum log_flag {
@@ -55,9 +55,9 @@ enum log_flag {
 };
 
 enum log_status {
-	LOG_RUNNING,  /* the program has not come to its exit (it was killed, or _exit) */
-	LOG_EXITED,   /* through exit() */
-	LOG_FULL,     /* the disk was full, or the limit of --max-size was reached */
+	LOG_RUNNING, /* the program has not come to its exit (it was killed, or _exit) */
+	LOG_EXITED,  /* through exit() */
+	LOG_FULL,    /* the disk was full, or the limit of --max-size was reached */
 	LOG_LIMIT,
 	LOG_DEADLOCK, /* ended by the runtime: nobody could run */
 	LOG_DIVERGED, /* replay: left the plan; a LOG_NOTE says where */
@@ -89,7 +89,7 @@ struct log_chunk {
 	TAG(AWRITE, 0, 1) \
 	TAG(RMW, 3, 1) \
 	TAG(FENCE, 0, 1) \
-	TAG(ACQ, 1, 1)	       /* word 1 of ACQ .. TAKE: address of the object */ \
+	TAG(ACQ, 1, 1) /* word 1 of ACQ .. TAKE: address of the object */ \
 	TAG(REL, 1, 1) \
 	TAG(RACQ, 1, 1) \
 	TAG(RREL, 1, 1) \
@@ -104,31 +104,31 @@ struct log_chunk {
 	TAG(DEPART, 1, 1) \
 	TAG(POST, 1, 1) \
 	TAG(TAKE, 1, 1) \
-	TAG(FORK, 1, 1)	       /* thread */ \
+	TAG(FORK, 1, 1) /* thread */ \
 	TAG(JOIN, 1, 1) \
-	TAG(SND, 1, 1)	       /* message number */ \
+	TAG(SND, 1, 1) /* message number */ \
 	TAG(RCV, 1, 1) \
-	TAG(ALLOC, 2, 1)       /* address, size */ \
-	TAG(FREE, 1, 1)	       /* address */ \
-	TAG(ENTER, 1, 0)       /* pc: after the call; word 1: a pc inside the function */ \
-	TAG(LEAVE, 0, 0)       /* pc: how many frames */ \
-	TAG(SWITCH, 0, 0)      /* pc: the thread of what follows */ \
-	TAG(TICKET, 0, 0)      /* pc: free mode, the next record's place in the order */ \
-	TAG(THREAD, 3, 0)      /* pc: thread; parent, low and high end of its stack */ \
-	TAG(SEMAPHORE, 2, 0)   /* address, count */ \
-	TAG(MODULE, 0, 0)      /* load bias, low and high address; length; path NUL build-id */ \
-	TAG(NOTE, 0, 0)	       /* length; key NUL value */ \
-	TAG(CLOCK, 2, 0)       /* flags: which clock; seconds, nanoseconds */ \
-	TAG(RANDOM, 0, 0)      /* length; bytes */ \
-	TAG(DROP, 0, 0)	       /* --last: the state that earlier chunks had left begins here */ \
-	TAG(CALL, 0, 0)	       /* object; length; type NUL method NUL arguments as text NUL */ \
-	TAG(RET, 0, 0)	       /* the same with results */
+	TAG(ALLOC, 2, 1)     /* address, size */ \
+	TAG(FREE, 1, 1)      /* address */ \
+	TAG(ENTER, 1, 0)     /* pc: after the call; word 1: a pc inside the function */ \
+	TAG(LEAVE, 0, 0)     /* pc: how many frames */ \
+	TAG(SWITCH, 0, 0)    /* pc: the thread of what follows */ \
+	TAG(TICKET, 0, 0)    /* pc: free mode, the next record's place in the order */ \
+	TAG(THREAD, 3, 0)    /* pc: thread; parent, low and high end of its stack */ \
+	TAG(SEMAPHORE, 2, 0) /* address, count */ \
+	TAG(MODULE, 0, 0)    /* load bias, low and high address; length; path NUL build-id */ \
+	TAG(NOTE, 0, 0)      /* length; key NUL value */ \
+	TAG(CLOCK, 2, 0)     /* flags: which clock; seconds, nanoseconds */ \
+	TAG(RANDOM, 0, 0)    /* length; bytes */ \
+	TAG(DROP, 0, 0)      /* --last: the state that earlier chunks had left begins here */ \
+	TAG(CALL, 0, 0)      /* object; length; type NUL method NUL arguments as text NUL */ \
+	TAG(RET, 0, 0)       /* the same with results */
 
 enum log_tag {
 #define TAG(name, words, visible) LOG_##name,
 	LOG_TAGS(TAG)
 #undef TAG
-	LOG_TAG_COUNT
+	        LOG_TAG_COUNT
 };
 
 #define LOG_RANGE 5u /* size code: the size is in a word of its own */
@@ -140,11 +140,11 @@ enum log_record_flag {
 	LOG_VOLATILE = 32,
 };
 
-#define LOG_PC_SHIFT 16
+#define LOG_PC_SHIFT     16
 #define LOG_ADDRESS_MASK ((1ull << 48) - 1)
-#define LOG_SIZE_SHIFT 48
-#define LOG_SMALL_SHIFT 51
-#define LOG_SMALL_LIMIT (1ull << 13)
+#define LOG_SIZE_SHIFT   48
+#define LOG_SMALL_SHIFT  51
+#define LOG_SMALL_LIMIT  (1ull << 13)
 
 /*
  * What the parent tells the runtime: a struct log_config in a memory file whose
@@ -166,25 +166,26 @@ struct log_config {
 	uint32_t strategy;
 	uint32_t depth; /* pct */
 	uint64_t seed;
-	uint64_t steps; /* pct: about how many scheduling points a run has */
-	uint64_t max_bytes; /* of the log; 0: no limit */
+	uint64_t steps;      /* pct: about how many scheduling points a run has */
+	uint64_t max_bytes;  /* of the log; 0: no limit */
 	uint64_t keep_bytes; /* --last; 0: all */
 	uint64_t watchdog_ms;
 	char log[2048]; /* path of the log, absolute */
-	uint64_t start_low, start_high; /* --start-at: the function, less the load bias; 0: at once */
+	uint64_t start_low,
+	        start_high; /* --start-at: the function, less the load bias; 0: at once */
 	char preload[2048]; /* what LD_PRELOAD was before us ("" for unset), to be restored */
 	char library_path[2048];
 	uint32_t had_preload, had_library_path;
-	int32_t buffer; /* descriptor of the shared chunks */
+	int32_t buffer;         /* descriptor of the shared chunks */
 	uint32_t buffer_chunks; /* how many: one, or in free mode one for each thread */
 	/* replay */
-	uint32_t plan_length;	 /* struct log_step, after the config */
-	uint32_t thread_count;	 /* struct log_thread, after the steps */
-	uint32_t answer_count;	 /* struct log_answer (clocks), after the threads */
-	uint32_t first;		 /* which of the pair goes first: 1 or 2; 0: stop there only */
-	uint32_t pair[2];	 /* threads of the pair; LOG_ALL_THREADS: none */
-	uint32_t hold;		 /* wait at the pair for a debugger */
-	int32_t gate;		 /* descriptor that is read while holding */
+	uint32_t plan_length;  /* struct log_step, after the config */
+	uint32_t thread_count; /* struct log_thread, after the steps */
+	uint32_t answer_count; /* struct log_answer (clocks), after the threads */
+	uint32_t first;        /* which of the pair goes first: 1 or 2; 0: stop there only */
+	uint32_t pair[2];      /* threads of the pair; LOG_ALL_THREADS: none */
+	uint32_t hold;         /* wait at the pair for a debugger */
+	int32_t gate;          /* descriptor that is read while holding */
 };
 
 struct log_step { /* the next event, in the order to be followed */

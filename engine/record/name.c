@@ -22,8 +22,8 @@ static void module_clear(gpointer data)
 void names_module(struct names *n, const char *path, const char *build_id, uint64_t base)
 {
 	struct name_module m = { .path = g_strdup(path),
-				 .build_id = g_strdup(build_id ? build_id : ""),
-				 .base = base };
+		                 .build_id = g_strdup(build_id ? build_id : ""),
+		                 .base = base };
 	g_array_append_val(n->modules, m);
 }
 
@@ -39,16 +39,18 @@ static void open_module(struct names *n, uint32_t index)
 	char *last = g_path_get_basename(path);
 	if (m->debuginfo == NULL)
 		g_ptr_array_add(n->warnings,
-				g_strdup_printf("%s: %s%s%s", error.where, error.what,
-						error.remedy[0] ? "; " : "", error.remedy));
+		                g_strdup_printf("%s: %s%s%s", error.where, error.what,
+		                                error.remedy[0] ? "; " : "", error.remedy));
 	else if (debuginfo_damage(m->debuginfo))
-		g_ptr_array_add(n->warnings, g_strdup_printf("%s: damaged debug information: %s", last,
-							     debuginfo_damage(m->debuginfo)));
-	else if (index == 0 && !debuginfo_has_dwarf(m->debuginfo))
 		g_ptr_array_add(n->warnings,
-				g_strdup_printf("%s: no debug information (stripped?), names are "
-						"symbols and offsets; build with -g",
-						last));
+		                g_strdup_printf("%s: damaged debug information: %s", last,
+		                                debuginfo_damage(m->debuginfo)));
+	else if (index == 0 && !debuginfo_has_dwarf(m->debuginfo))
+		g_ptr_array_add(
+		        n->warnings,
+		        g_strdup_printf("%s: no debug information (stripped?), names are "
+		                        "symbols and offsets; build with -g",
+		                        last));
 	g_free(last);
 }
 
@@ -89,8 +91,8 @@ void names_append_function(const char *function, GString *name)
 {
 	int depth = 0;
 	for (const char *c = function; *c; c++) {
-		bool operator = c - function >= 8 && strncmp(c - 8, "operator", 8) == 0;
-		if (*c == '<' && !operator && c > function && c[-1] != '<')
+		bool operator= c - function >= 8 && strncmp(c - 8, "operator", 8) == 0;
+		if (*c == '<' && !operator&& c> function && c[-1] != '<')
 			depth++;
 		if (depth == 0)
 			g_string_append_c(name, *c);
@@ -107,7 +109,9 @@ bool names_function(struct names *n, uint32_t module, uint64_t address, GString 
 {
 	struct debuginfo *d = names_debuginfo(n, module);
 	struct debug_place places[DEEPEST_INLINING];
-	size_t count = d ? MIN(debuginfo_code(d, address, places, DEEPEST_INLINING), DEEPEST_INLINING) : 0;
+	size_t count =
+	        d ? MIN(debuginfo_code(d, address, places, DEEPEST_INLINING), DEEPEST_INLINING)
+	          : 0;
 	if (count == 0 || places[count - 1].function[0] == '\0')
 		return false;
 	names_append_function(places[count - 1].function, name);
@@ -129,24 +133,26 @@ static const char *short_file(struct names *n, const struct debug_place *p)
 
 /* "bank.c:31", "deposit+0x1f", "libfoo.so+0x123". */
 static void append_place(struct names *n, uint32_t module, uint64_t address,
-			 const struct debug_place *p, GString *name)
+                         const struct debug_place *p, GString *name)
 {
 	if (p != NULL && p->line != 0) {
 		g_string_append_printf(name, "%s:%u", short_file(n, p), p->line);
 	} else if (p != NULL && p->function[0] != '\0') {
-		g_string_append_printf(name, "%s+0x%" G_GINT64_MODIFIER "x", p->function, p->offset);
+		g_string_append_printf(name, "%s+0x%" G_GINT64_MODIFIER "x", p->function,
+		                       p->offset);
 	} else {
-		const char *path = module < n->modules->len ?
-					   g_array_index(n->modules, struct name_module, module).path :
-					   "code";
+		const char *path =
+		        module < n->modules->len
+		                ? g_array_index(n->modules, struct name_module, module).path
+		                : "code";
 		const char *slash = strrchr(path, '/');
-		g_string_append_printf(name, "%s+0x%" G_GINT64_MODIFIER "x", slash ? slash + 1 : path,
-				       address);
+		g_string_append_printf(name, "%s+0x%" G_GINT64_MODIFIER "x",
+		                       slash ? slash + 1 : path, address);
 	}
 }
 
 size_t names_places(struct names *n, const struct location *l, struct debug_place *places,
-		    size_t room)
+                    size_t room)
 {
 	struct debuginfo *d = l->module == NONE ? NULL : names_debuginfo(n, l->module);
 	return d ? debuginfo_code(d, l->address, places, room) : 0;
@@ -175,7 +181,7 @@ static uint32_t intern_function(struct builder *b, const char *function)
 
 /* The call sites that a place was inlined at, outermost first: each names the next. */
 static uint32_t call_sites(struct names *n, struct builder *b, const struct location *l,
-			   const struct debug_place *places, size_t count)
+                           const struct debug_place *places, size_t count)
 {
 	uint32_t outer = NONE;
 	for (size_t i = count; i-- > 1;) {
@@ -215,7 +221,8 @@ static void name_location(void *context, struct builder *b, struct location *l)
 /* --- variables ---------------------------------------------------------------------- */
 
 /* The program's own name for a variable, told apart from others of that name. */
-static const char *variable_name(struct names *n, uint32_t module, const struct debug_variable *v)
+static const char *variable_name(struct names *n, uint32_t module,
+                                 const struct debug_variable *v)
 {
 	const char *known = g_hash_table_lookup(n->variable_names, v);
 	if (known != NULL)
@@ -223,9 +230,12 @@ static const char *variable_name(struct names *n, uint32_t module, const struct 
 	char *name = g_strdup(v->name);
 	if (g_hash_table_contains(n->taken_names, name)) {
 		const char *slash = strrchr(v->file, '/');
-		const char *where = v->function != NONE ?
-					    debuginfo_function(names_debuginfo(n, module), v->function)->name :
-					    slash ? slash + 1 : v->file;
+		const char *where =
+		        v->function != NONE
+		                ? debuginfo_function(names_debuginfo(n, module), v->function)
+		                          ->name
+		        : slash ? slash + 1
+		                : v->file;
 		g_free(name);
 		name = g_strdup_printf("%s@%s", v->name, where);
 	}
@@ -240,7 +250,8 @@ bool names_append_data(struct names *n, uint64_t address, uint64_t size, GString
 	const struct debug_variable *v = names_data(n, address, &module);
 	struct debuginfo *d = names_debuginfo(n, module);
 	if (v == NULL)
-		return d != NULL && debuginfo_data_name(d, address - names_base(n, module), size, name);
+		return d != NULL &&
+		       debuginfo_data_name(d, address - names_base(n, module), size, name);
 	g_string_append(name, variable_name(n, module, v));
 	debuginfo_part(d, v->type, address - names_base(n, module) - v->address, size, name);
 	return true;
@@ -249,9 +260,9 @@ bool names_append_data(struct names *n, uint64_t address, uint64_t size, GString
 /* The function whose frame it is: the outermost of an inlined chain. */
 static void append_first_function(struct names *n, uint32_t location, GString *name)
 {
-	const struct location *l = location != NONE && location < n->trace->locations_count ?
-					   &n->trace->locations[location] :
-					   NULL;
+	const struct location *l = location != NONE && location < n->trace->locations_count
+	                                   ? &n->trace->locations[location]
+	                                   : NULL;
 	if (l == NULL || l->module == NONE || !names_function(n, l->module, l->address, name))
 		g_string_append(name, "unknown");
 }
@@ -260,7 +271,7 @@ static void append_first_function(struct names *n, uint32_t location, GString *n
  * variable there.  (Not from the stack's end: above main lie the arguments and the
  * environment, and the name must not depend on them.) */
 static void append_stack(struct names *n, uint32_t stack, uint64_t address, uint32_t location,
-			 GString *name)
+                         GString *name)
 {
 	g_string_append(name, "local@");
 	append_first_function(n, location, name);
@@ -284,7 +295,7 @@ static void make_unique(struct names *n, GString *name)
 }
 
 static void name_variable(void *context, const struct trace *partial, const struct variable *v,
-			  GString *out)
+                          GString *out)
 {
 	struct names *n = context;
 	if (n->trace == NULL)
@@ -322,8 +333,8 @@ static void name_object(void *context, const struct object *o, GString *out)
 	GString *name = g_string_new(NULL);
 	uint32_t block = n->trace ? names_block_at(n, o->address) : NONE;
 	size_t index = n->trace ? (size_t)(o - n->trace->objects) : SIZE_MAX;
-	uint32_t location = n->trace && index < n->trace->objects_count ? n->object_location[index] :
-									 NONE;
+	uint32_t location =
+	        n->trace && index < n->trace->objects_count ? n->object_location[index] : NONE;
 	if (block != NONE && is_stack(n->trace, block)) {
 		append_stack(n, block, o->address, location, name);
 	} else if (block != NONE) {
@@ -356,7 +367,7 @@ static void find_stack_tops(struct names *n, const struct trace *t)
 		const struct variable *v = &t->variables[i];
 		if (v->block != NONE)
 			n->stack_tops[v->block] =
-				MAX(n->stack_tops[v->block], v->address + v->size);
+			        MAX(n->stack_tops[v->block], v->address + v->size);
 	}
 	for (uint64_t i = 0; i < t->objects_count; i++) {
 		uint64_t address = t->objects[i].address;
@@ -371,8 +382,8 @@ void names_begin(struct names *n, const struct trace *partial)
 	n->trace = partial;
 	for (uint32_t i = n->modules->len; i < partial->modules_count; i++) {
 		const struct module *m = &partial->modules[i];
-		names_module(n, trace_string(partial, m->path), trace_string(partial, m->build_id),
-			     m->base);
+		names_module(n, trace_string(partial, m->path),
+		             trace_string(partial, m->build_id), m->base);
 	}
 	n->first_location = g_new(uint32_t, partial->variables_count + 1);
 	memset(n->first_location, 0xff, sizeof(uint32_t) * (partial->variables_count + 1));
@@ -393,7 +404,8 @@ static void name_block(void *context, struct builder *b, struct block *block, GS
 {
 	struct names *n = context;
 	size_t index = n->trace ? (size_t)(block - n->trace->blocks) : SIZE_MAX;
-	if (n->trace == NULL || index >= n->trace->blocks_count || is_stack(n->trace, (uint32_t)index))
+	if (n->trace == NULL || index >= n->trace->blocks_count ||
+	    is_stack(n->trace, (uint32_t)index))
 		return;
 	names_append_block(n, (uint32_t)index, name);
 	GString *type = g_string_new(NULL);
@@ -416,11 +428,11 @@ struct names *names_new(const char *exe)
 	n->variables_named = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	n->objects_named = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	n->namer = (struct namer){ .context = n,
-				   .begin = name_begin,
-				   .variable = name_variable,
-				   .location = name_location,
-				   .object = name_object,
-				   .block = name_block };
+		                   .begin = name_begin,
+		                   .variable = name_variable,
+		                   .location = name_location,
+		                   .object = name_object,
+		                   .block = name_block };
 	return n;
 }
 

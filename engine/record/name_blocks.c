@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define ACCESSES_KEPT 6
-#define ROUNDS 8 /* of types found through blocks whose type was found before */
+#define ROUNDS        8 /* of types found through blocks whose type was found before */
 
 enum fit { FIT_NONE, FIT_CHAR, FIT_LOOSE, FIT_EXACT };
 
@@ -26,10 +26,10 @@ struct seen_access {
 
 struct block_facts {
 	uint32_t module, type; /* the element; type NONE: unknown */
-	uint8_t fit;	       /* enum fit, of what received it */
+	uint8_t fit;           /* enum fit, of what received it */
 	uint8_t access_count;
-	uint32_t number;       /* among the blocks of that name, from 1; 0: not yet named */
-	const char *pointer;   /* P; interned */
+	uint32_t number;     /* among the blocks of that name, from 1; 0: not yet named */
+	const char *pointer; /* P; interned */
 	struct seen_access accesses[ACCESSES_KEPT];
 };
 
@@ -40,15 +40,15 @@ struct receiver { /* a place in a heap block that received a block's address */
 struct candidate { /* a pointer at hand where an access was made */
 	uint32_t module, type;
 	const char *name; /* interned */
-	bool direct;	  /* a parameter or local itself */
+	bool direct;      /* a parameter or local itself */
 };
 
 struct block_names {
 	struct block_facts *facts; /* by block */
-	uint32_t *by_address;	   /* blocks, by address, then by life */
-	GArray *receivers;	   /* struct receiver */
-	GHashTable *candidates;	   /* location + 1 -> GArray of struct candidate, owned */
-	GHashTable *counts;	   /* P -> how many blocks have it */
+	uint32_t *by_address;      /* blocks, by address, then by life */
+	GArray *receivers;         /* struct receiver */
+	GHashTable *candidates;    /* location + 1 -> GArray of struct candidate, owned */
+	GHashTable *counts;        /* P -> how many blocks have it */
 	GStringChunk *strings;
 };
 
@@ -63,12 +63,13 @@ static enum fit type_fit(struct names *n, uint32_t module, uint32_t type, uint64
 		return FIT_NONE;
 	if (size == 1 && t->kind == TYPE_BASE)
 		return FIT_CHAR;
-	return size == block_size || (t->kind == TYPE_BASE && block_size % size == 0) ? FIT_EXACT :
-										       FIT_LOOSE;
+	return size == block_size || (t->kind == TYPE_BASE && block_size % size == 0)
+	               ? FIT_EXACT
+	               : FIT_LOOSE;
 }
 
 static void receive(struct names *n, uint32_t block, uint32_t module, uint32_t type,
-		    const char *pointer)
+                    const char *pointer)
 {
 	struct block_facts *f = &n->blocks->facts[block];
 	enum fit fit = type_fit(n, module, type, n->trace->blocks[block].size);
@@ -80,7 +81,6 @@ static void receive(struct names *n, uint32_t block, uint32_t module, uint32_t t
 	f->pointer = pointer ? g_string_chunk_insert_const(n->blocks->strings, pointer) : NULL;
 }
 
-
 /* How many elements: a block of several, but not a struct with a flexible array. */
 static bool is_array(struct names *n, uint32_t block)
 {
@@ -91,7 +91,8 @@ static bool is_array(struct names *n, uint32_t block)
 	if (size == 0 || n->trace->blocks[block].size < 2 * size)
 		return false;
 	if (t->kind == TYPE_STRUCT && t->member_count > 0) {
-		const struct debug_member *last = debuginfo_member(d, t->members + t->member_count - 1);
+		const struct debug_member *last =
+		        debuginfo_member(d, t->members + t->member_count - 1);
 		const struct debug_type *l = debuginfo_type(d, debuginfo_strip(d, last->type));
 		return !(l->kind == TYPE_ARRAY && l->count == 0);
 	}
@@ -99,7 +100,7 @@ static bool is_array(struct names *n, uint32_t block)
 }
 
 static struct debug_part part_in_block(struct names *n, uint32_t block, uint64_t offset,
-				       uint64_t size, GString *path)
+                                       uint64_t size, GString *path)
 {
 	const struct block_facts *f = &n->blocks->facts[block];
 	struct debuginfo *d = names_debuginfo(n, f->module);
@@ -153,8 +154,8 @@ static uint8_t *address_values(const struct trace *t)
 			g_hash_table_add(addresses, GSIZE_TO_POINTER(t->blocks[i].address));
 	for (uint64_t i = 0; i < t->values_count; i++)
 		is_address[i] = t->values[i].kind == V_INT &&
-				g_hash_table_contains(addresses,
-						      GSIZE_TO_POINTER(t->values[i].integer));
+		                g_hash_table_contains(addresses,
+		                                      GSIZE_TO_POINTER(t->values[i].integer));
 	g_hash_table_unref(addresses);
 	return is_address;
 }
@@ -223,12 +224,14 @@ static void pass(struct names *n)
 			if (block != NONE)
 				note_receiver(n, block, variable);
 		} else if (e->op == OP_ALLOC) {
-			g_hash_table_insert(live, GSIZE_TO_POINTER(t->blocks[e->target].address),
-					    GUINT_TO_POINTER(e->target + 1));
+			g_hash_table_insert(live,
+			                    GSIZE_TO_POINTER(t->blocks[e->target].address),
+			                    GUINT_TO_POINTER(e->target + 1));
 		} else if (e->op == OP_FREE && e->target != NONE) {
-			g_hash_table_remove(live, GSIZE_TO_POINTER(t->blocks[e->target].address));
+			g_hash_table_remove(live,
+			                    GSIZE_TO_POINTER(t->blocks[e->target].address));
 		} else if (op_table[e->op].operand == OPERAND_OBJECT && e->target != NONE &&
-			   n->object_location[e->target] == NONE) {
+		           n->object_location[e->target] == NONE) {
 			n->object_location[e->target] = e->location;
 		}
 	}
@@ -244,19 +247,21 @@ static void resolve_receivers(struct names *n)
 	for (int round = 0; changed && round < ROUNDS; round++) {
 		changed = false;
 		for (guint i = 0; i < n->blocks->receivers->len; i++) {
-			const struct receiver *r = &g_array_index(n->blocks->receivers, struct receiver, i);
+			const struct receiver *r =
+			        &g_array_index(n->blocks->receivers, struct receiver, i);
 			const struct variable *v = &t->variables[r->variable];
 			const struct block_facts *holder = &n->blocks->facts[v->block];
 			struct block_facts *f = &n->blocks->facts[r->block];
 			if (holder->type == NONE || f->fit == FIT_EXACT)
 				continue;
 			GString *path = g_string_new(NULL);
-			struct debug_part part =
-				part_in_block(n, v->block, v->address - t->blocks[v->block].address,
-					      sizeof(void *), path);
+			struct debug_part part = part_in_block(
+			        n, v->block, v->address - t->blocks[v->block].address,
+			        sizeof(void *), path);
 			struct debuginfo *d = names_debuginfo(n, holder->module);
 			uint8_t before = f->fit;
-			receive(n, r->block, holder->module, debuginfo_pointee(d, part.type), NULL);
+			receive(n, r->block, holder->module, debuginfo_pointee(d, part.type),
+			        NULL);
 			changed |= f->fit != before;
 			g_string_free(path, TRUE);
 		}
@@ -266,17 +271,17 @@ static void resolve_receivers(struct names *n)
 /* --- the pointers at hand ------------------------------------------------------------ */
 
 static void add_candidate(struct names *n, GArray *list, uint32_t module, uint32_t type,
-			  const char *name, bool direct)
+                          const char *name, bool direct)
 {
-	struct candidate c = { module, type, g_string_chunk_insert_const(n->blocks->strings, name),
-			       direct };
+	struct candidate c = { module, type,
+		               g_string_chunk_insert_const(n->blocks->strings, name), direct };
 	if (type != NONE && debuginfo_size(names_debuginfo(n, module), type) > 0)
 		g_array_append_val(list, c);
 }
 
 /* The pointers among the members of what `local` points to. */
 static void add_members(struct names *n, GArray *list, uint32_t module, uint32_t type,
-			const char *local)
+                        const char *local)
 {
 	struct debuginfo *d = names_debuginfo(n, module);
 	const struct debug_type *t = debuginfo_type(d, debuginfo_strip(d, type));
@@ -300,7 +305,8 @@ static const GArray *candidates_at(struct names *n, uint32_t location)
 	g_hash_table_insert(n->blocks->candidates, key, list);
 	const struct location *l = &n->trace->locations[location];
 	struct debug_place places[8];
-	size_t count = MIN(names_places(n, l, places, G_N_ELEMENTS(places)), G_N_ELEMENTS(places));
+	size_t count =
+	        MIN(names_places(n, l, places, G_N_ELEMENTS(places)), G_N_ELEMENTS(places));
 	struct debuginfo *d = count ? names_debuginfo(n, l->module) : NULL;
 	for (size_t i = 0; i < count; i++) {
 		if (places[i].function_id == NONE)
@@ -317,7 +323,8 @@ static const GArray *candidates_at(struct names *n, uint32_t location)
 	return list;
 }
 
-static bool same_type(struct names *n, uint32_t module_a, uint32_t a, uint32_t module_b, uint32_t b)
+static bool same_type(struct names *n, uint32_t module_a, uint32_t a, uint32_t module_b,
+                      uint32_t b)
 {
 	if (module_a != module_b || a == NONE || b == NONE)
 		return false;
@@ -332,7 +339,7 @@ static bool same_type(struct names *n, uint32_t module_a, uint32_t a, uint32_t m
 }
 
 static bool access_fits(struct names *n, const struct candidate *c, const struct seen_access *a,
-			uint64_t block_size)
+                        uint64_t block_size)
 {
 	struct debuginfo *d = names_debuginfo(n, c->module);
 	uint64_t size = debuginfo_size(d, c->type);
@@ -361,7 +368,8 @@ static const struct candidate *best_candidate(struct names *n, uint32_t block)
 			if (!access_fits(n, c, &f->accesses[i], size))
 				continue;
 			unsigned fit = type_fit(n, c->module, c->type, size);
-			bool whole = debuginfo_size(names_debuginfo(n, c->module), c->type) == size;
+			bool whole =
+			        debuginfo_size(names_debuginfo(n, c->module), c->type) == size;
 			unsigned score = whole * 1000 + fits * 8 + fit * 2 + c->direct;
 			if (score > best_score) {
 				best_score = score;
@@ -387,7 +395,8 @@ static const char *local_pointer(struct names *n, const struct block_facts *f)
 		const GArray *list = candidates_at(n, f->accesses[i].location);
 		for (guint k = 0; k < list->len; k++) {
 			const struct candidate *c = &g_array_index(list, struct candidate, k);
-			if (!c->direct || is_this(c->name) || !same_type(n, c->module, c->type, f->module, f->type))
+			if (!c->direct || is_this(c->name) ||
+			    !same_type(n, c->module, c->type, f->module, f->type))
 				continue;
 			if (found != NULL && strcmp(found, c->name) != 0)
 				return NULL;
@@ -450,7 +459,8 @@ static const struct block_facts *settled(struct names *n, uint32_t block)
 		f->pointer = local_pointer(n, f);
 	if (f->pointer == NULL)
 		f->pointer = type_pointer(n, f);
-	uint32_t count = GPOINTER_TO_UINT(g_hash_table_lookup(n->blocks->counts, f->pointer)) + 1;
+	uint32_t count =
+	        GPOINTER_TO_UINT(g_hash_table_lookup(n->blocks->counts, f->pointer)) + 1;
 	g_hash_table_insert(n->blocks->counts, (gpointer)f->pointer, GUINT_TO_POINTER(count));
 	f->number = count;
 	return f;
@@ -479,7 +489,7 @@ void names_append_block_type(struct names *n, uint32_t block, GString *name)
 }
 
 void names_append_in_block(struct names *n, uint32_t block, uint64_t address, uint64_t size,
-			   GString *name)
+                           GString *name)
 {
 	const struct block_facts *f = settled(n, block);
 	uint64_t offset = address - n->trace->blocks[block].address;
@@ -493,7 +503,7 @@ void names_append_in_block(struct names *n, uint32_t block, uint64_t address, ui
 	if (path->str[0] == '.' || path->str[0] == '[') {
 		append_pointer(f, name);
 		g_string_append_printf(name, "%s%s", path->str[0] == '.' ? "->" : "",
-				       path->str + (path->str[0] == '.'));
+		                       path->str + (path->str[0] == '.'));
 	} else {
 		g_string_append_c(name, '*');
 		append_pointer(f, name);
@@ -515,8 +525,8 @@ void names_begin_blocks(struct names *n)
 		b->facts[i].type = NONE;
 		b->by_address[i] = i;
 	}
-	g_qsort_with_data(b->by_address, (gint)t->blocks_count, sizeof(uint32_t), by_block_address,
-			  (gpointer)t);
+	g_qsort_with_data(b->by_address, (gint)t->blocks_count, sizeof(uint32_t),
+	                  by_block_address, (gpointer)t);
 	b->receivers = g_array_new(FALSE, FALSE, sizeof(struct receiver));
 	b->candidates = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_array_unref);
 	b->counts = g_hash_table_new(g_str_hash, g_str_equal);

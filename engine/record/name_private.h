@@ -19,17 +19,17 @@ struct block_names; /* name_blocks.c */
 
 struct names {
 	char *exe;
-	GArray *modules;	     /* struct name_module */
-	GPtrArray *warnings;	     /* char *, owned */
-	GHashTable *short_files;     /* last component -> the path that owns it; borrowed */
-	GHashTable *variable_names;  /* struct debug_variable -> char *, owned */
-	GHashTable *taken_names;     /* set of the values of variable_names */
+	GArray *modules;            /* struct name_module */
+	GPtrArray *warnings;        /* char *, owned */
+	GHashTable *short_files;    /* last component -> the path that owns it; borrowed */
+	GHashTable *variable_names; /* struct debug_variable -> char *, owned */
+	GHashTable *taken_names;    /* set of the values of variable_names */
 	GHashTable *variables_named, *objects_named; /* sets of char *, owned */
-	const struct trace *trace;   /* borrowed; NULL until begun */
-	uint64_t *stack_tops;	     /* by block: the end of its highest variable */
-	uint32_t *first_location;    /* by variable: of its first access */
-	uint32_t *object_location;   /* by object: of its first event */
-	struct block_names *blocks;  /* owned */
+	const struct trace *trace;                   /* borrowed; NULL until begun */
+	uint64_t *stack_tops;       /* by block: the end of its highest variable */
+	uint32_t *first_location;   /* by variable: of its first access */
+	uint32_t *object_location;  /* by object: of its first event */
+	struct block_names *blocks; /* owned */
 	struct namer namer;
 };
 
@@ -40,7 +40,7 @@ const struct debug_variable *names_data(struct names *n, uint64_t address, uint3
 bool names_append_data(struct names *n, uint64_t address, uint64_t size, GString *name);
 /* Places of a location, innermost first, as debuginfo_code. */
 size_t names_places(struct names *n, const struct location *l, struct debug_place *places,
-		    size_t room);
+                    size_t room);
 void names_append_location(struct names *n, const struct location *l, GString *name);
 
 /* A function's or type's name without template arguments. */
@@ -54,6 +54,6 @@ uint32_t names_block_at(const struct names *n, uint64_t address);
 void names_append_block(struct names *n, uint32_t block, GString *name);
 void names_append_block_type(struct names *n, uint32_t block, GString *name);
 void names_append_in_block(struct names *n, uint32_t block, uint64_t address, uint64_t size,
-			   GString *name);
+                           GString *name);
 
 #endif

@@ -26,15 +26,33 @@ void plan_run_release(struct plan_run *r)
 }
 
 static const uint8_t tag_of[OP_COUNT] = {
-	[OP_READ] = LOG_READ,	  [OP_WRITE] = LOG_WRITE,     [OP_AREAD] = LOG_AREAD,
-	[OP_AWRITE] = LOG_AWRITE, [OP_RMW] = LOG_RMW,	      [OP_FENCE] = LOG_FENCE,
-	[OP_ACQ] = LOG_ACQ,	  [OP_REL] = LOG_REL,	      [OP_RACQ] = LOG_RACQ,
-	[OP_RREL] = LOG_RREL,	  [OP_TRYFAIL] = LOG_TRYFAIL, [OP_TAKETRYFAIL] = LOG_TAKETRYFAIL,
-	[OP_DESTROY] = LOG_DESTROY, [OP_WAIT] = LOG_WAIT,     [OP_WAKE] = LOG_WAKE,
-	[OP_SIGNAL] = LOG_SIGNAL, [OP_BROADCAST] = LOG_BROADCAST, [OP_ARRIVE] = LOG_ARRIVE,
-	[OP_DEPART] = LOG_DEPART, [OP_POST] = LOG_POST,	      [OP_TAKE] = LOG_TAKE,
-	[OP_FORK] = LOG_FORK,	  [OP_JOIN] = LOG_JOIN,	      [OP_SND] = LOG_SND,
-	[OP_RCV] = LOG_RCV,	  [OP_ALLOC] = LOG_ALLOC,     [OP_FREE] = LOG_FREE,
+	[OP_READ] = LOG_READ,
+	[OP_WRITE] = LOG_WRITE,
+	[OP_AREAD] = LOG_AREAD,
+	[OP_AWRITE] = LOG_AWRITE,
+	[OP_RMW] = LOG_RMW,
+	[OP_FENCE] = LOG_FENCE,
+	[OP_ACQ] = LOG_ACQ,
+	[OP_REL] = LOG_REL,
+	[OP_RACQ] = LOG_RACQ,
+	[OP_RREL] = LOG_RREL,
+	[OP_TRYFAIL] = LOG_TRYFAIL,
+	[OP_TAKETRYFAIL] = LOG_TAKETRYFAIL,
+	[OP_DESTROY] = LOG_DESTROY,
+	[OP_WAIT] = LOG_WAIT,
+	[OP_WAKE] = LOG_WAKE,
+	[OP_SIGNAL] = LOG_SIGNAL,
+	[OP_BROADCAST] = LOG_BROADCAST,
+	[OP_ARRIVE] = LOG_ARRIVE,
+	[OP_DEPART] = LOG_DEPART,
+	[OP_POST] = LOG_POST,
+	[OP_TAKE] = LOG_TAKE,
+	[OP_FORK] = LOG_FORK,
+	[OP_JOIN] = LOG_JOIN,
+	[OP_SND] = LOG_SND,
+	[OP_RCV] = LOG_RCV,
+	[OP_ALLOC] = LOG_ALLOC,
+	[OP_FREE] = LOG_FREE,
 };
 
 /* ---- threads: the runtime's number is in the name that the import gave ---- */
@@ -60,7 +78,7 @@ static const char *note_of(const struct trace *t, const char *key)
  * left out (NONE). */
 struct thread_events {
 	GArray *events; /* uint32_t */
-	uint32_t next;	/* first that is not in the plan yet */
+	uint32_t next;  /* first that is not in the plan yet */
 	uint32_t children;
 };
 
@@ -82,7 +100,8 @@ static struct thread_events *collect(const struct trace *t)
 		GArray *events = all[event->thread].events;
 		while (g_hash_table_size(dropped)) {
 			char key[64];
-			snprintf(key, sizeof(key), "%u:%u", number_of(t, event->thread), events->len);
+			snprintf(key, sizeof(key), "%u:%u", number_of(t, event->thread),
+			         events->len);
 			if (!g_hash_table_contains(dropped, key))
 				break;
 			uint32_t none = NONE;
@@ -95,7 +114,8 @@ static struct thread_events *collect(const struct trace *t)
 	return all;
 }
 
-static void add_step(const struct trace *t, struct plan *p, uint32_t thread, uint32_t e, bool exact)
+static void add_step(const struct trace *t, struct plan *p, uint32_t thread, uint32_t e,
+                     bool exact)
 {
 	struct log_step step = { .thread = number_of(t, thread) };
 	if (e != NONE) {
@@ -123,7 +143,8 @@ static void add_threads(const struct trace *t, struct plan *p)
 			continue;
 		while (p->threads->len <= child)
 			g_array_append_val(p->threads, root);
-		struct log_thread *thread = &g_array_index(p->threads, struct log_thread, child);
+		struct log_thread *thread =
+		        &g_array_index(p->threads, struct log_thread, child);
 		thread->parent = parent;
 		thread->ordinal = children[parent]++;
 	}
@@ -144,8 +165,8 @@ static void add_answers(const struct trace *t, struct plan *p)
 	while (at && *at) {
 		struct log_answer a;
 		int n = 0;
-		if (sscanf(at, "%u:%u:%" SCNd64 ":%" SCNd64 "%n", &a.thread, &a.clock, &a.seconds,
-			   &a.nanoseconds, &n) != 4)
+		if (sscanf(at, "%u:%u:%" SCNd64 ":%" SCNd64 "%n", &a.thread, &a.clock,
+		           &a.seconds, &a.nanoseconds, &n) != 4)
 			break;
 		g_array_append_val(raw, a);
 		at += n;
@@ -164,7 +185,7 @@ static void add_answers(const struct trace *t, struct plan *p)
 
 /* The thread's events up to (and with) `e`, or without it. */
 static void add_up_to(const struct trace *t, struct plan *p, struct thread_events *all,
-		      uint32_t e, bool with, bool exact)
+                      uint32_t e, bool with, bool exact)
 {
 	uint32_t thread = t->events[e].thread;
 	struct thread_events *mine = &all[thread];
@@ -180,16 +201,17 @@ static void add_up_to(const struct trace *t, struct plan *p, struct thread_event
 }
 
 bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
-	       const uint32_t pair[2], struct plan *p, struct error *error)
+               const uint32_t pair[2], struct plan *p, struct error *error)
 {
 	memset(p, 0, sizeof(*p));
 	const char *recording = note_of(t, "recording");
 	if (!recording || t->modules_count == 0)
-		return error_set(error, trace_name(t), "record the program with 'heddle record'",
-				 "is no recording of a program, so there is nothing to replay");
+		return error_set(error, trace_name(t),
+		                 "record the program with 'heddle record'",
+		                 "is no recording of a program, so there is nothing to replay");
 	if (strcmp(recording, "controlled") != 0)
 		return error_set(error, trace_name(t), "record it again without --mode free",
-				 "was recorded in free mode, whose order is not known exactly");
+		                 "was recorded in free mode, whose order is not known exactly");
 	p->steps = g_array_new(FALSE, FALSE, sizeof(struct log_step));
 	p->events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	p->threads = g_array_new(FALSE, FALSE, sizeof(struct log_thread));
@@ -227,10 +249,11 @@ static void find_reached(const struct plan *p, struct plan_run *run)
 	struct thread_events *all = collect(run->trace);
 	for (uint64_t i = 0; i < run->trace->threads_count; i++) {
 		for (int k = 0; k < 2; k++)
-			if (p->pair[k] != NONE && number_of(run->trace, i) == p->pair_thread[k] &&
+			if (p->pair[k] != NONE &&
+			    number_of(run->trace, i) == p->pair_thread[k] &&
 			    p->pair_ordinal[k] < all[i].events->len)
 				run->reached[k] = g_array_index(all[i].events, uint32_t,
-								p->pair_ordinal[k]);
+				                                p->pair_ordinal[k]);
 		g_array_free(all[i].events, TRUE);
 	}
 	g_free(all);
@@ -242,8 +265,8 @@ static void explain_divergence(const struct plan *p, struct plan_run *run)
 	char what[32];
 	uint64_t pc, expected;
 	run->at = NONE;
-	if (sscanf(run->facts.diverged, "%u %u %31s %" SCNx64 " %" SCNx64, &position, &thread, what,
-		   &pc, &expected) != 5)
+	if (sscanf(run->facts.diverged, "%u %u %31s %" SCNx64 " %" SCNx64, &position, &thread,
+	           what, &pc, &expected) != 5)
 		return;
 	if (position < p->events->len)
 		run->at = g_array_index(p->events, uint32_t, position);
@@ -272,8 +295,8 @@ static void explain_divergence(const struct plan *p, struct plan_run *run)
 }
 
 bool plan_follow(const struct plan *p, char **argv, unsigned first,
-		 void (*stopped)(void *context, pid_t pid), void *context, struct plan_run *run,
-		 struct error *error)
+                 void (*stopped)(void *context, pid_t pid), void *context, struct plan_run *run,
+                 struct error *error)
 {
 	struct record_options o = { .argv = argv, .stopped = stopped, .context = context };
 	memset(run, 0, sizeof(*run));
@@ -287,15 +310,16 @@ bool plan_follow(const struct plan *p, char **argv, unsigned first,
 	o.config.pair[1] = p->pair_thread[1];
 	o.config.hold = stopped != NULL;
 	GByteArray *plan = g_byte_array_new();
-	g_byte_array_append(plan, (const void *)p->steps->data, p->steps->len * sizeof(struct log_step));
+	g_byte_array_append(plan, (const void *)p->steps->data,
+	                    p->steps->len * sizeof(struct log_step));
 	g_byte_array_append(plan, (const void *)p->threads->data,
-			    p->threads->len * sizeof(struct log_thread));
+	                    p->threads->len * sizeof(struct log_thread));
 	g_byte_array_append(plan, (const void *)p->answers->data,
-			    p->answers->len * sizeof(struct log_answer));
+	                    p->answers->len * sizeof(struct log_answer));
 	o.plan = plan->data;
 	o.plan_bytes = plan->len;
 	snprintf(o.config.log, sizeof(o.config.log), "%s/heddle-replay-%d.log", g_get_tmp_dir(),
-		 (int)getpid());
+	         (int)getpid());
 	bool ok = record_run(&o, &run->result, error);
 	g_byte_array_free(plan, TRUE);
 	if (!ok)
@@ -317,7 +341,7 @@ bool plan_follow(const struct plan *p, char **argv, unsigned first,
 }
 
 void plan_append_stack(const struct trace *t, const struct plan *p, const struct plan_run *run,
-		       unsigned side, GString *out)
+                       unsigned side, GString *out)
 {
 	for (guint i = 0; i < run->facts.stopped->len; i++) {
 		char **words = g_strsplit(run->facts.stopped->pdata[i], " ", -1);
@@ -326,7 +350,8 @@ void plan_append_stack(const struct trace *t, const struct plan *p, const struct
 			uint64_t place = 0;
 			for (guint k = 2; k < n; k++) {
 				uint64_t function, call;
-				if (sscanf(words[k], "%" SCNx64 ":%" SCNx64, &function, &call) != 2)
+				if (sscanf(words[k], "%" SCNx64 ":%" SCNx64, &function,
+				           &call) != 2)
 					continue;
 				g_string_append_printf(out, "    #%u ", k - 2);
 				gsize before = out->len;
@@ -334,7 +359,8 @@ void plan_append_stack(const struct trace *t, const struct plan *p, const struct
 				g_string_append(out, out->len == before ? "?" : "");
 				g_string_append_c(out, ' ');
 				if (k == 2)
-					g_string_append(out, trace_location_name(t, p->pair[side]));
+					g_string_append(out,
+					                trace_location_name(t, p->pair[side]));
 				else
 					record_describe(&run->facts, place, out, NULL);
 				g_string_append_c(out, '\n');

@@ -7,12 +7,12 @@
 
 #include "engine/record/record.h"
 
-struct plan { /* zero to init; plan_release */
-	GArray *steps;	 /* struct log_step */
-	GArray *events;	 /* uint32_t: by step, the trace's event (NONE: not in the trace) */
-	GArray *threads; /* struct log_thread, by the runtime's number */
-	GArray *answers; /* struct log_answer */
-	uint32_t pair[2];	 /* events before which it stops; NONE: no second (or first) */
+struct plan {             /* zero to init; plan_release */
+	GArray *steps;    /* struct log_step */
+	GArray *events;   /* uint32_t: by step, the trace's event (NONE: not in the trace) */
+	GArray *threads;  /* struct log_thread, by the runtime's number */
+	GArray *answers;  /* struct log_answer */
+	uint32_t pair[2]; /* events before which it stops; NONE: no second (or first) */
 	uint32_t pair_thread[2]; /* the runtime's numbers */
 	uint64_t pair_ordinal[2];
 	uint64_t seed;
@@ -26,16 +26,16 @@ void plan_release(struct plan *plan);
  * when the trace is no recording of a program.
  */
 bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
-	       const uint32_t pair[2], struct plan *plan, struct error *error);
+               const uint32_t pair[2], struct plan *plan, struct error *error);
 
 struct plan_run {
 	struct record_result result;
 	struct record_facts facts;
-	struct trace *trace;	/* of the run; owned, or NULL */
-	uint32_t reached[2];	/* the pair's events in it, or NONE */
+	struct trace *trace; /* of the run; owned, or NULL */
+	uint32_t reached[2]; /* the pair's events in it, or NONE */
 	bool diverged;
-	uint32_t at;		/* the planned event that did not come, or NONE */
-	char *cause;		/* why; owned */
+	uint32_t at; /* the planned event that did not come, or NONE */
+	char *cause; /* why; owned */
 };
 void plan_run_release(struct plan_run *run);
 
@@ -44,11 +44,11 @@ void plan_run_release(struct plan_run *run);
  * be NULL) is called while the program stands before the pair.
  */
 bool plan_follow(const struct plan *plan, char **argv, unsigned first,
-		 void (*stopped)(void *context, pid_t pid), void *context, struct plan_run *run,
-		 struct error *error);
+                 void (*stopped)(void *context, pid_t pid), void *context, struct plan_run *run,
+                 struct error *error);
 
 /* The stack of one side of the pair as it stood there, a line a frame; appended. */
 void plan_append_stack(const struct trace *t, const struct plan *plan,
-		       const struct plan_run *run, unsigned side, GString *out);
+                       const struct plan_run *run, unsigned side, GString *out);
 
 #endif

@@ -13,26 +13,26 @@
 
 /* A module of the recorded program: what a code or data address is looked up in. */
 struct record_module {
-	char *path, *build_id;	  /* owned */
+	char *path, *build_id;    /* owned */
 	uint64_t bias, low, high; /* load bias, lowest and end of its mapped addresses */
-	uint32_t index;		  /* in trace.modules */
+	uint32_t index;           /* in trace.modules */
 };
 
 /* What the log said beside its events. */
 struct record_facts {
-	char **argv;	 /* filled in by the caller: the command, noted in the trace; or NULL */
+	char **argv;     /* filled in by the caller: the command, noted in the trace; or NULL */
 	uint32_t status; /* enum log_status */
-	uint32_t flags;	 /* enum log_flag */
+	uint32_t flags;  /* enum log_flag */
 	uint32_t stolen; /* times that the watchdog had to step in: not reproducible */
-	uint32_t error;	 /* errno of LOG_FULL */
+	uint32_t error;  /* errno of LOG_FULL */
 	uint64_t replayed;
 	uint64_t lost;
 	uint64_t instrumented; /* function entries: 0 without the compilers' hooks */
 	bool forked;
-	GPtrArray *blocked;  /* char *: notes of a deadlock, see record_explain_deadlock */
-	GPtrArray *stopped;  /* char *: replay, the stacks at the pair */
-	char *diverged;	     /* replay, or NULL */
-	GArray *modules;     /* struct record_module */
+	GPtrArray *blocked; /* char *: notes of a deadlock, see record_explain_deadlock */
+	GPtrArray *stopped; /* char *: replay, the stacks at the pair */
+	char *diverged;     /* replay, or NULL */
+	GArray *modules;    /* struct record_module */
 };
 void record_facts_release(struct record_facts *facts);
 
@@ -44,31 +44,31 @@ bool record_is_log(const char *path);
  * messages.  `facts` (may be NULL) is filled in and released by the caller.
  */
 struct trace *record_import(const char *path, const char *name, struct record_facts *facts,
-			    const struct progress *progress, struct error *error);
+                            const struct progress *progress, struct error *error);
 /* The same with another program than the recorded path for the debug information. */
 struct trace *record_import_with(const char *path, const char *name, const char *exe,
-				 struct record_facts *facts, const struct progress *progress,
-				 struct error *error);
+                                 struct record_facts *facts, const struct progress *progress,
+                                 struct error *error);
 
 /* Lines like "T1 waits for mutex m (held by T2)", appended to `out`. */
 void record_explain_deadlock(const struct trace *t, const struct record_facts *facts,
-			     GString *out);
+                             GString *out);
 
 /* An absolute code address in the words of its module's debug information:
  * "file:line" or "module+0xoffset"; and its function.  Appends. */
 void record_describe(const struct record_facts *facts, uint64_t pc, GString *place,
-		     GString *function);
+                     GString *function);
 
 /* ---- running (run.c) ---- */
 
 struct record_options {
-	char **argv;		  /* NULL-terminated; argv[0] is looked up in PATH */
+	char **argv;              /* NULL-terminated; argv[0] is looked up in PATH */
 	struct log_config config; /* log, mode, strategy, seed, limits; the rest is filled in */
-	const char *preload;	  /* a library to be loaded before the runtime, or NULL */
-	const void *plan;	  /* replay: what follows the config, or NULL */
+	const char *preload;      /* a library to be loaded before the runtime, or NULL */
+	const void *plan;         /* replay: what follows the config, or NULL */
 	size_t plan_bytes;
-	const char *stdout_path; /* shake: where its output goes, or NULL */
-	unsigned timeout_ms;	 /* kill it after; 0: never */
+	const char *stdout_path;                   /* shake: where its output goes, or NULL */
+	unsigned timeout_ms;                       /* kill it after; 0: never */
 	void (*stopped)(void *context, pid_t pid); /* replay: both stand before the pair */
 	void *context;
 };
@@ -93,10 +93,10 @@ char *record_stub_folder(struct error *error);
  * built with thread instrumentation.
  */
 bool record_check_program(const char *program, char **path, bool *instrumented,
-			  bool *needs_clang_name, struct error *error);
+                          bool *needs_clang_name, struct error *error);
 
 /* Run it under the runtime to its end.  False and `error` when it could not be started. */
 bool record_run(struct record_options *options, struct record_result *result,
-		struct error *error);
+                struct error *error);
 
 #endif

@@ -41,7 +41,7 @@ static char *beside_binary(const char *const *candidates, const char *what, stru
 		}
 	}
 	error_set(error, folder, "build it with 'make', or install Heddle again",
-		  "%s is not beside the program", what);
+	          "%s is not beside the program", what);
 	g_free(folder);
 	return NULL;
 }
@@ -49,16 +49,16 @@ static char *beside_binary(const char *const *candidates, const char *what, stru
 char *record_runtime_path(struct error *error)
 {
 	static const char *const places[] = { "build/" RUNTIME, "../" RUNTIME, RUNTIME,
-					      "../lib/heddle/" RUNTIME, NULL };
+		                              "../lib/heddle/" RUNTIME, NULL };
 	return beside_binary(places, "the recording runtime (" RUNTIME ")", error);
 }
 
 char *record_stub_folder(struct error *error)
 {
 	static const char *const places[] = { "build/stub/libheddle-stub.a",
-					      "../stub/libheddle-stub.a",
-					      "stub/libheddle-stub.a",
-					      "../lib/heddle/stub/libheddle-stub.a", NULL };
+		                              "../stub/libheddle-stub.a",
+		                              "stub/libheddle-stub.a",
+		                              "../lib/heddle/stub/libheddle-stub.a", NULL };
 	char *file = beside_binary(places, "what programs are linked with (stub/)", error);
 	char *folder = file ? g_path_get_dirname(file) : NULL;
 	g_free(file);
@@ -77,39 +77,41 @@ static bool check_elf(const char *path, const char *bytes, size_t size, struct e
 	const Elf64_Ehdr *h = (const void *)bytes;
 	if (size >= 2 && bytes[0] == '#' && bytes[1] == '!')
 		return error_set(error, path, "record the program that it starts",
-				 "is a script, and only programs can be recorded");
+		                 "is a script, and only programs can be recorded");
 	if (size < sizeof(*h) || memcmp(h->e_ident, ELFMAG, SELFMAG) != 0)
 		return error_set(error, path, NULL, "is not a program (no ELF file)");
 	if (h->e_ident[EI_CLASS] != ELFCLASS64)
 		return error_set(error, path, "build it for 64 bits (without -m32)",
-				 "is a 32-bit program; Heddle records x86-64");
+		                 "is a 32-bit program; Heddle records x86-64");
 	if (h->e_machine != EM_X86_64)
 		return error_set(error, path, "build it for this machine",
-				 "is for another architecture (ELF machine %u, expected %u)",
-				 h->e_machine, EM_X86_64);
+		                 "is for another architecture (ELF machine %u, expected %u)",
+		                 h->e_machine, EM_X86_64);
 	if (h->e_type != ET_EXEC && h->e_type != ET_DYN)
 		return error_set(error, path, "link it first", "is no executable (ELF type %u)",
-				 h->e_type);
+		                 h->e_type);
 	if (h->e_phoff > size || h->e_phnum * sizeof(Elf64_Phdr) > size - h->e_phoff)
-		return error_set(error, path, NULL, "is damaged: its program headers lie outside");
+		return error_set(error, path, NULL,
+		                 "is damaged: its program headers lie outside");
 	const Elf64_Phdr *ph = (const void *)(bytes + h->e_phoff);
 	for (int i = 0; i < h->e_phnum; i++)
 		if (ph[i].p_type == PT_INTERP)
 			return true;
 	return error_set(error, path, "link it without -static",
-			 "is statically linked, so that the recorder cannot be loaded into it");
+	                 "is statically linked, so that the recorder cannot be loaded into it");
 }
 
 bool record_check_program(const char *program, char **path, bool *instrumented,
-			  bool *needs_clang_name, struct error *error)
+                          bool *needs_clang_name, struct error *error)
 {
-	char *found = strchr(program, '/') ? g_strdup(program) : g_find_program_in_path(program);
+	char *found =
+	        strchr(program, '/') ? g_strdup(program) : g_find_program_in_path(program);
 	struct stat status;
 	*path = NULL;
 	if (!found || stat(found, &status) != 0) {
 		const char *why = found ? g_strerror(errno) : "not found in PATH";
 		error_set(error, program, "check the name; './prog' for one in this folder",
-			  "cannot run it: %s", why);
+		          "cannot run it: %s", why);
 		g_free(found);
 		return false;
 	}
@@ -119,8 +121,9 @@ bool record_check_program(const char *program, char **path, bool *instrumented,
 	else if (access(found, X_OK) != 0)
 		ok = error_set(error, found, "chmod +x it", "is not executable");
 	else if (status.st_mode & (S_ISUID | S_ISGID))
-		ok = error_set(error, found, "record a copy without the bit",
-			       "is setuid or setgid, and the system loads nothing into such programs");
+		ok = error_set(
+		        error, found, "record a copy without the bit",
+		        "is setuid or setgid, and the system loads nothing into such programs");
 	int fd = ok ? open(found, O_RDONLY | O_CLOEXEC) : -1;
 	if (ok && fd < 0)
 		ok = error_set(error, found, NULL, "cannot read it: %s", g_strerror(errno));
@@ -135,7 +138,8 @@ bool record_check_program(const char *program, char **path, bool *instrumented,
 		ok = check_elf(found, bytes, status.st_size, error);
 	if (ok) {
 		*instrumented = has_string(bytes, status.st_size, "__tsan_func_entry");
-		*needs_clang_name = has_string(bytes, status.st_size, "libclang_rt.tsan-x86_64.so");
+		*needs_clang_name =
+		        has_string(bytes, status.st_size, "libclang_rt.tsan-x86_64.so");
 	}
 	if (bytes != MAP_FAILED)
 		munmap(bytes, status.st_size);
@@ -150,13 +154,13 @@ bool record_check_program(const char *program, char **path, bool *instrumented,
 /* ---- running ---- */
 
 static int config_file(const struct record_options *o, const struct log_config *config,
-		       struct error *error)
+                       struct error *error)
 {
 	int fd = memfd_create("heddle", MFD_CLOEXEC);
 	if (fd < 0 || write(fd, config, sizeof(*config)) != (ssize_t)sizeof(*config) ||
 	    (o->plan_bytes && write(fd, o->plan, o->plan_bytes) != (ssize_t)o->plan_bytes)) {
 		error_set(error, "memfd", NULL, "cannot pass options to the program: %s",
-			  g_strerror(errno));
+		          g_strerror(errno));
 		if (fd >= 0)
 			close(fd);
 		return -1;
@@ -176,7 +180,7 @@ static int high_descriptor(void)
 }
 
 static char **environment(const struct record_options *o, struct log_config *config, int fd,
-			  const char *runtime, bool clang_name)
+                          const char *runtime, bool clang_name)
 {
 	char **env = g_get_environ();
 	const char *preload = g_environ_getenv(env, "LD_PRELOAD");
@@ -184,8 +188,8 @@ static char **environment(const struct record_options *o, struct log_config *con
 		config->had_preload = 1;
 		g_strlcpy(config->preload, preload, sizeof(config->preload));
 	}
-	char *value = preload && *preload ? g_strdup_printf("%s:%s", runtime, preload) :
-					    g_strdup(runtime);
+	char *value = preload && *preload ? g_strdup_printf("%s:%s", runtime, preload)
+	                                  : g_strdup(runtime);
 	if (o->preload) {
 		char *first = g_strdup_printf("%s:%s", o->preload, value);
 		g_free(value);
@@ -201,9 +205,9 @@ static char **environment(const struct record_options *o, struct log_config *con
 	if (clang_name) { /* the runtime also goes by the name of clang's */
 		char *folder = record_stub_folder(NULL);
 		if (folder) {
-			value = library_path && *library_path ?
-					g_strdup_printf("%s:%s", folder, library_path) :
-					g_strdup(folder);
+			value = library_path && *library_path
+			                ? g_strdup_printf("%s:%s", folder, library_path)
+			                : g_strdup(folder);
 			env = g_environ_setenv(env, "LD_LIBRARY_PATH", value, TRUE);
 			g_free(value);
 			g_free(folder);
@@ -224,7 +228,7 @@ static int make_buffer(struct log_config *config, struct error *error)
 	config->buffer_chunks = config->flags & LOG_CONTROLLED ? 1 : 1024;
 	if (fd < 0 || ftruncate(fd, (off_t)config->buffer_chunks * LOG_CHUNK) != 0) {
 		error_set(error, "memfd", NULL, "no shared memory for the recording: %s",
-			  g_strerror(errno));
+		          g_strerror(errno));
 		if (fd >= 0)
 			close(fd);
 		return -1;
@@ -244,7 +248,8 @@ static int write_rest(const struct log_config *config, int buffer)
 	for (off_t at = 0; error == 0 && (at = lseek(buffer, at, SEEK_DATA)) >= 0;
 	     at += LOG_CHUNK) {
 		at -= at % LOG_CHUNK;
-		const uint64_t *chunk = mmap(NULL, LOG_CHUNK, PROT_READ, MAP_SHARED, buffer, at);
+		const uint64_t *chunk =
+		        mmap(NULL, LOG_CHUNK, PROT_READ, MAP_SHARED, buffer, at);
 		if (chunk == MAP_FAILED)
 			return errno;
 		const struct log_chunk *head = (const void *)chunk;
@@ -267,7 +272,7 @@ static int write_rest(const struct log_config *config, int buffer)
 }
 
 static _Noreturn void become(const struct record_options *o, const char *path, char **env,
-			     int config, int target, int buffer, int report)
+                             int config, int target, int buffer, int report)
 {
 	signal(SIGINT, SIG_DFL);
 	signal(SIGQUIT, SIG_DFL);
@@ -338,13 +343,13 @@ static bool make_log(const char *path, struct error *error)
 	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return error_set(error, path, "choose another place with -o",
-				 "cannot write the recording: %s", g_strerror(errno));
+		                 "cannot write the recording: %s", g_strerror(errno));
 	int failed = posix_fallocate(fd, 0, LOG_HEADER);
 	close(fd);
 	if (failed) {
 		unlink(path);
 		return error_set(error, path, "make room, or choose another place with -o",
-				 "cannot write the recording: %s", g_strerror(failed));
+		                 "cannot write the recording: %s", g_strerror(failed));
 	}
 	return true;
 }
@@ -364,7 +369,7 @@ bool record_run(struct record_options *o, struct record_result *result, struct e
 	}
 	int old = personality(0xffffffff);
 	result->aslr_off = old >= 0 && personality(old | ADDR_NO_RANDOMIZE) >= 0 &&
-			   personality(0xffffffff) & ADDR_NO_RANDOMIZE;
+	                   personality(0xffffffff) & ADDR_NO_RANDOMIZE;
 	o->config.version = LOG_VERSION;
 	if (result->aslr_off)
 		o->config.flags |= LOG_ASLR_OFF;
@@ -398,8 +403,8 @@ bool record_run(struct record_options *o, struct record_result *result, struct e
 		ssize_t n;
 		while ((n = read(report[0], &code, sizeof(code))) < 0 && errno == EINTR)
 			;
-		struct sigaction ignore = { .sa_handler = SIG_IGN }, forward = { .sa_handler =
-											 pass_on };
+		struct sigaction ignore = { .sa_handler = SIG_IGN },
+		                 forward = { .sa_handler = pass_on };
 		struct sigaction old_int, old_quit, old_term, old_hup;
 		child_to_tell = pid;
 		sigaction(SIGINT, &ignore, &old_int);
@@ -418,8 +423,8 @@ bool record_run(struct record_options *o, struct record_result *result, struct e
 			result->started = true;
 			result->log_error = write_rest(&o->config, buffer);
 			result->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-			result->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) :
-							       WEXITSTATUS(status);
+			result->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status)
+			                                     : WEXITSTATUS(status);
 		}
 	}
 	if (buffer >= 0)

@@ -11,7 +11,7 @@ const char *const record_strategies[] = {
 #define S(name, word) word,
 	LOG_STRATEGIES(S)
 #undef S
-	NULL
+	        NULL
 };
 
 void session_release(struct session *s)
@@ -38,13 +38,13 @@ static bool log_path(const char *output, char *path, size_t room, struct error *
 	g_free(absolute);
 	if (n < 0 || (size_t)n >= room)
 		return error_set(error, output, "choose a shorter one with -o",
-				 "the path is too long");
+		                 "the path is too long");
 	return true;
 }
 
 /* Where the function lies that recording of accesses begins at. */
 static bool find_start(const struct session_options *options, struct log_config *config,
-		       struct error *error)
+                       struct error *error)
 {
 	char *path;
 	bool instrumented, clang_name;
@@ -60,9 +60,9 @@ static bool find_start(const struct session_options *options, struct log_config 
 			config->start_high = f->high;
 		} else {
 			ok = error_set(error, path,
-				       "name one that is not inlined, and build with -g",
-				       "--start-at: there is no function '%s' in it",
-				       options->start_at);
+			               "name one that is not inlined, and build with -g",
+			               "--start-at: there is no function '%s' in it",
+			               options->start_at);
 		}
 	}
 	debuginfo_close(d);
@@ -71,14 +71,14 @@ static bool find_start(const struct session_options *options, struct log_config 
 }
 
 bool session_record(const struct session_options *options, struct session *s,
-		    const struct progress *progress, struct error *error)
+                    const struct progress *progress, struct error *error)
 {
 	struct record_options o = { .argv = options->argv, .preload = options->preload };
 	memset(s, 0, sizeof(*s));
-	s->output = options->output ? g_strdup(options->output) :
-				      session_default_output(options->argv[0]);
+	s->output = options->output ? g_strdup(options->output)
+	                            : session_default_output(options->argv[0]);
 	o.config.flags = (options->free_mode ? 0 : LOG_CONTROLLED) |
-			 (options->no_values ? 0 : LOG_VALUES);
+	                 (options->no_values ? 0 : LOG_VALUES);
 	o.config.strategy = options->strategy;
 	o.config.depth = options->depth ? options->depth : 3;
 	o.config.seed = options->seed;
@@ -99,7 +99,7 @@ bool session_record(const struct session_options *options, struct session *s,
 		s->facts.error = s->result.log_error;
 	}
 	bool ok = s->trace != NULL &&
-		  trace_write(s->trace, s->output, TRACE_BINARY, NULL, NULL, error);
+	          trace_write(s->trace, s->output, TRACE_BINARY, NULL, NULL, error);
 	unlink(o.config.log); /* nothing half-written stays */
 	return ok;
 }

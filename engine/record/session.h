@@ -26,7 +26,7 @@ struct session {
 	struct record_result result;
 	struct record_facts facts;
 	struct trace *trace; /* owned, or NULL */
-	char *output;	     /* owned */
+	char *output;        /* owned */
 };
 void session_release(struct session *s);
 
@@ -38,6 +38,6 @@ char *session_default_output(const char *program);
  * session.result.started says whether the program ran all the same.
  */
 bool session_record(const struct session_options *options, struct session *s,
-		    const struct progress *progress, struct error *error);
+                    const struct progress *progress, struct error *error);
 
 #endif

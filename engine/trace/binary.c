@@ -323,11 +323,11 @@ static bool read_section(struct in *in, const char *name, uint32_t element, cons
 /* -- checks: what points must point into its table -------------------------------------------
  */
 
-#define CHECK(condition, table, i)                                                             \
-	do {                                                                                   \
-		if (G_UNLIKELY(!(condition)))                                                  \
-			return broken(in, 0, "entry %" G_GUINT64_FORMAT " of %s: %s",          \
-			              (uint64_t)(i), table, #condition);                       \
+#define CHECK(condition, table, i) \
+	do { \
+		if (G_UNLIKELY(!(condition))) \
+			return broken(in, 0, "entry %" G_GUINT64_FORMAT " of %s: %s", \
+			              (uint64_t)(i), table, #condition); \
 	} while (0)
 
 static inline bool below_or_none(uint32_t index, uint64_t count)
@@ -579,9 +579,9 @@ static bool read_tables(struct in *in)
 	if (!read_header(in, &flags))
 		return false;
 	in->vouched = cache_vouches(t);
-#define TABLE(member, type)                                                                    \
-	if (!read_section(in, #member, sizeof(type), (const void **)&t->member,                \
-	                  &t->member##_count))                                                 \
+#define TABLE(member, type) \
+	if (!read_section(in, #member, sizeof(type), (const void **)&t->member, \
+	                  &t->member##_count)) \
 		return false;
 	TRACE_TABLES(TABLE)
 #undef TABLE

@@ -265,14 +265,14 @@ static inline struct meaning *meaning_of(struct builder *b, uint32_t string)
 }
 
 /* The index that a string has in one of the tables; `member` of its meaning. */
-#define NAMED(member, array, type, init)                                                       \
-	uint32_t string = builder_string(b, name, length);                                     \
-	struct meaning *m = meaning_of(b, string);                                             \
-	if (m->member == NONE) {                                                               \
-		type item = init;                                                              \
-		m->member = b->array->len;                                                     \
-		g_array_append_val(b->array, item);                                            \
-	}                                                                                      \
+#define NAMED(member, array, type, init) \
+	uint32_t string = builder_string(b, name, length); \
+	struct meaning *m = meaning_of(b, string); \
+	if (m->member == NONE) { \
+		type item = init; \
+		m->member = b->array->len; \
+		g_array_append_val(b->array, item); \
+	} \
 	return m->member
 
 static struct thread_state *state_of(struct builder *b, uint32_t thread)
@@ -1349,8 +1349,8 @@ static uint32_t escape_string(struct builder *b, const GString *name)
 static struct trace trace_view(struct builder *b, struct cutter *c)
 {
 	struct trace t = { 0 };
-#define LEND(member, array)                                                                    \
-	t.member = (void *)(array)->data;                                                      \
+#define LEND(member, array) \
+	t.member = (void *)(array)->data; \
 	t.member##_count = (array)->len
 	LEND(events, b->events);
 	LEND(stacks, b->stacks);

@@ -27,12 +27,12 @@ uint32_t builder_location(struct builder *b, const char *name, size_t length);
 uint32_t builder_integer(struct builder *b, int64_t integer);
 /* `kind` is V_NIL ... V_TRUE, V_STRING or V_TOKEN. */
 uint32_t builder_value(struct builder *b, enum value_kind kind, const char *text,
-		       size_t length);
+                       size_t length);
 uint32_t builder_pair(struct builder *b, uint32_t old_value, uint32_t new_value);
 uint32_t builder_list(struct builder *b, const uint32_t *values, uint32_t count);
 uint32_t builder_invocation(struct builder *b, uint32_t method, const uint32_t *arguments,
-			    uint32_t argument_count, const uint32_t *results,
-			    uint32_t result_count);
+                            uint32_t argument_count, const uint32_t *results,
+                            uint32_t result_count);
 
 /*
  * Memory.  A place is (base, offset, size).  Text: the base is the operand's name less a
@@ -43,13 +43,13 @@ uint32_t builder_invocation(struct builder *b, uint32_t method, const uint32_t *
  */
 uint32_t builder_place_text(struct builder *b, const char *name, size_t length, uint32_t size);
 uint32_t builder_region(struct builder *b, const char *name, uint64_t address, uint64_t size,
-			uint32_t block);
+                        uint32_t block);
 uint32_t builder_place(struct builder *b, uint32_t region, uint64_t offset, uint32_t size);
 
 /* A new life of the block `name`, for an ALLOC's target; the current life, for a FREE's
  * (NONE when there is none).  `address` 0 in text traces. */
 uint32_t builder_block(struct builder *b, const char *name, size_t length, uint64_t size,
-		       uint64_t address);
+                       uint64_t address);
 uint32_t builder_block_find(struct builder *b, const char *name, size_t length);
 
 /*
@@ -67,19 +67,19 @@ void builder_size_directive(struct builder *b, const char *name, size_t length, 
 void builder_semaphore(struct builder *b, uint32_t object, int32_t count);
 void builder_instance_type(struct builder *b, uint32_t instance, uint32_t type);
 void builder_source(struct builder *b, uint32_t location, const char *file, uint32_t line,
-		    uint32_t column);
+                    uint32_t column);
 /* The function a location lies in, and the location of the call it was inlined at (or NONE). */
 void builder_inlined(struct builder *b, uint32_t location, uint32_t function, uint32_t inlined);
 void builder_stack_block(struct builder *b, uint32_t thread, uint32_t block);
 void builder_atomic_set(struct builder *b, uint32_t name, uint32_t members);
 void builder_note(struct builder *b, const char *key, const char *value);
 uint32_t builder_module(struct builder *b, const char *path, const char *build_id,
-			uint64_t base);
+                        uint64_t base);
 /* A recorded code address; names are filled in later by the namer. */
 uint32_t builder_code(struct builder *b, uint32_t module, uint64_t address);
 void builder_object_address(struct builder *b, uint32_t object, uint64_t address);
 void builder_warn(struct builder *b, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+        __attribute__((format(printf, 2, 3)));
 
 /*
  * Names for recordings, asked once for each variable, location, object, block at the end;
@@ -98,7 +98,7 @@ struct namer {
 	void (*begin)(void *context, const struct trace *partial);
 	/* The name of the variable at address..address+size of a region; append to `name`. */
 	void (*variable)(void *context, const struct trace *partial, const struct variable *v,
-			 GString *name);
+	                 GString *name);
 	void (*location)(void *context, struct builder *b, struct location *location);
 	void (*object)(void *context, const struct object *o, GString *name);
 	void (*block)(void *context, struct builder *b, struct block *block, GString *name);

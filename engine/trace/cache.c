@@ -59,10 +59,10 @@ static size_t list_arrays(const struct trace *t, struct trace_index *ix, struct 
 {
 	uint64_t events = t->events_count;
 	size_t n = 0;
-#define ARRAY(part, member, type, count)                                                       \
+#define ARRAY(part, member, type, count) \
 	arrays[n++] = (struct array){ part, (const void **)&ix->member, sizeof(type), count }
-#define LISTS(part, member, lists)                                                             \
-	ARRAY(part, member.start, uint64_t, (lists) + 1);                                      \
+#define LISTS(part, member, lists) \
+	ARRAY(part, member.start, uint64_t, (lists) + 1); \
 	ARRAY(part, member.items, uint32_t, ANY)
 	LISTS(INDEX_THREADS, thread_events, t->threads_count);
 	ARRAY(INDEX_THREADS, position, uint32_t, events);

@@ -19,17 +19,24 @@ enum op {
 };
 
 enum operand { /* what event.target is an index of */
-	OPERAND_NOTHING,
-	OPERAND_VARIABLE, /* trace.variables (or trace.wides with EVENT_WIDE) */
-	OPERAND_OBJECT,	  /* trace.objects: locks, conditions, barriers, semaphores */
-	OPERAND_THREAD,	  /* trace.threads */
-	OPERAND_MESSAGE,  /* trace.messages */
-	OPERAND_BLOCK,	  /* trace.blocks: one life of an allocated block */
-	OPERAND_INSTANCE, /* trace.instances: objects of specifications */
-	OPERAND_NAME,	  /* trace.strings: unit, method, function */
+	       OPERAND_NOTHING,
+	       OPERAND_VARIABLE, /* trace.variables (or trace.wides with EVENT_WIDE) */
+	       OPERAND_OBJECT,   /* trace.objects: locks, conditions, barriers, semaphores */
+	       OPERAND_THREAD,   /* trace.threads */
+	       OPERAND_MESSAGE,  /* trace.messages */
+	       OPERAND_BLOCK,    /* trace.blocks: one life of an allocated block */
+	       OPERAND_INSTANCE, /* trace.instances: objects of specifications */
+	       OPERAND_NAME,     /* trace.strings: unit, method, function */
 };
 
-enum op_class { OP_CLASS_ACCESS, OP_CLASS_SYNC, OP_CLASS_MEMORY, OP_CLASS_CALL, OP_CLASS_SCOPE, OP_CLASS_MARKER };
+enum op_class {
+	OP_CLASS_ACCESS,
+	OP_CLASS_SYNC,
+	OP_CLASS_MEMORY,
+	OP_CLASS_CALL,
+	OP_CLASS_SCOPE,
+	OP_CLASS_MARKER
+};
 
 /* C11 memory order of an atomic access or fence, the low three bits of event.flags. */
 enum memory_order_kind {

@@ -19,9 +19,9 @@ enum trace_format { TRACE_TEXT, TRACE_STD, TRACE_BINARY };
  * say and counts it in *left_out (may be NULL).
  */
 bool trace_write(const struct trace *t, const char *path, enum trace_format format,
-		 const uint64_t *keep, uint64_t *left_out, struct error *error);
+                 const uint64_t *keep, uint64_t *left_out, struct error *error);
 /* The same into memory, for TRACE_TEXT and TRACE_STD. */
 void trace_print(const struct trace *t, enum trace_format format, const uint64_t *keep,
-		 GString *out, uint64_t *left_out);
+                 GString *out, uint64_t *left_out);
 
 #endif

@@ -36,21 +36,24 @@ struct event_list {
 static inline struct event_list event_list_at(const struct event_lists *lists, uint32_t i)
 {
 	return (struct event_list){ lists->items + lists->start[i],
-				    lists->start[i + 1] - lists->start[i] };
+		                    lists->start[i + 1] - lists->start[i] };
 }
 
 enum must_rule { /* which sentence of rule 4 (or 5) an edge comes from */
-	MUST_FORK,
-	MUST_JOIN,
-	MUST_MESSAGE,	 /* snd before rcv */
-	MUST_ALLOC,	 /* alloc before an access and the free of its block */
-	MUST_FREE,	 /* free of one life before the next alloc */
-	MUST_SEMAPHORE,	 /* post before take */
-	MUST_BARRIER,	 /* arrive before depart */
-	MUST_WAKER,	 /* signal or broadcast before the wake */
-	MUST_WAIT,	 /* wait before its waker: conditional, holds only where the wake is in */
-	MUST_INVOCATION, /* non-commuting invocations of one object (rule 5's fall-back) */
-	MUST_MISSING,	 /* barrier pairs (RDIT); only with `missing` taken into account */
+	         MUST_FORK,
+	         MUST_JOIN,
+	         MUST_MESSAGE,   /* snd before rcv */
+	         MUST_ALLOC,     /* alloc before an access and the free of its block */
+	         MUST_FREE,      /* free of one life before the next alloc */
+	         MUST_SEMAPHORE, /* post before take */
+	         MUST_BARRIER,   /* arrive before depart */
+	         MUST_WAKER,     /* signal or broadcast before the wake */
+	         MUST_WAIT, /* wait before its waker: conditional, holds only where the wake is
+	                       in */
+	         MUST_INVOCATION, /* non-commuting invocations of one object (rule 5's
+	                             fall-back) */
+	         MUST_MISSING, /* barrier pairs (RDIT); only with `missing` taken into account
+	                        */
 };
 
 /*
@@ -70,7 +73,7 @@ struct trace_index {
 
 	/* INDEX_THREADS */
 	struct event_lists thread_events; /* by thread: all its events, inert ones too */
-	const uint32_t *position;	  /* by event: its index in its thread's list */
+	const uint32_t *position;         /* by event: its index in its thread's list */
 
 	/* INDEX_MATCH, by event: ACQ/RACQ <-> REL/RREL, WAIT <-> WAKE, CALL <-> RET, UBEG <->
 	 * UEND, MISS <-> BACK, ENTER <-> LEAVE, FORK -> first event of the thread, JOIN -> its

@@ -22,8 +22,8 @@ enum spelt {
 
 struct spelling {
 	const struct trace *t;
-	bool raw;		    /* for files: bytes as they are */
-	char **other[SPELT_KINDS];  /* by index: another spelling, NULL: as it is; or NULL */
+	bool raw;                  /* for files: bytes as they are */
+	char **other[SPELT_KINDS]; /* by index: another spelling, NULL: as it is; or NULL */
 	uint64_t counts[SPELT_KINDS];
 };
 

@@ -19,11 +19,11 @@ enum value_kind {
 	V_NIL,
 	V_FALSE,
 	V_TRUE,
-	V_INT,	  /* .integer; text integers and recorded memory (zero extended) */
+	V_INT,    /* .integer; text integers and recorded memory (zero extended) */
 	V_STRING, /* "..." in the text; .string is its content, escapes resolved */
 	V_TOKEN,  /* an uninterpreted constant; .string */
-	V_PAIR,	  /* .first > .second: an RMW's old and new value (indexes of values) */
-	V_LIST,	  /* .first is an index of trace.value_lists, .count its length */
+	V_PAIR,   /* .first > .second: an RMW's old and new value (indexes of values) */
+	V_LIST,   /* .first is an index of trace.value_lists, .count its length */
 };
 
 struct value {
@@ -45,12 +45,12 @@ _Static_assert(sizeof(struct value) == 16, "written to files as it is");
  * size or place cover several, which have consecutive indexes (see struct wide).
  */
 struct variable {
-	uint32_t name;	/* string: as the text has it, or from the debug information */
-	uint32_t block; /* block it lies in, or NONE */
+	uint32_t name;    /* string: as the text has it, or from the debug information */
+	uint32_t block;   /* block it lies in, or NONE */
 	uint64_t address; /* recordings: its first byte; text: offset in its named base */
-	uint32_t size;	/* bytes; 0 where the text gives none */
-	uint32_t base;	/* variables of one base are one run of addresses; string id of the
-			 * base's name in text traces, ordinal of the region in recordings */
+	uint32_t size;    /* bytes; 0 where the text gives none */
+	uint32_t base;    /* variables of one base are one run of addresses; string id of the
+	                   * base's name in text traces, ordinal of the region in recordings */
 };
 
 struct wide { /* a run of variables covered by accesses with EVENT_WIDE */
@@ -60,21 +60,21 @@ struct wide { /* a run of variables covered by accesses with EVENT_WIDE */
 struct thread {
 	uint32_t name;
 	uint32_t parent; /* thread that forked it, or NONE */
-	uint32_t fork;	 /* fork event, or NONE */
-	uint32_t stack;	 /* block of its stack (directive `stack`), or NONE */
+	uint32_t fork;   /* fork event, or NONE */
+	uint32_t stack;  /* block of its stack (directive `stack`), or NONE */
 };
 
 struct object { /* a lock, condition, barrier or semaphore */
 	uint32_t name;
-	int32_t count;	  /* a semaphore's initial count (directive `semaphore`) */
+	int32_t count;    /* a semaphore's initial count (directive `semaphore`) */
 	uint64_t address; /* recordings */
 };
 
 struct block { /* one life of an allocated block */
 	uint32_t name;
 	uint32_t alloc; /* event, or NONE: it was there before (a thread's stack) */
-	uint32_t free;	/* event, or NONE */
-	uint32_t type;	/* string: "struct job" from the debug information; 0 unknown */
+	uint32_t free;  /* event, or NONE */
+	uint32_t type;  /* string: "struct job" from the debug information; 0 unknown */
 	uint64_t size;
 	uint64_t address; /* recordings */
 };
@@ -86,32 +86,32 @@ struct instance { /* an object of a specification */
 
 /* The arguments (ACT, CALL) and results (ACT, RET) of an event; see trace_invocation. */
 struct invocation_part {
-	uint32_t method; /* string */
+	uint32_t method;             /* string */
 	uint16_t arguments, results; /* how many of each */
-	uint32_t values; /* index of trace.value_lists: arguments, then results */
+	uint32_t values;             /* index of trace.value_lists: arguments, then results */
 };
 
 struct location {
-	uint32_t name;	   /* string: the text's token, or "FILE:LINE" */
-	uint32_t file;	   /* string; 0 unless it names a source position */
+	uint32_t name;         /* string: the text's token, or "FILE:LINE" */
+	uint32_t file;         /* string; 0 unless it names a source position */
 	uint32_t line, column; /* 0 unknown */
-	uint32_t function; /* string; 0 unknown */
-	uint32_t site;	   /* what `--pairs sites` counts: locations of one FILE:LINE (or one
-			    * opaque name) have one site: index of trace.sites */
-	uint64_t address;  /* recordings: the code address in its module */
-	uint32_t module;   /* recordings: index of trace.modules, else NONE */
-	uint32_t inlined;  /* the location of the call site this was inlined into, or NONE */
+	uint32_t function;     /* string; 0 unknown */
+	uint32_t site;    /* what `--pairs sites` counts: locations of one FILE:LINE (or one
+	                   * opaque name) have one site: index of trace.sites */
+	uint64_t address; /* recordings: the code address in its module */
+	uint32_t module;  /* recordings: index of trace.modules, else NONE */
+	uint32_t inlined; /* the location of the call site this was inlined into, or NONE */
 };
 
-struct context { /* a call stack, interned: a node of the calling-context tree */
+struct context {           /* a call stack, interned: a node of the calling-context tree */
 	uint32_t parent;   /* index of trace.contexts; 0 is the root (empty stack) */
 	uint32_t function; /* string */
-	uint32_t call;	   /* location of the call, 0 unknown */
+	uint32_t call;     /* location of the call, 0 unknown */
 };
 
-struct module { /* recordings: a mapped executable or library */
+struct module {                  /* recordings: a mapped executable or library */
 	uint32_t path, build_id; /* strings */
-	uint64_t base;		 /* address it was loaded at (its load bias) */
+	uint64_t base;           /* address it was loaded at (its load bias) */
 };
 
 struct atomic_set { /* directive `atomic-set` */
@@ -145,7 +145,7 @@ struct note { /* directive kept as it is, and facts of the recording: key, value
 	TABLE(atomic_sets, struct atomic_set) \
 	TABLE(notes, struct note) \
 	TABLE(string_offsets, uint32_t) /* of string i in string_bytes; one more at the end */ \
-	TABLE(string_bytes, char)	/* NUL after each; string 0 is "" */
+	TABLE(string_bytes, char)       /* NUL after each; string 0 is "" */
 
 struct trace {
 #define TABLE(member, type) \
@@ -153,15 +153,15 @@ struct trace {
 	uint64_t member##_count;
 	TRACE_TABLES(TABLE)
 #undef TABLE
-	char *path;		 /* as it was opened; owned */
-	bool complete;		 /* false: a truncated file, loaded up to the last whole event */
-	bool filtered;		 /* TREE has left events out: observations are not exact */
-	bool values_exact;	 /* has values, and they are those of the accesses */
-	bool locks_taken;	 /* --lenient took locks from their holders, whose critical
-				  * sections have no release: nothing is claimed complete */
-	bool order_exact;	 /* controlled recordings and text: true; free mode: false */
-	GPtrArray *warnings;	 /* char *, owned: what the loader let pass, with counts */
-	struct trace_index *index; /* index.h; built on demand */
+	char *path;          /* as it was opened; owned */
+	bool complete;       /* false: a truncated file, loaded up to the last whole event */
+	bool filtered;       /* TREE has left events out: observations are not exact */
+	bool values_exact;   /* has values, and they are those of the accesses */
+	bool locks_taken;    /* --lenient took locks from their holders, whose critical
+	                      * sections have no release: nothing is claimed complete */
+	bool order_exact;    /* controlled recordings and text: true; free mode: false */
+	GPtrArray *warnings; /* char *, owned: what the loader let pass, with counts */
+	struct trace_index *index;     /* index.h; built on demand */
 	struct trace_storage *storage; /* the mapping or the allocations; private */
 };
 
@@ -174,10 +174,10 @@ struct trace_options {
  * read; the caller owns the result and ends it with trace_close.
  */
 struct trace *trace_open(const char *path, const struct trace_options *options,
-			 const struct progress *progress, struct error *error);
+                         const struct progress *progress, struct error *error);
 /* The same from memory (a text trace); `name` stands for the path in messages. */
 struct trace *trace_from_text(const char *name, const char *text, size_t length,
-			      const struct trace_options *options, struct error *error);
+                              const struct trace_options *options, struct error *error);
 void trace_close(struct trace *trace); /* NULL is allowed */
 
 static inline const char *trace_string(const struct trace *t, uint32_t string)
@@ -196,7 +196,7 @@ static inline struct wide event_variables(const struct trace *t, const struct ev
 }
 /* Do two accesses touch a common byte? */
 static inline bool events_overlap(const struct trace *t, const struct event *a,
-				  const struct event *b)
+                                  const struct event *b)
 {
 	struct wide x = event_variables(t, a), y = event_variables(t, b);
 	return x.first < y.first + y.count && y.first < x.first + x.count;

@@ -27,13 +27,13 @@ struct wake {
 struct facts {
 	uint32_t *place;   /* by event: its index in its thread */
 	uint32_t *start;   /* by thread: where its events begin in `own`; one more at the end */
-	uint32_t *own;	   /* events, thread by thread */
-	GArray *needs;	   /* struct need, by `after` */
-	GArray *wakes;	   /* struct wake, by `waker` */
+	uint32_t *own;     /* events, thread by thread */
+	GArray *needs;     /* struct need, by `after` */
+	GArray *wakes;     /* struct wake, by `waker` */
 	GHashTable *woken; /* wake -> 1 + its index in wakes */
 	uint64_t *blocked; /* a bit for each event that has something to look up in needs */
 	uint32_t *writer;  /* by event: what a read of one variable read; by wide read: index */
-	GArray *wide;	   /* uint32_t: writers of the variables of wide reads */
+	GArray *wide;      /* uint32_t: writers of the variables of wide reads */
 	uint32_t *initial; /* by variable: value of its initial content where a read tells it */
 	GArray *holders;   /* struct need: tryfail, acquire whose section held the lock */
 	GHashTable *release; /* acquire -> release, of locks that are tried */
@@ -54,13 +54,13 @@ struct checker {
 	struct check_options options;
 	struct facts f;
 	/* the state */
-	uint32_t *taken;  /* by thread: how many of its events */
-	uint32_t *last;	  /* by variable: last writer, or NONE */
-	uint32_t *owner;  /* by object: the thread that holds it exclusively, or NONE */
+	uint32_t *taken;   /* by thread: how many of its events */
+	uint32_t *last;    /* by variable: last writer, or NONE */
+	uint32_t *owner;   /* by object: the thread that holds it exclusively, or NONE */
 	uint32_t *readers; /* by object: how many hold it shared */
 	uint32_t *count;   /* by object: of a semaphore */
 	uint32_t *spoiled; /* by wake (index of f.wakes): its waker came before its wait */
-	uint32_t *busy;	   /* by instance: thread inside of a scope on it, or NONE */
+	uint32_t *busy;    /* by instance: thread inside of a scope on it, or NONE */
 	void **abstract;   /* by instance: the specification's state */
 	GArray **invoked;  /* by instance: invocations taken, in order */
 	uint32_t prefix;   /* the recorded events 0 .. prefix-1 are taken in their order */
@@ -89,9 +89,9 @@ static bool taken(const struct checker *c, uint32_t e)
 }
 
 static bool refuse(const struct checker *c, GString *reason, const char *rule, uint32_t e,
-		   const char *format, ...) __attribute__((format(printf, 5, 6)));
+                   const char *format, ...) __attribute__((format(printf, 5, 6)));
 static bool refuse(const struct checker *c, GString *reason, const char *rule, uint32_t e,
-		   const char *format, ...)
+                   const char *format, ...)
 {
 	va_list list;
 
@@ -182,19 +182,19 @@ static GHashTable *lists_new(void)
 
 /* What the single pass over the synchronisation events carries along. */
 struct pass {
-	GHashTable *posts;    /* by object: post events so far */
-	uint32_t *takes;      /* by object: number of takes so far */
+	GHashTable *posts;     /* by object: post events so far */
+	uint32_t *takes;       /* by object: number of takes so far */
 	GHashTable *all_takes; /* by object */
-	GHashTable *arrived;  /* by object: arrives of the open round and of the one before */
-	uint32_t *round;      /* by object: number of the open round */
-	bool *departed;	      /* by object: the open round has had a depart */
-	GHashTable *arrival;  /* (object, thread) -> round + 1 of the thread's last arrive */
-	GHashTable *waiting;  /* (object, thread) -> wait event + 1 */
-	GHashTable *wakers;   /* by object: signals and broadcasts so far */
-	GHashTable *used;     /* set of signals that woke somebody */
-	GHashTable *sent;     /* by message: send + 1 */
-	GHashTable *held;     /* by object: open acquires, where a lock is tried */
-	uint32_t *effect;     /* by instance: the last invocation that took effect */
+	GHashTable *arrived;   /* by object: arrives of the open round and of the one before */
+	uint32_t *round;       /* by object: number of the open round */
+	bool *departed;        /* by object: the open round has had a depart */
+	GHashTable *arrival;   /* (object, thread) -> round + 1 of the thread's last arrive */
+	GHashTable *waiting;   /* (object, thread) -> wait event + 1 */
+	GHashTable *wakers;    /* by object: signals and broadcasts so far */
+	GHashTable *used;      /* set of signals that woke somebody */
+	GHashTable *sent;      /* by message: send + 1 */
+	GHashTable *held;      /* by object: open acquires, where a lock is tried */
+	uint32_t *effect;      /* by instance: the last invocation that took effect */
 };
 
 static gpointer pair_key(uint32_t a, uint32_t b)
@@ -261,7 +261,8 @@ static void condition_wake(struct checker *c, struct pass *p, uint32_t e, uint32
 		uint32_t s = g_array_index(wakers, uint32_t, low);
 		struct wake w = { s, (uint32_t)(wait - 1), e };
 
-		if (at(c, s)->op == OP_SIGNAL && !g_hash_table_add(p->used, GUINT_TO_POINTER(s + 1)))
+		if (at(c, s)->op == OP_SIGNAL &&
+		    !g_hash_table_add(p->used, GUINT_TO_POINTER(s + 1)))
 			continue;
 		need_add(&c->f, e, s);
 		g_array_append_val(c->f.wakes, w);
@@ -278,7 +279,7 @@ static void held_remove(struct checker *c, GArray *held, uint32_t e)
 		    (at(c, a)->op == OP_ACQ) != (at(c, e)->op == OP_REL))
 			continue;
 		g_hash_table_insert(c->f.release, GUINT_TO_POINTER(a + 1),
-				    GUINT_TO_POINTER(e + 1));
+		                    GUINT_TO_POINTER(e + 1));
 		g_array_remove_index(held, i);
 		return;
 	}
@@ -330,8 +331,8 @@ static void sync_event(struct checker *c, struct pass *p, uint32_t e)
 		g_hash_table_insert(p->sent, GUINT_TO_POINTER(o + 1), GUINT_TO_POINTER(e + 1));
 		break;
 	case OP_RCV: {
-		uint32_t s = GPOINTER_TO_UINT(
-			g_hash_table_lookup(p->sent, GUINT_TO_POINTER(o + 1)));
+		uint32_t s =
+		        GPOINTER_TO_UINT(g_hash_table_lookup(p->sent, GUINT_TO_POINTER(o + 1)));
 
 		if (s != 0)
 			need_add(&c->f, e, s - 1);
@@ -353,7 +354,7 @@ static void sync_event(struct checker *c, struct pass *p, uint32_t e)
 		break;
 	case OP_WAIT:
 		g_hash_table_insert(p->waiting, pair_key(o, x->thread),
-				    (gpointer)((uintptr_t)e + 1));
+		                    (gpointer)((uintptr_t)e + 1));
 		break;
 	case OP_SIGNAL:
 	case OP_BROADCAST:
@@ -381,7 +382,8 @@ static void facts_must(struct checker *c)
 	struct pass p = {
 		.posts = lists_new(),
 		.takes = g_new0(uint32_t, t->objects_count + 1),
-		.arrived = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_array_unref),
+		.arrived =
+		        g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_array_unref),
 		.round = g_new0(uint32_t, t->objects_count + 1),
 		.departed = g_new0(bool, t->objects_count + 1),
 		.arrival = g_hash_table_new(NULL, NULL),
@@ -433,8 +435,7 @@ static void facts_blocks(struct checker *c)
 		    x->target == NONE)
 			continue;
 		b = &t->blocks[x->target];
-		life = b->address != 0 ? (gpointer)(uintptr_t)b->address
-				       : pair_key(1, b->name);
+		life = b->address != 0 ? (gpointer)(uintptr_t)b->address : pair_key(1, b->name);
 		if (x->op == OP_FREE) {
 			if (b->alloc != NONE && b->free == e)
 				need_add(&c->f, e, b->alloc);
@@ -511,14 +512,14 @@ static void facts_observation(struct checker *c)
 
 struct missing_place { /* an address that some missing call may reach */
 	const char *name;
-	uint32_t last;	/* the last event of a barrier pair that reaches it, or NONE */
-	GArray *since;	/* uint32_t: accesses to it since then */
+	uint32_t last; /* the last event of a barrier pair that reaches it, or NONE */
+	GArray *since; /* uint32_t: accesses to it since then */
 };
 
 struct missing {
-	GArray *places;	      /* struct missing_place */
-	GHashTable *of_name;  /* string of the trace + 1 -> GArray of indexes of places */
-	GArray **open;	      /* by thread: uint32_t, its missing calls that are under way */
+	GArray *places;      /* struct missing_place */
+	GHashTable *of_name; /* string of the trace + 1 -> GArray of indexes of places */
+	GArray **open;       /* by thread: uint32_t, its missing calls that are under way */
 };
 
 /* `p` reaches p itself, p.f, p[i] and p+N. */
@@ -539,7 +540,7 @@ static GArray *places_of(const struct checker *c, struct missing *m, uint32_t st
 	list = list_of(m->of_name, string);
 	for (guint i = 0; i < m->places->len; i++) {
 		if (reaches(g_array_index(m->places, struct missing_place, i).name,
-			    trace_string(c->t, string)))
+		            trace_string(c->t, string)))
 			g_array_append_val(list, i);
 	}
 	return list;
@@ -558,13 +559,13 @@ static void missing_member(struct checker *c, struct missing_place *p, uint32_t 
 /* An access to `string`, or an event of a barrier pair that reaches it: also where it is a
  * part of what others reach.  Members of the address itself (`members`) or the rest. */
 static void missing_touch(struct checker *c, struct missing *m, uint32_t string, uint32_t e,
-			  bool inside, bool members)
+                          bool inside, bool members)
 {
 	GArray *list = places_of(c, m, string);
 
 	for (guint i = 0; i < list->len; i++) {
-		struct missing_place *p = &g_array_index(
-			m->places, struct missing_place, g_array_index(list, uint32_t, i));
+		struct missing_place *p = &g_array_index(m->places, struct missing_place,
+		                                         g_array_index(list, uint32_t, i));
 
 		if (inside && strcmp(p->name, trace_string(c->t, string)) == 0) {
 			if (members)
@@ -655,7 +656,8 @@ static void missing_places(const struct checker *c, struct missing *m)
 			uint32_t token = missing_token(c->t, c->t->value_lists[k]);
 			struct missing_place p = { .last = NONE };
 
-			if (token == NONE || !g_hash_table_add(known, GUINT_TO_POINTER(token + 1)))
+			if (token == NONE ||
+			    !g_hash_table_add(known, GUINT_TO_POINTER(token + 1)))
 				continue;
 			p.name = trace_string(c->t, token);
 			p.since = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -717,7 +719,7 @@ static void facts_scopes(struct checker *c)
 		if (x->op == OP_CALL && *scope == NONE && specified(c, x->target))
 			*scope = e;
 		else if (x->op == OP_RET && *scope != NONE &&
-			 t->events[*scope].target == x->target)
+		         t->events[*scope].target == x->target)
 			*scope = NONE;
 		if (!op_acquires(x->op) && !op_releases(x->op))
 			continue;
@@ -781,7 +783,7 @@ static void state_clear(struct checker *c)
 	for (uint32_t i = 0; i < t->instances_count; i++) {
 		if (c->abstract[i] != NULL && c->options.semantics->state_free != NULL)
 			c->options.semantics->state_free(c->options.semantics->context,
-							 c->abstract[i]);
+			                                 c->abstract[i]);
 		c->abstract[i] = NULL;
 		if (c->invoked[i] != NULL)
 			g_array_set_size(c->invoked[i], 0);
@@ -819,9 +821,10 @@ struct checker *checker_new(const struct trace *t, const struct check_options *o
 	g_array_sort(c->f.wakes, wake_compare);
 	c->f.woken = g_hash_table_new(NULL, NULL);
 	for (guint i = 0; i < c->f.wakes->len; i++)
-		g_hash_table_insert(c->f.woken,
-				    GUINT_TO_POINTER(g_array_index(c->f.wakes, struct wake, i).wake + 1),
-				    GUINT_TO_POINTER(i + 1));
+		g_hash_table_insert(
+		        c->f.woken,
+		        GUINT_TO_POINTER(g_array_index(c->f.wakes, struct wake, i).wake + 1),
+		        GUINT_TO_POINTER(i + 1));
 	c->taken = cells(t->threads_count, 0);
 	c->last = cells(t->variables_count, NONE);
 	c->owner = cells(t->objects_count, NONE);
@@ -853,10 +856,11 @@ void checker_free(struct checker *c)
 	g_hash_table_destroy(c->f.woken);
 	g_hash_table_destroy(c->f.release);
 	g_hash_table_destroy(c->f.empty);
-	void *arrays[] = { c->f.place, c->f.start, c->f.own, c->f.blocked, c->f.writer,
-			   c->f.initial, c->f.destroy, c->f.scope, c->f.lock_owner,
-			   c->f.unreliable, c->taken, c->last, c->owner, c->readers, c->count,
-			   c->spoiled, c->busy, c->abstract, c->invoked };
+	void *arrays[] = { c->f.place,      c->f.start,      c->f.own,     c->f.blocked,
+		           c->f.writer,     c->f.initial,    c->f.destroy, c->f.scope,
+		           c->f.lock_owner, c->f.unreliable, c->taken,     c->last,
+		           c->owner,        c->readers,      c->count,     c->spoiled,
+		           c->busy,         c->abstract,     c->invoked };
 	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
 		g_free(arrays[i]);
 	g_free(c);
@@ -912,22 +916,22 @@ static bool rule_wake(const struct checker *c, uint32_t e, GString *reason)
 		return true;
 	w = &g_array_index(c->f.wakes, struct wake, i - 1);
 	return refuse(c, reason, "rule 4 (must-order)", e,
-		      "was woken by event %u, which came before the wait, event %u", w->waker,
-		      w->wait);
+	              "was woken by event %u, which came before the wait, event %u", w->waker,
+	              w->wait);
 }
 
 static bool rule_block(const struct checker *c, uint32_t v, uint32_t e, bool pair,
-		       GString *reason)
+                       GString *reason)
 {
 	const struct block *b = &c->t->blocks[c->t->variables[v].block];
 	uint32_t owner = NONE;
 
 	if (b->alloc != NONE && !taken(c, b->alloc))
 		return refuse(c, reason, "rule 4 (must-order)", e,
-			      "comes before event %u, which allocates its block", b->alloc);
+		              "comes before event %u, which allocates its block", b->alloc);
 	if (!pair && b->free != NONE && taken(c, b->free))
 		return refuse(c, reason, "rule 6 (freed blocks)", e,
-			      "comes after event %u, which frees its block", b->free);
+		              "comes after event %u, which frees its block", b->free);
 	if (b->alloc != NONE)
 		return true;
 	for (uint32_t u = 0; u < c->t->threads_count; u++) {
@@ -938,12 +942,12 @@ static bool rule_block(const struct checker *c, uint32_t v, uint32_t e, bool pai
 		return true;
 	if (!taken(c, thread_first(c, owner)))
 		return refuse(c, reason, "rule 4 (must-order)", e,
-			      "comes before event %u, which begins the thread of this stack",
-			      thread_first(c, owner));
+		              "comes before event %u, which begins the thread of this stack",
+		              thread_first(c, owner));
 	if (!pair && taken(c, thread_last(c, owner)))
 		return refuse(c, reason, "rule 6 (freed blocks)", e,
-			      "comes after event %u, the last of the thread of this stack",
-			      thread_last(c, owner));
+		              "comes after event %u, the last of the thread of this stack",
+		              thread_last(c, owner));
 	return true;
 }
 
@@ -1001,9 +1005,9 @@ static bool rule_observation(const struct checker *c, uint32_t e, GString *reaso
 {
 	const struct event *x = at(c, e);
 	struct wide run = event_variables(c->t, x);
-	const uint32_t *observed = run.count == 1
-					   ? &c->f.writer[e]
-					   : &g_array_index(c->f.wide, uint32_t, c->f.writer[e]);
+	const uint32_t *observed =
+	        run.count == 1 ? &c->f.writer[e]
+	                       : &g_array_index(c->f.wide, uint32_t, c->f.writer[e]);
 
 	for (uint32_t i = 0; i < run.count; i++) {
 		if (c->last[run.first + i] == observed[i])
@@ -1028,10 +1032,10 @@ static bool rule_lock(const struct checker *c, uint32_t e, GString *reason)
 
 	if (holder != NONE)
 		return refuse(c, reason, "rule 3 (locks)", e, "while %s holds the lock",
-			      trace_thread_name(c->t, holder));
+		              trace_thread_name(c->t, holder));
 	if (x->op == OP_ACQ && c->readers[o] > 0)
 		return refuse(c, reason, "rule 3 (locks)", e, "while %u hold%s the lock shared",
-			      c->readers[o], c->readers[o] == 1 ? "s" : "");
+		              c->readers[o], c->readers[o] == 1 ? "s" : "");
 	return true;
 }
 
@@ -1043,7 +1047,7 @@ static bool rule_tryfail(const struct checker *c, uint32_t e, GString *reason)
 	for (; i < holders->len && g_array_index(holders, struct need, i).after == e; i++) {
 		uint32_t a = g_array_index(holders, struct need, i).before;
 		uint32_t r = GPOINTER_TO_UINT(
-			g_hash_table_lookup(c->f.release, GUINT_TO_POINTER(a + 1)));
+		        g_hash_table_lookup(c->f.release, GUINT_TO_POINTER(a + 1)));
 
 		if (taken(c, a) && (r == 0 || !taken(c, r - 1)))
 			return true;
@@ -1051,8 +1055,8 @@ static bool rule_tryfail(const struct checker *c, uint32_t e, GString *reason)
 	if (i == first)
 		return true; /* nobody held it in the trace either */
 	return refuse(c, reason, "rule 2 (observation)", e,
-		      "failed in the critical section that event %u begins, which is not open",
-		      g_array_index(holders, struct need, first).before);
+	              "failed in the critical section that event %u begins, which is not open",
+	              g_array_index(holders, struct need, first).before);
 }
 
 /* `free_destroyed`: the pair itself may come after the destruction, as after a free. */
@@ -1060,9 +1064,11 @@ static bool rule_sync(const struct checker *c, uint32_t e, bool free_destroyed, 
 {
 	const struct event *x = at(c, e);
 
-	if (!free_destroyed && c->f.destroy != NULL && c->f.destroy[e] != NONE && taken(c, c->f.destroy[e]))
+	if (!free_destroyed && c->f.destroy != NULL && c->f.destroy[e] != NONE &&
+	    taken(c, c->f.destroy[e]))
 		return refuse(c, reason, "rule 6 (freed blocks)", e,
-			      "comes after event %u, which destroys its object", c->f.destroy[e]);
+		              "comes after event %u, which destroys its object",
+		              c->f.destroy[e]);
 	if (op_acquires(x->op)) {
 		if (c->f.scope != NULL && c->f.lock_owner[x->target] != NONE)
 			return true; /* the object's own lock: rule 5 stands for it */
@@ -1075,7 +1081,7 @@ static bool rule_sync(const struct checker *c, uint32_t e, bool free_destroyed, 
 	if (x->op == OP_TAKETRYFAIL && c->count[x->target] != 0 &&
 	    g_hash_table_contains(c->f.empty, GUINT_TO_POINTER(e + 1)))
 		return refuse(c, reason, "rule 2 (observation)", e,
-			      "found no count in the trace, and finds %u", c->count[x->target]);
+		              "found no count in the trace, and finds %u", c->count[x->target]);
 	return true;
 }
 
@@ -1136,7 +1142,7 @@ static bool rule_dependence(struct checker *c, uint32_t e, GString *reason)
 
 		if (!taken(c, f))
 			good = refuse(c, reason, "rule 5 (invocations)", e,
-				      "depends on event %u, which is not before it", f);
+			              "depends on event %u, which is not before it", f);
 	}
 	for (guint i = 0; before != NULL && i < before->len && good; i++) {
 		uint32_t b = g_array_index(before, uint32_t, i);
@@ -1153,10 +1159,11 @@ static bool rule_dependence(struct checker *c, uint32_t e, GString *reason)
 			bool turned = in_chain && f < b && f != e && earlier;
 			if ((turned || (!in_chain && f != b && earlier)) &&
 			    !commute(c, invocation_of(c, b), invocation_of(c, f)))
-				good = refuse(c, reason, "rule 5 (invocations)", e,
-					      "comes after event %u, which does not commute with "
-					      "event %u and comes later in the trace",
-					      b, f);
+				good = refuse(
+				        c, reason, "rule 5 (invocations)", e,
+				        "comes after event %u, which does not commute with "
+				        "event %u and comes later in the trace",
+				        b, f);
 		}
 	}
 	g_array_unref(chain);
@@ -1174,8 +1181,8 @@ static bool rule_invocation(struct checker *c, uint32_t e, bool free_result, GSt
 	if (at(c, e)->op != OP_RET && c->busy[instance] != NONE &&
 	    c->busy[instance] != at(c, e)->thread)
 		return refuse(c, reason, "rule 5 (invocations)", e,
-			      "comes inside of an invocation of %s on the same object",
-			      trace_thread_name(c->t, c->busy[instance]));
+		              "comes inside of an invocation of %s on the same object",
+		              trace_thread_name(c->t, c->busy[instance]));
 	if (at(c, e)->op == OP_CALL)
 		return true;
 	if (s->step != NULL && !(c->f.unreliable[instance / 64] >> (instance % 64) & 1)) {
@@ -1184,7 +1191,7 @@ static bool rule_invocation(struct checker *c, uint32_t e, bool free_result, GSt
 			return true;
 		if (result == 0)
 			return refuse(c, reason, "rule 5 (invocations)", e,
-				      "returns something else here");
+			              "returns something else here");
 	}
 	if (free_result || c->t->invocations[at(c, e)->aux].results == 0)
 		return true;
@@ -1210,18 +1217,18 @@ static bool allowed(struct checker *c, uint32_t e, struct asked asked, GString *
 
 	if (e >= c->t->events_count) {
 		if (reason != NULL)
-			g_string_append_printf(reason, "event %u: the trace has %" G_GUINT64_FORMAT
-						       " events",
-					       e, c->t->events_count);
+			g_string_append_printf(
+			        reason, "event %u: the trace has %" G_GUINT64_FORMAT " events",
+			        e, c->t->events_count);
 		return false;
 	}
 	x = at(c, e);
 	if (c->f.place[e] != c->taken[x->thread])
-		return taken(c, e) ? refuse(c, reason, "rule 1 (prefixes)", e, "comes twice")
-				   : refuse(c, reason, "rule 1 (prefixes)", e,
-					    "comes before event %u of its thread",
-					    c->f.own[c->f.start[x->thread] +
-						     c->taken[x->thread]]);
+		return taken(c, e)
+		               ? refuse(c, reason, "rule 1 (prefixes)", e, "comes twice")
+		               : refuse(c, reason, "rule 1 (prefixes)", e,
+		                        "comes before event %u of its thread",
+		                        c->f.own[c->f.start[x->thread] + c->taken[x->thread]]);
 	if (!rule_must(c, e, reason))
 		return false;
 	if (event_inert(x))
@@ -1368,7 +1375,7 @@ static bool racing(const struct checker *c, const uint32_t *pair, GString *reaso
 	    !(op_is_atomic(x->op) && op_is_atomic(y->op)) && events_overlap(c->t, x, y))
 		return true;
 	g_string_append_printf(reason, "the pair: events %u and %u do not conflict", pair[0],
-			       pair[1]);
+	                       pair[1]);
 	return false;
 }
 
@@ -1384,13 +1391,14 @@ static bool next_of_pair(struct checker *c, uint32_t e, GString *reason)
 }
 
 static bool claim_race(struct checker *c, const uint32_t *sequence, size_t length,
-		       const uint32_t *pair, GString *reason)
+                       const uint32_t *pair, GString *reason)
 {
 	if (!racing(c, pair, reason))
 		return false;
 	if (length < 2 || !same_pair(sequence + length - 2, pair)) {
-		g_string_append_printf(reason, "the pair: the last two events are not %u and %u",
-				       pair[0], pair[1]);
+		g_string_append_printf(reason,
+		                       "the pair: the last two events are not %u and %u",
+		                       pair[0], pair[1]);
 		return false;
 	}
 	for (size_t i = 0; i + 2 < length; i++) {
@@ -1406,16 +1414,17 @@ static bool scopes_closed(const struct checker *c, uint32_t spared, GString *rea
 	for (uint32_t i = 0; c->f.scope != NULL && i < c->t->instances_count; i++) {
 		if (c->busy[i] == NONE || c->busy[i] == spared)
 			continue;
-		g_string_append_printf(reason, "rule 5 (invocations): at the end %s is still "
-					       "inside of an invocation",
-				       trace_thread_name(c->t, c->busy[i]));
+		g_string_append_printf(reason,
+		                       "rule 5 (invocations): at the end %s is still "
+		                       "inside of an invocation",
+		                       trace_thread_name(c->t, c->busy[i]));
 		return false;
 	}
 	return true;
 }
 
 static bool claim_prefix(struct checker *c, const uint32_t *sequence, size_t length,
-			 GString *reason)
+                         GString *reason)
 {
 	for (size_t i = 0; i < length; i++) {
 		if (!step(c, sequence[i], everything, reason))
@@ -1427,7 +1436,7 @@ static bool claim_prefix(struct checker *c, const uint32_t *sequence, size_t len
 /* The sequence ends with e1 and holds e2; of e1, and of e2 when nothing of its thread
  * follows it, rules 2 and 5 ask nothing. */
 static bool claim_cov(struct checker *c, const uint32_t *sequence, size_t length,
-		      const uint32_t *pair, GString *reason)
+                      const uint32_t *pair, GString *reason)
 {
 	const struct asked nothing = { .observation = false, .freed = false, .result = false };
 	uint32_t e1 = length > 0 ? sequence[length - 1] : NONE;
@@ -1452,14 +1461,15 @@ static bool claim_cov(struct checker *c, const uint32_t *sequence, size_t length
 	}
 	if (!found || at(c, e1)->thread == at(c, e2)->thread) {
 		g_string_append_printf(reason, "the pair: event %u %s", e2,
-				       found ? "is of the same thread" : "is not in the sequence");
+		                       found ? "is of the same thread"
+		                             : "is not in the sequence");
 		return false;
 	}
 	for (size_t i = 0; i < length; i++) {
 		bool free_of = sequence[i] == e1 || (sequence[i] == e2 && last);
 
-		if (sequence[i] < c->t->events_count && at(c, sequence[i])->op == OP_RET && last &&
-		    invocation_of(c, sequence[i]) == e2)
+		if (sequence[i] < c->t->events_count && at(c, sequence[i])->op == OP_RET &&
+		    last && invocation_of(c, sequence[i]) == e2)
 			free_of = true;
 		if (!step(c, sequence[i], free_of ? nothing : everything, reason))
 			return false;
@@ -1469,7 +1479,7 @@ static bool claim_cov(struct checker *c, const uint32_t *sequence, size_t length
 
 /* Each request is next, and the lock is held by another thread that requests. */
 static bool claim_deadlock(struct checker *c, const uint32_t *sequence, size_t length,
-			   const uint32_t *pair, size_t count, GString *reason)
+                           const uint32_t *pair, size_t count, GString *reason)
 {
 	size_t requests = 0;
 
@@ -1498,10 +1508,10 @@ static bool claim_deadlock(struct checker *c, const uint32_t *sequence, size_t l
 			uint32_t u = at(c, pair[k])->thread;
 
 			blocked = k != i && u != at(c, e)->thread &&
-				  c->owner[at(c, e)->target] == u;
+			          c->owner[at(c, e)->target] == u;
 			/* shared holders: an acquire of that thread that is still open */
-			for (uint32_t j = 0; k != i && !blocked && at(c, e)->op == OP_ACQ &&
-					     j < c->taken[u];
+			for (uint32_t j = 0;
+			     k != i && !blocked && at(c, e)->op == OP_ACQ && j < c->taken[u];
 			     j++) {
 				uint32_t a = c->f.own[c->f.start[u] + j];
 
@@ -1519,7 +1529,7 @@ static bool claim_deadlock(struct checker *c, const uint32_t *sequence, size_t l
 		}
 		if (!blocked)
 			return refuse(c, reason, "the cycle", e,
-				      "is not blocked by another thread of the cycle");
+			              "is not blocked by another thread of the cycle");
 	}
 	return true;
 }
@@ -1528,14 +1538,14 @@ static bool claim_deadlock(struct checker *c, const uint32_t *sequence, size_t l
 
 /* What happens after the first event of the pair, in this reordering. */
 struct after {
-	bool *thread;	    /* the thread's next event happens after it */
-	bool *fence;	    /* by thread: its last release fence does */
-	bool *pending;	    /* by thread: a relaxed read of it may join at an acquire fence */
-	bool *event;	    /* by event: happens after (or is) it */
+	bool *thread;        /* the thread's next event happens after it */
+	bool *fence;         /* by thread: its last release fence does */
+	bool *pending;       /* by thread: a relaxed read of it may join at an acquire fence */
+	bool *event;         /* by event: happens after (or is) it */
 	bool *lock, *shared; /* by object: the last exclusive release, some shared one */
-	bool *atomic;	    /* by variable: the release sequence in it carries it */
-	bool *written;	    /* by variable: its last write does, or is it */
-	uint32_t *head;	    /* by variable: thread that heads its release sequence */
+	bool *atomic;        /* by variable: the release sequence in it carries it */
+	bool *written;       /* by variable: its last write does, or is it */
+	uint32_t *head;      /* by variable: thread that heads its release sequence */
 };
 
 static void after_atomic(const struct checker *c, struct after *a, const struct event *x)
@@ -1544,8 +1554,8 @@ static void after_atomic(const struct checker *c, struct after *a, const struct 
 	enum memory_order_kind order = event_order(x);
 
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
-		bool releases = (order_releases(order) && a->thread[x->thread]) ||
-				a->fence[x->thread];
+		bool releases =
+		        (order_releases(order) && a->thread[x->thread]) || a->fence[x->thread];
 
 		if (op_reads(x->op) && a->atomic[v]) {
 			if (order_acquires(order))
@@ -1592,7 +1602,7 @@ static void after_needs(const struct checker *c, struct after *a, uint32_t e)
 	for (guint i = first_of(needs, e);
 	     i < needs->len && g_array_index(needs, struct need, i).after == e; i++)
 		a->thread[at(c, e)->thread] |=
-			a->event[g_array_index(needs, struct need, i).before];
+		        a->event[g_array_index(needs, struct need, i).before];
 }
 
 static void after_event(const struct checker *c, struct after *a, uint32_t e)
@@ -1632,7 +1642,7 @@ static void after_event(const struct checker *c, struct after *a, uint32_t e)
 }
 
 static bool claim_c11(struct checker *c, const uint32_t *sequence, size_t length,
-		      const uint32_t *pair, GString *reason)
+                      const uint32_t *pair, GString *reason)
 {
 	const struct trace *t = c->t;
 	struct after a;
@@ -1640,8 +1650,9 @@ static bool claim_c11(struct checker *c, const uint32_t *sequence, size_t length
 
 	if (!racing(c, pair, reason))
 		return false;
-	if (length < 2 || !(same_pair(sequence + length - 2, pair) ||
-			    sequence[length - 1] == pair[0] || sequence[length - 1] == pair[1])) {
+	if (length < 2 ||
+	    !(same_pair(sequence + length - 2, pair) || sequence[length - 1] == pair[0] ||
+	      sequence[length - 1] == pair[1])) {
 		g_string_append(reason, "the pair: the sequence does not end with one of it");
 		return false;
 	}
@@ -1670,8 +1681,8 @@ static bool claim_c11(struct checker *c, const uint32_t *sequence, size_t length
 				after_event(c, &a, e);
 			if (a.thread[at(c, e)->thread])
 				good = refuse(c, reason, "the pair", e,
-					      "happens after event %u in the reordering",
-					      e == pair[0] ? pair[1] : pair[0]);
+				              "happens after event %u in the reordering",
+				              e == pair[0] ? pair[1] : pair[0]);
 			started = false;
 			break;
 		}
@@ -1685,15 +1696,15 @@ static bool claim_c11(struct checker *c, const uint32_t *sequence, size_t length
 		g_string_append(reason, "the pair: not both are in the sequence");
 		good = false;
 	}
-	void *arrays[] = { a.thread, a.fence, a.pending, a.event,
-			   a.lock, a.shared, a.atomic, a.written, a.head };
+	void *arrays[] = { a.thread, a.fence,  a.pending, a.event, a.lock,
+		           a.shared, a.atomic, a.written, a.head };
 	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
 		g_free(arrays[i]);
 	return good;
 }
 
 static bool claim_check(struct checker *c, const uint32_t *sequence, size_t length,
-			enum claim claim, const uint32_t *pair, size_t count, GString *reason)
+                        enum claim claim, const uint32_t *pair, size_t count, GString *reason)
 {
 	bool of_two = claim == CLAIM_RACE || claim == CLAIM_C11_RACE || claim == CLAIM_COV;
 
@@ -1715,15 +1726,15 @@ static bool claim_check(struct checker *c, const uint32_t *sequence, size_t leng
 	}
 }
 
-bool checker_claim(struct checker *c, const uint32_t *sequence, size_t length,
-		   enum claim claim, const uint32_t *pair, size_t pair_count, GString *reason)
+bool checker_claim(struct checker *c, const uint32_t *sequence, size_t length, enum claim claim,
+                   const uint32_t *pair, size_t pair_count, GString *reason)
 {
 	GString *scratch = reason == NULL ? g_string_new(NULL) : NULL;
 	bool good;
 
 	state_clear(c);
 	good = claim_check(c, sequence, length, claim, pair, pair_count,
-			   reason == NULL ? scratch : reason);
+	                   reason == NULL ? scratch : reason);
 	c->prefix = NONE;
 	if (scratch != NULL)
 		g_string_free(scratch, TRUE);
@@ -1769,7 +1780,7 @@ static void trim_log(struct checker *c)
 }
 
 bool checker_race_after(struct checker *c, uint32_t prefix, const uint32_t *tail, size_t length,
-			const uint32_t *pair, GString *reason)
+                        const uint32_t *pair, GString *reason)
 {
 	GString *scratch = g_string_new(NULL);
 	bool good = true;
@@ -1798,8 +1809,8 @@ bool checker_race_after(struct checker *c, uint32_t prefix, const uint32_t *tail
 }
 
 bool witness_check(const struct trace *t, const uint32_t *sequence, size_t length,
-		   enum claim claim, const uint32_t *pair, size_t pair_count,
-		   const struct check_options *options, GString *reason)
+                   enum claim claim, const uint32_t *pair, size_t pair_count,
+                   const struct check_options *options, GString *reason)
 {
 	struct checker *c = checker_new(t, options);
 	bool good = checker_claim(c, sequence, length, claim, pair, pair_count, reason);

@@ -10,12 +10,12 @@
 #include "engine/trace/trace.h"
 
 enum claim {
-	CLAIM_RACE,	/* the sequence's last two events are the pair, both next at its end */
+	CLAIM_RACE,     /* the sequence's last two events are the pair, both next at its end */
 	CLAIM_C11_RACE, /* both in it, unordered by the reordering's happens-before */
-	CLAIM_COV,	/* contains e2 and ends with e1 */
-	CLAIM_ATOMIC,	/* the units' conflicts form a cycle in it (checked by atomic/) */
+	CLAIM_COV,      /* contains e2 and ends with e1 */
+	CLAIM_ATOMIC,   /* the units' conflicts form a cycle in it (checked by atomic/) */
 	CLAIM_DEADLOCK, /* every request of the pair (or more) is next at its end */
-	CLAIM_PREFIX,	/* only that it is a correct reordering */
+	CLAIM_PREFIX,   /* only that it is a correct reordering */
 };
 
 /* Rule 5 through the specifications' evaluator; NULL functions: the fall-back order. */
@@ -44,8 +44,8 @@ struct check_options {
  * `pair` has `pair_count` events (2, or more for CLAIM_DEADLOCK).
  */
 bool witness_check(const struct trace *t, const uint32_t *sequence, size_t length,
-		   enum claim claim, const uint32_t *pair, size_t pair_count,
-		   const struct check_options *options, GString *reason);
+                   enum claim claim, const uint32_t *pair, size_t pair_count,
+                   const struct check_options *options, GString *reason);
 
 /*
  * Step by step, for "be the scheduler": which threads may go on, and why others may not.
@@ -54,15 +54,15 @@ struct checker;
 struct checker *checker_new(const struct trace *t, const struct check_options *options);
 void checker_free(struct checker *c);
 /* The same question as witness_check, for many sequences of one trace. */
-bool checker_claim(struct checker *c, const uint32_t *sequence, size_t length,
-		   enum claim claim, const uint32_t *pair, size_t pair_count, GString *reason);
+bool checker_claim(struct checker *c, const uint32_t *sequence, size_t length, enum claim claim,
+                   const uint32_t *pair, size_t pair_count, GString *reason);
 /*
  * CLAIM_RACE for the recorded events 0 .. prefix-1 in their recorded order, followed by
  * `tail` (the pair last).  Calls with a growing prefix cost the tail and what the prefix
  * has grown by.  Not with semantics.
  */
 bool checker_race_after(struct checker *c, uint32_t prefix, const uint32_t *tail, size_t length,
-			const uint32_t *pair, GString *reason);
+                        const uint32_t *pair, GString *reason);
 /* May `event` (the next of its thread) come now?  Otherwise `reason`. */
 bool checker_enabled(struct checker *c, uint32_t event, GString *reason);
 /* Take it; false and `reason` when it may not. */

@@ -11,7 +11,7 @@
 #include <string.h>
 
 static const char *const claim_words[] = {
-	[CLAIM_RACE] = "race",	   [CLAIM_C11_RACE] = "c11-race", [CLAIM_COV] = "cov",
+	[CLAIM_RACE] = "race",     [CLAIM_C11_RACE] = "c11-race", [CLAIM_COV] = "cov",
 	[CLAIM_ATOMIC] = "atomic", [CLAIM_DEADLOCK] = "deadlock", [CLAIM_PREFIX] = "prefix",
 };
 
@@ -45,8 +45,8 @@ static bool bad(struct reader *r, const char *expected, const char *found)
 
 	append_escaped(text, found, MIN(strlen(found), 60));
 	result = error_set(r->error, place_line(r->path, r->line).text,
-			   "make the file with 'heddle witness'", "expected %s, found '%s'",
-			   expected, text->str);
+	                   "make the file with 'heddle witness'", "expected %s, found '%s'",
+	                   expected, text->str);
 	g_string_free(text, TRUE);
 	return result;
 }
@@ -141,8 +141,12 @@ static const struct {
 	const char *word;
 	bool (*read)(struct reader *r, const char *rest);
 } headers[] = {
-	{ "heddle-witness", read_version }, { "trace", read_trace }, { "kind", read_kind },
-	{ "pair", read_pair },		    { "units", read_units }, { "under", read_under },
+	{ "heddle-witness", read_version },
+	{ "trace", read_trace },
+	{ "kind", read_kind },
+	{ "pair", read_pair },
+	{ "units", read_units },
+	{ "under", read_under },
 };
 
 static bool read_header(struct reader *r, const char *line)
@@ -211,14 +215,14 @@ static bool read_complete(struct reader *r)
 {
 	if (!r->version)
 		return error_set(r->error, place_line(r->path, 0).text,
-				 "make the file with 'heddle witness'",
-				 "expected a witness file, found no '#! heddle-witness 1'");
+		                 "make the file with 'heddle witness'",
+		                 "expected a witness file, found no '#! heddle-witness 1'");
 	if (!r->kind)
 		return error_set(r->error, place_line(r->path, 0).text, NULL,
-				 "expected a header '#! kind race', found none");
+		                 "expected a header '#! kind race', found none");
 	if (r->w->pair->len == 0 && r->w->claim != CLAIM_ATOMIC && r->w->claim != CLAIM_PREFIX)
 		return error_set(r->error, place_line(r->path, 0).text, NULL,
-				 "expected a header '#! pair E1 E2', found none");
+		                 "expected a header '#! pair E1 E2', found none");
 	return true;
 }
 
@@ -233,7 +237,7 @@ bool witness_read(const char *path, struct witness *w, struct error *error)
 	*w = (struct witness){ 0 };
 	if (!g_file_get_contents(path, &text, &length, &failure)) {
 		error_set(error, place_line(path, 0).text, NULL, "cannot be read: %s",
-			  failure->message);
+		          failure->message);
 		g_error_free(failure);
 		return false;
 	}
@@ -288,7 +292,7 @@ static void print_under(const struct witness *w, GString *out)
 	}
 	for (guint i = 0; w->under_specs != NULL && i < w->under_specs->len; i++) {
 		g_string_append_printf(out, "%sspec=%s", separator,
-				       (const char *)w->under_specs->pdata[i]);
+		                       (const char *)w->under_specs->pdata[i]);
 		separator = ",";
 	}
 	g_string_append_c(out, '\n');
@@ -299,12 +303,11 @@ void witness_print(const struct trace *t, const struct witness *w, GString *out)
 	GString *name = g_string_new(NULL);
 
 	append_escaped(name, w->trace_name == NULL ? "-" : w->trace_name,
-		       strlen(w->trace_name == NULL ? "-" : w->trace_name));
-	g_string_append_printf(out, "#! heddle-witness 1\n#! trace %s %s\n#! kind %s\n", name->str,
-			       w->trace_digest == NULL || *w->trace_digest == '\0'
-				       ? "-"
-				       : w->trace_digest,
-			       claim_words[w->claim]);
+	               strlen(w->trace_name == NULL ? "-" : w->trace_name));
+	g_string_append_printf(
+	        out, "#! heddle-witness 1\n#! trace %s %s\n#! kind %s\n", name->str,
+	        w->trace_digest == NULL || *w->trace_digest == '\0' ? "-" : w->trace_digest,
+	        claim_words[w->claim]);
 	g_string_free(name, TRUE);
 	if (w->pair != NULL && w->pair->len > 0) {
 		g_string_append(out, w->claim == CLAIM_ATOMIC ? "#! units" : "#! pair");
@@ -323,7 +326,7 @@ void witness_print(const struct trace *t, const struct witness *w, GString *out)
 }
 
 bool witness_write(const struct trace *t, const struct witness *w, const char *path,
-		   struct error *error)
+                   struct error *error)
 {
 	GString *text = g_string_new(NULL);
 	bool good;
@@ -335,7 +338,6 @@ bool witness_write(const struct trace *t, const struct witness *w, const char *p
 }
 
 /* ---- Fewer context switches ---- */
-
 
 static uint32_t switches(const struct trace *t, const GArray *events, uint32_t end)
 {
@@ -355,15 +357,15 @@ struct minimiser {
 	size_t pair_count;
 	uint32_t fixed; /* so many events at the end stay where they are: the pair */
 	GArray *events, *trial;
-	bool drops;	/* the claim says what must be in it, so the rest may go */
+	bool drops;     /* the claim says what must be in it, so the rest may go */
 	uint64_t steps; /* events checked so far */
 };
 
 static bool still_good(struct minimiser *z)
 {
 	z->steps += z->trial->len;
-	return checker_claim(z->checker, (const uint32_t *)z->trial->data, z->trial->len, z->claim,
-			     z->pair, z->pair_count, NULL);
+	return checker_claim(z->checker, (const uint32_t *)z->trial->data, z->trial->len,
+	                     z->claim, z->pair, z->pair_count, NULL);
 }
 
 /* Move the events [from, from + count) so that they begin at `to` of what is left. */
@@ -409,7 +411,7 @@ static bool drop_run(struct minimiser *z, uint32_t from, uint32_t count)
 	g_array_set_size(z->trial, 0);
 	g_array_append_vals(z->trial, z->events->data, from);
 	g_array_append_vals(z->trial, (const uint32_t *)z->events->data + from + count,
-			    z->events->len - from - count);
+	                    z->events->len - from - count);
 	if (!still_good(z))
 		return false;
 	g_array_set_size(z->events, 0);
@@ -456,7 +458,7 @@ static bool improve(struct minimiser *z)
 }
 
 void witness_minimise(const struct trace *t, enum claim claim, const uint32_t *pair,
-		      size_t pair_count, const struct check_options *options, GArray *events)
+                      size_t pair_count, const struct check_options *options, GArray *events)
 {
 	struct minimiser z = {
 		.t = t,
@@ -464,9 +466,9 @@ void witness_minimise(const struct trace *t, enum claim claim, const uint32_t *p
 		.claim = claim,
 		.pair = pair,
 		.pair_count = pair_count,
-		.fixed = claim == CLAIM_RACE				 ? 2
-			 : claim == CLAIM_COV || claim == CLAIM_C11_RACE ? 1
-								 : 0,
+		.fixed = claim == CLAIM_RACE                             ? 2
+		         : claim == CLAIM_COV || claim == CLAIM_C11_RACE ? 1
+		                                                         : 0,
 		.drops = claim != CLAIM_ATOMIC && claim != CLAIM_PREFIX,
 		.events = events,
 		.trial = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
@@ -530,7 +532,7 @@ static uint32_t next_of_thread(const struct switching *s, uint32_t at, uint16_t 
 }
 
 static void explain_switch(const struct switching *s, struct checker *c,
-			   struct context_switch *x, GString *text)
+                           struct context_switch *x, GString *text)
 {
 	uint16_t old = s->t->events[s->events[x->at - 1]].thread;
 	uint32_t next = next_of_thread(s, x->at, old);
@@ -558,14 +560,15 @@ static void explain_switch(const struct switching *s, struct checker *c,
 GArray *witness_switches(const struct trace *t, const struct witness *w)
 {
 	struct check_options options = { .use_values = w->under_values,
-					 .use_missing = w->under_missing };
+		                         .use_missing = w->under_missing };
 	struct switching s = { t, &options, (const uint32_t *)w->events->data, w->events->len };
 	GArray *all = g_array_new(FALSE, FALSE, sizeof(struct context_switch));
 	struct checker *c = checker_new(t, &options);
 	GString *text = g_string_new(NULL);
 
 	for (uint32_t i = 0; i < s.length; i++) {
-		if (i > 0 && t->events[s.events[i]].thread != t->events[s.events[i - 1]].thread) {
+		if (i > 0 &&
+		    t->events[s.events[i]].thread != t->events[s.events[i - 1]].thread) {
 			struct context_switch x = { i, SWITCH_OPTIONAL, NONE };
 
 			explain_switch(&s, c, &x, text);

@@ -11,8 +11,8 @@
 struct witness { /* zero to init; witness_release */
 	enum claim claim;
 	char *trace_name, *trace_digest; /* owned; digest is SHA-256 of the trace file, hex */
-	GArray *pair;			 /* uint32_t */
-	GArray *events;			 /* uint32_t: the whole sequence */
+	GArray *pair;                    /* uint32_t */
+	GArray *events;                  /* uint32_t: the whole sequence */
 	bool under_values, under_missing;
 	GPtrArray *under_specs; /* char * "FILE:SHA256", owned */
 };
@@ -21,7 +21,7 @@ bool witness_read(const char *path, struct witness *w, struct error *error);
 /* The text of a witness file (product.md, "A witness file"). */
 void witness_print(const struct trace *t, const struct witness *w, GString *out);
 bool witness_write(const struct trace *t, const struct witness *w, const char *path,
-		   struct error *error);
+                   struct error *error);
 /* SHA-256 of the trace's file as hex (owned by the caller), "" for a trace from memory. */
 char *trace_digest(const struct trace *t);
 
@@ -30,18 +30,18 @@ char *trace_digest(const struct trace *t);
  * witness_check.  `events` is replaced in place.
  */
 void witness_minimise(const struct trace *t, enum claim claim, const uint32_t *pair,
-		      size_t pair_count, const struct check_options *options, GArray *events);
+                      size_t pair_count, const struct check_options *options, GArray *events);
 
 enum switch_reason {
 	SWITCH_OPTIONAL,
-	SWITCH_READS,	/* a read of the new thread must see a write of the other first */
-	SWITCH_WRITE,	/* a write must wait until a read of the old value is done */
-	SWITCH_LOCK,	/* a lock must be free */
-	SWITCH_MUST,	/* a must-order */
-	SWITCH_END,	/* the old thread has come to its place in the pair */
+	SWITCH_READS, /* a read of the new thread must see a write of the other first */
+	SWITCH_WRITE, /* a write must wait until a read of the old value is done */
+	SWITCH_LOCK,  /* a lock must be free */
+	SWITCH_MUST,  /* a must-order */
+	SWITCH_END,   /* the old thread has come to its place in the pair */
 };
 struct context_switch {
-	uint32_t at;	 /* index in the sequence: events[at - 1], events[at] differ in thread */
+	uint32_t at; /* index in the sequence: events[at - 1], events[at] differ in thread */
 	enum switch_reason reason;
 	uint32_t because; /* the event that makes it needed, or NONE */
 };

@@ -30,10 +30,12 @@ static GArray *hard_pairs(struct trace *t, struct m2 *m)
 	for (uint32_t i = 0; i < site_pairs_count(p); i++) {
 		struct site_pair site = site_pairs_at(p, i);
 
-		for (uint32_t k = 0; k < PAIRS_PER_ENTRY * site.variables && pairs->len < PAIRS; k++) {
+		for (uint32_t k = 0; k < PAIRS_PER_ENTRY * site.variables && pairs->len < PAIRS;
+		     k++) {
 			struct pair pair;
 
-			if (!site_pairs_next(p, site.first + k % site.variables, &pair.e1, &pair.e2))
+			if (!site_pairs_next(p, site.first + k % site.variables, &pair.e1,
+			                     &pair.e2))
 				continue;
 			g_array_set_size(m->edges, 0);
 			m2_pair(m, pair.e1, pair.e2, NULL, NULL);
@@ -75,7 +77,8 @@ static void use(struct m2 *m, enum chain_kind kind)
 static bool bench(const char *path)
 {
 	struct error error;
-	struct trace *t = trace_open(path, &(struct trace_options){ .lenient = true }, NULL, &error);
+	struct trace *t =
+	        trace_open(path, &(struct trace_options){ .lenient = true }, NULL, &error);
 	struct m2 *m;
 	GArray *pairs;
 	uint64_t edges;
@@ -101,10 +104,10 @@ static bool bench(const char *path)
 int main(int argc, char **argv)
 {
 	static const char *const traces[] = { "tests/traces/bubblesort-small.std",
-					      "tests/traces/readerswriters.std",
-					      "tests/traces/ftpserver.std",
-					      "tests/traces/moldyn.std",
-					      "tests/traces/derby.std" };
+		                              "tests/traces/readerswriters.std",
+		                              "tests/traces/ftpserver.std",
+		                              "tests/traces/moldyn.std",
+		                              "tests/traces/derby.std" };
 	bool good = true;
 
 	for (int i = 1; i < argc; i++)

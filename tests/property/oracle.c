@@ -25,16 +25,16 @@ struct rules {
 	uint32_t n, threads, variables;
 	uint32_t order[MAX_THREADS][MAX_EVENTS]; /* events of each thread */
 	uint32_t length[MAX_THREADS], position[MAX_EVENTS];
-	set must[MAX_EVENTS];	 /* rule 4 (and 5): what has to be done before */
-	set freed[MAX_EVENTS];	 /* rule 6: what must not be done before */
+	set must[MAX_EVENTS];    /* rule 4 (and 5): what has to be done before */
+	set freed[MAX_EVENTS];   /* rule 6: what must not be done before */
 	set release[MAX_EVENTS]; /* of an acquire: its release, or nothing */
-	set rivals[MAX_EVENTS];	 /* of an acquire: the other ones that exclude it */
+	set rivals[MAX_EVENTS];  /* of an acquire: the other ones that exclude it */
 	set holders[MAX_EVENTS]; /* of a tryfail: acquires whose section held the lock */
-	bool empty[MAX_EVENTS];	 /* a taketryfail that saw no count */
+	bool empty[MAX_EVENTS];  /* a taketryfail that saw no count */
 	set object_posts[MAX_EVENTS], object_takes[MAX_EVENTS];
 	uint32_t wait[MAX_EVENTS], waker[MAX_EVENTS]; /* of a wake, or NONE */
 	uint8_t writers[MAX_EVENTS][MAX_VARIABLES];   /* observed in the trace; 255 initial */
-	uint32_t initial[MAX_VARIABLES];	      /* value, where a read tells it; 0 */
+	uint32_t initial[MAX_VARIABLES];              /* value, where a read tells it; 0 */
 	bool use_values, keep_sections;
 };
 
@@ -262,7 +262,8 @@ static void rule_locks(struct rules *r)
 		if (!acquires(r, a))
 			continue;
 		for (uint32_t f = a + 1; f < r->n && r->release[a] == 0; f++) {
-			if (event(r, f)->thread == event(r, a)->thread && same_target(r, a, f) &&
+			if (event(r, f)->thread == event(r, a)->thread &&
+			    same_target(r, a, f) &&
 			    is(r, f, exclusive(r, a) ? OP_REL : OP_RREL))
 				r->release[a] = bit(f);
 		}
@@ -395,8 +396,8 @@ static bool may_come(const struct rules *r, const struct state *s, uint32_t e)
 	}
 	if (x->op == OP_TAKETRYFAIL && r->empty[e])
 		return r->t->objects[x->target].count +
-			       __builtin_popcount(s->done & r->object_posts[e]) -
-			       __builtin_popcount(s->done & r->object_takes[e]) ==
+		               __builtin_popcount(s->done & r->object_posts[e]) -
+		               __builtin_popcount(s->done & r->object_takes[e]) ==
 		       0;
 	return true;
 }
@@ -444,8 +445,8 @@ static uint32_t next_of(const struct rules *r, set done, uint32_t u)
 }
 
 static void explore(const struct rules *r,
-		    void (*visit)(void *context, const struct rules *r, set done),
-		    void *context)
+                    void (*visit)(void *context, const struct rules *r, set done),
+                    void *context)
 {
 	GHashTable *seen = g_hash_table_new_full(state_hash, state_equal, g_free, NULL);
 	GPtrArray *stack = g_ptr_array_new();
@@ -549,7 +550,7 @@ static void visit(void *context, const struct rules *r, set done)
 }
 
 void oracle_visit(const struct trace *t, bool use_values, bool keep_sections,
-		  void (*state)(void *context, uint32_t done), void *context)
+                  void (*state)(void *context, uint32_t done), void *context)
 {
 	struct rules *r = rules_new(t, use_values, keep_sections);
 
@@ -560,8 +561,8 @@ void oracle_visit(const struct trace *t, bool use_values, bool keep_sections,
 bool oracle_next(const struct trace *t, uint32_t done, uint32_t e)
 {
 	struct rules *r = rules_new(t, false, false);
-	bool next = next_of(r, done, event(r, e)->thread) == e &&
-		    (r->must[e] & done) == r->must[e];
+	bool next =
+	        next_of(r, done, event(r, e)->thread) == e && (r->must[e] & done) == r->must[e];
 
 	g_free(r);
 	return next;
@@ -577,7 +578,7 @@ void oracle_must(const struct trace *t, uint32_t *before)
 }
 
 bool oracle_is_reordering(const struct trace *t, const uint32_t *sequence, size_t length,
-			  bool use_values)
+                          bool use_values)
 {
 	struct rules *r = rules_new(t, use_values, false);
 	struct state s = { 0 };

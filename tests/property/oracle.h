@@ -9,12 +9,12 @@
 #include "engine/trace/trace.h"
 
 struct random_options {
-	uint32_t threads;	 /* 2 .. 4 */
-	uint32_t events;	 /* at most */
+	uint32_t threads; /* 2 .. 4 */
+	uint32_t events;  /* at most */
 	uint32_t variables, locks;
 	/* which operations may occur */
 	bool forks, joins, rwlocks, atomics, conditions, barriers, semaphores, blocks, messages,
-		tries, sizes, values, invocations;
+	        tries, sizes, values, invocations;
 };
 /* A well-formed random trace; the same seed gives the same trace. Caller closes it. */
 struct trace *random_trace(uint64_t seed, const struct random_options *options);
@@ -36,7 +36,7 @@ bool *oracle_sync_preserving_races(const struct trace *t);
  * the critical sections on each lock.
  */
 void oracle_visit(const struct trace *t, bool use_values, bool keep_sections,
-		  void (*state)(void *context, uint32_t done), void *context);
+                  void (*state)(void *context, uint32_t done), void *context);
 /* After the events of `done`: is `event` the next of its thread, with its must-order
  * predecessors in `done`? */
 bool oracle_next(const struct trace *t, uint32_t done, uint32_t event);
@@ -44,6 +44,6 @@ bool oracle_next(const struct trace *t, uint32_t done, uint32_t event);
 void oracle_must(const struct trace *t, uint32_t *before);
 /* Is this sequence a correct reordering (rules 1-6)? */
 bool oracle_is_reordering(const struct trace *t, const uint32_t *sequence, size_t length,
-			  bool use_values);
+                          bool use_values);
 
 #endif

@@ -242,9 +242,12 @@ static bool compare(uint32_t seed)
 {
 	struct trace *t = random_units(seed);
 	struct atomic_model *m = atomic_model_declared(t);
-	GArray *naive = naive_edges(t), *engine = g_array_new(FALSE, TRUE, sizeof(struct naive_edge));
+	GArray *naive = naive_edges(t),
+	       *engine = g_array_new(FALSE, TRUE, sizeof(struct naive_edge));
 	/* Every other trace with the graph swept as often as can be. */
-	struct graph_options often = { .settle = add_settled, .context = engine, .sweep_least = 1 };
+	struct graph_options often = { .settle = add_settled,
+		                       .context = engine,
+		                       .sweep_least = 1 };
 	struct conflict_graph *g = conflict_graph_new(t, m, seed % 2 ? &often : NULL);
 	add_engine_edges(engine, g, NULL);
 	GHashTable *want = cyclic_keys(naive), *got = cyclic_keys(engine);

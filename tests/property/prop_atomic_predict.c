@@ -49,8 +49,8 @@ static struct trace *random_units(GRand *rand, char **text)
 
 struct search {
 	const struct trace *t;
-	uint32_t unit[64];    /* by event: the unit of an access (its ubeg), or itself outside */
-	bool member[64];      /* an access of a set */
+	uint32_t unit[64]; /* by event: the unit of an access (its ubeg), or itself outside */
+	bool member[64];   /* an access of a set */
 	uint32_t sequence[64];
 	uint32_t length;
 	uint32_t next[2][64], count[2], at[2];
@@ -82,7 +82,8 @@ static bool edge(const struct search *s, uint32_t u, uint32_t v, char set)
 	for (uint32_t i = 0; i < s->length; i++)
 		for (uint32_t j = i + 1; j < s->length; j++) {
 			uint32_t a = s->sequence[i], b = s->sequence[j];
-			if (s->member[a] && s->member[b] && s->unit[a] == u && s->unit[b] == v &&
+			if (s->member[a] && s->member[b] && s->unit[a] == u &&
+			    s->unit[b] == v &&
 			    s->t->events[a].target == s->t->events[b].target &&
 			    set_of(s->t, a) == set &&
 			    (op_writes(s->t->events[a].op) || op_writes(s->t->events[b].op)))
@@ -126,8 +127,8 @@ static bool search_all(struct search *s)
 	return false;
 }
 
-static void check_witnesses(struct trace *t, const struct atomic_model *m, const struct report *r,
-                            const char *text, int *predicted)
+static void check_witnesses(struct trace *t, const struct atomic_model *m,
+                            const struct report *r, const char *text, int *predicted)
 {
 	for (guint i = 0; i < r->findings->len; i++) {
 		const struct finding *f = r->findings->pdata[i];
@@ -135,7 +136,8 @@ static void check_witnesses(struct trace *t, const struct atomic_model *m, const
 			continue;
 		const uint32_t *events = (const uint32_t *)(void *)f->witness->data;
 		(*predicted)++;
-		ck_assert_msg(oracle_is_reordering(t, events, f->witness->len, false), "no reordering:\n%s", text);
+		ck_assert_msg(oracle_is_reordering(t, events, f->witness->len, false),
+		              "no reordering:\n%s", text);
 		ck_assert_msg(atomic_check(t, m, events, f->witness->len, NULL, 0, NULL),
 		              "no cycle:\n%s", text);
 	}
@@ -144,7 +146,9 @@ static void check_witnesses(struct trace *t, const struct atomic_model *m, const
 START_TEST(against_exhaustive_search)
 {
 	GRand *rand = g_rand_new_with_seed(11);
-	struct atomic_options o = { .all = true, .predict = true, .budget_pair = 2, .budget_total = 60 };
+	struct atomic_options o = {
+		.all = true, .predict = true, .budget_pair = 2, .budget_total = 60
+	};
 	int found = 0, none = 0, predicted = 0;
 	for (int i = 0; i < 400; i++) {
 		char *text;

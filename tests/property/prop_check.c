@@ -89,7 +89,7 @@ static bool agree(const struct trace *t, const GArray *s, bool use_values)
 		char *text = trace_text(t);
 
 		fprintf(stderr, "checker %d, search %d: %s\n%ssequence:", ours, theirs,
-			reason->str, text);
+		        reason->str, text);
 		for (guint i = 0; i < s->len; i++)
 			fprintf(stderr, " %u", sequence[i]);
 		fprintf(stderr, "\n");
@@ -137,7 +137,7 @@ static bool trial(uint64_t seed, bool use_values)
 	}
 	if (!good)
 		fprintf(stderr, "seed %llu%s\n", (unsigned long long)seed,
-			use_values ? " with values" : "");
+		        use_values ? " with values" : "");
 	g_rand_free(random);
 	trace_close(t);
 	return good;

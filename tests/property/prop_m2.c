@@ -32,8 +32,8 @@ static bool exact_for_two(const struct random_options *o)
 
 /* NULL when the answer is right. */
 static const char *judge(const struct trace *t, const struct random_options *options,
-			 uint32_t e, uint32_t f, bool race, enum m2_verdict verdict,
-			 const GArray *witness, const struct proof *proof)
+                         uint32_t e, uint32_t f, bool race, enum m2_verdict verdict,
+                         const GArray *witness, const struct proof *proof)
 {
 	const uint32_t pair[] = { e, f };
 
@@ -53,9 +53,8 @@ static const char *judge(const struct trace *t, const struct random_options *opt
 	if (verdict == M2_RACE &&
 	    !oracle_is_reordering(t, (const uint32_t *)witness->data, witness->len - 2, false))
 		return "its witness is no correct reordering";
-	if (verdict == M2_RACE &&
-	    !witness_check(t, (const uint32_t *)witness->data, witness->len, CLAIM_RACE, pair, 2,
-			   NULL, NULL))
+	if (verdict == M2_RACE && !witness_check(t, (const uint32_t *)witness->data,
+	                                         witness->len, CLAIM_RACE, pair, 2, NULL, NULL))
 		return "its witness is not accepted";
 	if (verdict == M2_IMPOSSIBLE &&
 	    (proof == NULL || proof->cycle.steps == NULL || proof->cycle.steps->len < 2))
@@ -85,7 +84,7 @@ static bool trial(uint64_t seed)
 				continue;
 			verdict = m2_pair(m, e, f, witness, &proof);
 			wrong = judge(t, &options, e, f, races[e * n + f], verdict, witness,
-				      proof);
+			              proof);
 			/* the way that keeps no witness has to say the same */
 			if (wrong == NULL && m2_pair(m, e, f, NULL, NULL) != verdict)
 				wrong = "says something else without a witness";
@@ -94,7 +93,7 @@ static bool trial(uint64_t seed)
 				char *text = trace_text(t);
 
 				fprintf(stderr, "seed %llu: (%u, %u): %s\n%s",
-					(unsigned long long)seed, e, f, wrong, text);
+				        (unsigned long long)seed, e, f, wrong, text);
 				g_free(text);
 			}
 		}
@@ -114,12 +113,13 @@ START_TEST(agrees_with_the_search)
 	for (uint64_t seed = first; seed < first + count; seed++)
 		ck_assert_msg(trial(seed), "M2 and the search disagree");
 	fprintf(stderr,
-		"%llu traces, %llu pairs: %llu races, %llu missed; %llu proved impossible, %llu "
-		"rejected without a claim; %llu sequences refused by the checker\n",
-		(unsigned long long)count, (unsigned long long)tally.pairs,
-		(unsigned long long)tally.races, (unsigned long long)tally.missed,
-		(unsigned long long)tally.impossible, (unsigned long long)tally.unclaimed,
-		(unsigned long long)tally.refused);
+	        "%llu traces, %llu pairs: %llu races, %llu missed; %llu proved impossible, "
+	        "%llu "
+	        "rejected without a claim; %llu sequences refused by the checker\n",
+	        (unsigned long long)count, (unsigned long long)tally.pairs,
+	        (unsigned long long)tally.races, (unsigned long long)tally.missed,
+	        (unsigned long long)tally.impossible, (unsigned long long)tally.unclaimed,
+	        (unsigned long long)tally.refused);
 	ck_assert_uint_gt(tally.races, count / 2);
 	ck_assert_uint_gt(tally.impossible, count / 2);
 	/* far from everything is missed with three and four threads */
@@ -136,7 +136,7 @@ static uint32_t site_of(const struct trace *t, uint32_t e)
 
 /* Is (e, f) what the finding stands for? */
 static bool covers(const struct trace *t, const struct finding *x, uint32_t e, uint32_t f,
-		   bool by_events)
+                   bool by_events)
 {
 	uint32_t a, b, c, d;
 
@@ -160,7 +160,7 @@ static bool names_variable(const struct finding *x, uint32_t v)
 
 /* NULL when what the report says of one pair is right. */
 static const char *judge_pair(const struct trace *t, const struct report *r, uint32_t e,
-			      uint32_t f, bool race, bool by_events)
+                              uint32_t f, bool race, bool by_events)
 {
 	const struct finding *found = NULL;
 
@@ -231,8 +231,9 @@ START_TEST(reports_agree_with_the_search)
 		const char *wrong = judge_report(t, races, seed % 2, seed / 2 % 2);
 		char *text = trace_text(t);
 
-		ck_assert_msg(wrong == NULL, "seed %llu by %s: %s\n%s", (unsigned long long)seed,
-			      seed % 2 ? "events" : "sites", wrong, text);
+		ck_assert_msg(wrong == NULL, "seed %llu by %s: %s\n%s",
+		              (unsigned long long)seed, seed % 2 ? "events" : "sites", wrong,
+		              text);
 		g_free(text);
 		g_free(races);
 		trace_close(t);
@@ -257,10 +258,11 @@ static const char *judge_decision(struct trace *t, uint32_t e, uint32_t f, bool 
 	if (x->note != NULL) { /* visible only as a C11 race */
 		const uint32_t pair[] = { e, f };
 
-		if (race || !oracle_is_reordering(t, (const uint32_t *)x->witness->data,
-						  x->witness->len, false) ||
+		if (race ||
+		    !oracle_is_reordering(t, (const uint32_t *)x->witness->data,
+		                          x->witness->len, false) ||
 		    !witness_check(t, (const uint32_t *)x->witness->data, x->witness->len,
-				   CLAIM_C11_RACE, pair, 2, NULL, NULL))
+		                   CLAIM_C11_RACE, pair, 2, NULL, NULL))
 			wrong = "no such race";
 		finding_free(x);
 		return wrong;
@@ -268,7 +270,8 @@ static const char *judge_decision(struct trace *t, uint32_t e, uint32_t f, bool 
 	if (x->verdict != (race ? VERDICT_RACE : VERDICT_IMPOSSIBLE))
 		wrong = verdict_word(x->verdict);
 	if (race && wrong == NULL &&
-	    !oracle_is_reordering(t, (const uint32_t *)x->witness->data, x->witness->len - 2, false))
+	    !oracle_is_reordering(t, (const uint32_t *)x->witness->data, x->witness->len - 2,
+	                          false))
 		wrong = "its witness is no correct reordering";
 	if (!race && wrong == NULL && x->proof == NULL)
 		wrong = "no proof";
@@ -296,8 +299,8 @@ START_TEST(one_pair_is_decided_exactly)
 				decided++;
 				wrong = judge_decision(t, e, f, races[e * n + f]);
 				ck_assert_msg(wrong == NULL, "seed %llu (%u, %u), race %d: %s",
-					      (unsigned long long)seed, e, f, races[e * n + f],
-					      wrong);
+				              (unsigned long long)seed, e, f, races[e * n + f],
+				              wrong);
 			}
 		}
 		g_free(races);

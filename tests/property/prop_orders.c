@@ -560,8 +560,10 @@ static void compare_sites(uint64_t seed, struct trace *t, const struct naive *x,
 			seen[f] |= site_of(t, f) == site_of(t, found->first) ||
 			           site_of(t, f) == site_of(t, found->second);
 	}
-	/* Where the pass's one pair is refused because of a freed block, another may be good. */
-	for (uint32_t f = 0; f < x->n && (kind != ORDER_KIND_SHB || t->blocks_count == 0); f++) {
+	/* Where the pass's one pair is refused because of a freed block, another may be good.
+	 */
+	for (uint32_t f = 0; f < x->n && (kind != ORDER_KIND_SHB || t->blocks_count == 0);
+	     f++) {
 		for (uint32_t e = 0; e < f; e++) {
 			if (expected[e][f] && !seen[f])
 				fail(seed, t, "site not seen", kind, e, f);

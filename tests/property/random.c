@@ -11,10 +11,10 @@ enum { MAX_THREADS = 8, MAX_OBJECTS = 8 };
 
 struct runner { /* a thread of the generated program */
 	bool forked, ended, joined, waiting, woken, arrived;
-	int round;	 /* of the barrier, when arrived */
-	int wait_lock;	 /* to release after `wait`, to take after `wake`; -1 none */
+	int round;       /* of the barrier, when arrived */
+	int wait_lock;   /* to release after `wait`, to take after `wake`; -1 none */
 	bool wait_holds; /* the lock is still to be given up */
-	int scope;	 /* object of the open call, or -1 */
+	int scope;       /* object of the open call, or -1 */
 };
 
 struct generator {
@@ -23,11 +23,11 @@ struct generator {
 	GString *text;
 	uint32_t count; /* events so far */
 	struct runner thread[MAX_THREADS];
-	int owner[MAX_OBJECTS];			 /* of each lock, -1 free */
-	bool reader[MAX_OBJECTS][MAX_THREADS];	 /* who holds it shared */
+	int owner[MAX_OBJECTS];                         /* of each lock, -1 free */
+	bool reader[MAX_OBJECTS][MAX_THREADS];          /* who holds it shared */
 	int semaphore, messages, received, block_state; /* 0 none, 1 allocated, 2 freed */
-	int round, arrived, departed;		 /* of the barrier */
-	int value[32];				 /* of each variable, with values */
+	int round, arrived, departed;                   /* of the barrier */
+	int value[32];                                  /* of each variable, with values */
 	int clock;
 };
 
@@ -42,7 +42,7 @@ static bool chance(struct generator *g, int percent)
 }
 
 static bool emit(struct generator *g, int t, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+        __attribute__((format(printf, 3, 4)));
 static bool emit(struct generator *g, int t, const char *format, ...)
 {
 	va_list list;
@@ -347,7 +347,7 @@ char *random_text(uint64_t seed, const struct random_options *options)
 	struct generator g = {
 		.options = options,
 		.random = g_rand_new_with_seed_array(
-			(guint32[]){ (guint32)seed, (guint32)(seed >> 32), 77 }, 3),
+		        (guint32[]){ (guint32)seed, (guint32)(seed >> 32), 77 }, 3),
 		.text = g_string_new(NULL),
 	};
 	uint32_t wanted = options->events / 2 + below(&g, (int)(options->events + 1) / 2) + 1;
@@ -371,7 +371,7 @@ struct trace *random_trace(uint64_t seed, const struct random_options *options)
 	struct error error;
 	char *text = random_text(seed, options);
 	struct trace *t = trace_from_text("random", text, strlen(text),
-					  &(struct trace_options){ 0 }, &error);
+	                                  &(struct trace_options){ 0 }, &error);
 
 	if (t == NULL)
 		BUG("seed %" G_GUINT64_FORMAT ": %s: %s\n%s", seed, error.where, error.what,

@@ -63,7 +63,8 @@ static struct specs *specs_of(const char *text)
 {
 	struct error e = { 0 };
 	struct specs *s = specs_new();
-	ck_assert_msg(specs_parse(s, "test.spec", text, strlen(text), &e), "%s: %s", e.where, e.what);
+	ck_assert_msg(specs_parse(s, "test.spec", text, strlen(text), &e), "%s: %s", e.where,
+	              e.what);
 	return s;
 }
 
@@ -96,10 +97,11 @@ static const char account_spec[] = "atomics bank {\n"
 START_TEST(a_set_for_each_instance)
 {
 	/* The audit looks at the first account before, at the second after the transfers. */
-	static const char two[] = "T1|enter(audit)|\nT1|r(a.checking)|\n"
-	                          "T2|enter(transfer)|\nT2|w(a.checking)|\nT2|leave(transfer)|\n"
-	                          "T2|enter(transfer)|\nT2|w(b.savings)|\nT2|leave(transfer)|\n"
-	                          "T1|r(b.savings)|\nT1|leave(audit)|\n";
+	static const char two[] =
+	        "T1|enter(audit)|\nT1|r(a.checking)|\n"
+	        "T2|enter(transfer)|\nT2|w(a.checking)|\nT2|leave(transfer)|\n"
+	        "T2|enter(transfer)|\nT2|w(b.savings)|\nT2|leave(transfer)|\n"
+	        "T1|r(b.savings)|\nT1|leave(audit)|\n";
 	static const char one[] = "T1|enter(audit)|\nT1|r(a.checking)|\n"
 	                          "T2|enter(transfer)|\nT2|w(a.checking)|\nT2|w(a.savings)|\n"
 	                          "T2|leave(transfer)|\nT1|r(a.savings)|\nT1|leave(audit)|\n";
@@ -110,10 +112,12 @@ END_TEST
 
 START_TEST(units_of_the_trace_on_sets_of_a_specification)
 {
-	static const char trace[] = "T1|ubeg(look,account)|\nT1|r(a.checking)|\n"
-	                            "T2|ubeg(move,account)|\nT2|w(a.checking)|\nT2|w(a.savings)|\n"
-	                            "T2|uend(move)|\nT1|r(a.savings)|\nT1|uend(look)|\n";
-	static const char of_struct[] = "atomics b { set account : struct account { checking, savings } }";
+	static const char trace[] =
+	        "T1|ubeg(look,account)|\nT1|r(a.checking)|\n"
+	        "T2|ubeg(move,account)|\nT2|w(a.checking)|\nT2|w(a.savings)|\n"
+	        "T2|uend(move)|\nT1|r(a.savings)|\nT1|uend(look)|\n";
+	static const char of_struct[] =
+	        "atomics b { set account : struct account { checking, savings } }";
 	static const char of_globals[] = "atomics b { set account : global a }";
 	ck_assert_uint_gt(violations(trace, of_struct, "account, account"), 0);
 	ck_assert_uint_gt(violations(trace, of_globals, "account"), 0);
@@ -124,9 +128,10 @@ START_TEST(globals_of_a_specification)
 {
 	static const char spec[] = "atomics c { set counters : global ops, total\n"
 	                           " unit bump on counters\n unit show on counters }\n";
-	static const char trace[] = "T1|enter(show)|\nT1|r(ops)|\nT2|enter(bump)|\nT2|w(ops)|\n"
-	                            "T2|w(total)|\nT2|w(other)|\nT2|leave(bump)|\nT1|r(total)|\n"
-	                            "T1|leave(show)|\n";
+	static const char trace[] =
+	        "T1|enter(show)|\nT1|r(ops)|\nT2|enter(bump)|\nT2|w(ops)|\n"
+	        "T2|w(total)|\nT2|w(other)|\nT2|leave(bump)|\nT1|r(total)|\n"
+	        "T1|leave(show)|\n";
 	ck_assert_uint_gt(violations(trace, spec, "counters"), 0);
 }
 END_TEST
@@ -134,14 +139,16 @@ END_TEST
 START_TEST(owned_members_belong_to_their_owner)
 {
 	/* The set's own count and the map that it owns must fit together. */
-	static const char trace[] = "T1|alloc(p1,16)|\nT1|w(hs.map)=p1|\nT1|fork(T2)|\n"
-	                            "T1|enter(add)|\nT1|w(p1.n)|\n"
-	                            "T2|enter(size)|\nT2|r(p1.n)|\nT2|r(hs.count)|\nT2|leave(size)|\n"
-	                            "T1|w(hs.count)|\nT1|leave(add)|\n";
+	static const char trace[] =
+	        "T1|alloc(p1,16)|\nT1|w(hs.map)=p1|\nT1|fork(T2)|\n"
+	        "T1|enter(add)|\nT1|w(p1.n)|\n"
+	        "T2|enter(size)|\nT2|r(p1.n)|\nT2|r(hs.count)|\nT2|leave(size)|\n"
+	        "T1|w(hs.count)|\nT1|leave(add)|\n";
 	static const char apart[] = "atomics h { set s : struct hashset { count, map }\n"
 	                            " unit add on s\n unit size on s }\n";
-	static const char owned[] = "atomics h { set s : struct hashset { count, map }\n"
-	                            " unit add on s\n unit size on s\n owned struct hashset . map }\n";
+	static const char owned[] =
+	        "atomics h { set s : struct hashset { count, map }\n"
+	        " unit add on s\n unit size on s\n owned struct hashset . map }\n";
 	ck_assert_uint_eq(violations(trace, apart, "s"), 0);
 	ck_assert_uint_gt(violations(trace, owned, "s"), 0);
 }
@@ -149,12 +156,14 @@ END_TEST
 
 START_TEST(splits_of_a_specification)
 {
-	static const char unit[] = "atomics b { set s : global n\n unit get on s\n unit put on s\n%s }\n";
+	static const char unit[] =
+	        "atomics b { set s : global n\n unit get on s\n unit put on s\n%s }\n";
 	static const char trace[] = "T1|enter(get)|\nT1|r(n)|\nT1|%s|\n"
 	                            "T2|enter(put)|\nT2|w(n)|\nT2|leave(put)|\nT1|r(n)|\n"
 	                            "T1|leave(get)|\n";
 	char *joined = g_strdup_printf(trace, "arrive(b)");
-	char *plain = g_strdup_printf(unit, ""), *split = g_strdup_printf(unit, " split wait, barrier");
+	char *plain = g_strdup_printf(unit, ""),
+	     *split = g_strdup_printf(unit, " split wait, barrier");
 	ck_assert_uint_gt(violations(joined, plain, "s"), 0);
 	ck_assert_uint_eq(violations(joined, split, "s"), 0);
 	g_free(joined);
@@ -190,9 +199,10 @@ START_TEST(sets_that_are_inferred)
 	/* only what two threads touch; atomics are in no set */
 	inferred_sets("T1|w(a.x)|\nT1|w(a.y)|\nT2|r(a.x)|\nT2|aw(a.z)|\nT1|ar(a.z)|\n", "a");
 	/* members under two locks are two sets */
-	inferred_sets("T1|acq(l)|\nT1|w(a.x)|\nT1|rel(l)|\nT1|acq(m)|\nT1|w(a.y)|\nT1|rel(m)|\n"
-	              "T2|acq(l)|\nT2|w(a.x)|\nT2|rel(l)|\nT2|acq(m)|\nT2|w(a.y)|\nT2|rel(m)|\n",
-	              "a, under l; a, under m");
+	inferred_sets(
+	        "T1|acq(l)|\nT1|w(a.x)|\nT1|rel(l)|\nT1|acq(m)|\nT1|w(a.y)|\nT1|rel(m)|\n"
+	        "T2|acq(l)|\nT2|w(a.x)|\nT2|rel(l)|\nT2|acq(m)|\nT2|w(a.y)|\nT2|rel(m)|\n",
+	        "a, under l; a, under m");
 	/* globals are apart, unless one activation touches both in one critical section */
 	inferred_sets("T1|w(g)|\nT1|w(h)|\nT2|w(g)|\nT2|w(h)|\n", "global g; global h");
 	inferred_sets("T1|w(g)|\nT1|w(h)|\nT2|enter(f)|\nT2|acq(m)|\nT2|w(g)|\nT2|w(h)|\n"
@@ -223,9 +233,10 @@ END_TEST
 START_TEST(initialisation_does_not_count)
 {
 	/* T1 writes in two steps, both before anybody else looks */
-	static const char text[] = "T1|enter(run)|\nT1|enter(set_up)|\nT1|w(a.x)|\nT1|w(a.y)|\n"
-	                           "T1|leave(set_up)|\nT2|enter(run)|\nT2|enter(look)|\nT2|r(a.x)|\n"
-	                           "T2|r(a.y)|\nT2|leave(look)|\n";
+	static const char text[] =
+	        "T1|enter(run)|\nT1|enter(set_up)|\nT1|w(a.x)|\nT1|w(a.y)|\n"
+	        "T1|leave(set_up)|\nT2|enter(run)|\nT2|enter(look)|\nT2|r(a.x)|\n"
+	        "T2|r(a.y)|\nT2|leave(look)|\n";
 	struct trace *t;
 	struct atomic_model *m = inferred(text, &t);
 	for (uint32_t v = 0; v < t->variables_count; v++)
@@ -240,10 +251,12 @@ static char grade_after(int covered)
 {
 	GString *s = g_string_new("T1|enter(run)|\nT2|enter(run)|\nT1|r(c.n)|\nT2|r(c.n)|\n");
 	for (int i = 0; i < covered; i++)
-		g_string_append(s, "T1|enter(hit)|\nT1|acq(m)|\nT1|r(c.n)|\nT1|w(c.n)|\nT1|rel(m)|\n"
-		                   "T1|leave(hit)|\n");
-	g_string_append(s, "T1|enter(hit)|\nT1|r(c.n)|\nT2|enter(hit)|\nT2|r(c.n)|\nT2|w(c.n)|\n"
-	                   "T2|leave(hit)|\nT1|w(c.n)|\nT1|leave(hit)|\n");
+		g_string_append(
+		        s, "T1|enter(hit)|\nT1|acq(m)|\nT1|r(c.n)|\nT1|w(c.n)|\nT1|rel(m)|\n"
+		           "T1|leave(hit)|\n");
+	g_string_append(s,
+	                "T1|enter(hit)|\nT1|r(c.n)|\nT2|enter(hit)|\nT2|r(c.n)|\nT2|w(c.n)|\n"
+	                "T2|leave(hit)|\nT1|w(c.n)|\nT1|leave(hit)|\n");
 	struct trace *t;
 	struct atomic_model *m = inferred(s->str, &t);
 	struct atomic_options all = { .all = true };
@@ -266,9 +279,10 @@ END_TEST
 
 START_TEST(hidden_unless_asked_for)
 {
-	static const char text[] = "T1|enter(run)|\nT2|enter(run)|\nT1|r(c.n)|\nT2|r(c.n)|\n"
-	                           "T1|enter(hit)|\nT1|r(c.n)|\nT2|enter(hit)|\nT2|r(c.n)|\nT2|w(c.n)|\n"
-	                           "T2|leave(hit)|\nT1|w(c.n)|\nT1|leave(hit)|\n";
+	static const char text[] =
+	        "T1|enter(run)|\nT2|enter(run)|\nT1|r(c.n)|\nT2|r(c.n)|\n"
+	        "T1|enter(hit)|\nT1|r(c.n)|\nT2|enter(hit)|\nT2|r(c.n)|\nT2|w(c.n)|\n"
+	        "T2|leave(hit)|\nT1|w(c.n)|\nT1|leave(hit)|\n";
 	struct trace *t;
 	struct atomic_model *m = inferred(text, &t);
 	struct atomic_options shown = { 0 };

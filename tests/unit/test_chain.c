@@ -53,7 +53,7 @@ static bool same(const struct chain_graph *g)
 	for (uint32_t a = 0; a < NODES; a++) {
 		for (uint32_t b = 0; b < NODES; b++)
 			good &= chain_reaches(g, a / LENGTH, a % LENGTH, b / LENGTH,
-					      b % LENGTH) == reach[a][b];
+			                      b % LENGTH) == reach[a][b];
 		for (uint32_t j = 0; j < CHAINS; j++) {
 			uint32_t first = NONE, count = 0;
 
@@ -101,9 +101,9 @@ static int run(enum chain_kind kind, bool with_base, uint32_t seed)
 
 		if (a / LENGTH == b / LENGTH)
 			continue;
-		ck_assert_int_eq(chain_insert(g, a / LENGTH, a % LENGTH, b / LENGTH, b % LENGTH,
-					      NULL),
-				 !cycle);
+		ck_assert_int_eq(
+		        chain_insert(g, a / LENGTH, a % LENGTH, b / LENGTH, b % LENGTH, NULL),
+		        !cycle);
 		refused += cycle;
 		if (!cycle) {
 			reach[a][b] = true;

@@ -10,8 +10,8 @@
 static struct trace *open_text(const char *text)
 {
 	struct error error;
-	struct trace *t = trace_from_text("test", text, strlen(text), &(struct trace_options){ 0 },
-					  &error);
+	struct trace *t = trace_from_text("test", text, strlen(text),
+	                                  &(struct trace_options){ 0 }, &error);
 
 	ck_assert_msg(t != NULL, "%s", error.what);
 	return t;
@@ -35,17 +35,17 @@ static GArray *events_of(const char *text)
 
 /* "" when accepted, else the beginning of the reason. */
 static void expect(const char *text, enum claim claim, const char *pair, const char *sequence,
-		   const char *reason)
+                   const char *reason)
 {
 	struct trace *t = open_text(text);
 	GArray *p = events_of(pair), *s = events_of(sequence);
 	GString *why = g_string_new(NULL);
 	bool good = witness_check(t, (const uint32_t *)s->data, s->len, claim,
-				  (const uint32_t *)p->data, p->len, NULL, why);
+	                          (const uint32_t *)p->data, p->len, NULL, why);
 
 	ck_assert_msg(good == (*reason == '\0'), "%s: %s", sequence, why->str);
 	ck_assert_msg(g_str_has_prefix(why->str, reason), "expected '%s', got '%s'", reason,
-		      why->str);
+	              why->str);
 	g_string_free(why, TRUE);
 	g_array_unref(p);
 	g_array_unref(s);
@@ -53,7 +53,7 @@ static void expect(const char *text, enum claim claim, const char *pair, const c
 }
 
 static const char bank[] = "T1|acq(l)|\nT1|w(x)|\nT1|rel(l)|\n"
-			   "T2|acq(l)|\nT2|r(y)|\nT2|rel(l)|\nT2|r(x)|\n";
+                           "T2|acq(l)|\nT2|r(y)|\nT2|rel(l)|\nT2|r(x)|\n";
 
 START_TEST(a_race_has_its_pair_last)
 {
@@ -80,7 +80,7 @@ END_TEST
 START_TEST(readers_share_and_writers_do_not)
 {
 	const char *text = "T1|racq(l)|\nT2|racq(l)|\nT1|rrel(l)|\nT2|rrel(l)|\nT3|acq(l)|\n"
-			   "T3|rel(l)|\n";
+	                   "T3|rel(l)|\n";
 
 	expect(text, CLAIM_PREFIX, "", "0 1", "");
 	expect(text, CLAIM_PREFIX, "", "4 5 1 0 3 2", "");
@@ -116,7 +116,7 @@ END_TEST
 START_TEST(blocks_live_from_alloc_to_free)
 {
 	const char *text = "#! heddle 1\nT1|alloc(p,8)|\nT2|w(p.a)|\nT1|r(p.a)|\nT1|free(p)|\n"
-			   "T2|r(p.b)|\nT3|alloc(p,8)|\nT3|w(p.a)|\n";
+	                   "T2|r(p.b)|\nT3|alloc(p,8)|\nT3|w(p.a)|\n";
 
 	expect(text, CLAIM_PREFIX, "", "1", "rule 4 (must-order): event 1");
 	expect(text, CLAIM_PREFIX, "", "0 1 2 3 4", "rule 6 (freed blocks): event 4");
@@ -130,8 +130,9 @@ END_TEST
 
 START_TEST(invocations_keep_their_order_without_a_specification)
 {
-	const char *text = "#! heddle 1\nT1|act(o.put,1)=nil|\nT2|call(o.get,1)|\nT2|ret(o.get)=1|\n"
-			   "T1|act(q.put,1)=nil|\n";
+	const char *text =
+	        "#! heddle 1\nT1|act(o.put,1)=nil|\nT2|call(o.get,1)|\nT2|ret(o.get)=1|\n"
+	        "T1|act(q.put,1)=nil|\n";
 
 	expect(text, CLAIM_PREFIX, "", "1 0 2 3", "");
 	expect(text, CLAIM_PREFIX, "", "1 2", "rule 4 (must-order): event 2");
@@ -142,7 +143,7 @@ END_TEST
 START_TEST(a_deadlock_blocks_every_request)
 {
 	const char *text = "T1|acq(a)|\nT1|acq(b)|\nT1|rel(b)|\nT1|rel(a)|\n"
-			   "T2|acq(b)|\nT2|acq(a)|\nT2|rel(a)|\nT2|rel(b)|\n";
+	                   "T2|acq(b)|\nT2|acq(a)|\nT2|rel(a)|\nT2|rel(b)|\n";
 
 	expect(text, CLAIM_DEADLOCK, "1 5", "0 4 1 5", "");
 	expect(text, CLAIM_DEADLOCK, "1 5", "0 4", "");
@@ -166,13 +167,14 @@ END_TEST
 START_TEST(c11_happens_before)
 {
 	const char *relaxed = "#! heddle 1\nT1|w(x)|\nT1|aw(f);rlx|\nT2|ar(f);rlx|\nT2|r(x)|\n";
-	const char *released = "#! heddle 1\nT1|w(x)|\nT1|aw(f);rel|\nT2|ar(f);acq|\nT2|r(x)|\n";
+	const char *released =
+	        "#! heddle 1\nT1|w(x)|\nT1|aw(f);rel|\nT2|ar(f);acq|\nT2|r(x)|\n";
 	const char *sequence = "#! heddle 1\nT1|w(x)|\nT1|aw(f);rel|\nT3|rmw(f);rlx|\n"
-			       "T2|ar(f);acq|\nT2|r(x)|\n";
+	                       "T2|ar(f);acq|\nT2|r(x)|\n";
 	const char *broken = "#! heddle 1\nT1|w(x)|\nT1|aw(f);rel|\nT3|aw(f);rlx|\n"
-			     "T2|ar(f);acq|\nT2|r(x)|\n";
+	                     "T2|ar(f);acq|\nT2|r(x)|\n";
 	const char *fences = "#! heddle 1\nT1|w(x)|\nT1|fence(rel)|\nT1|aw(f);rlx|\n"
-			     "T2|ar(f);rlx|\nT2|fence(acq)|\nT2|r(x)|\n";
+	                     "T2|ar(f);rlx|\nT2|fence(acq)|\nT2|r(x)|\n";
 
 	expect(relaxed, CLAIM_C11_RACE, "0 3", "0 1 2 3", "");
 	expect(released, CLAIM_C11_RACE, "0 3", "0 1 2 3", "the pair: event 3");
@@ -212,15 +214,15 @@ END_TEST
 START_TEST(tails_after_the_recording)
 {
 	const char *text = "T1|w(x)|\nT2|w(x)|\nT1|acq(l)|\nT1|w(y)|\nT1|rel(l)|\nT2|acq(l)|\n"
-			   "T2|rel(l)|\nT2|r(y)|\nT1|w(x)|\nT2|w(x)|\n";
+	                   "T2|rel(l)|\nT2|r(y)|\nT1|w(x)|\nT2|w(x)|\n";
 	const struct {
 		uint32_t prefix;
 		const char *tail, *pair;
 		bool good;
 	} cases[] = {
-		{ 0, "0 1", "0 1", true },	{ 8, "8 9", "8 9", true },
-		{ 2, "5 6 2 3 7", "3 7", true }, { 1, "1 2 3", "3 7", false },
-		{ 2, "2 5 6 3 7", "3 7", false }, { 8, "9 8", "8 9", true },
+		{ 0, "0 1", "0 1", true },           { 8, "8 9", "8 9", true },
+		{ 2, "5 6 2 3 7", "3 7", true },     { 1, "1 2 3", "3 7", false },
+		{ 2, "2 5 6 3 7", "3 7", false },    { 8, "9 8", "8 9", true },
 		{ 0, "0 1 5 6 2 3 7", "3 7", true },
 	};
 	struct trace *t = open_text(text);
@@ -230,9 +232,9 @@ START_TEST(tails_after_the_recording)
 		GArray *tail = events_of(cases[i].tail), *pair = events_of(cases[i].pair);
 
 		ck_assert_int_eq(checker_race_after(c, cases[i].prefix,
-						    (const uint32_t *)tail->data, tail->len,
-						    (const uint32_t *)pair->data, NULL),
-				 cases[i].good);
+		                                    (const uint32_t *)tail->data, tail->len,
+		                                    (const uint32_t *)pair->data, NULL),
+		                 cases[i].good);
 		g_array_unref(tail);
 		g_array_unref(pair);
 	}

@@ -15,25 +15,27 @@
 static char *folder;
 
 static const char program_text[] =
-	"#include <stdlib.h>\n"
-	"#include <pthread.h>\n"
-	"struct job { int arg; int done; struct job *next; };\n"
-	"struct pool { struct job *head; pthread_mutex_t lock; int size; };\n"
-	"struct pool *pool;\n"
-	"int *table;\n"
-	"struct { struct job *slots[4]; int used; } ring;\n"
-	"__attribute__((noinline)) int work(struct job *job, int n) { return job->arg + n; }\n"
-	"__attribute__((noinline)) void *raw(void *p) { return p; }\n"
-	"__attribute__((noinline)) int both(struct job *a, struct job *b) { return a->done + b->done; }\n"
-	"int main(void) { ring.used = work(0, 1); pthread_mutex_lock(&pool->lock);\n"
-	"  return table[0] + both(raw(0), raw(0)); }\n";
+        "#include <stdlib.h>\n"
+        "#include <pthread.h>\n"
+        "struct job { int arg; int done; struct job *next; };\n"
+        "struct pool { struct job *head; pthread_mutex_t lock; int size; };\n"
+        "struct pool *pool;\n"
+        "int *table;\n"
+        "struct { struct job *slots[4]; int used; } ring;\n"
+        "__attribute__((noinline)) int work(struct job *job, int n) { return job->arg + n; }\n"
+        "__attribute__((noinline)) void *raw(void *p) { return p; }\n"
+        "__attribute__((noinline)) int both(struct job *a, struct job *b) { return a->done + "
+        "b->done; }\n"
+        "int main(void) { ring.used = work(0, 1); pthread_mutex_lock(&pool->lock);\n"
+        "  return table[0] + both(raw(0), raw(0)); }\n";
 
 static void setup(void)
 {
 	folder = g_dir_make_tmp("heddle-name-XXXXXX", NULL);
 	char *source = g_build_filename(folder, "jobs.c", NULL);
 	ck_assert(g_file_set_contents(source, program_text, -1, NULL));
-	char *command = g_strdup_printf("cd '%s' && gcc -g -O1 -w -pthread -o jobs jobs.c", folder);
+	char *command =
+	        g_strdup_printf("cd '%s' && gcc -g -O1 -w -pthread -o jobs jobs.c", folder);
 	ck_assert_int_eq(system(command), 0);
 	g_free(command);
 	g_free(source);
@@ -88,7 +90,8 @@ static uint32_t location_in(const char *function)
 {
 	uint32_t id = debuginfo_function_named(made.program, function);
 	ck_assert_uint_ne(id, NONE);
-	struct location l = { .module = 0, .address = debuginfo_function(made.program, id)->low };
+	struct location l = { .module = 0,
+		              .address = debuginfo_function(made.program, id)->low };
 	g_array_append_val(made.locations, l);
 	return made.locations->len - 1;
 }
@@ -101,7 +104,9 @@ static void add(uint8_t op, uint32_t target, uint32_t location, uint32_t value)
 
 static uint32_t alloc_block(uint64_t address, uint64_t size, const char *function)
 {
-	struct block b = { .address = address, .size = size, .alloc = made.events->len, .free = NONE };
+	struct block b = {
+		.address = address, .size = size, .alloc = made.events->len, .free = NONE
+	};
 	g_array_append_val(made.blocks, b);
 	add(OP_ALLOC, made.blocks->len - 1, location_in(function), 0);
 	return made.blocks->len - 1;
@@ -168,7 +173,7 @@ static void end(void)
 	names_free(made.names);
 	debuginfo_close(made.program);
 	GArray *arrays[] = { made.events, made.variables, made.values,
-			     made.blocks, made.locations, made.objects };
+		             made.blocks, made.locations, made.objects };
 	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
 		g_array_unref(arrays[i]);
 }
@@ -199,10 +204,10 @@ START_TEST(received_by_a_member)
 	uint32_t pool = alloc_block(HEAP, 56, "main");
 	uint32_t job = alloc_block(HEAP + 0x100, 16, "main");
 	uint32_t later = alloc_block(HEAP + 0x200, 16, "main");
-	store_pointer(HEAP, pool, HEAP + 0x100);		/* before the pool's type is known */
+	store_pointer(HEAP, pool, HEAP + 0x100); /* before the pool's type is known */
 	store_pointer(global_address("pool"), NONE, HEAP);
-	store_pointer(HEAP + 0x108, job, HEAP + 0x200);		/* job->next */
-	uint32_t arg = access_in("raw", HEAP + 0x100, 4, job);	/* no pointer to it at hand */
+	store_pointer(HEAP + 0x108, job, HEAP + 0x200);        /* job->next */
+	uint32_t arg = access_in("raw", HEAP + 0x100, 4, job); /* no pointer to it at hand */
 	uint32_t done = access_in("raw", HEAP + 0x204, 4, later);
 	finish();
 	named(arg, "job->arg");

@@ -35,9 +35,11 @@ static void begin_chunk(struct log *l, uint32_t thread, uint64_t sequence)
 static struct log log_new(uint32_t flags)
 {
 	struct log l = { g_byte_array_new() };
-	struct log_header header = { .magic = LOG_MAGIC, .version = LOG_VERSION,
-				     .chunk_size = LOG_CHUNK, .flags = flags,
-				     .status = LOG_EXITED };
+	struct log_header header = { .magic = LOG_MAGIC,
+		                     .version = LOG_VERSION,
+		                     .chunk_size = LOG_CHUNK,
+		                     .flags = flags,
+		                     .status = LOG_EXITED };
 	static const guint8 zeros[LOG_HEADER];
 	g_byte_array_append(l.bytes, (const guint8 *)&header, sizeof(header));
 	g_byte_array_append(l.bytes, zeros, LOG_HEADER - sizeof(header));
@@ -45,7 +47,7 @@ static struct log log_new(uint32_t flags)
 }
 
 static struct trace *import(const struct log *l, size_t length, struct record_facts *facts,
-			    struct error *error)
+                            struct error *error)
 {
 	FILE *f = fopen(path, "wb");
 	ck_assert_ptr_nonnull(f);
@@ -102,8 +104,8 @@ START_TEST(records)
 	ck_assert_uint_eq(t->events_count, 10);
 	ck_assert_uint_eq(t->threads_count, 2);
 	ck_assert(t->order_exact && t->values_exact);
-	static const uint8_t ops[] = { OP_ALLOC, OP_WRITE, OP_FORK, OP_ACQ, OP_READ, OP_REL, OP_FREE,
-				       OP_READ, OP_ALLOC, OP_WRITE };
+	static const uint8_t ops[] = { OP_ALLOC, OP_WRITE, OP_FORK, OP_ACQ,   OP_READ,
+		                       OP_REL,   OP_FREE,  OP_READ, OP_ALLOC, OP_WRITE };
 	for (int i = 0; i < 10; i++)
 		ck_assert_uint_eq(t->events[i].op, ops[i]);
 	ck_assert_str_eq(trace_thread_name(t, t->events[3].thread), "T1");

@@ -39,11 +39,11 @@ static char *operation(const struct trace *t, uint32_t event)
 	return g_string_free(out, FALSE);
 }
 
-#define ASSERT_OPERATION(t, event, text)                                                       \
-	do {                                                                                   \
-		char *operation_ = operation(t, event);                                        \
-		ck_assert_str_eq(operation_, text);                                            \
-		g_free(operation_);                                                            \
+#define ASSERT_OPERATION(t, event, text) \
+	do { \
+		char *operation_ = operation(t, event); \
+		ck_assert_str_eq(operation_, text); \
+		g_free(operation_); \
 	} while (0)
 
 /* -- operations ------------------------------------------------------------------------- */

@@ -58,9 +58,9 @@ START_TEST(what_is_written_is_read)
 	write_sample(path);
 	struct trace *t = read_text(sample), *b = trace_open(path, NULL, NULL, &e);
 	ck_assert_msg(b != NULL, "%s", e.what);
-#define TABLE(member, type)                                                                    \
-	ck_assert_uint_eq(t->member##_count, b->member##_count);                               \
-	if (t->member##_count)                                                                 \
+#define TABLE(member, type) \
+	ck_assert_uint_eq(t->member##_count, b->member##_count); \
+	if (t->member##_count) \
 		ck_assert_mem_eq(t->member, b->member, t->member##_count * sizeof(type));
 	TRACE_TABLES(TABLE)
 #undef TABLE

@@ -11,8 +11,8 @@
 static struct trace *open_text(const char *text)
 {
 	struct error error;
-	struct trace *t = trace_from_text("test", text, strlen(text), &(struct trace_options){ 0 },
-					  &error);
+	struct trace *t = trace_from_text("test", text, strlen(text),
+	                                  &(struct trace_options){ 0 }, &error);
 
 	ck_assert_msg(t != NULL, "%s", error.what);
 	return t;
@@ -38,12 +38,12 @@ START_TEST(there_and_back)
 	static const uint32_t sequence[] = { 1, 0, 2 }, pair[] = { 0, 2 };
 	struct trace *t = open_text("T1|w(x)|a.c:1\nT2|w(x)|a.c:2\nT3|r(x)|a.c:3\n");
 	struct witness w = { .claim = CLAIM_RACE,
-			     .trace_name = g_strdup("a name with blanks"),
-			     .trace_digest = g_strdup("0123abcd"),
-			     .pair = events(pair, 2),
-			     .events = events(sequence, 3),
-			     .under_values = true,
-			     .under_specs = g_ptr_array_new_with_free_func(g_free) };
+		             .trace_name = g_strdup("a name with blanks"),
+		             .trace_digest = g_strdup("0123abcd"),
+		             .pair = events(pair, 2),
+		             .events = events(sequence, 3),
+		             .under_values = true,
+		             .under_specs = g_ptr_array_new_with_free_func(g_free) };
 	struct witness read;
 	struct error error;
 	char path[] = "/tmp/heddle-witness-XXXXXX";
@@ -73,13 +73,14 @@ START_TEST(the_text_is_for_people_too)
 	static const uint32_t sequence[] = { 0, 1 };
 	struct trace *t = open_text("T1|w(x)|a.c:1\nT2|w(x)|a.c:2\n");
 	struct witness w = { .claim = CLAIM_RACE,
-			     .pair = events(sequence, 2),
-			     .events = events(sequence, 2) };
+		             .pair = events(sequence, 2),
+		             .events = events(sequence, 2) };
 	GString *out = g_string_new(NULL);
 
 	witness_print(t, &w, out);
-	ck_assert_str_eq(out->str, "#! heddle-witness 1\n#! trace - -\n#! kind race\n#! pair 0 1\n"
-				   "0 # T1|w(x)|a.c:1\n1 # T2|w(x)|a.c:2\n");
+	ck_assert_str_eq(out->str,
+	                 "#! heddle-witness 1\n#! trace - -\n#! kind race\n#! pair 0 1\n"
+	                 "0 # T1|w(x)|a.c:1\n1 # T2|w(x)|a.c:2\n");
 	g_string_free(out, TRUE);
 	witness_release(&w);
 	trace_close(t);
@@ -101,8 +102,9 @@ START_TEST(fewer_switches)
 	/* two threads that have nothing to do with each other until the pair, interleaved; and
 	 * a third that is not needed at all */
 	static const uint32_t sequence[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 }, pair[] = { 8, 9 };
-	struct trace *t = open_text("T1|w(a)|\nT2|w(b)|\nT3|w(c)|\nT1|w(a)|\nT2|w(b)|\nT3|w(c)|\n"
-				    "T1|w(a)|\nT2|w(b)|\nT1|w(x)|\nT2|w(x)|\n");
+	struct trace *t =
+	        open_text("T1|w(a)|\nT2|w(b)|\nT3|w(c)|\nT1|w(a)|\nT2|w(b)|\nT3|w(c)|\n"
+	                  "T1|w(a)|\nT2|w(b)|\nT1|w(x)|\nT2|w(x)|\n");
 	GArray *s = events(sequence, 10);
 	static const uint32_t best[] = { 0, 3, 6, 1, 4, 7, 8, 9 };
 
@@ -110,19 +112,19 @@ START_TEST(fewer_switches)
 	ck_assert_uint_eq(s->len, G_N_ELEMENTS(best));
 	ck_assert_uint_le(switches(t, s), 3);
 	ck_assert(witness_check(t, (const uint32_t *)s->data, s->len, CLAIM_RACE, pair, 2, NULL,
-				NULL));
+	                        NULL));
 	g_array_unref(s);
 	trace_close(t);
 }
 END_TEST
 
 static enum switch_reason only_reason(const char *text, const uint32_t *sequence, guint count,
-				      guint which, uint32_t *because)
+                                      guint which, uint32_t *because)
 {
 	struct trace *t = open_text(text);
 	struct witness w = { .claim = CLAIM_RACE,
-			     .pair = events(sequence + count - 2, 2),
-			     .events = events(sequence, count) };
+		             .pair = events(sequence + count - 2, 2),
+		             .events = events(sequence, count) };
 	GArray *all = witness_switches(t, &w);
 	struct context_switch s;
 
@@ -142,39 +144,39 @@ START_TEST(why_a_switch_is_needed)
 	/* the first reads what the second writes: the first has to wait */
 	static const uint32_t reads[] = { 0, 1, 2, 3, 4 };
 
-	ck_assert_int_eq(only_reason("T1|w(a)|\nT2|w(y)|\nT1|r(y)|\nT1|w(x)|\nT2|w(x)|\n", reads, 5,
-				     0, &because),
-			 SWITCH_READS);
+	ck_assert_int_eq(only_reason("T1|w(a)|\nT2|w(y)|\nT1|r(y)|\nT1|w(x)|\nT2|w(x)|\n",
+	                             reads, 5, 0, &because),
+	                 SWITCH_READS);
 	ck_assert_uint_eq(because, 2);
 	/* the second reads the old value before the first writes */
 	static const uint32_t write[] = { 0, 1, 2, 3, 4 };
 
-	ck_assert_int_eq(only_reason("T1|w(a)|\nT2|r(a)|\nT1|w(a)|\nT1|w(x)|\nT2|w(x)|\n", write, 5,
-				     0, &because),
-			 SWITCH_WRITE);
+	ck_assert_int_eq(only_reason("T1|w(a)|\nT2|r(a)|\nT1|w(a)|\nT1|w(x)|\nT2|w(x)|\n",
+	                             write, 5, 0, &because),
+	                 SWITCH_WRITE);
 	ck_assert_uint_eq(because, 1);
 	/* the lock is held */
 	static const uint32_t lock[] = { 0, 1, 2, 3, 4, 5 };
 
 	ck_assert_int_eq(only_reason("T2|acq(l)|\nT1|w(a)|\nT2|rel(l)|\nT1|acq(l)|\nT1|w(x)|\n"
-				     "T2|w(x)|\n",
-				     lock, 6, 1, &because),
-			 SWITCH_LOCK);
+	                             "T2|w(x)|\n",
+	                             lock, 6, 1, &because),
+	                 SWITCH_LOCK);
 	/* a message has not been sent */
 	static const uint32_t must[] = { 0, 1, 2, 3, 4 };
 
-	ck_assert_int_eq(only_reason("T1|w(a)|\nT2|snd(g)|\nT1|rcv(g)|\nT1|w(x)|\nT2|w(x)|\n", must,
-				     5, 0, &because),
-			 SWITCH_MUST);
+	ck_assert_int_eq(only_reason("T1|w(a)|\nT2|snd(g)|\nT1|rcv(g)|\nT1|w(x)|\nT2|w(x)|\n",
+	                             must, 5, 0, &because),
+	                 SWITCH_MUST);
 	/* nothing asks for it */
 	static const uint32_t optional[] = { 0, 1, 2, 3, 4 };
 
-	ck_assert_int_eq(only_reason("T1|w(a)|\nT2|w(b)|\nT1|w(c)|\nT1|w(x)|\nT2|w(x)|\n", optional,
-				     5, 0, &because),
-			 SWITCH_OPTIONAL);
-	ck_assert_int_eq(only_reason("T1|w(a)|\nT2|w(b)|\nT1|w(c)|\nT1|w(x)|\nT2|w(x)|\n", optional,
-				     5, 2, &because),
-			 SWITCH_END);
+	ck_assert_int_eq(only_reason("T1|w(a)|\nT2|w(b)|\nT1|w(c)|\nT1|w(x)|\nT2|w(x)|\n",
+	                             optional, 5, 0, &because),
+	                 SWITCH_OPTIONAL);
+	ck_assert_int_eq(only_reason("T1|w(a)|\nT2|w(b)|\nT1|w(c)|\nT1|w(x)|\nT2|w(x)|\n",
+	                             optional, 5, 2, &because),
+	                 SWITCH_END);
 }
 END_TEST
 

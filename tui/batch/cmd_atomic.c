@@ -36,7 +36,8 @@ static bool read_budget(const char *text, struct atomic_options *o)
 
 static int print_sets(const struct atomic_model *m)
 {
-	fputs(m->inferred ? m->inferred : "# the trace and the specifications declare them\n", stdout);
+	fputs(m->inferred ? m->inferred : "# the trace and the specifications declare them\n",
+	      stdout);
 	return EXIT_NOTHING;
 }
 
@@ -88,8 +89,8 @@ static int analyse(struct arguments *a, struct trace *t, const struct specs *spe
 	progress_done();
 	struct error error;
 	const char *path = argument_value(a, "output");
-	int status = path && !write_witness(a, r, path, &error) ? fail(&error) :
-	                                                          print_report(r, print);
+	int status = path && !write_witness(a, r, path, &error) ? fail(&error)
+	                                                        : print_report(r, print);
 	report_free(r);
 	atomic_model_free(m);
 	return status;

@@ -13,12 +13,16 @@
 #include "tui/batch/command.h"
 
 /* Options after which the compiler does not link. */
-static const char *const no_link[] = { "-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-r",
-				       "--version", "-dumpversion", "-dumpmachine", "-dumpspecs",
-				       "-dumpfullversion", "--help", "-###" };
+static const char *const no_link[] = { "-c",           "-S",         "-E",
+	                               "-M",           "-MM",        "-fsyntax-only",
+	                               "-r",           "--version",  "-dumpversion",
+	                               "-dumpmachine", "-dumpspecs", "-dumpfullversion",
+	                               "--help",       "-###" };
 /* Options whose argument is the next word. */
-static const char *const takes_word[] = { "-o", "-x", "-I", "-L", "-D", "-U", "-include", "-isystem",
-					  "-MF", "-MT", "-MQ", "-Xlinker", "-T", "-u", "-l", "-B" };
+static const char *const takes_word[] = { "-o",  "-x",  "-I",       "-L",
+	                                  "-D",  "-U",  "-include", "-isystem",
+	                                  "-MF", "-MT", "-MQ",      "-Xlinker",
+	                                  "-T",  "-u",  "-l",       "-B" };
 
 static bool among(const char *word, const char *const *list, size_t n)
 {
@@ -58,8 +62,8 @@ static bool is_clang(char **compiler)
 	g_ptr_array_add(words, NULL);
 	char *out = NULL;
 	if (g_spawn_sync(NULL, (char **)words->pdata, NULL,
-			 G_SPAWN_SEARCH_PATH | G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL, &out,
-			 NULL, NULL, NULL))
+	                 G_SPAWN_SEARCH_PATH | G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL, &out,
+	                 NULL, NULL, NULL))
 		clang = strstr(out, "clang") != NULL;
 	g_free(out);
 	g_ptr_array_free(words, TRUE);
@@ -93,7 +97,8 @@ static int compile(struct arguments *a, const char *variable, const char *otherw
 		return fail(&error);
 	if (instruments_otherwise(a->rest)) {
 		error_set(&error, a->command->name, "leave out -fsanitize=address",
-			  "the thread and address sanitizers' instrumentation exclude each other");
+		          "the thread and address sanitizers' instrumentation exclude each "
+		          "other");
 		return fail(&error);
 	}
 	bool clang = is_clang(compiler);
@@ -123,8 +128,8 @@ static int compile(struct arguments *a, const char *variable, const char *otherw
 	g_ptr_array_add(words, NULL);
 	execvp(words->pdata[0], (char **)words->pdata);
 	error_set(&error, words->pdata[0],
-		  "install it, or name another compiler in $CC or $CXX ('heddle doctor' looks)",
-		  "cannot run the compiler: %s", g_strerror(errno));
+	          "install it, or name another compiler in $CC or $CXX ('heddle doctor' looks)",
+	          "cannot run the compiler: %s", g_strerror(errno));
 	g_ptr_array_free(words, TRUE);
 	g_strfreev(compiler);
 	g_free(stub);

@@ -19,10 +19,13 @@ enum need { NEEDED, USEFUL };
 static int missing;
 
 static void line(bool well, enum need need, const char *what, const char *detail,
-		 const char *remedy)
+                 const char *remedy)
 {
-	printf("%-7s %-28s %s\n", well ? "ok" : need == NEEDED ? "MISSING" : "-", what,
-	       detail ? detail : "");
+	printf("%-7s %-28s %s\n",
+	       well             ? "ok"
+	       : need == NEEDED ? "MISSING"
+	                        : "-",
+	       what, detail ? detail : "");
 	if (!well && remedy)
 		printf("%-7s %-28s -> %s\n", "", "", remedy);
 	if (!well && need == NEEDED)
@@ -37,10 +40,10 @@ static char *first_line(const char *command)
 	int status = 0;
 	if (!g_shell_parse_argv(command, NULL, &argv, NULL))
 		return NULL;
-	bool ran = g_spawn_sync(NULL, argv, NULL,
-				G_SPAWN_SEARCH_PATH | G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL, &out,
-				NULL, &status, NULL) &&
-		   status == 0;
+	bool ran =
+	        g_spawn_sync(NULL, argv, NULL, G_SPAWN_SEARCH_PATH | G_SPAWN_STDERR_TO_DEV_NULL,
+	                     NULL, NULL, &out, NULL, &status, NULL) &&
+	        status == 0;
 	g_strfreev(argv);
 	if (!ran) {
 		g_free(out);
@@ -52,7 +55,8 @@ static char *first_line(const char *command)
 	return out;
 }
 
-static void check_command(const char *name, const char *what, enum need need, const char *remedy)
+static void check_command(const char *name, const char *what, enum need need,
+                          const char *remedy)
 {
 	char *command = g_strconcat(name, " --version", NULL);
 	char *says = first_line(command);
@@ -73,18 +77,20 @@ static void check_recording(const char *self)
 	char *program = g_build_filename(folder, "t", NULL);
 	char *output = g_build_filename(folder, "t.hdl", NULL);
 	g_file_set_contents(source,
-			    "#include <pthread.h>\nint x;\n"
-			    "void *f(void *p) { x++; return p; }\n"
-			    "int main(void) { pthread_t t; pthread_create(&t, 0, f, 0);\n"
-			    "x++; pthread_join(t, 0); return 0; }\n",
-			    -1, NULL);
-	char *command = g_strdup_printf("'%s' cc -O1 '%s' -o '%s' -pthread", self, source, program);
+	                    "#include <pthread.h>\nint x;\n"
+	                    "void *f(void *p) { x++; return p; }\n"
+	                    "int main(void) { pthread_t t; pthread_create(&t, 0, f, 0);\n"
+	                    "x++; pthread_join(t, 0); return 0; }\n",
+	                    -1, NULL);
+	char *command =
+	        g_strdup_printf("'%s' cc -O1 '%s' -o '%s' -pthread", self, source, program);
 	char *says = first_line(command);
 	line(says != NULL, NEEDED, "heddle cc", says ? "compiles and links" : "fails",
 	     "apt install gcc libc6-dev");
 	if (says) {
-		struct session_options o = { .argv = (char *[]){ program, NULL }, .output = output,
-					     .seed = 1 };
+		struct session_options o = { .argv = (char *[]){ program, NULL },
+			                     .output = output,
+			                     .seed = 1 };
 		struct session s;
 		struct error error;
 		bool ok = session_record(&o, &s, NULL, &error);
@@ -92,7 +98,8 @@ static void check_recording(const char *self)
 		     ok ? "records it" : error.what, ok ? NULL : error.remedy);
 		if (ok)
 			line(s.result.aslr_off, USEFUL, "address randomisation",
-			     s.result.aslr_off ? "can be switched off" : "cannot be switched off",
+			     s.result.aslr_off ? "can be switched off"
+			                       : "cannot be switched off",
 			     "allow personality(2) (in a container: --security-opt "
 			     "seccomp=unconfined); traces differ in addresses until then");
 		session_release(&s);
@@ -136,10 +143,11 @@ static int run_doctor(struct arguments *a)
 #else
 	line(false, NEEDED, "architecture", "recording needs x86-64", "use another machine");
 #endif
-	check_command(cc && *cc ? cc : "cc", cc && *cc ? "C compiler ($CC)" : "C compiler", NEEDED,
-		      "apt install gcc");
-	check_command(cxx && *cxx ? cxx : "c++", cxx && *cxx ? "C++ compiler ($CXX)" : "C++ compiler",
-		      USEFUL, "apt install g++");
+	check_command(cc && *cc ? cc : "cc", cc && *cc ? "C compiler ($CC)" : "C compiler",
+	              NEEDED, "apt install gcc");
+	check_command(cxx && *cxx ? cxx : "c++",
+	              cxx && *cxx ? "C++ compiler ($CXX)" : "C++ compiler", USEFUL,
+	              "apt install g++");
 	check_command("clang", "clang", USEFUL, "apt install clang, if you build with it");
 	check_command("gdb", "gdb (replay --gdb)", USEFUL, "apt install gdb");
 	char *runtime = record_runtime_path(&error);
@@ -155,15 +163,16 @@ static int run_doctor(struct arguments *a)
 	     "install Heddle again");
 	g_free(specs);
 	check_recording(self);
-	char *libc_debug = g_file_test("/usr/lib/debug/.build-id", G_FILE_TEST_IS_DIR) ?
-				   g_strdup("separate files in /usr/lib/debug") :
-				   NULL;
-	line(libc_debug != NULL, USEFUL, "debug information", libc_debug ? libc_debug :
-									   "only what programs carry",
+	char *libc_debug = g_file_test("/usr/lib/debug/.build-id", G_FILE_TEST_IS_DIR)
+	                           ? g_strdup("separate files in /usr/lib/debug")
+	                           : NULL;
+	line(libc_debug != NULL, USEFUL, "debug information",
+	     libc_debug ? libc_debug : "only what programs carry",
 	     "apt install PACKAGE-dbgsym for lines in libraries");
 	g_free(libc_debug);
 	check_room();
-	printf("%s\n", missing ? "Something that is needed is missing." : "All that is needed is here.");
+	printf("%s\n", missing ? "Something that is needed is missing."
+	                       : "All that is needed is here.");
 	return missing ? EXIT_FOUND : EXIT_NOTHING;
 }
 

@@ -113,8 +113,9 @@ static bool investigate(const struct arguments *a, struct question *q)
 	enum order_kind kind;
 
 	if (word != NULL && !order_kind_from_word(word, &kind)) {
-		usage_error(a, "--order: expected po, hb, shb, cp, wcp, dc, wdc or edc, found '%s'",
-		            word);
+		usage_error(
+		        a, "--order: expected po, hb, shb, cp, wcp, dc, wdc or edc, found '%s'",
+		        word);
 		return false;
 	}
 	if (word != NULL)

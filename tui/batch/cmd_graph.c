@@ -11,8 +11,10 @@
 #define MOST_NODES 4000 /* more is no picture */
 
 static const struct command_option options[] = {
-	{ "kind", "conflict|order", "units of work and their conflicts (default), or an order", 0 },
-	{ "output", "FILE", "where to: FILE.svg is SVG, anything else DOT (default: print DOT)", 'o' },
+	{ "kind", "conflict|order", "units of work and their conflicts (default), or an order",
+	  0 },
+	{ "output", "FILE", "where to: FILE.svg is SVG, anything else DOT (default: print DOT)",
+	  'o' },
 	{ "order", "ORDER", "po hb shb cp wcp dc wdc edc, for --kind order (default: hb)", 0 },
 	{ "spec", "FILE", "a specification with atomic sets and units; may be repeated", 0 },
 	{ "cycles", NULL, "only the units that are on a cycle", 0 },
@@ -39,7 +41,8 @@ static bool *find_cyclic(const struct conflict_graph *g)
 	while (changed) {
 		bool *enters = g_new0(bool, n + 1), *leaves = g_new0(bool, n + 1);
 		for (guint e = 0; e < g->conflicts->len; e++) {
-			const struct conflict *c = &g_array_index(g->conflicts, struct conflict, e);
+			const struct conflict *c =
+			        &g_array_index(g->conflicts, struct conflict, e);
 			if (c->from != NONE && in[c->from] && in[c->to])
 				leaves[c->from] = enters[c->to] = true;
 		}
@@ -65,39 +68,40 @@ static char *unit_label(const struct trace *t, const struct unit *u)
 static char *conflict_label(const struct trace *t, const struct conflict *c)
 {
 	return g_strdup_printf("%s %u, %u", trace_string(t, t->variables[c->variable].name),
-			       c->events[0], c->events[1]);
+	                       c->events[0], c->events[1]);
 }
 
 static bool draw_conflicts(const struct arguments *a, struct trace *t,
-			   const struct conflict_graph *g, struct drawing *d, struct error *error)
+                           const struct conflict_graph *g, struct drawing *d,
+                           struct error *error)
 {
 	bool *cyclic = find_cyclic(g), alone = argument_flag(a, "cycles");
 	uint32_t *node = g_new(uint32_t, g->units->len + 1);
 	for (guint i = 0; i < g->units->len; i++) {
 		const struct unit *u = &g_array_index(g->units, struct unit, i);
 		uint64_t end = u->end == NONE ? t->events_count - 1 : u->end;
-		node[i] = alone && !cyclic[i] ?
-				  NONE :
-				  drawing_node(d, u->thread, u->begin, end, unit_label(t, u), cyclic[i]);
+		node[i] = alone && !cyclic[i] ? NONE
+		                              : drawing_node(d, u->thread, u->begin, end,
+		                                             unit_label(t, u), cyclic[i]);
 	}
 	for (guint e = 0; e < g->conflicts->len; e++) {
 		const struct conflict *c = &g_array_index(g->conflicts, struct conflict, e);
 		if (c->from == NONE || node[c->from] == NONE || node[c->to] == NONE)
 			continue;
 		drawing_edge(d, node[c->from], node[c->to], conflict_label(t, c),
-			     cyclic[c->from] && cyclic[c->to], false);
+		             cyclic[c->from] && cyclic[c->to], false);
 	}
 	g_free(node);
 	g_free(cyclic);
 	if (d->nodes->len <= MOST_NODES)
 		return true;
 	return error_set(error, place_line(t->path, 0).text,
-			 "draw the cycles alone (--cycles), or a filtered trace",
-			 "%u units are no picture any more", d->nodes->len);
+	                 "draw the cycles alone (--cycles), or a filtered trace",
+	                 "%u units are no picture any more", d->nodes->len);
 }
 
 static bool draw_conflict_graph(const struct arguments *a, struct trace *t, struct drawing *d,
-				struct error *error)
+                                struct error *error)
 {
 	GPtrArray *paths = argument_values(a, "spec");
 	struct specs *specs = specs_open(paths, error);
@@ -131,8 +135,8 @@ static uint32_t event_of(const struct trace *t, uint32_t thread, uint32_t positi
  * no other such event is between.
  */
 static void draw_edges_into(struct trace *t, const struct order *order, uint32_t event,
-			    const uint32_t *before, const uint32_t *now, uint32_t *other,
-			    struct drawing *d)
+                            const uint32_t *before, const uint32_t *now, uint32_t *other,
+                            struct drawing *d)
 {
 	uint32_t own = t->events[event].thread, threads = (uint32_t)t->threads_count;
 	for (uint32_t i = 0; i < threads; i++) {
@@ -149,13 +153,14 @@ static void draw_edges_into(struct trace *t, const struct order *order, uint32_t
 }
 
 static bool draw_order(struct trace *t, enum order_kind kind, struct drawing *d,
-		       struct error *error)
+                       struct error *error)
 {
 	uint32_t threads = (uint32_t)t->threads_count;
 	if (t->events_count > MOST_NODES)
 		return error_set(error, place_line(t->path, 0).text,
-				 "draw a filtered or shorter trace, or use heddle explain",
-				 "%" G_GUINT64_FORMAT " events are no picture any more", t->events_count);
+		                 "draw a filtered or shorter trace, or use heddle explain",
+		                 "%" G_GUINT64_FORMAT " events are no picture any more",
+		                 t->events_count);
 	struct order *order = order_new(t, kind, progress_on_stderr());
 	progress_done();
 	trace_need(t, INDEX_THREADS, NULL);
@@ -168,7 +173,8 @@ static bool draw_order(struct trace *t, enum order_kind kind, struct drawing *d,
 		drawing_node(d, t->events[e].thread, e, e, g_string_free(label, FALSE), false);
 	}
 	for (uint32_t e = 0; e < t->events_count; e++) {
-		uint32_t thread = t->events[e].thread, *before = clocks + (gsize)thread * (threads + 1);
+		uint32_t thread = t->events[e].thread,
+		         *before = clocks + (gsize)thread * (threads + 1);
 		uint32_t previous = trace_previous(t, e);
 		if (previous != NONE)
 			drawing_edge(d, previous, e, NULL, false, true);
@@ -183,7 +189,8 @@ static bool draw_order(struct trace *t, enum order_kind kind, struct drawing *d,
 	return true;
 }
 
-/* --- the command ------------------------------------------------------------------------------ */
+/* --- the command
+ * ------------------------------------------------------------------------------ */
 
 static bool hand_out(const struct drawing *d, const char *path, struct error *error)
 {
@@ -209,16 +216,20 @@ static int run(struct arguments *a)
 	bool order = argument_choice(a, "kind", kinds, 0) == 1;
 	const char *word = argument_value(a, "order");
 	if (word != NULL && !order_kind_from_word(word, &kind))
-		return usage_error(a, "--order wants one of po hb shb cp wcp dc wdc edc, found '%s'", word);
+		return usage_error(
+		        a, "--order wants one of po hb shb cp wcp dc wdc edc, found '%s'",
+		        word);
 	struct trace *t = open_trace(a, a->words->pdata[0]);
 	if (t == NULL)
 		return EXIT_BAD;
-	char *title = g_strdup_printf("%s: %s", trace_name(t),
-				      order ? order_kind_title(kind) : "conflicts of units of work");
+	char *title =
+	        g_strdup_printf("%s: %s", trace_name(t),
+	                        order ? order_kind_title(kind) : "conflicts of units of work");
 	struct drawing d;
 	drawing_init(&d, title);
 	add_lanes(&d, t);
-	bool good = order ? draw_order(t, kind, &d, &error) : draw_conflict_graph(a, t, &d, &error);
+	bool good =
+	        order ? draw_order(t, kind, &d, &error) : draw_conflict_graph(a, t, &d, &error);
 	good = good && hand_out(&d, argument_value(a, "output"), &error);
 	drawing_release(&d);
 	g_free(title);

@@ -4,22 +4,24 @@
 static const struct command_option options[] = {
 	{ "analysis", "A",
 	  "auto (default), lockset, hb, shb, cp, wcp, dc, wdc, syncp, m2, smt or rdit", 0 },
-	{ "pairs", "sites|events", "one finding a pair of source lines (default), or every pair",
-	  0 },
+	{ "pairs", "sites|events",
+	  "one finding a pair of source lines (default), or every pair", 0 },
 	{ "candidates", "all|ORDER", "look only at pairs that this order leaves unordered", 0 },
 	{ "verdicts", "races|all", "list what is impossible or unknown too", 0 },
 	{ "witness", NULL, "find a witness for what has none of its own", 0 },
 	{ "values", NULL, "a read may read any write of the same value", 0 },
 	{ "missing", NULL, "take code that was not recorded into account (barrier pairs)", 0 },
-	{ "budget", "PAIR,ALL", "seconds of the solver for a pair and in all (default: 1,5)", 0 },
-	{ "shard", "I/N", "only the I-th of N shares of the pairs; join with 'heddle merge'", 0 },
+	{ "budget", "PAIR,ALL", "seconds of the solver for a pair and in all (default: 1,5)",
+	  0 },
+	{ "shard", "I/N", "only the I-th of N shares of the pairs; join with 'heddle merge'",
+	  0 },
 	OPTION_LENIENT,
 	OPTION_FORMAT_SARIF,
 	{ 0 },
 };
 
 static struct report *find(const struct arguments *a, struct trace *t,
-			   const struct race_options *race, struct error *error)
+                           const struct race_options *race, struct error *error)
 {
 	struct report *r;
 
@@ -51,7 +53,8 @@ static int run(struct arguments *a)
 	if (!race_options_parse(a, &race))
 		return EXIT_BAD;
 	race.pairs_events = argument_choice(a, "pairs", pairs, 0) == 1;
-	race.all_verdicts = print.all_verdicts = argument_choice(a, "verdicts", verdicts, 0) == 1;
+	race.all_verdicts = print.all_verdicts =
+	        argument_choice(a, "verdicts", verdicts, 0) == 1;
 	race.want_witness = argument_flag(a, "witness");
 	t = open_trace(a, a->words->pdata[0]);
 	if (t == NULL)
@@ -67,10 +70,11 @@ const struct command command_races = {
 	.name = "races",
 	.usage = "TRACE [--analysis A] [--pairs sites|events] [--candidates all|ORDER]",
 	.summary = "data races, each with a verdict",
-	.details = "A race is reported with a witness that the independent checker has accepted; "
-		   "lockset, hb, cp,\nwcp, dc and wdc report candidates, for which "
-		   "--witness looks for one.  Exit status: 0 nothing\nfound, 1 something found, "
-		   "2 bad input, 3 a budget ran out.",
+	.details =
+	        "A race is reported with a witness that the independent checker has accepted; "
+	        "lockset, hb, cp,\nwcp, dc and wdc report candidates, for which "
+	        "--witness looks for one.  Exit status: 0 nothing\nfound, 1 something found, "
+	        "2 bad input, 3 a budget ran out.",
 	.options = options,
 	.run = run,
 };

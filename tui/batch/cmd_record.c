@@ -24,7 +24,8 @@ static void tell(const struct session *s, const struct arguments *a)
 	if (f->status == LOG_DEADLOCK) {
 		GString *text = g_string_new(NULL);
 		record_explain_deadlock(s->trace, f, text);
-		fprintf(stderr, "heddle: deadlock: no thread can go on; the program was ended\n");
+		fprintf(stderr,
+		        "heddle: deadlock: no thread can go on; the program was ended\n");
 		char **lines = g_strsplit(text->str, "\n", -1);
 		for (char **l = lines; *l; l++)
 			if (**l)
@@ -34,20 +35,21 @@ static void tell(const struct session *s, const struct arguments *a)
 	}
 	if (f->instrumented == 0) {
 		error_set(&note, a->rest ? a->rest[0] : a->words->pdata[0],
-			  "build it with 'heddle cc' (or gcc -fsanitize=thread)",
-			  "is not instrumented: only synchronisation was recorded");
+		          "build it with 'heddle cc' (or gcc -fsanitize=thread)",
+		          "is not instrumented: only synchronisation was recorded");
 		say_error(&note);
 	}
 	if (f->status == LOG_LIMIT)
-		fprintf(stderr, "heddle: the limit of --max-size was reached: the trace ends there\n");
+		fprintf(stderr,
+		        "heddle: the limit of --max-size was reached: the trace ends there\n");
 	if (!(f->flags & LOG_ASLR_OFF))
 		fprintf(stderr, "heddle: address randomisation could not be switched off here: "
-				"addresses differ from run to run\n");
+		                "addresses differ from run to run\n");
 	if (f->stolen)
 		fprintf(stderr,
-			"heddle: %u calls blocked that are not modelled: this schedule may not "
-			"come again\n",
-			f->stolen);
+		        "heddle: %u calls blocked that are not modelled: this schedule may not "
+		        "come again\n",
+		        f->stolen);
 	if (f->forked)
 		fprintf(stderr, "heddle: the program forked; its children were not recorded\n");
 }
@@ -111,13 +113,13 @@ static int run_record(struct arguments *a)
 		if (s.facts.status == LOG_FULL) {
 			struct error full;
 			error_set(&full, s.output, "make room, or set a limit with --max-size",
-				  "recording stopped: %s; the trace has what came before",
-				  g_strerror(s.facts.error));
+			          "recording stopped: %s; the trace has what came before",
+			          g_strerror(s.facts.error));
 			status = ours(&full);
 		}
 		if (!argument_flag(a, "quiet"))
-			fprintf(stderr, "heddle: %" PRIu64 " events in %s\n", s.trace->events_count,
-				s.output);
+			fprintf(stderr, "heddle: %" PRIu64 " events in %s\n",
+			        s.trace->events_count, s.output);
 	} else {
 		status = ours(&error);
 	}
@@ -144,8 +146,9 @@ const struct command command_record = {
 	.name = "record",
 	.usage = "[-o TRACE] [--mode M] [--strategy S] [--seed N] -- PROG ARGS",
 	.summary = "Run a program and record what its threads do",
-	.details = "Exits as the program does (128 + the number of its signal); 125 when Heddle "
-		   "itself fails.\nThe program's input and output are its own.",
+	.details =
+	        "Exits as the program does (128 + the number of its signal); 125 when Heddle "
+	        "itself fails.\nThe program's input and output are its own.",
 	.options = options,
 	.run = run_record,
 };

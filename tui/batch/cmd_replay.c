@@ -21,7 +21,7 @@ static int ours(const struct error *error)
 /* ---- the trace that a witness speaks of ---- */
 
 static struct trace *trace_of(struct arguments *a, const char *witness_path,
-			      const struct witness *w)
+                              const struct witness *w)
 {
 	struct error error;
 	const char *given = argument_value(a, "trace");
@@ -37,7 +37,7 @@ static struct trace *trace_of(struct arguments *a, const char *witness_path,
 	}
 	if (!path) {
 		error_set(&error, witness_path, "name it with --trace",
-			  "the witness does not name its trace");
+		          "the witness does not name its trace");
 		say_error(&error);
 		return NULL;
 	}
@@ -47,8 +47,9 @@ static struct trace *trace_of(struct arguments *a, const char *witness_path,
 		return t;
 	char *digest = trace_digest(t);
 	if (*digest && g_ascii_strcasecmp(digest, w->trace_digest) != 0) {
-		error_set(&error, trace_name(t), "make the witness again for this trace",
-			  "is not the trace that the witness was made for (its SHA-256 differs)");
+		error_set(
+		        &error, trace_name(t), "make the witness again for this trace",
+		        "is not the trace that the witness was made for (its SHA-256 differs)");
 		say_error(&error);
 		trace_close(t);
 		t = NULL;
@@ -63,8 +64,9 @@ static void print_event(const struct trace *t, uint32_t e, const char *before)
 {
 	GString *line = g_string_new(NULL);
 	trace_append_operation(t, e, line);
-	fprintf(stderr, "heddle: %s%s %s at %s\n", before, trace_thread_name(t, t->events[e].thread),
-		line->str, trace_location_name(t, e));
+	fprintf(stderr, "heddle: %s%s %s at %s\n", before,
+	        trace_thread_name(t, t->events[e].thread), line->str,
+	        trace_location_name(t, e));
 	g_string_free(line, TRUE);
 }
 
@@ -73,7 +75,7 @@ static void print_stop(const struct trace *t, const struct plan *p, const struct
 	if (run->facts.stopped->len == 0)
 		return;
 	fprintf(stderr, "heddle: stopped %s:\n",
-		p->pair[1] == NONE ? "before the event" : "before the pair");
+	        p->pair[1] == NONE ? "before the event" : "before the pair");
 	for (unsigned side = 0; side < 2; side++) {
 		if (p->pair[side] == NONE)
 			continue;
@@ -91,25 +93,25 @@ static void print_outcome(const struct plan_run *run)
 		fprintf(stderr, "heddle:   it ends in a deadlock\n");
 	else if (run->result.signal)
 		fprintf(stderr, "heddle:   it ends with signal %d (%s)%s\n", run->result.signal,
-			strsignal(run->result.signal),
-			run->result.signal == 6 ? ": abort or a failed assertion" : "");
+		        strsignal(run->result.signal),
+		        run->result.signal == 6 ? ": abort or a failed assertion" : "");
 	else
 		fprintf(stderr, "heddle:   it ends with exit status %d\n", run->result.status);
 }
 
 static bool print_run(const struct trace *t, const struct plan *p, const struct plan_run *run,
-		      unsigned first)
+                      unsigned first)
 {
 	if (run->diverged) {
 		fprintf(stderr, "heddle: the program left the witness: %s\n",
-			run->cause ? run->cause : "");
+		        run->cause ? run->cause : "");
 		if (run->at != NONE)
 			print_event(t, run->at, "  expected next: ");
 		return false;
 	}
 	if (first) {
 		fprintf(stderr, "heddle: %s first:\n",
-			trace_thread_name(t, t->events[p->pair[first - 1]].thread));
+		        trace_thread_name(t, t->events[p->pair[first - 1]].thread));
 		for (unsigned k = 0; k < 2; k++) {
 			unsigned side = k == 0 ? first - 1 : 2 - first;
 			if (run->reached[side] != NONE)
@@ -126,8 +128,9 @@ static void debug(void *context, pid_t pid)
 {
 	char number[32];
 	snprintf(number, sizeof(number), "%d", (int)pid);
-	fprintf(stderr, "heddle: process %s stands before the pair; it goes on when gdb quits\n",
-		number);
+	fprintf(stderr,
+	        "heddle: process %s stands before the pair; it goes on when gdb quits\n",
+	        number);
 	pid_t child = fork();
 	if (child == 0) {
 		execlp("gdb", "gdb", "-q", "-p", number, (char *)NULL);
@@ -164,7 +167,7 @@ static bool same_outcome(const struct plan_run *x, const struct plan_run *y)
 }
 
 static int follow(const struct trace *t, const struct plan *p, char **argv, unsigned first,
-		  bool gdb)
+                  bool gdb)
 {
 	struct plan_run runs[2];
 	struct error error;
@@ -174,7 +177,7 @@ static int follow(const struct trace *t, const struct plan *p, char **argv, unsi
 	for (unsigned i = 0; i < (two ? 2u : 1u); i++) {
 		unsigned way = p->pair[1] == NONE ? 0 : first ? first : i + 1;
 		if (!plan_follow(p, argv, way, gdb && i == 0 ? debug : NULL, NULL, &runs[i],
-				 &error)) {
+		                 &error)) {
 			if (i == 1)
 				plan_run_release(&runs[0]);
 			return ours(&error);
@@ -198,7 +201,8 @@ static int follow(const struct trace *t, const struct plan *p, char **argv, unsi
 	return status;
 }
 
-static int replay(struct arguments *a, const struct trace *t, const struct witness *w, char **argv)
+static int replay(struct arguments *a, const struct trace *t, const struct witness *w,
+                  char **argv)
 {
 	struct error error;
 	struct plan plan;
@@ -211,8 +215,8 @@ static int replay(struct arguments *a, const struct trace *t, const struct witne
 		pair[0] = argument_number(a, "until", 0);
 		if (pair[0] >= t->events_count) {
 			error_set(&error, trace_name(t), "see 'heddle info'",
-				  "--until %s: the trace has events 0 to %" PRIu64, until,
-				  t->events_count - 1);
+			          "--until %s: the trace has events 0 to %" PRIu64, until,
+			          t->events_count - 1);
 			return ours(&error);
 		}
 		if (!events) { /* without a witness: the recorded order */
@@ -239,8 +243,8 @@ static int replay(struct arguments *a, const struct trace *t, const struct witne
 	for (size_t i = 0; i < length; i++)
 		if (events[i] >= t->events_count) {
 			error_set(&error, trace_name(t), NULL,
-				  "the witness names event %u, the trace has %" PRIu64, events[i],
-				  t->events_count);
+			          "the witness names event %u, the trace has %" PRIu64,
+			          events[i], t->events_count);
 			return ours(&error);
 		}
 	int status = EXIT_OURS;
@@ -298,8 +302,9 @@ const struct command command_replay = {
 	.usage = "--witness W [--first 1|2] [--until EVENT] [--gdb] -- PROG ARGS",
 	.summary = "Make a witness happen on the real program",
 	.details = "Stops both threads before the pair, prints their stacks, lets either go "
-		   "first and says\nwhat it leads to.  Exits as the program does (the worse of two "
-		   "runs); 125 when the\nprogram leaves the witness or Heddle itself fails.",
+	           "first and says\nwhat it leads to.  Exits as the program does (the worse of "
+	           "two "
+	           "runs); 125 when the\nprogram leaves the witness or Heddle itself fails.",
 	.options = options,
 	.run = run_replay,
 };

@@ -16,12 +16,12 @@ struct outcome {
 	char *key; /* what makes it one: end and output */
 	int status, signal;
 	bool deadlock, timed_out;
-	char hash[17];	 /* of the output, the first 16 hexadecimal digits of its SHA-256 */
-	char *line;	 /* the output's last line */
+	char hash[17]; /* of the output, the first 16 hexadecimal digits of its SHA-256 */
+	char *line;    /* the output's last line */
 	uint64_t count;
-	uint64_t seed;	 /* the first that led here */
+	uint64_t seed; /* the first that led here */
 	unsigned strategy;
-	uint64_t steps;	 /* pct: what it was told of the length of a run */
+	uint64_t steps; /* pct: what it was told of the length of a run */
 };
 
 static void outcome_free(gpointer p)
@@ -45,8 +45,9 @@ static char *last_line(const char *text, gsize length)
 }
 
 /* One run; NULL and `error` when it cannot be started. */
-static struct outcome *run_once(char **argv, unsigned strategy, uint64_t seed, unsigned timeout_ms,
-				const char *folder, uint64_t *steps, struct error *error)
+static struct outcome *run_once(char **argv, unsigned strategy, uint64_t seed,
+                                unsigned timeout_ms, const char *folder, uint64_t *steps,
+                                struct error *error)
 {
 	struct record_options o = { .argv = argv, .timeout_ms = timeout_ms };
 	struct record_result result;
@@ -78,7 +79,8 @@ static struct outcome *run_once(char **argv, unsigned strategy, uint64_t seed, u
 		gsize length = 0;
 		if (!g_file_get_contents(output, &text, &length, NULL))
 			text = g_strdup("");
-		char *digest = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (guchar *)text, length);
+		char *digest =
+		        g_compute_checksum_for_data(G_CHECKSUM_SHA256, (guchar *)text, length);
 		g_strlcpy(out->hash, digest, sizeof(out->hash));
 		g_free(digest);
 		out->line = last_line(text, length);
@@ -88,7 +90,7 @@ static struct outcome *run_once(char **argv, unsigned strategy, uint64_t seed, u
 		out->steps = o.config.steps;
 		out->count = 1;
 		out->key = g_strdup_printf("%d %d %d %s", out->status, out->deadlock,
-					   out->timed_out, out->hash);
+		                           out->timed_out, out->hash);
 	}
 	unlink(o.config.log);
 	unlink(output);
@@ -121,10 +123,11 @@ static void print_json(const GPtrArray *outcomes, char **argv, uint64_t runs)
 	for (guint i = 0; i < outcomes->len; i++) {
 		const struct outcome *o = outcomes->pdata[i];
 		char *ended = how_it_ended(o);
-		json_t *item = json_pack("{s:s, s:i, s:I, s:s, s:I, s:s, s:s}", "end", ended,
-					 "status", o->status, "count", (json_int_t)o->count,
-					 "output", o->hash, "seed", (json_int_t)o->seed, "strategy",
-					 record_strategies[o->strategy], "line", o->line);
+		json_t *item =
+		        json_pack("{s:s, s:i, s:I, s:s, s:I, s:s, s:s}", "end", ended, "status",
+		                  o->status, "count", (json_int_t)o->count, "output", o->hash,
+		                  "seed", (json_int_t)o->seed, "strategy",
+		                  record_strategies[o->strategy], "line", o->line);
 		if (o->strategy == STRATEGY_PCT)
 			json_object_set_new(item, "steps", json_integer(o->steps));
 		if (o->signal)
@@ -133,7 +136,7 @@ static void print_json(const GPtrArray *outcomes, char **argv, uint64_t runs)
 		g_free(ended);
 	}
 	json_t *report = json_pack("{s:s, s:s, s:I, s:o}", "heddle", HEDDLE_VERSION, "program",
-				   argv[0], "runs", (json_int_t)runs, "outcomes", list);
+	                           argv[0], "runs", (json_int_t)runs, "outcomes", list);
 	json_dumpf(report, stdout, JSON_INDENT(1));
 	putchar('\n');
 	json_decref(report);
@@ -146,10 +149,11 @@ static void print_table(const GPtrArray *outcomes, uint64_t runs)
 	for (guint i = 0; i < outcomes->len; i++) {
 		const struct outcome *o = outcomes->pdata[i];
 		char *ended = how_it_ended(o);
-		char *steps = o->strategy == STRATEGY_PCT ?
-				      g_strdup_printf(" --steps %" PRIu64, o->steps) :
-				      g_strdup("");
-		printf("%6" PRIu64 " x  %-28s output %.8s  --strategy %s%s --seed %" PRIu64 "  %s\n",
+		char *steps = o->strategy == STRATEGY_PCT
+		                      ? g_strdup_printf(" --steps %" PRIu64, o->steps)
+		                      : g_strdup("");
+		printf("%6" PRIu64 " x  %-28s output %.8s  --strategy %s%s --seed %" PRIu64
+		       "  %s\n",
 		       o->count, ended, o->hash, record_strategies[o->strategy], steps, o->seed,
 		       o->line);
 		g_free(steps);
@@ -194,14 +198,14 @@ static int run_shake(struct arguments *a)
 	uint64_t done = 0, steps = argument_number(a, "steps", 0);
 	for (; ok && done < runs; done++) {
 		/* Without a word of the user: mostly random, some of the others. */
-		unsigned which = word ? (unsigned)strategy :
-				 done % 4 == 2 ? STRATEGY_PCT :
-				 done % 4 == 3 ? STRATEGY_NOISE :
-						 STRATEGY_RANDOM;
+		unsigned which = word            ? (unsigned)strategy
+		                 : done % 4 == 2 ? STRATEGY_PCT
+		                 : done % 4 == 3 ? STRATEGY_NOISE
+		                                 : STRATEGY_RANDOM;
 		if (!progress_tick(progress, (double)done / runs, "running"))
 			break;
-		struct outcome *o = run_once(argv, which, first + done, timeout, folder, &steps,
-					     &error);
+		struct outcome *o =
+		        run_once(argv, which, first + done, timeout, folder, &steps, &error);
 		ok = o != NULL;
 		bool known = false;
 		for (guint i = 0; ok && i < outcomes->len && !known; i++) {
@@ -246,7 +250,7 @@ const struct command command_shake = {
 	.usage = "[--runs N] [--strategy S] -- PROG ARGS",
 	.summary = "Run a program under many schedules; a table of outcomes",
 	.details = "The strategy and seed of a line make its outcome come again:\n"
-		   "heddle record --strategy S --seed N -- PROG ARGS",
+	           "heddle record --strategy S --seed N -- PROG ARGS",
 	.options = options,
 	.run = run_shake,
 };

@@ -16,7 +16,7 @@ static const struct command_option options[] = {
 
 /* A witness of another trace is judged all the same, by what it says; but say so. */
 static void compare_digest(const struct arguments *a, const struct trace *t,
-			   const struct witness *w)
+                           const struct witness *w)
 {
 	char *digest = trace_digest(t);
 	struct error note;
@@ -24,14 +24,14 @@ static void compare_digest(const struct arguments *a, const struct trace *t,
 	if (w->trace_digest != NULL && strlen(w->trace_digest) == 64 && *digest != '\0' &&
 	    strcmp(digest, w->trace_digest) != 0 && !argument_flag(a, "quiet")) {
 		error_set(&note, a->words->pdata[1], "it is judged by its events all the same",
-			  "this witness was made for another content of the trace");
+		          "this witness was made for another content of the trace");
 		say_error(&note);
 	}
 	g_free(digest);
 }
 
 static void print_verdict(const struct trace *t, const struct witness *w, bool accepted,
-			  const GString *reason, enum output_format format)
+                          const GString *reason, enum output_format format)
 {
 	GString *out = g_string_new(NULL);
 
@@ -53,7 +53,7 @@ static void print_verdict(const struct trace *t, const struct witness *w, bool a
 /* The rules of objects: from --spec, else from the witness; none for a race that names
  * none.  False and `error`. */
 static bool open_rules(const struct arguments *a, struct trace *t, const struct witness *w,
-		       struct spec_rules **rules, struct error *error)
+                       struct spec_rules **rules, struct error *error)
 {
 	GPtrArray *given = argument_values(a, "spec"), *named = spec_rules_paths(w);
 	bool needed = given->len > 0 || named->len > 0 || w->claim == CLAIM_COV;
@@ -66,13 +66,13 @@ static bool open_rules(const struct arguments *a, struct trace *t, const struct 
 
 /* A witness of an atomic-set violation must show a cycle of units of work, too. */
 static bool has_cycle(const struct arguments *a, struct trace *t, const struct witness *w,
-		      GString *reason, struct error *error, bool *good)
+                      GString *reason, struct error *error, bool *good)
 {
 	GPtrArray *given = argument_values(a, "spec"), *named = spec_rules_paths(w);
 	struct specs *specs = specs_open(given->len > 0 ? given : named, error);
 	struct atomic_model *m = specs ? atomic_model_for(t, specs, NULL) : NULL;
 	bool cycle = m != NULL && atomic_check(t, m, (const uint32_t *)(void *)w->events->data,
-					       w->events->len, NULL, 0, reason);
+	                                       w->events->len, NULL, 0, reason);
 
 	*good = specs != NULL;
 	atomic_model_free(m);
@@ -84,10 +84,10 @@ static bool has_cycle(const struct arguments *a, struct trace *t, const struct w
 }
 
 static int verify(const struct arguments *a, struct trace *t, const struct witness *w,
-		  enum output_format format)
+                  enum output_format format)
 {
 	struct check_options check = { .use_values = w->under_values,
-				       .use_missing = w->under_missing };
+		                       .use_missing = w->under_missing };
 	struct spec_rules *rules;
 	struct error error;
 	GString *reason;
@@ -99,12 +99,12 @@ static int verify(const struct arguments *a, struct trace *t, const struct witne
 	check.semantics = spec_rules_semantics(rules);
 	reason = g_string_new(NULL);
 	accepted = witness_check(t, (const uint32_t *)w->events->data, w->events->len, w->claim,
-				 (const uint32_t *)w->pair->data, w->pair->len, &check, reason);
+	                         (const uint32_t *)w->pair->data, w->pair->len, &check, reason);
 	/* A race that is visible only as a C11 race is of kind race too. */
 	if (!accepted && w->claim == CLAIM_RACE)
 		accepted = witness_check(t, (const uint32_t *)w->events->data, w->events->len,
-					 CLAIM_C11_RACE, (const uint32_t *)w->pair->data,
-					 w->pair->len, &check, NULL);
+		                         CLAIM_C11_RACE, (const uint32_t *)w->pair->data,
+		                         w->pair->len, &check, NULL);
 	if (accepted && w->claim == CLAIM_ATOMIC)
 		accepted = has_cycle(a, t, w, reason, &error, &good);
 	if (good)
@@ -138,8 +138,9 @@ const struct command command_verify = {
 	.name = "verify",
 	.usage = "TRACE WITNESS",
 	.summary = "check a witness against its trace, by the rules alone",
-	.details = "Exit status: 0 accepted, 1 refused (with the rule that is broken, and where), "
-		   "2 bad input.",
+	.details =
+	        "Exit status: 0 accepted, 1 refused (with the rule that is broken, and where), "
+	        "2 bad input.",
 	.options = options,
 	.run = run,
 };

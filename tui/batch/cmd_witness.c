@@ -56,8 +56,8 @@ static void print_proof(const struct trace *t, const struct finding *f)
 		putchar('\n');
 		return;
 	}
-	printf("; the proof, by the %s%s%s:\n", p->method, p->given == NULL ? "" : ", given the ",
-	       p->given == NULL ? "" : p->given);
+	printf("; the proof, by the %s%s%s:\n", p->method,
+	       p->given == NULL ? "" : ", given the ", p->given == NULL ? "" : p->given);
 	for (guint i = 0; p->cycle.steps != NULL && i < p->cycle.steps->len; i++)
 		print_step(t, &g_array_index(p->cycle.steps, struct step, i), "  ");
 }
@@ -79,8 +79,8 @@ static void polish(const struct trace *t, const struct check_options *check, str
 }
 
 static void make_witness(const struct arguments *a, const struct trace *t,
-			 const struct race_options *race, const struct finding *f,
-			 struct witness *w)
+                         const struct race_options *race, const struct finding *f,
+                         struct witness *w)
 {
 	GPtrArray *specs = argument_values(a, "spec");
 
@@ -101,7 +101,8 @@ static void make_witness(const struct arguments *a, const struct trace *t,
 
 /* With --spec, rule 5 has a say too: what it refuses is not known to be a race. */
 static bool under_rule5(const struct arguments *a, struct trace *t, struct finding *f,
-			struct check_options *check, struct spec_rules **rules, struct error *error)
+                        struct check_options *check, struct spec_rules **rules,
+                        struct error *error)
 {
 	GPtrArray *specs = argument_values(a, "spec");
 	const uint32_t pair[] = { f->first, f->second };
@@ -115,7 +116,7 @@ static bool under_rule5(const struct arguments *a, struct trace *t, struct findi
 	}
 	if (good && f->verdict == VERDICT_RACE && *rules != NULL &&
 	    !witness_check(t, (const uint32_t *)f->witness->data, f->witness->len, claim_of(f),
-			   pair, 2, check, NULL)) {
+	                   pair, 2, check, NULL)) {
 		f->verdict = VERDICT_UNKNOWN;
 		f->budget = "incomplete";
 		g_array_unref(f->witness);
@@ -140,11 +141,12 @@ static void print_switches(const struct trace *t, const struct witness *w)
 
 	for (guint i = 0; i < switches->len; i++) {
 		const struct context_switch *s =
-			&g_array_index(switches, struct context_switch, i);
+		        &g_array_index(switches, struct context_switch, i);
 		uint32_t from = g_array_index(w->events, uint32_t, s->at - 1);
 		uint32_t to = g_array_index(w->events, uint32_t, s->at);
 
-		printf("  %s -> %s before event %u: %s", trace_thread_name(t, t->events[from].thread),
+		printf("  %s -> %s before event %u: %s",
+		       trace_thread_name(t, t->events[from].thread),
 		       trace_thread_name(t, t->events[to].thread), to, reasons[s->reason]);
 		if (s->because != NONE)
 			printf(" (event %u)", s->because);
@@ -167,8 +169,8 @@ static int print_witness(const struct trace *t, const struct witness *w, const c
 	}
 	if (!witness_write(t, w, path, &error))
 		return fail(&error);
-	printf("race: a witness of %u events, accepted by the checker, is in %s\n", w->events->len,
-	       path);
+	printf("race: a witness of %u events, accepted by the checker, is in %s\n",
+	       w->events->len, path);
 	print_switches(t, w);
 	return EXIT_FOUND;
 }
@@ -189,8 +191,8 @@ static int print_finding_json(const struct trace *t, struct finding *f)
 }
 
 static int print_answer(const struct arguments *a, struct trace *t,
-			const struct race_options *race, const struct check_options *check,
-			struct finding *f)
+                        const struct race_options *race, const struct check_options *check,
+                        struct finding *f)
 {
 	const char *path = argument_value(a, "output");
 	bool json = argument_format(a, false) == FORMAT_JSON;
@@ -210,7 +212,8 @@ static int print_answer(const struct arguments *a, struct trace *t,
 	} else if (f->verdict == VERDICT_HAPPENED) {
 		status = EXIT_FOUND;
 		if (!json)
-			printf("happened: events %u and %u are in the wrong order in the recording "
+			printf("happened: events %u and %u are in the wrong order in the "
+			       "recording "
 			       "itself\n",
 			       f->first, f->second);
 	} else if (!json && f->verdict == VERDICT_IMPOSSIBLE) {
@@ -227,10 +230,10 @@ static int print_answer(const struct arguments *a, struct trace *t,
 }
 
 static int answer(const struct arguments *a, struct trace *t, const struct race_options *race,
-		  struct finding *f)
+                  struct finding *f)
 {
 	struct check_options check = { .use_values = race->use_values,
-				       .use_missing = race->use_missing };
+		                       .use_missing = race->use_missing };
 	struct spec_rules *rules;
 	struct error error;
 	int status;
@@ -252,10 +255,10 @@ static bool asks_for_order(const struct trace *t, uint32_t e1, uint32_t e2)
 }
 
 static int order_violation(const struct arguments *a, struct trace *t, uint32_t e1, uint32_t e2,
-			   const struct race_options *race)
+                           const struct race_options *race)
 {
 	struct cov_options ask = { .budget_pair = race->budget_pair,
-				   .budget_total = race->budget_total };
+		                   .budget_total = race->budget_total };
 	struct check_options check = { 0 };
 	struct error error = { .where = "" };
 	GPtrArray *paths = argument_values(a, "spec");
@@ -264,7 +267,8 @@ static int order_violation(const struct arguments *a, struct trace *t, uint32_t 
 	int status;
 
 	if (rules != NULL)
-		f = cov_decide(spec_rules_model(rules), e1, e2, &ask, progress_on_stderr(), &error);
+		f = cov_decide(spec_rules_model(rules), e1, e2, &ask, progress_on_stderr(),
+		               &error);
 	progress_done();
 	check.semantics = spec_rules_semantics(rules);
 	status = f == NULL ? fail(&error) : print_answer(a, t, race, &check, f);
@@ -283,7 +287,8 @@ static int run(struct arguments *a)
 	int status;
 
 	argument_words(a, 3, 3);
-	if (!race_options_parse(a, &race) || !event_number(a, 1, &e1) || !event_number(a, 2, &e2))
+	if (!race_options_parse(a, &race) || !event_number(a, 1, &e1) ||
+	    !event_number(a, 2, &e2))
 		return EXIT_BAD;
 	race.want_witness = true;
 	race.budget_total = MAX(race.budget_total, race.budget_pair);
@@ -307,10 +312,11 @@ const struct command command_witness = {
 	.name = "witness",
 	.usage = "TRACE E1 E2 [-o WITNESS]",
 	.summary = "the witness for one pair, or the proof that there is none",
-	.details = "Two accesses: do they race? Anything else (a use and a free, two invocations): can\n"
-		   "they come in the other order?\n"
-		   "Exit status: 1 with a witness, 0 when it is impossible (the proof "
-		   "is printed), 3 unknown,\n2 for a pair that does not conflict.",
+	.details = "Two accesses: do they race? Anything else (a use and a free, two "
+	           "invocations): can\n"
+	           "they come in the other order?\n"
+	           "Exit status: 1 with a witness, 0 when it is impossible (the proof "
+	           "is printed), 3 unknown,\n2 for a pair that does not conflict.",
 	.options = options,
 	.run = run,
 };

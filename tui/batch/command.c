@@ -378,9 +378,9 @@ struct trace *open_trace(const struct arguments *a, const char *path)
 	struct error e;
 	struct trace_options options = { .lenient = argument_flag(a, "lenient") };
 	/* The log of a recording whose `heddle record` was killed too is as good as a trace. */
-	struct trace *t = record_is_log(path) ?
-	                          record_import(path, path, NULL, progress_on_stderr(), &e) :
-	                          trace_open(path, &options, progress_on_stderr(), &e);
+	struct trace *t = record_is_log(path)
+	                          ? record_import(path, path, NULL, progress_on_stderr(), &e)
+	                          : trace_open(path, &options, progress_on_stderr(), &e);
 	progress_done();
 	if (t == NULL) {
 		say_error(&e);

@@ -59,17 +59,17 @@ void argument_words(const struct arguments *a, unsigned low, unsigned high);
 /* --format text|json[|sarif] */
 enum output_format { FORMAT_TEXT, FORMAT_JSON, FORMAT_SARIF };
 enum output_format argument_format(const struct arguments *a, bool sarif);
-#define OPTION_FORMAT                                                                          \
-	{                                                                                      \
-		"format", "text|json", "how to print (default: text)", 0                       \
+#define OPTION_FORMAT \
+	{ \
+		"format", "text|json", "how to print (default: text)", 0 \
 	}
-#define OPTION_FORMAT_SARIF                                                                    \
-	{                                                                                      \
-		"format", "text|json|sarif", "how to print (default: text)", 0                 \
+#define OPTION_FORMAT_SARIF \
+	{ \
+		"format", "text|json|sarif", "how to print (default: text)", 0 \
 	}
-#define OPTION_LENIENT                                                                         \
-	{                                                                                      \
-		"lenient", NULL, "turn refusals that have a safe reading into warnings", 0     \
+#define OPTION_LENIENT \
+	{ \
+		"lenient", NULL, "turn refusals that have a safe reading into warnings", 0 \
 	}
 
 /* Messages: the one place that prints them.  "heddle: WHERE: WHAT; REMEDY". */

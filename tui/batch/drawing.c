@@ -35,7 +35,7 @@ void drawing_release(struct drawing *d)
 }
 
 uint32_t drawing_node(struct drawing *d, uint32_t lane, uint64_t from, uint64_t to, char *label,
-		      bool marked)
+                      bool marked)
 {
 	struct drawn_node n = { lane, from, to, label, marked };
 	g_array_append_val(d->nodes, n);
@@ -43,7 +43,7 @@ uint32_t drawing_node(struct drawing *d, uint32_t lane, uint64_t from, uint64_t 
 }
 
 void drawing_edge(struct drawing *d, uint32_t from, uint32_t to, char *label, bool marked,
-		  bool along)
+                  bool along)
 {
 	struct drawn_edge e = { from, to, label, marked, along };
 	g_array_append_val(d->edges, e);
@@ -79,7 +79,8 @@ void drawing_dot(const struct drawing *d, GString *out)
 {
 	g_string_append(out, "digraph ");
 	append_quoted(out, d->title);
-	g_string_append(out, " {\n  rankdir=TB;\n  node [shape=box, fontname=\"monospace\"];\n");
+	g_string_append(out,
+	                " {\n  rankdir=TB;\n  node [shape=box, fontname=\"monospace\"];\n");
 	for (guint lane = 0; lane < d->lanes->len; lane++) {
 		g_string_append_printf(out, "  subgraph cluster_%u {\n    label=", lane);
 		append_quoted(out, d->lanes->pdata[lane]);
@@ -90,7 +91,8 @@ void drawing_dot(const struct drawing *d, GString *out)
 				continue;
 			g_string_append_printf(out, "    n%u [label=", i);
 			append_quoted(out, n->label);
-			g_string_append(out, n->marked ? ", color=red, penwidth=2];\n" : "];\n");
+			g_string_append(out,
+			                n->marked ? ", color=red, penwidth=2];\n" : "];\n");
 		}
 		g_string_append(out, "  }\n");
 	}
@@ -102,9 +104,9 @@ void drawing_dot(const struct drawing *d, GString *out)
 			append_quoted(out, e->label);
 			g_string_append(out, ", ");
 		}
-		g_string_append(out, e->marked ? "color=red, fontcolor=red, penwidth=2];\n" :
-				     e->along  ? "color=gray];\n" :
-						 "color=black];\n");
+		g_string_append(out, e->marked  ? "color=red, fontcolor=red, penwidth=2];\n"
+		                     : e->along ? "color=gray];\n"
+		                                : "color=black];\n");
 	}
 	g_string_append(out, "}\n");
 }
@@ -118,8 +120,9 @@ static void append_xml(GString *out, const char *text, size_t room)
 	GString *safe = g_string_new(NULL);
 	append_escaped(safe, text, strlen(text));
 	if (room && g_utf8_strlen(safe->str, -1) > (glong)room) {
-		g_string_truncate(safe, (gsize)(g_utf8_offset_to_pointer(safe->str, (glong)room - 1) -
-						safe->str));
+		g_string_truncate(safe,
+		                  (gsize)(g_utf8_offset_to_pointer(safe->str, (glong)room - 1) -
+		                          safe->str));
 		g_string_append(safe, "…");
 	}
 	char *escaped = g_markup_escape_text(safe->str, -1);
@@ -145,9 +148,10 @@ static GArray *make_rows(const struct drawing *d)
 	g_array_sort(rows, by_number);
 	guint kept = 0;
 	for (guint i = 0; i < rows->len; i++)
-		if (kept == 0 || g_array_index(rows, uint64_t, kept - 1) !=
-					 g_array_index(rows, uint64_t, i))
-			g_array_index(rows, uint64_t, kept++) = g_array_index(rows, uint64_t, i);
+		if (kept == 0 ||
+		    g_array_index(rows, uint64_t, kept - 1) != g_array_index(rows, uint64_t, i))
+			g_array_index(rows, uint64_t, kept++) =
+			        g_array_index(rows, uint64_t, i);
 	g_array_set_size(rows, kept);
 	return rows;
 }
@@ -170,7 +174,8 @@ static int node_depth(const struct drawing *d, uint32_t i)
 	for (guint k = 0; k < d->nodes->len; k++) {
 		const struct drawn_node *m = node_at(d, k);
 		depth += m->lane == n->lane && m->to >= n->to &&
-			 (m->from < n->from || (m->from == n->from && k < i)) && m->to > m->from;
+		         (m->from < n->from || (m->from == n->from && k < i)) &&
+		         m->to > m->from;
 	}
 	return depth;
 }
@@ -178,9 +183,10 @@ static int node_depth(const struct drawing *d, uint32_t i)
 static struct box node_box(const struct drawing *d, uint32_t i, const GArray *rows)
 {
 	const struct drawn_node *n = node_at(d, i);
-	int y = row_y(rows, n->from), end = row_y(rows, n->to), inset = 10 * MIN(8, node_depth(d, i));
+	int y = row_y(rows, n->from), end = row_y(rows, n->to),
+	    inset = 10 * MIN(8, node_depth(d, i));
 	return (struct box){ LEFT + LANE * (int)n->lane + inset, y, BOX - 2 * inset,
-			     end - y + ROW - 10 };
+		             end - y + ROW - 10 };
 }
 
 static void svg_node(const struct drawing *d, uint32_t i, const GArray *rows, GString *out)
@@ -189,34 +195,36 @@ static void svg_node(const struct drawing *d, uint32_t i, const GArray *rows, GS
 	struct box b = node_box(d, i, rows);
 	const char *colour = n->marked ? "#c00000" : "#404040";
 	g_string_append_printf(out,
-			       "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"4\" "
-			       "fill=\"#f8f8f8\" stroke=\"%s\" stroke-width=\"%d\"/>\n"
-			       "<text x=\"%d\" y=\"%d\">",
-			       b.x, b.y, b.width, b.height, colour, n->marked ? 2 : 1, b.x + 6,
-			       b.y + 16);
+	                       "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"4\" "
+	                       "fill=\"#f8f8f8\" stroke=\"%s\" stroke-width=\"%d\"/>\n"
+	                       "<text x=\"%d\" y=\"%d\">",
+	                       b.x, b.y, b.width, b.height, colour, n->marked ? 2 : 1, b.x + 6,
+	                       b.y + 16);
 	append_xml(out, n->label, TEXT_ROOM);
 	g_string_append(out, "</text>\n");
 }
 
 static void svg_edge(const struct drawing *d, const struct drawn_edge *e, guint number,
-		     const GArray *rows, GString *out)
+                     const GArray *rows, GString *out)
 {
 	struct box a = node_box(d, e->from, rows), b = node_box(d, e->to, rows);
 	const char *colour = e->marked ? "#c00000" : e->along ? "#b0b0b0" : "#404040";
 	bool right = a.x < b.x, same = a.x == b.x;
 	int x1 = right || same ? a.x + a.width : a.x, x2 = right ? b.x : b.x + b.width;
-	int y1 = a.y + a.height / 2 + (int)(number % 3) * 5, y2 = b.y + 8 + (int)(number % 3) * 5;
+	int y1 = a.y + a.height / 2 + (int)(number % 3) * 5,
+	    y2 = b.y + 8 + (int)(number % 3) * 5;
 	int bend = same ? 40 + (int)(number % 5) * 8 : 0;
-	g_string_append_printf(out,
-			       "<path d=\"M%d %d C%d %d %d %d %d %d\" fill=\"none\" stroke=\"%s\" "
-			       "stroke-width=\"%d\" marker-end=\"url(#%s)\"/>\n",
-			       x1, y1, same ? x1 + bend : (x1 + x2) / 2, y1,
-			       same ? x2 + bend : (x1 + x2) / 2, y2, x2, y2, colour,
-			       e->marked ? 2 : 1, e->marked ? "hot" : "cold");
+	g_string_append_printf(
+	        out,
+	        "<path d=\"M%d %d C%d %d %d %d %d %d\" fill=\"none\" stroke=\"%s\" "
+	        "stroke-width=\"%d\" marker-end=\"url(#%s)\"/>\n",
+	        x1, y1, same ? x1 + bend : (x1 + x2) / 2, y1, same ? x2 + bend : (x1 + x2) / 2,
+	        y2, x2, y2, colour, e->marked ? 2 : 1, e->marked ? "hot" : "cold");
 	if (e->label == NULL)
 		return;
 	g_string_append_printf(out, "<text x=\"%d\" y=\"%d\" fill=\"%s\">",
-			       same ? x1 + bend / 2 : MIN(x1, x2) + 8, (y1 + y2) / 2 - 3, colour);
+	                       same ? x1 + bend / 2 : MIN(x1, x2) + 8, (y1 + y2) / 2 - 3,
+	                       colour);
 	append_xml(out, e->label, TEXT_ROOM);
 	g_string_append(out, "</text>\n");
 }
@@ -227,20 +235,22 @@ void drawing_svg(const struct drawing *d, GString *out)
 	int width = LEFT * 2 + LANE * MAX(1, (int)d->lanes->len);
 	int height = TOP + ROW * ((int)rows->len + 1);
 	g_string_append_printf(
-		out,
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
-		"font-family=\"monospace\" font-size=\"12\">\n"
-		"<defs>\n"
-		"<marker id=\"cold\" markerWidth=\"8\" markerHeight=\"8\" refX=\"7\" refY=\"4\" "
-		"orient=\"auto\"><path d=\"M0 0 L8 4 L0 8 z\" fill=\"#404040\"/></marker>\n"
-		"<marker id=\"hot\" markerWidth=\"8\" markerHeight=\"8\" refX=\"7\" refY=\"4\" "
-		"orient=\"auto\"><path d=\"M0 0 L8 4 L0 8 z\" fill=\"#c00000\"/></marker>\n"
-		"</defs>\n<text x=\"%d\" y=\"20\" font-weight=\"bold\">",
-		width, height, LEFT);
+	        out,
+	        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
+	        "font-family=\"monospace\" font-size=\"12\">\n"
+	        "<defs>\n"
+	        "<marker id=\"cold\" markerWidth=\"8\" markerHeight=\"8\" refX=\"7\" "
+	        "refY=\"4\" "
+	        "orient=\"auto\"><path d=\"M0 0 L8 4 L0 8 z\" fill=\"#404040\"/></marker>\n"
+	        "<marker id=\"hot\" markerWidth=\"8\" markerHeight=\"8\" refX=\"7\" refY=\"4\" "
+	        "orient=\"auto\"><path d=\"M0 0 L8 4 L0 8 z\" fill=\"#c00000\"/></marker>\n"
+	        "</defs>\n<text x=\"%d\" y=\"20\" font-weight=\"bold\">",
+	        width, height, LEFT);
 	append_xml(out, d->title, 0);
 	g_string_append(out, "</text>\n");
 	for (guint lane = 0; lane < d->lanes->len; lane++) {
-		g_string_append_printf(out, "<text x=\"%d\" y=\"44\">", LEFT + LANE * (int)lane);
+		g_string_append_printf(out, "<text x=\"%d\" y=\"44\">",
+		                       LEFT + LANE * (int)lane);
 		append_xml(out, d->lanes->pdata[lane], TEXT_ROOM);
 		g_string_append(out, "</text>\n");
 	}

@@ -208,9 +208,10 @@ static bool listed(const struct finding *f, const struct print_options *o)
 /* A finding at a time: the witnesses of a large report do not all fit as JSON values. */
 static void print_json(const struct report *r, const struct print_options *o)
 {
-	json_t *j = json_pack("{sssosssIsb}", "heddle", HEDDLE_VERSION, "trace",
-	                      json_text(trace_name(r->trace)), "analysis", r->analysis, "events",
-	                      (json_int_t)r->trace->events_count, "complete", r->complete);
+	json_t *j =
+	        json_pack("{sssosssIsb}", "heddle", HEDDLE_VERSION, "trace",
+	                  json_text(trace_name(r->trace)), "analysis", r->analysis, "events",
+	                  (json_int_t)r->trace->events_count, "complete", r->complete);
 	if (j == NULL)
 		BUG("report does not pack");
 	if (r->notes->len) {
@@ -345,7 +346,8 @@ static void print_cycle(const struct trace *t, const struct finding *f)
 		print_event(t, e->events[0]);
 		print_event(t, e->events[1]);
 	}
-	puts("    no serial order: each unit must be before the next, the last before the first");
+	puts("    no serial order: each unit must be before the next, the last before the "
+	     "first");
 }
 
 static void print_finding(const struct trace *t, const struct finding *f)

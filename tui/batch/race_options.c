@@ -46,7 +46,7 @@ static bool parse_analysis(const struct arguments *a, struct race_options *o)
 	all = g_string_new(NULL);
 	for (int i = 0; i < ANALYSIS_COUNT; i++)
 		g_string_append_printf(all, "%s%s", i > 0 ? ", " : "",
-				       analysis_word((enum analysis)i));
+		                       analysis_word((enum analysis)i));
 	usage_error(a, "--analysis: expected one of %s, found '%s'", all->str, word);
 	g_string_free(all, TRUE);
 	return false;
@@ -60,9 +60,11 @@ static bool parse_candidates(const struct arguments *a, struct race_options *o)
 	if (word == NULL || strcmp(word, "all") == 0)
 		return true;
 	if (!order_kind_from_word(word, &kind)) {
-		usage_error(a, "--candidates: expected all or an order (hb, shb, cp, wcp, dc, wdc), "
-			       "found '%s'",
-			    word);
+		usage_error(
+		        a,
+		        "--candidates: expected all or an order (hb, shb, cp, wcp, dc, wdc), "
+		        "found '%s'",
+		        word);
 		return false;
 	}
 	o->candidates = (int)kind;
@@ -77,8 +79,9 @@ bool race_options_parse(const struct arguments *a, struct race_options *o)
 	if (!parse_analysis(a, o) || !parse_candidates(a, o))
 		return false;
 	if (budget != NULL && !parse_budget(budget, o)) {
-		usage_error(a, "--budget: expected two numbers of seconds as in 1,5, found '%s'",
-			    budget);
+		usage_error(a,
+		            "--budget: expected two numbers of seconds as in 1,5, found '%s'",
+		            budget);
 		return false;
 	}
 	if (shard != NULL && !parse_shard(shard, o)) {
@@ -91,15 +94,15 @@ bool race_options_parse(const struct arguments *a, struct race_options *o)
 }
 
 bool race_options_fit(const struct arguments *a, const struct trace *t,
-		      const struct race_options *o, struct error *error)
+                      const struct race_options *o, struct error *error)
 {
 	bool observes = analysis_is_sound(o->analysis) || o->want_witness;
 
 	if (!observes || !t->filtered || argument_flag(a, "lenient"))
 		return true;
-	return error_set(error, trace_name(t),
-			 "use the whole trace, or --lenient to go on all the same",
-			 "redundant events were filtered out of this trace, and %s needs to know "
-			 "which write each read observes",
-			 o->want_witness ? "a witness" : analysis_word(o->analysis));
+	return error_set(
+	        error, trace_name(t), "use the whole trace, or --lenient to go on all the same",
+	        "redundant events were filtered out of this trace, and %s needs to know "
+	        "which write each read observes",
+	        o->want_witness ? "a witness" : analysis_word(o->analysis));
 }

@@ -13,6 +13,6 @@ bool race_options_parse(const struct arguments *a, struct race_options *options)
 /* Is the trace fit for what is asked?  A filtered one is not for analyses that need
  * observations; --lenient lets it pass.  False and `error`. */
 bool race_options_fit(const struct arguments *a, const struct trace *t,
-		      const struct race_options *options, struct error *error);
+                      const struct race_options *options, struct error *error);
 
 #endif

@@ -67,7 +67,7 @@ GPtrArray *spec_rules_paths(const struct witness *w)
 		const char *header = w->under_specs->pdata[i], *colon = strrchr(header, ':');
 
 		g_ptr_array_add(paths, colon == NULL ? g_strdup(header)
-						     : g_strndup(header, colon - header));
+		                                     : g_strndup(header, colon - header));
 	}
 	return paths;
 }

@@ -27,7 +27,7 @@ enum completes {
 };
 
 typedef bool word_function(struct app *app, const char *arguments, struct error *error);
-#define WORD(function, name, others, arguments, completes, help)                               \
+#define WORD(function, name, others, arguments, completes, help) \
 	static word_function word_##function;
 #include "tui/explorer/words.def"
 #undef WORD
@@ -37,7 +37,7 @@ static const struct word {
 	enum completes completes;
 	word_function *run;
 } words[] = {
-#define WORD(function, name, others, arguments, completes, help)                               \
+#define WORD(function, name, others, arguments, completes, help) \
 	{ name, others, arguments, help, completes, word_##function },
 #include "tui/explorer/words.def"
 #undef WORD
@@ -1059,8 +1059,8 @@ static void offer(GPtrArray *out, const char *name, const char *text)
 	g_ptr_array_add(out, g_strdup(name));
 }
 
-#define OFFER_TABLE(table, name_of)                                                            \
-	for (uint64_t i = 0; i < t->table##_count; i++)                                        \
+#define OFFER_TABLE(table, name_of) \
+	for (uint64_t i = 0; i < t->table##_count; i++) \
 		offer(out, trace_string(t, name_of), text);
 
 static void offer_places(const struct trace *t, const char *text, GPtrArray *out)

@@ -8,7 +8,7 @@
 #include <wchar.h>
 
 const struct style_info style_table[STYLE_COUNT] = {
-#define STYLE(name, word, letter, colour, basic, attributes)                                   \
+#define STYLE(name, word, letter, colour, basic, attributes) \
 	{ word, letter, colour, basic, attributes },
 #include "tui/explorer/styles.def"
 #undef STYLE

@@ -8,7 +8,7 @@
 
 const struct request_info request_table[REQUEST_COUNT] = {
 	[REQUEST_NONE] = { "none", "", 0, NULL, "" },
-#define REQUEST(name, word, keys, views, hint, help)                                           \
+#define REQUEST(name, word, keys, views, hint, help) \
 	[REQUEST_##name] = { word, keys, views, hint, help },
 #include "tui/explorer/requests.def"
 #undef REQUEST

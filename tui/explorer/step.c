@@ -233,12 +233,12 @@ uint32_t session_step(const struct session *s, uint32_t event, enum step_kind ki
 /* -- searching ---------------------------------------------------------------------- */
 
 /* Which ids of a table have a name with `text` in it: a byte each. */
-#define MATCHING(table, name_of)                                                               \
-	({                                                                                     \
-		uint8_t *set = g_new0(uint8_t, t->table##_count + 1);                          \
-		for (uint64_t i = 0; i < t->table##_count; i++)                                \
-			set[i] = has(trace_string(t, name_of), text);                          \
-		set;                                                                           \
+#define MATCHING(table, name_of) \
+	({ \
+		uint8_t *set = g_new0(uint8_t, t->table##_count + 1); \
+		for (uint64_t i = 0; i < t->table##_count; i++) \
+			set[i] = has(trace_string(t, name_of), text); \
+		set; \
 	})
 
 static bool has(const char *name, const char *text)

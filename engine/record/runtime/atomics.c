@@ -44,27 +44,27 @@ static void atomic_point(struct thread *t)
 		ENTER(function(p, v, __ATOMIC_SEQ_CST)) \
 		type old = function(p, v, __ATOMIC_SEQ_CST); \
 		log_rmw(t, ORDER(order), CALLER(), (const void *)p, code, (uint64_t)old, \
-			(uint64_t)(type)(expression)); \
+		        (uint64_t)(type)(expression)); \
 		return old; \
 	}
 
 #define EXCHANGE(bits, type, code, name) \
 	EXPORT int __tsan_atomic##bits##_##name(volatile type *p, type *expected, type v, \
-						int order, int failure); \
+	                                        int order, int failure); \
 	int __tsan_atomic##bits##_##name(volatile type *p, type *expected, type v, int order, \
-					 int failure) \
+	                                 int failure) \
 	{ \
 		ENTER(__atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_SEQ_CST, \
-						  __ATOMIC_SEQ_CST)) \
+		                                  __ATOMIC_SEQ_CST)) \
 		type old = *expected; \
 		bool done = __atomic_compare_exchange_n(p, &old, v, false, __ATOMIC_SEQ_CST, \
-							__ATOMIC_SEQ_CST); \
+		                                        __ATOMIC_SEQ_CST); \
 		if (done) { \
 			log_rmw(t, ORDER(order), CALLER(), (const void *)p, code, \
-				(uint64_t)old, (uint64_t)v); \
+			        (uint64_t)old, (uint64_t)v); \
 		} else { \
 			log_access(t, LOG_AREAD, ORDER(failure), CALLER(), (const void *)p, \
-				   code, true, (uint64_t)old); \
+			           code, true, (uint64_t)old); \
 			*expected = old; \
 		} \
 		return done; \
@@ -77,7 +77,7 @@ static void atomic_point(struct thread *t)
 		ENTER(__atomic_load_n(p, __ATOMIC_SEQ_CST)) \
 		type v = __atomic_load_n(p, __ATOMIC_SEQ_CST); \
 		log_access(t, LOG_AREAD, ORDER(order), CALLER(), (const void *)p, code, true, \
-			   (uint64_t)v); \
+		           (uint64_t)v); \
 		return v; \
 	} \
 	EXPORT void __tsan_atomic##bits##_store(volatile type *p, type v, int order); \
@@ -90,7 +90,7 @@ static void atomic_point(struct thread *t)
 		} \
 		atomic_point(t); \
 		log_access(t, LOG_AWRITE, ORDER(order), CALLER(), (const void *)p, code, true, \
-			   (uint64_t)v); \
+		           (uint64_t)v); \
 		__atomic_store_n(p, v, __ATOMIC_SEQ_CST); \
 	} \
 	FETCH(bits, type, code, exchange, __atomic_exchange_n, v) \
@@ -102,26 +102,26 @@ static void atomic_point(struct thread *t)
 	FETCH(bits, type, code, fetch_nand, __atomic_fetch_nand, ~(old & v)) \
 	EXCHANGE(bits, type, code, compare_exchange_strong) \
 	EXCHANGE(bits, type, code, compare_exchange_weak) \
-	EXPORT type __tsan_atomic##bits##_compare_exchange_val(volatile type *p, type expected, \
-							       type v, int order, int failure); \
-	type __tsan_atomic##bits##_compare_exchange_val(volatile type *p, type expected, type v, \
-							int order, int failure) \
+	EXPORT type __tsan_atomic##bits##_compare_exchange_val( \
+	        volatile type *p, type expected, type v, int order, int failure); \
+	type __tsan_atomic##bits##_compare_exchange_val(volatile type *p, type expected, \
+	                                                type v, int order, int failure) \
 	{ \
 		struct thread *t = me; \
 		type old = expected; \
 		if (unlikely(t->gate) && !hook_slow(t)) { \
 			__atomic_compare_exchange_n(p, &old, v, false, __ATOMIC_SEQ_CST, \
-						    __ATOMIC_SEQ_CST); \
+			                            __ATOMIC_SEQ_CST); \
 			return old; \
 		} \
 		atomic_point(t); \
 		if (__atomic_compare_exchange_n(p, &old, v, false, __ATOMIC_SEQ_CST, \
-						__ATOMIC_SEQ_CST)) \
+		                                __ATOMIC_SEQ_CST)) \
 			log_rmw(t, ORDER(order), CALLER(), (const void *)p, code, \
-				(uint64_t)old, (uint64_t)v); \
+			        (uint64_t)old, (uint64_t)v); \
 		else \
 			log_access(t, LOG_AREAD, ORDER(failure), CALLER(), (const void *)p, \
-				   code, true, (uint64_t)old); \
+			           code, true, (uint64_t)old); \
 		return old; \
 	}
 
@@ -153,7 +153,7 @@ LOOP128(wide_sub, old - v)
 LOOP128(wide_and, old &v)
 LOOP128(wide_or, old | v)
 LOOP128(wide_xor, old ^ v)
-LOOP128(wide_nand, ~(old & v))
+LOOP128(wide_nand, ~(old &v))
 
 EXPORT a128 __tsan_atomic128_load(const volatile a128 *p, int order);
 a128 __tsan_atomic128_load(const volatile a128 *p, int order)
@@ -181,10 +181,10 @@ FETCH(128, a128, 4, fetch_sub, wide_sub128, old - v)
 FETCH(128, a128, 4, fetch_and, wide_and128, old &v)
 FETCH(128, a128, 4, fetch_or, wide_or128, old | v)
 FETCH(128, a128, 4, fetch_xor, wide_xor128, old ^ v)
-FETCH(128, a128, 4, fetch_nand, wide_nand128, ~(old & v))
+FETCH(128, a128, 4, fetch_nand, wide_nand128, ~(old &v))
 
 static int exchange_record128(volatile a128 *p, a128 *expected, a128 v, int order, int failure,
-			      uintptr_t pc)
+                              uintptr_t pc)
 {
 	struct thread *t = me;
 	bool open = !t->gate || hook_slow(t);
@@ -200,19 +200,19 @@ static int exchange_record128(volatile a128 *p, a128 *expected, a128 v, int orde
 	return done;
 }
 #define EXCHANGE128(name) \
-	EXPORT int __tsan_atomic128_##name(volatile a128 *p, a128 *expected, a128 v, int order, \
-					   int failure); \
+	EXPORT int __tsan_atomic128_##name(volatile a128 *p, a128 *expected, a128 v, \
+	                                   int order, int failure); \
 	int __tsan_atomic128_##name(volatile a128 *p, a128 *expected, a128 v, int order, \
-				    int failure) \
+	                            int failure) \
 	{ \
 		return exchange_record128(p, expected, v, order, failure, CALLER()); \
 	}
 EXCHANGE128(compare_exchange_strong)
 EXCHANGE128(compare_exchange_weak)
 EXPORT a128 __tsan_atomic128_compare_exchange_val(volatile a128 *p, a128 expected, a128 v,
-						  int order, int failure);
+                                                  int order, int failure);
 a128 __tsan_atomic128_compare_exchange_val(volatile a128 *p, a128 expected, a128 v, int order,
-					   int failure)
+                                           int failure)
 {
 	exchange_record128(p, &expected, v, order, failure, CALLER());
 	return expected;

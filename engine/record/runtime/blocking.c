@@ -93,9 +93,9 @@ static bool may_fill(int fd, size_t size)
 READING(ssize_t, read, (int fd, void *p, size_t n_), (fd, p, n_), fd, p)
 READING(ssize_t, recv, (int fd, void *p, size_t n_, int f), (fd, p, n_, f), fd, p)
 READING(ssize_t, recvfrom,
-	(int fd, void *restrict p, size_t n_, int f, struct sockaddr *restrict a,
-	 socklen_t *restrict l),
-	(fd, p, n_, f, a, l), fd, p)
+        (int fd, void *restrict p, size_t n_, int f, struct sockaddr *restrict a,
+         socklen_t *restrict l),
+        (fd, p, n_, f, a, l), fd, p)
 READING(ssize_t, recvmsg, (int fd, struct msghdr *m, int f), (fd, m, f), fd, NULL + 0 * n)
 READING(ssize_t, readv, (int fd, const struct iovec *v, int c), (fd, v, c), fd, v)
 READING(ssize_t, pread, (int fd, void *p, size_t n_, off_t o), (fd, p, n_, o), fd, p)
@@ -103,11 +103,11 @@ READING(ssize_t, pread64, (int fd, void *p, size_t n_, off_t o), (fd, p, n_, o),
 WRITING(ssize_t, write, (int fd, const void *p, size_t n_), (fd, p, n_), fd, p, n_)
 WRITING(ssize_t, send, (int fd, const void *p, size_t n_, int f), (fd, p, n_, f), fd, p, n_)
 WRITING(ssize_t, sendto,
-	(int fd, const void *p, size_t n_, int f, const struct sockaddr *a, socklen_t l),
-	(fd, p, n_, f, a, l), fd, p, n_)
+        (int fd, const void *p, size_t n_, int f, const struct sockaddr *a, socklen_t l),
+        (fd, p, n_, f, a, l), fd, p, n_)
 WRITING(ssize_t, pwrite, (int fd, const void *p, size_t n_, off_t o), (fd, p, n_, o), fd, p, n_)
 WRITING(ssize_t, pwrite64, (int fd, const void *p, size_t n_, off_t o), (fd, p, n_, o), fd, p,
-	n_)
+        n_)
 
 EXPORT int accept(int fd, struct sockaddr *restrict a, socklen_t *restrict l)
 {
@@ -132,7 +132,8 @@ static bool poll_wait(struct thread *t, struct pollfd *fds, unsigned n, int64_t 
 	}
 	sched_point(t);
 	return sched_wait_files(t, fds, n, milliseconds > 0,
-				virtual_now() + (milliseconds > 0 ? milliseconds : 0) * 1000000ull);
+	                        virtual_now() +
+	                                (milliseconds > 0 ? milliseconds : 0) * 1000000ull);
 }
 
 EXPORT int poll(struct pollfd *fds, nfds_t n, int timeout)
@@ -144,12 +145,13 @@ EXPORT int poll(struct pollfd *fds, nfds_t n, int timeout)
 	return REAL(poll)(fds, n, 0);
 }
 EXPORT int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
-		 const sigset_t *mask)
+                 const sigset_t *mask)
 {
 	struct thread *t = recording();
 	if (!t || !rt.controlled || mask)
 		return REAL(ppoll)(fds, n, timeout, mask);
-	poll_wait(t, fds, n, timeout ? timeout->tv_sec * 1000 + timeout->tv_nsec / 1000000 : -1);
+	poll_wait(t, fds, n,
+	          timeout ? timeout->tv_sec * 1000 + timeout->tv_nsec / 1000000 : -1);
 	struct timespec zero = { 0, 0 };
 	return REAL(ppoll)(fds, n, &zero, mask);
 }
@@ -165,7 +167,7 @@ EXPORT int epoll_wait(int fd, struct epoll_event *events, int most, int timeout)
 	return n;
 }
 EXPORT int epoll_pwait(int fd, struct epoll_event *events, int most, int timeout,
-		       const sigset_t *mask)
+                       const sigset_t *mask)
 {
 	struct thread *t = recording();
 	if (!t || !rt.controlled || mask) {
@@ -191,21 +193,21 @@ static void select_wait(struct thread *t, int n, fd_set *r, fd_set *w, fd_set *e
 	unsigned count = 0;
 	for (int fd = 0; fd < n && fd < FD_SETSIZE; fd++) {
 		short events = (r && FD_ISSET(fd, r) ? POLLIN : 0) |
-			       (w && FD_ISSET(fd, w) ? POLLOUT : 0) |
-			       (e && FD_ISSET(fd, e) ? POLLPRI : 0);
+		               (w && FD_ISSET(fd, w) ? POLLOUT : 0) |
+		               (e && FD_ISSET(fd, e) ? POLLPRI : 0);
 		if (events)
 			fds[count++] = (struct pollfd){ .fd = fd, .events = events };
 	}
 	poll_wait(t, fds, count, ms);
 }
 EXPORT int select(int n, fd_set *restrict r, fd_set *restrict w, fd_set *restrict e,
-		  struct timeval *restrict timeout)
+                  struct timeval *restrict timeout)
 {
 	struct thread *t = recording();
 	if (!t || !rt.controlled)
 		return REAL(select)(n, r, w, e, timeout);
 	select_wait(t, n, r, w, e,
-		    timeout ? timeout->tv_sec * 1000ll + (timeout->tv_usec + 999) / 1000 : -1);
+	            timeout ? timeout->tv_sec * 1000ll + (timeout->tv_usec + 999) / 1000 : -1);
 	struct timeval zero = { 0, 0 };
 	return REAL(select)(n, r, w, e, &zero);
 }
@@ -286,7 +288,7 @@ EXPORT int nanosleep(const struct timespec *time, struct timespec *left)
 	return 0;
 }
 EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
-			   struct timespec *left)
+                           struct timespec *left)
 {
 	struct thread *t = recording();
 	if (!t || !rt.controlled || time->tv_nsec < 0 || time->tv_nsec > 999999999)
@@ -334,7 +336,7 @@ void clock_now(clockid_t clock, struct timespec *now)
 	if (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)
 		base = &started[0];
 	else if (clock == CLOCK_MONOTONIC || clock == CLOCK_MONOTONIC_RAW ||
-		 clock == CLOCK_MONOTONIC_COARSE || clock == CLOCK_BOOTTIME)
+	         clock == CLOCK_MONOTONIC_COARSE || clock == CLOCK_BOOTTIME)
 		base = &started[1];
 	if (!rt.controlled || !base) {
 		syscall(SYS_clock_gettime, clock, now);
@@ -427,7 +429,8 @@ static bool random_bytes(void *p, size_t n)
 	/* Per thread, so that a replay in another order answers each as before. */
 	uint64_t state = t->random;
 	if (!state)
-		state = (rt.config.seed + 1) * 0x9e3779b97f4a7c15ull + (t->id + 1) * 0xbf58476d1ce4e5b9ull;
+		state = (rt.config.seed + 1) * 0x9e3779b97f4a7c15ull +
+		        (t->id + 1) * 0xbf58476d1ce4e5b9ull;
 	for (size_t i = 0; i < n; i++) {
 		state ^= state << 13;
 		state ^= state >> 7;

@@ -8,7 +8,7 @@
 #include "rt.h"
 
 ALWAYS_INLINE void access_hook(const void *p, unsigned code, enum log_tag tag, unsigned flags,
-			       uintptr_t pc)
+                               uintptr_t pc)
 {
 	struct thread *t = me;
 	if (unlikely(t->gate) && !hook_slow(t))
@@ -19,7 +19,7 @@ ALWAYS_INLINE void access_hook(const void *p, unsigned code, enum log_tag tag, u
 }
 
 static __attribute__((noinline)) void range_hook(const void *p, size_t size, enum log_tag tag,
-						 uintptr_t pc)
+                                                 uintptr_t pc)
 {
 	struct thread *t = me;
 	if (unlikely(t->gate) && !hook_slow(t))
@@ -117,7 +117,7 @@ void __tsan_func_entry(void *call_pc)
 	uint32_t depth = t->depth;
 	/* Frames that a longjmp left behind: a caller's frame lies above ours. */
 	while (unlikely(depth > 0 && depth <= MAX_FRAMES && t->frames[depth - 1].sp <= sp &&
-			sp - t->frames[depth - 1].sp < 1 << 20))
+	                sp - t->frames[depth - 1].sp < 1 << 20))
 		depth--;
 	if (depth < t->low)
 		t->low = depth;
@@ -266,8 +266,11 @@ void __tsan_mutex_post_lock(void *p, unsigned flags, int recursion)
 		me->gate &= ~GATE_IGNORE;
 	struct thread *t = recording();
 	if (t)
-		log_sync(t, flags & OWN_TRY_FAILED ? LOG_TRYFAIL : flags & OWN_READ ? LOG_RACQ : LOG_ACQ,
-			 CALLER(), p);
+		log_sync(t,
+		         flags & OWN_TRY_FAILED ? LOG_TRYFAIL
+		         : flags & OWN_READ     ? LOG_RACQ
+		                                : LOG_ACQ,
+		         CALLER(), p);
 }
 EXPORT int __tsan_mutex_pre_unlock(void *p, unsigned flags);
 int __tsan_mutex_pre_unlock(void *p, unsigned flags)
@@ -359,7 +362,8 @@ NOTHING_VOID(AnnotatePublishMemoryRange, (const char *f, int l, void *p, size_t 
 NOTHING_VOID(AnnotateUnpublishMemoryRange, (const char *f, int l, void *p, size_t s))
 NOTHING_VOID(AnnotateThreadName, (const char *f, int l, const char *n))
 NOTHING_VOID(AnnotateTraceMemory, (const char *f, int l, void *p))
-NOTHING_VOID(WTFAnnotateBenignRaceSized, (const char *f, int l, void *p, size_t s, const char *d))
+NOTHING_VOID(WTFAnnotateBenignRaceSized,
+             (const char *f, int l, void *p, size_t s, const char *d))
 NOTHING(int, RunningOnValgrind, (void), 0)
 NOTHING(double, ValgrindSlowdown, (void), 10.0)
 NOTHING(const char *, ThreadSanitizerQuery, (const char *q), "")
@@ -371,4 +375,5 @@ NOTHING(int, __sanitizer_get_ownership, (const void *p), 0)
 NOTHING(size_t, __sanitizer_get_allocated_size, (const void *p), 0)
 NOTHING(size_t, __sanitizer_get_heap_size, (void), 0)
 NOTHING(size_t, __sanitizer_get_current_allocated_bytes, (void), 0)
-NOTHING(int, __sanitizer_install_malloc_and_free_hooks, (void (*m)(const void *, size_t), void (*f)(const void *)), 0)
+NOTHING(int, __sanitizer_install_malloc_and_free_hooks,
+        (void (*m)(const void *, size_t), void (*f)(const void *)), 0)

@@ -56,8 +56,8 @@ void *rt_next(const char *name)
 _Noreturn void rt_die(int signal_number)
 {
 	struct sigaction usual = { .sa_handler = SIG_DFL };
-	int (*real)(int, const struct sigaction *, struct sigaction *) =
-		(int (*)(int, const struct sigaction *, struct sigaction *))rt_next("sigaction");
+	int (*real)(int, const struct sigaction *, struct sigaction *) = (int (*)(
+	        int, const struct sigaction *, struct sigaction *))rt_next("sigaction");
 	real(signal_number, &usual, NULL);
 	sigset_t set;
 	sigemptyset(&set);
@@ -103,7 +103,7 @@ static void restore_environment(void)
 		}
 		if (strncmp(*e, "LD_LIBRARY_PATH=", 16) == 0 && rt.config.had_library_path) {
 			snprintf(library_path, sizeof(library_path), "LD_LIBRARY_PATH=%s",
-				 rt.config.library_path);
+			         rt.config.library_path);
 			*e = library_path;
 		}
 	}
@@ -118,7 +118,8 @@ static cpu_set_t original_affinity;
 
 static void pin(void)
 {
-	if (syscall(SYS_sched_getaffinity, 0, sizeof(original_affinity), &original_affinity) < 0)
+	if (syscall(SYS_sched_getaffinity, 0, sizeof(original_affinity), &original_affinity) <
+	    0)
 		return;
 	rt.affinity = &original_affinity;
 	unsigned cpu = 0;
@@ -138,7 +139,7 @@ static int config_descriptor(void)
 	while (*text >= '0' && *text <= '9')
 		fd = fd * 10 + (*text++ - '0');
 	if (*text || syscall(SYS_pread64, fd, &rt.config, sizeof(rt.config), 0) !=
-			     (long)sizeof(rt.config))
+	                     (long)sizeof(rt.config))
 		return -1;
 	return rt.config.version == LOG_VERSION ? fd : -1;
 }
@@ -243,16 +244,16 @@ EXPORT pid_t vfork(void) /* a fork: the child must not write to our memory */
 	})
 
 EXPORT int posix_spawn(pid_t *restrict pid, const char *restrict path,
-		       const posix_spawn_file_actions_t *actions,
-		       const posix_spawnattr_t *restrict attributes, char *const argv[restrict],
-		       char *const envp[restrict])
+                       const posix_spawn_file_actions_t *actions,
+                       const posix_spawnattr_t *restrict attributes, char *const argv[restrict],
+                       char *const envp[restrict])
 {
 	return UNPINNED(REAL(posix_spawn)(pid, path, actions, attributes, argv, envp));
 }
 EXPORT int posix_spawnp(pid_t *restrict pid, const char *restrict path,
-			const posix_spawn_file_actions_t *actions,
-			const posix_spawnattr_t *restrict attributes,
-			char *const argv[restrict], char *const envp[restrict])
+                        const posix_spawn_file_actions_t *actions,
+                        const posix_spawnattr_t *restrict attributes,
+                        char *const argv[restrict], char *const envp[restrict])
 {
 	return UNPINNED(REAL(posix_spawnp)(pid, path, actions, attributes, argv, envp));
 }
@@ -324,7 +325,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 	uintptr_t at = ((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
 	bool ours = at >= rt.own_low && at < rt.own_high;
 	bool fatal = number == SIGSEGV || number == SIGBUS || number == SIGFPE ||
-		     number == SIGILL || number == SIGABRT;
+	             number == SIGILL || number == SIGABRT;
 	if (t != &nobody) {
 		if (fatal)
 			t->pending = NULL; /* its address may be what the fault is about */
@@ -352,7 +353,7 @@ static bool asynchronous(int number)
 }
 
 EXPORT int sigaction(int number, const struct sigaction *restrict action,
-		     struct sigaction *restrict old)
+                     struct sigaction *restrict old)
 {
 	if (!rt.on || number < 1 || number > 64)
 		return REAL(sigaction)(number, action, old);
@@ -395,7 +396,8 @@ EXPORT int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
 {
 	if (rt.on && rt.affinity) {
 		memset(set, 0, size);
-		memmove(set, rt.affinity, size < sizeof(*rt.affinity) ? size : sizeof(*rt.affinity));
+		memmove(set, rt.affinity,
+		        size < sizeof(*rt.affinity) ? size : sizeof(*rt.affinity));
 		return 0;
 	}
 	return REAL(sched_getaffinity)(pid, size, set);
@@ -457,17 +459,28 @@ EXPORT int dlclose(void *library)
 #define FORWARD(name) \
 	static void *next_##name __attribute__((used)); \
 	__asm__(".pushsection .text\n.globl " #name "\n.type " #name ", @function\n" #name \
-		":\n\tjmp *next_" #name "(%rip)\n.size " #name ", .-" #name "\n.popsection\n");
+	        ":\n\tjmp *next_" #name "(%rip)\n.size " #name ", .-" #name \
+	        "\n.popsection\n");
 #define FORWARDED(F) \
-	F(clock_getcpuclockid) F(clock_getres) F(clock_settime) F(fmemopen) F(glob) F(glob64) \
-	F(pthread_attr_getaffinity_np) F(pthread_attr_getguardsize) F(pthread_attr_getstack) \
-	F(pthread_attr_getstacksize) F(pthread_barrierattr_getpshared) \
-	F(pthread_condattr_getclock) F(pthread_condattr_getpshared) F(pthread_getcpuclockid) \
-	F(pthread_getname_np) F(pthread_mutexattr_getprioceiling) \
-	F(pthread_mutexattr_getprotocol) F(pthread_mutexattr_getpshared) \
-	F(pthread_mutexattr_getrobust) F(pthread_mutexattr_gettype) F(pthread_rwlock_init) \
-	F(pthread_rwlockattr_getkind_np) F(pthread_rwlockattr_getpshared) F(pthread_sigmask) \
-	F(pthread_spin_init) F(realpath) F(regexec) F(sem_getvalue) F(sem_unlink)
+	F(clock_getcpuclockid) \
+	F(clock_getres) F(clock_settime) F(fmemopen) F(glob) F(glob64) F( \
+	        pthread_attr_getaffinity_np) F(pthread_attr_getguardsize) \
+	        F(pthread_attr_getstack) F(pthread_attr_getstacksize) F( \
+	                pthread_barrierattr_getpshared) F(pthread_condattr_getclock) \
+	                F(pthread_condattr_getpshared) F(pthread_getcpuclockid) F( \
+	                        pthread_getname_np) F(pthread_mutexattr_getprioceiling) \
+	                        F(pthread_mutexattr_getprotocol) F( \
+	                                pthread_mutexattr_getpshared) \
+	                                F(pthread_mutexattr_getrobust) F( \
+	                                        pthread_mutexattr_gettype) \
+	                                        F(pthread_rwlock_init) F( \
+	                                                pthread_rwlockattr_getkind_np) \
+	                                                F(pthread_rwlockattr_getpshared) F( \
+	                                                        pthread_sigmask) \
+	                                                        F(pthread_spin_init) F( \
+	                                                                realpath) F(regexec) \
+	                                                                F(sem_getvalue) \
+	                                                                        F(sem_unlink)
 FORWARDED(FORWARD)
 
 /* By the first constructor, before anybody else's may call one of them. */

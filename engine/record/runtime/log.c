@@ -24,9 +24,9 @@ static long sys(long number, long a, long b, long c, long d, long e, long f)
 	register long r8 __asm__("r8") = e;
 	register long r9 __asm__("r9") = f;
 	__asm__ volatile("syscall"
-			 : "=a"(result)
-			 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-			 : "rcx", "r11", "memory");
+	                 : "=a"(result)
+	                 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+	                 : "rcx", "r11", "memory");
 	return result;
 }
 
@@ -55,21 +55,22 @@ void *rt_pages(size_t bytes)
 	bytes = (bytes + 4095) & ~4095ul;
 	uintptr_t at = __atomic_fetch_add(&log_place, bytes + 4096, __ATOMIC_RELAXED);
 	long p = sys(SYS_mmap, at, bytes, PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+	             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
 	if (p < 0)
 		p = sys(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	return p < 0 ? NULL : (void *)p;
 }
 
-static char *buffers;	    /* the shared chunks */
+static char *buffers;        /* the shared chunks */
 static uint8_t *buffer_used; /* free mode: whose they are */
 
 static struct log_header *map_header(int *error)
 {
 	long fd = sys(SYS_openat, AT_FDCWD, (long)rt.config.log, O_RDWR | O_CLOEXEC, 0, 0, 0);
-	long p = fd < 0 ? fd :
-			  sys(SYS_mmap, 0, LOG_HEADER, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	long p = fd < 0 ? fd
+	                : sys(SYS_mmap, 0, LOG_HEADER, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+	                      0);
 	if (fd >= 0)
 		sys(SYS_close, fd, 0, 0, 0, 0, 0);
 	*error = p < 0 ? -p : 0;
@@ -84,10 +85,10 @@ bool log_open(void)
 	if (rt.header) {
 		uintptr_t at = __atomic_fetch_add(&log_place, bytes + 4096, __ATOMIC_RELAXED);
 		long p = sys(SYS_mmap, at, bytes, PROT_READ | PROT_WRITE,
-			     MAP_SHARED | MAP_FIXED_NOREPLACE, rt.config.buffer, 0);
+		             MAP_SHARED | MAP_FIXED_NOREPLACE, rt.config.buffer, 0);
 		if (p < 0)
 			p = sys(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
-				rt.config.buffer, 0);
+			        rt.config.buffer, 0);
 		error = p < 0 ? -p : 0;
 		buffers = p < 0 ? NULL : (char *)p;
 		buffer_used = rt_pages(rt.config.buffer_chunks);
@@ -137,7 +138,8 @@ static int write_chunk(struct stream *s)
 	if (fd < 0)
 		return -fd;
 	uint64_t offset = LOG_HEADER + slot_of(head->sequence) * LOG_CHUNK;
-	size_t bytes = rt.config.keep_bytes ? LOG_CHUNK : (char *)s->next - (char *)s->chunk + 8;
+	size_t bytes =
+	        rt.config.keep_bytes ? LOG_CHUNK : (char *)s->next - (char *)s->chunk + 8;
 	const char *from = s->chunk;
 	int error = 0;
 	while (bytes > 0) {
@@ -230,7 +232,8 @@ void log_close(void)
 		sys(SYS_munmap, (long)rt.header, LOG_HEADER, 0, 0, 0, 0);
 	rt.header = NULL;
 	if (buffers)
-		sys(SYS_munmap, (long)buffers, (long)rt.config.buffer_chunks * LOG_CHUNK, 0, 0, 0, 0);
+		sys(SYS_munmap, (long)buffers, (long)rt.config.buffer_chunks * LOG_CHUNK, 0, 0,
+		    0, 0);
 	buffers = NULL;
 	rt.stream.chunk = NULL;
 }
@@ -322,8 +325,8 @@ ALWAYS_INLINE void count_event(struct thread *t, enum log_tag tag, uintptr_t pc)
 		replay_event(t, tag, pc);
 }
 
-void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
-		const void *p, unsigned code, bool known, uint64_t value)
+void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc, const void *p,
+                unsigned code, bool known, uint64_t value)
 {
 	if (unlikely(rt.waiting))
 		return;
@@ -351,7 +354,7 @@ void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc
 }
 
 void log_rmw(struct thread *t, unsigned flags, uintptr_t pc, const void *p, unsigned code,
-	     uint64_t old, uint64_t new_value)
+             uint64_t old, uint64_t new_value)
 {
 	if (unlikely(rt.waiting))
 		return;
@@ -386,7 +389,7 @@ void log_range(struct thread *t, enum log_tag tag, uintptr_t pc, const void *p, 
 }
 
 void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc, uint64_t a,
-	       uint64_t b, unsigned words)
+               uint64_t b, unsigned words)
 {
 	struct stream *s = t->stream;
 	log_before(t);
@@ -403,7 +406,7 @@ void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
 }
 
 void log_blob(struct thread *t, enum log_tag tag, uint64_t pc, const uint64_t *words,
-	      unsigned count, const void *bytes, uint64_t length)
+              unsigned count, const void *bytes, uint64_t length)
 {
 	struct stream *s = t->stream;
 	if (t->pending)
@@ -487,7 +490,7 @@ static unsigned hex_build_id(const struct dl_phdr_info *info, char *out, unsigne
 			const ElfW(Nhdr) *note = (const ElfW(Nhdr) *)p;
 			const char *name = p + sizeof(*note);
 			const unsigned char *desc =
-				(const unsigned char *)name + ((note->n_namesz + 3) & ~3u);
+			        (const unsigned char *)name + ((note->n_namesz + 3) & ~3u);
 			if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 &&
 			    name[0] == 'G' && note->n_descsz * 2 <= room) {
 				for (unsigned k = 0; k < note->n_descsz; k++) {
@@ -532,8 +535,8 @@ static int one_module(struct dl_phdr_info *info, size_t size, void *context)
 	char exe[4096];
 	if (!name || !name[0]) {
 		long n = module_count == 0 ? sys(SYS_readlink, (long)"/proc/self/exe",
-						 (long)exe, sizeof(exe) - 1, 0, 0, 0) :
-					     0;
+		                                 (long)exe, sizeof(exe) - 1, 0, 0, 0)
+		                           : 0;
 		if (n <= 0)
 			return 0; /* the vdso */
 		exe[n] = 0;
@@ -563,7 +566,7 @@ static int one_module(struct dl_phdr_info *info, size_t size, void *context)
 	text[n] = 0;
 	unsigned id = hex_build_id(info, text + n + 1, 64);
 	log_blob(me, LOG_MODULE, 0, (uint64_t[]){ info->dlpi_addr, low, high }, 3, text,
-		 n + 1 + id);
+	         n + 1 + id);
 	return 0;
 }
 

@@ -229,7 +229,7 @@ EXPORT void *mmap(void *hint, size_t size, int protection, int flags, int fd, of
 	return p;
 }
 EXPORT void *mmap64(void *hint, size_t size, int protection, int flags, int fd, off_t offset)
-	__attribute__((alias("mmap")));
+        __attribute__((alias("mmap")));
 EXPORT int munmap(void *p, size_t size)
 {
 	struct thread *t = recording();

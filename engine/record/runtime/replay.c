@@ -16,9 +16,9 @@
 static struct log_step *steps;
 static struct log_thread *threads;
 static struct log_answer *answers;
-static uint32_t *answer_start;	/* by thread: index into answers */
+static uint32_t *answer_start; /* by thread: index into answers */
 static uint32_t position;
-static uint32_t *next_of; /* by step: the thread's next step; for replay_turn */
+static uint32_t *next_of;  /* by step: the thread's next step; for replay_turn */
 static uint32_t *first_of; /* by thread: its next step in the plan */
 static enum { FOLLOWING, GATHERING, HOLDING, FIRST, SECOND, OVER } phase;
 static bool arrived[2];
@@ -220,7 +220,8 @@ void replay_point(struct thread *t)
 				rt.replay = false;
 				return;
 			}
-			diverged(next, next->state == STATE_DONE ? "ended" : "blocked", next->pc, 0);
+			diverged(next, next->state == STATE_DONE ? "ended" : "blocked",
+			         next->pc, 0);
 			return;
 		}
 	}

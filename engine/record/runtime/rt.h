@@ -23,12 +23,12 @@
 
 #include "engine/record/layout.h"
 
-#define EXPORT __attribute__((visibility("default")))
+#define EXPORT        __attribute__((visibility("default")))
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
-#define likely(x) __builtin_expect(!!(x), 1)
-#define unlikely(x) __builtin_expect(!!(x), 0)
-#define CALLER() ((uintptr_t)__builtin_return_address(0))
-#define BARRIER() __asm__ volatile("" ::: "memory")
+#define likely(x)     __builtin_expect(!!(x), 1)
+#define unlikely(x)   __builtin_expect(!!(x), 0)
+#define CALLER()      ((uintptr_t)__builtin_return_address(0))
+#define BARRIER()     __asm__ volatile("" ::: "memory")
 
 enum {
 	MAX_THREADS = 1 << 15, /* thread ids are 16 bits in a trace */
@@ -38,7 +38,7 @@ enum {
 /* Why a thread's hooks do not record, bits of thread.gate. */
 enum gate {
 	GATE_FOREIGN = 1, /* a thread that the runtime did not see start */
-	GATE_OFF = 2,	  /* recording has ended, or this is a forked child */
+	GATE_OFF = 2,     /* recording has ended, or this is a forked child */
 	GATE_INSIDE = 4,  /* inside the runtime, or inside a call made for it */
 	GATE_OUTSIDE = 8, /* in a blocking call, without the token */
 	GATE_STOLEN = 16, /* the watchdog took the token away */
@@ -59,18 +59,18 @@ struct frame {
 enum state { STATE_READY, STATE_RUNNING, STATE_BLOCKED, STATE_OUTSIDE, STATE_DONE };
 
 enum reason { /* what a blocked thread waits for */
-	FOR_NOTHING,
-	FOR_MUTEX,
-	FOR_READ_LOCK,
-	FOR_WRITE_LOCK,
-	FOR_CONDITION,
-	FOR_BARRIER,
-	FOR_SEMAPHORE,
-	FOR_THREAD,
-	FOR_ONCE,
-	FOR_SLEEP,
-	FOR_FILE, /* descriptors */
-	FOR_SPIN,
+	      FOR_NOTHING,
+	      FOR_MUTEX,
+	      FOR_READ_LOCK,
+	      FOR_WRITE_LOCK,
+	      FOR_CONDITION,
+	      FOR_BARRIER,
+	      FOR_SEMAPHORE,
+	      FOR_THREAD,
+	      FOR_ONCE,
+	      FOR_SLEEP,
+	      FOR_FILE, /* descriptors */
+	      FOR_SPIN,
 };
 
 struct pollfd;
@@ -79,7 +79,7 @@ struct thread {
 	/* hot */
 	volatile uint32_t gate;
 	int32_t budget; /* accesses until the next scheduling point */
-	int32_t drawn;	/* what it was when accesses were last counted */
+	int32_t drawn;  /* what it was when accesses were last counted */
 	struct stream *stream;
 	uint64_t *pending; /* the last write, whose value is not yet known */
 	uintptr_t pending_address;
@@ -97,7 +97,7 @@ struct thread {
 	const void *object;
 	bool timed, timed_out, cancelled;
 	uint64_t deadline; /* virtual nanoseconds, when timed */
-	uint64_t since;	   /* order of blocking: first come, first served where it matters */
+	uint64_t since;    /* order of blocking: first come, first served where it matters */
 	int64_t priority;  /* pct */
 	struct pollfd *fds;
 	unsigned fd_count;
@@ -117,14 +117,14 @@ struct thread {
 	struct stream own;
 	uint64_t questions; /* clocks asked */
 	uint64_t random;    /* state of its random bytes */
-	uintptr_t pc; /* of what it blocks in */
+	uintptr_t pc;       /* of what it blocks in */
 };
 
 extern __thread struct thread *me __attribute__((tls_model("initial-exec")));
 extern struct thread nobody;
 
 struct runtime {
-	bool on;	 /* recording was asked for and has not ended */
+	bool on;         /* recording was asked for and has not ended */
 	bool controlled; /* else free mode */
 	bool replay;
 	bool values;
@@ -155,7 +155,7 @@ void log_more(struct stream *s, unsigned words); /* makes room */
 void log_frames(struct thread *t);
 void log_fill(struct thread *t);
 void log_blob(struct thread *t, enum log_tag tag, uint64_t pc, const uint64_t *words,
-	      unsigned count, const void *bytes, uint64_t length);
+              unsigned count, const void *bytes, uint64_t length);
 void log_note(const char *key, const char *value);
 void log_thread(struct thread *t);
 void log_modules(void);
@@ -165,10 +165,10 @@ void log_clock(struct thread *t, clockid_t clock, const struct timespec *time);
 /* ---- sched.c ---- */
 void sched_init(void);
 void sched_point_slow(struct thread *t); /* t holds the token: may go to another thread */
-void sched_access(struct thread *t);	 /* the budget is used up */
+void sched_access(struct thread *t);     /* the budget is used up */
 void sched_yield_point(struct thread *t, bool lower);
 bool sched_block(struct thread *t, enum reason reason, const void *object, bool timed,
-		 uint64_t deadline); /* false: timed out */
+                 uint64_t deadline); /* false: timed out */
 unsigned sched_wake(const void *object, enum reason reason, unsigned most);
 unsigned sched_waiting(const void *object, enum reason reason);
 void sched_signal(const void *condition, unsigned most);
@@ -177,7 +177,7 @@ void sched_rejoin(struct thread *t);
 void sched_start(struct thread *t); /* a new thread waits for its first turn */
 void sched_end(struct thread *t);
 bool sched_wait_files(struct thread *t, struct pollfd *fds, unsigned count, bool timed,
-		      uint64_t deadline);
+                      uint64_t deadline);
 void sched_detach_all(void); /* recording ends: let everybody run freely */
 bool hook_slow(struct thread *t);
 uint64_t virtual_now(void);
@@ -205,7 +205,7 @@ void replay_event(struct thread *t, enum log_tag tag, uintptr_t pc);
 bool replay_answer(struct thread *t, uint32_t clock, struct timespec *answer);
 uint32_t replay_child(uint32_t parent, uint32_t ordinal);
 uint64_t replay_turn(uint32_t thread); /* when it comes next in the plan */
-uint32_t replay_next(void);		/* whose turn it is; UINT32_MAX: nobody's */
+uint32_t replay_next(void);            /* whose turn it is; UINT32_MAX: nobody's */
 void replay_blocked(void);
 
 /* ---- init.c ---- */
@@ -269,18 +269,19 @@ ALWAYS_INLINE void plan_point(struct thread *t)
 
 /* A record with one or two words after the first. */
 void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc, uint64_t a,
-	       uint64_t b, unsigned words);
-static inline void log_sync(struct thread *t, enum log_tag tag, uintptr_t pc, const void *object)
+               uint64_t b, unsigned words);
+static inline void log_sync(struct thread *t, enum log_tag tag, uintptr_t pc,
+                            const void *object)
 {
 	log_event(t, tag, 0, pc, (uintptr_t)object, 0, 1);
 }
 
 /* An access; `peek` is whether its value may be read from memory now (reads). */
 void log_range(struct thread *t, enum log_tag tag, uintptr_t pc, const void *p, size_t size);
-void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
-		const void *p, unsigned code, bool known, uint64_t value);
+void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc, const void *p,
+                unsigned code, bool known, uint64_t value);
 void log_rmw(struct thread *t, unsigned flags, uintptr_t pc, const void *p, unsigned code,
-	     uint64_t old, uint64_t new_value);
+             uint64_t old, uint64_t new_value);
 
 /*
  * The beginning of an interposed function: the thread when its events are to be recorded,
@@ -308,7 +309,8 @@ ALWAYS_INLINE struct thread *recording(void)
  * on which thread comes first and is no concern of the user's; or in the runtime itself? */
 ALWAYS_INLINE bool in_libc(uintptr_t pc)
 {
-	return (pc >= rt.own_low && pc < rt.own_high) || (pc >= rt.libc_low && pc < rt.libc_high) || (pc >= rt.ld_low && pc < rt.ld_high);
+	return (pc >= rt.own_low && pc < rt.own_high) ||
+	       (pc >= rt.libc_low && pc < rt.libc_high) || (pc >= rt.ld_low && pc < rt.ld_high);
 }
 
 #endif

@@ -36,9 +36,9 @@ static struct {
 	uint64_t order; /* of blocking */
 	uint64_t steps; /* scheduling points and accesses so far */
 	uint64_t accesses;
-	uint64_t turn_start; /* steps at the last hand-over */
+	uint64_t turn_start;     /* steps at the last hand-over */
 	volatile uint64_t turns; /* hand-overs, for the watchdog */
-	volatile int idle;	 /* futex: something happened while the last thread idles */
+	volatile int idle;       /* futex: something happened while the last thread idles */
 	bool idling;
 	pid_t leaving; /* an ended thread that is not gone yet */
 	uint64_t virtual_time, start_time;
@@ -63,7 +63,7 @@ static void lock(void)
 {
 	int old = 0;
 	if (__atomic_compare_exchange_n(&sched.lock, &old, 1, false, __ATOMIC_ACQUIRE,
-					__ATOMIC_RELAXED))
+	                                __ATOMIC_RELAXED))
 		return;
 	while (__atomic_exchange_n(&sched.lock, 2, __ATOMIC_ACQUIRE))
 		futex_wait(&sched.lock, 2, 0);
@@ -284,8 +284,8 @@ static const char *const reason_words[] = {
 	[FOR_READ_LOCK] = "rwlock",    [FOR_WRITE_LOCK] = "rwlock",
 	[FOR_CONDITION] = "condition", [FOR_BARRIER] = "barrier",
 	[FOR_SEMAPHORE] = "semaphore", [FOR_THREAD] = "thread",
-	[FOR_ONCE] = "once",	       [FOR_SLEEP] = "sleep",
-	[FOR_FILE] = "file",	       [FOR_SPIN] = "spin lock",
+	[FOR_ONCE] = "once",           [FOR_SLEEP] = "sleep",
+	[FOR_FILE] = "file",           [FOR_SPIN] = "spin lock",
 };
 
 static void append_number(char *out, size_t room, uint64_t n, unsigned base)
@@ -404,7 +404,7 @@ static struct thread *choose(struct thread *t, bool may_idle)
 		for (unsigned i = 0; i < sched.live_count; i++)
 			blocked += sched.live[i]->state == STATE_BLOCKED;
 		if (blocked == 0)
-			return NULL; /* the last thread ends */
+			return NULL;     /* the last thread ends */
 		if (rt.async_handlers) { /* a signal may still come and change everything */
 			if (may_idle) {
 				idle();
@@ -479,8 +479,8 @@ static void watchdog(uint64_t *seen_turns, uint64_t *seen_ordinal)
 {
 	lock();
 	struct thread *h = sched.holder;
-	if (h && h->state == STATE_RUNNING && sched.ready &&
-	    sched.turns == *seen_turns && h->ordinal == *seen_ordinal && !h->go) {
+	if (h && h->state == STATE_RUNNING && sched.ready && sched.turns == *seen_turns &&
+	    h->ordinal == *seen_ordinal && !h->go) {
 		char state = kernel_state(h->tid);
 		if (state == 'S' || state == 'D') {
 			h->gate |= GATE_STOLEN;
@@ -556,7 +556,8 @@ bool sched_force(struct thread *t, struct thread *next, bool fire_timeout)
 		fire(next);
 	if (next->state == STATE_BLOCKED && next->reason == FOR_FILE && files_ready(next))
 		become_ready(next);
-	if (next->state == STATE_OUTSIDE || (next->state == STATE_BLOCKED && next->reason == FOR_FILE)) {
+	if (next->state == STATE_OUTSIDE ||
+	    (next->state == STATE_BLOCKED && next->reason == FOR_FILE)) {
 		for (int i = 0; i < 500 && next->state != STATE_READY; i++)
 			idle();
 	}
@@ -680,14 +681,14 @@ void sched_yield_point(struct thread *t, bool lower)
 }
 
 bool sched_block(struct thread *t, enum reason reason, const void *object, bool timed,
-		 uint64_t deadline)
+                 uint64_t deadline)
 {
 	if (t->pending)
 		log_fill(t);
 	lock();
-	if (t->cancelled && (reason == FOR_CONDITION || reason == FOR_SLEEP ||
-			     reason == FOR_THREAD || reason == FOR_SEMAPHORE ||
-			     reason == FOR_FILE)) {
+	if (t->cancelled &&
+	    (reason == FOR_CONDITION || reason == FOR_SLEEP || reason == FOR_THREAD ||
+	     reason == FOR_SEMAPHORE || reason == FOR_FILE)) {
 		unlock();
 		return true;
 	}
@@ -788,9 +789,10 @@ void sched_signal(const void *condition, unsigned most)
 			    (t->state == STATE_READY && t->timed_out))
 				continue;
 			n++;
-			if (rt.replay ? !best || replay_turn(t->id) < replay_turn(best->id) :
-			    rt.config.strategy == STRATEGY_RR ? !best || t->since < best->since :
-								draw(n) == 0)
+			if (rt.replay ? !best || replay_turn(t->id) < replay_turn(best->id)
+			    : rt.config.strategy == STRATEGY_RR
+			            ? !best || t->since < best->since
+			            : draw(n) == 0)
 				best = t;
 		}
 		if (!best)
@@ -861,7 +863,7 @@ void sched_rejoin(struct thread *t)
 }
 
 bool sched_wait_files(struct thread *t, struct pollfd *fds, unsigned count, bool timed,
-		      uint64_t deadline)
+                      uint64_t deadline)
 {
 	t->fds = fds;
 	t->fd_count = count;

@@ -62,7 +62,7 @@ static void range(enum log_tag tag, const void *p, size_t n, uintptr_t pc)
 	}
 	errno = error;
 }
-#define READS(p, n) range(LOG_READ, p, n, CALLER())
+#define READS(p, n)  range(LOG_READ, p, n, CALLER())
 #define WRITES(p, n) range(LOG_WRITE, p, n, CALLER())
 
 EXPORT void *memmove(void *to, const void *from, size_t n)

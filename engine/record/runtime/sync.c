@@ -40,7 +40,7 @@ static bool valid_time(const struct timespec *at)
 
 /* The lock itself, after the scheduling point; 0, EOWNERDEAD or an error. */
 static int mutex_take(struct thread *t, pthread_mutex_t *m, bool timed, uint64_t deadline,
-		      uintptr_t pc)
+                      uintptr_t pc)
 {
 	for (;;) {
 		int status = REAL(pthread_mutex_trylock)(m);
@@ -58,17 +58,17 @@ static int mutex_take(struct thread *t, pthread_mutex_t *m, bool timed, uint64_t
 }
 
 static int mutex_lock(pthread_mutex_t *m, const struct timespec *at, clockid_t clock,
-		      uintptr_t pc)
+                      uintptr_t pc)
 {
 	struct thread *t = recording();
 	int status;
 	if (!t)
-		return at ? REAL(pthread_mutex_clocklock)(m, clock, at) :
-			    REAL(pthread_mutex_lock)(m);
+		return at ? REAL(pthread_mutex_clocklock)(m, clock, at)
+		          : REAL(pthread_mutex_lock)(m);
 	sched_point(t);
 	if (!rt.controlled) {
-		status = at ? REAL(pthread_mutex_clocklock)(m, clock, at) :
-			      REAL(pthread_mutex_lock)(m);
+		status = at ? REAL(pthread_mutex_clocklock)(m, clock, at)
+		            : REAL(pthread_mutex_lock)(m);
 	} else {
 		if (at && !valid_time(at)) {
 			status = REAL(pthread_mutex_trylock)(m);
@@ -76,7 +76,7 @@ static int mutex_lock(pthread_mutex_t *m, const struct timespec *at, clockid_t c
 				return EINVAL;
 		} else {
 			status = mutex_take(t, m, at != NULL, at ? deadline_of(clock, at) : 0,
-					    pc);
+			                    pc);
 		}
 		plan_point(t);
 	}
@@ -145,7 +145,7 @@ EXPORT int pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *at
 	return mutex_lock(m, at, CLOCK_REALTIME, CALLER());
 }
 EXPORT int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
-				   const struct timespec *at)
+                                   const struct timespec *at)
 {
 	return mutex_lock(m, at, clock, CALLER());
 }
@@ -212,13 +212,13 @@ EXPORT void mtx_destroy(mtx_t *m)
 	})
 
 static int free_wait(struct thread *t, pthread_cond_t *c, pthread_mutex_t *m,
-		     const struct timespec *at, clockid_t clock, uintptr_t pc)
+                     const struct timespec *at, clockid_t clock, uintptr_t pc)
 {
 	log_sync(t, LOG_WAIT, pc, c);
 	log_sync(t, LOG_REL, pc, m);
-	int status = !at ? REAL_CONDITION(pthread_cond_wait)(c, m) :
-		     clock >= 0 ? REAL(pthread_cond_clockwait)(c, m, clock, at) :
-				  REAL_CONDITION(pthread_cond_timedwait)(c, m, at);
+	int status = !at          ? REAL_CONDITION(pthread_cond_wait)(c, m)
+	             : clock >= 0 ? REAL(pthread_cond_clockwait)(c, m, clock, at)
+	                          : REAL_CONDITION(pthread_cond_timedwait)(c, m, at);
 	log_sync(t, LOG_WAKE, pc, c);
 	log_sync(t, LOG_ACQ, pc, m);
 	return status;
@@ -226,13 +226,13 @@ static int free_wait(struct thread *t, pthread_cond_t *c, pthread_mutex_t *m,
 
 /* clock -1: the condition's own. */
 static int cond_wait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *at,
-		     clockid_t clock, uintptr_t pc)
+                     clockid_t clock, uintptr_t pc)
 {
 	struct thread *t = recording();
 	if (!t)
-		return !at ? REAL_CONDITION(pthread_cond_wait)(c, m) :
-		       clock >= 0 ? REAL(pthread_cond_clockwait)(c, m, clock, at) :
-				    REAL_CONDITION(pthread_cond_timedwait)(c, m, at);
+		return !at          ? REAL_CONDITION(pthread_cond_wait)(c, m)
+		       : clock >= 0 ? REAL(pthread_cond_clockwait)(c, m, clock, at)
+		                    : REAL_CONDITION(pthread_cond_timedwait)(c, m, at);
 	if (!rt.controlled)
 		return free_wait(t, c, m, at, clock, pc);
 	if (at && !valid_time(at))
@@ -242,9 +242,10 @@ static int cond_wait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespe
 		pthread_testcancel();
 	uint64_t deadline = 0;
 	if (at)
-		deadline = deadline_of(clock >= 0 ? clock :
-				       c->__data.__wrefs & 2 ? CLOCK_MONOTONIC : CLOCK_REALTIME,
-				       at);
+		deadline = deadline_of(clock >= 0              ? clock
+		                       : c->__data.__wrefs & 2 ? CLOCK_MONOTONIC
+		                                               : CLOCK_REALTIME,
+		                       at);
 	t->condition = c;
 	t->woken = false;
 	log_sync(t, LOG_WAIT, pc, c);
@@ -277,13 +278,13 @@ static int cond_signal(pthread_cond_t *c, bool all, uintptr_t pc)
 {
 	struct thread *t = recording();
 	if (!t)
-		return all ? REAL_CONDITION(pthread_cond_broadcast)(c) :
-			     REAL_CONDITION(pthread_cond_signal)(c);
+		return all ? REAL_CONDITION(pthread_cond_broadcast)(c)
+		           : REAL_CONDITION(pthread_cond_signal)(c);
 	sched_point(t);
 	log_sync(t, all ? LOG_BROADCAST : LOG_SIGNAL, pc, c);
 	if (!rt.controlled)
-		return all ? REAL_CONDITION(pthread_cond_broadcast)(c) :
-			     REAL_CONDITION(pthread_cond_signal)(c);
+		return all ? REAL_CONDITION(pthread_cond_broadcast)(c)
+		           : REAL_CONDITION(pthread_cond_signal)(c);
 	sched_signal(c, all ? UINT_MAX : 1);
 	return 0;
 }
@@ -293,12 +294,12 @@ EXPORT int pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
 	return cond_wait(c, m, NULL, -1, CALLER());
 }
 EXPORT int pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m,
-				  const struct timespec *at)
+                                  const struct timespec *at)
 {
 	return cond_wait(c, m, at, -1, CALLER());
 }
 EXPORT int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, clockid_t clock,
-				  const struct timespec *at)
+                                  const struct timespec *at)
 {
 	return cond_wait(c, m, at, clock, CALLER());
 }
@@ -324,9 +325,9 @@ EXPORT int pthread_cond_destroy(pthread_cond_t *c)
 
 EXPORT int cnd_wait(cnd_t *c, mtx_t *m)
 {
-	return cond_wait((pthread_cond_t *)c, (pthread_mutex_t *)m, NULL, -1, CALLER()) ?
-		       thrd_error :
-		       thrd_success;
+	return cond_wait((pthread_cond_t *)c, (pthread_mutex_t *)m, NULL, -1, CALLER())
+	               ? thrd_error
+	               : thrd_success;
 }
 EXPORT int cnd_timedwait(cnd_t *c, mtx_t *m, const struct timespec *at)
 {
@@ -352,20 +353,20 @@ EXPORT void cnd_destroy(cnd_t *c)
 /* ---- reader-writer locks ---- */
 
 static int rw_lock(pthread_rwlock_t *l, bool write, bool try_only, const struct timespec *at,
-		   clockid_t clock, uintptr_t pc)
+                   clockid_t clock, uintptr_t pc)
 {
 	struct thread *t = recording();
 	if (!t || !rt.controlled) {
 		int status;
 		if (try_only)
-			status = write ? REAL(pthread_rwlock_trywrlock)(l) :
-					 REAL(pthread_rwlock_tryrdlock)(l);
+			status = write ? REAL(pthread_rwlock_trywrlock)(l)
+			               : REAL(pthread_rwlock_tryrdlock)(l);
 		else if (at)
-			status = write ? REAL(pthread_rwlock_clockwrlock)(l, clock, at) :
-					 REAL(pthread_rwlock_clockrdlock)(l, clock, at);
+			status = write ? REAL(pthread_rwlock_clockwrlock)(l, clock, at)
+			               : REAL(pthread_rwlock_clockrdlock)(l, clock, at);
 		else
-			status = write ? REAL(pthread_rwlock_wrlock)(l) :
-					 REAL(pthread_rwlock_rdlock)(l);
+			status = write ? REAL(pthread_rwlock_wrlock)(l)
+			               : REAL(pthread_rwlock_rdlock)(l);
 		if (t && status == 0)
 			log_sync(t, write ? LOG_ACQ : LOG_RACQ, pc, l);
 		else if (t && (status == EBUSY || status == ETIMEDOUT))
@@ -375,8 +376,8 @@ static int rw_lock(pthread_rwlock_t *l, bool write, bool try_only, const struct 
 	sched_point(t);
 	int status;
 	for (;;) {
-		status = write ? REAL(pthread_rwlock_trywrlock)(l) :
-				 REAL(pthread_rwlock_tryrdlock)(l);
+		status = write ? REAL(pthread_rwlock_trywrlock)(l)
+		               : REAL(pthread_rwlock_tryrdlock)(l);
 		if (status != EBUSY)
 			break;
 		if (try_only)
@@ -385,7 +386,7 @@ static int rw_lock(pthread_rwlock_t *l, bool write, bool try_only, const struct 
 			return EDEADLK;
 		t->pc = pc;
 		if (!sched_block(t, write ? FOR_WRITE_LOCK : FOR_READ_LOCK, l, at != NULL,
-				 at ? deadline_of(clock, at) : 0)) {
+		                 at ? deadline_of(clock, at) : 0)) {
 			status = ETIMEDOUT;
 			break;
 		}
@@ -422,12 +423,12 @@ EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t *l, const struct timespec
 	return rw_lock(l, true, false, at, CLOCK_REALTIME, CALLER());
 }
 EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock,
-				      const struct timespec *at)
+                                      const struct timespec *at)
 {
 	return rw_lock(l, false, false, at, clock, CALLER());
 }
 EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock,
-				      const struct timespec *at)
+                                      const struct timespec *at)
 {
 	return rw_lock(l, true, false, at, clock, CALLER());
 }
@@ -535,7 +536,7 @@ EXPORT int pthread_barrier_wait(pthread_barrier_t *b)
 	return status;
 }
 EXPORT int pthread_barrier_init(pthread_barrier_t *b, const pthread_barrierattr_t *attributes,
-				unsigned count)
+                                unsigned count)
 {
 	return REAL(pthread_barrier_init)(b, attributes, count);
 }
@@ -565,23 +566,24 @@ EXPORT sem_t *sem_open(const char *name, int flags, ...)
 	unsigned value = __builtin_va_arg(list, unsigned);
 	__builtin_va_end(list);
 	struct thread *t = recording();
-	sem_t *s = t ? INSIDE(t, REAL(sem_open)(name, flags, mode, value)) :
-		       REAL(sem_open)(name, flags, mode, value);
+	sem_t *s = t ? INSIDE(t, REAL(sem_open)(name, flags, mode, value))
+	             : REAL(sem_open)(name, flags, mode, value);
 	int now;
 	if (t && s != SEM_FAILED && REAL(sem_getvalue)(s, &now) == 0)
 		log_event(t, LOG_SEMAPHORE, 0, CALLER(), (uintptr_t)s, now, 2);
 	return s;
 }
 static int sem_take(sem_t *s, bool try_only, const struct timespec *at, clockid_t clock,
-		    uintptr_t pc)
+                    uintptr_t pc)
 {
 	struct thread *t = recording();
 	int status;
 	if (t)
 		sched_point(t);
 	if (!t || !rt.controlled) {
-		status = try_only ? REAL(sem_trywait)(s) :
-			 at ? REAL(sem_clockwait)(s, clock, at) : REAL(sem_wait)(s);
+		status = try_only ? REAL(sem_trywait)(s)
+		         : at     ? REAL(sem_clockwait)(s, clock, at)
+		                  : REAL(sem_wait)(s);
 	} else {
 		while ((status = REAL(sem_trywait)(s)) != 0 && errno == EAGAIN && !try_only) {
 			if (at && !valid_time(at)) {
@@ -590,7 +592,7 @@ static int sem_take(sem_t *s, bool try_only, const struct timespec *at, clockid_
 			}
 			t->pc = pc;
 			if (!sched_block(t, FOR_SEMAPHORE, s, at != NULL,
-					 at ? deadline_of(clock, at) : 0)) {
+			                 at ? deadline_of(clock, at) : 0)) {
 				errno = ETIMEDOUT;
 				break;
 			}
@@ -646,7 +648,8 @@ EXPORT int sem_destroy(sem_t *s)
 	return destroy(s, REAL(sem_destroy)(s), t, CALLER());
 }
 
-/* ---- once, and the guards of C++ statics: a message from who ran it to who comes later ---- */
+/* ---- once, and the guards of C++ statics: a message from who ran it to who comes later ----
+ */
 
 enum { ONCE_SLOTS = 1 << 14 };
 struct once {
@@ -663,7 +666,7 @@ static struct once *once_of(const void *key)
 		const void *none = NULL;
 		if (onces[i].key == key ||
 		    __atomic_compare_exchange_n(&onces[i].key, &none, key, false,
-						__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) ||
+		                                __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) ||
 		    none == key)
 			return &onces[i];
 	}

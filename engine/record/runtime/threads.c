@@ -101,11 +101,11 @@ static void *thread_main(void *argument)
 }
 
 static int create(pthread_t *handle, const pthread_attr_t *attributes, void *(*start)(void *),
-		  void *argument, bool c11, uintptr_t pc)
+                  void *argument, bool c11, uintptr_t pc)
 {
 	struct thread *t = recording();
 	int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
-		REAL(pthread_create);
+	        REAL(pthread_create);
 	if (!t)
 		return real(handle, attributes, start, argument);
 	sched_point(t);
@@ -139,7 +139,7 @@ static int create(pthread_t *handle, const pthread_attr_t *attributes, void *(*s
 }
 
 EXPORT int pthread_create(pthread_t *handle, const pthread_attr_t *attributes,
-			  void *(*start)(void *), void *argument)
+                          void *(*start)(void *), void *argument)
 {
 	return create(handle, attributes, start, argument, false, CALLER());
 }
@@ -156,7 +156,7 @@ static struct thread *find_thread(pthread_t handle)
 
 /* 0, or ETIMEDOUT, EBUSY; then the real join cannot block long. */
 static int await_end(struct thread *t, struct thread *target, bool try_only, bool timed,
-		     uint64_t deadline, uintptr_t pc)
+                     uint64_t deadline, uintptr_t pc)
 {
 	sched_point(t);
 	if (!rt.controlled)
@@ -173,14 +173,14 @@ static int await_end(struct thread *t, struct thread *target, bool try_only, boo
 	return 0;
 }
 
-static int join(pthread_t handle, void **result, bool try_only,
-		const struct timespec *deadline, clockid_t clock, uintptr_t pc)
+static int join(pthread_t handle, void **result, bool try_only, const struct timespec *deadline,
+                clockid_t clock, uintptr_t pc)
 {
 	struct thread *t = recording();
 	struct thread *target = t ? find_thread(handle) : NULL;
 	if (t && target && target != t && !target->detached) {
 		int status = await_end(t, target, try_only, deadline != NULL,
-				       deadline ? deadline_of(clock, deadline) : 0, pc);
+		                       deadline ? deadline_of(clock, deadline) : 0, pc);
 		if (status)
 			return status;
 		if (rt.controlled)
@@ -217,12 +217,13 @@ EXPORT int pthread_tryjoin_np(pthread_t handle, void **result)
 {
 	return join(handle, result, true, NULL, 0, CALLER());
 }
-EXPORT int pthread_timedjoin_np(pthread_t handle, void **result, const struct timespec *deadline)
+EXPORT int pthread_timedjoin_np(pthread_t handle, void **result,
+                                const struct timespec *deadline)
 {
 	return join(handle, result, false, deadline, CLOCK_REALTIME, CALLER());
 }
 EXPORT int pthread_clockjoin_np(pthread_t handle, void **result, clockid_t clock,
-				const struct timespec *deadline)
+                                const struct timespec *deadline)
 {
 	return join(handle, result, false, deadline, clock, CALLER());
 }
@@ -264,7 +265,7 @@ EXPORT int pthread_setname_np(pthread_t handle, const char *name)
 EXPORT int thrd_create(thrd_t *thread, thrd_start_t start, void *argument)
 {
 	int status = create((pthread_t *)thread, NULL, (void *(*)(void *))(void *)start,
-			    argument, true, CALLER());
+	                    argument, true, CALLER());
 	return status == 0 ? thrd_success : status == ENOMEM ? thrd_nomem : thrd_error;
 }
 EXPORT int thrd_join(thrd_t thread, int *result)

@@ -22,20 +22,25 @@ static void nothing(void)
 #define JUMP(name, fallback) \
 	static void *slot_##name __attribute__((used)) = (void *)fallback; \
 	__asm__(".pushsection .text\n.globl __tsan_" #name "\n.hidden __tsan_" #name \
-		"\n.type __tsan_" #name ", @function\n__tsan_" #name ":\n\tjmp *slot_" #name \
-		"(%rip)\n.size __tsan_" #name ", .-__tsan_" #name "\n.popsection\n");
+	        "\n.type __tsan_" #name ", @function\n__tsan_" #name ":\n\tjmp *slot_" #name \
+	        "(%rip)\n.size __tsan_" #name ", .-__tsan_" #name "\n.popsection\n");
 
 #define EACH_SIZE(F, prefix) F(prefix##1) F(prefix##2) F(prefix##4) F(prefix##8) F(prefix##16)
 #define PLAIN(F) \
-	EACH_SIZE(F, read) EACH_SIZE(F, write) EACH_SIZE(F, unaligned_read) \
-	EACH_SIZE(F, unaligned_write) EACH_SIZE(F, volatile_read) EACH_SIZE(F, volatile_write) \
-	EACH_SIZE(F, unaligned_volatile_read) EACH_SIZE(F, unaligned_volatile_write) \
-	EACH_SIZE(F, read_write) EACH_SIZE(F, unaligned_read_write) \
-	F(read_range) F(write_range) F(vptr_read) F(vptr_update) F(func_entry) F(func_exit) \
-	F(ignore_thread_begin) F(ignore_thread_end) F(acquire) F(release) F(mutex_create) \
-	F(mutex_destroy) F(mutex_pre_lock) F(mutex_post_lock) F(mutex_pre_unlock) \
-	F(mutex_post_unlock) F(mutex_pre_signal) F(mutex_post_signal) F(mutex_pre_divert) \
-	F(mutex_post_divert) F(atomic_signal_fence)
+	EACH_SIZE(F, read) \
+	EACH_SIZE(F, write) EACH_SIZE(F, unaligned_read) EACH_SIZE(F, unaligned_write) \
+	        EACH_SIZE(F, volatile_read) EACH_SIZE(F, volatile_write) EACH_SIZE( \
+	                F, unaligned_volatile_read) EACH_SIZE(F, unaligned_volatile_write) \
+	                EACH_SIZE(F, read_write) EACH_SIZE(F, unaligned_read_write) F( \
+	                        read_range) F(write_range) F(vptr_read) F(vptr_update) \
+	                        F(func_entry) F(func_exit) F(ignore_thread_begin) F( \
+	                                ignore_thread_end) F(acquire) F(release) \
+	                                F(mutex_create) F(mutex_destroy) F(mutex_pre_lock) F( \
+	                                        mutex_post_lock) F(mutex_pre_unlock) \
+	                                        F(mutex_post_unlock) F(mutex_pre_signal) F( \
+	                                                mutex_post_signal) F(mutex_pre_divert) \
+	                                                F(mutex_post_divert) \
+	                                                        F(atomic_signal_fence)
 #define PLAIN_JUMP(name) JUMP(name, nothing)
 PLAIN(PLAIN_JUMP)
 
@@ -71,7 +76,8 @@ JUMP(memset, fill)
 	static type do##bits##_##name(volatile type *p, type v, int order) \
 	{ \
 		type old = *p, seen; \
-		while ((seen = __sync_val_compare_and_swap(p, old, (type)(expression))) != old) \
+		while ((seen = __sync_val_compare_and_swap(p, old, (type)(expression))) != \
+		       old) \
 			old = seen; \
 		return old; \
 	} \
@@ -79,7 +85,8 @@ JUMP(memset, fill)
 #define ATOMIC(bits, type) \
 	static type do##bits##_load(const volatile type *p, int order) \
 	{ \
-		return bits == 128 ? __sync_val_compare_and_swap((volatile type *)p, 0, 0) : *p; \
+		return bits == 128 ? __sync_val_compare_and_swap((volatile type *)p, 0, 0) \
+		                   : *p; \
 	} \
 	static void do##bits##_store(volatile type *p, type v, int order) \
 	{ \
@@ -87,13 +94,15 @@ JUMP(memset, fill)
 		while ((seen = __sync_val_compare_and_swap(p, old, v)) != old) \
 			old = seen; \
 	} \
-	static int do##bits##_cas(volatile type *p, type *expected, type v, int order, int failure) \
+	static int do##bits##_cas(volatile type *p, type *expected, type v, int order, \
+	                          int failure) \
 	{ \
 		type old = *expected, seen = __sync_val_compare_and_swap(p, old, v); \
 		*expected = seen; \
 		return seen == old; \
 	} \
-	static type do##bits##_val(volatile type *p, type expected, type v, int order, int failure) \
+	static type do##bits##_val(volatile type *p, type expected, type v, int order, \
+	                           int failure) \
 	{ \
 		return __sync_val_compare_and_swap(p, expected, v); \
 	} \
@@ -116,19 +125,21 @@ ATOMIC(64, uint64_t)
 ATOMIC(128, a128)
 
 #define ATOMIC_NAMES(F, bits) \
-	F(atomic##bits##_load) F(atomic##bits##_store) F(atomic##bits##_compare_exchange_strong) \
-	F(atomic##bits##_compare_exchange_weak) F(atomic##bits##_compare_exchange_val) \
-	F(atomic##bits##_exchange) F(atomic##bits##_fetch_add) F(atomic##bits##_fetch_sub) \
-	F(atomic##bits##_fetch_and) F(atomic##bits##_fetch_or) F(atomic##bits##_fetch_xor) \
-	F(atomic##bits##_fetch_nand)
+	F(atomic##bits##_load) \
+	F(atomic##bits##_store) F(atomic##bits##_compare_exchange_strong) \
+	        F(atomic##bits##_compare_exchange_weak) F(atomic##bits##_compare_exchange_val) \
+	                F(atomic##bits##_exchange) F(atomic##bits##_fetch_add) \
+	                        F(atomic##bits##_fetch_sub) F(atomic##bits##_fetch_and) \
+	                                F(atomic##bits##_fetch_or) F(atomic##bits##_fetch_xor) \
+	                                        F(atomic##bits##_fetch_nand)
 
 #define NAME(name) { "__tsan_" #name, &slot_##name },
 static const struct {
 	const char *name;
 	void **slot;
 } slots[] = { PLAIN(NAME) NAME(atomic_thread_fence) NAME(memcpy) NAME(memmove) NAME(memset)
-		      ATOMIC_NAMES(NAME, 8) ATOMIC_NAMES(NAME, 16) ATOMIC_NAMES(NAME, 32)
-			      ATOMIC_NAMES(NAME, 64) ATOMIC_NAMES(NAME, 128) };
+	              ATOMIC_NAMES(NAME, 8) ATOMIC_NAMES(NAME, 16) ATOMIC_NAMES(NAME, 32)
+	                      ATOMIC_NAMES(NAME, 64) ATOMIC_NAMES(NAME, 128) };
 
 __attribute__((constructor(101))) static void connect_runtime(void)
 {
