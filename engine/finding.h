@@ -97,8 +97,6 @@ struct finding {
 	uint32_t first, second; /* events, first < second in trace order */
 	uint64_t count;         /* pairs (or repetitions) that it stands for */
 	bool counted_all;       /* count is of all, not of those that the state still saw */
-	bool happened_order;    /* order violation: e1 is the first of the witness's pair or
-	                         * not is told by the witness itself */
 	GArray *variables;      /* uint32_t: racy variables, the first pair's first; or NULL */
 	GArray *witness;        /* uint32_t: the whole sequence, the pair last; or NULL */
 	struct proof *proof;    /* VERDICT_IMPOSSIBLE; or NULL */

@@ -53,8 +53,8 @@ uint32_t builder_block(struct builder *b, const char *name, size_t length, uint6
 uint32_t builder_block_find(struct builder *b, const char *name, size_t length);
 
 /*
- * Add an event at source line `line` (0: none; for messages).  `context` is an index from
- * builder_context or 0; with ENTER and LEAVE the builder keeps the stacks itself.
+ * Add an event at source line `line` (0: none; for messages).  The builder keeps the call
+ * stacks itself, by ENTER and LEAVE.
  * False and `error` when the event is refused.
  */
 bool builder_add(struct builder *b, struct event event, uint64_t line, struct error *error);
