@@ -918,7 +918,7 @@ static bool word_show(struct app *app, const char *arguments, struct error *erro
 {
 	if (*arguments)
 		return set_hidden(app, arguments, false, error);
-	memset(app->session->hidden, 0, app_trace(app)->threads_count);
+	session_show_all(app->session);
 	app_refresh(app);
 	return true;
 }
