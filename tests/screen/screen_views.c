@@ -181,6 +181,28 @@ START_TEST(empty_trace)
 }
 END_TEST
 
+START_TEST(text_is_laid_out_anew_when_the_screen_changes)
+{
+	struct app *app = open_bank(NULL);
+	tui_command(app, "help watch");
+	tui_command(app, "help");
+	char *narrow = tui_screen(app, false);
+	app_resize(app, 30, 160);
+	char *wide = tui_screen(app, false);
+	app_resize(app, 24, 80);
+	char *again = tui_screen(app, false);
+	ck_assert_str_eq(narrow, again);
+	static const char *const phrase = 
+	        "the next event with TEXT in its variable, lock, location or function";
+	ck_assert(strstr(narrow, phrase) == NULL);
+	ck_assert(strstr(wide, phrase) != NULL);
+	g_free(narrow);
+	g_free(wide);
+	g_free(again);
+	tui_close(app);
+}
+END_TEST
+
 /* Two levels of loops: `spin` calls `add` five times, and `add` counts to three. */
 static char *loops(void)
 {
@@ -630,6 +652,7 @@ Suite *views_suite(void)
 	tcase_add_loop_test(golden, picture, 0, G_N_ELEMENTS(pictures));
 	tcase_add_loop_test(golden, answer, 0, G_N_ELEMENTS(answers));
 	tcase_add_test(golden, empty_trace);
+	tcase_add_test(golden, text_is_laid_out_anew_when_the_screen_changes);
 	tcase_add_test(golden, loops_fold);
 	tcase_add_test(golden, control_bytes_are_shown_as_escapes);
 	tcase_add_test(golden, wide_and_combining_characters);
