@@ -152,8 +152,9 @@ struct observations {
 	stamp *last;
 	uint32_t stride;
 	bool lent;
-	GArray **holders; /* by object: acquires not yet released; or NULL */
-	GArray **takes;   /* by object: the last take of each thread; or NULL */
+	stamp *holder;    /* by object: the acquire that is not yet released */
+	GArray **holders; /* by object: stamps of more of them; or NULL */
+	GArray **takes;   /* by object: stamps of the last take of each thread; or NULL */
 	int64_t *counts;  /* by object: a semaphore's count */
 	uint64_t variables, objects;
 };
