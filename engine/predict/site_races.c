@@ -166,21 +166,6 @@ void site_races_report(struct site_races *s, struct report *report, const char *
 
 /* -- witnesses -------------------------------------------------------------------------- */
 
-/* Of a giant trace not every finding's whole sequence is made: this many events in all. */
-enum { WITNESS_EVENTS = 100 * 1000 * 1000 };
-
-void append_prefixes(const struct trace *t, const uint32_t *limits, GArray *sequence)
-{
-	uint32_t end = 0;
-
-	for (uint64_t u = 0; u < t->threads_count; u++)
-		end = MAX(end, limits[u]);
-	for (uint32_t e = 0; e < end; e++) {
-		if (e < limits[t->events[e].thread])
-			g_array_append_val(sequence, e);
-	}
-}
-
 void report_keep_shard(struct report *report, const struct race_options *options)
 {
 	guint kept = 0;
@@ -198,51 +183,93 @@ void report_keep_shard(struct report *report, const struct race_options *options
 }
 
 struct witnesses {
-	witness_build *build;
+	const struct trace *t;
+	struct report *report;
+	struct site_races *sites;
+	const struct race_options *options;
+	witness_limits *find;
 	void *context;
-	uint64_t events; /* in all sequences so far */
+	struct checker *checker;
+	uint32_t *limits;
+	GArray *sequence; /* scratch */
+	uint64_t events;  /* in all sequences kept so far */
+	uint64_t left_out, refused;
 };
 
-static bool accepted(const struct trace *t, const GArray *sequence, uint32_t e1, uint32_t e2)
+/* The events from `from` on that are below the limits, in trace order, then the pair. */
+static void fill_sequence(struct witnesses *w, uint32_t from, uint32_t e1, uint32_t e2)
+{
+	uint32_t pair[2] = { e1, e2 }, end = 0;
+
+	for (uint64_t u = 0; u < w->t->threads_count; u++)
+		end = MAX(end, w->limits[u]);
+	g_array_set_size(w->sequence, 0);
+	for (uint32_t e = from; e < end; e++) {
+		if (e < w->limits[w->t->events[e].thread])
+			g_array_append_val(w->sequence, e);
+	}
+	g_array_append_vals(w->sequence, pair, 2);
+}
+
+static bool find_limits(struct witnesses *w, uint32_t e1, uint32_t e2, uint32_t least)
+{
+	for (uint64_t u = 0; u < w->t->threads_count; u++)
+		w->limits[u] = least;
+	return w->find(w->context, e1, e2, w->limits);
+}
+
+/* A witness that is short, to be kept. */
+static bool whole_witness(struct witnesses *w, uint32_t e1, uint32_t e2)
 {
 	uint32_t pair[2] = { e1, e2 };
-	GString *reason = g_string_new(NULL);
-	bool good = witness_check(t, (const uint32_t *)sequence->data, sequence->len,
-	                          CLAIM_RACE, pair, 2, NULL, reason);
 
-	g_string_free(reason, TRUE);
-	return good;
+	if (!find_limits(w, e1, e2, 0))
+		return false;
+	fill_sequence(w, 0, e1, e2);
+	return checker_claim(w->checker, (const uint32_t *)(void *)w->sequence->data,
+	                     w->sequence->len, CLAIM_RACE, pair, 2, NULL);
+}
+
+/* One that begins as the recording does up to e1: of a pair further on in the trace, the
+ * checker has seen most of it before. */
+static bool recorded_witness(struct witnesses *w, uint32_t e1, uint32_t e2)
+{
+	uint32_t pair[2] = { e1, e2 };
+
+	if (!find_limits(w, e1, e2, e1))
+		return false;
+	fill_sequence(w, e1, e1, e2);
+	return checker_race_after(w->checker, e1, (const uint32_t *)(void *)w->sequence->data,
+	                          w->sequence->len, pair, NULL);
 }
 
 /* The verdict of one finding for one pair; false when it is none. */
-static bool give_witness(const struct trace *t, struct finding *f, uint32_t e1, uint32_t e2,
-                         struct witnesses *w)
+static bool give_witness(struct witnesses *w, struct finding *f, uint32_t e1, uint32_t e2)
 {
-	GArray *sequence = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	bool keep = w->events < w->options->witness_events;
 
-	if (w->build(w->context, e1, e2, sequence)) {
-		g_array_append_val(sequence, e1);
-		g_array_append_val(sequence, e2);
-		w->events += sequence->len;
-		if (accepted(t, sequence, e1, e2)) {
-			f->first = e1;
-			f->second = e2;
-			f->witness = sequence;
-			f->verdict = VERDICT_RACE;
-			return true;
-		}
+	if (!(keep ? whole_witness(w, e1, e2)
+	           : recorded_witness(w, e1, e2) || whole_witness(w, e1, e2)))
+		return false;
+	f->first = e1;
+	f->second = e2;
+	f->verdict = VERDICT_RACE;
+	w->left_out += !keep;
+	if (keep) {
+		f->witness = g_array_sized_new(FALSE, FALSE, sizeof(uint32_t),
+		                               w->sequence->len);
+		g_array_append_vals(f->witness, w->sequence->data, w->sequence->len);
+		w->events += w->sequence->len;
 	}
-	g_array_free(sequence, TRUE);
-	return false;
+	return true;
 }
 
-static bool give_any(const struct trace *t, struct finding *f, const struct entry *entry,
-                     struct witnesses *w)
+static bool give_any(struct witnesses *w, struct finding *f, const struct entry *entry)
 {
 	if (entry == NULL)
-		return give_witness(t, f, f->first, f->second, w);
+		return give_witness(w, f, f->first, f->second);
 	for (uint32_t i = 0; i < entry->kept; i++) {
-		if (give_witness(t, f, entry->pairs[i][0], entry->pairs[i][1], w))
+		if (give_witness(w, f, entry->pairs[i][0], entry->pairs[i][1]))
 			return true;
 	}
 	return false;
@@ -260,38 +287,61 @@ static const struct entry *entry_of(struct site_races *s, const struct trace *t,
 	return &g_array_index(s->entries, struct entry, i);
 }
 
-bool report_witnesses(struct report *report, struct site_races *sites, witness_build *build,
-                      void *context, const struct progress *progress)
+static gint by_first(gconstpointer a, gconstpointer b)
 {
-	struct witnesses w = { build, context, 0 };
-	GPtrArray *all = report->findings;
-	uint64_t refused = 0, without = 0;
+	const struct finding *x = *(struct finding *const *)a, *y = *(struct finding *const *)b;
+
+	return x->first < y->first ? -1 : x->first > y->first;
+}
+
+static bool witness_all(struct witnesses *w, const struct progress *progress)
+{
+	GPtrArray *all = w->report->findings;
 	guint kept = 0;
 
+	g_ptr_array_sort(all, by_first); /* along the trace */
 	for (guint i = 0; i < all->len; i++) {
 		struct finding *f = g_ptr_array_index(all, i);
 
 		if (!progress_tick(progress, (double)i / all->len, "witnesses"))
 			return false;
-		if (w.events > WITNESS_EVENTS) {
-			without++;
-		} else if (!give_any(report->trace, f, entry_of(sites, report->trace, f), &w)) {
-			refused++;
+		if (give_any(w, f, entry_of(w->sites, w->t, f))) {
+			all->pdata[kept++] = f;
+		} else {
+			w->refused++;
 			finding_free(f);
-			continue;
 		}
-		all->pdata[kept++] = f;
 	}
 	all->len = kept;
-	if (refused > 0)
+	return true;
+}
+
+bool report_witnesses(struct report *report, const struct race_options *options,
+                      struct site_races *sites, witness_limits *find, void *context,
+                      const struct progress *progress)
+{
+	struct witnesses w = { .t = report->trace,
+		               .report = report,
+		               .sites = sites,
+		               .options = options,
+		               .find = find,
+		               .context = context };
+	bool done = true;
+
+	if (report->findings->len == 0)
+		return true;
+	w.checker = checker_new(w.t, &(struct check_options){ 0 });
+	w.limits = g_new0(uint32_t, w.t->threads_count + 1);
+	w.sequence = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	done = witness_all(&w, progress);
+	if (w.refused > 0)
 		report_note(report,
 		            "%" G_GUINT64_FORMAT " pairs have no witness and are left out "
 		            "(an access to a freed block is in the way)",
-		            refused);
-	if (without > 0)
-		report_note(report,
-		            "%" G_GUINT64_FORMAT " findings stay candidates: their witnesses "
-		            "together are too long; ask for one with 'heddle witness'",
-		            without);
-	return true;
+		            w.refused);
+	report_note_left_out(report, w.left_out);
+	checker_free(w.checker);
+	g_free(w.limits);
+	g_array_free(w.sequence, TRUE);
+	return done;
 }
