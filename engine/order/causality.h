@@ -61,7 +61,7 @@ static inline bool stamp_within(stamp s, uint32_t clock)
 	return s >> 32 <= clock;
 }
 
-enum { GUARD_SIZE = 64 };
+enum { GUARD_SIZE = 32 };
 
 struct must_walk;
 struct atomics;
@@ -113,10 +113,16 @@ void causality_step(struct causality *c, uint32_t event);
 /* An edge into `to`, the event that is being looked at. */
 void causality_edge(struct causality *c, uint32_t to, uint32_t from_thread, struct point from,
                     enum step_rule rule, uint32_t detail, bool base);
+/* With sections: edges may start from an event inside of one. */
+void sections_origin(struct causality *c, uint32_t event);
 /* The event as a point that later edges may start from. */
 static inline struct point causality_point(struct causality *c, uint32_t event)
 {
-	return (struct point){ event, clocks_hold(&c->clocks, c->t->events[event].thread) };
+	uint32_t thread = c->t->events[event].thread;
+
+	if (c->depth != NULL && c->depth[thread] > 0)
+		sections_origin(c, event);
+	return (struct point){ event, clocks_hold(&c->clocks, thread) };
 }
 /* When clocks_crowded: frees rows; `mark` marks the caller's own. */
 void causality_sweep(struct causality *c, void (*mark)(void *context, struct clocks *clocks),
