@@ -319,7 +319,7 @@ static bool mark_cycle(struct topology *t)
 		for (guint i = 0; i < sorted->len; i++) {
 			uint32_t vertex = g_array_index(sorted, struct heap_entry, i).vertex;
 			struct vertex *v = &t->vertices[vertex];
-			bool on = reached(t, vertex, !side) || v->merged == t->round;
+			bool on = reached(t, vertex, !side);
 			for (uint32_t e = v->first[side]; e != v->at[side] && !on;
 			     e = t->edges[e].next[side]) {
 				uint32_t end = topology_component(t, t->edges[e].end[side]);
