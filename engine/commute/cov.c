@@ -359,6 +359,8 @@ struct finding *cov_decide(struct model *m, uint32_t e1, uint32_t e2,
 	struct finding *f = decide(&c, &g_array_index(c.candidates, struct candidate, 0));
 	if (f == NULL)
 		error_set(error, "", NULL, "cancelled");
+	else
+		finding_limit(t, f);
 	report_free(c.report);
 	cov_release(&c);
 	return f;
@@ -390,7 +392,7 @@ struct report *cov_find(struct model *m, const struct cov_options *options,
 		c.report->candidates = c.candidates->len;
 		c.report->complete = !c.unknown && !c.dropped && m->t->complete;
 		c.report->budget_spent = c.unknown;
-		report_sort(c.report);
+		report_finish(c.report);
 	} else {
 		report_free(c.report);
 		c.report = NULL;

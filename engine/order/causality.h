@@ -19,6 +19,8 @@
 
 /* Program order, must-order and what reads observe, without locks: SyncP's closure. */
 #define ORDER_KIND_OBSERVED ((enum order_kind)ORDER_KIND_COUNT)
+/* What is in the happens-before of every correct reordering: see order_new_fixed. */
+#define ORDER_KIND_FIXED ((enum order_kind)(ORDER_KIND_COUNT + 1))
 
 struct edge { /* that told `to` something new */
 	uint32_t from, to;
@@ -136,7 +138,8 @@ void must_walk_into(struct causality *c, uint32_t event);
 void must_walk_from(struct causality *c, uint32_t event);
 void must_walk_mark(struct causality *c);
 
-struct atomics *atomics_new(const struct trace *t);
+/* `fixed`: only edges that no correct reordering is without. */
+struct atomics *atomics_new(const struct trace *t, bool fixed);
 void atomics_free(struct atomics *a);
 /* The edges of an atomic read, and what an atomic write leaves for later ones; an RMW is
  * first one, then the other.  A fence is both. */

@@ -79,7 +79,7 @@ static struct report *races_of_order(struct trace *t, const struct race_options 
 		error_set(error, "", NULL, "cancelled");
 		return NULL;
 	}
-	report_sort(report);
+	report_finish(report);
 	return report;
 }
 

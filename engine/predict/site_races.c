@@ -163,7 +163,6 @@ void site_races_report(struct site_races *s, struct report *report, const char *
 		                    entry->variables->len);
 		report_add(report, f);
 	}
-	report_sort(report);
 }
 
 /* -- witnesses -------------------------------------------------------------------------- */

@@ -705,6 +705,6 @@ struct report *races_syncp(struct trace *t, const struct race_options *options,
 		error_set(error, "", NULL, "cancelled");
 		return NULL;
 	}
-	report_sort(report);
+	report_finish(report);
 	return report;
 }

@@ -180,7 +180,7 @@ static void add_closure(struct app *app, struct order_view *v)
 		add(v, STYLE_TEXT, NONE,
 		    "It contradicts itself, so no reordering has the race.");
 	} else if (f && f->verdict == VERDICT_UNKNOWN) {
-		add(v, STYLE_OPEN, NONE, "Undecided: the budget ran out.");
+		add(v, STYLE_OPEN, NONE, "Undecided: %s.", budget_text(f->budget));
 	} else if (events_race_conflict(s->trace, s->pair[0], s->pair[1])) {
 		add(v, STYLE_BUSY, NONE, "asking for a witness or a proof");
 		app_decide_pair(app, s->pair[0], s->pair[1]);
