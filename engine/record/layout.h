@@ -192,8 +192,11 @@ struct log_config {
 
 struct log_step { /* the next event, in the order to be followed */
 	uint32_t thread;
-	uint32_t tag; /* enum log_tag */
-	uint64_t pc;  /* absolute, with address randomisation off; 0: any */
+	uint16_t tag; /* enum log_tag */
+	/* The end of an invocation that nobody interrupts: what its thread does up to there is
+	 * the library's affair, and may differ from the recording. */
+	uint16_t whole;
+	uint64_t pc; /* absolute, with address randomisation off; 0: any */
 };
 struct log_thread { /* thread i is the ordinal-th child of its parent */
 	uint32_t parent, ordinal;

@@ -216,6 +216,61 @@ static void add_up_to(const struct trace *t, struct plan *p, struct thread_event
 	}
 }
 
+/* The step that ends the invocation that begins at step `i`, when nothing of another thread
+ * comes between; else `i`. */
+static guint end_of_call(const struct trace *t, const struct plan *p, guint i)
+{
+	uint32_t thread = g_array_index(p->steps, struct log_step, i).thread;
+	int open = 0;
+	for (guint k = i; k < p->steps->len; k++) {
+		uint32_t e = g_array_index(p->events, uint32_t, k);
+		if (g_array_index(p->steps, struct log_step, k).thread != thread)
+			return i;
+		if (e != NONE)
+			open += (t->events[e].op == OP_CALL) - (t->events[e].op == OP_RET);
+		if (open == 0)
+			return k;
+	}
+	return i;
+}
+
+/* Leave out what is inside of invocations (rule 5: it need not be as in the recording). */
+static void join_calls(const struct trace *t, struct plan *p)
+{
+	guint to = 0;
+	for (guint i = 0; i < p->steps->len; i++, to++) {
+		struct log_step *steps = (struct log_step *)(void *)p->steps->data;
+		uint32_t *events = (uint32_t *)(void *)p->events->data;
+		guint end = i;
+		if (events[i] != NONE && t->events[events[i]].op == OP_CALL)
+			end = end_of_call(t, p, i);
+		steps[to] = steps[i];
+		events[to] = events[i];
+		if (end == i)
+			continue;
+		steps[++to] = steps[end];
+		events[to] = events[end];
+		steps[to].whole = 1;
+		i = end;
+	}
+	g_array_set_size(p->steps, to);
+	g_array_set_size(p->events, to);
+}
+
+/* Where an event of a thread is: how many of its invocations have ended before, and which
+ * it is after the last of these (what is inside of them may differ in another run). */
+static struct plan_place place_of(const struct trace *t, const GArray *events, uint32_t index)
+{
+	struct plan_place place = { 0 };
+	for (uint32_t i = 0; i < index; i++) {
+		uint32_t e = g_array_index(events, uint32_t, i);
+		bool ends = e != NONE && t->events[e].op == OP_RET;
+		place.calls += ends;
+		place.after = ends ? 0 : place.after + 1;
+	}
+	return place;
+}
+
 bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
                const uint32_t pair[2], struct plan *p, struct error *error)
 {
@@ -248,8 +303,10 @@ bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
 			continue;
 		add_up_to(t, p, all, pair[i], false, exact);
 		p->pair_thread[i] = number_of(t, t->events[pair[i]].thread);
-		p->pair_ordinal[i] = all[t->events[pair[i]].thread].next;
+		const struct thread_events *mine = &all[t->events[pair[i]].thread];
+		p->pair_place[i] = place_of(t, mine->events, mine->next);
 	}
+	join_calls(t, p);
 	for (uint64_t i = 0; i < t->threads_count; i++)
 		g_array_free(all[i].events, TRUE);
 	g_free(all);
@@ -257,6 +314,17 @@ bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
 }
 
 /* ---- following ---- */
+
+static uint32_t event_at(const struct trace *t, const GArray *events, struct plan_place place)
+{
+	uint32_t i = 0;
+	for (; i < events->len && place.calls > 0; i++) {
+		uint32_t e = g_array_index(events, uint32_t, i);
+		place.calls -= e != NONE && t->events[e].op == OP_RET;
+	}
+	i += place.after;
+	return i < events->len ? g_array_index(events, uint32_t, i) : NONE;
+}
 
 static void find_reached(const struct plan *p, struct plan_run *run)
 {
@@ -267,10 +335,9 @@ static void find_reached(const struct plan *p, struct plan_run *run)
 	for (uint64_t i = 0; i < run->trace->threads_count; i++) {
 		for (int k = 0; k < 2; k++)
 			if (p->pair[k] != NONE &&
-			    number_of(run->trace, i) == p->pair_thread[k] &&
-			    p->pair_ordinal[k] < all[i].events->len)
-				run->reached[k] = g_array_index(all[i].events, uint32_t,
-				                                p->pair_ordinal[k]);
+			    number_of(run->trace, i) == p->pair_thread[k])
+				run->reached[k] =
+				        event_at(run->trace, all[i].events, p->pair_place[k]);
 		g_array_free(all[i].events, TRUE);
 	}
 	g_free(all);
