@@ -36,6 +36,7 @@ struct reader {
 	uint64_t base;
 	const char *directory;
 	bool qualified; /* C++: names with their scope, no "struct" */
+	bool clang;
 	uint32_t *file_map;
 	uint32_t file_map_count;
 };
@@ -932,6 +933,7 @@ static void read_function(struct reader *r, Dwarf_Die die, const struct facts *f
 	record->public.file = file;
 	record->public.line = (uint32_t)f->line;
 	record->public.external = f->external;
+	record->public.clang = r->clang;
 	record->origin = origin;
 	record->declaration = f->declaration;
 	guint first_range = d->ranges->len;
@@ -1069,19 +1071,28 @@ static bool is_qualified_language(uint64_t language)
 	}
 }
 
-static void read_unit(struct reader *r)
+/* A string of the unit's own entry; "" when it has none. */
+static const char *unit_text(struct reader *r, Dwarf_Half name)
 {
 	Dwarf_Error error = NULL;
 	Dwarf_Attribute attribute;
-	Dwarf_Unsigned language;
-	struct facts f;
-	char *directory;
-	r->directory = "";
-	if (fine(r, dwarf_attr(r->unit, DW_AT_comp_dir, &attribute, &error), &error)) {
-		if (fine(r, dwarf_formstring(attribute, &directory, &error), &error))
-			r->directory = debuginfo_intern(r->d, directory);
+	const char *text = "";
+	char *found;
+	if (fine(r, dwarf_attr(r->unit, name, &attribute, &error), &error)) {
+		if (fine(r, dwarf_formstring(attribute, &found, &error), &error))
+			text = debuginfo_intern(r->d, found);
 		dwarf_dealloc(r->dbg, attribute, DW_DLA_ATTR);
 	}
+	return text;
+}
+
+static void read_unit(struct reader *r)
+{
+	Dwarf_Error error = NULL;
+	Dwarf_Unsigned language;
+	struct facts f;
+	r->directory = unit_text(r, DW_AT_comp_dir);
+	r->clang = strstr(unit_text(r, DW_AT_producer), "clang") != NULL;
 	r->qualified = fine(r, dwarf_srclang(r->unit, &language, &error), &error) &&
 	               is_qualified_language(language);
 	read_facts(r, r->unit, &f);

@@ -388,6 +388,48 @@ uint32_t debuginfo_function_named(const struct debuginfo *d, const char *name)
 	return GPOINTER_TO_UINT(g_hash_table_lookup(d->functions_by_name, name)) - 1;
 }
 
+/* f.constprop.0, f.isra.0: a copy of f for some of its callers. */
+static bool specialised(const char *symbol)
+{
+	return strchr(symbol, '.') != NULL && strstr(symbol, ".cold") == NULL;
+}
+
+static void count_entry(struct debug_entries *e, uint64_t address)
+{
+	if (e->count == 0 || e->address != address)
+		e->count++;
+	if (e->address == 0)
+		e->address = address;
+}
+
+struct debug_entries debuginfo_entries(const struct debuginfo *d, const char *name)
+{
+	struct debug_entries e = { 0 };
+	for (guint i = 0; i < d->code_symbols->len; i++) {
+		const struct symbol *s = AT(d->code_symbols, struct symbol, i);
+		if (strcmp(s->name, name) == 0)
+			count_entry(&e, s->address);
+	}
+	for (guint i = 0; i < d->functions->len; i++) {
+		const struct debug_function *f =
+		        &AT(d->functions, struct function_record, i)->public;
+		if (strcmp(f->name, name) != 0)
+			continue;
+		e.rewritten |= f->clang && !f->external;
+		const struct symbol *s = f->low ? symbol_at(d->code_symbols, f->low) : NULL;
+		if (s != NULL && specialised(s->name))
+			e.special = s->name;
+		else if (f->low != 0)
+			count_entry(&e, f->low);
+	}
+	for (guint i = 0; i < d->scopes->len; i++) {
+		const struct scope *s = AT(d->scopes, struct scope, i);
+		const struct debug_function *f = debuginfo_function(d, s->function);
+		e.inlined += s->parent != NONE && strcmp(f->name, name) == 0;
+	}
+	return e;
+}
+
 struct debug_local debuginfo_local(const struct debuginfo *d, uint32_t variable)
 {
 	BUG_ON(variable >= d->locals->len);

@@ -681,6 +681,7 @@ static void add_record(struct import *im, uint32_t id, const uint64_t *w)
 	case LOG_CALL:
 	case LOG_RET:
 		add_invocation(im, lane, tag, pc, w);
+		lane->ordinal++;
 		break;
 	case LOG_RANDOM:
 	case LOG_SWITCH:
@@ -941,6 +942,12 @@ static void note_command(struct import *im)
 	}
 	builder_note(im->b, "recording-command", command->str);
 	g_string_free(command, TRUE);
+	const GPtrArray *specs = im->facts->specs;
+	for (guint i = 0; specs != NULL && i < specs->len; i++) {
+		char *file = g_canonicalize_filename(specs->pdata[i], NULL);
+		builder_note(im->b, "recording-spec", file);
+		g_free(file);
+	}
 }
 
 struct trace *record_import(const char *path, const char *name, struct record_facts *facts,
@@ -955,7 +962,7 @@ struct trace *record_import_with(const char *path, const char *name, const char 
 {
 	struct record_facts own = { 0 };
 	struct import im = { .facts = facts ? facts : &own, .flat = NONE };
-	*im.facts = (struct record_facts){ .argv = im.facts->argv };
+	*im.facts = (struct record_facts){ .argv = im.facts->argv, .specs = im.facts->specs };
 	if (!map_log(&im, path, name, error))
 		return NULL;
 	struct trace_options options = { .lenient = true };

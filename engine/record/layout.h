@@ -122,8 +122,8 @@ struct log_chunk {
 	TAG(CLOCK, 2, 0)     /* flags: which clock; seconds, nanoseconds */ \
 	TAG(RANDOM, 0, 0)    /* length; bytes */ \
 	TAG(DROP, 0, 0)      /* --last: the state that earlier chunks had left begins here */ \
-	TAG(CALL, 0, 0)      /* object; length; type NUL method NUL arguments as text NUL */ \
-	TAG(RET, 0, 0)       /* the same with results */
+	TAG(CALL, 0, 1)      /* object; length; type NUL method NUL arguments as text NUL */ \
+	TAG(RET, 0, 1)       /* the same with results */
 
 enum log_tag {
 #define TAG(name, words, visible) LOG_##name,
@@ -158,7 +158,9 @@ enum log_record_flag {
  * descriptor number is in the environment variable HEDDLE_RECORD (so that the environment
  * has the same length in every run).  For replay the plan follows it.
  */
-#define LOG_ENVIRONMENT "HEDDLE_RECORD"
+#define LOG_ENVIRONMENT  "HEDDLE_RECORD"
+/* In the names of the libraries that interpose.c makes: no part of the program. */
+#define LOG_BIND_LIBRARY "heddle-bind-"
 
 #define LOG_STRATEGIES(S) S(RANDOM, "random") S(PCT, "pct") S(NOISE, "noise") S(RR, "rr")
 enum log_strategy {

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/record/interpose.h"
 #include "engine/record/plan.h"
 
 void plan_release(struct plan *p)
@@ -14,6 +15,8 @@ void plan_release(struct plan *p)
 	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
 		if (arrays[i])
 			g_array_free(arrays[i], TRUE);
+	if (p->specs)
+		g_ptr_array_unref(p->specs);
 	memset(p, 0, sizeof(*p));
 }
 
@@ -53,6 +56,8 @@ static const uint8_t tag_of[OP_COUNT] = {
 	[OP_RCV] = LOG_RCV,
 	[OP_ALLOC] = LOG_ALLOC,
 	[OP_FREE] = LOG_FREE,
+	[OP_CALL] = LOG_CALL,
+	[OP_RET] = LOG_RET,
 };
 
 /* ---- threads: the runtime's number is in the name that the import gave ---- */
@@ -64,6 +69,17 @@ static uint32_t number_of(const struct trace *t, uint32_t thread)
 	if (strcmp(name, "main") == 0)
 		return 0;
 	return sscanf(name, "T%u", &n) == 1 && n < 0x8000 ? n : NONE;
+}
+
+/* The files of the bind lines that it was recorded with. */
+static GPtrArray *specs_of(const struct trace *t)
+{
+	GPtrArray *files = g_ptr_array_new_with_free_func(g_free);
+	for (uint64_t i = 0; i < t->notes_count; i++)
+		if (strcmp(trace_string(t, t->notes[i].key), "recording-spec") == 0)
+			g_ptr_array_add(files,
+			                g_strdup(trace_string(t, t->notes[i].value)));
+	return files;
 }
 
 static const char *note_of(const struct trace *t, const char *key)
@@ -219,6 +235,7 @@ bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
 	const char *seed = note_of(t, "recording-seed");
 	p->seed = seed ? g_ascii_strtoull(seed, NULL, 10) : 1;
 	bool exact = note_of(t, "recording-addresses") == NULL;
+	p->specs = specs_of(t);
 	add_threads(t, p);
 	add_answers(t, p);
 	struct thread_events *all = collect(t);
@@ -299,7 +316,11 @@ bool plan_follow(const struct plan *p, char **argv, unsigned first,
                  struct error *error)
 {
 	struct record_options o = { .argv = argv, .stopped = stopped, .context = context };
+	char *library;
 	memset(run, 0, sizeof(*run));
+	if (!interposer_of(p->specs, argv[0], &library, error))
+		return false;
+	o.preload = library;
 	o.config.flags = LOG_CONTROLLED | LOG_VALUES | LOG_REPLAY;
 	o.config.seed = p->seed;
 	o.config.plan_length = p->steps->len;
@@ -322,6 +343,7 @@ bool plan_follow(const struct plan *p, char **argv, unsigned first,
 	         (int)getpid());
 	bool ok = record_run(&o, &run->result, error);
 	g_byte_array_free(plan, TRUE);
+	interposer_remove(library);
 	if (!ok)
 		return false;
 	run->trace = record_import(o.config.log, "the replay", &run->facts, NULL, error);

@@ -192,7 +192,7 @@ START_TEST(text_is_laid_out_anew_when_the_screen_changes)
 	app_resize(app, 24, 80);
 	char *again = tui_screen(app, false);
 	ck_assert_str_eq(narrow, again);
-	static const char *const phrase = 
+	static const char *const phrase =
 	        "the next event with TEXT in its variable, lock, location or function";
 	ck_assert(strstr(narrow, phrase) == NULL);
 	ck_assert(strstr(wide, phrase) != NULL);

@@ -450,6 +450,18 @@ void log_blob(struct thread *t, enum log_tag tag, uint64_t pc, const uint64_t *w
 	s->next = w + total;
 }
 
+/* A call or its return; `text`: type, method and values, each ended by NUL. */
+void log_invocation(struct thread *t, enum log_tag tag, uint64_t pc, const void *self,
+                    const char *text, size_t length)
+{
+	uint64_t object = (uintptr_t)self;
+	log_before(t);
+	if (!rt.controlled)
+		ticket(t);
+	log_blob(t, tag, pc, &object, 1, text, length);
+	count_event(t, tag, pc);
+}
+
 void log_note(const char *key, const char *value)
 {
 	char text[1024];
@@ -546,6 +558,11 @@ static int one_module(struct dl_phdr_info *info, size_t size, void *context)
 		rt.own_low = low;
 		rt.own_high = high;
 		return 0; /* the runtime is no part of the program */
+	}
+	if (info->dlpi_name && strstr(info->dlpi_name, LOG_BIND_LIBRARY)) {
+		rt.bind_low = low;
+		rt.bind_size = high - low;
+		return 0; /* nor is what stands before the bound functions */
 	}
 	for (unsigned i = 0; i < module_count; i++)
 		if (modules[i].bias == info->dlpi_addr && modules[i].low == low)
