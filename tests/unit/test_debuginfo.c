@@ -52,16 +52,19 @@ static const char program_text[] =
         "amount)\n"
         "{\n"
         "  struct inner *cursor = &log->i[1];\n"
-        "  struct inner kept[2]; __asm__ volatile(\"\" : : \"r\"(kept) : \"memory\");\n"
-        "  printf(\"F %lx %ld\\n\", (unsigned long)withdraw - bias, (long)&kept[1].c - "
-        "(long)__builtin_dwarf_cfa());\n"
         "  here(__LINE__, \"withdraw\"); from->balance -= amount;\n"
         "  middle(log);\n"
         "  return cursor->x;\n"
         "}\n"
+        "__attribute__((noinline)) void framed(void)\n"
+        "{\n"
+        "  struct inner kept[2]; __asm__ volatile(\"\" : : \"r\"(kept) : \"memory\");\n"
+        "  printf(\"F %lx %ld\\n\", (unsigned long)framed - bias, (long)&kept[1].c - "
+        "(long)__builtin_dwarf_cfa());\n"
+        "}\n"
         "int main(int argc, char **argv)\n"
         "{\n"
-        "  dl_iterate_phdr(find, 0);\n"
+        "  dl_iterate_phdr(find, 0); framed();\n"
         "  DATA(gs[1].i[2].x); DATA(gs[3].i[0].s[1]); DATA(gs[2].next); DATA(gs[0].n); "
         "DATA(gs[0].d);\n"
         "  DATA(acct.balance); DATA(acct.name); DATA(plain); DATA(matrix[2][3]); "
@@ -185,7 +188,7 @@ static void check_frame(struct debuginfo *d, uint64_t address, int64_t offset)
 {
 	GString *found = g_string_new(NULL);
 	ck_assert(debuginfo_frame_name(d, address, offset, 1, found));
-	ck_assert_str_eq(found->str, "withdraw::kept[1].c");
+	ck_assert_str_eq(found->str, "framed::kept[1].c");
 	g_string_truncate(found, 0);
 	ck_assert(!debuginfo_frame_name(d, address, -4096, 1, found)); /* nobody's */
 	ck_assert_str_eq(found->str, "");
