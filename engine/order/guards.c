@@ -167,11 +167,11 @@ static uint32_t thin(struct guards *g, const struct section *sections, uint32_t 
 	g->stamp++;
 	for (uint32_t i = count; i-- > 0;) {
 		uint32_t thread = sections[touches[i] >> 1].thread;
-		uint32_t *stamp = &g->stamps[TOUCH(thread, touches[i] & 1)];
+		uint32_t *last = &g->stamps[TOUCH(thread, touches[i] & 1)];
 
-		if (*stamp == g->stamp)
+		if (*last == g->stamp)
 			continue;
-		*stamp = g->stamp;
+		*last = g->stamp;
 		touches[--to] = touches[i];
 	}
 	memmove(touches, touches + to, (count - to) * sizeof(uint32_t));
