@@ -169,4 +169,13 @@ const struct debug_variable *debuginfo_variable(const struct debuginfo *d, uint3
 bool debuginfo_data_name(const struct debuginfo *d, uint64_t address, uint64_t size,
                          GString *name);
 
+/*
+ * The local variable or parameter at `offset` bytes from the frame's CFA (the stack pointer
+ * before the call; offsets in the frame are negative) of the function whose code holds
+ * `address`, that of an inlined function included: "deposit::visitors[0]".  False (nothing
+ * appended) when no variable is known there, or when several scopes share the place.
+ */
+bool debuginfo_frame_name(const struct debuginfo *d, uint64_t address, int64_t offset,
+                          uint64_t size, GString *name);
+
 #endif

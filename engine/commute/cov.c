@@ -444,6 +444,8 @@ struct finding *cov_decide(struct model *m, uint32_t e1, uint32_t e2,
 	}
 	if (f == NULL)
 		error_set(error, "", NULL, "cancelled");
+	else
+		finding_limit(t, f);
 	report_free(c.report);
 	cov_release(&c);
 	return f;
@@ -475,7 +477,7 @@ struct report *cov_find(struct model *m, const struct cov_options *options,
 			report_note(c.report, "%s", (char *)m->notes->pdata[i]);
 		c.report->complete = !c.unknown && m->t->complete;
 		c.report->budget_spent = c.unknown;
-		report_sort(c.report);
+		report_finish(c.report);
 	} else {
 		report_free(c.report);
 		c.report = NULL;

@@ -471,7 +471,7 @@ struct report *edc_find(struct model *m, const struct edc_options *options,
 		            "critical sections were tracked in four words a location: edges "
 		            "may be missing, and there may be more candidates than without "
 		            "--bounded");
-	report_sort(g.report);
+	report_finish(g.report);
 	g_hash_table_destroy(g.sites);
 	edc_free(edc);
 	if (whole)

@@ -483,7 +483,7 @@ static void conclude(struct rd2 *r)
 		        "trace with the same happens-before ends in the same state (theorem "
 		        "5.2)");
 	r->report->complete = true;
-	report_sort(r->report);
+	report_finish(r->report);
 }
 
 static void rd2_init(struct rd2 *r, struct model *m)

@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
-#define LOG_VERSION     2
+#define LOG_VERSION     3
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
 #define LOG_CHUNK_MAGIC 0x4b434448u
@@ -110,7 +110,8 @@ struct log_chunk {
 	TAG(RCV, 1, 1) \
 	TAG(ALLOC, 2, 1)     /* address, size */ \
 	TAG(FREE, 1, 1)      /* address */ \
-	TAG(ENTER, 1, 0)     /* pc: after the call; word 1: a pc inside the function */ \
+	TAG(ENTER, 1, 0)     /* pc: after the call; word 1: a pc inside the function, and */ \
+	                     /* << 48 where its frame begins: see LOG_FRAME_UNIT */ \
 	TAG(LEAVE, 0, 0)     /* pc: how many frames */ \
 	TAG(SWITCH, 0, 0)    /* pc: the thread of what follows */ \
 	TAG(TICKET, 0, 0)    /* pc: free mode, the next record's place in the order */ \
@@ -130,6 +131,12 @@ enum log_tag {
 #undef TAG
 	        LOG_TAG_COUNT
 };
+
+/* A frame's CFA (the stack pointer before the call): so many units below the high end of the
+ * thread's stack, rounded down to a unit, plus one; 0: unknown. */
+#define LOG_FRAME_UNIT  16u
+#define LOG_FRAME_SHIFT 48
+#define LOG_FRAME_LIMIT 65535u
 
 #define LOG_RANGE 5u /* size code: the size is in a word of its own */
 
