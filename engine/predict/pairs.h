@@ -47,15 +47,15 @@ bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *race
 bool syncp_sites(struct trace *t, struct site_races *races, const struct progress *progress);
 
 /*
- * Findings that claim to be races get their witness: the events of each thread below a limit
- * (one more than an id), in trace order, then the pair.  `limits` holds what is to be in it
- * anyway (zeros, or e1 for all), and is raised to what the witness needs; false when the
- * analysis has none.  A finding whose witness the checker refuses is taken out of the report.
+ * Findings that claim to be races get their witness: what lies below a limit (an event's id)
+ * for each thread, in the order of the recording, and the pair.  `build` fills the limits of
+ * one pair in, or returns false when there are none.  A finding whose witness the checker
+ * refuses is taken out of the report.  Needs INDEX_THREADS.  False when cancelled.
  */
 typedef bool witness_limits(void *context, uint32_t e1, uint32_t e2, uint32_t *limits);
 /* `sites`: where the findings come from, whose other pairs are tried too; or NULL. */
 bool report_witnesses(struct report *report, const struct race_options *options,
-                      struct site_races *sites, witness_limits *find, void *context,
+                      struct site_races *sites, witness_limits *build, void *context,
                       const struct progress *progress);
 /* --shard: keep the findings that this shard looks at. */
 void report_keep_shard(struct report *report, const struct race_options *options);

@@ -3,6 +3,7 @@
  * variables; and their witnesses.
  */
 #include "engine/predict/pairs.h"
+#include "engine/trace/index.h"
 #include "engine/witness/check.h"
 
 #include <string.h>
@@ -184,82 +185,87 @@ void report_keep_shard(struct report *report, const struct race_options *options
 
 struct witnesses {
 	const struct trace *t;
-	struct report *report;
-	struct site_races *sites;
-	const struct race_options *options;
-	witness_limits *find;
+	witness_limits *build;
 	void *context;
 	struct checker *checker;
-	uint32_t *limits;
-	GArray *sequence; /* scratch */
-	uint64_t events;  /* in all sequences kept so far */
-	uint64_t left_out, refused;
+	uint32_t *limits; /* by thread, of the witness that is looked at */
+	GArray *tail;     /* of it: what comes after `prefix` */
+	uint32_t prefix;  /* of it: so many recorded events are in from the first on */
+	uint64_t room;    /* for how many events sequences are kept */
+	uint64_t kept;    /* events in all sequences that are kept */
+	uint64_t refused, left_out;
 };
 
-/* The events from `from` on that are below the limits, in trace order, then the pair. */
-static void fill_sequence(struct witnesses *w, uint32_t from, uint32_t e1, uint32_t e2)
+/* The first event that the limits leave out. */
+static uint32_t whole_prefix(const struct trace *t, const uint32_t *limits)
 {
-	uint32_t pair[2] = { e1, e2 }, end = 0;
+	uint32_t prefix = (uint32_t)t->events_count;
+
+	for (uint32_t u = 0; u < t->threads_count; u++) {
+		struct event_list own = trace_thread_events(t, u);
+		uint64_t low = 0, high = own.count;
+
+		while (low < high) {
+			uint64_t middle = low + (high - low) / 2;
+
+			if (own.items[middle] < limits[u])
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		if (low < own.count)
+			prefix = MIN(prefix, own.items[low]);
+	}
+	return prefix;
+}
+
+static void append_tail(struct witnesses *w, uint32_t e1, uint32_t e2)
+{
+	uint32_t end = 0;
 
 	for (uint64_t u = 0; u < w->t->threads_count; u++)
 		end = MAX(end, w->limits[u]);
-	g_array_set_size(w->sequence, 0);
-	for (uint32_t e = from; e < end; e++) {
+	w->prefix = whole_prefix(w->t, w->limits);
+	g_array_set_size(w->tail, 0);
+	for (uint32_t e = w->prefix; e < end; e++) {
 		if (e < w->limits[w->t->events[e].thread])
-			g_array_append_val(w->sequence, e);
+			g_array_append_val(w->tail, e);
 	}
-	g_array_append_vals(w->sequence, pair, 2);
+	g_array_append_val(w->tail, e1);
+	g_array_append_val(w->tail, e2);
 }
 
-static bool find_limits(struct witnesses *w, uint32_t e1, uint32_t e2, uint32_t least)
+static GArray *whole_sequence(const struct witnesses *w)
 {
-	for (uint64_t u = 0; u < w->t->threads_count; u++)
-		w->limits[u] = least;
-	return w->find(w->context, e1, e2, w->limits);
-}
+	GArray *sequence =
+	        g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), w->prefix + w->tail->len);
 
-/* A witness that is short, to be kept. */
-static bool whole_witness(struct witnesses *w, uint32_t e1, uint32_t e2)
-{
-	uint32_t pair[2] = { e1, e2 };
-
-	if (!find_limits(w, e1, e2, 0))
-		return false;
-	fill_sequence(w, 0, e1, e2);
-	return checker_claim(w->checker, (const uint32_t *)(void *)w->sequence->data,
-	                     w->sequence->len, CLAIM_RACE, pair, 2, NULL);
-}
-
-/* One that begins as the recording does up to e1: of a pair further on in the trace, the
- * checker has seen most of it before. */
-static bool recorded_witness(struct witnesses *w, uint32_t e1, uint32_t e2)
-{
-	uint32_t pair[2] = { e1, e2 };
-
-	if (!find_limits(w, e1, e2, e1))
-		return false;
-	fill_sequence(w, e1, e1, e2);
-	return checker_race_after(w->checker, e1, (const uint32_t *)(void *)w->sequence->data,
-	                          w->sequence->len, pair, NULL);
+	g_array_set_size(sequence, w->prefix);
+	for (uint32_t e = 0; e < w->prefix; e++)
+		g_array_index(sequence, uint32_t, e) = e;
+	g_array_append_vals(sequence, w->tail->data, w->tail->len);
+	return sequence;
 }
 
 /* The verdict of one finding for one pair; false when it is none. */
 static bool give_witness(struct witnesses *w, struct finding *f, uint32_t e1, uint32_t e2)
 {
-	bool keep = w->events < w->options->witness_events;
+	const uint32_t pair[2] = { e1, e2 };
 
-	if (!(keep ? whole_witness(w, e1, e2)
-	           : recorded_witness(w, e1, e2) || whole_witness(w, e1, e2)))
+	if (!w->build(w->context, e1, e2, w->limits))
+		return false;
+	append_tail(w, e1, e2);
+	if (!checker_race_after(w->checker, w->prefix, (const uint32_t *)(void *)w->tail->data,
+	                        w->tail->len, pair, NULL))
 		return false;
 	f->first = e1;
 	f->second = e2;
 	f->verdict = VERDICT_RACE;
-	w->left_out += !keep;
-	if (keep) {
-		f->witness = g_array_sized_new(FALSE, FALSE, sizeof(uint32_t),
-		                               w->sequence->len);
-		g_array_append_vals(f->witness, w->sequence->data, w->sequence->len);
-		w->events += w->sequence->len;
+	if (w->kept < w->room) {
+		f->witness = whole_sequence(w);
+		w->kept += f->witness->len;
+	} else {
+		w->left_out++;
 	}
 	return true;
 }
@@ -287,25 +293,29 @@ static const struct entry *entry_of(struct site_races *s, const struct trace *t,
 	return &g_array_index(s->entries, struct entry, i);
 }
 
-static gint by_first(gconstpointer a, gconstpointer b)
+static int by_second(gconstpointer a, gconstpointer b)
 {
 	const struct finding *x = *(struct finding *const *)a, *y = *(struct finding *const *)b;
 
+	if (x->second != y->second)
+		return x->second < y->second ? -1 : 1;
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-static bool witness_all(struct witnesses *w, const struct progress *progress)
+static bool give_all(struct witnesses *w, struct report *report, struct site_races *sites,
+                     const struct progress *progress)
 {
-	GPtrArray *all = w->report->findings;
+	GPtrArray *all = report->findings;
 	guint kept = 0;
 
-	g_ptr_array_sort(all, by_first); /* along the trace */
+	/* The checker goes along the recording once, and each witness costs its tail. */
+	g_ptr_array_sort(all, by_second);
 	for (guint i = 0; i < all->len; i++) {
 		struct finding *f = g_ptr_array_index(all, i);
 
 		if (!progress_tick(progress, (double)i / all->len, "witnesses"))
 			return false;
-		if (give_any(w, f, entry_of(w->sites, w->t, f))) {
+		if (give_any(w, f, entry_of(sites, report->trace, f))) {
 			all->pdata[kept++] = f;
 		} else {
 			w->refused++;
@@ -317,31 +327,29 @@ static bool witness_all(struct witnesses *w, const struct progress *progress)
 }
 
 bool report_witnesses(struct report *report, const struct race_options *options,
-                      struct site_races *sites, witness_limits *find, void *context,
+                      struct site_races *sites, witness_limits *build, void *context,
                       const struct progress *progress)
 {
-	struct witnesses w = { .t = report->trace,
-		               .report = report,
-		               .sites = sites,
-		               .options = options,
-		               .find = find,
-		               .context = context };
-	bool done = true;
+	const struct trace *t = report->trace;
+	struct witnesses w = {
+		.t = t, .build = build, .context = context, .room = options->witness_events
+	};
+	bool done;
 
 	if (report->findings->len == 0)
 		return true;
-	w.checker = checker_new(w.t, &(struct check_options){ 0 });
-	w.limits = g_new0(uint32_t, w.t->threads_count + 1);
-	w.sequence = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	done = witness_all(&w, progress);
+	w.checker = checker_new(t, NULL);
+	w.limits = g_new0(uint32_t, t->threads_count + 1);
+	w.tail = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	done = give_all(&w, report, sites, progress);
+	g_array_free(w.tail, TRUE);
+	g_free(w.limits);
+	checker_free(w.checker);
 	if (w.refused > 0)
 		report_note(report,
 		            "%" G_GUINT64_FORMAT " pairs have no witness and are left out "
 		            "(an access to a freed block is in the way)",
 		            w.refused);
 	report_note_left_out(report, w.left_out);
-	checker_free(w.checker);
-	g_free(w.limits);
-	g_array_free(w.sequence, TRUE);
 	return done;
 }

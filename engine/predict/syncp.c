@@ -618,14 +618,13 @@ static bool find_sites(struct syncp *s, struct site_races *sites,
 /* -- the analysis
  * ------------------------------------------------------------------------------ */
 
-static bool syncp_limits(void *context, uint32_t e1, uint32_t e2, uint32_t *limits)
+static bool closure_limits(void *context, uint32_t e1, uint32_t e2, uint32_t *limits)
 {
 	struct syncp *s = context;
 	struct closure c;
 	bool race;
 
 	closure_init(&c, s->threads);
-	memcpy(c.limits, limits, s->threads * sizeof(uint32_t));
 	take(s, &c, e1, false);
 	take(s, &c, e2, false);
 	close_locks(s, &c);
@@ -688,7 +687,7 @@ static bool run(struct syncp *s, const struct race_options *options, struct repo
 	}
 	report_keep_shard(report, options);
 	report->candidates = report->findings->len;
-	done = done && report_witnesses(report, options, sites, syncp_limits, s, progress);
+	done = done && report_witnesses(report, options, sites, closure_limits, s, progress);
 	site_races_free(sites);
 	return done;
 }

@@ -117,9 +117,8 @@ static bool at_once(const struct search *s, uint32_t i, uint32_t j)
 static bool ordered_pair(const struct search *s, bool before[MAX][MAX], uint32_t i, uint32_t j)
 {
 	for (uint32_t k = 0; k < j; k++) {
-		if ((k == i || before[i][k]) &&
-		    (at(s, k)->thread == at(s, j)->thread || locks_order(s, k, j) ||
-		     synchronises(s, k, j)))
+		if ((k == i || before[i][k]) && (at(s, k)->thread == at(s, j)->thread ||
+		                                 locks_order(s, k, j) || synchronises(s, k, j)))
 			return true;
 	}
 	return false;
@@ -234,8 +233,7 @@ static bool judge_report(const struct search *s, const struct report *r, const b
 				good = v == VERDICT_RACE;
 			if (!good)
 				printf("%s: pair %u %u: %s\n", r->analysis, e, f,
-				       v == VERDICT_CANDIDATE ? "not listed"
-				                              : verdict_word(v));
+				       v == VERDICT_CANDIDATE ? "not listed" : verdict_word(v));
 		}
 	}
 	return good;
@@ -272,9 +270,9 @@ static bool judge_reports(const struct search *s, struct trace *t, const bool *r
 static struct trace *sequence_trace(uint64_t seed)
 {
 	static const char *const middle[] = {
-		"aw(a);rel",   "aw(a);rlx",     "aw(a);rlx", "rmw(a);rlx",  "rmw(a);rel",
-		"rmw(a);acq",  "rmw(a);acq_rel", "ar(a);acq", "ar(a);rlx",   "ar(a);acq",
-		"fence(rel)",  "fence(acq)",    "w(a)",      "w(y)",        "r(y)",
+		"aw(a);rel",  "aw(a);rlx",      "aw(a);rlx", "rmw(a);rlx", "rmw(a);rel",
+		"rmw(a);acq", "rmw(a);acq_rel", "ar(a);acq", "ar(a);rlx",  "ar(a);acq",
+		"fence(rel)", "fence(acq)",     "w(a)",      "w(y)",       "r(y)",
 	};
 	GRand *r = g_rand_new_with_seed((guint32)seed);
 	int threads = g_rand_int_range(r, 2, 4), owner = -1;
@@ -293,9 +291,8 @@ static struct trace *sequence_trace(uint64_t seed)
 			owner = owner == u ? -1 : u;
 			continue;
 		}
-		g_string_append_printf(
-		        text, "T%d|%s|2\n", u,
-		        middle[g_rand_int_range(r, 0, G_N_ELEMENTS(middle))]);
+		g_string_append_printf(text, "T%d|%s|2\n", u,
+		                       middle[g_rand_int_range(r, 0, G_N_ELEMENTS(middle))]);
 	}
 	g_string_append_printf(text, "T1|%s(x)|3\n", g_rand_int_range(r, 0, 2) ? "w" : "r");
 	t = trace_from_text("random", text->str, text->len, &(struct trace_options){ 0 },
