@@ -45,5 +45,6 @@ struct report *atomic_find(struct trace *t, const struct atomic_model *m,
 	}
 	if (!options->all)
 		hide_inferred(r);
+	report_limit(r);
 	return r;
 }
