@@ -34,9 +34,8 @@ struct predictor {
 	GArray *uses;             /* struct unit_use, by set, then unit, then event */
 	GArray *spans;            /* struct span, by set, then begin */
 	struct smt *smt;
-	struct cycles *finder;
-	GHashTable *tried; /* code of a pair of units -> how often asked */
-	GHashTable *found; /* codes of the cycles that were reported */
+	struct cycles *finder; /* has the codes of the cycles that were reported */
+	GHashTable *tried;     /* code of a pair of units -> how often asked */
 	bool cancelled, spent, skipped;
 	bool many; /* more than two units on one set: cycles of three are possible */
 };
@@ -178,18 +177,18 @@ static void take_finding(struct predictor *p, const GArray *sequence)
 		                   .length = sequence->len,
 		                   .uses = g_array_new(FALSE, FALSE, sizeof(struct unit_use)) };
 	struct conflict_graph *g = conflict_graph_new(p->t, p->m, &o);
-	char *code = NULL;
+	uint32_t *code = NULL;
 	struct finding *f = cycles_find_one(p->finder, g, &code);
 	conflict_graph_free(g);
 	g_array_unref(o.uses);
 	if (f == NULL || cycles_has_code(p->happened, code) ||
-	    g_hash_table_contains(p->found, code)) {
+	    cycles_has_code(p->finder, code)) {
 		if (f)
 			finding_free(f);
 		g_free(code);
 		return;
 	}
-	g_hash_table_add(p->found, code);
+	cycles_add_code(p->finder, code);
 	whole_units(p, f);
 	f->verdict = VERDICT_RACE;
 	f->by = "smt";
@@ -324,7 +323,6 @@ bool atomic_predict(struct trace *t, const struct atomic_model *m,
 	p.uses = g_array_new(FALSE, FALSE, sizeof(struct unit_use));
 	p.spans = g_array_new(FALSE, FALSE, sizeof(struct span));
 	p.tried = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	p.found = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	p.finder = cycles_new(t, m);
 	struct graph_options whole = { .uses = p.uses, .progress = progress };
 	struct smt_options solver = { .invocations = true };
@@ -341,7 +339,6 @@ bool atomic_predict(struct trace *t, const struct atomic_model *m,
 	conflict_graph_free(p.g);
 	cycles_free(p.finder);
 	g_hash_table_unref(p.tried);
-	g_hash_table_unref(p.found);
 	g_array_unref(p.uses);
 	g_array_unref(p.spans);
 	return !p.cancelled;
@@ -363,36 +360,38 @@ static bool is_wanted(const struct wanted *w, uint32_t begin)
 	return w->count == 0;
 }
 
-/* Does a cycle of the graph run through the wanted units alone?  Peels off what has no
- * edge in or no edge out among them until nothing is left, or a cycle is. */
+/* Does a cycle of the graph run through the wanted units alone?  Takes away, one by one,
+ * units that nothing enters any more. */
 static bool has_cycle(const struct conflict_graph *g, const struct wanted *w)
 {
 	guint n = g->units->len, left = 0;
 	bool *in = g_new(bool, n + 1);
+	uint32_t *entering = g_new0(uint32_t, n + 1);
+	GArray *free_units = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	for (guint i = 0; i < n; i++) {
 		const struct unit *u = &g_array_index(g->units, struct unit, i);
 		in[i] = !u->dropped && is_wanted(w, u->begin);
 		left += in[i];
 	}
-	for (bool changed = true; changed && left > 0;) {
-		bool *enters = g_new0(bool, n + 1), *leaves = g_new0(bool, n + 1);
-		for (guint e = 0; e < g->conflicts->len; e++) {
-			const struct conflict *c =
-			        &g_array_index(g->conflicts, struct conflict, e);
-			if (c->from == NONE || !in[c->from] || !in[c->to])
-				continue;
-			leaves[c->from] = enters[c->to] = true;
-		}
-		changed = false;
-		for (guint i = 0; i < n; i++)
-			if (in[i] && !(enters[i] && leaves[i])) {
-				in[i] = false;
-				left--;
-				changed = true;
-			}
-		g_free(enters);
-		g_free(leaves);
+	for (guint e = 0; e < g->conflicts->len; e++) {
+		const struct conflict *c = &g_array_index(g->conflicts, struct conflict, e);
+		if (c->from != NONE && in[c->from] && in[c->to])
+			entering[c->to]++;
 	}
+	for (uint32_t i = 0; i < n; i++)
+		if (in[i] && entering[i] == 0)
+			g_array_append_val(free_units, i);
+	for (guint head = 0; head < free_units->len; head++, left--) {
+		uint32_t u = g_array_index(free_units, uint32_t, head);
+		uint32_t e = g_array_index(g->units, struct unit, u).out;
+		for (const struct conflict *c; e != NONE; e = c->next) {
+			c = &g_array_index(g->conflicts, struct conflict, e);
+			if (in[c->to] && --entering[c->to] == 0)
+				g_array_append_val(free_units, c->to);
+		}
+	}
+	g_array_free(free_units, TRUE);
+	g_free(entering);
 	g_free(in);
 	return left > 0;
 }

@@ -95,6 +95,7 @@ enum bind_role {
 	BIND_IGNORED, /* a parameter that the method does not have */
 	BIND_SELF,    /* the object */
 	BIND_NAME,    /* argument or result .index of the method */
+	BIND_OUT,     /* a result .index, which the function writes where this points to */
 };
 enum bind_type { /* how the value is written in the trace */
 	         BIND_VOID,
@@ -115,6 +116,7 @@ struct spec_bind {
 	char *function;
 	GArray *parameters;           /* struct bind_parameter */
 	struct bind_parameter result; /* BIND_IGNORED where the method has none */
+	bool global;                  /* `global self`: one object for the whole program */
 	char *text;                   /* as it is written, without the quotes */
 };
 

@@ -94,13 +94,7 @@ struct report *races_find(struct trace *t, const struct race_options *options,
 	}
 	if (options->use_missing || options->analysis == ANALYSIS_RDIT)
 		return with_missing(t, options, progress, error);
-	struct report *report = runs[options->analysis](t, options, progress, error);
-	if (report && t->locks_taken) {
-		report->complete = false;
-		report_note(report, "--lenient took locks from their holders: their critical "
-		                    "sections have no end here, and races may be missed");
-	}
-	return report;
+	return runs[options->analysis](t, options, progress, error);
 }
 
 uint32_t race_variable(const struct trace *t, uint32_t e1, uint32_t e2)
@@ -270,6 +264,8 @@ struct finding *race_decide(struct trace *t, uint32_t e1, uint32_t e2,
 	deciders_release(&d);
 	if (f == NULL)
 		cancelled(error);
+	else
+		finding_limit(t, f);
 	return f;
 }
 

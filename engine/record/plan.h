@@ -12,9 +12,12 @@ struct plan {             /* zero to init; plan_release */
 	GArray *events;   /* uint32_t: by step, the trace's event (NONE: not in the trace) */
 	GArray *threads;  /* struct log_thread, by the runtime's number */
 	GArray *answers;  /* struct log_answer */
+	GPtrArray *specs; /* char *: files whose bind lines make events of it */
 	uint32_t pair[2]; /* events before which it stops; NONE: no second (or first) */
 	uint32_t pair_thread[2]; /* the runtime's numbers */
-	uint64_t pair_ordinal[2];
+	struct plan_place {
+		uint64_t calls, after;
+	} pair_place[2];
 	uint64_t seed;
 	uint32_t strategy;
 };

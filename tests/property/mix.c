@@ -30,8 +30,11 @@ struct random_options mix_options(uint64_t seed, uint32_t threads, uint32_t even
 int mix_main(int argc, char **argv, const char *name, uint64_t count,
              bool (*one)(uint64_t seed))
 {
-	uint64_t first = 1;
+	const char *traces = g_getenv("HEDDLE_TRACES"), *seed_text = g_getenv("HEDDLE_SEED");
+	uint64_t first = seed_text != NULL ? strtoull(seed_text, NULL, 10) : 1;
 
+	if (traces != NULL)
+		count = strtoull(traces, NULL, 10);
 	if (argc > 1)
 		count = strtoull(argv[1], NULL, 10);
 	if (argc > 2)

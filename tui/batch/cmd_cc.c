@@ -106,6 +106,14 @@ static int compile(struct arguments *a, const char *variable, const char *otherw
 	for (char **w = compiler; *w; w++)
 		g_ptr_array_add(words, g_strdup(*w));
 	g_ptr_array_add(words, g_strdup("-g"));
+	/* Room at the entry of each function, for bind lines (engine/record/interpose.h). */
+	g_ptr_array_add(words, g_strdup("-fpatchable-function-entry=5"));
+	if (!clang) {
+		/* A patched function changes registers that gcc could know it does not, and a
+		 * name stands for one function alone. */
+		g_ptr_array_add(words, g_strdup("-fno-ipa-ra"));
+		g_ptr_array_add(words, g_strdup("-fno-ipa-icf"));
+	}
 	for (char **w = a->rest; *w; w++)
 		g_ptr_array_add(words, g_strdup(*w));
 	g_ptr_array_add(words, g_strdup("-fsanitize=thread"));
