@@ -123,9 +123,12 @@ struct thread {
 	const void *condition; /* waits for it, from the `wait` event on */
 	bool woken;
 	struct stream own;
-	uint64_t questions; /* clocks asked */
-	uint64_t random;    /* state of its random bytes */
-	uintptr_t pc;       /* of what it blocks in */
+	uint64_t questions;        /* clocks asked */
+	uint64_t random;           /* state of its random bytes */
+	uintptr_t pc;              /* of what it blocks in */
+	const volatile void *spun; /* the atomic that last told it nothing new, */
+	int32_t spun_budget;       /* the budget then, */
+	uint32_t spins;            /* and how often in a row */
 	struct open_call open[MAX_OPEN_CALLS];
 	unsigned open_count;
 	uintptr_t bound_pc; /* who called the bound function that was called last */
