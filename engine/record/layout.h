@@ -162,7 +162,9 @@ enum log_record_flag {
 /* In the names of the libraries that interpose.c makes: no part of the program. */
 #define LOG_BIND_LIBRARY "heddle-bind-"
 
-#define LOG_STRATEGIES(S) S(RANDOM, "random") S(PCT, "pct") S(NOISE, "noise") S(RR, "rr")
+/* FIRST is for exploration: the lowest thread that can run, without preemption. */
+#define LOG_STRATEGIES(S) \
+	S(RANDOM, "random") S(PCT, "pct") S(NOISE, "noise") S(RR, "rr") S(FIRST, "first")
 enum log_strategy {
 #define S(name, word) STRATEGY_##name,
 	LOG_STRATEGIES(S)
