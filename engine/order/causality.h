@@ -16,6 +16,7 @@
 
 #include "engine/order/clocks.h"
 #include "engine/order/order.h"
+#include "engine/order/sections.h"
 
 /* Program order, must-order and what reads observe, without locks: SyncP's closure. */
 #define ORDER_KIND_OBSERVED ((enum order_kind)ORDER_KIND_COUNT)
@@ -37,8 +38,6 @@ struct stretch {             /* of one thread's events, up to the next one's sta
 	uint32_t row;        /* what is before its events */
 	uint32_t unobserved; /* the same for `start` without what it itself reads from */
 };
-
-enum { GUARD_SIZE = 32 };
 
 struct must_walk;
 struct atomics;
@@ -167,16 +166,17 @@ void sections_mark(struct causality *c);
 
 /*
  * A plain access of one variable, which most events are, that no must-order touches and that
- * is in no critical section that the order looks at.  If it also observes nothing new (a
- * read, where there are observations), causality_wrote does for it all that
+ * learns nothing from the critical sections that the order looks at.  If it also observes
+ * nothing new (a read, where there are observations), causality_wrote does for it all that
  * causality_step would; else causality_step has to be called.
  */
 static inline __attribute__((always_inline)) bool
-causality_quiet(const struct causality *c, uint32_t event, const struct event *x)
+causality_quiet(struct causality *c, uint32_t event, const struct event *x)
 {
 	return G_LIKELY(x->op <= OP_WRITE && !(x->flags & (EVENT_INERT | EVENT_WIDE)) &&
 	                event < c->next_must) &&
-	       (c->depth == NULL || c->depth[x->thread] == 0);
+	       (c->depth == NULL || c->depth[x->thread] == 0 ||
+	        sections_quiet(c->sections, &c->clocks, x));
 }
 /* The rest of a quiet access when it is a write. */
 static inline __attribute__((always_inline)) void
