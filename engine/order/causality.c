@@ -34,7 +34,7 @@ struct causality *causality_new(struct trace *t, enum order_kind kind, enum keep
 			c->stretches[i] = g_array_new(FALSE, FALSE, sizeof(struct stretch));
 	}
 	c->must = must_walk_new(c);
-	c->atomics = atomics_new(t);
+	c->atomics = atomics_new(t, kind == ORDER_KIND_FIXED);
 	if (kind == ORDER_KIND_HB || kind == ORDER_KIND_SHB || composed_with_hb)
 		c->locks = locks_new(t);
 	if (over_sections)

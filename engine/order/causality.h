@@ -16,9 +16,12 @@
 
 #include "engine/order/clocks.h"
 #include "engine/order/order.h"
+#include "engine/order/sections.h"
 
 /* Program order, must-order and what reads observe, without locks: SyncP's closure. */
 #define ORDER_KIND_OBSERVED ((enum order_kind)ORDER_KIND_COUNT)
+/* What is in the happens-before of every correct reordering: see order_new_fixed. */
+#define ORDER_KIND_FIXED ((enum order_kind)(ORDER_KIND_COUNT + 1))
 
 struct edge { /* that told `to` something new */
 	uint32_t from, to;
@@ -60,8 +63,6 @@ static inline bool stamp_within(stamp s, uint32_t clock)
 {
 	return s >> 32 <= clock;
 }
-
-enum { GUARD_SIZE = 64 };
 
 struct must_walk;
 struct atomics;
@@ -113,10 +114,16 @@ void causality_step(struct causality *c, uint32_t event);
 /* An edge into `to`, the event that is being looked at. */
 void causality_edge(struct causality *c, uint32_t to, uint32_t from_thread, struct point from,
                     enum step_rule rule, uint32_t detail, bool base);
+/* With sections: edges may start from an event inside of one. */
+void sections_origin(struct causality *c, uint32_t event);
 /* The event as a point that later edges may start from. */
 static inline struct point causality_point(struct causality *c, uint32_t event)
 {
-	return (struct point){ event, clocks_hold(&c->clocks, c->t->events[event].thread) };
+	uint32_t thread = c->t->events[event].thread;
+
+	if (c->depth != NULL && c->depth[thread] > 0)
+		sections_origin(c, event);
+	return (struct point){ event, clocks_hold(&c->clocks, thread) };
 }
 /* When clocks_crowded: frees rows; `mark` marks the caller's own. */
 void causality_sweep(struct causality *c, void (*mark)(void *context, struct clocks *clocks),
@@ -130,7 +137,8 @@ void must_walk_into(struct causality *c, uint32_t event);
 void must_walk_from(struct causality *c, uint32_t event);
 void must_walk_mark(struct causality *c);
 
-struct atomics *atomics_new(const struct trace *t);
+/* `fixed`: only edges that no correct reordering is without. */
+struct atomics *atomics_new(const struct trace *t, bool fixed);
 void atomics_free(struct atomics *a);
 /* The edges of an atomic read, and what an atomic write leaves for later ones; an RMW is
  * first one, then the other.  A fence is both. */
@@ -212,17 +220,18 @@ void sections_release(struct causality *c, uint32_t event);
 void sections_mark(struct causality *c);
 
 /*
- * A plain access of one variable, which most events are, that is in no critical section that
- * the order looks at (`sections`: it looks at some).  If no must-order touches it (it is
- * before next_must) and it observes nothing new (a read, where there are observations),
- * causality_wrote does for it all that causality_step would; else causality_step has to be
- * called.
+ * A plain access of one variable, which most events are, that learns nothing from the critical
+ * sections that the order looks at (`sections`: it looks at some).  If no must-order touches
+ * it (it is before next_must) and it observes nothing new (a read, where there are
+ * observations), causality_wrote does for it all that causality_step would; else
+ * causality_step has to be called.
  */
 static inline __attribute__((always_inline)) bool
 causality_quiet(const struct causality *c, const struct event *x, bool sections)
 {
 	return G_LIKELY(!((x->op & ~OP_WRITE) | (x->flags & (EVENT_INERT | EVENT_WIDE)))) &&
-	       (!sections || c->depth[x->thread] == 0);
+	       (!sections || c->depth[x->thread] == 0 ||
+	        sections_quiet(c->sections, &c->clocks, x));
 }
 /* The rest of a quiet access when it is a write. */
 static inline __attribute__((always_inline)) void

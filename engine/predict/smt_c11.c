@@ -91,8 +91,8 @@ static void chase_start(struct chase *c)
 
 static void chase_end(struct chase *c)
 {
-	void *all[] = { c->cause,   c->place,   c->thread,    c->release, c->shared,
-		        c->fence, c->sequences, c->pending };
+	void *all[] = { c->cause,  c->place, c->thread,    c->release,
+		        c->shared, c->fence, c->sequences, c->pending };
 
 	for (uint64_t v = 0; v < c->s->t->variables_count; v++) {
 		if (c->sequences[v] != NULL)

@@ -618,7 +618,7 @@ static bool find_sites(struct syncp *s, struct site_races *sites,
 /* -- the analysis
  * ------------------------------------------------------------------------------ */
 
-static bool build_witness(void *context, uint32_t e1, uint32_t e2, GArray *sequence)
+static bool closure_limits(void *context, uint32_t e1, uint32_t e2, uint32_t *limits)
 {
 	struct syncp *s = context;
 	struct closure c;
@@ -629,8 +629,7 @@ static bool build_witness(void *context, uint32_t e1, uint32_t e2, GArray *seque
 	take(s, &c, e2, false);
 	close_locks(s, &c);
 	race = !holds(s, &c, e1) && !holds(s, &c, e2);
-	if (race)
-		append_prefixes(s->t, c.limits, sequence);
+	memcpy(limits, c.limits, s->threads * sizeof(uint32_t));
 	closure_release(&c);
 	return race;
 }
@@ -688,7 +687,7 @@ static bool run(struct syncp *s, const struct race_options *options, struct repo
 	}
 	report_keep_shard(report, options);
 	report->candidates = report->findings->len;
-	done = done && report_witnesses(report, sites, build_witness, s, progress);
+	done = done && report_witnesses(report, options, sites, closure_limits, s, progress);
 	site_races_free(sites);
 	return done;
 }
@@ -706,6 +705,6 @@ struct report *races_syncp(struct trace *t, const struct race_options *options,
 		error_set(error, "", NULL, "cancelled");
 		return NULL;
 	}
-	report_sort(report);
+	report_finish(report);
 	return report;
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "debuginfo/debuginfo.h"
+#include "engine/commute/spec.h"
 #include "engine/record/name.h"
 #include "engine/record/record.h"
 
@@ -27,6 +28,7 @@ struct block_life {
 struct lane {            /* a thread */
 	uint32_t thread; /* in the builder */
 	bool known;
+	uint64_t stack_high;
 	GArray *functions; /* uint32_t strings: the call stack */
 	GArray *ordinals;  /* dropped events, for replay */
 	uint64_t ordinal;
@@ -295,6 +297,7 @@ static void add_thread(struct import *im, uint32_t id, uint64_t low, uint64_t hi
 	uint32_t block = builder_block(im->b, name, strlen(name), high - low, low);
 	uint32_t region = builder_region(im->b, name, low, high - low, block);
 	builder_stack_block(im->b, lane->thread, block);
+	lane->stack_high = high;
 	life_new(im, low, high - low, region, block, true);
 }
 
@@ -403,7 +406,11 @@ static void add_frames(struct import *im, struct lane *lane, enum log_tag tag, u
                        const uint64_t *w)
 {
 	if (tag == LOG_ENTER) {
-		uint32_t function = function_of(im, w[1]);
+		uint64_t pc_inside = w[1] & LOG_ADDRESS_MASK, units = w[1] >> LOG_FRAME_SHIFT;
+		uint32_t function = function_of(im, pc_inside);
+		uint64_t high = lane->stack_high & ~(uint64_t)(LOG_FRAME_UNIT - 1);
+		names_frame(im->names, lane->thread, pc_inside - 1,
+		            units ? high - (units - 1) * LOG_FRAME_UNIT : 0);
 		g_array_append_val(lane->functions, function);
 		im->facts->instrumented++;
 		add_event(im, lane,
@@ -481,25 +488,34 @@ static void add_sync(struct import *im, struct lane *lane, enum log_tag tag, uns
 
 /* ---- invocations ---- */
 
-/* An object's name: its type and, where it is small, its number (fd3), else an ordinal. */
-static uint32_t instance_of(struct import *im, const char *type, uint64_t self)
+/*
+ * An object's name: its type and, where it is small, its number (fd3), else an ordinal.
+ * What lies at the address of an object that is gone is another one: in a new block, or
+ * made by a call that says so (fd3#2).
+ */
+static uint32_t instance_of(struct import *im, const char *type, uint64_t self, bool made)
 {
-	char *key = g_strdup_printf("%s %" PRIx64, type, self);
+	const struct block_life *life = self < 65536 ? NULL : life_at(im, self);
+	char *key = g_strdup_printf("%s %" PRIx64 " %u", type, self, life ? life->block : NONE);
+	char *counter = self < 65536 ? g_strdup_printf("%s%" PRIu64, type, self)
+	                             : g_strdup(type);
 	gpointer found = g_hash_table_lookup(im->instances, key);
-	if (!found) {
-		uint32_t count = GPOINTER_TO_UINT(g_hash_table_lookup(im->instances, type)) + 1;
-		char *name = g_strdup_printf("%s%" PRIu64, type, self < 65536 ? self : count);
+	if (!found || made) {
+		uint32_t count =
+		        GPOINTER_TO_UINT(g_hash_table_lookup(im->instances, counter)) + 1;
+		char *name = self >= 65536 ? g_strdup_printf("%s%u", counter, count)
+		             : count > 1   ? g_strdup_printf("%s#%u", counter, count)
+		                           : g_strdup(counter);
 		uint32_t instance = builder_instance(im->b, name, strlen(name));
 		builder_instance_type(im->b, instance,
 		                      builder_string(im->b, type, strlen(type)));
-		if (self >= 65536)
-			g_hash_table_insert(im->instances, g_strdup(type),
-			                    GUINT_TO_POINTER(count));
+		g_hash_table_insert(im->instances, g_strdup(counter), GUINT_TO_POINTER(count));
 		found = GUINT_TO_POINTER(instance + 1);
 		g_hash_table_insert(im->instances, g_strdup(key), found);
 		g_free(name);
 	}
 	g_free(key);
+	g_free(counter);
 	return GPOINTER_TO_UINT(found) - 1;
 }
 
@@ -570,8 +586,8 @@ static GArray *values_of(struct import *im, const char *text)
 	return values;
 }
 
-static void add_invocation(struct import *im, struct lane *lane, enum log_tag tag, uint64_t pc,
-                           const uint64_t *w)
+static void add_invocation(struct import *im, struct lane *lane, enum log_tag tag, unsigned flags,
+                           uint64_t pc, const uint64_t *w)
 {
 	char *text = g_malloc0(w[2] + 3); /* three strings end in NUL whatever the log holds */
 	memcpy(text, w + 3, w[2]);
@@ -580,7 +596,7 @@ static void add_invocation(struct import *im, struct lane *lane, enum log_tag ta
 	GArray *values = values_of(im, list < text + w[2] ? list : "");
 	const uint32_t *v = (const uint32_t *)values->data;
 	struct event e = { .op = tag == LOG_CALL ? OP_CALL : OP_RET,
-		           .target = instance_of(im, type, w[1]),
+		           .target = instance_of(im, type, w[1], flags & LOG_MADE),
 		           .location = location_of(im, pc) };
 	e.aux = builder_invocation(im->b, builder_string(im->b, method, strlen(method)), v,
 	                           tag == LOG_CALL ? values->len : 0, v,
@@ -674,7 +690,8 @@ static void add_record(struct import *im, uint32_t id, const uint64_t *w)
 		break;
 	case LOG_CALL:
 	case LOG_RET:
-		add_invocation(im, lane, tag, pc, w);
+		add_invocation(im, lane, tag, flags, pc, w);
+		lane->ordinal++;
 		break;
 	case LOG_RANDOM:
 	case LOG_SWITCH:
@@ -935,6 +952,14 @@ static void note_command(struct import *im)
 	}
 	builder_note(im->b, "recording-command", command->str);
 	g_string_free(command, TRUE);
+	const GPtrArray *specs = im->facts->specs;
+	for (guint i = 0; specs != NULL && i < specs->len; i++) {
+		char *found = spec_path(specs->pdata[i]);
+		char *file = g_canonicalize_filename(found, NULL);
+		g_free(found);
+		builder_note(im->b, "recording-spec", file);
+		g_free(file);
+	}
 }
 
 struct trace *record_import(const char *path, const char *name, struct record_facts *facts,
@@ -949,7 +974,7 @@ struct trace *record_import_with(const char *path, const char *name, const char 
 {
 	struct record_facts own = { 0 };
 	struct import im = { .facts = facts ? facts : &own, .flat = NONE };
-	*im.facts = (struct record_facts){ .argv = im.facts->argv };
+	*im.facts = (struct record_facts){ .argv = im.facts->argv, .specs = im.facts->specs };
 	if (!map_log(&im, path, name, error))
 		return NULL;
 	struct trace_options options = { .lenient = true };

@@ -192,13 +192,42 @@ START_TEST(text_is_laid_out_anew_when_the_screen_changes)
 	app_resize(app, 24, 80);
 	char *again = tui_screen(app, false);
 	ck_assert_str_eq(narrow, again);
-	static const char *const phrase = 
+	static const char *const phrase =
 	        "the next event with TEXT in its variable, lock, location or function";
 	ck_assert(strstr(narrow, phrase) == NULL);
 	ck_assert(strstr(wide, phrase) != NULL);
 	g_free(narrow);
 	g_free(wide);
 	g_free(again);
+	tui_close(app);
+}
+END_TEST
+
+static char *exported(struct app *app, const char *suffix)
+{
+	char *path = g_strdup_printf("%s/heddle-export-%d%s", g_get_tmp_dir(), getpid(), suffix);
+	char *line = g_strconcat("export ", path, NULL), *text = NULL;
+	tui_command(app, line);
+	if (!g_file_get_contents(path, &text, NULL, NULL))
+		text = NULL;
+	g_unlink(path);
+	g_free(line);
+	g_free(path);
+	return text;
+}
+
+START_TEST(a_chain_is_exported_as_a_graph)
+{
+	struct app *app = open_bank(NULL);
+	ck_assert_ptr_null(exported(app, ".svg"));
+	ck_assert_str_eq(app->message, "there is no graph to draw here; ask from the order "
+	                               "view, or for an atomic-set violation");
+	tui_keys(app, "o");
+	char *svg = exported(app, ".svg"), *dot = exported(app, ".dot");
+	ck_assert(svg && g_str_has_prefix(svg, "<svg") && strstr(svg, "12 T2 lock m"));
+	ck_assert(dot && strstr(dot, "[label=\"lock m\""));
+	g_free(svg);
+	g_free(dot);
 	tui_close(app);
 }
 END_TEST
@@ -226,7 +255,7 @@ START_TEST(loops_fold)
 	ck_assert_uint_eq(s->folds->len, 1);
 	const struct fold *f = session_fold_at(s, 5);
 	ck_assert(f && f->first == 5 && f->last == 6 && f->rounds == 1);
-	ck_assert(tui_shows(app, "⋯ 1 more round, 2 events to 6"));
+	ck_assert(tui_shows(app, "… 1 more round, 2 events to 6"));
 	tui_keys(app, "-");
 	ck_assert_uint_eq(s->folds->len, 0);
 	tui_keys(app, "1 0 G -"); /* an entry: the outer loop */
@@ -653,6 +682,7 @@ Suite *views_suite(void)
 	tcase_add_loop_test(golden, answer, 0, G_N_ELEMENTS(answers));
 	tcase_add_test(golden, empty_trace);
 	tcase_add_test(golden, text_is_laid_out_anew_when_the_screen_changes);
+	tcase_add_test(golden, a_chain_is_exported_as_a_graph);
 	tcase_add_test(golden, loops_fold);
 	tcase_add_test(golden, control_bytes_are_shown_as_escapes);
 	tcase_add_test(golden, wide_and_combining_characters);
