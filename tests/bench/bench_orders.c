@@ -319,7 +319,10 @@ static uint64_t whole_syncp(struct trace *t)
 	return whole(t, races_syncp);
 }
 
-enum { OF_SYNCP = INDEX_THREADS | INDEX_MATCH | INDEX_MUST | INDEX_VARIABLES };
+enum {
+	OF_SECTIONS = INDEX_THREADS | INDEX_MATCH | INDEX_MUST,
+	OF_SYNCP = OF_SECTIONS | INDEX_VARIABLES
+};
 
 /* In a process of its own it is made anew. */
 static uint64_t index_must(struct trace *t)
@@ -342,8 +345,8 @@ static const struct {
 	{ "bare scan", bare, 0 },           { "touching scan", touching, 0 },
 	{ "(must-order)", index_must, 0 },  { "(index)", index_parts, 0 },
 	{ "hb", stream_hb, INDEX_MUST },    { "shb", stream_shb, INDEX_MUST },
-	{ "wcp", stream_wcp, INDEX_MUST },  { "dc", stream_dc, INDEX_MUST },
-	{ "wdc", stream_wdc, INDEX_MUST },  { "lockset", whole_lockset, INDEX_VARIABLES },
+	{ "wcp", stream_wcp, OF_SECTIONS },  { "dc", stream_dc, OF_SECTIONS },
+	{ "wdc", stream_wdc, OF_SECTIONS },  { "lockset", whole_lockset, INDEX_VARIABLES },
 	{ "syncp", sites_syncp, OF_SYNCP }, { "syncp, witnesses", whole_syncp, OF_SYNCP },
 };
 
