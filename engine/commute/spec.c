@@ -121,9 +121,8 @@ static void unitfor_free(void *unitfor)
 	g_free(u);
 }
 
-static void atomics_free(void *atomics)
+void spec_atomics_free(struct spec_atomics *a)
 {
-	struct spec_atomics *a = atomics;
 	g_free(a->name);
 	g_free(a->file);
 	g_ptr_array_unref(a->sets);
@@ -133,6 +132,11 @@ static void atomics_free(void *atomics)
 	if (a->splits)
 		g_ptr_array_unref(a->splits);
 	g_free(a);
+}
+
+static void atomics_free(void *atomics)
+{
+	spec_atomics_free(atomics);
 }
 
 static void missing_function_free(void *function)

@@ -95,6 +95,7 @@ enum bind_role {
 	BIND_IGNORED, /* a parameter that the method does not have */
 	BIND_SELF,    /* the object */
 	BIND_NAME,    /* argument or result .index of the method */
+	BIND_OUT,     /* a result .index, which the function writes where this points to */
 };
 enum bind_type { /* how the value is written in the trace */
 	         BIND_VOID,
@@ -115,6 +116,7 @@ struct spec_bind {
 	char *function;
 	GArray *parameters;           /* struct bind_parameter */
 	struct bind_parameter result; /* BIND_IGNORED where the method has none */
+	bool global;                  /* `global self`: one object for the whole program */
 	char *text;                   /* as it is written, without the quotes */
 };
 
@@ -167,6 +169,8 @@ struct spec_set { /* set account : struct account { checking, savings } | global
 	char *name;
 	char *type;         /* "account": one set for each instance; NULL for globals */
 	GPtrArray *members; /* char *: members (none: all of the struct) or globals */
+	bool exact;         /* names in quotes: as the trace spells them */
+	bool everything;    /* all memory: never said in a file (heddle atomic --heap) */
 };
 struct spec_unit { /* unit transfer on account, log */
 	char *function;
@@ -188,7 +192,11 @@ struct spec_atomics {
 	/* char *: words of spec_split_words; NULL where no `split` line is given (the default
 	 * then holds), empty for `split none` */
 	GPtrArray *splits;
+	/* only shared: a variable's accesses count from the second thread's first one on */
+	bool only_shared;
 };
+struct spec_atomics *spec_atomics_new(const char *name, const char *file, uint32_t line);
+void spec_atomics_free(struct spec_atomics *a);
 /* wait join fork barrier take sleep poll none; ends with NULL. */
 extern const char *const spec_split_words[];
 

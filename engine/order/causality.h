@@ -20,6 +20,8 @@
 
 /* Program order, must-order and what reads observe, without locks: SyncP's closure. */
 #define ORDER_KIND_OBSERVED ((enum order_kind)ORDER_KIND_COUNT)
+/* What is in the happens-before of every correct reordering: see order_new_fixed. */
+#define ORDER_KIND_FIXED ((enum order_kind)(ORDER_KIND_COUNT + 1))
 
 struct edge { /* that told `to` something new */
 	uint32_t from, to;
@@ -39,6 +41,29 @@ struct stretch {             /* of one thread's events, up to the next one's sta
 	uint32_t unobserved; /* the same for `start` without what it itself reads from */
 };
 
+/*
+ * An event with its thread as one number that grows with the event, so that a place for one
+ * is read, compared and written at once.  0: none.
+ */
+typedef uint64_t stamp;
+static inline stamp stamp_of(uint32_t event, uint32_t thread)
+{
+	return ((uint64_t)event + 1) << 32 | thread;
+}
+static inline uint32_t stamp_thread(stamp s)
+{
+	return (uint32_t)s;
+}
+static inline uint32_t stamp_event(stamp s)
+{
+	return (uint32_t)(s >> 32) - 1;
+}
+/* Is it one of the events that a clock's component counts?  None is. */
+static inline bool stamp_within(stamp s, uint32_t clock)
+{
+	return s >> 32 <= clock;
+}
+
 struct must_walk;
 struct atomics;
 struct locks;
@@ -57,8 +82,9 @@ struct causality {
 	uint32_t next_must; /* no event before this one has a must-order edge */
 
 	/* kept for questions, or NULL */
-	GArray *edges;      /* struct edge, by `to` */
-	GArray **stretches; /* by thread: struct stretch */
+	GArray *edges; /* struct edge, by `to` */
+	GArray **
+	        stretches; /* by thread: struct stretch; with observations too, until a sweep */
 
 	struct must_walk *must;
 	struct atomics *atomics;
@@ -79,7 +105,9 @@ struct causality *causality_walk(struct trace *t, enum order_kind kind, enum kee
                                  const GArray *forced, const struct progress *progress);
 /* Of a kept walk: the stretch that an event lies in, or NULL where its thread knows nothing
  * yet. */
-const struct stretch *causality_stretch(const struct causality *c, uint32_t event);
+struct stretch *causality_stretch(const struct causality *c, uint32_t event);
+/* The same as a point that edges may start from. */
+struct point causality_past_point(const struct causality *c, uint32_t event);
 void causality_free(struct causality *c);
 /* Events one after the other, none left out (but see below). */
 void causality_step(struct causality *c, uint32_t event);
@@ -109,7 +137,8 @@ void must_walk_into(struct causality *c, uint32_t event);
 void must_walk_from(struct causality *c, uint32_t event);
 void must_walk_mark(struct causality *c);
 
-struct atomics *atomics_new(const struct trace *t);
+/* `fixed`: only edges that no correct reordering is without. */
+struct atomics *atomics_new(const struct trace *t, bool fixed);
 void atomics_free(struct atomics *a);
 /* The edges of an atomic read, and what an atomic write leaves for later ones; an RMW is
  * first one, then the other.  A fence is both. */
@@ -125,35 +154,42 @@ void locks_acquire(struct causality *c, uint32_t event);
 void locks_release(struct causality *c, uint32_t event);
 void locks_mark(struct causality *c);
 
-struct last_write {
-	uint32_t event, row, thread; /* event NONE: not written yet */
-};
 struct observations {
-	struct last_write *last; /* by variable */
-	GArray **holders;        /* by object: acquires not yet released; or NULL */
-	GArray **takes;          /* by object: the last take of each thread; or NULL */
-	int64_t *counts;         /* by object: a semaphore's count */
+	/* By variable, `stride` apart: its last write, which causality_step keeps unless the
+	 * array is lent by who keeps it anyway (observations_lend). */
+	stamp *last;
+	uint32_t stride;
+	bool lent;
+	GArray **holders; /* by object: acquires not yet released; or NULL */
+	GArray **takes;   /* by object: the last take of each thread; or NULL */
+	int64_t *counts;  /* by object: a semaphore's count */
 	uint64_t variables, objects;
 };
 struct observations *observations_new(const struct trace *t);
 void observations_free(struct observations *o);
+/* The caller keeps the last writes, from now on and after each causality_step. */
+void observations_lend(struct observations *o, stamp *last, uint32_t stride);
 void observations_access(struct causality *c, uint32_t event); /* edges of a read, its write */
 void observations_try(struct causality *c, uint32_t event);    /* locks, semaphores and tries */
 void observations_mark(struct causality *c);
+static inline stamp *observations_last(const struct observations *o, uint32_t variable)
+{
+	return &o->last[(size_t)variable * o->stride];
+}
 /* Is the last write to a variable nothing new to a thread that reads it now? */
 static inline bool observations_known(const struct causality *c, uint32_t variable,
                                       uint32_t thread)
 {
-	const struct last_write *w = &c->observations->last[variable];
+	stamp last = *observations_last(c->observations, variable);
+	uint32_t writer = stamp_thread(last);
 
-	return w->event == NONE || w->thread == thread ||
-	       clocks_now(&c->clocks, thread)[w->thread] > w->event;
+	return writer == thread || stamp_within(last, clocks_now(&c->clocks, thread)[writer]);
 }
 static inline void observations_write(struct causality *c, uint32_t variable, uint32_t event,
                                       uint32_t thread)
 {
-	c->observations->last[variable] =
-	        (struct last_write){ event, clocks_hold(&c->clocks, thread), thread };
+	if (!c->observations->lent)
+		*observations_last(c->observations, variable) = stamp_of(event, thread);
 }
 
 /* Sets `depth`.  `ordered`: rule (b) too (not WDC). */
@@ -165,17 +201,17 @@ void sections_release(struct causality *c, uint32_t event);
 void sections_mark(struct causality *c);
 
 /*
- * A plain access of one variable, which most events are, that no must-order touches and that
- * learns nothing from the critical sections that the order looks at.  If it also observes
- * nothing new (a read, where there are observations), causality_wrote does for it all that
- * causality_step would; else causality_step has to be called.
+ * A plain access of one variable, which most events are, that learns nothing from the critical
+ * sections that the order looks at (`sections`: it looks at some).  If no must-order touches
+ * it (it is before next_must) and it observes nothing new (a read, where there are
+ * observations), causality_wrote does for it all that causality_step would; else
+ * causality_step has to be called.
  */
 static inline __attribute__((always_inline)) bool
-causality_quiet(struct causality *c, uint32_t event, const struct event *x)
+causality_quiet(struct causality *c, const struct event *x, bool sections)
 {
-	return G_LIKELY(x->op <= OP_WRITE && !(x->flags & (EVENT_INERT | EVENT_WIDE)) &&
-	                event < c->next_must) &&
-	       (c->depth == NULL || c->depth[x->thread] == 0 ||
+	return G_LIKELY(!((x->op & ~OP_WRITE) | (x->flags & (EVENT_INERT | EVENT_WIDE)))) &&
+	       (!sections || c->depth[x->thread] == 0 ||
 	        sections_quiet(c->sections, &c->clocks, x));
 }
 /* The rest of a quiet access when it is a write. */

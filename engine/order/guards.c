@@ -146,11 +146,11 @@ static uint32_t thin(const struct sections *s, uint32_t *touches, uint32_t count
 	a->stamp++;
 	for (uint32_t i = count; i-- > 0;) {
 		uint32_t thread = s->list[touches[i] >> 1].thread;
-		uint32_t *stamp = &a->stamps[TOUCH(thread, touches[i] & 1)];
+		uint32_t *last = &a->stamps[TOUCH(thread, touches[i] & 1)];
 
-		if (*stamp == a->stamp)
+		if (*last == a->stamp)
 			continue;
-		*stamp = a->stamp;
+		*last = a->stamp;
 		touches[--to] = touches[i];
 	}
 	memmove(touches, touches + to, (count - to) * sizeof(uint32_t));

@@ -13,9 +13,8 @@ struct observations *observations_new(const struct trace *t)
 
 	o->variables = t->variables_count;
 	o->objects = t->objects_count;
-	o->last = g_new(struct last_write, o->variables + 1);
-	for (uint64_t i = 0; i < o->variables; i++)
-		o->last[i].event = NONE, o->last[i].row = 0;
+	o->last = g_new0(stamp, o->variables + 1);
+	o->stride = 1;
 	o->holders = g_new0(GArray *, o->objects + 1);
 	o->takes = g_new0(GArray *, o->objects + 1);
 	o->counts = g_new0(int64_t, o->objects + 1);
@@ -34,7 +33,8 @@ void observations_free(struct observations *o)
 		if (o->takes[i] != NULL)
 			g_array_free(o->takes[i], TRUE);
 	}
-	g_free(o->last);
+	if (!o->lent)
+		g_free(o->last);
 	g_free(o->holders);
 	g_free(o->takes);
 	g_free(o->counts);
@@ -45,16 +45,25 @@ void observations_access(struct causality *c, uint32_t event)
 {
 	const struct event *x = &c->t->events[event];
 	struct wide run = event_variables(c->t, x);
-	const struct last_write *last = c->observations->last;
 
 	for (uint32_t v = run.first; op_reads(x->op) && v < run.first + run.count; v++) {
-		if (last[v].event != NONE)
-			causality_edge(c, event, last[v].thread,
-			               (struct point){ last[v].event, last[v].row },
+		stamp last = *observations_last(c->observations, v);
+
+		if (!observations_known(c, v, x->thread))
+			causality_edge(c, event, stamp_thread(last),
+			               causality_past_point(c, stamp_event(last)),
 			               STEP_OBSERVATION, v, false);
 	}
 	for (uint32_t v = run.first; op_writes(x->op) && v < run.first + run.count; v++)
 		observations_write(c, v, event, x->thread);
+}
+
+void observations_lend(struct observations *o, stamp *last, uint32_t stride)
+{
+	g_free(o->last);
+	o->last = last;
+	o->stride = stride;
+	o->lent = true;
 }
 
 /* -- tries ---------------------------------------------------------------------------- */
@@ -136,12 +145,92 @@ static void mark_lists(struct clocks *clocks, GArray **lists, uint64_t count)
 	}
 }
 
+/*
+ * What a write knew is looked up in its thread's stretches when the first read comes that
+ * does not know the write (causality_past_point).  A stretch may go when no such read can
+ * come any more.
+ */
+
+/* How many of a thread's events every other thread knows. */
+static uint32_t known_by_all(const struct causality *c, uint32_t thread)
+{
+	uint32_t least = UINT32_MAX;
+
+	for (uint32_t t = 0; t < c->clocks.threads; t++) {
+		if (t != thread)
+			least = MIN(least, clocks_now(&c->clocks, t)[thread]);
+	}
+	return least;
+}
+
+static void forget_known(GArray *list, uint32_t known)
+{
+	guint past = 0;
+
+	while (past + 1 < list->len &&
+	       g_array_index(list, struct stretch, past + 1).start <= known)
+		past++;
+	if (past > 0)
+		g_array_remove_range(list, 0, past);
+}
+
+/* Those that no variable's last write lies in; costs a look at each variable. */
+static void forget_overwritten(struct causality *c)
+{
+	const struct observations *o = c->observations;
+	uint32_t none = UINT32_MAX;
+
+	/* `unobserved` is for questions about a kept walk; here it serves as the mark. */
+	for (uint32_t t = 0; t < c->clocks.threads; t++) {
+		for (guint i = 0; i < c->stretches[t]->len; i++)
+			g_array_index(c->stretches[t], struct stretch, i).unobserved = none;
+	}
+	for (uint32_t v = 0; v < o->variables; v++) {
+		stamp last = *observations_last(o, v);
+		struct stretch *s = last == 0 ? NULL : causality_stretch(c, stamp_event(last));
+
+		if (s != NULL)
+			s->unobserved = 0;
+	}
+	for (uint32_t t = 0; t < c->clocks.threads; t++) {
+		GArray *list = c->stretches[t];
+		guint kept = 0;
+
+		for (guint i = 0; i < list->len; i++) {
+			struct stretch s = g_array_index(list, struct stretch, i);
+
+			if (s.unobserved != none || i + 1 == list->len)
+				g_array_index(list, struct stretch, kept++) = s;
+		}
+		g_array_set_size(list, kept);
+	}
+	c->clocks.marked += o->variables;
+}
+
+static void mark_stretches(struct causality *c)
+{
+	enum { FEW = 1 << 11 };
+	guint left = 0;
+
+	for (uint32_t t = 0; t < c->clocks.threads; t++) {
+		forget_known(c->stretches[t], known_by_all(c, t));
+		left += c->stretches[t]->len;
+	}
+	/* A thread that waits, or that has ended, learns nothing more. */
+	if (left > FEW)
+		forget_overwritten(c);
+	for (uint32_t t = 0; t < c->clocks.threads; t++) {
+		for (guint i = 0; i < c->stretches[t]->len; i++)
+			clocks_mark(&c->clocks,
+			            g_array_index(c->stretches[t], struct stretch, i).row);
+	}
+}
+
 void observations_mark(struct causality *c)
 {
 	const struct observations *o = c->observations;
 
-	for (uint64_t v = 0; v < o->variables; v++)
-		clocks_mark(&c->clocks, o->last[v].row);
+	mark_stretches(c);
 	mark_lists(&c->clocks, o->holders, o->objects);
 	mark_lists(&c->clocks, o->takes, o->objects);
 }

@@ -43,11 +43,11 @@ struct ladder {
 	uint64_t witness_events, left_out; /* events in witnesses kept; witnesses not kept */
 	uint32_t tries_left;               /* see try_variable */
 	bool weak_atomics; /* what the cores refute may be a race by C11 all the same */
+	bool doubt;        /* that, with --values: not searched, so no claim but by a lock */
 	bool cancelled;
 };
 
-/* A report keeps at most this many events in witnesses (half a gigabyte). */
-enum { WITNESS_EVENTS = 1 << 27, VARIABLE_TRIES = 4 };
+enum { VARIABLE_TRIES = 4 };
 
 /* -- units: what has one verdict ------------------------------------------------------ */
 
@@ -106,7 +106,8 @@ static struct finding *take_finding(struct finding *f, const char *by)
 /* A new race, with its witness where there is room. */
 static void add_race(struct ladder *l, uint64_t unit, struct finding *f)
 {
-	if (f->witness != NULL && l->witness_events + f->witness->len > WITNESS_EVENTS) {
+	if (f->witness != NULL &&
+	    l->witness_events + f->witness->len > l->options->witness_events) {
 		g_array_unref(f->witness);
 		f->witness = NULL;
 		l->left_out++;
@@ -339,20 +340,6 @@ static struct finding *other_unit(struct ladder *l, uint64_t unit, uint32_t e1, 
 	return f;
 }
 
-static void note_impossible(struct ladder *l, struct finding *unit, const struct proof *proof,
-                            const char *by)
-{
-	unit->count++;
-	if (unit->verdict != VERDICT_IMPOSSIBLE)
-		return;
-	if (unit->proof == NULL) {
-		unit->proof = copy_proof(proof);
-		unit->by = by;
-	} else if (proof->given != NULL) {
-		unit->proof->given = proof->given;
-	}
-}
-
 static void note_unknown(struct finding *unit, const char *budget, uint32_t e1, uint32_t e2)
 {
 	unit->count++;
@@ -365,6 +352,24 @@ static void note_unknown(struct finding *unit, const char *budget, uint32_t e1, 
 	unit->second = MAX(e1, e2);
 	proof_free(unit->proof);
 	unit->proof = NULL;
+}
+
+static void note_impossible(struct ladder *l, struct finding *unit, const struct proof *proof,
+                            const char *by)
+{
+	if (l->doubt && strcmp(by, "lockset") != 0) {
+		note_unknown(unit, "incomplete", unit->first, unit->second);
+		return;
+	}
+	unit->count++;
+	if (unit->verdict != VERDICT_IMPOSSIBLE)
+		return;
+	if (unit->proof == NULL) {
+		unit->proof = copy_proof(proof);
+		unit->by = by;
+	} else if (proof->given != NULL) {
+		unit->proof->given = proof->given;
+	}
 }
 
 /* The unit has turned out to be a race: from `others` to the report. */
@@ -504,7 +509,7 @@ static bool core_before(const struct ladder *l, uint32_t e, uint32_t f)
 /* What leaves candidates unordered. */
 static bool order_before(const struct ladder *l, uint32_t e, uint32_t f)
 {
-	return order_ordered(l->order, e, f);
+	return order_ordered_unobserved(l->order, e, f);
 }
 
 static void window(const struct ladder *l, uint32_t e, const uint32_t *members, uint32_t count,
@@ -701,13 +706,13 @@ static bool ladder_init(struct ladder *l)
 	/* With --values synchronises-with follows what the reordering reads and excludes no
 	 * candidate; the cores of --values are what is left of the order then. */
 	l->weak_atomics = !l->options->use_values && c11_matters(l->t);
+	l->doubt = l->options->use_values && c11_matters(l->t);
 	if (l->options->candidates >= 0 || l->weak_atomics ||
 	    (l->options->all_verdicts && !l->options->use_values)) {
-		l->order = order_new(l->t,
-		                     l->options->candidates >= 0
-		                             ? (enum order_kind)l->options->candidates
-		                             : ORDER_KIND_PO,
-		                     l->progress);
+		l->order = l->options->candidates >= 0
+		                   ? order_new(l->t, (enum order_kind)l->options->candidates,
+		                               l->progress)
+		                   : order_new_fixed(l->t, l->progress);
 		if (l->order == NULL)
 			return false;
 	}
@@ -739,25 +744,23 @@ static void ladder_release(struct ladder *l)
 /* What is no race goes into the report where it is asked for. */
 static void finish(struct ladder *l)
 {
-	l->report->complete = l->options->candidates < 0;
-	if (l->left_out > 0)
-		report_note(l->report,
-		            "%" G_GUINT64_FORMAT
-		            " witnesses were checked and not kept, they are "
-		            "too long; 'heddle witness' gives each of them",
-		            l->left_out);
+	l->report->complete = l->options->candidates < 0 && !l->doubt;
+	if (l->doubt)
+		report_note(l->report, "with --values, races that only C11's relaxed atomics "
+		                       "allow are not searched for");
+	report_note_left_out(l->report, l->left_out);
 	for (guint i = 0; i < l->others->len; i++) {
 		struct finding *f = l->others->pdata[i];
 
 		if (f->verdict == VERDICT_UNKNOWN) {
 			l->report->complete = false;
-			l->report->budget_spent = true;
+			l->report->budget_spent |= strcmp(f->budget, "incomplete") != 0;
 		}
 	}
 	while (l->options->all_verdicts && l->others->len > 0)
 		report_add(l->report,
 		           g_ptr_array_remove_index_fast(l->others, l->others->len - 1));
-	report_sort(l->report);
+	report_finish(l->report);
 }
 
 struct report *ladder_climb(struct trace *t, const struct race_options *options,

@@ -154,6 +154,6 @@ struct report *races_lockset(struct trace *t, const struct race_options *options
 	}
 	report->complete = true;
 	report->candidates = report->findings->len;
-	report_sort(report);
+	report_finish(report);
 	return report;
 }

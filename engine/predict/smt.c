@@ -849,6 +849,43 @@ static enum smt_answer decide_c11(struct smt *s, struct finding *f, double secon
 	return answer;
 }
 
+/* Do both hold a lock that one of them holds exclusively? */
+static bool guarded(const struct trace *t, uint32_t e1, uint32_t e2)
+{
+	GArray *held[2];
+	bool common = false;
+
+	for (int i = 0; i < 2; i++) {
+		held[i] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+		trace_locks_held(t, i == 0 ? e1 : e2, held[i]);
+	}
+	for (guint i = 0; i < held[0]->len; i++) {
+		const struct event *a = &t->events[g_array_index(held[0], uint32_t, i)];
+
+		for (guint j = 0; j < held[1]->len; j++) {
+			const struct event *b = &t->events[g_array_index(held[1], uint32_t, j)];
+
+			common |=
+			        a->target == b->target && (a->op == OP_ACQ || b->op == OP_ACQ);
+		}
+	}
+	g_array_free(held[0], TRUE);
+	g_array_free(held[1], TRUE);
+	return common;
+}
+
+/* --values may let a relaxed atomic see another write and so order less: that is not
+ * searched, and only a lock rules a race by C11 out. */
+static void doubt(struct smt *s, struct finding *f)
+{
+	if (guarded(s->t, f->first, f->second))
+		return;
+	f->verdict = VERDICT_UNKNOWN;
+	f->budget = "incomplete";
+	proof_free(f->proof);
+	f->proof = NULL;
+}
+
 static void note_pairing(struct smt *s, struct finding *f, double seconds,
                          const struct progress *progress)
 {
@@ -883,6 +920,8 @@ struct finding *smt_decide(struct smt *s, uint32_t e1, uint32_t e2,
 		if (s->weak_atomics && !s->options.use_values)
 			answer = decide_c11(s, f, seconds - (smt_solver_seconds(s) - before),
 			                    options, progress);
+		else if (s->weak_atomics)
+			doubt(s, f);
 	}
 	if (witness != NULL)
 		g_array_free(witness, TRUE);

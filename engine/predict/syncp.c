@@ -687,7 +687,7 @@ static bool run(struct syncp *s, const struct race_options *options, struct repo
 	}
 	report_keep_shard(report, options);
 	report->candidates = report->findings->len;
-	done = done && report_witnesses(report, sites, closure_limits, s, progress);
+	done = done && report_witnesses(report, options, sites, closure_limits, s, progress);
 	site_races_free(sites);
 	return done;
 }
@@ -705,6 +705,6 @@ struct report *races_syncp(struct trace *t, const struct race_options *options,
 		error_set(error, "", NULL, "cancelled");
 		return NULL;
 	}
-	report_sort(report);
+	report_finish(report);
 	return report;
 }

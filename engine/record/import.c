@@ -27,6 +27,7 @@ struct block_life {
 struct lane {            /* a thread */
 	uint32_t thread; /* in the builder */
 	bool known;
+	uint64_t stack_high;
 	GArray *functions; /* uint32_t strings: the call stack */
 	GArray *ordinals;  /* dropped events, for replay */
 	uint64_t ordinal;
@@ -295,6 +296,7 @@ static void add_thread(struct import *im, uint32_t id, uint64_t low, uint64_t hi
 	uint32_t block = builder_block(im->b, name, strlen(name), high - low, low);
 	uint32_t region = builder_region(im->b, name, low, high - low, block);
 	builder_stack_block(im->b, lane->thread, block);
+	lane->stack_high = high;
 	life_new(im, low, high - low, region, block, true);
 }
 
@@ -403,7 +405,11 @@ static void add_frames(struct import *im, struct lane *lane, enum log_tag tag, u
                        const uint64_t *w)
 {
 	if (tag == LOG_ENTER) {
-		uint32_t function = function_of(im, w[1]);
+		uint64_t pc_inside = w[1] & LOG_ADDRESS_MASK, units = w[1] >> LOG_FRAME_SHIFT;
+		uint32_t function = function_of(im, pc_inside);
+		uint64_t high = lane->stack_high & ~(uint64_t)(LOG_FRAME_UNIT - 1);
+		names_frame(im->names, lane->thread, pc_inside - 1,
+		            units ? high - (units - 1) * LOG_FRAME_UNIT : 0);
 		g_array_append_val(lane->functions, function);
 		im->facts->instrumented++;
 		add_event(im, lane,
@@ -675,6 +681,7 @@ static void add_record(struct import *im, uint32_t id, const uint64_t *w)
 	case LOG_CALL:
 	case LOG_RET:
 		add_invocation(im, lane, tag, pc, w);
+		lane->ordinal++;
 		break;
 	case LOG_RANDOM:
 	case LOG_SWITCH:
@@ -935,6 +942,12 @@ static void note_command(struct import *im)
 	}
 	builder_note(im->b, "recording-command", command->str);
 	g_string_free(command, TRUE);
+	const GPtrArray *specs = im->facts->specs;
+	for (guint i = 0; specs != NULL && i < specs->len; i++) {
+		char *file = g_canonicalize_filename(specs->pdata[i], NULL);
+		builder_note(im->b, "recording-spec", file);
+		g_free(file);
+	}
 }
 
 struct trace *record_import(const char *path, const char *name, struct record_facts *facts,
@@ -949,7 +962,7 @@ struct trace *record_import_with(const char *path, const char *name, const char 
 {
 	struct record_facts own = { 0 };
 	struct import im = { .facts = facts ? facts : &own, .flat = NONE };
-	*im.facts = (struct record_facts){ .argv = im.facts->argv };
+	*im.facts = (struct record_facts){ .argv = im.facts->argv, .specs = im.facts->specs };
 	if (!map_log(&im, path, name, error))
 		return NULL;
 	struct trace_options options = { .lenient = true };

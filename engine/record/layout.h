@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
-#define LOG_VERSION     2
+#define LOG_VERSION     3
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
 #define LOG_CHUNK_MAGIC 0x4b434448u
@@ -110,7 +110,8 @@ struct log_chunk {
 	TAG(RCV, 1, 1) \
 	TAG(ALLOC, 2, 1)     /* address, size */ \
 	TAG(FREE, 1, 1)      /* address */ \
-	TAG(ENTER, 1, 0)     /* pc: after the call; word 1: a pc inside the function */ \
+	TAG(ENTER, 1, 0)     /* pc: after the call; word 1: a pc inside the function, and */ \
+	                     /* << 48 where its frame begins: see LOG_FRAME_UNIT */ \
 	TAG(LEAVE, 0, 0)     /* pc: how many frames */ \
 	TAG(SWITCH, 0, 0)    /* pc: the thread of what follows */ \
 	TAG(TICKET, 0, 0)    /* pc: free mode, the next record's place in the order */ \
@@ -121,8 +122,8 @@ struct log_chunk {
 	TAG(CLOCK, 2, 0)     /* flags: which clock; seconds, nanoseconds */ \
 	TAG(RANDOM, 0, 0)    /* length; bytes */ \
 	TAG(DROP, 0, 0)      /* --last: the state that earlier chunks had left begins here */ \
-	TAG(CALL, 0, 0)      /* object; length; type NUL method NUL arguments as text NUL */ \
-	TAG(RET, 0, 0)       /* the same with results */
+	TAG(CALL, 0, 1)      /* object; length; type NUL method NUL arguments as text NUL */ \
+	TAG(RET, 0, 1)       /* the same with results */
 
 enum log_tag {
 #define TAG(name, words, visible) LOG_##name,
@@ -130,6 +131,12 @@ enum log_tag {
 #undef TAG
 	        LOG_TAG_COUNT
 };
+
+/* A frame's CFA (the stack pointer before the call): so many units below the high end of the
+ * thread's stack, rounded down to a unit, plus one; 0: unknown. */
+#define LOG_FRAME_UNIT  16u
+#define LOG_FRAME_SHIFT 48
+#define LOG_FRAME_LIMIT 65535u
 
 #define LOG_RANGE 5u /* size code: the size is in a word of its own */
 
@@ -151,9 +158,13 @@ enum log_record_flag {
  * descriptor number is in the environment variable HEDDLE_RECORD (so that the environment
  * has the same length in every run).  For replay the plan follows it.
  */
-#define LOG_ENVIRONMENT "HEDDLE_RECORD"
+#define LOG_ENVIRONMENT  "HEDDLE_RECORD"
+/* In the names of the libraries that interpose.c makes: no part of the program. */
+#define LOG_BIND_LIBRARY "heddle-bind-"
 
-#define LOG_STRATEGIES(S) S(RANDOM, "random") S(PCT, "pct") S(NOISE, "noise") S(RR, "rr")
+/* FIRST is for exploration: the lowest thread that can run, without preemption. */
+#define LOG_STRATEGIES(S) \
+	S(RANDOM, "random") S(PCT, "pct") S(NOISE, "noise") S(RR, "rr") S(FIRST, "first")
 enum log_strategy {
 #define S(name, word) STRATEGY_##name,
 	LOG_STRATEGIES(S)
@@ -190,8 +201,11 @@ struct log_config {
 
 struct log_step { /* the next event, in the order to be followed */
 	uint32_t thread;
-	uint32_t tag; /* enum log_tag */
-	uint64_t pc;  /* absolute, with address randomisation off; 0: any */
+	uint16_t tag; /* enum log_tag */
+	/* The end of an invocation that nobody interrupts: what its thread does up to there is
+	 * the library's affair, and may differ from the recording. */
+	uint16_t whole;
+	uint64_t pc; /* absolute, with address randomisation off; 0: any */
 };
 struct log_thread { /* thread i is the ordinal-th child of its parent */
 	uint32_t parent, ordinal;

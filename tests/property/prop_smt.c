@@ -37,8 +37,9 @@ static bool right(const struct trace *t, const struct finding *f, bool race, boo
 	if (by_c11(f))
 		return !race || complain(t, e1, e2, values, "a race that needs no C11");
 
-	if (f->verdict == VERDICT_UNKNOWN)
-		return complain(t, e1, e2, values, f->budget);
+	if (f->verdict == VERDICT_UNKNOWN) /* races by C11 alone, with values: not searched */
+		return (values && !race && c11_matters(t)) ||
+		       complain(t, e1, e2, values, f->budget);
 	if ((f->verdict == VERDICT_RACE) != race)
 		return complain(t, e1, e2, values,
 		                race ? "a race is called impossible" : "called a race");

@@ -181,6 +181,100 @@ START_TEST(empty_trace)
 }
 END_TEST
 
+START_TEST(text_is_laid_out_anew_when_the_screen_changes)
+{
+	struct app *app = open_bank(NULL);
+	tui_command(app, "help watch");
+	tui_command(app, "help");
+	char *narrow = tui_screen(app, false);
+	app_resize(app, 30, 160);
+	char *wide = tui_screen(app, false);
+	app_resize(app, 24, 80);
+	char *again = tui_screen(app, false);
+	ck_assert_str_eq(narrow, again);
+	static const char *const phrase =
+	        "the next event with TEXT in its variable, lock, location or function";
+	ck_assert(strstr(narrow, phrase) == NULL);
+	ck_assert(strstr(wide, phrase) != NULL);
+	g_free(narrow);
+	g_free(wide);
+	g_free(again);
+	tui_close(app);
+}
+END_TEST
+
+static char *exported(struct app *app, const char *suffix)
+{
+	char *path = g_strdup_printf("%s/heddle-export-%d%s", g_get_tmp_dir(), getpid(), suffix);
+	char *line = g_strconcat("export ", path, NULL), *text = NULL;
+	tui_command(app, line);
+	if (!g_file_get_contents(path, &text, NULL, NULL))
+		text = NULL;
+	g_unlink(path);
+	g_free(line);
+	g_free(path);
+	return text;
+}
+
+START_TEST(a_chain_is_exported_as_a_graph)
+{
+	struct app *app = open_bank(NULL);
+	ck_assert_ptr_null(exported(app, ".svg"));
+	ck_assert_str_eq(app->message, "there is no graph to draw here; ask from the order "
+	                               "view, or for an atomic-set violation");
+	tui_keys(app, "o");
+	char *svg = exported(app, ".svg"), *dot = exported(app, ".dot");
+	ck_assert(svg && g_str_has_prefix(svg, "<svg") && strstr(svg, "12 T2 lock m"));
+	ck_assert(dot && strstr(dot, "[label=\"lock m\""));
+	g_free(svg);
+	g_free(dot);
+	tui_close(app);
+}
+END_TEST
+
+/* Two levels of loops: `spin` calls `add` five times, and `add` counts to three. */
+static char *loops(void)
+{
+	GString *text = g_string_new("#! heddle 1\nT1|enter(spin)|loop.c:1\n");
+	for (int i = 0; i < 5; i++) {
+		g_string_append(text, "T1|enter(add)|loop.c:9\n");
+		for (int j = 0; j < 3; j++)
+			g_string_append(text, "T1|r(n)|loop.c:4\nT1|w(n)|loop.c:5\n");
+		g_string_append(text, "T1|leave(add)|loop.c:6\nT2|w(other)|loop.c:20\n");
+	}
+	g_string_append(text, "T1|leave(spin)|loop.c:11\n");
+	return g_string_free(text, FALSE);
+}
+
+START_TEST(loops_fold)
+{
+	char *text = loops();
+	struct app *app = tui_open(text, NULL);
+	struct session *s = app->session;
+	tui_keys(app, "T 5 G -"); /* the write of the second inner round */
+	ck_assert_uint_eq(s->folds->len, 1);
+	const struct fold *f = session_fold_at(s, 5);
+	ck_assert(f && f->first == 5 && f->last == 6 && f->rounds == 1);
+	ck_assert(tui_shows(app, "… 1 more round, 2 events to 6"));
+	tui_keys(app, "-");
+	ck_assert_uint_eq(s->folds->len, 0);
+	tui_keys(app, "1 0 G -"); /* an entry: the outer loop */
+	f = session_fold_at(s, 10);
+	ck_assert(f && f->first == 10 && f->last == 35 && f->rounds == 3 && f->events == 24);
+	tui_golden(app, "trace-folded");
+	tui_keys(app, "5 G j j j j"); /* over the fold, to what is behind it */
+	ck_assert_uint_eq(s->event, 9);
+	tui_keys(app, "j j"); /* the other thread's events between stay */
+	ck_assert_uint_eq(s->event, 18);
+	tui_keys(app, "g -"); /* the function itself comes but once */
+	ck_assert_str_eq(app->message, "nothing comes round here three times");
+	tui_keys(app, "A");
+	ck_assert_uint_eq(s->folds->len, 0);
+	tui_close(app);
+	g_free(text);
+}
+END_TEST
+
 START_TEST(control_bytes_are_shown_as_escapes)
 {
 	struct app *app =
@@ -587,6 +681,9 @@ Suite *views_suite(void)
 	tcase_add_loop_test(golden, picture, 0, G_N_ELEMENTS(pictures));
 	tcase_add_loop_test(golden, answer, 0, G_N_ELEMENTS(answers));
 	tcase_add_test(golden, empty_trace);
+	tcase_add_test(golden, text_is_laid_out_anew_when_the_screen_changes);
+	tcase_add_test(golden, a_chain_is_exported_as_a_graph);
+	tcase_add_test(golden, loops_fold);
 	tcase_add_test(golden, control_bytes_are_shown_as_escapes);
 	tcase_add_test(golden, wide_and_combining_characters);
 	tcase_add_test(golden, many_threads_share_a_column);

@@ -15,6 +15,8 @@ static const struct command_option options[] = {
 	{ "output", "FILE", "write the witness of the first predicted cycle to FILE", 'o' },
 	{ "budget", "PAIR,ALL", "seconds of solver time, a pair and in all (default: 1,5)", 0 },
 	{ "sets", NULL, "print the sets and units that were inferred, as an atomics block", 0 },
+	{ "post-mortem", NULL, "keep the whole conflict graph, and find its cycles afterwards",
+	  0 },
 	{ "all", NULL, "also cycles of grade C: over inferred sets alone", 0 },
 	OPTION_LENIENT,
 	OPTION_FORMAT_SARIF,
@@ -78,7 +80,7 @@ static bool write_witness(const struct arguments *a, const struct report *r, con
 static int analyse(struct arguments *a, struct trace *t, const struct specs *specs,
                    const struct atomic_options *o, const struct print_options *print)
 {
-	struct atomic_model *m = atomic_model_for(t, specs, progress_on_stderr());
+	struct atomic_model *m = atomic_model_for(t, specs, NULL, progress_on_stderr());
 	if (argument_flag(a, "sets")) {
 		progress_done();
 		int status = print_sets(m);
@@ -102,6 +104,7 @@ static int run(struct arguments *a)
 	struct print_options print = { .format = argument_format(a, true) };
 	struct atomic_options o = { .limit = argument_number(a, "cycles", 0),
 		                    .all = argument_flag(a, "all"),
+		                    .post_mortem = argument_flag(a, "post-mortem"),
 		                    .predict = argument_flag(a, "predict"),
 		                    .budget_pair = 1,
 		                    .budget_total = 5 };

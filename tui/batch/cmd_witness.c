@@ -219,9 +219,8 @@ static int print_answer(const struct arguments *a, struct trace *t,
 	} else if (!json && f->verdict == VERDICT_IMPOSSIBLE) {
 		print_proof(t, f);
 	} else if (!json) {
-		printf("unknown: events %u and %u; the budget (%s) ran out, try a larger "
-		       "--budget\n",
-		       f->first, f->second, f->budget == NULL ? "pair" : f->budget);
+		printf("unknown: events %u and %u: %s\n", f->first, f->second,
+		       budget_text(f->budget));
 	}
 	if (json && status != EXIT_BAD)
 		return print_finding_json(t, f);

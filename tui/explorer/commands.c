@@ -290,14 +290,6 @@ static bool word_list(struct app *app, const char *arguments, struct error *erro
 
 /* -- tables ------------------------------------------------------------------------- */
 
-static void append_padded(GString *out, const char *text, int width)
-{
-	g_string_append(out, text);
-	for (int n = text_columns(text); n < width; n++)
-		g_string_append_c(out, ' ');
-	g_string_append_c(out, ' ');
-}
-
 static void append_state(const struct app *app, unsigned parts, GString *out)
 {
 	GArray *rows = state_rows(app, parts, 200);
@@ -918,7 +910,7 @@ static bool word_show(struct app *app, const char *arguments, struct error *erro
 {
 	if (*arguments)
 		return set_hidden(app, arguments, false, error);
-	memset(app->session->hidden, 0, app_trace(app)->threads_count);
+	session_show_all(app->session);
 	app_refresh(app);
 	return true;
 }
@@ -991,22 +983,15 @@ static bool word_save_screen(struct app *app, const char *arguments, struct erro
 
 static bool word_help(struct app *app, const char *arguments, struct error *error)
 {
-	enum { LEFT = 28 };
 	GString *out = g_string_new(NULL);
 	for (size_t i = 0; i < G_N_ELEMENTS(words); i++) {
 		const struct word *w = &words[i];
 		if (*arguments && strcmp(w->name, arguments) != 0 &&
 		    !is_among(w->others, arguments))
 			continue;
-		char *left = g_strdup_printf("%s %s", w->name, w->arguments);
-		char *text = g_strdup_printf("%s%s%s%s", w->help, *w->others ? " (also: " : "",
-		                             w->others, *w->others ? ")" : "");
-		append_padded(out, left, LEFT - 1);
-		if (text_columns(left) >= LEFT)
-			g_string_append_printf(out, "\n%*s", LEFT, "");
-		append_wrapped(out, text, LEFT, app->grid.columns - 2);
-		g_free(left);
-		g_free(text);
+		g_string_append_printf(out, "%s %s\t%s%s%s%s\n", w->name, w->arguments, w->help,
+		                       *w->others ? " (also: " : "", w->others,
+		                       *w->others ? ")" : "");
 	}
 	if (out->len == 0) {
 		g_string_free(out, TRUE);

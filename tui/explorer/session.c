@@ -34,6 +34,7 @@ struct session *session_new(struct trace *trace)
 	s->pair[0] = s->pair[1] = NONE;
 	s->order = ORDER_KIND_HB;
 	s->hidden = g_new0(uint8_t, trace->threads_count + 1);
+	s->folds = g_array_new(FALSE, FALSE, sizeof(struct fold));
 	s->watches = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	s->bookmarks = g_array_new(FALSE, FALSE, sizeof(struct bookmark));
 	g_array_set_clear_func(s->bookmarks, bookmark_clear);
@@ -56,6 +57,7 @@ void session_free(struct session *s)
 	g_ptr_array_free(s->breakpoints, TRUE);
 	g_array_free(s->bookmarks, TRUE);
 	g_array_free(s->watches, TRUE);
+	g_array_free(s->folds, TRUE);
 	g_hash_table_destroy(s->by_key);
 	g_ptr_array_free(s->entries, TRUE);
 	g_ptr_array_free(s->reports, TRUE);

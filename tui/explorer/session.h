@@ -54,6 +54,14 @@ struct breakpoint {
 	bool once;
 };
 
+/* The middle rounds of a loop, put away: events of one thread, shown as one row. */
+struct fold {
+	uint16_t thread;
+	uint32_t first, last;    /* events */
+	uint64_t rounds, events; /* that it stands for */
+};
+enum fold_change { FOLD_NO_LOOP, FOLD_CLOSED, FOLD_OPENED };
+
 enum step_kind {
 	STEP_EVENT,
 	STEP_THREAD,
@@ -84,7 +92,8 @@ struct session {
 	unsigned frame;        /* of the call stack at the event, 0 the innermost */
 	enum order_kind order; /* for clocks and "why" */
 	struct order *orders[ORDER_KIND_COUNT]; /* owned; made by jobs */
-	uint8_t *hidden;                        /* by thread */
+	uint8_t *hidden;                        /* by thread: 0 or 1 */
+	GArray *folds;                          /* struct fold; they do not overlap */
 	GArray *watches;                        /* uint32_t variables */
 	GArray *bookmarks;                      /* struct bookmark, by event */
 	GPtrArray *breakpoints;                 /* struct breakpoint *, owned */
@@ -156,6 +165,17 @@ uint32_t session_find_variable(const struct session *s, const char *name);
 /* The call stack at an event, innermost first: struct frame. The frames that the compiler
  * inlined are among them. Caller frees. */
 GArray *session_frames(const struct session *s, uint32_t event);
+
+/* -- putting away (fold.c) --------------------------------------------------------------- */
+
+/* Fold the loop that comes round at `event`, or open the fold that it lies in. */
+enum fold_change session_fold(struct session *s, uint32_t event);
+/* The fold that `event` lies in, or NULL. */
+const struct fold *session_fold_at(const struct session *s, uint32_t event);
+/* Is it put away?  Never the selected event, nor the one that stands for a fold. */
+bool session_hides(const struct session *s, uint32_t event);
+bool session_hides_any(const struct session *s);
+void session_show_all(struct session *s);
 
 /* -- conditions of breakpoints: comparisons of variables and integers, && || ! ---------- */
 

@@ -15,7 +15,7 @@ enum {
 };
 
 struct trace_state {
-	GArray *rows; /* uint32_t: the events on the screen, hidden threads left out */
+	GArray *rows; /* uint32_t: the events on the screen, what is put away left out */
 	uint32_t top; /* the first of them */
 	/* round the selected event */
 	uint32_t writer, section[2]; /* what it reads from; its critical section; NONE */
@@ -121,17 +121,12 @@ static void trace_show(struct app *app, void *state)
 
 /* -- which events are on the screen ---------------------------------------------------- */
 
-static bool is_hidden(const struct session *s, uint32_t event)
-{
-	return s->hidden[s->trace->events[event].thread] && event != s->event;
-}
-
-/* `count` events that are not hidden before `event`, as far as there are any. */
+/* `count` events that are not put away before `event`, as far as there are any. */
 static uint32_t back_from(const struct session *s, uint32_t event, int count)
 {
 	uint32_t top = event;
 	for (uint32_t e = event; count > 0 && e > 0;)
-		if (!is_hidden(s, --e)) {
+		if (!session_hides(s, --e)) {
 			top = e;
 			count--;
 		}
@@ -143,7 +138,7 @@ static void fill_rows(const struct session *s, struct trace_state *v, int rows)
 	g_array_set_size(v->rows, 0);
 	for (uint64_t e = v->top; e < s->trace->events_count && (int)v->rows->len < rows; e++) {
 		uint32_t event = (uint32_t)e;
-		if (!is_hidden(s, event))
+		if (!session_hides(s, event))
 			g_array_append_val(v->rows, event);
 	}
 }
@@ -279,6 +274,17 @@ static const char *bracket(const struct session *s, const struct trace_state *v,
 	return event == v->section[0] ? "┌" : event == v->section[1] ? "└" : "│";
 }
 
+/* "… 96 more rounds, 480 events to 911 (worker bank.c:31)" */
+static void append_fold(const struct session *s, const struct fold *f, GString *out)
+{
+	char rounds[32], events[32];
+	g_string_append_printf(out, "… %s more round%s, %s events to %u (",
+	                       grouped(f->rounds, rounds), f->rounds == 1 ? "" : "s",
+	                       grouped(f->events, events), f->last);
+	describe_place(s, f->first, out);
+	g_string_append_c(out, ')');
+}
+
 static void draw_event(const struct app *app, const struct trace_state *v,
                        const struct lanes *l, struct pane p, int row, uint32_t event,
                        bool switched)
@@ -303,7 +309,11 @@ static void draw_event(const struct app *app, const struct trace_state *v,
 		lane = pane_part(lane, 0, l->name_width + 2, 1, -1);
 	}
 	GString *text = g_string_new(NULL);
-	describe_event(s, event, text);
+	const struct fold *fold = s->folds->len ? session_fold_at(s, event) : NULL;
+	if (fold && event == fold->first)
+		append_fold(s, fold, text);
+	else
+		describe_event(s, event, text);
 	pane_text(pane_part(p, row, at, 1, 2), 0, 0, STYLE_LOCK, bracket(s, v, event));
 	pane_text(lane, 0, l->width ? 2 : 1,
 	          event == s->event ? STYLE_HERE : style_of_thread(thread), text->str);
@@ -386,15 +396,12 @@ static void trace_draw(const struct app *app, const void *state, struct pane p)
 
 /* -- requests ----------------------------------------------------------------------- */
 
-/* Up and down go by what is shown: over hidden threads. */
+/* Up and down go by what is shown: over hidden threads and folded loops. */
 static void move(struct app *app, int direction, uint64_t count)
 {
 	const struct session *s = app->session;
 	uint32_t e = s->event, to = e;
-	uint8_t any_hidden = 0;
-	for (uint64_t i = 0; i < s->trace->threads_count; i++)
-		any_hidden |= s->hidden[i];
-	if (!any_hidden) {
+	if (!session_hides_any(s)) {
 		app_goto(app, session_step(s, e, STEP_EVENT, direction, count), false);
 		return;
 	}
@@ -403,12 +410,30 @@ static void move(struct app *app, int direction, uint64_t count)
 		if (next == e)
 			break;
 		e = next;
-		if (!s->hidden[s->trace->events[e].thread]) {
+		if (!session_hides(s, e)) {
 			to = e;
 			count--;
 		}
 	}
 	app_goto(app, to, false);
+}
+
+static void fold(struct app *app)
+{
+	struct session *s = app->session;
+	switch (session_fold(s, s->event)) {
+	case FOLD_NO_LOOP:
+		app_say(app, "nothing comes round here three times");
+		return;
+	case FOLD_CLOSED:
+		app_say(app, "folded; - here opens it again, A all of them");
+		app_goto(app, g_array_index(s->folds, struct fold, s->folds->len - 1).first,
+		         false);
+		break;
+	case FOLD_OPENED:
+		break;
+	}
+	app_refresh(app);
 }
 
 static bool trace_request(struct app *app, void *state, enum request request, uint64_t count)
@@ -458,8 +483,11 @@ static bool trace_request(struct app *app, void *state, enum request request, ui
 		app_say(app, "hidden; A shows all threads again");
 		app_refresh(app);
 		return true;
+	case REQUEST_FOLD:
+		fold(app);
+		return true;
 	case REQUEST_SHOW_THREADS:
-		memset(s->hidden, 0, s->trace->threads_count);
+		session_show_all(s);
 		app_refresh(app);
 		return true;
 	default:

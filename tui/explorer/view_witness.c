@@ -522,7 +522,7 @@ static void draw_waiting(const struct app *app, struct pane p)
 		pane_text(p, 2, 1, STYLE_BUSY,
 		          "looking for a witness, or a proof that there is none");
 	else if (f && f->verdict == VERDICT_UNKNOWN)
-		pane_text(p, 2, 1, STYLE_OPEN, "? undecided: the budget ran out");
+		pane_text(p, 2, 1, STYLE_OPEN, "? undecided: no witness, no proof");
 	else
 		pane_text(p, 2, 1, STYLE_TEXT, "there is no witness for this pair");
 	g_string_free(text, TRUE);

@@ -124,6 +124,8 @@ void __tsan_func_entry(void *call_pc)
 	if (likely(depth < MAX_FRAMES)) {
 		struct frame *f = &t->frames[depth];
 		f->call = (uintptr_t)call_pc;
+		if (unlikely(f->call - rt.bind_low < rt.bind_size))
+			f->call = t->bound_pc;
 		f->function = CALLER();
 		f->sp = sp;
 	}

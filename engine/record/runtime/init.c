@@ -463,12 +463,13 @@ EXPORT int dlclose(void *library)
 	        "\n.popsection\n");
 #define FORWARDED(F) \
 	F(clock_getcpuclockid) \
-	F(clock_getres) F(clock_settime) F(fmemopen) F(glob) F(glob64) F( \
-	        pthread_attr_getaffinity_np) F(pthread_attr_getguardsize) \
-	        F(pthread_attr_getstack) F(pthread_attr_getstacksize) F( \
-	                pthread_barrierattr_getpshared) F(pthread_condattr_getclock) \
-	                F(pthread_condattr_getpshared) F(pthread_getcpuclockid) F( \
-	                        pthread_getname_np) F(pthread_mutexattr_getprioceiling) \
+	F(clock_getres) \
+	F(clock_settime) F(fmemopen) F(glob) F(glob64) F(pthread_attr_getaffinity_np) F( \
+	        pthread_attr_getguardsize) F(pthread_attr_getstack) \
+	        F(pthread_attr_getstacksize) F(pthread_barrierattr_getpshared) F( \
+	                pthread_condattr_getclock) F(pthread_condattr_getpshared) \
+	                F(pthread_getcpuclockid) F(pthread_getname_np) F( \
+	                        pthread_mutexattr_getprioceiling) \
 	                        F(pthread_mutexattr_getprotocol) F( \
 	                                pthread_mutexattr_getpshared) \
 	                                F(pthread_mutexattr_getrobust) F( \

@@ -250,6 +250,28 @@ void log_switch(struct thread *t)
 	}
 }
 
+/*
+ * Where the frame begins, as LOG_FRAME_UNIT has it: above the slot of its return address, which
+ * is looked for upwards from the hook's frame.  0 when it is not found in a few pages.
+ */
+static uint64_t frame_begin(const struct thread *t, const struct frame *f)
+{
+	enum { WORDS = 1024 };
+	const uintptr_t *word = (const uintptr_t *)f->sp + 2; /* above the hook's own two */
+	const uintptr_t *end = (const uintptr_t *)t->stack_high;
+	if (f->sp < t->stack_low || f->sp >= t->stack_high)
+		return 0; /* another stack: a signal's, a coroutine's */
+	for (int i = 0; i < WORDS && word + 1 < end; i++, word++) {
+		if (*word != f->call)
+			continue;
+		uintptr_t units = ((t->stack_high & ~(uintptr_t)(LOG_FRAME_UNIT - 1)) -
+		                   (uintptr_t)(word + 1)) /
+		                  LOG_FRAME_UNIT;
+		return units + 1 <= LOG_FRAME_LIMIT ? units + 1 : 0;
+	}
+	return 0;
+}
+
 /* Bring the log's idea of t's call stack up to date: see struct thread. */
 void log_frames(struct thread *t)
 {
@@ -266,7 +288,7 @@ void log_frames(struct thread *t)
 	while (t->emitted < depth) {
 		struct frame *f = &t->frames[t->emitted++];
 		uint64_t *w = log_room(s, 2);
-		w[1] = f->function;
+		w[1] = f->function | frame_begin(t, f) << LOG_FRAME_SHIFT;
 		BARRIER();
 		w[0] = log_word(LOG_ENTER, 0, f->call & LOG_ADDRESS_MASK);
 		s->next = w + 2;
@@ -428,6 +450,18 @@ void log_blob(struct thread *t, enum log_tag tag, uint64_t pc, const uint64_t *w
 	s->next = w + total;
 }
 
+/* A call or its return; `text`: type, method and values, each ended by NUL. */
+void log_invocation(struct thread *t, enum log_tag tag, uint64_t pc, const void *self,
+                    const char *text, size_t length)
+{
+	uint64_t object = (uintptr_t)self;
+	log_before(t);
+	if (!rt.controlled)
+		ticket(t);
+	log_blob(t, tag, pc, &object, 1, text, length);
+	count_event(t, tag, pc);
+}
+
 void log_note(const char *key, const char *value)
 {
 	char text[1024];
@@ -524,6 +558,11 @@ static int one_module(struct dl_phdr_info *info, size_t size, void *context)
 		rt.own_low = low;
 		rt.own_high = high;
 		return 0; /* the runtime is no part of the program */
+	}
+	if (info->dlpi_name && strstr(info->dlpi_name, LOG_BIND_LIBRARY)) {
+		rt.bind_low = low;
+		rt.bind_size = high - low;
+		return 0; /* nor is what stands before the bound functions */
 	}
 	for (unsigned i = 0; i < module_count; i++)
 		if (modules[i].bias == info->dlpi_addr && modules[i].low == low)

@@ -75,6 +75,14 @@ enum reason { /* what a blocked thread waits for */
 
 struct pollfd;
 
+struct heddle_bound;
+struct open_call { /* an invocation by a bind line: bind.c */
+	uintptr_t frame, pc;
+	const void *self;
+	const struct heddle_bound *bound;
+};
+enum { MAX_OPEN_CALLS = 16 };
+
 struct thread {
 	/* hot */
 	volatile uint32_t gate;
@@ -115,9 +123,15 @@ struct thread {
 	const void *condition; /* waits for it, from the `wait` event on */
 	bool woken;
 	struct stream own;
-	uint64_t questions; /* clocks asked */
-	uint64_t random;    /* state of its random bytes */
-	uintptr_t pc;       /* of what it blocks in */
+	uint64_t questions;        /* clocks asked */
+	uint64_t random;           /* state of its random bytes */
+	uintptr_t pc;              /* of what it blocks in */
+	const volatile void *spun; /* the atomic that last told it nothing new, */
+	int32_t spun_budget;       /* the budget then, */
+	uint32_t spins;            /* and how often in a row */
+	struct open_call open[MAX_OPEN_CALLS];
+	unsigned open_count;
+	uintptr_t bound_pc; /* who called the bound function that was called last */
 };
 
 extern __thread struct thread *me __attribute__((tls_model("initial-exec")));
@@ -137,6 +151,7 @@ struct runtime {
 	struct log_config config;
 	struct log_header *header;
 	uint64_t random;
+	uintptr_t bind_low, bind_size; /* the library of the bind lines */
 	uintptr_t libc_low, libc_high, ld_low, ld_high, own_low, own_high;
 	volatile uint64_t ticket;
 	uint64_t messages;
@@ -156,6 +171,8 @@ void log_frames(struct thread *t);
 void log_fill(struct thread *t);
 void log_blob(struct thread *t, enum log_tag tag, uint64_t pc, const uint64_t *words,
               unsigned count, const void *bytes, uint64_t length);
+void log_invocation(struct thread *t, enum log_tag tag, uint64_t pc, const void *self,
+                    const char *text, size_t length);
 void log_note(const char *key, const char *value);
 void log_thread(struct thread *t);
 void log_modules(void);
@@ -195,6 +212,10 @@ void futex_wake(volatile int *word, int count);
 void thread_begin(struct thread *t);
 uint64_t deadline_of(clockid_t clock, const struct timespec *at);
 void clock_now(clockid_t clock, struct timespec *now); /* the virtual one, not recorded */
+
+/* ---- invoke.c ---- */
+void invoke_record(struct thread *t, enum log_tag tag, uintptr_t pc, const char *type,
+                   const void *object, const char *method, const char *values);
 
 /* ---- replay.c ---- */
 void strings_init(void);

@@ -1,0 +1,153 @@
+/*
+ * fold.c - what the reader has put away: whole threads, and the middle of loops.
+ *
+ * A loop is seen from one of its events: the same operation at the same source location, again
+ * and again in one activation of one function.  Its rounds need not be alike (other branches,
+ * inner loops), and recursion does not confuse it.  Where the function has no loop there, the
+ * loop is one that calls it.  What is folded are the rounds between
+ * the first and the last; the first event of them stands for all.
+ */
+#include "tui/explorer/session.h"
+
+#include <string.h>
+
+enum { ROUNDS_LOOKED_AT = 1 << 22 }; /* events of the thread, each way */
+
+static bool same_place(const struct trace *t, uint32_t a, uint32_t b)
+{
+	const struct event *x = &t->events[a], *y = &t->events[b];
+	if (x->op != y->op)
+		return false;
+	if (x->location == 0 || y->location == 0)
+		return x->location == y->location && x->target == y->target;
+	return t->locations[x->location].site == t->locations[y->location].site;
+}
+
+/* The entry of the activation that `event` lies in; NONE when it is not recorded. */
+static uint32_t activation_of(const struct trace *t, uint32_t event)
+{
+	int depth = t->events[event].op == OP_LEAVE;
+	uint32_t e = event;
+	for (int n = 0; n < ROUNDS_LOOKED_AT; n++) {
+		e = trace_previous(t, e);
+		if (e == NONE)
+			return NONE;
+		if (t->events[e].op == OP_ENTER && --depth < 0)
+			return e;
+		depth += t->events[e].op == OP_LEAVE;
+	}
+	return NONE;
+}
+
+/*
+ * The places where the loop comes round, from `event` on in one direction.  `depth` counts
+ * the calls that were entered and not left; below zero the activation has ended.
+ */
+static void find_rounds(const struct trace *t, uint32_t event, int direction, GArray *rounds)
+{
+	enum op in = direction > 0 ? OP_ENTER : OP_LEAVE;
+	enum op out = direction > 0 ? OP_LEAVE : OP_ENTER;
+	int depth = t->events[event].op == in;
+	uint32_t e = event;
+	for (int n = 0; n < ROUNDS_LOOKED_AT && depth >= 0; n++) {
+		e = direction > 0 ? trace_next(t, e) : trace_previous(t, e);
+		if (e == NONE)
+			return;
+		bool leaves = t->events[e].op == out;
+		if (depth - leaves == 0 && same_place(t, e, event))
+			g_array_append_val(rounds, e);
+		depth += (t->events[e].op == in) - leaves;
+	}
+}
+
+static bool find_loop_at(const struct trace *t, uint32_t event, struct fold *fold)
+{
+	GArray *before = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	GArray *after = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	find_rounds(t, event, -1, before);
+	find_rounds(t, event, 1, after);
+	guint rounds = before->len + 1 + after->len;
+	if (rounds > 2) {
+		/* the second and the last, counted from the first of `before` */
+		uint32_t last =
+		        after->len ? g_array_index(after, uint32_t, after->len - 1) : event;
+		fold->first = before->len > 1 ? g_array_index(before, uint32_t, before->len - 2)
+		              : before->len == 1 ? event
+		                                 : g_array_index(after, uint32_t, 0);
+		fold->last = trace_previous(t, last);
+		fold->thread = t->events[event].thread;
+		fold->rounds = rounds - 2;
+		fold->events = t->index->position[last] - t->index->position[fold->first];
+	}
+	g_array_free(before, TRUE);
+	g_array_free(after, TRUE);
+	return rounds > 2;
+}
+
+/* In the event's own function, else in the nearest one up the stack that has a loop here. */
+static bool find_loop(const struct trace *t, uint32_t event, struct fold *fold)
+{
+	for (uint32_t e = event; e != NONE; e = activation_of(t, e))
+		if (find_loop_at(t, e, fold))
+			return true;
+	return false;
+}
+
+const struct fold *session_fold_at(const struct session *s, uint32_t event)
+{
+	for (guint i = 0; i < s->folds->len; i++) {
+		const struct fold *f = &g_array_index(s->folds, struct fold, i);
+		if (f->thread == s->trace->events[event].thread && event >= f->first &&
+		    event <= f->last)
+			return f;
+	}
+	return NULL;
+}
+
+/* What a new fold lies in the midst of, or holds, goes: folds do not overlap. */
+static void drop_overlapping(struct session *s, const struct fold *with)
+{
+	for (guint i = s->folds->len; i-- > 0;) {
+		const struct fold *f = &g_array_index(s->folds, struct fold, i);
+		if (f->thread == with->thread && f->first <= with->last &&
+		    with->first <= f->last)
+			g_array_remove_index(s->folds, i);
+	}
+}
+
+enum fold_change session_fold(struct session *s, uint32_t event)
+{
+	const struct fold *there = session_fold_at(s, event);
+	struct fold fold;
+	if (there) {
+		g_array_remove_index(s->folds,
+		                     (guint)(there - (const struct fold *)s->folds->data));
+		return FOLD_OPENED;
+	}
+	if (!session_has(s, INDEX_THREADS) || !find_loop(s->trace, event, &fold))
+		return FOLD_NO_LOOP;
+	drop_overlapping(s, &fold);
+	g_array_append_val(s->folds, fold);
+	return FOLD_CLOSED;
+}
+
+bool session_hides_any(const struct session *s)
+{
+	return s->folds->len || memchr(s->hidden, 1, s->trace->threads_count);
+}
+
+bool session_hides(const struct session *s, uint32_t event)
+{
+	if (event == s->event)
+		return false;
+	if (s->hidden[s->trace->events[event].thread])
+		return true;
+	const struct fold *f = s->folds->len ? session_fold_at(s, event) : NULL;
+	return f && event != f->first;
+}
+
+void session_show_all(struct session *s)
+{
+	memset(s->hidden, 0, s->trace->threads_count);
+	g_array_set_size(s->folds, 0);
+}
