@@ -281,8 +281,12 @@ static int by_event(const void *key, const void *open)
 	return a < b ? -1 : a > b;
 }
 
+static void split_units(struct maker *k, uint32_t event);
+
 static void open_unit(struct maker *k, uint32_t event)
 {
+	if (k->m->cuts && k->m->cuts[k->t->events[event].target])
+		split_units(k, event);
 	const GArray *opens = k->m->opens;
 	const struct atomic_open *o = opens->len ? bsearch(&event, opens->data, opens->len,
 	                                                   sizeof(struct atomic_open), by_event)

@@ -16,6 +16,7 @@
 
 #include "engine/order/clocks.h"
 #include "engine/order/order.h"
+#include "engine/order/sections.h"
 
 /* Program order, must-order and what reads observe, without locks: SyncP's closure. */
 #define ORDER_KIND_OBSERVED ((enum order_kind)ORDER_KIND_COUNT)
@@ -62,8 +63,6 @@ static inline bool stamp_within(stamp s, uint32_t clock)
 {
 	return s >> 32 <= clock;
 }
-
-enum { GUARD_SIZE = 32 };
 
 struct must_walk;
 struct atomics;
@@ -202,17 +201,18 @@ void sections_release(struct causality *c, uint32_t event);
 void sections_mark(struct causality *c);
 
 /*
- * A plain access of one variable, which most events are, that is in no critical section that
- * the order looks at (`sections`: it looks at some).  If no must-order touches it (it is
- * before next_must) and it observes nothing new (a read, where there are observations),
- * causality_wrote does for it all that causality_step would; else causality_step has to be
- * called.
+ * A plain access of one variable, which most events are, that learns nothing from the critical
+ * sections that the order looks at (`sections`: it looks at some).  If no must-order touches
+ * it (it is before next_must) and it observes nothing new (a read, where there are
+ * observations), causality_wrote does for it all that causality_step would; else
+ * causality_step has to be called.
  */
 static inline __attribute__((always_inline)) bool
 causality_quiet(const struct causality *c, const struct event *x, bool sections)
 {
 	return G_LIKELY(!((x->op & ~OP_WRITE) | (x->flags & (EVENT_INERT | EVENT_WIDE)))) &&
-	       (!sections || c->depth[x->thread] == 0);
+	       (!sections || c->depth[x->thread] == 0 ||
+	        sections_quiet(c->sections, &c->clocks, x));
 }
 /* The rest of a quiet access when it is a write. */
 static inline __attribute__((always_inline)) void

@@ -863,11 +863,10 @@ static bool guarded(const struct trace *t, uint32_t e1, uint32_t e2)
 		const struct event *a = &t->events[g_array_index(held[0], uint32_t, i)];
 
 		for (guint j = 0; j < held[1]->len; j++) {
-			const struct event *b =
-			        &t->events[g_array_index(held[1], uint32_t, j)];
+			const struct event *b = &t->events[g_array_index(held[1], uint32_t, j)];
 
-			common |= a->target == b->target &&
-			          (a->op == OP_ACQ || b->op == OP_ACQ);
+			common |=
+			        a->target == b->target && (a->op == OP_ACQ || b->op == OP_ACQ);
 		}
 	}
 	g_array_free(held[0], TRUE);

@@ -4,7 +4,8 @@
  * (adds one to a 16-byte cell of each event's variable).
  *
  * Each runs in a process of its own, so that its peak memory is its own; the trace is made
- * before and shared.  BENCH_ONLY in the environment names one of them.
+ * before and shared.  BENCH_ONLY in the environment names one of them, BENCH_RUNS says how
+ * often each runs.
  * usage: bench_orders [TRACE | EVENTS [THREADS [LOCKS [VARIABLES [SEED]]]]]
  */
 #include "engine/predict/pairs.h"
@@ -350,12 +351,14 @@ static double now(void)
 	return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* Processor time, the best of three, so that pages are there. */
+/* Processor time, the best of three (or of BENCH_RUNS), so that pages are there. */
 static struct result measure(struct trace *t, size_t i)
 {
 	struct result best = { 1e9, 0 };
+	const char *times = getenv("BENCH_RUNS");
+	int count = times != NULL ? MAX(1, atoi(times)) : 3;
 
-	for (int k = 0; k < (i == 2 ? 1 : 3); k++) {
+	for (int k = 0; k < (i == 2 ? 1 : count); k++) {
 		double start = now();
 
 		best.found = runs[i].run(t);
