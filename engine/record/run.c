@@ -49,7 +49,9 @@ static char *beside_binary(const char *const *candidates, const char *what, stru
 char *record_runtime_path(struct error *error)
 {
 	static const char *const places[] = { "build/" RUNTIME, "../" RUNTIME, RUNTIME,
-		                              "../lib/heddle/" RUNTIME, NULL };
+		                              "../lib/heddle/" RUNTIME,
+		                              "../../" RUNTIME, /* build/tests/bench */
+		                              NULL };
 	return beside_binary(places, "the recording runtime (" RUNTIME ")", error);
 }
 
