@@ -5,7 +5,7 @@
  * The hot path of the whole recorder.  A hook is called before its access, so a read's
  * value is peeked at here and a write's is filled in at the thread's next hook.
  */
-#include "rt.h"
+#include "access.h"
 
 ALWAYS_INLINE void access_hook(const void *p, unsigned code, enum log_tag tag, unsigned flags,
                                uintptr_t pc)
@@ -15,7 +15,7 @@ ALWAYS_INLINE void access_hook(const void *p, unsigned code, enum log_tag tag, u
 		return;
 	if (unlikely(--t->budget < 0))
 		sched_access(t);
-	log_access(t, tag, flags, pc, p, code, false, 0);
+	log_access_here(t, tag, flags, pc, (uintptr_t)p, code, false, 0);
 }
 
 static __attribute__((noinline)) void range_hook(const void *p, size_t size, enum log_tag tag,

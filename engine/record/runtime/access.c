@@ -1,0 +1,100 @@
+/*
+ * access.c - what of writing accesses is not hot, or not inlined: see access.h.
+ */
+#include "access.h"
+
+/* A record that fills its site's entry anew.  There is room for four words. */
+void log_access_long(struct thread *t, uint64_t first, uintptr_t address, unsigned code,
+                     bool known, uint64_t value)
+{
+	struct stream *s = t->stream;
+	uint64_t *w = s->next, key = log_site_key(first, code);
+	address &= LOG_ADDRESS_MASK;
+	s->sites[log_site_slot(key)] = (struct log_site){ key, address, known ? value : 0, 0 };
+	w[1] = address | (uint64_t)code << LOG_SIZE_SHIFT;
+	if (known && value < LOG_SMALL_LIMIT) {
+		w[1] |= value << LOG_SMALL_SHIFT;
+		first |= (uint64_t)LOG_SMALL << 8;
+	} else if (known) {
+		w[2] = value;
+		first |= (uint64_t)LOG_VALUE << 8;
+	}
+	BARRIER();
+	w[0] = first;
+	s->next = w + 2 + (known && value >= LOG_SMALL_LIMIT);
+}
+
+/* The write's record is the stream's last, else there is a fault and nothing is done.  Room
+ * for what is added was made with the record. */
+void log_fill(struct thread *t)
+{
+	struct stream *s = t->stream;
+	struct log_site *site = t->pending_site;
+	uint64_t *w = t->pending;
+	t->pending = NULL;
+	if (w != s->next)
+		return;
+	uint64_t value = peek(site->address, t->pending_code), delta = value - site->value;
+	site->value = value;
+	if (unlikely(!(w[-1] & LOG_SHORT))) { /* a long record: its second word */
+		if (value < LOG_SMALL_LIMIT) {
+			w[-1] |= value << LOG_SMALL_SHIFT;
+			BARRIER();
+			w[-2] |= (uint64_t)LOG_SMALL << 8;
+			return;
+		}
+		w[-2] |= (uint64_t)LOG_VALUE << 8;
+		BARRIER();
+		w[0] = value;
+		s->next = w + 1;
+	} else if (likely(log_fits(delta, LOG_DELTA_BITS))) {
+		w[-1] ^= (LOG_DELTA_UNKNOWN ^ log_field(delta, LOG_DELTA_BITS))
+		         << LOG_DELTA_SHIFT;
+	} else {
+		w[1] = value;
+		BARRIER();
+		w[0] = log_word(LOG_LATE, 0, 0);
+		s->next = w + 2;
+	}
+}
+
+void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc, const void *p,
+                unsigned code, bool known, uint64_t value)
+{
+	log_access_here(t, tag, flags, pc, (uintptr_t)p, code, known, value);
+}
+
+void log_rmw(struct thread *t, unsigned flags, uintptr_t pc, const void *p, unsigned code,
+             uint64_t old, uint64_t new_value)
+{
+	if (unlikely(rt.waiting))
+		return;
+	struct stream *s = t->stream;
+	log_before(t);
+	if (!rt.controlled)
+		log_ticket(t);
+	uint64_t *w = log_room(s, 4);
+	w[1] = ((uintptr_t)p & LOG_ADDRESS_MASK) | (uint64_t)code << LOG_SIZE_SHIFT;
+	w[2] = old;
+	w[3] = new_value;
+	BARRIER();
+	w[0] = log_word(LOG_RMW, flags | (code < 4 ? LOG_VALUE : 0), pc);
+	s->next = w + 4;
+	count_event(t, LOG_RMW, pc);
+}
+
+void log_range(struct thread *t, enum log_tag tag, uintptr_t pc, const void *p, size_t size)
+{
+	if (size == 0 || unlikely(rt.waiting))
+		return;
+	plan_point(t);
+	struct stream *s = t->stream;
+	log_before(t);
+	uint64_t *w = log_room(s, 3);
+	w[1] = ((uintptr_t)p & LOG_ADDRESS_MASK) | (uint64_t)LOG_RANGE << LOG_SIZE_SHIFT;
+	w[2] = size;
+	BARRIER();
+	w[0] = log_word(tag, 0, pc);
+	s->next = w + 3;
+	count_event(t, tag, pc);
+}
