@@ -1,10 +1,12 @@
 /*
- * access.c - what of writing accesses is not hot, or not inlined: see access.h.
+ * access.c - writes the records of accesses of all kinds; what is hot is also in access.h.
+ *
+ * Knows nothing of scheduling.
  */
 #include "access.h"
 
-/* A record that fills its site's entry anew.  There is room for four words. */
-void log_access_long(struct thread *t, uint64_t first, uintptr_t address, unsigned code,
+/* An access whose record fills its site's entry anew.  There is room for four words. */
+static void log_long(struct thread *t, uint64_t first, uintptr_t address, unsigned code,
                      bool known, uint64_t value)
 {
 	struct stream *s = t->stream;
@@ -29,39 +31,71 @@ void log_access_long(struct thread *t, uint64_t first, uintptr_t address, unsign
 void log_fill(struct thread *t)
 {
 	struct stream *s = t->stream;
+	if (likely(log_fill_here(t, s)))
+		return;
 	struct log_site *site = t->pending_site;
 	uint64_t *w = t->pending;
 	t->pending = NULL;
 	if (w != s->next)
 		return;
-	uint64_t value = peek(site->address, t->pending_code), delta = value - site->value;
+	uint64_t value = peek(site->address, t->pending_code);
 	site->value = value;
-	if (unlikely(!(w[-1] & LOG_SHORT))) { /* a long record: its second word */
-		if (value < LOG_SMALL_LIMIT) {
-			w[-1] |= value << LOG_SMALL_SHIFT;
-			BARRIER();
-			w[-2] |= (uint64_t)LOG_SMALL << 8;
-			return;
-		}
-		w[-2] |= (uint64_t)LOG_VALUE << 8;
-		BARRIER();
-		w[0] = value;
-		s->next = w + 1;
-	} else if (likely(log_fits(delta, LOG_DELTA_BITS))) {
-		w[-1] ^= (LOG_DELTA_UNKNOWN ^ log_field(delta, LOG_DELTA_BITS))
-		         << LOG_DELTA_SHIFT;
-	} else {
+	if (w[-1] & LOG_SHORT) {
 		w[1] = value;
 		BARRIER();
 		w[0] = log_word(LOG_LATE, 0, 0);
 		s->next = w + 2;
+	} else if (value < LOG_SMALL_LIMIT) { /* the long record's two words end here */
+		w[-1] |= value << LOG_SMALL_SHIFT;
+		BARRIER();
+		w[-2] |= (uint64_t)LOG_SMALL << 8;
+	} else {
+		w[-2] |= (uint64_t)LOG_VALUE << 8;
+		BARRIER();
+		w[0] = value;
+		s->next = w + 1;
 	}
 }
 
 void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc, const void *p,
                 unsigned code, bool known, uint64_t value)
 {
-	log_access_here(t, tag, flags, pc, (uintptr_t)p, code, known, value);
+	if (unlikely(rt.waiting))
+		return;
+	log_before(t);
+	if (tag >= LOG_AREAD && !rt.controlled)
+		log_ticket(t);
+	struct stream *s = t->stream;
+	uint64_t *w = log_room(s, 4), address = (uintptr_t)p & LOG_ADDRESS_MASK;
+	uint64_t first = log_word(tag, flags, pc), key = log_site_key(first, code);
+	unsigned slot = log_site_slot(key);
+	struct log_site *site = &s->sites[slot];
+	uint64_t offset = address - site->address;
+	bool valued = code < 4 && rt.values;
+	if (!known && tag == LOG_READ && valued) {
+		value = peek(address, code);
+		known = true;
+	}
+	known = known && valued;
+	uint64_t delta = known ? value - site->value : LOG_DELTA_UNKNOWN;
+	if (site->key != key || !log_fits(offset, LOG_OFFSET_BITS) ||
+	    (known && !log_fits(delta, LOG_DELTA_BITS))) {
+		log_long(t, first, address, code, known, value);
+	} else {
+		site->address = address;
+		if (known)
+			site->value = value;
+		w[0] = LOG_SHORT | (uint64_t)slot << LOG_SLOT_SHIFT |
+		       log_field(delta, LOG_DELTA_BITS) << LOG_DELTA_SHIFT |
+		       log_field(offset, LOG_OFFSET_BITS);
+		s->next = w + 1;
+	}
+	if (tag == LOG_WRITE && valued && !known) {
+		t->pending = s->next;
+		t->pending_site = site;
+		t->pending_code = code;
+	}
+	count_event(t, tag, pc);
 }
 
 void log_rmw(struct thread *t, unsigned flags, uintptr_t pc, const void *p, unsigned code,

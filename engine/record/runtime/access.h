@@ -11,9 +11,6 @@
 
 #include "rt.h"
 
-void log_access_long(struct thread *t, uint64_t first, uintptr_t address, unsigned code,
-                     bool known, uint64_t value);
-
 /* What lies in memory; size code 0..3. */
 ALWAYS_INLINE uint64_t peek(uintptr_t address, unsigned code)
 {
@@ -40,48 +37,62 @@ ALWAYS_INLINE uint64_t log_field(uint64_t difference, unsigned bits)
 	return difference & ((1ull << bits) - 1);
 }
 
-/* `known`: the value is given; else a plain read's is in memory, and a plain write's will be
- * when its thread comes to its next hook. */
-ALWAYS_INLINE void log_access_here(struct thread *t, enum log_tag tag, unsigned flags,
-                                   uintptr_t pc, uintptr_t address, unsigned code, bool known,
-                                   uint64_t value)
+/* The value of the last write, as log_fill; false when that has to do it. */
+ALWAYS_INLINE bool log_fill_here(struct thread *t, struct stream *s)
 {
-	if (unlikely(rt.waiting))
-		return;
-	log_before(t);
-	if (unlikely(tag >= LOG_AREAD) && !rt.controlled)
-		log_ticket(t);
+	uint64_t *w = t->pending;
+	struct log_site *site = t->pending_site;
+	if (unlikely(w != s->next || !(w[-1] & LOG_SHORT)))
+		return false;
+	uint64_t value = peek(site->address, t->pending_code), delta = value - site->value;
+	if (unlikely(!log_fits(delta, LOG_DELTA_BITS)))
+		return false;
+	site->value = value;
+	w[-1] ^= (LOG_DELTA_UNKNOWN ^ log_field(delta, LOG_DELTA_BITS)) << LOG_DELTA_SHIFT;
+	t->pending = NULL;
+	return true;
+}
+
+/*
+ * A plain access whose record is one word, of a thread with nothing else to see to.  False:
+ * nothing is written, and log_access has to do it.  There is room for a LATE record.
+ */
+ALWAYS_INLINE bool log_access_here(struct thread *t, enum log_tag tag, unsigned flags,
+                                   uintptr_t pc, uintptr_t address, unsigned code)
+{
 	struct stream *s = t->stream;
-	uint64_t *w = log_room(s, 4);
-	uint64_t first = log_word(tag, flags, pc), key = log_site_key(first, code);
+	if (t->pending && unlikely(!log_fill_here(t, s)))
+		return false;
+	uint64_t *w = s->next;
+	uint64_t key = log_site_key(log_word(tag, flags, pc), code);
 	unsigned slot = log_site_slot(key);
 	struct log_site *site = &s->sites[slot];
-	uint64_t offset = (address & LOG_ADDRESS_MASK) - site->address, delta;
-	bool valued = code < 4 && rt.values;
-	if (!known && tag == LOG_READ && valued) {
+	if (unlikely(w + 4 > s->end || site->key != key))
+		return false;
+	uint64_t offset = (address & LOG_ADDRESS_MASK) - site->address;
+	uint64_t delta = LOG_DELTA_UNKNOWN, value = 0;
+	if (tag == LOG_READ && code < 4) {
 		value = peek(address, code);
-		known = true;
+		delta = value - site->value;
+		if (unlikely(!log_fits(delta, LOG_DELTA_BITS)))
+			return false;
 	}
-	known = known && valued;
-	delta = known ? value - site->value : LOG_DELTA_UNKNOWN;
-	if (unlikely(site->key != key || !log_fits(offset, LOG_OFFSET_BITS) ||
-	             (known && !log_fits(delta, LOG_DELTA_BITS)))) {
-		log_access_long(t, first, address, code, known, value);
-	} else {
-		site->address += offset;
-		if (known)
-			site->value = value;
-		w[0] = LOG_SHORT | (uint64_t)slot << LOG_SLOT_SHIFT |
-		       log_field(delta, LOG_DELTA_BITS) << LOG_DELTA_SHIFT |
-		       log_field(offset, LOG_OFFSET_BITS);
-		s->next = w + 1;
-	}
-	if (tag == LOG_WRITE && valued && !known) {
-		t->pending = s->next;
+	if (unlikely(!log_fits(offset, LOG_OFFSET_BITS)))
+		return false;
+	site->address += offset;
+	if (tag == LOG_READ && code < 4)
+		site->value = value;
+	*w++ = LOG_SHORT | (uint64_t)slot << LOG_SLOT_SHIFT |
+	       log_field(delta, LOG_DELTA_BITS) << LOG_DELTA_SHIFT |
+	       log_field(offset, LOG_OFFSET_BITS);
+	s->next = w;
+	if (tag == LOG_WRITE && code < 4) {
+		t->pending = w;
 		t->pending_site = site;
 		t->pending_code = code;
 	}
-	count_event(t, tag, pc);
+	t->ordinal++;
+	return true;
 }
 
 #endif

@@ -86,7 +86,14 @@ enum { MAX_OPEN_CALLS = 16 };
 
 struct thread {
 	/* hot */
-	volatile uint32_t gate;
+	union {
+		struct {
+			volatile uint32_t gate;
+			uint16_t dirty;   /* the log's idea of the call stack is not ours */
+			uint16_t unusual; /* access_rest has something to see to */
+		};
+		volatile uint64_t attention; /* 0: an access has but to be written */
+	};
 	int32_t budget; /* accesses until the next scheduling point */
 	int32_t drawn;  /* what it was when accesses were last counted */
 	struct stream *stream;
@@ -96,7 +103,6 @@ struct thread {
 	uint32_t id;
 	uint64_t ordinal; /* visible events so far */
 	uint32_t depth, emitted, low;
-	uint32_t dirty;
 	struct frame *frames;
 
 	/* scheduling; under sched.lock */
