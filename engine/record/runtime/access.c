@@ -83,6 +83,7 @@ void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc
 		log_long(t, first, address, code, known, value);
 	} else {
 		site->address = address;
+		site->hint = t->stamp;
 		if (known)
 			site->value = value;
 		w[0] = LOG_SHORT | (uint64_t)slot << LOG_SLOT_SHIFT |

@@ -55,7 +55,8 @@ ALWAYS_INLINE bool log_fill_here(struct thread *t, struct stream *s)
 
 /*
  * A plain access whose record is one word, of a thread with nothing else to see to.  False:
- * nothing is written, and log_access has to do it.  There is room for a LATE record.
+ * nothing is written, and log_access has to do it.  Nothing is written either, in free mode,
+ * when the site has done the same since the thread's last synchronisation, call or return.
  */
 ALWAYS_INLINE bool log_access_here(struct thread *t, enum log_tag tag, unsigned flags,
                                    uintptr_t pc, uintptr_t address, unsigned code)
@@ -71,6 +72,8 @@ ALWAYS_INLINE bool log_access_here(struct thread *t, enum log_tag tag, unsigned 
 		return false;
 	uint64_t offset = (address & LOG_ADDRESS_MASK) - site->address;
 	uint64_t delta = LOG_DELTA_UNKNOWN, value = 0;
+	if (offset == 0 && site->hint == t->epoch)
+		return true;
 	if (tag == LOG_READ && code < 4) {
 		value = peek(address, code);
 		delta = value - site->value;
@@ -80,8 +83,10 @@ ALWAYS_INLINE bool log_access_here(struct thread *t, enum log_tag tag, unsigned 
 	if (unlikely(!log_fits(offset, LOG_OFFSET_BITS)))
 		return false;
 	site->address += offset;
+	site->hint = t->stamp;
 	if (tag == LOG_READ && code < 4)
 		site->value = value;
+	/* There is room for a LATE record. */
 	*w++ = LOG_SHORT | (uint64_t)slot << LOG_SLOT_SHIFT |
 	       log_field(delta, LOG_DELTA_BITS) << LOG_DELTA_SHIFT |
 	       log_field(offset, LOG_OFFSET_BITS);

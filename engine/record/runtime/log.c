@@ -320,6 +320,8 @@ void log_frames(struct thread *t)
 {
 	struct stream *s = t->stream;
 	t->dirty = 0;
+	if (!rt.controlled)
+		t->stamp = ++t->epoch;
 	uint32_t low = t->low < t->depth ? t->low : t->depth;
 	if (low < t->emitted) {
 		uint64_t *w = log_room(s, 1);
