@@ -24,13 +24,18 @@ uint32_t *cycles_components(struct cycles *c, const struct conflict_graph *g);
 /* At most `limit` findings (0: all), shortest first, into the report, which takes them; a
  * note says what was left out. */
 void cycles_report(struct cycles *c, uint64_t limit, struct report *report);
-/* Was a cycle of this code collected?  For findings that cycles_find_one has made. */
+/* Was a cycle of this code collected, or its code added? */
 bool cycles_has_code(const struct cycles *c, const uint32_t *code);
 void cycles_add_code(struct cycles *c, uint32_t *code); /* takes it over */
-/* One shortest cycle of a graph as a finding (owned by the caller), its code (owned by the
- * caller too); NULL when there is none.  Prefers cycles in one set. */
-struct finding *cycles_find_one(struct cycles *c, const struct conflict_graph *g,
-                                uint32_t **code);
+/*
+ * Among the cycles that cycles_collect would find in the graph for the edges out of the units
+ * that begin at `begins`, a shortest one, of one set rather than of several, whose code
+ * neither `c` nor `known` has: as a finding, and its code, both owned by the caller.  NULL
+ * when there is none.
+ */
+struct finding *cycles_find_new(struct cycles *c, const struct conflict_graph *g,
+                                const struct cycles *known, const uint32_t *begins,
+                                uint32_t begin_count, uint32_t **code);
 
 /* The cycles that happened, on line or after the fact (graph.h), the same either way.  NULL
  * when cancelled. */

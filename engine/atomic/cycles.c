@@ -484,32 +484,44 @@ static bool one_set(struct cycles *s, const GArray *cycle)
 	return true;
 }
 
-struct finding *cycles_find_one(struct cycles *s, const struct conflict_graph *g,
-                                uint32_t **code)
+static bool begins_at(const struct unit *u, const uint32_t *begins, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (u->begin == begins[i])
+			return true;
+	return false;
+}
+
+struct finding *cycles_find_new(struct cycles *s, const struct conflict_graph *g,
+                                const struct cycles *known, const uint32_t *begins,
+                                uint32_t begin_count, uint32_t **code)
 {
 	uint32_t count;
 	g_free(graph_begin(s, g, NULL, &count));
 	GArray *cycle = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	GArray *best = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	guint best_cost = G_MAXUINT;
+	struct finding *f = NULL;
+	guint best = G_MAXUINT;
+	*code = NULL;
 	for (guint e = 0; e < g->conflicts->len; e++) {
-		if (CONFLICT(s, e)->from == NONE || !on_cycle(s, e))
+		uint32_t from = CONFLICT(s, e)->from;
+		if (from == NONE || !on_cycle(s, e) ||
+		    !begins_at(UNIT(s, from), begins, begin_count))
 			continue;
 		shortest_cycle(s, e, cycle);
 		guint cost = 2 * cycle->len + !one_set(s, cycle);
-		if (cost >= best_cost)
+		uint32_t *now = cost < best ? cycle_key(s, cycle, code_words) : NULL;
+		if (now == NULL || cycles_has_code(s, now) || cycles_has_code(known, now)) {
+			g_free(now);
 			continue;
-		best_cost = cost;
-		g_array_set_size(best, 0);
-		g_array_append_vals(best, cycle->data, cycle->len);
-	}
-	struct finding *f = NULL;
-	if (best->len > 0) {
-		f = cycle_finding(s, best);
+		}
+		g_free(*code);
+		if (f)
+			finding_free(f);
+		f = cycle_finding(s, cycle);
 		f->count = 1;
-		*code = cycle_key(s, best, code_words);
+		*code = now;
+		best = cost;
 	}
-	g_array_free(best, TRUE);
 	g_array_free(cycle, TRUE);
 	return f;
 }

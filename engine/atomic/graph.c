@@ -15,7 +15,7 @@ struct touch { /* an access by a unit; the serial tells a dropped unit's place a
 };
 
 struct cell {               /* one variable as a member of one set */
-	struct touch write; /* unit NONE: none yet */
+	struct touch write; /* serial 0: none yet */
 	GArray *reads;      /* struct touch since the write, one a unit; NULL: none */
 };
 
@@ -30,9 +30,10 @@ struct maker {
 	const struct trace *t;
 	const struct atomic_model *m;
 	struct conflict_graph *g;
-	struct cell *cells; /* by index into model->members */
-	GArray **open;      /* by thread: struct activation, outermost first */
-	uint64_t *serials;  /* by unit place; 0: dropped */
+	struct cell *cells;    /* by index into model->members */
+	GPtrArray *read_lists; /* owned: those of the cells */
+	GArray **open;         /* by thread: struct activation, outermost first */
+	uint64_t *serials;     /* by unit place; 0: dropped */
 	uint32_t serials_size;
 	uint64_t serial;
 	GArray *free_units, *free_conflicts, *work; /* uint32_t */
@@ -151,7 +152,7 @@ static void unit_end(struct maker *k, uint32_t unit, uint32_t end)
 static void add_conflict(struct maker *k, const struct touch *from, uint32_t to, uint32_t event,
                          uint32_t set, uint32_t variable)
 {
-	if (from->unit == NONE || from->unit == to || k->serials[from->unit] != from->serial)
+	if (from->serial == 0 || from->unit == to || k->serials[from->unit] != from->serial)
 		return;
 	struct conflict c = { .from = from->unit,
 		              .to = to,
@@ -210,8 +211,10 @@ static void read_cell(struct maker *k, struct cell *c, uint32_t unit, uint32_t e
                       uint32_t set, uint32_t variable)
 {
 	struct touch now = { unit, event, k->serials[unit] };
-	if (c->reads == NULL)
+	if (c->reads == NULL) {
 		c->reads = g_array_new(FALSE, FALSE, sizeof now);
+		g_ptr_array_add(k->read_lists, c->reads);
+	}
 	for (guint i = c->reads->len; i-- > 0;) {
 		const struct touch *r = &g_array_index(c->reads, struct touch, i);
 		if (r->unit == unit && r->serial == now.serial)
@@ -278,8 +281,12 @@ static int by_event(const void *key, const void *open)
 	return a < b ? -1 : a > b;
 }
 
+static void split_units(struct maker *k, uint32_t event);
+
 static void open_unit(struct maker *k, uint32_t event)
 {
+	if (k->m->cuts && k->m->cuts[k->t->events[event].target])
+		split_units(k, event);
 	const GArray *opens = k->m->opens;
 	const struct atomic_open *o = opens->len ? bsearch(&event, opens->data, opens->len,
 	                                                   sizeof(struct atomic_open), by_event)
@@ -353,8 +360,7 @@ static void maker_init(struct maker *k, const struct trace *t, const struct atom
 	k->g->units = g_array_new(FALSE, FALSE, sizeof(struct unit));
 	k->g->conflicts = g_array_new(FALSE, FALSE, sizeof(struct conflict));
 	k->cells = g_new0(struct cell, MAX(1, m->members->len));
-	for (guint i = 0; i < m->members->len; i++)
-		k->cells[i].write.unit = NONE;
+	k->read_lists = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
 	k->open = g_new0(GArray *, MAX(1, t->threads_count));
 	k->free_units = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	k->free_conflicts = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -367,9 +373,7 @@ static void maker_init(struct maker *k, const struct trace *t, const struct atom
 
 static void maker_release(struct maker *k)
 {
-	for (guint i = 0; i < k->m->members->len; i++)
-		if (k->cells[i].reads)
-			g_array_free(k->cells[i].reads, TRUE);
+	g_ptr_array_unref(k->read_lists);
 	for (uint64_t i = 0; i < k->t->threads_count; i++)
 		if (k->open[i])
 			g_array_free(k->open[i], TRUE);

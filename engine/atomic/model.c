@@ -34,6 +34,7 @@ void atomic_model_free(struct atomic_model *m)
 	g_array_free(m->opens, TRUE);
 	g_array_free(m->open_sets, TRUE);
 	g_array_free(m->since, TRUE);
+	g_free(m->cuts);
 	g_free(m->inferred);
 	atomic_habits_free(m->habits);
 	g_ptr_array_free(m->notes, TRUE);
@@ -86,7 +87,7 @@ GArray *atomic_model_memberships(const struct atomic_model *m, const struct trac
 {
 	GArray *all = g_array_new(FALSE, FALSE, sizeof(struct membership));
 	const uint32_t *start = (const uint32_t *)(void *)m->member_start->data;
-	for (uint32_t v = 0; v < t->variables_count; v++)
+	for (uint32_t v = 0; m->members->len > 0 && v < t->variables_count; v++)
 		for (uint32_t i = start[v]; i < start[v + 1]; i++) {
 			struct membership x = { v, g_array_index(m->members, uint32_t, i) };
 			g_array_append_val(all, x);
@@ -248,6 +249,7 @@ struct atomic_model *atomic_model_declared(const struct trace *t)
 }
 
 struct atomic_model *atomic_model_for(struct trace *t, const struct specs *specs,
+                                      const struct infer_options *options,
                                       const struct progress *progress)
 {
 	struct atomic_model *m = atomic_model_declared(t);
@@ -257,5 +259,5 @@ struct atomic_model *atomic_model_for(struct trace *t, const struct specs *specs
 	if (specified || m->sets->len > 0 || m->opens->len > 0)
 		return m;
 	atomic_model_free(m);
-	return atomic_model_inferred(t, progress);
+	return atomic_model_inferred(t, options, progress);
 }

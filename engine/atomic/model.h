@@ -25,12 +25,13 @@ struct atomic_model {
 	GArray *opens;        /* struct atomic_open, by event */
 	GArray *open_sets;    /* uint32_t */
 	uint64_t splits;      /* a bit for each enum op that cuts open units in two */
+	bool *cuts;           /* by string: functions whose entry does, too; NULL: none */
 	GArray *since;        /* uint32_t, by variable: accesses before that event do not count;
 	                       * empty: all do */
 	GPtrArray *notes;     /* char *, owned: what was unclear */
 	char *inferred;       /* owned: what was inferred, as an `atomics` block; or NULL */
 	/* Inferred models: which critical section covers a unit's accesses, by code and set;
-	 * see infer.c.  Private, owned; or NULL. */
+	 * see grade.c.  Private, owned; or NULL. */
 	struct atomic_habits *habits;
 };
 
@@ -57,11 +58,26 @@ struct atomic_model *atomic_model_declared(const struct trace *t);
 struct specs;
 /* spec_model.c: adds what the `atomics` blocks declare (grade B).  Returns whether there
  * were any.  engine/commute/spec.h has the syntax. */
-bool atomic_model_specify(struct atomic_model *model, const struct trace *t,
+bool atomic_model_specify(struct atomic_model *model, struct trace *t,
                           const struct specs *specs);
+/* Units are cut in two at these, too: words of a `split` line (char *). */
+void atomic_model_split(struct atomic_model *model, const struct trace *t,
+                        const GPtrArray *words);
+
+struct infer_options {
+	const GPtrArray *splits; /* char *: where units are cut beside waits; NULL: at all that
+	                          * spec_split_words has */
+	bool heap;               /* all shared memory is one set: atomicity as others have it */
+};
 /* infer.c: sets and units by Marathon's heuristics carried over to C (docs/atomicity.md),
- * grades A and C.  The caller owns it. */
-struct atomic_model *atomic_model_inferred(struct trace *t, const struct progress *progress);
+ * grades A and C.  `options` may be NULL.  NULL when cancelled; the caller owns it. */
+struct atomic_model *atomic_model_inferred(struct trace *t, const struct infer_options *options,
+                                           const struct progress *progress);
+
+/* grade.c: notes what units commonly do, once an inferred model is complete.  `kinds` by set:
+ * sets of one number are alike. */
+void atomic_habits_note(struct atomic_model *model, const struct trace *t,
+                        const uint32_t *kinds);
 /* 'A' when a unit of the cycle commonly holds one lock for its set and here did not. */
 struct finding;
 char atomic_model_grade(const struct atomic_model *model, const struct trace *t,
@@ -72,6 +88,7 @@ void atomic_habits_free(struct atomic_habits *habits);
  * what can be inferred.  NULL when cancelled.
  */
 struct atomic_model *atomic_model_for(struct trace *t, const struct specs *specs,
+                                      const struct infer_options *options,
                                       const struct progress *progress);
 
 #endif

@@ -1,9 +1,8 @@
 /*
- * places.c - instance and member from a variable's name; types of globals from the debug
- * information of the recorded modules.
+ * places.c - instance and member from a variable's name; types from the debug information of
+ * the recorded modules.
  */
 #include "engine/atomic/places.h"
-#include "debuginfo/debuginfo.h"
 
 #include <string.h>
 
@@ -59,14 +58,33 @@ static void parse(struct atomic_places *p, const char *name, struct atomic_place
 	}
 }
 
-/* "struct account" is account. */
-static const char *type_word(struct atomic_places *p, const char *name)
+const char *atomic_places_intern(struct atomic_places *p, const char *text)
+{
+	return g_string_chunk_insert_const(p->strings, text);
+}
+
+static bool is_structure(const struct debuginfo *d, uint32_t type)
+{
+	enum debug_type_kind kind = debuginfo_type(d, type)->kind;
+	return kind == TYPE_STRUCT || kind == TYPE_UNION;
+}
+
+const char *atomic_places_type(struct atomic_places *p, struct debuginfo *d, uint32_t type)
 {
 	static const char *const words[] = { "struct ", "union ", "class " };
+	uint32_t stripped = debuginfo_strip(d, type);
+	if (!is_structure(d, stripped))
+		return atomic_places_intern(p, "");
+	const char *name = debuginfo_type(d, stripped)->name;
+	/* without a tag it goes by its typedef, below its qualifiers */
+	while (name[0] == '\0' && type != stripped) {
+		name = debuginfo_type(d, type)->name;
+		type = debuginfo_type(d, type)->target;
+	}
 	for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
 		if (g_str_has_prefix(name, words[i]))
 			name += strlen(words[i]);
-	return intern(p, name, strlen(name));
+	return atomic_places_intern(p, name);
 }
 
 /* A part of the block itself, not of an array of structures within it. */
@@ -77,14 +95,26 @@ static bool is_block_element(const char *instance)
 	return arrow ? arrow[2] == '\0' : bracket == NULL || bracket[1] == '\0';
 }
 
-struct modules { /* opened when first asked */
-	struct debuginfo **debuginfo;
-	bool *tried;
-};
+/* -- the debug information ------------------------------------------------------------- */
+
+static void open_modules(struct atomic_places *p, const struct trace *t)
+{
+	p->module_count = t->modules_count;
+	p->modules = g_new0(struct debuginfo *, t->modules_count + 1);
+	for (uint64_t i = 0; i < t->modules_count; i++) {
+		const char *path = trace_string(t, t->modules[i].path);
+		/* the system's own libraries are not what anybody looks for */
+		if (i > 0 && (path[0] != '/' || g_str_has_prefix(path, "/lib") ||
+		              g_str_has_prefix(path, "/usr/lib")))
+			continue;
+		p->modules[i] =
+		        debuginfo_open(path, trace_string(t, t->modules[i].build_id), NULL);
+	}
+}
 
 /* The module that is loaded nearest below an address, and its debug information or NULL. */
-static struct debuginfo *module_of(const struct trace *t, struct modules *m, uint64_t address,
-                                   uint64_t *base)
+static struct debuginfo *module_of(const struct atomic_places *p, const struct trace *t,
+                                   uint64_t address, uint64_t *base)
 {
 	uint32_t best = NONE;
 	for (uint32_t i = 0; i < t->modules_count; i++)
@@ -93,61 +123,157 @@ static struct debuginfo *module_of(const struct trace *t, struct modules *m, uin
 			best = i;
 	if (best == NONE)
 		return NULL;
-	if (!m->tried[best])
-		m->debuginfo[best] =
-		        debuginfo_open(trace_string(t, t->modules[best].path),
-		                       trace_string(t, t->modules[best].build_id), NULL);
-	m->tried[best] = true;
 	*base = t->modules[best].base;
-	return m->debuginfo[best];
+	return p->modules[best];
 }
 
-static void type_of_global(struct atomic_places *p, struct modules *modules,
-                           const struct trace *t, const struct variable *v,
-                           struct atomic_place *place)
+static bool is_synchronisation(const struct debuginfo *d, uint32_t type)
+{
+	static const char *const names[] = {
+		"pthread_mutex_t",
+		"pthread_cond_t",
+		"pthread_rwlock_t",
+		"pthread_barrier_t",
+		"pthread_spinlock_t",
+		"pthread_once_t",
+		"sem_t",
+		"mtx_t",
+		"cnd_t",
+		"once_flag",
+		"std::mutex",
+		"std::condition_variable",
+	};
+	while (type != NONE) {
+		const struct debug_type *t = debuginfo_type(d, type);
+		for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+			if (strcmp(t->name, names[i]) == 0)
+				return true;
+		if (t->kind < TYPE_TYPEDEF && t->kind != TYPE_ARRAY)
+			break;
+		type = t->target;
+	}
+	return false;
+}
+
+static bool is_member_lock(const struct debuginfo *d, uint32_t type, const char *member)
+{
+	const struct debug_type *t = debuginfo_type(d, type);
+	for (uint32_t i = 0; is_structure(d, type) && i < t->member_count; i++) {
+		const struct debug_member *m = debuginfo_member(d, t->members + i);
+		if (strcmp(m->name, member) == 0)
+			return is_synchronisation(d, m->type);
+	}
+	return false;
+}
+
+/* What the debug information says of the bytes at `offset` in an object of `type`. */
+static void describe(struct atomic_places *p, struct debuginfo *d, uint32_t type,
+                     uint64_t offset, uint64_t size, struct atomic_place *place)
+{
+	static const unsigned exempting =
+	        1u << TYPE_CONST | 1u << TYPE_VOLATILE | 1u << TYPE_ATOMIC;
+	GString *path = g_string_new(NULL);
+	struct debug_part part = debuginfo_part(d, type, offset, size, path);
+	g_string_free(path, TRUE);
+	uint32_t whole = type;
+	while (debuginfo_type(d, debuginfo_strip(d, whole))->kind == TYPE_ARRAY)
+		whole = debuginfo_type(d, debuginfo_strip(d, whole))->target;
+	/* an element of an inner array of structures: what holds it directly */
+	if (!is_block_element(place->instance))
+		whole = part.owner;
+	place->exempt = (part.qualifiers & exempting) != 0;
+	if (place->member == NULL) {
+		place->exempt |= is_synchronisation(d, type);
+		return;
+	}
+	place->type = atomic_places_type(p, d, whole);
+	place->exempt |= is_member_lock(d, debuginfo_strip(d, whole), place->member);
+}
+
+static void describe_global(struct atomic_places *p, const struct trace *t,
+                            const struct variable *v, struct atomic_place *place)
 {
 	uint64_t base = 0;
-	struct debuginfo *d = module_of(t, modules, v->address, &base);
+	struct debuginfo *d = module_of(p, t, v->address, &base);
 	const struct debug_variable *g = d ? debuginfo_data(d, v->address - base) : NULL;
 	if (g == NULL)
 		return;
-	GString *scratch = g_string_new(NULL);
-	struct debug_part part =
-	        debuginfo_part(d, g->type, v->address - base - g->address, v->size, scratch);
-	uint32_t type = debuginfo_strip(d, g->type);
-	while (debuginfo_type(d, type)->kind == TYPE_ARRAY)
-		type = debuginfo_strip(d, debuginfo_type(d, type)->target);
-	/* an element of an inner array of structures: what holds it directly */
-	if (!is_block_element(place->instance))
-		type = part.owner;
-	g_string_truncate(scratch, 0);
-	if (place->member)
-		debuginfo_type_name(d, type, scratch);
-	place->type = type_word(p, scratch->str);
-	place->file = intern(p, g->file, strlen(g->file));
-	g_string_free(scratch, TRUE);
+	describe(p, d, g->type, v->address - base - g->address, v->size, place);
+	place->file = atomic_places_intern(p, g->file);
+}
+
+struct block_type { /* what a block's type is called, looked up once */
+	struct debuginfo *d;
+	uint32_t type;
+};
+
+static const struct block_type *block_type(struct atomic_places *p, GHashTable *known,
+                                           const struct trace *t, uint32_t name)
+{
+	struct block_type *b = g_hash_table_lookup(known, GUINT_TO_POINTER(name));
+	if (b)
+		return b;
+	b = g_new0(struct block_type, 1);
+	g_hash_table_insert(known, GUINT_TO_POINTER(name), b);
+	for (uint64_t i = 0; i < p->module_count && b->d == NULL; i++) {
+		uint32_t type = p->modules[i] ? debuginfo_type_named(p->modules[i],
+		                                                     trace_string(t, name))
+		                              : NONE;
+		if (type != NONE)
+			*b = (struct block_type){ p->modules[i], type };
+	}
+	return b;
+}
+
+static void describe_block(struct atomic_places *p, GHashTable *known, const struct trace *t,
+                           const struct variable *v, struct atomic_place *place)
+{
+	static const char *const words[] = { "struct ", "union ", "class " };
+	const struct block *b = &t->blocks[v->block];
+	const struct block_type *k = block_type(p, known, t, b->type);
+	if (k->d) {
+		uint64_t each = debuginfo_size(k->d, k->type), offset = v->address - b->address;
+		if (each && v->address >= b->address)
+			describe(p, k->d, k->type, offset % each, v->size, place);
+		return;
+	}
+	const char *name = trace_string(t, b->type);
+	for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
+		if (g_str_has_prefix(name, words[i]) && place->member &&
+		    is_block_element(place->instance))
+			place->type = atomic_places_intern(p, name + strlen(words[i]));
+}
+
+static bool *find_stacks(const struct trace *t)
+{
+	bool *stacks = g_new0(bool, t->blocks_count + 1);
+	for (uint64_t i = 0; i < t->threads_count; i++)
+		if (t->threads[i].stack != NONE)
+			stacks[t->threads[i].stack] = true;
+	return stacks;
 }
 
 struct atomic_places *atomic_places_new(const struct trace *t, bool debug)
 {
 	struct atomic_places *p = g_new0(struct atomic_places, 1);
-	struct modules modules = { g_new0(struct debuginfo *, t->modules_count + 1),
-		                   g_new0(bool, t->modules_count + 1) };
+	GHashTable *known = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+	bool *stacks = find_stacks(t);
 	p->strings = g_string_chunk_new(4096);
 	p->at = g_new0(struct atomic_place, t->variables_count + 1);
+	if (debug)
+		open_modules(p, t);
 	for (uint64_t v = 0; v < t->variables_count; v++) {
 		const struct variable *x = &t->variables[v];
 		parse(p, trace_string(t, x->name), &p->at[v]);
-		if (x->block != NONE && t->blocks[x->block].type != 0 &&
-		    is_block_element(p->at[v].instance))
-			p->at[v].type = type_word(p, trace_string(t, t->blocks[x->block].type));
-		else if (debug && x->block == NONE && x->address != 0 && t->modules_count > 0)
-			type_of_global(p, &modules, t, x, &p->at[v]);
+		if (x->block != NONE)
+			p->at[v].local |= stacks[x->block];
+		if (x->block != NONE && t->blocks[x->block].type != 0)
+			describe_block(p, known, t, x, &p->at[v]);
+		else if (debug && x->block == NONE && x->address != 0 && p->module_count > 0)
+			describe_global(p, t, x, &p->at[v]);
 	}
-	for (uint64_t i = 0; i < t->modules_count; i++)
-		debuginfo_close(modules.debuginfo[i]);
-	g_free(modules.debuginfo);
-	g_free(modules.tried);
+	g_hash_table_unref(known);
+	g_free(stacks);
 	return p;
 }
 
@@ -155,6 +281,9 @@ void atomic_places_free(struct atomic_places *p)
 {
 	if (p == NULL)
 		return;
+	for (uint64_t i = 0; i < p->module_count; i++)
+		debuginfo_close(p->modules[i]);
+	g_free(p->modules);
 	g_string_chunk_free(p->strings);
 	g_free(p->at);
 	g_free(p);

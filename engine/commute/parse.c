@@ -758,6 +758,28 @@ static bool declare_object(struct parser *p, struct specs *into)
 
 /* atomics NAME { ... } */
 
+/* A name of the program: as in C, or in quotes as the trace spells it ("count@log.c"). */
+static const char *program_name(struct parser *p, const char *what)
+{
+	if (!is(p, TOKEN_TEXT))
+		return need_name(p, what);
+	const char *name = p->at->text;
+	next(p);
+	return name;
+}
+
+static bool atomics_members(struct parser *p, struct spec_set *s, const char *what)
+{
+	do {
+		s->exact |= is(p, TOKEN_TEXT);
+		const char *name = program_name(p, what);
+		if (name == NULL)
+			return false;
+		g_ptr_array_add(s->members, g_strdup(name));
+	} while (accept(p, TOKEN_COMMA));
+	return true;
+}
+
 static bool atomics_set(struct parser *p, struct spec_atomics *a)
 {
 	const char *name = need_name(p, "the name of a set");
@@ -768,16 +790,16 @@ static bool atomics_set(struct parser *p, struct spec_atomics *a)
 	s->members = g_ptr_array_new_with_free_func(g_free);
 	g_ptr_array_add(a->sets, s);
 	if (accept_word(p, "global"))
-		return names(p, s->members, "the name of a global");
+		return atomics_members(p, s, "the name of a global");
 	if (!accept_word(p, "struct") && !accept_word(p, "union") && !accept_word(p, "class"))
 		return expected(p, "'struct' or 'global'");
-	const char *type = need_name(p, "the name of a structure");
+	const char *type = program_name(p, "the name of a structure");
 	if (type == NULL)
 		return false;
 	s->type = g_strdup(type);
 	if (!accept(p, TOKEN_LBRACE))
 		return true;
-	return names(p, s->members, "the name of a member") && need(p, TOKEN_RBRACE);
+	return atomics_members(p, s, "the name of a member") && need(p, TOKEN_RBRACE);
 }
 
 static bool set_declared(const struct spec_atomics *a, const char *name)
@@ -790,7 +812,7 @@ static bool set_declared(const struct spec_atomics *a, const char *name)
 
 static bool atomics_unit(struct parser *p, struct spec_atomics *a)
 {
-	const char *function = need_name(p, "the name of a function");
+	const char *function = program_name(p, "the name of a function");
 	if (function == NULL || !need_word(p, "on"))
 		return false;
 	struct spec_unit *u = g_new0(struct spec_unit, 1);
@@ -816,7 +838,7 @@ static bool atomics_owned(struct parser *p, struct spec_atomics *a)
 		return expected(p, "'struct'");
 	struct spec_owned *o = g_new0(struct spec_owned, 1);
 	g_ptr_array_add(a->owned, o);
-	o->type = g_strdup(need_name(p, "the name of a structure"));
+	o->type = g_strdup(program_name(p, "the name of a structure"));
 	if (o->type == NULL || !need(p, TOKEN_DOT))
 		return false;
 	o->member = g_strdup(need_name(p, "the name of a member"));
@@ -850,6 +872,12 @@ static bool atomics_split(struct parser *p, struct spec_atomics *a)
 	return true;
 }
 
+static bool atomics_only(struct parser *p, struct spec_atomics *a)
+{
+	a->only_shared = true;
+	return need_word(p, "shared");
+}
+
 static bool atomics_statement(struct parser *p, struct spec_atomics *a)
 {
 	static const struct {
@@ -858,12 +886,12 @@ static bool atomics_statement(struct parser *p, struct spec_atomics *a)
 	} statements[] = {
 		{ "set", atomics_set },     { "unit", atomics_unit },
 		{ "owned", atomics_owned }, { "unitfor", atomics_unitfor },
-		{ "split", atomics_split },
+		{ "split", atomics_split }, { "only", atomics_only },
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(statements); i++)
 		if (accept_word(p, statements[i].word))
 			return statements[i].parse(p, a);
-	return expected(p, "'set', 'unit', 'owned', 'unitfor', 'split' or '}'");
+	return expected(p, "'set', 'unit', 'owned', 'unitfor', 'split', 'only' or '}'");
 }
 
 static bool declare_atomics(struct parser *p, struct specs *into)

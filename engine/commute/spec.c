@@ -121,9 +121,8 @@ static void unitfor_free(void *unitfor)
 	g_free(u);
 }
 
-static void atomics_free(void *atomics)
+void spec_atomics_free(struct spec_atomics *a)
 {
-	struct spec_atomics *a = atomics;
 	g_free(a->name);
 	g_free(a->file);
 	g_ptr_array_unref(a->sets);
@@ -133,6 +132,11 @@ static void atomics_free(void *atomics)
 	if (a->splits)
 		g_ptr_array_unref(a->splits);
 	g_free(a);
+}
+
+static void atomics_free(void *atomics)
+{
+	spec_atomics_free(atomics);
 }
 
 static void missing_function_free(void *function)
@@ -275,7 +279,18 @@ void specs_free(struct specs *s)
 
 /* Loading. */
 
-bool specs_load(struct specs *s, const char *path, struct error *error)
+char *spec_path(const char *path)
+{
+	char *shipped = NULL;
+	if (strchr(path, '/') == NULL && !g_file_test(path, G_FILE_TEST_EXISTS)) {
+		char *relative = g_build_filename("specs", "bind", path, NULL);
+		shipped = home_find(relative);
+		g_free(relative);
+	}
+	return shipped ? shipped : g_strdup(path);
+}
+
+static bool load_file(struct specs *s, const char *path, struct error *error)
 {
 	char *source;
 	gsize length;
@@ -288,6 +303,14 @@ bool specs_load(struct specs *s, const char *path, struct error *error)
 	}
 	bool ok = specs_parse(s, path, source, length, error);
 	g_free(source);
+	return ok;
+}
+
+bool specs_load(struct specs *s, const char *name, struct error *error)
+{
+	char *path = spec_path(name);
+	bool ok = load_file(s, path, error);
+	g_free(path);
 	return ok;
 }
 

@@ -169,6 +169,8 @@ struct spec_set { /* set account : struct account { checking, savings } | global
 	char *name;
 	char *type;         /* "account": one set for each instance; NULL for globals */
 	GPtrArray *members; /* char *: members (none: all of the struct) or globals */
+	bool exact;         /* names in quotes: as the trace spells them */
+	bool everything;    /* all memory: never said in a file (heddle atomic --heap) */
 };
 struct spec_unit { /* unit transfer on account, log */
 	char *function;
@@ -190,7 +192,11 @@ struct spec_atomics {
 	/* char *: words of spec_split_words; NULL where no `split` line is given (the default
 	 * then holds), empty for `split none` */
 	GPtrArray *splits;
+	/* only shared: a variable's accesses count from the second thread's first one on */
+	bool only_shared;
 };
+struct spec_atomics *spec_atomics_new(const char *name, const char *file, uint32_t line);
+void spec_atomics_free(struct spec_atomics *a);
 /* wait join fork barrier take sleep poll none; ends with NULL. */
 extern const char *const spec_split_words[];
 
@@ -222,6 +228,9 @@ void specs_free(struct specs *s);
 bool specs_parse(struct specs *s, const char *file, const char *source, size_t length,
                  struct error *error);
 bool specs_load(struct specs *s, const char *path, struct error *error);
+/* Where `path` is looked for: as it is, else among the bind lines that ship (specs/bind, for
+ * a name without a folder).  Owned by the caller. */
+char *spec_path(const char *path);
 /* The shipped files (home_find("specs")), sorted by name.  None found is no error. */
 bool specs_load_shipped(struct specs *s, struct error *error);
 /* Shipped, then the user's: what every command with --spec does. `paths`: char *, may be

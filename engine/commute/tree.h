@@ -14,7 +14,6 @@ struct expr *spec_expr_new(struct spec_object *o, enum expr_op op, struct expr *
 struct spec_method *spec_method_new(struct spec_object *o, const char *name);
 struct spec_condition *spec_condition_new(struct spec_object *o);
 struct spec_order *spec_order_new(struct spec_object *o);
-struct spec_atomics *spec_atomics_new(const char *name, const char *file, uint32_t line);
 struct spec_missing *spec_missing_new(const char *file, uint32_t line);
 
 #endif

@@ -47,8 +47,7 @@ struct ladder {
 	bool cancelled;
 };
 
-/* A report keeps at most this many events in witnesses (half a gigabyte). */
-enum { WITNESS_EVENTS = 1 << 27, VARIABLE_TRIES = 4 };
+enum { VARIABLE_TRIES = 4 };
 
 /* -- units: what has one verdict ------------------------------------------------------ */
 
@@ -107,12 +106,15 @@ static struct finding *take_finding(struct finding *f, const char *by)
 /* A new race, with its witness where there is room. */
 static void add_race(struct ladder *l, uint64_t unit, struct finding *f)
 {
-	if (f->witness != NULL && l->witness_events + f->witness->len > WITNESS_EVENTS) {
+	if (f->witness != NULL &&
+	    l->witness_events + f->witness->len > l->options->witness_events) {
 		g_array_unref(f->witness);
 		f->witness = NULL;
-		l->left_out++;
 	}
-	l->witness_events += f->witness != NULL ? f->witness->len : 0;
+	if (f->witness != NULL)
+		l->witness_events += f->witness->len;
+	else
+		l->left_out++;
 	report_add(l->report, f);
 	settle(l, unit, f);
 }
@@ -123,6 +125,7 @@ static bool take_report(struct ladder *l, const struct rung *rung, struct error 
 	struct report *r;
 
 	options.all_verdicts = false;
+	options.witness_events -= MIN(l->witness_events, options.witness_events);
 	r = rung->run(l->t, &options, l->progress, error);
 	if (r == NULL)
 		return false;
@@ -748,12 +751,7 @@ static void finish(struct ladder *l)
 	if (l->doubt)
 		report_note(l->report, "with --values, races that only C11's relaxed atomics "
 		                       "allow are not searched for");
-	if (l->left_out > 0)
-		report_note(l->report,
-		            "%" G_GUINT64_FORMAT
-		            " witnesses were checked and not kept, they are "
-		            "too long; 'heddle witness' gives each of them",
-		            l->left_out);
+	report_note_left_out(l->report, l->left_out);
 	for (guint i = 0; i < l->others->len; i++) {
 		struct finding *f = l->others->pdata[i];
 

@@ -15,8 +15,7 @@
 #include <string.h>
 
 enum {
-	WITNESS_EVENTS = 32 << 20, /* events of witnesses that a report holds at most */
-	TRIES = 4096,              /* pairs of one variable and two sites that are tried */
+	TRIES = 4096, /* pairs of one variable and two sites that are tried */
 };
 
 struct hunt {
@@ -135,7 +134,7 @@ static enum m2_verdict decide(struct hunt *h, uint32_t e1, uint32_t e2, bool kee
 
 static bool keep_witness(const struct hunt *h)
 {
-	return h->witness_events < WITNESS_EVENTS;
+	return h->witness_events < h->options->witness_events;
 }
 
 static void give_witness(struct hunt *h, struct finding *f)
@@ -412,11 +411,7 @@ struct report *races_m2(struct trace *t, const struct race_options *options,
 	h.witness = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	make_stretches(&h);
 	going = hunt(&h);
-	if (h.left_out > 0)
-		report_note(h.report,
-		            "%" G_GUINT64_FORMAT " witnesses were checked and not kept, they "
-		            "are too long; 'heddle witness' gives each of them",
-		            h.left_out);
+	report_note_left_out(h.report, h.left_out);
 	if (m2_refused(h.m2) > 0)
 		report_note(h.report,
 		            "%u sequences were refused by the checker and not reported",

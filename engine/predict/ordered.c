@@ -70,7 +70,7 @@ static struct report *races_of_order(struct trace *t, const struct race_options 
 	if (done && sound) {
 		struct shb shb = { order, t };
 
-		done = report_witnesses(report, sites, shb_limits, &shb, progress);
+		done = report_witnesses(report, options, sites, shb_limits, &shb, progress);
 	}
 	site_races_free(sites);
 	order_free(order);

@@ -54,8 +54,9 @@ bool syncp_sites(struct trace *t, struct site_races *races, const struct progres
  */
 typedef bool witness_limits(void *context, uint32_t e1, uint32_t e2, uint32_t *limits);
 /* `sites`: where the findings come from, whose other pairs are tried too; or NULL. */
-bool report_witnesses(struct report *report, struct site_races *sites, witness_limits *build,
-                      void *context, const struct progress *progress);
+bool report_witnesses(struct report *report, const struct race_options *options,
+                      struct site_races *sites, witness_limits *build, void *context,
+                      const struct progress *progress);
 /* --shard: keep the findings that this shard looks at. */
 void report_keep_shard(struct report *report, const struct race_options *options);
 

@@ -60,6 +60,7 @@ void race_options_init(struct race_options *options)
 		.budget_total = 5,
 		.candidates = -1,
 		.shards = 1,
+		.witness_events = 32 << 20,
 	};
 }
 
@@ -95,6 +96,15 @@ struct report *races_find(struct trace *t, const struct race_options *options,
 	if (options->use_missing || options->analysis == ANALYSIS_RDIT)
 		return with_missing(t, options, progress, error);
 	return runs[options->analysis](t, options, progress, error);
+}
+
+void report_note_left_out(struct report *report, uint64_t witnesses)
+{
+	if (witnesses > 0)
+		report_note(report,
+		            "witnesses checked and not kept, as they are too long: "
+		            "%" G_GUINT64_FORMAT "; 'heddle witness' gives each of them",
+		            witnesses);
 }
 
 uint32_t race_variable(const struct trace *t, uint32_t e1, uint32_t e2)

@@ -42,6 +42,9 @@ struct race_options {
 	int candidates; /* an enum order_kind whose unordered pairs are the candidates, or
 	                 * -1: all that the must-order leaves (the default) */
 	uint32_t shard, shards; /* --shard I/N; 0/1: all */
+	/* A report stops to keep witnesses after so many events in all (32 million: 128 MB);
+	 * the others are checked all the same, and a note counts them. */
+	uint64_t witness_events;
 };
 void race_options_init(struct race_options *options);
 

@@ -183,9 +183,6 @@ void report_keep_shard(struct report *report, const struct race_options *options
 	report->findings->len = kept;
 }
 
-/* Of a giant trace not every finding's whole sequence is kept: this many events in all. */
-enum { WITNESS_EVENTS = 100 * 1000 * 1000 };
-
 struct witnesses {
 	const struct trace *t;
 	witness_limits *build;
@@ -194,6 +191,7 @@ struct witnesses {
 	uint32_t *limits; /* by thread, of the witness that is looked at */
 	GArray *tail;     /* of it: what comes after `prefix` */
 	uint32_t prefix;  /* of it: so many recorded events are in from the first on */
+	uint64_t room;    /* for how many events sequences are kept */
 	uint64_t kept;    /* events in all sequences that are kept */
 	uint64_t refused, left_out;
 };
@@ -263,7 +261,7 @@ static bool give_witness(struct witnesses *w, struct finding *f, uint32_t e1, ui
 	f->first = e1;
 	f->second = e2;
 	f->verdict = VERDICT_RACE;
-	if (w->kept < WITNESS_EVENTS) {
+	if (w->kept < w->room) {
 		f->witness = whole_sequence(w);
 		w->kept += f->witness->len;
 	} else {
@@ -328,11 +326,14 @@ static bool give_all(struct witnesses *w, struct report *report, struct site_rac
 	return true;
 }
 
-bool report_witnesses(struct report *report, struct site_races *sites, witness_limits *build,
-                      void *context, const struct progress *progress)
+bool report_witnesses(struct report *report, const struct race_options *options,
+                      struct site_races *sites, witness_limits *build, void *context,
+                      const struct progress *progress)
 {
 	const struct trace *t = report->trace;
-	struct witnesses w = { .t = t, .build = build, .context = context };
+	struct witnesses w = {
+		.t = t, .build = build, .context = context, .room = options->witness_events
+	};
 	bool done;
 
 	if (report->findings->len == 0)
@@ -349,10 +350,6 @@ bool report_witnesses(struct report *report, struct site_races *sites, witness_l
 		            "%" G_GUINT64_FORMAT " pairs have no witness and are left out "
 		            "(an access to a freed block is in the way)",
 		            w.refused);
-	if (w.left_out > 0)
-		report_note(report,
-		            "%" G_GUINT64_FORMAT " witnesses were checked and not kept, they "
-		            "together are too long; ask for one with 'heddle witness'",
-		            w.left_out);
+	report_note_left_out(report, w.left_out);
 	return done;
 }

@@ -687,7 +687,7 @@ static bool run(struct syncp *s, const struct race_options *options, struct repo
 	}
 	report_keep_shard(report, options);
 	report->candidates = report->findings->len;
-	done = done && report_witnesses(report, sites, closure_limits, s, progress);
+	done = done && report_witnesses(report, options, sites, closure_limits, s, progress);
 	site_races_free(sites);
 	return done;
 }

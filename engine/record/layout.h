@@ -33,7 +33,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
-#define LOG_VERSION     4
+#define LOG_VERSION     5
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
 #define LOG_CHUNK_MAGIC 0x4b434448u
@@ -133,6 +133,7 @@ struct log_chunk {
 	TAG(RANDOM, 0, 0)    /* length; bytes */ \
 	TAG(DROP, 0, 0)      /* --last: the state that earlier chunks had left begins here */ \
 	TAG(LATE, 1, 0)      /* the value of the short record before */ \
+	/* CALL's flags: LOG_MADE */ \
 	TAG(CALL, 0, 1)      /* object; length; type NUL method NUL arguments as text NUL */ \
 	TAG(RET, 0, 1)       /* the same with results */
 
@@ -160,6 +161,7 @@ enum log_record_flag {
 
 #define LOG_PC_SHIFT     16
 #define LOG_ADDRESS_MASK ((1ull << 48) - 1)
+#define LOG_MADE         1 /* the call made the object: another of the same address */
 #define LOG_SIZE_SHIFT   48
 #define LOG_SMALL_SHIFT  51
 #define LOG_SMALL_LIMIT  (1ull << 13)
@@ -206,7 +208,9 @@ static inline unsigned log_site_slot(uint64_t key)
 /* In the names of the libraries that interpose.c makes: no part of the program. */
 #define LOG_BIND_LIBRARY "heddle-bind-"
 
-#define LOG_STRATEGIES(S) S(RANDOM, "random") S(PCT, "pct") S(NOISE, "noise") S(RR, "rr")
+/* FIRST is for exploration: the lowest thread that can run, without preemption. */
+#define LOG_STRATEGIES(S) \
+	S(RANDOM, "random") S(PCT, "pct") S(NOISE, "noise") S(RR, "rr") S(FIRST, "first")
 enum log_strategy {
 #define S(name, word) STRATEGY_##name,
 	LOG_STRATEGIES(S)

@@ -271,6 +271,20 @@ static struct plan_place place_of(const struct trace *t, const GArray *events, u
 	return place;
 }
 
+void plan_init(struct plan *p)
+{
+	memset(p, 0, sizeof(*p));
+	p->steps = g_array_new(FALSE, FALSE, sizeof(struct log_step));
+	p->events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	p->threads = g_array_new(FALSE, FALSE, sizeof(struct log_thread));
+	p->answers = g_array_new(FALSE, FALSE, sizeof(struct log_answer));
+	p->seed = 1;
+	for (int i = 0; i < 2; i++) {
+		p->pair[i] = NONE;
+		p->pair_thread[i] = LOG_ALL_THREADS;
+	}
+}
+
 bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
                const uint32_t pair[2], struct plan *p, struct error *error)
 {
@@ -283,10 +297,7 @@ bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
 	if (strcmp(recording, "controlled") != 0)
 		return error_set(error, trace_name(t), "record it again without --mode free",
 		                 "was recorded in free mode, whose order is not known exactly");
-	p->steps = g_array_new(FALSE, FALSE, sizeof(struct log_step));
-	p->events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	p->threads = g_array_new(FALSE, FALSE, sizeof(struct log_thread));
-	p->answers = g_array_new(FALSE, FALSE, sizeof(struct log_answer));
+	plan_init(p);
 	const char *seed = note_of(t, "recording-seed");
 	p->seed = seed ? g_ascii_strtoull(seed, NULL, 10) : 1;
 	bool exact = note_of(t, "recording-addresses") == NULL;
@@ -390,6 +401,9 @@ bool plan_follow(const struct plan *p, char **argv, unsigned first,
 	o.preload = library;
 	o.config.flags = LOG_CONTROLLED | LOG_VALUES | LOG_REPLAY;
 	o.config.seed = p->seed;
+	o.config.strategy = p->strategy;
+	o.stdout_path = p->output;
+	o.timeout_ms = p->timeout_ms;
 	o.config.plan_length = p->steps->len;
 	o.config.thread_count = p->threads->len;
 	o.config.answer_count = p->answers->len;

@@ -233,8 +233,7 @@ static bool judge_report(const struct search *s, const struct report *r, const b
 				good = v == VERDICT_RACE;
 			if (!good)
 				printf("%s: pair %u %u: %s\n", r->analysis, e, f,
-				       v == VERDICT_CANDIDATE ? "not listed"
-				                              : verdict_word(v));
+				       v == VERDICT_CANDIDATE ? "not listed" : verdict_word(v));
 		}
 	}
 	return good;

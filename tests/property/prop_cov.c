@@ -5,6 +5,7 @@
  */
 #include "engine/commute/cov.h"
 #include "engine/trace/index.h"
+#include "tests/property/mix.h"
 #include "tests/property/random_spec.h"
 
 #include <check.h>
@@ -520,9 +521,9 @@ static void compare(uint64_t seed, bool ecl, bool effects, struct tally *tally)
 static void many(bool ecl, bool effects)
 {
 	struct tally tally = { 0 };
-	const char *from = g_getenv("COV_SEED"), *count = g_getenv("COV_COUNT");
-	uint64_t first = from ? strtoull(from, NULL, 10) : 1;
-	uint64_t last = first + (count ? strtoull(count, NULL, 10) : 300);
+	const char *from = g_getenv("COV_SEED"); /* one case, to be shown */
+	uint64_t first = from ? strtoull(from, NULL, 10) : mix_setting("HEDDLE_SEED", 1);
+	uint64_t last = first + (from ? 1 : mix_setting("HEDDLE_TRACES", 300));
 	for (uint64_t seed = first; seed < last; seed++)
 		compare(seed, ecl, effects, &tally);
 	if (from == NULL) {

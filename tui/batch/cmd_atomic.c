@@ -80,7 +80,7 @@ static bool write_witness(const struct arguments *a, const struct report *r, con
 static int analyse(struct arguments *a, struct trace *t, const struct specs *specs,
                    const struct atomic_options *o, const struct print_options *print)
 {
-	struct atomic_model *m = atomic_model_for(t, specs, progress_on_stderr());
+	struct atomic_model *m = atomic_model_for(t, specs, NULL, progress_on_stderr());
 	if (argument_flag(a, "sets")) {
 		progress_done();
 		int status = print_sets(m);

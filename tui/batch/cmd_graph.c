@@ -88,7 +88,7 @@ static bool draw_conflict_graph(const struct arguments *a, struct trace *t, stru
 	g_ptr_array_unref(paths);
 	if (specs == NULL)
 		return false;
-	struct atomic_model *m = atomic_model_for(t, specs, progress_on_stderr());
+	struct atomic_model *m = atomic_model_for(t, specs, NULL, progress_on_stderr());
 	GArray *uses = g_array_new(FALSE, FALSE, sizeof(struct unit_use));
 	/* every unit is wanted, not only those that may yet be on a cycle */
 	struct graph_options o = { .uses = uses, .progress = progress_on_stderr() };

@@ -70,7 +70,7 @@ static bool has_cycle(const struct arguments *a, struct trace *t, const struct w
 {
 	GPtrArray *given = argument_values(a, "spec"), *named = spec_rules_paths(w);
 	struct specs *specs = specs_open(given->len > 0 ? given : named, error);
-	struct atomic_model *m = specs ? atomic_model_for(t, specs, NULL) : NULL;
+	struct atomic_model *m = specs ? atomic_model_for(t, specs, NULL, NULL) : NULL;
 	bool cycle = m != NULL && atomic_check(t, m, (const uint32_t *)(void *)w->events->data,
 	                                       w->events->len, NULL, 0, reason);
 

@@ -149,7 +149,7 @@ static struct report *find_cycles(struct job *job, const struct progress *progre
 	struct atomic_options options = { 0 };
 	budget(app, &options.budget_pair, &options.budget_total);
 	struct atomic_model *m =
-	        atomic_model_for(job_trace(job), app->session->specs, progress);
+	        atomic_model_for(job_trace(job), app->session->specs, NULL, progress);
 	struct report *report = m ? atomic_find(job_trace(job), m, &options, progress) : NULL;
 	if (m)
 		atomic_model_free(m);

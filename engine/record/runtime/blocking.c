@@ -235,11 +235,6 @@ ASIDE(pid_t, wait3, (int *s, int o, struct rusage *r), (s, o, r))
 ASIDE(pid_t, wait4, (pid_t p, int *s, int o, struct rusage *r), (p, s, o, r))
 ASIDE(int, waitid, (idtype_t k, id_t i, siginfo_t *s, int o), (k, i, s, o))
 ASIDE(int, system, (const char *c), (c))
-ASIDE(int, sigwait, (const sigset_t *restrict s, int *restrict n), (s, n))
-ASIDE(int, sigwaitinfo, (const sigset_t *restrict s, siginfo_t *restrict i), (s, i))
-ASIDE(int, sigtimedwait,
-      (const sigset_t *restrict s, siginfo_t *restrict i, const struct timespec *restrict w),
-      (s, i, w))
 ASIDE(int, sigsuspend, (const sigset_t *s), (s))
 ASIDE(int, pause, (void), ())
 ASIDE(int, flock, (int fd, int o), (fd, o))

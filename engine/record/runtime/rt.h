@@ -134,9 +134,12 @@ struct thread {
 	const void *condition; /* waits for it, from the `wait` event on */
 	bool woken;
 	struct stream own;
-	uint64_t questions; /* clocks asked */
-	uint64_t random;    /* state of its random bytes */
-	uintptr_t pc;       /* of what it blocks in */
+	uint64_t questions;        /* clocks asked */
+	uint64_t random;           /* state of its random bytes */
+	uintptr_t pc;              /* of what it blocks in */
+	const volatile void *spun; /* the atomic that last told it nothing new, */
+	int32_t spun_budget;       /* the budget then, */
+	uint32_t spins;            /* and how often in a row */
 	struct open_call open[MAX_OPEN_CALLS];
 	unsigned open_count;
 	uintptr_t bound_pc; /* who called the bound function that was called last */
@@ -176,10 +179,11 @@ void log_flush(void);
 void log_stream_end(struct stream *s);
 void log_more(struct stream *s, unsigned words); /* makes room */
 void log_frames(struct thread *t);
-void log_blob(struct thread *t, enum log_tag tag, uint64_t pc, const uint64_t *words,
-              unsigned count, const void *bytes, uint64_t length);
-void log_invocation(struct thread *t, enum log_tag tag, uint64_t pc, const void *self,
-                    const char *text, size_t length);
+/* The record, or NULL when it is too long for one. */
+uint64_t *log_blob(struct thread *t, enum log_tag tag, uint64_t pc, const uint64_t *words,
+                   unsigned count, const void *bytes, uint64_t length);
+void log_invocation(struct thread *t, enum log_tag tag, bool made, uint64_t pc,
+                    const void *self, const char *text, size_t length);
 void log_note(const char *key, const char *value);
 void log_thread(struct thread *t);
 void log_modules(void);
@@ -229,8 +233,10 @@ uint64_t deadline_of(clockid_t clock, const struct timespec *at);
 void clock_now(clockid_t clock, struct timespec *now); /* the virtual one, not recorded */
 
 /* ---- invoke.c ---- */
-void invoke_record(struct thread *t, enum log_tag tag, uintptr_t pc, const char *type,
-                   const void *object, const char *method, const char *values);
+/* `made`: the call made the object. */
+void invoke_record(struct thread *t, enum log_tag tag, bool made, uintptr_t pc,
+                   const char *type, const void *object, const char *method,
+                   const char *values);
 
 /* ---- replay.c ---- */
 void strings_init(void);

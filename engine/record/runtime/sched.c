@@ -114,6 +114,9 @@ static uint32_t draw(uint32_t below)
 	return below <= 1 ? 0 : (next_random() >> 33) % below;
 }
 
+/* So many accesses without a synchronisation, and the thread waits for something by spinning. */
+enum { SPINNING = 20000 };
+
 /* How many accesses until the next chance to switch: few in a short run, where every
  * interleaving matters, and ever more in a long one, where switching costs. */
 static int32_t draw_budget(void)
@@ -125,6 +128,8 @@ static int32_t draw_budget(void)
 		return 1 + draw(16);
 	case STRATEGY_RR:
 		return 1000;
+	case STRATEGY_FIRST:
+		return SPINNING;
 	case STRATEGY_PCT: {
 		int64_t best = 2000;
 		for (unsigned i = 0; i < sched.changes; i++)
@@ -165,12 +170,17 @@ static struct thread *choose_ready(struct thread *current)
 		if (id < MAX_THREADS && rt.threads[id] && rt.threads[id]->state == STATE_READY)
 			return rt.threads[id];
 	}
-	if (rt.config.strategy == STRATEGY_RR) {
+	/* `first`: the lowest, but in turn when the current one gives way of itself */
+	bool first = rt.config.strategy == STRATEGY_FIRST;
+	if (first || rt.config.strategy == STRATEGY_RR) {
+		bool lowest = first && current->state != STATE_READY &&
+		              current->state != STATE_RUNNING;
 		for (unsigned i = 0; i < sched.live_count; i++) {
 			struct thread *t = sched.live[i];
 			if (t->state != STATE_READY)
 				continue;
-			if (!best || (best->id <= current->id && t->id > current->id))
+			if (lowest ? !best || t->id < best->id
+			           : !best || (best->id <= current->id && t->id > current->id))
 				best = t;
 		}
 		return best;
@@ -619,7 +629,8 @@ void sched_point_slow(struct thread *t)
 		at_change_point(t);
 	if (sched.ready == 0 && (sched.files == 0 || sched.steps % 16))
 		return;
-	if (rt.config.strategy == STRATEGY_RANDOM && (next_random() >> 40 & 1))
+	if (rt.config.strategy == STRATEGY_FIRST ||
+	    (rt.config.strategy == STRATEGY_RANDOM && (next_random() >> 40 & 1)))
 		return;
 	give_way(t, false);
 }
@@ -639,12 +650,14 @@ void sched_access(struct thread *t)
 			return;
 		}
 	}
+	/* `first` preempts what spins alone, not what has just followed a plan */
+	bool preempt = rt.config.strategy != STRATEGY_FIRST || t->drawn == SPINNING;
 	t->budget = 0;
 	count_steps(t);
 	if (rt.config.strategy == STRATEGY_PCT)
 		at_change_point(t);
 	t->budget = t->drawn = draw_budget();
-	if (sched.ready || sched.files)
+	if (preempt && (sched.ready || sched.files))
 		give_way(t, false);
 }
 
@@ -732,7 +745,8 @@ unsigned sched_wake(const void *object, enum reason reason, unsigned most)
 	while (woken < most) {
 		struct thread *best = NULL;
 		uint32_t n = 0, lot = 0;
-		if (most == 1 && !rt.replay && rt.config.strategy != STRATEGY_RR) {
+		if (most == 1 && !rt.replay && rt.config.strategy != STRATEGY_RR &&
+		    rt.config.strategy != STRATEGY_FIRST) {
 			/* any waiter may be the one */
 			for (unsigned i = 0; i < sched.live_count; i++)
 				if (sched.live[i]->state == STATE_BLOCKED &&
@@ -791,7 +805,8 @@ void sched_signal(const void *condition, unsigned most)
 				continue;
 			n++;
 			if (rt.replay ? !best || replay_turn(t->id) < replay_turn(best->id)
-			    : rt.config.strategy == STRATEGY_RR
+			    : rt.config.strategy == STRATEGY_RR ||
+			                      rt.config.strategy == STRATEGY_FIRST
 			            ? !best || t->since < best->since
 			            : draw(n) == 0)
 				best = t;
