@@ -519,6 +519,7 @@ static void wait_turn(struct thread *t)
 			watchdog(&turns, &ordinal);
 	}
 	t->go = 0;
+	t->unusual = 1; /* others have written to the log */
 	wait_gone();
 }
 
@@ -875,6 +876,7 @@ void sched_rejoin(struct thread *t)
 		wait_turn(t);
 	}
 	t->gate &= ~(GATE_OUTSIDE | GATE_STOLEN);
+	t->unusual = 1;
 }
 
 bool sched_wait_files(struct thread *t, struct pollfd *fds, unsigned count, bool timed,
@@ -913,6 +915,8 @@ struct thread *thread_new(struct thread *parent)
 	t->own.thread = id;
 	t->own.last = id;
 	t->state = STATE_READY;
+	t->unusual = 1;
+	t->epoch = 1;
 	t->priority = 1 + draw(1 << 30);
 	if (parent)
 		parent->children++;
