@@ -33,6 +33,7 @@
 enum {
 	MAX_THREADS = 1 << 15, /* thread ids are 16 bits in a trace */
 	MAX_FRAMES = 1 << 16,
+	SPIN_LIMIT = 3,
 };
 
 /* Why a thread's hooks do not record, bits of thread.gate. */
@@ -138,8 +139,9 @@ struct thread {
 	uint64_t random;           /* state of its random bytes */
 	uintptr_t pc;              /* of what it blocks in */
 	const volatile void *spun; /* the atomic that last told it nothing new, */
+	uint64_t spun_value;       /* its value, */
 	int32_t spun_budget;       /* the budget then, */
-	uint32_t spins;            /* and how often in a row */
+	uint32_t spins;            /* and how often in a row: it spins at SPIN_LIMIT */
 	struct open_call open[MAX_OPEN_CALLS];
 	unsigned open_count;
 	uintptr_t bound_pc; /* who called the bound function that was called last */
