@@ -196,8 +196,8 @@ static bool take_flip(void *context, const struct flip *f)
 		return !out_of_time(x);
 	}
 	g_array_append_val(f->sequence, f->event);
-	struct seed *s =
-	        seed_new(x, (const uint32_t *)f->sequence->data, f->sequence->len, f->event);
+	struct seed *s = seed_new(x, (const uint32_t *)f->sequence->data, f->sequence->len,
+	                          f->event);
 	g_array_set_size(f->sequence, f->sequence->len - 1);
 	s->parts = g_memdup2(f->parts, sizeof *f->parts * f->parts_count);
 	s->parts_count = f->parts_count;
@@ -210,8 +210,7 @@ static bool take_flip(void *context, const struct flip *f)
 	return !out_of_time(x);
 }
 
-/* -- deadlocks and races of a run ------------------------------------------------------------
- */
+/* -- deadlocks and races of a run ------------------------------------------------------------ */
 
 /* A cycle of requests that can all be reached at once: let the program go there, once for
  * each cycle in the code. */
@@ -420,8 +419,7 @@ static void note_limits(struct exploration *x, const struct plan_run *run)
 	}
 }
 
-/* -- one run --------------------------------------------------------------------------------
- */
+/* -- one run -------------------------------------------------------------------------------- */
 
 /* Everything that follows from the run at hand. */
 static void derive(struct exploration *x)
@@ -483,8 +481,7 @@ static bool run_seed(struct exploration *x, struct seed *s, struct error *error)
 	return good;
 }
 
-/* -- the loop -------------------------------------------------------------------------------
- */
+/* -- the loop ------------------------------------------------------------------------------- */
 
 static bool limit_reached(struct exploration *x)
 {
@@ -505,8 +502,8 @@ static bool go_on(struct exploration *x)
 	char what[96];
 	snprintf(what, sizeof what, "%u runs, %u waiting, %u errors", x->report->runs->len,
 	         x->waiting->len, x->report->errors->len);
-	double share =
-	        (double)x->report->runs->len / (x->report->runs->len + x->waiting->len + 1);
+	double share = (double)x->report->runs->len /
+	               (x->report->runs->len + x->waiting->len + 1);
 	x->cancelled |= !progress_tick(x->progress, share, what);
 	return !x->cancelled;
 }
@@ -520,7 +517,8 @@ static bool run_all(struct exploration *x, struct error *error)
 	while (x->waiting->len > 0 && go_on(x) && !limit_reached(x)) {
 		struct seed *s = g_ptr_array_steal_index(x->waiting, x->waiting->len - 1);
 		bool good = true;
-		if (s->parts != NULL && histories_have(x->histories, s->parts, s->parts_count))
+		if (s->parts != NULL &&
+		    histories_have(x->histories, s->parts, s->parts_count))
 			x->report->pruned++;
 		else
 			good = run_seed(x, s, error);

@@ -24,13 +24,13 @@ struct search {
 	bool unanswered, stopped;
 	/* of the flip at hand */
 	uint32_t event, other;
-	bool missed;      /* a wait: is the signal to be in (missed) or out? */
-	GArray *rivals;   /* uint32_t: writes that may not come between */
-	bool fresh;       /* only what is within no part found so far */
-	uint32_t *judged; /* by thread: the cut that is judged */
-	uint32_t *bound;  /* by thread: its steps from here on need the event */
-	uint32_t *cut;    /* by thread: how many steps are in */
-	GPtrArray *found; /* uint32_t *: the cuts of the parts so far */
+	bool missed;        /* a wait: is the signal to be in (missed) or out? */
+	GArray *rivals;     /* uint32_t: writes that may not come between */
+	bool fresh;         /* only what is within no part found so far */
+	uint32_t *judged;   /* by thread: the cut that is judged */
+	uint32_t *bound;    /* by thread: its steps from here on need the event */
+	uint32_t *cut;      /* by thread: how many steps are in */
+	GPtrArray *found;   /* uint32_t *: the cuts of the parts so far */
 	GArray *sequence;
 };
 
@@ -176,14 +176,14 @@ static void grow(struct search *x)
 	g_array_unref(scratch);
 }
 
-/* -- what a run begins with that has it ------------------------------------------------------
- */
+/* -- what a run begins with that has it ------------------------------------------------------ */
 
 static uint32_t signals_in(const struct search *x)
 {
 	uint32_t object = x->t->events[x->event].target, count = 0;
 	for (guint i = 0; i < x->sequence->len; i++) {
-		const struct event *e = &x->t->events[g_array_index(x->sequence, uint32_t, i)];
+		const struct event *e =
+		        &x->t->events[g_array_index(x->sequence, uint32_t, i)];
 		count += (e->op == OP_SIGNAL || e->op == OP_BROADCAST) && e->target == object;
 	}
 	return count;
@@ -201,9 +201,10 @@ static void give(struct search *x)
 	parts[0] = (struct part){ h->threads[own].who, history_after(h, x->event, seen) };
 	for (uint32_t u = 0; u < h->threads_count; u++)
 		if (u != own && x->cut[u] > 0)
-			parts[count++] = (struct part){ h->threads[u].who,
-				                        g_array_index(h->threads[u].prefixes,
-				                                      uint64_t, x->cut[u]) };
+			parts[count++] = (struct part){
+				h->threads[u].who,
+				g_array_index(h->threads[u].prefixes, uint64_t, x->cut[u])
+			};
 	struct flip flip = { x->event, x->other, x->sequence, parts, count };
 	x->stopped |= !x->take(x->context, &flip);
 	g_free(parts);
@@ -218,8 +219,7 @@ static void find_parts(struct search *x)
 		if (x->stopped)
 			return;
 		give(x);
-		g_ptr_array_add(x->found,
-		                g_memdup2(x->cut, sizeof *x->cut * x->h->threads_count));
+		g_ptr_array_add(x->found, g_memdup2(x->cut, sizeof *x->cut * x->h->threads_count));
 		bool more = false;
 		for (uint32_t u = 0; u < x->h->threads_count; u++)
 			more |= x->cut[u] < x->bound[u];
@@ -256,7 +256,8 @@ static void collect_writes(const struct search *x, GArray *writes)
 {
 	struct wide run = event_variables(x->t, &x->t->events[x->event]);
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
-		struct event_list list = event_list_at(&x->t->index->variable_events, v);
+		struct event_list list =
+		        event_list_at(&x->t->index->variable_events, v);
 		for (uint64_t i = 0; i < list.count; i++) {
 			uint32_t e = list.items[i];
 			if (op_writes(x->t->events[e].op) && e != x->event)
@@ -311,8 +312,8 @@ static void flip_reads(struct search *x)
  * missed may come later. */
 static void flip_wait(struct search *x)
 {
-	struct event_list list =
-	        event_list_at(&x->t->index->object_events, x->t->events[x->event].target);
+	struct event_list list = event_list_at(&x->t->index->object_events,
+	                                       x->t->events[x->event].target);
 	g_array_set_size(x->rivals, 0);
 	for (uint64_t i = 0; i < list.count && !x->stopped; i++) {
 		uint32_t e = list.items[i];

@@ -10,12 +10,11 @@
 #include "engine/predict/smt.h"
 
 struct flip {
-	uint32_t event;   /* what comes next, its thread's last: a read or a wait */
-	uint32_t other;   /* the write that it sees (NONE: nobody's); the signal missed, or
-	                   * not yet given */
-	GArray *sequence; /* uint32_t: the reordering before it, without the event */
-	struct part
-	        *parts; /* what a run must begin with to have it; the event's thread first */
+	uint32_t event;        /* what comes next, its thread's last: a read or a wait */
+	uint32_t other;        /* the write that it sees (NONE: nobody's); the signal missed, or
+	                        * not yet given */
+	GArray *sequence;      /* uint32_t: the reordering before it, without the event */
+	struct part *parts;    /* what a run must begin with to have it; the event's thread first */
 	uint32_t parts_count;
 };
 
@@ -23,7 +22,7 @@ struct flip {
 typedef bool flip_taker(void *context, const struct flip *flip);
 
 struct flip_limits {
-	double seconds; /* for one question */
+	double seconds;      /* for one question */
 	const struct progress *progress;
 };
 /*

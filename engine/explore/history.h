@@ -17,7 +17,7 @@ struct thread_history {
 };
 /* Of one run; owned by the caller. */
 struct history {
-	const struct trace *trace;      /* borrowed */
+	const struct trace *trace; /* borrowed */
 	struct thread_history *threads; /* by thread of the trace */
 	uint32_t threads_count;
 	GArray *step_of; /* uint32_t by event: its number among its thread's steps, or NONE */

@@ -23,8 +23,8 @@ struct rule_a {
 	uint64_t variables;
 	struct guard *more; /* open addressing; `size` a power of two, or 0 */
 	uint32_t size, count;
-	GArray *spills;          /* struct spill; 0 is not used */
-	GArray *unused;          /* uint32_t: spills that no guard has */
+	GArray *spills; /* struct spill; 0 is not used */
+	GArray *unused; /* uint32_t: spills that no guard has */
 	uint32_t *stamps, stamp; /* by thread * 2 + wrote: during a thinning */
 };
 

@@ -60,7 +60,8 @@ static void note_inside(struct sections *s, uint32_t thread)
 {
 	const struct holding *holding = &s->holding[thread];
 	const struct held *h = holding->held;
-	bool simple = holding->count == 1 && h->ends && !h->mixed && ((h->key - 1) & 1) == 0;
+	bool simple =
+	        holding->count == 1 && h->ends && !h->mixed && ((h->key - 1) & 1) == 0;
 
 	s->inside[thread] = (struct inside){ simple ? h->key : NONE, simple ? h->serial : 0 };
 }

@@ -1,6 +1,6 @@
 /*
- * name_private.h - what name.c, name_blocks.c and name_frames.c share: the modules, and what
- * one pass over the events has found out about blocks.
+ * name_private.h - what name.c, name_blocks.c and name_frames.c share: the modules, and what one pass over
+ * the events has found out about blocks.
  */
 #ifndef HEDDLE_NAME_PRIVATE_H
 #define HEDDLE_NAME_PRIVATE_H
@@ -37,8 +37,7 @@ struct names {
 
 void names_begin(struct names *n, const struct trace *partial);
 uint64_t names_base(const struct names *n, uint32_t module);
-/* The module loaded nearest below an address, or NONE; whether it holds it debuginfo must say.
- */
+/* The module loaded nearest below an address, or NONE; whether it holds it debuginfo must say. */
 uint32_t names_module_below(const struct names *n, uint64_t address);
 /* The static variable at a run-time address, and the module that may hold it. */
 const struct debug_variable *names_data(struct names *n, uint64_t address, uint32_t *module);

@@ -13,8 +13,7 @@ static char *folder;
 
 /*
  * What the program prints: "D name address size" for data, "C line function address" for
- * calls, "F function offset" for a local's place from its frame's CFA, each address less the
- * load bias.  here() is called where the line is of interest.
+ * calls, "F function offset" for a local's place from its frame's CFA, each address less the load bias.  here() is called where the line is of interest.
  */
 static const char program_text[] =
         "#define _GNU_SOURCE\n"

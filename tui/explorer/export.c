@@ -214,7 +214,7 @@ static const struct {
 
 static const char *suffix_for(const struct app *app)
 {
-	return app_view(app) == VIEW_WITNESS                                ? ".wit"
+	return app_view(app) == VIEW_WITNESS                                 ? ".wit"
 	       : app_view(app) == VIEW_GRAPH || app_view(app) == VIEW_ORDER ? ".dot"
 	                                                                    : ".md";
 }
@@ -236,10 +236,9 @@ static bool write_form(const struct app *app, const char *name, struct error *er
 			return error_set(error, "", NULL, "no finding is selected");
 		char *text = forms[i].make(app, entry);
 		if (text == NULL)
-			return error_set(
-			        error, "",
-			        "ask from the order view, or for an atomic-set violation",
-			        "there is no graph to draw here");
+			return error_set(error, "",
+			                 "ask from the order view, or for an atomic-set violation",
+			                 "there is no graph to draw here");
 		bool good = file_write_whole(name, text, strlen(text), error);
 		g_free(text);
 		return good;

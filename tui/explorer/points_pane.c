@@ -3,20 +3,24 @@
  * the points that were touched, by whom and with which clocks; what clashes and is not
  * ordered is said.  (Figure 3 of the paper on commutativity races.)
  */
+#include "engine/commute/clock.h"
 #include "tui/explorer/state_pane.h"
 
 #include <string.h>
 
-enum { LOOK_BACK = 4000, MOST_POINTS = 40, CLOCK_THREADS = 16 };
+/* Clocks are made anew for each event that is looked at: not in traces where that is slow. */
+enum { LOOK_BACK = 4000, MOST_POINTS = 40, CLOCK_THREADS = 16, MOST_EVENTS = 1 << 20 };
 
 struct touched { /* a point, and who touched it last in a thread */
 	char *text;
-	uint32_t point, event, thread;
+	uint32_t point, event, end, thread;
+	uint32_t *clock, epoch; /* at the call; its own entry at the return */
 };
 
 static void touched_clear(void *touched)
 {
 	g_free(((struct touched *)touched)->text);
+	g_free(((struct touched *)touched)->clock);
 }
 
 /* The last invocation on an instance that ended at or before the event; false: none. */
@@ -68,9 +72,12 @@ static GArray *touched_of(const struct session *s, uint32_t object)
 		                       &s->model->texts, &count, &overflow);
 		for (uint32_t i = 0; i < count; i++)
 			note(list, (struct touched){
-			                   model_point_text(s->model, &calls[0], touches[i]),
-			                   touches[i].point, calls[0].event,
-			                   s->trace->events[e].thread });
+			                   .text = model_point_text(s->model, &calls[0],
+			                                            touches[i]),
+			                   .point = touches[i].point,
+			                   .event = calls[0].event,
+			                   .end = e,
+			                   .thread = s->trace->events[e].thread });
 	}
 	return list;
 }
@@ -90,25 +97,44 @@ static bool clash(const struct points *points, const struct touched *a, const st
 	return k != NULL && l != NULL && strcmp(k, l) == 0;
 }
 
-static void append_clock(const struct session *s, uint32_t event, uint32_t *clock, GString *out)
+/* The clocks of commutativity races: what the object synchronises inside of its own
+ * invocations orders nothing. */
+static void find_clocks(const struct session *s, GArray *list)
 {
-	order_clock(s->orders[s->order], event, clock);
+	struct scope_clocks *c = scope_clocks_new(s->model);
+	size_t bytes = s->trace->threads_count * sizeof(uint32_t);
+	for (uint32_t e = 0; e <= s->event; e++) {
+		uint32_t thread = s->trace->events[e].thread;
+		scope_clocks_before(c, e);
+		for (guint i = 0; i < list->len; i++) {
+			struct touched *a = &g_array_index(list, struct touched, i);
+			if (a->event == e)
+				a->clock = g_memdup2(scope_clocks_of(c, thread), bytes);
+			if (a->end == e)
+				a->epoch = scope_clocks_epoch(c, thread);
+		}
+		scope_clocks_after(c, e);
+	}
+	scope_clocks_free(c);
+}
+
+static void append_clock(const struct session *s, const uint32_t *clock, GString *out)
+{
 	g_string_append(out, " ⟨");
 	for (uint32_t j = 0; j < MIN(s->trace->threads_count, CLOCK_THREADS); j++)
 		g_string_append_printf(out, "%s%u", j ? ", " : "", clock[j]);
 	g_string_append(out, s->trace->threads_count > CLOCK_THREADS ? ", …⟩" : "⟩");
 }
 
-/* The points that a clash with no order between makes worth a remark. */
-static char *remark(const struct session *s, const struct points *points, const GArray *list,
-                    const struct touched *a)
+/* The event that a point clashes with unordered, or NULL. */
+static char *remark(const struct points *points, const GArray *list, const struct touched *a)
 {
 	for (guint i = 0; i < list->len; i++) {
 		const struct touched *b = &g_array_index(list, struct touched, i);
+		const struct touched *first = a->end < b->end ? a : b, *second = first == a ? b : a;
 		if (b->thread != a->thread && clash(points, a, b) &&
-		    !order_ordered(s->orders[s->order], MIN(a->event, b->event),
-		                   MAX(a->event, b->event)))
-			return g_strdup_printf("  clashes with %u", b->event);
+		    first->epoch > second->clock[first->thread])
+			return g_strdup_printf("  races with %u", b->event);
 	}
 	return NULL;
 }
@@ -118,11 +144,12 @@ void add_access_points(const struct app *app, GArray *rows)
 	const struct session *s = app->session;
 	struct call_scratch scratch;
 	struct call last;
-	if (s->model == NULL || s->orders[s->order] == NULL || !last_call(s, &last, &scratch))
+	if (s->model == NULL || !session_has(s, INDEX_ALL) || s->event >= MOST_EVENTS ||
+	    !last_call(s, &last, &scratch))
 		return;
 	const struct points *points = s->model->objects[last.object].type->points;
 	GArray *list = touched_of(s, last.object);
-	uint32_t *clock = g_new0(uint32_t, s->trace->threads_count);
+	find_clocks(s, list);
 	for (guint i = 0; i < list->len; i++) {
 		const struct touched *a = &g_array_index(list, struct touched, i);
 		const char *name = trace_thread_name(s->trace, a->thread);
@@ -131,11 +158,10 @@ void add_access_points(const struct app *app, GArray *rows)
 		g_string_append(text, "  ");
 		append_escaped(text, name, strlen(name));
 		g_string_append_printf(text, " at %u", a->event);
-		append_clock(s, a->event, clock, text);
+		append_clock(s, a->clock, text);
 		struct state_row row = { style_of_thread(a->thread), g_string_free(text, FALSE),
-			                 remark(s, points, list, a) };
+			                 remark(points, list, a) };
 		g_array_append_val(rows, row);
 	}
-	g_free(clock);
 	g_array_unref(list);
 }

@@ -114,8 +114,7 @@ static uint32_t draw(uint32_t below)
 	return below <= 1 ? 0 : (next_random() >> 33) % below;
 }
 
-/* So many accesses without a synchronisation, and the thread waits for something by spinning.
- */
+/* So many accesses without a synchronisation, and the thread waits for something by spinning. */
 enum { SPINNING = 20000 };
 
 /* How many accesses until the next chance to switch: few in a short run, where every
@@ -806,7 +805,7 @@ void sched_signal(const void *condition, unsigned most)
 			n++;
 			if (rt.replay ? !best || replay_turn(t->id) < replay_turn(best->id)
 			    : rt.config.strategy == STRATEGY_RR ||
-			                    rt.config.strategy == STRATEGY_FIRST
+			                      rt.config.strategy == STRATEGY_FIRST
 			            ? !best || t->since < best->since
 			            : draw(n) == 0)
 				best = t;

@@ -29,14 +29,14 @@ static void nothing(void)
 #define PLAIN(F) \
 	EACH_SIZE(F, read) \
 	EACH_SIZE(F, write) \
-	EACH_SIZE(F, unaligned_read) \
-	EACH_SIZE(F, unaligned_write) EACH_SIZE(F, volatile_read) EACH_SIZE( \
-	        F, volatile_write) EACH_SIZE(F, unaligned_volatile_read) \
-	        EACH_SIZE(F, unaligned_volatile_write) EACH_SIZE(F, read_write) EACH_SIZE( \
-	                F, unaligned_read_write) F(read_range) F(write_range) F(vptr_read) \
-	                F(vptr_update) F(func_entry) F(func_exit) F(ignore_thread_begin) \
-	                        F(ignore_thread_end) F(acquire) F(release) F(mutex_create) \
-	                                F(mutex_destroy) F(mutex_pre_lock) F(mutex_post_lock) \
+	EACH_SIZE(F, unaligned_read) EACH_SIZE(F, unaligned_write) EACH_SIZE(F, volatile_read) \
+	        EACH_SIZE(F, volatile_write) EACH_SIZE(F, unaligned_volatile_read) EACH_SIZE( \
+	                F, unaligned_volatile_write) EACH_SIZE(F, read_write) \
+	                EACH_SIZE(F, unaligned_read_write) F(read_range) F(write_range) \
+	                        F(vptr_read) F(vptr_update) F(func_entry) F(func_exit) F( \
+	                                ignore_thread_begin) F(ignore_thread_end) F(acquire) \
+	                                F(release) F(mutex_create) F(mutex_destroy) F( \
+	                                        mutex_pre_lock) F(mutex_post_lock) \
 	                                        F(mutex_pre_unlock) F(mutex_post_unlock) F( \
 	                                                mutex_pre_signal) F(mutex_post_signal) \
 	                                                F(mutex_pre_divert) \
@@ -128,12 +128,12 @@ ATOMIC(128, a128)
 #define ATOMIC_NAMES(F, bits) \
 	F(atomic##bits##_load) \
 	F(atomic##bits##_store) \
-	F(atomic##bits##_compare_exchange_strong) \
-	F(atomic##bits##_compare_exchange_weak) F(atomic##bits##_compare_exchange_val) \
-	        F(atomic##bits##_exchange) F(atomic##bits##_fetch_add) \
-	                F(atomic##bits##_fetch_sub) F(atomic##bits##_fetch_and) \
-	                        F(atomic##bits##_fetch_or) F(atomic##bits##_fetch_xor) \
-	                                F(atomic##bits##_fetch_nand)
+	F(atomic##bits##_compare_exchange_strong) F(atomic##bits##_compare_exchange_weak) \
+	        F(atomic##bits##_compare_exchange_val) F(atomic##bits##_exchange) \
+	                F(atomic##bits##_fetch_add) F(atomic##bits##_fetch_sub) \
+	                        F(atomic##bits##_fetch_and) F(atomic##bits##_fetch_or) \
+	                                F(atomic##bits##_fetch_xor) \
+	                                        F(atomic##bits##_fetch_nand)
 
 #define NAME(name) { "__tsan_" #name, &slot_##name },
 static const struct {
