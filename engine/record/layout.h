@@ -134,8 +134,8 @@ struct log_chunk {
 	TAG(DROP, 0, 0)      /* --last: the state that earlier chunks had left begins here */ \
 	TAG(LATE, 1, 0)      /* the value of the short record before */ \
 	/* CALL's flags: LOG_MADE */ \
-	TAG(CALL, 0, 1)      /* object; length; type NUL method NUL arguments as text NUL */ \
-	TAG(RET, 0, 1)       /* the same with results */
+	TAG(CALL, 0, 1) /* object; length; type NUL method NUL arguments as text NUL */ \
+	TAG(RET, 0, 1)  /* the same with results */
 
 enum log_tag {
 #define TAG(name, words, visible) LOG_##name,

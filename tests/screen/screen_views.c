@@ -712,6 +712,27 @@ START_TEST(marks_survive_and_unknown_ones_are_kept)
 }
 END_TEST
 
+/* Figure 3 of the paper on commutativity races: points with their clocks, before the joins. */
+START_TEST(access_points)
+{
+	struct app *app =
+	        tui_open("#! object o dict\nmain|fork(T1)|c.c:1\nmain|fork(T2)|c.c:1\n"
+	                 "T1|act(o.put,\"a.com\",c1)=nil|c.c:18\n"
+	                 "T2|act(o.put,\"a.com\",c2)=c1|c.c:18\n"
+	                 "T2|act(o.put,\"b.com\",c2)=nil|c.c:19\n",
+	                 NULL);
+	struct error error;
+	if (app->session->specs == NULL)
+		app->session->specs = specs_open(NULL, &error);
+	app->session->model = model_new(app->session->trace, app->session->specs, NULL, &error);
+	ck_assert_ptr_nonnull(app->session->model);
+	app_goto(app, 3, false);
+	tui_keys(app, "S");
+	tui_golden(app, "state-points");
+	tui_close(app);
+}
+END_TEST
+
 Suite *views_suite(void);
 Suite *views_suite(void)
 {
@@ -731,6 +752,7 @@ Suite *views_suite(void)
 	tcase_add_test(golden, predicted_cycle);
 	tcase_add_test(golden, cycle_without_witness);
 	tcase_add_test(golden, commutativity);
+	tcase_add_test(golden, access_points);
 	suite_add_tcase(suite, golden);
 	TCase *keys = tcase_create("keys");
 	tcase_set_timeout(keys, 60);
