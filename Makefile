@@ -16,7 +16,7 @@ HEDDLE := $(if $(SAN),$(B)/heddle,heddle)
 
 PACKAGES := build-essential pkg-config libncurses-dev libreadline-dev libdwarf-dev \
 	libelf-dev libz3-dev libglib2.0-dev libjansson-dev libzstd-dev zlib1g-dev
-TEST_PACKAGES := check libvterm-dev perl
+TEST_PACKAGES := check libvterm-dev liburcu-dev perl
 
 PKG := glib-2.0 jansson libzstd ncursesw readline
 CC ?= gcc
@@ -131,7 +131,7 @@ install: all
 	install -d $(INSTALL_ROOT)/lib/heddle/stub
 	install -m 644 $(B)/stub/*.a $(B)/stub/libtsan_preinit.o $(INSTALL_ROOT)/lib/heddle/stub/
 	ln -sf ../libheddle-record.so $(INSTALL_ROOT)/lib/heddle/stub/libclang_rt.tsan-x86_64.so
-	for f in specs/*.spec; do install -D -m 644 $$f $(INSTALL_ROOT)/share/heddle/$$f; done
+	for f in specs/*.spec specs/bind/*.spec; do install -D -m 644 $$f $(INSTALL_ROOT)/share/heddle/$$f; done
 	for f in samples/*/*; do install -D -m 644 $$f $(INSTALL_ROOT)/share/heddle/$$f; done
 	for f in $(wildcard include/heddle.h engine/record/heddle.h); do \
 		install -D -m 644 $$f $(INSTALL_ROOT)/include/heddle.h; done

@@ -154,14 +154,25 @@ void locks_acquire(struct causality *c, uint32_t event);
 void locks_release(struct causality *c, uint32_t event);
 void locks_mark(struct causality *c);
 
+struct lock {
+	stamp release;   /* of the last exclusive section */
+	uint32_t row;    /* what it knew */
+	GArray *readers; /* shared releases since; NULL while there are none */
+};
+struct locks {
+	struct lock *of; /* by object */
+	uint64_t count;
+};
+
 struct observations {
 	/* By variable, `stride` apart: its last write, which causality_step keeps unless the
 	 * array is lent by who keeps it anyway (observations_lend). */
 	stamp *last;
 	uint32_t stride;
 	bool lent;
-	GArray **holders; /* by object: acquires not yet released; or NULL */
-	GArray **takes;   /* by object: the last take of each thread; or NULL */
+	stamp *holder;    /* by object: the acquire that is not yet released */
+	GArray **holders; /* by object: stamps of more of them; or NULL */
+	GArray **takes;   /* by object: stamps of the last take of each thread; or NULL */
 	int64_t *counts;  /* by object: a semaphore's count */
 	uint64_t variables, objects;
 };
@@ -172,6 +183,14 @@ void observations_lend(struct observations *o, stamp *last, uint32_t stride);
 void observations_access(struct causality *c, uint32_t event); /* edges of a read, its write */
 void observations_try(struct causality *c, uint32_t event);    /* locks, semaphores and tries */
 void observations_mark(struct causality *c);
+/* Is an acquire the only one of its lock that is open, or a release that one's? */
+static inline bool observations_one_holder(const struct observations *o, const struct event *x)
+{
+	stamp holder = o->holder[x->target];
+
+	return o->holders[x->target] == NULL &&
+	       (x->op == OP_REL ? stamp_thread(holder) == x->thread : holder == 0);
+}
 static inline stamp *observations_last(const struct observations *o, uint32_t variable)
 {
 	return &o->last[(size_t)variable * o->stride];
@@ -208,7 +227,7 @@ void sections_mark(struct causality *c);
  * causality_step has to be called.
  */
 static inline __attribute__((always_inline)) bool
-causality_quiet(struct causality *c, const struct event *x, bool sections)
+causality_quiet(const struct causality *c, const struct event *x, bool sections)
 {
 	return G_LIKELY(!((x->op & ~OP_WRITE) | (x->flags & (EVENT_INERT | EVENT_WIDE)))) &&
 	       (!sections || c->depth[x->thread] == 0 ||
@@ -222,6 +241,36 @@ causality_wrote(struct causality *c, uint32_t event, const struct event *x)
 		observations_write(c, x->target, event, x->thread);
 	if (c->has_atomics)
 		atomics_plain_write(c, event);
+}
+
+/*
+ * An exclusive acquire that tells its thread nothing, or a release, that no must-order
+ * touches, of an order that looks at locks and not at sections: true when all is done that
+ * causality_step would do; else causality_step has to be called.
+ */
+static inline bool causality_quiet_lock(struct causality *c, uint32_t event,
+                                        const struct event *x)
+{
+	struct lock *l;
+
+	if ((x->op != OP_ACQ && x->op != OP_REL) || event_inert(x))
+		return false;
+	l = &c->locks->of[x->target];
+	if (l->readers != NULL ||
+	    (c->observations != NULL && !observations_one_holder(c->observations, x)))
+		return false;
+	if (x->op == OP_REL) {
+		l->release = stamp_of(event, x->thread);
+		l->row = clocks_hold(&c->clocks, x->thread);
+	} else if (stamp_thread(l->release) != x->thread &&
+	           !stamp_within(l->release,
+	                         clocks_now(&c->clocks, x->thread)[stamp_thread(l->release)])) {
+		return false;
+	}
+	if (c->observations != NULL)
+		c->observations->holder[x->target] =
+		        x->op == OP_REL ? 0 : stamp_of(event, x->thread);
+	return true;
 }
 
 #endif

@@ -54,6 +54,7 @@ struct sections {
 	struct holding *holding; /* by thread */
 	bool *is_shared;         /* by object: has a shared section begun on it? */
 	uint64_t threads;
+	bool overlap; /* --lenient took locks from their holders, who may go on */
 	struct rule_a *rule_a;
 	struct rule_b *rule_b; /* NULL: without */
 };

@@ -110,9 +110,11 @@ static void add_race(struct ladder *l, uint64_t unit, struct finding *f)
 	    l->witness_events + f->witness->len > l->options->witness_events) {
 		g_array_unref(f->witness);
 		f->witness = NULL;
-		l->left_out++;
 	}
-	l->witness_events += f->witness != NULL ? f->witness->len : 0;
+	if (f->witness != NULL)
+		l->witness_events += f->witness->len;
+	else
+		l->left_out++;
 	report_add(l->report, f);
 	settle(l, unit, f);
 }
@@ -123,6 +125,7 @@ static bool take_report(struct ladder *l, const struct rung *rung, struct error 
 	struct report *r;
 
 	options.all_verdicts = false;
+	options.witness_events -= MIN(l->witness_events, options.witness_events);
 	r = rung->run(l->t, &options, l->progress, error);
 	if (r == NULL)
 		return false;

@@ -239,6 +239,13 @@ static __attribute__((noinline)) void step(struct stream *s, uint32_t e)
 		causality_sweep(s->c, NULL, NULL);
 }
 
+static __attribute__((noinline)) void no_access(struct stream *s, uint32_t e,
+                                                const struct event *x)
+{
+	if (!causality_quiet_lock(s->c, e, x))
+		step(s, e);
+}
+
 /* A quiet access (causality.h) for which the cell was not enough. */
 static __attribute__((noinline)) void quiet_table(struct stream *s, uint32_t e,
                                                   const struct event *x)
@@ -257,50 +264,58 @@ static __attribute__((noinline)) void quiet_table(struct stream *s, uint32_t e,
 
 enum { TICK = 1 << 20, AHEAD = 32 };
 
-/* Events before the next must-order edge. */
-static inline __attribute__((always_inline)) void pass_quiet(struct stream *s, uint32_t from,
-                                                             uint32_t to, bool sections)
+/* Events before the next must-order edge.  `ahead` is 0 for the last ones of the trace. */
+static inline __attribute__((always_inline)) void
+pass_quiet(struct stream *s, uint32_t from, uint32_t to, uint32_t ahead, bool sections)
 {
-	const struct event *events = s->t->events;
+	/* In registers: the compiler does not know what a store to a cell may change. */
+	const struct event *x = s->t->events + from;
 	struct cell *cells = s->cells;
-	const char *guards = s->c->guards;
-	/* The last events fetch nothing ahead, but again what they need themselves. */
-	uint32_t last = (uint32_t)s->t->events_count - 1;
+	const stamp *views = s->views;
+	size_t width = s->width;
 
-	for (uint32_t e = from; e < to; e++) {
-		const struct event *x = &events[e];
+	for (uint32_t e = from; e < to; e++, x++) {
+		struct cell *cell = &cells[x->target];
+
 		/* Cells are met in no order; the branches below hide that from the processor.
 		 * (Of what is no access the address is wrong, which is harmless.) */
-		uint32_t ahead = events[MIN(e + AHEAD, last)].target;
-
-		__builtin_prefetch(&cells[ahead], 1);
+		__builtin_prefetch(&cells[x[ahead].target], 1);
 		if (sections)
-			__builtin_prefetch(guards + (size_t)ahead * GUARD_SIZE, 1);
+			__builtin_prefetch(s->c->guards + (size_t)x[ahead].target * GUARD_SIZE,
+			                   1);
 		if (G_UNLIKELY(!causality_quiet(s->c, x, sections)))
-			step(s, e);
-		else if (!access_cell(&cells[x->target], view_of(s, x->thread), x->thread, e,
-		                      x->op))
+			sections ? step(s, e) : no_access(s, e, x);
+		else if (!access_cell(cell, views + x->thread * width, x->thread, e, x->op))
 			quiet_table(s, e, x);
 	}
+}
+
+static void pass_to(struct stream *s, uint32_t from, uint32_t to, uint32_t ahead)
+{
+	if (s->c->sections != NULL)
+		pass_quiet(s, from, to, ahead, true);
+	else if (ahead == AHEAD)
+		pass_quiet(s, from, to, AHEAD, false);
+	else
+		pass_quiet(s, from, to, ahead, false);
 }
 
 static bool pass(struct stream *s, const struct progress *progress)
 {
 	uint64_t count = s->t->events_count;
-	uint32_t e = 0;
+	uint32_t last = count > AHEAD ? (uint32_t)count - AHEAD : 0;
 
-	while (e < count) {
+	for (uint32_t e = 0; e < count;) {
 		uint32_t to = (uint32_t)MIN((uint64_t)e + TICK, count);
 
 		if (!progress_tick(progress, (double)e / count, "races by site"))
 			return false;
+		if (e < last)
+			to = MIN(to, last);
 		while (e < to) {
 			uint32_t quiet = CLAMP(s->c->next_must, e, to);
 
-			if (s->c->sections != NULL)
-				pass_quiet(s, e, quiet, true);
-			else
-				pass_quiet(s, e, quiet, false);
+			pass_to(s, e, quiet, e < last ? AHEAD : 0);
 			e = quiet;
 			if (e < to)
 				step(s, e++);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "debuginfo/debuginfo.h"
+#include "engine/commute/spec.h"
 #include "engine/record/name.h"
 #include "engine/record/record.h"
 
@@ -487,25 +488,34 @@ static void add_sync(struct import *im, struct lane *lane, enum log_tag tag, uns
 
 /* ---- invocations ---- */
 
-/* An object's name: its type and, where it is small, its number (fd3), else an ordinal. */
-static uint32_t instance_of(struct import *im, const char *type, uint64_t self)
+/*
+ * An object's name: its type and, where it is small, its number (fd3), else an ordinal.
+ * What lies at the address of an object that is gone is another one: in a new block, or
+ * made by a call that says so (fd3#2).
+ */
+static uint32_t instance_of(struct import *im, const char *type, uint64_t self, bool made)
 {
-	char *key = g_strdup_printf("%s %" PRIx64, type, self);
+	const struct block_life *life = self < 65536 ? NULL : life_at(im, self);
+	char *key = g_strdup_printf("%s %" PRIx64 " %u", type, self, life ? life->block : NONE);
+	char *counter = self < 65536 ? g_strdup_printf("%s%" PRIu64, type, self)
+	                             : g_strdup(type);
 	gpointer found = g_hash_table_lookup(im->instances, key);
-	if (!found) {
-		uint32_t count = GPOINTER_TO_UINT(g_hash_table_lookup(im->instances, type)) + 1;
-		char *name = g_strdup_printf("%s%" PRIu64, type, self < 65536 ? self : count);
+	if (!found || made) {
+		uint32_t count =
+		        GPOINTER_TO_UINT(g_hash_table_lookup(im->instances, counter)) + 1;
+		char *name = self >= 65536 ? g_strdup_printf("%s%u", counter, count)
+		             : count > 1   ? g_strdup_printf("%s#%u", counter, count)
+		                           : g_strdup(counter);
 		uint32_t instance = builder_instance(im->b, name, strlen(name));
 		builder_instance_type(im->b, instance,
 		                      builder_string(im->b, type, strlen(type)));
-		if (self >= 65536)
-			g_hash_table_insert(im->instances, g_strdup(type),
-			                    GUINT_TO_POINTER(count));
+		g_hash_table_insert(im->instances, g_strdup(counter), GUINT_TO_POINTER(count));
 		found = GUINT_TO_POINTER(instance + 1);
 		g_hash_table_insert(im->instances, g_strdup(key), found);
 		g_free(name);
 	}
 	g_free(key);
+	g_free(counter);
 	return GPOINTER_TO_UINT(found) - 1;
 }
 
@@ -576,8 +586,8 @@ static GArray *values_of(struct import *im, const char *text)
 	return values;
 }
 
-static void add_invocation(struct import *im, struct lane *lane, enum log_tag tag, uint64_t pc,
-                           const uint64_t *w)
+static void add_invocation(struct import *im, struct lane *lane, enum log_tag tag, unsigned flags,
+                           uint64_t pc, const uint64_t *w)
 {
 	char *text = g_malloc0(w[2] + 3); /* three strings end in NUL whatever the log holds */
 	memcpy(text, w + 3, w[2]);
@@ -586,7 +596,7 @@ static void add_invocation(struct import *im, struct lane *lane, enum log_tag ta
 	GArray *values = values_of(im, list < text + w[2] ? list : "");
 	const uint32_t *v = (const uint32_t *)values->data;
 	struct event e = { .op = tag == LOG_CALL ? OP_CALL : OP_RET,
-		           .target = instance_of(im, type, w[1]),
+		           .target = instance_of(im, type, w[1], flags & LOG_MADE),
 		           .location = location_of(im, pc) };
 	e.aux = builder_invocation(im->b, builder_string(im->b, method, strlen(method)), v,
 	                           tag == LOG_CALL ? values->len : 0, v,
@@ -680,7 +690,7 @@ static void add_record(struct import *im, uint32_t id, const uint64_t *w)
 		break;
 	case LOG_CALL:
 	case LOG_RET:
-		add_invocation(im, lane, tag, pc, w);
+		add_invocation(im, lane, tag, flags, pc, w);
 		lane->ordinal++;
 		break;
 	case LOG_RANDOM:
@@ -944,7 +954,9 @@ static void note_command(struct import *im)
 	g_string_free(command, TRUE);
 	const GPtrArray *specs = im->facts->specs;
 	for (guint i = 0; specs != NULL && i < specs->len; i++) {
-		char *file = g_canonicalize_filename(specs->pdata[i], NULL);
+		char *found = spec_path(specs->pdata[i]);
+		char *file = g_canonicalize_filename(found, NULL);
+		g_free(found);
 		builder_note(im->b, "recording-spec", file);
 		g_free(file);
 	}

@@ -14,7 +14,7 @@ static const char prelude[] =
         "#define _GNU_SOURCE\n"
         "#include <dlfcn.h>\n"
         "#include <stdint.h>\n"
-        "struct heddle_bound { const char *type, *method, *arguments, *result; };\n"
+        "struct heddle_bound { const char *type, *method, *arguments, *result; int makes; };\n"
         "int heddle_bound_begin(const struct heddle_bound *, const void *, const void *,"
         " const void *, const uint64_t *);\n"
         "void heddle_bound_end(int, const uint64_t *);\n"
@@ -156,10 +156,10 @@ static void function(GString *out, const struct bound *x, unsigned n)
 		object(&b->result, "r", self, condition);
 	g_string_append_printf(
 	        out,
-	        "static const struct heddle_bound bound%u = { type%u, \"%s\", \"%s\", \"%s\" };\n"
+	        "static const struct heddle_bound bound%u = { type%u, \"%s\", \"%s\", \"%s\", %d };\n"
 	        "static %s (*real%u)(",
-	        n, x->type, x->method->name, kinds[0]->str, kinds[1]->str, c_type(&b->result),
-	        n);
+	        n, x->type, x->method->name, kinds[0]->str, kinds[1]->str, after,
+	        c_type(&b->result), n);
 	list(out, b, true);
 	if (x->address)
 		g_string_append_printf(out, ");\nstatic %s bound_%u(", c_type(&b->result), n);

@@ -122,6 +122,7 @@ struct log_chunk {
 	TAG(CLOCK, 2, 0)     /* flags: which clock; seconds, nanoseconds */ \
 	TAG(RANDOM, 0, 0)    /* length; bytes */ \
 	TAG(DROP, 0, 0)      /* --last: the state that earlier chunks had left begins here */ \
+	/* CALL's flags: LOG_MADE */ \
 	TAG(CALL, 0, 1)      /* object; length; type NUL method NUL arguments as text NUL */ \
 	TAG(RET, 0, 1)       /* the same with results */
 
@@ -149,6 +150,7 @@ enum log_record_flag {
 
 #define LOG_PC_SHIFT     16
 #define LOG_ADDRESS_MASK ((1ull << 48) - 1)
+#define LOG_MADE         1 /* the call made the object: another of the same address */
 #define LOG_SIZE_SHIFT   48
 #define LOG_SMALL_SHIFT  51
 #define LOG_SMALL_LIMIT  (1ull << 13)

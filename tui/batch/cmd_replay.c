@@ -118,6 +118,9 @@ static bool print_run(const struct trace *t, const struct plan *p, const struct 
 				print_event(run->trace, run->reached[side], "  ");
 		}
 	}
+	/* An order violation: what the late event came to (in a freed block, say). */
+	if (!first && p->pair[1] == NONE && run->reached[0] != NONE)
+		print_event(run->trace, run->reached[0], "it came to  ");
 	print_outcome(run);
 	return true;
 }

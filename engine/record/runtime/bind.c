@@ -19,6 +19,7 @@
 struct heddle_bound {
 	const char *type, *method;
 	const char *arguments, *result; /* a letter a value: see put_value */
+	int makes;                      /* the object, another one every time */
 };
 
 int heddle_bound_begin(const struct heddle_bound *b, const void *self, const void *pc,
@@ -119,7 +120,8 @@ static void close_call(struct thread *t, const uint64_t *values)
 	const struct open_call *c = &t->open[--t->open_count];
 	struct text text;
 	put_values(&text, c->bound->result, values);
-	invoke_record(t, LOG_RET, c->pc, c->bound->type, c->self, c->bound->method, text.bytes);
+	invoke_record(t, LOG_RET, false, c->pc, c->bound->type, c->self, c->bound->method,
+	              text.bytes);
 }
 
 /*
@@ -145,7 +147,8 @@ EXPORT int heddle_bound_begin(const struct heddle_bound *b, const void *self, co
 	struct text text;
 	put_values(&text, b->arguments, values);
 	sched_point(t); /* what libraries do is where threads meet */
-	invoke_record(t, LOG_CALL, (uintptr_t)pc, b->type, self, b->method, text.bytes);
+	invoke_record(t, LOG_CALL, b->makes, (uintptr_t)pc, b->type, self, b->method,
+	              text.bytes);
 	t->open[t->open_count++] =
 	        (struct open_call){ (uintptr_t)frame, (uintptr_t)pc, self, b };
 	errno = error;

@@ -427,8 +427,8 @@ void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
 		count_event(t, tag, pc);
 }
 
-void log_blob(struct thread *t, enum log_tag tag, uint64_t pc, const uint64_t *words,
-              unsigned count, const void *bytes, uint64_t length)
+uint64_t *log_blob(struct thread *t, enum log_tag tag, uint64_t pc, const uint64_t *words,
+                   unsigned count, const void *bytes, uint64_t length)
 {
 	struct stream *s = t->stream;
 	if (t->pending)
@@ -437,7 +437,7 @@ void log_blob(struct thread *t, enum log_tag tag, uint64_t pc, const uint64_t *w
 		log_switch(t);
 	unsigned total = 2 + count + (length + 7) / 8;
 	if (total > LOG_CHUNK / 16)
-		return;
+		return NULL;
 	uint64_t *w = log_room(s, total);
 	for (unsigned i = 0; i < count; i++)
 		w[1 + i] = words[i];
@@ -448,17 +448,20 @@ void log_blob(struct thread *t, enum log_tag tag, uint64_t pc, const uint64_t *w
 	BARRIER();
 	w[0] = log_word(tag, 0, pc);
 	s->next = w + total;
+	return w;
 }
 
 /* A call or its return; `text`: type, method and values, each ended by NUL. */
-void log_invocation(struct thread *t, enum log_tag tag, uint64_t pc, const void *self,
-                    const char *text, size_t length)
+void log_invocation(struct thread *t, enum log_tag tag, bool made, uint64_t pc,
+                    const void *self, const char *text, size_t length)
 {
 	uint64_t object = (uintptr_t)self;
 	log_before(t);
 	if (!rt.controlled)
 		ticket(t);
-	log_blob(t, tag, pc, &object, 1, text, length);
+	uint64_t *w = log_blob(t, tag, pc, &object, 1, text, length);
+	if (w && made)
+		w[0] |= LOG_MADE << 8;
 	count_event(t, tag, pc);
 }
 

@@ -169,10 +169,11 @@ void log_stream_end(struct stream *s);
 void log_more(struct stream *s, unsigned words); /* makes room */
 void log_frames(struct thread *t);
 void log_fill(struct thread *t);
-void log_blob(struct thread *t, enum log_tag tag, uint64_t pc, const uint64_t *words,
-              unsigned count, const void *bytes, uint64_t length);
-void log_invocation(struct thread *t, enum log_tag tag, uint64_t pc, const void *self,
-                    const char *text, size_t length);
+/* The record, or NULL when it is too long for one. */
+uint64_t *log_blob(struct thread *t, enum log_tag tag, uint64_t pc, const uint64_t *words,
+                   unsigned count, const void *bytes, uint64_t length);
+void log_invocation(struct thread *t, enum log_tag tag, bool made, uint64_t pc,
+                    const void *self, const char *text, size_t length);
 void log_note(const char *key, const char *value);
 void log_thread(struct thread *t);
 void log_modules(void);
@@ -214,8 +215,10 @@ uint64_t deadline_of(clockid_t clock, const struct timespec *at);
 void clock_now(clockid_t clock, struct timespec *now); /* the virtual one, not recorded */
 
 /* ---- invoke.c ---- */
-void invoke_record(struct thread *t, enum log_tag tag, uintptr_t pc, const char *type,
-                   const void *object, const char *method, const char *values);
+/* `made`: the call made the object. */
+void invoke_record(struct thread *t, enum log_tag tag, bool made, uintptr_t pc,
+                   const char *type, const void *object, const char *method,
+                   const char *values);
 
 /* ---- replay.c ---- */
 void strings_init(void);
