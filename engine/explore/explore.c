@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -32,6 +33,7 @@ struct seed { /* a schedule that waits to be run */
 	uint32_t parts_count;
 	uint32_t parent;
 	char *flip, *thread, *place, *variable; /* owned */
+	bool after_free; /* the last of the schedule is a use after free */
 };
 
 struct exploration {
@@ -39,13 +41,13 @@ struct exploration {
 	const struct progress *progress;
 	struct explore_report *report;
 	struct histories *histories;
-	GPtrArray *waiting;    /* struct seed *, the next one last */
-	GHashTable *asked;     /* uint64_t: schedules that wait or were run */
-	GHashTable *deadlocks; /* char *: cycles of lock requests that were asked for */
-	GHashTable *races;     /* char * */
-	GHashTable *gaps;      /* char *, also in report->gaps */
-	char *output;          /* file for what the program prints; owned */
-	gint64 deadline;       /* 0: none */
+	GPtrArray *waiting; /* struct seed *, the next one last */
+	GHashTable *asked;  /* uint64_t: schedules that wait or were run */
+	GHashTable *errors; /* char *: cycles of lock requests, uses after free asked for */
+	GHashTable *races;  /* char * */
+	GHashTable *gaps;   /* char *, also in report->gaps */
+	char *output;       /* file for what the program prints; owned */
+	gint64 deadline;    /* 0: none */
 	bool cancelled;
 	/* of the run at hand */
 	struct trace *trace;
@@ -170,6 +172,18 @@ static void describe_read(const struct trace *t, const struct flip *f, struct se
 	g_free(new);
 }
 
+static void describe_use(const struct trace *t, const struct flip *f, struct seed *s)
+{
+	GString *variable = g_string_new(NULL);
+	trace_append_variable(t, &t->events[f->event], variable);
+	s->variable = g_string_free(variable, FALSE);
+	s->flip = g_strdup_printf("%s %s %s after %s freed its block at %s", s->thread,
+	                          op_writes(t->events[f->event].op) ? "writes" : "reads",
+	                          s->variable, trace_thread_name(t, t->events[f->other].thread),
+	                          trace_location_name(t, f->other));
+	s->after_free = true;
+}
+
 static bool out_of_time(const struct exploration *x)
 {
 	return x->deadline != 0 && g_get_monotonic_time() > x->deadline;
@@ -187,22 +201,43 @@ static struct seed *seed_new(struct exploration *x, const uint32_t *sequence, si
 	return s;
 }
 
+static bool is_use_after_free(const struct trace *t, const struct flip *f)
+{
+	return f->other != NONE && t->events[f->other].op == OP_FREE;
+}
+
+/* A use after free is wanted once for each two places in the code. */
+static bool known_use(struct exploration *x, const struct flip *f)
+{
+	return !g_hash_table_add(x->errors,
+	                         g_strdup_printf("%s free %s",
+	                                         trace_location_name(x->trace, f->event),
+	                                         trace_location_name(x->trace, f->other)));
+}
+
 static bool take_flip(void *context, const struct flip *f)
 {
 	struct exploration *x = context;
-	if (histories_have(x->histories, f->parts, f->parts_count) ||
-	    asked_before(x, f->parts, f->parts_count)) {
+	bool use = is_use_after_free(x->trace, f);
+	if (use && known_use(x, f))
+		return !out_of_time(x);
+	if (!use && (histories_have(x->histories, f->parts, f->parts_count) ||
+	             asked_before(x, f->parts, f->parts_count))) {
 		x->report->pruned++;
 		return !out_of_time(x);
 	}
 	g_array_append_val(f->sequence, f->event);
-	struct seed *s = seed_new(x, (const uint32_t *)f->sequence->data, f->sequence->len,
-	                          f->event);
+	struct seed *s =
+	        seed_new(x, (const uint32_t *)f->sequence->data, f->sequence->len, f->event);
 	g_array_set_size(f->sequence, f->sequence->len - 1);
-	s->parts = g_memdup2(f->parts, sizeof *f->parts * f->parts_count);
-	s->parts_count = f->parts_count;
+	if (!use) {
+		s->parts = g_memdup2(f->parts, sizeof *f->parts * f->parts_count);
+		s->parts_count = f->parts_count;
+	}
 	s->thread = g_strdup(trace_thread_name(x->trace, x->trace->events[f->event].thread));
-	if (x->trace->events[f->event].op == OP_WAIT)
+	if (use)
+		describe_use(x->trace, f, s);
+	else if (x->trace->events[f->event].op == OP_WAIT)
 		describe_wait(x->trace, f, s);
 	else
 		describe_read(x->trace, f, s);
@@ -210,20 +245,30 @@ static bool take_flip(void *context, const struct flip *f)
 	return !out_of_time(x);
 }
 
-/* -- deadlocks and races of a run ------------------------------------------------------------ */
+/* -- deadlocks and races of a run ------------------------------------------------------------
+ */
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
 
 /* A cycle of requests that can all be reached at once: let the program go there, once for
  * each cycle in the code. */
 static void take_deadlock(struct exploration *x, const struct finding *f)
 {
-	GString *key = g_string_new(NULL), *threads = g_string_new(NULL);
+	GString *threads = g_string_new(NULL);
+	char **places = g_new0(char *, f->requests->len + 1);
 	for (guint i = 0; i < f->requests->len; i++) {
 		uint32_t e = g_array_index(f->requests, uint32_t, i);
-		g_string_append_printf(key, "%s ", trace_location_name(x->trace, e));
+		places[i] = g_strdup(trace_location_name(x->trace, e));
 		g_string_append_printf(threads, "%s%s", i ? " and " : "",
 		                       trace_thread_name(x->trace, x->trace->events[e].thread));
 	}
-	if (!g_hash_table_add(x->deadlocks, g_string_free(key, FALSE))) {
+	qsort(places, f->requests->len, sizeof *places, by_name);
+	char *key = g_strjoinv(" ", places);
+	g_strfreev(places);
+	if (!g_hash_table_add(x->errors, key)) {
 		g_string_free(threads, TRUE);
 		return;
 	}
@@ -419,7 +464,8 @@ static void note_limits(struct exploration *x, const struct plan_run *run)
 	}
 }
 
-/* -- one run -------------------------------------------------------------------------------- */
+/* -- one run --------------------------------------------------------------------------------
+ */
 
 /* Everything that follows from the run at hand. */
 static void derive(struct exploration *x)
@@ -451,6 +497,20 @@ static struct explore_run begin_run(struct seed *s)
 		                     .variable = g_steal_pointer(&s->variable) };
 }
 
+/* Whatever it led to, the use itself is the error; what came of it is told. */
+static void note_use(struct explore_run *r)
+{
+	GString *story = g_string_new(r->flip);
+	if (r->end == EXPLORE_SIGNAL)
+		g_string_append_printf(story, "\nthe program ends by signal %d (%s)", r->status,
+		                       strsignal(r->status));
+	if (*r->story)
+		g_string_append_printf(story, "\n%s", r->story);
+	r->end = EXPLORE_USE_AFTER_FREE;
+	g_free(r->story);
+	r->story = g_string_free(story, FALSE);
+}
+
 static bool run_seed(struct exploration *x, struct seed *s, struct error *error)
 {
 	struct plan_run run;
@@ -466,6 +526,8 @@ static bool run_seed(struct exploration *x, struct seed *s, struct error *error)
 	x->trace = run.trace;
 	r.events = run.trace->events_count;
 	judge(x, &run, &r);
+	if (s->after_free && r.end != EXPLORE_DIVERGED)
+		note_use(&r);
 	bool good = note_end(x, &r, error);
 	struct history *h = history_new(run.trace);
 	r.redundant = r.end == EXPLORE_DIVERGED || !histories_add(x->histories, h);
@@ -473,7 +535,7 @@ static bool run_seed(struct exploration *x, struct seed *s, struct error *error)
 	g_array_append_val(x->report->runs, r);
 	note_limits(x, &run);
 	x->history = h;
-	if (good && !r.redundant && r.end != EXPLORE_CUT)
+	if (good && !r.redundant && r.end != EXPLORE_CUT && r.end != EXPLORE_USE_AFTER_FREE)
 		derive(x);
 	x->trace = NULL;
 	history_free(h);
@@ -481,7 +543,8 @@ static bool run_seed(struct exploration *x, struct seed *s, struct error *error)
 	return good;
 }
 
-/* -- the loop ------------------------------------------------------------------------------- */
+/* -- the loop -------------------------------------------------------------------------------
+ */
 
 static bool limit_reached(struct exploration *x)
 {
@@ -502,8 +565,8 @@ static bool go_on(struct exploration *x)
 	char what[96];
 	snprintf(what, sizeof what, "%u runs, %u waiting, %u errors", x->report->runs->len,
 	         x->waiting->len, x->report->errors->len);
-	double share = (double)x->report->runs->len /
-	               (x->report->runs->len + x->waiting->len + 1);
+	double share =
+	        (double)x->report->runs->len / (x->report->runs->len + x->waiting->len + 1);
 	x->cancelled |= !progress_tick(x->progress, share, what);
 	return !x->cancelled;
 }
@@ -517,8 +580,7 @@ static bool run_all(struct exploration *x, struct error *error)
 	while (x->waiting->len > 0 && go_on(x) && !limit_reached(x)) {
 		struct seed *s = g_ptr_array_steal_index(x->waiting, x->waiting->len - 1);
 		bool good = true;
-		if (s->parts != NULL &&
-		    histories_have(x->histories, s->parts, s->parts_count))
+		if (s->parts != NULL && histories_have(x->histories, s->parts, s->parts_count))
 			x->report->pruned++;
 		else
 			good = run_seed(x, s, error);
@@ -552,7 +614,7 @@ struct explore_report *explore(const struct explore_options *options,
 		.histories = histories_new(),
 		.waiting = g_ptr_array_new_with_free_func(seed_free),
 		.asked = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL),
-		.deadlocks = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
+		.errors = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.races = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.gaps = g_hash_table_new(g_str_hash, g_str_equal),
 		.output = options->keep_output ? NULL : output_file(),
@@ -565,7 +627,7 @@ struct explore_report *explore(const struct explore_options *options,
 	histories_free(x.histories);
 	g_ptr_array_unref(x.waiting);
 	g_hash_table_unref(x.asked);
-	g_hash_table_unref(x.deadlocks);
+	g_hash_table_unref(x.errors);
 	g_hash_table_unref(x.races);
 	g_hash_table_unref(x.gaps);
 	if (!good) {

@@ -35,6 +35,7 @@ struct explore_options {
 	E(SIGNAL, "signal") \
 	E(DEADLOCK, "deadlock") /* the waits form a cycle */ \
 	E(BLOCKED, "blocked")   /* nobody can go on, but no cycle: a lost wake-up */ \
+	E(USE_AFTER_FREE, "use-after-free") \
 	E(CUT, "cut")           /* it took too long */ \
 	E(DIVERGED, "diverged") /* it did not follow the schedule: uncontrolled input */
 enum explore_end {

@@ -24,13 +24,13 @@ struct search {
 	bool unanswered, stopped;
 	/* of the flip at hand */
 	uint32_t event, other;
-	bool missed;        /* a wait: is the signal to be in (missed) or out? */
-	GArray *rivals;     /* uint32_t: writes that may not come between */
-	bool fresh;         /* only what is within no part found so far */
-	uint32_t *judged;   /* by thread: the cut that is judged */
-	uint32_t *bound;    /* by thread: its steps from here on need the event */
-	uint32_t *cut;      /* by thread: how many steps are in */
-	GPtrArray *found;   /* uint32_t *: the cuts of the parts so far */
+	bool missed;      /* a wait: is the signal to be in (missed) or out? */
+	GArray *rivals;   /* uint32_t: writes that may not come between */
+	bool fresh;       /* only what is within no part found so far */
+	uint32_t *judged; /* by thread: the cut that is judged */
+	uint32_t *bound;  /* by thread: its steps from here on need the event */
+	uint32_t *cut;    /* by thread: how many steps are in */
+	GPtrArray *found; /* uint32_t *: the cuts of the parts so far */
 	GArray *sequence;
 };
 
@@ -176,17 +176,28 @@ static void grow(struct search *x)
 	g_array_unref(scratch);
 }
 
-/* -- what a run begins with that has it ------------------------------------------------------ */
+/* -- what a run begins with that has it ------------------------------------------------------
+ */
 
 static uint32_t signals_in(const struct search *x)
 {
 	uint32_t object = x->t->events[x->event].target, count = 0;
 	for (guint i = 0; i < x->sequence->len; i++) {
-		const struct event *e =
-		        &x->t->events[g_array_index(x->sequence, uint32_t, i)];
+		const struct event *e = &x->t->events[g_array_index(x->sequence, uint32_t, i)];
 		count += (e->op == OP_SIGNAL || e->op == OP_BROADCAST) && e->target == object;
 	}
 	return count;
+}
+
+static uint64_t seen_then(const struct search *x)
+{
+	const struct trace *t = x->t;
+	if (t->events[x->event].op == OP_WAIT)
+		return signals_in(x);
+	if (x->other != NONE && t->events[x->other].op == OP_FREE)
+		return (x->other + UINT64_C(1))
+		       << 32; /* what is left in the block: not known */
+	return history_would_see(x->h, x->event, x->other);
 }
 
 static void give(struct search *x)
@@ -195,16 +206,13 @@ static void give(struct search *x)
 	uint32_t own = x->t->events[x->event].thread;
 	struct part *parts = g_new(struct part, h->threads_count + 1);
 	uint32_t count = 1;
-	uint64_t seen = op_is_access(x->t->events[x->event].op)
-	                        ? history_would_see(h, x->event, x->other)
-	                        : signals_in(x);
-	parts[0] = (struct part){ h->threads[own].who, history_after(h, x->event, seen) };
+	parts[0] =
+	        (struct part){ h->threads[own].who, history_after(h, x->event, seen_then(x)) };
 	for (uint32_t u = 0; u < h->threads_count; u++)
 		if (u != own && x->cut[u] > 0)
-			parts[count++] = (struct part){
-				h->threads[u].who,
-				g_array_index(h->threads[u].prefixes, uint64_t, x->cut[u])
-			};
+			parts[count++] = (struct part){ h->threads[u].who,
+				                        g_array_index(h->threads[u].prefixes,
+				                                      uint64_t, x->cut[u]) };
 	struct flip flip = { x->event, x->other, x->sequence, parts, count };
 	x->stopped |= !x->take(x->context, &flip);
 	g_free(parts);
@@ -219,7 +227,8 @@ static void find_parts(struct search *x)
 		if (x->stopped)
 			return;
 		give(x);
-		g_ptr_array_add(x->found, g_memdup2(x->cut, sizeof *x->cut * x->h->threads_count));
+		g_ptr_array_add(x->found,
+		                g_memdup2(x->cut, sizeof *x->cut * x->h->threads_count));
 		bool more = false;
 		for (uint32_t u = 0; u < x->h->threads_count; u++)
 			more |= x->cut[u] < x->bound[u];
@@ -256,8 +265,7 @@ static void collect_writes(const struct search *x, GArray *writes)
 {
 	struct wide run = event_variables(x->t, &x->t->events[x->event]);
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
-		struct event_list list =
-		        event_list_at(&x->t->index->variable_events, v);
+		struct event_list list = event_list_at(&x->t->index->variable_events, v);
 		for (uint64_t i = 0; i < list.count; i++) {
 			uint32_t e = list.items[i];
 			if (op_writes(x->t->events[e].op) && e != x->event)
@@ -312,8 +320,8 @@ static void flip_reads(struct search *x)
  * missed may come later. */
 static void flip_wait(struct search *x)
 {
-	struct event_list list = event_list_at(&x->t->index->object_events,
-	                                       x->t->events[x->event].target);
+	struct event_list list =
+	        event_list_at(&x->t->index->object_events, x->t->events[x->event].target);
 	g_array_set_size(x->rivals, 0);
 	for (uint64_t i = 0; i < list.count && !x->stopped; i++) {
 		uint32_t e = list.items[i];
@@ -325,6 +333,23 @@ static void flip_wait(struct search *x)
 		x->missed = e > x->event;
 		find_parts(x);
 	}
+}
+
+/* -- memory ------------------------------------------------------------------------------ */
+
+/* An access of a block that another thread frees: may the free be first? */
+static void flip_free(struct search *x)
+{
+	struct wide run = event_variables(x->t, &x->t->events[x->event]);
+	uint32_t block = x->t->variables[run.first].block;
+	uint32_t end = block == NONE ? NONE : x->t->blocks[block].free;
+	if (end == NONE || end < x->event ||
+	    x->t->events[end].thread == x->t->events[x->event].thread ||
+	    core_has(smt_cores(x->smt), end, x->event))
+		return;
+	x->other = end;
+	g_array_set_size(x->rivals, 0);
+	find_parts(x);
 }
 
 bool flips_find(const struct history *h, struct smt *smt, const struct flip_limits *limits,
@@ -346,15 +371,16 @@ bool flips_find(const struct history *h, struct smt *smt, const struct flip_limi
 		const struct event *event = &h->trace->events[e];
 		if (g_array_index(h->step_of, uint32_t, e) == NONE)
 			continue;
-		bool reads = op_is_access(event->op) && op_reads(event->op);
-		if (!reads && event->op != OP_WAIT)
+		if (!op_is_access(event->op) && event->op != OP_WAIT)
 			continue;
 		x.event = (uint32_t)e;
 		find_bounds(&x);
-		if (reads)
-			flip_reads(&x);
-		else
+		if (event->op == OP_WAIT)
 			flip_wait(&x);
+		else
+			flip_free(&x);
+		if (op_is_access(event->op) && op_reads(event->op))
+			flip_reads(&x);
 	}
 	g_array_unref(x.rivals);
 	g_array_unref(x.sequence);

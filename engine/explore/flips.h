@@ -1,7 +1,7 @@
 /*
  * flips.h - from one run to the schedules of others: for each read and each other write that
- * it may see, each wait and each signal that it may miss, the largest parts of the run after
- * which it happens so.
+ * it may see, each wait and each signal that it may miss, each access and the free of its block
+ * by another thread, the largest parts of the run after which it happens so.
  */
 #ifndef HEDDLE_FLIPS_H
 #define HEDDLE_FLIPS_H
@@ -10,9 +10,9 @@
 #include "engine/predict/smt.h"
 
 struct flip {
-	uint32_t event;        /* what comes next, its thread's last: a read or a wait */
-	uint32_t other;        /* the write that it sees (NONE: nobody's); the signal missed, or
-	                        * not yet given */
+	uint32_t event; /* what comes next, its thread's last: an access or a wait */
+	uint32_t other; /* the write that it sees (NONE: nobody's); the signal missed, or not yet
+	                 * given; the free that was before */
 	GArray *sequence;      /* uint32_t: the reordering before it, without the event */
 	struct part *parts;    /* what a run must begin with to have it; the event's thread first */
 	uint32_t parts_count;

@@ -102,8 +102,8 @@ void report_note_left_out(struct report *report, uint64_t witnesses)
 {
 	if (witnesses > 0)
 		report_note(report,
-		            "%" G_GUINT64_FORMAT " witnesses were checked and not kept, they "
-		            "are too long; 'heddle witness' gives each of them",
+		            "witnesses checked and not kept, as they are too long: "
+		            "%" G_GUINT64_FORMAT "; 'heddle witness' gives each of them",
 		            witnesses);
 }
 

@@ -511,13 +511,6 @@ static bool refuted_by_core(struct smt_query *q, struct proof **proof)
 	return false;
 }
 
-static unsigned milliseconds_left(gint64 deadline)
-{
-	gint64 left = (deadline - g_get_monotonic_time()) / 1000;
-
-	return deadline <= g_get_monotonic_time() ? 0 : (unsigned)MIN(left, 600000) + 1;
-}
-
 static struct proof *solver_proof(struct smt_query *q, struct encoding *x)
 {
 	struct proof *p = proof_new("solver");
@@ -543,186 +536,7 @@ void query_sort_chosen(struct smt_query *q)
 	g_array_sort(q->chosen, edge_compare);
 }
 
-/* How many events of the thread were recorded before this event? */
-static uint32_t events_before(const struct trace *t, uint32_t thread, uint32_t event)
-{
-	struct event_list list = trace_thread_events(t, thread);
-	uint64_t low = 0, high = list.count;
-
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-
-		if (list.items[middle] < event)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return (uint32_t)low;
-}
-
-/* The latest acquire of each lock in the region that may keep a section open out. */
-struct latest {
-	uint32_t exclusive, any; /* events + 1; 0 none */
-};
-
-/* Close what is open in the region and not the last of its lock; false when nothing was, or
- * when it cannot be closed. */
-static bool close_sections(struct smt_query *q, const uint32_t *from, struct latest *latest)
-{
-	const struct trace *t = q->s->t;
-	bool changed = false;
-
-	for (uint32_t u = 0; u < q->s->threads; u++) {
-		struct event_list list = trace_thread_events(t, u);
-
-		for (uint32_t i = from[u]; i < q->cut[u]; i++) {
-			uint32_t a = list.items[i], r;
-			const struct event *x = &t->events[a];
-			const struct latest *l = &latest[x->target];
-
-			if (!op_acquires(x->op) || event_inert(x))
-				continue;
-			r = t->index->partner[a];
-			if ((r != NONE && cut_has(t, q->cut, r)) ||
-			    a + 1 >= (x->op == OP_ACQ ? l->any : l->exclusive))
-				continue;
-			if (r == NONE || query_never(q, r))
-				return false;
-			core_join(q->s->cores, r, q->cut);
-			changed = true;
-		}
-	}
-	return changed;
-}
-
-static void find_latest(const struct smt_query *q, const uint32_t *from, struct latest *latest)
-{
-	const struct trace *t = q->s->t;
-
-	memset(latest, 0, sizeof(*latest) * (t->objects_count + 1));
-	for (uint32_t u = 0; u < q->s->threads; u++) {
-		struct event_list list = trace_thread_events(t, u);
-
-		for (uint32_t i = from[u]; i < q->cut[u]; i++) {
-			const struct event *x = &t->events[list.items[i]];
-			struct latest *l;
-
-			if (!op_acquires(x->op) || event_inert(x))
-				continue;
-			l = &latest[x->target];
-			l->any = MAX(l->any, list.items[i] + 1);
-			if (x->op == OP_ACQ)
-				l->exclusive = MAX(l->exclusive, list.items[i] + 1);
-		}
-	}
-}
-
-/*
- * A try that keeps the recorded order of sections on each lock (SyncP's closure): sections of
- * the region that others follow are closed.  Events below `prefix` are in as recorded, and no
- * section is open there that the region does not close.
- */
-static bool try_closed(struct smt_query *q, uint32_t prefix, uint32_t *fresh)
-{
-	struct latest *latest = g_new(struct latest, q->s->t->objects_count + 1);
-	uint32_t *from = g_new0(uint32_t, q->s->threads + 1);
-	uint32_t more = 0;
-	bool good = false;
-
-	for (uint32_t u = 0; prefix > 0 && u < q->s->threads; u++)
-		from[u] = events_before(q->s->t, u, prefix);
-	do
-		find_latest(q, from, latest);
-	while (close_sections(q, from, latest));
-	g_free(latest);
-	g_free(from);
-	good = scheduler_run(q, prefix, &more);
-	*fresh += more;
-	return good;
-}
-
-/*
- * The first try: everything that was recorded before the first event that must not be in, and
- * what is asked for.  Nearly all of it is a prefix of the trace, which needs no looking at.
- */
-static bool try_recorded(struct smt_query *q, uint32_t *fresh)
-{
-	const struct smt *s = q->s;
-	uint32_t first = NONE, prefix;
-
-	for (guint i = 0; i < q->out->len; i++)
-		first = MIN(first, g_array_index(q->out, uint32_t, i));
-	if (first == NONE || q->edges->len > 0 || s->late_access)
-		return false;
-	prefix = first;
-	for (uint32_t u = 0; u < s->threads; u++) {
-		struct event_list list = trace_thread_events(s->t, u);
-		uint32_t outermost;
-
-		q->cut[u] = MAX(q->cut[u], events_before(s->t, u, first));
-		outermost = q->cut[u] < list.count ? s->outermost[list.items[q->cut[u]]]
-		                                   : s->outermost_at_end[u];
-		prefix = MIN(prefix, outermost);
-	}
-	return try_closed(q, prefix, fresh);
-}
-
-/* The region again as small as it can be. */
-static void reset_region(struct smt_query *q)
-{
-	memcpy(q->cut, q->base, sizeof(uint32_t) * q->s->threads);
-}
-
-/* What is tried before the solver is asked, the likeliest first. */
-static bool try_alone(struct smt_query *q, uint32_t *fresh)
-{
-	uint32_t more = 0;
-	bool good = try_recorded(q, fresh);
-
-	if (good)
-		return true;
-	reset_region(q);
-	good = scheduler_run(q, 0, &more);
-	*fresh += more;
-	return good || try_closed(q, 0, fresh);
-}
-
-/* Try, learn, choose, until a try runs through or nothing is left to choose. */
-static enum smt_answer search(struct smt_query *q, struct encoding **x, gint64 deadline,
-                              const struct progress *progress)
-{
-	unsigned tries = 0;
-
-	for (;;) {
-		uint32_t fresh = 0;
-		unsigned left;
-		int answer;
-
-		if (!progress_tick(progress, 0.5, "solver"))
-			return SMT_CANCELLED;
-		if (tries++ == 0 ? try_alone(q, &fresh) : scheduler_run(q, 0, &fresh)) {
-			guint before = q->clauses->len;
-
-			if (q->judge == NULL ||
-			    q->judge(q->judge_context, q,
-			             (const uint32_t *)(void *)q->sequence->data,
-			             q->sequence->len))
-				return SMT_WITNESS;
-			fresh = q->clauses->len - before;
-		}
-		/* Every obstacle is a constraint that the choices do not obey yet. */
-		left = milliseconds_left(deadline);
-		if (fresh == 0 || left == 0)
-			return SMT_SPENT;
-		if (*x == NULL)
-			*x = encoding_new(q);
-		answer = encoding_check(*x, left);
-		if (answer <= 0)
-			return answer == 0 ? SMT_IMPOSSIBLE : SMT_SPENT;
-	}
-}
-
-static uint64_t region_size(const struct smt_query *q)
+uint64_t query_region_size(const struct smt_query *q)
 {
 	uint64_t size = 0;
 
@@ -745,15 +559,15 @@ enum smt_answer smt_query_solve(struct smt_query *q, double seconds, GArray *seq
 	make_base(q);
 	if (refuted_by_core(q, proof))
 		return SMT_IMPOSSIBLE;
-	reset_region(q);
+	memcpy(q->cut, q->base, sizeof(uint32_t) * q->s->threads);
 	g_array_set_size(q->chosen, 0);
 	g_array_append_vals(q->chosen, q->edges->data, q->edges->len);
 	query_sort_chosen(q);
-	large = region_size(q) > LARGE_REGION;
+	large = query_region_size(q) > LARGE_REGION;
 	if (large && seconds <= 0)
 		return SMT_SPENT;
 	start = g_get_monotonic_time();
-	answer = search(q, &x, start + (gint64)(seconds * 1e6), progress);
+	answer = query_search(q, &x, start + (gint64)(seconds * 1e6), progress);
 	if (x != NULL || large)
 		q->s->solver_seconds += (double)(g_get_monotonic_time() - start) / 1e6;
 	if (answer == SMT_WITNESS)
@@ -802,10 +616,17 @@ static bool accepted(struct smt *s, enum claim claim, const GArray *witness, uin
 {
 	struct check_options check = { .use_values = s->options.use_values,
 		                       .use_missing = options->use_missing };
-	uint32_t pair[2] = { e1, e2 };
+	uint32_t pair[2] = { e1, e2 }, prefix = 0;
+	const uint32_t *events = (const uint32_t *)(void *)witness->data;
 
 	if (s->checker == NULL)
 		s->checker = checker_new(s->t, &check);
+	/* what begins as the recording does has mostly been checked before */
+	while (prefix + 2 < witness->len && events[prefix] == prefix)
+		prefix++;
+	if (claim == CLAIM_RACE && prefix > 0)
+		return checker_race_after(s->checker, prefix, events + prefix,
+		                          witness->len - prefix, pair, NULL);
 	return checker_claim(s->checker, (const uint32_t *)(void *)witness->data, witness->len,
 	                     claim, pair, 2, NULL);
 }

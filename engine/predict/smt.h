@@ -21,6 +21,8 @@ struct smt_options {
 	/* A bit for each event that rule 5 covers by effects: reads without observation,
 	 * acquires and releases without exclusion.  Borrowed, or NULL. */
 	const uint64_t *exempt;
+	/* Regions of so many events are tried by windows (smt_search.c); 0: where it pays. */
+	uint64_t window_from;
 };
 
 /* What belongs to a trace: made once, used for any number of queries, one at a time. */

@@ -45,12 +45,12 @@ static json_t *errors_json(const struct explore_report *r)
 		        &g_array_index(r->errors, struct explore_error, i);
 		const struct explore_run *run =
 		        &g_array_index(r->runs, struct explore_run, e->run);
-		json_array_append_new(
-		        list, json_pack("{s:s, s:i, s:o, s:i, s:I, s:o}", "kind",
-		                        explore_end_word(e->end), "status", e->status, "story",
-		                        text_or_null(e->story), "run", (int)e->run, "count",
-		                        (json_int_t)e->count, "trace",
-		                        text_or_null(run->trace)));
+		json_array_append_new(list,
+		                      json_pack("{s:s, s:i, s:o, s:i, s:I, s:o}", "kind",
+		                                explore_end_word(e->end), "status", e->status,
+		                                "story", text_or_null(e->story), "run",
+		                                (int)e->run, "count", (json_int_t)e->count,
+		                                "trace", text_or_null(run->trace)));
 	}
 	return list;
 }
@@ -61,10 +61,9 @@ static json_t *races_json(const struct explore_report *r)
 	for (guint i = 0; i < r->races->len; i++) {
 		const struct explore_race *race =
 		        &g_array_index(r->races, struct explore_race, i);
-		json_array_append_new(
-		        list, json_pack("{s:[s, s], s:s, s:i}", "locations", race->first,
-		                        race->second, "variable", race->variable, "run",
-		                        (int)race->run));
+		json_array_append_new(list, json_pack("{s:[s, s], s:s, s:i}", "locations",
+		                                      race->first, race->second, "variable",
+		                                      race->variable, "run", (int)race->run));
 	}
 	return list;
 }
@@ -93,7 +92,8 @@ static bool write_tree(const struct explore_report *r, const char *program, cons
 	return good;
 }
 
-/* -- text ----------------------------------------------------------------------------------- */
+/* -- text -----------------------------------------------------------------------------------
+ */
 
 /* How one got there: the flips from the first run on. */
 static void print_way(const struct explore_report *r, uint32_t run)
@@ -158,7 +158,8 @@ static void print_text(const struct explore_report *r)
 	       " more schedules begin as these do\n",
 	       r->runs->len, r->runs->len == 1 ? "" : "s", r->classes, r->pruned);
 	if (r->complete && r->races->len == 0)
-		printf("complete: no schedule does anything else\n");
+		printf("complete: whatever the schedule, the program does as in one of "
+		       "these\n");
 	else if (r->complete)
 		printf("complete, as far as data races leave a promise\n");
 	else
@@ -176,7 +177,8 @@ static void print_text(const struct explore_report *r)
 	print_errors(r);
 }
 
-/* -- the command ---------------------------------------------------------------------------- */
+/* -- the command ----------------------------------------------------------------------------
+ */
 
 static double seconds_of(struct arguments *a, const char *name, double otherwise)
 {
@@ -199,7 +201,8 @@ static int run(struct arguments *a)
 		                     .max_runs = argument_number(a, "runs", 10000),
 		                     .seconds = seconds_of(a, "budget", 60),
 		                     .query_seconds = 1,
-		                     .timeout_ms = (unsigned)(seconds_of(a, "timeout", 10) * 1000) };
+		                     .timeout_ms =
+		                             (unsigned)(seconds_of(a, "timeout", 10) * 1000) };
 	enum output_format format = argument_format(a, false);
 	struct explore_report *r = explore(&o, progress_on_stderr(), &error);
 	progress_done();
@@ -223,8 +226,8 @@ static int run(struct arguments *a)
 }
 
 static const struct command_option options[] = {
-	{ "output", "FILE", "keep the tree in FILE, and traces of failing runs as FILE.runN.hdl",
-	  'o' },
+	{ "output", "FILE",
+	  "keep the tree in FILE, and traces of failing runs as FILE.runN.hdl", 'o' },
 	{ "runs", "N", "at most so many executions (default 10000)", 'n' },
 	{ "budget", "SECONDS", "for everything (default 60; 0: no limit)", 0 },
 	{ "timeout", "SECONDS", "end a run after this time (default 10)", 0 },
@@ -236,9 +239,10 @@ const struct command command_explore = {
 	.name = "explore",
 	.usage = "[-o FILE] [--runs N] [--budget SECONDS] -- PROG ARGS",
 	.summary = "run a program along every schedule that makes a difference",
-	.details = "Two runs are the same when each thread reads the same values.  Every other\n"
-	           "value that a read may see begins a run of its own.  Exit status 1 when a run\n"
-	           "failed or has a data race, 3 when not all was explored.",
+	.details =
+	        "Two runs are the same when each thread reads the same values.  Every other\n"
+	        "value that a read may see begins a run of its own.  Exit status 1 when a run\n"
+	        "failed or has a data race, 3 when not all was explored.",
 	.options = options,
 	.run = run,
 };

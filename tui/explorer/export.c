@@ -23,8 +23,7 @@ static bool make_witness(const struct session *s, struct witness *w, struct erro
 	w->trace_name = g_strdup(trace_name(s->trace));
 	w->trace_digest = trace_digest(s->trace);
 	w->events = g_array_copy(f->witness);
-	w->pair = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	g_array_append_vals(w->pair, s->pair, 2);
+	w->pair = finding_claimed(f);
 	return true;
 }
 
@@ -214,7 +213,7 @@ static const struct {
 
 static const char *suffix_for(const struct app *app)
 {
-	return app_view(app) == VIEW_WITNESS                                 ? ".wit"
+	return app_view(app) == VIEW_WITNESS                                ? ".wit"
 	       : app_view(app) == VIEW_GRAPH || app_view(app) == VIEW_ORDER ? ".dot"
 	                                                                    : ".md";
 }
@@ -236,9 +235,10 @@ static bool write_form(const struct app *app, const char *name, struct error *er
 			return error_set(error, "", NULL, "no finding is selected");
 		char *text = forms[i].make(app, entry);
 		if (text == NULL)
-			return error_set(error, "",
-			                 "ask from the order view, or for an atomic-set violation",
-			                 "there is no graph to draw here");
+			return error_set(
+			        error, "",
+			        "ask from the order view, or for an atomic-set violation",
+			        "there is no graph to draw here");
 		bool good = file_write_whole(name, text, strlen(text), error);
 		g_free(text);
 		return good;
