@@ -227,11 +227,7 @@ void sections_mark(struct causality *c);
  * causality_step has to be called.
  */
 static inline __attribute__((always_inline)) bool
-<<<<<<< HEAD
-causality_quiet(struct causality *c, const struct event *x, bool sections)
-=======
 causality_quiet(const struct causality *c, const struct event *x, bool sections)
->>>>>>> main
 {
 	return G_LIKELY(!((x->op & ~OP_WRITE) | (x->flags & (EVENT_INERT | EVENT_WIDE)))) &&
 	       (!sections || c->depth[x->thread] == 0 ||
