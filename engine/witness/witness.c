@@ -319,8 +319,11 @@ void witness_print(const struct trace *t, const struct witness *w, GString *out)
 	for (guint i = 0; i < w->events->len; i++) {
 		uint32_t e = g_array_index(w->events, uint32_t, i);
 
-		g_string_append_printf(out, "%u # ", e);
-		trace_append_line(t, e, out);
+		g_string_append_printf(out, "%u", e);
+		if (w->events->len <= WITNESS_TEXT_LIMIT) {
+			g_string_append(out, " # ");
+			trace_append_line(t, e, out);
+		}
 		g_string_append_c(out, '\n');
 	}
 }
