@@ -169,6 +169,8 @@ static bool draw(const struct app *app, const struct entry *entry, struct drawin
 {
 	const struct trace *t = app_trace(app);
 	drawing_init(d, trace_name(t));
+	if (app_view(app) == VIEW_EXPLORE)
+		return explore_view_draw(app, d);
 	for (uint32_t i = 0; i < t->threads_count; i++)
 		g_ptr_array_add(d->lanes, g_strdup(trace_thread_name(t, i)));
 	if (app_view(app) == VIEW_ORDER)
@@ -214,9 +216,11 @@ static const struct {
 
 static const char *suffix_for(const struct app *app)
 {
-	return app_view(app) == VIEW_WITNESS                                 ? ".wit"
-	       : app_view(app) == VIEW_GRAPH || app_view(app) == VIEW_ORDER ? ".dot"
-	                                                                    : ".md";
+	return app_view(app) == VIEW_WITNESS ? ".wit"
+	       : app_view(app) == VIEW_GRAPH || app_view(app) == VIEW_ORDER ||
+	                       app_view(app) == VIEW_EXPLORE
+	               ? ".dot"
+	               : ".md";
 }
 
 static char *default_name(const struct app *app)
@@ -236,9 +240,10 @@ static bool write_form(const struct app *app, const char *name, struct error *er
 			return error_set(error, "", NULL, "no finding is selected");
 		char *text = forms[i].make(app, entry);
 		if (text == NULL)
-			return error_set(error, "",
-			                 "ask from the order view, or for an atomic-set violation",
-			                 "there is no graph to draw here");
+			return error_set(
+			        error, "",
+			        "ask from the order view, or for an atomic-set violation",
+			        "there is no graph to draw here");
 		bool good = file_write_whole(name, text, strlen(text), error);
 		g_free(text);
 		return good;
