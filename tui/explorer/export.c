@@ -23,8 +23,7 @@ static bool make_witness(const struct session *s, struct witness *w, struct erro
 	w->trace_name = g_strdup(trace_name(s->trace));
 	w->trace_digest = trace_digest(s->trace);
 	w->events = g_array_copy(f->witness);
-	w->pair = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	g_array_append_vals(w->pair, s->pair, 2);
+	w->pair = finding_claimed(f);
 	return true;
 }
 
@@ -216,11 +215,16 @@ static const struct {
 
 static const char *suffix_for(const struct app *app)
 {
-	return app_view(app) == VIEW_WITNESS ? ".wit"
-	       : app_view(app) == VIEW_GRAPH || app_view(app) == VIEW_ORDER ||
-	                       app_view(app) == VIEW_EXPLORE
-	               ? ".dot"
-	               : ".md";
+	switch (app_view(app)) {
+	case VIEW_WITNESS:
+		return ".wit";
+	case VIEW_GRAPH:
+	case VIEW_ORDER:
+	case VIEW_EXPLORE:
+		return ".dot";
+	default:
+		return ".md";
+	}
 }
 
 static char *default_name(const struct app *app)

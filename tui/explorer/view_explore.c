@@ -18,6 +18,7 @@ struct explore_view {
 	struct error error;
 	struct list list;
 	uint32_t here; /* the run that the trace is of; NONE */
+	uint32_t deepest;
 };
 
 static void *explore_open(struct app *app)
@@ -50,9 +51,12 @@ static void explore_show(struct app *app, void *state)
 		tree_free(v->tree);
 		v->tree = tree_open(wanted, &v->error);
 		v->list = (struct list){ 0 };
-		for (guint i = 0; v->tree && i < v->tree->runs->len; i++)
+		v->deepest = 0;
+		for (guint i = 0; v->tree && i < v->tree->runs->len; i++) {
+			v->deepest = MAX(v->deepest, run_at(v, i)->depth);
 			if (run_at(v, i)->run == v->here)
 				v->list.cursor = i;
+		}
 	}
 	g_free(path);
 }
@@ -107,7 +111,8 @@ static void append_end(const struct tree_run *r, GString *out)
 static void draw_run(const struct explore_view *v, struct pane p, int row, uint64_t i)
 {
 	const struct tree_run *r = run_at(v, i);
-	int tree_width = 2 + 2 * DEEPEST_DRAWN, at = tree_width + 7, end_width = 16;
+	uint32_t deepest = MIN(v->deepest, DEEPEST_DRAWN);
+	int tree_width = 3 + 2 * (int)deepest, at = tree_width + 7, end_width = 16;
 	GString *text = g_string_new(NULL);
 	char number[16];
 	g_snprintf(number, sizeof number, "%u", r->run);
@@ -145,8 +150,9 @@ static void draw_foot(const struct tree_run *r, struct pane p)
 {
 	char events[32], pruned[32];
 	pane_rule(p, 0, NULL);
-	pane_format(p, 1, 1, STYLE_HEADING, "run %u   %s events   %s schedules known already",
-	            r->run, grouped(r->events, events), grouped(r->pruned, pruned));
+	pane_format(p, 1, 1, STYLE_HEADING,
+	            "run %u   %s events   schedules that begin as a known run: %s", r->run,
+	            grouped(r->events, events), grouped(r->pruned, pruned));
 	int row = 2;
 	if (*r->place)
 		row += pane_paragraph(pane_part(p, row, 1, -1, p.columns - 2), 0, 0, STYLE_TEXT,
