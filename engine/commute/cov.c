@@ -33,7 +33,7 @@ struct cov {
 	struct cov_options options;
 	struct report *report;
 	GArray *candidates;
-	struct smt *smt; 
+	struct smt *smt;
 	struct rule5 *rule5;
 	struct semantics semantics;
 	double left; /* seconds of the whole budget */

@@ -224,6 +224,7 @@ static bool take_flip(void *context, const struct flip *f)
 	if (!use && (histories_have(x->histories, f->parts, f->parts_count) ||
 	             asked_before(x, f->parts, f->parts_count))) {
 		x->report->pruned++;
+		g_array_index(x->report->runs, struct explore_run, x->run).pruned++;
 		return !out_of_time(x);
 	}
 	g_array_append_val(f->sequence, f->event);
@@ -529,7 +530,7 @@ static bool run_seed(struct exploration *x, struct seed *s, struct error *error)
 	if (s->after_free && r.end != EXPLORE_DIVERGED)
 		note_use(&r);
 	bool good = note_end(x, &r, error);
-	struct history *h = history_new(run.trace);
+	struct history *h = history_new(run.trace, histories_initials(x->histories));
 	r.redundant = r.end == EXPLORE_DIVERGED || !histories_add(x->histories, h);
 	x->report->classes += !r.redundant;
 	g_array_append_val(x->report->runs, r);

@@ -55,6 +55,7 @@ struct explore_run {
 	int status;       /* exit status or signal */
 	char *story;      /* owned: for deadlocks who waits for what; the last line of stderr */
 	uint64_t events;
+	uint64_t pruned;  /* schedules derived from it that were known */
 	bool redundant;   /* its class was known */
 	char *trace;      /* owned: where it was saved, or NULL */
 };

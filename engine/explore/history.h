@@ -24,8 +24,10 @@ struct history {
 	struct life *lives; /* blocks by address, for values that are addresses */
 	uint32_t lives_count;
 	uint32_t *signals; /* by event: signals so far on its condition (waits, signals) */
+	GHashTable *initials; /* borrowed: what is in the modules' data before anybody writes */
 };
-struct history *history_new(struct trace *t);
+/* `initials` (from histories_initials) is asked, and learns what this run's reads tell. */
+struct history *history_new(struct trace *t, GHashTable *initials);
 void history_free(struct history *h);
 
 /* What a read sees, as a number: its value; where it is not known, the writes. */
@@ -46,6 +48,8 @@ struct part {
 struct histories;
 struct histories *histories_new(void);
 void histories_free(struct histories *all);
+/* By a variable's name, the number of the value that it begins with. */
+GHashTable *histories_initials(struct histories *all);
 /* False when there was one of its class. */
 bool histories_add(struct histories *all, const struct history *h);
 /* Is there a run in which every one of these threads begins so?  parts[0] is asked first. */

@@ -23,8 +23,8 @@ struct rule_a {
 	uint64_t variables;
 	struct guard *more; /* open addressing; `size` a power of two, or 0 */
 	uint32_t size, count;
-	GArray *spills; /* struct spill; 0 is not used */
-	GArray *unused; /* uint32_t: spills that no guard has */
+	GArray *spills;          /* struct spill; 0 is not used */
+	GArray *unused;          /* uint32_t: spills that no guard has */
 	uint32_t *stamps, stamp; /* by thread * 2 + wrote: during a thinning */
 };
 
@@ -206,6 +206,40 @@ static void touches_clear(struct rule_a *a, struct guard *guard)
 	guard->count = 0;
 }
 
+static void touch_exclusive(const struct sections *s, struct guard *guard, uint32_t serial,
+                            bool writes)
+{
+	if (!writes) {
+		touch_add(s, guard, TOUCH(serial, 0));
+		return;
+	}
+	touches_clear(s->rule_a, guard);
+	guard->write = serial;
+	guard->write_thread = (uint16_t)s->list[serial].thread;
+}
+
+static void touch_late(GArray *touched, uint32_t variable, bool writes)
+{
+	struct late late = { variable, writes };
+	const struct late *last = &g_array_index(touched, const struct late, touched->len - 1);
+
+	if (touched->len == 0 || last->variable != variable || last->writes < writes)
+		g_array_append_val(touched, late);
+}
+
+void rule_a_late(struct sections *s, const struct held *h)
+{
+	for (guint i = 0; i < h->late->len; i++) {
+		struct late late = g_array_index(h->late, struct late, i);
+		struct guard *guard = guard_make(s, late.variable, h->key);
+
+		if ((h->key - 1) & 1)
+			touch_add(s, guard, TOUCH(h->serial, late.writes));
+		else if (guard->write != h->serial)
+			touch_exclusive(s, guard, h->serial, late.writes);
+	}
+}
+
 /* -- edges ------------------------------------------------------------------------------- */
 
 struct accessing { /* one access and what it is looked at with */
@@ -261,7 +295,9 @@ static void access_shared(const struct accessing *a, struct guard *guard, uint32
 			return;
 	}
 	other_mode(a, variable, h);
-	if (h->ends)
+	if (h->late != NULL)
+		touch_late(h->late, variable, a->writes);
+	else
 		touch_add(a->s, guard, TOUCH(h->serial, a->writes));
 }
 
@@ -282,15 +318,10 @@ static void access_exclusive(const struct accessing *a, struct guard *guard, uin
 	guard_edges(a, guard);
 	if (h->mixed)
 		other_mode(a, variable, h);
-	if (!h->ends)
-		return;
-	if (a->writes) {
-		touches_clear(a->s->rule_a, guard);
-		guard->write = h->serial;
-		guard->write_thread = (uint16_t)a->thread;
-	} else {
-		touch_add(a->s, guard, touch);
-	}
+	if (h->late != NULL)
+		touch_late(h->late, variable, a->writes);
+	else
+		touch_exclusive(a->s, guard, h->serial, a->writes);
 }
 
 static void access_under(const struct accessing *a, uint32_t variable, const struct held *h)

@@ -13,6 +13,7 @@ struct sections *sections_new(struct causality *c, bool ordered)
 
 	c->depth = g_new0(uint32_t, t->threads_count + 1);
 	s->threads = t->threads_count;
+	s->overlap = t->locks_taken;
 	s->inside = g_new0(struct inside, s->threads + 1);
 	s->holding = g_new0(struct holding, s->threads + 1);
 	s->is_shared = g_new0(bool, t->objects_count + 1);
@@ -33,8 +34,13 @@ void sections_free(struct sections *s)
 		return;
 	rule_a_free(s->rule_a);
 	rule_b_free(s->rule_b);
-	for (uint64_t i = 0; i < s->threads; i++)
+	for (uint64_t i = 0; i < s->threads; i++) {
+		for (uint32_t k = 0; k < s->holding[i].count; k++) {
+			if (s->holding[i].held[k].late != NULL)
+				g_array_free(s->holding[i].held[k].late, TRUE);
+		}
 		g_free(s->holding[i].held);
+	}
 	g_free(s->holding);
 	g_free(s->inside);
 	g_free(s->is_shared);
@@ -60,8 +66,7 @@ static void note_inside(struct sections *s, uint32_t thread)
 {
 	const struct holding *holding = &s->holding[thread];
 	const struct held *h = holding->held;
-	bool simple =
-	        holding->count == 1 && h->ends && !h->mixed && ((h->key - 1) & 1) == 0;
+	bool simple = holding->count == 1 && !h->late && !h->mixed && ((h->key - 1) & 1) == 0;
 
 	s->inside[thread] = (struct inside){ simple ? h->key : NONE, simple ? h->serial : 0 };
 }
@@ -80,8 +85,8 @@ void sections_acquire(struct causality *c, uint32_t event)
 	holding->held[holding->count++] = (struct held){
 		.key = x->target * 2 + (x->op == OP_RACQ) + 1,
 		.serial = section_new(s, x->thread),
-		.ends = c->t->index->partner[event] != NONE,
-		.mixed = s->is_shared[x->target],
+		.mixed = s->overlap || s->is_shared[x->target],
+		.late = s->overlap ? g_array_new(FALSE, FALSE, sizeof(struct late)) : NULL,
 	};
 	c->depth[x->thread]++;
 	note_inside(s, x->thread);
@@ -102,20 +107,25 @@ void sections_release(struct causality *c, uint32_t event)
 	const struct event *x = &c->t->events[event];
 	struct sections *s = c->sections;
 	struct holding *holding = &s->holding[x->thread];
-	uint32_t i = held_index(holding, x->target * 2 + (x->op == OP_RREL) + 1), serial;
+	uint32_t i = held_index(holding, x->target * 2 + (x->op == OP_RREL) + 1);
+	struct held ended;
 
 	if (i == NONE)
 		return;
 	if (s->rule_b != NULL)
 		rule_b_release(c, event);
-	serial = holding->held[i].serial;
+	ended = holding->held[i];
 	holding->count--;
 	c->depth[x->thread]--;
 	memmove(&holding->held[i], &holding->held[i + 1],
 	        (holding->count - i) * sizeof(struct held));
 	note_inside(s, x->thread);
-	s->rows[serial] = causality_point(c, event).row;
-	s->list[serial].end = event + 1;
+	s->rows[ended.serial] = causality_point(c, event).row;
+	s->list[ended.serial].end = event + 1;
+	if (ended.late != NULL) {
+		rule_a_late(s, &ended);
+		g_array_free(ended.late, TRUE);
+	}
 }
 
 void sections_mark(struct causality *c)

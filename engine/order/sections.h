@@ -11,7 +11,7 @@
 #include "engine/order/clocks.h"
 #include "engine/trace/event.h"
 
-struct ending { /* of a section */
+struct ending {       /* of a section */
 	uint32_t end; /* one more than its release, an event; NONE while it is open */
 	uint32_t thread;
 };
@@ -46,14 +46,15 @@ struct holding;
 struct rule_a;
 struct rule_b;
 struct sections {
-	struct guard *first;     /* by variable: the lock that it was first accessed under */
-	struct ending *list;    /* by serial; 0 is known to all */
-	uint32_t *rows;          /* by serial: the row of the release */
+	struct guard *first; /* by variable: the lock that it was first accessed under */
+	struct ending *list; /* by serial; 0 is known to all */
+	uint32_t *rows;      /* by serial: the row of the release */
 	uint32_t count, capacity;
 	struct inside *inside;   /* by thread */
 	struct holding *holding; /* by thread */
 	bool *is_shared;         /* by object: has a shared section begun on it? */
 	uint64_t threads;
+	bool overlap; /* --lenient took locks from their holders, who may go on */
 	struct rule_a *rule_a;
 	struct rule_b *rule_b; /* NULL: without */
 };

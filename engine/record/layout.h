@@ -16,6 +16,16 @@
  * where pc is the return address of the hook, so that pc - 1 lies in the instruction that
  * is meant.  What follows depends on the tag; see LOG_TAGS.  Bump LOG_VERSION with every
  * change.
+ *
+ * Most records are short: one word with the top bit set, which no first word has.  Writer
+ * and reader keep a table of sites, LOG_SITES entries chosen by log_site_slot, empty at the
+ * beginning of each chunk.  A long READ, WRITE, AREAD, AWRITE (of no range) or ENTER fills
+ * its site's entry with log_site_key, its address and value (0 when it is not known).  A short record repeats the entry's with the differences of both:
+ *
+ *     1 << 63 | slot << 53 | value difference << 26 (27 bits) | address difference (26 bits)
+ *
+ * both signed; LOG_DELTA_UNKNOWN means that the value is not known, or follows in a LATE
+ * record.  A write's value is known only after its record has been written.
  */
 #ifndef HEDDLE_LAYOUT_H
 #define HEDDLE_LAYOUT_H
@@ -23,7 +33,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
-#define LOG_VERSION     3
+#define LOG_VERSION     5
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
 #define LOG_CHUNK_MAGIC 0x4b434448u
@@ -122,9 +132,10 @@ struct log_chunk {
 	TAG(CLOCK, 2, 0)     /* flags: which clock; seconds, nanoseconds */ \
 	TAG(RANDOM, 0, 0)    /* length; bytes */ \
 	TAG(DROP, 0, 0)      /* --last: the state that earlier chunks had left begins here */ \
+	TAG(LATE, 1, 0)      /* the value of the short record before */ \
 	/* CALL's flags: LOG_MADE */ \
-	TAG(CALL, 0, 1)      /* object; length; type NUL method NUL arguments as text NUL */ \
-	TAG(RET, 0, 1)       /* the same with results */
+	TAG(CALL, 0, 1) /* object; length; type NUL method NUL arguments as text NUL */ \
+	TAG(RET, 0, 1)  /* the same with results */
 
 enum log_tag {
 #define TAG(name, words, visible) LOG_##name,
@@ -154,6 +165,39 @@ enum log_record_flag {
 #define LOG_SIZE_SHIFT   48
 #define LOG_SMALL_SHIFT  51
 #define LOG_SMALL_LIMIT  (1ull << 13)
+
+/* Short records and their sites. */
+#define LOG_SHORT         (1ull << 63)
+#define LOG_SITE_BITS     10
+#define LOG_SITES         (1u << LOG_SITE_BITS)
+#define LOG_SLOT_SHIFT    53
+#define LOG_DELTA_SHIFT   26
+#define LOG_DELTA_BITS    27
+#define LOG_OFFSET_BITS   26
+#define LOG_DELTA_UNKNOWN (1ull << (LOG_DELTA_BITS - 1)) /* the lowest, as an unsigned field */
+
+struct log_site {
+	uint64_t key; /* 0: none yet */
+	uint64_t address, value; /* of ENTER: the pc in the function, where the frame begins */
+	uint64_t hint;           /* the writer's own */
+};
+
+/* A long record's first word without the flags that tell where its value is; the size code
+ * in their place and in a flag that nobody uses. */
+static inline uint64_t log_site_key(uint64_t first, unsigned code)
+{
+	return (first & ~(uint64_t)((LOG_VALUE | LOG_SMALL) << 8)) |
+	       (uint64_t)((code & 3) << 3 | (code & 4) << 4) << 8;
+}
+static inline unsigned log_site_code(uint64_t key)
+{
+	return (key >> 11 & 3) | (key >> 12 & 4);
+}
+static inline unsigned log_site_slot(uint64_t key)
+{
+	return ((uint32_t)(key >> LOG_PC_SHIFT) ^ (uint32_t)key << 20) * 0x9e3779b1u >>
+	       (32 - LOG_SITE_BITS);
+}
 
 /*
  * What the parent tells the runtime: a struct log_config in a memory file whose

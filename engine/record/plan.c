@@ -77,8 +77,7 @@ static GPtrArray *specs_of(const struct trace *t)
 	GPtrArray *files = g_ptr_array_new_with_free_func(g_free);
 	for (uint64_t i = 0; i < t->notes_count; i++)
 		if (strcmp(trace_string(t, t->notes[i].key), "recording-spec") == 0)
-			g_ptr_array_add(files,
-			                g_strdup(trace_string(t, t->notes[i].value)));
+			g_ptr_array_add(files, g_strdup(trace_string(t, t->notes[i].value)));
 	return files;
 }
 
@@ -345,8 +344,7 @@ static void find_reached(const struct plan *p, struct plan_run *run)
 	struct thread_events *all = collect(run->trace);
 	for (uint64_t i = 0; i < run->trace->threads_count; i++) {
 		for (int k = 0; k < 2; k++)
-			if (p->pair[k] != NONE &&
-			    number_of(run->trace, i) == p->pair_thread[k])
+			if (p->pair[k] != NONE && number_of(run->trace, i) == p->pair_thread[k])
 				run->reached[k] =
 				        event_at(run->trace, all[i].events, p->pair_place[k]);
 		g_array_free(all[i].events, TRUE);

@@ -3,12 +3,12 @@
  * alone, under gcc's own libtsan, and the very same instrumented program under the recording
  * runtime in controlled mode (with values) and in free mode.
  *
- *     bench_record [-n RUNS] PLAIN INSTRUMENTED [ARGS...]
+ *     bench_record [-l] [-n RUNS] PLAIN INSTRUMENTED [ARGS...]
  *
  * PLAIN and INSTRUMENTED are one program built with -O1 -g, and with -O1 -g
  * -fsanitize=thread.  Each way is run RUNS times (default 3); the best counts.  Times are the
  * program's own processor time and the time that passed; making the trace of the log is a
- * line of its own.  Without arguments there is nothing to measure, and it says so.
+ * line of its own (-l: is left out).  Without arguments there is nothing to measure, and it says so.
  */
 #include <fcntl.h>
 #include <glib/gstdio.h>
@@ -24,8 +24,10 @@
 struct cost {
 	double user, kernel, passed;
 	uint64_t log_bytes, events;
-	double importing;
+	double importing; /* processor time */
 };
+
+static bool log_only;
 
 static double seconds(struct timeval t)
 {
@@ -75,11 +77,14 @@ static void import(struct cost *c, const char *log)
 	GStatBuf status;
 	if (g_stat(log, &status) == 0)
 		c->log_bytes = (uint64_t)status.st_size;
-	gint64 from = g_get_monotonic_time();
+	struct rusage before, after;
+	getrusage(RUSAGE_SELF, &before);
 	struct trace *t = record_import(log, log, NULL, NULL, &e);
 	if (!t)
 		fail(&e);
-	c->importing = (double)(g_get_monotonic_time() - from) / 1e6;
+	getrusage(RUSAGE_SELF, &after);
+	c->importing = seconds(after.ru_utime) - seconds(before.ru_utime) +
+	               seconds(after.ru_stime) - seconds(before.ru_stime);
 	c->events = t->events_count;
 	trace_close(t);
 }
@@ -107,7 +112,7 @@ static struct cost measure(char **argv, bool recorded, uint32_t flags, int runs)
 		}
 		best.passed = MIN(best.passed, passed);
 	}
-	if (recorded)
+	if (recorded && !log_only)
 		import(&best, log);
 	g_unlink(log);
 	g_free(log);
@@ -131,12 +136,13 @@ static void line(const char *what, const struct cost *c, const struct cost *real
 int main(int argc, char **argv)
 {
 	int runs = 3;
-	char **rest = argv + 1;
-	if (argc > 3 && strcmp(argv[1], "-n") == 0) {
-		runs = MAX(atoi(argv[2]), 1);
-		rest += 2;
+	int option;
+	while ((option = getopt(argc, argv, "+ln:")) != -1) {
+		log_only |= option == 'l';
+		runs = option == 'n' ? MAX(atoi(optarg), 1) : runs;
 	}
-	if (argc < 3) {
+	char **rest = argv + optind;
+	if (argc - optind < 2) {
 		printf("bench_record needs a program, built twice: see its first lines\n");
 		return 0;
 	}

@@ -5,17 +5,30 @@
  * The hot path of the whole recorder.  A hook is called before its access, so a read's
  * value is peeked at here and a write's is filled in at the thread's next hook.
  */
-#include "rt.h"
+#include "access.h"
 
-ALWAYS_INLINE void access_hook(const void *p, unsigned code, enum log_tag tag, unsigned flags,
-                               uintptr_t pc)
+/* What of an access is not only to write one word: closed gates, scheduling, the first access
+ * of a site.  `what`: tag | flags << 8 | size code << 16. */
+static __attribute__((noinline)) void access_rest(const void *p, unsigned what, uintptr_t pc)
 {
 	struct thread *t = me;
 	if (unlikely(t->gate) && !hook_slow(t))
 		return;
 	if (unlikely(--t->budget < 0))
 		sched_access(t);
-	log_access(t, tag, flags, pc, p, code, false, 0);
+	log_access(t, what & 255, what >> 8 & 255, pc, p, what >> 16, false, 0);
+	t->unusual = rt.waiting || rt.replay || !rt.values;
+}
+
+ALWAYS_INLINE void access_hook(const void *p, unsigned code, enum log_tag tag, unsigned flags,
+                               uintptr_t pc)
+{
+	struct thread *t = me;
+	if (unlikely(t->attention || t->budget <= 0 ||
+	             !log_access_here(t, tag, flags, pc, (uintptr_t)p, code)))
+		access_rest(p, tag | flags << 8 | code << 16, pc);
+	else
+		t->budget--;
 }
 
 static __attribute__((noinline)) void range_hook(const void *p, size_t size, enum log_tag tag,
