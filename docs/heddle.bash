@@ -14,7 +14,7 @@ _heddle() {
 	convert) words="--to --lenient --help --quiet" ;;
 	filter) words="--output --to --for --lenient --format --help --quiet" ;;
 	deadlocks) words="--pairs --verdicts --missing --values --budget --lenient --format --help --quiet" ;;
-	races) words="--analysis --pairs --candidates --verdicts --witness --values --missing --budget --shard --lenient --format --help --quiet" ;;
+	races) words="--analysis --pairs --candidates --verdicts --witness --values --missing --budget --spec --shard --lenient --format --help --quiet" ;;
 	witness) words="--output --values --missing --budget --spec --lenient --format --help --quiet" ;;
 	verify) words="--spec --lenient --format --help --quiet" ;;
 	record) words="--output --mode --strategy --depth --steps --seed --spec --max-size --last --start-at --no-values --help --quiet" ;;
