@@ -421,8 +421,9 @@ static void add_enter(struct import *im, struct lane *lane, const struct log_rec
 	g_array_append_val(lane->functions, function);
 	im->facts->instrumented++;
 	add_event(im, lane,
-	          (struct event){
-	                  .op = OP_ENTER, .target = function, .location = site_location(im, r) });
+	          (struct event){ .op = OP_ENTER,
+	                          .target = function,
+	                          .location = site_location(im, r) });
 }
 
 static void add_leave(struct import *im, struct lane *lane, uint64_t frames)
@@ -505,8 +506,8 @@ static uint32_t instance_of(struct import *im, const char *type, uint64_t self, 
 {
 	const struct block_life *life = self < 65536 ? NULL : life_at(im, self);
 	char *key = g_strdup_printf("%s %" PRIx64 " %u", type, self, life ? life->block : NONE);
-	char *counter = self < 65536 ? g_strdup_printf("%s%" PRIu64, type, self)
-	                             : g_strdup(type);
+	char *counter =
+	        self < 65536 ? g_strdup_printf("%s%" PRIu64, type, self) : g_strdup(type);
 	gpointer found = g_hash_table_lookup(im->instances, key);
 	if (!found || made) {
 		uint32_t count =
@@ -594,8 +595,8 @@ static GArray *values_of(struct import *im, const char *text)
 	return values;
 }
 
-static void add_invocation(struct import *im, struct lane *lane, enum log_tag tag, unsigned flags,
-                           uint64_t pc, const uint64_t *w)
+static void add_invocation(struct import *im, struct lane *lane, enum log_tag tag,
+                           unsigned flags, uint64_t pc, const uint64_t *w)
 {
 	char *text = g_malloc0(w[2] + 3); /* three strings end in NUL whatever the log holds */
 	memcpy(text, w + 3, w[2]);
