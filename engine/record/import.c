@@ -150,9 +150,21 @@ static uint32_t location_of(struct import *im, uint64_t pc)
 	return location;
 }
 
+static uint32_t call_name(struct import *im, uint64_t call)
+{
+	static const char *const names[] = { "",
+#define C(name) #name "@libc",
+		                             LOG_CALLS(C)
+#undef C
+	};
+	return builder_string(im->b, names[call], strlen(names[call]));
+}
+
 /* The function that holds a pc: the real one, not what was inlined into it. */
 static uint32_t function_of(struct import *im, uint64_t pc)
 {
+	if (pc < LOG_CALL_COUNT)
+		return call_name(im, pc);
 	gpointer found = g_hash_table_lookup(im->functions, GSIZE_TO_POINTER(pc));
 	if (found)
 		return GPOINTER_TO_UINT(found) - 1;
@@ -405,7 +417,7 @@ static void add_frames(struct import *im, struct lane *lane, enum log_tag tag, u
 	if (tag == LOG_ENTER) {
 		uint32_t function = function_of(im, w[1]);
 		g_array_append_val(lane->functions, function);
-		im->facts->instrumented++;
+		im->facts->instrumented += w[1] >= LOG_CALL_COUNT;
 		add_event(im, lane,
 		          (struct event){ .op = OP_ENTER,
 		                          .target = function,

@@ -61,13 +61,35 @@ static bool may_fill(int fd, size_t size)
 	       (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
 }
 
-#define READING(type, name, parameters, call, fd, buffer) \
+/* Input that somebody has to send first: no file, and not asked for without waiting. */
+static bool is_input(int fd)
+{
+	struct stat status;
+	int error = errno;
+	int flags = syscall(SYS_fcntl, fd, F_GETFL);
+	bool input = flags >= 0 && !(flags & O_NONBLOCK) && fstat(fd, &status) == 0 &&
+	             !S_ISREG(status.st_mode);
+	errno = error;
+	return input;
+}
+
+static void await_input(struct thread *t, int fd, enum log_call call, uintptr_t pc)
+{
+	bool input = is_input(fd);
+	if (input)
+		frame_enter(t, call, pc, true);
+	await(t, fd, POLLIN);
+	if (input)
+		frame_leave(t);
+}
+
+#define READING(type, name, parameters, call, fd, buffer, frame) \
 	EXPORT type name parameters \
 	{ \
 		struct thread *t = recording(); \
 		if (!t || in_libc(CALLER())) \
 			return REAL(name) call; \
-		await(t, fd, POLLIN); \
+		await_input(t, fd, frame, CALLER()); \
 		type n = REAL(name) call; \
 		touched(t, LOG_WRITE, buffer, n, CALLER()); \
 		return n; \
@@ -90,16 +112,21 @@ static bool may_fill(int fd, size_t size)
 		await(t, fd, POLLOUT); \
 		return REAL(name) call; \
 	}
-READING(ssize_t, read, (int fd, void *p, size_t n_), (fd, p, n_), fd, p)
-READING(ssize_t, recv, (int fd, void *p, size_t n_, int f), (fd, p, n_, f), fd, p)
+READING(ssize_t, read, (int fd, void *p, size_t n_), (fd, p, n_), fd, p, LOG_CALL_read)
+READING(ssize_t, recv, (int fd, void *p, size_t n_, int f), (fd, p, n_, f), fd, p,
+        LOG_CALL_recv)
 READING(ssize_t, recvfrom,
         (int fd, void *restrict p, size_t n_, int f, struct sockaddr *restrict a,
          socklen_t *restrict l),
-        (fd, p, n_, f, a, l), fd, p)
-READING(ssize_t, recvmsg, (int fd, struct msghdr *m, int f), (fd, m, f), fd, NULL + 0 * n)
-READING(ssize_t, readv, (int fd, const struct iovec *v, int c), (fd, v, c), fd, v)
-READING(ssize_t, pread, (int fd, void *p, size_t n_, off_t o), (fd, p, n_, o), fd, p)
-READING(ssize_t, pread64, (int fd, void *p, size_t n_, off_t o), (fd, p, n_, o), fd, p)
+        (fd, p, n_, f, a, l), fd, p, LOG_CALL_recvfrom)
+READING(ssize_t, recvmsg, (int fd, struct msghdr *m, int f), (fd, m, f), fd, NULL + 0 * n,
+        LOG_CALL_recvmsg)
+READING(ssize_t, readv, (int fd, const struct iovec *v, int c), (fd, v, c), fd, v,
+        LOG_CALL_readv)
+READING(ssize_t, pread, (int fd, void *p, size_t n_, off_t o), (fd, p, n_, o), fd, p,
+        LOG_CALL_read)
+READING(ssize_t, pread64, (int fd, void *p, size_t n_, off_t o), (fd, p, n_, o), fd, p,
+        LOG_CALL_read)
 WRITING(ssize_t, write, (int fd, const void *p, size_t n_), (fd, p, n_), fd, p, n_)
 WRITING(ssize_t, send, (int fd, const void *p, size_t n_, int f), (fd, p, n_, f), fd, p, n_)
 WRITING(ssize_t, sendto,
@@ -113,27 +140,30 @@ EXPORT int accept(int fd, struct sockaddr *restrict a, socklen_t *restrict l)
 {
 	struct thread *t = recording();
 	if (t)
-		await(t, fd, POLLIN);
+		await_input(t, fd, LOG_CALL_accept, CALLER());
 	return REAL(accept)(fd, a, l);
 }
 EXPORT int accept4(int fd, struct sockaddr *restrict a, socklen_t *restrict l, int f)
 {
 	struct thread *t = recording();
 	if (t)
-		await(t, fd, POLLIN);
+		await_input(t, fd, LOG_CALL_accept4, CALLER());
 	return REAL(accept4)(fd, a, l, f);
 }
 
-static bool poll_wait(struct thread *t, struct pollfd *fds, unsigned n, int64_t milliseconds)
+static void poll_wait(struct thread *t, struct pollfd *fds, unsigned n, int64_t milliseconds,
+                      enum log_call call, uintptr_t pc)
 {
+	frame_enter(t, call, pc, true);
 	if (milliseconds == 0) {
 		sched_yield_point(t, true);
-		return true;
+	} else {
+		sched_point(t);
+		sched_wait_files(t, fds, n, milliseconds > 0,
+		                 virtual_now() +
+		                         (milliseconds > 0 ? milliseconds : 0) * 1000000ull);
 	}
-	sched_point(t);
-	return sched_wait_files(t, fds, n, milliseconds > 0,
-	                        virtual_now() +
-	                                (milliseconds > 0 ? milliseconds : 0) * 1000000ull);
+	frame_leave(t);
 }
 
 EXPORT int poll(struct pollfd *fds, nfds_t n, int timeout)
@@ -141,7 +171,7 @@ EXPORT int poll(struct pollfd *fds, nfds_t n, int timeout)
 	struct thread *t = recording();
 	if (!t || !rt.controlled)
 		return REAL(poll)(fds, n, timeout);
-	poll_wait(t, fds, n, timeout);
+	poll_wait(t, fds, n, timeout, LOG_CALL_poll, CALLER());
 	return REAL(poll)(fds, n, 0);
 }
 EXPORT int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
@@ -150,8 +180,8 @@ EXPORT int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
 	struct thread *t = recording();
 	if (!t || !rt.controlled || mask)
 		return REAL(ppoll)(fds, n, timeout, mask);
-	poll_wait(t, fds, n,
-	          timeout ? timeout->tv_sec * 1000 + timeout->tv_nsec / 1000000 : -1);
+	poll_wait(t, fds, n, timeout ? timeout->tv_sec * 1000 + timeout->tv_nsec / 1000000 : -1,
+	          LOG_CALL_ppoll, CALLER());
 	struct timespec zero = { 0, 0 };
 	return REAL(ppoll)(fds, n, &zero, mask);
 }
@@ -161,7 +191,7 @@ EXPORT int epoll_wait(int fd, struct epoll_event *events, int most, int timeout)
 	if (!t || !rt.controlled)
 		return REAL(epoll_wait)(fd, events, most, timeout);
 	struct pollfd one = { .fd = fd, .events = POLLIN };
-	poll_wait(t, &one, 1, timeout);
+	poll_wait(t, &one, 1, timeout, LOG_CALL_epoll_wait, CALLER());
 	int n = REAL(epoll_wait)(fd, events, most, 0);
 	touched(t, LOG_WRITE, events, n > 0 ? n * sizeof(*events) : 0, CALLER());
 	return n;
@@ -181,13 +211,14 @@ EXPORT int epoll_pwait(int fd, struct epoll_event *events, int most, int timeout
 		return n;
 	}
 	struct pollfd one = { .fd = fd, .events = POLLIN };
-	poll_wait(t, &one, 1, timeout);
+	poll_wait(t, &one, 1, timeout, LOG_CALL_epoll_pwait, CALLER());
 	int n = REAL(epoll_pwait)(fd, events, most, 0, mask);
 	touched(t, LOG_WRITE, events, n > 0 ? n * sizeof(*events) : 0, CALLER());
 	return n;
 }
 
-static void select_wait(struct thread *t, int n, fd_set *r, fd_set *w, fd_set *e, int64_t ms)
+static void select_wait(struct thread *t, int n, fd_set *r, fd_set *w, fd_set *e, int64_t ms,
+                        uintptr_t pc)
 {
 	struct pollfd fds[FD_SETSIZE];
 	unsigned count = 0;
@@ -198,7 +229,7 @@ static void select_wait(struct thread *t, int n, fd_set *r, fd_set *w, fd_set *e
 		if (events)
 			fds[count++] = (struct pollfd){ .fd = fd, .events = events };
 	}
-	poll_wait(t, fds, count, ms);
+	poll_wait(t, fds, count, ms, LOG_CALL_select, pc);
 }
 EXPORT int select(int n, fd_set *restrict r, fd_set *restrict w, fd_set *restrict e,
                   struct timeval *restrict timeout)
@@ -207,27 +238,34 @@ EXPORT int select(int n, fd_set *restrict r, fd_set *restrict w, fd_set *restric
 	if (!t || !rt.controlled)
 		return REAL(select)(n, r, w, e, timeout);
 	select_wait(t, n, r, w, e,
-	            timeout ? timeout->tv_sec * 1000ll + (timeout->tv_usec + 999) / 1000 : -1);
+	            timeout ? timeout->tv_sec * 1000ll + (timeout->tv_usec + 999) / 1000 : -1,
+	            CALLER());
 	struct timeval zero = { 0, 0 };
 	return REAL(select)(n, r, w, e, &zero);
 }
 
 /* ---- calls that the scheduler only steps aside for ---- */
 
-#define ASIDE(type, name, parameters, call) \
+#define ASIDE_IN(type, name, parameters, call, frame) \
 	EXPORT type name parameters \
 	{ \
 		struct thread *t = recording(); \
 		if (!t) \
 			return REAL(name) call; \
+		if (frame) \
+			frame_enter(t, frame, CALLER(), true); \
 		sched_point(t); \
 		sched_leave(t); \
 		type result = REAL(name) call; \
 		int error = errno; \
 		sched_rejoin(t); \
+		if (frame) \
+			frame_leave(t); \
 		errno = error; \
 		return result; \
 	}
+#define ASIDE(type, name, parameters, call) \
+	ASIDE_IN(type, name, parameters, call, LOG_CALL_none)
 ASIDE(int, connect, (int fd, const struct sockaddr *a, socklen_t l), (fd, a, l))
 ASIDE(pid_t, waitpid, (pid_t p, int *s, int o), (p, s, o))
 ASIDE(pid_t, wait, (int *s), (s))
@@ -235,25 +273,32 @@ ASIDE(pid_t, wait3, (int *s, int o, struct rusage *r), (s, o, r))
 ASIDE(pid_t, wait4, (pid_t p, int *s, int o, struct rusage *r), (p, s, o, r))
 ASIDE(int, waitid, (idtype_t k, id_t i, siginfo_t *s, int o), (k, i, s, o))
 ASIDE(int, system, (const char *c), (c))
-ASIDE(int, sigwait, (const sigset_t *restrict s, int *restrict n), (s, n))
-ASIDE(int, sigwaitinfo, (const sigset_t *restrict s, siginfo_t *restrict i), (s, i))
-ASIDE(int, sigtimedwait,
-      (const sigset_t *restrict s, siginfo_t *restrict i, const struct timespec *restrict w),
-      (s, i, w))
+ASIDE_IN(int, sigwait, (const sigset_t *restrict s, int *restrict n), (s, n), LOG_CALL_sigwait)
+ASIDE_IN(int, sigwaitinfo, (const sigset_t *restrict s, siginfo_t *restrict i), (s, i),
+         LOG_CALL_sigwaitinfo)
+ASIDE_IN(int, sigtimedwait,
+         (const sigset_t *restrict s, siginfo_t *restrict i, const struct timespec *restrict w),
+         (s, i, w), LOG_CALL_sigtimedwait)
 ASIDE(int, sigsuspend, (const sigset_t *s), (s))
 ASIDE(int, pause, (void), ())
 ASIDE(int, flock, (int fd, int o), (fd, o))
 ASIDE(int, tcdrain, (int fd), (fd))
-ASIDE(int, pselect,
-      (int n, fd_set *restrict r, fd_set *restrict w, fd_set *restrict e,
-       const struct timespec *restrict u, const sigset_t *restrict m),
-      (n, r, w, e, u, m))
+ASIDE_IN(int, pselect,
+         (int n, fd_set *restrict r, fd_set *restrict w, fd_set *restrict e,
+          const struct timespec *restrict u, const sigset_t *restrict m),
+         (n, r, w, e, u, m), LOG_CALL_pselect)
 
 /* ---- sleeping ---- */
 
-static void sleep_for(struct thread *t, uint64_t nanoseconds)
+static void sleep_until(struct thread *t, uint64_t deadline, enum log_call call, uintptr_t pc)
 {
-	sched_block(t, FOR_SLEEP, NULL, true, virtual_now() + nanoseconds);
+	frame_enter(t, call, pc, true);
+	sched_block(t, FOR_SLEEP, NULL, true, deadline);
+	frame_leave(t);
+}
+static void sleep_for(struct thread *t, uint64_t nanoseconds, enum log_call call, uintptr_t pc)
+{
+	sleep_until(t, virtual_now() + nanoseconds, call, pc);
 	if (t->cancelled)
 		pthread_testcancel();
 }
@@ -267,7 +312,7 @@ EXPORT unsigned sleep(unsigned seconds)
 	struct thread *t = recording();
 	if (!t || !rt.controlled)
 		return REAL(sleep)(seconds);
-	sleep_for(t, seconds * 1000000000ull);
+	sleep_for(t, seconds * 1000000000ull, LOG_CALL_sleep, CALLER());
 	return 0;
 }
 EXPORT int usleep(useconds_t microseconds)
@@ -275,7 +320,7 @@ EXPORT int usleep(useconds_t microseconds)
 	struct thread *t = recording();
 	if (!t || !rt.controlled)
 		return REAL(usleep)(microseconds);
-	sleep_for(t, microseconds * 1000ull);
+	sleep_for(t, microseconds * 1000ull, LOG_CALL_usleep, CALLER());
 	return 0;
 }
 EXPORT int nanosleep(const struct timespec *time, struct timespec *left)
@@ -284,7 +329,7 @@ EXPORT int nanosleep(const struct timespec *time, struct timespec *left)
 	if (!t || !rt.controlled || time->tv_nsec < 0 || time->tv_nsec > 999999999 ||
 	    time->tv_sec < 0)
 		return REAL(nanosleep)(time, left);
-	sleep_for(t, length_of(time));
+	sleep_for(t, length_of(time), LOG_CALL_nanosleep, CALLER());
 	return 0;
 }
 EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
@@ -295,9 +340,9 @@ EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *ti
 		return REAL(clock_nanosleep)(clock, flags, time, left);
 	if (flags & TIMER_ABSTIME) {
 		uint64_t deadline = deadline_of(clock, time);
-		sched_block(t, FOR_SLEEP, NULL, true, deadline);
+		sleep_until(t, deadline, LOG_CALL_clock_nanosleep, CALLER());
 	} else {
-		sleep_for(t, length_of(time));
+		sleep_for(t, length_of(time), LOG_CALL_clock_nanosleep, CALLER());
 	}
 	return 0;
 }

@@ -304,6 +304,15 @@ EXPORT void _exit(int status)
 	for (;;)
 		syscall(SYS_exit_group, status);
 }
+/* What atexit has registered runs inside. */
+EXPORT void exit(int status)
+{
+	struct thread *t = recording();
+	if (t)
+		frame_enter(t, LOG_CALL_exit, CALLER(), false);
+	REAL(exit)(status);
+	__builtin_unreachable();
+}
 EXPORT void _Exit(int status)
 {
 	_exit(status);
@@ -334,10 +343,15 @@ static void on_signal(int number, siginfo_t *info, void *context)
 	}
 	if (a->sa_flags & SA_RESETHAND)
 		a->sa_handler = SIG_DFL;
+	bool shown = t != &nobody && t->gate == 0;
+	if (shown)
+		frame_enter(t, LOG_CALL_signal, at, false);
 	if (handlers[number].sa_flags & SA_SIGINFO)
 		a->sa_sigaction(number, info, context);
 	else if (a->sa_handler != SIG_DFL && a->sa_handler != SIG_IGN)
 		a->sa_handler(number);
+	if (shown)
+		frame_leave(t);
 	if (t != &nobody) {
 		t->gate = (t->gate & ~GATE_INSIDE) | (gate & GATE_INSIDE);
 		if (!fatal)
@@ -463,12 +477,13 @@ EXPORT int dlclose(void *library)
 	        "\n.popsection\n");
 #define FORWARDED(F) \
 	F(clock_getcpuclockid) \
-	F(clock_getres) F(clock_settime) F(fmemopen) F(glob) F(glob64) F( \
-	        pthread_attr_getaffinity_np) F(pthread_attr_getguardsize) \
-	        F(pthread_attr_getstack) F(pthread_attr_getstacksize) F( \
-	                pthread_barrierattr_getpshared) F(pthread_condattr_getclock) \
-	                F(pthread_condattr_getpshared) F(pthread_getcpuclockid) F( \
-	                        pthread_getname_np) F(pthread_mutexattr_getprioceiling) \
+	F(clock_getres) \
+	F(clock_settime) F(fmemopen) F(glob) F(glob64) F(pthread_attr_getaffinity_np) F( \
+	        pthread_attr_getguardsize) F(pthread_attr_getstack) \
+	        F(pthread_attr_getstacksize) F(pthread_barrierattr_getpshared) F( \
+	                pthread_condattr_getclock) F(pthread_condattr_getpshared) \
+	                F(pthread_getcpuclockid) F(pthread_getname_np) F( \
+	                        pthread_mutexattr_getprioceiling) \
 	                        F(pthread_mutexattr_getprotocol) F( \
 	                                pthread_mutexattr_getpshared) \
 	                                F(pthread_mutexattr_getrobust) F( \
