@@ -16,9 +16,12 @@ static const struct command_option options[] = {
 	{ "output", "FILE", "write the witness of the first predicted cycle to FILE", 'o' },
 	{ "budget", "PAIR,ALL", "seconds of solver time, a pair and in all (default: 1,5)", 0 },
 	{ "sets", NULL, "print the sets and units that were inferred, as an atomics block", 0 },
-	{ "split", "LIST", "cut inferred units at these beside waits, of "
-	                   "join,fork,barrier,take,sleep,poll (default: all), or none", 0 },
-	{ "heap", NULL, "infer one set of all shared memory: atomicity without atomic sets", 0 },
+	{ "split", "LIST",
+	  "cut inferred units at these beside waits, of "
+	  "join,fork,barrier,take,sleep,poll (default: all), or none",
+	  0 },
+	{ "heap", NULL, "infer one set of all shared memory: atomicity without atomic sets",
+	  0 },
 	{ "all", NULL, "also cycles of grade C: over inferred sets alone", 0 },
 	OPTION_LENIENT,
 	OPTION_FORMAT_SARIF,
@@ -132,8 +135,9 @@ static int run(struct arguments *a)
 		return usage_error(a, "--budget wants two numbers of seconds, as in 1,5");
 	GPtrArray *splits;
 	if (!read_splits(argument_value(a, "split"), &splits))
-		return usage_error(a, "--split wants a list of join, fork, barrier, take, sleep "
-		                      "and poll, or none");
+		return usage_error(a,
+		                   "--split wants a list of join, fork, barrier, take, sleep "
+		                   "and poll, or none");
 	struct infer_options infer = { .splits = splits, .heap = argument_flag(a, "heap") };
 	struct error error = { 0 };
 	GPtrArray *paths = argument_values(a, "spec");
