@@ -1,6 +1,6 @@
 #!/bin/bash
 # Distinct cycles of atomic sets over recordings, as docs/atomicity.md counts them: by the codes
-# of the units (an access outside of any unit: its place) and the kinds of the sets.
+# of the units, however often each takes part, and the kinds of the sets.
 #
 #     tests/bench/cycles.sh T.hdl...             these recordings
 #     tests/bench/cycles.sh --samples [fixed]    every sample for atomic sets, seeds 1 to 6, noise
@@ -8,18 +8,16 @@
 # A line each: grade, how many recordings show it, sets, units.  Options for `heddle atomic`
 # in $ATOMIC (--heap, --split none).
 HEDDLE=${HEDDLE:-$PWD/heddle}
-code='my %%c; my %%seen;
+code='my %seen;
 for my $f (@{$d->{findings}}) {
-	my %%at = map { $_->{from} => $_->{location} // "" } @{$f->{edges}};
-	my @u = map { my $u = $f->{cycle}[$_]; $u->{unit} =~ /^event/ ? "access" : $u->{unit} } 0..$#{$f->{cycle}};
-	my @s = map { (split / /)[0] } @{$f->{sets}};
-	my %%s = map { $_ => 1 } @s;
-	my @r = map { my $i = $_; join(" ", @u[$i..$#u], @u[0..$i-1]) } 0..$#u;
-	print "$f->{grade} ", join(",", sort keys %%s), " : ", (sort @r)[0], "\n" if !$seen{$f->{grade} . join(",", sort keys %%s) . (sort @r)[0]}++;
+	my %units = map { ($_->{unit} =~ /^event/ ? "(no unit)" : $_->{unit}) => 1 } @{$f->{cycle}};
+	my %sets = map { (split / /)[0] => 1 } @{$f->{sets}};
+	my $line = "$f->{grade}  " . join(",", sort keys %sets) . " : " . join(" ", sort keys %units);
+	print "$line\n" if !$seen{$line}++;
 }'
 cycles() { # of one recording
 	nice "$HEDDLE" atomic "$1" --all $ATOMIC --format json |
-		perl -MJSON::PP -e 'local $/; my $d = decode_json(<STDIN>); '"${code//%%/%}"
+		perl -MJSON::PP -e 'local $/; my $d = decode_json(<STDIN>); '"$code"
 }
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

@@ -61,16 +61,13 @@ static bool may_fill(int fd, size_t size)
 	       (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
 }
 
-/* Input that somebody has to send first: no file, and not asked for without waiting. */
+/* Asked for by somebody who will wait for it, from a file as from a socket. */
 static bool is_input(int fd)
 {
-	struct stat status;
 	int error = errno;
 	int flags = syscall(SYS_fcntl, fd, F_GETFL);
-	bool input = flags >= 0 && !(flags & O_NONBLOCK) && fstat(fd, &status) == 0 &&
-	             !S_ISREG(status.st_mode);
 	errno = error;
-	return input;
+	return flags >= 0 && !(flags & O_NONBLOCK);
 }
 
 static void await_input(struct thread *t, int fd, enum log_call call, uintptr_t pc)
