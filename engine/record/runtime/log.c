@@ -335,6 +335,32 @@ void log_frames(struct thread *t)
 	t->low = t->emitted;
 }
 
+void frame_enter(struct thread *t, enum log_call call, uintptr_t pc, bool now)
+{
+	if (t->depth < t->low)
+		t->low = t->depth;
+	if (t->depth < MAX_FRAMES)
+		t->frames[t->depth] =
+		        (struct frame){ .call = pc,
+			                .function = call,
+			                .sp = (uintptr_t)__builtin_frame_address(0) };
+	t->depth++;
+	t->dirty = 1;
+	if (now)
+		log_before(t);
+}
+
+void frame_leave(struct thread *t)
+{
+	if (t->pending)
+		log_fill(t);
+	if (t->depth > 0)
+		t->depth--;
+	if (t->depth < t->low)
+		t->low = t->depth;
+	t->dirty = 1;
+}
+
 void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc, uint64_t a,
                uint64_t b, unsigned words)
 {
