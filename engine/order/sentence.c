@@ -150,11 +150,12 @@ static void append_no_write_between(const struct trace *t, const struct step *s,
 	bool reads = op_reads(t->events[s->from].op), writes = op_writes(t->events[s->to].op);
 
 	if (!reads && !writes) { /* the solver's: not between, on whichever side */
-		g_string_append(out, "what ");
-		append_verb(t, s->from, "writes to", out);
-		g_string_append(out, " may not come between what ");
-		append_verb(t, s->to, "reads from", out);
-		g_string_append(out, " and that read");
+		append_verb(t, s->from, "writes", out);
+		g_string_append(out, ", but not between ");
+		append_thread(t, s->to, out);
+		g_string_append(out, "'s read");
+		append_place(t, s->to, out);
+		g_string_append(out, " and the write that it sees");
 		return;
 	}
 	append_two(t, s,
