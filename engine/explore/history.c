@@ -389,3 +389,25 @@ bool histories_have(const struct histories *all, const struct part *parts, uint3
 	}
 	return false;
 }
+
+uint32_t histories_last(const struct histories *all)
+{
+	return all->runs - 1;
+}
+
+uint32_t histories_common(const struct histories *all, const struct history *h, uint32_t thread,
+                          uint32_t run)
+{
+	const GArray *prefixes = h->threads[thread].prefixes;
+	uint32_t low = 0, high = prefixes->len; /* so many prefixes, the empty one with them */
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+		uint64_t prefix = g_array_index(prefixes, uint64_t, middle);
+		const GArray *list = g_hash_table_lookup(all->having, &prefix);
+		if (list != NULL && has_run(list, run))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > 0 ? low - 1 : 0;
+}
