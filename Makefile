@@ -16,7 +16,7 @@ HEDDLE := $(if $(SAN),$(B)/heddle,heddle)
 
 PACKAGES := build-essential pkg-config libncurses-dev libreadline-dev libdwarf-dev \
 	libelf-dev libz3-dev libglib2.0-dev libjansson-dev libzstd-dev zlib1g-dev
-TEST_PACKAGES := check libvterm-dev perl
+TEST_PACKAGES := check libvterm-dev liburcu-dev perl
 
 PKG := glib-2.0 jansson libzstd ncursesw readline
 CC ?= gcc
@@ -79,10 +79,10 @@ $(B)/libheddle-record.so: $(RUNTIME_SRC) $(wildcard engine/record/runtime/*.h en
 
 # What `heddle cc` links programs with, and stand-ins for what gcc would add: an empty
 # libtsan.  The link lets programs run that were built for clang's shared runtime.
-$(B)/stub/libheddle-stub.a: $(wildcard engine/record/stub/*.c)
+$(B)/stub/libheddle-stub.a: $(wildcard engine/record/stub/*.c engine/record/abi.h)
 	@mkdir -p $(@D)
 	rm -f $(@D)/*.a
-	$(CC) -std=gnu17 -O2 -fPIC -mcx16 -fno-stack-protector -fno-builtin -Wall -Wextra \
+	$(CC) -I. -std=gnu17 -O2 -fPIC -mcx16 -fno-stack-protector -fno-builtin -Wall -Wextra \
 		-Wno-unused-parameter -c engine/record/stub/stub.c -o $(@D)/stub.o
 	$(CC) -O2 -fPIC -c engine/record/stub/preinit.c -o $(@D)/libtsan_preinit.o
 	ar rcs $(@D)/libtsan.a
@@ -131,7 +131,7 @@ install: all
 	install -d $(INSTALL_ROOT)/lib/heddle/stub
 	install -m 644 $(B)/stub/*.a $(B)/stub/libtsan_preinit.o $(INSTALL_ROOT)/lib/heddle/stub/
 	ln -sf ../libheddle-record.so $(INSTALL_ROOT)/lib/heddle/stub/libclang_rt.tsan-x86_64.so
-	for f in specs/*.spec; do install -D -m 644 $$f $(INSTALL_ROOT)/share/heddle/$$f; done
+	for f in specs/*.spec specs/bind/*.spec; do install -D -m 644 $$f $(INSTALL_ROOT)/share/heddle/$$f; done
 	for f in samples/*/*; do install -D -m 644 $$f $(INSTALL_ROOT)/share/heddle/$$f; done
 	for f in $(wildcard include/heddle.h engine/record/heddle.h); do \
 		install -D -m 644 $$f $(INSTALL_ROOT)/include/heddle.h; done

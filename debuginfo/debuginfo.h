@@ -59,6 +59,7 @@ struct debug_function {
 	uint32_t variables, variable_count; /* see debuginfo_local; parameters come first */
 	uint32_t parameter_count;
 	bool external;      /* has external linkage */
+	bool clang;         /* compiled by it */
 	bool address_taken; /* a relocation or an instruction takes its address */
 };
 struct debug_local {
@@ -67,6 +68,19 @@ struct debug_local {
 };
 uint32_t debuginfo_function_count(const struct debuginfo *d);
 const struct debug_function *debuginfo_function(const struct debuginfo *d, uint32_t function);
+/*
+ * Every function of the program that a C or qualified C++ name may mean, as the linker left
+ * it.  Copies that the compiler specialised (f.constprop.0) have a name of their own, and
+ * calls that it inlined are no calls any more.
+ */
+struct debug_entries {
+	uint64_t address;    /* of the first; 0 when there is none */
+	uint32_t count;      /* functions of exactly that name that have code */
+	uint32_t inlined;    /* places where it was inlined */
+	const char *special; /* the symbol of a specialised copy, or NULL */
+	bool rewritten;      /* clang may have changed its parameters: it is static */
+};
+struct debug_entries debuginfo_entries(const struct debuginfo *d, const char *name);
 /* The first function of that name (with code, if there is one), or NONE. */
 uint32_t debuginfo_function_named(const struct debuginfo *d, const char *name);
 /* Parameter or local variable number i of `variables`. */
@@ -154,5 +168,14 @@ const struct debug_variable *debuginfo_variable(const struct debuginfo *d, uint3
 /* "acct.balance" for address..address+size; false (nothing appended) when unknown. */
 bool debuginfo_data_name(const struct debuginfo *d, uint64_t address, uint64_t size,
                          GString *name);
+
+/*
+ * The local variable or parameter at `offset` bytes from the frame's CFA (the stack pointer
+ * before the call; offsets in the frame are negative) of the function whose code holds
+ * `address`, that of an inlined function included: "deposit::visitors[0]".  False (nothing
+ * appended) when no variable is known there, or when several scopes share the place.
+ */
+bool debuginfo_frame_name(const struct debuginfo *d, uint64_t address, int64_t offset,
+                          uint64_t size, GString *name);
 
 #endif

@@ -26,14 +26,17 @@ struct reader {
 	Dwarf_Debug dbg;
 	GHashTable *type_ids, *function_ids, *named_ids, *file_ids; /* -> id + 1 */
 	GArray *named;
-	GArray *pending; /* struct pending: variables whose name is elsewhere */
-	GString *prefix; /* "ns::Class::" */
+	GArray *pending;       /* struct pending: variables whose name is elsewhere */
+	GArray *pending_slots; /* the same for frame slots */
+	GString *prefix;       /* "ns::Class::" */
+	Dwarf_Fde *fdes;       /* unwinding rows, from .eh_frame; NULL where there are none */
 	/* of the unit */
 	Dwarf_Die unit;
 	Dwarf_Half version;
 	uint64_t base;
 	const char *directory;
 	bool qualified; /* C++: names with their scope, no "struct" */
+	bool clang;
 	uint32_t *file_map;
 	uint32_t file_map_count;
 };
@@ -45,13 +48,15 @@ struct pending {
 
 struct level {                       /* what a DIE's children lie in */
 	uint32_t function;           /* or NONE */
+	uint32_t frame;              /* the function whose frame it is; NONE: not known where */
+	int64_t frame_base;          /* what DW_OP_fbreg counts from, from the CFA */
 	uint32_t scope;              /* or NONE */
 	uint32_t type;               /* struct or array whose children these are, or NONE */
 	GArray *parameters, *locals; /* struct debug_local, collected for `function`; or NULL */
 	unsigned depth;
 };
 
-enum place_kind { PLACE_NONE, PLACE_ADDRESS, PLACE_OTHER };
+enum place_kind { PLACE_NONE, PLACE_ADDRESS, PLACE_FRAME, PLACE_OTHER };
 
 struct facts { /* the attributes of one DIE that we use */
 	Dwarf_Half tag;
@@ -60,9 +65,11 @@ struct facts { /* the attributes of one DIE that we use */
 	uint64_t type, specification, origin, signature; /* offsets; 0 none */
 	uint64_t low, high, size, location, bit_offset, bit_size, old_bit_offset, count;
 	uint64_t line, file, call_line, call_file, call_column;
-	uint64_t address;
-	bool has_low, has_high, high_is_size, has_location, has_bit_offset, has_old_bit_offset,
-	        has_count, external, declaration, artificial;
+	uint64_t address;   /* PLACE_FRAME: the offset from the frame base */
+	int64_t frame_base; /* from the CFA */
+	bool has_frame_base, frame_on_rsp, has_low, has_high, high_is_size, has_location,
+	        has_bit_offset, has_old_bit_offset, has_count, external, declaration,
+	        artificial;
 	enum place_kind place;
 	Dwarf_Attribute ranges; /* owned */
 };
@@ -155,9 +162,18 @@ static uint64_t leb(const uint8_t **at, const uint8_t *end)
 	return value;
 }
 
-/* A static address, and nothing more (no register, no stack value, no thread-local). */
-static enum place_kind static_address(struct reader *r, Dwarf_Die die,
-                                      Dwarf_Attribute attribute, uint64_t *address)
+static int64_t signed_leb(const uint8_t **at, const uint8_t *end)
+{
+	const uint8_t *begin = *at;
+	int64_t value = (int64_t)leb(at, end);
+	unsigned bits = (unsigned)(*at - begin) * 7;
+	if (bits > 0 && bits < 64 && (*at)[-1] & 0x40)
+		value -= INT64_C(1) << bits;
+	return value;
+}
+
+static bool expression(struct reader *r, Dwarf_Attribute attribute, const uint8_t **at,
+                       const uint8_t **end)
 {
 	Dwarf_Error error = NULL;
 	Dwarf_Unsigned length;
@@ -165,13 +181,26 @@ static enum place_kind static_address(struct reader *r, Dwarf_Die die,
 	if (!fine(r, dwarf_formexprloc(attribute, &length, &block, &error), &error)) {
 		Dwarf_Block *old; /* DWARF 2 and 3 */
 		if (!fine(r, dwarf_formblock(attribute, &old, &error), &error))
-			return PLACE_OTHER;
+			return false;
 		length = old->bl_len;
 		block = old->bl_data;
 		dwarf_dealloc(r->dbg, old, DW_DLA_BLOCK);
 	}
-	const uint8_t *at = block, *end = at + length;
-	if (length == 0)
+	*at = block;
+	*end = *at + length;
+	return true;
+}
+
+/* A static address or a fixed place in the frame, and nothing more (no register, no stack
+ * value, no thread-local). */
+static enum place_kind fixed_place(struct reader *r, Dwarf_Die die, Dwarf_Attribute attribute,
+                                   uint64_t *address)
+{
+	Dwarf_Error error = NULL;
+	const uint8_t *at, *end;
+	if (!expression(r, attribute, &at, &end))
+		return PLACE_OTHER;
+	if (at == end)
 		return PLACE_NONE;
 	uint8_t op = *at++;
 	if (op == DW_OP_addr && end - at >= 8) {
@@ -184,6 +213,9 @@ static enum place_kind static_address(struct reader *r, Dwarf_Die die,
 		          &error))
 			return PLACE_OTHER;
 		*address = value;
+	} else if (op == DW_OP_fbreg) {
+		*address = (uint64_t)signed_leb(&at, end);
+		return at == end ? PLACE_FRAME : PLACE_OTHER;
 	} else
 		return PLACE_OTHER;
 	if (at < end && *at == DW_OP_plus_uconst) {
@@ -191,6 +223,50 @@ static enum place_kind static_address(struct reader *r, Dwarf_Die die,
 		*address += leb(&at, end);
 	}
 	return at == end ? PLACE_ADDRESS : PLACE_OTHER;
+}
+
+/*
+ * The CFA itself (gcc), %rbp of a frame that has it (clang -O0), or %rsp (clang -O1), whose
+ * distance from the CFA read_function finds out.
+ */
+static void read_frame_base(struct reader *r, Dwarf_Attribute attribute, struct facts *f)
+{
+	enum { RBP_BELOW_CFA = 16 };
+	const uint8_t *at, *end;
+	if (!expression(r, attribute, &at, &end) || end - at != 1)
+		return;
+	f->has_frame_base =
+	        *at == DW_OP_call_frame_cfa || *at == DW_OP_reg6 || *at == DW_OP_reg7;
+	f->frame_base = *at == DW_OP_reg6 ? -RBP_BELOW_CFA : 0;
+	f->frame_on_rsp = *at == DW_OP_reg7;
+}
+
+/* How far %rsp is below the CFA in the body of a function: as far as its unwinding rows say at
+ * most (before and after the body it is nearer).  False when it is not counted from %rsp. */
+static bool frame_depth(struct reader *r, uint64_t low, uint64_t high, int64_t *depth)
+{
+	enum { RSP = 7 };
+	Dwarf_Error error = NULL;
+	Dwarf_Fde fde;
+	Dwarf_Addr first, last, row, next;
+	*depth = 0;
+	if (r->fdes == NULL ||
+	    !fine(r, dwarf_get_fde_at_pc(r->fdes, low, &fde, &first, &last, &error), &error))
+		return false;
+	for (Dwarf_Bool more = true; more && low < high; low = next) {
+		Dwarf_Small kind;
+		Dwarf_Signed relevant, base, offset;
+		Dwarf_Ptr block;
+		if (!fine(r,
+		          dwarf_get_fde_info_for_cfa_reg3_b(fde, low, &kind, &relevant, &base,
+		                                            &offset, &block, &row, &more, &next,
+		                                            &error),
+		          &error) ||
+		    kind != DW_EXPR_OFFSET || base != RSP || (more && next <= low))
+			return false;
+		*depth = MAX(*depth, offset);
+	}
+	return true;
 }
 
 static uint64_t member_offset(struct reader *r, Dwarf_Attribute attribute, bool *known)
@@ -296,7 +372,10 @@ static void read_attribute(struct reader *r, Dwarf_Die die, Dwarf_Attribute a, D
 			f->has_high = f->high_is_size = number(r, a, &f->high);
 		break;
 	case DW_AT_location:
-		f->place = static_address(r, die, a, &f->address);
+		f->place = fixed_place(r, die, a, &f->address);
+		break;
+	case DW_AT_frame_base:
+		read_frame_base(r, a, f);
 		break;
 	default:
 		break;
@@ -789,6 +868,21 @@ static void read_member(struct reader *r, const struct facts *f, const struct le
 	g_array_append_val(level->locals, member);
 }
 
+/* A local or parameter that lives at one place of its function's frame. */
+static void add_slot(struct reader *r, const struct facts *f, const struct level *level,
+                     const struct named *named, uint64_t origin)
+{
+	struct frame_slot slot = { .function = level->frame,
+		                   .offset = level->frame_base + (int64_t)f->address,
+		                   .name = named->name,
+		                   .type = named->type };
+	if (origin != 0) {
+		struct pending pending = { r->d->slots->len, origin };
+		g_array_append_val(r->pending_slots, pending);
+	}
+	g_array_append_val(r->d->slots, slot);
+}
+
 static void read_variable(struct reader *r, const struct facts *f, const struct level *level)
 {
 	struct debuginfo *d = r->d;
@@ -815,7 +909,11 @@ static void read_variable(struct reader *r, const struct facts *f, const struct 
 			g_array_append_val(r->pending, pending);
 		}
 		g_array_append_val(d->variables, variable);
-	} else if (local && f->name != NULL) {
+		return;
+	}
+	if (f->place == PLACE_FRAME && level->frame != NONE)
+		add_slot(r, f, level, &named, origin);
+	if (local && f->name != NULL) {
 		struct debug_local entry = { named.name, named.type };
 		g_array_append_val(f->tag == DW_TAG_formal_parameter ? level->parameters
 		                                                     : level->locals,
@@ -835,6 +933,7 @@ static void read_function(struct reader *r, Dwarf_Die die, const struct facts *f
 	record->public.file = file;
 	record->public.line = (uint32_t)f->line;
 	record->public.external = f->external;
+	record->public.clang = r->clang;
 	record->origin = origin;
 	record->declaration = f->declaration;
 	guint first_range = d->ranges->len;
@@ -847,9 +946,16 @@ static void read_function(struct reader *r, Dwarf_Die die, const struct facts *f
 		record->public.low = range->low;
 		record->public.high = range->high;
 	}
-	struct level inner = {
-		.function = id, .scope = scope, .type = NONE, .depth = outer->depth + 1
-	};
+	int64_t depth = 0;
+	bool framed = f->has_frame_base &&
+	              (!f->frame_on_rsp ||
+	               (f->has_low && f->has_high && frame_depth(r, f->low, f->high, &depth)));
+	struct level inner = { .function = id,
+		               .frame = framed ? id : NONE,
+		               .frame_base = f->frame_base - depth,
+		               .scope = scope,
+		               .type = NONE,
+		               .depth = outer->depth + 1 };
 	if (f->origin == 0) { /* else the abstract instance has the names */
 		inner.parameters = g_array_new(FALSE, FALSE, sizeof(struct debug_local));
 		inner.locals = g_array_new(FALSE, FALSE, sizeof(struct debug_local));
@@ -874,6 +980,8 @@ static void read_inlined(struct reader *r, Dwarf_Die die, const struct facts *f,
 	if (scope != NONE)
 		scope = add_scope(r, f, function_id(r, f->origin), scope);
 	struct level inner = { .function = function_id(r, f->origin),
+		               .frame = outer->frame,
+		               .frame_base = outer->frame_base,
 		               .scope = scope,
 		               .type = NONE,
 		               .depth = outer->depth + 1 };
@@ -883,7 +991,11 @@ static void read_inlined(struct reader *r, Dwarf_Die die, const struct facts *f,
 static void read_namespace(struct reader *r, Dwarf_Die die, const struct facts *f,
                            const struct level *outer)
 {
-	struct level inner = { NONE, NONE, NONE, NULL, NULL, outer->depth + 1 };
+	struct level inner = { .function = NONE,
+		               .frame = NONE,
+		               .scope = NONE,
+		               .type = NONE,
+		               .depth = outer->depth + 1 };
 	gsize prefix = r->prefix->len;
 	if (f->name != NULL)
 		g_string_append_printf(r->prefix, "%s::", f->name);
@@ -959,19 +1071,28 @@ static bool is_qualified_language(uint64_t language)
 	}
 }
 
-static void read_unit(struct reader *r)
+/* A string of the unit's own entry; "" when it has none. */
+static const char *unit_text(struct reader *r, Dwarf_Half name)
 {
 	Dwarf_Error error = NULL;
 	Dwarf_Attribute attribute;
-	Dwarf_Unsigned language;
-	struct facts f;
-	char *directory;
-	r->directory = "";
-	if (fine(r, dwarf_attr(r->unit, DW_AT_comp_dir, &attribute, &error), &error)) {
-		if (fine(r, dwarf_formstring(attribute, &directory, &error), &error))
-			r->directory = debuginfo_intern(r->d, directory);
+	const char *text = "";
+	char *found;
+	if (fine(r, dwarf_attr(r->unit, name, &attribute, &error), &error)) {
+		if (fine(r, dwarf_formstring(attribute, &found, &error), &error))
+			text = debuginfo_intern(r->d, found);
 		dwarf_dealloc(r->dbg, attribute, DW_DLA_ATTR);
 	}
+	return text;
+}
+
+static void read_unit(struct reader *r)
+{
+	Dwarf_Error error = NULL;
+	Dwarf_Unsigned language;
+	struct facts f;
+	r->directory = unit_text(r, DW_AT_comp_dir);
+	r->clang = strstr(unit_text(r, DW_AT_producer), "clang") != NULL;
 	r->qualified = fine(r, dwarf_srclang(r->unit, &language, &error), &error) &&
 	               is_qualified_language(language);
 	read_facts(r, r->unit, &f);
@@ -980,7 +1101,7 @@ static void read_unit(struct reader *r)
 	read_files(r);
 	read_lines(r);
 	g_string_truncate(r->prefix, 0);
-	struct level top = { NONE, NONE, NONE, NULL, NULL, 0 };
+	struct level top = { .function = NONE, .frame = NONE, .scope = NONE, .type = NONE };
 	walk_children(r, r->unit, &top);
 	g_free(r->file_map);
 	r->file_map = NULL;
@@ -1071,6 +1192,22 @@ static void resolve_variables(struct reader *r)
 	}
 }
 
+static void resolve_slots(struct reader *r)
+{
+	for (guint i = 0; i < r->pending_slots->len; i++) {
+		const struct pending *p = AT(r->pending_slots, struct pending, i);
+		struct frame_slot *slot = AT(r->d->slots, struct frame_slot, p->variable);
+		uint32_t origin = id_at(r->named_ids, p->origin);
+		if (origin == NONE)
+			continue;
+		const struct named *named = AT(r->named, struct named, origin);
+		if (slot->name[0] == '\0')
+			slot->name = named->name;
+		if (slot->type == NONE)
+			slot->type = named->type;
+	}
+}
+
 /* The one place that opens: the reserved parameters of this version are gone in later ones. */
 static int open_dwarf(struct debuginfo *d, Dwarf_Debug *dbg, char *real, unsigned room,
                       Dwarf_Error *error)
@@ -1098,16 +1235,27 @@ void debuginfo_read_dwarf(struct debuginfo *d)
 	r.file_ids = g_hash_table_new(g_str_hash, g_str_equal);
 	r.named = g_array_new(FALSE, FALSE, sizeof(struct named));
 	r.pending = g_array_new(FALSE, FALSE, sizeof(struct pending));
+	r.pending_slots = g_array_new(FALSE, FALSE, sizeof(struct pending));
 	r.prefix = g_string_new(NULL);
+	Dwarf_Cie *cies = NULL;
+	Dwarf_Signed cie_count = 0, fde_count = 0;
+	if (!fine(&r,
+	          dwarf_get_fde_list_eh(r.dbg, &cies, &cie_count, &r.fdes, &fde_count, &error),
+	          &error))
+		r.fdes = NULL;
 	read_units(&r);
+	if (r.fdes != NULL)
+		dwarf_fde_cie_list_dealloc(r.dbg, cies, cie_count, r.fdes, fde_count);
 	resolve_functions(d);
 	resolve_variables(&r);
+	resolve_slots(&r);
 	g_hash_table_unref(r.type_ids);
 	g_hash_table_unref(r.function_ids);
 	g_hash_table_unref(r.named_ids);
 	g_hash_table_unref(r.file_ids);
 	g_array_unref(r.named);
 	g_array_unref(r.pending);
+	g_array_unref(r.pending_slots);
 	g_string_free(r.prefix, TRUE);
 	dwarf_finish(r.dbg, &error);
 }

@@ -25,6 +25,7 @@ static struct debuginfo *debuginfo_new(const char *path)
 	d->segments = g_array_new(FALSE, FALSE, sizeof(struct scope_segment));
 	d->functions = g_array_new(FALSE, FALSE, sizeof(struct function_record));
 	d->locals = g_array_new(FALSE, FALSE, sizeof(struct debug_local));
+	d->slots = g_array_new(FALSE, FALSE, sizeof(struct frame_slot));
 	d->types = g_array_new(FALSE, FALSE, sizeof(struct type_record));
 	d->members = g_array_new(FALSE, FALSE, sizeof(struct debug_member));
 	d->variables = g_array_new(FALSE, FALSE, sizeof(struct debug_variable));
@@ -43,7 +44,7 @@ void debuginfo_close(struct debuginfo *d)
 	GArray *arrays[] = { d->files,    d->lines,     d->scopes,       d->ranges,
 		             d->segments, d->functions, d->locals,       d->types,
 		             d->members,  d->variables, d->code_symbols, d->data_symbols,
-		             d->taken };
+		             d->slots,    d->taken };
 	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
 		g_array_unref(arrays[i]);
 	g_hash_table_unref(d->types_by_name);
@@ -264,12 +265,21 @@ static void index_functions(struct debuginfo *d)
 	}
 }
 
+static int by_slot(const void *a, const void *b)
+{
+	const struct frame_slot *x = a, *y = b;
+	if (x->function != y->function)
+		return x->function < y->function ? -1 : 1;
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
 void debuginfo_index(struct debuginfo *d)
 {
 	index_lines(d);
 	index_scopes(d);
 	index_types(d);
 	index_variables(d);
+	g_array_sort(d->slots, by_slot);
 	g_array_sort(d->code_symbols, by_symbol);
 	g_array_sort(d->data_symbols, by_symbol);
 	index_functions(d);
@@ -376,6 +386,48 @@ const struct debug_function *debuginfo_function(const struct debuginfo *d, uint3
 uint32_t debuginfo_function_named(const struct debuginfo *d, const char *name)
 {
 	return GPOINTER_TO_UINT(g_hash_table_lookup(d->functions_by_name, name)) - 1;
+}
+
+/* f.constprop.0, f.isra.0: a copy of f for some of its callers. */
+static bool specialised(const char *symbol)
+{
+	return strchr(symbol, '.') != NULL && strstr(symbol, ".cold") == NULL;
+}
+
+static void count_entry(struct debug_entries *e, uint64_t address)
+{
+	if (e->count == 0 || e->address != address)
+		e->count++;
+	if (e->address == 0)
+		e->address = address;
+}
+
+struct debug_entries debuginfo_entries(const struct debuginfo *d, const char *name)
+{
+	struct debug_entries e = { 0 };
+	for (guint i = 0; i < d->code_symbols->len; i++) {
+		const struct symbol *s = AT(d->code_symbols, struct symbol, i);
+		if (strcmp(s->name, name) == 0)
+			count_entry(&e, s->address);
+	}
+	for (guint i = 0; i < d->functions->len; i++) {
+		const struct debug_function *f =
+		        &AT(d->functions, struct function_record, i)->public;
+		if (strcmp(f->name, name) != 0)
+			continue;
+		e.rewritten |= f->clang && !f->external;
+		const struct symbol *s = f->low ? symbol_at(d->code_symbols, f->low) : NULL;
+		if (s != NULL && specialised(s->name))
+			e.special = s->name;
+		else if (f->low != 0)
+			count_entry(&e, f->low);
+	}
+	for (guint i = 0; i < d->scopes->len; i++) {
+		const struct scope *s = AT(d->scopes, struct scope, i);
+		const struct debug_function *f = debuginfo_function(d, s->function);
+		e.inlined += s->parent != NONE && strcmp(f->name, name) == 0;
+	}
+	return e;
 }
 
 struct debug_local debuginfo_local(const struct debuginfo *d, uint32_t variable)
@@ -645,5 +697,62 @@ bool debuginfo_data_name(const struct debuginfo *d, uint64_t address, uint64_t s
 	g_string_append(name, symbol->name);
 	if (address != symbol->address)
 		g_string_append_printf(name, "+%" G_GUINT64_FORMAT, address - symbol->address);
+	return true;
+}
+
+/* --- frames ------------------------------------------------------------------------- */
+
+/* The function in whose frame the code at `address` runs: the outermost of the nest. */
+static uint32_t frame_function(const struct debuginfo *d, uint64_t address)
+{
+	const struct scope_segment *segment =
+	        last_not_above(d->segments, sizeof *segment, address);
+	uint32_t function = NONE;
+	for (uint32_t at = segment ? segment->scope : NONE; at != NONE;) {
+		const struct scope *scope = AT(d->scopes, struct scope, at);
+		function = scope->function;
+		at = scope->parent;
+	}
+	return function;
+}
+
+static guint first_slot(const struct debuginfo *d, uint32_t function)
+{
+	guint low = 0, high = d->slots->len;
+	while (low < high) {
+		guint middle = (low + high) / 2;
+		if (AT(d->slots, struct frame_slot, middle)->function < function)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+bool debuginfo_frame_name(const struct debuginfo *d, uint64_t address, int64_t offset,
+                          uint64_t size, GString *name)
+{
+	uint32_t function = frame_function(d, address);
+	const struct frame_slot *found = NULL;
+	if (function == NONE)
+		return false;
+	for (guint i = first_slot(d, function); i < d->slots->len; i++) {
+		const struct frame_slot *slot = AT(d->slots, struct frame_slot, i);
+		if (slot->function != function || slot->offset > offset)
+			break;
+		if (slot->name[0] == '\0' ||
+		    offset - slot->offset >= (int64_t)debuginfo_size(d, slot->type))
+			continue;
+		/* one variable has as many slots as bodies were inlined */
+		if (found != NULL &&
+		    (found->offset != slot->offset || strcmp(found->name, slot->name) != 0))
+			return false;
+		found = slot;
+	}
+	if (found == NULL)
+		return false;
+	g_string_append_printf(name, "%s::%s", debuginfo_function(d, function)->name,
+	                       found->name);
+	debuginfo_part(d, found->type, (uint64_t)(offset - found->offset), size, name);
 	return true;
 }

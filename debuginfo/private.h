@@ -49,6 +49,14 @@ struct type_record {
 	bool declaration;
 };
 
+/* A local variable's fixed place in its function's frame. */
+struct frame_slot {
+	uint32_t function;
+	uint32_t type;
+	int64_t offset; /* from the CFA; what lies in the frame is below 0 */
+	const char *name;
+};
+
 struct symbol {
 	uint64_t address, size;
 	const char *name;
@@ -69,6 +77,7 @@ struct debuginfo {
 	GArray *segments;                    /* struct scope_segment, by low */
 	GArray *functions;                   /* struct function_record */
 	GArray *locals;                      /* struct debug_local */
+	GArray *slots;                       /* struct frame_slot, by function, then offset */
 	GArray *types;                       /* struct type_record */
 	GArray *members;                     /* struct debug_member */
 	GArray *variables;                   /* struct debug_variable, by address */

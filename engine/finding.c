@@ -4,6 +4,7 @@
 #include "engine/finding.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 static const char *const kind_words[] = {
 #define KIND(name, word) word,
@@ -137,8 +138,72 @@ static int by_events(gconstpointer a, gconstpointer b)
 	return (x->second > y->second) - (x->second < y->second);
 }
 
-void report_sort(struct report *r)
+const char *budget_text(const char *budget)
 {
+	static const struct {
+		const char *word, *text;
+	} texts[] = {
+		{ "pair", "the time for one pair ran out (--budget)" },
+		{ "total", "the time for all pairs ran out (--budget)" },
+		{ "incomplete", "the analysis found neither a witness nor a proof" },
+		{ "lenient", "--lenient took locks from their holders, so no proof holds" },
+		{ "filtered", "the trace was filtered, so no proof holds" },
+	};
+
+	for (size_t i = 0; budget != NULL && i < G_N_ELEMENTS(texts); i++) {
+		if (strcmp(texts[i].word, budget) == 0)
+			return texts[i].text;
+	}
+	return "the time ran out (--budget)";
+}
+
+/* Why a proof from this trace is none, or NULL. */
+static const char *doubt(const struct trace *t, const struct proof *p)
+{
+	if (t->filtered)
+		return "filtered";
+	/* a proof by order alone knows nothing of locks */
+	return t->locks_taken && (p == NULL || strcmp(p->method, "cone") != 0) ? "lenient"
+	                                                                       : NULL;
+}
+
+bool finding_limit(const struct trace *t, struct finding *f)
+{
+	const char *why = f->verdict == VERDICT_IMPOSSIBLE ? doubt(t, f->proof) : NULL;
+
+	if (why == NULL)
+		return false;
+	f->verdict = VERDICT_UNKNOWN;
+	f->budget = why;
+	f->by = NULL;
+	proof_free(f->proof);
+	f->proof = NULL;
+	return true;
+}
+
+void report_limit(struct report *r)
+{
+	const struct trace *t = r->trace;
+
+	for (guint i = 0; (t->locks_taken || t->filtered) && i < r->findings->len; i++)
+		finding_limit(t, r->findings->pdata[i]);
+	if (t->locks_taken) {
+		r->complete = false;
+		report_note(r, "--lenient took locks from their holders: their critical "
+		               "sections have no end here, so something may be missed, and "
+		               "what only locks would rule out is unknown");
+	}
+	/* what a filter for the lockset drops is nothing to the lockset */
+	if (t->filtered && strcmp(r->analysis, "lockset") != 0) {
+		r->complete = false;
+		report_note(r, "the trace was filtered: what was dropped may be missed, and "
+		               "nothing is proved impossible");
+	}
+}
+
+void report_finish(struct report *r)
+{
+	report_limit(r);
 	g_ptr_array_sort(r->findings, by_events);
 }
 

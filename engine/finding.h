@@ -100,8 +100,9 @@ struct finding {
 	GArray *variables;      /* uint32_t: racy variables, the first pair's first; or NULL */
 	GArray *witness;        /* uint32_t: the whole sequence, the pair last; or NULL */
 	struct proof *proof;    /* VERDICT_IMPOSSIBLE; or NULL */
-	const char *budget; /* VERDICT_UNKNOWN: which ran out: "pair", "total", "incomplete";
-	                     * static; or NULL */
+	const char *budget; /* VERDICT_UNKNOWN: which ran out: "pair", "total"; or why there is
+	                     * no answer: "incomplete", "lenient", "filtered"; static;
+	                     * or NULL */
 	const char *note;   /* static, or NULL: "visible only as a C11 race" */
 	const char *by;     /* the analysis that settled it; static, or NULL */
 	/* commutativity */
@@ -135,7 +136,16 @@ struct report {
 struct report *report_new(const struct trace *trace, const char *analysis);
 void report_free(struct report *report);
 void report_add(struct report *report, struct finding *finding); /* takes it over */
-void report_sort(struct report *report);
+/* Takes back what this trace gives no right to claim (see finding_limit), with a note. */
+void report_limit(struct report *report);
+/* The same, then sorts the findings by their events.  Every detector ends with one of them. */
+void report_finish(struct report *report);
+/* Where --lenient took locks from their holders, a critical section's end is not known, and
+ * an impossibility that may rest on locks is no proof; in a filtered trace none is, as what
+ * was dropped observed and was observed.  Such a finding becomes unknown; true when so. */
+bool finding_limit(const struct trace *trace, struct finding *finding);
+/* Why a finding is unknown, as a sentence without its full stop. */
+const char *budget_text(const char *budget);
 void report_note(struct report *report, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
 

@@ -15,25 +15,38 @@
 struct cycles;
 struct cycles *cycles_new(const struct trace *t, const struct atomic_model *m);
 void cycles_free(struct cycles *c);
-/* Those among the graph's units that `among` (by unit; NULL: all) holds. */
-void cycles_collect(struct cycles *c, const struct conflict_graph *g, const bool *among);
+/* Those among these units alone; NULL: all of the graph. */
+void cycles_collect(struct cycles *c, const struct conflict_graph *g, const uint32_t *units,
+                    uint32_t count);
+/* By unit: the number of its strong component; NONE: it is on no cycle.  The caller frees it.
+ */
+uint32_t *cycles_components(struct cycles *c, const struct conflict_graph *g);
 /* At most `limit` findings (0: all), shortest first, into the report, which takes them; a
  * note says what was left out. */
 void cycles_report(struct cycles *c, uint64_t limit, struct report *report);
-/* Was a cycle of this code collected?  For findings that cycles_find_one has made. */
-bool cycles_has_code(const struct cycles *c, const char *code);
-/* One shortest cycle of a graph as a finding (owned by the caller), its code (owned by the
- * caller too); NULL when there is none.  Prefers cycles in one set. */
-struct finding *cycles_find_one(struct cycles *c, const struct conflict_graph *g, char **code);
+/* Was a cycle of this code collected, or its code added? */
+bool cycles_has_code(const struct cycles *c, const uint32_t *code);
+void cycles_add_code(struct cycles *c, uint32_t *code); /* takes it over */
+/*
+ * Among the cycles that cycles_collect would find in the graph for the edges out of the units
+ * that begin at `begins`, a shortest one, of one set rather than of several, whose code
+ * neither `c` nor `known` has: as a finding, and its code, both owned by the caller.  NULL
+ * when there is none.
+ */
+struct finding *cycles_find_new(struct cycles *c, const struct conflict_graph *g,
+                                const struct cycles *known, const uint32_t *begins,
+                                uint32_t begin_count, uint32_t **code);
 
-/* The cycles that happened, from one pass over the trace; NULL when cancelled.  Fills in the
- * report's completeness and number of candidates. */
+/* The cycles that happened, on line or after the fact (graph.h), the same either way.  NULL
+ * when cancelled. */
 struct cycles *atomic_happened(const struct trace *t, const struct atomic_model *m,
-                               struct report *r, const struct progress *progress);
+                               bool post_mortem, struct conflict_counts *counts,
+                               const struct progress *progress);
 
 struct atomic_options {
 	uint64_t limit;                   /* --cycles; 0: all */
 	bool all;                         /* cycles of grade C too */
+	bool post_mortem;                 /* --post-mortem: not on line */
 	bool predict;                     /* --predict */
 	double budget_pair, budget_total; /* seconds of the solver, for --predict */
 };

@@ -5,20 +5,55 @@
 
 #include <string.h>
 
+struct mark {                       /* of a unit */
+	uint32_t batch;             /* the collection that has it among its units */
+	uint32_t component;         /* NONE: not known yet */
+	uint32_t number, low, next; /* Tarjan's; the next edge to be followed */
+	uint32_t via;               /* the edge by which the search came */
+	uint64_t seen;              /* the search that saw it */
+};
+
+struct edge_code {         /* where a shortest cycle is searched from */
+	uint32_t from, to; /* names, or the places of accesses outside of units */
+	uint32_t outside;  /* a bit for each end that is one */
+	uint32_t variable, set;
+};
+
+struct searches { /* made from edges of one code */
+	struct edge_code code;
+	uint32_t count;
+	uint64_t steps; /* edges looked at */
+};
+
+/*
+ * A loop repeats its conflicts: after so many edges of one code no new cycle is expected.
+ * Neither is it worth while to search a component of a whole trace, which one unit that is
+ * open all the time can make, from each of its edges, or to keep all its long cycles.
+ */
+#define EDGES_OF_ONE_CODE 2000
+#define STEPS_OF_ONE_CODE 2000000
+#define MOST_KEPT         1000000 /* units of all findings */
+#define MOST_COUNTED      8000000 /* units of all cycles that were counted, */
+#define FEW_OF_ONE_CODE   100     /* from where on so many edges of one code are enough */
+
 struct cycles {
 	const struct trace *t;
 	const struct atomic_model *m;
 	const struct conflict_graph *g; /* the one at hand */
-	uint32_t *component;            /* by unit; NONE: not among those at hand */
-	uint32_t *via;                  /* by unit: the edge by which the search came */
-	uint64_t *seen;                 /* by unit: the search that saw it */
-	uint64_t round;
-	GArray *queue;         /* uint32_t */
+	struct mark *marks;             /* by unit */
+	uint32_t marks_size, batch;
+	uint64_t round;                       /* searches so far */
+	uint32_t numbered, components;        /* Tarjan's counters */
+	GArray *stack, *path, *queue, *words; /* uint32_t */
 	GHashTable *instances; /* cycles already counted: key of their accesses */
-	GHashTable *searched;  /* code of an edge -> how many such edges have been searched */
-	bool capped;           /* some were left out */
-	GHashTable *codes;     /* of all cycles that were collected */
-	GHashTable *findings;  /* by code (borrowed from codes): struct finding * */
+	GHashTable *searched;  /* struct searches */
+	uint64_t steps, kept, counted;
+	bool capped; /* repetitions were left out */
+	bool cut;    /* perhaps others, too */
+	const struct progress *progress;
+	bool cancelled;
+	GHashTable *codes;    /* of all cycles that were collected */
+	GHashTable *findings; /* by code (borrowed from codes): struct finding * */
 };
 
 #define UNIT(s, i)     (&g_array_index((s)->g->units, struct unit, i))
@@ -26,73 +61,76 @@ struct cycles {
 
 /* -- strongly connected components (Tarjan, without recursion) --------------------------- */
 
-struct tarjan {
-	uint32_t *number, *low, *next;
-	GArray *stack, *path;
-	uint32_t counter, components;
-};
-
-static void tarjan_enter(struct cycles *s, struct tarjan *j, uint32_t u)
+static void tarjan_enter(struct cycles *s, uint32_t u)
 {
-	j->number[u] = j->low[u] = ++j->counter;
-	j->next[u] = UNIT(s, u)->out;
-	g_array_append_val(j->stack, u);
-	g_array_append_val(j->path, u);
+	struct mark *m = &s->marks[u];
+	m->number = m->low = ++s->numbered;
+	m->next = UNIT(s, u)->out;
+	g_array_append_val(s->stack, u);
+	g_array_append_val(s->path, u);
 }
 
-static void tarjan_leave(struct cycles *s, struct tarjan *j, uint32_t u)
+static void tarjan_leave(struct cycles *s, uint32_t u)
 {
-	g_array_set_size(j->path, j->path->len - 1);
-	if (j->path->len) {
-		uint32_t up = g_array_index(j->path, uint32_t, j->path->len - 1);
-		j->low[up] = MIN(j->low[up], j->low[u]);
+	struct mark *m = &s->marks[u];
+	g_array_set_size(s->path, s->path->len - 1);
+	if (s->path->len) {
+		uint32_t up = g_array_index(s->path, uint32_t, s->path->len - 1);
+		s->marks[up].low = MIN(s->marks[up].low, m->low);
 	}
-	if (j->low[u] != j->number[u])
+	if (m->low != m->number)
 		return;
 	uint32_t v;
 	do {
-		v = g_array_index(j->stack, uint32_t, j->stack->len - 1);
-		g_array_set_size(j->stack, j->stack->len - 1);
-		s->component[v] = j->components;
+		v = g_array_index(s->stack, uint32_t, s->stack->len - 1);
+		g_array_set_size(s->stack, s->stack->len - 1);
+		s->marks[v].component = s->components;
 	} while (v != u);
-	j->components++;
+	s->components++;
 }
 
-static void tarjan_from(struct cycles *s, struct tarjan *j, uint32_t root)
+static void tarjan_from(struct cycles *s, uint32_t root)
 {
-	tarjan_enter(s, j, root);
-	while (j->path->len) {
-		uint32_t u = g_array_index(j->path, uint32_t, j->path->len - 1);
-		if (j->next[u] == NONE) {
-			tarjan_leave(s, j, u);
+	tarjan_enter(s, root);
+	while (s->path->len) {
+		uint32_t u = g_array_index(s->path, uint32_t, s->path->len - 1);
+		if (s->marks[u].next == NONE) {
+			tarjan_leave(s, u);
 			continue;
 		}
-		const struct conflict *c = CONFLICT(s, j->next[u]);
-		j->next[u] = c->next;
-		if (j->number[c->to] == 0)
-			tarjan_enter(s, j, c->to);
-		else if (s->component[c->to] == NONE)
-			j->low[u] = MIN(j->low[u], j->number[c->to]);
+		const struct conflict *c = CONFLICT(s, s->marks[u].next);
+		const struct mark *to = &s->marks[c->to];
+		s->marks[u].next = c->next;
+		if (to->batch != s->batch)
+			continue;
+		if (to->number == 0)
+			tarjan_enter(s, c->to);
+		else if (to->component == NONE)
+			s->marks[u].low = MIN(s->marks[u].low, to->number);
 	}
 }
 
-static void find_components(struct cycles *s, const bool *among)
+/* Those of the units at hand, among themselves. */
+static void find_components(struct cycles *s, const uint32_t *units, uint32_t count)
 {
-	guint n = s->g->units->len;
-	struct tarjan j = { .number = g_new0(uint32_t, n + 1),
-		            .low = g_new0(uint32_t, n + 1),
-		            .next = g_new0(uint32_t, n + 1),
-		            .stack = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
-		            .path = g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
-	memset(s->component, 0xff, n * sizeof *s->component);
-	for (guint u = 0; u < n; u++)
-		if (!UNIT(s, u)->dropped && (among == NULL || among[u]) && j.number[u] == 0)
-			tarjan_from(s, &j, u);
-	g_free(j.number);
-	g_free(j.low);
-	g_free(j.next);
-	g_array_free(j.stack, TRUE);
-	g_array_free(j.path, TRUE);
+	s->batch++;
+	s->numbered = s->components = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		struct mark *m = &s->marks[units[i]];
+		m->batch = s->batch;
+		m->component = NONE;
+		m->number = 0;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		if (s->marks[units[i]].number == 0)
+			tarjan_from(s, units[i]);
+}
+
+static bool on_cycle(const struct cycles *s, uint32_t edge)
+{
+	const struct conflict *c = CONFLICT(s, edge);
+	const struct mark *from = &s->marks[c->from], *to = &s->marks[c->to];
+	return to->batch == s->batch && from->component == to->component;
 }
 
 /* -- one shortest cycle ------------------------------------------------------------------ */
@@ -102,17 +140,18 @@ static void search_breadth_first(struct cycles *s, uint32_t from, uint32_t goal)
 	s->round++;
 	g_array_set_size(s->queue, 0);
 	g_array_append_val(s->queue, from);
-	s->seen[from] = s->round;
+	s->marks[from].seen = s->round;
 	for (guint head = 0; head < s->queue->len; head++) {
 		uint32_t u = g_array_index(s->queue, uint32_t, head);
 		if (u == goal)
 			return;
-		for (uint32_t e = UNIT(s, u)->out; e != NONE; e = CONFLICT(s, e)->next) {
+		for (uint32_t e = UNIT(s, u)->out; e != NONE;
+		     e = CONFLICT(s, e)->next, s->steps++) {
 			uint32_t v = CONFLICT(s, e)->to;
-			if (s->component[v] != s->component[goal] || s->seen[v] == s->round)
+			if (s->marks[v].seen == s->round || !on_cycle(s, e))
 				continue;
-			s->seen[v] = s->round;
-			s->via[v] = e;
+			s->marks[v].seen = s->round;
+			s->marks[v].via = e;
 			g_array_append_val(s->queue, v);
 		}
 	}
@@ -123,52 +162,96 @@ static void shortest_cycle(struct cycles *s, uint32_t edge, GArray *cycle)
 {
 	const struct conflict *first = CONFLICT(s, edge);
 	search_breadth_first(s, first->to, first->from);
-	BUG_ON(s->seen[first->from] != s->round);
+	BUG_ON(s->marks[first->from].seen != s->round);
 	g_array_set_size(cycle, 0);
-	for (uint32_t u = first->from; u != first->to; u = CONFLICT(s, s->via[u])->from)
-		g_array_prepend_val(cycle, s->via[u]);
+	for (uint32_t u = first->from; u != first->to; u = CONFLICT(s, s->marks[u].via)->from)
+		g_array_prepend_val(cycle, s->marks[u].via);
 	g_array_prepend_val(cycle, edge);
 }
 
 /* -- keys ---------------------------------------------------------------------------------- */
 
-/* The code of one edge: its unit (or, outside of units, the place of the access) and its
- * variable. */
-static void append_code(struct cycles *s, uint32_t edge, GString *key)
+/*
+ * A cycle as words, so many for each edge, after their number: the least of its rotations, so
+ * that it does not matter where it begins.
+ */
+enum { EDGE_WORDS = 4 };
+typedef void edge_words(const struct cycles *s, uint32_t edge, uint32_t *words);
+
+static uint32_t unit_code(const struct cycles *s, const struct unit *u)
+{
+	return u->name == NONE ? s->t->events[u->begin].location : u->name;
+}
+
+/* Its unit (or, outside of units, the place of the access), its variable and its set. */
+static void code_words(const struct cycles *s, uint32_t edge, uint32_t *words)
 {
 	const struct conflict *c = CONFLICT(s, edge);
 	const struct unit *u = UNIT(s, c->from);
-	if (u->name == NONE)
-		g_string_append_printf(key, "@%u", s->t->events[u->begin].location);
-	else
-		g_string_append_printf(key, "%u", u->name);
-	g_string_append_printf(key, ":%u:%u;", s->t->variables[c->variable].name, c->set);
+	words[0] = unit_code(s, u);
+	words[1] = u->name == NONE;
+	words[2] = s->t->variables[c->variable].name;
+	words[3] = c->set;
 }
 
-static void append_edge(struct cycles *s, uint32_t edge, GString *key)
+/* Its accesses. */
+static void access_words(const struct cycles *s, uint32_t edge, uint32_t *words)
 {
 	const struct conflict *c = CONFLICT(s, edge);
-	g_string_append_printf(key, "%u:%u:%u;", c->events[0], c->events[1], c->set);
+	words[0] = c->events[0];
+	words[1] = c->events[1];
+	words[2] = c->variable;
+	words[3] = c->set;
 }
 
-/* The least of the cycle's rotations, so that it does not matter where it begins.  The
- * caller frees it. */
-static char *cycle_key(struct cycles *s, const GArray *cycle,
-                       void (*append)(struct cycles *, uint32_t, GString *))
+static bool rotation_less(const uint32_t *words, guint n, guint a, guint b)
 {
-	char *least = NULL;
-	for (guint from = 0; from < cycle->len; from++) {
-		GString *key = g_string_new(NULL);
-		for (guint i = 0; i < cycle->len; i++)
-			append(s, g_array_index(cycle, uint32_t, (from + i) % cycle->len), key);
-		if (least == NULL || strcmp(key->str, least) < 0) {
-			g_free(least);
-			least = g_string_free(key, FALSE);
-		} else {
-			g_string_free(key, TRUE);
+	for (guint i = 0; i < n; i++)
+		for (guint k = 0; k < EDGE_WORDS; k++) {
+			uint32_t x = words[(a + i) % n * EDGE_WORDS + k];
+			uint32_t y = words[(b + i) % n * EDGE_WORDS + k];
+			if (x != y)
+				return x < y;
 		}
-	}
-	return least;
+	return false;
+}
+
+/* The caller frees it. */
+static uint32_t *cycle_key(struct cycles *s, const GArray *cycle, edge_words *fill)
+{
+	guint n = cycle->len, least = 0;
+	g_array_set_size(s->words, n * EDGE_WORDS);
+	uint32_t *words = (uint32_t *)(void *)s->words->data;
+	for (guint i = 0; i < n; i++)
+		fill(s, g_array_index(cycle, uint32_t, i), words + i * EDGE_WORDS);
+	for (guint from = 1; from < n; from++)
+		if (rotation_less(words, n, from, least))
+			least = from;
+	uint32_t *key = g_new(uint32_t, n * EDGE_WORDS + 1);
+	*key = n * EDGE_WORDS;
+	for (guint i = 0; i < *key; i++)
+		key[i + 1] = words[(least * EDGE_WORDS + i) % *key];
+	return key;
+}
+
+static uint32_t hash_words(const uint32_t *words, size_t count)
+{
+	uint64_t hash = 0;
+	for (size_t i = 0; i < count; i++)
+		hash = (hash ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15);
+	return (uint32_t)(hash >> 32);
+}
+
+static guint hash_key(gconstpointer key)
+{
+	const uint32_t *words = key;
+	return hash_words(words + 1, *words);
+}
+
+static gboolean equal_keys(gconstpointer a, gconstpointer b)
+{
+	const uint32_t *x = a;
+	return memcmp(a, b, (*x + (size_t)1) * sizeof *x) == 0;
 }
 
 /* -- findings --------------------------------------------------------------------------------
@@ -217,11 +300,13 @@ static void add_edge(struct cycles *s, struct finding *f, const struct conflict 
 static guint first_unit(struct cycles *s, const GArray *cycle)
 {
 	guint first = 0;
-	uint32_t least = NONE;
+	uint64_t least = UINT64_MAX;
 	for (guint i = 0; i < cycle->len; i++) {
-		uint32_t unit = CONFLICT(s, g_array_index(cycle, uint32_t, i))->from;
-		if (UNIT(s, unit)->begin < least) {
-			least = UNIT(s, unit)->begin;
+		const struct unit *u =
+		        UNIT(s, CONFLICT(s, g_array_index(cycle, uint32_t, i))->from);
+		uint64_t place = (uint64_t)u->begin << 32 | u->thread;
+		if (place < least) {
+			least = place;
 			first = i;
 		}
 	}
@@ -247,18 +332,43 @@ static struct finding *cycle_finding(struct cycles *s, const GArray *cycle)
 	return f;
 }
 
+/* Is the cycle, of the finding's code, an earlier one?  Which one stands for all must not
+ * depend on when they are collected. */
+static bool earlier(struct cycles *s, const GArray *cycle, const struct finding *f)
+{
+	guint n = cycle->len, start = first_unit(s, cycle);
+	for (guint i = 0; i < n; i++) {
+		const struct conflict *c =
+		        CONFLICT(s, g_array_index(cycle, uint32_t, (start + i) % n));
+		const struct cycle_edge *e = &g_array_index(f->edges, struct cycle_edge, i);
+		for (int k = 0; k < 2; k++)
+			if (c->events[k] != e->events[k])
+				return c->events[k] < e->events[k];
+	}
+	return false;
+}
+
 static void count_cycle(struct cycles *s, const GArray *cycle)
 {
-	if (!g_hash_table_add(s->instances, cycle_key(s, cycle, append_edge)))
+	if (!g_hash_table_add(s->instances, cycle_key(s, cycle, access_words)))
 		return;
-	char *code = cycle_key(s, cycle, append_code);
-	struct finding *f = g_hash_table_lookup(s->findings, code);
-	if (f == NULL) {
-		f = cycle_finding(s, cycle);
-		g_hash_table_add(s->codes, code);
-		g_hash_table_insert(s->findings, code, f);
-	} else {
+	s->counted += cycle->len;
+	gpointer code = cycle_key(s, cycle, code_words), old;
+	if (g_hash_table_lookup_extended(s->findings, code, &old, NULL)) {
 		g_free(code);
+		code = old;
+	} else {
+		g_hash_table_add(s->codes, code);
+		s->kept += cycle->len;
+	}
+	struct finding *f = g_hash_table_lookup(s->findings, code);
+	if (f == NULL || earlier(s, cycle, f)) {
+		struct finding *first = cycle_finding(s, cycle);
+		first->count = f ? f->count : 0;
+		if (f)
+			finding_free(f);
+		f = first;
+		g_hash_table_insert(s->findings, code, f);
 	}
 	f->count++;
 }
@@ -290,6 +400,12 @@ void cycles_report(struct cycles *s, uint64_t limit, struct report *report)
 		else
 			report_add(report, all->pdata[i]);
 	}
+	if (s->cut) {
+		report_note(report,
+		            "not every edge of the conflict graph's largest component was "
+		            "searched from: cycles may be missing");
+		report->complete = false;
+	}
 	if (limit && all->len > limit) {
 		report_note(report,
 		            "%u distinct cycles; the %" G_GUINT64_FORMAT
@@ -303,75 +419,105 @@ void cycles_report(struct cycles *s, uint64_t limit, struct report *report)
 /* -- graphs ---------------------------------------------------------------------------------
  */
 
-/* The code of both ends and of what they touch, where a shortest cycle is searched from. */
-static char *edge_code(struct cycles *s, uint32_t edge)
+static guint hash_edge_code(gconstpointer key)
 {
-	const struct unit *to = UNIT(s, CONFLICT(s, edge)->to);
-	GString *key = g_string_new(NULL);
-	append_code(s, edge, key);
-	g_string_append_printf(key, "%u",
-	                       to->name == NONE ? s->t->events[to->begin].location : to->name);
-	return g_string_free(key, FALSE);
+	return hash_words(key, sizeof(struct edge_code) / sizeof(uint32_t));
 }
 
-/* A loop repeats its conflicts: after so many edges of one code no new cycle is expected. */
-#define EDGES_OF_ONE_CODE 2000
-
-static bool worth_searching(struct cycles *s, uint32_t edge)
+static gboolean equal_edge_code(gconstpointer a, gconstpointer b)
 {
-	char *code = edge_code(s, edge);
-	gpointer old;
-	guint count = 0;
-	if (g_hash_table_lookup_extended(s->searched, code, NULL, &old))
-		count = GPOINTER_TO_UINT(old);
-	if (count == EDGES_OF_ONE_CODE) {
-		s->capped = true;
-		g_free(code);
-		return false;
-	}
-	g_hash_table_insert(s->searched, code, GUINT_TO_POINTER(count + 1));
-	return true;
+	return memcmp(a, b, sizeof(struct edge_code)) == 0;
 }
 
-static void graph_begin(struct cycles *s, const struct conflict_graph *g, const bool *among)
-{
-	guint n = g->units->len;
-	s->g = g;
-	s->component = g_new(uint32_t, n + 1);
-	s->via = g_new(uint32_t, n + 1);
-	s->seen = g_new0(uint64_t, n + 1);
-	s->queue = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	find_components(s, among);
-}
-
-static void graph_end(struct cycles *s)
-{
-	g_array_free(s->queue, TRUE);
-	g_free(s->component);
-	g_free(s->via);
-	g_free(s->seen);
-	s->g = NULL;
-}
-
-static bool on_cycle(struct cycles *s, uint32_t edge)
+/* What was searched from edges of its code; NULL: enough. */
+static struct searches *worth_searching(struct cycles *s, uint32_t edge)
 {
 	const struct conflict *c = CONFLICT(s, edge);
-	return c->from != NONE && s->component[c->from] != NONE &&
-	       s->component[c->from] == s->component[c->to];
+	const struct unit *from = UNIT(s, c->from), *to = UNIT(s, c->to);
+	struct searches new = { .code = { .from = unit_code(s, from),
+		                          .to = unit_code(s, to),
+		                          .outside = (from->name == NONE) +
+		                                     2u * (to->name == NONE),
+		                          .variable = s->t->variables[c->variable].name,
+		                          .set = c->set } };
+	struct searches *old = g_hash_table_lookup(s->searched, &new);
+	if (old == NULL) {
+		old = g_memdup2(&new, sizeof new);
+		g_hash_table_add(s->searched, old);
+	}
+	uint32_t most = s->counted > MOST_COUNTED ? FEW_OF_ONE_CODE : EDGES_OF_ONE_CODE;
+	bool cut = old->steps > STEPS_OF_ONE_CODE || s->kept > MOST_KEPT;
+	s->cut |= cut;
+	if (!cut && old->count < most)
+		return old;
+	s->capped = true;
+	return NULL;
 }
 
-void cycles_collect(struct cycles *s, const struct conflict_graph *g, const bool *among)
+static void search_from(struct cycles *s, uint32_t edge, GArray *cycle)
 {
-	graph_begin(s, g, among);
-	GArray *cycle = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	for (guint e = 0; e < g->conflicts->len; e++) {
-		if (!on_cycle(s, e) || !worth_searching(s, e))
-			continue;
-		shortest_cycle(s, e, cycle);
-		count_cycle(s, cycle);
+	struct searches *of_code = worth_searching(s, edge);
+	if (of_code == NULL)
+		return;
+	uint64_t before = s->steps;
+	shortest_cycle(s, edge, cycle);
+	of_code->count++;
+	of_code->steps += s->steps - before;
+	count_cycle(s, cycle);
+	if ((s->round & 255) == 0)
+		s->cancelled |= !progress_tick(s->progress, 1, "cycles");
+}
+
+/* NULL stands for all units that are there; the caller frees them. */
+static uint32_t *graph_begin(struct cycles *s, const struct conflict_graph *g,
+                             const uint32_t *units, uint32_t *count)
+{
+	guint n = g->units->len;
+	uint32_t *all = NULL;
+	s->g = g;
+	if (n > s->marks_size) {
+		s->marks = g_renew(struct mark, s->marks, 2 * n);
+		memset(s->marks + s->marks_size, 0, (2 * n - s->marks_size) * sizeof *s->marks);
+		s->marks_size = 2 * n;
 	}
+	if (units == NULL) {
+		all = g_new(uint32_t, n + 1);
+		*count = 0;
+		for (guint u = 0; u < n; u++)
+			if (!UNIT(s, u)->dropped)
+				all[(*count)++] = u;
+	}
+	find_components(s, units ? units : all, *count);
+	return all;
+}
+
+void cycles_collect(struct cycles *s, const struct conflict_graph *g, const uint32_t *units,
+                    uint32_t count)
+{
+	uint32_t *all = graph_begin(s, g, units, &count);
+	GArray *cycle = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	for (uint32_t i = 0; i < count; i++)
+		for (uint32_t e = UNIT(s, units ? units[i] : all[i])->out; e != NONE;
+		     e = CONFLICT(s, e)->next) {
+			if (on_cycle(s, e) && !s->cancelled)
+				search_from(s, e, cycle);
+		}
 	g_array_free(cycle, TRUE);
-	graph_end(s);
+	g_free(all);
+}
+
+uint32_t *cycles_components(struct cycles *s, const struct conflict_graph *g)
+{
+	uint32_t count;
+	uint32_t *on = g_new(uint32_t, g->units->len + 1);
+	memset(on, 0xff, g->units->len * sizeof *on);
+	g_free(graph_begin(s, g, NULL, &count));
+	for (guint e = 0; e < g->conflicts->len; e++) {
+		const struct conflict *c = CONFLICT(s, e);
+		if (c->from != NONE && on_cycle(s, e))
+			on[c->from] = on[c->to] = s->marks[c->from].component;
+	}
+	return on;
 }
 
 static bool one_set(struct cycles *s, const GArray *cycle)
@@ -383,38 +529,56 @@ static bool one_set(struct cycles *s, const GArray *cycle)
 	return true;
 }
 
-struct finding *cycles_find_one(struct cycles *s, const struct conflict_graph *g, char **code)
+static bool begins_at(const struct unit *u, const uint32_t *begins, uint32_t count)
 {
-	graph_begin(s, g, NULL);
+	for (uint32_t i = 0; i < count; i++)
+		if (u->begin == begins[i])
+			return true;
+	return false;
+}
+
+struct finding *cycles_find_new(struct cycles *s, const struct conflict_graph *g,
+                                const struct cycles *known, const uint32_t *begins,
+                                uint32_t begin_count, uint32_t **code)
+{
+	uint32_t count;
+	g_free(graph_begin(s, g, NULL, &count));
 	GArray *cycle = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	GArray *best = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	guint best_cost = G_MAXUINT;
+	struct finding *f = NULL;
+	guint best = G_MAXUINT;
+	*code = NULL;
 	for (guint e = 0; e < g->conflicts->len; e++) {
-		if (!on_cycle(s, e))
+		uint32_t from = CONFLICT(s, e)->from;
+		if (from == NONE || !on_cycle(s, e) ||
+		    !begins_at(UNIT(s, from), begins, begin_count))
 			continue;
 		shortest_cycle(s, e, cycle);
 		guint cost = 2 * cycle->len + !one_set(s, cycle);
-		if (cost >= best_cost)
+		uint32_t *now = cost < best ? cycle_key(s, cycle, code_words) : NULL;
+		if (now == NULL || cycles_has_code(s, now) || cycles_has_code(known, now)) {
+			g_free(now);
 			continue;
-		best_cost = cost;
-		g_array_set_size(best, 0);
-		g_array_append_vals(best, cycle->data, cycle->len);
-	}
-	struct finding *f = NULL;
-	if (best->len > 0) {
-		f = cycle_finding(s, best);
+		}
+		g_free(*code);
+		if (f)
+			finding_free(f);
+		f = cycle_finding(s, cycle);
 		f->count = 1;
-		*code = cycle_key(s, best, append_code);
+		*code = now;
+		best = cost;
 	}
-	g_array_free(best, TRUE);
 	g_array_free(cycle, TRUE);
-	graph_end(s);
 	return f;
 }
 
-bool cycles_has_code(const struct cycles *s, const char *code)
+bool cycles_has_code(const struct cycles *s, const uint32_t *code)
 {
 	return g_hash_table_contains(s->codes, code);
+}
+
+void cycles_add_code(struct cycles *s, uint32_t *code)
+{
+	g_hash_table_add(s->codes, code);
 }
 
 struct cycles *cycles_new(const struct trace *t, const struct atomic_model *m)
@@ -422,10 +586,14 @@ struct cycles *cycles_new(const struct trace *t, const struct atomic_model *m)
 	struct cycles *s = g_new0(struct cycles, 1);
 	s->t = t;
 	s->m = m;
-	s->instances = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	s->searched = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	s->codes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	s->findings = g_hash_table_new(g_str_hash, g_str_equal);
+	s->instances = g_hash_table_new_full(hash_key, equal_keys, g_free, NULL);
+	s->searched = g_hash_table_new_full(hash_edge_code, equal_edge_code, g_free, NULL);
+	s->stack = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	s->path = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	s->queue = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	s->words = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	s->codes = g_hash_table_new_full(hash_key, equal_keys, g_free, NULL);
+	s->findings = g_hash_table_new(hash_key, equal_keys);
 	return s;
 }
 
@@ -443,30 +611,42 @@ void cycles_free(struct cycles *s)
 	g_hash_table_destroy(s->instances);
 	g_hash_table_destroy(s->searched);
 	g_hash_table_destroy(s->codes);
+	g_array_free(s->stack, TRUE);
+	g_array_free(s->path, TRUE);
+	g_array_free(s->queue, TRUE);
+	g_array_free(s->words, TRUE);
+	g_free(s->marks);
 	g_free(s);
 }
 
 /* -- the whole ------------------------------------------------------------------------------
  */
 
-static void settle(void *context, const struct conflict_graph *g, const bool *settled)
+static void settle(void *context, const struct conflict_graph *g, const uint32_t *units,
+                   uint32_t count)
 {
-	cycles_collect(context, g, settled);
+	cycles_collect(context, g, units, count);
 }
 
 struct cycles *atomic_happened(const struct trace *t, const struct atomic_model *m,
-                               struct report *r, const struct progress *progress)
+                               bool post_mortem, struct conflict_counts *counts,
+                               const struct progress *progress)
 {
 	struct cycles *c = cycles_new(t, m);
-	struct graph_options options = { .settle = settle, .context = c, .progress = progress };
+	c->progress = progress;
+	struct graph_options options = { .settle = post_mortem ? NULL : settle,
+		                         .context = c,
+		                         .progress = progress };
 	struct conflict_graph *g = conflict_graph_new(t, m, &options);
 	if (g == NULL) {
 		cycles_free(c);
 		return NULL;
 	}
-	r->complete = true;
-	r->candidates = g->conflict_count;
-	cycles_collect(c, g, NULL);
+	cycles_collect(c, g, NULL, 0);
+	*counts = g->counts;
 	conflict_graph_free(g);
-	return c;
+	if (!c->cancelled)
+		return c;
+	cycles_free(c);
+	return NULL;
 }

@@ -23,8 +23,11 @@ struct report *atomic_find(struct trace *t, const struct atomic_model *m,
                            const struct progress *progress)
 {
 	struct report *r = report_new(t, "atomic");
-	struct cycles *c = atomic_happened(t, m, r, progress);
+	struct conflict_counts counts;
+	struct cycles *c = atomic_happened(t, m, options->post_mortem, &counts, progress);
 	bool good = c != NULL;
+	r->complete = true;
+	r->candidates = good ? counts.conflicts : 0;
 	for (guint i = 0; i < m->notes->len; i++)
 		report_note(r, "%s", (char *)m->notes->pdata[i]);
 	if (good)
@@ -42,5 +45,6 @@ struct report *atomic_find(struct trace *t, const struct atomic_model *m,
 	}
 	if (!options->all)
 		hide_inferred(r);
+	report_limit(r);
 	return r;
 }

@@ -4,6 +4,8 @@
  */
 #include "engine/atomic/graph.h"
 
+#include "engine/atomic/topology.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +15,7 @@ struct touch { /* an access by a unit; the serial tells a dropped unit's place a
 };
 
 struct cell {               /* one variable as a member of one set */
-	struct touch write; /* unit NONE: none yet */
+	struct touch write; /* serial 0: none yet */
 	GArray *reads;      /* struct touch since the write, one a unit; NULL: none */
 };
 
@@ -28,13 +30,16 @@ struct maker {
 	const struct trace *t;
 	const struct atomic_model *m;
 	struct conflict_graph *g;
-	struct cell *cells; /* by index into model->members */
-	GArray **open;      /* by thread: struct activation, outermost first */
-	uint64_t *serials;  /* by unit place; 0: dropped */
+	struct cell *cells;    /* by index into model->members */
+	GPtrArray *read_lists; /* owned: those of the cells */
+	GArray **open;         /* by thread: struct activation, outermost first */
+	uint64_t *serials;     /* by unit place; 0: dropped */
 	uint32_t serials_size;
 	uint64_t serial;
 	GArray *free_units, *free_conflicts, *work; /* uint32_t */
-	uint32_t live, sweep_at;
+	uint32_t live;
+	struct topology *order; /* on line; NULL: for later */
+	GArray *over;           /* uint32_t: the component at hand */
 	const struct graph_options *options;
 };
 
@@ -63,12 +68,15 @@ static uint32_t unit_new(struct maker *k, uint32_t name, uint32_t thread, uint32
 		k->serials = g_renew(uint64_t, k->serials, k->serials_size);
 	}
 	k->serials[place] = ++k->serial;
-	k->g->unit_count++;
+	k->g->counts.units++;
 	k->live++;
-	k->g->largest = MAX(k->g->largest, k->live);
+	k->g->counts.largest = MAX(k->g->counts.largest, k->live);
+	if (k->order)
+		topology_add(k->order, place);
 	return place;
 }
 
+/* What its edges enter is left to be looked at in k->work. */
 static void drop(struct maker *k, uint32_t i)
 {
 	struct unit *u = UNIT(k->g, i);
@@ -81,19 +89,14 @@ static void drop(struct maker *k, uint32_t i)
 		next = c->next;
 		c->from = NONE;
 		g_array_append_val(k->free_conflicts, e);
-		if (--UNIT(k->g, c->to)->entering == 0)
+		if (--UNIT(k->g, c->to)->entering == 0 && !k->order)
 			g_array_append_val(k->work, c->to);
 	}
 }
 
-/* Drop a unit that has ended and that nothing enters, and then those after it. */
-static void unit_end(struct maker *k, uint32_t unit, uint32_t end)
+/* Single units that have ended and that nothing enters, from k->work on. */
+static void drop_unentered(struct maker *k)
 {
-	UNIT(k->g, unit)->ended = true;
-	UNIT(k->g, unit)->end = end;
-	if (k->options->uses)
-		return;
-	g_array_append_val(k->work, unit);
 	while (k->work->len) {
 		uint32_t i = pop(k->work);
 		const struct unit *u = UNIT(k->g, i);
@@ -102,10 +105,54 @@ static void unit_end(struct maker *k, uint32_t unit, uint32_t end)
 	}
 }
 
+static void drop_component(struct maker *k, uint32_t component)
+{
+	uint32_t i = component;
+	g_array_set_size(k->over, 0);
+	do {
+		g_array_append_val(k->over, i);
+		i = topology_next_in_component(k->order, i);
+	} while (i != component);
+	const uint32_t *units = (const uint32_t *)(void *)k->over->data;
+	if (k->over->len > 1)
+		k->options->settle(k->options->context, k->g, units, k->over->len);
+	topology_remove(k->order, component, k->work);
+	for (guint j = 0; j < k->over->len; j++)
+		drop(k, units[j]);
+}
+
+/* Components that are over, from k->work on. */
+static void drop_over(struct maker *k)
+{
+	while (k->work->len) {
+		uint32_t i = pop(k->work);
+		if (UNIT(k->g, i)->dropped)
+			continue;
+		uint32_t component = topology_component(k->order, i);
+		if (topology_is_over(k->order, component))
+			drop_component(k, component);
+	}
+}
+
+static void unit_end(struct maker *k, uint32_t unit, uint32_t end)
+{
+	UNIT(k->g, unit)->ended = true;
+	UNIT(k->g, unit)->end = end;
+	if (k->options->uses)
+		return;
+	g_array_append_val(k->work, unit);
+	if (k->order) {
+		topology_let_go(k->order, unit);
+		drop_over(k);
+	} else {
+		drop_unentered(k);
+	}
+}
+
 static void add_conflict(struct maker *k, const struct touch *from, uint32_t to, uint32_t event,
                          uint32_t set, uint32_t variable)
 {
-	if (from->unit == NONE || from->unit == to || k->serials[from->unit] != from->serial)
+	if (from->serial == 0 || from->unit == to || k->serials[from->unit] != from->serial)
 		return;
 	struct conflict c = { .from = from->unit,
 		              .to = to,
@@ -120,7 +167,9 @@ static void add_conflict(struct maker *k, const struct touch *from, uint32_t to,
 		*CONFLICT(k->g, place) = c;
 	UNIT(k->g, from->unit)->out = place;
 	UNIT(k->g, to)->entering++;
-	k->g->conflict_count++;
+	k->g->counts.conflicts++;
+	if (k->order)
+		topology_add_edge(k->order, c.from, to);
 }
 
 /* -- accesses ------------------------------------------------------------------------- */
@@ -162,8 +211,10 @@ static void read_cell(struct maker *k, struct cell *c, uint32_t unit, uint32_t e
                       uint32_t set, uint32_t variable)
 {
 	struct touch now = { unit, event, k->serials[unit] };
-	if (c->reads == NULL)
+	if (c->reads == NULL) {
 		c->reads = g_array_new(FALSE, FALSE, sizeof now);
+		g_ptr_array_add(k->read_lists, c->reads);
+	}
 	for (guint i = c->reads->len; i-- > 0;) {
 		const struct touch *r = &g_array_index(c->reads, struct touch, i);
 		if (r->unit == unit && r->serial == now.serial)
@@ -188,6 +239,14 @@ static void write_cell(struct maker *k, struct cell *c, uint32_t unit, uint32_t 
 	c->write = (struct touch){ unit, event, k->serials[unit] };
 }
 
+static void note_depth(struct maker *k, uint32_t thread)
+{
+	guint depth = k->open[thread] ? k->open[thread]->len : 0;
+	k->g->counts.accesses++;
+	k->g->counts.depths += depth;
+	k->g->counts.deepest = MAX(k->g->counts.deepest, depth);
+}
+
 static void access_variables(struct maker *k, uint32_t event)
 {
 	const struct event *e = &k->t->events[event];
@@ -200,6 +259,7 @@ static void access_variables(struct maker *k, uint32_t event)
 		for (uint32_t i = start[v]; i < start[v + 1]; i++) {
 			uint32_t set = g_array_index(k->m->members, uint32_t, i);
 			uint32_t unit = unit_of(k, event, set, &own);
+			note_depth(k, e->thread);
 			struct unit_use use = { unit, event, set, v };
 			if (k->options->uses)
 				g_array_append_val(k->options->uses, use);
@@ -300,19 +360,20 @@ static void maker_init(struct maker *k, const struct trace *t, const struct atom
 	k->g->units = g_array_new(FALSE, FALSE, sizeof(struct unit));
 	k->g->conflicts = g_array_new(FALSE, FALSE, sizeof(struct conflict));
 	k->cells = g_new0(struct cell, MAX(1, m->members->len));
-	for (guint i = 0; i < m->members->len; i++)
-		k->cells[i].write.unit = NONE;
+	k->read_lists = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
 	k->open = g_new0(GArray *, MAX(1, t->threads_count));
 	k->free_units = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	k->free_conflicts = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	k->work = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	k->over = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	if (k->options->settle)
+		k->order = topology_new();
+	BUG_ON(k->order && k->options->uses);
 }
 
 static void maker_release(struct maker *k)
 {
-	for (guint i = 0; i < k->m->members->len; i++)
-		if (k->cells[i].reads)
-			g_array_free(k->cells[i].reads, TRUE);
+	g_ptr_array_unref(k->read_lists);
 	for (uint64_t i = 0; i < k->t->threads_count; i++)
 		if (k->open[i])
 			g_array_free(k->open[i], TRUE);
@@ -322,55 +383,8 @@ static void maker_release(struct maker *k)
 	g_array_free(k->free_units, TRUE);
 	g_array_free(k->free_conflicts, TRUE);
 	g_array_free(k->work, TRUE);
-}
-
-/* -- settled units ---------------------------------------------------------------------- */
-
-#define SWEEP_LEAST 4096 /* units, before a sweep is worth its while */
-
-/* New edges enter open units alone: what these do not reach stays as it is. */
-static bool *find_settled(struct maker *k)
-{
-	bool *settled = g_new(bool, k->g->units->len + 1);
-	g_array_set_size(k->work, 0);
-	for (uint32_t i = 0; i < k->g->units->len; i++) {
-		const struct unit *u = UNIT(k->g, i);
-		settled[i] = !u->dropped && u->ended;
-		if (!u->dropped && !u->ended)
-			g_array_append_val(k->work, i);
-	}
-	while (k->work->len)
-		for (uint32_t e = UNIT(k->g, pop(k->work))->out; e != NONE;
-		     e = CONFLICT(k->g, e)->next) {
-			uint32_t to = CONFLICT(k->g, e)->to;
-			if (settled[to])
-				g_array_append_val(k->work, to);
-			settled[to] = false;
-		}
-	return settled;
-}
-
-static uint32_t sweep_least(const struct maker *k)
-{
-	return k->options->sweep_least ? k->options->sweep_least : SWEEP_LEAST;
-}
-
-/* Costs the graph's size, and comes each time that it has doubled: constant for an event. */
-static void sweep(struct maker *k)
-{
-	bool *settled = find_settled(k);
-	k->options->settle(k->options->context, k->g, settled);
-	for (uint32_t i = 0; i < k->g->units->len; i++)
-		if (settled[i])
-			drop(k, i);
-	while (k->work->len) { /* what only settled units entered */
-		uint32_t i = pop(k->work);
-		const struct unit *u = UNIT(k->g, i);
-		if (u->ended && u->entering == 0 && !u->dropped)
-			drop(k, i);
-	}
-	k->sweep_at = MAX(sweep_least(k), 2 * k->live);
-	g_free(settled);
+	g_array_free(k->over, TRUE);
+	topology_free(k->order);
 }
 
 static void run(struct maker *k, bool *going)
@@ -379,8 +393,6 @@ static void run(struct maker *k, bool *going)
 	uint64_t length = o->sequence ? o->length : k->t->events_count;
 	for (uint64_t i = 0; i < length && *going; i++) {
 		step(k, o->sequence ? o->sequence[i] : (uint32_t)i);
-		if (o->settle && k->live >= k->sweep_at)
-			sweep(k);
 		if ((i & 0xffff) == 0)
 			*going = progress_tick(o->progress, (double)i / length,
 			                       "conflict graph");
@@ -392,7 +404,6 @@ struct conflict_graph *conflict_graph_new(const struct trace *t, const struct at
 {
 	static const struct graph_options defaults;
 	struct maker k = { .options = options ? options : &defaults };
-	k.sweep_at = sweep_least(&k);
 	maker_init(&k, t, m);
 	bool going = true;
 	run(&k, &going);

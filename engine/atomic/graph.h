@@ -2,9 +2,14 @@
  * graph.h - the conflict graph of all units of work (Marathon, corollary 1), built on line
  * in one pass over the trace.
  *
- * A unit that has ended and that no edge enters can never be on a cycle: new edges enter
- * only open units.  It is dropped at once, and what that frees after it, so that memory
- * follows the open units and the cycles, not the trace.
+ * New edges enter only open units.  So what no open unit reaches is over: it is on no cycle
+ * but those that are there.  On line, strong components and their order are kept as edges
+ * come (topology.h): a component without open units that no edge enters is over at once, and
+ * then perhaps the next.  It is shown to whoever collects cycles, and dropped, so that memory
+ * follows the open units and what they reach, not the trace.
+ *
+ * After the fact, only single units that have ended and that no edge enters are dropped on
+ * the way (the paper's section 4.2), and the graph is there for whoever wants it.
  */
 #ifndef HEDDLE_ATOMIC_GRAPH_H
 #define HEDDLE_ATOMIC_GRAPH_H
@@ -27,11 +32,18 @@ struct conflict {          /* an edge */
 	uint32_t next; /* the next edge out of `from` */
 };
 
+struct conflict_counts {
+	uint64_t units, conflicts; /* ever made */
+	uint32_t largest;          /* most units at one time */
+	uint64_t accesses;         /* to members of sets, by variable and set */
+	uint64_t depths;           /* the sum of the open scopes at each */
+	uint32_t deepest;
+};
+
 struct conflict_graph {
-	GArray *units;                       /* struct unit; dropped ones stay as free places */
-	GArray *conflicts;                   /* struct conflict */
-	uint64_t unit_count, conflict_count; /* ever made */
-	uint32_t largest;                    /* most units at one time */
+	GArray *units;     /* struct unit; dropped ones stay as free places */
+	GArray *conflicts; /* struct conflict */
+	struct conflict_counts counts;
 };
 
 struct unit_use { /* an access, by each of its variables and sets */
@@ -45,13 +57,11 @@ struct graph_options {
 	/* struct unit_use, appended for every access of a set; no unit is dropped then.  NULL:
 	 * not wanted. */
 	GArray *uses;
-	/*
-	 * Units that no open unit reaches, `settled` by unit, can be on no cycle that is not
-	 * there already: they are shown here, and then dropped.  NULL: they are kept.
-	 */
-	void (*settle)(void *context, const struct conflict_graph *g, const bool *settled);
+	/* On line: shown the units of a component that is over, where they are more than one,
+	 * before they are dropped.  Not with `uses`.  NULL: after the fact. */
+	void (*settle)(void *context, const struct conflict_graph *g, const uint32_t *units,
+	               uint32_t count);
 	void *context;
-	uint32_t sweep_least; /* units before settled ones are looked for; 0: the default */
 	const struct progress *progress;
 };
 

@@ -1,12 +1,15 @@
 /*
- * predict.c - cycles of units of work that did not happen in this run and can: for two
- * units of two threads the solver is asked for a correct reordering in which an access of
- * the one is followed by a conflicting one of the other, and the other way round.
+ * predict.c - cycles of units of work that did not happen in this run and can: for two or
+ * three units the solver is asked for a correct reordering in which an access of the one is
+ * followed by a conflicting one of the next, and so round.
  *
  * Such a reordering has a cycle in its conflict graph: between two conflicting accesses
  * lies a chain of conflicts on that variable, each an edge of the graph.  What is reported
- * is that cycle, found in the graph of the witness itself, after the independent checker
- * has accepted the witness.  The paper (section 6) leaves prediction as future work.
+ * is a cycle found in the graph of the witness itself, after the independent checker has
+ * accepted the witness.  The paper (section 6) leaves prediction as future work.
+ *
+ * What is asked, until the time is over: what belongs to the findings; then pairs of units
+ * on one set, the nearest first and a few of each code; then triples; then the rest.
  */
 #include "engine/atomic/atomic.h"
 #include "engine/predict/smt.h"
@@ -14,13 +17,22 @@
 
 #include <string.h>
 
-#define NEIGHBOURS   24 /* units of other threads that one is paired with, on one set */
-#define TRIES_A_CODE 12 /* pairs of units of the same code that are asked */
-#define MOST_ATOMS   64 /* conflicting accesses that a query names for one direction */
+#define TRIES_A_CODE 12 /* groups of units of the same code that are asked at first */
+#define NEAR         8  /* units beside those of a finding that are tried as the third */
+#define MOST_ATOMS   64 /* conflicting accesses that a query names for one edge */
 
-struct span { /* a unit, with its accesses by set */
+struct span { /* a unit on one set, with its accesses */
 	uint32_t unit;
 	uint32_t first, count; /* in predictor.uses */
+	uint32_t code;         /* what it does, see span_code */
+};
+
+struct stretch { /* the spans of one set */
+	guint first, count;
+};
+
+struct group { /* two or three spans, as a question in this order; unused: NONE */
+	uint32_t span[3];
 };
 
 struct predictor {
@@ -33,13 +45,24 @@ struct predictor {
 	struct conflict_graph *g; /* of the trace, whole */
 	GArray *uses;             /* struct unit_use, by set, then unit, then event */
 	GArray *spans;            /* struct span, by set, then begin */
+	GArray *sets;             /* struct stretch */
+	GArray *largest;          /* the same, by size, the largest first */
 	struct smt *smt;
-	struct cycles *finder;
-	GHashTable *tried; /* code of a pair of units -> how often asked */
-	GHashTable *found; /* codes of the cycles that were reported */
-	bool cancelled, spent, skipped;
-	bool many; /* more than two units on one set: cycles of three are possible */
+	struct cycles *finder; /* has the codes of the cycles that were reported */
+	GHashTable *names;     /* what a unit does, as text -> its code */
+	GHashTable *asked;     /* struct group of spans */
+	GHashTable *states;    /* struct group of codes -> tries, or FOUND */
+	GHashTable *by_begin;  /* begin and thread of a unit -> its first span + 1 */
+	GArray *next;          /* uint32_t, by span: the unit's on another set; NONE */
+	uint64_t asked_of[4];  /* pairs, triples: how many, by size */
+	gint64 deadline;
+	unsigned steps;
+	double share; /* of the work, for progress */
+	bool cancelled, over, undecided;
+	bool rest; /* not only a few of each code */
 };
+
+#define FOUND G_MAXUINT32
 
 /* -- units by set ------------------------------------------------------------------------- */
 
@@ -51,6 +74,16 @@ static const struct unit *unit_at(const struct predictor *p, uint32_t unit)
 static const struct unit_use *use_at(const struct predictor *p, uint32_t i)
 {
 	return &g_array_index(p->uses, struct unit_use, i);
+}
+
+static const struct span *span_at(const struct predictor *p, uint32_t i)
+{
+	return &g_array_index(p->spans, struct span, i);
+}
+
+static uint32_t thread_of(const struct predictor *p, uint32_t span)
+{
+	return unit_at(p, span_at(p, span)->unit)->thread;
 }
 
 static int by_set_and_unit(gconstpointer a, gconstpointer b, gpointer graph)
@@ -68,9 +101,49 @@ static int by_set_and_unit(gconstpointer a, gconstpointer b, gpointer graph)
 	return x->variable < y->variable ? -1 : x->variable > y->variable;
 }
 
+/* The unit's name and what it touches, for the same code may take another way. */
+static uint32_t span_code(struct predictor *p, const struct span *s)
+{
+	const struct unit *u = unit_at(p, s->unit);
+	GString *text = g_string_new(NULL);
+	uint32_t last = NONE;
+	if (u->name == NONE)
+		g_string_append_printf(text, "@%u", p->t->events[u->begin].location);
+	else
+		g_string_append_printf(text, "%u", u->name);
+	g_string_append_printf(text, " %u", use_at(p, s->first)->set);
+	for (uint32_t i = s->first; i < s->first + MIN(s->count, 16); i++) {
+		uint32_t name = p->t->variables[use_at(p, i)->variable].name;
+		bool writes = op_writes(p->t->events[use_at(p, i)->event].op);
+		if (name != last)
+			g_string_append_printf(text, ",%u%c", name, writes ? 'w' : 'r');
+		last = name;
+	}
+	gpointer old;
+	uint32_t code = g_hash_table_size(p->names);
+	if (g_hash_table_lookup_extended(p->names, text->str, NULL, &old)) {
+		g_string_free(text, TRUE);
+		return GPOINTER_TO_UINT(old);
+	}
+	g_hash_table_insert(p->names, g_string_free(text, FALSE), GUINT_TO_POINTER(code));
+	return code;
+}
+
+static void add_span(struct predictor *p, guint from, guint to)
+{
+	bool same_set = from > 0 && use_at(p, from - 1)->set == use_at(p, from)->set;
+	struct span span = { use_at(p, from)->unit, from, to - from, 0 };
+	span.code = span_code(p, &span);
+	if (!same_set) {
+		struct stretch set = { p->spans->len, 0 };
+		g_array_append_val(p->sets, set);
+	}
+	g_array_index(p->sets, struct stretch, p->sets->len - 1).count++;
+	g_array_append_val(p->spans, span);
+}
+
 static void make_spans(struct predictor *p)
 {
-	guint of_set = 0; /* how many so far */
 	g_array_sort_with_data(p->uses, by_set_and_unit, p->g);
 	for (guint from = 0, to; from < p->uses->len; from = to) {
 		const struct unit_use *u = use_at(p, from);
@@ -78,14 +151,31 @@ static void make_spans(struct predictor *p)
 		                use_at(p, to)->unit == u->unit;
 		     to++)
 			;
-		struct span span = { u->unit, from, to - from };
-		of_set = from > 0 && use_at(p, from - 1)->set == u->set ? of_set + 1 : 1;
-		p->many |= of_set > 2;
-		g_array_append_val(p->spans, span);
+		add_span(p, from, to);
 	}
 }
 
-/* -- one pair -------------------------------------------------------------------------------
+static int by_size(gconstpointer a, gconstpointer b)
+{
+	guint x = ((const struct stretch *)a)->count, y = ((const struct stretch *)b)->count;
+	return x > y ? -1 : x < y;
+}
+
+/* How many pairs there are: of two threads, on one set. */
+static uint64_t count_pairs(const struct predictor *p)
+{
+	uint64_t pairs = 0, *of_thread = g_new(uint64_t, p->t->threads_count + 1);
+	for (guint i = 0; i < p->sets->len; i++) {
+		struct stretch set = g_array_index(p->sets, struct stretch, i);
+		memset(of_thread, 0, p->t->threads_count * sizeof *of_thread);
+		for (guint j = 0; j < set.count; j++)
+			pairs += j - of_thread[thread_of(p, set.first + j)]++;
+	}
+	g_free(of_thread);
+	return pairs;
+}
+
+/* -- one question --------------------------------------------------------------------------
  */
 
 /* The conflicts that an access of `a` and a later one of `b` would make: at most MOST_ATOMS. */
@@ -93,13 +183,15 @@ static guint edge_atoms(struct predictor *p, const struct span *a, const struct 
                         struct smt_atom *atoms)
 {
 	guint count = 0;
+	bool one_thread = unit_at(p, a->unit)->thread == unit_at(p, b->unit)->thread;
 	for (uint32_t i = a->first; i < a->first + a->count; i++)
 		for (uint32_t j = b->first; j < b->first + b->count && count < MOST_ATOMS;
 		     j++) {
 			const struct unit_use *x = use_at(p, i), *y = use_at(p, j);
 			if (x->variable != y->variable ||
 			    (!op_writes(p->t->events[x->event].op) &&
-			     !op_writes(p->t->events[y->event].op)))
+			     !op_writes(p->t->events[y->event].op)) ||
+			    (one_thread && x->event >= y->event))
 				continue;
 			atoms[count].kind = ATOM_BEFORE;
 			atoms[count].e = x->event;
@@ -108,54 +200,123 @@ static guint edge_atoms(struct predictor *p, const struct span *a, const struct 
 	return count;
 }
 
-struct question { /* both edges between two units */
+struct question {
 	struct predictor *p;
-	const struct span *a, *b;
+	const struct span *spans[3];
+	uint32_t count;
 	bool required; /* the solver knows */
 };
 
-/* The first try is made without the two edges; then they are required, one of the conflicts
- * of each direction. */
-static bool judge(void *context, struct smt_query *q, const uint32_t *sequence, uint32_t length)
+static bool is_single(const struct predictor *p, const struct span *s)
 {
-	struct question *question = context;
-	struct predictor *p = question->p;
+	return use_at(p, s->first)->event == use_at(p, s->first + s->count - 1)->event;
+}
+
+/* Is there a conflict for each edge?  Not for two single accesses: those are in one order. */
+static bool can_close(const struct question *q)
+{
 	struct smt_atom atoms[MOST_ATOMS];
-	uint32_t begins[2] = { unit_at(p, question->a->unit)->begin,
-		               unit_at(p, question->b->unit)->begin };
-	if (question->required)
-		return atomic_check(p->t, p->m, sequence, length, NULL, 0, NULL);
-	if (atomic_check(p->t, p->m, sequence, length, begins, 2, NULL))
-		return true;
-	question->required = true;
-	smt_query_require(q, atoms, edge_atoms(p, question->a, question->b, atoms));
-	smt_query_require(q, atoms, edge_atoms(p, question->b, question->a, atoms));
+	if (q->count == 2 && is_single(q->p, q->spans[0]) && is_single(q->p, q->spans[1]))
+		return false;
+	for (uint32_t i = 0; i < q->count; i++)
+		if (!edge_atoms(q->p, q->spans[i], q->spans[(i + 1) % q->count], atoms))
+			return false;
+	return true;
+}
+
+/* The first try asks for nothing; then all edges are required, one of the conflicts each. */
+static bool judge(void *context, struct smt_query *query, const uint32_t *sequence,
+                  uint32_t length)
+{
+	struct question *q = context;
+	struct smt_atom atoms[MOST_ATOMS];
+	if (q->required)
+		return atomic_check(q->p->t, q->p->m, sequence, length, NULL, 0, NULL);
+	q->required = true;
+	for (uint32_t i = 0; i < q->count; i++)
+		smt_query_require(
+		        query, atoms,
+		        edge_atoms(q->p, q->spans[i], q->spans[(i + 1) % q->count], atoms));
 	return false;
 }
 
-static bool can_close(struct predictor *p, const struct span *a, const struct span *b)
+static struct conflict_graph *graph_of(struct predictor *p, const GArray *sequence,
+                                       size_t length)
 {
-	if (unit_at(p, a->unit)->thread == unit_at(p, b->unit)->thread ||
-	    (use_at(p, a->first)->event == use_at(p, a->first + a->count - 1)->event &&
-	     use_at(p, b->first)->event == use_at(p, b->first + b->count - 1)->event))
-		return false;
-	struct smt_atom atoms[MOST_ATOMS];
-	return edge_atoms(p, a, b, atoms) > 0;
+	struct graph_options o = { .sequence = (const uint32_t *)(void *)sequence->data,
+		                   .length = length,
+		                   .uses = g_array_new(FALSE, FALSE, sizeof(struct unit_use)) };
+	struct conflict_graph *g = conflict_graph_new(p->t, p->m, &o);
+	g_array_unref(o.uses);
+	return g;
 }
 
-/* The shortest beginning of the sequence that has a cycle: a bisection, for a cycle stays. */
-static size_t shortest_beginning(struct predictor *p, const GArray *sequence)
+/* The shortest cycle of a beginning, through a unit of the question, that was not reported
+ * yet; NULL: there is none. */
+static struct finding *new_cycle(const struct question *q, const GArray *sequence,
+                                 size_t length, uint32_t **code)
+{
+	struct predictor *p = q->p;
+	struct conflict_graph *g = graph_of(p, sequence, length);
+	uint32_t begins[3];
+	for (uint32_t i = 0; i < q->count; i++)
+		begins[i] = unit_at(p, q->spans[i]->unit)->begin;
+	struct finding *f = cycles_find_new(p->finder, g, p->happened, begins, q->count, code);
+	conflict_graph_free(g);
+	return f;
+}
+
+static bool has_new(const struct question *q, const GArray *sequence, size_t length)
+{
+	uint32_t *code = NULL;
+	struct finding *f = new_cycle(q, sequence, length, &code);
+	if (f)
+		finding_free(f);
+	g_free(code);
+	return f != NULL;
+}
+
+static bool has_any(const struct question *q, const GArray *sequence, size_t length)
+{
+	return atomic_check(q->p->t, q->p->m, (const uint32_t *)(void *)sequence->data, length,
+	                    NULL, 0, NULL);
+}
+
+/* The shortest beginning that still has what is wanted: a bisection, for a cycle stays. */
+static size_t shortest_beginning(const struct question *q, const GArray *sequence,
+                                 bool (*has)(const struct question *, const GArray *, size_t))
 {
 	size_t low = 1, high = sequence->len;
-	const uint32_t *events = (const uint32_t *)(void *)sequence->data;
 	while (low < high) {
 		size_t middle = (low + high) / 2;
-		if (atomic_check(p->t, p->m, events, middle, NULL, 0, NULL))
+		if (has(q, sequence, middle))
 			high = middle;
 		else
 			low = middle + 1;
 	}
 	return high;
+}
+
+static bool accepted(struct predictor *p, const GArray *sequence, size_t length)
+{
+	GString *reason = g_string_new(NULL);
+	bool good = witness_check(p->t, (const uint32_t *)(void *)sequence->data, length,
+	                          CLAIM_ATOMIC, NULL, 0, NULL, reason);
+	g_string_free(reason, TRUE);
+	return good;
+}
+
+/* Cut the sequence; false where the checker accepts neither the beginning nor the whole. */
+static bool cut(const struct question *q, GArray *sequence)
+{
+	size_t length = shortest_beginning(q, sequence, has_any);
+	if (!has_new(q, sequence, length))
+		length = shortest_beginning(q, sequence, has_new);
+	if (has_new(q, sequence, length) && accepted(q->p, sequence, length)) {
+		g_array_set_size(sequence, (guint)length);
+		return true;
+	}
+	return accepted(q->p, sequence, sequence->len);
 }
 
 /* The ends that a beginning cuts off, from the recording. */
@@ -172,143 +333,293 @@ static void whole_units(struct predictor *p, struct finding *f)
 	}
 }
 
-static void take_finding(struct predictor *p, const GArray *sequence)
+static void take_witness(const struct question *q, GArray *sequence)
 {
-	struct graph_options o = { .sequence = (const uint32_t *)(void *)sequence->data,
-		                   .length = sequence->len,
-		                   .uses = g_array_new(FALSE, FALSE, sizeof(struct unit_use)) };
-	struct conflict_graph *g = conflict_graph_new(p->t, p->m, &o);
-	char *code = NULL;
-	struct finding *f = cycles_find_one(p->finder, g, &code);
-	conflict_graph_free(g);
-	g_array_unref(o.uses);
-	if (f == NULL || cycles_has_code(p->happened, code) ||
-	    g_hash_table_contains(p->found, code)) {
-		if (f)
-			finding_free(f);
-		g_free(code);
+	struct predictor *p = q->p;
+	uint32_t *code = NULL;
+	if (!has_new(q, sequence, sequence->len))
+		return;
+	if (!cut(q, sequence)) {
+		report_note(p->report,
+		            "a witness was refused by the checker and is not listed");
 		return;
 	}
-	g_hash_table_add(p->found, code);
+	struct finding *f = new_cycle(q, sequence, sequence->len, &code);
+	BUG_ON(f == NULL);
+	cycles_add_code(p->finder, code);
 	whole_units(p, f);
 	f->verdict = VERDICT_RACE;
 	f->by = "smt";
-	f->witness = g_array_copy((GArray *)sequence);
+	f->witness = g_array_copy(sequence);
 	report_add(p->report, f);
 }
 
-static bool accepted(struct predictor *p, const GArray *sequence, size_t length)
+static double seconds_left(const struct predictor *p)
 {
-	GString *reason = g_string_new(NULL);
-	bool good = witness_check(p->t, (const uint32_t *)(void *)sequence->data, length,
-	                          CLAIM_ATOMIC, NULL, 0, NULL, reason);
-	g_string_free(reason, TRUE);
-	return good;
+	return (double)(p->deadline - g_get_monotonic_time()) / 1e6;
 }
 
-static void ask(struct predictor *p, const struct span *a, const struct span *b)
+static enum smt_answer ask(struct predictor *p, struct question *q)
 {
-	double left = p->options->budget_total - smt_solver_seconds(p->smt);
 	GArray *sequence = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	struct smt_query *q = smt_query_new(p->smt);
-	struct question question = { p, a, b, false };
-	smt_query_judge(q, judge, &question);
-	enum smt_answer answer = smt_query_solve(q, MAX(0, MIN(left, p->options->budget_pair)),
-	                                         sequence, NULL, p->progress);
-	smt_query_free(q);
+	struct smt_query *query = smt_query_new(p->smt);
+	smt_query_judge(query, judge, q);
+	enum smt_answer answer =
+	        smt_query_solve(query, MAX(0, MIN(seconds_left(p), p->options->budget_pair)),
+	                        sequence, NULL, p->progress);
+	smt_query_free(query);
+	if (answer == SMT_WITNESS)
+		take_witness(q, sequence);
 	p->cancelled |= answer == SMT_CANCELLED;
-	p->spent |= answer == SMT_SPENT;
-	if (answer == SMT_WITNESS) {
-		size_t shorter = shortest_beginning(p, sequence);
-		if (accepted(p, sequence, shorter))
-			g_array_set_size(sequence, (guint)shorter);
-		if (accepted(p, sequence, sequence->len))
-			take_finding(p, sequence);
-		else
-			report_note(p->report,
-			            "a witness was refused by the checker and is not listed");
-	}
+	p->undecided |= answer == SMT_SPENT;
 	g_array_unref(sequence);
+	return answer;
 }
 
-/* -- all pairs --------------------------------------------------------------------------- */
+/* -- which ones -----------------------------------------------------------------------------
+ */
 
-static void append_unit_code(struct predictor *p, const struct span *s, GString *code)
+static guint hash_group(gconstpointer key)
 {
-	const struct unit *u = unit_at(p, s->unit);
-	if (u->name == NONE)
-		g_string_append_printf(code, "@%u", p->t->events[u->begin].location);
-	else
-		g_string_append_printf(code, "%u", u->name);
-	/* what it touches, for the same code may take another way */
-	uint32_t last = NONE;
-	for (uint32_t i = s->first; i < s->first + MIN(s->count, 16); i++) {
-		uint32_t name = p->t->variables[use_at(p, i)->variable].name;
-		if (name != last)
-			g_string_append_printf(
-			        code, ",%u%c", name,
-			        op_writes(p->t->events[use_at(p, i)->event].op) ? 'w' : 'r');
-		last = name;
+	const struct group *g = key;
+	uint64_t hash = 0;
+	for (int i = 0; i < 3; i++)
+		hash = (hash ^ g->span[i]) * UINT64_C(0x9e3779b97f4a7c15);
+	return (guint)(hash >> 32);
+}
+
+static gboolean equal_groups(gconstpointer a, gconstpointer b)
+{
+	return memcmp(a, b, sizeof(struct group)) == 0;
+}
+
+/* A pair is asked in both directions at once; a triple may begin anywhere. */
+static struct group normal(struct group g)
+{
+	uint32_t *s = g.span;
+	if (s[2] == NONE)
+		return (struct group){ { MIN(s[0], s[1]), MAX(s[0], s[1]), NONE } };
+	if (s[0] <= s[1] && s[0] <= s[2])
+		return g;
+	if (s[1] <= s[0] && s[1] <= s[2])
+		return (struct group){ { s[1], s[2], s[0] } };
+	return (struct group){ { s[2], s[0], s[1] } };
+}
+
+static struct group codes_of(const struct predictor *p, struct group g)
+{
+	for (int i = 0; i < 3; i++)
+		if (g.span[i] != NONE)
+			g.span[i] = span_at(p, g.span[i])->code;
+	return normal(g);
+}
+
+/* Looks at the clock now and then. */
+static bool going_on(struct predictor *p)
+{
+	if ((++p->steps & 1023) == 0 && !p->cancelled) {
+		p->over |= seconds_left(p) <= 0;
+		p->cancelled |= !progress_tick(p->progress, p->share, "predicting");
 	}
-	g_string_append_c(code, ';');
+	return !p->cancelled && !p->over;
 }
 
-static bool worth_asking(struct predictor *p, const struct span *a, const struct span *b)
+static void consider(struct predictor *p, struct group g)
 {
-	if (!can_close(p, a, b))
-		return false;
-	GString *code = g_string_new(NULL);
-	append_unit_code(p, a, code);
-	append_unit_code(p, b, code);
-	g_string_append_printf(code, "%u", use_at(p, a->first)->set);
-	guint tried = GPOINTER_TO_UINT(g_hash_table_lookup(p->tried, code->str));
-	bool worth = tried < TRIES_A_CODE;
-	p->skipped |= !worth;
-	if (worth)
-		g_hash_table_insert(p->tried, g_strdup(code->str), GUINT_TO_POINTER(tried + 1));
-	g_string_free(code, TRUE);
-	return worth;
+	g = normal(g);
+	struct group codes = codes_of(p, g);
+	guint tries = GPOINTER_TO_UINT(g_hash_table_lookup(p->states, &codes));
+	if (tries == FOUND || (tries >= TRIES_A_CODE && !p->rest) ||
+	    g_hash_table_contains(p->asked, &g))
+		return;
+	struct question q = { .p = p, .count = g.span[2] == NONE ? 2 : 3 };
+	for (uint32_t i = 0; i < q.count; i++)
+		q.spans[i] = span_at(p, g.span[i]);
+	p->over |= seconds_left(p) <= 0;
+	if (p->over || !can_close(&q))
+		return;
+	g_hash_table_add(p->asked, g_memdup2(&g, sizeof g));
+	p->asked_of[q.count]++;
+	bool found = ask(p, &q) == SMT_WITNESS;
+	g_hash_table_insert(p->states, g_memdup2(&codes, sizeof codes),
+	                    GUINT_TO_POINTER(found ? FOUND : MIN(tries, 1000) + 1));
 }
 
-static void ask_pairs(struct predictor *p)
+static void consider_pair(struct predictor *p, uint32_t a, uint32_t b)
 {
-	for (guint i = 0; i < p->spans->len && !p->cancelled; i++) {
-		const struct span *a = &g_array_index(p->spans, struct span, i);
-		uint32_t set = use_at(p, a->first)->set;
-		guint met = 0;
-		for (guint j = i + 1; j < p->spans->len && !p->cancelled; j++) {
-			const struct span *b = &g_array_index(p->spans, struct span, j);
-			if (use_at(p, b->first)->set != set)
-				break;
-			if (met == NEIGHBOURS) {
-				p->skipped = true;
-				break;
-			}
-			met += unit_at(p, a->unit)->thread != unit_at(p, b->unit)->thread;
-			if (worth_asking(p, a, b))
-				ask(p, a, b);
+	if (thread_of(p, a) != thread_of(p, b))
+		consider(p, (struct group){ { a, b, NONE } });
+}
+
+static void consider_triple(struct predictor *p, uint32_t a, uint32_t b, uint32_t c)
+{
+	if (a == b || b == c || a == c ||
+	    (thread_of(p, a) == thread_of(p, b) && thread_of(p, b) == thread_of(p, c)))
+		return;
+	consider(p, (struct group){ { a, b, c } });
+	consider(p, (struct group){ { a, c, b } });
+}
+
+/* Pairs, or triples, of all sets whose ends are `distance` units from each other. */
+static bool at_distance(struct predictor *p, guint distance, bool triples)
+{
+	bool any = false;
+	for (guint i = 0; i < p->largest->len; i++) {
+		struct stretch set = g_array_index(p->largest, struct stretch, i);
+		if (set.count <= distance)
+			break;
+		any = true;
+		for (guint a = 0; a + distance < set.count && going_on(p); a++) {
+			uint32_t first = set.first + a, last = first + distance;
+			if (!triples)
+				consider_pair(p, first, last);
+			for (uint32_t b = first + 1; triples && b < last && going_on(p); b++)
+				consider_triple(p, first, b, last);
 		}
-		if ((i & 63) == 0 &&
-		    !progress_tick(p->progress, (double)i / p->spans->len, "predicting"))
-			p->cancelled = true;
 	}
+	return any && going_on(p);
+}
+
+static void nearest_first(struct predictor *p, bool triples)
+{
+	for (guint distance = 1 + triples; at_distance(p, distance, triples); distance++)
+		;
+}
+
+/* -- the units of what happened --------------------------------------------------------------
+ */
+
+static gpointer begin_key(uint32_t begin, uint32_t thread)
+{
+	return (gpointer)(uintptr_t)((uint64_t)begin << 32 | thread);
+}
+
+static void index_spans(struct predictor *p)
+{
+	for (uint32_t i = 0; i < p->spans->len; i++) {
+		const struct unit *u = unit_at(p, span_at(p, i)->unit);
+		gpointer key = begin_key(u->begin, u->thread);
+		uint32_t next = GPOINTER_TO_UINT(g_hash_table_lookup(p->by_begin, key)) - 1;
+		g_array_append_val(p->next, next);
+		g_hash_table_insert(p->by_begin, key, GUINT_TO_POINTER(i + 1));
+	}
+}
+
+/* Among themselves, and with a third one near to one of them. */
+static void ask_finding_on(struct predictor *p, const struct stretch *set, const GArray *spans)
+{
+	const uint32_t *s = (const uint32_t *)(void *)spans->data;
+	for (guint i = 0; i < spans->len; i++)
+		for (guint j = i + 1; j < spans->len && going_on(p); j++)
+			consider_pair(p, s[i], s[j]);
+	for (guint i = 0; i < spans->len; i++)
+		for (guint j = i + 1; j < spans->len; j++) {
+			for (guint k = j + 1; k < spans->len && going_on(p); k++)
+				consider_triple(p, s[i], s[j], s[k]);
+			uint32_t low = s[i] - MIN(s[i] - set->first, NEAR / 2);
+			uint32_t high = MIN(set->first + set->count, s[j] + NEAR / 2 + 1);
+			for (uint32_t k = low; k < high && going_on(p); k++)
+				if (k <= s[i] + NEAR / 2 || k + NEAR / 2 >= s[j])
+					consider_triple(p, s[i], s[j], k);
+		}
+}
+
+#define FINDING_UNITS 16 /* of a cycle, more are no question of twos and threes */
+
+static int by_number(gconstpointer a, gconstpointer b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+/* The spans of its units, ascending.  The caller frees it. */
+static GArray *spans_of(const struct predictor *p, const struct finding *f)
+{
+	GArray *spans = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	for (guint i = 0; i < MIN(f->units->len, FINDING_UNITS); i++) {
+		const struct cycle_unit *c = &g_array_index(f->units, struct cycle_unit, i);
+		gpointer key = begin_key(c->begin, c->thread);
+		uint32_t s = GPOINTER_TO_UINT(g_hash_table_lookup(p->by_begin, key)) - 1;
+		for (; s != NONE; s = g_array_index(p->next, uint32_t, s))
+			g_array_append_val(spans, s);
+	}
+	g_array_sort(spans, by_number);
+	return spans;
+}
+
+static void ask_finding(struct predictor *p, const struct finding *f)
+{
+	GArray *spans = spans_of(p, f), *of_set = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	for (guint from = 0, k = 0; from < spans->len && k < p->sets->len; k++) {
+		struct stretch set = g_array_index(p->sets, struct stretch, k);
+		g_array_set_size(of_set, 0);
+		for (; from < spans->len &&
+		       g_array_index(spans, uint32_t, from) < set.first + set.count;
+		     from++)
+			g_array_append_val(of_set, g_array_index(spans, uint32_t, from));
+		ask_finding_on(p, &set, of_set);
+	}
+	g_array_unref(spans);
+	g_array_unref(of_set);
+}
+
+static void ask_findings(struct predictor *p)
+{
+	guint happened = p->report->findings->len; /* predictions are added behind them */
+	index_spans(p);
+	for (guint i = 0; i < happened && going_on(p); i++)
+		ask_finding(p, p->report->findings->pdata[i]);
+}
+
+/* -- the whole ---------------------------------------------------------------------------- */
+
+/* More than what twos and threes on one set can be. */
+static bool longer_ones_are_possible(const struct predictor *p)
+{
+	bool many = p->sets->len > 1;
+	for (guint i = 0; i < p->sets->len; i++)
+		many |= g_array_index(p->sets, struct stretch, i).count > 3;
+	return many;
 }
 
 static void conclude(struct predictor *p)
 {
-	if (p->spent) {
-		p->report->budget_spent = true;
-		p->report->complete = false;
-		report_note(p->report, "the solver's budget ran out (--budget %g,%g)",
+	struct report *r = p->report;
+	if (p->over || p->undecided) {
+		r->budget_spent = true;
+		r->complete = false;
+		report_note(r, "the time for prediction ran out (--budget %g,%g)",
 		            p->options->budget_pair, p->options->budget_total);
 	}
-	p->report->complete &= !p->many;
-	if (p->skipped) {
-		p->report->complete = false;
-		report_note(p->report,
-		            "prediction looked at near pairs of units, and at %d of each code",
-		            TRIES_A_CODE);
+	if (p->over)
+		report_note(r,
+		            "prediction asked for %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+		            " pairs of units on one set, the nearest first, and for "
+		            "%" G_GUINT64_FORMAT " triples",
+		            p->asked_of[2], count_pairs(p), p->asked_of[3]);
+	if (longer_ones_are_possible(p)) {
+		r->complete = false;
+		report_note(r,
+		            "prediction does not ask for cycles of more than three units, or "
+		            "over more than one set");
 	}
+}
+
+static void predict(struct predictor *p)
+{
+	make_spans(p);
+	p->largest = g_array_copy(p->sets);
+	g_array_sort(p->largest, by_size);
+	p->deadline =
+	        g_get_monotonic_time() + (gint64)(p->options->budget_total * G_USEC_PER_SEC);
+	ask_findings(p);
+	for (int round = 0; round < 4 && going_on(p); round++) {
+		p->share = (1 + round) / 5.0;
+		p->rest = round >= 2;
+		nearest_first(p, round & 1);
+	}
+	conclude(p);
+	g_array_unref(p->largest);
 }
 
 bool atomic_predict(struct trace *t, const struct atomic_model *m,
@@ -321,96 +632,33 @@ bool atomic_predict(struct trace *t, const struct atomic_model *m,
 		               .options = options,
 		               .report = report,
 		               .progress = progress };
+	struct smt_options solver = { .invocations = true };
 	p.uses = g_array_new(FALSE, FALSE, sizeof(struct unit_use));
 	p.spans = g_array_new(FALSE, FALSE, sizeof(struct span));
-	p.tried = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	p.found = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	p.sets = g_array_new(FALSE, FALSE, sizeof(struct stretch));
+	p.next = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	p.by_begin = g_hash_table_new(NULL, NULL);
+	p.names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	p.asked = g_hash_table_new_full(hash_group, equal_groups, g_free, NULL);
+	p.states = g_hash_table_new_full(hash_group, equal_groups, g_free, NULL);
 	p.finder = cycles_new(t, m);
 	struct graph_options whole = { .uses = p.uses, .progress = progress };
-	struct smt_options solver = { .invocations = true };
 	p.g = conflict_graph_new(t, m, &whole);
 	p.smt = p.g ? smt_new(t, &solver, progress) : NULL;
 	p.cancelled = p.smt == NULL;
-	if (!p.cancelled) {
-		make_spans(&p);
-		ask_pairs(&p);
-		conclude(&p);
-	}
+	if (!p.cancelled)
+		predict(&p);
 	if (p.smt)
 		smt_free(p.smt);
 	conflict_graph_free(p.g);
 	cycles_free(p.finder);
-	g_hash_table_unref(p.tried);
-	g_hash_table_unref(p.found);
+	g_hash_table_unref(p.by_begin);
+	g_array_unref(p.next);
+	g_hash_table_unref(p.names);
+	g_hash_table_unref(p.asked);
+	g_hash_table_unref(p.states);
 	g_array_unref(p.uses);
 	g_array_unref(p.spans);
+	g_array_unref(p.sets);
 	return !p.cancelled;
-}
-
-/* -- checking --------------------------------------------------------------------------- */
-
-struct wanted {
-	const uint32_t *begins;
-	size_t count;
-	bool found;
-};
-
-static bool is_wanted(const struct wanted *w, uint32_t begin)
-{
-	for (size_t i = 0; i < w->count; i++)
-		if (w->begins[i] == begin)
-			return true;
-	return w->count == 0;
-}
-
-/* Does a cycle of the graph run through the wanted units alone?  Peels off what has no
- * edge in or no edge out among them until nothing is left, or a cycle is. */
-static bool has_cycle(const struct conflict_graph *g, const struct wanted *w)
-{
-	guint n = g->units->len, left = 0;
-	bool *in = g_new(bool, n + 1);
-	for (guint i = 0; i < n; i++) {
-		const struct unit *u = &g_array_index(g->units, struct unit, i);
-		in[i] = !u->dropped && is_wanted(w, u->begin);
-		left += in[i];
-	}
-	for (bool changed = true; changed && left > 0;) {
-		bool *enters = g_new0(bool, n + 1), *leaves = g_new0(bool, n + 1);
-		for (guint e = 0; e < g->conflicts->len; e++) {
-			const struct conflict *c =
-			        &g_array_index(g->conflicts, struct conflict, e);
-			if (c->from == NONE || !in[c->from] || !in[c->to])
-				continue;
-			leaves[c->from] = enters[c->to] = true;
-		}
-		changed = false;
-		for (guint i = 0; i < n; i++)
-			if (in[i] && !(enters[i] && leaves[i])) {
-				in[i] = false;
-				left--;
-				changed = true;
-			}
-		g_free(enters);
-		g_free(leaves);
-	}
-	g_free(in);
-	return left > 0;
-}
-
-bool atomic_check(const struct trace *t, const struct atomic_model *m, const uint32_t *sequence,
-                  size_t length, const uint32_t *begins, size_t begin_count, GString *reason)
-{
-	struct wanted w = { .begins = begins, .count = begin_count };
-	struct graph_options o = { .sequence = sequence, .length = length };
-	struct conflict_graph *g = conflict_graph_new(t, m, &o);
-	bool good = has_cycle(g, &w);
-	conflict_graph_free(g);
-	if (!good && reason)
-		g_string_append(
-		        reason,
-		        begin_count
-		                ? "the cycle: the conflicts of these units form none in the "
-		                  "sequence"
-		                : "the cycle: no units of work form one in the sequence");
-	return good;
 }

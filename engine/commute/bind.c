@@ -41,8 +41,14 @@ static const struct {
 	{ "intptr_t", BIND_SIGNED, 8 },
 	{ "uintptr_t", BIND_UNSIGNED, 8 },
 	{ "mode_t", BIND_UNSIGNED, 4 },
+	{ "pid_t", BIND_SIGNED, 4 },
+	{ "socklen_t", BIND_UNSIGNED, 4 },
+	{ "gsize", BIND_UNSIGNED, 8 },
 	{ "guint", BIND_UNSIGNED, 4 },
 	{ "gint", BIND_SIGNED, 4 },
+	{ "guint32", BIND_UNSIGNED, 4 },
+	{ "gint64", BIND_SIGNED, 8 },
+	{ "guint64", BIND_UNSIGNED, 8 },
 	{ "gpointer", BIND_POINTER, 8 },
 	{ "gconstpointer", BIND_POINTER, 8 },
 };
@@ -123,13 +129,25 @@ static uint32_t name_find(const struct spec_method *m, const char *name, uint32_
 	return NONE;
 }
 
+/* `void **v` for a result v: the value is what it points to when the function returns. */
+static bool written_through(struct bind_parameter *p)
+{
+	char *star = strrchr(p->type_text, '*');
+	if (star == NULL)
+		return false;
+	char *type = g_strndup(p->type_text, (gsize)(star - p->type_text));
+	bool ok = type_understood(p, type) && p->type != BIND_VOID;
+	g_free(type);
+	return ok;
+}
+
 /* Give each parameter its role; false and what was expected when one of the method's names
  * has no source. */
 static bool roles(const struct spec_method *m, struct spec_bind *b, const char **expected)
 {
 	uint32_t total = m->arguments + m->results;
 	bool *found = g_new0(bool, total + 1);
-	bool self = false, ok = true;
+	bool self = b->global, ok = true;
 	for (guint i = 0; i < b->parameters->len; i++) {
 		struct bind_parameter *p =
 		        &g_array_index(b->parameters, struct bind_parameter, i);
@@ -139,6 +157,15 @@ static bool roles(const struct spec_method *m, struct spec_bind *b, const char *
 			self = true;
 		} else if (at != NONE) {
 			p->role = BIND_NAME;
+			p->index = at;
+			found[at] = true;
+		} else if ((at = name_find(m, p->name, m->arguments, total)) != NONE) {
+			if (!written_through(p)) {
+				*expected = "a pointer to a type that is known where a "
+				            "parameter is a result";
+				ok = false;
+			}
+			p->role = BIND_OUT;
 			p->index = at;
 			found[at] = true;
 		}
@@ -156,7 +183,7 @@ static bool roles(const struct spec_method *m, struct spec_bind *b, const char *
 		ok = false;
 	}
 	if (ok && !self) {
-		*expected = "a parameter named self (the object)";
+		*expected = "a parameter named self (the object), or 'global self'";
 		ok = false;
 	}
 	for (uint32_t i = 0; ok && i < total; i++)
@@ -180,6 +207,10 @@ static bool parameters(struct spec_bind *b, const char *text, const char **expec
 			break;
 		if (strcmp(stripped, "...") == 0)
 			break; /* a variadic tail is not looked at */
+		if (strcmp(stripped, "global self") == 0) {
+			b->global = true;
+			continue;
+		}
 		struct bind_parameter p = { 0 };
 		ok = parameter(&p, stripped);
 		g_array_append_val(b->parameters, p);

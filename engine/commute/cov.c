@@ -16,17 +16,30 @@ struct candidate {           /* e1 comes before e2 in the trace and is to come a
 	uint32_t sites[2];
 };
 
+/* Of one pair of locations, where these are the unit. */
+struct site_pair {
+	uint32_t sites[2];
+	uint32_t candidates; /* in the list */
+	uint64_t others;     /* not in the list: they are as impossible as one that is (those
+	                      * that clash at two access points may be counted twice) */
+	bool must;           /* one in the list stands for all that the cone orders */
+	bool happened;       /* one is enough */
+	bool cut;            /* there are more than the list takes */
+};
+enum { MOST_OF_A_PAIR = 64 };
+
 struct cov {
 	struct model *m;
 	struct trace *t;
 	struct cov_options options;
 	struct report *report;
 	GArray *candidates;
-	struct smt *smt; /* made for the first query */
+	struct smt *smt;
 	struct rule5 *rule5;
 	struct semantics semantics;
 	double left; /* seconds of the whole budget */
-	bool dropped, unknown;
+	bool unknown;
+	GHashTable *pairs; /* struct site_pair, by sites */
 	const struct progress *progress;
 	struct error *error;
 };
@@ -38,29 +51,89 @@ static uint32_t site_of(const struct cov *c, uint32_t event)
 	return c->t->locations[c->t->events[event].location].site;
 }
 
-static void consider(void *context, const struct call *earlier, const struct call *later)
+static guint pair_hash(gconstpointer pair)
+{
+	const struct site_pair *p = pair;
+	return p->sites[0] * 2654435761u ^ p->sites[1];
+}
+
+static gboolean pair_equal(gconstpointer a, gconstpointer b)
+{
+	const struct site_pair *p = a, *q = b;
+	return p->sites[0] == q->sites[0] && p->sites[1] == q->sites[1];
+}
+
+static struct site_pair *pair_of(const struct cov *c, const struct candidate *k)
+{
+	struct site_pair key = { .sites = { k->sites[0], k->sites[1] } };
+	struct site_pair *p = g_hash_table_lookup(c->pairs, &key);
+	if (p == NULL) {
+		p = g_memdup2(&key, sizeof key);
+		g_hash_table_add(c->pairs, p);
+	}
+	return p;
+}
+
+/* In the wrong order in the trace itself? */
+static bool happened(const struct cov *c, uint32_t object, const struct call *a,
+                     const struct call *b)
+{
+	const struct model_object *o = &c->m->objects[object];
+	if (a->method == NONE || b->method == NONE)
+		return false;
+	/* The second free of a block is wrong whichever comes first. */
+	bool two_frees = o->source != FROM_INSTANCE && a->method == b->method &&
+	                 a->method == o->type->builtin[2] &&
+	                 strcmp(o->type->o->name, "memory") == 0;
+	return spec_good_order(o->type->o, a->method, b->method) < 0 || two_frees;
+}
+
+/*
+ * What needs no verdict of its own: a second one that happened; what the second needs before
+ * it by program order, must-order and observation, when one such pair of these locations is
+ * in the list already (`all` tells that older ones of the thread are the same).
+ */
+static bool stands_for_itself(struct cov *c, const struct candidate *k, uint32_t older,
+                              bool *all)
+{
+	struct site_pair *p = pair_of(c, k);
+	bool must = !k->happened && core_has_before(smt_cores(c->smt), k->end2, k->e1);
+	bool again = k->happened ? p->happened : must ? p->must : false;
+	*all = !must;
+	p->happened |= k->happened;
+	p->must |= must;
+	if (must)
+		p->others += older + again;
+	else if (again)
+		p->others++;
+	else if (p->candidates++ >= MOST_OF_A_PAIR) {
+		p->others += 1 + older;
+		p->cut = true;
+		*all = false;
+		return false;
+	}
+	return !again;
+}
+
+static bool consider(void *context, const struct call *earlier, const struct call *later,
+                     uint32_t older)
 {
 	struct cov *c = context;
-	const struct model_object *o = &c->m->objects[later->object];
 	bool turned = earlier->event > later->event; /* a scope that began before */
 	const struct call *a = turned ? later : earlier, *b = turned ? earlier : later;
 	struct candidate new = { .e1 = a->event,
 		                 .e2 = b->event,
 		                 .end1 = a->end,
 		                 .end2 = b->end,
-		                 .object = later->object };
-	if (a->method != NONE && b->method != NONE) {
-		int good = spec_good_order(o->type->o, a->method, b->method);
-		/* The second free of a block is wrong whichever comes first. */
-		bool two_frees = o->source != FROM_INSTANCE && a->method == b->method &&
-		                 a->method == o->type->builtin[2] &&
-		                 strcmp(o->type->o->name, "memory") == 0;
-		new.happened = good < 0 || two_frees;
-	}
+		                 .object = later->object,
+		                 .happened = happened(c, later->object, a, b) };
 	uint32_t s1 = site_of(c, new.e1), s2 = site_of(c, new.e2);
 	new.sites[0] = MIN(s1, s2);
 	new.sites[1] = MAX(s1, s2);
-	g_array_append_val(c->candidates, new);
+	bool more = true;
+	if (c->options.pairs_events || stands_for_itself(c, &new, older, &more))
+		g_array_append_val(c->candidates, new);
+	return more || turned;
 }
 
 static int by_event(gconstpointer a, gconstpointer b)
@@ -122,8 +195,6 @@ static struct finding *finding_of(struct cov *c, const struct candidate *k,
 
 static bool ready(struct cov *c)
 {
-	if (c->smt != NULL)
-		return true;
 	c->rule5 = rule5_new(c->m);
 	struct smt_options options = { .invocations = false, .exempt = rule5_exempt(c->rule5) };
 	c->smt = smt_new(c->t, &options, c->progress);
@@ -184,9 +255,7 @@ static struct finding *decide(struct cov *c, const struct candidate *k)
 	struct finding *f = NULL;
 	enum smt_answer answer = SMT_SPENT;
 	int64_t start = g_get_monotonic_time();
-	if (seconds > 0 && !ready(c))
-		answer = SMT_CANCELLED;
-	else if (seconds > 0)
+	if (seconds > 0)
 		answer = ask(c, k, false, seconds, sequence, &proof);
 	if (answer == SMT_IMPOSSIBLE && has_results(c, k->end2)) {
 		proof_free(proof);
@@ -247,7 +316,19 @@ static bool decide_sites(struct cov *c, guint from, guint to)
 		if (real)
 			break;
 	}
-	best->count = to - from;
+	const struct site_pair *p =
+	        c->options.pairs_events
+	                ? NULL
+	                : pair_of(c, &g_array_index(c->candidates, struct candidate, from));
+	best->count = to - from + (p ? p->others : 0);
+	if (p && p->cut && best->verdict == VERDICT_IMPOSSIBLE) {
+		best->verdict = VERDICT_UNKNOWN;
+		best->budget = "pairs of the two locations";
+		proof_free(best->proof);
+		best->proof = NULL;
+		c->unknown = true;
+	}
+	c->report->candidates += best->count;
 	keep(c, best);
 	return true;
 }
@@ -291,6 +372,7 @@ static void rank(struct cov *c)
 
 static void cov_release(struct cov *c)
 {
+	g_hash_table_unref(c->pairs);
 	smt_free(c->smt);
 	rule5_free(c->rule5);
 	g_array_unref(c->candidates);
@@ -355,10 +437,16 @@ struct finding *cov_decide(struct model *m, uint32_t e1, uint32_t e2,
 	c.options.pairs_events = true;
 	c.report = report_new(t, "cov");
 	c.candidates = g_array_new(FALSE, FALSE, sizeof(struct candidate));
-	consider(&c, &pair[0], &pair[1]);
-	struct finding *f = decide(&c, &g_array_index(c.candidates, struct candidate, 0));
+	c.pairs = g_hash_table_new_full(pair_hash, pair_equal, g_free, NULL);
+	struct finding *f = NULL;
+	if (ready(&c)) {
+		consider(&c, &pair[0], &pair[1], 0);
+		f = decide(&c, &g_array_index(c.candidates, struct candidate, 0));
+	}
 	if (f == NULL)
 		error_set(error, "", NULL, "cancelled");
+	else
+		finding_limit(t, f);
 	report_free(c.report);
 	cov_release(&c);
 	return f;
@@ -376,8 +464,9 @@ struct report *cov_find(struct model *m, const struct cov_options *options,
 		         .error = error };
 	c.report = report_new(m->t, "cov");
 	c.candidates = g_array_new(FALSE, FALSE, sizeof(struct candidate));
-	bool whole = commute_pairs(m, options->pairs_events, consider, &c, &c.dropped, progress,
-	                           error);
+	c.pairs = g_hash_table_new_full(pair_hash, pair_equal, g_free, NULL);
+	bool whole = ready(&c) || error_set(error, "", NULL, "cancelled");
+	whole = whole && commute_pairs(m, consider, &c, progress, error);
 	if (whole) {
 		rank(&c);
 		whole = decide_all(&c);
@@ -387,10 +476,9 @@ struct report *cov_find(struct model *m, const struct cov_options *options,
 	if (whole) {
 		for (guint i = 0; i < m->notes->len; i++)
 			report_note(c.report, "%s", (char *)m->notes->pdata[i]);
-		c.report->candidates = c.candidates->len;
-		c.report->complete = !c.unknown && !c.dropped && m->t->complete;
+		c.report->complete = !c.unknown && m->t->complete;
 		c.report->budget_spent = c.unknown;
-		report_sort(c.report);
+		report_finish(c.report);
 	} else {
 		report_free(c.report);
 		c.report = NULL;

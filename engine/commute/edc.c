@@ -147,12 +147,14 @@ static uint32_t single(struct things *s, const struct call *c)
 	return GPOINTER_TO_UINT(found);
 }
 
-static void not_ecl(void *context, const struct call *earlier, const struct call *later)
+static bool not_ecl(void *context, const struct call *earlier, const struct call *later,
+                    uint32_t older)
 {
 	struct things *s = context;
 	const struct model_object *o = &s->m->objects[later->object];
 	if (o->pairwise || points_pairwise(o->type->points, earlier->method, later->method))
 		clashes(s, single(s, earlier), single(s, later));
+	return true;
 }
 
 static bool any_not_ecl(const struct model *m)
@@ -272,7 +274,7 @@ struct edc *edc_new(struct model *m, bool bounded, const struct progress *progre
 {
 	struct things s = { .m = m, .t = m->t };
 	struct error error;
-	bool dropped, whole = true;
+	bool whole = true;
 	s.numbers = g_hash_table_new_full(key_hash, key_equal, g_free, NULL);
 	s.singles = g_hash_table_new(NULL, NULL);
 	s.keys = g_array_new(FALSE, FALSE, sizeof(struct thing_key));
@@ -283,7 +285,7 @@ struct edc *edc_new(struct model *m, bool bounded, const struct progress *progre
 	collect(&s);
 	point_clashes(&s);
 	if (any_not_ecl(m))
-		whole = commute_pairs(m, true, not_ecl, &s, &dropped, progress, &error);
+		whole = commute_pairs(m, not_ecl, &s, progress, &error);
 	struct edc *e = g_new0(struct edc, 1);
 	e->t = m->t;
 	e->touches =
@@ -412,7 +414,8 @@ struct gathering {
 	GHashTable *sites; /* site pair -> finding */
 };
 
-static void gather(void *context, const struct call *earlier, const struct call *later)
+static bool gather(void *context, const struct call *earlier, const struct call *later,
+                   uint32_t older)
 {
 	struct gathering *g = context;
 	const struct trace *t = g->m->t;
@@ -421,17 +424,17 @@ static void gather(void *context, const struct call *earlier, const struct call 
 	const struct spec_object *o = g->m->objects[later->object].type->o;
 	if (a->method != NONE && b->method != NONE &&
 	    spec_good_order(o, a->method, b->method) < 0)
-		return;
+		return true;
 	if (edc_orders_pair(g->edc, a->event, b->event))
-		return;
+		return turned; /* older ones are ordered too */
 	g->report->candidates++;
 	uint32_t s1 = t->locations[t->events[a->event].location].site;
 	uint32_t s2 = t->locations[t->events[b->event].location].site;
 	gpointer key = (gpointer)((uintptr_t)MIN(s1, s2) << 32 | MAX(s1, s2));
 	struct finding *seen = g->pairs_events ? NULL : g_hash_table_lookup(g->sites, key);
 	if (seen != NULL) {
-		seen->count++;
-		return;
+		seen->count += 1 + older; /* at most these */
+		return false;
 	}
 	struct finding *f =
 	        finding_new(strcmp(o->name, "memory") == 0 ? FINDING_USE_AFTER_FREE
@@ -444,6 +447,7 @@ static void gather(void *context, const struct call *earlier, const struct call 
 	commute_describe(g->m, f, a, b);
 	report_add(g->report, f);
 	g_hash_table_insert(g->sites, key, f);
+	return true;
 }
 
 struct report *edc_find(struct model *m, const struct edc_options *options,
@@ -459,9 +463,7 @@ struct report *edc_find(struct model *m, const struct edc_options *options,
 		               .report = report_new(m->t, "edc"),
 		               .pairs_events = options->pairs_events,
 		               .sites = g_hash_table_new(NULL, NULL) };
-	bool dropped = false;
-	bool whole =
-	        commute_pairs(m, options->pairs_events, gather, &g, &dropped, progress, error);
+	bool whole = commute_pairs(m, gather, &g, progress, error);
 	for (guint i = 0; i < m->notes->len; i++)
 		report_note(g.report, "%s", (char *)m->notes->pdata[i]);
 	if (options->bounded)
@@ -469,7 +471,7 @@ struct report *edc_find(struct model *m, const struct edc_options *options,
 		            "critical sections were tracked in four words a location: edges "
 		            "may be missing, and there may be more candidates than without "
 		            "--bounded");
-	report_sort(g.report);
+	report_finish(g.report);
 	g_hash_table_destroy(g.sites);
 	edc_free(edc);
 	if (whole)

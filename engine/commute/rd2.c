@@ -10,9 +10,18 @@ struct toucher { /* an invocation, as a point remembers it */
 	uint32_t thread;
 };
 
+struct group { /* for commute_pairs: those of one thread at one source location */
+	uint32_t thread, site;
+	GArray *touchers; /* struct toucher, in the order of the trace */
+};
+
 struct touchers {
 	uint32_t count, room;
-	struct toucher one, *many; /* `many` once there are two */
+	struct toucher one;
+	union {
+		struct toucher *many; /* once there are two */
+		struct group *groups; /* commute_pairs: `count` is theirs */
+	};
 };
 
 struct keyed { /* the touchers of one point at one key */
@@ -48,10 +57,7 @@ struct rd2 {
 	/* commute_pairs: pairs go there, ordered or not */
 	pair_visitor *visit;
 	void *visit_context;
-	bool dropped;
 };
-
-#define KEPT_FOR_PAIRS 4 /* touchers of a point for each thread and source location */
 
 /* Touchers. */
 
@@ -82,23 +88,45 @@ static uint32_t site_of(const struct rd2 *r, uint32_t event)
 	return r->t->locations[r->t->events[event].location].site;
 }
 
+static void group_note(struct rd2 *r, struct touchers *l, struct toucher t)
+{
+	uint32_t site = site_of(r, t.event), i = 0;
+	while (i < l->count && (l->groups[i].thread != t.thread || l->groups[i].site != site))
+		i++;
+	if (i == l->count) {
+		if (l->count == l->room) {
+			l->room = l->room ? l->room * 2 : 2;
+			l->groups = g_renew(struct group, l->groups, l->room);
+		}
+		GArray *list = g_array_new(FALSE, FALSE, sizeof(struct toucher));
+		l->groups[l->count++] = (struct group){ t.thread, site, list };
+	}
+	g_array_append_val(l->groups[i].touchers, t);
+}
+
 /* Of each thread the last one stands for all: an earlier one is ordered before whatever the
- * last one is ordered before.  Where pairs are wanted, the first few of each location. */
+ * last one is ordered before.  Where pairs are wanted, all. */
 static void toucher_note(struct rd2 *r, struct touchers *l, struct toucher t)
 {
-	uint32_t alike = 0;
-	for (uint32_t i = l->count; !r->options.pairs_events && i-- > 0;) {
-		struct toucher *old = toucher_at(l, i);
-		if (old->thread != t.thread ||
-		    (r->visit && site_of(r, old->event) != site_of(r, t.event)))
-			continue;
-		if (r->visit && ++alike < KEPT_FOR_PAIRS)
-			continue;
-		r->dropped = true;
-		*old = t;
+	if (r->visit) {
+		group_note(r, l, t);
 		return;
 	}
+	for (uint32_t i = l->count; !r->options.pairs_events && i-- > 0;) {
+		struct toucher *old = toucher_at(l, i);
+		if (old->thread == t.thread) {
+			*old = t;
+			return;
+		}
+	}
 	toucher_append(l, t);
+}
+
+static void touchers_release(const struct rd2 *r, struct touchers *l)
+{
+	for (uint32_t i = 0; r->visit && i < l->count; i++)
+		g_array_unref(l->groups[i].touchers);
+	g_free(l->many);
 }
 
 /* The state of an object. */
@@ -165,10 +193,10 @@ static void object_release(const struct rd2 *r, uint32_t object)
 	struct object_state *o = &r->objects[object];
 	const struct model_type *type = r->m->objects[object].type;
 	for (uint32_t i = 0; o->plain && i < points_count(type->points); i++)
-		g_free(o->plain[i].many);
+		touchers_release(r, &o->plain[i]);
 	for (uint32_t i = 0; i < o->size; i++)
 		if (o->keyed[i].point != NONE)
-			g_free(o->keyed[i].touchers.many);
+			touchers_release(r, &o->keyed[i].touchers);
 	for (guint i = 0; o->calls && i <= type->o->methods->len; i++)
 		if (o->calls[i])
 			g_array_unref(o->calls[i]);
@@ -236,17 +264,28 @@ static struct call call_of(struct rd2 *r, const struct toucher *earlier, const s
 	return found;
 }
 
+/* False: the visitor does not want to see older ones of its thread and location. */
+static bool visit_pair(struct rd2 *r, const struct toucher *earlier, const struct call *now,
+                       uint32_t older)
+{
+	struct call_scratch scratch;
+	if (r->marked[earlier->event] == now->end)
+		return true;
+	r->marked[earlier->event] = now->end;
+	struct call other = call_of(r, earlier, now, &scratch);
+	return r->visit(r->visit_context, &other, now, older);
+}
+
 static void report_pair(struct rd2 *r, const struct toucher *earlier, const struct call *now)
 {
+	if (r->visit) {
+		visit_pair(r, earlier, now, 0);
+		return;
+	}
 	if (r->marked[earlier->event] == now->end)
 		return;
 	r->marked[earlier->event] = now->end;
 	struct call_scratch scratch;
-	if (r->visit) {
-		struct call other = call_of(r, earlier, now, &scratch);
-		r->visit(r->visit_context, &other, now);
-		return;
-	}
 	r->report->candidates++;
 	uint32_t sites[2] = { site_of(r, earlier->event), site_of(r, now->event) };
 	struct site_pair key = { MIN(sites[0], sites[1]), MAX(sites[0], sites[1]) };
@@ -283,9 +322,24 @@ static bool unordered(const struct rd2 *r, const struct toucher *earlier, uint32
 	       (r->visit != NULL || earlier->epoch > clock[earlier->thread]);
 }
 
+static void visit_point(struct rd2 *r, const struct call *now, uint32_t thread,
+                        const struct touchers *l)
+{
+	for (uint32_t i = 0; i < l->count; i++) {
+		const GArray *list = l->groups[i].touchers;
+		for (guint k = list->len; l->groups[i].thread != thread && k-- > 0;)
+			if (!visit_pair(r, &g_array_index(list, struct toucher, k), now, k))
+				break;
+	}
+}
+
 static void check_point(struct rd2 *r, const struct call *now, uint32_t thread,
                         const uint32_t *clock, struct touchers *l)
 {
+	if (r->visit && l != NULL) {
+		visit_point(r, now, thread, l);
+		return;
+	}
 	for (uint32_t i = 0; l != NULL && i < l->count; i++) {
 		const struct toucher *earlier = toucher_at(l, i);
 		if (unordered(r, earlier, thread, clock))
@@ -429,7 +483,7 @@ static void conclude(struct rd2 *r)
 		        "trace with the same happens-before ends in the same state (theorem "
 		        "5.2)");
 	r->report->complete = true;
-	report_sort(r->report);
+	report_finish(r->report);
 }
 
 static void rd2_init(struct rd2 *r, struct model *m)
@@ -488,19 +542,16 @@ struct report *rd2_find(struct model *m, const struct rd2_options *options,
 	return r.report;
 }
 
-bool commute_pairs(struct model *m, bool all, pair_visitor *visit, void *context, bool *dropped,
+bool commute_pairs(struct model *m, pair_visitor *visit, void *context,
                    const struct progress *progress, struct error *error)
 {
 	if (!trace_need(m->t, INDEX_MUST, progress))
 		return error_set(error, "", NULL, "cancelled");
-	struct rd2 r = { .options = { .pairs_events = all },
-		         .visit = visit,
-		         .visit_context = context };
+	struct rd2 r = { .visit = visit, .visit_context = context };
 	rd2_init(&r, m);
 	bool whole = walk(&r, progress);
 	if (!whole)
 		set_error(&r, error);
-	*dropped = r.dropped;
 	rd2_release(&r);
 	return whole;
 }

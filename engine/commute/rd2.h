@@ -23,12 +23,13 @@ struct report *rd2_find(struct model *m, const struct rd2_options *options,
 
 /*
  * Every pair of invocations by two threads that do not commute, whatever orders them, in
- * the order of the later one: for order violations.  With `all` each pair once; without,
- * a point keeps a few touchers for each thread and source location, and *dropped tells
- * that some were left out.  False and `error` on an overflow or when cancelled.
+ * the order of the later one; for it those of one thread and source location from the
+ * latest on.  The visitor returns false when it need not see the `older` ones that are left
+ * of these.  False and `error` on an overflow or when cancelled.
  */
-typedef void pair_visitor(void *context, const struct call *earlier, const struct call *later);
-bool commute_pairs(struct model *m, bool all, pair_visitor *visit, void *context, bool *dropped,
+typedef bool pair_visitor(void *context, const struct call *earlier, const struct call *later,
+                          uint32_t older);
+bool commute_pairs(struct model *m, pair_visitor *visit, void *context,
                    const struct progress *progress, struct error *error);
 
 /* Fill in methods, condition and points of a finding about two invocations. */

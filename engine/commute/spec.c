@@ -279,7 +279,18 @@ void specs_free(struct specs *s)
 
 /* Loading. */
 
-bool specs_load(struct specs *s, const char *path, struct error *error)
+char *spec_path(const char *path)
+{
+	char *shipped = NULL;
+	if (strchr(path, '/') == NULL && !g_file_test(path, G_FILE_TEST_EXISTS)) {
+		char *relative = g_build_filename("specs", "bind", path, NULL);
+		shipped = home_find(relative);
+		g_free(relative);
+	}
+	return shipped ? shipped : g_strdup(path);
+}
+
+static bool load_file(struct specs *s, const char *path, struct error *error)
 {
 	char *source;
 	gsize length;
@@ -292,6 +303,14 @@ bool specs_load(struct specs *s, const char *path, struct error *error)
 	}
 	bool ok = specs_parse(s, path, source, length, error);
 	g_free(source);
+	return ok;
+}
+
+bool specs_load(struct specs *s, const char *name, struct error *error)
+{
+	char *path = spec_path(name);
+	bool ok = load_file(s, path, error);
+	g_free(path);
 	return ok;
 }
 

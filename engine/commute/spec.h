@@ -95,6 +95,7 @@ enum bind_role {
 	BIND_IGNORED, /* a parameter that the method does not have */
 	BIND_SELF,    /* the object */
 	BIND_NAME,    /* argument or result .index of the method */
+	BIND_OUT,     /* a result .index, which the function writes where this points to */
 };
 enum bind_type { /* how the value is written in the trace */
 	         BIND_VOID,
@@ -115,6 +116,7 @@ struct spec_bind {
 	char *function;
 	GArray *parameters;           /* struct bind_parameter */
 	struct bind_parameter result; /* BIND_IGNORED where the method has none */
+	bool global;                  /* `global self`: one object for the whole program */
 	char *text;                   /* as it is written, without the quotes */
 };
 
@@ -226,6 +228,9 @@ void specs_free(struct specs *s);
 bool specs_parse(struct specs *s, const char *file, const char *source, size_t length,
                  struct error *error);
 bool specs_load(struct specs *s, const char *path, struct error *error);
+/* Where `path` is looked for: as it is, else among the bind lines that ship (specs/bind, for
+ * a name without a folder).  Owned by the caller. */
+char *spec_path(const char *path);
 /* The shipped files (home_find("specs")), sorted by name.  None found is no error. */
 bool specs_load_shipped(struct specs *s, struct error *error);
 /* Shipped, then the user's: what every command with --spec does. `paths`: char *, may be

@@ -15,6 +15,7 @@ struct head {
 	uint32_t thread;
 };
 struct atomics {
+	bool fixed;      /* leave out what another reordering may be without */
 	GArray **heads; /* by variable: struct head, or NULL */
 	uint64_t variables;
 	struct point *fence; /* by thread: its last release fence */
@@ -22,10 +23,11 @@ struct atomics {
 	uint64_t threads;
 };
 
-struct atomics *atomics_new(const struct trace *t)
+struct atomics *atomics_new(const struct trace *t, bool fixed)
 {
 	struct atomics *a = g_new0(struct atomics, 1);
 
+	a->fixed = fixed;
 	a->variables = t->variables_count;
 	a->threads = t->threads_count;
 	a->pending = g_new0(GArray *, a->threads + 1);
@@ -98,10 +100,13 @@ static void read_heads(struct causality *c, uint32_t event, const GArray *heads)
 static void write_heads(struct causality *c, uint32_t event, GArray **heads)
 {
 	const struct event *x = &c->t->events[event];
-	struct head head = { c->atomics->fence[x->thread], x->thread };
+	const struct atomics *a = c->atomics;
+	struct head head = { a->fence[x->thread], x->thread };
 
+	/* Before a store of the same thread another reordering may have one that ends the
+	 * sequence; between an RMW and what it reads none can come. */
 	if (*heads != NULL && x->op != OP_RMW)
-		keep_own(*heads, x->thread);
+		keep_own(*heads, a->fixed ? NONE : x->thread);
 	if (order_releases(event_order(x)))
 		head.at = causality_point(c, event);
 	if (head.at.event != NONE)

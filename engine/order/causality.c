@@ -13,9 +13,11 @@ struct causality *causality_new(struct trace *t, enum order_kind kind, enum keep
 	bool over_sections =
 	        kind == ORDER_KIND_WCP || kind == ORDER_KIND_DC || kind == ORDER_KIND_WDC;
 	/* (EDC is given its sections' edges, see edc.c.) */
+	/* Who asks about a kept walk asks for threads' events too. */
+	unsigned asked = keep != KEEP_NOTHING || over_sections ? INDEX_THREADS | INDEX_MATCH : 0;
 	struct causality *c;
 
-	if (!trace_need(t, INDEX_THREADS | INDEX_MATCH | INDEX_MUST, progress))
+	if (!trace_need(t, INDEX_MUST | asked, progress))
 		return NULL;
 	c = g_new0(struct causality, 1);
 	c->t = t;
@@ -23,17 +25,18 @@ struct causality *causality_new(struct trace *t, enum order_kind kind, enum keep
 	clocks_init(&c->clocks, (uint32_t)t->threads_count, composed_with_hb ? 2 : 1);
 	if (keep == KEEP_EDGES)
 		c->edges = g_array_new(FALSE, FALSE, sizeof(struct edge));
-	if (keep != KEEP_NOTHING) {
+	if (kind == ORDER_KIND_SHB || kind == ORDER_KIND_OBSERVED)
+		c->observations = observations_new(t);
+	/* What a write knew is what its stretch says. */
+	if (keep != KEEP_NOTHING || c->observations != NULL) {
 		c->stretches = g_new(GArray *, t->threads_count + 1);
 		for (uint64_t i = 0; i < t->threads_count; i++)
 			c->stretches[i] = g_array_new(FALSE, FALSE, sizeof(struct stretch));
 	}
 	c->must = must_walk_new(c);
-	c->atomics = atomics_new(t);
+	c->atomics = atomics_new(t, kind == ORDER_KIND_FIXED);
 	if (kind == ORDER_KIND_HB || kind == ORDER_KIND_SHB || composed_with_hb)
 		c->locks = locks_new(t);
-	if (kind == ORDER_KIND_SHB || kind == ORDER_KIND_OBSERVED)
-		c->observations = observations_new(t);
 	if (over_sections)
 		c->sections = sections_new(c, kind != ORDER_KIND_WDC);
 	return c;
@@ -76,15 +79,15 @@ void causality_edge(struct causality *c, uint32_t to, uint32_t from_thread, stru
 	}
 }
 
-const struct stretch *causality_stretch(const struct causality *c, uint32_t event)
+struct stretch *causality_stretch(const struct causality *c, uint32_t event)
 {
 	const GArray *list = c->stretches[c->t->events[event].thread];
-	const struct stretch *found = NULL;
+	struct stretch *found = NULL;
 	uint32_t low = 0, high = list->len;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		const struct stretch *s = &g_array_index(list, struct stretch, middle);
+		struct stretch *s = &g_array_index(list, struct stretch, middle);
 
 		if (s->start <= event) {
 			found = s;
@@ -96,16 +99,21 @@ const struct stretch *causality_stretch(const struct causality *c, uint32_t even
 	return found;
 }
 
+struct point causality_past_point(const struct causality *c, uint32_t event)
+{
+	const struct stretch *s = causality_stretch(c, event);
+
+	return (struct point){ event, s == NULL ? 0 : s->row };
+}
+
 static void take_forced(struct causality *c, uint32_t event)
 {
 	while (c->forced_next < c->forced_count && c->forced[c->forced_next].to == event) {
 		const struct forced_edge *f = &c->forced[c->forced_next++];
 		uint32_t thread = c->t->events[f->from].thread;
-		const struct stretch *s = causality_stretch(c, f->from);
-		uint32_t row = s == NULL ? 0 : s->row;
 
 		/* Composed with happens-before on its left by taking plane 0 of `from`. */
-		causality_edge(c, event, thread, (struct point){ f->from, row }, f->rule,
+		causality_edge(c, event, thread, causality_past_point(c, f->from), f->rule,
 		               f->object, true);
 	}
 }
@@ -206,7 +214,7 @@ void causality_step(struct causality *c, uint32_t event)
 
 static inline void walk_one(struct causality *c, uint32_t e, const struct event *x)
 {
-	if (!causality_quiet(c, e, x))
+	if (e >= c->next_must || !causality_quiet(c, x, c->sections != NULL))
 		causality_step(c, e);
 	else if (x->op == OP_WRITE)
 		causality_wrote(c, e, x);

@@ -16,9 +16,12 @@
 
 #include "engine/order/clocks.h"
 #include "engine/order/order.h"
+#include "engine/order/sections.h"
 
 /* Program order, must-order and what reads observe, without locks: SyncP's closure. */
 #define ORDER_KIND_OBSERVED ((enum order_kind)ORDER_KIND_COUNT)
+/* What is in the happens-before of every correct reordering: see order_new_fixed. */
+#define ORDER_KIND_FIXED    ((enum order_kind)(ORDER_KIND_COUNT + 1))
 
 struct edge { /* that told `to` something new */
 	uint32_t from, to;
@@ -38,7 +41,28 @@ struct stretch {             /* of one thread's events, up to the next one's sta
 	uint32_t unobserved; /* the same for `start` without what it itself reads from */
 };
 
-enum { GUARD_SIZE = 64 };
+/*
+ * An event with its thread as one number that grows with the event, so that a place for one
+ * is read, compared and written at once.  0: none.
+ */
+typedef uint64_t stamp;
+static inline stamp stamp_of(uint32_t event, uint32_t thread)
+{
+	return ((uint64_t)event + 1) << 32 | thread;
+}
+static inline uint32_t stamp_thread(stamp s)
+{
+	return (uint32_t)s;
+}
+static inline uint32_t stamp_event(stamp s)
+{
+	return (uint32_t)(s >> 32) - 1;
+}
+/* Is it one of the events that a clock's component counts?  None is. */
+static inline bool stamp_within(stamp s, uint32_t clock)
+{
+	return s >> 32 <= clock;
+}
 
 struct must_walk;
 struct atomics;
@@ -58,8 +82,9 @@ struct causality {
 	uint32_t next_must; /* no event before this one has a must-order edge */
 
 	/* kept for questions, or NULL */
-	GArray *edges;      /* struct edge, by `to` */
-	GArray **stretches; /* by thread: struct stretch */
+	GArray *edges; /* struct edge, by `to` */
+	GArray **
+	        stretches; /* by thread: struct stretch; with observations too, until a sweep */
 
 	struct must_walk *must;
 	struct atomics *atomics;
@@ -80,17 +105,25 @@ struct causality *causality_walk(struct trace *t, enum order_kind kind, enum kee
                                  const GArray *forced, const struct progress *progress);
 /* Of a kept walk: the stretch that an event lies in, or NULL where its thread knows nothing
  * yet. */
-const struct stretch *causality_stretch(const struct causality *c, uint32_t event);
+struct stretch *causality_stretch(const struct causality *c, uint32_t event);
+/* The same as a point that edges may start from. */
+struct point causality_past_point(const struct causality *c, uint32_t event);
 void causality_free(struct causality *c);
 /* Events one after the other, none left out (but see below). */
 void causality_step(struct causality *c, uint32_t event);
 /* An edge into `to`, the event that is being looked at. */
 void causality_edge(struct causality *c, uint32_t to, uint32_t from_thread, struct point from,
                     enum step_rule rule, uint32_t detail, bool base);
+/* With sections: edges may start from an event inside of one. */
+void sections_origin(struct causality *c, uint32_t event);
 /* The event as a point that later edges may start from. */
 static inline struct point causality_point(struct causality *c, uint32_t event)
 {
-	return (struct point){ event, clocks_hold(&c->clocks, c->t->events[event].thread) };
+	uint32_t thread = c->t->events[event].thread;
+
+	if (c->depth != NULL && c->depth[thread] > 0)
+		sections_origin(c, event);
+	return (struct point){ event, clocks_hold(&c->clocks, thread) };
 }
 /* When clocks_crowded: frees rows; `mark` marks the caller's own. */
 void causality_sweep(struct causality *c, void (*mark)(void *context, struct clocks *clocks),
@@ -104,7 +137,8 @@ void must_walk_into(struct causality *c, uint32_t event);
 void must_walk_from(struct causality *c, uint32_t event);
 void must_walk_mark(struct causality *c);
 
-struct atomics *atomics_new(const struct trace *t);
+/* `fixed`: only edges that no correct reordering is without. */
+struct atomics *atomics_new(const struct trace *t, bool fixed);
 void atomics_free(struct atomics *a);
 /* The edges of an atomic read, and what an atomic write leaves for later ones; an RMW is
  * first one, then the other.  A fence is both. */
@@ -120,35 +154,61 @@ void locks_acquire(struct causality *c, uint32_t event);
 void locks_release(struct causality *c, uint32_t event);
 void locks_mark(struct causality *c);
 
-struct last_write {
-	uint32_t event, row, thread; /* event NONE: not written yet */
+struct lock {
+	stamp release;   /* of the last exclusive section */
+	uint32_t row;    /* what it knew */
+	GArray *readers; /* shared releases since; NULL while there are none */
 };
+struct locks {
+	struct lock *of; /* by object */
+	uint64_t count;
+};
+
 struct observations {
-	struct last_write *last; /* by variable */
-	GArray **holders;        /* by object: acquires not yet released; or NULL */
-	GArray **takes;          /* by object: the last take of each thread; or NULL */
-	int64_t *counts;         /* by object: a semaphore's count */
+	/* By variable, `stride` apart: its last write, which causality_step keeps unless the
+	 * array is lent by who keeps it anyway (observations_lend). */
+	stamp *last;
+	uint32_t stride;
+	bool lent;
+	stamp *holder;    /* by object: the acquire that is not yet released */
+	GArray **holders; /* by object: stamps of more of them; or NULL */
+	GArray **takes;   /* by object: stamps of the last take of each thread; or NULL */
+	int64_t *counts;  /* by object: a semaphore's count */
 	uint64_t variables, objects;
 };
 struct observations *observations_new(const struct trace *t);
 void observations_free(struct observations *o);
+/* The caller keeps the last writes, from now on and after each causality_step. */
+void observations_lend(struct observations *o, stamp *last, uint32_t stride);
 void observations_access(struct causality *c, uint32_t event); /* edges of a read, its write */
 void observations_try(struct causality *c, uint32_t event);    /* locks, semaphores and tries */
 void observations_mark(struct causality *c);
+/* Is an acquire the only one of its lock that is open, or a release that one's? */
+static inline bool observations_one_holder(const struct observations *o, const struct event *x)
+{
+	stamp holder = o->holder[x->target];
+
+	return o->holders[x->target] == NULL &&
+	       (x->op == OP_REL ? stamp_thread(holder) == x->thread : holder == 0);
+}
+static inline stamp *observations_last(const struct observations *o, uint32_t variable)
+{
+	return &o->last[(size_t)variable * o->stride];
+}
 /* Is the last write to a variable nothing new to a thread that reads it now? */
 static inline bool observations_known(const struct causality *c, uint32_t variable,
                                       uint32_t thread)
 {
-	const struct last_write *w = &c->observations->last[variable];
+	stamp last = *observations_last(c->observations, variable);
+	uint32_t writer = stamp_thread(last);
 
-	return w->event == NONE || w->thread == thread ||
-	       clocks_now(&c->clocks, thread)[w->thread] > w->event;
+	return writer == thread || stamp_within(last, clocks_now(&c->clocks, thread)[writer]);
 }
 static inline void observations_write(struct causality *c, uint32_t variable, uint32_t event,
                                       uint32_t thread)
 {
-	c->observations->last[variable] =
-	        (struct last_write){ event, clocks_hold(&c->clocks, thread), thread };
+	if (!c->observations->lent)
+		*observations_last(c->observations, variable) = stamp_of(event, thread);
 }
 
 /* Sets `depth`.  `ordered`: rule (b) too (not WDC). */
@@ -160,17 +220,18 @@ void sections_release(struct causality *c, uint32_t event);
 void sections_mark(struct causality *c);
 
 /*
- * A plain access of one variable, which most events are, that no must-order touches and that
- * is in no critical section that the order looks at.  If it also observes nothing new (a
- * read, where there are observations), causality_wrote does for it all that
- * causality_step would; else causality_step has to be called.
+ * A plain access of one variable, which most events are, that learns nothing from the critical
+ * sections that the order looks at (`sections`: it looks at some).  If no must-order touches
+ * it (it is before next_must) and it observes nothing new (a read, where there are
+ * observations), causality_wrote does for it all that causality_step would; else
+ * causality_step has to be called.
  */
 static inline __attribute__((always_inline)) bool
-causality_quiet(const struct causality *c, uint32_t event, const struct event *x)
+causality_quiet(const struct causality *c, const struct event *x, bool sections)
 {
-	return G_LIKELY(x->op <= OP_WRITE && !(x->flags & (EVENT_INERT | EVENT_WIDE)) &&
-	                event < c->next_must) &&
-	       (c->depth == NULL || c->depth[x->thread] == 0);
+	return G_LIKELY(!((x->op & ~OP_WRITE) | (x->flags & (EVENT_INERT | EVENT_WIDE)))) &&
+	       (!sections || c->depth[x->thread] == 0 ||
+	        sections_quiet(c->sections, &c->clocks, x));
 }
 /* The rest of a quiet access when it is a write. */
 static inline __attribute__((always_inline)) void
@@ -180,6 +241,36 @@ causality_wrote(struct causality *c, uint32_t event, const struct event *x)
 		observations_write(c, x->target, event, x->thread);
 	if (c->has_atomics)
 		atomics_plain_write(c, event);
+}
+
+/*
+ * An exclusive acquire that tells its thread nothing, or a release, that no must-order
+ * touches, of an order that looks at locks and not at sections: true when all is done that
+ * causality_step would do; else causality_step has to be called.
+ */
+static inline bool causality_quiet_lock(struct causality *c, uint32_t event,
+                                        const struct event *x)
+{
+	struct lock *l;
+
+	if ((x->op != OP_ACQ && x->op != OP_REL) || event_inert(x))
+		return false;
+	l = &c->locks->of[x->target];
+	if (l->readers != NULL ||
+	    (c->observations != NULL && !observations_one_holder(c->observations, x)))
+		return false;
+	if (x->op == OP_REL) {
+		l->release = stamp_of(event, x->thread);
+		l->row = clocks_hold(&c->clocks, x->thread);
+	} else if (stamp_thread(l->release) != x->thread &&
+	           !stamp_within(l->release,
+	                         clocks_now(&c->clocks, x->thread)[stamp_thread(l->release)])) {
+		return false;
+	}
+	if (c->observations != NULL)
+		c->observations->holder[x->target] =
+		        x->op == OP_REL ? 0 : stamp_of(event, x->thread);
+	return true;
 }
 
 #endif

@@ -39,52 +39,37 @@ static uint32_t row_new(struct clocks *c)
 	return c->rows++;
 }
 
-/* The thread's row for writing. */
-static uint32_t *row_own(struct clocks *c, uint32_t t, uint32_t at)
-{
-	uint32_t old = c->now[t];
-
-	if (c->made_at[t] != at) {
-		uint32_t row = row_new(c);
-
-		memcpy(c->cells + (size_t)row * c->width, clocks_row(c, old),
-		       c->width * sizeof(uint32_t));
-		c->now[t] = row;
-		c->made_at[t] = at;
-	}
-	return c->cells + (size_t)c->now[t] * c->width;
-}
-
-static void join_plane(uint32_t *row, const uint32_t *other, uint32_t threads)
+static void join_plane(uint32_t *to, const uint32_t *a, const uint32_t *b, uint32_t threads)
 {
 	for (uint32_t u = 0; u < threads; u++)
-		row[u] = MAX(row[u], other[u]);
+		to[u] = MAX(a[u], b[u]);
 }
 
 bool clocks_join(struct clocks *c, uint32_t to, uint32_t at, uint32_t from_thread,
                  struct point from, bool base)
 {
-	const uint32_t *known = clocks_now(c, to), *other;
+	uint32_t threads = c->threads, old = c->now[to];
+	const uint32_t *known = clocks_row(c, old), *other;
 	uint32_t *row;
 
 	/* Whoever knows an event knows all that the event knew; in plane 1 too. */
-	if (base)
-		known += (c->planes - 1) * c->threads;
-	if (known[from_thread] > from.event)
+	if (known[from_thread + (base ? (c->planes - 1) * threads : 0)] > from.event)
 		return false;
-	row = row_own(c, to, at);
+	if (c->made_at[to] != at) {
+		c->now[to] = row_new(c);
+		c->made_at[to] = at;
+	}
+	row = c->cells + (size_t)c->now[to] * c->width;
+	known = clocks_row(c, old);
 	other = clocks_row(c, from.row);
-	join_plane(row, other, c->threads);
+	join_plane(row, known, other, threads);
 	row[from_thread] = MAX(row[from_thread], from.event + 1);
 	if (c->planes == 1)
 		return true;
-	row += c->threads;
-	if (base) {
-		join_plane(row, other, c->threads);
+	row += threads;
+	join_plane(row, known + threads, base ? other : other + threads, threads);
+	if (base)
 		row[from_thread] = MAX(row[from_thread], from.event + 1);
-	} else {
-		join_plane(row, other + c->threads, c->threads);
-	}
 	return true;
 }
 

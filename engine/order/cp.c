@@ -3,9 +3,9 @@
  * critical sections hold (a) conflicting or (b) ordered events.
  *
  * Such an edge depends on what comes after the acquire that it leads to, so no single walk
- * finds them: the trace is walked with the edges found so far, every pair of sections is
- * looked at again, until nothing is added.  Polynomial; for traces of some ten thousands
- * of events.  No better bound is known for CP.
+ * finds them: the trace is walked with the edges found so far, the pairs of sections are
+ * looked at again, until nothing is added.  Memory is linear; time is quadratic in the
+ * sections of a lock whose sections do not conflict.  No better bound is known for CP.
  */
 #include "engine/order/order_private.h"
 
@@ -17,17 +17,20 @@ struct cp_section {
 	uint32_t acquire, release; /* release NONE: open at the end */
 	uint32_t last;             /* its last event: the release, or the thread's last */
 	GArray *written, *read;    /* uint32_t variables, ascending, each once */
+	uint64_t writes, touches;  /* a bit for each, by the variable's last six bits */
 };
 struct cp {
 	struct trace *t;
 	GArray *sections; /* struct cp_section by acquire */
 	GArray *edges;    /* struct forced_edge by `to` */
 	struct causality *c;
+	uint32_t *floor;  /* see find_edges; by thread and thread */
+	uint8_t *settled; /* by thread */
 };
 
 struct lock_sections {
-	GArray *sections;  /* struct cp_section *, by acquire */
-	GArray *conflicts; /* uint8_t by pair: 0 not looked at, 1 no, 2 yes */
+	GArray *sections;        /* struct cp_section *, by acquire */
+	uint32_t threads_before; /* that have one up to the one that is looked at */
 };
 
 static int by_number(gconstpointer p, gconstpointer q)
@@ -68,6 +71,15 @@ static bool intersect(const GArray *a, const GArray *b)
 	return false;
 }
 
+static uint64_t bits_of(const GArray *variables)
+{
+	uint64_t bits = 0;
+
+	for (guint i = 0; i < variables->len; i++)
+		bits |= (uint64_t)1 << (g_array_index(variables, uint32_t, i) % 64);
+	return bits;
+}
+
 static struct cp_section section_of(struct trace *t, uint32_t acquire)
 {
 	const struct event *x = &t->events[acquire];
@@ -95,6 +107,8 @@ static struct cp_section section_of(struct trace *t, uint32_t acquire)
 	}
 	sort_once(s.written);
 	sort_once(s.read);
+	s.writes = bits_of(s.written);
+	s.touches = s.writes | bits_of(s.read);
 	return s;
 }
 
@@ -105,6 +119,8 @@ static bool exclude(const struct cp_section *a, const struct cp_section *b)
 
 static bool conflict(const struct cp_section *a, const struct cp_section *b)
 {
+	if ((a->writes & b->touches) == 0 && (a->touches & b->writes) == 0)
+		return false;
 	return intersect(a->written, b->written) || intersect(a->written, b->read) ||
 	       intersect(a->read, b->written);
 }
@@ -123,33 +139,46 @@ static bool hold_ordered(const struct cp *cp, const struct cp_section *a,
 	return own_past(cp, b->last)[a->thread] > a->acquire;
 }
 
-/* Of one thread's sections the last with an edge stands for the earlier ones, so the pairs
- * are looked at backwards and each thread asked until it has one. */
+/*
+ * The edges into the acquire of one section, all earlier ones of its lock looked at
+ * backwards.  Of one thread's sections the last with an edge stands for the earlier ones;
+ * `floor`: so does one that an earlier section of this thread has an edge from, and one that
+ * is known before the acquire already.  Thread by thread, until each has one that stands.
+ */
 static void find_edges(struct cp *cp, const struct lock_sections *lock, guint second,
-                       GArray *found, uint8_t *settled)
+                       GArray *found)
 {
 	const struct cp_section *b = g_array_index(lock->sections, struct cp_section *, second);
+	uint32_t threads = (uint32_t)cp->t->threads_count, left = lock->threads_before - 1;
+	uint32_t *floor = cp->floor + (size_t)b->thread * threads;
+	const uint32_t *known = own_past(cp, b->acquire);
 
-	memset(settled, 0, cp->t->threads_count);
-	for (guint first = second; first-- > 0;) {
+	memset(cp->settled, 0, threads);
+	cp->settled[b->thread] = 1;
+	for (guint first = second; first-- > 0 && left > 0;) {
 		const struct cp_section *a =
 		        g_array_index(lock->sections, struct cp_section *, first);
-		uint64_t pair = (uint64_t)second * (second - 1) / 2 + first;
-		uint8_t *conflicts = &g_array_index(lock->conflicts, uint8_t, pair);
 		struct forced_edge edge = { a->release, b->acquire, b->object,
 			                    STEP_CONFLICT_SECTION };
 
-		if (settled[a->thread] || !exclude(a, b) || a->release > b->acquire)
+		if (cp->settled[a->thread])
 			continue;
-		if (*conflicts == 0)
-			*conflicts = conflict(a, b) ? 2 : 1;
-		if (*conflicts == 1 && !hold_ordered(cp, a, b))
+		if (a->release < MAX(floor[a->thread], known[a->thread])) {
+			cp->settled[a->thread] = 1;
+			left--;
 			continue;
-		settled[a->thread] = 1;
-		if (*conflicts == 1)
+		}
+		if (!exclude(a, b) || a->release > b->acquire)
+			continue;
+		if (!conflict(a, b)) {
+			if (!hold_ordered(cp, a, b))
+				continue;
 			edge.rule = STEP_ORDERED_SECTION;
-		if (own_past(cp, b->acquire)[a->thread] <= a->release)
-			g_array_append_val(found, edge);
+		}
+		cp->settled[a->thread] = 1;
+		left--;
+		floor[a->thread] = a->release + 1;
+		g_array_append_val(found, edge);
 	}
 }
 
@@ -164,39 +193,56 @@ static struct lock_sections *group(struct cp *cp)
 {
 	struct lock_sections *locks = g_new0(struct lock_sections, cp->t->objects_count + 1);
 
-	for (uint64_t o = 0; o < cp->t->objects_count; o++) {
+	for (uint64_t o = 0; o < cp->t->objects_count; o++)
 		locks[o].sections = g_array_new(FALSE, FALSE, sizeof(struct cp_section *));
-		locks[o].conflicts = g_array_new(FALSE, TRUE, sizeof(uint8_t));
-	}
 	for (guint i = 0; i < cp->sections->len; i++) {
 		struct cp_section *s = &g_array_index(cp->sections, struct cp_section, i);
 
 		g_array_append_val(locks[s->object].sections, s);
 	}
-	for (uint64_t o = 0; o < cp->t->objects_count; o++) {
-		uint64_t n = locks[o].sections->len;
-
-		g_array_set_size(locks[o].conflicts, (guint)(n * n / 2));
-	}
 	return locks;
 }
 
-static bool add_edges(struct cp *cp, struct lock_sections *locks)
+static bool lock_edges(struct cp *cp, struct lock_sections *lock, GArray *found,
+                       const struct progress *progress)
+{
+	uint64_t threads = cp->t->threads_count;
+	bool *seen = g_new0(bool, threads + 1), going = true;
+
+	memset(cp->floor, 0, threads * threads * sizeof(uint32_t));
+	lock->threads_before = 0;
+	for (guint i = 0; i < lock->sections->len && going; i++) {
+		uint32_t u = g_array_index(lock->sections, struct cp_section *, i)->thread;
+
+		lock->threads_before += !seen[u];
+		seen[u] = true;
+		find_edges(cp, lock, i, found);
+		going = (i & 0xff) != 0 ||
+		        progress_tick(progress, (double)i / lock->sections->len,
+		                      "pairs of critical sections");
+	}
+	g_free(seen);
+	return going;
+}
+
+/* False when there are none, or when cancelled (then there is no cp->c any more). */
+static bool add_edges(struct cp *cp, struct lock_sections *locks,
+                      const struct progress *progress)
 {
 	GArray *found = g_array_new(FALSE, FALSE, sizeof(struct forced_edge));
-	uint8_t *settled = g_new(uint8_t, cp->t->threads_count + 1);
-	bool any;
+	bool any, going = true;
 
-	for (uint64_t o = 0; o < cp->t->objects_count; o++) {
-		for (guint i = 1; i < locks[o].sections->len; i++)
-			find_edges(cp, &locks[o], i, found, settled);
-	}
+	for (uint64_t o = 0; o < cp->t->objects_count && going; o++)
+		going = lock_edges(cp, &locks[o], found, progress);
 	any = found->len > 0;
 	g_array_append_vals(cp->edges, found->data, found->len);
 	g_array_sort(cp->edges, by_to);
 	g_array_free(found, TRUE);
-	g_free(settled);
-	return any;
+	if (!going) {
+		causality_free(cp->c);
+		cp->c = NULL;
+	}
+	return going && any;
 }
 
 static void cp_release(struct cp *cp, struct lock_sections *locks)
@@ -207,11 +253,12 @@ static void cp_release(struct cp *cp, struct lock_sections *locks)
 	}
 	for (uint64_t o = 0; o < cp->t->objects_count; o++) {
 		g_array_free(locks[o].sections, TRUE);
-		g_array_free(locks[o].conflicts, TRUE);
 	}
 	g_free(locks);
 	g_array_free(cp->sections, TRUE);
 	g_array_free(cp->edges, TRUE);
+	g_free(cp->floor);
+	g_free(cp->settled);
 }
 
 struct causality *cp_walk(struct trace *t, const struct progress *progress)
@@ -234,11 +281,13 @@ struct causality *cp_walk(struct trace *t, const struct progress *progress)
 		section = section_of(t, e);
 		g_array_append_val(cp.sections, section);
 	}
+	cp.floor = g_new(uint32_t, t->threads_count * t->threads_count + 1);
+	cp.settled = g_new(uint8_t, t->threads_count + 1);
 	locks = group(&cp);
 	do {
 		causality_free(cp.c);
 		cp.c = causality_walk(t, ORDER_KIND_CP, KEEP_EDGES, cp.edges, progress);
-	} while (cp.c != NULL && add_edges(&cp, locks));
+	} while (cp.c != NULL && add_edges(&cp, locks, progress));
 	cp_release(&cp, locks);
 	return cp.c;
 }

@@ -11,15 +11,6 @@ struct reader {
 	struct point at;
 	uint32_t thread;
 };
-struct lock {
-	struct point release; /* of the last exclusive section */
-	uint32_t thread;
-	GArray *readers; /* struct reader: shared releases since; NULL while there are none */
-};
-struct locks {
-	struct lock *of; /* by object */
-	uint64_t count;
-};
 
 struct locks *locks_new(const struct trace *t)
 {
@@ -27,8 +18,6 @@ struct locks *locks_new(const struct trace *t)
 
 	l->count = t->objects_count;
 	l->of = g_new0(struct lock, l->count + 1);
-	for (uint64_t i = 0; i < l->count; i++)
-		l->of[i].release = NO_POINT;
 	return l;
 }
 
@@ -49,8 +38,10 @@ void locks_acquire(struct causality *c, uint32_t event)
 	const struct event *x = &c->t->events[event];
 	struct lock *l = &c->locks->of[x->target];
 
-	if (l->release.event != NONE)
-		causality_edge(c, event, l->thread, l->release, STEP_LOCK, x->target, false);
+	if (l->release != 0)
+		causality_edge(c, event, stamp_thread(l->release),
+		               (struct point){ stamp_event(l->release), l->row }, STEP_LOCK,
+		               x->target, false);
 	if (x->op == OP_RACQ || l->readers == NULL)
 		return;
 	for (guint i = 0; i < l->readers->len; i++) {
@@ -67,8 +58,8 @@ void locks_release(struct causality *c, uint32_t event)
 	struct reader reader = { causality_point(c, event), x->thread };
 
 	if (x->op == OP_REL) {
-		l->release = reader.at;
-		l->thread = x->thread;
+		l->release = stamp_of(event, x->thread);
+		l->row = reader.at.row;
 		if (l->readers != NULL)
 			g_array_set_size(l->readers, 0);
 		return;
@@ -91,7 +82,7 @@ void locks_mark(struct causality *c)
 	for (uint64_t i = 0; i < c->locks->count; i++) {
 		const struct lock *l = &c->locks->of[i];
 
-		clocks_mark(&c->clocks, l->release.row);
+		clocks_mark(&c->clocks, l->row);
 		for (guint j = 0; l->readers != NULL && j < l->readers->len; j++)
 			clocks_mark(&c->clocks,
 			            g_array_index(l->readers, struct reader, j).at.row);

@@ -35,6 +35,13 @@ struct order;
 /* Needs the trace's index (builds what it needs).  NULL when cancelled. */
 struct order *order_new(struct trace *t, enum order_kind kind, const struct progress *progress);
 /*
+ * Program order, must-order, and the synchronises-with edges that are in every correct
+ * reordering: not those that rest on stores of one thread following each other, between
+ * which another order may have a store that ends the release sequence.  ORDER_KIND_PO to
+ * those who ask.  What it leaves unordered loses no race, nor those visible only by C11.
+ */
+struct order *order_new_fixed(struct trace *t, const struct progress *progress);
+/*
  * EDC: WDC with "conflict" read as "does not commute".  What does not commute is given as
  * things that events touch (a variable read or written, an access point) and which of these
  * clash.  With `bounded`, critical sections are tracked in four 8-byte words a thing, as the

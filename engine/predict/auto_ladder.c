@@ -9,6 +9,7 @@
 #include "engine/predict/auto_ladder.h"
 
 #include "engine/predict/candidates.h"
+#include "engine/predict/m2.h"
 #include "engine/predict/smt.h"
 
 #include <string.h>
@@ -32,6 +33,8 @@ struct ladder {
 	const struct progress *progress;
 	struct report *report;
 	struct smt *smt;
+	bool with_m2;  /* its closure is asked before the solver */
+	struct m2 *m2; /* made when it is needed */
 	struct order *order;
 	struct locksets *locksets;
 	GHashTable *settled; /* unit's key -> struct finding, owned by the report or `others` */
@@ -43,11 +46,11 @@ struct ladder {
 	uint64_t witness_events, left_out; /* events in witnesses kept; witnesses not kept */
 	uint32_t tries_left;               /* see try_variable */
 	bool weak_atomics; /* what the cores refute may be a race by C11 all the same */
+	bool doubt;        /* that, with --values: not searched, so no claim but by a lock */
 	bool cancelled;
 };
 
-/* A report keeps at most this many events in witnesses (half a gigabyte). */
-enum { WITNESS_EVENTS = 1 << 27, VARIABLE_TRIES = 4 };
+enum { VARIABLE_TRIES = 4 };
 
 /* -- units: what has one verdict ------------------------------------------------------ */
 
@@ -106,12 +109,15 @@ static struct finding *take_finding(struct finding *f, const char *by)
 /* A new race, with its witness where there is room. */
 static void add_race(struct ladder *l, uint64_t unit, struct finding *f)
 {
-	if (f->witness != NULL && l->witness_events + f->witness->len > WITNESS_EVENTS) {
+	if (f->witness != NULL &&
+	    l->witness_events + f->witness->len > l->options->witness_events) {
 		g_array_unref(f->witness);
 		f->witness = NULL;
-		l->left_out++;
 	}
-	l->witness_events += f->witness != NULL ? f->witness->len : 0;
+	if (f->witness != NULL)
+		l->witness_events += f->witness->len;
+	else
+		l->left_out++;
 	report_add(l->report, f);
 	settle(l, unit, f);
 }
@@ -122,6 +128,7 @@ static bool take_report(struct ladder *l, const struct rung *rung, struct error 
 	struct report *r;
 
 	options.all_verdicts = false;
+	options.witness_events -= MIN(l->witness_events, options.witness_events);
 	r = rung->run(l->t, &options, l->progress, error);
 	if (r == NULL)
 		return false;
@@ -339,20 +346,6 @@ static struct finding *other_unit(struct ladder *l, uint64_t unit, uint32_t e1, 
 	return f;
 }
 
-static void note_impossible(struct ladder *l, struct finding *unit, const struct proof *proof,
-                            const char *by)
-{
-	unit->count++;
-	if (unit->verdict != VERDICT_IMPOSSIBLE)
-		return;
-	if (unit->proof == NULL) {
-		unit->proof = copy_proof(proof);
-		unit->by = by;
-	} else if (proof->given != NULL) {
-		unit->proof->given = proof->given;
-	}
-}
-
 static void note_unknown(struct finding *unit, const char *budget, uint32_t e1, uint32_t e2)
 {
 	unit->count++;
@@ -365,6 +358,24 @@ static void note_unknown(struct finding *unit, const char *budget, uint32_t e1, 
 	unit->second = MAX(e1, e2);
 	proof_free(unit->proof);
 	unit->proof = NULL;
+}
+
+static void note_impossible(struct ladder *l, struct finding *unit, const struct proof *proof,
+                            const char *by)
+{
+	if (l->doubt && strcmp(by, "lockset") != 0) {
+		note_unknown(unit, "incomplete", unit->first, unit->second);
+		return;
+	}
+	unit->count++;
+	if (unit->verdict != VERDICT_IMPOSSIBLE)
+		return;
+	if (unit->proof == NULL) {
+		unit->proof = copy_proof(proof);
+		unit->by = by;
+	} else if (proof->given != NULL) {
+		unit->proof->given = proof->given;
+	}
 }
 
 /* The unit has turned out to be a race: from `others` to the report. */
@@ -408,6 +419,38 @@ static void ask_solver(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2
 	finding_free(f);
 }
 
+/* M2's turn: true when it settles the pair.  Its proofs cost a small part of the solver's. */
+static bool ask_m2(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2)
+{
+	const struct check_options check = { .use_missing = l->options->use_missing };
+	struct proof *proof = NULL;
+	GArray *witness;
+	enum m2_verdict verdict;
+
+	if (l->m2 == NULL)
+		l->m2 = m2_new(l->t, &check, l->progress);
+	l->cancelled |= l->m2 == NULL;
+	if (l->m2 == NULL)
+		return true;
+	witness = l->witness_events < l->options->witness_events
+	                  ? g_array_new(FALSE, FALSE, sizeof(uint32_t))
+	                  : NULL;
+	verdict = m2_pair(l->m2, e1, e2, witness, &proof);
+	if (verdict == M2_RACE) {
+		struct finding *f = race_finding(l->t, e1, e2, VERDICT_RACE, "m2");
+
+		f->witness = g_steal_pointer(&witness);
+		note_race(l, unit, f);
+	} else if (verdict == M2_IMPOSSIBLE) {
+		keep_proof(l, e1, e2, proof);
+		note_impossible(l, other_unit(l, unit, e1, e2), proof, "m2");
+	}
+	proof_free(proof);
+	if (witness != NULL)
+		g_array_unref(witness);
+	return verdict == M2_RACE || verdict == M2_IMPOSSIBLE;
+}
+
 /* A candidate that no core settles. */
 static void decide_pair(struct ladder *l, uint32_t e1, uint32_t e2)
 {
@@ -415,8 +458,9 @@ static void decide_pair(struct ladder *l, uint32_t e1, uint32_t e2)
 	const struct proof *proof = l->weak_atomics ? NULL : shared_proof(l, e1, e2);
 
 	if (proof != NULL)
-		note_impossible(l, other_unit(l, unit, e1, e2), proof, "smt");
-	else
+		note_impossible(l, other_unit(l, unit, e1, e2), proof,
+		                strcmp(proof->method, "solver") == 0 ? "smt" : "m2");
+	else if (!l->with_m2 || !ask_m2(l, unit, e1, e2))
 		ask_solver(l, unit, e1, e2);
 }
 
@@ -504,7 +548,7 @@ static bool core_before(const struct ladder *l, uint32_t e, uint32_t f)
 /* What leaves candidates unordered. */
 static bool order_before(const struct ladder *l, uint32_t e, uint32_t f)
 {
-	return order_ordered(l->order, e, f);
+	return order_ordered_unobserved(l->order, e, f);
 }
 
 static void window(const struct ladder *l, uint32_t e, const uint32_t *members, uint32_t count,
@@ -533,6 +577,15 @@ static void window(const struct ladder *l, uint32_t e, const uint32_t *members, 
 	*end = low;
 }
 
+/* Do they conflict, and for the first time on this variable? */
+static bool is_candidate(const struct ladder *l, uint32_t variable, uint32_t e, uint32_t f)
+{
+	const struct race_rules *rules = l->options->rules;
+
+	return race_variable(l->t, e, f) == variable &&
+	       (rules == NULL || !rules->spoken_for(rules->context, e, f));
+}
+
 /* Candidates of two classes that are refuted as a whole, for the list of verdicts: count
  * them, and keep the proof of the first. */
 static void list_refuted(struct ladder *l, uint32_t variable, uint32_t e,
@@ -544,7 +597,7 @@ static void list_refuted(struct ladder *l, uint32_t variable, uint32_t e,
 		struct finding *known;
 		struct proof *proof;
 
-		if (race_variable(l->t, e, f) != variable)
+		if (!is_candidate(l, variable, e, f))
 			continue;
 		known = other_unit(l, unit, e, f);
 		if (known->proof != NULL || known->verdict != VERDICT_IMPOSSIBLE) {
@@ -633,7 +686,7 @@ static void look_at(struct ladder *l, uint32_t variable, uint32_t e, const struc
 		struct finding *race;
 
 		l->report->candidates++;
-		if (race_variable(l->t, e, f) != variable)
+		if (!is_candidate(l, variable, e, f))
 			continue;
 		race = known_race(l, unit_of(l, e, f));
 		if (race != NULL)
@@ -689,8 +742,8 @@ static void look_at_all(struct ladder *l)
 
 static bool ladder_init(struct ladder *l)
 {
-	struct smt_options options = { .use_values = l->options->use_values,
-		                       .invocations = true };
+	struct smt_options options = smt_race_options(l->options);
+	bool rules = l->options->rules != NULL;
 
 	if (!trace_need(l->t, INDEX_VARIABLES, l->progress))
 		return false;
@@ -700,14 +753,16 @@ static bool ladder_init(struct ladder *l)
 		return false;
 	/* With --values synchronises-with follows what the reordering reads and excludes no
 	 * candidate; the cores of --values are what is left of the order then. */
-	l->weak_atomics = !l->options->use_values && c11_matters(l->t);
+	l->doubt = (l->options->use_values || rules) && c11_matters(l->t);
+	l->weak_atomics = !l->doubt && c11_matters(l->t);
+	l->with_m2 &= !l->options->use_values && !l->weak_atomics;
+	/* Rule 5 does not keep the order of invocations that the must-orders have. */
 	if (l->options->candidates >= 0 || l->weak_atomics ||
-	    (l->options->all_verdicts && !l->options->use_values)) {
-		l->order = order_new(l->t,
-		                     l->options->candidates >= 0
-		                             ? (enum order_kind)l->options->candidates
-		                             : ORDER_KIND_PO,
-		                     l->progress);
+	    (l->options->all_verdicts && !l->options->use_values && !rules)) {
+		l->order = l->options->candidates >= 0
+		                   ? order_new(l->t, (enum order_kind)l->options->candidates,
+		                               l->progress)
+		                   : order_new_fixed(l->t, l->progress);
 		if (l->order == NULL)
 			return false;
 	}
@@ -726,6 +781,7 @@ static void ladder_release(struct ladder *l)
 	g_ptr_array_free(l->others, TRUE);
 	locksets_free(l->locksets);
 	smt_free(l->smt);
+	m2_free(l->m2);
 	order_free(l->order);
 	g_free(l->stretch);
 	if (l->points != NULL)
@@ -739,32 +795,34 @@ static void ladder_release(struct ladder *l)
 /* What is no race goes into the report where it is asked for. */
 static void finish(struct ladder *l)
 {
-	l->report->complete = l->options->candidates < 0;
-	if (l->left_out > 0)
+	l->report->complete = l->options->candidates < 0 && !l->doubt;
+	if (l->doubt)
 		report_note(l->report,
-		            "%" G_GUINT64_FORMAT
-		            " witnesses were checked and not kept, they are "
-		            "too long; 'heddle witness' gives each of them",
-		            l->left_out);
+		            "with %s, races that only C11's relaxed atomics allow are "
+		            "not searched for",
+		            l->options->use_values ? "--values" : "--spec");
+	report_note_left_out(l->report, l->left_out);
 	for (guint i = 0; i < l->others->len; i++) {
 		struct finding *f = l->others->pdata[i];
 
 		if (f->verdict == VERDICT_UNKNOWN) {
 			l->report->complete = false;
-			l->report->budget_spent = true;
+			l->report->budget_spent |= strcmp(f->budget, "incomplete") != 0;
 		}
 	}
 	while (l->options->all_verdicts && l->others->len > 0)
 		report_add(l->report,
 		           g_ptr_array_remove_index_fast(l->others, l->others->len - 1));
-	report_sort(l->report);
+	report_finish(l->report);
 }
 
 struct report *ladder_climb(struct trace *t, const struct race_options *options,
                             const char *name, const struct rung *rungs, size_t count,
                             const struct progress *progress, struct error *error)
 {
-	struct ladder l = { .t = t, .options = options, .progress = progress };
+	struct ladder l = {
+		.t = t, .options = options, .progress = progress, .with_m2 = count > 0
+	};
 	bool good = true;
 
 	l.report = report_new(t, name);

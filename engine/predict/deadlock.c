@@ -464,7 +464,7 @@ static void finish(struct search *s)
 	}
 	while (s->options->all_verdicts && s->others->len > 0)
 		report_add(s->report, g_ptr_array_remove_index(s->others, s->others->len - 1));
-	report_sort(s->report);
+	report_finish(s->report);
 }
 
 static void search_release(struct search *s)

@@ -2,21 +2,24 @@
  * fasttrack.c - one pass over a trace that keeps, for each variable, the accesses that later
  * ones may race with (after FastTrack, Flanagan and Freund, PLDI 2009).
  *
- * A cell of 16 bytes holds the last read and the last write with their threads: four cells
- * to a cache line, and for most accesses all that is needed.  An access that is ordered
- * after the one in its place stands for it.  Where two are not ordered, or atomics and
- * plain accesses meet, the variable gets a table with a place for each thread and kind and
- * keeps it.  Times are event ids, so a racy pair is named without looking anything up.
+ * A cell of 16 bytes holds the stamps of the last read and the last write: four cells to a
+ * cache line, and for most accesses all that is needed.  An access that is ordered after the
+ * one in its place stands for it.  Where two are not ordered, or atomics and plain accesses
+ * meet, the variable gets a table with a place for each thread and kind and keeps it.  Times
+ * are event ids, so a racy pair is named without looking anything up.
  */
 #include "engine/order/causality.h"
 #include "engine/predict/pairs.h"
 
 #include <string.h>
 
-struct cell {             /* all zero: not accessed yet */
-	uint32_t last[2]; /* read, write: event + 1; 0 none */
-	uint16_t thread[2];
-	uint32_t table; /* 0 none; or index + 1 of reads; with WHOLE, of tables */
+/*
+ * All zero: not accessed yet.  A variable with a table has for its last read a stamp of a
+ * thread that there is not, whose accesses nobody knows: so the question whether the last
+ * accesses are known finds the tables too.  The last write is always there.
+ */
+struct cell {
+	stamp last[2]; /* read, write */
 };
 _Static_assert(sizeof(struct cell) == 16, "four a cache line");
 _Static_assert(OP_READ == 0 && OP_WRITE == 1, "a plain access's operation is its index");
@@ -36,11 +39,13 @@ struct stream {
 	/* Of a variable that needs it all: uint32_t [KINDS * threads]. */
 	GPtrArray *tables;
 	/*
-	 * What each thread knows, [threads * threads], beside the rows that it comes from: a
-	 * thread knows all of its own, so that nobody has to ask whose an access is.
+	 * What each thread knows, beside the rows that it comes from: the largest stamp of
+	 * each thread, all of its own, so that nobody has to ask whose an access is, and
+	 * nothing of the thread that there is not.  `width` is one more than the threads.
 	 */
-	uint32_t *views, *view_rows;
-	uint32_t *scratch; /* a view for one event */
+	stamp *views;
+	uint32_t *view_rows, width;
+	stamp *scratch; /* a view for one event */
 	struct site_races *races;
 };
 
@@ -49,66 +54,93 @@ static void race(struct stream *s, uint32_t e1, uint32_t e2, uint32_t variable)
 	site_races_add(s->races, e1, e2, variable);
 }
 
-static const uint32_t *fill_view(struct stream *s, uint32_t *view, const uint32_t *past,
-                                 uint32_t thread)
+static const stamp *fill_view(const struct stream *s, stamp *view, const uint32_t *past,
+                              uint32_t thread)
 {
-	memcpy(view, past, s->t->threads_count * sizeof(uint32_t));
-	view[thread] = UINT32_MAX;
+	for (uint32_t u = 0; u + 1 < s->width; u++)
+		view[u] = (stamp)past[u] << 32 | UINT32_MAX;
+	view[thread] = UINT64_MAX;
 	return view;
+}
+
+static inline bool knows(const stamp *view, stamp access)
+{
+	return access <= view[stamp_thread(access)];
 }
 
 /* -- variables with a table ---------------------------------------------------------------- */
 
-static __attribute__((noinline)) void make_reads(struct stream *s, struct cell *cell)
+/* The number of a cell's table: 0 none; or index + 1 of reads; with WHOLE, of tables. */
+static uint32_t table_of(const struct stream *s, const struct cell *cell)
 {
-	uint32_t threads = (uint32_t)s->t->threads_count;
+	stamp last = cell->last[OP_READ];
+
+	return stamp_thread(last) + 1 == s->width ? (uint32_t)(last >> 32) : 0;
+}
+
+static void set_table(const struct stream *s, struct cell *cell, uint32_t table)
+{
+	cell->last[OP_READ] = (stamp)table << 32 | (s->width - 1);
+}
+
+static uint32_t *reads_of(const struct stream *s, uint32_t table)
+{
+	return s->reads + (size_t)(table - 1) * s->t->threads_count;
+}
+
+static void put_place(uint32_t *places, stamp access)
+{
+	places[stamp_thread(access)] = (uint32_t)(access >> 32);
+}
+
+static __attribute__((noinline)) uint32_t make_reads(struct stream *s, struct cell *cell)
+{
+	uint32_t threads = (uint32_t)s->t->threads_count, table;
 
 	if (s->reads_count == s->reads_capacity) {
 		s->reads_capacity = MAX(64, 2 * s->reads_capacity);
 		s->reads = g_renew(uint32_t, s->reads, (size_t)s->reads_capacity * threads);
 	}
-	memset(s->reads + (size_t)s->reads_count * threads, 0, threads * sizeof(uint32_t));
-	cell->table = ++s->reads_count;
-	s->reads[(size_t)(cell->table - 1) * threads + cell->thread[OP_READ]] =
-	        cell->last[OP_READ];
+	table = ++s->reads_count;
+	memset(reads_of(s, table), 0, threads * sizeof(uint32_t));
+	put_place(reads_of(s, table), cell->last[OP_READ]);
+	set_table(s, cell, table);
+	return table;
 }
 
-static uint32_t *reads_of(const struct stream *s, const struct cell *cell)
+static __attribute__((noinline)) uint32_t make_whole(struct stream *s, struct cell *cell)
 {
-	return s->reads + (size_t)(cell->table - 1) * s->t->threads_count;
-}
-
-static __attribute__((noinline)) void make_whole(struct stream *s, struct cell *cell)
-{
-	uint32_t threads = (uint32_t)s->t->threads_count;
+	uint32_t threads = (uint32_t)s->t->threads_count, table = table_of(s, cell);
 	uint32_t *places = g_new0(uint32_t, KINDS * threads);
 
-	if (cell->table != 0)
-		memcpy(places + PLAIN_READ * threads, reads_of(s, cell),
+	if (table != 0)
+		memcpy(places + PLAIN_READ * threads, reads_of(s, table),
 		       threads * sizeof(uint32_t));
 	else
-		places[PLAIN_READ * threads + cell->thread[OP_READ]] = cell->last[OP_READ];
-	places[PLAIN_WRITE * threads + cell->thread[OP_WRITE]] = cell->last[OP_WRITE];
+		put_place(places + PLAIN_READ * threads, cell->last[OP_READ]);
+	put_place(places + PLAIN_WRITE * threads, cell->last[OP_WRITE]);
 	g_ptr_array_add(s->tables, places);
-	cell->table = s->tables->len | WHOLE;
+	table = s->tables->len | WHOLE;
+	set_table(s, cell, table);
+	return table;
 }
 
 /* The accesses of one kind that are not in the past. */
-static void compare(struct stream *s, const uint32_t *places, const uint32_t *view, uint32_t e2,
+static void compare(struct stream *s, const uint32_t *places, const stamp *view, uint32_t e2,
                     uint32_t variable)
 {
 	uint32_t any = 0;
 
-	for (uint32_t u = 0; u < s->t->threads_count; u++)
-		any |= places[u] > view[u];
-	for (uint32_t u = 0; any && u < s->t->threads_count; u++) {
-		if (places[u] > view[u])
+	for (uint32_t u = 0; u + 1 < s->width; u++)
+		any |= places[u] > view[u] >> 32;
+	for (uint32_t u = 0; any && u + 1 < s->width; u++) {
+		if (places[u] > view[u] >> 32)
 			race(s, places[u] - 1, e2, variable);
 	}
 }
 
 static __attribute__((noinline)) void access_whole(struct stream *s, uint32_t *places,
-                                                   const uint32_t *view, uint32_t e,
+                                                   const stamp *view, uint32_t e,
                                                    uint32_t variable)
 {
 	const struct event *x = &s->t->events[e];
@@ -125,58 +157,46 @@ static __attribute__((noinline)) void access_whole(struct stream *s, uint32_t *p
 	places[(2 * atomic + writes) * threads + x->thread] = e + 1;
 }
 
-/* Reads of several threads, and writes that are all ordered: FastTrack's usual case. */
-static inline void access_reads(struct stream *s, struct cell *cell, const uint32_t *view,
+static inline void access_table(struct stream *s, struct cell *cell, const stamp *view,
                                 uint32_t e, uint32_t variable)
 {
 	const struct event *x = &s->t->events[e];
-	uint32_t *reads = reads_of(s, cell);
+	uint32_t table = table_of(s, cell);
 
-	if (x->op == OP_READ) {
-		reads[x->thread] = e + 1;
-		return;
-	}
-	compare(s, reads, view, e, variable);
-	cell->last[OP_WRITE] = e + 1;
-	cell->thread[OP_WRITE] = x->thread;
-}
-
-static inline void access_table(struct stream *s, struct cell *cell, const uint32_t *view,
-                                uint32_t e, uint32_t variable)
-{
-	bool ordered = view[cell->thread[OP_WRITE]] >= cell->last[OP_WRITE];
-
-	if (!(cell->table & WHOLE)) {
-		if (ordered && s->t->events[e].op <= OP_WRITE) {
-			if (G_UNLIKELY(cell->table == 0))
-				make_reads(s, cell);
-			access_reads(s, cell, view, e, variable);
+	/* Reads of several threads, and writes that are all ordered: FastTrack's usual case. */
+	if (!(table & WHOLE) && knows(view, cell->last[OP_WRITE]) && x->op <= OP_WRITE) {
+		if (G_UNLIKELY(table == 0))
+			table = make_reads(s, cell);
+		if (x->op == OP_READ) {
+			reads_of(s, table)[x->thread] = e + 1;
 			return;
 		}
-		make_whole(s, cell);
+		compare(s, reads_of(s, table), view, e, variable);
+	} else {
+		if (!(table & WHOLE))
+			table = make_whole(s, cell);
+		access_whole(s, g_ptr_array_index(s->tables, (table & ~WHOLE) - 1), view, e,
+		             variable);
 	}
-	access_whole(s, g_ptr_array_index(s->tables, (cell->table & ~WHOLE) - 1), view, e,
-	             variable);
+	if (op_writes(x->op))
+		cell->last[OP_WRITE] = stamp_of(e, x->thread);
 }
 
 /* -- variables with a cell ------------------------------------------------------------------
  */
 
 /* A plain access; true when the cell was enough. */
-static inline bool access_cell(struct cell *cell, const uint32_t *view, uint32_t thread,
+static inline bool access_cell(struct cell *cell, const stamp *view, uint32_t thread,
                                uint32_t e, uint32_t op)
 {
 	/* One branch, that most often goes the same way. */
-	if (G_UNLIKELY((cell->table != 0) |
-	               (view[cell->thread[OP_WRITE]] < cell->last[OP_WRITE]) |
-	               (view[cell->thread[OP_READ]] < cell->last[OP_READ])))
+	if (G_UNLIKELY(!knows(view, cell->last[OP_READ]) | !knows(view, cell->last[OP_WRITE])))
 		return false;
-	cell->last[op] = e + 1;
-	cell->thread[op] = (uint16_t)thread;
+	cell->last[op] = stamp_of(e, thread);
 	return true;
 }
 
-static void access_variables(struct stream *s, uint32_t e, const uint32_t *view)
+static void access_variables(struct stream *s, uint32_t e, const stamp *view)
 {
 	const struct event *x = &s->t->events[e];
 	struct wide run = event_variables(s->t, x);
@@ -190,16 +210,16 @@ static void access_variables(struct stream *s, uint32_t e, const uint32_t *view)
 /* -- the pass -------------------------------------------------------------------------------
  */
 
-static uint32_t *view_of(const struct stream *s, uint32_t thread)
+static stamp *view_of(const struct stream *s, uint32_t thread)
 {
-	return s->views + (size_t)thread * s->t->threads_count;
+	return s->views + (size_t)thread * s->width;
 }
 
 /* Everything that is no plain access of one variable by a thread that nothing touches. */
 static __attribute__((noinline)) void step(struct stream *s, uint32_t e)
 {
 	const struct event *x = &s->t->events[e];
-	const uint32_t *view = view_of(s, x->thread);
+	const stamp *view = view_of(s, x->thread);
 	struct clocks *clocks = &s->c->clocks;
 
 	causality_step(s->c, e);
@@ -219,59 +239,86 @@ static __attribute__((noinline)) void step(struct stream *s, uint32_t e)
 		causality_sweep(s->c, NULL, NULL);
 }
 
-/*
- * A quiet access (causality.h); false: `step`.  For SHB a read must observe nothing new:
- * where the cell is enough it has the last write, and knows.
- */
-static inline __attribute__((always_inline)) bool quick(struct stream *s, uint32_t e,
-                                                        const struct event *x, bool observes)
+static __attribute__((noinline)) void no_access(struct stream *s, uint32_t e,
+                                                const struct event *x)
 {
-	struct cell *cell = &s->cells[x->target];
-	const uint32_t *view = view_of(s, x->thread);
+	if (!causality_quiet_lock(s->c, e, x))
+		step(s, e);
+}
 
-	if (!causality_quiet(s->c, e, x))
-		return false;
-	/* Of branches on what the program happens to do there are as few as can be: one for
-	 * the cell, and one on read or write only where they differ. */
-	if (!access_cell(cell, view, x->thread, e, x->op)) {
-		if (observes && x->op == OP_READ &&
-		    !observations_known(s->c, x->target, x->thread))
-			return false;
-		access_table(s, cell, view, e, x->target);
+/* A quiet access (causality.h) for which the cell was not enough. */
+static __attribute__((noinline)) void quiet_table(struct stream *s, uint32_t e,
+                                                  const struct event *x)
+{
+	/* Where the cell is enough it has the last write, and a read of SHB knows it. */
+	if (s->c->observations != NULL && x->op == OP_READ &&
+	    !observations_known(s->c, x->target, x->thread)) {
+		step(s, e);
+		return;
 	}
-	if ((observes || s->c->has_atomics) && x->op == OP_WRITE)
+	access_table(s, &s->cells[x->target], view_of(s, x->thread), e, x->target);
+	/* A variable with atomic accesses has a table. */
+	if (x->op == OP_WRITE)
 		causality_wrote(s->c, e, x);
-	return true;
 }
 
-enum { TICK = 1 << 20, AHEAD = 16 };
+enum { TICK = 1 << 20, AHEAD = 32 };
 
-static inline void fetch(const struct stream *s, size_t target)
+/* Events before the next must-order edge.  `ahead` is 0 for the last ones of the trace. */
+static inline __attribute__((always_inline)) void
+pass_quiet(struct stream *s, uint32_t from, uint32_t to, uint32_t ahead, bool sections)
 {
-	__builtin_prefetch(&s->cells[target], 1);
-	if (s->c->guards != NULL)
-		__builtin_prefetch(s->c->guards + target * GUARD_SIZE, 1);
+	/* In registers: the compiler does not know what a store to a cell may change. */
+	const struct event *x = s->t->events + from;
+	struct cell *cells = s->cells;
+	const stamp *views = s->views;
+	size_t width = s->width;
+
+	for (uint32_t e = from; e < to; e++, x++) {
+		struct cell *cell = &cells[x->target];
+
+		/* Cells are met in no order; the branches below hide that from the processor.
+		 * (Of what is no access the address is wrong, which is harmless.) */
+		__builtin_prefetch(&cells[x[ahead].target], 1);
+		if (sections)
+			__builtin_prefetch(s->c->guards + (size_t)x[ahead].target * GUARD_SIZE,
+			                   1);
+		if (G_UNLIKELY(!causality_quiet(s->c, x, sections)))
+			sections ? step(s, e) : no_access(s, e, x);
+		else if (!access_cell(cell, views + x->thread * width, x->thread, e, x->op))
+			quiet_table(s, e, x);
+	}
 }
 
-static inline __attribute__((always_inline)) bool pass(struct stream *s, bool observes,
-                                                       const struct progress *progress)
+static void pass_to(struct stream *s, uint32_t from, uint32_t to, uint32_t ahead)
 {
-	const struct event *events = s->t->events;
+	if (s->c->sections != NULL)
+		pass_quiet(s, from, to, ahead, true);
+	else if (ahead == AHEAD)
+		pass_quiet(s, from, to, AHEAD, false);
+	else
+		pass_quiet(s, from, to, ahead, false);
+}
+
+static bool pass(struct stream *s, const struct progress *progress)
+{
 	uint64_t count = s->t->events_count;
+	uint32_t last = count > AHEAD ? (uint32_t)count - AHEAD : 0;
 
-	for (uint64_t from = 0; from < count; from += TICK) {
-		uint32_t to = (uint32_t)MIN(from + TICK, count);
+	for (uint32_t e = 0; e < count;) {
+		uint32_t to = (uint32_t)MIN((uint64_t)e + TICK, count);
 
-		if (!progress_tick(progress, (double)from / count, "races by site"))
+		if (!progress_tick(progress, (double)e / count, "races by site"))
 			return false;
-		for (uint32_t e = (uint32_t)from; e < to; e++) {
-			/* Cells are met in no order; the branches below hide that from the
-			 * processor.  (Of what is no access the
-			 * address is wrong, which is harmless.) */
-			if (G_LIKELY(e + AHEAD < count))
-				fetch(s, events[e + AHEAD].target);
-			if (G_UNLIKELY(!quick(s, e, &events[e], observes)))
-				step(s, e);
+		if (e < last)
+			to = MIN(to, last);
+		while (e < to) {
+			uint32_t quiet = CLAMP(s->c->next_must, e, to);
+
+			pass_to(s, e, quiet, e < last ? AHEAD : 0);
+			e = quiet;
+			if (e < to)
+				step(s, e++);
 		}
 	}
 	return true;
@@ -309,17 +356,15 @@ bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *race
 		return false;
 	s.cells = g_new0(struct cell, t->variables_count + 1);
 	s.tables = g_ptr_array_new_with_free_func(g_free);
-	s.views = g_new0(uint32_t, t->threads_count * t->threads_count + 1);
-	s.view_rows = g_new0(uint32_t, t->threads_count + 1);
-	s.scratch = g_new0(uint32_t, t->threads_count + 1);
-	for (uint64_t u = 0; u < t->threads_count; u++)
-		view_of(&s, (uint32_t)u)[u] = UINT32_MAX;
-	if (s.c == NULL)
-		done = pass_finished(&s, progress);
-	else if (kind == ORDER_KIND_SHB)
-		done = pass(&s, true, progress);
-	else
-		done = pass(&s, false, progress);
+	s.width = (uint32_t)t->threads_count + 1;
+	s.views = g_new0(stamp, (size_t)s.width * s.width);
+	s.view_rows = g_new0(uint32_t, s.width);
+	s.scratch = g_new0(stamp, s.width);
+	for (uint32_t u = 0; s.c != NULL && u < t->threads_count; u++)
+		fill_view(&s, view_of(&s, u), clocks_row(&s.c->clocks, 0), u);
+	if (s.c != NULL && s.c->observations != NULL)
+		observations_lend(s.c->observations, &s.cells[0].last[OP_WRITE], 2);
+	done = s.c == NULL ? pass_finished(&s, progress) : pass(&s, progress);
 	g_ptr_array_free(s.tables, TRUE);
 	g_free(s.cells);
 	g_free(s.reads);

@@ -8,13 +8,14 @@
  * synchronisation and without observation across threads) holds for every later place of
  * them, and is asked for once.
  */
+#include "engine/predict/candidates.h"
 #include "engine/predict/m2.h"
+#include "engine/predict/smt.h"
 
 #include <string.h>
 
 enum {
-	WITNESS_EVENTS = 32 << 20, /* events of witnesses that a report holds at most */
-	TRIES = 4096,              /* pairs of one variable and two sites that are tried */
+	TRIES = 4096, /* pairs of one variable and two sites that are tried */
 };
 
 struct hunt {
@@ -23,12 +24,17 @@ struct hunt {
 	const struct progress *progress;
 	struct report *report;
 	struct m2 *m2;
+	/* Where more may race than M2 looks at (--values, relaxed atomics): only a common lock
+	 * proves an impossibility then.  Else NULL. */
+	struct locksets *locksets;
 	uint32_t *stretch;       /* by event */
 	uint32_t *stretch_first; /* by stretch: its first event */
 	GHashTable *impossible;  /* set of pairs of stretches, as two halves of a pointer */
 	GArray *witness;         /* scratch */
 	uint64_t witness_events; /* kept so far */
 	uint64_t left_out;       /* findings whose witness was not kept */
+	uint64_t undecided;      /* pairs without a witness and without a proof */
+	uint64_t given_up;       /* variables of a pair of sites, see TRIES */
 	bool cancelled;
 };
 
@@ -130,7 +136,7 @@ static enum m2_verdict decide(struct hunt *h, uint32_t e1, uint32_t e2, bool kee
 
 static bool keep_witness(const struct hunt *h)
 {
-	return h->witness_events < WITNESS_EVENTS;
+	return h->witness_events < h->options->witness_events;
 }
 
 static void give_witness(struct hunt *h, struct finding *f)
@@ -149,6 +155,14 @@ static const char *budget_of(enum m2_verdict verdict)
 	return verdict == M2_GAVE_UP ? "pair" : "incomplete";
 }
 
+/* Is M2's "impossible" one? */
+static bool claims(const struct hunt *h, uint32_t e1, uint32_t e2)
+{
+	return h->locksets == NULL ||
+	       lockset_common(h->locksets, lockset_at(h->locksets, e1),
+	                      lockset_at(h->locksets, e2)) != NONE;
+}
+
 /* ---- By events ---- */
 
 static bool decide_event_pair(void *context, uint32_t e1, uint32_t e2)
@@ -160,8 +174,12 @@ static bool decide_event_pair(void *context, uint32_t e1, uint32_t e2)
 	        decide(h, e1, e2, keep, h->options->all_verdicts ? &proof : NULL);
 	struct finding *f;
 
+	if (verdict == M2_IMPOSSIBLE && !claims(h, e1, e2)) {
+		proof_free(proof);
+		verdict = M2_REJECTED;
+	}
 	if (verdict == M2_REJECTED || verdict == M2_GAVE_UP)
-		h->report->complete = false;
+		h->undecided++;
 	if (verdict == M2_RACE || h->options->all_verdicts) {
 		f = race_finding(h->t, e1, e2,
 		                 verdict == M2_RACE         ? VERDICT_RACE
@@ -231,7 +249,7 @@ static bool attempt(struct hunt *h, const struct attempt *a, struct outcome_of_s
 	}
 	if (verdict != M2_IMPOSSIBLE) {
 		site->open = verdict;
-		h->report->complete = false;
+		h->undecided++;
 	}
 	return false;
 }
@@ -249,12 +267,14 @@ static void settle_site(struct hunt *h, const struct site_pairs *p, uint32_t i,
 	f = race_finding(h->t, e1, e2, VERDICT_UNKNOWN, "m2");
 	if (site->open != M2_RACE) {
 		f->budget = budget_of(site->open);
-	} else if (m2_pair(h->m2, e1, e2, NULL, &proof) == M2_IMPOSSIBLE) {
+	} else if (m2_pair(h->m2, e1, e2, NULL, &proof) == M2_IMPOSSIBLE &&
+	           (h->locksets == NULL || !site->tried)) {
 		f->verdict = VERDICT_IMPOSSIBLE;
 		f->proof = proof;
 	} else {
+		proof_free(proof);
 		f->budget = "incomplete";
-		h->report->complete = false;
+		h->undecided++;
 	}
 	report_add(h->report, f);
 }
@@ -268,7 +288,7 @@ static bool attempts(struct hunt *h, struct site_pairs *p, struct attempt *a, ui
 		if (attempt(h, a, &sites[a->site]))
 			return false;
 		if (++a->tries >= TRIES && !h->options->all_verdicts) {
-			h->report->complete = false;
+			h->given_up++;
 			return false;
 		}
 		if (!site_pairs_next(p, a->entry, &a->e1, &a->e2))
@@ -365,6 +385,25 @@ static bool hunt(struct hunt *h)
 	return going;
 }
 
+static void conclude(struct hunt *h)
+{
+	if (h->undecided > 0 || h->given_up > 0)
+		h->report->complete = false;
+	if (h->undecided > 0)
+		report_note(h->report,
+		            "pairs with neither a witness nor a proof: %" G_GUINT64_FORMAT
+		            " (with three threads or more M2 may miss some); "
+		            "'--analysis auto' decides them",
+		            h->undecided);
+	if (h->given_up > 0)
+		report_note(h->report,
+		            "variables of a pair of sites that were given up after %d pairs "
+		            "without a race: %" G_GUINT64_FORMAT
+		            "; '--verdicts all' or '--analysis auto' tries all",
+		            TRIES, h->given_up);
+	report_note_left_out(h->report, h->left_out);
+}
+
 struct report *races_m2(struct trace *t, const struct race_options *options,
                         const struct progress *progress, struct error *error)
 {
@@ -378,22 +417,28 @@ struct report *races_m2(struct trace *t, const struct race_options *options,
 		return NULL;
 	}
 	h.report = report_new(t, "m2");
-	/* --values allows more than M2 looks at; another order's candidates are fewer */
-	h.report->complete = !options->use_values && options->candidates < 0;
+	h.locksets = options->use_values || c11_matters(t) ? locksets_new(t) : NULL;
+	/* another order's candidates are fewer */
+	h.report->complete = h.locksets == NULL && options->candidates < 0;
+	if (h.locksets != NULL)
+		report_note(h.report,
+		            options->use_values
+		                    ? "--values allows more reorderings than M2 looks at; "
+		                      "'--analysis auto' decides the others"
+		                    : "with relaxed atomics a pair may race by C11 although no "
+		                      "reordering brings it next to each other; M2 does not look "
+		                      "for such races, '--analysis auto' does");
 	h.impossible = g_hash_table_new(NULL, NULL);
 	h.witness = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	make_stretches(&h);
 	going = hunt(&h);
-	if (h.left_out > 0)
-		report_note(h.report,
-		            "%" G_GUINT64_FORMAT " witnesses were checked and not kept, they "
-		            "are too long; 'heddle witness' gives each of them",
-		            h.left_out);
+	conclude(&h);
 	if (m2_refused(h.m2) > 0)
 		report_note(h.report,
 		            "%u sequences were refused by the checker and not reported",
 		            m2_refused(h.m2));
 	m2_free(h.m2);
+	locksets_free(h.locksets);
 	g_hash_table_destroy(h.impossible);
 	g_array_unref(h.witness);
 	g_free(h.stretch);
@@ -403,6 +448,6 @@ struct report *races_m2(struct trace *t, const struct race_options *options,
 		error_set(error, "", NULL, "cancelled");
 		return NULL;
 	}
-	report_sort(h.report);
+	report_finish(h.report);
 	return h.report;
 }

@@ -18,24 +18,23 @@ static bool add_pair(void *context, uint32_t e1, uint32_t e2)
 	return true;
 }
 
-struct shb_witness {
+struct shb {
 	const struct order *order;
-	const struct trace *trace;
-	uint32_t *limits; /* by thread */
+	const struct trace *t;
 };
 
 /* All that is before e1 or e2, what they themselves observe left aside. */
-static bool shb_build(void *context, uint32_t e1, uint32_t e2, GArray *sequence)
+static bool shb_limits(void *context, uint32_t e1, uint32_t e2, uint32_t *limits)
 {
-	struct shb_witness *w = context;
-	const struct trace *t = w->trace;
-	const uint32_t *a = order_past(w->order, e1, true), *b = order_past(w->order, e2, true);
+	const struct shb *shb = context;
+	const struct trace *t = shb->t;
+	const uint32_t *a = order_past(shb->order, e1, true),
+	               *b = order_past(shb->order, e2, true);
 
 	for (uint64_t u = 0; u < t->threads_count; u++)
-		w->limits[u] = MAX(a[u], b[u]);
-	w->limits[t->events[e1].thread] = e1;
-	w->limits[t->events[e2].thread] = e2;
-	append_prefixes(t, w->limits, sequence);
+		limits[u] = MAX(a[u], b[u]);
+	limits[t->events[e1].thread] = e1;
+	limits[t->events[e2].thread] = e2;
 	return true;
 }
 
@@ -50,16 +49,6 @@ static bool find_pairs(struct trace *t, enum order_kind kind, const struct order
 		return false;
 	site_races_report(sites, report, report->analysis);
 	return true;
-}
-
-static bool shb_witnesses(struct trace *t, const struct order *order, struct site_races *sites,
-                          struct report *report, const struct progress *progress)
-{
-	struct shb_witness w = { order, t, g_new(uint32_t, t->threads_count + 1) };
-	bool done = report_witnesses(report, sites, shb_build, &w, progress);
-
-	g_free(w.limits);
-	return done;
 }
 
 static struct report *races_of_order(struct trace *t, const struct race_options *options,
@@ -78,7 +67,11 @@ static struct report *races_of_order(struct trace *t, const struct race_options 
 	done = done && find_pairs(t, kind, order, sites, report, progress);
 	report_keep_shard(report, options);
 	report->candidates = report->findings->len;
-	done = done && (!sound || shb_witnesses(t, order, sites, report, progress));
+	if (done && sound) {
+		struct shb shb = { order, t };
+
+		done = report_witnesses(report, options, sites, shb_limits, &shb, progress);
+	}
 	site_races_free(sites);
 	order_free(order);
 	if (!done) {
@@ -86,7 +79,7 @@ static struct report *races_of_order(struct trace *t, const struct race_options 
 		error_set(error, "", NULL, "cancelled");
 		return NULL;
 	}
-	report_sort(report);
+	report_finish(report);
 	return report;
 }
 

@@ -47,17 +47,17 @@ bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *race
 bool syncp_sites(struct trace *t, struct site_races *races, const struct progress *progress);
 
 /*
- * Findings that claim to be races get their witness: `build` appends the sequence (without
- * the pair) of one finding to an array, or returns false when there is none.  A finding
- * whose witness the checker refuses is taken out of the report.
+ * Findings that claim to be races get their witness: what lies below a limit (an event's id)
+ * for each thread, in the order of the recording, and the pair.  `build` fills the limits of
+ * one pair in, or returns false when there are none.  A finding whose witness the checker
+ * refuses is taken out of the report.  Needs INDEX_THREADS.  False when cancelled.
  */
-typedef bool witness_build(void *context, uint32_t e1, uint32_t e2, GArray *sequence);
+typedef bool witness_limits(void *context, uint32_t e1, uint32_t e2, uint32_t *limits);
 /* `sites`: where the findings come from, whose other pairs are tried too; or NULL. */
-bool report_witnesses(struct report *report, struct site_races *sites, witness_build *build,
-                      void *context, const struct progress *progress);
+bool report_witnesses(struct report *report, const struct race_options *options,
+                      struct site_races *sites, witness_limits *build, void *context,
+                      const struct progress *progress);
 /* --shard: keep the findings that this shard looks at. */
 void report_keep_shard(struct report *report, const struct race_options *options);
-/* The events below a limit (one more than an id) for each thread, in trace order. */
-void append_prefixes(const struct trace *t, const uint32_t *limits, GArray *sequence);
 
 #endif

@@ -60,6 +60,7 @@ void race_options_init(struct race_options *options)
 		.budget_total = 5,
 		.candidates = -1,
 		.shards = 1,
+		.witness_events = 32 << 20,
 	};
 }
 
@@ -94,13 +95,16 @@ struct report *races_find(struct trace *t, const struct race_options *options,
 	}
 	if (options->use_missing || options->analysis == ANALYSIS_RDIT)
 		return with_missing(t, options, progress, error);
-	struct report *report = runs[options->analysis](t, options, progress, error);
-	if (report && t->locks_taken) {
-		report->complete = false;
-		report_note(report, "--lenient took locks from their holders: their critical "
-		                    "sections have no end here, and races may be missed");
-	}
-	return report;
+	return runs[options->analysis](t, options, progress, error);
+}
+
+void report_note_left_out(struct report *report, uint64_t witnesses)
+{
+	if (witnesses > 0)
+		report_note(report,
+		            "witnesses checked and not kept, as they are too long: "
+		            "%" G_GUINT64_FORMAT "; 'heddle witness' gives each of them",
+		            witnesses);
 }
 
 uint32_t race_variable(const struct trace *t, uint32_t e1, uint32_t e2)
@@ -209,8 +213,7 @@ static struct finding *decide_by_m2(struct deciders *d, uint32_t e1, uint32_t e2
 /* NULL when cancelled. */
 static struct finding *decide_by_solver(struct deciders *d, uint32_t e1, uint32_t e2)
 {
-	struct smt_options solver = { .use_values = d->options->use_values,
-		                      .invocations = true };
+	struct smt_options solver = smt_race_options(d->options);
 	gint64 began = g_get_monotonic_time();
 	struct finding *f;
 
@@ -230,6 +233,8 @@ static struct finding *decide(struct deciders *d, uint32_t e1, uint32_t e2)
 	const struct check_options check = { .use_missing = d->options->use_missing };
 	struct finding *f;
 
+	if (d->options->rules != NULL) /* which M2 does not know */
+		return decide_by_solver(d, e1, e2);
 	if (d->m2 == NULL)
 		d->m2 = m2_new(d->t, &check, d->progress);
 	if (d->m2 == NULL)
@@ -265,11 +270,21 @@ struct finding *race_decide(struct trace *t, uint32_t e1, uint32_t e2,
 		        "events %u and %u do not conflict", e1, e2);
 		return NULL;
 	}
+	if (options->rules != NULL &&
+	    options->rules->spoken_for(options->rules->context, e1, e2)) {
+		error_set(error, trace_name(t), "ask whether the invocations race, with 'commute'",
+		          "events %u and %u are inside of invocations of one object, whose "
+		          "specification speaks for them",
+		          e1, e2);
+		return NULL;
+	}
 	if (deciders_init(&d, t, options, progress))
 		f = decide(&d, MIN(e1, e2), MAX(e1, e2));
 	deciders_release(&d);
 	if (f == NULL)
 		cancelled(error);
+	else
+		finding_limit(t, f);
 	return f;
 }
 

@@ -21,6 +21,9 @@ struct finding *decide_smt(struct trace *t, uint32_t e1, uint32_t e2,
                            const struct race_options *options, const struct progress *progress,
                            struct error *error);
 
+/* The note about witnesses that were not kept (race_options.witness_events). */
+void report_note_left_out(struct report *report, uint64_t witnesses);
+
 /* A finding of kind data race for (e1, e2) with its variable filled in. */
 struct finding *race_finding(const struct trace *t, uint32_t e1, uint32_t e2,
                              enum verdict verdict, const char *by);

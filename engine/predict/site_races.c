@@ -3,6 +3,7 @@
  * variables; and their witnesses.
  */
 #include "engine/predict/pairs.h"
+#include "engine/trace/index.h"
 #include "engine/witness/check.h"
 
 #include <string.h>
@@ -162,25 +163,9 @@ void site_races_report(struct site_races *s, struct report *report, const char *
 		                    entry->variables->len);
 		report_add(report, f);
 	}
-	report_sort(report);
 }
 
 /* -- witnesses -------------------------------------------------------------------------- */
-
-/* Of a giant trace not every finding's whole sequence is made: this many events in all. */
-enum { WITNESS_EVENTS = 100 * 1000 * 1000 };
-
-void append_prefixes(const struct trace *t, const uint32_t *limits, GArray *sequence)
-{
-	uint32_t end = 0;
-
-	for (uint64_t u = 0; u < t->threads_count; u++)
-		end = MAX(end, limits[u]);
-	for (uint32_t e = 0; e < end; e++) {
-		if (e < limits[t->events[e].thread])
-			g_array_append_val(sequence, e);
-	}
-}
 
 void report_keep_shard(struct report *report, const struct race_options *options)
 {
@@ -199,51 +184,98 @@ void report_keep_shard(struct report *report, const struct race_options *options
 }
 
 struct witnesses {
-	witness_build *build;
+	const struct trace *t;
+	witness_limits *build;
 	void *context;
-	uint64_t events; /* in all sequences so far */
+	struct checker *checker;
+	uint32_t *limits; /* by thread, of the witness that is looked at */
+	GArray *tail;     /* of it: what comes after `prefix` */
+	uint32_t prefix;  /* of it: so many recorded events are in from the first on */
+	uint64_t room;    /* for how many events sequences are kept */
+	uint64_t kept;    /* events in all sequences that are kept */
+	uint64_t refused, left_out;
 };
 
-static bool accepted(const struct trace *t, const GArray *sequence, uint32_t e1, uint32_t e2)
+/* The first event that the limits leave out. */
+static uint32_t whole_prefix(const struct trace *t, const uint32_t *limits)
 {
-	uint32_t pair[2] = { e1, e2 };
-	GString *reason = g_string_new(NULL);
-	bool good = witness_check(t, (const uint32_t *)sequence->data, sequence->len,
-	                          CLAIM_RACE, pair, 2, NULL, reason);
+	uint32_t prefix = (uint32_t)t->events_count;
 
-	g_string_free(reason, TRUE);
-	return good;
+	for (uint32_t u = 0; u < t->threads_count; u++) {
+		struct event_list own = trace_thread_events(t, u);
+		uint64_t low = 0, high = own.count;
+
+		while (low < high) {
+			uint64_t middle = low + (high - low) / 2;
+
+			if (own.items[middle] < limits[u])
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		if (low < own.count)
+			prefix = MIN(prefix, own.items[low]);
+	}
+	return prefix;
+}
+
+static void append_tail(struct witnesses *w, uint32_t e1, uint32_t e2)
+{
+	uint32_t end = 0;
+
+	for (uint64_t u = 0; u < w->t->threads_count; u++)
+		end = MAX(end, w->limits[u]);
+	w->prefix = whole_prefix(w->t, w->limits);
+	g_array_set_size(w->tail, 0);
+	for (uint32_t e = w->prefix; e < end; e++) {
+		if (e < w->limits[w->t->events[e].thread])
+			g_array_append_val(w->tail, e);
+	}
+	g_array_append_val(w->tail, e1);
+	g_array_append_val(w->tail, e2);
+}
+
+static GArray *whole_sequence(const struct witnesses *w)
+{
+	GArray *sequence =
+	        g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), w->prefix + w->tail->len);
+
+	g_array_set_size(sequence, w->prefix);
+	for (uint32_t e = 0; e < w->prefix; e++)
+		g_array_index(sequence, uint32_t, e) = e;
+	g_array_append_vals(sequence, w->tail->data, w->tail->len);
+	return sequence;
 }
 
 /* The verdict of one finding for one pair; false when it is none. */
-static bool give_witness(const struct trace *t, struct finding *f, uint32_t e1, uint32_t e2,
-                         struct witnesses *w)
+static bool give_witness(struct witnesses *w, struct finding *f, uint32_t e1, uint32_t e2)
 {
-	GArray *sequence = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	const uint32_t pair[2] = { e1, e2 };
 
-	if (w->build(w->context, e1, e2, sequence)) {
-		g_array_append_val(sequence, e1);
-		g_array_append_val(sequence, e2);
-		w->events += sequence->len;
-		if (accepted(t, sequence, e1, e2)) {
-			f->first = e1;
-			f->second = e2;
-			f->witness = sequence;
-			f->verdict = VERDICT_RACE;
-			return true;
-		}
+	if (!w->build(w->context, e1, e2, w->limits))
+		return false;
+	append_tail(w, e1, e2);
+	if (!checker_race_after(w->checker, w->prefix, (const uint32_t *)(void *)w->tail->data,
+	                        w->tail->len, pair, NULL))
+		return false;
+	f->first = e1;
+	f->second = e2;
+	f->verdict = VERDICT_RACE;
+	if (w->kept < w->room) {
+		f->witness = whole_sequence(w);
+		w->kept += f->witness->len;
+	} else {
+		w->left_out++;
 	}
-	g_array_free(sequence, TRUE);
-	return false;
+	return true;
 }
 
-static bool give_any(const struct trace *t, struct finding *f, const struct entry *entry,
-                     struct witnesses *w)
+static bool give_any(struct witnesses *w, struct finding *f, const struct entry *entry)
 {
 	if (entry == NULL)
-		return give_witness(t, f, f->first, f->second, w);
+		return give_witness(w, f, f->first, f->second);
 	for (uint32_t i = 0; i < entry->kept; i++) {
-		if (give_witness(t, f, entry->pairs[i][0], entry->pairs[i][1], w))
+		if (give_witness(w, f, entry->pairs[i][0], entry->pairs[i][1]))
 			return true;
 	}
 	return false;
@@ -261,38 +293,63 @@ static const struct entry *entry_of(struct site_races *s, const struct trace *t,
 	return &g_array_index(s->entries, struct entry, i);
 }
 
-bool report_witnesses(struct report *report, struct site_races *sites, witness_build *build,
-                      void *context, const struct progress *progress)
+static int by_second(gconstpointer a, gconstpointer b)
 {
-	struct witnesses w = { build, context, 0 };
+	const struct finding *x = *(struct finding *const *)a, *y = *(struct finding *const *)b;
+
+	if (x->second != y->second)
+		return x->second < y->second ? -1 : 1;
+	return x->first < y->first ? -1 : x->first > y->first;
+}
+
+static bool give_all(struct witnesses *w, struct report *report, struct site_races *sites,
+                     const struct progress *progress)
+{
 	GPtrArray *all = report->findings;
-	uint64_t refused = 0, without = 0;
 	guint kept = 0;
 
+	/* The checker goes along the recording once, and each witness costs its tail. */
+	g_ptr_array_sort(all, by_second);
 	for (guint i = 0; i < all->len; i++) {
 		struct finding *f = g_ptr_array_index(all, i);
 
 		if (!progress_tick(progress, (double)i / all->len, "witnesses"))
 			return false;
-		if (w.events > WITNESS_EVENTS) {
-			without++;
-		} else if (!give_any(report->trace, f, entry_of(sites, report->trace, f), &w)) {
-			refused++;
+		if (give_any(w, f, entry_of(sites, report->trace, f))) {
+			all->pdata[kept++] = f;
+		} else {
+			w->refused++;
 			finding_free(f);
-			continue;
 		}
-		all->pdata[kept++] = f;
 	}
 	all->len = kept;
-	if (refused > 0)
+	return true;
+}
+
+bool report_witnesses(struct report *report, const struct race_options *options,
+                      struct site_races *sites, witness_limits *build, void *context,
+                      const struct progress *progress)
+{
+	const struct trace *t = report->trace;
+	struct witnesses w = {
+		.t = t, .build = build, .context = context, .room = options->witness_events
+	};
+	bool done;
+
+	if (report->findings->len == 0)
+		return true;
+	w.checker = checker_new(t, NULL);
+	w.limits = g_new0(uint32_t, t->threads_count + 1);
+	w.tail = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	done = give_all(&w, report, sites, progress);
+	g_array_free(w.tail, TRUE);
+	g_free(w.limits);
+	checker_free(w.checker);
+	if (w.refused > 0)
 		report_note(report,
 		            "%" G_GUINT64_FORMAT " pairs have no witness and are left out "
 		            "(an access to a freed block is in the way)",
-		            refused);
-	if (without > 0)
-		report_note(report,
-		            "%" G_GUINT64_FORMAT " findings stay candidates: their witnesses "
-		            "together are too long; ask for one with 'heddle witness'",
-		            without);
-	return true;
+		            w.refused);
+	report_note_left_out(report, w.left_out);
+	return done;
 }

@@ -511,13 +511,6 @@ static bool refuted_by_core(struct smt_query *q, struct proof **proof)
 	return false;
 }
 
-static unsigned milliseconds_left(gint64 deadline)
-{
-	gint64 left = (deadline - g_get_monotonic_time()) / 1000;
-
-	return deadline <= g_get_monotonic_time() ? 0 : (unsigned)MIN(left, 600000) + 1;
-}
-
 static struct proof *solver_proof(struct smt_query *q, struct encoding *x)
 {
 	struct proof *p = proof_new("solver");
@@ -543,186 +536,7 @@ void query_sort_chosen(struct smt_query *q)
 	g_array_sort(q->chosen, edge_compare);
 }
 
-/* How many events of the thread were recorded before this event? */
-static uint32_t events_before(const struct trace *t, uint32_t thread, uint32_t event)
-{
-	struct event_list list = trace_thread_events(t, thread);
-	uint64_t low = 0, high = list.count;
-
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-
-		if (list.items[middle] < event)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return (uint32_t)low;
-}
-
-/* The latest acquire of each lock in the region that may keep a section open out. */
-struct latest {
-	uint32_t exclusive, any; /* events + 1; 0 none */
-};
-
-/* Close what is open in the region and not the last of its lock; false when nothing was, or
- * when it cannot be closed. */
-static bool close_sections(struct smt_query *q, const uint32_t *from, struct latest *latest)
-{
-	const struct trace *t = q->s->t;
-	bool changed = false;
-
-	for (uint32_t u = 0; u < q->s->threads; u++) {
-		struct event_list list = trace_thread_events(t, u);
-
-		for (uint32_t i = from[u]; i < q->cut[u]; i++) {
-			uint32_t a = list.items[i], r;
-			const struct event *x = &t->events[a];
-			const struct latest *l = &latest[x->target];
-
-			if (!op_acquires(x->op) || event_inert(x))
-				continue;
-			r = t->index->partner[a];
-			if ((r != NONE && cut_has(t, q->cut, r)) ||
-			    a + 1 >= (x->op == OP_ACQ ? l->any : l->exclusive))
-				continue;
-			if (r == NONE || query_never(q, r))
-				return false;
-			core_join(q->s->cores, r, q->cut);
-			changed = true;
-		}
-	}
-	return changed;
-}
-
-static void find_latest(const struct smt_query *q, const uint32_t *from, struct latest *latest)
-{
-	const struct trace *t = q->s->t;
-
-	memset(latest, 0, sizeof(*latest) * (t->objects_count + 1));
-	for (uint32_t u = 0; u < q->s->threads; u++) {
-		struct event_list list = trace_thread_events(t, u);
-
-		for (uint32_t i = from[u]; i < q->cut[u]; i++) {
-			const struct event *x = &t->events[list.items[i]];
-			struct latest *l;
-
-			if (!op_acquires(x->op) || event_inert(x))
-				continue;
-			l = &latest[x->target];
-			l->any = MAX(l->any, list.items[i] + 1);
-			if (x->op == OP_ACQ)
-				l->exclusive = MAX(l->exclusive, list.items[i] + 1);
-		}
-	}
-}
-
-/*
- * A try that keeps the recorded order of sections on each lock (SyncP's closure): sections of
- * the region that others follow are closed.  Events below `prefix` are in as recorded, and no
- * section is open there that the region does not close.
- */
-static bool try_closed(struct smt_query *q, uint32_t prefix, uint32_t *fresh)
-{
-	struct latest *latest = g_new(struct latest, q->s->t->objects_count + 1);
-	uint32_t *from = g_new0(uint32_t, q->s->threads + 1);
-	uint32_t more = 0;
-	bool good = false;
-
-	for (uint32_t u = 0; prefix > 0 && u < q->s->threads; u++)
-		from[u] = events_before(q->s->t, u, prefix);
-	do
-		find_latest(q, from, latest);
-	while (close_sections(q, from, latest));
-	g_free(latest);
-	g_free(from);
-	good = scheduler_run(q, prefix, &more);
-	*fresh += more;
-	return good;
-}
-
-/*
- * The first try: everything that was recorded before the first event that must not be in, and
- * what is asked for.  Nearly all of it is a prefix of the trace, which needs no looking at.
- */
-static bool try_recorded(struct smt_query *q, uint32_t *fresh)
-{
-	const struct smt *s = q->s;
-	uint32_t first = NONE, prefix;
-
-	for (guint i = 0; i < q->out->len; i++)
-		first = MIN(first, g_array_index(q->out, uint32_t, i));
-	if (first == NONE || q->edges->len > 0 || s->late_access)
-		return false;
-	prefix = first;
-	for (uint32_t u = 0; u < s->threads; u++) {
-		struct event_list list = trace_thread_events(s->t, u);
-		uint32_t outermost;
-
-		q->cut[u] = MAX(q->cut[u], events_before(s->t, u, first));
-		outermost = q->cut[u] < list.count ? s->outermost[list.items[q->cut[u]]]
-		                                   : s->outermost_at_end[u];
-		prefix = MIN(prefix, outermost);
-	}
-	return try_closed(q, prefix, fresh);
-}
-
-/* The region again as small as it can be. */
-static void reset_region(struct smt_query *q)
-{
-	memcpy(q->cut, q->base, sizeof(uint32_t) * q->s->threads);
-}
-
-/* What is tried before the solver is asked, the likeliest first. */
-static bool try_alone(struct smt_query *q, uint32_t *fresh)
-{
-	uint32_t more = 0;
-	bool good = try_recorded(q, fresh);
-
-	if (good)
-		return true;
-	reset_region(q);
-	good = scheduler_run(q, 0, &more);
-	*fresh += more;
-	return good || try_closed(q, 0, fresh);
-}
-
-/* Try, learn, choose, until a try runs through or nothing is left to choose. */
-static enum smt_answer search(struct smt_query *q, struct encoding **x, gint64 deadline,
-                              const struct progress *progress)
-{
-	unsigned tries = 0;
-
-	for (;;) {
-		uint32_t fresh = 0;
-		unsigned left;
-		int answer;
-
-		if (!progress_tick(progress, 0.5, "solver"))
-			return SMT_CANCELLED;
-		if (tries++ == 0 ? try_alone(q, &fresh) : scheduler_run(q, 0, &fresh)) {
-			guint before = q->clauses->len;
-
-			if (q->judge == NULL ||
-			    q->judge(q->judge_context, q,
-			             (const uint32_t *)(void *)q->sequence->data,
-			             q->sequence->len))
-				return SMT_WITNESS;
-			fresh = q->clauses->len - before;
-		}
-		/* Every obstacle is a constraint that the choices do not obey yet. */
-		left = milliseconds_left(deadline);
-		if (fresh == 0 || left == 0)
-			return SMT_SPENT;
-		if (*x == NULL)
-			*x = encoding_new(q);
-		answer = encoding_check(*x, left);
-		if (answer <= 0)
-			return answer == 0 ? SMT_IMPOSSIBLE : SMT_SPENT;
-	}
-}
-
-static uint64_t region_size(const struct smt_query *q)
+uint64_t query_region_size(const struct smt_query *q)
 {
 	uint64_t size = 0;
 
@@ -745,15 +559,15 @@ enum smt_answer smt_query_solve(struct smt_query *q, double seconds, GArray *seq
 	make_base(q);
 	if (refuted_by_core(q, proof))
 		return SMT_IMPOSSIBLE;
-	reset_region(q);
+	memcpy(q->cut, q->base, sizeof(uint32_t) * q->s->threads);
 	g_array_set_size(q->chosen, 0);
 	g_array_append_vals(q->chosen, q->edges->data, q->edges->len);
 	query_sort_chosen(q);
-	large = region_size(q) > LARGE_REGION;
+	large = query_region_size(q) > LARGE_REGION;
 	if (large && seconds <= 0)
 		return SMT_SPENT;
 	start = g_get_monotonic_time();
-	answer = search(q, &x, start + (gint64)(seconds * 1e6), progress);
+	answer = query_search(q, &x, start + (gint64)(seconds * 1e6), progress);
 	if (x != NULL || large)
 		q->s->solver_seconds += (double)(g_get_monotonic_time() - start) / 1e6;
 	if (answer == SMT_WITNESS)
@@ -766,6 +580,18 @@ enum smt_answer smt_query_solve(struct smt_query *q, double seconds, GArray *seq
 
 /* Data races */
 
+struct smt_options smt_race_options(const struct race_options *options)
+{
+	const struct race_rules *rules = options->rules;
+
+	return (struct smt_options){
+		.use_values = options->use_values,
+		.invocations = rules == NULL,
+		.exempt = rules != NULL ? rules->exempt : NULL,
+		.rules = rules,
+	};
+}
+
 static enum smt_answer race_query(struct smt *s, uint32_t e1, uint32_t e2, double seconds,
                                   GArray *sequence, struct proof **proof,
                                   const struct progress *progress)
@@ -775,6 +601,8 @@ static enum smt_answer race_query(struct smt *s, uint32_t e1, uint32_t e2, doubl
 
 	smt_query_next(q, e1);
 	smt_query_next(q, e2);
+	if (s->options.rules != NULL)
+		s->options.rules->attach(s->options.rules->context, q, e1, e2);
 	answer = smt_query_solve(q, seconds, sequence, proof, progress);
 	smt_query_free(q);
 	return answer;
@@ -802,10 +630,19 @@ static bool accepted(struct smt *s, enum claim claim, const GArray *witness, uin
 {
 	struct check_options check = { .use_values = s->options.use_values,
 		                       .use_missing = options->use_missing };
-	uint32_t pair[2] = { e1, e2 };
+	bool rules = s->options.rules != NULL;
+	uint32_t pair[2] = { e1, e2 }, prefix = 0;
+	const uint32_t *events = (const uint32_t *)(void *)witness->data;
 
+	check.semantics = rules ? s->options.rules->semantics : NULL;
 	if (s->checker == NULL)
 		s->checker = checker_new(s->t, &check);
+	/* what begins as the recording does has mostly been checked before */
+	while (prefix + 2 < witness->len && events[prefix] == prefix)
+		prefix++;
+	if (claim == CLAIM_RACE && prefix > 0 && !rules)
+		return checker_race_after(s->checker, prefix, events + prefix,
+		                          witness->len - prefix, pair, NULL);
 	return checker_claim(s->checker, (const uint32_t *)(void *)witness->data, witness->len,
 	                     claim, pair, 2, NULL);
 }
@@ -849,6 +686,43 @@ static enum smt_answer decide_c11(struct smt *s, struct finding *f, double secon
 	return answer;
 }
 
+/* Do both hold a lock that one of them holds exclusively? */
+static bool guarded(const struct trace *t, uint32_t e1, uint32_t e2)
+{
+	GArray *held[2];
+	bool common = false;
+
+	for (int i = 0; i < 2; i++) {
+		held[i] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+		trace_locks_held(t, i == 0 ? e1 : e2, held[i]);
+	}
+	for (guint i = 0; i < held[0]->len; i++) {
+		const struct event *a = &t->events[g_array_index(held[0], uint32_t, i)];
+
+		for (guint j = 0; j < held[1]->len; j++) {
+			const struct event *b = &t->events[g_array_index(held[1], uint32_t, j)];
+
+			common |=
+			        a->target == b->target && (a->op == OP_ACQ || b->op == OP_ACQ);
+		}
+	}
+	g_array_free(held[0], TRUE);
+	g_array_free(held[1], TRUE);
+	return common;
+}
+
+/* --values may let a relaxed atomic see another write and so order less, and rule 5 may order
+ * less: that is not searched, and only a lock rules a race by C11 out. */
+static void doubt(struct smt *s, struct finding *f)
+{
+	if (guarded(s->t, f->first, f->second))
+		return;
+	f->verdict = VERDICT_UNKNOWN;
+	f->budget = "incomplete";
+	proof_free(f->proof);
+	f->proof = NULL;
+}
+
 static void note_pairing(struct smt *s, struct finding *f, double seconds,
                          const struct progress *progress)
 {
@@ -880,9 +754,11 @@ struct finding *smt_decide(struct smt *s, uint32_t e1, uint32_t e2,
 		f->verdict = VERDICT_IMPOSSIBLE;
 		f->budget = NULL;
 		note_pairing(s, f, seconds - (smt_solver_seconds(s) - before), progress);
-		if (s->weak_atomics && !s->options.use_values)
+		if (s->weak_atomics && !s->options.use_values && s->options.rules == NULL)
 			answer = decide_c11(s, f, seconds - (smt_solver_seconds(s) - before),
 			                    options, progress);
+		else if (s->weak_atomics)
+			doubt(s, f);
 	}
 	if (witness != NULL)
 		g_array_free(witness, TRUE);

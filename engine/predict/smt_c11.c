@@ -3,24 +3,41 @@
  * a relaxed atomic's observation orders them in time, and orders nothing by C11.
  *
  * Asks for a correct reordering that holds both and has none of its happens-before between
- * them.  A reordering that has some is refused with the critical sections on the way: at
- * least one pair of them must come in the other order.  What a plain read observes counts as
- * order here too: it races itself, and what follows it is no race of its own.
+ * them.  A reordering that has some is refused with what may be otherwise on the way: at
+ * least one pair of critical sections must come in the other order, or one more store must
+ * come in between and end a release sequence.  All else on the way is in every reordering.
+ * An observation with a plain access on either side counts as order here too: it races
+ * itself, and what follows it is no race of its own.
  */
 #include "engine/predict/smt_private.h"
 
 #include <string.h>
 
+/*
+ * That a read sees the release sequence of `head`.  Its writes are, one after the other:
+ * the head, stores of the head's thread, the last of which is `store`, and rmws.  Nothing
+ * can come between an rmw and what it reads, so only between head and store may another
+ * reordering have a store that ends the sequence.  A fence's sequence may be taken to begin
+ * at the last store after it: it is there in every reordering.
+ */
+struct link {
+	uint32_t head;     /* a release write, or a release fence */
+	uint32_t store;    /* == head: no other reordering is without */
+	uint32_t variable; /* that it is seen in */
+};
+static const struct link NO_LINK = { NONE, NONE, NONE };
+
 struct chase { /* what happens after the first of the pair, in one reordering */
 	const struct smt *s;
 	uint32_t e1, e2;
 	uint32_t *cause;            /* by event: the event that it follows at once, or NONE */
+	uint32_t *place;            /* by event: in the reordering, or NONE */
 	uint32_t *thread;           /* by thread: its last event that happens after, or NONE */
 	uint32_t *release, *shared; /* by object: such a release, exclusive and shared */
-	uint32_t *sequence;         /* by variable: such a head of the release sequence in it */
-	uint32_t *owner;            /* by variable: the thread that heads it */
+	GArray **sequences;         /* by variable: such heads, one a thread (struct link) */
 	uint32_t *fence;            /* by thread: its last release fence, if such */
-	uint32_t *pending;          /* by thread: a head read without acquire */
+	struct link *pending;       /* by thread: a head read without acquire */
+	GHashTable *links;          /* event -> struct link: where that is the cause; owned */
 	bool stuck;                 /* the last refusal left nothing to change */
 	uint32_t length;            /* of the accepted reordering */
 };
@@ -60,22 +77,30 @@ static void chase_start(struct chase *c)
 	const struct trace *t = c->s->t;
 
 	c->cause = cells(t->events_count);
+	c->place = cells(t->events_count);
 	c->thread = cells(t->threads_count);
 	c->release = cells(t->objects_count);
 	c->shared = cells(t->objects_count);
-	c->sequence = cells(t->variables_count);
-	c->owner = cells(t->variables_count);
 	c->fence = cells(t->threads_count);
-	c->pending = cells(t->threads_count);
+	c->sequences = g_new0(GArray *, t->variables_count + 1);
+	c->pending = g_new(struct link, t->threads_count + 1);
+	for (uint32_t u = 0; u < t->threads_count; u++)
+		c->pending[u] = NO_LINK;
+	c->links = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 }
 
 static void chase_end(struct chase *c)
 {
-	uint32_t *all[] = { c->cause,    c->thread, c->release, c->shared,
-		            c->sequence, c->owner,  c->fence,   c->pending };
+	void *all[] = { c->cause,  c->place, c->thread,    c->release,
+		        c->shared, c->fence, c->sequences, c->pending };
 
+	for (uint64_t v = 0; v < c->s->t->variables_count; v++) {
+		if (c->sequences[v] != NULL)
+			g_array_free(c->sequences[v], TRUE);
+	}
 	for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
 		g_free(all[i]);
+	g_hash_table_destroy(c->links);
 }
 
 static bool after(const struct chase *c, uint32_t e)
@@ -83,25 +108,38 @@ static bool after(const struct chase *c, uint32_t e)
 	return e != NONE && c->cause[e] != NONE;
 }
 
-/* A head of a release sequence that an atomic read takes over, or NONE. */
-static uint32_t read_head(const struct chase *c, uint32_t e)
+/* One that every reordering has, rather than one that some may be without. */
+static struct link better_link(struct link a, struct link b)
 {
-	struct wide run = event_variables(c->s->t, &c->s->t->events[e]);
-
-	for (uint32_t v = run.first; v < run.first + run.count; v++) {
-		if (c->sequence[v] != NONE)
-			return c->sequence[v];
-	}
-	return NONE;
+	return a.head == NONE || (a.head != a.store && b.head == b.store && b.head != NONE) ? b
+	                                                                                    : a;
 }
 
-static uint32_t written_before(const struct chase *c, uint32_t e)
+/* The release sequence that an atomic read sees, with a head that happens after. */
+static struct link seen_link(const struct chase *c, uint32_t e)
+{
+	struct wide run = event_variables(c->s->t, &c->s->t->events[e]);
+	struct link best = NO_LINK;
+
+	for (uint32_t v = run.first; v < run.first + run.count; v++) {
+		const GArray *list = c->sequences[v];
+
+		for (guint i = 0; list != NULL && i < list->len; i++)
+			best = better_link(best, g_array_index(list, struct link, i));
+	}
+	return best;
+}
+
+/* A plain write that `e` observes, or with `any` some write. */
+static uint32_t written_before(const struct chase *c, uint32_t e, bool any)
 {
 	struct event_list writers = trace_writers(c->s->t, e);
 
 	for (uint64_t i = 0; i < writers.count; i++) {
-		if (after(c, writers.items[i]))
-			return writers.items[i];
+		uint32_t w = writers.items[i];
+
+		if (after(c, w) && (any || c->s->t->events[w].op == OP_WRITE))
+			return w;
 	}
 	return NONE;
 }
@@ -120,8 +158,16 @@ static uint32_t must_cause(const struct chase *c, uint32_t e)
 	return NONE;
 }
 
-/* The event that makes `e` happen after the first of the pair, or NONE. */
-static uint32_t find_cause(const struct chase *c, uint32_t e)
+static uint32_t link_cause(struct chase *c, uint32_t e, struct link link)
+{
+	if (link.head != NONE && link.head != link.store)
+		g_hash_table_insert(c->links, GUINT_TO_POINTER(e),
+		                    g_memdup2(&link, sizeof(link)));
+	return link.head;
+}
+
+/* What makes `e` happen after the first of the pair, by C11's happens-before; or NONE. */
+static uint32_t find_order(struct chase *c, uint32_t e)
 {
 	const struct event *x = &c->s->t->events[e];
 	uint32_t cause = c->thread[x->thread];
@@ -130,31 +176,67 @@ static uint32_t find_cause(const struct chase *c, uint32_t e)
 		cause = must_cause(c, e);
 	if (cause != NONE || event_inert(x))
 		return cause;
-	if (x->op == OP_READ)
-		return written_before(c, e);
-	if (op_is_access(x->op) && op_reads(x->op) && order_acquires(event_order(x)))
-		return read_head(c, e);
+	if (op_is_access(x->op) && op_is_atomic(x->op) && op_reads(x->op) &&
+	    order_acquires(event_order(x)))
+		return link_cause(c, e, seen_link(c, e));
 	if (x->op == OP_FENCE && order_acquires(event_order(x)))
-		return c->pending[x->thread];
+		return link_cause(c, e, c->pending[x->thread]);
 	if (op_acquires(x->op) && c->release[x->target] != NONE)
 		return c->release[x->target];
 	return x->op == OP_ACQ ? c->shared[x->target] : NONE;
+}
+
+/* The event that makes `e` happen after the first of the pair, or NONE. */
+static uint32_t find_cause(struct chase *c, uint32_t e)
+{
+	const struct event *x = &c->s->t->events[e];
+	uint32_t cause = find_order(c, e);
+
+	if (cause == NONE && op_is_access(x->op) && op_reads(x->op) && !event_inert(x))
+		return written_before(c, e, !op_is_atomic(x->op));
+	return cause;
+}
+
+/* What an atomic write leaves in one variable. */
+static void pass_sequences(struct chase *c, uint32_t e, uint32_t v)
+{
+	const struct trace *t = c->s->t;
+	const struct event *x = &t->events[e];
+	bool releases = order_releases(event_order(x)) && after(c, e);
+	uint32_t fence = c->fence[x->thread];
+	GArray *list = c->sequences[v];
+
+	for (guint i = list != NULL ? list->len : 0; i-- > 0;) {
+		struct link *l = &g_array_index(list, struct link, i);
+
+		if (t->events[l->head].thread == x->thread) {
+			if (releases || fence != NONE)
+				g_array_remove_index_fast(list, i);
+			else if (x->op == OP_AWRITE)
+				l->store = e;
+		} else if (x->op == OP_AWRITE) {
+			g_array_remove_index_fast(list, i);
+		}
+	}
+	if (releases || fence != NONE) {
+		uint32_t head = releases ? e : fence;
+		struct link l = { head, head, v };
+
+		if (list == NULL)
+			list = c->sequences[v] = g_array_new(FALSE, FALSE, sizeof(l));
+		g_array_append_val(list, l);
+	}
 }
 
 static void pass_atomic(struct chase *c, uint32_t e)
 {
 	const struct event *x = &c->s->t->events[e];
 	struct wide run = event_variables(c->s->t, x);
-	uint32_t head = order_releases(event_order(x)) && after(c, e) ? e : c->fence[x->thread];
 
-	if (op_reads(x->op) && read_head(c, e) != NONE)
-		c->pending[x->thread] = read_head(c, e);
-	for (uint32_t v = run.first; op_writes(x->op) && v < run.first + run.count; v++) {
-		if (head != NONE || (x->op == OP_AWRITE && c->owner[v] != x->thread))
-			c->sequence[v] = head;
-		if (x->op == OP_AWRITE)
-			c->owner[v] = x->thread;
-	}
+	if (op_reads(x->op))
+		c->pending[x->thread] = better_link(c->pending[x->thread], seen_link(c, e));
+	for (uint32_t v = run.first; op_writes(x->op) && v < run.first + run.count; v++)
+		pass_sequences(c, e, v);
 }
 
 /* What an event hands on to later ones. */
@@ -169,8 +251,10 @@ static void pass_on(struct chase *c, uint32_t e)
 		pass_atomic(c, e);
 	if (x->op == OP_WRITE) {
 		run = event_variables(c->s->t, x);
-		for (uint32_t v = run.first; v < run.first + run.count; v++)
-			c->sequence[v] = NONE;
+		for (uint32_t v = run.first; v < run.first + run.count; v++) {
+			if (c->sequences[v] != NULL)
+				g_array_set_size(c->sequences[v], 0);
+		}
 	}
 	if (x->op == OP_FENCE && order_releases(event_order(x)))
 		c->fence[x->thread] = after(c, e) ? e : NONE;
@@ -180,15 +264,40 @@ static void pass_on(struct chase *c, uint32_t e)
 		c->shared[x->target] = e;
 }
 
-/* The chain that led to `last` goes through these sections; turn one pair of them round. */
+/* Another reordering may do without the link: with a store of another thread, or a plain
+ * write, between head and store. */
+static void add_breakers(const struct chase *c, const struct link *link, GArray *atoms)
+{
+	const struct trace *t = c->s->t;
+	struct event_list list = event_list_at(&t->index->variable_events, link->variable);
+	uint32_t thread = t->events[link->head].thread;
+
+	for (uint64_t i = 0; i < list.count; i++) {
+		uint32_t w = list.items[i];
+		const struct event *x = &t->events[w];
+		struct smt_atom atom = { ATOM_BEFORE, w, link->store };
+
+		if (!op_writes(x->op) || x->op == OP_RMW || x->thread == thread)
+			continue;
+		/* it is not in between now; of the two that would make it so, what is not */
+		if (c->place[w] != NONE && c->place[w] < c->place[link->head])
+			atom = (struct smt_atom){ ATOM_BEFORE, link->head, w };
+		g_array_append_val(atoms, atom);
+	}
+}
+
+/* The chain that led to `last`: something on the way has to be otherwise. */
 static bool refuse_chain(struct chase *c, struct smt_query *q, uint32_t last)
 {
 	const struct trace *t = c->s->t;
 	GArray *atoms = g_array_new(FALSE, FALSE, sizeof(struct smt_atom));
 
 	for (uint32_t e = last; c->cause[e] != e; e = c->cause[e]) {
+		const struct link *link = g_hash_table_lookup(c->links, GUINT_TO_POINTER(e));
 		uint32_t r = c->cause[e];
 
+		if (link != NULL)
+			add_breakers(c, link, atoms);
 		if (!op_acquires(t->events[e].op) || !op_releases(t->events[r].op) ||
 		    t->events[r].thread == t->events[e].thread)
 			continue;
@@ -200,16 +309,6 @@ static bool refuse_chain(struct chase *c, struct smt_query *q, uint32_t last)
 	c->stuck = atoms->len == 0;
 	g_array_free(atoms, TRUE);
 	return false;
-}
-
-/* The same for the second of the pair: what it observes itself, plainly, is the race. */
-static uint32_t cause_of_second(const struct chase *c, uint32_t e)
-{
-	const struct event *x = &c->s->t->events[e];
-
-	if (x->op != OP_READ)
-		return find_cause(c, e);
-	return c->thread[x->thread] != NONE ? c->thread[x->thread] : must_cause(c, e);
 }
 
 static bool judge(void *context, struct smt_query *q, const uint32_t *sequence, uint32_t length)
@@ -227,11 +326,13 @@ static bool judge(void *context, struct smt_query *q, const uint32_t *sequence, 
 			cause = e;
 		} else if (of_pair) {
 			c->length = i + 1;
-			c->cause[e] = cause = cause_of_second(c, e);
+			/* what it observes itself, plainly, is the race */
+			c->cause[e] = cause = find_order(c, e);
 			good = cause == NONE || refuse_chain(c, q, e);
 			break;
 		}
 		c->cause[e] = cause;
+		c->place[e] = i;
 		if (cause != NONE)
 			c->thread[c->s->t->events[e].thread] = e;
 		pass_on(c, e);

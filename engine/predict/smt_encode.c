@@ -672,6 +672,19 @@ int encoding_check(struct encoding *x, unsigned milliseconds)
 	return 1;
 }
 
+uint32_t encoding_first_out(const struct encoding *x)
+{
+	uint32_t first = NONE;
+
+	for (guint i = 0; i < x->nodes->len; i++) {
+		const struct node *n = &g_array_index(x->nodes, struct node, i);
+
+		if (!n->is_in)
+			first = MIN(first, n->event);
+	}
+	return first;
+}
+
 static void add_step(struct encoding *x, const struct clause *c, struct path *path)
 {
 	const struct trace *t = x->q->s->t;

@@ -1,6 +1,7 @@
 /*
- * smt_private.h - what the three halves of the solver's analysis share: the query
- * (smt.c), the scheduler that tries a region (smt_run.c), the encoding (smt_encode.c).
+ * smt_private.h - what the parts of the solver's analysis share: the query (smt.c), the
+ * search (smt_search.c), the scheduler that tries a region (smt_run.c), the encoding
+ * (smt_encode.c), races by C11 (smt_c11.c).
  */
 #ifndef HEDDLE_SMT_PRIVATE_H
 #define HEDDLE_SMT_PRIVATE_H
@@ -111,6 +112,14 @@ bool has_choice(const struct smt *s, uint32_t r);
 enum smt_answer c11_query(struct smt *s, uint32_t e1, uint32_t e2, double seconds,
                           GArray *sequence, const struct progress *progress);
 
+/* Events in the region that is to be tried. */
+uint64_t query_region_size(const struct smt_query *q);
+/* Try, learn, choose, until a try runs through or nothing is left to choose.  `deadline` is
+ * of g_get_monotonic_time; *x is made when the solver is asked, and is the caller's. */
+struct encoding;
+enum smt_answer query_search(struct smt_query *q, struct encoding **x, gint64 deadline,
+                             const struct progress *progress);
+
 struct scheduler *scheduler_new(const struct smt *s);
 void scheduler_free(struct scheduler *r);
 /*
@@ -130,6 +139,8 @@ void encoder_free(void *encoder);
 struct encoding *encoding_new(struct smt_query *q);
 void encoding_free(struct encoding *x);
 int encoding_check(struct encoding *x, unsigned milliseconds);
+/* The earliest event that the last model leaves out, or NONE. */
+uint32_t encoding_first_out(const struct encoding *x);
 /* The clauses of the unsatisfiable core, as steps. */
 void encoding_proof(struct encoding *x, struct path *path);
 

@@ -15,6 +15,8 @@
 #include <unistd.h>
 
 #include "debuginfo/debuginfo.h"
+#include "engine/commute/spec.h"
+#include "engine/record/decode.h"
 #include "engine/record/name.h"
 #include "engine/record/record.h"
 
@@ -27,6 +29,7 @@ struct block_life {
 struct lane {            /* a thread */
 	uint32_t thread; /* in the builder */
 	bool known;
+	uint64_t stack_high;
 	GArray *functions; /* uint32_t strings: the call stack */
 	GArray *ordinals;  /* dropped events, for replay */
 	uint64_t ordinal;
@@ -34,7 +37,8 @@ struct lane {            /* a thread */
 	/* free mode */
 	GArray *chunks; /* uint64_t offsets */
 	unsigned chunk;
-	const uint64_t *at, *end;
+	struct log_reader *reader; /* owned, or NULL */
+	struct log_record record;
 	bool running;
 };
 
@@ -51,6 +55,10 @@ struct import {
 	GTree *lives;         /* low -> struct block_life */
 	GPtrArray *all_lives; /* owned */
 	struct block_life *cache[CACHE];
+	struct {
+		uint64_t pc;
+		uint32_t location;
+	} sites[LOG_SITES];
 	GHashTable *locations; /* pc -> location + 1 */
 	GHashTable *functions; /* pc -> string + 1 */
 	GString *clocks;       /* for replay: see plan.c */
@@ -158,6 +166,16 @@ static uint32_t call_name(struct import *im, uint64_t call)
 #undef C
 	};
 	return builder_string(im->b, names[call], strlen(names[call]));
+}
+
+/* The same for a record, whose slot is a good place to remember it. */
+static uint32_t site_location(struct import *im, const struct log_record *r)
+{
+	if (im->sites[r->slot].pc != r->pc || r->pc == 0) {
+		im->sites[r->slot].location = location_of(im, r->pc);
+		im->sites[r->slot].pc = r->pc;
+	}
+	return im->sites[r->slot].location;
 }
 
 /* The function that holds a pc: the real one, not what was inlined into it. */
@@ -307,6 +325,7 @@ static void add_thread(struct import *im, uint32_t id, uint64_t low, uint64_t hi
 	uint32_t block = builder_block(im->b, name, strlen(name), high - low, low);
 	uint32_t region = builder_region(im->b, name, low, high - low, block);
 	builder_stack_block(im->b, lane->thread, block);
+	lane->stack_high = high;
 	life_new(im, low, high - low, region, block, true);
 }
 
@@ -390,41 +409,38 @@ static void note(struct import *im, const char *text, uint64_t length)
 	g_free(value);
 }
 
-static void add_access(struct import *im, struct lane *lane, enum log_tag tag, unsigned flags,
-                       uint64_t pc, const uint64_t *w)
+static void add_access(struct import *im, struct lane *lane, const struct log_record *r)
 {
-	uint64_t address = w[1] & LOG_ADDRESS_MASK;
-	unsigned code = w[1] >> LOG_SIZE_SHIFT & 7;
-	uint64_t size = code == LOG_RANGE ? w[2] : 1u << code;
-	struct event e = { .op = op_of[tag],
-		           .flags = (flags & LOG_ORDER_MASK) |
-		                    (flags & LOG_VOLATILE ? EVENT_VOLATILE : 0),
-		           .location = location_of(im, pc),
-		           .target = place_of(im, address, size) };
-	if (tag == LOG_RMW && flags & LOG_VALUE)
-		e.aux = builder_pair(im->b, builder_integer(im->b, w[2]),
-		                     builder_integer(im->b, w[3]));
-	else if (flags & LOG_SMALL)
-		e.aux = builder_integer(im->b, w[1] >> LOG_SMALL_SHIFT);
-	else if (flags & LOG_VALUE)
-		e.aux = builder_integer(im->b, w[2]);
+	struct event e = { .op = op_of[r->tag],
+		           .flags = (r->flags & LOG_ORDER_MASK) |
+		                    (r->flags & LOG_VOLATILE ? EVENT_VOLATILE : 0),
+		           .location = site_location(im, r),
+		           .target = place_of(im, r->address, r->size) };
+	if (r->tag == LOG_RMW && r->valued)
+		e.aux = builder_pair(im->b, builder_integer(im->b, r->old),
+		                     builder_integer(im->b, r->value));
+	else if (r->valued)
+		e.aux = builder_integer(im->b, r->value);
 	add_event(im, lane, e);
 }
 
-static void add_frames(struct import *im, struct lane *lane, enum log_tag tag, uint64_t pc,
-                       const uint64_t *w)
+static void add_enter(struct import *im, struct lane *lane, const struct log_record *r)
 {
-	if (tag == LOG_ENTER) {
-		uint32_t function = function_of(im, w[1]);
-		g_array_append_val(lane->functions, function);
-		im->facts->instrumented += w[1] >= LOG_CALL_COUNT;
-		add_event(im, lane,
-		          (struct event){ .op = OP_ENTER,
-		                          .target = function,
-		                          .location = location_of(im, pc) });
-		return;
-	}
-	for (; pc > 0 && lane->functions->len > 0; pc--) {
+	uint32_t function = function_of(im, r->address);
+	uint64_t high = lane->stack_high & ~(uint64_t)(LOG_FRAME_UNIT - 1);
+	names_frame(im->names, lane->thread, r->address - 1,
+	            r->value ? high - (r->value - 1) * LOG_FRAME_UNIT : 0);
+	g_array_append_val(lane->functions, function);
+	im->facts->instrumented += r->address >= LOG_CALL_COUNT;
+	add_event(im, lane,
+	          (struct event){ .op = OP_ENTER,
+	                          .target = function,
+	                          .location = site_location(im, r) });
+}
+
+static void add_leave(struct import *im, struct lane *lane, uint64_t frames)
+{
+	for (; frames > 0 && lane->functions->len > 0; frames--) {
 		uint32_t function =
 		        g_array_index(lane->functions, uint32_t, lane->functions->len - 1);
 		g_array_set_size(lane->functions, lane->functions->len - 1);
@@ -493,25 +509,34 @@ static void add_sync(struct import *im, struct lane *lane, enum log_tag tag, uns
 
 /* ---- invocations ---- */
 
-/* An object's name: its type and, where it is small, its number (fd3), else an ordinal. */
-static uint32_t instance_of(struct import *im, const char *type, uint64_t self)
+/*
+ * An object's name: its type and, where it is small, its number (fd3), else an ordinal.
+ * What lies at the address of an object that is gone is another one: in a new block, or
+ * made by a call that says so (fd3#2).
+ */
+static uint32_t instance_of(struct import *im, const char *type, uint64_t self, bool made)
 {
-	char *key = g_strdup_printf("%s %" PRIx64, type, self);
+	const struct block_life *life = self < 65536 ? NULL : life_at(im, self);
+	char *key = g_strdup_printf("%s %" PRIx64 " %u", type, self, life ? life->block : NONE);
+	char *counter =
+	        self < 65536 ? g_strdup_printf("%s%" PRIu64, type, self) : g_strdup(type);
 	gpointer found = g_hash_table_lookup(im->instances, key);
-	if (!found) {
-		uint32_t count = GPOINTER_TO_UINT(g_hash_table_lookup(im->instances, type)) + 1;
-		char *name = g_strdup_printf("%s%" PRIu64, type, self < 65536 ? self : count);
+	if (!found || made) {
+		uint32_t count =
+		        GPOINTER_TO_UINT(g_hash_table_lookup(im->instances, counter)) + 1;
+		char *name = self >= 65536 ? g_strdup_printf("%s%u", counter, count)
+		             : count > 1   ? g_strdup_printf("%s#%u", counter, count)
+		                           : g_strdup(counter);
 		uint32_t instance = builder_instance(im->b, name, strlen(name));
 		builder_instance_type(im->b, instance,
 		                      builder_string(im->b, type, strlen(type)));
-		if (self >= 65536)
-			g_hash_table_insert(im->instances, g_strdup(type),
-			                    GUINT_TO_POINTER(count));
+		g_hash_table_insert(im->instances, g_strdup(counter), GUINT_TO_POINTER(count));
 		found = GUINT_TO_POINTER(instance + 1);
 		g_hash_table_insert(im->instances, g_strdup(key), found);
 		g_free(name);
 	}
 	g_free(key);
+	g_free(counter);
 	return GPOINTER_TO_UINT(found) - 1;
 }
 
@@ -582,8 +607,8 @@ static GArray *values_of(struct import *im, const char *text)
 	return values;
 }
 
-static void add_invocation(struct import *im, struct lane *lane, enum log_tag tag, uint64_t pc,
-                           const uint64_t *w)
+static void add_invocation(struct import *im, struct lane *lane, enum log_tag tag,
+                           unsigned flags, uint64_t pc, const uint64_t *w)
 {
 	char *text = g_malloc0(w[2] + 3); /* three strings end in NUL whatever the log holds */
 	memcpy(text, w + 3, w[2]);
@@ -592,7 +617,7 @@ static void add_invocation(struct import *im, struct lane *lane, enum log_tag ta
 	GArray *values = values_of(im, list < text + w[2] ? list : "");
 	const uint32_t *v = (const uint32_t *)values->data;
 	struct event e = { .op = tag == LOG_CALL ? OP_CALL : OP_RET,
-		           .target = instance_of(im, type, w[1]),
+		           .target = instance_of(im, type, w[1], flags & LOG_MADE),
 		           .location = location_of(im, pc) };
 	e.aux = builder_invocation(im->b, builder_string(im->b, method, strlen(method)), v,
 	                           tag == LOG_CALL ? values->len : 0, v,
@@ -602,45 +627,12 @@ static void add_invocation(struct import *im, struct lane *lane, enum log_tag ta
 	g_free(text);
 }
 
-/* Words of the record at `w`, or 0 when it does not end before `end`. */
-static unsigned record_words(const uint64_t *w, const uint64_t *end)
+static void add_record(struct import *im, uint32_t id, const struct log_record *r)
 {
-	static const uint8_t fixed[LOG_TAG_COUNT] = {
-#define TAG(name, words, visible) words,
-		LOG_TAGS(TAG)
-#undef TAG
-	};
-	unsigned tag = w[0] & 255, flags = w[0] >> 8 & 255;
-	uint64_t n = 1 + fixed[tag];
-	switch (tag) {
-	case LOG_READ:
-	case LOG_WRITE:
-	case LOG_AREAD:
-	case LOG_AWRITE:
-		n = w + 1 < end && (w[1] >> LOG_SIZE_SHIFT & 7) == LOG_RANGE ? 3
-		    : flags & LOG_VALUE                                      ? 3
-		                                                             : 2;
-		break;
-	case LOG_MODULE:
-		n = w + 4 < end ? 5 + (w[4] + 7) / 8 : UINT32_MAX;
-		break;
-	case LOG_CALL:
-	case LOG_RET:
-		n = w + 2 < end ? 3 + (w[2] + 7) / 8 : UINT32_MAX;
-		break;
-	case LOG_NOTE:
-	case LOG_RANDOM:
-		n = w + 1 < end ? 2 + (w[1] + 7) / 8 : UINT32_MAX;
-		break;
-	}
-	return n <= (uint64_t)(end - w) ? n : 0;
-}
-
-static void add_record(struct import *im, uint32_t id, const uint64_t *w)
-{
-	enum log_tag tag = w[0] & 255;
-	unsigned flags = w[0] >> 8 & 255;
-	uint64_t pc = w[0] >> LOG_PC_SHIFT;
+	enum log_tag tag = r->tag;
+	unsigned flags = r->flags;
+	uint64_t pc = r->pc;
+	const uint64_t *w = r->words;
 	struct lane *lane = lane_of(im, id);
 	if ((tag == LOG_FORK || tag == LOG_JOIN) && w[1] > MAX_THREAD)
 		return; /* a damaged log */
@@ -650,12 +642,14 @@ static void add_record(struct import *im, uint32_t id, const uint64_t *w)
 	case LOG_AREAD:
 	case LOG_AWRITE:
 	case LOG_RMW:
-		add_access(im, lane, tag, flags, pc, w);
+		add_access(im, lane, r);
 		lane->ordinal++;
 		break;
 	case LOG_ENTER:
+		add_enter(im, lane, r);
+		break;
 	case LOG_LEAVE:
-		add_frames(im, lane, tag, pc, w);
+		add_leave(im, lane, pc);
 		break;
 	case LOG_ALLOC:
 		add_alloc(im, lane, pc, w);
@@ -686,13 +680,15 @@ static void add_record(struct import *im, uint32_t id, const uint64_t *w)
 		break;
 	case LOG_CALL:
 	case LOG_RET:
-		add_invocation(im, lane, tag, pc, w);
+		add_invocation(im, lane, tag, flags, pc, w);
+		lane->ordinal++;
 		break;
 	case LOG_RANDOM:
 	case LOG_SWITCH:
 	case LOG_TICKET:
 	case LOG_DROP:
 	case LOG_NOTHING:
+	case LOG_LATE:
 	case LOG_TAG_COUNT:
 		break;
 	default:
@@ -729,66 +725,67 @@ static GArray *find_chunks(struct import *im)
 	return chunks;
 }
 
-static const uint64_t *chunk_end(const struct import *im, uint64_t offset)
+static void begin_chunk(const struct import *im, struct log_reader *reader, uint64_t offset)
 {
 	uint64_t end = offset + LOG_CHUNK < im->size ? offset + LOG_CHUNK : im->size;
-	return (const uint64_t *)(im->base + (end & ~7ull));
+	log_reader_chunk(reader,
+	                 (const uint64_t *)(im->base + offset + sizeof(struct log_chunk)),
+	                 (const uint64_t *)(im->base + (end & ~7ull)));
 }
 
 static bool read_controlled(struct import *im, GArray *chunks, const struct progress *progress)
 {
 	uint32_t thread = 0;
+	struct log_reader *reader = g_new0(struct log_reader, 1);
+	struct log_record record = { .slot = 0 };
 	for (guint i = 0; i < chunks->len; i++) {
 		const struct chunk *c = &g_array_index(chunks, struct chunk, i);
-		if (!progress_tick(progress, (double)i / chunks->len, "reading the recording"))
+		if (!progress_tick(progress, (double)i / chunks->len,
+		                   "reading the recording")) {
+			g_free(reader);
 			return false;
-		const uint64_t *w =
-		        (const uint64_t *)(im->base + c->offset + sizeof(struct log_chunk));
-		const uint64_t *end = chunk_end(im, c->offset);
-		unsigned words;
-		while (w < end && (w[0] & 255) != 0 && (w[0] & 255) < LOG_TAG_COUNT &&
-		       (words = record_words(w, end)) != 0) {
-			if ((w[0] & 255) == LOG_SWITCH)
-				thread = w[0] >> LOG_PC_SHIFT & MAX_THREAD;
-			else
-				add_record(im, thread, w);
-			w += words;
 		}
+		begin_chunk(im, reader, c->offset);
+		while (log_reader_next(reader, &record))
+			if (record.tag == LOG_SWITCH)
+				thread = record.pc & MAX_THREAD;
+			else
+				add_record(im, thread, &record);
 	}
+	g_free(reader);
 	return true;
 }
 
 /* Free mode: every thread has its own chunks, and tickets at synchronisation say how the
  * pieces between them follow each other. */
 
+/* lane->record is its next; false at its end. */
 static bool lane_record(struct import *im, struct lane *lane)
 {
-	while (lane->at == NULL || lane->at >= lane->end || (lane->at[0] & 255) == 0 ||
-	       (lane->at[0] & 255) >= LOG_TAG_COUNT || record_words(lane->at, lane->end) == 0) {
+	if (!lane->reader)
+		lane->reader = g_new0(struct log_reader, 1);
+	while (!log_reader_next(lane->reader, &lane->record)) {
 		if (lane->chunk == lane->chunks->len)
 			return false;
-		uint64_t offset = g_array_index(lane->chunks, uint64_t, lane->chunk++);
-		lane->at = (const uint64_t *)(im->base + offset + sizeof(struct log_chunk));
-		lane->end = chunk_end(im, offset);
+		begin_chunk(im, lane->reader,
+		            g_array_index(lane->chunks, uint64_t, lane->chunk++));
 	}
 	return true;
 }
 
 /* Everything of thread `id` up to its next ticket, which is returned; 0 at its end. */
-static uint64_t run_lane(struct import *im, uint32_t id, bool past_ticket)
+static uint64_t run_lane(struct import *im, uint32_t id)
 {
 	for (;;) {
 		struct lane *lane = lane_of(im, id);
 		if (!lane_record(im, lane))
 			return 0;
-		const uint64_t *w = lane->at;
-		if ((w[0] & 255) == LOG_TICKET && !past_ticket)
-			return w[0] >> LOG_PC_SHIFT;
-		past_ticket = false;
-		lane->at = w + record_words(w, lane->end);
-		add_record(im, id, w);
-		if ((w[0] & 255) == LOG_FORK)
-			lane_of(im, w[1])->running = true;
+		struct log_record r = lane->record; /* lanes may move */
+		if (r.tag == LOG_TICKET)
+			return r.pc;
+		add_record(im, id, &r);
+		if (r.tag == LOG_FORK && r.words[1] <= MAX_THREAD)
+			lane_of(im, r.words[1])->running = true;
 	}
 }
 
@@ -810,7 +807,7 @@ static bool read_free(struct import *im, GArray *chunks, const struct progress *
 			struct lane *lane = &g_array_index(im->lanes, struct lane, i);
 			uint64_t *ticket = &g_array_index(tickets, uint64_t, i);
 			if (lane->running && *ticket == 0) {
-				uint64_t next = run_lane(im, i, false);
+				uint64_t next = run_lane(im, i);
 				g_array_set_size(tickets, im->lanes->len);
 				g_array_index(tickets, uint64_t, i) = next;
 				if (next == 0)
@@ -824,7 +821,7 @@ static bool read_free(struct import *im, GArray *chunks, const struct progress *
 		}
 		if (best == NONE)
 			break;
-		g_array_index(tickets, uint64_t, best) = run_lane(im, best, true);
+		g_array_index(tickets, uint64_t, best) = run_lane(im, best);
 		if (g_array_index(tickets, uint64_t, best) == 0)
 			g_array_index(im->lanes, struct lane, best).running = false;
 		if (++steps % 65536 == 0 &&
@@ -843,7 +840,7 @@ static void leave_all(struct import *im)
 	for (guint i = 0; i < im->lanes->len; i++) {
 		struct lane *lane = &g_array_index(im->lanes, struct lane, i);
 		if (lane->known)
-			add_frames(im, lane, LOG_LEAVE, lane->functions->len, NULL);
+			add_leave(im, lane, lane->functions->len);
 	}
 }
 
@@ -869,6 +866,7 @@ static void import_release(struct import *im)
 		g_array_free(lane->functions, TRUE);
 		g_array_free(lane->ordinals, TRUE);
 		g_array_free(lane->chunks, TRUE);
+		g_free(lane->reader);
 	}
 	g_array_free(im->lanes, TRUE);
 	g_tree_destroy(im->lives);
@@ -947,6 +945,14 @@ static void note_command(struct import *im)
 	}
 	builder_note(im->b, "recording-command", command->str);
 	g_string_free(command, TRUE);
+	const GPtrArray *specs = im->facts->specs;
+	for (guint i = 0; specs != NULL && i < specs->len; i++) {
+		char *found = spec_path(specs->pdata[i]);
+		char *file = g_canonicalize_filename(found, NULL);
+		g_free(found);
+		builder_note(im->b, "recording-spec", file);
+		g_free(file);
+	}
 }
 
 struct trace *record_import(const char *path, const char *name, struct record_facts *facts,
@@ -961,7 +967,7 @@ struct trace *record_import_with(const char *path, const char *name, const char 
 {
 	struct record_facts own = { 0 };
 	struct import im = { .facts = facts ? facts : &own, .flat = NONE };
-	*im.facts = (struct record_facts){ .argv = im.facts->argv };
+	*im.facts = (struct record_facts){ .argv = im.facts->argv, .specs = im.facts->specs };
 	if (!map_log(&im, path, name, error))
 		return NULL;
 	struct trace_options options = { .lenient = true };

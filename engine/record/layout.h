@@ -16,6 +16,16 @@
  * where pc is the return address of the hook, so that pc - 1 lies in the instruction that
  * is meant.  What follows depends on the tag; see LOG_TAGS.  Bump LOG_VERSION with every
  * change.
+ *
+ * Most records are short: one word with the top bit set, which no first word has.  Writer
+ * and reader keep a table of sites, LOG_SITES entries chosen by log_site_slot, empty at the
+ * beginning of each chunk.  A long READ, WRITE, AREAD, AWRITE (of no range) or ENTER fills
+ * its site's entry with log_site_key, its address and value (0 when it is not known).  A short record repeats the entry's with the differences of both:
+ *
+ *     1 << 63 | slot << 53 | value difference << 26 (27 bits) | address difference (26 bits)
+ *
+ * both signed; LOG_DELTA_UNKNOWN means that the value is not known, or follows in a LATE
+ * record.  A write's value is known only after its record has been written.
  */
 #ifndef HEDDLE_LAYOUT_H
 #define HEDDLE_LAYOUT_H
@@ -23,7 +33,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
-#define LOG_VERSION     3
+#define LOG_VERSION     6
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
 #define LOG_CHUNK_MAGIC 0x4b434448u
@@ -108,10 +118,10 @@ struct log_chunk {
 	TAG(JOIN, 1, 1) \
 	TAG(SND, 1, 1) /* message number */ \
 	TAG(RCV, 1, 1) \
-	TAG(ALLOC, 2, 1) /* address, size */ \
-	TAG(FREE, 1, 1)  /* address */ \
-	TAG(ENTER, 1, \
-	    0) /* pc: after the call; word 1: a pc inside the function, or LOG_CALL_* */ \
+	TAG(ALLOC, 2, 1)     /* address, size */ \
+	TAG(FREE, 1, 1)      /* address */ \
+	TAG(ENTER, 1, 0)     /* pc: after the call; word 1: a pc inside the function or a LOG_CALL, and */ \
+	                     /* << 48 where its frame begins: see LOG_FRAME_UNIT */ \
 	TAG(LEAVE, 0, 0)     /* pc: how many frames */ \
 	TAG(SWITCH, 0, 0)    /* pc: the thread of what follows */ \
 	TAG(TICKET, 0, 0)    /* pc: free mode, the next record's place in the order */ \
@@ -122,8 +132,10 @@ struct log_chunk {
 	TAG(CLOCK, 2, 0)     /* flags: which clock; seconds, nanoseconds */ \
 	TAG(RANDOM, 0, 0)    /* length; bytes */ \
 	TAG(DROP, 0, 0)      /* --last: the state that earlier chunks had left begins here */ \
-	TAG(CALL, 0, 0)      /* object; length; type NUL method NUL arguments as text NUL */ \
-	TAG(RET, 0, 0)       /* the same with results */
+	TAG(LATE, 1, 0)      /* the value of the short record before */ \
+	/* CALL's flags: LOG_MADE */ \
+	TAG(CALL, 0, 1) /* object; length; type NUL method NUL arguments as text NUL */ \
+	TAG(RET, 0, 1)  /* the same with results */
 
 enum log_tag {
 #define TAG(name, words, visible) LOG_##name,
@@ -136,12 +148,13 @@ enum log_tag {
  * Calls of the C library that are frames of their own, "poll@libc": where a thread sleeps or
  * waits for the outside, and what runs handlers.  Their numbers are no addresses.
  */
+/* clang-format off */
 #define LOG_CALLS(C) \
-	C(sleep) \
-	C(usleep) C(nanosleep) C(clock_nanosleep) C(poll) C(ppoll) C(select) C(pselect) \
-	        C(epoll_wait) C(epoll_pwait) C(read) C(readv) C(recv) C(recvfrom) C(recvmsg) \
-	                C(accept) C(accept4) C(sigwait) C(sigwaitinfo) C(sigtimedwait) \
-	                        C(signal) C(exit)
+	C(sleep) C(usleep) C(nanosleep) C(clock_nanosleep) \
+	C(poll) C(ppoll) C(select) C(pselect) C(epoll_wait) C(epoll_pwait) \
+	C(read) C(readv) C(recv) C(recvfrom) C(recvmsg) C(accept) C(accept4) \
+	C(sigwait) C(sigwaitinfo) C(sigtimedwait) C(signal) C(exit)
+/* clang-format on */
 enum log_call {
 	LOG_CALL_none,
 #define C(name) LOG_CALL_##name,
@@ -149,6 +162,12 @@ enum log_call {
 #undef C
 	        LOG_CALL_COUNT
 };
+
+/* A frame's CFA (the stack pointer before the call): so many units below the high end of the
+ * thread's stack, rounded down to a unit, plus one; 0: unknown. */
+#define LOG_FRAME_UNIT  16u
+#define LOG_FRAME_SHIFT 48
+#define LOG_FRAME_LIMIT 65535u
 
 #define LOG_RANGE 5u /* size code: the size is in a word of its own */
 
@@ -161,18 +180,56 @@ enum log_record_flag {
 
 #define LOG_PC_SHIFT     16
 #define LOG_ADDRESS_MASK ((1ull << 48) - 1)
+#define LOG_MADE         1 /* the call made the object: another of the same address */
 #define LOG_SIZE_SHIFT   48
 #define LOG_SMALL_SHIFT  51
 #define LOG_SMALL_LIMIT  (1ull << 13)
+
+/* Short records and their sites. */
+#define LOG_SHORT         (1ull << 63)
+#define LOG_SITE_BITS     10
+#define LOG_SITES         (1u << LOG_SITE_BITS)
+#define LOG_SLOT_SHIFT    53
+#define LOG_DELTA_SHIFT   26
+#define LOG_DELTA_BITS    27
+#define LOG_OFFSET_BITS   26
+#define LOG_DELTA_UNKNOWN (1ull << (LOG_DELTA_BITS - 1)) /* the lowest, as an unsigned field */
+
+struct log_site {
+	uint64_t key; /* 0: none yet */
+	uint64_t address, value; /* of ENTER: the pc in the function, where the frame begins */
+	uint64_t hint;           /* the writer's own */
+};
+
+/* A long record's first word without the flags that tell where its value is; the size code
+ * in their place and in a flag that nobody uses. */
+static inline uint64_t log_site_key(uint64_t first, unsigned code)
+{
+	return (first & ~(uint64_t)((LOG_VALUE | LOG_SMALL) << 8)) |
+	       (uint64_t)((code & 3) << 3 | (code & 4) << 4) << 8;
+}
+static inline unsigned log_site_code(uint64_t key)
+{
+	return (key >> 11 & 3) | (key >> 12 & 4);
+}
+static inline unsigned log_site_slot(uint64_t key)
+{
+	return ((uint32_t)(key >> LOG_PC_SHIFT) ^ (uint32_t)key << 20) * 0x9e3779b1u >>
+	       (32 - LOG_SITE_BITS);
+}
 
 /*
  * What the parent tells the runtime: a struct log_config in a memory file whose
  * descriptor number is in the environment variable HEDDLE_RECORD (so that the environment
  * has the same length in every run).  For replay the plan follows it.
  */
-#define LOG_ENVIRONMENT "HEDDLE_RECORD"
+#define LOG_ENVIRONMENT  "HEDDLE_RECORD"
+/* In the names of the libraries that interpose.c makes: no part of the program. */
+#define LOG_BIND_LIBRARY "heddle-bind-"
 
-#define LOG_STRATEGIES(S) S(RANDOM, "random") S(PCT, "pct") S(NOISE, "noise") S(RR, "rr")
+/* FIRST is for exploration: the lowest thread that can run, without preemption. */
+#define LOG_STRATEGIES(S) \
+	S(RANDOM, "random") S(PCT, "pct") S(NOISE, "noise") S(RR, "rr") S(FIRST, "first")
 enum log_strategy {
 #define S(name, word) STRATEGY_##name,
 	LOG_STRATEGIES(S)
@@ -209,8 +266,11 @@ struct log_config {
 
 struct log_step { /* the next event, in the order to be followed */
 	uint32_t thread;
-	uint32_t tag; /* enum log_tag */
-	uint64_t pc;  /* absolute, with address randomisation off; 0: any */
+	uint16_t tag; /* enum log_tag */
+	/* The end of an invocation that nobody interrupts: what its thread does up to there is
+	 * the library's affair, and may differ from the recording. */
+	uint16_t whole;
+	uint64_t pc; /* absolute, with address randomisation off; 0: any */
 };
 struct log_thread { /* thread i is the ordinal-th child of its parent */
 	uint32_t parent, ordinal;

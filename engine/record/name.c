@@ -68,8 +68,7 @@ uint64_t names_base(const struct names *n, uint32_t module)
 	return g_array_index(n->modules, struct name_module, module).base;
 }
 
-/* The module loaded nearest below an address; whether it holds it debuginfo must say. */
-static uint32_t module_below(const struct names *n, uint64_t address)
+uint32_t names_module_below(const struct names *n, uint64_t address)
 {
 	uint32_t best = NONE;
 	for (uint32_t i = 0; i < n->modules->len; i++)
@@ -81,7 +80,7 @@ static uint32_t module_below(const struct names *n, uint64_t address)
 
 const struct debug_variable *names_data(struct names *n, uint64_t address, uint32_t *module)
 {
-	*module = module_below(n, address);
+	*module = names_module_below(n, address);
 	struct debuginfo *d = names_debuginfo(n, *module);
 	return d ? debuginfo_data(d, address - names_base(n, *module)) : NULL;
 }
@@ -303,9 +302,10 @@ static void name_variable(void *context, const struct trace *partial, const stru
 	size_t index = (size_t)(v - partial->variables);
 	uint32_t location = index < partial->variables_count ? n->first_location[index] : NONE;
 	GString *name = g_string_new(NULL);
-	if (is_stack(partial, v->block))
-		append_stack(n, v->block, v->address, location, name);
-	else if (v->block != NONE)
+	if (is_stack(partial, v->block)) {
+		if (!names_append_local(n, (uint32_t)index, v->size, name))
+			append_stack(n, v->block, v->address, location, name);
+	} else if (v->block != NONE)
 		names_append_in_block(n, v->block, v->address, v->size, name);
 	else if (!names_append_data(n, v->address, v->size, name))
 		g_string_append_printf(name, "memory@0x%" G_GINT64_MODIFIER "x", v->address);
@@ -336,7 +336,10 @@ static void name_object(void *context, const struct object *o, GString *out)
 	uint32_t location =
 	        n->trace && index < n->trace->objects_count ? n->object_location[index] : NONE;
 	if (block != NONE && is_stack(n->trace, block)) {
-		append_stack(n, block, o->address, location, name);
+		if (index >= n->trace->objects_count ||
+		    !names_append_local_object(n, (uint32_t)index, name))
+			append_stack(n, block, o->address, location, name);
+		cut_library_members(name);
 	} else if (block != NONE) {
 		names_append_in_block(n, block, o->address, 0, name);
 		cut_library_members(name);
@@ -441,6 +444,7 @@ void names_free(struct names *n)
 	if (n == NULL)
 		return;
 	names_end_blocks(n);
+	names_end_frames(n);
 	g_array_unref(n->modules);
 	g_ptr_array_unref(n->warnings);
 	g_hash_table_unref(n->short_files);

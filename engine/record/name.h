@@ -11,7 +11,8 @@
  *     the type's name without "struct";
  * from the second block of that P on with its number: "job#2->arg".  A block of unknown
  * type is "block@FILE:LINE" after the place that allocated it, its parts "...+OFFSET".
- * Stacks: "local@function+OFFSET from the stack's high end".  What a block's type is: see
+ * Stacks: "function::local.member" where every access of the bytes agrees on it, else
+ * "local@function+OFFSET" down from the highest variable there (name_frames.c).  What a block's type is: see
  * name_blocks.c.
  *
  * Locations are "FILE:LINE" with FILE's last component (its path as compiled where two
@@ -31,6 +32,9 @@ struct names;
 struct names *names_new(const char *exe);
 void names_free(struct names *names);
 
+/* The next ENTER of a thread: an address in the function, and its frame's CFA, or 0 when it is
+ * not known. */
+void names_frame(struct names *names, uint32_t thread, uint64_t address, uint64_t cfa);
 /* Modules in the order of builder_module; the first is the program itself. */
 void names_module(struct names *names, const char *path, const char *build_id, uint64_t base);
 /* The callbacks for builder_namer; borrowed by the builder. */

@@ -202,6 +202,21 @@ static void note_access(struct names *n, const struct event *e, const struct var
 	};
 }
 
+/* An access in a stack: all the variables that it covers. */
+static void note_locals(struct names *n, const struct event *e)
+{
+	struct wide range = event_variables(n->trace, e);
+	for (uint32_t i = 0; i < range.count; i++)
+		names_frames_variable(n, range.first + i);
+}
+
+static void note_object(struct names *n, const struct event *e)
+{
+	if (n->object_location[e->target] == NONE)
+		n->object_location[e->target] = e->location;
+	names_frames_object(n, e->target);
+}
+
 static void pass(struct names *n)
 {
 	const struct trace *t = n->trace;
@@ -216,6 +231,8 @@ static void pass(struct names *n)
 				n->first_location[variable] = e->location;
 			if (v->block != NONE && t->blocks[v->block].alloc != NONE)
 				note_access(n, e, v);
+			else if (v->block != NONE)
+				note_locals(n, e);
 			uint32_t value = written_value(t, e);
 			if (!op_writes(e->op) || !is_address[value])
 				continue;
@@ -230,9 +247,10 @@ static void pass(struct names *n)
 		} else if (e->op == OP_FREE && e->target != NONE) {
 			g_hash_table_remove(live,
 			                    GSIZE_TO_POINTER(t->blocks[e->target].address));
-		} else if (op_table[e->op].operand == OPERAND_OBJECT && e->target != NONE &&
-		           n->object_location[e->target] == NONE) {
-			n->object_location[e->target] = e->location;
+		} else if (e->op == OP_ENTER || e->op == OP_LEAVE) {
+			names_frames_event(n, e);
+		} else if (op_table[e->op].operand == OPERAND_OBJECT && e->target != NONE) {
+			note_object(n, e);
 		}
 	}
 	g_hash_table_unref(live);
@@ -531,6 +549,7 @@ void names_begin_blocks(struct names *n)
 	b->candidates = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_array_unref);
 	b->counts = g_hash_table_new(g_str_hash, g_str_equal);
 	b->strings = g_string_chunk_new(4096);
+	names_begin_frames(n);
 	pass(n);
 	resolve_receivers(n);
 }

@@ -1,5 +1,5 @@
 /*
- * name_private.h - what name.c and name_blocks.c share: the modules, and what one pass over
+ * name_private.h - what name.c, name_blocks.c and name_frames.c share: the modules, and what one pass over
  * the events has found out about blocks.
  */
 #ifndef HEDDLE_NAME_PRIVATE_H
@@ -16,6 +16,7 @@ struct name_module {
 };
 
 struct block_names; /* name_blocks.c */
+struct frame_names; /* name_frames.c */
 
 struct names {
 	char *exe;
@@ -30,11 +31,14 @@ struct names {
 	uint32_t *first_location;   /* by variable: of its first access */
 	uint32_t *object_location;  /* by object: of its first event */
 	struct block_names *blocks; /* owned */
+	struct frame_names *frames; /* owned */
 	struct namer namer;
 };
 
 void names_begin(struct names *n, const struct trace *partial);
 uint64_t names_base(const struct names *n, uint32_t module);
+/* The module loaded nearest below an address, or NONE; whether it holds it debuginfo must say. */
+uint32_t names_module_below(const struct names *n, uint64_t address);
 /* The static variable at a run-time address, and the module that may hold it. */
 const struct debug_variable *names_data(struct names *n, uint64_t address, uint32_t *module);
 bool names_append_data(struct names *n, uint64_t address, uint64_t size, GString *name);
@@ -45,6 +49,18 @@ void names_append_location(struct names *n, const struct location *l, GString *n
 
 /* A function's or type's name without template arguments. */
 void names_append_function(const char *function, GString *name);
+
+/* name_frames.c; its begin needs names_block_at */
+void names_begin_frames(struct names *n); /* before the pass over the events */
+void names_end_frames(struct names *n);
+/* During the pass: a function is entered or left; a variable of a stack is accessed; an
+ * object, wherever it is, is used. */
+void names_frames_event(struct names *n, const struct event *e);
+void names_frames_variable(struct names *n, uint32_t variable);
+void names_frames_object(struct names *n, uint32_t object);
+/* "function::local" of a variable, of an object; false when that is not known. */
+bool names_append_local(struct names *n, uint32_t variable, uint64_t size, GString *name);
+bool names_append_local_object(struct names *n, uint32_t object, GString *name);
 
 /* name_blocks.c */
 void names_begin_blocks(struct names *n); /* the pass over the events */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/record/interpose.h"
 #include "engine/record/plan.h"
 
 void plan_release(struct plan *p)
@@ -14,6 +15,8 @@ void plan_release(struct plan *p)
 	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
 		if (arrays[i])
 			g_array_free(arrays[i], TRUE);
+	if (p->specs)
+		g_ptr_array_unref(p->specs);
 	memset(p, 0, sizeof(*p));
 }
 
@@ -53,6 +56,8 @@ static const uint8_t tag_of[OP_COUNT] = {
 	[OP_RCV] = LOG_RCV,
 	[OP_ALLOC] = LOG_ALLOC,
 	[OP_FREE] = LOG_FREE,
+	[OP_CALL] = LOG_CALL,
+	[OP_RET] = LOG_RET,
 };
 
 /* ---- threads: the runtime's number is in the name that the import gave ---- */
@@ -64,6 +69,16 @@ static uint32_t number_of(const struct trace *t, uint32_t thread)
 	if (strcmp(name, "main") == 0)
 		return 0;
 	return sscanf(name, "T%u", &n) == 1 && n < 0x8000 ? n : NONE;
+}
+
+/* The files of the bind lines that it was recorded with. */
+static GPtrArray *specs_of(const struct trace *t)
+{
+	GPtrArray *files = g_ptr_array_new_with_free_func(g_free);
+	for (uint64_t i = 0; i < t->notes_count; i++)
+		if (strcmp(trace_string(t, t->notes[i].key), "recording-spec") == 0)
+			g_ptr_array_add(files, g_strdup(trace_string(t, t->notes[i].value)));
+	return files;
 }
 
 static const char *note_of(const struct trace *t, const char *key)
@@ -200,6 +215,75 @@ static void add_up_to(const struct trace *t, struct plan *p, struct thread_event
 	}
 }
 
+/* The step that ends the invocation that begins at step `i`, when nothing of another thread
+ * comes between; else `i`. */
+static guint end_of_call(const struct trace *t, const struct plan *p, guint i)
+{
+	uint32_t thread = g_array_index(p->steps, struct log_step, i).thread;
+	int open = 0;
+	for (guint k = i; k < p->steps->len; k++) {
+		uint32_t e = g_array_index(p->events, uint32_t, k);
+		if (g_array_index(p->steps, struct log_step, k).thread != thread)
+			return i;
+		if (e != NONE)
+			open += (t->events[e].op == OP_CALL) - (t->events[e].op == OP_RET);
+		if (open == 0)
+			return k;
+	}
+	return i;
+}
+
+/* Leave out what is inside of invocations (rule 5: it need not be as in the recording). */
+static void join_calls(const struct trace *t, struct plan *p)
+{
+	guint to = 0;
+	for (guint i = 0; i < p->steps->len; i++, to++) {
+		struct log_step *steps = (struct log_step *)(void *)p->steps->data;
+		uint32_t *events = (uint32_t *)(void *)p->events->data;
+		guint end = i;
+		if (events[i] != NONE && t->events[events[i]].op == OP_CALL)
+			end = end_of_call(t, p, i);
+		steps[to] = steps[i];
+		events[to] = events[i];
+		if (end == i)
+			continue;
+		steps[++to] = steps[end];
+		events[to] = events[end];
+		steps[to].whole = 1;
+		i = end;
+	}
+	g_array_set_size(p->steps, to);
+	g_array_set_size(p->events, to);
+}
+
+/* Where an event of a thread is: how many of its invocations have ended before, and which
+ * it is after the last of these (what is inside of them may differ in another run). */
+static struct plan_place place_of(const struct trace *t, const GArray *events, uint32_t index)
+{
+	struct plan_place place = { 0 };
+	for (uint32_t i = 0; i < index; i++) {
+		uint32_t e = g_array_index(events, uint32_t, i);
+		bool ends = e != NONE && t->events[e].op == OP_RET;
+		place.calls += ends;
+		place.after = ends ? 0 : place.after + 1;
+	}
+	return place;
+}
+
+void plan_init(struct plan *p)
+{
+	memset(p, 0, sizeof(*p));
+	p->steps = g_array_new(FALSE, FALSE, sizeof(struct log_step));
+	p->events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	p->threads = g_array_new(FALSE, FALSE, sizeof(struct log_thread));
+	p->answers = g_array_new(FALSE, FALSE, sizeof(struct log_answer));
+	p->seed = 1;
+	for (int i = 0; i < 2; i++) {
+		p->pair[i] = NONE;
+		p->pair_thread[i] = LOG_ALL_THREADS;
+	}
+}
+
 bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
                const uint32_t pair[2], struct plan *p, struct error *error)
 {
@@ -212,13 +296,11 @@ bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
 	if (strcmp(recording, "controlled") != 0)
 		return error_set(error, trace_name(t), "record it again without --mode free",
 		                 "was recorded in free mode, whose order is not known exactly");
-	p->steps = g_array_new(FALSE, FALSE, sizeof(struct log_step));
-	p->events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	p->threads = g_array_new(FALSE, FALSE, sizeof(struct log_thread));
-	p->answers = g_array_new(FALSE, FALSE, sizeof(struct log_answer));
+	plan_init(p);
 	const char *seed = note_of(t, "recording-seed");
 	p->seed = seed ? g_ascii_strtoull(seed, NULL, 10) : 1;
 	bool exact = note_of(t, "recording-addresses") == NULL;
+	p->specs = specs_of(t);
 	add_threads(t, p);
 	add_answers(t, p);
 	struct thread_events *all = collect(t);
@@ -231,8 +313,10 @@ bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
 			continue;
 		add_up_to(t, p, all, pair[i], false, exact);
 		p->pair_thread[i] = number_of(t, t->events[pair[i]].thread);
-		p->pair_ordinal[i] = all[t->events[pair[i]].thread].next;
+		const struct thread_events *mine = &all[t->events[pair[i]].thread];
+		p->pair_place[i] = place_of(t, mine->events, mine->next);
 	}
+	join_calls(t, p);
 	for (uint64_t i = 0; i < t->threads_count; i++)
 		g_array_free(all[i].events, TRUE);
 	g_free(all);
@@ -240,6 +324,17 @@ bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
 }
 
 /* ---- following ---- */
+
+static uint32_t event_at(const struct trace *t, const GArray *events, struct plan_place place)
+{
+	uint32_t i = 0;
+	for (; i < events->len && place.calls > 0; i++) {
+		uint32_t e = g_array_index(events, uint32_t, i);
+		place.calls -= e != NONE && t->events[e].op == OP_RET;
+	}
+	i += place.after;
+	return i < events->len ? g_array_index(events, uint32_t, i) : NONE;
+}
 
 static void find_reached(const struct plan *p, struct plan_run *run)
 {
@@ -249,11 +344,9 @@ static void find_reached(const struct plan *p, struct plan_run *run)
 	struct thread_events *all = collect(run->trace);
 	for (uint64_t i = 0; i < run->trace->threads_count; i++) {
 		for (int k = 0; k < 2; k++)
-			if (p->pair[k] != NONE &&
-			    number_of(run->trace, i) == p->pair_thread[k] &&
-			    p->pair_ordinal[k] < all[i].events->len)
-				run->reached[k] = g_array_index(all[i].events, uint32_t,
-				                                p->pair_ordinal[k]);
+			if (p->pair[k] != NONE && number_of(run->trace, i) == p->pair_thread[k])
+				run->reached[k] =
+				        event_at(run->trace, all[i].events, p->pair_place[k]);
 		g_array_free(all[i].events, TRUE);
 	}
 	g_free(all);
@@ -299,9 +392,16 @@ bool plan_follow(const struct plan *p, char **argv, unsigned first,
                  struct error *error)
 {
 	struct record_options o = { .argv = argv, .stopped = stopped, .context = context };
+	char *library;
 	memset(run, 0, sizeof(*run));
+	if (!interposer_of(p->specs, argv[0], &library, error))
+		return false;
+	o.preload = library;
 	o.config.flags = LOG_CONTROLLED | LOG_VALUES | LOG_REPLAY;
 	o.config.seed = p->seed;
+	o.config.strategy = p->strategy;
+	o.stdout_path = p->output;
+	o.timeout_ms = p->timeout_ms;
 	o.config.plan_length = p->steps->len;
 	o.config.thread_count = p->threads->len;
 	o.config.answer_count = p->answers->len;
@@ -322,6 +422,7 @@ bool plan_follow(const struct plan *p, char **argv, unsigned first,
 	         (int)getpid());
 	bool ok = record_run(&o, &run->result, error);
 	g_byte_array_free(plan, TRUE);
+	interposer_remove(library);
 	if (!ok)
 		return false;
 	run->trace = record_import(o.config.log, "the replay", &run->facts, NULL, error);

@@ -12,11 +12,16 @@ struct plan {             /* zero to init; plan_release */
 	GArray *events;   /* uint32_t: by step, the trace's event (NONE: not in the trace) */
 	GArray *threads;  /* struct log_thread, by the runtime's number */
 	GArray *answers;  /* struct log_answer */
+	GPtrArray *specs; /* char *: files whose bind lines make events of it */
 	uint32_t pair[2]; /* events before which it stops; NONE: no second (or first) */
 	uint32_t pair_thread[2]; /* the runtime's numbers */
-	uint64_t pair_ordinal[2];
+	struct plan_place {
+		uint64_t calls, after;
+	} pair_place[2];
 	uint64_t seed;
-	uint32_t strategy;
+	uint32_t strategy;   /* of what follows the plan: enum log_strategy */
+	const char *output;  /* a file for what the program prints, or NULL; borrowed */
+	unsigned timeout_ms; /* for the run; 0: none */
 };
 void plan_release(struct plan *plan);
 
@@ -39,6 +44,8 @@ struct plan_run {
 };
 void plan_run_release(struct plan_run *run);
 
+/* A plan of no steps: the program as it runs under its strategy. */
+void plan_init(struct plan *plan);
 /*
  * Run along the plan; `first` 1 or 2 goes first at the pair, 0 stops there.  `stopped` (may
  * be NULL) is called while the program stands before the pair.

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "debuginfo/debuginfo.h"
+#include "engine/record/interpose.h"
 #include "engine/record/session.h"
 #include "engine/trace/formats.h"
 
@@ -73,7 +74,8 @@ static bool find_start(const struct session_options *options, struct log_config 
 bool session_record(const struct session_options *options, struct session *s,
                     const struct progress *progress, struct error *error)
 {
-	struct record_options o = { .argv = options->argv, .preload = options->preload };
+	struct record_options o = { .argv = options->argv };
+	char *library;
 	memset(s, 0, sizeof(*s));
 	s->output = options->output ? g_strdup(options->output)
 	                            : session_default_output(options->argv[0]);
@@ -90,9 +92,15 @@ bool session_record(const struct session_options *options, struct session *s,
 		return false;
 	if (!log_path(s->output, o.config.log, sizeof(o.config.log), error))
 		return false;
-	if (!record_run(&o, &s->result, error))
+	if (!interposer_of(options->specs, o.argv[0], &library, error))
+		return false;
+	o.preload = library;
+	bool ran = record_run(&o, &s->result, error);
+	interposer_remove(library);
+	if (!ran)
 		return false;
 	s->facts.argv = options->argv;
+	s->facts.specs = options->specs;
 	s->trace = record_import(o.config.log, s->output, &s->facts, progress, error);
 	if (s->result.log_error && s->facts.status != LOG_LIMIT) {
 		s->facts.status = LOG_FULL;

@@ -19,7 +19,7 @@ struct session_options {
 	unsigned strategy, depth;
 	uint64_t seed, steps, max_bytes, keep_events;
 	const char *start_at;
-	const char *preload; /* a library to be loaded before the runtime, or NULL */
+	const GPtrArray *specs; /* char *: files whose bind lines are recorded; or NULL */
 };
 
 struct session {

@@ -5,62 +5,115 @@
 #include "engine/trace/index.h"
 #include "engine/trace/index_private.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-/* -- lists: count, sum up, fill -------------------------------------------------------------
+/* -- a part while it is made ------------------------------------------------------------
+ *
+ * The events are passed over twice, batch by batch, so that a batch comes from memory once
+ * for all parts: first what goes into each list is counted, then all is filled in.
  */
 
-static void lists_begin(struct event_lists *lists, uint64_t count)
+enum { BATCH = 4096, LARGE_PAGE = 2 << 20 };
+
+struct batch {
+	uint64_t from, to;                    /* events */
+	uint32_t others[BATCH], others_count; /* those that are no accesses */
+};
+
+struct work {
+	const struct trace *t;
+	struct trace_index *ix;
+	/* Lists: how many items, then where the next one goes; and one more, a spare. */
+	struct event_lists *lists;
+	uint64_t lists_count;
+	uint32_t *next;
+	/* INDEX_MATCH */
+	GArray **open; /* by thread: struct opening */
+	GArray *ends;  /* uint32_t: forks and joins */
+	/* INDEX_WRITERS */
+	uint32_t *last;         /* by variable: its last write */
+	GArray *starts, *items; /* of wide_writers */
+};
+
+/* On large pages where there are some: lists that are filled side by side are found without a
+ * walk through the page tables.  (What is filled from one end to the other gains less than it
+ * takes some machines to get such pages.) */
+static uint32_t *scattered_new(uint64_t count)
 {
-	lists->start = g_new0(uint64_t, count + 2);
+	uint64_t bytes = count * sizeof(uint32_t);
+	void *array;
+	if (bytes < 4 * LARGE_PAGE || posix_memalign(&array, LARGE_PAGE, bytes) != 0)
+		return g_malloc(bytes);
+	madvise(array, bytes, MADV_HUGEPAGE);
+	return array;
 }
 
-/* While counting, list i's count stands at start[i + 1]. */
-static inline void lists_count(struct event_lists *lists, uint64_t i)
+static void lists_begin(struct work *w, struct event_lists *lists, uint64_t count)
 {
-	((uint64_t *)lists->start)[i + 1]++;
+	w->lists = lists;
+	w->lists_count = count;
+	w->next = g_new0(uint32_t, count + 1);
 }
 
-/* After this, start[i + 1] is where the next item of list i goes; when all are filled in it
- * is the end of the list, which is the beginning of the next. */
-static void lists_sum(struct event_lists *lists, uint64_t count)
+static void lists_sum(struct work *w)
 {
-	uint64_t *start = (uint64_t *)lists->start, sum = 0;
-	for (uint64_t i = 1; i <= count; i++) {
-		uint64_t n = start[i];
+	uint64_t *start = g_new(uint64_t, w->lists_count + 1), sum = 0;
+	for (uint64_t i = 0; i < w->lists_count; i++) {
 		start[i] = sum;
-		sum += n;
+		sum += w->next[i];
+		w->next[i] = start[i];
 	}
-	lists->items = g_new(uint32_t, sum + 1);
+	start[w->lists_count] = sum;
+	w->next[w->lists_count] = sum;
+	w->lists->start = start;
+	w->lists->items = scattered_new(sum + 1);
 }
 
-static inline void lists_put(struct event_lists *lists, uint64_t i, uint32_t event)
+/* -- by thread -------------------------------------------------------------------------- */
+
+static void begin_threads(struct work *w)
 {
-	((uint32_t *)lists->items)[((uint64_t *)lists->start)[i + 1]++] = event;
+	lists_begin(w, &w->ix->thread_events, w->t->threads_count);
+	w->ix->position = g_new(uint32_t, w->t->events_count + 1);
 }
 
-/* -- by thread
- * ---------------------------------------------------------------------------------- */
-
-static void build_threads(const struct trace *t, struct trace_index *ix)
+/* The end of the run of events of one thread that begins at `from`. */
+static inline uint64_t run_end(const struct event *events, uint64_t from, uint64_t to)
 {
-	uint32_t *position = g_new(uint32_t, t->events_count + 1);
-	uint32_t *next = g_new0(uint32_t, t->threads_count + 1);
-	lists_begin(&ix->thread_events, t->threads_count);
-	for (uint64_t e = 0; e < t->events_count; e++)
-		lists_count(&ix->thread_events, t->events[e].thread);
-	lists_sum(&ix->thread_events, t->threads_count);
-	for (uint64_t e = 0; e < t->events_count; e++) {
-		position[e] = next[t->events[e].thread]++;
-		lists_put(&ix->thread_events, t->events[e].thread, e);
+	uint64_t e = from + 1;
+	while (e < to && events[e].thread == events[from].thread)
+		e++;
+	return e;
+}
+
+static void count_threads(struct work *w, const struct batch *b)
+{
+	const struct event *events = w->t->events;
+	for (uint64_t e = b->from, end; e < b->to; e = end) {
+		end = run_end(events, e, b->to);
+		w->next[events[e].thread] += end - e;
 	}
-	g_free(next);
-	ix->position = position;
 }
 
-/* -- partners
- * -------------------------------------------------------------------------------------- */
+static void fill_threads(struct work *w, const struct batch *b)
+{
+	const struct event *events = w->t->events;
+	uint32_t *items = (uint32_t *)w->lists->items, *position = (uint32_t *)w->ix->position;
+	for (uint64_t e = b->from; e < b->to;) {
+		uint32_t thread = events[e].thread, at = w->next[thread];
+		uint32_t start = w->lists->start[thread];
+		uint64_t end = run_end(events, e, b->to);
+		w->next[thread] += end - e;
+		for (; e < end; e++, at++) {
+			items[at] = e;
+			position[e] = at - start;
+		}
+	}
+}
+
+/* -- partners --------------------------------------------------------------------------- */
 
 struct opening { /* waits for its partner */
 	uint32_t event, target;
@@ -91,162 +144,338 @@ static void match_close(const struct trace *t, GArray *open, uint32_t e, uint32_
 	}
 }
 
-static void match_event(const struct trace *t, GArray **open, uint32_t e, uint32_t *partner)
+static void begin_match(struct work *w)
 {
-	const struct event *x = &t->events[e];
-	if (event_inert(x))
-		return;
-	GArray **list = &open[x->thread];
-	if (*list == NULL)
-		*list = g_array_new(FALSE, FALSE, sizeof(struct opening));
-	if (closer[x->op]) {
+	w->ix->partner = g_new(uint32_t, w->t->events_count + 1);
+	w->open = g_new(GArray *, w->t->threads_count + 1);
+	for (uint64_t i = 0; i < w->t->threads_count; i++)
+		w->open[i] = g_array_new(FALSE, FALSE, sizeof(struct opening));
+	w->ends = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+}
+
+static void fill_match(struct work *w, const struct batch *b)
+{
+	uint32_t *partner = (uint32_t *)w->ix->partner;
+	memset(partner + b->from, 0xff, (b->to - b->from) * sizeof *partner);
+	for (uint32_t i = 0; i < b->others_count; i++) {
+		uint32_t e = b->others[i];
+		const struct event *x = &w->t->events[e];
 		struct opening o = { e, x->target, closer[x->op] };
-		g_array_append_val(*list, o);
-	} else if (closes(x->op)) {
-		match_close(t, *list, e, partner);
+		if (x->op == OP_FORK || x->op == OP_JOIN)
+			g_array_append_val(w->ends, e);
+		else if (event_inert(x))
+			continue;
+		else if (closer[x->op])
+			g_array_append_val(w->open[x->thread], o);
+		else if (closes(x->op))
+			match_close(w->t, w->open[x->thread], e, partner);
 	}
 }
 
-static void match_threads(const struct trace *t, const struct trace_index *ix,
-                          uint32_t *partner)
+/* Forks and joins, when the lists of the threads are there. */
+static void end_match(struct work *w)
 {
-	for (uint64_t e = 0; e < t->events_count; e++) {
-		const struct event *x = &t->events[e];
-		if (x->op != OP_FORK && x->op != OP_JOIN)
-			continue;
-		struct event_list of = event_list_at(&ix->thread_events, x->target);
+	uint32_t *partner = (uint32_t *)w->ix->partner;
+	for (guint i = 0; i < w->ends->len; i++) {
+		uint32_t e = g_array_index(w->ends, uint32_t, i);
+		const struct event *x = &w->t->events[e];
+		struct event_list of = event_list_at(&w->ix->thread_events, x->target);
 		if (of.count)
 			partner[e] = x->op == OP_FORK ? of.items[0] : of.items[of.count - 1];
 	}
 }
 
-static void build_match(const struct trace *t, struct trace_index *ix)
+/* -- by variable ------------------------------------------------------------------------ */
+
+static void begin_variables(struct work *w)
 {
-	uint32_t *partner = g_new(uint32_t, t->events_count + 1);
-	memset(partner, 0xff, (t->events_count + 1) * sizeof *partner);
-	GArray **open = g_new0(GArray *, t->threads_count + 1);
-	for (uint64_t e = 0; e < t->events_count; e++)
-		if (op_table[t->events[e].op].class != OP_CLASS_ACCESS)
-			match_event(t, open, e, partner);
-	match_threads(t, ix, partner);
-	for (uint64_t i = 0; i < t->threads_count; i++)
-		if (open[i])
-			g_array_free(open[i], TRUE);
-	g_free(open);
-	ix->partner = partner;
+	lists_begin(w, &w->ix->variable_events, w->t->variables_count);
 }
 
-/* -- by variable, object, site
- * ---------------------------------------------------------------------- */
-
-typedef void (*visitor)(struct event_lists *lists, uint64_t i, uint32_t event);
-
-static void visit_count(struct event_lists *lists, uint64_t i, uint32_t event)
+static inline bool is_listed(const struct event *x)
 {
-	lists_count(lists, i);
+	return op_is_access(x->op) & !event_inert(x);
 }
 
-static void visit_put(struct event_lists *lists, uint64_t i, uint32_t event)
+/* Whether an event is an access nobody can foresee: what is none goes to the spare list, so
+ * that there is no branch on it. */
+static void count_variables(struct work *w, const struct batch *b)
 {
-	lists_put(lists, i, event);
-}
-
-static inline void each_variable(const struct trace *t, struct event_lists *lists,
-                                 visitor visit)
-{
-	for (uint64_t e = 0; e < t->events_count; e++) {
-		const struct event *x = &t->events[e];
-		if (!op_is_access(x->op) || event_inert(x))
-			continue;
-		struct wide run = event_variables(t, x);
-		for (uint32_t v = run.first; v < run.first + run.count; v++)
-			visit(lists, v, e);
+	uint32_t *next = w->next, spare = w->lists_count;
+	for (uint64_t e = b->from; e < b->to; e++) {
+		const struct event *x = &w->t->events[e];
+		if (G_UNLIKELY(x->flags & EVENT_WIDE)) {
+			struct wide run = w->t->wides[x->target];
+			for (uint32_t i = 0; is_listed(x) && i < run.count; i++)
+				next[run.first + i]++;
+		} else {
+			next[is_listed(x) ? x->target : spare]++;
+		}
 	}
 }
 
-static void build_variables(const struct trace *t, struct trace_index *ix)
+static void fill_variables(struct work *w, const struct batch *b)
 {
-	lists_begin(&ix->variable_events, t->variables_count);
-	each_variable(t, &ix->variable_events, visit_count);
-	lists_sum(&ix->variable_events, t->variables_count);
-	each_variable(t, &ix->variable_events, visit_put);
-}
-
-static inline void each_object(const struct trace *t, struct event_lists *lists, visitor visit)
-{
-	for (uint64_t e = 0; e < t->events_count; e++) {
-		const struct event *x = &t->events[e];
-		if (op_table[x->op].operand == OPERAND_OBJECT && !event_inert(x))
-			visit(lists, x->target, e);
+	uint32_t *next = w->next, spare = w->lists_count, *items = (uint32_t *)w->lists->items;
+	for (uint64_t e = b->from; e < b->to; e++) {
+		const struct event *x = &w->t->events[e];
+		if (G_UNLIKELY(x->flags & EVENT_WIDE)) {
+			struct wide run = w->t->wides[x->target];
+			for (uint32_t i = 0; is_listed(x) && i < run.count; i++)
+				items[next[run.first + i]++] = e;
+		} else { /* the spare list has one place, after the others */
+			uint32_t i = is_listed(x) ? x->target : spare, at = next[i];
+			items[at] = e;
+			next[i] = at + is_listed(x);
+		}
 	}
 }
 
-static void build_objects(const struct trace *t, struct trace_index *ix)
+/* -- by object, by site ----------------------------------------------------------------- */
+
+static void begin_objects(struct work *w)
 {
-	lists_begin(&ix->object_events, t->objects_count);
-	each_object(t, &ix->object_events, visit_count);
-	lists_sum(&ix->object_events, t->objects_count);
-	each_object(t, &ix->object_events, visit_put);
+	lists_begin(w, &w->ix->object_events, w->t->objects_count);
 }
 
-static inline void each_site(const struct trace *t, struct event_lists *lists, visitor visit)
+static bool of_object(const struct event *x)
 {
-	for (uint64_t e = 0; e < t->events_count; e++) {
-		const struct event *x = &t->events[e];
-		if (op_is_access(x->op) && !event_inert(x))
-			visit(lists, t->locations[x->location].site, e);
+	return op_table[x->op].operand == OPERAND_OBJECT && !event_inert(x);
+}
+
+static void count_objects(struct work *w, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->others_count; i++) {
+		const struct event *x = &w->t->events[b->others[i]];
+		if (of_object(x))
+			w->next[x->target]++;
 	}
 }
 
-static void build_sites(const struct trace *t, struct trace_index *ix)
+static void fill_objects(struct work *w, const struct batch *b)
 {
-	lists_begin(&ix->site_events, t->sites_count);
-	each_site(t, &ix->site_events, visit_count);
-	lists_sum(&ix->site_events, t->sites_count);
-	each_site(t, &ix->site_events, visit_put);
+	uint32_t *items = (uint32_t *)w->lists->items;
+	for (uint32_t i = 0; i < b->others_count; i++) {
+		const struct event *x = &w->t->events[b->others[i]];
+		if (of_object(x))
+			items[w->next[x->target]++] = b->others[i];
+	}
 }
 
-/* -- observed writes
- * ----------------------------------------------------------------------------------- */
+static void begin_sites(struct work *w)
+{
+	lists_begin(w, &w->ix->site_events, w->t->sites_count);
+}
+
+static void count_sites(struct work *w, const struct batch *b)
+{
+	for (uint64_t e = b->from; e < b->to; e++) {
+		const struct event *x = &w->t->events[e];
+		if (is_listed(x))
+			w->next[w->t->locations[x->location].site]++;
+	}
+}
+
+static void fill_sites(struct work *w, const struct batch *b)
+{
+	uint32_t *items = (uint32_t *)w->lists->items;
+	for (uint64_t e = b->from; e < b->to; e++) {
+		const struct event *x = &w->t->events[e];
+		if (is_listed(x))
+			items[w->next[w->t->locations[x->location].site]++] = e;
+	}
+}
+
+/* -- observed writes -------------------------------------------------------------------- */
 
 #define WRITER_WIDE UINT32_C(0x80000000) /* with INDEX_WRITERS: the run's number below it */
 
-static void build_writers(const struct trace *t, struct trace_index *ix)
+static void begin_writers(struct work *w)
 {
-	uint32_t *last = g_new(uint32_t, t->variables_count + 1);
-	uint32_t *writer = g_new(uint32_t, t->events_count + 1);
-	GArray *starts = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-	GArray *items = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	memset(last, 0xff, (t->variables_count + 1) * sizeof *last);
-	for (uint64_t e = 0; e < t->events_count; e++) {
-		const struct event *x = &t->events[e];
+	w->ix->writer = g_new(uint32_t, w->t->events_count + 1);
+	w->last = g_new(uint32_t, w->t->variables_count + 1);
+	memset(w->last, 0xff, (w->t->variables_count + 1) * sizeof *w->last);
+	w->starts = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	w->items = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+}
+
+static void fill_writers(struct work *w, const struct batch *b)
+{
+	uint32_t *writer = (uint32_t *)w->ix->writer, *last = w->last;
+	for (uint64_t e = b->from; e < b->to; e++) {
+		const struct event *x = &w->t->events[e];
 		writer[e] = NONE;
-		if (!op_is_access(x->op) || event_inert(x))
+		if (!is_listed(x))
 			continue;
-		struct wide run = event_variables(t, x);
+		struct wide run = event_variables(w->t, x);
 		if (op_reads(x->op) && run.count == 1) {
 			writer[e] = last[run.first];
 		} else if (op_reads(x->op)) {
-			uint64_t start = items->len;
-			writer[e] = WRITER_WIDE + starts->len;
-			g_array_append_val(starts, start);
-			g_array_append_vals(items, last + run.first, run.count);
+			uint64_t start = w->items->len;
+			writer[e] = WRITER_WIDE + w->starts->len;
+			g_array_append_val(w->starts, start);
+			g_array_append_vals(w->items, last + run.first, run.count);
 		}
 		if (op_writes(x->op))
 			for (uint32_t v = run.first; v < run.first + run.count; v++)
 				last[v] = e;
 	}
-	uint64_t end = items->len;
-	g_array_append_val(starts, end);
-	g_free(last);
-	ix->writer = writer;
-	ix->wide_writers.start = (uint64_t *)(void *)g_array_free(starts, FALSE);
-	ix->wide_writers.items = (uint32_t *)(void *)g_array_free(items, FALSE);
 }
 
-/* -- on demand
- * ---------------------------------------------------------------------------------------------
- */
+static void end_writers(struct work *w)
+{
+	uint64_t end = w->items->len;
+	g_array_append_val(w->starts, end);
+	w->ix->wide_writers.start =
+	        (uint64_t *)(void *)g_array_free(g_steal_pointer(&w->starts), FALSE);
+	w->ix->wide_writers.items =
+	        (uint32_t *)(void *)g_array_free(g_steal_pointer(&w->items), FALSE);
+}
+
+/* -- on demand -------------------------------------------------------------------------- */
+
+static const struct maker {
+	unsigned part;
+	void (*begin)(struct work *w);
+	void (*count)(struct work *w, const struct batch *b); /* or NULL: no lists */
+	void (*fill)(struct work *w, const struct batch *b);
+	void (*end)(struct work *w); /* or NULL */
+} makers[] = {
+	{ INDEX_THREADS, begin_threads, count_threads, fill_threads, NULL },
+	{ INDEX_MATCH, begin_match, NULL, fill_match, end_match },
+	{ INDEX_VARIABLES, begin_variables, count_variables, fill_variables, NULL },
+	{ INDEX_OBJECTS, begin_objects, count_objects, fill_objects, NULL },
+	{ INDEX_WRITERS, begin_writers, NULL, fill_writers, end_writers },
+	{ INDEX_SITES, begin_sites, count_sites, fill_sites, NULL },
+};
+
+struct making {
+	const struct trace *t;
+	unsigned parts;
+	struct work works[G_N_ELEMENTS(makers)];
+	struct batch batch;
+	const struct progress *progress;
+};
+
+static void find_others(const struct trace *t, struct batch *b)
+{
+	uint32_t n = 0;
+	for (uint64_t e = b->from; e < b->to; e++) {
+		b->others[n] = e;
+		n += !op_is_access(t->events[e].op);
+	}
+	b->others_count = n;
+}
+
+/* False when cancelled. */
+static bool pass(struct making *m, bool fills)
+{
+	enum { TICK = 256 * BATCH };
+	uint64_t count = m->t->events_count;
+	for (uint64_t from = 0; from < count; from += BATCH) {
+		double done = (double)from / count;
+		if (from % TICK == 0 &&
+		    !progress_tick(m->progress, (done + fills) / 2, "indexing"))
+			return false;
+		m->batch.from = from;
+		m->batch.to = MIN(from + BATCH, count);
+		find_others(m->t, &m->batch);
+		for (size_t i = 0; i < G_N_ELEMENTS(makers); i++) {
+			if (!(m->parts & makers[i].part))
+				continue;
+			if (fills)
+				makers[i].fill(&m->works[i], &m->batch);
+			else if (makers[i].count)
+				makers[i].count(&m->works[i], &m->batch);
+		}
+	}
+	return true;
+}
+
+static bool make_lists(struct making *m)
+{
+	if (!pass(m, false))
+		return false;
+	for (size_t i = 0; i < G_N_ELEMENTS(makers); i++)
+		if ((m->parts & makers[i].part) && makers[i].count)
+			lists_sum(&m->works[i]);
+	if (!pass(m, true))
+		return false;
+	for (size_t i = 0; i < G_N_ELEMENTS(makers); i++)
+		if ((m->parts & makers[i].part) && makers[i].end)
+			makers[i].end(&m->works[i]);
+	return true;
+}
+
+static void work_release(struct work *w)
+{
+	g_free(w->next);
+	for (uint64_t i = 0; w->open && i < w->t->threads_count; i++)
+		g_array_free(w->open[i], TRUE);
+	g_free(w->open);
+	if (w->ends)
+		g_array_free(w->ends, TRUE);
+	g_free(w->last);
+	if (w->starts)
+		g_array_free(w->starts, TRUE);
+	if (w->items)
+		g_array_free(w->items, TRUE);
+}
+
+static void forget_parts(struct trace_index *ix, unsigned parts)
+{
+	struct {
+		unsigned part;
+		const void **array;
+	} arrays[] = {
+#define ARRAY(part, member) { part, (const void **)&ix->member }
+		ARRAY(INDEX_THREADS, thread_events.start),
+		ARRAY(INDEX_THREADS, thread_events.items),
+		ARRAY(INDEX_THREADS, position),
+		ARRAY(INDEX_MATCH, partner),
+		ARRAY(INDEX_VARIABLES, variable_events.start),
+		ARRAY(INDEX_VARIABLES, variable_events.items),
+		ARRAY(INDEX_OBJECTS, object_events.start),
+		ARRAY(INDEX_OBJECTS, object_events.items),
+		ARRAY(INDEX_SITES, site_events.start),
+		ARRAY(INDEX_SITES, site_events.items),
+		ARRAY(INDEX_WRITERS, writer),
+		ARRAY(INDEX_WRITERS, wide_writers.start),
+		ARRAY(INDEX_WRITERS, wide_writers.items),
+		ARRAY(INDEX_MUST, must),
+		ARRAY(INDEX_MUST, must_by_before),
+#undef ARRAY
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++) {
+		if (!(arrays[i].part & parts))
+			continue;
+		g_free((void *)*arrays[i].array);
+		*arrays[i].array = NULL;
+	}
+}
+
+/* All of `parts` or, when cancelled, none. */
+static bool build_parts(const struct trace *t, struct trace_index *ix, unsigned parts,
+                        const struct progress *progress)
+{
+	struct making *m = g_new0(struct making, 1);
+	m->t = t;
+	m->parts = parts;
+	m->progress = progress;
+	for (size_t i = 0; i < G_N_ELEMENTS(makers); i++) {
+		m->works[i].t = t;
+		m->works[i].ix = ix;
+		if (parts & makers[i].part)
+			makers[i].begin(&m->works[i]);
+	}
+	bool done = make_lists(m);
+	for (size_t i = 0; i < G_N_ELEMENTS(makers); i++)
+		work_release(&m->works[i]);
+	g_free(m);
+	if (!done)
+		forget_parts(ix, parts);
+	return done;
+}
 
 bool trace_need(struct trace *t, unsigned parts, const struct progress *progress)
 {
@@ -256,25 +485,13 @@ bool trace_need(struct trace *t, unsigned parts, const struct progress *progress
 	}
 	struct trace_index *ix = t->index;
 	unsigned had = ix->parts;
-	if (parts & INDEX_MUST)
-		parts |= INDEX_THREADS | INDEX_MATCH | INDEX_OBJECTS;
 	if (parts & INDEX_MATCH)
 		parts |= INDEX_THREADS;
-	static const struct {
-		unsigned part;
-		void (*build)(const struct trace *t, struct trace_index *ix);
-	} makers[] = {
-		{ INDEX_THREADS, build_threads },     { INDEX_MATCH, build_match },
-		{ INDEX_VARIABLES, build_variables }, { INDEX_OBJECTS, build_objects },
-		{ INDEX_WRITERS, build_writers },     { INDEX_SITES, build_sites },
-	};
-	for (size_t i = 0; i < G_N_ELEMENTS(makers); i++) {
-		if (!(parts & ~ix->parts & makers[i].part))
-			continue;
-		if (!progress_tick(progress, (double)i / G_N_ELEMENTS(makers), "indexing"))
+	unsigned lists = parts & ~ix->parts & ~INDEX_MUST;
+	if (lists) {
+		if (!build_parts(t, ix, lists, progress))
 			return false;
-		makers[i].build(t, ix);
-		ix->parts |= makers[i].part;
+		ix->parts |= lists;
 	}
 	if (parts & ~ix->parts & INDEX_MUST) {
 		if (!index_build_must(t, ix, progress))
@@ -290,29 +507,7 @@ void index_free(struct trace_index *ix)
 {
 	if (ix == NULL)
 		return;
-	struct {
-		unsigned part;
-		const void *array;
-	} arrays[] = {
-		{ INDEX_THREADS, ix->thread_events.start },
-		{ INDEX_THREADS, ix->thread_events.items },
-		{ INDEX_THREADS, ix->position },
-		{ INDEX_MATCH, ix->partner },
-		{ INDEX_VARIABLES, ix->variable_events.start },
-		{ INDEX_VARIABLES, ix->variable_events.items },
-		{ INDEX_OBJECTS, ix->object_events.start },
-		{ INDEX_OBJECTS, ix->object_events.items },
-		{ INDEX_SITES, ix->site_events.start },
-		{ INDEX_SITES, ix->site_events.items },
-		{ INDEX_WRITERS, ix->writer },
-		{ INDEX_WRITERS, ix->wide_writers.start },
-		{ INDEX_WRITERS, ix->wide_writers.items },
-		{ INDEX_MUST, ix->must },
-		{ INDEX_MUST, ix->must_by_before },
-	};
-	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
-		if (!(ix->mapped & arrays[i].part))
-			g_free((void *)arrays[i].array);
+	forget_parts(ix, INDEX_ALL & ~ix->mapped);
 	if (ix->map)
 		munmap(ix->map, ix->map_length);
 	g_free(ix);

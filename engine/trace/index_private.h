@@ -1,5 +1,5 @@
 /*
- * index_private.h - the makers of the index's parts; each needs the parts named with it.
+ * index_private.h - the makers of the index's parts.
  * Arrays are allocated with g_malloc and freed with the index.
  */
 #ifndef HEDDLE_INDEX_PRIVATE_H
@@ -7,7 +7,7 @@
 
 #include "engine/trace/index.h"
 
-/* INDEX_MUST; needs THREADS, MATCH, OBJECTS.  False when cancelled. */
+/* INDEX_MUST.  False when cancelled. */
 bool index_build_must(struct trace *t, struct trace_index *ix, const struct progress *progress);
 
 /*

@@ -14,7 +14,6 @@
 
 struct maker {
 	const struct trace *t;
-	const struct trace_index *ix;
 	GArray *edges; /* struct must_edge */
 };
 
@@ -30,22 +29,32 @@ static void add(struct maker *m, uint32_t before, uint32_t after, enum must_rule
 
 /* -- threads ------------------------------------------------------------------------ */
 
-static void add_fork(struct maker *m, uint32_t e)
-{
-	uint32_t thread = m->t->events[e].target;
-	struct event_list of = event_list_at(&m->ix->thread_events, thread);
+/* The forks and joins met, and what they are about, which the end of the pass tells. */
+struct lives {
+	GArray *ends;           /* uint32_t */
+	uint32_t *first, *last; /* by thread: event, or NONE */
+};
 
-	if (of.count > 0)
-		add(m, e, of.items[0], MUST_FORK, NONE);
+static inline void live(struct lives *l, uint32_t thread, uint32_t e)
+{
+	if (G_UNLIKELY(l->first[thread] == NONE))
+		l->first[thread] = e;
+	l->last[thread] = e;
 }
 
-static void add_join(struct maker *m, uint32_t e)
+static void add_ends(struct maker *m, const struct lives *l)
 {
-	uint32_t thread = m->t->events[e].target;
-	struct event_list of = event_list_at(&m->ix->thread_events, thread);
+	for (guint i = 0; i < l->ends->len; i++) {
+		uint32_t e = g_array_index(l->ends, uint32_t, i);
+		uint32_t thread = m->t->events[e].target;
 
-	if (of.count > 0 && of.items[of.count - 1] < e)
-		add(m, of.items[of.count - 1], e, MUST_JOIN, NONE);
+		if (l->first[thread] == NONE)
+			continue;
+		if (m->t->events[e].op == OP_FORK)
+			add(m, e, l->first[thread], MUST_FORK, NONE);
+		else if (l->last[thread] < e)
+			add(m, l->last[thread], e, MUST_JOIN, NONE);
+	}
 }
 
 /* -- what happens to one object, message or instance --------------------------------- */
@@ -280,6 +289,7 @@ struct objects {
 	struct condition **conditions;
 	GArray **sends;      /* by message */
 	uint32_t *last_call; /* by instance: the last ACT or RET, or NONE */
+	struct lives lives;
 };
 
 static void object_event(struct maker *m, struct objects *o, uint32_t e)
@@ -322,6 +332,15 @@ static void object_event(struct maker *m, struct objects *o, uint32_t e)
 	}
 }
 
+/* What has a sentence of its own in the pass below.  Most events have none, and what comes
+ * next nobody can foresee: one question sends them all the same way. */
+#define ONE(op) (UINT64_C(1) << OP_##op)
+static const uint64_t looked_at = ONE(FORK) | ONE(JOIN) | ONE(SND) | ONE(RCV) | ONE(ACT) |
+                                  ONE(RET) | ONE(POST) | ONE(TAKE) | ONE(ARRIVE) | ONE(DEPART) |
+                                  ONE(WAIT) | ONE(WAKE) | ONE(SIGNAL) | ONE(BROADCAST);
+#undef ONE
+_Static_assert(OP_COUNT <= 64, "a bit for each operation");
+
 /* Returns false when cancelled. */
 static bool add_synchronisation(struct maker *m, const struct progress *progress)
 {
@@ -333,22 +352,26 @@ static bool add_synchronisation(struct maker *m, const struct progress *progress
 		.conditions = g_new0(struct condition *, t->objects_count + 1),
 		.sends = g_new0(GArray *, t->messages_count + 1),
 		.last_call = g_new(uint32_t, t->instances_count + 1),
+		.lives = { g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+		           g_new(uint32_t, t->threads_count + 1),
+		           g_new(uint32_t, t->threads_count + 1) },
 	};
 
 	for (uint64_t i = 0; i < t->instances_count; i++)
 		o.last_call[i] = NONE;
+	for (uint64_t i = 0; i < t->threads_count; i++)
+		o.lives.first[i] = NONE;
 	for (uint32_t e = 0; e < t->events_count && goes_on; e++) {
 		const struct event *x = &t->events[e];
 
 		if (G_UNLIKELY((e & 0xfffff) == 0))
 			goes_on = progress_tick(progress, (double)e / t->events_count,
 			                        "must-order");
-		if (G_LIKELY(op_is_access(x->op)) || event_inert(x))
+		live(&o.lives, x->thread, e);
+		if (G_LIKELY(!(looked_at >> x->op & 1)) || event_inert(x))
 			continue;
-		if (x->op == OP_FORK)
-			add_fork(m, e);
-		else if (x->op == OP_JOIN)
-			add_join(m, e);
+		if (x->op == OP_FORK || x->op == OP_JOIN)
+			g_array_append_val(o.lives.ends, e);
 		else if (x->op == OP_SND)
 			keep_last(t, list_at(o.sends, x->target), e);
 		else if (x->op == OP_RCV && o.sends[x->target] != NULL)
@@ -362,6 +385,10 @@ static bool add_synchronisation(struct maker *m, const struct progress *progress
 		} else
 			object_event(m, &o, e);
 	}
+	add_ends(m, &o.lives);
+	g_array_free(o.lives.ends, TRUE);
+	g_free(o.lives.first);
+	g_free(o.lives.last);
 	for (uint64_t i = 0; i < t->objects_count; i++) {
 		if (o.semaphores[i].posts != NULL)
 			g_array_free(o.semaphores[i].posts, TRUE);
@@ -507,7 +534,7 @@ static int by_before(gconstpointer p, gconstpointer q, gpointer edges)
 
 bool index_build_must(struct trace *t, struct trace_index *ix, const struct progress *progress)
 {
-	struct maker m = { t, ix, g_array_new(FALSE, FALSE, sizeof(struct must_edge)) };
+	struct maker m = { t, g_array_new(FALSE, FALSE, sizeof(struct must_edge)) };
 	uint32_t *order;
 
 	if (!add_synchronisation(&m, progress) || !add_blocks(&m, progress)) {

@@ -116,7 +116,148 @@ like "$(cat hand.txt)" 'ret\(counter1\.read\)="odd \\" text"' "a string"
 run "$HEDDLE" commute hand.hdl
 like "$out" 'add\(5\)' "and found by commute"
 
+# Functions of the program itself: static, called by others of their kind, left by longjmp.
+cat >own.c <<'C'
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <string.h>
+#define KEPT __attribute__((noinline, noclone))
+struct dict { pthread_mutex_t lock; struct { const char *key; void *value; } slots[16]; };
+static struct dict o = { .lock = PTHREAD_MUTEX_INITIALIZER };
+static jmp_buf back;
+static KEPT unsigned dict_size(struct dict *d) {
+	unsigned n = 0;
+	for (int i = 0; i < 16; i++)
+		n += d->slots[i].key != NULL;
+	return n;
+}
+static KEPT void *dict_put(struct dict *d, const char *key, void *value) {
+	void *old = NULL;
+	if (!key)
+		longjmp(back, 1);
+	pthread_mutex_lock(&d->lock);
+	if (dict_size(d) < 16) /* a part of this call */
+		for (int i = 0; i < 16; i++)
+			if (!d->slots[i].key || strcmp(d->slots[i].key, key) == 0) {
+				old = d->slots[i].value;
+				d->slots[i].key = key;
+				d->slots[i].value = value; /* line 25 */
+				break;
+			}
+	pthread_mutex_unlock(&d->lock);
+	return old;
+}
+static const char *hosts[] = { "a.com", "b.com", "a.com" };
+static void *connect_to(void *host) {
+	dict_put(&o, host, &o); /* line 33 */
+	return NULL;
+}
+int main(void) {
+	pthread_t t[3];
+	for (int i = 0; i < 3; i++)
+		pthread_create(&t[i], NULL, connect_to, (void *)hosts[i]);
+	for (int i = 0; i < 3; i++)
+		pthread_join(t[i], NULL);
+	if (!setjmp(back))
+		dict_put(&o, NULL, NULL);
+	printf("%u\n", dict_size(&o));
+	return 0;
+}
+C
+for compiler in clang gcc; do
+	[ $compiler = gcc ] || command -v clang >/dev/null || continue
+	for level in -O0 -O2; do
+		way="$compiler $level"
+		case $compiler in # clang changes parameters of static functions
+		clang) sed 's/^static KEPT/KEPT/' own.c >kept.c ;;
+		gcc) cp own.c kept.c ;;
+		esac
+		CC=$compiler run "$HEDDLE" cc -w -g $level kept.c -o own -pthread
+		is "$status" 0 "$way: builds"
+		is "$(./own)" 2 "and runs alone"
+		run "$HEDDLE" record --spec dict.spec -o own.hdl -- ./own
+		is "$status $out" "0 2" "$way: recorded"
+		run "$HEDDLE" convert own.hdl own.txt --to text
+		is "$(grep -c '|call(dict1\.put,"[ab]\.com",p[0-9a-f]*)|kept\.c:33$' own.txt)" 3 "$way: calls of a static function"
+		is "$(grep -c '|call(dict1\.size' own.txt)" 1 "$way: a call within a call of the object is a part of it"
+		like "$(cat own.txt)" '\|ret\(dict1\.put\)\|' "$way: a call that longjmp left ends without a result"
+		run "$HEDDLE" commute own.hdl --format json
+		is "$(json 'join ",", @{$d->{findings}[0]{locations}}')" "kept.c:33,kept.c:33" "$way: a race in the program's own dictionary"
+	done
+done
+like "$(grep 'kept.c:25' own.txt)" 'w8\(' "what is inside is recorded"
+run "$HEDDLE" races own.hdl --analysis lockset --format json
+is "$(json '(grep { /heddle-bind|\?/ } map { map { "$_->{place}" } map { @$_ } @{$_->{stacks} // []} } @{$d->{findings}}) ? 1 : 0')" 0 "stacks pass over the recorder"
+
+# A C++ method, left by an exception.
+cat >method.cc <<'C'
+#include <stdexcept>
+#include <thread>
+struct Counter {
+	int n = 0;
+	__attribute__((noinline, noclone)) int add(int by) {
+		if (by < 0)
+			throw std::runtime_error("no");
+		return n += by;
+	}
+};
+static Counter c;
+int main() {
+	std::thread t([] { c.add(3); });
+	t.join();
+	try {
+		c.add(-1);
+	} catch (std::runtime_error &) {
+	}
+	return c.add(4) == 7 ? 0 : 1;
+}
+C
+cat >method.spec <<'S'
+object tally {
+  method add(k) / r
+  bind add = "Counter::add(Counter *self, int k) -> int r"
+}
+S
+run "$HEDDLE" c++ -g -O1 method.cc -o method -pthread
+run "$HEDDLE" record --spec method.spec -o method.hdl -- ./method
+is "$status" 0 "a C++ method"
+run "$HEDDLE" convert method.hdl method.txt --to text
+is "$(grep -o '|\(call\|ret\)(tally.*)[=0-9-]*' method.txt | tr -d '\n')" \
+	'|call(tally1.add,3)|ret(tally1.add)=3|call(tally1.add,-1)|ret(tally1.add)|call(tally1.add,4)|ret(tally1.add)=7' \
+	"with its values, and without a result where it threw"
+
+# A witness with invocations is driven on the program; the bind lines are found again.
+run "$HEDDLE" commute own.hdl --analysis cov --pairs events --format json
+first=$(json '(grep { $_->{verdict} eq "race" } @{$d->{findings}})[0]{first}')
+second=$(json '(grep { $_->{verdict} eq "race" } @{$d->{findings}})[0]{second}')
+run "$HEDDLE" witness own.hdl "$first" "$second" -o own.wit
+is "$status" 1 "two puts of one host may change their order"
+run "$HEDDLE" replay --witness own.wit -- ./own
+is "$status" 0 "and do in the program"
+like "$err" 'stopped before the event' "up to the last"
+unlike "$err" 'left the witness' "all the way"
+
 # What cannot be.
+sed 's/dict_size(/dict_sizes(/' dict.spec >nobody.spec
+run "$HEDDLE" record --spec nobody.spec -- ./own
+is "$status" 125 "no such function"
+like "$err" 'dict_sizes: no library that is loaded' "is said"
+gcc -g -fsanitize=thread own.c -o foreign -pthread 2>/dev/null
+run "$HEDDLE" record --spec dict.spec -- ./foreign
+is "$status" 125 "a program that heddle cc did not build"
+like "$err" 'no room for a jump' "has no room at its entries"
+if command -v clang >/dev/null; then
+	CC=clang run "$HEDDLE" cc -w -g own.c -o clang -pthread
+	run "$HEDDLE" record --spec dict.spec -- ./clang
+	is "$status" 125 "static functions of clang"
+	like "$err" 'leave out static' "are refused, with the remedy"
+fi
+sed 's/^static KEPT/static inline/' own.c >inline.c
+run "$HEDDLE" cc -w -g -O2 inline.c -o inline -pthread
+run "$HEDDLE" record --spec dict.spec -- ./inline
+is "$status" 125 "inlined functions"
+like "$err" 'calls in .* are inlined|copy that the compiler made' "are refused"
 printf 'object o {\n method m()\n bind m = "f(int self, ...)"\n}\n' >variadic.spec
 run "$HEDDLE" record --spec variadic.spec -- ./hand
 is "$status" 125 "a variadic function"

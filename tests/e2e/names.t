@@ -72,10 +72,65 @@ look() { # look HOW COMPILER FLAGS...
 	is "$("$HEDDLE" info names.hdl --format json 2>/dev/null | grep -o '"variables": *[0-9]*')" \
 		"$("$HEDDLE" info names.txt --format json 2>/dev/null | grep -o '"variables": *[0-9]*')" "$how: as many variables in the text"
 }
+# Locals that other threads touch: whoever it is, by the function in whose frame they lie.
+cat >locals.c <<'C'
+#include <pthread.h>
+struct job { int id; long sums[3]; pthread_mutex_t lock; };
+static void *run(void *p)
+{
+	struct job *job = p;
+	pthread_mutex_lock(&job->lock);
+	job->sums[1] += job->id;
+	pthread_mutex_unlock(&job->lock);
+	return 0;
+}
+static __attribute__((noinline)) long both(int k)
+{
+	pthread_t threads[2];
+	struct job jobs[2];
+	for (int i = 0; i < 2; i++) {
+		jobs[i].id = k;
+		jobs[i].sums[1] = 0;
+		pthread_mutex_init(&jobs[i].lock, 0);
+	}
+	for (int i = 0; i < 2; i++)
+		pthread_create(&threads[i], 0, run, &jobs[1]);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], 0);
+	return jobs[0].sums[1] + jobs[1].sums[1];
+}
+static __attribute__((noinline)) int deeper(int k)
+{
+	volatile int room[90];
+	room[0] = k;
+	__asm__ volatile("" : : "r"(room) : "memory");
+	return both(k) != 2 * k || room[0] != k;
+}
+int main(void)
+{
+	return both(2) != 4 || deeper(3);
+}
+C
+look_at_locals() { # look_at_locals HOW COMPILER FLAGS...
+	local how=$1
+	shift
+	CC=$1 "$HEDDLE" cc "${@:2}" locals.c -o locals -pthread 2>cc.err || { skip_all_of "$how" "$(head -1 cc.err)"; return; }
+	"$HEDDLE" record -o locals.hdl -- ./locals 2>/dev/null
+	is "$?" 0 "$how: recorded"
+	"$HEDDLE" convert --to text locals.hdl locals.txt 2>/dev/null
+	is "$(grep -c '^T[34]|w8(stack@main.both::jobs\[1\].sums\[1\])=' locals.txt)" 2 "$how: a local's member"
+	is "$(grep -c '^T[12]|w8(stack@main.both::jobs\[1\].sums\[1\]#2)=' locals.txt)" 2 "$how: in another frame of the function"
+	is "$(grep -c '^T[12]|acq(both::jobs\[1\].lock)' locals.txt)" 2 "$how: a lock in a local"
+}
+
 skip_all_of() { is 1 1 "$1: skipped, $2"; }
 
 look "gcc" gcc -g -O1
-if command -v clang >/dev/null; then look "clang" clang -g -O1; fi
+for o in -O0 -O1 -O2; do look_at_locals "gcc $o" gcc -g $o; done
+if command -v clang >/dev/null; then
+	look "clang" clang -g -O1
+	for o in -O0 -O1; do look_at_locals "clang $o" clang -g $o; done
+fi
 
 # Without debug information: symbols, and a word about it.
 CC=gcc "$HEDDLE" cc -g0 -O1 names.c -o bare -pthread && strip -g bare

@@ -215,4 +215,29 @@ is "$status" 1 "cc exits as the compiler does"
 run env CC=no-such-compiler $HEDDLE cc -c x.c
 is "$status" 2 "no compiler"
 like "$err" "no-such-compiler: cannot run the compiler" "and says so"
+# A signal that one thread sends and another waits for is a message.
+cat >"$scratch/signals.c" <<'C'
+#include <pthread.h>
+#include <signal.h>
+static sigset_t set;
+static void *waits(void *x) {
+	int number;
+	sigwait(&set, &number); /* line 6 */
+	return x;
+}
+int main(void) {
+	pthread_t t;
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &set, 0);
+	pthread_create(&t, 0, waits, 0);
+	pthread_kill(t, SIGUSR1); /* line 15 */
+	return pthread_join(t, 0);
+}
+C
+run "$HEDDLE" cc -g "$scratch/signals.c" -o "$scratch/signals" -pthread
+run "$HEDDLE" record -q -o "$scratch/signals.hdl" -- "$scratch/signals"
+run "$HEDDLE" convert "$scratch/signals.hdl" "$scratch/signals.txt" --to text
+is "$(grep -o '|\(snd\|rcv\)(.*' "$scratch/signals.txt" | tr -d '\n')" \
+	'|snd(once1)|signals.c:15|rcv(once1)|signals.c:6' "pthread_kill and sigwait are a message"
 done_testing

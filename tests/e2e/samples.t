@@ -2,20 +2,26 @@
 # Every sample, recorded under several seeds: what its file `expect` names is found, with a
 # checked witness; its fixed version comes out clean under the same analyses.
 #
-# A line of `expect`: COMMAND KIND [VARIABLE].  What `races` and `commute` predict must come
-# out of every recording; `atomic` lists what happened, and some schedule must show it.
+# A line of `expect`: COMMAND KIND [VARIABLE].  What `races`, `commute` (order violations) and
+# `rd2` (commutativity races) predict must come out of every recording; `atomic` lists what
+# happened, and some schedule must show it.
 . tests/e2e/lib.sh
 
-found='scalar grep { $_->{kind} eq q(KIND) && (q(VARIABLE) eq "" || grep { $_ eq q(VARIABLE) } @{$_->{variables}}) && $_->{verdict} =~ /race|happened/ } @{$d->{findings}}'
+found='scalar grep { $_->{kind} eq q(KIND) && (q(VARIABLE) eq "" || grep { $_ eq q(VARIABLE) } @{$_->{variables}}) && $_->{verdict} =~ /race|happened|candidate/ } @{$d->{findings}}'
 
-# record VERSION SEED STRATEGY: records $scratch/VERSION
+# record VERSION SEED STRATEGY: records $scratch/VERSION, with the folder's bind lines
 record() {
-	run "$HEDDLE" record -q --seed "$2" --strategy "$3" -o "$scratch/$1.hdl" -- "$scratch/$1"
+	local spec=()
+	for file in "$folder"/*.spec; do
+		[ -e "$file" ] && spec+=(--spec "$file")
+	done
+	run "$HEDDLE" record -q --seed "$2" --strategy "$3" "${spec[@]}" -o "$scratch/$1.hdl" -- "$scratch/$1"
 }
 # report COMMAND VERSION: the report as JSON in $out
 report() {
 	case $1 in
 	commute) run "$HEDDLE" commute "$scratch/$2.hdl" --analysis cov --format json ;;
+	rd2) run "$HEDDLE" commute "$scratch/$2.hdl" --format json ;;
 	atomic) run "$HEDDLE" atomic "$scratch/$2.hdl" --all --format json ;;
 	*) run "$HEDDLE" "$1" "$scratch/$2.hdl" --format json ;;
 	esac

@@ -6,6 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+uint64_t mix_setting(const char *name, uint64_t otherwise)
+{
+	const char *text = getenv(name);
+
+	return text == NULL ? otherwise : strtoull(text, NULL, 10);
+}
+
 struct random_options mix_options(uint64_t seed, uint32_t threads, uint32_t events)
 {
 	GRand *r = g_rand_new_with_seed((guint32)(seed * 2654435761u + 17));
@@ -30,8 +37,9 @@ struct random_options mix_options(uint64_t seed, uint32_t threads, uint32_t even
 int mix_main(int argc, char **argv, const char *name, uint64_t count,
              bool (*one)(uint64_t seed))
 {
-	uint64_t first = 1;
+	uint64_t first = mix_setting("HEDDLE_SEED", 1);
 
+	count = mix_setting("HEDDLE_TRACES", count);
 	if (argc > 1)
 		count = strtoull(argv[1], NULL, 10);
 	if (argc > 2)

@@ -7,8 +7,10 @@
 
 #include "tests/property/oracle.h"
 
+/* A number from the environment: HEDDLE_TRACES (how many), HEDDLE_SEED (the first seed). */
+uint64_t mix_setting(const char *name, uint64_t otherwise);
 struct random_options mix_options(uint64_t seed, uint32_t threads, uint32_t events);
-/* A main for property tests: PROGRAM [COUNT [FIRST]], `count` traces by default; calls
+/* A main for property tests: PROGRAM [COUNT [FIRST]], else the settings, else `count`; calls
  * `one` for each seed until one fails (false), and says which. Returns the exit status. */
 int mix_main(int argc, char **argv, const char *name, uint64_t count,
              bool (*one)(uint64_t seed));

@@ -1,7 +1,8 @@
 /*
  * prop_atomic.c - the conflict graph against its definition, word by word, on random traces
- * of nested units: the edges that lie on cycles are the same, and a cycle is reported
- * exactly when there is one.
+ * of nested units: the edges that lie on cycles are the same, on line and after the fact; a
+ * cycle is reported exactly when there is one; and both ways the findings are the same to the
+ * last event.
  */
 #include "engine/atomic/atomic.h"
 
@@ -195,27 +196,32 @@ static GHashTable *cyclic_keys(const GArray *edges)
 	return keys;
 }
 
-static void add_engine_edges(GArray *edges, const struct conflict_graph *g, const bool *among)
+/* The edges out of these units; NULL: of all. */
+static void add_engine_edges(GArray *edges, const struct conflict_graph *g,
+                             const uint32_t *units, uint32_t count)
 {
-	for (guint i = 0; i < g->conflicts->len; i++) {
-		const struct conflict *c = &g_array_index(g->conflicts, struct conflict, i);
-		if (c->from == NONE || (among && !among[c->from]))
-			continue;
-		const struct unit *u = &g_array_index(g->units, struct unit, c->from);
-		const struct unit *v = &g_array_index(g->units, struct unit, c->to);
-		struct naive_edge e = { u->begin + (u->name == NONE ? OWN : 0),
-			                v->begin + (v->name == NONE ? OWN : 0),
-			                u->thread,
-			                v->thread,
-			                c->variable,
-			                c->set };
-		g_array_append_val(edges, e);
+	for (uint32_t i = 0; i < (units ? count : g->units->len); i++) {
+		const struct unit *u =
+		        &g_array_index(g->units, struct unit, units ? units[i] : i);
+		const struct conflict *c;
+		for (uint32_t e = u->dropped ? NONE : u->out; e != NONE; e = c->next) {
+			c = &g_array_index(g->conflicts, struct conflict, e);
+			const struct unit *v = &g_array_index(g->units, struct unit, c->to);
+			struct naive_edge edge = { u->begin + (u->name == NONE ? OWN : 0),
+				                   v->begin + (v->name == NONE ? OWN : 0),
+				                   u->thread,
+				                   v->thread,
+				                   c->variable,
+				                   c->set };
+			g_array_append_val(edges, edge);
+		}
 	}
 }
 
-static void add_settled(void *context, const struct conflict_graph *g, const bool *settled)
+static void add_settled(void *context, const struct conflict_graph *g, const uint32_t *units,
+                        uint32_t count)
 {
-	add_engine_edges(context, g, settled);
+	add_engine_edges(context, g, units, count);
 }
 
 static void assert_same(GHashTable *want, GHashTable *got, const struct trace *t, uint32_t seed)
@@ -238,36 +244,89 @@ static void assert_same(GHashTable *want, GHashTable *got, const struct trace *t
 	g_string_free(text, TRUE);
 }
 
-static bool compare(uint32_t seed)
+/* -- findings, both ways ------------------------------------------------------------------ */
+
+static int by_text(gconstpointer a, gconstpointer b)
 {
-	struct trace *t = random_units(seed);
-	struct atomic_model *m = atomic_model_declared(t);
-	GArray *naive = naive_edges(t),
-	       *engine = g_array_new(FALSE, TRUE, sizeof(struct naive_edge));
-	/* Every other trace with the graph swept as often as can be. */
-	struct graph_options often = { .settle = add_settled,
-		                       .context = engine,
-		                       .sweep_least = 1 };
-	struct conflict_graph *g = conflict_graph_new(t, m, seed % 2 ? &often : NULL);
-	add_engine_edges(engine, g, NULL);
-	GHashTable *want = cyclic_keys(naive), *got = cyclic_keys(engine);
-	assert_same(want, got, t, seed);
-	struct atomic_options all = { .all = true };
-	struct report *r = atomic_find(t, m, &all, NULL);
-	bool cyclic = g_hash_table_size(want) > 0;
-	ck_assert_msg((r->findings->len > 0) == cyclic, "seed %u: %u findings, cyclic %d", seed,
-	              r->findings->len, cyclic);
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static char *finding_text(const struct finding *f)
+{
+	GString *s = g_string_new(NULL);
+	g_string_printf(s, "%u x %" G_GUINT64_FORMAT ":", f->units->len, f->count);
+	for (guint i = 0; i < f->units->len; i++) {
+		const struct cycle_unit *u = &g_array_index(f->units, struct cycle_unit, i);
+		const struct cycle_edge *e = &g_array_index(f->edges, struct cycle_edge, i);
+		g_string_append_printf(s, " T%u %s %u-%u [%u %u,%u %s]", u->thread, u->unit,
+		                       u->begin, u->end, e->variable, e->events[0],
+		                       e->events[1], (char *)f->sets->pdata[e->set]);
+	}
+	return g_string_free(s, FALSE);
+}
+
+/* All findings as one text, in an order of their own. */
+static char *findings_text(const struct report *r)
+{
+	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
 	for (guint i = 0; i < r->findings->len; i++) {
 		const struct finding *f = r->findings->pdata[i];
 		ck_assert_uint_ge(f->units->len, 2);
 		ck_assert_uint_eq(f->units->len, f->edges->len);
+		g_ptr_array_add(lines, finding_text(f));
 	}
-	report_free(r);
+	g_ptr_array_sort(lines, by_text);
+	g_ptr_array_add(lines, NULL);
+	char *text = g_strjoinv("\n", (char **)lines->pdata);
+	g_ptr_array_unref(lines);
+	return text;
+}
+
+static void compare_findings(struct trace *t, const struct atomic_model *m, bool cyclic,
+                             uint32_t seed)
+{
+	struct atomic_options online = { .all = true },
+	                      after = { .all = true, .post_mortem = true };
+	struct report *a = atomic_find(t, m, &online, NULL),
+	              *b = atomic_find(t, m, &after, NULL);
+	char *x = findings_text(a), *y = findings_text(b);
+	ck_assert_msg((a->findings->len > 0) == cyclic, "seed %u: %u findings, cyclic %d", seed,
+	              a->findings->len, cyclic);
+	ck_assert_msg(strcmp(x, y) == 0, "seed %u: on line\n%s\nafter the fact\n%s", seed, x,
+	              y);
+	g_free(x);
+	g_free(y);
+	report_free(a);
+	report_free(b);
+}
+
+/* -- both ways ---------------------------------------------------------------------------- */
+
+/* On line, and after the fact. */
+static const struct graph_options ways[] = { { .settle = add_settled }, { 0 } };
+
+static bool compare(uint32_t seed)
+{
+	struct trace *t = random_units(seed);
+	struct atomic_model *m = atomic_model_declared(t);
+	GArray *naive = naive_edges(t);
+	GHashTable *want = cyclic_keys(naive);
+	bool cyclic = g_hash_table_size(want) > 0;
+	for (size_t i = 0; i < G_N_ELEMENTS(ways); i++) {
+		GArray *engine = g_array_new(FALSE, TRUE, sizeof(struct naive_edge));
+		struct graph_options options = ways[i];
+		options.context = engine;
+		struct conflict_graph *g = conflict_graph_new(t, m, &options);
+		add_engine_edges(engine, g, NULL, 0);
+		GHashTable *got = cyclic_keys(engine);
+		assert_same(want, got, t, seed);
+		g_hash_table_destroy(got);
+		conflict_graph_free(g);
+		g_array_free(engine, TRUE);
+	}
+	compare_findings(t, m, cyclic, seed);
 	g_hash_table_destroy(want);
-	g_hash_table_destroy(got);
 	g_array_free(naive, TRUE);
-	g_array_free(engine, TRUE);
-	conflict_graph_free(g);
 	atomic_model_free(m);
 	trace_close(t);
 	return cyclic;
@@ -284,12 +343,65 @@ START_TEST(edges_on_cycles_are_the_definition_s)
 }
 END_TEST
 
+/* Longer ones, where components are dropped on the way: on line against after the fact. */
+static struct trace *long_units(uint32_t seed)
+{
+	struct generator g = { .rand = g_rand_new_with_seed(seed), .text = g_string_new(NULL) };
+	int variables = 4 + pick(&g, 60), calm = 1 + pick(&g, 3);
+	g_string_append(g.text, "#! atomic-set S0");
+	for (int i = 0; i < variables; i++)
+		g_string_append_printf(g.text, " v%d", i);
+	g_string_append(g.text, "\n#! atomic-set S1 v0 v1\n#! atomic-set S2 v2\n");
+	for (int i = 0; i < 1500; i++) {
+		int thread = pick(&g, 3);
+		if (pick(&g, 8) < calm && g.depth[thread] > 0)
+			g_string_append_printf(g.text, "T%d|uend(u%d)|\n", thread,
+			                       g.names[thread][--g.depth[thread]]);
+		else if (pick(&g, 4) == 0 && g.depth[thread] < 2)
+			add_unit(&g, thread);
+		else
+			g_string_append_printf(g.text, "T%d|%s(v%d)|a.c:%d\n", thread,
+			                       pick(&g, 3) ? "r" : "w", pick(&g, variables),
+			                       pick(&g, 5));
+	}
+	struct error e;
+	struct trace *t = trace_from_text("long", g.text->str, g.text->len, NULL, &e);
+	ck_assert_msg(t != NULL, "%s: %s", e.where, e.what);
+	g_string_free(g.text, TRUE);
+	g_rand_free(g.rand);
+	return t;
+}
+
+START_TEST(on_line_as_after_the_fact)
+{
+	int cyclic = 0;
+	for (uint32_t seed = 1; seed <= 60; seed++) {
+		struct trace *t = long_units(seed);
+		struct atomic_model *m = atomic_model_declared(t);
+		struct conflict_counts counts;
+		struct cycles *c = atomic_happened(t, m, false, &counts, NULL);
+		struct report *r = report_new(t, "atomic");
+		cycles_report(c, 0, r);
+		compare_findings(t, m, r->findings->len > 0, seed);
+		cyclic += r->findings->len > 0;
+		/* what is over has been dropped on the way */
+		ck_assert_uint_lt(counts.largest, counts.units);
+		report_free(r);
+		cycles_free(c);
+		atomic_model_free(m);
+		trace_close(t);
+	}
+	ck_assert_int_gt(cyclic, 20);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("atomic sets against their definition");
 	TCase *c = tcase_create("conflict graph");
 	tcase_set_timeout(c, 120);
 	tcase_add_test(c, edges_on_cycles_are_the_definition_s);
+	tcase_add_test(c, on_line_as_after_the_fact);
 	suite_add_tcase(s, c);
 	SRunner *r = srunner_create(s);
 	srunner_run_all(r, CK_NORMAL);

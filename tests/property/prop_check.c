@@ -6,18 +6,11 @@
  * HEDDLE_TRACES sets the number of traces, HEDDLE_SEED the first seed.
  */
 #include "engine/witness/check.h"
-#include "tests/property/oracle.h"
+#include "tests/property/mix.h"
 
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-static uint64_t setting(const char *name, uint64_t otherwise)
-{
-	const char *text = getenv(name);
-
-	return text == NULL ? otherwise : g_ascii_strtoull(text, NULL, 10);
-}
 
 /* A random walk: at each place a random thread's next event, when the checker lets it. */
 static void walk(const struct trace *t, GRand *random, bool use_values, GArray *sequence)
@@ -145,7 +138,7 @@ static bool trial(uint64_t seed, bool use_values)
 
 static void trials(bool use_values)
 {
-	uint64_t first = setting("HEDDLE_SEED", 1), count = setting("HEDDLE_TRACES", 1500);
+	uint64_t first = mix_setting("HEDDLE_SEED", 1), count = mix_setting("HEDDLE_TRACES", 1500);
 
 	agreed = accepted = 0;
 	for (uint64_t seed = first; seed < first + count; seed++)

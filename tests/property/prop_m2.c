@@ -8,18 +8,11 @@
 #include "engine/predict/m2_private.h"
 #include "engine/predict/predict_private.h"
 #include "engine/witness/check.h"
-#include "tests/property/oracle.h"
+#include "tests/property/mix.h"
 
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-static uint64_t setting(const char *name, uint64_t otherwise)
-{
-	const char *text = getenv(name);
-
-	return text == NULL ? otherwise : g_ascii_strtoull(text, NULL, 10);
-}
 
 static struct {
 	uint64_t pairs, races, impossible, missed, unclaimed, refused;
@@ -108,7 +101,7 @@ static bool trial(uint64_t seed)
 
 START_TEST(agrees_with_the_search)
 {
-	uint64_t first = setting("HEDDLE_SEED", 1), count = setting("HEDDLE_TRACES", 4000);
+	uint64_t first = mix_setting("HEDDLE_SEED", 1), count = mix_setting("HEDDLE_TRACES", 4000);
 
 	for (uint64_t seed = first; seed < first + count; seed++)
 		ck_assert_msg(trial(seed), "M2 and the search disagree");
@@ -222,7 +215,7 @@ static const char *judge_report(struct trace *t, const bool *races, bool by_even
 
 START_TEST(reports_agree_with_the_search)
 {
-	uint64_t first = setting("HEDDLE_SEED", 1), count = setting("HEDDLE_TRACES", 3000);
+	uint64_t first = mix_setting("HEDDLE_SEED", 1), count = mix_setting("HEDDLE_TRACES", 3000);
 
 	for (uint64_t seed = first; seed < first + count; seed++) {
 		struct random_options options = random_mix(seed, 18);
@@ -281,7 +274,7 @@ static const char *judge_decision(struct trace *t, uint32_t e, uint32_t f, bool 
 
 START_TEST(one_pair_is_decided_exactly)
 {
-	uint64_t first = setting("HEDDLE_SEED", 1), count = setting("HEDDLE_TRACES", 600);
+	uint64_t first = mix_setting("HEDDLE_SEED", 1), count = mix_setting("HEDDLE_TRACES", 600);
 	uint64_t decided = 0;
 
 	for (uint64_t seed = first; seed < first + count; seed++) {

@@ -7,7 +7,7 @@
  */
 #include "engine/order/order.h"
 #include "engine/predict/predict.h"
-#include "tests/property/oracle.h"
+#include "tests/property/mix.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -646,12 +646,13 @@ static struct random_options shape(uint64_t seed)
 	return o;
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
-	uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : 4000;
+	uint64_t count = mix_setting("HEDDLE_TRACES", 4000);
+	uint64_t first = mix_setting("HEDDLE_SEED", 0);
 	uint64_t pairs[G_N_ELEMENTS(orders)] = { 0 };
 
-	for (uint64_t seed = 0; seed < count && failures == 0; seed++) {
+	for (uint64_t seed = first; seed < first + count && failures == 0; seed++) {
 		struct random_options options = shape(seed);
 		struct trace *t = random_trace(seed, &options);
 		struct naive x;

@@ -103,6 +103,8 @@ static bool step_atomic(struct generator *g, int t)
 	int kind = below(g, 4);
 	const char *order = orders[below(g, 5)];
 
+	if (chance(g, 15)) /* what a data race with an atomic needs */
+		return emit(g, t, "%s(a)", chance(g, 50) ? "w" : "r");
 	if (kind == 3)
 		return emit(g, t, "fence(%s)", order);
 	if (kind == 2)

@@ -13,7 +13,7 @@ static char *folder;
 
 /*
  * What the program prints: "D name address size" for data, "C line function address" for
- * calls, each address less the load bias.  here() is called where the line is of interest.
+ * calls, "F function offset" for a local's place from its frame's CFA, each address less the load bias.  here() is called where the line is of interest.
  */
 static const char program_text[] =
         "#define _GNU_SOURCE\n"
@@ -56,9 +56,15 @@ static const char program_text[] =
         "  middle(log);\n"
         "  return cursor->x;\n"
         "}\n"
+        "__attribute__((noinline)) void framed(void)\n"
+        "{\n"
+        "  struct inner kept[2]; __asm__ volatile(\"\" : : \"r\"(kept) : \"memory\");\n"
+        "  printf(\"F %lx %ld\\n\", (unsigned long)framed - bias, (long)&kept[1].c - "
+        "(long)__builtin_dwarf_cfa());\n"
+        "}\n"
         "int main(int argc, char **argv)\n"
         "{\n"
-        "  dl_iterate_phdr(find, 0);\n"
+        "  dl_iterate_phdr(find, 0); framed();\n"
         "  DATA(gs[1].i[2].x); DATA(gs[3].i[0].s[1]); DATA(gs[2].next); DATA(gs[0].n); "
         "DATA(gs[0].d);\n"
         "  DATA(acct.balance); DATA(acct.name); DATA(plain); DATA(matrix[2][3]); "
@@ -178,14 +184,28 @@ static void check_code(struct debuginfo *d, const char *function, uint32_t line,
 	ck_assert_uint_gt(places[2].line, places[1].line);
 }
 
+static void check_frame(struct debuginfo *d, uint64_t address, int64_t offset)
+{
+	GString *found = g_string_new(NULL);
+	ck_assert(debuginfo_frame_name(d, address, offset, 1, found));
+	ck_assert_str_eq(found->str, "framed::kept[1].c");
+	g_string_truncate(found, 0);
+	ck_assert(!debuginfo_frame_name(d, address, -4096, 1, found)); /* nobody's */
+	ck_assert_str_eq(found->str, "");
+	g_string_free(found, TRUE);
+}
+
 static unsigned check_printed(struct debuginfo *d, const char *out)
 {
 	char **lines = printed(out);
 	unsigned checked = 0;
 	for (char **line = lines; *line != NULL; line++, checked++) {
 		char **words = g_strsplit(*line, " ", -1);
-		uint64_t address = g_ascii_strtoull(words[*line[0] == 'D' ? 2 : 3], NULL, 16);
-		if (*line[0] == 'D')
+		int place = *line[0] == 'D' ? 2 : *line[0] == 'F' ? 1 : 3;
+		uint64_t address = g_ascii_strtoull(words[place], NULL, 16);
+		if (*line[0] == 'F')
+			check_frame(d, address, g_ascii_strtoll(words[2], NULL, 10));
+		else if (*line[0] == 'D')
 			check_data(d, words[1], address, g_ascii_strtoull(words[3], NULL, 10));
 		else
 			check_code(d, words[2], atoi(words[1]), address);

@@ -20,7 +20,8 @@ static const struct command_option options[] = {
 	  "cut inferred units at these beside waits, of "
 	  "join,fork,barrier,take,sleep,poll (default: all), or none",
 	  0 },
-	{ "heap", NULL, "infer one set of all shared memory: atomicity without atomic sets",
+	{ "heap", NULL, "infer one set of all shared memory: atomicity without atomic sets", 0 },
+	{ "post-mortem", NULL, "keep the whole conflict graph, and find its cycles afterwards",
 	  0 },
 	{ "all", NULL, "also cycles of grade C: over inferred sets alone", 0 },
 	OPTION_LENIENT,
@@ -128,6 +129,7 @@ static int run(struct arguments *a)
 	struct print_options print = { .format = argument_format(a, true) };
 	struct atomic_options o = { .limit = argument_number(a, "cycles", 0),
 		                    .all = argument_flag(a, "all"),
+		                    .post_mortem = argument_flag(a, "post-mortem"),
 		                    .predict = argument_flag(a, "predict"),
 		                    .budget_pair = 1,
 		                    .budget_total = 5 };

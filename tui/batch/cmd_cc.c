@@ -12,6 +12,8 @@
 #include "engine/record/record.h"
 #include "tui/batch/command.h"
 
+#define INSIDE "HEDDLE_INSIDE_CC" /* environment: we were called by the compiler we called */
+
 /* Options after which the compiler does not link. */
 static const char *const no_link[] = { "-c",           "-S",         "-E",
 	                               "-M",           "-MM",        "-fsyntax-only",
@@ -85,13 +87,15 @@ static int compile(struct arguments *a, const char *variable, const char *otherw
 	const char *text = g_getenv(variable);
 	if (!text || !*text || !g_shell_parse_argv(text, NULL, &compiler, NULL))
 		compiler = g_strsplit(otherwise, " ", -1);
-	/* CC="heddle cc" in the environment must not call us again for ever. */
+	/* CC="heddle cc" in the environment must not call us again for ever, and neither must
+	 * the name of a script that calls us. */
 	char *base = g_path_get_basename(compiler[0]);
-	if (strcmp(base, "heddle") == 0) {
+	if (strcmp(base, "heddle") == 0 || g_getenv(INSIDE)) {
 		g_strfreev(compiler);
 		compiler = g_strsplit(otherwise, " ", -1);
 	}
 	g_free(base);
+	g_setenv(INSIDE, "1", TRUE);
 	char *stub = record_stub_folder(&error);
 	if (!stub)
 		return fail(&error);
@@ -106,6 +110,14 @@ static int compile(struct arguments *a, const char *variable, const char *otherw
 	for (char **w = compiler; *w; w++)
 		g_ptr_array_add(words, g_strdup(*w));
 	g_ptr_array_add(words, g_strdup("-g"));
+	/* Room at the entry of each function, for bind lines (engine/record/interpose.h). */
+	g_ptr_array_add(words, g_strdup("-fpatchable-function-entry=5"));
+	if (!clang) {
+		/* A patched function changes registers that gcc could know it does not, and a
+		 * name stands for one function alone. */
+		g_ptr_array_add(words, g_strdup("-fno-ipa-ra"));
+		g_ptr_array_add(words, g_strdup("-fno-ipa-icf"));
+	}
 	for (char **w = a->rest; *w; w++)
 		g_ptr_array_add(words, g_strdup(*w));
 	g_ptr_array_add(words, g_strdup("-fsanitize=thread"));

@@ -31,32 +31,6 @@ static void add_lanes(struct drawing *d, const struct trace *t)
 
 /* --- the conflict graph --------------------------------------------------------------- */
 
-/* Units on cycles: peel off, again and again, what has no way in or no way out. */
-static bool *find_cyclic(const struct conflict_graph *g)
-{
-	guint n = g->units->len;
-	bool *in = g_new(bool, n + 1), changed = true;
-	for (guint i = 0; i < n; i++)
-		in[i] = !g_array_index(g->units, struct unit, i).dropped;
-	while (changed) {
-		bool *enters = g_new0(bool, n + 1), *leaves = g_new0(bool, n + 1);
-		for (guint e = 0; e < g->conflicts->len; e++) {
-			const struct conflict *c =
-			        &g_array_index(g->conflicts, struct conflict, e);
-			if (c->from != NONE && in[c->from] && in[c->to])
-				leaves[c->from] = enters[c->to] = true;
-		}
-		changed = false;
-		for (guint i = 0; i < n; i++) {
-			changed |= in[i] && !(enters[i] && leaves[i]);
-			in[i] &= enters[i] && leaves[i];
-		}
-		g_free(enters);
-		g_free(leaves);
-	}
-	return in;
-}
-
 static char *unit_label(const struct trace *t, const struct unit *u)
 {
 	if (u->name == NONE)
@@ -72,27 +46,33 @@ static char *conflict_label(const struct trace *t, const struct conflict *c)
 }
 
 static bool draw_conflicts(const struct arguments *a, struct trace *t,
-                           const struct conflict_graph *g, struct drawing *d,
-                           struct error *error)
+                           const struct atomic_model *m, const struct conflict_graph *g,
+                           struct drawing *d, struct error *error)
 {
-	bool *cyclic = find_cyclic(g), alone = argument_flag(a, "cycles");
+	struct cycles *finder = cycles_new(t, m);
+	uint32_t *component = cycles_components(finder, g);
+	bool alone = argument_flag(a, "cycles");
+	cycles_free(finder);
 	uint32_t *node = g_new(uint32_t, g->units->len + 1);
 	for (guint i = 0; i < g->units->len; i++) {
 		const struct unit *u = &g_array_index(g->units, struct unit, i);
 		uint64_t end = u->end == NONE ? t->events_count - 1 : u->end;
-		node[i] = alone && !cyclic[i] ? NONE
-		                              : drawing_node(d, u->thread, u->begin, end,
-		                                             unit_label(t, u), cyclic[i]);
+		bool cyclic = component[i] != NONE;
+		node[i] = alone && !cyclic ? NONE
+		                           : drawing_node(d, u->thread, u->begin, end,
+		                                          unit_label(t, u), cyclic);
 	}
 	for (guint e = 0; e < g->conflicts->len; e++) {
 		const struct conflict *c = &g_array_index(g->conflicts, struct conflict, e);
 		if (c->from == NONE || node[c->from] == NONE || node[c->to] == NONE)
 			continue;
 		drawing_edge(d, node[c->from], node[c->to], conflict_label(t, c),
-		             cyclic[c->from] && cyclic[c->to], false);
+		             component[c->from] != NONE &&
+		                     component[c->from] == component[c->to],
+		             false);
 	}
 	g_free(node);
-	g_free(cyclic);
+	g_free(component);
 	if (d->nodes->len <= MOST_NODES)
 		return true;
 	return error_set(error, place_line(t->path, 0).text,
@@ -114,7 +94,7 @@ static bool draw_conflict_graph(const struct arguments *a, struct trace *t, stru
 	struct graph_options o = { .uses = uses, .progress = progress_on_stderr() };
 	struct conflict_graph *g = conflict_graph_new(t, m, &o);
 	progress_done();
-	bool good = draw_conflicts(a, t, g, d, error);
+	bool good = draw_conflicts(a, t, m, g, d, error);
 	conflict_graph_free(g);
 	g_array_unref(uses);
 	atomic_model_free(m);

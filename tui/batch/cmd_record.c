@@ -4,9 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "engine/commute/interpose.h"
 #include "engine/record/session.h"
 #include "tui/batch/command.h"
 
@@ -54,24 +52,6 @@ static void tell(const struct session *s, const struct arguments *a)
 		fprintf(stderr, "heddle: the program forked; its children were not recorded\n");
 }
 
-/* The library of the bind lines of --spec: *path (owned) or NULL without --spec. */
-static bool interposer(const struct arguments *a, char **path, struct error *error)
-{
-	GPtrArray *files = argument_values(a, "spec");
-	struct specs *specs = specs_new();
-	bool ok = true;
-	*path = NULL;
-	for (guint i = 0; ok && i < files->len; i++)
-		ok = specs_load(specs, files->pdata[i], error);
-	if (ok && files->len > 0) {
-		*path = interposer_build(specs, error);
-		ok = *path != NULL;
-	}
-	specs_free(specs);
-	g_ptr_array_unref(files);
-	return ok;
-}
-
 static int run_record(struct arguments *a)
 {
 	static const char *const modes[] = { "controlled", "free", NULL };
@@ -97,16 +77,11 @@ static int run_record(struct arguments *a)
 	o.max_bytes = argument_number(a, "max-size", 0) << 20;
 	o.keep_events = argument_number(a, "last", 0);
 	o.start_at = argument_value(a, "start-at");
-	char *library;
-	if (!interposer(a, &library, &error))
-		return ours(&error);
-	o.preload = library;
+	o.specs = argument_values(a, "spec");
 	fflush(NULL);
 	bool ok = session_record(&o, &s, progress_on_stderr(), &error);
+	g_ptr_array_unref((GPtrArray *)o.specs);
 	progress_done();
-	if (library)
-		unlink(library);
-	g_free(library);
 	int status = s.result.status;
 	if (ok) {
 		tell(&s, a);

@@ -118,6 +118,9 @@ static bool print_run(const struct trace *t, const struct plan *p, const struct 
 				print_event(run->trace, run->reached[side], "  ");
 		}
 	}
+	/* An order violation: what the late event came to (in a freed block, say). */
+	if (!first && p->pair[1] == NONE && run->reached[0] != NONE)
+		print_event(run->trace, run->reached[0], "it came to  ");
 	print_outcome(run);
 	return true;
 }
@@ -249,6 +252,12 @@ static int replay(struct arguments *a, const struct trace *t, const struct witne
 		}
 	int status = EXIT_OURS;
 	if (plan_make(t, events, length, pair, &plan, &error)) {
+		GPtrArray *specs = argument_values(a, "spec");
+		if (specs->len > 0) { /* else those that it was recorded with, by name */
+			g_ptr_array_unref(plan.specs);
+			plan.specs = g_ptr_array_ref(specs);
+		}
+		g_ptr_array_unref(specs);
 		unsigned first = argument_number(a, "first", 0);
 		status = follow(t, &plan, argv, first > 2 ? 0 : first, argument_flag(a, "gdb"));
 	} else {
@@ -292,7 +301,8 @@ static const struct command_option options[] = {
 	{ "first", "1|2", "which of the pair goes first (default: both ways, in two runs)", 0 },
 	{ "until", "EVENT", "stop before this event instead", 0 },
 	{ "gdb", NULL, "stop there with gdb attached to the process", 0 },
-	{ "spec", "FILE", "the specification that the witness was made under", 0 },
+	{ "spec", "FILE", "the bind lines that it was recorded with, when they lie elsewhere",
+	  0 },
 	OPTION_LENIENT,
 	{ 0 },
 };

@@ -396,7 +396,7 @@ static void print_finding(const struct trace *t, const struct finding *f)
 		       f->proof->given ? ", given the " : "",
 		       f->proof->given ? f->proof->given : "");
 	if (f->budget)
-		printf("    unknown: the budget (%s) ran out\n", f->budget);
+		printf("    unknown: %s\n", budget_text(f->budget));
 }
 
 static void print_text(const struct report *r, const struct print_options *o)

@@ -6,6 +6,7 @@
  */
 #include "tui/explorer/command_line.h"
 #include "tui/explorer/export.h"
+#include "tui/explorer/tree.h"
 #include "tui/explorer/state_pane.h"
 
 #include <poll.h>
@@ -289,14 +290,6 @@ static bool word_list(struct app *app, const char *arguments, struct error *erro
 }
 
 /* -- tables ------------------------------------------------------------------------- */
-
-static void append_padded(GString *out, const char *text, int width)
-{
-	g_string_append(out, text);
-	for (int n = text_columns(text); n < width; n++)
-		g_string_append_c(out, ' ');
-	g_string_append_c(out, ' ');
-}
 
 static void append_state(const struct app *app, unsigned parts, GString *out)
 {
@@ -879,6 +872,7 @@ static const struct {
 	{ "order", REQUEST_ORDER },
 	{ "graph", REQUEST_GO_GRAPH },
 	{ "commutativity", REQUEST_GO_COMMUTE },
+	{ "exploration", REQUEST_GO_EXPLORE },
 	{ "help", REQUEST_HELP },
 };
 
@@ -892,7 +886,8 @@ static bool word_view(struct app *app, const char *arguments, struct error *erro
 	}
 	return expect(
 	        error,
-	        "findings, trace, source, state, witness, order, graph, commutativity or help");
+	        "findings, trace, source, state, witness, order, graph, commutativity, exploration or "
+	        "help");
 }
 
 static bool set_hidden(struct app *app, const char *name, bool hidden, struct error *error)
@@ -919,6 +914,22 @@ static bool word_show(struct app *app, const char *arguments, struct error *erro
 	if (*arguments)
 		return set_hidden(app, arguments, false, error);
 	session_show_all(app->session);
+	app_refresh(app);
+	return true;
+}
+
+/* A tree of executions, from wherever it lies. */
+static bool word_exploration(struct app *app, const char *arguments, struct error *error)
+{
+	if (*arguments == '\0')
+		return expect(error, "a file that heddle explore -o made");
+	struct tree *tree = tree_open(arguments, error);
+	if (tree == NULL)
+		return false;
+	tree_free(tree);
+	g_free(app->tree_path);
+	app->tree_path = g_strdup(arguments);
+	app_go(app, VIEW_EXPLORE);
 	app_refresh(app);
 	return true;
 }
@@ -991,22 +1002,15 @@ static bool word_save_screen(struct app *app, const char *arguments, struct erro
 
 static bool word_help(struct app *app, const char *arguments, struct error *error)
 {
-	enum { LEFT = 28 };
 	GString *out = g_string_new(NULL);
 	for (size_t i = 0; i < G_N_ELEMENTS(words); i++) {
 		const struct word *w = &words[i];
 		if (*arguments && strcmp(w->name, arguments) != 0 &&
 		    !is_among(w->others, arguments))
 			continue;
-		char *left = g_strdup_printf("%s %s", w->name, w->arguments);
-		char *text = g_strdup_printf("%s%s%s%s", w->help, *w->others ? " (also: " : "",
-		                             w->others, *w->others ? ")" : "");
-		append_padded(out, left, LEFT - 1);
-		if (text_columns(left) >= LEFT)
-			g_string_append_printf(out, "\n%*s", LEFT, "");
-		append_wrapped(out, text, LEFT, app->grid.columns - 2);
-		g_free(left);
-		g_free(text);
+		g_string_append_printf(out, "%s %s\t%s%s%s%s\n", w->name, w->arguments, w->help,
+		                       *w->others ? " (also: " : "", w->others,
+		                       *w->others ? ")" : "");
 	}
 	if (out->len == 0) {
 		g_string_free(out, TRUE);

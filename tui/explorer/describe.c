@@ -351,10 +351,8 @@ void explain_entry(const struct session *s, const struct entry *entry, GString *
 	} else if (f->verdict == VERDICT_UNKNOWN) {
 		g_string_append_printf(
 		        out,
-		        "Undecided: neither a witness nor a proof was found%s%s%s. "
-		        "w looks again, with a larger budget.",
-		        f->budget ? " before the budget ran out (" : "",
-		        f->budget ? f->budget : "", f->budget ? ")" : "");
+		        "Undecided: %s. w looks again, with a larger budget.",
+		        budget_text(f->budget));
 	} else if (f->kind == FINDING_ATOMIC_SET_VIOLATION) {
 		explain_cycle(s, f, out);
 	} else if (f->kind == FINDING_DEADLOCK) {

@@ -23,8 +23,7 @@ static bool make_witness(const struct session *s, struct witness *w, struct erro
 	w->trace_name = g_strdup(trace_name(s->trace));
 	w->trace_digest = trace_digest(s->trace);
 	w->events = g_array_copy(f->witness);
-	w->pair = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	g_array_append_vals(w->pair, s->pair, 2);
+	w->pair = finding_claimed(f);
 	return true;
 }
 
@@ -144,45 +143,88 @@ static char *to_json(const struct app *app, const struct entry *entry)
 	return copy;
 }
 
-/* -- DOT ----------------------------------------------------------------------------- */
+/* -- graphs -------------------------------------------------------------------------- */
+
+/* The cycle of an atomic-set violation: its units and what conflicts. */
+static void draw_cycle(const struct trace *t, const struct finding *f, struct drawing *d)
+{
+	for (guint i = 0; i < f->units->len; i++) {
+		const struct cycle_unit *u = &g_array_index(f->units, struct cycle_unit, i);
+		drawing_node(d, u->thread, u->begin, u->end,
+		             g_strdup_printf("%s %u-%u", u->unit, u->begin, u->end), true);
+	}
+	for (guint i = 0; i < f->edges->len; i++) {
+		const struct cycle_edge *e = &g_array_index(f->edges, struct cycle_edge, i);
+		drawing_edge(d, e->from, e->to,
+		             g_strdup_printf("%s %u, %u",
+		                             trace_string(t, t->variables[e->variable].name),
+		                             e->events[0], e->events[1]),
+		             true, false);
+	}
+}
+
+/* What can be drawn here: in the order view its chain, else the finding's cycle. */
+static bool draw(const struct app *app, const struct entry *entry, struct drawing *d)
+{
+	const struct trace *t = app_trace(app);
+	drawing_init(d, trace_name(t));
+	if (app_view(app) == VIEW_EXPLORE)
+		return explore_view_draw(app, d);
+	for (uint32_t i = 0; i < t->threads_count; i++)
+		g_ptr_array_add(d->lanes, g_strdup(trace_thread_name(t, i)));
+	if (app_view(app) == VIEW_ORDER)
+		return order_view_draw(app, d);
+	if (entry == NULL || entry->finding->units == NULL || entry->finding->edges == NULL)
+		return false;
+	draw_cycle(t, entry->finding, d);
+	return true;
+}
+
+static char *graph_text(const struct app *app, const struct entry *entry,
+                        void (*write)(const struct drawing *, GString *))
+{
+	struct drawing d;
+	GString *out = g_string_new(NULL);
+	bool drawn = draw(app, entry, &d);
+	if (drawn)
+		write(&d, out);
+	drawing_release(&d);
+	return g_string_free(out, !drawn);
+}
 
 static char *to_dot(const struct app *app, const struct entry *entry)
 {
-	const struct finding *f = entry->finding;
-	const struct trace *t = app_trace(app);
-	GString *out = g_string_new("digraph conflicts {\n");
-	for (guint i = 0; f->units && i < f->units->len; i++) {
-		const struct cycle_unit *u = &g_array_index(f->units, struct cycle_unit, i);
-		char *label = g_strescape(u->unit, NULL);
-		g_string_append_printf(out, "\tu%u [label=\"%s\\n%s %u-%u\", shape=box];\n", i,
-		                       label, trace_thread_name(t, u->thread), u->begin,
-		                       u->end);
-		g_free(label);
-	}
-	for (guint i = 0; f->edges && i < f->edges->len; i++) {
-		const struct cycle_edge *e = &g_array_index(f->edges, struct cycle_edge, i);
-		char *label =
-		        g_strescape(trace_string(t, t->variables[e->variable].name), NULL);
-		g_string_append_printf(out, "\tu%u -> u%u [label=\"%s\\n%u, %u\"];\n", e->from,
-		                       e->to, label, e->events[0], e->events[1]);
-		g_free(label);
-	}
-	g_string_append(out, "}\n");
-	return g_string_free(out, FALSE);
+	return graph_text(app, entry, drawing_dot);
+}
+
+static char *to_svg(const struct app *app, const struct entry *entry)
+{
+	return graph_text(app, entry, drawing_svg);
 }
 
 /* -- which -------------------------------------------------------------------------- */
 
 static const struct {
 	const char *suffix;
-	char *(*make)(const struct app *, const struct entry *);
-} forms[] = { { ".md", to_markdown }, { ".json", to_json }, { ".dot", to_dot } };
+	bool graph; /* else a finding has to be selected */
+	char *(*make)(const struct app *, const struct entry *); /* NULL: no graph here */
+} forms[] = { { ".md", false, to_markdown },
+	      { ".json", false, to_json },
+	      { ".dot", true, to_dot },
+	      { ".svg", true, to_svg } };
 
 static const char *suffix_for(const struct app *app)
 {
-	return app_view(app) == VIEW_WITNESS ? ".wit"
-	       : app_view(app) == VIEW_GRAPH ? ".dot"
-	                                     : ".md";
+	switch (app_view(app)) {
+	case VIEW_WITNESS:
+		return ".wit";
+	case VIEW_GRAPH:
+	case VIEW_ORDER:
+	case VIEW_EXPLORE:
+		return ".dot";
+	default:
+		return ".md";
+	}
 }
 
 static char *default_name(const struct app *app)
@@ -192,29 +234,33 @@ static char *default_name(const struct app *app)
 	                       suffix_for(app));
 }
 
-bool export_write(struct app *app, const char *path, char **written, struct error *error)
+static bool write_form(const struct app *app, const char *name, struct error *error)
 {
 	const struct entry *entry = session_selected(app->session);
-	char *name = path ? g_strdup(path) : default_name(app);
-	bool good = false, known = false;
-	if (g_str_has_suffix(name, ".wit")) {
-		known = true;
-		good = write_witness(app->session, name, error);
-	} else if (entry == NULL) {
-		known = true;
-		error_set(error, "", NULL, "no finding is selected");
-	}
-	for (size_t i = 0; !known && i < G_N_ELEMENTS(forms); i++) {
+	for (size_t i = 0; i < G_N_ELEMENTS(forms); i++) {
 		if (!g_str_has_suffix(name, forms[i].suffix))
 			continue;
-		known = true;
+		if (entry == NULL && !forms[i].graph)
+			return error_set(error, "", NULL, "no finding is selected");
 		char *text = forms[i].make(app, entry);
-		good = file_write_whole(name, text, strlen(text), error);
+		if (text == NULL)
+			return error_set(
+			        error, "",
+			        "ask from the order view, or for an atomic-set violation",
+			        "there is no graph to draw here");
+		bool good = file_write_whole(name, text, strlen(text), error);
 		g_free(text);
+		return good;
 	}
-	if (!known)
-		error_set(error, name, NULL,
-		          "expected a name that ends in .md, .json, .wit or .dot");
+	return error_set(error, name, NULL,
+	                 "expected a name that ends in .md, .json, .wit, .dot or .svg");
+}
+
+bool export_write(struct app *app, const char *path, char **written, struct error *error)
+{
+	char *name = path ? g_strdup(path) : default_name(app);
+	bool good = g_str_has_suffix(name, ".wit") ? write_witness(app->session, name, error)
+	                                           : write_form(app, name, error);
 	if (good)
 		*written = name;
 	else

@@ -1,9 +1,11 @@
 /*
- * export.h - a finding as a file: Markdown, JSON, a witness, a graph; and its replay.
+ * export.h - a finding as a file: Markdown, JSON, a witness, a graph (DOT, SVG); and its
+ * replay.
  */
 #ifndef HEDDLE_EXPORT_H
 #define HEDDLE_EXPORT_H
 
+#include "tui/batch/drawing.h"
 #include "tui/explorer/app.h"
 
 /* Write what is selected; the suffix of `path` chooses the form.  With path NULL, a name by
@@ -12,5 +14,10 @@ bool export_write(struct app *app, const char *path, char **written, struct erro
 /* Ask for `heddle replay` of the selected witness on the program (arguments "": the one that
  * was recorded); the terminal runs it. */
 bool export_replay(struct app *app, const char *arguments, struct error *error);
+
+/* What the order view shows, as nodes and edges (view_order.c); false when that is no chain. */
+bool order_view_draw(const struct app *app, struct drawing *drawing);
+/* The tree of executions, a lane for each depth (view_explore.c); false when there is none. */
+bool explore_view_draw(const struct app *app, struct drawing *drawing);
 
 #endif

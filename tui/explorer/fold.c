@@ -69,8 +69,8 @@ static bool find_loop_at(const struct trace *t, uint32_t event, struct fold *fol
 	guint rounds = before->len + 1 + after->len;
 	if (rounds > 2) {
 		/* the second and the last, counted from the first of `before` */
-		uint32_t last = after->len ? g_array_index(after, uint32_t, after->len - 1)
-		                           : event;
+		uint32_t last =
+		        after->len ? g_array_index(after, uint32_t, after->len - 1) : event;
 		fold->first = before->len > 1 ? g_array_index(before, uint32_t, before->len - 2)
 		              : before->len == 1 ? event
 		                                 : g_array_index(after, uint32_t, 0);

@@ -274,6 +274,14 @@ int pane_paragraph(struct pane p, int row, int column, enum style style, const c
 	return row + 1;
 }
 
+void append_padded(GString *out, const char *text, int width)
+{
+	g_string_append(out, text);
+	for (int n = text_columns(text); n < width; n++)
+		g_string_append_c(out, ' ');
+	g_string_append_c(out, ' ');
+}
+
 void append_wrapped(GString *out, const char *text, int indent, int width)
 {
 	int at = indent;

@@ -88,6 +88,8 @@ int pane_paragraph(struct pane pane, int row, int column, enum style style, cons
 
 /* Columns that the text takes on the screen. */
 int text_columns(const char *text);
+/* Append `text`, blanks up to column `width`, and one more. */
+void append_padded(GString *out, const char *text, int width);
 /* Append `text` in lines of `width` columns, broken at blanks; the first begins at column
  * `indent` (what stands there is in `out` already), the others are indented so far. */
 void append_wrapped(GString *out, const char *text, int indent, int width);

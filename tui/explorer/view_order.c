@@ -4,6 +4,10 @@
  */
 #include "tui/explorer/app.h"
 
+#include "tui/explorer/chain.h"
+#include "tui/explorer/command_line.h"
+#include "tui/explorer/export.h"
+
 #include <string.h>
 
 /* After the orders of order.h, the closure of the pair's cone. */
@@ -11,6 +15,7 @@ enum { KIND_CLOSURE = ORDER_KIND_COUNT, SUMMARY_EVENTS = 1000000 };
 
 struct order_row {
 	enum style style;
+	char *gutter;   /* owned: the lanes left of the text, or NULL */
 	char *text;     /* owned */
 	uint32_t event; /* Enter goes there; NONE */
 };
@@ -19,11 +24,14 @@ struct order_view {
 	int kind;
 	struct list list;
 	GArray *rows;
+	GArray *steps; /* struct step: the chain or the circle that is shown; may be empty */
 };
 
 static void row_clear(void *data)
 {
-	g_free(((struct order_row *)data)->text);
+	struct order_row *row = data;
+	g_free(row->gutter);
+	g_free(row->text);
 }
 
 static void *order_open(struct app *app)
@@ -32,6 +40,7 @@ static void *order_open(struct app *app)
 	v->kind = ORDER_KIND_HB;
 	v->rows = g_array_new(FALSE, FALSE, sizeof(struct order_row));
 	g_array_set_clear_func(v->rows, row_clear);
+	v->steps = g_array_new(FALSE, FALSE, sizeof(struct step));
 	return v;
 }
 
@@ -39,6 +48,7 @@ static void order_close(void *state)
 {
 	struct order_view *v = state;
 	g_array_free(v->rows, TRUE);
+	g_array_free(v->steps, TRUE);
 	g_free(v);
 }
 
@@ -48,7 +58,7 @@ static void add(struct order_view *v, enum style style, uint32_t event, const ch
 {
 	va_list ap;
 	va_start(ap, format);
-	struct order_row row = { style, g_strdup_vprintf(format, ap), event };
+	struct order_row row = { style, NULL, g_strdup_vprintf(format, ap), event };
 	va_end(ap);
 	g_array_append_val(v->rows, row);
 }
@@ -76,23 +86,24 @@ static void add_steps(const struct session *s, struct order_view *v, const GArra
 	}
 }
 
-/* "7 ──lock m──▸ 12 T2 lock m   report bank.c:56": one edge of a chain. */
-static void add_chain(const struct session *s, struct order_view *v, const GArray *steps)
+/* A chain of events in lanes; where there are too many threads, edge by edge in words. */
+static void add_chain(const struct app *app, struct order_view *v, const GArray *steps)
 {
-	for (guint i = 0; i < steps->len; i++) {
-		const struct step *step = &g_array_index(steps, struct step, i);
-		GString *rule = g_string_new(NULL), *place = g_string_new(NULL);
-		describe_rule(s, step, rule);
-		describe_place(s, step->to, place);
-		char *to = event_words(s, step->to);
-		bool across = s->trace->events[step->from].thread !=
-		              s->trace->events[step->to].thread;
-		add(v, across ? STYLE_KEY : STYLE_TEXT, step->to, "  %u ──%s──▸ %s   at %s",
-		    step->from, rule->str, to, place->str);
-		g_free(to);
-		g_string_free(rule, TRUE);
-		g_string_free(place, TRUE);
+	GArray *rows = chain_rows(app->session, steps, app->grid.columns);
+	if (rows == NULL) {
+		add_steps(app->session, v, steps);
+		return;
 	}
+	for (guint i = 0; i < rows->len; i++) {
+		struct chain_row *row = &g_array_index(rows, struct chain_row, i);
+		struct order_row added = { row->is_event ? STYLE_TEXT
+			                   : row->across ? STYLE_KEY
+			                                 : STYLE_DIM,
+			                   g_strdup(row->gutter), g_strdup(row->text),
+			                   row->event };
+		g_array_append_val(v->rows, added);
+	}
+	g_array_free(rows, TRUE);
 }
 
 /* Which edges join the threads, and what that means. */
@@ -127,14 +138,16 @@ static void add_meaning(const struct session *s, struct order_view *v, const GAr
 		    "every reordering.");
 }
 
-static void add_ordered(const struct session *s, struct order_view *v,
-                        const struct order *order, uint32_t first, uint32_t second)
+static void add_ordered(const struct app *app, struct order_view *v, const struct order *order,
+                        uint32_t first, uint32_t second)
 {
+	const struct session *s = app->session;
 	struct path path = { 0 };
 	char *a = event_words(s, first), *b = event_words(s, second);
 	add(v, STYLE_HEADING, first, "%s   is before   %s   because", a, b);
 	if (order_path(order, first, second, &path) && path.steps) {
-		add_chain(s, v, path.steps);
+		g_array_append_vals(v->steps, path.steps->data, path.steps->len);
+		add_chain(app, v, path.steps);
 		add_meaning(s, v, path.steps);
 	}
 	path_release(&path);
@@ -158,6 +171,19 @@ static void add_unordered(const struct session *s, struct order_view *v, enum or
 	g_free(b);
 }
 
+/* The circle of a closure in lanes; the constraints of a solver's core as they are. */
+static void add_proof(const struct app *app, struct order_view *v, const GArray *steps)
+{
+	if (!chain_is_ring(steps)) {
+		add_steps(app->session, v, steps);
+		return;
+	}
+	g_array_append_vals(v->steps, steps->data, steps->len);
+	add_chain(app, v, steps);
+	add(v, STYLE_NONE, g_array_index(steps, struct step, 0).from,
+	    "and so %u before itself: a circle", g_array_index(steps, struct step, 0).from);
+}
+
 static void add_closure(struct app *app, struct order_view *v)
 {
 	const struct session *s = app->session;
@@ -176,11 +202,11 @@ static void add_closure(struct app *app, struct order_view *v)
 		    "Proved impossible (%s). For both to be next, all of this must hold:",
 		    f->proof ? f->proof->method : "?");
 		if (f->proof && f->proof->cycle.steps)
-			add_steps(s, v, f->proof->cycle.steps);
+			add_proof(app, v, f->proof->cycle.steps);
 		add(v, STYLE_TEXT, NONE,
 		    "It contradicts itself, so no reordering has the race.");
 	} else if (f && f->verdict == VERDICT_UNKNOWN) {
-		add(v, STYLE_OPEN, NONE, "Undecided: the budget ran out.");
+		add(v, STYLE_OPEN, NONE, "Undecided: %s.", budget_text(f->budget));
 	} else if (events_race_conflict(s->trace, s->pair[0], s->pair[1])) {
 		add(v, STYLE_BUSY, NONE, "asking for a witness or a proof");
 		app_decide_pair(app, s->pair[0], s->pair[1]);
@@ -217,6 +243,7 @@ static void order_show(struct app *app, void *state)
 	struct order_view *v = state;
 	const struct session *s = app->session;
 	g_array_set_size(v->rows, 0);
+	g_array_set_size(v->steps, 0);
 	if (s->pair[0] == NONE)
 		return;
 	if (!session_has(s, INDEX_ALL)) {
@@ -230,7 +257,7 @@ static void order_show(struct app *app, void *state)
 		    order_kind_title((enum order_kind)v->kind));
 		return;
 	} else if (order_ordered(s->orders[v->kind], s->pair[0], s->pair[1])) {
-		add_ordered(s, v, s->orders[v->kind], s->pair[0], s->pair[1]);
+		add_ordered(app, v, s->orders[v->kind], s->pair[0], s->pair[1]);
 	} else {
 		add_unordered(s, v, (enum order_kind)v->kind);
 	}
@@ -256,8 +283,12 @@ static void order_draw(const struct app *app, const void *state, struct pane p)
 	for (uint64_t i = v->list.top; row < p.rows && i < v->rows->len; i++) {
 		const struct order_row *r = &g_array_index(v->rows, struct order_row, i);
 		int first = row, indent = (int)strspn(r->text, " ");
+		if (r->gutter) {
+			pane_text(p, row, 2, STYLE_TEXT, r->gutter);
+			indent += 1 + text_columns(r->gutter);
+		}
 		row = pane_paragraph(pane_part(p, row, 1 + indent, -1, p.columns - 2 - indent),
-		                     0, 0, r->style, r->text + indent) +
+		                     0, 0, r->style, r->text + strspn(r->text, " ")) +
 		      row;
 		if (i == v->list.cursor)
 			pane_highlight(p, first, ATTR_REVERSE);
@@ -287,6 +318,9 @@ static bool order_request(struct app *app, void *state, enum request request, ui
 	switch (request) {
 	case REQUEST_ORDER:
 		return true;
+	case REQUEST_EXPORT:
+		commands_run(app, "export");
+		return true;
 	case REQUEST_BY_NEXT:
 		v->kind = (v->kind + 1) % (ORDER_KIND_COUNT + 1);
 		order_show(app, v);
@@ -305,6 +339,15 @@ static bool order_request(struct app *app, void *state, enum request request, ui
 	default:
 		return list_request(&v->list, request, count);
 	}
+}
+
+bool order_view_draw(const struct app *app, struct drawing *drawing)
+{
+	const struct order_view *v = app->states[VIEW_ORDER];
+	if (v == NULL || v->steps->len == 0)
+		return false;
+	chain_draw(app->session, v->steps, drawing);
+	return true;
 }
 
 static void order_select(struct app *app, void *state, int row, int column, bool again)

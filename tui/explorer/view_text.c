@@ -1,5 +1,7 @@
 /*
- * view_text.c - two views of lines: what a command printed, and the keys of a view.
+ * view_text.c - two views of lines: what a command printed, and the keys of a view.  A line
+ * "left TAB right" is a row of a table; long lines are cut between words, anew when the
+ * screen changes its width.
  */
 #include "tui/explorer/app.h"
 
@@ -8,8 +10,10 @@
 #include <string.h>
 
 struct text_state {
-	struct list list; /* its cursor is the top line */
-	char **lines;     /* NULL-terminated, owned */
+	struct list list;  /* its cursor is the top line */
+	char *text;        /* owned: as it was given; see lay_out */
+	char **lines;      /* NULL-terminated, owned: `text` in `columns` */
+	int columns, left; /* `left`: where the second column begins, or 0 */
 };
 
 static void *text_open(struct app *app)
@@ -21,28 +25,84 @@ static void text_close(void *state)
 {
 	struct text_state *v = state;
 	g_strfreev(v->lines);
+	g_free(v->text);
 	g_free(v);
 }
 
-static void set_lines(struct text_state *v, const char *text)
+static void set_text(struct text_state *v, const char *text)
 {
+	g_free(v->text);
+	v->text = g_strdup(text);
+	v->columns = 0; /* to be laid out anew */
+	v->list.cursor = v->list.top = 0;
+}
+
+/* Where the second column of lines with a tab begins: right of most, not of the longest. */
+static int left_column(char *const *given)
+{
+	enum { WIDEST = 26 };
+	int left = 0;
+	for (; *given; given++) {
+		const char *tab = strchr(*given, '\t');
+		if (tab == NULL)
+			continue;
+		char *text = g_strndup(*given, tab - *given);
+		left = MAX(left, MIN(text_columns(text), WIDEST) + 2);
+		g_free(text);
+	}
+	return left;
+}
+
+/* One line of the text: "left TAB right", or a line to be cut between words. */
+static void lay_out_line(const char *line, int left, int width, GString *out)
+{
+	const char *tab = strchr(line, '\t');
+	int indent = (int)strspn(line, " ");
+	if (tab) {
+		char *text = g_strndup(line, tab - line);
+		append_padded(out, text, left - 1);
+		if (text_columns(text) >= left)
+			g_string_append_printf(out, "\n%*s", left, "");
+		append_wrapped(out, tab + 1, left, width);
+		g_free(text);
+	} else if (text_columns(line) <= width) {
+		g_string_append_printf(out, "%s\n", line);
+	} else {
+		g_string_append_len(out, line, indent);
+		append_wrapped(out, line + indent, indent, width);
+	}
+}
+
+/* The text in so many columns, again whenever their number changes. */
+static void lay_out(struct text_state *v, int columns)
+{
+	if (v->columns == columns || v->text == NULL)
+		return;
+	char **given = g_strsplit(v->text, "\n", -1);
+	GString *out = g_string_new(NULL);
+	v->columns = columns;
+	v->left = left_column(given);
+	for (char **line = given; *line; line++)
+		lay_out_line(*line, v->left, MAX(columns - 2, v->left + 8), out);
+	g_strfreev(given);
 	g_strfreev(v->lines);
-	v->lines = g_strsplit(text, "\n", -1);
+	v->lines = g_strsplit(out->str, "\n", -1);
+	g_string_free(out, TRUE);
 	guint count = g_strv_length(v->lines);
 	while (count && *v->lines[count - 1] == '\0')
 		count--;
 	v->list.count = count;
-	v->list.cursor = v->list.top = 0;
 }
 
 static void text_show(struct app *app, void *state)
 {
-	set_lines(state, app->text->str);
+	set_text(state, app->text->str);
 }
 
 static void text_fit(struct app *app, void *state, int rows, int columns)
 {
 	struct text_state *v = state;
+	lay_out(v, columns);
 	v->list.rows = MAX(rows - 1, 1);
 	uint64_t last =
 	        v->list.count > (uint64_t)v->list.rows ? v->list.count - v->list.rows : 0;
@@ -100,8 +160,7 @@ static void append_requests(const struct app *app, enum view_kind view, bool com
 			continue;
 		GString *keys = g_string_new(NULL);
 		bindings_keys(&app->bindings, (enum request)r, keys);
-		g_string_append_printf(out, "  %-16s ", keys->str);
-		append_wrapped(out, info->help, 19, app->grid.columns - 2);
+		g_string_append_printf(out, "  %s\t%s\n", keys->str, info->help);
 		g_string_free(keys, TRUE);
 	}
 }
@@ -120,7 +179,7 @@ static void help_show(struct app *app, void *state)
 	        "\nSigns: ✓ race, with a witness that was checked   ✗ proved impossible   "
 	        "? undecided\n       · candidate   – not seen   … not asked yet   "
 	        "● happened in this run\n\nCommands: `:help` lists them.\n");
-	set_lines(state, text->str);
+	set_text(state, text->str);
 	g_string_free(text, TRUE);
 }
 
@@ -129,10 +188,10 @@ static void help_draw(const struct app *app, const void *state, struct pane p)
 	const struct text_state *v = state;
 	for (int r = 0; r < p.rows && v->list.top + r < v->list.count; r++) {
 		const char *text = v->lines[v->list.top + r];
-		if (g_str_has_prefix(text, "  ") && strlen(text) > 19) {
-			char *keys = g_strndup(text + 2, 16);
-			pane_text(p, r, 2, STYLE_KEY, keys);
-			pane_text(p, r, 19, STYLE_TEXT, text + 19);
+		if (g_str_has_prefix(text, "  ") && (int)strlen(text) > v->left) {
+			char *keys = g_strndup(text, v->left);
+			pane_text(p, r, 0, STYLE_KEY, keys);
+			pane_text(p, r, v->left, STYLE_TEXT, text + v->left);
 			g_free(keys);
 		} else {
 			pane_text(p, r, 1, *text == ' ' ? STYLE_TEXT : STYLE_HEADING, text);

@@ -274,11 +274,11 @@ static const char *bracket(const struct session *s, const struct trace_state *v,
 	return event == v->section[0] ? "┌" : event == v->section[1] ? "└" : "│";
 }
 
-/* "⋯ 96 more rounds, 480 events to 911 (worker bank.c:31)" */
+/* "… 96 more rounds, 480 events to 911 (worker bank.c:31)" */
 static void append_fold(const struct session *s, const struct fold *f, GString *out)
 {
 	char rounds[32], events[32];
-	g_string_append_printf(out, "⋯ %s more round%s, %s events to %u (",
+	g_string_append_printf(out, "… %s more round%s, %s events to %u (",
 	                       grouped(f->rounds, rounds), f->rounds == 1 ? "" : "s",
 	                       grouped(f->events, events), f->last);
 	describe_place(s, f->first, out);

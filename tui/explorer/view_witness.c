@@ -159,13 +159,7 @@ static void take_finding(struct app *app, struct witness_view *v, const struct f
 	v->finding = f;
 	v->w.claim = claim_of(f);
 	v->w.events = g_array_copy(f->witness);
-	v->w.pair = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	if (f->kind == FINDING_DEADLOCK && f->requests) {
-		g_array_append_vals(v->w.pair, f->requests->data, f->requests->len);
-	} else {
-		g_array_append_val(v->w.pair, f->first);
-		g_array_append_val(v->w.pair, f->second);
-	}
+	v->w.pair = finding_claimed(f);
 	v->sorted = (g_array_free(v->sorted, TRUE), g_array_copy(f->witness));
 	g_array_sort(v->sorted, by_number);
 	v->moves = schedule_moves(v->w.events);
@@ -522,7 +516,7 @@ static void draw_waiting(const struct app *app, struct pane p)
 		pane_text(p, 2, 1, STYLE_BUSY,
 		          "looking for a witness, or a proof that there is none");
 	else if (f && f->verdict == VERDICT_UNKNOWN)
-		pane_text(p, 2, 1, STYLE_OPEN, "? undecided: the budget ran out");
+		pane_text(p, 2, 1, STYLE_OPEN, "? undecided: no witness, no proof");
 	else
 		pane_text(p, 2, 1, STYLE_TEXT, "there is no witness for this pair");
 	g_string_free(text, TRUE);

@@ -1,7 +1,7 @@
 /*
- * invoke.c - invocations of specified objects: what the functions of `bind` lines and the
- * callers of heddle.h tell.  Their values come as text and go into the log as they are;
- * import.c reads them.
+ * invoke.c - invocations of specified objects: what the functions of `bind` lines (bind.c)
+ * and the callers of heddle.h tell.  Their values come as text and go into the log as they
+ * are; import.c reads them.
  */
 #include "rt.h"
 
@@ -11,11 +11,6 @@ void heddle_record_call(const char *type, const void *object, const char *method
                         const char *arguments);
 void heddle_record_ret(const char *type, const void *object, const char *method,
                        const char *results);
-/* For the functions of bind lines: `pc` is where they were called from. */
-void heddle_record_call_at(const void *pc, const char *type, const void *object,
-                           const char *method, const char *arguments);
-void heddle_record_ret_at(const void *pc, const char *type, const void *object,
-                          const char *method, const char *results);
 
 /* Append a string and its NUL; false when there is no room. */
 static bool append(char *text, size_t *length, const char *more)
@@ -28,51 +23,36 @@ static bool append(char *text, size_t *length, const char *more)
 	return true;
 }
 
-static void record(struct thread *t, enum log_tag tag, uintptr_t pc, const char *type,
-                   const void *object, const char *method, const char *values)
+void invoke_record(struct thread *t, enum log_tag tag, bool made, uintptr_t pc,
+                   const char *type, const void *object, const char *method, const char *values)
 {
 	char text[MOST_TEXT];
 	size_t length = 0;
-	uint64_t self = (uintptr_t)object;
-	if (!append(text, &length, type) || !append(text, &length, method) ||
-	    !append(text, &length, values))
-		return;
-	log_before(t);
-	log_blob(t, tag, pc, &self, 1, text, length);
-}
-
-EXPORT void heddle_record_call_at(const void *pc, const char *type, const void *object,
-                                  const char *method, const char *arguments)
-{
-	struct thread *t = recording();
-	int error = errno;
-	if (!t)
-		return;
-	if (!rt.replay) /* what libraries do is where threads meet */
-		sched_point(t);
-	record(t, LOG_CALL, (uintptr_t)pc, type, object, method, arguments);
-	errno = error;
-}
-
-EXPORT void heddle_record_ret_at(const void *pc, const char *type, const void *object,
-                                 const char *method, const char *results)
-{
-	struct thread *t = recording();
-	int error = errno;
-	if (!t)
-		return;
-	record(t, LOG_RET, (uintptr_t)pc, type, object, method, results);
-	errno = error;
+	if (append(text, &length, type) && append(text, &length, method) &&
+	    append(text, &length, values))
+		log_invocation(t, tag, made, pc, object, text, length);
 }
 
 EXPORT void heddle_record_call(const char *type, const void *object, const char *method,
                                const char *arguments)
 {
-	heddle_record_call_at((const void *)CALLER(), type, object, method, arguments);
+	struct thread *t = recording();
+	int error = errno;
+	if (!t)
+		return;
+	sched_point(t); /* what libraries do is where threads meet */
+	invoke_record(t, LOG_CALL, false, CALLER(), type, object, method, arguments);
+	errno = error;
 }
 
 EXPORT void heddle_record_ret(const char *type, const void *object, const char *method,
                               const char *results)
 {
-	heddle_record_ret_at((const void *)CALLER(), type, object, method, results);
+	struct thread *t = recording();
+	int error = errno;
+	if (!t)
+		return;
+	plan_point(t);
+	invoke_record(t, LOG_RET, false, CALLER(), type, object, method, results);
+	errno = error;
 }

@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "rt.h"
+#include "access.h"
 
 /* Raw calls: the C library's are interposed. */
 static long sys(long number, long a, long b, long c, long d, long e, long f)
@@ -190,10 +190,25 @@ void log_stream_end(struct stream *s)
 	unlock_chunks();
 }
 
+/* Chunks are read alone, so each begins with an empty table. */
+static void clear_sites(struct stream *s)
+{
+	static struct log_site shared[LOG_SITES]; /* for streams that record nothing any more */
+	if (!s->sites)
+		s->sites = rt_pages(LOG_SITES * sizeof(*s->sites));
+	if (!s->sites) {
+		log_stop(LOG_FULL, ENOMEM);
+		s->sites = shared;
+	}
+	for (unsigned i = 0; i < LOG_SITES; i++)
+		s->sites[i].key = 0;
+}
+
 void log_more(struct stream *s, unsigned words)
 {
 	static uint64_t scratch[8192]; /* where records go when nothing more can be kept */
 	lock_chunks();
+	clear_sites(s);
 	int error = s->chunk && !rt.full ? write_chunk(s) : 0;
 	if (error)
 		log_stop(LOG_FULL, error);
@@ -250,11 +265,63 @@ void log_switch(struct thread *t)
 	}
 }
 
+/*
+ * Where the frame begins, as LOG_FRAME_UNIT has it: above the slot of its return address, which
+ * is looked for upwards from the hook's frame, first `hint` words on, where it was the last
+ * time.  0 when it is not found in a few pages.
+ */
+static uint64_t frame_begin(const struct thread *t, const struct frame *f, uint64_t *hint)
+{
+	enum { WORDS = 1024 };
+	const uintptr_t *word = (const uintptr_t *)f->sp + 2; /* above the hook's own two */
+	const uintptr_t *end = (const uintptr_t *)t->stack_high;
+	uint64_t i = *hint;
+	if (f->sp < t->stack_low || f->sp >= t->stack_high)
+		return 0; /* another stack: a signal's, a coroutine's */
+	if (word + i + 1 >= end || word[i] != f->call)
+		for (i = 0; i < WORDS && word + i + 1 < end && word[i] != f->call;)
+			i++;
+	if (i >= WORDS || word + i + 1 >= end)
+		return 0;
+	*hint = i;
+	uintptr_t units = ((t->stack_high & ~(uintptr_t)(LOG_FRAME_UNIT - 1)) -
+	                   (uintptr_t)(word + i + 1)) /
+	                  LOG_FRAME_UNIT;
+	return units + 1 <= LOG_FRAME_LIMIT ? units + 1 : 0;
+}
+
+static void log_enter(struct thread *t, const struct frame *f)
+{
+	struct stream *s = t->stream;
+	uint64_t *w = log_room(s, 2);
+	uint64_t key = log_word(LOG_ENTER, 0, f->call & LOG_ADDRESS_MASK);
+	unsigned slot = log_site_slot(key);
+	struct log_site *site = &s->sites[slot];
+	if (site->key != key)
+		site->hint = 0;
+	uint64_t begin = f->function < LOG_CALL_COUNT ? 0 : frame_begin(t, f, &site->hint);
+	if (site->key == key && site->address == f->function) {
+		w[0] = LOG_SHORT | (uint64_t)slot << LOG_SLOT_SHIFT |
+		       log_field(begin - site->value, LOG_DELTA_BITS) << LOG_DELTA_SHIFT;
+		s->next = w + 1;
+	} else {
+		w[1] = f->function | begin << LOG_FRAME_SHIFT;
+		BARRIER();
+		w[0] = key;
+		s->next = w + 2;
+	}
+	site->key = key;
+	site->address = f->function;
+	site->value = begin;
+}
+
 /* Bring the log's idea of t's call stack up to date: see struct thread. */
 void log_frames(struct thread *t)
 {
 	struct stream *s = t->stream;
 	t->dirty = 0;
+	if (!rt.controlled)
+		t->stamp = ++t->epoch;
 	uint32_t low = t->low < t->depth ? t->low : t->depth;
 	if (low < t->emitted) {
 		uint64_t *w = log_room(s, 1);
@@ -263,14 +330,8 @@ void log_frames(struct thread *t)
 		t->emitted = low;
 	}
 	uint32_t depth = t->depth < MAX_FRAMES ? t->depth : MAX_FRAMES;
-	while (t->emitted < depth) {
-		struct frame *f = &t->frames[t->emitted++];
-		uint64_t *w = log_room(s, 2);
-		w[1] = f->function;
-		BARRIER();
-		w[0] = log_word(LOG_ENTER, 0, f->call & LOG_ADDRESS_MASK);
-		s->next = w + 2;
-	}
+	while (t->emitted < depth)
+		log_enter(t, &t->frames[t->emitted++]);
 	t->low = t->emitted;
 }
 
@@ -300,127 +361,13 @@ void frame_leave(struct thread *t)
 	t->dirty = 1;
 }
 
-static uint64_t peek(uintptr_t address, unsigned code)
-{
-	switch (code) {
-	case 0:
-		return *(const volatile uint8_t *)address;
-	case 1:
-		return *(const volatile uint16_t *)address;
-	case 2:
-		return *(const volatile uint32_t *)address;
-	default:
-		return *(const volatile uint64_t *)address;
-	}
-}
-
-/* Give the access at `w`, which must be the stream's last record, its value. */
-static void set_value(struct stream *s, uint64_t *w, uint64_t value)
-{
-	if (value < LOG_SMALL_LIMIT) {
-		w[1] |= value << LOG_SMALL_SHIFT;
-		BARRIER();
-		w[0] |= (uint64_t)LOG_SMALL << 8;
-	} else {
-		w[0] |= (uint64_t)LOG_VALUE << 8;
-		BARRIER();
-		w[2] = value;
-		s->next = w + 3;
-	}
-}
-
-void log_fill(struct thread *t)
-{
-	uint64_t *w = t->pending;
-	t->pending = NULL;
-	if (w + 2 == t->stream->next) /* else something came between, which is a bug */
-		set_value(t->stream, w, peek(t->pending_address, t->pending_code));
-}
-
-static void ticket(struct thread *t)
-{
-	uint64_t *w = log_room(t->stream, 1);
-	w[0] = log_word(LOG_TICKET, 0, __atomic_add_fetch(&rt.ticket, 1, __ATOMIC_SEQ_CST));
-	t->stream->next = w + 1;
-}
-
-ALWAYS_INLINE void count_event(struct thread *t, enum log_tag tag, uintptr_t pc)
-{
-	t->ordinal++;
-	if (unlikely(rt.replay))
-		replay_event(t, tag, pc);
-}
-
-void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc, const void *p,
-                unsigned code, bool known, uint64_t value)
-{
-	if (unlikely(rt.waiting))
-		return;
-	struct stream *s = t->stream;
-	log_before(t);
-	if (unlikely(tag >= LOG_AREAD) && !rt.controlled)
-		ticket(t);
-	uint64_t *w = log_room(s, 3);
-	w[1] = ((uintptr_t)p & LOG_ADDRESS_MASK) | (uint64_t)code << LOG_SIZE_SHIFT;
-	BARRIER();
-	w[0] = log_word(tag, flags, pc);
-	s->next = w + 2;
-	if (code < 4 && rt.values) {
-		if (known) {
-			set_value(s, w, value);
-		} else if (tag == LOG_READ) {
-			set_value(s, w, peek((uintptr_t)p, code));
-		} else {
-			t->pending = w;
-			t->pending_address = (uintptr_t)p;
-			t->pending_code = code;
-		}
-	}
-	count_event(t, tag, pc);
-}
-
-void log_rmw(struct thread *t, unsigned flags, uintptr_t pc, const void *p, unsigned code,
-             uint64_t old, uint64_t new_value)
-{
-	if (unlikely(rt.waiting))
-		return;
-	struct stream *s = t->stream;
-	log_before(t);
-	if (!rt.controlled)
-		ticket(t);
-	uint64_t *w = log_room(s, 4);
-	w[1] = ((uintptr_t)p & LOG_ADDRESS_MASK) | (uint64_t)code << LOG_SIZE_SHIFT;
-	w[2] = old;
-	w[3] = new_value;
-	BARRIER();
-	w[0] = log_word(LOG_RMW, flags | (code < 4 ? LOG_VALUE : 0), pc);
-	s->next = w + 4;
-	count_event(t, LOG_RMW, pc);
-}
-
-void log_range(struct thread *t, enum log_tag tag, uintptr_t pc, const void *p, size_t size)
-{
-	if (size == 0 || unlikely(rt.waiting))
-		return;
-	plan_point(t);
-	struct stream *s = t->stream;
-	log_before(t);
-	uint64_t *w = log_room(s, 3);
-	w[1] = ((uintptr_t)p & LOG_ADDRESS_MASK) | (uint64_t)LOG_RANGE << LOG_SIZE_SHIFT;
-	w[2] = size;
-	BARRIER();
-	w[0] = log_word(tag, 0, pc);
-	s->next = w + 3;
-	count_event(t, tag, pc);
-}
-
 void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc, uint64_t a,
                uint64_t b, unsigned words)
 {
 	struct stream *s = t->stream;
 	log_before(t);
 	if (!rt.controlled)
-		ticket(t);
+		log_ticket(t);
 	uint64_t *w = log_room(s, 3);
 	w[1] = a;
 	w[2] = b;
@@ -431,8 +378,8 @@ void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
 		count_event(t, tag, pc);
 }
 
-void log_blob(struct thread *t, enum log_tag tag, uint64_t pc, const uint64_t *words,
-              unsigned count, const void *bytes, uint64_t length)
+uint64_t *log_blob(struct thread *t, enum log_tag tag, uint64_t pc, const uint64_t *words,
+                   unsigned count, const void *bytes, uint64_t length)
 {
 	struct stream *s = t->stream;
 	if (t->pending)
@@ -441,7 +388,7 @@ void log_blob(struct thread *t, enum log_tag tag, uint64_t pc, const uint64_t *w
 		log_switch(t);
 	unsigned total = 2 + count + (length + 7) / 8;
 	if (total > LOG_CHUNK / 16)
-		return;
+		return NULL;
 	uint64_t *w = log_room(s, total);
 	for (unsigned i = 0; i < count; i++)
 		w[1 + i] = words[i];
@@ -452,6 +399,21 @@ void log_blob(struct thread *t, enum log_tag tag, uint64_t pc, const uint64_t *w
 	BARRIER();
 	w[0] = log_word(tag, 0, pc);
 	s->next = w + total;
+	return w;
+}
+
+/* A call or its return; `text`: type, method and values, each ended by NUL. */
+void log_invocation(struct thread *t, enum log_tag tag, bool made, uint64_t pc,
+                    const void *self, const char *text, size_t length)
+{
+	uint64_t object = (uintptr_t)self;
+	log_before(t);
+	if (!rt.controlled)
+		log_ticket(t);
+	uint64_t *w = log_blob(t, tag, pc, &object, 1, text, length);
+	if (w && made)
+		w[0] |= LOG_MADE << 8;
+	count_event(t, tag, pc);
 }
 
 void log_note(const char *key, const char *value)
@@ -550,6 +512,11 @@ static int one_module(struct dl_phdr_info *info, size_t size, void *context)
 		rt.own_low = low;
 		rt.own_high = high;
 		return 0; /* the runtime is no part of the program */
+	}
+	if (info->dlpi_name && strstr(info->dlpi_name, LOG_BIND_LIBRARY)) {
+		rt.bind_low = low;
+		rt.bind_size = high - low;
+		return 0; /* nor is what stands before the bound functions */
 	}
 	for (unsigned i = 0; i < module_count; i++)
 		if (modules[i].bias == info->dlpi_addr && modules[i].low == low)

@@ -18,6 +18,7 @@ static struct log_thread *threads;
 static struct log_answer *answers;
 static uint32_t *answer_start; /* by thread: index into answers */
 static uint32_t position;
+static int nested; /* invocations that began inside of one whose end is awaited */
 static uint32_t *next_of;  /* by step: the thread's next step; for replay_turn */
 static uint32_t *first_of; /* by thread: its next step in the plan */
 static enum { FOLLOWING, GATHERING, HOLDING, FIRST, SECOND, OVER } phase;
@@ -238,6 +239,12 @@ void replay_event(struct thread *t, enum log_tag tag, uintptr_t pc)
 		if (s->thread != t->id) {
 			diverged(t, "order", pc, s->pc);
 			return;
+		}
+		if (s->whole) {
+			nested += tag == LOG_CALL;
+			if (tag != LOG_RET || nested-- > 0)
+				return;
+			nested = 0;
 		}
 		if (s->tag != LOG_NOTHING && s->tag != tag) {
 			diverged(t, "operation", pc, s->pc);

@@ -33,6 +33,7 @@
 enum {
 	MAX_THREADS = 1 << 15, /* thread ids are 16 bits in a trace */
 	MAX_FRAMES = 1 << 16,
+	SPIN_LIMIT = 3,
 };
 
 /* Why a thread's hooks do not record, bits of thread.gate. */
@@ -49,7 +50,8 @@ struct stream { /* where records go: one for all in controlled mode, else one a 
 	uint64_t *next, *end;
 	void *chunk;
 	uint32_t thread;
-	uint32_t last; /* controlled: the thread of the last record */
+	uint32_t last;          /* controlled: the thread of the last record */
+	struct log_site *sites; /* as the reader will know them; layout.h */
 };
 
 struct frame {
@@ -75,19 +77,37 @@ enum reason { /* what a blocked thread waits for */
 
 struct pollfd;
 
+struct heddle_bound;
+struct open_call { /* an invocation by a bind line: bind.c */
+	uintptr_t frame, pc;
+	const void *self;
+	const struct heddle_bound *bound;
+};
+enum { MAX_OPEN_CALLS = 16 };
+
 struct thread {
 	/* hot */
-	volatile uint32_t gate;
+	union {
+		struct {
+			volatile uint32_t gate;
+			uint16_t dirty;   /* the log's idea of the call stack is not ours */
+			uint16_t unusual; /* access_rest has something to see to */
+		};
+		volatile uint64_t attention; /* 0: an access has but to be written */
+	};
 	int32_t budget; /* accesses until the next scheduling point */
 	int32_t drawn;  /* what it was when accesses were last counted */
 	struct stream *stream;
-	uint64_t *pending; /* the last write, whose value is not yet known */
-	uintptr_t pending_address;
+	uint64_t *pending; /* the end of the last write's record, whose value is not yet known */
+	struct log_site *pending_site;
+	/* Free mode: a new number after each synchronisation, call and return; an access that
+	 * its site has made with this number before is not written again.  `stamp` is what
+	 * sites get: the epoch, in controlled mode never. */
+	uint64_t epoch, stamp;
 	uint32_t pending_code;
 	uint32_t id;
 	uint64_t ordinal; /* visible events so far */
 	uint32_t depth, emitted, low;
-	uint32_t dirty;
 	struct frame *frames;
 
 	/* scheduling; under sched.lock */
@@ -115,9 +135,16 @@ struct thread {
 	const void *condition; /* waits for it, from the `wait` event on */
 	bool woken;
 	struct stream own;
-	uint64_t questions; /* clocks asked */
-	uint64_t random;    /* state of its random bytes */
-	uintptr_t pc;       /* of what it blocks in */
+	uint64_t questions;        /* clocks asked */
+	uint64_t random;           /* state of its random bytes */
+	uintptr_t pc;              /* of what it blocks in */
+	const volatile void *spun; /* the atomic that last told it nothing new, */
+	uint64_t spun_value;       /* its value, */
+	int32_t spun_budget;       /* the budget then, */
+	uint32_t spins;            /* and how often in a row: it spins at SPIN_LIMIT */
+	struct open_call open[MAX_OPEN_CALLS];
+	unsigned open_count;
+	uintptr_t bound_pc; /* who called the bound function that was called last */
 };
 
 extern __thread struct thread *me __attribute__((tls_model("initial-exec")));
@@ -137,6 +164,7 @@ struct runtime {
 	struct log_config config;
 	struct log_header *header;
 	uint64_t random;
+	uintptr_t bind_low, bind_size; /* the library of the bind lines */
 	uintptr_t libc_low, libc_high, ld_low, ld_high, own_low, own_high;
 	volatile uint64_t ticket;
 	uint64_t messages;
@@ -153,14 +181,24 @@ void log_flush(void);
 void log_stream_end(struct stream *s);
 void log_more(struct stream *s, unsigned words); /* makes room */
 void log_frames(struct thread *t);
-void log_fill(struct thread *t);
-void log_blob(struct thread *t, enum log_tag tag, uint64_t pc, const uint64_t *words,
-              unsigned count, const void *bytes, uint64_t length);
+/* The record, or NULL when it is too long for one. */
+uint64_t *log_blob(struct thread *t, enum log_tag tag, uint64_t pc, const uint64_t *words,
+                   unsigned count, const void *bytes, uint64_t length);
+void log_invocation(struct thread *t, enum log_tag tag, bool made, uint64_t pc,
+                    const void *self, const char *text, size_t length);
 void log_note(const char *key, const char *value);
 void log_thread(struct thread *t);
 void log_modules(void);
 void log_switch(struct thread *t);
 void log_clock(struct thread *t, clockid_t clock, const struct timespec *time);
+
+/* ---- access.c; the hot part is in access.h ---- */
+void log_fill(struct thread *t); /* the value of the last write, which has been done by now */
+void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc, const void *p,
+                unsigned code, bool known, uint64_t value);
+void log_range(struct thread *t, enum log_tag tag, uintptr_t pc, const void *p, size_t size);
+void log_rmw(struct thread *t, unsigned flags, uintptr_t pc, const void *p, unsigned code,
+             uint64_t old, uint64_t new_value);
 
 /* ---- sched.c ---- */
 void sched_init(void);
@@ -195,6 +233,15 @@ void futex_wake(volatile int *word, int count);
 void thread_begin(struct thread *t);
 uint64_t deadline_of(clockid_t clock, const struct timespec *at);
 void clock_now(clockid_t clock, struct timespec *now); /* the virtual one, not recorded */
+
+/* ---- invoke.c ---- */
+/* `made`: the call made the object. */
+void invoke_record(struct thread *t, enum log_tag tag, bool made, uintptr_t pc,
+                   const char *type, const void *object, const char *method,
+                   const char *values);
+
+/* ---- random.c ---- */
+void random_device_read(int fd, void *p, ssize_t n); /* of a random device: from the seed */
 
 /* ---- replay.c ---- */
 void strings_init(void);
@@ -273,6 +320,21 @@ ALWAYS_INLINE void plan_point(struct thread *t)
  */
 void frame_enter(struct thread *t, enum log_call call, uintptr_t pc, bool now);
 void frame_leave(struct thread *t);
+/* Free mode: the next record's place in the order of synchronisation. */
+static inline void log_ticket(struct thread *t)
+{
+	uint64_t *w = log_room(t->stream, 1);
+	w[0] = log_word(LOG_TICKET, 0, __atomic_add_fetch(&rt.ticket, 1, __ATOMIC_SEQ_CST));
+	t->stream->next = w + 1;
+	t->stamp = ++t->epoch;
+}
+
+ALWAYS_INLINE void count_event(struct thread *t, enum log_tag tag, uintptr_t pc)
+{
+	t->ordinal++;
+	if (unlikely(rt.replay))
+		replay_event(t, tag, pc);
+}
 
 /* A record with one or two words after the first. */
 void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc, uint64_t a,
@@ -283,22 +345,18 @@ static inline void log_sync(struct thread *t, enum log_tag tag, uintptr_t pc,
 	log_event(t, tag, 0, pc, (uintptr_t)object, 0, 1);
 }
 
-/* An access; `peek` is whether its value may be read from memory now (reads). */
-void log_range(struct thread *t, enum log_tag tag, uintptr_t pc, const void *p, size_t size);
-void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc, const void *p,
-                unsigned code, bool known, uint64_t value);
-void log_rmw(struct thread *t, unsigned flags, uintptr_t pc, const void *p, unsigned code,
-             uint64_t old, uint64_t new_value);
-
 /*
  * The beginning of an interposed function: the thread when its events are to be recorded,
- * else NULL, and the function is to call the real one and nothing else.
+ * else NULL, and the function is to call the real one and nothing else.  The thread's last
+ * write has its value.
  */
 ALWAYS_INLINE struct thread *recording(void)
 {
 	struct thread *t = me;
 	if (unlikely(t->gate) && !hook_slow(t))
 		return NULL;
+	if (t->pending) /* what follows may write there unseen */
+		log_fill(t);
 	return t;
 }
 /* Around a call into code that may come back through interposed functions. */

@@ -114,6 +114,10 @@ static uint32_t draw(uint32_t below)
 	return below <= 1 ? 0 : (next_random() >> 33) % below;
 }
 
+/* So many accesses without a synchronisation, and the thread waits for something by spinning.
+ */
+enum { SPINNING = 20000 };
+
 /* How many accesses until the next chance to switch: few in a short run, where every
  * interleaving matters, and ever more in a long one, where switching costs. */
 static int32_t draw_budget(void)
@@ -125,6 +129,8 @@ static int32_t draw_budget(void)
 		return 1 + draw(16);
 	case STRATEGY_RR:
 		return 1000;
+	case STRATEGY_FIRST:
+		return SPINNING;
 	case STRATEGY_PCT: {
 		int64_t best = 2000;
 		for (unsigned i = 0; i < sched.changes; i++)
@@ -156,36 +162,50 @@ static void become_ready(struct thread *t)
 	sched.ready++;
 }
 
+static struct thread *nth_ready(uint32_t n)
+{
+	for (unsigned i = 0; i < sched.live_count; i++)
+		if (sched.live[i]->state == STATE_READY && n-- == 0)
+			return sched.live[i];
+	return NULL;
+}
+
 static struct thread *choose_ready(struct thread *current)
 {
 	struct thread *best = NULL;
-	uint32_t n = 0;
 	if (rt.replay) {
 		uint32_t id = replay_next();
 		if (id < MAX_THREADS && rt.threads[id] && rt.threads[id]->state == STATE_READY)
 			return rt.threads[id];
 	}
-	if (rt.config.strategy == STRATEGY_RR) {
+	/* `first`: the lowest, but in turn when the current one gives way of itself */
+	bool first = rt.config.strategy == STRATEGY_FIRST;
+	if (first || rt.config.strategy == STRATEGY_RR) {
+		bool lowest = first && current->state != STATE_READY &&
+		              current->state != STATE_RUNNING;
 		for (unsigned i = 0; i < sched.live_count; i++) {
 			struct thread *t = sched.live[i];
 			if (t->state != STATE_READY)
 				continue;
-			if (!best || (best->id <= current->id && t->id > current->id))
+			if (lowest ? !best || t->id < best->id
+			           : !best || (best->id <= current->id && t->id > current->id))
 				best = t;
 		}
 		return best;
 	}
-	uint32_t lot = rt.config.strategy == STRATEGY_PCT ? 0 : draw(sched.ready);
-	for (unsigned i = 0; i < sched.live_count; i++) {
-		struct thread *t = sched.live[i];
-		if (t->state != STATE_READY)
-			continue;
-		if (rt.config.strategy == STRATEGY_PCT) {
-			if (!best || t->priority > best->priority)
+	if (rt.config.strategy == STRATEGY_PCT) {
+		for (unsigned i = 0; i < sched.live_count; i++) {
+			struct thread *t = sched.live[i];
+			if (t->state == STATE_READY && (!best || t->priority > best->priority))
 				best = t;
-		} else if (n++ == lot) {
-			return t;
 		}
+		return best;
+	}
+	/* Those that spin may have to wait for one that does not. */
+	for (unsigned tries = 0; tries < 4; tries++) {
+		best = nth_ready(draw(sched.ready));
+		if (best->spins < SPIN_LIMIT)
+			break;
 	}
 	return best;
 }
@@ -474,15 +494,42 @@ static char kernel_state(pid_t tid)
 	return p && p[1] == ' ' ? p[2] : '?';
 }
 
-/* The holder sleeps in something that is not modelled: go on without it. */
+/* A thread is no more; under lock. */
+static void bury(struct thread *t)
+{
+	t->state = STATE_DONE;
+	for (unsigned i = 0; i < sched.live_count; i++)
+		if (sched.live[i] == t) {
+			for (; i + 1 < sched.live_count; i++)
+				sched.live[i] = sched.live[i + 1];
+			sched.live_count--;
+			break;
+		}
+	for (unsigned i = 0; rt.controlled && i < sched.live_count; i++) {
+		struct thread *other = sched.live[i];
+		if (other->state == STATE_BLOCKED && other->reason == FOR_THREAD &&
+		    other->object == t)
+			become_ready(other);
+	}
+}
+
+/* The holder sleeps in something that is not modelled, or has left by the system call alone:
+ * go on without it. */
 static void watchdog(uint64_t *seen_turns, uint64_t *seen_ordinal)
 {
 	lock();
 	struct thread *h = sched.holder;
-	if (h && h->state == STATE_RUNNING && sched.ready && sched.turns == *seen_turns &&
+	if (h && h->state == STATE_RUNNING && sched.turns == *seen_turns &&
 	    h->ordinal == *seen_ordinal && !h->go) {
 		char state = kernel_state(h->tid);
-		if (state == 'S' || state == 'D') {
+		if (state == '?' && h->tid > 0 &&
+		    syscall(SYS_tgkill, rt.header->pid, h->tid, 0) != 0 && errno == ESRCH) {
+			bury(h);
+			rt.header->stolen++;
+			hand_over(choose(h, false));
+			return;
+		}
+		if (sched.ready && (state == 'S' || state == 'D')) {
 			h->gate |= GATE_STOLEN;
 			h->state = STATE_OUTSIDE;
 			sched.outside++;
@@ -509,6 +556,7 @@ static void wait_turn(struct thread *t)
 			watchdog(&turns, &ordinal);
 	}
 	t->go = 0;
+	t->unusual = 1; /* others have written to the log */
 	wait_gone();
 }
 
@@ -618,7 +666,8 @@ void sched_point_slow(struct thread *t)
 		at_change_point(t);
 	if (sched.ready == 0 && (sched.files == 0 || sched.steps % 16))
 		return;
-	if (rt.config.strategy == STRATEGY_RANDOM && (next_random() >> 40 & 1))
+	if (rt.config.strategy == STRATEGY_FIRST ||
+	    (rt.config.strategy == STRATEGY_RANDOM && (next_random() >> 40 & 1)))
 		return;
 	give_way(t, false);
 }
@@ -638,12 +687,14 @@ void sched_access(struct thread *t)
 			return;
 		}
 	}
+	/* `first` preempts what spins alone, not what has just followed a plan */
+	bool preempt = rt.config.strategy != STRATEGY_FIRST || t->drawn == SPINNING;
 	t->budget = 0;
 	count_steps(t);
 	if (rt.config.strategy == STRATEGY_PCT)
 		at_change_point(t);
 	t->budget = t->drawn = draw_budget();
-	if (sched.ready || sched.files)
+	if (preempt && (sched.ready || sched.files))
 		give_way(t, false);
 }
 
@@ -731,7 +782,8 @@ unsigned sched_wake(const void *object, enum reason reason, unsigned most)
 	while (woken < most) {
 		struct thread *best = NULL;
 		uint32_t n = 0, lot = 0;
-		if (most == 1 && !rt.replay && rt.config.strategy != STRATEGY_RR) {
+		if (most == 1 && !rt.replay && rt.config.strategy != STRATEGY_RR &&
+		    rt.config.strategy != STRATEGY_FIRST) {
 			/* any waiter may be the one */
 			for (unsigned i = 0; i < sched.live_count; i++)
 				if (sched.live[i]->state == STATE_BLOCKED &&
@@ -790,7 +842,8 @@ void sched_signal(const void *condition, unsigned most)
 				continue;
 			n++;
 			if (rt.replay ? !best || replay_turn(t->id) < replay_turn(best->id)
-			    : rt.config.strategy == STRATEGY_RR
+			    : rt.config.strategy == STRATEGY_RR ||
+			                    rt.config.strategy == STRATEGY_FIRST
 			            ? !best || t->since < best->since
 			            : draw(n) == 0)
 				best = t;
@@ -860,6 +913,7 @@ void sched_rejoin(struct thread *t)
 		wait_turn(t);
 	}
 	t->gate &= ~(GATE_OUTSIDE | GATE_STOLEN);
+	t->unusual = 1;
 }
 
 bool sched_wait_files(struct thread *t, struct pollfd *fds, unsigned count, bool timed,
@@ -898,6 +952,8 @@ struct thread *thread_new(struct thread *parent)
 	t->own.thread = id;
 	t->own.last = id;
 	t->state = STATE_READY;
+	t->unusual = 1;
+	t->epoch = 1;
 	t->priority = 1 + draw(1 << 30);
 	if (parent)
 		parent->children++;
@@ -940,23 +996,10 @@ void sched_start(struct thread *t)
 void sched_end(struct thread *t)
 {
 	lock();
-	t->state = STATE_DONE;
-	for (unsigned i = 0; i < sched.live_count; i++)
-		if (sched.live[i] == t) {
-			for (; i + 1 < sched.live_count; i++)
-				sched.live[i] = sched.live[i + 1];
-			sched.live_count--;
-			break;
-		}
+	bury(t);
 	if (!rt.controlled) {
 		unlock();
 		return;
-	}
-	for (unsigned i = 0; i < sched.live_count; i++) {
-		struct thread *other = sched.live[i];
-		if (other->state == STATE_BLOCKED && other->reason == FOR_THREAD &&
-		    other->object == t)
-			become_ready(other);
 	}
 	if (t->id != 0)
 		sched.leaving = t->tid;

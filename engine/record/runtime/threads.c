@@ -250,11 +250,6 @@ EXPORT int pthread_cancel(pthread_t handle)
 	return status;
 }
 
-EXPORT int pthread_kill(pthread_t handle, int number)
-{
-	return REAL(pthread_kill)(handle, number);
-}
-
 EXPORT int pthread_setname_np(pthread_t handle, const char *name)
 {
 	return REAL(pthread_setname_np)(handle, name);

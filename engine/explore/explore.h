@@ -1,0 +1,93 @@
+/*
+ * explore.h - stateless model checking of a real program: run it again and again, each time
+ * along a schedule that the runs before have shown to be possible and that none of them had.
+ *
+ * Maximal causality reduction (Huang, PLDI 2015; NCMC's ground, Sun 2021, chapter 4) with
+ * classes of runs: two runs are equivalent when each thread does the same with the same
+ * values read.  For each read of a run and each other write that it may see, the reorderings
+ * of the run in which it is the last write there are asked of the solver, the largest ones;
+ * each, with the read at its end, begins a run of its own, unless a run that is known begins
+ * so.  The largest: any schedule that agrees with this run up to the read is within one
+ * of them, so that by induction every class is reached (docs/exploration.md has the
+ * argument, and what is not covered).
+ *
+ * Knows recordings, plans and the solver; not the screen.
+ */
+#ifndef HEDDLE_EXPLORE_H
+#define HEDDLE_EXPLORE_H
+
+#include "engine/record/plan.h"
+
+struct explore_options {
+	char **argv;          /* the program; borrowed */
+	const char *save;     /* where traces of runs go: SAVE.runN.hdl; NULL: nowhere */
+	uint64_t max_runs;    /* 0: no limit */
+	double seconds;       /* for everything; 0: no limit */
+	double query_seconds; /* for one question to the solver */
+	unsigned timeout_ms;  /* for one run; 0: 10 s */
+	bool keep_output;     /* the program's output goes where ours goes */
+};
+
+/* How a run ended. */
+#define EXPLORE_ENDS(E) \
+	E(FINE, "exit") /* status 0 */ \
+	E(STATUS, "exit-status") \
+	E(SIGNAL, "signal") \
+	E(DEADLOCK, "deadlock") /* the waits form a cycle */ \
+	E(BLOCKED, "blocked")   /* nobody can go on, but no cycle: a lost wake-up */ \
+	E(USE_AFTER_FREE, "use-after-free") \
+	E(CUT, "cut")           /* it took too long */ \
+	E(DIVERGED, "diverged") /* it did not follow the schedule: uncontrolled input */
+enum explore_end {
+#define E(name, word) EXPLORE_##name,
+	EXPLORE_ENDS(E)
+#undef E
+	        EXPLORE_END_COUNT
+};
+const char *explore_end_word(enum explore_end end);
+
+/* One execution: a node of the tree. */
+struct explore_run {
+	uint32_t parent; /* the run that it was derived from; NONE: the first */
+	char *flip; /* owned: what is other than in the parent: "T2 reads x = 1 (a.c:7), not 0"
+	             */
+	char *thread, *place, *variable; /* owned: whose read, where, of what; "" unknown */
+	enum explore_end end;
+	int status;  /* exit status or signal */
+	char *story; /* owned: for deadlocks who waits for what; the last line of stderr */
+	uint64_t events;
+	uint64_t pruned; /* schedules derived from it that were known */
+	bool redundant;  /* its class was known */
+	char *trace;     /* owned: where it was saved, or NULL */
+};
+
+/* An error: the runs that end in the same way at the same place. */
+struct explore_error {
+	enum explore_end end;
+	int status;
+	char *story;  /* owned */
+	uint32_t run; /* the first */
+	uint64_t count;
+};
+
+struct explore_report {
+	GArray *runs;    /* struct explore_run */
+	GArray *errors;  /* struct explore_error */
+	GArray *races;   /* struct explore_race: data races on the way, by happens-before */
+	uint64_t pruned; /* schedules that begin as a known run does */
+	uint64_t classes;
+	uint64_t waiting; /* schedules not run when a limit was reached */
+	bool complete;    /* every class of values was run */
+	GPtrArray *gaps;  /* char *: why not, and what the promise does not cover */
+};
+struct explore_race {
+	char *first, *second, *variable; /* owned: places and name */
+	uint32_t run;                    /* the first that has it */
+};
+void explore_report_free(struct explore_report *report);
+
+/* NULL and `error` when the program cannot be run at all, or cancelled. */
+struct explore_report *explore(const struct explore_options *options,
+                               const struct progress *progress, struct error *error);
+
+#endif

@@ -1,0 +1,413 @@
+/*
+ * history.c - see history.h.
+ */
+#include "engine/explore/history.h"
+
+#include "engine/predict/core.h"
+
+#include <string.h>
+
+struct life { /* a block of memory, or a stack, from its allocation on */
+	uint64_t address, size;
+	uint32_t alloc; /* event; 0 for what was there before */
+	uint64_t id;    /* the same in every run */
+};
+
+static uint64_t mix(uint64_t h, uint64_t x)
+{
+	h ^= x + 0x9e3779b97f4a7c15ull + (h << 6) + (h >> 2);
+	h ^= h >> 32;
+	h *= 0xd6e8feb86659fd93ull;
+	return h ^ h >> 32;
+}
+
+/* What a thread did, beside markers: entering and leaving is written only as far as needed. */
+static bool is_step(const struct event *e)
+{
+	return !event_inert(e) && op_table[e->op].class != OP_CLASS_MARKER &&
+	       op_table[e->op].class != OP_CLASS_SCOPE;
+}
+
+/* -- threads ---------------------------------------------------------------------------- */
+
+static void find_ancestry(struct history *h)
+{
+	const struct trace *t = h->trace;
+	uint32_t *children = g_new0(uint32_t, t->threads_count + 1);
+	for (uint32_t i = 0; i < t->threads_count; i++)
+		h->threads[i].who = i == 0 ? 1 : mix(2, i);
+	for (uint64_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		if (x->op == OP_FORK && x->target < t->threads_count)
+			h->threads[x->target].who =
+			        mix(h->threads[x->thread].who, ++children[x->thread]);
+	}
+	g_free(children);
+}
+
+/* -- memory ------------------------------------------------------------------------------ */
+
+static int by_address(const void *a, const void *b)
+{
+	const struct life *x = a, *y = b;
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	return x->alloc < y->alloc ? -1 : x->alloc > y->alloc;
+}
+
+static void find_lives(struct history *h)
+{
+	const struct trace *t = h->trace;
+	uint32_t *allocations = g_new0(uint32_t, t->threads_count + 1);
+	uint64_t *id = g_new0(uint64_t, t->blocks_count + 1);
+	for (uint64_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		if (x->op == OP_ALLOC && x->target < t->blocks_count)
+			id[x->target] =
+			        mix(h->threads[x->thread].who, ++allocations[x->thread]);
+	}
+	for (uint32_t i = 0; i < t->threads_count; i++)
+		if (t->threads[i].stack != NONE)
+			id[t->threads[i].stack] = mix(h->threads[i].who, 0);
+	h->lives = g_new(struct life, t->blocks_count + 1);
+	for (uint32_t b = 0; b < t->blocks_count; b++)
+		if (t->blocks[b].address != 0 && id[b] != 0)
+			h->lives[h->lives_count++] = (struct life){
+				.address = t->blocks[b].address,
+				.size = MAX(t->blocks[b].size, 1),
+				.alloc = t->blocks[b].alloc == NONE ? 0 : t->blocks[b].alloc,
+				.id = id[b],
+			};
+	qsort(h->lives, h->lives_count, sizeof *h->lives, by_address);
+	g_free(allocations);
+	g_free(id);
+}
+
+/* The life that `address` lay in at `event`, or NULL. */
+static const struct life *life_at(const struct history *h, uint64_t address, uint32_t event)
+{
+	enum { BACK = 64 };
+	size_t low = 0, high = h->lives_count;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		if (h->lives[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (int i = 0; i < BACK && low > 0; i++, low--) {
+		const struct life *l = &h->lives[low - 1];
+		if (address - l->address < l->size && l->alloc <= event)
+			return l;
+	}
+	return NULL;
+}
+
+/* -- values ------------------------------------------------------------------------------ */
+
+static uint64_t value_number(const struct history *h, uint32_t value, uint32_t event)
+{
+	const struct trace *t = h->trace;
+	if (t->values[value].kind == V_INT) {
+		uint64_t integer = (uint64_t)t->values[value].integer;
+		const struct life *l = life_at(h, integer, event);
+		return l ? mix(mix(3, l->id), integer - l->address) : mix(4, integer);
+	}
+	GString *text = g_string_new(NULL);
+	trace_append_value(t, value, text);
+	uint64_t number = mix(5, g_str_hash(text->str));
+	g_string_free(text, TRUE);
+	return number;
+}
+
+/* A write by its thread and place in it. */
+static uint64_t write_number(const struct history *h, uint32_t write)
+{
+	if (write == NONE)
+		return 6;
+	uint32_t thread = h->trace->events[write].thread;
+	return mix(mix(7, h->threads[thread].who), g_array_index(h->step_of, uint32_t, write));
+}
+
+uint64_t history_seen(const struct history *h, uint32_t read)
+{
+	const struct trace *t = h->trace;
+	uint32_t value = core_value_read(t, read);
+	if (value != 0)
+		return value_number(h, value, read);
+	struct event_list writers = trace_writers(t, read);
+	uint64_t number = 8;
+	for (uint64_t i = 0; i < writers.count; i++)
+		number = mix(number, write_number(h, writers.items[i]));
+	return number;
+}
+
+/* What the reads of this run tell of initial values.  (A stack or a heap block begins with
+ * what was left there: no two runs need agree.) */
+static void learn_initials(struct history *h)
+{
+	const struct trace *t = h->trace;
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		if (!op_is_access(x->op) || !op_reads(x->op) || event_inert(x) ||
+		    core_value_read(t, e) == 0 || trace_writers(t, e).items[0] != NONE)
+			continue;
+		const struct variable *v = &t->variables[event_variables(t, x).first];
+		const char *name = trace_string(t, v->name);
+		if (v->block == NONE && !g_hash_table_contains(h->initials, name))
+			g_hash_table_insert(h->initials, g_strdup(name),
+			                    g_memdup2(&(uint64_t){ value_number(
+			                                      h, core_value_read(t, e), e) },
+			                              sizeof(uint64_t)));
+	}
+}
+
+/* What a variable holds before anybody writes, as a number; 0: not known. */
+static uint64_t initial_number(const struct history *h, uint32_t variable)
+{
+	const struct variable *v = &h->trace->variables[variable];
+	const uint64_t *number =
+	        v->block != NONE
+	                ? NULL
+	                : g_hash_table_lookup(h->initials, trace_string(h->trace, v->name));
+	return number ? *number : 0;
+}
+
+uint64_t history_would_see(const struct history *h, uint32_t read, uint32_t write)
+{
+	const struct trace *t = h->trace;
+	struct wide r = event_variables(t, &t->events[read]);
+	if (r.count == 1 && trace_writers(t, read).items[0] == write)
+		return history_seen(h, read); /* as it is */
+	if (r.count == 1 && core_value_read(t, read) != 0) {
+		uint32_t value = write == NONE ? 0 : core_value_written(t, write);
+		uint64_t initial = write == NONE ? initial_number(h, r.first) : 0;
+		if (value != 0 || initial != 0)
+			return initial ? initial : value_number(h, value, write);
+	}
+	return mix(mix(9, write_number(h, write)), r.count);
+}
+
+/* -- histories --------------------------------------------------------------------------- */
+
+/* What an event depends on beside its thread: what it reads; a wait, how many signals it
+ * has missed. */
+static uint64_t seen_by(const struct history *h, uint32_t event)
+{
+	const struct event *e = &h->trace->events[event];
+	if (op_is_access(e->op) && op_reads(e->op))
+		return history_seen(h, event);
+	return e->op == OP_WAIT ? h->signals[event] : 0;
+}
+
+static uint64_t step_number(const struct trace *t, uint32_t event)
+{
+	const struct event *e = &t->events[event];
+	const struct location *l = &t->locations[e->location];
+	return mix(mix(e->op, l->module), l->address);
+}
+
+static void count_signals(struct history *h)
+{
+	const struct trace *t = h->trace;
+	uint32_t *so_far = g_new0(uint32_t, t->objects_count + 1);
+	h->signals = g_new0(uint32_t, t->events_count + 1);
+	for (uint64_t i = 0; i < t->events_count; i++) {
+		const struct event *e = &t->events[i];
+		if (e->op == OP_SIGNAL || e->op == OP_BROADCAST)
+			so_far[e->target]++;
+		if (op_table[e->op].operand == OPERAND_OBJECT && e->target < t->objects_count)
+			h->signals[i] = so_far[e->target];
+	}
+	g_free(so_far);
+}
+
+static void add_steps(struct history *h)
+{
+	const struct trace *t = h->trace;
+	h->step_of = g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), (guint)t->events_count);
+	for (uint32_t i = 0; i < t->threads_count; i++) {
+		h->threads[i].prefixes = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+		h->threads[i].events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+		g_array_append_val(h->threads[i].prefixes, h->threads[i].who);
+	}
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		struct thread_history *th = &h->threads[t->events[e].thread];
+		uint32_t step = is_step(&t->events[e]) ? th->events->len : NONE;
+		g_array_append_val(h->step_of, step);
+		if (step == NONE)
+			continue;
+		g_array_append_val(th->events, e);
+		uint64_t number = history_after(h, e, seen_by(h, e));
+		g_array_append_val(th->prefixes, number);
+	}
+}
+
+struct history *history_new(struct trace *t, GHashTable *initials)
+{
+	struct history *h = g_new0(struct history, 1);
+	trace_need(t, INDEX_THREADS | INDEX_VARIABLES | INDEX_OBJECTS | INDEX_WRITERS, NULL);
+	h->trace = t;
+	h->initials = initials;
+	h->threads_count = (uint32_t)t->threads_count;
+	h->threads = g_new0(struct thread_history, t->threads_count + 1);
+	find_ancestry(h);
+	find_lives(h);
+	count_signals(h);
+	learn_initials(h);
+	add_steps(h);
+	return h;
+}
+
+void history_free(struct history *h)
+{
+	if (h == NULL)
+		return;
+	for (uint32_t i = 0; i < h->threads_count; i++) {
+		g_array_unref(h->threads[i].prefixes);
+		g_array_unref(h->threads[i].events);
+	}
+	g_free(h->threads);
+	g_free(h->lives);
+	g_free(h->signals);
+	g_array_unref(h->step_of);
+	g_free(h);
+}
+
+uint64_t history_after(const struct history *h, uint32_t event, uint64_t seen)
+{
+	const struct thread_history *th = &h->threads[h->trace->events[event].thread];
+	uint32_t step = g_array_index(h->step_of, uint32_t, event);
+	uint64_t before = g_array_index(th->prefixes, uint64_t, step);
+	return mix(mix(before, step_number(h->trace, event)), seen);
+}
+
+uint64_t history_class(const struct history *h)
+{
+	uint64_t sum = 0; /* the order of the threads is no matter */
+	for (uint32_t i = 0; i < h->threads_count; i++) {
+		const GArray *p = h->threads[i].prefixes;
+		sum += g_array_index(p, uint64_t, p->len - 1);
+	}
+	return sum;
+}
+
+/* -- all runs ----------------------------------------------------------------------------- */
+
+struct histories {
+	GHashTable *classes;  /* uint64_t */
+	GHashTable *initials; /* a variable's name -> uint64_t, owned */
+	GHashTable *having;   /* prefix of a thread -> GArray of uint32_t: runs that begin so */
+	uint32_t runs;
+};
+
+static void free_list(gpointer list)
+{
+	g_array_unref(list);
+}
+
+struct histories *histories_new(void)
+{
+	struct histories *all = g_new0(struct histories, 1);
+	all->classes = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	all->initials = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	all->having = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_list);
+	return all;
+}
+
+void histories_free(struct histories *all)
+{
+	if (all == NULL)
+		return;
+	g_hash_table_unref(all->classes);
+	g_hash_table_unref(all->having);
+	g_hash_table_unref(all->initials);
+	g_free(all);
+}
+
+static uint64_t *copy_of(uint64_t number)
+{
+	uint64_t *copy = g_new(uint64_t, 1);
+	*copy = number;
+	return copy;
+}
+
+GHashTable *histories_initials(struct histories *all)
+{
+	return all->initials;
+}
+
+bool histories_add(struct histories *all, const struct history *h)
+{
+	uint64_t class_ = history_class(h);
+	if (g_hash_table_contains(all->classes, &class_))
+		return false;
+	g_hash_table_add(all->classes, copy_of(class_));
+	uint32_t run = all->runs++;
+	for (uint32_t i = 0; i < h->threads_count; i++) {
+		const GArray *prefixes = h->threads[i].prefixes;
+		for (guint k = 0; k < prefixes->len; k++) {
+			uint64_t prefix = g_array_index(prefixes, uint64_t, k);
+			GArray *list = g_hash_table_lookup(all->having, &prefix);
+			if (list == NULL) {
+				list = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+				g_hash_table_insert(all->having, copy_of(prefix), list);
+			}
+			g_array_append_val(list, run);
+		}
+	}
+	return true;
+}
+
+static bool has_run(const GArray *list, uint32_t run)
+{
+	guint low = 0, high = list->len;
+	while (low < high) {
+		guint middle = (low + high) / 2;
+		if (g_array_index(list, uint32_t, middle) < run)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < list->len && g_array_index(list, uint32_t, low) == run;
+}
+
+bool histories_have(const struct histories *all, const struct part *parts, uint32_t count)
+{
+	const GArray **lists = g_newa(const GArray *, count + 1);
+	for (uint32_t i = 0; i < count; i++) {
+		lists[i] = g_hash_table_lookup(all->having, &parts[i].prefix);
+		if (lists[i] == NULL)
+			return false;
+	}
+	for (guint k = 0; k < lists[0]->len; k++) {
+		uint32_t run = g_array_index(lists[0], uint32_t, k), i = 1;
+		while (i < count && has_run(lists[i], run))
+			i++;
+		if (i == count)
+			return true;
+	}
+	return false;
+}
+
+uint32_t histories_last(const struct histories *all)
+{
+	return all->runs - 1;
+}
+
+uint32_t histories_common(const struct histories *all, const struct history *h, uint32_t thread,
+                          uint32_t run)
+{
+	const GArray *prefixes = h->threads[thread].prefixes;
+	uint32_t low = 0, high = prefixes->len; /* so many prefixes, the empty one with them */
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+		uint64_t prefix = g_array_index(prefixes, uint64_t, middle);
+		const GArray *list = g_hash_table_lookup(all->having, &prefix);
+		if (list != NULL && has_run(list, run))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > 0 ? low - 1 : 0;
+}

@@ -1,0 +1,63 @@
+/*
+ * history.h - what tells runs apart: for each thread what it did and the values that it read,
+ * as one number for each prefix of it; and which runs begin with a given history.
+ *
+ * Threads are known by their ancestry (the n-th child of the m-th child ...), memory that was
+ * allocated by who allocated it, so that a number is the same in every run.
+ */
+#ifndef HEDDLE_HISTORY_H
+#define HEDDLE_HISTORY_H
+
+#include "engine/trace/index.h"
+
+struct thread_history {
+	uint64_t who;     /* the thread's ancestry */
+	GArray *prefixes; /* uint64_t: after 0, 1, 2, ... of its steps */
+	GArray *events;   /* uint32_t: its steps, events of the trace */
+};
+/* Of one run; owned by the caller. */
+struct history {
+	const struct trace *trace;      /* borrowed */
+	struct thread_history *threads; /* by thread of the trace */
+	uint32_t threads_count;
+	GArray *step_of; /* uint32_t by event: its number among its thread's steps, or NONE */
+	struct life *lives; /* blocks by address, for values that are addresses */
+	uint32_t lives_count;
+	uint32_t *signals;    /* by event: signals so far on its condition (waits, signals) */
+	GHashTable *initials; /* borrowed: what is in the modules' data before anybody writes */
+};
+/* `initials` (from histories_initials) is asked, and learns what this run's reads tell. */
+struct history *history_new(struct trace *t, GHashTable *initials);
+void history_free(struct history *h);
+
+/* What a read sees, as a number: its value; where it is not known, the writes. */
+uint64_t history_seen(const struct history *h, uint32_t read);
+/* What it would see if `write` (NONE: nobody) were the last write there. */
+uint64_t history_would_see(const struct history *h, uint32_t read, uint32_t write);
+/* The number of its thread's history up to and with `event`, which sees `seen`. */
+uint64_t history_after(const struct history *h, uint32_t event, uint64_t seen);
+/* The whole run's. */
+uint64_t history_class(const struct history *h);
+
+/* Part of a run: of each thread that has begun, how it began. */
+struct part {
+	uint64_t who, prefix;
+};
+
+/* All runs so far. */
+struct histories;
+struct histories *histories_new(void);
+void histories_free(struct histories *all);
+/* By a variable's name, the number of the value that it begins with. */
+GHashTable *histories_initials(struct histories *all);
+/* False when there was one of its class. */
+bool histories_add(struct histories *all, const struct history *h);
+/* The number of the run added last. */
+uint32_t histories_last(const struct histories *all);
+/* How many steps of a thread of `h` are as in a run (by that number). */
+uint32_t histories_common(const struct histories *all, const struct history *h, uint32_t thread,
+                          uint32_t run);
+/* Is there a run in which every one of these threads begins so?  parts[0] is asked first. */
+bool histories_have(const struct histories *all, const struct part *parts, uint32_t count);
+
+#endif

@@ -1,0 +1,405 @@
+/*
+ * guards.c - rule (a) of WCP, DC and WDC: the release of a critical section before a later
+ * access inside another one on the lock that conflicts with an access inside the first.
+ *
+ * For each variable and each lock (and mode) that it was accessed under, the last section
+ * that wrote it and those that have read it since.  An access looks there for edges into
+ * itself, once a section for each variable and kind, and puts its own section there: nobody
+ * whom that section excludes can look before it has ended.
+ */
+#include "engine/order/rules.h"
+
+#include <string.h>
+
+struct spill { /* more touches than fit in a guard */
+	uint32_t *touches;
+	uint32_t count, capacity;
+};
+
+/* Most variables have one lock, so the first guard of each lies in an array of its own, where
+ * a walker can fetch it ahead of time; the others are hashed. */
+struct rule_a {
+	void *first_block; /* sections->first lies in it, where a cache line begins */
+	uint64_t variables;
+	struct guard *more; /* open addressing; `size` a power of two, or 0 */
+	uint32_t size, count;
+	GArray *spills;          /* struct spill; 0 is not used */
+	GArray *unused;          /* uint32_t: spills that no guard has */
+	uint32_t *stamps, stamp; /* by thread * 2 + wrote: during a thinning */
+};
+
+void rule_a_new(struct sections *s, const struct trace *t)
+{
+	struct rule_a *a = s->rule_a = g_new0(struct rule_a, 1);
+	struct spill none = { 0 };
+
+	a->variables = t->variables_count;
+	a->first_block = g_new0(struct guard, a->variables + 3);
+	s->first = (struct guard *)(((uintptr_t)a->first_block + 63) / 64 * 64);
+	a->spills = g_array_new(FALSE, FALSE, sizeof(struct spill));
+	g_array_append_val(a->spills, none);
+	a->unused = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	a->stamps = g_new0(uint32_t, 2 * t->threads_count + 2);
+}
+
+void rule_a_free(struct rule_a *a)
+{
+	for (guint i = 0; i < a->spills->len; i++)
+		g_free(g_array_index(a->spills, struct spill, i).touches);
+	g_array_free(a->spills, TRUE);
+	g_array_free(a->unused, TRUE);
+	g_free(a->first_block);
+	g_free(a->more);
+	g_free(a->stamps);
+	g_free(a);
+}
+
+/* -- finding a guard --------------------------------------------------------------------- */
+
+static uint32_t guard_place(const struct rule_a *a, uint32_t variable, uint32_t key)
+{
+	uint64_t hash = ((uint64_t)variable << 32 | key) * 0x9e3779b97f4a7c15u;
+
+	return (uint32_t)(hash >> 32) & (a->size - 1);
+}
+
+/* The guard, or the unused one that it would be put in.  There must be a table. */
+static struct guard *more_at(const struct rule_a *a, uint32_t variable, uint32_t key)
+{
+	uint32_t at = guard_place(a, variable, key);
+
+	while (a->more[at].key != 0 &&
+	       (a->more[at].key != key || a->more[at].variable != variable))
+		at = (at + 1) & (a->size - 1);
+	return &a->more[at];
+}
+
+static void more_grow(struct rule_a *a)
+{
+	struct guard *old = a->more;
+	uint32_t size = a->size;
+
+	a->size = MAX(1024, 2 * size);
+	a->more = g_new0(struct guard, a->size);
+	for (uint32_t i = 0; i < size; i++) {
+		if (old[i].key != 0)
+			*more_at(a, old[i].variable, old[i].key) = old[i];
+	}
+	g_free(old);
+}
+
+/* NULL where there is none. */
+static struct guard *guard_find(const struct sections *s, uint32_t variable, uint32_t key)
+{
+	struct guard *found;
+
+	if (s->first[variable].key == key)
+		return &s->first[variable];
+	if (s->rule_a->size == 0)
+		return NULL;
+	found = more_at(s->rule_a, variable, key);
+	return found->key == 0 ? NULL : found;
+}
+
+static struct guard *guard_make(struct sections *s, uint32_t variable, uint32_t key)
+{
+	struct guard *found = &s->first[variable];
+	struct rule_a *a = s->rule_a;
+
+	if (found->key == key)
+		return found;
+	if (found->key != 0) {
+		if (4 * (uint64_t)a->count >= 3 * (uint64_t)a->size)
+			more_grow(a);
+		found = more_at(a, variable, key);
+		if (found->key != 0)
+			return found;
+		a->count++;
+	}
+	found->key = key;
+	found->variable = variable;
+	return found;
+}
+
+/* -- the touches of one ------------------------------------------------------------------ */
+
+struct touches {
+	uint32_t *of, count;
+};
+
+static inline struct touches touches_of(const struct rule_a *a, struct guard *guard)
+{
+	const struct spill *spill;
+
+	if (guard->count != SPILLED)
+		return (struct touches){ guard->near, guard->count };
+	spill = &g_array_index(a->spills, struct spill, guard->near[0]);
+	return (struct touches){ spill->touches, spill->count };
+}
+
+/* Keep the last touch of each thread and kind; how many there are. */
+static uint32_t thin(const struct sections *s, uint32_t *touches, uint32_t count)
+{
+	struct rule_a *a = s->rule_a;
+	uint32_t to = count;
+
+	a->stamp++;
+	for (uint32_t i = count; i-- > 0;) {
+		uint32_t thread = s->list[touches[i] >> 1].thread;
+		uint32_t *last = &a->stamps[TOUCH(thread, touches[i] & 1)];
+
+		if (*last == a->stamp)
+			continue;
+		*last = a->stamp;
+		touches[--to] = touches[i];
+	}
+	memmove(touches, touches + to, (count - to) * sizeof(uint32_t));
+	return count - to;
+}
+
+static void spill_begin(struct rule_a *a, struct guard *guard)
+{
+	struct spill fresh = { 0 }, *spill;
+	uint32_t i = a->spills->len;
+
+	if (a->unused->len > 0) {
+		i = g_array_index(a->unused, uint32_t, a->unused->len - 1);
+		g_array_set_size(a->unused, a->unused->len - 1);
+	} else {
+		fresh.capacity = 4 * NEAR;
+		fresh.touches = g_new(uint32_t, fresh.capacity);
+		g_array_append_val(a->spills, fresh);
+	}
+	spill = &g_array_index(a->spills, struct spill, i);
+	memcpy(spill->touches, guard->near, sizeof(guard->near));
+	spill->count = NEAR;
+	guard->near[0] = i;
+	guard->count = SPILLED;
+}
+
+static void touch_add(const struct sections *s, struct guard *guard, uint32_t touch)
+{
+	struct spill *spill;
+
+	if (guard->count == NEAR)
+		guard->count = (uint16_t)thin(s, guard->near, NEAR);
+	if (guard->count < NEAR) {
+		guard->near[guard->count++] = touch;
+		return;
+	}
+	if (guard->count != SPILLED)
+		spill_begin(s->rule_a, guard);
+	spill = &g_array_index(s->rule_a->spills, struct spill, guard->near[0]);
+	if (spill->count == spill->capacity)
+		spill->count = thin(s, spill->touches, spill->count);
+	if (2 * spill->count > spill->capacity) {
+		spill->capacity *= 2;
+		spill->touches = g_renew(uint32_t, spill->touches, spill->capacity);
+	}
+	spill->touches[spill->count++] = touch;
+}
+
+static void touches_clear(struct rule_a *a, struct guard *guard)
+{
+	if (guard->count == SPILLED)
+		g_array_append_val(a->unused, guard->near[0]);
+	guard->count = 0;
+}
+
+static void touch_exclusive(const struct sections *s, struct guard *guard, uint32_t serial,
+                            bool writes)
+{
+	if (!writes) {
+		touch_add(s, guard, TOUCH(serial, 0));
+		return;
+	}
+	touches_clear(s->rule_a, guard);
+	guard->write = serial;
+	guard->write_end = s->list[serial].end;
+	guard->write_thread = (uint16_t)s->list[serial].thread;
+}
+
+static void touch_late(GArray *touched, uint32_t variable, bool writes)
+{
+	struct late late = { variable, writes };
+	const struct late *last = &g_array_index(touched, const struct late, touched->len - 1);
+
+	if (touched->len == 0 || last->variable != variable || last->writes < writes)
+		g_array_append_val(touched, late);
+}
+
+void rule_a_late(struct sections *s, const struct held *h)
+{
+	for (guint i = 0; i < h->late->len; i++) {
+		struct late late = g_array_index(h->late, struct late, i);
+		struct guard *guard = guard_make(s, late.variable, h->key);
+
+		if ((h->key - 1) & 1)
+			touch_add(s, guard, TOUCH(h->serial, late.writes));
+		else if (guard->write != h->serial)
+			touch_exclusive(s, guard, h->serial, late.writes);
+	}
+}
+
+/* -- edges ------------------------------------------------------------------------------- */
+
+struct accessing { /* one access and what it is looked at with */
+	struct causality *c;
+	struct sections *s;
+	uint32_t event, thread;
+	bool writes;
+};
+
+static void section_edge(const struct accessing *a, uint32_t key, uint32_t serial)
+{
+	const struct ending *from = &a->s->list[serial];
+
+	if (from->thread != a->thread &&
+	    clocks_strong(&a->c->clocks, a->thread)[from->thread] < from->end)
+		causality_edge(a->c, a->event, from->thread,
+		               (struct point){ from->end - 1, a->s->rows[serial] },
+		               STEP_CONFLICT_SECTION, (key - 1) / 2, true);
+}
+
+/* Edges from the sections behind one guard whose accesses conflict with this one. */
+static void guard_edges(const struct accessing *a, struct guard *guard)
+{
+	struct touches touches;
+
+	if (guard->write != 0)
+		section_edge(a, guard->key, guard->write);
+	/* Behind an exclusive guard the others are readers. */
+	if (!a->writes && ((guard->key - 1) & 1) == 0)
+		return;
+	touches = touches_of(a->s->rule_a, guard);
+	for (uint32_t i = 0; i < touches.count; i++) {
+		if (a->writes || (touches.of[i] & 1))
+			section_edge(a, guard->key, touches.of[i] >> 1);
+	}
+}
+
+static void other_mode(const struct accessing *a, uint32_t variable, const struct held *h)
+{
+	struct guard *other = guard_find(a->s, variable, ((h->key - 1) ^ 1) + 1);
+
+	if (other != NULL)
+		guard_edges(a, other);
+}
+
+static void access_shared(const struct accessing *a, struct guard *guard, uint32_t variable,
+                          const struct held *h)
+{
+	struct touches touches = touches_of(a->s->rule_a, guard);
+
+	for (uint32_t i = 0; i < touches.count; i++) {
+		if (touches.of[i] >> 1 == h->serial && (touches.of[i] & 1) >= a->writes)
+			return;
+	}
+	other_mode(a, variable, h);
+	if (h->late != NULL)
+		touch_late(h->late, variable, a->writes);
+	else
+		touch_add(a->s, guard, TOUCH(h->serial, a->writes));
+}
+
+static void access_exclusive(const struct accessing *a, struct guard *guard, uint32_t variable,
+                             const struct held *h)
+{
+	uint32_t touch = TOUCH(h->serial, 0);
+	struct touches touches;
+
+	if (guard->write == h->serial)
+		return;
+	if (!a->writes) {
+		/* Since this section began nobody else has been here. */
+		touches = touches_of(a->s->rule_a, guard);
+		if (touches.count > 0 && touches.of[touches.count - 1] == touch)
+			return;
+	}
+	guard_edges(a, guard);
+	if (h->mixed)
+		other_mode(a, variable, h);
+	if (h->late != NULL)
+		touch_late(h->late, variable, a->writes);
+	else
+		touch_exclusive(a->s, guard, h->serial, a->writes);
+}
+
+static void access_under(const struct accessing *a, uint32_t variable, const struct held *h)
+{
+	struct guard *guard = guard_make(a->s, variable, h->key);
+
+	if ((h->key - 1) & 1)
+		access_shared(a, guard, variable, h);
+	else
+		access_exclusive(a, guard, variable, h);
+}
+
+/* Under several locks all but one guard are hashed: what the thread accesses next is fetched
+ * while this one is looked at. */
+static void fetch_ahead(const struct sections *s, const struct holding *holding,
+                        const struct event *x)
+{
+	if (x->op > OP_WRITE || (x->flags & EVENT_WIDE) || s->rule_a->size == 0)
+		return;
+	for (uint32_t i = 0; i < holding->count; i++) {
+		uint32_t key = holding->held[i].key;
+
+		if (s->first[x->target].key != key)
+			__builtin_prefetch(
+			        &s->rule_a->more[guard_place(s->rule_a, x->target, key)], 1);
+	}
+}
+
+enum { AHEAD = 4 };
+
+static void fetch_burst(const struct trace *t, const struct sections *s,
+                        const struct holding *holding, uint32_t event)
+{
+	const struct event *x = &t->events[event];
+	uint32_t last = (uint32_t)MIN(AHEAD, t->events_count - 1 - event);
+
+	/* All at once where the thread goes on after others. */
+	for (uint32_t i = event > 0 && x[-1].thread == x->thread ? AHEAD : 1; i <= last; i++) {
+		if (x[i].thread == x->thread)
+			fetch_ahead(s, holding, &x[i]);
+	}
+}
+
+void sections_access(struct causality *c, uint32_t event)
+{
+	const struct event *x = &c->t->events[event];
+	struct sections *s = c->sections;
+	const struct holding *holding = &s->holding[x->thread];
+	struct accessing a = { c, s, event, x->thread, op_writes(x->op) };
+	struct wide run = event_variables(c->t, x);
+
+	if (holding->count > 1)
+		fetch_burst(c->t, s, holding, event);
+	for (uint32_t i = 0; i < holding->count; i++) {
+		for (uint32_t v = run.first; v < run.first + run.count; v++)
+			access_under(&a, v, &holding->held[i]);
+	}
+}
+
+/* -- sweeping ---------------------------------------------------------------------------- */
+
+static void guard_mark(const struct sections *s, struct guard *guard, struct clocks *clocks)
+{
+	struct touches touches;
+
+	if (guard->key == 0)
+		return;
+	touches = touches_of(s->rule_a, guard);
+	clocks_mark(clocks, s->rows[guard->write]);
+	for (uint32_t i = 0; i < touches.count; i++)
+		clocks_mark(clocks, s->rows[touches.of[i] >> 1]);
+}
+
+void rule_a_mark(const struct sections *s, struct clocks *clocks)
+{
+	for (uint64_t v = 0; v < s->rule_a->variables; v++)
+		guard_mark(s, &s->first[v], clocks);
+	for (uint32_t i = 0; i < s->rule_a->size; i++)
+		guard_mark(s, &s->rule_a->more[i], clocks);
+}

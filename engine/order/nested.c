@@ -1,0 +1,187 @@
+/*
+ * nested.c - rule (b) of WCP and DC: the releases of two critical sections on one lock that
+ * hold ordered events are ordered.
+ *
+ * Sections contain their acquire and their release, so "they hold ordered events" is "the
+ * first's acquire is before the second's release".  Of what a thread knows of another one,
+ * all is said by the last event that it knows: a section that has ended by then is known with
+ * its release.  So rule (b) can add something only where that last event lies inside of a
+ * section on the lock.  And as the last event known always is one that an edge began at, only
+ * those events are noted, with the sections that are open there: where nothing is nested in
+ * a section there are none.  What a thread knows only grows, so it reads another's notes
+ * with a pointer that only moves forward.
+ */
+#include "engine/order/rules.h"
+
+struct node { /* a section that edges begin in */
+	uint32_t key, serial;
+	uint32_t outer; /* node of the next section out (which may have ended); 0 none */
+};
+struct origin { /* an event inside of sections that edges begin at */
+	uint32_t event, node;
+};
+struct view {            /* of the others by one thread */
+	uint32_t *known; /* by thread: one more than the last event known */
+	uint32_t *next;  /* by thread: the first origin not below that */
+	uint32_t *node;  /* by thread: what is open at the last event known */
+	uint32_t open;   /* how many of node are not 0 */
+};
+struct rule_b {
+	GArray *nodes;    /* struct node; 0 is not used */
+	GArray **origins; /* by thread: struct origin; or NULL */
+	struct view *views;
+	uint64_t threads;
+};
+
+void rule_b_new(struct sections *s)
+{
+	struct rule_b *b = s->rule_b = g_new0(struct rule_b, 1);
+	struct node none = { 0 };
+
+	b->threads = s->threads;
+	b->nodes = g_array_new(FALSE, FALSE, sizeof(struct node));
+	g_array_append_val(b->nodes, none);
+	b->origins = g_new0(GArray *, s->threads + 1);
+	b->views = g_new0(struct view, s->threads + 1);
+}
+
+void rule_b_free(struct rule_b *b)
+{
+	if (b == NULL)
+		return;
+	for (uint64_t u = 0; u < b->threads; u++) {
+		if (b->origins[u] != NULL)
+			g_array_free(b->origins[u], TRUE);
+		g_free(b->views[u].known);
+	}
+	g_array_free(b->nodes, TRUE);
+	g_free(b->origins);
+	g_free(b->views);
+	g_free(b);
+}
+
+static struct node *node_at(const struct rule_b *b, uint32_t node)
+{
+	return &g_array_index(b->nodes, struct node, node);
+}
+
+/* The node of the innermost section that a thread is in. */
+static uint32_t innermost(struct rule_b *b, struct holding *holding)
+{
+	uint32_t outer = 0;
+
+	for (uint32_t i = 0; i < holding->count; i++) {
+		struct held *h = &holding->held[i];
+		struct node node = { h->key, h->serial, outer };
+
+		if (h->node == 0) {
+			h->node = b->nodes->len;
+			g_array_append_val(b->nodes, node);
+		}
+		outer = h->node;
+	}
+	return outer;
+}
+
+void sections_origin(struct causality *c, uint32_t event)
+{
+	struct rule_b *b = c->sections->rule_b;
+	uint32_t thread = c->t->events[event].thread;
+	struct origin origin = { event, 0 };
+	GArray **origins;
+
+	if (b == NULL)
+		return;
+	origins = &b->origins[thread];
+	if (*origins == NULL)
+		*origins = g_array_new(FALSE, FALSE, sizeof(struct origin));
+	if ((*origins)->len > 0 &&
+	    g_array_index(*origins, struct origin, (*origins)->len - 1).event == event)
+		return;
+	origin.node = innermost(b, &c->sections->holding[thread]);
+	g_array_append_val(*origins, origin);
+}
+
+/* What is open at the last event of thread `u` that is known now. */
+static void look(const struct rule_b *b, struct view *v, uint32_t u, uint32_t known)
+{
+	const GArray *list = b->origins[u];
+	uint32_t next = v->next[u], node = 0;
+
+	v->known[u] = known;
+	if (list == NULL)
+		return;
+	while (next < list->len && g_array_index(list, struct origin, next).event < known)
+		next++;
+	v->next[u] = next;
+	if (next > 0 && g_array_index(list, struct origin, next - 1).event + 1 == known)
+		node = g_array_index(list, struct origin, next - 1).node;
+	v->open += (node != 0) - (v->node[u] != 0);
+	v->node[u] = node;
+}
+
+/* The edges from one thread's sections that hold its last known event into a release; true
+ * when they told something. */
+static bool thread_edges(struct causality *c, uint32_t event, uint32_t node)
+{
+	const struct sections *s = c->sections;
+	const struct event *x = &c->t->events[event];
+	bool told = false;
+
+	for (; node != 0; node = node_at(s->rule_b, node)->outer) {
+		const struct node *n = node_at(s->rule_b, node);
+		const struct ending *from = &s->list[n->serial];
+
+		if ((n->key - 1) / 2 != x->target || (x->op == OP_RREL && ((n->key - 1) & 1)) ||
+		    from->end > event ||
+		    clocks_strong(&c->clocks, x->thread)[from->thread] >= from->end)
+			continue;
+		causality_edge(c, event, from->thread,
+		               (struct point){ from->end - 1, s->rows[n->serial] },
+		               STEP_ORDERED_SECTION, x->target, true);
+		told = true;
+	}
+	return told;
+}
+
+static void update(const struct rule_b *b, struct view *v, const uint32_t *known)
+{
+	uint32_t changed = 0;
+
+	for (uint64_t u = 0; u < b->threads; u++)
+		changed |= known[u] ^ v->known[u];
+	for (uint32_t u = 0; changed && u < b->threads; u++) {
+		if (known[u] != v->known[u])
+			look(b, v, u, known[u]);
+	}
+}
+
+void rule_b_release(struct causality *c, uint32_t event)
+{
+	const struct rule_b *b = c->sections->rule_b;
+	uint32_t own = c->t->events[event].thread;
+	struct view *v = &b->views[own];
+	bool told = true;
+
+	if (v->known == NULL) {
+		v->known = g_new0(uint32_t, 3 * b->threads);
+		v->next = v->known + b->threads;
+		v->node = v->next + b->threads;
+	}
+	while (told) { /* one edge may bring the acquire that another one asks for */
+		told = false;
+		update(b, v, clocks_strong(&c->clocks, own));
+		for (uint32_t u = 0; v->open > 0 && u < b->threads; u++) {
+			/* A thread's own sections matter only where happens-before is
+			 * composed: there its plane of the order does not hold its own past. */
+			if (v->node[u] != 0 && (u != own || c->clocks.planes > 1))
+				told |= thread_edges(c, event, v->node[u]);
+		}
+	}
+}
+
+void rule_b_mark(const struct sections *s, struct clocks *clocks)
+{
+	for (guint i = 1; i < s->rule_b->nodes->len; i++)
+		clocks_mark(clocks, s->rows[node_at(s->rule_b, i)->serial]);
+}

@@ -1,0 +1,146 @@
+/* decode.c - see decode.h. */
+#include <string.h>
+
+#include "engine/record/decode.h"
+
+void log_reader_chunk(struct log_reader *reader, const uint64_t *at, const uint64_t *end)
+{
+	reader->at = at;
+	reader->end = end;
+	memset(reader->sites, 0, sizeof(reader->sites));
+}
+
+static int64_t signed_field(uint64_t word, unsigned shift, unsigned bits)
+{
+	return (int64_t)(word << (64 - shift - bits)) >> (64 - bits);
+}
+
+static void set_key(struct log_record *r, uint64_t key)
+{
+	r->tag = key & 255;
+	r->flags = key >> 8 & (LOG_ORDER_MASK | LOG_VOLATILE);
+	r->code = log_site_code(key);
+	r->pc = key >> LOG_PC_SHIFT;
+}
+
+static bool next_short(struct log_reader *reader, struct log_record *r)
+{
+	const uint64_t *w = reader->at++;
+	r->slot = w[0] >> LOG_SLOT_SHIFT & (LOG_SITES - 1);
+	struct log_site *site = &reader->sites[r->slot];
+	if (!site->key)
+		return false; /* a damaged log */
+	set_key(r, site->key);
+	site->address += (uint64_t)signed_field(w[0], 0, LOG_OFFSET_BITS);
+	site->address &= LOG_ADDRESS_MASK;
+	r->address = site->address;
+	r->size = 1u << r->code;
+	r->valued =
+	        (w[0] >> LOG_DELTA_SHIFT & ((1ull << LOG_DELTA_BITS) - 1)) != LOG_DELTA_UNKNOWN;
+	if (r->valued) {
+		site->value += (uint64_t)signed_field(w[0], LOG_DELTA_SHIFT, LOG_DELTA_BITS);
+	} else if (reader->end - reader->at >= 2 && reader->at[0] == LOG_LATE) {
+		site->value = reader->at[1];
+		r->valued = true;
+		reader->at += 2;
+	}
+	r->value = site->value;
+	return true;
+}
+
+/* Words of the long record at `w`, or 0 when it does not end before `end`. */
+static unsigned record_words(const uint64_t *w, const uint64_t *end)
+{
+	static const uint8_t fixed[LOG_TAG_COUNT] = {
+#define TAG(name, words, visible) words,
+		LOG_TAGS(TAG)
+#undef TAG
+	};
+	unsigned tag = w[0] & 255, flags = w[0] >> 8 & 255;
+	uint64_t n = 1 + fixed[tag];
+	switch (tag) {
+	case LOG_READ:
+	case LOG_WRITE:
+	case LOG_AREAD:
+	case LOG_AWRITE:
+		n = w + 1 < end && (w[1] >> LOG_SIZE_SHIFT & 7) == LOG_RANGE ? 3
+		    : flags & LOG_VALUE                                      ? 3
+		                                                             : 2;
+		break;
+	case LOG_MODULE:
+		n = w + 4 < end ? 5 + (w[4] + 7) / 8 : UINT32_MAX;
+		break;
+	case LOG_CALL:
+	case LOG_RET:
+		n = w + 2 < end ? 3 + (w[2] + 7) / 8 : UINT32_MAX;
+		break;
+	case LOG_NOTE:
+	case LOG_RANDOM:
+		n = w + 1 < end ? 2 + (w[1] + 7) / 8 : UINT32_MAX;
+		break;
+	}
+	return n <= (uint64_t)(end - w) ? n : 0;
+}
+
+static void fill_site(struct log_reader *reader, struct log_record *r, uint64_t first)
+{
+	uint64_t key = log_site_key(first, r->code);
+	r->slot = log_site_slot(key);
+	reader->sites[r->slot] =
+	        (struct log_site){ key, r->address, r->valued ? r->value : 0, 0 };
+}
+
+static void set_access(struct log_reader *reader, struct log_record *r, const uint64_t *w)
+{
+	r->address = w[1] & LOG_ADDRESS_MASK;
+	r->code = w[1] >> LOG_SIZE_SHIFT & 7;
+	r->size = r->code == LOG_RANGE ? w[2] : 1u << r->code;
+	r->valued = r->flags & (LOG_VALUE | LOG_SMALL);
+	if (r->tag == LOG_RMW) {
+		r->old = w[2];
+		r->value = w[3];
+		return;
+	}
+	r->value = r->flags & LOG_SMALL ? w[1] >> LOG_SMALL_SHIFT : 0;
+	if (r->flags & LOG_VALUE && r->code != LOG_RANGE)
+		r->value = w[2];
+	if (r->code < LOG_RANGE)
+		fill_site(reader, r, w[0]);
+}
+
+bool log_reader_next(struct log_reader *reader, struct log_record *r)
+{
+	const uint64_t *w = reader->at;
+	if (w >= reader->end)
+		return false;
+	r->words = w;
+	if (w[0] & LOG_SHORT)
+		return next_short(reader, r);
+	unsigned tag = w[0] & 255;
+	if (tag == LOG_NOTHING || tag >= LOG_TAG_COUNT)
+		return false;
+	unsigned words = record_words(w, reader->end);
+	if (words == 0)
+		return false;
+	reader->at += words;
+	r->tag = tag;
+	r->flags = w[0] >> 8 & 255;
+	r->pc = w[0] >> LOG_PC_SHIFT;
+	switch (tag) {
+	case LOG_READ:
+	case LOG_WRITE:
+	case LOG_AREAD:
+	case LOG_AWRITE:
+	case LOG_RMW:
+		set_access(reader, r, w);
+		break;
+	case LOG_ENTER:
+		r->code = 0;
+		r->valued = true;
+		r->address = w[1] & LOG_ADDRESS_MASK;
+		r->value = w[1] >> LOG_FRAME_SHIFT;
+		fill_site(reader, r, w[0]);
+		break;
+	}
+	return true;
+}

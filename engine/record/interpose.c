@@ -1,0 +1,367 @@
+/* interpose.c - see interpose.h. */
+#include "engine/record/interpose.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/record/entry.h"
+#include "engine/record/layout.h"
+#include "engine/record/record.h"
+
+/* What every generated library begins with: what the runtime offers (runtime/bind.c). */
+static const char prelude[] =
+        "#define _GNU_SOURCE\n"
+        "#include <dlfcn.h>\n"
+        "#include <stdint.h>\n"
+        "struct heddle_bound { const char *type, *method, *arguments, *result; int makes; };\n"
+        "int heddle_bound_begin(const struct heddle_bound *, const void *, const void *,"
+        " const void *, const uint64_t *);\n"
+        "void heddle_bound_end(int, const uint64_t *);\n"
+        "void heddle_bound_patch(const char *, uint64_t, void *, void **);\n"
+        "void heddle_bound_missing(const char *);\n"
+        "#define CALLER __builtin_return_address(0), __builtin_frame_address(0)\n"
+        "static void leave(const int *open)\n"
+        "{\n\tif (*open)\n\t\theddle_bound_end(*open, 0);\n}\n";
+
+static const char *c_type(const struct bind_parameter *p)
+{
+	static const char *const integers[2][4] = {
+		{ "int8_t", "int16_t", "int32_t", "int64_t" },
+		{ "uint8_t", "uint16_t", "uint32_t", "uint64_t" }
+	};
+	int power = p->size == 1 ? 0 : p->size == 2 ? 1 : p->size == 4 ? 2 : 3;
+	switch (p->type) {
+	case BIND_VOID:
+		return "void";
+	case BIND_BOOL:
+		return p->size == 4 ? "int32_t" : "_Bool";
+	case BIND_SIGNED:
+		return integers[0][power];
+	case BIND_UNSIGNED:
+		return integers[1][power];
+	case BIND_STRING:
+		return "const char *";
+	default:
+		return "void *";
+	}
+}
+
+/* How the runtime writes its values: see put_value of runtime/bind.c. */
+static char letter(const struct bind_parameter *p)
+{
+	static const char letters[] = { [BIND_STRING] = 's',
+		                        [BIND_SIGNED] = 'i',
+		                        [BIND_UNSIGNED] = 'u',
+		                        [BIND_BOOL] = 'b',
+		                        [BIND_POINTER] = 'p' };
+	return letters[p->type];
+}
+
+struct bound {
+	unsigned type; /* of the object: its number among those of the specifications */
+	const struct spec_method *method;
+	const struct spec_bind *bind;
+	uint64_t address; /* in the program's file; 0: a function of a library */
+};
+
+static const struct bind_parameter *parameter_at(const struct spec_bind *b, guint i)
+{
+	return &g_array_index(b->parameters, struct bind_parameter, i);
+}
+
+/* The value of type `p` that the C expression `e` has, as 64 bits. */
+static void value(GString *out, const struct bind_parameter *p, const char *e)
+{
+	if (p->type == BIND_BOOL)
+		g_string_append_printf(out, "(%s) != 0", e);
+	else
+		g_string_append_printf(out, "(uint64_t)%s(%s)",
+		                       p->type == BIND_SIGNED     ? "(int64_t)"
+		                       : p->type == BIND_UNSIGNED ? ""
+		                                                  : "(uintptr_t)",
+		                       e);
+}
+
+/*
+ * The method's names from..to-1: into `letters` the kind of each, into `values` the C
+ * expressions.  An argument is a parameter; a result is what the function returns, or what
+ * it wrote through a parameter.
+ */
+static void names(const struct spec_bind *b, uint32_t from, uint32_t to, GString *letters,
+                  GString *values)
+{
+	for (uint32_t k = from; k < to; k++) {
+		const struct bind_parameter *p = &b->result;
+		char *e = g_strdup("r");
+		for (guint i = 0; i < b->parameters->len; i++) {
+			const struct bind_parameter *q = parameter_at(b, i);
+			if ((q->role != BIND_NAME && q->role != BIND_OUT) || q->index != k)
+				continue;
+			p = q;
+			g_free(e);
+			e = q->role == BIND_NAME
+			            ? g_strdup_printf("a%u", i)
+			            : g_strdup_printf("a%u ? *(%s *)a%u : 0", i, c_type(q), i);
+		}
+		g_string_append_c(letters, letter(p));
+		g_string_append(values, k > from ? ", " : "");
+		value(values, p, e);
+		g_free(e);
+	}
+	if (from == to)
+		g_string_append_c(values, '0');
+}
+
+static void list(GString *out, const struct spec_bind *b, bool types)
+{
+	for (guint i = 0; i < b->parameters->len; i++) {
+		const struct bind_parameter *p = parameter_at(b, i);
+		const char *type = p->role == BIND_OUT ? "void *" : c_type(p);
+		g_string_append_printf(out, "%s%s%sa%u", i ? ", " : "", types ? type : "",
+		                       types ? " " : "", i);
+	}
+	if (b->parameters->len == 0 && types)
+		g_string_append(out, "void");
+}
+
+/* The object that the C expression `e` names, and when it is one: no failure of open(). */
+static void object(const struct bind_parameter *p, const char *e, GString *self,
+                   GString *condition)
+{
+	g_string_printf(self, "(const void *)(uintptr_t)(%s)", e);
+	if (p->type == BIND_SIGNED)
+		g_string_printf(condition, "(%s) >= 0", e);
+	else if (p->type != BIND_UNSIGNED)
+		g_string_printf(condition, "(%s) != 0", e);
+}
+
+/* What stands in the place of the function number `n`: tells of the call, makes it, tells of
+ * its result. */
+static void function(GString *out, const struct bound *x, unsigned n)
+{
+	const struct spec_bind *b = x->bind;
+	bool returns = b->result.type != BIND_VOID, after = b->result.role == BIND_SELF;
+	uint32_t arguments = x->method->arguments, total = arguments + x->method->results;
+	GString *self = g_string_new("(const void *)0"), *condition = g_string_new("1");
+	GString *kinds[2] = { g_string_new(NULL), g_string_new(NULL) };
+	GString *values[2] = { g_string_new(NULL), g_string_new(NULL) };
+	names(b, 0, arguments, kinds[0], values[0]);
+	names(b, arguments, total, kinds[1], values[1]);
+	for (guint i = 0; i < b->parameters->len; i++)
+		if (parameter_at(b, i)->role == BIND_SELF) {
+			char *e = g_strdup_printf("a%u", i);
+			object(parameter_at(b, i), e, self, condition);
+			g_free(e);
+		}
+	if (after)
+		object(&b->result, "r", self, condition);
+	g_string_append_printf(out,
+	                       "static const struct heddle_bound bound%u = { type%u, \"%s\", "
+	                       "\"%s\", \"%s\", %d };\n"
+	                       "static %s (*real%u)(",
+	                       n, x->type, x->method->name, kinds[0]->str, kinds[1]->str, after,
+	                       c_type(&b->result), n);
+	list(out, b, true);
+	if (x->address)
+		g_string_append_printf(out, ");\nstatic %s bound_%u(", c_type(&b->result), n);
+	else
+		g_string_append_printf(out,
+		                       ");\n__attribute__((visibility(\"default\"))) %s %s(",
+		                       c_type(&b->result), b->function);
+	list(out, b, true);
+	g_string_append(out, ")\n{\n");
+	if (!x->address) /* constructors of other libraries may come before ours */
+		g_string_append_printf(out,
+		                       "\tif (!real%u)\n\t\t*(void **)&real%u = "
+		                       "dlsym(RTLD_NEXT, \"%s\");\n",
+		                       n, n, b->function);
+	g_string_append_printf(out, "\tuint64_t values[] = { %s };\n", values[0]->str);
+	GString *begin = g_string_new(NULL);
+	g_string_printf(begin, "%s ? heddle_bound_begin(&bound%u, %s, CALLER, values) : 0;\n",
+	                condition->str, n, self->str);
+	g_string_append_printf(out,
+	                       "\tint open __attribute__((cleanup(leave))) = %s\t%s%sreal%u(",
+	                       after ? "0;\n" : begin->str, returns ? c_type(&b->result) : "",
+	                       returns ? " r = " : "", n);
+	list(out, b, false);
+	/* One that makes the object is known only now. */
+	g_string_append_printf(out, ");\n%s%s\tif (open) {\n\t\tuint64_t results[] = { %s };\n",
+	                       after ? "\topen = " : "", after ? begin->str : "",
+	                       values[1]->str);
+	g_string_append_printf(
+	        out, "\t\theddle_bound_end(open, results);\n\t\topen = 0;\n\t}\n%s}\n",
+	        returns ? "\treturn r;\n" : "");
+	GString *all[] = { self, condition, kinds[0], kinds[1], values[0], values[1], begin };
+	for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
+		g_string_free(all[i], TRUE);
+}
+
+/* Before the program runs: jumps at the entries of its own functions. */
+static void constructor(GString *out, const GArray *bounds)
+{
+	g_string_append(out, "__attribute__((constructor)) static void begin(void)\n{\n");
+	for (guint i = 0; i < bounds->len; i++) {
+		const struct bound *x = &g_array_index(bounds, struct bound, i);
+		if (x->address)
+			g_string_append_printf(out,
+			                       "\theddle_bound_patch(\"%s\", 0x%" PRIx64
+			                       ", bound_%u, (void **)&real%u);\n",
+			                       x->bind->function, x->address, i, i);
+		else
+			g_string_append_printf(out,
+			                       "\tif (!dlsym(RTLD_NEXT, \"%s\"))\n"
+			                       "\t\theddle_bound_missing(\"%s\");\n",
+			                       x->bind->function, x->bind->function);
+	}
+	g_string_append(out, "}\n");
+}
+
+static char *source_of(const struct specs *specs, const GArray *bounds)
+{
+	GString *out = g_string_new(prelude);
+	for (guint i = 0; i < specs->objects->len; i++)
+		g_string_append_printf(out, "static const char type%u[] = \"%s\";\n", i,
+		                       ((struct spec_object *)specs->objects->pdata[i])->name);
+	for (guint i = 0; i < bounds->len; i++)
+		function(out, &g_array_index(bounds, struct bound, i), i);
+	constructor(out, bounds);
+	return g_string_free(out, FALSE);
+}
+
+static bool can_forward(const struct bound *x, const char *path, struct error *error)
+{
+	const struct spec_bind *b = x->bind;
+	if (strstr(b->text, "...") != NULL)
+		return error_set(error, b->function,
+		                 "name the parameters that it is called with, or use heddle.h "
+		                 "around its calls",
+		                 "expected a C function with a fixed list of parameters in a "
+		                 "bind line, found %s",
+		                 b->text);
+	if (x->address == 0 && strchr(b->function, ':') != NULL)
+		return error_set(error, b->function,
+		                 "name a C function, or one of the program itself",
+		                 "%s has no such function", path);
+	return true;
+}
+
+/* Every bind line, with the place in the program of those that are its own functions. */
+static bool find_bounds(const struct specs *specs, const char *path, GArray *bounds,
+                        struct error *error)
+{
+	struct program *program = program_open(path, error);
+	bool ok = program != NULL;
+	for (guint i = 0; ok && i < specs->objects->len; i++) {
+		const struct spec_object *o = specs->objects->pdata[i];
+		for (guint m = 0; ok && m < o->methods->len; m++) {
+			struct bound x = { .type = i, .method = spec_method_at(o, m) };
+			for (guint k = 0; ok && k < x.method->binds->len; k++) {
+				x.bind = x.method->binds->pdata[k];
+				ok = program_entry(program, x.bind->function, &x.address,
+				                   error) &&
+				     can_forward(&x, path, error);
+				if (ok)
+					g_array_append_val(bounds, x);
+			}
+		}
+	}
+	program_close(program);
+	return ok;
+}
+
+static bool compile(const char *source, const char *path, struct error *error)
+{
+	char **words = NULL;
+	const char *compiler = g_getenv("CC");
+	GPtrArray *argv = g_ptr_array_new();
+	char *file = g_strdup_printf("%s.c", path), *messages = NULL;
+	int status = 1;
+	GError *g = NULL;
+	if (compiler == NULL || *compiler == 0 ||
+	    !g_shell_parse_argv(compiler, NULL, &words, NULL))
+		words = g_strsplit("cc", " ", -1);
+	for (char **w = words; *w; w++)
+		g_ptr_array_add(argv, *w);
+	const char *rest[] = { "-shared",      "-fPIC",        "-O1",
+		               "-fno-builtin", "-fexceptions", "-fvisibility=hidden",
+		               "-w",           "-o",           path,
+		               file,           "-ldl",         NULL };
+	for (const char **r = rest; *r; r++)
+		g_ptr_array_add(argv, (char *)*r);
+	g_ptr_array_add(argv, NULL);
+	bool ok = g_file_set_contents(file, source, -1, &g) &&
+	          g_spawn_sync(NULL, (char **)argv->pdata, NULL, G_SPAWN_SEARCH_PATH, NULL,
+	                       NULL, NULL, &messages, &status, &g) &&
+	          status == 0;
+	if (!ok)
+		error_set(error, argv->pdata[0],
+		          "see that a C compiler is there (heddle doctor)",
+		          "expected the functions of the bind lines to compile, found: %s",
+		          g          ? g->message
+		          : messages ? messages
+		                     : "an error");
+	if (g)
+		g_error_free(g);
+	unlink(file);
+	g_free(file);
+	g_free(messages);
+	g_strfreev(words);
+	g_ptr_array_unref(argv);
+	return ok;
+}
+
+char *interposer_build(const struct specs *specs, const char *program, struct error *error)
+{
+	GArray *bounds = g_array_new(FALSE, FALSE, sizeof(struct bound));
+	char *path = NULL;
+	if (find_bounds(specs, program, bounds, error)) {
+		char *source = source_of(specs, bounds);
+		path = g_build_filename(g_get_tmp_dir(), LOG_BIND_LIBRARY "XXXXXX.so", NULL);
+		int fd = bounds->len > 0 ? g_mkstemp(path) : -1;
+		if (bounds->len == 0)
+			error_set(error, "", "add bind METHOD = \"PROTOTYPE\" lines",
+			          "expected a bind line in the specifications, found none");
+		else if (fd < 0)
+			error_set(error, path, "make room there, or set TMPDIR",
+			          "expected to make a file");
+		if (fd >= 0)
+			close(fd);
+		if (fd < 0 || !compile(source, path, error)) {
+			if (fd >= 0)
+				unlink(path);
+			g_clear_pointer(&path, g_free);
+		}
+		g_free(source);
+	}
+	g_array_unref(bounds);
+	return path;
+}
+
+bool interposer_of(const GPtrArray *files, const char *program, char **library,
+                   struct error *error)
+{
+	char *path;
+	bool instrumented, clang_name;
+	*library = NULL;
+	if (files == NULL || files->len == 0)
+		return true;
+	if (!record_check_program(program, &path, &instrumented, &clang_name, error))
+		return false;
+	struct specs *specs = specs_new();
+	bool ok = true;
+	for (guint i = 0; ok && i < files->len; i++)
+		ok = specs_load(specs, files->pdata[i], error);
+	if (ok)
+		*library = interposer_build(specs, path, error);
+	specs_free(specs);
+	g_free(path);
+	return *library != NULL;
+}
+
+void interposer_remove(char *library)
+{
+	if (library != NULL)
+		unlink(library);
+	g_free(library);
+}

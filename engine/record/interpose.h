@@ -1,0 +1,27 @@
+/*
+ * interpose.h - from `bind` lines to a small shared library that is loaded before the
+ * others: its functions tell the recorder of the call and call the real ones.
+ *
+ * The loader's rules bring it calls of the functions of other shared libraries; for those of
+ * the program itself, which the linker has bound, it has the runtime change their entries.
+ */
+#ifndef HEDDLE_INTERPOSE_H
+#define HEDDLE_INTERPOSE_H
+
+#include "engine/commute/spec.h"
+
+/*
+ * Compile it with $CC (or cc) into a new file in the folder for temporary files, which the
+ * caller unlinks and frees.  `program` is the file that it will be loaded into.  NULL and
+ * `error` without a compiler, a bind line, or with a function that cannot be bound.
+ */
+char *interposer_build(const struct specs *specs, const char *program, struct error *error);
+/*
+ * The same for the bind lines of files (char *; NULL or none: *library is NULL) and a
+ * program that is looked up in PATH; interposer_remove unlinks and frees.
+ */
+bool interposer_of(const GPtrArray *files, const char *program, char **library,
+                   struct error *error);
+void interposer_remove(char *library); /* NULL is allowed */
+
+#endif

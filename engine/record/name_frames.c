@@ -1,0 +1,175 @@
+/*
+ * name_frames.c - which function's local variable lies at an address of a stack.
+ *
+ * The log says where each frame begins; the frame that holds an address is the innermost one
+ * of that stack that begins above it, whoever touches it.  A stack's bytes belong to many
+ * frames in turn: a name is given only where every access of them was to the same place of
+ * the same function's frame.
+ */
+#include "engine/record/name_private.h"
+
+#include <string.h>
+
+struct entered { /* an ENTER of the log */
+	uint64_t address, cfa;
+};
+
+struct frame_place { /* of a variable or an object: a function's frame, bytes from its CFA */
+	uint64_t address; /* in the function; 0: not touched yet */
+	int32_t offset;   /* 0: not always the same, or unknown */
+};
+
+struct frame_names {
+	GPtrArray *entered; /* by thread: GArray of struct entered; owned, NULL where none */
+	/* during the pass and after it */
+	GPtrArray *open;        /* by thread: GArray of struct entered, the frames open now */
+	guint *next;            /* by thread: its next in `entered` */
+	uint32_t *thread_of;    /* by block: whose stack it is, or NONE */
+	struct frame_place *variable; /* by variable */
+	struct frame_place *object;   /* by object */
+	uint32_t *object_stack; /* by object: the stack that it lies in, or NONE */
+};
+
+static struct frame_names *frames_of(struct names *n)
+{
+	if (n->frames == NULL) {
+		n->frames = g_new0(struct frame_names, 1);
+		n->frames->entered =
+		        g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
+	}
+	return n->frames;
+}
+
+void names_frame(struct names *n, uint32_t thread, uint64_t address, uint64_t cfa)
+{
+	struct frame_names *f = frames_of(n);
+	struct entered entered = { address, cfa };
+	while (f->entered->len <= thread)
+		g_ptr_array_add(f->entered, g_array_new(FALSE, FALSE, sizeof(struct entered)));
+	g_array_append_val(f->entered->pdata[thread], entered);
+}
+
+void names_begin_frames(struct names *n)
+{
+	const struct trace *t = n->trace;
+	struct frame_names *f = frames_of(n);
+	f->open = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
+	f->next = g_new0(guint, t->threads_count + 1);
+	f->thread_of = g_new(uint32_t, t->blocks_count + 1);
+	memset(f->thread_of, 0xff, sizeof(uint32_t) * (t->blocks_count + 1));
+	f->variable = g_new0(struct frame_place, t->variables_count + 1);
+	f->object = g_new0(struct frame_place, t->objects_count + 1);
+	for (uint32_t i = 0; i < t->threads_count; i++) {
+		g_ptr_array_add(f->open, g_array_new(FALSE, FALSE, sizeof(struct entered)));
+		if (t->threads[i].stack != NONE)
+			f->thread_of[t->threads[i].stack] = i;
+	}
+	f->object_stack = g_new(uint32_t, t->objects_count + 1);
+	for (uint32_t i = 0; i < t->objects_count; i++) {
+		uint64_t address = t->objects[i].address;
+		uint32_t block = address ? names_block_at(n, address) : NONE;
+		bool stack = block != NONE && f->thread_of[block] != NONE;
+		f->object_stack[i] = stack ? block : NONE;
+	}
+}
+
+void names_end_frames(struct names *n)
+{
+	struct frame_names *f = n->frames;
+	if (f == NULL)
+		return;
+	g_ptr_array_unref(f->entered);
+	if (f->open != NULL)
+		g_ptr_array_unref(f->open);
+	g_free(f->next);
+	g_free(f->thread_of);
+	g_free(f->variable);
+	g_free(f->object);
+	g_free(f->object_stack);
+	g_free(f);
+}
+
+void names_frames_event(struct names *n, const struct event *e)
+{
+	struct frame_names *f = n->frames;
+	GArray *open = f->open->pdata[e->thread];
+	if (e->op == OP_LEAVE) {
+		if (open->len > 0)
+			g_array_set_size(open, open->len - 1);
+		return;
+	}
+	const GArray *all = e->thread < f->entered->len ? f->entered->pdata[e->thread] : NULL;
+	struct entered entered = { 0 };
+	if (all != NULL && f->next[e->thread] < all->len)
+		entered = g_array_index(all, struct entered, f->next[e->thread]++);
+	g_array_append_val(open, entered);
+}
+
+/* The innermost open frame of the stack that begins above the address. */
+static const struct entered *holder(const struct frame_names *f, uint32_t stack,
+                                    uint64_t address)
+{
+	if (f->thread_of[stack] == NONE)
+		return NULL;
+	const GArray *open = f->open->pdata[f->thread_of[stack]];
+	for (guint i = open->len; i-- > 0;) {
+		const struct entered *frame = &g_array_index(open, struct entered, i);
+		if (frame->cfa == 0)
+			return NULL; /* it may be this one's */
+		if (frame->cfa > address)
+			return frame;
+	}
+	return NULL;
+}
+
+static void note(struct frame_names *f, struct frame_place *place, uint32_t stack, uint64_t address)
+{
+	const struct entered *frame = holder(f, stack, address);
+	int64_t offset = frame ? (int64_t)(address - frame->cfa) : 0;
+	if (offset < INT32_MIN)
+		offset = 0;
+	uint64_t function = frame ? frame->address : 1;
+	if (place->address == 0)
+		*place = (struct frame_place){ function, (int32_t)offset };
+	else if (place->address != function || place->offset != offset)
+		place->offset = 0;
+}
+
+void names_frames_variable(struct names *n, uint32_t variable)
+{
+	const struct variable *v = &n->trace->variables[variable];
+	note(n->frames, &n->frames->variable[variable], v->block, v->address);
+}
+
+void names_frames_object(struct names *n, uint32_t object)
+{
+	struct frame_names *f = n->frames;
+	if (f->object_stack[object] != NONE)
+		note(f, &f->object[object], f->object_stack[object],
+		     n->trace->objects[object].address);
+}
+
+static bool append(struct names *n, const struct frame_place *place, uint64_t size, GString *name)
+{
+	if (place->offset == 0)
+		return false;
+	uint32_t module = names_module_below(n, place->address);
+	struct debuginfo *d = names_debuginfo(n, module);
+	GString *local = g_string_new(NULL);
+	bool known = d && debuginfo_frame_name(d, place->address - names_base(n, module),
+	                                       place->offset, size, local);
+	if (known)
+		names_append_function(local->str, name);
+	g_string_free(local, TRUE);
+	return known;
+}
+
+bool names_append_local(struct names *n, uint32_t variable, uint64_t size, GString *name)
+{
+	return append(n, &n->frames->variable[variable], size, name);
+}
+
+bool names_append_local_object(struct names *n, uint32_t object, GString *name)
+{
+	return append(n, &n->frames->object[object], 0, name);
+}

@@ -1,0 +1,135 @@
+/*
+ * access.c - writes the records of accesses of all kinds; what is hot is also in access.h.
+ *
+ * Knows nothing of scheduling.
+ */
+#include "access.h"
+
+/* An access whose record fills its site's entry anew.  There is room for four words. */
+static void log_long(struct thread *t, uint64_t first, uintptr_t address, unsigned code,
+                     bool known, uint64_t value)
+{
+	struct stream *s = t->stream;
+	uint64_t *w = s->next, key = log_site_key(first, code);
+	address &= LOG_ADDRESS_MASK;
+	s->sites[log_site_slot(key)] = (struct log_site){ key, address, known ? value : 0, 0 };
+	w[1] = address | (uint64_t)code << LOG_SIZE_SHIFT;
+	if (known && value < LOG_SMALL_LIMIT) {
+		w[1] |= value << LOG_SMALL_SHIFT;
+		first |= (uint64_t)LOG_SMALL << 8;
+	} else if (known) {
+		w[2] = value;
+		first |= (uint64_t)LOG_VALUE << 8;
+	}
+	BARRIER();
+	w[0] = first;
+	s->next = w + 2 + (known && value >= LOG_SMALL_LIMIT);
+}
+
+/* The write's record is the stream's last, else there is a fault and nothing is done.  Room
+ * for what is added was made with the record. */
+void log_fill(struct thread *t)
+{
+	struct stream *s = t->stream;
+	if (likely(log_fill_here(t, s)))
+		return;
+	struct log_site *site = t->pending_site;
+	uint64_t *w = t->pending;
+	t->pending = NULL;
+	if (w != s->next)
+		return;
+	uint64_t value = peek(site->address, t->pending_code);
+	site->value = value;
+	if (w[-1] & LOG_SHORT) {
+		w[1] = value;
+		BARRIER();
+		w[0] = log_word(LOG_LATE, 0, 0);
+		s->next = w + 2;
+	} else if (value < LOG_SMALL_LIMIT) { /* the long record's two words end here */
+		w[-1] |= value << LOG_SMALL_SHIFT;
+		BARRIER();
+		w[-2] |= (uint64_t)LOG_SMALL << 8;
+	} else {
+		w[-2] |= (uint64_t)LOG_VALUE << 8;
+		BARRIER();
+		w[0] = value;
+		s->next = w + 1;
+	}
+}
+
+void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc, const void *p,
+                unsigned code, bool known, uint64_t value)
+{
+	if (unlikely(rt.waiting))
+		return;
+	log_before(t);
+	if (tag >= LOG_AREAD && !rt.controlled)
+		log_ticket(t);
+	struct stream *s = t->stream;
+	uint64_t *w = log_room(s, 4), address = (uintptr_t)p & LOG_ADDRESS_MASK;
+	uint64_t first = log_word(tag, flags, pc), key = log_site_key(first, code);
+	unsigned slot = log_site_slot(key);
+	struct log_site *site = &s->sites[slot];
+	uint64_t offset = address - site->address;
+	bool valued = code < 4 && rt.values;
+	if (!known && tag == LOG_READ && valued) {
+		value = peek(address, code);
+		known = true;
+	}
+	known = known && valued;
+	uint64_t delta = known ? value - site->value : LOG_DELTA_UNKNOWN;
+	if (site->key != key || !log_fits(offset, LOG_OFFSET_BITS) ||
+	    (known && !log_fits(delta, LOG_DELTA_BITS))) {
+		log_long(t, first, address, code, known, value);
+	} else {
+		site->address = address;
+		site->hint = t->stamp;
+		if (known)
+			site->value = value;
+		w[0] = LOG_SHORT | (uint64_t)slot << LOG_SLOT_SHIFT |
+		       log_field(delta, LOG_DELTA_BITS) << LOG_DELTA_SHIFT |
+		       log_field(offset, LOG_OFFSET_BITS);
+		s->next = w + 1;
+	}
+	if (tag == LOG_WRITE && valued && !known) {
+		t->pending = s->next;
+		t->pending_site = site;
+		t->pending_code = code;
+	}
+	count_event(t, tag, pc);
+}
+
+void log_rmw(struct thread *t, unsigned flags, uintptr_t pc, const void *p, unsigned code,
+             uint64_t old, uint64_t new_value)
+{
+	if (unlikely(rt.waiting))
+		return;
+	struct stream *s = t->stream;
+	log_before(t);
+	if (!rt.controlled)
+		log_ticket(t);
+	uint64_t *w = log_room(s, 4);
+	w[1] = ((uintptr_t)p & LOG_ADDRESS_MASK) | (uint64_t)code << LOG_SIZE_SHIFT;
+	w[2] = old;
+	w[3] = new_value;
+	BARRIER();
+	w[0] = log_word(LOG_RMW, flags | (code < 4 ? LOG_VALUE : 0), pc);
+	s->next = w + 4;
+	count_event(t, LOG_RMW, pc);
+}
+
+void log_range(struct thread *t, enum log_tag tag, uintptr_t pc, const void *p, size_t size)
+{
+	if (size == 0 || unlikely(rt.waiting))
+		return;
+	plan_point(t);
+	struct stream *s = t->stream;
+	log_before(t);
+	uint64_t *w = log_room(s, 3);
+	w[1] = ((uintptr_t)p & LOG_ADDRESS_MASK) | (uint64_t)LOG_RANGE << LOG_SIZE_SHIFT;
+	w[2] = size;
+	BARRIER();
+	w[0] = log_word(tag, 0, pc);
+	s->next = w + 3;
+	count_event(t, tag, pc);
+}

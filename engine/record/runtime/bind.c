@@ -1,0 +1,258 @@
+/*
+ * bind.c - what the library of the bind lines calls (engine/record/interpose.c makes it):
+ * the values of a call as text, which invocations are open, and the jump at the entry of a
+ * function of the program itself.
+ *
+ * The library's functions have the prototypes of the bound ones and stand in their place:
+ * for functions of other libraries by the loader's rules, for the program's own because
+ * their entry jumps to them.  `heddle cc` leaves five bytes of nothing at every entry; only
+ * these are overwritten, so that the function itself goes on behind them as ever.
+ */
+#include <link.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "rt.h"
+
+/* As interpose.c writes it into the library. */
+struct heddle_bound {
+	const char *type, *method;
+	const char *arguments, *result; /* a letter a value: see put_value */
+	int makes;                      /* the object, another one every time */
+};
+
+int heddle_bound_begin(const struct heddle_bound *b, const void *self, const void *pc,
+                       const void *frame, const uint64_t *values);
+void heddle_bound_end(int open, const uint64_t *values);
+void heddle_bound_patch(const char *name, uint64_t address, void *replacement, void **real);
+void heddle_bound_missing(const char *name);
+
+/* ---- values, as a text trace writes them ---- */
+
+struct text {
+	char bytes[2048];
+	size_t length;
+};
+
+static void put(struct text *t, char c)
+{
+	if (t->length < sizeof(t->bytes) - 1)
+		t->bytes[t->length++] = c;
+}
+
+static void put_word(struct text *t, const char *w)
+{
+	while (*w)
+		put(t, *w++);
+}
+
+static void put_number(struct text *t, uint64_t n, unsigned base)
+{
+	char digits[24];
+	int count = 0;
+	do
+		digits[count++] = "0123456789abcdef"[n % base];
+	while (n /= base);
+	while (count)
+		put(t, digits[--count]);
+}
+
+static void put_string(struct text *t, const char *s)
+{
+	put(t, '"');
+	for (; *s && t->length < sizeof(t->bytes) - 8; s++) {
+		if (*s == '"' || *s == '\\')
+			put(t, '\\');
+		if ((unsigned char)*s < 32 || *s == 127) {
+			put_word(t, "\\x");
+			put(t, "0123456789ABCDEF"[*s >> 4 & 15]);
+			put(t, "0123456789ABCDEF"[*s & 15]);
+		} else {
+			put(t, *s);
+		}
+	}
+	put(t, '"');
+}
+
+/* s string, i integer, u unsigned, b truth, p pointer. */
+static void put_value(struct text *t, char kind, uint64_t value)
+{
+	switch (kind) {
+	case 'i':
+		if ((int64_t)value < 0)
+			put(t, '-');
+		put_number(t, (int64_t)value < 0 ? -value : value, 10);
+		break;
+	case 'u':
+		put_number(t, value, 10);
+		break;
+	case 'b':
+		put_word(t, value ? "true" : "false");
+		break;
+	default:
+		if (value == 0) {
+			put_word(t, "nil");
+		} else if (kind == 's') {
+			put_string(t, (const char *)value);
+		} else {
+			put(t, 'p');
+			put_number(t, value, 16);
+		}
+	}
+}
+
+static void put_values(struct text *t, const char *kinds, const uint64_t *values)
+{
+	t->length = 0;
+	for (unsigned i = 0; values && kinds[i]; i++) {
+		if (i)
+			put(t, ',');
+		put_value(t, kinds[i], values[i]);
+	}
+	t->bytes[t->length] = 0;
+}
+
+/* ---- open invocations ---- */
+
+static void close_call(struct thread *t, const uint64_t *values)
+{
+	const struct open_call *c = &t->open[--t->open_count];
+	struct text text;
+	put_values(&text, c->bound->result, values);
+	invoke_record(t, LOG_RET, false, c->pc, c->bound->type, c->self, c->bound->method,
+	              text.bytes);
+}
+
+/*
+ * A number for heddle_bound_end; 0 when the call is not recorded: when nothing is, and when
+ * it is made inside of an invocation of the same object, of which it is a part.
+ */
+EXPORT int heddle_bound_begin(const struct heddle_bound *b, const void *self, const void *pc,
+                              const void *frame, const uint64_t *values)
+{
+	struct thread *t = recording();
+	int error = errno;
+	if (!t)
+		return 0;
+	t->bound_pc = (uintptr_t)pc;
+	/* The stack grows down: a frame that is not above this one was left by longjmp. */
+	while (t->open_count && t->open[t->open_count - 1].frame <= (uintptr_t)frame)
+		close_call(t, NULL);
+	for (unsigned i = 0; i < t->open_count; i++)
+		if (t->open[i].self == self && t->open[i].bound->type == b->type)
+			return 0;
+	if (t->open_count == MAX_OPEN_CALLS)
+		return 0;
+	struct text text;
+	put_values(&text, b->arguments, values);
+	sched_point(t); /* what libraries do is where threads meet */
+	invoke_record(t, LOG_CALL, b->makes, (uintptr_t)pc, b->type, self, b->method,
+	              text.bytes);
+	t->open[t->open_count++] =
+	        (struct open_call){ (uintptr_t)frame, (uintptr_t)pc, self, b };
+	errno = error;
+	return t->open_count;
+}
+
+/* `values`: the results; NULL when the call was left without any (an exception). */
+EXPORT void heddle_bound_end(int open, const uint64_t *values)
+{
+	struct thread *t = recording();
+	int error = errno;
+	if (!t)
+		return;
+	while (t->open_count > (unsigned)open)
+		close_call(t, NULL);
+	if (open > 0 && t->open_count == (unsigned)open) {
+		plan_point(t);
+		close_call(t, values);
+	}
+	errno = error;
+}
+
+/* ---- functions of the program itself ---- */
+
+enum { PATCH = 5, STUB = 16 };
+
+static int program_bias(struct dl_phdr_info *info, size_t size, void *bias)
+{
+	*(uintptr_t *)bias = info->dlpi_addr;
+	return 1; /* the program comes first */
+}
+
+_Noreturn static void refuse(const char *name, const char *why)
+{
+	rt_say("%s: %s; leave its bind line out", name, why);
+	_exit(125);
+}
+
+/* A page of memory within reach of a jump from `near`. */
+static uint8_t *page_near(uintptr_t near)
+{
+	for (uintptr_t step = 1; step < 1000; step++)
+		for (int side = -1; side <= 1; side += 2) {
+			uintptr_t at = (near & ~0xfffull) + side * (intptr_t)(step << 20);
+			void *p =
+			        mmap((void *)at, 4096, PROT_READ | PROT_WRITE,
+			             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+			if (p == (void *)at)
+				return p;
+			if (p != MAP_FAILED)
+				munmap(p, 4096);
+		}
+	return NULL;
+}
+
+/* A jump to anywhere, in reach of the function.  Freed never: the program runs through it. */
+static uint8_t *stub_for(uintptr_t function, const void *target)
+{
+	static uint8_t *page;
+	static unsigned used;
+	if (!page || used + STUB > 4096 ||
+	    (uintptr_t)(page - (uint8_t *)function + 0x70000000) > 0xe0000000) {
+		page = page_near(function);
+		used = 0;
+	}
+	if (!page || mprotect(page, 4096, PROT_READ | PROT_WRITE) != 0)
+		return NULL;
+	uint8_t *stub = page + used;
+	static const uint8_t jump[6] = { 0xff, 0x25, 0, 0, 0, 0 }; /* jmp *0(%rip) */
+	__builtin_memcpy(stub, jump, sizeof(jump));
+	__builtin_memcpy(stub + sizeof(jump), &target, sizeof(target));
+	used += STUB;
+	return mprotect(page, 4096, PROT_READ | PROT_EXEC) == 0 ? stub : NULL;
+}
+
+/*
+ * Make the function whose patchable bytes are at `address` of the program's file begin with
+ * a jump to `replacement`.  *real is what `replacement` calls to do the function's work.
+ * Called by a constructor, before the program's own code.
+ */
+EXPORT void heddle_bound_patch(const char *name, uint64_t address, void *replacement,
+                               void **real)
+{
+	uintptr_t bias = 0;
+	dl_iterate_phdr(program_bias, &bias);
+	uint8_t *entry = (uint8_t *)(bias + address);
+	uint8_t *stub = stub_for((uintptr_t)entry, replacement);
+	if (!stub)
+		refuse(name, "no memory near the program for a jump to its recorder");
+	uintptr_t from = (uintptr_t)entry & ~0xfffull;
+	size_t pages = ((uintptr_t)entry + PATCH + 0xfff - from) & ~0xfffull;
+	int32_t offset = (int32_t)(stub - (entry + PATCH));
+	if (mprotect((void *)from, pages, PROT_READ | PROT_WRITE) != 0)
+		refuse(name, "the system does not let its entry be changed");
+	entry[0] = 0xe9; /* jmp */
+	__builtin_memcpy(entry + 1, &offset, sizeof(offset));
+	if (mprotect((void *)from, pages, PROT_READ | PROT_EXEC) != 0)
+		refuse(name, "the system does not let its entry be changed back");
+	*real = entry + PATCH;
+}
+
+/* Neither the program nor a library that is loaded at its start has the function; should
+ * one come later, the call could not be passed on to it. */
+EXPORT void heddle_bound_missing(const char *name)
+{
+	refuse(name, "no library that is loaded at the program's start has this function");
+}

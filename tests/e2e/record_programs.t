@@ -1,0 +1,30 @@
+#!/bin/bash
+# What recording real programs has brought to light, in small: tests/bench/programs.sh and
+# helgrind.sh run the real ones.
+. tests/e2e/lib.sh
+programs=$root/tests/e2e/programs
+cd "$scratch" || exit 1
+
+# CC is a script that calls heddle cc: the compiler behind it is the system's
+printf '#!/bin/sh\nexec "%s" cc "$@"\n' "$HEDDLE" >my-cc
+chmod +x my-cc
+(
+	ulimit -t 20
+	run env CC="$PWD/my-cc" ./my-cc -g -O1 "$programs/spin.c" -o spin -pthread
+	exit "$status"
+)
+ok $? "a script around heddle cc may stand in \$CC"
+
+# spinning waiters do not keep the one that they wait for from running
+for seed in 1 2; do
+	run $HEDDLE record --max-size 32 --seed $seed -o spin.hdl -- ./spin
+	is "$status $out" "0 sum 800" "a lock that the program spins on, seed $seed"
+	unlike "$err" "max-size" "gets on without long turns of the waiters"
+done
+
+# a thread that vanishes does not keep the token
+$HEDDLE cc -O1 "$programs/raw_exit.c" -o raw_exit -pthread
+run timeout 20 $HEDDLE record -- ./raw_exit
+is "$status $out" "0 after it" "a thread that leaves by the system call alone"
+like "$err" "not modelled" "is said to be not modelled"
+done_testing

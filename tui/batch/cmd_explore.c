@@ -1,0 +1,249 @@
+/*
+ * cmd_explore.c - `heddle explore`: run a program along every schedule that matters, and say
+ * what went wrong in which; as text, JSON, and a tree that the explorer shows.
+ */
+#include "engine/explore/explore.h"
+#include "tui/batch/command.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* -- JSON: the report, and the tree that the explorer opens ------------------------------- */
+
+static json_t *text_or_null(const char *text)
+{
+	return text && *text ? json_string(text) : json_null();
+}
+
+static json_t *runs_json(const struct explore_report *r)
+{
+	json_t *list = json_array();
+	for (guint i = 0; i < r->runs->len; i++) {
+		const struct explore_run *run = &g_array_index(r->runs, struct explore_run, i);
+		json_t *item = json_pack(
+		        "{s:i, s:o, s:o, s:o, s:o, s:o, s:s, s:i, s:o, s:I, s:I, s:b, s:o}",
+		        "run", (int)i, "parent",
+		        run->parent == NONE ? json_null() : json_integer(run->parent), "flip",
+		        text_or_null(run->flip), "thread", text_or_null(run->thread), "place",
+		        text_or_null(run->place), "variable", text_or_null(run->variable),
+		        "end", explore_end_word(run->end), "status", run->status, "story",
+		        text_or_null(run->story), "events", (json_int_t)run->events, "pruned",
+		        (json_int_t)run->pruned, "redundant", run->redundant, "trace",
+		        text_or_null(run->trace));
+		json_array_append_new(list, item);
+	}
+	return list;
+}
+
+static json_t *errors_json(const struct explore_report *r)
+{
+	json_t *list = json_array();
+	for (guint i = 0; i < r->errors->len; i++) {
+		const struct explore_error *e =
+		        &g_array_index(r->errors, struct explore_error, i);
+		const struct explore_run *run =
+		        &g_array_index(r->runs, struct explore_run, e->run);
+		json_array_append_new(list,
+		                      json_pack("{s:s, s:i, s:o, s:i, s:I, s:o}", "kind",
+		                                explore_end_word(e->end), "status", e->status,
+		                                "story", text_or_null(e->story), "run",
+		                                (int)e->run, "count", (json_int_t)e->count,
+		                                "trace", text_or_null(run->trace)));
+	}
+	return list;
+}
+
+static json_t *races_json(const struct explore_report *r)
+{
+	json_t *list = json_array();
+	for (guint i = 0; i < r->races->len; i++) {
+		const struct explore_race *race =
+		        &g_array_index(r->races, struct explore_race, i);
+		json_array_append_new(list, json_pack("{s:[s, s], s:s, s:i}", "locations",
+		                                      race->first, race->second, "variable",
+		                                      race->variable, "run", (int)race->run));
+	}
+	return list;
+}
+
+static json_t *report_json(const struct explore_report *r, const char *program)
+{
+	json_t *gaps = json_array();
+	for (guint i = 0; i < r->gaps->len; i++)
+		json_array_append_new(gaps, json_string(r->gaps->pdata[i]));
+	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:o, s:o}", "heddle",
+	                 HEDDLE_VERSION, "program", program, "executions",
+	                 (json_int_t)r->runs->len, "pruned", (json_int_t)r->pruned, "states",
+	                 (json_int_t)r->classes, "waiting", (json_int_t)r->waiting, "complete",
+	                 r->complete, "gaps", gaps, "errors", errors_json(r), "races",
+	                 races_json(r), "runs", runs_json(r));
+}
+
+static bool write_tree(const struct explore_report *r, const char *program, const char *path,
+                       struct error *error)
+{
+	json_t *root = report_json(r, program);
+	char *text = json_dumps(root, JSON_INDENT(1));
+	json_decref(root);
+	bool good = file_write_whole(path, text, strlen(text), error);
+	free(text);
+	return good;
+}
+
+/* -- text -----------------------------------------------------------------------------------
+ */
+
+/* How one got there: the flips from the first run on. */
+static void print_way(const struct explore_report *r, uint32_t run)
+{
+	enum { MOST = 12 };
+	uint32_t way[MOST];
+	int count = 0;
+	const struct explore_run *at = &g_array_index(r->runs, struct explore_run, run);
+	for (; at->parent != NONE && count < MOST;
+	     run = at->parent, at = &g_array_index(r->runs, struct explore_run, run))
+		way[count++] = run;
+	if (at->parent != NONE)
+		printf("      ...\n");
+	while (count-- > 0) {
+		const struct explore_run *step =
+		        &g_array_index(r->runs, struct explore_run, way[count]);
+		printf("      run %u: %s (%s)\n", way[count], step->flip, step->place);
+	}
+}
+
+static void print_end(enum explore_end end, int status)
+{
+	switch (end) {
+	case EXPLORE_STATUS:
+		printf("exit status %d", status);
+		break;
+	case EXPLORE_SIGNAL:
+		printf("signal %d (%s)", status, strsignal(status));
+		break;
+	default:
+		printf("%s", explore_end_word(end));
+	}
+}
+
+static void print_errors(const struct explore_report *r)
+{
+	for (guint i = 0; i < r->errors->len; i++) {
+		const struct explore_error *e =
+		        &g_array_index(r->errors, struct explore_error, i);
+		const struct explore_run *run =
+		        &g_array_index(r->runs, struct explore_run, e->run);
+		printf("\n");
+		print_end(e->end, e->status);
+		printf(", in %" PRIu64 " execution%s, first in run %u\n", e->count,
+		       e->count == 1 ? "" : "s", e->run);
+		char **lines = g_strsplit(e->story, "\n", -1);
+		for (char **line = lines; *line; line++)
+			if (**line)
+				printf("    %s\n", *line);
+		g_strfreev(lines);
+		if (e->run != 0)
+			printf("    as the first run, but\n");
+		print_way(r, e->run);
+		if (run->trace)
+			printf("    heddle %s\n", run->trace);
+	}
+}
+
+static void print_text(const struct explore_report *r)
+{
+	printf("%u execution%s, %" PRIu64 " different; %" PRIu64
+	       " more schedules begin as these do\n",
+	       r->runs->len, r->runs->len == 1 ? "" : "s", r->classes, r->pruned);
+	if (r->complete && r->races->len == 0)
+		printf("complete: whatever the schedule, the program does as in one of "
+		       "these\n");
+	else if (r->complete)
+		printf("complete, as far as data races leave a promise\n");
+	else
+		printf("not complete\n");
+	for (guint i = 0; i < r->gaps->len; i++)
+		printf("    %s\n", (char *)r->gaps->pdata[i]);
+	for (guint i = 0; i < r->races->len; i++) {
+		const struct explore_race *race =
+		        &g_array_index(r->races, struct explore_race, i);
+		printf("data race on %s: %s and %s (run %u)\n", race->variable, race->first,
+		       race->second, race->run);
+	}
+	if (r->errors->len == 0)
+		printf("no run failed\n");
+	print_errors(r);
+}
+
+/* -- the command ----------------------------------------------------------------------------
+ */
+
+static double seconds_of(struct arguments *a, const char *name, double otherwise)
+{
+	const char *text = argument_value(a, name);
+	char *end = NULL;
+	double value = text ? g_ascii_strtod(text, &end) : otherwise;
+	if (text && (end == text || *end || !(value >= 0)))
+		exit(usage_error(a, "--%s wants seconds, found '%s'", name, text));
+	return value;
+}
+
+static int run(struct arguments *a)
+{
+	struct error error = { 0 };
+	char **argv = a->rest;
+	if (!argv || !argv[0])
+		return usage_error(a, "no program given after --");
+	struct explore_options o = { .argv = argv,
+		                     .save = argument_value(a, "output"),
+		                     .max_runs = argument_number(a, "runs", 10000),
+		                     .seconds = seconds_of(a, "budget", 60),
+		                     .query_seconds = 1,
+		                     .timeout_ms =
+		                             (unsigned)(seconds_of(a, "timeout", 10) * 1000) };
+	enum output_format format = argument_format(a, false);
+	struct explore_report *r = explore(&o, progress_on_stderr(), &error);
+	progress_done();
+	if (r == NULL || (o.save && !write_tree(r, argv[0], o.save, &error))) {
+		explore_report_free(r);
+		return fail(&error);
+	}
+	if (format == FORMAT_JSON) {
+		json_t *root = report_json(r, argv[0]);
+		json_dumpf(root, stdout, JSON_INDENT(1));
+		putchar('\n');
+		json_decref(root);
+	} else {
+		print_text(r);
+	}
+	int status = r->errors->len || r->races->len ? EXIT_FOUND
+	             : r->complete                   ? EXIT_NOTHING
+	                                             : EXIT_BUDGET;
+	explore_report_free(r);
+	return status;
+}
+
+static const struct command_option options[] = {
+	{ "output", "FILE",
+	  "keep the tree in FILE, and traces of failing runs as FILE.runN.hdl", 'o' },
+	{ "runs", "N", "at most so many executions (default 10000)", 'n' },
+	{ "budget", "SECONDS", "for everything (default 60; 0: no limit)", 0 },
+	{ "timeout", "SECONDS", "end a run after this time (default 10)", 0 },
+	OPTION_FORMAT,
+	{ 0 },
+};
+
+const struct command command_explore = {
+	.name = "explore",
+	.usage = "[-o FILE] [--runs N] [--budget SECONDS] -- PROG ARGS",
+	.summary = "run a program along every schedule that makes a difference",
+	.details =
+	        "Two runs are the same when each thread reads the same values.  Every other\n"
+	        "value that a read may see begins a run of its own.  Exit status 1 when a run\n"
+	        "failed or has a data race, 3 when not all was explored.",
+	.options = options,
+	.run = run,
+};
