@@ -154,12 +154,13 @@ enum log_tag {
  * Calls of the C library that are frames of their own, "poll@libc": where a thread sleeps or
  * waits for the outside, and what runs handlers.  Their numbers are no addresses.
  */
+/* clang-format off */
 #define LOG_CALLS(C) \
-	C(sleep) \
-	C(usleep) C(nanosleep) C(clock_nanosleep) C(poll) C(ppoll) C(select) C(pselect) \
-	        C(epoll_wait) C(epoll_pwait) C(read) C(readv) C(recv) C(recvfrom) C(recvmsg) \
-	                C(accept) C(accept4) C(sigwait) C(sigwaitinfo) C(sigtimedwait) \
-	                        C(signal) C(exit)
+	C(sleep) C(usleep) C(nanosleep) C(clock_nanosleep) \
+	C(poll) C(ppoll) C(select) C(pselect) C(epoll_wait) C(epoll_pwait) \
+	C(read) C(readv) C(recv) C(recvfrom) C(recvmsg) C(accept) C(accept4) \
+	C(sigwait) C(sigwaitinfo) C(sigtimedwait) C(signal) C(exit)
+/* clang-format on */
 enum log_call {
 	LOG_CALL_none,
 #define C(name) LOG_CALL_##name,

@@ -299,7 +299,7 @@ static void log_enter(struct thread *t, const struct frame *f)
 	struct log_site *site = &s->sites[slot];
 	if (site->key != key)
 		site->hint = 0;
-	uint64_t begin = frame_begin(t, f, &site->hint);
+	uint64_t begin = f->function < LOG_CALL_COUNT ? 0 : frame_begin(t, f, &site->hint);
 	if (site->key == key && site->address == f->function) {
 		w[0] = LOG_SHORT | (uint64_t)slot << LOG_SLOT_SHIFT |
 		       log_field(begin - site->value, LOG_DELTA_BITS) << LOG_DELTA_SHIFT;
