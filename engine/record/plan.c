@@ -8,6 +8,7 @@
 
 #include "engine/record/interpose.h"
 #include "engine/record/plan.h"
+#include "engine/record/session.h"
 
 void plan_release(struct plan *p)
 {
@@ -77,8 +78,7 @@ static GPtrArray *specs_of(const struct trace *t)
 	GPtrArray *files = g_ptr_array_new_with_free_func(g_free);
 	for (uint64_t i = 0; i < t->notes_count; i++)
 		if (strcmp(trace_string(t, t->notes[i].key), "recording-spec") == 0)
-			g_ptr_array_add(files,
-			                g_strdup(trace_string(t, t->notes[i].value)));
+			g_ptr_array_add(files, g_strdup(trace_string(t, t->notes[i].value)));
 	return files;
 }
 
@@ -302,6 +302,7 @@ bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
 	p->seed = seed ? g_ascii_strtoull(seed, NULL, 10) : 1;
 	bool exact = note_of(t, "recording-addresses") == NULL;
 	p->specs = specs_of(t);
+	p->start_at = note_of(t, "recording-start");
 	add_threads(t, p);
 	add_answers(t, p);
 	struct thread_events *all = collect(t);
@@ -345,8 +346,7 @@ static void find_reached(const struct plan *p, struct plan_run *run)
 	struct thread_events *all = collect(run->trace);
 	for (uint64_t i = 0; i < run->trace->threads_count; i++) {
 		for (int k = 0; k < 2; k++)
-			if (p->pair[k] != NONE &&
-			    number_of(run->trace, i) == p->pair_thread[k])
+			if (p->pair[k] != NONE && number_of(run->trace, i) == p->pair_thread[k])
 				run->reached[k] =
 				        event_at(run->trace, all[i].events, p->pair_place[k]);
 		g_array_free(all[i].events, TRUE);
@@ -399,6 +399,10 @@ bool plan_follow(const struct plan *p, char **argv, unsigned first,
 	if (!interposer_of(p->specs, argv[0], &library, error))
 		return false;
 	o.preload = library;
+	if (p->start_at && !session_start_at(argv[0], p->start_at, &o.config, error)) {
+		interposer_remove(library);
+		return false;
+	}
 	o.config.flags = LOG_CONTROLLED | LOG_VALUES | LOG_REPLAY;
 	o.config.seed = p->seed;
 	o.config.strategy = p->strategy;

@@ -20,12 +20,13 @@ struct record_module {
 
 /* What the log said beside its events. */
 struct record_facts {
-	char **argv;     /* filled in by the caller: the command, noted in the trace; or NULL */
+	char **argv; /* filled in by the caller: the command, noted in the trace; or NULL */
+	const char *start_at;   /* the same: --start-at, or NULL */
 	const GPtrArray *specs; /* the same: char *, files whose bind lines were recorded */
-	uint32_t status; /* enum log_status */
-	uint32_t flags;  /* enum log_flag */
-	uint32_t stolen; /* times that the watchdog had to step in: not reproducible */
-	uint32_t error;  /* errno of LOG_FULL */
+	uint32_t status;        /* enum log_status */
+	uint32_t flags;         /* enum log_flag */
+	uint32_t stolen;        /* times that the watchdog had to step in: not reproducible */
+	uint32_t error;         /* errno of LOG_FULL */
 	uint64_t replayed;
 	uint64_t lost;
 	uint64_t instrumented; /* function entries: 0 without the compilers' hooks */
