@@ -447,6 +447,15 @@ static const struct finding *finding_about(const struct report *r, uint32_t e1, 
 	return NULL;
 }
 
+/* What an object does to memory inside of its invocations conflicts with nothing else of it. */
+static bool own_affair(const struct search *s, const struct call *a, const struct call *b)
+{
+	const struct event *x = &s->t->events[a->end], *y = &s->t->events[b->end];
+	return op_table[x->op].class != OP_CLASS_CALL && s->scope[a->end] != NONE &&
+	       s->scope[b->end] != NONE && op_table[y->op].class != OP_CLASS_CALL &&
+	       s->t->events[s->scope[a->end]].target == s->t->events[s->scope[b->end]].target;
+}
+
 struct tally {
 	uint64_t violations, impossible;
 };
@@ -511,7 +520,8 @@ static void compare(uint64_t seed, bool ecl, bool effects, struct tally *tally)
 		for (uint32_t f = e + 1; f < s.n; f++) {
 			const struct call *a = &s.calls[e], *b = &s.calls[f];
 			if (a->object == NONE || a->object != b->object ||
-			    t->events[e].thread == t->events[f].thread || commute(&s, e, f))
+			    t->events[e].thread == t->events[f].thread || commute(&s, e, f) ||
+			    own_affair(&s, a, b))
 				continue;
 			const struct call *one = a->event < b->event ? a : b,
 			                  *two = one == a ? b : a;
