@@ -215,6 +215,7 @@ static void touch_exclusive(const struct sections *s, struct guard *guard, uint3
 	}
 	touches_clear(s->rule_a, guard);
 	guard->write = serial;
+	guard->write_end = s->list[serial].end;
 	guard->write_thread = (uint16_t)s->list[serial].thread;
 }
 
@@ -352,6 +353,19 @@ static void fetch_ahead(const struct sections *s, const struct holding *holding,
 
 enum { AHEAD = 4 };
 
+static void fetch_burst(const struct trace *t, const struct sections *s,
+                        const struct holding *holding, uint32_t event)
+{
+	const struct event *x = &t->events[event];
+	uint32_t last = (uint32_t)MIN(AHEAD, t->events_count - 1 - event);
+
+	/* All at once where the thread goes on after others. */
+	for (uint32_t i = event > 0 && x[-1].thread == x->thread ? AHEAD : 1; i <= last; i++) {
+		if (x[i].thread == x->thread)
+			fetch_ahead(s, holding, &x[i]);
+	}
+}
+
 void sections_access(struct causality *c, uint32_t event)
 {
 	const struct event *x = &c->t->events[event];
@@ -360,9 +374,8 @@ void sections_access(struct causality *c, uint32_t event)
 	struct accessing a = { c, s, event, x->thread, op_writes(x->op) };
 	struct wide run = event_variables(c->t, x);
 
-	if (holding->count > 1 && event + AHEAD < c->t->events_count &&
-	    x[AHEAD].thread == x->thread)
-		fetch_ahead(s, holding, &x[AHEAD]);
+	if (holding->count > 1)
+		fetch_burst(c->t, s, holding, event);
 	for (uint32_t i = 0; i < holding->count; i++) {
 		for (uint32_t v = run.first; v < run.first + run.count; v++)
 			access_under(&a, v, &holding->held[i]);

@@ -207,6 +207,11 @@ uint32_t lockset_at(const struct locksets *l, uint32_t event)
 	return l->at[event];
 }
 
+const void *lockset_place(const struct locksets *l, uint32_t event)
+{
+	return &l->at[event];
+}
+
 uint32_t lockset_common(const struct locksets *l, uint32_t a, uint32_t b)
 {
 	const uint32_t *x = set_items(l, a), *y = set_items(l, b);

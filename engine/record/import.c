@@ -421,8 +421,9 @@ static void add_enter(struct import *im, struct lane *lane, const struct log_rec
 	g_array_append_val(lane->functions, function);
 	im->facts->instrumented++;
 	add_event(im, lane,
-	          (struct event){
-	                  .op = OP_ENTER, .target = function, .location = site_location(im, r) });
+	          (struct event){ .op = OP_ENTER,
+	                          .target = function,
+	                          .location = site_location(im, r) });
 }
 
 static void add_leave(struct import *im, struct lane *lane, uint64_t frames)

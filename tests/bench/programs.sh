@@ -127,19 +127,23 @@ row() { # NAME: runs it and prints its line
 	perl "$here/pairs.pl" tsan "$base/report" | sort -u >"$base/tsan.pairs"
 	start=$(date +%s)
 	for t in "$base"/heddle/trace.*.hdl; do
-		nice "$HEDDLE" races -q "$t" --budget ${BUDGET:-0.2,5} --format json >"$t.json"
+		nice "$HEDDLE" races -q "$t" --verdicts all --budget ${BUDGET:-0.2,5} --format json >"$t.json"
 		perl "$here/pairs.pl" heddle "$t.json"
 	done | sort -u >"$base/heddle.verdicts"
-	cut -d' ' -f1,2 "$base/heddle.verdicts" | sort -u >"$base/heddle.pairs"
-	missing=$(comm -23 "$base/tsan.pairs" "$base/heddle.pairs" | tee "$base/missing" | wc -l)
+	awk '$3 ~ /race|happened/ { print $1, $2 }' "$base/heddle.verdicts" | sort -u >"$base/heddle.pairs"
+	missing=$(comm -23 "$base/tsan.pairs" "$base/heddle.pairs" | while read -r a b; do
+		# what we say of it, or that our run has no such pair of accesses
+		grep -h "^$a $b " "$base/heddle.verdicts" | sort -k3 -u | head -1 | grep . || echo "$a $b absent"
+	done | tee "$base/missing" | awk '{ n[$3]++ } END { for (v in n) printf "%d %s ", n[v], v }')
 	local plain tsan program
 	plain=$(seconds "$name" plain 1) tsan=$(seconds "$name" tsan 1)
 	program=$(seconds "$name" heddle 2)
-	printf '%-10s %-8s %10s %5d %5d %5d  %6s %6s (%4s) %6s (%4s) %6s %5d\n' "$name" $output \
+	printf '%-10s %-8s %10s %5d %5d  %6s %6s (%4s) %6s (%4s) %6s %5d  %s\n' "$name" $output \
 		"$(sum_of events "$base"/heddle/*.json)" "$(wc -l <"$base/tsan.pairs")" \
-		"$(wc -l <"$base/heddle.pairs")" "$missing" "$plain" \
+		"$(wc -l <"$base/heddle.pairs")" "$plain" \
 		"$tsan" "$(ratio "$tsan" "$plain")" "$program" "$(ratio "$program" "$plain")" \
-		"$(seconds "$name" heddle 1)" $(($(date +%s) - start))
+		"$(seconds "$name" heddle 1)" $(($(date +%s) - start)) \
+		"${missing:--}"
 }
 
 compilers
@@ -147,8 +151,9 @@ runners
 input
 case $command in
 run | all)
-	printf '%-10s %-8s %10s %5s %5s %5s  %6s %13s %13s %6s %5s\n' program output events tsan \
-		ours missed plain 'tsan (times)' 'record(times)' +trace races
+	printf '%-10s %-8s %10s %5s %5s  %6s %13s %13s %6s %5s  %s\n' program output events tsan \
+		ours plain 'tsan (times)' 'record(times)' +trace races 'not ours'
+
 	;;
 esac
 for name in $(names "$@"); do

@@ -99,31 +99,24 @@ static void make_witness(const struct arguments *a, const struct trace *t,
 	g_ptr_array_unref(specs);
 }
 
-/* With --spec, rule 5 has a say too: what it refuses is not known to be a race. */
-static bool under_rule5(const struct arguments *a, struct trace *t, struct finding *f,
-                        struct check_options *check, struct spec_rules **rules,
-                        struct error *error)
+/* With --values or --missing and --spec, rule 5 was not asked: what it refuses is not known to
+ * be a race, and what is impossible without it may be possible with it. */
+static void under_rule5(const struct trace *t, const struct check_options *check,
+                        struct finding *f)
 {
-	GPtrArray *specs = argument_values(a, "spec");
 	const uint32_t pair[] = { f->first, f->second };
-	bool good = true;
 
-	*rules = NULL;
-	if (specs->len > 0) {
-		*rules = spec_rules_new(t, specs, error);
-		good = *rules != NULL;
-		check->semantics = spec_rules_semantics(*rules);
-	}
-	if (good && f->verdict == VERDICT_RACE && *rules != NULL &&
-	    !witness_check(t, (const uint32_t *)f->witness->data, f->witness->len, claim_of(f),
-	                   pair, 2, check, NULL)) {
-		f->verdict = VERDICT_UNKNOWN;
-		f->budget = "incomplete";
+	if (f->verdict == VERDICT_RACE &&
+	    witness_check(t, (const uint32_t *)f->witness->data, f->witness->len, claim_of(f),
+	                  pair, 2, check, NULL))
+		return;
+	f->verdict = VERDICT_UNKNOWN;
+	f->budget = "incomplete";
+	if (f->witness != NULL)
 		g_array_unref(f->witness);
-		f->witness = NULL;
-	}
-	g_ptr_array_unref(specs);
-	return good;
+	f->witness = NULL;
+	proof_free(f->proof);
+	f->proof = NULL;
 }
 
 static const char *const reasons[] = {
@@ -228,21 +221,32 @@ static int print_answer(const struct arguments *a, struct trace *t,
 	return status;
 }
 
-static int answer(const struct arguments *a, struct trace *t, const struct race_options *race,
-                  struct finding *f)
+/* Two accesses: do they race? */
+static int data_race(const struct arguments *a, struct trace *t, uint32_t e1, uint32_t e2,
+                     struct race_options *race)
 {
 	struct check_options check = { .use_values = race->use_values,
 		                       .use_missing = race->use_missing };
-	struct spec_rules *rules;
-	struct error error;
+	GPtrArray *paths = argument_values(a, "spec");
+	struct spec_rules *rules = NULL;
+	struct error error = { .where = "" };
+	struct finding *f = NULL;
+	bool exact = !race->use_values && !race->use_missing;
 	int status;
 
-	if (!under_rule5(a, t, f, &check, &rules, &error)) {
-		finding_free(f);
-		return fail(&error);
-	}
-	status = print_answer(a, t, race, &check, f);
+	if (paths->len > 0)
+		rules = spec_rules_new(t, paths, &error);
+	if (rules != NULL && exact)
+		race->rules = spec_rules_races(rules);
+	if ((paths->len == 0 || rules != NULL) && race_options_fit(a, t, race, &error))
+		f = race_decide(t, e1, e2, race, progress_on_stderr(), &error);
+	progress_done();
+	check.semantics = spec_rules_semantics(rules);
+	if (f != NULL && rules != NULL && !exact)
+		under_rule5(t, &check, f);
+	status = f == NULL ? fail(&error) : print_answer(a, t, race, &check, f);
 	spec_rules_free(rules);
+	g_ptr_array_unref(paths);
 	return status;
 }
 
@@ -279,8 +283,6 @@ static int order_violation(const struct arguments *a, struct trace *t, uint32_t 
 static int run(struct arguments *a)
 {
 	struct race_options race;
-	struct finding *f = NULL;
-	struct error error;
 	struct trace *t;
 	uint32_t e1, e2;
 	int status;
@@ -294,15 +296,8 @@ static int run(struct arguments *a)
 	t = open_trace(a, a->words->pdata[0]);
 	if (t == NULL)
 		return EXIT_BAD;
-	if (asks_for_order(t, e1, e2)) {
-		status = order_violation(a, t, e1, e2, &race);
-		trace_close(t);
-		return status;
-	}
-	if (race_options_fit(a, t, &race, &error))
-		f = race_decide(t, e1, e2, &race, progress_on_stderr(), &error);
-	progress_done();
-	status = f == NULL ? fail(&error) : answer(a, t, &race, f);
+	status = asks_for_order(t, e1, e2) ? order_violation(a, t, e1, e2, &race)
+	                                   : data_race(a, t, e1, e2, &race);
 	trace_close(t);
 	return status;
 }

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -90,14 +89,11 @@ static bool may_fill(int fd, size_t size)
 		await(t, fd, POLLOUT); \
 		return REAL(name) call; \
 	}
-READING(ssize_t, read, (int fd, void *p, size_t n_), (fd, p, n_), fd, p)
 READING(ssize_t, recv, (int fd, void *p, size_t n_, int f), (fd, p, n_, f), fd, p)
 READING(ssize_t, recvfrom,
         (int fd, void *restrict p, size_t n_, int f, struct sockaddr *restrict a,
          socklen_t *restrict l),
         (fd, p, n_, f, a, l), fd, p)
-READING(ssize_t, recvmsg, (int fd, struct msghdr *m, int f), (fd, m, f), fd, NULL + 0 * n)
-READING(ssize_t, readv, (int fd, const struct iovec *v, int c), (fd, v, c), fd, v)
 READING(ssize_t, pread, (int fd, void *p, size_t n_, off_t o), (fd, p, n_, o), fd, p)
 READING(ssize_t, pread64, (int fd, void *p, size_t n_, off_t o), (fd, p, n_, o), fd, p)
 WRITING(ssize_t, write, (int fd, const void *p, size_t n_), (fd, p, n_), fd, p, n_)
@@ -108,6 +104,51 @@ WRITING(ssize_t, sendto,
 WRITING(ssize_t, pwrite, (int fd, const void *p, size_t n_, off_t o), (fd, p, n_, o), fd, p, n_)
 WRITING(ssize_t, pwrite64, (int fd, const void *p, size_t n_, off_t o), (fd, p, n_, o), fd, p,
         n_)
+
+EXPORT ssize_t read(int fd, void *p, size_t size)
+{
+	struct thread *t = recording();
+	if (!t || in_libc(CALLER()))
+		return REAL(read)(fd, p, size);
+	await(t, fd, POLLIN);
+	ssize_t n = REAL(read)(fd, p, size);
+	if (rt.controlled)
+		random_device_read(fd, p, n);
+	touched(t, LOG_WRITE, p, n, CALLER());
+	return n;
+}
+
+/* `n` bytes went into these, in turn. */
+static void scattered(struct thread *t, const struct iovec *v, size_t count, ssize_t n,
+                      uintptr_t pc)
+{
+	for (size_t i = 0; i < count && n > 0; i++) {
+		ssize_t here = (size_t)n < v[i].iov_len ? n : (ssize_t)v[i].iov_len;
+		touched(t, LOG_WRITE, v[i].iov_base, here, pc);
+		n -= here;
+	}
+}
+EXPORT ssize_t readv(int fd, const struct iovec *v, int count)
+{
+	struct thread *t = recording();
+	if (!t || in_libc(CALLER()))
+		return REAL(readv)(fd, v, count);
+	await(t, fd, POLLIN);
+	ssize_t n = REAL(readv)(fd, v, count);
+	scattered(t, v, count > 0 ? count : 0, n, CALLER());
+	return n;
+}
+EXPORT ssize_t recvmsg(int fd, struct msghdr *m, int flags)
+{
+	struct thread *t = recording();
+	if (!t || in_libc(CALLER()))
+		return REAL(recvmsg)(fd, m, flags);
+	await(t, fd, POLLIN);
+	ssize_t n = REAL(recvmsg)(fd, m, flags);
+	if (n > 0)
+		scattered(t, m->msg_iov, m->msg_iovlen, n, CALLER());
+	return n;
+}
 
 EXPORT int accept(int fd, struct sockaddr *restrict a, socklen_t *restrict l)
 {
@@ -410,47 +451,4 @@ EXPORT clock_t clock(void)
 	ask(t, CLOCK_MONOTONIC, &now);
 	return (now.tv_sec - started[1].tv_sec) * 1000000 +
 	       (now.tv_nsec - started[1].tv_nsec) / 1000;
-}
-
-/* ---- random bytes: from the seed, so that one seed is one run ---- */
-
-static bool random_bytes(void *p, size_t n)
-{
-	struct thread *t = recording();
-	if (!t || !rt.controlled)
-		return false;
-	if (t->pending)
-		log_fill(t);
-	/* Per thread, so that a replay in another order answers each as before. */
-	uint64_t state = t->random;
-	if (!state)
-		state = (rt.config.seed + 1) * 0x9e3779b97f4a7c15ull +
-		        (t->id + 1) * 0xbf58476d1ce4e5b9ull;
-	for (size_t i = 0; i < n; i++) {
-		state ^= state << 13;
-		state ^= state >> 7;
-		state ^= state << 17;
-		((unsigned char *)p)[i] = state >> 32;
-	}
-	t->random = state;
-	return true;
-}
-EXPORT ssize_t getrandom(void *p, size_t n, unsigned flags)
-{
-	return random_bytes(p, n) ? (ssize_t)n : REAL(getrandom)(p, n, flags);
-}
-EXPORT int getentropy(void *p, size_t n)
-{
-	if (n > 256)
-		return REAL(getentropy)(p, n);
-	return random_bytes(p, n) ? 0 : REAL(getentropy)(p, n);
-}
-EXPORT uint32_t arc4random(void);
-uint32_t arc4random(void)
-{
-	uint32_t v;
-	if (random_bytes(&v, sizeof(v)))
-		return v;
-	uint32_t (*real)(void) = (uint32_t(*)(void))rt_next("arc4random");
-	return real ? real() : (uint32_t)next_random();
 }

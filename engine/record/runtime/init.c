@@ -261,9 +261,7 @@ EXPORT int posix_spawnp(pid_t *restrict pid, const char *restrict path,
 /* exec: the log ends here, unless it fails. */
 static void before_exec(void)
 {
-	struct thread *t = recording();
-	if (t && t->pending)
-		log_fill(t);
+	recording(); /* the last write has its value */
 	if (rt.on && rt.header && rt.header->status == LOG_RUNNING)
 		rt.header->status = LOG_EXECED;
 }

@@ -284,9 +284,9 @@ static uint64_t frame_begin(const struct thread *t, const struct frame *f, uint6
 	if (i >= WORDS || word + i + 1 >= end)
 		return 0;
 	*hint = i;
-	uintptr_t units =
-	        ((t->stack_high & ~(uintptr_t)(LOG_FRAME_UNIT - 1)) - (uintptr_t)(word + i + 1)) /
-	        LOG_FRAME_UNIT;
+	uintptr_t units = ((t->stack_high & ~(uintptr_t)(LOG_FRAME_UNIT - 1)) -
+	                   (uintptr_t)(word + i + 1)) /
+	                  LOG_FRAME_UNIT;
 	return units + 1 <= LOG_FRAME_LIMIT ? units + 1 : 0;
 }
 

@@ -240,6 +240,9 @@ void invoke_record(struct thread *t, enum log_tag tag, bool made, uintptr_t pc,
                    const char *type, const void *object, const char *method,
                    const char *values);
 
+/* ---- random.c ---- */
+void random_device_read(int fd, void *p, ssize_t n); /* of a random device: from the seed */
+
 /* ---- replay.c ---- */
 void strings_init(void);
 void clocks_init(void);
@@ -338,13 +341,16 @@ static inline void log_sync(struct thread *t, enum log_tag tag, uintptr_t pc,
 
 /*
  * The beginning of an interposed function: the thread when its events are to be recorded,
- * else NULL, and the function is to call the real one and nothing else.
+ * else NULL, and the function is to call the real one and nothing else.  The thread's last
+ * write has its value.
  */
 ALWAYS_INLINE struct thread *recording(void)
 {
 	struct thread *t = me;
 	if (unlikely(t->gate) && !hook_slow(t))
 		return NULL;
+	if (t->pending) /* what follows may write there unseen */
+		log_fill(t);
 	return t;
 }
 /* Around a call into code that may come back through interposed functions. */

@@ -15,7 +15,8 @@ sub base { return $_[0] =~ s{.*/}{}r }
 sub add {
 	my ($sides, $verdict) = @_;
 	my @places = map { $_ // '?' } @$sides[0, 1];
-	$pairs{join ' ', sort @places} //= $verdict // '';
+	my $pair = join ' ', sort @places;
+	$pairs{$pair} = $verdict // '' if ($pairs{$pair} // '') !~ /race|happened/;
 }
 # A report's lines: `begin` starts one, `side` a stack in it, `frame` gives its place.
 sub blocks {
