@@ -50,7 +50,7 @@ struct rd2 {
 	struct scope_clocks *clocks;
 	struct report *report;
 	struct object_state *objects;
-	uint32_t *last_call; /* by object: its last event */
+	uint32_t *last_call; /* by object: its last event; NONE: nothing of it can clash */
 	uint32_t *marked;    /* by event: the invocation that it was last reported with */
 	GHashTable *sites;   /* struct site_pair -> struct finding */
 	bool overflow;
@@ -420,6 +420,8 @@ static void pair_by_pair(struct rd2 *r, const struct call *now, const struct tou
 static void invocation(struct rd2 *r, const struct call *now)
 {
 	r->invocations++;
+	if (r->last_call[now->object] == NONE)
+		return;
 	uint32_t thread = r->t->events[now->end].thread;
 	const struct model_object *o = &r->m->objects[now->object];
 	const uint32_t *clock = now->end == now->event ? scope_clocks_of(r->clocks, thread)
@@ -466,17 +468,42 @@ static bool walk(struct rd2 *r, const struct progress *progress)
 	return true;
 }
 
+/* May two invocations by these methods (bits) clash, whatever their values? */
+static bool any_clash(const struct spec_object *o, uint64_t methods)
+{
+	for (uint32_t a = 0; a < o->methods->len; a++)
+		for (uint32_t b = a; b < o->methods->len; b++) {
+			if (!(methods >> a & 1) || !(methods >> b & 1))
+				continue;
+			const struct spec_condition *c = spec_condition_of(o, a, b);
+			if (c == NULL || c->formula->op != X_TRUE)
+				return true;
+		}
+	return false;
+}
+
+/* The last event of each object.  Most blocks of memory are never freed, or by nobody while
+ * others use them: such objects are left alone from the beginning. */
 static void find_last_calls(struct rd2 *r)
 {
+	enum { ANY = 63 }; /* a method that is not declared, or has no bit */
 	struct call_scratch scratch;
 	struct call calls[MOST_CALLS];
+	uint64_t *methods = g_new0(uint64_t, r->m->object_count + 1);
 	r->last_call = g_malloc((r->m->object_count + 1) * sizeof(uint32_t));
 	memset(r->last_call, 0xff, (r->m->object_count + 1) * sizeof(uint32_t));
 	for (uint32_t e = 0; e < r->t->events_count; e++) {
 		uint32_t count = model_calls(r->m, e, calls, &scratch);
-		for (uint32_t i = 0; i < count; i++)
+		for (uint32_t i = 0; i < count; i++) {
 			r->last_call[calls[i].object] = e;
+			methods[calls[i].object] |= UINT64_C(1) << MIN(calls[i].method, ANY);
+		}
 	}
+	for (uint32_t o = 0; o < r->m->object_count; o++)
+		if (r->last_call[o] != NONE && !(methods[o] >> ANY) &&
+		    !any_clash(r->m->objects[o].type->o, methods[o]))
+			r->last_call[o] = NONE;
+	g_free(methods);
 }
 
 static void conclude(struct rd2 *r)
