@@ -744,8 +744,8 @@ bool debuginfo_frame_name(const struct debuginfo *d, uint64_t address, int64_t o
 		    offset - slot->offset >= (int64_t)debuginfo_size(d, slot->type))
 			continue;
 		/* one variable has as many slots as bodies were inlined */
-		if (found != NULL && (found->offset != slot->offset ||
-		                      strcmp(found->name, slot->name) != 0))
+		if (found != NULL &&
+		    (found->offset != slot->offset || strcmp(found->name, slot->name) != 0))
 			return false;
 		found = slot;
 	}

@@ -5,7 +5,7 @@ _heddle() {
 		words="open atomic commute spec cc c++ info convert filter deadlocks races witness verify record graph replay explain compare shake explore doctor"
 	else case "${COMP_WORDS[1]}" in
 	open) words="--exe --spec --report --at --script --lenient --help --quiet" ;;
-	atomic) words="--spec --cycles --predict --output --budget --sets --post-mortem --all --lenient --format --help --quiet" ;;
+	atomic) words="--spec --cycles --predict --output --budget --sets --post-mortem --split --heap --all --lenient --format --help --quiet" ;;
 	commute) words="--spec --analysis --pairs --direct --bounded --verdicts --budget --lenient --format --help --quiet" ;;
 	spec) words="--format --help --quiet" ;;
 	cc) words="" ;;
@@ -14,7 +14,7 @@ _heddle() {
 	convert) words="--to --lenient --help --quiet" ;;
 	filter) words="--output --to --for --lenient --format --help --quiet" ;;
 	deadlocks) words="--pairs --verdicts --missing --values --budget --lenient --format --help --quiet" ;;
-	races) words="--analysis --pairs --candidates --verdicts --witness --values --missing --budget --shard --lenient --format --help --quiet" ;;
+	races) words="--analysis --pairs --candidates --verdicts --witness --values --missing --budget --spec --shard --lenient --format --help --quiet" ;;
 	witness) words="--output --values --missing --budget --spec --lenient --format --help --quiet" ;;
 	verify) words="--spec --lenient --format --help --quiet" ;;
 	record) words="--output --mode --strategy --depth --steps --seed --spec --max-size --last --start-at --no-values --help --quiet" ;;

@@ -21,7 +21,7 @@
 /* Program order, must-order and what reads observe, without locks: SyncP's closure. */
 #define ORDER_KIND_OBSERVED ((enum order_kind)ORDER_KIND_COUNT)
 /* What is in the happens-before of every correct reordering: see order_new_fixed. */
-#define ORDER_KIND_FIXED ((enum order_kind)(ORDER_KIND_COUNT + 1))
+#define ORDER_KIND_FIXED    ((enum order_kind)(ORDER_KIND_COUNT + 1))
 
 struct edge { /* that told `to` something new */
 	uint32_t from, to;

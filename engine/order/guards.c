@@ -16,15 +16,15 @@ struct spill { /* more touches than fit in a guard */
 	uint32_t count, capacity;
 };
 
-/* Most variables have one lock, so the first guard of each lies in an array of its own, where
- * a walker can fetch it ahead of time; the others are hashed. */
+/* Most variables have one lock, so one guard of each lies in an array of its own, where a
+ * walker can fetch it ahead of time; the others are hashed. */
 struct rule_a {
 	void *first_block; /* sections->first lies in it, where a cache line begins */
 	uint64_t variables;
 	struct guard *more; /* open addressing; `size` a power of two, or 0 */
 	uint32_t size, count;
-	GArray *spills; /* struct spill; 0 is not used */
-	GArray *unused; /* uint32_t: spills that no guard has */
+	GArray *spills;          /* struct spill; 0 is not used */
+	GArray *unused;          /* uint32_t: spills that no guard has */
 	uint32_t *stamps, stamp; /* by thread * 2 + wrote: during a thinning */
 };
 
@@ -206,6 +206,41 @@ static void touches_clear(struct rule_a *a, struct guard *guard)
 	guard->count = 0;
 }
 
+static void touch_exclusive(const struct sections *s, struct guard *guard, uint32_t serial,
+                            bool writes)
+{
+	if (!writes) {
+		touch_add(s, guard, TOUCH(serial, 0));
+		return;
+	}
+	touches_clear(s->rule_a, guard);
+	guard->write = serial;
+	guard->write_end = s->list[serial].end;
+	guard->write_thread = (uint16_t)s->list[serial].thread;
+}
+
+static void touch_late(GArray *touched, uint32_t variable, bool writes)
+{
+	struct late late = { variable, writes };
+	const struct late *last = &g_array_index(touched, const struct late, touched->len - 1);
+
+	if (touched->len == 0 || last->variable != variable || last->writes < writes)
+		g_array_append_val(touched, late);
+}
+
+void rule_a_late(struct sections *s, const struct held *h)
+{
+	for (guint i = 0; i < h->late->len; i++) {
+		struct late late = g_array_index(h->late, struct late, i);
+		struct guard *guard = guard_make(s, late.variable, h->key);
+
+		if ((h->key - 1) & 1)
+			touch_add(s, guard, TOUCH(h->serial, late.writes));
+		else if (guard->write != h->serial)
+			touch_exclusive(s, guard, h->serial, late.writes);
+	}
+}
+
 /* -- edges ------------------------------------------------------------------------------- */
 
 struct accessing { /* one access and what it is looked at with */
@@ -261,7 +296,9 @@ static void access_shared(const struct accessing *a, struct guard *guard, uint32
 			return;
 	}
 	other_mode(a, variable, h);
-	if (h->ends)
+	if (h->late != NULL)
+		touch_late(h->late, variable, a->writes);
+	else
 		touch_add(a->s, guard, TOUCH(h->serial, a->writes));
 }
 
@@ -282,15 +319,10 @@ static void access_exclusive(const struct accessing *a, struct guard *guard, uin
 	guard_edges(a, guard);
 	if (h->mixed)
 		other_mode(a, variable, h);
-	if (!h->ends)
-		return;
-	if (a->writes) {
-		touches_clear(a->s->rule_a, guard);
-		guard->write = h->serial;
-		guard->write_thread = (uint16_t)a->thread;
-	} else {
-		touch_add(a->s, guard, touch);
-	}
+	if (h->late != NULL)
+		touch_late(h->late, variable, a->writes);
+	else
+		touch_exclusive(a->s, guard, h->serial, a->writes);
 }
 
 static void access_under(const struct accessing *a, uint32_t variable, const struct held *h)
@@ -321,6 +353,19 @@ static void fetch_ahead(const struct sections *s, const struct holding *holding,
 
 enum { AHEAD = 4 };
 
+static void fetch_burst(const struct trace *t, const struct sections *s,
+                        const struct holding *holding, uint32_t event)
+{
+	const struct event *x = &t->events[event];
+	uint32_t last = (uint32_t)MIN(AHEAD, t->events_count - 1 - event);
+
+	/* All at once where the thread goes on after others. */
+	for (uint32_t i = event > 0 && x[-1].thread == x->thread ? AHEAD : 1; i <= last; i++) {
+		if (x[i].thread == x->thread)
+			fetch_ahead(s, holding, &x[i]);
+	}
+}
+
 void sections_access(struct causality *c, uint32_t event)
 {
 	const struct event *x = &c->t->events[event];
@@ -329,9 +374,13 @@ void sections_access(struct causality *c, uint32_t event)
 	struct accessing a = { c, s, event, x->thread, op_writes(x->op) };
 	struct wide run = event_variables(c->t, x);
 
-	if (holding->count > 1 && event + AHEAD < c->t->events_count &&
-	    x[AHEAD].thread == x->thread)
-		fetch_ahead(s, holding, &x[AHEAD]);
+	if (holding->count > 1) {
+		fetch_burst(c->t, s, holding, event);
+		/* The innermost lock most likely is the variable's own: it gets the guard that
+		 * is not hashed. */
+		for (uint32_t v = run.first; v < run.first + run.count; v++)
+			guard_make(s, v, holding->held[holding->count - 1].key);
+	}
 	for (uint32_t i = 0; i < holding->count; i++) {
 		for (uint32_t v = run.first; v < run.first + run.count; v++)
 			access_under(&a, v, &holding->held[i]);

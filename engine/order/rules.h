@@ -7,12 +7,18 @@
 
 #include "engine/order/causality.h"
 
+struct late { /* an access inside of a section */
+	uint32_t variable;
+	bool writes;
+};
 struct held {
 	uint32_t key;    /* object * 2 + shared, + 1 */
 	uint32_t serial; /* index of list, not 0 */
 	uint32_t node;   /* index of nodes (sections.c), 0 none */
-	bool ends;       /* it has a release: others may learn of it */
 	bool mixed;      /* the lock has sections in the other mode */
+	/* Where sections may overlap that exclude each other: what it has accessed so far
+	 * (struct late), for others to learn of when it has ended.  Else NULL. */
+	GArray *late;
 };
 struct holding { /* locks that a thread holds, outermost first */
 	struct held *held;
@@ -22,6 +28,8 @@ struct holding { /* locks that a thread holds, outermost first */
 /* Rule (a): makes s->first and s->rule_a.  (sections_access is its too.) */
 void rule_a_new(struct sections *s, const struct trace *t);
 void rule_a_free(struct rule_a *a);
+/* The end of a section with `late`. */
+void rule_a_late(struct sections *s, const struct held *h);
 void rule_a_mark(const struct sections *s, struct clocks *clocks);
 
 /* Rule (b): makes s->rule_b.  (sections_origin is its too.) */

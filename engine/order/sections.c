@@ -13,6 +13,7 @@ struct sections *sections_new(struct causality *c, bool ordered)
 
 	c->depth = g_new0(uint32_t, t->threads_count + 1);
 	s->threads = t->threads_count;
+	s->overlap = t->locks_taken;
 	s->inside = g_new0(struct inside, s->threads + 1);
 	s->holding = g_new0(struct holding, s->threads + 1);
 	s->is_shared = g_new0(bool, t->objects_count + 1);
@@ -33,8 +34,13 @@ void sections_free(struct sections *s)
 		return;
 	rule_a_free(s->rule_a);
 	rule_b_free(s->rule_b);
-	for (uint64_t i = 0; i < s->threads; i++)
+	for (uint64_t i = 0; i < s->threads; i++) {
+		for (uint32_t k = 0; k < s->holding[i].count; k++) {
+			if (s->holding[i].held[k].late != NULL)
+				g_array_free(s->holding[i].held[k].late, TRUE);
+		}
 		g_free(s->holding[i].held);
+	}
 	g_free(s->holding);
 	g_free(s->inside);
 	g_free(s->is_shared);
@@ -43,14 +49,14 @@ void sections_free(struct sections *s)
 	g_free(s);
 }
 
-static uint32_t section_new(struct sections *s, uint32_t thread)
+static uint32_t section_new(struct sections *s, uint32_t thread, uint32_t release)
 {
 	if (s->count == s->capacity) {
 		s->capacity *= 2;
 		s->list = g_renew(struct ending, s->list, s->capacity);
 		s->rows = g_renew(uint32_t, s->rows, s->capacity);
 	}
-	s->list[s->count] = (struct ending){ NONE, thread };
+	s->list[s->count] = (struct ending){ release == NONE ? NONE : release + 1, thread };
 	s->rows[s->count] = 0;
 	return s->count++;
 }
@@ -60,10 +66,13 @@ static void note_inside(struct sections *s, uint32_t thread)
 {
 	const struct holding *holding = &s->holding[thread];
 	const struct held *h = holding->held;
-	bool simple =
-	        holding->count == 1 && h->ends && !h->mixed && ((h->key - 1) & 1) == 0;
+	bool simple = holding->count == 1 && !h->late && !h->mixed && ((h->key - 1) & 1) == 0;
 
-	s->inside[thread] = (struct inside){ simple ? h->key : NONE, simple ? h->serial : 0 };
+	if (simple)
+		s->inside[thread] =
+		        (struct inside){ h->key, h->serial, s->list[h->serial].end };
+	else
+		s->inside[thread].key = NONE;
 }
 
 void sections_acquire(struct causality *c, uint32_t event)
@@ -79,9 +88,9 @@ void sections_acquire(struct causality *c, uint32_t event)
 	s->is_shared[x->target] |= x->op == OP_RACQ;
 	holding->held[holding->count++] = (struct held){
 		.key = x->target * 2 + (x->op == OP_RACQ) + 1,
-		.serial = section_new(s, x->thread),
-		.ends = c->t->index->partner[event] != NONE,
-		.mixed = s->is_shared[x->target],
+		.serial = section_new(s, x->thread, c->t->index->partner[event]),
+		.mixed = s->overlap || s->is_shared[x->target],
+		.late = s->overlap ? g_array_new(FALSE, FALSE, sizeof(struct late)) : NULL,
 	};
 	c->depth[x->thread]++;
 	note_inside(s, x->thread);
@@ -102,20 +111,25 @@ void sections_release(struct causality *c, uint32_t event)
 	const struct event *x = &c->t->events[event];
 	struct sections *s = c->sections;
 	struct holding *holding = &s->holding[x->thread];
-	uint32_t i = held_index(holding, x->target * 2 + (x->op == OP_RREL) + 1), serial;
+	uint32_t i = held_index(holding, x->target * 2 + (x->op == OP_RREL) + 1);
+	struct held ended;
 
 	if (i == NONE)
 		return;
 	if (s->rule_b != NULL)
 		rule_b_release(c, event);
-	serial = holding->held[i].serial;
+	ended = holding->held[i];
 	holding->count--;
 	c->depth[x->thread]--;
 	memmove(&holding->held[i], &holding->held[i + 1],
 	        (holding->count - i) * sizeof(struct held));
 	note_inside(s, x->thread);
-	s->rows[serial] = causality_point(c, event).row;
-	s->list[serial].end = event + 1;
+	s->rows[ended.serial] = causality_point(c, event).row;
+	s->list[ended.serial].end = event + 1; /* as its partner had it */
+	if (ended.late != NULL) {
+		rule_a_late(s, &ended);
+		g_array_free(ended.late, TRUE);
+	}
 }
 
 void sections_mark(struct causality *c)

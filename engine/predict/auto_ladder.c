@@ -9,6 +9,7 @@
 #include "engine/predict/auto_ladder.h"
 
 #include "engine/predict/candidates.h"
+#include "engine/predict/m2.h"
 #include "engine/predict/smt.h"
 
 #include <string.h>
@@ -32,6 +33,8 @@ struct ladder {
 	const struct progress *progress;
 	struct report *report;
 	struct smt *smt;
+	bool with_m2;  /* its closure is asked before the solver */
+	struct m2 *m2; /* made when it is needed */
 	struct order *order;
 	struct locksets *locksets;
 	GHashTable *settled; /* unit's key -> struct finding, owned by the report or `others` */
@@ -416,6 +419,38 @@ static void ask_solver(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2
 	finding_free(f);
 }
 
+/* M2's turn: true when it settles the pair.  Its proofs cost a small part of the solver's. */
+static bool ask_m2(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2)
+{
+	const struct check_options check = { .use_missing = l->options->use_missing };
+	struct proof *proof = NULL;
+	GArray *witness;
+	enum m2_verdict verdict;
+
+	if (l->m2 == NULL)
+		l->m2 = m2_new(l->t, &check, l->progress);
+	l->cancelled |= l->m2 == NULL;
+	if (l->m2 == NULL)
+		return true;
+	witness = l->witness_events < l->options->witness_events
+	                  ? g_array_new(FALSE, FALSE, sizeof(uint32_t))
+	                  : NULL;
+	verdict = m2_pair(l->m2, e1, e2, witness, &proof);
+	if (verdict == M2_RACE) {
+		struct finding *f = race_finding(l->t, e1, e2, VERDICT_RACE, "m2");
+
+		f->witness = g_steal_pointer(&witness);
+		note_race(l, unit, f);
+	} else if (verdict == M2_IMPOSSIBLE) {
+		keep_proof(l, e1, e2, proof);
+		note_impossible(l, other_unit(l, unit, e1, e2), proof, "m2");
+	}
+	proof_free(proof);
+	if (witness != NULL)
+		g_array_unref(witness);
+	return verdict == M2_RACE || verdict == M2_IMPOSSIBLE;
+}
+
 /* A candidate that no core settles. */
 static void decide_pair(struct ladder *l, uint32_t e1, uint32_t e2)
 {
@@ -423,8 +458,9 @@ static void decide_pair(struct ladder *l, uint32_t e1, uint32_t e2)
 	const struct proof *proof = l->weak_atomics ? NULL : shared_proof(l, e1, e2);
 
 	if (proof != NULL)
-		note_impossible(l, other_unit(l, unit, e1, e2), proof, "smt");
-	else
+		note_impossible(l, other_unit(l, unit, e1, e2), proof,
+		                strcmp(proof->method, "solver") == 0 ? "smt" : "m2");
+	else if (!l->with_m2 || !ask_m2(l, unit, e1, e2))
 		ask_solver(l, unit, e1, e2);
 }
 
@@ -541,6 +577,15 @@ static void window(const struct ladder *l, uint32_t e, const uint32_t *members, 
 	*end = low;
 }
 
+/* Do they conflict, and for the first time on this variable? */
+static bool is_candidate(const struct ladder *l, uint32_t variable, uint32_t e, uint32_t f)
+{
+	const struct race_rules *rules = l->options->rules;
+
+	return race_variable(l->t, e, f) == variable &&
+	       (rules == NULL || !rules->spoken_for(rules->context, e, f));
+}
+
 /* Candidates of two classes that are refuted as a whole, for the list of verdicts: count
  * them, and keep the proof of the first. */
 static void list_refuted(struct ladder *l, uint32_t variable, uint32_t e,
@@ -552,7 +597,7 @@ static void list_refuted(struct ladder *l, uint32_t variable, uint32_t e,
 		struct finding *known;
 		struct proof *proof;
 
-		if (race_variable(l->t, e, f) != variable)
+		if (!is_candidate(l, variable, e, f))
 			continue;
 		known = other_unit(l, unit, e, f);
 		if (known->proof != NULL || known->verdict != VERDICT_IMPOSSIBLE) {
@@ -641,7 +686,7 @@ static void look_at(struct ladder *l, uint32_t variable, uint32_t e, const struc
 		struct finding *race;
 
 		l->report->candidates++;
-		if (race_variable(l->t, e, f) != variable)
+		if (!is_candidate(l, variable, e, f))
 			continue;
 		race = known_race(l, unit_of(l, e, f));
 		if (race != NULL)
@@ -697,8 +742,8 @@ static void look_at_all(struct ladder *l)
 
 static bool ladder_init(struct ladder *l)
 {
-	struct smt_options options = { .use_values = l->options->use_values,
-		                       .invocations = true };
+	struct smt_options options = smt_race_options(l->options);
+	bool rules = l->options->rules != NULL;
 
 	if (!trace_need(l->t, INDEX_VARIABLES, l->progress))
 		return false;
@@ -708,10 +753,12 @@ static bool ladder_init(struct ladder *l)
 		return false;
 	/* With --values synchronises-with follows what the reordering reads and excludes no
 	 * candidate; the cores of --values are what is left of the order then. */
-	l->weak_atomics = !l->options->use_values && c11_matters(l->t);
-	l->doubt = l->options->use_values && c11_matters(l->t);
+	l->doubt = (l->options->use_values || rules) && c11_matters(l->t);
+	l->weak_atomics = !l->doubt && c11_matters(l->t);
+	l->with_m2 &= !l->options->use_values && !l->weak_atomics;
+	/* Rule 5 does not keep the order of invocations that the must-orders have. */
 	if (l->options->candidates >= 0 || l->weak_atomics ||
-	    (l->options->all_verdicts && !l->options->use_values)) {
+	    (l->options->all_verdicts && !l->options->use_values && !rules)) {
 		l->order = l->options->candidates >= 0
 		                   ? order_new(l->t, (enum order_kind)l->options->candidates,
 		                               l->progress)
@@ -734,6 +781,7 @@ static void ladder_release(struct ladder *l)
 	g_ptr_array_free(l->others, TRUE);
 	locksets_free(l->locksets);
 	smt_free(l->smt);
+	m2_free(l->m2);
 	order_free(l->order);
 	g_free(l->stretch);
 	if (l->points != NULL)
@@ -749,8 +797,10 @@ static void finish(struct ladder *l)
 {
 	l->report->complete = l->options->candidates < 0 && !l->doubt;
 	if (l->doubt)
-		report_note(l->report, "with --values, races that only C11's relaxed atomics "
-		                       "allow are not searched for");
+		report_note(l->report,
+		            "with %s, races that only C11's relaxed atomics allow are "
+		            "not searched for",
+		            l->options->use_values ? "--values" : "--spec");
 	report_note_left_out(l->report, l->left_out);
 	for (guint i = 0; i < l->others->len; i++) {
 		struct finding *f = l->others->pdata[i];
@@ -770,7 +820,9 @@ struct report *ladder_climb(struct trace *t, const struct race_options *options,
                             const char *name, const struct rung *rungs, size_t count,
                             const struct progress *progress, struct error *error)
 {
-	struct ladder l = { .t = t, .options = options, .progress = progress };
+	struct ladder l = {
+		.t = t, .options = options, .progress = progress, .with_m2 = count > 0
+	};
 	bool good = true;
 
 	l.report = report_new(t, name);

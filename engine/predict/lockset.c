@@ -11,6 +11,9 @@
 
 #include <string.h>
 
+/* Events of one variable are far apart: they are fetched some accesses ahead. */
+enum { AHEAD = 16, FIRST_SLOTS = 64 };
+
 struct class
 {
 	uint32_t site, lockset;
@@ -22,9 +25,12 @@ struct class
 struct classes {
 	struct trace *t;
 	const struct locksets *locksets;
-	GArray *of;      /* struct class of the variable at hand */
-	uint32_t *last;  /* by thread: the class that it was in last */
-	uint32_t *stamp; /* by thread: variable + 1 for which `last` holds */
+	GArray *of;   /* struct class of the variable at hand, by their first events */
+	GArray *sets; /* uint32_t: the sets of locks in them, each once */
+	/* Where a class is in `of`, open-addressed; variable + 1 above the index, so that what
+	 * other variables left is no entry. */
+	uint64_t *slots;
+	uint32_t slots_count; /* a power of two */
 };
 
 static bool same_class(const struct class *a, const struct class *b)
@@ -33,22 +39,64 @@ static bool same_class(const struct class *a, const struct class *b)
 	       a->writes == b->writes && a->atomic == b->atomic;
 }
 
-static uint32_t class_find(struct classes *c, const struct class *wanted, uint32_t variable)
+static uint32_t class_hash(const struct class *a)
 {
-	uint32_t thread = wanted->thread, i;
+	uint64_t key = (uint64_t)a->site << 32 | a->lockset;
 
-	if (c->stamp[thread] == variable + 1 &&
-	    same_class(&g_array_index(c->of, struct class, c->last[thread]), wanted))
-		return c->last[thread];
-	for (i = 0; i < c->of->len; i++) {
-		if (same_class(&g_array_index(c->of, struct class, i), wanted))
+	key ^= ((uint64_t)a->thread << 2 | a->writes << 1 | a->atomic) * 0xff51afd7ed558ccdu;
+	return (uint32_t)(key * 0x9e3779b97f4a7c15u >> 32);
+}
+
+static uint64_t *slot_of(const struct classes *c, const struct class *wanted, uint32_t variable)
+{
+	uint32_t at = class_hash(wanted) & (c->slots_count - 1);
+
+	for (; c->slots[at] >> 32 == variable + 1; at = (at + 1) & (c->slots_count - 1)) {
+		if (same_class(&g_array_index(c->of, struct class, (uint32_t)c->slots[at]),
+		               wanted))
 			break;
 	}
-	if (i == c->of->len)
-		g_array_append_val(c->of, *wanted);
-	c->stamp[thread] = variable + 1;
-	c->last[thread] = i;
-	return i;
+	return &c->slots[at];
+}
+
+static void slots_grow(struct classes *c, uint32_t variable)
+{
+	c->slots_count *= 2;
+	g_free(c->slots);
+	c->slots = g_new0(uint64_t, c->slots_count);
+	for (guint i = 0; i < c->of->len; i++)
+		*slot_of(c, &g_array_index(c->of, struct class, i), variable) =
+		        (uint64_t)(variable + 1) << 32 | i;
+}
+
+static void class_new(struct classes *c, const struct class *new, uint64_t *slot,
+                      uint32_t variable)
+{
+	guint i = 0;
+
+	*slot = (uint64_t)(variable + 1) << 32 | c->of->len;
+	g_array_append_val(c->of, *new);
+	while (i < c->sets->len && g_array_index(c->sets, uint32_t, i) != new->lockset)
+		i++;
+	if (i == c->sets->len)
+		g_array_append_val(c->sets, new->lockset);
+	if (2 * c->of->len > c->slots_count)
+		slots_grow(c, variable);
+}
+
+/* Do two threads access the variable, and does one write? */
+static bool shared(const struct trace *t, struct event_list list)
+{
+	bool threads = false, writes = false;
+
+	for (uint64_t i = 0; i < list.count && !(threads && writes); i++) {
+		const struct event *x = &t->events[list.items[i]];
+
+		__builtin_prefetch(&t->events[list.items[MIN(i + AHEAD, list.count - 1)]]);
+		threads |= x->thread != t->events[list.items[0]].thread;
+		writes |= op_writes(x->op);
+	}
+	return threads && writes;
 }
 
 static void classify(struct classes *c, uint32_t variable)
@@ -56,8 +104,11 @@ static void classify(struct classes *c, uint32_t variable)
 	struct event_list list = event_list_at(&c->t->index->variable_events, variable);
 
 	g_array_set_size(c->of, 0);
+	g_array_set_size(c->sets, 0);
+	if (!shared(c->t, list))
+		return;
 	for (uint64_t i = 0; i < list.count; i++) {
-		uint32_t e = list.items[i];
+		uint32_t e = list.items[i], ahead = list.items[MIN(i + AHEAD, list.count - 1)];
 		const struct event *x = &c->t->events[e];
 		struct class class = { .site = c->t->locations[x->location].site,
 			               .lockset = lockset_at(c->locksets, e),
@@ -65,10 +116,31 @@ static void classify(struct classes *c, uint32_t variable)
 			               .writes = op_writes(x->op),
 			               .atomic = op_is_atomic(x->op),
 			               .first = e };
-		uint32_t at = class_find(c, &class, variable);
+		uint64_t *slot = slot_of(c, &class, variable);
 
-		g_array_index(c->of, struct class, at).count++;
+		__builtin_prefetch(&c->t->events[ahead]);
+		__builtin_prefetch(lockset_place(c->locksets, ahead));
+		if (*slot >> 32 == variable + 1) {
+			g_array_index(c->of, struct class, (uint32_t)*slot).count++;
+		} else {
+			class.count = 1;
+			class_new(c, &class, slot, variable);
+		}
 	}
+}
+
+/* Has every two of the sets a lock in common?  Then nothing is to be found, which is the rule
+ * where a lock guards the variable. */
+static bool guarded(const struct classes *c)
+{
+	for (guint i = 0; i < c->sets->len; i++) {
+		for (guint j = 0; j <= i; j++) {
+			if (lockset_common(c->locksets, g_array_index(c->sets, uint32_t, i),
+			                   g_array_index(c->sets, uint32_t, j)) == NONE)
+				return false;
+		}
+	}
+	return true;
 }
 
 static bool classes_race(const struct classes *c, const struct class *a, const struct class *b)
@@ -81,6 +153,8 @@ static bool classes_race(const struct classes *c, const struct class *a, const s
 static void variable_sites(struct classes *c, uint32_t variable, struct site_races *sites)
 {
 	classify(c, variable);
+	if (guarded(c))
+		return;
 	for (guint i = 0; i < c->of->len; i++) {
 		for (guint j = 0; j < i; j++) {
 			const struct class *a = &g_array_index(c->of, struct class, i);
@@ -99,9 +173,12 @@ static bool find_sites(struct trace *t, const struct race_options *options,
 {
 	struct locksets *locksets = locksets_new(t);
 	struct site_races *sites = site_races_new(t, options);
-	struct classes c = { t, locksets, g_array_new(FALSE, FALSE, sizeof(struct class)),
-		             g_new(uint32_t, t->threads_count + 1),
-		             g_new0(uint32_t, t->threads_count + 1) };
+	struct classes c = { t,
+		             locksets,
+		             g_array_new(FALSE, FALSE, sizeof(struct class)),
+		             g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+		             g_new0(uint64_t, FIRST_SLOTS),
+		             FIRST_SLOTS };
 	bool done = true;
 
 	for (uint32_t v = 0; v < t->variables_count && done; v++) {
@@ -118,8 +195,8 @@ static bool find_sites(struct trace *t, const struct race_options *options,
 		f->counted_all = t->wides_count == 0;
 	}
 	g_array_free(c.of, TRUE);
-	g_free(c.last);
-	g_free(c.stamp);
+	g_array_free(c.sets, TRUE);
+	g_free(c.slots);
 	site_races_free(sites);
 	locksets_free(locksets);
 	return done;

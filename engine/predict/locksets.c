@@ -8,12 +8,20 @@
 
 #include <string.h>
 
+/* Answers that were given last; where two share a place, the later one has it. */
+enum { RECENT = 1 << 10 };
+struct recent {
+	uint64_t key; /* 0: none */
+	uint32_t set;
+};
+
 struct locksets {
-	uint32_t *at;      /* by event: the set just before it */
+	uint32_t *at;      /* by event: the set just before it; or NULL */
 	GArray *items;     /* uint32_t: object * 2 + exclusive, ascending within a set */
 	GArray *start;     /* uint32_t: where set i begins in items; one more at the end */
 	GHashTable *known; /* set's items (in items) -> id, through struct set_key */
-	GHashTable *moves; /* (set, item, acquire) -> set */
+	struct recent moves[RECENT]; /* (set, item, acquire) -> set */
+	struct recent meets[RECENT]; /* (set, set) -> set */
 };
 
 /* A set to look for lies at the end of items. */
@@ -107,39 +115,77 @@ static uint32_t without_item(struct locksets *l, uint32_t set, uint32_t item)
 	return intern(l);
 }
 
-static uint32_t move(struct locksets *l, uint32_t set, const struct event *x)
+static struct recent *recent_at(struct recent *table, uint64_t key)
+{
+	return &table[key * 0x9e3779b97f4a7c15u >> 54];
+}
+
+uint32_t lockset_moved(struct locksets *l, uint32_t set, const struct event *x)
 {
 	bool acquires = op_acquires(x->op);
 	uint32_t item = x->target * 2 + (x->op == OP_ACQ || x->op == OP_REL);
-	gpointer key = (gpointer)(((uintptr_t)set << 33) ^ ((uintptr_t)item << 1 | acquires));
-	gpointer found = g_hash_table_lookup(l->moves, key);
-	uint32_t to;
+	uint64_t key = (((uint64_t)set << 32 | item) << 1 | acquires) + 1;
+	struct recent *recent = recent_at(l->moves, key);
 
-	if (found != NULL)
-		return GPOINTER_TO_UINT(found) - 1;
-	to = acquires ? with_item(l, set, item) : without_item(l, set, item);
-	g_hash_table_insert(l->moves, key, GUINT_TO_POINTER(to + 1));
-	return to;
+	if (recent->key != key) {
+		recent->key = key;
+		recent->set = acquires ? with_item(l, set, item) : without_item(l, set, item);
+	}
+	return recent->set;
+}
+
+static uint32_t both(struct locksets *l, uint32_t a, uint32_t b)
+{
+	uint32_t length = set_length(l, a), other = set_length(l, b);
+
+	for (uint32_t i = 0, k = 0; i < length && k < other;) {
+		uint32_t x = set_items(l, a)[i], y = set_items(l, b)[k];
+
+		if (x == y && (x & 1))
+			g_array_append_val(l->items, x);
+		i += x <= y;
+		k += y <= x;
+	}
+	return intern(l);
+}
+
+uint32_t lockset_exclusive(struct locksets *l, uint32_t a, uint32_t b)
+{
+	uint64_t key = ((uint64_t)a << 32 | b) + 1;
+	struct recent *recent = recent_at(l->meets, key);
+
+	if (recent->key != key) {
+		recent->key = key;
+		recent->set = both(l, a, b);
+	}
+	return recent->set;
+}
+
+struct locksets *locksets_empty(void)
+{
+	struct locksets *l = g_new0(struct locksets, 1);
+	uint32_t zero = 0;
+
+	l->items = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	l->start = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	l->known = g_hash_table_new_full(key_hash, key_equal, g_free, NULL);
+	g_array_append_val(l->start, zero);
+	intern(l); /* the empty set is 0 */
+	return l;
 }
 
 struct locksets *locksets_new(struct trace *t)
 {
-	struct locksets *l = g_new0(struct locksets, 1);
-	uint32_t *now = g_new0(uint32_t, t->threads_count + 1), zero = 0;
+	struct locksets *l = locksets_empty();
+	uint32_t *now = g_new0(uint32_t, t->threads_count + 1);
 
 	l->at = g_new(uint32_t, t->events_count + 1);
-	l->items = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	l->start = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	l->known = g_hash_table_new_full(key_hash, key_equal, g_free, NULL);
-	l->moves = g_hash_table_new(NULL, NULL);
-	g_array_append_val(l->start, zero);
-	intern(l); /* the empty set is 0 */
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
 
 		l->at[e] = now[x->thread];
 		if ((op_acquires(x->op) || op_releases(x->op)) && !event_inert(x))
-			now[x->thread] = move(l, now[x->thread], x);
+			now[x->thread] = lockset_moved(l, now[x->thread], x);
 	}
 	g_free(now);
 	return l;
@@ -150,7 +196,6 @@ void locksets_free(struct locksets *l)
 	if (l == NULL)
 		return;
 	g_hash_table_destroy(l->known);
-	g_hash_table_destroy(l->moves);
 	g_array_unref(l->items);
 	g_array_unref(l->start);
 	g_free(l->at);
@@ -160,6 +205,11 @@ void locksets_free(struct locksets *l)
 uint32_t lockset_at(const struct locksets *l, uint32_t event)
 {
 	return l->at[event];
+}
+
+const void *lockset_place(const struct locksets *l, uint32_t event)
+{
+	return &l->at[event];
 }
 
 uint32_t lockset_common(const struct locksets *l, uint32_t a, uint32_t b)

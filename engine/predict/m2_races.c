@@ -33,6 +33,8 @@ struct hunt {
 	GArray *witness;         /* scratch */
 	uint64_t witness_events; /* kept so far */
 	uint64_t left_out;       /* findings whose witness was not kept */
+	uint64_t undecided;      /* pairs without a witness and without a proof */
+	uint64_t given_up;       /* variables of a pair of sites, see TRIES */
 	bool cancelled;
 };
 
@@ -177,7 +179,7 @@ static bool decide_event_pair(void *context, uint32_t e1, uint32_t e2)
 		verdict = M2_REJECTED;
 	}
 	if (verdict == M2_REJECTED || verdict == M2_GAVE_UP)
-		h->report->complete = false;
+		h->undecided++;
 	if (verdict == M2_RACE || h->options->all_verdicts) {
 		f = race_finding(h->t, e1, e2,
 		                 verdict == M2_RACE         ? VERDICT_RACE
@@ -247,7 +249,7 @@ static bool attempt(struct hunt *h, const struct attempt *a, struct outcome_of_s
 	}
 	if (verdict != M2_IMPOSSIBLE) {
 		site->open = verdict;
-		h->report->complete = false;
+		h->undecided++;
 	}
 	return false;
 }
@@ -272,7 +274,7 @@ static void settle_site(struct hunt *h, const struct site_pairs *p, uint32_t i,
 	} else {
 		proof_free(proof);
 		f->budget = "incomplete";
-		h->report->complete = false;
+		h->undecided++;
 	}
 	report_add(h->report, f);
 }
@@ -286,7 +288,7 @@ static bool attempts(struct hunt *h, struct site_pairs *p, struct attempt *a, ui
 		if (attempt(h, a, &sites[a->site]))
 			return false;
 		if (++a->tries >= TRIES && !h->options->all_verdicts) {
-			h->report->complete = false;
+			h->given_up++;
 			return false;
 		}
 		if (!site_pairs_next(p, a->entry, &a->e1, &a->e2))
@@ -383,6 +385,25 @@ static bool hunt(struct hunt *h)
 	return going;
 }
 
+static void conclude(struct hunt *h)
+{
+	if (h->undecided > 0 || h->given_up > 0)
+		h->report->complete = false;
+	if (h->undecided > 0)
+		report_note(h->report,
+		            "pairs with neither a witness nor a proof: %" G_GUINT64_FORMAT
+		            " (with three threads or more M2 may miss some); "
+		            "'--analysis auto' decides them",
+		            h->undecided);
+	if (h->given_up > 0)
+		report_note(h->report,
+		            "variables of a pair of sites that were given up after %d pairs "
+		            "without a race: %" G_GUINT64_FORMAT
+		            "; '--verdicts all' or '--analysis auto' tries all",
+		            TRIES, h->given_up);
+	report_note_left_out(h->report, h->left_out);
+}
+
 struct report *races_m2(struct trace *t, const struct race_options *options,
                         const struct progress *progress, struct error *error)
 {
@@ -411,7 +432,7 @@ struct report *races_m2(struct trace *t, const struct race_options *options,
 	h.witness = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	make_stretches(&h);
 	going = hunt(&h);
-	report_note_left_out(h.report, h.left_out);
+	conclude(&h);
 	if (m2_refused(h.m2) > 0)
 		report_note(h.report,
 		            "%u sequences were refused by the checker and not reported",

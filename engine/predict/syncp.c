@@ -11,146 +11,13 @@
  * binary search.
  *
  * Closures only grow along a thread, so two lists of accesses are compared with one
- * closure and two pointers that move forward.
+ * closure and two pointers that move forward.  Most of two lists is settled by what program
+ * order, must-order and observation ask for alone, and needs no closure.
  */
-#include "engine/order/causality.h"
-#include "engine/predict/candidates.h"
 #include "engine/predict/pairs.h"
+#include "engine/predict/syncp_private.h"
 
 #include <string.h>
-
-/* -- locks: who acquired when, and what is held where ------------------------------------- */
-
-struct acquires { /* of one lock by one thread */
-	uint32_t thread;
-	GArray *all, *exclusive; /* uint32_t, ascending */
-};
-struct held { /* the locks held from one lock operation to the next: a list, shared tails */
-	uint32_t acquire, outer; /* outer: index of the next one out, NONE */
-};
-struct change {               /* after this event the thread holds ... */
-	uint32_t event, held; /* index, NONE for nothing */
-};
-struct lock_table {
-	GArray **acquires; /* by object: struct acquires; or NULL */
-	GArray **changes;  /* by thread: struct change */
-	GArray *held;      /* struct held */
-	uint64_t objects, threads;
-};
-
-static struct acquires *acquires_of(struct lock_table *l, uint32_t object, uint32_t thread)
-{
-	struct acquires fresh = { .thread = thread };
-	GArray **list = &l->acquires[object];
-
-	if (*list == NULL)
-		*list = g_array_new(FALSE, FALSE, sizeof(struct acquires));
-	for (guint i = 0; i < (*list)->len; i++) {
-		if (g_array_index(*list, struct acquires, i).thread == thread)
-			return &g_array_index(*list, struct acquires, i);
-	}
-	fresh.all = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	fresh.exclusive = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	g_array_append_val(*list, fresh);
-	return &g_array_index(*list, struct acquires, (*list)->len - 1);
-}
-
-/* The list without one acquire; what lies inside of it is copied. */
-static uint32_t held_without(struct lock_table *l, uint32_t list, uint32_t acquire)
-{
-	struct held h;
-
-	if (list == NONE)
-		return NONE;
-	h = g_array_index(l->held, struct held, list);
-	if (h.acquire == acquire)
-		return h.outer;
-	h.outer = held_without(l, h.outer, acquire);
-	g_array_append_val(l->held, h);
-	return l->held->len - 1;
-}
-
-static void lock_event(struct lock_table *l, const struct trace *t, uint32_t e)
-{
-	const struct event *x = &t->events[e];
-	GArray *changes = l->changes[x->thread];
-	uint32_t now = NONE;
-	struct change change = { e, NONE };
-
-	if (changes->len > 0)
-		now = g_array_index(changes, struct change, changes->len - 1).held;
-	if (op_acquires(x->op)) {
-		struct held h = { e, now };
-		struct acquires *a = acquires_of(l, x->target, x->thread);
-
-		change.held = l->held->len;
-		g_array_append_val(l->held, h);
-		g_array_append_val(a->all, e);
-		if (x->op == OP_ACQ)
-			g_array_append_val(a->exclusive, e);
-	} else {
-		change.held = held_without(l, now, t->index->partner[e]);
-	}
-	g_array_append_val(changes, change);
-}
-
-static struct lock_table *lock_table_new(const struct trace *t)
-{
-	struct lock_table *l = g_new0(struct lock_table, 1);
-
-	l->objects = t->objects_count;
-	l->threads = t->threads_count;
-	l->acquires = g_new0(GArray *, l->objects + 1);
-	l->changes = g_new0(GArray *, l->threads + 1);
-	l->held = g_array_new(FALSE, FALSE, sizeof(struct held));
-	for (uint64_t u = 0; u < l->threads; u++)
-		l->changes[u] = g_array_new(FALSE, FALSE, sizeof(struct change));
-	for (uint32_t e = 0; e < t->events_count; e++) {
-		uint8_t op = t->events[e].op;
-
-		if ((op_acquires(op) || op_releases(op)) && !event_inert(&t->events[e]))
-			lock_event(l, t, e);
-	}
-	return l;
-}
-
-static void lock_table_free(struct lock_table *l)
-{
-	for (uint64_t o = 0; o < l->objects; o++) {
-		for (guint i = 0; l->acquires[o] != NULL && i < l->acquires[o]->len; i++) {
-			g_array_free(g_array_index(l->acquires[o], struct acquires, i).all,
-			             TRUE);
-			g_array_free(
-			        g_array_index(l->acquires[o], struct acquires, i).exclusive,
-			        TRUE);
-		}
-		if (l->acquires[o] != NULL)
-			g_array_free(l->acquires[o], TRUE);
-	}
-	for (uint64_t u = 0; u < l->threads; u++)
-		g_array_free(l->changes[u], TRUE);
-	g_free(l->acquires);
-	g_free(l->changes);
-	g_array_free(l->held, TRUE);
-	g_free(l);
-}
-
-/* What a thread holds where its prefix ends: index of l->held, or NONE. */
-static uint32_t held_at(const struct lock_table *l, uint32_t thread, uint32_t limit)
-{
-	const GArray *changes = l->changes[thread];
-	uint32_t low = 0, high = changes->len;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (g_array_index(changes, struct change, middle).event < limit)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low == 0 ? NONE : g_array_index(changes, struct change, low - 1).held;
-}
 
 /* Is an event of the ascending list in (after, below)? */
 static bool any_between(const GArray *list, uint32_t after, uint32_t below)
@@ -172,14 +39,11 @@ static bool any_between(const GArray *list, uint32_t after, uint32_t below)
 
 /* -- the closure --------------------------------------------------------------------------- */
 
-struct accesses;
 struct syncp {
 	struct trace *t;
 	struct causality *observed;
-	struct lock_table *locks;
-	struct locksets *locksets;
+	struct syncp_table table;
 	uint32_t threads;
-	struct accesses *accesses;
 };
 struct closure {
 	uint32_t *limits; /* by thread: events with a smaller id are in */
@@ -214,28 +78,54 @@ static void closure_release(struct closure *c)
 	g_free(c->held_for);
 }
 
-/* Everything before `event` in its thread, or with `whole` it too, and what that asks for. */
-static void take(const struct syncp *s, struct closure *c, uint32_t event, bool whole)
+/* What is before an event, what it itself observes left out; `at`: its stretch or NULL. */
+static const uint32_t *past_row(const struct syncp *s, const struct stretch *at, uint32_t event)
+{
+	uint32_t row = at == NULL ? 0 : at->start == event ? at->unobserved : at->row;
+
+	return clocks_row(&s->observed->clocks, row);
+}
+
+static const uint32_t *past_of(const struct syncp *s, const struct access *x)
+{
+	const GArray *stretches = s->observed->stretches[x->thread];
+
+	return past_row(s,
+	                x->stretch == 0
+	                        ? NULL
+	                        : &g_array_index(stretches, struct stretch, x->stretch - 1),
+	                x->event);
+}
+
+static void take_row(const struct syncp *s, struct closure *c, const uint32_t *row)
+{
+	for (uint32_t u = 0; u < s->threads; u++)
+		c->limits[u] = MAX(c->limits[u], row[u]);
+}
+
+/* Everything before an access in its thread, and what that asks for. */
+static void take(const struct syncp *s, struct closure *c, const struct access *x)
+{
+	take_row(s, c, past_of(s, x));
+	c->limits[x->thread] = MAX(c->limits[x->thread], x->event);
+}
+
+/* An event and everything before it. */
+static void take_whole(const struct syncp *s, struct closure *c, uint32_t event)
 {
 	const struct stretch *at = causality_stretch(s->observed, event);
 	uint32_t thread = s->t->events[event].thread;
 
-	if (at != NULL) {
-		bool own = !whole && at->start == event;
-		const uint32_t *row =
-		        clocks_row(&s->observed->clocks, own ? at->unobserved : at->row);
-
-		for (uint32_t u = 0; u < s->threads; u++)
-			c->limits[u] = MAX(c->limits[u], row[u]);
-	}
-	c->limits[thread] = MAX(c->limits[thread], event + whole);
+	if (at != NULL)
+		take_row(s, c, clocks_row(&s->observed->clocks, at->row));
+	c->limits[thread] = MAX(c->limits[thread], event + 1);
 }
 
 /* Is a later section on the lock, that this one excludes, begun in the closure? */
 static bool overtaken(const struct syncp *s, const struct closure *c, uint32_t acquire)
 {
 	const struct event *x = &s->t->events[acquire];
-	const GArray *list = s->locks->acquires[x->target];
+	const GArray *list = s->table.locks.acquires[x->target];
 
 	for (guint i = 0; i < list->len; i++) {
 		const struct acquires *a = &g_array_index(list, struct acquires, i);
@@ -257,16 +147,16 @@ static void close_locks(const struct syncp *s, struct closure *c)
 		grown = false;
 		for (uint32_t u = 0; u < s->threads; u++) {
 			if (c->held_for[u] != c->limits[u]) {
-				c->held[u] = held_at(s->locks, u, c->limits[u]);
+				c->held[u] = lock_table_held(&s->table.locks, u, c->limits[u]);
 				c->held_for[u] = c->limits[u];
 			}
 			for (uint32_t h = c->held[u]; h != NONE;) {
 				const struct held *held =
-				        &g_array_index(s->locks->held, struct held, h);
+				        &g_array_index(s->table.locks.held, struct held, h);
 				uint32_t release = s->t->index->partner[held->acquire];
 
 				if (release != NONE && overtaken(s, c, held->acquire)) {
-					take(s, c, release, true);
+					take_whole(s, c, release);
 					grown = true;
 				}
 				h = held->outer;
@@ -275,109 +165,30 @@ static void close_locks(const struct syncp *s, struct closure *c)
 	}
 }
 
-/* The closure's base for one access: what is before it. */
-static void take_past(const struct syncp *s, struct closure *c, uint32_t event)
+static bool holds(const struct closure *c, const struct access *x)
 {
-	take(s, c, event, false);
-	close_locks(s, c);
-}
-
-static bool holds(const struct syncp *s, const struct closure *c, uint32_t event)
-{
-	return c->limits[s->t->events[event].thread] > event;
+	return c->limits[x->thread] > x->event;
 }
 
 /* -- accesses of one variable by thread, kind and locks held --------------------------------
  */
-
-/* What is looked at of an access, side by side for each variable: the events themselves lie
- * all over the trace. */
-struct access {
-	uint32_t event, lockset, site;
-	uint16_t thread;
-	bool writes, atomic;
-};
-struct accesses { /* of the variables that two threads access, one of them writing */
-	struct access *items;
-	uint64_t *start; /* by variable, one more than there are */
-};
-
-struct use {
-	uint32_t thread, count; /* thread + 1; 0 none */
-	bool threads, writes;
-};
-
-static void note_use(struct use *use, const struct event *x)
-{
-	use->threads |= use->thread != 0 && use->thread != x->thread + 1u;
-	use->thread = x->thread + 1u;
-	use->writes |= op_writes(x->op);
-	use->count++;
-}
-
-static uint64_t *find_starts(const struct trace *t)
-{
-	struct use *uses = g_new0(struct use, t->variables_count + 1);
-	uint64_t *start = g_new(uint64_t, t->variables_count + 2);
-
-	for (uint32_t e = 0; e < t->events_count; e++) {
-		const struct event *x = &t->events[e];
-		struct wide run;
-
-		if (!op_is_access(x->op) || event_inert(x))
-			continue;
-		run = event_variables(t, x);
-		for (uint32_t v = run.first; v < run.first + run.count; v++)
-			note_use(&uses[v], x);
-	}
-	start[0] = 0;
-	for (uint64_t v = 0; v < t->variables_count; v++)
-		start[v + 1] =
-		        start[v] + (uses[v].threads && uses[v].writes ? uses[v].count : 0);
-	g_free(uses);
-	return start;
-}
-
-static struct accesses accesses_new(const struct trace *t, const struct locksets *locksets)
-{
-	struct accesses a = { .start = find_starts(t) };
-	uint64_t *next = g_memdup2(a.start, (t->variables_count + 1) * sizeof(uint64_t));
-
-	a.items = g_new(struct access, a.start[t->variables_count] + 1);
-	for (uint32_t e = 0; e < t->events_count; e++) {
-		const struct event *x = &t->events[e];
-		struct wide run;
-
-		if (!op_is_access(x->op) || event_inert(x))
-			continue;
-		run = event_variables(t, x);
-		for (uint32_t v = run.first; v < run.first + run.count; v++) {
-			if (a.start[v] == a.start[v + 1])
-				continue;
-			a.items[next[v]++] =
-			        (struct access){ .event = e,
-				                 .lockset = lockset_at(locksets, e),
-				                 .site = t->locations[x->location].site,
-				                 .thread = x->thread,
-				                 .writes = op_writes(x->op),
-				                 .atomic = op_is_atomic(x->op) };
-		}
-	}
-	g_free(next);
-	return a;
-}
 
 struct class
 {
 	uint32_t lockset, site; /* site: 0 where it does not matter */
 	uint16_t thread;
 	bool writes, atomic;
-	GArray *events; /* uint32_t, ascending */
+	GArray *members; /* struct access *, ascending */
 };
 struct classes {
 	GArray *of; /* struct class; the first `count` are in use */
 	uint32_t count;
 };
+
+static const struct access *member(const struct class *class, guint i)
+{
+	return g_array_index(class->members, const struct access *, i);
+}
 
 static struct class *class_of(struct classes *c, const struct access *x, bool by_site)
 {
@@ -392,12 +203,13 @@ static struct class *class_of(struct classes *c, const struct access *x, bool by
 			return class;
 	}
 	if (c->count == c->of->len) {
-		struct class fresh = { .events = g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
+		struct class fresh = { .members = g_array_new(FALSE, FALSE,
+			                                      sizeof(struct access *)) };
 
 		g_array_append_val(c->of, fresh);
 	}
 	class = &g_array_index(c->of, struct class, c->count++);
-	g_array_set_size(class->events, 0);
+	g_array_set_size(class->members, 0);
 	class->lockset = x->lockset;
 	class->site = site;
 	class->thread = x->thread;
@@ -410,25 +222,25 @@ static bool may_race(const struct syncp *s, const struct class *a, const struct 
 {
 	return a->thread != b->thread && (a->writes || b->writes) &&
 	       !(a->atomic && b->atomic) &&
-	       lockset_common(s->locksets, a->lockset, b->lockset) == NONE;
+	       lockset_common(s->table.locksets, a->lockset, b->lockset) == NONE;
 }
 
 static void classes_release(struct classes *c)
 {
 	for (guint i = 0; i < c->of->len; i++)
-		g_array_free(g_array_index(c->of, struct class, i).events, TRUE);
+		g_array_free(g_array_index(c->of, struct class, i).members, TRUE);
 	g_array_free(c->of, TRUE);
 }
 
-/* The index of the first event of the list, from `begin` on, that is not below `limit`. */
-static guint skip(const GArray *list, guint begin, uint32_t limit)
+/* The index of the first member, from `begin` on, that is not below `limit`. */
+static guint skip(const struct class *class, guint begin, uint32_t limit)
 {
-	guint low = begin, high = list->len;
+	guint low = begin, high = class->members->len;
 
 	while (low < high) {
 		guint middle = low + (high - low) / 2;
 
-		if (g_array_index(list, uint32_t, middle) < limit)
+		if (member(class, middle)->event < limit)
 			low = middle + 1;
 		else
 			high = middle;
@@ -456,57 +268,79 @@ static void add_pair(struct report *report, uint32_t e1, uint32_t e2)
 	report_add(report, f);
 }
 
-static void pairs_with(struct all_pairs *p, const struct class *class, uint32_t e2,
-                       const struct closure *past, uint32_t variable)
+static void pairs_with(struct all_pairs *p, const struct class *class, guint i,
+                       const struct access *second, const struct closure *past,
+                       uint32_t variable)
 {
 	const struct syncp *s = p->s;
-	guint i = skip(class->events, 0, past->limits[class->thread]);
 
-	if (i == class->events->len)
+	i = skip(class, i, past->limits[class->thread]);
+	if (i == class->members->len)
 		return;
 	closure_copy(&p->both, past, s->threads);
-	while (i < class->events->len) {
-		uint32_t e1 = g_array_index(class->events, uint32_t, i);
+	while (i < class->members->len) {
+		const struct access *first = member(class, i);
 
-		take_past(s, &p->both, e1);
-		if (holds(s, &p->both, e2))
-			break; /* and so for every later e1 */
-		if (holds(s, &p->both, e1)) {
-			i = skip(class->events, i + 1, p->both.limits[class->thread]);
+		take(s, &p->both, first);
+		close_locks(s, &p->both);
+		if (holds(&p->both, second))
+			break; /* and so for every later first */
+		if (holds(&p->both, first)) {
+			i = skip(class, i + 1, p->both.limits[class->thread]);
 			continue;
 		}
-		if (race_variable(s->t, e1, e2) == variable)
-			add_pair(p->report, e1, e2);
+		if (race_variable(s->t, first->event, second->event) == variable)
+			add_pair(p->report, first->event, second->event);
 		i++;
 	}
 }
 
-static void variable_pairs(struct all_pairs *p, struct classes *c, uint32_t variable)
+/* The pairs of one access with the earlier ones. */
+static void access_pairs(struct all_pairs *p, const struct classes *c, const struct access *x,
+                         uint32_t variable)
 {
-	const struct accesses *all = p->s->accesses;
+	const struct syncp *s = p->s;
+	const uint32_t *row = past_of(s, x);
+	struct closure *past = &p->past[x->thread];
+	struct class own = { .lockset = x->lockset,
+		             .thread = x->thread,
+		             .writes = x->writes,
+		             .atomic = x->atomic };
+	bool closed = false;
+
+	if (past->limits == NULL)
+		closure_init(past, s->threads);
+	if (p->stamp[x->thread] != variable + 1)
+		closure_clear(past, s->threads);
+	p->stamp[x->thread] = variable + 1;
+	for (uint32_t j = 0; j < c->count; j++) {
+		const struct class *class = &g_array_index(c->of, struct class, j);
+		guint i;
+
+		if (!may_race(s, class, &own))
+			continue;
+		i = skip(class, 0, row[class->thread]);
+		if (i == class->members->len)
+			continue;
+		if (!closed) {
+			take(s, past, x);
+			close_locks(s, past);
+			closed = true;
+		}
+		pairs_with(p, class, i, x, past, variable);
+	}
+}
+
+static void variable_pairs(struct all_pairs *p, struct classes *c, uint32_t index)
+{
+	const struct accesses *all = &p->s->table.accesses;
 
 	c->count = 0;
-	for (uint64_t i = all->start[variable]; i < all->start[variable + 1]; i++) {
+	for (uint64_t i = all->start[index]; i < all->start[index + 1]; i++) {
 		const struct access *x = &all->items[i];
-		struct class own = { .lockset = x->lockset,
-			             .thread = x->thread,
-			             .writes = x->writes,
-			             .atomic = x->atomic };
-		struct closure *past = &p->past[x->thread];
 
-		if (past->limits == NULL)
-			closure_init(past, p->s->threads);
-		if (p->stamp[x->thread] != variable + 1)
-			closure_clear(past, p->s->threads);
-		p->stamp[x->thread] = variable + 1;
-		take_past(p->s, past, x->event);
-		for (uint32_t j = 0; j < c->count; j++) {
-			const struct class *class = &g_array_index(c->of, struct class, j);
-
-			if (may_race(p->s, class, &own))
-				pairs_with(p, class, x->event, past, variable);
-		}
-		g_array_append_val(class_of(c, x, false)->events, x->event);
+		access_pairs(p, c, x, all->variables[index]);
+		g_array_append_val(class_of(c, x, false)->members, x);
 	}
 }
 
@@ -518,11 +352,11 @@ static bool find_pairs(struct syncp *s, struct report *report, const struct prog
 
 	p.stamp = g_new0(uint32_t, s->threads + 1);
 	closure_init(&p.both, s->threads);
-	for (uint32_t v = 0; v < s->t->variables_count && done; v++) {
-		if ((v & 0xff) == 0)
-			done = progress_tick(progress, (double)v / s->t->variables_count,
+	for (uint32_t i = 0; i < s->table.accesses.count && done; i++) {
+		if ((i & 0xff) == 0)
+			done = progress_tick(progress, (double)i / s->table.accesses.count,
 			                     "sync-preserving pairs");
-		variable_pairs(&p, &c, v);
+		variable_pairs(&p, &c, i);
 	}
 	for (uint32_t u = 0; u < s->threads; u++)
 		closure_release(&p.past[u]);
@@ -544,43 +378,43 @@ static bool classes_race(const struct syncp *s, struct closure *c, const struct 
 	guint i = 0, j = 0;
 
 	closure_clear(c, s->threads);
-	while (i < a->events->len && j < b->events->len) {
-		uint32_t e = g_array_index(a->events, uint32_t, i);
-		uint32_t f = g_array_index(b->events, uint32_t, j);
-		bool e_in, f_in;
+	while (i < a->members->len && j < b->members->len) {
+		const struct access *e = member(a, i), *f = member(b, j);
+		uint32_t e_knows = past_of(s, e)[f->thread], f_knows = past_of(s, f)[e->thread];
 
-		take(s, c, e, false);
-		take(s, c, f, false);
-		close_locks(s, c);
-		e_in = holds(s, c, e);
-		f_in = holds(s, c, f);
-		if (!e_in && !f_in) {
-			pair[0] = MIN(e, f);
-			pair[1] = MAX(e, f);
+		/* What one of the two knows of the other needs no closure. */
+		if (e_knows <= f->event && f_knows <= e->event) {
+			take(s, c, e);
+			take(s, c, f);
+			close_locks(s, c);
+			e_knows = c->limits[f->thread];
+			f_knows = c->limits[e->thread];
+		}
+		if (e_knows <= f->event && f_knows <= e->event) {
+			pair[0] = MIN(e->event, f->event);
+			pair[1] = MAX(e->event, f->event);
 			return true;
 		}
-		if (e_in)
-			i = skip(a->events, i + 1, c->limits[a->thread]);
-		if (f_in)
-			j = skip(b->events, j + 1, c->limits[b->thread]);
+		if (f_knows > e->event)
+			i = skip(a, i + 1, f_knows);
+		if (e_knows > f->event)
+			j = skip(b, j + 1, e_knows);
 	}
 	return false;
 }
 
-static uint32_t first_of(const struct class *class)
-{
-	return g_array_index(class->events, uint32_t, 0);
-}
-
 static void variable_sites(struct syncp *s, struct classes *c, struct closure *closure,
-                           uint32_t variable, struct site_races *sites)
+                           uint32_t index, struct site_races *sites)
 {
-	const struct accesses *all = s->accesses;
+	const struct accesses *all = &s->table.accesses;
+	uint32_t variable = all->variables[index];
 
 	c->count = 0;
-	for (uint64_t i = all->start[variable]; i < all->start[variable + 1]; i++)
-		g_array_append_val(class_of(c, &all->items[i], true)->events,
-		                   all->items[i].event);
+	for (uint64_t i = all->start[index]; i < all->start[index + 1]; i++) {
+		const struct access *x = &all->items[i];
+
+		g_array_append_val(class_of(c, x, true)->members, x);
+	}
 	for (uint32_t i = 0; i < c->count; i++) {
 		for (uint32_t j = 0; j < i; j++) {
 			const struct class *a = &g_array_index(c->of, struct class, i);
@@ -589,7 +423,8 @@ static void variable_sites(struct syncp *s, struct classes *c, struct closure *c
 
 			/* One race is enough for the variable at these sites. */
 			if (may_race(s, a, b) &&
-			    !site_races_has(sites, first_of(a), first_of(b), variable) &&
+			    !site_races_has(sites, member(a, 0)->event, member(b, 0)->event,
+			                    variable) &&
 			    classes_race(s, closure, a, b, pair))
 				site_races_add(sites, pair[0], pair[1], variable);
 		}
@@ -604,11 +439,11 @@ static bool find_sites(struct syncp *s, struct site_races *sites,
 	bool done = true;
 
 	closure_init(&closure, s->threads);
-	for (uint32_t v = 0; v < s->t->variables_count && done; v++) {
-		if ((v & 0xff) == 0)
-			done = progress_tick(progress, (double)v / s->t->variables_count,
+	for (uint32_t i = 0; i < s->table.accesses.count && done; i++) {
+		if ((i & 0xff) == 0)
+			done = progress_tick(progress, (double)i / s->table.accesses.count,
 			                     "sync-preserving races");
-		variable_sites(s, &c, &closure, v, sites);
+		variable_sites(s, &c, &closure, i, sites);
 	}
 	closure_release(&closure);
 	classes_release(&c);
@@ -618,32 +453,32 @@ static bool find_sites(struct syncp *s, struct site_races *sites,
 /* -- the analysis
  * ------------------------------------------------------------------------------ */
 
+/* Everything before an event, what it itself observes left out. */
+static void take_past(const struct syncp *s, struct closure *c, uint32_t event)
+{
+	uint32_t thread = s->t->events[event].thread;
+
+	take_row(s, c, past_row(s, causality_stretch(s->observed, event), event));
+	c->limits[thread] = MAX(c->limits[thread], event);
+}
+
 static bool closure_limits(void *context, uint32_t e1, uint32_t e2, uint32_t *limits)
 {
 	struct syncp *s = context;
 	struct closure c;
-	bool race;
 
 	closure_init(&c, s->threads);
-	take(s, &c, e1, false);
-	take(s, &c, e2, false);
+	take_past(s, &c, e1);
+	take_past(s, &c, e2);
 	close_locks(s, &c);
-	race = !holds(s, &c, e1) && !holds(s, &c, e2);
 	memcpy(limits, c.limits, s->threads * sizeof(uint32_t));
 	closure_release(&c);
-	return race;
+	return limits[s->t->events[e1].thread] <= e1 && limits[s->t->events[e2].thread] <= e2;
 }
 
 static void syncp_release(struct syncp *s)
 {
-	if (s->locks != NULL)
-		lock_table_free(s->locks);
-	locksets_free(s->locksets);
-	if (s->accesses != NULL) {
-		g_free(s->accesses->items);
-		g_free(s->accesses->start);
-		g_free(s->accesses);
-	}
+	syncp_table_release(&s->table);
 	causality_free(s->observed);
 }
 
@@ -654,13 +489,7 @@ static bool syncp_init(struct syncp *s, struct trace *t, const struct progress *
 	if (!trace_need(t, INDEX_MATCH, progress))
 		return false;
 	s->observed = causality_walk(t, ORDER_KIND_OBSERVED, KEEP_STRETCHES, NULL, progress);
-	if (s->observed == NULL)
-		return false;
-	s->locks = lock_table_new(t);
-	s->locksets = locksets_new(t);
-	s->accesses = g_new(struct accesses, 1);
-	*s->accesses = accesses_new(t, s->locksets);
-	return true;
+	return s->observed != NULL && syncp_table_init(&s->table, t, s->observed, progress);
 }
 
 bool syncp_sites(struct trace *t, struct site_races *races, const struct progress *progress)

@@ -102,9 +102,8 @@ bool program_entry(struct program *p, const char *function, uint64_t *address,
 		code += sizeof endbr64;
 	}
 	if (code == NULL || !does_nothing(code))
-		return error_set(error, function,
-		                 "build the file that it is in with 'heddle cc'",
-		                 "its entry in %s has no room for a jump to its recorder",
-		                 p->path);
+		return error_set(
+		        error, function, "build the file that it is in with 'heddle cc'",
+		        "its entry in %s has no room for a jump to its recorder", p->path);
 	return true;
 }

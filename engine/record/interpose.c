@@ -50,8 +50,10 @@ static const char *c_type(const struct bind_parameter *p)
 /* How the runtime writes its values: see put_value of runtime/bind.c. */
 static char letter(const struct bind_parameter *p)
 {
-	static const char letters[] = { [BIND_STRING] = 's', [BIND_SIGNED] = 'i',
-		                        [BIND_UNSIGNED] = 'u', [BIND_BOOL] = 'b',
+	static const char letters[] = { [BIND_STRING] = 's',
+		                        [BIND_SIGNED] = 'i',
+		                        [BIND_UNSIGNED] = 'u',
+		                        [BIND_BOOL] = 'b',
 		                        [BIND_POINTER] = 'p' };
 	return letters[p->type];
 }
@@ -154,12 +156,12 @@ static void function(GString *out, const struct bound *x, unsigned n)
 		}
 	if (after)
 		object(&b->result, "r", self, condition);
-	g_string_append_printf(
-	        out,
-	        "static const struct heddle_bound bound%u = { type%u, \"%s\", \"%s\", \"%s\", %d };\n"
-	        "static %s (*real%u)(",
-	        n, x->type, x->method->name, kinds[0]->str, kinds[1]->str, after,
-	        c_type(&b->result), n);
+	g_string_append_printf(out,
+	                       "static const struct heddle_bound bound%u = { type%u, \"%s\", "
+	                       "\"%s\", \"%s\", %d };\n"
+	                       "static %s (*real%u)(",
+	                       n, x->type, x->method->name, kinds[0]->str, kinds[1]->str, after,
+	                       c_type(&b->result), n);
 	list(out, b, true);
 	if (x->address)
 		g_string_append_printf(out, ");\nstatic %s bound_%u(", c_type(&b->result), n);
@@ -178,7 +180,8 @@ static void function(GString *out, const struct bound *x, unsigned n)
 	GString *begin = g_string_new(NULL);
 	g_string_printf(begin, "%s ? heddle_bound_begin(&bound%u, %s, CALLER, values) : 0;\n",
 	                condition->str, n, self->str);
-	g_string_append_printf(out, "\tint open __attribute__((cleanup(leave))) = %s\t%s%sreal%u(",
+	g_string_append_printf(out,
+	                       "\tint open __attribute__((cleanup(leave))) = %s\t%s%sreal%u(",
 	                       after ? "0;\n" : begin->str, returns ? c_type(&b->result) : "",
 	                       returns ? " r = " : "", n);
 	list(out, b, false);
@@ -280,9 +283,10 @@ static bool compile(const char *source, const char *path, struct error *error)
 		words = g_strsplit("cc", " ", -1);
 	for (char **w = words; *w; w++)
 		g_ptr_array_add(argv, *w);
-	const char *rest[] = { "-shared", "-fPIC", "-O1", "-fno-builtin", "-fexceptions", "-fvisibility=hidden",
-		               "-w",      "-o",    path,  file,           "-ldl",
-		               NULL };
+	const char *rest[] = { "-shared",      "-fPIC",        "-O1",
+		               "-fno-builtin", "-fexceptions", "-fvisibility=hidden",
+		               "-w",           "-o",           path,
+		               file,           "-ldl",         NULL };
 	for (const char **r = rest; *r; r++)
 		g_ptr_array_add(argv, (char *)*r);
 	g_ptr_array_add(argv, NULL);

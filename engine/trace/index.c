@@ -37,14 +37,15 @@ struct work {
 	GArray *starts, *items; /* of wide_writers */
 };
 
-/* On large pages where there are some: fewer faults, and lists that are filled side by side
- * are found without a walk through the page tables. */
-static void *array_new(uint64_t count, size_t size)
+/* On large pages where there are some: lists that are filled side by side are found without a
+ * walk through the page tables.  (What is filled from one end to the other gains less than it
+ * takes some machines to get such pages.) */
+static uint32_t *scattered_new(uint64_t count)
 {
-	uint64_t bytes = (count * size + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
+	uint64_t bytes = count * sizeof(uint32_t);
 	void *array;
-	if (count * size < 4 * LARGE_PAGE || posix_memalign(&array, LARGE_PAGE, bytes) != 0)
-		return g_malloc(count * size);
+	if (bytes < 4 * LARGE_PAGE || posix_memalign(&array, LARGE_PAGE, bytes) != 0)
+		return g_malloc(bytes);
 	madvise(array, bytes, MADV_HUGEPAGE);
 	return array;
 }
@@ -67,7 +68,7 @@ static void lists_sum(struct work *w)
 	start[w->lists_count] = sum;
 	w->next[w->lists_count] = sum;
 	w->lists->start = start;
-	w->lists->items = array_new(sum + 1, sizeof(uint32_t));
+	w->lists->items = scattered_new(sum + 1);
 }
 
 /* -- by thread -------------------------------------------------------------------------- */
@@ -75,7 +76,7 @@ static void lists_sum(struct work *w)
 static void begin_threads(struct work *w)
 {
 	lists_begin(w, &w->ix->thread_events, w->t->threads_count);
-	w->ix->position = array_new(w->t->events_count + 1, sizeof(uint32_t));
+	w->ix->position = g_new(uint32_t, w->t->events_count + 1);
 }
 
 /* The end of the run of events of one thread that begins at `from`. */
@@ -145,7 +146,7 @@ static void match_close(const struct trace *t, GArray *open, uint32_t e, uint32_
 
 static void begin_match(struct work *w)
 {
-	w->ix->partner = array_new(w->t->events_count + 1, sizeof(uint32_t));
+	w->ix->partner = g_new(uint32_t, w->t->events_count + 1);
 	w->open = g_new(GArray *, w->t->threads_count + 1);
 	for (uint64_t i = 0; i < w->t->threads_count; i++)
 		w->open[i] = g_array_new(FALSE, FALSE, sizeof(struct opening));
@@ -291,7 +292,7 @@ static void fill_sites(struct work *w, const struct batch *b)
 
 static void begin_writers(struct work *w)
 {
-	w->ix->writer = array_new(w->t->events_count + 1, sizeof(uint32_t));
+	w->ix->writer = g_new(uint32_t, w->t->events_count + 1);
 	w->last = g_new(uint32_t, w->t->variables_count + 1);
 	memset(w->last, 0xff, (w->t->variables_count + 1) * sizeof *w->last);
 	w->starts = g_array_new(FALSE, FALSE, sizeof(uint64_t));

@@ -86,7 +86,8 @@ static bool read_trace(struct reader *r, const char *rest)
 	g_free(r->w->trace_name);
 	g_free(r->w->trace_digest);
 	r->w->trace_name = blank == NULL ? g_strdup(rest) : g_strndup(rest, blank - rest);
-	r->w->trace_digest = g_strdup(blank == NULL ? "" : blank + 1);
+	bool known = blank != NULL && strcmp(blank + 1, "-") != 0;
+	r->w->trace_digest = g_strdup(known ? blank + 1 : "");
 	return true;
 }
 

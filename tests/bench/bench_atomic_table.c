@@ -117,7 +117,7 @@ static bool add_trace(struct row *r, const char *path)
 		fprintf(stderr, "%s: %s\n", error.where, error.what);
 		return false;
 	}
-	struct atomic_model *m = atomic_model_for(t, NULL, NULL);
+	struct atomic_model *m = atomic_model_for(t, NULL, NULL, NULL);
 	for (enum what w = 0; w < WHATS; w++) {
 		struct conflict_counts c = { 0 };
 		r->seconds[w] += measure(t, m, w, &c);

@@ -31,6 +31,22 @@ is "$(json '$d->{findings}[0]{mixed} ? 1 : 0')" 0 "one set is not mixed"
 is "$(json '$d->{findings}[0]{cycle}[0]{begin} . "-" . $d->{findings}[0]{cycle}[0]{end}')" 0-9 "where the unit begins and ends"
 is "$(json 'join ",", @{$d->{findings}[0]{edges}[0]{events}}')" 3,4 "the accesses of an edge"
 
+run "$HEDDLE" atomic figure2.txt --post-mortem --format json
+is "$(json 'join " ", map { $_->{unit} } @{$d->{findings}[0]{cycle}}')" "u1 u2 u3" "figure 2: after the fact, too"
+
+# Figure 2 recorded one unit after the other: the cycle of three is predicted.
+grep -e '^#' figure2.txt >apart.txt
+for u in 1 2 3; do grep "^T$u|" figure2.txt; done >>apart.txt
+run "$HEDDLE" atomic apart.txt
+is "$status" 0 "figure 2, one unit after the other: nothing happened"
+sed -i 's/r(x)/w(x)/; s/r(y)/w(y)/; s/r(z)/w(z)/' apart.txt # reads would keep what they have read
+run "$HEDDLE" atomic apart.txt --predict -o apart.wit --format json
+is "$(json 'join " ", map { $_->{unit} } @{$d->{findings}[0]{cycle}}')" "u1 u2 u3" "figure 2: three units are predicted"
+is "$(json '$d->{findings}[0]{verdict}')" race "as what can happen"
+is "$(json '$d->{complete} ? 1 : 0')" 1 "no cycle of three units is left"
+run "$HEDDLE" verify apart.txt apart.wit
+is "$status" 0 "verify accepts it"
+
 # The same accesses, in two atomic sets that never meet: serializable each.
 sed 's/^#! atomic-set.*/#! atomic-set S x\n#! atomic-set R y\n#! atomic-set Q z/; s/,S)/,S,R,Q)/' figure2.txt >mixed.txt
 run "$HEDDLE" atomic mixed.txt --format json
@@ -191,6 +207,31 @@ like "$err" 'bad.spec:2' "is refused with its line"
 run "$HEDDLE" graph calls.txt --spec bank.spec -o calls.dot
 is "$status" 0 "graph"
 like "$(cat calls.dot)" 'acct.savings 5, 7' "DOT names the accesses of an edge"
+run "$HEDDLE" graph calls.txt --spec bank.spec --kind conflict -o calls.svg
+like "$(tr -d '\n' <calls.svg)" '^<svg .*acct.savings 5, 7.*</svg>$' "SVG, too"
+# what lies between two cycles is on none
+cat >between.txt <<'T'
+#! atomic-set S x y
+T1|ubeg(a,S)|
+T1|w(x)|
+T2|w(x)|
+T1|w(x)|
+T1|uend(a)|
+T1|ubeg(between,S)|
+T1|w(x)|
+T1|w(y)|
+T1|uend(between)|
+T1|ubeg(c,S)|
+T1|w(y)|
+T2|w(y)|
+T1|w(y)|
+T1|uend(c)|
+T
+run "$HEDDLE" graph between.txt
+like "$out" '"between 5' "a unit that is on no cycle is drawn"
+run "$HEDDLE" graph between.txt --cycles
+is "$(grep -c '"between 5' <<<"$out")" 0 "but not with --cycles"
+like "$out" '"a ' "which draws those that are"
 run "$HEDDLE" graph serial.txt --kind order -o order.svg
 like "$(cat order.svg)" '^<svg ' "SVG"
 run "$HEDDLE" graph serial.txt --kind order --order nonsense
@@ -232,6 +273,55 @@ is "$status" 1 "the lost update is found"
 is "$(json '(grep { join("", map { $_->{unit} } @{$_->{cycle}}) =~ /^(hit)+$/ } @{$d->{findings}}) > 0 ? 1 : 0')" 1 "between the units hit"
 run "$HEDDLE" atomic hits.hdl --spec inferred.spec --predict
 is "$status" 1 "what was inferred can be saved and used"
+
+# A predicted cycle of a real program, replayed: both units write both, the one in two critical
+# sections.
+cat >reset.c <<'C'
+#include <pthread.h>
+struct pair { pthread_mutex_t lock; long low, high; };
+static struct pair pair = { .lock = PTHREAD_MUTEX_INITIALIZER };
+__attribute__((noinline)) void pair_set(struct pair *p, long n)
+{
+	pthread_mutex_lock(&p->lock);
+	p->low = n;
+	pthread_mutex_unlock(&p->lock);
+	pthread_mutex_lock(&p->lock);
+	p->high = n + 1;
+	pthread_mutex_unlock(&p->lock);
+}
+void *setter(void *n) 
+{
+	for (int i = 0; i < 3; i++)
+		pair_set(&pair, (long)n);
+	return n;
+}
+int main(void)
+{
+	pthread_t a, b;
+	pthread_create(&a, NULL, setter, (void *)1);
+	pthread_create(&b, NULL, setter, (void *)2);
+	pthread_join(a, NULL);
+	return pthread_join(b, NULL);
+}
+C
+"$HEDDLE" cc -g -O1 -fno-inline -fno-optimize-sibling-calls reset.c -o reset -pthread
+cat >pair.spec <<'S'
+atomics pair {
+  set pair : struct pair { low, high }
+  unit pair_set on pair
+}
+S
+for seed in 1 2 3 4 5 6 7 8; do # a seed whose run is serializable
+	"$HEDDLE" record -q -o reset.hdl --seed $seed -- ./reset
+	"$HEDDLE" atomic reset.hdl --spec pair.spec >/dev/null && break
+done
+run "$HEDDLE" atomic reset.hdl --spec pair.spec --predict -o reset.wit --format json
+is "$(json '(grep { $_->{verdict} eq "race" && join("", map { $_->{unit} } @{$_->{cycle}}) =~ /^(pair_set)+$/ } @{$d->{findings}}) > 0 ? 1 : 0')" 1 "predicted for a real program"
+run "$HEDDLE" verify reset.hdl reset.wit --spec pair.spec
+is "$status" 0 "verify accepts it"
+run "$HEDDLE" replay -w reset.wit -- ./reset
+is "$status" 0 "and the program follows it"
+like "$err" 'stopped before the event' "to the last event of the cycle"
 
 run "$HEDDLE" atomic /nonexistent
 is "$status" 2 "a missing trace is bad input"

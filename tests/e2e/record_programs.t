@@ -21,4 +21,10 @@ for seed in 1 2; do
 	is "$status $out" "0 sum 800" "a lock that the program spins on, seed $seed"
 	unlike "$err" "max-size" "gets on without long turns of the waiters"
 done
+
+# a thread that vanishes does not keep the token
+$HEDDLE cc -O1 "$programs/raw_exit.c" -o raw_exit -pthread
+run timeout 20 $HEDDLE record -- ./raw_exit
+is "$status $out" "0 after it" "a thread that leaves by the system call alone"
+like "$err" "not modelled" "is said to be not modelled"
 done_testing

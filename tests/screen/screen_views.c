@@ -4,6 +4,7 @@
  * change these screens.
  */
 #include "tests/support/tui.h"
+#include "engine/atomic/atomic.h"
 
 #include "tui/explorer/command_line.h"
 #include "tui/explorer/screen.h"
@@ -205,7 +206,8 @@ END_TEST
 
 static char *exported(struct app *app, const char *suffix)
 {
-	char *path = g_strdup_printf("%s/heddle-export-%d%s", g_get_tmp_dir(), getpid(), suffix);
+	char *path =
+	        g_strdup_printf("%s/heddle-export-%d%s", g_get_tmp_dir(), getpid(), suffix);
 	char *line = g_strconcat("export ", path, NULL), *text = NULL;
 	tui_command(app, line);
 	if (!g_file_get_contents(path, &text, NULL, NULL))
@@ -215,6 +217,33 @@ static char *exported(struct app *app, const char *suffix)
 	g_free(path);
 	return text;
 }
+
+/* The tree that `heddle explore -o` kept of a program with one failing schedule of four. */
+START_TEST(exploration)
+{
+	struct app *app = open_bank(NULL);
+	tui_keys(app, "X");
+	ck_assert(tui_shows(app, "No exploration lies beside this trace."));
+	tui_command(app, "exploration tests/screen/source/bank.c");
+	ck_assert(app->message_is_error && strstr(app->message, "cannot read the tree"));
+	tui_command(app, "exploration tests/screen/source/assertion.tree");
+	tui_golden(app, "exploration");
+	tui_keys(app, "n"); /* the failing run */
+	ck_assert(tui_shows(app, "Assertion `!r || d == 7' failed."));
+	ck_assert(tui_shows(app, "Enter opens its trace"));
+	tui_golden(app, "exploration-failing");
+	char *svg = exported(app, ".svg");
+	ck_assert(svg && strstr(svg, "signal 6"));
+	g_free(svg);
+	tui_keys(app, "n");
+	ck_assert_str_eq(app->message, "no other run failed");
+	tui_keys(app, "h"); /* its parent, whose trace was not kept or is the first */
+	ck_assert(tui_shows(app, "run 0 "));
+	tui_keys(app, "j Enter");
+	ck_assert(g_str_has_prefix(app->message, "its trace was not kept"));
+	tui_close(app);
+}
+END_TEST
 
 START_TEST(a_chain_is_exported_as_a_graph)
 {
@@ -349,6 +378,44 @@ START_TEST(conflict_graph)
 	ck_assert_int_eq(app->session->event, 4);
 	tui_keys(app, "=");
 	ck_assert_int_eq(app->session->event, 6);
+	tui_close(app);
+}
+END_TEST
+
+/* The pair was recorded one after the other; the witness has audit in between. */
+START_TEST(predicted_cycle)
+{
+	struct app *app = tui_open(
+	        "#! atomic-set S checking savings\n"
+	        "T1|ubeg(transfer,S)|b.c:1\nT1|w(checking)=1|b.c:2\nT1|w(savings)=1|b.c:3\n"
+	        "T1|uend(transfer)|b.c:4\n"
+	        "T2|ubeg(reset,S)|b.c:5\nT2|w(checking)=0|b.c:6\nT2|w(savings)=0|b.c:7\n"
+	        "T2|uend(reset)|b.c:8\n",
+	        NULL);
+	struct atomic_options options = { .predict = true,
+		                          .budget_pair = 5,
+		                          .budget_total = 5 };
+	struct atomic_model *m = atomic_model_declared(app->session->trace);
+	session_add_report(app->session, atomic_find(app->session->trace, m, &options, NULL),
+	                   ANALYSIS_COUNT, true);
+	atomic_model_free(m);
+	app_refresh(app);
+	tui_keys(app, "C");
+	tui_golden(app, "graph-predicted");
+	tui_keys(app, "w");
+	ck_assert_int_eq(app_view(app), VIEW_WITNESS);
+	ck_assert(session_finding(app->session)->witness != NULL);
+	tui_golden(app, "witness-atomic");
+	tui_close(app);
+}
+END_TEST
+
+/* What happened has no witness but the recording. */
+START_TEST(cycle_without_witness)
+{
+	struct app *app = open_cycle();
+	tui_keys(app, "C w");
+	ck_assert_int_eq(app_view(app), VIEW_GRAPH);
 	tui_close(app);
 }
 END_TEST
@@ -672,6 +739,27 @@ START_TEST(marks_survive_and_unknown_ones_are_kept)
 }
 END_TEST
 
+/* Figure 3 of the paper on commutativity races: points with their clocks, before the joins. */
+START_TEST(access_points)
+{
+	struct app *app =
+	        tui_open("#! object o dict\nmain|fork(T1)|c.c:1\nmain|fork(T2)|c.c:1\n"
+	                 "T1|act(o.put,\"a.com\",c1)=nil|c.c:18\n"
+	                 "T2|act(o.put,\"a.com\",c2)=c1|c.c:18\n"
+	                 "T2|act(o.put,\"b.com\",c2)=nil|c.c:19\n",
+	                 NULL);
+	struct error error;
+	if (app->session->specs == NULL)
+		app->session->specs = specs_open(NULL, &error);
+	app->session->model = model_new(app->session->trace, app->session->specs, NULL, &error);
+	ck_assert_ptr_nonnull(app->session->model);
+	app_goto(app, 3, false);
+	tui_keys(app, "S");
+	tui_golden(app, "state-points");
+	tui_close(app);
+}
+END_TEST
+
 Suite *views_suite(void);
 Suite *views_suite(void)
 {
@@ -683,12 +771,16 @@ Suite *views_suite(void)
 	tcase_add_test(golden, empty_trace);
 	tcase_add_test(golden, text_is_laid_out_anew_when_the_screen_changes);
 	tcase_add_test(golden, a_chain_is_exported_as_a_graph);
+	tcase_add_test(golden, exploration);
 	tcase_add_test(golden, loops_fold);
 	tcase_add_test(golden, control_bytes_are_shown_as_escapes);
 	tcase_add_test(golden, wide_and_combining_characters);
 	tcase_add_test(golden, many_threads_share_a_column);
 	tcase_add_test(golden, conflict_graph);
+	tcase_add_test(golden, predicted_cycle);
+	tcase_add_test(golden, cycle_without_witness);
 	tcase_add_test(golden, commutativity);
+	tcase_add_test(golden, access_points);
 	suite_add_tcase(suite, golden);
 	TCase *keys = tcase_create("keys");
 	tcase_set_timeout(keys, 60);

@@ -52,7 +52,6 @@ static void tell(const struct session *s, const struct arguments *a)
 		fprintf(stderr, "heddle: the program forked; its children were not recorded\n");
 }
 
-
 static int run_record(struct arguments *a)
 {
 	static const char *const modes[] = { "controlled", "free", NULL };

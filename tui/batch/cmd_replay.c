@@ -301,7 +301,8 @@ static const struct command_option options[] = {
 	{ "first", "1|2", "which of the pair goes first (default: both ways, in two runs)", 0 },
 	{ "until", "EVENT", "stop before this event instead", 0 },
 	{ "gdb", NULL, "stop there with gdb attached to the process", 0 },
-	{ "spec", "FILE", "the bind lines that it was recorded with, when they lie elsewhere", 0 },
+	{ "spec", "FILE", "the bind lines that it was recorded with, when they lie elsewhere",
+	  0 },
 	OPTION_LENIENT,
 	{ 0 },
 };

@@ -23,8 +23,7 @@ static bool make_witness(const struct session *s, struct witness *w, struct erro
 	w->trace_name = g_strdup(trace_name(s->trace));
 	w->trace_digest = trace_digest(s->trace);
 	w->events = g_array_copy(f->witness);
-	w->pair = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	g_array_append_vals(w->pair, s->pair, 2);
+	w->pair = finding_claimed(f);
 	return true;
 }
 
@@ -169,6 +168,8 @@ static bool draw(const struct app *app, const struct entry *entry, struct drawin
 {
 	const struct trace *t = app_trace(app);
 	drawing_init(d, trace_name(t));
+	if (app_view(app) == VIEW_EXPLORE)
+		return explore_view_draw(app, d);
 	for (uint32_t i = 0; i < t->threads_count; i++)
 		g_ptr_array_add(d->lanes, g_strdup(trace_thread_name(t, i)));
 	if (app_view(app) == VIEW_ORDER)
@@ -214,9 +215,16 @@ static const struct {
 
 static const char *suffix_for(const struct app *app)
 {
-	return app_view(app) == VIEW_WITNESS                                 ? ".wit"
-	       : app_view(app) == VIEW_GRAPH || app_view(app) == VIEW_ORDER ? ".dot"
-	                                                                    : ".md";
+	switch (app_view(app)) {
+	case VIEW_WITNESS:
+		return ".wit";
+	case VIEW_GRAPH:
+	case VIEW_ORDER:
+	case VIEW_EXPLORE:
+		return ".dot";
+	default:
+		return ".md";
+	}
 }
 
 static char *default_name(const struct app *app)
@@ -236,9 +244,10 @@ static bool write_form(const struct app *app, const char *name, struct error *er
 			return error_set(error, "", NULL, "no finding is selected");
 		char *text = forms[i].make(app, entry);
 		if (text == NULL)
-			return error_set(error, "",
-			                 "ask from the order view, or for an atomic-set violation",
-			                 "there is no graph to draw here");
+			return error_set(
+			        error, "",
+			        "ask from the order view, or for an atomic-set violation",
+			        "there is no graph to draw here");
 		bool good = file_write_whole(name, text, strlen(text), error);
 		g_free(text);
 		return good;

@@ -183,12 +183,23 @@ static void append_what(const struct session *s, const struct finding *f, GStrin
 	}
 }
 
+/* Cycles of other units over the same sets are others; and what can happen is not what did. */
+static void append_cycle_key(const struct finding *f, GString *out)
+{
+	for (guint i = 0; f->units && i < f->units->len; i++)
+		g_string_append_printf(out, " %s",
+		                       g_array_index(f->units, struct cycle_unit, i).unit);
+	if (f->units && f->verdict != VERDICT_HAPPENED)
+		g_string_append(out, " predicted");
+}
+
 /* Two places in a fixed order, so that the key does not depend on who came first. */
 static char *stable_key(const struct session *s, const struct finding *f)
 {
 	const struct trace *t = s->trace;
 	GString *what = g_string_new(NULL);
 	append_what(s, f, what);
+	append_cycle_key(f, what);
 	const char *a = trace_site_name(t, f->first), *b = trace_site_name(t, f->second);
 	bool swap = strcmp(a, b) > 0;
 	char *key = g_strdup_printf("%s|%s|%s|%s", finding_kind_word(f->kind), swap ? b : a,
@@ -354,6 +365,22 @@ struct entry *session_selected(const struct session *s)
 {
 	return s->entry >= 0 && s->entry < (int)s->entries->len ? s->entries->pdata[s->entry]
 	                                                        : NULL;
+}
+
+GArray *finding_claimed(const struct finding *f)
+{
+	GArray *events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	if (f->requests) {
+		g_array_append_vals(events, f->requests->data, f->requests->len);
+	} else if (f->units) {
+		for (guint i = 0; i < f->units->len; i++)
+			g_array_append_val(events,
+			                   g_array_index(f->units, struct cycle_unit, i).begin);
+	} else {
+		g_array_append_val(events, f->first);
+		g_array_append_val(events, f->second);
+	}
+	return events;
 }
 
 void session_select(struct session *s, int index)

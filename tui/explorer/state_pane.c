@@ -289,6 +289,7 @@ GArray *state_rows(const struct app *app, unsigned parts, int columns)
 		{ STATE_STACKS, add_stacks, "call stacks" },
 		{ STATE_VALUES, add_values, "values" },
 		{ STATE_CLOCKS, add_clocks, "clocks" },
+		{ STATE_CLOCKS, add_access_points, "access points" },
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(sections); i++) {
 		if (!(parts & sections[i].part))
@@ -297,10 +298,9 @@ GArray *state_rows(const struct app *app, unsigned parts, int columns)
 		sections[i].add(app, rows);
 		if (rows->len == at || sections[i].heading == NULL)
 			continue;
-		char *title =
-		        sections[i].part == STATE_CLOCKS
-		                ? g_strdup_printf("clocks (%s)", order_kind_word(s->order))
-		                : g_strdup(sections[i].heading);
+		bool clocks = sections[i].add == add_clocks;
+		char *title = clocks ? g_strdup_printf("clocks (%s)", order_kind_word(s->order))
+		                     : g_strdup(sections[i].heading);
 		struct state_row heading = { STYLE_HEADING, title, NULL };
 		struct state_row blank = { STYLE_TEXT, g_strdup(""), NULL };
 		g_array_insert_val(rows, at, heading);

@@ -58,6 +58,13 @@ static const struct finding *cycle_of(const struct app *app, const struct graph_
 	return entry->finding;
 }
 
+/* The session's selection follows the cycle, so that other views show the same one. */
+static void select_cycle(struct app *app, const struct graph_view *v)
+{
+	if (v->cycles.cursor < v->entries->len)
+		session_select(app->session, g_array_index(v->entries, int, v->cycles.cursor));
+}
+
 static void draw_box(struct pane p, int row, int column, const struct cycle_unit *u,
                      enum style style, bool lit)
 {
@@ -200,8 +207,10 @@ static void graph_draw(const struct app *app, const void *state, struct pane p)
 	GString *text = g_string_new("set: ");
 	for (guint i = 0; f->sets && i < f->sets->len; i++)
 		g_string_append_printf(text, "%s%s", i ? ", " : "", (char *)f->sets->pdata[i]);
-	pane_format(p, 0, 1, STYLE_HEADING, "%s   cycle %u of %u, length %u", text->str,
-	            (guint)v->cycles.cursor + 1, v->entries->len, f->edges->len);
+	bool happened = f->verdict == VERDICT_HAPPENED;
+	pane_format(p, 0, 1, STYLE_HEADING, "%s   cycle %u of %u, length %u, %s", text->str,
+	            (guint)v->cycles.cursor + 1, v->entries->len, f->edges->len,
+	            happened ? "happened" : "can happen");
 	int edges = MIN((int)f->edges->len, p.rows / 3);
 	struct pane top = pane_part(p, 2, 0, p.rows - 5 - edges, -1);
 	draw_units(app, v, f, top);
@@ -214,7 +223,10 @@ static void graph_draw(const struct app *app, const void *state, struct pane p)
 			pane_highlight(p, p.rows - edges - 2 + i, ATTR_REVERSE);
 	}
 	pane_text(p, p.rows - 1, 1, STYLE_DIM,
-	          "No serial order of these units gives what was read and written here.");
+	          happened ? "No serial order of these units gives what was read and written "
+	                     "here."
+	                   : "This run had them in another order; in the witness (w) no serial "
+	                     "order is left.");
 	g_string_free(text, TRUE);
 }
 
@@ -240,6 +252,15 @@ static bool graph_request(struct app *app, void *state, enum request request, ui
 		                    (request == REQUEST_RIGHT ? 1 : v->entries->len - 1)) %
 		                   v->entries->len;
 		v->edge = v->side = 0;
+		select_cycle(app, v);
+		return true;
+	case REQUEST_WITNESS:
+		if (f->witness == NULL) {
+			app_say(app, "it happened: the recording itself shows it");
+			return true;
+		}
+		select_cycle(app, v);
+		app_go(app, VIEW_WITNESS);
 		return true;
 	case REQUEST_ENTER: {
 		const struct cycle_edge *e =

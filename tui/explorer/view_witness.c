@@ -159,13 +159,7 @@ static void take_finding(struct app *app, struct witness_view *v, const struct f
 	v->finding = f;
 	v->w.claim = claim_of(f);
 	v->w.events = g_array_copy(f->witness);
-	v->w.pair = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	if (f->kind == FINDING_DEADLOCK && f->requests) {
-		g_array_append_vals(v->w.pair, f->requests->data, f->requests->len);
-	} else {
-		g_array_append_val(v->w.pair, f->first);
-		g_array_append_val(v->w.pair, f->second);
-	}
+	v->w.pair = finding_claimed(f);
 	v->sorted = (g_array_free(v->sorted, TRUE), g_array_copy(f->witness));
 	g_array_sort(v->sorted, by_number);
 	v->moves = schedule_moves(v->w.events);

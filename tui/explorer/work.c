@@ -142,11 +142,11 @@ static bool may_deadlock(const struct trace *t)
 	return t->objects_count > 1 && t->threads_count > 1;
 }
 
-static struct report *find_cycles(struct job *job, const struct progress *progress,
-                                  struct error *error)
+static struct report *cycles(struct job *job, bool predict, const struct progress *progress,
+                             struct error *error)
 {
 	const struct app *app = job->context;
-	struct atomic_options options = { 0 };
+	struct atomic_options options = { .predict = predict };
 	budget(app, &options.budget_pair, &options.budget_total);
 	struct atomic_model *m =
 	        atomic_model_for(job_trace(job), app->session->specs, NULL, progress);
@@ -156,6 +156,20 @@ static struct report *find_cycles(struct job *job, const struct progress *progre
 	if (report == NULL)
 		error_set(error, "", NULL, "cancelled");
 	return report;
+}
+
+static struct report *find_cycles(struct job *job, const struct progress *progress,
+                                  struct error *error)
+{
+	return cycles(job, false, progress, error);
+}
+
+/* A job of its own, for what happened is there at once and this takes its time.  The cycles
+ * that happened come again with it, and are known. */
+static struct report *predict_cycles(struct job *job, const struct progress *progress,
+                                     struct error *error)
+{
+	return cycles(job, true, progress, error);
 }
 
 static bool may_have_units(const struct trace *t)
@@ -211,6 +225,7 @@ static const struct other {
 	{ "looking for order violations", may_free, find_violations, true },
 	{ "looking for commutativity races", has_instances, find_commutativity, true },
 	{ "looking for units that are not serializable", may_have_units, find_cycles, true },
+	{ "predicting cycles of units", may_have_units, predict_cycles, true },
 };
 
 static bool other_run(struct job *job, const struct progress *progress, struct error *error)

@@ -29,18 +29,19 @@ static void atomic_point(struct thread *t)
 		t->budget -= 16;
 }
 
-/* A load, or an exchange that changed nothing: at the third time in a row, with little else
- * between, it spins, and everybody else had better run.  With long turns and spinning waiters a
- * program with spin locks of its own would hardly get on. */
-static void maybe_spins(struct thread *t, const volatile void *p)
+/* A load, or an exchange that changed nothing: when it sees the same for the third time in a
+ * row, with little else between, the thread spins, and everybody else had better run.  With
+ * long turns and spinning waiters a program with spin locks of its own would hardly get on. */
+static void maybe_spins(struct thread *t, const volatile void *p, uint64_t value)
 {
-	if (t->spun != p || t->spun_budget - t->budget > 24)
+	if (t->spun != p || t->spun_value != value || t->spun_budget - t->budget > 24)
 		t->spins = 0;
-	else if (++t->spins > 2 && t->budget > 0) {
+	else if (++t->spins >= SPIN_LIMIT && t->budget > 0) {
 		t->drawn -= t->budget;
 		t->budget = 0;
 	}
 	t->spun = p;
+	t->spun_value = value;
 	t->spun_budget = t->budget;
 }
 
@@ -61,7 +62,9 @@ static void maybe_spins(struct thread *t, const volatile void *p)
 		log_rmw(t, ORDER(order), CALLER(), (const void *)p, code, (uint64_t)old, \
 		        (uint64_t)(type)(expression)); \
 		if (old == (type)(expression)) \
-			maybe_spins(t, p); \
+			maybe_spins(t, p, (uint64_t)old); \
+		else \
+			t->spins = 0; \
 		return old; \
 	}
 
@@ -79,10 +82,11 @@ static void maybe_spins(struct thread *t, const volatile void *p)
 		if (done) { \
 			log_rmw(t, ORDER(order), CALLER(), (const void *)p, code, \
 			        (uint64_t)old, (uint64_t)v); \
+			t->spins = 0; \
 		} else { \
 			log_access(t, LOG_AREAD, ORDER(failure), CALLER(), (const void *)p, \
 			           code, true, (uint64_t)old); \
-			maybe_spins(t, p); \
+			maybe_spins(t, p, (uint64_t)old); \
 			*expected = old; \
 		} \
 		return done; \
@@ -96,7 +100,7 @@ static void maybe_spins(struct thread *t, const volatile void *p)
 		type v = __atomic_load_n(p, __ATOMIC_SEQ_CST); \
 		log_access(t, LOG_AREAD, ORDER(order), CALLER(), (const void *)p, code, true, \
 		           (uint64_t)v); \
-		maybe_spins(t, p); \
+		maybe_spins(t, p, (uint64_t)v); \
 		return v; \
 	} \
 	EXPORT void __tsan_atomic##bits##_store(volatile type *p, type v, int order); \
@@ -142,7 +146,9 @@ static void maybe_spins(struct thread *t, const volatile void *p)
 			log_access(t, LOG_AREAD, ORDER(failure), CALLER(), (const void *)p, \
 			           code, true, (uint64_t)old); \
 		if (old != expected) \
-			maybe_spins(t, p); \
+			maybe_spins(t, p, (uint64_t)old); \
+		else \
+			t->spins = 0; \
 		return old; \
 	}
 

@@ -193,9 +193,9 @@ static uint8_t *page_near(uintptr_t near)
 	for (uintptr_t step = 1; step < 1000; step++)
 		for (int side = -1; side <= 1; side += 2) {
 			uintptr_t at = (near & ~0xfffull) + side * (intptr_t)(step << 20);
-			void *p = mmap((void *)at, 4096, PROT_READ | PROT_WRITE,
-			               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
-			               0);
+			void *p =
+			        mmap((void *)at, 4096, PROT_READ | PROT_WRITE,
+			             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 			if (p == (void *)at)
 				return p;
 			if (p != MAP_FAILED)

@@ -33,6 +33,7 @@
 enum {
 	MAX_THREADS = 1 << 15, /* thread ids are 16 bits in a trace */
 	MAX_FRAMES = 1 << 16,
+	SPIN_LIMIT = 3,
 };
 
 /* Why a thread's hooks do not record, bits of thread.gate. */
@@ -138,8 +139,9 @@ struct thread {
 	uint64_t random;           /* state of its random bytes */
 	uintptr_t pc;              /* of what it blocks in */
 	const volatile void *spun; /* the atomic that last told it nothing new, */
+	uint64_t spun_value;       /* its value, */
 	int32_t spun_budget;       /* the budget then, */
-	uint32_t spins;            /* and how often in a row */
+	uint32_t spins;            /* and how often in a row: it spins at SPIN_LIMIT */
 	struct open_call open[MAX_OPEN_CALLS];
 	unsigned open_count;
 	uintptr_t bound_pc; /* who called the bound function that was called last */
@@ -328,6 +330,13 @@ ALWAYS_INLINE void count_event(struct thread *t, enum log_tag tag, uintptr_t pc)
 	if (unlikely(rt.replay))
 		replay_event(t, tag, pc);
 }
+
+/*
+ * A frame for a call of the C library (enum log_call), so that the trace shows where its
+ * thread may block; `now`: even if nothing happens inside.  The thread holds the token.
+ */
+void frame_enter(struct thread *t, enum log_call call, uintptr_t pc, bool now);
+void frame_leave(struct thread *t);
 
 /* A record with one or two words after the first. */
 void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc, uint64_t a,

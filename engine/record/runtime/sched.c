@@ -114,7 +114,8 @@ static uint32_t draw(uint32_t below)
 	return below <= 1 ? 0 : (next_random() >> 33) % below;
 }
 
-/* So many accesses without a synchronisation, and the thread waits for something by spinning. */
+/* So many accesses without a synchronisation, and the thread waits for something by spinning.
+ */
 enum { SPINNING = 20000 };
 
 /* How many accesses until the next chance to switch: few in a short run, where every
@@ -161,10 +162,17 @@ static void become_ready(struct thread *t)
 	sched.ready++;
 }
 
+static struct thread *nth_ready(uint32_t n)
+{
+	for (unsigned i = 0; i < sched.live_count; i++)
+		if (sched.live[i]->state == STATE_READY && n-- == 0)
+			return sched.live[i];
+	return NULL;
+}
+
 static struct thread *choose_ready(struct thread *current)
 {
 	struct thread *best = NULL;
-	uint32_t n = 0;
 	if (rt.replay) {
 		uint32_t id = replay_next();
 		if (id < MAX_THREADS && rt.threads[id] && rt.threads[id]->state == STATE_READY)
@@ -185,17 +193,19 @@ static struct thread *choose_ready(struct thread *current)
 		}
 		return best;
 	}
-	uint32_t lot = rt.config.strategy == STRATEGY_PCT ? 0 : draw(sched.ready);
-	for (unsigned i = 0; i < sched.live_count; i++) {
-		struct thread *t = sched.live[i];
-		if (t->state != STATE_READY)
-			continue;
-		if (rt.config.strategy == STRATEGY_PCT) {
-			if (!best || t->priority > best->priority)
+	if (rt.config.strategy == STRATEGY_PCT) {
+		for (unsigned i = 0; i < sched.live_count; i++) {
+			struct thread *t = sched.live[i];
+			if (t->state == STATE_READY && (!best || t->priority > best->priority))
 				best = t;
-		} else if (n++ == lot) {
-			return t;
 		}
+		return best;
+	}
+	/* Those that spin may have to wait for one that does not. */
+	for (unsigned tries = 0; tries < 4; tries++) {
+		best = nth_ready(draw(sched.ready));
+		if (best->spins < SPIN_LIMIT)
+			break;
 	}
 	return best;
 }
@@ -484,15 +494,42 @@ static char kernel_state(pid_t tid)
 	return p && p[1] == ' ' ? p[2] : '?';
 }
 
-/* The holder sleeps in something that is not modelled: go on without it. */
+/* A thread is no more; under lock. */
+static void bury(struct thread *t)
+{
+	t->state = STATE_DONE;
+	for (unsigned i = 0; i < sched.live_count; i++)
+		if (sched.live[i] == t) {
+			for (; i + 1 < sched.live_count; i++)
+				sched.live[i] = sched.live[i + 1];
+			sched.live_count--;
+			break;
+		}
+	for (unsigned i = 0; rt.controlled && i < sched.live_count; i++) {
+		struct thread *other = sched.live[i];
+		if (other->state == STATE_BLOCKED && other->reason == FOR_THREAD &&
+		    other->object == t)
+			become_ready(other);
+	}
+}
+
+/* The holder sleeps in something that is not modelled, or has left by the system call alone:
+ * go on without it. */
 static void watchdog(uint64_t *seen_turns, uint64_t *seen_ordinal)
 {
 	lock();
 	struct thread *h = sched.holder;
-	if (h && h->state == STATE_RUNNING && sched.ready && sched.turns == *seen_turns &&
+	if (h && h->state == STATE_RUNNING && sched.turns == *seen_turns &&
 	    h->ordinal == *seen_ordinal && !h->go) {
 		char state = kernel_state(h->tid);
-		if (state == 'S' || state == 'D') {
+		if (state == '?' && h->tid > 0 &&
+		    syscall(SYS_tgkill, rt.header->pid, h->tid, 0) != 0 && errno == ESRCH) {
+			bury(h);
+			rt.header->stolen++;
+			hand_over(choose(h, false));
+			return;
+		}
+		if (sched.ready && (state == 'S' || state == 'D')) {
 			h->gate |= GATE_STOLEN;
 			h->state = STATE_OUTSIDE;
 			sched.outside++;
@@ -806,7 +843,7 @@ void sched_signal(const void *condition, unsigned most)
 			n++;
 			if (rt.replay ? !best || replay_turn(t->id) < replay_turn(best->id)
 			    : rt.config.strategy == STRATEGY_RR ||
-			                      rt.config.strategy == STRATEGY_FIRST
+			                    rt.config.strategy == STRATEGY_FIRST
 			            ? !best || t->since < best->since
 			            : draw(n) == 0)
 				best = t;
@@ -959,23 +996,10 @@ void sched_start(struct thread *t)
 void sched_end(struct thread *t)
 {
 	lock();
-	t->state = STATE_DONE;
-	for (unsigned i = 0; i < sched.live_count; i++)
-		if (sched.live[i] == t) {
-			for (; i + 1 < sched.live_count; i++)
-				sched.live[i] = sched.live[i + 1];
-			sched.live_count--;
-			break;
-		}
+	bury(t);
 	if (!rt.controlled) {
 		unlock();
 		return;
-	}
-	for (unsigned i = 0; i < sched.live_count; i++) {
-		struct thread *other = sched.live[i];
-		if (other->state == STATE_BLOCKED && other->reason == FOR_THREAD &&
-		    other->object == t)
-			become_ready(other);
 	}
 	if (t->id != 0)
 		sched.leaving = t->tid;

@@ -1,0 +1,154 @@
+#!/bin/bash
+# heddle explore: every class of runs, once; and what went wrong in which.
+. tests/e2e/lib.sh
+generator=$PWD/tests/e2e/programs/random_program.pl
+cd "$scratch" || exit 1
+
+contains() { # TEXT PART NAME
+	case $1 in *"$2"*) ok 0 "$3" ;; *) ok 1 "$3"; printf '# has no "%s"\n' "$2" ;; esac
+}
+build() { run "$HEDDLE" cc -g -O1 "$1.c" -o "$1" -pthread; }
+explored() { # PROGRAM FIELD: a number of the report
+	sed -n "s/^ \"$2\": \([a-z0-9]*\),*$/\1/p" "$1.json"
+}
+explore() { # PROGRAM OPTIONS...: exit status in $status, report in PROGRAM.json
+	local program=$1
+	shift
+	run "$HEDDLE" explore --budget 100 --format json "$@" -- "./$program"
+	printf '%s\n' "$out" >"$program.json"
+}
+
+# N threads increment under one lock: the order of the critical sections shows in the values.
+cat >count.c <<'C'
+#include <pthread.h>
+static int x;
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void *add(void *p)
+{
+	pthread_mutex_lock(&m);
+	x++;
+	pthread_mutex_unlock(&m);
+	return p;
+}
+int main(void)
+{
+	pthread_t t[3];
+	for (int i = 0; i < 3; i++)
+		pthread_create(&t[i], 0, add, 0);
+	for (int i = 0; i < 3; i++)
+		pthread_join(t[i], 0);
+	return x != 3;
+}
+C
+build count
+explore count
+is "$status $(explored count executions) $(explored count states)" "0 6 6" "three increments: 3! executions, each another"
+is "$(explored count complete)" true "and that is all"
+explore count --runs 2
+is "$status $(explored count executions) $(explored count complete)" "3 2 false" "a limit: not complete"
+
+# An assertion that fails in one schedule of many, in code without a data race.
+cat >assertion.c <<'C'
+#include <assert.h>
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static int ready, data;
+static void set(int *p, int v)
+{
+	pthread_mutex_lock(&m);
+	*p = v;
+	pthread_mutex_unlock(&m);
+}
+static int get(int *p)
+{
+	pthread_mutex_lock(&m);
+	int v = *p;
+	pthread_mutex_unlock(&m);
+	return v;
+}
+static void *writer(void *p)
+{
+	set(&ready, 1);
+	set(&data, 7);
+	return p;
+}
+static void *reader(void *p)
+{
+	int r = get(&ready), d = get(&data);
+	assert(!r || d == 7);
+	return p;
+}
+int main(void)
+{
+	pthread_t t, u;
+	pthread_create(&t, 0, writer, 0);
+	pthread_create(&u, 0, reader, 0);
+	pthread_join(t, 0);
+	pthread_join(u, 0);
+	return 0;
+}
+C
+build assertion
+explore assertion -o assertion.tree
+is "$status $(explored assertion states) $(explored assertion complete)" "1 4 true" "the assertion: four classes"
+contains "$out" '"kind": "signal"' "one of them fails"
+contains "$out" "Assertion \`!r || d == 7' failed" "with its words"
+trace=$(sed -n 's/.*"trace": "\(assertion.tree.run[0-9]*.hdl\)".*/\1/p' assertion.json | tail -1)
+run "$HEDDLE" info "$trace"
+is "$status" 0 "the failing run is kept as a trace"
+is "$(cat assertion.tree)" "$(cat assertion.json)" "and the tree in a file"
+run "$HEDDLE" explore -- ./assertion
+contains "$out" "signal 6 (Aborted), in 1 execution" "as text"
+contains "$out" "reads data = its initial value, not 7" "with the way that leads there"
+
+# A deadlock, a lost wake-up, a use after free.
+cat >locks.c <<'C'
+#include <pthread.h>
+static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER;
+static void *both(pthread_mutex_t *first, pthread_mutex_t *second)
+{
+	pthread_mutex_lock(first);
+	pthread_mutex_lock(second);
+	pthread_mutex_unlock(second);
+	pthread_mutex_unlock(first);
+	return 0;
+}
+static void *one(void *p) { return both(&a, &b); }
+static void *two(void *p) { return both(&b, &a); }
+int main(void)
+{
+	pthread_t t, u;
+	pthread_create(&t, 0, one, 0);
+	pthread_create(&u, 0, two, 0);
+	pthread_join(t, 0);
+	return pthread_join(u, 0);
+}
+C
+build locks
+explore locks
+is "$status $(explored locks executions) $(explored locks complete)" "1 2 true" "two locks in two orders: two executions"
+contains "$out" '"kind": "deadlock"' "one is the deadlock"
+contains "$out" "T1 waits for mutex b, held by T2" "who waits for what"
+cp "$OLDPWD"/samples/lost-wakeup/lost_wakeup.c "$OLDPWD"/samples/use-after-free/use_after_free.c .
+build lost_wakeup
+explore lost_wakeup
+contains "$out" '"kind": "blocked"' "a lost wake-up blocks"
+build use_after_free
+explore use_after_free
+contains "$out" '"kind": "use-after-free"' "a use after free"
+
+# Random programs: as many classes as all interleavings have, by the reads' values.
+for seed in $(seq 1 "${HEDDLE_PROGRAMS:-6}"); do
+	perl "$generator" "$seed" random.c >expected
+	build random
+	explore random
+	is "$(explored random states) $(explored random complete)" "$(cat expected) true" "random program $seed"
+done
+
+run "$HEDDLE" explore -- ./nowhere
+is "$status" 2 "no such program"
+run "$HEDDLE" explore
+is "$status" 2 "no program at all"
+run "$HEDDLE" explore --budget soon -- ./count
+is "$status" 2 "no number"
+done_testing
