@@ -79,10 +79,10 @@ $(B)/libheddle-record.so: $(RUNTIME_SRC) $(wildcard engine/record/runtime/*.h en
 
 # What `heddle cc` links programs with, and stand-ins for what gcc would add: an empty
 # libtsan.  The link lets programs run that were built for clang's shared runtime.
-$(B)/stub/libheddle-stub.a: $(wildcard engine/record/stub/*.c)
+$(B)/stub/libheddle-stub.a: $(wildcard engine/record/stub/*.c engine/record/abi.h)
 	@mkdir -p $(@D)
 	rm -f $(@D)/*.a
-	$(CC) -std=gnu17 -O2 -fPIC -mcx16 -fno-stack-protector -fno-builtin -Wall -Wextra \
+	$(CC) -I. -std=gnu17 -O2 -fPIC -mcx16 -fno-stack-protector -fno-builtin -Wall -Wextra \
 		-Wno-unused-parameter -c engine/record/stub/stub.c -o $(@D)/stub.o
 	$(CC) -O2 -fPIC -c engine/record/stub/preinit.c -o $(@D)/libtsan_preinit.o
 	ar rcs $(@D)/libtsan.a

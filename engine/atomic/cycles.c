@@ -19,6 +19,23 @@ struct edge_code {         /* where a shortest cycle is searched from */
 	uint32_t variable, set;
 };
 
+struct searches { /* made from edges of one code */
+	struct edge_code code;
+	uint32_t count;
+	uint64_t steps; /* edges looked at */
+};
+
+/*
+ * A loop repeats its conflicts: after so many edges of one code no new cycle is expected.
+ * Neither is it worth while to search a component of a whole trace, which one unit that is
+ * open all the time can make, from each of its edges, or to keep all its long cycles.
+ */
+#define EDGES_OF_ONE_CODE 2000
+#define STEPS_OF_ONE_CODE 2000000
+#define MOST_KEPT         1000000 /* units of all findings */
+#define MOST_COUNTED      8000000 /* units of all cycles that were counted, */
+#define FEW_OF_ONE_CODE   100     /* from where on so many edges of one code are enough */
+
 struct cycles {
 	const struct trace *t;
 	const struct atomic_model *m;
@@ -29,10 +46,14 @@ struct cycles {
 	uint32_t numbered, components;        /* Tarjan's counters */
 	GArray *stack, *path, *queue, *words; /* uint32_t */
 	GHashTable *instances; /* cycles already counted: key of their accesses */
-	GHashTable *searched;  /* struct edge_code -> how many such edges have been searched */
-	bool capped;           /* some were left out */
-	GHashTable *codes;     /* of all cycles that were collected */
-	GHashTable *findings;  /* by code (borrowed from codes): struct finding * */
+	GHashTable *searched;  /* struct searches */
+	uint64_t steps, kept, counted;
+	bool capped; /* repetitions were left out */
+	bool cut;    /* perhaps others, too */
+	const struct progress *progress;
+	bool cancelled;
+	GHashTable *codes;    /* of all cycles that were collected */
+	GHashTable *findings; /* by code (borrowed from codes): struct finding * */
 };
 
 #define UNIT(s, i)     (&g_array_index((s)->g->units, struct unit, i))
@@ -124,7 +145,8 @@ static void search_breadth_first(struct cycles *s, uint32_t from, uint32_t goal)
 		uint32_t u = g_array_index(s->queue, uint32_t, head);
 		if (u == goal)
 			return;
-		for (uint32_t e = UNIT(s, u)->out; e != NONE; e = CONFLICT(s, e)->next) {
+		for (uint32_t e = UNIT(s, u)->out; e != NONE;
+		     e = CONFLICT(s, e)->next, s->steps++) {
 			uint32_t v = CONFLICT(s, e)->to;
 			if (s->marks[v].seen == s->round || !on_cycle(s, e))
 				continue;
@@ -330,12 +352,14 @@ static void count_cycle(struct cycles *s, const GArray *cycle)
 {
 	if (!g_hash_table_add(s->instances, cycle_key(s, cycle, access_words)))
 		return;
+	s->counted += cycle->len;
 	gpointer code = cycle_key(s, cycle, code_words), old;
 	if (g_hash_table_lookup_extended(s->findings, code, &old, NULL)) {
 		g_free(code);
 		code = old;
 	} else {
 		g_hash_table_add(s->codes, code);
+		s->kept += cycle->len;
 	}
 	struct finding *f = g_hash_table_lookup(s->findings, code);
 	if (f == NULL || earlier(s, cycle, f)) {
@@ -376,6 +400,12 @@ void cycles_report(struct cycles *s, uint64_t limit, struct report *report)
 		else
 			report_add(report, all->pdata[i]);
 	}
+	if (s->cut) {
+		report_note(report,
+		            "not every edge of the conflict graph's largest component was "
+		            "searched from: cycles may be missing");
+		report->complete = false;
+	}
 	if (limit && all->len > limit) {
 		report_note(report,
 		            "%u distinct cycles; the %" G_GUINT64_FORMAT
@@ -389,9 +419,6 @@ void cycles_report(struct cycles *s, uint64_t limit, struct report *report)
 /* -- graphs ---------------------------------------------------------------------------------
  */
 
-/* A loop repeats its conflicts: after so many edges of one code no new cycle is expected. */
-#define EDGES_OF_ONE_CODE 2000
-
 static guint hash_edge_code(gconstpointer key)
 {
 	return hash_words(key, sizeof(struct edge_code) / sizeof(uint32_t));
@@ -402,23 +429,43 @@ static gboolean equal_edge_code(gconstpointer a, gconstpointer b)
 	return memcmp(a, b, sizeof(struct edge_code)) == 0;
 }
 
-static bool worth_searching(struct cycles *s, uint32_t edge)
+/* What was searched from edges of its code; NULL: enough. */
+static struct searches *worth_searching(struct cycles *s, uint32_t edge)
 {
 	const struct conflict *c = CONFLICT(s, edge);
 	const struct unit *from = UNIT(s, c->from), *to = UNIT(s, c->to);
-	struct edge_code code = { .from = unit_code(s, from),
-		                  .to = unit_code(s, to),
-		                  .outside = (from->name == NONE) + 2u * (to->name == NONE),
-		                  .variable = s->t->variables[c->variable].name,
-		                  .set = c->set };
-	guint count = GPOINTER_TO_UINT(g_hash_table_lookup(s->searched, &code));
-	if (count == EDGES_OF_ONE_CODE) {
-		s->capped = true;
-		return false;
+	struct searches new = { .code = { .from = unit_code(s, from),
+		                          .to = unit_code(s, to),
+		                          .outside = (from->name == NONE) +
+		                                     2u * (to->name == NONE),
+		                          .variable = s->t->variables[c->variable].name,
+		                          .set = c->set } };
+	struct searches *old = g_hash_table_lookup(s->searched, &new);
+	if (old == NULL) {
+		old = g_memdup2(&new, sizeof new);
+		g_hash_table_add(s->searched, old);
 	}
-	g_hash_table_insert(s->searched, g_memdup2(&code, sizeof code),
-	                    GUINT_TO_POINTER(count + 1));
-	return true;
+	uint32_t most = s->counted > MOST_COUNTED ? FEW_OF_ONE_CODE : EDGES_OF_ONE_CODE;
+	bool cut = old->steps > STEPS_OF_ONE_CODE || s->kept > MOST_KEPT;
+	s->cut |= cut;
+	if (!cut && old->count < most)
+		return old;
+	s->capped = true;
+	return NULL;
+}
+
+static void search_from(struct cycles *s, uint32_t edge, GArray *cycle)
+{
+	struct searches *of_code = worth_searching(s, edge);
+	if (of_code == NULL)
+		return;
+	uint64_t before = s->steps;
+	shortest_cycle(s, edge, cycle);
+	of_code->count++;
+	of_code->steps += s->steps - before;
+	count_cycle(s, cycle);
+	if ((s->round & 255) == 0)
+		s->cancelled |= !progress_tick(s->progress, 1, "cycles");
 }
 
 /* NULL stands for all units that are there; the caller frees them. */
@@ -452,10 +499,8 @@ void cycles_collect(struct cycles *s, const struct conflict_graph *g, const uint
 	for (uint32_t i = 0; i < count; i++)
 		for (uint32_t e = UNIT(s, units ? units[i] : all[i])->out; e != NONE;
 		     e = CONFLICT(s, e)->next) {
-			if (!on_cycle(s, e) || !worth_searching(s, e))
-				continue;
-			shortest_cycle(s, e, cycle);
-			count_cycle(s, cycle);
+			if (on_cycle(s, e) && !s->cancelled)
+				search_from(s, e, cycle);
 		}
 	g_array_free(cycle, TRUE);
 	g_free(all);
@@ -588,6 +633,7 @@ struct cycles *atomic_happened(const struct trace *t, const struct atomic_model 
                                const struct progress *progress)
 {
 	struct cycles *c = cycles_new(t, m);
+	c->progress = progress;
 	struct graph_options options = { .settle = post_mortem ? NULL : settle,
 		                         .context = c,
 		                         .progress = progress };
@@ -599,5 +645,8 @@ struct cycles *atomic_happened(const struct trace *t, const struct atomic_model 
 	cycles_collect(c, g, NULL, 0);
 	*counts = g->counts;
 	conflict_graph_free(g);
-	return c;
+	if (!c->cancelled)
+		return c;
+	cycles_free(c);
+	return NULL;
 }

@@ -12,10 +12,12 @@ struct rule5 {
 	struct model *m;
 	const struct trace *t;
 	uint64_t *exempt;
-	GArray **uses;   /* by instance: struct use, by end, those that returned */
-	uint32_t *place; /* by event: place in the sequence that is judged, or NONE */
+	uint32_t *inside; /* by event: the specified instance whose scope it is in, or NONE */
+	GArray **uses;    /* by instance: struct use, by end, those that returned */
+	uint32_t *place;  /* by event: place in the sequence that is judged, or NONE */
 	struct smt_query *q;
-	uint32_t open_thread, free_result;
+	uint32_t open_thread, other_open; /* threads whose scopes may stay open, or NONE */
+	uint32_t free_result;
 	GArray *atoms; /* scratch: struct smt_atom */
 	bool good;
 };
@@ -29,7 +31,7 @@ static void find_exempt(struct rule5 *r)
 {
 	const struct trace *t = r->t;
 	uint32_t *owner = g_malloc((t->objects_count + 1) * sizeof(uint32_t));
-	uint32_t *inside = g_malloc((t->events_count + 1) * sizeof(uint32_t)); /* instance */
+	uint32_t *inside = r->inside = g_malloc((t->events_count + 1) * sizeof(uint32_t));
 	GArray **open = g_new0(GArray *, t->threads_count + 1);
 	memset(owner, 0xff, (t->objects_count + 1) * sizeof(uint32_t));
 	for (uint32_t i = 0; i < t->threads_count; i++)
@@ -66,7 +68,6 @@ static void find_exempt(struct rule5 *r)
 		g_array_unref(open[i]);
 	g_free(open);
 	g_free(owner);
-	g_free(inside);
 }
 
 struct rule5 *rule5_new(struct model *m)
@@ -102,6 +103,7 @@ void rule5_free(struct rule5 *r)
 			g_array_unref(r->uses[i]);
 	g_free(r->uses);
 	g_free(r->exempt);
+	g_free(r->inside);
 	g_free(r->place);
 	g_array_unref(r->atoms);
 	g_free(r);
@@ -137,12 +139,17 @@ static struct use use_at(const GArray *uses, guint i)
 	return g_array_index(uses, struct use, i);
 }
 
+static bool may_stay_open(const struct rule5 *r, uint32_t thread)
+{
+	return thread == r->open_thread || thread == r->other_open;
+}
+
 /* Scopes are in whole, or not at all. */
 static void judge_whole(struct rule5 *r, const uint32_t *sequence, uint32_t length)
 {
 	for (uint32_t i = 0; i < length; i++) {
 		const struct event *x = &r->t->events[sequence[i]];
-		if (x->op != OP_CALL || event_inert(x) || x->thread == r->open_thread ||
+		if (x->op != OP_CALL || event_inert(x) || may_stay_open(r, x->thread) ||
 		    !model_specified(r->m, x->target))
 			continue;
 		uint32_t ret = r->t->index->partner[sequence[i]];
@@ -179,7 +186,40 @@ static void judge_uninterrupted(struct rule5 *r, const GArray *uses)
 	}
 }
 
-/* Nor are those that stay open around e1. */
+/* Is this the call of a scope on a specified object that is still open at the end? */
+static bool stays_open(const struct rule5 *r, uint32_t call)
+{
+	const struct event *x = &r->t->events[call];
+	uint32_t ret = r->t->index->partner[call];
+	return x->op == OP_CALL && !event_inert(x) && model_specified(r->m, x->target) &&
+	       may_stay_open(r, x->thread) && !(ret != NONE && in(r, ret));
+}
+
+/* Two threads' scopes on one object are not both open. */
+static void judge_both_open(struct rule5 *r, const uint32_t *sequence, uint32_t length)
+{
+	for (uint32_t i = 0; i < length; i++) {
+		uint32_t a = sequence[i];
+		if (!stays_open(r, a))
+			continue;
+		for (uint32_t k = i + 1; k < length; k++) {
+			uint32_t b = sequence[k],
+			         ends[2] = { r->t->index->partner[a], r->t->index->partner[b] };
+			if (!stays_open(r, b) ||
+			    r->t->events[a].target != r->t->events[b].target ||
+			    r->t->events[a].thread == r->t->events[b].thread)
+				continue;
+			atom(r, ATOM_OUT, a, NONE);
+			atom(r, ATOM_OUT, b, NONE);
+			for (int side = 0; side < 2; side++)
+				if (ends[side] != NONE)
+					atom(r, ATOM_IN, ends[side], NONE);
+			require(r);
+		}
+	}
+}
+
+/* Nor are those interrupted that stay open around e1. */
 static void judge_open(struct rule5 *r, const uint32_t *sequence, uint32_t length)
 {
 	for (uint32_t i = 0; i < length; i++) {
@@ -187,8 +227,7 @@ static void judge_open(struct rule5 *r, const uint32_t *sequence, uint32_t lengt
 		const struct event *x = &r->t->events[call];
 		const GArray *uses = x->op == OP_CALL ? r->uses[x->target] : NULL;
 		uint32_t ret = r->t->index->partner[call];
-		if (uses == NULL || x->thread != r->open_thread || event_inert(x) ||
-		    !model_specified(r->m, x->target) || (ret != NONE && in(r, ret)))
+		if (uses == NULL || !stays_open(r, call))
 			continue;
 		for (guint k = 0; k < uses->len; k++) {
 			struct use b = use_at(uses, k);
@@ -332,6 +371,8 @@ static bool judge(void *context, struct smt_query *q, const uint32_t *sequence, 
 		r->place[sequence[i]] = i;
 	judge_whole(r, sequence, length);
 	judge_open(r, sequence, length);
+	if (r->other_open != NONE)
+		judge_both_open(r, sequence, length);
 	for (uint32_t i = 0; i < r->t->instances_count; i++)
 		if (r->uses[i] != NULL && model_specified(r->m, i))
 			judge_instance(r, i);
@@ -344,6 +385,29 @@ void rule5_attach(struct rule5 *r, struct smt_query *q, uint32_t open_thread,
                   uint32_t free_result)
 {
 	r->open_thread = open_thread;
+	r->other_open = NONE;
 	r->free_result = free_result;
 	smt_query_judge(q, judge, r);
+}
+
+static void attach_race(void *context, struct smt_query *q, uint32_t e1, uint32_t e2)
+{
+	struct rule5 *r = context;
+	rule5_attach(r, q, r->t->events[e1].thread, NONE);
+	r->other_open = r->t->events[e2].thread;
+}
+
+static bool spoken_for(void *context, uint32_t e1, uint32_t e2)
+{
+	const struct rule5 *r = context;
+	return r->inside[e1] != NONE && r->inside[e1] == r->inside[e2];
+}
+
+struct race_rules rule5_races(struct rule5 *r, const struct semantics *semantics)
+{
+	return (struct race_rules){ .semantics = semantics,
+		                    .exempt = r->exempt,
+		                    .attach = attach_race,
+		                    .spoken_for = spoken_for,
+		                    .context = r };
 }

@@ -22,4 +22,7 @@ const uint64_t *rule5_exempt(const struct rule5 *r);
 void rule5_attach(struct rule5 *r, struct smt_query *q, uint32_t open_thread,
                   uint32_t free_result);
 
+/* The same for data races: see smt.h.  Good as long as `r` and `semantics` are. */
+struct race_rules rule5_races(struct rule5 *r, const struct semantics *semantics);
+
 #endif

@@ -32,6 +32,7 @@ struct seed { /* a schedule that waits to be run */
 	struct part *parts;
 	uint32_t parts_count;
 	uint32_t parent;
+	uint32_t known_as; /* the parent, by its number among the histories; NONE */
 	char *flip, *thread, *place, *variable; /* owned */
 	bool after_free; /* the last of the schedule is a use after free */
 };
@@ -197,6 +198,7 @@ static struct seed *seed_new(struct exploration *x, const uint32_t *sequence, si
 	struct seed *s = g_new0(struct seed, 1);
 	BUG_ON(!plan_make(x->trace, sequence, length, no_pair, &s->plan, &error));
 	s->parent = x->run;
+	s->known_as = histories_last(x->histories);
 	s->place = g_strdup(trace_location_name(x->trace, place));
 	return s;
 }
@@ -224,6 +226,7 @@ static bool take_flip(void *context, const struct flip *f)
 	if (!use && (histories_have(x->histories, f->parts, f->parts_count) ||
 	             asked_before(x, f->parts, f->parts_count))) {
 		x->report->pruned++;
+		g_array_index(x->report->runs, struct explore_run, x->run).pruned++;
 		return !out_of_time(x);
 	}
 	g_array_append_val(f->sequence, f->event);
@@ -468,10 +471,16 @@ static void note_limits(struct exploration *x, const struct plan_run *run)
  */
 
 /* Everything that follows from the run at hand. */
-static void derive(struct exploration *x)
+static void derive(struct exploration *x, uint32_t known_as)
 {
 	struct smt_options options = { .use_values = true };
-	struct flip_limits limits = { x->options->query_seconds, x->progress };
+	struct flip_limits limits = { .seconds = x->options->query_seconds,
+		                      .progress = x->progress };
+	uint32_t *common = g_new(uint32_t, x->history->threads_count + 1);
+	for (uint32_t i = 0; known_as != NONE && i < x->history->threads_count; i++)
+		common[i] = histories_common(x->histories, x->history, i, known_as);
+	if (known_as != NONE)
+		limits.common = common;
 	bool stopped = false;
 	find_races(x);
 	if (!x->cancelled)
@@ -479,11 +488,13 @@ static void derive(struct exploration *x)
 	struct smt *smt = x->cancelled ? NULL : smt_new(x->trace, &options, x->progress);
 	if (smt == NULL) {
 		x->cancelled = true;
+		g_free(common);
 		return;
 	}
 	if (!flips_find(x->history, smt, &limits, take_flip, x, &stopped))
 		add_gap(x, "the solver left a question without an answer");
 	smt_free(smt);
+	g_free(common);
 	if (stopped && !out_of_time(x))
 		x->cancelled = true;
 }
@@ -529,14 +540,14 @@ static bool run_seed(struct exploration *x, struct seed *s, struct error *error)
 	if (s->after_free && r.end != EXPLORE_DIVERGED)
 		note_use(&r);
 	bool good = note_end(x, &r, error);
-	struct history *h = history_new(run.trace);
+	struct history *h = history_new(run.trace, histories_initials(x->histories));
 	r.redundant = r.end == EXPLORE_DIVERGED || !histories_add(x->histories, h);
 	x->report->classes += !r.redundant;
 	g_array_append_val(x->report->runs, r);
 	note_limits(x, &run);
 	x->history = h;
 	if (good && !r.redundant && r.end != EXPLORE_CUT && r.end != EXPLORE_USE_AFTER_FREE)
-		derive(x);
+		derive(x, s->known_as);
 	x->trace = NULL;
 	history_free(h);
 	plan_run_release(&run);
@@ -575,7 +586,7 @@ static bool run_all(struct exploration *x, struct error *error)
 {
 	struct seed *first = g_new0(struct seed, 1);
 	plan_init(&first->plan);
-	first->parent = NONE;
+	first->parent = first->known_as = NONE;
 	g_ptr_array_add(x->waiting, first);
 	while (x->waiting->len > 0 && go_on(x) && !limit_reached(x)) {
 		struct seed *s = g_ptr_array_steal_index(x->waiting, x->waiting->len - 1);

@@ -48,31 +48,33 @@ const char *explore_end_word(enum explore_end end);
 
 /* One execution: a node of the tree. */
 struct explore_run {
-	uint32_t parent;  /* the run that it was derived from; NONE: the first */
-	char *flip;       /* owned: what is other than in the parent: "T2 reads x = 1 (a.c:7), not 0" */
+	uint32_t parent; /* the run that it was derived from; NONE: the first */
+	char *flip; /* owned: what is other than in the parent: "T2 reads x = 1 (a.c:7), not 0"
+	             */
 	char *thread, *place, *variable; /* owned: whose read, where, of what; "" unknown */
 	enum explore_end end;
-	int status;       /* exit status or signal */
-	char *story;      /* owned: for deadlocks who waits for what; the last line of stderr */
+	int status;  /* exit status or signal */
+	char *story; /* owned: for deadlocks who waits for what; the last line of stderr */
 	uint64_t events;
-	bool redundant;   /* its class was known */
-	char *trace;      /* owned: where it was saved, or NULL */
+	uint64_t pruned; /* schedules derived from it that were known */
+	bool redundant;  /* its class was known */
+	char *trace;     /* owned: where it was saved, or NULL */
 };
 
 /* An error: the runs that end in the same way at the same place. */
 struct explore_error {
 	enum explore_end end;
 	int status;
-	char *story;   /* owned */
-	uint32_t run;  /* the first */
+	char *story;  /* owned */
+	uint32_t run; /* the first */
 	uint64_t count;
 };
 
 struct explore_report {
-	GArray *runs;   /* struct explore_run */
-	GArray *errors; /* struct explore_error */
-	GArray *races;  /* struct explore_race: data races on the way, by happens-before */
-	uint64_t pruned;  /* schedules that begin as a known run does */
+	GArray *runs;    /* struct explore_run */
+	GArray *errors;  /* struct explore_error */
+	GArray *races;   /* struct explore_race: data races on the way, by happens-before */
+	uint64_t pruned; /* schedules that begin as a known run does */
 	uint64_t classes;
 	uint64_t waiting; /* schedules not run when a limit was reached */
 	bool complete;    /* every class of values was run */

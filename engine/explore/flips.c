@@ -144,6 +144,17 @@ static void take_cut(struct search *x)
 	cut_of(x, (const uint32_t *)x->sequence->data, x->sequence->len, x->cut);
 }
 
+/* All that there is of the other threads, at once. */
+static bool grow_all(struct search *x, GArray *scratch)
+{
+	if (!possible(x, x->bound, scratch))
+		return false;
+	g_array_set_size(x->sequence, 0);
+	g_array_append_vals(x->sequence, scratch->data, scratch->len);
+	take_cut(x);
+	return true;
+}
+
 /* As much more of thread `u` as the rest leaves room for. */
 static void grow_thread(struct search *x, uint32_t u, GArray *scratch)
 {
@@ -170,7 +181,8 @@ static void grow(struct search *x)
 {
 	GArray *scratch = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	take_cut(x);
-	for (uint32_t u = 0; u < x->h->threads_count && !x->stopped; u++)
+	bool whole = grow_all(x, scratch);
+	for (uint32_t u = 0; u < x->h->threads_count && !x->stopped && !whole; u++)
 		if (u != x->t->events[x->event].thread)
 			grow_thread(x, u, scratch);
 	g_array_unref(scratch);
@@ -222,6 +234,9 @@ static void give(struct search *x)
 static void find_parts(struct search *x)
 {
 	g_ptr_array_set_size(x->found, 0);
+	if (x->limits->common)
+		g_ptr_array_add(x->found, g_memdup2(x->limits->common,
+		                                    sizeof(uint32_t) * x->h->threads_count));
 	while (!x->stopped && possible(x, NULL, x->sequence)) {
 		grow(x);
 		if (x->stopped)

@@ -10,11 +10,12 @@
 #include "engine/predict/smt.h"
 
 struct flip {
-	uint32_t event; /* what comes next, its thread's last: an access or a wait */
-	uint32_t other; /* the write that it sees (NONE: nobody's); the signal missed, or not yet
-	                 * given; the free that was before */
-	GArray *sequence;      /* uint32_t: the reordering before it, without the event */
-	struct part *parts;    /* what a run must begin with to have it; the event's thread first */
+	uint32_t event;   /* what comes next, its thread's last: an access or a wait */
+	uint32_t other;   /* the write that it sees (NONE: nobody's); the signal missed, or not
+	                   * yet   given; the free that was before */
+	GArray *sequence; /* uint32_t: the reordering before it, without the event */
+	struct part
+	        *parts; /* what a run must begin with to have it; the event's thread first */
 	uint32_t parts_count;
 };
 
@@ -22,7 +23,10 @@ struct flip {
 typedef bool flip_taker(void *context, const struct flip *flip);
 
 struct flip_limits {
-	double seconds;      /* for one question */
+	double seconds;         /* for one question */
+	const uint32_t *common; /* by thread: so many steps are as in the run that this one was
+	                         * derived from, whose flips are known: what lies within them
+	                         * is left out.  NULL: nothing is */
 	const struct progress *progress;
 };
 /*

@@ -142,30 +142,48 @@ uint64_t history_seen(const struct history *h, uint32_t read)
 	return number;
 }
 
-/* The value that some read saw before anybody had written there, or 0. */
-static uint32_t initial_value(const struct history *h, uint32_t variable)
+/* What the reads of this run tell of initial values.  (A stack or a heap block begins with
+ * what was left there: no two runs need agree.) */
+static void learn_initials(struct history *h)
 {
 	const struct trace *t = h->trace;
-	struct event_list list = event_list_at(&t->index->variable_events, variable);
-	for (uint64_t i = 0; i < list.count; i++) {
-		uint32_t e = list.items[i];
-		if (op_reads(t->events[e].op) && core_value_read(t, e) != 0)
-			return trace_writers(t, e).items[0] == NONE ? core_value_read(t, e) : 0;
-		if (op_writes(t->events[e].op))
-			return 0;
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		if (!op_is_access(x->op) || !op_reads(x->op) || event_inert(x) ||
+		    core_value_read(t, e) == 0 || trace_writers(t, e).items[0] != NONE)
+			continue;
+		const struct variable *v = &t->variables[event_variables(t, x).first];
+		const char *name = trace_string(t, v->name);
+		if (v->block == NONE && !g_hash_table_contains(h->initials, name))
+			g_hash_table_insert(h->initials, g_strdup(name),
+			                    g_memdup2(&(uint64_t){ value_number(
+			                                      h, core_value_read(t, e), e) },
+			                              sizeof(uint64_t)));
 	}
-	return 0;
+}
+
+/* What a variable holds before anybody writes, as a number; 0: not known. */
+static uint64_t initial_number(const struct history *h, uint32_t variable)
+{
+	const struct variable *v = &h->trace->variables[variable];
+	const uint64_t *number =
+	        v->block != NONE
+	                ? NULL
+	                : g_hash_table_lookup(h->initials, trace_string(h->trace, v->name));
+	return number ? *number : 0;
 }
 
 uint64_t history_would_see(const struct history *h, uint32_t read, uint32_t write)
 {
 	const struct trace *t = h->trace;
 	struct wide r = event_variables(t, &t->events[read]);
-	if (r.count == 1) {
-		uint32_t value = write == NONE ? initial_value(h, r.first)
-		                               : core_value_written(t, write);
-		if (value != 0 && core_value_read(t, read) != 0)
-			return value_number(h, value, write == NONE ? read : write);
+	if (r.count == 1 && trace_writers(t, read).items[0] == write)
+		return history_seen(h, read); /* as it is */
+	if (r.count == 1 && core_value_read(t, read) != 0) {
+		uint32_t value = write == NONE ? 0 : core_value_written(t, write);
+		uint64_t initial = write == NONE ? initial_number(h, r.first) : 0;
+		if (value != 0 || initial != 0)
+			return initial ? initial : value_number(h, value, write);
 	}
 	return mix(mix(9, write_number(h, write)), r.count);
 }
@@ -225,16 +243,18 @@ static void add_steps(struct history *h)
 	}
 }
 
-struct history *history_new(struct trace *t)
+struct history *history_new(struct trace *t, GHashTable *initials)
 {
 	struct history *h = g_new0(struct history, 1);
 	trace_need(t, INDEX_THREADS | INDEX_VARIABLES | INDEX_OBJECTS | INDEX_WRITERS, NULL);
 	h->trace = t;
+	h->initials = initials;
 	h->threads_count = (uint32_t)t->threads_count;
 	h->threads = g_new0(struct thread_history, t->threads_count + 1);
 	find_ancestry(h);
 	find_lives(h);
 	count_signals(h);
+	learn_initials(h);
 	add_steps(h);
 	return h;
 }
@@ -275,8 +295,9 @@ uint64_t history_class(const struct history *h)
 /* -- all runs ----------------------------------------------------------------------------- */
 
 struct histories {
-	GHashTable *classes; /* uint64_t */
-	GHashTable *having;  /* prefix of a thread -> GArray of uint32_t: runs that begin so */
+	GHashTable *classes;  /* uint64_t */
+	GHashTable *initials; /* a variable's name -> uint64_t, owned */
+	GHashTable *having;   /* prefix of a thread -> GArray of uint32_t: runs that begin so */
 	uint32_t runs;
 };
 
@@ -289,6 +310,7 @@ struct histories *histories_new(void)
 {
 	struct histories *all = g_new0(struct histories, 1);
 	all->classes = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	all->initials = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	all->having = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_list);
 	return all;
 }
@@ -299,6 +321,7 @@ void histories_free(struct histories *all)
 		return;
 	g_hash_table_unref(all->classes);
 	g_hash_table_unref(all->having);
+	g_hash_table_unref(all->initials);
 	g_free(all);
 }
 
@@ -307,6 +330,11 @@ static uint64_t *copy_of(uint64_t number)
 	uint64_t *copy = g_new(uint64_t, 1);
 	*copy = number;
 	return copy;
+}
+
+GHashTable *histories_initials(struct histories *all)
+{
+	return all->initials;
 }
 
 bool histories_add(struct histories *all, const struct history *h)
@@ -360,4 +388,26 @@ bool histories_have(const struct histories *all, const struct part *parts, uint3
 			return true;
 	}
 	return false;
+}
+
+uint32_t histories_last(const struct histories *all)
+{
+	return all->runs - 1;
+}
+
+uint32_t histories_common(const struct histories *all, const struct history *h, uint32_t thread,
+                          uint32_t run)
+{
+	const GArray *prefixes = h->threads[thread].prefixes;
+	uint32_t low = 0, high = prefixes->len; /* so many prefixes, the empty one with them */
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+		uint64_t prefix = g_array_index(prefixes, uint64_t, middle);
+		const GArray *list = g_hash_table_lookup(all->having, &prefix);
+		if (list != NULL && has_run(list, run))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > 0 ? low - 1 : 0;
 }

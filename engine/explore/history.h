@@ -17,15 +17,17 @@ struct thread_history {
 };
 /* Of one run; owned by the caller. */
 struct history {
-	const struct trace *trace; /* borrowed */
+	const struct trace *trace;      /* borrowed */
 	struct thread_history *threads; /* by thread of the trace */
 	uint32_t threads_count;
 	GArray *step_of; /* uint32_t by event: its number among its thread's steps, or NONE */
 	struct life *lives; /* blocks by address, for values that are addresses */
 	uint32_t lives_count;
-	uint32_t *signals; /* by event: signals so far on its condition (waits, signals) */
+	uint32_t *signals;    /* by event: signals so far on its condition (waits, signals) */
+	GHashTable *initials; /* borrowed: what is in the modules' data before anybody writes */
 };
-struct history *history_new(struct trace *t);
+/* `initials` (from histories_initials) is asked, and learns what this run's reads tell. */
+struct history *history_new(struct trace *t, GHashTable *initials);
 void history_free(struct history *h);
 
 /* What a read sees, as a number: its value; where it is not known, the writes. */
@@ -46,8 +48,15 @@ struct part {
 struct histories;
 struct histories *histories_new(void);
 void histories_free(struct histories *all);
+/* By a variable's name, the number of the value that it begins with. */
+GHashTable *histories_initials(struct histories *all);
 /* False when there was one of its class. */
 bool histories_add(struct histories *all, const struct history *h);
+/* The number of the run added last. */
+uint32_t histories_last(const struct histories *all);
+/* How many steps of a thread of `h` are as in a run (by that number). */
+uint32_t histories_common(const struct histories *all, const struct history *h, uint32_t thread,
+                          uint32_t run);
 /* Is there a run in which every one of these threads begins so?  parts[0] is asked first. */
 bool histories_have(const struct histories *all, const struct part *parts, uint32_t count);
 

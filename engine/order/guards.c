@@ -16,8 +16,8 @@ struct spill { /* more touches than fit in a guard */
 	uint32_t count, capacity;
 };
 
-/* Most variables have one lock, so the first guard of each lies in an array of its own, where
- * a walker can fetch it ahead of time; the others are hashed. */
+/* Most variables have one lock, so one guard of each lies in an array of its own, where a
+ * walker can fetch it ahead of time; the others are hashed. */
 struct rule_a {
 	void *first_block; /* sections->first lies in it, where a cache line begins */
 	uint64_t variables;
@@ -215,6 +215,7 @@ static void touch_exclusive(const struct sections *s, struct guard *guard, uint3
 	}
 	touches_clear(s->rule_a, guard);
 	guard->write = serial;
+	guard->write_end = s->list[serial].end;
 	guard->write_thread = (uint16_t)s->list[serial].thread;
 }
 
@@ -352,6 +353,19 @@ static void fetch_ahead(const struct sections *s, const struct holding *holding,
 
 enum { AHEAD = 4 };
 
+static void fetch_burst(const struct trace *t, const struct sections *s,
+                        const struct holding *holding, uint32_t event)
+{
+	const struct event *x = &t->events[event];
+	uint32_t last = (uint32_t)MIN(AHEAD, t->events_count - 1 - event);
+
+	/* All at once where the thread goes on after others. */
+	for (uint32_t i = event > 0 && x[-1].thread == x->thread ? AHEAD : 1; i <= last; i++) {
+		if (x[i].thread == x->thread)
+			fetch_ahead(s, holding, &x[i]);
+	}
+}
+
 void sections_access(struct causality *c, uint32_t event)
 {
 	const struct event *x = &c->t->events[event];
@@ -360,9 +374,13 @@ void sections_access(struct causality *c, uint32_t event)
 	struct accessing a = { c, s, event, x->thread, op_writes(x->op) };
 	struct wide run = event_variables(c->t, x);
 
-	if (holding->count > 1 && event + AHEAD < c->t->events_count &&
-	    x[AHEAD].thread == x->thread)
-		fetch_ahead(s, holding, &x[AHEAD]);
+	if (holding->count > 1) {
+		fetch_burst(c->t, s, holding, event);
+		/* The innermost lock most likely is the variable's own: it gets the guard that
+		 * is not hashed. */
+		for (uint32_t v = run.first; v < run.first + run.count; v++)
+			guard_make(s, v, holding->held[holding->count - 1].key);
+	}
 	for (uint32_t i = 0; i < holding->count; i++) {
 		for (uint32_t v = run.first; v < run.first + run.count; v++)
 			access_under(&a, v, &holding->held[i]);

@@ -133,7 +133,7 @@ static bool thread_edges(struct causality *c, uint32_t event, uint32_t node)
 		const struct ending *from = &s->list[n->serial];
 
 		if ((n->key - 1) / 2 != x->target || (x->op == OP_RREL && ((n->key - 1) & 1)) ||
-		    from->end == NONE ||
+		    from->end > event ||
 		    clocks_strong(&c->clocks, x->thread)[from->thread] >= from->end)
 			continue;
 		causality_edge(c, event, from->thread,

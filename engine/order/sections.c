@@ -49,14 +49,14 @@ void sections_free(struct sections *s)
 	g_free(s);
 }
 
-static uint32_t section_new(struct sections *s, uint32_t thread)
+static uint32_t section_new(struct sections *s, uint32_t thread, uint32_t release)
 {
 	if (s->count == s->capacity) {
 		s->capacity *= 2;
 		s->list = g_renew(struct ending, s->list, s->capacity);
 		s->rows = g_renew(uint32_t, s->rows, s->capacity);
 	}
-	s->list[s->count] = (struct ending){ NONE, thread };
+	s->list[s->count] = (struct ending){ release == NONE ? NONE : release + 1, thread };
 	s->rows[s->count] = 0;
 	return s->count++;
 }
@@ -68,7 +68,11 @@ static void note_inside(struct sections *s, uint32_t thread)
 	const struct held *h = holding->held;
 	bool simple = holding->count == 1 && !h->late && !h->mixed && ((h->key - 1) & 1) == 0;
 
-	s->inside[thread] = (struct inside){ simple ? h->key : NONE, simple ? h->serial : 0 };
+	if (simple)
+		s->inside[thread] =
+		        (struct inside){ h->key, h->serial, s->list[h->serial].end };
+	else
+		s->inside[thread].key = NONE;
 }
 
 void sections_acquire(struct causality *c, uint32_t event)
@@ -84,7 +88,7 @@ void sections_acquire(struct causality *c, uint32_t event)
 	s->is_shared[x->target] |= x->op == OP_RACQ;
 	holding->held[holding->count++] = (struct held){
 		.key = x->target * 2 + (x->op == OP_RACQ) + 1,
-		.serial = section_new(s, x->thread),
+		.serial = section_new(s, x->thread, c->t->index->partner[event]),
 		.mixed = s->overlap || s->is_shared[x->target],
 		.late = s->overlap ? g_array_new(FALSE, FALSE, sizeof(struct late)) : NULL,
 	};
@@ -121,7 +125,7 @@ void sections_release(struct causality *c, uint32_t event)
 	        (holding->count - i) * sizeof(struct held));
 	note_inside(s, x->thread);
 	s->rows[ended.serial] = causality_point(c, event).row;
-	s->list[ended.serial].end = event + 1;
+	s->list[ended.serial].end = event + 1; /* as its partner had it */
 	if (ended.late != NULL) {
 		rule_a_late(s, &ended);
 		g_array_free(ended.late, TRUE);

@@ -12,18 +12,18 @@
 #include "engine/trace/event.h"
 
 struct ending {       /* of a section */
-	uint32_t end; /* one more than its release, an event; NONE while it is open */
+	uint32_t end; /* one more than its release, an event; NONE: it never ends */
 	uint32_t thread;
 };
 /* Of a thread that is in one exclusive section on a lock without shared ones. */
 struct inside {
 	uint32_t key; /* NONE: it is not so simple */
-	uint32_t serial;
+	uint32_t serial, end;
 };
 
 /* A section that accessed a variable: serial * 2 + wrote. */
 #define TOUCH(serial, wrote) ((serial) << 1 | (wrote))
-enum { NEAR = 4, SPILLED = UINT16_MAX };
+enum { NEAR = 11, SPILLED = UINT16_MAX };
 
 /*
  * One variable under one lock in one mode.  Exclusive sections that write it are ordered
@@ -34,13 +34,14 @@ enum { NEAR = 4, SPILLED = UINT16_MAX };
 struct guard {
 	uint32_t key; /* as held has it; 0 unused */
 	uint32_t variable;
-	uint32_t write; /* serial; 0 none */
+	uint32_t write;     /* serial; 0 none */
+	uint32_t write_end; /* as struct ending has it */
 	uint16_t write_thread;
 	uint16_t count;      /* of near; SPILLED: near[0] is an index of spills */
 	uint32_t near[NEAR]; /* touches, the oldest first */
 };
-enum { GUARD_SIZE = 32 };
-_Static_assert(sizeof(struct guard) == GUARD_SIZE, "two a cache line");
+enum { GUARD_SIZE = 64 };
+_Static_assert(sizeof(struct guard) == GUARD_SIZE, "a cache line");
 
 struct holding;
 struct rule_a;
@@ -72,24 +73,22 @@ sections_quiet(struct sections *s, const struct clocks *clocks, const struct eve
 	const uint32_t *known;
 	uint32_t touch = TOUCH(in.serial, 0);
 
-	if (G_UNLIKELY(guard->key != in.key || guard->count >= NEAR))
+	if (G_UNLIKELY(guard->key != in.key || guard->count > NEAR))
 		return false;
 	if (guard->write == in.serial)
 		return true;
+	/* Since this section began nobody else has been here. */
+	if (x->op == OP_READ && guard->count > 0 && guard->near[guard->count - 1] == touch)
+		return true;
 	known = clocks_strong(clocks, x->thread);
+	if (guard->write_thread != x->thread && known[guard->write_thread] < guard->write_end)
+		return false;
 	if (x->op == OP_READ) {
-		/* Since this section began nobody else has been here. */
-		if (guard->count > 0 && guard->near[guard->count - 1] == touch)
-			return true;
-		if (guard->write_thread != x->thread &&
-		    known[guard->write_thread] < s->list[guard->write].end)
+		if (guard->count == NEAR)
 			return false;
 		guard->near[guard->count++] = touch;
 		return true;
 	}
-	if (guard->write_thread != x->thread &&
-	    known[guard->write_thread] < s->list[guard->write].end)
-		return false;
 	for (uint32_t i = 0; i < guard->count; i++) {
 		const struct ending *reader = &s->list[guard->near[i] >> 1];
 
@@ -97,6 +96,7 @@ sections_quiet(struct sections *s, const struct clocks *clocks, const struct eve
 			return false;
 	}
 	guard->write = in.serial;
+	guard->write_end = in.end;
 	guard->write_thread = x->thread;
 	guard->count = 0;
 	return true;

@@ -13,7 +13,9 @@ static const struct rung rungs[] = {
 struct report *races_auto(struct trace *t, const struct race_options *options,
                           const struct progress *progress, struct error *error)
 {
-	/* the rungs know nothing of another order's candidates */
-	return ladder_climb(t, options, "auto", rungs,
-	                    options->candidates < 0 ? G_N_ELEMENTS(rungs) : 0, progress, error);
+	/* the rungs know nothing of another order's candidates, nor of specifications */
+	bool climbs = options->candidates < 0 && options->rules == NULL;
+
+	return ladder_climb(t, options, "auto", rungs, climbs ? G_N_ELEMENTS(rungs) : 0,
+	                    progress, error);
 }

@@ -577,6 +577,15 @@ static void window(const struct ladder *l, uint32_t e, const uint32_t *members, 
 	*end = low;
 }
 
+/* Do they conflict, and for the first time on this variable? */
+static bool is_candidate(const struct ladder *l, uint32_t variable, uint32_t e, uint32_t f)
+{
+	const struct race_rules *rules = l->options->rules;
+
+	return race_variable(l->t, e, f) == variable &&
+	       (rules == NULL || !rules->spoken_for(rules->context, e, f));
+}
+
 /* Candidates of two classes that are refuted as a whole, for the list of verdicts: count
  * them, and keep the proof of the first. */
 static void list_refuted(struct ladder *l, uint32_t variable, uint32_t e,
@@ -588,7 +597,7 @@ static void list_refuted(struct ladder *l, uint32_t variable, uint32_t e,
 		struct finding *known;
 		struct proof *proof;
 
-		if (race_variable(l->t, e, f) != variable)
+		if (!is_candidate(l, variable, e, f))
 			continue;
 		known = other_unit(l, unit, e, f);
 		if (known->proof != NULL || known->verdict != VERDICT_IMPOSSIBLE) {
@@ -677,7 +686,7 @@ static void look_at(struct ladder *l, uint32_t variable, uint32_t e, const struc
 		struct finding *race;
 
 		l->report->candidates++;
-		if (race_variable(l->t, e, f) != variable)
+		if (!is_candidate(l, variable, e, f))
 			continue;
 		race = known_race(l, unit_of(l, e, f));
 		if (race != NULL)
@@ -733,8 +742,8 @@ static void look_at_all(struct ladder *l)
 
 static bool ladder_init(struct ladder *l)
 {
-	struct smt_options options = { .use_values = l->options->use_values,
-		                       .invocations = true };
+	struct smt_options options = smt_race_options(l->options);
+	bool rules = l->options->rules != NULL;
 
 	if (!trace_need(l->t, INDEX_VARIABLES, l->progress))
 		return false;
@@ -744,11 +753,12 @@ static bool ladder_init(struct ladder *l)
 		return false;
 	/* With --values synchronises-with follows what the reordering reads and excludes no
 	 * candidate; the cores of --values are what is left of the order then. */
-	l->weak_atomics = !l->options->use_values && c11_matters(l->t);
-	l->doubt = l->options->use_values && c11_matters(l->t);
+	l->doubt = (l->options->use_values || rules) && c11_matters(l->t);
+	l->weak_atomics = !l->doubt && c11_matters(l->t);
 	l->with_m2 &= !l->options->use_values && !l->weak_atomics;
+	/* Rule 5 does not keep the order of invocations that the must-orders have. */
 	if (l->options->candidates >= 0 || l->weak_atomics ||
-	    (l->options->all_verdicts && !l->options->use_values)) {
+	    (l->options->all_verdicts && !l->options->use_values && !rules)) {
 		l->order = l->options->candidates >= 0
 		                   ? order_new(l->t, (enum order_kind)l->options->candidates,
 		                               l->progress)
@@ -787,8 +797,10 @@ static void finish(struct ladder *l)
 {
 	l->report->complete = l->options->candidates < 0 && !l->doubt;
 	if (l->doubt)
-		report_note(l->report, "with --values, races that only C11's relaxed atomics "
-		                       "allow are not searched for");
+		report_note(l->report,
+		            "with %s, races that only C11's relaxed atomics allow are "
+		            "not searched for",
+		            l->options->use_values ? "--values" : "--spec");
 	report_note_left_out(l->report, l->left_out);
 	for (guint i = 0; i < l->others->len; i++) {
 		struct finding *f = l->others->pdata[i];

@@ -213,8 +213,7 @@ static struct finding *decide_by_m2(struct deciders *d, uint32_t e1, uint32_t e2
 /* NULL when cancelled. */
 static struct finding *decide_by_solver(struct deciders *d, uint32_t e1, uint32_t e2)
 {
-	struct smt_options solver = { .use_values = d->options->use_values,
-		                      .invocations = true };
+	struct smt_options solver = smt_race_options(d->options);
 	gint64 began = g_get_monotonic_time();
 	struct finding *f;
 
@@ -234,6 +233,8 @@ static struct finding *decide(struct deciders *d, uint32_t e1, uint32_t e2)
 	const struct check_options check = { .use_missing = d->options->use_missing };
 	struct finding *f;
 
+	if (d->options->rules != NULL) /* which M2 does not know */
+		return decide_by_solver(d, e1, e2);
 	if (d->m2 == NULL)
 		d->m2 = m2_new(d->t, &check, d->progress);
 	if (d->m2 == NULL)
@@ -267,6 +268,14 @@ struct finding *race_decide(struct trace *t, uint32_t e1, uint32_t e2,
 		        "name two accesses of different threads to one variable, one of them a "
 		        "write and not both atomic",
 		        "events %u and %u do not conflict", e1, e2);
+		return NULL;
+	}
+	if (options->rules != NULL &&
+	    options->rules->spoken_for(options->rules->context, e1, e2)) {
+		error_set(error, trace_name(t), "ask whether the invocations race, with 'commute'",
+		          "events %u and %u are inside of invocations of one object, whose "
+		          "specification speaks for them",
+		          e1, e2);
 		return NULL;
 	}
 	if (deciders_init(&d, t, options, progress))

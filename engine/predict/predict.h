@@ -31,6 +31,7 @@ const char *analysis_word(enum analysis analysis);
 const char *analysis_title(enum analysis analysis);
 bool analysis_is_sound(enum analysis analysis);
 
+struct race_rules; /* smt.h */
 struct race_options {
 	enum analysis analysis;
 	bool pairs_events; /* every pair; otherwise one finding a pair of sites */
@@ -38,6 +39,9 @@ struct race_options {
 	bool want_witness; /* --witness: also for the analyses that have none of their own */
 	bool use_values;   /* --values: a read may read any write of the same value */
 	bool use_missing;  /* --missing */
+	/* --spec: rule 5, for smt, auto (which is smt then) and race_decide, and neither with
+	 * --values nor with --missing; borrowed, or NULL. */
+	const struct race_rules *rules;
 	double budget_pair, budget_total; /* seconds of the solver; default 1, 5 */
 	int candidates; /* an enum order_kind whose unordered pairs are the candidates, or
 	                 * -1: all that the must-order leaves (the default) */

@@ -580,6 +580,18 @@ enum smt_answer smt_query_solve(struct smt_query *q, double seconds, GArray *seq
 
 /* Data races */
 
+struct smt_options smt_race_options(const struct race_options *options)
+{
+	const struct race_rules *rules = options->rules;
+
+	return (struct smt_options){
+		.use_values = options->use_values,
+		.invocations = rules == NULL,
+		.exempt = rules != NULL ? rules->exempt : NULL,
+		.rules = rules,
+	};
+}
+
 static enum smt_answer race_query(struct smt *s, uint32_t e1, uint32_t e2, double seconds,
                                   GArray *sequence, struct proof **proof,
                                   const struct progress *progress)
@@ -589,6 +601,8 @@ static enum smt_answer race_query(struct smt *s, uint32_t e1, uint32_t e2, doubl
 
 	smt_query_next(q, e1);
 	smt_query_next(q, e2);
+	if (s->options.rules != NULL)
+		s->options.rules->attach(s->options.rules->context, q, e1, e2);
 	answer = smt_query_solve(q, seconds, sequence, proof, progress);
 	smt_query_free(q);
 	return answer;
@@ -616,15 +630,17 @@ static bool accepted(struct smt *s, enum claim claim, const GArray *witness, uin
 {
 	struct check_options check = { .use_values = s->options.use_values,
 		                       .use_missing = options->use_missing };
+	bool rules = s->options.rules != NULL;
 	uint32_t pair[2] = { e1, e2 }, prefix = 0;
 	const uint32_t *events = (const uint32_t *)(void *)witness->data;
 
+	check.semantics = rules ? s->options.rules->semantics : NULL;
 	if (s->checker == NULL)
 		s->checker = checker_new(s->t, &check);
 	/* what begins as the recording does has mostly been checked before */
 	while (prefix + 2 < witness->len && events[prefix] == prefix)
 		prefix++;
-	if (claim == CLAIM_RACE && prefix > 0)
+	if (claim == CLAIM_RACE && prefix > 0 && !rules)
 		return checker_race_after(s->checker, prefix, events + prefix,
 		                          witness->len - prefix, pair, NULL);
 	return checker_claim(s->checker, (const uint32_t *)(void *)witness->data, witness->len,
@@ -695,8 +711,8 @@ static bool guarded(const struct trace *t, uint32_t e1, uint32_t e2)
 	return common;
 }
 
-/* --values may let a relaxed atomic see another write and so order less: that is not
- * searched, and only a lock rules a race by C11 out. */
+/* --values may let a relaxed atomic see another write and so order less, and rule 5 may order
+ * less: that is not searched, and only a lock rules a race by C11 out. */
 static void doubt(struct smt *s, struct finding *f)
 {
 	if (guarded(s->t, f->first, f->second))
@@ -738,7 +754,7 @@ struct finding *smt_decide(struct smt *s, uint32_t e1, uint32_t e2,
 		f->verdict = VERDICT_IMPOSSIBLE;
 		f->budget = NULL;
 		note_pairing(s, f, seconds - (smt_solver_seconds(s) - before), progress);
-		if (s->weak_atomics && !s->options.use_values)
+		if (s->weak_atomics && !s->options.use_values && s->options.rules == NULL)
 			answer = decide_c11(s, f, seconds - (smt_solver_seconds(s) - before),
 			                    options, progress);
 		else if (s->weak_atomics)

@@ -15,12 +15,26 @@
 
 #include "engine/predict/core.h"
 
+struct smt_query;
+/* Rule 5 for data races, from specifications: what the solver's analyses ask of it.  (A table,
+ * since the specifications are no business of this folder.) */
+struct race_rules {
+	const struct semantics *semantics; /* for the checker */
+	const uint64_t *exempt;            /* see smt_options */
+	/* Judge the reorderings of a query after which e1 and e2 are next. */
+	void (*attach)(void *context, struct smt_query *q, uint32_t e1, uint32_t e2);
+	/* Are both inside of invocations of one object, whose specification speaks for them? */
+	bool (*spoken_for)(void *context, uint32_t e1, uint32_t e2);
+	void *context;
+};
+
 struct smt_options {
 	bool use_values;  /* --values, where the trace has them */
 	bool invocations; /* rule 5's fall-back order is taken as a must-order */
 	/* A bit for each event that rule 5 covers by effects: reads without observation,
 	 * acquires and releases without exclusion.  Borrowed, or NULL. */
 	const uint64_t *exempt;
+	const struct race_rules *rules; /* of smt_decide; borrowed, or NULL */
 	/* Regions of so many events are tried by windows (smt_search.c); 0: where it pays. */
 	uint64_t window_from;
 };
@@ -37,7 +51,6 @@ const struct cores *smt_cores(const struct smt *s);
 double smt_solver_seconds(const struct smt *s);
 
 /* A query: what is asked of the reordering.  Requirements add up. */
-struct smt_query;
 struct smt_query *smt_query_new(struct smt *s);
 void smt_query_free(struct smt_query *q);
 /* `e` is not in it, and is the next event of its thread, its must-order predecessors in. */
@@ -86,6 +99,8 @@ enum smt_answer smt_query_solve(struct smt_query *q, double seconds, GArray *seq
  * so in its note; its witness holds both and ends with one of them.  NULL when cancelled.
  */
 struct race_options;
+/* The options of a solver for data races. */
+struct smt_options smt_race_options(const struct race_options *options);
 /* Are there atomics that let smt_decide see such races?  (Then a proof that a pair is never
  * next is not the end.)  Needs INDEX_WRITERS. */
 bool c11_matters(const struct trace *t);

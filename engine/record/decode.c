@@ -35,8 +35,8 @@ static bool next_short(struct log_reader *reader, struct log_record *r)
 	site->address &= LOG_ADDRESS_MASK;
 	r->address = site->address;
 	r->size = 1u << r->code;
-	r->valued = (w[0] >> LOG_DELTA_SHIFT & ((1ull << LOG_DELTA_BITS) - 1)) !=
-	            LOG_DELTA_UNKNOWN;
+	r->valued =
+	        (w[0] >> LOG_DELTA_SHIFT & ((1ull << LOG_DELTA_BITS) - 1)) != LOG_DELTA_UNKNOWN;
 	if (r->valued) {
 		site->value += (uint64_t)signed_field(w[0], LOG_DELTA_SHIFT, LOG_DELTA_BITS);
 	} else if (reader->end - reader->at >= 2 && reader->at[0] == LOG_LATE) {

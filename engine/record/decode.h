@@ -14,8 +14,8 @@ struct log_record {
 	enum log_tag tag;
 	unsigned flags, code; /* size code */
 	bool valued;
-	unsigned slot;   /* of its site: accesses but for ranges and RMW, and ENTER */
-	uint64_t pc;     /* or what else the tag means by it */
+	unsigned slot;    /* of its site: accesses but for ranges and RMW, and ENTER */
+	uint64_t pc;      /* or what else the tag means by it */
 	uint64_t address; /* of ENTER: the pc in the function */
 	uint64_t size;
 	uint64_t value, old; /* RMW: the new and the old one; ENTER: where the frame begins */

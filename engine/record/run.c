@@ -48,7 +48,9 @@ static char *beside_binary(const char *const *candidates, const char *what, stru
 
 char *record_runtime_path(struct error *error)
 {
-	static const char *const places[] = { "build/" RUNTIME, "../" RUNTIME, RUNTIME,
+	static const char *const places[] = { "build/" RUNTIME,
+		                              "../" RUNTIME,
+		                              RUNTIME,
 		                              "../lib/heddle/" RUNTIME,
 		                              "../../" RUNTIME, /* build/tests/bench */
 		                              NULL };

@@ -121,6 +121,17 @@ struct string_slot { /* of the hash table of strings; see key_of */
 	uint32_t string, length; /* string: index + 1; 0: free */
 };
 
+/* Interning finds most of what it looks for among the recent: one cache miss less each. */
+#define RECENT 16384u /* a power of two */
+struct recent_integer {
+	int64_t integer;
+	uint32_t value; /* plus one */
+};
+struct recent_spot {
+	struct spot spot;
+	uint32_t index; /* plus one */
+};
+
 struct builder {
 	char *name;
 	bool lenient;
@@ -133,6 +144,8 @@ struct builder {
 	        *blocks, *instances, *invocations, *locations, *sites, *contexts, *modules,
 	        *atomic_sets, *notes;
 	GArray *regions, *spots, *locks, *states;
+	struct recent_integer *recent_integers;
+	struct recent_spot *recent_spots;
 	uint32_t lives; /* blocks made or named so far: place caches are valid between */
 	bool any_scope; /* ENTER or LEAVE was seen: there are stacks */
 	uint64_t dropped_releases, stolen_locks;
@@ -450,7 +463,14 @@ static uint32_t value_intern(struct builder *b, struct value v)
 
 uint32_t builder_integer(struct builder *b, int64_t integer)
 {
-	return value_intern(b, (struct value){ .kind = V_INT, .integer = integer });
+	struct recent_integer *recent =
+	        &b->recent_integers[mix((uint64_t)integer) & (RECENT - 1)];
+	if (recent->value == 0 || recent->integer != integer) {
+		recent->value =
+		        value_intern(b, (struct value){ .kind = V_INT, .integer = integer }) + 1;
+		recent->integer = integer;
+	}
+	return recent->value - 1;
 }
 
 uint32_t builder_value(struct builder *b, enum value_kind kind, const char *text, size_t length)
@@ -564,20 +584,32 @@ static uint64_t spot_hash(const void *of, uint32_t i)
 	return spot_hash_of(AT(b->spots, struct spot, i));
 }
 
+static bool same_spot(const struct spot *a, const struct spot *b)
+{
+	return a->region == b->region && a->offset == b->offset && a->size == b->size;
+}
+
 static uint32_t spot_intern(struct builder *b, struct spot s)
 {
+	uint64_t hash = spot_hash_of(&s);
+	struct recent_spot *recent = &b->recent_spots[hash & (RECENT - 1)];
+	if (recent->index && same_spot(&recent->spot, &s))
+		return recent->index - 1;
+	recent->spot = s;
 	if (2 * (b->spots_table.count + 1) > b->spots_table.mask)
 		table_grow(&b->spots_table, spot_hash, b);
-	uint32_t at = spot_hash_of(&s) & b->spots_table.mask;
+	uint32_t at = (uint32_t)hash & b->spots_table.mask;
 	for (; b->spots_table.slots[at]; at = (at + 1) & b->spots_table.mask) {
 		uint32_t i = b->spots_table.slots[at] - 1;
-		const struct spot *o = AT(b->spots, struct spot, i);
-		if (o->region == s.region && o->offset == s.offset && o->size == s.size)
+		if (same_spot(AT(b->spots, struct spot, i), &s)) {
+			recent->index = i + 1;
 			return i;
+		}
 	}
 	g_array_append_val(b->spots, s);
 	b->spots_table.slots[at] = b->spots->len;
 	b->spots_table.count++;
+	recent->index = b->spots->len;
 	return b->spots->len - 1;
 }
 
@@ -1493,6 +1525,8 @@ struct builder *builder_new(const char *name, const struct trace_options *option
 	b->lenient = options && options->lenient;
 	b->t = trace_new(name);
 	b->warnings = g_ptr_array_new_with_free_func(g_free);
+	b->recent_integers = g_new0(struct recent_integer, RECENT);
+	b->recent_spots = g_new0(struct recent_spot, RECENT);
 #define NEW(member, type) b->member = g_array_new(FALSE, TRUE, sizeof(type))
 	NEW(string_bytes, char);
 	NEW(string_offsets, uint32_t);
@@ -1554,6 +1588,8 @@ void builder_free(struct builder *b)
 	for (size_t i = 0; i < G_N_ELEMENTS(tables); i++)
 		g_free(tables[i]->slots);
 	g_free(b->strings);
+	g_free(b->recent_integers);
+	g_free(b->recent_spots);
 	if (b->warnings)
 		g_ptr_array_free(b->warnings, TRUE);
 	trace_close(b->t);

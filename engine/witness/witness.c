@@ -86,7 +86,8 @@ static bool read_trace(struct reader *r, const char *rest)
 	g_free(r->w->trace_name);
 	g_free(r->w->trace_digest);
 	r->w->trace_name = blank == NULL ? g_strdup(rest) : g_strndup(rest, blank - rest);
-	r->w->trace_digest = g_strdup(blank == NULL ? "" : blank + 1);
+	bool known = blank != NULL && strcmp(blank + 1, "-") != 0;
+	r->w->trace_digest = g_strdup(known ? blank + 1 : "");
 	return true;
 }
 
@@ -319,8 +320,11 @@ void witness_print(const struct trace *t, const struct witness *w, GString *out)
 	for (guint i = 0; i < w->events->len; i++) {
 		uint32_t e = g_array_index(w->events, uint32_t, i);
 
-		g_string_append_printf(out, "%u # ", e);
-		trace_append_line(t, e, out);
+		g_string_append_printf(out, "%u", e);
+		if (w->events->len <= WITNESS_TEXT_LIMIT) {
+			g_string_append(out, " # ");
+			trace_append_line(t, e, out);
+		}
 		g_string_append_c(out, '\n');
 	}
 }

@@ -8,7 +8,8 @@
  * PLAIN and INSTRUMENTED are one program built with -O1 -g, and with -O1 -g
  * -fsanitize=thread.  Each way is run RUNS times (default 3); the best counts.  Times are the
  * program's own processor time and the time that passed; making the trace of the log is a
- * line of its own (-l: is left out).  Without arguments there is nothing to measure, and it says so.
+ * line of its own (-l: is left out).  Without arguments there is nothing to measure, and it
+ * says so.
  */
 #include <fcntl.h>
 #include <glib/gstdio.h>

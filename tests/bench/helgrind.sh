@@ -54,7 +54,7 @@ for vgtest in "$tests"/*.vgtest; do
 	end=$?
 	TSAN_OPTIONS="exitcode=0 log_path=stdout" timeout 40 setarch -R "$work/$program.tsan" $arguments \
 		>"$base.report" 2>/dev/null </dev/null
-	timeout 15 "$HEDDLE" record --max-size 200 --seed "${SEED:-1}" --strategy "${STRATEGY:-random}" \
+	timeout 60 "$HEDDLE" record --max-size 400 --seed "${SEED:-1}" --strategy "${STRATEGY:-random}" \
 		-o "$base.hdl" -- "$work/$program.heddle" $arguments >"$base.hout" 2>"$base.herr" </dev/null
 	hend=$?
 	output=same
@@ -62,15 +62,18 @@ for vgtest in "$tests"/*.vgtest; do
 		output=DIFFERS
 	[ $end = $hend ] && end=$hend || end=$end/$hend
 	events=$(sed -n 's/^heddle: \([0-9]*\) events.*/\1/p' "$base.herr")
-	timeout 30 "$HEDDLE" races "$base.hdl" --budget 0.5,4 --format json >"$base.json" 2>"$base.jerr"
+	timeout 90 "$HEDDLE" races "$base.hdl" --verdicts all --budget 0.5,4 --format json >"$base.json" 2>"$base.jerr"
 	deadlocks=$("$HEDDLE" deadlocks "$base.hdl" --format json 2>/dev/null | grep -c '"kind"')
 	[ $hend = 134 ] && deadlocks=$((deadlocks + $(grep -c 'deadlock: no thread' "$base.herr")))
-	orders=$(timeout 30 "$HEDDLE" commute "$base.hdl" --analysis cov --format json 2>/dev/null | grep -c '"kind"')
-	perl "$here/pairs.pl" helgrind "$tests/$name.stderr.exp" 2>/dev/null | sort -u >"$base.vg"
+	orders=$(timeout 60 "$HEDDLE" commute "$base.hdl" --analysis cov --format json 2>/dev/null | grep -c '"kind"')
+	grep -v '<' "$tests/$name.stderr.exp" >"$base.exp"
+	perl "$here/pairs.pl" helgrind "$base.exp" | sort -u >"$base.vg"
 	perl "$here/pairs.pl" tsan "$base.report" | sort -u >"$base.ts"
 	perl "$here/pairs.pl" heddle "$base.json" >"$base.us"
-	cut -d' ' -f1,2 "$base.us" | sort -u >"$base.sites"
-	missing=$(comm -23 <(sort -u "$base.vg" "$base.ts") "$base.sites" | tr '\n' ';')
+	awk '$3 ~ /race|happened/ { print $1, $2 }' "$base.us" | sort -u >"$base.sites"
+	missing=$(comm -23 <(sort -u "$base.vg" "$base.ts") "$base.sites" | while read -r a b; do
+		echo "$a $b $(grep -h "^$a $b " "$base.us" | head -1 | cut -d' ' -f3);"
+	done)
 	printf '%-24s %-8s %-6s %8s  %5d %5d %5d %5d %5d  %s\n' "$name" $output "$end" "${events:-?}" \
 		"$(wc -l <"$base.vg")" "$(wc -l <"$base.ts")" "$(wc -l <"$base.sites")" "$deadlocks" "$orders" "$missing"
 done

@@ -56,8 +56,7 @@ compilers() {
 build() { # NAME VARIANT
 	local to=$work/$2/$1
 	[ -e "$to/.built" ] && return
-	rm -rf "$to"
-	cp -a "$work/src/$1/." "$to" &&
+	{ [ -e "$to" ] || cp -a "$work/src/$1/." "$to"; } &&
 		(cd "$to" && export CC=$work/bin/$2-cc CXX=$work/bin/$2-c++ \
 			CFLAGS="-g -O1" CXXFLAGS="-g -O1" TSAN_OPTIONS=report_bugs=0 &&
 			"build_$1") >"$work/logs/$1.$2.build" 2>&1 && touch "$to/.built" ||
@@ -110,9 +109,8 @@ run_variant() { # NAME VARIANT
 seconds() { # NAME VARIANT FIELD: processor time of all its runs
 	cat "$work/run/$1/$2"/time.* | awk -v f="$3" '{ s += $f } END { printf "%.2f", s }'
 }
-sum_of() { # FIELD FILE...: of the JSON reports
-	perl -MJSON::PP -e 'my ($f, $s, $t) = (shift, 0); for (@ARGV) { local (@ARGV, $/) = $_;
-		my $d = JSON::PP->new->decode(<>); $s += $d->{$f} } print $s' "$@"
+events_of() { # FILE...: of all these JSON reports
+	sed -n 's/^{"heddle".*"events": \([0-9]*\),.*/\1/p' "$@" | awk '{ s += $1 } END { print s }'
 }
 ratio() { awk -v a="$1" -v b="$2" 'BEGIN { if (b > 0) printf "%.1f", a / b; else print "?" }'; }
 
@@ -127,19 +125,23 @@ row() { # NAME: runs it and prints its line
 	perl "$here/pairs.pl" tsan "$base/report" | sort -u >"$base/tsan.pairs"
 	start=$(date +%s)
 	for t in "$base"/heddle/trace.*.hdl; do
-		nice "$HEDDLE" races -q "$t" --budget ${BUDGET:-0.2,5} --format json >"$t.json"
+		nice "$HEDDLE" races -q "$t" --verdicts all --budget ${BUDGET:-0.2,5} --format json >"$t.json"
 		perl "$here/pairs.pl" heddle "$t.json"
 	done | sort -u >"$base/heddle.verdicts"
-	cut -d' ' -f1,2 "$base/heddle.verdicts" | sort -u >"$base/heddle.pairs"
-	missing=$(comm -23 "$base/tsan.pairs" "$base/heddle.pairs" | tee "$base/missing" | wc -l)
+	awk '$3 ~ /race|happened/ { print $1, $2 }' "$base/heddle.verdicts" | sort -u >"$base/heddle.pairs"
+	missing=$(comm -23 "$base/tsan.pairs" "$base/heddle.pairs" | while read -r a b; do
+		# what we say of it, or that our run has no such pair of accesses
+		grep -h "^$a $b " "$base/heddle.verdicts" | sort -k3 -u | head -1 | grep . || echo "$a $b absent"
+	done | tee "$base/missing" | awk '{ n[$3]++ } END { for (v in n) printf "%d %s ", n[v], v }')
 	local plain tsan program
 	plain=$(seconds "$name" plain 1) tsan=$(seconds "$name" tsan 1)
 	program=$(seconds "$name" heddle 2)
-	printf '%-10s %-8s %10s %5d %5d %5d  %6s %6s (%4s) %6s (%4s) %6s %5d\n' "$name" $output \
-		"$(sum_of events "$base"/heddle/*.json)" "$(wc -l <"$base/tsan.pairs")" \
-		"$(wc -l <"$base/heddle.pairs")" "$missing" "$plain" \
+	printf '%-10s %-8s %10s %5d %5d  %6s %6s (%4s) %6s (%4s) %6s %5d  %s\n' "$name" $output \
+		"$(events_of "$base"/heddle/*.json)" "$(wc -l <"$base/tsan.pairs")" \
+		"$(wc -l <"$base/heddle.pairs")" "$plain" \
 		"$tsan" "$(ratio "$tsan" "$plain")" "$program" "$(ratio "$program" "$plain")" \
-		"$(seconds "$name" heddle 1)" $(($(date +%s) - start))
+		"$(seconds "$name" heddle 1)" $(($(date +%s) - start)) \
+		"${missing:--}"
 }
 
 compilers
@@ -147,8 +149,9 @@ runners
 input
 case $command in
 run | all)
-	printf '%-10s %-8s %10s %5s %5s %5s  %6s %13s %13s %6s %5s\n' program output events tsan \
-		ours missed plain 'tsan (times)' 'record(times)' +trace races
+	printf '%-10s %-8s %10s %5s %5s  %6s %13s %13s %6s %5s  %s\n' program output events tsan \
+		ours plain 'tsan (times)' 'record(times)' +trace races 'not ours'
+
 	;;
 esac
 for name in $(names "$@"); do

@@ -147,4 +147,30 @@ run "$HEDDLE" races "$scratch/none.std"
 is "$status" 2 "a trace that is not there"
 run "$HEDDLE" races
 is "$status" 2 "no trace at all"
+# --spec: two puts of different keys commute, so they may be turned round, and x races.
+cat >"$scratch/puts.std" <<'T'
+#! object o dict
+T1|w(x)|1
+T1|act(o.put,"a",1)=nil|2
+T2|act(o.put,"b",2)=nil|3
+T2|w(x)|4
+T
+for analysis in auto smt; do
+	run "$HEDDLE" races --analysis $analysis --format json "$scratch/puts.std"
+	is "$(json 'scalar @{$d->{findings}}')" 0 "$analysis: without --spec invocations keep their order"
+	run "$HEDDLE" races --analysis $analysis --spec specs/dict.spec --format json "$scratch/puts.std"
+	is "$(json '$d->{findings}[0]{verdict}')" race "$analysis: with --spec those that commute do not"
+	is "$(json '$d->{complete} ? 1 : 0')" 1 "$analysis: and all is decided"
+done
+run "$HEDDLE" witness --spec specs/dict.spec -o "$scratch/puts.wit" "$scratch/puts.std" 0 3
+is "$status" 1 "witness --spec finds it too"
+run "$HEDDLE" verify "$scratch/puts.std" "$scratch/puts.wit"
+is "$status" 0 "and verify accepts it by the specification that the witness names"
+sed 's/"b"/"a"/; s/=nil|3/=1|3/' "$scratch/puts.std" >"$scratch/same.std"
+run "$HEDDLE" witness --spec specs/dict.spec "$scratch/same.std" 0 3
+is "$status" 0 "the same key: the second put has seen the first, so there is none"
+for other in "--analysis m2" "--values" "--missing"; do
+	run "$HEDDLE" races $other --spec specs/dict.spec "$scratch/puts.std"
+	is "$status" 2 "--spec does not go with $other"
+done
 done_testing

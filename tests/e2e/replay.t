@@ -46,7 +46,7 @@ read=$(($(grep -n '|r4(data)' events.txt | cut -d: -f1) - 1))
 flag=$(($(grep -n '|w4(ready)' events.txt | cut -d: -f1) - 1))
 {
 	echo '#! heddle-witness 1'
-	echo "#! trace assert.hdl"
+	echo "#! trace assert.hdl -" # of unknown digest
 	echo '#! kind race'
 	echo "#! pair $write $read"
 } >assert.wit

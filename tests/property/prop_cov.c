@@ -4,6 +4,8 @@
  * and atomic and scoped invocations of random specifications, with effects and without.
  */
 #include "engine/commute/cov.h"
+#include "engine/commute/rule5.h"
+#include "engine/predict/predict.h"
 #include "engine/trace/index.h"
 #include "tests/property/mix.h"
 #include "tests/property/random_spec.h"
@@ -196,6 +198,7 @@ struct search {
 	struct call_scratch scratch[MOST];
 	uint32_t e1, e2, end2;
 	bool free_mode;
+	bool race; /* asked is for both e1 and e2 as the next events of their threads */
 	/* the reordering so far */
 	uint32_t sequence[MOST], length, place[THREADS + 1];
 	bool taken[MOST];
@@ -327,7 +330,7 @@ static bool may_come(struct search *s, uint32_t e)
 	const struct trace *t = s->t;
 	const struct event *x = &t->events[e];
 	bool exempt = s->free_mode && e == s->end2;
-	if (e == s->e1 || !must_before(s, e))
+	if (e == s->e1 || (s->race && e == s->e2) || !must_before(s, e))
 		return false;
 	if (s->free_mode && s->taken[s->end2] && x->thread == t->events[s->end2].thread)
 		return false;
@@ -360,9 +363,31 @@ static bool may_come(struct search *s, uint32_t e)
 	return true;
 }
 
+static bool is_next(const struct search *s, uint32_t e)
+{
+	uint32_t u = s->t->events[e].thread;
+	return s->place[u] < s->count[u] && s->own[u][s->place[u]] == e && must_before(s, e);
+}
+
+/* Scopes are in whole, but for those that the pair itself is in. */
+static bool race_reached(const struct search *s)
+{
+	if (!is_next(s, s->e1) || !is_next(s, s->e2))
+		return false;
+	for (uint32_t e = 0; e < s->n; e++)
+		if (s->t->events[e].op == OP_CALL && s->taken[e] &&
+		    s->t->events[e].thread != s->t->events[s->e1].thread &&
+		    s->t->events[e].thread != s->t->events[s->e2].thread &&
+		    (s->ret[e] == NONE || !s->taken[s->ret[e]]))
+			return false;
+	return true;
+}
+
 static bool reached(const struct search *s)
 {
 	const struct event *x = &s->t->events[s->e1];
+	if (s->race)
+		return race_reached(s);
 	if (!s->taken[s->end2] || s->own[x->thread][s->place[x->thread]] != s->e1 ||
 	    !must_before(s, s->e1))
 		return false;
@@ -435,6 +460,20 @@ static bool exists(struct search *s, uint32_t e1, uint32_t e2, uint32_t end2)
 	return found;
 }
 
+static bool race_exists(struct search *s, uint32_t e1, uint32_t e2)
+{
+	s->e1 = e1;
+	s->e2 = e2;
+	s->end2 = NONE;
+	s->free_mode = false;
+	s->race = true;
+	s->seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	bool found = search(s);
+	g_hash_table_destroy(s->seen);
+	s->race = false;
+	return found;
+}
+
 /* The comparison. */
 
 static const struct finding *finding_about(const struct report *r, uint32_t e1, uint32_t e2)
@@ -447,9 +486,81 @@ static const struct finding *finding_about(const struct report *r, uint32_t e1, 
 	return NULL;
 }
 
+static bool same_scope(const struct search *s, uint32_t e, uint32_t f)
+{
+	return s->scope[e] != NONE && s->scope[f] != NONE &&
+	       s->t->events[s->scope[e]].target == s->t->events[s->scope[f]].target;
+}
+
+/* What an object does to memory inside of its invocations conflicts with nothing else of it. */
+static bool own_affair(const struct search *s, const struct call *a, const struct call *b)
+{
+	const struct trace *t = s->t;
+	return op_table[t->events[a->end].op].class != OP_CLASS_CALL &&
+	       op_table[t->events[b->end].op].class != OP_CLASS_CALL &&
+	       same_scope(s, a->end, b->end);
+}
+
 struct tally {
 	uint64_t violations, impossible;
+	uint64_t races, no_races;
 };
+
+/* All events are at one location: by locations there is one finding, a violation when some
+ * pair is one, impossible when every pair is.  (A pair that clashes at two points may count
+ * twice.) */
+static void compare_locations(uint64_t seed, struct model *m, const struct report *pairs)
+{
+	struct error error = { 0 };
+	struct report *r = cov_find(m, &(struct cov_options){ false, true, 60, 600 }, NULL, &error);
+	enum verdict expected = VERDICT_IMPOSSIBLE;
+	for (guint i = 0; i < pairs->findings->len; i++) {
+		const struct finding *f = pairs->findings->pdata[i];
+		if (f->verdict == VERDICT_RACE)
+			expected = VERDICT_RACE;
+	}
+	ck_assert_uint_eq(r->findings->len, pairs->findings->len > 0);
+	if (r->findings->len > 0) {
+		const struct finding *f = r->findings->pdata[0];
+		ck_assert_msg(f->verdict == expected && f->count >= pairs->findings->len,
+		              "seed %" G_GUINT64_FORMAT ": by locations %" G_GUINT64_FORMAT
+		              " of %u pairs, %s",
+		              seed, f->count, pairs->findings->len, verdict_word(f->verdict));
+	}
+	report_free(r);
+}
+
+/* Data races under rule 5: every conflicting pair by the solver, and by search. */
+static void compare_races(uint64_t seed, struct search *s, struct trace *t, struct tally *tally)
+{
+	struct semantics semantics = model_semantics(s->m);
+	struct rule5 *rule5 = rule5_new(s->m);
+	struct race_rules rules = rule5_races(rule5, &semantics);
+	struct race_options options;
+	race_options_init(&options);
+	options.rules = &rules;
+	struct smt_options solver = smt_race_options(&options);
+	struct smt *smt = smt_new(t, &solver, NULL);
+	for (uint32_t e = 0; e < s->n; e++)
+		for (uint32_t f = e + 1; f < s->n; f++) {
+			if (!events_race_conflict(t, e, f) || same_scope(s, e, f))
+				continue;
+			struct finding *found = smt_decide(smt, e, f, &options, 60, NULL);
+			bool really = race_exists(s, e, f);
+			ck_assert_msg(
+			        found->verdict == (really ? VERDICT_RACE : VERDICT_IMPOSSIBLE),
+			        "seed %" G_GUINT64_FORMAT
+			        ": the race %u, %u is %s (%s), by exhaustive search %s",
+			        seed, e, f, verdict_word(found->verdict),
+			        found->budget ? found->budget : "",
+			        really ? "possible" : "impossible");
+			tally->races += really;
+			tally->no_races += !really;
+			finding_free(found);
+		}
+	smt_free(smt);
+	rule5_free(rule5);
+}
 
 static void compare(uint64_t seed, bool ecl, bool effects, struct tally *tally)
 {
@@ -481,13 +592,15 @@ static void compare(uint64_t seed, bool ecl, bool effects, struct tally *tally)
 	struct search s = { .m = m, .t = t, .n = (uint32_t)t->events_count };
 	uint32_t expected = 0;
 	look(&s);
+	compare_races(seed, &s, t, tally);
 	for (guint i = 0; g_getenv("COV_SEED") && i < r->notes->len; i++)
 		fprintf(stderr, "note: %s\n", (char *)r->notes->pdata[i]);
 	for (uint32_t e = 0; e < s.n; e++)
 		for (uint32_t f = e + 1; f < s.n; f++) {
 			const struct call *a = &s.calls[e], *b = &s.calls[f];
 			if (a->object == NONE || a->object != b->object ||
-			    t->events[e].thread == t->events[f].thread || commute(&s, e, f))
+			    t->events[e].thread == t->events[f].thread || commute(&s, e, f) ||
+			    own_affair(&s, a, b))
 				continue;
 			const struct call *one = a->event < b->event ? a : b,
 			                  *two = one == a ? b : a;
@@ -512,6 +625,7 @@ static void compare(uint64_t seed, bool ecl, bool effects, struct tally *tally)
 	ck_assert_msg(expected == r->findings->len,
 	              "seed %" G_GUINT64_FORMAT ": %u candidates of %u", seed, r->findings->len,
 	              expected);
+	compare_locations(seed, m, r);
 	report_free(r);
 	model_free(m);
 	trace_close(t);
@@ -529,6 +643,8 @@ static void many(bool ecl, bool effects)
 	if (from == NULL) {
 		ck_assert_uint_gt(tally.violations, 300);
 		ck_assert_uint_gt(tally.impossible, 30);
+		ck_assert_uint_gt(tally.races, 30);
+		ck_assert_uint_gt(tally.no_races, 0);
 	}
 }
 

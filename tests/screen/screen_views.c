@@ -218,6 +218,33 @@ static char *exported(struct app *app, const char *suffix)
 	return text;
 }
 
+/* The tree that `heddle explore -o` kept of a program with one failing schedule of four. */
+START_TEST(exploration)
+{
+	struct app *app = open_bank(NULL);
+	tui_keys(app, "X");
+	ck_assert(tui_shows(app, "No exploration lies beside this trace."));
+	tui_command(app, "exploration tests/screen/source/bank.c");
+	ck_assert(app->message_is_error && strstr(app->message, "cannot read the tree"));
+	tui_command(app, "exploration tests/screen/source/assertion.tree");
+	tui_golden(app, "exploration");
+	tui_keys(app, "n"); /* the failing run */
+	ck_assert(tui_shows(app, "Assertion `!r || d == 7' failed."));
+	ck_assert(tui_shows(app, "Enter opens its trace"));
+	tui_golden(app, "exploration-failing");
+	char *svg = exported(app, ".svg");
+	ck_assert(svg && strstr(svg, "signal 6"));
+	g_free(svg);
+	tui_keys(app, "n");
+	ck_assert_str_eq(app->message, "no other run failed");
+	tui_keys(app, "h"); /* its parent, whose trace was not kept or is the first */
+	ck_assert(tui_shows(app, "run 0 "));
+	tui_keys(app, "j Enter");
+	ck_assert(g_str_has_prefix(app->message, "its trace was not kept"));
+	tui_close(app);
+}
+END_TEST
+
 START_TEST(a_chain_is_exported_as_a_graph)
 {
 	struct app *app = open_bank(NULL);
@@ -744,6 +771,7 @@ Suite *views_suite(void)
 	tcase_add_test(golden, empty_trace);
 	tcase_add_test(golden, text_is_laid_out_anew_when_the_screen_changes);
 	tcase_add_test(golden, a_chain_is_exported_as_a_graph);
+	tcase_add_test(golden, exploration);
 	tcase_add_test(golden, loops_fold);
 	tcase_add_test(golden, control_bytes_are_shown_as_escapes);
 	tcase_add_test(golden, wide_and_combining_characters);

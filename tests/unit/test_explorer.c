@@ -179,8 +179,9 @@ static const char *const reports[] = {
 	/* clang: columns */
 	"WARNING: ThreadSanitizer: data race (pid=1)\n  Atomic write of size 4 at 0x1 by "
 	"thread T1:\n"
-	"    #0 one f.c:1:5 (p+0x1)\n\n  Previous atomic write of size 4 at 0x1 by thread T2:\n"
-	"    #0 two f.c:3:17 (p+0x3)\n\nSUMMARY: x\n",
+	"    #0 one(S (*)(int)) f.c:1:5 (p+0x1) (BuildId: 310a98)\n\n  Previous atomic write "
+	"of size 4 at 0x1 by thread T2:\n"
+	"    #0 two f.c:3:17 (p+0x3) (BuildId: 310a98)\n\nSUMMARY: x\n",
 	/* Helgrind */
 	"==9== Possible data race during write of size 8 at 0x1 by thread #2\n==9== Locks "
 	"held: none\n"
@@ -223,13 +224,80 @@ START_TEST(reports_of_other_tools)
 }
 END_TEST
 
+/* DRD names one side; the stacks that follow are of the block, and of what the other thread
+ * did before and after. */
+static const char *const one_sided[] = {
+	"==9== Conflicting store by thread 2 at 0x0010c090 size 4\n"
+	"==9==    at 0x10: one (f.c:1)\n==9==    by 0x11: start (f.c:9)\n"
+	"==9== Allocation context: BSS section of /s/f\n"
+	"==9== Other segment start (thread 1)\n==9==    at 0x20: lock@* (in /drd.so)\n"
+	"==9==    by 0x21: main (f.c:2)\n==9== Other segment end (thread 1)\n"
+	"==9==    at 0x22: unlock@* (in /drd.so)\n==9==    by 0x23: main (f.c:2)\n==9== \n",
+	"<valgrindoutput>\n<error>\n<kind>ConflictingAccess</kind>\n"
+	"<what>Conflicting store by thread 2 at 0x0010c090 size 4</what>\n"
+	"<stack>\n<frame>\n<fn>one</fn>\n<file>f.c</file>\n<line>1</line>\n</frame>\n"
+	"<frame>\n<fn>start</fn>\n<file>f.c</file>\n<line>9</line>\n</frame>\n</stack>\n"
+	"<auxwhat>Allocation context: BSS section of /s/f</auxwhat>\n"
+	"<other_segment_start>\n<stack>\n<frame>\n<ip>0x20</ip>\n<fn>clone</fn>\n"
+	"<file>clone.S</file>\n<line>83</line>\n</frame>\n</stack>\n"
+	"</other_segment_start>\n</error>\n",
+};
+
+START_TEST(reports_with_one_side)
+{
+	struct app *app = tui_open(counting, NULL);
+	char *path = g_strdup_printf("%s/heddle-report-%d", g_get_tmp_dir(), (int)getpid());
+	struct error error;
+	uint32_t pair[2];
+	ck_assert(g_file_set_contents(path, one_sided[_i], -1, NULL));
+	GArray *races = import_report(path, &error);
+	ck_assert_msg(races != NULL, "%s", error.what);
+	ck_assert_int_eq(races->len, 1);
+	const struct reported_race *race = &g_array_index(races, struct reported_race, 0);
+	ck_assert_int_eq(race->sides[0]->len, 2);
+	ck_assert_int_eq(race->sides[1]->len, 0);
+	ck_assert(import_find(app->session->trace, race, pair));
+	ck_assert_int_eq(pair[0], 0);
+	imported_free(races);
+	g_remove(path);
+	g_free(path);
+	tui_close(app);
+}
+END_TEST
+
+/* No line 7 in the trace; 4 is near it. */
+START_TEST(lines_of_another_build)
+{
+	struct app *app = tui_open(counting, NULL);
+	struct reported_frame frames[2] = { { .file = "f.c", .line = 7 },
+		                            { .file = "f.c", .line = 2 } };
+	struct reported_race race;
+	uint32_t pair[2];
+	for (int i = 0; i < 2; i++) {
+		race.sides[i] = g_array_new(FALSE, FALSE, sizeof(frames[0]));
+		g_array_append_val(race.sides[i], frames[i]);
+	}
+	ck_assert(import_find(app->session->trace, &race, pair));
+	ck_assert_int_eq(pair[0], 1);
+	ck_assert_int_eq(pair[1], 3);
+	g_array_index(race.sides[0], struct reported_frame, 0).line = 9;
+	ck_assert(!import_find(app->session->trace, &race, pair));
+	for (int i = 0; i < 2; i++)
+		g_array_free(race.sides[i], TRUE);
+	tui_close(app);
+}
+END_TEST
+
 START_TEST(a_cut_report_is_no_crash)
 {
 	struct error error;
 	char *path = g_strdup_printf("%s/heddle-report-%d", g_get_tmp_dir(), (int)getpid());
-	for (size_t r = 0; r < G_N_ELEMENTS(reports); r++) {
-		for (size_t length = 0; length < strlen(reports[r]); length += 7) {
-			ck_assert(g_file_set_contents(path, reports[r], (gssize)length, NULL));
+	for (size_t r = 0; r < G_N_ELEMENTS(reports) + G_N_ELEMENTS(one_sided); r++) {
+		const char *text = r < G_N_ELEMENTS(reports)
+		                           ? reports[r]
+		                           : one_sided[r - G_N_ELEMENTS(reports)];
+		for (size_t length = 0; length < strlen(text); length += 7) {
+			ck_assert(g_file_set_contents(path, text, (gssize)length, NULL));
 			imported_free(import_report(path, &error));
 		}
 	}
@@ -317,6 +385,8 @@ int main(void)
 	tcase_add_loop_test(c, commands_of_the_command_line, 0, G_N_ELEMENTS(runs));
 	tcase_add_test(c, completion);
 	tcase_add_loop_test(c, reports_of_other_tools, 0, G_N_ELEMENTS(reports));
+	tcase_add_test(c, lines_of_another_build);
+	tcase_add_loop_test(c, reports_with_one_side, 0, G_N_ELEMENTS(one_sided));
 	tcase_add_test(c, a_cut_report_is_no_crash);
 	tcase_add_test(c, what_moved);
 	tcase_add_test(c, values_of_another_schedule);

@@ -24,14 +24,15 @@ static json_t *runs_json(const struct explore_report *r)
 	for (guint i = 0; i < r->runs->len; i++) {
 		const struct explore_run *run = &g_array_index(r->runs, struct explore_run, i);
 		json_t *item = json_pack(
-		        "{s:i, s:o, s:o, s:o, s:o, s:o, s:s, s:i, s:o, s:I, s:b, s:o}", "run",
-		        (int)i, "parent",
+		        "{s:i, s:o, s:o, s:o, s:o, s:o, s:s, s:i, s:o, s:I, s:I, s:b, s:o}",
+		        "run", (int)i, "parent",
 		        run->parent == NONE ? json_null() : json_integer(run->parent), "flip",
 		        text_or_null(run->flip), "thread", text_or_null(run->thread), "place",
 		        text_or_null(run->place), "variable", text_or_null(run->variable),
 		        "end", explore_end_word(run->end), "status", run->status, "story",
-		        text_or_null(run->story), "events", (json_int_t)run->events,
-		        "redundant", run->redundant, "trace", text_or_null(run->trace));
+		        text_or_null(run->story), "events", (json_int_t)run->events, "pruned",
+		        (json_int_t)run->pruned, "redundant", run->redundant, "trace",
+		        text_or_null(run->trace));
 		json_array_append_new(list, item);
 	}
 	return list;

@@ -1,5 +1,6 @@
 /* cmd_races.c - `heddle races`: data races by any of the analyses. */
 #include "tui/batch/race_options.h"
+#include "tui/batch/spec_rules.h"
 
 static const struct command_option options[] = {
 	{ "analysis", "A",
@@ -13,6 +14,7 @@ static const struct command_option options[] = {
 	{ "missing", NULL, "take code that was not recorded into account (barrier pairs)", 0 },
 	{ "budget", "PAIR,ALL", "seconds of the solver for a pair and in all (default: 1,5)",
 	  0 },
+	{ "spec", "FILE", "invocations may be turned round where FILE says so (auto, smt)", 0 },
 	{ "shard", "I/N", "only the I-th of N shares of the pairs; join with 'heddle merge'",
 	  0 },
 	OPTION_LENIENT,
@@ -37,12 +39,36 @@ static struct report *find(const struct arguments *a, struct trace *t,
 	return r;
 }
 
+/* --spec, into race->rules; *rules is the caller's.  False and `error` when it fails, or does
+ * not go with the rest. */
+static bool take_specs(const struct arguments *a, struct trace *t, struct race_options *race,
+                       struct spec_rules **rules, struct error *error)
+{
+	GPtrArray *paths = argument_values(a, "spec");
+	bool fits = (race->analysis == ANALYSIS_AUTO || race->analysis == ANALYSIS_SMT) &&
+	            !race->use_values && !race->use_missing;
+
+	*rules = NULL;
+	if (paths->len > 0 && fits) {
+		*rules = spec_rules_new(t, paths, error);
+		race->rules = *rules != NULL ? spec_rules_races(*rules) : NULL;
+	} else if (paths->len > 0) {
+		error_set(error, "--spec", "leave the other out",
+		          "goes with --analysis auto and smt, and neither with --values nor "
+		          "with --missing");
+	}
+	fits = paths->len == 0 || *rules != NULL;
+	g_ptr_array_unref(paths);
+	return fits;
+}
+
 static int run(struct arguments *a)
 {
 	static const char *const pairs[] = { "sites", "events", NULL };
 	static const char *const verdicts[] = { "races", "all", NULL };
 	struct print_options print;
 	struct race_options race;
+	struct spec_rules *rules;
 	struct error error;
 	struct report *r;
 	struct trace *t;
@@ -59,9 +85,10 @@ static int run(struct arguments *a)
 	t = open_trace(a, a->words->pdata[0]);
 	if (t == NULL)
 		return EXIT_BAD;
-	r = find(a, t, &race, &error);
+	r = take_specs(a, t, &race, &rules, &error) ? find(a, t, &race, &error) : NULL;
 	status = r == NULL ? fail(&error) : print_report(r, &print);
 	report_free(r);
+	spec_rules_free(rules);
 	trace_close(t);
 	return status;
 }

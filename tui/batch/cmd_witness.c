@@ -33,19 +33,6 @@ static bool event_number(const struct arguments *a, guint word, uint32_t *event)
 	return true;
 }
 
-static void print_step(const struct trace *t, const struct step *s, const char *indent)
-{
-	GString *line = g_string_new(NULL);
-
-	g_string_append_printf(line, "%s%u ", indent, s->from);
-	trace_append_line(t, s->from, line);
-	g_string_append_printf(line, "\n%s    before %u ", indent, s->to);
-	trace_append_line(t, s->to, line);
-	g_string_append_printf(line, "   (%s)", step_rule_text(s->rule));
-	puts(line->str);
-	g_string_free(line, TRUE);
-}
-
 static void print_proof(const struct trace *t, const struct finding *f)
 {
 	const struct proof *p = f->proof;
@@ -58,8 +45,7 @@ static void print_proof(const struct trace *t, const struct finding *f)
 	}
 	printf("; the proof, by the %s%s%s:\n", p->method,
 	       p->given == NULL ? "" : ", given the ", p->given == NULL ? "" : p->given);
-	for (guint i = 0; p->cycle.steps != NULL && i < p->cycle.steps->len; i++)
-		print_step(t, &g_array_index(p->cycle.steps, struct step, i), "  ");
+	print_steps(t, &p->cycle);
 }
 
 /* A data race with a note is one that only C11's happens-before shows. */
@@ -99,31 +85,24 @@ static void make_witness(const struct arguments *a, const struct trace *t,
 	g_ptr_array_unref(specs);
 }
 
-/* With --spec, rule 5 has a say too: what it refuses is not known to be a race. */
-static bool under_rule5(const struct arguments *a, struct trace *t, struct finding *f,
-                        struct check_options *check, struct spec_rules **rules,
-                        struct error *error)
+/* With --values or --missing and --spec, rule 5 was not asked: what it refuses is not known to
+ * be a race, and what is impossible without it may be possible with it. */
+static void under_rule5(const struct trace *t, const struct check_options *check,
+                        struct finding *f)
 {
-	GPtrArray *specs = argument_values(a, "spec");
 	const uint32_t pair[] = { f->first, f->second };
-	bool good = true;
 
-	*rules = NULL;
-	if (specs->len > 0) {
-		*rules = spec_rules_new(t, specs, error);
-		good = *rules != NULL;
-		check->semantics = spec_rules_semantics(*rules);
-	}
-	if (good && f->verdict == VERDICT_RACE && *rules != NULL &&
-	    !witness_check(t, (const uint32_t *)f->witness->data, f->witness->len, claim_of(f),
-	                   pair, 2, check, NULL)) {
-		f->verdict = VERDICT_UNKNOWN;
-		f->budget = "incomplete";
+	if (f->verdict == VERDICT_RACE &&
+	    witness_check(t, (const uint32_t *)f->witness->data, f->witness->len, claim_of(f),
+	                  pair, 2, check, NULL))
+		return;
+	f->verdict = VERDICT_UNKNOWN;
+	f->budget = "incomplete";
+	if (f->witness != NULL)
 		g_array_unref(f->witness);
-		f->witness = NULL;
-	}
-	g_ptr_array_unref(specs);
-	return good;
+	f->witness = NULL;
+	proof_free(f->proof);
+	f->proof = NULL;
 }
 
 static const char *const reasons[] = {
@@ -132,10 +111,11 @@ static const char *const reasons[] = {
 	[SWITCH_WRITE] = "a write must wait for a read of the old value",
 	[SWITCH_LOCK] = "a lock must be free",
 	[SWITCH_MUST] = "a must-order",
-	[SWITCH_END] = "the other thread has come to its place",
+	[SWITCH_END] = "the first has come to where it stops",
 };
 
-static void print_switches(const struct trace *t, const struct witness *w)
+/* `out`: standard error where the witness itself goes to standard output. */
+static void print_switches(const struct trace *t, const struct witness *w, FILE *out)
 {
 	GArray *switches = witness_switches(t, w);
 
@@ -145,12 +125,12 @@ static void print_switches(const struct trace *t, const struct witness *w)
 		uint32_t from = g_array_index(w->events, uint32_t, s->at - 1);
 		uint32_t to = g_array_index(w->events, uint32_t, s->at);
 
-		printf("  %s -> %s before event %u: %s",
-		       trace_thread_name(t, t->events[from].thread),
-		       trace_thread_name(t, t->events[to].thread), to, reasons[s->reason]);
+		fprintf(out, "  %s -> %s before event %u: %s",
+		        trace_thread_name(t, t->events[from].thread),
+		        trace_thread_name(t, t->events[to].thread), to, reasons[s->reason]);
 		if (s->because != NONE)
-			printf(" (event %u)", s->because);
-		putchar('\n');
+			fprintf(out, " (event %u)", s->because);
+		fputc('\n', out);
 	}
 	g_array_unref(switches);
 }
@@ -165,13 +145,15 @@ static int print_witness(const struct trace *t, const struct witness *w, const c
 		witness_print(t, w, text);
 		fputs(text->str, stdout);
 		g_string_free(text, TRUE);
+		fputs("heddle: its context switches:\n", stderr);
+		print_switches(t, w, stderr);
 		return EXIT_FOUND;
 	}
 	if (!witness_write(t, w, path, &error))
 		return fail(&error);
 	printf("race: a witness of %u events, accepted by the checker, is in %s\n",
 	       w->events->len, path);
-	print_switches(t, w);
+	print_switches(t, w, stdout);
 	return EXIT_FOUND;
 }
 
@@ -228,21 +210,32 @@ static int print_answer(const struct arguments *a, struct trace *t,
 	return status;
 }
 
-static int answer(const struct arguments *a, struct trace *t, const struct race_options *race,
-                  struct finding *f)
+/* Two accesses: do they race? */
+static int data_race(const struct arguments *a, struct trace *t, uint32_t e1, uint32_t e2,
+                     struct race_options *race)
 {
 	struct check_options check = { .use_values = race->use_values,
 		                       .use_missing = race->use_missing };
-	struct spec_rules *rules;
-	struct error error;
+	GPtrArray *paths = argument_values(a, "spec");
+	struct spec_rules *rules = NULL;
+	struct error error = { .where = "" };
+	struct finding *f = NULL;
+	bool exact = !race->use_values && !race->use_missing;
 	int status;
 
-	if (!under_rule5(a, t, f, &check, &rules, &error)) {
-		finding_free(f);
-		return fail(&error);
-	}
-	status = print_answer(a, t, race, &check, f);
+	if (paths->len > 0)
+		rules = spec_rules_new(t, paths, &error);
+	if (rules != NULL && exact)
+		race->rules = spec_rules_races(rules);
+	if ((paths->len == 0 || rules != NULL) && race_options_fit(a, t, race, &error))
+		f = race_decide(t, e1, e2, race, progress_on_stderr(), &error);
+	progress_done();
+	check.semantics = spec_rules_semantics(rules);
+	if (f != NULL && rules != NULL && !exact)
+		under_rule5(t, &check, f);
+	status = f == NULL ? fail(&error) : print_answer(a, t, race, &check, f);
 	spec_rules_free(rules);
+	g_ptr_array_unref(paths);
 	return status;
 }
 
@@ -279,8 +272,6 @@ static int order_violation(const struct arguments *a, struct trace *t, uint32_t 
 static int run(struct arguments *a)
 {
 	struct race_options race;
-	struct finding *f = NULL;
-	struct error error;
 	struct trace *t;
 	uint32_t e1, e2;
 	int status;
@@ -294,15 +285,8 @@ static int run(struct arguments *a)
 	t = open_trace(a, a->words->pdata[0]);
 	if (t == NULL)
 		return EXIT_BAD;
-	if (asks_for_order(t, e1, e2)) {
-		status = order_violation(a, t, e1, e2, &race);
-		trace_close(t);
-		return status;
-	}
-	if (race_options_fit(a, t, &race, &error))
-		f = race_decide(t, e1, e2, &race, progress_on_stderr(), &error);
-	progress_done();
-	status = f == NULL ? fail(&error) : answer(a, t, &race, f);
+	status = asks_for_order(t, e1, e2) ? order_violation(a, t, e1, e2, &race)
+	                                   : data_race(a, t, e1, e2, &race);
 	trace_close(t);
 	return status;
 }

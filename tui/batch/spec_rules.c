@@ -7,6 +7,8 @@ struct spec_rules {
 	struct specs *specs;
 	struct model *model;
 	struct semantics semantics;
+	struct rule5 *rule5; /* made when it is needed */
+	struct race_rules races;
 };
 
 struct spec_rules *spec_rules_new(struct trace *t, const GPtrArray *paths, struct error *error)
@@ -28,6 +30,7 @@ void spec_rules_free(struct spec_rules *r)
 {
 	if (r == NULL)
 		return;
+	rule5_free(r->rule5);
 	if (r->model != NULL)
 		model_free(r->model);
 	if (r->specs != NULL)
@@ -43,6 +46,15 @@ const struct semantics *spec_rules_semantics(const struct spec_rules *r)
 struct model *spec_rules_model(const struct spec_rules *r)
 {
 	return r->model;
+}
+
+const struct race_rules *spec_rules_races(struct spec_rules *r)
+{
+	if (r->rule5 == NULL) {
+		r->rule5 = rule5_new(r->model);
+		r->races = rule5_races(r->rule5, &r->semantics);
+	}
+	return &r->races;
 }
 
 char *spec_rules_header(const char *path)

@@ -5,7 +5,7 @@
 #ifndef HEDDLE_SPEC_RULES_H
 #define HEDDLE_SPEC_RULES_H
 
-#include "engine/commute/model.h"
+#include "engine/commute/rule5.h"
 #include "engine/witness/witness.h"
 #include "tui/batch/command.h"
 
@@ -17,6 +17,8 @@ struct spec_rules; /* specifications and the trace's model under them */
 struct spec_rules *spec_rules_new(struct trace *t, const GPtrArray *paths, struct error *error);
 void spec_rules_free(struct spec_rules *r);
 const struct semantics *spec_rules_semantics(const struct spec_rules *r);
+/* Rule 5 for data races; owned by `r`. */
+const struct race_rules *spec_rules_races(struct spec_rules *r);
 struct model *spec_rules_model(const struct spec_rules *r);
 /* "FILE:SHA256" for a witness's header; owned by the caller. */
 char *spec_rules_header(const char *path);

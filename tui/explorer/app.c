@@ -13,6 +13,7 @@ const struct view_ops *const view_table[VIEW_COUNT] = {
 	[VIEW_SOURCE] = &source_view,     [VIEW_STATE] = &state_view,
 	[VIEW_WITNESS] = &witness_view,   [VIEW_ORDER] = &order_view,
 	[VIEW_GRAPH] = &graph_view,       [VIEW_COMMUTE] = &commute_view,
+	[VIEW_EXPLORE] = &explore_view,
 	[VIEW_HELP] = &help_view,         [VIEW_TEXT] = &text_view,
 };
 
@@ -58,6 +59,7 @@ void app_free(struct app *app)
 	g_string_free(app->text, TRUE);
 	g_string_free(app->clipboard, TRUE);
 	g_free(app->text_title);
+	g_free(app->tree_path);
 	g_free(app->message);
 	g_free(app->after_command);
 	session_free(app->session);
@@ -399,6 +401,7 @@ static bool shared_request(struct app *app, enum request request, uint64_t count
 		{ REQUEST_GO_STATE, VIEW_STATE },
 		{ REQUEST_GO_GRAPH, VIEW_GRAPH },
 		{ REQUEST_GO_COMMUTE, VIEW_COMMUTE },
+		{ REQUEST_GO_EXPLORE, VIEW_EXPLORE },
 		{ REQUEST_SOURCE, VIEW_SOURCE },
 		{ REQUEST_HELP, VIEW_HELP },
 	};

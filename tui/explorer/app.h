@@ -39,7 +39,7 @@ struct view_ops {
 };
 extern const struct view_ops *const view_table[VIEW_COUNT];
 extern const struct view_ops findings_view, trace_view, source_view, state_view, witness_view,
-        order_view, graph_view, commute_view, help_view, text_view;
+        order_view, graph_view, commute_view, explore_view, help_view, text_view;
 
 struct visit {
 	enum view_kind view;
@@ -70,6 +70,7 @@ struct app {
 	GArray *places;     /* struct visit: where one was */
 	GString *text;      /* what the text view shows */
 	char *text_title;   /* owned */
+	char *tree_path;    /* owned: the exploration asked for, or NULL */
 	GString *clipboard; /* to be sent to the terminal; empty when there is nothing */
 	char *message;      /* owned; the last line of the screen, or NULL */
 	bool message_is_error;

@@ -6,6 +6,7 @@
  */
 #include "tui/explorer/command_line.h"
 #include "tui/explorer/export.h"
+#include "tui/explorer/tree.h"
 #include "tui/explorer/state_pane.h"
 
 #include <poll.h>
@@ -871,6 +872,7 @@ static const struct {
 	{ "order", REQUEST_ORDER },
 	{ "graph", REQUEST_GO_GRAPH },
 	{ "commutativity", REQUEST_GO_COMMUTE },
+	{ "exploration", REQUEST_GO_EXPLORE },
 	{ "help", REQUEST_HELP },
 };
 
@@ -884,7 +886,8 @@ static bool word_view(struct app *app, const char *arguments, struct error *erro
 	}
 	return expect(
 	        error,
-	        "findings, trace, source, state, witness, order, graph, commutativity or help");
+	        "findings, trace, source, state, witness, order, graph, commutativity, exploration or "
+	        "help");
 }
 
 static bool set_hidden(struct app *app, const char *name, bool hidden, struct error *error)
@@ -911,6 +914,22 @@ static bool word_show(struct app *app, const char *arguments, struct error *erro
 	if (*arguments)
 		return set_hidden(app, arguments, false, error);
 	session_show_all(app->session);
+	app_refresh(app);
+	return true;
+}
+
+/* A tree of executions, from wherever it lies. */
+static bool word_exploration(struct app *app, const char *arguments, struct error *error)
+{
+	if (*arguments == '\0')
+		return expect(error, "a file that heddle explore -o made");
+	struct tree *tree = tree_open(arguments, error);
+	if (tree == NULL)
+		return false;
+	tree_free(tree);
+	g_free(app->tree_path);
+	app->tree_path = g_strdup(arguments);
+	app_go(app, VIEW_EXPLORE);
 	app_refresh(app);
 	return true;
 }

@@ -168,6 +168,8 @@ static bool draw(const struct app *app, const struct entry *entry, struct drawin
 {
 	const struct trace *t = app_trace(app);
 	drawing_init(d, trace_name(t));
+	if (app_view(app) == VIEW_EXPLORE)
+		return explore_view_draw(app, d);
 	for (uint32_t i = 0; i < t->threads_count; i++)
 		g_ptr_array_add(d->lanes, g_strdup(trace_thread_name(t, i)));
 	if (app_view(app) == VIEW_ORDER)
@@ -213,9 +215,16 @@ static const struct {
 
 static const char *suffix_for(const struct app *app)
 {
-	return app_view(app) == VIEW_WITNESS                                ? ".wit"
-	       : app_view(app) == VIEW_GRAPH || app_view(app) == VIEW_ORDER ? ".dot"
-	                                                                    : ".md";
+	switch (app_view(app)) {
+	case VIEW_WITNESS:
+		return ".wit";
+	case VIEW_GRAPH:
+	case VIEW_ORDER:
+	case VIEW_EXPLORE:
+		return ".dot";
+	default:
+		return ".md";
+	}
 }
 
 static char *default_name(const struct app *app)

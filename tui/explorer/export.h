@@ -17,5 +17,7 @@ bool export_replay(struct app *app, const char *arguments, struct error *error);
 
 /* What the order view shows, as nodes and edges (view_order.c); false when that is no chain. */
 bool order_view_draw(const struct app *app, struct drawing *drawing);
+/* The tree of executions, a lane for each depth (view_explore.c); false when there is none. */
+bool explore_view_draw(const struct app *app, struct drawing *drawing);
 
 #endif

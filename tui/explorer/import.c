@@ -32,6 +32,7 @@ struct importer {
 	struct reported_race race; /* the one being read */
 	int side; /* which of its accesses; -1: none yet, 2: what follows is of neither */
 	bool open;
+	bool one_sided; /* DRD as XML */
 };
 
 static void end_race(struct importer *im)
@@ -94,10 +95,12 @@ static bool sanitizer_frame(struct importer *im, const char *line)
 		return false;
 	const char *name = line + strcspn(line, " ");
 	name += strspn(name, " ");
-	const char *module = strstr(name, " (");
-	while (module && strstr(module + 1, " ("))
-		module = strstr(module + 1, " ("); /* a BuildId may follow */
-	const char *last = strrchr(name, '+') ? module : NULL;
+	const char *last = NULL; /* the module; clang puts " (BuildId: ...)" behind it */
+	for (const char *p = strstr(name, " ("); p; p = strstr(p + 1, " (")) {
+		const char *close = strchr(p, ')'), *plus = strstr(p, "+0x");
+		if (plus && (close == NULL || plus < close))
+			last = p;
+	}
 	gsize length = last ? (gsize)(last - name) : strlen(name);
 	const char *space = g_strrstr_len(name, length, " ");
 	struct reported_frame frame = { 0 };
@@ -160,6 +163,8 @@ static void text_line(struct importer *im, const char *line)
 	} else if (g_str_has_prefix(line, "==================") ||
 	           g_str_has_prefix(line, "SUMMARY:")) {
 		end_race(im);
+	} else if (strstr(line, "Allocation context:") || strstr(line, "Other segment ")) {
+		im->side = 2; /* DRD: where the block is from, what the other thread did */
 	} else if (is_access(line) || strstr(line, "This conflicts with a previous")) {
 		begin_side(im);
 	} else if (is_blank(line) || strstr(line, "Location is ") ||
@@ -190,12 +195,17 @@ static void xml_line(struct importer *im, const char *line, struct reported_fram
 {
 	char *kind = tagged(line, "kind"), *function = tagged(line, "fn"),
 	     *file = tagged(line, "file"), *number = tagged(line, "line");
-	if (kind && (strcmp(kind, "Race") == 0 || strcmp(kind, "ConflictingAccess") == 0))
+	if (kind && (strcmp(kind, "Race") == 0 || strcmp(kind, "ConflictingAccess") == 0)) {
 		begin_race(im);
+		im->one_sided = strcmp(kind, "ConflictingAccess") == 0;
+	}
 	if (strstr(line, "</error>"))
 		end_race(im);
-	if (strstr(line, "<stack>"))
+	if (strstr(line, "<stack>")) {
 		begin_side(im);
+		if (im->side == 1 && im->one_sided) /* where the block is from, segments */
+			im->side = 2;
+	}
 	if (function)
 		frame->function = g_steal_pointer(&function);
 	if (file)
@@ -254,8 +264,10 @@ static const char *last_component(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* The locations of a side: a byte each; the innermost frame that the trace has a place for. */
-static uint8_t *locations_of(const struct trace *t, const GArray *side)
+/* The locations of a side: a byte each; the innermost frame that the trace has a place for,
+ * which may be up to `slack` lines away: two builds of one program, with and without
+ * instrumentation, may ascribe an instruction to neighbouring lines. */
+static uint8_t *locations_of(const struct trace *t, const GArray *side, uint32_t slack)
 {
 	for (guint f = 0; f < side->len; f++) {
 		const struct reported_frame *frame =
@@ -263,7 +275,8 @@ static uint8_t *locations_of(const struct trace *t, const GArray *side)
 		uint8_t *set = NULL;
 		for (uint64_t i = 1; frame->file && i < t->locations_count; i++) {
 			const struct location *l = &t->locations[i];
-			if (l->line != frame->line || l->file == 0 ||
+			if (l->line + slack < frame->line || l->line > frame->line + slack ||
+			    l->file == 0 ||
 			    strcmp(last_component(trace_string(t, l->file)),
 			           last_component(frame->file)) != 0)
 				continue;
@@ -276,12 +289,14 @@ static uint8_t *locations_of(const struct trace *t, const GArray *side)
 	return NULL;
 }
 
-bool import_find(const struct trace *t, const struct reported_race *race, uint32_t pair[2])
+static bool find_near(const struct trace *t, const struct reported_race *race, uint32_t slack,
+                      uint32_t pair[2])
 {
 	enum { REMEMBERED = 256 }; /* accesses of the first side, the latest */
 	uint32_t remembered[REMEMBERED];
 	uint64_t count = 0;
-	uint8_t *a = locations_of(t, race->sides[0]), *b = locations_of(t, race->sides[1]);
+	uint8_t *a = locations_of(t, race->sides[0], slack),
+	        *b = locations_of(t, race->sides[1], slack);
 	bool found = false, one_sided = race->sides[1]->len == 0;
 	for (uint64_t i = 0; a && (b || one_sided) && !found && i < t->events_count; i++) {
 		const struct event *e = &t->events[i];
@@ -301,4 +316,9 @@ bool import_find(const struct trace *t, const struct reported_race *race, uint32
 	g_free(a);
 	g_free(b);
 	return found;
+}
+
+bool import_find(const struct trace *t, const struct reported_race *race, uint32_t pair[2])
+{
+	return find_near(t, race, 0, pair) || find_near(t, race, 3, pair);
 }

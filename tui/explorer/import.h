@@ -21,7 +21,8 @@ struct reported_race {
 GArray *import_report(const char *path, struct error *error);
 void imported_free(GArray *races);
 
-/* Two conflicting accesses at the places of the race; false when the trace has none. */
+/* Two conflicting accesses at the places of the race, or within three lines of them; false
+ * when the trace has none. */
 bool import_find(const struct trace *t, const struct reported_race *race, uint32_t pair[2]);
 
 #endif

@@ -147,6 +147,7 @@ static const char *const view_words[VIEW_COUNT] = {
 	[VIEW_SOURCE] = "source",     [VIEW_STATE] = "state",
 	[VIEW_WITNESS] = "witness",   [VIEW_ORDER] = "order",
 	[VIEW_GRAPH] = "graph",       [VIEW_COMMUTE] = "commutativity",
+	[VIEW_EXPLORE] = "exploration",
 	[VIEW_HELP] = "help",         [VIEW_TEXT] = "text",
 };
 

@@ -220,8 +220,6 @@ DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t, size_t alignment, const void *nothro
 EXPORT void *mmap(void *hint, size_t size, int protection, int flags, int fd, off_t offset)
 {
 	struct thread *t = recording();
-	if (t && t->pending)
-		log_fill(t);
 	void *p = REAL(mmap)(hint, size, protection, flags, fd, offset);
 	if (t && p != MAP_FAILED && flags & MAP_ANONYMOUS && protection & PROT_WRITE &&
 	    !(flags & MAP_FIXED) && !in_libc(CALLER()))
@@ -232,15 +230,11 @@ EXPORT void *mmap64(void *hint, size_t size, int protection, int flags, int fd, 
         __attribute__((alias("mmap")));
 EXPORT int munmap(void *p, size_t size)
 {
-	struct thread *t = recording();
-	if (t && t->pending)
-		log_fill(t);
+	recording(); /* a last write there has its value */
 	return REAL(munmap)(p, size);
 }
 EXPORT int mprotect(void *p, size_t size, int protection)
 {
-	struct thread *t = recording();
-	if (t && t->pending)
-		log_fill(t);
+	recording(); /* a last write there has its value */
 	return REAL(mprotect)(p, size, protection);
 }

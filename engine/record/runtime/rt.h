@@ -165,6 +165,7 @@ struct runtime {
 	struct log_header *header;
 	uint64_t random;
 	uintptr_t bind_low, bind_size; /* the library of the bind lines */
+	uintptr_t cxx_low, cxx_high; /* the C++ library */
 	uintptr_t libc_low, libc_high, ld_low, ld_high, own_low, own_high;
 	volatile uint64_t ticket;
 	uint64_t messages;
@@ -239,6 +240,9 @@ void clock_now(clockid_t clock, struct timespec *now); /* the virtual one, not r
 void invoke_record(struct thread *t, enum log_tag tag, bool made, uintptr_t pc,
                    const char *type, const void *object, const char *method,
                    const char *values);
+
+/* ---- random.c ---- */
+void random_device_read(int fd, void *p, ssize_t n); /* of a random device: from the seed */
 
 /* ---- replay.c ---- */
 void strings_init(void);
@@ -327,6 +331,13 @@ ALWAYS_INLINE void count_event(struct thread *t, enum log_tag tag, uintptr_t pc)
 		replay_event(t, tag, pc);
 }
 
+/*
+ * A frame for a call of the C library (enum log_call), so that the trace shows where its
+ * thread may block; `now`: even if nothing happens inside.  The thread holds the token.
+ */
+void frame_enter(struct thread *t, enum log_call call, uintptr_t pc, bool now);
+void frame_leave(struct thread *t);
+
 /* A record with one or two words after the first. */
 void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc, uint64_t a,
                uint64_t b, unsigned words);
@@ -338,13 +349,16 @@ static inline void log_sync(struct thread *t, enum log_tag tag, uintptr_t pc,
 
 /*
  * The beginning of an interposed function: the thread when its events are to be recorded,
- * else NULL, and the function is to call the real one and nothing else.
+ * else NULL, and the function is to call the real one and nothing else.  The thread's last
+ * write has its value.
  */
 ALWAYS_INLINE struct thread *recording(void)
 {
 	struct thread *t = me;
 	if (unlikely(t->gate) && !hook_slow(t))
 		return NULL;
+	if (t->pending) /* what follows may write there unseen */
+		log_fill(t);
 	return t;
 }
 /* Around a call into code that may come back through interposed functions. */

@@ -12,36 +12,38 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine/record/abi.h"
+
 typedef unsigned __int128 a128;
 
-static void nothing(void)
+static long nothing(void)
 {
+	return 0;
 }
 
-/* The jump keeps the return address: the runtime sees the program as its caller. */
-#define JUMP(name, fallback) \
+/* The jump keeps the return address: the runtime sees the program as its caller.  Weak, for
+ * programs that bring their own. */
+#define JUMP_NAMED(symbol, name, fallback) \
 	static void *slot_##name __attribute__((used)) = (void *)fallback; \
-	__asm__(".pushsection .text\n.globl __tsan_" #name "\n.hidden __tsan_" #name \
-	        "\n.type __tsan_" #name ", @function\n__tsan_" #name ":\n\tjmp *slot_" #name \
-	        "(%rip)\n.size __tsan_" #name ", .-__tsan_" #name "\n.popsection\n");
+	__asm__(".pushsection .text\n.weak " symbol "\n.hidden " symbol "\n.type " symbol \
+	        ", @function\n" symbol ":\n\tjmp *slot_" #name "(%rip)\n.size " symbol \
+	        ", .-" symbol "\n.popsection\n");
+#define JUMP(name, fallback) JUMP_NAMED("__tsan_" #name, name, fallback)
 
 #define EACH_SIZE(F, prefix) F(prefix##1) F(prefix##2) F(prefix##4) F(prefix##8) F(prefix##16)
 #define PLAIN(F) \
 	EACH_SIZE(F, read) \
 	EACH_SIZE(F, write) \
-	EACH_SIZE(F, unaligned_read) EACH_SIZE(F, unaligned_write) EACH_SIZE(F, volatile_read) \
-	        EACH_SIZE(F, volatile_write) EACH_SIZE(F, unaligned_volatile_read) EACH_SIZE( \
-	                F, unaligned_volatile_write) EACH_SIZE(F, read_write) \
-	                EACH_SIZE(F, unaligned_read_write) F(read_range) F(write_range) \
-	                        F(vptr_read) F(vptr_update) F(func_entry) F(func_exit) F( \
-	                                ignore_thread_begin) F(ignore_thread_end) F(acquire) \
-	                                F(release) F(mutex_create) F(mutex_destroy) F( \
-	                                        mutex_pre_lock) F(mutex_post_lock) \
-	                                        F(mutex_pre_unlock) F(mutex_post_unlock) F( \
-	                                                mutex_pre_signal) F(mutex_post_signal) \
-	                                                F(mutex_pre_divert) \
-	                                                        F(mutex_post_divert) \
-	                                                                F(atomic_signal_fence)
+	EACH_SIZE(F, unaligned_read) \
+	EACH_SIZE(F, unaligned_write) EACH_SIZE(F, volatile_read) EACH_SIZE( \
+	        F, volatile_write) EACH_SIZE(F, unaligned_volatile_read) \
+	        EACH_SIZE(F, unaligned_volatile_write) EACH_SIZE(F, read_write) EACH_SIZE( \
+	                F, unaligned_read_write) F(read_range) F(write_range) F(vptr_read) \
+	                F(vptr_update) F(func_entry) F(func_exit) F(ignore_thread_begin) \
+	                        F(ignore_thread_end) F(acquire) F(release) F(mutex_create) \
+	                                F(mutex_destroy) F(mutex_pre_lock) F(mutex_post_lock) \
+	                                        F(mutex_pre_unlock) F(mutex_post_unlock) \
+	                                                F(atomic_signal_fence)
 #define PLAIN_JUMP(name) JUMP(name, nothing)
 PLAIN(PLAIN_JUMP)
 
@@ -128,20 +130,54 @@ ATOMIC(128, a128)
 #define ATOMIC_NAMES(F, bits) \
 	F(atomic##bits##_load) \
 	F(atomic##bits##_store) \
-	F(atomic##bits##_compare_exchange_strong) F(atomic##bits##_compare_exchange_weak) \
-	        F(atomic##bits##_compare_exchange_val) F(atomic##bits##_exchange) \
-	                F(atomic##bits##_fetch_add) F(atomic##bits##_fetch_sub) \
-	                        F(atomic##bits##_fetch_and) F(atomic##bits##_fetch_or) \
-	                                F(atomic##bits##_fetch_xor) \
-	                                        F(atomic##bits##_fetch_nand)
+	F(atomic##bits##_compare_exchange_strong) \
+	F(atomic##bits##_compare_exchange_weak) F(atomic##bits##_compare_exchange_val) \
+	        F(atomic##bits##_exchange) F(atomic##bits##_fetch_add) \
+	                F(atomic##bits##_fetch_sub) F(atomic##bits##_fetch_and) \
+	                        F(atomic##bits##_fetch_or) F(atomic##bits##_fetch_xor) \
+	                                F(atomic##bits##_fetch_nand)
 
+/* What programs may call beside the hooks: what the runtime acts upon, and what nobody does. */
+#define ACTING(name) JUMP_NAMED(#name, name, nothing)
+ABI_ACTING(ACTING)
+#define IDLE(name) \
+	".weak " #name "\n.hidden " #name "\n.type " #name ", @function\n" #name ":\n"
+#define SYSCALL(name) \
+	IDLE(__sanitizer_syscall_pre_impl_##name) IDLE(__sanitizer_syscall_post_impl_##name)
+__asm__(".pushsection .text\n" ABI_IDLE(IDLE)
+                ABI_SYSCALLS(SYSCALL) "\txor %eax, %eax\n\tret\n.popsection\n");
+
+#define UNALIGNED(bits) \
+	static uint##bits##_t load##bits(const void *p) \
+	{ \
+		uint##bits##_t v; \
+		__builtin_memcpy(&v, p, sizeof(v)); \
+		return v; \
+	} \
+	static void store##bits(void *p, uint##bits##_t v) \
+	{ \
+		__builtin_memcpy(p, &v, sizeof(v)); \
+	} \
+	JUMP_NAMED("__sanitizer_unaligned_load" #bits, __sanitizer_unaligned_load##bits, \
+	           load##bits) \
+	JUMP_NAMED("__sanitizer_unaligned_store" #bits, __sanitizer_unaligned_store##bits, \
+	           store##bits)
+UNALIGNED(16)
+UNALIGNED(32)
+UNALIGNED(64)
+
+#define NAMED(name) { #name, &slot_##name },
+#define NAMED_UNALIGNED(bits) \
+	NAMED(__sanitizer_unaligned_load##bits) NAMED(__sanitizer_unaligned_store##bits)
 #define NAME(name) { "__tsan_" #name, &slot_##name },
 static const struct {
 	const char *name;
 	void **slot;
 } slots[] = { PLAIN(NAME) NAME(atomic_thread_fence) NAME(memcpy) NAME(memmove) NAME(memset)
 	              ATOMIC_NAMES(NAME, 8) ATOMIC_NAMES(NAME, 16) ATOMIC_NAMES(NAME, 32)
-	                      ATOMIC_NAMES(NAME, 64) ATOMIC_NAMES(NAME, 128) };
+	                      ATOMIC_NAMES(NAME, 64) ATOMIC_NAMES(NAME, 128) ABI_ACTING(NAMED)
+	                              NAMED_UNALIGNED(16) NAMED_UNALIGNED(32)
+	                                      NAMED_UNALIGNED(64) };
 
 __attribute__((constructor(101))) static void connect_runtime(void)
 {

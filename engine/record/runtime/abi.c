@@ -1,0 +1,243 @@
+/*
+ * abi.c - what else ThreadSanitizer's libraries export and programs may call: annotations of
+ * synchronisation of their own making, and names that do nothing here (abi.h).
+ */
+#include "engine/record/abi.h"
+#include "rt.h"
+
+void __tsan_ignore_thread_begin(void);
+void __tsan_ignore_thread_end(void);
+
+/* Annotations: synchronisation of the program's own making becomes messages, one for each
+ * release; an acquire takes the latest. */
+#define ANNOTATED 4096
+static struct {
+	uintptr_t address;
+	uint64_t message;
+} annotated[ANNOTATED];
+
+static unsigned annotated_slot(uintptr_t p)
+{
+	unsigned i = (p >> 3) * 2654435761u % ANNOTATED;
+	for (unsigned k = 0; k < ANNOTATED; k++, i = (i + 1) % ANNOTATED)
+		if (annotated[i].address == p || annotated[i].address == 0)
+			return i;
+	return 0;
+}
+
+static void annotate_release(uintptr_t p, uintptr_t pc)
+{
+	struct thread *t = recording();
+	if (!t)
+		return;
+	sched_point(t);
+	unsigned i = annotated_slot(p);
+	annotated[i].address = p;
+	annotated[i].message = __atomic_add_fetch(&rt.messages, 1, __ATOMIC_RELAXED);
+	log_event(t, LOG_SND, 0, pc, annotated[i].message, 0, 1);
+}
+
+static void annotate_acquire(uintptr_t p, uintptr_t pc)
+{
+	struct thread *t = recording();
+	if (!t)
+		return;
+	sched_point(t);
+	unsigned i = annotated_slot(p);
+	if (annotated[i].address == p && annotated[i].message)
+		log_event(t, LOG_RCV, 0, pc, annotated[i].message, 0, 1);
+}
+
+EXPORT void __tsan_acquire(void *p);
+void __tsan_acquire(void *p)
+{
+	annotate_acquire((uintptr_t)p, CALLER());
+}
+EXPORT void __tsan_release(void *p);
+void __tsan_release(void *p)
+{
+	annotate_release((uintptr_t)p, CALLER());
+}
+EXPORT void AnnotateHappensBefore(const char *file, int line, uintptr_t p);
+void AnnotateHappensBefore(const char *file, int line, uintptr_t p)
+{
+	annotate_release(p, CALLER());
+}
+EXPORT void AnnotateHappensAfter(const char *file, int line, uintptr_t p);
+void AnnotateHappensAfter(const char *file, int line, uintptr_t p)
+{
+	annotate_acquire(p, CALLER());
+}
+EXPORT void AnnotateIgnoreReadsBegin(const char *file, int line);
+void AnnotateIgnoreReadsBegin(const char *file, int line)
+{
+	__tsan_ignore_thread_begin();
+}
+EXPORT void AnnotateIgnoreReadsEnd(const char *file, int line);
+void AnnotateIgnoreReadsEnd(const char *file, int line)
+{
+	__tsan_ignore_thread_end();
+}
+
+/* A mutex of the program's own making; bits of flags as in tsan_interface.h. */
+enum { OWN_TRY = 1 << 4, OWN_TRY_FAILED = 1 << 5, OWN_READ = 1 << 3 };
+EXPORT void __tsan_mutex_create(void *p, unsigned flags);
+void __tsan_mutex_create(void *p, unsigned flags)
+{
+}
+EXPORT void __tsan_mutex_destroy(void *p, unsigned flags);
+void __tsan_mutex_destroy(void *p, unsigned flags)
+{
+	struct thread *t = recording();
+	if (t) {
+		sched_point(t);
+		log_sync(t, LOG_DESTROY, CALLER(), p);
+	}
+}
+EXPORT void __tsan_mutex_pre_lock(void *p, unsigned flags);
+void __tsan_mutex_pre_lock(void *p, unsigned flags)
+{
+	struct thread *t = recording();
+	if (t) {
+		sched_point(t);
+		t->gate |= GATE_IGNORE; /* its inside is the lock's own */
+	}
+}
+EXPORT void __tsan_mutex_post_lock(void *p, unsigned flags, int recursion);
+void __tsan_mutex_post_lock(void *p, unsigned flags, int recursion)
+{
+	if (me != &nobody)
+		me->gate &= ~GATE_IGNORE;
+	struct thread *t = recording();
+	if (t)
+		log_sync(t,
+		         flags & OWN_TRY_FAILED ? LOG_TRYFAIL
+		         : flags & OWN_READ     ? LOG_RACQ
+		                                : LOG_ACQ,
+		         CALLER(), p);
+}
+EXPORT int __tsan_mutex_pre_unlock(void *p, unsigned flags);
+int __tsan_mutex_pre_unlock(void *p, unsigned flags)
+{
+	struct thread *t = recording();
+	if (t) {
+		plan_point(t);
+		log_sync(t, flags & OWN_READ ? LOG_RREL : LOG_REL, CALLER(), p);
+		t->gate |= GATE_IGNORE;
+	}
+	return 1;
+}
+EXPORT void __tsan_mutex_post_unlock(void *p, unsigned flags);
+void __tsan_mutex_post_unlock(void *p, unsigned flags)
+{
+	if (me != &nobody)
+		me->gate &= ~GATE_IGNORE;
+	struct thread *t = recording();
+	if (t)
+		sched_point(t);
+}
+
+/* The names of an older kind, and those for virtual machines, say the same. */
+EXPORT void WTFAnnotateHappensBefore(const char *file, int line, uintptr_t p);
+void WTFAnnotateHappensBefore(const char *file, int line, uintptr_t p)
+{
+	annotate_release(p, CALLER());
+}
+EXPORT void WTFAnnotateHappensAfter(const char *file, int line, uintptr_t p);
+void WTFAnnotateHappensAfter(const char *file, int line, uintptr_t p)
+{
+	annotate_acquire(p, CALLER());
+}
+EXPORT void __tsan_java_acquire(uintptr_t p);
+void __tsan_java_acquire(uintptr_t p)
+{
+	annotate_acquire(p, CALLER());
+}
+EXPORT void __tsan_java_release(uintptr_t p);
+void __tsan_java_release(uintptr_t p)
+{
+	annotate_release(p, CALLER());
+}
+EXPORT void __tsan_java_release_store(uintptr_t p);
+void __tsan_java_release_store(uintptr_t p)
+{
+	annotate_release(p, CALLER());
+}
+
+static void own_lock(enum log_tag tag, uintptr_t p, uintptr_t pc)
+{
+	struct thread *t = recording();
+	if (!t)
+		return;
+	plan_point(t);
+	log_sync(t, tag, pc, (const void *)p);
+}
+#define OWN_LOCK(name, tag) \
+	EXPORT void name(uintptr_t p); \
+	void name(uintptr_t p) \
+	{ \
+		own_lock(tag, p, CALLER()); \
+	}
+OWN_LOCK(__tsan_java_mutex_lock, LOG_ACQ)
+OWN_LOCK(__tsan_java_mutex_unlock, LOG_REL)
+OWN_LOCK(__tsan_java_mutex_read_lock, LOG_RACQ)
+OWN_LOCK(__tsan_java_mutex_read_unlock, LOG_RREL)
+EXPORT void __tsan_java_mutex_lock_rec(uintptr_t p, int times);
+void __tsan_java_mutex_lock_rec(uintptr_t p, int times)
+{
+	while (times-- > 0)
+		own_lock(LOG_ACQ, p, CALLER());
+}
+/* How often it was held is known to nobody here; the outermost unlock is what matters. */
+EXPORT int __tsan_java_mutex_unlock_rec(uintptr_t p);
+int __tsan_java_mutex_unlock_rec(uintptr_t p)
+{
+	own_lock(LOG_REL, p, CALLER());
+	return 1;
+}
+
+/* Accesses that the program asks to be seen. */
+#define UNALIGNED(bits, code) \
+	EXPORT uint##bits##_t __sanitizer_unaligned_load##bits(const void *p); \
+	uint##bits##_t __sanitizer_unaligned_load##bits(const void *p) \
+	{ \
+		uint##bits##_t v; \
+		struct thread *t = recording(); \
+		if (t) { \
+			plan_point(t); \
+			log_access(t, LOG_READ, 0, CALLER(), p, code, false, 0); \
+		} \
+		__builtin_memcpy(&v, p, sizeof(v)); \
+		return v; \
+	} \
+	EXPORT void __sanitizer_unaligned_store##bits(void *p, uint##bits##_t v); \
+	void __sanitizer_unaligned_store##bits(void *p, uint##bits##_t v) \
+	{ \
+		struct thread *t = recording(); \
+		if (t) { \
+			plan_point(t); \
+			log_access(t, LOG_WRITE, 0, CALLER(), p, code, false, 0); \
+		} \
+		__builtin_memcpy(p, &v, sizeof(v)); \
+	}
+UNALIGNED(16, 1)
+UNALIGNED(32, 2)
+UNALIGNED(64, 3)
+
+EXPORT double ValgrindSlowdown(void);
+double ValgrindSlowdown(void)
+{
+	return 10.0;
+}
+EXPORT const char *ThreadSanitizerQuery(const char *query);
+const char *ThreadSanitizerQuery(const char *query)
+{
+	return "";
+}
+
+/* One function by many names: it returns 0. */
+#define IDLE(name) ".globl " #name "\n.type " #name ", @function\n" #name ":\n"
+#define SYSCALL(name) \
+	IDLE(__sanitizer_syscall_pre_impl_##name) IDLE(__sanitizer_syscall_post_impl_##name)
+__asm__(".pushsection .text\n" ABI_IDLE(IDLE) ABI_CALLBACKS(IDLE)
+                ABI_SYSCALLS(SYSCALL) "\txor %eax, %eax\n\tret\n.popsection\n");

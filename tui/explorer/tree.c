@@ -1,0 +1,184 @@
+/*
+ * tree.c - see tree.h.
+ */
+#include "tui/explorer/tree.h"
+
+#include <jansson.h>
+#include <string.h>
+
+static void run_clear(void *data)
+{
+	struct tree_run *r = data;
+	char *owned[] = {
+		r->flip, r->thread, r->place, r->variable, r->end, r->story, r->trace
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(owned); i++)
+		g_free(owned[i]);
+}
+
+void tree_free(struct tree *tree)
+{
+	if (tree == NULL)
+		return;
+	g_free(tree->path);
+	g_free(tree->program);
+	g_array_unref(tree->runs);
+	g_ptr_array_unref(tree->gaps);
+	g_free(tree);
+}
+
+static char *text_of(const json_t *item, const char *key)
+{
+	const char *text = json_string_value(json_object_get(item, key));
+	return g_strdup(text ? text : "");
+}
+
+static uint64_t number_of(const json_t *item, const char *key)
+{
+	json_int_t n = json_integer_value(json_object_get(item, key));
+	return n > 0 ? (uint64_t)n : 0;
+}
+
+static struct tree_run read_run(const json_t *item)
+{
+	const json_t *parent = json_object_get(item, "parent");
+	return (struct tree_run){
+		.run = (uint32_t)number_of(item, "run"),
+		.parent = json_is_integer(parent) ? (uint32_t)json_integer_value(parent) : NONE,
+		.redundant = json_is_true(json_object_get(item, "redundant")),
+		.flip = text_of(item, "flip"),
+		.thread = text_of(item, "thread"),
+		.place = text_of(item, "place"),
+		.variable = text_of(item, "variable"),
+		.end = text_of(item, "end"),
+		.story = text_of(item, "story"),
+		.trace = text_of(item, "trace"),
+		.status = json_integer_value(json_object_get(item, "status")),
+		.events = number_of(item, "events"),
+		.pruned = number_of(item, "pruned"),
+	};
+}
+
+/* A run comes after its parent in the file; here its descendants follow it. */
+static GArray *in_tree_order(const GArray *given)
+{
+	GArray *out = g_array_new(FALSE, FALSE, sizeof(struct tree_run));
+	guint n = given->len;
+	uint32_t *first = g_new(uint32_t, n + 1), *last = g_new(uint32_t, n + 1);
+	uint32_t *next = g_new(uint32_t, n + 1), *open = g_new(uint32_t, n + 1), depth = 0;
+	memset(first, 0xff, sizeof *first * (n + 1));
+	for (guint i = 0; i < n; i++) { /* children in order, linked */
+		uint32_t parent = g_array_index(given, struct tree_run, i).parent;
+		next[i] = NONE;
+		if (parent == NONE)
+			continue;
+		if (first[parent] == NONE)
+			first[parent] = i;
+		else
+			next[last[parent]] = i;
+		last[parent] = i;
+	}
+	for (uint32_t at = n ? 0 : NONE; at != NONE;) {
+		struct tree_run r = g_array_index(given, struct tree_run, at);
+		r.depth = depth;
+		r.last = next[at] == NONE;
+		g_array_append_val(out, r);
+		if (first[at] != NONE) {
+			open[depth++] = at;
+			at = first[at];
+			continue;
+		}
+		while (at != NONE && next[at] == NONE)
+			at = depth ? open[--depth] : NONE;
+		if (at != NONE)
+			at = next[at];
+	}
+	g_free(first);
+	g_free(last);
+	g_free(next);
+	g_free(open);
+	return out;
+}
+
+/* Numbered from 0, each with a parent before it: else it is no tree of ours. */
+static bool is_tree(const GArray *runs)
+{
+	for (guint i = 0; i < runs->len; i++) {
+		const struct tree_run *r = &g_array_index(runs, struct tree_run, i);
+		if (r->run != i || (i == 0 ? r->parent != NONE : r->parent >= i))
+			return false;
+	}
+	return runs->len > 0;
+}
+
+static bool read_runs(struct tree *tree, const json_t *root)
+{
+	const json_t *list = json_object_get(root, "runs");
+	GArray *given = g_array_new(FALSE, FALSE, sizeof(struct tree_run));
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		struct tree_run r = read_run(json_array_get(list, i));
+		g_array_append_val(given, r);
+	}
+	bool good = is_tree(given);
+	if (good)
+		tree->runs = in_tree_order(given);
+	for (guint i = 0; !good && i < given->len; i++)
+		run_clear(&g_array_index(given, struct tree_run, i));
+	g_array_unref(given); /* its strings have gone over */
+	if (good)
+		g_array_set_clear_func(tree->runs, run_clear);
+	return good;
+}
+
+struct tree *tree_open(const char *path, struct error *error)
+{
+	json_error_t fault;
+	json_t *root = json_load_file(path, 0, &fault);
+	if (root == NULL) {
+		error_set(error,
+		          place_line(path, fault.line > 0 ? (uint64_t)fault.line : 0).text,
+		          "make it with heddle explore -o FILE", "cannot read the tree: %s",
+		          fault.text);
+		return NULL;
+	}
+	struct tree *tree = g_new0(struct tree, 1);
+	tree->path = g_strdup(path);
+	tree->program = text_of(root, "program");
+	tree->executions = number_of(root, "executions");
+	tree->states = number_of(root, "states");
+	tree->pruned = number_of(root, "pruned");
+	tree->waiting = number_of(root, "waiting");
+	tree->complete = json_is_true(json_object_get(root, "complete"));
+	tree->gaps = g_ptr_array_new_with_free_func(g_free);
+	const json_t *gaps = json_object_get(root, "gaps");
+	for (size_t i = 0; i < json_array_size(gaps); i++) {
+		const char *gap = json_string_value(json_array_get(gaps, i));
+		g_ptr_array_add(tree->gaps, g_strdup(gap ? gap : ""));
+	}
+	bool good = read_runs(tree, root);
+	json_decref(root);
+	if (good)
+		return tree;
+	tree->runs = g_array_new(FALSE, FALSE, sizeof(struct tree_run));
+	tree_free(tree);
+	error_set(error, place_line(path, 0).text, "make it with heddle explore -o FILE",
+	          "is no tree of runs");
+	return NULL;
+}
+
+char *tree_of_trace(const char *trace, uint32_t *run)
+{
+	const char *end = g_str_has_suffix(trace, ".hdl") ? trace + strlen(trace) - 4 : trace;
+	const char *digits = end;
+	while (digits > trace && g_ascii_isdigit(digits[-1]))
+		digits--;
+	if (digits == end || digits - trace < 5 || strncmp(digits - 4, ".run", 4) != 0)
+		return NULL;
+	*run = (uint32_t)g_ascii_strtoull(digits, NULL, 10);
+	return g_strndup(trace, (gsize)(digits - 4 - trace));
+}
+
+bool tree_run_failed(const struct tree_run *run)
+{
+	return strcmp(run->end, "exit") != 0;
+}
