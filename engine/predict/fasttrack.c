@@ -246,6 +246,8 @@ static __attribute__((noinline)) void quiet_table(struct stream *s, uint32_t e,
 		reads_of(s, cell)[x->thread] = stamp_of(e, x->thread);
 		return;
 	}
+	/* SHB's reads learn from a write that is new to them.  (Where the cell is enough it
+	 * has the last write, and that is known.) */
 	if (s->c->observations != NULL && x->op == OP_READ && !known) {
 		step(s, e);
 		return;
