@@ -20,7 +20,8 @@ struct candidate {           /* e1 comes before e2 in the trace and is to come a
 struct site_pair {
 	uint32_t sites[2];
 	uint32_t candidates; /* in the list */
-	uint64_t others;     /* not in the list: they are as impossible as one that is */
+	uint64_t others;     /* not in the list: they are as impossible as one that is (those
+	                      * that clash at two access points may be counted twice) */
 	bool must;           /* one in the list stands for all that the cone orders */
 	bool happened;       /* one is enough */
 	bool cut;            /* there are more than the list takes */

@@ -22,12 +22,12 @@ struct locksets *locksets_empty(void);
 void locksets_free(struct locksets *l);
 /* The set held by an event's thread just before the event; 0 is the empty set. */
 uint32_t lockset_at(const struct locksets *l, uint32_t event);
+/* Where that is kept, to be fetched ahead. */
+const void *lockset_place(const struct locksets *l, uint32_t event);
 /* The set after a lock operation. */
 uint32_t lockset_moved(struct locksets *l, uint32_t set, const struct event *x);
 /* The locks that are held exclusively in both sets. */
 uint32_t lockset_exclusive(struct locksets *l, uint32_t a, uint32_t b);
-/* Where that is kept, to be fetched ahead. */
-const void *lockset_place(const struct locksets *l, uint32_t event);
 /* A lock in both sets that one side holds exclusively (index of trace.objects), or NONE. */
 uint32_t lockset_common(const struct locksets *l, uint32_t a, uint32_t b);
 

@@ -7,7 +7,6 @@
 #include "engine/trace/index.h"
 #include "tests/property/random_spec.h"
 
-#include <check.h>
 #include <string.h>
 
 #define MOST RANDOM_MOST_EVENTS
@@ -82,25 +81,19 @@ static void close_order(struct literal *l)
 					    conflict(l, e, f))
 						l->order[release][f] = true;
 		}
-	for (uint32_t k = 0; k < l->n; k++)
-		for (uint32_t e = 0; e < k; e++)
-			for (uint32_t f = k + 1; f < l->n && l->order[e][k]; f++)
-				l->order[e][f] |= l->order[k][f];
+	close_relation(l->order, l->n);
 }
 
 static uint64_t compare(uint64_t seed, bool ecl)
 {
-	struct dice d = { seed };
-	struct specs *specs = specs_new();
-	const struct spec_object *o = random_object(&d, ecl, false, specs);
-	struct trace *t = random_invocations(&d, o);
-	struct error error = { 0 };
-	struct model *m = model_new(t, specs, NULL, &error);
-	struct edc *edc = edc_new(m, false, NULL), *bounded = edc_new(m, true, NULL);
+	struct random_case c;
+	random_case_make(&c, seed, ecl);
+	struct trace *t = c.t;
+	struct edc *edc = edc_new(c.m, false, NULL), *bounded = edc_new(c.m, true, NULL);
 	static struct literal l;
 	uint64_t ordered = 0;
 	memset(&l, 0, sizeof(l));
-	l.m = m;
+	l.m = c.m;
 	l.t = t;
 	l.n = (uint32_t)t->events_count;
 	look(&l);
@@ -116,41 +109,11 @@ static uint64_t compare(uint64_t seed, bool ecl)
 		}
 	edc_free(edc);
 	edc_free(bounded);
-	model_free(m);
-	trace_close(t);
-	specs_free(specs);
+	random_case_release(&c);
 	return ordered;
 }
 
-START_TEST(ecl)
-{
-	uint64_t ordered = 0;
-	for (uint64_t seed = 1; seed <= 1500; seed++)
-		ordered += compare(seed, true);
-	ck_assert_uint_gt(ordered, 10000);
-}
-END_TEST
-
-START_TEST(not_ecl)
-{
-	uint64_t ordered = 0;
-	for (uint64_t seed = 1; seed <= 1500; seed++)
-		ordered += compare(seed, false);
-	ck_assert_uint_gt(ordered, 10000);
-}
-END_TEST
-
 int main(void)
 {
-	Suite *s = suite_create("edc");
-	TCase *c = tcase_create("against the definition");
-	tcase_set_timeout(c, 60);
-	tcase_add_test(c, ecl);
-	tcase_add_test(c, not_ecl);
-	suite_add_tcase(s, c);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return definition_main(&(struct definition_test){ "edc", compare, 1500, 10000, 10000 });
 }

@@ -7,7 +7,6 @@
 #include "engine/trace/index.h"
 #include "tests/property/random_spec.h"
 
-#include <check.h>
 #include <string.h>
 
 #define MOST_EVENTS RANDOM_MOST_EVENTS
@@ -35,10 +34,7 @@ static void close_order(const struct trace *t, bool (*hb)[MOST_EVENTS])
 				         (x->op == OP_SND && y->op == OP_RCV));
 			hb[e][f] = edge;
 		}
-	for (uint32_t k = 0; k < n; k++)
-		for (uint32_t e = 0; e < k; e++)
-			for (uint32_t f = k + 1; f < n && hb[e][k]; f++)
-				hb[e][f] |= hb[k][f];
+	close_relation(hb, n);
 }
 
 /* The pairs that the definition gives, as first << 32 | second. */
@@ -71,14 +67,11 @@ static GHashTable *direct_pairs(struct model *m)
 
 static uint64_t compare(uint64_t seed, bool ecl)
 {
-	struct dice d = { seed };
-	struct specs *specs = specs_new();
-	const struct spec_object *o = random_object(&d, ecl, false, specs);
+	struct random_case c;
 	struct error error = { 0 };
 	uint64_t races = 0;
-	struct trace *t = random_invocations(&d, o);
-	struct model *m = model_new(t, specs, NULL, &error);
-	ck_assert_ptr_nonnull(m);
+	random_case_make(&c, seed, ecl);
+	struct model *m = c.m;
 	GHashTable *expected = direct_pairs(m);
 	struct report *r =
 	        rd2_find(m, &(struct rd2_options){ .pairs_events = true }, NULL, &error);
@@ -106,41 +99,11 @@ static uint64_t compare(uint64_t seed, bool ecl)
 	report_free(sites);
 	report_free(r);
 	g_hash_table_destroy(expected);
-	model_free(m);
-	trace_close(t);
-	specs_free(specs);
+	random_case_release(&c);
 	return races;
 }
 
-START_TEST(ecl)
-{
-	uint64_t races = 0;
-	for (uint64_t seed = 1; seed <= 3000; seed++)
-		races += compare(seed, true);
-	ck_assert_uint_gt(races, 10000);
-}
-END_TEST
-
-START_TEST(not_ecl)
-{
-	uint64_t races = 0;
-	for (uint64_t seed = 1; seed <= 3000; seed++)
-		races += compare(seed, false);
-	ck_assert_uint_gt(races, 5000);
-}
-END_TEST
-
 int main(void)
 {
-	Suite *s = suite_create("rd2");
-	TCase *c = tcase_create("against the definition");
-	tcase_set_timeout(c, 60);
-	tcase_add_test(c, ecl);
-	tcase_add_test(c, not_ecl);
-	suite_add_tcase(s, c);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return definition_main(&(struct definition_test){ "rd2", compare, 3000, 10000, 5000 });
 }

@@ -352,3 +352,69 @@ struct trace *random_invocations(struct dice *d, const struct spec_object *o)
 	g_string_free(k.out, TRUE);
 	return t;
 }
+
+/* Tests against a definition. */
+
+void random_case_make(struct random_case *c, uint64_t seed, bool ecl)
+{
+	struct dice d = { seed };
+	struct error error = { 0 };
+	c->specs = specs_new();
+	const struct spec_object *o = random_object(&d, ecl, false, c->specs);
+	c->t = random_invocations(&d, o);
+	c->m = model_new(c->t, c->specs, NULL, &error);
+	ck_assert_ptr_nonnull(c->m);
+}
+
+void random_case_release(struct random_case *c)
+{
+	model_free(c->m);
+	trace_close(c->t);
+	specs_free(c->specs);
+}
+
+void close_relation(bool (*order)[RANDOM_MOST_EVENTS], uint32_t n)
+{
+	for (uint32_t k = 0; k < n; k++)
+		for (uint32_t e = 0; e < k; e++)
+			for (uint32_t f = k + 1; f < n && order[e][k]; f++)
+				order[e][f] |= order[k][f];
+}
+
+static const struct definition_test *definition;
+
+static void every_seed(bool ecl)
+{
+	uint64_t seen = 0;
+	for (uint64_t seed = 1; seed <= definition->seeds; seed++)
+		seen += definition->compare(seed, ecl);
+	ck_assert_uint_gt(seen, ecl ? definition->least_ecl : definition->least_not);
+}
+
+START_TEST(ecl)
+{
+	every_seed(true);
+}
+END_TEST
+
+START_TEST(not_ecl)
+{
+	every_seed(false);
+}
+END_TEST
+
+int definition_main(const struct definition_test *test)
+{
+	definition = test;
+	Suite *s = suite_create(test->suite);
+	TCase *c = tcase_create("against the definition");
+	tcase_set_timeout(c, 60);
+	tcase_add_test(c, ecl);
+	tcase_add_test(c, not_ecl);
+	suite_add_tcase(s, c);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}

@@ -5,7 +5,9 @@
 #ifndef HEDDLE_RANDOM_SPEC_H
 #define HEDDLE_RANDOM_SPEC_H
 
-#include "engine/commute/eval.h"
+#include "engine/commute/model.h"
+
+#include <check.h>
 
 struct dice {
 	uint64_t state;
@@ -27,6 +29,28 @@ struct spec_object *random_object(struct dice *d, bool ecl, bool effects, struct
  */
 #define RANDOM_MOST_EVENTS 64
 struct trace *random_invocations(struct dice *d, const struct spec_object *o);
+
+/* A random specification, a random trace of it, and the two together. */
+struct random_case {
+	struct specs *specs;
+	struct trace *t;
+	struct model *m;
+};
+void random_case_make(struct random_case *c, uint64_t seed, bool ecl);
+void random_case_release(struct random_case *c);
+/* Make a relation on n events of the trace, with edges from earlier to later ones alone,
+ * transitive. */
+void close_relation(bool (*order)[RANDOM_MOST_EVENTS], uint32_t n);
+/*
+ * The main function of a test against a definition.  `compare` checks one seed and returns
+ * what it saw of what matters, of which there must be more than `least` in all seeds.
+ */
+struct definition_test {
+	const char *suite;
+	uint64_t (*compare)(uint64_t seed, bool ecl);
+	uint64_t seeds, least_ecl, least_not;
+};
+int definition_main(const struct definition_test *test);
 
 /* A few values that the conditions' constants meet: nil, true, 1, 2, "a", b, ... */
 #define VALUE_TEXTS 7
