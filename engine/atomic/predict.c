@@ -505,9 +505,10 @@ static void nearest_first(struct predictor *p, bool triples)
 /* -- the units of what happened --------------------------------------------------------------
  */
 
+/* The low half is what the table hashes. */
 static gpointer begin_key(uint32_t begin, uint32_t thread)
 {
-	return (gpointer)(uintptr_t)((uint64_t)begin << 32 | thread);
+	return (gpointer)(uintptr_t)((uint64_t)thread << 32 | begin);
 }
 
 static void index_spans(struct predictor *p)
