@@ -5,7 +5,7 @@ _heddle() {
 		words="open atomic commute spec cc c++ info convert filter deadlocks races witness verify record graph replay explain compare shake explore doctor"
 	else case "${COMP_WORDS[1]}" in
 	open) words="--exe --spec --report --at --script --lenient --help --quiet" ;;
-	atomic) words="--spec --cycles --predict --output --budget --sets --post-mortem --all --lenient --format --help --quiet" ;;
+	atomic) words="--spec --cycles --predict --output --budget --sets --post-mortem --split --heap --all --lenient --format --help --quiet" ;;
 	commute) words="--spec --analysis --pairs --direct --bounded --verdicts --budget --lenient --format --help --quiet" ;;
 	spec) words="--format --help --quiet" ;;
 	cc) words="" ;;

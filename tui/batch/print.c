@@ -3,6 +3,7 @@
  */
 #include "tui/batch/command.h"
 
+#include "engine/order/order.h"
 #include "engine/predict/predict.h"
 #include "engine/trace/index.h"
 
@@ -32,21 +33,39 @@ static json_t *json_events(const uint32_t *events, size_t count)
 static json_t *json_path(const struct trace *t, const struct path *path)
 {
 	json_t *a = json_array();
+	GString *text = g_string_new(NULL);
 	for (guint i = 0; path->steps && i < path->steps->len; i++) {
 		const struct step *s = &g_array_index(path->steps, struct step, i);
-		json_array_append_new(a, json_pack("{sIsIss}", "from", (json_int_t)s->from,
+		g_string_truncate(text, 0);
+		order_append_sentence(t, s, text);
+		json_array_append_new(a, json_pack("{sIsIssso}", "from", (json_int_t)s->from,
 		                                   "to", (json_int_t)s->to, "rule",
-		                                   step_rule_text(s->rule)));
+		                                   step_rule_text(s->rule), "text",
+		                                   json_text(text->str)));
 	}
+	g_string_free(text, TRUE);
 	return a;
 }
 
-static json_t *json_proof(const struct trace *t, const struct proof *p)
+json_t *proof_json(const struct trace *t, const struct proof *p)
 {
 	json_t *j = json_pack("{ssso}", "method", p->method, "steps", json_path(t, &p->cycle));
 	if (p->given)
 		json_object_set_new(j, "given", json_string(p->given));
 	return j;
+}
+
+void print_steps(const struct trace *t, const struct path *path)
+{
+	GString *line = g_string_new(NULL);
+	for (guint i = 0; path->steps && i < path->steps->len; i++) {
+		const struct step *s = &g_array_index(path->steps, struct step, i);
+		g_string_printf(line, "  %u -> %u  ", s->from, s->to);
+		order_append_sentence(t, s, line);
+		g_string_append_printf(line, "  [%s]", step_rule_text(s->rule));
+		puts(line->str);
+	}
+	g_string_free(line, TRUE);
 }
 
 static char *variable_name(const struct trace *t, uint32_t variable)
@@ -173,7 +192,7 @@ static json_t *json_finding(const struct trace *t, const struct finding *f)
 		                    json_events((const uint32_t *)(void *)f->witness->data,
 		                                f->witness->len));
 	if (f->proof)
-		json_object_set_new(j, "proof", json_proof(t, f->proof));
+		json_object_set_new(j, "proof", proof_json(t, f->proof));
 	if (f->budget)
 		json_object_set_new(j, "budget", json_string(f->budget));
 	if (f->note)
@@ -331,23 +350,35 @@ static void print_variables(const struct trace *t, const struct finding *f)
 		printf(" and %u more", f->variables->len - 4);
 }
 
+/* Which sets, and how sure one may be; engine/atomic/grade.c decides the latter. */
+static void print_sets(const struct finding *f)
+{
+	printf("    %s", f->sets->len == 1 ? "in atomic set " : "needs atomic sets ");
+	for (guint i = 0; i < f->sets->len; i++)
+		printf("%s%s", i ? ", " : "", (const char *)f->sets->pdata[i]);
+	puts(f->grade == 'A'   ? "; grade A: such units hold one lock for it, and one here did not"
+	     : f->grade == 'B' ? "; grade B: as declared"
+	     : f->grade == 'C' ? "; grade C: sets and units are inferred"
+	                       : "");
+}
+
 static void print_cycle(const struct trace *t, const struct finding *f)
 {
+	print_sets(f);
 	for (guint i = 0; f->edges && i < f->edges->len; i++) {
 		const struct cycle_edge *e = &g_array_index(f->edges, struct cycle_edge, i);
 		const struct cycle_unit *u =
 		        &g_array_index(f->units, struct cycle_unit, e->from);
 		const struct cycle_unit *v = &g_array_index(f->units, struct cycle_unit, e->to);
 		char *name = variable_name(t, e->variable);
-		printf("    %s (%s, %u-%u) -> %s (%s, %u-%u) by %s\n", u->unit,
+		printf("    %s (%s, %u-%u) before %s (%s, %u-%u): %s\n", u->unit,
 		       trace_thread_name(t, u->thread), u->begin, u->end, v->unit,
 		       trace_thread_name(t, v->thread), v->begin, v->end, name);
 		g_free(name);
 		print_event(t, e->events[0]);
 		print_event(t, e->events[1]);
 	}
-	puts("    no serial order: each unit must be before the next, the last before the "
-	     "first");
+	puts("    so no serial order of these units has the same outcome");
 }
 
 static void print_finding(const struct trace *t, const struct finding *f)

@@ -299,7 +299,7 @@ static void log_enter(struct thread *t, const struct frame *f)
 	struct log_site *site = &s->sites[slot];
 	if (site->key != key)
 		site->hint = 0;
-	uint64_t begin = frame_begin(t, f, &site->hint);
+	uint64_t begin = f->function < LOG_CALL_COUNT ? 0 : frame_begin(t, f, &site->hint);
 	if (site->key == key && site->address == f->function) {
 		w[0] = LOG_SHORT | (uint64_t)slot << LOG_SLOT_SHIFT |
 		       log_field(begin - site->value, LOG_DELTA_BITS) << LOG_DELTA_SHIFT;
@@ -333,6 +333,32 @@ void log_frames(struct thread *t)
 	while (t->emitted < depth)
 		log_enter(t, &t->frames[t->emitted++]);
 	t->low = t->emitted;
+}
+
+void frame_enter(struct thread *t, enum log_call call, uintptr_t pc, bool now)
+{
+	if (t->depth < t->low)
+		t->low = t->depth;
+	if (t->depth < MAX_FRAMES)
+		t->frames[t->depth] =
+		        (struct frame){ .call = pc,
+			                .function = call,
+			                .sp = (uintptr_t)__builtin_frame_address(0) };
+	t->depth++;
+	t->dirty = 1;
+	if (now)
+		log_before(t);
+}
+
+void frame_leave(struct thread *t)
+{
+	if (t->pending)
+		log_fill(t);
+	if (t->depth > 0)
+		t->depth--;
+	if (t->depth < t->low)
+		t->low = t->depth;
+	t->dirty = 1;
 }
 
 void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc, uint64_t a,

@@ -330,6 +330,13 @@ ALWAYS_INLINE void count_event(struct thread *t, enum log_tag tag, uintptr_t pc)
 		replay_event(t, tag, pc);
 }
 
+/*
+ * A frame for a call of the C library (enum log_call), so that the trace shows where its
+ * thread may block; `now`: even if nothing happens inside.  The thread holds the token.
+ */
+void frame_enter(struct thread *t, enum log_call call, uintptr_t pc, bool now);
+void frame_leave(struct thread *t);
+
 /* A record with one or two words after the first. */
 void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc, uint64_t a,
                uint64_t b, unsigned words);
