@@ -949,6 +949,8 @@ static void note_command(struct import *im)
 	}
 	builder_note(im->b, "recording-command", command->str);
 	g_string_free(command, TRUE);
+	if (im->facts->start_at)
+		builder_note(im->b, "recording-start", im->facts->start_at);
 	const GPtrArray *specs = im->facts->specs;
 	for (guint i = 0; specs != NULL && i < specs->len; i++) {
 		char *found = spec_path(specs->pdata[i]);
@@ -971,7 +973,9 @@ struct trace *record_import_with(const char *path, const char *name, const char 
 {
 	struct record_facts own = { 0 };
 	struct import im = { .facts = facts ? facts : &own, .flat = NONE };
-	*im.facts = (struct record_facts){ .argv = im.facts->argv, .specs = im.facts->specs };
+	*im.facts = (struct record_facts){ .argv = im.facts->argv,
+		                            .start_at = im.facts->start_at,
+		                            .specs = im.facts->specs };
 	if (!map_log(&im, path, name, error))
 		return NULL;
 	struct trace_options options = { .lenient = true };

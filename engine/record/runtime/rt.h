@@ -165,6 +165,7 @@ struct runtime {
 	struct log_header *header;
 	uint64_t random;
 	uintptr_t bind_low, bind_size; /* the library of the bind lines */
+	uintptr_t cxx_low, cxx_high; /* the C++ library */
 	uintptr_t libc_low, libc_high, ld_low, ld_high, own_low, own_high;
 	volatile uint64_t ticket;
 	uint64_t messages;

@@ -44,7 +44,6 @@ EXPORT int kill(pid_t pid, int number)
 		struct thread *t = recording(); \
 		if (!t) \
 			return REAL(name) call; \
-		frame_enter(t, LOG_CALL_##name, CALLER(), true); \
 		sched_point(t); \
 		frame_enter(t, LOG_CALL_##name, CALLER(), true); \
 		sched_leave(t); \
