@@ -74,6 +74,17 @@ static void append_two(const struct trace *t, const struct step *s, const char *
 
 static void append_lock(const struct trace *t, const struct step *s, GString *out)
 {
+	if (!op_releases(t->events[s->from].op)) { /* of a proof: a section that stays open */
+		append_thread(t, s->from, out);
+		g_string_append(out, " still holds ");
+		trace_append_operand(t, s->to, out);
+		g_string_append(out, " when it comes to ");
+		trace_append_operation(t, s->from, out);
+		append_place(t, s->from, out);
+		g_string_append(out, ", so before ");
+		append_verb(t, s->to, "acquires", out);
+		return;
+	}
 	append_verb(t, s->from, "releases", out);
 	g_string_append(out, " before ");
 	append_verb(t, s->to, "acquires", out);
@@ -105,6 +116,80 @@ static void append_sections(const struct trace *t, const struct step *s, const c
 	append_does(t, s->to, out);
 }
 
+/* -- steps of proofs ---------------------------------------------------------------------- */
+
+/* Two critical sections that may not overlap: in an order, or from the solver in either. */
+static void append_excluded(const struct trace *t, const struct step *s, GString *out)
+{
+	if (op_releases(t->events[s->from].op)) {
+		append_lock(t, s, out);
+		g_string_append(out, ": their critical sections may not overlap");
+		return;
+	}
+	g_string_append(out, "the critical sections on ");
+	trace_append_operand(t, s->to, out);
+	g_string_append(out, " that ");
+	append_thread(t, s->from, out);
+	g_string_append(out, " begins");
+	append_place(t, s->from, out);
+	g_string_append(out, " and ");
+	append_thread(t, s->to, out);
+	append_place(t, s->to, out);
+	g_string_append(out, " may not overlap");
+}
+
+static void append_open(const struct trace *t, const struct step *s, GString *out)
+{
+	append_lock(t, s, out);
+	g_string_append(out, ": that critical section is still open at the end");
+}
+
+/* No other write between a write and the read that sees it. */
+static void append_no_write_between(const struct trace *t, const struct step *s, GString *out)
+{
+	bool reads = op_reads(t->events[s->from].op), writes = op_writes(t->events[s->to].op);
+
+	if (!reads && !writes) { /* the solver's: not between, on whichever side */
+		append_verb(t, s->from, "writes", out);
+		g_string_append(out, ", but not between ");
+		append_thread(t, s->to, out);
+		g_string_append(out, "'s read");
+		append_place(t, s->to, out);
+		g_string_append(out, " and the write that it sees");
+		return;
+	}
+	append_two(t, s,
+	           reads && writes ? "the read has to see the write that it saw"
+	                           : "it may not come between the other write and its read",
+	           out);
+}
+
+static void append_asked(const struct trace *t, const struct step *s, GString *out)
+{
+	g_string_append(out, "but both are to be next: ");
+	append_thread(t, s->to, out);
+	g_string_append(out, " before ");
+	trace_append_operation(t, s->to, out);
+	append_place(t, s->to, out);
+	g_string_append(out, ", ");
+	append_thread(t, s->from, out);
+	g_string_append(out, " before ");
+	trace_append_operation(t, s->from, out);
+	append_place(t, s->from, out);
+}
+
+static void append_constraint(const struct trace *t, const struct step *s, GString *out)
+{
+	if (s->from != s->to) {
+		append_two(t, s, "a wait comes before what wakes it", out);
+		return;
+	}
+	append_does(t, s->from, out);
+	g_string_append(out, op_is_access(t->events[s->from].op)
+	                             ? ", and sees one of the writes of that value"
+	                             : ", and it fails as it did");
+}
+
 void order_append_sentence(const struct trace *t, const struct step *s, GString *out)
 {
 	switch ((enum step_rule)s->rule) {
@@ -131,6 +216,21 @@ void order_append_sentence(const struct trace *t, const struct step *s, GString 
 		break;
 	case STEP_ORDERED_SECTION:
 		append_sections(t, s, "ordered events", out);
+		break;
+	case STEP_CLOSURE_LOCK:
+		append_excluded(t, s, out);
+		break;
+	case STEP_CLOSURE_READ:
+		append_no_write_between(t, s, out);
+		break;
+	case STEP_OPEN_SECTION:
+		append_open(t, s, out);
+		break;
+	case STEP_ASSUMED:
+		append_asked(t, s, out);
+		break;
+	case STEP_CONSTRAINT:
+		append_constraint(t, s, out);
 		break;
 	default:
 		append_two(t, s, step_rule_text(s->rule), out);

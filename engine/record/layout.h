@@ -120,7 +120,7 @@ struct log_chunk {
 	TAG(RCV, 1, 1) \
 	TAG(ALLOC, 2, 1)     /* address, size */ \
 	TAG(FREE, 1, 1)      /* address */ \
-	TAG(ENTER, 1, 0)     /* pc: after the call; word 1: a pc inside the function or a LOG_CALL, and */ \
+	TAG(ENTER, 1, 0)     /* pc: after the call; word 1: a pc inside the function, or LOG_CALL_*, and */ \
 	                     /* << 48 where its frame begins: see LOG_FRAME_UNIT */ \
 	TAG(LEAVE, 0, 0)     /* pc: how many frames */ \
 	TAG(SWITCH, 0, 0)    /* pc: the thread of what follows */ \
@@ -144,6 +144,12 @@ enum log_tag {
 	        LOG_TAG_COUNT
 };
 
+/* A frame's CFA (the stack pointer before the call): so many units below the high end of the
+ * thread's stack, rounded down to a unit, plus one; 0: unknown. */
+#define LOG_FRAME_UNIT  16u
+#define LOG_FRAME_SHIFT 48
+#define LOG_FRAME_LIMIT 65535u
+
 /*
  * Calls of the C library that are frames of their own, "poll@libc": where a thread sleeps or
  * waits for the outside, and what runs handlers.  Their numbers are no addresses.
@@ -162,12 +168,6 @@ enum log_call {
 #undef C
 	        LOG_CALL_COUNT
 };
-
-/* A frame's CFA (the stack pointer before the call): so many units below the high end of the
- * thread's stack, rounded down to a unit, plus one; 0: unknown. */
-#define LOG_FRAME_UNIT  16u
-#define LOG_FRAME_SHIFT 48
-#define LOG_FRAME_LIMIT 65535u
 
 #define LOG_RANGE 5u /* size code: the size is in a word of its own */
 

@@ -51,4 +51,39 @@ done
 run "$HEDDLE" explain "$scratch/locked.txt" 2 9 --order strange
 is "$status" 2 "refused: an unknown order"
 like "$err" "expected po, hb" "and says which there are"
+# A conflicting pair is decided too: ordered in the recording is not the last word.
+cat >"$scratch/pair.std" <<'T'
+T1|w(x)|a.c:1
+T1|acq(m)|a.c:2
+T1|w(y)|a.c:3
+T1|rel(m)|a.c:4
+T2|acq(m)|a.c:11
+T2|w(y)|a.c:12
+T2|rel(m)|a.c:13
+T2|w(x)|a.c:14
+T
+run "$HEDDLE" explain "$scratch/pair.std" 0 7
+like "$out" 'ordered by' "ordered in the recording"
+like "$out" 'they race: another order of the run brings them next to each other' "and yet a race"
+run "$HEDDLE" explain "$scratch/pair.std" 2 5
+like "$out" 'they cannot race, in any order of the run' "no race"
+like "$out" 'T1 still holds m when it comes to w\(y\) at a.c:3, so before T2 acquires m at a.c:11' "why, in names and lines"
+run "$HEDDLE" explain --format json "$scratch/pair.std" 2 5
+is "$(json '$d->{verdict}')" impossible "the verdict as JSON"
+like "$(json 'join "|", map { $_->{text} } @{$d->{proof}{steps}}')" 'T2 still holds m' "and its proof in sentences"
+run "$HEDDLE" explain --order wdc "$scratch/pair.std" 2 5
+unlike "$out" 'race' "an order that is asked for is all that is told"
+# A proof by observation, and one by a read that must not lose its write.
+cat >"$scratch/seen.std" <<'T'
+T1|w(z)|a.c:1
+T1|w(x)|a.c:2
+T2|r(x)|a.c:3
+T2|w(z)|a.c:4
+T
+run "$HEDDLE" witness "$scratch/seen.std" 0 3
+is "$status" 0 "impossible by observation"
+like "$out" 'T2 reads x at a.c:3, which T1 wrote at a.c:2' "the observation in words"
+like "$out" 'but both are to be next: T1 before w\(z\) at a.c:1, T2 before w\(z\) at a.c:4' "what is asked in words"
+run "$HEDDLE" witness "$scratch/pair.std" 0 7
+like "$err" 'T2 -> T1 before event' "a witness on standard output tells its switches beside it"
 done_testing

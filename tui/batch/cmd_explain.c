@@ -1,7 +1,7 @@
 /* cmd_explain.c - `heddle explain`: why two events are ordered, or that nothing orders them. */
 #include "engine/commute/edc.h"
 #include "engine/order/order.h"
-#include "tui/batch/command.h"
+#include "tui/batch/race_options.h"
 #include "tui/batch/spec_rules.h"
 
 #include <jansson.h>
@@ -30,6 +30,8 @@ struct question {
 	guint count;
 	const struct order *answer; /* the one that orders them, or NULL */
 	struct path path;
+	struct finding
+	        *verdict; /* of a conflicting pair, where no order was asked for; or NULL */
 };
 
 /* -- asking ----------------------------------------------------------------------------- */
@@ -156,21 +158,6 @@ static void append_locks(const struct trace *t, uint32_t event, GString *out)
 	g_array_free(held, TRUE);
 }
 
-static void print_steps(const struct question *q)
-{
-	GString *line = g_string_new(NULL);
-
-	for (guint i = 0; i < q->path.steps->len; i++) {
-		const struct step *s = &g_array_index(q->path.steps, struct step, i);
-
-		g_string_printf(line, "  %u -> %u  ", s->from, s->to);
-		order_append_sentence(q->t, s, line);
-		g_string_append_printf(line, "  [%s]", step_rule_text(s->rule));
-		puts(line->str);
-	}
-	g_string_free(line, TRUE);
-}
-
 static void print_unordered(const struct question *q)
 {
 	GString *line = g_string_new(NULL);
@@ -200,6 +187,34 @@ static void print_unordered(const struct question *q)
 	g_string_free(line, TRUE);
 }
 
+/* Of two accesses that conflict: an order of the recording is not the last word. */
+static void print_verdict(const struct question *q)
+{
+	const struct finding *f = q->verdict;
+
+	switch (f->verdict) {
+	case VERDICT_RACE:
+		printf("they race%s: another order of the run brings them next to each other, "
+		       "a "
+		       "witness of %u events\nthat the checker accepted ('heddle witness %s %u "
+		       "%u' "
+		       "prints it)\n",
+		       f->note != NULL ? " (by C11 only)" : "", f->witness->len,
+		       trace_name(q->t), q->e, q->f);
+		break;
+	case VERDICT_IMPOSSIBLE:
+		printf("they cannot race, in any order of the run%s%s; for both to be next all "
+		       "of "
+		       "this would have to hold:\n",
+		       f->proof->given ? ", given the " : "",
+		       f->proof->given ? f->proof->given : "");
+		print_steps(q->t, &f->proof->cycle);
+		break;
+	default:
+		printf("whether they race is unknown: %s\n", budget_text(f->budget));
+	}
+}
+
 static void print_text(const struct question *q)
 {
 	GString *line = g_string_new(NULL);
@@ -212,11 +227,13 @@ static void print_text(const struct question *q)
 	if (q->answer != NULL) {
 		printf("ordered by %s (%s):\n", order_kind_title(order_kind(q->answer)),
 		       order_kind_word(order_kind(q->answer)));
-		print_steps(q);
+		print_steps(q->t, &q->path);
 	} else {
 		printf("not ordered:\n");
 		print_unordered(q);
 	}
+	if (q->verdict != NULL)
+		print_verdict(q);
 }
 
 static json_t *json_step(const struct question *q, const struct step *s)
@@ -229,6 +246,17 @@ static json_t *json_step(const struct question *q, const struct step *s)
 	              "rule", step_rule_text(s->rule), "text", sentence->str);
 	g_string_free(sentence, TRUE);
 	return j;
+}
+
+static void json_verdict(const struct question *q, json_t *j)
+{
+	const struct finding *f = q->verdict;
+
+	json_object_set_new(j, "verdict", json_string(verdict_word(f->verdict)));
+	if (f->proof != NULL)
+		json_object_set_new(j, "proof", proof_json(q->t, f->proof));
+	if (f->budget != NULL)
+		json_object_set_new(j, "budget", json_string(f->budget));
 }
 
 static void print_json(const struct question *q)
@@ -255,9 +283,24 @@ static void print_json(const struct question *q)
 	                    q->answer == NULL
 	                            ? json_null()
 	                            : json_string(order_kind_word(order_kind(q->answer))));
+	if (q->verdict != NULL)
+		json_verdict(q, j);
 	json_dumpf(j, stdout, JSON_INDENT(1));
 	putchar('\n');
 	json_decref(j);
+}
+
+/* The verdict of a conflicting pair, in the default budget. */
+static void decide(struct question *q)
+{
+	struct race_options race;
+	struct error error;
+
+	race_options_init(&race);
+	race.want_witness = true;
+	if (argument_value(q->a, "order") == NULL && events_race_conflict(q->t, q->e, q->f) &&
+	    race_options_fit(q->a, q->t, &race, &error))
+		q->verdict = race_decide(q->t, q->e, q->f, &race, progress_on_stderr(), &error);
 }
 
 static int run(struct arguments *a)
@@ -272,6 +315,7 @@ static int run(struct arguments *a)
 	if (q.t == NULL)
 		return EXIT_BAD;
 	if (parse(a, &q) && investigate(a, &q)) {
+		decide(&q);
 		progress_done();
 		trace_need(q.t, INDEX_THREADS | INDEX_MATCH, NULL);
 		if (format == FORMAT_JSON)
@@ -283,6 +327,7 @@ static int run(struct arguments *a)
 	for (guint i = 0; i < q.count; i++)
 		order_free(q.orders[i]);
 	path_release(&q.path);
+	finding_free(q.verdict);
 	trace_close(q.t);
 	return status;
 }
@@ -291,8 +336,11 @@ const struct command command_explain = {
 	.name = "explain",
 	.usage = "TRACE EVENT EVENT [--order ORDER]",
 	.summary = "why two events are ordered (the chain of events) or not",
-	.details = "Without --order, the order that says least and still orders the two gives "
-	           "the reason; if none\ndoes, the answer is how far each order reaches.",
+	.details =
+	        "Without --order, the order that says least and still orders the two gives "
+	        "the reason; if none\ndoes, the answer is how far each order reaches.  Two "
+	        "accesses that conflict are decided too: a\nrace by another order of the run, "
+	        "or impossible, with the proof.",
 	.options = options,
 	.run = run,
 };

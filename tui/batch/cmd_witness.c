@@ -33,19 +33,6 @@ static bool event_number(const struct arguments *a, guint word, uint32_t *event)
 	return true;
 }
 
-static void print_step(const struct trace *t, const struct step *s, const char *indent)
-{
-	GString *line = g_string_new(NULL);
-
-	g_string_append_printf(line, "%s%u ", indent, s->from);
-	trace_append_line(t, s->from, line);
-	g_string_append_printf(line, "\n%s    before %u ", indent, s->to);
-	trace_append_line(t, s->to, line);
-	g_string_append_printf(line, "   (%s)", step_rule_text(s->rule));
-	puts(line->str);
-	g_string_free(line, TRUE);
-}
-
 static void print_proof(const struct trace *t, const struct finding *f)
 {
 	const struct proof *p = f->proof;
@@ -58,8 +45,7 @@ static void print_proof(const struct trace *t, const struct finding *f)
 	}
 	printf("; the proof, by the %s%s%s:\n", p->method,
 	       p->given == NULL ? "" : ", given the ", p->given == NULL ? "" : p->given);
-	for (guint i = 0; p->cycle.steps != NULL && i < p->cycle.steps->len; i++)
-		print_step(t, &g_array_index(p->cycle.steps, struct step, i), "  ");
+	print_steps(t, &p->cycle);
 }
 
 /* A data race with a note is one that only C11's happens-before shows. */
@@ -125,10 +111,11 @@ static const char *const reasons[] = {
 	[SWITCH_WRITE] = "a write must wait for a read of the old value",
 	[SWITCH_LOCK] = "a lock must be free",
 	[SWITCH_MUST] = "a must-order",
-	[SWITCH_END] = "the other thread has come to its place",
+	[SWITCH_END] = "the first has come to where it stops",
 };
 
-static void print_switches(const struct trace *t, const struct witness *w)
+/* `out`: standard error where the witness itself goes to standard output. */
+static void print_switches(const struct trace *t, const struct witness *w, FILE *out)
 {
 	GArray *switches = witness_switches(t, w);
 
@@ -138,12 +125,12 @@ static void print_switches(const struct trace *t, const struct witness *w)
 		uint32_t from = g_array_index(w->events, uint32_t, s->at - 1);
 		uint32_t to = g_array_index(w->events, uint32_t, s->at);
 
-		printf("  %s -> %s before event %u: %s",
-		       trace_thread_name(t, t->events[from].thread),
-		       trace_thread_name(t, t->events[to].thread), to, reasons[s->reason]);
+		fprintf(out, "  %s -> %s before event %u: %s",
+		        trace_thread_name(t, t->events[from].thread),
+		        trace_thread_name(t, t->events[to].thread), to, reasons[s->reason]);
 		if (s->because != NONE)
-			printf(" (event %u)", s->because);
-		putchar('\n');
+			fprintf(out, " (event %u)", s->because);
+		fputc('\n', out);
 	}
 	g_array_unref(switches);
 }
@@ -158,13 +145,15 @@ static int print_witness(const struct trace *t, const struct witness *w, const c
 		witness_print(t, w, text);
 		fputs(text->str, stdout);
 		g_string_free(text, TRUE);
+		fputs("heddle: its context switches:\n", stderr);
+		print_switches(t, w, stderr);
 		return EXIT_FOUND;
 	}
 	if (!witness_write(t, w, path, &error))
 		return fail(&error);
 	printf("race: a witness of %u events, accepted by the checker, is in %s\n",
 	       w->events->len, path);
-	print_switches(t, w);
+	print_switches(t, w, stdout);
 	return EXIT_FOUND;
 }
 

@@ -91,6 +91,10 @@ struct print_options {
 	bool all_verdicts;
 };
 int print_report(const struct report *report, const struct print_options *options);
+/* A chain, or a proof's steps: a line each, in the user's names and places. */
+void print_steps(const struct trace *t, const struct path *path);
+/* A proof, with the same sentences; the caller's. */
+struct json_t *proof_json(const struct trace *t, const struct proof *proof);
 
 int command_main(int argc, char **argv);
 

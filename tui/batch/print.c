@@ -3,6 +3,7 @@
  */
 #include "tui/batch/command.h"
 
+#include "engine/order/order.h"
 #include "engine/predict/predict.h"
 #include "engine/trace/index.h"
 
@@ -32,21 +33,39 @@ static json_t *json_events(const uint32_t *events, size_t count)
 static json_t *json_path(const struct trace *t, const struct path *path)
 {
 	json_t *a = json_array();
+	GString *text = g_string_new(NULL);
 	for (guint i = 0; path->steps && i < path->steps->len; i++) {
 		const struct step *s = &g_array_index(path->steps, struct step, i);
-		json_array_append_new(a, json_pack("{sIsIss}", "from", (json_int_t)s->from,
+		g_string_truncate(text, 0);
+		order_append_sentence(t, s, text);
+		json_array_append_new(a, json_pack("{sIsIssso}", "from", (json_int_t)s->from,
 		                                   "to", (json_int_t)s->to, "rule",
-		                                   step_rule_text(s->rule)));
+		                                   step_rule_text(s->rule), "text",
+		                                   json_text(text->str)));
 	}
+	g_string_free(text, TRUE);
 	return a;
 }
 
-static json_t *json_proof(const struct trace *t, const struct proof *p)
+json_t *proof_json(const struct trace *t, const struct proof *p)
 {
 	json_t *j = json_pack("{ssso}", "method", p->method, "steps", json_path(t, &p->cycle));
 	if (p->given)
 		json_object_set_new(j, "given", json_string(p->given));
 	return j;
+}
+
+void print_steps(const struct trace *t, const struct path *path)
+{
+	GString *line = g_string_new(NULL);
+	for (guint i = 0; path->steps && i < path->steps->len; i++) {
+		const struct step *s = &g_array_index(path->steps, struct step, i);
+		g_string_printf(line, "  %u -> %u  ", s->from, s->to);
+		order_append_sentence(t, s, line);
+		g_string_append_printf(line, "  [%s]", step_rule_text(s->rule));
+		puts(line->str);
+	}
+	g_string_free(line, TRUE);
 }
 
 static char *variable_name(const struct trace *t, uint32_t variable)
@@ -173,7 +192,7 @@ static json_t *json_finding(const struct trace *t, const struct finding *f)
 		                    json_events((const uint32_t *)(void *)f->witness->data,
 		                                f->witness->len));
 	if (f->proof)
-		json_object_set_new(j, "proof", json_proof(t, f->proof));
+		json_object_set_new(j, "proof", proof_json(t, f->proof));
 	if (f->budget)
 		json_object_set_new(j, "budget", json_string(f->budget));
 	if (f->note)

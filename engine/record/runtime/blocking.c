@@ -108,13 +108,16 @@ static void await_input(struct thread *t, int fd, enum log_call call, uintptr_t 
 		await(t, fd, POLLOUT); \
 		return REAL(name) call; \
 	}
-READING(ssize_t, recv, (int fd, void *p, size_t n_, int f), (fd, p, n_, f), fd, p, LOG_CALL_recv)
+READING(ssize_t, recv, (int fd, void *p, size_t n_, int f), (fd, p, n_, f), fd, p,
+        LOG_CALL_recv)
 READING(ssize_t, recvfrom,
         (int fd, void *restrict p, size_t n_, int f, struct sockaddr *restrict a,
          socklen_t *restrict l),
         (fd, p, n_, f, a, l), fd, p, LOG_CALL_recvfrom)
-READING(ssize_t, pread, (int fd, void *p, size_t n_, off_t o), (fd, p, n_, o), fd, p, LOG_CALL_read)
-READING(ssize_t, pread64, (int fd, void *p, size_t n_, off_t o), (fd, p, n_, o), fd, p, LOG_CALL_read)
+READING(ssize_t, pread, (int fd, void *p, size_t n_, off_t o), (fd, p, n_, o), fd, p,
+        LOG_CALL_read)
+READING(ssize_t, pread64, (int fd, void *p, size_t n_, off_t o), (fd, p, n_, o), fd, p,
+        LOG_CALL_read)
 WRITING(ssize_t, write, (int fd, const void *p, size_t n_), (fd, p, n_), fd, p, n_)
 WRITING(ssize_t, send, (int fd, const void *p, size_t n_, int f), (fd, p, n_, f), fd, p, n_)
 WRITING(ssize_t, sendto,

@@ -44,8 +44,8 @@ EXPORT int kill(pid_t pid, int number)
 		struct thread *t = recording(); \
 		if (!t) \
 			return REAL(name) call; \
-		frame_enter(t, LOG_CALL_##name, CALLER(), true); \
 		sched_point(t); \
+		frame_enter(t, LOG_CALL_##name, CALLER(), true); \
 		sched_leave(t); \
 		int result = REAL(name) call; \
 		int error = errno, number = came; \
