@@ -5,7 +5,7 @@ _heddle() {
 		words="open atomic commute spec cc c++ info convert filter deadlocks races witness verify record graph replay explain compare shake explore doctor"
 	else case "${COMP_WORDS[1]}" in
 	open) words="--exe --spec --report --at --script --lenient --help --quiet" ;;
-	atomic) words="--spec --cycles --predict --output --budget --sets --post-mortem --all --lenient --format --help --quiet" ;;
+	atomic) words="--spec --cycles --predict --output --budget --sets --post-mortem --split --heap --all --lenient --format --help --quiet" ;;
 	commute) words="--spec --analysis --pairs --direct --bounded --verdicts --budget --lenient --format --help --quiet" ;;
 	spec) words="--format --help --quiet" ;;
 	cc) words="" ;;
@@ -22,7 +22,7 @@ _heddle() {
 	replay) words="--witness --trace --first --until --gdb --spec --lenient --help --quiet" ;;
 	explain) words="--order --spec --lenient --format --help --quiet" ;;
 	compare) words="--analyses --lenient --format --help --quiet" ;;
-	shake) words="--runs --seed --strategy --steps --timeout --format --help --quiet" ;;
+	shake) words="--runs --seed --strategy --depth --steps --timeout --format --help --quiet" ;;
 	explore) words="--output --runs --budget --timeout --format --help --quiet" ;;
 	doctor) words="--help --quiet" ;;
 	esac; fi

@@ -87,6 +87,41 @@ const char *atomic_places_type(struct atomic_places *p, struct debuginfo *d, uin
 	return atomic_places_intern(p, name);
 }
 
+/*
+ * The structure that is an instance of its own and holds the bytes at `offset`: the type
+ * itself, or the elements of the innermost array of structures on the way.
+ */
+static uint32_t instance_type(const struct debuginfo *d, uint32_t type, uint64_t offset)
+{
+	uint32_t found = type;
+	for (int depth = 0; depth < 32; depth++) {
+		uint32_t at = debuginfo_strip(d, type);
+		const struct debug_type *t = debuginfo_type(d, at);
+		uint32_t inner = NONE;
+		if (t->kind == TYPE_ARRAY) {
+			uint64_t each = debuginfo_size(d, t->target);
+			if (each == 0)
+				break;
+			offset %= each;
+			inner = t->target;
+			if (is_structure(d, debuginfo_strip(d, inner)))
+				found = inner;
+		}
+		for (uint32_t i = 0; is_structure(d, at) && i < t->member_count; i++) {
+			const struct debug_member *m = debuginfo_member(d, t->members + i);
+			if (offset < m->offset || offset - m->offset >= m->size)
+				continue;
+			inner = m->type;
+			offset -= m->offset;
+			break;
+		}
+		if (inner == NONE)
+			break;
+		type = inner;
+	}
+	return found;
+}
+
 /* A part of the block itself, not of an array of structures within it. */
 static bool is_block_element(const char *instance)
 {
@@ -127,6 +162,7 @@ static struct debuginfo *module_of(const struct atomic_places *p, const struct t
 	return p->modules[best];
 }
 
+/* A lock or the like, or a pointer to one. */
 static bool is_synchronisation(const struct debuginfo *d, uint32_t type)
 {
 	static const char *const names[] = {
@@ -148,7 +184,7 @@ static bool is_synchronisation(const struct debuginfo *d, uint32_t type)
 		for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
 			if (strcmp(t->name, names[i]) == 0)
 				return true;
-		if (t->kind < TYPE_TYPEDEF && t->kind != TYPE_ARRAY)
+		if (t->kind < TYPE_TYPEDEF && t->kind != TYPE_ARRAY && t->kind != TYPE_POINTER)
 			break;
 		type = t->target;
 	}
@@ -175,12 +211,7 @@ static void describe(struct atomic_places *p, struct debuginfo *d, uint32_t type
 	GString *path = g_string_new(NULL);
 	struct debug_part part = debuginfo_part(d, type, offset, size, path);
 	g_string_free(path, TRUE);
-	uint32_t whole = type;
-	while (debuginfo_type(d, debuginfo_strip(d, whole))->kind == TYPE_ARRAY)
-		whole = debuginfo_type(d, debuginfo_strip(d, whole))->target;
-	/* an element of an inner array of structures: what holds it directly */
-	if (!is_block_element(place->instance))
-		whole = part.owner;
+	uint32_t whole = instance_type(d, type, offset);
 	place->exempt = (part.qualifiers & exempting) != 0;
 	if (place->member == NULL) {
 		place->exempt |= is_synchronisation(d, type);

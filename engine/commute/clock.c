@@ -289,3 +289,15 @@ const uint32_t *scope_clocks_call(const struct scope_clocks *c, uint32_t thread)
 	return open->len ? g_array_index(open, struct scope, open->len - 1).clock
 	                 : row(c, thread);
 }
+
+uint32_t scope_clocks_inside(const struct scope_clocks *c, uint32_t thread)
+{
+	if (c->depth[thread] == 0)
+		return NONE;
+	for (guint i = c->scopes[thread]->len; i-- > 0;) {
+		const struct scope *s = &g_array_index(c->scopes[thread], struct scope, i);
+		if (s->specified)
+			return s->instance;
+	}
+	return NONE;
+}

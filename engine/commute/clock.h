@@ -27,4 +27,8 @@ void scope_clocks_after(struct scope_clocks *c, uint32_t event);
  * use at its RET, before scope_clocks_after. */
 const uint32_t *scope_clocks_call(const struct scope_clocks *c, uint32_t thread);
 
+/* The instance of the innermost open invocation of the thread on a specified object, or
+ * NONE. */
+uint32_t scope_clocks_inside(const struct scope_clocks *c, uint32_t thread);
+
 #endif

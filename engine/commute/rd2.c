@@ -7,7 +7,9 @@
 
 struct toucher { /* an invocation, as a point remembers it */
 	uint32_t event, end, epoch;
-	uint32_t thread;
+	uint16_t thread;
+	uint32_t inside; /* an access, a free, ...: the instance whose invocation it is inside
+	                  * of, or NONE */
 };
 
 struct group { /* for commute_pairs: those of one thread at one source location */
@@ -48,7 +50,7 @@ struct rd2 {
 	struct scope_clocks *clocks;
 	struct report *report;
 	struct object_state *objects;
-	uint32_t *last_call; /* by object: its last event */
+	uint32_t *last_call; /* by object: its last event; NONE: nothing of it can clash */
 	uint32_t *marked;    /* by event: the invocation that it was last reported with */
 	GHashTable *sites;   /* struct site_pair -> struct finding */
 	bool overflow;
@@ -104,8 +106,8 @@ static void group_note(struct rd2 *r, struct touchers *l, struct toucher t)
 	g_array_append_val(l->groups[i].touchers, t);
 }
 
-/* Of each thread the last one stands for all: an earlier one is ordered before whatever the
- * last one is ordered before.  Where pairs are wanted, all. */
+/* Of each thread the last one stands for all (inside of one object's invocations, or outside):
+ * an earlier one is ordered before whatever the last one is ordered before.  Where pairs are wanted, all. */
 static void toucher_note(struct rd2 *r, struct touchers *l, struct toucher t)
 {
 	if (r->visit) {
@@ -114,7 +116,7 @@ static void toucher_note(struct rd2 *r, struct touchers *l, struct toucher t)
 	}
 	for (uint32_t i = l->count; !r->options.pairs_events && i-- > 0;) {
 		struct toucher *old = toucher_at(l, i);
-		if (old->thread == t.thread) {
+		if (old->thread == t.thread && old->inside == t.inside) {
 			*old = t;
 			return;
 		}
@@ -315,34 +317,43 @@ static void report_pair(struct rd2 *r, const struct toucher *earlier, const stru
 
 /* The algorithm. */
 
-static bool unordered(const struct rd2 *r, const struct toucher *earlier, uint32_t thread,
-                      const uint32_t *clock)
+/* What an object does to memory inside of its invocations conflicts with nothing else that
+ * it does (semantics.md, rule 5). */
+static bool own_affair(const struct toucher *a, const struct toucher *b)
 {
-	return earlier->thread != thread &&
+	return a->inside != NONE && a->inside == b->inside;
+}
+
+static bool unordered(const struct rd2 *r, const struct toucher *earlier,
+                      const struct toucher *self, const uint32_t *clock)
+{
+	return earlier->thread != self->thread && !own_affair(earlier, self) &&
 	       (r->visit != NULL || earlier->epoch > clock[earlier->thread]);
 }
 
-static void visit_point(struct rd2 *r, const struct call *now, uint32_t thread,
+static void visit_point(struct rd2 *r, const struct call *now, const struct toucher *self,
                         const struct touchers *l)
 {
 	for (uint32_t i = 0; i < l->count; i++) {
 		const GArray *list = l->groups[i].touchers;
-		for (guint k = list->len; l->groups[i].thread != thread && k-- > 0;)
-			if (!visit_pair(r, &g_array_index(list, struct toucher, k), now, k))
+		for (guint k = list->len; l->groups[i].thread != self->thread && k-- > 0;) {
+			const struct toucher *t = &g_array_index(list, struct toucher, k);
+			if (!own_affair(t, self) && !visit_pair(r, t, now, k))
 				break;
+		}
 	}
 }
 
-static void check_point(struct rd2 *r, const struct call *now, uint32_t thread,
+static void check_point(struct rd2 *r, const struct call *now, const struct toucher *self,
                         const uint32_t *clock, struct touchers *l)
 {
 	if (r->visit && l != NULL) {
-		visit_point(r, now, thread, l);
+		visit_point(r, now, self, l);
 		return;
 	}
 	for (uint32_t i = 0; l != NULL && i < l->count; i++) {
 		const struct toucher *earlier = toucher_at(l, i);
-		if (unordered(r, earlier, thread, clock))
+		if (unordered(r, earlier, self, clock))
 			report_pair(r, earlier, now);
 	}
 }
@@ -359,7 +370,7 @@ static void by_points(struct rd2 *r, const struct call *now, const struct touche
 		const struct val *key =
 		        touches[i].slot == NONE ? NULL : &now->names[touches[i].slot];
 		for (guint k = 0; k < clashing->len; k++)
-			check_point(r, now, self->thread, clock,
+			check_point(r, now, self, clock,
 			            touchers_of(r, now, g_array_index(clashing, uint32_t, k),
 			                        key, false));
 	}
@@ -377,7 +388,7 @@ static void compare_with(struct rd2 *r, const struct call *now, const struct tou
 	struct call others[MOST_CALLS];
 	for (guint i = 0; calls != NULL && i < calls->len; i++) {
 		const struct toucher *earlier = &g_array_index(calls, struct toucher, i);
-		if (!unordered(r, earlier, self->thread, clock))
+		if (!unordered(r, earlier, self, clock))
 			continue;
 		uint32_t count = model_calls(r->m, earlier->end, others, &scratch);
 		for (uint32_t k = 0; k < count; k++)
@@ -409,12 +420,19 @@ static void pair_by_pair(struct rd2 *r, const struct call *now, const struct tou
 static void invocation(struct rd2 *r, const struct call *now)
 {
 	r->invocations++;
+	if (r->last_call[now->object] == NONE)
+		return;
 	uint32_t thread = r->t->events[now->end].thread;
 	const struct model_object *o = &r->m->objects[now->object];
 	const uint32_t *clock = now->end == now->event ? scope_clocks_of(r->clocks, thread)
 	                                               : scope_clocks_call(r->clocks, thread);
-	struct toucher self = { now->event, now->end, scope_clocks_epoch(r->clocks, thread),
-		                thread };
+	struct toucher self = { .event = now->event,
+		                .end = now->end,
+		                .epoch = scope_clocks_epoch(r->clocks, thread),
+		                .thread = (uint16_t)thread,
+		                .inside = o->source == FROM_INSTANCE
+		                                  ? NONE
+		                                  : scope_clocks_inside(r->clocks, thread) };
 	bool overflow = r->overflow;
 	if (o->pairwise || r->options.direct) {
 		pair_by_pair(r, now, &self, clock, true);
@@ -450,17 +468,42 @@ static bool walk(struct rd2 *r, const struct progress *progress)
 	return true;
 }
 
+/* May two invocations by these methods (bits) clash, whatever their values? */
+static bool any_clash(const struct spec_object *o, uint64_t methods)
+{
+	for (uint32_t a = 0; a < o->methods->len; a++)
+		for (uint32_t b = a; b < o->methods->len; b++) {
+			if (!(methods >> a & 1) || !(methods >> b & 1))
+				continue;
+			const struct spec_condition *c = spec_condition_of(o, a, b);
+			if (c == NULL || c->formula->op != X_TRUE)
+				return true;
+		}
+	return false;
+}
+
+/* The last event of each object.  Most blocks of memory are never freed, or by nobody while
+ * others use them: such objects are left alone from the beginning. */
 static void find_last_calls(struct rd2 *r)
 {
+	enum { ANY = 63 }; /* a method that is not declared, or has no bit */
 	struct call_scratch scratch;
 	struct call calls[MOST_CALLS];
+	uint64_t *methods = g_new0(uint64_t, r->m->object_count + 1);
 	r->last_call = g_malloc((r->m->object_count + 1) * sizeof(uint32_t));
 	memset(r->last_call, 0xff, (r->m->object_count + 1) * sizeof(uint32_t));
 	for (uint32_t e = 0; e < r->t->events_count; e++) {
 		uint32_t count = model_calls(r->m, e, calls, &scratch);
-		for (uint32_t i = 0; i < count; i++)
+		for (uint32_t i = 0; i < count; i++) {
 			r->last_call[calls[i].object] = e;
+			methods[calls[i].object] |= UINT64_C(1) << MIN(calls[i].method, ANY);
+		}
 	}
+	for (uint32_t o = 0; o < r->m->object_count; o++)
+		if (r->last_call[o] != NONE && !(methods[o] >> ANY) &&
+		    !any_clash(r->m->objects[o].type->o, methods[o]))
+			r->last_call[o] = NONE;
+	g_free(methods);
 }
 
 static void conclude(struct rd2 *r)

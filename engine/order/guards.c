@@ -16,8 +16,8 @@ struct spill { /* more touches than fit in a guard */
 	uint32_t count, capacity;
 };
 
-/* Most variables have one lock, so the first guard of each lies in an array of its own, where
- * a walker can fetch it ahead of time; the others are hashed. */
+/* Most variables have one lock, so one guard of each lies in an array of its own, where a
+ * walker can fetch it ahead of time; the others are hashed. */
 struct rule_a {
 	void *first_block; /* sections->first lies in it, where a cache line begins */
 	uint64_t variables;
@@ -374,8 +374,13 @@ void sections_access(struct causality *c, uint32_t event)
 	struct accessing a = { c, s, event, x->thread, op_writes(x->op) };
 	struct wide run = event_variables(c->t, x);
 
-	if (holding->count > 1)
+	if (holding->count > 1) {
 		fetch_burst(c->t, s, holding, event);
+		/* The innermost lock most likely is the variable's own: it gets the guard that
+		 * is not hashed. */
+		for (uint32_t v = run.first; v < run.first + run.count; v++)
+			guard_make(s, v, holding->held[holding->count - 1].key);
+	}
 	for (uint32_t i = 0; i < holding->count; i++) {
 		for (uint32_t v = run.first; v < run.first + run.count; v++)
 			access_under(&a, v, &holding->held[i]);

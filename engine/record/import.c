@@ -168,9 +168,21 @@ static uint32_t site_location(struct import *im, const struct log_record *r)
 	return im->sites[r->slot].location;
 }
 
+static uint32_t call_name(struct import *im, uint64_t call)
+{
+	static const char *const names[] = { "",
+#define C(name) #name "@libc",
+		                             LOG_CALLS(C)
+#undef C
+	};
+	return builder_string(im->b, names[call], strlen(names[call]));
+}
+
 /* The function that holds a pc: the real one, not what was inlined into it. */
 static uint32_t function_of(struct import *im, uint64_t pc)
 {
+	if (pc < LOG_CALL_COUNT)
+		return call_name(im, pc);
 	gpointer found = g_hash_table_lookup(im->functions, GSIZE_TO_POINTER(pc));
 	if (found)
 		return GPOINTER_TO_UINT(found) - 1;
@@ -416,10 +428,14 @@ static void add_enter(struct import *im, struct lane *lane, const struct log_rec
 {
 	uint32_t function = function_of(im, r->address);
 	uint64_t high = lane->stack_high & ~(uint64_t)(LOG_FRAME_UNIT - 1);
-	names_frame(im->names, lane->thread, r->address - 1,
-	            r->value ? high - (r->value - 1) * LOG_FRAME_UNIT : 0);
+	/* A call of the C library holds no variable that anybody knows. */
+	bool call = r->address < LOG_CALL_COUNT;
+	names_frame(im->names, lane->thread, call ? 0 : r->address - 1,
+	            call       ? FRAME_OF_NOBODY
+	            : r->value ? high - (r->value - 1) * LOG_FRAME_UNIT
+	                       : 0);
 	g_array_append_val(lane->functions, function);
-	im->facts->instrumented++;
+	im->facts->instrumented += !call;
 	add_event(im, lane,
 	          (struct event){ .op = OP_ENTER,
 	                          .target = function,
@@ -933,6 +949,8 @@ static void note_command(struct import *im)
 	}
 	builder_note(im->b, "recording-command", command->str);
 	g_string_free(command, TRUE);
+	if (im->facts->start_at)
+		builder_note(im->b, "recording-start", im->facts->start_at);
 	const GPtrArray *specs = im->facts->specs;
 	for (guint i = 0; specs != NULL && i < specs->len; i++) {
 		char *found = spec_path(specs->pdata[i]);
@@ -955,7 +973,9 @@ struct trace *record_import_with(const char *path, const char *name, const char 
 {
 	struct record_facts own = { 0 };
 	struct import im = { .facts = facts ? facts : &own, .flat = NONE };
-	*im.facts = (struct record_facts){ .argv = im.facts->argv, .specs = im.facts->specs };
+	*im.facts = (struct record_facts){ .argv = im.facts->argv,
+		                            .start_at = im.facts->start_at,
+		                            .specs = im.facts->specs };
 	if (!map_log(&im, path, name, error))
 		return NULL;
 	struct trace_options options = { .lenient = true };

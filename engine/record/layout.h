@@ -33,7 +33,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
-#define LOG_VERSION     5
+#define LOG_VERSION     6
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
 #define LOG_CHUNK_MAGIC 0x4b434448u
@@ -120,7 +120,7 @@ struct log_chunk {
 	TAG(RCV, 1, 1) \
 	TAG(ALLOC, 2, 1)     /* address, size */ \
 	TAG(FREE, 1, 1)      /* address */ \
-	TAG(ENTER, 1, 0)     /* pc: after the call; word 1: a pc inside the function, and */ \
+	TAG(ENTER, 1, 0)     /* pc: after the call; word 1: a pc inside the function, or LOG_CALL_*, and */ \
 	                     /* << 48 where its frame begins: see LOG_FRAME_UNIT */ \
 	TAG(LEAVE, 0, 0)     /* pc: how many frames */ \
 	TAG(SWITCH, 0, 0)    /* pc: the thread of what follows */ \
@@ -149,6 +149,25 @@ enum log_tag {
 #define LOG_FRAME_UNIT  16u
 #define LOG_FRAME_SHIFT 48
 #define LOG_FRAME_LIMIT 65535u
+
+/*
+ * Calls of the C library that are frames of their own, "poll@libc": where a thread sleeps or
+ * waits for the outside, and what runs handlers.  Their numbers are no addresses.
+ */
+/* clang-format off */
+#define LOG_CALLS(C) \
+	C(sleep) C(usleep) C(nanosleep) C(clock_nanosleep) \
+	C(poll) C(ppoll) C(select) C(pselect) C(epoll_wait) C(epoll_pwait) \
+	C(read) C(readv) C(recv) C(recvfrom) C(recvmsg) C(accept) C(accept4) \
+	C(sigwait) C(sigwaitinfo) C(sigtimedwait) C(signal) C(exit)
+/* clang-format on */
+enum log_call {
+	LOG_CALL_none,
+#define C(name) LOG_CALL_##name,
+	LOG_CALLS(C)
+#undef C
+	        LOG_CALL_COUNT
+};
 
 #define LOG_RANGE 5u /* size code: the size is in a word of its own */
 

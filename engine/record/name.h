@@ -33,7 +33,8 @@ struct names *names_new(const char *exe);
 void names_free(struct names *names);
 
 /* The next ENTER of a thread: an address in the function, and its frame's CFA, or 0 when it is
- * not known. */
+ * not known, or FRAME_OF_NOBODY when no variable lies in it. */
+#define FRAME_OF_NOBODY 1
 void names_frame(struct names *names, uint32_t thread, uint64_t address, uint64_t cfa);
 /* Modules in the order of builder_module; the first is the program itself. */
 void names_module(struct names *names, const char *path, const char *build_id, uint64_t base);

@@ -8,6 +8,7 @@
 
 #include "engine/record/interpose.h"
 #include "engine/record/plan.h"
+#include "engine/record/session.h"
 
 void plan_release(struct plan *p)
 {
@@ -301,6 +302,7 @@ bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
 	p->seed = seed ? g_ascii_strtoull(seed, NULL, 10) : 1;
 	bool exact = note_of(t, "recording-addresses") == NULL;
 	p->specs = specs_of(t);
+	p->start_at = note_of(t, "recording-start");
 	add_threads(t, p);
 	add_answers(t, p);
 	struct thread_events *all = collect(t);
@@ -397,6 +399,10 @@ bool plan_follow(const struct plan *p, char **argv, unsigned first,
 	if (!interposer_of(p->specs, argv[0], &library, error))
 		return false;
 	o.preload = library;
+	if (p->start_at && !session_start_at(argv[0], p->start_at, &o.config, error)) {
+		interposer_remove(library);
+		return false;
+	}
 	o.config.flags = LOG_CONTROLLED | LOG_VALUES | LOG_REPLAY;
 	o.config.seed = p->seed;
 	o.config.strategy = p->strategy;

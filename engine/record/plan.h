@@ -13,7 +13,9 @@ struct plan {             /* zero to init; plan_release */
 	GArray *threads;  /* struct log_thread, by the runtime's number */
 	GArray *answers;  /* struct log_answer */
 	GPtrArray *specs; /* char *: files whose bind lines make events of it */
-	uint32_t pair[2]; /* events before which it stops; NONE: no second (or first) */
+	const char
+	        *start_at; /* function that accesses are recorded from, or NULL; the trace's */
+	uint32_t pair[2];  /* events before which it stops; NONE: no second (or first) */
 	uint32_t pair_thread[2]; /* the runtime's numbers */
 	struct plan_place {
 		uint64_t calls, after;

@@ -21,6 +21,7 @@ struct record_module {
 /* What the log said beside its events. */
 struct record_facts {
 	char **argv; /* filled in by the caller: the command, noted in the trace; or NULL */
+	const char *start_at;   /* the same: --start-at, or NULL */
 	const GPtrArray *specs; /* the same: char *, files whose bind lines were recorded */
 	uint32_t status;        /* enum log_status */
 	uint32_t flags;         /* enum log_flag */

@@ -43,18 +43,17 @@ static bool log_path(const char *output, char *path, size_t room, struct error *
 	return true;
 }
 
-/* Where the function lies that recording of accesses begins at. */
-static bool find_start(const struct session_options *options, struct log_config *config,
-                       struct error *error)
+bool session_start_at(const char *program, const char *function, struct log_config *config,
+                      struct error *error)
 {
 	char *path;
 	bool instrumented, clang_name;
-	if (!record_check_program(options->argv[0], &path, &instrumented, &clang_name, error))
+	if (!record_check_program(program, &path, &instrumented, &clang_name, error))
 		return false;
 	struct debuginfo *d = debuginfo_open(path, NULL, error);
 	bool ok = d != NULL;
 	if (ok) {
-		uint32_t id = debuginfo_function_named(d, options->start_at);
+		uint32_t id = debuginfo_function_named(d, function);
 		const struct debug_function *f = id == NONE ? NULL : debuginfo_function(d, id);
 		if (f && f->high > f->low) {
 			config->start_low = f->low;
@@ -62,8 +61,7 @@ static bool find_start(const struct session_options *options, struct log_config 
 		} else {
 			ok = error_set(error, path,
 			               "name one that is not inlined, and build with -g",
-			               "--start-at: there is no function '%s' in it",
-			               options->start_at);
+			               "--start-at: there is no function '%s' in it", function);
 		}
 	}
 	debuginfo_close(d);
@@ -88,7 +86,8 @@ bool session_record(const struct session_options *options, struct session *s,
 	o.config.max_bytes = options->max_bytes;
 	/* About 20 bytes an event. */
 	o.config.keep_bytes = options->keep_events ? options->keep_events * 20 + LOG_CHUNK : 0;
-	if (options->start_at && !find_start(options, &o.config, error))
+	if (options->start_at &&
+	    !session_start_at(options->argv[0], options->start_at, &o.config, error))
 		return false;
 	if (!log_path(s->output, o.config.log, sizeof(o.config.log), error))
 		return false;
@@ -101,6 +100,7 @@ bool session_record(const struct session_options *options, struct session *s,
 		return false;
 	s->facts.argv = options->argv;
 	s->facts.specs = options->specs;
+	s->facts.start_at = options->start_at;
 	s->trace = record_import(o.config.log, s->output, &s->facts, progress, error);
 	if (s->result.log_error && s->facts.status != LOG_LIMIT) {
 		s->facts.status = LOG_FULL;

@@ -33,6 +33,11 @@ void session_release(struct session *s);
 /* PROG's last component and ".hdl".  Owned by the caller. */
 char *session_default_output(const char *program);
 
+/* Accesses are to be recorded from the first call of `function` on: says in `config` where it
+ * lies.  False and `error` when the program has no such function, or it is inlined. */
+bool session_start_at(const char *program, const char *function, struct log_config *config,
+                      struct error *error);
+
 /*
  * Run and write the trace.  False and `error` for a failure of our own; then
  * session.result.started says whether the program ran all the same.

@@ -56,8 +56,7 @@ compilers() {
 build() { # NAME VARIANT
 	local to=$work/$2/$1
 	[ -e "$to/.built" ] && return
-	rm -rf "$to"
-	cp -a "$work/src/$1/." "$to" &&
+	{ [ -e "$to" ] || cp -a "$work/src/$1/." "$to"; } &&
 		(cd "$to" && export CC=$work/bin/$2-cc CXX=$work/bin/$2-c++ \
 			CFLAGS="-g -O1" CXXFLAGS="-g -O1" TSAN_OPTIONS=report_bugs=0 &&
 			"build_$1") >"$work/logs/$1.$2.build" 2>&1 && touch "$to/.built" ||
@@ -110,9 +109,8 @@ run_variant() { # NAME VARIANT
 seconds() { # NAME VARIANT FIELD: processor time of all its runs
 	cat "$work/run/$1/$2"/time.* | awk -v f="$3" '{ s += $f } END { printf "%.2f", s }'
 }
-sum_of() { # FIELD FILE...: of the JSON reports
-	perl -MJSON::PP -e 'my ($f, $s, $t) = (shift, 0); for (@ARGV) { local (@ARGV, $/) = $_;
-		my $d = JSON::PP->new->decode(<>); $s += $d->{$f} } print $s' "$@"
+events_of() { # FILE...: of all these JSON reports
+	sed -n 's/^{"heddle".*"events": \([0-9]*\),.*/\1/p' "$@" | awk '{ s += $1 } END { print s }'
 }
 ratio() { awk -v a="$1" -v b="$2" 'BEGIN { if (b > 0) printf "%.1f", a / b; else print "?" }'; }
 
@@ -139,7 +137,7 @@ row() { # NAME: runs it and prints its line
 	plain=$(seconds "$name" plain 1) tsan=$(seconds "$name" tsan 1)
 	program=$(seconds "$name" heddle 2)
 	printf '%-10s %-8s %10s %5d %5d  %6s %6s (%4s) %6s (%4s) %6s %5d  %s\n' "$name" $output \
-		"$(sum_of events "$base"/heddle/*.json)" "$(wc -l <"$base/tsan.pairs")" \
+		"$(events_of "$base"/heddle/*.json)" "$(wc -l <"$base/tsan.pairs")" \
 		"$(wc -l <"$base/heddle.pairs")" "$plain" \
 		"$tsan" "$(ratio "$tsan" "$plain")" "$program" "$(ratio "$program" "$plain")" \
 		"$(seconds "$name" heddle 1)" $(($(date +%s) - start)) \

@@ -211,6 +211,176 @@ START_TEST(sets_that_are_inferred)
 }
 END_TEST
 
+static bool is_unit(const char *text, const char *line)
+{
+	struct trace *t;
+	struct atomic_model *m = inferred(text, &t);
+	bool found = strstr(m->inferred, line) != NULL;
+	atomic_model_free(m);
+	trace_close(t);
+	return found;
+}
+
+START_TEST(members_under_no_lock_are_a_set_of_their_own)
+{
+	inferred_sets("T1|acq(l)|\nT1|w(a.x)|\nT1|rel(l)|\nT1|acq(m)|\nT1|w(a.y)|\nT1|rel(m)|\n"
+	              "T1|w(a.z)|\nT2|acq(l)|\nT2|w(a.x)|\nT2|rel(l)|\nT2|acq(m)|\nT2|w(a.y)|\n"
+	              "T2|rel(m)|\nT2|w(a.z)|\n",
+	              "a_under_l; a_under_m; a_unlocked");
+	/* one lock splits nothing */
+	inferred_sets("T1|acq(l)|\nT1|w(a.x)|\nT1|rel(l)|\nT1|w(a.z)|\n"
+	              "T2|acq(l)|\nT2|w(a.x)|\nT2|rel(l)|\nT2|w(a.z)|\n",
+	              "a");
+	/* nor does a lock that one access was under, beside the one at most */
+	inferred_sets("T1|acq(l)|\nT1|w(a.x)|\nT1|w(a.y)|\nT1|rel(l)|\n"
+	              "T2|acq(m)|\nT2|w(a.x)|\nT2|w(a.y)|\nT2|rel(m)|\n"
+	              "T2|acq(l)|\nT2|w(a.x)|\nT2|w(a.y)|\nT2|rel(l)|\n",
+	              "a");
+}
+END_TEST
+
+START_TEST(globals_join_within_one_activation_alone)
+{
+	/* one critical section, but each in a function of its own */
+	inferred_sets("T1|w(g)|\nT1|w(h)|\nT2|enter(f)|\nT2|acq(m)|\nT2|enter(p)|\nT2|w(g)|\n"
+	              "T2|leave(p)|\nT2|enter(q)|\nT2|w(h)|\nT2|leave(q)|\nT2|rel(m)|\n",
+	              "g; h");
+	/* what a callee touches in between does not part them */
+	inferred_sets("T1|w(g)|\nT1|w(h)|\nT1|w(i)|\nT2|enter(f)|\nT2|acq(m)|\nT2|w(g)|\n"
+	              "T2|enter(q)|\nT2|w(i)|\nT2|leave(q)|\nT2|w(h)|\nT2|rel(m)|\n",
+	              "g; i");
+}
+END_TEST
+
+START_TEST(functions_that_are_no_units)
+{
+	static const char frame[] = "T1|w(a.x)|\nT2|enter(run)|\nT2|enter(step)|\n%s"
+	                            "T2|w(a.x)|\nT2|leave(step)|\nT2|leave(run)|\n";
+	static const struct {
+		const char *inside;
+		bool unit;
+	} cases[] = {
+		{ "", true },
+		{ "T2|fork(T3)|\n", false },
+		{ "T2|enter(read@libc)|\nT2|leave(read@libc)|\n", false },
+		{ "T2|enter(read)|\nT2|leave(read)|\n", true }, /* the program's own */
+		{ "T2|enter(usleep@libc)|\nT2|leave(usleep@libc)|\n", true },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		char *text = g_strdup_printf(frame, cases[i].inside);
+		ck_assert_msg(is_unit(text, "unit step on a") == cases[i].unit, "%s", text);
+		ck_assert(!is_unit(text, "unit run"));
+		g_free(text);
+	}
+	/* handlers run below frames of the C library */
+	ck_assert(!is_unit("T1|w(a.x)|\nT2|enter(run)|\nT2|enter(signal@libc)|\n"
+	                   "T2|enter(step)|\nT2|w(a.x)|\n",
+	                   "unit step"));
+	ck_assert(!is_unit("T1|w(a.x)|\nT2|enter(run)|\nT2|enter(exit@libc)|\n"
+	                   "T2|enter(step)|\nT2|w(a.x)|\n",
+	                   "unit step"));
+}
+END_TEST
+
+static guint inferred_violations(const char *text, const struct infer_options *options)
+{
+	struct trace *t = trace_of(text);
+	struct atomic_model *m = atomic_model_inferred(t, options, NULL);
+	struct atomic_options all = { .all = true };
+	struct report *r = atomic_find(t, m, &all, NULL);
+	guint found = r->findings->len;
+	report_free(r);
+	atomic_model_free(m);
+	trace_close(t);
+	return found;
+}
+
+START_TEST(where_units_are_cut)
+{
+	static const char frame[] = "T1|enter(run)|\nT2|enter(run)|\nT1|r(n)|\nT2|r(n)|\n"
+	                            "T1|enter(get)|\nT1|r(n)|\n%s"
+	                            "T2|enter(put)|\nT2|w(n)|\nT2|leave(put)|\nT1|r(n)|\n"
+	                            "T1|leave(get)|\n";
+	static const struct {
+		const char *cut;
+		guint whole; /* cycles where it is turned off */
+	} cases[] = {
+		{ "T1|wait(c)|\n", 0 }, /* always */
+		{ "T1|arrive(b)|\n", 1 },
+		{ "T1|take(s)|\n", 1 },
+		{ "T1|enter(sleep@libc)|\nT1|leave(sleep@libc)|\n", 1 },
+		{ "T1|enter(epoll_wait@libc)|\nT1|leave(epoll_wait@libc)|\n", 1 },
+	};
+	GPtrArray *none = g_ptr_array_new();
+	struct infer_options off = { .splits = none };
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		char *text = g_strdup_printf(frame, cases[i].cut);
+		ck_assert_msg(inferred_violations(text, NULL) == 0, "%s", text);
+		ck_assert_msg(inferred_violations(text, &off) == cases[i].whole, "%s", text);
+		g_free(text);
+	}
+	g_ptr_array_free(none, TRUE);
+}
+END_TEST
+
+START_TEST(the_whole_heap)
+{
+	/* figure 1 of the paper: the counter's own sections are interleaved */
+	static const char text[] =
+	        "T1|enter(run)|\nT2|enter(run)|\nT1|r(a.checking)|\nT2|r(a.checking)|\n"
+	        "T1|r(ops)|\nT2|r(ops)|\n"
+	        "T1|enter(transfer)|\nT1|w(a.checking)|\nT1|enter(inc)|\nT1|w(ops)|\n"
+	        "T1|leave(inc)|\nT2|enter(inc)|\nT2|w(ops)|\nT2|leave(inc)|\n"
+	        "T1|enter(inc)|\nT1|w(ops)|\nT1|leave(inc)|\nT1|leave(transfer)|\n";
+	struct infer_options heap = { .heap = true };
+	ck_assert_uint_eq(inferred_violations(text, NULL), 0);
+	ck_assert_uint_gt(inferred_violations(text, &heap), 0);
+}
+END_TEST
+
+START_TEST(a_parameter_by_its_name)
+{
+	static const char trace[] = "T1|enter(copy)|\nT1|r(src->n)|\nT1|w(dst->n)|\n"
+	                            "T2|enter(fill)|\nT2|w(src->n)|\nT2|w(dst->n)|\n"
+	                            "T2|leave(fill)|\nT1|r(%s->n)|\nT1|leave(copy)|\n";
+	static const char spec[] = "atomics c { set list : struct list { n }\n"
+	                           " unit fill on list\n unitfor copy(src) }\n";
+	char *of_source = g_strdup_printf(trace, "src"), *of_other = g_strdup_printf(trace, "dst");
+	ck_assert_uint_gt(violations(of_source, spec, "list *src, list *dst"), 0);
+	ck_assert_uint_eq(violations(of_other, spec, "list *src, list *dst"), 0);
+	g_free(of_source);
+	g_free(of_other);
+}
+END_TEST
+
+START_TEST(owned_members_join_the_set_of_their_pointer)
+{
+	/* the unit of the inner type counts for the outer set, and nothing is found twice */
+	static const char trace[] =
+	        "T1|alloc(p1,16)|\nT1|w(hs.map)=p1|\nT1|fork(T2)|\n"
+	        "T1|enter(add)|\nT1|w(p1.n)|\n"
+	        "T2|enter(map_size)|\nT2|r(p1.n)|\nT2|r(hs.count)|\nT2|leave(map_size)|\n"
+	        "T1|w(hs.count)|\nT1|leave(add)|\n";
+	static const char spec[] =
+	        "atomics h { set s : struct hashset { count, map }\n"
+	        " set m : struct map { n }\n unit add on s\n unit map_size on m\n"
+	        " owned struct hashset . map }\n";
+	ck_assert_uint_eq(violations(trace, spec, "s"), 1);
+}
+END_TEST
+
+START_TEST(only_shared_accesses_count_where_a_block_says_so)
+{
+	static const char trace[] = "T1|enter(f)|\nT1|w(n)|\nT2|enter(f)|\nT2|w(n)|\n"
+	                            "T2|leave(f)|\nT1|w(n)|\nT1|leave(f)|\n";
+	static const char all[] = "atomics a { set s : global n\n unit f on s }\n";
+	static const char shared[] =
+	        "atomics a { set s : global n\n unit f on s\n only shared }\n";
+	ck_assert_uint_gt(violations(trace, all, "s"), 0);
+	ck_assert_uint_eq(violations(trace, shared, "s"), 0);
+}
+END_TEST
+
 START_TEST(units_that_are_inferred)
 {
 	struct trace *t;
@@ -306,6 +476,14 @@ int main(void)
 	tcase_add_test(cases, owned_members_belong_to_their_owner);
 	tcase_add_test(cases, splits_of_a_specification);
 	tcase_add_test(cases, sets_that_are_inferred);
+	tcase_add_test(cases, members_under_no_lock_are_a_set_of_their_own);
+	tcase_add_test(cases, globals_join_within_one_activation_alone);
+	tcase_add_test(cases, functions_that_are_no_units);
+	tcase_add_test(cases, where_units_are_cut);
+	tcase_add_test(cases, the_whole_heap);
+	tcase_add_test(cases, a_parameter_by_its_name);
+	tcase_add_test(cases, owned_members_join_the_set_of_their_pointer);
+	tcase_add_test(cases, only_shared_accesses_count_where_a_block_says_so);
 	tcase_add_test(cases, units_that_are_inferred);
 	tcase_add_test(cases, initialisation_does_not_count);
 	tcase_add_test(cases, grades);

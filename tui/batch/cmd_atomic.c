@@ -7,6 +7,7 @@
 #include "engine/commute/spec.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const struct command_option options[] = {
 	{ "spec", "FILE", "a specification with atomic sets and units; may be repeated", 0 },
@@ -15,7 +16,12 @@ static const struct command_option options[] = {
 	{ "output", "FILE", "write the witness of the first predicted cycle to FILE", 'o' },
 	{ "budget", "PAIR,ALL", "seconds of solver time, a pair and in all (default: 1,5)", 0 },
 	{ "sets", NULL, "print the sets and units that were inferred, as an atomics block", 0 },
-	{ "post-mortem", NULL, "keep the whole conflict graph, and find its cycles afterwards",
+	{ "post-mortem", NULL, "keep the whole conflict graph, and find its cycles afterwards", 0 },
+	{ "split", "LIST",
+	  "cut inferred units at these beside waits, of "
+	  "join,fork,barrier,take,sleep,poll (default: all), or none",
+	  0 },
+	{ "heap", NULL, "infer one set of all shared memory: atomicity without atomic sets",
 	  0 },
 	{ "all", NULL, "also cycles of grade C: over inferred sets alone", 0 },
 	OPTION_LENIENT,
@@ -34,6 +40,24 @@ static bool read_budget(const char *text, struct atomic_options *o)
 	const char *rest = end + 1;
 	o->budget_total = g_ascii_strtod(rest, &end);
 	return end != rest && *end == '\0' && o->budget_pair >= 0 && o->budget_total >= 0;
+}
+
+/* The words of --split; NULL when it is not given.  False: one of them is none. */
+static bool read_splits(const char *text, GPtrArray **words)
+{
+	*words = NULL;
+	if (text == NULL)
+		return true;
+	*words = g_ptr_array_new_with_free_func(g_free);
+	char **parts = g_strsplit(text, ",", 0);
+	bool good = true;
+	for (char **p = parts; *p; p++) {
+		good &= g_strv_contains(spec_split_words, *p);
+		if (strcmp(*p, "none") != 0)
+			g_ptr_array_add(*words, g_strdup(*p));
+	}
+	g_strfreev(parts);
+	return good;
 }
 
 static int print_sets(const struct atomic_model *m)
@@ -78,9 +102,10 @@ static bool write_witness(const struct arguments *a, const struct report *r, con
 }
 
 static int analyse(struct arguments *a, struct trace *t, const struct specs *specs,
-                   const struct atomic_options *o, const struct print_options *print)
+                   const struct infer_options *infer, const struct atomic_options *o,
+                   const struct print_options *print)
 {
-	struct atomic_model *m = atomic_model_for(t, specs, NULL, progress_on_stderr());
+	struct atomic_model *m = atomic_model_for(t, specs, infer, progress_on_stderr());
 	if (argument_flag(a, "sets")) {
 		progress_done();
 		int status = print_sets(m);
@@ -110,6 +135,12 @@ static int run(struct arguments *a)
 		                    .budget_total = 5 };
 	if (!read_budget(argument_value(a, "budget"), &o))
 		return usage_error(a, "--budget wants two numbers of seconds, as in 1,5");
+	GPtrArray *splits;
+	if (!read_splits(argument_value(a, "split"), &splits))
+		return usage_error(a,
+		                   "--split wants a list of join, fork, barrier, take, sleep "
+		                   "and poll, or none");
+	struct infer_options infer = { .splits = splits, .heap = argument_flag(a, "heap") };
 	struct error error = { 0 };
 	GPtrArray *paths = argument_values(a, "spec");
 	struct specs *specs = specs_open(paths, &error);
@@ -119,10 +150,12 @@ static int run(struct arguments *a)
 	struct trace *t = open_trace(a, a->words->pdata[0]);
 	int status = EXIT_BAD;
 	if (t != NULL) {
-		status = analyse(a, t, specs, &o, &print);
+		status = analyse(a, t, specs, &infer, &o, &print);
 		trace_close(t);
 	}
 	specs_free(specs);
+	if (splits)
+		g_ptr_array_unref(splits);
 	return status;
 }
 

@@ -350,23 +350,35 @@ static void print_variables(const struct trace *t, const struct finding *f)
 		printf(" and %u more", f->variables->len - 4);
 }
 
+/* Which sets, and how sure one may be; engine/atomic/grade.c decides the latter. */
+static void print_sets(const struct finding *f)
+{
+	printf("    %s", f->sets->len == 1 ? "in atomic set " : "needs atomic sets ");
+	for (guint i = 0; i < f->sets->len; i++)
+		printf("%s%s", i ? ", " : "", (const char *)f->sets->pdata[i]);
+	puts(f->grade == 'A'   ? "; grade A: such units hold one lock for it, and one here did not"
+	     : f->grade == 'B' ? "; grade B: as declared"
+	     : f->grade == 'C' ? "; grade C: sets and units are inferred"
+	                       : "");
+}
+
 static void print_cycle(const struct trace *t, const struct finding *f)
 {
+	print_sets(f);
 	for (guint i = 0; f->edges && i < f->edges->len; i++) {
 		const struct cycle_edge *e = &g_array_index(f->edges, struct cycle_edge, i);
 		const struct cycle_unit *u =
 		        &g_array_index(f->units, struct cycle_unit, e->from);
 		const struct cycle_unit *v = &g_array_index(f->units, struct cycle_unit, e->to);
 		char *name = variable_name(t, e->variable);
-		printf("    %s (%s, %u-%u) -> %s (%s, %u-%u) by %s\n", u->unit,
+		printf("    %s (%s, %u-%u) before %s (%s, %u-%u): %s\n", u->unit,
 		       trace_thread_name(t, u->thread), u->begin, u->end, v->unit,
 		       trace_thread_name(t, v->thread), v->begin, v->end, name);
 		g_free(name);
 		print_event(t, e->events[0]);
 		print_event(t, e->events[1]);
 	}
-	puts("    no serial order: each unit must be before the next, the last before the "
-	     "first");
+	puts("    so no serial order of these units has the same outcome");
 }
 
 static void print_finding(const struct trace *t, const struct finding *f)

@@ -60,13 +60,32 @@ static bool may_fill(int fd, size_t size)
 	       (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
 }
 
-#define READING(type, name, parameters, call, fd, buffer) \
+/* Asked for by somebody who will wait for it, from a file as from a socket. */
+static bool is_input(int fd)
+{
+	int error = errno;
+	int flags = syscall(SYS_fcntl, fd, F_GETFL);
+	errno = error;
+	return flags >= 0 && !(flags & O_NONBLOCK);
+}
+
+static void await_input(struct thread *t, int fd, enum log_call call, uintptr_t pc)
+{
+	bool input = is_input(fd);
+	if (input)
+		frame_enter(t, call, pc, true);
+	await(t, fd, POLLIN);
+	if (input)
+		frame_leave(t);
+}
+
+#define READING(type, name, parameters, call, fd, buffer, frame) \
 	EXPORT type name parameters \
 	{ \
 		struct thread *t = recording(); \
 		if (!t || in_libc(CALLER())) \
 			return REAL(name) call; \
-		await(t, fd, POLLIN); \
+		await_input(t, fd, frame, CALLER()); \
 		type n = REAL(name) call; \
 		touched(t, LOG_WRITE, buffer, n, CALLER()); \
 		return n; \
@@ -89,13 +108,16 @@ static bool may_fill(int fd, size_t size)
 		await(t, fd, POLLOUT); \
 		return REAL(name) call; \
 	}
-READING(ssize_t, recv, (int fd, void *p, size_t n_, int f), (fd, p, n_, f), fd, p)
+READING(ssize_t, recv, (int fd, void *p, size_t n_, int f), (fd, p, n_, f), fd, p,
+        LOG_CALL_recv)
 READING(ssize_t, recvfrom,
         (int fd, void *restrict p, size_t n_, int f, struct sockaddr *restrict a,
          socklen_t *restrict l),
-        (fd, p, n_, f, a, l), fd, p)
-READING(ssize_t, pread, (int fd, void *p, size_t n_, off_t o), (fd, p, n_, o), fd, p)
-READING(ssize_t, pread64, (int fd, void *p, size_t n_, off_t o), (fd, p, n_, o), fd, p)
+        (fd, p, n_, f, a, l), fd, p, LOG_CALL_recvfrom)
+READING(ssize_t, pread, (int fd, void *p, size_t n_, off_t o), (fd, p, n_, o), fd, p,
+        LOG_CALL_read)
+READING(ssize_t, pread64, (int fd, void *p, size_t n_, off_t o), (fd, p, n_, o), fd, p,
+        LOG_CALL_read)
 WRITING(ssize_t, write, (int fd, const void *p, size_t n_), (fd, p, n_), fd, p, n_)
 WRITING(ssize_t, send, (int fd, const void *p, size_t n_, int f), (fd, p, n_, f), fd, p, n_)
 WRITING(ssize_t, sendto,
@@ -110,7 +132,7 @@ EXPORT ssize_t read(int fd, void *p, size_t size)
 	struct thread *t = recording();
 	if (!t || in_libc(CALLER()))
 		return REAL(read)(fd, p, size);
-	await(t, fd, POLLIN);
+	await_input(t, fd, LOG_CALL_read, CALLER());
 	ssize_t n = REAL(read)(fd, p, size);
 	if (rt.controlled)
 		random_device_read(fd, p, n);
@@ -133,7 +155,7 @@ EXPORT ssize_t readv(int fd, const struct iovec *v, int count)
 	struct thread *t = recording();
 	if (!t || in_libc(CALLER()))
 		return REAL(readv)(fd, v, count);
-	await(t, fd, POLLIN);
+	await_input(t, fd, LOG_CALL_readv, CALLER());
 	ssize_t n = REAL(readv)(fd, v, count);
 	scattered(t, v, count > 0 ? count : 0, n, CALLER());
 	return n;
@@ -143,7 +165,7 @@ EXPORT ssize_t recvmsg(int fd, struct msghdr *m, int flags)
 	struct thread *t = recording();
 	if (!t || in_libc(CALLER()))
 		return REAL(recvmsg)(fd, m, flags);
-	await(t, fd, POLLIN);
+	await_input(t, fd, LOG_CALL_recvmsg, CALLER());
 	ssize_t n = REAL(recvmsg)(fd, m, flags);
 	if (n > 0)
 		scattered(t, m->msg_iov, m->msg_iovlen, n, CALLER());
@@ -154,27 +176,30 @@ EXPORT int accept(int fd, struct sockaddr *restrict a, socklen_t *restrict l)
 {
 	struct thread *t = recording();
 	if (t)
-		await(t, fd, POLLIN);
+		await_input(t, fd, LOG_CALL_accept, CALLER());
 	return REAL(accept)(fd, a, l);
 }
 EXPORT int accept4(int fd, struct sockaddr *restrict a, socklen_t *restrict l, int f)
 {
 	struct thread *t = recording();
 	if (t)
-		await(t, fd, POLLIN);
+		await_input(t, fd, LOG_CALL_accept4, CALLER());
 	return REAL(accept4)(fd, a, l, f);
 }
 
-static bool poll_wait(struct thread *t, struct pollfd *fds, unsigned n, int64_t milliseconds)
+static void poll_wait(struct thread *t, struct pollfd *fds, unsigned n, int64_t milliseconds,
+                      enum log_call call, uintptr_t pc)
 {
+	frame_enter(t, call, pc, true);
 	if (milliseconds == 0) {
 		sched_yield_point(t, true);
-		return true;
+	} else {
+		sched_point(t);
+		sched_wait_files(t, fds, n, milliseconds > 0,
+		                 virtual_now() +
+		                         (milliseconds > 0 ? milliseconds : 0) * 1000000ull);
 	}
-	sched_point(t);
-	return sched_wait_files(t, fds, n, milliseconds > 0,
-	                        virtual_now() +
-	                                (milliseconds > 0 ? milliseconds : 0) * 1000000ull);
+	frame_leave(t);
 }
 
 EXPORT int poll(struct pollfd *fds, nfds_t n, int timeout)
@@ -182,7 +207,7 @@ EXPORT int poll(struct pollfd *fds, nfds_t n, int timeout)
 	struct thread *t = recording();
 	if (!t || !rt.controlled)
 		return REAL(poll)(fds, n, timeout);
-	poll_wait(t, fds, n, timeout);
+	poll_wait(t, fds, n, timeout, LOG_CALL_poll, CALLER());
 	return REAL(poll)(fds, n, 0);
 }
 EXPORT int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
@@ -191,8 +216,8 @@ EXPORT int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
 	struct thread *t = recording();
 	if (!t || !rt.controlled || mask)
 		return REAL(ppoll)(fds, n, timeout, mask);
-	poll_wait(t, fds, n,
-	          timeout ? timeout->tv_sec * 1000 + timeout->tv_nsec / 1000000 : -1);
+	poll_wait(t, fds, n, timeout ? timeout->tv_sec * 1000 + timeout->tv_nsec / 1000000 : -1,
+	          LOG_CALL_ppoll, CALLER());
 	struct timespec zero = { 0, 0 };
 	return REAL(ppoll)(fds, n, &zero, mask);
 }
@@ -202,7 +227,7 @@ EXPORT int epoll_wait(int fd, struct epoll_event *events, int most, int timeout)
 	if (!t || !rt.controlled)
 		return REAL(epoll_wait)(fd, events, most, timeout);
 	struct pollfd one = { .fd = fd, .events = POLLIN };
-	poll_wait(t, &one, 1, timeout);
+	poll_wait(t, &one, 1, timeout, LOG_CALL_epoll_wait, CALLER());
 	int n = REAL(epoll_wait)(fd, events, most, 0);
 	touched(t, LOG_WRITE, events, n > 0 ? n * sizeof(*events) : 0, CALLER());
 	return n;
@@ -222,13 +247,14 @@ EXPORT int epoll_pwait(int fd, struct epoll_event *events, int most, int timeout
 		return n;
 	}
 	struct pollfd one = { .fd = fd, .events = POLLIN };
-	poll_wait(t, &one, 1, timeout);
+	poll_wait(t, &one, 1, timeout, LOG_CALL_epoll_pwait, CALLER());
 	int n = REAL(epoll_pwait)(fd, events, most, 0, mask);
 	touched(t, LOG_WRITE, events, n > 0 ? n * sizeof(*events) : 0, CALLER());
 	return n;
 }
 
-static void select_wait(struct thread *t, int n, fd_set *r, fd_set *w, fd_set *e, int64_t ms)
+static void select_wait(struct thread *t, int n, fd_set *r, fd_set *w, fd_set *e, int64_t ms,
+                        uintptr_t pc)
 {
 	struct pollfd fds[FD_SETSIZE];
 	unsigned count = 0;
@@ -239,7 +265,7 @@ static void select_wait(struct thread *t, int n, fd_set *r, fd_set *w, fd_set *e
 		if (events)
 			fds[count++] = (struct pollfd){ .fd = fd, .events = events };
 	}
-	poll_wait(t, fds, count, ms);
+	poll_wait(t, fds, count, ms, LOG_CALL_select, pc);
 }
 EXPORT int select(int n, fd_set *restrict r, fd_set *restrict w, fd_set *restrict e,
                   struct timeval *restrict timeout)
@@ -248,27 +274,34 @@ EXPORT int select(int n, fd_set *restrict r, fd_set *restrict w, fd_set *restric
 	if (!t || !rt.controlled)
 		return REAL(select)(n, r, w, e, timeout);
 	select_wait(t, n, r, w, e,
-	            timeout ? timeout->tv_sec * 1000ll + (timeout->tv_usec + 999) / 1000 : -1);
+	            timeout ? timeout->tv_sec * 1000ll + (timeout->tv_usec + 999) / 1000 : -1,
+	            CALLER());
 	struct timeval zero = { 0, 0 };
 	return REAL(select)(n, r, w, e, &zero);
 }
 
 /* ---- calls that the scheduler only steps aside for ---- */
 
-#define ASIDE(type, name, parameters, call) \
+#define ASIDE_IN(type, name, parameters, call, frame) \
 	EXPORT type name parameters \
 	{ \
 		struct thread *t = recording(); \
 		if (!t) \
 			return REAL(name) call; \
+		if (frame) \
+			frame_enter(t, frame, CALLER(), true); \
 		sched_point(t); \
 		sched_leave(t); \
 		type result = REAL(name) call; \
 		int error = errno; \
 		sched_rejoin(t); \
+		if (frame) \
+			frame_leave(t); \
 		errno = error; \
 		return result; \
 	}
+#define ASIDE(type, name, parameters, call) \
+	ASIDE_IN(type, name, parameters, call, LOG_CALL_none)
 ASIDE(int, connect, (int fd, const struct sockaddr *a, socklen_t l), (fd, a, l))
 ASIDE(pid_t, waitpid, (pid_t p, int *s, int o), (p, s, o))
 ASIDE(pid_t, wait, (int *s), (s))
@@ -280,16 +313,22 @@ ASIDE(int, sigsuspend, (const sigset_t *s), (s))
 ASIDE(int, pause, (void), ())
 ASIDE(int, flock, (int fd, int o), (fd, o))
 ASIDE(int, tcdrain, (int fd), (fd))
-ASIDE(int, pselect,
-      (int n, fd_set *restrict r, fd_set *restrict w, fd_set *restrict e,
-       const struct timespec *restrict u, const sigset_t *restrict m),
-      (n, r, w, e, u, m))
+ASIDE_IN(int, pselect,
+         (int n, fd_set *restrict r, fd_set *restrict w, fd_set *restrict e,
+          const struct timespec *restrict u, const sigset_t *restrict m),
+         (n, r, w, e, u, m), LOG_CALL_pselect)
 
 /* ---- sleeping ---- */
 
-static void sleep_for(struct thread *t, uint64_t nanoseconds)
+static void sleep_until(struct thread *t, uint64_t deadline, enum log_call call, uintptr_t pc)
 {
-	sched_block(t, FOR_SLEEP, NULL, true, virtual_now() + nanoseconds);
+	frame_enter(t, call, pc, true);
+	sched_block(t, FOR_SLEEP, NULL, true, deadline);
+	frame_leave(t);
+}
+static void sleep_for(struct thread *t, uint64_t nanoseconds, enum log_call call, uintptr_t pc)
+{
+	sleep_until(t, virtual_now() + nanoseconds, call, pc);
 	if (t->cancelled)
 		pthread_testcancel();
 }
@@ -303,7 +342,7 @@ EXPORT unsigned sleep(unsigned seconds)
 	struct thread *t = recording();
 	if (!t || !rt.controlled)
 		return REAL(sleep)(seconds);
-	sleep_for(t, seconds * 1000000000ull);
+	sleep_for(t, seconds * 1000000000ull, LOG_CALL_sleep, CALLER());
 	return 0;
 }
 EXPORT int usleep(useconds_t microseconds)
@@ -311,7 +350,7 @@ EXPORT int usleep(useconds_t microseconds)
 	struct thread *t = recording();
 	if (!t || !rt.controlled)
 		return REAL(usleep)(microseconds);
-	sleep_for(t, microseconds * 1000ull);
+	sleep_for(t, microseconds * 1000ull, LOG_CALL_usleep, CALLER());
 	return 0;
 }
 EXPORT int nanosleep(const struct timespec *time, struct timespec *left)
@@ -320,7 +359,7 @@ EXPORT int nanosleep(const struct timespec *time, struct timespec *left)
 	if (!t || !rt.controlled || time->tv_nsec < 0 || time->tv_nsec > 999999999 ||
 	    time->tv_sec < 0)
 		return REAL(nanosleep)(time, left);
-	sleep_for(t, length_of(time));
+	sleep_for(t, length_of(time), LOG_CALL_nanosleep, CALLER());
 	return 0;
 }
 EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
@@ -331,9 +370,9 @@ EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *ti
 		return REAL(clock_nanosleep)(clock, flags, time, left);
 	if (flags & TIMER_ABSTIME) {
 		uint64_t deadline = deadline_of(clock, time);
-		sched_block(t, FOR_SLEEP, NULL, true, deadline);
+		sleep_until(t, deadline, LOG_CALL_clock_nanosleep, CALLER());
 	} else {
-		sleep_for(t, length_of(time));
+		sleep_for(t, length_of(time), LOG_CALL_clock_nanosleep, CALLER());
 	}
 	return 0;
 }

@@ -302,6 +302,15 @@ EXPORT void _exit(int status)
 	for (;;)
 		syscall(SYS_exit_group, status);
 }
+/* What atexit has registered runs inside. */
+EXPORT void exit(int status)
+{
+	struct thread *t = recording();
+	if (t)
+		frame_enter(t, LOG_CALL_exit, CALLER(), false);
+	REAL(exit)(status);
+	__builtin_unreachable();
+}
 EXPORT void _Exit(int status)
 {
 	_exit(status);
@@ -332,10 +341,15 @@ static void on_signal(int number, siginfo_t *info, void *context)
 	}
 	if (a->sa_flags & SA_RESETHAND)
 		a->sa_handler = SIG_DFL;
+	bool shown = t != &nobody && t->gate == 0;
+	if (shown)
+		frame_enter(t, LOG_CALL_signal, at, false);
 	if (handlers[number].sa_flags & SA_SIGINFO)
 		a->sa_sigaction(number, info, context);
 	else if (a->sa_handler != SIG_DFL && a->sa_handler != SIG_IGN)
 		a->sa_handler(number);
+	if (shown)
+		frame_leave(t);
 	if (t != &nobody) {
 		t->gate = (t->gate & ~GATE_INSIDE) | (gate & GATE_INSIDE);
 		if (!fatal)

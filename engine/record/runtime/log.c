@@ -299,7 +299,7 @@ static void log_enter(struct thread *t, const struct frame *f)
 	struct log_site *site = &s->sites[slot];
 	if (site->key != key)
 		site->hint = 0;
-	uint64_t begin = frame_begin(t, f, &site->hint);
+	uint64_t begin = f->function < LOG_CALL_COUNT ? 0 : frame_begin(t, f, &site->hint);
 	if (site->key == key && site->address == f->function) {
 		w[0] = LOG_SHORT | (uint64_t)slot << LOG_SLOT_SHIFT |
 		       log_field(begin - site->value, LOG_DELTA_BITS) << LOG_DELTA_SHIFT;
@@ -333,6 +333,32 @@ void log_frames(struct thread *t)
 	while (t->emitted < depth)
 		log_enter(t, &t->frames[t->emitted++]);
 	t->low = t->emitted;
+}
+
+void frame_enter(struct thread *t, enum log_call call, uintptr_t pc, bool now)
+{
+	if (t->depth < t->low)
+		t->low = t->depth;
+	if (t->depth < MAX_FRAMES)
+		t->frames[t->depth] =
+		        (struct frame){ .call = pc,
+			                .function = call,
+			                .sp = (uintptr_t)__builtin_frame_address(0) };
+	t->depth++;
+	t->dirty = 1;
+	if (now)
+		log_before(t);
+}
+
+void frame_leave(struct thread *t)
+{
+	if (t->pending)
+		log_fill(t);
+	if (t->depth > 0)
+		t->depth--;
+	if (t->depth < t->low)
+		t->low = t->depth;
+	t->dirty = 1;
 }
 
 void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc, uint64_t a,
@@ -467,6 +493,25 @@ static unsigned hex_build_id(const struct dl_phdr_info *info, char *out, unsigne
 	return 0;
 }
 
+/* A path from the root, for the program may go to another folder; `out` has 4096 bytes. */
+static size_t absolute(const char *name, char *out)
+{
+	size_t n = 0, length = strnlen(name, 2000);
+	if (name[0] != '/') {
+		long folder = sys(SYS_getcwd, (long)out, 2000, 0, 0, 0, 0);
+		n = folder > 0 ? folder - 1 : 0;
+		out[n++] = '/';
+		while (name[0] == '.' && name[1] == '/') {
+			name += 2;
+			length -= 2;
+		}
+	}
+	for (size_t i = 0; i < length; i++)
+		out[n + i] = name[i];
+	out[n + length] = 0;
+	return n + length;
+}
+
 static int one_module(struct dl_phdr_info *info, size_t size, void *context)
 {
 	uintptr_t low = UINTPTR_MAX, high = 0;
@@ -519,6 +564,9 @@ static int one_module(struct dl_phdr_info *info, size_t size, void *context)
 	} else if (strncmp(last, "ld-linux", 8) == 0 || strncmp(last, "ld-2", 4) == 0) {
 		rt.ld_low = low;
 		rt.ld_high = high;
+	} else if (strncmp(last, "libstdc++.so", 12) == 0) {
+		rt.cxx_low = low;
+		rt.cxx_high = high;
 	}
 	if (module_count == 0 && rt.config.start_high) { /* the program itself */
 		rt.start_low = info->dlpi_addr + rt.config.start_low;
@@ -527,10 +575,7 @@ static int one_module(struct dl_phdr_info *info, size_t size, void *context)
 	}
 	modules[module_count].bias = info->dlpi_addr;
 	modules[module_count++].low = low;
-	size_t n = strnlen(name, 4000);
-	for (size_t i = 0; i < n; i++)
-		text[i] = name[i];
-	text[n] = 0;
+	size_t n = absolute(name, text);
 	unsigned id = hex_build_id(info, text + n + 1, 64);
 	log_blob(me, LOG_MODULE, 0, (uint64_t[]){ info->dlpi_addr, low, high }, 3, text,
 	         n + 1 + id);

@@ -100,11 +100,12 @@ static ssize_t stream_read(void *cookie, char *p, size_t n)
 		return REAL(getrandom)(p, n, 0);
 	return n;
 }
-/* The C library's own reads are not seen, so a stream of them is one of ours. */
-static FILE *random_stream(const char *path)
+/* The C library's own reads are not seen, so a stream of them is one of ours; C++'s are, and
+ * it wants a descriptor. */
+static FILE *random_stream(const char *path, uintptr_t pc)
 {
 	struct thread *t = recording();
-	if (!t || !rt.controlled || !path ||
+	if (!t || (pc >= rt.cxx_low && pc < rt.cxx_high) || !rt.controlled || !path ||
 	    (strcmp(path, "/dev/urandom") != 0 && strcmp(path, "/dev/random") != 0))
 		return NULL;
 	return INSIDE(t,
@@ -112,11 +113,11 @@ static FILE *random_stream(const char *path)
 }
 EXPORT FILE *fopen(const char *restrict path, const char *restrict mode)
 {
-	FILE *f = random_stream(path);
+	FILE *f = random_stream(path, CALLER());
 	return f ? f : REAL(fopen)(path, mode);
 }
 EXPORT FILE *fopen64(const char *restrict path, const char *restrict mode)
 {
-	FILE *f = random_stream(path);
+	FILE *f = random_stream(path, CALLER());
 	return f ? f : REAL(fopen64)(path, mode);
 }

@@ -165,6 +165,7 @@ struct runtime {
 	struct log_header *header;
 	uint64_t random;
 	uintptr_t bind_low, bind_size; /* the library of the bind lines */
+	uintptr_t cxx_low, cxx_high; /* the C++ library */
 	uintptr_t libc_low, libc_high, ld_low, ld_high, own_low, own_high;
 	volatile uint64_t ticket;
 	uint64_t messages;
@@ -329,6 +330,13 @@ ALWAYS_INLINE void count_event(struct thread *t, enum log_tag tag, uintptr_t pc)
 	if (unlikely(rt.replay))
 		replay_event(t, tag, pc);
 }
+
+/*
+ * A frame for a call of the C library (enum log_call), so that the trace shows where its
+ * thread may block; `now`: even if nothing happens inside.  The thread holds the token.
+ */
+void frame_enter(struct thread *t, enum log_call call, uintptr_t pc, bool now);
+void frame_leave(struct thread *t);
 
 /* A record with one or two words after the first. */
 void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc, uint64_t a,

@@ -45,10 +45,12 @@ EXPORT int kill(pid_t pid, int number)
 		if (!t) \
 			return REAL(name) call; \
 		sched_point(t); \
+		frame_enter(t, LOG_CALL_##name, CALLER(), true); \
 		sched_leave(t); \
 		int result = REAL(name) call; \
 		int error = errno, number = came; \
 		sched_rejoin(t); \
+		frame_leave(t); \
 		received(number, CALLER()); \
 		errno = error; \
 		return result; \

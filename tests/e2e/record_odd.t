@@ -1,0 +1,133 @@
+#!/bin/bash
+# record: processes, odd locks, late libraries, random bytes, --start-at with replay, gdb.
+. tests/e2e/lib.sh
+programs=$root/tests/e2e/programs
+cd "$scratch" || exit 1
+text() { $HEDDLE convert "$1" out.txt --to text 2>/dev/null && cat out.txt; }
+
+$HEDDLE cc -O1 "$programs/shared.c" -o shared -pthread
+$HEDDLE cc -O1 -shared -fPIC "$programs/late.c" -o late.so
+for seed in 1 2; do
+	run timeout 60 $HEDDLE record --seed $seed -o shared.hdl -- ./shared ./late.so
+	is "$status $out" "0 robust 1 0 0
+shared 400 child 7
+vfork 5 spawn 6 spawnp 6
+exec in a child
+failed exec -1
+timed 1 1 1 1
+key 1
+c11 2 84
+sigwait 1
+late 1
+exec at the end" "processes and odd locks: seed $seed"
+done
+like "$err" "its children were not recorded" "children are not recorded, and that is said"
+t=$(text shared.hdl)
+for line in 'T1\|acq\(robust\)' 'main\|acq\(robust\)' 'main\|rel\(robust\)' 'main\|tryfail\(timed\)' \
+	'main\|tryfail\(rw\)' 'main\|enter\(late_touch\)' 'main\|w4\(late_value\)=3\|late.c:5' 'T[0-9]+\|w4\(counter\)=2'; do
+	like "$t" "$line" "recorded: $line"
+done
+is "$(grep -c '|w4(s*.*value)=' out.txt)" 201 "the parent's half of the shared memory's writes, and the library's"
+
+# random bytes of every source follow the seed
+cat >random.cc <<'C'
+#include <cstdio>
+#include <fcntl.h>
+#include <fstream>
+#include <random>
+#include <sys/random.h>
+#include <thread>
+#include <unistd.h>
+static unsigned sum;
+static unsigned device() { std::random_device r; return r(); }
+static unsigned call() { unsigned v = 0; return getrandom(&v, 4, 0) == 4 ? v : 0; }
+static unsigned entropy() { unsigned v = 0; return getentropy(&v, 4) == 0 ? v : 0; }
+static unsigned descriptor() {
+	unsigned v = 0;
+	int fd = open("/dev/urandom", O_RDONLY);
+	if (read(fd, &v, 4) != 4) v = 0;
+	close(fd);
+	return v;
+}
+static unsigned stream() {
+	unsigned v = 0;
+	FILE *f = fopen("/dev/urandom", "r");
+	if (fread(&v, 4, 1, f) != 1) v = 0;
+	fclose(f);
+	return v;
+}
+static unsigned cxx_stream() {
+	unsigned v = 0;
+	std::ifstream f("/dev/urandom", std::ios::binary);
+	f.read((char *)&v, 4);
+	return v;
+}
+int main() {
+	printf("%x %x %x %x %x %x\n", device(), call(), entropy(), descriptor(), stream(), cxx_stream());
+	std::thread t([] { sum += device(); });
+	t.join();
+	return sum == 0;
+}
+C
+$HEDDLE c++ -O1 random.cc -o random -pthread
+run $HEDDLE record -q --seed 3 -o one.hdl -- ./random
+is "$status" 0 "six sources of randomness"
+first=$out
+is "$(printf '%s' "$first" | tr ' ' '\n' | sort -u | wc -l)" 6 "each gives something else"
+run $HEDDLE record -q --seed 3 -o two.hdl -- ./random
+is "$out" "$first" "one seed, the same bytes"
+cmp -s one.hdl two.hdl
+ok $? "and the same trace"
+run $HEDDLE record -q --seed 4 -o two.hdl -- ./random
+for i in 1 2 3 4 5 6; do
+	ok $([ "$(printf '%s' "$first" | cut -d' ' -f$i)" != "$(printf '%s' "$out" | cut -d' ' -f$i)" ]; echo $?) \
+		"another seed, other bytes: source $i"
+done
+
+# --start-at: what came before is not in the trace, and replay knows it
+cat >start.c <<'C'
+#include <pthread.h>
+static int before, after;
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static __attribute__((noinline)) void work(void) { after++; }
+static void *f(void *p) { for (int i = 0; i < 50; i++) before++; work(); return p; }
+int main(void) {
+	pthread_t t;
+	for (int i = 0; i < 100; i++) { pthread_mutex_lock(&m); before++; pthread_mutex_unlock(&m); }
+	pthread_create(&t, 0, f, 0);
+	work();
+	pthread_join(t, 0);
+	return after;
+}
+C
+$HEDDLE cc -O1 start.c -o start -pthread
+run $HEDDLE record -q --seed 1 --start-at work -o start.hdl -- ./start
+is "$status" 2 "--start-at"
+t=$(text start.hdl)
+like "$t" "w4\(after\)=1" "from its first call on"
+is "$(sed '/enter(work)/,$d' out.txt | grep -c '[rw]4(before)')" 0 "and not before"
+run $HEDDLE races start.hdl --analysis shb --pairs events --format json
+pair=$(json '(map { "$_->{first} $_->{second}" } grep { $_->{variables}[0] eq "after" } @{$d->{findings}})[0]')
+$HEDDLE witness start.hdl $pair -o start.wit >/dev/null
+run timeout 60 $HEDDLE replay --witness start.wit --first 1 -- ./start
+is "$status" 2 "its witness on the program"
+like "$err" "stopped before the pair" "comes to the pair"
+unlike "$err" "left the witness|differs" "without leaving it"
+
+# a debugger at the pair
+if ! command -v gdb >/dev/null; then
+	ok 0 "gdb at the pair # SKIP gdb is not installed"
+else
+	printf 'set pagination off\nprint before\nprint after\ninfo threads\ndetach\nquit\n' |
+		timeout 60 $HEDDLE replay --witness start.wit --first 1 --gdb -- ./start >gdb.out 2>gdb.err
+	status=$?
+	if grep -q 'ptrace: Operation not permitted' gdb.out gdb.err; then
+		ok 0 "gdb at the pair # SKIP this machine does not let gdb attach"
+	else
+		is "$status" 2 "gdb at the pair, and on to the end"
+		like "$(cat gdb.out)" '= 150|= 1[0-4][0-9]' "it sees the program's variables"
+		like "$(cat gdb.out)" 'LWP' "and its threads"
+		like "$(cat gdb.err)" "stands before the pair" "and is told where it is"
+	fi
+fi
+done_testing
