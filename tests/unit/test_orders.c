@@ -122,6 +122,27 @@ START_TEST(sections_without_conflict)
 END_TEST
 
 /* CP's edge leads to the acquire, WCP's to the access. */
+/* Two sections on one lock at once: --lenient took it from T1, who goes on. */
+START_TEST(sections_that_overlap)
+{
+	static const char text[] = "T3|acq(l)|1\nT3|w(x)|2\nT3|rel(l)|3\nT1|acq(l)|4\n"
+	                           "T2|acq(l)|5\nT2|w(x)|6\nT1|r(x)|7\nT2|rel(l)|8\n"
+	                           "T1|r(x)|9\n";
+	static const enum order_kind kinds[] = { ORDER_KIND_WCP, ORDER_KIND_DC,
+		                                 ORDER_KIND_WDC };
+	const struct trace_options options = { .lenient = true };
+	struct trace *t = trace_from_text("test.txt", text, strlen(text), &options, NULL);
+
+	ck_assert(t != NULL && t->locks_taken);
+	for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
+		ck_assert(ordered(t, kinds[i], 2, 6));  /* T3's has ended */
+		ck_assert(!ordered(t, kinds[i], 5, 6)); /* T2's has not */
+		ck_assert(ordered(t, kinds[i], 5, 8));
+	}
+	trace_close(t);
+}
+END_TEST
+
 START_TEST(cp_orders_more_than_wcp)
 {
 	struct trace *t = read_text("T1|w(y)|1\nT1|acq(l)|2\nT1|w(x)|3\nT1|rel(l)|4\n"
@@ -307,6 +328,7 @@ int main(void)
 	tcase_add_test(c, the_edge_from_a_wait_is_no_edge_of_an_order);
 	tcase_add_test(c, figure_1a);
 	tcase_add_test(c, sections_without_conflict);
+	tcase_add_test(c, sections_that_overlap);
 	tcase_add_test(c, cp_orders_more_than_wcp);
 	tcase_add_test(c, readers_do_not_exclude_each_other);
 	tcase_add_loop_test(c, synchronises_with, 0, G_N_ELEMENTS(releases));
