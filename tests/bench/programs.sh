@@ -9,6 +9,7 @@
 #   PROGRAMS     where to work (default: /tmp/heddle-programs)
 #   APT_OPTIONS  for apt-get source
 #   VARIANTS     of plain, tsan, heddle (default: all)
+#   LIMIT        seconds for `heddle races` of one trace (default: 120)
 #   SEED, STRATEGY, BUDGET   of the recording and of `heddle races`
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -124,9 +125,11 @@ row() { # NAME: runs it and prints its line
 	cat "$base"/tsan/report.* >"$base/report" 2>/dev/null
 	perl "$here/pairs.pl" tsan "$base/report" | sort -u >"$base/tsan.pairs"
 	start=$(date +%s)
+	rm -f "$base/late"
 	for t in "$base"/heddle/trace.*.hdl; do
-		nice "$HEDDLE" races -q "$t" --verdicts all --budget ${BUDGET:-0.2,5} --format json >"$t.json"
-		perl "$here/pairs.pl" heddle "$t.json"
+		nice timeout "${LIMIT:-120}" "$HEDDLE" races -q "$t" --verdicts all --budget ${BUDGET:-0.2,5} --format json >"$t.json"
+		[ $? = 124 ] && touch "$base/late"
+		[ -s "$t.json" ] && perl "$here/pairs.pl" heddle "$t.json"
 	done | sort -u >"$base/heddle.verdicts"
 	awk '$3 ~ /race|happened/ { print $1, $2 }' "$base/heddle.verdicts" | sort -u >"$base/heddle.pairs"
 	missing=$(comm -23 "$base/tsan.pairs" "$base/heddle.pairs" | while read -r a b; do
@@ -141,7 +144,7 @@ row() { # NAME: runs it and prints its line
 		"$(wc -l <"$base/heddle.pairs")" "$plain" \
 		"$tsan" "$(ratio "$tsan" "$plain")" "$program" "$(ratio "$program" "$plain")" \
 		"$(seconds "$name" heddle 1)" $(($(date +%s) - start)) \
-		"${missing:--}"
+		"${missing:--}$([ -e "$base/late" ] && echo ', races over the limit')"
 }
 
 compilers

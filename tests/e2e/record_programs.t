@@ -27,4 +27,12 @@ $HEDDLE cc -O1 "$programs/raw_exit.c" -o raw_exit -pthread
 run timeout 20 $HEDDLE record -- ./raw_exit
 is "$status $out" "0 after it" "a thread that leaves by the system call alone"
 like "$err" "not modelled" "is said to be not modelled"
+
+# clocks are virtual: they show what a wait or sleep was asked for, and cost nothing
+$HEDDLE cc -O1 "$programs/clocks.c" -o clocks -pthread
+run timeout 20 $HEDDLE record -o clocks.hdl -- ./clocks
+is "$(printf '%s' "$out" | head -2 | tr '\n' ';')" "110, 20 s;3620 s, 1;" "the clock goes on with what it waits for"
+first=$out
+run timeout 20 $HEDDLE record -o clocks.hdl -- ./clocks
+is "$out" "$first" "and begins at the same point in every run"
 done_testing

@@ -437,22 +437,22 @@ static int ask(struct thread *t, clockid_t clock, struct timespec *answer)
 	return 0;
 }
 
-static bool asked_here(struct thread *t, clockid_t clock)
+static bool asked_here(struct thread *t, clockid_t clock, uintptr_t pc)
 {
-	return t && rt.controlled && clock >= 0 && clock <= 11 && !in_libc(CALLER());
+	return t && rt.controlled && clock >= 0 && clock <= 11 && !in_libc(pc);
 }
 
 EXPORT int clock_gettime(clockid_t clock, struct timespec *time)
 {
 	struct thread *t = recording();
-	if (!asked_here(t, clock))
+	if (!asked_here(t, clock, CALLER()))
 		return REAL(clock_gettime)(clock, time);
 	return ask(t, clock, time);
 }
 EXPORT int gettimeofday(struct timeval *restrict time, void *restrict zone)
 {
 	struct thread *t = recording();
-	if (!asked_here(t, CLOCK_REALTIME))
+	if (!asked_here(t, CLOCK_REALTIME, CALLER()))
 		return REAL(gettimeofday)(time, zone);
 	struct timespec now;
 	ask(t, CLOCK_REALTIME, &now);
@@ -465,7 +465,7 @@ EXPORT int gettimeofday(struct timeval *restrict time, void *restrict zone)
 EXPORT time_t time(time_t *out)
 {
 	struct thread *t = recording();
-	if (!asked_here(t, CLOCK_REALTIME))
+	if (!asked_here(t, CLOCK_REALTIME, CALLER()))
 		return REAL(time)(out);
 	struct timespec now;
 	ask(t, CLOCK_REALTIME, &now);
@@ -476,7 +476,7 @@ EXPORT time_t time(time_t *out)
 EXPORT int timespec_get(struct timespec *time, int base)
 {
 	struct thread *t = recording();
-	if (base != TIME_UTC || !asked_here(t, CLOCK_REALTIME))
+	if (base != TIME_UTC || !asked_here(t, CLOCK_REALTIME, CALLER()))
 		return REAL(timespec_get)(time, base);
 	ask(t, CLOCK_REALTIME, time);
 	return base;
@@ -484,7 +484,7 @@ EXPORT int timespec_get(struct timespec *time, int base)
 EXPORT clock_t clock(void)
 {
 	struct thread *t = recording();
-	if (!asked_here(t, CLOCK_MONOTONIC))
+	if (!asked_here(t, CLOCK_MONOTONIC, CALLER()))
 		return REAL(clock)();
 	struct timespec now;
 	ask(t, CLOCK_MONOTONIC, &now);
