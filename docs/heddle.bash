@@ -22,7 +22,7 @@ _heddle() {
 	replay) words="--witness --trace --first --until --gdb --spec --lenient --help --quiet" ;;
 	explain) words="--order --spec --lenient --format --help --quiet" ;;
 	compare) words="--analyses --lenient --format --help --quiet" ;;
-	shake) words="--runs --seed --strategy --steps --timeout --format --help --quiet" ;;
+	shake) words="--runs --seed --strategy --depth --steps --timeout --format --help --quiet" ;;
 	explore) words="--output --runs --budget --timeout --format --help --quiet" ;;
 	doctor) words="--help --quiet" ;;
 	esac; fi

@@ -400,6 +400,23 @@ static bool infer(struct inference *k, const struct infer_options *options,
 	return true;
 }
 
+static void note_inferred(const struct inference *k)
+{
+	guint sets = k->m->sets->len, kinds = k->block->sets->len;
+	if (sets == 0)
+		return;
+	g_ptr_array_add(
+	        k->m->notes,
+	        g_strdup_printf(
+	                "%u atomic set%s of %u kind%s and the units on them are inferred%s: "
+	                "--sets prints them",
+	                sets, sets == 1 ? "" : "s", kinds, kinds == 1 ? "" : "s",
+	                k->layout.functions->any
+	                        ? " (approximate: what arguments pointed to is taken "
+	                          "from what was touched)"
+	                        : ""));
+}
+
 struct atomic_model *atomic_model_inferred(struct trace *t, const struct infer_options *options,
                                            const struct progress *progress)
 {
@@ -408,19 +425,7 @@ struct atomic_model *atomic_model_inferred(struct trace *t, const struct infer_o
 	bool good = infer(&k, options, progress);
 	if (good) {
 		k.m->inferred = infer_print(&k);
-		if (k.m->sets->len > 0)
-			g_ptr_array_add(
-			        k.m->notes,
-			        g_strdup_printf(
-			                "%u atomic set%s, and the units on %s, %s inferred%s: "
-			                "--sets prints them",
-			                k.m->sets->len, k.m->sets->len == 1 ? "" : "s",
-			                k.m->sets->len == 1 ? "it" : "them",
-			                k.m->sets->len == 1 ? "is" : "are",
-			                k.layout.functions->any
-			                        ? " (approximate: what arguments pointed to is "
-			                          "taken from what was touched)"
-			                        : ""));
+		note_inferred(&k);
 	}
 	struct atomic_model *m = k.m;
 	inference_release(&k);

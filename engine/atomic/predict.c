@@ -59,7 +59,8 @@ struct predictor {
 	unsigned steps;
 	double share; /* of the work, for progress */
 	bool cancelled, over, undecided;
-	bool rest; /* not only a few of each code */
+	bool rest;  /* not only a few of each code */
+	bool fresh; /* a group was met whose code had not been asked often enough */
 };
 
 #define FOUND G_MAXUINT32
@@ -424,6 +425,12 @@ static bool going_on(struct predictor *p)
 	return !p->cancelled && !p->over;
 }
 
+/* The first pairs leave a third of the time to triples. */
+static bool time_for(const struct predictor *p, bool triples)
+{
+	return triples || p->rest || seconds_left(p) > p->options->budget_total / 3;
+}
+
 static void consider(struct predictor *p, struct group g)
 {
 	g = normal(g);
@@ -432,6 +439,7 @@ static void consider(struct predictor *p, struct group g)
 	if (tries == FOUND || (tries >= TRIES_A_CODE && !p->rest) ||
 	    g_hash_table_contains(p->asked, &g))
 		return;
+	p->fresh = true;
 	struct question q = { .p = p, .count = g.span[2] == NONE ? 2 : 3 };
 	for (uint32_t i = 0; i < q.count; i++)
 		q.spans[i] = span_at(p, g.span[i]);
@@ -469,7 +477,8 @@ static bool at_distance(struct predictor *p, guint distance, bool triples)
 		if (set.count <= distance)
 			break;
 		any = true;
-		for (guint a = 0; a + distance < set.count && going_on(p); a++) {
+		for (guint a = 0;
+		     a + distance < set.count && time_for(p, triples) && going_on(p); a++) {
 			uint32_t first = set.first + a, last = first + distance;
 			if (!triples)
 				consider_pair(p, first, last);
@@ -477,21 +486,29 @@ static bool at_distance(struct predictor *p, guint distance, bool triples)
 				consider_triple(p, first, b, last);
 		}
 	}
-	return any && going_on(p);
+	return any && time_for(p, triples) && going_on(p);
 }
+
+#define IDLE_DISTANCES 32 /* without anything new: enough for the first time round */
 
 static void nearest_first(struct predictor *p, bool triples)
 {
-	for (guint distance = 1 + triples; at_distance(p, distance, triples); distance++)
-		;
+	int idle = 0;
+	for (guint distance = 1 + triples; at_distance(p, distance, triples); distance++) {
+		idle = p->fresh ? 0 : idle + 1;
+		p->fresh = false;
+		if (!p->rest && idle == IDLE_DISTANCES)
+			return;
+	}
 }
 
 /* -- the units of what happened --------------------------------------------------------------
  */
 
+/* The low half is what the table hashes. */
 static gpointer begin_key(uint32_t begin, uint32_t thread)
 {
-	return (gpointer)(uintptr_t)((uint64_t)begin << 32 | thread);
+	return (gpointer)(uintptr_t)((uint64_t)thread << 32 | begin);
 }
 
 static void index_spans(struct predictor *p)

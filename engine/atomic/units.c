@@ -99,11 +99,11 @@ static bool touches_bound(struct resolver *r, struct activation *a, uint32_t v, 
 	return bound || (s->instance != p->instance && is_bound(r, a, s->type, s->instance));
 }
 
-/* What a specification says of functions holds for all instances where nothing is known. */
-static bool all_alike(struct resolver *r, const struct activation *a, uint32_t set)
+/* Of globals there is one; and without debug information nothing tells instances apart. */
+static bool all_alike(const struct resolver *r, uint32_t set)
 {
 	const struct layout_set *s = &g_array_index(r->l->sets, struct layout_set, set);
-	return s->type == NULL || !r->l->functions->at[a->function].known;
+	return s->type == NULL || !r->l->functions->any;
 }
 
 /* -- text traces: a parameter by its name ------------------------------------------------ */
@@ -160,7 +160,7 @@ static void touch(struct resolver *r, struct activation *a, uint32_t v, uint32_t
 		bool bound = touches_bound(r, a, v, set);
 		if (direct || bound)
 			layout_add_kinds(r->l, &r->own[a->function], s);
-		if (direct || bound || all_alike(r, a, set))
+		if (direct || bound || all_alike(r, set))
 			open_on(r, a, set);
 		else if (note_once(r->late_once, a->event, set)) {
 			struct late late = { a->event, a->function, set };

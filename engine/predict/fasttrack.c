@@ -14,9 +14,11 @@
 #include <string.h>
 
 /*
- * All zero: not accessed yet.  A variable with a table has for its last read a stamp of a
- * thread that there is not, whose accesses nobody knows: so the question whether the last
- * accesses are known finds the tables too.  The last write is always there.
+ * All zero: not accessed yet.  A variable with a table has for its last read a stamp with the
+ * table's number in place of an event and a thread that there is not, whose events nobody
+ * knows: MANY where the table is for its reads, WHOLE where it is for all accesses.  So the
+ * one question whether the last accesses are known finds the tables too.  The last write is
+ * always there.
  */
 struct cell {
 	stamp last[2]; /* read, write */
@@ -26,7 +28,8 @@ _Static_assert(OP_READ == 0 && OP_WRITE == 1, "a plain access's operation is its
 
 enum { PLAIN_READ, PLAIN_WRITE, ATOMIC_READ, ATOMIC_WRITE, KINDS };
 
-#define WHOLE 0x80000000u
+/* Threads that there are not: with what number beyond the threads. */
+enum { MANY, WHOLE, NO_THREADS };
 
 struct stream {
 	struct trace *t;
@@ -34,17 +37,19 @@ struct stream {
 	const struct order *order; /* is asked */
 	enum order_kind kind;
 	struct cell *cells;
+	uint32_t threads;
 	/* Reads of several threads, while the cell has the write: [threads] each. */
-	uint32_t *reads, reads_count, reads_capacity;
-	/* Of a variable that needs it all: uint32_t [KINDS * threads]. */
+	stamp *reads;
+	uint32_t reads_count, reads_capacity;
+	/* Of a variable that needs it all: stamp [KINDS * threads]. */
 	GPtrArray *tables;
 	/*
-	 * What each thread knows, beside the rows that it comes from: the largest stamp of
-	 * each thread, all of its own, so that nobody has to ask whose an access is, and
-	 * nothing of the thread that there is not.  `width` is one more than the threads.
+	 * What each thread knows, beside the rows that it comes from: [threads + NO_THREADS]
+	 * each, the largest stamp of each thread; all of its own, so that nobody has to ask
+	 * whose an access is.
 	 */
 	stamp *views;
-	uint32_t *view_rows, width;
+	uint32_t *view_rows;
 	stamp *scratch; /* a view for one event */
 	struct site_races *races;
 };
@@ -57,9 +62,10 @@ static void race(struct stream *s, uint32_t e1, uint32_t e2, uint32_t variable)
 static const stamp *fill_view(const struct stream *s, stamp *view, const uint32_t *past,
                               uint32_t thread)
 {
-	for (uint32_t u = 0; u + 1 < s->width; u++)
+	for (uint32_t u = 0; u < s->threads; u++)
 		view[u] = (stamp)past[u] << 32 | UINT32_MAX;
 	view[thread] = UINT64_MAX;
+	view[s->threads + MANY] = view[s->threads + WHOLE] = 0;
 	return view;
 }
 
@@ -70,81 +76,64 @@ static inline bool knows(const stamp *view, stamp access)
 
 /* -- variables with a table ---------------------------------------------------------------- */
 
-/* The number of a cell's table: 0 none; or index + 1 of reads; with WHOLE, of tables. */
-static uint32_t table_of(const struct stream *s, const struct cell *cell)
+static inline bool has_table(const struct stream *s, const struct cell *cell, uint32_t kind)
+{
+	return stamp_thread(cell->last[OP_READ]) == s->threads + kind;
+}
+
+static inline stamp *reads_of(const struct stream *s, const struct cell *cell)
+{
+	return s->reads + (size_t)stamp_event(cell->last[OP_READ]) * s->threads;
+}
+
+static __attribute__((noinline)) void make_reads(struct stream *s, struct cell *cell)
 {
 	stamp last = cell->last[OP_READ];
 
-	return stamp_thread(last) + 1 == s->width ? (uint32_t)(last >> 32) : 0;
-}
-
-static void set_table(const struct stream *s, struct cell *cell, uint32_t table)
-{
-	cell->last[OP_READ] = (stamp)table << 32 | (s->width - 1);
-}
-
-static uint32_t *reads_of(const struct stream *s, uint32_t table)
-{
-	return s->reads + (size_t)(table - 1) * s->t->threads_count;
-}
-
-static void put_place(uint32_t *places, stamp access)
-{
-	places[stamp_thread(access)] = (uint32_t)(access >> 32);
-}
-
-static __attribute__((noinline)) uint32_t make_reads(struct stream *s, struct cell *cell)
-{
-	uint32_t threads = (uint32_t)s->t->threads_count, table;
-
 	if (s->reads_count == s->reads_capacity) {
 		s->reads_capacity = MAX(64, 2 * s->reads_capacity);
-		s->reads = g_renew(uint32_t, s->reads, (size_t)s->reads_capacity * threads);
+		s->reads = g_renew(stamp, s->reads, (size_t)s->reads_capacity * s->threads);
 	}
-	table = ++s->reads_count;
-	memset(reads_of(s, table), 0, threads * sizeof(uint32_t));
-	put_place(reads_of(s, table), cell->last[OP_READ]);
-	set_table(s, cell, table);
-	return table;
+	cell->last[OP_READ] = stamp_of(s->reads_count++, s->threads + MANY);
+	memset(reads_of(s, cell), 0, s->threads * sizeof(stamp));
+	reads_of(s, cell)[stamp_thread(last)] = last;
 }
 
-static __attribute__((noinline)) uint32_t make_whole(struct stream *s, struct cell *cell)
+static __attribute__((noinline)) void make_whole(struct stream *s, struct cell *cell)
 {
-	uint32_t threads = (uint32_t)s->t->threads_count, table = table_of(s, cell);
-	uint32_t *places = g_new0(uint32_t, KINDS * threads);
+	stamp *places = g_new0(stamp, (size_t)KINDS * s->threads), *reads, *writes;
+	stamp read = cell->last[OP_READ], write = cell->last[OP_WRITE];
 
-	if (table != 0)
-		memcpy(places + PLAIN_READ * threads, reads_of(s, table),
-		       threads * sizeof(uint32_t));
+	reads = places + (size_t)PLAIN_READ * s->threads;
+	writes = places + (size_t)PLAIN_WRITE * s->threads;
+	if (has_table(s, cell, MANY))
+		memcpy(reads, reads_of(s, cell), s->threads * sizeof(stamp));
 	else
-		put_place(places + PLAIN_READ * threads, cell->last[OP_READ]);
-	put_place(places + PLAIN_WRITE * threads, cell->last[OP_WRITE]);
+		reads[stamp_thread(read)] = read;
+	writes[stamp_thread(write)] = write;
+	cell->last[OP_READ] = stamp_of(s->tables->len, s->threads + WHOLE);
 	g_ptr_array_add(s->tables, places);
-	table = s->tables->len | WHOLE;
-	set_table(s, cell, table);
-	return table;
 }
 
 /* The accesses of one kind that are not in the past. */
-static void compare(struct stream *s, const uint32_t *places, const stamp *view, uint32_t e2,
+static void compare(struct stream *s, const stamp *places, const stamp *view, uint32_t e2,
                     uint32_t variable)
 {
 	uint32_t any = 0;
 
-	for (uint32_t u = 0; u + 1 < s->width; u++)
-		any |= places[u] > view[u] >> 32;
-	for (uint32_t u = 0; any && u + 1 < s->width; u++) {
-		if (places[u] > view[u] >> 32)
-			race(s, places[u] - 1, e2, variable);
+	for (uint32_t u = 0; u < s->threads; u++)
+		any |= places[u] > view[u];
+	for (uint32_t u = 0; any && u < s->threads; u++) {
+		if (places[u] > view[u])
+			race(s, stamp_event(places[u]), e2, variable);
 	}
 }
 
-static __attribute__((noinline)) void access_whole(struct stream *s, uint32_t *places,
-                                                   const stamp *view, uint32_t e,
-                                                   uint32_t variable)
+static __attribute__((noinline)) void
+access_whole(struct stream *s, stamp *places, const stamp *view, uint32_t e, uint32_t variable)
 {
 	const struct event *x = &s->t->events[e];
-	uint32_t threads = (uint32_t)s->t->threads_count;
+	size_t threads = s->threads;
 	bool writes = op_writes(x->op), atomic = op_is_atomic(x->op);
 
 	compare(s, places + PLAIN_WRITE * threads, view, e, variable);
@@ -154,29 +143,28 @@ static __attribute__((noinline)) void access_whole(struct stream *s, uint32_t *p
 		compare(s, places + ATOMIC_WRITE * threads, view, e, variable);
 	if (writes && !atomic)
 		compare(s, places + ATOMIC_READ * threads, view, e, variable);
-	places[(2 * atomic + writes) * threads + x->thread] = e + 1;
+	places[(2 * atomic + writes) * threads + x->thread] = stamp_of(e, x->thread);
 }
 
-static inline void access_table(struct stream *s, struct cell *cell, const stamp *view,
-                                uint32_t e, uint32_t variable)
+static void access_table(struct stream *s, struct cell *cell, const stamp *view, uint32_t e,
+                         uint32_t variable)
 {
 	const struct event *x = &s->t->events[e];
-	uint32_t table = table_of(s, cell);
 
 	/* Reads of several threads, and writes that are all ordered: FastTrack's usual case. */
-	if (!(table & WHOLE) && knows(view, cell->last[OP_WRITE]) && x->op <= OP_WRITE) {
-		if (G_UNLIKELY(table == 0))
-			table = make_reads(s, cell);
-		if (x->op == OP_READ) {
-			reads_of(s, table)[x->thread] = e + 1;
-			return;
-		}
-		compare(s, reads_of(s, table), view, e, variable);
+	if (!has_table(s, cell, WHOLE) && knows(view, cell->last[OP_WRITE]) &&
+	    x->op <= OP_WRITE) {
+		if (!has_table(s, cell, MANY))
+			make_reads(s, cell);
+		if (x->op == OP_READ)
+			reads_of(s, cell)[x->thread] = stamp_of(e, x->thread);
+		else
+			compare(s, reads_of(s, cell), view, e, variable);
 	} else {
-		if (!(table & WHOLE))
-			table = make_whole(s, cell);
-		access_whole(s, g_ptr_array_index(s->tables, (table & ~WHOLE) - 1), view, e,
-		             variable);
+		if (!has_table(s, cell, WHOLE))
+			make_whole(s, cell);
+		access_whole(s, g_ptr_array_index(s->tables, stamp_event(cell->last[OP_READ])),
+		             view, e, variable);
 	}
 	if (op_writes(x->op))
 		cell->last[OP_WRITE] = stamp_of(e, x->thread);
@@ -212,7 +200,7 @@ static void access_variables(struct stream *s, uint32_t e, const stamp *view)
 
 static stamp *view_of(const struct stream *s, uint32_t thread)
 {
-	return s->views + (size_t)thread * s->width;
+	return s->views + (size_t)thread * (s->threads + NO_THREADS);
 }
 
 /* Everything that is no plain access of one variable by a thread that nothing touches. */
@@ -250,13 +238,21 @@ static __attribute__((noinline)) void no_access(struct stream *s, uint32_t e,
 static __attribute__((noinline)) void quiet_table(struct stream *s, uint32_t e,
                                                   const struct event *x)
 {
-	/* Where the cell is enough it has the last write, and a read of SHB knows it. */
-	if (s->c->observations != NULL && x->op == OP_READ &&
-	    !observations_known(s->c, x->target, x->thread)) {
+	struct cell *cell = &s->cells[x->target];
+	const stamp *view = view_of(s, x->thread);
+	bool known = knows(view, cell->last[OP_WRITE]);
+
+	if (x->op == OP_READ && known && has_table(s, cell, MANY)) {
+		reads_of(s, cell)[x->thread] = stamp_of(e, x->thread);
+		return;
+	}
+	/* SHB's reads learn from a write that is new to them.  (Where the cell is enough it
+	 * has the last write, and that is known.) */
+	if (s->c->observations != NULL && x->op == OP_READ && !known) {
 		step(s, e);
 		return;
 	}
-	access_table(s, &s->cells[x->target], view_of(s, x->thread), e, x->target);
+	access_table(s, cell, view, e, x->target);
 	/* A variable with atomic accesses has a table. */
 	if (x->op == OP_WRITE)
 		causality_wrote(s->c, e, x);
@@ -272,7 +268,7 @@ pass_quiet(struct stream *s, uint32_t from, uint32_t to, uint32_t ahead, bool se
 	const struct event *x = s->t->events + from;
 	struct cell *cells = s->cells;
 	const stamp *views = s->views;
-	size_t width = s->width;
+	size_t width = s->threads + NO_THREADS;
 
 	for (uint32_t e = from; e < to; e++, x++) {
 		struct cell *cell = &cells[x->target];
@@ -356,11 +352,11 @@ bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *race
 		return false;
 	s.cells = g_new0(struct cell, t->variables_count + 1);
 	s.tables = g_ptr_array_new_with_free_func(g_free);
-	s.width = (uint32_t)t->threads_count + 1;
-	s.views = g_new0(stamp, (size_t)s.width * s.width);
-	s.view_rows = g_new0(uint32_t, s.width);
-	s.scratch = g_new0(stamp, s.width);
-	for (uint32_t u = 0; s.c != NULL && u < t->threads_count; u++)
+	s.threads = (uint32_t)t->threads_count;
+	s.views = g_new0(stamp, (size_t)s.threads * (s.threads + NO_THREADS));
+	s.view_rows = g_new0(uint32_t, s.threads + 1);
+	s.scratch = g_new0(stamp, s.threads + NO_THREADS);
+	for (uint32_t u = 0; s.c != NULL && u < s.threads; u++)
 		fill_view(&s, view_of(&s, u), clocks_row(&s.c->clocks, 0), u);
 	if (s.c != NULL && s.c->observations != NULL)
 		observations_lend(s.c->observations, &s.cells[0].last[OP_WRITE], 2);

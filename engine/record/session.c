@@ -84,7 +84,7 @@ bool session_record(const struct session_options *options, struct session *s,
 	o.config.seed = options->seed;
 	o.config.steps = options->steps;
 	o.config.max_bytes = options->max_bytes;
-	/* About 20 bytes an event. */
+	/* At most about 20 bytes an event, mostly 10. */
 	o.config.keep_bytes = options->keep_events ? options->keep_events * 20 + LOG_CHUNK : 0;
 	if (options->start_at &&
 	    !session_start_at(options->argv[0], options->start_at, &o.config, error))

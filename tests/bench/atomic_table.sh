@@ -19,7 +19,9 @@ for folder in samples/*/; do
 				-- "$work/$name" >/dev/null </dev/null || true
 			traces=$traces${traces:+,}$trace
 		done
-		set -- "$@" "$name, $strategy=$traces"
+		label=$name
+		[ $strategy = random ] || label="$name + $strategy"
+		set -- "$@" "$label=$traces"
 	done
 done
 build/tests/bench/bench_atomic_table "$@"

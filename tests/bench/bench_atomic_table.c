@@ -140,16 +140,17 @@ static bool add_trace(struct row *r, const char *path)
 
 static void print_row(const char *name, const struct row *r)
 {
-	double n = r->traces;
+	double n = r->traces, ns[WHATS];
+	for (int w = 0; w < WHATS; w++)
+		ns[w] = r->seconds[w] / r->events * 1e9;
 	printf("| %s | %.0f | %.0f | %.0f |", name, r->events / n, r->units / n,
 	       r->conflicts / n);
 	for (int i = 0; i < SIZES; i++)
-		printf(" %u |", g_hash_table_size(r->cycles[i]));
-	for (int w = 0; w < WHATS; w++)
-		printf(w == SCAN ? " %.1f |" : " %.0f |", r->seconds[w] / r->events * 1e9);
-	printf(" %.1f | %.1f | %u | %u | %.1f, %u |\n", r->seconds[ONLINE] / r->seconds[HB],
-	       r->seconds[AFTER] / r->seconds[HB], r->largest[ONLINE], r->largest[AFTER],
-	       r->accesses ? r->depths / r->accesses : 0, r->deepest);
+		printf("%s %u", i ? "," : "", g_hash_table_size(r->cycles[i]));
+	printf(" | %.1f | %.0f | %.0f | %.0f | %.1f, %.1f | %u, %u | %.1f, %u |\n", ns[SCAN],
+	       ns[HB], ns[ONLINE], ns[AFTER], ns[ONLINE] / ns[HB], ns[AFTER] / ns[HB],
+	       r->largest[ONLINE], r->largest[AFTER], r->accesses ? r->depths / r->accesses : 0,
+	       r->deepest);
 	fflush(stdout);
 }
 
@@ -174,14 +175,11 @@ static bool make_row(const char *argument)
 
 int main(int argc, char **argv)
 {
-	puts("| program | events | units | conflicts | cycles of 2 | 3 | 4 | more | scan, ns "
-	     "an "
-	     "event | hb | on line | after | on line / hb | after / hb | largest graph on line "
-	     "| "
-	     "after | depth, most |");
-	puts("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | "
-	     "--- "
-	     "| --- | --- | --- |");
+	puts("| program | events | units | conflicts | cycles of 2, 3, 4, more | scan, ns | "
+	     "hb, ns "
+	     "| on line, ns | after, ns | on line, after / hb | largest graph on line, after "
+	     "| depth, most |");
+	puts("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
 	for (int i = 1; i < argc; i++)
 		if (!make_row(argv[i]))
 			return 1;

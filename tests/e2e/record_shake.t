@@ -22,6 +22,47 @@ is "$(json '$d->{outcomes}[0]{end}')" "deadlock" "JSON: how it ended"
 is "$(json '$d->{runs}')" 3 "JSON: how many runs"
 is "$(json '$d->{outcomes}[0]{count}')" 3 "JSON: how often"
 is "$(json '$d->{outcomes}[0]{seed}')" 1 "JSON: the seed"
+
+# each line of the table comes again: its end and its output
+for strategy in random pct noise rr; do
+	run $HEDDLE shake -n 40 --strategy $strategy --depth 2 --format json -- ./assert
+	bad=
+	n=$(json 'scalar @{$d->{outcomes}}')
+	lines=$(json 'join "\n", map { "$_->{status} $_->{line}\t--strategy $_->{strategy} --seed $_->{seed}" .
+		(defined $_->{steps} ? " --depth $_->{depth} --steps $_->{steps}" : "") } @{$d->{outcomes}}')
+	while IFS=$'\t' read -r want options; do
+		run $HEDDLE record -q $options -o again.hdl -- ./assert
+		[ "$status" = "${want%% *}" ] || bad+=" $options: $status, not ${want%% *};"
+	done <<<"$(printf '%b' "$lines")"
+	is "$bad" "" "$n outcomes of $strategy come again"
+done
+
+# a call that is not modelled blocks: the watchdog lets the others go on, and says so
+cat >unknown.c <<'C'
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static int ends[2], x;
+static void *reader(void *p) { char c = 0; syscall(SYS_read, ends[0], &c, 1); x++; return p; }
+int main(void) {
+	pthread_t t;
+	if (pipe(ends)) return 1;
+	pthread_create(&t, 0, reader, 0);
+	for (volatile int i = 0; i < 1000; i++) x++;
+	if (syscall(SYS_write, ends[1], "x", 1) != 1) return 1;
+	pthread_join(t, 0);
+	return x == 1001 ? 6 : 1;
+}
+C
+$HEDDLE cc -O1 unknown.c -o unknown -pthread
+stolen=0
+for seed in 1 2 3 4; do
+	run timeout 30 $HEDDLE record --seed $seed -o unknown.hdl -- ./unknown
+	is "$status" 6 "a call that is not modelled: seed $seed"
+	printf '%s' "$err" | grep -q "may not come again" && stolen=$((stolen + 1))
+done
+ok $([ $stolen -gt 0 ]; echo $?) "and the trace is marked: $stolen of 4"
+
 run $HEDDLE shake -- ./missing
 is "$status" 2 "a missing program"
 like "$err" "missing" "is named"

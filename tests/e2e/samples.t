@@ -74,4 +74,10 @@ for expect in samples/*/expect; do
 	if grep -qv '^atomic' "$expect"; then predicted; fi
 	if grep -q '^atomic' "$expect"; then happens; fi
 done
+# The patterns of the Marathon paper's ConTest kernels.
+for name in account airline bounded-buffer bubble-sort critical-section double-checked linked-list \
+	lottery manager merge-sort ping-pong pipeline producer-consumer shop suns-account; do
+	grep -q '^atomic atomic-set-violation' "samples/$name/expect"
+	ok $? "$name is among the samples for atomic sets"
+done
 done_testing

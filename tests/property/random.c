@@ -24,6 +24,7 @@ struct generator {
 	uint32_t count; /* events so far */
 	struct runner thread[MAX_THREADS];
 	int owner[MAX_OBJECTS];                         /* of each lock, -1 free */
+	int depth[MAX_OBJECTS];                         /* re-entrant acquires of it */
 	bool reader[MAX_OBJECTS][MAX_THREADS];          /* who holds it shared */
 	int semaphore, messages, received, block_state; /* 0 none, 1 allocated, 2 freed */
 	int round, arrived, departed;                   /* of the barrier */
@@ -119,7 +120,14 @@ static bool step_lock(struct generator *g, int t)
 	int l = below(g, (int)g->options->locks);
 
 	if (g->owner[l] == t) {
-		g->owner[l] = -1;
+		if (chance(g, 12)) {
+			g->depth[l]++;
+			return emit(g, t, "acq(l%d)", l);
+		}
+		if (g->depth[l] > 0)
+			g->depth[l]--;
+		else
+			g->owner[l] = -1;
 		return emit(g, t, "rel(l%d)", l);
 	}
 	if (g->reader[l][t]) {
@@ -154,7 +162,10 @@ static bool step_fork(struct generator *g, int t)
 	for (uint32_t u = 1; u < g->options->threads; u++) {
 		if (!g->thread[u].forked) {
 			g->thread[u].forked = true;
-			return emit(g, t, "fork(T%u)", u);
+			emit(g, t, "fork(T%u)", u);
+			if (g->count < g->options->events && chance(g, 20))
+				emit(g, (int)u, "begin()");
+			return true;
 		}
 	}
 	return false;
@@ -168,6 +179,8 @@ static bool step_join(struct generator *g, int t)
 	if (u == t || u == 0 || !r->forked || r->joined || r->waiting || r->arrived ||
 	    r->scope >= 0)
 		return false;
+	if (g->count + 1 < g->options->events && chance(g, 20))
+		emit(g, u, "end()");
 	r->ended = r->joined = true;
 	return emit(g, t, "join(T%d)", u);
 }
@@ -181,7 +194,7 @@ static bool step_condition(struct generator *g, int t)
 	r->waiting = true;
 	r->wait_lock = -1;
 	for (uint32_t l = 0; l < g->options->locks; l++) {
-		if (g->owner[l] == t) {
+		if (g->owner[l] == t && g->depth[l] == 0) {
 			r->wait_lock = (int)l;
 			r->wait_holds = true;
 		}

@@ -179,6 +179,52 @@ START_TEST(bindings)
 }
 END_TEST
 
+/* A result through a pointer, an object that the call makes, one for the whole program. */
+START_TEST(bindings_of_libraries)
+{
+	struct specs *s = read_text(
+	        "object d { method get(k) / found, v\n"
+	        "bind get = \"map_get(struct map *self, int k, void **v) -> bool found\"\n"
+	        "method open()\n"
+	        "bind open = \"dup(int old) -> int self\"\n"
+	        "method find(k) / n\n"
+	        "bind find = \"find(const char *k, int *n, global self)\" }");
+	const struct spec_object *o = specs_object(s, "d");
+	const struct spec_bind *b = spec_method_at(o, 0)->binds->pdata[0];
+	const struct bind_parameter *p =
+	        &g_array_index(b->parameters, struct bind_parameter, 0);
+	ck_assert_int_eq(p[2].role, BIND_OUT);
+	ck_assert_int_eq(p[2].type, BIND_POINTER);
+	ck_assert_uint_eq(p[2].index, 2);
+	ck_assert_uint_eq(b->result.index, 1);
+	b = spec_method_at(o, 1)->binds->pdata[0];
+	ck_assert_int_eq(b->result.role, BIND_SELF);
+	b = spec_method_at(o, 2)->binds->pdata[0];
+	p = &g_array_index(b->parameters, struct bind_parameter, 0);
+	ck_assert(b->global);
+	ck_assert_uint_eq(b->parameters->len, 2); /* it is none */
+	ck_assert_int_eq(p[1].role, BIND_OUT);
+	ck_assert_int_eq(p[1].type, BIND_SIGNED);
+	ck_assert_uint_eq(p[1].size, 4);
+	/* What is refused, and in which words. */
+	static const char *const bad[][2] = {
+		{ "f(int k) -> int n", "a parameter named self (the object), or 'global self'" },
+		{ "f(int self, const char *k, void *n)",
+		  "a pointer to a type that is known where a parameter is a result" },
+		{ "f(int self, const char *k)", "a value for each result of the method" },
+		{ "f(int self, struct key k) -> int n",
+		  "a C type that is known (a pointer, an integer type, bool)" },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
+		const char *expected;
+		ck_assert_ptr_null(
+		        spec_bind_parse(spec_method_at(o, 2), bad[i][0], &expected));
+		ck_assert_str_eq(expected, bad[i][1]);
+	}
+	specs_free(s);
+}
+END_TEST
+
 START_TEST(atomics_and_missing_blocks)
 {
 	struct specs *s =
@@ -480,6 +526,7 @@ int main(void)
 	tcase_add_test(c, atoms_on_odd_values);
 	tcase_add_test(c, asymmetric_conditions_hold_where_they_do_both_ways);
 	tcase_add_test(c, bindings);
+	tcase_add_test(c, bindings_of_libraries);
 	tcase_add_test(c, atomics_and_missing_blocks);
 	tcase_add_test(c, later_declarations_replace_earlier_ones);
 	tcase_add_test(c, good_orders);

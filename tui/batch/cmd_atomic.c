@@ -14,9 +14,10 @@ static const struct command_option options[] = {
 	{ "cycles", "N", "list at most N cycles, shortest first", 0 },
 	{ "predict", NULL, "also cycles that did not happen and can, each with a witness", 0 },
 	{ "output", "FILE", "write the witness of the first predicted cycle to FILE", 'o' },
-	{ "budget", "PAIR,ALL", "seconds of solver time, a pair and in all (default: 1,5)", 0 },
+	{ "budget", "PAIR,ALL", "seconds for --predict, a pair and in all (default: 1,5)", 0 },
 	{ "sets", NULL, "print the sets and units that were inferred, as an atomics block", 0 },
-	{ "post-mortem", NULL, "keep the whole conflict graph, and find its cycles afterwards", 0 },
+	{ "post-mortem", NULL, "keep the whole conflict graph, and find its cycles afterwards",
+	  0 },
 	{ "split", "LIST",
 	  "cut inferred units at these beside waits, of "
 	  "join,fork,barrier,take,sleep,poll (default: all), or none",

@@ -44,21 +44,27 @@ static char *last_line(const char *text, gsize length)
 	return g_string_free(line, FALSE);
 }
 
+struct shake { /* what all runs have in common */
+	char **argv;
+	unsigned timeout_ms, depth;
+	const char *folder;
+	uint64_t steps; /* pct: of a run, as far as is known */
+};
+
 /* One run; NULL and `error` when it cannot be started. */
-static struct outcome *run_once(char **argv, unsigned strategy, uint64_t seed,
-                                unsigned timeout_ms, const char *folder, uint64_t *steps,
+static struct outcome *run_once(struct shake *shake, unsigned strategy, uint64_t seed,
                                 struct error *error)
 {
-	struct record_options o = { .argv = argv, .timeout_ms = timeout_ms };
+	struct record_options o = { .argv = shake->argv, .timeout_ms = shake->timeout_ms };
 	struct record_result result;
-	char *output = g_build_filename(folder, "output", NULL);
-	o.config.flags = LOG_CONTROLLED;
+	char *output = g_build_filename(shake->folder, "output", NULL);
+	o.config.flags = LOG_CONTROLLED | LOG_VALUES;
 	o.config.strategy = strategy;
-	o.config.depth = 3;
-	o.config.steps = *steps;
+	o.config.depth = shake->depth;
+	o.config.steps = shake->steps;
 	o.config.seed = seed;
 	o.config.max_bytes = 4 * LOG_CHUNK; /* only the outcome is wanted */
-	g_snprintf(o.config.log, sizeof(o.config.log), "%s/log", folder);
+	g_snprintf(o.config.log, sizeof(o.config.log), "%s/log", shake->folder);
 	o.stdout_path = output;
 	struct outcome *out = NULL;
 	if (record_run(&o, &result, error)) {
@@ -71,8 +77,8 @@ static struct outcome *run_once(char **argv, unsigned strategy, uint64_t seed,
 		if (log) {
 			if (fread(&header, sizeof(header), 1, log) == 1)
 				out->deadlock = header.status == LOG_DEADLOCK;
-			if (*steps == 0) /* the first run says how long one is */
-				*steps = header.steps;
+			if (shake->steps == 0) /* the first run says how long one is */
+				shake->steps = header.steps;
 			fclose(log);
 		}
 		gchar *text = NULL;
@@ -117,7 +123,7 @@ static gint most_frequent_first(gconstpointer a, gconstpointer b)
 	return x->seed < y->seed ? -1 : x->seed > y->seed;
 }
 
-static void print_json(const GPtrArray *outcomes, char **argv, uint64_t runs)
+static void print_json(const GPtrArray *outcomes, const struct shake *shake, uint64_t runs)
 {
 	json_t *list = json_array();
 	for (guint i = 0; i < outcomes->len; i++) {
@@ -130,19 +136,21 @@ static void print_json(const GPtrArray *outcomes, char **argv, uint64_t runs)
 		                  record_strategies[o->strategy], "line", o->line);
 		if (o->strategy == STRATEGY_PCT)
 			json_object_set_new(item, "steps", json_integer(o->steps));
+		if (o->strategy == STRATEGY_PCT)
+			json_object_set_new(item, "depth", json_integer(shake->depth));
 		if (o->signal)
 			json_object_set_new(item, "signal", json_integer(o->signal));
 		json_array_append_new(list, item);
 		g_free(ended);
 	}
 	json_t *report = json_pack("{s:s, s:s, s:I, s:o}", "heddle", HEDDLE_VERSION, "program",
-	                           argv[0], "runs", (json_int_t)runs, "outcomes", list);
+	                           shake->argv[0], "runs", (json_int_t)runs, "outcomes", list);
 	json_dumpf(report, stdout, JSON_INDENT(1));
 	putchar('\n');
 	json_decref(report);
 }
 
-static void print_table(const GPtrArray *outcomes, uint64_t runs)
+static void print_table(const GPtrArray *outcomes, uint64_t runs, unsigned depth)
 {
 	printf("%" PRIu64 " runs, %u %s\n", runs, outcomes->len,
 	       outcomes->len == 1 ? "outcome" : "outcomes");
@@ -150,7 +158,8 @@ static void print_table(const GPtrArray *outcomes, uint64_t runs)
 		const struct outcome *o = outcomes->pdata[i];
 		char *ended = how_it_ended(o);
 		char *steps = o->strategy == STRATEGY_PCT
-		                      ? g_strdup_printf(" --steps %" PRIu64, o->steps)
+		                      ? g_strdup_printf(" --depth %u --steps %" PRIu64, depth,
+		                                        o->steps)
 		                      : g_strdup("");
 		printf("%6" PRIu64 " x  %-28s output %.8s  --strategy %s%s --seed %" PRIu64
 		       "  %s\n",
@@ -195,7 +204,12 @@ static int run_shake(struct arguments *a)
 	GPtrArray *outcomes = g_ptr_array_new_with_free_func(outcome_free);
 	const struct progress *progress = progress_on_stderr();
 	bool ok = true;
-	uint64_t done = 0, steps = argument_number(a, "steps", 0);
+	struct shake shake = { .argv = argv,
+		               .timeout_ms = timeout,
+		               .depth = argument_number(a, "depth", 3),
+		               .folder = folder,
+		               .steps = argument_number(a, "steps", 0) };
+	uint64_t done = 0;
 	for (; ok && done < runs; done++) {
 		/* Without a word of the user: mostly random, some of the others. */
 		unsigned which = word            ? (unsigned)strategy
@@ -204,8 +218,7 @@ static int run_shake(struct arguments *a)
 		                                 : STRATEGY_RANDOM;
 		if (!progress_tick(progress, (double)done / runs, "running"))
 			break;
-		struct outcome *o =
-		        run_once(argv, which, first + done, timeout, folder, &steps, &error);
+		struct outcome *o = run_once(&shake, which, first + done, &error);
 		ok = o != NULL;
 		bool known = false;
 		for (guint i = 0; ok && i < outcomes->len && !known; i++) {
@@ -224,9 +237,9 @@ static int run_shake(struct arguments *a)
 	if (ok) {
 		g_ptr_array_sort(outcomes, most_frequent_first);
 		if (format == FORMAT_JSON)
-			print_json(outcomes, argv, done);
+			print_json(outcomes, &shake, done);
 		else
-			print_table(outcomes, done);
+			print_table(outcomes, done, shake.depth);
 		status = found(outcomes) ? EXIT_FOUND : EXIT_NOTHING;
 	} else {
 		fail(&error);
@@ -239,6 +252,7 @@ static const struct command_option options[] = {
 	{ "runs", "N", "how many runs (default 100)", 'n' },
 	{ "seed", "N", "the first seed (default 1)", 0 },
 	{ "strategy", "random|pct|noise|rr", "one strategy (default: a mixture)", 0 },
+	{ "depth", "D", "pct: the depth of bugs looked for (default 3)", 0 },
 	{ "steps", "N", "pct: about how many steps a run has (default: measured)", 0 },
 	{ "timeout", "SECONDS", "end a run after this time (default 10)", 0 },
 	OPTION_FORMAT,

@@ -1,0 +1,40 @@
+#!/bin/bash
+# Recording twice with one seed gives the same trace, byte for byte, for every sample, under
+# every strategy; what the real-time clock said may differ, and nothing else.
+. tests/e2e/lib.sh
+cd "$scratch" || exit 1
+
+# The traces' bytes; where clocks were asked, their text without the answers.
+same() {
+	cmp -s one.hdl two.hdl && return 0
+	$HEDDLE convert one.hdl one.txt --to text 2>/dev/null
+	$HEDDLE convert two.hdl two.txt --to text 2>/dev/null
+	grep -q '^#! note recording-clocks' one.txt || return 1
+	cmp -s <(grep -v recording-clocks one.txt) <(grep -v recording-clocks two.txt)
+}
+
+build() { # SAMPLE: the program
+	$HEDDLE cc -O1 "$root/samples/$1/${1//-/_}.c" -o "$1" -pthread 2>"$1.log"
+}
+
+samples=()
+for folder in "$root"/samples/*/; do
+	samples+=("$(basename "$folder")")
+	build "$(basename "$folder")" &
+	[ $((${#samples[@]} % 2)) = 0 ] && wait
+done
+wait
+ok $([ ${#samples[@]} -ge 20 ]; echo $?) "${#samples[@]} samples"
+for name in "${samples[@]}"; do
+	[ -x "$name" ] || { ok 1 "$name is built"; continue; }
+	different=
+	for way in random:1 pct:2 noise:3 rr:4; do
+		for trace in one two; do
+			timeout 30 $HEDDLE record -q --strategy ${way%:*} --seed ${way#*:} -o $trace.hdl \
+				-- "./$name" >/dev/null 2>&1
+		done
+		same || different+=" $way"
+	done
+	is "$different" "" "$name: one seed is one trace"
+done
+done_testing
