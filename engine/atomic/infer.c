@@ -102,7 +102,7 @@ static void walk_end(struct walk *w)
 }
 
 /* One pass: `access` sees every access, with frames and locks as they are, `other` every
- * other event, before its effect. */
+ * other event, before its effect; either may be NULL. */
 static void walk(struct walk *w, void (*access)(struct walk *, uint32_t),
                  void (*other)(struct walk *, uint32_t))
 {
@@ -114,7 +114,8 @@ static void walk(struct walk *w, void (*access)(struct walk *, uint32_t),
 		if (event_inert(e))
 			continue;
 		if (op_is_access(e->op)) {
-			access(w, i);
+			if (access)
+				access(w, i);
 			continue;
 		}
 		if (other)
@@ -131,16 +132,6 @@ static void walk(struct walk *w, void (*access)(struct walk *, uint32_t),
 
 /* -- pass 1: who does what ------------------------------------------------------------------
  */
-
-/* Accesses by atomics, or that the compiler saw to be volatile. */
-static void note_exempt(struct walk *w, uint32_t event)
-{
-	const struct event *e = &w->k->t->events[event];
-	struct wide run = event_variables(w->k->t, e);
-	if (op_is_atomic(e->op) || e->flags & EVENT_VOLATILE)
-		for (uint32_t v = run.first; v < run.first + run.count; v++)
-			w->k->places->at[v].exempt = true;
-}
 
 /* Nothing is below it but the C++ library: std::thread calls the start routine. */
 static bool is_outermost(const struct inference *k, const struct lane *l)
@@ -359,7 +350,7 @@ static void inference_release(struct inference *k)
 static void look_at_trace(struct inference *k)
 {
 	struct walk w = { .k = k, .lock_counts = g_hash_table_new(pair_hash, NULL) };
-	walk(&w, note_exempt, note_role);
+	walk(&w, NULL, note_role);
 	atomic_sharing(k->t, k->since);
 	atomic_pointers(k->t, note_holder, k);
 	atomic_pointers(k->t, note_shares, k);

@@ -30,6 +30,7 @@ struct shapes {
 	GPtrArray *order;       /* the same */
 	GHashTable *guards;     /* instance -> lock + 1: the first seen to guard a part */
 	GHashTable *used;       /* names of sets */
+	GHashTable *namesakes;  /* of names with an '@': what is before it */
 	GStringChunk *strings;
 };
 
@@ -209,10 +210,22 @@ static bool is_plain(const char *name)
 	return plain;
 }
 
-static void add_member(struct spec_set *set, const char *name)
+/* Names with an '@' have a namesake without. */
+static void note_namesakes(struct shapes *s)
+{
+	for (uint64_t v = 0; v < s->k->t->variables_count; v++) {
+		const char *name = trace_string(s->k->t, s->k->t->variables[v].name);
+		const char *at = strchr(name, '@');
+		if (at)
+			g_hash_table_add(s->namesakes, g_strndup(name, (gsize)(at - name)));
+	}
+}
+
+static void add_member(struct shapes *s, struct spec_set *set, const char *name)
 {
 	g_ptr_array_add(set->members, g_strdup(name));
-	set->exact |= set->type == NULL && !is_plain(name);
+	set->exact |= set->type == NULL &&
+	              (!is_plain(name) || g_hash_table_contains(s->namesakes, name));
 }
 
 /* The set of a structure's members under one lock; NULL: under none. */
@@ -248,7 +261,7 @@ static void add_structure(struct shapes *s, const struct structure *x)
 			set = set_under(s, x, m, x->names->pdata[i], role);
 			g_hash_table_insert(by_role, key, set);
 		}
-		add_member(set, m->spelt);
+		add_member(s, set, m->spelt);
 	}
 	g_hash_table_unref(by_role);
 }
@@ -269,7 +282,7 @@ static void add_globals(struct shapes *s)
 			set = add_set(s, root, NULL);
 			g_hash_table_insert(sets, (gpointer)root, set);
 		}
-		add_member(set, p->instance);
+		add_member(s, set, p->instance);
 	}
 	g_hash_table_unref(sets);
 	g_hash_table_unref(seen);
@@ -331,7 +344,9 @@ void infer_sets(struct inference *k)
 	s.order = g_ptr_array_new();
 	s.guards = g_hash_table_new(NULL, NULL);
 	s.used = g_hash_table_new(g_str_hash, g_str_equal);
+	s.namesakes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	s.strings = g_string_chunk_new(4096);
+	note_namesakes(&s);
 	join_arrays(k);
 	for (uint32_t v = 0; v < k->t->variables_count; v++)
 		if (!infer_is_scalar_global(k, v) && !k->places->at[v].local &&
@@ -345,6 +360,7 @@ void infer_sets(struct inference *k)
 	g_ptr_array_unref(s.order);
 	g_hash_table_unref(s.guards);
 	g_hash_table_unref(s.used);
+	g_hash_table_unref(s.namesakes);
 	g_string_chunk_free(s.strings);
 }
 

@@ -284,6 +284,20 @@ static bool *find_stacks(const struct trace *t)
 	return stacks;
 }
 
+/* What atomics touch, and accesses that the compiler saw to be volatile. */
+static void exempt_by_access(struct atomic_places *p, const struct trace *t)
+{
+	for (uint64_t i = 0; i < t->events_count; i++) {
+		const struct event *e = &t->events[i];
+		if (!op_is_access(e->op) || event_inert(e) ||
+		    !(op_is_atomic(e->op) || e->flags & EVENT_VOLATILE))
+			continue;
+		struct wide run = event_variables(t, e);
+		for (uint32_t v = run.first; v < run.first + run.count; v++)
+			p->at[v].exempt = true;
+	}
+}
+
 struct atomic_places *atomic_places_new(const struct trace *t, bool debug)
 {
 	struct atomic_places *p = g_new0(struct atomic_places, 1);
@@ -303,6 +317,7 @@ struct atomic_places *atomic_places_new(const struct trace *t, bool debug)
 		else if (debug && x->block == NONE && x->address != 0 && p->module_count > 0)
 			describe_global(p, t, x, &p->at[v]);
 	}
+	exempt_by_access(p, t);
 	g_hash_table_unref(known);
 	g_free(stacks);
 	return p;

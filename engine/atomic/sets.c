@@ -286,8 +286,11 @@ static void place_among(struct placing *p, uint32_t v, const GArray *kinds)
 		uint32_t k = g_array_index(kinds, uint32_t, n);
 		if (!belongs(p->l->kinds->pdata[k], place, name))
 			continue;
-		for (guint i = 0; i < p->owners->len; i++)
-			join_kind(p->l, g_array_index(p->owners, uint32_t, i), k);
+		for (guint i = 0; i < p->owners->len; i++) {
+			uint32_t set = g_array_index(p->owners, uint32_t, i);
+			join_kind(p->l, set, k);
+			append_membership(p->memberships, v, set);
+		}
 		if (p->owners->len == 0)
 			append_membership(p->memberships, v, set_of(p->l, k, place));
 	}
@@ -300,7 +303,7 @@ static void place_variable(struct placing *p, uint32_t v)
 	g_array_set_size(p->owners, 0);
 	if (owner != NONE)
 		owners_sets(p->l, owner, p->owners);
-	for (guint i = 0; i < p->owners->len; i++)
+	for (guint i = 0; i < p->owners->len && !place->exempt; i++)
 		append_membership(p->memberships, v, g_array_index(p->owners, uint32_t, i));
 	char *head = head_of(trace_string(p->l->t, p->l->t->variables[v].name));
 	place_among(p, v, g_hash_table_lookup(p->candidates.by_head, head));

@@ -107,7 +107,8 @@ static void group_note(struct rd2 *r, struct touchers *l, struct toucher t)
 }
 
 /* Of each thread the last one stands for all (inside of one object's invocations, or outside):
- * an earlier one is ordered before whatever the last one is ordered before.  Where pairs are wanted, all. */
+ * an earlier one is ordered before whatever the last one is ordered before.  Where pairs are
+ * wanted, all. */
 static void toucher_note(struct rd2 *r, struct touchers *l, struct toucher t)
 {
 	if (r->visit) {

@@ -15,7 +15,7 @@ struct head {
 	uint32_t thread;
 };
 struct atomics {
-	bool fixed;      /* leave out what another reordering may be without */
+	bool fixed;     /* leave out what another reordering may be without */
 	GArray **heads; /* by variable: struct head, or NULL */
 	uint64_t variables;
 	struct point *fence; /* by thread: its last release fence */

@@ -158,9 +158,8 @@ static const char *budget_of(enum m2_verdict verdict)
 /* Is M2's "impossible" one? */
 static bool claims(const struct hunt *h, uint32_t e1, uint32_t e2)
 {
-	return h->locksets == NULL ||
-	       lockset_common(h->locksets, lockset_at(h->locksets, e1),
-	                      lockset_at(h->locksets, e2)) != NONE;
+	return h->locksets == NULL || lockset_common(h->locksets, lockset_at(h->locksets, e1),
+	                                             lockset_at(h->locksets, e2)) != NONE;
 }
 
 /* ---- By events ---- */
@@ -421,13 +420,14 @@ struct report *races_m2(struct trace *t, const struct race_options *options,
 	/* another order's candidates are fewer */
 	h.report->complete = h.locksets == NULL && options->candidates < 0;
 	if (h.locksets != NULL)
-		report_note(h.report,
-		            options->use_values
-		                    ? "--values allows more reorderings than M2 looks at; "
-		                      "'--analysis auto' decides the others"
-		                    : "with relaxed atomics a pair may race by C11 although no "
-		                      "reordering brings it next to each other; M2 does not look "
-		                      "for such races, '--analysis auto' does");
+		report_note(
+		        h.report,
+		        options->use_values
+		                ? "--values allows more reorderings than M2 looks at; "
+		                  "'--analysis auto' decides the others"
+		                : "with relaxed atomics a pair may race by C11 although no "
+		                  "reordering brings it next to each other; M2 does not look "
+		                  "for such races, '--analysis auto' does");
 	h.impossible = g_hash_table_new(NULL, NULL);
 	h.witness = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	make_stretches(&h);

@@ -272,7 +272,8 @@ struct finding *race_decide(struct trace *t, uint32_t e1, uint32_t e2,
 	}
 	if (options->rules != NULL &&
 	    options->rules->spoken_for(options->rules->context, e1, e2)) {
-		error_set(error, trace_name(t), "ask whether the invocations race, with 'commute'",
+		error_set(error, trace_name(t),
+		          "ask whether the invocations race, with 'commute'",
 		          "events %u and %u are inside of invocations of one object, whose "
 		          "specification speaks for them",
 		          e1, e2);

@@ -974,8 +974,8 @@ struct trace *record_import_with(const char *path, const char *name, const char 
 	struct record_facts own = { 0 };
 	struct import im = { .facts = facts ? facts : &own, .flat = NONE };
 	*im.facts = (struct record_facts){ .argv = im.facts->argv,
-		                            .start_at = im.facts->start_at,
-		                            .specs = im.facts->specs };
+		                           .start_at = im.facts->start_at,
+		                           .specs = im.facts->specs };
 	if (!map_log(&im, path, name, error))
 		return NULL;
 	struct trace_options options = { .lenient = true };

@@ -20,7 +20,8 @@
  * Most records are short: one word with the top bit set, which no first word has.  Writer
  * and reader keep a table of sites, LOG_SITES entries chosen by log_site_slot, empty at the
  * beginning of each chunk.  A long READ, WRITE, AREAD, AWRITE (of no range) or ENTER fills
- * its site's entry with log_site_key, its address and value (0 when it is not known).  A short record repeats the entry's with the differences of both:
+ * its site's entry with log_site_key, its address and value (0 when it is not known).  A short
+ * record repeats the entry's with the differences of both:
  *
  *     1 << 63 | slot << 53 | value difference << 26 (27 bits) | address difference (26 bits)
  *
@@ -118,10 +119,11 @@ struct log_chunk {
 	TAG(JOIN, 1, 1) \
 	TAG(SND, 1, 1) /* message number */ \
 	TAG(RCV, 1, 1) \
-	TAG(ALLOC, 2, 1)     /* address, size */ \
-	TAG(FREE, 1, 1)      /* address */ \
-	TAG(ENTER, 1, 0)     /* pc: after the call; word 1: a pc inside the function, or LOG_CALL_*, and */ \
-	                     /* << 48 where its frame begins: see LOG_FRAME_UNIT */ \
+	TAG(ALLOC, 2, 1) /* address, size */ \
+	TAG(FREE, 1, 1)  /* address */ \
+	TAG(ENTER, 1, \
+	    0) /* pc: after the call; word 1: a pc inside the function, or LOG_CALL_*, and */ \
+	       /* << 48 where its frame begins: see LOG_FRAME_UNIT */ \
 	TAG(LEAVE, 0, 0)     /* pc: how many frames */ \
 	TAG(SWITCH, 0, 0)    /* pc: the thread of what follows */ \
 	TAG(TICKET, 0, 0)    /* pc: free mode, the next record's place in the order */ \
@@ -193,10 +195,11 @@ enum log_record_flag {
 #define LOG_DELTA_SHIFT   26
 #define LOG_DELTA_BITS    27
 #define LOG_OFFSET_BITS   26
-#define LOG_DELTA_UNKNOWN (1ull << (LOG_DELTA_BITS - 1)) /* the lowest, as an unsigned field */
+#define LOG_DELTA_UNKNOWN (1ull << (LOG_DELTA_BITS - 1)) /* the lowest, as an unsigned field \
+	                                                  */
 
 struct log_site {
-	uint64_t key; /* 0: none yet */
+	uint64_t key;            /* 0: none yet */
 	uint64_t address, value; /* of ENTER: the pc in the function, where the frame begins */
 	uint64_t hint;           /* the writer's own */
 };

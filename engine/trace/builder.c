@@ -467,7 +467,8 @@ uint32_t builder_integer(struct builder *b, int64_t integer)
 	        &b->recent_integers[mix((uint64_t)integer) & (RECENT - 1)];
 	if (recent->value == 0 || recent->integer != integer) {
 		recent->value =
-		        value_intern(b, (struct value){ .kind = V_INT, .integer = integer }) + 1;
+		        value_intern(b, (struct value){ .kind = V_INT, .integer = integer }) +
+		        1;
 		recent->integer = integer;
 	}
 	return recent->value - 1;

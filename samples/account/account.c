@@ -10,11 +10,17 @@ struct account {
 
 static struct account acct = { .balance = 100 };
 
+__attribute__((noinline)) void account_add(struct account *a, long amount)
+{
+	long balance = a->balance;
+	balance += amount;
+	a->balance = balance;
+}
+
 static void *teller(void *amount)
 {
-	long balance = acct.balance;
-	balance += *(long *)amount;
-	acct.balance = balance;
+	for (int i = 0; i < 8; i++)
+		account_add(&acct, *(long *)amount);
 	return NULL;
 }
 

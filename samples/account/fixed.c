@@ -9,11 +9,17 @@ struct account {
 
 static struct account acct = { .lock = PTHREAD_MUTEX_INITIALIZER, .balance = 100 };
 
+__attribute__((noinline)) void account_add(struct account *a, long amount)
+{
+	pthread_mutex_lock(&a->lock);
+	a->balance += amount;
+	pthread_mutex_unlock(&a->lock);
+}
+
 static void *teller(void *amount)
 {
-	pthread_mutex_lock(&acct.lock);
-	acct.balance += *(long *)amount;
-	pthread_mutex_unlock(&acct.lock);
+	for (int i = 0; i < 8; i++)
+		account_add(&acct, *(long *)amount);
 	return NULL;
 }
 

@@ -138,7 +138,8 @@ static bool trial(uint64_t seed, bool use_values)
 
 static void trials(bool use_values)
 {
-	uint64_t first = mix_setting("HEDDLE_SEED", 1), count = mix_setting("HEDDLE_TRACES", 1500);
+	uint64_t first = mix_setting("HEDDLE_SEED", 1),
+	         count = mix_setting("HEDDLE_TRACES", 1500);
 
 	agreed = accepted = 0;
 	for (uint64_t seed = first; seed < first + count; seed++)

@@ -512,7 +512,8 @@ struct tally {
 static void compare_locations(uint64_t seed, struct model *m, const struct report *pairs)
 {
 	struct error error = { 0 };
-	struct report *r = cov_find(m, &(struct cov_options){ false, true, 60, 600 }, NULL, &error);
+	struct report *r =
+	        cov_find(m, &(struct cov_options){ false, true, 60, 600 }, NULL, &error);
 	enum verdict expected = VERDICT_IMPOSSIBLE;
 	for (guint i = 0; i < pairs->findings->len; i++) {
 		const struct finding *f = pairs->findings->pdata[i];
@@ -547,13 +548,13 @@ static void compare_races(uint64_t seed, struct search *s, struct trace *t, stru
 				continue;
 			struct finding *found = smt_decide(smt, e, f, &options, 60, NULL);
 			bool really = race_exists(s, e, f);
-			ck_assert_msg(
-			        found->verdict == (really ? VERDICT_RACE : VERDICT_IMPOSSIBLE),
-			        "seed %" G_GUINT64_FORMAT
-			        ": the race %u, %u is %s (%s), by exhaustive search %s",
-			        seed, e, f, verdict_word(found->verdict),
-			        found->budget ? found->budget : "",
-			        really ? "possible" : "impossible");
+			ck_assert_msg(found->verdict ==
+			                      (really ? VERDICT_RACE : VERDICT_IMPOSSIBLE),
+			              "seed %" G_GUINT64_FORMAT
+			              ": the race %u, %u is %s (%s), by exhaustive search %s",
+			              seed, e, f, verdict_word(found->verdict),
+			              found->budget ? found->budget : "",
+			              really ? "possible" : "impossible");
 			tally->races += really;
 			tally->no_races += !really;
 			finding_free(found);

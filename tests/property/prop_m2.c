@@ -101,7 +101,8 @@ static bool trial(uint64_t seed)
 
 START_TEST(agrees_with_the_search)
 {
-	uint64_t first = mix_setting("HEDDLE_SEED", 1), count = mix_setting("HEDDLE_TRACES", 4000);
+	uint64_t first = mix_setting("HEDDLE_SEED", 1),
+	         count = mix_setting("HEDDLE_TRACES", 4000);
 
 	for (uint64_t seed = first; seed < first + count; seed++)
 		ck_assert_msg(trial(seed), "M2 and the search disagree");
@@ -215,7 +216,8 @@ static const char *judge_report(struct trace *t, const bool *races, bool by_even
 
 START_TEST(reports_agree_with_the_search)
 {
-	uint64_t first = mix_setting("HEDDLE_SEED", 1), count = mix_setting("HEDDLE_TRACES", 3000);
+	uint64_t first = mix_setting("HEDDLE_SEED", 1),
+	         count = mix_setting("HEDDLE_TRACES", 3000);
 
 	for (uint64_t seed = first; seed < first + count; seed++) {
 		struct random_options options = random_mix(seed, 18);
@@ -274,7 +276,8 @@ static const char *judge_decision(struct trace *t, uint32_t e, uint32_t f, bool 
 
 START_TEST(one_pair_is_decided_exactly)
 {
-	uint64_t first = mix_setting("HEDDLE_SEED", 1), count = mix_setting("HEDDLE_TRACES", 600);
+	uint64_t first = mix_setting("HEDDLE_SEED", 1),
+	         count = mix_setting("HEDDLE_TRACES", 600);
 	uint64_t decided = 0;
 
 	for (uint64_t seed = first; seed < first + count; seed++) {

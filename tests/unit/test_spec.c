@@ -208,7 +208,8 @@ START_TEST(bindings_of_libraries)
 	ck_assert_uint_eq(p[1].size, 4);
 	/* What is refused, and in which words. */
 	static const char *const bad[][2] = {
-		{ "f(int k) -> int n", "a parameter named self (the object), or 'global self'" },
+		{ "f(int k) -> int n",
+		  "a parameter named self (the object), or 'global self'" },
 		{ "f(int self, const char *k, void *n)",
 		  "a pointer to a type that is known where a parameter is a result" },
 		{ "f(int self, const char *k)", "a value for each result of the method" },
@@ -217,8 +218,7 @@ START_TEST(bindings_of_libraries)
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
 		const char *expected;
-		ck_assert_ptr_null(
-		        spec_bind_parse(spec_method_at(o, 2), bad[i][0], &expected));
+		ck_assert_ptr_null(spec_bind_parse(spec_method_at(o, 2), bad[i][0], &expected));
 		ck_assert_str_eq(expected, bad[i][1]);
 	}
 	specs_free(s);

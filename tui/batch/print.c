@@ -356,7 +356,8 @@ static void print_sets(const struct finding *f)
 	printf("    %s", f->sets->len == 1 ? "in atomic set " : "needs atomic sets ");
 	for (guint i = 0; i < f->sets->len; i++)
 		printf("%s%s", i ? ", " : "", (const char *)f->sets->pdata[i]);
-	puts(f->grade == 'A'   ? "; grade A: such units hold one lock for it, and one here did not"
+	puts(f->grade == 'A'
+	             ? "; grade A: such units hold one lock for it, and one here did not"
 	     : f->grade == 'B' ? "; grade B: as declared"
 	     : f->grade == 'C' ? "; grade C: sets and units are inferred"
 	                       : "");

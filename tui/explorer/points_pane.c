@@ -71,13 +71,12 @@ static GArray *touched_of(const struct session *s, uint32_t object)
 		        points_touched(points, calls[0].method, calls[0].names,
 		                       &s->model->texts, &count, &overflow);
 		for (uint32_t i = 0; i < count; i++)
-			note(list, (struct touched){
-			                   .text = model_point_text(s->model, &calls[0],
-			                                            touches[i]),
-			                   .point = touches[i].point,
-			                   .event = calls[0].event,
-			                   .end = e,
-			                   .thread = s->trace->events[e].thread });
+			note(list, (struct touched){ .text = model_point_text(
+			                                     s->model, &calls[0], touches[i]),
+			                             .point = touches[i].point,
+			                             .event = calls[0].event,
+			                             .end = e,
+			                             .thread = s->trace->events[e].thread });
 	}
 	return list;
 }
@@ -131,7 +130,8 @@ static char *remark(const struct points *points, const GArray *list, const struc
 {
 	for (guint i = 0; i < list->len; i++) {
 		const struct touched *b = &g_array_index(list, struct touched, i);
-		const struct touched *first = a->end < b->end ? a : b, *second = first == a ? b : a;
+		const struct touched *first = a->end < b->end ? a : b,
+		                     *second = first == a ? b : a;
 		if (b->thread != a->thread && clash(points, a, b) &&
 		    first->epoch > second->clock[first->thread])
 			return g_strdup_printf("  races with %u", b->event);

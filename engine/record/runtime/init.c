@@ -476,7 +476,8 @@ EXPORT int dlclose(void *library)
 #define FORWARDED(F) \
 	F(clock_getcpuclockid) \
 	F(clock_getres) \
-	F(clock_settime) F(fmemopen) F(glob) F(glob64) F(pthread_attr_getaffinity_np) F( \
+	F(clock_settime) \
+	F(fmemopen) F(glob) F(glob64) F(pthread_attr_getaffinity_np) F( \
 	        pthread_attr_getguardsize) F(pthread_attr_getstack) \
 	        F(pthread_attr_getstacksize) F(pthread_barrierattr_getpshared) F( \
 	                pthread_condattr_getclock) F(pthread_condattr_getpshared) \

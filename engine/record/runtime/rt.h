@@ -98,7 +98,8 @@ struct thread {
 	int32_t budget; /* accesses until the next scheduling point */
 	int32_t drawn;  /* what it was when accesses were last counted */
 	struct stream *stream;
-	uint64_t *pending; /* the end of the last write's record, whose value is not yet known */
+	uint64_t
+	        *pending; /* the end of the last write's record, whose value is not yet known */
 	struct log_site *pending_site;
 	/* Free mode: a new number after each synchronisation, call and return; an access that
 	 * its site has made with this number before is not written again.  `stamp` is what
@@ -165,7 +166,7 @@ struct runtime {
 	struct log_header *header;
 	uint64_t random;
 	uintptr_t bind_low, bind_size; /* the library of the bind lines */
-	uintptr_t cxx_low, cxx_high; /* the C++ library */
+	uintptr_t cxx_low, cxx_high;   /* the C++ library */
 	uintptr_t libc_low, libc_high, ld_low, ld_high, own_low, own_high;
 	volatile uint64_t ticket;
 	uint64_t messages;
