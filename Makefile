@@ -79,13 +79,14 @@ $(B)/libheddle-record.so: $(RUNTIME_SRC) $(wildcard engine/record/runtime/*.h en
 
 # What `heddle cc` links programs with, and stand-ins for what gcc would add: an empty
 # libtsan.  The link lets programs run that were built for clang's shared runtime.
-$(B)/stub/libheddle-stub.a: $(wildcard engine/record/stub/*.c engine/record/abi.h)
+$(B)/stub/libheddle-stub.a: $(wildcard engine/record/stub/*.c engine/record/stub/*.ld engine/record/abi.h)
 	@mkdir -p $(@D)
 	rm -f $(@D)/*.a
 	$(CC) -I. -std=gnu17 -O2 -fPIC -mcx16 -fno-stack-protector -fno-builtin -Wall -Wextra \
 		-Wno-unused-parameter -c engine/record/stub/stub.c -o $(@D)/stub.o
 	$(CC) -O2 -fPIC -c engine/record/stub/preinit.c -o $(@D)/libtsan_preinit.o
 	ar rcs $(@D)/libtsan.a
+	cp engine/record/stub/discard.ld $(@D)/
 	ln -sf ../libheddle-record.so $(@D)/libclang_rt.tsan-x86_64.so
 	ar rcs $@ $(@D)/stub.o
 
@@ -129,7 +130,7 @@ install: all
 	install -D -m 755 $(HEDDLE) $(INSTALL_ROOT)/bin/heddle
 	install -D -m 755 $(B)/libheddle-record.so $(INSTALL_ROOT)/lib/heddle/libheddle-record.so
 	install -d $(INSTALL_ROOT)/lib/heddle/stub
-	install -m 644 $(B)/stub/*.a $(B)/stub/libtsan_preinit.o $(INSTALL_ROOT)/lib/heddle/stub/
+	install -m 644 $(B)/stub/*.a $(B)/stub/libtsan_preinit.o $(B)/stub/discard.ld $(INSTALL_ROOT)/lib/heddle/stub/
 	ln -sf ../libheddle-record.so $(INSTALL_ROOT)/lib/heddle/stub/libclang_rt.tsan-x86_64.so
 	for f in specs/*.spec specs/bind/*.spec; do install -D -m 644 $$f $(INSTALL_ROOT)/share/heddle/$$f; done
 	for f in samples/*/*; do install -D -m 644 $$f $(INSTALL_ROOT)/share/heddle/$$f; done

@@ -414,6 +414,12 @@ void builder_source(struct builder *b, uint32_t location, const char *file, uint
 void builder_inlined(struct builder *b, uint32_t location, uint32_t function, uint32_t inlined)
 {
 	struct location *l = AT(b->locations, struct location, location);
+	/* A place is known by its name alone, and in recursive templates of C++ one line may be
+	 * inlined at another and the other way round: the first chain stays. */
+	for (uint32_t at = inlined; at != NONE;
+	     at = AT(b->locations, struct location, at)->inlined)
+		if (at == location)
+			return;
 	l->function = function;
 	l->inlined = inlined;
 }

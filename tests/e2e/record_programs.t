@@ -28,6 +28,22 @@ run timeout 20 $HEDDLE record -- ./raw_exit
 is "$status $out" "0 after it" "a thread that leaves by the system call alone"
 like "$err" "not modelled" "is said to be not modelled"
 
+# copies of a template, one of which the linker drops
+for unit in one two; do
+	{
+		echo '#include <string>'
+		echo "int $unit(const char *s) { std::string t(s, s + 3), u(t); return u.size() + t.size(); }"
+		[ $unit = one ] && echo 'int two(const char *); int main() { return one("abc") + two("def"); }'
+	} >$unit.cc
+	$HEDDLE c++ -O1 -c $unit.cc
+done
+run $HEDDLE c++ one.o two.o -o templates
+is "$status" 0 "templates of several units link"
+run $HEDDLE record -o templates.hdl -- ./templates
+is "$status" 12 "and run"
+run $HEDDLE c++ -shared -fPIC -O1 two.cc -o libtwo.so
+is "$status" 0 "a shared library links, too"
+
 # clocks are virtual: they show what a wait or sleep was asked for, and cost nothing
 $HEDDLE cc -O1 "$programs/clocks.c" -o clocks -pthread
 run timeout 20 $HEDDLE record -o clocks.hdl -- ./clocks

@@ -80,6 +80,16 @@ static bool instruments_otherwise(char **argv)
 	return false;
 }
 
+/* GNU ld understands the script beside the stub, others need not; and twice is refused. */
+static bool wants_script(char **argv, const char *option)
+{
+	for (; *argv; argv++)
+		if (strcmp(*argv, option) == 0 || (g_str_has_prefix(*argv, "-fuse-ld=") &&
+		                                   strcmp(*argv, "-fuse-ld=bfd") != 0))
+			return false;
+	return true;
+}
+
 static int compile(struct arguments *a, const char *variable, const char *otherwise)
 {
 	struct error error;
@@ -136,6 +146,11 @@ static int compile(struct arguments *a, const char *variable, const char *otherw
 		g_ptr_array_add(words, g_strdup("-x"));
 		g_ptr_array_add(words, g_strdup("none"));
 		g_ptr_array_add(words, g_build_filename(stub, "libheddle-stub.a", NULL));
+		char *script = g_strconcat("-Wl,-T,", stub, "/discard.ld", NULL);
+		if (wants_script(a->rest, script))
+			g_ptr_array_add(words, script);
+		else
+			g_free(script);
 	}
 	g_ptr_array_add(words, NULL);
 	execvp(words->pdata[0], (char **)words->pdata);
