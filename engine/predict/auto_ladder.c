@@ -41,6 +41,7 @@ struct ladder {
 	GPtrArray *others;   /* impossible and unknown ones, so far */
 	uint32_t *stretch;   /* by event */
 	GHashTable *points;  /* pair of stretches -> GArray of struct point */
+	GHashTable *acquires; /* (event, lock) -> acquire + 1, see acquire_of */
 	GArray *members;     /* uint32_t */
 	GArray *classes;     /* struct class */
 	uint64_t witness_events, left_out; /* events in witnesses kept; witnesses not kept */
@@ -51,6 +52,13 @@ struct ladder {
 };
 
 enum { VARIABLE_TRIES = 4 };
+
+/* Of two 32-bit numbers in one; GLib's for 64 bits is their exclusive or, the same for most
+ * pairs of neighbours. */
+static guint key_hash(gconstpointer key)
+{
+	return (guint)(*(const uint64_t *)key * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+}
 
 /* -- units: what has one verdict ------------------------------------------------------ */
 
@@ -300,12 +308,19 @@ static struct proof *core_proof(const struct ladder *l, uint32_t e1, uint32_t e2
 	return p;
 }
 
-/* The acquire of `lock` whose section `e` is in. */
-static uint32_t acquire_of(const struct trace *t, uint32_t e, uint32_t lock)
+/* The acquire of `lock` whose section `e` is in.  Finding it goes back along the thread, so it
+ * is done once for an event, and not for each of its pairs. */
+static uint32_t acquire_of(const struct ladder *l, uint32_t e, uint32_t lock)
 {
-	GArray *held = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	const struct trace *t = l->t;
+	uint64_t key = (uint64_t)e << 32 | lock;
+	gpointer known = g_hash_table_lookup(l->acquires, &key);
+	GArray *held;
 	uint32_t found = NONE;
 
+	if (known != NULL)
+		return GPOINTER_TO_UINT(known) - 1;
+	held = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	trace_locks_held(t, e, held);
 	for (guint i = 0; i < held->len; i++) {
 		uint32_t a = g_array_index(held, uint32_t, i);
@@ -314,13 +329,16 @@ static uint32_t acquire_of(const struct trace *t, uint32_t e, uint32_t lock)
 			found = a;
 	}
 	g_array_free(held, TRUE);
+	if (found != NONE)
+		g_hash_table_insert(l->acquires, g_memdup2(&key, sizeof(key)),
+		                    GUINT_TO_POINTER(found + 1));
 	return found;
 }
 
 static struct proof *lock_proof(const struct ladder *l, uint32_t e1, uint32_t e2, uint32_t lock)
 {
 	struct proof *p = proof_new("closure");
-	uint32_t a1 = acquire_of(l->t, e1, lock), a2 = acquire_of(l->t, e2, lock);
+	uint32_t a1 = acquire_of(l, e1, lock), a2 = acquire_of(l, e2, lock);
 
 	if (a1 == NONE || a2 == NONE)
 		return p;
@@ -432,6 +450,7 @@ static bool ask_m2(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2)
 	l->cancelled |= l->m2 == NULL;
 	if (l->m2 == NULL)
 		return true;
+	m2_bound(l->m2, l->options->budget_total);
 	witness = l->witness_events < l->options->witness_events
 	                  ? g_array_new(FALSE, FALSE, sizeof(uint32_t))
 	                  : NULL;
@@ -766,7 +785,8 @@ static bool ladder_init(struct ladder *l)
 		if (l->order == NULL)
 			return false;
 	}
-	l->points = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_points);
+	l->points = g_hash_table_new_full(key_hash, g_int64_equal, g_free, free_points);
+	l->acquires = g_hash_table_new_full(key_hash, g_int64_equal, g_free, NULL);
 	l->members = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	l->classes = g_array_new(FALSE, FALSE, sizeof(struct class));
 	make_stretches(l);
@@ -786,6 +806,8 @@ static void ladder_release(struct ladder *l)
 	g_free(l->stretch);
 	if (l->points != NULL)
 		g_hash_table_destroy(l->points);
+	if (l->acquires != NULL)
+		g_hash_table_destroy(l->acquires);
 	if (l->members != NULL)
 		g_array_free(l->members, TRUE);
 	if (l->classes != NULL)
@@ -827,7 +849,7 @@ struct report *ladder_climb(struct trace *t, const struct race_options *options,
 
 	l.report = report_new(t, name);
 	l.others = g_ptr_array_new();
-	l.settled = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	l.settled = g_hash_table_new_full(key_hash, g_int64_equal, g_free, NULL);
 	for (size_t i = 0; good && i < count; i++)
 		good = take_report(&l, &rungs[i], error);
 	if (good && (!ladder_init(&l) || (look_at_all(&l), l.cancelled)))

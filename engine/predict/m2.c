@@ -14,6 +14,7 @@ enum {
 	SMALL = 64,                /* a cone that is not worth a window of its own, events */
 	WINDOW_LIMIT = 4000000,    /* events of a window that are still worked on */
 	WORK_PER_PAIR = 100000000, /* after this much work a window does not grow further */
+	SHORT = 1 << 20,           /* work of a pair that does not count, see m2_bound */
 };
 
 struct m2 *m2_new(struct trace *t, const struct check_options *check,
@@ -31,6 +32,7 @@ struct m2 *m2_new(struct trace *t, const struct check_options *check,
 	m->cones = cones;
 	m->threads = (uint32_t)t->threads_count;
 	m->small = SMALL;
+	m->long_bound = G_MAXDOUBLE;
 	pairs = (size_t)m->threads * m->threads;
 	base = cones_order(cones);
 	m->order = chain_graph_new(CHAIN_STAIRS, m->threads, NULL, &base);
@@ -44,6 +46,21 @@ struct m2 *m2_new(struct trace *t, const struct check_options *check,
 	memset(m->fresh_q, 0xff, (pairs + 1) * sizeof(uint32_t));
 	window_init(&m->w, t);
 	return m;
+}
+
+void m2_bound(struct m2 *m, double seconds)
+{
+	m->long_bound = seconds;
+}
+
+bool m2_spent(const struct m2 *m)
+{
+	return m->long_seconds > m->long_bound;
+}
+
+bool m2_too_much(const struct m2 *m, uint64_t work)
+{
+	return m->work > (m2_spent(m) ? MIN(work, SHORT) : work);
 }
 
 void m2_free(struct m2 *m)
@@ -415,7 +432,7 @@ static enum outcome by_closure(struct m2 *m, uint32_t cut, GArray *witness)
 
 		if (m->w.cut == 0)
 			return FAILED;
-		if (m->work > WORK_PER_PAIR)
+		if (m2_too_much(m, WORK_PER_PAIR))
 			return TOO_MUCH;
 		if (o == REACHES_BACK)
 			m->w.cut = m->reach;
@@ -434,8 +451,8 @@ static bool claims(const struct m2 *m)
 	return !m->cone.extended && m->cone.exact;
 }
 
-enum m2_verdict m2_pair(struct m2 *m, uint32_t e1, uint32_t e2, GArray *witness,
-                        struct proof **proof)
+static enum m2_verdict decide(struct m2 *m, uint32_t e1, uint32_t e2, GArray *witness,
+                              struct proof **proof)
 {
 	const struct section *a, *b;
 	struct proof *scratch = NULL;
@@ -478,4 +495,15 @@ enum m2_verdict m2_pair(struct m2 *m, uint32_t e1, uint32_t e2, GArray *witness,
 		return M2_IMPOSSIBLE;
 	}
 	return o == TOO_MUCH ? M2_GAVE_UP : M2_REJECTED;
+}
+
+enum m2_verdict m2_pair(struct m2 *m, uint32_t e1, uint32_t e2, GArray *witness,
+                        struct proof **proof)
+{
+	gint64 began = g_get_monotonic_time();
+	enum m2_verdict verdict = decide(m, e1, e2, witness, proof);
+
+	if (m->work > SHORT)
+		m->long_seconds += (double)(g_get_monotonic_time() - began) / G_USEC_PER_SEC;
+	return verdict;
 }

@@ -23,6 +23,10 @@ struct m2;
 struct m2 *m2_new(struct trace *t, const struct check_options *check,
                   const struct progress *progress);
 void m2_free(struct m2 *m);
+/* Most pairs take microseconds, and count for nothing.  When those that need long have taken
+ * so many seconds, each further one is given up early (M2_GAVE_UP). */
+void m2_bound(struct m2 *m, double seconds);
+bool m2_spent(const struct m2 *m);
 /*
  * Decide (e1, e2), two accesses that conflict, e1 <tr e2.  A race's witness, the pair last,
  * replaces the contents of `witness` (GArray of uint32_t); when that is NULL the witness

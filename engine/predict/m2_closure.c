@@ -436,7 +436,7 @@ enum outcome closure_run(struct m2 *m)
 		o = closure_round(m);
 		clear_fresh(m, looked);
 		m->all_fresh = false;
-		if (o == DONE && m->work > WORK_LIMIT)
+		if (o == DONE && m2_too_much(m, WORK_LIMIT))
 			o = TOO_MUCH;
 	}
 	g_array_unref(looked);

@@ -244,7 +244,7 @@ static enum outcome order_accesses(struct m2 *m, uint32_t thread)
 			if (run->thread != thread && run->thread != b->thread)
 				o = order_with_run(m, run, b);
 		}
-		if (o == DONE && m->work > 400000000)
+		if (o == DONE && m2_too_much(m, 400000000))
 			o = TOO_MUCH;
 	}
 	return o;

@@ -68,6 +68,7 @@ struct m2 {
 	bool head_first;    /* the head is taken to be before the window */
 	uint32_t small;     /* a cut below this is no cut (tests set it to 0) */
 	uint64_t work;      /* steps spent on this pair */
+	double long_seconds, long_bound; /* spent on pairs that need long; m2_bound */
 	GArray *tail;       /* uint32_t: the linearised window */
 };
 
@@ -90,6 +91,8 @@ static inline bool m2_in_window(const struct m2 *m, uint32_t e)
 	return e >= m->w.cut && m2_in_cone(m, e);
 }
 bool m2_reaches(const struct m2 *m, uint32_t e, uint32_t f);
+/* Has the pair taken more than so much work, or than is left for it by m2_bound? */
+bool m2_too_much(const struct m2 *m, uint64_t work);
 
 /* m2_window.c */
 void window_init(struct window *w, const struct trace *t);

@@ -150,9 +150,11 @@ static void give_witness(struct hunt *h, struct finding *f)
 	h->witness_events += h->witness->len;
 }
 
-static const char *budget_of(enum m2_verdict verdict)
+static const char *budget_of(const struct hunt *h, enum m2_verdict verdict)
 {
-	return verdict == M2_GAVE_UP ? "pair" : "incomplete";
+	if (verdict == M2_GAVE_UP)
+		return m2_spent(h->m2) ? "total" : "pair";
+	return "incomplete";
 }
 
 /* Is M2's "impossible" one? */
@@ -191,7 +193,7 @@ static bool decide_event_pair(void *context, uint32_t e1, uint32_t e2)
 		else if (verdict == M2_IMPOSSIBLE)
 			f->proof = proof;
 		else
-			f->budget = budget_of(verdict);
+			f->budget = budget_of(h, verdict);
 		report_add(h->report, f);
 	}
 	if (h->report->candidates % 256 == 0 &&
@@ -265,7 +267,7 @@ static void settle_site(struct hunt *h, const struct site_pairs *p, uint32_t i,
 		return;
 	f = race_finding(h->t, e1, e2, VERDICT_UNKNOWN, "m2");
 	if (site->open != M2_RACE) {
-		f->budget = budget_of(site->open);
+		f->budget = budget_of(h, site->open);
 	} else if (m2_pair(h->m2, e1, e2, NULL, &proof) == M2_IMPOSSIBLE &&
 	           (h->locksets == NULL || !site->tried)) {
 		f->verdict = VERDICT_IMPOSSIBLE;
@@ -394,6 +396,11 @@ static void conclude(struct hunt *h)
 		            " (with three threads or more M2 may miss some); "
 		            "'--analysis auto' decides them",
 		            h->undecided);
+	if (m2_spent(h->m2))
+		report_note(h->report,
+		            "pairs that M2 does not settle soon were given up after %g s of "
+		            "them (--budget)",
+		            h->options->budget_total);
 	if (h->given_up > 0)
 		report_note(h->report,
 		            "variables of a pair of sites that were given up after %d pairs "
@@ -415,6 +422,7 @@ struct report *races_m2(struct trace *t, const struct race_options *options,
 		error_set(error, "", NULL, "cancelled");
 		return NULL;
 	}
+	m2_bound(h.m2, options->budget_total);
 	h.report = report_new(t, "m2");
 	h.locksets = options->use_values || c11_matters(t) ? locksets_new(t) : NULL;
 	/* another order's candidates are fewer */
