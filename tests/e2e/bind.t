@@ -190,6 +190,71 @@ like "$(grep 'kept.c:25' own.txt)" 'w8\(' "what is inside is recorded"
 run "$HEDDLE" races own.hdl --analysis lockset --format json
 is "$(json '(grep { /heddle-bind|\?/ } map { map { "$_->{place}" } map { @$_ } @{$_->{stacks} // []} } @{$d->{findings}}) ? 1 : 0')" 0 "stacks pass over the recorder"
 
+# What a thread does behind a call that longjmp left is no part of the call: rule 5 does not
+# keep it apart from another call of the object.
+cat >left.c <<'C'
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdio.h>
+#define KEPT __attribute__((noinline, noclone))
+struct dict { int puts; };
+static struct dict o;
+int x;
+KEPT unsigned dict_size(struct dict *d) { return d->puts; }
+static KEPT void fail(jmp_buf back) { JUMP(back, 1); }
+KEPT void *dict_put(struct dict *d, const char *key, void *value) {
+	if (!key)
+		fail(value);
+	x = 2; /* line 13 */
+	return NULL;
+}
+static void *one(void *p) {
+	jmp_buf inner;
+	if (!setjmp(inner))
+		dict_put(&o, NULL, inner);
+	x = 1; /* line 20 */
+	return p;
+}
+static void *two(void *p) { return dict_put(&o, "a", &o); }
+int main(void) {
+	pthread_t t[2];
+	pthread_create(&t[0], NULL, one, NULL);
+	pthread_create(&t[1], NULL, two, NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_join(t[i], NULL);
+	return 0;
+}
+C
+for jump in longjmp _longjmp siglongjmp "longjmp -O2 -D_FORTIFY_SOURCE=2"; do
+	run "$HEDDLE" cc -w -g -DJUMP=$jump left.c -o left -pthread
+	run "$HEDDLE" record --spec dict.spec -o left.hdl -- ./left
+	is "$status" 0 "$jump: recorded"
+	run "$HEDDLE" convert left.hdl left.txt --to text
+	is "$(grep -n -A1 '|ret(dict1\.put)|' left.txt | grep -c '|w4(x)=1|left\.c:20$')" 1 "$jump: the call ends before what comes next"
+	run "$HEDDLE" races left.hdl --spec dict.spec --format json
+	is "$(json 'join ",", sort @{$d->{findings}[0]{locations}}')" "left.c:13,left.c:20" "$jump: which races with the other call"
+done
+# A jump inside of the call leaves it open.
+cat >within.c <<'C'
+#include <setjmp.h>
+struct dict { int puts; };
+static struct dict o;
+static int x;
+__attribute__((noipa)) unsigned dict_size(struct dict *d) { return d->puts; }
+__attribute__((noipa)) void *dict_put(struct dict *d, const char *key, void *value) {
+	jmp_buf back;
+	if (!setjmp(back))
+		longjmp(back, 1);
+	x = 2;
+	return value;
+}
+int main(void) { return dict_put(&o, "a", &o) != &o; }
+C
+run "$HEDDLE" cc -w -g within.c -o within -pthread
+run "$HEDDLE" record --spec dict.spec -o within.hdl -- ./within
+run "$HEDDLE" convert within.hdl within.txt --to text
+is "$(grep -o '|\(call\|ret\|w4\)(.*)' within.txt | grep -o 'w4\|call\|ret' | tr '\n' ' ')" "call w4 ret " "a jump within a call leaves it open"
+
 # A C++ method, left by an exception.
 cat >method.cc <<'C'
 #include <stdexcept>

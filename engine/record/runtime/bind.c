@@ -9,6 +9,7 @@
  * these are overwritten, so that the function itself goes on behind them as ever.
  */
 #include <link.h>
+#include <setjmp.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -136,7 +137,8 @@ EXPORT int heddle_bound_begin(const struct heddle_bound *b, const void *self, co
 	if (!t)
 		return 0;
 	t->bound_pc = (uintptr_t)pc;
-	/* The stack grows down: a frame that is not above this one was left by longjmp. */
+	/* The stack grows down: a frame that is not above this one was left, by a way that
+	 * is not seen (setcontext, __builtin_longjmp). */
 	while (t->open_count && t->open[t->open_count - 1].frame <= (uintptr_t)frame)
 		close_call(t, NULL);
 	for (unsigned i = 0; i < t->open_count; i++)
@@ -170,6 +172,53 @@ EXPORT void heddle_bound_end(int open, const uint64_t *values)
 	}
 	errno = error;
 }
+
+/* ---- invocations that longjmp leaves ---- */
+
+/*
+ * The stack pointer that a jump goes back to, out of glibc's buffer, where it lies xored with
+ * the thread's pointer guard and rotated (sysdeps/x86_64/pointer_guard.h).
+ */
+static uintptr_t stack_pointer_in(const struct __jmp_buf_tag *buffer)
+{
+	enum { STACK_POINTER = 6 };
+	uintptr_t sp = (uintptr_t)buffer->__jmpbuf[STACK_POINTER];
+	__asm__("ror $17, %0\n\txor %%fs:0x30, %0" : "+r"(sp) : : "cc");
+	return sp;
+}
+
+/*
+ * The calls whose frames a jump takes off the stack end here: their scope must not take in
+ * what the thread does next.  A jump to another stack (a coroutine's) ends none.
+ */
+static __attribute__((noinline)) void leave_calls(const struct __jmp_buf_tag *buffer)
+{
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0), sp = stack_pointer_in(buffer);
+	struct thread *t = recording();
+	int error = errno;
+	if (!t || here < t->stack_low || sp < here || sp > t->stack_high)
+		return;
+	while (t->open_count && t->open[t->open_count - 1].frame < sp) {
+		plan_point(t);
+		close_call(t, NULL);
+	}
+	errno = error;
+}
+
+/* __longjmp_chk is what _FORTIFY_SOURCE makes of each. */
+_Noreturn void __longjmp_chk(struct __jmp_buf_tag buffer[1], int value);
+#define JUMP(name) \
+	EXPORT _Noreturn void name(struct __jmp_buf_tag buffer[1], int value) \
+	{ \
+		if (unlikely(me->open_count > 0)) \
+			leave_calls(buffer); \
+		REAL(name)(buffer, value); \
+		__builtin_unreachable(); \
+	}
+JUMP(longjmp)
+JUMP(_longjmp)
+JUMP(siglongjmp)
+JUMP(__longjmp_chk)
 
 /* ---- functions of the program itself ---- */
 
