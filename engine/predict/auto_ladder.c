@@ -41,9 +41,9 @@ struct ladder {
 	GPtrArray *others;   /* impossible and unknown ones, so far */
 	uint32_t *stretch;   /* by event */
 	GHashTable *points;  /* pair of stretches -> GArray of struct point */
-	GHashTable *acquires; /* (event, lock) -> acquire + 1, see acquire_of */
-	GArray *members;     /* uint32_t */
-	GArray *classes;     /* struct class */
+	GHashTable *acquires;              /* (event, lock) -> acquire + 1, see acquire_of */
+	GArray *members;                   /* uint32_t */
+	GArray *classes;                   /* struct class */
 	uint64_t witness_events, left_out; /* events in witnesses kept; witnesses not kept */
 	uint32_t tries_left;               /* see try_variable */
 	bool weak_atomics; /* what the cores refute may be a race by C11 all the same */

@@ -63,13 +63,13 @@ struct m2 {
 	GArray *changes;             /* struct chain_change: since the closure's last round */
 	uint32_t *fresh_q, *fresh_p; /* by pair of threads: what this round looks at */
 	bool all_fresh;
-	struct step failed; /* the edge that would have closed a cycle */
-	uint32_t reach;     /* an event before the cut that an edge goes back to */
-	bool head_first;    /* the head is taken to be before the window */
-	uint32_t small;     /* a cut below this is no cut (tests set it to 0) */
-	uint64_t work;      /* steps spent on this pair */
+	struct step failed;              /* the edge that would have closed a cycle */
+	uint32_t reach;                  /* an event before the cut that an edge goes back to */
+	bool head_first;                 /* the head is taken to be before the window */
+	uint32_t small;                  /* a cut below this is no cut (tests set it to 0) */
+	uint64_t work;                   /* steps spent on this pair */
 	double long_seconds, long_bound; /* spent on pairs that need long; m2_bound */
-	GArray *tail;       /* uint32_t: the linearised window */
+	GArray *tail;                    /* uint32_t: the linearised window */
 };
 
 enum outcome { DONE, CYCLE, REACHES_BACK, FAILED, TOO_MUCH };
