@@ -17,7 +17,7 @@ _heddle() {
 	races) words="--analysis --pairs --candidates --verdicts --witness --values --missing --budget --spec --shard --lenient --format --help --quiet" ;;
 	witness) words="--output --values --missing --budget --spec --lenient --format --help --quiet" ;;
 	verify) words="--spec --lenient --format --help --quiet" ;;
-	record) words="--output --mode --strategy --depth --steps --seed --spec --max-size --last --start-at --no-values --help --quiet" ;;
+	record) words="--output --mode --strategy --depth --steps --seed --spec --max-size --compress --last --start-at --no-values --help --quiet" ;;
 	graph) words="--kind --output --order --spec --cycles --lenient --help --quiet" ;;
 	replay) words="--witness --trace --first --until --gdb --spec --lenient --help --quiet" ;;
 	explain) words="--order --spec --lenient --format --help --quiet" ;;

@@ -17,6 +17,7 @@
 #include "debuginfo/debuginfo.h"
 #include "engine/commute/spec.h"
 #include "engine/record/decode.h"
+#include "engine/record/compress.h"
 #include "engine/record/name.h"
 #include "engine/record/record.h"
 
@@ -38,6 +39,7 @@ struct lane {            /* a thread */
 	GArray *chunks; /* uint64_t offsets */
 	unsigned chunk;
 	struct log_reader *reader; /* owned, or NULL */
+	uint64_t *expanded;        /* the same: LOG_CHUNK bytes for a compressed chunk */
 	struct log_record record;
 	bool running;
 };
@@ -50,6 +52,7 @@ struct import {
 	const char *base;
 	uint64_t size;
 	const struct log_header *header;
+	uint64_t damaged; /* chunks that could not be expanded */
 	struct record_facts *facts;
 	GArray *lanes;        /* struct lane */
 	GTree *lives;         /* low -> struct block_life */
@@ -717,11 +720,20 @@ static gint compare_chunks(gconstpointer a, gconstpointer b)
 static GArray *find_chunks(struct import *im)
 {
 	GArray *chunks = g_array_new(FALSE, FALSE, sizeof(struct chunk));
-	for (uint64_t at = LOG_HEADER; at + sizeof(struct log_chunk) <= im->size;
-	     at += LOG_CHUNK) {
+	for (uint64_t slot = 0;; slot++) {
+		uint64_t at = log_chunk_offset(im->header->flags, slot);
+		if (at + sizeof(struct log_frame) > im->size)
+			break;
 		const struct log_chunk *head = (const void *)(im->base + at);
-		if (head->magic != LOG_CHUNK_MAGIC)
-			continue;
+		if (head->magic != LOG_CHUNK_MAGIC) {
+			at += LOG_CHUNK;
+			if (!(im->header->flags & LOG_COMPRESSED) ||
+			    at + sizeof(struct log_frame) > im->size)
+				continue;
+			head = (const void *)(im->base + at); /* a frame begins the same way */
+			if (head->magic != LOG_FRAME_MAGIC)
+				continue;
+		}
 		struct chunk c = { head->sequence, at, head->thread };
 		g_array_append_val(chunks, c);
 	}
@@ -729,12 +741,22 @@ static GArray *find_chunks(struct import *im)
 	return chunks;
 }
 
-static void begin_chunk(const struct import *im, struct log_reader *reader, uint64_t offset)
+/* `expanded` is where a compressed one goes: made when it is NULL, and the caller's. */
+static void begin_chunk(struct import *im, struct log_reader *reader, uint64_t offset,
+                        uint64_t **expanded)
 {
-	uint64_t end = offset + LOG_CHUNK < im->size ? offset + LOG_CHUNK : im->size;
-	log_reader_chunk(reader,
-	                 (const uint64_t *)(im->base + offset + sizeof(struct log_chunk)),
-	                 (const uint64_t *)(im->base + (end & ~7ull)));
+	uint64_t bytes = MIN(LOG_CHUNK, im->size - offset);
+	const char *chunk = im->base + offset;
+	if (((const struct log_chunk *)(const void *)chunk)->magic == LOG_FRAME_MAGIC) {
+		if (!*expanded)
+			*expanded = g_malloc(LOG_CHUNK);
+		bytes = compressor_expand((const void *)chunk, bytes, *expanded);
+		im->damaged += bytes == 0;
+		chunk = (const void *)*expanded;
+	}
+	bytes = MAX(bytes & ~7ull, sizeof(struct log_chunk));
+	log_reader_chunk(reader, (const uint64_t *)(chunk + sizeof(struct log_chunk)),
+	                 (const uint64_t *)(chunk + bytes));
 }
 
 static bool read_controlled(struct import *im, GArray *chunks, const struct progress *progress)
@@ -742,14 +764,13 @@ static bool read_controlled(struct import *im, GArray *chunks, const struct prog
 	uint32_t thread = 0;
 	struct log_reader *reader = g_new0(struct log_reader, 1);
 	struct log_record record = { .slot = 0 };
-	for (guint i = 0; i < chunks->len; i++) {
+	uint64_t *expanded = NULL;
+	bool whole = true;
+	for (guint i = 0; i < chunks->len && whole; i++) {
 		const struct chunk *c = &g_array_index(chunks, struct chunk, i);
-		if (!progress_tick(progress, (double)i / chunks->len,
-		                   "reading the recording")) {
-			g_free(reader);
-			return false;
-		}
-		begin_chunk(im, reader, c->offset);
+		whole = progress_tick(progress, (double)i / chunks->len,
+		                      "reading the recording");
+		begin_chunk(im, reader, c->offset, &expanded);
 		while (log_reader_next(reader, &record))
 			if (record.tag == LOG_SWITCH)
 				thread = record.pc & MAX_THREAD;
@@ -757,7 +778,8 @@ static bool read_controlled(struct import *im, GArray *chunks, const struct prog
 				add_record(im, thread, &record);
 	}
 	g_free(reader);
-	return true;
+	g_free(expanded);
+	return whole;
 }
 
 /* Free mode: every thread has its own chunks, and tickets at synchronisation say how the
@@ -772,7 +794,8 @@ static bool lane_record(struct import *im, struct lane *lane)
 		if (lane->chunk == lane->chunks->len)
 			return false;
 		begin_chunk(im, lane->reader,
-		            g_array_index(lane->chunks, uint64_t, lane->chunk++));
+		            g_array_index(lane->chunks, uint64_t, lane->chunk++),
+		            &lane->expanded);
 	}
 	return true;
 }
@@ -871,6 +894,7 @@ static void import_release(struct import *im)
 		g_array_free(lane->ordinals, TRUE);
 		g_array_free(lane->chunks, TRUE);
 		g_free(lane->reader);
+		g_free(lane->expanded);
 	}
 	g_array_free(im->lanes, TRUE);
 	g_tree_destroy(im->lives);
@@ -1021,6 +1045,11 @@ struct trace *record_import_with(const char *path, const char *name, const char 
 		             "%" PRIu64 " recorded events are not well-formed and were left "
 		             "out (the first: %s)",
 		             im.refused, im.first_refusal.what);
+	if (im.damaged)
+		builder_warn(im.b,
+		             "%" PRIu64 " compressed chunks of the recording are damaged and "
+		             "were left out",
+		             im.damaged);
 	if (im.facts->stolen)
 		builder_warn(im.b,
 		             "%u times a call that is not modelled blocked: this schedule "

@@ -34,10 +34,11 @@
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
-#define LOG_VERSION     6
+#define LOG_VERSION     7
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
 #define LOG_CHUNK_MAGIC 0x4b434448u
+#define LOG_FRAME_MAGIC 0x5a434448u
 #define LOG_ALL_THREADS UINT32_MAX
 
 struct log_header {
@@ -63,6 +64,7 @@ enum log_flag {
 	LOG_ASLR_OFF = 2,   /* addresses are the same in every run */
 	LOG_VALUES = 4,
 	LOG_REPLAY = 8,
+	LOG_COMPRESSED = 16, /* chunks may be frames; there is room for both */
 };
 
 enum log_status {
@@ -80,6 +82,24 @@ struct log_chunk {
 	uint32_t thread; /* free mode: whose records these are; else LOG_ALL_THREADS */
 	uint64_t sequence;
 };
+
+/*
+ * LOG_COMPRESSED: every chunk's place in the file is followed by one as large for its frame:
+ * the chunk as zstd has it.  The parent writes the frame when the runtime has finished the
+ * chunk, which then becomes a hole.  Where both are whole, they say the same.
+ */
+struct log_frame {
+	uint32_t magic;
+	uint32_t thread; /* as in the chunk */
+	uint64_t sequence;
+	uint64_t bytes; /* of zstd's, which follow */
+};
+
+/* Where in the file the chunk lies that is the slot-th; its frame is LOG_CHUNK further. */
+static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
+{
+	return LOG_HEADER + slot * (flags & LOG_COMPRESSED ? 2 : 1) * LOG_CHUNK;
+}
 
 /*
  * LOG_TAG(name, words after the first or 0 when it varies, is it an event of the trace?)

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "engine/record/compress.h"
 #include "engine/record/record.h"
 
 #define RUNTIME "libheddle-record.so"
@@ -265,7 +266,8 @@ static int write_rest(const struct log_config *config, int buffer)
 			if (slots && slot > slots)
 				slot = 1 + (slot - 1) % slots;
 			size_t bytes = MIN(used + 1, words) * sizeof(uint64_t);
-			ssize_t n = pwrite(log, chunk, bytes, LOG_HEADER + slot * LOG_CHUNK);
+			ssize_t n = pwrite(log, chunk, bytes,
+			                   log_chunk_offset(config->flags, slot));
 			if (n != (ssize_t)bytes)
 				error = n < 0 ? errno : ENOSPC;
 		}
@@ -415,7 +417,11 @@ bool record_run(struct record_options *o, struct record_result *result, struct e
 		sigaction(SIGQUIT, &ignore, &old_quit);
 		sigaction(SIGTERM, &forward, &old_term);
 		sigaction(SIGHUP, &forward, &old_hup);
+		struct compressor *compressor = NULL;
+		if (o->config.flags & LOG_COMPRESSED)
+			compressor = compressor_start(&o->config, buffer);
 		int status = wait_for(o, pid, result);
+		compressor_stop(compressor);
 		child_to_tell = 0;
 		sigaction(SIGINT, &old_int, NULL);
 		sigaction(SIGQUIT, &old_quit, NULL);

@@ -84,6 +84,11 @@ static int run_record(struct arguments *a)
 	o.seed = argument_number(a, "seed", 1);
 	o.max_bytes = MIN(max_size(a), UINT64_MAX >> 20) << 20;
 	o.keep_events = argument_number(a, "last", 0);
+	o.compress = argument_flag(a, "compress");
+	if (o.compress && o.keep_events) {
+		usage_error(a, "--compress is not for --last, which limits the log itself");
+		return EXIT_OURS;
+	}
 	o.start_at = argument_value(a, "start-at");
 	o.specs = argument_values(a, "spec");
 	fflush(NULL);
@@ -119,6 +124,7 @@ static const struct command_option options[] = {
 	{ "seed", "N", "another seed is another schedule (default 1)", 0 },
 	{ "spec", "FILE", "record the functions of its bind lines as invocations", 0 },
 	{ "max-size", "MB", "stop recording when the log has this size (default 4096; 0: never)", 0 },
+	{ "compress", NULL, "compress the log beside the trace while it is written", 0 },
 	{ "last", "N", "keep about the last N events", 0 },
 	{ "start-at", "FUNCTION", "record accesses from the first call of FUNCTION on", 0 },
 	{ "no-values", NULL, "leave values out", 0 },

@@ -137,7 +137,7 @@ static int write_chunk(struct stream *s)
 	long fd = sys(SYS_openat, AT_FDCWD, (long)rt.config.log, O_WRONLY | O_CLOEXEC, 0, 0, 0);
 	if (fd < 0)
 		return -fd;
-	uint64_t offset = LOG_HEADER + slot_of(head->sequence) * LOG_CHUNK;
+	uint64_t offset = log_chunk_offset(rt.config.flags, slot_of(head->sequence));
 	size_t bytes =
 	        rt.config.keep_bytes ? LOG_CHUNK : (char *)s->next - (char *)s->chunk + 8;
 	const char *from = s->chunk;
