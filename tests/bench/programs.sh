@@ -122,6 +122,7 @@ row() { # NAME: runs it and prints its line
 		run_variant "$name" $v
 	done
 	cmp -s "$base/plain.out" "$base/heddle.out" || output=DIFFERS
+	[ -s "$base/plain.out" ] || output=NOTHING
 	cat "$base"/tsan/report.* >"$base/report" 2>/dev/null
 	perl "$here/pairs.pl" tsan "$base/report" | sort -u >"$base/tsan.pairs"
 	start=$(date +%s)

@@ -1,5 +1,6 @@
 #!/usr/bin/perl
-# http-clients.pl PORT CLIENTS ROUNDS: clients at once, each asking for many pages.
+# http-clients.pl PORT CLIENTS ROUNDS: clients at once, each asking for many pages, one
+# connection a page (the server closes it).
 use strict;
 use warnings;
 use IO::Socket::INET;
@@ -7,9 +8,10 @@ use IO::Socket::INET;
 my ($port, $clients, $rounds) = @ARGV;
 for my $c (1 .. $clients) {
 	next if fork;
-	my $s = IO::Socket::INET->new(PeerAddr => "127.0.0.1:$port", Timeout => 60) or die 'connect';
 	my ($pages, $bytes) = (0, 0);
 	for my $i (1 .. $rounds) {
+		my $s = IO::Socket::INET->new(PeerAddr => "127.0.0.1:$port", Timeout => 60)
+		    or die 'connect';
 		print $s "GET /page$i HTTP/1.1\r\nHost: here\r\n\r\n";
 		my $length = 0;
 		while (defined(my $line = <$s>)) {
@@ -17,7 +19,7 @@ for my $c (1 .. $clients) {
 			$length = $1 if $line =~ /^Content-Length: (\d+)/i;
 			last if $line eq "\r\n";
 		}
-		read $s, my $body, $length;
+		read($s, my $body, $length);
 		$bytes += length $body;
 	}
 	print "$pages pages, $bytes bytes\n";
