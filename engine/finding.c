@@ -69,6 +69,22 @@ struct finding *finding_new(enum finding_kind kind, uint32_t first, uint32_t sec
 	return f;
 }
 
+GArray *finding_claimed(const struct finding *f)
+{
+	GArray *events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	if (f->requests) {
+		g_array_append_vals(events, f->requests->data, f->requests->len);
+	} else if (f->units) {
+		for (guint i = 0; i < f->units->len; i++)
+			g_array_append_val(events,
+			                   g_array_index(f->units, struct cycle_unit, i).begin);
+	} else {
+		g_array_append_val(events, f->first);
+		g_array_append_val(events, f->second);
+	}
+	return events;
+}
+
 void finding_free(struct finding *f)
 {
 	if (f == NULL)

@@ -121,6 +121,9 @@ struct finding {
 /* A finding owned by the caller; finding_free. */
 struct finding *finding_new(enum finding_kind kind, uint32_t first, uint32_t second);
 void finding_free(struct finding *finding);
+/* What a witness claims something of: the pair, a deadlock's requests, the beginnings of a
+ * cycle's units.  The caller frees it. */
+GArray *finding_claimed(const struct finding *finding);
 struct proof *proof_new(const char *method);
 void proof_free(struct proof *proof);
 

@@ -17,7 +17,7 @@ struct file_writer {
 	size_t filled;
 	uint64_t length;
 	int fd;
-	bool hurry;
+	bool hurry, nameless; /* nameless: the temporary file is in no folder yet */
 	int failure; /* errno of the first failure, 0: none */
 };
 
@@ -54,6 +54,35 @@ static char *target_of(const char *path)
 	return copy;
 }
 
+/*
+ * The temporary file has no name until it is whole (or, where the file system knows no such
+ * files, one beside the path), so that nothing is left behind when we are killed.
+ */
+static int open_temporary(struct file_writer *w)
+{
+	char *folder = g_path_get_dirname(w->path);
+	bool nameable = access("/proc/self/fd", X_OK) == 0; /* give_name needs it */
+	int fd = nameable ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666) : -1;
+	g_free(folder);
+	w->nameless = fd >= 0;
+	if (w->nameless) {
+		w->temporary = g_strdup_printf("%s.%d", w->path, (int)getpid());
+		return fd;
+	}
+	w->temporary = g_strdup_printf("%s.XXXXXX", w->path);
+	return g_mkstemp_full(w->temporary, O_RDWR | O_CLOEXEC, 0666);
+}
+
+static bool give_name(struct file_writer *w)
+{
+	char *self = g_strdup_printf("/proc/self/fd/%d", w->fd);
+	unlink(w->temporary);
+	bool good = linkat(AT_FDCWD, self, AT_FDCWD, w->temporary, AT_SYMLINK_FOLLOW) == 0;
+	g_free(self);
+	w->nameless = !good;
+	return good;
+}
+
 struct file_writer *file_writer_open(const char *path, struct error *error)
 {
 	struct file_writer *w = g_new0(struct file_writer, 1);
@@ -63,8 +92,7 @@ struct file_writer *file_writer_open(const char *path, struct error *error)
 	if (exists && !S_ISREG(st.st_mode)) {
 		w->fd = open(w->path, O_WRONLY | O_CLOEXEC);
 	} else {
-		w->temporary = g_strdup_printf("%s.XXXXXX", w->path);
-		w->fd = g_mkstemp_full(w->temporary, O_RDWR | O_CLOEXEC, 0666);
+		w->fd = open_temporary(w);
 		if (w->fd >= 0 && exists)
 			(void)!fchmod(w->fd, st.st_mode & 07777);
 	}
@@ -134,6 +162,8 @@ bool file_writer_commit(struct file_writer *w, struct error *error)
 	flush(w);
 	if (w->failure == 0 && w->temporary && !w->hurry && fsync(w->fd) != 0)
 		w->failure = errno;
+	if (w->failure == 0 && w->nameless && !give_name(w))
+		w->failure = errno;
 	if (close(w->fd) != 0 && w->failure == 0)
 		w->failure = errno;
 	w->fd = -1;
@@ -141,7 +171,7 @@ bool file_writer_commit(struct file_writer *w, struct error *error)
 		w->failure = errno;
 	int failure = w->failure;
 	if (failure) {
-		if (w->temporary)
+		if (w->temporary && !w->nameless)
 			unlink(w->temporary);
 		report(w->path, failure, error);
 	}
@@ -151,7 +181,7 @@ bool file_writer_commit(struct file_writer *w, struct error *error)
 
 void file_writer_abandon(struct file_writer *w)
 {
-	if (w && w->temporary)
+	if (w && w->temporary && !w->nameless)
 		unlink(w->temporary);
 	if (w)
 		release(w);

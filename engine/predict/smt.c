@@ -13,8 +13,17 @@
 
 #include <string.h>
 
-/* From so many events on a try alone takes as long as the solver, and counts as its time. */
-enum { LARGE_REGION = 200000 };
+enum {
+	/* From so many events on a try alone takes as long as the solver, and counts as its
+	 * time. */
+	LARGE_REGION = 200000,
+	/* So much work (struct smt) of tries without the solver is free, about a second of it;
+	 * what they do after that counts as the solver's time.  Else many pairs of a long
+	 * trace, each with a cheap try, would take time that no budget bounds. */
+	FREE_TRIES = 1 << 26,
+	QUERY_WORK = 1 << 22, /* and so much of one query, whatever the clock says */
+	CLOCK_EVERY = 1 << 16,
+};
 
 /* Lists of events by an index, built in two passes: counted, then filled in. */
 struct list_maker {
@@ -545,13 +554,28 @@ uint64_t query_region_size(const struct smt_query *q)
 	return size;
 }
 
+bool query_stopped(struct smt_query *q)
+{
+	if (q->stopped || q->s->work < q->work_check)
+		return q->stopped;
+	q->work_check = q->s->work + CLOCK_EVERY;
+	q->stopped = g_get_monotonic_time() >= q->deadline;
+	return q->stopped;
+}
+
+/* Are tries without the solver out of budget, too? */
+static bool tries_spent(const struct smt *s)
+{
+	return s->work >= FREE_TRIES && smt_solver_seconds(s) >= s->options.budget_total;
+}
+
 enum smt_answer smt_query_solve(struct smt_query *q, double seconds, GArray *sequence,
                                 struct proof **proof, const struct progress *progress)
 {
 	struct encoding *x = NULL;
 	enum smt_answer answer;
 	gint64 start;
-	bool large;
+	bool counts;
 
 	g_array_set_size(sequence, 0);
 	if (proof != NULL)
@@ -563,12 +587,16 @@ enum smt_answer smt_query_solve(struct smt_query *q, double seconds, GArray *seq
 	g_array_set_size(q->chosen, 0);
 	g_array_append_vals(q->chosen, q->edges->data, q->edges->len);
 	query_sort_chosen(q);
-	large = query_region_size(q) > LARGE_REGION;
-	if (large && seconds <= 0)
+	counts = query_region_size(q) > LARGE_REGION;
+	if (seconds <= 0 && (counts || tries_spent(q->s)))
 		return SMT_SPENT;
 	start = g_get_monotonic_time();
-	answer = query_search(q, &x, start + (gint64)(seconds * 1e6), progress);
-	if (x != NULL || large)
+	q->deadline = start + (gint64)(seconds * 1e6);
+	q->work_check = q->s->work + QUERY_WORK;
+	q->stopped = false;
+	counts |= q->s->work >= FREE_TRIES;
+	answer = query_search(q, &x, progress);
+	if (x != NULL || counts)
 		q->s->solver_seconds += (double)(g_get_monotonic_time() - start) / 1e6;
 	if (answer == SMT_WITNESS)
 		g_array_append_vals(sequence, q->sequence->data, q->sequence->len);
@@ -589,6 +617,7 @@ struct smt_options smt_race_options(const struct race_options *options)
 		.invocations = rules == NULL,
 		.exempt = rules != NULL ? rules->exempt : NULL,
 		.rules = rules,
+		.budget_total = options->budget_total,
 	};
 }
 
@@ -615,6 +644,8 @@ static bool impossible_unpaired(struct smt *s, uint32_t e1, uint32_t e2, double 
 	GArray *sequence;
 	enum smt_answer answer;
 
+	if (seconds <= 0 && tries_spent(s))
+		return false;
 	if (s->unpaired == NULL)
 		s->unpaired = smt_make(s->t, &s->options, false, progress);
 	if (s->unpaired == NULL)

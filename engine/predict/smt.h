@@ -35,6 +35,9 @@ struct smt_options {
 	 * acquires and releases without exclusion.  Borrowed, or NULL. */
 	const uint64_t *exempt;
 	const struct race_rules *rules; /* of smt_decide; borrowed, or NULL */
+	/* Seconds in all (smt_solver_seconds) after which a query without time makes no try
+	 * either, once the free ones are used up. */
+	double budget_total;
 	/* Regions of so many events are tried by windows (smt_search.c); 0: where it pays. */
 	uint64_t window_from;
 };
@@ -46,8 +49,8 @@ struct smt *smt_new(struct trace *t, const struct smt_options *options,
                     const struct progress *progress);
 void smt_free(struct smt *s);
 const struct cores *smt_cores(const struct smt *s);
-/* Seconds spent so far in queries that needed the solver, or were about so many events that
- * the try without it is as slow. */
+/* Seconds spent so far in queries that needed the solver, were about so many events that the
+ * try without it is as slow, or came after so many tries that these are no longer free. */
 double smt_solver_seconds(const struct smt *s);
 
 /* A query: what is asked of the reordering.  Requirements add up. */
@@ -87,7 +90,7 @@ enum smt_answer {
 };
 /*
  * At most about `seconds`; with none, only the try that needs no solver is made,
- * and none where that is slow.  `sequence` (uint32_t, emptied first) receives the reordering,
+ * and none where that is slow or the free tries are used up (smt_options.budget_total).  `sequence` (uint32_t, emptied first) receives the reordering,
  * *proof (may be NULL) the evidence, owned by the caller.
  */
 enum smt_answer smt_query_solve(struct smt_query *q, double seconds, GArray *sequence,

@@ -51,7 +51,8 @@ struct smt {
 	void *encoder;           /* the solver's context, smt_encode.c */
 	struct smt *unpaired;    /* the same without pairings; made when needed */
 	struct checker *checker; /* for races; made when needed */
-	double solver_seconds;   /* in queries that needed the solver */
+	double solver_seconds;   /* in queries that needed the solver, or came after FREE_TRIES */
+	uint64_t work;           /* of all tries so far: events run, list entries looked at */
 	/* The scheduler's state; valid for one run. */
 	struct scheduler *scheduler;
 };
@@ -83,7 +84,18 @@ struct smt_query {
 	GArray *chosen; /* struct order_edge, sorted by `after` */
 	GHashTable *sources;
 	GArray *sequence; /* the scheduler's result */
+	/* Bounds of the tries: see query_stopped. */
+	gint64 deadline;     /* of g_get_monotonic_time */
+	uint64_t work_check; /* s->work at which the clock is read next */
+	bool stopped;
 };
+
+/*
+ * Has the query's time run out?  Asked in the middle of tries, too, since one of a long region
+ * may take longer than the budget.  The first QUERY_WORK of a query is free, so that what is
+ * found out about a small trace does not depend on the machine.
+ */
+bool query_stopped(struct smt_query *q);
 
 /* The query's view of cores: an unobserved event needs no write. */
 bool query_has(const struct smt_query *q, uint32_t f, uint32_t e);
@@ -114,10 +126,10 @@ enum smt_answer c11_query(struct smt *s, uint32_t e1, uint32_t e2, double second
 
 /* Events in the region that is to be tried. */
 uint64_t query_region_size(const struct smt_query *q);
-/* Try, learn, choose, until a try runs through or nothing is left to choose.  `deadline` is
- * of g_get_monotonic_time; *x is made when the solver is asked, and is the caller's. */
+/* Try, learn, choose, until a try runs through, nothing is left to choose, or q->deadline is
+ * over.  *x is made when the solver is asked, and is the caller's. */
 struct encoding;
-enum smt_answer query_search(struct smt_query *q, struct encoding **x, gint64 deadline,
+enum smt_answer query_search(struct smt_query *q, struct encoding **x,
                              const struct progress *progress);
 
 struct scheduler *scheduler_new(const struct smt *s);
@@ -125,7 +137,8 @@ void scheduler_free(struct scheduler *r);
 /*
  * Run the region q->cut to its end: true, and q->sequence is a correct reordering.  The events
  * below `prefix`, all of the region, are taken as recorded.  When stuck: false, with the
- * constraints that were in the way added; *fresh says how many were new.
+ * constraints that were in the way added; *fresh says how many were new.  When stopped
+ * (query_stopped): false, and nothing is learnt.
  */
 bool scheduler_run(struct smt_query *q, uint32_t prefix, uint32_t *fresh);
 

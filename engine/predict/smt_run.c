@@ -28,6 +28,8 @@ struct count_state {
 struct write_state {
 	uint32_t stamp;
 	uint32_t last; /* write, or NONE: initial */
+	/* pending_read's list: the entries before this place never matter again in this run */
+	uint64_t past;
 };
 
 struct scheduler {
@@ -93,12 +95,12 @@ static uint64_t count_before(struct event_list list, uint32_t event)
 }
 
 /* The lock as the recorded prefix leaves it: who is in a section that goes on. */
-static void lock_after_prefix(const struct smt *s, uint32_t object, struct lock_state *l)
+static void lock_after_prefix(struct smt *s, uint32_t object, struct lock_state *l)
 {
 	struct event_list list = event_list_at(&s->t->index->object_events, object);
 	uint32_t prefix = s->scheduler->prefix;
 
-	for (uint64_t i = count_before(list, prefix); i-- > 0;) {
+	for (uint64_t i = count_before(list, prefix); i-- > 0; s->work++) {
 		uint32_t a = list.items[i], release = s->t->index->partner[a];
 		enum op op = (enum op)s->t->events[a].op;
 
@@ -114,7 +116,7 @@ static void lock_after_prefix(const struct smt *s, uint32_t object, struct lock_
 	}
 }
 
-static struct lock_state *lock_at(const struct smt *s, uint32_t object)
+static struct lock_state *lock_at(struct smt *s, uint32_t object)
 {
 	struct lock_state *l = &s->scheduler->locks[object];
 
@@ -125,7 +127,7 @@ static struct lock_state *lock_at(const struct smt *s, uint32_t object)
 	return l;
 }
 
-static int32_t *count_at(const struct smt *s, uint32_t object)
+static int32_t *count_at(struct smt *s, uint32_t object)
 {
 	struct count_state *c = &s->scheduler->counts[object];
 	struct event_list list;
@@ -134,7 +136,7 @@ static int32_t *count_at(const struct smt *s, uint32_t object)
 		return &c->count;
 	*c = (struct count_state){ s->scheduler->stamp, s->t->objects[object].count };
 	list = event_list_at(&s->t->index->object_events, object);
-	for (uint64_t i = count_before(list, s->scheduler->prefix); i-- > 0;) {
+	for (uint64_t i = count_before(list, s->scheduler->prefix); i-- > 0; s->work++) {
 		enum op op = (enum op)s->t->events[list.items[i]].op;
 
 		c->count += (op == OP_POST) - (op == OP_TAKE);
@@ -142,22 +144,36 @@ static int32_t *count_at(const struct smt *s, uint32_t object)
 	return &c->count;
 }
 
-static uint32_t *last_write(const struct smt *s, uint32_t variable)
+static struct write_state *write_at(struct smt *s, uint32_t variable)
 {
 	struct write_state *w = &s->scheduler->writes[variable];
 	struct event_list list;
 
 	if (w->stamp == s->scheduler->stamp)
-		return &w->last;
-	*w = (struct write_state){ s->scheduler->stamp, NONE };
+		return w;
+	*w = (struct write_state){ .stamp = s->scheduler->stamp, .last = NONE };
 	list = event_list_at(&s->t->index->variable_events, variable);
-	for (uint64_t i = count_before(list, s->scheduler->prefix); i-- > 0;) {
+	for (uint64_t i = count_before(list, s->scheduler->prefix); i-- > 0; s->work++) {
 		if (op_writes(s->t->events[list.items[i]].op)) {
 			w->last = list.items[i];
 			break;
 		}
 	}
-	return &w->last;
+	return w;
+}
+
+static uint32_t last_write(struct smt *s, uint32_t variable)
+{
+	return write_at(s, variable)->last;
+}
+
+static void set_last_write(struct smt *s, uint32_t variable, uint32_t e)
+{
+	struct write_state *w = write_at(s, variable);
+
+	w->last = e;
+	if (!s->options.use_values)
+		w->past = 0; /* the list is another */
 }
 
 static bool executed(const struct smt *s, uint32_t e)
@@ -238,7 +254,7 @@ static uint32_t source_of(const struct smt_query *q, uint32_t r, uint32_t variab
 
 static bool blocked_as_read(const struct smt_query *q, uint32_t e, struct obstacle *o)
 {
-	const struct smt *s = q->s;
+	struct smt *s = q->s;
 	struct wide run = event_variables(s->t, &s->t->events[e]);
 
 	if (core_exempt(s->options.exempt, e) || query_unobserved(q, e))
@@ -252,7 +268,7 @@ static bool blocked_as_read(const struct smt_query *q, uint32_t e, struct obstac
 				return wait_for(o, source);
 			continue;
 		}
-		if (may_see(s, e, v, seen_write(s->t, e, v), *last_write(s, v)))
+		if (may_see(s, e, v, seen_write(s->t, e, v), last_write(s, v)))
 			continue;
 		return wait_because(o, AGAIN, CLAUSE_SOURCE, e, 0,
 		                    0); /* any write of it will do */
@@ -260,39 +276,55 @@ static bool blocked_as_read(const struct smt_query *q, uint32_t e, struct obstac
 	return false;
 }
 
+/* The reads that may be of what is in the variable now. */
+static struct event_list readers_now(const struct smt *s, uint32_t variable, uint32_t last)
+{
+	if (s->options.use_values)
+		return event_list_at(&s->t->index->variable_events, variable);
+	return last == NONE ? event_list_at(&s->initial_readers, variable)
+	                    : event_list_at(&s->readers, last);
+}
+
+/* Is event `r` still to come, and does it read and observe the variable? */
+static bool observes(const struct smt_query *q, uint32_t r, uint32_t variable)
+{
+	const struct trace *t = q->s->t;
+
+	/* a wide read may see the write in other variables only */
+	return op_reads(t->events[r].op) && to_come(q, r) &&
+	       variable - event_variables(t, &t->events[r]).first <
+	               event_variables(t, &t->events[r]).count &&
+	       !core_exempt(q->s->options.exempt, r) && !query_unobserved(q, r);
+}
+
 /* A read still to come of what is in the variable now, which the write `e` would destroy. */
 static uint32_t pending_read(const struct smt_query *q, uint32_t e, uint32_t variable,
                              uint32_t *source)
 {
-	const struct smt *s = q->s;
-	const struct trace *t = s->t;
-	struct event_list list;
+	struct smt *s = q->s;
+	struct write_state *w = write_at(s, variable);
+	struct event_list list = readers_now(s, variable, w->last);
 
-	if (s->options.use_values)
-		list = event_list_at(&t->index->variable_events, variable);
-	else if (*last_write(s, variable) == NONE)
-		list = event_list_at(&s->initial_readers, variable);
-	else
-		list = event_list_at(&s->readers, *last_write(s, variable));
-	for (uint64_t i = 0; i < list.count; i++) {
+	for (uint64_t i = w->past; i < list.count; i++) {
 		uint32_t r = list.items[i];
 
-		struct wide run = event_variables(t, &t->events[r]);
-
-		/* a wide read may see the write in other variables only */
-		if (r == e || !op_reads(t->events[r].op) || !to_come(q, r) ||
-		    variable - run.first >= run.count || core_exempt(s->options.exempt, r) ||
-		    query_unobserved(q, r))
+		s->work++;
+		if (!observes(q, r, variable)) {
+			w->past += i == w->past; /* what has run does not come again */
+			continue;
+		}
+		if (r == e)
 			continue;
 		*source = source_of(q, r, variable);
 		if (!s->options.use_values) {
-			if (*source == *last_write(s, variable))
+			if (*source == w->last)
 				return r;
 			continue;
 		}
 		if (*source != NONE && !executed(s, *source))
 			continue;
-		if (has_choice(s, r) && may_see(s, r, variable, seen_write(t, r, variable), e))
+		if (has_choice(s, r) &&
+		    may_see(s, r, variable, seen_write(s->t, r, variable), e))
 			continue;
 		return r;
 	}
@@ -331,6 +363,7 @@ static uint32_t rival(const struct smt_query *q, uint32_t e, bool held)
 	for (uint64_t i = 0; i < list.count; i++) {
 		uint32_t a = list.items[i], r;
 
+		q->s->work++;
 		if (!op_acquires(t->events[a].op) || !sections_exclude(t, a, e) ||
 		    core_exempt(q->s->options.exempt, a))
 			continue;
@@ -381,6 +414,7 @@ static bool blocked_as_release(const struct smt_query *q, uint32_t e, struct obs
 	for (uint64_t i = 0; i < list.count; i++) {
 		uint32_t f = list.items[i];
 
+		q->s->work++;
 		if (t->events[f].op == OP_TRYFAIL && to_come(q, f) &&
 		    core_try_holder(q->s->cores, f) == acquire)
 			return wait_because(o, f, CLAUSE_CONDITION, f, e, f);
@@ -425,6 +459,7 @@ static bool blocked_by_list(const struct smt_query *q, uint32_t e, struct event_
 	for (uint64_t i = 0; i < list.count; i++) {
 		uint32_t f = list.items[i];
 
+		q->s->work++;
 		if (f != e && (!earlier || f < e) && to_come(q, f))
 			return wait_because(o, f, CLAUSE_CONDITION, f, e, f);
 	}
@@ -485,7 +520,7 @@ static bool blocked(const struct smt_query *q, uint32_t e, struct obstacle *o)
 
 static void execute(struct smt_query *q, uint32_t e)
 {
-	const struct smt *s = q->s;
+	struct smt *s = q->s;
 	const struct event *x = &s->t->events[e];
 
 	s->scheduler->done[x->thread]++;
@@ -496,7 +531,7 @@ static void execute(struct smt_query *q, uint32_t e)
 		struct wide run = event_variables(s->t, x);
 
 		for (uint32_t v = run.first; op_writes(x->op) && v < run.first + run.count; v++)
-			*last_write(s, v) = e;
+			set_last_write(s, v, e);
 	} else if (op_acquires(x->op) || op_releases(x->op)) {
 		struct lock_state *l = lock_at(s, x->target);
 
@@ -524,7 +559,7 @@ static void execute(struct smt_query *q, uint32_t e)
 
 static void start(struct smt_query *q, uint32_t prefix)
 {
-	const struct smt *s = q->s;
+	struct smt *s = q->s;
 	const struct trace *t = s->t;
 	struct scheduler *r = s->scheduler;
 
@@ -646,14 +681,17 @@ static void put_prefix(struct smt_query *q, uint32_t prefix)
 
 bool scheduler_run(struct smt_query *q, uint32_t prefix, uint32_t *fresh)
 {
-	const struct smt *s = q->s;
+	struct smt *s = q->s;
 	uint64_t total = 0, steps = 0;
 	uint32_t waiting = 0, limit, u;
 
+	if (query_stopped(q))
+		return false;
 	start(q, prefix);
 	for (u = 0; u < s->threads; u++)
 		total += q->cut[u] - s->scheduler->done[u];
-	while (steps < total && (u = pick(s, steps, &limit)) != NONE) {
+	s->work += prefix + total; /* put_prefix copies it */
+	while (steps < total && !query_stopped(q) && (u = pick(s, steps, &limit)) != NONE) {
 		uint32_t e;
 
 		do {
@@ -661,8 +699,12 @@ bool scheduler_run(struct smt_query *q, uint32_t prefix, uint32_t *fresh)
 			if (!advance(q, u, steps, &waiting))
 				break;
 			steps++;
-		} while (s->scheduler->next[u] < limit && (waiting == 0 || !awaited(s, e)));
+			s->work++;
+		} while (s->scheduler->next[u] < limit && (waiting == 0 || !awaited(s, e)) &&
+		         !query_stopped(q));
 	}
+	if (q->stopped)
+		return false;
 	*fresh = steps == total ? 0 : report_obstacles(q);
 	if (steps == total && prefix > 0)
 		put_prefix(q, prefix);

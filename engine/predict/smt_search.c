@@ -110,9 +110,10 @@ static bool try_closed(struct smt_query *q, uint32_t prefix, uint32_t *fresh)
 
 	for (uint32_t u = 0; prefix > 0 && u < q->s->threads; u++)
 		from[u] = events_before(q->s->t, u, prefix);
-	do
+	do {
 		find_latest(q, from, latest);
-	while (close_sections(q, from, latest));
+		q->s->work += query_region_size(q);
+	} while (!query_stopped(q) && close_sections(q, from, latest));
 	g_free(latest);
 	g_free(from);
 	good = scheduler_run(q, prefix, &more);
@@ -195,7 +196,7 @@ static bool try_windows(struct smt_query *q, const struct encoding *x, uint32_t 
 		good = scheduler_run(q, prefix, &more);
 		*fresh += more;
 		memcpy(q->cut, cut, size);
-		if (good || more > 0 || prefix == 0)
+		if (good || more > 0 || prefix == 0 || q->stopped)
 			break;
 		width *= 4;
 		prefix = latest > width ? latest - width : 0;
@@ -234,7 +235,7 @@ static bool try_alone(struct smt_query *q, uint32_t *fresh)
 	return good || (!by_windows && try_closed(q, 0, fresh));
 }
 
-enum smt_answer query_search(struct smt_query *q, struct encoding **x, gint64 deadline,
+enum smt_answer query_search(struct smt_query *q, struct encoding **x,
                              const struct progress *progress)
 {
 	unsigned tries = 0;
@@ -249,6 +250,7 @@ enum smt_answer query_search(struct smt_query *q, struct encoding **x, gint64 de
 		if (tries++ == 0 ? try_alone(q, &fresh) : try_region(q, *x, &fresh)) {
 			guint before = q->clauses->len;
 
+			q->s->work += q->sequence->len;
 			if (q->judge == NULL ||
 			    q->judge(q->judge_context, q,
 			             (const uint32_t *)(void *)q->sequence->data,
@@ -257,8 +259,8 @@ enum smt_answer query_search(struct smt_query *q, struct encoding **x, gint64 de
 			fresh = q->clauses->len - before;
 		}
 		/* Every obstacle is a constraint that the choices do not obey yet. */
-		left = milliseconds_left(deadline);
-		if (fresh == 0 || left == 0)
+		left = milliseconds_left(q->deadline);
+		if (fresh == 0 || left == 0 || q->stopped)
 			return SMT_SPENT;
 		if (*x == NULL)
 			*x = encoding_new(q);

@@ -396,6 +396,8 @@ bool plan_follow(const struct plan *p, char **argv, unsigned first,
 	o.config.flags = LOG_CONTROLLED | LOG_VALUES | LOG_REPLAY;
 	o.config.seed = p->seed;
 	o.config.strategy = p->strategy;
+	/* The witness whole, and then some: what comes after it may never end. */
+	o.config.max_bytes = RECORD_MAX_BYTES + p->steps->len * 64ull;
 	o.stdout_path = p->output;
 	o.timeout_ms = p->timeout_ms;
 	o.config.plan_length = p->steps->len;

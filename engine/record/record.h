@@ -63,6 +63,9 @@ void record_describe(const struct record_facts *facts, uint64_t pc, GString *pla
 
 /* ---- running (run.c) ---- */
 
+/* What a log may have unless the user says otherwise: some 400 million events. */
+#define RECORD_MAX_BYTES (4ull << 30)
+
 struct record_options {
 	char **argv;              /* NULL-terminated; argv[0] is looked up in PATH */
 	struct log_config config; /* log, mode, strategy, seed, limits; the rest is filled in */

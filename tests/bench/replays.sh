@@ -28,6 +28,7 @@ witnesses() {
 			open my $out, ">", "$prefix." . $n++ . ".wit" or die;
 			print $out "#! heddle-witness 1\n#! trace $trace -\n#! kind $kind\n";
 			print $out "#! pair $f->{first} $f->{second}\n" if $kind =~ /race|cov/;
+			print $out "#! pair @{ $f->{requests} }\n" if $kind eq "deadlock";
 			print $out "$_\n" for @{ $f->{witness} };
 		}' "$1" "$2" "${MAXIMUM:-12}"
 }

@@ -205,9 +205,11 @@ ok $([ "$events" -ge 1000 ] && [ "$events" -lt 400000 ]; echo $?) "and holds the
 $HEDDLE convert last.hdl out.txt --to text
 like "$(tail -3 out.txt)" "join\(T1\)" "up to the last one"
 run $HEDDLE record --max-size 2 -o limited.hdl -- ./long
-like "$status $err" "^4.*limit of --max-size" "--max-size ends the recording, not the program"
+like "$status $err" "^4.*limit of --max-size \(2 MB\)" "--max-size ends the recording, not the program"
 run $HEDDLE info limited.hdl
 is "$status" 0 "and leaves a trace"
+run $HEDDLE record --max-size 0 -o whole.hdl -- ./long
+unlike "$status $err" "limit" "--max-size 0 is no limit"
 
 # cc itself
 run $HEDDLE cc -c nothing-here.c

@@ -70,6 +70,54 @@ is "$status" 125 "another program"
 like "$err" "left the witness" "is a divergence"
 like "$err" "expected next: " "at the first event that differs"
 
+# a deadlock that the recording went round: three threads, each takes two of three locks
+cat >cycle.c <<'C'
+#include <pthread.h>
+static pthread_mutex_t locks[3] = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER,
+	PTHREAD_MUTEX_INITIALIZER };
+static int turn[3] = { 0, 1, 2 };
+static void *run(void *place)
+{
+	int i = *(int *)place;
+	pthread_mutex_lock(&locks[i]);
+	pthread_mutex_lock(&locks[(i + 1) % 3]);
+	pthread_mutex_unlock(&locks[(i + 1) % 3]);
+	pthread_mutex_unlock(&locks[i]);
+	return 0;
+}
+int main(void)
+{
+	pthread_t t[3];
+	for (int i = 0; i < 3; i++)
+		pthread_create(&t[i], 0, run, &turn[i]);
+	for (int i = 0; i < 3; i++)
+		pthread_join(t[i], 0);
+	return 0;
+}
+C
+$HEDDLE cc -O1 -g cycle.c -o cycle -pthread
+for seed in $(seq 40); do # one of few that ends
+	run $HEDDLE record -q --seed $seed -o cycle.hdl -- ./cycle
+	[ "$status" = 0 ] && break
+done
+is "$status" 0 "a run without the deadlock"
+run $HEDDLE deadlocks cycle.hdl --format json
+requests=$(json 'join " ", @{$d->{findings}[0]{requests}}')
+is "$(echo "$requests" | wc -w)" 3 "one of three threads is predicted"
+run $HEDDLE witness cycle.hdl $requests -o cycle.wit
+is "$status" 1 "its requests have a witness"
+run $HEDDLE verify cycle.hdl cycle.wit
+is "$status" 0 "that verify accepts"
+run $HEDDLE replay --witness cycle.wit -- ./cycle
+is "$status" 134 "and it happens: the program is ended"
+like "$err" "stopped before the pair" "after a stop before the requests"
+like "$err" "it ends in a deadlock" "said"
+is "$(printf '%s\n' "$err" | grep -c 'T[123] waits for mutex locks.*, held by T[123] (cycle.c:9)')" 3 \
+	"with who waits for whom"
+run $HEDDLE witness cycle.hdl ${requests% *}
+is "$status" 2 "two of the three are no cycle"
+like "$err" "no cycle of locks" "said"
+
 # refusals
 run $HEDDLE replay --witness missing.wit -- ./race
 is "$status" 125 "a witness that is not there"

@@ -7,6 +7,8 @@
 #include "engine/trace/formats.h"
 
 #include <check.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <glib/gstdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,6 +168,29 @@ START_TEST(unreadable_files_are_errors)
 }
 END_TEST
 
+/* Whoever is killed while writing leaves nothing behind, not even the temporary file. */
+START_TEST(a_killed_writer_leaves_nothing)
+{
+	struct error e;
+	char *path = in_folder("k");
+	pid_t writer = fork();
+	if (writer == 0) {
+		struct file_writer *w = file_writer_open(path, &e);
+		char *bytes = g_malloc0(4 << 20);
+		file_writer_put(w, bytes, 4 << 20);
+		kill(getpid(), SIGKILL);
+	}
+	int status;
+	ck_assert_int_eq(waitpid(writer, &status, 0), writer);
+	ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	GDir *dir = g_dir_open(folder, 0, NULL);
+	for (const char *name; (name = g_dir_read_name(dir));)
+		ck_assert_msg(name[0] != 'k', "left behind: %s", name);
+	g_dir_close(dir);
+	g_free(path);
+}
+END_TEST
+
 START_TEST(files_are_whole_or_not_there)
 {
 	struct error e;
@@ -299,6 +324,7 @@ int main(void)
 	tcase_add_test(c, damage_is_noticed);
 	tcase_add_test(c, unreadable_files_are_errors);
 	tcase_add_test(c, files_are_whole_or_not_there);
+	tcase_add_test(c, a_killed_writer_leaves_nothing);
 	tcase_add_test(c, recordings_read_back_from_text);
 	suite_add_tcase(s, c);
 	SRunner *r = srunner_create(s);

@@ -14,6 +14,12 @@ static int ours(const struct error *error)
 	return EXIT_OURS;
 }
 
+/* In MB.  A program that never ends, or spins, would fill the disk. */
+static uint64_t max_size(const struct arguments *a)
+{
+	return argument_number(a, "max-size", RECORD_MAX_BYTES >> 20);
+}
+
 /* What the user must know about the run, on standard error. */
 static void tell(const struct session *s, const struct arguments *a)
 {
@@ -39,7 +45,9 @@ static void tell(const struct session *s, const struct arguments *a)
 	}
 	if (f->status == LOG_LIMIT)
 		fprintf(stderr,
-		        "heddle: the limit of --max-size was reached: the trace ends there\n");
+		        "heddle: the limit of --max-size (%" PRIu64 " MB) was reached: the trace "
+		        "ends there; --max-size 0 is no limit\n",
+		        max_size(a));
 	if (!(f->flags & LOG_ASLR_OFF))
 		fprintf(stderr, "heddle: address randomisation could not be switched off here: "
 		                "addresses differ from run to run\n");
@@ -74,7 +82,7 @@ static int run_record(struct arguments *a)
 	o.depth = argument_number(a, "depth", 3);
 	o.steps = argument_number(a, "steps", 0);
 	o.seed = argument_number(a, "seed", 1);
-	o.max_bytes = argument_number(a, "max-size", 0) << 20;
+	o.max_bytes = MIN(max_size(a), UINT64_MAX >> 20) << 20;
 	o.keep_events = argument_number(a, "last", 0);
 	o.start_at = argument_value(a, "start-at");
 	o.specs = argument_values(a, "spec");
@@ -110,7 +118,7 @@ static const struct command_option options[] = {
 	{ "steps", "N", "pct: about how many steps the run has (default 1000)", 0 },
 	{ "seed", "N", "another seed is another schedule (default 1)", 0 },
 	{ "spec", "FILE", "record the functions of its bind lines as invocations", 0 },
-	{ "max-size", "MB", "stop recording when the log has this size", 0 },
+	{ "max-size", "MB", "stop recording when the log has this size (default 4096; 0: never)", 0 },
 	{ "last", "N", "keep about the last N events", 0 },
 	{ "start-at", "FUNCTION", "record accesses from the first call of FUNCTION on", 0 },
 	{ "no-values", NULL, "leave values out", 0 },

@@ -88,10 +88,23 @@ static void print_stop(const struct trace *t, const struct plan *p, const struct
 	}
 }
 
+static void print_deadlock(const struct plan_run *run)
+{
+	GString *text = g_string_new(NULL);
+	record_explain_deadlock(run->trace, &run->facts, text);
+	char **lines = g_strsplit(text->str, "\n", -1);
+	fprintf(stderr, "heddle:   it ends in a deadlock\n");
+	for (char **line = lines; *line; line++)
+		if (**line)
+			fprintf(stderr, "heddle:     %s\n", *line);
+	g_strfreev(lines);
+	g_string_free(text, TRUE);
+}
+
 static void print_outcome(const struct plan_run *run)
 {
 	if (run->facts.status == LOG_DEADLOCK)
-		fprintf(stderr, "heddle:   it ends in a deadlock\n");
+		print_deadlock(run);
 	else if (run->result.signal)
 		fprintf(stderr, "heddle:   it ends with signal %d (%s)%s\n", run->result.signal,
 		        strsignal(run->result.signal),
@@ -170,16 +183,17 @@ static bool same_outcome(const struct plan_run *x, const struct plan_run *y)
 	return true;
 }
 
+/* `both`: the two of the pair make a difference by who goes first. */
 static int follow(const struct trace *t, const struct plan *p, char **argv, unsigned first,
-                  bool gdb)
+                  bool both, bool gdb)
 {
 	struct plan_run runs[2];
 	struct error error;
-	bool two = p->pair[1] != NONE && first == 0;
+	bool two = both && p->pair[1] != NONE && first == 0;
 	int status = 0;
 	fflush(NULL);
 	for (unsigned i = 0; i < (two ? 2u : 1u); i++) {
-		unsigned way = p->pair[1] == NONE ? 0 : first ? first : i + 1;
+		unsigned way = p->pair[1] == NONE ? 0 : first ? first : two ? i + 1 : 0;
 		if (!plan_follow(p, argv, way, gdb && i == 0 ? debug : NULL, NULL, &runs[i],
 		                 &error)) {
 			if (i == 1)
@@ -219,6 +233,26 @@ static bool take_specs(const struct arguments *a, struct plan *plan, struct erro
 	return ok;
 }
 
+static bool requested(const struct witness *w, uint32_t event)
+{
+	for (guint i = 0; w->pair && i < w->pair->len; i++)
+		if (g_array_index(w->pair, uint32_t, i) == event)
+			return true;
+	return false;
+}
+
+/* The length of a deadlock's witness without the requests that end it; `pair` becomes the
+ * first two of them.  Nobody can go on from there, so any others come by themselves. */
+static size_t before_requests(const struct witness *w, uint32_t pair[2])
+{
+	size_t length = w->events ? w->events->len : 0;
+	for (guint i = 0; i < 2 && w->pair && i < w->pair->len; i++)
+		pair[i] = g_array_index(w->pair, uint32_t, i);
+	while (length > 0 && requested(w, g_array_index(w->events, uint32_t, length - 1)))
+		length--;
+	return length;
+}
+
 static int replay(struct arguments *a, const struct trace *t, const struct witness *w,
                   char **argv)
 {
@@ -254,6 +288,8 @@ static int replay(struct arguments *a, const struct trace *t, const struct witne
 			pair[i] = g_array_index(w->pair, uint32_t, i);
 		if (w->claim == CLAIM_C11_RACE) /* both lie somewhere in it */
 			pair[0] = pair[1] = NONE;
+	} else if (w->claim == CLAIM_DEADLOCK) {
+		length = before_requests(w, pair);
 	} else if (length > 0) { /* stop before the last event, which is the point of it */
 		pair[0] = events[length - 1];
 		length--;
@@ -270,7 +306,7 @@ static int replay(struct arguments *a, const struct trace *t, const struct witne
 		unsigned first = argument_number(a, "first", 0);
 		status = take_specs(a, &plan, &error)
 		                 ? follow(t, &plan, argv, first > 2 ? 0 : first,
-		                          argument_flag(a, "gdb"))
+		                          w->claim != CLAIM_DEADLOCK, argument_flag(a, "gdb"))
 		                 : ours(&error);
 	} else {
 		say_error(&error);

@@ -1,12 +1,15 @@
 /* cmd_witness.c - `heddle witness`: the witness of one pair, or the proof that there is
  * none. */
 #include "engine/commute/cov.h"
+#include "engine/predict/deadlock.h"
 #include "engine/witness/witness.h"
 #include "tui/batch/race_options.h"
 #include "tui/batch/spec_rules.h"
 
 #include <stdio.h>
 #include <string.h>
+
+enum { MOST_REQUESTS = 16 }; /* of one deadlock, on the command line */
 
 static const struct command_option options[] = {
 	{ "output", "FILE", "write the witness to FILE", 'o' },
@@ -38,7 +41,9 @@ static void print_proof(const struct trace *t, const struct finding *f)
 	const struct proof *p = f->proof;
 
 	printf("impossible: events %u and %u cannot %s", f->first, f->second,
-	       f->kind == FINDING_DATA_RACE ? "race" : "come in the other order");
+	       f->kind == FINDING_DATA_RACE  ? "race"
+	       : f->kind == FINDING_DEADLOCK ? "wait for each other"
+	                                     : "come in the other order");
 	if (p == NULL) {
 		putchar('\n');
 		return;
@@ -51,6 +56,8 @@ static void print_proof(const struct trace *t, const struct finding *f)
 /* A data race with a note is one that only C11's happens-before shows. */
 static enum claim claim_of(const struct finding *f)
 {
+	if (f->kind == FINDING_DEADLOCK)
+		return CLAIM_DEADLOCK;
 	if (f->kind != FINDING_DATA_RACE)
 		return CLAIM_COV;
 	return f->note != NULL ? CLAIM_C11_RACE : CLAIM_RACE;
@@ -59,9 +66,11 @@ static enum claim claim_of(const struct finding *f)
 /* Readable: few switches, where that does not take long. */
 static void polish(const struct trace *t, const struct check_options *check, struct finding *f)
 {
-	const uint32_t pair[] = { f->first, f->second };
+	GArray *pair = finding_claimed(f);
 
-	witness_minimise(t, claim_of(f), pair, 2, check, f->witness);
+	witness_minimise(t, claim_of(f), (const uint32_t *)(void *)pair->data, pair->len, check,
+	                 f->witness);
+	g_array_unref(pair);
 }
 
 static void make_witness(const struct trace *t, const struct race_options *race,
@@ -70,9 +79,7 @@ static void make_witness(const struct trace *t, const struct race_options *race,
 	*w = (struct witness){ .claim = claim_of(f) };
 	w->trace_name = g_strdup(trace_name(t));
 	w->trace_digest = trace_digest(t);
-	w->pair = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	g_array_append_val(w->pair, f->first);
-	g_array_append_val(w->pair, f->second);
+	w->pair = finding_claimed(f);
 	w->events = g_array_ref(f->witness);
 	w->under_values = race->use_values;
 	w->under_missing = race->use_missing;
@@ -156,7 +163,9 @@ static int print_witness(const struct trace *t, const struct witness *w, const c
 static int print_finding_json(const struct trace *t, struct finding *f)
 {
 	struct print_options print = { .format = FORMAT_JSON, .all_verdicts = true };
-	struct report *r = report_new(t, f->kind == FINDING_DATA_RACE ? "auto" : "cov");
+	struct report *r = report_new(t, f->kind == FINDING_DATA_RACE  ? "auto"
+	                                 : f->kind == FINDING_DEADLOCK ? "deadlocks"
+	                                                               : "cov");
 	int status;
 
 	r->complete = f->verdict != VERDICT_UNKNOWN;
@@ -265,35 +274,94 @@ static int order_violation(const struct arguments *a, struct trace *t, uint32_t 
 	return status;
 }
 
+/* Requests for more than one lock: can their threads wait for each other? */
+static bool asks_for_deadlock(const struct trace *t, const uint32_t *events, guint count)
+{
+	bool several = false;
+
+	for (guint i = 0; i < count; i++) {
+		if (events[i] >= t->events_count || !op_acquires(t->events[events[i]].op))
+			return false;
+		several |= t->events[events[i]].target != t->events[events[0]].target;
+	}
+	return several;
+}
+
+static bool has_requests(const struct finding *f, const uint32_t *events, guint count)
+{
+	guint found = 0;
+
+	for (guint i = 0; f->requests != NULL && i < f->requests->len; i++) {
+		for (guint k = 0; k < count; k++)
+			found += g_array_index(f->requests, uint32_t, i) == events[k];
+	}
+	return found == count && f->requests->len == count;
+}
+
+static int deadlock(const struct arguments *a, struct trace *t, const uint32_t *events,
+                    guint count, struct race_options *race)
+{
+	struct check_options check = { .use_values = race->use_values,
+		                       .use_missing = race->use_missing };
+	struct error error = { .where = "" };
+	struct finding *f = NULL;
+	struct report *r = NULL;
+
+	race->pairs_events = race->all_verdicts = true;
+	if (race_options_fit(a, t, race, &error))
+		r = deadlocks_find(t, race, progress_on_stderr(), &error);
+	progress_done();
+	for (guint i = 0; r != NULL && f == NULL && i < r->findings->len; i++) {
+		if (has_requests(r->findings->pdata[i], events, count))
+			f = g_ptr_array_steal_index(r->findings, i);
+	}
+	if (r != NULL && f == NULL)
+		error_set(&error, trace_name(t), "'heddle deadlocks' lists the cycles",
+		          "the %u requests are no cycle of locks", count);
+	report_free(r);
+	return f == NULL ? fail(&error) : print_answer(a, t, race, &check, f);
+}
+
 static int run(struct arguments *a)
 {
 	struct race_options race;
 	struct trace *t;
-	uint32_t e1, e2;
+	uint32_t e[MOST_REQUESTS];
+	guint count = 0;
 	int status;
 
-	argument_words(a, 3, 3);
-	if (!race_options_parse(a, &race) || !event_number(a, 1, &e1) ||
-	    !event_number(a, 2, &e2))
+	argument_words(a, 3, 1 + MOST_REQUESTS);
+	if (!race_options_parse(a, &race))
 		return EXIT_BAD;
+	for (guint i = 1; i < a->words->len; i++) {
+		if (!event_number(a, i, &e[count++]))
+			return EXIT_BAD;
+	}
 	race.want_witness = true;
 	race.budget_total = MAX(race.budget_total, race.budget_pair);
 	t = open_trace(a, a->words->pdata[0]);
 	if (t == NULL)
 		return EXIT_BAD;
-	status = asks_for_order(t, e1, e2) ? order_violation(a, t, e1, e2, &race)
-	                                   : data_race(a, t, e1, e2, &race);
+	if (asks_for_deadlock(t, e, count))
+		status = deadlock(a, t, e, count, &race);
+	else if (count > 2)
+		status = usage_error(a, "more than two events are the requests of a deadlock");
+	else
+		status = asks_for_order(t, e[0], e[1])
+		                 ? order_violation(a, t, e[0], e[1], &race)
+		                 : data_race(a, t, e[0], e[1], &race);
 	trace_close(t);
 	return status;
 }
 
 const struct command command_witness = {
 	.name = "witness",
-	.usage = "TRACE E1 E2 [-o WITNESS]",
+	.usage = "TRACE E1 E2 [E3 ..] [-o WITNESS]",
 	.summary = "the witness for one pair, or the proof that there is none",
-	.details = "Two accesses: do they race? Anything else (a use and a free, two "
-	           "invocations): can\n"
-	           "they come in the other order?\n"
+	.details = "Two accesses: do they race? Requests for several locks (all that "
+	           "'heddle deadlocks'\n"
+	           "names for a cycle): can their threads wait for each other? Anything else (a "
+	           "use\nand a free, two invocations): can they come in the other order?\n"
 	           "Exit status: 1 with a witness, 0 when it is impossible (the proof "
 	           "is printed), 3 unknown,\n2 for a pair that does not conflict.",
 	.options = options,

@@ -367,22 +367,6 @@ struct entry *session_selected(const struct session *s)
 	                                                        : NULL;
 }
 
-GArray *finding_claimed(const struct finding *f)
-{
-	GArray *events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	if (f->requests) {
-		g_array_append_vals(events, f->requests->data, f->requests->len);
-	} else if (f->units) {
-		for (guint i = 0; i < f->units->len; i++)
-			g_array_append_val(events,
-			                   g_array_index(f->units, struct cycle_unit, i).begin);
-	} else {
-		g_array_append_val(events, f->first);
-		g_array_append_val(events, f->second);
-	}
-	return events;
-}
-
 void session_select(struct session *s, int index)
 {
 	s->entry = index;

@@ -125,9 +125,6 @@ const struct finding *session_finding(const struct session *s);
 int session_seen(const struct session *s, const struct entry *entry, enum analysis analysis);
 struct entry *session_selected(const struct session *s); /* or NULL */
 void session_select(struct session *s, int entry);
-/* What its witness claims something of: the pair, a deadlock's requests, the beginnings of a
- * cycle's units.  The caller frees it. */
-GArray *finding_claimed(const struct finding *f);
 /* Ask about a pair that is no finding (commands `pair`, `why`). */
 void session_ask(struct session *s, uint32_t first, uint32_t second);
 

@@ -212,7 +212,8 @@ void log_more(struct stream *s, unsigned words)
 	int error = s->chunk && !rt.full ? write_chunk(s) : 0;
 	if (error)
 		log_stop(LOG_FULL, error);
-	if (rt.config.max_bytes && (next_sequence + 1) * LOG_CHUNK > rt.config.max_bytes)
+	if (rt.config.max_bytes &&
+	    (slot_of(next_sequence) + 1) * LOG_CHUNK > rt.config.max_bytes)
 		log_stop(LOG_LIMIT, 0);
 	if (!s->chunk && !rt.full && !(s->chunk = find_buffer()))
 		log_stop(LOG_LIMIT, 0);
