@@ -439,13 +439,22 @@ struct finding *cov_decide(struct model *m, uint32_t e1, uint32_t e2,
 	c.candidates = g_array_new(FALSE, FALSE, sizeof(struct candidate));
 	c.pairs = g_hash_table_new_full(pair_hash, pair_equal, g_free, NULL);
 	struct finding *f = NULL;
-	if (ready(&c)) {
+	if (!ready(&c)) {
+		error_set(error, "", NULL, "cancelled");
+	} else if (m->objects[pair[0].object].source != FROM_INSTANCE &&
+	           rule5_speaks_for(c.rule5, e1, e2)) {
+		error_set(error, trace_name(t),
+		          "ask whether the invocations can come in the other order",
+		          "events %u and %u are inside of invocations of one object, whose "
+		          "specification speaks for them",
+		          e1, e2);
+	} else {
 		consider(&c, &pair[0], &pair[1], 0);
 		f = decide(&c, &g_array_index(c.candidates, struct candidate, 0));
+		if (f == NULL)
+			error_set(error, "", NULL, "cancelled");
 	}
-	if (f == NULL)
-		error_set(error, "", NULL, "cancelled");
-	else
+	if (f != NULL)
 		finding_limit(t, f);
 	report_free(c.report);
 	cov_release(&c);

@@ -397,10 +397,14 @@ static void attach_race(void *context, struct smt_query *q, uint32_t e1, uint32_
 	r->other_open = r->t->events[e2].thread;
 }
 
+bool rule5_speaks_for(const struct rule5 *r, uint32_t e1, uint32_t e2)
+{
+	return r->inside[e1] != NONE && r->inside[e1] == r->inside[e2];
+}
+
 static bool spoken_for(void *context, uint32_t e1, uint32_t e2)
 {
-	const struct rule5 *r = context;
-	return r->inside[e1] != NONE && r->inside[e1] == r->inside[e2];
+	return rule5_speaks_for(context, e1, e2);
 }
 
 struct race_rules rule5_races(struct rule5 *r, const struct semantics *semantics)

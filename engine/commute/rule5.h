@@ -11,6 +11,9 @@
 struct rule5;
 struct rule5 *rule5_new(struct model *m);
 void rule5_free(struct rule5 *r);
+/* Are both inside of invocations of one specified object, so that they conflict with nothing
+ * of it? */
+bool rule5_speaks_for(const struct rule5 *r, uint32_t e1, uint32_t e2);
 /* A bit for each event that rule 5 stands for: reads inside of scopes on specified objects,
  * and locks that only the scopes of one object use.  Borrowed. */
 const uint64_t *rule5_exempt(const struct rule5 *r);

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *sort_word(enum sort sort)
 {
@@ -352,6 +353,26 @@ struct specs *specs_open(const GPtrArray *paths, struct error *error)
 		return s;
 	specs_free(s);
 	return NULL;
+}
+
+GPtrArray *specs_choose(const GPtrArray *given, const GPtrArray *recorded, GPtrArray *notes)
+{
+	GPtrArray *chosen = g_ptr_array_new_with_free_func(g_free);
+	const GPtrArray *from = given != NULL && given->len > 0 ? given : recorded;
+	for (guint i = 0; i < from->len; i++) {
+		const char *path = from->pdata[i];
+		bool there = from == given || access(path, R_OK) == 0;
+		if (there)
+			g_ptr_array_add(chosen, g_strdup(path));
+		if (from == recorded && notes != NULL)
+			g_ptr_array_add(
+			        notes,
+			        g_strdup_printf(there ? "by %s, which it was recorded with"
+			                              : "not by %s, which it was recorded "
+			                                "with: not there; name it by --spec",
+			                        path));
+	}
+	return chosen;
 }
 
 /* Finding. */

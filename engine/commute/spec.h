@@ -236,6 +236,13 @@ bool specs_load_shipped(struct specs *s, struct error *error);
 /* Shipped, then the user's: what every command with --spec does. `paths`: char *, may be
  * NULL.  NULL and `error` on failure. */
 struct specs *specs_open(const GPtrArray *paths, struct error *error);
+/*
+ * The files to open for a trace: `given` by the user (may be NULL), else those that it was
+ * `recorded` with (what its notes say) as far as they can be read.  char *, owned by the
+ * caller.  Into `notes` (char *, owned; may be NULL) goes what was taken from the recording,
+ * and what could not be.
+ */
+GPtrArray *specs_choose(const GPtrArray *given, const GPtrArray *recorded, GPtrArray *notes);
 struct spec_object *specs_object(const struct specs *s, const char *name); /* or NULL */
 
 /* A prototype of a bind line, by itself (tests).  `error->where` stays with the caller. */

@@ -338,6 +338,28 @@ char *interposer_build(const struct specs *specs, const char *program, struct er
 	return path;
 }
 
+static bool load_all(struct specs *specs, const GPtrArray *files, struct error *error)
+{
+	bool ok = true;
+	for (guint i = 0; ok && i < files->len; i++)
+		ok = specs_load(specs, files->pdata[i], error);
+	return ok;
+}
+
+bool interposer_binds(const GPtrArray *files, bool *binds, struct error *error)
+{
+	struct specs *specs = specs_new();
+	bool ok = load_all(specs, files, error);
+	*binds = false;
+	for (guint i = 0; i < specs->objects->len; i++) {
+		const struct spec_object *o = specs->objects->pdata[i];
+		for (guint m = 0; m < o->methods->len; m++)
+			*binds |= spec_method_at(o, m)->binds->len > 0;
+	}
+	specs_free(specs);
+	return ok;
+}
+
 bool interposer_of(const GPtrArray *files, const char *program, char **library,
                    struct error *error)
 {
@@ -349,10 +371,7 @@ bool interposer_of(const GPtrArray *files, const char *program, char **library,
 	if (!record_check_program(program, &path, &instrumented, &clang_name, error))
 		return false;
 	struct specs *specs = specs_new();
-	bool ok = true;
-	for (guint i = 0; ok && i < files->len; i++)
-		ok = specs_load(specs, files->pdata[i], error);
-	if (ok)
+	if (load_all(specs, files, error))
 		*library = interposer_build(specs, path, error);
 	specs_free(specs);
 	g_free(path);

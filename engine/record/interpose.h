@@ -22,6 +22,8 @@ char *interposer_build(const struct specs *specs, const char *program, struct er
  */
 bool interposer_of(const GPtrArray *files, const char *program, char **library,
                    struct error *error);
+/* Has one of the files a bind line?  False and `error` when one cannot be read. */
+bool interposer_binds(const GPtrArray *files, bool *binds, struct error *error);
 void interposer_remove(char *library); /* NULL is allowed */
 
 #endif

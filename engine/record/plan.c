@@ -72,16 +72,6 @@ static uint32_t number_of(const struct trace *t, uint32_t thread)
 	return sscanf(name, "T%u", &n) == 1 && n < 0x8000 ? n : NONE;
 }
 
-/* The files of the bind lines that it was recorded with. */
-static GPtrArray *specs_of(const struct trace *t)
-{
-	GPtrArray *files = g_ptr_array_new_with_free_func(g_free);
-	for (uint64_t i = 0; i < t->notes_count; i++)
-		if (strcmp(trace_string(t, t->notes[i].key), "recording-spec") == 0)
-			g_ptr_array_add(files, g_strdup(trace_string(t, t->notes[i].value)));
-	return files;
-}
-
 static const char *note_of(const struct trace *t, const char *key)
 {
 	for (uint64_t i = 0; i < t->notes_count; i++)
@@ -301,7 +291,7 @@ bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
 	const char *seed = note_of(t, "recording-seed");
 	p->seed = seed ? g_ascii_strtoull(seed, NULL, 10) : 1;
 	bool exact = note_of(t, "recording-addresses") == NULL;
-	p->specs = specs_of(t);
+	p->specs = trace_recorded_specs(t);
 	p->start_at = note_of(t, "recording-start");
 	add_threads(t, p);
 	add_answers(t, p);

@@ -174,6 +174,15 @@ const char *trace_thread_name(const struct trace *t, uint32_t thread)
 	return trace_string(t, t->threads[thread].name);
 }
 
+GPtrArray *trace_recorded_specs(const struct trace *t)
+{
+	GPtrArray *files = g_ptr_array_new_with_free_func(g_free);
+	for (uint64_t i = 0; i < t->notes_count; i++)
+		if (strcmp(trace_string(t, t->notes[i].key), "recording-spec") == 0)
+			g_ptr_array_add(files, g_strdup(trace_string(t, t->notes[i].value)));
+	return files;
+}
+
 const char *trace_location_name(const struct trace *t, uint32_t event)
 {
 	return trace_string(t, t->locations[t->events[event].location].name);

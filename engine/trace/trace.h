@@ -210,6 +210,9 @@ bool events_race_conflict(const struct trace *t, uint32_t a, uint32_t b);
 bool events_conflict(const struct trace *t, uint32_t a, uint32_t b);
 
 /* Names for people; control bytes escaped.  Append to `out`. */
+/* The specifications that the program was recorded with (char *, owned): files as they lay
+ * there then. */
+GPtrArray *trace_recorded_specs(const struct trace *t);
 void trace_append_variable(const struct trace *t, const struct event *e, GString *out);
 void trace_append_value(const struct trace *t, uint32_t value, GString *out);
 /* "w(acct.balance)=5": the event as the text format has it, without thread and location. */

@@ -292,6 +292,24 @@ is "$(grep -o '|\(call\|ret\)(tally.*)[=0-9-]*' method.txt | tr -d '\n')" \
 	'|call(tally1.add,3)|ret(tally1.add)=3|call(tally1.add,-1)|ret(tally1.add)|call(tally1.add,4)|ret(tally1.add)=7' \
 	"with its values, and without a result where it threw"
 
+# commute takes the specifications of the recording; those of --spec in their place.
+sed 's/object dict/object other/' dict.spec >other.spec
+run "$HEDDLE" commute own.hdl --format json
+like "$(json 'join " ", @{$d->{notes}}')" 'by \S*/dict\.spec, which it was recorded with' "commute says what it takes from the recording"
+run "$HEDDLE" commute own.hdl --spec other.spec --format json
+unlike "$(json 'join " ", @{$d->{notes}}')" 'recorded with' "--spec stands in its place"
+sed 's/dict/thing/g' dict.spec >thing.spec
+sed -i 's/thing_/dict_/g; s/struct thing/struct dict/g' thing.spec
+run "$HEDDLE" record --spec thing.spec -o thing.hdl -- ./own
+run "$HEDDLE" commute thing.hdl --format json
+is "$(json 'join ",", @{$d->{findings}[0]{locations}}')" "kept.c:33,kept.c:33" "a type that only the recording's specification has"
+mv thing.spec away.spec
+run "$HEDDLE" commute thing.hdl --format json
+is "$(json 'scalar @{$d->{findings}}')" 0 "which has gone"
+like "$(json 'join " ", @{$d->{notes}}')" 'not by \S*/thing\.spec, .* name it by --spec' "as the report says"
+run "$HEDDLE" commute thing.hdl --spec away.spec --format json
+is "$(json 'join ",", @{$d->{findings}[0]{locations}}')" "kept.c:33,kept.c:33" "with it under its new name"
+
 # A witness with invocations is driven on the program; the bind lines are found again.
 run "$HEDDLE" commute own.hdl --analysis cov --pairs events --format json
 first=$(json '(grep { $_->{verdict} eq "race" } @{$d->{findings}})[0]{first}')
@@ -302,6 +320,62 @@ run "$HEDDLE" replay --witness own.wit -- ./own
 is "$status" 0 "and do in the program"
 like "$err" 'stopped before the event' "up to the last"
 unlike "$err" 'left the witness' "all the way"
+
+printf 'atomics own {\n  set all : global o\n}\n' >atomics.spec
+run "$HEDDLE" replay --witness own.wit --spec atomics.spec -- ./own
+is "$status" 0 "with a specification that has no bind lines, too"
+unlike "$err" 'left the witness' "the recording's are kept then"
+run "$HEDDLE" replay --witness own.wit --spec nothing.spec -- ./own
+is "$status" 125 "one that is not there"
+like "$err" 'nothing\.spec' "is named"
+
+# What an object does to memory inside of its own invocations is its own affair (rule 5).
+cat >affair.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+#define KEPT __attribute__((noinline, noclone))
+struct dict { pthread_mutex_t lock; int *block; };
+static struct dict o = { .lock = PTHREAD_MUTEX_INITIALIZER };
+KEPT unsigned dict_size(struct dict *d) {
+	pthread_mutex_lock(&d->lock);
+	unsigned n = d->block ? *d->block : 0; /* line 8 */
+	pthread_mutex_unlock(&d->lock);
+	return n;
+}
+KEPT void *dict_put(struct dict *d, const char *key, void *value) {
+	pthread_mutex_lock(&d->lock);
+	free(d->block); /* line 14 */
+	d->block = NULL;
+	pthread_mutex_unlock(&d->lock);
+	return NULL;
+}
+static void *one(void *p) { dict_size(&o); return p; }
+static void *two(void *p) { dict_put(&o, "a", &o); return p; }
+int main(void) {
+	pthread_t t[2];
+	o.block = calloc(1, sizeof *o.block);
+	pthread_create(&t[0], NULL, one, NULL);
+	pthread_join(t[0], NULL);
+	pthread_create(&t[1], NULL, two, NULL);
+	pthread_join(t[1], NULL);
+	return 0;
+}
+C
+# Side by side, but in this order: the joins and forks between are taken out.
+run "$HEDDLE" cc -w -g affair.c -o affair -pthread
+run "$HEDDLE" record --spec dict.spec -o affair.hdl -- ./affair
+run "$HEDDLE" convert affair.hdl affair.txt --to text
+sed -i '/|join(T1)|/d; s/\(.*|fork(T1)|.*\)/\1\nmain|fork(T2)|affair.c:25/; /|fork(T2)|affair\.c:26$/d' affair.txt
+read -r use free < <(grep -v '^#' affair.txt | awk '/\|r4\(.*\|affair\.c:8$/ { u = NR - 1 } /\|free\(/ { f = NR - 1 } END { print u, f }')
+run "$HEDDLE" witness affair.txt $use $free --spec dict.spec
+is "$status" 2 "a use and a free inside of one object's invocations"
+like "$err" 'whose specification speaks for them' "are no pair"
+run "$HEDDLE" commute affair.txt --analysis cov --verdicts all --format json --spec dict.spec
+is "$(json '(grep { $_->{kind} eq "use-after-free" } @{$d->{findings}}) ? 1 : 0')" 0 "nor does cov list it"
+sed '/dict1\./d' affair.txt >bare.txt
+read -r use free < <(grep -v '^#' bare.txt | awk '/\|r4\(.*\|affair\.c:8$/ { u = NR - 1 } /\|free\(/ { f = NR - 1 } END { print u, f }')
+run "$HEDDLE" witness bare.txt $use $free
+is "$status" 0 "without the invocations it has a verdict"
 
 # What cannot be.
 sed 's/dict_size(/dict_sizes(/' dict.spec >nobody.spec

@@ -142,6 +142,27 @@ C
 recorded context --spec context.spec
 like "$(methods race)" '^(err:cancel|cancel:err)$' "err and cancel may change their order"
 
+# Use of a descriptor against its close: the specification that ships, the C library's calls.
+program descriptor <<'C'
+#include <fcntl.h>
+#include <unistd.h>
+static int file;
+static void begin(void) { file = open("descriptor.c", O_RDONLY, 0); }
+static void one(void) {
+	char c;
+	pthread_mutex_lock(&m);
+	ssize_t n = read(file, &c, 1);
+	pthread_mutex_unlock(&m);
+	if (n < 0) { puts("closed"); exit(5); }
+}
+static void two(void) { pthread_mutex_lock(&m); close(file); pthread_mutex_unlock(&m); }
+C
+recorded descriptor --spec "$root/specs/fd.spec"
+is "$(methods race)" "read:close" "a read may come after the close"
+happens descriptor
+is "$status" 5 "and fails then"
+is "$out" closed "as the program says"
+
 # Use after free: racy, both under one lock, and not possible.
 program racy <<'C'
 struct job { void (*run)(int); int arg; };

@@ -4,13 +4,16 @@
 #include "engine/commute/cov.h"
 #include "engine/commute/edc.h"
 #include "engine/commute/rd2.h"
-#include "tui/batch/command.h"
+#include "tui/batch/spec_rules.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static const struct command_option options[] = {
-	{ "spec", "FILE", "a specification, besides those that ship; may be repeated", 0 },
+	{ "spec", "FILE",
+	  "a specification, besides those that ship (default: those it was recorded "
+	  "with); may be repeated",
+	  0 },
 	{ "analysis", "rd2|cov|edc",
 	  "commutativity races (default), order violations, or those that EDC leaves open", 0 },
 	{ "pairs", "sites|events",
@@ -68,7 +71,8 @@ static struct report *analyse(const struct arguments *a, struct model *m, struct
 	return rd2_find(m, &rd2, progress_on_stderr(), error);
 }
 
-static int run_on(struct arguments *a, struct trace *t, const struct specs *specs)
+static int run_on(struct arguments *a, struct trace *t, const struct specs *specs,
+                  const GPtrArray *notes)
 {
 	struct print_options print = { .format = argument_format(a, true),
 		                       .all_verdicts = argument_choice(a, "verdicts", verdicts,
@@ -77,6 +81,8 @@ static int run_on(struct arguments *a, struct trace *t, const struct specs *spec
 	struct model *m = model_new(t, specs, progress_on_stderr(), &error);
 	struct report *r = m ? analyse(a, m, &error) : NULL;
 	progress_done();
+	for (guint i = 0; r && i < notes->len; i++)
+		report_note(r, "%s", (char *)notes->pdata[i]);
 	int status = r ? print_report(r, &print) : fail(&error);
 	if (r)
 		report_free(r);
@@ -97,18 +103,18 @@ static int run(struct arguments *a)
 		return usage_error(a,
 		                   "--budget takes two numbers of seconds, as in 1,5, not '%s'",
 		                   argument_value(a, "budget"));
-	GPtrArray *paths = argument_values(a, "spec");
-	struct specs *specs = specs_open(paths, &error);
-	g_ptr_array_unref(paths);
-	if (specs == NULL)
-		return fail(&error);
 	struct trace *t = open_trace(a, a->words->pdata[0]);
-	int status = EXIT_BAD;
-	if (t != NULL) {
-		status = run_on(a, t, specs);
-		trace_close(t);
-	}
-	specs_free(specs);
+	if (t == NULL)
+		return EXIT_BAD;
+	GPtrArray *notes = g_ptr_array_new_with_free_func(g_free);
+	GPtrArray *paths = spec_rules_choose(a, t, notes);
+	struct specs *specs = specs_open(paths, &error);
+	int status = specs ? run_on(a, t, specs, notes) : fail(&error);
+	if (specs)
+		specs_free(specs);
+	g_ptr_array_unref(paths);
+	g_ptr_array_unref(notes);
+	trace_close(t);
 	return status;
 }
 

@@ -59,7 +59,7 @@ static bool event_number(const struct arguments *a, const struct trace *t, guint
 /* EDC is by what the specifications say. */
 static struct order *by_specification(const struct question *q)
 {
-	GPtrArray *paths = argument_values(q->a, "spec");
+	GPtrArray *paths = spec_rules_choose(q->a, q->t, NULL);
 	struct error error;
 	struct spec_rules *rules = spec_rules_new(q->t, paths, &error);
 	struct order *order = NULL;

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "engine/record/interpose.h"
 #include "engine/record/plan.h"
 #include "engine/witness/witness.h"
 #include "tui/batch/command.h"
@@ -218,6 +219,20 @@ static int follow(const struct trace *t, const struct plan *p, char **argv, unsi
 	return status;
 }
 
+/* The bind lines of --spec in the place of those that it was recorded with, by name; files
+ * with none (atomic sets, say) say nothing to a replay. */
+static bool take_specs(const struct arguments *a, struct plan *plan, struct error *error)
+{
+	GPtrArray *given = argument_values(a, "spec");
+	bool binds, ok = interposer_binds(given, &binds, error);
+	if (ok && binds) {
+		g_ptr_array_unref(plan->specs);
+		plan->specs = g_ptr_array_ref(given);
+	}
+	g_ptr_array_unref(given);
+	return ok;
+}
+
 static bool requested(const struct witness *w, uint32_t event)
 {
 	for (guint i = 0; w->pair && i < w->pair->len; i++)
@@ -288,15 +303,11 @@ static int replay(struct arguments *a, const struct trace *t, const struct witne
 		}
 	int status = EXIT_OURS;
 	if (plan_make(t, events, length, pair, &plan, &error)) {
-		GPtrArray *specs = argument_values(a, "spec");
-		if (specs->len > 0) { /* else those that it was recorded with, by name */
-			g_ptr_array_unref(plan.specs);
-			plan.specs = g_ptr_array_ref(specs);
-		}
-		g_ptr_array_unref(specs);
 		unsigned first = argument_number(a, "first", 0);
-		status = follow(t, &plan, argv, first > 2 ? 0 : first,
-		                w->claim != CLAIM_DEADLOCK, argument_flag(a, "gdb"));
+		status = take_specs(a, &plan, &error)
+		                 ? follow(t, &plan, argv, first > 2 ? 0 : first,
+		                          w->claim != CLAIM_DEADLOCK, argument_flag(a, "gdb"))
+		                 : ours(&error);
 	} else {
 		say_error(&error);
 	}

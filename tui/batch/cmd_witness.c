@@ -73,12 +73,9 @@ static void polish(const struct trace *t, const struct check_options *check, str
 	g_array_unref(pair);
 }
 
-static void make_witness(const struct arguments *a, const struct trace *t,
-                         const struct race_options *race, const struct finding *f,
-                         struct witness *w)
+static void make_witness(const struct trace *t, const struct race_options *race,
+                         const GPtrArray *specs, const struct finding *f, struct witness *w)
 {
-	GPtrArray *specs = argument_values(a, "spec");
-
 	*w = (struct witness){ .claim = claim_of(f) };
 	w->trace_name = g_strdup(trace_name(t));
 	w->trace_digest = trace_digest(t);
@@ -89,7 +86,6 @@ static void make_witness(const struct arguments *a, const struct trace *t,
 	w->under_specs = g_ptr_array_new_with_free_func(g_free);
 	for (guint i = 0; i < specs->len; i++)
 		g_ptr_array_add(w->under_specs, spec_rules_header(specs->pdata[i]));
-	g_ptr_array_unref(specs);
 }
 
 /* With --values or --missing and --spec, rule 5 was not asked: what it refuses is not known to
@@ -183,7 +179,7 @@ static int print_finding_json(const struct trace *t, struct finding *f)
 
 static int print_answer(const struct arguments *a, struct trace *t,
                         const struct race_options *race, const struct check_options *check,
-                        struct finding *f)
+                        const GPtrArray *specs, struct finding *f)
 {
 	const char *path = argument_value(a, "output");
 	bool json = argument_format(a, false) == FORMAT_JSON;
@@ -193,7 +189,7 @@ static int print_answer(const struct arguments *a, struct trace *t,
 
 	if (f->verdict == VERDICT_RACE) {
 		polish(t, check, f);
-		make_witness(a, t, race, f, &w);
+		make_witness(t, race, specs, f, &w);
 		status = EXIT_FOUND;
 		if (!json)
 			status = print_witness(t, &w, path);
@@ -242,7 +238,7 @@ static int data_race(const struct arguments *a, struct trace *t, uint32_t e1, ui
 	check.semantics = spec_rules_semantics(rules);
 	if (f != NULL && rules != NULL && !exact)
 		under_rule5(t, &check, f);
-	status = f == NULL ? fail(&error) : print_answer(a, t, race, &check, f);
+	status = f == NULL ? fail(&error) : print_answer(a, t, race, &check, paths, f);
 	spec_rules_free(rules);
 	g_ptr_array_unref(paths);
 	return status;
@@ -262,7 +258,7 @@ static int order_violation(const struct arguments *a, struct trace *t, uint32_t 
 		                   .budget_total = race->budget_total };
 	struct check_options check = { 0 };
 	struct error error = { .where = "" };
-	GPtrArray *paths = argument_values(a, "spec");
+	GPtrArray *paths = spec_rules_choose(a, t, NULL);
 	struct spec_rules *rules = spec_rules_new(t, paths, &error);
 	struct finding *f = NULL;
 	int status;
@@ -272,7 +268,7 @@ static int order_violation(const struct arguments *a, struct trace *t, uint32_t 
 		               &error);
 	progress_done();
 	check.semantics = spec_rules_semantics(rules);
-	status = f == NULL ? fail(&error) : print_answer(a, t, race, &check, f);
+	status = f == NULL ? fail(&error) : print_answer(a, t, race, &check, paths, f);
 	spec_rules_free(rules);
 	g_ptr_array_unref(paths);
 	return status;

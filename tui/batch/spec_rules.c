@@ -11,6 +11,16 @@ struct spec_rules {
 	struct race_rules races;
 };
 
+GPtrArray *spec_rules_choose(const struct arguments *a, const struct trace *t, GPtrArray *notes)
+{
+	GPtrArray *given = argument_values(a, "spec"), *recorded = trace_recorded_specs(t);
+	GPtrArray *chosen = specs_choose(given, recorded, notes);
+
+	g_ptr_array_unref(given);
+	g_ptr_array_unref(recorded);
+	return chosen;
+}
+
 struct spec_rules *spec_rules_new(struct trace *t, const GPtrArray *paths, struct error *error)
 {
 	struct spec_rules *r = g_new0(struct spec_rules, 1);

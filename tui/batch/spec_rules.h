@@ -9,6 +9,10 @@
 #include "engine/witness/witness.h"
 #include "tui/batch/command.h"
 
+/* --spec, else what the trace was recorded with: specs_choose. */
+GPtrArray *spec_rules_choose(const struct arguments *a, const struct trace *t,
+                             GPtrArray *notes);
+
 struct spec_rules; /* specifications and the trace's model under them */
 /*
  * `paths` (char *) are loaded beside those that ship.  NULL and `error` on failure; the

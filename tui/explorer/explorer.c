@@ -172,6 +172,17 @@ static bool begin_at(struct app *app, const struct explorer_options *options,
 	return true;
 }
 
+static struct specs *open_specs(const struct trace *t, const GPtrArray *given,
+                                struct error *error)
+{
+	GPtrArray *recorded = trace_recorded_specs(t);
+	GPtrArray *paths = specs_choose(given, recorded, NULL);
+	struct specs *specs = specs_open(paths, error);
+	g_ptr_array_unref(paths);
+	g_ptr_array_unref(recorded);
+	return specs;
+}
+
 int explorer_run(struct trace *trace, const struct explorer_options *options,
                  struct error *error)
 {
@@ -184,7 +195,7 @@ int explorer_run(struct trace *trace, const struct explorer_options *options,
 		trace_close(trace);
 		return STATUS_BAD;
 	}
-	struct specs *specs = specs_open(options->specifications, error);
+	struct specs *specs = open_specs(trace, options->specifications, error);
 	if (specs == NULL || !config_load(&config, error) ||
 	    (!headless && !screen_open(&config.screen, error))) {
 		if (specs)
