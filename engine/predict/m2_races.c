@@ -396,7 +396,9 @@ static void conclude(struct hunt *h)
 		            " (with three threads or more M2 may miss some); "
 		            "'--analysis auto' decides them",
 		            h->undecided);
-	if (m2_spent(h->m2))
+	/* the time being over need not have cost a verdict */
+	h->report->budget_spent = m2_spent(h->m2) && h->undecided > 0;
+	if (h->report->budget_spent)
 		report_note(h->report,
 		            "pairs that M2 does not settle soon were given up after %g s of "
 		            "them (--budget)",
