@@ -319,11 +319,9 @@ static int deadlock(const struct arguments *a, struct trace *t, const uint32_t *
 		error_set(&error, trace_name(t), "'heddle deadlocks' lists the cycles",
 		          "the %u requests are no cycle of locks", count);
 	report_free(r);
-	if (f == NULL)
-		return fail(&error);
-	GPtrArray *no_specs = g_ptr_array_new();
-	int status = print_answer(a, t, race, &check, no_specs, f);
-	g_ptr_array_unref(no_specs);
+	GPtrArray *paths = argument_values(a, "spec");
+	int status = f == NULL ? fail(&error) : print_answer(a, t, race, &check, paths, f);
+	g_ptr_array_unref(paths);
 	return status;
 }
 
