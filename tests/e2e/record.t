@@ -105,7 +105,7 @@ exec 8>in 9<out
 read -r -n1 -u9 _ # it has come to its read
 kill -9 $recorder
 { wait $recorder; } 2>/dev/null
-program=$(pgrep -x wait-here | head -1)
+program=$(grep -lsx wait-here /proc/[0-9]*/comm | head -1 | cut -d/ -f3)
 exec 8>&- 9<&-
 while kill -0 "$program" 2>/dev/null; do sleep 0.05; done
 log=$(ls killed.hdl.log-* 2>/dev/null)

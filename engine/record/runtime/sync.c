@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <semaphore.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <threads.h>
 #include <unistd.h>
 
@@ -38,6 +39,39 @@ static bool valid_time(const struct timespec *at)
 
 /* ---- mutexes ---- */
 
+/* Is it held by a thread of another process?  Only that process can give it back. */
+static bool held_outside(const pthread_mutex_t *m)
+{
+	enum { SHARED = 128 }; /* of glibc's kinds: between processes */
+	if (!(m->__data.__kind & SHARED))
+		return false;
+	int owner = m->__data.__owner;
+	for (uint32_t i = 0; i < rt.thread_count && i < MAX_THREADS; i++)
+		if (rt.threads[i] && rt.threads[i]->tid == owner)
+			return false;
+	return true;
+}
+
+/* The scheduler steps aside while the other process has it. */
+static int mutex_await(struct thread *t, pthread_mutex_t *m, bool timed, uint64_t deadline)
+{
+	struct timespec at;
+	sched_leave(t);
+	int status;
+	if (timed) {
+		uint64_t now = virtual_now(), left = deadline > now ? deadline - now : 0;
+		syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &at); /* not the virtual one */
+		left += (uint64_t)at.tv_nsec;
+		at.tv_sec += (time_t)(left / 1000000000);
+		at.tv_nsec = (long)(left % 1000000000);
+		status = REAL(pthread_mutex_clocklock)(m, CLOCK_MONOTONIC, &at);
+	} else {
+		status = REAL(pthread_mutex_lock)(m);
+	}
+	sched_rejoin(t);
+	return status;
+}
+
 /* The lock itself, after the scheduling point; 0, EOWNERDEAD or an error. */
 static int mutex_take(struct thread *t, pthread_mutex_t *m, bool timed, uint64_t deadline,
                       uintptr_t pc)
@@ -50,6 +84,8 @@ static int mutex_take(struct thread *t, pthread_mutex_t *m, bool timed, uint64_t
 		    m->__data.__owner == t->tid)
 			return EDEADLK;
 		t->pc = pc;
+		if (held_outside(m))
+			return mutex_await(t, m, timed, deadline);
 		if (!sched_block(t, FOR_MUTEX, m, timed, deadline))
 			return ETIMEDOUT;
 		if (!rt.on)

@@ -49,9 +49,12 @@ struct shared {
 	int value;
 };
 
-/* The child is not recorded, and both use the lock all the same. */
+/* The child is not recorded, and both use the lock all the same; it has it for a while when the
+ * parent comes. */
 static void shared_mutex(void)
 {
+	int ready[2];
+	char byte = 0;
 	struct shared *s = mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE,
 	                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pthread_mutexattr_t a;
@@ -59,9 +62,15 @@ static void shared_mutex(void)
 	pthread_mutexattr_init(&a);
 	pthread_mutexattr_setpshared(&a, PTHREAD_PROCESS_SHARED);
 	pthread_mutex_init(&s->m, &a);
+	if (pipe(ready) != 0)
+		return;
 	pid_t pid = fork();
+	if (pid != 0 && read(ready[0], &byte, 1) != 1)
+		return;
 	for (int i = 0; i < 200; i++) {
 		pthread_mutex_lock(&s->m);
+		if (pid == 0 && i == 0 && write(ready[1], &byte, 1) == 1)
+			usleep(100000);
 		s->value++;
 		pthread_mutex_unlock(&s->m);
 	}
