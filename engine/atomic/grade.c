@@ -2,6 +2,7 @@
  * grade.c - how sure one may be of a cycle over inferred sets: a unit whose code commonly does
  * all its accesses to a set in one critical section, and here did not, is grade A.
  */
+#include "engine/atomic/held.h"
 #include "engine/atomic/model.h"
 #include "engine/finding.h"
 
@@ -32,10 +33,6 @@ struct open_unit {
 	const struct atomic_open *opens; /* NULL: on nothing */
 	GArray *covers;                  /* struct cover, or NULL */
 	GHashTable *cover_of;            /* set -> index in covers + 1 */
-};
-
-struct held {
-	uint32_t acquire, object;
 };
 
 struct lane {
@@ -188,20 +185,6 @@ static void begin_unit(struct noter *n, struct lane *l, uint32_t event)
 	g_array_append_val(l->units, u);
 }
 
-static void note_lock(struct lane *l, uint32_t event, const struct event *e)
-{
-	if (op_acquires(e->op)) {
-		struct held h = { event, e->target };
-		g_array_append_val(l->held, h);
-		return;
-	}
-	for (guint i = l->held->len; i-- > 0;)
-		if (g_array_index(l->held, struct held, i).object == e->target) {
-			g_array_remove_index(l->held, i);
-			return;
-		}
-}
-
 static void note_event(struct noter *n, uint32_t event)
 {
 	const struct event *e = &n->t->events[event];
@@ -213,7 +196,7 @@ static void note_event(struct noter *n, uint32_t event)
 	else if (e->op == OP_LEAVE)
 		end_unit(n, l);
 	else if (op_acquires(e->op) || op_releases(e->op))
-		note_lock(l, event, e);
+		held_note(l->held, event, e);
 }
 
 void atomic_habits_note(struct atomic_model *m, const struct trace *t, const uint32_t *kinds)

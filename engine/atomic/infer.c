@@ -6,15 +6,12 @@
  * other.  Two passes over the events say what goes into it: who does what (functions that are
  * never units, variables that are in no set), and which locks are held where.
  */
+#include "engine/atomic/held.h"
 #include "engine/atomic/infer.h"
 
 #include <string.h>
 
 #define HELD_MOST 16 /* locks looked at of those that a thread holds */
-
-struct held {
-	uint32_t acquire, object;
-};
 
 struct under { /* a global that an activation has touched in a critical section */
 	uint32_t acquire, variable;
@@ -66,20 +63,6 @@ static void pop_frame(struct lane *l)
 	g_array_set_size(l->frames, l->frames->len - 1);
 }
 
-static void note_lock(struct lane *l, uint32_t event, const struct event *e)
-{
-	if (op_acquires(e->op)) {
-		struct held h = { event, e->target };
-		g_array_append_val(l->held, h);
-		return;
-	}
-	for (guint i = l->held->len; i-- > 0;)
-		if (g_array_index(l->held, struct held, i).object == e->target) {
-			g_array_remove_index(l->held, i);
-			return;
-		}
-}
-
 static void walk_begin(struct walk *w)
 {
 	w->lanes = g_new0(struct lane, w->k->t->threads_count + 1);
@@ -125,7 +108,7 @@ static void walk(struct walk *w, void (*access)(struct walk *, uint32_t),
 		else if (e->op == OP_LEAVE && l->frames->len > 1)
 			pop_frame(l);
 		else if (op_acquires(e->op) || op_releases(e->op))
-			note_lock(l, i, e);
+			held_note(l->held, i, e);
 	}
 	walk_end(w);
 }
