@@ -450,7 +450,7 @@ static bool ask_m2(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2)
 	l->cancelled |= l->m2 == NULL;
 	if (l->m2 == NULL)
 		return true;
-	m2_bound(l->m2, l->options->budget_total);
+	m2_bound(l->m2, l->options->budget_pair, l->options->budget_total);
 	witness = l->witness_events < l->options->witness_events
 	                  ? g_array_new(FALSE, FALSE, sizeof(uint32_t))
 	                  : NULL;
