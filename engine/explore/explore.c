@@ -139,7 +139,7 @@ static void seed_free(void *data)
 static bool asked_before(struct exploration *x, const struct part *parts, uint32_t count,
                          bool call)
 {
-	uint64_t key = call ? 2 : 1;
+	uint64_t key = call ? parts[0].prefix * 31 + 2 : 1; /* whose call is next */
 	for (uint32_t i = 0; i < count; i++)
 		key += parts[i].prefix * 0x9e3779b97f4a7c15ull;
 	if (g_hash_table_contains(x->asked, &key))
@@ -233,6 +233,7 @@ static struct seed *seed_new(struct exploration *x, const uint32_t *sequence, si
 	BUG_ON(!plan_make(x->trace, (const uint32_t *)(void *)events->data, events->len,
 	                  no_pair, &s->plan, &error));
 	g_array_unref(events);
+	s->plan.strategy = STRATEGY_FIRST;
 	s->parent = x->run;
 	s->known_as = histories_last(x->histories);
 	s->place = g_strdup(trace_location_name(x->trace, place));
@@ -583,14 +584,14 @@ static void note_use(struct explore_run *r)
 }
 
 /* An object whose invocations are not what the specification says: do without. */
-static void give_up(struct exploration *x, uint32_t object, const char *why)
+static void give_up(struct exploration *x, uint32_t object, const char *what, const char *why)
 {
 	char *name = view_object_name(x->view, object);
 	g_hash_table_add(x->plain, scopes_object_key(x->trace, x->view->model, object));
 	g_ptr_array_add(x->report->notes,
-	                g_strdup_printf("%s is not atomic: %s; its invocations count as what "
-	                                "they read and write",
-	                                name, why));
+	                g_strdup_printf("%s %s: %s; its invocations count as what they read "
+	                                "and write",
+	                                name, what, why));
 	g_free(name);
 	x->again = true;
 }
@@ -602,11 +603,12 @@ static void judge_objects(struct exploration *x, struct explore_run *r)
 	const struct view *v = x->view;
 	for (guint i = 0; v->scopes != NULL && i < v->scopes->broken->len; i++) {
 		const struct broken *b = v->scopes->broken->pdata[i];
-		give_up(x, b->object, b->why);
+		give_up(x, b->object, "is not atomic", b->why);
 	}
 	if (v->contradiction == NULL || x->again)
 		return;
-	give_up(x, v->contradicted, "its results are not what its specification says");
+	give_up(x, v->contradicted, "is not what its specification says",
+	        "it returns something else");
 	r->end = EXPLORE_SPECIFICATION;
 	g_free(r->story);
 	r->story = g_strdup(v->contradiction);
@@ -634,7 +636,6 @@ static bool start_seed(struct exploration *x, struct seed *s, struct plan_run *r
                        struct error *error)
 {
 	const struct explore_options *o = x->options;
-	s->plan.strategy = STRATEGY_FIRST;
 	s->plan.output = x->output;
 	s->plan.timeout_ms = o->timeout_ms ? o->timeout_ms : 10000;
 	s->plan.interposer = x->interposer;
@@ -724,6 +725,9 @@ static void add_first(struct exploration *x)
 {
 	struct seed *first = g_new0(struct seed, 1);
 	plan_init(&first->plan);
+	first->plan.strategy = x->options->seed ? STRATEGY_RANDOM : STRATEGY_FIRST;
+	first->plan.seed = x->options->seed ? x->options->seed : 1;
+	first->plan.whole_calls = true;
 	first->parent = first->known_as = NONE;
 	g_ptr_array_add(x->waiting, first);
 }

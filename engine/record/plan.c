@@ -396,6 +396,8 @@ bool plan_follow(const struct plan *p, char **argv, unsigned first,
 		return false;
 	}
 	o.config.flags = LOG_CONTROLLED | LOG_VALUES | LOG_REPLAY;
+	if (p->whole_calls)
+		o.config.flags |= LOG_WHOLE_CALLS;
 	o.config.seed = p->seed;
 	o.config.strategy = p->strategy;
 	/* The witness whole, and then some: what comes after it may never end. */
