@@ -66,6 +66,7 @@ struct import {
 	GHashTable *functions; /* pc -> string + 1 */
 	GString *clocks;       /* for replay: see plan.c */
 	GHashTable *objects;   /* "region:offset" as 64-bit -> object + 1 */
+	GString *places;       /* where instances lie: "counter1=5555555580a0 ..." */
 	GHashTable *instances; /* "TYPE ADDRESS" -> instance + 1, "TYPE" -> how many */
 	struct names *names;
 	uint32_t flat; /* region of everything else, or NONE */
@@ -537,6 +538,8 @@ static uint32_t instance_of(struct import *im, const char *type, uint64_t self, 
 		uint32_t instance = builder_instance(im->b, name, strlen(name));
 		builder_instance_type(im->b, instance,
 		                      builder_string(im->b, type, strlen(type)));
+		g_string_append_printf(im->places, "%s%s=%" PRIx64, im->places->len ? " " : "",
+		                       name, self);
 		g_hash_table_insert(im->instances, g_strdup(counter), GUINT_TO_POINTER(count));
 		found = GUINT_TO_POINTER(instance + 1);
 		g_hash_table_insert(im->instances, g_strdup(key), found);
@@ -904,6 +907,7 @@ static void import_release(struct import *im)
 	g_hash_table_destroy(im->objects);
 	g_string_free(im->clocks, TRUE);
 	g_hash_table_destroy(im->instances);
+	g_string_free(im->places, TRUE);
 	names_free(im->names);
 	munmap((void *)im->base, im->size);
 }
@@ -1011,6 +1015,7 @@ struct trace *record_import_with(const char *path, const char *name, const char 
 	im.functions = g_hash_table_new(NULL, NULL);
 	im.objects = g_hash_table_new(NULL, NULL);
 	im.clocks = g_string_new(NULL);
+	im.places = g_string_new(NULL);
 	im.instances = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	im.names = names_new(exe);
 	builder_namer(im.b, names_namer(im.names));
@@ -1045,6 +1050,8 @@ struct trace *record_import_with(const char *path, const char *name, const char 
 		             "%" PRIu64 " recorded events are not well-formed and were left "
 		             "out (the first: %s)",
 		             im.refused, im.first_refusal.what);
+	if (im.places->len)
+		builder_note(im.b, "recording-objects", im.places->str);
 	if (im.damaged)
 		builder_warn(im.b,
 		             "%" PRIu64 " compressed chunks of the recording are damaged and "

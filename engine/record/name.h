@@ -12,8 +12,8 @@
  * from the second block of that P on with its number: "job#2->arg".  A block of unknown
  * type is "block@FILE:LINE" after the place that allocated it, its parts "...+OFFSET".
  * Stacks: "function::local.member" where every access of the bytes agrees on it, else
- * "local@function+OFFSET" down from the highest variable there (name_frames.c).  What a block's type is: see
- * name_blocks.c.
+ * "local@function+OFFSET" down from the highest variable there (name_frames.c).  What a block's
+ * type is: see name_blocks.c.
  *
  * Locations are "FILE:LINE" with FILE's last component (its path as compiled where two
  * files share it); .file is the absolute path.  Without lines: "function+0x1f", without

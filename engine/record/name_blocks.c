@@ -29,6 +29,7 @@ struct block_facts {
 	uint8_t fit;           /* enum fit, of what received it */
 	uint8_t access_count;
 	uint32_t number;     /* among the blocks of that name, from 1; 0: not yet named */
+	uint64_t each;       /* settled: bytes of an element, of a block of several; else 0 */
 	const char *pointer; /* P; interned */
 	struct seen_access accesses[ACCESSES_KEPT];
 };
@@ -43,6 +44,13 @@ struct candidate { /* a pointer at hand where an access was made */
 	bool direct;      /* a parameter or local itself */
 };
 
+#define PARTS_KEPT 4096u /* a power of two */
+struct kept_part {       /* the path of a part of a type: elements of an array ask again */
+	uint32_t module, type;
+	uint64_t offset, size;
+	const char *path; /* interned; NULL: none kept */
+};
+
 struct block_names {
 	struct block_facts *facts; /* by block */
 	uint32_t *by_address;      /* blocks, by address, then by life */
@@ -50,6 +58,8 @@ struct block_names {
 	GHashTable *candidates;    /* location + 1 -> GArray of struct candidate, owned */
 	GHashTable *counts;        /* P -> how many blocks have it */
 	GStringChunk *strings;
+	struct kept_part *parts;
+	GString *path; /* for a moment */
 };
 
 /* --- types -------------------------------------------------------------------------- */
@@ -481,14 +491,36 @@ static const struct block_facts *settled(struct names *n, uint32_t block)
 	        GPOINTER_TO_UINT(g_hash_table_lookup(n->blocks->counts, f->pointer)) + 1;
 	g_hash_table_insert(n->blocks->counts, (gpointer)f->pointer, GUINT_TO_POINTER(count));
 	f->number = count;
+	f->each = f->type != NONE && is_array(n, block)
+	                  ? debuginfo_size(names_debuginfo(n, f->module), f->type)
+	                  : 0;
 	return f;
 }
 
 static void append_pointer(const struct block_facts *f, GString *name)
 {
 	g_string_append(name, f->pointer);
-	if (f->number > 1)
-		g_string_append_printf(name, "#%u", f->number);
+	if (f->number > 1) {
+		g_string_append_c(name, '#');
+		names_append_number(f->number, name);
+	}
+}
+
+/* The path of [offset, offset + size) in the type of a block's elements. */
+static const char *part_path(struct names *n, const struct block_facts *f, uint64_t offset,
+                             uint64_t size)
+{
+	struct block_names *b = n->blocks;
+	uint64_t hash = (offset * 31 + size * 7 + f->type) * UINT64_C(0x9e3779b97f4a7c15);
+	struct kept_part *kept = &b->parts[hash >> 52 & (PARTS_KEPT - 1)];
+	if (kept->path && kept->offset == offset && kept->size == size &&
+	    kept->type == f->type && kept->module == f->module)
+		return kept->path;
+	g_string_truncate(b->path, 0);
+	debuginfo_part(names_debuginfo(n, f->module), f->type, offset, size, b->path);
+	*kept = (struct kept_part){ f->module, f->type, offset, size,
+		                    g_string_chunk_insert_const(b->strings, b->path->str) };
+	return kept->path;
 }
 
 void names_append_block(struct names *n, uint32_t block, GString *name)
@@ -513,21 +545,23 @@ void names_append_in_block(struct names *n, uint32_t block, uint64_t address, ui
 	uint64_t offset = address - n->trace->blocks[block].address;
 	if (f->type == NONE) {
 		append_pointer(f, name);
-		g_string_append_printf(name, "+%" G_GUINT64_FORMAT, offset);
+		g_string_append_c(name, '+');
+		names_append_number(offset, name);
 		return;
 	}
-	GString *path = g_string_new(NULL);
-	part_in_block(n, block, offset, size, path);
-	if (path->str[0] == '.' || path->str[0] == '[') {
-		append_pointer(f, name);
-		g_string_append_printf(name, "%s%s", path->str[0] == '.' ? "->" : "",
-		                       path->str + (path->str[0] == '.'));
-	} else {
+	const char *path = part_path(n, f, f->each ? offset % f->each : offset, size);
+	if (!f->each && path[0] != '.' && path[0] != '[')
 		g_string_append_c(name, '*');
-		append_pointer(f, name);
-		g_string_append(name, path->str);
+	append_pointer(f, name);
+	if (f->each) {
+		g_string_append_c(name, '[');
+		names_append_number(offset / f->each, name);
+		g_string_append_c(name, ']');
+	} else if (path[0] == '.') {
+		g_string_append(name, "->");
+		path++;
 	}
-	g_string_free(path, TRUE);
+	g_string_append(name, path);
 }
 
 /* --- life ----------------------------------------------------------------------------- */
@@ -549,6 +583,8 @@ void names_begin_blocks(struct names *n)
 	b->candidates = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_array_unref);
 	b->counts = g_hash_table_new(g_str_hash, g_str_equal);
 	b->strings = g_string_chunk_new(4096);
+	b->parts = g_new0(struct kept_part, PARTS_KEPT);
+	b->path = g_string_new(NULL);
 	names_begin_frames(n);
 	pass(n);
 	resolve_receivers(n);
@@ -565,5 +601,7 @@ void names_end_blocks(struct names *n)
 	g_hash_table_unref(b->candidates);
 	g_hash_table_unref(b->counts);
 	g_string_chunk_free(b->strings);
+	g_free(b->parts);
+	g_string_free(b->path, TRUE);
 	g_free(b);
 }

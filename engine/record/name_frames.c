@@ -22,12 +22,12 @@ struct frame_place { /* of a variable or an object: a function's frame, bytes fr
 struct frame_names {
 	GPtrArray *entered; /* by thread: GArray of struct entered; owned, NULL where none */
 	/* during the pass and after it */
-	GPtrArray *open;        /* by thread: GArray of struct entered, the frames open now */
-	guint *next;            /* by thread: its next in `entered` */
-	uint32_t *thread_of;    /* by block: whose stack it is, or NONE */
+	GPtrArray *open;     /* by thread: GArray of struct entered, the frames open now */
+	guint *next;         /* by thread: its next in `entered` */
+	uint32_t *thread_of; /* by block: whose stack it is, or NONE */
 	struct frame_place *variable; /* by variable */
 	struct frame_place *object;   /* by object */
-	uint32_t *object_stack; /* by object: the stack that it lies in, or NONE */
+	uint32_t *object_stack;       /* by object: the stack that it lies in, or NONE */
 };
 
 static struct frame_names *frames_of(struct names *n)
@@ -122,7 +122,8 @@ static const struct entered *holder(const struct frame_names *f, uint32_t stack,
 	return NULL;
 }
 
-static void note(struct frame_names *f, struct frame_place *place, uint32_t stack, uint64_t address)
+static void note(struct frame_names *f, struct frame_place *place, uint32_t stack,
+                 uint64_t address)
 {
 	const struct entered *frame = holder(f, stack, address);
 	int64_t offset = frame ? (int64_t)(address - frame->cfa) : 0;
@@ -149,7 +150,8 @@ void names_frames_object(struct names *n, uint32_t object)
 		     n->trace->objects[object].address);
 }
 
-static bool append(struct names *n, const struct frame_place *place, uint64_t size, GString *name)
+static bool append(struct names *n, const struct frame_place *place, uint64_t size,
+                   GString *name)
 {
 	if (place->offset == 0)
 		return false;

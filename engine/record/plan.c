@@ -384,11 +384,13 @@ bool plan_follow(const struct plan *p, char **argv, unsigned first,
                  struct error *error)
 {
 	struct record_options o = { .argv = argv, .stopped = stopped, .context = context };
-	char *library;
+	char *library = NULL;
 	memset(run, 0, sizeof(*run));
-	if (!interposer_of(p->specs, argv[0], &library, error))
+	if (!p->interposer && !interposer_of(p->specs, argv[0], &library, error))
 		return false;
-	o.preload = library;
+	o.preload = p->interposer ? p->interposer : library;
+	run->facts.argv = argv;
+	run->facts.specs = p->specs;
 	if (p->start_at && !session_start_at(argv[0], p->start_at, &o.config, error)) {
 		interposer_remove(library);
 		return false;

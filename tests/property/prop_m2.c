@@ -187,6 +187,7 @@ static const char *judge_report(struct trace *t, const bool *races, bool by_even
 	const char *wrong = NULL;
 
 	race_options_init(&options);
+	options.budget_pair = options.budget_total = MIX_SECONDS;
 	options.analysis = ANALYSIS_M2;
 	options.pairs_events = by_events;
 	options.all_verdicts = all;
@@ -247,6 +248,7 @@ static const char *judge_decision(struct trace *t, uint32_t e, uint32_t f, bool 
 	const char *wrong = NULL;
 
 	race_options_init(&options);
+	options.budget_pair = options.budget_total = MIX_SECONDS;
 	x = race_decide(t, f, e, &options, NULL, NULL);
 	if (x == NULL)
 		return "no decision";
