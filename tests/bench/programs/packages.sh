@@ -153,7 +153,11 @@ run_sqlite() {
 	tail -n 1 out
 }
 
-build_tbb() { cmake_ -DTBB_TEST=OFF -DTBB_EXAMPLES=OFF -DTBB_STRICT=OFF -DBUILD_SHARED_LIBS=ON \
-	-- tbb && $CXX $CXXFLAGS -Iinclude "$here/tbb-threads.cc" -o tbb-threads \
-	-Lbuild -ltbb; }
+build_tbb() {
+	cmake_ -DTBB_TEST=OFF -DTBB_EXAMPLES=OFF -DTBB_STRICT=OFF -DBUILD_SHARED_LIBS=ON -- tbb || return
+	local folder
+	folder=$(dirname "$(find "$PWD/build" -name libtbb.so | head -1)")
+	$CXX $CXXFLAGS -Iinclude "$here/tbb-threads.cc" -o tbb-threads -L"$folder" \
+		-Wl,-rpath,"$folder" -ltbb -pthread
+}
 run_tbb() { "$@" "$source/tbb-threads"; }
