@@ -5,6 +5,7 @@
 
 #include "engine/explore/flips.h"
 #include "engine/predict/deadlock.h"
+#include "engine/record/interpose.h"
 #include "engine/trace/formats.h"
 
 #include <inttypes.h>
@@ -35,6 +36,7 @@ struct seed { /* a schedule that waits to be run */
 	uint32_t known_as; /* the parent, by its number among the histories; NONE */
 	char *flip, *thread, *place, *variable; /* owned */
 	bool after_free; /* the last of the schedule is a use after free */
+	bool call;       /* the next is a step of a specified object */
 };
 
 struct exploration {
@@ -50,8 +52,12 @@ struct exploration {
 	char *output;       /* file for what the program prints; owned */
 	gint64 deadline;    /* 0: none */
 	bool cancelled;
+	GHashTable *plain; /* char *: objects whose invocations are no steps */
+	bool again;        /* one more was found: everything is to be done again */
+	char *interposer;  /* the library of the bind lines; owned, or NULL */
 	/* of the run at hand */
-	struct trace *trace;
+	struct trace *trace; /* as recorded */
+	const struct view *view;
 	const struct history *history;
 	uint32_t run;
 };
@@ -86,6 +92,7 @@ static struct explore_report *explore_report_new(void)
 	r->errors = g_array_new(FALSE, FALSE, sizeof(struct explore_error));
 	r->races = g_array_new(FALSE, FALSE, sizeof(struct explore_race));
 	r->gaps = g_ptr_array_new_with_free_func(g_free);
+	r->notes = g_ptr_array_new_with_free_func(g_free);
 	g_array_set_clear_func(r->runs, run_clear);
 	g_array_set_clear_func(r->errors, error_clear);
 	g_array_set_clear_func(r->races, race_clear);
@@ -100,6 +107,7 @@ void explore_report_free(struct explore_report *r)
 	g_array_unref(r->errors);
 	g_array_unref(r->races);
 	g_ptr_array_unref(r->gaps);
+	g_ptr_array_unref(r->notes);
 	g_free(r);
 }
 
@@ -128,9 +136,10 @@ static void seed_free(void *data)
 }
 
 /* The same schedule is not asked twice; but for the first, parts have no order. */
-static bool asked_before(struct exploration *x, const struct part *parts, uint32_t count)
+static bool asked_before(struct exploration *x, const struct part *parts, uint32_t count,
+                         bool call)
 {
-	uint64_t key = 1;
+	uint64_t key = call ? parts[0].prefix * 31 + 2 : 1; /* whose call is next */
 	for (uint32_t i = 0; i < count; i++)
 		key += parts[i].prefix * 0x9e3779b97f4a7c15ull;
 	if (g_hash_table_contains(x->asked, &key))
@@ -173,6 +182,18 @@ static void describe_read(const struct trace *t, const struct flip *f, struct se
 	g_free(new);
 }
 
+static void describe_call(const struct exploration *x, const struct flip *f, struct seed *s)
+{
+	const struct view_call *call = view_call_of(x->view, f->event);
+	const struct view_call *other = view_call_of(x->view, f->other);
+	char *one = view_call_text(x->view, call), *two = view_call_text(x->view, other);
+	s->variable = view_object_name(x->view, call->object);
+	s->flip = g_strdup_printf("%s, by %s, comes before %s, by %s", one, s->thread, two,
+	                          trace_thread_name(x->trace, other->thread));
+	g_free(one);
+	g_free(two);
+}
+
 static void describe_use(const struct trace *t, const struct flip *f, struct seed *s)
 {
 	GString *variable = g_string_new(NULL);
@@ -190,13 +211,29 @@ static bool out_of_time(const struct exploration *x)
 	return x->deadline != 0 && g_get_monotonic_time() > x->deadline;
 }
 
+/* The events of the recording that a sequence of the view stands for. */
+static GArray *planned(const struct exploration *x, const uint32_t *sequence, size_t length)
+{
+	GArray *events = g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), (guint)length);
+	for (size_t i = 0; i < length; i++) {
+		uint32_t e = view_planned(x->view, sequence[i]);
+		if (e != NONE)
+			g_array_append_val(events, e);
+	}
+	return events;
+}
+
 static struct seed *seed_new(struct exploration *x, const uint32_t *sequence, size_t length,
                              uint32_t place)
 {
 	static const uint32_t no_pair[2] = { NONE, NONE };
 	struct error error = { 0 };
 	struct seed *s = g_new0(struct seed, 1);
-	BUG_ON(!plan_make(x->trace, sequence, length, no_pair, &s->plan, &error));
+	GArray *events = planned(x, sequence, length);
+	BUG_ON(!plan_make(x->trace, (const uint32_t *)(void *)events->data, events->len,
+	                  no_pair, &s->plan, &error));
+	g_array_unref(events);
+	s->plan.strategy = STRATEGY_FIRST;
 	s->parent = x->run;
 	s->known_as = histories_last(x->histories);
 	s->place = g_strdup(trace_location_name(x->trace, place));
@@ -217,14 +254,36 @@ static bool known_use(struct exploration *x, const struct flip *f)
 	                                         trace_location_name(x->trace, f->other)));
 }
 
+static bool is_known(const struct exploration *x, const struct part *parts, uint32_t count,
+                     bool call)
+{
+	return call ? histories_have_call(x->histories, parts, count)
+	            : histories_have(x->histories, parts, count);
+}
+
+static void describe(const struct exploration *x, const struct flip *f, struct seed *s)
+{
+	const struct trace *t = x->trace;
+	s->thread = g_strdup(trace_thread_name(t, t->events[f->event].thread));
+	if (s->call)
+		describe_call(x, f, s);
+	else if (is_use_after_free(t, f))
+		describe_use(t, f, s);
+	else if (t->events[f->event].op == OP_WAIT)
+		describe_wait(t, f, s);
+	else
+		describe_read(t, f, s);
+}
+
 static bool take_flip(void *context, const struct flip *f)
 {
 	struct exploration *x = context;
-	bool use = is_use_after_free(x->trace, f);
+	bool call = view_call_of(x->view, f->event) != NULL;
+	bool use = !call && is_use_after_free(x->trace, f);
 	if (use && known_use(x, f))
 		return !out_of_time(x);
-	if (!use && (histories_have(x->histories, f->parts, f->parts_count) ||
-	             asked_before(x, f->parts, f->parts_count))) {
+	if (!use && (is_known(x, f->parts, f->parts_count, call) ||
+	             asked_before(x, f->parts, f->parts_count, call))) {
 		x->report->pruned++;
 		g_array_index(x->report->runs, struct explore_run, x->run).pruned++;
 		return !out_of_time(x);
@@ -237,13 +296,8 @@ static bool take_flip(void *context, const struct flip *f)
 		s->parts = g_memdup2(f->parts, sizeof *f->parts * f->parts_count);
 		s->parts_count = f->parts_count;
 	}
-	s->thread = g_strdup(trace_thread_name(x->trace, x->trace->events[f->event].thread));
-	if (use)
-		describe_use(x->trace, f, s);
-	else if (x->trace->events[f->event].op == OP_WAIT)
-		describe_wait(x->trace, f, s);
-	else
-		describe_read(x->trace, f, s);
+	s->call = call;
+	describe(x, f, s);
 	g_ptr_array_add(x->waiting, s);
 	return !out_of_time(x);
 }
@@ -291,7 +345,7 @@ static void find_deadlocks(struct exploration *x)
 	race_options_init(&options);
 	options.all_verdicts = true;
 	options.use_values = true;
-	struct report *report = deadlocks_find(x->trace, &options, x->progress, &error);
+	struct report *report = deadlocks_find(x->view->t, &options, x->progress, &error);
 	if (report == NULL) {
 		x->cancelled = true;
 		return;
@@ -477,24 +531,31 @@ static void derive(struct exploration *x, uint32_t known_as)
 	struct flip_limits limits = { .seconds = x->options->query_seconds,
 		                      .progress = x->progress };
 	uint32_t *common = g_new(uint32_t, x->history->threads_count + 1);
-	for (uint32_t i = 0; known_as != NONE && i < x->history->threads_count; i++)
+	bool *ended = g_new0(bool, x->history->threads_count + 1);
+	for (uint32_t i = 0; known_as != NONE && i < x->history->threads_count; i++) {
 		common[i] = histories_common(x->histories, x->history, i, known_as);
-	if (known_as != NONE)
+		ended[i] = !histories_goes_on(x->histories, x->history, i, common[i], known_as);
+	}
+	if (known_as != NONE) {
 		limits.common = common;
+		limits.ended = ended;
+	}
 	bool stopped = false;
 	find_races(x);
 	if (!x->cancelled)
 		find_deadlocks(x);
-	struct smt *smt = x->cancelled ? NULL : smt_new(x->trace, &options, x->progress);
+	struct smt *smt = x->cancelled ? NULL : smt_new(x->view->t, &options, x->progress);
 	if (smt == NULL) {
 		x->cancelled = true;
 		g_free(common);
+		g_free(ended);
 		return;
 	}
 	if (!flips_find(x->history, smt, &limits, take_flip, x, &stopped))
 		add_gap(x, "the solver left a question without an answer");
 	smt_free(smt);
 	g_free(common);
+	g_free(ended);
 	if (stopped && !out_of_time(x))
 		x->cancelled = true;
 }
@@ -522,34 +583,112 @@ static void note_use(struct explore_run *r)
 	r->story = g_string_free(story, FALSE);
 }
 
-static bool run_seed(struct exploration *x, struct seed *s, struct error *error)
+/* An object whose invocations are not what the specification says: do without. */
+static void give_up(struct exploration *x, uint32_t object, const char *what, const char *why)
 {
-	struct plan_run run;
-	s->plan.strategy = STRATEGY_FIRST;
-	s->plan.output = x->output;
-	s->plan.timeout_ms = x->options->timeout_ms ? x->options->timeout_ms : 10000;
-	if (!plan_follow(&s->plan, x->options->argv, 0, NULL, NULL, &run, error)) {
-		plan_run_release(&run);
-		return false;
+	char *name = view_object_name(x->view, object);
+	g_hash_table_add(x->plain, scopes_object_key(x->trace, x->view->model, object));
+	g_ptr_array_add(x->report->notes,
+	                g_strdup_printf("%s %s: %s; its invocations count as what they read "
+	                                "and write",
+	                                name, what, why));
+	g_free(name);
+	x->again = true;
+}
+
+/* Are the objects what their specifications say?  What contradicts them is an error of the
+ * run, whatever else it did. */
+static void judge_objects(struct exploration *x, struct explore_run *r)
+{
+	const struct view *v = x->view;
+	for (guint i = 0; v->scopes != NULL && i < v->scopes->broken->len; i++) {
+		const struct broken *b = v->scopes->broken->pdata[i];
+		give_up(x, b->object, "is not atomic", b->why);
 	}
+	if (v->contradiction == NULL || x->again)
+		return;
+	give_up(x, v->contradicted, "is not what its specification says",
+	        "it returns something else");
+	r->end = EXPLORE_SPECIFICATION;
+	g_free(r->story);
+	r->story = g_strdup(v->contradiction);
+}
+
+static void note_peeks(struct exploration *x)
+{
+	const struct view *v = x->view;
+	for (guint i = 0; v->peeks > 0 && i < v->calls->len; i++) {
+		const struct view_call *call = &g_array_index(v->calls, struct view_call, i);
+		if (call->scope != NULL || call->object == NONE)
+			continue;
+		char *name = view_object_name(v, call->object);
+		char *key = g_strdup_printf("the program looks inside %s", name);
+		if (g_hash_table_add(x->errors, key))
+			g_ptr_array_add(
+			        x->report->notes,
+			        g_strdup_printf("%s at %s; only abstract states are covered",
+			                        key, trace_location_name(v->t, call->event)));
+		g_free(name);
+	}
+}
+
+static bool start_seed(struct exploration *x, struct seed *s, struct plan_run *run,
+                       struct error *error)
+{
+	const struct explore_options *o = x->options;
+	s->plan.output = x->output;
+	s->plan.timeout_ms = o->timeout_ms ? o->timeout_ms : 10000;
+	s->plan.interposer = x->interposer;
+	if (o->spec_files && s->plan.specs == NULL)
+		s->plan.specs = g_ptr_array_ref((GPtrArray *)o->spec_files);
+	if (plan_follow(&s->plan, o->argv, 0, NULL, NULL, run, error))
+		return true;
+	plan_run_release(run);
+	return false;
+}
+
+/* What the run is, and what follows from it. */
+static bool take_run(struct exploration *x, struct seed *s, struct plan_run *run,
+                     struct error *error)
+{
 	struct explore_run r = begin_run(s);
-	x->run = x->report->runs->len;
-	x->trace = run.trace;
-	r.events = run.trace->events_count;
-	judge(x, &run, &r);
+	r.events = run->trace->events_count;
+	judge(x, run, &r);
 	if (s->after_free && r.end != EXPLORE_DIVERGED)
 		note_use(&r);
+	if (r.end != EXPLORE_DIVERGED)
+		judge_objects(x, &r);
 	bool good = note_end(x, &r, error);
-	struct history *h = history_new(run.trace, histories_initials(x->histories));
+	struct history *h = history_new(x->view, histories_initials(x->histories));
 	r.redundant = r.end == EXPLORE_DIVERGED || !histories_add(x->histories, h);
 	x->report->classes += !r.redundant;
 	g_array_append_val(x->report->runs, r);
-	note_limits(x, &run);
+	note_limits(x, run);
+	note_peeks(x);
 	x->history = h;
-	if (good && !r.redundant && r.end != EXPLORE_CUT && r.end != EXPLORE_USE_AFTER_FREE)
+	if (good && !x->again && !r.redundant && r.end != EXPLORE_CUT &&
+	    r.end != EXPLORE_USE_AFTER_FREE)
 		derive(x, s->known_as);
-	x->trace = NULL;
 	history_free(h);
+	return good;
+}
+
+static bool run_seed(struct exploration *x, struct seed *s, struct error *error)
+{
+	struct plan_run run;
+	if (!start_seed(x, s, &run, error))
+		return false;
+	x->run = x->report->runs->len;
+	x->trace = run.trace;
+	struct view *view = view_new(run.trace, x->options->specs, x->plain, x->progress);
+	bool good = true;
+	x->view = view;
+	x->cancelled |= view == NULL;
+	if (view != NULL)
+		good = take_run(x, s, &run, error);
+	view_free(view);
+	x->view = NULL;
+	x->trace = NULL;
 	plan_run_release(&run);
 	return good;
 }
@@ -582,22 +721,60 @@ static bool go_on(struct exploration *x)
 	return !x->cancelled;
 }
 
-static bool run_all(struct exploration *x, struct error *error)
+static void add_first(struct exploration *x)
 {
 	struct seed *first = g_new0(struct seed, 1);
 	plan_init(&first->plan);
+	first->plan.strategy = x->options->seed ? STRATEGY_RANDOM : STRATEGY_FIRST;
+	first->plan.seed = x->options->seed ? x->options->seed : 1;
+	first->plan.whole_calls = true;
 	first->parent = first->known_as = NONE;
 	g_ptr_array_add(x->waiting, first);
+}
+
+/* An object that is not atomic has made everything worthless but what is said of objects. */
+static void begin_again(struct exploration *x)
+{
+	struct explore_report *r = x->report;
+	r->abandoned += r->runs->len;
+	for (guint i = r->errors->len; i-- > 0;)
+		if (g_array_index(r->errors, struct explore_error, i).end !=
+		    EXPLORE_SPECIFICATION)
+			g_array_remove_index(r->errors, i);
+	for (guint i = r->runs->len; i-- > 0;)
+		if (g_array_index(r->runs, struct explore_run, i).end != EXPLORE_SPECIFICATION)
+			g_array_remove_index(r->runs, i);
+	for (guint i = 0; i < r->errors->len; i++) /* one run each, and in their order */
+		g_array_index(r->errors, struct explore_error, i).run = i;
+	for (guint i = 0; i < r->runs->len; i++)
+		g_array_index(r->runs, struct explore_run, i).parent = NONE;
+	g_array_set_size(r->races, 0);
+	r->pruned = r->classes = 0;
+	histories_free(x->histories);
+	x->histories = histories_new();
+	g_hash_table_remove_all(x->asked);
+	g_hash_table_remove_all(x->errors);
+	g_hash_table_remove_all(x->races);
+	g_ptr_array_set_size(x->waiting, 0);
+	x->again = false;
+	add_first(x);
+}
+
+static bool run_all(struct exploration *x, struct error *error)
+{
+	add_first(x);
 	while (x->waiting->len > 0 && go_on(x) && !limit_reached(x)) {
 		struct seed *s = g_ptr_array_steal_index(x->waiting, x->waiting->len - 1);
 		bool good = true;
-		if (s->parts != NULL && histories_have(x->histories, s->parts, s->parts_count))
+		if (s->parts != NULL && is_known(x, s->parts, s->parts_count, s->call))
 			x->report->pruned++;
 		else
 			good = run_seed(x, s, error);
 		seed_free(s);
 		if (!good)
 			return false;
+		if (x->again)
+			begin_again(x);
 	}
 	x->report->waiting = x->waiting->len;
 	x->report->complete = x->waiting->len == 0 && x->report->gaps->len == 0;
@@ -614,6 +791,17 @@ static char *output_file(void)
 	return path;
 }
 
+/* One library for all executions. */
+static bool bind_library(struct exploration *x, struct error *error)
+{
+	const GPtrArray *files = x->options->spec_files;
+	bool binds = false;
+	if (files == NULL || files->len == 0)
+		return true;
+	return interposer_binds(files, &binds, error) &&
+	       (!binds || interposer_of(files, x->options->argv[0], &x->interposer, error));
+}
+
 struct explore_report *explore(const struct explore_options *options,
                                const struct progress *progress, struct error *error)
 {
@@ -628,10 +816,13 @@ struct explore_report *explore(const struct explore_options *options,
 		.errors = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.races = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.gaps = g_hash_table_new(g_str_hash, g_str_equal),
+		.plain = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.output = options->keep_output ? NULL : output_file(),
 		.deadline = budget > 0 ? g_get_monotonic_time() + budget : 0,
 	};
-	bool good = run_all(&x, error);
+	bool good = bind_library(&x, error) && run_all(&x, error);
+	interposer_remove(x.interposer);
+	g_hash_table_unref(x.plain);
 	if (x.output)
 		unlink(x.output);
 	g_free(x.output);

@@ -14,6 +14,13 @@
 
 enum { MOST_PARTS = 64 }; /* largest parts looked at, for one flip */
 
+/* What was found already: nothing within it is looked for again, of a call nothing with the
+ * same of its rivals. */
+struct found {
+	uint32_t *cut; /* by thread: so many steps */
+	bool all;      /* whatever the rivals */
+};
+
 struct search {
 	const struct history *h;
 	struct trace *t;
@@ -30,8 +37,12 @@ struct search {
 	uint32_t *judged; /* by thread: the cut that is judged */
 	uint32_t *bound;  /* by thread: its steps from here on need the event */
 	uint32_t *cut;    /* by thread: how many steps are in */
-	GPtrArray *found; /* uint32_t *: the cuts of the parts so far */
+	GArray *found;    /* struct found */
 	GArray *sequence;
+	/* of a call */
+	const struct view_call *call;
+	GArray *watched; /* uint32_t, events: what it may not commute with */
+	uint32_t *limit; /* by thread: as `bound`, for the rivals that are out, too */
 };
 
 static uint32_t step_event(const struct search *x, uint32_t thread, uint32_t step)
@@ -56,15 +67,25 @@ static void forbid_rival(const struct search *x, struct smt_query *q, uint32_t r
 	smt_query_require(q, atoms, x->other == NONE ? 1 : 2);
 }
 
-/* Something that a part found before has not. */
-static void forbid_part(const struct search *x, struct smt_query *q, const uint32_t *cut)
+static bool within_cut(const struct search *x, const uint32_t *cut, uint32_t event)
 {
-	struct smt_atom *atoms = g_new(struct smt_atom, x->h->threads_count + 1);
-	uint32_t count = 0;
-	for (uint32_t u = 0; u < x->h->threads_count; u++)
-		if (cut[u] < x->bound[u])
-			atoms[count++] =
-			        (struct smt_atom){ ATOM_IN, step_event(x, u, cut[u]), NONE };
+	return g_array_index(x->h->step_of, uint32_t, event) < cut[x->t->events[event].thread];
+}
+
+/* Something that a part found before has not; of a call, or not all of its rivals. */
+static void forbid_part(const struct search *x, struct smt_query *q, const struct found *f)
+{
+	uint32_t threads = x->h->threads_count, count = 0;
+	struct smt_atom *atoms = g_new(struct smt_atom, threads + x->watched->len + 1);
+	for (uint32_t u = 0; u < threads; u++)
+		if (f->cut[u] < x->bound[u])
+			atoms[count++] = (struct smt_atom){ ATOM_IN,
+				                            step_event(x, u, f->cut[u]), NONE };
+	for (guint i = 0; x->call && !f->all && i < x->watched->len; i++) {
+		uint32_t w = g_array_index(x->watched, uint32_t, i);
+		if (within_cut(x, f->cut, w))
+			atoms[count++] = (struct smt_atom){ ATOM_OUT, w, NONE };
+	}
 	smt_query_require(q, atoms, count);
 	g_free(atoms);
 }
@@ -89,6 +110,39 @@ static bool is_within(const struct search *x, const uint32_t *cut, const uint32_
 	return true;
 }
 
+static uint32_t call_event(const struct search *x, uint32_t call)
+{
+	return g_array_index(x->h->view->calls, struct view_call, call).event;
+}
+
+/* One of those that come before a call in this run does not. */
+static bool judge_call(const struct search *x, struct smt_query *q)
+{
+	const GArray *before = x->call->before;
+	struct smt_atom *atoms = g_new(struct smt_atom, before->len + 1);
+	bool good = false;
+	for (guint i = 0; i < before->len; i++) {
+		uint32_t e = call_event(x, g_array_index(before, uint32_t, i));
+		atoms[i] = (struct smt_atom){ ATOM_OUT, e, NONE };
+		good |= !within_cut(x, x->judged, e);
+	}
+	if (!good)
+		smt_query_require(q, atoms, before->len);
+	g_free(atoms);
+	return good;
+}
+
+/* Are the same of the call's rivals in both? */
+static bool same_rivals(const struct search *x, const uint32_t *a, const uint32_t *b)
+{
+	for (guint i = 0; i < x->watched->len; i++) {
+		uint32_t w = g_array_index(x->watched, uint32_t, i);
+		if (within_cut(x, a, w) != within_cut(x, b, w))
+			return false;
+	}
+	return true;
+}
+
 /* Is the reordering what is asked for?  Else what forbids it. */
 static bool judge(void *context, struct smt_query *q, const uint32_t *sequence, uint32_t length)
 {
@@ -107,12 +161,44 @@ static bool judge(void *context, struct smt_query *q, const uint32_t *sequence, 
 		return good;
 	cut_of(x, sequence, length, x->judged);
 	for (guint i = 0; i < x->found->len; i++) {
-		if (!is_within(x, x->judged, x->found->pdata[i]))
+		const struct found *f = &g_array_index(x->found, struct found, i);
+		if (!is_within(x, x->judged, f->cut) ||
+		    (x->call && !f->all && !same_rivals(x, x->judged, f->cut)))
 			continue;
-		forbid_part(x, q, x->found->pdata[i]);
+		forbid_part(x, q, f);
 		good = false;
 	}
-	return good;
+	return x->call ? judge_call(x, q) && good : good;
+}
+
+/* A call is next: what its thread did before is in, and it is not.  (Not smt_query_next: those
+ * that it does not commute with need not be in.) */
+static void ask_call(const struct search *x, struct smt_query *q, bool same)
+{
+	const struct trace *t = x->t;
+	uint32_t before = trace_previous(t, x->event);
+	struct must_run run = trace_must_into(t, x->event);
+	if (before != NONE)
+		smt_query_in(q, before);
+	for (uint64_t i = 0; i < run.count && before == NONE; i++)
+		if (t->index->must[run.first + i].rule == MUST_FORK)
+			smt_query_in(q, t->index->must[run.first + i].before);
+	smt_query_out(q, x->event);
+	for (guint i = 0; same && i < x->watched->len; i++) {
+		uint32_t w = g_array_index(x->watched, uint32_t, i);
+		if (!within_cut(x, x->cut, w))
+			smt_query_out(q, w);
+	}
+}
+
+static void ask_event(const struct search *x, struct smt_query *q)
+{
+	bool access = op_is_access(x->t->events[x->event].op);
+	smt_query_next(q, x->event);
+	if (x->other != NONE && (access || x->missed))
+		smt_query_in(q, x->other);
+	else if (x->other != NONE)
+		smt_query_out(q, x->other);
 }
 
 /* Is there one that has so many steps of each thread (NULL: one that is within none of those
@@ -120,12 +206,10 @@ static bool judge(void *context, struct smt_query *q, const uint32_t *sequence, 
 static bool possible(struct search *x, const uint32_t *counts, GArray *sequence)
 {
 	struct smt_query *q = smt_query_new(x->smt);
-	bool access = op_is_access(x->t->events[x->event].op);
-	smt_query_next(q, x->event);
-	if (x->other != NONE && (access || x->missed))
-		smt_query_in(q, x->other);
-	else if (x->other != NONE)
-		smt_query_out(q, x->other);
+	if (x->call)
+		ask_call(x, q, counts != NULL);
+	else
+		ask_event(x, q);
 	for (uint32_t u = 0; counts && u < x->h->threads_count; u++)
 		if (counts[u] > 0)
 			smt_query_in(q, step_event(x, u, counts[u] - 1));
@@ -147,7 +231,7 @@ static void take_cut(struct search *x)
 /* All that there is of the other threads, at once. */
 static bool grow_all(struct search *x, GArray *scratch)
 {
-	if (!possible(x, x->bound, scratch))
+	if (!possible(x, x->limit, scratch))
 		return false;
 	g_array_set_size(x->sequence, 0);
 	g_array_append_vals(x->sequence, scratch->data, scratch->len);
@@ -158,7 +242,7 @@ static bool grow_all(struct search *x, GArray *scratch)
 /* As much more of thread `u` as the rest leaves room for. */
 static void grow_thread(struct search *x, uint32_t u, GArray *scratch)
 {
-	uint32_t low = x->cut[u], high = x->bound[u];
+	uint32_t low = x->cut[u], high = x->limit[u];
 	uint32_t *counts = g_memdup2(x->cut, sizeof *x->cut * x->h->threads_count);
 	uint32_t middle = high;
 	while (low < high && !x->stopped) {
@@ -177,10 +261,25 @@ static void grow_thread(struct search *x, uint32_t u, GArray *scratch)
 	g_free(counts);
 }
 
+/* By thread, the first step that needs one of the call's rivals that are out. */
+static void find_limit(struct search *x)
+{
+	const struct cores *cores = smt_cores(x->smt);
+	memcpy(x->limit, x->bound, sizeof *x->limit * x->h->threads_count);
+	for (guint i = 0; x->call && i < x->watched->len; i++) {
+		uint32_t w = g_array_index(x->watched, uint32_t, i);
+		for (uint32_t u = 0; u < x->h->threads_count; u++)
+			while (!within_cut(x, x->cut, w) && x->limit[u] > x->cut[u] &&
+			       core_has(cores, step_event(x, u, x->limit[u] - 1), w))
+				x->limit[u]--;
+	}
+}
+
 static void grow(struct search *x)
 {
 	GArray *scratch = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	take_cut(x);
+	find_limit(x);
 	bool whole = grow_all(x, scratch);
 	for (uint32_t u = 0; u < x->h->threads_count && !x->stopped && !whole; u++)
 		if (u != x->t->events[x->event].thread)
@@ -217,43 +316,78 @@ static void give(struct search *x)
 	const struct history *h = x->h;
 	uint32_t own = x->t->events[x->event].thread;
 	struct part *parts = g_new(struct part, h->threads_count + 1);
-	uint32_t count = 1;
-	parts[0] =
-	        (struct part){ h->threads[own].who, history_after(h, x->event, seen_then(x)) };
+	uint32_t count = 1, step = g_array_index(h->step_of, uint32_t, x->event);
+	parts[0] = (struct part){ h->threads[own].who, 0, step };
+	parts[0].prefix = x->call ? g_array_index(h->threads[own].prefixes, uint64_t, step)
+	                          : history_after(h, x->event, seen_then(x));
 	for (uint32_t u = 0; u < h->threads_count; u++)
 		if (u != own && x->cut[u] > 0)
 			parts[count++] = (struct part){ h->threads[u].who,
 				                        g_array_index(h->threads[u].prefixes,
-				                                      uint64_t, x->cut[u]) };
+				                                      uint64_t, x->cut[u]),
+				                        x->cut[u] };
+	for (guint i = 0; x->call && i < x->call->before->len; i++) {
+		uint32_t e = call_event(x, g_array_index(x->call->before, uint32_t, i));
+		if (!within_cut(x, x->cut, e))
+			x->other = e;
+	}
 	struct flip flip = { x->event, x->other, x->sequence, parts, count };
 	x->stopped |= !x->take(x->context, &flip);
 	g_free(parts);
 }
 
+static void add_found(struct search *x, const uint32_t *cut, bool all)
+{
+	struct found f = { g_memdup2(cut, sizeof *cut * x->h->threads_count), all };
+	g_array_append_val(x->found, f);
+}
+
+static void clear_found(gpointer data)
+{
+	g_free(((struct found *)data)->cut);
+}
+
+/* Could there be one beyond the part that was found last? */
+static bool more_to_find(const struct search *x)
+{
+	for (uint32_t u = 0; u < x->h->threads_count; u++)
+		if (x->cut[u] < x->bound[u])
+			return true;
+	for (guint i = 0; x->call && i < x->watched->len; i++)
+		if (within_cut(x, x->cut, g_array_index(x->watched, uint32_t, i)))
+			return true;
+	return false;
+}
+
 /* All the largest parts of the run after which the event happens as asked. */
 static void find_parts(struct search *x)
 {
-	g_ptr_array_set_size(x->found, 0);
-	if (x->limits->common)
-		g_ptr_array_add(x->found, g_memdup2(x->limits->common,
-		                                    sizeof(uint32_t) * x->h->threads_count));
+	g_array_set_size(x->found, 0);
+	if (x->limits->common && !x->limits->ended[x->t->events[x->event].thread])
+		add_found(x, x->limits->common, true);
 	while (!x->stopped && possible(x, NULL, x->sequence)) {
 		grow(x);
 		if (x->stopped)
 			return;
 		give(x);
-		g_ptr_array_add(x->found,
-		                g_memdup2(x->cut, sizeof *x->cut * x->h->threads_count));
-		bool more = false;
-		for (uint32_t u = 0; u < x->h->threads_count; u++)
-			more |= x->cut[u] < x->bound[u];
-		if (!more)
+		add_found(x, x->cut, false);
+		if (!more_to_find(x))
 			return;
 		if (x->found->len == MOST_PARTS) {
 			x->unanswered = true;
 			return;
 		}
 	}
+}
+
+/* Is the thread's last step an invocation in which the run ended? */
+static bool never_ends(const struct search *x, uint32_t u)
+{
+	const struct view_call *call =
+	        steps_of(x, u) == 0
+	                ? NULL
+	                : view_call_of(x->h->view, step_event(x, u, steps_of(x, u) - 1));
+	return call != NULL && call->scope != NULL && call->scope->ret == NONE;
 }
 
 /* By thread, the first step that needs the event; for its own, its own step. */
@@ -271,6 +405,8 @@ static void find_bounds(struct search *x)
 				low = middle + 1;
 		}
 		x->bound[u] = u == own ? g_array_index(x->h->step_of, uint32_t, x->event) : low;
+		if (x->bound[u] == steps_of(x, u) && never_ends(x, u))
+			x->bound[u]--;
 	}
 }
 
@@ -367,6 +503,54 @@ static void flip_free(struct search *x)
 	find_parts(x);
 }
 
+/* -- specified objects --------------------------------------------------------------------- */
+
+/*
+ * A call sees the effects of those that it does not commute with.  Which of them come before
+ * it: each set of them that can be, but for what this run has.  What it will return then is
+ * not known, so that whatever it might not commute with counts.
+ */
+static void flip_call(struct search *x, const struct view_call *call)
+{
+	const struct view *v = x->h->view;
+	const struct cores *cores = smt_cores(x->smt);
+	if (call->before->len == 0)
+		return;
+	x->call = call;
+	x->other = NONE;
+	g_array_set_size(x->rivals, 0);
+	g_array_set_size(x->watched, 0);
+	for (guint i = 0; i < v->calls->len; i++) {
+		const struct view_call *w = &g_array_index(v->calls, struct view_call, i);
+		if (w->thread == call->thread || core_has(cores, w->event, x->event) ||
+		    view_commute(v, w, call, true))
+			continue;
+		g_array_append_val(x->watched, w->event);
+	}
+	if (x->watched->len > 0)
+		find_parts(x);
+	x->call = NULL;
+}
+
+static void flip_event(struct search *x, uint32_t e)
+{
+	const struct event *event = &x->t->events[e];
+	const struct view_call *call = view_call_of(x->h->view, e);
+	if (!call && !op_is_access(event->op) && event->op != OP_WAIT)
+		return;
+	x->event = e;
+	find_bounds(x);
+	if (call) {
+		flip_call(x, call);
+	} else if (event->op == OP_WAIT) {
+		flip_wait(x);
+	} else {
+		flip_free(x);
+		if (op_reads(event->op))
+			flip_reads(x);
+	}
+}
+
 bool flips_find(const struct history *h, struct smt *smt, const struct flip_limits *limits,
                 flip_taker *take, void *context, bool *stopped)
 {
@@ -380,27 +564,20 @@ bool flips_find(const struct history *h, struct smt *smt, const struct flip_limi
 		            .bound = g_new0(uint32_t, h->threads_count + 1),
 		            .cut = g_new0(uint32_t, h->threads_count + 1),
 		            .judged = g_new0(uint32_t, h->threads_count + 1),
-		            .found = g_ptr_array_new_with_free_func(g_free),
+		            .found = g_array_new(FALSE, FALSE, sizeof(struct found)),
+		            .watched = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+		            .limit = g_new0(uint32_t, h->threads_count + 1),
 		            .sequence = g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
-	for (uint64_t e = h->trace->events_count; e-- > 0 && !x.stopped;) {
-		const struct event *event = &h->trace->events[e];
-		if (g_array_index(h->step_of, uint32_t, e) == NONE)
-			continue;
-		if (!op_is_access(event->op) && event->op != OP_WAIT)
-			continue;
-		x.event = (uint32_t)e;
-		find_bounds(&x);
-		if (event->op == OP_WAIT)
-			flip_wait(&x);
-		else
-			flip_free(&x);
-		if (op_is_access(event->op) && op_reads(event->op))
-			flip_reads(&x);
-	}
+	g_array_set_clear_func(x.found, clear_found);
+	for (uint64_t e = h->trace->events_count; e-- > 0 && !x.stopped;)
+		if (g_array_index(h->step_of, uint32_t, e) != NONE)
+			flip_event(&x, (uint32_t)e);
 	g_array_unref(x.rivals);
+	g_array_unref(x.watched);
 	g_array_unref(x.sequence);
-	g_ptr_array_unref(x.found);
+	g_array_unref(x.found);
 	g_free(x.bound);
+	g_free(x.limit);
 	g_free(x.cut);
 	g_free(x.judged);
 	*stopped = x.stopped;

@@ -1,7 +1,8 @@
 /*
  * flips.h - from one run to the schedules of others: for each read and each other write that
  * it may see, each wait and each signal that it may miss, each access and the free of its block
- * by another thread, the largest parts of the run after which it happens so.
+ * by another thread, each step of a specified object and each set of those that it may not
+ * commute with, the largest parts of the run after which it happens so.
  */
 #ifndef HEDDLE_FLIPS_H
 #define HEDDLE_FLIPS_H
@@ -10,9 +11,10 @@
 #include "engine/predict/smt.h"
 
 struct flip {
-	uint32_t event;   /* what comes next, its thread's last: an access or a wait */
+	uint32_t event;   /* what comes next, its thread's last */
 	uint32_t other;   /* the write that it sees (NONE: nobody's); the signal missed, or not
-	                   * yet   given; the free that was before */
+	                   * yet given; the free that was before; of a call, one that it does
+	                   * not commute with and now comes before */
 	GArray *sequence; /* uint32_t: the reordering before it, without the event */
 	struct part
 	        *parts; /* what a run must begin with to have it; the event's thread first */
@@ -27,6 +29,7 @@ struct flip_limits {
 	const uint32_t *common; /* by thread: so many steps are as in the run that this one was
 	                         * derived from, whose flips are known: what lies within them
 	                         * is left out.  NULL: nothing is */
+	const bool *ended; /* by thread: that run did nothing more there */
 	const struct progress *progress;
 };
 /*

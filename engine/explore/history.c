@@ -22,10 +22,11 @@ static uint64_t mix(uint64_t h, uint64_t x)
 }
 
 /* What a thread did, beside markers: entering and leaving is written only as far as needed. */
-static bool is_step(const struct event *e)
+static bool is_step(const struct history *h, uint32_t event)
 {
+	const struct event *e = &h->trace->events[event];
 	return !event_inert(e) && op_table[e->op].class != OP_CLASS_MARKER &&
-	       op_table[e->op].class != OP_CLASS_SCOPE;
+	       op_table[e->op].class != OP_CLASS_SCOPE && view_planned(h->view, event) != NONE;
 }
 
 /* -- threads ---------------------------------------------------------------------------- */
@@ -57,7 +58,7 @@ static int by_address(const void *a, const void *b)
 
 static void find_lives(struct history *h)
 {
-	const struct trace *t = h->trace;
+	const struct trace *t = h->view->recorded;
 	uint32_t *allocations = g_new0(uint32_t, t->threads_count + 1);
 	uint64_t *id = g_new0(uint64_t, t->blocks_count + 1);
 	for (uint64_t e = 0; e < t->events_count; e++) {
@@ -105,13 +106,23 @@ static const struct life *life_at(const struct history *h, uint64_t address, uin
 
 /* -- values ------------------------------------------------------------------------------ */
 
+static uint64_t integer_number(const struct history *h, uint64_t integer, uint32_t event)
+{
+	const struct life *l = life_at(h, integer, event);
+	return l ? mix(mix(3, l->id), integer - l->address) : mix(4, integer);
+}
+
 static uint64_t value_number(const struct history *h, uint32_t value, uint32_t event)
 {
 	const struct trace *t = h->trace;
-	if (t->values[value].kind == V_INT) {
-		uint64_t integer = (uint64_t)t->values[value].integer;
-		const struct life *l = life_at(h, integer, event);
-		return l ? mix(mix(3, l->id), integer - l->address) : mix(4, integer);
+	if (t->values[value].kind == V_INT)
+		return integer_number(h, (uint64_t)t->values[value].integer, event);
+	if (t->values[value].kind == V_TOKEN) { /* a pointer of an invocation: p7f0012 */
+		const char *token = trace_string(t, t->values[value].string);
+		char *end;
+		uint64_t integer = g_ascii_strtoull(token + 1, &end, 16);
+		if (*token == 'p' && end > token + 1 && *end == 0)
+			return integer_number(h, integer, event);
 	}
 	GString *text = g_string_new(NULL);
 	trace_append_value(t, value, text);
@@ -190,11 +201,34 @@ uint64_t history_would_see(const struct history *h, uint32_t read, uint32_t writ
 
 /* -- histories --------------------------------------------------------------------------- */
 
+/* A step of a specified object: its results, and which came before of those that it does not
+ * commute with. */
+static uint64_t seen_by_call(const struct history *h, const struct view_call *call)
+{
+	const struct trace *t = h->view->recorded;
+	uint64_t number = 10, before = 0;
+	if (call->scope != NULL && call->scope->ret != NONE) {
+		struct invocation i = trace_invocation(t, call->scope->call);
+		for (uint32_t k = 0; k < i.result_count; k++)
+			number = mix(number, value_number(h, i.results[k], call->last));
+	}
+	for (guint i = 0; i < call->before->len; i++) {
+		const struct view_call *other =
+		        &g_array_index(h->view->calls, struct view_call,
+		                       g_array_index(call->before, uint32_t, i));
+		before += write_number(h, other->event);
+	}
+	return mix(number, before);
+}
+
 /* What an event depends on beside its thread: what it reads; a wait, how many signals it
  * has missed. */
 static uint64_t seen_by(const struct history *h, uint32_t event)
 {
 	const struct event *e = &h->trace->events[event];
+	const struct view_call *call = view_call_of(h->view, event);
+	if (call != NULL)
+		return seen_by_call(h, call);
 	if (op_is_access(e->op) && op_reads(e->op))
 		return history_seen(h, event);
 	return e->op == OP_WAIT ? h->signals[event] : 0;
@@ -233,7 +267,7 @@ static void add_steps(struct history *h)
 	}
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		struct thread_history *th = &h->threads[t->events[e].thread];
-		uint32_t step = is_step(&t->events[e]) ? th->events->len : NONE;
+		uint32_t step = is_step(h, e) ? th->events->len : NONE;
 		g_array_append_val(h->step_of, step);
 		if (step == NONE)
 			continue;
@@ -243,10 +277,12 @@ static void add_steps(struct history *h)
 	}
 }
 
-struct history *history_new(struct trace *t, GHashTable *initials)
+struct history *history_new(const struct view *view, GHashTable *initials)
 {
 	struct history *h = g_new0(struct history, 1);
+	struct trace *t = view->t;
 	trace_need(t, INDEX_THREADS | INDEX_VARIABLES | INDEX_OBJECTS | INDEX_WRITERS, NULL);
+	h->view = view;
 	h->trace = t;
 	h->initials = initials;
 	h->threads_count = (uint32_t)t->threads_count;
@@ -294,7 +330,15 @@ uint64_t history_class(const struct history *h)
 
 /* -- all runs ----------------------------------------------------------------------------- */
 
+/* What a run did in which order: beside the prefixes of its threads. */
+struct known_run {
+	GHashTable *calls;   /* prefix before a call -> GArray of struct part: the last steps
+	                      * before it, by thread, that it does not commute with */
+	GHashTable *lengths; /* who -> so many steps + 1 */
+};
+
 struct histories {
+	GPtrArray *known;     /* struct known_run *, by run */
 	GHashTable *classes;  /* uint64_t */
 	GHashTable *initials; /* a variable's name -> uint64_t, owned */
 	GHashTable *having;   /* prefix of a thread -> GArray of uint32_t: runs that begin so */
@@ -306,9 +350,18 @@ static void free_list(gpointer list)
 	g_array_unref(list);
 }
 
+static void free_known(gpointer data)
+{
+	struct known_run *k = data;
+	g_hash_table_unref(k->calls);
+	g_hash_table_unref(k->lengths);
+	g_free(k);
+}
+
 struct histories *histories_new(void)
 {
 	struct histories *all = g_new0(struct histories, 1);
+	all->known = g_ptr_array_new_with_free_func(free_known);
 	all->classes = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	all->initials = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	all->having = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_list);
@@ -319,6 +372,7 @@ void histories_free(struct histories *all)
 {
 	if (all == NULL)
 		return;
+	g_ptr_array_unref(all->known);
 	g_hash_table_unref(all->classes);
 	g_hash_table_unref(all->having);
 	g_hash_table_unref(all->initials);
@@ -337,6 +391,43 @@ GHashTable *histories_initials(struct histories *all)
 	return all->initials;
 }
 
+/* The steps that must have come before a call, by thread: the last of each. */
+static GArray *steps_before(const struct history *h, const struct view_call *call)
+{
+	GArray *list = g_array_new(FALSE, FALSE, sizeof(struct part));
+	for (guint i = 0; i < call->before->len; i++) {
+		const struct view_call *other =
+		        &g_array_index(h->view->calls, struct view_call,
+		                       g_array_index(call->before, uint32_t, i));
+		struct part part = { .who = h->threads[other->thread].who,
+			             .steps = g_array_index(h->step_of, uint32_t,
+			                                    other->event) +
+			                      1 };
+		if (other->thread != call->thread)
+			g_array_append_val(list, part);
+	}
+	return list;
+}
+
+static struct known_run *known_run_new(const struct history *h)
+{
+	struct known_run *k = g_new(struct known_run, 1);
+	k->calls = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_list);
+	k->lengths = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	for (uint32_t i = 0; i < h->threads_count; i++)
+		g_hash_table_insert(k->lengths, copy_of(h->threads[i].who),
+		                    GUINT_TO_POINTER(h->threads[i].events->len + 1));
+	for (guint i = 0; h->view->calls != NULL && i < h->view->calls->len; i++) {
+		const struct view_call *call =
+		        &g_array_index(h->view->calls, struct view_call, i);
+		uint32_t step = g_array_index(h->step_of, uint32_t, call->event);
+		uint64_t before = g_array_index(h->threads[call->thread].prefixes, uint64_t,
+		                                step);
+		g_hash_table_insert(k->calls, copy_of(before), steps_before(h, call));
+	}
+	return k;
+}
+
 bool histories_add(struct histories *all, const struct history *h)
 {
 	uint64_t class_ = history_class(h);
@@ -344,6 +435,7 @@ bool histories_add(struct histories *all, const struct history *h)
 		return false;
 	g_hash_table_add(all->classes, copy_of(class_));
 	uint32_t run = all->runs++;
+	g_ptr_array_add(all->known, known_run_new(h));
 	for (uint32_t i = 0; i < h->threads_count; i++) {
 		const GArray *prefixes = h->threads[i].prefixes;
 		for (guint k = 0; k < prefixes->len; k++) {
@@ -372,7 +464,23 @@ static bool has_run(const GArray *list, uint32_t run)
 	return low < list->len && g_array_index(list, uint32_t, low) == run;
 }
 
-bool histories_have(const struct histories *all, const struct part *parts, uint32_t count)
+/* In this run, is everything that the next call must come after within the parts? */
+static bool call_fits(const struct known_run *k, const struct part *parts, uint32_t count)
+{
+	const GArray *before = g_hash_table_lookup(k->calls, &parts[0].prefix);
+	for (guint i = 0; before != NULL && i < before->len; i++) {
+		const struct part *p = &g_array_index(before, struct part, i);
+		uint32_t at = 0;
+		while (at < count && parts[at].who != p->who)
+			at++;
+		if (at == count || parts[at].steps < p->steps)
+			return false;
+	}
+	return before != NULL;
+}
+
+static bool have(const struct histories *all, const struct part *parts, uint32_t count,
+                 bool call)
 {
 	const GArray **lists = g_newa(const GArray *, count + 1);
 	for (uint32_t i = 0; i < count; i++) {
@@ -384,10 +492,28 @@ bool histories_have(const struct histories *all, const struct part *parts, uint3
 		uint32_t run = g_array_index(lists[0], uint32_t, k), i = 1;
 		while (i < count && has_run(lists[i], run))
 			i++;
-		if (i == count)
+		if (i == count && (!call || call_fits(all->known->pdata[run], parts, count)))
 			return true;
 	}
 	return false;
+}
+
+bool histories_have(const struct histories *all, const struct part *parts, uint32_t count)
+{
+	return have(all, parts, count, false);
+}
+
+bool histories_have_call(const struct histories *all, const struct part *parts, uint32_t count)
+{
+	return have(all, parts, count, true);
+}
+
+bool histories_goes_on(const struct histories *all, const struct history *h, uint32_t thread,
+                       uint32_t steps, uint32_t run)
+{
+	const struct known_run *k = all->known->pdata[run];
+	return GPOINTER_TO_UINT(g_hash_table_lookup(k->lengths, &h->threads[thread].who)) >
+	       steps + 1;
 }
 
 uint32_t histories_last(const struct histories *all)

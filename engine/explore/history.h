@@ -8,7 +8,7 @@
 #ifndef HEDDLE_HISTORY_H
 #define HEDDLE_HISTORY_H
 
-#include "engine/trace/index.h"
+#include "engine/explore/view.h"
 
 struct thread_history {
 	uint64_t who;     /* the thread's ancestry */
@@ -17,7 +17,8 @@ struct thread_history {
 };
 /* Of one run; owned by the caller. */
 struct history {
-	const struct trace *trace;      /* borrowed */
+	const struct view *view;        /* borrowed */
+	const struct trace *trace;      /* the view's reading */
 	struct thread_history *threads; /* by thread of the trace */
 	uint32_t threads_count;
 	GArray *step_of; /* uint32_t by event: its number among its thread's steps, or NONE */
@@ -27,7 +28,7 @@ struct history {
 	GHashTable *initials; /* borrowed: what is in the modules' data before anybody writes */
 };
 /* `initials` (from histories_initials) is asked, and learns what this run's reads tell. */
-struct history *history_new(struct trace *t, GHashTable *initials);
+struct history *history_new(const struct view *view, GHashTable *initials);
 void history_free(struct history *h);
 
 /* What a read sees, as a number: its value; where it is not known, the writes. */
@@ -39,9 +40,10 @@ uint64_t history_after(const struct history *h, uint32_t event, uint64_t seen);
 /* The whole run's. */
 uint64_t history_class(const struct history *h);
 
-/* Part of a run: of each thread that has begun, how it began. */
+/* Part of a run: of each thread that has begun, how it began, and in how many steps. */
 struct part {
 	uint64_t who, prefix;
+	uint32_t steps;
 };
 
 /* All runs so far. */
@@ -59,5 +61,11 @@ uint32_t histories_common(const struct histories *all, const struct history *h, 
                           uint32_t run);
 /* Is there a run in which every one of these threads begins so?  parts[0] is asked first. */
 bool histories_have(const struct histories *all, const struct part *parts, uint32_t count);
+/* And in which the next step of parts[0]'s thread is one of a specified object, before which
+ * it has, of those that do not commute with it, none beyond the parts? */
+bool histories_have_call(const struct histories *all, const struct part *parts, uint32_t count);
+/* Did the run do more in this thread of `h` than `steps` steps? */
+bool histories_goes_on(const struct histories *all, const struct history *h, uint32_t thread,
+                       uint32_t steps, uint32_t run);
 
 #endif

@@ -214,6 +214,7 @@ static void import_release(struct import *im)
 	g_hash_table_destroy(im->functions);
 	g_hash_table_destroy(im->objects);
 	g_string_free(im->clocks, TRUE);
+	g_string_free(im->places, TRUE);
 	g_hash_table_destroy(im->instances);
 	names_free(im->names);
 	g_free(im->folder);
@@ -321,6 +322,7 @@ static void import_init(struct import *im, const char *path, const char *name, c
 	im->functions = g_hash_table_new(NULL, NULL);
 	im->objects = g_hash_table_new(NULL, NULL);
 	im->clocks = g_string_new(NULL);
+	im->places = g_string_new(NULL);
 	im->instances = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	im->names = names_new(exe, im->folder);
 	builder_namer(im->b, names_namer(im->names));
@@ -350,6 +352,8 @@ static void note_recording(struct import *im)
 		builder_note(im->b, "recording-addresses", "randomised");
 	if (im->clocks->len)
 		builder_note(im->b, "recording-clocks", im->clocks->str);
+	if (im->places->len)
+		builder_note(im->b, "recording-objects", im->places->str);
 }
 
 static void warn(struct import *im)

@@ -53,6 +53,7 @@ struct import {
 	GHashTable *locations; /* pc -> location + 1 */
 	GHashTable *functions; /* pc -> string + 1 */
 	GString *clocks;       /* for replay: see plan.c */
+	GString *places;       /* where instances lie: "counter1=5555555580a0 ..." */
 	GHashTable *objects;   /* "region:offset" as 64-bit -> object + 1 */
 	GHashTable *instances; /* "TYPE ADDRESS" -> instance + 1, "TYPE" -> how many */
 	struct names *names;

@@ -65,6 +65,7 @@ enum log_flag {
 	LOG_VALUES = 4,
 	LOG_REPLAY = 8,
 	LOG_COMPRESSED = 16, /* chunks may be frames; there is room for both */
+	LOG_WHOLE_CALLS = 32, /* chance does not switch inside of an invocation */
 };
 
 enum log_status {

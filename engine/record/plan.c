@@ -384,16 +384,20 @@ bool plan_follow(const struct plan *p, char **argv, unsigned first,
                  struct error *error)
 {
 	struct record_options o = { .argv = argv, .stopped = stopped, .context = context };
-	char *library;
+	char *library = NULL;
 	memset(run, 0, sizeof(*run));
-	if (!interposer_of(p->specs, argv[0], &library, error))
+	if (!p->interposer && !interposer_of(p->specs, argv[0], &library, error))
 		return false;
-	o.preload = library;
+	o.preload = p->interposer ? p->interposer : library;
+	run->facts.argv = argv;
+	run->facts.specs = p->specs;
 	if (p->start_at && !session_start_at(argv[0], p->start_at, &o.config, error)) {
 		interposer_remove(library);
 		return false;
 	}
 	o.config.flags = LOG_CONTROLLED | LOG_VALUES | LOG_REPLAY;
+	if (p->whole_calls)
+		o.config.flags |= LOG_WHOLE_CALLS;
 	o.config.seed = p->seed;
 	o.config.strategy = p->strategy;
 	/* The witness whole, and then some: what comes after it may never end. */

@@ -22,6 +22,8 @@ struct plan {             /* zero to init; plan_release */
 	} pair_place[2];
 	uint64_t seed;
 	uint32_t strategy;   /* of what follows the plan: enum log_strategy */
+	bool whole_calls; /* chance does not switch inside of invocations */
+	const char *interposer; /* the library of the bind lines, when it is there already */
 	const char *output;  /* a file for what the program prints, or NULL; borrowed */
 	unsigned timeout_ms; /* for the run; 0: none */
 };

@@ -79,6 +79,17 @@ void trace_close(struct trace *t)
 	g_free(t);
 }
 
+struct trace *trace_reading(const struct trace *t)
+{
+	struct trace *r = trace_new(t->path), own = *r;
+	*r = *t;
+	r->path = own.path;
+	r->storage = own.storage;
+	r->warnings = own.warnings;
+	r->index = NULL;
+	return r;
+}
+
 /* -- opening ---------------------------------------------------------------------------------
  */
 

@@ -69,17 +69,32 @@ static json_t *races_json(const struct explore_report *r)
 	return list;
 }
 
+static json_t *texts_json(const GPtrArray *texts)
+{
+	json_t *list = json_array();
+	for (guint i = 0; i < texts->len; i++)
+		json_array_append_new(list, json_string(texts->pdata[i]));
+	return list;
+}
+
+static uint64_t redundant(const struct explore_report *r)
+{
+	uint64_t count = 0;
+	for (guint i = 0; i < r->runs->len; i++)
+		count += g_array_index(r->runs, struct explore_run, i).redundant;
+	return count;
+}
+
 static json_t *report_json(const struct explore_report *r, const char *program)
 {
-	json_t *gaps = json_array();
-	for (guint i = 0; i < r->gaps->len; i++)
-		json_array_append_new(gaps, json_string(r->gaps->pdata[i]));
-	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:o, s:o}", "heddle",
-	                 HEDDLE_VERSION, "program", program, "executions",
-	                 (json_int_t)r->runs->len, "pruned", (json_int_t)r->pruned, "states",
-	                 (json_int_t)r->classes, "waiting", (json_int_t)r->waiting, "complete",
-	                 r->complete, "gaps", gaps, "errors", errors_json(r), "races",
-	                 races_json(r), "runs", runs_json(r));
+	return json_pack(
+	        "{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:o, s:o, s:o}",
+	        "heddle", HEDDLE_VERSION, "program", program, "executions",
+	        (json_int_t)r->runs->len, "pruned", (json_int_t)r->pruned, "states",
+	        (json_int_t)r->classes, "redundant", (json_int_t)redundant(r), "waiting",
+	        (json_int_t)r->waiting, "abandoned", (json_int_t)r->abandoned, "complete",
+	        r->complete, "gaps", texts_json(r->gaps), "notes", texts_json(r->notes),
+	        "errors", errors_json(r), "races", races_json(r), "runs", runs_json(r));
 }
 
 static bool write_tree(const struct explore_report *r, const char *program, const char *path,
@@ -167,6 +182,10 @@ static void print_text(const struct explore_report *r)
 		printf("not complete\n");
 	for (guint i = 0; i < r->gaps->len; i++)
 		printf("    %s\n", (char *)r->gaps->pdata[i]);
+	for (guint i = 0; i < r->notes->len; i++)
+		printf("    %s\n", (char *)r->notes->pdata[i]);
+	if (r->abandoned)
+		printf("    %" PRIu64 " more before that was known\n", r->abandoned);
 	for (guint i = 0; i < r->races->len; i++) {
 		const struct explore_race *race =
 		        &g_array_index(r->races, struct explore_race, i);
@@ -199,12 +218,19 @@ static int run(struct arguments *a)
 		return usage_error(a, "no program given after --");
 	struct explore_options o = { .argv = argv,
 		                     .save = argument_value(a, "output"),
+		                     .seed = argument_number(a, "seed", 0),
 		                     .max_runs = argument_number(a, "runs", 10000),
 		                     .seconds = seconds_of(a, "budget", 60),
 		                     .query_seconds = 1,
 		                     .timeout_ms =
 		                             (unsigned)(seconds_of(a, "timeout", 10) * 1000) };
 	enum output_format format = argument_format(a, false);
+	GPtrArray *files = argument_values(a, "spec");
+	struct specs *specs = files->len ? specs_open(files, &error) : NULL;
+	if (files->len && specs == NULL)
+		return fail(&error);
+	o.spec_files = files;
+	o.specs = specs;
 	struct explore_report *r = explore(&o, progress_on_stderr(), &error);
 	progress_done();
 	if (r == NULL || (o.save && !write_tree(r, argv[0], o.save, &error))) {
@@ -229,8 +255,10 @@ static int run(struct arguments *a)
 static const struct command_option options[] = {
 	{ "output", "FILE",
 	  "keep the tree in FILE, and traces of failing runs as FILE.runN.hdl", 'o' },
+	{ "spec", "FILE", "invocations of its objects are single steps, and may commute", 0 },
 	{ "runs", "N", "at most so many executions (default 10000)", 'n' },
 	{ "budget", "SECONDS", "for everything (default 60; 0: no limit)", 0 },
+	{ "seed", "N", "the first execution by chance (default: the lowest thread first)", 0 },
 	{ "timeout", "SECONDS", "end a run after this time (default 10)", 0 },
 	OPTION_FORMAT,
 	{ 0 },

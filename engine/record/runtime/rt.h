@@ -145,6 +145,7 @@ struct thread {
 	uint32_t spins;            /* and how often in a row: it spins at SPIN_LIMIT */
 	struct open_call open[MAX_OPEN_CALLS];
 	unsigned open_count;
+	unsigned told_calls; /* those that the program itself tells of (heddle.h), open */
 	uintptr_t bound_pc; /* who called the bound function that was called last */
 };
 

@@ -652,6 +652,12 @@ uint64_t sched_steps(void)
 	return sched.steps;
 }
 
+/* Is it in an invocation that chance is to leave whole? */
+static bool stays_whole(const struct thread *t)
+{
+	return rt.config.flags & LOG_WHOLE_CALLS && (t->open_count || t->told_calls);
+}
+
 void sched_point_slow(struct thread *t)
 {
 	if (rt.replay) {
@@ -666,7 +672,7 @@ void sched_point_slow(struct thread *t)
 		at_change_point(t);
 	if (sched.ready == 0 && (sched.files == 0 || sched.steps % 16))
 		return;
-	if (rt.config.strategy == STRATEGY_FIRST ||
+	if (rt.config.strategy == STRATEGY_FIRST || stays_whole(t) ||
 	    (rt.config.strategy == STRATEGY_RANDOM && (next_random() >> 40 & 1)))
 		return;
 	give_way(t, false);
@@ -694,7 +700,7 @@ void sched_access(struct thread *t)
 	if (rt.config.strategy == STRATEGY_PCT)
 		at_change_point(t);
 	t->budget = t->drawn = draw_budget();
-	if (preempt && (sched.ready || sched.files))
+	if (preempt && !stays_whole(t) && (sched.ready || sched.files))
 		give_way(t, false);
 }
 
