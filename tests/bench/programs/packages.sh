@@ -126,7 +126,7 @@ run_nng() {
 	local t
 	for t in inproc pipe reqctx synch; do
 		"$@" "$source/build/tests/$t" >out 2>&1
-		echo "$t: $?"
+		echo "$t: $? $(awk '{ print $1 }' out | sort | uniq -c | tr -s ' \n' ' ')"
 	done
 }
 
