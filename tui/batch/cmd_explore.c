@@ -274,4 +274,5 @@ const struct command command_explore = {
 	        "failed or has a data race, 3 when not all was explored.",
 	.options = options,
 	.run = run,
+	.takes_program = true,
 };
