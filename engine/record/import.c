@@ -87,6 +87,8 @@ void record_facts_release(struct record_facts *f)
 		g_ptr_array_free(f->blocked, TRUE);
 	if (f->stopped)
 		g_ptr_array_free(f->stopped, TRUE);
+	if (f->ended)
+		g_ptr_array_free(f->ended, TRUE);
 	g_free(f->diverged);
 	if (f->modules) {
 		for (guint i = 0; i < f->modules->len; i++) {
@@ -405,6 +407,8 @@ static void note(struct import *im, const char *text, uint64_t length)
 		g_ptr_array_add(im->facts->blocked, g_strdup(value));
 	else if (strcmp(key, "stopped") == 0)
 		g_ptr_array_add(im->facts->stopped, g_strdup(value));
+	else if (strcmp(key, "ended") == 0)
+		g_ptr_array_add(im->facts->ended, g_strdup(value));
 	else if (strcmp(key, "fork") == 0)
 		im->facts->forked = true;
 	else if (strcmp(key, "diverged") == 0 && !im->facts->diverged)
@@ -488,7 +492,8 @@ static void add_sync(struct import *im, struct lane *lane, enum log_tag tag, uns
                      uint64_t pc, const uint64_t *w)
 {
 	struct event e = { .op = op_of[tag],
-		           .flags = flags & LOG_ORDER_MASK,
+		           .flags = (flags & LOG_ORDER_MASK) |
+		                    (flags & LOG_TRY ? EVENT_TRY : 0),
 		           .location = location_of(im, pc),
 		           .target = NONE };
 	char text[32];
@@ -1020,12 +1025,14 @@ struct trace *record_import_with(const char *path, const char *name, const char 
 	im.names = names_new(exe);
 	builder_namer(im.b, names_namer(im.names));
 	im.facts->blocked = g_ptr_array_new_with_free_func(g_free);
+	im.facts->ended = g_ptr_array_new_with_free_func(g_free);
 	im.facts->stopped = g_ptr_array_new_with_free_func(g_free);
 	im.facts->modules = g_array_new(FALSE, FALSE, sizeof(struct record_module));
 	im.facts->status = im.header->status;
 	im.facts->flags = im.header->flags;
 	im.facts->stolen = im.header->stolen;
 	im.facts->error = im.header->error;
+	im.facts->holder = im.header->holder;
 	im.facts->replayed = im.header->replayed;
 	im.facts->lost = im.header->lost;
 
