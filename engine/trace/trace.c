@@ -1,6 +1,7 @@
 /*
  * trace.c - opening and closing traces, and names for people.
  */
+#include "engine/base/column.h"
 #include "engine/trace/formats.h"
 #include "engine/trace/index_private.h"
 #include "engine/trace/spell.h"
@@ -22,12 +23,19 @@ const struct op_info op_table[OP_COUNT] = {
 
 /* -- storage ------------------------------------------------------------------------------- */
 
+static void column_end(gpointer column)
+{
+	column_free(column);
+	g_free(column);
+}
+
 struct trace *trace_new(const char *path)
 {
 	struct trace *t = g_new0(struct trace, 1);
 	t->path = g_strdup(path);
 	t->storage = g_new0(struct trace_storage, 1);
 	t->storage->owned = g_ptr_array_new_with_free_func(g_free);
+	t->storage->columns = g_ptr_array_new_with_free_func(column_end);
 	t->warnings = g_ptr_array_new_with_free_func(g_free);
 	return t;
 }
@@ -36,6 +44,15 @@ void *trace_own(struct trace *t, void *array)
 {
 	g_ptr_array_add(t->storage->owned, array);
 	return array;
+}
+
+const void *trace_own_column(struct trace *t, struct column *column, uint64_t *count)
+{
+	struct column *own = g_memdup2(column, sizeof *column);
+	column_init(column, column->element, column->folder, column->limit);
+	g_ptr_array_add(t->storage->columns, own);
+	*count = own->count;
+	return own->data;
 }
 
 void trace_warn(struct trace *t, const char *format, ...)
@@ -52,6 +69,7 @@ void trace_close(struct trace *t)
 		return;
 	index_free(t->index);
 	g_ptr_array_free(t->storage->owned, TRUE);
+	g_ptr_array_free(t->storage->columns, TRUE);
 	if (t->storage->map)
 		munmap(t->storage->map, t->storage->map_length);
 	g_free(t->storage);

@@ -167,6 +167,9 @@ struct trace {
 
 struct trace_options {
 	bool lenient; /* turn refusals that have a safe reading into warnings */
+	/* Where events may lie while the trace is made, when they are too many for memory;
+	 * NULL: nowhere. */
+	const char *folder;
 };
 
 /*

@@ -85,17 +85,6 @@ void progress_done(void);
  * prints the error and returns NULL. */
 struct trace *open_trace(const struct arguments *a, const char *path);
 
-/* Print a report as text, JSON or SARIF to standard output; returns the exit status. */
-struct print_options {
-	enum output_format format;
-	bool all_verdicts;
-};
-int print_report(const struct report *report, const struct print_options *options);
-/* A chain, or a proof's steps: a line each, in the user's names and places. */
-void print_steps(const struct trace *t, const struct path *path);
-/* A proof, with the same sentences; the caller's. */
-struct json_t *proof_json(const struct trace *t, const struct proof *proof);
-
 int command_main(int argc, char **argv);
 
 #endif
