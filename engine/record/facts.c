@@ -15,6 +15,8 @@ void record_facts_release(struct record_facts *f)
 		g_ptr_array_free(f->blocked, TRUE);
 	if (f->stopped)
 		g_ptr_array_free(f->stopped, TRUE);
+	if (f->ended)
+		g_ptr_array_free(f->ended, TRUE);
 	g_free(f->diverged);
 	if (f->modules) {
 		for (guint i = 0; i < f->modules->len; i++) {

@@ -330,12 +330,14 @@ static void import_init(struct import *im, const char *path, const char *name, c
 	builder_namer(im->b, names_namer(im->names));
 	const struct log_header *header = im->header;
 	im->facts->blocked = g_ptr_array_new_with_free_func(g_free);
+	im->facts->ended = g_ptr_array_new_with_free_func(g_free);
 	im->facts->stopped = g_ptr_array_new_with_free_func(g_free);
 	im->facts->modules = g_array_new(FALSE, FALSE, sizeof(struct record_module));
 	im->facts->status = header->status;
 	im->facts->flags = header->flags;
 	im->facts->stolen = header->stolen;
 	im->facts->error = header->error;
+	im->facts->holder = header->holder;
 	im->facts->replayed = header->replayed;
 	im->facts->lost = header->lost;
 }

@@ -263,6 +263,8 @@ static void note(struct import *im, const char *text, uint64_t length)
 		g_ptr_array_add(im->facts->blocked, g_strdup(value));
 	else if (strcmp(key, "stopped") == 0)
 		g_ptr_array_add(im->facts->stopped, g_strdup(value));
+	else if (strcmp(key, "ended") == 0)
+		g_ptr_array_add(im->facts->ended, g_strdup(value));
 	else if (strcmp(key, "fork") == 0)
 		im->facts->forked = true;
 	else if (strcmp(key, "diverged") == 0 && !im->facts->diverged)
@@ -348,7 +350,8 @@ static void add_sync(struct import *im, struct lane *lane, enum log_tag tag, uns
                      uint64_t pc, const uint64_t *w)
 {
 	struct event e = { .op = op_of[tag],
-		           .flags = flags & LOG_ORDER_MASK,
+		           .flags = (flags & LOG_ORDER_MASK) |
+		                    (flags & LOG_TRY ? EVENT_TRY : 0),
 		           .location = import_location(im, pc),
 		           .target = NONE };
 	char text[32];

@@ -348,6 +348,11 @@ static inline void log_sync(struct thread *t, enum log_tag tag, uintptr_t pc,
 {
 	log_event(t, tag, 0, pc, (uintptr_t)object, 0, 1);
 }
+/* The same of an operation that may also end without it: a try, or with a time limit. */
+static inline void log_try(struct thread *t, enum log_tag tag, uintptr_t pc, const void *object)
+{
+	log_event(t, tag, LOG_TRY, pc, (uintptr_t)object, 0, 1);
+}
 
 /*
  * The beginning of an interposed function: the thread when its events are to be recorded,

@@ -446,6 +446,8 @@ static void hand_over(struct thread *next)
 	sched.holder = next;
 	sched.turns++;
 	sched.turn_start = sched.steps;
+	if (next && rt.header)
+		rt.header->holder = next->id;
 	if (next && next->state == STATE_READY) {
 		next->state = STATE_RUNNING;
 		sched.ready--;
@@ -655,7 +657,7 @@ uint64_t sched_steps(void)
 /* Is it in an invocation that chance is to leave whole? */
 static bool stays_whole(const struct thread *t)
 {
-	return rt.config.flags & LOG_WHOLE_CALLS && (t->open_count || t->told_calls);
+	return rt.config.flags & LOG_EXPLORE && (t->open_count || t->told_calls);
 }
 
 void sched_point_slow(struct thread *t)
@@ -1001,6 +1003,11 @@ void sched_start(struct thread *t)
 
 void sched_end(struct thread *t)
 {
+	if (rt.config.flags & LOG_EXPLORE && rt.on) {
+		char text[32] = "";
+		append_number(text, sizeof(text), t->id, 10);
+		log_note("ended", text);
+	}
 	lock();
 	bury(t);
 	if (!rt.controlled) {
