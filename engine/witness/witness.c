@@ -5,6 +5,7 @@
  * Judges no sequence itself; the checker does.
  */
 #include "engine/witness/witness.h"
+#include "engine/base/input.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -230,18 +231,13 @@ static bool read_complete(struct reader *r)
 bool witness_read(const char *path, struct witness *w, struct error *error)
 {
 	struct reader r = { .path = path, .w = w, .error = error };
-	GError *failure = NULL;
 	char *text;
 	size_t length;
 	bool good;
 
 	*w = (struct witness){ 0 };
-	if (!g_file_get_contents(path, &text, &length, &failure)) {
-		error_set(error, place_line(path, 0).text, NULL, "cannot be read: %s",
-		          failure->message);
-		g_error_free(failure);
+	if ((text = input_text(path, "witness", &length, error)) == NULL)
 		return false;
-	}
 	w->pair = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	w->events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	w->under_specs = g_ptr_array_new_with_free_func(g_free);
@@ -259,9 +255,11 @@ char *trace_digest(const struct trace *t)
 	GChecksum *sum;
 	unsigned char *buffer;
 	char *digest;
-	FILE *file = t->path == NULL ? NULL : fopen(t->path, "rb");
+	FILE *file = t->path == NULL || t->digest != NULL ? NULL : fopen(t->path, "rb");
 	size_t got;
 
+	if (t->digest != NULL)
+		return g_strdup(t->digest);
 	if (file == NULL)
 		return g_strdup("");
 	sum = g_checksum_new(G_CHECKSUM_SHA256);
