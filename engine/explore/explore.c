@@ -184,7 +184,7 @@ static struct seed *seed_of(struct exploration *x, const struct flip *f)
 	                          f->sequence->len, place == NONE ? 0 : place);
 	if (f->event != NONE)
 		g_array_set_size(f->sequence, f->sequence->len - 1);
-	else
+	else if (f->kind == FLIP_GOES_ON || f->kind == FLIP_WOKEN)
 		plan_go_on(&s->plan, x->trace, f->thread);
 	if (f->kind == FLIP_FAILS || f->kind == FLIP_SUCCEEDS)
 		plan_any_outcome(&s->plan);
@@ -192,6 +192,13 @@ static struct seed *seed_of(struct exploration *x, const struct flip *f)
 	s->thread = g_strdup(trace_thread_name(x->trace, f->thread));
 	explore_describe(x, f, s);
 	return s;
+}
+
+/* What follows from the first run is shared out; what follows from that is its finder's. */
+static bool is_ours(struct exploration *x)
+{
+	uint64_t n = x->run == 0 ? x->shares++ : 0;
+	return x->options->shards == 0 || x->run != 0 || n % x->options->shards == x->options->shard;
 }
 
 static bool take_flip(void *context, const struct flip *f)
@@ -206,6 +213,8 @@ static bool take_flip(void *context, const struct flip *f)
 		g_array_index(x->report->runs, struct explore_run, x->run).pruned++;
 		return !out_of_time(x);
 	}
+	if (!is_ours(x))
+		return !out_of_time(x);
 	struct seed *s = seed_of(x, f);
 	if (!use) {
 		s->parts = g_memdup2(f->parts, sizeof *f->parts * f->parts_count);
@@ -251,7 +260,7 @@ static bool note_end(struct exploration *x, struct explore_run *r, struct error 
 		explore_gap(x, "a run did not follow its schedule: what it reads from outside "
 		           "(a clock, a file, a socket) is not the same each time");
 	if (r->end == EXPLORE_CUT)
-		explore_gap(x, "a run took too long and was ended");
+		explore_gap(x, "a run was cut: it took too long, or too many steps");
 	return !keep || save(x, r, error);
 }
 
@@ -288,7 +297,8 @@ static bool *unfinished(const struct exploration *x, const struct plan_run *run,
 	return on;
 }
 
-static void derive(struct exploration *x, uint32_t known_as, const struct plan_run *run)
+static void derive(struct exploration *x, uint32_t known_as, const struct plan_run *run,
+                   bool whole)
 {
 	struct smt_options options = { .use_values = true };
 	struct flip_limits limits = { .seconds = x->options->query_seconds,
@@ -300,7 +310,8 @@ static void derive(struct exploration *x, uint32_t known_as, const struct plan_r
 		ended[i] = !histories_goes_on(x->histories, x->history, i, common[i], known_as);
 	}
 	bool *on = unfinished(x, run, &limits.last);
-	limits.goes_on = on;
+	limits.goes_on = run->facts.status == LOG_CUT ? NULL : on;
+	limits.finals = whole ? finals_names(x->options->finals) : NULL;
 	limits.stuck = run->facts.status == LOG_DEADLOCK;
 	if (known_as != NONE) {
 		limits.common = common;
@@ -394,12 +405,37 @@ static bool start_seed(struct exploration *x, struct seed *s, struct plan_run *r
 	s->plan.timeout_ms = o->timeout_ms ? o->timeout_ms : 10000;
 	s->plan.interposer = x->interposer;
 	s->plan.explore = true;
+	s->plan.max_steps = o->max_steps;
 	if (o->spec_files && s->plan.specs == NULL)
 		s->plan.specs = g_ptr_array_ref((GPtrArray *)o->spec_files);
 	if (plan_follow(&s->plan, o->argv, 0, NULL, NULL, run, error))
 		return true;
 	plan_run_release(run);
 	return false;
+}
+
+/* Has everybody come to the end? */
+static bool is_whole(const struct explore_run *r, const struct plan_run *run)
+{
+	return (r->end == EXPLORE_FINE || r->end == EXPLORE_STATUS) &&
+	       run->facts.status == LOG_EXITED &&
+	       run->facts.ended->len + 1 >= run->trace->threads_count;
+}
+
+static void check_finals(struct exploration *x, struct explore_run *r)
+{
+	const struct finals *f = x->options->finals;
+	GString *story = g_string_new(NULL);
+	int holds = finals_hold(f, x->trace, story);
+	if (holds < 0)
+		explore_gap(x, "a variable of --check is not known at the end: nobody reads or "
+		               "writes it");
+	if (holds == 0) {
+		r->end = EXPLORE_CHECK;
+		g_free(r->story);
+		r->story = g_strdup_printf("%s does not hold: %s", finals_check(f), story->str);
+	}
+	g_string_free(story, TRUE);
 }
 
 /* What the run is, and what follows from it. */
@@ -414,6 +450,12 @@ static bool take_run(struct exploration *x, struct seed *s, struct plan_run *run
 	if (r.end != EXPLORE_DIVERGED)
 		judge_objects(x, &r);
 	struct history *h = history_new(x->view, histories_initials(x->histories));
+	bool whole = x->options->finals && is_whole(&r, run);
+	if (whole) {
+		history_add_finals(h, finals_names(x->options->finals));
+		check_finals(x, &r);
+	}
+	r.class_ = history_class(h);
 	r.redundant = r.end == EXPLORE_DIVERGED || !histories_add(x->histories, h);
 	bool good = note_end(x, &r, error);
 	x->report->classes += !r.redundant;
@@ -421,9 +463,9 @@ static bool take_run(struct exploration *x, struct seed *s, struct plan_run *run
 	note_limits(x, run);
 	note_peeks(x);
 	x->history = h;
-	if (good && !x->again && !r.redundant && r.end != EXPLORE_CUT &&
-	    r.end != EXPLORE_USE_AFTER_FREE)
-		derive(x, s->known_as, run);
+	bool endless = r.end == EXPLORE_CUT && run->facts.status != LOG_CUT;
+	if (good && !x->again && !r.redundant && !endless && r.end != EXPLORE_USE_AFTER_FREE)
+		derive(x, s->known_as, run, whole);
 	history_free(h);
 	return good;
 }
@@ -511,6 +553,7 @@ static void begin_again(struct exploration *x)
 	g_hash_table_remove_all(x->races);
 	g_ptr_array_set_size(x->waiting, 0);
 	x->again = false;
+	x->shares = 0;
 	add_first(x);
 }
 

@@ -65,6 +65,9 @@ void explore_judge(struct exploration *x, const struct plan_run *run, struct exp
 	if (run->diverged) {
 		r->end = EXPLORE_DIVERGED;
 		r->story = g_strdup(run->cause ? run->cause : "");
+	} else if (run->facts.status == LOG_CUT) {
+		r->end = EXPLORE_CUT;
+		r->story = g_strdup("it took too many steps");
 	} else if (result->timed_out) {
 		r->end = EXPLORE_CUT;
 		r->story = g_strdup("it took too long");

@@ -32,6 +32,7 @@ struct exploration {
 	char *output;       /* file for what the program prints; owned */
 	gint64 deadline;    /* 0: none */
 	bool cancelled;
+	uint64_t shares;   /* schedules from the first run, so far */
 	GHashTable *plain; /* char *: objects whose invocations are no steps */
 	bool again;        /* one more was found: everything is to be done again */
 	char *interposer;  /* the library of the bind lines; owned, or NULL */

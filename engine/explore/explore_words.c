@@ -120,6 +120,18 @@ static void describe_going(const struct exploration *x, const struct flip *f, st
 	g_string_free(what, TRUE);
 }
 
+static void describe_final(const struct exploration *x, const struct flip *f, struct seed *s)
+{
+	const struct trace *t = x->trace;
+	GString *variable = g_string_new(NULL);
+	trace_append_variable(t, &t->events[f->other], variable);
+	char *value = value_text(t, core_value_written(t, f->other));
+	s->variable = g_string_free(variable, FALSE);
+	s->flip = g_strdup_printf("%s = %s at the end, by %s", s->variable, value,
+	                          trace_thread_name(t, t->events[f->other].thread));
+	g_free(value);
+}
+
 typedef void flip_words(const struct exploration *x, const struct flip *f, struct seed *s);
 static flip_words *const words_of[FLIP_KINDS] = {
 	[FLIP_READ] = describe_read,         [FLIP_WAIT] = describe_wait,
@@ -127,6 +139,7 @@ static flip_words *const words_of[FLIP_KINDS] = {
 	[FLIP_FAILS] = describe_try,         [FLIP_SUCCEEDS] = describe_try,
 	[FLIP_TIMEOUT] = describe_condition, [FLIP_WOKEN] = describe_condition,
 	[FLIP_LAST] = describe_barrier,      [FLIP_GOES_ON] = describe_going,
+	[FLIP_FINAL] = describe_final,
 };
 
 void explore_describe(const struct exploration *x, const struct flip *f, struct seed *s)
