@@ -35,8 +35,7 @@ struct seed { /* a schedule that waits to be run */
 	uint32_t parent;
 	uint32_t known_as; /* the parent, by its number among the histories; NONE */
 	char *flip, *thread, *place, *variable; /* owned */
-	bool after_free; /* the last of the schedule is a use after free */
-	bool call;       /* the next is a step of a specified object */
+	enum flip_kind kind;
 };
 
 struct exploration {
@@ -137,9 +136,10 @@ static void seed_free(void *data)
 
 /* The same schedule is not asked twice; but for the first, parts have no order. */
 static bool asked_before(struct exploration *x, const struct part *parts, uint32_t count,
-                         bool call)
+                         enum flip_kind kind)
 {
-	uint64_t key = call ? 2 : 1;
+	bool next = kind == FLIP_CALL || kind == FLIP_WOKEN || kind == FLIP_GOES_ON;
+	uint64_t key = next ? parts[0].prefix * 31 + 2 : 1; /* whose step it is */
 	for (uint32_t i = 0; i < count; i++)
 		key += parts[i].prefix * 0x9e3779b97f4a7c15ull;
 	if (g_hash_table_contains(x->asked, &key))
@@ -158,8 +158,9 @@ static char *value_text(const struct trace *t, uint32_t value)
 	return g_string_free(text, FALSE);
 }
 
-static void describe_wait(const struct trace *t, const struct flip *f, struct seed *s)
+static void describe_wait(const struct exploration *x, const struct flip *f, struct seed *s)
 {
+	const struct trace *t = x->trace;
 	GString *condition = g_string_new(NULL);
 	const char *name = trace_string(t, t->objects[t->events[f->event].target].name);
 	append_escaped(condition, name, strlen(name));
@@ -169,8 +170,9 @@ static void describe_wait(const struct trace *t, const struct flip *f, struct se
 	s->variable = g_string_free(condition, FALSE);
 }
 
-static void describe_read(const struct trace *t, const struct flip *f, struct seed *s)
+static void describe_read(const struct exploration *x, const struct flip *f, struct seed *s)
 {
+	const struct trace *t = x->trace;
 	GString *variable = g_string_new(NULL);
 	trace_append_variable(t, &t->events[f->event], variable);
 	s->variable = g_string_free(variable, FALSE);
@@ -194,8 +196,9 @@ static void describe_call(const struct exploration *x, const struct flip *f, str
 	g_free(two);
 }
 
-static void describe_use(const struct trace *t, const struct flip *f, struct seed *s)
+static void describe_use(const struct exploration *x, const struct flip *f, struct seed *s)
 {
+	const struct trace *t = x->trace;
 	GString *variable = g_string_new(NULL);
 	trace_append_variable(t, &t->events[f->event], variable);
 	s->variable = g_string_free(variable, FALSE);
@@ -203,7 +206,63 @@ static void describe_use(const struct trace *t, const struct flip *f, struct see
 	                          op_writes(t->events[f->event].op) ? "writes" : "reads",
 	                          s->variable, trace_thread_name(t, t->events[f->other].thread),
 	                          trace_location_name(t, f->other));
-	s->after_free = true;
+}
+
+static char *object_name(const struct trace *t, uint32_t event)
+{
+	GString *name = g_string_new(NULL);
+	const char *text = trace_string(t, t->objects[t->events[event].target].name);
+	append_escaped(name, text, strlen(text));
+	return g_string_free(name, FALSE);
+}
+
+static void describe_try(const struct exploration *x, const struct flip *f, struct seed *s)
+{
+	const struct trace *t = x->trace;
+	s->variable = object_name(t, f->event);
+	if (f->other != NONE)
+		s->flip = g_strdup_printf("%s does not get %s, which %s has", s->thread,
+		                          s->variable,
+		                          trace_thread_name(t, t->events[f->other].thread));
+	else
+		s->flip = g_strdup_printf("%s %s %s", s->thread,
+		                          f->kind == FLIP_FAILS ? "does not get" : "gets",
+		                          s->variable);
+}
+
+static void describe_condition(const struct exploration *x, const struct flip *f,
+                               struct seed *s)
+{
+	const struct trace *t = x->trace;
+	s->variable = object_name(t, f->kind == FLIP_WOKEN ? f->other : f->event);
+	if (f->kind == FLIP_TIMEOUT)
+		s->flip = g_strdup_printf("%s's wait for %s times out", s->thread, s->variable);
+	else
+		s->flip = g_strdup_printf("%s is woken by %s's signal of %s at %s", s->thread,
+		                          trace_thread_name(t, t->events[f->other].thread),
+		                          s->variable, trace_location_name(t, f->other));
+}
+
+static void describe_barrier(const struct exploration *x, const struct flip *f, struct seed *s)
+{
+	s->variable = object_name(x->trace, f->event);
+	s->flip = g_strdup_printf("%s comes to %s last", s->thread, s->variable);
+}
+
+static void describe_going(const struct exploration *x, const struct flip *f, struct seed *s)
+{
+	s->variable = g_strdup("");
+	if (f->other == NONE) {
+		s->flip = g_strdup_printf("%s goes on before the program ends", s->thread);
+		return;
+	}
+	GString *what = g_string_new(NULL);
+	trace_append_operation(x->trace, f->other, what);
+	s->flip = g_strdup_printf("%s goes on before %s's %s", s->thread,
+	                          trace_thread_name(x->trace,
+	                                            x->trace->events[f->other].thread),
+	                          what->str);
+	g_string_free(what, TRUE);
 }
 
 static bool out_of_time(const struct exploration *x)
@@ -233,15 +292,11 @@ static struct seed *seed_new(struct exploration *x, const uint32_t *sequence, si
 	BUG_ON(!plan_make(x->trace, (const uint32_t *)(void *)events->data, events->len,
 	                  no_pair, &s->plan, &error));
 	g_array_unref(events);
+	s->plan.strategy = STRATEGY_FIRST;
 	s->parent = x->run;
 	s->known_as = histories_last(x->histories);
 	s->place = g_strdup(trace_location_name(x->trace, place));
 	return s;
-}
-
-static bool is_use_after_free(const struct trace *t, const struct flip *f)
-{
-	return f->other != NONE && t->events[f->other].op == OP_FREE;
 }
 
 /* A use after free is wanted once for each two places in the code. */
@@ -254,49 +309,69 @@ static bool known_use(struct exploration *x, const struct flip *f)
 }
 
 static bool is_known(const struct exploration *x, const struct part *parts, uint32_t count,
-                     bool call)
+                     enum flip_kind kind)
 {
-	return call ? histories_have_call(x->histories, parts, count)
-	            : histories_have(x->histories, parts, count);
+	switch (kind) {
+	case FLIP_USE:
+		return false;
+	case FLIP_CALL:
+	case FLIP_WOKEN:
+		return histories_have_call(x->histories, parts, count);
+	case FLIP_GOES_ON:
+		return histories_have_further(x->histories, parts, count);
+	default:
+		return histories_have(x->histories, parts, count);
+	}
 }
 
-static void describe(const struct exploration *x, const struct flip *f, struct seed *s)
+typedef void flip_words(const struct exploration *x, const struct flip *f, struct seed *s);
+static flip_words *const words_of[FLIP_KINDS] = {
+	[FLIP_READ] = describe_read,         [FLIP_WAIT] = describe_wait,
+	[FLIP_USE] = describe_use,           [FLIP_CALL] = describe_call,
+	[FLIP_FAILS] = describe_try,         [FLIP_SUCCEEDS] = describe_try,
+	[FLIP_TIMEOUT] = describe_condition, [FLIP_WOKEN] = describe_condition,
+	[FLIP_LAST] = describe_barrier,      [FLIP_GOES_ON] = describe_going,
+};
+
+/* The schedule: the sequence, and what comes next. */
+static struct seed *seed_of(struct exploration *x, const struct flip *f)
 {
-	const struct trace *t = x->trace;
-	s->thread = g_strdup(trace_thread_name(t, t->events[f->event].thread));
-	if (s->call)
-		describe_call(x, f, s);
-	else if (is_use_after_free(t, f))
-		describe_use(t, f, s);
-	else if (t->events[f->event].op == OP_WAIT)
-		describe_wait(t, f, s);
+	uint32_t place = f->event != NONE ? f->event : f->other;
+	if (f->event != NONE)
+		g_array_append_val(f->sequence, f->event);
+	if (place == NONE && f->sequence->len > 0)
+		place = g_array_index(f->sequence, uint32_t, f->sequence->len - 1);
+	struct seed *s = seed_new(x, (const uint32_t *)(void *)f->sequence->data,
+	                          f->sequence->len, place == NONE ? 0 : place);
+	if (f->event != NONE)
+		g_array_set_size(f->sequence, f->sequence->len - 1);
 	else
-		describe_read(t, f, s);
+		plan_go_on(&s->plan, x->trace, f->thread);
+	if (f->kind == FLIP_FAILS || f->kind == FLIP_SUCCEEDS)
+		plan_any_outcome(&s->plan);
+	s->kind = f->kind;
+	s->thread = g_strdup(trace_thread_name(x->trace, f->thread));
+	words_of[f->kind](x, f, s);
+	return s;
 }
 
 static bool take_flip(void *context, const struct flip *f)
 {
 	struct exploration *x = context;
-	bool call = view_call_of(x->view, f->event) != NULL;
-	bool use = !call && is_use_after_free(x->trace, f);
+	bool use = f->kind == FLIP_USE;
 	if (use && known_use(x, f))
 		return !out_of_time(x);
-	if (!use && (is_known(x, f->parts, f->parts_count, call) ||
-	             asked_before(x, f->parts, f->parts_count, call))) {
+	if (!use && (is_known(x, f->parts, f->parts_count, f->kind) ||
+	             asked_before(x, f->parts, f->parts_count, f->kind))) {
 		x->report->pruned++;
 		g_array_index(x->report->runs, struct explore_run, x->run).pruned++;
 		return !out_of_time(x);
 	}
-	g_array_append_val(f->sequence, f->event);
-	struct seed *s =
-	        seed_new(x, (const uint32_t *)f->sequence->data, f->sequence->len, f->event);
-	g_array_set_size(f->sequence, f->sequence->len - 1);
+	struct seed *s = seed_of(x, f);
 	if (!use) {
 		s->parts = g_memdup2(f->parts, sizeof *f->parts * f->parts_count);
 		s->parts_count = f->parts_count;
 	}
-	s->call = call;
-	describe(x, f, s);
 	g_ptr_array_add(x->waiting, s);
 	return !out_of_time(x);
 }
@@ -490,7 +565,7 @@ static bool save(struct exploration *x, struct explore_run *r, struct error *err
 static bool note_end(struct exploration *x, struct explore_run *r, struct error *error)
 {
 	bool keep = x->run == 0;
-	if (r->end != EXPLORE_FINE) {
+	if (r->end != EXPLORE_FINE && (!r->redundant || r->end == EXPLORE_DIVERGED)) {
 		struct explore_error *e = error_like(x, r);
 		keep |= e->count++ == 0 && x->report->errors->len <= SAVED_ERRORS;
 	}
@@ -504,27 +579,38 @@ static bool note_end(struct exploration *x, struct explore_run *r, struct error 
 
 static void note_limits(struct exploration *x, const struct plan_run *run)
 {
-	const struct trace *t = x->trace;
 	if (run->facts.stolen)
 		add_gap(x, "a call that blocks is not modelled: schedules are not exact");
 	if (run->facts.forked)
 		add_gap(x, "child processes are not explored");
 	if (run->facts.status == LOG_LIMIT || run->facts.status == LOG_FULL)
 		add_gap(x, "a run's recording reached its limit");
-	for (uint64_t e = 0; e < t->events_count; e++) {
-		enum op op = t->events[e].op;
-		if (op == OP_TRYFAIL || op == OP_TAKETRYFAIL) {
-			add_gap(x, "what a trylock returns is not varied");
-			return;
-		}
-	}
 }
 
 /* -- one run --------------------------------------------------------------------------------
  */
 
 /* Everything that follows from the run at hand. */
-static void derive(struct exploration *x, uint32_t known_as)
+/* Threads that had not come to their end, but for the one that ended the program. */
+static bool *unfinished(const struct exploration *x, const struct plan_run *run, uint32_t *last)
+{
+	const struct trace *t = x->trace;
+	bool *on = g_new0(bool, t->threads_count + 1);
+	for (uint32_t i = 0; i < t->threads_count; i++) {
+		const char *name = trace_thread_name(t, i);
+		const char *number = strcmp(name, "main") == 0 ? "0" : name + 1;
+		on[i] = true;
+		for (guint k = 0; k < run->facts.ended->len && on[i]; k++)
+			on[i] = strcmp(run->facts.ended->pdata[k], number) != 0;
+		if (run->facts.holder != strtoul(number, NULL, 10))
+			continue;
+		*last = i;
+		on[i] &= run->facts.status == LOG_DEADLOCK;
+	}
+	return on;
+}
+
+static void derive(struct exploration *x, uint32_t known_as, const struct plan_run *run)
 {
 	struct smt_options options = { .use_values = true };
 	struct flip_limits limits = { .seconds = x->options->query_seconds,
@@ -535,6 +621,9 @@ static void derive(struct exploration *x, uint32_t known_as)
 		common[i] = histories_common(x->histories, x->history, i, known_as);
 		ended[i] = !histories_goes_on(x->histories, x->history, i, common[i], known_as);
 	}
+	bool *on = unfinished(x, run, &limits.last);
+	limits.goes_on = on;
+	limits.stuck = run->facts.status == LOG_DEADLOCK;
 	if (known_as != NONE) {
 		limits.common = common;
 		limits.ended = ended;
@@ -548,6 +637,7 @@ static void derive(struct exploration *x, uint32_t known_as)
 		x->cancelled = true;
 		g_free(common);
 		g_free(ended);
+		g_free(on);
 		return;
 	}
 	if (!flips_find(x->history, smt, &limits, take_flip, x, &stopped))
@@ -555,6 +645,7 @@ static void derive(struct exploration *x, uint32_t known_as)
 	smt_free(smt);
 	g_free(common);
 	g_free(ended);
+	g_free(on);
 	if (stopped && !out_of_time(x))
 		x->cancelled = true;
 }
@@ -583,14 +674,14 @@ static void note_use(struct explore_run *r)
 }
 
 /* An object whose invocations are not what the specification says: do without. */
-static void give_up(struct exploration *x, uint32_t object, const char *why)
+static void give_up(struct exploration *x, uint32_t object, const char *what, const char *why)
 {
 	char *name = view_object_name(x->view, object);
 	g_hash_table_add(x->plain, scopes_object_key(x->trace, x->view->model, object));
 	g_ptr_array_add(x->report->notes,
-	                g_strdup_printf("%s is not atomic: %s; its invocations count as what "
-	                                "they read and write",
-	                                name, why));
+	                g_strdup_printf("%s %s: %s; its invocations count as what they read "
+	                                "and write",
+	                                name, what, why));
 	g_free(name);
 	x->again = true;
 }
@@ -602,11 +693,12 @@ static void judge_objects(struct exploration *x, struct explore_run *r)
 	const struct view *v = x->view;
 	for (guint i = 0; v->scopes != NULL && i < v->scopes->broken->len; i++) {
 		const struct broken *b = v->scopes->broken->pdata[i];
-		give_up(x, b->object, b->why);
+		give_up(x, b->object, "is not atomic", b->why);
 	}
 	if (v->contradiction == NULL || x->again)
 		return;
-	give_up(x, v->contradicted, "its results are not what its specification says");
+	give_up(x, v->contradicted, "is not what its specification says",
+	        "it returns something else");
 	r->end = EXPLORE_SPECIFICATION;
 	g_free(r->story);
 	r->story = g_strdup(v->contradiction);
@@ -634,10 +726,10 @@ static bool start_seed(struct exploration *x, struct seed *s, struct plan_run *r
                        struct error *error)
 {
 	const struct explore_options *o = x->options;
-	s->plan.strategy = STRATEGY_FIRST;
 	s->plan.output = x->output;
 	s->plan.timeout_ms = o->timeout_ms ? o->timeout_ms : 10000;
 	s->plan.interposer = x->interposer;
+	s->plan.explore = true;
 	if (o->spec_files && s->plan.specs == NULL)
 		s->plan.specs = g_ptr_array_ref((GPtrArray *)o->spec_files);
 	if (plan_follow(&s->plan, o->argv, 0, NULL, NULL, run, error))
@@ -653,13 +745,13 @@ static bool take_run(struct exploration *x, struct seed *s, struct plan_run *run
 	struct explore_run r = begin_run(s);
 	r.events = run->trace->events_count;
 	judge(x, run, &r);
-	if (s->after_free && r.end != EXPLORE_DIVERGED)
+	if (s->kind == FLIP_USE && r.end != EXPLORE_DIVERGED)
 		note_use(&r);
 	if (r.end != EXPLORE_DIVERGED)
 		judge_objects(x, &r);
-	bool good = note_end(x, &r, error);
 	struct history *h = history_new(x->view, histories_initials(x->histories));
 	r.redundant = r.end == EXPLORE_DIVERGED || !histories_add(x->histories, h);
+	bool good = note_end(x, &r, error);
 	x->report->classes += !r.redundant;
 	g_array_append_val(x->report->runs, r);
 	note_limits(x, run);
@@ -667,7 +759,7 @@ static bool take_run(struct exploration *x, struct seed *s, struct plan_run *run
 	x->history = h;
 	if (good && !x->again && !r.redundant && r.end != EXPLORE_CUT &&
 	    r.end != EXPLORE_USE_AFTER_FREE)
-		derive(x, s->known_as);
+		derive(x, s->known_as, run);
 	history_free(h);
 	return good;
 }
@@ -724,6 +816,8 @@ static void add_first(struct exploration *x)
 {
 	struct seed *first = g_new0(struct seed, 1);
 	plan_init(&first->plan);
+	first->plan.strategy = x->options->seed ? STRATEGY_RANDOM : STRATEGY_FIRST;
+	first->plan.seed = x->options->seed ? x->options->seed : 1;
 	first->parent = first->known_as = NONE;
 	g_ptr_array_add(x->waiting, first);
 }
@@ -762,7 +856,7 @@ static bool run_all(struct exploration *x, struct error *error)
 	while (x->waiting->len > 0 && go_on(x) && !limit_reached(x)) {
 		struct seed *s = g_ptr_array_steal_index(x->waiting, x->waiting->len - 1);
 		bool good = true;
-		if (s->parts != NULL && is_known(x, s->parts, s->parts_count, s->call))
+		if (s->parts != NULL && is_known(x, s->parts, s->parts_count, s->kind))
 			x->report->pruned++;
 		else
 			good = run_seed(x, s, error);

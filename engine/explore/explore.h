@@ -24,6 +24,7 @@ struct explore_options {
 	const GPtrArray *spec_files; /* char *: with these specifications; or NULL */
 	const struct specs *specs;   /* what they say, or NULL */
 	const char *save;     /* where traces of runs go: SAVE.runN.hdl; NULL: nowhere */
+	uint64_t seed;        /* of the first run, by chance; 0: the lowest thread first */
 	uint64_t max_runs;    /* 0: no limit */
 	double seconds;       /* for everything; 0: no limit */
 	double query_seconds; /* for one question to the solver */

@@ -221,6 +221,28 @@ static uint64_t seen_by_call(const struct history *h, const struct view_call *ca
 	return mix(number, before);
 }
 
+static uint32_t waker_of(const struct trace *t, uint32_t wake)
+{
+	struct must_run run = trace_must_into(t, wake);
+	for (uint64_t i = 0; i < run.count; i++)
+		if (t->index->must[run.first + i].rule == MUST_WAKER)
+			return t->index->must[run.first + i].before;
+	return NONE;
+}
+
+bool history_last_at_barrier(const struct history *h, uint32_t depart)
+{
+	const struct trace *t = h->trace;
+	struct must_run run = trace_must_into(t, depart);
+	uint32_t own = depart, last = NONE;
+	while (own != NONE && t->events[own].op != OP_ARRIVE)
+		own = trace_previous(t, own);
+	for (uint64_t i = 0; i < run.count; i++)
+		if (t->index->must[run.first + i].rule == MUST_BARRIER)
+			last = t->index->must[run.first + i].before;
+	return own != NONE && (last == NONE || own > last);
+}
+
 /* What an event depends on beside its thread: what it reads; a wait, how many signals it
  * has missed. */
 static uint64_t seen_by(const struct history *h, uint32_t event)
@@ -231,14 +253,17 @@ static uint64_t seen_by(const struct history *h, uint32_t event)
 		return seen_by_call(h, call);
 	if (op_is_access(e->op) && op_reads(e->op))
 		return history_seen(h, event);
+	if (e->op == OP_DEPART)
+		return history_last_at_barrier(h, event);
+	if (e->op == OP_WAKE) /* the time was up */
+		return waker_of(h->trace, event) == NONE;
 	return e->op == OP_WAIT ? h->signals[event] : 0;
 }
 
-static uint64_t step_number(const struct trace *t, uint32_t event)
+static uint64_t step_number(const struct trace *t, uint32_t event, enum op op)
 {
-	const struct event *e = &t->events[event];
-	const struct location *l = &t->locations[e->location];
-	return mix(mix(e->op, l->module), l->address);
+	const struct location *l = &t->locations[t->events[event].location];
+	return mix(mix(op, l->module), l->address);
 }
 
 static void count_signals(struct history *h)
@@ -281,7 +306,9 @@ struct history *history_new(const struct view *view, GHashTable *initials)
 {
 	struct history *h = g_new0(struct history, 1);
 	struct trace *t = view->t;
-	trace_need(t, INDEX_THREADS | INDEX_VARIABLES | INDEX_OBJECTS | INDEX_WRITERS, NULL);
+	trace_need(t,
+	           INDEX_THREADS | INDEX_MATCH | INDEX_VARIABLES | INDEX_OBJECTS | INDEX_WRITERS,
+	           NULL);
 	h->view = view;
 	h->trace = t;
 	h->initials = initials;
@@ -312,10 +339,15 @@ void history_free(struct history *h)
 
 uint64_t history_after(const struct history *h, uint32_t event, uint64_t seen)
 {
+	return history_after_as(h, event, h->trace->events[event].op, seen);
+}
+
+uint64_t history_after_as(const struct history *h, uint32_t event, enum op op, uint64_t seen)
+{
 	const struct thread_history *th = &h->threads[h->trace->events[event].thread];
 	uint32_t step = g_array_index(h->step_of, uint32_t, event);
 	uint64_t before = g_array_index(th->prefixes, uint64_t, step);
-	return mix(mix(before, step_number(h->trace, event)), seen);
+	return mix(mix(before, step_number(h->trace, event, op)), seen);
 }
 
 uint64_t history_class(const struct history *h)
@@ -409,6 +441,27 @@ static GArray *steps_before(const struct history *h, const struct view_call *cal
 	return list;
 }
 
+/* A wake is like a call that its signal must come before. */
+static void add_wakes(const struct history *h, struct known_run *k)
+{
+	const struct trace *t = h->trace;
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		uint32_t waker = t->events[e].op == OP_WAKE ? waker_of(t, e) : NONE;
+		if (waker == NONE || g_array_index(h->step_of, uint32_t, e) == NONE)
+			continue;
+		const struct thread_history *own = &h->threads[t->events[e].thread];
+		GArray *list = g_array_new(FALSE, FALSE, sizeof(struct part));
+		struct part part = { .who = h->threads[t->events[waker].thread].who,
+			             .steps = g_array_index(h->step_of, uint32_t, waker) + 1 };
+		g_array_append_val(list, part);
+		g_hash_table_insert(k->calls,
+		                    copy_of(g_array_index(own->prefixes, uint64_t,
+		                                          g_array_index(h->step_of, uint32_t,
+		                                                        e))),
+		                    list);
+	}
+}
+
 static struct known_run *known_run_new(const struct history *h)
 {
 	struct known_run *k = g_new(struct known_run, 1);
@@ -417,6 +470,7 @@ static struct known_run *known_run_new(const struct history *h)
 	for (uint32_t i = 0; i < h->threads_count; i++)
 		g_hash_table_insert(k->lengths, copy_of(h->threads[i].who),
 		                    GUINT_TO_POINTER(h->threads[i].events->len + 1));
+	add_wakes(h, k);
 	for (guint i = 0; h->view->calls != NULL && i < h->view->calls->len; i++) {
 		const struct view_call *call =
 		        &g_array_index(h->view->calls, struct view_call, i);
@@ -479,8 +533,17 @@ static bool call_fits(const struct known_run *k, const struct part *parts, uint3
 	return before != NULL;
 }
 
+static bool goes_further(const struct known_run *k, const struct part *parts, uint32_t count)
+{
+	(void)count;
+	return GPOINTER_TO_UINT(g_hash_table_lookup(k->lengths, &parts[0].who)) >
+	       parts[0].steps + 1;
+}
+
+typedef bool run_test(const struct known_run *k, const struct part *parts, uint32_t count);
+
 static bool have(const struct histories *all, const struct part *parts, uint32_t count,
-                 bool call)
+                 run_test *test)
 {
 	const GArray **lists = g_newa(const GArray *, count + 1);
 	for (uint32_t i = 0; i < count; i++) {
@@ -492,7 +555,7 @@ static bool have(const struct histories *all, const struct part *parts, uint32_t
 		uint32_t run = g_array_index(lists[0], uint32_t, k), i = 1;
 		while (i < count && has_run(lists[i], run))
 			i++;
-		if (i == count && (!call || call_fits(all->known->pdata[run], parts, count)))
+		if (i == count && (!test || test(all->known->pdata[run], parts, count)))
 			return true;
 	}
 	return false;
@@ -500,12 +563,18 @@ static bool have(const struct histories *all, const struct part *parts, uint32_t
 
 bool histories_have(const struct histories *all, const struct part *parts, uint32_t count)
 {
-	return have(all, parts, count, false);
+	return have(all, parts, count, NULL);
 }
 
 bool histories_have_call(const struct histories *all, const struct part *parts, uint32_t count)
 {
-	return have(all, parts, count, true);
+	return have(all, parts, count, call_fits);
+}
+
+bool histories_have_further(const struct histories *all, const struct part *parts,
+                            uint32_t count)
+{
+	return have(all, parts, count, goes_further);
 }
 
 bool histories_goes_on(const struct histories *all, const struct history *h, uint32_t thread,

@@ -37,6 +37,10 @@ uint64_t history_seen(const struct history *h, uint32_t read);
 uint64_t history_would_see(const struct history *h, uint32_t read, uint32_t write);
 /* The number of its thread's history up to and with `event`, which sees `seen`. */
 uint64_t history_after(const struct history *h, uint32_t event, uint64_t seen);
+/* The same had it been this operation. */
+uint64_t history_after_as(const struct history *h, uint32_t event, enum op op, uint64_t seen);
+/* Did the departure's thread arrive last of its round? */
+bool history_last_at_barrier(const struct history *h, uint32_t depart);
 /* The whole run's. */
 uint64_t history_class(const struct history *h);
 
@@ -64,6 +68,9 @@ bool histories_have(const struct histories *all, const struct part *parts, uint3
 /* And in which the next step of parts[0]'s thread is one of a specified object, before which
  * it has, of those that do not commute with it, none beyond the parts? */
 bool histories_have_call(const struct histories *all, const struct part *parts, uint32_t count);
+/* And in which parts[0]'s thread went on? */
+bool histories_have_further(const struct histories *all, const struct part *parts,
+                            uint32_t count);
 /* Did the run do more in this thread of `h` than `steps` steps? */
 bool histories_goes_on(const struct histories *all, const struct history *h, uint32_t thread,
                        uint32_t steps, uint32_t run);

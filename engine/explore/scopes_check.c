@@ -74,7 +74,8 @@ static const char *const waiting_ops[OP_COUNT] = {
 static void check_operations(struct check *c)
 {
 	const struct trace *t = c->t;
-	uint32_t open = NONE; /* the scope that began last */
+	uint32_t open = NONE; /* the scope that has done something last; while one has not yet, it
+	                       * may wait for a lock that others hold */
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
 		uint32_t in = c->s->of[e];
@@ -91,7 +92,7 @@ static void check_operations(struct check *c)
 		if (waiting_ops[x->op])
 			put_broken(c, s->object, "an invocation %s, at %s", waiting_ops[x->op],
 			           place(c, e));
-		open = e == s->ret ? NONE : in;
+		open = e == s->ret ? NONE : e == s->call ? open : in;
 	}
 }
 

@@ -84,6 +84,9 @@ static void collect_slots(struct rewriting *w, uint32_t scope, const struct scop
 		const struct event *x = &v->recorded->events[e];
 		if (v->scopes->of[e] != scope)
 			break;
+		/* the call may have waited; what did not come back is known by it alone */
+		if (e == s->call && s->ret != NONE)
+			continue;
 		if (op_acquires(x->op))
 			note_lock(w, x);
 		if (stays(v->scopes, x))

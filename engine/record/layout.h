@@ -34,7 +34,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
-#define LOG_VERSION     7
+#define LOG_VERSION     8
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
 #define LOG_CHUNK_MAGIC 0x4b434448u
@@ -57,6 +57,7 @@ struct log_header {
 	uint64_t steps;   /* accesses and scheduling points at the end; for pct */
 	uint64_t seed;
 	uint64_t replayed; /* replay: how many events of the plan have been followed */
+	uint32_t holder;   /* controlled mode: the thread that ran last */
 };
 
 enum log_flag {
@@ -65,6 +66,8 @@ enum log_flag {
 	LOG_VALUES = 4,
 	LOG_REPLAY = 8,
 	LOG_COMPRESSED = 16, /* chunks may be frames; there is room for both */
+	LOG_EXPLORE = 32, /* chance does not switch inside of an invocation; the ends of threads
+	                   * are noted */
 };
 
 enum log_status {
@@ -198,6 +201,7 @@ enum log_record_flag {
 	LOG_VALUE = 8,
 	LOG_SMALL = 16,
 	LOG_VOLATILE = 32,
+	LOG_TRY = 64, /* of ACQ .. TAKE: EVENT_TRY */
 };
 
 #define LOG_PC_SHIFT     16

@@ -466,10 +466,11 @@ static void name_block(void *context, struct builder *b, struct block *block, GS
 	g_string_free(type, TRUE);
 }
 
-struct names *names_new(const char *exe)
+struct names *names_new(const char *exe, const char *folder)
 {
 	struct names *n = g_new0(struct names, 1);
 	n->exe = g_strdup(exe);
+	n->folder = g_strdup(folder);
 	n->modules = g_array_new(FALSE, FALSE, sizeof(struct name_module));
 	g_array_set_clear_func(n->modules, module_clear);
 	n->warnings = g_ptr_array_new_with_free_func(g_free);
@@ -502,6 +503,7 @@ void names_free(struct names *n)
 	g_free(n->stack_tops);
 	g_free(n->object_location);
 	g_free(n->exe);
+	g_free(n->folder);
 	g_free(n);
 }
 

@@ -45,10 +45,11 @@ struct candidate { /* a pointer at hand where an access was made */
 };
 
 #define PARTS_KEPT 4096u /* a power of two */
-struct kept_part {       /* the path of a part of a type: elements of an array ask again */
+struct kept_part { /* debuginfo_part's answer: elements and blocks of one type ask again */
 	uint32_t module, type;
 	uint64_t offset, size;
 	const char *path; /* interned; NULL: none kept */
+	bool exact;
 };
 
 struct block_names {
@@ -366,6 +367,28 @@ static bool same_type(struct names *n, uint32_t module_a, uint32_t a, uint32_t m
 	       strcmp(p->name, q->name) == 0;
 }
 
+/* The part [offset, offset + size) of a type. */
+static const struct kept_part *part_of(struct names *n, uint32_t module, uint32_t type,
+                                       uint64_t offset, uint64_t size)
+{
+	struct block_names *b = n->blocks;
+	uint64_t hash = (offset * 31 + size * 7 + type) * UINT64_C(0x9e3779b97f4a7c15);
+	struct kept_part *kept = &b->parts[hash >> 52 & (PARTS_KEPT - 1)];
+	if (kept->path && kept->offset == offset && kept->size == size && kept->type == type &&
+	    kept->module == module)
+		return kept;
+	g_string_truncate(b->path, 0);
+	struct debug_part part =
+	        debuginfo_part(names_debuginfo(n, module), type, offset, size, b->path);
+	*kept = (struct kept_part){ module,
+		                    type,
+		                    offset,
+		                    size,
+		                    g_string_chunk_insert_const(b->strings, b->path->str),
+		                    part.exact };
+	return kept;
+}
+
 static bool access_fits(struct names *n, const struct candidate *c, const struct seen_access *a,
                         uint64_t block_size)
 {
@@ -373,10 +396,7 @@ static bool access_fits(struct names *n, const struct candidate *c, const struct
 	uint64_t size = debuginfo_size(d, c->type);
 	if (size == 0 || size > block_size)
 		return false;
-	GString *path = g_string_new(NULL);
-	bool exact = debuginfo_part(d, c->type, a->offset % size, a->size, path).exact;
-	g_string_free(path, TRUE);
-	return exact;
+	return part_of(n, c->module, c->type, a->offset % size, a->size)->exact;
 }
 
 /* The candidate whose type fits most accesses; more for structs and for direct pointers. */
@@ -506,23 +526,6 @@ static void append_pointer(const struct block_facts *f, GString *name)
 	}
 }
 
-/* The path of [offset, offset + size) in the type of a block's elements. */
-static const char *part_path(struct names *n, const struct block_facts *f, uint64_t offset,
-                             uint64_t size)
-{
-	struct block_names *b = n->blocks;
-	uint64_t hash = (offset * 31 + size * 7 + f->type) * UINT64_C(0x9e3779b97f4a7c15);
-	struct kept_part *kept = &b->parts[hash >> 52 & (PARTS_KEPT - 1)];
-	if (kept->path && kept->offset == offset && kept->size == size &&
-	    kept->type == f->type && kept->module == f->module)
-		return kept->path;
-	g_string_truncate(b->path, 0);
-	debuginfo_part(names_debuginfo(n, f->module), f->type, offset, size, b->path);
-	*kept = (struct kept_part){ f->module, f->type, offset, size,
-		                    g_string_chunk_insert_const(b->strings, b->path->str) };
-	return kept->path;
-}
-
 void names_append_block(struct names *n, uint32_t block, GString *name)
 {
 	const struct block_facts *f = settled(n, block);
@@ -549,7 +552,8 @@ void names_append_in_block(struct names *n, uint32_t block, uint64_t address, ui
 		names_append_number(offset, name);
 		return;
 	}
-	const char *path = part_path(n, f, f->each ? offset % f->each : offset, size);
+	uint64_t within = f->each ? offset % f->each : offset;
+	const char *path = part_of(n, f->module, f->type, within, size)->path;
 	if (!f->each && path[0] != '.' && path[0] != '[')
 		g_string_append_c(name, '*');
 	append_pointer(f, name);

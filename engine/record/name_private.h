@@ -24,7 +24,7 @@ struct taken_names {     /* a set of hashes */
 };
 
 struct names {
-	char *exe;
+	char *exe, *folder;
 	GArray *modules;            /* struct name_module */
 	GPtrArray *warnings;        /* char *, owned */
 	GHashTable *short_files;    /* last component -> the path that owns it; borrowed */

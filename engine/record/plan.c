@@ -315,6 +315,18 @@ bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
 	return true;
 }
 
+void plan_any_outcome(struct plan *p)
+{
+	if (p->steps->len > 0)
+		g_array_index(p->steps, struct log_step, p->steps->len - 1).tag = LOG_NOTHING;
+}
+
+void plan_go_on(struct plan *p, const struct trace *t, uint32_t thread)
+{
+	add_step(t, p, thread, NONE, false);
+	p->open_end = true;
+}
+
 /* ---- following ---- */
 
 static uint32_t event_at(const struct trace *t, const GArray *events, struct plan_place place)
@@ -396,6 +408,8 @@ bool plan_follow(const struct plan *p, char **argv, unsigned first,
 		return false;
 	}
 	o.config.flags = LOG_CONTROLLED | LOG_VALUES | LOG_REPLAY;
+	if (p->explore)
+		o.config.flags |= LOG_EXPLORE;
 	o.config.seed = p->seed;
 	o.config.strategy = p->strategy;
 	/* The witness whole, and then some: what comes after it may never end. */
@@ -432,7 +446,7 @@ bool plan_follow(const struct plan *p, char **argv, unsigned first,
 	run->diverged = run->facts.diverged != NULL;
 	if (run->diverged)
 		explain_divergence(p, run);
-	else if (run->facts.replayed < p->steps->len && run->facts.replayed > 0) {
+	else if (run->facts.replayed + p->open_end < p->steps->len && run->facts.replayed > 0) {
 		run->diverged = true;
 		run->at = g_array_index(p->events, uint32_t, run->facts.replayed);
 		run->cause = g_strdup("the program ended before it");

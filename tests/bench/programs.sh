@@ -90,7 +90,7 @@ runners() {
 				echo "exec setarch -R $work/bin/measure time.\$n \"\$@\""
 				;;
 			heddle)
-				echo "exec $work/bin/measure time.\$n $HEDDLE record -q --max-size 600" \
+				echo "exec $work/bin/measure time.\$n $HEDDLE record -q" \
 					"--seed ${SEED:-1} --strategy ${STRATEGY:-random}" \
 					'-o trace.$n.hdl -- "$@"'
 				;;
@@ -110,8 +110,10 @@ run_variant() { # NAME VARIANT
 seconds() { # NAME VARIANT FIELD: processor time of all its runs
 	cat "$work/run/$1/$2"/time.* | awk -v f="$3" '{ s += $f } END { printf "%.2f", s }'
 }
-events_of() { # FILE...: of all these JSON reports
-	sed -n 's/^{"heddle".*"events": \([0-9]*\),.*/\1/p' "$@" | awk '{ s += $1 } END { print s }'
+events_of() { # TRACE...: of all together
+	local t
+	for t; do "$HEDDLE" info -q "$t" | awk '$1 == "events" { print $2; exit }'; done |
+		awk '{ s += $1 } END { print s }'
 }
 ratio() { awk -v a="$1" -v b="$2" 'BEGIN { if (b > 0) printf "%.1f", a / b; else print "?" }'; }
 
@@ -141,7 +143,7 @@ row() { # NAME: runs it and prints its line
 	plain=$(seconds "$name" plain 1) tsan=$(seconds "$name" tsan 1)
 	program=$(seconds "$name" heddle 2)
 	printf '%-10s %-8s %10s %5d %5d  %6s %6s (%4s) %6s (%4s) %6s %5d  %s\n' "$name" $output \
-		"$(events_of "$base"/heddle/*.json)" "$(wc -l <"$base/tsan.pairs")" \
+		"$(events_of "$base"/heddle/trace.*.hdl)" "$(wc -l <"$base/tsan.pairs")" \
 		"$(wc -l <"$base/heddle.pairs")" "$plain" \
 		"$tsan" "$(ratio "$tsan" "$plain")" "$program" "$(ratio "$program" "$plain")" \
 		"$(seconds "$name" heddle 1)" $(($(date +%s) - start)) \
@@ -155,7 +157,6 @@ case $command in
 run | all)
 	printf '%-10s %-8s %10s %5s %5s  %6s %13s %13s %6s %5s  %s\n' program output events tsan \
 		ours plain 'tsan (times)' 'record(times)' +trace races 'not ours'
-
 	;;
 esac
 for name in $(names "$@"); do

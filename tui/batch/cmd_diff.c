@@ -77,41 +77,51 @@ static bool analyse(const struct arguments *a, struct side *s, const struct race
 	return good;
 }
 
-static bool open_side(const struct arguments *a, const char *path,
-                      const struct race_options *race, struct side *s)
+static bool open_report(struct side *s)
 {
 	struct error error;
-	bool good;
 
-	s->path = path;
-	if (report_file_is(path)) {
-		s->report = report_file_open(path, &error);
-		good = s->report != NULL;
-		s->budget_spent =
-		        good && json_is_true(json_object_get(s->report->head, "budget-spent"));
-	} else {
-		s->trace = open_trace(a, path);
-		if (s->trace == NULL)
-			return false;
-		good = analyse(a, s, race, &error);
-	}
-	if (!good)
+	if (!report_file_is(s->path))
+		return true;
+	s->report = report_file_open(s->path, &error);
+	if (s->report == NULL) {
 		fail(&error);
-	return good;
+		return false;
+	}
+	s->budget_spent = json_is_true(json_object_get(s->report->head, "budget-spent"));
+	return true;
 }
 
-/* A report's analysis is the other side's too, where none is named. */
-static void follow_report(const struct arguments *a, struct race_options *race)
+static bool open_and_analyse(const struct arguments *a, const struct race_options *race,
+                             struct side *s)
 {
-	for (guint i = 0; i < 2 && argument_value(a, "analysis") == NULL; i++) {
-		struct report_file *r = report_file_is(a->words->pdata[i])
-		                                ? report_file_open(a->words->pdata[i], NULL)
-		                                : NULL;
+	struct error error;
 
-		if (r != NULL)
-			analysis_from_word(json_word(r->head, "analysis"), &race->analysis);
-		report_file_free(r);
-	}
+	if (s->report != NULL)
+		return true;
+	s->trace = open_trace(a, s->path);
+	if (s->trace == NULL)
+		return false;
+	if (analyse(a, s, race, &error))
+		return true;
+	fail(&error);
+	return false;
+}
+
+/* Both sides; a report's analysis is the trace's too, where none is named. */
+static bool open_sides(const struct arguments *a, struct race_options *race, struct side *old,
+                       struct side *new)
+{
+	const struct side *named;
+
+	old->path = a->words->pdata[0];
+	new->path = a->words->pdata[1];
+	if (!open_report(old) || !open_report(new))
+		return false;
+	named = old->report != NULL ? old : new;
+	if (named->report != NULL && argument_value(a, "analysis") == NULL)
+		analysis_from_word(json_word(named->report->head, "analysis"), &race->analysis);
+	return open_and_analyse(a, race, old) && open_and_analyse(a, race, new);
 }
 
 /* -- printing ------------------------------------------------------------------------- */
@@ -236,9 +246,7 @@ static int run(struct arguments *a)
 	argument_format(a, true);
 	if (!race_options_parse(a, &race))
 		return EXIT_BAD;
-	follow_report(a, &race);
-	if (open_side(a, a->words->pdata[0], &race, &old) &&
-	    open_side(a, a->words->pdata[1], &race, &new))
+	if (open_sides(a, &race, &old, &new))
 		status = compare(a, &old, &new, &race);
 	side_release(&old);
 	side_release(&new);

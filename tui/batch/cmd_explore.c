@@ -218,6 +218,7 @@ static int run(struct arguments *a)
 		return usage_error(a, "no program given after --");
 	struct explore_options o = { .argv = argv,
 		                     .save = argument_value(a, "output"),
+		                     .seed = argument_number(a, "seed", 0),
 		                     .max_runs = argument_number(a, "runs", 10000),
 		                     .seconds = seconds_of(a, "budget", 60),
 		                     .query_seconds = 1,
@@ -257,6 +258,7 @@ static const struct command_option options[] = {
 	{ "spec", "FILE", "invocations of its objects are single steps, and may commute", 0 },
 	{ "runs", "N", "at most so many executions (default 10000)", 'n' },
 	{ "budget", "SECONDS", "for everything (default 60; 0: no limit)", 0 },
+	{ "seed", "N", "the first execution by chance (default: the lowest thread first)", 0 },
 	{ "timeout", "SECONDS", "end a run after this time (default 10)", 0 },
 	OPTION_FORMAT,
 	{ 0 },

@@ -145,6 +145,7 @@ struct thread {
 	uint32_t spins;            /* and how often in a row: it spins at SPIN_LIMIT */
 	struct open_call open[MAX_OPEN_CALLS];
 	unsigned open_count;
+	unsigned told_calls; /* those that the program itself tells of (heddle.h), open */
 	uintptr_t bound_pc; /* who called the bound function that was called last */
 };
 
@@ -346,6 +347,11 @@ static inline void log_sync(struct thread *t, enum log_tag tag, uintptr_t pc,
                             const void *object)
 {
 	log_event(t, tag, 0, pc, (uintptr_t)object, 0, 1);
+}
+/* The same of an operation that may also end without it: a try, or with a time limit. */
+static inline void log_try(struct thread *t, enum log_tag tag, uintptr_t pc, const void *object)
+{
+	log_event(t, tag, LOG_TRY, pc, (uintptr_t)object, 0, 1);
 }
 
 /*

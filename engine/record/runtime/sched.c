@@ -446,6 +446,8 @@ static void hand_over(struct thread *next)
 	sched.holder = next;
 	sched.turns++;
 	sched.turn_start = sched.steps;
+	if (next && rt.header)
+		rt.header->holder = next->id;
 	if (next && next->state == STATE_READY) {
 		next->state = STATE_RUNNING;
 		sched.ready--;
@@ -652,6 +654,12 @@ uint64_t sched_steps(void)
 	return sched.steps;
 }
 
+/* Is it in an invocation that chance is to leave whole? */
+static bool stays_whole(const struct thread *t)
+{
+	return rt.config.flags & LOG_EXPLORE && (t->open_count || t->told_calls);
+}
+
 void sched_point_slow(struct thread *t)
 {
 	if (rt.replay) {
@@ -666,7 +674,7 @@ void sched_point_slow(struct thread *t)
 		at_change_point(t);
 	if (sched.ready == 0 && (sched.files == 0 || sched.steps % 16))
 		return;
-	if (rt.config.strategy == STRATEGY_FIRST ||
+	if (rt.config.strategy == STRATEGY_FIRST || stays_whole(t) ||
 	    (rt.config.strategy == STRATEGY_RANDOM && (next_random() >> 40 & 1)))
 		return;
 	give_way(t, false);
@@ -694,7 +702,7 @@ void sched_access(struct thread *t)
 	if (rt.config.strategy == STRATEGY_PCT)
 		at_change_point(t);
 	t->budget = t->drawn = draw_budget();
-	if (preempt && (sched.ready || sched.files))
+	if (preempt && !stays_whole(t) && (sched.ready || sched.files))
 		give_way(t, false);
 }
 
@@ -995,6 +1003,11 @@ void sched_start(struct thread *t)
 
 void sched_end(struct thread *t)
 {
+	if (rt.config.flags & LOG_EXPLORE && rt.on) {
+		char text[32] = "";
+		append_number(text, sizeof(text), t->id, 10);
+		log_note("ended", text);
+	}
 	lock();
 	bury(t);
 	if (!rt.controlled) {

@@ -117,7 +117,7 @@ static int mutex_lock(pthread_mutex_t *m, const struct timespec *at, clockid_t c
 		plan_point(t);
 	}
 	if (status == 0 || status == EOWNERDEAD)
-		log_sync(t, LOG_ACQ, pc, m);
+		(at ? log_try : log_sync)(t, LOG_ACQ, pc, m);
 	else if (status == ETIMEDOUT)
 		log_sync(t, LOG_TRYFAIL, pc, m);
 	return status;
@@ -131,7 +131,7 @@ static int mutex_trylock(pthread_mutex_t *m, uintptr_t pc)
 	sched_point(t);
 	int status = REAL(pthread_mutex_trylock)(m);
 	if (status == 0 || status == EOWNERDEAD)
-		log_sync(t, LOG_ACQ, pc, m);
+		log_try(t, LOG_ACQ, pc, m);
 	else if (status == EBUSY)
 		log_sync(t, LOG_TRYFAIL, pc, m);
 	return status;
@@ -286,7 +286,7 @@ static int cond_wait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespe
 		                       at);
 	t->condition = c;
 	t->woken = false;
-	log_sync(t, LOG_WAIT, pc, c);
+	(at ? log_try : log_sync)(t, LOG_WAIT, pc, c);
 	plan_point(t);
 	int status = REAL(pthread_mutex_unlock)(m);
 	if (status) {
@@ -430,7 +430,7 @@ static int rw_lock(pthread_rwlock_t *l, bool write, bool try_only, const struct 
 		}
 	}
 	if (status == 0)
-		log_sync(t, write ? LOG_ACQ : LOG_RACQ, pc, l);
+		(try_only || at ? log_try : log_sync)(t, write ? LOG_ACQ : LOG_RACQ, pc, l);
 	else if (status == EBUSY || status == ETIMEDOUT)
 		log_sync(t, LOG_TRYFAIL, pc, l);
 	return status;
@@ -523,7 +523,10 @@ EXPORT int pthread_spin_trylock(pthread_spinlock_t *l)
 		return REAL(pthread_spin_trylock)(l);
 	sched_point(t);
 	int status = REAL(pthread_spin_trylock)(l);
-	log_sync(t, status == 0 ? LOG_ACQ : LOG_TRYFAIL, CALLER(), (const void *)l);
+	if (status == 0)
+		log_try(t, LOG_ACQ, CALLER(), (const void *)l);
+	else
+		log_sync(t, LOG_TRYFAIL, CALLER(), (const void *)l);
 	return status;
 }
 EXPORT int pthread_spin_unlock(pthread_spinlock_t *l)
@@ -639,7 +642,7 @@ static int sem_take(sem_t *s, bool try_only, const struct timespec *at, clockid_
 		}
 	}
 	if (t && status == 0)
-		log_sync(t, LOG_TAKE, pc, s);
+		(try_only || at ? log_try : log_sync)(t, LOG_TAKE, pc, s);
 	else if (t && (errno == EAGAIN || errno == ETIMEDOUT)) {
 		int error = errno;
 		log_sync(t, LOG_TAKETRYFAIL, pc, s);

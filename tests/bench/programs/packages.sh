@@ -126,7 +126,7 @@ run_nng() {
 	local t
 	for t in inproc pipe reqctx synch; do
 		"$@" "$source/build/tests/$t" >out 2>&1
-		echo "$t: $?"
+		echo "$t: $? $(awk '{ print $1 }' out | sort | uniq -c | tr -s ' \n' ' ')"
 	done
 }
 
@@ -153,7 +153,11 @@ run_sqlite() {
 	tail -n 1 out
 }
 
-build_tbb() { cmake_ -DTBB_TEST=OFF -DTBB_EXAMPLES=OFF -DTBB_STRICT=OFF -DBUILD_SHARED_LIBS=ON \
-	-- tbb && $CXX $CXXFLAGS -Iinclude "$here/tbb-threads.cc" -o tbb-threads \
-	-Lbuild -ltbb; }
+build_tbb() {
+	cmake_ -DTBB_TEST=OFF -DTBB_EXAMPLES=OFF -DTBB_STRICT=OFF -DBUILD_SHARED_LIBS=ON -- tbb || return
+	local folder
+	folder=$(dirname "$(find "$PWD/build" -name libtbb.so | head -1)")
+	$CXX $CXXFLAGS -Iinclude "$here/tbb-threads.cc" -o tbb-threads -L"$folder" \
+		-Wl,-rpath,"$folder" -ltbb -pthread
+}
 run_tbb() { "$@" "$source/tbb-threads"; }
