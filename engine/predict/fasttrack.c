@@ -61,11 +61,11 @@ struct stream {
 	struct tables whole;
 	bool atomics; /* an atomic access has come */
 	/*
-	 * What each thread knows, beside the rows that it comes from: [width + STEP] each, the
+	 * By thread what it knows, beside the rows that it comes from: [width + STEP] each, the
 	 * largest time of each thread; all of its own, so that nobody has to ask whose an
 	 * access is.  Above are the threads that there are not.
 	 */
-	uint32_t *views;
+	uint32_t **views;
 	uint32_t *view_rows;
 	uint32_t *scratch; /* a view for one event */
 	struct site_races *races;
@@ -260,23 +260,17 @@ static void access_variables(struct stream *s, uint32_t e, const uint32_t *view)
 /* -- the pass -------------------------------------------------------------------------------
  */
 
-static uint32_t *view_of(const struct stream *s, uint32_t thread)
-{
-	return s->views + (size_t)thread * (s->width + STEP);
-}
-
 /* Everything that is no plain access of one variable by a thread that nothing touches. */
 static __attribute__((noinline)) void step(struct stream *s, uint32_t e)
 {
 	const struct event *x = &s->t->events[e];
-	const uint32_t *view = view_of(s, x->thread);
+	const uint32_t *view = s->views[x->thread];
 	struct clocks *clocks = &s->c->clocks;
 
 	causality_step(s->c, e);
 	if (s->view_rows[x->thread] != clocks->now[x->thread]) {
 		s->view_rows[x->thread] = clocks->now[x->thread];
-		fill_view(s, view_of(s, x->thread), clocks_strong(clocks, x->thread),
-		          x->thread);
+		fill_view(s, s->views[x->thread], clocks_strong(clocks, x->thread), x->thread);
 	}
 	if (op_is_access(x->op) && !event_inert(x)) {
 		/* SHB's question leaves the access's own observation out. */
@@ -289,19 +283,20 @@ static __attribute__((noinline)) void step(struct stream *s, uint32_t e)
 		causality_sweep(s->c, NULL, NULL);
 }
 
-static __attribute__((noinline)) void no_access(struct stream *s, uint32_t e,
-                                                const struct event *x)
+static __attribute__((noinline)) void no_access(struct stream *s, const struct event *x)
 {
+	uint32_t e = (uint32_t)(x - s->t->events);
+
 	if (!causality_quiet_lock(s->c, e, x))
 		step(s, e);
 }
 
 /* A quiet access (causality.h) for which the cell was not enough. */
-static __attribute__((noinline)) void quiet_table(struct stream *s, uint32_t e,
-                                                  const struct event *x)
+static __attribute__((noinline)) void quiet_table(struct stream *s, const struct event *x)
 {
+	uint32_t e = (uint32_t)(x - s->t->events);
 	struct cell *cell = &s->cells[x->target];
-	const uint32_t *view = view_of(s, x->thread);
+	const uint32_t *view = s->views[x->thread];
 	bool known = knows(view, cell->last[OP_WRITE]);
 
 	/* SHB's reads learn from a write that is new to them.  (Where the cell is enough it
@@ -325,8 +320,7 @@ pass_quiet(struct stream *s, uint32_t from, uint32_t to, uint32_t ahead, bool se
 	/* In registers: the compiler does not know what a store to a cell may change. */
 	const struct event *x = s->t->events + from, *end = s->t->events + to;
 	struct cell *cells = s->cells;
-	const uint32_t *views = s->views;
-	size_t width = s->width + STEP;
+	uint32_t *const *views = s->views;
 	uint32_t many = s->width + MANY;
 
 	for (uint32_t time = from + 1; x < end; x++, time++) {
@@ -342,10 +336,10 @@ pass_quiet(struct stream *s, uint32_t from, uint32_t to, uint32_t ahead, bool se
 			                                   (s->c->depth[x[ahead].thread] != 0),
 			                   1);
 		if (G_UNLIKELY(!causality_quiet(s->c, x, sections)))
-			sections ? step(s, time - 1) : no_access(s, time - 1, x);
-		else if (!access_cell(cell, views + x->thread * width, x->thread, time, x->op,
-		                      many, s->many.times))
-			quiet_table(s, time - 1, x);
+			sections ? step(s, (uint32_t)(x - s->t->events)) : no_access(s, x);
+		else if (!access_cell(cell, views[x->thread], x->thread, time, x->op, many,
+		                      s->many.times))
+			quiet_table(s, x);
 	}
 }
 
@@ -412,6 +406,17 @@ static bool pass_finished(struct stream *s, const struct progress *progress)
 	return true;
 }
 
+/* One block, that the first points to. */
+static uint32_t **views_new(uint32_t threads, uint32_t width)
+{
+	uint32_t **views = g_new0(uint32_t *, threads + 1);
+
+	views[0] = g_new0(uint32_t, (size_t)threads * width + 1);
+	for (uint32_t u = 1; u < threads; u++)
+		views[u] = views[0] + (size_t)u * width;
+	return views;
+}
+
 bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *races,
                   const struct progress *progress)
 {
@@ -428,17 +433,18 @@ bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *race
 	s.cells = scattered_new0(struct cell, t->variables_count + 1);
 	s.threads = (uint32_t)t->threads_count;
 	s.width = (s.threads + STEP - 1) / STEP * STEP;
-	s.views = g_new0(uint32_t, (size_t)s.threads * (s.width + STEP));
+	s.views = views_new(s.threads, s.width + STEP);
 	s.view_rows = g_new0(uint32_t, s.threads + 1);
 	s.scratch = g_new0(uint32_t, s.width + STEP);
 	for (uint32_t u = 0; s.c != NULL && u < s.threads; u++)
-		fill_view(&s, view_of(&s, u), clocks_row(&s.c->clocks, 0), u);
+		fill_view(&s, s.views[u], clocks_row(&s.c->clocks, 0), u);
 	if (s.c != NULL && s.c->observations != NULL)
 		observations_lend(s.c->observations, &s.cells[0].last[OP_WRITE].stamp, 2);
 	done = s.c == NULL ? pass_finished(&s, progress) : pass(&s, progress);
 	g_free(s.cells);
 	g_free(s.many.times);
 	g_free(s.whole.times);
+	g_free(s.views[0]);
 	g_free(s.views);
 	g_free(s.view_rows);
 	g_free(s.scratch);
