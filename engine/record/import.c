@@ -65,6 +65,8 @@ struct import {
 	GHashTable *locations; /* pc -> location + 1 */
 	GHashTable *functions; /* pc -> string + 1 */
 	GString *clocks;       /* for replay: see plan.c */
+	GString *repeats;      /* the same: "THREAD:ORDINAL:COUNT,", by the log's order */
+	uint64_t repeated;
 	GHashTable *objects;   /* "region:offset" as 64-bit -> object + 1 */
 	GHashTable *instances; /* "TYPE ADDRESS" -> instance + 1, "TYPE" -> how many */
 	struct names *names;
@@ -690,6 +692,13 @@ static void add_record(struct import *im, uint32_t id, const struct log_record *
 		add_invocation(im, lane, tag, flags, pc, w);
 		lane->ordinal++;
 		break;
+	case LOG_REPEAT: /* without its event in what --last kept it is nobody's */
+		im->repeated += pc;
+		if (lane->ordinal > 0)
+			g_string_append_printf(im->repeats, "%s%u:%" PRIu64 ":%" PRIu64,
+			                       im->repeats->len ? "," : "", id,
+			                       lane->ordinal - 1, pc);
+		break;
 	case LOG_RANDOM:
 	case LOG_SWITCH:
 	case LOG_TICKET:
@@ -886,6 +895,18 @@ static void note_dropped(struct import *im)
 	g_string_free(text, TRUE);
 }
 
+/* The looks of threads that waited by polling which are not in the trace; polls.c says why
+ * that is right. */
+static void note_repeats(struct import *im)
+{
+	if (im->repeated == 0)
+		return;
+	builder_note(im->b, "recording-repeats", im->repeats->str);
+	char count[32];
+	snprintf(count, sizeof(count), "%" PRIu64, im->repeated);
+	builder_note(im->b, "recording-repeated", count);
+}
+
 static void import_release(struct import *im)
 {
 	for (guint i = 0; i < im->lanes->len; i++) {
@@ -903,6 +924,7 @@ static void import_release(struct import *im)
 	g_hash_table_destroy(im->functions);
 	g_hash_table_destroy(im->objects);
 	g_string_free(im->clocks, TRUE);
+	g_string_free(im->repeats, TRUE);
 	g_hash_table_destroy(im->instances);
 	names_free(im->names);
 	munmap((void *)im->base, im->size);
@@ -1011,6 +1033,7 @@ struct trace *record_import_with(const char *path, const char *name, const char 
 	im.functions = g_hash_table_new(NULL, NULL);
 	im.objects = g_hash_table_new(NULL, NULL);
 	im.clocks = g_string_new(NULL);
+	im.repeats = g_string_new(NULL);
 	im.instances = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	im.names = names_new(exe);
 	builder_namer(im.b, names_namer(im.names));
@@ -1040,6 +1063,7 @@ struct trace *record_import_with(const char *path, const char *name, const char 
 		builder_note(im.b, "recording-addresses", "randomised");
 	if (im.clocks->len)
 		builder_note(im.b, "recording-clocks", im.clocks->str);
+	note_repeats(&im);
 	if (im.refused)
 		builder_warn(im.b,
 		             "%" PRIu64 " recorded events are not well-formed and were left "

@@ -34,7 +34,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
-#define LOG_VERSION     7
+#define LOG_VERSION     8
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
 #define LOG_CHUNK_MAGIC 0x4b434448u
@@ -155,6 +155,7 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	TAG(RANDOM, 0, 0)    /* length; bytes */ \
 	TAG(DROP, 0, 0)      /* --last: the state that earlier chunks had left begins here */ \
 	TAG(LATE, 1, 0)      /* the value of the short record before */ \
+	TAG(REPEAT, 0, 0)    /* pc: how often its thread made its last event again, at once */ \
 	/* CALL's flags: LOG_MADE */ \
 	TAG(CALL, 0, 1) /* object; length; type NUL method NUL arguments as text NUL */ \
 	TAG(RET, 0, 1)  /* the same with results */
@@ -208,15 +209,16 @@ enum log_record_flag {
 #define LOG_SMALL_LIMIT  (1ull << 13)
 
 /* Short records and their sites. */
-#define LOG_SHORT         (1ull << 63)
-#define LOG_SITE_BITS     10
-#define LOG_SITES         (1u << LOG_SITE_BITS)
-#define LOG_SLOT_SHIFT    53
-#define LOG_DELTA_SHIFT   26
-#define LOG_DELTA_BITS    27
-#define LOG_OFFSET_BITS   26
-#define LOG_DELTA_UNKNOWN (1ull << (LOG_DELTA_BITS - 1)) /* the lowest, as an unsigned field \
-	                                                  */
+#define LOG_SHORT       (1ull << 63)
+#define LOG_SITE_BITS   10
+#define LOG_SITES       (1u << LOG_SITE_BITS)
+#define LOG_SLOT_SHIFT  53
+#define LOG_DELTA_SHIFT 26
+#define LOG_DELTA_BITS  27
+#define LOG_OFFSET_BITS 26
+#define LOG_DELTA_UNKNOWN \
+	(1ull << (LOG_DELTA_BITS - 1)) /* the lowest, as an unsigned field \
+	                                */
 
 struct log_site {
 	uint64_t key;            /* 0: none yet */
@@ -293,7 +295,8 @@ struct log_step { /* the next event, in the order to be followed */
 	/* The end of an invocation that nobody interrupts: what its thread does up to there is
 	 * the library's affair, and may differ from the recording. */
 	uint16_t whole;
-	uint64_t pc; /* absolute, with address randomisation off; 0: any */
+	uint64_t pc;      /* absolute, with address randomisation off; 0: any */
+	uint64_t repeats; /* how often the thread does the same again before anybody goes on */
 };
 struct log_thread { /* thread i is the ordinal-th child of its parent */
 	uint32_t parent, ordinal;
