@@ -61,12 +61,11 @@ struct stream {
 	struct tables whole;
 	bool atomics; /* an atomic access has come */
 	/*
-	 * By thread what it knows, beside the rows that it comes from: [width + STEP] each, the
+	 * By thread what it knows, a copy of what the clocks have: [width + STEP] each, the
 	 * largest time of each thread; all of its own, so that nobody has to ask whose an
 	 * access is.  Above are the threads that there are not.
 	 */
 	uint32_t **views;
-	uint32_t *view_rows;
 	uint32_t *scratch; /* a view for one event */
 	struct site_races *races;
 };
@@ -268,10 +267,8 @@ static __attribute__((noinline)) void step(struct stream *s, uint32_t e)
 	struct clocks *clocks = &s->c->clocks;
 
 	causality_step(s->c, e);
-	if (s->view_rows[x->thread] != clocks->now[x->thread]) {
-		s->view_rows[x->thread] = clocks->now[x->thread];
+	if (clocks->told_at[x->thread] == e)
 		fill_view(s, s->views[x->thread], clocks_strong(clocks, x->thread), x->thread);
-	}
 	if (op_is_access(x->op) && !event_inert(x)) {
 		/* SHB's question leaves the access's own observation out. */
 		if (s->kind == ORDER_KIND_SHB)
@@ -434,7 +431,6 @@ bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *race
 	s.threads = (uint32_t)t->threads_count;
 	s.width = (s.threads + STEP - 1) / STEP * STEP;
 	s.views = views_new(s.threads, s.width + STEP);
-	s.view_rows = g_new0(uint32_t, s.threads + 1);
 	s.scratch = g_new0(uint32_t, s.width + STEP);
 	for (uint32_t u = 0; s.c != NULL && u < s.threads; u++)
 		fill_view(&s, s.views[u], clocks_row(&s.c->clocks, 0), u);
@@ -446,7 +442,6 @@ bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *race
 	g_free(s.whole.times);
 	g_free(s.views[0]);
 	g_free(s.views);
-	g_free(s.view_rows);
 	g_free(s.scratch);
 	causality_free(s.c);
 	order_free(order);
