@@ -2,9 +2,9 @@
  * fasttrack.c - one pass over a trace that keeps, for each variable, the accesses that later
  * ones may race with (after FastTrack, Flanagan and Freund, PLDI 2009).
  *
- * A cell of 16 bytes holds the last read and the last write: four cells to a
- * cache line, and for most accesses all that is needed.  An access that is ordered after the
- * one in its place stands for it.  Where two are not ordered, or atomics and plain accesses
+ * A cell of 16 bytes holds the last read and the last write: four cells to a cache line, and
+ * for most accesses all that is needed.  An access that is ordered after the one in its place
+ * stands for it.  Where two are not ordered, or atomics and plain accesses
  * meet, the variable gets a table with a place for each thread and kind and keeps it.  Times
  * are event ids, so a racy pair is named without looking anything up.
  */
@@ -15,10 +15,10 @@
 #include <string.h>
 
 /*
- * All zero: not accessed yet.  A variable with a table has for its last read the table's
- * place in place of an event and a thread that there is not: MANY where the table is
- * for its reads, whose events a read has no need to know, so all know them; WHOLE where it is
- * for all accesses, whose events nobody knows.  So the one question whether the last accesses
+ * All zero: not accessed yet.  A variable with a table has for its last read the table's place
+ * instead of an event and a thread that there is not: MANY where the table is for its reads,
+ * whose events a read has no need to know, so all know them; WHOLE where it is for all
+ * accesses, whose events nobody knows.  So the one question whether the last accesses
  * are known is the right one for the tables too, but for a write after many reads.  The last
  * write is always there.
  */
@@ -231,14 +231,15 @@ access_cell(struct cell *cell, const uint32_t *view, uint32_t thread, uint32_t n
             uint32_t many, uint32_t *tables)
 {
 	union last read = cell->last[OP_READ], write = cell->last[OP_WRITE], *own;
-	uintptr_t time, mask = -(uintptr_t)(read.thread == many);
+	uintptr_t time, place, mask = -(uintptr_t)(read.thread == many);
 
 	if (G_UNLIKELY(!knows(view, read)) || G_UNLIKELY(!knows(view, write)) ||
 	    G_UNLIKELY(mask & op))
 		return false;
 	own = &cell->last[op];
 	time = (uintptr_t)&own->time;
-	time += ((uintptr_t)&tables[read.time - 1 + thread] - time) & mask;
+	place = (uintptr_t)tables + (size_t)(read.time - 1 + thread) * sizeof(uint32_t);
+	time += (place - time) & mask;
 	*(uint32_t *)time = now;
 	own->thread = thread + ((read.thread - thread) & (uint32_t)mask);
 	return true;

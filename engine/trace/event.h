@@ -96,7 +96,7 @@ static inline bool event_simple(const struct event *e)
 {
 	uint16_t what;
 
-	memcpy(&what, &e->op, sizeof(what));
+	memcpy(&what, (const char *)e + offsetof(struct event, op), sizeof(what));
 	return (what & (0xfe | (EVENT_INERT | EVENT_WIDE) << 8)) == 0;
 }
 static inline enum memory_order_kind event_order(const struct event *e)
