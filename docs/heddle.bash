@@ -2,7 +2,7 @@
 _heddle() {
 	local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} words=
 	if [ "$COMP_CWORD" = 1 ]; then
-		words="open atomic commute spec cc c++ info convert filter deadlocks races witness verify record graph replay explain compare diff merge shake explore doctor"
+		words="open atomic commute spec cc c++ info convert filter deadlocks races witness verify record graph replay explain compare diff merge shake explore doctor lesson"
 	else case "${COMP_WORDS[1]}" in
 	open) words="--exe --spec --report --at --script --lenient --help --quiet --version" ;;
 	atomic) words="--spec --cycles --predict --output --budget --sets --post-mortem --split --heap --all --baseline --lenient --format --help --quiet --version" ;;
@@ -25,8 +25,9 @@ _heddle() {
 	diff) words="--analysis --values --missing --budget --lenient --format --help --quiet --version" ;;
 	merge) words="--lenient --format --help --quiet --version" ;;
 	shake) words="--runs --seed --strategy --depth --steps --timeout --format --help --quiet --version" ;;
-	explore) words="--output --spec --runs --budget --timeout --format --help --quiet --version" ;;
+	explore) words="--output --spec --runs --budget --seed --timeout --format --help --quiet --version" ;;
 	doctor) words="--help --quiet --version" ;;
+	lesson) words="--directory --text --check --play --format --help --quiet --version" ;;
 	esac; fi
 	if [ "${current#-}" = "$current" ] && [ "$COMP_CWORD" != 1 ]; then words=; fi
 	COMPREPLY=($(compgen -W "$words" -f -- "$current"))

@@ -78,6 +78,7 @@ enum log_status {
 	LOG_DEADLOCK, /* ended by the runtime: nobody could run */
 	LOG_DIVERGED, /* replay: left the plan; a LOG_NOTE says where */
 	LOG_EXECED,   /* became another program */
+	LOG_CUT,      /* exploration: ended by the runtime, after so many steps */
 };
 
 struct log_chunk {
@@ -271,7 +272,8 @@ struct log_config {
 	uint32_t strategy;
 	uint32_t depth; /* pct */
 	uint64_t seed;
-	uint64_t steps;      /* pct: about how many scheduling points a run has */
+	uint64_t steps;      /* pct: about how many scheduling points a run has; with LOG_EXPLORE
+	                      * how many it may have after its plan (0: any number) */
 	uint64_t max_bytes;  /* of the log; 0: no limit */
 	uint64_t keep_bytes; /* --last; 0: all */
 	uint64_t watchdog_ms;
