@@ -311,7 +311,9 @@ static void derive(struct exploration *x, uint32_t known_as, const struct plan_r
 	}
 	bool *on = unfinished(x, run, &limits.last);
 	limits.goes_on = run->facts.status == LOG_CUT ? NULL : on;
-	limits.finals = whole ? finals_names(x->options->finals) : NULL;
+	limits.finals = whole && finals_names(x->options->finals)->len > 0
+	                        ? finals_names(x->options->finals)
+	                        : NULL;
 	limits.stuck = run->facts.status == LOG_DEADLOCK;
 	if (known_as != NONE) {
 		limits.common = common;

@@ -70,6 +70,8 @@ void find_parts(struct search *x);
 bool find_part(struct search *x);
 void give_part(struct search *x);
 
+/* reach.c: the kinds up to FLIP_CALL, all at once; false when it is not for this run. */
+bool reach_flips(struct search *x);
 /* outcomes.c: the kinds from FLIP_FAILS on. */
 void flip_outcomes(struct search *x, uint32_t event);
 void flip_ends(struct search *x);
