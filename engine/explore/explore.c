@@ -495,11 +495,24 @@ static bool run_seed(struct exploration *x, struct seed *s, struct error *error)
 /* -- the loop -------------------------------------------------------------------------------
  */
 
+static bool failed(const struct exploration *x)
+{
+	for (guint i = 0; i < x->report->errors->len; i++)
+		if (g_array_index(x->report->errors, struct explore_error, i).end !=
+		    EXPLORE_SPECIFICATION)
+			return true;
+	return false;
+}
+
 static bool limit_reached(struct exploration *x)
 {
 	const struct explore_options *o = x->options;
 	if (o->max_runs && x->report->runs->len >= o->max_runs) {
 		explore_gap(x, "the limit of runs was reached (--runs)");
+		return true;
+	}
+	if (o->until_error && failed(x)) {
+		explore_gap(x, "it ended at the first error (--until-error)");
 		return true;
 	}
 	if (out_of_time(x)) {

@@ -34,6 +34,7 @@ struct explore_options {
 	double seconds;       /* for everything; 0: no limit */
 	double query_seconds; /* for one question to the solver */
 	unsigned timeout_ms;  /* for one run; 0: 10 s */
+	bool until_error;     /* no more after the first error */
 	bool keep_output;     /* the program's output goes where ours goes */
 };
 

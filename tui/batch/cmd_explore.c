@@ -299,6 +299,7 @@ static int run(struct arguments *a)
 		                     .max_runs = argument_number(a, "runs", 10000),
 		                     .max_steps = argument_number(a, "steps", 0),
 		                     .seconds = seconds_of(a, "budget", 60),
+		                     .until_error = argument_flag(a, "until-error"),
 		                     .query_seconds = 1,
 		                     .timeout_ms =
 		                             (unsigned)(seconds_of(a, "timeout", 10) * 1000) };
@@ -339,6 +340,7 @@ static const struct command_option options[] = {
 	{ "check", "CONDITION", "must hold at the end: 'x == 3 && s.count >= 0'", 0 },
 	{ "steps", "N", "cut a run after so many steps (default: no limit)", 0 },
 	{ "shard", "I/N", "the I-th of N shares; join the reports with 'heddle merge'", 0 },
+	{ "until-error", NULL, "end at the first run that fails", 0 },
 	{ "timeout", "SECONDS", "end a run after this time (default 10)", 0 },
 	OPTION_FORMAT,
 	{ 0 },
