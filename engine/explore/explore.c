@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SAVED_ERRORS = 16 };
+enum { SAVED_ERRORS = 16, TOLD_PAIRS = 8 };
 
 static const char *const end_words[] = {
 #define E(name, word) word,
@@ -34,6 +34,8 @@ static void run_clear(void *data)
 	char *owned[] = { r->flip, r->thread, r->place, r->variable, r->story, r->trace };
 	for (size_t i = 0; i < G_N_ELEMENTS(owned); i++)
 		g_free(owned[i]);
+	if (r->commuting)
+		g_ptr_array_unref(r->commuting);
 }
 
 static void error_clear(void *data)
@@ -197,8 +199,9 @@ static struct seed *seed_of(struct exploration *x, const struct flip *f)
 /* What follows from the first run is shared out; what follows from that is its finder's. */
 static bool is_ours(struct exploration *x)
 {
-	uint64_t n = x->run == 0 ? x->shares++ : 0;
-	return x->options->shards == 0 || x->run != 0 || n % x->options->shards == x->options->shard;
+	bool first = x->run == x->first;
+	uint64_t n = first ? x->shares++ : 0;
+	return x->options->shards == 0 || !first || n % x->options->shards == x->options->shard;
 }
 
 static bool take_flip(void *context, const struct flip *f)
@@ -458,6 +461,8 @@ static bool take_run(struct exploration *x, struct seed *s, struct plan_run *run
 		check_finals(x, &r);
 	}
 	r.class_ = history_class(h);
+	r.commuting = g_ptr_array_new_with_free_func(g_free);
+	r.commuting_count = view_commuting_pairs(x->view, r.commuting, TOLD_PAIRS);
 	r.redundant = r.end == EXPLORE_DIVERGED || !histories_add(x->histories, h);
 	bool good = note_end(x, &r, error);
 	x->report->classes += !r.redundant;
@@ -540,6 +545,14 @@ static void add_first(struct exploration *x)
 	first->plan.strategy = x->options->seed ? STRATEGY_RANDOM : STRATEGY_FIRST;
 	first->plan.seed = x->options->seed ? x->options->seed : 1;
 	first->parent = first->known_as = NONE;
+	x->first = x->report->runs->len;
+	if (x->first > 0) { /* below the run that made it begin again */
+		first->parent = 0;
+		first->flip = g_strdup("again, with the events of what is not as specified");
+		first->thread = g_strdup("");
+		first->place = g_strdup("");
+		first->variable = g_strdup("");
+	}
 	g_ptr_array_add(x->waiting, first);
 }
 
@@ -547,7 +560,7 @@ static void add_first(struct exploration *x)
 static void begin_again(struct exploration *x)
 {
 	struct explore_report *r = x->report;
-	r->abandoned += r->runs->len;
+	r->abandoned += r->runs->len; /* but for those that stay, below */
 	for (guint i = r->errors->len; i-- > 0;)
 		if (g_array_index(r->errors, struct explore_error, i).end !=
 		    EXPLORE_SPECIFICATION)
@@ -555,10 +568,11 @@ static void begin_again(struct exploration *x)
 	for (guint i = r->runs->len; i-- > 0;)
 		if (g_array_index(r->runs, struct explore_run, i).end != EXPLORE_SPECIFICATION)
 			g_array_remove_index(r->runs, i);
+	r->abandoned -= r->runs->len;
 	for (guint i = 0; i < r->errors->len; i++) /* one run each, and in their order */
 		g_array_index(r->errors, struct explore_error, i).run = i;
 	for (guint i = 0; i < r->runs->len; i++)
-		g_array_index(r->runs, struct explore_run, i).parent = NONE;
+		g_array_index(r->runs, struct explore_run, i).parent = i == 0 ? NONE : 0;
 	g_array_set_size(r->races, 0);
 	r->pruned = r->classes = 0;
 	histories_free(x->histories);

@@ -70,6 +70,9 @@ struct explore_run {
 	uint64_t events;
 	uint64_t pruned; /* schedules derived from it that were known */
 	bool redundant;  /* its class was known */
+	GPtrArray *commuting; /* char *: pairs of invocations whose other order was not run,
+	                       * since they commute; owned, or NULL; the first of them */
+	uint64_t commuting_count;
 	uint64_t class_; /* runs of one class are equivalent */
 	char *trace;     /* owned: where it was saved, or NULL */
 };

@@ -24,6 +24,14 @@ static json_t *text_or_null(const char *text)
 	return text && *text ? json_string(text) : json_null();
 }
 
+static json_t *texts_json(const GPtrArray *texts)
+{
+	json_t *list = json_array();
+	for (guint i = 0; i < texts->len; i++)
+		json_array_append_new(list, json_string(texts->pdata[i]));
+	return list;
+}
+
 static json_t *runs_json(const struct explore_report *r)
 {
 	json_t *list = json_array();
@@ -40,6 +48,11 @@ static json_t *runs_json(const struct explore_report *r)
 		        (json_int_t)run->pruned, "redundant", run->redundant, "trace",
 		        text_or_null(run->trace), "class",
 		        json_sprintf("%016" PRIx64, run->class_));
+		if (run->commuting_count > 0) {
+			json_object_set_new(item, "commuting", texts_json(run->commuting));
+			json_object_set_new(item, "commuting-pairs",
+			                    json_integer((json_int_t)run->commuting_count));
+		}
 		json_array_append_new(list, item);
 	}
 	return list;
@@ -73,14 +86,6 @@ static json_t *races_json(const struct explore_report *r)
 		                                      race->first, race->second, "variable",
 		                                      race->variable, "run", (int)race->run));
 	}
-	return list;
-}
-
-static json_t *texts_json(const GPtrArray *texts)
-{
-	json_t *list = json_array();
-	for (guint i = 0; i < texts->len; i++)
-		json_array_append_new(list, json_string(texts->pdata[i]));
 	return list;
 }
 
@@ -178,6 +183,27 @@ static void print_errors(const struct explore_report *r)
 	}
 }
 
+/* What the specification spared, in the first run. */
+static void print_commuting(const struct explore_report *r)
+{
+	enum { MOST = 3 };
+	uint32_t first = r->runs->len;
+	for (uint32_t i = r->runs->len; i-- > 0;)
+		if (g_array_index(r->runs, struct explore_run, i).commuting_count > 0)
+			first = i;
+	if (first == r->runs->len)
+		return;
+	const struct explore_run *run = &g_array_index(r->runs, struct explore_run, first);
+	printf("equivalent by the specification, in run %u: %" PRIu64
+	       " pair%s that commute%s\n",
+	       first, run->commuting_count, run->commuting_count == 1 ? "" : "s",
+	       run->commuting_count == 1 ? "s" : "");
+	for (guint i = 0; i < run->commuting->len && i < MOST; i++)
+		printf("    %s\n", (char *)run->commuting->pdata[i]);
+	if (run->commuting_count > MOST)
+		printf("    ...\n");
+}
+
 static void print_text(const struct explore_report *r)
 {
 	printf("%u execution%s, %" PRIu64 " different; %" PRIu64
@@ -194,6 +220,7 @@ static void print_text(const struct explore_report *r)
 		printf("    %s\n", (char *)r->gaps->pdata[i]);
 	for (guint i = 0; i < r->notes->len; i++)
 		printf("    %s\n", (char *)r->notes->pdata[i]);
+	print_commuting(r);
 	if (r->abandoned)
 		printf("    %" PRIu64 " more before that was known\n", r->abandoned);
 	for (guint i = 0; i < r->races->len; i++) {
