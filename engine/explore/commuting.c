@@ -44,8 +44,7 @@ static void run_effects(struct view *v, struct run_state **states, const struct 
 	struct call_scratch scratch;
 	struct call c;
 	struct model *m = v->model;
-	if (call->scope == NULL || v->contradiction ||
-	    !names_of(v, call, false, &c, &scratch))
+	if (call->scope == NULL || v->contradiction || !names_of(v, call, false, &c, &scratch))
 		return;
 	struct run_state **state = &states[call->object];
 	if (*state == NULL)
@@ -53,10 +52,9 @@ static void run_effects(struct view *v, struct run_state **states, const struct 
 	if (run_step(*state, c.method, c.names, &m->texts) != RUN_OTHER)
 		return;
 	char *text = view_call_text(v, call);
-	v->contradiction =
-	        g_strdup_printf("%s contradicts the effects of %s, at %s", text,
-	                        m->objects[call->object].type->o->name,
-	                        trace_location_name(v->recorded, call->scope->call));
+	v->contradiction = g_strdup_printf("%s contradicts the effects of %s, at %s", text,
+	                                   m->objects[call->object].type->o->name,
+	                                   trace_location_name(v->recorded, call->scope->call));
 	v->contradicted = call->object;
 	g_free(text);
 }
@@ -95,10 +93,9 @@ static char *pair_text(const struct view *v, const struct view_call *a,
 	for (int i = 0; i < 2; i++) {
 		char *call = view_call_text(v, sides[i]);
 		names_of(v, sides[i], false, &calls[i], &scratch[i]);
-		g_string_append_printf(
-		        text, "%s%s by %s at %s", i ? " and " : "", call,
-		        trace_thread_name(v->recorded, sides[i]->thread),
-		        trace_location_name(v->recorded, sides[i]->scope->call));
+		g_string_append_printf(text, "%s%s by %s at %s", i ? " and " : "", call,
+		                       trace_thread_name(v->recorded, sides[i]->thread),
+		                       trace_location_name(v->recorded, sides[i]->scope->call));
 		g_free(call);
 	}
 	char *condition = model_condition_text(v->model, &calls[0], &calls[1]);

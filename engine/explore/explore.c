@@ -133,7 +133,7 @@ static GArray *planned(const struct exploration *x, const uint32_t *sequence, si
 }
 
 struct seed *seed_new(struct exploration *x, const uint32_t *sequence, size_t length,
-                             uint32_t place)
+                      uint32_t place)
 {
 	static const uint32_t no_pair[2] = { NONE, NONE };
 	struct error error = { 0 };
@@ -261,7 +261,7 @@ static bool note_end(struct exploration *x, struct explore_run *r, struct error 
 	}
 	if (r->end == EXPLORE_DIVERGED)
 		explore_gap(x, "a run did not follow its schedule: what it reads from outside "
-		           "(a clock, a file, a socket) is not the same each time");
+		               "(a clock, a file, a socket) is not the same each time");
 	if (r->end == EXPLORE_CUT)
 		explore_gap(x, "a run was cut: it took too long, or too many steps");
 	return !keep || save(x, r, error);

@@ -14,9 +14,9 @@ struct search;
 struct asked {
 	enum flip_kind kind;
 	uint32_t event, thread, other; /* as in struct flip */
-	bool stands;            /* the event need not be possible as it was in the run */
-	uint32_t in[2], out[2]; /* events that are in, that are not; NONE */
-	uint32_t first, second; /* both in, in this order; NONE */
+	bool stands;                   /* the event need not be possible as it was in the run */
+	uint32_t in[2], out[2];        /* events that are in, that are not; NONE */
+	uint32_t first, second;        /* both in, in this order; NONE */
 	/* Is the candidate (x->judged: its cut) good?  Else it requires what forbids it. */
 	bool (*judge)(struct search *x, struct smt_query *q, const uint32_t *sequence,
 	              uint32_t length);

@@ -30,15 +30,15 @@ struct reach {
 	struct search *x;
 	const struct trace *t;
 	uint32_t threads, slots;
-	size_t size;          /* of a state, in words */
-	uint8_t *visible;     /* by event */
-	uint32_t *slot_of;    /* by variable: NONE where threads do not share it */
-	uint32_t *wake_bit;   /* by event: of a wake, or NONE */
-	GArray *states;       /* uint32_t: done by thread, last write + 1 by slot, two of wakes */
-	GArray *origins;      /* struct origin */
-	GHashTable *known;    /* hash -> GArray of states */
-	GArray *candidates;   /* struct candidate */
-	GArray **rivals;      /* by call: events, or NULL: not looked at yet */
+	size_t size;        /* of a state, in words */
+	uint8_t *visible;   /* by event */
+	uint32_t *slot_of;  /* by variable: NONE where threads do not share it */
+	uint32_t *wake_bit; /* by event: of a wake, or NONE */
+	GArray *states;     /* uint32_t: done by thread, last write + 1 by slot, two of wakes */
+	GArray *origins;    /* struct origin */
+	GHashTable *known;  /* hash -> GArray of states */
+	GArray *candidates; /* struct candidate */
+	GArray **rivals;    /* by call: events, or NULL: not looked at yet */
 	uint32_t *scratch, *cut;
 	uint32_t count;
 };
@@ -89,8 +89,8 @@ static bool is_visible(const struct reach *r, uint32_t e)
 	if (op_acquires(x->op))
 		return shared_by_threads(
 		        r->t, event_list_at(&r->t->index->object_events, x->target), false);
-	return x->op == OP_FREE || x->op == OP_DESTROY || x->op == OP_WAIT || x->op == OP_WAKE ||
-	       x->op == OP_SIGNAL || x->op == OP_BROADCAST;
+	return x->op == OP_FREE || x->op == OP_DESTROY || x->op == OP_WAIT ||
+	       x->op == OP_WAKE || x->op == OP_SIGNAL || x->op == OP_BROADCAST;
 }
 
 /* False where there is something that only the solver knows. */
@@ -99,10 +99,10 @@ static bool prepare(struct reach *r)
 	const struct trace *t = r->t;
 	uint32_t wakes = 0;
 	for (uint32_t v = 0; v < t->variables_count; v++)
-		r->slot_of[v] = shared_by_threads(t, event_list_at(&t->index->variable_events, v),
-		                                  true)
-		                        ? r->slots++
-		                        : NONE;
+		r->slot_of[v] =
+		        shared_by_threads(t, event_list_at(&t->index->variable_events, v), true)
+		                ? r->slots++
+		                : NONE;
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		enum op op = t->events[e].op;
 		if (op == OP_TRYFAIL || op == OP_TAKETRYFAIL)
@@ -381,8 +381,8 @@ static void look_at_call(struct reach *r, const uint32_t *state, uint32_t state_
 		key = key * 0x9e3779b97f4a7c15ull +
 		      is_done(r, state, g_array_index(rivals, uint32_t, i));
 	if (turned != NONE)
-		add_candidate(r,
-		              (struct candidate){ call->event, state_id, turned, key, FLIP_CALL });
+		add_candidate(
+		        r, (struct candidate){ call->event, state_id, turned, key, FLIP_CALL });
 }
 
 static void look_at_wait(struct reach *r, const uint32_t *state, uint32_t state_id, uint32_t e)

@@ -34,7 +34,8 @@ struct view {
 	GArray *calls;     /* struct view_call, by event */
 	uint32_t *call_at; /* by event of the view: index of calls, or NONE */
 	uint32_t peeks;    /* looks inside that concern others */
-	/* An invocation that the specification's effects contradict: its text, owned, or NULL. */
+	/* An invocation that the specification's effects contradict: its text, owned, or NULL.
+	 */
 	char *contradiction;
 	uint32_t contradicted; /* its object */
 	void *arrays[3];       /* the reading's own tables */

@@ -213,15 +213,16 @@ enum log_record_flag {
 #define LOG_SMALL_LIMIT  (1ull << 13)
 
 /* Short records and their sites. */
-#define LOG_SHORT         (1ull << 63)
-#define LOG_SITE_BITS     10
-#define LOG_SITES         (1u << LOG_SITE_BITS)
-#define LOG_SLOT_SHIFT    53
-#define LOG_DELTA_SHIFT   26
-#define LOG_DELTA_BITS    27
-#define LOG_OFFSET_BITS   26
-#define LOG_DELTA_UNKNOWN (1ull << (LOG_DELTA_BITS - 1)) /* the lowest, as an unsigned field \
-	                                                  */
+#define LOG_SHORT       (1ull << 63)
+#define LOG_SITE_BITS   10
+#define LOG_SITES       (1u << LOG_SITE_BITS)
+#define LOG_SLOT_SHIFT  53
+#define LOG_DELTA_SHIFT 26
+#define LOG_DELTA_BITS  27
+#define LOG_OFFSET_BITS 26
+#define LOG_DELTA_UNKNOWN \
+	(1ull << (LOG_DELTA_BITS - 1)) /* the lowest, as an unsigned field \
+	                                */
 
 struct log_site {
 	uint64_t key;            /* 0: none yet */
@@ -270,9 +271,9 @@ struct log_config {
 	uint32_t strategy;
 	uint32_t depth; /* pct */
 	uint64_t seed;
-	uint64_t steps;      /* pct: about how many scheduling points a run has; with LOG_EXPLORE
-	                      * how many it may have after its plan (0: any number) */
-	uint64_t max_bytes;  /* of the log; 0: no limit */
+	uint64_t steps;     /* pct: about how many scheduling points a run has; with LOG_EXPLORE
+	                     * how many it may have after its plan (0: any number) */
+	uint64_t max_bytes; /* of the log; 0: no limit */
 	uint64_t keep_bytes; /* --last; 0: all */
 	uint64_t watchdog_ms;
 	char log[2048]; /* path of the log, absolute */
