@@ -384,6 +384,17 @@ static void judge_objects(struct exploration *x, struct explore_run *r)
 	r->story = g_strdup(v->contradiction);
 }
 
+/* A specification that nothing in the program goes by is a mistake of the user's. */
+static void note_nothing(struct exploration *x)
+{
+	if (x->options->specs == NULL || x->run > 0 ||
+	    (x->view->calls != NULL && x->view->calls->len > 0))
+		return;
+	g_ptr_array_add(x->report->notes,
+	                g_strdup("the first run has no invocation of a specified object: give "
+	                         "the methods bind lines, or tell of them with heddle.h"));
+}
+
 static void note_peeks(struct exploration *x)
 {
 	const struct view *v = x->view;
@@ -469,6 +480,7 @@ static bool take_run(struct exploration *x, struct seed *s, struct plan_run *run
 	g_array_append_val(x->report->runs, r);
 	note_limits(x, run);
 	note_peeks(x);
+	note_nothing(x);
 	x->history = h;
 	bool endless = r.end == EXPLORE_CUT && run->facts.status != LOG_CUT;
 	if (good && !x->again && !r.redundant && !endless && r.end != EXPLORE_USE_AFTER_FREE)
