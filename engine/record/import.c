@@ -224,10 +224,12 @@ static void import_release(struct import *im)
 bool record_is_log(const char *path)
 {
 	char magic[8] = "";
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat status;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return false;
-	bool is = read(fd, magic, 8) == 8 && memcmp(magic, LOG_MAGIC, 8) == 0;
+	/* Nothing may be read from a pipe here: it could not be read again. */
+	bool is = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && read(fd, magic, 8) == 8 && memcmp(magic, LOG_MAGIC, 8) == 0;
 	close(fd);
 	return is;
 }

@@ -34,7 +34,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
-#define LOG_VERSION     8
+#define LOG_VERSION     9
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
 #define LOG_CHUNK_MAGIC 0x4b434448u
@@ -160,8 +160,9 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	TAG(DROP, 0, 0)      /* --last: the state that earlier chunks had left begins here */ \
 	TAG(LATE, 1, 0)      /* the value of the short record before */ \
 	/* CALL's flags: LOG_MADE */ \
-	TAG(CALL, 0, 1) /* object; length; type NUL method NUL arguments as text NUL */ \
-	TAG(RET, 0, 1)  /* the same with results */
+	TAG(CALL, 0, 1)  /* object; length; type NUL method NUL arguments as text NUL */ \
+	TAG(RET, 0, 1)   /* the same with results */ \
+	TAG(GIVEN, 2, 0) /* address, size: memory that the C library allocated for itself */
 
 enum log_tag {
 #define TAG(name, words, visible) LOG_##name,

@@ -154,6 +154,7 @@ struct trace {
 	TRACE_TABLES(TABLE)
 #undef TABLE
 	char *path;          /* as it was opened; owned */
+	const char *digest;  /* SHA-256 of a stream, which cannot be read again; or NULL */
 	bool complete;       /* false: a truncated file, loaded up to the last whole event */
 	bool filtered;       /* TREE has left events out: observations are not exact */
 	bool values_exact;   /* has values, and they are those of the accesses */

@@ -391,4 +391,5 @@ const struct command command_explore = {
 	           "data race, 3 when not all was explored.",
 	.options = options,
 	.run = run,
+	.takes_program = true,
 };

@@ -28,7 +28,10 @@ static void list_text(const GPtrArray *all)
 		GString *line = g_string_new(NULL);
 		g_string_append_printf(line, "%2u. ", i + 1);
 		append_padded(line, l->name, 20);
-		append_padded(line, l->title, 40);
+		if (*state)
+			append_padded(line, l->title, 40);
+		else
+			g_string_append(line, l->title);
 		printf("%s%s\n      %s\n", line->str, state, l->teaches);
 		g_string_free(line, TRUE);
 	}
@@ -131,7 +134,8 @@ static void print_opening(const struct lesson *l)
 
 static int print_lesson(const struct lesson *l)
 {
-	printf("%s\n%s\n\nThe program:\n\n    cd %s\n", l->title, l->teaches, l->folder);
+	printf("%s\n%s\n\nThe program:\n\n    cp -r %s %s\n    cd %s\n", l->title, l->teaches,
+	       l->folder, l->name, l->name);
 	print_recipe(l, false);
 	print_opening(l);
 	for (guint i = 0; i < l->steps->len; i++)

@@ -25,8 +25,8 @@ struct command_option {
 
 struct arguments { /* parsed; all strings borrowed from argv */
 	const struct command *command;
-	GPtrArray *words; /* operands before "--" */
-	char **rest;      /* what follows "--" (NULL-terminated), or NULL */
+	GPtrArray *words; /* operands */
+	char **rest;      /* the program: what follows "--" (NULL-terminated), or NULL */
 	GPtrArray *option_names, *option_values;
 };
 
@@ -37,6 +37,7 @@ struct command {
 	const char *details;                  /* for --help, or NULL */
 	const struct command_option *options; /* ends with name NULL; or NULL */
 	int (*run)(struct arguments *a);      /* the exit status */
+	bool takes_program;                   /* what follows "--" is one */
 	bool passes_through;                  /* argv is handed on unparsed in rest (cc, c++) */
 };
 

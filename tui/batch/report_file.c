@@ -204,7 +204,8 @@ static struct report_file *new_file(const char *name)
 
 bool report_file_is(const char *path)
 {
-	FILE *f = fopen(path, "r");
+	/* A pipe would be empty afterwards, or never have begun. */
+	FILE *f = g_file_test(path, G_FILE_TEST_IS_REGULAR) ? fopen(path, "r") : NULL;
 	int c = f == NULL ? EOF : getc(f);
 
 	while (c == ' ' || c == '\n' || c == '\r' || c == '\t')
@@ -217,21 +218,14 @@ bool report_file_is(const char *path)
 struct report_file *report_file_open(const char *path, struct error *error)
 {
 	struct report_file *r = new_file(path);
-	GError *problem = NULL;
-	struct span text;
+	struct span text = { "", "" };
 
-	r->file = g_mapped_file_new(path, FALSE, &problem);
-	if (r->file == NULL) {
-		const char *reason = strrchr(problem->message, ':');
-
-		error_set(error, r->name, "name a report that you can read",
-		          "cannot open the report%s", reason != NULL ? reason : "");
-		g_error_free(problem);
+	if (!input_open(path, "report", &r->file, error)) {
 		report_file_free(r);
 		return NULL;
 	}
-	text.begin = g_mapped_file_get_contents(r->file);
-	text.end = text.begin + g_mapped_file_get_length(r->file);
+	if (r->file.length != 0)
+		text = (struct span){ r->file.bytes, (char *)r->file.bytes + r->file.length };
 	if (!read_report(r, text, error)) {
 		report_file_free(r);
 		return NULL;
@@ -261,8 +255,7 @@ void report_file_free(struct report_file *r)
 		json_decref(g_array_index(r->findings, struct filed_finding, i).fields);
 	g_array_free(r->findings, TRUE);
 	json_decref(r->head);
-	if (r->file != NULL)
-		g_mapped_file_unref(r->file);
+	input_close(&r->file);
 	free(r->text);
 	g_free(r->name);
 	g_free(r);

@@ -6,6 +6,7 @@
 #ifndef HEDDLE_REPORT_FILE_H
 #define HEDDLE_REPORT_FILE_H
 
+#include "engine/base/input.h"
 #include "tui/batch/print.h"
 
 #include <jansson.h>
@@ -20,7 +21,7 @@ struct report_file {
 	char *name;        /* the last component of its path; owned */
 	json_t *head;      /* all but the findings; owned */
 	GArray *findings;  /* struct filed_finding */
-	GMappedFile *file; /* or NULL */
+	struct input file; /* empty when it is a report of our own */
 	char *text;        /* or NULL; owned, by free */
 };
 

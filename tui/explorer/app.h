@@ -114,6 +114,8 @@ void app_show_text(struct app *app, const char *title, GString *text);
 enum witness_place { WITNESS_ELSEWHERE, WITNESS_AT_BEGIN, WITNESS_AT_END, WITNESS_SCHEDULED };
 /* SCHEDULED: the reader chose the threads, and both of the pair are next. */
 enum witness_place witness_view_at(const struct app *app);
+/* Is a run that ended in an error under the cursor of the exploration? */
+bool explore_view_at_failure(const struct app *app);
 /* "hb", ..., "closure"; NULL when the view was never open. */
 const char *order_view_word(const struct app *app);
 

@@ -251,9 +251,7 @@ static int draw_keys(const struct app *app, struct pane p, int row)
 {
 	const struct guide *g = app->guide;
 	const struct lesson_step *s = step_of(g);
-	bool mends = false;
-	for (guint i = 0; i < s->checks->len; i++)
-		mends |= ((struct lesson_check *)s->checks->pdata[i])->kind == CHECK_gone;
+	bool mends = lesson_step_mends(s);
 	const struct {
 		enum request request;
 		const char *word;
@@ -278,7 +276,8 @@ static int draw_keys(const struct app *app, struct pane p, int row)
 			continue;
 		int key = bindings_key(&app->bindings, app_view(app), keys[i].request);
 		at = pane_text(p, row, at, STYLE_KEY, key_word(key, name));
-		at = pane_text(p, row, at + 1, STYLE_HINT, keys[i].word);
+		at = pane_text(p, row, at, STYLE_TEXT, " ");
+		at = pane_text(p, row, at, STYLE_HINT, keys[i].word);
 		at = pane_text(p, row, at, STYLE_TEXT, "  ");
 	}
 	return p.columns - width;

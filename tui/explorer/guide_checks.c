@@ -131,6 +131,11 @@ static bool is_order(const struct app *app, char *const *operands)
 	return shown && strcmp(shown, operands[0]) == 0;
 }
 
+static bool is_failure(const struct app *app, char *const *operands)
+{
+	return app_view(app) == VIEW_EXPLORE && explore_view_at_failure(app);
+}
+
 static bool is_replayed(const struct app *app, char *const *operands)
 {
 	return app->guide && app->guide->replayed;
@@ -166,6 +171,11 @@ static bool is_none(const struct app *app, char *const *operands)
 			return false;
 	}
 	return true;
+}
+
+static bool is_recorded(const struct app *app, char *const *operands)
+{
+	return app->guide && app->guide->changed && jobs_idle(&app->jobs);
 }
 
 static bool is_gone(const struct app *app, char *const *operands)

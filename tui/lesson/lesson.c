@@ -71,6 +71,7 @@ static struct lesson *lesson_new(const char *path)
 	l->plain = g_ptr_array_new_with_free_func(g_free);
 	l->fixed = g_ptr_array_new_with_free_func(g_free);
 	l->specs = g_ptr_array_new_with_free_func(g_free);
+	l->files = g_ptr_array_new_with_free_func(g_free);
 	l->steps = g_ptr_array_new_with_free_func(step_free);
 	return l;
 }
@@ -81,7 +82,7 @@ void lesson_free(struct lesson *l)
 		return;
 	char *texts[] = { l->path,    l->folder,  l->name,   l->title,
 		          l->teaches, l->compile, l->record, l->explore };
-	GPtrArray *lists[] = { l->sources, l->plain, l->fixed, l->specs, l->steps };
+	GPtrArray *lists[] = { l->sources, l->plain, l->fixed, l->specs, l->files, l->steps };
 	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
 		g_free(texts[i]);
 	for (size_t i = 0; i < G_N_ELEMENTS(lists); i++)
@@ -214,6 +215,8 @@ static bool head_key(struct reader *r, const char *key, const char *value)
 		return add_files(r, l->fixed, value);
 	if (strcmp(key, "spec") == 0)
 		return add_files(r, l->specs, value);
+	if (strcmp(key, "file") == 0)
+		return add_files(r, l->files, value);
 	if (strcmp(key, "compile") == 0)
 		return set_options(r, key, &l->compile, value);
 	if (strcmp(key, "record") == 0)
@@ -233,7 +236,7 @@ static bool head_key(struct reader *r, const char *key, const char *value)
 		       refuse(r, NULL, "expected a number, found '%s'", value);
 	}
 	return refuse(r,
-	              "the head has title, teaches, order, source, plain, fixed, fix, spec, "
+	              "the head has title, teaches, order, source, plain, fixed, fix, spec, file, "
 	              "compile, record, explore; a step begins with '== TITLE'",
 	              "there is no key '%s' in the head of a lesson", key);
 }
@@ -310,6 +313,16 @@ static bool take_line(struct reader *r, const char *line)
 	return true;
 }
 
+bool lesson_step_mends(const struct lesson_step *s)
+{
+	for (guint i = 0; i < s->checks->len; i++) {
+		const struct lesson_check *check = s->checks->pdata[i];
+		if (check->kind == CHECK_gone || check->kind == CHECK_recorded)
+			return true;
+	}
+	return false;
+}
+
 /* -- is it whole? ------------------------------------------------------------------------ */
 
 static bool step_is_whole(struct reader *r, struct lesson_step *s)
@@ -348,7 +361,7 @@ static bool step_is_whole(struct reader *r, struct lesson_step *s)
 static bool is_whole(struct reader *r)
 {
 	const struct lesson *l = r->lesson;
-	bool ends_with_fix = false;
+	bool mends = false;
 	r->line = 1;
 	if (l->title == NULL || l->teaches == NULL || l->sources->len == 0)
 		return refuse(r, NULL, "a lesson needs a title, what it teaches, and a source");
@@ -362,12 +375,9 @@ static bool is_whole(struct reader *r)
 		struct lesson_step *s = l->steps->pdata[i];
 		if (!step_is_whole(r, s))
 			return false;
-		for (guint c = 0; c < s->checks->len; c++)
-			ends_with_fix |= ((struct lesson_check *)s->checks->pdata[c])->kind ==
-			                 CHECK_gone;
+		mends |= lesson_step_mends(s);
 	}
-	return ends_with_fix ||
-	       refuse(r, "check: gone KIND VARIABLE", "no step asks for the fix");
+	return mends || refuse(r, "check: gone KIND VARIABLE", "no step asks for the fix");
 }
 
 /* A line that begins with a blank goes on with the one before. */

@@ -54,6 +54,7 @@ struct lesson {
 	GPtrArray *plain;    /* char *: compiled by the ordinary compiler */
 	GPtrArray *fixed;    /* char *: what replaces the sources, one by one */
 	GPtrArray *specs;    /* char * */
+	GPtrArray *files;    /* char *: only brought along */
 	bool fix_plain;      /* the fix is to compile all with heddle cc */
 	char *compile, *record, *explore; /* options; explore NULL: not explored */
 	GPtrArray *steps;    /* struct lesson_step *, owned */
@@ -71,6 +72,8 @@ struct lesson *lesson_find(const char *name, struct error *error);
 char *lesson_program(const struct lesson *lesson);
 /* Does `text` answer the step's question?  A letter or the words of a choice will do. */
 bool lesson_answers(const struct lesson_step *step, const char *text);
+/* Does the step ask for the program to be mended? */
+bool lesson_step_mends(const struct lesson_step *step);
 /* Text, task, question and choices as lines of at most `width` columns: char *, owned. */
 GPtrArray *lesson_lines(const struct lesson_step *step, int width);
 /* The table of checks in Markdown. */

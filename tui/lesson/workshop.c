@@ -71,7 +71,7 @@ bool workshop_open(struct workshop *w, const struct lesson *lesson, const char *
 	w->trace = in_folder(w, ".hdl");
 	w->tree = lesson->explore ? in_folder(w, ".explored") : NULL;
 	if (bring(w, lesson->sources, error) && bring(w, lesson->plain, error) &&
-	    bring(w, lesson->specs, error))
+	    bring(w, lesson->specs, error) && bring(w, lesson->files, error))
 		return true;
 	workshop_close(w);
 	return false;
