@@ -15,8 +15,8 @@ static bool refuse(const char *path, const char *kind, const char *why, struct e
 {
 	char *remedy = g_strdup_printf("name a %s that you can read", kind);
 
-	error_set(error, strcmp(path, "-") ? place_line(path, 0).text : "standard input", remedy,
-	          "cannot open the %s: %s", kind, why);
+	error_set(error, strcmp(path, "-") ? place_line(path, 0).text : "standard input",
+	          remedy, "cannot open the %s: %s", kind, why);
 	g_free(remedy);
 	return false;
 }

@@ -1,10 +1,8 @@
 /*
  * explore.c - see explore.h: the runs, what waits to be run, and how runs ended.
  */
-#include "engine/explore/explore.h"
+#include "engine/explore/explore_private.h"
 
-#include "engine/explore/flips.h"
-#include "engine/predict/deadlock.h"
 #include "engine/record/interpose.h"
 #include "engine/trace/formats.h"
 
@@ -15,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SAVED_ERRORS = 16, STORY_ROOM = 400 };
+enum { SAVED_ERRORS = 16 };
 
 static const char *const end_words[] = {
 #define E(name, word) word,
@@ -27,39 +25,6 @@ const char *explore_end_word(enum explore_end end)
 {
 	return end_words[end];
 }
-
-struct seed { /* a schedule that waits to be run */
-	struct plan plan;
-	struct part *parts;
-	uint32_t parts_count;
-	uint32_t parent;
-	uint32_t known_as; /* the parent, by its number among the histories; NONE */
-	char *flip, *thread, *place, *variable; /* owned */
-	enum flip_kind kind;
-};
-
-struct exploration {
-	const struct explore_options *options;
-	const struct progress *progress;
-	struct explore_report *report;
-	struct histories *histories;
-	GPtrArray *waiting; /* struct seed *, the next one last */
-	GHashTable *asked;  /* uint64_t: schedules that wait or were run */
-	GHashTable *errors; /* char *: cycles of lock requests, uses after free asked for */
-	GHashTable *races;  /* char * */
-	GHashTable *gaps;   /* char *, also in report->gaps */
-	char *output;       /* file for what the program prints; owned */
-	gint64 deadline;    /* 0: none */
-	bool cancelled;
-	GHashTable *plain; /* char *: objects whose invocations are no steps */
-	bool again;        /* one more was found: everything is to be done again */
-	char *interposer;  /* the library of the bind lines; owned, or NULL */
-	/* of the run at hand */
-	struct trace *trace; /* as recorded */
-	const struct view *view;
-	const struct history *history;
-	uint32_t run;
-};
 
 /* -- results ------------------------------------------------------------------------------ */
 
@@ -111,7 +76,7 @@ void explore_report_free(struct explore_report *r)
 }
 
 /* Something that the promise of completeness does not cover. */
-static void add_gap(struct exploration *x, const char *why)
+void explore_gap(struct exploration *x, const char *why)
 {
 	if (g_hash_table_contains(x->gaps, why))
 		return;
@@ -148,123 +113,6 @@ static bool asked_before(struct exploration *x, const struct part *parts, uint32
 	return false;
 }
 
-static char *value_text(const struct trace *t, uint32_t value)
-{
-	GString *text = g_string_new(NULL);
-	if (value == 0)
-		g_string_append(text, "another value");
-	else
-		trace_append_value(t, value, text);
-	return g_string_free(text, FALSE);
-}
-
-static void describe_wait(const struct exploration *x, const struct flip *f, struct seed *s)
-{
-	const struct trace *t = x->trace;
-	GString *condition = g_string_new(NULL);
-	const char *name = trace_string(t, t->objects[t->events[f->event].target].name);
-	append_escaped(condition, name, strlen(name));
-	s->flip = g_strdup_printf("%s waits for %s %s %s signals it", s->thread, condition->str,
-	                          f->other > f->event ? "after" : "before",
-	                          trace_thread_name(t, t->events[f->other].thread));
-	s->variable = g_string_free(condition, FALSE);
-}
-
-static void describe_read(const struct exploration *x, const struct flip *f, struct seed *s)
-{
-	const struct trace *t = x->trace;
-	GString *variable = g_string_new(NULL);
-	trace_append_variable(t, &t->events[f->event], variable);
-	s->variable = g_string_free(variable, FALSE);
-	char *old = value_text(t, core_value_read(t, f->event));
-	char *new = f->other == NONE ? g_strdup("its initial value")
-	                             : value_text(t, core_value_written(t, f->other));
-	s->flip = g_strdup_printf("%s reads %s = %s, not %s", s->thread, s->variable, new, old);
-	g_free(old);
-	g_free(new);
-}
-
-static void describe_call(const struct exploration *x, const struct flip *f, struct seed *s)
-{
-	const struct view_call *call = view_call_of(x->view, f->event);
-	const struct view_call *other = view_call_of(x->view, f->other);
-	char *one = view_call_text(x->view, call), *two = view_call_text(x->view, other);
-	s->variable = view_object_name(x->view, call->object);
-	s->flip = g_strdup_printf("%s, by %s, comes before %s, by %s", one, s->thread, two,
-	                          trace_thread_name(x->trace, other->thread));
-	g_free(one);
-	g_free(two);
-}
-
-static void describe_use(const struct exploration *x, const struct flip *f, struct seed *s)
-{
-	const struct trace *t = x->trace;
-	GString *variable = g_string_new(NULL);
-	trace_append_variable(t, &t->events[f->event], variable);
-	s->variable = g_string_free(variable, FALSE);
-	s->flip = g_strdup_printf("%s %s %s after %s freed its block at %s", s->thread,
-	                          op_writes(t->events[f->event].op) ? "writes" : "reads",
-	                          s->variable, trace_thread_name(t, t->events[f->other].thread),
-	                          trace_location_name(t, f->other));
-}
-
-static char *object_name(const struct trace *t, uint32_t event)
-{
-	GString *name = g_string_new(NULL);
-	const char *text = trace_string(t, t->objects[t->events[event].target].name);
-	append_escaped(name, text, strlen(text));
-	return g_string_free(name, FALSE);
-}
-
-static void describe_try(const struct exploration *x, const struct flip *f, struct seed *s)
-{
-	const struct trace *t = x->trace;
-	s->variable = object_name(t, f->event);
-	if (f->other != NONE)
-		s->flip = g_strdup_printf("%s does not get %s, which %s has", s->thread,
-		                          s->variable,
-		                          trace_thread_name(t, t->events[f->other].thread));
-	else
-		s->flip = g_strdup_printf("%s %s %s", s->thread,
-		                          f->kind == FLIP_FAILS ? "does not get" : "gets",
-		                          s->variable);
-}
-
-static void describe_condition(const struct exploration *x, const struct flip *f,
-                               struct seed *s)
-{
-	const struct trace *t = x->trace;
-	s->variable = object_name(t, f->kind == FLIP_WOKEN ? f->other : f->event);
-	if (f->kind == FLIP_TIMEOUT)
-		s->flip = g_strdup_printf("%s's wait for %s times out", s->thread, s->variable);
-	else
-		s->flip = g_strdup_printf("%s is woken by %s's signal of %s at %s", s->thread,
-		                          trace_thread_name(t, t->events[f->other].thread),
-		                          s->variable, trace_location_name(t, f->other));
-}
-
-static void describe_barrier(const struct exploration *x, const struct flip *f, struct seed *s)
-{
-	s->variable = object_name(x->trace, f->event);
-	s->flip = g_strdup_printf("%s comes to %s last", s->thread, s->variable);
-}
-
-static void describe_going(const struct exploration *x, const struct flip *f, struct seed *s)
-{
-	s->variable = g_strdup("");
-	if (f->other == NONE) {
-		s->flip = g_strdup_printf("%s goes on before the program ends", s->thread);
-		return;
-	}
-	GString *what = g_string_new(NULL);
-	trace_append_operation(x->trace, f->other, what);
-	s->flip = g_strdup_printf("%s goes on before %s's %s", s->thread,
-	                          trace_thread_name(x->trace,
-	                                            x->trace->events[f->other].thread),
-	                          what->str);
-	g_string_free(what, TRUE);
-}
-
 static bool out_of_time(const struct exploration *x)
 {
 	return x->deadline != 0 && g_get_monotonic_time() > x->deadline;
@@ -282,7 +130,7 @@ static GArray *planned(const struct exploration *x, const uint32_t *sequence, si
 	return events;
 }
 
-static struct seed *seed_new(struct exploration *x, const uint32_t *sequence, size_t length,
+struct seed *seed_new(struct exploration *x, const uint32_t *sequence, size_t length,
                              uint32_t place)
 {
 	static const uint32_t no_pair[2] = { NONE, NONE };
@@ -324,15 +172,6 @@ static bool is_known(const struct exploration *x, const struct part *parts, uint
 	}
 }
 
-typedef void flip_words(const struct exploration *x, const struct flip *f, struct seed *s);
-static flip_words *const words_of[FLIP_KINDS] = {
-	[FLIP_READ] = describe_read,         [FLIP_WAIT] = describe_wait,
-	[FLIP_USE] = describe_use,           [FLIP_CALL] = describe_call,
-	[FLIP_FAILS] = describe_try,         [FLIP_SUCCEEDS] = describe_try,
-	[FLIP_TIMEOUT] = describe_condition, [FLIP_WOKEN] = describe_condition,
-	[FLIP_LAST] = describe_barrier,      [FLIP_GOES_ON] = describe_going,
-};
-
 /* The schedule: the sequence, and what comes next. */
 static struct seed *seed_of(struct exploration *x, const struct flip *f)
 {
@@ -345,14 +184,21 @@ static struct seed *seed_of(struct exploration *x, const struct flip *f)
 	                          f->sequence->len, place == NONE ? 0 : place);
 	if (f->event != NONE)
 		g_array_set_size(f->sequence, f->sequence->len - 1);
-	else
+	else if (f->kind == FLIP_GOES_ON || f->kind == FLIP_WOKEN)
 		plan_go_on(&s->plan, x->trace, f->thread);
 	if (f->kind == FLIP_FAILS || f->kind == FLIP_SUCCEEDS)
 		plan_any_outcome(&s->plan);
 	s->kind = f->kind;
 	s->thread = g_strdup(trace_thread_name(x->trace, f->thread));
-	words_of[f->kind](x, f, s);
+	explore_describe(x, f, s);
 	return s;
+}
+
+/* What follows from the first run is shared out; what follows from that is its finder's. */
+static bool is_ours(struct exploration *x)
+{
+	uint64_t n = x->run == 0 ? x->shares++ : 0;
+	return x->options->shards == 0 || x->run != 0 || n % x->options->shards == x->options->shard;
 }
 
 static bool take_flip(void *context, const struct flip *f)
@@ -367,6 +213,8 @@ static bool take_flip(void *context, const struct flip *f)
 		g_array_index(x->report->runs, struct explore_run, x->run).pruned++;
 		return !out_of_time(x);
 	}
+	if (!is_ours(x))
+		return !out_of_time(x);
 	struct seed *s = seed_of(x, f);
 	if (!use) {
 		s->parts = g_memdup2(f->parts, sizeof *f->parts * f->parts_count);
@@ -376,168 +224,7 @@ static bool take_flip(void *context, const struct flip *f)
 	return !out_of_time(x);
 }
 
-/* -- deadlocks and races of a run ------------------------------------------------------------
- */
-
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* A cycle of requests that can all be reached at once: let the program go there, once for
- * each cycle in the code. */
-static void take_deadlock(struct exploration *x, const struct finding *f)
-{
-	GString *threads = g_string_new(NULL);
-	char **places = g_new0(char *, f->requests->len + 1);
-	for (guint i = 0; i < f->requests->len; i++) {
-		uint32_t e = g_array_index(f->requests, uint32_t, i);
-		places[i] = g_strdup(trace_location_name(x->trace, e));
-		g_string_append_printf(threads, "%s%s", i ? " and " : "",
-		                       trace_thread_name(x->trace, x->trace->events[e].thread));
-	}
-	qsort(places, f->requests->len, sizeof *places, by_name);
-	char *key = g_strjoinv(" ", places);
-	g_strfreev(places);
-	if (!g_hash_table_add(x->errors, key)) {
-		g_string_free(threads, TRUE);
-		return;
-	}
-	struct seed *s = seed_new(x, (const uint32_t *)f->witness->data,
-	                          f->witness->len - f->requests->len,
-	                          g_array_index(f->requests, uint32_t, 0));
-	s->flip = g_strdup_printf("%s each want a lock that the next one holds", threads->str);
-	s->thread = g_string_free(threads, FALSE);
-	s->variable = g_strdup("");
-	g_ptr_array_add(x->waiting, s);
-}
-
-static void find_deadlocks(struct exploration *x)
-{
-	struct race_options options;
-	struct error error = { 0 };
-	race_options_init(&options);
-	options.all_verdicts = true;
-	options.use_values = true;
-	struct report *report = deadlocks_find(x->view->t, &options, x->progress, &error);
-	if (report == NULL) {
-		x->cancelled = true;
-		return;
-	}
-	for (guint i = 0; i < report->findings->len; i++) {
-		const struct finding *f = report->findings->pdata[i];
-		if (f->verdict == VERDICT_RACE && f->witness && f->requests)
-			take_deadlock(x, f);
-		else if (f->verdict == VERDICT_UNKNOWN)
-			add_gap(x, "for a cycle of locks the budget ran out");
-	}
-	report_free(report);
-}
-
-static void find_races(struct exploration *x)
-{
-	struct race_options options;
-	struct error error = { 0 };
-	race_options_init(&options);
-	options.analysis = ANALYSIS_HB;
-	struct report *report = races_find(x->trace, &options, x->progress, &error);
-	if (report == NULL) {
-		x->cancelled = true;
-		return;
-	}
-	for (guint i = 0; i < report->findings->len; i++) {
-		const struct finding *f = report->findings->pdata[i];
-		const char *a = trace_location_name(x->trace, f->first);
-		const char *b = trace_location_name(x->trace, f->second);
-		bool turn = strcmp(a, b) > 0;
-		char *key = g_strdup_printf("%s %s", turn ? b : a, turn ? a : b);
-		if (!g_hash_table_add(x->races, key))
-			continue;
-		GString *variable = g_string_new(NULL);
-		trace_append_variable(x->trace, &x->trace->events[f->second], variable);
-		struct explore_race race = { g_strdup(turn ? b : a), g_strdup(turn ? a : b),
-			                     g_string_free(variable, FALSE), x->run };
-		g_array_append_val(x->report->races, race);
-	}
-	report_free(report);
-}
-
 /* -- how a run ended ----------------------------------------------------------------------- */
-
-/* The last line that the program printed: of a failed assertion, the assertion. */
-static char *last_line(const char *path)
-{
-	char *text = NULL;
-	gsize length = 0;
-	if (path == NULL || !g_file_get_contents(path, &text, &length, NULL))
-		return g_strdup("");
-	while (length > 0 && g_ascii_isspace(text[length - 1]))
-		length--;
-	gsize from = length;
-	while (from > 0 && text[from - 1] != '\n')
-		from--;
-	GString *line = g_string_new(NULL);
-	append_escaped(line, text + from, MIN(length - from, STORY_ROOM));
-	g_free(text);
-	return g_string_free(line, FALSE);
-}
-
-/* Do the waits form a cycle of locks?  (Who waits for a condition has perhaps missed it.) */
-static bool is_cycle(const struct record_facts *facts)
-{
-	enum { MOST = 256 };
-	unsigned waits[MOST], holders[MOST], count = 0;
-	for (guint i = 0; i < facts->blocked->len && count < MOST; i++) {
-		char kind[32], holder[32];
-		uint64_t address, pc;
-		unsigned thread;
-		if (sscanf(facts->blocked->pdata[i], "%u %31s %" SCNx64 " %31s %" SCNx64,
-		           &thread, kind, &address, holder, &pc) != 5 ||
-		    strcmp(holder, "-") == 0)
-			continue;
-		waits[count] = thread;
-		holders[count++] = (unsigned)strtoul(holder, NULL, 10);
-	}
-	for (unsigned i = 0; i < count; i++) {
-		unsigned at = holders[i];
-		for (unsigned steps = 0; steps <= count; steps++) {
-			if (at == waits[i])
-				return true;
-			unsigned next = 0;
-			while (next < count && waits[next] != at)
-				next++;
-			if (next == count)
-				break;
-			at = holders[next];
-		}
-	}
-	return false;
-}
-
-static void judge(struct exploration *x, const struct plan_run *run, struct explore_run *r)
-{
-	const struct record_result *result = &run->result;
-	r->status = result->signal ? result->signal : result->status;
-	if (run->diverged) {
-		r->end = EXPLORE_DIVERGED;
-		r->story = g_strdup(run->cause ? run->cause : "");
-	} else if (result->timed_out) {
-		r->end = EXPLORE_CUT;
-		r->story = g_strdup("it took too long");
-	} else if (run->facts.status == LOG_DEADLOCK) {
-		GString *story = g_string_new(NULL);
-		record_explain_deadlock(run->trace, &run->facts, story);
-		if (story->len)
-			g_string_truncate(story, story->len - 1);
-		r->end = is_cycle(&run->facts) ? EXPLORE_DEADLOCK : EXPLORE_BLOCKED;
-		r->story = g_string_free(story, FALSE);
-	} else {
-		r->end = result->signal        ? EXPLORE_SIGNAL
-		         : result->status != 0 ? EXPLORE_STATUS
-		                               : EXPLORE_FINE;
-		r->story = last_line(r->end == EXPLORE_FINE ? NULL : x->output);
-	}
-}
 
 static struct explore_error *error_like(struct exploration *x, const struct explore_run *r)
 {
@@ -570,21 +257,21 @@ static bool note_end(struct exploration *x, struct explore_run *r, struct error 
 		keep |= e->count++ == 0 && x->report->errors->len <= SAVED_ERRORS;
 	}
 	if (r->end == EXPLORE_DIVERGED)
-		add_gap(x, "a run did not follow its schedule: what it reads from outside "
+		explore_gap(x, "a run did not follow its schedule: what it reads from outside "
 		           "(a clock, a file, a socket) is not the same each time");
 	if (r->end == EXPLORE_CUT)
-		add_gap(x, "a run took too long and was ended");
+		explore_gap(x, "a run was cut: it took too long, or too many steps");
 	return !keep || save(x, r, error);
 }
 
 static void note_limits(struct exploration *x, const struct plan_run *run)
 {
 	if (run->facts.stolen)
-		add_gap(x, "a call that blocks is not modelled: schedules are not exact");
+		explore_gap(x, "a call that blocks is not modelled: schedules are not exact");
 	if (run->facts.forked)
-		add_gap(x, "child processes are not explored");
+		explore_gap(x, "child processes are not explored");
 	if (run->facts.status == LOG_LIMIT || run->facts.status == LOG_FULL)
-		add_gap(x, "a run's recording reached its limit");
+		explore_gap(x, "a run's recording reached its limit");
 }
 
 /* -- one run --------------------------------------------------------------------------------
@@ -610,7 +297,8 @@ static bool *unfinished(const struct exploration *x, const struct plan_run *run,
 	return on;
 }
 
-static void derive(struct exploration *x, uint32_t known_as, const struct plan_run *run)
+static void derive(struct exploration *x, uint32_t known_as, const struct plan_run *run,
+                   bool whole)
 {
 	struct smt_options options = { .use_values = true };
 	struct flip_limits limits = { .seconds = x->options->query_seconds,
@@ -622,16 +310,17 @@ static void derive(struct exploration *x, uint32_t known_as, const struct plan_r
 		ended[i] = !histories_goes_on(x->histories, x->history, i, common[i], known_as);
 	}
 	bool *on = unfinished(x, run, &limits.last);
-	limits.goes_on = on;
+	limits.goes_on = run->facts.status == LOG_CUT ? NULL : on;
+	limits.finals = whole ? finals_names(x->options->finals) : NULL;
 	limits.stuck = run->facts.status == LOG_DEADLOCK;
 	if (known_as != NONE) {
 		limits.common = common;
 		limits.ended = ended;
 	}
 	bool stopped = false;
-	find_races(x);
+	explore_find_races(x);
 	if (!x->cancelled)
-		find_deadlocks(x);
+		explore_find_deadlocks(x);
 	struct smt *smt = x->cancelled ? NULL : smt_new(x->view->t, &options, x->progress);
 	if (smt == NULL) {
 		x->cancelled = true;
@@ -641,7 +330,7 @@ static void derive(struct exploration *x, uint32_t known_as, const struct plan_r
 		return;
 	}
 	if (!flips_find(x->history, smt, &limits, take_flip, x, &stopped))
-		add_gap(x, "the solver left a question without an answer");
+		explore_gap(x, "the solver left a question without an answer");
 	smt_free(smt);
 	g_free(common);
 	g_free(ended);
@@ -657,20 +346,6 @@ static struct explore_run begin_run(struct seed *s)
 		                     .thread = g_steal_pointer(&s->thread),
 		                     .place = g_steal_pointer(&s->place),
 		                     .variable = g_steal_pointer(&s->variable) };
-}
-
-/* Whatever it led to, the use itself is the error; what came of it is told. */
-static void note_use(struct explore_run *r)
-{
-	GString *story = g_string_new(r->flip);
-	if (r->end == EXPLORE_SIGNAL)
-		g_string_append_printf(story, "\nthe program ends by signal %d (%s)", r->status,
-		                       strsignal(r->status));
-	if (*r->story)
-		g_string_append_printf(story, "\n%s", r->story);
-	r->end = EXPLORE_USE_AFTER_FREE;
-	g_free(r->story);
-	r->story = g_string_free(story, FALSE);
 }
 
 /* An object whose invocations are not what the specification says: do without. */
@@ -730,6 +405,7 @@ static bool start_seed(struct exploration *x, struct seed *s, struct plan_run *r
 	s->plan.timeout_ms = o->timeout_ms ? o->timeout_ms : 10000;
 	s->plan.interposer = x->interposer;
 	s->plan.explore = true;
+	s->plan.max_steps = o->max_steps;
 	if (o->spec_files && s->plan.specs == NULL)
 		s->plan.specs = g_ptr_array_ref((GPtrArray *)o->spec_files);
 	if (plan_follow(&s->plan, o->argv, 0, NULL, NULL, run, error))
@@ -738,18 +414,48 @@ static bool start_seed(struct exploration *x, struct seed *s, struct plan_run *r
 	return false;
 }
 
+/* Has everybody come to the end? */
+static bool is_whole(const struct explore_run *r, const struct plan_run *run)
+{
+	return (r->end == EXPLORE_FINE || r->end == EXPLORE_STATUS) &&
+	       run->facts.status == LOG_EXITED &&
+	       run->facts.ended->len + 1 >= run->trace->threads_count;
+}
+
+static void check_finals(struct exploration *x, struct explore_run *r)
+{
+	const struct finals *f = x->options->finals;
+	GString *story = g_string_new(NULL);
+	int holds = finals_hold(f, x->trace, story);
+	if (holds < 0)
+		explore_gap(x, "a variable of --check is not known at the end: nobody reads or "
+		               "writes it");
+	if (holds == 0) {
+		r->end = EXPLORE_CHECK;
+		g_free(r->story);
+		r->story = g_strdup_printf("%s does not hold: %s", finals_check(f), story->str);
+	}
+	g_string_free(story, TRUE);
+}
+
 /* What the run is, and what follows from it. */
 static bool take_run(struct exploration *x, struct seed *s, struct plan_run *run,
                      struct error *error)
 {
 	struct explore_run r = begin_run(s);
 	r.events = run->trace->events_count;
-	judge(x, run, &r);
+	explore_judge(x, run, &r);
 	if (s->kind == FLIP_USE && r.end != EXPLORE_DIVERGED)
-		note_use(&r);
+		explore_note_use(&r);
 	if (r.end != EXPLORE_DIVERGED)
 		judge_objects(x, &r);
 	struct history *h = history_new(x->view, histories_initials(x->histories));
+	bool whole = x->options->finals && is_whole(&r, run);
+	if (whole) {
+		history_add_finals(h, finals_names(x->options->finals));
+		check_finals(x, &r);
+	}
+	r.class_ = history_class(h);
 	r.redundant = r.end == EXPLORE_DIVERGED || !histories_add(x->histories, h);
 	bool good = note_end(x, &r, error);
 	x->report->classes += !r.redundant;
@@ -757,9 +463,9 @@ static bool take_run(struct exploration *x, struct seed *s, struct plan_run *run
 	note_limits(x, run);
 	note_peeks(x);
 	x->history = h;
-	if (good && !x->again && !r.redundant && r.end != EXPLORE_CUT &&
-	    r.end != EXPLORE_USE_AFTER_FREE)
-		derive(x, s->known_as, run);
+	bool endless = r.end == EXPLORE_CUT && run->facts.status != LOG_CUT;
+	if (good && !x->again && !r.redundant && !endless && r.end != EXPLORE_USE_AFTER_FREE)
+		derive(x, s->known_as, run, whole);
 	history_free(h);
 	return good;
 }
@@ -791,11 +497,11 @@ static bool limit_reached(struct exploration *x)
 {
 	const struct explore_options *o = x->options;
 	if (o->max_runs && x->report->runs->len >= o->max_runs) {
-		add_gap(x, "the limit of runs was reached (--runs)");
+		explore_gap(x, "the limit of runs was reached (--runs)");
 		return true;
 	}
 	if (out_of_time(x)) {
-		add_gap(x, "the time was up (--budget)");
+		explore_gap(x, "the time was up (--budget)");
 		return true;
 	}
 	return false;
@@ -847,6 +553,7 @@ static void begin_again(struct exploration *x)
 	g_hash_table_remove_all(x->races);
 	g_ptr_array_set_size(x->waiting, 0);
 	x->again = false;
+	x->shares = 0;
 	add_first(x);
 }
 

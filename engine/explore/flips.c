@@ -250,6 +250,7 @@ bool flips_find(const struct history *h, struct smt *smt, const struct flip_limi
 		            .judged = g_new0(uint32_t, h->threads_count + 1),
 		            .found = g_array_new(FALSE, FALSE, sizeof(struct found)),
 		            .watched = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+		            .extras = g_array_new(FALSE, FALSE, sizeof(struct part)),
 		            .required = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 		            .limit = g_new0(uint32_t, h->threads_count + 1),
 		            .sequence = g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
@@ -259,8 +260,11 @@ bool flips_find(const struct history *h, struct smt *smt, const struct flip_limi
 			flip_event(&x, (uint32_t)e);
 	if (limits->goes_on && !x.stopped)
 		flip_ends(&x);
+	if (limits->finals && !x.stopped)
+		flip_finals(&x);
 	g_array_unref(x.rivals);
 	g_array_unref(x.required);
+	g_array_unref(x.extras);
 	g_array_unref(x.watched);
 	g_array_unref(x.sequence);
 	g_array_unref(x.found);

@@ -27,6 +27,7 @@ enum flip_kind {
 	FLIP_LAST,     /* an arrival at a barrier */
 	FLIP_GOES_ON,  /* the thread, beyond what the run has of it; event: NONE; other: what is
 	                * not there yet, or NONE */
+	FLIP_FINAL,    /* the end; other: the last write of a variable that differs */
 	FLIP_KINDS
 };
 
@@ -53,6 +54,8 @@ struct flip_limits {
 	const bool *goes_on; /* by thread: it had not come to its end; or NULL */
 	bool stuck;          /* nobody could go on */
 	uint32_t last;       /* the thread that ran last */
+	const GPtrArray *finals; /* char *: variables whose last writes matter, where every
+	                          * thread came to its end; or NULL */
 	const struct progress *progress;
 };
 /*

@@ -46,6 +46,8 @@ struct search {
 	GArray *rivals;   /* uint32_t: a read's writes that may not come between */
 	GArray *watched;  /* uint32_t: which of these are in makes a difference of its own */
 	GArray *required; /* uint32_t: are in */
+	GArray *extras;   /* struct part: what a run must have beside its threads' steps */
+	GHashTable *ends; /* uint64_t: the values of finals that are known */
 	bool fresh;       /* only what is within no part found so far */
 	uint32_t *judged; /* by thread: the cut that is judged */
 	uint32_t *bound;  /* by thread: its steps from here on need the event */
@@ -64,9 +66,13 @@ void clear_found(gpointer data);
 struct asked *ask_new(struct search *x, enum flip_kind kind, uint32_t event);
 /* Give all the largest parts of the run after which it happens as asked. */
 void find_parts(struct search *x);
+/* One part, as it is found: false when there is none.  give_part gives it. */
+bool find_part(struct search *x);
+void give_part(struct search *x);
 
 /* outcomes.c: the kinds from FLIP_FAILS on. */
 void flip_outcomes(struct search *x, uint32_t event);
 void flip_ends(struct search *x);
+void flip_finals(struct search *x);
 
 #endif

@@ -34,6 +34,7 @@ struct asked *ask_new(struct search *x, enum flip_kind kind, uint32_t event)
 	g_array_set_size(x->rivals, 0);
 	g_array_set_size(x->watched, 0);
 	g_array_set_size(x->required, 0);
+	g_array_set_size(x->extras, 0);
 	return &x->ask;
 }
 
@@ -251,11 +252,11 @@ static void grow(struct search *x)
 /* -- what a run begins with that has it ------------------------------------------------------
  */
 
-static void give(struct search *x)
+void give_part(struct search *x)
 {
 	const struct history *h = x->h;
 	uint32_t own = x->ask.thread, count = 1;
-	struct part *parts = g_new(struct part, h->threads_count + 1);
+	struct part *parts = g_new(struct part, h->threads_count + x->extras->len + 1);
 	parts[0] = (struct part){ h->threads[own].who, x->ask.prefix, x->cut[own] };
 	if (x->ask.prefix_of)
 		parts[0].prefix = x->ask.prefix_of(x);
@@ -265,6 +266,8 @@ static void give(struct search *x)
 				                        g_array_index(h->threads[u].prefixes,
 				                                      uint64_t, x->cut[u]),
 				                        x->cut[u] };
+	for (guint i = 0; i < x->extras->len; i++)
+		parts[count++] = g_array_index(x->extras, struct part, i);
 	struct flip flip = { .kind = x->ask.kind,
 		             .event = x->ask.event,
 		             .other = x->ask.other_of ? x->ask.other_of(x) : x->ask.other,
@@ -346,7 +349,7 @@ void find_parts(struct search *x)
 		grow(x);
 		if (x->stopped)
 			return;
-		give(x);
+		give_part(x);
 		add_found(x, x->cut, false);
 		if (!more_to_find(x))
 			return;
@@ -355,4 +358,13 @@ void find_parts(struct search *x)
 			return;
 		}
 	}
+}
+
+bool find_part(struct search *x)
+{
+	g_array_set_size(x->found, 0);
+	if (x->stopped || !possible(x, NULL, x->sequence))
+		return false;
+	take_cut(x);
+	return true;
 }

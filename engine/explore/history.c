@@ -3,6 +3,7 @@
  */
 #include "engine/explore/history.h"
 
+#include "engine/explore/final.h"
 #include "engine/predict/core.h"
 
 #include <string.h>
@@ -319,6 +320,7 @@ struct history *history_new(const struct view *view, GHashTable *initials)
 	count_signals(h);
 	learn_initials(h);
 	add_steps(h);
+	h->finals = g_array_new(FALSE, FALSE, sizeof(struct part));
 	return h;
 }
 
@@ -334,6 +336,7 @@ void history_free(struct history *h)
 	g_free(h->lives);
 	g_free(h->signals);
 	g_array_unref(h->step_of);
+	g_array_unref(h->finals);
 	g_free(h);
 }
 
@@ -357,7 +360,35 @@ uint64_t history_class(const struct history *h)
 		const GArray *p = h->threads[i].prefixes;
 		sum += g_array_index(p, uint64_t, p->len - 1);
 	}
+	for (guint i = 0; i < h->finals->len; i++)
+		sum += g_array_index(h->finals, struct part, i).prefix;
 	return sum;
+}
+
+/* -- what is there at the end --------------------------------------------------------------- */
+
+struct part history_final(const struct history *h, uint32_t variable, uint32_t write)
+{
+	const struct trace *t = h->trace;
+	uint64_t name = mix(11, g_str_hash(trace_string(t, t->variables[variable].name)));
+	uint32_t value = write == NONE ? 0 : core_value_written(t, write);
+	uint64_t number = value != 0      ? value_number(h, value, write)
+	                  : write == NONE ? mix(12, initial_number(h, variable))
+	                                  : write_number(h, write);
+	if (write == NONE && initial_number(h, variable) != 0)
+		number = initial_number(h, variable);
+	return (struct part){ .who = name, .prefix = mix(name, number) };
+}
+
+void history_add_finals(struct history *h, const GPtrArray *names)
+{
+	for (guint i = 0; i < names->len; i++) {
+		uint32_t v = final_variable(h->trace, names->pdata[i]);
+		if (v == NONE)
+			continue;
+		struct part part = history_final(h, v, final_write(h->trace, v));
+		g_array_append_val(h->finals, part);
+	}
 }
 
 /* -- all runs ----------------------------------------------------------------------------- */
@@ -482,6 +513,16 @@ static struct known_run *known_run_new(const struct history *h)
 	return k;
 }
 
+static void add_having(struct histories *all, uint64_t prefix, uint32_t run)
+{
+	GArray *list = g_hash_table_lookup(all->having, &prefix);
+	if (list == NULL) {
+		list = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+		g_hash_table_insert(all->having, copy_of(prefix), list);
+	}
+	g_array_append_val(list, run);
+}
+
 bool histories_add(struct histories *all, const struct history *h)
 {
 	uint64_t class_ = history_class(h);
@@ -492,16 +533,11 @@ bool histories_add(struct histories *all, const struct history *h)
 	g_ptr_array_add(all->known, known_run_new(h));
 	for (uint32_t i = 0; i < h->threads_count; i++) {
 		const GArray *prefixes = h->threads[i].prefixes;
-		for (guint k = 0; k < prefixes->len; k++) {
-			uint64_t prefix = g_array_index(prefixes, uint64_t, k);
-			GArray *list = g_hash_table_lookup(all->having, &prefix);
-			if (list == NULL) {
-				list = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-				g_hash_table_insert(all->having, copy_of(prefix), list);
-			}
-			g_array_append_val(list, run);
-		}
+		for (guint k = 0; k < prefixes->len; k++)
+			add_having(all, g_array_index(prefixes, uint64_t, k), run);
 	}
+	for (guint i = 0; i < h->finals->len; i++)
+		add_having(all, g_array_index(h->finals, struct part, i).prefix, run);
 	return true;
 }
 

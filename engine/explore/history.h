@@ -10,6 +10,12 @@
 
 #include "engine/explore/view.h"
 
+/* Part of a run: of each thread that has begun, how it began, and in how many steps. */
+struct part {
+	uint64_t who, prefix;
+	uint32_t steps;
+};
+
 struct thread_history {
 	uint64_t who;     /* the thread's ancestry */
 	GArray *prefixes; /* uint64_t: after 0, 1, 2, ... of its steps */
@@ -26,10 +32,16 @@ struct history {
 	uint32_t lives_count;
 	uint32_t *signals;    /* by event: signals so far on its condition (waits, signals) */
 	GHashTable *initials; /* borrowed: what is in the modules' data before anybody writes */
+	GArray *finals;       /* struct part: what variables hold at the end, as numbers */
 };
 /* `initials` (from histories_initials) is asked, and learns what this run's reads tell. */
 struct history *history_new(const struct view *view, GHashTable *initials);
 void history_free(struct history *h);
+
+/* At its end the run's class is told by what these variables (char *) hold, too. */
+void history_add_finals(struct history *h, const GPtrArray *names);
+/* What a variable would hold were `write` (NONE: nobody's) the last, as a part of its own. */
+struct part history_final(const struct history *h, uint32_t variable, uint32_t write);
 
 /* What a read sees, as a number: its value; where it is not known, the writes. */
 uint64_t history_seen(const struct history *h, uint32_t read);
@@ -43,12 +55,6 @@ uint64_t history_after_as(const struct history *h, uint32_t event, enum op op, u
 bool history_last_at_barrier(const struct history *h, uint32_t depart);
 /* The whole run's. */
 uint64_t history_class(const struct history *h);
-
-/* Part of a run: of each thread that has begun, how it began, and in how many steps. */
-struct part {
-	uint64_t who, prefix;
-	uint32_t steps;
-};
 
 /* All runs so far. */
 struct histories;

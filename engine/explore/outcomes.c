@@ -5,7 +5,7 @@
  */
 #include "engine/explore/flips_private.h"
 
-#include "engine/trace/index.h"
+#include "engine/explore/final.h"
 
 #include <string.h>
 
@@ -315,4 +315,106 @@ void flip_ends(struct search *x)
 			}
 		}
 	}
+}
+
+/* -- the end ------------------------------------------------------------------------------- */
+
+static bool is_last(const struct search *x, uint32_t variable, uint32_t write)
+{
+	return final_write(x->t, variable) == write;
+}
+
+/* What the variables hold after a sequence of everything: as x->extras, and as one number. */
+static uint64_t end_of(struct search *x, const uint32_t *sequence, uint32_t length)
+{
+	const GPtrArray *names = x->limits->finals;
+	uint64_t number = 0;
+	g_array_set_size(x->extras, 0);
+	for (guint i = 0; i < names->len; i++) {
+		uint32_t v = final_variable(x->t, names->pdata[i]), last = NONE;
+		for (uint32_t k = length; v != NONE && k-- > 0 && last == NONE;) {
+			const struct event *e = &x->t->events[sequence[k]];
+			struct wide run = { 0 };
+			if (op_is_access(e->op) && op_writes(e->op) && !event_inert(e))
+				run = event_variables(x->t, e);
+			if (v - run.first < run.count)
+				last = sequence[k];
+		}
+		if (v == NONE)
+			continue;
+		struct part part = history_final(x->h, v, last);
+		number += part.prefix;
+		g_array_append_val(x->extras, part);
+		if (!is_last(x, v, last))
+			x->ask.other = last;
+	}
+	return number;
+}
+
+/* Some variable's last write is followed by one of another value. */
+static void require_other_end(struct search *x, struct smt_query *q, const uint32_t *sequence,
+                              uint32_t length)
+{
+	GArray *atoms = g_array_new(FALSE, FALSE, sizeof(struct smt_atom));
+	const GPtrArray *names = x->limits->finals;
+	for (guint i = 0; i < names->len; i++) {
+		uint32_t v = final_variable(x->t, names->pdata[i]), last = NONE;
+		if (v == NONE)
+			continue;
+		struct event_list list = event_list_at(&x->t->index->variable_events, v);
+		for (uint32_t k = length; k-- > 0 && last == NONE;)
+			for (uint64_t n = 0; n < list.count; n++)
+				if (list.items[n] == sequence[k] &&
+				    op_writes(x->t->events[sequence[k]].op))
+					last = sequence[k];
+		for (uint64_t n = 0; n < list.count && last != NONE; n++) {
+			uint32_t w = list.items[n];
+			struct smt_atom atom = { ATOM_BEFORE, last, w };
+			if (op_writes(x->t->events[w].op) &&
+			    history_final(x->h, v, w).prefix !=
+			            history_final(x->h, v, last).prefix)
+				g_array_append_val(atoms, atom);
+		}
+	}
+	smt_query_require(q, (const struct smt_atom *)(void *)atoms->data, atoms->len);
+	g_array_unref(atoms);
+}
+
+static bool judge_end(struct search *x, struct smt_query *q, const uint32_t *sequence,
+                      uint32_t length)
+{
+	uint64_t end = end_of(x, sequence, length);
+	if (!g_hash_table_contains(x->ends, &end))
+		return true;
+	require_other_end(x, q, sequence, length);
+	return false;
+}
+
+/* Everything as it was, and each other vector of values that it can leave. */
+void flip_finals(struct search *x)
+{
+	const GArray *prefixes = x->h->threads[0].prefixes;
+	uint64_t end = 0;
+	x->ends = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	for (guint i = 0; i < x->h->finals->len; i++)
+		end += g_array_index(x->h->finals, struct part, i).prefix;
+	do {
+		g_hash_table_add(x->ends, g_memdup2(&end, sizeof end));
+		struct asked *a = ask_new(x, FLIP_FINAL, NONE);
+		a->thread = 0;
+		a->judge = judge_end;
+		a->prefix = g_array_index(prefixes, uint64_t, prefixes->len - 1);
+		for (uint32_t u = 0; u < x->h->threads_count; u++) {
+			uint32_t steps = steps_of(x, u);
+			uint32_t last = steps ? step_event(x, u, steps - 1) : NONE;
+			if (last != NONE)
+				g_array_append_val(x->required, last);
+		}
+		if (!find_part(x))
+			break;
+		end = end_of(x, (const uint32_t *)(void *)x->sequence->data, x->sequence->len);
+		give_part(x);
+	} while (!x->stopped);
+	g_hash_table_unref(x->ends);
+	x->ends = NULL;
 }

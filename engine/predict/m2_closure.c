@@ -267,7 +267,7 @@ static enum outcome earlier_write(struct m2 *m, const struct reading *r, const s
 		return DONE;
 	if (r->writer == NONE) /* the initial value: r should be before `other` */
 		return closure_edge(m, r->event, other, STEP_CLOSURE_READ, NONE);
-	return closure_edge(m, other, r->writer, STEP_CLOSURE_READ, NONE);
+	return closure_edge(m, other, r->writer, STEP_CLOSURE_WRITE, r->event);
 }
 
 /* w <P w' gives r <P w'. */
@@ -292,7 +292,7 @@ static enum outcome later_write(struct m2 *m, const struct reading *r, const str
 	other = &g_array_index(m->w.writes, struct access, run->first + n);
 	if (other->event == r->event)
 		return DONE;
-	return closure_edge(m, r->event, other->event, STEP_CLOSURE_READ, NONE);
+	return closure_edge(m, r->event, other->event, STEP_CLOSURE_READ, r->writer);
 }
 
 static enum outcome close_reading(struct m2 *m, const struct reading *r)

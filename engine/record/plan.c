@@ -408,8 +408,12 @@ bool plan_follow(const struct plan *p, char **argv, unsigned first,
 		return false;
 	}
 	o.config.flags = LOG_CONTROLLED | LOG_VALUES | LOG_REPLAY;
-	if (p->explore)
+	if (p->explore) {
 		o.config.flags |= LOG_EXPLORE;
+		if (p->max_steps) /* what is left of them after the plan */
+			o.config.steps =
+			        p->max_steps > p->steps->len ? p->max_steps - p->steps->len : 1;
+	}
 	o.config.seed = p->seed;
 	o.config.strategy = p->strategy;
 	/* The witness whole, and then some: what comes after it may never end. */

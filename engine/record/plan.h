@@ -22,6 +22,7 @@ struct plan {             /* zero to init; plan_release */
 	} pair_place[2];
 	uint64_t seed;
 	uint32_t strategy;   /* of what follows the plan: enum log_strategy */
+	uint64_t max_steps; /* with `explore`: of a run; 0: no limit */
 	bool explore; /* chance does not switch inside of invocations; ends are noted */
 	bool open_end;    /* the last step need not come: plan_go_on */
 	const char *interposer; /* the library of the bind lines, when it is there already */

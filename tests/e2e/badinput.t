@@ -49,6 +49,10 @@ mv "$scratch/a.hdl" "$scratch/a.txt"
 run "$HEDDLE" info "$scratch/a.txt"
 is "$status" 0 "formats are told by content, not by suffix"
 
+printf 'T|w(x)|1\nT|w(y)|\303' >"$scratch/cut.txt"
+run "$HEDDLE" info "$scratch/cut.txt" --format json
+is "$status $(json '$d->{events}')" "0 2" "a file that is cut off within a character"
+
 # Streams: standard input, the shell's pipes; a pipe that nobody writes into does not hang.
 printf 'T|w(x)|1\nU|r(x)|2\n' >"$scratch/pair.txt"
 run bash -c "cat '$scratch/pair.txt' | '$HEDDLE' races - --format json"

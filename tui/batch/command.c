@@ -178,8 +178,7 @@ typedef unsigned option_fit(const struct command_option *o, const char *name, si
 
 /* The option that fits best; `*ties` says how many do. */
 static const struct command_option *best_option(const struct command *c, option_fit *fit,
-                                                const char *name, size_t length,
-                                                unsigned *ties)
+                                                const char *name, size_t length, unsigned *ties)
 {
 	const struct command_option *tables[] = { c->options, common_options }, *best = NULL;
 	unsigned most = 0;
@@ -222,8 +221,7 @@ static unsigned fit_alike(const struct command_option *o, const char *name, size
 		unsigned diagonal = 0;
 		for (size_t j = 0; j < width; j++) {
 			unsigned above = row[j + 1];
-			row[j + 1] = name[i] == o->name[j] ? diagonal + 1
-			                                   : MAX(above, row[j]);
+			row[j + 1] = name[i] == o->name[j] ? diagonal + 1 : MAX(above, row[j]);
 			diagonal = above;
 		}
 	}
@@ -237,8 +235,8 @@ static const struct command_option *find_option(const struct arguments *a, const
 	bool is_long = word[1] == '-';
 	const char *name = word + 1 + is_long;
 	unsigned ties;
-	const struct command_option *o = best_option(
-	        a->command, is_long ? fit_name : fit_letter, name, length, &ties);
+	const struct command_option *o =
+	        best_option(a->command, is_long ? fit_name : fit_letter, name, length, &ties);
 	if (o != NULL && ties == 1)
 		return o;
 	if (o != NULL) {

@@ -24,6 +24,7 @@ struct print_options {
 	const struct race_options *race;
 	struct trace *trace;           /* the same */
 	bool no_witness;               /* leave the sequences out */
+	struct json_t *switches;       /* of the only finding's witness; borrowed, or NULL */
 	const struct changes *changes; /* against the baseline; borrowed, or NULL */
 };
 void print_options_release(struct print_options *o);

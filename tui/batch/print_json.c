@@ -309,6 +309,8 @@ void report_print_json(const struct report *r, const struct print_options *o, FI
 		j = finding_json(places, r->trace, f);
 		if (o->changes)
 			changes_add_state(o->changes, i, j);
+		if (o->switches)
+			json_object_set(j, "switches", o->switches);
 		write_open(j, out);
 		if (f->witness && !o->no_witness)
 			write_witness(f->witness, out);

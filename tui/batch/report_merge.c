@@ -285,6 +285,25 @@ static void join_head(json_t *into, const json_t *from)
 	}
 }
 
+/* Shards meet the same runs: what they have in common is one. */
+static void count_classes(json_t *head)
+{
+	GHashTable *classes = g_hash_table_new(g_str_hash, g_str_equal);
+	size_t i;
+	json_t *run;
+
+	json_array_foreach(json_object_get(head, "runs"), i, run)
+	{
+		const char *class_ = json_string_value(json_object_get(run, "class"));
+
+		if (class_ != NULL && strcmp(json_word(run, "end"), "diverged") != 0)
+			g_hash_table_add(classes, (char *)class_);
+	}
+	if (g_hash_table_size(classes) > 0)
+		json_object_set_new(head, "states", json_integer(g_hash_table_size(classes)));
+	g_hash_table_destroy(classes);
+}
+
 /* -- the whole ------------------------------------------------------------------------ */
 
 static json_int_t event_of(const struct filed_finding *f, const char *key)
@@ -327,6 +346,8 @@ static struct report_file *join(const GPtrArray *parts, const uint32_t *of, uint
 		g_array_append_vals(all->findings, r->findings->data, r->findings->len);
 	}
 	g_array_sort(all->findings, by_events);
+	if (report_file_is_exploration(all))
+		count_classes(all->head);
 	json_object_del(all->head, "shard");
 	json_object_del(all->head, "sha256");
 	return all;

@@ -118,6 +118,13 @@ static uint32_t draw(uint32_t below)
  */
 enum { SPINNING = 20000 };
 
+static int32_t first_budget(void)
+{
+	/* who spins gives way before the run is cut */
+	uint64_t most = rt.config.flags & LOG_EXPLORE ? rt.config.steps / 2 + 1 : SPINNING;
+	return most > 1 && most < SPINNING ? (int32_t)most : SPINNING;
+}
+
 /* How many accesses until the next chance to switch: few in a short run, where every
  * interleaving matters, and ever more in a long one, where switching costs. */
 static int32_t draw_budget(void)
@@ -130,7 +137,7 @@ static int32_t draw_budget(void)
 	case STRATEGY_RR:
 		return 1000;
 	case STRATEGY_FIRST:
-		return SPINNING;
+		return first_budget();
 	case STRATEGY_PCT: {
 		int64_t best = 2000;
 		for (unsigned i = 0; i < sched.changes; i++)
@@ -660,6 +667,16 @@ static bool stays_whole(const struct thread *t)
 	return rt.config.flags & LOG_EXPLORE && (t->open_count || t->told_calls);
 }
 
+/* A run that is explored has come to its limit of steps. */
+static void cut_long_run(void)
+{
+	if (!(rt.config.flags & LOG_EXPLORE) || !rt.config.steps ||
+	    sched.steps <= rt.config.steps)
+		return;
+	rt_finish(LOG_CUT);
+	rt_die(SIGKILL);
+}
+
 void sched_point_slow(struct thread *t)
 {
 	if (rt.replay) {
@@ -668,6 +685,7 @@ void sched_point_slow(struct thread *t)
 			return;
 	}
 	count_steps(t);
+	cut_long_run();
 	sched.virtual_time += 100;
 	sched.steps++;
 	if (rt.config.strategy == STRATEGY_PCT)
@@ -696,9 +714,10 @@ void sched_access(struct thread *t)
 		}
 	}
 	/* `first` preempts what spins alone, not what has just followed a plan */
-	bool preempt = rt.config.strategy != STRATEGY_FIRST || t->drawn == SPINNING;
+	bool preempt = rt.config.strategy != STRATEGY_FIRST || t->drawn == first_budget();
 	t->budget = 0;
 	count_steps(t);
+	cut_long_run();
 	if (rt.config.strategy == STRATEGY_PCT)
 		at_change_point(t);
 	t->budget = t->drawn = draw_budget();

@@ -782,6 +782,73 @@ EXPORT void call_once(once_flag *control, void (*routine)(void))
 	run_once((pthread_once_t *)control, routine, CALLER());
 }
 
+/* GLib's once-initialisation: a word that is no longer 0, tested inline. */
+EXPORT int g_once_init_enter(uintptr_t *word);
+int g_once_init_enter(uintptr_t *word)
+{
+	static int (*real)(uintptr_t *);
+	struct thread *t = recording();
+	struct once *o = t ? once_of(word) : NULL;
+	if (!o) {
+		if (!real)
+			real = (int (*)(uintptr_t *))rt_next("g_once_init_enter");
+		return real(word);
+	}
+	if (__atomic_load_n(word, __ATOMIC_ACQUIRE)) {
+		if (o->done) {
+			plan_point(t);
+			log_event(t, LOG_RCV, 0, CALLER(), o->message, 0, 1);
+		}
+		return 0;
+	}
+	o->done = false; /* else its memory has been used again */
+	sched_point(t);
+	return once_enter(t, o, CALLER());
+}
+EXPORT void g_once_init_leave(uintptr_t *word, uintptr_t value);
+void g_once_init_leave(uintptr_t *word, uintptr_t value)
+{
+	static void (*real)(uintptr_t *, uintptr_t);
+	struct thread *t = recording();
+	struct once *o = t ? once_of(word) : NULL;
+	if (!o || !o->running) {
+		if (!real)
+			real = (void (*)(uintptr_t *, uintptr_t))rt_next("g_once_init_leave");
+		real(word, value);
+		return;
+	}
+	plan_point(t);
+	log_access(t, LOG_AWRITE, 3, CALLER(), word, 3, true, value);
+	__atomic_store_n(word, value, __ATOMIC_RELEASE);
+	once_leave(t, o, true, CALLER());
+}
+
+/* What g_once() calls while its `status` is not yet 2, which it tests inline. */
+struct g_once {
+	int status;
+	void *result;
+};
+EXPORT void *g_once_impl(struct g_once *once, void *(*make)(void *), void *argument);
+void *g_once_impl(struct g_once *once, void *(*make)(void *), void *argument)
+{
+	enum { READY = 2 };
+	struct thread *t = recording();
+	struct once *o = t ? once_of(once) : NULL;
+	if (!o)
+		return REAL(g_once_impl)(once, make, argument);
+	if (o->done && __atomic_load_n(&once->status, __ATOMIC_ACQUIRE) != READY)
+		o->done = false; /* its memory has been used again */
+	sched_point(t);
+	if (once_enter(t, o, CALLER())) {
+		once->result = make(argument);
+		plan_point(t);
+		log_access(t, LOG_AWRITE, 3, CALLER(), &once->status, 2, true, READY);
+		__atomic_store_n(&once->status, READY, __ATOMIC_RELEASE);
+		once_leave(t, o, true, CALLER());
+	}
+	return once->result;
+}
+
 EXPORT int __cxa_guard_acquire(uint64_t *guard);
 int __cxa_guard_acquire(uint64_t *guard)
 {
