@@ -20,12 +20,12 @@ _heddle() {
 	record) words="--output --mode --strategy --depth --steps --seed --spec --max-size --compress --last --start-at --no-values --help --quiet --version" ;;
 	graph) words="--kind --output --order --spec --cycles --lenient --help --quiet --version" ;;
 	replay) words="--witness --trace --first --until --gdb --spec --lenient --help --quiet --version" ;;
-	explain) words="--order --spec --lenient --format --help --quiet --version" ;;
+	explain) words="--order --spec --missing --lenient --format --help --quiet --version" ;;
 	compare) words="--analyses --lenient --format --help --quiet --version" ;;
 	diff) words="--analysis --values --missing --budget --lenient --format --help --quiet --version" ;;
 	merge) words="--lenient --format --help --quiet --version" ;;
 	shake) words="--runs --seed --strategy --depth --steps --timeout --format --help --quiet --version" ;;
-	explore) words="--output --spec --runs --budget --seed --timeout --format --help --quiet --version" ;;
+	explore) words="--output --spec --runs --budget --seed --final --check --steps --shard --timeout --format --help --quiet --version" ;;
 	doctor) words="--help --quiet --version" ;;
 	lesson) words="--directory --text --check --play --format --help --quiet --version" ;;
 	esac; fi
