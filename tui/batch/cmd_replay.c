@@ -322,14 +322,10 @@ static int run_replay(struct arguments *a)
 	struct error error;
 	struct witness w = { 0 };
 	const char *path = argument_value(a, "witness");
-	if (!a->rest || !a->rest[0]) {
-		usage_error(a, "no program given after --");
-		return EXIT_OURS;
-	}
-	if (!path && !(argument_value(a, "trace") && argument_value(a, "until"))) {
-		usage_error(a, "--witness W is needed (or --trace T --until EVENT)");
-		return EXIT_OURS;
-	}
+	if (!a->rest || !a->rest[0])
+		return usage_error(a, "no program given after --");
+	if (!path && !(argument_value(a, "trace") && argument_value(a, "until")))
+		return usage_error(a, "--witness W is needed (or --trace T --until EVENT)");
 	if (path && !witness_read(path, &w, &error)) {
 		witness_release(&w);
 		return ours(&error);
@@ -366,4 +362,5 @@ const struct command command_replay = {
 	.options = options,
 	.run = run_replay,
 	.takes_program = true,
+	.ends_as_program = true,
 };
