@@ -9,16 +9,20 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { LARGE_PAGE = 2 << 20, LEAST = 4 * LARGE_PAGE };
+enum { LINE = 64, LARGE_PAGE = 2 << 20, LEAST = 4 * LARGE_PAGE };
 
-void *scattered_alloc(size_t bytes)
+void *scattered_lines(size_t bytes)
 {
 	void *array;
 
-	if (bytes < LEAST || posix_memalign(&array, LARGE_PAGE, bytes) != 0)
-		return g_malloc(bytes);
-	madvise(array, bytes, MADV_HUGEPAGE);
-	return array;
+	if (posix_memalign(&array, bytes < LEAST ? LINE : LARGE_PAGE, bytes) != 0)
+		g_error("no memory for %zu bytes", bytes); /* as g_malloc does */
+	return bytes < LEAST ? array : scattered_advise(array, bytes);
+}
+
+void *scattered_alloc(size_t bytes)
+{
+	return bytes < LEAST ? g_malloc(bytes) : scattered_lines(bytes);
 }
 
 void *scattered_advise(void *array, size_t bytes)

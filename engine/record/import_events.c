@@ -330,10 +330,18 @@ static void add_alloc(struct import *im, struct lane *lane, uint64_t pc, const u
 	                             .location = import_location(im, pc) });
 }
 
+/* What the C library allocates is no event, but what lay there before is gone: the program may
+ * get the memory from it (getline), and free it. */
+static void add_given(struct import *im, const uint64_t *w)
+{
+	uint32_t region = builder_region(im->b, "memory", w[1], w[2] ? w[2] : 1, NONE);
+	life_new(im, w[1], w[2], region, NONE, true);
+}
+
 static void add_free(struct import *im, struct lane *lane, uint64_t pc, const uint64_t *w)
 {
 	struct block_life *life = import_life(im, w[1]);
-	if (!life || life->low != w[1] || !life->heap) {
+	if (!life || life->low != w[1] || !life->heap || life->block == NONE) {
 		g_array_append_val(lane->ordinals,
 		                   lane->ordinal); /* not allocated in the log */
 		return;
@@ -350,8 +358,8 @@ static void add_sync(struct import *im, struct lane *lane, enum log_tag tag, uns
                      uint64_t pc, const uint64_t *w)
 {
 	struct event e = { .op = op_of[tag],
-		           .flags = (flags & LOG_ORDER_MASK) |
-		                    (flags & LOG_TRY ? EVENT_TRY : 0),
+		           .flags =
+		                   (flags & LOG_ORDER_MASK) | (flags & LOG_TRY ? EVENT_TRY : 0),
 		           .location = import_location(im, pc),
 		           .target = NONE };
 	char text[32];
@@ -405,6 +413,9 @@ void import_record(struct import *im, uint32_t id, const struct log_record *r)
 	case LOG_ALLOC:
 		add_alloc(im, lane, pc, w);
 		lane->ordinal++;
+		break;
+	case LOG_GIVEN:
+		add_given(im, w);
 		break;
 	case LOG_FREE:
 		add_free(im, lane, pc, w);

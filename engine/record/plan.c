@@ -410,7 +410,9 @@ bool plan_follow(const struct plan *p, char **argv, unsigned first,
 	o.config.flags = LOG_CONTROLLED | LOG_VALUES | LOG_REPLAY;
 	if (p->explore) {
 		o.config.flags |= LOG_EXPLORE;
-		o.config.steps = p->max_steps ? p->steps->len + p->max_steps : 0;
+		if (p->max_steps) /* what is left of them after the plan */
+			o.config.steps =
+			        p->max_steps > p->steps->len ? p->max_steps - p->steps->len : 1;
 	}
 	o.config.seed = p->seed;
 	o.config.strategy = p->strategy;

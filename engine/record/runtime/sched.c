@@ -120,8 +120,9 @@ enum { SPINNING = 20000 };
 
 static int32_t first_budget(void)
 {
-	uint64_t most = rt.config.flags & LOG_EXPLORE ? rt.config.steps : 0;
-	return most && most < SPINNING ? (int32_t)most : SPINNING;
+	/* who spins gives way before the run is cut */
+	uint64_t most = rt.config.flags & LOG_EXPLORE ? rt.config.steps / 2 + 1 : SPINNING;
+	return most > 1 && most < SPINNING ? (int32_t)most : SPINNING;
 }
 
 /* How many accesses until the next chance to switch: few in a short run, where every
@@ -678,7 +679,6 @@ static void cut_long_run(void)
 
 void sched_point_slow(struct thread *t)
 {
-	sched.steps++;
 	if (rt.replay) {
 		replay_point(t);
 		if (rt.replay)
@@ -687,6 +687,7 @@ void sched_point_slow(struct thread *t)
 	count_steps(t);
 	cut_long_run();
 	sched.virtual_time += 100;
+	sched.steps++;
 	if (rt.config.strategy == STRATEGY_PCT)
 		at_change_point(t);
 	if (sched.ready == 0 && (sched.files == 0 || sched.steps % 16))

@@ -77,7 +77,8 @@ run_libuv() {
 	for t in threadpool_queue_work_simple threadpool_multiple_event_loops thread_create \
 		thread_mutex thread_rwlock barrier_3 condvar_5 semaphore_3 async \
 		thread_local_storage fs_file_async; do
-		"$@" "$source/build/uv_run_tests_a" $t $t 2>&1 || echo "failed: $t"
+		"$@" "$source/build/uv_run_tests_a" $t $t 2>&1
+		echo "$t: $?"
 	done
 }
 
