@@ -704,7 +704,6 @@ static void add_record(struct import *im, uint32_t id, const struct log_record *
 	case LOG_TICKET:
 	case LOG_DROP:
 	case LOG_NOTHING:
-	case LOG_LATE:
 	case LOG_TAG_COUNT:
 		break;
 	default:
@@ -1056,6 +1055,11 @@ struct trace *record_import_with(const char *path, const char *name, const char 
 	note_dropped(&im);
 	note_command(&im);
 	builder_note(im.b, "recording", controlled ? "controlled" : "free");
+	if (!controlled && im.header->repeated) {
+		char count[32];
+		snprintf(count, sizeof(count), "%" PRIu64, im.header->repeated);
+		builder_note(im.b, "recording-left-out", count);
+	}
 	char seed[32];
 	snprintf(seed, sizeof(seed), "%" PRIu64, im.header->seed);
 	builder_note(im.b, "recording-seed", seed);

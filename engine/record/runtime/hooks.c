@@ -30,18 +30,23 @@ static __attribute__((noinline)) void access_rest(const void *p, unsigned what, 
 	if (unlikely(--t->budget < 0))
 		sched_access(t);
 	log_access(t, tag, what >> 8 & 255, pc, p, code, false, 0);
-	t->unusual = rt.waiting || rt.replay || !rt.values;
+	t->unusual = rt.waiting || rt.replay || (rt.controlled && !rt.values);
 }
 
 ALWAYS_INLINE void access_hook(const void *p, unsigned code, enum log_tag tag, unsigned flags,
                                uintptr_t pc)
 {
 	struct thread *t = me;
-	if (unlikely(t->attention || t->budget <= 0 ||
-	             !log_access_here(t, tag, flags, pc, (uintptr_t)p, code)))
+	if (t->epoch) {
+		if (unlikely(t->attention ||
+		             !log_free_here(t, tag, flags, pc, (uintptr_t)p, code)))
+			access_rest(p, tag | flags << 8 | code << 16, pc);
+	} else if (unlikely(t->attention || t->budget <= 0 ||
+	                    !log_access_here(t, tag, flags, pc, (uintptr_t)p, code))) {
 		access_rest(p, tag | flags << 8 | code << 16, pc);
-	else
+	} else {
 		t->budget--;
+	}
 }
 
 static __attribute__((noinline)) void range_hook(const void *p, size_t size, enum log_tag tag,
