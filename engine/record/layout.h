@@ -209,13 +209,13 @@ enum log_record_flag {
 #define LOG_SMALL_LIMIT  (1ull << 13)
 
 /* Short records and their sites. */
-#define LOG_SHORT       (1ull << 63)
-#define LOG_SITE_BITS   10
-#define LOG_SITES       (1u << LOG_SITE_BITS)
-#define LOG_SLOT_SHIFT  53
-#define LOG_DELTA_SHIFT 26
-#define LOG_DELTA_BITS  27
-#define LOG_OFFSET_BITS 26
+#define LOG_SHORT         (1ull << 63)
+#define LOG_SITE_BITS     12
+#define LOG_SITES         (1u << LOG_SITE_BITS)
+#define LOG_SLOT_SHIFT    51
+#define LOG_DELTA_SHIFT   25
+#define LOG_DELTA_BITS    26
+#define LOG_OFFSET_BITS   25
 /* The two lowest differences, as unsigned fields. */
 #define LOG_DELTA_UNKNOWN (1ull << (LOG_DELTA_BITS - 1))
 #define LOG_DELTA_FOLLOWS (LOG_DELTA_UNKNOWN + 1)
