@@ -1,15 +1,13 @@
 /*
  * dwarf.c - reads a module's DWARF (versions 2 to 5, of gcc and clang) once, into the
- * arrays of private.h.  The only file that includes libdwarf; nothing of libdwarf is kept
+ * arrays of private.h: its units and the nest of their DIEs.  Nothing of libdwarf is kept
  * after debuginfo_read_dwarf has returned.
  *
  * Entities refer to each other by their offset in .debug_info, also forwards, so an offset
  * is given an id at its first mention and the id is filled in when its DIE is met.
  */
-#include "debuginfo/private.h"
+#include "debuginfo/dwarf_reader.h"
 
-#include <dwarf.h>
-#include <libdwarf.h>
 #include <string.h>
 
 #define DEEPEST 200 /* nesting of DIEs; deeper ones are corrupt */
@@ -19,26 +17,6 @@ struct named { /* a variable's or parameter's DIE, for those that refer to it */
 	const char *file;
 	uint32_t type, line;
 	bool external;
-};
-
-struct reader {
-	struct debuginfo *d;
-	Dwarf_Debug dbg;
-	GHashTable *type_ids, *function_ids, *named_ids, *file_ids; /* -> id + 1 */
-	GArray *named;
-	GArray *pending;       /* struct pending: variables whose name is elsewhere */
-	GArray *pending_slots; /* the same for frame slots */
-	GString *prefix;       /* "ns::Class::" */
-	Dwarf_Fde *fdes;       /* unwinding rows, from .eh_frame; NULL where there are none */
-	/* of the unit */
-	Dwarf_Die unit;
-	Dwarf_Half version;
-	uint64_t base;
-	const char *directory;
-	bool qualified; /* C++: names with their scope, no "struct" */
-	bool clang;
-	uint32_t *file_map;
-	uint32_t file_map_count;
 };
 
 struct pending {
@@ -55,371 +33,6 @@ struct level {                       /* what a DIE's children lie in */
 	GArray *parameters, *locals; /* struct debug_local, collected for `function`; or NULL */
 	unsigned depth;
 };
-
-enum place_kind { PLACE_NONE, PLACE_ADDRESS, PLACE_FRAME, PLACE_OTHER };
-
-struct facts { /* the attributes of one DIE that we use */
-	Dwarf_Half tag;
-	uint64_t offset;
-	const char *name;
-	uint64_t type, specification, origin, signature; /* offsets; 0 none */
-	uint64_t low, high, size, location, bit_offset, bit_size, old_bit_offset, count;
-	uint64_t line, file, call_line, call_file, call_column;
-	uint64_t address;   /* PLACE_FRAME: the offset from the frame base */
-	int64_t frame_base; /* from the CFA */
-	bool has_frame_base, frame_on_rsp, has_low, has_high, high_is_size, has_location,
-	        has_bit_offset, has_old_bit_offset, has_count, external, declaration,
-	        artificial;
-	enum place_kind place;
-	Dwarf_Attribute ranges; /* owned */
-};
-
-/* --- libdwarf's manners ------------------------------------------------------------- */
-
-static bool fine(struct reader *r, int result, Dwarf_Error *error)
-{
-	if (result == DW_DLV_ERROR && *error != NULL) {
-		dwarf_dealloc_error(r->dbg, *error);
-		*error = NULL;
-	}
-	return result == DW_DLV_OK;
-}
-
-static void damaged(struct reader *r, const char *where, Dwarf_Error *error)
-{
-	if (r->d->damage == NULL)
-		r->d->damage = g_strdup_printf(
-		        "%s: %s", where, *error ? dwarf_errmsg(*error) : "no reason given");
-	if (*error != NULL)
-		dwarf_dealloc_error(r->dbg, *error);
-	*error = NULL;
-}
-
-static bool number(struct reader *r, Dwarf_Attribute attribute, uint64_t *value)
-{
-	Dwarf_Error error = NULL;
-	Dwarf_Unsigned u;
-	Dwarf_Signed s;
-	if (fine(r, dwarf_formudata(attribute, &u, &error), &error)) {
-		*value = u;
-		return true;
-	}
-	if (fine(r, dwarf_formsdata(attribute, &s, &error), &error)) {
-		*value = (uint64_t)s;
-		return true;
-	}
-	return false;
-}
-
-/*
- * A type in a unit of its own (-fdebug-types-section) is referred to by its signature,
- * which stands in for its offset: the top bit tells the two apart.
- */
-static uint64_t signature_key(const Dwarf_Sig8 *signature)
-{
-	uint64_t key;
-	memcpy(&key, signature->signature, sizeof key);
-	return key | UINT64_C(1) << 63;
-}
-
-static uint64_t signed_type(struct reader *r, Dwarf_Attribute attribute)
-{
-	Dwarf_Error error = NULL;
-	Dwarf_Sig8 signature;
-	return fine(r, dwarf_formsig8(attribute, &signature, &error), &error)
-	               ? signature_key(&signature)
-	               : 0;
-}
-
-static uint64_t reference(struct reader *r, Dwarf_Attribute attribute)
-{
-	Dwarf_Error error = NULL;
-	Dwarf_Off offset;
-	Dwarf_Half form;
-	if (fine(r, dwarf_whatform(attribute, &form, &error), &error) &&
-	    form == DW_FORM_ref_sig8)
-		return signed_type(r, attribute);
-	return fine(r, dwarf_global_formref(attribute, &offset, &error), &error) ? offset : 0;
-}
-
-static bool flag(struct reader *r, Dwarf_Attribute attribute)
-{
-	Dwarf_Error error = NULL;
-	Dwarf_Bool value;
-	return fine(r, dwarf_formflag(attribute, &value, &error), &error) && value;
-}
-
-static uint64_t leb(const uint8_t **at, const uint8_t *end)
-{
-	uint64_t value = 0;
-	for (unsigned shift = 0; *at < end; shift += 7) {
-		uint8_t byte = *(*at)++;
-		if (shift < 64)
-			value |= (uint64_t)(byte & 0x7f) << shift;
-		if (!(byte & 0x80))
-			break;
-	}
-	return value;
-}
-
-static int64_t signed_leb(const uint8_t **at, const uint8_t *end)
-{
-	const uint8_t *begin = *at;
-	int64_t value = (int64_t)leb(at, end);
-	unsigned bits = (unsigned)(*at - begin) * 7;
-	if (bits > 0 && bits < 64 && (*at)[-1] & 0x40)
-		value -= INT64_C(1) << bits;
-	return value;
-}
-
-static bool expression(struct reader *r, Dwarf_Attribute attribute, const uint8_t **at,
-                       const uint8_t **end)
-{
-	Dwarf_Error error = NULL;
-	Dwarf_Unsigned length;
-	Dwarf_Ptr block;
-	if (!fine(r, dwarf_formexprloc(attribute, &length, &block, &error), &error)) {
-		Dwarf_Block *old; /* DWARF 2 and 3 */
-		if (!fine(r, dwarf_formblock(attribute, &old, &error), &error))
-			return false;
-		length = old->bl_len;
-		block = old->bl_data;
-		dwarf_dealloc(r->dbg, old, DW_DLA_BLOCK);
-	}
-	*at = block;
-	*end = *at + length;
-	return true;
-}
-
-/* A static address or a fixed place in the frame, and nothing more (no register, no stack
- * value, no thread-local). */
-static enum place_kind fixed_place(struct reader *r, Dwarf_Die die, Dwarf_Attribute attribute,
-                                   uint64_t *address)
-{
-	Dwarf_Error error = NULL;
-	const uint8_t *at, *end;
-	if (!expression(r, attribute, &at, &end))
-		return PLACE_OTHER;
-	if (at == end)
-		return PLACE_NONE;
-	uint8_t op = *at++;
-	if (op == DW_OP_addr && end - at >= 8) {
-		memcpy(address, at, 8);
-		at += 8;
-	} else if (op == DW_OP_addrx || op == DW_OP_GNU_addr_index) {
-		Dwarf_Addr value;
-		uint64_t index = leb(&at, end);
-		if (!fine(r, dwarf_debug_addr_index_to_addr(die, index, &value, &error),
-		          &error))
-			return PLACE_OTHER;
-		*address = value;
-	} else if (op == DW_OP_fbreg) {
-		*address = (uint64_t)signed_leb(&at, end);
-		return at == end ? PLACE_FRAME : PLACE_OTHER;
-	} else
-		return PLACE_OTHER;
-	if (at < end && *at == DW_OP_plus_uconst) {
-		at++;
-		*address += leb(&at, end);
-	}
-	return at == end ? PLACE_ADDRESS : PLACE_OTHER;
-}
-
-/*
- * The CFA itself (gcc), %rbp of a frame that has it (clang -O0), or %rsp (clang -O1), whose
- * distance from the CFA read_function finds out.
- */
-static void read_frame_base(struct reader *r, Dwarf_Attribute attribute, struct facts *f)
-{
-	enum { RBP_BELOW_CFA = 16 };
-	const uint8_t *at, *end;
-	if (!expression(r, attribute, &at, &end) || end - at != 1)
-		return;
-	f->has_frame_base =
-	        *at == DW_OP_call_frame_cfa || *at == DW_OP_reg6 || *at == DW_OP_reg7;
-	f->frame_base = *at == DW_OP_reg6 ? -RBP_BELOW_CFA : 0;
-	f->frame_on_rsp = *at == DW_OP_reg7;
-}
-
-/* How far %rsp is below the CFA in the body of a function: as far as its unwinding rows say at
- * most (before and after the body it is nearer).  False when it is not counted from %rsp. */
-static bool frame_depth(struct reader *r, uint64_t low, uint64_t high, int64_t *depth)
-{
-	enum { RSP = 7 };
-	Dwarf_Error error = NULL;
-	Dwarf_Fde fde;
-	Dwarf_Addr first, last, row, next;
-	*depth = 0;
-	if (r->fdes == NULL ||
-	    !fine(r, dwarf_get_fde_at_pc(r->fdes, low, &fde, &first, &last, &error), &error))
-		return false;
-	for (Dwarf_Bool more = true; more && low < high; low = next) {
-		Dwarf_Small kind;
-		Dwarf_Signed relevant, base, offset;
-		Dwarf_Ptr block;
-		if (!fine(r,
-		          dwarf_get_fde_info_for_cfa_reg3_b(fde, low, &kind, &relevant, &base,
-		                                            &offset, &block, &row, &more, &next,
-		                                            &error),
-		          &error) ||
-		    kind != DW_EXPR_OFFSET || base != RSP || (more && next <= low))
-			return false;
-		*depth = MAX(*depth, offset);
-	}
-	return true;
-}
-
-static uint64_t member_offset(struct reader *r, Dwarf_Attribute attribute, bool *known)
-{
-	uint64_t value = 0;
-	Dwarf_Error error = NULL;
-	Dwarf_Unsigned length;
-	Dwarf_Ptr block;
-	*known = true;
-	if (number(r, attribute, &value))
-		return value;
-	if (fine(r, dwarf_formexprloc(attribute, &length, &block, &error), &error)) {
-		const uint8_t *at = block, *end = at + length;
-		if (length > 1 && *at == DW_OP_plus_uconst) {
-			at++;
-			return leb(&at, end);
-		}
-	}
-	*known = false; /* a virtual base: its place is not fixed */
-	return 0;
-}
-
-static void read_attribute(struct reader *r, Dwarf_Die die, Dwarf_Attribute a, Dwarf_Half which,
-                           struct facts *f)
-{
-	Dwarf_Error error = NULL;
-	char *text;
-	Dwarf_Addr address;
-	switch (which) {
-	case DW_AT_name:
-		if (fine(r, dwarf_formstring(a, &text, &error), &error))
-			f->name = text;
-		break;
-	case DW_AT_type:
-		f->type = reference(r, a);
-		break;
-	case DW_AT_signature:
-		f->signature = signed_type(r, a);
-		break;
-	case DW_AT_specification:
-		f->specification = reference(r, a);
-		break;
-	case DW_AT_abstract_origin:
-		f->origin = reference(r, a);
-		break;
-	case DW_AT_byte_size:
-		number(r, a, &f->size);
-		break;
-	case DW_AT_decl_line:
-		number(r, a, &f->line);
-		break;
-	case DW_AT_decl_file:
-		number(r, a, &f->file);
-		break;
-	case DW_AT_call_line:
-		number(r, a, &f->call_line);
-		break;
-	case DW_AT_call_file:
-		number(r, a, &f->call_file);
-		break;
-	case DW_AT_call_column:
-		number(r, a, &f->call_column);
-		break;
-	case DW_AT_external:
-		f->external = flag(r, a);
-		break;
-	case DW_AT_declaration:
-		f->declaration = flag(r, a);
-		break;
-	case DW_AT_artificial:
-		f->artificial = flag(r, a);
-		break;
-	case DW_AT_bit_size:
-		number(r, a, &f->bit_size);
-		break;
-	case DW_AT_data_bit_offset:
-		f->has_bit_offset = number(r, a, &f->bit_offset);
-		break;
-	case DW_AT_bit_offset:
-		f->has_old_bit_offset = number(r, a, &f->old_bit_offset);
-		break;
-	case DW_AT_data_member_location:
-		f->location = member_offset(r, a, &f->has_location);
-		break;
-	case DW_AT_count:
-		f->has_count = number(r, a, &f->count);
-		break;
-	case DW_AT_upper_bound:
-		if (!f->has_count && number(r, a, &f->count) && f->count < UINT64_MAX / 2) {
-			f->has_count = true;
-			f->count++;
-		}
-		break;
-	case DW_AT_low_pc:
-		f->has_low = fine(r, dwarf_formaddr(a, &address, &error), &error);
-		f->low = f->has_low ? address : 0;
-		break;
-	case DW_AT_high_pc:
-		if (fine(r, dwarf_formaddr(a, &address, &error), &error)) {
-			f->high = address;
-			f->has_high = true;
-		} else
-			f->has_high = f->high_is_size = number(r, a, &f->high);
-		break;
-	case DW_AT_location:
-		f->place = fixed_place(r, die, a, &f->address);
-		break;
-	case DW_AT_frame_base:
-		read_frame_base(r, a, f);
-		break;
-	default:
-		break;
-	}
-}
-
-static bool read_facts(struct reader *r, Dwarf_Die die, struct facts *f)
-{
-	Dwarf_Error error = NULL;
-	Dwarf_Attribute *list;
-	Dwarf_Signed count;
-	Dwarf_Off offset;
-	memset(f, 0, sizeof *f);
-	if (!fine(r, dwarf_tag(die, &f->tag, &error), &error) ||
-	    !fine(r, dwarf_dieoffset(die, &offset, &error), &error))
-		return false;
-	f->offset = offset;
-	int result = dwarf_attrlist(die, &list, &count, &error);
-	if (result == DW_DLV_ERROR)
-		damaged(r, "attributes", &error);
-	if (result != DW_DLV_OK)
-		return result == DW_DLV_NO_ENTRY;
-	for (Dwarf_Signed i = 0; i < count; i++) {
-		Dwarf_Half which;
-		if (fine(r, dwarf_whatattr(list[i], &which, &error), &error)) {
-			if (which == DW_AT_ranges && f->ranges == NULL) {
-				f->ranges = list[i];
-				continue;
-			}
-			read_attribute(r, die, list[i], which, f);
-		}
-		dwarf_dealloc(r->dbg, list[i], DW_DLA_ATTR);
-	}
-	dwarf_dealloc(r->dbg, list, DW_DLA_LIST);
-	if (f->has_high && f->high_is_size)
-		f->high += f->low;
-	return true;
-}
-
-static void release_facts(struct reader *r, struct facts *f)
-{
-	if (f->ranges != NULL)
-		dwarf_dealloc(r->dbg, f->ranges, DW_DLA_ATTR);
-}
 
 /* --- ids ---------------------------------------------------------------------------- */
 
@@ -462,230 +75,6 @@ static uint32_t function_id(struct reader *r, uint64_t offset)
 		id_set(r->function_ids, offset, id);
 	}
 	return id;
-}
-
-/* --- files and lines ---------------------------------------------------------------- */
-
-static uint32_t file_id(struct reader *r, const char *path)
-{
-	uint32_t id = GPOINTER_TO_UINT(g_hash_table_lookup(r->file_ids, path)) - 1;
-	if (id != NONE)
-		return id;
-	const char *own = debuginfo_intern(r->d, path);
-	struct file_name name = { own, own };
-	size_t length = strlen(r->directory);
-	if (length > 0 && strncmp(own, r->directory, length) == 0 && own[length] == '/')
-		name.file = own + length + 1;
-	while (strncmp(name.file, "./", 2) == 0)
-		name.file += 2;
-	id = r->d->files->len;
-	g_array_append_val(r->d->files, name);
-	g_hash_table_insert(r->file_ids, (gpointer)own, GUINT_TO_POINTER(id + 1));
-	return id;
-}
-
-/* The unit's file numbers (as decl_file and call_file have them) to our ids. */
-static void read_files(struct reader *r)
-{
-	Dwarf_Error error = NULL;
-	char **names;
-	Dwarf_Signed count;
-	r->file_map = NULL;
-	r->file_map_count = 0;
-	if (!fine(r, dwarf_srcfiles(r->unit, &names, &count, &error), &error))
-		return;
-	/* Numbers begin at 1 before DWARF 5, at 0 since. */
-	uint32_t first = r->version >= 5 ? 0 : 1;
-	r->file_map_count = (uint32_t)count + first;
-	r->file_map = g_new(uint32_t, r->file_map_count + 1);
-	memset(r->file_map, 0xff, sizeof(uint32_t) * (r->file_map_count + 1));
-	for (Dwarf_Signed i = 0; i < count; i++) {
-		r->file_map[i + first] = file_id(r, names[i]);
-		dwarf_dealloc(r->dbg, names[i], DW_DLA_STRING);
-	}
-	dwarf_dealloc(r->dbg, names, DW_DLA_LIST);
-}
-
-static uint32_t mapped_file(const struct reader *r, uint64_t number)
-{
-	return number < r->file_map_count ? r->file_map[number] : NONE;
-}
-
-static const char *mapped_name(const struct reader *r, uint64_t number)
-{
-	uint32_t file = mapped_file(r, number);
-	return file == NONE ? "" : AT(r->d->files, struct file_name, file)->file;
-}
-
-/* libdwarf builds a path for every row that asks: ask once for each file number. */
-static uint32_t line_file(struct reader *r, Dwarf_Line line, GArray *seen)
-{
-	Dwarf_Error error = NULL;
-	Dwarf_Unsigned n;
-	char *path;
-	if (!fine(r, dwarf_line_srcfileno(line, &n, &error), &error) || n > 1 << 20)
-		return NONE - 1;
-	while (seen->len <= n) {
-		uint32_t none = NONE;
-		g_array_append_val(seen, none);
-	}
-	uint32_t *file = AT(seen, uint32_t, n);
-	if (*file == NONE) {
-		*file = NONE - 1;
-		if (fine(r, dwarf_linesrc(line, &path, &error), &error)) {
-			*file = file_id(r, path);
-			dwarf_dealloc(r->dbg, path, DW_DLA_STRING);
-		}
-	}
-	return *file;
-}
-
-static bool read_row(struct reader *r, Dwarf_Line line, GArray *seen, struct line_row *row)
-{
-	Dwarf_Error error = NULL;
-	Dwarf_Addr address;
-	Dwarf_Unsigned value;
-	Dwarf_Bool end = 0;
-	if (!fine(r, dwarf_lineaddr(line, &address, &error), &error) ||
-	    !fine(r, dwarf_lineendsequence(line, &end, &error), &error))
-		return false;
-	*row = (struct line_row){ .address = address, .file = NONE, .order = r->d->lines->len };
-	if (end)
-		return true;
-	row->file = line_file(r, line, seen);
-	if (fine(r, dwarf_lineno(line, &value, &error), &error))
-		row->line = (uint32_t)value;
-	if (fine(r, dwarf_lineoff_b(line, &value, &error), &error))
-		row->column = (uint32_t)value;
-	return true;
-}
-
-static void read_lines(struct reader *r)
-{
-	Dwarf_Error error = NULL;
-	Dwarf_Unsigned version;
-	Dwarf_Small tables;
-	Dwarf_Line_Context context = NULL;
-	Dwarf_Line *lines;
-	Dwarf_Signed count;
-	int result = dwarf_srclines_b(r->unit, &version, &tables, &context, &error);
-	if (result == DW_DLV_ERROR)
-		damaged(r, "line table", &error);
-	if (result != DW_DLV_OK)
-		return;
-	if (fine(r, dwarf_srclines_from_linecontext(context, &lines, &count, &error), &error)) {
-		GArray *seen = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-		bool dropped = false; /* a function that the linker left out: it lies at 0 */
-		bool begins = true;
-		for (Dwarf_Signed i = 0; i < count; i++) {
-			struct line_row row;
-			if (!read_row(r, lines[i], seen, &row))
-				break;
-			if (begins)
-				dropped = row.address == 0 || row.address >= UINT64_MAX - 1;
-			begins = row.file == NONE;
-			if (!dropped)
-				g_array_append_val(r->d->lines, row);
-		}
-		g_array_unref(seen);
-	}
-	dwarf_srclines_dealloc_b(context);
-}
-
-/* --- ranges ------------------------------------------------------------------------- */
-
-static void add_range(struct reader *r, uint32_t scope, uint64_t low, uint64_t high)
-{
-	if (low == 0 || high <= low)
-		return;
-	struct scope_range range = { low, high, scope };
-	g_array_append_val(r->d->ranges, range);
-}
-
-static void add_ranges_4(struct reader *r, uint64_t offset, uint32_t scope)
-{
-	Dwarf_Error error = NULL;
-	Dwarf_Ranges *list;
-	Dwarf_Signed count;
-	Dwarf_Unsigned bytes;
-	Dwarf_Off real;
-	if (!fine(r,
-	          dwarf_get_ranges_b(r->dbg, offset, r->unit, &real, &list, &count, &bytes,
-	                             &error),
-	          &error))
-		return;
-	uint64_t base = r->base;
-	for (Dwarf_Signed i = 0; i < count; i++) {
-		if (list[i].dwr_type == DW_RANGES_ADDRESS_SELECTION)
-			base = list[i].dwr_addr2;
-		else if (list[i].dwr_type == DW_RANGES_ENTRY)
-			add_range(r, scope, base + list[i].dwr_addr1, base + list[i].dwr_addr2);
-		else
-			break;
-	}
-	dwarf_ranges_dealloc(r->dbg, list, count);
-}
-
-static void add_ranges_5(struct reader *r, Dwarf_Attribute attribute, Dwarf_Half form,
-                         uint64_t value, uint32_t scope)
-{
-	Dwarf_Error error = NULL;
-	Dwarf_Rnglists_Head head;
-	Dwarf_Unsigned count, global;
-	if (!fine(r,
-	          dwarf_rnglists_get_rle_head(attribute, form, value, &head, &count, &global,
-	                                      &error),
-	          &error))
-		return;
-	for (Dwarf_Unsigned i = 0; i < count; i++) {
-		unsigned length, kind;
-		Dwarf_Unsigned raw1, raw2, low, high;
-		Dwarf_Bool unavailable;
-		if (!fine(r,
-		          dwarf_get_rnglists_entry_fields_a(head, i, &length, &kind, &raw1,
-		                                            &raw2, &unavailable, &low, &high,
-		                                            &error),
-		          &error) ||
-		    kind == DW_RLE_end_of_list)
-			break;
-		if (kind != DW_RLE_base_address && kind != DW_RLE_base_addressx && !unavailable)
-			add_range(r, scope, low, high);
-	}
-	dwarf_dealloc_rnglists_head(head);
-}
-
-static void add_ranges(struct reader *r, const struct facts *f, uint32_t scope)
-{
-	Dwarf_Error error = NULL;
-	Dwarf_Half form;
-	uint64_t value;
-	if (f->has_low && f->has_high) {
-		add_range(r, scope, f->low, f->high);
-		return;
-	}
-	if (f->ranges == NULL || !fine(r, dwarf_whatform(f->ranges, &form, &error), &error))
-		return;
-	if (!number(r, f->ranges, &value))
-		value = reference(r, f->ranges);
-	if (r->version >= 5)
-		add_ranges_5(r, f->ranges, form, value, scope);
-	else
-		add_ranges_4(r, value, scope);
-}
-
-static uint32_t add_scope(struct reader *r, const struct facts *f, uint32_t function,
-                          uint32_t parent)
-{
-	struct scope scope = { .function = function,
-		               .parent = parent,
-		               .call_file = mapped_file(r, f->call_file),
-		               .call_line = (uint32_t)f->call_line,
-		               .call_column = (uint32_t)f->call_column };
-	if (parent != NONE)
-		scope.depth = AT(r->d->scopes, struct scope, parent)->depth + 1;
-	g_array_append_val(r->d->scopes, scope);
-	add_ranges(r, f, r->d->scopes->len - 1);
-	return r->d->scopes->len - 1;
 }
 
 /* --- DIEs --------------------------------------------------------------------------- */
@@ -760,15 +149,16 @@ static void read_array(struct reader *r, Dwarf_Die die, uint32_t id, uint32_t el
 	GArray *counts = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 	Dwarf_Error error = NULL;
 	Dwarf_Die child, next;
-	bool more = fine(r, dwarf_child(die, &child, &error), &error);
+	bool more = reader_fine(r, dwarf_child(die, &child, &error), &error);
 	while (more) {
 		struct facts f;
-		if (read_facts(r, child, &f) && f.tag == DW_TAG_subrange_type) {
+		if (reader_facts(r, child, &f) && f.tag == DW_TAG_subrange_type) {
 			uint64_t count = f.has_count ? f.count : 0;
 			g_array_append_val(counts, count);
 		}
-		release_facts(r, &f);
-		more = fine(r, dwarf_siblingof_b(r->dbg, child, 1, &next, &error), &error);
+		reader_release_facts(r, &f);
+		more = reader_fine(r, dwarf_siblingof_b(r->dbg, child, 1, &next, &error),
+		                   &error);
 		dwarf_dealloc(r->dbg, child, DW_DLA_DIE);
 		child = next;
 	}
@@ -843,7 +233,7 @@ static void read_member(struct reader *r, const struct facts *f, const struct le
 	if (level->type == NONE || level->locals == NULL)
 		return;
 	if (f->declaration || f->external) { /* a static member, defined elsewhere */
-		struct named named = { qualified(r, f->name), mapped_name(r, f->file),
+		struct named named = { qualified(r, f->name), reader_file_name(r, f->file),
 			               type_id(r, f->type), (uint32_t)f->line, f->external };
 		add_named(r, f, &named);
 		return;
@@ -891,7 +281,7 @@ static void read_variable(struct reader *r, const struct facts *f, const struct 
 	struct named named = { .name = f->name == NULL           ? ""
 		                       : level->function != NONE ? debuginfo_intern(d, f->name)
 		                                                 : qualified(r, f->name),
-		               .file = mapped_name(r, f->file),
+		               .file = reader_file_name(r, f->file),
 		               .type = type_id(r, f->type),
 		               .line = (uint32_t)f->line,
 		               .external = f->external };
@@ -927,7 +317,7 @@ static void read_function(struct reader *r, Dwarf_Die die, const struct facts *f
 	struct debuginfo *d = r->d;
 	uint32_t id = function_id(r, f->offset);
 	uint32_t origin = function_id(r, f->origin ? f->origin : f->specification);
-	const char *name = qualified(r, f->name), *file = mapped_name(r, f->file);
+	const char *name = qualified(r, f->name), *file = reader_file_name(r, f->file);
 	struct function_record *record = AT(d->functions, struct function_record, id);
 	record->public.name = name;
 	record->public.file = file;
@@ -939,7 +329,7 @@ static void read_function(struct reader *r, Dwarf_Die die, const struct facts *f
 	guint first_range = d->ranges->len;
 	uint32_t scope = NONE;
 	if ((f->has_low && f->has_high) || f->ranges != NULL)
-		scope = add_scope(r, f, id, NONE);
+		scope = reader_add_scope(r, f, id, NONE);
 	if (d->ranges->len > first_range) {
 		const struct scope_range *range =
 		        AT(d->ranges, struct scope_range, first_range);
@@ -948,8 +338,8 @@ static void read_function(struct reader *r, Dwarf_Die die, const struct facts *f
 	}
 	int64_t depth = 0;
 	bool framed = f->has_frame_base &&
-	              (!f->frame_on_rsp ||
-	               (f->has_low && f->has_high && frame_depth(r, f->low, f->high, &depth)));
+	              (!f->frame_on_rsp || (f->has_low && f->has_high &&
+	                                    reader_frame_depth(r, f->low, f->high, &depth)));
 	struct level inner = { .function = id,
 		               .frame = framed ? id : NONE,
 		               .frame_base = f->frame_base - depth,
@@ -978,7 +368,7 @@ static void read_inlined(struct reader *r, Dwarf_Die die, const struct facts *f,
 {
 	uint32_t scope = outer->scope;
 	if (scope != NONE)
-		scope = add_scope(r, f, function_id(r, f->origin), scope);
+		scope = reader_add_scope(r, f, function_id(r, f->origin), scope);
 	struct level inner = { .function = function_id(r, f->origin),
 		               .frame = outer->frame,
 		               .frame_base = outer->frame_base,
@@ -1006,7 +396,7 @@ static void read_namespace(struct reader *r, Dwarf_Die die, const struct facts *
 static void read_die(struct reader *r, Dwarf_Die die, struct level *level)
 {
 	struct facts f;
-	if (read_facts(r, die, &f) && !read_type(r, die, &f, level)) {
+	if (reader_facts(r, die, &f) && !read_type(r, die, &f, level)) {
 		switch (f.tag) {
 		case DW_TAG_member:
 		case DW_TAG_inheritance:
@@ -1035,7 +425,7 @@ static void read_die(struct reader *r, Dwarf_Die die, struct level *level)
 			break;
 		}
 	}
-	release_facts(r, &f);
+	reader_release_facts(r, &f);
 }
 
 static void walk_children(struct reader *r, Dwarf_Die die, struct level *level)
@@ -1052,7 +442,7 @@ static void walk_children(struct reader *r, Dwarf_Die die, struct level *level)
 		child = next;
 	}
 	if (result == DW_DLV_ERROR)
-		damaged(r, "entries", &error);
+		reader_damaged(r, "entries", &error);
 }
 
 /* --- units -------------------------------------------------------------------------- */
@@ -1078,8 +468,8 @@ static const char *unit_text(struct reader *r, Dwarf_Half name)
 	Dwarf_Attribute attribute;
 	const char *text = "";
 	char *found;
-	if (fine(r, dwarf_attr(r->unit, name, &attribute, &error), &error)) {
-		if (fine(r, dwarf_formstring(attribute, &found, &error), &error))
+	if (reader_fine(r, dwarf_attr(r->unit, name, &attribute, &error), &error)) {
+		if (reader_fine(r, dwarf_formstring(attribute, &found, &error), &error))
 			text = debuginfo_intern(r->d, found);
 		dwarf_dealloc(r->dbg, attribute, DW_DLA_ATTR);
 	}
@@ -1093,13 +483,13 @@ static void read_unit(struct reader *r)
 	struct facts f;
 	r->directory = unit_text(r, DW_AT_comp_dir);
 	r->clang = strstr(unit_text(r, DW_AT_producer), "clang") != NULL;
-	r->qualified = fine(r, dwarf_srclang(r->unit, &language, &error), &error) &&
+	r->qualified = reader_fine(r, dwarf_srclang(r->unit, &language, &error), &error) &&
 	               is_qualified_language(language);
-	read_facts(r, r->unit, &f);
+	reader_facts(r, r->unit, &f);
 	r->base = f.has_low ? f.low : 0;
-	release_facts(r, &f);
-	read_files(r);
-	read_lines(r);
+	reader_release_facts(r, &f);
+	reader_files(r);
+	reader_lines(r);
 	g_string_truncate(r->prefix, 0);
 	struct level top = { .function = NONE, .frame = NONE, .scope = NONE, .type = NONE };
 	walk_children(r, r->unit, &top);
@@ -1112,8 +502,9 @@ static void note_signature(struct reader *r, const Dwarf_Sig8 *signature, uint64
 {
 	Dwarf_Error error = NULL;
 	Dwarf_Off unit, length;
-	if (fine(r, dwarf_die_CU_offset_range(r->unit, &unit, &length, &error), &error))
-		id_set(r->type_ids, unit + type_offset, type_id(r, signature_key(signature)));
+	if (reader_fine(r, dwarf_die_CU_offset_range(r->unit, &unit, &length, &error), &error))
+		id_set(r->type_ids, unit + type_offset,
+		       type_id(r, reader_signature(signature)));
 }
 
 static void read_units(struct reader *r)
@@ -1129,11 +520,11 @@ static void read_units(struct reader *r)
 		                               &address_size, &length_size, &extension,
 		                               &signature, &type_offset, &next, &kind, &error);
 		if (result == DW_DLV_ERROR)
-			damaged(r, "unit header", &error);
+			reader_damaged(r, "unit header", &error);
 		if (result != DW_DLV_OK)
 			return;
 		if (dwarf_siblingof_b(r->dbg, NULL, 1, &r->unit, &error) != DW_DLV_OK) {
-			damaged(r, "unit", &error);
+			reader_damaged(r, "unit", &error);
 			return;
 		}
 		r->d->has_dwarf = true;
@@ -1224,7 +615,7 @@ void debuginfo_read_dwarf(struct debuginfo *d)
 	char real[4096] = "";
 	int result = open_dwarf(d, &r.dbg, real, sizeof real, &error);
 	if (result == DW_DLV_ERROR)
-		damaged(&r, "DWARF", &error);
+		reader_damaged(&r, "DWARF", &error);
 	if (result != DW_DLV_OK)
 		return;
 	if (real[0] != '\0' && strcmp(real, d->path) != 0)
@@ -1239,9 +630,10 @@ void debuginfo_read_dwarf(struct debuginfo *d)
 	r.prefix = g_string_new(NULL);
 	Dwarf_Cie *cies = NULL;
 	Dwarf_Signed cie_count = 0, fde_count = 0;
-	if (!fine(&r,
-	          dwarf_get_fde_list_eh(r.dbg, &cies, &cie_count, &r.fdes, &fde_count, &error),
-	          &error))
+	if (!reader_fine(&r,
+	                 dwarf_get_fde_list_eh(r.dbg, &cies, &cie_count, &r.fdes, &fde_count,
+	                                       &error),
+	                 &error))
 		r.fdes = NULL;
 	read_units(&r);
 	if (r.fdes != NULL)

@@ -10,7 +10,8 @@
 struct file_writer;
 
 struct trace_storage {
-	GPtrArray *owned; /* g_malloc'ed arrays */
+	GPtrArray *owned;   /* g_malloc'ed arrays */
+	GPtrArray *columns; /* struct column; owned */
 	void *map;        /* or NULL */
 	size_t map_length;
 	uint64_t sum; /* binary traces: the header's, which covers those of all sections */
@@ -19,6 +20,9 @@ struct trace_storage {
 struct trace *trace_new(const char *path);
 /* Hand an allocated array over to the trace; returns it. */
 void *trace_own(struct trace *t, void *array);
+struct column;
+/* The same for a column, which is empty then: its elements, and how many. */
+const void *trace_own_column(struct trace *t, struct column *column, uint64_t *count);
 void trace_warn(struct trace *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* text_read.c */

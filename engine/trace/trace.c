@@ -1,6 +1,8 @@
 /*
  * trace.c - opening and closing traces, and names for people.
  */
+#include "engine/base/column.h"
+#include "engine/base/input.h"
 #include "engine/trace/formats.h"
 #include "engine/trace/index_private.h"
 #include "engine/trace/spell.h"
@@ -22,12 +24,19 @@ const struct op_info op_table[OP_COUNT] = {
 
 /* -- storage ------------------------------------------------------------------------------- */
 
+static void column_end(gpointer column)
+{
+	column_free(column);
+	g_free(column);
+}
+
 struct trace *trace_new(const char *path)
 {
 	struct trace *t = g_new0(struct trace, 1);
 	t->path = g_strdup(path);
 	t->storage = g_new0(struct trace_storage, 1);
 	t->storage->owned = g_ptr_array_new_with_free_func(g_free);
+	t->storage->columns = g_ptr_array_new_with_free_func(column_end);
 	t->warnings = g_ptr_array_new_with_free_func(g_free);
 	return t;
 }
@@ -36,6 +45,15 @@ void *trace_own(struct trace *t, void *array)
 {
 	g_ptr_array_add(t->storage->owned, array);
 	return array;
+}
+
+const void *trace_own_column(struct trace *t, struct column *column, uint64_t *count)
+{
+	struct column *own = g_memdup2(column, sizeof *column);
+	column_init(column, column->element, column->folder, column->limit);
+	g_ptr_array_add(t->storage->columns, own);
+	*count = own->count;
+	return own->data;
 }
 
 void trace_warn(struct trace *t, const char *format, ...)
@@ -52,6 +70,7 @@ void trace_close(struct trace *t)
 		return;
 	index_free(t->index);
 	g_ptr_array_free(t->storage->owned, TRUE);
+	g_ptr_array_free(t->storage->columns, TRUE);
 	if (t->storage->map)
 		munmap(t->storage->map, t->storage->map_length);
 	g_free(t->storage);
@@ -61,49 +80,40 @@ void trace_close(struct trace *t)
 	g_free(t);
 }
 
+struct trace *trace_reading(const struct trace *t)
+{
+	struct trace *r = trace_new(t->path), own = *r;
+	*r = *t;
+	r->path = own.path;
+	r->storage = own.storage;
+	r->warnings = own.warnings;
+	r->index = NULL;
+	return r;
+}
+
 /* -- opening ---------------------------------------------------------------------------------
  */
-
-static bool map_file(const char *path, void **bytes, size_t *length, struct error *error)
-{
-	struct stat st;
-	const char *remedy = "name a trace that you can read";
-	struct place where = place_line(path, 0);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &st) != 0) {
-		int why = errno;
-		if (fd >= 0)
-			close(fd);
-		return error_set(error, where.text, remedy, "cannot open the trace: %s",
-		                 g_strerror(why));
-	}
-	if (!S_ISREG(st.st_mode)) {
-		close(fd);
-		return error_set(error, where.text, remedy, "expected a file, found a %s",
-		                 S_ISDIR(st.st_mode) ? "folder" : "device or pipe");
-	}
-	*length = (size_t)st.st_size;
-	*bytes = *length ? mmap(NULL, *length, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
-	int why = errno;
-	close(fd);
-	if (*bytes == MAP_FAILED)
-		return error_set(error, where.text, remedy, "cannot map the trace: %s",
-		                 g_strerror(why));
-	return true;
-}
 
 struct trace *trace_open(const char *path, const struct trace_options *options,
                          const struct progress *progress, struct error *error)
 {
-	void *bytes;
-	size_t length;
-	if (!map_file(path, &bytes, &length, error))
+	struct input in;
+	struct trace *t;
+	if (!input_open(path, "trace", &in, error))
 		return NULL;
-	if (binary_recognise(bytes, length))
-		return binary_read(path, bytes, length, progress, error);
-	struct trace *t = text_read(path, bytes, length, options, progress, error);
-	if (bytes)
-		munmap(bytes, length);
+	char *digest = in.stream ? g_compute_checksum_for_data(G_CHECKSUM_SHA256, in.bytes,
+	                                                       in.length)
+	                         : NULL;
+	if (binary_recognise(in.bytes, in.length)) {
+		t = binary_read(path, in.bytes, in.length, progress, error);
+	} else {
+		t = text_read(path, in.bytes, in.length, options, progress, error);
+		input_close(&in);
+	}
+	if (t != NULL && digest != NULL)
+		t->digest = trace_own(t, digest);
+	else
+		g_free(digest);
 	return t;
 }
 

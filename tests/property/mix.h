@@ -7,6 +7,10 @@
 
 #include "tests/property/oracle.h"
 
+/* Seconds that a verdict may take: a long run may be stopped for a while in the middle of
+ * one, and what that costs is no budget that ran out. */
+enum { MIX_SECONDS = 100000 };
+
 /* A number from the environment: HEDDLE_TRACES (how many), HEDDLE_SEED (the first seed). */
 uint64_t mix_setting(const char *name, uint64_t otherwise);
 struct random_options mix_options(uint64_t seed, uint32_t threads, uint32_t events);

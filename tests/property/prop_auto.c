@@ -118,7 +118,7 @@ static bool analyse(struct trace *t, bool values, bool events, bool all)
 	options.use_values = values;
 	options.pairs_events = events;
 	options.all_verdicts = all;
-	options.budget_total = 100;
+	options.budget_pair = options.budget_total = MIX_SECONDS;
 	for (size_t i = 0; i < G_N_ELEMENTS(analyses) && good; i++) {
 		struct error error = { .where = "" };
 		struct report *r = analyses[i].run(t, &options, NULL, &error);

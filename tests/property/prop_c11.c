@@ -185,7 +185,7 @@ static bool judge(const struct search *s, struct trace *t, const bool *races)
 
 			if (!events_race_conflict(t, e, f))
 				continue;
-			found = smt_decide(smt, e, f, &options, 10, NULL);
+			found = smt_decide(smt, e, f, &options, MIX_SECONDS, NULL);
 			c11 = found->verdict == VERDICT_RACE && found->note != NULL;
 			/* the atomics' edges leave it unordered, or it is no candidate at all
 			 */
@@ -248,7 +248,7 @@ static bool judge_reports(const struct search *s, struct trace *t, const bool *r
 	race_options_init(&options);
 	options.pairs_events = true;
 	options.all_verdicts = all;
-	options.budget_total = 100;
+	options.budget_pair = options.budget_total = MIX_SECONDS;
 	for (size_t i = 0; i < G_N_ELEMENTS(analyses) && good; i++) {
 		struct error error;
 		struct report *r;

@@ -3,6 +3,7 @@
  * 5 among them, taken literally on random traces with locks, memory, a block that is freed,
  * and atomic and scoped invocations of random specifications, with effects and without.
  */
+#include "engine/base/home.h"
 #include "engine/commute/cov.h"
 #include "engine/commute/rule5.h"
 #include "engine/predict/predict.h"
@@ -501,6 +502,9 @@ static bool own_affair(const struct search *s, const struct call *a, const struc
 	       same_scope(s, a->end, b->end);
 }
 
+static const struct cov_options by_events = { true, true, MIX_SECONDS, MIX_SECONDS },
+                                by_locations = { false, true, MIX_SECONDS, MIX_SECONDS };
+
 struct tally {
 	uint64_t violations, impossible;
 	uint64_t races, no_races;
@@ -512,8 +516,7 @@ struct tally {
 static void compare_locations(uint64_t seed, struct model *m, const struct report *pairs)
 {
 	struct error error = { 0 };
-	struct report *r =
-	        cov_find(m, &(struct cov_options){ false, true, 60, 600 }, NULL, &error);
+	struct report *r = cov_find(m, &by_locations, NULL, &error);
 	enum verdict expected = VERDICT_IMPOSSIBLE;
 	for (guint i = 0; i < pairs->findings->len; i++) {
 		const struct finding *f = pairs->findings->pdata[i];
@@ -546,7 +549,8 @@ static void compare_races(uint64_t seed, struct search *s, struct trace *t, stru
 		for (uint32_t f = e + 1; f < s->n; f++) {
 			if (!events_race_conflict(t, e, f) || same_scope(s, e, f))
 				continue;
-			struct finding *found = smt_decide(smt, e, f, &options, 60, NULL);
+			struct finding *found =
+			        smt_decide(smt, e, f, &options, MIX_SECONDS, NULL);
 			bool really = race_exists(s, e, f);
 			ck_assert_msg(found->verdict ==
 			                      (really ? VERDICT_RACE : VERDICT_IMPOSSIBLE),
@@ -568,7 +572,10 @@ static void compare(uint64_t seed, bool ecl, bool effects, struct tally *tally)
 	struct dice d = { seed };
 	struct specs *specs = specs_new();
 	struct error error = { 0 };
-	ck_assert(specs_load_shipped(specs, &error));
+	char *memory =
+	        home_find("specs/memory.spec"); /* of the shipped ones, all that is used */
+	ck_assert(memory != NULL && specs_load(specs, memory, &error));
+	g_free(memory);
 	const struct spec_object *o = random_object(&d, ecl, effects, specs);
 	struct trace *t = random_run(&d, o, effects);
 	struct model *m = model_new(t, specs, NULL, &error);
@@ -580,10 +587,8 @@ static void compare(uint64_t seed, bool ecl, bool effects, struct tally *tally)
 			g_string_free(line, TRUE);
 		}
 	}
-	struct report *r = t->events_count <= MOST
-	                           ? cov_find(m, &(struct cov_options){ true, true, 60, 600 },
-	                                      NULL, &error)
-	                           : NULL;
+	struct report *r =
+	        t->events_count <= MOST ? cov_find(m, &by_events, NULL, &error) : NULL;
 	if (r == NULL) { /* too long, or an overflow in a formula */
 		model_free(m);
 		trace_close(t);
@@ -677,7 +682,7 @@ int main(void)
 {
 	Suite *s = suite_create("cov");
 	TCase *c = tcase_create("against exhaustive search");
-	tcase_set_timeout(c, 600);
+	tcase_set_timeout(c, 0);
 	tcase_add_test(c, with_effects);
 	tcase_add_test(c, with_effects_not_ecl);
 	tcase_add_test(c, without_effects);

@@ -201,7 +201,7 @@ static bool one(uint64_t seed)
 	race_options_init(&options);
 	options.pairs_events = true;
 	options.all_verdicts = true;
-	options.budget_total = 100;
+	options.budget_pair = options.budget_total = MIX_SECONDS;
 	r = deadlocks_find(t, &options, NULL, &error);
 	good = r != NULL ? judge(&s, r) : complain(t, error.what, 0);
 	report_free(r);

@@ -256,7 +256,7 @@ static bool same_races(struct trace *t, const GArray *edges)
 	race_options_init(&options);
 	options.analysis = ANALYSIS_RDIT;
 	options.pairs_events = true;
-	options.budget_total = 100;
+	options.budget_pair = options.budget_total = MIX_SECONDS;
 	r = races_find(t, &options, NULL, &error);
 	races = oracle_races(told, false);
 	plain = oracle_races(t, false);

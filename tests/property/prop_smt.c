@@ -77,7 +77,7 @@ static bool all_pairs(struct trace *t, bool values, bool windows)
 
 			if (!events_race_conflict(t, e, f))
 				continue;
-			found = smt_decide(s, e, f, &options, 10, NULL);
+			found = smt_decide(s, e, f, &options, MIX_SECONDS, NULL);
 			good = right(t, found, real[(size_t)e * n + f], values);
 			finding_free(found);
 		}

@@ -5,6 +5,7 @@
 #include "tui/explorer/app.h"
 
 #include "tui/explorer/command_line.h"
+#include "tui/explorer/guide.h"
 
 #include <string.h>
 
@@ -487,6 +488,8 @@ void app_request(struct app *app, enum request request, uint64_t count)
 {
 	enum view_kind view = app_view(app);
 	set_message(app, NULL, false);
+	if (guide_request(app, request))
+		return;
 	if (view_table[view]->request &&
 	    view_table[view]->request(app, app->states[view], request, count))
 		return;
@@ -516,6 +519,7 @@ void app_key(struct app *app, int key)
 	}
 	if (app->line_open) {
 		line_key(app, key);
+		guide_notice(app);
 		return;
 	}
 	if (digit(app, key))
@@ -531,11 +535,13 @@ void app_key(struct app *app, int key)
 		return;
 	}
 	app_request(app, request, count);
+	guide_notice(app);
 }
 
 void app_collect(struct app *app)
 {
 	jobs_collect(&app->jobs);
+	guide_notice(app);
 }
 
 void app_resize(struct app *app, int rows, int columns)
@@ -579,7 +585,8 @@ static void draw_header(const struct app *app, struct pane p)
 	pane_text(pane_part(p, 0, at + 2, 1, MAX(right - at - 4, 0)), 0, 0, STYLE_DIM,
 	          text->str);
 	pane_text(p, 0, right, STYLE_TITLE, title);
-	pane_rule(p, 1, NULL);
+	bool hidden = app->guide && app->guide->size == GUIDE_HIDDEN;
+	pane_rule(p, 1, hidden ? "L lesson" : NULL);
 	g_string_truncate(text, 0);
 	jobs_describe(&app->jobs, text);
 	if (text->len) {
@@ -674,6 +681,7 @@ void app_draw(struct app *app)
 	struct pane body =
 	        pane_part(whole, HEADER_ROWS, 0, whole.rows - HEADER_ROWS - FOOTER_ROWS, -1);
 	draw_header(app, pane_part(whole, 0, 0, HEADER_ROWS, -1));
+	guide_draw(app, &body);
 	if (view_table[view]->fit)
 		view_table[view]->fit(app, app->states[view], body.rows, body.columns);
 	view_table[view]->draw(app, app->states[view], body);
@@ -691,12 +699,16 @@ void app_mouse(struct app *app, int row, int column, int button)
 		app_request(app, button == 4 ? REQUEST_UP : REQUEST_DOWN, 3);
 		return;
 	}
-	int body_rows = app->grid.rows - HEADER_ROWS - FOOTER_ROWS;
-	if (row < HEADER_ROWS || row >= HEADER_ROWS + body_rows || !view_table[view]->select)
+	struct pane body =
+	        guide_rest(app, pane_part(pane_whole(&app->grid), HEADER_ROWS, 0,
+	                                  app->grid.rows - HEADER_ROWS - FOOTER_ROWS, -1));
+	if (row < body.row || row >= body.row + body.rows || column >= body.columns ||
+	    !view_table[view]->select)
 		return;
 	set_message(app, NULL, false);
 	view_table[view]->select(app, app->states[view], row - HEADER_ROWS, column,
 	                         button == 2);
+	guide_notice(app);
 }
 
 /* -- helpers of views --------------------------------------------------------------- */

@@ -70,6 +70,7 @@ struct app {
 	GArray *places;     /* struct visit: where one was */
 	GString *text;      /* what the text view shows */
 	char *text_title;   /* owned */
+	struct guide *guide; /* borrowed: the lesson that is open (guide.h), or NULL */
 	char *tree_path;    /* owned: the exploration asked for, or NULL */
 	GString *clipboard; /* to be sent to the terminal; empty when there is nothing */
 	char *message;      /* owned; the last line of the screen, or NULL */
@@ -107,6 +108,16 @@ void app_say(struct app *app, const char *format, ...) __attribute__((format(pri
 void app_complain(struct app *app, const struct error *error);
 /* Show the text (taken over) in the text view. */
 void app_show_text(struct app *app, const char *title, GString *text);
+
+/* -- where a view stands, for lessons ---------------------------------------------------- */
+
+enum witness_place { WITNESS_ELSEWHERE, WITNESS_AT_BEGIN, WITNESS_AT_END, WITNESS_SCHEDULED };
+/* SCHEDULED: the reader chose the threads, and both of the pair are next. */
+enum witness_place witness_view_at(const struct app *app);
+/* Is a run that ended in an error under the cursor of the exploration? */
+bool explore_view_at_failure(const struct app *app);
+/* "hb", ..., "closure"; NULL when the view was never open. */
+const char *order_view_word(const struct app *app);
 
 /* -- work beside the screen (work.c) ---------------------------------------------------- */
 

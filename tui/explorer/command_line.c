@@ -6,6 +6,8 @@
  */
 #include "tui/explorer/command_line.h"
 
+#include "tui/explorer/guide.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +28,8 @@ static struct {
 } line;
 
 static const char *const prompts[] = {
-	[LINE_COMMAND] = ":", [LINE_FIND] = "/", [LINE_NOTE] = "note: "
+	[LINE_COMMAND] = ":", [LINE_FIND] = "/", [LINE_NOTE] = "note: ",
+	[LINE_ANSWER] = "answer: "
 };
 
 /* -- what readline asks of us ------------------------------------------------------- */
@@ -87,6 +90,9 @@ static void run_line(struct app *app, enum line_kind kind, const char *text)
 		if (*text)
 			app_request(app, REQUEST_FIND_NEXT, 0);
 		break;
+	case LINE_ANSWER:
+		guide_answer(app, text);
+		break;
 	case LINE_NOTE: {
 		struct entry *entry = session_selected(s);
 		struct error e;
@@ -121,7 +127,7 @@ static void take_line(char *text)
 static char **complete(const char *text, int start, int end)
 {
 	rl_attempted_completion_over = 1;
-	if (line.app == NULL || line.kind == LINE_NOTE)
+	if (line.app == NULL || line.kind == LINE_NOTE || line.kind == LINE_ANSWER)
 		return NULL;
 	GPtrArray *words =
 	        commands_complete(line.app, line.kind == LINE_FIND ? "find " : rl_line_buffer,

@@ -9,7 +9,7 @@
 
 #include "tui/explorer/app.h"
 
-enum line_kind { LINE_COMMAND, LINE_FIND, LINE_NOTE };
+enum line_kind { LINE_COMMAND, LINE_FIND, LINE_NOTE, LINE_ANSWER };
 
 /* Open the line with a prompt and a beginning; the line goes to commands_run, the search or
  * the note. */

@@ -4,7 +4,9 @@
  */
 #include "tui/explorer/explorer.h"
 
+#include "engine/base/input.h"
 #include "tui/explorer/command_line.h"
+#include "tui/explorer/guide.h"
 #include "tui/explorer/import.h"
 
 #include <errno.h>
@@ -27,13 +29,9 @@ static bool is_utf8(void)
  * first that fails. */
 static bool run_script(struct app *app, const char *path, struct error *error)
 {
-	char *text;
-	GError *trouble = NULL;
-	if (!g_file_get_contents(path, &text, NULL, &trouble)) {
-		error_set(error, path, NULL, "the script cannot be read: %s", trouble->message);
-		g_error_free(trouble);
+	char *text = input_text(path, "script", NULL, error);
+	if (text == NULL)
 		return false;
-	}
 	char **lines = g_strsplit(text, "\n", -1);
 	bool good = true;
 	app->scripted = true;
@@ -67,6 +65,10 @@ static void run_program(struct app *app)
 	printf("\n$ %s\n", command);
 	fflush(stdout);
 	int status = system(command);
+	if (app->guide && status != -1) {
+		app->guide->replayed = true;
+		guide_notice(app);
+	}
 	printf("\n[ended with status %d; Enter goes back to heddle] ",
 	       status < 0          ? -1
 	       : WIFEXITED(status) ? WEXITSTATUS(status)
@@ -183,6 +185,21 @@ static struct specs *open_specs(const struct trace *t, const GPtrArray *given,
 	return specs;
 }
 
+static struct app *make_app(struct trace *trace, struct specs *specs,
+                            const struct explorer_options *options,
+                            const struct app_options *app_options)
+{
+	struct session *session = session_new(trace);
+	session->executable = g_strdup(options->executable);
+	session->specs = specs;
+	struct app *app = app_new(session, app_options);
+	app->guide = options->guide;
+	app->tree_path = g_strdup(options->tree);
+	if (options->say)
+		app_say(app, "%s", options->say);
+	return app;
+}
+
 int explorer_run(struct trace *trace, const struct explorer_options *options,
                  struct error *error)
 {
@@ -210,10 +227,7 @@ int explorer_run(struct trace *trace, const struct explorer_options *options,
 		app_options.rows = rows ? atoi(rows) : MINIMUM_ROWS;
 		app_options.columns = columns ? atoi(columns) : MINIMUM_COLUMNS;
 	}
-	struct session *session = session_new(trace);
-	session->executable = g_strdup(options->executable);
-	session->specs = specs;
-	struct app *app = app_new(session, &app_options);
+	struct app *app = make_app(trace, specs, options, &app_options);
 	config_apply_keys(&config, app);
 	line_start();
 	bool good = begin_at(app, options, error);
@@ -225,9 +239,109 @@ int explorer_run(struct trace *trace, const struct explorer_options *options,
 	if (!headless)
 		screen_close();
 	/* All that is to be kept is written: nobody should wait for a search to notice. */
-	if (good && !jobs_idle(&app->jobs))
+	if (good && !jobs_idle(&app->jobs) && options->guide == NULL)
 		_exit(STATUS_GOOD);
 	app_free(app);
 	config_release(&config);
 	return good ? STATUS_GOOD : STATUS_BAD;
+}
+
+/* -- playing a lesson ---------------------------------------------------------------- */
+
+static void work_off(struct app *app)
+{
+	commands_run(app, "wait");
+	app_draw(app);
+}
+
+/* What a replay would show on the terminal is nobody's to read here. */
+static void run_silently(struct app *app)
+{
+	char *command = g_strconcat("{ ", app->after_command, "; } >/dev/null 2>&1", NULL);
+	g_free(app->after_command);
+	app->after_command = NULL;
+	app->guide->replayed = system(command) != -1;
+	g_free(command);
+	guide_notice(app);
+}
+
+static bool refuse_step(const struct guide *g, const struct lesson_step *s, struct error *error,
+                        const char *what, const char *about)
+{
+	return error_set(error, place_line(g->lesson->path, s->line).text, NULL,
+	                 "step %u, '%s': %s%s%s", g->step + 1, s->title, what,
+	                 about ? ": " : "", about ? about : "");
+}
+
+static bool play_task(struct app *app, const struct lesson_step *s, struct error *error)
+{
+	struct guide *g = app->guide;
+	const struct lesson_check *failing;
+	if (s->task == NULL)
+		return true;
+	if (checks_failing(app, s->checks) == NULL && !g->changed)
+		return refuse_step(g, s, error, "the task is done before any key", NULL);
+	char *press = g_strconcat("press ", s->keys, NULL);
+	if (!g->changed || checks_failing(app, s->checks))
+		commands_run(app, press);
+	g_free(press);
+	if (app->message && app->message_is_error)
+		return refuse_step(g, s, error, "the keys are refused", app->message);
+	if (app->quit)
+		return g->wish != GUIDE_NOTHING ||
+		       refuse_step(g, s, error, "the keys leave the explorer", NULL);
+	work_off(app);
+	if (app->after_command)
+		run_silently(app);
+	guide_notice(app);
+	if (g->done)
+		return true;
+	failing = checks_failing(app, s->checks);
+	return refuse_step(g, s, error, "the keys do not do it; this does not hold",
+	                   failing ? failing->text : "?");
+}
+
+static bool play_step(struct app *app, const struct lesson_step *s, struct error *error)
+{
+	struct guide *g = app->guide;
+	const struct lesson_check *failing = checks_failing(app, s->facts);
+	if (failing)
+		return refuse_step(g, s, error, "this is not so in the recording",
+		                   failing->text);
+	if (s->question) {
+		guide_answer(app, s->answer);
+		if (!g->done && strchr(s->answer, '|')) {
+			char *one = g_strndup(s->answer, strcspn(s->answer, "|"));
+			guide_answer(app, g_strstrip(one));
+			g_free(one);
+		}
+		if (!g->done)
+			return refuse_step(g, s, error, "its answer is refused", s->answer);
+	}
+	return play_task(app, s, error);
+}
+
+bool explorer_play(struct trace *trace, const struct explorer_options *options,
+                   struct error *error)
+{
+	struct app_options app_options = { .rows = MINIMUM_ROWS, .columns = MINIMUM_COLUMNS };
+	struct specs *specs = open_specs(trace, options->specifications, error);
+	if (specs == NULL) {
+		trace_close(trace);
+		return false;
+	}
+	struct app *app = make_app(trace, specs, options, &app_options);
+	struct guide *g = options->guide;
+	bool good = true;
+	app->scripted = true;
+	work_off(app);
+	while (good && !g->finished && !app->quit) {
+		good = play_step(app, g->lesson->steps->pdata[g->step], error);
+		if (good && !app->quit) {
+			app_request(app, REQUEST_LESSON_ON, 0);
+			work_off(app);
+		}
+	}
+	app_free(app);
+	return good;
 }

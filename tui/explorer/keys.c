@@ -151,6 +151,11 @@ static const char *const view_words[VIEW_COUNT] = {
 	[VIEW_HELP] = "help",         [VIEW_TEXT] = "text",
 };
 
+const char *view_word(enum view_kind view)
+{
+	return view_words[view];
+}
+
 void bindings_print_table(GString *out)
 {
 	g_string_append(out, "| keys | request | where | does |\n| --- | --- | --- | --- |\n");

@@ -43,6 +43,9 @@ enum {
 	IN_STEPS = IN_TRACE | IN_SOURCE | IN_STATE | IN_WITNESS,
 };
 
+/* "findings", "trace", ... */
+const char *view_word(enum view_kind view);
+
 enum special_key {
 	KEYCODE_NONE = 0,
 	KEYCODE_TAB = 9,

@@ -286,6 +286,13 @@ bool explore_view_draw(const struct app *app, struct drawing *d)
 	return true;
 }
 
+bool explore_view_at_failure(const struct app *app)
+{
+	const struct explore_view *v = app->states[VIEW_EXPLORE];
+	return v && v->tree && v->list.cursor < v->tree->runs->len &&
+	       tree_run_failed(run_at(v, v->list.cursor));
+}
+
 const struct view_ops explore_view = {
 	.title = "Exploration",
 	.open = explore_open,

@@ -135,14 +135,16 @@ struct layout { /* rows of the body */
 	int list, seen, source, source_rows, words, words_rows;
 };
 
-/* The list has what it needs, the source what is left, within reason. */
+/* The list has what it needs, the source what is left, within reason; beside a lesson there
+ * is little of both. */
 static struct layout layout_of(int rows, guint count)
 {
 	struct layout l;
 	l.words_rows = rows >= 34 ? 4 : 3;
 	int room = rows - l.words_rows - 4; /* headings, seen by, two rules */
-	l.list = CLAMP((int)MIN(count, 1000) + 1, 5, room - 6);
-	l.source_rows = MIN(room - l.list, 17);
+	int least = room < 12 ? 2 : 5;
+	l.list = CLAMP((int)MIN(count, 1000) + 1, least, MAX(room - 6, least));
+	l.source_rows = CLAMP(room - l.list, 0, 17);
 	l.list = room - l.source_rows;
 	l.words = rows - l.words_rows;
 	l.source = l.words - 1 - l.source_rows;

@@ -350,6 +350,14 @@ bool order_view_draw(const struct app *app, struct drawing *drawing)
 	return true;
 }
 
+const char *order_view_word(const struct app *app)
+{
+	const struct order_view *v = app->states[VIEW_ORDER];
+	return v == NULL                  ? NULL
+	       : v->kind == KIND_CLOSURE ? "closure"
+	                                 : order_kind_word((enum order_kind)v->kind);
+}
+
 static void order_select(struct app *app, void *state, int row, int column, bool again)
 {
 	struct order_view *v = state;

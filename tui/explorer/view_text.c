@@ -156,7 +156,9 @@ static void append_requests(const struct app *app, enum view_kind view, bool com
 	for (int r = 1; r < REQUEST_COUNT; r++) {
 		const struct request_info *info = &request_table[r];
 		bool is_common = (info->views | IN_ORDER) == ANYWHERE;
-		if (!(info->views & 1u << view) || is_common != common)
+		bool is_lesson = r >= REQUEST_LESSON_ON && r <= REQUEST_LESSON_RECORD;
+		if (!(info->views & 1u << view) || is_common != common ||
+		    (is_lesson && app->guide == NULL))
 			continue;
 		GString *keys = g_string_new(NULL);
 		bindings_keys(&app->bindings, (enum request)r, keys);

@@ -749,6 +749,19 @@ static void witness_select(struct app *app, void *state, int row, int column, bo
 	follow(app, v);
 }
 
+enum witness_place witness_view_at(const struct app *app)
+{
+	const struct witness_view *v = app->states[VIEW_WITNESS];
+	if (v == NULL || v->w.events == NULL)
+		return WITNESS_ELSEWHERE;
+	if (v->choosing)
+		return chooser_is_at_pair(&v->chooser, v->pair) ? WITNESS_SCHEDULED
+		                                                : WITNESS_ELSEWHERE;
+	return v->list.cursor + 1 >= v->rows->len ? WITNESS_AT_END
+	       : v->list.cursor == 0              ? WITNESS_AT_BEGIN
+	                                          : WITNESS_ELSEWHERE;
+}
+
 const struct view_ops witness_view = {
 	.title = "Witness",
 	.open = witness_open,

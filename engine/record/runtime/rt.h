@@ -166,6 +166,7 @@ struct thread {
 	struct poll poll;
 	struct open_call open[MAX_OPEN_CALLS];
 	unsigned open_count;
+	unsigned told_calls; /* those that the program itself tells of (heddle.h), open */
 	uintptr_t bound_pc; /* who called the bound function that was called last */
 };
 
@@ -188,6 +189,7 @@ struct runtime {
 	uint64_t random;
 	uintptr_t bind_low, bind_size; /* the library of the bind lines */
 	uintptr_t cxx_low, cxx_high;   /* the C++ library */
+	uintptr_t glib_low, glib_high;
 	uintptr_t libc_low, libc_high, ld_low, ld_high, own_low, own_high;
 	volatile uint64_t ticket;
 	uint64_t messages;
@@ -253,6 +255,11 @@ void futex_wait(volatile int *word, int value, uint64_t nanoseconds);
 void futex_wake(volatile int *word, int count);
 
 /* ---- polls.c ---- */
+/* Exploration wants every look for itself, for the next may see something else. */
+ALWAYS_INLINE bool looks_count(void)
+{
+	return rt.config.strategy != STRATEGY_FIRST && !(rt.config.flags & LOG_EXPLORE);
+}
 /* An atomic read of `value` by the instruction before `pc`: is it a mere repetition, which
  * needs no record?  Else poll_look comes after its record. */
 bool poll_again(struct thread *t, const volatile void *p, uint64_t value, uintptr_t pc);
@@ -274,6 +281,14 @@ void clock_now(clockid_t clock, struct timespec *now); /* the virtual one, not r
 void invoke_record(struct thread *t, enum log_tag tag, bool made, uintptr_t pc,
                    const char *type, const void *object, const char *method,
                    const char *values);
+
+/* ---- bind.c ---- */
+/* Makes a function begin with a jump to another; the bytes there are lost.  Before any
+ * thread but this one may run it. */
+bool entry_jump(uint8_t *entry, const void *target);
+
+/* ---- glib.c ---- */
+void glib_take_over(void); /* once GLib is loaded */
 
 /* ---- random.c ---- */
 void random_device_read(int fd, void *p, ssize_t n); /* of a random device: from the seed */
@@ -379,6 +394,11 @@ static inline void log_sync(struct thread *t, enum log_tag tag, uintptr_t pc,
                             const void *object)
 {
 	log_event(t, tag, 0, pc, (uintptr_t)object, 0, 1);
+}
+/* The same of an operation that may also end without it: a try, or with a time limit. */
+static inline void log_try(struct thread *t, enum log_tag tag, uintptr_t pc, const void *object)
+{
+	log_event(t, tag, LOG_TRY, pc, (uintptr_t)object, 0, 1);
 }
 
 /*

@@ -1,0 +1,351 @@
+/*
+ * dwarf_facts.c - the attributes of one DIE: forms, places, references and frame bases as
+ * libdwarf gives them, made into struct facts.  Knows nothing of how DIEs nest.
+ */
+#include "debuginfo/dwarf_reader.h"
+
+#include <string.h>
+
+/* --- libdwarf's manners ------------------------------------------------------------- */
+
+bool reader_fine(struct reader *r, int result, Dwarf_Error *error)
+{
+	if (result == DW_DLV_ERROR && *error != NULL) {
+		dwarf_dealloc_error(r->dbg, *error);
+		*error = NULL;
+	}
+	return result == DW_DLV_OK;
+}
+
+void reader_damaged(struct reader *r, const char *where, Dwarf_Error *error)
+{
+	if (r->d->damage == NULL)
+		r->d->damage = g_strdup_printf(
+		        "%s: %s", where, *error ? dwarf_errmsg(*error) : "no reason given");
+	if (*error != NULL)
+		dwarf_dealloc_error(r->dbg, *error);
+	*error = NULL;
+}
+
+bool reader_number(struct reader *r, Dwarf_Attribute attribute, uint64_t *value)
+{
+	Dwarf_Error error = NULL;
+	Dwarf_Unsigned u;
+	Dwarf_Signed s;
+	if (reader_fine(r, dwarf_formudata(attribute, &u, &error), &error)) {
+		*value = u;
+		return true;
+	}
+	if (reader_fine(r, dwarf_formsdata(attribute, &s, &error), &error)) {
+		*value = (uint64_t)s;
+		return true;
+	}
+	return false;
+}
+
+uint64_t reader_signature(const Dwarf_Sig8 *signature)
+{
+	uint64_t key;
+	memcpy(&key, signature->signature, sizeof key);
+	return key | UINT64_C(1) << 63;
+}
+
+static uint64_t signed_type(struct reader *r, Dwarf_Attribute attribute)
+{
+	Dwarf_Error error = NULL;
+	Dwarf_Sig8 signature;
+	return reader_fine(r, dwarf_formsig8(attribute, &signature, &error), &error)
+	               ? reader_signature(&signature)
+	               : 0;
+}
+
+uint64_t reader_reference(struct reader *r, Dwarf_Attribute attribute)
+{
+	Dwarf_Error error = NULL;
+	Dwarf_Off offset;
+	Dwarf_Half form;
+	if (reader_fine(r, dwarf_whatform(attribute, &form, &error), &error) &&
+	    form == DW_FORM_ref_sig8)
+		return signed_type(r, attribute);
+	return reader_fine(r, dwarf_global_formref(attribute, &offset, &error), &error) ? offset
+	                                                                                : 0;
+}
+
+static bool flag(struct reader *r, Dwarf_Attribute attribute)
+{
+	Dwarf_Error error = NULL;
+	Dwarf_Bool value;
+	return reader_fine(r, dwarf_formflag(attribute, &value, &error), &error) && value;
+}
+
+static uint64_t leb(const uint8_t **at, const uint8_t *end)
+{
+	uint64_t value = 0;
+	for (unsigned shift = 0; *at < end; shift += 7) {
+		uint8_t byte = *(*at)++;
+		if (shift < 64)
+			value |= (uint64_t)(byte & 0x7f) << shift;
+		if (!(byte & 0x80))
+			break;
+	}
+	return value;
+}
+
+static int64_t signed_leb(const uint8_t **at, const uint8_t *end)
+{
+	const uint8_t *begin = *at;
+	int64_t value = (int64_t)leb(at, end);
+	unsigned bits = (unsigned)(*at - begin) * 7;
+	if (bits > 0 && bits < 64 && (*at)[-1] & 0x40)
+		value -= INT64_C(1) << bits;
+	return value;
+}
+
+static bool expression(struct reader *r, Dwarf_Attribute attribute, const uint8_t **at,
+                       const uint8_t **end)
+{
+	Dwarf_Error error = NULL;
+	Dwarf_Unsigned length;
+	Dwarf_Ptr block;
+	if (!reader_fine(r, dwarf_formexprloc(attribute, &length, &block, &error), &error)) {
+		Dwarf_Block *old; /* DWARF 2 and 3 */
+		if (!reader_fine(r, dwarf_formblock(attribute, &old, &error), &error))
+			return false;
+		length = old->bl_len;
+		block = old->bl_data;
+		dwarf_dealloc(r->dbg, old, DW_DLA_BLOCK);
+	}
+	*at = block;
+	*end = *at + length;
+	return true;
+}
+
+/* A static address or a fixed place in the frame, and nothing more (no register, no stack
+ * value, no thread-local). */
+static enum place_kind fixed_place(struct reader *r, Dwarf_Die die, Dwarf_Attribute attribute,
+                                   uint64_t *address)
+{
+	Dwarf_Error error = NULL;
+	const uint8_t *at, *end;
+	if (!expression(r, attribute, &at, &end))
+		return PLACE_OTHER;
+	if (at == end)
+		return PLACE_NONE;
+	uint8_t op = *at++;
+	if (op == DW_OP_addr && end - at >= 8) {
+		memcpy(address, at, 8);
+		at += 8;
+	} else if (op == DW_OP_addrx || op == DW_OP_GNU_addr_index) {
+		Dwarf_Addr value;
+		uint64_t index = leb(&at, end);
+		if (!reader_fine(r, dwarf_debug_addr_index_to_addr(die, index, &value, &error),
+		                 &error))
+			return PLACE_OTHER;
+		*address = value;
+	} else if (op == DW_OP_fbreg) {
+		*address = (uint64_t)signed_leb(&at, end);
+		return at == end ? PLACE_FRAME : PLACE_OTHER;
+	} else
+		return PLACE_OTHER;
+	if (at < end && *at == DW_OP_plus_uconst) {
+		at++;
+		*address += leb(&at, end);
+	}
+	return at == end ? PLACE_ADDRESS : PLACE_OTHER;
+}
+
+/*
+ * The CFA itself (gcc), %rbp of a frame that has it (clang -O0), or %rsp (clang -O1), whose
+ * distance from the CFA read_function finds out.
+ */
+static void read_frame_base(struct reader *r, Dwarf_Attribute attribute, struct facts *f)
+{
+	enum { RBP_BELOW_CFA = 16 };
+	const uint8_t *at, *end;
+	if (!expression(r, attribute, &at, &end) || end - at != 1)
+		return;
+	f->has_frame_base =
+	        *at == DW_OP_call_frame_cfa || *at == DW_OP_reg6 || *at == DW_OP_reg7;
+	f->frame_base = *at == DW_OP_reg6 ? -RBP_BELOW_CFA : 0;
+	f->frame_on_rsp = *at == DW_OP_reg7;
+}
+
+bool reader_frame_depth(struct reader *r, uint64_t low, uint64_t high, int64_t *depth)
+{
+	enum { RSP = 7 };
+	Dwarf_Error error = NULL;
+	Dwarf_Fde fde;
+	Dwarf_Addr first, last, row, next;
+	*depth = 0;
+	if (r->fdes == NULL ||
+	    !reader_fine(r, dwarf_get_fde_at_pc(r->fdes, low, &fde, &first, &last, &error),
+	                 &error))
+		return false;
+	for (Dwarf_Bool more = true; more && low < high; low = next) {
+		Dwarf_Small kind;
+		Dwarf_Signed relevant, base, offset;
+		Dwarf_Ptr block;
+		if (!reader_fine(r,
+		                 dwarf_get_fde_info_for_cfa_reg3_b(fde, low, &kind, &relevant,
+		                                                   &base, &offset, &block, &row,
+		                                                   &more, &next, &error),
+		                 &error) ||
+		    kind != DW_EXPR_OFFSET || base != RSP || (more && next <= low))
+			return false;
+		*depth = MAX(*depth, offset);
+	}
+	return true;
+}
+
+static uint64_t member_offset(struct reader *r, Dwarf_Attribute attribute, bool *known)
+{
+	uint64_t value = 0;
+	Dwarf_Error error = NULL;
+	Dwarf_Unsigned length;
+	Dwarf_Ptr block;
+	*known = true;
+	if (reader_number(r, attribute, &value))
+		return value;
+	if (reader_fine(r, dwarf_formexprloc(attribute, &length, &block, &error), &error)) {
+		const uint8_t *at = block, *end = at + length;
+		if (length > 1 && *at == DW_OP_plus_uconst) {
+			at++;
+			return leb(&at, end);
+		}
+	}
+	*known = false; /* a virtual base: its place is not fixed */
+	return 0;
+}
+
+static void read_attribute(struct reader *r, Dwarf_Die die, Dwarf_Attribute a, Dwarf_Half which,
+                           struct facts *f)
+{
+	Dwarf_Error error = NULL;
+	char *text;
+	Dwarf_Addr address;
+	switch (which) {
+	case DW_AT_name:
+		if (reader_fine(r, dwarf_formstring(a, &text, &error), &error))
+			f->name = text;
+		break;
+	case DW_AT_type:
+		f->type = reader_reference(r, a);
+		break;
+	case DW_AT_signature:
+		f->signature = signed_type(r, a);
+		break;
+	case DW_AT_specification:
+		f->specification = reader_reference(r, a);
+		break;
+	case DW_AT_abstract_origin:
+		f->origin = reader_reference(r, a);
+		break;
+	case DW_AT_byte_size:
+		reader_number(r, a, &f->size);
+		break;
+	case DW_AT_decl_line:
+		reader_number(r, a, &f->line);
+		break;
+	case DW_AT_decl_file:
+		reader_number(r, a, &f->file);
+		break;
+	case DW_AT_call_line:
+		reader_number(r, a, &f->call_line);
+		break;
+	case DW_AT_call_file:
+		reader_number(r, a, &f->call_file);
+		break;
+	case DW_AT_call_column:
+		reader_number(r, a, &f->call_column);
+		break;
+	case DW_AT_external:
+		f->external = flag(r, a);
+		break;
+	case DW_AT_declaration:
+		f->declaration = flag(r, a);
+		break;
+	case DW_AT_artificial:
+		f->artificial = flag(r, a);
+		break;
+	case DW_AT_bit_size:
+		reader_number(r, a, &f->bit_size);
+		break;
+	case DW_AT_data_bit_offset:
+		f->has_bit_offset = reader_number(r, a, &f->bit_offset);
+		break;
+	case DW_AT_bit_offset:
+		f->has_old_bit_offset = reader_number(r, a, &f->old_bit_offset);
+		break;
+	case DW_AT_data_member_location:
+		f->location = member_offset(r, a, &f->has_location);
+		break;
+	case DW_AT_count:
+		f->has_count = reader_number(r, a, &f->count);
+		break;
+	case DW_AT_upper_bound:
+		if (!f->has_count && reader_number(r, a, &f->count) &&
+		    f->count < UINT64_MAX / 2) {
+			f->has_count = true;
+			f->count++;
+		}
+		break;
+	case DW_AT_low_pc:
+		f->has_low = reader_fine(r, dwarf_formaddr(a, &address, &error), &error);
+		f->low = f->has_low ? address : 0;
+		break;
+	case DW_AT_high_pc:
+		if (reader_fine(r, dwarf_formaddr(a, &address, &error), &error)) {
+			f->high = address;
+			f->has_high = true;
+		} else
+			f->has_high = f->high_is_size = reader_number(r, a, &f->high);
+		break;
+	case DW_AT_location:
+		f->place = fixed_place(r, die, a, &f->address);
+		break;
+	case DW_AT_frame_base:
+		read_frame_base(r, a, f);
+		break;
+	default:
+		break;
+	}
+}
+
+bool reader_facts(struct reader *r, Dwarf_Die die, struct facts *f)
+{
+	Dwarf_Error error = NULL;
+	Dwarf_Attribute *list;
+	Dwarf_Signed count;
+	Dwarf_Off offset;
+	memset(f, 0, sizeof *f);
+	if (!reader_fine(r, dwarf_tag(die, &f->tag, &error), &error) ||
+	    !reader_fine(r, dwarf_dieoffset(die, &offset, &error), &error))
+		return false;
+	f->offset = offset;
+	int result = dwarf_attrlist(die, &list, &count, &error);
+	if (result == DW_DLV_ERROR)
+		reader_damaged(r, "attributes", &error);
+	if (result != DW_DLV_OK)
+		return result == DW_DLV_NO_ENTRY;
+	for (Dwarf_Signed i = 0; i < count; i++) {
+		Dwarf_Half which;
+		if (reader_fine(r, dwarf_whatattr(list[i], &which, &error), &error)) {
+			if (which == DW_AT_ranges && f->ranges == NULL) {
+				f->ranges = list[i];
+				continue;
+			}
+			read_attribute(r, die, list[i], which, f);
+		}
+		dwarf_dealloc(r->dbg, list[i], DW_DLA_ATTR);
+	}
+	dwarf_dealloc(r->dbg, list, DW_DLA_LIST);
+	if (f->has_high && f->high_is_size)
+		f->high += f->low;
+	return true;
+}
+
+void reader_release_facts(struct reader *r, struct facts *f)
+{
+	if (f->ranges != NULL)
+		dwarf_dealloc(r->dbg, f->ranges, DW_DLA_ATTR);
+}

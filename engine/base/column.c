@@ -1,0 +1,109 @@
+/* column.c - see column.h. */
+#include "engine/base/column.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { FIRST = 1 << 12, HUGE = 8 << 20 };
+
+void column_init(struct column *c, uint32_t element, const char *folder, uint64_t limit)
+{
+	*c = (struct column){
+		.element = element, .file = -1, .limit = limit, .folder = folder
+	};
+}
+
+void column_free(struct column *c)
+{
+	if (c->file >= 0) {
+		munmap(c->data, c->room * c->element);
+		close(c->file);
+	} else {
+		g_free(c->data);
+	}
+	column_init(c, c->element, c->folder, c->limit);
+}
+
+/* No name: nothing is left behind, however we end. */
+static int open_nameless(const char *folder)
+{
+	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		return fd;
+	char *name = g_build_filename(folder, ".heddle-XXXXXX", NULL);
+	fd = g_mkstemp_full(name, O_RDWR | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		unlink(name);
+	g_free(name);
+	return fd;
+}
+
+/* Blocks are taken from the disk beforehand: a mapped page that has none is a SIGBUS later. */
+static bool extend_file(int fd, uint64_t from, uint64_t to, int *failure)
+{
+	*failure = posix_fallocate(fd, (off_t)from, (off_t)(to - from));
+	return *failure == 0;
+}
+
+static bool grow_file(struct column *c, uint64_t bytes)
+{
+	uint64_t old = c->room * c->element;
+	if (!extend_file(c->file, old, bytes, &c->failure))
+		return false;
+	void *data = mremap(c->data, old, bytes, MREMAP_MAYMOVE);
+	if (data == MAP_FAILED) {
+		c->failure = errno;
+		return false;
+	}
+	c->data = data;
+	return true;
+}
+
+/* False where that cannot be: it stays in memory. */
+static bool move_to_file(struct column *c, uint64_t bytes)
+{
+	int fd = open_nameless(c->folder), failure;
+	void *data = MAP_FAILED;
+	if (fd >= 0 && extend_file(fd, 0, bytes, &failure))
+		data = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (data == MAP_FAILED) {
+		if (fd >= 0)
+			close(fd);
+		return false;
+	}
+	memcpy(data, c->data, c->count * c->element);
+	g_free(c->data);
+	c->data = data;
+	c->file = fd;
+	return true;
+}
+
+static void grow_memory(struct column *c, uint64_t bytes)
+{
+	c->data = g_realloc(c->data, bytes);
+	if (bytes < HUGE)
+		return;
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t from = ((uintptr_t)c->data + page - 1) & ~(page - 1);
+	/* Only a matter of speed: fewer faults. */
+	(void)madvise((void *)from, ((uintptr_t)c->data + bytes - from) & ~(page - 1),
+	              MADV_HUGEPAGE);
+}
+
+bool column_grow(struct column *c)
+{
+	uint64_t room = c->room ? c->room + c->room / 2 : FIRST;
+	uint64_t bytes = room * c->element;
+	if (c->file >= 0) {
+		if (!grow_file(c, bytes))
+			return false;
+	} else if (c->folder == NULL || bytes <= c->limit || !move_to_file(c, bytes)) {
+		grow_memory(c, bytes);
+	}
+	c->room = room;
+	return true;
+}

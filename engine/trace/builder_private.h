@@ -1,0 +1,174 @@
+/*
+ * builder_private.h - the builder's state, for builder.c (interning, facts, the end), memory.c
+ * (places, and memory cut into variables) and wellformed.c (events, and what they must be).
+ *
+ * Hash tables here are open addressing over integers: no allocation per event.
+ */
+#ifndef HEDDLE_BUILDER_PRIVATE_H
+#define HEDDLE_BUILDER_PRIVATE_H
+
+#include "engine/base/column.h"
+#include "engine/trace/builder.h"
+
+#include <string.h>
+
+/* -- growing arrays and hash tables ------------------------------------------------------- */
+
+#define ARRAY(type)        GArray *
+#define AT(array, type, i) (&g_array_index(array, type, i))
+
+/* A set of indexes; the caller compares and hashes what they stand for. */
+struct table {
+	uint32_t *slots; /* index + 1; 0: free */
+	uint32_t mask, count;
+};
+
+void builder_table_grow(struct table *h, uint64_t (*hash)(const void *, uint32_t),
+                        const void *of);
+
+static inline uint64_t mix(uint64_t x)
+{
+	x ^= x >> 32;
+	x *= UINT64_C(0xd6e8feb86659fd93);
+	x ^= x >> 32;
+	x *= UINT64_C(0xd6e8feb86659fd93);
+	return x ^ x >> 32;
+}
+
+static inline uint64_t hash_bytes(const char *text, size_t length)
+{
+	uint64_t h = length * UINT64_C(0x9e3779b97f4a7c15);
+	while (length >= 8) {
+		uint64_t word;
+		memcpy(&word, text, 8);
+		h = mix(h ^ word);
+		text += 8;
+		length -= 8;
+	}
+	uint64_t word = 0;
+	if (length)
+		memcpy(&word, text, length);
+	return mix(h ^ word);
+}
+
+/* -- state ----------------------------------------------------------------------------------
+ */
+
+struct region {        /* a run of addresses: a named base in one block's life */
+	uint32_t name; /* string */
+	uint32_t block;
+	uint64_t address; /* recordings */
+	/* The tree of its places (memory.c): its root, 0: none yet; levels 0: of a text trace.
+	 */
+	uint32_t root, levels;
+};
+
+struct spot {                  /* a place: what an access's target is until the end */
+	uint32_t region, name; /* name: string as the text has it, 0: none */
+	uint64_t offset;
+	uint32_t size;
+	uint32_t next; /* recordings: of the same offset, coded as in a node; 0: none */
+};
+
+struct holder { /* of a lock in shared mode */
+	uint32_t thread, count;
+};
+
+struct lock {
+	uint32_t owner;  /* thread, NONE: nobody */
+	uint32_t depth;  /* of the owner's acquires, in either mode */
+	GArray *readers; /* struct holder; NULL: none ever */
+};
+
+struct scope { /* an open scope */
+	uint32_t event;
+	uint8_t op;
+};
+
+struct thread_state {
+	GArray *scopes; /* struct scope */
+	uint64_t first_line;
+	uint32_t context;
+	bool started, forked, ended, joined;
+};
+
+struct node { /* of the calling-context tree, with its key */
+	uint32_t parent, function, call;
+};
+
+/* What strings stand for, by string id; NONE: nothing yet. */
+struct meaning {
+	uint32_t thread, object, message, instance, location;
+	uint32_t block, first_block; /* its current life, its first */
+	uint32_t spot, spot_at;      /* the place of size 0 ..., valid while spot_at == lives */
+	uint32_t spot_size;
+	uint32_t size; /* directive */
+};
+
+struct string_slot { /* of the hash table of strings; see key_of */
+	uint64_t low, high;
+	uint32_t string, length; /* string: index + 1; 0: free */
+};
+
+/* Interning finds most of what it looks for among the recent: one cache miss less each. */
+#define RECENT 16384u /* a power of two */
+struct recent_integer {
+	int64_t integer;
+	uint32_t value; /* plus one */
+};
+#define RECENT_LINES 4096u
+struct recent_line {
+	uint64_t number; /* offset by RADIX */
+	uint32_t region, node;
+};
+
+struct builder {
+	char *name;
+	bool lenient;
+	struct trace *t;
+	GArray *string_bytes, *string_offsets, *meanings;
+	struct string_slot *strings;
+	uint32_t strings_mask;
+	struct table values, lists_table, spots_table, regions_table, contexts_table,
+	        sites_table;
+	struct column events, stacks; /* struct event, uint32_t */
+	struct column nodes;          /* RADIX uint32_t: the trees of places, see memory.c */
+	GArray *values_array, *value_lists, *threads, *objects, *messages, *blocks, *instances,
+	        *invocations, *locations, *sites, *contexts, *modules, *atomic_sets, *notes;
+	GArray *regions, *spots, *locks, *states;
+	struct recent_integer *recent_integers;
+	struct recent_line *recent_lines;
+	uint32_t lives; /* blocks made or named so far: place caches are valid between */
+	bool any_scope; /* ENTER or LEAVE was seen: there are stacks */
+	uint64_t dropped_releases, stolen_locks;
+	bool sealed;   /* strings are added that are not interned any more */
+	char *failure; /* why no trace can come of this; owned */
+	const struct namer *namer;
+	GPtrArray *warnings;
+};
+
+const char *builder_string_at(const struct builder *b, uint32_t string, size_t *length);
+const char *builder_text(const struct builder *b, uint32_t string);
+uint32_t builder_string_find(const struct builder *b, const char *text, size_t length);
+struct thread_state *builder_state(struct builder *b, uint32_t thread);
+uint32_t builder_context(struct builder *b, struct context c); /* wellformed.c */
+static inline struct meaning *builder_meaning(struct builder *b, uint32_t string)
+{
+	return AT(b->meanings, struct meaning, string);
+}
+
+/*
+ * memory.c: the variables and wide accesses that places were cut into, and every access of
+ * the trace turned from a place into those.
+ */
+enum { RADIX_BITS = 6, RADIX = 1 << RADIX_BITS };
+struct cut {
+	GArray *variables; /* struct variable; names of recordings are NONE yet */
+	GArray *wides;     /* struct wide */
+};
+struct cut builder_cut_memory(struct builder *b);
+/* "P+12": what a variable of a recording is called where nobody knows a name. */
+void builder_append_plain_name(const struct builder *b, const struct variable *v,
+                               GString *name);
+
+#endif

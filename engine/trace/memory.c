@@ -1,0 +1,599 @@
+/*
+ * memory.c - the memory of a trace while it is made: blocks, regions of addresses, the places
+ * that accesses name; and at the end, the variables that they are cut into.
+ *
+ * A place of a text trace is found by hashing, for its names come in any order.  In a
+ * recording every access asks for one, so there a region is a radix tree over its offsets: the
+ * entry of a byte is the first place that begins there.  It costs no hashing, and gives the
+ * places in the order of their addresses at the end.
+ */
+#include "engine/trace/builder_private.h"
+
+#include <stdlib.h>
+
+/* -- regions and places -------------------------------------------------------------------- */
+
+static uint64_t region_hash(const void *of, uint32_t i)
+{
+	const struct builder *b = of;
+	const struct region *r = AT(b->regions, struct region, i);
+	return mix((uint64_t)r->name << 32 ^ r->block);
+}
+
+static uint32_t region_intern(struct builder *b, uint32_t name, uint32_t block)
+{
+	if (2 * (b->regions_table.count + 1) > b->regions_table.mask)
+		builder_table_grow(&b->regions_table, region_hash, b);
+	uint32_t at = mix((uint64_t)name << 32 ^ block) & b->regions_table.mask;
+	for (; b->regions_table.slots[at]; at = (at + 1) & b->regions_table.mask) {
+		uint32_t i = b->regions_table.slots[at] - 1;
+		const struct region *r = AT(b->regions, struct region, i);
+		if (r->name == name && r->block == block)
+			return i;
+	}
+	struct region r = { .name = name, .block = block };
+	g_array_append_val(b->regions, r);
+	b->regions_table.slots[at] = b->regions->len;
+	b->regions_table.count++;
+	return b->regions->len - 1;
+}
+
+uint32_t builder_region(struct builder *b, const char *name, uint64_t address, uint64_t size,
+                        uint32_t block)
+{
+	struct region r = { .name = builder_string(b, name, strlen(name)),
+		            .block = block,
+		            .address = address,
+		            .levels = 1 };
+	for (uint64_t rest = (size ? size - 1 : 0) / RADIX; rest; rest /= RADIX)
+		r.levels++;
+	g_array_append_val(b->regions, r);
+	return b->regions->len - 1;
+}
+
+static uint64_t spot_hash_of(const struct spot *s)
+{
+	return mix(mix((uint64_t)s->region << 32 ^ s->size) ^ s->offset);
+}
+
+static uint64_t spot_hash(const void *of, uint32_t i)
+{
+	const struct builder *b = of;
+	return spot_hash_of(AT(b->spots, struct spot, i));
+}
+
+static bool same_spot(const struct spot *a, const struct spot *b)
+{
+	return a->region == b->region && a->offset == b->offset && a->size == b->size;
+}
+
+static uint32_t spot_intern(struct builder *b, struct spot s)
+{
+	if (2 * (b->spots_table.count + 1) > b->spots_table.mask)
+		builder_table_grow(&b->spots_table, spot_hash, b);
+	uint32_t at = (uint32_t)spot_hash_of(&s) & b->spots_table.mask;
+	for (; b->spots_table.slots[at]; at = (at + 1) & b->spots_table.mask) {
+		uint32_t i = b->spots_table.slots[at] - 1;
+		if (same_spot(AT(b->spots, struct spot, i), &s))
+			return i;
+	}
+	g_array_append_val(b->spots, s);
+	b->spots_table.slots[at] = b->spots->len;
+	b->spots_table.count++;
+	return b->spots->len - 1;
+}
+
+/* -- places of recordings ------------------------------------------------------------------ */
+
+/*
+ * An entry of a lowest node, and spot.next: the index of a place plus one, above it the code of
+ * its size (a power of two up to 16, or ODD), so that the usual question is answered by the
+ * entry.
+ */
+enum { CODE_SHIFT = 29, ODD = 7 };
+#define ENTRY_SPOT ((1u << CODE_SHIFT) - 1)
+
+static inline uint32_t size_code(uint32_t size)
+{
+	static const uint8_t codes[17] = { ODD, 0,   1,   ODD, 2,   ODD, ODD, ODD, 3,
+		                           ODD, ODD, ODD, ODD, ODD, ODD, ODD, 4 };
+	return size <= 16 ? codes[size] : ODD;
+}
+
+static uint32_t node_new(struct builder *b)
+{
+	if (b->nodes.count == 0) /* 0 stands for none */
+		memset(column_push(&b->nodes), 0, RADIX * sizeof(uint32_t));
+	memset(column_push(&b->nodes), 0, RADIX * sizeof(uint32_t));
+	return (uint32_t)b->nodes.count - 1;
+}
+
+static inline uint32_t *node_at(const struct builder *b, uint32_t node)
+{
+	return column_at(&b->nodes, node);
+}
+
+/* The lowest node of the tree for an offset: of RADIX bytes. */
+static uint32_t line_of(struct builder *b, uint32_t region, uint64_t offset)
+{
+	struct region *r = AT(b->regions, struct region, region);
+	if (r->root == 0)
+		r->root = node_new(b);
+	uint32_t node = r->root;
+	for (unsigned shift = (r->levels - 1) * RADIX_BITS; shift; shift -= RADIX_BITS) {
+		uint64_t child = offset >> shift;
+		BUG_ON(child >= RADIX);
+		if (node_at(b, node)[child] == 0) {
+			uint32_t made = node_new(b); /* nodes move */
+			node_at(b, node)[child] = made;
+		}
+		node = node_at(b, node)[child];
+		offset &= (UINT64_C(1) << shift) - 1;
+	}
+	return node;
+}
+
+static inline uint32_t *entry_of(struct builder *b, uint32_t region, uint64_t offset)
+{
+	uint64_t number = offset / RADIX;
+	struct recent_line *recent = &b->recent_lines[(number ^ region * 37u) % RECENT_LINES];
+	if (recent->number != number || recent->region != region || recent->node == 0)
+		*recent = (struct recent_line){ number, region, line_of(b, region, offset) };
+	return node_at(b, recent->node) + offset % RADIX;
+}
+
+static uint32_t add_place(struct builder *b, uint32_t *entry, struct spot s)
+{
+	uint32_t code = size_code(s.size);
+	for (uint32_t at = *entry; at;) {
+		uint32_t index = (at & ENTRY_SPOT) - 1;
+		const struct spot *known = AT(b->spots, struct spot, index);
+		if (at >> CODE_SHIFT == code && known->size == s.size)
+			return index;
+		at = known->next;
+	}
+	if (b->spots->len >= ENTRY_SPOT) {
+		if (b->failure == NULL)
+			b->failure =
+			        g_strdup_printf("more than %u places in memory", ENTRY_SPOT);
+		return 0;
+	}
+	s.next = *entry;
+	g_array_append_val(b->spots, s);
+	*entry = b->spots->len | code << CODE_SHIFT;
+	return b->spots->len - 1;
+}
+
+uint32_t builder_place(struct builder *b, uint32_t region, uint64_t offset, uint32_t size)
+{
+	uint32_t *entry = entry_of(b, region, offset);
+	uint32_t code = size_code(size);
+	if (*entry && *entry >> CODE_SHIFT == code && code != ODD)
+		return (*entry & ENTRY_SPOT) - 1;
+	return add_place(b, entry,
+	                 (struct spot){ .region = region, .offset = offset, .size = size });
+}
+
+/* -- places of text traces, blocks ----------------------------------------------------------
+ */
+
+static uint32_t block_named(struct builder *b, const char *name, size_t length)
+{
+	uint32_t string = builder_string_find(b, name, length);
+	return string == NONE ? NONE : builder_meaning(b, string)->block;
+}
+
+/* The block "*p" of which "p->f" and "p[i]" are parts, as recordings name them. */
+static uint32_t block_pointed_to(struct builder *b, const char *name, size_t end)
+{
+	char *pointed = g_strdup_printf("*%.*s", (int)end, name);
+	uint32_t block = block_named(b, pointed, end + 1);
+	g_free(pointed);
+	return block;
+}
+
+/* The block that the name lies in now (or lay in first): the longest beginning that names
+ * a block, up to the end or to what continues a block's name. */
+static uint32_t block_around(struct builder *b, const char *name, size_t length, bool first)
+{
+	for (size_t end = length; end > 0; end--) {
+		bool arrow = end + 1 < length && name[end] == '-' && name[end + 1] == '>';
+		if (end < length && name[end] != '+' && name[end] != '.' && name[end] != '[' &&
+		    !arrow)
+			continue;
+		uint32_t block = arrow ? NONE : block_named(b, name, end);
+		if (block == NONE && end < length && (arrow || name[end] == '['))
+			block = block_pointed_to(b, name, end);
+		if (block != NONE)
+			return block;
+	}
+	return NONE;
+}
+
+/* "p+12": the base's length and the offset; no such end: the whole name, offset 0. */
+static size_t base_length(const char *name, size_t length, uint64_t *offset)
+{
+	size_t from = length;
+	while (from > 0 && g_ascii_isdigit(name[from - 1]))
+		from--;
+	*offset = 0;
+	if (from == length || length - from > 18 || from < 2 || name[from - 1] != '+')
+		return length;
+	*offset = g_ascii_strtoull(name + from, NULL, 10);
+	return from - 1;
+}
+
+uint32_t builder_place_text(struct builder *b, const char *name, size_t length, uint32_t size)
+{
+	uint32_t string = builder_string(b, name, length);
+	struct meaning *m = builder_meaning(b, string);
+	if (m->spot != NONE && m->spot_at == b->lives && m->spot_size == size)
+		return m->spot;
+	struct spot s = { .name = string, .size = size };
+	uint32_t block = b->blocks->len ? block_around(b, name, length, false) : NONE;
+	size_t base = base_length(name, length, &s.offset);
+	s.region = region_intern(b, builder_string(b, name, base), block);
+	m = builder_meaning(b, string);
+	m->spot = spot_intern(b, s);
+	m->spot_at = b->lives;
+	m->spot_size = size;
+	return m->spot;
+}
+
+uint32_t builder_block(struct builder *b, const char *name, size_t length, uint64_t size,
+                       uint64_t address)
+{
+	uint32_t string = builder_string(b, name, length);
+	struct block block = {
+		.name = string, .alloc = NONE, .free = NONE, .size = size, .address = address
+	};
+	g_array_append_val(b->blocks, block);
+	b->lives++;
+	struct meaning *m = builder_meaning(b, string);
+	m->block = b->blocks->len - 1;
+	if (m->first_block == NONE)
+		m->first_block = m->block;
+	return m->block;
+}
+
+uint32_t builder_block_find(struct builder *b, const char *name, size_t length)
+{
+	uint32_t string = builder_string_find(b, name, length);
+	return string == NONE ? NONE : builder_meaning(b, string)->block;
+}
+
+/* -- the end: memory into variables -------------------------------------------------------- */
+
+struct order_key { /* a place and where it is */
+	uint32_t region, spot;
+	uint64_t offset;
+	uint64_t end;
+};
+
+static int by_place(const void *x, const void *y)
+{
+	const struct order_key *a = x, *b = y;
+	if (a->region != b->region)
+		return a->region < b->region ? -1 : 1;
+	if (a->offset != b->offset)
+		return a->offset < b->offset ? -1 : 1;
+	if (a->end != b->end)
+		return a->end > b->end ? -1 : 1; /* the longest first */
+	return a->spot < b->spot ? -1 : a->spot > b->spot;
+}
+
+/* Where a place has no size: the directive's; else, among accesses with sizes, the longest
+ * at its offset or one byte. */
+static uint32_t directive_size(struct builder *b, const struct spot *s)
+{
+	return s->size ? s->size : s->name ? builder_meaning(b, s->name)->size : 0;
+}
+
+static int by_number(const void *x, const void *y)
+{
+	const uint64_t *a = x, *b = y;
+	return *a < *b ? -1 : *a > *b;
+}
+
+struct cutter {
+	struct builder *b;
+	GArray *variables; /* struct variable */
+	GArray *wides;     /* struct wide */
+	struct wide *of;   /* by spot: its run; count 1 or more */
+	/* of one region: where places begin and end; their ends; by cut its variable */
+	GArray *cuts, *ends, *first; /* uint64_t, uint64_t, uint32_t */
+	GArray *keys;                /* struct order_key */
+};
+
+/* Sizes for the places of one region that have none. */
+static void settle_sizes(struct order_key *keys, size_t count)
+{
+	bool sized = false;
+	for (size_t i = 0; i < count; i++)
+		sized |= keys[i].end > keys[i].offset;
+	if (!sized)
+		return;
+	for (size_t i = 0; i < count; i++)
+		if (keys[i].end == keys[i].offset)
+			keys[i].end = i && keys[i - 1].offset == keys[i].offset
+			                      ? keys[i - 1].end
+			                      : keys[i].offset + 1;
+}
+
+static void append_plain_name(const struct builder *b, uint32_t region, uint64_t offset,
+                              GString *name)
+{
+	g_string_append(name, builder_text(b, AT(b->regions, struct region, region)->name));
+	if (offset)
+		g_string_append_printf(name, "+%" G_GUINT64_FORMAT, offset);
+}
+
+void builder_append_plain_name(const struct builder *b, const struct variable *v, GString *name)
+{
+	append_plain_name(b, v->base,
+	                  v->address - AT(b->regions, struct region, v->base)->address, name);
+}
+
+static uint32_t variable_name_at(struct cutter *c, const struct order_key *key, uint64_t offset)
+{
+	struct builder *b = c->b;
+	const struct spot *s = AT(b->spots, struct spot, key->spot);
+	if (offset == key->offset && s->name)
+		return s->name;
+	GString *text = g_string_new(NULL);
+	append_plain_name(b, s->region, offset, text);
+	uint32_t name = builder_string(b, text->str, text->len);
+	g_string_free(text, TRUE);
+	return name;
+}
+
+static void add_variable(struct cutter *c, const struct order_key *key, uint64_t offset,
+                         uint64_t size)
+{
+	const struct region *r = AT(c->b->regions, struct region, key->region);
+	bool recorded = r->levels > 0;
+	struct variable v = { .block = r->block,
+		              .address = r->address + offset,
+		              .size = (uint32_t)size,
+		              .base = recorded ? key->region : r->name };
+	/* of recordings at the end, when there is a namer to ask */
+	v.name = recorded ? NONE : variable_name_at(c, key, offset);
+	g_array_append_val(c->variables, v);
+}
+
+/* The first cut at or after an offset, and at or after cut `from`. */
+static guint cut_at(const GArray *cuts, guint from, uint64_t offset)
+{
+	guint low = from, high = cuts->len;
+	for (guint step = 1; low + step < cuts->len; step *= 2) { /* it is not far */
+		if (g_array_index(cuts, uint64_t, low + step) >= offset) {
+			high = low + step;
+			break;
+		}
+	}
+	while (low < high) {
+		guint middle = low + (high - low) / 2;
+		if (g_array_index(cuts, uint64_t, middle) < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Ends of places in the order of their beginnings are nearly in order themselves. */
+static void sort_nearly(uint64_t *numbers, size_t count)
+{
+	size_t moves = 0, most = 32 * count;
+	for (size_t i = 1; i < count; i++) {
+		uint64_t number = numbers[i];
+		size_t k = i;
+		for (; k > 0 && numbers[k - 1] > number; k--)
+			numbers[k] = numbers[k - 1];
+		numbers[k] = number;
+		moves += i - k;
+		if (moves > most) {
+			qsort(numbers, count, sizeof *numbers, by_number);
+			return;
+		}
+	}
+}
+
+/* Where places begin and end, in order, each once. */
+static void collect_cuts(struct cutter *c, const struct order_key *keys, size_t count)
+{
+	g_array_set_size(c->ends, 0);
+	g_array_set_size(c->cuts, 0);
+	for (size_t i = 0; i < count; i++)
+		if (c->ends->len == 0 || keys[i].end != keys[i - 1].end)
+			g_array_append_val(c->ends, keys[i].end);
+	uint64_t *ends = (uint64_t *)(void *)c->ends->data;
+	sort_nearly(ends, c->ends->len);
+	size_t next = 0, end = 0;
+	while (next < count || end < c->ends->len) {
+		bool begins =
+		        next < count && (end == c->ends->len || keys[next].offset <= ends[end]);
+		uint64_t cut = begins ? keys[next++].offset : ends[end++];
+		if (c->cuts->len == 0 ||
+		    g_array_index(c->cuts, uint64_t, c->cuts->len - 1) != cut)
+			g_array_append_val(c->cuts, cut);
+	}
+}
+
+/* Every stretch between two cuts that some place covers is a variable; keys are by offset,
+ * so one sweep finds the places that reach over each.  c->first gets the variable of each
+ * cut. */
+static void sweep(struct cutter *c, const struct order_key *keys, size_t count)
+{
+	guint n = c->cuts->len;
+	uint64_t reach = 0;
+	size_t next = 0, widest = 0;
+	bool any = false;
+	g_array_set_size(c->first, n);
+	for (guint i = 0; i < n; i++) {
+		uint64_t at = g_array_index(c->cuts, uint64_t, i);
+		for (; next < count && keys[next].offset == at; next++)
+			if (!any || keys[next].end > reach ||
+			    keys[next].offset == keys[next].end) {
+				reach = MAX(reach, keys[next].end);
+				widest = next;
+				any = true;
+			}
+		g_array_index(c->first, uint32_t, i) = c->variables->len;
+		/* name after a place that begins here, where there is one */
+		size_t key = next && keys[next - 1].offset == at ? next - 1 : widest;
+		uint64_t size = i + 1 < n ? g_array_index(c->cuts, uint64_t, i + 1) - at : 0;
+		bool point = next && keys[next - 1].offset == at && keys[next - 1].end == at;
+		if (any && (reach > at || point))
+			add_variable(c, &keys[key], at, reach > at ? size : 0);
+	}
+}
+
+static void cut_region(struct cutter *c, struct order_key *keys, size_t count)
+{
+	settle_sizes(keys, count);
+	collect_cuts(c, keys, count);
+	sweep(c, keys, count);
+	guint from = 0;
+	for (size_t i = 0; i < count; i++) {
+		from = cut_at(c->cuts, from, keys[i].offset);
+		guint to = cut_at(c->cuts, from, keys[i].end);
+		uint32_t first = g_array_index(c->first, uint32_t, from);
+		c->of[keys[i].spot] = (struct wide){
+			first, to > from ? g_array_index(c->first, uint32_t, to) - first : 1
+		};
+	}
+}
+
+/*
+ * A block that nothing in the trace allocates (a thread's stack; freed only) was there from
+ * the beginning: what was accessed before the trace first spoke of the block lies in it too.
+ */
+static void adopt_early_places(struct builder *b)
+{
+	guint regions = b->regions->len;
+	uint32_t *into = g_new(uint32_t, regions + 1);
+	for (guint i = 0; i < regions; i++) {
+		struct region r = *AT(b->regions, struct region, i);
+		size_t length;
+		const char *name = builder_string_at(b, r.name, &length);
+		uint32_t block = r.block == NONE && r.levels == 0
+		                         ? block_around(b, name, length, true)
+		                         : NONE;
+		into[i] = i;
+		if (block != NONE && AT(b->blocks, struct block, block)->alloc == NONE)
+			into[i] = region_intern(b, r.name, block);
+	}
+	for (guint i = 0; i < b->spots->len; i++) {
+		struct spot *s = AT(b->spots, struct spot, i);
+		if (s->name)
+			s->region = into[s->region];
+	}
+	g_free(into);
+}
+
+/* Of a text trace: sorted by region and offset. */
+static void cut_text(struct cutter *c)
+{
+	struct builder *b = c->b;
+	size_t n = 0;
+	struct order_key *keys = g_new(struct order_key, b->spots->len + 1);
+	for (guint i = 0; i < b->spots->len; i++) {
+		const struct spot *s = AT(b->spots, struct spot, i);
+		if (AT(b->regions, struct region, s->region)->levels == 0)
+			keys[n++] = (struct order_key){ s->region, i, s->offset,
+				                        s->offset + directive_size(b, s) };
+	}
+	qsort(keys, n, sizeof *keys, by_place);
+	for (size_t from = 0, to; from < n; from = to) {
+		for (to = from + 1; to < n && keys[to].region == keys[from].region; to++)
+			;
+		cut_region(c, keys + from, to - from);
+	}
+	g_free(keys);
+}
+
+/* The places that begin at one byte, the longest first. */
+static void collect_entry(struct cutter *c, uint32_t entry)
+{
+	guint from = c->keys->len;
+	while (entry) {
+		uint32_t index = (entry & ENTRY_SPOT) - 1;
+		const struct spot *s = AT(c->b->spots, struct spot, index);
+		struct order_key key = { s->region, index, s->offset, s->offset + s->size };
+		guint at = c->keys->len;
+		while (at > from && by_place(AT(c->keys, struct order_key, at - 1), &key) > 0)
+			at--;
+		g_array_insert_val(c->keys, at, key);
+		entry = s->next;
+	}
+}
+
+static void collect_node(struct cutter *c, uint32_t node, unsigned level)
+{
+	for (unsigned i = 0; i < RADIX; i++) {
+		uint32_t child = node_at(c->b, node)[i];
+		if (child && level > 1)
+			collect_node(c, child, level - 1);
+		else if (child)
+			collect_entry(c, child);
+	}
+}
+
+static void cut_recorded(struct cutter *c)
+{
+	struct builder *b = c->b;
+	for (guint i = 0; i < b->regions->len; i++) {
+		const struct region *r = AT(b->regions, struct region, i);
+		if (r->root == 0)
+			continue;
+		g_array_set_size(c->keys, 0);
+		collect_node(c, r->root, r->levels);
+		cut_region(c, (struct order_key *)(void *)c->keys->data, c->keys->len);
+	}
+}
+
+/* Places into variables, in every access. */
+static void resolve_targets(struct cutter *c)
+{
+	struct builder *b = c->b;
+	struct event *events = (struct event *)(void *)b->events.data;
+	for (guint i = 0; i < b->spots->len; i++) {
+		if (c->of[i].count == 1)
+			continue;
+		g_array_append_val(c->wides, c->of[i]);
+		c->of[i].first = c->wides->len - 1;
+	}
+	for (uint64_t i = 0; i < b->events.count; i++) {
+		struct event *e = &events[i];
+		if (!op_is_access(e->op))
+			continue;
+		const struct wide *of = &c->of[e->target];
+		e->target = of->first;
+		if (of->count > 1)
+			e->flags |= EVENT_WIDE;
+	}
+}
+
+struct cut builder_cut_memory(struct builder *b)
+{
+	struct cutter c = { .b = b,
+		            .variables = g_array_new(FALSE, TRUE, sizeof(struct variable)),
+		            .wides = g_array_new(FALSE, FALSE, sizeof(struct wide)),
+		            .of = g_new0(struct wide, b->spots->len + 1),
+		            .cuts = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
+		            .ends = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
+		            .first = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+		            .keys = g_array_new(FALSE, FALSE, sizeof(struct order_key)) };
+	if (b->blocks->len)
+		adopt_early_places(b);
+	cut_recorded(&c);
+	cut_text(&c);
+	resolve_targets(&c);
+	g_free(c.of);
+	g_array_free(c.cuts, TRUE);
+	g_array_free(c.ends, TRUE);
+	g_array_free(c.first, TRUE);
+	g_array_free(c.keys, TRUE);
+	return (struct cut){ c.variables, c.wides };
+}

@@ -1,0 +1,318 @@
+/*
+ * cmd_lesson.c - heddle lesson: the list of lessons, a lesson in the explorer, the same as
+ * text, and the checks of one's own.
+ */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tui/batch/command.h"
+#include "tui/explorer/explorer.h"
+#include "tui/explorer/guide.h"
+#include "tui/lesson/lesson.h"
+
+/* -- the list --------------------------------------------------------------------------- */
+
+static void list_text(const GPtrArray *all)
+{
+	for (guint i = 0; i < all->len; i++) {
+		const struct lesson *l = all->pdata[i];
+		struct lesson_progress p = lesson_progress_load(l->name);
+		char state[32] = "";
+		if (p.finished)
+			g_strlcpy(state, "finished", sizeof state);
+		else if (p.step)
+			g_snprintf(state, sizeof state, "step %u of %u", p.step + 1, l->steps->len);
+		GString *line = g_string_new(NULL);
+		g_string_append_printf(line, "%2u. ", i + 1);
+		append_padded(line, l->name, 20);
+		if (*state)
+			append_padded(line, l->title, 40);
+		else
+			g_string_append(line, l->title);
+		printf("%s%s\n      %s\n", line->str, state, l->teaches);
+		g_string_free(line, TRUE);
+	}
+	puts("\n'heddle lesson NAME' begins one, or goes on where you left it.");
+}
+
+static void list_json(const GPtrArray *all)
+{
+	json_t *list = json_array();
+	for (guint i = 0; i < all->len; i++) {
+		const struct lesson *l = all->pdata[i];
+		struct lesson_progress p = lesson_progress_load(l->name);
+		json_array_append_new(
+		        list, json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:b}", "name", l->name,
+		                        "title", l->title, "teaches", l->teaches, "file",
+		                        l->path, "steps", (int)l->steps->len, "step",
+		                        (int)p.step + 1, "finished", (int)p.finished));
+	}
+	json_t *root = json_pack("{s:s, s:o}", "heddle", HEDDLE_VERSION, "lessons", list);
+	json_dumpf(root, stdout, JSON_INDENT(2));
+	putchar('\n');
+	json_decref(root);
+}
+
+static int list(struct arguments *a)
+{
+	struct error error;
+	GPtrArray *all = lessons_all();
+	if (all->len == 0) {
+		g_ptr_array_unref(all);
+		error_set(&error, a->command->name, "run the installed heddle, or that of the tree",
+		          "the samples with their lessons are not beside heddle");
+		return fail(&error);
+	}
+	if (argument_format(a, false) == FORMAT_JSON)
+		list_json(all);
+	else
+		list_text(all);
+	g_ptr_array_unref(all);
+	return EXIT_NOTHING;
+}
+
+/* -- as text ---------------------------------------------------------------------------- */
+
+enum { TEXT_COLUMNS = 76 };
+
+static void print_wrapped(const char *before, const char *text)
+{
+	GString *out = g_string_new(before);
+	append_wrapped(out, text, (int)text_columns(before), TEXT_COLUMNS);
+	fputs(out->str, stdout);
+	g_string_free(out, TRUE);
+}
+
+static void print_step(const struct lesson *l, guint i)
+{
+	const struct lesson_step *s = l->steps->pdata[i];
+	printf("\n%u. %s\n\n", i + 1, s->title);
+	char **paragraphs = g_strsplit(s->text ? s->text : "", "\n\n", -1);
+	for (char **p = paragraphs; *p; p++)
+		if (**p)
+			print_wrapped("   ", *p);
+	g_strfreev(paragraphs);
+	if (s->task)
+		print_wrapped("   In the explorer: ", s->task);
+	if (s->keys)
+		print_wrapped("   Keys: ", s->keys);
+	for (guint c = 0; c < s->commands->len; c++)
+		printf("       %s\n", (char *)s->commands->pdata[c]);
+	if (s->question)
+		print_wrapped("   Question: ", s->question);
+	for (guint c = 0; c < s->choices->len; c++)
+		printf("     %c) %s\n", 'a' + (int)c, (char *)s->choices->pdata[c]);
+	if (s->answer) {
+		char *answer = g_strdup_printf("%s. %s", s->answer, s->right ? s->right : "");
+		print_wrapped("   Answer: ", answer);
+		g_free(answer);
+	}
+}
+
+static void print_recipe(const struct lesson *l, bool mended)
+{
+	GPtrArray *recipe = lesson_recipe(l, mended);
+	for (guint i = 0; i < recipe->len; i++)
+		printf("    %s\n", (char *)recipe->pdata[i]);
+	g_ptr_array_unref(recipe);
+}
+
+/* How the explorer is opened on the recording. */
+static void print_opening(const struct lesson *l)
+{
+	char *program = lesson_program(l);
+	printf("    heddle %s.hdl", program);
+	for (guint i = 0; i < l->specs->len; i++)
+		if (!lesson_spec_binds(l, i))
+			printf(" --spec %s", (char *)l->specs->pdata[i]);
+	putchar('\n');
+	g_free(program);
+}
+
+static int print_lesson(const struct lesson *l)
+{
+	printf("%s\n%s\n\nThe program:\n\n    cp -r %s %s\n    cd %s\n", l->title, l->teaches,
+	       l->folder, l->name, l->name);
+	print_recipe(l, false);
+	print_opening(l);
+	for (guint i = 0; i < l->steps->len; i++)
+		print_step(l, i);
+	puts("\nThe fix:\n");
+	for (guint i = 0; i < l->fixed->len; i++)
+		printf("    cp %s %s\n", (char *)l->fixed->pdata[i],
+		       (char *)l->sources->pdata[i]);
+	print_recipe(l, true);
+	print_opening(l);
+	return EXIT_NOTHING;
+}
+
+/* -- in the explorer ---------------------------------------------------------------------- */
+
+/* What the compiler or the program said, and a key before it is gone. */
+static void show(const char *said, const struct error *error)
+{
+	printf("%s", said);
+	say_error(error);
+	printf("[Enter goes back to the lesson] ");
+	fflush(stdout);
+	for (int c; (c = getchar()) != '\n' && c != EOF;)
+		;
+}
+
+/* Do what the guide wishes; false when nothing new was recorded. */
+static bool fulfil(struct workshop *w, const struct guide *g, GString *said,
+                   struct error *error)
+{
+	if (g->wish == GUIDE_EDIT && !workshop_edit(w, error))
+		return false;
+	if (g->wish == GUIDE_MEND && !workshop_mend(w, error))
+		return false;
+	return workshop_make(w, said, error);
+}
+
+static char *first_words(const GString *said)
+{
+	char **lines = g_strsplit(said->str, "\n", -1);
+	guint count = g_strv_length(lines);
+	const char *last = "";
+	for (guint i = 0; i < count; i++)
+		if (*lines[i] && !g_str_has_prefix(lines[i], "heddle:"))
+			last = lines[i];
+	char *words = *last ? g_strdup_printf("recorded; the program printed: %s", last)
+	                    : g_strdup("recorded");
+	g_strfreev(lines);
+	return words;
+}
+
+static struct trace *open_recording(const struct workshop *w, struct error *error)
+{
+	struct trace_options options = { 0 };
+	return trace_open(w->trace, &options, NULL, error);
+}
+
+/* One opening of the explorer, or one play of it. */
+static bool visit(struct workshop *w, struct guide *g, const char *say, bool play,
+                  struct error *error)
+{
+	const struct lesson *l = w->lesson;
+	GPtrArray *specs = g_ptr_array_new_with_free_func(g_free);
+	for (guint i = 0; i < l->specs->len; i++)
+		if (!lesson_spec_binds(l, i))
+			g_ptr_array_add(specs,
+			                g_build_filename(w->folder, l->specs->pdata[i], NULL));
+	struct explorer_options options = {
+		.guide = g, .tree = w->tree, .say = say, .specifications = specs
+	};
+	struct trace *trace = open_recording(w, error);
+	bool good = trace && (play ? explorer_play(trace, &options, error)
+	                           : explorer_run(trace, &options, error) == EXIT_NOTHING);
+	g_ptr_array_unref(specs);
+	return good;
+}
+
+static bool take_lesson(struct workshop *w, struct guide *g, bool play, struct error *error)
+{
+	GString *said = g_string_new(NULL);
+	bool good = workshop_make(w, said, error);
+	if (!good)
+		fputs(said->str, stderr);
+	while (good) {
+		char *say = first_words(said);
+		g->wish = GUIDE_NOTHING;
+		good = visit(w, g, say, play, error);
+		g_free(say);
+		if (!good || g->wish == GUIDE_NOTHING)
+			break;
+		g_string_truncate(said, 0);
+		if (fulfil(w, g, said, error)) {
+			g->changed = true;
+		} else if (play) {
+			fputs(said->str, stderr);
+			good = false;
+		} else {
+			show(said->str, error);
+		}
+	}
+	g_string_free(said, TRUE);
+	return good;
+}
+
+static bool is_at_terminal(void)
+{
+	const char *term = getenv("TERM");
+	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0;
+}
+
+static int open_lesson(struct arguments *a, const struct lesson *l, bool play)
+{
+	struct error error;
+	struct workshop w;
+	struct guide g;
+	if (!workshop_open(&w, l, argument_value(a, "directory"), &error))
+		return fail(&error);
+	guide_init(&g, l, w.folder);
+	g.unkept = play;
+	if (play)
+		guide_restart(&g);
+	if (!play && isatty(STDERR_FILENO))
+		fprintf(stderr, "heddle: compiling and recording the lesson's program in %s\n",
+		        w.folder);
+	bool good = take_lesson(&w, &g, play, &error);
+	bool finished = g.finished;
+	guide_release(&g);
+	workshop_close(&w);
+	if (!good)
+		return fail(&error);
+	if (play)
+		printf("%s: %u steps played to the end\n", l->name, l->steps->len);
+	else if (!finished)
+		printf("'heddle lesson %s' goes on here.\n", a->words->len ? (char *)a->words->pdata[0] : l->name);
+	return EXIT_NOTHING;
+}
+
+static int run_lesson(struct arguments *a)
+{
+	struct error error;
+	argument_words(a, 0, 1);
+	bool check = argument_flag(a, "check"), play = argument_flag(a, "play");
+	argument_format(a, false);
+	if (a->words->len == 0)
+		return check || play ? usage_error(a, "name the lesson to check") : list(a);
+	struct lesson *l = lesson_find(a->words->pdata[0], &error);
+	if (l == NULL)
+		return fail(&error);
+	int status = EXIT_NOTHING;
+	if (check)
+		printf("%s: a lesson of %u steps\n", l->name, l->steps->len);
+	else if (play)
+		status = open_lesson(a, l, true);
+	else if (argument_flag(a, "text") || !is_at_terminal())
+		status = print_lesson(l);
+	else
+		status = open_lesson(a, l, false);
+	lesson_free(l);
+	return status;
+}
+
+static const struct command_option options[] = {
+	{ "directory", "DIR", "work in this folder and leave the program there (default: a temporary one)", 'd' },
+	{ "text", NULL, "print the lesson with its commands, also at a terminal", 0 },
+	{ "check", NULL, "only say whether the lesson's file is well-formed", 0 },
+	{ "play", NULL, "do all its tasks by its own keys, and check its facts and answers", 0 },
+	OPTION_FORMAT,
+	{ 0 },
+};
+
+const struct command command_lesson = {
+	.name = "lesson",
+	.usage = "[NAME|FILE.lesson] [-d DIR] [--text] [--check] [--play]",
+	.summary = "Guided lessons for the class: without a name, their list",
+	.details = "A lesson compiles and records a sample and opens the explorer with a pane that\n"
+	           "says what to look at, sees whether it was done, and gives hints.  Without a\n"
+	           "terminal it is printed.  docs/lessons.md says how to write one.",
+	.options = options,
+	.run = run_lesson,
+};

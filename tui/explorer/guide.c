@@ -1,0 +1,330 @@
+/*
+ * guide.c - the lesson's pane: drawing a step, going on and back, hints and answers.  See
+ * guide.h.
+ */
+#include "tui/explorer/guide.h"
+
+#include "tui/explorer/command_line.h"
+
+#include <string.h>
+
+/* A screen this wide has the pane on its right. */
+enum { SIDE_COLUMNS = 50, SIDE_FROM = MINIMUM_COLUMNS + SIDE_COLUMNS, MINIMUM_TEXT = 3 };
+
+static const struct lesson_step *step_of(const struct guide *g)
+{
+	return g->lesson->steps->pdata[g->step];
+}
+
+static void begin_step(struct guide *g, guint step)
+{
+	g->step = step;
+	const struct lesson_step *s = step_of(g);
+	g->done = s->task == NULL && s->question == NULL;
+	g->skipping = g->replayed = false;
+	g->hints = 0;
+	g_free(g->reply);
+	g->reply = NULL;
+}
+
+void guide_init(struct guide *g, const struct lesson *lesson, const char *folder)
+{
+	struct lesson_progress progress = lesson_progress_load(lesson->name);
+	memset(g, 0, sizeof *g);
+	g->lesson = lesson;
+	g->folder = folder;
+	begin_step(g, progress.finished || progress.step >= lesson->steps->len ? 0
+	                                                                       : progress.step);
+}
+
+void guide_restart(struct guide *g)
+{
+	begin_step(g, 0);
+}
+
+void guide_release(struct guide *g)
+{
+	g_free(g->reply);
+	memset(g, 0, sizeof *g);
+}
+
+static void save(struct app *app)
+{
+	const struct guide *g = app->guide;
+	struct lesson_progress old = lesson_progress_load(g->lesson->name);
+	struct error error;
+	if (g->unkept)
+		return;
+	if (!lesson_progress_save(g->lesson->name,
+	                          (struct lesson_progress){ g->step,
+	                                                    g->finished || old.finished },
+	                          &error))
+		app_complain(app, &error);
+}
+
+/* -- what the student does -------------------------------------------------------------- */
+
+void guide_notice(struct app *app)
+{
+	struct guide *g = app->guide;
+	if (g == NULL || g->done || step_of(g)->checks->len == 0)
+		return;
+	g->done = checks_failing(app, step_of(g)->checks) == NULL;
+}
+
+static void go_on(struct app *app)
+{
+	struct guide *g = app->guide;
+	if (!g->done && !g->skipping) {
+		g->skipping = true;
+		app_say(app, "%s; f again goes on without",
+		        step_of(g)->question ? "not answered yet (! answers)"
+		                             : "not done yet (i gives a hint)");
+		return;
+	}
+	if (g->step + 1 < g->lesson->steps->len) {
+		begin_step(g, g->step + 1);
+	} else {
+		g->finished = true;
+		app_say(app, "the lesson is finished: q leaves, `heddle lesson` lists the others");
+	}
+	save(app);
+}
+
+static void go_back(struct app *app)
+{
+	struct guide *g = app->guide;
+	if (g->step == 0) {
+		app_say(app, "this is the first step");
+		return;
+	}
+	begin_step(g, g->step - 1);
+	save(app);
+}
+
+static void hint(struct app *app)
+{
+	struct guide *g = app->guide;
+	const struct lesson_step *s = step_of(g);
+	if (g->hints < s->hints->len + (s->keys != NULL))
+		g->hints++;
+	else
+		app_say(app, s->hints->len || s->keys ? "there are no more hints"
+		                                      : "there is no hint to this step");
+	if (g->size == GUIDE_HIDDEN)
+		g->size = GUIDE_SHOWN;
+}
+
+static void resize(struct app *app)
+{
+	app->guide->size = (app->guide->size + 1) % GUIDE_SIZES;
+	if (app->guide->size == GUIDE_HIDDEN)
+		app_say(app, "the lesson is hidden; L shows it");
+}
+
+void guide_answer(struct app *app, const char *text)
+{
+	struct guide *g = app->guide;
+	const struct lesson_step *s = step_of(g);
+	if (s->question == NULL || *text == '\0')
+		return;
+	g_free(g->reply);
+	if (lesson_answers(s, text)) {
+		g->done = true;
+		g->reply = g_strconcat("✓ right. ", s->right ? s->right : "", NULL);
+	} else {
+		g->reply = g_strdup_printf("✗ '%s' is not it; i gives a hint", text);
+	}
+}
+
+static void wish(struct app *app, enum guide_wish wish)
+{
+	const struct lesson *l = app->guide->lesson;
+	if (wish == GUIDE_MEND && l->fixed->len == 0 && !l->fix_plain) {
+		app_say(app, "this lesson has no fixed version");
+		return;
+	}
+	app->guide->wish = wish;
+	app->quit = true;
+}
+
+bool guide_request(struct app *app, enum request request)
+{
+	bool known = request >= REQUEST_LESSON_ON && request <= REQUEST_LESSON_RECORD;
+	if (known && app->guide == NULL) {
+		app_say(app, "no lesson is open: `heddle lesson` in the shell lists them");
+		return true;
+	}
+	switch (request) {
+	case REQUEST_LESSON_ON:
+		go_on(app);
+		break;
+	case REQUEST_LESSON_BACK:
+		go_back(app);
+		break;
+	case REQUEST_LESSON_HINT:
+		hint(app);
+		break;
+	case REQUEST_LESSON_SIZE:
+		resize(app);
+		break;
+	case REQUEST_LESSON_ANSWER:
+		if (step_of(app->guide)->question)
+			line_open(app, LINE_ANSWER, "");
+		else
+			app_say(app, "this step asks nothing");
+		break;
+	case REQUEST_LESSON_EDIT:
+		wish(app, GUIDE_EDIT);
+		break;
+	case REQUEST_LESSON_MEND:
+		wish(app, GUIDE_MEND);
+		break;
+	case REQUEST_LESSON_RECORD:
+		wish(app, GUIDE_RECORD);
+		break;
+	default:
+		break;
+	}
+	return known;
+}
+
+/* -- the pane --------------------------------------------------------------------------- */
+
+static void add_words(GPtrArray *lines, const char *before, const char *text, int width)
+{
+	char *whole = g_strconcat(before, text, NULL);
+	GString *out = g_string_new(NULL);
+	append_wrapped(out, whole, 0, width);
+	char **rows = g_strsplit(g_strchomp(out->str), "\n", -1);
+	for (char **r = rows; *r; r++)
+		g_ptr_array_add(lines, g_strdup(*r));
+	g_strfreev(rows);
+	g_string_free(out, TRUE);
+	g_free(whole);
+}
+
+/* The step, the hints that were asked for, what is said to an answer. */
+static GPtrArray *lines_of(const struct guide *g, int width)
+{
+	const struct lesson_step *s = step_of(g);
+	GPtrArray *lines = lesson_lines(s, width);
+	for (guint i = 0; i < g->hints && !g->done; i++) {
+		bool words = i < s->hints->len;
+		add_words(lines, words ? "hint: " : "hint: the keys are ",
+		          words ? s->hints->pdata[i] : s->keys, width);
+	}
+	if (g->reply)
+		add_words(lines, "", g->reply, width);
+	else if (g->done && s->task)
+		add_words(lines, "✓ ", s->right ? s->right : "done: f goes on", width);
+	return lines;
+}
+
+/* Where the pane lies in the body. */
+static struct pane place(const struct app *app, struct pane body)
+{
+	const struct guide *g = app->guide;
+	if (g->size == GUIDE_LARGE)
+		return body;
+	if (body.columns >= SIDE_FROM)
+		return pane_part(body, 0, body.columns - SIDE_COLUMNS, -1, -1);
+	GPtrArray *lines = lines_of(g, body.columns - 2);
+	int room = MAX(LESSON_ROWS, body.rows / 2 - 2);
+	int rows = 1 + CLAMP((int)lines->len, MINIMUM_TEXT, room);
+	g_ptr_array_unref(lines);
+	return pane_part(body, body.rows - rows, 0, -1, -1);
+}
+
+struct pane guide_rest(const struct app *app, struct pane body)
+{
+	if (app->guide == NULL || app->guide->size == GUIDE_HIDDEN)
+		return body;
+	if (app->guide->size == GUIDE_LARGE)
+		return pane_part(body, 0, 0, 0, -1);
+	if (body.columns >= SIDE_FROM)
+		return pane_part(body, 0, 0, -1, body.columns - SIDE_COLUMNS - 1);
+	return pane_part(body, 0, 0, body.rows - place(app, body).rows, -1);
+}
+
+static int draw_keys(const struct app *app, struct pane p, int row)
+{
+	const struct guide *g = app->guide;
+	const struct lesson_step *s = step_of(g);
+	bool mends = lesson_step_mends(s);
+	const struct {
+		enum request request;
+		const char *word;
+		bool shown;
+	} keys[] = {
+		{ REQUEST_LESSON_EDIT, "edit", mends },
+		{ REQUEST_LESSON_MEND, "take the fix", mends },
+		{ REQUEST_LESSON_ANSWER, "answer", s->question && !g->done },
+		{ REQUEST_LESSON_HINT, "hint", (s->task || s->question) && !g->done && !mends },
+		{ REQUEST_LESSON_ON, "on", true },
+		{ REQUEST_LESSON_BACK, "back", g->step > 0 },
+		{ REQUEST_LESSON_SIZE, g->size == GUIDE_LARGE ? "hide" : "larger", true },
+	};
+	char name[16];
+	int width = 1;
+	for (size_t i = 0; i < G_N_ELEMENTS(keys); i++)
+		width += keys[i].shown ? 4 + text_columns(keys[i].word) : 0;
+	int at = MAX(p.columns - width, 0);
+	pane_text(p, row, at++, STYLE_TEXT, " ");
+	for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
+		if (!keys[i].shown)
+			continue;
+		int key = bindings_key(&app->bindings, app_view(app), keys[i].request);
+		at = pane_text(p, row, at, STYLE_KEY, key_word(key, name));
+		at = pane_text(p, row, at, STYLE_TEXT, " ");
+		at = pane_text(p, row, at, STYLE_HINT, keys[i].word);
+		at = pane_text(p, row, at, STYLE_TEXT, "  ");
+	}
+	return p.columns - width;
+}
+
+static void draw_text(const struct guide *g, struct pane p)
+{
+	GPtrArray *lines = lines_of(g, p.columns - 2);
+	guint first = lines->len > (guint)p.rows ? lines->len - p.rows : 0;
+	for (guint i = first; i < lines->len; i++) {
+		const char *line = lines->pdata[i];
+		enum style style = g_str_has_prefix(line, "▸") || g_str_has_prefix(line, "?")
+		                           ? STYLE_KEY
+		                   : g_str_has_prefix(line, "✓")     ? STYLE_NONE
+		                   : g_str_has_prefix(line, "✗")     ? STYLE_ERROR
+		                   : g_str_has_prefix(line, "hint:") ? STYLE_DIM
+		                                                     : STYLE_TEXT;
+		pane_text(p, (int)(i - first), 1, style, line);
+	}
+	if (first)
+		pane_text(p, 0, p.columns - 9, STYLE_DIM, " … L: all");
+	g_ptr_array_unref(lines);
+}
+
+void guide_draw(const struct app *app, struct pane *body)
+{
+	const struct guide *g = app->guide;
+	if (g == NULL || g->size == GUIDE_HIDDEN)
+		return;
+	struct pane p = place(app, *body);
+	bool side = g->size == GUIDE_SHOWN && body->columns >= SIDE_FROM;
+	*body = guide_rest(app, *body);
+	char *title = g_strdup_printf(" %s %u/%u%s ", g->lesson->title, g->step + 1,
+	                              g->lesson->steps->len, g->done ? " ✓" : "");
+	if (side) { /* the keys have the last row of their own */
+		pane_bar(pane_part(pane_whole((struct grid *)&app->grid), p.row, 0, p.rows, -1),
+		         p.column - 1);
+		pane_text(p, 0, 0, STYLE_HEADING, title);
+		pane_text(p, 1, 1, STYLE_HEADING, step_of(g)->title);
+		draw_text(g, pane_part(p, 3, 0, p.rows - 4, -1));
+		draw_keys(app, p, p.rows - 1);
+	} else {
+		pane_rule(p, 0, NULL);
+		int at = draw_keys(app, p, 0);
+		struct pane room = pane_part(p, 0, 2, 1, MAX(at - 3, 0));
+		pane_text(room, 0, 0, STYLE_HEADING, title);
+		draw_text(g, pane_part(p, 1, 0, -1, -1));
+	}
+	g_free(title);
+}

@@ -1,0 +1,53 @@
+/*
+ * progress.c - how far the student has come in each lesson: one JSON object in the XDG state
+ * folder, {"lost-update": {"step": 3, "finished": false}}.
+ */
+#include "tui/lesson/lesson.h"
+
+#include <jansson.h>
+#include <string.h>
+
+static char *path_of_progress(void)
+{
+	return g_build_filename(g_get_user_state_dir(), "heddle", "lessons.json", NULL);
+}
+
+static json_t *load(void)
+{
+	char *path = path_of_progress();
+	json_t *root = json_load_file(path, 0, NULL);
+	g_free(path);
+	if (json_is_object(root))
+		return root;
+	json_decref(root);
+	return json_object();
+}
+
+struct lesson_progress lesson_progress_load(const char *name)
+{
+	struct lesson_progress progress = { 0 };
+	json_t *root = load(), *item = json_object_get(root, name);
+	json_int_t step = json_integer_value(json_object_get(item, "step"));
+	progress.step = step > 0 && step < 10000 ? (guint)step : 0;
+	progress.finished = json_is_true(json_object_get(item, "finished"));
+	json_decref(root);
+	return progress;
+}
+
+bool lesson_progress_save(const char *name, struct lesson_progress progress,
+                          struct error *error)
+{
+	json_t *root = load();
+	json_object_set_new(root, name,
+	                    json_pack("{s:i, s:b}", "step", (int)progress.step, "finished",
+	                              (int)progress.finished));
+	char *text = json_dumps(root, JSON_INDENT(2) | JSON_SORT_KEYS);
+	char *path = path_of_progress(), *folder = g_path_get_dirname(path);
+	g_mkdir_with_parents(folder, 0700);
+	bool good = file_write_whole(path, text, strlen(text), error);
+	free(text);
+	g_free(folder);
+	g_free(path);
+	json_decref(root);
+	return good;
+}

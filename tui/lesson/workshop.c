@@ -1,0 +1,285 @@
+/*
+ * workshop.c - the student's folder: the sample's files, compiled and recorded there by the
+ * same commands that the lesson prints.  Knows nothing of the explorer.
+ */
+#include "tui/lesson/lesson.h"
+
+#include <errno.h>
+#include <glib/gstdio.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* -- the folder ---------------------------------------------------------------------------- */
+
+static bool copy_file(const char *from, const char *to, struct error *error)
+{
+	char *text;
+	gsize length;
+	GError *trouble = NULL;
+	if (!g_file_get_contents(from, &text, &length, &trouble)) {
+		error_set(error, from, NULL, "cannot be read: %s", trouble->message);
+		g_error_free(trouble);
+		return false;
+	}
+	bool good = file_write_whole(to, text, length, error);
+	g_free(text);
+	return good;
+}
+
+/* What the student has edited stays. */
+static bool bring(const struct workshop *w, const GPtrArray *names, struct error *error)
+{
+	bool good = true;
+	for (guint i = 0; i < names->len && good; i++) {
+		char *from = g_build_filename(w->lesson->folder, names->pdata[i], NULL);
+		char *to = g_build_filename(w->folder, names->pdata[i], NULL);
+		if (!g_file_test(to, G_FILE_TEST_EXISTS))
+			good = copy_file(from, to, error);
+		g_free(from);
+		g_free(to);
+	}
+	return good;
+}
+
+static char *in_folder(const struct workshop *w, const char *suffix)
+{
+	char *program = lesson_program(w->lesson);
+	char *path = g_strconcat(w->folder, "/", program, suffix, NULL);
+	g_free(program);
+	return path;
+}
+
+bool workshop_open(struct workshop *w, const struct lesson *lesson, const char *folder,
+                   struct error *error)
+{
+	memset(w, 0, sizeof *w);
+	w->lesson = lesson;
+	w->temporary = folder == NULL;
+	w->folder = folder ? g_canonicalize_filename(folder, NULL)
+	                   : g_dir_make_tmp("heddle-lesson-XXXXXX", NULL);
+	if (w->folder == NULL || g_mkdir_with_parents(w->folder, 0777) < 0) {
+		error_set(error, w->folder ? w->folder : g_get_tmp_dir(),
+		          "name another one with -d", "no folder can be made there: %s",
+		          g_strerror(errno));
+		w->temporary = false;
+		workshop_close(w);
+		return false;
+	}
+	w->trace = in_folder(w, ".hdl");
+	w->tree = lesson->explore ? in_folder(w, ".explored") : NULL;
+	if (bring(w, lesson->sources, error) && bring(w, lesson->plain, error) &&
+	    bring(w, lesson->specs, error) && bring(w, lesson->files, error))
+		return true;
+	workshop_close(w);
+	return false;
+}
+
+/* A folder of our own, made a moment ago: it has files, and no folders but the program's. */
+static void remove_tree(const char *path)
+{
+	GDir *dir = g_file_test(path, G_FILE_TEST_IS_SYMLINK) ? NULL : g_dir_open(path, 0, NULL);
+	const char *name;
+	while (dir && (name = g_dir_read_name(dir))) {
+		char *child = g_build_filename(path, name, NULL);
+		remove_tree(child);
+		g_free(child);
+	}
+	if (dir)
+		g_dir_close(dir);
+	g_remove(path);
+}
+
+void workshop_close(struct workshop *w)
+{
+	if (w->temporary && w->folder)
+		remove_tree(w->folder);
+	g_free(w->folder);
+	g_free(w->trace);
+	g_free(w->tree);
+	memset(w, 0, sizeof *w);
+}
+
+/* -- the commands --------------------------------------------------------------------------- */
+
+static void append_options(GString *out, const char *options)
+{
+	char **words = NULL;
+	if (!g_shell_parse_argv(options, NULL, &words, NULL))
+		return;
+	for (char **w = words; *w; w++) {
+		bool simple = strspn(*w, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+		                         "0123456789-_=./,+") == strlen(*w);
+		char *quoted = simple ? g_strdup(*w) : g_shell_quote(*w);
+		g_string_append_printf(out, " %s", quoted);
+		g_free(quoted);
+	}
+	g_strfreev(words);
+}
+
+static void append_names(GString *out, const GPtrArray *names)
+{
+	for (guint i = 0; i < names->len; i++)
+		g_string_append_printf(out, " %s", (char *)names->pdata[i]);
+}
+
+/* "mailbox.c" -> "mailbox.o" */
+static char *object_of(const char *source)
+{
+	const char *dot = strrchr(source, '.');
+	return g_strdup_printf("%.*s.o", dot ? (int)(dot - source) : (int)strlen(source),
+	                       source);
+}
+
+static void add_plain(GPtrArray *recipe, const struct lesson *l, GString *objects)
+{
+	for (guint i = 0; i < l->plain->len; i++) {
+		char *object = object_of(l->plain->pdata[i]);
+		GString *line = g_string_new("cc");
+		append_options(line, l->compile);
+		g_string_append_printf(line, " -c %s -o %s", (char *)l->plain->pdata[i],
+		                       object);
+		g_string_append_printf(objects, " %s", object);
+		g_ptr_array_add(recipe, g_string_free(line, FALSE));
+		g_free(object);
+	}
+}
+
+static bool is_cxx(const char *name)
+{
+	return g_str_has_suffix(name, ".cc") || g_str_has_suffix(name, ".cpp") ||
+	       g_str_has_suffix(name, ".cxx");
+}
+
+bool lesson_spec_binds(const struct lesson *l, guint i)
+{
+	char *path = g_build_filename(l->folder, l->specs->pdata[i], NULL), *text = NULL;
+	bool binds = g_file_get_contents(path, &text, NULL, NULL) &&
+	             g_regex_match_simple("^\\s*bind\\s", text, G_REGEX_MULTILINE, 0);
+	g_free(text);
+	g_free(path);
+	return binds;
+}
+
+GPtrArray *lesson_recipe(const struct lesson *l, bool mended)
+{
+	GPtrArray *recipe = g_ptr_array_new_with_free_func(g_free);
+	GString *objects = g_string_new(NULL);
+	char *program = lesson_program(l);
+	if (mended && l->fix_plain)
+		append_names(objects, l->plain);
+	else
+		add_plain(recipe, l, objects);
+	GString *line = g_string_new(is_cxx(l->sources->pdata[0]) ? "heddle c++" : "heddle cc");
+	append_options(line, l->compile);
+	append_names(line, l->sources);
+	g_string_append_printf(line, "%s -o %s", objects->str, program);
+	g_ptr_array_add(recipe, g_string_free(line, FALSE));
+	line = g_string_new("heddle record -q");
+	append_options(line, l->record);
+	for (guint i = 0; i < l->specs->len; i++)
+		if (lesson_spec_binds(l, i))
+			g_string_append_printf(line, " --spec %s", (char *)l->specs->pdata[i]);
+	g_string_append_printf(line, " -o %s.hdl -- ./%s", program, program);
+	g_ptr_array_add(recipe, g_string_free(line, FALSE));
+	if (l->explore) {
+		line = g_string_new("heddle explore -q");
+		append_options(line, l->explore);
+		g_string_append_printf(line, " -o %s.explored -- ./%s", program, program);
+		g_ptr_array_add(recipe, g_string_free(line, FALSE));
+	}
+	g_string_free(objects, TRUE);
+	g_free(program);
+	return recipe;
+}
+
+/* `heddle` is this binary, wherever it is.  The status as a shell has it. */
+static int run_in(const struct workshop *w, const char *command, GString *said)
+{
+	char *self = g_file_read_link("/proc/self/exe", NULL);
+	char *script = g_strdup_printf("heddle() { \"$0\" \"$@\"; }; exec 2>&1; %s", command);
+	char *argv[] = { "/bin/sh", "-c", script, self ? self : "heddle", NULL };
+	char *out = NULL;
+	int status = 0;
+	bool ran = g_spawn_sync(w->folder, argv, NULL, G_SPAWN_DEFAULT, NULL, NULL, &out, NULL,
+	                        &status, NULL);
+	if (out)
+		g_string_append(said, out);
+	g_free(out);
+	g_free(script);
+	g_free(self);
+	if (!ran)
+		return 127;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static bool is_recording(const char *command)
+{
+	return g_str_has_prefix(command, "heddle record") ||
+	       g_str_has_prefix(command, "heddle explore");
+}
+
+/* A program may end as it likes, and a compiler only well. */
+bool workshop_make(struct workshop *w, GString *said, struct error *error)
+{
+	GPtrArray *recipe = lesson_recipe(w->lesson, w->mended);
+	bool good = true;
+	for (guint i = 0; i < recipe->len && good; i++) {
+		const char *command = recipe->pdata[i];
+		GString *here = g_string_new(NULL);
+		int status = run_in(w, command, here);
+		g_string_append(said, here->str);
+		bool bad = is_recording(command) ? status == 125 || status == 127 || status == 2
+		                                 : status != 0;
+		if (bad)
+			good = error_set(error, command,
+			                 is_recording(command)
+			                         ? "'heddle doctor' looks what is missing here"
+			                         : "see what the compiler says",
+			                 "failed with status %d", status);
+		g_string_free(here, TRUE);
+	}
+	g_ptr_array_unref(recipe);
+	if (good && access(w->trace, R_OK) < 0)
+		good = error_set(error, w->trace, NULL, "was not recorded");
+	return good;
+}
+
+bool workshop_mend(struct workshop *w, struct error *error)
+{
+	const struct lesson *l = w->lesson;
+	for (guint i = 0; i < l->fixed->len; i++) {
+		char *from = g_build_filename(l->folder, l->fixed->pdata[i], NULL);
+		char *to = g_build_filename(w->folder, l->sources->pdata[i], NULL);
+		bool good = copy_file(from, to, error);
+		g_free(from);
+		g_free(to);
+		if (!good)
+			return false;
+	}
+	w->mended = true;
+	return true;
+}
+
+bool workshop_edit(const struct workshop *w, struct error *error)
+{
+	const char *editor = getenv("VISUAL");
+	if (editor == NULL || *editor == '\0')
+		editor = getenv("EDITOR");
+	if (editor == NULL || *editor == '\0')
+		editor = "vi";
+	char *path = g_build_filename(w->folder, w->lesson->sources->pdata[0], NULL);
+	char *quoted = g_shell_quote(path);
+	char *command = g_strdup_printf("%s %s", editor, quoted);
+	int status = system(command);
+	g_free(command);
+	g_free(quoted);
+	bool good = status == 0 ||
+	            error_set(error, editor, "set EDITOR to one that is installed",
+	                      "the editor ended with status %d",
+	                      WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+	g_free(path);
+	return good;
+}
