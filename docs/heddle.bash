@@ -2,7 +2,7 @@
 _heddle() {
 	local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} words=
 	if [ "$COMP_CWORD" = 1 ]; then
-		words="open atomic commute spec cc c++ info convert filter deadlocks races witness verify record graph replay explain compare shake explore doctor"
+		words="open atomic commute spec cc c++ info convert filter deadlocks races witness verify record graph replay explain compare shake explore doctor lesson"
 	else case "${COMP_WORDS[1]}" in
 	open) words="--exe --spec --report --at --script --lenient --help --quiet" ;;
 	atomic) words="--spec --cycles --predict --output --budget --sets --post-mortem --split --heap --all --lenient --format --help --quiet" ;;
@@ -25,6 +25,7 @@ _heddle() {
 	shake) words="--runs --seed --strategy --depth --steps --timeout --format --help --quiet" ;;
 	explore) words="--output --runs --budget --timeout --format --help --quiet" ;;
 	doctor) words="--help --quiet" ;;
+	lesson) words="--directory --text --check --play --format --help --quiet" ;;
 	esac; fi
 	if [ "${current#-}" = "$current" ] && [ "$COMP_CWORD" != 1 ]; then words=; fi
 	COMPREPLY=($(compgen -W "$words" -f -- "$current"))

@@ -378,10 +378,12 @@ static void copy_line(struct app *app)
 
 static void go_pair_view(struct app *app, enum view_kind view)
 {
-	if (app->session->pair[0] == NONE)
-		app_say(app, "no pair is selected: choose a finding, or say `pair E1 E2`");
-	else
+	if (app->session->pair[0] != NONE)
 		app_go(app, view);
+	else if (!jobs_idle(&app->jobs))
+		app_say(app, "nothing is found yet: heddle is still looking (T shows the trace)");
+	else
+		app_say(app, "no pair is selected: choose a finding, or say `pair E1 E2`");
 }
 
 static void save_notes(struct app *app)
