@@ -217,7 +217,8 @@ END_TEST
 /* A change that does not compile: the compiler's words, and the old recording again. */
 START_TEST(a_change_that_does_not_compile)
 {
-	struct pty_options options = { .environment = { "VISUAL", "EDITOR=sh -c 'echo oops >$0'" } };
+	struct pty_options options = { .environment = { "VISUAL",
+		                                        "EDITOR=sh -c 'echo oops >$0'" } };
 	struct pty *p = begin("two-locks", &options);
 	pty_wait_for(p, "1/6 Two locks are no lock");
 	pty_send(p, "E");

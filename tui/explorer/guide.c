@@ -55,10 +55,9 @@ static void save(struct app *app)
 	struct error error;
 	if (g->unkept)
 		return;
-	if (!lesson_progress_save(g->lesson->name,
-	                          (struct lesson_progress){ g->step,
-	                                                    g->finished || old.finished },
-	                          &error))
+	if (!lesson_progress_save(
+	            g->lesson->name,
+	            (struct lesson_progress){ g->step, g->finished || old.finished }, &error))
 		app_complain(app, &error);
 }
 
@@ -86,7 +85,8 @@ static void go_on(struct app *app)
 		begin_step(g, g->step + 1);
 	} else {
 		g->finished = true;
-		app_say(app, "the lesson is finished: q leaves, `heddle lesson` lists the others");
+		app_say(app,
+		        "the lesson is finished: q leaves, `heddle lesson` lists the others");
 	}
 	save(app);
 }
