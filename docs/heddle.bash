@@ -2,30 +2,32 @@
 _heddle() {
 	local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} words=
 	if [ "$COMP_CWORD" = 1 ]; then
-		words="open atomic commute spec cc c++ info convert filter deadlocks races witness verify record graph replay explain compare shake explore doctor lesson"
+		words="open atomic commute spec cc c++ info convert filter deadlocks races witness verify record graph replay explain compare diff merge shake explore doctor lesson"
 	else case "${COMP_WORDS[1]}" in
-	open) words="--exe --spec --report --at --script --lenient --help --quiet" ;;
-	atomic) words="--spec --cycles --predict --output --budget --sets --post-mortem --split --heap --all --lenient --format --help --quiet" ;;
-	commute) words="--spec --analysis --pairs --direct --bounded --verdicts --budget --lenient --format --help --quiet" ;;
-	spec) words="--format --help --quiet" ;;
+	open) words="--exe --spec --report --at --script --lenient --help --quiet --version" ;;
+	atomic) words="--spec --cycles --predict --output --budget --sets --post-mortem --split --heap --all --baseline --lenient --format --help --quiet --version" ;;
+	commute) words="--spec --analysis --pairs --direct --bounded --verdicts --budget --baseline --lenient --format --help --quiet --version" ;;
+	spec) words="--format --help --quiet --version" ;;
 	cc) words="" ;;
 	c++) words="" ;;
-	info) words="--lenient --format --help --quiet" ;;
-	convert) words="--to --lenient --help --quiet" ;;
-	filter) words="--output --to --for --lenient --format --help --quiet" ;;
-	deadlocks) words="--pairs --verdicts --missing --values --budget --lenient --format --help --quiet" ;;
-	races) words="--analysis --pairs --candidates --verdicts --witness --values --missing --budget --spec --shard --lenient --format --help --quiet" ;;
-	witness) words="--output --values --missing --budget --spec --lenient --format --help --quiet" ;;
-	verify) words="--spec --lenient --format --help --quiet" ;;
-	record) words="--output --mode --strategy --depth --steps --seed --spec --max-size --compress --last --start-at --no-values --help --quiet" ;;
-	graph) words="--kind --output --order --spec --cycles --lenient --help --quiet" ;;
-	replay) words="--witness --trace --first --until --gdb --spec --lenient --help --quiet" ;;
-	explain) words="--order --spec --lenient --format --help --quiet" ;;
-	compare) words="--analyses --lenient --format --help --quiet" ;;
-	shake) words="--runs --seed --strategy --depth --steps --timeout --format --help --quiet" ;;
-	explore) words="--output --runs --budget --timeout --format --help --quiet" ;;
-	doctor) words="--help --quiet" ;;
-	lesson) words="--directory --text --check --play --format --help --quiet" ;;
+	info) words="--lenient --format --help --quiet --version" ;;
+	convert) words="--to --lenient --help --quiet --version" ;;
+	filter) words="--output --to --for --lenient --format --help --quiet --version" ;;
+	deadlocks) words="--pairs --verdicts --missing --values --budget --baseline --lenient --format --help --quiet --version" ;;
+	races) words="--analysis --pairs --candidates --verdicts --witness --values --missing --budget --spec --shard --witness-events --baseline --lenient --format --help --quiet --version" ;;
+	witness) words="--output --values --missing --budget --spec --lenient --format --help --quiet --version" ;;
+	verify) words="--spec --lenient --format --help --quiet --version" ;;
+	record) words="--output --mode --strategy --depth --steps --seed --spec --max-size --compress --last --start-at --no-values --help --quiet --version" ;;
+	graph) words="--kind --output --order --spec --cycles --lenient --help --quiet --version" ;;
+	replay) words="--witness --trace --first --until --gdb --spec --lenient --help --quiet --version" ;;
+	explain) words="--order --spec --lenient --format --help --quiet --version" ;;
+	compare) words="--analyses --lenient --format --help --quiet --version" ;;
+	diff) words="--analysis --values --missing --budget --lenient --format --help --quiet --version" ;;
+	merge) words="--lenient --format --help --quiet --version" ;;
+	shake) words="--runs --seed --strategy --depth --steps --timeout --format --help --quiet --version" ;;
+	explore) words="--output --spec --runs --budget --seed --final --check --steps --shard --timeout --format --help --quiet --version" ;;
+	doctor) words="--help --quiet --version" ;;
+	lesson) words="--directory --text --check --play --format --help --quiet --version" ;;
 	esac; fi
 	if [ "${current#-}" = "$current" ] && [ "$COMP_CWORD" != 1 ]; then words=; fi
 	COMPREPLY=($(compgen -W "$words" -f -- "$current"))

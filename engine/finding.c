@@ -37,6 +37,26 @@ const char *step_rule_text(enum step_rule rule)
 	return rule_texts[rule];
 }
 
+bool step_reading(const struct step *step, uint32_t *read, uint32_t *write)
+{
+	switch ((enum step_rule)step->rule) {
+	case STEP_CLOSURE_READ:
+		*read = step->from;
+		*write = step->detail;
+		return true;
+	case STEP_CLOSURE_WRITE:
+		*read = step->detail;
+		*write = step->to;
+		return true;
+	case STEP_NOT_BETWEEN:
+		*read = step->to;
+		*write = step->detail;
+		return true;
+	default:
+		return false;
+	}
+}
+
 void path_add(struct path *path, uint32_t from, uint32_t to, enum step_rule rule,
               uint32_t detail)
 {

@@ -45,10 +45,12 @@ const char *verdict_word(enum verdict verdict);
 	RULE(LOCK, "lock") /* rel before acq, HB */ \
 	RULE(OBSERVATION, "reads from") \
 	RULE(SYNCHRONISES, "synchronises with") \
-	RULE(CONFLICT_SECTION, "conflicting critical sections") /* rule (a) */ \
-	RULE(ORDERED_SECTION, "ordered critical sections")      /* rule (b) */ \
-	RULE(COMPOSED, "composed")                              /* rule (c) */ \
-	RULE(CLOSURE_READ, "another write may not come between") \
+	RULE(CONFLICT_SECTION, "conflicting critical sections")   /* rule (a) */ \
+	RULE(ORDERED_SECTION, "ordered critical sections")        /* rule (b) */ \
+	RULE(COMPOSED, "composed")                                /* rule (c) */ \
+	RULE(CLOSURE_READ, "another write may not come between")  /* a read before it */ \
+	RULE(CLOSURE_WRITE, "another write may not come between") /* it before the write */ \
+	RULE(NOT_BETWEEN, "another write may not come between")   /* it, of the read */ \
 	RULE(CLOSURE_LOCK, "critical sections may not overlap") \
 	RULE(OPEN_SECTION, "closed before an open critical section") \
 	RULE(TRACE_ORDER, "kept as recorded") \
@@ -64,8 +66,13 @@ const char *step_rule_text(enum step_rule rule);
 struct step {
 	uint32_t from, to; /* events */
 	uint32_t rule;     /* enum step_rule */
-	uint32_t detail;   /* MUST: enum must_rule; LOCK and sections: the object; else NONE */
+	/* MUST: enum must_rule; LOCK and sections: the object; CLOSURE_WRITE: the event that
+	 * reads; CLOSURE_READ, NOT_BETWEEN: the write that is seen (NONE: the initial value);
+	 * else NONE */
+	uint32_t detail;
 };
+/* Is the step there for a read, that has to see a write (NONE: the initial value)? */
+bool step_reading(const struct step *step, uint32_t *read, uint32_t *write);
 struct path {          /* _init by zeroing; path_release */
 	GArray *steps; /* struct step, in order; NULL when there is none */
 };

@@ -1,6 +1,6 @@
 /*
  * check.c - is there a cycle of units in this sequence?  What a witness of the claim "atomic"
- * must show, beside what engine/witness/check.c asks of any.
+ * must show, beside what engine/witness/check.h asks of any.
  */
 #include "engine/atomic/atomic.h"
 

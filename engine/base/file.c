@@ -90,7 +90,10 @@ struct file_writer *file_writer_open(const char *path, struct error *error)
 	w->path = target_of(path);
 	bool exists = stat(w->path, &st) == 0;
 	if (exists && !S_ISREG(st.st_mode)) {
-		w->fd = open(w->path, O_WRONLY | O_CLOEXEC);
+		/* A pipe without a reader is an error at once, not a wait for one. */
+		w->fd = open(w->path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+		if (w->fd >= 0)
+			fcntl(w->fd, F_SETFL, 0);
 	} else {
 		w->fd = open_temporary(w);
 		if (w->fd >= 0 && exists)

@@ -1,6 +1,7 @@
 /* spec.c - the declarations: making, freeing, finding and printing them.  See spec.h. */
 #include "engine/commute/spec.h"
 #include "engine/base/home.h"
+#include "engine/base/input.h"
 #include "engine/commute/tree.h"
 
 #include <inttypes.h>
@@ -293,15 +294,10 @@ char *spec_path(const char *path)
 
 static bool load_file(struct specs *s, const char *path, struct error *error)
 {
-	char *source;
-	gsize length;
-	GError *g = NULL;
-	if (!g_file_get_contents(path, &source, &length, &g)) {
-		error_set(error, path, "name a specification file that can be read",
-		          "expected a specification file, found: %s", g->message);
-		g_error_free(g);
+	size_t length;
+	char *source = input_text(path, "specification", &length, error);
+	if (source == NULL)
 		return false;
-	}
 	bool ok = specs_parse(s, path, source, length, error);
 	g_free(source);
 	return ok;

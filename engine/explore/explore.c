@@ -1,10 +1,9 @@
 /*
  * explore.c - see explore.h: the runs, what waits to be run, and how runs ended.
  */
-#include "engine/explore/explore.h"
+#include "engine/explore/explore_private.h"
 
-#include "engine/explore/flips.h"
-#include "engine/predict/deadlock.h"
+#include "engine/record/interpose.h"
 #include "engine/trace/formats.h"
 
 #include <inttypes.h>
@@ -14,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SAVED_ERRORS = 16, STORY_ROOM = 400 };
+enum { SAVED_ERRORS = 16 };
 
 static const char *const end_words[] = {
 #define E(name, word) word,
@@ -26,35 +25,6 @@ const char *explore_end_word(enum explore_end end)
 {
 	return end_words[end];
 }
-
-struct seed { /* a schedule that waits to be run */
-	struct plan plan;
-	struct part *parts;
-	uint32_t parts_count;
-	uint32_t parent;
-	uint32_t known_as; /* the parent, by its number among the histories; NONE */
-	char *flip, *thread, *place, *variable; /* owned */
-	bool after_free; /* the last of the schedule is a use after free */
-};
-
-struct exploration {
-	const struct explore_options *options;
-	const struct progress *progress;
-	struct explore_report *report;
-	struct histories *histories;
-	GPtrArray *waiting; /* struct seed *, the next one last */
-	GHashTable *asked;  /* uint64_t: schedules that wait or were run */
-	GHashTable *errors; /* char *: cycles of lock requests, uses after free asked for */
-	GHashTable *races;  /* char * */
-	GHashTable *gaps;   /* char *, also in report->gaps */
-	char *output;       /* file for what the program prints; owned */
-	gint64 deadline;    /* 0: none */
-	bool cancelled;
-	/* of the run at hand */
-	struct trace *trace;
-	const struct history *history;
-	uint32_t run;
-};
 
 /* -- results ------------------------------------------------------------------------------ */
 
@@ -86,6 +56,7 @@ static struct explore_report *explore_report_new(void)
 	r->errors = g_array_new(FALSE, FALSE, sizeof(struct explore_error));
 	r->races = g_array_new(FALSE, FALSE, sizeof(struct explore_race));
 	r->gaps = g_ptr_array_new_with_free_func(g_free);
+	r->notes = g_ptr_array_new_with_free_func(g_free);
 	g_array_set_clear_func(r->runs, run_clear);
 	g_array_set_clear_func(r->errors, error_clear);
 	g_array_set_clear_func(r->races, race_clear);
@@ -100,11 +71,12 @@ void explore_report_free(struct explore_report *r)
 	g_array_unref(r->errors);
 	g_array_unref(r->races);
 	g_ptr_array_unref(r->gaps);
+	g_ptr_array_unref(r->notes);
 	g_free(r);
 }
 
 /* Something that the promise of completeness does not cover. */
-static void add_gap(struct exploration *x, const char *why)
+void explore_gap(struct exploration *x, const char *why)
 {
 	if (g_hash_table_contains(x->gaps, why))
 		return;
@@ -128,9 +100,11 @@ static void seed_free(void *data)
 }
 
 /* The same schedule is not asked twice; but for the first, parts have no order. */
-static bool asked_before(struct exploration *x, const struct part *parts, uint32_t count)
+static bool asked_before(struct exploration *x, const struct part *parts, uint32_t count,
+                         enum flip_kind kind)
 {
-	uint64_t key = 1;
+	bool next = kind == FLIP_CALL || kind == FLIP_WOKEN || kind == FLIP_GOES_ON;
+	uint64_t key = next ? parts[0].prefix * 31 + 2 : 1; /* whose step it is */
 	for (uint32_t i = 0; i < count; i++)
 		key += parts[i].prefix * 0x9e3779b97f4a7c15ull;
 	if (g_hash_table_contains(x->asked, &key))
@@ -139,73 +113,38 @@ static bool asked_before(struct exploration *x, const struct part *parts, uint32
 	return false;
 }
 
-static char *value_text(const struct trace *t, uint32_t value)
-{
-	GString *text = g_string_new(NULL);
-	if (value == 0)
-		g_string_append(text, "another value");
-	else
-		trace_append_value(t, value, text);
-	return g_string_free(text, FALSE);
-}
-
-static void describe_wait(const struct trace *t, const struct flip *f, struct seed *s)
-{
-	GString *condition = g_string_new(NULL);
-	const char *name = trace_string(t, t->objects[t->events[f->event].target].name);
-	append_escaped(condition, name, strlen(name));
-	s->flip = g_strdup_printf("%s waits for %s %s %s signals it", s->thread, condition->str,
-	                          f->other > f->event ? "after" : "before",
-	                          trace_thread_name(t, t->events[f->other].thread));
-	s->variable = g_string_free(condition, FALSE);
-}
-
-static void describe_read(const struct trace *t, const struct flip *f, struct seed *s)
-{
-	GString *variable = g_string_new(NULL);
-	trace_append_variable(t, &t->events[f->event], variable);
-	s->variable = g_string_free(variable, FALSE);
-	char *old = value_text(t, core_value_read(t, f->event));
-	char *new = f->other == NONE ? g_strdup("its initial value")
-	                             : value_text(t, core_value_written(t, f->other));
-	s->flip = g_strdup_printf("%s reads %s = %s, not %s", s->thread, s->variable, new, old);
-	g_free(old);
-	g_free(new);
-}
-
-static void describe_use(const struct trace *t, const struct flip *f, struct seed *s)
-{
-	GString *variable = g_string_new(NULL);
-	trace_append_variable(t, &t->events[f->event], variable);
-	s->variable = g_string_free(variable, FALSE);
-	s->flip = g_strdup_printf("%s %s %s after %s freed its block at %s", s->thread,
-	                          op_writes(t->events[f->event].op) ? "writes" : "reads",
-	                          s->variable, trace_thread_name(t, t->events[f->other].thread),
-	                          trace_location_name(t, f->other));
-	s->after_free = true;
-}
-
 static bool out_of_time(const struct exploration *x)
 {
 	return x->deadline != 0 && g_get_monotonic_time() > x->deadline;
 }
 
-static struct seed *seed_new(struct exploration *x, const uint32_t *sequence, size_t length,
+/* The events of the recording that a sequence of the view stands for. */
+static GArray *planned(const struct exploration *x, const uint32_t *sequence, size_t length)
+{
+	GArray *events = g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), (guint)length);
+	for (size_t i = 0; i < length; i++) {
+		uint32_t e = view_planned(x->view, sequence[i]);
+		if (e != NONE)
+			g_array_append_val(events, e);
+	}
+	return events;
+}
+
+struct seed *seed_new(struct exploration *x, const uint32_t *sequence, size_t length,
                              uint32_t place)
 {
 	static const uint32_t no_pair[2] = { NONE, NONE };
 	struct error error = { 0 };
 	struct seed *s = g_new0(struct seed, 1);
-	BUG_ON(!plan_make(x->trace, sequence, length, no_pair, &s->plan, &error));
+	GArray *events = planned(x, sequence, length);
+	BUG_ON(!plan_make(x->trace, (const uint32_t *)(void *)events->data, events->len,
+	                  no_pair, &s->plan, &error));
+	g_array_unref(events);
+	s->plan.strategy = STRATEGY_FIRST;
 	s->parent = x->run;
 	s->known_as = histories_last(x->histories);
 	s->place = g_strdup(trace_location_name(x->trace, place));
 	return s;
-}
-
-static bool is_use_after_free(const struct trace *t, const struct flip *f)
-{
-	return f->other != NONE && t->events[f->other].op == OP_FREE;
 }
 
 /* A use after free is wanted once for each two places in the code. */
@@ -217,199 +156,75 @@ static bool known_use(struct exploration *x, const struct flip *f)
 	                                         trace_location_name(x->trace, f->other)));
 }
 
+static bool is_known(const struct exploration *x, const struct part *parts, uint32_t count,
+                     enum flip_kind kind)
+{
+	switch (kind) {
+	case FLIP_USE:
+		return false;
+	case FLIP_CALL:
+	case FLIP_WOKEN:
+		return histories_have_call(x->histories, parts, count);
+	case FLIP_GOES_ON:
+		return histories_have_further(x->histories, parts, count);
+	default:
+		return histories_have(x->histories, parts, count);
+	}
+}
+
+/* The schedule: the sequence, and what comes next. */
+static struct seed *seed_of(struct exploration *x, const struct flip *f)
+{
+	uint32_t place = f->event != NONE ? f->event : f->other;
+	if (f->event != NONE)
+		g_array_append_val(f->sequence, f->event);
+	if (place == NONE && f->sequence->len > 0)
+		place = g_array_index(f->sequence, uint32_t, f->sequence->len - 1);
+	struct seed *s = seed_new(x, (const uint32_t *)(void *)f->sequence->data,
+	                          f->sequence->len, place == NONE ? 0 : place);
+	if (f->event != NONE)
+		g_array_set_size(f->sequence, f->sequence->len - 1);
+	else if (f->kind == FLIP_GOES_ON || f->kind == FLIP_WOKEN)
+		plan_go_on(&s->plan, x->trace, f->thread);
+	if (f->kind == FLIP_FAILS || f->kind == FLIP_SUCCEEDS)
+		plan_any_outcome(&s->plan);
+	s->kind = f->kind;
+	s->thread = g_strdup(trace_thread_name(x->trace, f->thread));
+	explore_describe(x, f, s);
+	return s;
+}
+
+/* What follows from the first run is shared out; what follows from that is its finder's. */
+static bool is_ours(struct exploration *x)
+{
+	uint64_t n = x->run == 0 ? x->shares++ : 0;
+	return x->options->shards == 0 || x->run != 0 || n % x->options->shards == x->options->shard;
+}
+
 static bool take_flip(void *context, const struct flip *f)
 {
 	struct exploration *x = context;
-	bool use = is_use_after_free(x->trace, f);
+	bool use = f->kind == FLIP_USE;
 	if (use && known_use(x, f))
 		return !out_of_time(x);
-	if (!use && (histories_have(x->histories, f->parts, f->parts_count) ||
-	             asked_before(x, f->parts, f->parts_count))) {
+	if (!use && (is_known(x, f->parts, f->parts_count, f->kind) ||
+	             asked_before(x, f->parts, f->parts_count, f->kind))) {
 		x->report->pruned++;
 		g_array_index(x->report->runs, struct explore_run, x->run).pruned++;
 		return !out_of_time(x);
 	}
-	g_array_append_val(f->sequence, f->event);
-	struct seed *s =
-	        seed_new(x, (const uint32_t *)f->sequence->data, f->sequence->len, f->event);
-	g_array_set_size(f->sequence, f->sequence->len - 1);
+	if (!is_ours(x))
+		return !out_of_time(x);
+	struct seed *s = seed_of(x, f);
 	if (!use) {
 		s->parts = g_memdup2(f->parts, sizeof *f->parts * f->parts_count);
 		s->parts_count = f->parts_count;
 	}
-	s->thread = g_strdup(trace_thread_name(x->trace, x->trace->events[f->event].thread));
-	if (use)
-		describe_use(x->trace, f, s);
-	else if (x->trace->events[f->event].op == OP_WAIT)
-		describe_wait(x->trace, f, s);
-	else
-		describe_read(x->trace, f, s);
 	g_ptr_array_add(x->waiting, s);
 	return !out_of_time(x);
 }
 
-/* -- deadlocks and races of a run ------------------------------------------------------------
- */
-
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* A cycle of requests that can all be reached at once: let the program go there, once for
- * each cycle in the code. */
-static void take_deadlock(struct exploration *x, const struct finding *f)
-{
-	GString *threads = g_string_new(NULL);
-	char **places = g_new0(char *, f->requests->len + 1);
-	for (guint i = 0; i < f->requests->len; i++) {
-		uint32_t e = g_array_index(f->requests, uint32_t, i);
-		places[i] = g_strdup(trace_location_name(x->trace, e));
-		g_string_append_printf(threads, "%s%s", i ? " and " : "",
-		                       trace_thread_name(x->trace, x->trace->events[e].thread));
-	}
-	qsort(places, f->requests->len, sizeof *places, by_name);
-	char *key = g_strjoinv(" ", places);
-	g_strfreev(places);
-	if (!g_hash_table_add(x->errors, key)) {
-		g_string_free(threads, TRUE);
-		return;
-	}
-	struct seed *s = seed_new(x, (const uint32_t *)f->witness->data,
-	                          f->witness->len - f->requests->len,
-	                          g_array_index(f->requests, uint32_t, 0));
-	s->flip = g_strdup_printf("%s each want a lock that the next one holds", threads->str);
-	s->thread = g_string_free(threads, FALSE);
-	s->variable = g_strdup("");
-	g_ptr_array_add(x->waiting, s);
-}
-
-static void find_deadlocks(struct exploration *x)
-{
-	struct race_options options;
-	struct error error = { 0 };
-	race_options_init(&options);
-	options.all_verdicts = true;
-	options.use_values = true;
-	struct report *report = deadlocks_find(x->trace, &options, x->progress, &error);
-	if (report == NULL) {
-		x->cancelled = true;
-		return;
-	}
-	for (guint i = 0; i < report->findings->len; i++) {
-		const struct finding *f = report->findings->pdata[i];
-		if (f->verdict == VERDICT_RACE && f->witness && f->requests)
-			take_deadlock(x, f);
-		else if (f->verdict == VERDICT_UNKNOWN)
-			add_gap(x, "for a cycle of locks the budget ran out");
-	}
-	report_free(report);
-}
-
-static void find_races(struct exploration *x)
-{
-	struct race_options options;
-	struct error error = { 0 };
-	race_options_init(&options);
-	options.analysis = ANALYSIS_HB;
-	struct report *report = races_find(x->trace, &options, x->progress, &error);
-	if (report == NULL) {
-		x->cancelled = true;
-		return;
-	}
-	for (guint i = 0; i < report->findings->len; i++) {
-		const struct finding *f = report->findings->pdata[i];
-		const char *a = trace_location_name(x->trace, f->first);
-		const char *b = trace_location_name(x->trace, f->second);
-		bool turn = strcmp(a, b) > 0;
-		char *key = g_strdup_printf("%s %s", turn ? b : a, turn ? a : b);
-		if (!g_hash_table_add(x->races, key))
-			continue;
-		GString *variable = g_string_new(NULL);
-		trace_append_variable(x->trace, &x->trace->events[f->second], variable);
-		struct explore_race race = { g_strdup(turn ? b : a), g_strdup(turn ? a : b),
-			                     g_string_free(variable, FALSE), x->run };
-		g_array_append_val(x->report->races, race);
-	}
-	report_free(report);
-}
-
 /* -- how a run ended ----------------------------------------------------------------------- */
-
-/* The last line that the program printed: of a failed assertion, the assertion. */
-static char *last_line(const char *path)
-{
-	char *text = NULL;
-	gsize length = 0;
-	if (path == NULL || !g_file_get_contents(path, &text, &length, NULL))
-		return g_strdup("");
-	while (length > 0 && g_ascii_isspace(text[length - 1]))
-		length--;
-	gsize from = length;
-	while (from > 0 && text[from - 1] != '\n')
-		from--;
-	GString *line = g_string_new(NULL);
-	append_escaped(line, text + from, MIN(length - from, STORY_ROOM));
-	g_free(text);
-	return g_string_free(line, FALSE);
-}
-
-/* Do the waits form a cycle of locks?  (Who waits for a condition has perhaps missed it.) */
-static bool is_cycle(const struct record_facts *facts)
-{
-	enum { MOST = 256 };
-	unsigned waits[MOST], holders[MOST], count = 0;
-	for (guint i = 0; i < facts->blocked->len && count < MOST; i++) {
-		char kind[32], holder[32];
-		uint64_t address, pc;
-		unsigned thread;
-		if (sscanf(facts->blocked->pdata[i], "%u %31s %" SCNx64 " %31s %" SCNx64,
-		           &thread, kind, &address, holder, &pc) != 5 ||
-		    strcmp(holder, "-") == 0)
-			continue;
-		waits[count] = thread;
-		holders[count++] = (unsigned)strtoul(holder, NULL, 10);
-	}
-	for (unsigned i = 0; i < count; i++) {
-		unsigned at = holders[i];
-		for (unsigned steps = 0; steps <= count; steps++) {
-			if (at == waits[i])
-				return true;
-			unsigned next = 0;
-			while (next < count && waits[next] != at)
-				next++;
-			if (next == count)
-				break;
-			at = holders[next];
-		}
-	}
-	return false;
-}
-
-static void judge(struct exploration *x, const struct plan_run *run, struct explore_run *r)
-{
-	const struct record_result *result = &run->result;
-	r->status = result->signal ? result->signal : result->status;
-	if (run->diverged) {
-		r->end = EXPLORE_DIVERGED;
-		r->story = g_strdup(run->cause ? run->cause : "");
-	} else if (result->timed_out) {
-		r->end = EXPLORE_CUT;
-		r->story = g_strdup("it took too long");
-	} else if (run->facts.status == LOG_DEADLOCK) {
-		GString *story = g_string_new(NULL);
-		record_explain_deadlock(run->trace, &run->facts, story);
-		if (story->len)
-			g_string_truncate(story, story->len - 1);
-		r->end = is_cycle(&run->facts) ? EXPLORE_DEADLOCK : EXPLORE_BLOCKED;
-		r->story = g_string_free(story, FALSE);
-	} else {
-		r->end = result->signal        ? EXPLORE_SIGNAL
-		         : result->status != 0 ? EXPLORE_STATUS
-		                               : EXPLORE_FINE;
-		r->story = last_line(r->end == EXPLORE_FINE ? NULL : x->output);
-	}
-}
 
 static struct explore_error *error_like(struct exploration *x, const struct explore_run *r)
 {
@@ -437,64 +252,89 @@ static bool save(struct exploration *x, struct explore_run *r, struct error *err
 static bool note_end(struct exploration *x, struct explore_run *r, struct error *error)
 {
 	bool keep = x->run == 0;
-	if (r->end != EXPLORE_FINE) {
+	if (r->end != EXPLORE_FINE && (!r->redundant || r->end == EXPLORE_DIVERGED)) {
 		struct explore_error *e = error_like(x, r);
 		keep |= e->count++ == 0 && x->report->errors->len <= SAVED_ERRORS;
 	}
 	if (r->end == EXPLORE_DIVERGED)
-		add_gap(x, "a run did not follow its schedule: what it reads from outside "
+		explore_gap(x, "a run did not follow its schedule: what it reads from outside "
 		           "(a clock, a file, a socket) is not the same each time");
 	if (r->end == EXPLORE_CUT)
-		add_gap(x, "a run took too long and was ended");
+		explore_gap(x, "a run was cut: it took too long, or too many steps");
 	return !keep || save(x, r, error);
 }
 
 static void note_limits(struct exploration *x, const struct plan_run *run)
 {
-	const struct trace *t = x->trace;
 	if (run->facts.stolen)
-		add_gap(x, "a call that blocks is not modelled: schedules are not exact");
+		explore_gap(x, "a call that blocks is not modelled: schedules are not exact");
 	if (run->facts.forked)
-		add_gap(x, "child processes are not explored");
+		explore_gap(x, "child processes are not explored");
 	if (run->facts.status == LOG_LIMIT || run->facts.status == LOG_FULL)
-		add_gap(x, "a run's recording reached its limit");
-	for (uint64_t e = 0; e < t->events_count; e++) {
-		enum op op = t->events[e].op;
-		if (op == OP_TRYFAIL || op == OP_TAKETRYFAIL) {
-			add_gap(x, "what a trylock returns is not varied");
-			return;
-		}
-	}
+		explore_gap(x, "a run's recording reached its limit");
 }
 
 /* -- one run --------------------------------------------------------------------------------
  */
 
 /* Everything that follows from the run at hand. */
-static void derive(struct exploration *x, uint32_t known_as)
+/* Threads that had not come to their end, but for the one that ended the program. */
+static bool *unfinished(const struct exploration *x, const struct plan_run *run, uint32_t *last)
+{
+	const struct trace *t = x->trace;
+	bool *on = g_new0(bool, t->threads_count + 1);
+	for (uint32_t i = 0; i < t->threads_count; i++) {
+		const char *name = trace_thread_name(t, i);
+		const char *number = strcmp(name, "main") == 0 ? "0" : name + 1;
+		on[i] = true;
+		for (guint k = 0; k < run->facts.ended->len && on[i]; k++)
+			on[i] = strcmp(run->facts.ended->pdata[k], number) != 0;
+		if (run->facts.holder != strtoul(number, NULL, 10))
+			continue;
+		*last = i;
+		on[i] &= run->facts.status == LOG_DEADLOCK;
+	}
+	return on;
+}
+
+static void derive(struct exploration *x, uint32_t known_as, const struct plan_run *run,
+                   bool whole)
 {
 	struct smt_options options = { .use_values = true };
 	struct flip_limits limits = { .seconds = x->options->query_seconds,
 		                      .progress = x->progress };
 	uint32_t *common = g_new(uint32_t, x->history->threads_count + 1);
-	for (uint32_t i = 0; known_as != NONE && i < x->history->threads_count; i++)
+	bool *ended = g_new0(bool, x->history->threads_count + 1);
+	for (uint32_t i = 0; known_as != NONE && i < x->history->threads_count; i++) {
 		common[i] = histories_common(x->histories, x->history, i, known_as);
-	if (known_as != NONE)
+		ended[i] = !histories_goes_on(x->histories, x->history, i, common[i], known_as);
+	}
+	bool *on = unfinished(x, run, &limits.last);
+	limits.goes_on = run->facts.status == LOG_CUT ? NULL : on;
+	limits.finals = whole ? finals_names(x->options->finals) : NULL;
+	limits.stuck = run->facts.status == LOG_DEADLOCK;
+	if (known_as != NONE) {
 		limits.common = common;
+		limits.ended = ended;
+	}
 	bool stopped = false;
-	find_races(x);
+	explore_find_races(x);
 	if (!x->cancelled)
-		find_deadlocks(x);
-	struct smt *smt = x->cancelled ? NULL : smt_new(x->trace, &options, x->progress);
+		explore_find_deadlocks(x);
+	struct smt *smt = x->cancelled ? NULL : smt_new(x->view->t, &options, x->progress);
 	if (smt == NULL) {
 		x->cancelled = true;
 		g_free(common);
+		g_free(ended);
+		g_free(on);
 		return;
 	}
 	if (!flips_find(x->history, smt, &limits, take_flip, x, &stopped))
-		add_gap(x, "the solver left a question without an answer");
+		explore_gap(x, "the solver left a question without an answer");
 	smt_free(smt);
 	g_free(common);
+	g_free(ended);
+	g_free(on);
 	if (stopped && !out_of_time(x))
 		x->cancelled = true;
 }
@@ -508,48 +348,144 @@ static struct explore_run begin_run(struct seed *s)
 		                     .variable = g_steal_pointer(&s->variable) };
 }
 
-/* Whatever it led to, the use itself is the error; what came of it is told. */
-static void note_use(struct explore_run *r)
+/* An object whose invocations are not what the specification says: do without. */
+static void give_up(struct exploration *x, uint32_t object, const char *what, const char *why)
 {
-	GString *story = g_string_new(r->flip);
-	if (r->end == EXPLORE_SIGNAL)
-		g_string_append_printf(story, "\nthe program ends by signal %d (%s)", r->status,
-		                       strsignal(r->status));
-	if (*r->story)
-		g_string_append_printf(story, "\n%s", r->story);
-	r->end = EXPLORE_USE_AFTER_FREE;
+	char *name = view_object_name(x->view, object);
+	g_hash_table_add(x->plain, scopes_object_key(x->trace, x->view->model, object));
+	g_ptr_array_add(x->report->notes,
+	                g_strdup_printf("%s %s: %s; its invocations count as what they read "
+	                                "and write",
+	                                name, what, why));
+	g_free(name);
+	x->again = true;
+}
+
+/* Are the objects what their specifications say?  What contradicts them is an error of the
+ * run, whatever else it did. */
+static void judge_objects(struct exploration *x, struct explore_run *r)
+{
+	const struct view *v = x->view;
+	for (guint i = 0; v->scopes != NULL && i < v->scopes->broken->len; i++) {
+		const struct broken *b = v->scopes->broken->pdata[i];
+		give_up(x, b->object, "is not atomic", b->why);
+	}
+	if (v->contradiction == NULL || x->again)
+		return;
+	give_up(x, v->contradicted, "is not what its specification says",
+	        "it returns something else");
+	r->end = EXPLORE_SPECIFICATION;
 	g_free(r->story);
-	r->story = g_string_free(story, FALSE);
+	r->story = g_strdup(v->contradiction);
+}
+
+static void note_peeks(struct exploration *x)
+{
+	const struct view *v = x->view;
+	for (guint i = 0; v->peeks > 0 && i < v->calls->len; i++) {
+		const struct view_call *call = &g_array_index(v->calls, struct view_call, i);
+		if (call->scope != NULL || call->object == NONE)
+			continue;
+		char *name = view_object_name(v, call->object);
+		char *key = g_strdup_printf("the program looks inside %s", name);
+		if (g_hash_table_add(x->errors, key))
+			g_ptr_array_add(
+			        x->report->notes,
+			        g_strdup_printf("%s at %s; only abstract states are covered",
+			                        key, trace_location_name(v->t, call->event)));
+		g_free(name);
+	}
+}
+
+static bool start_seed(struct exploration *x, struct seed *s, struct plan_run *run,
+                       struct error *error)
+{
+	const struct explore_options *o = x->options;
+	s->plan.output = x->output;
+	s->plan.timeout_ms = o->timeout_ms ? o->timeout_ms : 10000;
+	s->plan.interposer = x->interposer;
+	s->plan.explore = true;
+	s->plan.max_steps = o->max_steps;
+	if (o->spec_files && s->plan.specs == NULL)
+		s->plan.specs = g_ptr_array_ref((GPtrArray *)o->spec_files);
+	if (plan_follow(&s->plan, o->argv, 0, NULL, NULL, run, error))
+		return true;
+	plan_run_release(run);
+	return false;
+}
+
+/* Has everybody come to the end? */
+static bool is_whole(const struct explore_run *r, const struct plan_run *run)
+{
+	return (r->end == EXPLORE_FINE || r->end == EXPLORE_STATUS) &&
+	       run->facts.status == LOG_EXITED &&
+	       run->facts.ended->len + 1 >= run->trace->threads_count;
+}
+
+static void check_finals(struct exploration *x, struct explore_run *r)
+{
+	const struct finals *f = x->options->finals;
+	GString *story = g_string_new(NULL);
+	int holds = finals_hold(f, x->trace, story);
+	if (holds < 0)
+		explore_gap(x, "a variable of --check is not known at the end: nobody reads or "
+		               "writes it");
+	if (holds == 0) {
+		r->end = EXPLORE_CHECK;
+		g_free(r->story);
+		r->story = g_strdup_printf("%s does not hold: %s", finals_check(f), story->str);
+	}
+	g_string_free(story, TRUE);
+}
+
+/* What the run is, and what follows from it. */
+static bool take_run(struct exploration *x, struct seed *s, struct plan_run *run,
+                     struct error *error)
+{
+	struct explore_run r = begin_run(s);
+	r.events = run->trace->events_count;
+	explore_judge(x, run, &r);
+	if (s->kind == FLIP_USE && r.end != EXPLORE_DIVERGED)
+		explore_note_use(&r);
+	if (r.end != EXPLORE_DIVERGED)
+		judge_objects(x, &r);
+	struct history *h = history_new(x->view, histories_initials(x->histories));
+	bool whole = x->options->finals && is_whole(&r, run);
+	if (whole) {
+		history_add_finals(h, finals_names(x->options->finals));
+		check_finals(x, &r);
+	}
+	r.class_ = history_class(h);
+	r.redundant = r.end == EXPLORE_DIVERGED || !histories_add(x->histories, h);
+	bool good = note_end(x, &r, error);
+	x->report->classes += !r.redundant;
+	g_array_append_val(x->report->runs, r);
+	note_limits(x, run);
+	note_peeks(x);
+	x->history = h;
+	bool endless = r.end == EXPLORE_CUT && run->facts.status != LOG_CUT;
+	if (good && !x->again && !r.redundant && !endless && r.end != EXPLORE_USE_AFTER_FREE)
+		derive(x, s->known_as, run, whole);
+	history_free(h);
+	return good;
 }
 
 static bool run_seed(struct exploration *x, struct seed *s, struct error *error)
 {
 	struct plan_run run;
-	s->plan.strategy = STRATEGY_FIRST;
-	s->plan.output = x->output;
-	s->plan.timeout_ms = x->options->timeout_ms ? x->options->timeout_ms : 10000;
-	if (!plan_follow(&s->plan, x->options->argv, 0, NULL, NULL, &run, error)) {
-		plan_run_release(&run);
+	if (!start_seed(x, s, &run, error))
 		return false;
-	}
-	struct explore_run r = begin_run(s);
 	x->run = x->report->runs->len;
 	x->trace = run.trace;
-	r.events = run.trace->events_count;
-	judge(x, &run, &r);
-	if (s->after_free && r.end != EXPLORE_DIVERGED)
-		note_use(&r);
-	bool good = note_end(x, &r, error);
-	struct history *h = history_new(run.trace, histories_initials(x->histories));
-	r.redundant = r.end == EXPLORE_DIVERGED || !histories_add(x->histories, h);
-	x->report->classes += !r.redundant;
-	g_array_append_val(x->report->runs, r);
-	note_limits(x, &run);
-	x->history = h;
-	if (good && !r.redundant && r.end != EXPLORE_CUT && r.end != EXPLORE_USE_AFTER_FREE)
-		derive(x, s->known_as);
+	struct view *view = view_new(run.trace, x->options->specs, x->plain, x->progress);
+	bool good = true;
+	x->view = view;
+	x->cancelled |= view == NULL;
+	if (view != NULL)
+		good = take_run(x, s, &run, error);
+	view_free(view);
+	x->view = NULL;
 	x->trace = NULL;
-	history_free(h);
 	plan_run_release(&run);
 	return good;
 }
@@ -561,11 +497,11 @@ static bool limit_reached(struct exploration *x)
 {
 	const struct explore_options *o = x->options;
 	if (o->max_runs && x->report->runs->len >= o->max_runs) {
-		add_gap(x, "the limit of runs was reached (--runs)");
+		explore_gap(x, "the limit of runs was reached (--runs)");
 		return true;
 	}
 	if (out_of_time(x)) {
-		add_gap(x, "the time was up (--budget)");
+		explore_gap(x, "the time was up (--budget)");
 		return true;
 	}
 	return false;
@@ -582,22 +518,60 @@ static bool go_on(struct exploration *x)
 	return !x->cancelled;
 }
 
-static bool run_all(struct exploration *x, struct error *error)
+static void add_first(struct exploration *x)
 {
 	struct seed *first = g_new0(struct seed, 1);
 	plan_init(&first->plan);
+	first->plan.strategy = x->options->seed ? STRATEGY_RANDOM : STRATEGY_FIRST;
+	first->plan.seed = x->options->seed ? x->options->seed : 1;
 	first->parent = first->known_as = NONE;
 	g_ptr_array_add(x->waiting, first);
+}
+
+/* An object that is not atomic has made everything worthless but what is said of objects. */
+static void begin_again(struct exploration *x)
+{
+	struct explore_report *r = x->report;
+	r->abandoned += r->runs->len;
+	for (guint i = r->errors->len; i-- > 0;)
+		if (g_array_index(r->errors, struct explore_error, i).end !=
+		    EXPLORE_SPECIFICATION)
+			g_array_remove_index(r->errors, i);
+	for (guint i = r->runs->len; i-- > 0;)
+		if (g_array_index(r->runs, struct explore_run, i).end != EXPLORE_SPECIFICATION)
+			g_array_remove_index(r->runs, i);
+	for (guint i = 0; i < r->errors->len; i++) /* one run each, and in their order */
+		g_array_index(r->errors, struct explore_error, i).run = i;
+	for (guint i = 0; i < r->runs->len; i++)
+		g_array_index(r->runs, struct explore_run, i).parent = NONE;
+	g_array_set_size(r->races, 0);
+	r->pruned = r->classes = 0;
+	histories_free(x->histories);
+	x->histories = histories_new();
+	g_hash_table_remove_all(x->asked);
+	g_hash_table_remove_all(x->errors);
+	g_hash_table_remove_all(x->races);
+	g_ptr_array_set_size(x->waiting, 0);
+	x->again = false;
+	x->shares = 0;
+	add_first(x);
+}
+
+static bool run_all(struct exploration *x, struct error *error)
+{
+	add_first(x);
 	while (x->waiting->len > 0 && go_on(x) && !limit_reached(x)) {
 		struct seed *s = g_ptr_array_steal_index(x->waiting, x->waiting->len - 1);
 		bool good = true;
-		if (s->parts != NULL && histories_have(x->histories, s->parts, s->parts_count))
+		if (s->parts != NULL && is_known(x, s->parts, s->parts_count, s->kind))
 			x->report->pruned++;
 		else
 			good = run_seed(x, s, error);
 		seed_free(s);
 		if (!good)
 			return false;
+		if (x->again)
+			begin_again(x);
 	}
 	x->report->waiting = x->waiting->len;
 	x->report->complete = x->waiting->len == 0 && x->report->gaps->len == 0;
@@ -614,6 +588,17 @@ static char *output_file(void)
 	return path;
 }
 
+/* One library for all executions. */
+static bool bind_library(struct exploration *x, struct error *error)
+{
+	const GPtrArray *files = x->options->spec_files;
+	bool binds = false;
+	if (files == NULL || files->len == 0)
+		return true;
+	return interposer_binds(files, &binds, error) &&
+	       (!binds || interposer_of(files, x->options->argv[0], &x->interposer, error));
+}
+
 struct explore_report *explore(const struct explore_options *options,
                                const struct progress *progress, struct error *error)
 {
@@ -628,10 +613,13 @@ struct explore_report *explore(const struct explore_options *options,
 		.errors = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.races = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.gaps = g_hash_table_new(g_str_hash, g_str_equal),
+		.plain = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.output = options->keep_output ? NULL : output_file(),
 		.deadline = budget > 0 ? g_get_monotonic_time() + budget : 0,
 	};
-	bool good = run_all(&x, error);
+	bool good = bind_library(&x, error) && run_all(&x, error);
+	interposer_remove(x.interposer);
+	g_hash_table_unref(x.plain);
 	if (x.output)
 		unlink(x.output);
 	g_free(x.output);

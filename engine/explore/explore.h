@@ -16,11 +16,20 @@
 #ifndef HEDDLE_EXPLORE_H
 #define HEDDLE_EXPLORE_H
 
+#include "engine/commute/spec.h"
+#include "engine/explore/final.h"
 #include "engine/record/plan.h"
 
 struct explore_options {
 	char **argv;          /* the program; borrowed */
+	const GPtrArray *spec_files; /* char *: with these specifications; or NULL */
+	const struct specs *specs;   /* what they say, or NULL */
 	const char *save;     /* where traces of runs go: SAVE.runN.hdl; NULL: nowhere */
+	const struct finals *finals; /* what is looked at after the last step, or NULL */
+	uint32_t shard, shards; /* only the shard-th (from 0) share of what follows from the
+	                         * first run; shards 0: all */
+	uint64_t max_steps;   /* of one run, after its schedule; 0: no limit */
+	uint64_t seed;        /* of the first run, by chance; 0: the lowest thread first */
 	uint64_t max_runs;    /* 0: no limit */
 	double seconds;       /* for everything; 0: no limit */
 	double query_seconds; /* for one question to the solver */
@@ -36,7 +45,9 @@ struct explore_options {
 	E(DEADLOCK, "deadlock") /* the waits form a cycle */ \
 	E(BLOCKED, "blocked")   /* nobody can go on, but no cycle: a lost wake-up */ \
 	E(USE_AFTER_FREE, "use-after-free") \
-	E(CUT, "cut")           /* it took too long */ \
+	E(SPECIFICATION, "specification") /* what it returned contradicts the effects */ \
+	E(CHECK, "check")       /* --check does not hold at the end */ \
+	E(CUT, "cut")           /* it took too long, or too many steps */ \
 	E(DIVERGED, "diverged") /* it did not follow the schedule: uncontrolled input */
 enum explore_end {
 #define E(name, word) EXPLORE_##name,
@@ -58,6 +69,7 @@ struct explore_run {
 	uint64_t events;
 	uint64_t pruned; /* schedules derived from it that were known */
 	bool redundant;  /* its class was known */
+	uint64_t class_; /* runs of one class are equivalent */
 	char *trace;     /* owned: where it was saved, or NULL */
 };
 
@@ -79,6 +91,8 @@ struct explore_report {
 	uint64_t waiting; /* schedules not run when a limit was reached */
 	bool complete;    /* every class of values was run */
 	GPtrArray *gaps;  /* char *: why not, and what the promise does not cover */
+	GPtrArray *notes; /* char *: what else is to be known, of specified objects */
+	uint64_t abandoned; /* executions before an object turned out to be not atomic */
 };
 struct explore_race {
 	char *first, *second, *variable; /* owned: places and name */

@@ -1,7 +1,13 @@
 /*
- * flips.h - from one run to the schedules of others: for each read and each other write that
- * it may see, each wait and each signal that it may miss, each access and the free of its block
- * by another thread, the largest parts of the run after which it happens so.
+ * flips.h - from one run to the schedules of others: for each operation whose outcome depends
+ * on the order, and each other outcome, the largest parts of the run after which it happens
+ * so.
+ *
+ * A read and each other write that it may see; a wait and each signal that it may miss; an
+ * access and the free of its block by another thread; a step of a specified object and each
+ * set of those that it may not commute with; a try or an operation with a time limit; which
+ * waiter a signal wakes; which thread is the last at a barrier; and where the run ended
+ * before a thread did, that thread going on.
  */
 #ifndef HEDDLE_FLIPS_H
 #define HEDDLE_FLIPS_H
@@ -9,10 +15,27 @@
 #include "engine/explore/history.h"
 #include "engine/predict/smt.h"
 
+enum flip_kind {
+	FLIP_READ,     /* other: the write that it sees (NONE: nobody's) */
+	FLIP_WAIT,     /* other: the signal missed, or not yet given */
+	FLIP_USE,      /* other: the free that was before */
+	FLIP_CALL,     /* other: a call that it does not commute with and now comes before */
+	FLIP_FAILS,    /* a try; other: the acquire of who has the lock (NONE: no count left) */
+	FLIP_SUCCEEDS, /* a try that failed */
+	FLIP_TIMEOUT,  /* a wake: the time is up before anybody signals */
+	FLIP_WOKEN,    /* a wake; other: the signal that wakes it */
+	FLIP_LAST,     /* an arrival at a barrier */
+	FLIP_GOES_ON,  /* the thread, beyond what the run has of it; event: NONE; other: what is
+	                * not there yet, or NONE */
+	FLIP_FINAL,    /* the end; other: the last write of a variable that differs */
+	FLIP_KINDS
+};
+
 struct flip {
-	uint32_t event;   /* what comes next, its thread's last: an access or a wait */
-	uint32_t other;   /* the write that it sees (NONE: nobody's); the signal missed, or not
-	                   * yet   given; the free that was before */
+	enum flip_kind kind;
+	uint32_t event;   /* what comes next, its thread's last; NONE: not in this run */
+	uint32_t other;   /* see enum flip_kind */
+	uint32_t thread;  /* whose */
 	GArray *sequence; /* uint32_t: the reordering before it, without the event */
 	struct part
 	        *parts; /* what a run must begin with to have it; the event's thread first */
@@ -27,6 +50,12 @@ struct flip_limits {
 	const uint32_t *common; /* by thread: so many steps are as in the run that this one was
 	                         * derived from, whose flips are known: what lies within them
 	                         * is left out.  NULL: nothing is */
+	const bool *ended; /* by thread: that run did nothing more there */
+	const bool *goes_on; /* by thread: it had not come to its end; or NULL */
+	bool stuck;          /* nobody could go on */
+	uint32_t last;       /* the thread that ran last */
+	const GPtrArray *finals; /* char *: variables whose last writes matter, where every
+	                          * thread came to its end; or NULL */
 	const struct progress *progress;
 };
 /*

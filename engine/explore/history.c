@@ -3,6 +3,7 @@
  */
 #include "engine/explore/history.h"
 
+#include "engine/explore/final.h"
 #include "engine/predict/core.h"
 
 #include <string.h>
@@ -22,10 +23,11 @@ static uint64_t mix(uint64_t h, uint64_t x)
 }
 
 /* What a thread did, beside markers: entering and leaving is written only as far as needed. */
-static bool is_step(const struct event *e)
+static bool is_step(const struct history *h, uint32_t event)
 {
+	const struct event *e = &h->trace->events[event];
 	return !event_inert(e) && op_table[e->op].class != OP_CLASS_MARKER &&
-	       op_table[e->op].class != OP_CLASS_SCOPE;
+	       op_table[e->op].class != OP_CLASS_SCOPE && view_planned(h->view, event) != NONE;
 }
 
 /* -- threads ---------------------------------------------------------------------------- */
@@ -57,7 +59,7 @@ static int by_address(const void *a, const void *b)
 
 static void find_lives(struct history *h)
 {
-	const struct trace *t = h->trace;
+	const struct trace *t = h->view->recorded;
 	uint32_t *allocations = g_new0(uint32_t, t->threads_count + 1);
 	uint64_t *id = g_new0(uint64_t, t->blocks_count + 1);
 	for (uint64_t e = 0; e < t->events_count; e++) {
@@ -105,13 +107,23 @@ static const struct life *life_at(const struct history *h, uint64_t address, uin
 
 /* -- values ------------------------------------------------------------------------------ */
 
+static uint64_t integer_number(const struct history *h, uint64_t integer, uint32_t event)
+{
+	const struct life *l = life_at(h, integer, event);
+	return l ? mix(mix(3, l->id), integer - l->address) : mix(4, integer);
+}
+
 static uint64_t value_number(const struct history *h, uint32_t value, uint32_t event)
 {
 	const struct trace *t = h->trace;
-	if (t->values[value].kind == V_INT) {
-		uint64_t integer = (uint64_t)t->values[value].integer;
-		const struct life *l = life_at(h, integer, event);
-		return l ? mix(mix(3, l->id), integer - l->address) : mix(4, integer);
+	if (t->values[value].kind == V_INT)
+		return integer_number(h, (uint64_t)t->values[value].integer, event);
+	if (t->values[value].kind == V_TOKEN) { /* a pointer of an invocation: p7f0012 */
+		const char *token = trace_string(t, t->values[value].string);
+		char *end;
+		uint64_t integer = g_ascii_strtoull(token + 1, &end, 16);
+		if (*token == 'p' && end > token + 1 && *end == 0)
+			return integer_number(h, integer, event);
 	}
 	GString *text = g_string_new(NULL);
 	trace_append_value(t, value, text);
@@ -190,21 +202,69 @@ uint64_t history_would_see(const struct history *h, uint32_t read, uint32_t writ
 
 /* -- histories --------------------------------------------------------------------------- */
 
+/* A step of a specified object: its results, and which came before of those that it does not
+ * commute with. */
+static uint64_t seen_by_call(const struct history *h, const struct view_call *call)
+{
+	const struct trace *t = h->view->recorded;
+	uint64_t number = 10, before = 0;
+	if (call->scope != NULL && call->scope->ret != NONE) {
+		struct invocation i = trace_invocation(t, call->scope->call);
+		for (uint32_t k = 0; k < i.result_count; k++)
+			number = mix(number, value_number(h, i.results[k], call->last));
+	}
+	for (guint i = 0; i < call->before->len; i++) {
+		const struct view_call *other =
+		        &g_array_index(h->view->calls, struct view_call,
+		                       g_array_index(call->before, uint32_t, i));
+		before += write_number(h, other->event);
+	}
+	return mix(number, before);
+}
+
+static uint32_t waker_of(const struct trace *t, uint32_t wake)
+{
+	struct must_run run = trace_must_into(t, wake);
+	for (uint64_t i = 0; i < run.count; i++)
+		if (t->index->must[run.first + i].rule == MUST_WAKER)
+			return t->index->must[run.first + i].before;
+	return NONE;
+}
+
+bool history_last_at_barrier(const struct history *h, uint32_t depart)
+{
+	const struct trace *t = h->trace;
+	struct must_run run = trace_must_into(t, depart);
+	uint32_t own = depart, last = NONE;
+	while (own != NONE && t->events[own].op != OP_ARRIVE)
+		own = trace_previous(t, own);
+	for (uint64_t i = 0; i < run.count; i++)
+		if (t->index->must[run.first + i].rule == MUST_BARRIER)
+			last = t->index->must[run.first + i].before;
+	return own != NONE && (last == NONE || own > last);
+}
+
 /* What an event depends on beside its thread: what it reads; a wait, how many signals it
  * has missed. */
 static uint64_t seen_by(const struct history *h, uint32_t event)
 {
 	const struct event *e = &h->trace->events[event];
+	const struct view_call *call = view_call_of(h->view, event);
+	if (call != NULL)
+		return seen_by_call(h, call);
 	if (op_is_access(e->op) && op_reads(e->op))
 		return history_seen(h, event);
+	if (e->op == OP_DEPART)
+		return history_last_at_barrier(h, event);
+	if (e->op == OP_WAKE) /* the time was up */
+		return waker_of(h->trace, event) == NONE;
 	return e->op == OP_WAIT ? h->signals[event] : 0;
 }
 
-static uint64_t step_number(const struct trace *t, uint32_t event)
+static uint64_t step_number(const struct trace *t, uint32_t event, enum op op)
 {
-	const struct event *e = &t->events[event];
-	const struct location *l = &t->locations[e->location];
-	return mix(mix(e->op, l->module), l->address);
+	const struct location *l = &t->locations[t->events[event].location];
+	return mix(mix(op, l->module), l->address);
 }
 
 static void count_signals(struct history *h)
@@ -233,7 +293,7 @@ static void add_steps(struct history *h)
 	}
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		struct thread_history *th = &h->threads[t->events[e].thread];
-		uint32_t step = is_step(&t->events[e]) ? th->events->len : NONE;
+		uint32_t step = is_step(h, e) ? th->events->len : NONE;
 		g_array_append_val(h->step_of, step);
 		if (step == NONE)
 			continue;
@@ -243,10 +303,14 @@ static void add_steps(struct history *h)
 	}
 }
 
-struct history *history_new(struct trace *t, GHashTable *initials)
+struct history *history_new(const struct view *view, GHashTable *initials)
 {
 	struct history *h = g_new0(struct history, 1);
-	trace_need(t, INDEX_THREADS | INDEX_VARIABLES | INDEX_OBJECTS | INDEX_WRITERS, NULL);
+	struct trace *t = view->t;
+	trace_need(t,
+	           INDEX_THREADS | INDEX_MATCH | INDEX_VARIABLES | INDEX_OBJECTS | INDEX_WRITERS,
+	           NULL);
+	h->view = view;
 	h->trace = t;
 	h->initials = initials;
 	h->threads_count = (uint32_t)t->threads_count;
@@ -256,6 +320,7 @@ struct history *history_new(struct trace *t, GHashTable *initials)
 	count_signals(h);
 	learn_initials(h);
 	add_steps(h);
+	h->finals = g_array_new(FALSE, FALSE, sizeof(struct part));
 	return h;
 }
 
@@ -271,15 +336,21 @@ void history_free(struct history *h)
 	g_free(h->lives);
 	g_free(h->signals);
 	g_array_unref(h->step_of);
+	g_array_unref(h->finals);
 	g_free(h);
 }
 
 uint64_t history_after(const struct history *h, uint32_t event, uint64_t seen)
 {
+	return history_after_as(h, event, h->trace->events[event].op, seen);
+}
+
+uint64_t history_after_as(const struct history *h, uint32_t event, enum op op, uint64_t seen)
+{
 	const struct thread_history *th = &h->threads[h->trace->events[event].thread];
 	uint32_t step = g_array_index(h->step_of, uint32_t, event);
 	uint64_t before = g_array_index(th->prefixes, uint64_t, step);
-	return mix(mix(before, step_number(h->trace, event)), seen);
+	return mix(mix(before, step_number(h->trace, event, op)), seen);
 }
 
 uint64_t history_class(const struct history *h)
@@ -289,12 +360,48 @@ uint64_t history_class(const struct history *h)
 		const GArray *p = h->threads[i].prefixes;
 		sum += g_array_index(p, uint64_t, p->len - 1);
 	}
+	for (guint i = 0; i < h->finals->len; i++)
+		sum += g_array_index(h->finals, struct part, i).prefix;
 	return sum;
+}
+
+/* -- what is there at the end --------------------------------------------------------------- */
+
+struct part history_final(const struct history *h, uint32_t variable, uint32_t write)
+{
+	const struct trace *t = h->trace;
+	uint64_t name = mix(11, g_str_hash(trace_string(t, t->variables[variable].name)));
+	uint32_t value = write == NONE ? 0 : core_value_written(t, write);
+	uint64_t number = value != 0      ? value_number(h, value, write)
+	                  : write == NONE ? mix(12, initial_number(h, variable))
+	                                  : write_number(h, write);
+	if (write == NONE && initial_number(h, variable) != 0)
+		number = initial_number(h, variable);
+	return (struct part){ .who = name, .prefix = mix(name, number) };
+}
+
+void history_add_finals(struct history *h, const GPtrArray *names)
+{
+	for (guint i = 0; i < names->len; i++) {
+		uint32_t v = final_variable(h->trace, names->pdata[i]);
+		if (v == NONE)
+			continue;
+		struct part part = history_final(h, v, final_write(h->trace, v));
+		g_array_append_val(h->finals, part);
+	}
 }
 
 /* -- all runs ----------------------------------------------------------------------------- */
 
+/* What a run did in which order: beside the prefixes of its threads. */
+struct known_run {
+	GHashTable *calls;   /* prefix before a call -> GArray of struct part: the last steps
+	                      * before it, by thread, that it does not commute with */
+	GHashTable *lengths; /* who -> so many steps + 1 */
+};
+
 struct histories {
+	GPtrArray *known;     /* struct known_run *, by run */
 	GHashTable *classes;  /* uint64_t */
 	GHashTable *initials; /* a variable's name -> uint64_t, owned */
 	GHashTable *having;   /* prefix of a thread -> GArray of uint32_t: runs that begin so */
@@ -306,9 +413,18 @@ static void free_list(gpointer list)
 	g_array_unref(list);
 }
 
+static void free_known(gpointer data)
+{
+	struct known_run *k = data;
+	g_hash_table_unref(k->calls);
+	g_hash_table_unref(k->lengths);
+	g_free(k);
+}
+
 struct histories *histories_new(void)
 {
 	struct histories *all = g_new0(struct histories, 1);
+	all->known = g_ptr_array_new_with_free_func(free_known);
 	all->classes = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	all->initials = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	all->having = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_list);
@@ -319,6 +435,7 @@ void histories_free(struct histories *all)
 {
 	if (all == NULL)
 		return;
+	g_ptr_array_unref(all->known);
 	g_hash_table_unref(all->classes);
 	g_hash_table_unref(all->having);
 	g_hash_table_unref(all->initials);
@@ -337,6 +454,75 @@ GHashTable *histories_initials(struct histories *all)
 	return all->initials;
 }
 
+/* The steps that must have come before a call, by thread: the last of each. */
+static GArray *steps_before(const struct history *h, const struct view_call *call)
+{
+	GArray *list = g_array_new(FALSE, FALSE, sizeof(struct part));
+	for (guint i = 0; i < call->before->len; i++) {
+		const struct view_call *other =
+		        &g_array_index(h->view->calls, struct view_call,
+		                       g_array_index(call->before, uint32_t, i));
+		struct part part = { .who = h->threads[other->thread].who,
+			             .steps = g_array_index(h->step_of, uint32_t,
+			                                    other->event) +
+			                      1 };
+		if (other->thread != call->thread)
+			g_array_append_val(list, part);
+	}
+	return list;
+}
+
+/* A wake is like a call that its signal must come before. */
+static void add_wakes(const struct history *h, struct known_run *k)
+{
+	const struct trace *t = h->trace;
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		uint32_t waker = t->events[e].op == OP_WAKE ? waker_of(t, e) : NONE;
+		if (waker == NONE || g_array_index(h->step_of, uint32_t, e) == NONE)
+			continue;
+		const struct thread_history *own = &h->threads[t->events[e].thread];
+		GArray *list = g_array_new(FALSE, FALSE, sizeof(struct part));
+		struct part part = { .who = h->threads[t->events[waker].thread].who,
+			             .steps = g_array_index(h->step_of, uint32_t, waker) + 1 };
+		g_array_append_val(list, part);
+		g_hash_table_insert(k->calls,
+		                    copy_of(g_array_index(own->prefixes, uint64_t,
+		                                          g_array_index(h->step_of, uint32_t,
+		                                                        e))),
+		                    list);
+	}
+}
+
+static struct known_run *known_run_new(const struct history *h)
+{
+	struct known_run *k = g_new(struct known_run, 1);
+	k->calls = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_list);
+	k->lengths = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	for (uint32_t i = 0; i < h->threads_count; i++)
+		g_hash_table_insert(k->lengths, copy_of(h->threads[i].who),
+		                    GUINT_TO_POINTER(h->threads[i].events->len + 1));
+	add_wakes(h, k);
+	for (guint i = 0; h->view->calls != NULL && i < h->view->calls->len; i++) {
+		const struct view_call *call =
+		        &g_array_index(h->view->calls, struct view_call, i);
+		uint32_t step = g_array_index(h->step_of, uint32_t, call->event);
+		uint64_t before = g_array_index(h->threads[call->thread].prefixes, uint64_t,
+		                                step);
+		g_hash_table_insert(k->calls, copy_of(before), steps_before(h, call));
+	}
+	return k;
+}
+
+static void add_having(struct histories *all, uint64_t prefix, uint32_t run)
+{
+	GArray *list = g_hash_table_lookup(all->having, &prefix);
+	if (list == NULL) {
+		list = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+		g_hash_table_insert(all->having, copy_of(prefix), list);
+	}
+	g_array_append_val(list, run);
+}
+
 bool histories_add(struct histories *all, const struct history *h)
 {
 	uint64_t class_ = history_class(h);
@@ -344,18 +530,14 @@ bool histories_add(struct histories *all, const struct history *h)
 		return false;
 	g_hash_table_add(all->classes, copy_of(class_));
 	uint32_t run = all->runs++;
+	g_ptr_array_add(all->known, known_run_new(h));
 	for (uint32_t i = 0; i < h->threads_count; i++) {
 		const GArray *prefixes = h->threads[i].prefixes;
-		for (guint k = 0; k < prefixes->len; k++) {
-			uint64_t prefix = g_array_index(prefixes, uint64_t, k);
-			GArray *list = g_hash_table_lookup(all->having, &prefix);
-			if (list == NULL) {
-				list = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-				g_hash_table_insert(all->having, copy_of(prefix), list);
-			}
-			g_array_append_val(list, run);
-		}
+		for (guint k = 0; k < prefixes->len; k++)
+			add_having(all, g_array_index(prefixes, uint64_t, k), run);
 	}
+	for (guint i = 0; i < h->finals->len; i++)
+		add_having(all, g_array_index(h->finals, struct part, i).prefix, run);
 	return true;
 }
 
@@ -372,7 +554,32 @@ static bool has_run(const GArray *list, uint32_t run)
 	return low < list->len && g_array_index(list, uint32_t, low) == run;
 }
 
-bool histories_have(const struct histories *all, const struct part *parts, uint32_t count)
+/* In this run, is everything that the next call must come after within the parts? */
+static bool call_fits(const struct known_run *k, const struct part *parts, uint32_t count)
+{
+	const GArray *before = g_hash_table_lookup(k->calls, &parts[0].prefix);
+	for (guint i = 0; before != NULL && i < before->len; i++) {
+		const struct part *p = &g_array_index(before, struct part, i);
+		uint32_t at = 0;
+		while (at < count && parts[at].who != p->who)
+			at++;
+		if (at == count || parts[at].steps < p->steps)
+			return false;
+	}
+	return before != NULL;
+}
+
+static bool goes_further(const struct known_run *k, const struct part *parts, uint32_t count)
+{
+	(void)count;
+	return GPOINTER_TO_UINT(g_hash_table_lookup(k->lengths, &parts[0].who)) >
+	       parts[0].steps + 1;
+}
+
+typedef bool run_test(const struct known_run *k, const struct part *parts, uint32_t count);
+
+static bool have(const struct histories *all, const struct part *parts, uint32_t count,
+                 run_test *test)
 {
 	const GArray **lists = g_newa(const GArray *, count + 1);
 	for (uint32_t i = 0; i < count; i++) {
@@ -384,10 +591,34 @@ bool histories_have(const struct histories *all, const struct part *parts, uint3
 		uint32_t run = g_array_index(lists[0], uint32_t, k), i = 1;
 		while (i < count && has_run(lists[i], run))
 			i++;
-		if (i == count)
+		if (i == count && (!test || test(all->known->pdata[run], parts, count)))
 			return true;
 	}
 	return false;
+}
+
+bool histories_have(const struct histories *all, const struct part *parts, uint32_t count)
+{
+	return have(all, parts, count, NULL);
+}
+
+bool histories_have_call(const struct histories *all, const struct part *parts, uint32_t count)
+{
+	return have(all, parts, count, call_fits);
+}
+
+bool histories_have_further(const struct histories *all, const struct part *parts,
+                            uint32_t count)
+{
+	return have(all, parts, count, goes_further);
+}
+
+bool histories_goes_on(const struct histories *all, const struct history *h, uint32_t thread,
+                       uint32_t steps, uint32_t run)
+{
+	const struct known_run *k = all->known->pdata[run];
+	return GPOINTER_TO_UINT(g_hash_table_lookup(k->lengths, &h->threads[thread].who)) >
+	       steps + 1;
 }
 
 uint32_t histories_last(const struct histories *all)

@@ -8,7 +8,13 @@
 #ifndef HEDDLE_HISTORY_H
 #define HEDDLE_HISTORY_H
 
-#include "engine/trace/index.h"
+#include "engine/explore/view.h"
+
+/* Part of a run: of each thread that has begun, how it began, and in how many steps. */
+struct part {
+	uint64_t who, prefix;
+	uint32_t steps;
+};
 
 struct thread_history {
 	uint64_t who;     /* the thread's ancestry */
@@ -17,7 +23,8 @@ struct thread_history {
 };
 /* Of one run; owned by the caller. */
 struct history {
-	const struct trace *trace;      /* borrowed */
+	const struct view *view;        /* borrowed */
+	const struct trace *trace;      /* the view's reading */
 	struct thread_history *threads; /* by thread of the trace */
 	uint32_t threads_count;
 	GArray *step_of; /* uint32_t by event: its number among its thread's steps, or NONE */
@@ -25,10 +32,16 @@ struct history {
 	uint32_t lives_count;
 	uint32_t *signals;    /* by event: signals so far on its condition (waits, signals) */
 	GHashTable *initials; /* borrowed: what is in the modules' data before anybody writes */
+	GArray *finals;       /* struct part: what variables hold at the end, as numbers */
 };
 /* `initials` (from histories_initials) is asked, and learns what this run's reads tell. */
-struct history *history_new(struct trace *t, GHashTable *initials);
+struct history *history_new(const struct view *view, GHashTable *initials);
 void history_free(struct history *h);
+
+/* At its end the run's class is told by what these variables (char *) hold, too. */
+void history_add_finals(struct history *h, const GPtrArray *names);
+/* What a variable would hold were `write` (NONE: nobody's) the last, as a part of its own. */
+struct part history_final(const struct history *h, uint32_t variable, uint32_t write);
 
 /* What a read sees, as a number: its value; where it is not known, the writes. */
 uint64_t history_seen(const struct history *h, uint32_t read);
@@ -36,13 +49,12 @@ uint64_t history_seen(const struct history *h, uint32_t read);
 uint64_t history_would_see(const struct history *h, uint32_t read, uint32_t write);
 /* The number of its thread's history up to and with `event`, which sees `seen`. */
 uint64_t history_after(const struct history *h, uint32_t event, uint64_t seen);
+/* The same had it been this operation. */
+uint64_t history_after_as(const struct history *h, uint32_t event, enum op op, uint64_t seen);
+/* Did the departure's thread arrive last of its round? */
+bool history_last_at_barrier(const struct history *h, uint32_t depart);
 /* The whole run's. */
 uint64_t history_class(const struct history *h);
-
-/* Part of a run: of each thread that has begun, how it began. */
-struct part {
-	uint64_t who, prefix;
-};
 
 /* All runs so far. */
 struct histories;
@@ -59,5 +71,14 @@ uint32_t histories_common(const struct histories *all, const struct history *h, 
                           uint32_t run);
 /* Is there a run in which every one of these threads begins so?  parts[0] is asked first. */
 bool histories_have(const struct histories *all, const struct part *parts, uint32_t count);
+/* And in which the next step of parts[0]'s thread is one of a specified object, before which
+ * it has, of those that do not commute with it, none beyond the parts? */
+bool histories_have_call(const struct histories *all, const struct part *parts, uint32_t count);
+/* And in which parts[0]'s thread went on? */
+bool histories_have_further(const struct histories *all, const struct part *parts,
+                            uint32_t count);
+/* Did the run do more in this thread of `h` than `steps` steps? */
+bool histories_goes_on(const struct histories *all, const struct history *h, uint32_t thread,
+                       uint32_t steps, uint32_t run);
 
 #endif

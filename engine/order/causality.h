@@ -18,6 +18,8 @@
 #include "engine/order/order.h"
 #include "engine/order/sections.h"
 
+#include <string.h>
+
 /* Program order, must-order and what reads observe, without locks: SyncP's closure. */
 #define ORDER_KIND_OBSERVED ((enum order_kind)ORDER_KIND_COUNT)
 /* What is in the happens-before of every correct reordering: see order_new_fixed. */
@@ -229,7 +231,10 @@ void sections_mark(struct causality *c);
 static inline __attribute__((always_inline)) bool
 causality_quiet(const struct causality *c, const struct event *x, bool sections)
 {
-	return G_LIKELY(!((x->op & ~OP_WRITE) | (x->flags & (EVENT_INERT | EVENT_WIDE)))) &&
+	uint16_t what; /* op and flags at once */
+
+	memcpy(&what, &x->op, sizeof(what));
+	return G_LIKELY((what & (0xfe | (EVENT_INERT | EVENT_WIDE) << 8)) == 0) &&
 	       (!sections || c->depth[x->thread] == 0 ||
 	        sections_quiet(c->sections, &c->clocks, x));
 }
@@ -251,25 +256,29 @@ causality_wrote(struct causality *c, uint32_t event, const struct event *x)
 static inline bool causality_quiet_lock(struct causality *c, uint32_t event,
                                         const struct event *x)
 {
+	bool releases = x->op == OP_REL;
+	uint64_t mask = -(uint64_t)releases;
+	uint32_t thread = x->thread, row;
+	stamp own = stamp_of(event, thread);
 	struct lock *l;
 
-	if ((x->op != OP_ACQ && x->op != OP_REL) || event_inert(x))
+	if ((x->op != OP_ACQ && !releases) || event_inert(x))
 		return false;
 	l = &c->locks->of[x->target];
 	if (l->readers != NULL ||
 	    (c->observations != NULL && !observations_one_holder(c->observations, x)))
 		return false;
-	if (x->op == OP_REL) {
-		l->release = stamp_of(event, x->thread);
-		l->row = clocks_hold(&c->clocks, x->thread);
-	} else if (stamp_thread(l->release) != x->thread &&
-	           !stamp_within(l->release,
-	                         clocks_now(&c->clocks, x->thread)[stamp_thread(l->release)])) {
+	/* Who releases knows of the release before since its acquire, so one question does for
+	 * both; which of the two it is the processor cannot foresee. */
+	row = c->clocks.now[thread];
+	if (stamp_thread(l->release) != thread &&
+	    !stamp_within(l->release, clocks_row(&c->clocks, row)[stamp_thread(l->release)]))
 		return false;
-	}
+	l->release ^= (l->release ^ own) & mask;
+	l->row ^= (l->row ^ row) & (uint32_t)mask;
+	c->clocks.made_at[thread] |= (uint32_t)mask; /* clocks_hold */
 	if (c->observations != NULL)
-		c->observations->holder[x->target] =
-		        x->op == OP_REL ? 0 : stamp_of(event, x->thread);
+		c->observations->holder[x->target] = own & ~mask;
 	return true;
 }
 

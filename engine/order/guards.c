@@ -9,6 +9,8 @@
  */
 #include "engine/order/rules.h"
 
+#include "engine/base/scattered.h"
+
 #include <string.h>
 
 struct spill { /* more touches than fit in a guard */
@@ -34,7 +36,7 @@ void rule_a_new(struct sections *s, const struct trace *t)
 	struct spill none = { 0 };
 
 	a->variables = t->variables_count;
-	a->first_block = g_new0(struct guard, a->variables + 3);
+	a->first_block = scattered_new0(struct guard, a->variables + 3);
 	s->first = (struct guard *)(((uintptr_t)a->first_block + 63) / 64 * 64);
 	a->spills = g_array_new(FALSE, FALSE, sizeof(struct spill));
 	g_array_append_val(a->spills, none);

@@ -28,6 +28,7 @@ struct view {            /* of the others by one thread */
 };
 struct rule_b {
 	GArray *nodes;    /* struct node; 0 is not used */
+	guint live;       /* of nodes: the first that can still tell somebody something */
 	GArray **origins; /* by thread: struct origin; or NULL */
 	struct view *views;
 	uint64_t threads;
@@ -41,6 +42,7 @@ void rule_b_new(struct sections *s)
 	b->threads = s->threads;
 	b->nodes = g_array_new(FALSE, FALSE, sizeof(struct node));
 	g_array_append_val(b->nodes, none);
+	b->live = 1;
 	b->origins = g_new0(GArray *, s->threads + 1);
 	b->views = g_new0(struct view, s->threads + 1);
 }
@@ -180,8 +182,35 @@ void rule_b_release(struct causality *c, uint32_t event)
 	}
 }
 
+/* How many of a thread's events all know who may get an edge from its sections. */
+static uint32_t known_by_all(const struct sections *s, const struct clocks *clocks,
+                             uint32_t thread)
+{
+	uint32_t least = UINT32_MAX;
+
+	for (uint32_t u = 0; u < s->threads; u++) {
+		if (u != thread || clocks->planes > 1)
+			least = MIN(least, clocks_strong(clocks, u)[thread]);
+	}
+	return least;
+}
+
 void rule_b_mark(const struct sections *s, struct clocks *clocks)
 {
-	for (guint i = 1; i < s->rule_b->nodes->len; i++)
-		clocks_mark(clocks, s->rows[node_at(s->rule_b, i)->serial]);
+	struct rule_b *b = s->rule_b;
+	uint32_t *known = g_new(uint32_t, s->threads + 1);
+
+	for (uint32_t u = 0; u < s->threads; u++)
+		known[u] = known_by_all(s, clocks, u);
+	/* What all know tells nobody anything any more. */
+	while (b->live < b->nodes->len) {
+		const struct ending *from = &s->list[node_at(b, b->live)->serial];
+
+		if (from->end > known[from->thread])
+			break;
+		b->live++;
+	}
+	g_free(known);
+	for (guint i = b->live; i < b->nodes->len; i++)
+		clocks_mark(clocks, s->rows[node_at(b, i)->serial]);
 }

@@ -32,6 +32,15 @@ static void append_does(const struct trace *t, uint32_t event, GString *out)
 	append_place(t, event, out);
 }
 
+/* "T1's w(x) at bank.c:31" */
+static void append_of(const struct trace *t, uint32_t event, GString *out)
+{
+	append_thread(t, event, out);
+	g_string_append(out, "'s ");
+	trace_append_operation(t, event, out);
+	append_place(t, event, out);
+}
+
 /* "T1 VERB OPERAND at bank.c:31" */
 static void append_verb(const struct trace *t, uint32_t event, const char *verb, GString *out)
 {
@@ -144,24 +153,31 @@ static void append_open(const struct trace *t, const struct step *s, GString *ou
 	g_string_append(out, ": that critical section is still open at the end");
 }
 
+/* "T1's r(x) at bank.c:31 has to see T2's w(x) at bank.c:20" */
+static void append_sees(const struct trace *t, uint32_t read, uint32_t write, GString *out)
+{
+	append_of(t, read, out);
+	g_string_append(out, " has to see ");
+	if (write == NONE)
+		g_string_append(out, "the initial value");
+	else
+		append_of(t, write, out);
+}
+
 /* No other write between a write and the read that sees it. */
 static void append_no_write_between(const struct trace *t, const struct step *s, GString *out)
 {
-	bool reads = op_reads(t->events[s->from].op), writes = op_writes(t->events[s->to].op);
+	uint32_t read, write;
 
-	if (!reads && !writes) { /* the solver's: not between, on whichever side */
-		append_verb(t, s->from, "writes", out);
-		g_string_append(out, ", but not between ");
-		append_thread(t, s->to, out);
-		g_string_append(out, "'s read");
-		append_place(t, s->to, out);
-		g_string_append(out, " and the write that it sees");
+	if (!step_reading(s, &read, &write))
 		return;
+	if (s->rule != STEP_NOT_BETWEEN) {
+		append_two(t, s, "", out);
+	} else { /* the solver's, on whichever side */
+		append_does(t, s->from, out);
+		g_string_append(out, ", but not in between: ");
 	}
-	append_two(t, s,
-	           reads && writes ? "the read has to see the write that it saw"
-	                           : "it may not come between the other write and its read",
-	           out);
+	append_sees(t, read, write, out);
 }
 
 static void append_asked(const struct trace *t, const struct step *s, GString *out)
@@ -221,6 +237,8 @@ void order_append_sentence(const struct trace *t, const struct step *s, GString 
 		append_excluded(t, s, out);
 		break;
 	case STEP_CLOSURE_READ:
+	case STEP_CLOSURE_WRITE:
+	case STEP_NOT_BETWEEN:
 		append_no_write_between(t, s, out);
 		break;
 	case STEP_OPEN_SECTION:

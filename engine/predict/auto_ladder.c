@@ -30,7 +30,9 @@ struct point { /* a pair of places that cannot both be next */
 struct ladder {
 	struct trace *t;
 	const struct race_options *options;
-	const struct progress *progress;
+	const struct progress *progress; /* says on which rung, and the races so far */
+	const struct progress *outer;
+	const char *rung;
 	struct report *report;
 	struct smt *smt;
 	bool with_m2;  /* its closure is asked before the solver */
@@ -52,6 +54,17 @@ struct ladder {
 };
 
 enum { VARIABLE_TRIES = 4 };
+
+/* "syncp (12 races so far): witnesses" */
+static bool tell_rung(void *context, double fraction, const char *what)
+{
+	const struct ladder *l = context;
+	char text[160];
+
+	g_snprintf(text, sizeof(text), "%s (%u race%s so far): %s", l->rung,
+	           l->report->findings->len, l->report->findings->len == 1 ? "" : "s", what);
+	return progress_tick(l->outer, fraction, text);
+}
 
 /* Of two 32-bit numbers in one; GLib's for 64 bits is their exclusive or, the same for most
  * pairs of neighbours. */
@@ -137,6 +150,7 @@ static bool take_report(struct ladder *l, const struct rung *rung, struct error 
 
 	options.all_verdicts = false;
 	options.witness_events -= MIN(l->witness_events, options.witness_events);
+	l->rung = rung->by;
 	r = rung->run(l->t, &options, l->progress, error);
 	if (r == NULL)
 		return false;
@@ -450,7 +464,7 @@ static bool ask_m2(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2)
 	l->cancelled |= l->m2 == NULL;
 	if (l->m2 == NULL)
 		return true;
-	m2_bound(l->m2, l->options->budget_total);
+	m2_bound(l->m2, l->options->budget_pair, l->options->budget_total);
 	witness = l->witness_events < l->options->witness_events
 	                  ? g_array_new(FALSE, FALSE, sizeof(uint32_t))
 	                  : NULL;
@@ -843,15 +857,20 @@ struct report *ladder_climb(struct trace *t, const struct race_options *options,
                             const struct progress *progress, struct error *error)
 {
 	struct ladder l = {
-		.t = t, .options = options, .progress = progress, .with_m2 = count > 0
+		.t = t, .options = options, .outer = progress, .rung = name, .with_m2 = count > 0
 	};
+	const struct progress telling = { tell_rung, &l };
 	bool good = true;
+
+	if (progress != NULL)
+		l.progress = &telling;
 
 	l.report = report_new(t, name);
 	l.others = g_ptr_array_new();
 	l.settled = g_hash_table_new_full(key_hash, g_int64_equal, g_free, NULL);
 	for (size_t i = 0; good && i < count; i++)
 		good = take_report(&l, &rungs[i], error);
+	l.rung = "the rest";
 	if (good && (!ladder_init(&l) || (look_at_all(&l), l.cancelled)))
 		good = error_set(error, "", NULL, "cancelled");
 	if (good) {

@@ -223,7 +223,7 @@ static bool emit_variable(const struct emit *out, const struct classes *c,
 			    (!out->options->keep_locked &&
 			     lockset_common(l, a->lockset, b->lockset) != NONE))
 				continue;
-			if (out->options->race != NULL && out->options->race->shards > 1 &&
+			if (out->options->race != NULL &&
 			    !race_in_shard(out->options->race, a->site, b->site))
 				continue;
 			if (!emit_classes(out, c, a, b))

@@ -2,26 +2,35 @@
  * fasttrack.c - one pass over a trace that keeps, for each variable, the accesses that later
  * ones may race with (after FastTrack, Flanagan and Freund, PLDI 2009).
  *
- * A cell of 16 bytes holds the stamps of the last read and the last write: four cells to a
+ * A cell of 16 bytes holds the last read and the last write: four cells to a
  * cache line, and for most accesses all that is needed.  An access that is ordered after the
  * one in its place stands for it.  Where two are not ordered, or atomics and plain accesses
  * meet, the variable gets a table with a place for each thread and kind and keeps it.  Times
  * are event ids, so a racy pair is named without looking anything up.
  */
+#include "engine/base/scattered.h"
 #include "engine/order/causality.h"
 #include "engine/predict/pairs.h"
 
 #include <string.h>
 
 /*
- * All zero: not accessed yet.  A variable with a table has for its last read a stamp with the
- * table's number in place of an event and a thread that there is not, whose events nobody
- * knows: MANY where the table is for its reads, WHOLE where it is for all accesses.  So the
- * one question whether the last accesses are known finds the tables too.  The last write is
- * always there.
+ * All zero: not accessed yet.  A variable with a table has for its last read the table's
+ * place in place of an event and a thread that there is not: MANY where the table is
+ * for its reads, whose events a read has no need to know, so all know them; WHOLE where it is
+ * for all accesses, whose events nobody knows.  So the one question whether the last accesses
+ * are known is the right one for the tables too, but for a write after many reads.  The last
+ * write is always there.
  */
+union last {
+	stamp stamp; /* for who looks at one as a whole (observations_lend) */
+	struct {
+		uint32_t thread;
+		uint32_t time; /* one more than the event */
+	};
+};
 struct cell {
-	stamp last[2]; /* read, write */
+	union last last[2]; /* read, write */
 };
 _Static_assert(sizeof(struct cell) == 16, "four a cache line");
 _Static_assert(OP_READ == 0 && OP_WRITE == 1, "a plain access's operation is its index");
@@ -29,7 +38,14 @@ _Static_assert(OP_READ == 0 && OP_WRITE == 1, "a plain access's operation is its
 enum { PLAIN_READ, PLAIN_WRITE, ATOMIC_READ, ATOMIC_WRITE, KINDS };
 
 /* Threads that there are not: with what number beyond the threads. */
-enum { MANY, WHOLE, NO_THREADS };
+enum { MANY, WHOLE };
+
+/* So many times the compiler compares in few instructions. */
+enum { STEP = 8 };
+struct tables { /* numbers in one array, which begins where a cache line does */
+	uint32_t *times;
+	uint64_t count, capacity;
+};
 
 struct stream {
 	struct trace *t;
@@ -38,19 +54,20 @@ struct stream {
 	enum order_kind kind;
 	struct cell *cells;
 	uint32_t threads;
-	/* Reads of several threads, while the cell has the write: [threads] each. */
-	stamp *reads;
-	uint32_t reads_count, reads_capacity;
-	/* Of a variable that needs it all: stamp [KINDS * threads]. */
-	GPtrArray *tables;
+	uint32_t width; /* the same in whole steps of STEP; what is above stays 0 */
+	/* Reads of several threads, while the cell has the write: [width] each. */
+	struct tables many;
+	/* Of a variable that needs it all: [KINDS][width]. */
+	struct tables whole;
+	bool atomics; /* an atomic access has come */
 	/*
-	 * What each thread knows, beside the rows that it comes from: [threads + NO_THREADS]
-	 * each, the largest stamp of each thread; all of its own, so that nobody has to ask
-	 * whose an access is.
+	 * By thread what it knows, beside the rows that it comes from: [width + STEP] each, the
+	 * largest time of each thread; all of its own, so that nobody has to ask whose an
+	 * access is.  Above are the threads that there are not.
 	 */
-	stamp *views;
+	uint32_t **views;
 	uint32_t *view_rows;
-	stamp *scratch; /* a view for one event */
+	uint32_t *scratch; /* a view for one event */
 	struct site_races *races;
 };
 
@@ -59,94 +76,127 @@ static void race(struct stream *s, uint32_t e1, uint32_t e2, uint32_t variable)
 	site_races_add(s->races, e1, e2, variable);
 }
 
-static const stamp *fill_view(const struct stream *s, stamp *view, const uint32_t *past,
-                              uint32_t thread)
+static const uint32_t *fill_view(const struct stream *s, uint32_t *view, const uint32_t *past,
+                                 uint32_t thread)
 {
-	for (uint32_t u = 0; u < s->threads; u++)
-		view[u] = (stamp)past[u] << 32 | UINT32_MAX;
-	view[thread] = UINT64_MAX;
-	view[s->threads + MANY] = view[s->threads + WHOLE] = 0;
+	memcpy(view, past, s->threads * sizeof(uint32_t));
+	view[thread] = UINT32_MAX;
+	view[s->width + MANY] = UINT32_MAX;
+	view[s->width + WHOLE] = 0;
 	return view;
 }
 
-static inline bool knows(const stamp *view, stamp access)
+static inline bool knows(const uint32_t *view, union last access)
 {
-	return access <= view[stamp_thread(access)];
+	return access.time <= view[access.thread];
 }
 
 /* -- variables with a table ---------------------------------------------------------------- */
 
 static inline bool has_table(const struct stream *s, const struct cell *cell, uint32_t kind)
 {
-	return stamp_thread(cell->last[OP_READ]) == s->threads + kind;
+	return cell->last[OP_READ].thread == s->width + kind;
 }
 
-static inline stamp *reads_of(const struct stream *s, const struct cell *cell)
+static inline uint32_t *reads_of(const struct stream *s, const struct cell *cell)
 {
-	return s->reads + (size_t)stamp_event(cell->last[OP_READ]) * s->threads;
+	return s->many.times + (cell->last[OP_READ].time - 1);
+}
+
+static inline uint32_t *whole_of(const struct stream *s, const struct cell *cell)
+{
+	return s->whole.times + (cell->last[OP_READ].time - 1);
+}
+
+/* Room for one more table, all zero: where it begins. */
+static uint32_t table_new(struct tables *of, uint32_t numbers)
+{
+	uint32_t at = (uint32_t)of->count;
+
+	if (of->count + numbers > of->capacity) {
+		uint32_t *old = of->times;
+
+		of->capacity = MAX(64 * numbers, 2 * of->capacity);
+		BUG_ON(of->capacity >= UINT32_MAX);
+		of->times = scattered_lines(of->capacity * sizeof(uint32_t));
+		if (old != NULL)
+			memcpy(of->times, old, of->count * sizeof(uint32_t));
+		g_free(old);
+	}
+	memset(of->times + at, 0, numbers * sizeof(uint32_t));
+	of->count += numbers;
+	return at;
 }
 
 static __attribute__((noinline)) void make_reads(struct stream *s, struct cell *cell)
 {
-	stamp last = cell->last[OP_READ];
+	union last last = cell->last[OP_READ];
 
-	if (s->reads_count == s->reads_capacity) {
-		s->reads_capacity = MAX(64, 2 * s->reads_capacity);
-		s->reads = g_renew(stamp, s->reads, (size_t)s->reads_capacity * s->threads);
-	}
-	cell->last[OP_READ] = stamp_of(s->reads_count++, s->threads + MANY);
-	memset(reads_of(s, cell), 0, s->threads * sizeof(stamp));
-	reads_of(s, cell)[stamp_thread(last)] = last;
+	cell->last[OP_READ].thread = s->width + MANY;
+	cell->last[OP_READ].time = table_new(&s->many, s->width) + 1;
+	reads_of(s, cell)[last.thread] = last.time;
 }
 
 static __attribute__((noinline)) void make_whole(struct stream *s, struct cell *cell)
 {
-	stamp *places = g_new0(stamp, (size_t)KINDS * s->threads), *reads, *writes;
-	stamp read = cell->last[OP_READ], write = cell->last[OP_WRITE];
+	uint32_t at = table_new(&s->whole, KINDS * s->width);
+	uint32_t *reads = s->whole.times + at + (size_t)PLAIN_READ * s->width;
+	uint32_t *writes = s->whole.times + at + (size_t)PLAIN_WRITE * s->width;
+	union last read = cell->last[OP_READ], write = cell->last[OP_WRITE];
 
-	reads = places + (size_t)PLAIN_READ * s->threads;
-	writes = places + (size_t)PLAIN_WRITE * s->threads;
 	if (has_table(s, cell, MANY))
-		memcpy(reads, reads_of(s, cell), s->threads * sizeof(stamp));
+		memcpy(reads, reads_of(s, cell), s->width * sizeof(uint32_t));
 	else
-		reads[stamp_thread(read)] = read;
-	writes[stamp_thread(write)] = write;
-	cell->last[OP_READ] = stamp_of(s->tables->len, s->threads + WHOLE);
-	g_ptr_array_add(s->tables, places);
+		reads[read.thread] = read.time;
+	writes[write.thread] = write.time;
+	cell->last[OP_READ].thread = s->width + WHOLE;
+	cell->last[OP_READ].time = at + 1;
 }
 
-/* The accesses of one kind that are not in the past. */
-static void compare(struct stream *s, const stamp *places, const stamp *view, uint32_t e2,
-                    uint32_t variable)
+static inline uint32_t any_later(const uint32_t *times, const uint32_t *view)
 {
 	uint32_t any = 0;
 
-	for (uint32_t u = 0; u < s->threads; u++)
-		any |= places[u] > view[u];
-	for (uint32_t u = 0; any && u < s->threads; u++) {
-		if (places[u] > view[u])
-			race(s, stamp_event(places[u]), e2, variable);
+	for (uint32_t u = 0; u < STEP; u++)
+		any |= times[u] > view[u];
+	return any;
+}
+
+/* The accesses of one kind that are not in the past. */
+static inline void compare(struct stream *s, const uint32_t *times, const uint32_t *view,
+                           uint32_t e2, uint32_t variable)
+{
+	uint32_t any = 0;
+
+	for (uint32_t u = 0; u < s->width; u += STEP)
+		any |= any_later(times + u, view + u);
+	for (uint32_t u = 0; G_UNLIKELY(any) && u < s->threads; u++) {
+		if (times[u] > view[u])
+			race(s, times[u] - 1, e2, variable);
 	}
 }
 
-static __attribute__((noinline)) void
-access_whole(struct stream *s, stamp *places, const stamp *view, uint32_t e, uint32_t variable)
+static __attribute__((noinline)) void access_whole(struct stream *s, uint32_t *times,
+                                                   const uint32_t *view, uint32_t e,
+                                                   uint32_t variable)
 {
 	const struct event *x = &s->t->events[e];
-	size_t threads = s->threads;
+	size_t width = s->width;
 	bool writes = op_writes(x->op), atomic = op_is_atomic(x->op);
 
-	compare(s, places + PLAIN_WRITE * threads, view, e, variable);
+	compare(s, times + PLAIN_WRITE * width, view, e, variable);
 	if (writes)
-		compare(s, places + PLAIN_READ * threads, view, e, variable);
-	if (!atomic)
-		compare(s, places + ATOMIC_WRITE * threads, view, e, variable);
-	if (writes && !atomic)
-		compare(s, places + ATOMIC_READ * threads, view, e, variable);
-	places[(2 * atomic + writes) * threads + x->thread] = stamp_of(e, x->thread);
+		compare(s, times + PLAIN_READ * width, view, e, variable);
+	s->atomics |= atomic;
+	if (s->atomics && !atomic) {
+		compare(s, times + ATOMIC_WRITE * width, view, e, variable);
+		if (writes)
+			compare(s, times + ATOMIC_READ * width, view, e, variable);
+	}
+	times[(2 * atomic + writes) * width + x->thread] = e + 1;
 }
 
-static void access_table(struct stream *s, struct cell *cell, const stamp *view, uint32_t e,
+static void access_table(struct stream *s, struct cell *cell, const uint32_t *view, uint32_t e,
                          uint32_t variable)
 {
 	const struct event *x = &s->t->events[e];
@@ -157,40 +207,52 @@ static void access_table(struct stream *s, struct cell *cell, const stamp *view,
 		if (!has_table(s, cell, MANY))
 			make_reads(s, cell);
 		if (x->op == OP_READ)
-			reads_of(s, cell)[x->thread] = stamp_of(e, x->thread);
+			reads_of(s, cell)[x->thread] = e + 1;
 		else
 			compare(s, reads_of(s, cell), view, e, variable);
 	} else {
 		if (!has_table(s, cell, WHOLE))
 			make_whole(s, cell);
-		access_whole(s, g_ptr_array_index(s->tables, stamp_event(cell->last[OP_READ])),
-		             view, e, variable);
+		access_whole(s, whole_of(s, cell), view, e, variable);
 	}
 	if (op_writes(x->op))
-		cell->last[OP_WRITE] = stamp_of(e, x->thread);
+		cell->last[OP_WRITE].stamp = stamp_of(e, x->thread);
 }
 
 /* -- variables with a cell ------------------------------------------------------------------
  */
 
-/* A plain access; true when the cell was enough. */
-static inline bool access_cell(struct cell *cell, const stamp *view, uint32_t thread,
-                               uint32_t e, uint32_t op)
+/*
+ * A plain access; true when the cell was enough, or a table of reads.  Which of the two a read
+ * meets the processor cannot foresee, so it is not asked in a branch.  `many`: the thread that
+ * stands for tables of reads, `tables`: where these are.
+ */
+static inline __attribute__((always_inline)) bool
+access_cell(struct cell *cell, const uint32_t *view, uint32_t thread, uint32_t now, uint32_t op,
+            uint32_t many, uint32_t *tables)
 {
-	/* One branch, that most often goes the same way. */
-	if (G_UNLIKELY(!knows(view, cell->last[OP_READ]) | !knows(view, cell->last[OP_WRITE])))
+	union last read = cell->last[OP_READ], write = cell->last[OP_WRITE], *own;
+	uintptr_t time, mask = -(uintptr_t)(read.thread == many);
+
+	if (G_UNLIKELY(!knows(view, read)) || G_UNLIKELY(!knows(view, write)) ||
+	    G_UNLIKELY(mask & op))
 		return false;
-	cell->last[op] = stamp_of(e, thread);
+	own = &cell->last[op];
+	time = (uintptr_t)&own->time;
+	time += ((uintptr_t)&tables[read.time - 1 + thread] - time) & mask;
+	*(uint32_t *)time = now;
+	own->thread = thread + ((read.thread - thread) & (uint32_t)mask);
 	return true;
 }
 
-static void access_variables(struct stream *s, uint32_t e, const stamp *view)
+static void access_variables(struct stream *s, uint32_t e, const uint32_t *view)
 {
 	const struct event *x = &s->t->events[e];
 	struct wide run = event_variables(s->t, x);
 
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
-		if (x->op > OP_WRITE || !access_cell(&s->cells[v], view, x->thread, e, x->op))
+		if (x->op > OP_WRITE || !access_cell(&s->cells[v], view, x->thread, e + 1,
+		                                     x->op, s->width + MANY, s->many.times))
 			access_table(s, &s->cells[v], view, e, v);
 	}
 }
@@ -198,23 +260,17 @@ static void access_variables(struct stream *s, uint32_t e, const stamp *view)
 /* -- the pass -------------------------------------------------------------------------------
  */
 
-static stamp *view_of(const struct stream *s, uint32_t thread)
-{
-	return s->views + (size_t)thread * (s->threads + NO_THREADS);
-}
-
 /* Everything that is no plain access of one variable by a thread that nothing touches. */
 static __attribute__((noinline)) void step(struct stream *s, uint32_t e)
 {
 	const struct event *x = &s->t->events[e];
-	const stamp *view = view_of(s, x->thread);
+	const uint32_t *view = s->views[x->thread];
 	struct clocks *clocks = &s->c->clocks;
 
 	causality_step(s->c, e);
 	if (s->view_rows[x->thread] != clocks->now[x->thread]) {
 		s->view_rows[x->thread] = clocks->now[x->thread];
-		fill_view(s, view_of(s, x->thread), clocks_strong(clocks, x->thread),
-		          x->thread);
+		fill_view(s, s->views[x->thread], clocks_strong(clocks, x->thread), x->thread);
 	}
 	if (op_is_access(x->op) && !event_inert(x)) {
 		/* SHB's question leaves the access's own observation out. */
@@ -227,25 +283,22 @@ static __attribute__((noinline)) void step(struct stream *s, uint32_t e)
 		causality_sweep(s->c, NULL, NULL);
 }
 
-static __attribute__((noinline)) void no_access(struct stream *s, uint32_t e,
-                                                const struct event *x)
+static __attribute__((noinline)) void no_access(struct stream *s, const struct event *x)
 {
+	uint32_t e = (uint32_t)(x - s->t->events);
+
 	if (!causality_quiet_lock(s->c, e, x))
 		step(s, e);
 }
 
 /* A quiet access (causality.h) for which the cell was not enough. */
-static __attribute__((noinline)) void quiet_table(struct stream *s, uint32_t e,
-                                                  const struct event *x)
+static __attribute__((noinline)) void quiet_table(struct stream *s, const struct event *x)
 {
+	uint32_t e = (uint32_t)(x - s->t->events);
 	struct cell *cell = &s->cells[x->target];
-	const stamp *view = view_of(s, x->thread);
+	const uint32_t *view = s->views[x->thread];
 	bool known = knows(view, cell->last[OP_WRITE]);
 
-	if (x->op == OP_READ && known && has_table(s, cell, MANY)) {
-		reads_of(s, cell)[x->thread] = stamp_of(e, x->thread);
-		return;
-	}
 	/* SHB's reads learn from a write that is new to them.  (Where the cell is enough it
 	 * has the last write, and that is known.) */
 	if (s->c->observations != NULL && x->op == OP_READ && !known) {
@@ -265,33 +318,49 @@ static inline __attribute__((always_inline)) void
 pass_quiet(struct stream *s, uint32_t from, uint32_t to, uint32_t ahead, bool sections)
 {
 	/* In registers: the compiler does not know what a store to a cell may change. */
-	const struct event *x = s->t->events + from;
+	const struct event *x = s->t->events + from, *end = s->t->events + to;
 	struct cell *cells = s->cells;
-	const stamp *views = s->views;
-	size_t width = s->threads + NO_THREADS;
+	uint32_t *const *views = s->views;
+	uint32_t many = s->width + MANY;
 
-	for (uint32_t e = from; e < to; e++, x++) {
+	for (uint32_t time = from + 1; x < end; x++, time++) {
 		struct cell *cell = &cells[x->target];
 
 		/* Cells are met in no order; the branches below hide that from the processor.
 		 * (Of what is no access the address is wrong, which is harmless.) */
 		__builtin_prefetch(&cells[x[ahead].target], 1);
+		/* Guards only for a thread that is in a section, most likely. */
 		if (sections)
-			__builtin_prefetch(s->c->guards + (size_t)x[ahead].target * GUARD_SIZE,
+			__builtin_prefetch(s->c->guards +
+			                           (size_t)x[ahead].target * GUARD_SIZE *
+			                                   (s->c->depth[x[ahead].thread] != 0),
 			                   1);
 		if (G_UNLIKELY(!causality_quiet(s->c, x, sections)))
-			sections ? step(s, e) : no_access(s, e, x);
-		else if (!access_cell(cell, views + x->thread * width, x->thread, e, x->op))
-			quiet_table(s, e, x);
+			sections ? step(s, (uint32_t)(x - s->t->events)) : no_access(s, x);
+		else if (!access_cell(cell, views[x->thread], x->thread, time, x->op, many,
+		                      s->many.times))
+			quiet_table(s, x);
 	}
+}
+
+/* Functions of their own, so that the loop has all registers. */
+static __attribute__((noinline)) void pass_sections(struct stream *s, uint32_t from,
+                                                    uint32_t to, uint32_t ahead)
+{
+	pass_quiet(s, from, to, ahead, true);
+}
+
+static __attribute__((noinline)) void pass_cells(struct stream *s, uint32_t from, uint32_t to)
+{
+	pass_quiet(s, from, to, AHEAD, false);
 }
 
 static void pass_to(struct stream *s, uint32_t from, uint32_t to, uint32_t ahead)
 {
 	if (s->c->sections != NULL)
-		pass_quiet(s, from, to, ahead, true);
+		pass_sections(s, from, to, ahead);
 	else if (ahead == AHEAD)
-		pass_quiet(s, from, to, AHEAD, false);
+		pass_cells(s, from, to);
 	else
 		pass_quiet(s, from, to, ahead, false);
 }
@@ -337,6 +406,17 @@ static bool pass_finished(struct stream *s, const struct progress *progress)
 	return true;
 }
 
+/* One block, that the first points to. */
+static uint32_t **views_new(uint32_t threads, uint32_t width)
+{
+	uint32_t **views = g_new0(uint32_t *, threads + 1);
+
+	views[0] = g_new0(uint32_t, (size_t)threads * width + 1);
+	for (uint32_t u = 1; u < threads; u++)
+		views[u] = views[0] + (size_t)u * width;
+	return views;
+}
+
 bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *races,
                   const struct progress *progress)
 {
@@ -350,20 +430,21 @@ bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *race
 		s.c = causality_new(t, kind, KEEP_NOTHING, progress);
 	if (s.order == NULL && s.c == NULL)
 		return false;
-	s.cells = g_new0(struct cell, t->variables_count + 1);
-	s.tables = g_ptr_array_new_with_free_func(g_free);
+	s.cells = scattered_new0(struct cell, t->variables_count + 1);
 	s.threads = (uint32_t)t->threads_count;
-	s.views = g_new0(stamp, (size_t)s.threads * (s.threads + NO_THREADS));
+	s.width = (s.threads + STEP - 1) / STEP * STEP;
+	s.views = views_new(s.threads, s.width + STEP);
 	s.view_rows = g_new0(uint32_t, s.threads + 1);
-	s.scratch = g_new0(stamp, s.threads + NO_THREADS);
+	s.scratch = g_new0(uint32_t, s.width + STEP);
 	for (uint32_t u = 0; s.c != NULL && u < s.threads; u++)
-		fill_view(&s, view_of(&s, u), clocks_row(&s.c->clocks, 0), u);
+		fill_view(&s, s.views[u], clocks_row(&s.c->clocks, 0), u);
 	if (s.c != NULL && s.c->observations != NULL)
-		observations_lend(s.c->observations, &s.cells[0].last[OP_WRITE], 2);
+		observations_lend(s.c->observations, &s.cells[0].last[OP_WRITE].stamp, 2);
 	done = s.c == NULL ? pass_finished(&s, progress) : pass(&s, progress);
-	g_ptr_array_free(s.tables, TRUE);
 	g_free(s.cells);
-	g_free(s.reads);
+	g_free(s.many.times);
+	g_free(s.whole.times);
+	g_free(s.views[0]);
 	g_free(s.views);
 	g_free(s.view_rows);
 	g_free(s.scratch);

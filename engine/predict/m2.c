@@ -14,7 +14,10 @@ enum {
 	SMALL = 64,                /* a cone that is not worth a window of its own, events */
 	WINDOW_LIMIT = 4000000,    /* events of a window that are still worked on */
 	WORK_PER_PAIR = 100000000, /* after this much work a window does not grow further */
-	SHORT = 1 << 20,           /* work of a pair that does not count, see m2_bound */
+	/* see m2_bound */
+	SHORT = 1 << 20,         /* work of a pair that does not need long */
+	FREE_WORK = 1 << 26,     /* of short pairs: about a second */
+	CLOCK_INTERVAL = 1 << 18 /* work between two looks at the clock */
 };
 
 struct m2 *m2_new(struct trace *t, const struct check_options *check,
@@ -32,7 +35,7 @@ struct m2 *m2_new(struct trace *t, const struct check_options *check,
 	m->cones = cones;
 	m->threads = (uint32_t)t->threads_count;
 	m->small = SMALL;
-	m->long_bound = G_MAXDOUBLE;
+	m2_bound(m, G_MAXDOUBLE, G_MAXDOUBLE);
 	pairs = (size_t)m->threads * m->threads;
 	base = cones_order(cones);
 	m->order = chain_graph_new(CHAIN_STAIRS, m->threads, NULL, &base);
@@ -48,19 +51,77 @@ struct m2 *m2_new(struct trace *t, const struct check_options *check,
 	return m;
 }
 
-void m2_bound(struct m2 *m, double seconds)
+/* ---- The budget ---- */
+
+static double seconds_since(gint64 began)
 {
-	m->long_bound = seconds;
+	return (double)(g_get_monotonic_time() - began) / G_USEC_PER_SEC;
 }
 
-bool m2_spent(const struct m2 *m)
+void m2_bound(struct m2 *m, double pair, double all)
 {
-	return m->long_seconds > m->long_bound;
+	m->purse.pair = pair;
+	m->purse.all = all;
 }
 
-bool m2_too_much(const struct m2 *m, uint64_t work)
+bool m2_over(const struct m2 *m)
 {
-	return m->work > (m2_spent(m) ? MIN(work, SHORT) : work);
+	return m->purse.spent > m->purse.all;
+}
+
+const char *m2_budget(const struct m2 *m)
+{
+	return m->purse.budget;
+}
+
+static bool no_longer_ones(const struct m2 *m)
+{
+	return m->purse.spent_long > m->purse.all / 2;
+}
+
+bool m2_too_much(struct m2 *m, uint64_t work)
+{
+	struct m2_purse *p = &m->purse;
+
+	p->budget = "pair";
+	if (m->work > work)
+		return true;
+	if (m->work > SHORT && no_longer_ones(m)) {
+		p->budget = "total";
+		return true;
+	}
+	if (m->work >= p->look_at_clock) {
+		p->look_at_clock = m->work + CLOCK_INTERVAL;
+		p->late = g_get_monotonic_time() > p->deadline;
+	}
+	return p->late;
+}
+
+static void open_purse(struct m2 *m, gint64 now)
+{
+	struct m2_purse *p = &m->purse;
+
+	m->work = (uint64_t)m->threads * m->threads; /* the cone */
+	m->as_recorded = false;
+	p->late = false;
+	p->look_at_clock = CLOCK_INTERVAL;
+	p->deadline = p->pair < 1e9 ? now + (gint64)(p->pair * G_USEC_PER_SEC) : G_MAXINT64;
+}
+
+static void close_purse(struct m2 *m, gint64 began)
+{
+	struct m2_purse *p = &m->purse;
+	double seconds;
+
+	if (m->as_recorded)
+		return;
+	p->work += m->work;
+	if (m->work <= SHORT && p->work <= FREE_WORK)
+		return;
+	seconds = seconds_since(began);
+	p->spent += seconds;
+	if (m->work > SHORT)
+		p->spent_long += seconds;
 }
 
 void m2_free(struct m2 *m)
@@ -94,11 +155,6 @@ bool m2_needs(const struct m2 *m, uint32_t e1, uint32_t e2)
 }
 
 /* ---- Proofs ---- */
-
-static struct proof *make_proof(const char *method)
-{
-	return proof_new(method);
-}
 
 /* Which pairings of the recording does a proof stand on? */
 static struct proof *finish_proof(struct proof *p)
@@ -144,7 +200,7 @@ static bool path_to_need(const struct m2 *m, uint32_t e, uint32_t other, struct 
 
 static struct proof *prove_by_cone(const struct m2 *m, uint32_t e, uint32_t other)
 {
-	struct proof *p = make_proof("cone");
+	struct proof *p = proof_new("cone");
 
 	if (path_to_need(m, e, other, &p->cycle))
 		path_add(&p->cycle, other, e, STEP_ASSUMED, NONE);
@@ -154,7 +210,7 @@ static struct proof *prove_by_cone(const struct m2 *m, uint32_t e, uint32_t othe
 static struct proof *prove_by_open(const struct m2 *m, const struct section *a,
                                    const struct section *b)
 {
-	struct proof *p = make_proof("lock");
+	struct proof *p = proof_new("lock");
 	uint32_t object = m->t->events[a->acquire].target;
 	const struct section *sections[] = { a, b };
 
@@ -174,7 +230,7 @@ static struct proof *prove_by_open(const struct m2 *m, const struct section *a,
 
 static struct proof *prove_by_cycle(const struct m2 *m)
 {
-	struct proof *p = make_proof("closure");
+	struct proof *p = proof_new("closure");
 
 	closure_cycle(m, &p->cycle);
 	return finish_proof(p);
@@ -279,6 +335,7 @@ static bool accepted_after(struct m2 *m, uint32_t cut)
 	const uint32_t pair[] = { m->e1, m->e2 };
 	bool good;
 
+	m->work += m->tail->len;
 	g_array_append_vals(m->tail, pair, 2);
 	good = checker_race_after(m->checker, cut, (const uint32_t *)m->tail->data,
 	                          m->tail->len, pair, NULL);
@@ -292,6 +349,7 @@ static bool accepted_whole(struct m2 *m, uint32_t cut, GArray *witness)
 	const uint32_t pair[] = { m->e1, m->e2 };
 	bool good;
 
+	m->work += cut + m->tail->len;
 	g_array_set_size(witness, 0);
 	for (uint32_t e = 0; e < cut; e++) {
 		if (m2_in_cone(m, e))
@@ -407,7 +465,11 @@ static enum outcome try_window(struct m2 *m, GArray *witness)
 {
 	enum outcome o;
 
-	if (!window_fill(m, WINDOW_LIMIT))
+	if (!window_fill(m, WINDOW_LIMIT)) {
+		m->purse.budget = "pair";
+		return TOO_MUCH;
+	}
+	if (m2_too_much(m, WORK_PER_PAIR))
 		return TOO_MUCH;
 	o = closure_start(m);
 	if (o == DONE)
@@ -467,7 +529,6 @@ static enum m2_verdict decide(struct m2 *m, uint32_t e1, uint32_t e2, GArray *wi
 	m->e2 = e2;
 	m->p1 = m->t->events[e1].thread;
 	m->p2 = m->t->events[e2].thread;
-	m->work = 0;
 	cone_make(m->cones, e1, e2, &m->cone);
 	if (m2_in_cone(m, e1) || m2_in_cone(m, e2)) {
 		if (claims(m) && proof != &scratch)
@@ -484,8 +545,14 @@ static enum m2_verdict decide(struct m2 *m, uint32_t e1, uint32_t e2, GArray *wi
 	}
 	cut = first_broken(m, open);
 	g_array_unref(open);
-	if (cut == NONE && as_recorded(m, witness))
+	if (m2_over(m)) {
+		m->purse.budget = "total";
+		return M2_GAVE_UP;
+	}
+	if (cut == NONE && as_recorded(m, witness)) {
+		m->as_recorded = true;
 		return M2_RACE;
+	}
 	o = by_closure(m, cut == NONE ? 0 : cut, witness);
 	if (o == DONE)
 		return M2_RACE;
@@ -501,9 +568,10 @@ enum m2_verdict m2_pair(struct m2 *m, uint32_t e1, uint32_t e2, GArray *witness,
                         struct proof **proof)
 {
 	gint64 began = g_get_monotonic_time();
-	enum m2_verdict verdict = decide(m, e1, e2, witness, proof);
+	enum m2_verdict verdict;
 
-	if (m->work > SHORT)
-		m->long_seconds += (double)(g_get_monotonic_time() - began) / G_USEC_PER_SEC;
+	open_purse(m, began);
+	verdict = decide(m, e1, e2, witness, proof);
+	close_purse(m, began);
 	return verdict;
 }

@@ -15,7 +15,7 @@ enum m2_verdict {
 	M2_RACE,
 	M2_IMPOSSIBLE, /* there is a proof */
 	M2_REJECTED,   /* M2 finds none, and does not claim that there is none */
-	M2_GAVE_UP,    /* too large for the closure */
+	M2_GAVE_UP,    /* a budget ran out, or it is too large for the closure */
 };
 
 struct m2;
@@ -23,10 +23,17 @@ struct m2;
 struct m2 *m2_new(struct trace *t, const struct check_options *check,
                   const struct progress *progress);
 void m2_free(struct m2 *m);
-/* Most pairs take microseconds, and count for nothing.  When those that need long have taken
- * so many seconds, each further one is given up early (M2_GAVE_UP). */
-void m2_bound(struct m2 *m, double seconds);
-bool m2_spent(const struct m2 *m);
+/*
+ * Bound what comes to nothing, in seconds of the wall clock: `pair` for one pair, `all` for
+ * all pairs together.  A race that the recording's own order shows counts for nothing: it
+ * costs what its witness costs.  Nor do the other quick pairs, for the first second or so of
+ * them.  When the pairs that need long have used half of `all`, further ones are given up
+ * early; when everything has used all of it, nothing is tried any more (m2_over).
+ */
+void m2_bound(struct m2 *m, double pair, double all);
+bool m2_over(const struct m2 *m);
+/* The budget that the last M2_GAVE_UP is due to: "pair" or "total". */
+const char *m2_budget(const struct m2 *m);
 /*
  * Decide (e1, e2), two accesses that conflict, e1 <tr e2.  A race's witness, the pair last,
  * replaces the contents of `witness` (GArray of uint32_t); when that is NULL the witness

@@ -239,23 +239,6 @@ enum outcome closure_start(struct m2 *m)
 
 /* ---- Closure ---- */
 
-/* How many accesses of a run are at positions before `position`. */
-static uint32_t run_before(const GArray *accesses, const struct run *run, uint32_t position)
-{
-	uint32_t low = 0, high = run->count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (g_array_index(accesses, struct access, run->first + middle).position <
-		    position)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* May more be before (j, position) from thread i than in the last round? */
 static bool fresh_into(const struct m2 *m, uint32_t i, uint32_t j, uint32_t position)
 {
@@ -275,7 +258,7 @@ static enum outcome earlier_write(struct m2 *m, const struct reading *r, const s
 	        run->thread == r->thread
 	                ? r->position
 	                : chain_predecessors(m->order, r->thread, r->position, run->thread);
-	uint32_t n = run_before(m->w.writes, run, before), other;
+	uint32_t n = window_run_before(m->w.writes, run, before), other;
 
 	if (n == 0)
 		return DONE;
@@ -284,7 +267,7 @@ static enum outcome earlier_write(struct m2 *m, const struct reading *r, const s
 		return DONE;
 	if (r->writer == NONE) /* the initial value: r should be before `other` */
 		return closure_edge(m, r->event, other, STEP_CLOSURE_READ, NONE);
-	return closure_edge(m, other, r->writer, STEP_CLOSURE_READ, NONE);
+	return closure_edge(m, other, r->writer, STEP_CLOSURE_WRITE, r->event);
 }
 
 /* w <P w' gives r <P w'. */
@@ -303,13 +286,13 @@ static enum outcome later_write(struct m2 *m, const struct reading *r, const str
 		if (from == NONE)
 			return DONE;
 	}
-	n = run_before(m->w.writes, run, from);
+	n = window_run_before(m->w.writes, run, from);
 	if (n == run->count)
 		return DONE;
 	other = &g_array_index(m->w.writes, struct access, run->first + n);
 	if (other->event == r->event)
 		return DONE;
-	return closure_edge(m, r->event, other->event, STEP_CLOSURE_READ, NONE);
+	return closure_edge(m, r->event, other->event, STEP_CLOSURE_READ, r->writer);
 }
 
 static enum outcome close_reading(struct m2 *m, const struct reading *r)

@@ -3,7 +3,10 @@
  * as P allows, and the paper's max-min linearisation, which always works when what
  * conflicts outside of one thread has been ordered.
  *
- * Whether the sequence is a correct reordering is for the checker to say.
+ * P leaves open in which order most writes and critical sections come.  So a run along it
+ * keeps count of what each variable's content is still waited for by, and of who holds the
+ * locks: it takes no step that breaks rule 2 or 3, and may get stuck instead.  Whether the
+ * sequence is a correct reordering is for the checker to say all the same.
  */
 #include "engine/predict/m2_private.h"
 
@@ -14,7 +17,131 @@ struct linear {
 	uint32_t *next; /* by thread: its next position */
 	GArray *into;   /* struct step, by target */
 	uint32_t *wait; /* by thread: the event that its next one waits for, or NONE */
+	/* How many readings are still to come: of each write (index of window.writes), and of
+	 * what each variable (local) holds now. */
+	uint32_t *readings_of, *readings_left;
 };
+
+/* ---- What the variables hold, and who holds the locks ---- */
+
+/* Of a kept variable, the index in window.writes of a write in the window. */
+static uint32_t write_index(const struct m2 *m, uint32_t local, uint32_t e)
+{
+	const struct window *w = &m->w;
+	uint32_t end = g_array_index(w->write_start, uint32_t, local + 1);
+
+	for (uint32_t i = g_array_index(w->write_start, uint32_t, local); i < end; i++) {
+		const struct run *run = &g_array_index(w->write_runs, struct run, i);
+
+		if (run->thread == m->t->events[e].thread)
+			return run->first +
+			       window_run_before(w->writes, run, m2_position(m, e));
+	}
+	BUG("event %u writes no variable of the window", e);
+}
+
+static void expect_readings(struct linear *l)
+{
+	const struct window *w = &l->m->w;
+
+	l->readings_of = g_new0(uint32_t, w->writes->len + 1);
+	l->readings_left = g_new0(uint32_t, w->run_start->len + 1);
+	for (guint i = 0; i < w->readings->len; i++) {
+		const struct reading *r = &g_array_index(w->readings, struct reading, i);
+
+		if (r->writer == NONE || r->writer < w->cut)
+			l->readings_left[r->local]++;
+		else
+			l->readings_of[write_index(l->m, r->local, r->writer)]++;
+	}
+}
+
+/* Locks are held, or no longer, by the sections that the head leaves open. */
+static void hold_locks_of_head(struct m2 *m, bool hold)
+{
+	for (uint32_t u = 0; u < m->threads; u++) {
+		uint32_t count;
+		const uint32_t *open = cones_open(m->cones, u, m->w.base[u], &count);
+
+		for (uint32_t i = 0; i < count; i++) {
+			const struct section *s = cones_section(m->cones, open[i]);
+			uint32_t object = m->t->events[s->acquire].target;
+
+			m->w.owner[object] = hold && s->exclusive;
+			m->w.sharers[object] = hold ? m->w.sharers[object] + !s->exclusive : 0;
+		}
+	}
+}
+
+static void forget_locks(struct m2 *m)
+{
+	hold_locks_of_head(m, false);
+	for (guint i = 0; i < m->w.locks->len; i++) {
+		uint32_t object = g_array_index(m->w.locks, uint32_t, i);
+
+		m->w.owner[object] = m->w.sharers[object] = 0;
+	}
+}
+
+/* Would a reading lose what it has to see, or two sections overlap? */
+static bool breaks(const struct linear *l, uint32_t e)
+{
+	const struct window *w = &l->m->w;
+	const struct event *x = &l->m->t->events[e];
+	struct wide run;
+
+	if (event_inert(x))
+		return false;
+	if (op_acquires(x->op))
+		return w->owner[x->target] || (x->op == OP_ACQ && w->sharers[x->target] > 0);
+	if (!op_is_access(x->op) || !op_writes(x->op))
+		return false;
+	run = event_variables(l->m->t, x);
+	for (uint32_t v = run.first; v < run.first + run.count; v++) {
+		if (w->local[v] != NONE &&
+		    l->readings_left[w->local[v]] > (op_reads(x->op) ? 1 : 0))
+			return true;
+	}
+	return false;
+}
+
+static void account_access(struct linear *l, uint32_t e)
+{
+	const struct window *w = &l->m->w;
+	const struct event *x = &l->m->t->events[e];
+	struct wide run = event_variables(l->m->t, x);
+
+	for (uint32_t v = run.first; v < run.first + run.count; v++) {
+		uint32_t local = w->local[v];
+
+		if (local == NONE)
+			continue;
+		if (op_reads(x->op))
+			l->readings_left[local]--;
+		if (op_writes(x->op))
+			l->readings_left[local] = l->readings_of[write_index(l->m, local, e)];
+	}
+}
+
+static void account(struct linear *l, uint32_t e)
+{
+	struct window *w = &l->m->w;
+	const struct event *x = &l->m->t->events[e];
+	bool of_nothing = op_releases(x->op) && l->m->t->index->partner[e] == NONE;
+
+	if (event_inert(x) || of_nothing)
+		return;
+	if (op_is_access(x->op))
+		account_access(l, e);
+	else if (x->op == OP_ACQ || x->op == OP_REL)
+		w->owner[x->target] = x->op == OP_ACQ;
+	else if (x->op == OP_RACQ)
+		w->sharers[x->target]++;
+	else if (x->op == OP_RREL)
+		w->sharers[x->target]--;
+}
+
+/* ---- Running along P ---- */
 
 static int by_target(gconstpointer a, gconstpointer b)
 {
@@ -33,12 +160,17 @@ static void linear_init(struct linear *l, struct m2 *m)
 	g_array_append_vals(l->into, m->edges->data, m->edges->len);
 	g_array_sort(l->into, by_target);
 	g_array_set_size(m->tail, 0);
+	expect_readings(l);
+	hold_locks_of_head(m, true);
 }
 
 static void linear_release(struct linear *l)
 {
+	forget_locks(l->m);
 	g_free(l->next);
 	g_free(l->wait);
+	g_free(l->readings_of);
+	g_free(l->readings_left);
 	g_array_unref(l->into);
 }
 
@@ -107,6 +239,7 @@ static void take(struct linear *l, uint32_t thread)
 {
 	uint32_t e = m2_event(l->m, thread, l->next[thread]++);
 
+	account(l, e);
 	g_array_append_val(l->m->tail, e);
 }
 
@@ -127,7 +260,7 @@ static uint32_t earliest(struct linear *l)
 		if (e >= best)
 			continue;
 		l->wait[u] = missing(l, e);
-		if (l->wait[u] != NONE)
+		if (l->wait[u] != NONE || breaks(l, e))
 			continue;
 		best = e;
 		thread = u;
@@ -169,12 +302,12 @@ static bool bring(struct linear *l, GArray *stack, uint32_t e)
 		}
 		next = m2_event(l->m, thread, l->next[thread]);
 		needed = missing(l, next);
-		if (needed == NONE) {
+		if (needed == NONE && !breaks(l, next)) {
 			take(l, thread);
 			continue;
 		}
-		if (stack->len > l->m->w.size)
-			return false; /* a cycle: cannot be, P has none */
+		if (needed == NONE || stack->len > l->m->w.size)
+			return false; /* P is neither closed nor without cycles: cannot be */
 		g_array_append_val(stack, needed);
 	}
 	return true;

@@ -42,11 +42,25 @@ struct window {
 	GArray *readings; /* struct reading */
 	GArray *locks;    /* uint32_t: objects with lock events in the window */
 	GArray *odd;      /* uint32_t: events with edges of their own (tries, frees, ...) */
+	/* by variable: its number in runs and readings, NONE where it is not kept; meaningless
+	 * for variables that the window does not touch */
+	uint32_t *local;
 	/* scratch, kept from window to window */
-	uint32_t *stamp, *local; /* by variable */
-	uint32_t *lock_stamp;    /* by object */
-	uint32_t now;            /* the stamp of this window */
-	GArray *raw;             /* struct access */
+	uint32_t *stamp;           /* by variable */
+	uint32_t *lock_stamp;      /* by object */
+	uint32_t *owner, *sharers; /* by object: who holds it, zero between linearisations */
+	uint32_t now;              /* the stamp of this window */
+	GArray *raw;               /* struct access */
+};
+
+struct m2_purse { /* m2_bound; seconds */
+	double pair, all;
+	double spent, spent_long; /* by all pairs that count, by those of them that need long */
+	uint64_t work;            /* steps of all pairs: the first ones are free */
+	gint64 deadline;          /* of this pair, monotonic microseconds */
+	uint64_t look_at_clock;   /* when this pair's work is so much */
+	bool late;                /* it is past its deadline */
+	const char *budget;
 };
 
 struct m2 {
@@ -63,13 +77,14 @@ struct m2 {
 	GArray *changes;             /* struct chain_change: since the closure's last round */
 	uint32_t *fresh_q, *fresh_p; /* by pair of threads: what this round looks at */
 	bool all_fresh;
-	struct step failed;              /* the edge that would have closed a cycle */
-	uint32_t reach;                  /* an event before the cut that an edge goes back to */
-	bool head_first;                 /* the head is taken to be before the window */
-	uint32_t small;                  /* a cut below this is no cut (tests set it to 0) */
-	uint64_t work;                   /* steps spent on this pair */
-	double long_seconds, long_bound; /* spent on pairs that need long; m2_bound */
-	GArray *tail;                    /* uint32_t: the linearised window */
+	struct step failed; /* the edge that would have closed a cycle */
+	uint32_t reach;     /* an event before the cut that an edge goes back to */
+	bool head_first;    /* the head is taken to be before the window */
+	uint32_t small;     /* a cut below this is no cut (tests set it to 0) */
+	uint64_t work;      /* steps spent on this pair */
+	bool as_recorded;   /* it was settled by the recording's own order */
+	struct m2_purse purse;
+	GArray *tail; /* uint32_t: the linearised window */
 };
 
 enum outcome { DONE, CYCLE, REACHES_BACK, FAILED, TOO_MUCH };
@@ -92,7 +107,7 @@ static inline bool m2_in_window(const struct m2 *m, uint32_t e)
 }
 bool m2_reaches(const struct m2 *m, uint32_t e, uint32_t f);
 /* Has the pair taken more than so much work, or than is left for it by m2_bound? */
-bool m2_too_much(const struct m2 *m, uint64_t work);
+bool m2_too_much(struct m2 *m, uint64_t work);
 
 /* m2_window.c */
 void window_init(struct window *w, const struct trace *t);
@@ -101,6 +116,8 @@ void window_release(struct window *w);
 void window_base(struct m2 *m, uint32_t cut);
 /* Collect the events of the cone from w.cut on; false when they are more than `limit`. */
 bool window_fill(struct m2 *m, uint64_t limit);
+/* How many accesses of a run (of `accesses`) are at positions before `position`? */
+uint32_t window_run_before(const GArray *accesses, const struct run *run, uint32_t position);
 
 /* m2_closure.c */
 /* Insert an edge of P; CYCLE leaves it in m->failed, REACHES_BACK its target in m->reach. */

@@ -34,8 +34,10 @@ struct hunt {
 	uint64_t witness_events; /* kept so far */
 	uint64_t left_out;       /* findings whose witness was not kept */
 	uint64_t undecided;      /* pairs without a witness and without a proof */
+	uint64_t unpaid;         /* those of them that the budget did not suffice for */
 	uint64_t given_up;       /* variables of a pair of sites, see TRIES */
 	bool cancelled;
+	bool stopped; /* the budget is gone, and nothing is left that has to be listed */
 };
 
 /* ---- Stretches ---- */
@@ -106,6 +108,12 @@ static void make_stretches(struct hunt *h)
 	g_free(ends);
 }
 
+/* GLib's for pointers is their lower half: one stretch, for the pairs of a whole row. */
+static guint stretches_hash(gconstpointer key)
+{
+	return (guint)((uintptr_t)key * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+}
+
 static gpointer stretches(const struct hunt *h, uint32_t e1, uint32_t e2)
 {
 	return (gpointer)((uintptr_t)h->stretch[e1] << 32 | h->stretch[e2]);
@@ -150,11 +158,14 @@ static void give_witness(struct hunt *h, struct finding *f)
 	h->witness_events += h->witness->len;
 }
 
-static const char *budget_of(const struct hunt *h, enum m2_verdict verdict)
+/* Count a pair that has neither; the budget to name for it. */
+static const char *leave_open(struct hunt *h, enum m2_verdict verdict)
 {
-	if (verdict == M2_GAVE_UP)
-		return m2_spent(h->m2) ? "total" : "pair";
-	return "incomplete";
+	h->undecided++;
+	h->unpaid += verdict == M2_GAVE_UP;
+	return verdict != M2_GAVE_UP ? "incomplete"
+	       : m2_over(h->m2)      ? "total"
+	                             : m2_budget(h->m2);
 }
 
 /* Is M2's "impossible" one? */
@@ -173,6 +184,7 @@ static bool decide_event_pair(void *context, uint32_t e1, uint32_t e2)
 	struct proof *proof = NULL;
 	enum m2_verdict verdict =
 	        decide(h, e1, e2, keep, h->options->all_verdicts ? &proof : NULL);
+	const char *budget = NULL;
 	struct finding *f;
 
 	if (verdict == M2_IMPOSSIBLE && !claims(h, e1, e2)) {
@@ -180,7 +192,7 @@ static bool decide_event_pair(void *context, uint32_t e1, uint32_t e2)
 		verdict = M2_REJECTED;
 	}
 	if (verdict == M2_REJECTED || verdict == M2_GAVE_UP)
-		h->undecided++;
+		budget = leave_open(h, verdict);
 	if (verdict == M2_RACE || h->options->all_verdicts) {
 		f = race_finding(h->t, e1, e2,
 		                 verdict == M2_RACE         ? VERDICT_RACE
@@ -193,13 +205,14 @@ static bool decide_event_pair(void *context, uint32_t e1, uint32_t e2)
 		else if (verdict == M2_IMPOSSIBLE)
 			f->proof = proof;
 		else
-			f->budget = budget_of(h, verdict);
+			f->budget = budget;
 		report_add(h->report, f);
 	}
+	h->stopped = m2_over(h->m2) && !h->options->all_verdicts;
 	if (h->report->candidates % 256 == 0 &&
 	    !progress_tick(h->progress, (double)e1 / h->t->events_count, "deciding pairs"))
 		h->cancelled = true;
-	return !h->cancelled;
+	return !h->cancelled && !h->stopped;
 }
 
 /* ---- By sites ---- */
@@ -211,9 +224,9 @@ struct attempt { /* the next pair of one variable of a pair of sites */
 
 struct outcome_of_site {
 	struct finding *race; /* owned by the report */
-	enum m2_verdict open; /* of pairs that were neither: M2_RACE for none */
+	const char *open;     /* why a pair was neither: the first budget, or "incomplete" */
 	uint32_t e1, e2;      /* the first candidate that is no race */
-	bool tried;
+	bool tried, unpaid;
 };
 
 static int attempt_compare(gconstpointer a, gconstpointer b)
@@ -223,6 +236,17 @@ static int attempt_compare(gconstpointer a, gconstpointer b)
 	if (x->e1 != y->e1)
 		return x->e1 < y->e1 ? -1 : 1;
 	return x->e2 < y->e2 ? -1 : x->e2 > y->e2;
+}
+
+static void leave_site_open(struct hunt *h, struct outcome_of_site *site,
+                            enum m2_verdict verdict)
+{
+	const char *budget = leave_open(h, verdict);
+
+	/* where a larger budget may bring a verdict, that is the reason to name */
+	if (site->open == NULL || (verdict == M2_GAVE_UP && !site->unpaid))
+		site->open = budget;
+	site->unpaid |= verdict == M2_GAVE_UP;
 }
 
 /* True when this variable needs no further attempt. */
@@ -243,15 +267,13 @@ static bool attempt(struct hunt *h, const struct attempt *a, struct outcome_of_s
 		}
 		return true;
 	}
-	if (!site->tried || (verdict != M2_IMPOSSIBLE && site->open == M2_RACE)) {
+	if (!site->tried || (verdict != M2_IMPOSSIBLE && site->open == NULL)) {
 		site->e1 = a->e1;
 		site->e2 = a->e2;
 		site->tried = true;
 	}
-	if (verdict != M2_IMPOSSIBLE) {
-		site->open = verdict;
-		h->undecided++;
-	}
+	if (verdict != M2_IMPOSSIBLE)
+		leave_site_open(h, site, verdict);
 	return false;
 }
 
@@ -266,8 +288,8 @@ static void settle_site(struct hunt *h, const struct site_pairs *p, uint32_t i,
 	if (site->race != NULL || (!site->tried && !site_pairs_locked(p, pair.first, &e1, &e2)))
 		return;
 	f = race_finding(h->t, e1, e2, VERDICT_UNKNOWN, "m2");
-	if (site->open != M2_RACE) {
-		f->budget = budget_of(h, site->open);
+	if (site->open != NULL) {
+		f->budget = site->open;
 	} else if (m2_pair(h->m2, e1, e2, NULL, &proof) == M2_IMPOSSIBLE &&
 	           (h->locksets == NULL || !site->tried)) {
 		f->verdict = VERDICT_IMPOSSIBLE;
@@ -294,6 +316,10 @@ static bool attempts(struct hunt *h, struct site_pairs *p, struct attempt *a, ui
 		}
 		if (!site_pairs_next(p, a->entry, &a->e1, &a->e2))
 			return false;
+		if (m2_over(h->m2)) {
+			leave_site_open(h, &sites[a->site], M2_GAVE_UP);
+			return false;
+		}
 	}
 	return true;
 }
@@ -349,6 +375,8 @@ static bool hunt_sites(struct hunt *h, const struct candidate_options *candidate
 		return false;
 	sites = g_new0(struct outcome_of_site, site_pairs_count(p) + 1);
 	going = run_rounds(h, p, sites);
+	/* the proof of a verdict is asked for again, one for each pair of sites: output */
+	m2_bound(h->m2, h->options->budget_pair, G_MAXDOUBLE);
 	for (uint32_t i = 0; i < site_pairs_count(p) && going && h->options->all_verdicts; i++)
 		settle_site(h, p, i, &sites[i]);
 	site_pairs_free(p);
@@ -379,7 +407,9 @@ static bool hunt(struct hunt *h)
 	bool going = candidates.order != NULL;
 
 	if (going && h->options->pairs_events)
-		going = candidates_events(h->t, &candidates, decide_event_pair, h, h->progress);
+		going = candidates_events(h->t, &candidates, decide_event_pair, h,
+		                          h->progress) ||
+		        h->stopped;
 	else if (going)
 		going = hunt_sites(h, &candidates);
 	order_free((struct order *)candidates.order);
@@ -396,13 +426,13 @@ static void conclude(struct hunt *h)
 		            " (with three threads or more M2 may miss some); "
 		            "'--analysis auto' decides them",
 		            h->undecided);
-	/* the time being over need not have cost a verdict */
-	h->report->budget_spent = m2_spent(h->m2) && h->undecided > 0;
-	if (h->report->budget_spent)
+	h->report->budget_spent = h->unpaid > 0;
+	if (h->unpaid > 0)
 		report_note(h->report,
-		            "pairs that M2 does not settle soon were given up after %g s of "
-		            "them (--budget)",
-		            h->options->budget_total);
+		            "pairs that were given up for --budget (%g,%g): %" G_GUINT64_FORMAT
+		            "%s",
+		            h->options->budget_pair, h->options->budget_total, h->unpaid,
+		            h->stopped ? "; it was gone before all were looked at" : "");
 	if (h->given_up > 0)
 		report_note(h->report,
 		            "variables of a pair of sites that were given up after %d pairs "
@@ -424,7 +454,7 @@ struct report *races_m2(struct trace *t, const struct race_options *options,
 		error_set(error, "", NULL, "cancelled");
 		return NULL;
 	}
-	m2_bound(h.m2, options->budget_total);
+	m2_bound(h.m2, options->budget_pair, options->budget_total);
 	h.report = report_new(t, "m2");
 	h.locksets = options->use_values || c11_matters(t) ? locksets_new(t) : NULL;
 	/* another order's candidates are fewer */
@@ -438,7 +468,7 @@ struct report *races_m2(struct trace *t, const struct race_options *options,
 		                : "with relaxed atomics a pair may race by C11 although no "
 		                  "reordering brings it next to each other; M2 does not look "
 		                  "for such races, '--analysis auto' does");
-	h.impossible = g_hash_table_new(NULL, NULL);
+	h.impossible = g_hash_table_new(stretches_hash, NULL);
 	h.witness = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	make_stretches(&h);
 	going = hunt(&h);

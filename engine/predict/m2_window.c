@@ -16,6 +16,8 @@ void window_init(struct window *w, const struct trace *t)
 	w->stamp = g_new0(uint32_t, t->variables_count + 1);
 	w->local = g_new(uint32_t, t->variables_count + 1);
 	w->lock_stamp = g_new0(uint32_t, t->objects_count + 1);
+	w->owner = g_new0(uint32_t, t->objects_count + 1);
+	w->sharers = g_new0(uint32_t, t->objects_count + 1);
 	w->threads = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	w->accesses = g_array_new(FALSE, FALSE, sizeof(struct access));
 	w->runs = g_array_new(FALSE, FALSE, sizeof(struct run));
@@ -41,6 +43,8 @@ void window_release(struct window *w)
 	g_free(w->stamp);
 	g_free(w->local);
 	g_free(w->lock_stamp);
+	g_free(w->owner);
+	g_free(w->sharers);
 }
 
 /* How many of a thread's events come before an event of the trace. */
@@ -198,6 +202,8 @@ static void make_runs(struct m2 *m, const GArray *variables)
 		if (a->local != raw) {
 			raw = a->local;
 			end_variable(w);
+			w->local[g_array_index(variables, uint32_t, raw)] =
+			        w->run_start->len - 1;
 			first_run = w->runs->len;
 			first_write = w->write_runs->len;
 		}
@@ -248,6 +254,7 @@ bool window_fill(struct m2 *m, uint64_t limit)
 	}
 	if (w->size > limit)
 		return false;
+	m->work += w->size;
 	uses = g_array_new(FALSE, FALSE, sizeof(struct variable_use));
 	for (guint i = 0; i < w->threads->len; i++) {
 		uint32_t u = g_array_index(w->threads, uint32_t, i);
@@ -265,8 +272,26 @@ bool window_fill(struct m2 *m, uint64_t limit)
 			g_array_index(variables, uint32_t, w->local[v]) = v;
 	}
 	group_accesses(w, uses);
+	for (guint i = 0; i < variables->len; i++)
+		w->local[g_array_index(variables, uint32_t, i)] = NONE;
 	make_runs(m, variables);
 	g_array_unref(uses);
 	g_array_unref(variables);
 	return true;
+}
+
+uint32_t window_run_before(const GArray *accesses, const struct run *run, uint32_t position)
+{
+	uint32_t low = 0, high = run->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (g_array_index(accesses, struct access, run->first + middle).position <
+		    position)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }

@@ -131,9 +131,11 @@ struct finding *race_finding(const struct trace *t, uint32_t e1, uint32_t e2,
 
 bool race_in_shard(const struct race_options *options, uint32_t site_a, uint32_t site_b)
 {
-	uint64_t low = MIN(site_a, site_b), high = MAX(site_a, site_b);
+	uint32_t low = MIN(site_a, site_b), high = MAX(site_a, site_b);
 	uint64_t hash = (low * 0x9e3779b97f4a7c15u + high) * 0xff51afd7ed558ccdu;
 
+	if (options->wanted != NULL && !options->wanted(options->wanted_context, low, high))
+		return false;
 	if (options->shards <= 1)
 		return true;
 	return (hash >> 32) % options->shards == options->shard;

@@ -46,6 +46,9 @@ struct race_options {
 	int candidates; /* an enum order_kind whose unordered pairs are the candidates, or
 	                 * -1: all that the must-order leaves (the default) */
 	uint32_t shard, shards; /* --shard I/N; 0/1: all */
+	/* Only the pairs of sites for which this says so; NULL: all.  Both borrowed. */
+	bool (*wanted)(const void *context, uint32_t site_a, uint32_t site_b);
+	const void *wanted_context;
 	/* A report stops to keep witnesses after so many events in all (32 million: 128 MB);
 	 * the others are checked all the same, and a note counts them. */
 	uint64_t witness_events;

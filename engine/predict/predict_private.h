@@ -29,7 +29,7 @@ struct finding *race_finding(const struct trace *t, uint32_t e1, uint32_t e2,
                              enum verdict verdict, const char *by);
 /* The first variable that two overlapping accesses share. */
 uint32_t race_variable(const struct trace *t, uint32_t e1, uint32_t e2);
-/* --shard: does this shard look at the pair of sites (in either order)? */
+/* Does this shard (--shard), or who asks, look at the pair of sites (in either order)? */
 bool race_in_shard(const struct race_options *options, uint32_t site_a, uint32_t site_b);
 
 #endif

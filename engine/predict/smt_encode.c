@@ -694,7 +694,7 @@ static void add_step(struct encoding *x, const struct clause *c, struct path *pa
 		path_add(path, c->e[0], c->e[1], STEP_CLOSURE_LOCK, t->events[c->e[0]].target);
 		break;
 	case CLAUSE_READ:
-		path_add(path, c->e[2], c->e[0], STEP_CLOSURE_READ, NONE);
+		path_add(path, c->e[2], c->e[0], STEP_NOT_BETWEEN, c->e[1]);
 		break;
 	case CLAUSE_CONDITION:
 		path_add(path, c->e[0], c->e[1], STEP_CONSTRAINT, NONE);

@@ -42,7 +42,9 @@ static bool any_between(const GArray *list, uint32_t after, uint32_t below)
 struct syncp {
 	struct trace *t;
 	struct causality *observed;
-	struct syncp_table table;
+	struct locksets *locksets;
+	struct lock_table locks;
+	struct accesses accesses;
 	uint32_t threads;
 };
 struct closure {
@@ -125,7 +127,7 @@ static void take_whole(const struct syncp *s, struct closure *c, uint32_t event)
 static bool overtaken(const struct syncp *s, const struct closure *c, uint32_t acquire)
 {
 	const struct event *x = &s->t->events[acquire];
-	const GArray *list = s->table.locks.acquires[x->target];
+	const GArray *list = s->locks.acquires[x->target];
 
 	for (guint i = 0; i < list->len; i++) {
 		const struct acquires *a = &g_array_index(list, struct acquires, i);
@@ -147,12 +149,12 @@ static void close_locks(const struct syncp *s, struct closure *c)
 		grown = false;
 		for (uint32_t u = 0; u < s->threads; u++) {
 			if (c->held_for[u] != c->limits[u]) {
-				c->held[u] = lock_table_held(&s->table.locks, u, c->limits[u]);
+				c->held[u] = lock_table_held(&s->locks, u, c->limits[u]);
 				c->held_for[u] = c->limits[u];
 			}
 			for (uint32_t h = c->held[u]; h != NONE;) {
 				const struct held *held =
-				        &g_array_index(s->table.locks.held, struct held, h);
+				        &g_array_index(s->locks.held, struct held, h);
 				uint32_t release = s->t->index->partner[held->acquire];
 
 				if (release != NONE && overtaken(s, c, held->acquire)) {
@@ -170,77 +172,17 @@ static bool holds(const struct closure *c, const struct access *x)
 	return c->limits[x->thread] > x->event;
 }
 
-/* -- accesses of one variable by thread, kind and locks held --------------------------------
- */
-
-struct class
-{
-	uint32_t lockset, site; /* site: 0 where it does not matter */
-	uint16_t thread;
-	bool writes, atomic;
-	GArray *members; /* struct access *, ascending */
-};
-struct classes {
-	GArray *of; /* struct class; the first `count` are in use */
-	uint32_t count;
-};
-
-static const struct access *member(const struct class *class, guint i)
-{
-	return g_array_index(class->members, const struct access *, i);
-}
-
-static struct class *class_of(struct classes *c, const struct access *x, bool by_site)
-{
-	uint32_t site = by_site ? x->site : 0;
-	struct class *class;
-
-	for (uint32_t i = 0; i < c->count; i++) {
-		class = &g_array_index(c->of, struct class, i);
-		if (class->lockset == x->lockset && class->site == site &&
-		    class->thread == x->thread && class->writes == x->writes &&
-		    class->atomic == x->atomic)
-			return class;
-	}
-	if (c->count == c->of->len) {
-		struct class fresh = { .members = g_array_new(FALSE, FALSE,
-			                                      sizeof(struct access *)) };
-
-		g_array_append_val(c->of, fresh);
-	}
-	class = &g_array_index(c->of, struct class, c->count++);
-	g_array_set_size(class->members, 0);
-	class->lockset = x->lockset;
-	class->site = site;
-	class->thread = x->thread;
-	class->writes = x->writes;
-	class->atomic = x->atomic;
-	return class;
-}
-
-static bool may_race(const struct syncp *s, const struct class *a, const struct class *b)
-{
-	return a->thread != b->thread && (a->writes || b->writes) &&
-	       !(a->atomic && b->atomic) &&
-	       lockset_common(s->table.locksets, a->lockset, b->lockset) == NONE;
-}
-
-static void classes_release(struct classes *c)
-{
-	for (guint i = 0; i < c->of->len; i++)
-		g_array_free(g_array_index(c->of, struct class, i).members, TRUE);
-	g_array_free(c->of, TRUE);
-}
+/* -- classes of accesses ------------------------------------------------------------------- */
 
 /* The index of the first member, from `begin` on, that is not below `limit`. */
-static guint skip(const struct class *class, guint begin, uint32_t limit)
+static uint32_t skip(const struct access_class *class, uint32_t begin, uint32_t limit)
 {
-	guint low = begin, high = class->members->len;
+	uint32_t low = begin, high = class->count;
 
 	while (low < high) {
-		guint middle = low + (high - low) / 2;
+		uint32_t middle = low + (high - low) / 2;
 
-		if (member(class, middle)->event < limit)
+		if (class->members[middle]->event < limit)
 			low = middle + 1;
 		else
 			high = middle;
@@ -268,18 +210,18 @@ static void add_pair(struct report *report, uint32_t e1, uint32_t e2)
 	report_add(report, f);
 }
 
-static void pairs_with(struct all_pairs *p, const struct class *class, guint i,
+static void pairs_with(struct all_pairs *p, const struct access_class *class, uint32_t i,
                        const struct access *second, const struct closure *past,
                        uint32_t variable)
 {
 	const struct syncp *s = p->s;
 
 	i = skip(class, i, past->limits[class->thread]);
-	if (i == class->members->len)
+	if (i == class->count)
 		return;
 	closure_copy(&p->both, past, s->threads);
-	while (i < class->members->len) {
-		const struct access *first = member(class, i);
+	while (i < class->count) {
+		const struct access *first = class->members[i];
 
 		take(s, &p->both, first);
 		close_locks(s, &p->both);
@@ -296,16 +238,13 @@ static void pairs_with(struct all_pairs *p, const struct class *class, guint i,
 }
 
 /* The pairs of one access with the earlier ones. */
-static void access_pairs(struct all_pairs *p, const struct classes *c, const struct access *x,
+static void access_pairs(struct all_pairs *p, struct access_classes *c,
+                         const struct access_class *own, const struct access *x,
                          uint32_t variable)
 {
 	const struct syncp *s = p->s;
 	const uint32_t *row = past_of(s, x);
 	struct closure *past = &p->past[x->thread];
-	struct class own = { .lockset = x->lockset,
-		             .thread = x->thread,
-		             .writes = x->writes,
-		             .atomic = x->atomic };
 	bool closed = false;
 
 	if (past->limits == NULL)
@@ -314,13 +253,13 @@ static void access_pairs(struct all_pairs *p, const struct classes *c, const str
 		closure_clear(past, s->threads);
 	p->stamp[x->thread] = variable + 1;
 	for (uint32_t j = 0; j < c->count; j++) {
-		const struct class *class = &g_array_index(c->of, struct class, j);
-		guint i;
+		const struct access_class *class = &c->of[j];
+		uint32_t i;
 
-		if (!may_race(s, class, &own))
+		if (!access_classes_may_race(c, class, own))
 			continue;
 		i = skip(class, 0, row[class->thread]);
-		if (i == class->members->len)
+		if (i == class->count)
 			continue;
 		if (!closed) {
 			take(s, past, x);
@@ -331,30 +270,34 @@ static void access_pairs(struct all_pairs *p, const struct classes *c, const str
 	}
 }
 
-static void variable_pairs(struct all_pairs *p, struct classes *c, uint32_t index)
+static void variable_pairs(struct all_pairs *p, struct access_classes *c, uint32_t index)
 {
-	const struct accesses *all = &p->s->table.accesses;
+	const struct accesses *all = &p->s->accesses;
 
-	c->count = 0;
+	access_classes_of(c, all, index, false);
+	/* Each access meets the classes as they were when it came. */
+	for (uint32_t j = 0; j < c->count; j++)
+		c->of[j].count = 0;
 	for (uint64_t i = all->start[index]; i < all->start[index + 1]; i++) {
-		const struct access *x = &all->items[i];
+		struct access_class *own = &c->of[c->number[i - all->start[index]]];
 
-		access_pairs(p, c, x, all->variables[index]);
-		g_array_append_val(class_of(c, x, false)->members, x);
+		access_pairs(p, c, own, &all->items[i], all->variables[index]);
+		own->count++;
 	}
 }
 
 static bool find_pairs(struct syncp *s, struct report *report, const struct progress *progress)
 {
 	struct all_pairs p = { s, report, g_new0(struct closure, s->threads + 1) };
-	struct classes c = { g_array_new(FALSE, FALSE, sizeof(struct class)), 0 };
+	struct access_classes c;
 	bool done = true;
 
+	access_classes_init(&c, s->locksets);
 	p.stamp = g_new0(uint32_t, s->threads + 1);
 	closure_init(&p.both, s->threads);
-	for (uint32_t i = 0; i < s->table.accesses.count && done; i++) {
+	for (uint32_t i = 0; i < s->accesses.count && done; i++) {
 		if ((i & 0xff) == 0)
-			done = progress_tick(progress, (double)i / s->table.accesses.count,
+			done = progress_tick(progress, (double)i / s->accesses.count,
 			                     "sync-preserving pairs");
 		variable_pairs(&p, &c, i);
 	}
@@ -363,7 +306,7 @@ static bool find_pairs(struct syncp *s, struct report *report, const struct prog
 	g_free(p.past);
 	closure_release(&p.both);
 	g_free(p.stamp);
-	classes_release(&c);
+	access_classes_release(&c);
 	return done;
 }
 
@@ -372,14 +315,14 @@ static bool find_pairs(struct syncp *s, struct report *report, const struct prog
 
 /* A race between an access of one class and one of the other: one closure, two pointers.
  * Who is in the closure of two is in that of every later two. */
-static bool classes_race(const struct syncp *s, struct closure *c, const struct class *a,
-                         const struct class *b, uint32_t pair[2])
+static bool classes_race(const struct syncp *s, struct closure *c, const struct access_class *a,
+                         const struct access_class *b, uint32_t pair[2])
 {
-	guint i = 0, j = 0;
+	uint32_t i = 0, j = 0;
 
 	closure_clear(c, s->threads);
-	while (i < a->members->len && j < b->members->len) {
-		const struct access *e = member(a, i), *f = member(b, j);
+	while (i < a->count && j < b->count) {
+		const struct access *e = a->members[i], *f = b->members[j];
 		uint32_t e_knows = past_of(s, e)[f->thread], f_knows = past_of(s, f)[e->thread];
 
 		/* What one of the two knows of the other needs no closure. */
@@ -403,27 +346,20 @@ static bool classes_race(const struct syncp *s, struct closure *c, const struct 
 	return false;
 }
 
-static void variable_sites(struct syncp *s, struct classes *c, struct closure *closure,
+static void variable_sites(struct syncp *s, struct access_classes *c, struct closure *closure,
                            uint32_t index, struct site_races *sites)
 {
-	const struct accesses *all = &s->table.accesses;
-	uint32_t variable = all->variables[index];
+	uint32_t variable = s->accesses.variables[index];
 
-	c->count = 0;
-	for (uint64_t i = all->start[index]; i < all->start[index + 1]; i++) {
-		const struct access *x = &all->items[i];
-
-		g_array_append_val(class_of(c, x, true)->members, x);
-	}
+	access_classes_of(c, &s->accesses, index, true);
 	for (uint32_t i = 0; i < c->count; i++) {
 		for (uint32_t j = 0; j < i; j++) {
-			const struct class *a = &g_array_index(c->of, struct class, i);
-			const struct class *b = &g_array_index(c->of, struct class, j);
+			const struct access_class *a = &c->of[i], *b = &c->of[j];
 			uint32_t pair[2];
 
 			/* One race is enough for the variable at these sites. */
-			if (may_race(s, a, b) &&
-			    !site_races_has(sites, member(a, 0)->event, member(b, 0)->event,
+			if (access_classes_may_race(c, a, b) &&
+			    !site_races_has(sites, a->members[0]->event, b->members[0]->event,
 			                    variable) &&
 			    classes_race(s, closure, a, b, pair))
 				site_races_add(sites, pair[0], pair[1], variable);
@@ -434,19 +370,20 @@ static void variable_sites(struct syncp *s, struct classes *c, struct closure *c
 static bool find_sites(struct syncp *s, struct site_races *sites,
                        const struct progress *progress)
 {
-	struct classes c = { g_array_new(FALSE, FALSE, sizeof(struct class)), 0 };
+	struct access_classes c;
 	struct closure closure;
 	bool done = true;
 
+	access_classes_init(&c, s->locksets);
 	closure_init(&closure, s->threads);
-	for (uint32_t i = 0; i < s->table.accesses.count && done; i++) {
+	for (uint32_t i = 0; i < s->accesses.count && done; i++) {
 		if ((i & 0xff) == 0)
-			done = progress_tick(progress, (double)i / s->table.accesses.count,
+			done = progress_tick(progress, (double)i / s->accesses.count,
 			                     "sync-preserving races");
 		variable_sites(s, &c, &closure, i, sites);
 	}
 	closure_release(&closure);
-	classes_release(&c);
+	access_classes_release(&c);
 	return done;
 }
 
@@ -478,18 +415,34 @@ static bool closure_limits(void *context, uint32_t e1, uint32_t e2, uint32_t *li
 
 static void syncp_release(struct syncp *s)
 {
-	syncp_table_release(&s->table);
+	locksets_free(s->locksets);
+	lock_table_release(&s->locks);
+	accesses_free(&s->accesses);
 	causality_free(s->observed);
+}
+
+static uint32_t follow(void *context, struct locksets *locksets, uint32_t event)
+{
+	struct syncp *s = context;
+
+	return lock_table_event(&s->locks, locksets, s->t, event);
 }
 
 /* False when cancelled. */
 static bool syncp_init(struct syncp *s, struct trace *t, const struct progress *progress)
 {
+	struct accesses_options options = { .follow = follow, .context = s };
+
 	*s = (struct syncp){ .t = t, .threads = (uint32_t)t->threads_count };
 	if (!trace_need(t, INDEX_MATCH, progress))
 		return false;
 	s->observed = causality_walk(t, ORDER_KIND_OBSERVED, KEEP_STRETCHES, NULL, progress);
-	return s->observed != NULL && syncp_table_init(&s->table, t, s->observed, progress);
+	if (s->observed == NULL)
+		return false;
+	s->locksets = options.locksets = locksets_empty();
+	options.observed = s->observed;
+	lock_table_init(&s->locks, t);
+	return accesses_collect(&s->accesses, t, &options, progress);
 }
 
 bool syncp_sites(struct trace *t, struct site_races *races, const struct progress *progress)

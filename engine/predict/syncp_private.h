@@ -1,12 +1,11 @@
 /*
- * syncp_private.h - what SyncP looks up: the locks of each thread at each moment, and the
- * accesses that may race at all.
+ * syncp_private.h - what SyncP looks up: the locks of each thread at each moment.
  */
 #ifndef HEDDLE_SYNCP_PRIVATE_H
 #define HEDDLE_SYNCP_PRIVATE_H
 
 #include "engine/order/causality.h"
-#include "engine/predict/candidates.h"
+#include "engine/predict/accesses.h"
 
 struct acquires { /* of one lock by one thread */
 	uint32_t thread;
@@ -32,34 +31,5 @@ uint32_t lock_table_event(struct lock_table *l, struct locksets *locksets,
                           const struct trace *t, uint32_t event);
 /* What a thread holds where its prefix ends: index of l->held, or NONE. */
 uint32_t lock_table_held(const struct lock_table *l, uint32_t thread, uint32_t limit);
-
-/* What is looked at of an access, side by side for each variable: the events themselves lie
- * all over the trace. */
-struct access {
-	uint32_t event, lockset, site;
-	uint32_t stretch; /* of its thread's, one more than the index; 0: before the first */
-	uint16_t thread;
-	bool writes, atomic;
-};
-/*
- * The variables that two threads access, one of them writing, and not always under one and
- * the same lock, with their accesses.
- */
-struct accesses {
-	uint32_t count;      /* of these variables */
-	uint32_t *variables; /* ascending */
-	uint64_t *start;     /* by index of variables, one more than there are: in items */
-	struct access *items;
-};
-
-struct syncp_table {
-	struct locksets *locksets;
-	struct lock_table locks;
-	struct accesses accesses;
-};
-/* `observed`: a kept walk.  False when cancelled. */
-bool syncp_table_init(struct syncp_table *s, const struct trace *t,
-                      const struct causality *observed, const struct progress *progress);
-void syncp_table_release(struct syncp_table *s);
 
 #endif

@@ -34,7 +34,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
-#define LOG_VERSION     7
+#define LOG_VERSION     9
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
 #define LOG_CHUNK_MAGIC 0x4b434448u
@@ -57,6 +57,7 @@ struct log_header {
 	uint64_t steps;   /* accesses and scheduling points at the end; for pct */
 	uint64_t seed;
 	uint64_t replayed; /* replay: how many events of the plan have been followed */
+	uint32_t holder;   /* controlled mode: the thread that ran last */
 };
 
 enum log_flag {
@@ -65,6 +66,8 @@ enum log_flag {
 	LOG_VALUES = 4,
 	LOG_REPLAY = 8,
 	LOG_COMPRESSED = 16, /* chunks may be frames; there is room for both */
+	LOG_EXPLORE = 32, /* chance does not switch inside of an invocation; the ends of threads
+	                   * are noted */
 };
 
 enum log_status {
@@ -75,6 +78,7 @@ enum log_status {
 	LOG_DEADLOCK, /* ended by the runtime: nobody could run */
 	LOG_DIVERGED, /* replay: left the plan; a LOG_NOTE says where */
 	LOG_EXECED,   /* became another program */
+	LOG_CUT,      /* exploration: ended by the runtime, after so many steps */
 };
 
 struct log_chunk {
@@ -156,8 +160,9 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	TAG(DROP, 0, 0)      /* --last: the state that earlier chunks had left begins here */ \
 	TAG(LATE, 1, 0)      /* the value of the short record before */ \
 	/* CALL's flags: LOG_MADE */ \
-	TAG(CALL, 0, 1) /* object; length; type NUL method NUL arguments as text NUL */ \
-	TAG(RET, 0, 1)  /* the same with results */
+	TAG(CALL, 0, 1)  /* object; length; type NUL method NUL arguments as text NUL */ \
+	TAG(RET, 0, 1)   /* the same with results */ \
+	TAG(GIVEN, 2, 0) /* address, size: memory that the C library allocated for itself */
 
 enum log_tag {
 #define TAG(name, words, visible) LOG_##name,
@@ -198,6 +203,7 @@ enum log_record_flag {
 	LOG_VALUE = 8,
 	LOG_SMALL = 16,
 	LOG_VOLATILE = 32,
+	LOG_TRY = 64, /* of ACQ .. TAKE: EVENT_TRY */
 };
 
 #define LOG_PC_SHIFT     16
@@ -208,15 +214,16 @@ enum log_record_flag {
 #define LOG_SMALL_LIMIT  (1ull << 13)
 
 /* Short records and their sites. */
-#define LOG_SHORT         (1ull << 63)
-#define LOG_SITE_BITS     10
-#define LOG_SITES         (1u << LOG_SITE_BITS)
-#define LOG_SLOT_SHIFT    53
-#define LOG_DELTA_SHIFT   26
-#define LOG_DELTA_BITS    27
-#define LOG_OFFSET_BITS   26
-#define LOG_DELTA_UNKNOWN (1ull << (LOG_DELTA_BITS - 1)) /* the lowest, as an unsigned field \
-	                                                  */
+#define LOG_SHORT       (1ull << 63)
+#define LOG_SITE_BITS   10
+#define LOG_SITES       (1u << LOG_SITE_BITS)
+#define LOG_SLOT_SHIFT  53
+#define LOG_DELTA_SHIFT 26
+#define LOG_DELTA_BITS  27
+#define LOG_OFFSET_BITS 26
+#define LOG_DELTA_UNKNOWN \
+	(1ull << (LOG_DELTA_BITS - 1)) /* the lowest, as an unsigned field \
+	                                */
 
 struct log_site {
 	uint64_t key;            /* 0: none yet */
@@ -265,7 +272,8 @@ struct log_config {
 	uint32_t strategy;
 	uint32_t depth; /* pct */
 	uint64_t seed;
-	uint64_t steps;      /* pct: about how many scheduling points a run has */
+	uint64_t steps;      /* pct: about how many scheduling points a run has; with LOG_EXPLORE
+	                      * how many it may have after its plan (0: any number) */
 	uint64_t max_bytes;  /* of the log; 0: no limit */
 	uint64_t keep_bytes; /* --last; 0: all */
 	uint64_t watchdog_ms;

@@ -282,26 +282,81 @@ static bool is_stack(const struct trace *t, uint32_t block)
 	return block != NONE && t->blocks[block].alloc == NONE;
 }
 
+/* --- names that are taken ------------------------------------------------------------ */
+
+static uint64_t hash_text(const char *text, size_t length)
+{
+	static const uint64_t K = UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t hash = length * K, word = 0;
+	for (; length >= 8; length -= 8, text += 8) {
+		memcpy(&word, text, 8);
+		hash = (hash ^ word) * K;
+		hash ^= hash >> 29;
+	}
+	word = 0;
+	memcpy(&word, text, length);
+	hash = (hash ^ word) * K;
+	hash ^= hash >> 32;
+	return (hash * K) | 1; /* 0: a free slot */
+}
+
+static bool taken_add(struct taken_names *t, uint64_t hash)
+{
+	uint64_t at = hash >> 8 & t->mask;
+	for (; t->slots[at]; at = (at + 1) & t->mask)
+		if (t->slots[at] == hash)
+			return false;
+	t->slots[at] = hash;
+	t->count++;
+	return true;
+}
+
+/* False when a name with this hash was there: a rare mistake makes a name longer, no more. */
+static bool take(struct taken_names *t, const GString *name)
+{
+	if (2 * t->count >= t->mask) {
+		struct taken_names old = *t;
+		t->mask = old.slots ? 2 * old.mask + 1 : 1023;
+		t->slots = g_new0(uint64_t, t->mask + 1);
+		t->count = 0;
+		for (uint64_t i = 0; old.slots && i <= old.mask; i++)
+			if (old.slots[i])
+				taken_add(t, old.slots[i]);
+		g_free(old.slots);
+	}
+	return taken_add(t, hash_text(name->str, name->len));
+}
+
 /* Two variables may not share a name: the text format would make them one. */
-static void make_unique(struct names *n, GString *name)
+static void make_unique(struct taken_names *t, GString *name)
 {
 	gsize length = name->len;
-	for (unsigned i = 2; g_hash_table_contains(n->variables_named, name->str); i++) {
+	for (unsigned i = 2; !take(t, name); i++) {
 		g_string_truncate(name, length);
 		g_string_append_printf(name, "#%u", i);
 	}
-	g_hash_table_add(n->variables_named, g_strdup(name->str));
 }
 
+void names_append_number(uint64_t number, GString *name)
+{
+	char digits[20];
+	unsigned at = sizeof digits;
+	do
+		digits[--at] = (char)('0' + number % 10);
+	while (number /= 10);
+	g_string_append_len(name, digits + at, (gssize)(sizeof digits - at));
+}
+
+/* --- variables and objects ------------------------------------------------------------ */
+
 static void name_variable(void *context, const struct trace *partial, const struct variable *v,
-                          GString *out)
+                          GString *name)
 {
 	struct names *n = context;
 	if (n->trace == NULL)
 		names_begin(n, partial);
 	size_t index = (size_t)(v - partial->variables);
 	uint32_t location = index < partial->variables_count ? n->first_location[index] : NONE;
-	GString *name = g_string_new(NULL);
 	if (is_stack(partial, v->block)) {
 		if (!names_append_local(n, (uint32_t)index, v->size, name))
 			append_stack(n, v->block, v->address, location, name);
@@ -309,9 +364,7 @@ static void name_variable(void *context, const struct trace *partial, const stru
 		names_append_in_block(n, v->block, v->address, v->size, name);
 	else if (!names_append_data(n, v->address, v->size, name))
 		g_string_append_printf(name, "memory@0x%" G_GINT64_MODIFIER "x", v->address);
-	make_unique(n, name);
-	g_string_append(out, name->str);
-	g_string_free(name, TRUE);
+	make_unique(&n->variables_taken, name);
 }
 
 /* What the C library keeps inside its types is nobody's business: "m.__data.__lock". */
@@ -350,12 +403,7 @@ static void name_object(void *context, const struct object *o, GString *out)
 		append_first_function(n, location, name);
 		g_string_append_printf(name, "+0x%" G_GINT64_MODIFIER "x", o->address);
 	}
-	gsize length = name->len;
-	for (unsigned i = 2; g_hash_table_contains(n->objects_named, name->str); i++) {
-		g_string_truncate(name, length);
-		g_string_append_printf(name, "#%u", i);
-	}
-	g_hash_table_add(n->objects_named, g_strdup(name->str));
+	make_unique(&n->objects_taken, name);
 	g_string_append(out, name->str);
 	g_string_free(name, TRUE);
 }
@@ -418,18 +466,17 @@ static void name_block(void *context, struct builder *b, struct block *block, GS
 	g_string_free(type, TRUE);
 }
 
-struct names *names_new(const char *exe)
+struct names *names_new(const char *exe, const char *folder)
 {
 	struct names *n = g_new0(struct names, 1);
 	n->exe = g_strdup(exe);
+	n->folder = g_strdup(folder);
 	n->modules = g_array_new(FALSE, FALSE, sizeof(struct name_module));
 	g_array_set_clear_func(n->modules, module_clear);
 	n->warnings = g_ptr_array_new_with_free_func(g_free);
 	n->short_files = g_hash_table_new(g_str_hash, g_str_equal);
 	n->variable_names = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 	n->taken_names = g_hash_table_new(g_str_hash, g_str_equal);
-	n->variables_named = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	n->objects_named = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	n->namer = (struct namer){ .context = n,
 		                   .begin = name_begin,
 		                   .variable = name_variable,
@@ -450,12 +497,13 @@ void names_free(struct names *n)
 	g_hash_table_unref(n->short_files);
 	g_hash_table_unref(n->taken_names);
 	g_hash_table_unref(n->variable_names);
-	g_hash_table_unref(n->variables_named);
-	g_hash_table_unref(n->objects_named);
+	g_free(n->variables_taken.slots);
+	g_free(n->objects_taken.slots);
 	g_free(n->first_location);
 	g_free(n->stack_tops);
 	g_free(n->object_location);
 	g_free(n->exe);
+	g_free(n->folder);
 	g_free(n);
 }
 

@@ -12,8 +12,8 @@
  * from the second block of that P on with its number: "job#2->arg".  A block of unknown
  * type is "block@FILE:LINE" after the place that allocated it, its parts "...+OFFSET".
  * Stacks: "function::local.member" where every access of the bytes agrees on it, else
- * "local@function+OFFSET" down from the highest variable there (name_frames.c).  What a block's type is: see
- * name_blocks.c.
+ * "local@function+OFFSET" down from the highest variable there (name_frames.c).  What a block's
+ * type is: see name_blocks.c.
  *
  * Locations are "FILE:LINE" with FILE's last component (its path as compiled where two
  * files share it); .file is the absolute path.  Without lines: "function+0x1f", without
@@ -27,15 +27,16 @@
 struct debuginfo;
 struct names;
 
-/* `exe` stands for the recorded program (--exe); NULL: where it was.  Modules are opened
- * when they are first asked about.  Owned by the caller: names_free, after builder_finish. */
-struct names *names_new(const char *exe);
+/* `exe` stands for the recorded program (--exe); NULL: where it was.  `folder`: where what is
+ * too much for memory may lie (NULL: nowhere).  Modules are opened when they are first asked
+ * about.  Owned by the caller: names_free, after builder_finish. */
+struct names *names_new(const char *exe, const char *folder);
 void names_free(struct names *names);
 
-/* The next ENTER of a thread: an address in the function, and its frame's CFA, or 0 when it is
+/* The trace's next ENTER: an address in the function, and its frame's CFA, or 0 when it is
  * not known, or FRAME_OF_NOBODY when no variable lies in it. */
 #define FRAME_OF_NOBODY 1
-void names_frame(struct names *names, uint32_t thread, uint64_t address, uint64_t cfa);
+void names_frame(struct names *names, uint64_t address, uint64_t cfa);
 /* Modules in the order of builder_module; the first is the program itself. */
 void names_module(struct names *names, const char *path, const char *build_id, uint64_t base);
 /* The callbacks for builder_namer; borrowed by the builder. */

@@ -29,6 +29,7 @@ struct block_facts {
 	uint8_t fit;           /* enum fit, of what received it */
 	uint8_t access_count;
 	uint32_t number;     /* among the blocks of that name, from 1; 0: not yet named */
+	uint64_t each;       /* settled: bytes of an element, of a block of several; else 0 */
 	const char *pointer; /* P; interned */
 	struct seen_access accesses[ACCESSES_KEPT];
 };
@@ -43,6 +44,14 @@ struct candidate { /* a pointer at hand where an access was made */
 	bool direct;      /* a parameter or local itself */
 };
 
+#define PARTS_KEPT 4096u /* a power of two */
+struct kept_part { /* debuginfo_part's answer: elements and blocks of one type ask again */
+	uint32_t module, type;
+	uint64_t offset, size;
+	const char *path; /* interned; NULL: none kept */
+	bool exact;
+};
+
 struct block_names {
 	struct block_facts *facts; /* by block */
 	uint32_t *by_address;      /* blocks, by address, then by life */
@@ -50,6 +59,8 @@ struct block_names {
 	GHashTable *candidates;    /* location + 1 -> GArray of struct candidate, owned */
 	GHashTable *counts;        /* P -> how many blocks have it */
 	GStringChunk *strings;
+	struct kept_part *parts;
+	GString *path; /* for a moment */
 };
 
 /* --- types -------------------------------------------------------------------------- */
@@ -356,6 +367,28 @@ static bool same_type(struct names *n, uint32_t module_a, uint32_t a, uint32_t m
 	       strcmp(p->name, q->name) == 0;
 }
 
+/* The part [offset, offset + size) of a type. */
+static const struct kept_part *part_of(struct names *n, uint32_t module, uint32_t type,
+                                       uint64_t offset, uint64_t size)
+{
+	struct block_names *b = n->blocks;
+	uint64_t hash = (offset * 31 + size * 7 + type) * UINT64_C(0x9e3779b97f4a7c15);
+	struct kept_part *kept = &b->parts[hash >> 52 & (PARTS_KEPT - 1)];
+	if (kept->path && kept->offset == offset && kept->size == size && kept->type == type &&
+	    kept->module == module)
+		return kept;
+	g_string_truncate(b->path, 0);
+	struct debug_part part =
+	        debuginfo_part(names_debuginfo(n, module), type, offset, size, b->path);
+	*kept = (struct kept_part){ module,
+		                    type,
+		                    offset,
+		                    size,
+		                    g_string_chunk_insert_const(b->strings, b->path->str),
+		                    part.exact };
+	return kept;
+}
+
 static bool access_fits(struct names *n, const struct candidate *c, const struct seen_access *a,
                         uint64_t block_size)
 {
@@ -363,10 +396,7 @@ static bool access_fits(struct names *n, const struct candidate *c, const struct
 	uint64_t size = debuginfo_size(d, c->type);
 	if (size == 0 || size > block_size)
 		return false;
-	GString *path = g_string_new(NULL);
-	bool exact = debuginfo_part(d, c->type, a->offset % size, a->size, path).exact;
-	g_string_free(path, TRUE);
-	return exact;
+	return part_of(n, c->module, c->type, a->offset % size, a->size)->exact;
 }
 
 /* The candidate whose type fits most accesses; more for structs and for direct pointers. */
@@ -481,14 +511,19 @@ static const struct block_facts *settled(struct names *n, uint32_t block)
 	        GPOINTER_TO_UINT(g_hash_table_lookup(n->blocks->counts, f->pointer)) + 1;
 	g_hash_table_insert(n->blocks->counts, (gpointer)f->pointer, GUINT_TO_POINTER(count));
 	f->number = count;
+	f->each = f->type != NONE && is_array(n, block)
+	                  ? debuginfo_size(names_debuginfo(n, f->module), f->type)
+	                  : 0;
 	return f;
 }
 
 static void append_pointer(const struct block_facts *f, GString *name)
 {
 	g_string_append(name, f->pointer);
-	if (f->number > 1)
-		g_string_append_printf(name, "#%u", f->number);
+	if (f->number > 1) {
+		g_string_append_c(name, '#');
+		names_append_number(f->number, name);
+	}
 }
 
 void names_append_block(struct names *n, uint32_t block, GString *name)
@@ -513,21 +548,24 @@ void names_append_in_block(struct names *n, uint32_t block, uint64_t address, ui
 	uint64_t offset = address - n->trace->blocks[block].address;
 	if (f->type == NONE) {
 		append_pointer(f, name);
-		g_string_append_printf(name, "+%" G_GUINT64_FORMAT, offset);
+		g_string_append_c(name, '+');
+		names_append_number(offset, name);
 		return;
 	}
-	GString *path = g_string_new(NULL);
-	part_in_block(n, block, offset, size, path);
-	if (path->str[0] == '.' || path->str[0] == '[') {
-		append_pointer(f, name);
-		g_string_append_printf(name, "%s%s", path->str[0] == '.' ? "->" : "",
-		                       path->str + (path->str[0] == '.'));
-	} else {
+	uint64_t within = f->each ? offset % f->each : offset;
+	const char *path = part_of(n, f->module, f->type, within, size)->path;
+	if (!f->each && path[0] != '.' && path[0] != '[')
 		g_string_append_c(name, '*');
-		append_pointer(f, name);
-		g_string_append(name, path->str);
+	append_pointer(f, name);
+	if (f->each) {
+		g_string_append_c(name, '[');
+		names_append_number(offset / f->each, name);
+		g_string_append_c(name, ']');
+	} else if (path[0] == '.') {
+		g_string_append(name, "->");
+		path++;
 	}
-	g_string_free(path, TRUE);
+	g_string_append(name, path);
 }
 
 /* --- life ----------------------------------------------------------------------------- */
@@ -549,6 +587,8 @@ void names_begin_blocks(struct names *n)
 	b->candidates = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_array_unref);
 	b->counts = g_hash_table_new(g_str_hash, g_str_equal);
 	b->strings = g_string_chunk_new(4096);
+	b->parts = g_new0(struct kept_part, PARTS_KEPT);
+	b->path = g_string_new(NULL);
 	names_begin_frames(n);
 	pass(n);
 	resolve_receivers(n);
@@ -565,5 +605,7 @@ void names_end_blocks(struct names *n)
 	g_hash_table_unref(b->candidates);
 	g_hash_table_unref(b->counts);
 	g_string_chunk_free(b->strings);
+	g_free(b->parts);
+	g_string_free(b->path, TRUE);
 	g_free(b);
 }

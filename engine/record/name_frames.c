@@ -6,6 +6,7 @@
  * frames in turn: a name is given only where every access of them was to the same place of
  * the same function's frame.
  */
+#include "engine/base/column.h"
 #include "engine/record/name_private.h"
 
 #include <string.h>
@@ -19,34 +20,33 @@ struct frame_place { /* of a variable or an object: a function's frame, bytes fr
 	int32_t offset;   /* 0: not always the same, or unknown */
 };
 
+enum { LARGE = 256 << 20 };
+
 struct frame_names {
-	GPtrArray *entered; /* by thread: GArray of struct entered; owned, NULL where none */
+	struct column entered; /* struct entered: the ENTERs of the trace, in its order */
 	/* during the pass and after it */
-	GPtrArray *open;        /* by thread: GArray of struct entered, the frames open now */
-	guint *next;            /* by thread: its next in `entered` */
-	uint32_t *thread_of;    /* by block: whose stack it is, or NONE */
+	GPtrArray *open;     /* by thread: GArray of struct entered, the frames open now */
+	uint64_t next;       /* of entered */
+	uint32_t *thread_of; /* by block: whose stack it is, or NONE */
 	struct frame_place *variable; /* by variable */
 	struct frame_place *object;   /* by object */
-	uint32_t *object_stack; /* by object: the stack that it lies in, or NONE */
+	uint32_t *object_stack;       /* by object: the stack that it lies in, or NONE */
 };
 
 static struct frame_names *frames_of(struct names *n)
 {
 	if (n->frames == NULL) {
 		n->frames = g_new0(struct frame_names, 1);
-		n->frames->entered =
-		        g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
+		column_init(&n->frames->entered, sizeof(struct entered), n->folder, LARGE);
 	}
 	return n->frames;
 }
 
-void names_frame(struct names *n, uint32_t thread, uint64_t address, uint64_t cfa)
+void names_frame(struct names *n, uint64_t address, uint64_t cfa)
 {
-	struct frame_names *f = frames_of(n);
-	struct entered entered = { address, cfa };
-	while (f->entered->len <= thread)
-		g_ptr_array_add(f->entered, g_array_new(FALSE, FALSE, sizeof(struct entered)));
-	g_array_append_val(f->entered->pdata[thread], entered);
+	struct entered *entered = column_push(&frames_of(n)->entered);
+	if (entered)
+		*entered = (struct entered){ address, cfa };
 }
 
 void names_begin_frames(struct names *n)
@@ -54,7 +54,6 @@ void names_begin_frames(struct names *n)
 	const struct trace *t = n->trace;
 	struct frame_names *f = frames_of(n);
 	f->open = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
-	f->next = g_new0(guint, t->threads_count + 1);
 	f->thread_of = g_new(uint32_t, t->blocks_count + 1);
 	memset(f->thread_of, 0xff, sizeof(uint32_t) * (t->blocks_count + 1));
 	f->variable = g_new0(struct frame_place, t->variables_count + 1);
@@ -78,10 +77,9 @@ void names_end_frames(struct names *n)
 	struct frame_names *f = n->frames;
 	if (f == NULL)
 		return;
-	g_ptr_array_unref(f->entered);
+	column_free(&f->entered);
 	if (f->open != NULL)
 		g_ptr_array_unref(f->open);
-	g_free(f->next);
 	g_free(f->thread_of);
 	g_free(f->variable);
 	g_free(f->object);
@@ -98,10 +96,9 @@ void names_frames_event(struct names *n, const struct event *e)
 			g_array_set_size(open, open->len - 1);
 		return;
 	}
-	const GArray *all = e->thread < f->entered->len ? f->entered->pdata[e->thread] : NULL;
 	struct entered entered = { 0 };
-	if (all != NULL && f->next[e->thread] < all->len)
-		entered = g_array_index(all, struct entered, f->next[e->thread]++);
+	if (f->next < f->entered.count)
+		entered = *(const struct entered *)column_at(&f->entered, f->next++);
 	g_array_append_val(open, entered);
 }
 
@@ -122,7 +119,8 @@ static const struct entered *holder(const struct frame_names *f, uint32_t stack,
 	return NULL;
 }
 
-static void note(struct frame_names *f, struct frame_place *place, uint32_t stack, uint64_t address)
+static void note(struct frame_names *f, struct frame_place *place, uint32_t stack,
+                 uint64_t address)
 {
 	const struct entered *frame = holder(f, stack, address);
 	int64_t offset = frame ? (int64_t)(address - frame->cfa) : 0;
@@ -149,7 +147,8 @@ void names_frames_object(struct names *n, uint32_t object)
 		     n->trace->objects[object].address);
 }
 
-static bool append(struct names *n, const struct frame_place *place, uint64_t size, GString *name)
+static bool append(struct names *n, const struct frame_place *place, uint64_t size,
+                   GString *name)
 {
 	if (place->offset == 0)
 		return false;

@@ -1,6 +1,6 @@
 /*
- * name_private.h - what name.c, name_blocks.c and name_frames.c share: the modules, and what one pass over
- * the events has found out about blocks.
+ * name_private.h - what name.c, name_blocks.c and name_frames.c share: the modules, and what
+ * one pass over the events has found out about blocks.
  */
 #ifndef HEDDLE_NAME_PRIVATE_H
 #define HEDDLE_NAME_PRIVATE_H
@@ -18,15 +18,20 @@ struct name_module {
 struct block_names; /* name_blocks.c */
 struct frame_names; /* name_frames.c */
 
+struct taken_names {     /* a set of hashes */
+	uint64_t *slots; /* owned; 0: free */
+	uint64_t mask, count;
+};
+
 struct names {
-	char *exe;
+	char *exe, *folder;
 	GArray *modules;            /* struct name_module */
 	GPtrArray *warnings;        /* char *, owned */
 	GHashTable *short_files;    /* last component -> the path that owns it; borrowed */
 	GHashTable *variable_names; /* struct debug_variable -> char *, owned */
 	GHashTable *taken_names;    /* set of the values of variable_names */
-	GHashTable *variables_named, *objects_named; /* sets of char *, owned */
-	const struct trace *trace;                   /* borrowed; NULL until begun */
+	struct taken_names variables_taken, objects_taken;
+	const struct trace *trace;  /* borrowed; NULL until begun */
 	uint64_t *stack_tops;       /* by block: the end of its highest variable */
 	uint32_t *first_location;   /* by variable: of its first access */
 	uint32_t *object_location;  /* by object: of its first event */
@@ -37,7 +42,8 @@ struct names {
 
 void names_begin(struct names *n, const struct trace *partial);
 uint64_t names_base(const struct names *n, uint32_t module);
-/* The module loaded nearest below an address, or NONE; whether it holds it debuginfo must say. */
+/* The module loaded nearest below an address, or NONE; whether it holds it debuginfo must say.
+ */
 uint32_t names_module_below(const struct names *n, uint64_t address);
 /* The static variable at a run-time address, and the module that may hold it. */
 const struct debug_variable *names_data(struct names *n, uint64_t address, uint32_t *module);
@@ -47,6 +53,7 @@ size_t names_places(struct names *n, const struct location *l, struct debug_plac
                     size_t room);
 void names_append_location(struct names *n, const struct location *l, GString *name);
 
+void names_append_number(uint64_t number, GString *name);
 /* A function's or type's name without template arguments. */
 void names_append_function(const char *function, GString *name);
 

@@ -315,6 +315,18 @@ bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
 	return true;
 }
 
+void plan_any_outcome(struct plan *p)
+{
+	if (p->steps->len > 0)
+		g_array_index(p->steps, struct log_step, p->steps->len - 1).tag = LOG_NOTHING;
+}
+
+void plan_go_on(struct plan *p, const struct trace *t, uint32_t thread)
+{
+	add_step(t, p, thread, NONE, false);
+	p->open_end = true;
+}
+
 /* ---- following ---- */
 
 static uint32_t event_at(const struct trace *t, const GArray *events, struct plan_place place)
@@ -384,16 +396,24 @@ bool plan_follow(const struct plan *p, char **argv, unsigned first,
                  struct error *error)
 {
 	struct record_options o = { .argv = argv, .stopped = stopped, .context = context };
-	char *library;
+	char *library = NULL;
 	memset(run, 0, sizeof(*run));
-	if (!interposer_of(p->specs, argv[0], &library, error))
+	if (!p->interposer && !interposer_of(p->specs, argv[0], &library, error))
 		return false;
-	o.preload = library;
+	o.preload = p->interposer ? p->interposer : library;
+	run->facts.argv = argv;
+	run->facts.specs = p->specs;
 	if (p->start_at && !session_start_at(argv[0], p->start_at, &o.config, error)) {
 		interposer_remove(library);
 		return false;
 	}
 	o.config.flags = LOG_CONTROLLED | LOG_VALUES | LOG_REPLAY;
+	if (p->explore) {
+		o.config.flags |= LOG_EXPLORE;
+		if (p->max_steps) /* what is left of them after the plan */
+			o.config.steps =
+			        p->max_steps > p->steps->len ? p->max_steps - p->steps->len : 1;
+	}
 	o.config.seed = p->seed;
 	o.config.strategy = p->strategy;
 	/* The witness whole, and then some: what comes after it may never end. */
@@ -430,7 +450,7 @@ bool plan_follow(const struct plan *p, char **argv, unsigned first,
 	run->diverged = run->facts.diverged != NULL;
 	if (run->diverged)
 		explain_divergence(p, run);
-	else if (run->facts.replayed < p->steps->len && run->facts.replayed > 0) {
+	else if (run->facts.replayed + p->open_end < p->steps->len && run->facts.replayed > 0) {
 		run->diverged = true;
 		run->at = g_array_index(p->events, uint32_t, run->facts.replayed);
 		run->cause = g_strdup("the program ended before it");

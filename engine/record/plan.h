@@ -22,6 +22,10 @@ struct plan {             /* zero to init; plan_release */
 	} pair_place[2];
 	uint64_t seed;
 	uint32_t strategy;   /* of what follows the plan: enum log_strategy */
+	uint64_t max_steps; /* with `explore`: of a run; 0: no limit */
+	bool explore; /* chance does not switch inside of invocations; ends are noted */
+	bool open_end;    /* the last step need not come: plan_go_on */
+	const char *interposer; /* the library of the bind lines, when it is there already */
 	const char *output;  /* a file for what the program prints, or NULL; borrowed */
 	unsigned timeout_ms; /* for the run; 0: none */
 };
@@ -34,6 +38,11 @@ void plan_release(struct plan *plan);
  */
 bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
                const uint32_t pair[2], struct plan *plan, struct error *error);
+
+/* The last step is any event at its place, in whatever outcome. */
+void plan_any_outcome(struct plan *plan);
+/* Then `thread` (of the trace that it was made from) goes on, if it can. */
+void plan_go_on(struct plan *plan, const struct trace *t, uint32_t thread);
 
 struct plan_run {
 	struct record_result result;

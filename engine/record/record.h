@@ -28,11 +28,13 @@ struct record_facts {
 	uint32_t stolen;        /* times that the watchdog had to step in: not reproducible */
 	uint32_t error;         /* errno of LOG_FULL */
 	uint64_t replayed;
+	uint32_t holder; /* controlled mode: the number of the thread that ran last */
 	uint64_t lost;
 	uint64_t instrumented; /* function entries: 0 without the compilers' hooks */
 	bool forked;
 	GPtrArray *blocked; /* char *: notes of a deadlock, see record_explain_deadlock */
 	GPtrArray *stopped; /* char *: replay, the stacks at the pair */
+	GPtrArray *ended;   /* char *: exploration, the numbers of threads that came to an end */
 	char *diverged;     /* replay, or NULL */
 	GArray *modules;    /* struct record_module */
 };

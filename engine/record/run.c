@@ -14,6 +14,7 @@
 #include <sys/personality.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -322,6 +323,7 @@ static int wait_for(struct record_options *o, pid_t pid, struct record_result *r
 	}
 	gint64 deadline = o->timeout_ms ? g_get_monotonic_time() + o->timeout_ms * 1000ll : 0;
 	bool told = false;
+	int process = o->stopped ? -1 : (int)syscall(SYS_pidfd_open, pid, 0);
 	for (unsigned pause = 200;; pause = pause < 5000 ? pause * 2 : 5000) {
 		pid_t done = waitpid(pid, &status, WNOHANG);
 		if (done == pid || (done < 0 && errno != EINTR))
@@ -336,8 +338,15 @@ static int wait_for(struct record_options *o, pid_t pid, struct record_result *r
 			kill(pid, SIGKILL);
 			deadline = 0;
 		}
-		g_usleep(pause);
+		struct pollfd end = { .fd = process, .events = POLLIN };
+		gint64 left = deadline ? (deadline - g_get_monotonic_time()) / 1000 + 1 : 1000;
+		if (process < 0)
+			g_usleep(pause);
+		else
+			poll(&end, 1, (int)CLAMP(left, 1, 1000));
 	}
+	if (process >= 0)
+		close(process);
 	if (header != MAP_FAILED)
 		munmap((void *)header, LOG_HEADER);
 	return status;

@@ -57,6 +57,9 @@ enum event_flag {
 	EVENT_WIDE = 16,
 	/* A volatile access (recordings only). */
 	EVENT_VOLATILE = 32,
+	/* An acquire, take or wait that could have ended without it: a try, or with a time limit
+	 * (recordings only). */
+	EVENT_TRY = 64,
 };
 
 struct event {

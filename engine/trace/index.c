@@ -5,6 +5,8 @@
 #include "engine/trace/index.h"
 #include "engine/trace/index_private.h"
 
+#include "engine/base/scattered.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,7 +17,7 @@
  * for all parts: first what goes into each list is counted, then all is filled in.
  */
 
-enum { BATCH = 4096, LARGE_PAGE = 2 << 20 };
+enum { BATCH = 4096 };
 
 struct batch {
 	uint64_t from, to;                    /* events */
@@ -37,19 +39,6 @@ struct work {
 	GArray *starts, *items; /* of wide_writers */
 };
 
-/* On large pages where there are some: lists that are filled side by side are found without a
- * walk through the page tables.  (What is filled from one end to the other gains less than it
- * takes some machines to get such pages.) */
-static uint32_t *scattered_new(uint64_t count)
-{
-	uint64_t bytes = count * sizeof(uint32_t);
-	void *array;
-	if (bytes < 4 * LARGE_PAGE || posix_memalign(&array, LARGE_PAGE, bytes) != 0)
-		return g_malloc(bytes);
-	madvise(array, bytes, MADV_HUGEPAGE);
-	return array;
-}
-
 static void lists_begin(struct work *w, struct event_lists *lists, uint64_t count)
 {
 	w->lists = lists;
@@ -68,7 +57,7 @@ static void lists_sum(struct work *w)
 	start[w->lists_count] = sum;
 	w->next[w->lists_count] = sum;
 	w->lists->start = start;
-	w->lists->items = scattered_new(sum + 1);
+	w->lists->items = scattered_new(uint32_t, sum + 1);
 }
 
 /* -- by thread -------------------------------------------------------------------------- */

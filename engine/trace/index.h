@@ -113,6 +113,12 @@ static inline struct event_list trace_thread_events(const struct trace *t, uint3
 {
 	return event_list_at(&t->index->thread_events, thread);
 }
+/*
+ * The edges (struct must_edge; taken over) in the place of the must-order of a reading
+ * (trace_reading), whose INDEX_MUST is there: for who knows more or less of what must come
+ * first than rule 4 says.
+ */
+void trace_replace_must(struct trace *t, GArray *edges);
 /* Thread-local neighbours, NONE at the ends. */
 uint32_t trace_previous(const struct trace *t, uint32_t event);
 uint32_t trace_next(const struct trace *t, uint32_t event);

@@ -532,18 +532,13 @@ static int by_before(gconstpointer p, gconstpointer q, gpointer edges)
 	return a->before < b->before ? -1 : a->before > b->before;
 }
 
-bool index_build_must(struct trace *t, struct trace_index *ix, const struct progress *progress)
+static void keep_edges(struct trace_index *ix, GArray *edges)
 {
-	struct maker m = { t, g_array_new(FALSE, FALSE, sizeof(struct must_edge)) };
 	uint32_t *order;
 
-	if (!add_synchronisation(&m, progress) || !add_blocks(&m, progress)) {
-		g_array_free(m.edges, TRUE);
-		return false;
-	}
-	g_array_sort(m.edges, by_after);
-	ix->must_count = m.edges->len;
-	ix->must = (struct must_edge *)g_array_free(m.edges, FALSE);
+	g_array_sort(edges, by_after);
+	ix->must_count = edges->len;
+	ix->must = (struct must_edge *)g_array_free(edges, FALSE);
 	order = g_new(uint32_t, ix->must_count + 1);
 	for (uint32_t i = 0; i < ix->must_count; i++)
 		order[i] = i;
@@ -551,5 +546,25 @@ bool index_build_must(struct trace *t, struct trace_index *ix, const struct prog
 	g_qsort_with_data(order, (gint)ix->must_count, sizeof(*order), by_before,
 	                  (gpointer)ix->must);
 	ix->must_by_before = order;
+}
+
+bool index_build_must(struct trace *t, struct trace_index *ix, const struct progress *progress)
+{
+	struct maker m = { t, g_array_new(FALSE, FALSE, sizeof(struct must_edge)) };
+
+	if (!add_synchronisation(&m, progress) || !add_blocks(&m, progress)) {
+		g_array_free(m.edges, TRUE);
+		return false;
+	}
+	keep_edges(ix, m.edges);
 	return true;
+}
+
+void trace_replace_must(struct trace *t, GArray *edges)
+{
+	struct trace_index *ix = t->index;
+
+	g_free((void *)ix->must);
+	g_free((void *)ix->must_by_before);
+	keep_edges(ix, edges);
 }

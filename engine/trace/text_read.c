@@ -775,16 +775,22 @@ static uint64_t line_of(const char *text, const char *at)
 	return line;
 }
 
-static bool check_bytes(struct reader *r, const char *text, size_t length)
+/* A file that was cut off within a character is shorter by the bytes of that. */
+static bool check_bytes(struct reader *r, const char *text, size_t *length)
 {
-	const char *nul = memchr(text, '\0', length);
-	const char *end = text + length;
+	const char *nul = memchr(text, '\0', *length);
+	const char *end = text + *length;
 	if (nul) {
 		r->line = line_of(text, nul);
 		return refuse(r, "a text trace has none; is this another kind of file?",
 		              "expected text, found a NUL byte");
 	}
-	if (!g_utf8_validate(text, (gssize)length, &end)) {
+	if (!g_utf8_validate(text, (gssize)*length, &end)) {
+		size_t rest = *length - (size_t)(end - text);
+		if (g_utf8_get_char_validated(end, (gssize)rest) == (gunichar)-2) {
+			*length -= rest;
+			return true;
+		}
 		r->line = line_of(text, end);
 		return refuse(r, "convert the file to UTF-8",
 		              "expected UTF-8, found the byte 0x%02X", (unsigned char)*end);
@@ -861,7 +867,7 @@ struct trace *text_read(const char *name, const char *text, size_t length,
 	bool complete = true;
 	fill_ops(&r);
 	skip_mark(&text, &length);
-	bool good = length == 0 || (check_bytes(&r, text, length) &&
+	bool good = length == 0 || (check_bytes(&r, text, &length) &&
 	                            read_lines(&r, text, length, progress, &complete));
 	struct trace *t = NULL;
 	if (good) {

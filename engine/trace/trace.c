@@ -2,6 +2,7 @@
  * trace.c - opening and closing traces, and names for people.
  */
 #include "engine/base/column.h"
+#include "engine/base/input.h"
 #include "engine/trace/formats.h"
 #include "engine/trace/index_private.h"
 #include "engine/trace/spell.h"
@@ -79,49 +80,40 @@ void trace_close(struct trace *t)
 	g_free(t);
 }
 
+struct trace *trace_reading(const struct trace *t)
+{
+	struct trace *r = trace_new(t->path), own = *r;
+	*r = *t;
+	r->path = own.path;
+	r->storage = own.storage;
+	r->warnings = own.warnings;
+	r->index = NULL;
+	return r;
+}
+
 /* -- opening ---------------------------------------------------------------------------------
  */
-
-static bool map_file(const char *path, void **bytes, size_t *length, struct error *error)
-{
-	struct stat st;
-	const char *remedy = "name a trace that you can read";
-	struct place where = place_line(path, 0);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &st) != 0) {
-		int why = errno;
-		if (fd >= 0)
-			close(fd);
-		return error_set(error, where.text, remedy, "cannot open the trace: %s",
-		                 g_strerror(why));
-	}
-	if (!S_ISREG(st.st_mode)) {
-		close(fd);
-		return error_set(error, where.text, remedy, "expected a file, found a %s",
-		                 S_ISDIR(st.st_mode) ? "folder" : "device or pipe");
-	}
-	*length = (size_t)st.st_size;
-	*bytes = *length ? mmap(NULL, *length, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
-	int why = errno;
-	close(fd);
-	if (*bytes == MAP_FAILED)
-		return error_set(error, where.text, remedy, "cannot map the trace: %s",
-		                 g_strerror(why));
-	return true;
-}
 
 struct trace *trace_open(const char *path, const struct trace_options *options,
                          const struct progress *progress, struct error *error)
 {
-	void *bytes;
-	size_t length;
-	if (!map_file(path, &bytes, &length, error))
+	struct input in;
+	struct trace *t;
+	if (!input_open(path, "trace", &in, error))
 		return NULL;
-	if (binary_recognise(bytes, length))
-		return binary_read(path, bytes, length, progress, error);
-	struct trace *t = text_read(path, bytes, length, options, progress, error);
-	if (bytes)
-		munmap(bytes, length);
+	char *digest = in.stream ? g_compute_checksum_for_data(G_CHECKSUM_SHA256, in.bytes,
+	                                                       in.length)
+	                         : NULL;
+	if (binary_recognise(in.bytes, in.length)) {
+		t = binary_read(path, in.bytes, in.length, progress, error);
+	} else {
+		t = text_read(path, in.bytes, in.length, options, progress, error);
+		input_close(&in);
+	}
+	if (t != NULL && digest != NULL)
+		t->digest = trace_own(t, digest);
+	else
+		g_free(digest);
 	return t;
 }
 

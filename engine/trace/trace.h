@@ -154,6 +154,7 @@ struct trace {
 	TRACE_TABLES(TABLE)
 #undef TABLE
 	char *path;          /* as it was opened; owned */
+	const char *digest;  /* SHA-256 of a stream, which cannot be read again; or NULL */
 	bool complete;       /* false: a truncated file, loaded up to the last whole event */
 	bool filtered;       /* TREE has left events out: observations are not exact */
 	bool values_exact;   /* has values, and they are those of the accesses */
@@ -182,6 +183,11 @@ struct trace *trace_open(const char *path, const struct trace_options *options,
 struct trace *trace_from_text(const char *name, const char *text, size_t length,
                               const struct trace_options *options, struct error *error);
 void trace_close(struct trace *trace); /* NULL is allowed */
+/*
+ * A second reading of a trace, with an index of its own: all its tables are borrowed until
+ * the reader puts its own in their place (which it frees).  `t` must outlive it.
+ */
+struct trace *trace_reading(const struct trace *t);
 
 static inline const char *trace_string(const struct trace *t, uint32_t string)
 {

@@ -5,6 +5,7 @@
  * Judges no sequence itself; the checker does.
  */
 #include "engine/witness/witness.h"
+#include "engine/base/input.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -230,18 +231,13 @@ static bool read_complete(struct reader *r)
 bool witness_read(const char *path, struct witness *w, struct error *error)
 {
 	struct reader r = { .path = path, .w = w, .error = error };
-	GError *failure = NULL;
 	char *text;
 	size_t length;
 	bool good;
 
 	*w = (struct witness){ 0 };
-	if (!g_file_get_contents(path, &text, &length, &failure)) {
-		error_set(error, place_line(path, 0).text, NULL, "cannot be read: %s",
-		          failure->message);
-		g_error_free(failure);
+	if ((text = input_text(path, "witness", &length, error)) == NULL)
 		return false;
-	}
 	w->pair = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	w->events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	w->under_specs = g_ptr_array_new_with_free_func(g_free);
@@ -259,9 +255,11 @@ char *trace_digest(const struct trace *t)
 	GChecksum *sum;
 	unsigned char *buffer;
 	char *digest;
-	FILE *file = t->path == NULL ? NULL : fopen(t->path, "rb");
+	FILE *file = t->path == NULL || t->digest != NULL ? NULL : fopen(t->path, "rb");
 	size_t got;
 
+	if (t->digest != NULL)
+		return g_strdup(t->digest);
 	if (file == NULL)
 		return g_strdup("");
 	sum = g_checksum_new(G_CHECKSUM_SHA256);
@@ -500,13 +498,14 @@ static enum switch_reason reason_of(const char *text)
 	return SWITCH_OPTIONAL;
 }
 
-/* Which event of the new thread's run the old thread's next one has to wait for: take them
- * one by one until it may go on. */
 struct switching {
 	const struct trace *t;
-	const struct check_options *options;
 	const uint32_t *events;
 	uint32_t length;
+	struct checker *checker;
+	/* by thread: its last switch away that is not explained yet (index + 1), or 0 */
+	uint32_t *open;
+	GArray *all; /* struct context_switch */
 };
 
 /* A reading of the new thread's run that the old thread's next write would spoil. */
@@ -535,53 +534,131 @@ static uint32_t next_of_thread(const struct switching *s, uint32_t at, uint16_t 
 	return NONE;
 }
 
-static void explain_switch(const struct switching *s, struct checker *c,
-                           struct context_switch *x, GString *text)
+static void explain_switch(struct switching *s, struct context_switch *x, GString *text)
 {
 	uint16_t old = s->t->events[s->events[x->at - 1]].thread;
 	uint32_t next = next_of_thread(s, x->at, old);
+	bool last = s->length >= 2 && x->at + 2 >= s->length;
 
 	g_string_truncate(text, 0);
-	if (next == NONE || (x->at + 2 >= s->length && s->length >= 2)) {
-		x->reason = SWITCH_END;
+	x->waits = next;
+	x->reason = SWITCH_END;
+	if (next == NONE || last || next == s->events[s->length - 1] ||
+	    next == s->events[s->length - 2])
 		return;
-	}
-	if (s->length >= 2 &&
-	    (next == s->events[s->length - 1] || next == s->events[s->length - 2])) {
-		x->reason = SWITCH_END; /* it has come to its place in the pair */
-		x->because = next;
-		return;
-	}
-	if (!checker_enabled(c, next, text)) {
+	if (!checker_enabled(s->checker, next, text)) {
 		x->reason = reason_of(text->str);
-		x->because = next;
+		s->open[old] = s->all->len + 1;
 		return;
 	}
 	x->because = spoiled_reader(s, x->at, next);
 	x->reason = x->because == NONE ? SWITCH_OPTIONAL : SWITCH_WRITE;
 }
 
+/* Of those that wait, what may come now has waited for this event. */
+static void note_cause(struct switching *s, uint32_t e)
+{
+	for (uint32_t u = 0; u < s->t->threads_count; u++) {
+		struct context_switch *x;
+
+		if (s->open[u] == 0)
+			continue;
+		x = &g_array_index(s->all, struct context_switch, s->open[u] - 1);
+		if (!checker_enabled(s->checker, x->waits, NULL))
+			continue;
+		x->because = e;
+		s->open[u] = 0;
+	}
+}
+
 GArray *witness_switches(const struct trace *t, const struct witness *w)
 {
 	struct check_options options = { .use_values = w->under_values,
 		                         .use_missing = w->under_missing };
-	struct switching s = { t, &options, (const uint32_t *)w->events->data, w->events->len };
-	GArray *all = g_array_new(FALSE, FALSE, sizeof(struct context_switch));
-	struct checker *c = checker_new(t, &options);
+	struct switching s = {
+		.t = t,
+		.events = (const uint32_t *)w->events->data,
+		.length = w->events->len,
+		.checker = checker_new(t, &options),
+		.open = g_new0(uint32_t, t->threads_count + 1),
+		.all = g_array_new(FALSE, FALSE, sizeof(struct context_switch)),
+	};
 	GString *text = g_string_new(NULL);
 
 	for (uint32_t i = 0; i < s.length; i++) {
 		if (i > 0 &&
 		    t->events[s.events[i]].thread != t->events[s.events[i - 1]].thread) {
-			struct context_switch x = { i, SWITCH_OPTIONAL, NONE };
+			struct context_switch x = { i, SWITCH_OPTIONAL, NONE, NONE };
 
-			explain_switch(&s, c, &x, text);
-			g_array_append_val(all, x);
+			explain_switch(&s, &x, text);
+			g_array_append_val(s.all, x);
 		}
-		if (!checker_step(c, s.events[i], NULL))
+		if (!checker_step(s.checker, s.events[i], NULL))
 			break;
+		note_cause(&s, s.events[i]);
 	}
 	g_string_free(text, TRUE);
-	checker_free(c);
-	return all;
+	checker_free(s.checker);
+	g_free(s.open);
+	return s.all;
+}
+
+/* ---- The reason in words ---- */
+
+static const struct {
+	const char *word;
+	/* around the event that waits, and the one that it waits for, where that is known */
+	const char *before, *between, *after, *alone;
+} reasons[] = {
+	[SWITCH_OPTIONAL] = { "optional", "optional: ", "", "", " could be next as well" },
+	[SWITCH_READS] = { "read", "needed: ", " must see ", "", " must see its write first" },
+	[SWITCH_WRITE] = { "write", "needed: ", " must wait until ", " has seen the old value",
+	                   "" },
+	[SWITCH_LOCK] = { "lock", "needed: ", " must wait for the lock, until ", "",
+	                  " must wait for the lock" },
+	[SWITCH_MUST] = { "must-order", "needed: ", " must come after ", "",
+	                  " must come later" },
+	[SWITCH_END] = { "end", "needed: ", "", "", " is to be next, there it stops" },
+};
+
+const char *switch_word(enum switch_reason reason)
+{
+	return reasons[reason].word;
+}
+
+static void append_escaped_text(GString *out, const char *text)
+{
+	append_escaped(out, text, strlen(text));
+}
+
+/* "event 7, T1's r(x) at bank.c:31" */
+static void append_event(const struct trace *t, uint32_t e, GString *out)
+{
+	const char *place = trace_location_name(t, e);
+
+	g_string_append_printf(out, "event %u, ", e);
+	append_escaped_text(out, trace_thread_name(t, t->events[e].thread));
+	g_string_append(out, "'s ");
+	trace_append_operation(t, e, out);
+	if (*place != '\0') {
+		g_string_append(out, " at ");
+		append_escaped_text(out, place);
+	}
+}
+
+void witness_append_reason(const struct trace *t, const struct context_switch *s, GString *out)
+{
+	if (s->waits == NONE) {
+		g_string_append(out, "needed: its part is done");
+		return;
+	}
+	g_string_append(out, reasons[s->reason].before);
+	append_event(t, s->waits, out);
+	if (s->because == NONE) {
+		g_string_append(out, reasons[s->reason].alone);
+		return;
+	}
+	g_string_append(out, reasons[s->reason].between);
+	append_event(t, s->because, out);
+	g_string_append(out, reasons[s->reason].after);
 }

@@ -37,18 +37,23 @@ void witness_minimise(const struct trace *t, enum claim claim, const uint32_t *p
 
 enum switch_reason {
 	SWITCH_OPTIONAL,
-	SWITCH_READS, /* a read of the new thread must see a write of the other first */
+	SWITCH_READS, /* a read of the old thread must see a write of another first */
 	SWITCH_WRITE, /* a write must wait until a read of the old value is done */
 	SWITCH_LOCK,  /* a lock must be free */
 	SWITCH_MUST,  /* a must-order */
-	SWITCH_END,   /* the old thread has come to its place in the pair */
+	SWITCH_END,   /* the old thread has come to its place in the pair, or to its end */
 };
 struct context_switch {
 	uint32_t at; /* index in the sequence: events[at - 1], events[at] differ in thread */
 	enum switch_reason reason;
-	uint32_t because; /* the event that makes it needed, or NONE */
+	uint32_t waits;   /* the old thread's next event, which cannot be yet; or NONE */
+	uint32_t because; /* the event of another thread that it waits for; or NONE */
 };
+/* "optional", "read", "write", "lock", "must-order", "end" */
+const char *switch_word(enum switch_reason reason);
 /* GArray of struct context_switch, owned by the caller. */
 GArray *witness_switches(const struct trace *t, const struct witness *w);
+/* Why, in the user's names: which read has to see which write, which lock, which order. */
+void witness_append_reason(const struct trace *t, const struct context_switch *s, GString *out);
 
 #endif

@@ -138,7 +138,7 @@ static const struct row rows[] = {
 	{ "wcp", order, OF_SECTIONS, ORDER_KIND_WCP },
 	{ "dc", order, OF_SECTIONS, ORDER_KIND_DC },
 	{ "wdc", order, OF_SECTIONS, ORDER_KIND_WDC },
-	{ "lockset", whole, INDEX_VARIABLES, ANALYSIS_LOCKSET },
+	{ "lockset", whole, 0, ANALYSIS_LOCKSET },
 	{ "syncp", syncp, OF_SYNCP },
 	{ "syncp, witnesses", whole, OF_SYNCP, ANALYSIS_SYNCP },
 	{ "cp", order, OF_SECTIONS, ORDER_KIND_CP, true },

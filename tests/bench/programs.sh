@@ -5,11 +5,16 @@
 # is the output the same, events, site pairs that ThreadSanitizer reports and that
 # `heddle races` finds, processor time.  No part of `make check`.
 #
-#   tests/bench/programs.sh [fetch|build|run|all] [NAME...]     (default: all of everything)
+#   tests/bench/programs.sh [fetch|build|run|replay|all] [NAME...]  (default: all of everything)
+#
+# `replay` takes witnesses of the last run's races and follows each on the program, with the
+# same clients and input, one way; a line for each: its length, and whether it happened.
+#
 #   PROGRAMS     where to work (default: /tmp/heddle-programs)
 #   APT_OPTIONS  for apt-get source
 #   VARIANTS     of plain, tsan, heddle (default: all)
 #   LIMIT        seconds for `heddle races` of one trace (default: 120)
+#   WITNESSES    to replay of each program (default: 3)
 #   SEED, STRATEGY, BUDGET   of the recording and of `heddle races`
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -20,7 +25,7 @@ data=$work/data
 . "$here/packages.sh"
 
 command=all
-case ${1-} in fetch | build | run | all) command=$1 && shift ;; esac
+case ${1-} in fetch | build | run | replay | all) command=$1 && shift ;; esac
 mkdir -p "$work"/{src,plain,tsan,heddle,bin,data,logs}
 
 package_of() { awk -v n="$1" '$1 == n { print $2 }' <<<"$PACKAGES"; }
@@ -79,7 +84,7 @@ input() {
 # What a program is run under, by variant; each run writes time.N (and trace.N.hdl).
 runners() {
 	local v
-	for v in plain tsan heddle; do
+	for v in plain tsan heddle replay; do
 		{
 			echo '#!/bin/bash'
 			echo 'n=$(ls start.* 2>/dev/null | wc -l); touch start.$n'
@@ -90,9 +95,14 @@ runners() {
 				echo "exec setarch -R $work/bin/measure time.\$n \"\$@\""
 				;;
 			heddle)
-				echo "exec $work/bin/measure time.\$n $HEDDLE record -q --max-size 600" \
+				echo "exec $work/bin/measure time.\$n $HEDDLE record -q" \
 					"--seed ${SEED:-1} --strategy ${STRATEGY:-random}" \
 					'-o trace.$n.hdl -- "$@"'
+				;;
+			replay) # WITNESS is of trace.NUMBER; what is said goes to SAID
+				echo '[ "$n" = "$NUMBER" ] || exec "$@"'
+				echo "exec $HEDDLE replay --first 1 --witness \"\$WITNESS\" --" \
+					'"$@" 2>"$SAID"'
 				;;
 			esac
 		} >"$work/bin/under-$v"
@@ -110,8 +120,10 @@ run_variant() { # NAME VARIANT
 seconds() { # NAME VARIANT FIELD: processor time of all its runs
 	cat "$work/run/$1/$2"/time.* | awk -v f="$3" '{ s += $f } END { printf "%.2f", s }'
 }
-events_of() { # FILE...: of all these JSON reports
-	sed -n 's/^{"heddle".*"events": \([0-9]*\),.*/\1/p' "$@" | awk '{ s += $1 } END { print s }'
+events_of() { # TRACE...: of all together
+	local t
+	for t; do "$HEDDLE" info -q "$t" | awk '$1 == "events" { print $2; exit }'; done |
+		awk '{ s += $1 } END { print s }'
 }
 ratio() { awk -v a="$1" -v b="$2" 'BEGIN { if (b > 0) printf "%.1f", a / b; else print "?" }'; }
 
@@ -141,11 +153,39 @@ row() { # NAME: runs it and prints its line
 	plain=$(seconds "$name" plain 1) tsan=$(seconds "$name" tsan 1)
 	program=$(seconds "$name" heddle 2)
 	printf '%-10s %-8s %10s %5d %5d  %6s %6s (%4s) %6s (%4s) %6s %5d  %s\n' "$name" $output \
-		"$(events_of "$base"/heddle/*.json)" "$(wc -l <"$base/tsan.pairs")" \
+		"$(events_of "$base"/heddle/trace.*.hdl)" "$(wc -l <"$base/tsan.pairs")" \
 		"$(wc -l <"$base/heddle.pairs")" "$plain" \
 		"$tsan" "$(ratio "$tsan" "$plain")" "$program" "$(ratio "$program" "$plain")" \
 		"$(seconds "$name" heddle 1)" $(($(date +%s) - start)) \
 		"${missing:--}$([ -e "$base/late" ] && echo ', races over the limit')"
+}
+
+# What became of a witness: "happened", or the first thing that heddle said.
+outcome() { # SAID
+	if grep -q 'heddle: stopped before' "$1" && ! grep -q 'left the witness' "$1"; then
+		echo happened
+	else
+		grep -h '^heddle: ' "$1" | grep -v 'stopped before' | head -2 | tr '\n' ' ' | grep . || echo "not ended"
+	fi
+}
+replay() { # NAME
+	local base=$work/run/$1 json number w
+	for json in "$base"/heddle/trace.*.hdl.json; do
+		[ -s "$json" ] || continue
+		number=${json##*/trace.} number=${number%.hdl.json}
+		rm -f "$base/heddle/w.$number".*.wit
+		perl "$here/witnesses.pl" "${json%.json}" "$base/heddle/w.$number" "${WITNESSES:-3}" spread <"$json"
+		for w in "$base/heddle/w.$number".*.wit; do
+			[ -e "$w" ] || continue
+			rm -rf "$base/replay"
+			mkdir -p "$base/replay"
+			(cd "$base/replay" && source=$work/heddle/$1 NUMBER=$number WITNESS=$w SAID=$w.said &&
+				export NUMBER WITNESS SAID && timeout "${LIMIT:-120}" bash -c '
+				. "$1/packages.sh"; here=$1 source=$2 data=$3
+				"run_$4" "$5"' - "$here" "$source" "$data" "$1" "$work/bin/under-replay" >"$base/replay.out" 2>&1)
+			printf '%-10s %9d events  %s\n' "$1" "$(grep -vc '^#' "$w")" "$(outcome "$w.said")"
+		done
+	done
 }
 
 compilers
@@ -155,7 +195,6 @@ case $command in
 run | all)
 	printf '%-10s %-8s %10s %5s %5s  %6s %13s %13s %6s %5s  %s\n' program output events tsan \
 		ours plain 'tsan (times)' 'record(times)' +trace races 'not ours'
-
 	;;
 esac
 for name in $(names "$@"); do
@@ -164,4 +203,5 @@ for name in $(names "$@"); do
 	build | all) for variant in ${VARIANTS:-plain tsan heddle}; do build "$name" $variant; done ;;
 	esac
 	case $command in run | all) row "$name" ;; esac
+	[ $command = replay ] && replay "$name"
 done

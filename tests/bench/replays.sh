@@ -15,24 +15,6 @@ shift 2 2>/dev/null
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-# witnesses TRACE PREFIX <JSON: a file PREFIX.N.wit for every finding that has one
-witnesses() {
-	perl -MJSON::PP -0777 -e '
-		my ($trace, $prefix, $most) = @ARGV;
-		my $d = JSON::PP->new->decode(<STDIN>);
-		my $n = 0;
-		for my $f (@{ $d->{findings} }) {
-			next unless ref $f->{witness} && @{ $f->{witness} } && $n < $most;
-			my $kind = { "data-race" => "race", deadlock => "deadlock",
-				"atomic-set-violation" => "atomic" }->{ $f->{kind} } // "cov";
-			open my $out, ">", "$prefix." . $n++ . ".wit" or die;
-			print $out "#! heddle-witness 1\n#! trace $trace -\n#! kind $kind\n";
-			print $out "#! pair $f->{first} $f->{second}\n" if $kind =~ /race|cov/;
-			print $out "#! pair @{ $f->{requests} }\n" if $kind eq "deadlock";
-			print $out "$_\n" for @{ $f->{witness} };
-		}' "$1" "$2" "${MAXIMUM:-12}"
-}
-
 declare -A happened tried
 for folder in ${*:-samples/*/}; do
 	folder=${folder%/} name=$(basename "${folder%/}")
@@ -47,7 +29,7 @@ for folder in ${*:-samples/*/}; do
 			commute) options="--analysis cov" ;; atomic) options=--predict ;; *) options= ;;
 			esac
 			"$HEDDLE" $command "$trace" $options -q --format json 2>/dev/null |
-				witnesses "$trace" "$trace.$command"
+				perl tests/bench/programs/witnesses.pl "$trace" "$trace.$command" "${MAXIMUM:-12}"
 			for w in "$trace.$command".*.wit; do
 				[ -e "$w" ] || continue
 				tried[$command]=$((${tried[$command]:-0} + 1))

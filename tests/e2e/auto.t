@@ -180,4 +180,14 @@ is "$(json 'join " ", sort keys %{{ map { $_->{verdict} . ":" . $_->{budget} => 
 	"unknown:total" "the budget is named"
 run timeout 60 "$HEDDLE" races --pairs events --budget 0,0 "$scratch/tries.std"
 is "$status" 3 "no budget at all: it ends, too"
+
+# M2's own budget: pairs that take more than a quarter million steps are unknown without one.
+for pairs in events sites; do
+	run "$HEDDLE" races --analysis m2 --pairs $pairs --budget 0,0 --verdicts all --format json \
+		"$root/tests/traces/bubblesort-small.std"
+	like "$out" 'given up for --budget [(]0,0[)]' "m2 by $pairs, no budget: it says so"
+	is "$(json '$d->{complete} ? 1 : 0')" 0 "not complete"
+	is "$(json 'join " ", sort keys %{{ map { "$_->{verdict}:" . ($_->{budget} // "") => 1 } @{$d->{findings}} }}')" \
+		"race: unknown:incomplete$([ $pairs = events ] && echo " unknown:pair")" "and names the budget"
+done
 done_testing

@@ -48,4 +48,32 @@ like "$err" 'damaged' "and what it is"
 mv "$scratch/a.hdl" "$scratch/a.txt"
 run "$HEDDLE" info "$scratch/a.txt"
 is "$status" 0 "formats are told by content, not by suffix"
+
+printf 'T|w(x)|1\nT|w(y)|\303' >"$scratch/cut.txt"
+run "$HEDDLE" info "$scratch/cut.txt" --format json
+is "$status $(json '$d->{events}')" "0 2" "a file that is cut off within a character"
+
+# Streams: standard input, the shell's pipes; a pipe that nobody writes into does not hang.
+printf 'T|w(x)|1\nU|r(x)|2\n' >"$scratch/pair.txt"
+run bash -c "cat '$scratch/pair.txt' | '$HEDDLE' races - --format json"
+is "$status" 1 "a trace from standard input"
+is "$(json '$d->{findings}[0]{second}')" 1 "is read whole"
+run bash -c "'$HEDDLE' info <(cat '$scratch/a.txt') --format json"
+is "$(json '$d->{events}')" 15 "a binary trace from a pipe of the shell"
+run bash -c "'$HEDDLE' witness - 0 1 -q <'$scratch/pair.txt' | sed -n 's/^#! trace - //p'"
+is "$out" "$(sha256sum "$scratch/pair.txt" | cut -d' ' -f1)" "and its sum is in the witness"
+mkfifo "$scratch/pipe"
+for c in "info $scratch/pipe" "verify $scratch/pair.txt $scratch/pipe" "merge $scratch/pipe" \
+	"races $scratch/pair.txt --spec $scratch/pipe" "convert $scratch/pair.txt $scratch/pipe"; do
+	run timeout 20 "$HEDDLE" $c
+	is "$status" 2 "a pipe without another end: ${c%% *}"
+	like "$err" '^heddle: pipe: ' "is named"
+done
+run "$HEDDLE" info /dev/zero
+is "$status" 2 "a device"
+run bash -c "'$HEDDLE' convert '$scratch/pair.txt' '$scratch/closed.hdl' >&- 2>&- <&-"
+run "$HEDDLE" info "$scratch/closed.hdl"
+is "$status" 0 "a file written while the standard streams are closed holds no messages"
+run "$HEDDLE" -
+is "$status" 2 "the explorer does not take its trace from where its keys come from"
 done_testing

@@ -84,6 +84,31 @@ run "$HEDDLE" witness "$scratch/seen.std" 0 3
 is "$status" 0 "impossible by observation"
 like "$out" 'T2 reads x at a.c:3, which T1 wrote at a.c:2' "the observation in words"
 like "$out" 'but both are to be next: T1 before w\(z\) at a.c:1, T2 before w\(z\) at a.c:4' "what is asked in words"
+# A closure's step names the read that it is there for, and what that has to see.
+printf '%s\n' 'T1|acq(l)|1' 'T1|r(x)|2' 'T1|r(x)|3' 'T2|w(x)|4' 'T1|rel(l)|5' 'T2|acq(l)|6' \
+	'T2|rel(l)|7' 'T2|w(x)|8' >"$scratch/initial.std"
+run "$HEDDLE" witness "$scratch/initial.std" 2 7
+is "$status" 0 "impossible by the closure"
+like "$out" "T1's r\\(x\\) at 2 has to see the initial value" "a read of the initial value in words"
+printf '%s\n' 'T1|acq(l)|1' 'T2|w(z)|2' 'T1|r(z)|3' 'T1|w(x)|4' 'T1|rel(l)|5' 'T2|w(z)|6' \
+	'T2|acq(l)|7' 'T2|rel(l)|8' 'T2|r(x)|9' >"$scratch/between.std"
+run "$HEDDLE" witness "$scratch/between.std" 3 8
+is "$status" 0 "impossible by the closure"
+like "$out" "T2 does w\\(z\\) at 6 before T2 does w\\(z\\) at 2: T1's r\\(z\\) at 3 has to see T2's w\\(z\\) at 2" \
+	"another write between: the read and its write in words"
+run "$HEDDLE" witness "$scratch/between.std" 3 8 --format json
+like "$out" "has to see T2's w\\(z\\) at 2" "the same in JSON"
+# A context switch tells who waits for what: a lock, here.
+printf '%s\n' 'T2|acq(l)|1' 'T1|w(a)|2' 'T2|rel(l)|3' 'T1|acq(l)|4' 'T1|r(a)|5' 'T1|w(x)|6' 'T1|rel(l)|7' \
+	'T2|w(x)|8' >"$scratch/switch.std"
+run "$HEDDLE" witness "$scratch/switch.std" 5 7 --format json
+is "$(json 'join "; ", map { "$_->{reason}:" . ($_->{waits} // "") . ":" . ($_->{for} // "") } @{$d->{findings}[0]{switches}}')" \
+	"end:7:; end::" "few switches, all of them for the pair"
+printf '%s\n' 'T1|w(a)|1' 'T2|r(a)|2' 'T2|w(b)|3' 'T1|r(b)|4' 'T1|w(x)|5' 'T2|w(x)|6' >"$scratch/sees.std"
+run "$HEDDLE" witness "$scratch/sees.std" 4 5 --format json
+is "$(json 'join "; ", map { "$_->{reason}:" . ($_->{waits} // "") . ":" . ($_->{for} // "") } @{$d->{findings}[0]{switches}}')" \
+	"read:3:2; end:5:; end::" "a switch that a read needs names the read and its write"
+like "$out" "needed: event 3, T1's r\\(b\\) at 4 must see event 2, T2's w\\(b\\) at 3" "and says so"
 run "$HEDDLE" witness "$scratch/pair.std" 0 7
 like "$err" 'T2 -> T1 before event' "a witness on standard output tells its switches beside it"
 done_testing

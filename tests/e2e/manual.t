@@ -20,6 +20,20 @@ for c in $("$HEDDLE" --table | awk -F'\t' '$1 == "command" { print $2 }'); do
 	is "$status" 2 "$c refuses an unknown option"
 	like "$err" "unknown option '--no-such-option'" "$c names the unknown option"
 done
+# Options as GNU's: anywhere, with =, abbreviated, and -- before operands that look like one.
+printf 'T|w(x)|1\nU|r(x)|2\n' >"$scratch/-t.txt"
+cd "$scratch"
+run "$HEDDLE" races --an=hb -q --pairs events --form json -- -t.txt
+is "$status" 1 "abbreviations, and an operand after --"
+is "$(json '$d->{analysis}')" hb "are understood"
+run "$HEDDLE" races ./-t.txt --ver all
+is "$status" 2 "--ver"
+like "$err" "'--ver' is the beginning of several options" "begins two names"
+run "$HEDDLE" races ./-t.txt --anlysis hb
+like "$err" "unknown option '--anlysis', did you mean '--analysis'\?" "a suggestion"
+run "$HEDDLE" info --version
+is "$status $out" "0 $("$HEDDLE" --version)" "--version after a command"
+cd "$root"
 run "$HEDDLE" no-such-command
 is "$status" 2 "an unknown command"
 run "$HEDDLE"

@@ -29,6 +29,34 @@ for line in 'T1\|acq\(robust\)' 'main\|acq\(robust\)' 'main\|rel\(robust\)' 'mai
 done
 is "$(grep -c '|w4(s*.*value)=' out.txt)" 201 "the parent's half of the shared memory's writes, and the library's"
 
+# GLib's locks are its own, and its queues hand on what no trace holds
+for p in glib glib_pool; do
+	$HEDDLE cc -g -O1 "$programs/$p.c" -o $p $(pkg-config --cflags --libs glib-2.0)
+done
+for seed in 1 2; do
+	run timeout 60 $HEDDLE record --seed $seed -o glib.hdl -- ./glib
+	is "$status $out" "0 60 3 3 21 0" "GLib's locks: seed $seed"
+	unlike "$err" "not modelled" "are modelled"
+	run $HEDDLE races glib.hdl
+	is "$status" 0 "and leave no race"
+done
+t=$(text glib.hdl)
+like "$t" 'T1\|acq\(m' "a GMutex is in the trace"
+like "$t" 'main\|wait\(c' "a GCond"
+run timeout 60 $HEDDLE record --mode free -o free.hdl -- ./glib
+is "$status $out" "0 60 3 3 21 0" "in free mode"
+run $HEDDLE races free.hdl
+is "$status" 0 "too"
+run timeout 60 $HEDDLE record -o pool.hdl -- ./glib_pool
+is "$status $out" "0 45" "a pool of threads"
+run $HEDDLE races pool.hdl --format json
+is "$(json 'join " ", map { $_->{variable} } @{$d->{findings}}')" racy "has the one race"
+pair=$(json '"$d->{findings}[0]{first} $d->{findings}[0]{second}"')
+run $HEDDLE witness pool.hdl $pair -o pool.wit
+run timeout 60 $HEDDLE replay --witness pool.wit -- ./glib_pool
+is "$status" 0 "which happens"
+like "$err" "stopped before the pair" "on the program"
+
 # random bytes of every source follow the seed
 cat >random.cc <<'C'
 #include <cstdio>

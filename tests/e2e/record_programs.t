@@ -51,4 +51,11 @@ is "$(printf '%s' "$out" | head -2 | tr '\n' ';')" "110, 20 s;3620 s, 1;" "the c
 first=$out
 run timeout 20 $HEDDLE record -o clocks.hdl -- ./clocks
 is "$out" "$first" "and begins at the same point in every run"
+
+# what the C library allocates where a freed block was is not that block
+$HEDDLE cc -g -O1 "$programs/reused.c" -o reused -pthread
+run $HEDDLE record -o reused.hdl -- ./reused
+is "$status $out" "0 reused" "getline gets the memory of a freed block"
+run $HEDDLE commute --analysis cov reused.hdl
+is "$status" 0 "which is no use after free: $out"
 done_testing

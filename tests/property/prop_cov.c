@@ -574,7 +574,7 @@ static void compare(uint64_t seed, bool ecl, bool effects, struct tally *tally)
 	struct error error = { 0 };
 	char *memory =
 	        home_find("specs/memory.spec"); /* of the shipped ones, all that is used */
-	ck_assert(specs_load(specs, memory, &error));
+	ck_assert(memory != NULL && specs_load(specs, memory, &error));
 	g_free(memory);
 	const struct spec_object *o = random_object(&d, ecl, effects, specs);
 	struct trace *t = random_run(&d, o, effects);

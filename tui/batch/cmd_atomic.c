@@ -1,7 +1,7 @@
 /* cmd_atomic.c - `heddle atomic`: atomic-set serializability violations. */
 #include "engine/atomic/atomic.h"
 #include "engine/witness/witness.h"
-#include "tui/batch/command.h"
+#include "tui/batch/print.h"
 #include "tui/batch/spec_rules.h"
 
 #include "engine/commute/spec.h"
@@ -25,6 +25,7 @@ static const struct command_option options[] = {
 	{ "heap", NULL, "infer one set of all shared memory: atomicity without atomic sets",
 	  0 },
 	{ "all", NULL, "also cycles of grade C: over inferred sets alone", 0 },
+	OPTION_BASELINE,
 	OPTION_LENIENT,
 	OPTION_FORMAT_SARIF,
 	{ 0 },
@@ -127,7 +128,7 @@ static int analyse(struct arguments *a, struct trace *t, const struct specs *spe
 static int run(struct arguments *a)
 {
 	argument_words(a, 1, 1);
-	struct print_options print = { .format = argument_format(a, true) };
+	argument_format(a, true);
 	struct atomic_options o = { .limit = argument_number(a, "cycles", 0),
 		                    .all = argument_flag(a, "all"),
 		                    .post_mortem = argument_flag(a, "post-mortem"),
@@ -148,12 +149,16 @@ static int run(struct arguments *a)
 	g_ptr_array_unref(paths);
 	if (specs == NULL)
 		return fail(&error);
-	struct trace *t = open_trace(a, a->words->pdata[0]);
+	struct print_options print;
+	struct trace *t =
+	        print_options_parse(a, &print) ? open_trace(a, a->words->pdata[0]) : NULL;
 	int status = EXIT_BAD;
+	print.trace = t;
 	if (t != NULL) {
 		status = analyse(a, t, specs, &infer, &o, &print);
 		trace_close(t);
 	}
+	print_options_release(&print);
 	specs_free(specs);
 	if (splits)
 		g_ptr_array_unref(splits);

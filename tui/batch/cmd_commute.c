@@ -4,6 +4,7 @@
 #include "engine/commute/cov.h"
 #include "engine/commute/edc.h"
 #include "engine/commute/rd2.h"
+#include "tui/batch/print.h"
 #include "tui/batch/spec_rules.h"
 
 #include <stdlib.h>
@@ -24,6 +25,7 @@ static const struct command_option options[] = {
 	{ "verdicts", "all", "cov: list also what is impossible or unknown", 0 },
 	{ "budget", "PAIR,ALL", "cov: seconds of the solver for a pair, in all (default: 1,5)",
 	  0 },
+	OPTION_BASELINE,
 	OPTION_LENIENT,
 	OPTION_FORMAT_SARIF,
 	{ 0 },
@@ -72,18 +74,15 @@ static struct report *analyse(const struct arguments *a, struct model *m, struct
 }
 
 static int run_on(struct arguments *a, struct trace *t, const struct specs *specs,
-                  const GPtrArray *notes)
+                  const GPtrArray *notes, struct print_options *print)
 {
-	struct print_options print = { .format = argument_format(a, true),
-		                       .all_verdicts = argument_choice(a, "verdicts", verdicts,
-		                                                       0) == 1 };
 	struct error error = { 0 };
 	struct model *m = model_new(t, specs, progress_on_stderr(), &error);
 	struct report *r = m ? analyse(a, m, &error) : NULL;
 	progress_done();
 	for (guint i = 0; r && i < notes->len; i++)
 		report_note(r, "%s", (char *)notes->pdata[i]);
-	int status = r ? print_report(r, &print) : fail(&error);
+	int status = r ? print_report(r, print) : fail(&error);
 	if (r)
 		report_free(r);
 	model_free(m);
@@ -97,23 +96,29 @@ static int run(struct arguments *a)
 	argument_choice(a, "analysis", analyses, 0);
 	argument_choice(a, "pairs", pairs, 0);
 	argument_choice(a, "verdicts", verdicts, 0);
-	argument_format(a, true);
 	struct cov_options cov;
 	if (!read_budget(a, &cov))
 		return usage_error(a,
 		                   "--budget takes two numbers of seconds, as in 1,5, not '%s'",
 		                   argument_value(a, "budget"));
-	struct trace *t = open_trace(a, a->words->pdata[0]);
-	if (t == NULL)
+	struct print_options print;
+	struct trace *t =
+	        print_options_parse(a, &print) ? open_trace(a, a->words->pdata[0]) : NULL;
+	if (t == NULL) {
+		print_options_release(&print);
 		return EXIT_BAD;
+	}
+	print.trace = t;
+	print.all_verdicts = argument_choice(a, "verdicts", verdicts, 0) == 1;
 	GPtrArray *notes = g_ptr_array_new_with_free_func(g_free);
 	GPtrArray *paths = spec_rules_choose(a, t, notes);
 	struct specs *specs = specs_open(paths, &error);
-	int status = specs ? run_on(a, t, specs, notes) : fail(&error);
+	int status = specs ? run_on(a, t, specs, notes, &print) : fail(&error);
 	if (specs)
 		specs_free(specs);
 	g_ptr_array_unref(paths);
 	g_ptr_array_unref(notes);
+	print_options_release(&print);
 	trace_close(t);
 	return status;
 }

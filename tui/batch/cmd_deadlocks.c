@@ -9,37 +9,51 @@ static const struct command_option options[] = {
 	{ "missing", NULL, "take code that was not recorded into account (barrier pairs)", 0 },
 	{ "values", NULL, "a read may see any write of the same value", 0 },
 	{ "budget", "PAIR,ALL", "seconds of the solver for a cycle, in all (default: 1,5)", 0 },
+	OPTION_BASELINE,
 	OPTION_LENIENT,
 	OPTION_FORMAT_SARIF,
 	{ 0 },
 };
 
-static int run(struct arguments *a)
+static bool parse(struct arguments *a, struct race_options *find, struct print_options *print)
 {
-	struct print_options print = { .format = argument_format(a, true) };
-	struct race_options find;
-	struct error error = { .where = "" };
-	struct report *r;
-	struct trace *t;
-	int status;
+	static const char *const pairs[] = { "sites", "events", NULL };
+	static const char *const verdicts[] = { "race", "all", NULL };
 
 	argument_words(a, 1, 1);
-	if (!race_options_parse(a, &find))
-		return EXIT_BAD;
-	find.pairs_events =
-	        argument_choice(a, "pairs", (const char *[]){ "sites", "events", NULL }, 0) ==
-	        1;
-	find.all_verdicts = print.all_verdicts =
-	        argument_choice(a, "verdicts", (const char *[]){ "race", "all", NULL }, 0) == 1;
-	t = open_trace(a, a->words->pdata[0]);
-	if (t == NULL)
-		return EXIT_BAD;
-	r = race_options_fit(a, t, &find, &error)
-	            ? deadlocks_find(t, &find, progress_on_stderr(), &error)
-	            : NULL;
+	if (!print_options_parse(a, print) || !race_options_parse(a, find))
+		return false;
+	find->pairs_events = argument_choice(a, "pairs", pairs, 0) == 1;
+	print->all_verdicts = argument_choice(a, "verdicts", verdicts, 0) == 1;
+	/* what is gone may be impossible now */
+	find->all_verdicts = print->all_verdicts || print->baseline != NULL;
+	return true;
+}
+
+static int run_on(struct arguments *a, struct trace *t, const struct race_options *find,
+                  struct print_options *print)
+{
+	struct error error = { .where = "" };
+	struct report *r = race_options_fit(a, t, find, &error)
+	                           ? deadlocks_find(t, find, progress_on_stderr(), &error)
+	                           : NULL;
+	int status;
+
 	progress_done();
-	status = r == NULL ? fail(&error) : print_report(r, &print);
+	print->trace = t;
+	status = r == NULL ? fail(&error) : print_report(r, print);
 	report_free(r);
+	return status;
+}
+
+static int run(struct arguments *a)
+{
+	struct print_options print = { 0 };
+	struct race_options find;
+	struct trace *t = parse(a, &find, &print) ? open_trace(a, a->words->pdata[0]) : NULL;
+	int status = t != NULL ? run_on(a, t, &find, &print) : EXIT_BAD;
+
+	print_options_release(&print);
 	trace_close(t);
 	return status;
 }

@@ -11,6 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What was asked for: reports of shards belong together where it is the same. */
+struct asked {
+	const char *program, *shard; /* shard: NULL where there is none */
+	char *options;               /* owned */
+};
+
 /* -- JSON: the report, and the tree that the explorer opens ------------------------------- */
 
 static json_t *text_or_null(const char *text)
@@ -24,7 +30,7 @@ static json_t *runs_json(const struct explore_report *r)
 	for (guint i = 0; i < r->runs->len; i++) {
 		const struct explore_run *run = &g_array_index(r->runs, struct explore_run, i);
 		json_t *item = json_pack(
-		        "{s:i, s:o, s:o, s:o, s:o, s:o, s:s, s:i, s:o, s:I, s:I, s:b, s:o}",
+		        "{s:i, s:o, s:o, s:o, s:o, s:o, s:s, s:i, s:o, s:I, s:I, s:b, s:o, s:o}",
 		        "run", (int)i, "parent",
 		        run->parent == NONE ? json_null() : json_integer(run->parent), "flip",
 		        text_or_null(run->flip), "thread", text_or_null(run->thread), "place",
@@ -32,7 +38,8 @@ static json_t *runs_json(const struct explore_report *r)
 		        "end", explore_end_word(run->end), "status", run->status, "story",
 		        text_or_null(run->story), "events", (json_int_t)run->events, "pruned",
 		        (json_int_t)run->pruned, "redundant", run->redundant, "trace",
-		        text_or_null(run->trace));
+		        text_or_null(run->trace), "class",
+		        json_sprintf("%016" PRIx64, run->class_));
 		json_array_append_new(list, item);
 	}
 	return list;
@@ -69,23 +76,41 @@ static json_t *races_json(const struct explore_report *r)
 	return list;
 }
 
-static json_t *report_json(const struct explore_report *r, const char *program)
+static json_t *texts_json(const GPtrArray *texts)
 {
-	json_t *gaps = json_array();
-	for (guint i = 0; i < r->gaps->len; i++)
-		json_array_append_new(gaps, json_string(r->gaps->pdata[i]));
-	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:o, s:o}", "heddle",
-	                 HEDDLE_VERSION, "program", program, "executions",
-	                 (json_int_t)r->runs->len, "pruned", (json_int_t)r->pruned, "states",
-	                 (json_int_t)r->classes, "waiting", (json_int_t)r->waiting, "complete",
-	                 r->complete, "gaps", gaps, "errors", errors_json(r), "races",
-	                 races_json(r), "runs", runs_json(r));
+	json_t *list = json_array();
+	for (guint i = 0; i < texts->len; i++)
+		json_array_append_new(list, json_string(texts->pdata[i]));
+	return list;
 }
 
-static bool write_tree(const struct explore_report *r, const char *program, const char *path,
+static uint64_t redundant(const struct explore_report *r)
+{
+	uint64_t count = 0;
+	for (guint i = 0; i < r->runs->len; i++)
+		count += g_array_index(r->runs, struct explore_run, i).redundant;
+	return count;
+}
+
+static json_t *report_json(const struct explore_report *r, const struct asked *asked)
+{
+	json_t *root = json_pack(
+	        "{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:o, s:o, s:o}",
+	        "heddle", HEDDLE_VERSION, "program", asked->program, "options", asked->options, "executions",
+	        (json_int_t)r->runs->len, "pruned", (json_int_t)r->pruned, "states",
+	        (json_int_t)r->classes, "redundant", (json_int_t)redundant(r), "waiting",
+	        (json_int_t)r->waiting, "abandoned", (json_int_t)r->abandoned, "complete",
+	        r->complete, "gaps", texts_json(r->gaps), "notes", texts_json(r->notes),
+	        "errors", errors_json(r), "races", races_json(r), "runs", runs_json(r));
+	if (asked->shard)
+		json_object_set_new(root, "shard", json_string(asked->shard));
+	return root;
+}
+
+static bool write_tree(const struct explore_report *r, const struct asked *asked, const char *path,
                        struct error *error)
 {
-	json_t *root = report_json(r, program);
+	json_t *root = report_json(r, asked);
 	char *text = json_dumps(root, JSON_INDENT(1));
 	json_decref(root);
 	bool good = file_write_whole(path, text, strlen(text), error);
@@ -167,6 +192,10 @@ static void print_text(const struct explore_report *r)
 		printf("not complete\n");
 	for (guint i = 0; i < r->gaps->len; i++)
 		printf("    %s\n", (char *)r->gaps->pdata[i]);
+	for (guint i = 0; i < r->notes->len; i++)
+		printf("    %s\n", (char *)r->notes->pdata[i]);
+	if (r->abandoned)
+		printf("    %" PRIu64 " more before that was known\n", r->abandoned);
 	for (guint i = 0; i < r->races->len; i++) {
 		const struct explore_race *race =
 		        &g_array_index(r->races, struct explore_race, i);
@@ -191,6 +220,73 @@ static double seconds_of(struct arguments *a, const char *name, double otherwise
 	return value;
 }
 
+static char *options_text(const struct arguments *a)
+{
+	static const char *const telling[] = { "final", "check", "steps", "seed" };
+	GString *text = g_string_new(NULL);
+	GPtrArray *files = argument_values(a, "spec");
+	for (guint i = 0; i < files->len; i++)
+		g_string_append_printf(text, "%s--spec %s", text->len ? " " : "",
+		                       (char *)files->pdata[i]);
+	g_ptr_array_unref(files);
+	for (size_t i = 0; i < G_N_ELEMENTS(telling); i++) {
+		const char *value = argument_value(a, telling[i]);
+		if (value)
+			g_string_append_printf(text, "%s--%s %s", text->len ? " " : "",
+			                       telling[i], value);
+	}
+	return g_string_free(text, FALSE);
+}
+
+/* "2/3": the second of three, as the numbers 1 and 3. */
+static bool parse_shard(const char *text, struct explore_options *o)
+{
+	char *end;
+	guint64 i = g_ascii_strtoull(text, &end, 10), n;
+	if (!g_ascii_isdigit(*text) || *end != '/' || !g_ascii_isdigit(end[1]))
+		return false;
+	n = g_ascii_strtoull(end + 1, &end, 10);
+	if (*end || i < 1 || i > n || n > 1000000)
+		return false;
+	o->shard = (uint32_t)i - 1;
+	o->shards = (uint32_t)n;
+	return true;
+}
+
+static int print_report(const struct explore_report *r, const struct asked *asked,
+                        enum output_format format)
+{
+	if (format == FORMAT_JSON) {
+		json_t *root = report_json(r, asked);
+		json_dumpf(root, stdout, JSON_INDENT(1));
+		putchar('\n');
+		json_decref(root);
+	} else {
+		print_text(r);
+	}
+	return r->errors->len || r->races->len ? EXIT_FOUND
+	       : r->complete                   ? EXIT_NOTHING
+	                                       : EXIT_BUDGET;
+}
+
+static int explore_with(struct arguments *a, struct explore_options *o)
+{
+	struct error error = { 0 };
+	struct asked asked = { .program = o->argv[0], .shard = argument_value(a, "shard") };
+	enum output_format format = argument_format(a, false);
+	struct explore_report *r = explore(o, progress_on_stderr(), &error);
+	int status;
+	progress_done();
+	asked.options = options_text(a);
+	if (r == NULL || (o->save && !write_tree(r, &asked, o->save, &error)))
+		status = fail(&error);
+	else
+		status = print_report(r, &asked, format);
+	g_free(asked.options);
+	explore_report_free(r);
+	return status;
+}
+
 static int run(struct arguments *a)
 {
 	struct error error = { 0 };
@@ -199,38 +295,50 @@ static int run(struct arguments *a)
 		return usage_error(a, "no program given after --");
 	struct explore_options o = { .argv = argv,
 		                     .save = argument_value(a, "output"),
+		                     .seed = argument_number(a, "seed", 0),
 		                     .max_runs = argument_number(a, "runs", 10000),
+		                     .max_steps = argument_number(a, "steps", 0),
 		                     .seconds = seconds_of(a, "budget", 60),
 		                     .query_seconds = 1,
 		                     .timeout_ms =
 		                             (unsigned)(seconds_of(a, "timeout", 10) * 1000) };
-	enum output_format format = argument_format(a, false);
-	struct explore_report *r = explore(&o, progress_on_stderr(), &error);
-	progress_done();
-	if (r == NULL || (o.save && !write_tree(r, argv[0], o.save, &error))) {
-		explore_report_free(r);
-		return fail(&error);
-	}
-	if (format == FORMAT_JSON) {
-		json_t *root = report_json(r, argv[0]);
-		json_dumpf(root, stdout, JSON_INDENT(1));
-		putchar('\n');
-		json_decref(root);
-	} else {
-		print_text(r);
-	}
-	int status = r->errors->len || r->races->len ? EXIT_FOUND
-	             : r->complete                   ? EXIT_NOTHING
-	                                             : EXIT_BUDGET;
-	explore_report_free(r);
+	const char *shard = argument_value(a, "shard");
+	if (shard && !parse_shard(shard, &o))
+		return usage_error(a, "--shard wants I/N, the I-th of N shares, found '%s'",
+		                   shard);
+	argument_format(a, false);
+	GPtrArray *files = argument_values(a, "spec");
+	struct specs *specs = files->len ? specs_open(files, &error) : NULL;
+	struct finals *finals =
+	        files->len && !specs
+	                ? NULL
+	                : finals_new(argument_value(a, "final"), argument_value(a, "check"), &error);
+	int status;
+	o.spec_files = files;
+	o.specs = specs;
+	o.finals = finals;
+	if (finals == NULL)
+		status = fail(&error);
+	else
+		status = explore_with(a, &o);
+	finals_free(finals);
+	if (specs)
+		specs_free(specs);
+	g_ptr_array_unref(files);
 	return status;
 }
 
 static const struct command_option options[] = {
 	{ "output", "FILE",
 	  "keep the tree in FILE, and traces of failing runs as FILE.runN.hdl", 'o' },
+	{ "spec", "FILE", "invocations of its objects are single steps, and may commute", 0 },
 	{ "runs", "N", "at most so many executions (default 10000)", 'n' },
 	{ "budget", "SECONDS", "for everything (default 60; 0: no limit)", 0 },
+	{ "seed", "N", "the first execution by chance (default: the lowest thread first)", 0 },
+	{ "final", "X,...", "the values of these variables at the end tell runs apart, too", 0 },
+	{ "check", "CONDITION", "must hold at the end: 'x == 3 && s.count >= 0'", 0 },
+	{ "steps", "N", "cut a run after so many steps (default: no limit)", 0 },
+	{ "shard", "I/N", "the I-th of N shares; join the reports with 'heddle merge'", 0 },
 	{ "timeout", "SECONDS", "end a run after this time (default 10)", 0 },
 	OPTION_FORMAT,
 	{ 0 },
@@ -238,7 +346,7 @@ static const struct command_option options[] = {
 
 const struct command command_explore = {
 	.name = "explore",
-	.usage = "[-o FILE] [--runs N] [--budget SECONDS] -- PROG ARGS",
+	.usage = "[-o FILE] [--spec FILE]... [--runs N] [--budget SECONDS] -- PROG ARGS",
 	.summary = "run a program along every schedule that makes a difference",
 	.details =
 	        "Two runs are the same when each thread reads the same values.  Every other\n"
@@ -246,4 +354,5 @@ const struct command command_explore = {
 	        "failed or has a data race, 3 when not all was explored.",
 	.options = options,
 	.run = run,
+	.takes_program = true,
 };

@@ -15,7 +15,7 @@ static const struct command_option options[] = {
 struct counts {
 	uint64_t by_op[OP_COUNT];
 	uint64_t by_thread[UINT16_MAX + 1];
-	uint64_t inert, values, locks, conditions, barriers, semaphores;
+	uint64_t inert, values, locks, conditions, barriers, semaphores, locations, sites;
 };
 
 enum { USED_LOCK = 1, USED_CONDITION = 2, USED_BARRIER = 4, USED_SEMAPHORE = 8 };
@@ -46,6 +46,21 @@ static uint8_t object_use(enum op op)
 	}
 }
 
+/* The tables hold more than the events use: an empty location, call sites. */
+static void count_places(const struct trace *t, struct counts *c)
+{
+	uint8_t *location = g_new0(uint8_t, t->locations_count + 1);
+	uint8_t *site = g_new0(uint8_t, t->sites_count + 1);
+	for (uint64_t i = 0; i < t->events_count; i++) {
+		uint32_t l = t->events[i].location;
+		c->locations += !location[l];
+		c->sites += !site[t->locations[l].site];
+		location[l] = site[t->locations[l].site] = 1;
+	}
+	g_free(location);
+	g_free(site);
+}
+
 static void count(const struct trace *t, struct counts *c)
 {
 	uint8_t *use = g_new0(uint8_t, t->objects_count + 1);
@@ -65,6 +80,7 @@ static void count(const struct trace *t, struct counts *c)
 		c->semaphores += !!(use[i] & USED_SEMAPHORE);
 	}
 	g_free(use);
+	count_places(t, c);
 }
 
 struct line { /* a row of the summary */
@@ -84,8 +100,8 @@ static void summary(const struct trace *t, const struct counts *c, struct line l
 		{ "semaphores", c->semaphores },
 		{ "blocks", t->blocks_count },
 		{ "objects", t->instances_count },
-		{ "locations", t->locations_count },
-		{ "sites", t->sites_count },
+		{ "locations", c->locations },
+		{ "sites", c->sites },
 		{ "values", c->values },
 	};
 	memcpy(lines, rows, sizeof rows);

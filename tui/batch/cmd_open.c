@@ -4,6 +4,8 @@
 #include "tui/batch/command.h"
 #include "tui/explorer/explorer.h"
 
+#include <string.h>
+
 static int run_open(struct arguments *a)
 {
 	argument_words(a, 1, 1);
@@ -13,6 +15,8 @@ static int run_open(struct arguments *a)
 		.report = argument_value(a, "report"),
 		.at = argument_value(a, "at"),
 	};
+	if (strcmp(a->words->pdata[0], "-") == 0)
+		return usage_error(a, "the keys come from standard input: name a file");
 	struct trace *trace = open_trace(a, a->words->pdata[0]);
 	if (trace == NULL)
 		return EXIT_BAD;

@@ -12,11 +12,14 @@ static const struct command_option options[] = {
 	{ "witness", NULL, "find a witness for what has none of its own", 0 },
 	{ "values", NULL, "a read may read any write of the same value", 0 },
 	{ "missing", NULL, "take code that was not recorded into account (barrier pairs)", 0 },
-	{ "budget", "PAIR,ALL", "seconds of the solver for a pair and in all (default: 1,5)",
-	  0 },
+	{ "budget", "PAIR,ALL",
+	  "seconds for a pair and in all, the solver and M2 each (default: 1,5)", 0 },
 	{ "spec", "FILE", "invocations may be turned round where FILE says so (auto, smt)", 0 },
 	{ "shard", "I/N", "only the I-th of N shares of the pairs; join with 'heddle merge'",
 	  0 },
+	{ "witness-events", "N",
+	  "keep witnesses of so many events in all in the report (default: 32 million)", 0 },
+	OPTION_BASELINE,
 	OPTION_LENIENT,
 	OPTION_FORMAT_SARIF,
 	{ 0 },
@@ -62,33 +65,50 @@ static bool take_specs(const struct arguments *a, struct trace *t, struct race_o
 	return fits;
 }
 
-static int run(struct arguments *a)
+/* The options into `race` and `print`. */
+static bool parse(struct arguments *a, struct race_options *race, struct print_options *print)
 {
 	static const char *const pairs[] = { "sites", "events", NULL };
 	static const char *const verdicts[] = { "races", "all", NULL };
-	struct print_options print;
-	struct race_options race;
+
+	argument_words(a, 1, 1);
+	if (!print_options_parse(a, print) || !race_options_parse(a, race))
+		return false;
+	race->pairs_events = argument_choice(a, "pairs", pairs, 0) == 1;
+	race->all_verdicts = print->all_verdicts =
+	        argument_choice(a, "verdicts", verdicts, 0) == 1;
+	race->want_witness = argument_flag(a, "witness");
+	race->witness_events = argument_number(a, "witness-events", race->witness_events);
+	return true;
+}
+
+static int run_on(const struct arguments *a, struct trace *t, struct race_options *race,
+                  struct print_options *print)
+{
 	struct spec_rules *rules;
 	struct error error;
 	struct report *r;
-	struct trace *t;
 	int status;
 
-	argument_words(a, 1, 1);
-	print = (struct print_options){ .format = argument_format(a, true) };
-	if (!race_options_parse(a, &race))
-		return EXIT_BAD;
-	race.pairs_events = argument_choice(a, "pairs", pairs, 0) == 1;
-	race.all_verdicts = print.all_verdicts =
-	        argument_choice(a, "verdicts", verdicts, 0) == 1;
-	race.want_witness = argument_flag(a, "witness");
-	t = open_trace(a, a->words->pdata[0]);
-	if (t == NULL)
-		return EXIT_BAD;
-	r = take_specs(a, t, &race, &rules, &error) ? find(a, t, &race, &error) : NULL;
-	status = r == NULL ? fail(&error) : print_report(r, &print);
+	print->trace = t;
+	print->race = race;
+	r = take_specs(a, t, race, &rules, &error) ? find(a, t, race, &error) : NULL;
+	if (r != NULL)
+		race_options_tell(a, t, race, print);
+	status = r == NULL ? fail(&error) : print_report(r, print);
 	report_free(r);
 	spec_rules_free(rules);
+	return status;
+}
+
+static int run(struct arguments *a)
+{
+	struct print_options print = { 0 };
+	struct race_options race;
+	struct trace *t = parse(a, &race, &print) ? open_trace(a, a->words->pdata[0]) : NULL;
+	int status = t != NULL ? run_on(a, t, &race, &print) : EXIT_BAD;
+
+	print_options_release(&print);
 	trace_close(t);
 	return status;
 }

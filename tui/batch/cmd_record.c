@@ -140,4 +140,5 @@ const struct command command_record = {
 	        "itself fails.\nThe program's input and output are its own.",
 	.options = options,
 	.run = run_record,
+	.takes_program = true,
 };

@@ -365,4 +365,5 @@ const struct command command_replay = {
 	           "runs); 125 when the\nprogram leaves the witness or Heddle itself fails.",
 	.options = options,
 	.run = run_replay,
+	.takes_program = true,
 };

@@ -267,4 +267,5 @@ const struct command command_shake = {
 	           "heddle record --strategy S --seed N -- PROG ARGS",
 	.options = options,
 	.run = run_shake,
+	.takes_program = true,
 };

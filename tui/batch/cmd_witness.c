@@ -6,6 +6,7 @@
 #include "tui/batch/race_options.h"
 #include "tui/batch/spec_rules.h"
 
+#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -108,19 +109,11 @@ static void under_rule5(const struct trace *t, const struct check_options *check
 	f->proof = NULL;
 }
 
-static const char *const reasons[] = {
-	[SWITCH_OPTIONAL] = "optional",
-	[SWITCH_READS] = "a read must see its write first",
-	[SWITCH_WRITE] = "a write must wait for a read of the old value",
-	[SWITCH_LOCK] = "a lock must be free",
-	[SWITCH_MUST] = "a must-order",
-	[SWITCH_END] = "the first has come to where it stops",
-};
-
 /* `out`: standard error where the witness itself goes to standard output. */
 static void print_switches(const struct trace *t, const struct witness *w, FILE *out)
 {
 	GArray *switches = witness_switches(t, w);
+	GString *text = g_string_new(NULL);
 
 	for (guint i = 0; i < switches->len; i++) {
 		const struct context_switch *s =
@@ -128,14 +121,44 @@ static void print_switches(const struct trace *t, const struct witness *w, FILE 
 		uint32_t from = g_array_index(w->events, uint32_t, s->at - 1);
 		uint32_t to = g_array_index(w->events, uint32_t, s->at);
 
-		fprintf(out, "  %s -> %s before event %u: %s",
+		g_string_truncate(text, 0);
+		witness_append_reason(t, s, text);
+		fprintf(out, "  %s -> %s before event %u, %s\n",
 		        trace_thread_name(t, t->events[from].thread),
-		        trace_thread_name(t, t->events[to].thread), to, reasons[s->reason]);
-		if (s->because != NONE)
-			fprintf(out, " (event %u)", s->because);
-		fputc('\n', out);
+		        trace_thread_name(t, t->events[to].thread), to, text->str);
 	}
+	g_string_free(text, TRUE);
 	g_array_unref(switches);
+}
+
+/* The same for JSON; the caller's. */
+static json_t *switches_json(const struct trace *t, const struct witness *w)
+{
+	GArray *switches = witness_switches(t, w);
+	GString *text = g_string_new(NULL);
+	json_t *all = json_array();
+
+	for (guint i = 0; i < switches->len; i++) {
+		const struct context_switch *s =
+		        &g_array_index(switches, struct context_switch, i);
+		json_t *j = json_object();
+
+		g_string_truncate(text, 0);
+		witness_append_reason(t, s, text);
+		json_object_set_new(j, "before",
+		                    json_integer(g_array_index(w->events, uint32_t, s->at)));
+		json_object_set_new(j, "needed", json_boolean(s->reason != SWITCH_OPTIONAL));
+		json_object_set_new(j, "reason", json_string(switch_word(s->reason)));
+		if (s->waits != NONE)
+			json_object_set_new(j, "waits", json_integer(s->waits));
+		if (s->because != NONE)
+			json_object_set_new(j, "for", json_integer(s->because));
+		json_object_set_new(j, "text", json_text(text->str));
+		json_array_append_new(all, j);
+	}
+	g_string_free(text, TRUE);
+	g_array_unref(switches);
+	return all;
 }
 
 static int print_witness(const struct trace *t, const struct witness *w, const char *path)
@@ -160,9 +183,12 @@ static int print_witness(const struct trace *t, const struct witness *w, const c
 	return EXIT_FOUND;
 }
 
-static int print_finding_json(const struct trace *t, struct finding *f)
+/* `switches`: of its witness, or NULL; taken over. */
+static int print_finding_json(const struct trace *t, struct finding *f, json_t *switches)
 {
-	struct print_options print = { .format = FORMAT_JSON, .all_verdicts = true };
+	struct print_options print = { .format = FORMAT_JSON,
+		                       .all_verdicts = true,
+		                       .switches = switches };
 	struct report *r = report_new(t, f->kind == FINDING_DATA_RACE  ? "auto"
 	                                 : f->kind == FINDING_DEADLOCK ? "deadlocks"
 	                                                               : "cov");
@@ -173,6 +199,7 @@ static int print_finding_json(const struct trace *t, struct finding *f)
 	r->candidates = 1;
 	report_add(r, f);
 	status = print_report(r, &print);
+	json_decref(switches);
 	report_free(r);
 	return status;
 }
@@ -183,6 +210,7 @@ static int print_answer(const struct arguments *a, struct trace *t,
 {
 	const char *path = argument_value(a, "output");
 	bool json = argument_format(a, false) == FORMAT_JSON;
+	json_t *switches = NULL;
 	struct witness w;
 	struct error error;
 	int status = f->verdict == VERDICT_IMPOSSIBLE ? EXIT_NOTHING : EXIT_BUDGET;
@@ -195,6 +223,8 @@ static int print_answer(const struct arguments *a, struct trace *t,
 			status = print_witness(t, &w, path);
 		else if (path != NULL && !witness_write(t, &w, path, &error))
 			status = fail(&error);
+		if (json)
+			switches = switches_json(t, &w);
 		witness_release(&w);
 	} else if (f->verdict == VERDICT_HAPPENED) {
 		status = EXIT_FOUND;
@@ -210,7 +240,8 @@ static int print_answer(const struct arguments *a, struct trace *t,
 		       budget_text(f->budget));
 	}
 	if (json && status != EXIT_BAD)
-		return print_finding_json(t, f);
+		return print_finding_json(t, f, switches);
+	json_decref(switches);
 	finding_free(f);
 	return status;
 }
@@ -361,12 +392,13 @@ const struct command command_witness = {
 	.name = "witness",
 	.usage = "TRACE E1 E2 [E3 ..] [-o WITNESS]",
 	.summary = "the witness for one pair, or the proof that there is none",
-	.details = "Two accesses: do they race? Requests for several locks (all that "
-	           "'heddle deadlocks'\n"
-	           "names for a cycle): can their threads wait for each other? Anything else (a "
-	           "use\nand a free, two invocations): can they come in the other order?\n"
-	           "Exit status: 1 with a witness, 0 when it is impossible (the proof "
-	           "is printed), 3 unknown,\n2 for a pair that does not conflict.",
+	.details =
+	        "Two accesses: do they race? Requests for several locks (all that "
+	        "'heddle deadlocks'\n"
+	        "names for a cycle): can their threads wait for each other? Anything else (a "
+	        "use\nand a free, two invocations): can they come in the other order?\n"
+	        "Exit status: 1 with a witness, 0 when it is impossible (the proof "
+	        "is printed), 3 unknown,\n2 for a pair that does not conflict.",
 	.options = options,
 	.run = run,
 };

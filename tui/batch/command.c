@@ -8,6 +8,7 @@
 #include "tui/batch/command.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
@@ -30,6 +31,7 @@ const struct command *const commands[] = {
 static const struct command_option common_options[] = {
 	{ "help", NULL, "show this help", 'h' },
 	{ "quiet", NULL, "no warnings and no progress", 'q' },
+	{ "version", NULL, "print the version", 0 },
 	{ 0 },
 };
 
@@ -171,16 +173,81 @@ enum output_format argument_format(const struct arguments *a, bool sarif)
 
 /* -- parsing ------------------------------------------------------------------------ */
 
-static const struct command_option *find_option(const struct command *c, const char *name,
-                                                size_t length, char letter)
+/* How well an option goes with what was typed. */
+typedef unsigned option_fit(const struct command_option *o, const char *name, size_t length);
+
+/* The option that fits best; `*ties` says how many do. */
+static const struct command_option *best_option(const struct command *c, option_fit *fit,
+                                                const char *name, size_t length, unsigned *ties)
 {
-	const struct command_option *tables[] = { c->options, common_options };
+	const struct command_option *tables[] = { c->options, common_options }, *best = NULL;
+	unsigned most = 0;
+	*ties = 0;
 	for (int i = 0; i < 2; i++)
-		for (const struct command_option *o = tables[i]; o && o->name; o++)
-			if (letter ? o->letter == letter
-			           : strlen(o->name) == length &&
-			                     !strncmp(o->name, name, length))
-				return o;
+		for (const struct command_option *o = tables[i]; o && o->name; o++) {
+			unsigned fits = fit(o, name, length);
+			if (fits > most) {
+				most = fits;
+				best = o;
+				*ties = 0;
+			}
+			*ties += fits != 0 && fits == most;
+		}
+	return best;
+}
+
+static unsigned fit_letter(const struct command_option *o, const char *name, size_t length)
+{
+	return o->letter != 0 && o->letter == *name;
+}
+
+/* As GNU's: the name itself, or the beginning of one name alone. */
+static unsigned fit_name(const struct command_option *o, const char *name, size_t length)
+{
+	if (length == 0 || strncmp(o->name, name, length) != 0)
+		return 0;
+	return o->name[length] == '\0' ? 2 : 1;
+}
+
+/* For a suggestion: 100 less the insertions and deletions that lead from one to the other,
+ * when those are few. */
+static unsigned fit_alike(const struct command_option *o, const char *name, size_t length)
+{
+	unsigned row[64] = { 0 };
+	size_t width = strlen(o->name);
+	if (width >= G_N_ELEMENTS(row))
+		return 0;
+	for (size_t i = 0; i < length; i++) { /* the longest common subsequence */
+		unsigned diagonal = 0;
+		for (size_t j = 0; j < width; j++) {
+			unsigned above = row[j + 1];
+			row[j + 1] = name[i] == o->name[j] ? diagonal + 1 : MAX(above, row[j]);
+			diagonal = above;
+		}
+	}
+	size_t apart = width + length - 2 * row[width];
+	return apart <= 3 && row[width] > apart ? 100 - (unsigned)apart : 0;
+}
+
+static const struct command_option *find_option(const struct arguments *a, const char *word,
+                                                size_t length)
+{
+	bool is_long = word[1] == '-';
+	const char *name = word + 1 + is_long;
+	unsigned ties;
+	const struct command_option *o =
+	        best_option(a->command, is_long ? fit_name : fit_letter, name, length, &ties);
+	if (o != NULL && ties == 1)
+		return o;
+	if (o != NULL) {
+		usage_error(a, "'%s' is the beginning of several options", word);
+		return NULL;
+	}
+	o = is_long ? best_option(a->command, fit_alike, name, length, &ties) : NULL;
+	if (o != NULL)
+		usage_error(a, "unknown option '%s', did you mean '--%s'?", word, o->name);
+	else
+		usage_error(a, "unknown option '%s'", word);
 	return NULL;
 }
 
@@ -197,12 +264,9 @@ static int parse_option(struct arguments *a, int argc, char **argv, int i)
 	bool is_long = word[1] == '-';
 	char *equals = is_long ? strchr(word, '=') : NULL;
 	size_t length = is_long ? (equals ? (size_t)(equals - word) : strlen(word)) - 2 : 0;
-	const struct command_option *o =
-	        find_option(a->command, word + 2, length, is_long ? 0 : word[1]);
-	if (o == NULL) {
-		usage_error(a, "unknown option '%s'", word);
+	const struct command_option *o = find_option(a, word, length);
+	if (o == NULL)
 		return -1;
-	}
 	char *value = equals ? equals + 1 : (!is_long && word[2] ? word + 2 : NULL);
 	if (o->argument == NULL) {
 		if (value) {
@@ -223,8 +287,13 @@ static int parse_option(struct arguments *a, int argc, char **argv, int i)
 static bool parse(struct arguments *a, int argc, char **argv)
 {
 	for (int i = 0; i < argc; i++) {
-		if (strcmp(argv[i], "--") == 0) {
+		if (strcmp(argv[i], "--") == 0 && a->command->takes_program) {
 			a->rest = argv + i + 1;
+			break;
+		}
+		if (strcmp(argv[i], "--") == 0) {
+			while (++i < argc)
+				g_ptr_array_add(a->words, argv[i]);
 			break;
 		}
 		if (argv[i][0] == '-' && argv[i][1] != '\0') {
@@ -262,6 +331,12 @@ static int print_help(const struct command *c)
 	puts("\noptions:");
 	print_options(c->options);
 	print_options(common_options);
+	return 0;
+}
+
+static int print_version(void)
+{
+	puts("heddle " HEDDLE_VERSION);
 	return 0;
 }
 
@@ -317,6 +392,8 @@ static int run(const struct command *c, int argc, char **argv)
 		status = EXIT_BAD;
 	} else if (argument_flag(&a, "help")) {
 		status = print_help(c);
+	} else if (argument_flag(&a, "version")) {
+		status = print_version();
 	} else {
 		quiet = argument_flag(&a, "quiet");
 		status = c->run(&a);
@@ -341,8 +418,18 @@ static int flush_output(int status)
 	return fail(&e);
 }
 
+/* A standard stream that is closed must not become the next file that is opened: it is
+ * opened the wrong way round instead, so that using it still fails. */
+static void occupy_standard_streams(void)
+{
+	for (int fd = 0; fd < 3; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			(void)!open("/dev/null", fd ? O_RDONLY : O_WRONLY);
+}
+
 int command_main(int argc, char **argv)
 {
+	occupy_standard_streams();
 	setlocale(LC_ALL, "");
 	signal(SIGPIPE, SIG_IGN);
 	struct arguments none = { 0 };
@@ -355,10 +442,8 @@ int command_main(int argc, char **argv)
 		const struct command *c = argc > 2 ? find_command(argv[2]) : NULL;
 		return flush_output(c ? print_help(c) : print_overview());
 	}
-	if (!strcmp(first, "--version")) {
-		puts("heddle " HEDDLE_VERSION);
-		return flush_output(0);
-	}
+	if (!strcmp(first, "--version"))
+		return flush_output(print_version());
 	if (!strcmp(first, "--table"))
 		return flush_output(print_table());
 	const struct command *c = find_command(first);

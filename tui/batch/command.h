@@ -25,8 +25,8 @@ struct command_option {
 
 struct arguments { /* parsed; all strings borrowed from argv */
 	const struct command *command;
-	GPtrArray *words; /* operands before "--" */
-	char **rest;      /* what follows "--" (NULL-terminated), or NULL */
+	GPtrArray *words; /* operands */
+	char **rest;      /* the program: what follows "--" (NULL-terminated), or NULL */
 	GPtrArray *option_names, *option_values;
 };
 
@@ -37,6 +37,7 @@ struct command {
 	const char *details;                  /* for --help, or NULL */
 	const struct command_option *options; /* ends with name NULL; or NULL */
 	int (*run)(struct arguments *a);      /* the exit status */
+	bool takes_program;                   /* what follows "--" is one */
 	bool passes_through;                  /* argv is handed on unparsed in rest (cc, c++) */
 };
 
@@ -84,17 +85,6 @@ void progress_done(void);
 /* Open the trace named by an operand with --lenient obeyed; prints warnings; on failure
  * prints the error and returns NULL. */
 struct trace *open_trace(const struct arguments *a, const char *path);
-
-/* Print a report as text, JSON or SARIF to standard output; returns the exit status. */
-struct print_options {
-	enum output_format format;
-	bool all_verdicts;
-};
-int print_report(const struct report *report, const struct print_options *options);
-/* A chain, or a proof's steps: a line each, in the user's names and places. */
-void print_steps(const struct trace *t, const struct path *path);
-/* A proof, with the same sentences; the caller's. */
-struct json_t *proof_json(const struct trace *t, const struct proof *proof);
 
 int command_main(int argc, char **argv);
 

@@ -2,7 +2,10 @@
 #include "tui/batch/race_options.h"
 
 #include "engine/order/order.h"
+#include "engine/witness/witness.h"
+#include "tui/batch/spec_rules.h"
 
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,4 +108,38 @@ bool race_options_fit(const struct arguments *a, const struct trace *t,
 	        "redundant events were filtered out of this trace, and %s needs to know "
 	        "which write each read observes",
 	        o->want_witness ? "a witness" : analysis_word(o->analysis));
+}
+
+static json_t *specs_json(const struct arguments *a)
+{
+	GPtrArray *paths = argument_values(a, "spec");
+	json_t *specs = json_array();
+
+	for (guint i = 0; i < paths->len; i++) {
+		char *header = spec_rules_header(paths->pdata[i]);
+
+		json_array_append_new(specs, json_text(header));
+		g_free(header);
+	}
+	g_ptr_array_unref(paths);
+	return specs;
+}
+
+void race_options_tell(const struct arguments *a, const struct trace *t,
+                       const struct race_options *o, struct print_options *print)
+{
+	char *budget = g_strdup_printf("%g,%g", o->budget_pair, o->budget_total);
+
+	print->options = json_pack(
+	        "{sssssssbsbsbsbssso}", "pairs", o->pairs_events ? "events" : "sites",
+	        "candidates",
+	        o->candidates < 0 ? "all" : order_kind_word((enum order_kind)o->candidates),
+	        "verdicts", o->all_verdicts ? "all" : "races", "witness", o->want_witness,
+	        "values", o->use_values, "missing", o->use_missing, "lenient",
+	        argument_flag(a, "lenient"), "budget", budget, "spec", specs_json(a));
+	g_free(budget);
+	if (o->shards > 1 || argument_value(a, "shard") != NULL) {
+		print->shard = g_strdup_printf("%u/%u", o->shard + 1, o->shards);
+		print->digest = trace_digest(t);
+	}
 }

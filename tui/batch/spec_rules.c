@@ -1,5 +1,6 @@
 /* spec_rules.c - specifications for the checker. */
 #include "tui/batch/spec_rules.h"
+#include "engine/base/input.h"
 
 #include <string.h>
 
@@ -69,10 +70,10 @@ const struct race_rules *spec_rules_races(struct spec_rules *r)
 
 char *spec_rules_header(const char *path)
 {
-	char *text = NULL, *sum, *header;
-	gsize length = 0;
+	size_t length;
+	char *text = input_text(path, "specification", &length, NULL), *sum, *header;
 
-	if (!g_file_get_contents(path, &text, &length, NULL))
+	if (text == NULL)
 		return g_strdup(path);
 	sum = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *)text, length);
 	header = g_strdup_printf("%s:%s", path, sum);

@@ -388,8 +388,15 @@ static const char *const must_words[] = {
 void describe_rule(const struct session *s, const struct step *step, GString *out)
 {
 	const struct trace *t = s->trace;
+	uint32_t read, write;
 	g_string_append(out, step_rule_text((enum step_rule)step->rule));
-	if (step->rule == STEP_MUST && step->detail < G_N_ELEMENTS(must_words)) {
+	if (step_reading(step, &read, &write)) {
+		g_string_append_printf(out, ": event %u sees ", read);
+		if (write == NONE)
+			g_string_append(out, "the initial value");
+		else
+			g_string_append_printf(out, "event %u", write);
+	} else if (step->rule == STEP_MUST && step->detail < G_N_ELEMENTS(must_words)) {
 		g_string_append_printf(out, ": %s", must_words[step->detail]);
 	} else if (step->rule != STEP_MUST && step->detail < t->objects_count) {
 		const char *name = trace_string(t, t->objects[step->detail].name);

@@ -4,6 +4,7 @@
  */
 #include "tui/explorer/explorer.h"
 
+#include "engine/base/input.h"
 #include "tui/explorer/command_line.h"
 #include "tui/explorer/guide.h"
 #include "tui/explorer/import.h"
@@ -29,13 +30,9 @@ static bool is_utf8(void)
  * first that fails. */
 static bool run_script(struct app *app, const char *path, struct error *error)
 {
-	char *text;
-	GError *trouble = NULL;
-	if (!g_file_get_contents(path, &text, NULL, &trouble)) {
-		error_set(error, path, NULL, "the script cannot be read: %s", trouble->message);
-		g_error_free(trouble);
+	char *text = input_text(path, "script", NULL, error);
+	if (text == NULL)
 		return false;
-	}
 	char **lines = g_strsplit(text, "\n", -1);
 	bool good = true;
 	app->scripted = true;

@@ -3,6 +3,7 @@
  * ends the race; the forms are those that the tools print today.
  */
 #include "tui/explorer/import.h"
+#include "engine/base/input.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -224,13 +225,9 @@ static void xml_line(struct importer *im, const char *line, struct reported_fram
 
 GArray *import_report(const char *path, struct error *error)
 {
-	char *text;
-	GError *trouble = NULL;
-	if (!g_file_get_contents(path, &text, NULL, &trouble)) {
-		error_set(error, path, NULL, "the report cannot be read: %s", trouble->message);
-		g_error_free(trouble);
+	char *text = input_text(path, "report", NULL, error);
+	if (text == NULL)
 		return NULL;
-	}
 	struct importer im = { .races = g_array_new(FALSE, FALSE,
 		                                    sizeof(struct reported_race)) };
 	struct reported_frame frame = { 0 };

@@ -273,6 +273,19 @@ static uint8_t *stub_for(uintptr_t function, const void *target)
 	return mprotect(page, 4096, PROT_READ | PROT_EXEC) == 0 ? stub : NULL;
 }
 
+bool entry_jump(uint8_t *entry, const void *target)
+{
+	uint8_t *stub = stub_for((uintptr_t)entry, target);
+	uintptr_t from = (uintptr_t)entry & ~0xfffull;
+	size_t pages = ((uintptr_t)entry + PATCH + 0xfff - from) & ~0xfffull;
+	int32_t offset = (int32_t)(stub - (entry + PATCH));
+	if (!stub || mprotect((void *)from, pages, PROT_READ | PROT_WRITE) != 0)
+		return false;
+	entry[0] = 0xe9; /* jmp */
+	__builtin_memcpy(entry + 1, &offset, sizeof(offset));
+	return mprotect((void *)from, pages, PROT_READ | PROT_EXEC) == 0;
+}
+
 /*
  * Make the function whose patchable bytes are at `address` of the program's file begin with
  * a jump to `replacement`.  *real is what `replacement` calls to do the function's work.
@@ -284,18 +297,8 @@ EXPORT void heddle_bound_patch(const char *name, uint64_t address, void *replace
 	uintptr_t bias = 0;
 	dl_iterate_phdr(program_bias, &bias);
 	uint8_t *entry = (uint8_t *)(bias + address);
-	uint8_t *stub = stub_for((uintptr_t)entry, replacement);
-	if (!stub)
-		refuse(name, "no memory near the program for a jump to its recorder");
-	uintptr_t from = (uintptr_t)entry & ~0xfffull;
-	size_t pages = ((uintptr_t)entry + PATCH + 0xfff - from) & ~0xfffull;
-	int32_t offset = (int32_t)(stub - (entry + PATCH));
-	if (mprotect((void *)from, pages, PROT_READ | PROT_WRITE) != 0)
-		refuse(name, "the system does not let its entry be changed");
-	entry[0] = 0xe9; /* jmp */
-	__builtin_memcpy(entry + 1, &offset, sizeof(offset));
-	if (mprotect((void *)from, pages, PROT_READ | PROT_EXEC) != 0)
-		refuse(name, "the system does not let its entry be changed back");
+	if (!entry_jump(entry, replacement))
+		refuse(name, "its entry cannot be changed");
 	*real = entry + PATCH;
 }
 

@@ -175,6 +175,7 @@ __attribute__((constructor(101))) static void begin(void)
 	me = t;
 	log_thread(t);
 	log_modules();
+	glib_take_over();
 	thread_begin(t);
 	log_thread(t); /* again, with its stack */
 	if (rt.controlled)
@@ -454,6 +455,7 @@ EXPORT void *dlopen(const char *file, int mode)
 	if (library && !me->gate) {
 		t->gate |= GATE_INSIDE;
 		log_modules();
+		glib_take_over();
 		t->gate &= ~GATE_INSIDE;
 	}
 	return library;

@@ -375,7 +375,7 @@ void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
 	BARRIER();
 	w[0] = log_word(tag, flags, pc);
 	s->next = w + 1 + words;
-	if (tag != LOG_SEMAPHORE)
+	if (tag != LOG_SEMAPHORE && tag != LOG_GIVEN)
 		count_event(t, tag, pc);
 }
 
@@ -568,6 +568,9 @@ static int one_module(struct dl_phdr_info *info, size_t size, void *context)
 	} else if (strncmp(last, "libstdc++.so", 12) == 0) {
 		rt.cxx_low = low;
 		rt.cxx_high = high;
+	} else if (strncmp(last, "libglib-2.0.so", 14) == 0) {
+		rt.glib_low = low;
+		rt.glib_high = high;
 	}
 	if (module_count == 0 && rt.config.start_high) { /* the program itself */
 		rt.start_low = info->dlpi_addr + rt.config.start_low;

@@ -1,9 +1,11 @@
 /*
  * memory.c - the heap: malloc and its kin, C++ new and delete, anonymous mappings.
  *
- * Calls from inside the C library are not recorded: whose turn it is to allocate stdio's
- * buffer depends on the schedule and is no business of the user's.  No scheduling point
- * here, for libraries call these with their own locks held.
+ * Calls from inside the C library are no events: whose turn it is to allocate stdio's
+ * buffer depends on the schedule and is no business of the user's.  But what it allocates may
+ * come to the program (getline, asprintf), where a freed block was before: that the old one's
+ * life is over is noted.  No scheduling point here, for libraries call these with their own
+ * locks held.
  */
 #include <malloc.h>
 #include <stdlib.h>
@@ -21,10 +23,12 @@ extern void __libc_free(void *p);
 static void *allocated(void *p, size_t size, uintptr_t pc)
 {
 	struct thread *t = me;
-	if (p && !t->gate && !in_libc(pc)) {
+	if (p && !t->gate) {
 		int error = errno;
-		plan_point(t);
-		log_event(t, LOG_ALLOC, 0, pc, (uintptr_t)p, size, 2);
+		bool own = in_libc(pc);
+		if (!own)
+			plan_point(t);
+		log_event(t, own ? LOG_GIVEN : LOG_ALLOC, 0, pc, (uintptr_t)p, size, 2);
 		errno = error;
 	}
 	return p;
@@ -78,7 +82,7 @@ static void *reallocate(void *p, size_t size, uintptr_t pc)
 		return allocated(__libc_malloc(size), size, pc);
 	struct thread *t = me;
 	if (t->gate || in_libc(pc))
-		return __libc_realloc(p, size);
+		return allocated(__libc_realloc(p, size), size, pc);
 	if (size == 0) {
 		freed(p, pc);
 		return __libc_realloc(p, size);

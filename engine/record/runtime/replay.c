@@ -184,6 +184,13 @@ static void hold(struct thread *t)
 		phase = OVER;
 }
 
+/* Any event of the thread will do, or none: who goes on after the plan. */
+static bool is_optional(void)
+{
+	return phase == FOLLOWING && steps[position].tag == LOG_NOTHING &&
+	       steps[position].pc == 0 && position + 1 == rt.config.plan_length;
+}
+
 /* `t` stands before its next event: whose turn is it? */
 void replay_point(struct thread *t)
 {
@@ -217,6 +224,12 @@ void replay_point(struct thread *t)
 		}
 		if (!sched_force(t, next, true)) {
 			if (phase == FIRST || phase == SECOND) {
+				phase = OVER;
+				rt.replay = false;
+				return;
+			}
+			if (is_optional()) {
+				rt.header->replayed = position;
 				phase = OVER;
 				rt.replay = false;
 				return;

@@ -145,6 +145,7 @@ struct thread {
 	uint32_t spins;            /* and how often in a row: it spins at SPIN_LIMIT */
 	struct open_call open[MAX_OPEN_CALLS];
 	unsigned open_count;
+	unsigned told_calls; /* those that the program itself tells of (heddle.h), open */
 	uintptr_t bound_pc; /* who called the bound function that was called last */
 };
 
@@ -167,6 +168,7 @@ struct runtime {
 	uint64_t random;
 	uintptr_t bind_low, bind_size; /* the library of the bind lines */
 	uintptr_t cxx_low, cxx_high;   /* the C++ library */
+	uintptr_t glib_low, glib_high;
 	uintptr_t libc_low, libc_high, ld_low, ld_high, own_low, own_high;
 	volatile uint64_t ticket;
 	uint64_t messages;
@@ -241,6 +243,14 @@ void clock_now(clockid_t clock, struct timespec *now); /* the virtual one, not r
 void invoke_record(struct thread *t, enum log_tag tag, bool made, uintptr_t pc,
                    const char *type, const void *object, const char *method,
                    const char *values);
+
+/* ---- bind.c ---- */
+/* Makes a function begin with a jump to another; the bytes there are lost.  Before any
+ * thread but this one may run it. */
+bool entry_jump(uint8_t *entry, const void *target);
+
+/* ---- glib.c ---- */
+void glib_take_over(void); /* once GLib is loaded */
 
 /* ---- random.c ---- */
 void random_device_read(int fd, void *p, ssize_t n); /* of a random device: from the seed */
@@ -346,6 +356,11 @@ static inline void log_sync(struct thread *t, enum log_tag tag, uintptr_t pc,
                             const void *object)
 {
 	log_event(t, tag, 0, pc, (uintptr_t)object, 0, 1);
+}
+/* The same of an operation that may also end without it: a try, or with a time limit. */
+static inline void log_try(struct thread *t, enum log_tag tag, uintptr_t pc, const void *object)
+{
+	log_event(t, tag, LOG_TRY, pc, (uintptr_t)object, 0, 1);
 }
 
 /*

@@ -118,6 +118,13 @@ static uint32_t draw(uint32_t below)
  */
 enum { SPINNING = 20000 };
 
+static int32_t first_budget(void)
+{
+	/* who spins gives way before the run is cut */
+	uint64_t most = rt.config.flags & LOG_EXPLORE ? rt.config.steps / 2 + 1 : SPINNING;
+	return most > 1 && most < SPINNING ? (int32_t)most : SPINNING;
+}
+
 /* How many accesses until the next chance to switch: few in a short run, where every
  * interleaving matters, and ever more in a long one, where switching costs. */
 static int32_t draw_budget(void)
@@ -130,7 +137,7 @@ static int32_t draw_budget(void)
 	case STRATEGY_RR:
 		return 1000;
 	case STRATEGY_FIRST:
-		return SPINNING;
+		return first_budget();
 	case STRATEGY_PCT: {
 		int64_t best = 2000;
 		for (unsigned i = 0; i < sched.changes; i++)
@@ -446,6 +453,8 @@ static void hand_over(struct thread *next)
 	sched.holder = next;
 	sched.turns++;
 	sched.turn_start = sched.steps;
+	if (next && rt.header)
+		rt.header->holder = next->id;
 	if (next && next->state == STATE_READY) {
 		next->state = STATE_RUNNING;
 		sched.ready--;
@@ -652,6 +661,22 @@ uint64_t sched_steps(void)
 	return sched.steps;
 }
 
+/* Is it in an invocation that chance is to leave whole? */
+static bool stays_whole(const struct thread *t)
+{
+	return rt.config.flags & LOG_EXPLORE && (t->open_count || t->told_calls);
+}
+
+/* A run that is explored has come to its limit of steps. */
+static void cut_long_run(void)
+{
+	if (!(rt.config.flags & LOG_EXPLORE) || !rt.config.steps ||
+	    sched.steps <= rt.config.steps)
+		return;
+	rt_finish(LOG_CUT);
+	rt_die(SIGKILL);
+}
+
 void sched_point_slow(struct thread *t)
 {
 	if (rt.replay) {
@@ -660,13 +685,14 @@ void sched_point_slow(struct thread *t)
 			return;
 	}
 	count_steps(t);
+	cut_long_run();
 	sched.virtual_time += 100;
 	sched.steps++;
 	if (rt.config.strategy == STRATEGY_PCT)
 		at_change_point(t);
 	if (sched.ready == 0 && (sched.files == 0 || sched.steps % 16))
 		return;
-	if (rt.config.strategy == STRATEGY_FIRST ||
+	if (rt.config.strategy == STRATEGY_FIRST || stays_whole(t) ||
 	    (rt.config.strategy == STRATEGY_RANDOM && (next_random() >> 40 & 1)))
 		return;
 	give_way(t, false);
@@ -688,13 +714,14 @@ void sched_access(struct thread *t)
 		}
 	}
 	/* `first` preempts what spins alone, not what has just followed a plan */
-	bool preempt = rt.config.strategy != STRATEGY_FIRST || t->drawn == SPINNING;
+	bool preempt = rt.config.strategy != STRATEGY_FIRST || t->drawn == first_budget();
 	t->budget = 0;
 	count_steps(t);
+	cut_long_run();
 	if (rt.config.strategy == STRATEGY_PCT)
 		at_change_point(t);
 	t->budget = t->drawn = draw_budget();
-	if (preempt && (sched.ready || sched.files))
+	if (preempt && !stays_whole(t) && (sched.ready || sched.files))
 		give_way(t, false);
 }
 
@@ -995,6 +1022,11 @@ void sched_start(struct thread *t)
 
 void sched_end(struct thread *t)
 {
+	if (rt.config.flags & LOG_EXPLORE && rt.on) {
+		char text[32] = "";
+		append_number(text, sizeof(text), t->id, 10);
+		log_note("ended", text);
+	}
 	lock();
 	bury(t);
 	if (!rt.controlled) {

@@ -117,7 +117,7 @@ static int mutex_lock(pthread_mutex_t *m, const struct timespec *at, clockid_t c
 		plan_point(t);
 	}
 	if (status == 0 || status == EOWNERDEAD)
-		log_sync(t, LOG_ACQ, pc, m);
+		(at ? log_try : log_sync)(t, LOG_ACQ, pc, m);
 	else if (status == ETIMEDOUT)
 		log_sync(t, LOG_TRYFAIL, pc, m);
 	return status;
@@ -131,7 +131,7 @@ static int mutex_trylock(pthread_mutex_t *m, uintptr_t pc)
 	sched_point(t);
 	int status = REAL(pthread_mutex_trylock)(m);
 	if (status == 0 || status == EOWNERDEAD)
-		log_sync(t, LOG_ACQ, pc, m);
+		log_try(t, LOG_ACQ, pc, m);
 	else if (status == EBUSY)
 		log_sync(t, LOG_TRYFAIL, pc, m);
 	return status;
@@ -286,7 +286,7 @@ static int cond_wait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespe
 		                       at);
 	t->condition = c;
 	t->woken = false;
-	log_sync(t, LOG_WAIT, pc, c);
+	(at ? log_try : log_sync)(t, LOG_WAIT, pc, c);
 	plan_point(t);
 	int status = REAL(pthread_mutex_unlock)(m);
 	if (status) {
@@ -430,7 +430,7 @@ static int rw_lock(pthread_rwlock_t *l, bool write, bool try_only, const struct 
 		}
 	}
 	if (status == 0)
-		log_sync(t, write ? LOG_ACQ : LOG_RACQ, pc, l);
+		(try_only || at ? log_try : log_sync)(t, write ? LOG_ACQ : LOG_RACQ, pc, l);
 	else if (status == EBUSY || status == ETIMEDOUT)
 		log_sync(t, LOG_TRYFAIL, pc, l);
 	return status;
@@ -523,7 +523,10 @@ EXPORT int pthread_spin_trylock(pthread_spinlock_t *l)
 		return REAL(pthread_spin_trylock)(l);
 	sched_point(t);
 	int status = REAL(pthread_spin_trylock)(l);
-	log_sync(t, status == 0 ? LOG_ACQ : LOG_TRYFAIL, CALLER(), (const void *)l);
+	if (status == 0)
+		log_try(t, LOG_ACQ, CALLER(), (const void *)l);
+	else
+		log_sync(t, LOG_TRYFAIL, CALLER(), (const void *)l);
 	return status;
 }
 EXPORT int pthread_spin_unlock(pthread_spinlock_t *l)
@@ -639,7 +642,7 @@ static int sem_take(sem_t *s, bool try_only, const struct timespec *at, clockid_
 		}
 	}
 	if (t && status == 0)
-		log_sync(t, LOG_TAKE, pc, s);
+		(try_only || at ? log_try : log_sync)(t, LOG_TAKE, pc, s);
 	else if (t && (errno == EAGAIN || errno == ETIMEDOUT)) {
 		int error = errno;
 		log_sync(t, LOG_TAKETRYFAIL, pc, s);
@@ -777,6 +780,73 @@ EXPORT int pthread_once(pthread_once_t *control, void (*routine)(void))
 EXPORT void call_once(once_flag *control, void (*routine)(void))
 {
 	run_once((pthread_once_t *)control, routine, CALLER());
+}
+
+/* GLib's once-initialisation: a word that is no longer 0, tested inline. */
+EXPORT int g_once_init_enter(uintptr_t *word);
+int g_once_init_enter(uintptr_t *word)
+{
+	static int (*real)(uintptr_t *);
+	struct thread *t = recording();
+	struct once *o = t ? once_of(word) : NULL;
+	if (!o) {
+		if (!real)
+			real = (int (*)(uintptr_t *))rt_next("g_once_init_enter");
+		return real(word);
+	}
+	if (__atomic_load_n(word, __ATOMIC_ACQUIRE)) {
+		if (o->done) {
+			plan_point(t);
+			log_event(t, LOG_RCV, 0, CALLER(), o->message, 0, 1);
+		}
+		return 0;
+	}
+	o->done = false; /* else its memory has been used again */
+	sched_point(t);
+	return once_enter(t, o, CALLER());
+}
+EXPORT void g_once_init_leave(uintptr_t *word, uintptr_t value);
+void g_once_init_leave(uintptr_t *word, uintptr_t value)
+{
+	static void (*real)(uintptr_t *, uintptr_t);
+	struct thread *t = recording();
+	struct once *o = t ? once_of(word) : NULL;
+	if (!o || !o->running) {
+		if (!real)
+			real = (void (*)(uintptr_t *, uintptr_t))rt_next("g_once_init_leave");
+		real(word, value);
+		return;
+	}
+	plan_point(t);
+	log_access(t, LOG_AWRITE, 3, CALLER(), word, 3, true, value);
+	__atomic_store_n(word, value, __ATOMIC_RELEASE);
+	once_leave(t, o, true, CALLER());
+}
+
+/* What g_once() calls while its `status` is not yet 2, which it tests inline. */
+struct g_once {
+	int status;
+	void *result;
+};
+EXPORT void *g_once_impl(struct g_once *once, void *(*make)(void *), void *argument);
+void *g_once_impl(struct g_once *once, void *(*make)(void *), void *argument)
+{
+	enum { READY = 2 };
+	struct thread *t = recording();
+	struct once *o = t ? once_of(once) : NULL;
+	if (!o)
+		return REAL(g_once_impl)(once, make, argument);
+	if (o->done && __atomic_load_n(&once->status, __ATOMIC_ACQUIRE) != READY)
+		o->done = false; /* its memory has been used again */
+	sched_point(t);
+	if (once_enter(t, o, CALLER())) {
+		once->result = make(argument);
+		plan_point(t);
+		log_access(t, LOG_AWRITE, 3, CALLER(), &once->status, 2, true, READY);
+		__atomic_store_n(&once->status, READY, __ATOMIC_RELEASE);
+		once_leave(t, o, true, CALLER());
+	}
+	return once->result;
 }
 
 EXPORT int __cxa_guard_acquire(uint64_t *guard);

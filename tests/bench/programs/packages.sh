@@ -77,7 +77,8 @@ run_libuv() {
 	for t in threadpool_queue_work_simple threadpool_multiple_event_loops thread_create \
 		thread_mutex thread_rwlock barrier_3 condvar_5 semaphore_3 async \
 		thread_local_storage fs_file_async; do
-		"$@" "$source/build/uv_run_tests_a" $t $t 2>&1 || echo "failed: $t"
+		"$@" "$source/build/uv_run_tests_a" $t $t 2>&1
+		echo "$t: $?"
 	done
 }
 
@@ -126,7 +127,7 @@ run_nng() {
 	local t
 	for t in inproc pipe reqctx synch; do
 		"$@" "$source/build/tests/$t" >out 2>&1
-		echo "$t: $?"
+		echo "$t: $? $(awk '{ print $1 }' out | sort | uniq -c | tr -s ' \n' ' ')"
 	done
 }
 
@@ -153,7 +154,11 @@ run_sqlite() {
 	tail -n 1 out
 }
 
-build_tbb() { cmake_ -DTBB_TEST=OFF -DTBB_EXAMPLES=OFF -DTBB_STRICT=OFF -DBUILD_SHARED_LIBS=ON \
-	-- tbb && $CXX $CXXFLAGS -Iinclude "$here/tbb-threads.cc" -o tbb-threads \
-	-Lbuild -ltbb; }
+build_tbb() {
+	cmake_ -DTBB_TEST=OFF -DTBB_EXAMPLES=OFF -DTBB_STRICT=OFF -DBUILD_SHARED_LIBS=ON -- tbb || return
+	local folder
+	folder=$(dirname "$(find "$PWD/build" -name libtbb.so | head -1)")
+	$CXX $CXXFLAGS -Iinclude "$here/tbb-threads.cc" -o tbb-threads -L"$folder" \
+		-Wl,-rpath,"$folder" -ltbb -pthread
+}
 run_tbb() { "$@" "$source/tbb-threads"; }

@@ -1,0 +1,146 @@
+/* input.c - whole files and streams.  See input.h. */
+#include "engine/base/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { CHUNK = 1 << 16 };
+
+static bool refuse(const char *path, const char *kind, const char *why, struct error *error)
+{
+	char *remedy = g_strdup_printf("name a %s that you can read", kind);
+
+	error_set(error, strcmp(path, "-") ? place_line(path, 0).text : "standard input",
+	          remedy, "cannot open the %s: %s", kind, why);
+	g_free(remedy);
+	return false;
+}
+
+/* A pipe blocks on opening until somebody writes into it; hence O_NONBLOCK. */
+static int open_input(const char *path)
+{
+	if (strcmp(path, "-") == 0)
+		return fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
+
+static bool writes_all(int fd, const char *bytes, size_t length)
+{
+	while (length) {
+		ssize_t n = write(fd, bytes, length);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		bytes += n;
+		length -= (size_t)n;
+	}
+	return true;
+}
+
+/* Copies all of `fd` to a file in memory, which is returned; -1 and errno on failure. */
+static int gather(int fd)
+{
+	int memory = memfd_create("heddle-input", MFD_CLOEXEC);
+	char *chunk = g_malloc(CHUNK);
+	ssize_t n;
+
+	while (memory >= 0 && (n = read(fd, chunk, CHUNK)) != 0) {
+		if (n < 0 && errno == EAGAIN) /* somebody has it open for writing: wait */
+			n = poll(&(struct pollfd){ fd, POLLIN, 0 }, 1, -1) < 0 ? -1 : 0;
+		else if (n > 0)
+			n = writes_all(memory, chunk, (size_t)n) ? n : -1;
+		if (n < 0 && errno != EINTR) {
+			int why = errno;
+			close(memory);
+			memory = -1;
+			errno = why;
+		}
+	}
+	g_free(chunk);
+	return memory;
+}
+
+/* What `fd` holds from here on as a file that can be mapped; closes `fd`. */
+static int seekable(int fd, struct stat *st)
+{
+	if (S_ISREG(st->st_mode) && st->st_size > 0 && lseek(fd, 0, SEEK_CUR) == 0)
+		return fd;
+	int memory = gather(fd), why = errno;
+	close(fd);
+	errno = why;
+	if (memory >= 0 && fstat(memory, st) != 0) {
+		close(memory);
+		return -1;
+	}
+	return memory;
+}
+
+static const char *not_readable(const char *path, const struct stat *st)
+{
+	if (S_ISDIR(st->st_mode))
+		return "it is a folder";
+	if (strcmp(path, "-") != 0 && !S_ISREG(st->st_mode) && !S_ISFIFO(st->st_mode))
+		return "it is a device";
+	return NULL;
+}
+
+bool input_open(const char *path, const char *kind, struct input *in, struct error *error)
+{
+	struct stat st;
+	int fd = open_input(path);
+
+	*in = (struct input){ 0 };
+	if (fd < 0)
+		return refuse(path, kind, g_strerror(errno), error);
+	const char *wrong = fstat(fd, &st) != 0 ? g_strerror(errno) : not_readable(path, &st);
+	if (wrong != NULL) {
+		close(fd);
+		return refuse(path, kind, wrong, error);
+	}
+	in->stream = !S_ISREG(st.st_mode) || strcmp(path, "-") == 0;
+	if ((fd = seekable(fd, &st)) < 0)
+		return refuse(path, kind, g_strerror(errno), error);
+	if (in->stream && st.st_size == 0 && strcmp(path, "-") != 0) {
+		close(fd);
+		return refuse(path, kind, "nothing comes out of the pipe", error);
+	}
+	in->length = (size_t)st.st_size;
+	if (in->length)
+		in->bytes = mmap(NULL, in->length, PROT_READ, MAP_PRIVATE, fd, 0);
+	int why = errno;
+	close(fd);
+	if (in->bytes == MAP_FAILED) {
+		*in = (struct input){ 0 };
+		return refuse(path, kind, g_strerror(why), error);
+	}
+	return true;
+}
+
+void input_close(struct input *in)
+{
+	if (in->bytes)
+		munmap(in->bytes, in->length);
+	*in = (struct input){ 0 };
+}
+
+char *input_text(const char *path, const char *kind, size_t *length, struct error *error)
+{
+	struct input in;
+
+	if (!input_open(path, kind, &in, error))
+		return NULL;
+	char *text = g_malloc(in.length + 1);
+	if (in.length)
+		memcpy(text, in.bytes, in.length);
+	text[in.length] = '\0';
+	if (length != NULL)
+		*length = in.length;
+	input_close(&in);
+	return text;
+}

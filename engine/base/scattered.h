@@ -1,0 +1,20 @@
+/*
+ * scattered.h - large arrays that are written all over: on large pages where there are some,
+ * so that places in them are found without a walk through the page tables.
+ */
+#ifndef HEDDLE_SCATTERED_H
+#define HEDDLE_SCATTERED_H
+
+#include "engine/base/base.h"
+
+/* Freed by g_free; not set to zero. */
+void *scattered_alloc(size_t bytes);
+/* The same, and it begins where a cache line does. */
+void *scattered_lines(size_t bytes);
+#define scattered_new(type, count) ((type *)scattered_alloc((size_t)(count) * sizeof(type)))
+/* Asks the same for an array that is there, before it is written to; `array` back. */
+void *scattered_advise(void *array, size_t bytes);
+#define scattered_new0(type, count) \
+	((type *)scattered_advise(g_new0(type, count), (size_t)(count) * sizeof(type)))
+
+#endif

@@ -1,0 +1,85 @@
+/*
+ * commuting.c - which invocations of a run commute by the specification, and whether its
+ * effects agree with what the program returned.
+ */
+#include "engine/explore/view.h"
+
+#include <string.h>
+
+/* Arguments and results of an invocation; `open`: the results not known. */
+static bool names_of(const struct view *v, const struct view_call *call, bool open,
+                     struct call *c, struct call_scratch *scratch)
+{
+	const struct model_type *type = v->model->objects[call->object].type;
+	bool ended = model_invocation(v->model, call->scope->call, c, scratch);
+	if (!ended || c->method == NONE)
+		return false;
+	const struct spec_method *method = spec_method_at(type->o, c->method);
+	for (uint32_t i = 0; open && i < method->results; i++)
+		scratch->names[0][method->arguments + i] = (struct val){ .kind = V_NONE };
+	return true;
+}
+
+bool view_commute(const struct view *v, const struct view_call *a, const struct view_call *b,
+                  bool open)
+{
+	struct call_scratch scratch[2];
+	struct call calls[2];
+	bool overflow = false;
+	if (a->object == NONE || b->object == NONE || a->object != b->object)
+		return true;
+	if (a->scope == NULL || b->scope == NULL) {
+		const struct scope *s = a->scope ? a->scope : b->scope;
+		return s == NULL || !s->writes;
+	}
+	if (!names_of(v, a, false, &calls[0], &scratch[0]) ||
+	    !names_of(v, b, open, &calls[1], &scratch[1]))
+		return false;
+	return model_commute(v->model, &calls[0], &calls[1], &overflow) && !overflow;
+}
+
+/* Does the invocation return what the effects of those before it say? */
+static void run_effects(struct view *v, struct run_state **states, const struct view_call *call)
+{
+	struct call_scratch scratch;
+	struct call c;
+	struct model *m = v->model;
+	if (call->scope == NULL || v->contradiction ||
+	    !names_of(v, call, false, &c, &scratch))
+		return;
+	struct run_state **state = &states[call->object];
+	if (*state == NULL)
+		*state = run_new(m->objects[call->object].type->o, &m->texts);
+	if (run_step(*state, c.method, c.names, &m->texts) != RUN_OTHER)
+		return;
+	char *text = view_call_text(v, call);
+	v->contradiction =
+	        g_strdup_printf("%s contradicts the effects of %s, at %s", text,
+	                        m->objects[call->object].type->o->name,
+	                        trace_location_name(v->recorded, call->scope->call));
+	v->contradicted = call->object;
+	g_free(text);
+}
+
+void view_order_calls(struct view *v, GArray *edges)
+{
+	uint32_t objects = (uint32_t)v->recorded->instances_count;
+	struct run_state **states = g_new0(struct run_state *, objects + 1);
+	for (guint j = 0; j < v->calls->len; j++) {
+		struct view_call *b = &g_array_index(v->calls, struct view_call, j);
+		run_effects(v, states, b);
+		for (guint i = 0; i < j; i++) {
+			const struct view_call *a =
+			        &g_array_index(v->calls, struct view_call, i);
+			if (view_commute(v, a, b, false))
+				continue;
+			g_array_append_val(b->before, i);
+			struct must_edge edge = { a->event, b->event, NONE, MUST_MESSAGE };
+			if (a->thread != b->thread)
+				g_array_append_val(edges, edge);
+		}
+	}
+	for (uint32_t i = 0; i < objects; i++)
+		run_free(states[i]);
+	g_free(states);
+}

@@ -1,0 +1,91 @@
+/* explore_found.c - the deadlocks that a run predicts, and the data races that it has. */
+#include "engine/explore/explore_private.h"
+
+#include "engine/predict/deadlock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* A cycle of requests that can all be reached at once: let the program go there, once for
+ * each cycle in the code. */
+static void take_deadlock(struct exploration *x, const struct finding *f)
+{
+	GString *threads = g_string_new(NULL);
+	char **places = g_new0(char *, f->requests->len + 1);
+	for (guint i = 0; i < f->requests->len; i++) {
+		uint32_t e = g_array_index(f->requests, uint32_t, i);
+		places[i] = g_strdup(trace_location_name(x->trace, e));
+		g_string_append_printf(threads, "%s%s", i ? " and " : "",
+		                       trace_thread_name(x->trace, x->trace->events[e].thread));
+	}
+	qsort(places, f->requests->len, sizeof *places, by_name);
+	char *key = g_strjoinv(" ", places);
+	g_strfreev(places);
+	if (!g_hash_table_add(x->errors, key)) {
+		g_string_free(threads, TRUE);
+		return;
+	}
+	struct seed *s = seed_new(x, (const uint32_t *)f->witness->data,
+	                          f->witness->len - f->requests->len,
+	                          g_array_index(f->requests, uint32_t, 0));
+	s->flip = g_strdup_printf("%s each want a lock that the next one holds", threads->str);
+	s->thread = g_string_free(threads, FALSE);
+	s->variable = g_strdup("");
+	g_ptr_array_add(x->waiting, s);
+}
+
+void explore_find_deadlocks(struct exploration *x)
+{
+	struct race_options options;
+	struct error error = { 0 };
+	race_options_init(&options);
+	options.all_verdicts = true;
+	options.use_values = true;
+	struct report *report = deadlocks_find(x->view->t, &options, x->progress, &error);
+	if (report == NULL) {
+		x->cancelled = true;
+		return;
+	}
+	for (guint i = 0; i < report->findings->len; i++) {
+		const struct finding *f = report->findings->pdata[i];
+		if (f->verdict == VERDICT_RACE && f->witness && f->requests)
+			take_deadlock(x, f);
+		else if (f->verdict == VERDICT_UNKNOWN)
+			explore_gap(x, "for a cycle of locks the budget ran out");
+	}
+	report_free(report);
+}
+
+void explore_find_races(struct exploration *x)
+{
+	struct race_options options;
+	struct error error = { 0 };
+	race_options_init(&options);
+	options.analysis = ANALYSIS_HB;
+	struct report *report = races_find(x->trace, &options, x->progress, &error);
+	if (report == NULL) {
+		x->cancelled = true;
+		return;
+	}
+	for (guint i = 0; i < report->findings->len; i++) {
+		const struct finding *f = report->findings->pdata[i];
+		const char *a = trace_location_name(x->trace, f->first);
+		const char *b = trace_location_name(x->trace, f->second);
+		bool turn = strcmp(a, b) > 0;
+		char *key = g_strdup_printf("%s %s", turn ? b : a, turn ? a : b);
+		if (!g_hash_table_add(x->races, key))
+			continue;
+		GString *variable = g_string_new(NULL);
+		trace_append_variable(x->trace, &x->trace->events[f->second], variable);
+		struct explore_race race = { g_strdup(turn ? b : a), g_strdup(turn ? a : b),
+			                     g_string_free(variable, FALSE), x->run };
+		g_array_append_val(x->report->races, race);
+	}
+	report_free(report);
+}
+

@@ -1,0 +1,61 @@
+/*
+ * explore_private.h - what the parts of the exploration share: the loop (explore.c), what a
+ * run ended with (explore_judge.c), deadlocks and races on the way (explore_found.c), words
+ * (explore_words.c).
+ */
+#ifndef HEDDLE_EXPLORE_PRIVATE_H
+#define HEDDLE_EXPLORE_PRIVATE_H
+
+#include "engine/explore/explore.h"
+#include "engine/explore/flips.h"
+
+struct seed { /* a schedule that waits to be run */
+	struct plan plan;
+	struct part *parts;
+	uint32_t parts_count;
+	uint32_t parent;
+	uint32_t known_as; /* the parent, by its number among the histories; NONE */
+	char *flip, *thread, *place, *variable; /* owned */
+	enum flip_kind kind;
+};
+
+struct exploration {
+	const struct explore_options *options;
+	const struct progress *progress;
+	struct explore_report *report;
+	struct histories *histories;
+	GPtrArray *waiting; /* struct seed *, the next one last */
+	GHashTable *asked;  /* uint64_t: schedules that wait or were run */
+	GHashTable *errors; /* char *: cycles of lock requests, uses after free asked for */
+	GHashTable *races;  /* char * */
+	GHashTable *gaps;   /* char *, also in report->gaps */
+	char *output;       /* file for what the program prints; owned */
+	gint64 deadline;    /* 0: none */
+	bool cancelled;
+	uint64_t shares;   /* schedules from the first run, so far */
+	GHashTable *plain; /* char *: objects whose invocations are no steps */
+	bool again;        /* one more was found: everything is to be done again */
+	char *interposer;  /* the library of the bind lines; owned, or NULL */
+	/* of the run at hand */
+	struct trace *trace; /* as recorded */
+	const struct view *view;
+	const struct history *history;
+	uint32_t run;
+};
+
+/* Something that the promise of completeness does not cover. */
+void explore_gap(struct exploration *x, const char *why);
+/* A schedule from the run at hand; `place`: the event that it is about. */
+struct seed *seed_new(struct exploration *x, const uint32_t *sequence, size_t length,
+                      uint32_t place);
+
+/* explore_words.c: what is other than in the parent. */
+void explore_describe(const struct exploration *x, const struct flip *f, struct seed *s);
+/* explore_judge.c: how the run ended, and that it was a use after free. */
+void explore_judge(struct exploration *x, const struct plan_run *run, struct explore_run *r);
+void explore_note_use(struct explore_run *r);
+/* explore_found.c */
+void explore_find_deadlocks(struct exploration *x);
+void explore_find_races(struct exploration *x);
+
+#endif

@@ -1,0 +1,148 @@
+/* explore_words.c - in words, what a run does otherwise than the one it comes from. */
+#include "engine/explore/explore_private.h"
+
+#include <string.h>
+
+static char *value_text(const struct trace *t, uint32_t value)
+{
+	GString *text = g_string_new(NULL);
+	if (value == 0)
+		g_string_append(text, "another value");
+	else
+		trace_append_value(t, value, text);
+	return g_string_free(text, FALSE);
+}
+
+static void describe_wait(const struct exploration *x, const struct flip *f, struct seed *s)
+{
+	const struct trace *t = x->trace;
+	GString *condition = g_string_new(NULL);
+	const char *name = trace_string(t, t->objects[t->events[f->event].target].name);
+	append_escaped(condition, name, strlen(name));
+	s->flip = g_strdup_printf("%s waits for %s %s %s signals it", s->thread, condition->str,
+	                          f->other > f->event ? "after" : "before",
+	                          trace_thread_name(t, t->events[f->other].thread));
+	s->variable = g_string_free(condition, FALSE);
+}
+
+static void describe_read(const struct exploration *x, const struct flip *f, struct seed *s)
+{
+	const struct trace *t = x->trace;
+	GString *variable = g_string_new(NULL);
+	trace_append_variable(t, &t->events[f->event], variable);
+	s->variable = g_string_free(variable, FALSE);
+	char *old = value_text(t, core_value_read(t, f->event));
+	char *new = f->other == NONE ? g_strdup("its initial value")
+	                             : value_text(t, core_value_written(t, f->other));
+	s->flip = g_strdup_printf("%s reads %s = %s, not %s", s->thread, s->variable, new, old);
+	g_free(old);
+	g_free(new);
+}
+
+static void describe_call(const struct exploration *x, const struct flip *f, struct seed *s)
+{
+	const struct view_call *call = view_call_of(x->view, f->event);
+	const struct view_call *other = view_call_of(x->view, f->other);
+	char *one = view_call_text(x->view, call), *two = view_call_text(x->view, other);
+	s->variable = view_object_name(x->view, call->object);
+	s->flip = g_strdup_printf("%s, by %s, comes before %s, by %s", one, s->thread, two,
+	                          trace_thread_name(x->trace, other->thread));
+	g_free(one);
+	g_free(two);
+}
+
+static void describe_use(const struct exploration *x, const struct flip *f, struct seed *s)
+{
+	const struct trace *t = x->trace;
+	GString *variable = g_string_new(NULL);
+	trace_append_variable(t, &t->events[f->event], variable);
+	s->variable = g_string_free(variable, FALSE);
+	s->flip = g_strdup_printf("%s %s %s after %s freed its block at %s", s->thread,
+	                          op_writes(t->events[f->event].op) ? "writes" : "reads",
+	                          s->variable, trace_thread_name(t, t->events[f->other].thread),
+	                          trace_location_name(t, f->other));
+}
+
+static char *object_name(const struct trace *t, uint32_t event)
+{
+	GString *name = g_string_new(NULL);
+	const char *text = trace_string(t, t->objects[t->events[event].target].name);
+	append_escaped(name, text, strlen(text));
+	return g_string_free(name, FALSE);
+}
+
+static void describe_try(const struct exploration *x, const struct flip *f, struct seed *s)
+{
+	const struct trace *t = x->trace;
+	s->variable = object_name(t, f->event);
+	if (f->other != NONE)
+		s->flip = g_strdup_printf("%s does not get %s, which %s has", s->thread,
+		                          s->variable,
+		                          trace_thread_name(t, t->events[f->other].thread));
+	else
+		s->flip = g_strdup_printf("%s %s %s", s->thread,
+		                          f->kind == FLIP_FAILS ? "does not get" : "gets",
+		                          s->variable);
+}
+
+static void describe_condition(const struct exploration *x, const struct flip *f,
+                               struct seed *s)
+{
+	const struct trace *t = x->trace;
+	s->variable = object_name(t, f->kind == FLIP_WOKEN ? f->other : f->event);
+	if (f->kind == FLIP_TIMEOUT)
+		s->flip = g_strdup_printf("%s's wait for %s times out", s->thread, s->variable);
+	else
+		s->flip = g_strdup_printf("%s is woken by %s's signal of %s at %s", s->thread,
+		                          trace_thread_name(t, t->events[f->other].thread),
+		                          s->variable, trace_location_name(t, f->other));
+}
+
+static void describe_barrier(const struct exploration *x, const struct flip *f, struct seed *s)
+{
+	s->variable = object_name(x->trace, f->event);
+	s->flip = g_strdup_printf("%s comes to %s last", s->thread, s->variable);
+}
+
+static void describe_going(const struct exploration *x, const struct flip *f, struct seed *s)
+{
+	s->variable = g_strdup("");
+	if (f->other == NONE) {
+		s->flip = g_strdup_printf("%s goes on before the program ends", s->thread);
+		return;
+	}
+	GString *what = g_string_new(NULL);
+	trace_append_operation(x->trace, f->other, what);
+	s->flip = g_strdup_printf("%s goes on before %s's %s", s->thread,
+	                          trace_thread_name(x->trace,
+	                                            x->trace->events[f->other].thread),
+	                          what->str);
+	g_string_free(what, TRUE);
+}
+
+static void describe_final(const struct exploration *x, const struct flip *f, struct seed *s)
+{
+	const struct trace *t = x->trace;
+	GString *variable = g_string_new(NULL);
+	trace_append_variable(t, &t->events[f->other], variable);
+	char *value = value_text(t, core_value_written(t, f->other));
+	s->variable = g_string_free(variable, FALSE);
+	s->flip = g_strdup_printf("%s = %s at the end, by %s", s->variable, value,
+	                          trace_thread_name(t, t->events[f->other].thread));
+	g_free(value);
+}
+
+typedef void flip_words(const struct exploration *x, const struct flip *f, struct seed *s);
+static flip_words *const words_of[FLIP_KINDS] = {
+	[FLIP_READ] = describe_read,         [FLIP_WAIT] = describe_wait,
+	[FLIP_USE] = describe_use,           [FLIP_CALL] = describe_call,
+	[FLIP_FAILS] = describe_try,         [FLIP_SUCCEEDS] = describe_try,
+	[FLIP_TIMEOUT] = describe_condition, [FLIP_WOKEN] = describe_condition,
+	[FLIP_LAST] = describe_barrier,      [FLIP_GOES_ON] = describe_going,
+	[FLIP_FINAL] = describe_final,
+};
+
+void explore_describe(const struct exploration *x, const struct flip *f, struct seed *s)
+{
+	words_of[f->kind](x, f, s);
+}

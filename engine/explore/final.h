@@ -1,0 +1,31 @@
+/*
+ * final.h - what variables hold at the end of a run, and whether a condition on them holds:
+ * for `heddle explore --final` and `--check`.
+ *
+ * Conditions have C's operators || && == != < <= > >= + - * / % ! and unary minus, integers,
+ * and variables as the trace names them (x, s.count, a[3]); values are integers, signed, of
+ * the variable's size.  Knows no schedules.
+ */
+#ifndef HEDDLE_EXPLORE_FINAL_H
+#define HEDDLE_EXPLORE_FINAL_H
+
+#include "engine/trace/index.h"
+
+struct finals;
+/* `names`: separated by commas, or NULL; `check`: a condition, or NULL.  NULL and `error` when
+ * they cannot be read. */
+struct finals *finals_new(const char *names, const char *check, struct error *error);
+void finals_free(struct finals *f);
+/* All variables that are looked at, those of the condition with them: char *. */
+const GPtrArray *finals_names(const struct finals *f);
+const char *finals_check(const struct finals *f); /* the condition as given, or NULL */
+
+/* The variable of that name, or NONE; and its last write (NONE: nobody's). */
+uint32_t final_variable(const struct trace *t, const char *name);
+uint32_t final_write(const struct trace *t, uint32_t variable);
+
+/* Does the condition hold at the end of the recorded run?  -1: a value is not known.  `story`
+ * receives the values. */
+int finals_hold(const struct finals *f, const struct trace *t, GString *story);
+
+#endif

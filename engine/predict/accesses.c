@@ -1,0 +1,349 @@
+/*
+ * accesses.c - see accesses.h.
+ */
+#include "engine/predict/accesses.h"
+
+#include "engine/base/scattered.h"
+
+#include <string.h>
+
+/* -- the variables that may be in a race --------------------------------------------------- */
+
+struct use {
+	uint32_t common; /* the locks that all accesses so far hold exclusively */
+	uint32_t count;
+	uint16_t thread; /* of the first */
+	bool threads, writes;
+};
+
+static inline void note_use(struct use *use, struct locksets *locksets, const struct event *x,
+                            uint32_t exclusive)
+{
+	if (use->count++ == 0) {
+		use->thread = x->thread;
+		use->common = exclusive;
+	}
+	use->threads |= use->thread != x->thread;
+	use->writes |= op_writes(x->op);
+	if (use->common != exclusive && use->common != 0)
+		use->common = lockset_exclusive(locksets, use->common, exclusive);
+}
+
+enum { AHEAD = 16, TICK = 1 << 20 };
+
+struct holding { /* by a thread, in the first pass */
+	uint32_t all, exclusive;
+};
+
+static void follow(struct holding *h, const struct accesses_options *o, const struct event *x,
+                   uint32_t event)
+{
+	h->all = o->follow != NULL ? o->follow(o->context, o->locksets, event)
+	                           : lockset_moved(o->locksets, h->all, x);
+	h->exclusive = lockset_exclusive(o->locksets, h->all, h->all);
+}
+
+/* The first pass; NULL when cancelled. */
+static struct use *find_uses(const struct trace *t, const struct accesses_options *o,
+                             const struct progress *progress)
+{
+	struct use *uses = g_new0(struct use, t->variables_count + 1);
+	struct holding *holding = g_new0(struct holding, t->threads_count + 1);
+	bool done = true;
+
+	for (uint32_t e = 0; e < t->events_count && done; e++) {
+		const struct event *x = &t->events[e];
+		struct wide run;
+
+		if (e % TICK == 0)
+			done = progress_tick(progress, (double)e / t->events_count,
+			                     "shared variables");
+		/* (Of what is no access the address is wrong, which is harmless.) */
+		if (e + AHEAD < t->events_count)
+			__builtin_prefetch(&uses[x[AHEAD].target], 1);
+		if (event_inert(x))
+			continue;
+		if (op_is_access(x->op)) {
+			run = event_variables(t, x);
+			for (uint32_t v = run.first; v < run.first + run.count; v++)
+				note_use(&uses[v], o->locksets, x,
+				         holding[x->thread].exclusive);
+		} else if (op_acquires(x->op) || op_releases(x->op)) {
+			follow(&holding[x->thread], o, x, e);
+		}
+	}
+	g_free(holding);
+	if (done)
+		return uses;
+	g_free(uses);
+	return NULL;
+}
+
+/* Which variables, and where their accesses go; by variable the index, or NONE. */
+static uint32_t *choose(struct accesses *a, const struct trace *t, const struct use *uses)
+{
+	uint32_t *index = g_new(uint32_t, t->variables_count + 1);
+	uint64_t items = 0;
+
+	memset(index, 255, (t->variables_count + 1) * sizeof(uint32_t));
+	for (uint32_t v = 0; v < t->variables_count; v++) {
+		if (uses[v].threads && uses[v].writes && uses[v].common == 0)
+			index[v] = a->count++;
+	}
+	a->variables = g_new(uint32_t, a->count + 1);
+	a->start = g_new(uint64_t, a->count + 1);
+	for (uint32_t v = 0; v < t->variables_count; v++) {
+		if (index[v] == NONE)
+			continue;
+		a->variables[index[v]] = v;
+		a->start[index[v]] = items;
+		items += uses[v].count;
+	}
+	a->start[a->count] = items;
+	a->items = scattered_new(struct access, items + 1);
+	return index;
+}
+
+struct moment { /* where a thread is in the second pass */
+	uint32_t lockset;
+	uint32_t stretch; /* how many of its stretches have begun */
+};
+
+static void find_stretch(struct moment *m, const GArray *stretches, uint32_t event)
+{
+	while (m->stretch < stretches->len &&
+	       g_array_index(stretches, struct stretch, m->stretch).start <= event)
+		m->stretch++;
+}
+
+/* The second pass. */
+static void collect(struct accesses *a, const struct trace *t, const struct accesses_options *o,
+                    const uint32_t *index)
+{
+	uint64_t *next = g_memdup2(a->start, (a->count + 1) * sizeof(uint64_t));
+	struct moment *moments = g_new0(struct moment, t->threads_count + 1);
+
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		struct moment *m = &moments[x->thread];
+		struct wide run;
+
+		if (event_inert(x))
+			continue;
+		if (!op_is_access(x->op)) {
+			if (op_acquires(x->op) || op_releases(x->op))
+				m->lockset = lockset_moved(o->locksets, m->lockset, x);
+			continue;
+		}
+		run = event_variables(t, x);
+		for (uint32_t v = run.first; v < run.first + run.count; v++) {
+			if (index[v] == NONE)
+				continue;
+			if (o->observed != NULL)
+				find_stretch(m, o->observed->stretches[x->thread], e);
+			a->items[next[index[v]]++] =
+			        (struct access){ .event = e,
+				                 .lockset = m->lockset,
+				                 .site = t->locations[x->location].site,
+				                 .stretch = m->stretch,
+				                 .thread = x->thread,
+				                 .writes = op_writes(x->op),
+				                 .atomic = op_is_atomic(x->op) };
+		}
+	}
+	g_free(next);
+	g_free(moments);
+}
+
+bool accesses_collect(struct accesses *a, const struct trace *t,
+                      const struct accesses_options *options, const struct progress *progress)
+{
+	struct use *uses = find_uses(t, options, progress);
+	uint32_t *index;
+
+	*a = (struct accesses){ 0 };
+	if (uses == NULL)
+		return false;
+	index = choose(a, t, uses);
+	g_free(uses);
+	collect(a, t, options, index);
+	g_free(index);
+	return true;
+}
+
+void accesses_free(struct accesses *a)
+{
+	g_free(a->variables);
+	g_free(a->start);
+	g_free(a->items);
+}
+
+/* -- classes --------------------------------------------------------------------------------
+ */
+
+/* Answers about two sets that were given last; where two share a place, the later one has
+ * it. */
+enum { RECENT = 1 << 10, FIRST_SLOTS = 64 };
+struct class_work {
+	struct locksets *locksets;
+	uint32_t capacity; /* of the classes */
+	uint64_t room;     /* of number and members */
+	const struct access **members;
+	/* Where a class is in `of`, open-addressed; `round` above the index, so that what
+	 * other variables left is no entry. */
+	uint64_t *slots;
+	uint32_t slots_count; /* a power of two */
+	uint32_t round;
+	uint64_t recent[RECENT]; /* two sets, one more; the lowest bit: nothing in common */
+};
+
+void access_classes_init(struct access_classes *c, struct locksets *locksets)
+{
+	struct class_work *w = g_new0(struct class_work, 1);
+
+	*c = (struct access_classes){ .work = w };
+	w->locksets = locksets;
+	w->slots_count = FIRST_SLOTS;
+	w->slots = g_new0(uint64_t, w->slots_count);
+}
+
+void access_classes_release(struct access_classes *c)
+{
+	g_free(c->work->members);
+	g_free(c->work->slots);
+	g_free(c->work);
+	g_free(c->number);
+	g_free(c->of);
+}
+
+static uint64_t class_hash(uint32_t lockset, uint32_t site, uint32_t kind)
+{
+	uint64_t key = (uint64_t)site << 32 | lockset;
+
+	key ^= kind * 0xff51afd7ed558ccdu;
+	return key * 0x9e3779b97f4a7c15u >> 32;
+}
+
+static uint32_t kind_of(uint32_t thread, bool writes, bool atomic)
+{
+	return thread << 2 | writes << 1 | atomic;
+}
+
+/* The slot of an access's class, or the one that a new class would have. */
+static inline uint64_t *slot_of(const struct access_classes *c, const struct access *x,
+                                uint32_t site)
+{
+	const struct class_work *w = c->work;
+	uint32_t kind = kind_of(x->thread, x->writes, x->atomic);
+	uint32_t at = class_hash(x->lockset, site, kind) & (w->slots_count - 1);
+
+	for (; w->slots[at] >> 32 == w->round; at = (at + 1) & (w->slots_count - 1)) {
+		const struct access_class *a = &c->of[(uint32_t)w->slots[at]];
+
+		if (a->lockset == x->lockset && a->site == site &&
+		    kind_of(a->thread, a->writes, a->atomic) == kind)
+			break;
+	}
+	return &w->slots[at];
+}
+
+static void slots_grow(struct access_classes *c)
+{
+	struct class_work *w = c->work;
+
+	w->slots_count *= 2;
+	g_free(w->slots);
+	w->slots = g_new0(uint64_t, w->slots_count);
+	for (uint32_t i = 0; i < c->count; i++) {
+		const struct access_class *a = &c->of[i];
+		struct access x = { .lockset = a->lockset,
+			            .thread = a->thread,
+			            .writes = a->writes,
+			            .atomic = a->atomic };
+
+		*slot_of(c, &x, a->site) = (uint64_t)w->round << 32 | i;
+	}
+}
+
+static uint32_t class_new(struct access_classes *c, const struct access *x, uint32_t site,
+                          uint64_t *slot)
+{
+	struct class_work *w = c->work;
+
+	if (c->count == w->capacity) {
+		w->capacity = MAX(64, 2 * w->capacity);
+		c->of = g_renew(struct access_class, c->of, w->capacity);
+	}
+	c->of[c->count] = (struct access_class){ .lockset = x->lockset,
+		                                 .site = site,
+		                                 .thread = x->thread,
+		                                 .writes = x->writes,
+		                                 .atomic = x->atomic };
+	*slot = (uint64_t)w->round << 32 | c->count++;
+	if (2 * c->count > w->slots_count)
+		slots_grow(c);
+	return c->count - 1;
+}
+
+static void begin_variable(struct access_classes *c, uint64_t accesses)
+{
+	struct class_work *w = c->work;
+
+	c->count = 0;
+	if (++w->round == 0) {
+		memset(w->slots, 0, w->slots_count * sizeof(uint64_t));
+		w->round = 1;
+	}
+	if (accesses > w->room) {
+		w->room = 2 * accesses;
+		g_free(c->number);
+		g_free(w->members);
+		c->number = g_new(uint32_t, w->room);
+		w->members = g_new(const struct access *, w->room);
+	}
+}
+
+void access_classes_of(struct access_classes *c, const struct accesses *all, uint32_t index,
+                       bool by_site)
+{
+	const struct access *items = all->items + all->start[index];
+	uint64_t count = all->start[index + 1] - all->start[index], sum = 0;
+
+	begin_variable(c, count);
+	for (uint64_t i = 0; i < count; i++) {
+		uint32_t site = by_site ? items[i].site : 0;
+		uint64_t *slot = slot_of(c, &items[i], site);
+
+		c->number[i] = *slot >> 32 == c->work->round
+		                       ? (uint32_t)*slot
+		                       : class_new(c, &items[i], site, slot);
+		c->of[c->number[i]].count++;
+	}
+	for (uint32_t k = 0; k < c->count; k++) {
+		c->of[k].members = c->work->members + sum;
+		sum += c->of[k].count;
+		c->of[k].count = 0;
+	}
+	for (uint64_t i = 0; i < count; i++) {
+		struct access_class *class = &c->of[c->number[i]];
+
+		class->members[class->count++] = &items[i];
+	}
+}
+
+static bool apart(struct class_work *w, uint32_t a, uint32_t b)
+{
+	uint64_t key = (((uint64_t)a << 32 | b) + 1) << 1;
+	uint64_t *recent = &w->recent[key * 0x9e3779b97f4a7c15u >> 54];
+
+	if ((*recent & ~(uint64_t)1) != key)
+		*recent = key | (lockset_common(w->locksets, a, b) == NONE);
+	return *recent & 1;
+}
+
+bool access_classes_may_race(struct access_classes *c, const struct access_class *a,
+                             const struct access_class *b)
+{
+	return a->thread != b->thread && (a->writes || b->writes) &&
+	       !(a->atomic && b->atomic) && apart(c->work, a->lockset, b->lockset);
+}

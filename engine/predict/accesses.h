@@ -1,0 +1,71 @@
+/*
+ * accesses.h - the accesses that no single lock keeps apart, side by side for each variable,
+ * and grouped into classes that are alike.
+ *
+ * What most analyses over whole variables begin with: two passes over the trace, the first
+ * finds the variables whose accesses have no lock in common (the others cannot race), the
+ * second collects the accesses of those.  Knows nothing of orders.
+ */
+#ifndef HEDDLE_ACCESSES_H
+#define HEDDLE_ACCESSES_H
+
+#include "engine/order/causality.h"
+#include "engine/predict/candidates.h"
+
+/* What is looked at of an access: the events themselves lie all over the trace. */
+struct access {
+	uint32_t event, lockset, site;
+	uint32_t stretch; /* of its thread's, one more than the index; 0: before the first */
+	uint16_t thread;
+	bool writes, atomic;
+};
+/*
+ * The variables that two threads access, one of them writing, and not always under one and
+ * the same lock, with their accesses.
+ */
+struct accesses {
+	uint32_t count;      /* of these variables */
+	uint32_t *variables; /* ascending */
+	uint64_t *start;     /* by index of variables, one more than there are: in items */
+	struct access *items;
+};
+
+/* Called for each lock operation, one after the other; the set that its thread holds from
+ * then on. */
+typedef uint32_t lock_followed(void *context, struct locksets *locksets, uint32_t event);
+struct accesses_options {
+	struct locksets *locksets; /* takes the sets that come up */
+	lock_followed *follow;     /* NULL: nobody else follows the locks */
+	void *context;
+	const struct causality *observed; /* a kept walk, for access.stretch; or NULL */
+};
+/* False when cancelled; accesses_free is due all the same. */
+bool accesses_collect(struct accesses *a, const struct trace *t,
+                      const struct accesses_options *options, const struct progress *progress);
+void accesses_free(struct accesses *a);
+
+/* -- of one variable: by thread, kind, locks held, and site ------------------------------- */
+
+struct access_class {
+	uint32_t lockset, site; /* site: 0 where it does not matter */
+	uint16_t thread;
+	bool writes, atomic;
+	const struct access **members; /* ascending */
+	uint32_t count;
+};
+struct access_classes {
+	struct access_class *of; /* by their first members */
+	uint32_t count;
+	uint32_t *number; /* by access of the variable: its class */
+	struct class_work *work;
+};
+void access_classes_init(struct access_classes *c, struct locksets *locksets);
+void access_classes_release(struct access_classes *c);
+/* The classes of one variable, in place of those before. */
+void access_classes_of(struct access_classes *c, const struct accesses *all, uint32_t index,
+                       bool by_site);
+/* Different threads, a write, not both atomic, no common lock. */
+bool access_classes_may_race(struct access_classes *c, const struct access_class *a,
+                             const struct access_class *b);
+
+#endif

@@ -1,0 +1,117 @@
+/*
+ * facts.c - what is known of a recording beside its trace (struct record_facts): its modules,
+ * places of code in words, and who waits for whom in a deadlock.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "debuginfo/debuginfo.h"
+#include "engine/record/import_private.h"
+
+void record_facts_release(struct record_facts *f)
+{
+	if (f->blocked)
+		g_ptr_array_free(f->blocked, TRUE);
+	if (f->stopped)
+		g_ptr_array_free(f->stopped, TRUE);
+	if (f->ended)
+		g_ptr_array_free(f->ended, TRUE);
+	g_free(f->diverged);
+	if (f->modules) {
+		for (guint i = 0; i < f->modules->len; i++) {
+			struct record_module *m =
+			        &g_array_index(f->modules, struct record_module, i);
+			g_free(m->path);
+			g_free(m->build_id);
+		}
+		g_array_free(f->modules, TRUE);
+	}
+	memset(f, 0, sizeof(*f));
+}
+
+const struct record_module *record_module_of(const GArray *modules, uint64_t address)
+{
+	for (guint i = 0; i < modules->len; i++) {
+		const struct record_module *m =
+		        &g_array_index(modules, struct record_module, i);
+		if (address >= m->low && address < m->high)
+			return m;
+	}
+	return NULL;
+}
+
+const char *record_last_component(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+bool record_is_c_library(const struct record_module *m)
+{
+	const char *name = record_last_component(m->path);
+	return g_str_has_prefix(name, "libc.so") || g_str_has_prefix(name, "ld-linux");
+}
+
+void record_append_offset(const struct record_module *m, uint64_t address, GString *out)
+{
+	if (m)
+		g_string_append_printf(out, "%s+0x%" PRIx64, record_last_component(m->path),
+		                       address - m->bias);
+	else
+		g_string_append_printf(out, "0x%" PRIx64, address);
+}
+
+void record_describe(const struct record_facts *facts, uint64_t pc, GString *place,
+                     GString *function)
+{
+	const struct record_module *m = record_module_of(facts->modules, pc - 1);
+	struct debuginfo *d = m && !record_is_c_library(m)
+	                              ? debuginfo_open(m->path, m->build_id, NULL)
+	                              : NULL;
+	struct debug_place places[1];
+	size_t n = d ? debuginfo_code(d, pc - 1 - m->bias, places, 1) : 0;
+	if (place) {
+		if (n && places[0].file[0])
+			g_string_append_printf(place, "%s:%u",
+			                       record_last_component(places[0].file),
+			                       places[0].line);
+		else
+			record_append_offset(m, pc - 1, place);
+	}
+	if (function && n)
+		g_string_append(function, places[0].function);
+	debuginfo_close(d);
+}
+
+void record_explain_deadlock(const struct trace *t, const struct record_facts *facts,
+                             GString *out)
+{
+	for (guint i = 0; i < facts->blocked->len; i++) {
+		unsigned thread;
+		char kind[32] = "", holder[32] = "";
+		uint64_t address, pc;
+		if (sscanf(facts->blocked->pdata[i], "%u %31s %" SCNx64 " %31s %" SCNx64,
+		           &thread, kind, &address, holder, &pc) != 5)
+			continue;
+		char *who = thread ? g_strdup_printf("T%u", thread) : g_strdup("main");
+		const char *what = NULL;
+		for (uint64_t k = 0; k < t->objects_count; k++)
+			if (t->objects[k].address == address)
+				what = trace_string(t, t->objects[k].name);
+		g_string_append_printf(out, "%s waits for %s", who,
+		                       strcmp(kind, "spinlock") == 0 ? "spin lock"
+		                       : strcmp(kind, "thread") == 0 ? "the end of a thread"
+		                                                     : kind);
+		if (what)
+			g_string_append_printf(out, " %s", what);
+		if (strcmp(holder, "-") != 0)
+			g_string_append_printf(out, ", held by %s%s",
+			                       strcmp(holder, "0") == 0 ? "main" : "T",
+			                       strcmp(holder, "0") == 0 ? "" : holder);
+		g_string_append(out, " (");
+		record_describe(facts, pc, out, NULL);
+		g_string_append(out, ")\n");
+		g_free(who);
+	}
+}

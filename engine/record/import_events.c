@@ -1,0 +1,460 @@
+/*
+ * import_events.c - the records of a log become events: addresses become places (a region for
+ * each life of a heap block, each module's data, each thread's stack; what lies elsewhere is
+ * one flat region), code addresses locations and functions.  Nothing in the result but the
+ * addresses themselves depends on where things were loaded.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/record/import_private.h"
+
+/* ---- code ---- */
+
+uint32_t import_location(struct import *im, uint64_t pc)
+{
+	if (pc == 0)
+		return 0;
+	gpointer found = g_hash_table_lookup(im->locations, GSIZE_TO_POINTER(pc));
+	if (found)
+		return GPOINTER_TO_UINT(found) - 1;
+	const struct record_module *m = record_module_of(im->facts->modules, pc - 1);
+	uint32_t location;
+	if (m && record_is_c_library(m)) {
+		GString *name = g_string_new(NULL);
+		record_append_offset(m, pc - 1, name);
+		location = builder_location(im->b, name->str, name->len);
+		g_string_free(name, TRUE);
+	} else if (m) {
+		location = builder_code(im->b, m->index, pc - 1 - m->bias);
+	} else {
+		char *name = g_strdup_printf("0x%" PRIx64, pc - 1);
+		location = builder_location(im->b, name, strlen(name));
+		g_free(name);
+	}
+	g_hash_table_insert(im->locations, GSIZE_TO_POINTER(pc),
+	                    GUINT_TO_POINTER(location + 1));
+	return location;
+}
+
+/* The same for a record, whose slot is a good place to remember it. */
+static uint32_t site_location(struct import *im, const struct log_record *r)
+{
+	if (im->sites[r->slot].pc != r->pc || r->pc == 0) {
+		im->sites[r->slot].location = import_location(im, r->pc);
+		im->sites[r->slot].pc = r->pc;
+	}
+	return im->sites[r->slot].location;
+}
+
+static uint32_t call_name(struct import *im, uint64_t call)
+{
+	static const char *const names[] = { "",
+#define C(name) #name "@libc",
+		                             LOG_CALLS(C)
+#undef C
+	};
+	return builder_string(im->b, names[call], strlen(names[call]));
+}
+
+/* The function that holds a pc: the real one, not what was inlined into it. */
+static uint32_t function_of(struct import *im, uint64_t pc)
+{
+	if (pc < LOG_CALL_COUNT)
+		return call_name(im, pc);
+	gpointer found = g_hash_table_lookup(im->functions, GSIZE_TO_POINTER(pc));
+	if (found)
+		return GPOINTER_TO_UINT(found) - 1;
+	GString *name = g_string_new(NULL);
+	const struct record_module *m = record_module_of(im->facts->modules, pc - 1);
+	if (!m || !names_function(im->names, m->index, pc - 1 - m->bias, name))
+		record_append_offset(m, pc - 1, name);
+	uint32_t string = builder_string(im->b, name->str, name->len);
+	g_string_free(name, TRUE);
+	g_hash_table_insert(im->functions, GSIZE_TO_POINTER(pc), GUINT_TO_POINTER(string + 1));
+	return string;
+}
+
+/* ---- memory ---- */
+
+static struct block_life *life_new(struct import *im, uint64_t low, uint64_t size,
+                                   uint32_t region, uint32_t block, bool heap)
+{
+	struct block_life *life = g_new0(struct block_life, 1);
+	*life = (struct block_life){ low, low + (size ? size : 1), region, block, heap, false };
+	g_ptr_array_add(im->all_lives, life);
+	/* What the log does not show to be freed (by the C library itself) is over all the
+	 * same once its memory is given out again. */
+	for (;;) {
+		uint64_t end = life->high - 1;
+		GTreeNode *node = g_tree_upper_bound(im->lives, &end);
+		node = node ? g_tree_node_previous(node) : g_tree_node_last(im->lives);
+		struct block_life *old = node ? g_tree_node_value(node) : NULL;
+		if (!old || old->high <= low || !old->heap)
+			break;
+		old->dead = true;
+		g_tree_remove(im->lives, &old->low);
+	}
+	g_tree_insert(im->lives, &life->low, life);
+	return life;
+}
+
+struct block_life *import_life(struct import *im, uint64_t address)
+{
+	struct block_life **slot = &im->cache[(address >> 4) % CACHE];
+	struct block_life *life = *slot;
+	if (life && !life->dead && address >= life->low && address < life->high)
+		return life;
+	GTreeNode *node = g_tree_upper_bound(im->lives, &address);
+	node = node ? g_tree_node_previous(node) : g_tree_node_last(im->lives);
+	life = node ? g_tree_node_value(node) : NULL;
+	if (!life || address >= life->high)
+		return NULL;
+	*slot = life;
+	return life;
+}
+
+static uint32_t flat_region(struct import *im)
+{
+	if (im->flat == NONE)
+		im->flat = builder_region(im->b, "memory", 0, LOG_ADDRESS_MASK, NONE);
+	return im->flat;
+}
+
+static uint32_t place_of(struct import *im, uint64_t address, uint64_t size)
+{
+	struct block_life *life = import_life(im, address);
+	uint32_t bytes = size > UINT32_MAX ? UINT32_MAX : size;
+	if (life)
+		return builder_place(im->b, life->region, address - life->low, bytes);
+	return builder_place(im->b, flat_region(im), address, bytes);
+}
+
+static uint32_t object_of(struct import *im, uint64_t address)
+{
+	struct block_life *life = import_life(im, address);
+	uint32_t region = life ? life->region : flat_region(im);
+	uint64_t offset = life ? address - life->low : address;
+	uint64_t key = (uint64_t)region << 40 ^ offset;
+	gpointer found = g_hash_table_lookup(im->objects, GSIZE_TO_POINTER(key));
+	if (found)
+		return GPOINTER_TO_UINT(found) - 1;
+	GString *name = g_string_new(NULL);
+	const struct record_module *m = record_module_of(im->facts->modules, address);
+	if (m && !(life && life->heap))
+		record_append_offset(m, address, name);
+	else
+		g_string_append_printf(name, "r%u+%" PRIu64, region, offset);
+	uint32_t object = builder_object(im->b, name->str, name->len);
+	builder_object_address(im->b, object, address);
+	g_string_free(name, TRUE);
+	g_hash_table_insert(im->objects, GSIZE_TO_POINTER(key), GUINT_TO_POINTER(object + 1));
+	return object;
+}
+
+/* ---- threads ---- */
+
+struct lane *import_lane(struct import *im, uint32_t id)
+{
+	while (im->lanes->len <= id) {
+		struct lane lane = { .functions = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+			             .ordinals = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
+			             .chunks = g_array_new(FALSE, FALSE, sizeof(uint64_t)) };
+		g_array_append_val(im->lanes, lane);
+	}
+	struct lane *lane = &g_array_index(im->lanes, struct lane, id);
+	if (!lane->known) {
+		char name[32] = "main";
+		if (id)
+			snprintf(name, sizeof(name), "T%u", id);
+		lane->known = true;
+		lane->thread = builder_thread(im->b, name, strlen(name));
+	}
+	return lane;
+}
+
+static void add_thread(struct import *im, uint32_t id, uint64_t low, uint64_t high)
+{
+	struct lane *lane = import_lane(im, id);
+	if (high <= low)
+		return;
+	char name[48] = "stack@main";
+	if (id)
+		snprintf(name, sizeof(name), "stack@T%u", id);
+	uint32_t block = builder_block(im->b, name, strlen(name), high - low, low);
+	uint32_t region = builder_region(im->b, name, low, high - low, block);
+	builder_stack_block(im->b, lane->thread, block);
+	lane->stack_high = high;
+	life_new(im, low, high - low, region, block, true);
+}
+
+static void add_module(struct import *im, const uint64_t *w, const char *text, uint64_t length)
+{
+	size_t n = strnlen(text, length);
+	struct record_module m = { .path = g_strndup(text, n),
+		                   .build_id = n < length
+		                                       ? g_strndup(text + n + 1, length - n - 1)
+		                                       : g_strdup(""),
+		                   .bias = w[0],
+		                   .low = w[1],
+		                   .high = w[2] };
+	m.index = builder_module(im->b, m.path, m.build_id, m.bias);
+	/* Without a folder: the namer does not look for it. */
+	names_module(im->names,
+	             record_is_c_library(&m) ? record_last_component(m.path) : m.path,
+	             m.build_id, m.bias);
+	g_array_append_val(im->facts->modules, m);
+	uint32_t region = builder_region(im->b, record_last_component(m.path), m.low,
+	                                 m.high - m.low, NONE);
+	life_new(im, m.low, m.high - m.low, region, NONE, false);
+}
+
+/* ---- records ---- */
+
+static const uint8_t op_of[LOG_TAG_COUNT] = {
+	[LOG_READ] = OP_READ,
+	[LOG_WRITE] = OP_WRITE,
+	[LOG_AREAD] = OP_AREAD,
+	[LOG_AWRITE] = OP_AWRITE,
+	[LOG_RMW] = OP_RMW,
+	[LOG_FENCE] = OP_FENCE,
+	[LOG_ACQ] = OP_ACQ,
+	[LOG_REL] = OP_REL,
+	[LOG_RACQ] = OP_RACQ,
+	[LOG_RREL] = OP_RREL,
+	[LOG_TRYFAIL] = OP_TRYFAIL,
+	[LOG_TAKETRYFAIL] = OP_TAKETRYFAIL,
+	[LOG_DESTROY] = OP_DESTROY,
+	[LOG_WAIT] = OP_WAIT,
+	[LOG_WAKE] = OP_WAKE,
+	[LOG_SIGNAL] = OP_SIGNAL,
+	[LOG_BROADCAST] = OP_BROADCAST,
+	[LOG_ARRIVE] = OP_ARRIVE,
+	[LOG_DEPART] = OP_DEPART,
+	[LOG_POST] = OP_POST,
+	[LOG_TAKE] = OP_TAKE,
+	[LOG_FORK] = OP_FORK,
+	[LOG_JOIN] = OP_JOIN,
+	[LOG_SND] = OP_SND,
+	[LOG_RCV] = OP_RCV,
+	[LOG_ALLOC] = OP_ALLOC,
+	[LOG_FREE] = OP_FREE,
+};
+
+bool import_event(struct import *im, struct lane *lane, struct event e)
+{
+	struct error error;
+	e.thread = lane->thread;
+	if (G_LIKELY(builder_add(im->b, e, 0, &error)))
+		return true;
+	if (im->refused++ == 0)
+		im->first_refusal = error;
+	g_array_append_val(lane->ordinals, lane->ordinal);
+	return false;
+}
+
+static void note(struct import *im, const char *text, uint64_t length)
+{
+	size_t n = strnlen(text, length);
+	char *key = g_strndup(text, n);
+	char *value = n < length ? g_strndup(text + n + 1, length - n - 1) : g_strdup("");
+	if (strcmp(key, "blocked") == 0)
+		g_ptr_array_add(im->facts->blocked, g_strdup(value));
+	else if (strcmp(key, "stopped") == 0)
+		g_ptr_array_add(im->facts->stopped, g_strdup(value));
+	else if (strcmp(key, "ended") == 0)
+		g_ptr_array_add(im->facts->ended, g_strdup(value));
+	else if (strcmp(key, "fork") == 0)
+		im->facts->forked = true;
+	else if (strcmp(key, "diverged") == 0 && !im->facts->diverged)
+		im->facts->diverged = g_strdup(value);
+	g_free(key);
+	g_free(value);
+}
+
+static void add_access(struct import *im, struct lane *lane, const struct log_record *r)
+{
+	struct event e = { .op = op_of[r->tag],
+		           .flags = (r->flags & LOG_ORDER_MASK) |
+		                    (r->flags & LOG_VOLATILE ? EVENT_VOLATILE : 0),
+		           .location = site_location(im, r),
+		           .target = place_of(im, r->address, r->size) };
+	if (r->tag == LOG_RMW && r->valued)
+		e.aux = builder_pair(im->b, builder_integer(im->b, r->old),
+		                     builder_integer(im->b, r->value));
+	else if (r->valued)
+		e.aux = builder_integer(im->b, r->value);
+	import_event(im, lane, e);
+}
+
+static void add_enter(struct import *im, struct lane *lane, const struct log_record *r)
+{
+	uint32_t function = function_of(im, r->address);
+	uint64_t high = lane->stack_high & ~(uint64_t)(LOG_FRAME_UNIT - 1);
+	bool call = r->address < LOG_CALL_COUNT;
+	g_array_append_val(lane->functions, function);
+	im->facts->instrumented += !call;
+	if (!import_event(im, lane,
+	                  (struct event){ .op = OP_ENTER,
+	                                  .target = function,
+	                                  .location = site_location(im, r) }))
+		return;
+	/* A call of the C library holds no variable that anybody knows. */
+	names_frame(im->names, call ? 0 : r->address - 1,
+	            call       ? FRAME_OF_NOBODY
+	            : r->value ? high - (r->value - 1) * LOG_FRAME_UNIT
+	                       : 0);
+}
+
+void import_leave(struct import *im, struct lane *lane, uint64_t frames)
+{
+	for (; frames > 0 && lane->functions->len > 0; frames--) {
+		uint32_t function =
+		        g_array_index(lane->functions, uint32_t, lane->functions->len - 1);
+		g_array_set_size(lane->functions, lane->functions->len - 1);
+		import_event(im, lane, (struct event){ .op = OP_LEAVE, .target = function });
+	}
+}
+
+static void add_alloc(struct import *im, struct lane *lane, uint64_t pc, const uint64_t *w)
+{
+	char name[32];
+	snprintf(name, sizeof(name), "b%" PRIu64, im->blocks++);
+	uint32_t block = builder_block(im->b, name, strlen(name), w[2], w[1]);
+	uint32_t region = builder_region(im->b, name, w[1], w[2] ? w[2] : 1, block);
+	life_new(im, w[1], w[2], region, block, true);
+	import_event(im, lane,
+	             (struct event){ .op = OP_ALLOC,
+	                             .target = block,
+	                             .location = import_location(im, pc) });
+}
+
+/* What the C library allocates is no event, but what lay there before is gone: the program may
+ * get the memory from it (getline), and free it. */
+static void add_given(struct import *im, const uint64_t *w)
+{
+	uint32_t region = builder_region(im->b, "memory", w[1], w[2] ? w[2] : 1, NONE);
+	life_new(im, w[1], w[2], region, NONE, true);
+}
+
+static void add_free(struct import *im, struct lane *lane, uint64_t pc, const uint64_t *w)
+{
+	struct block_life *life = import_life(im, w[1]);
+	if (!life || life->low != w[1] || !life->heap || life->block == NONE) {
+		g_array_append_val(lane->ordinals,
+		                   lane->ordinal); /* not allocated in the log */
+		return;
+	}
+	/* An access after this still belongs to this life, until the next one begins: that is
+	 * what a use after free is.  So it stays in the tree. */
+	import_event(im, lane,
+	             (struct event){ .op = OP_FREE,
+	                             .target = life->block,
+	                             .location = import_location(im, pc) });
+}
+
+static void add_sync(struct import *im, struct lane *lane, enum log_tag tag, unsigned flags,
+                     uint64_t pc, const uint64_t *w)
+{
+	struct event e = { .op = op_of[tag],
+		           .flags =
+		                   (flags & LOG_ORDER_MASK) | (flags & LOG_TRY ? EVENT_TRY : 0),
+		           .location = import_location(im, pc),
+		           .target = NONE };
+	char text[32];
+	switch (op_table[e.op].operand) {
+	case OPERAND_OBJECT:
+		e.target = object_of(im, w[1]);
+		break;
+	case OPERAND_THREAD: {
+		uint32_t thread = lane->thread; /* lane_of may move the lanes */
+		e.target = import_lane(im, w[1])->thread;
+		for (guint i = 0; i < im->lanes->len; i++)
+			if (g_array_index(im->lanes, struct lane, i).known &&
+			    g_array_index(im->lanes, struct lane, i).thread == thread)
+				lane = &g_array_index(im->lanes, struct lane, i);
+		break;
+	}
+	case OPERAND_MESSAGE:
+		snprintf(text, sizeof(text), "once%" PRIu64, w[1]);
+		e.target = builder_message(im->b, text, strlen(text));
+		break;
+	default:
+		break;
+	}
+	import_event(im, lane, e);
+}
+
+void import_record(struct import *im, uint32_t id, const struct log_record *r)
+{
+	enum log_tag tag = r->tag;
+	unsigned flags = r->flags;
+	uint64_t pc = r->pc;
+	const uint64_t *w = r->words;
+	struct lane *lane = import_lane(im, id);
+	if ((tag == LOG_FORK || tag == LOG_JOIN) && w[1] > MAX_THREAD)
+		return; /* a damaged log */
+	switch (tag) {
+	case LOG_READ:
+	case LOG_WRITE:
+	case LOG_AREAD:
+	case LOG_AWRITE:
+	case LOG_RMW:
+		add_access(im, lane, r);
+		lane->ordinal++;
+		break;
+	case LOG_ENTER:
+		add_enter(im, lane, r);
+		break;
+	case LOG_LEAVE:
+		import_leave(im, lane, pc);
+		break;
+	case LOG_ALLOC:
+		add_alloc(im, lane, pc, w);
+		lane->ordinal++;
+		break;
+	case LOG_GIVEN:
+		add_given(im, w);
+		break;
+	case LOG_FREE:
+		add_free(im, lane, pc, w);
+		lane->ordinal++;
+		break;
+	case LOG_THREAD:
+		if (pc <= MAX_THREAD)
+			add_thread(im, pc, w[2], w[3]);
+		break;
+	case LOG_SEMAPHORE:
+		builder_semaphore(im->b, object_of(im, w[1]), w[2]);
+		break;
+	case LOG_MODULE:
+		add_module(im, w + 1, (const char *)(w + 5), w[4]);
+		break;
+	case LOG_NOTE:
+		note(im, (const char *)(w + 2), w[1]);
+		break;
+	case LOG_CLOCK:
+		if (im->clocks->len < 4 << 20)
+			g_string_append_printf(im->clocks, "%s%u:%u:%" PRId64 ":%" PRId64,
+			                       im->clocks->len ? "," : "", id, flags,
+			                       (int64_t)w[1], (int64_t)w[2]);
+		break;
+	case LOG_CALL:
+	case LOG_RET:
+		import_invocation(im, lane, tag, flags, pc, w);
+		lane->ordinal++;
+		break;
+	case LOG_RANDOM:
+	case LOG_SWITCH:
+	case LOG_TICKET:
+	case LOG_DROP:
+	case LOG_NOTHING:
+	case LOG_LATE:
+	case LOG_TAG_COUNT:
+		break;
+	default:
+		add_sync(im, lane, tag, flags, pc, w);
+		g_array_index(im->lanes, struct lane, id).ordinal++;
+	}
+}

@@ -1,0 +1,93 @@
+/*
+ * import_private.h - what the files that make a trace of a log share: import.c (the file and
+ * the order of its records), import_events.c, import_calls.c, facts.c.
+ */
+#ifndef HEDDLE_IMPORT_PRIVATE_H
+#define HEDDLE_IMPORT_PRIVATE_H
+
+#include "engine/record/decode.h"
+#include "engine/record/name.h"
+#include "engine/record/record.h"
+
+struct block_life {
+	uint64_t low, high;
+	uint32_t region, block;
+	bool heap, dead;
+};
+
+struct lane {            /* a thread */
+	uint32_t thread; /* in the builder */
+	bool known;
+	uint64_t stack_high;
+	GArray *functions; /* uint32_t strings: the call stack */
+	GArray *ordinals;  /* dropped events, for replay */
+	uint64_t ordinal;
+	struct block_life *last;
+	/* free mode */
+	GArray *chunks; /* uint64_t offsets */
+	unsigned chunk;
+	struct log_reader *reader; /* owned, or NULL */
+	uint64_t *expanded;        /* the same: LOG_CHUNK bytes for a compressed chunk */
+	struct log_record record;
+	bool running;
+};
+
+#define CACHE      4096
+#define MAX_THREAD 0x7fffu
+
+struct import {
+	struct builder *b;
+	const char *base;
+	uint64_t size;
+	const struct log_header *header;
+	uint64_t damaged; /* chunks that could not be expanded */
+	struct record_facts *facts;
+	GArray *lanes;        /* struct lane */
+	GTree *lives;         /* low -> struct block_life */
+	GPtrArray *all_lives; /* owned */
+	struct block_life *cache[CACHE];
+	struct {
+		uint64_t pc;
+		uint32_t location;
+	} sites[LOG_SITES];
+	GHashTable *locations; /* pc -> location + 1 */
+	GHashTable *functions; /* pc -> string + 1 */
+	GString *clocks;       /* for replay: see plan.c */
+	GString *places;       /* where instances lie: "counter1=5555555580a0 ..." */
+	GHashTable *objects;   /* "region:offset" as 64-bit -> object + 1 */
+	GHashTable *instances; /* "TYPE ADDRESS" -> instance + 1, "TYPE" -> how many */
+	struct names *names;
+	char *folder;  /* of the log: room for what is too much for memory */
+	uint32_t flat; /* region of everything else, or NONE */
+	uint64_t blocks;
+	uint64_t refused;
+	struct error first_refusal;
+};
+
+/* import_events.c */
+/* The state of a thread of the log; earlier pointers to such are stale then. */
+struct lane *import_lane(struct import *im, uint32_t id);
+/* The block, stack or module that holds an address now (of a freed block: still), or NULL. */
+struct block_life *import_life(struct import *im, uint64_t address);
+uint32_t import_location(struct import *im, uint64_t pc);
+/* False when it is not well-formed: left out. */
+bool import_event(struct import *im, struct lane *lane, struct event e);
+/* Leaves that many of the functions that the thread is in. */
+void import_leave(struct import *im, struct lane *lane, uint64_t frames);
+/* One record of thread `id`. */
+void import_record(struct import *im, uint32_t id, const struct log_record *r);
+
+/* import_calls.c */
+void import_invocation(struct import *im, struct lane *lane, enum log_tag tag, unsigned flags,
+                       uint64_t pc, const uint64_t *w);
+
+/* facts.c */
+const struct record_module *record_module_of(const GArray *modules, uint64_t address);
+const char *record_last_component(const char *path);
+/* Nobody wants to see the C library's own lines, and its debug information, where it is
+ * installed, takes longer to read than most recordings. */
+bool record_is_c_library(const struct record_module *m);
+/* "libfoo.so+0x12". */
+void record_append_offset(const struct record_module *m, uint64_t address, GString *out);
+
+#endif

@@ -1,0 +1,453 @@
+/*
+ * check_facts.c - the checker's facts of a trace, from the events alone: the threads' own
+ * orders, the must-orders (rule 4), who reads from whom (rule 2), which sections held a lock
+ * that was tried, which blocks and objects end.  Linear passes, made once.
+ *
+ * What engine/trace/must.c and index.h know of the same things is not used here: a mistake
+ * there must not hide here.
+ */
+#include "engine/witness/check_private.h"
+
+#include <string.h>
+
+void facts_need(struct facts *f, uint32_t after, uint32_t before)
+{
+	struct need n = { after, before };
+
+	g_array_append_val(f->needs, n);
+	f->blocked[after / 64] |= (uint64_t)1 << (after % 64);
+}
+
+GArray *facts_list(GHashTable *lists, uint32_t key)
+{
+	GArray *list = g_hash_table_lookup(lists, GUINT_TO_POINTER(key + 1));
+
+	if (list == NULL) {
+		list = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+		g_hash_table_insert(lists, GUINT_TO_POINTER(key + 1), list);
+	}
+	return list;
+}
+
+GHashTable *facts_lists(void)
+{
+	return g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_array_unref);
+}
+
+guint facts_first(const GArray *table, uint32_t key)
+{
+	guint low = 0, high = table->len, size = g_array_get_element_size((GArray *)table);
+
+	while (low < high) {
+		guint middle = (low + high) / 2;
+
+		if (*(const uint32_t *)(table->data + (size_t)middle * size) < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static int need_compare(gconstpointer a, gconstpointer b)
+{
+	const struct need *x = a, *y = b;
+
+	if (x->after != y->after)
+		return x->after < y->after ? -1 : 1;
+	return x->before < y->before ? -1 : x->before > y->before;
+}
+
+static int wake_compare(gconstpointer a, gconstpointer b)
+{
+	const struct wake *x = a, *y = b;
+
+	return x->waker < y->waker ? -1 : x->waker > y->waker;
+}
+
+static void facts_threads(struct checker *c)
+{
+	const struct trace *t = c->t;
+	struct facts *f = &c->f;
+	uint32_t *fill = g_new0(uint32_t, t->threads_count + 1);
+
+	f->place = g_new(uint32_t, t->events_count + 1);
+	f->own = g_new(uint32_t, t->events_count + 1);
+	f->start = g_new0(uint32_t, t->threads_count + 2);
+	for (uint32_t e = 0; e < t->events_count; e++)
+		f->place[e] = f->start[t->events[e].thread + 1]++;
+	for (uint32_t u = 0; u < t->threads_count; u++)
+		f->start[u + 1] += f->start[u];
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		uint32_t u = t->events[e].thread;
+
+		f->own[f->start[u] + fill[u]++] = e;
+	}
+	g_free(fill);
+}
+
+/* What the single pass over the synchronisation events carries along. */
+struct pass {
+	GHashTable *posts;     /* by object: post events so far */
+	uint32_t *takes;       /* by object: number of takes so far */
+	GHashTable *all_takes; /* by object */
+	GHashTable *arrived;   /* by object: arrives of the open round and of the one before */
+	uint32_t *round;       /* by object: number of the open round */
+	bool *departed;        /* by object: the open round has had a depart */
+	GHashTable *arrival;   /* (object, thread) -> round + 1 of the thread's last arrive */
+	GHashTable *waiting;   /* (object, thread) -> wait event + 1 */
+	GHashTable *wakers;    /* by object: signals and broadcasts so far */
+	GHashTable *used;      /* set of signals that woke somebody */
+	GHashTable *sent;      /* by message: send + 1 */
+	GHashTable *held;      /* by object: open acquires, where a lock is tried */
+	uint32_t *effect;      /* by instance: the last invocation that took effect */
+};
+
+static gpointer pair_key(uint32_t a, uint32_t b)
+{
+	return (gpointer)(((uintptr_t)a << 32) | b);
+}
+
+static void semaphore_take(struct checker *c, struct pass *p, uint32_t e, uint32_t o)
+{
+	GArray *posts = facts_list(p->posts, o);
+	int64_t wanted = (int64_t)++p->takes[o] - c->t->objects[o].count; /* one-based */
+
+	if (wanted >= 1 && wanted <= posts->len)
+		facts_need(&c->f, e, g_array_index(posts, uint32_t, wanted - 1));
+}
+
+static void barrier_event(struct checker *c, struct pass *p, uint32_t e, uint32_t o)
+{
+	gpointer own = pair_key(o, at(c, e)->thread);
+	uint32_t round;
+	GArray *arrived;
+
+	if (at(c, e)->op == OP_ARRIVE) {
+		if (p->departed[o]) {
+			p->round[o]++;
+			p->departed[o] = false;
+		}
+		g_hash_table_insert(p->arrival, own, GUINT_TO_POINTER(p->round[o] + 1));
+		arrived = g_hash_table_lookup(p->arrived, pair_key(o, p->round[o] + 1));
+		if (arrived == NULL) {
+			arrived = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+			g_hash_table_insert(p->arrived, pair_key(o, p->round[o] + 1), arrived);
+		}
+		g_array_append_val(arrived, e);
+		return;
+	}
+	round = GPOINTER_TO_UINT(g_hash_table_lookup(p->arrival, own));
+	round = round == 0 ? p->round[o] : round - 1;
+	if (round == p->round[o])
+		p->departed[o] = true;
+	arrived = g_hash_table_lookup(p->arrived, pair_key(o, round + 1));
+	for (guint i = 0; arrived != NULL && i < arrived->len; i++)
+		facts_need(&c->f, e, g_array_index(arrived, uint32_t, i));
+}
+
+static void condition_wake(struct checker *c, struct pass *p, uint32_t e, uint32_t o)
+{
+	gpointer own = pair_key(o, at(c, e)->thread);
+	uintptr_t wait = (uintptr_t)g_hash_table_lookup(p->waiting, own);
+	GArray *wakers = facts_list(p->wakers, o);
+	guint low = 0, high = wakers->len;
+
+	if (wait == 0)
+		return;
+	while (low < high) {
+		guint middle = (low + high) / 2;
+
+		if (g_array_index(wakers, uint32_t, middle) > wait - 1)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	for (; low < wakers->len; low++) {
+		uint32_t s = g_array_index(wakers, uint32_t, low);
+		struct wake w = { s, (uint32_t)(wait - 1), e };
+
+		if (at(c, s)->op == OP_SIGNAL &&
+		    !g_hash_table_add(p->used, GUINT_TO_POINTER(s + 1)))
+			continue;
+		facts_need(&c->f, e, s);
+		g_array_append_val(c->f.wakes, w);
+		return;
+	}
+}
+
+static void held_remove(struct checker *c, GArray *held, uint32_t e)
+{
+	for (guint i = 0; i < held->len; i++) {
+		uint32_t a = g_array_index(held, uint32_t, i);
+
+		if (at(c, a)->thread != at(c, e)->thread ||
+		    (at(c, a)->op == OP_ACQ) != (at(c, e)->op == OP_REL))
+			continue;
+		g_hash_table_insert(c->f.release, GUINT_TO_POINTER(a + 1),
+		                    GUINT_TO_POINTER(e + 1));
+		g_array_remove_index(held, i);
+		return;
+	}
+}
+
+/* Locks that are tried: who held it then? */
+static void tried_lock(struct checker *c, struct pass *p, uint32_t e, uint32_t o)
+{
+	GArray *held = g_hash_table_lookup(p->held, GUINT_TO_POINTER(o + 1));
+
+	if (held == NULL)
+		return;
+	if (op_acquires(at(c, e)->op)) {
+		g_array_append_val(held, e);
+	} else if (op_releases(at(c, e)->op)) {
+		held_remove(c, held, e);
+	} else if (at(c, e)->op == OP_TRYFAIL) {
+		for (guint i = 0; i < held->len; i++) {
+			struct need n = { e, g_array_index(held, uint32_t, i) };
+
+			g_array_append_val(c->f.holders, n);
+		}
+	}
+}
+
+static void sync_event(struct checker *c, struct pass *p, uint32_t e)
+{
+	const struct event *x = at(c, e);
+	uint32_t o = x->target;
+
+	switch (x->op) {
+	case OP_FORK:
+		if (o != NONE && thread_first(c, o) != NONE)
+			facts_need(&c->f, thread_first(c, o), e);
+		break;
+	case OP_JOIN:
+		if (o != NONE && thread_last(c, o) != NONE && thread_last(c, o) < e)
+			facts_need(&c->f, e, thread_last(c, o));
+		break;
+	case OP_SND:
+		g_hash_table_insert(p->sent, GUINT_TO_POINTER(o + 1), GUINT_TO_POINTER(e + 1));
+		break;
+	case OP_RCV: {
+		uint32_t s =
+		        GPOINTER_TO_UINT(g_hash_table_lookup(p->sent, GUINT_TO_POINTER(o + 1)));
+
+		if (s != 0)
+			facts_need(&c->f, e, s - 1);
+		break;
+	}
+	case OP_POST:
+		g_array_append_val(facts_list(p->posts, o), e);
+		break;
+	case OP_TAKE:
+		semaphore_take(c, p, e, o);
+		break;
+	case OP_TAKETRYFAIL:
+		if (c->t->objects[o].count + (int64_t)facts_list(p->posts, o)->len ==
+		    p->takes[o])
+			g_hash_table_add(c->f.empty, GUINT_TO_POINTER(e + 1));
+		break;
+	case OP_ARRIVE:
+	case OP_DEPART:
+		barrier_event(c, p, e, o);
+		break;
+	case OP_WAIT:
+		g_hash_table_insert(p->waiting, pair_key(o, x->thread),
+		                    (gpointer)((uintptr_t)e + 1));
+		break;
+	case OP_SIGNAL:
+	case OP_BROADCAST:
+		g_array_append_val(facts_list(p->wakers, o), e);
+		break;
+	case OP_WAKE:
+		condition_wake(c, p, e, o);
+		break;
+	case OP_ACT:
+	case OP_RET:
+		if (specified(c, o))
+			break;
+		if (p->effect[o] != NONE)
+			facts_need(&c->f, e, p->effect[o]);
+		p->effect[o] = e;
+		break;
+	default:
+		tried_lock(c, p, e, o);
+	}
+}
+
+static void facts_must(struct checker *c)
+{
+	const struct trace *t = c->t;
+	struct pass p = {
+		.posts = facts_lists(),
+		.takes = g_new0(uint32_t, t->objects_count + 1),
+		.arrived =
+		        g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_array_unref),
+		.round = g_new0(uint32_t, t->objects_count + 1),
+		.departed = g_new0(bool, t->objects_count + 1),
+		.arrival = g_hash_table_new(NULL, NULL),
+		.waiting = g_hash_table_new(NULL, NULL),
+		.wakers = facts_lists(),
+		.used = g_hash_table_new(NULL, NULL),
+		.sent = g_hash_table_new(NULL, NULL),
+		.held = facts_lists(),
+		.effect = g_new(uint32_t, t->instances_count + 1),
+	};
+
+	memset(p.effect, 0xff, sizeof(uint32_t) * (t->instances_count + 1));
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		if (t->events[e].op == OP_TRYFAIL && !event_inert(&t->events[e]))
+			facts_list(p.held, t->events[e].target);
+	}
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		if (!op_is_access(t->events[e].op) && !event_inert(&t->events[e]))
+			sync_event(c, &p, e);
+	}
+	g_hash_table_destroy(p.posts);
+	g_hash_table_destroy(p.arrived);
+	g_hash_table_destroy(p.arrival);
+	g_hash_table_destroy(p.waiting);
+	g_hash_table_destroy(p.wakers);
+	g_hash_table_destroy(p.used);
+	g_hash_table_destroy(p.sent);
+	g_hash_table_destroy(p.held);
+	g_free(p.takes);
+	g_free(p.round);
+	g_free(p.departed);
+	g_free(p.effect);
+}
+
+/* Blocks: a stack lives from its thread's first event to its last, the others from their
+ * alloc to their free; one life of a name ends before the next begins. */
+static void facts_blocks(struct checker *c)
+{
+	const struct trace *t = c->t;
+	GHashTable *ended = g_hash_table_new(NULL, NULL); /* name or address -> free + 1 */
+
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		const struct block *b;
+		gpointer life;
+		uint32_t before;
+
+		if ((x->op != OP_ALLOC && x->op != OP_FREE) || event_inert(x) ||
+		    x->target == NONE)
+			continue;
+		b = &t->blocks[x->target];
+		life = b->address != 0 ? (gpointer)(uintptr_t)b->address : pair_key(1, b->name);
+		if (x->op == OP_FREE) {
+			if (b->alloc != NONE && b->free == e)
+				facts_need(&c->f, e, b->alloc);
+			g_hash_table_insert(ended, life, GUINT_TO_POINTER(e + 1));
+			continue;
+		}
+		before = GPOINTER_TO_UINT(g_hash_table_lookup(ended, life));
+		if (before != 0)
+			facts_need(&c->f, e, before - 1);
+	}
+	g_hash_table_destroy(ended);
+}
+
+/* A destroyed object: what used it before may not use it after. */
+static void facts_destroyed(struct checker *c)
+{
+	const struct trace *t = c->t;
+	uint32_t *next = NULL;
+
+	for (uint32_t e = (uint32_t)t->events_count; e-- > 0;) {
+		const struct event *x = &t->events[e];
+
+		if (event_inert(x) || op_table[x->op].operand != OPERAND_OBJECT)
+			continue;
+		if (x->op == OP_DESTROY && next == NULL) {
+			next = g_new(uint32_t, t->objects_count + 1);
+			memset(next, 0xff, sizeof(uint32_t) * (t->objects_count + 1));
+			c->f.destroy = g_new(uint32_t, t->events_count + 1);
+			memset(c->f.destroy, 0xff, sizeof(uint32_t) * (t->events_count + 1));
+		}
+		if (next == NULL)
+			continue;
+		c->f.destroy[e] = next[x->target];
+		if (x->op == OP_DESTROY)
+			next[x->target] = e;
+	}
+	g_free(next);
+}
+
+static void facts_observation(struct checker *c)
+{
+	const struct trace *t = c->t;
+	struct facts *f = &c->f;
+	uint32_t *last = g_new(uint32_t, t->variables_count + 1);
+
+	memset(last, 0xff, sizeof(uint32_t) * (t->variables_count + 1));
+	f->writer = g_new(uint32_t, t->events_count + 1);
+	f->wide = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	if (c->options.use_values)
+		f->initial = g_new0(uint32_t, t->variables_count + 1);
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		struct wide run;
+
+		f->writer[e] = NONE;
+		if (!op_is_access(x->op) || event_inert(x))
+			continue;
+		run = event_variables(t, x);
+		if (op_reads(x->op)) {
+			f->writer[e] = run.count == 1 ? last[run.first] : f->wide->len;
+			if (run.count != 1)
+				g_array_append_vals(f->wide, last + run.first, run.count);
+			if (f->initial != NULL && run.count == 1 && last[run.first] == NONE &&
+			    f->initial[run.first] == 0 && x->op != OP_RMW)
+				f->initial[run.first] = x->aux;
+		}
+		for (uint32_t v = run.first; op_writes(x->op) && v < run.first + run.count; v++)
+			last[v] = e;
+	}
+	g_free(last);
+}
+
+void facts_make(struct checker *c)
+{
+	const struct trace *t = c->t;
+
+	c->f.needs = g_array_new(FALSE, FALSE, sizeof(struct need));
+	c->f.wakes = g_array_new(FALSE, FALSE, sizeof(struct wake));
+	c->f.holders = g_array_new(FALSE, FALSE, sizeof(struct need));
+	c->f.blocked = g_new0(uint64_t, t->events_count / 64 + 1);
+	c->f.release = g_hash_table_new(NULL, NULL);
+	c->f.empty = g_hash_table_new(NULL, NULL);
+	facts_threads(c);
+	facts_must(c);
+	facts_blocks(c);
+	facts_destroyed(c);
+	facts_observation(c);
+	if (c->options.use_missing)
+		facts_missing(c);
+	if (c->options.semantics != NULL)
+		facts_invocations(c);
+	g_array_sort(c->f.needs, need_compare);
+	g_array_sort(c->f.wakes, wake_compare);
+	c->f.woken = g_hash_table_new(NULL, NULL);
+	for (guint i = 0; i < c->f.wakes->len; i++)
+		g_hash_table_insert(
+		        c->f.woken,
+		        GUINT_TO_POINTER(g_array_index(c->f.wakes, struct wake, i).wake + 1),
+		        GUINT_TO_POINTER(i + 1));
+}
+
+void facts_release(struct facts *f)
+{
+	void *arrays[] = { f->place,   f->start,   f->own,   f->blocked,    f->writer,
+		           f->initial, f->destroy, f->scope, f->lock_owner, f->unreliable };
+
+	g_array_unref(f->needs);
+	g_array_unref(f->wakes);
+	g_array_unref(f->holders);
+	g_array_unref(f->wide);
+	g_hash_table_destroy(f->woken);
+	g_hash_table_destroy(f->release);
+	g_hash_table_destroy(f->empty);
+	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
+		g_free(arrays[i]);
+}

@@ -1,0 +1,191 @@
+/*
+ * check_missing.c - the checker's must-orders for code that was not recorded (barrier pairs,
+ * RDIT; semantics.md, "Barrier pairs"), worked out anew from the events.
+ */
+#include "engine/witness/check_private.h"
+
+#include <string.h>
+
+struct missing_place { /* an address that some missing call may reach */
+	const char *name;
+	uint32_t last; /* the last event of a barrier pair that reaches it, or NONE */
+	GArray *since; /* uint32_t: accesses to it since then */
+};
+
+struct missing {
+	GArray *places;      /* struct missing_place */
+	GHashTable *of_name; /* string of the trace + 1 -> GArray of indexes of places */
+	GArray **open;       /* by thread: uint32_t, its missing calls that are under way */
+};
+
+/* `p` reaches p itself, p.f, p[i] and p+N. */
+static bool reaches(const char *address, const char *name)
+{
+	size_t length = strlen(address);
+
+	return strncmp(address, name, length) == 0 &&
+	       (name[length] == '\0' || strchr(".[+", name[length]) != NULL);
+}
+
+static GArray *places_of(const struct checker *c, struct missing *m, uint32_t string)
+{
+	GArray *list = g_hash_table_lookup(m->of_name, GUINT_TO_POINTER(string + 1));
+
+	if (list != NULL)
+		return list;
+	list = facts_list(m->of_name, string);
+	for (guint i = 0; i < m->places->len; i++) {
+		if (reaches(g_array_index(m->places, struct missing_place, i).name,
+		            trace_string(c->t, string)))
+			g_array_append_val(list, i);
+	}
+	return list;
+}
+
+static void missing_member(struct checker *c, struct missing_place *p, uint32_t e)
+{
+	if (p->last != NONE && p->last != e)
+		facts_need(&c->f, e, p->last);
+	for (guint i = 0; i < p->since->len; i++)
+		facts_need(&c->f, e, g_array_index(p->since, uint32_t, i));
+	g_array_set_size(p->since, 0);
+	p->last = e;
+}
+
+/* An access to `string`, or an event of a barrier pair that reaches it: also where it is a
+ * part of what others reach.  Members of the address itself (`members`) or the rest. */
+static void missing_touch(struct checker *c, struct missing *m, uint32_t string, uint32_t e,
+                          bool inside, bool members)
+{
+	GArray *list = places_of(c, m, string);
+
+	for (guint i = 0; i < list->len; i++) {
+		struct missing_place *p = &g_array_index(m->places, struct missing_place,
+		                                         g_array_index(list, uint32_t, i));
+
+		if (inside && strcmp(p->name, trace_string(c->t, string)) == 0) {
+			if (members)
+				missing_member(c, p, e);
+			continue;
+		}
+		if (members || p->last == e ||
+		    (p->since->len > 0 &&
+		     g_array_index(p->since, uint32_t, p->since->len - 1) == e))
+			continue; /* it is in a barrier pair of this address, or noted */
+		if (p->last != NONE)
+			facts_need(&c->f, e, p->last);
+		g_array_append_val(p->since, e);
+	}
+}
+
+/* The tokens of the address set D of a missing call: a run of indexes of trace.values. */
+static struct wide missing_reach(const struct trace *t, uint32_t miss)
+{
+	const struct value *v = &t->values[t->events[miss].aux];
+
+	if (t->events[miss].aux == 0 || v->kind != V_LIST)
+		return (struct wide){ 0 };
+	return (struct wide){ v->first, v->count };
+}
+
+static uint32_t missing_token(const struct trace *t, uint32_t value)
+{
+	const struct value *v = &t->values[value];
+
+	return v->kind == V_TOKEN || v->kind == V_STRING ? v->string : NONE;
+}
+
+/* An event inside of missing calls touches all that these may reach. */
+static void missing_inside(struct checker *c, struct missing *m, uint32_t e, bool members)
+{
+	const struct trace *t = c->t;
+	GArray *open = m->open[t->events[e].thread];
+
+	for (guint i = 0; i < open->len; i++) {
+		struct wide reach = missing_reach(t, g_array_index(open, uint32_t, i));
+
+		for (uint32_t k = reach.first; k < reach.first + reach.count; k++) {
+			uint32_t token = missing_token(t, t->value_lists[k]);
+
+			if (token != NONE)
+				missing_touch(c, m, token, e, true, members);
+		}
+	}
+}
+
+static void missing_event(struct checker *c, struct missing *m, uint32_t e)
+{
+	const struct trace *t = c->t;
+	const struct event *x = &t->events[e];
+	GArray *open = m->open[x->thread];
+	struct wide run;
+
+	if (x->op == OP_MISS && !event_inert(x))
+		g_array_append_val(open, e);
+	missing_inside(c, m, e, true);
+	missing_inside(c, m, e, false);
+	if (event_inert(x))
+		return;
+	if (x->op == OP_BACK && open->len > 0)
+		g_array_set_size(open, open->len - 1); /* calls nest */
+	if (op_table[x->op].operand == OPERAND_OBJECT)
+		missing_touch(c, m, t->objects[x->target].name, e, false, false);
+	if (x->op == OP_END)
+		missing_touch(c, m, t->threads[x->thread].name, e, false, false);
+	if (!op_is_access(x->op))
+		return;
+	run = event_variables(t, x);
+	for (uint32_t v = run.first; v < run.first + run.count; v++)
+		missing_touch(c, m, t->variables[v].name, e, false, false);
+}
+
+static void missing_places(const struct checker *c, struct missing *m)
+{
+	GHashTable *known = g_hash_table_new(NULL, NULL);
+
+	for (uint32_t e = 0; e < c->t->events_count; e++) {
+		struct wide reach = { 0 };
+
+		if (at(c, e)->op == OP_MISS && !event_inert(at(c, e)))
+			reach = missing_reach(c->t, e);
+		for (uint32_t k = reach.first; k < reach.first + reach.count; k++) {
+			uint32_t token = missing_token(c->t, c->t->value_lists[k]);
+			struct missing_place p = { .last = NONE };
+
+			if (token == NONE ||
+			    !g_hash_table_add(known, GUINT_TO_POINTER(token + 1)))
+				continue;
+			p.name = trace_string(c->t, token);
+			p.since = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+			g_array_append_val(m->places, p);
+		}
+	}
+	g_hash_table_destroy(known);
+}
+
+/*
+ * Two barrier pairs that may reach a common address, and a barrier pair and an access to an
+ * address that it may reach, keep all their events in their order: for each address the
+ * events of barrier pairs are a chain, and accesses lie between their neighbours on it.
+ */
+void facts_missing(struct checker *c)
+{
+	struct missing m = {
+		.places = g_array_new(FALSE, FALSE, sizeof(struct missing_place)),
+		.of_name = facts_lists(),
+		.open = g_new0(GArray *, c->t->threads_count + 1),
+	};
+
+	missing_places(c, &m);
+	for (uint32_t u = 0; u < c->t->threads_count; u++)
+		m.open[u] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	for (uint32_t e = 0; m.places->len > 0 && e < c->t->events_count; e++)
+		missing_event(c, &m, e);
+	for (uint32_t u = 0; u < c->t->threads_count; u++)
+		g_array_unref(m.open[u]);
+	for (guint i = 0; i < m.places->len; i++)
+		g_array_unref(g_array_index(m.places, struct missing_place, i).since);
+	g_array_unref(m.places);
+	g_hash_table_destroy(m.of_name);
+	g_free(m.open);
+}

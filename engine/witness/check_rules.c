@@ -1,0 +1,324 @@
+/*
+ * check_rules.c - what an event asks of the events before it: rules 1 to 4 and 6 of
+ * semantics.md, and what changes once it is taken.
+ */
+#include "engine/witness/check_private.h"
+
+bool rule_must(const struct checker *c, uint32_t e, GString *reason)
+{
+	const GArray *needs = c->f.needs;
+
+	if (!(c->f.blocked[e / 64] >> (e % 64) & 1))
+		return true;
+	for (guint i = facts_first(needs, e); i < needs->len; i++) {
+		const struct need *n = &g_array_index(needs, struct need, i);
+
+		if (n->after != e)
+			break;
+		if (!taken(c, n->before)) {
+			check_refuse(c, reason, "rule 4 (must-order)", e,
+			             "comes before event %u ", n->before);
+			if (reason != NULL)
+				trace_append_operation(c->t, n->before, reason);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Rule 4, the conditional half: a wake whose waker came before its wait cannot come. */
+static bool rule_wake(const struct checker *c, uint32_t e, GString *reason)
+{
+	guint i = GPOINTER_TO_UINT(g_hash_table_lookup(c->f.woken, GUINT_TO_POINTER(e + 1)));
+	const struct wake *w;
+
+	if (i == 0 || !c->spoiled[i - 1])
+		return true;
+	w = &g_array_index(c->f.wakes, struct wake, i - 1);
+	return check_refuse(c, reason, "rule 4 (must-order)", e,
+	                    "was woken by event %u, which came before the wait, event %u",
+	                    w->waker, w->wait);
+}
+
+static bool rule_block(const struct checker *c, uint32_t v, uint32_t e, bool pair,
+                       GString *reason)
+{
+	const struct block *b = &c->t->blocks[c->t->variables[v].block];
+	uint32_t owner = NONE;
+
+	if (b->alloc != NONE && !taken(c, b->alloc))
+		return check_refuse(c, reason, "rule 4 (must-order)", e,
+		                    "comes before event %u, which allocates its block",
+		                    b->alloc);
+	if (!pair && b->free != NONE && taken(c, b->free))
+		return check_refuse(c, reason, "rule 6 (freed blocks)", e,
+		                    "comes after event %u, which frees its block", b->free);
+	if (b->alloc != NONE)
+		return true;
+	for (uint32_t u = 0; u < c->t->threads_count; u++) {
+		if (c->t->threads[u].stack == c->t->variables[v].block)
+			owner = u;
+	}
+	if (owner == NONE || owner == at(c, e)->thread || thread_first(c, owner) == NONE)
+		return true;
+	if (!taken(c, thread_first(c, owner)))
+		return check_refuse(
+		        c, reason, "rule 4 (must-order)", e,
+		        "comes before event %u, which begins the thread of this stack",
+		        thread_first(c, owner));
+	if (!pair && taken(c, thread_last(c, owner)))
+		return check_refuse(
+		        c, reason, "rule 6 (freed blocks)", e,
+		        "comes after event %u, the last of the thread of this stack",
+		        thread_last(c, owner));
+	return true;
+}
+
+/* Rules 4 and 6 for the blocks that an access lies in; of a pair, rule 6 asks nothing. */
+static bool rule_blocks(const struct checker *c, uint32_t e, bool pair, GString *reason)
+{
+	struct wide run = event_variables(c->t, at(c, e));
+
+	for (uint32_t v = run.first; v < run.first + run.count; v++) {
+		if (c->t->variables[v].block != NONE && !rule_block(c, v, e, pair, reason))
+			return false;
+	}
+	return true;
+}
+
+static uint32_t value_read(const struct checker *c, const struct event *x)
+{
+	return x->op == OP_RMW && x->aux != 0 ? c->t->values[x->aux].first : x->aux;
+}
+
+static uint32_t value_written(const struct checker *c, const struct event *x)
+{
+	return x->op == OP_RMW && x->aux != 0 ? c->t->values[x->aux].second : x->aux;
+}
+
+/* With --values: the same value from another write that covers the same bytes. */
+static bool same_value(const struct checker *c, const struct event *x, struct wide run)
+{
+	uint32_t value = value_read(c, x), w = c->last[run.first];
+	struct wide written;
+
+	if (value == 0)
+		return false;
+	if (w == NONE)
+		return run.count == 1 && c->f.initial[run.first] == value;
+	written = event_variables(c->t, at(c, w));
+	if (written.first != run.first || written.count != run.count)
+		return false;
+	for (uint32_t v = run.first; v < run.first + run.count; v++) {
+		if (c->last[v] != w)
+			return false;
+	}
+	return value_written(c, at(c, w)) == value;
+}
+
+static void append_writer(GString *out, uint32_t w)
+{
+	if (w == NONE)
+		g_string_append(out, "the initial value");
+	else
+		g_string_append_printf(out, "event %u", w);
+}
+
+static bool rule_observation(const struct checker *c, uint32_t e, GString *reason)
+{
+	const struct event *x = at(c, e);
+	struct wide run = event_variables(c->t, x);
+	const uint32_t *observed =
+	        run.count == 1 ? &c->f.writer[e]
+	                       : &g_array_index(c->f.wide, uint32_t, c->f.writer[e]);
+
+	for (uint32_t i = 0; i < run.count; i++) {
+		if (c->last[run.first + i] == observed[i])
+			continue;
+		if (c->options.use_values && same_value(c, x, run))
+			return true;
+		check_refuse(c, reason, "rule 2 (observation)", e, "reads from ");
+		if (reason != NULL) {
+			append_writer(reason, c->last[run.first + i]);
+			g_string_append(reason, ", in the trace from ");
+			append_writer(reason, observed[i]);
+		}
+		return false;
+	}
+	return true;
+}
+
+static bool rule_lock(const struct checker *c, uint32_t e, GString *reason)
+{
+	const struct event *x = at(c, e);
+	uint32_t o = x->target, holder = c->owner[o];
+
+	if (holder != NONE)
+		return check_refuse(c, reason, "rule 3 (locks)", e, "while %s holds the lock",
+		                    trace_thread_name(c->t, holder));
+	if (x->op == OP_ACQ && c->readers[o] > 0)
+		return check_refuse(c, reason, "rule 3 (locks)", e,
+		                    "while %u hold%s the lock shared", c->readers[o],
+		                    c->readers[o] == 1 ? "s" : "");
+	return true;
+}
+
+static bool rule_tryfail(const struct checker *c, uint32_t e, GString *reason)
+{
+	const GArray *holders = c->f.holders;
+	guint i = facts_first(holders, e), first = i;
+
+	for (; i < holders->len && g_array_index(holders, struct need, i).after == e; i++) {
+		uint32_t a = g_array_index(holders, struct need, i).before;
+		uint32_t r = GPOINTER_TO_UINT(
+		        g_hash_table_lookup(c->f.release, GUINT_TO_POINTER(a + 1)));
+
+		if (taken(c, a) && (r == 0 || !taken(c, r - 1)))
+			return true;
+	}
+	if (i == first)
+		return true; /* nobody held it in the trace either */
+	return check_refuse(
+	        c, reason, "rule 2 (observation)", e,
+	        "failed in the critical section that event %u begins, which is not open",
+	        g_array_index(holders, struct need, first).before);
+}
+
+/* `free_destroyed`: the pair itself may come after the destruction, as after a free. */
+static bool rule_sync(const struct checker *c, uint32_t e, bool free_destroyed, GString *reason)
+{
+	const struct event *x = at(c, e);
+
+	if (!free_destroyed && c->f.destroy != NULL && c->f.destroy[e] != NONE &&
+	    taken(c, c->f.destroy[e]))
+		return check_refuse(c, reason, "rule 6 (freed blocks)", e,
+		                    "comes after event %u, which destroys its object",
+		                    c->f.destroy[e]);
+	if (op_acquires(x->op)) {
+		if (c->f.scope != NULL && c->f.lock_owner[x->target] != NONE)
+			return true; /* the object's own lock: rule 5 stands for it */
+		return rule_lock(c, e, reason);
+	}
+	if (x->op == OP_TRYFAIL)
+		return rule_tryfail(c, e, reason);
+	if (x->op == OP_WAKE)
+		return rule_wake(c, e, reason);
+	if (x->op == OP_TAKETRYFAIL && c->count[x->target] != 0 &&
+	    g_hash_table_contains(c->f.empty, GUINT_TO_POINTER(e + 1)))
+		return check_refuse(c, reason, "rule 2 (observation)", e,
+		                    "found no count in the trace, and finds %u",
+		                    c->count[x->target]);
+	return true;
+}
+
+/* ---- All of them ---- */
+
+static bool exempt(const struct checker *c, uint32_t e)
+{
+	return c->f.scope != NULL && c->f.scope[e] != NONE;
+}
+
+bool rules_allow(const struct checker *c, uint32_t e, struct asked asked, GString *reason)
+{
+	const struct event *x;
+
+	if (e >= c->t->events_count) {
+		if (reason != NULL)
+			g_string_append_printf(
+			        reason, "event %u: the trace has %" G_GUINT64_FORMAT " events",
+			        e, c->t->events_count);
+		return false;
+	}
+	x = at(c, e);
+	if (c->f.place[e] != c->taken[x->thread])
+		return taken(c, e)
+		               ? check_refuse(c, reason, "rule 1 (prefixes)", e, "comes twice")
+		               : check_refuse(
+		                         c, reason, "rule 1 (prefixes)", e,
+		                         "comes before event %u of its thread",
+		                         c->f.own[c->f.start[x->thread] + c->taken[x->thread]]);
+	if (!rule_must(c, e, reason))
+		return false;
+	if (event_inert(x))
+		return true;
+	switch (op_table[x->op].class) {
+	case OP_CLASS_ACCESS:
+		if (!rule_blocks(c, e, !asked.freed, reason))
+			return false;
+		return !asked.observation || !op_reads(x->op) || exempt(c, e) ||
+		       rule_observation(c, e, reason);
+	case OP_CLASS_SYNC:
+		return op_table[x->op].operand != OPERAND_OBJECT ||
+		       rule_sync(c, e, !asked.freed, reason);
+	default:
+		return true;
+	}
+}
+
+static void take_lock(struct checker *c, const struct event *x)
+{
+	uint32_t o = x->target;
+
+	if (x->op == OP_ACQ)
+		cell_set(c, &c->owner[o], x->thread);
+	else if (x->op == OP_REL)
+		cell_set(c, &c->owner[o], NONE);
+	else if (x->op == OP_RACQ)
+		cell_set(c, &c->readers[o], c->readers[o] + 1);
+	else
+		cell_set(c, &c->readers[o], c->readers[o] - (c->readers[o] > 0));
+}
+
+static void take_waker(struct checker *c, uint32_t e)
+{
+	for (guint i = facts_first(c->f.wakes, e); i < c->f.wakes->len; i++) {
+		const struct wake *w = &g_array_index(c->f.wakes, struct wake, i);
+
+		if (w->waker != e)
+			break;
+		if (!taken(c, w->wait))
+			cell_set(c, &c->spoiled[i], 1);
+	}
+}
+
+void rules_take(struct checker *c, uint32_t e)
+{
+	const struct event *x = at(c, e);
+	struct wide run;
+
+	cell_set(c, &c->taken[x->thread], c->taken[x->thread] + 1);
+	if (event_inert(x))
+		return;
+	switch (x->op) {
+	case OP_WRITE:
+	case OP_AWRITE:
+	case OP_RMW:
+		run = event_variables(c->t, x);
+		for (uint32_t v = run.first; v < run.first + run.count; v++)
+			cell_set(c, &c->last[v], e);
+		break;
+	case OP_ACQ:
+	case OP_RACQ:
+	case OP_REL:
+	case OP_RREL:
+		take_lock(c, x);
+		break;
+	case OP_POST:
+		cell_set(c, &c->count[x->target], c->count[x->target] + 1);
+		break;
+	case OP_TAKE:
+		cell_set(c, &c->count[x->target], c->count[x->target] - 1);
+		break;
+	case OP_SIGNAL:
+	case OP_BROADCAST:
+		take_waker(c, e);
+		break;
+	case OP_ACT:
+	case OP_CALL:
+	case OP_RET:
+		invocation_take(c, e);
+		break;
+	default:
+		break;
+	}
+}

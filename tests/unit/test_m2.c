@@ -1,0 +1,90 @@
+/*
+ * test_m2.c - M2 on single pairs: what its linearisation once got wrong, and its budget.
+ */
+#include "engine/predict/m2.h"
+
+#include <check.h>
+#include <string.h>
+
+static struct trace *read_text(const char *text)
+{
+	struct error error = { 0 };
+	struct trace *t = trace_from_text("test.txt", text, strlen(text), NULL, &error);
+
+	ck_assert_msg(t != NULL, "%s", error.what);
+	ck_assert(trace_need(t, INDEX_ALL, NULL));
+	return t;
+}
+
+/* T2's section is open at the pair and T1's is closed, so that one comes first, and with it
+ * T2's write of x comes late.  As recorded it would fall between T0's write and the read. */
+START_TEST(a_late_write_does_not_fall_before_a_read)
+{
+	struct trace *t = read_text("T2|acq(l)|1\nT1|r(x)|2\nT2|post(s)|3\nT0|w(x)|4\n"
+	                            "T0|post(s)|5\nT2|w(x)|6\nT2|w(x)|7\nT2|rel(l)|8\n"
+	                            "T0|w(x)|9\nT1|acq(l)|10\nT1|rel(l)|11\nT1|r(x)|12\n"
+	                            "T1|w(x)|13\n");
+	struct m2 *m = m2_new(t, NULL, NULL);
+	GArray *witness = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+
+	ck_assert_int_eq(m2_pair(m, 6, 12, witness, NULL), M2_RACE);
+	ck_assert_uint_eq(witness->len, 12);
+	ck_assert_msg(m2_refused(m) == 0, "a sequence was refused on the way");
+	g_array_unref(witness);
+	m2_free(m);
+	trace_close(t);
+}
+END_TEST
+
+/* A section of many reads that is open at the pair, and another that has to come first: the
+ * second half of the sections turns round, which takes more than a million steps. */
+static struct trace *long_pair(void)
+{
+	GString *text = g_string_new("T1|acq(l)|1\n");
+	struct trace *t;
+
+	for (int i = 0; i < 400000; i++)
+		g_string_append_printf(text, "T1|w(y%d)|2\nT2|r(z%d)|3\n", i % 100, i % 100);
+	g_string_append(text, "T1|w(x)|4\nT1|rel(l)|5\nT2|acq(l)|6\nT2|w(y0)|7\nT2|rel(l)|8\n"
+	                      "T2|w(x)|9\nT1|r(v)|10\nT2|w(v)|11\n");
+	t = read_text(text->str);
+	g_string_free(text, TRUE);
+	return t;
+}
+
+START_TEST(the_budget_bounds_long_pairs)
+{
+	struct trace *t = long_pair();
+	struct m2 *m = m2_new(t, NULL, NULL);
+	uint32_t n = (uint32_t)t->events_count, e1 = n - 8, e2 = n - 3;
+
+	ck_assert_int_eq(m2_pair(m, e1, e2, NULL, NULL), M2_RACE);
+	m2_bound(m, 0, 100);
+	ck_assert_int_eq(m2_pair(m, e1, e2, NULL, NULL), M2_GAVE_UP);
+	ck_assert_str_eq(m2_budget(m), "pair");
+	ck_assert(!m2_over(m));
+	m2_bound(m, 100, 0);
+	ck_assert_msg(m2_over(m), "nothing was spent");
+	ck_assert_int_eq(m2_pair(m, e1, e2, NULL, NULL), M2_GAVE_UP);
+	ck_assert_str_eq(m2_budget(m), "total");
+	m2_free(m);
+	trace_close(t);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("M2");
+	TCase *tests = tcase_create("single pairs");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_test(tests, a_late_write_does_not_fall_before_a_read);
+	tcase_add_test(tests, the_budget_bounds_long_pairs);
+	suite_add_tcase(suite, tests);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed > 0;
+}

@@ -1,0 +1,364 @@
+/*
+ * became.c - what became of a finding: see became.h.
+ *
+ * A race that is gone is asked for again: the analysis runs once more, over those pairs of
+ * sites alone that lie in the race's functions, and lists all verdicts.  (Listing all verdicts
+ * of the whole trace would cost the number of its candidates.)
+ */
+#include "tui/batch/became.h"
+
+#include "tui/batch/places.h"
+
+#include <string.h>
+
+static const struct {
+	const char *word, *text;
+} fates[] = {
+#define FATE(name, word, text) { word, text },
+	FATES(FATE)
+#undef FATE
+};
+
+const char *fate_word(enum fate fate)
+{
+	return fates[fate].word;
+}
+
+const char *fate_text(enum fate fate)
+{
+	return fates[fate].text;
+}
+
+/* -- what the trace has in a function ----------------------------------------------------- */
+
+struct ground {
+	struct trace *t;
+	GHashTable *areas;   /* area (owned) -> GArray of uint32_t, locations (owned) */
+	GHashTable *touched; /* location and variable as an int64 (owned) */
+	bool *has_access;    /* by location */
+};
+
+static gint64 two(uint32_t a, uint32_t b)
+{
+	return (gint64)((uint64_t)a << 32 | b);
+}
+
+static void add_key(GHashTable *set, gint64 key)
+{
+	if (!g_hash_table_contains(set, &key))
+		g_hash_table_add(set, g_memdup2(&key, sizeof(key)));
+}
+
+/* The areas that the findings ask about. */
+static GHashTable *areas_asked(const struct report_file *gone, const struct match_side *side,
+                               enum match_state alone)
+{
+	GHashTable *areas = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
+	                                          (GDestroyNotify)g_array_unref);
+
+	for (guint i = 0; i < gone->findings->len; i++) {
+		const json_t *f = g_array_index(gone->findings, struct filed_finding, i).fields;
+		size_t k;
+		json_t *place;
+
+		if (!filed_is_found(f) || side->state[i] != alone)
+			continue;
+		json_array_foreach(json_object_get(f, "sites"), k, place) g_hash_table_replace(
+		        areas, match_area(place), g_array_new(FALSE, FALSE, sizeof(uint32_t)));
+	}
+	return areas;
+}
+
+static void note_accesses(struct ground *g, const bool *asked)
+{
+	const struct trace *t = g->t;
+
+	for (uint64_t i = 0; i < t->events_count; i++) {
+		const struct event *e = &t->events[i];
+		struct wide run;
+
+		if (!asked[e->location] || !op_is_access(e->op) || event_inert(e))
+			continue;
+		g->has_access[e->location] = true;
+		run = event_variables(t, e);
+		for (uint32_t v = run.first; v < run.first + run.count; v++)
+			add_key(g->touched, two(e->location, v));
+	}
+}
+
+static void ground_init(struct ground *g, struct trace *t, GHashTable *areas)
+{
+	bool *asked = g_new0(bool, t->locations_count + 1);
+	struct places *places = places_new(t);
+
+	*g = (struct ground){ .t = t, .areas = areas };
+	g->has_access = g_new0(bool, t->locations_count + 1);
+	g->touched = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	for (uint32_t l = 0; l < t->locations_count; l++) {
+		json_t *place = places_location_json(places, l);
+		char *area = match_area(place);
+		GArray *locations = g_hash_table_lookup(areas, area);
+
+		if (locations != NULL) {
+			g_array_append_val(locations, l);
+			asked[l] = true;
+		}
+		g_free(area);
+		json_decref(place);
+	}
+	places_free(places);
+	note_accesses(g, asked);
+	g_free(asked);
+}
+
+static void ground_release(struct ground *g)
+{
+	g_hash_table_destroy(g->touched);
+	g_free(g->has_access);
+}
+
+/* Where only the file is known, its lines nearby. */
+static bool is_near(const struct trace *t, uint32_t location, const json_t *place)
+{
+	int line = (int)json_integer_value(json_object_get(place, "line"));
+
+	return *json_word(place, "function") || *json_word(place, "name") ||
+	       ABS((int)t->locations[location].line - line) <= MATCH_LINES;
+}
+
+/* The trace's locations that a place may be one of now (uint32_t); the caller's. */
+static GArray *locations_at(const struct ground *g, const json_t *place)
+{
+	char *area = match_area(place);
+	const GArray *all = g_hash_table_lookup(g->areas, area);
+	GArray *near = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+
+	for (guint i = 0; all != NULL && i < all->len; i++) {
+		uint32_t l = g_array_index(all, uint32_t, i);
+
+		if (is_near(g->t, l, place))
+			g_array_append_val(near, l);
+	}
+	g_free(area);
+	return near;
+}
+
+static bool has_name(const json_t *finding, const struct trace *t, uint32_t variable)
+{
+	char *name = variable_name(t, variable);
+	bool found = false;
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(json_object_get(finding, "variables"), i, v) found |=
+	        g_strcmp0(json_string_value(v), name) == 0;
+	g_free(name);
+	return found;
+}
+
+/* What a place's function does, with respect to a finding's variable. */
+enum doing { DOES_NOT_RUN, DOES_NOT_TOUCH, DOES_TOUCH };
+
+static enum doing doing_at(const struct ground *g, const json_t *finding, const json_t *place)
+{
+	GArray *locations = locations_at(g, place);
+	enum doing doing = locations->len > 0 ? DOES_NOT_TOUCH : DOES_NOT_RUN;
+	GHashTableIter iter;
+	gpointer key;
+
+	g_hash_table_iter_init(&iter, g->touched);
+	while (doing == DOES_NOT_TOUCH && g_hash_table_iter_next(&iter, &key, NULL)) {
+		uint64_t pair = *(const uint64_t *)key;
+
+		for (guint i = 0; i < locations->len; i++) {
+			if (g_array_index(locations, uint32_t, i) == pair >> 32 &&
+			    has_name(finding, g->t, (uint32_t)pair))
+				doing = DOES_TOUCH;
+		}
+	}
+	g_array_unref(locations);
+	return doing;
+}
+
+/* -- asking again --------------------------------------------------------------------- */
+
+static void want_pairs(GHashTable *wanted, const struct ground *g, const json_t *finding)
+{
+	const json_t *sites = json_object_get(finding, "sites");
+	GArray *a = locations_at(g, json_array_get(sites, 0)),
+	       *b = locations_at(g, json_array_get(sites, 1));
+
+	for (guint i = 0; i < a->len; i++) {
+		uint32_t l = g_array_index(a, uint32_t, i);
+
+		for (guint k = 0; g->has_access[l] && k < b->len; k++) {
+			uint32_t m = g_array_index(b, uint32_t, k);
+			uint32_t x = g->t->locations[l].site, y = g->t->locations[m].site;
+
+			if (g->has_access[m])
+				add_key(wanted, two(MIN(x, y), MAX(x, y)));
+		}
+	}
+	g_array_unref(a);
+	g_array_unref(b);
+}
+
+static bool is_wanted(const void *context, uint32_t site_a, uint32_t site_b)
+{
+	gint64 key = two(site_a, site_b);
+
+	return g_hash_table_contains((GHashTable *)context, &key);
+}
+
+static bool is_race(const json_t *f)
+{
+	return strcmp(json_word(f, "kind"), finding_kind_word(FINDING_DATA_RACE)) == 0 &&
+	       json_array_size(json_object_get(f, "sites")) == 2;
+}
+
+/* All verdicts about the pairs, as a report; NULL and `error` when cancelled. */
+static struct report_file *ask_again(struct trace *t, const struct race_options *race,
+                                     GHashTable *wanted, const struct progress *progress,
+                                     struct error *error)
+{
+	struct print_options print = { .all_verdicts = true, .no_witness = true };
+	struct race_options options = *race;
+	struct report_file *answer;
+	struct report *r;
+
+	/* the orders have no verdict but "candidate" */
+	if (!analysis_is_sound(race->analysis) || race->analysis == ANALYSIS_SHB ||
+	    race->analysis == ANALYSIS_SYNCP)
+		options.analysis = ANALYSIS_AUTO;
+	options.all_verdicts = true;
+	options.pairs_events = false;
+	options.shards = 1;
+	options.witness_events = 0;
+	options.wanted = is_wanted;
+	options.wanted_context = wanted;
+	r = races_find(t, &options, progress, error);
+	if (r == NULL)
+		return NULL;
+	answer = report_file_of(r, &print);
+	report_free(r);
+	return answer;
+}
+
+/* -- judging -------------------------------------------------------------------------- */
+
+/* The finding of a report that is nearest to one and is found, or is not; or NULL. */
+static json_t *nearest(const struct report_file *r, const json_t *finding, bool found)
+{
+	uint32_t best = NONE;
+	json_t *near = NULL;
+
+	for (guint i = 0; r != NULL && i < r->findings->len; i++) {
+		json_t *f = g_array_index(r->findings, struct filed_finding, i).fields;
+		uint32_t lines;
+
+		if (filed_is_found(f) != found ||
+		    strcmp(json_word(f, "kind"), json_word(finding, "kind")) != 0)
+			continue;
+		lines = match_distance(f, finding);
+		if (lines < best) {
+			best = lines;
+			near = f;
+		}
+	}
+	return near;
+}
+
+/* Is a place not executed, or its variable not accessed? */
+static bool judge_places(struct became *b, const struct ground *g, const json_t *finding)
+{
+	size_t i;
+	json_t *place;
+
+	json_array_foreach(json_object_get(finding, "sites"), i, place)
+	{
+		enum doing doing = doing_at(g, finding, place);
+
+		if (doing == DOES_TOUCH || (doing == DOES_NOT_TOUCH && !is_race(finding)))
+			continue;
+		b->fate = doing == DOES_NOT_RUN ? FATE_NOT_EXECUTED : FATE_NOT_ACCESSED;
+		b->place = json_incref(place);
+		return true;
+	}
+	return false;
+}
+
+static void judge(struct became *b, const struct ground *g, const json_t *finding,
+                  const struct report_file *there, const struct report_file *again)
+{
+	json_t *other = nearest(again, finding, false);
+
+	if (other == NULL)
+		other = nearest(there, finding, false);
+	b->fate = FATE_NOT_REPORTED;
+	if (other != NULL) {
+		b->finding = json_incref(other);
+		b->fate = strcmp(json_word(other, "verdict"),
+		                 verdict_word(VERDICT_IMPOSSIBLE)) == 0
+		                  ? FATE_IMPOSSIBLE
+		                  : FATE_UNKNOWN;
+	} else if (g == NULL || judge_places(b, g, finding)) {
+		;
+	} else if (nearest(again, finding, true) != NULL) {
+		b->fate = FATE_ELSEWHERE;
+	} else if (is_race(finding) && again != NULL &&
+	           json_is_true(json_object_get(again->head, "complete"))) {
+		b->fate = FATE_ORDERED;
+	}
+}
+
+/* -- the whole ------------------------------------------------------------------------ */
+
+struct became *became_find(const struct report_file *gone, const struct match_side *side,
+                           enum match_state alone, const struct report_file *there,
+                           struct trace *t, const struct race_options *race,
+                           const struct progress *progress, struct error *error)
+{
+	struct became *all = g_new0(struct became, gone->findings->len + 1);
+	GHashTable *wanted = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	GHashTable *areas = areas_asked(gone, side, alone);
+	struct report_file *again = NULL;
+	struct ground ground;
+	bool good = true;
+
+	if (t != NULL)
+		ground_init(&ground, t, areas);
+	for (guint i = 0; t != NULL && i < gone->findings->len; i++) {
+		const json_t *f = g_array_index(gone->findings, struct filed_finding, i).fields;
+
+		if (filed_is_found(f) && side->state[i] == alone && is_race(f))
+			want_pairs(wanted, &ground, f);
+	}
+	if (race != NULL && g_hash_table_size(wanted) > 0) {
+		again = ask_again(t, race, wanted, progress, error);
+		good = again != NULL;
+	}
+	for (guint i = 0; good && i < gone->findings->len; i++) {
+		const json_t *f = g_array_index(gone->findings, struct filed_finding, i).fields;
+
+		if (filed_is_found(f) && side->state[i] == alone)
+			judge(&all[i], t != NULL ? &ground : NULL, f, there, again);
+	}
+	report_file_free(again);
+	if (t != NULL)
+		ground_release(&ground);
+	g_hash_table_destroy(areas);
+	g_hash_table_destroy(wanted);
+	if (good)
+		return all;
+	became_free(all, gone);
+	return NULL;
+}
+
+void became_free(struct became *became, const struct report_file *gone)
+{
+	for (guint i = 0; became != NULL && i < gone->findings->len; i++) {
+		json_decref(became[i].place);
+		json_decref(became[i].finding);
+	}
+	g_free(became);
+}

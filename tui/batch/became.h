@@ -1,0 +1,48 @@
+/*
+ * became.h - what became of findings that one report has and another has not: proved
+ * impossible now, not executed, or what else.
+ */
+#ifndef HEDDLE_BECAME_H
+#define HEDDLE_BECAME_H
+
+#include "engine/predict/predict.h"
+#include "tui/batch/report_match.h"
+
+/* enumerator, word, sentence about the report (or trace) where the finding is not */
+#define FATES(FATE) \
+	FATE(IMPOSSIBLE, "impossible", "proved impossible") \
+	FATE(UNKNOWN, "unknown", "unknown: neither a witness nor a proof") \
+	FATE(NOT_EXECUTED, "not-executed", "not executed") \
+	FATE(NOT_ACCESSED, "not-accessed", "executed, without an access to the variable") \
+	FATE(ORDERED, "ordered", "executed, and always in one order or one thread") \
+	FATE(ELSEWHERE, "elsewhere", "the same functions race on the variable at other lines") \
+	FATE(NOT_REPORTED, "not-reported", "not reported")
+enum fate {
+#define FATE(name, word, text) FATE_##name,
+	FATES(FATE)
+#undef FATE
+	        FATE_COUNT
+};
+const char *fate_word(enum fate fate);
+const char *fate_text(enum fate fate);
+
+struct became {
+	enum fate fate;
+	json_t *place;   /* where nothing was executed or accessed; owned, or NULL */
+	json_t *finding; /* the one that is impossible or unknown; owned, or NULL */
+};
+
+/*
+ * For each finding of `gone` whose `side` says that it is alone (state `alone`): what the
+ * report `there`, made from `t`, says of it.  `race`: the options that `there` was made with,
+ * for asking anew; without them, or without `t`, only what the report says counts.  The result
+ * is the caller's, an array with one entry a finding, for became_free; NULL and `error` when
+ * cancelled.
+ */
+struct became *became_find(const struct report_file *gone, const struct match_side *side,
+                           enum match_state alone, const struct report_file *there,
+                           struct trace *t, const struct race_options *race,
+                           const struct progress *progress, struct error *error);
+void became_free(struct became *became, const struct report_file *gone);
+
+#endif

@@ -1,0 +1,175 @@
+/* cmd_merge.c - `heddle merge`: the reports of shards joined into one. */
+#include "tui/batch/report_merge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct command_option options[] = {
+	{ "lenient", NULL, "join what is there, when shards are missing", 0 },
+	OPTION_FORMAT_SARIF,
+	{ 0 },
+};
+
+/* -- as JSON -------------------------------------------------------------------------- */
+
+/* The findings as they stand in the parts, witnesses and all. */
+static void print_whole(const struct report_file *r)
+{
+	char *head = json_dumps(r->head, report_file_is_exploration(r) ? JSON_INDENT(1) : 0);
+	const char *separator = "\n";
+
+	if (report_file_is_exploration(r)) {
+		puts(head);
+		free(head);
+		return;
+	}
+	fwrite(head, 1, strlen(head) - 1, stdout);
+	free(head);
+	fputs(", \"findings\": [", stdout);
+	for (guint i = 0; i < r->findings->len; i++) {
+		const struct filed_finding *f =
+		        &g_array_index(r->findings, struct filed_finding, i);
+
+		fputs(separator, stdout);
+		fwrite(f->text, 1, f->length, stdout);
+		separator = ",\n";
+	}
+	puts("\n]}");
+}
+
+/* -- as text -------------------------------------------------------------------------- */
+
+static long long number(const struct report_file *r, const char *key)
+{
+	return json_integer_value(json_object_get(r->head, key));
+}
+
+static const char *complete(const struct report_file *r)
+{
+	return json_is_true(json_object_get(r->head, "complete")) ? "complete" : "not complete";
+}
+
+static void print_sentences(const json_t *list, const char *before)
+{
+	size_t i;
+	json_t *sentence;
+
+	json_array_foreach((json_t *)list, i, sentence)
+	        printf("%s%s\n", before, json_string_value(sentence));
+}
+
+static void print_exploration(const struct report_file *r)
+{
+	size_t i;
+	json_t *e;
+
+	printf("%lld executions, %lld different; %lld more schedules begin as these do\n%s\n",
+	       number(r, "executions"), number(r, "states"), number(r, "pruned"), complete(r));
+	print_sentences(json_object_get(r->head, "gaps"), "    ");
+	json_array_foreach(json_object_get(r->head, "races"), i, e)
+	{
+		const json_t *l = json_object_get(e, "locations");
+
+		printf("data race on %s: %s and %s\n", json_word(e, "variable"),
+		       json_string_value(json_array_get(l, 0)),
+		       json_string_value(json_array_get(l, 1)));
+	}
+	json_array_foreach(json_object_get(r->head, "errors"), i, e)
+	        printf("\n%s, in %lld execution%s\n%s\n", json_word(e, "kind"),
+	               (long long)json_integer_value(json_object_get(e, "count")),
+	               json_integer_value(json_object_get(e, "count")) == 1 ? "" : "s",
+	               json_word(e, "story"));
+}
+
+static void print_findings(const struct report_file *r)
+{
+	for (guint i = 0; i < r->findings->len; i++)
+		print_filed(g_array_index(r->findings, struct filed_finding, i).fields, stdout);
+	printf("%s: %u finding%s by %s in %lld events, %s\n", json_word(r->head, "trace"),
+	       r->findings->len, r->findings->len == 1 ? "" : "s",
+	       json_word(r->head, "analysis"), number(r, "events"), complete(r));
+	print_sentences(json_object_get(r->head, "notes"), "note: ");
+}
+
+/* -- as SARIF ------------------------------------------------------------------------- */
+
+static void print_sarif(const struct report_file *r)
+{
+	struct sarif *s = sarif_begin(stdout);
+
+	for (guint i = 0; i < r->findings->len; i++)
+		sarif_add(s, g_array_index(r->findings, struct filed_finding, i).fields, NULL);
+	sarif_end(s);
+}
+
+/* -- the command ---------------------------------------------------------------------- */
+
+static int status_of(const struct report_file *r)
+{
+	bool found = json_array_size(json_object_get(r->head, "errors")) > 0 ||
+	             json_array_size(json_object_get(r->head, "races")) > 0;
+
+	for (guint i = 0; i < r->findings->len && !found; i++)
+		found = filed_is_found(
+		        g_array_index(r->findings, struct filed_finding, i).fields);
+	if (found)
+		return EXIT_FOUND;
+	if (report_file_is_exploration(r))
+		return json_is_true(json_object_get(r->head, "complete")) ? EXIT_NOTHING
+		                                                          : EXIT_BUDGET;
+	return json_is_true(json_object_get(r->head, "budget-spent")) ? EXIT_BUDGET
+	                                                              : EXIT_NOTHING;
+}
+
+static int print_merged(const struct arguments *a, const struct report_file *r)
+{
+	enum output_format format = argument_format(a, true);
+
+	if (format == FORMAT_SARIF && report_file_is_exploration(r))
+		return usage_error(a,
+		                   "--format sarif: expected findings, found an exploration");
+	if (format == FORMAT_JSON)
+		print_whole(r);
+	else if (format == FORMAT_SARIF)
+		print_sarif(r);
+	else if (report_file_is_exploration(r))
+		print_exploration(r);
+	else
+		print_findings(r);
+	return status_of(r);
+}
+
+static int run(struct arguments *a)
+{
+	GPtrArray *parts = g_ptr_array_new_with_free_func((GDestroyNotify)report_file_free);
+	struct report_file *all = NULL, *part;
+	struct error error;
+	int status;
+
+	argument_words(a, 1, G_MAXUINT);
+	argument_format(a, true);
+	do {
+		part = report_file_open(a->words->pdata[parts->len], &error);
+		if (part != NULL)
+			g_ptr_array_add(parts, part);
+	} while (part != NULL && parts->len < a->words->len);
+	if (part != NULL)
+		all = reports_merge(parts, argument_flag(a, "lenient"), &error);
+	status = all != NULL ? print_merged(a, all) : fail(&error);
+	report_file_free(all);
+	g_ptr_array_unref(parts);
+	return status;
+}
+
+const struct command command_merge = {
+	.name = "merge",
+	.usage = "REPORT... [--format text|json|sarif]",
+	.summary = "join the reports of shards (--shard I/N) into one",
+	.details =
+	        "The reports are JSON, of one trace (or program), analysis and options; every "
+	        "shard must be\nthere, once.  The result is what the run without --shard "
+	        "reports, and complete when all\nof its parts are.  Exit status: as that of "
+	        "races or explore.",
+	.options = options,
+	.run = run,
+};

@@ -1,0 +1,325 @@
+/*
+ * print_json.c - reports as JSON (product.md, "JSON").
+ */
+#include "tui/batch/print.h"
+
+#include "engine/order/order.h"
+#include "tui/batch/changes.h"
+#include "tui/batch/places.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+json_t *json_text(const char *text)
+{
+	GString *s = g_string_new(NULL);
+	append_escaped(s, text, strlen(text));
+	json_t *j = json_stringn(s->str, s->len);
+	g_string_free(s, TRUE);
+	return j;
+}
+
+static json_t *json_events(const uint32_t *events, size_t count)
+{
+	json_t *a = json_array();
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(a, json_integer(events[i]));
+	return a;
+}
+
+static json_t *json_path(const struct trace *t, const struct path *path)
+{
+	json_t *a = json_array();
+	GString *text = g_string_new(NULL);
+	for (guint i = 0; path->steps && i < path->steps->len; i++) {
+		const struct step *s = &g_array_index(path->steps, struct step, i);
+		g_string_truncate(text, 0);
+		order_append_sentence(t, s, text);
+		json_array_append_new(a, json_pack("{sIsIssso}", "from", (json_int_t)s->from,
+		                                   "to", (json_int_t)s->to, "rule",
+		                                   step_rule_text(s->rule), "text",
+		                                   json_text(text->str)));
+	}
+	g_string_free(text, TRUE);
+	return a;
+}
+
+json_t *proof_json(const struct trace *t, const struct proof *p)
+{
+	json_t *j = json_pack("{ssso}", "method", p->method, "steps", json_path(t, &p->cycle));
+	if (p->given)
+		json_object_set_new(j, "given", json_string(p->given));
+	return j;
+}
+
+static void json_variables(const struct trace *t, const struct finding *f, json_t *j)
+{
+	if (f->variables == NULL || f->variables->len == 0)
+		return;
+	json_t *all = json_array();
+	GHashTable *seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	for (guint i = 0; i < f->variables->len; i++) {
+		char *name = variable_name(t, g_array_index(f->variables, uint32_t, i));
+		if (i == 0)
+			json_object_set_new(j, "variable", json_string(name));
+		if (g_hash_table_contains(seen, name)) {
+			g_free(name);
+			continue;
+		}
+		json_array_append_new(all, json_string(name));
+		g_hash_table_add(seen, name);
+	}
+	g_hash_table_destroy(seen);
+	json_object_set_new(j, "variables", all);
+}
+
+static json_t *json_stack(const struct trace *t, uint32_t event)
+{
+	GArray *frames = trace_frames(t, event, t->stacks_count ? trace_stack(t, event) : 0);
+	json_t *stack = json_array();
+	for (guint i = 0; i < frames->len; i++) {
+		GString *text = g_string_new(NULL);
+		append_frame(t, &g_array_index(frames, struct frame, i), text);
+		json_array_append_new(stack, json_string(text->str));
+		g_string_free(text, TRUE);
+	}
+	g_array_free(frames, TRUE);
+	return stack;
+}
+
+static void json_cycle(const struct trace *t, const struct finding *f, json_t *j)
+{
+	json_t *sets = json_array(), *units = json_array(), *edges = json_array();
+	for (guint i = 0; f->sets && i < f->sets->len; i++)
+		json_array_append_new(sets, json_text(f->sets->pdata[i]));
+	for (guint i = 0; i < f->units->len; i++) {
+		const struct cycle_unit *u = &g_array_index(f->units, struct cycle_unit, i);
+		json_t *o = json_pack("{sososIsI}", "unit", json_text(u->unit), "thread",
+		                      json_text(trace_thread_name(t, u->thread)), "begin",
+		                      (json_int_t)u->begin, "end", (json_int_t)u->end);
+		json_array_append_new(units, o);
+	}
+	for (guint i = 0; f->edges && i < f->edges->len; i++) {
+		const struct cycle_edge *e = &g_array_index(f->edges, struct cycle_edge, i);
+		char *name = variable_name(t, e->variable);
+		json_array_append_new(edges,
+		                      json_pack("{sIsIsssoss}", "from", (json_int_t)e->from,
+		                                "to", (json_int_t)e->to, "variable", name,
+		                                "events", json_events(e->events, 2), "set",
+		                                f->sets && e->set < f->sets->len
+		                                        ? (char *)f->sets->pdata[e->set]
+		                                        : ""));
+		if (t->stacks_count)
+			json_object_set_new(json_array_get(edges, json_array_size(edges) - 1),
+			                    "stacks",
+			                    json_pack("[oo]", json_stack(t, e->events[0]),
+			                              json_stack(t, e->events[1])));
+		g_free(name);
+	}
+	json_object_set_new(j, "sets", sets);
+	json_object_set_new(j, "mixed", json_boolean(f->mixed));
+	json_object_set_new(j, "cycle", units);
+	json_object_set_new(j, "edges", edges);
+	if (f->grade) {
+		char grade[2] = { f->grade, 0 };
+		json_object_set_new(j, "grade", json_string(grade));
+	}
+}
+
+/* The events whose places tell the finding from others. */
+static GArray *telling_events(const struct finding *f)
+{
+	GArray *events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+
+	for (guint i = 0; f->edges && i < f->edges->len; i++)
+		g_array_append_vals(events,
+		                    g_array_index(f->edges, struct cycle_edge, i).events, 2);
+	for (guint i = 0; f->requests && i < f->requests->len; i++)
+		g_array_append_val(events, g_array_index(f->requests, uint32_t, i));
+	if (events->len == 0 && f->first != NONE)
+		g_array_append_val(events, f->first);
+	if (events->len == 1 && f->second != NONE)
+		g_array_append_val(events, f->second);
+	return events;
+}
+
+static json_t *json_sites(const struct places *places, const struct finding *f)
+{
+	GArray *events = telling_events(f);
+	json_t *sites = json_array();
+
+	for (guint i = 0; i < events->len; i++)
+		json_array_append_new(sites,
+		                      places_json(places, g_array_index(events, uint32_t, i)));
+	g_array_free(events, TRUE);
+	return sites;
+}
+
+static void json_pair(const struct trace *t, const struct finding *f, json_t *j)
+{
+	uint32_t a = f->first, b = f->second;
+
+	json_object_set_new(j, "locations",
+	                    json_pack("[oo]", json_text(trace_site_name(t, a)),
+	                              json_text(trace_site_name(t, b))));
+	if (t->stacks_count)
+		json_object_set_new(j, "stacks",
+		                    json_pack("[oo]", json_stack(t, a), json_stack(t, b)));
+	json_object_set_new(j, "threads",
+	                    json_pack("[oo]",
+	                              json_text(trace_thread_name(t, t->events[a].thread)),
+	                              json_text(trace_thread_name(t, t->events[b].thread))));
+}
+
+static void json_set_words(json_t *j, const char *key, char *const words[2])
+{
+	if (words[0])
+		json_object_set_new(j, key,
+		                    json_pack("[oo]", json_text(words[0]),
+		                              json_text(words[1] ? words[1] : "")));
+}
+
+static void json_set_word(json_t *j, const char *key, const char *word)
+{
+	if (word)
+		json_object_set_new(j, key, json_string(word));
+}
+
+json_t *finding_json(const struct places *places, const struct trace *t,
+                     const struct finding *f)
+{
+	json_t *j = json_pack("{ssss}", "kind", finding_kind_word(f->kind), "verdict",
+	                      verdict_word(f->verdict));
+
+	if (f->first != NONE)
+		json_object_set_new(j, "first", json_integer(f->first));
+	if (f->second != NONE)
+		json_object_set_new(j, "second", json_integer(f->second));
+	if (f->first != NONE && f->second != NONE)
+		json_pair(t, f, j);
+	json_object_set_new(j, "sites", json_sites(places, f));
+	json_variables(t, f, j);
+	json_object_set_new(j, "count", json_integer((json_int_t)f->count));
+	json_object_set_new(j, "counted", json_string(f->counted_all ? "all" : "seen"));
+	if (f->proof)
+		json_object_set_new(j, "proof", proof_json(t, f->proof));
+	json_set_word(j, "budget", f->budget);
+	json_set_word(j, "note", f->note);
+	json_set_word(j, "by", f->by);
+	json_set_words(j, "methods", f->methods);
+	if (f->condition)
+		json_object_set_new(j, "condition", json_text(f->condition));
+	json_set_words(j, "points", f->points);
+	if (f->requests)
+		json_object_set_new(j, "requests",
+		                    json_events((const uint32_t *)(void *)f->requests->data,
+		                                f->requests->len));
+	if (f->units)
+		json_cycle(t, f, j);
+	return j;
+}
+
+/* -- the whole ---------------------------------------------------------------------- */
+
+bool print_lists(const struct finding *f, const struct print_options *o)
+{
+	return o->all_verdicts || verdict_is_found(f->verdict);
+}
+
+/* Digits of a number, before `end`. */
+static char *digits(char *end, uint32_t number)
+{
+	do
+		*--end = (char)('0' + number % 10);
+	while ((number /= 10) != 0);
+	return end;
+}
+
+/* Witnesses are nearly all of a large report: written as they are, not as JSON values. */
+static void write_witness(const GArray *witness, FILE *out)
+{
+	char buffer[16], *end = buffer + sizeof(buffer);
+
+	fputs(", \"witness\": [", out);
+	for (guint i = 0; i < witness->len; i++) {
+		char *from = digits(end, g_array_index(witness, uint32_t, i));
+
+		if (i > 0) {
+			*--from = ' ';
+			*--from = ',';
+		}
+		fwrite_unlocked(from, 1, (size_t)(end - from), out);
+	}
+	fputs("]", out);
+}
+
+/* An object without its closing brace, so that more can follow. */
+static void write_open(json_t *object, FILE *out)
+{
+	char *text = json_dumps(object, 0);
+
+	fwrite(text, 1, strlen(text) - 1, out);
+	free(text);
+	json_decref(object);
+}
+
+static json_t *json_head(const struct report *r, const struct print_options *o)
+{
+	json_t *j =
+	        json_pack("{sssosssIsb}", "heddle", HEDDLE_VERSION, "trace",
+	                  json_text(trace_name(r->trace)), "analysis", r->analysis, "events",
+	                  (json_int_t)r->trace->events_count, "complete", r->complete);
+
+	if (j == NULL)
+		BUG("report does not pack");
+	if (o->options)
+		json_object_set(j, "options", o->options);
+	json_set_word(j, "shard", o->shard);
+	json_set_word(j, "sha256", o->digest);
+	if (o->changes)
+		json_object_set_new(j, "baseline", changes_counts(o->changes));
+	json_object_set_new(j, "candidates", json_integer((json_int_t)r->candidates));
+	if (r->budget_spent)
+		json_object_set_new(j, "budget-spent", json_true());
+	if (r->notes->len) {
+		json_t *notes = json_array();
+
+		for (guint i = 0; i < r->notes->len; i++)
+			json_array_append_new(notes, json_text(r->notes->pdata[i]));
+		json_object_set_new(j, "notes", notes);
+	}
+	return j;
+}
+
+void report_print_json(const struct report *r, const struct print_options *o, FILE *out)
+{
+	struct places *places = places_new(r->trace);
+	const char *separator = "\n";
+
+	write_open(json_head(r, o), out);
+	fputs(", \"findings\": [", out);
+	for (guint i = 0; i < r->findings->len; i++) {
+		const struct finding *f = r->findings->pdata[i];
+		json_t *j;
+
+		if (!print_lists(f, o))
+			continue;
+		fputs(separator, out);
+		j = finding_json(places, r->trace, f);
+		if (o->changes)
+			changes_add_state(o->changes, i, j);
+		if (o->switches)
+			json_object_set(j, "switches", o->switches);
+		write_open(j, out);
+		if (f->witness && !o->no_witness)
+			write_witness(f->witness, out);
+		fputs("}", out);
+		separator = ",\n";
+	}
+	fputs("\n]", out);
+	if (o->changes)
+		changes_print_absent(o->changes, out);
+	fputs("}\n", out);
+	places_free(places);
+}
