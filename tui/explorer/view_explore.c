@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { DEEPEST_DRAWN = 10, FOOT_ROWS = 8 };
+enum { DEEPEST_DRAWN = 10, FOOT_ROWS = 8, SMALL_FOOT = 4, SMALL = 16 };
 
 struct explore_view {
 	struct tree *tree; /* owned; NULL: there is none */
@@ -61,11 +61,17 @@ static void explore_show(struct app *app, void *state)
 	g_free(path);
 }
 
+/* Beside a lesson there is little room: the list comes first. */
+static int foot_rows(int rows)
+{
+	return rows < SMALL ? SMALL_FOOT : FOOT_ROWS;
+}
+
 static void explore_fit(struct app *app, void *state, int rows, int columns)
 {
 	struct explore_view *v = state;
 	if (v->tree)
-		list_fit(&v->list, v->tree->runs->len, rows - 3 - FOOT_ROWS);
+		list_fit(&v->list, v->tree->runs->len, rows - 3 - foot_rows(rows));
 }
 
 /* -- drawing ------------------------------------------------------------------------------ */
@@ -185,7 +191,7 @@ static void explore_draw(const struct app *app, const void *state, struct pane p
 	for (int r = 0; r < v->list.rows && v->list.top + r < v->tree->runs->len; r++)
 		draw_run(v, p, r + 3, v->list.top + r);
 	draw_foot(run_at(v, v->list.cursor),
-	          pane_part(p, p.rows - FOOT_ROWS, 0, FOOT_ROWS, -1));
+	          pane_part(p, p.rows - foot_rows(p.rows), 0, -1, -1));
 }
 
 /* -- requests ----------------------------------------------------------------------------- */
