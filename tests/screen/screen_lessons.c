@@ -214,6 +214,22 @@ START_TEST(the_student_edits)
 }
 END_TEST
 
+/* The explored runs lie in the student's folder, not in the current one. */
+START_TEST(an_execution_is_opened)
+{
+	struct pty *p = begin("all-schedules", NULL);
+	pty_wait_for(p, "1/6 All schedules");
+	pty_send(p, "Xn\r");
+	pty_wait_for(p, "heddle  last_seat.explored.run1.hdl");
+	pty_wait_for(p, "Findings");
+	pty_send(p, "q");
+	pty_wait_for(p, "Enter goes back to heddle");
+	pty_send(p, "\r");
+	pty_wait_for(p, "Exploration");
+	leave(p);
+}
+END_TEST
+
 /* A change that does not compile: the compiler's words, and the old recording again. */
 START_TEST(a_change_that_does_not_compile)
 {
@@ -245,6 +261,7 @@ int main(void)
 	tcase_add_test(c, the_pane_hides_and_grows);
 	tcase_add_test(c, without_colour_and_signs);
 	tcase_add_test(c, the_student_edits);
+	tcase_add_test(c, an_execution_is_opened);
 	tcase_add_test(c, a_change_that_does_not_compile);
 	suite_add_tcase(suite, c);
 	SRunner *runner = srunner_create(suite);

@@ -66,10 +66,6 @@ static void run_program(struct app *app)
 	printf("\n$ %s\n", command);
 	fflush(stdout);
 	int status = system(command);
-	if (app->guide && status != -1) {
-		app->guide->replayed = true;
-		guide_notice(app);
-	}
 	printf("\n[ended with status %d; Enter goes back to heddle] ",
 	       status < 0          ? -1
 	       : WIFEXITED(status) ? WEXITSTATUS(status)
@@ -277,9 +273,9 @@ static void run_silently(struct app *app)
 	char *command = g_strconcat("{ ", app->after_command, "; } >/dev/null 2>&1", NULL);
 	g_free(app->after_command);
 	app->after_command = NULL;
-	app->guide->replayed = system(command) != -1;
+	if (system(command) == -1)
+		app->guide->replayed = false;
 	g_free(command);
-	guide_notice(app);
 }
 
 static bool refuse_step(const struct guide *g, const struct lesson_step *s, struct error *error,

@@ -371,16 +371,16 @@ void session_append_summary(const struct session *s, GString *out)
 		      { VERDICT_UNKNOWN, "open" },
 		      { VERDICT_CANDIDATE, "maybe" },
 		      { VERDICT_IMPOSSIBLE, "proved none" } };
+	guint counts[G_N_ELEMENTS(words)] = { 0 }; /* by verdict: there are as many words */
 	const char *comma = "";
+	for (guint i = 0; i < s->entries->len; i++)
+		counts[((struct entry *)s->entries->pdata[i])->finding->verdict]++;
 	for (size_t w = 0; w < G_N_ELEMENTS(words); w++) {
-		guint count = 0;
-		for (guint i = 0; i < s->entries->len; i++)
-			count += ((struct entry *)s->entries->pdata[i])->finding->verdict ==
-			         words[w].verdict;
-		if (count)
-			g_string_append_printf(out, "%s%u %s", comma, count, words[w].word);
-		if (count)
-			comma = ", ";
+		if (counts[words[w].verdict] == 0)
+			continue;
+		g_string_append_printf(out, "%s%u %s", comma, counts[words[w].verdict],
+		                       words[w].word);
+		comma = ", ";
 	}
 }
 

@@ -196,8 +196,18 @@ static void explore_draw(const struct app *app, const void *state, struct pane p
 
 /* -- requests ----------------------------------------------------------------------------- */
 
+/* The traces lie beside the tree, wherever both are now and were made. */
+static char *trace_of(const struct tree *t, const struct tree_run *r)
+{
+	char *folder = g_path_get_dirname(t->path), *base = g_path_get_basename(r->trace);
+	char *path = g_build_filename(folder, base, NULL);
+	g_free(folder);
+	g_free(base);
+	return path;
+}
+
 /* Another run is another trace: an explorer of its own, and back here when it is left. */
-static void open_trace(struct app *app, const struct tree_run *r)
+static void open_trace(struct app *app, const struct tree *t, const struct tree_run *r)
 {
 	char self[4096];
 	if (*r->trace == '\0') {
@@ -207,11 +217,13 @@ static void open_trace(struct app *app, const struct tree_run *r)
 	}
 	ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
 	self[MAX(length, 0)] = '\0';
-	char *quoted_self = g_shell_quote(self), *quoted = g_shell_quote(r->trace);
+	char *path = trace_of(t, r);
+	char *quoted_self = g_shell_quote(self), *quoted = g_shell_quote(path);
 	g_free(app->after_command);
 	app->after_command = g_strdup_printf("%s open %s", quoted_self, quoted);
 	g_free(quoted_self);
 	g_free(quoted);
+	g_free(path);
 }
 
 /* The next run, in either direction, that ended in an error. */
@@ -236,7 +248,7 @@ static bool explore_request(struct app *app, void *state, enum request request, 
 	const struct tree_run *r = run_at(v, v->list.cursor);
 	switch (request) {
 	case REQUEST_ENTER:
-		open_trace(app, r);
+		open_trace(app, v->tree, r);
 		return true;
 	case REQUEST_NEXT:
 	case REQUEST_PREVIOUS:
@@ -264,7 +276,7 @@ static void explore_select(struct app *app, void *state, int row, int column, bo
 	    v->list.top + (uint64_t)(row - 3) < v->tree->runs->len) {
 		v->list.cursor = v->list.top + (uint64_t)(row - 3);
 		if (again)
-			open_trace(app, run_at(v, v->list.cursor));
+			open_trace(app, v->tree, run_at(v, v->list.cursor));
 	}
 }
 

@@ -232,7 +232,6 @@ bool workshop_make(struct workshop *w, GString *said, struct error *error)
 		const char *command = recipe->pdata[i];
 		GString *here = g_string_new(NULL);
 		int status = run_in(w, command, here);
-		g_string_append(said, here->str);
 		bool bad = is_recording(command) ? status == 125 || status == 127 || status == 2
 		                                 : status != 0;
 		if (bad)
@@ -241,6 +240,9 @@ bool workshop_make(struct workshop *w, GString *said, struct error *error)
 			                         ? "'heddle doctor' looks what is missing here"
 			                         : "see what the compiler says",
 			                 "failed with status %d", status);
+		/* The exploration's report is for its view. */
+		if (bad || !g_str_has_prefix(command, "heddle explore"))
+			g_string_append(said, here->str);
 		g_string_free(here, TRUE);
 	}
 	g_ptr_array_unref(recipe);
