@@ -273,9 +273,9 @@ struct log_config {
 	uint32_t strategy;
 	uint32_t depth; /* pct */
 	uint64_t seed;
-	uint64_t steps;      /* pct: about how many scheduling points a run has; with LOG_EXPLORE
-	                      * how many it may have after its plan (0: any number) */
-	uint64_t max_bytes;  /* of the log; 0: no limit */
+	uint64_t steps;     /* pct: about how many scheduling points a run has; with LOG_EXPLORE
+	                     * how many it may have after its plan (0: any number) */
+	uint64_t max_bytes; /* of the log; 0: no limit */
 	uint64_t keep_bytes; /* --last; 0: all */
 	uint64_t watchdog_ms;
 	char log[2048]; /* path of the log, absolute */

@@ -452,7 +452,7 @@ bool plan_follow(const struct plan *p, char **argv, unsigned first,
 	struct record_options o = { .argv = argv, .stopped = stopped, .context = context };
 	char *library = NULL;
 	memset(run, 0, sizeof(*run));
-	if (!p->interposer && !interposer_of(p->specs, argv[0], &library, error))
+	if (!p->explore && !interposer_of(p->specs, argv[0], &library, error))
 		return false;
 	o.preload = p->interposer ? p->interposer : library;
 	run->facts.argv = argv;
