@@ -285,9 +285,12 @@ char *spec_path(const char *path)
 {
 	char *shipped = NULL;
 	if (strchr(path, '/') == NULL && !g_file_test(path, G_FILE_TEST_EXISTS)) {
-		char *relative = g_build_filename("specs", "bind", path, NULL);
-		shipped = home_find(relative);
-		g_free(relative);
+		static const char *const folders[] = { "specs", "specs/bind" };
+		for (size_t i = 0; i < G_N_ELEMENTS(folders) && !shipped; i++) {
+			char *relative = g_build_filename(folders[i], path, NULL);
+			shipped = home_find(relative);
+			g_free(relative);
+		}
 	}
 	return shipped ? shipped : g_strdup(path);
 }

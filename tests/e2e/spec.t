@@ -89,4 +89,7 @@ run "$HEDDLE" spec check empty.spec
 is "$status" 0 "an object without methods"
 run "$HEDDLE" spec points empty.spec
 is "$status" 0 "has no points"
+cd "$scratch"
+run "$HEDDLE" spec check dict.spec
+is "$status" 0 "a shipped specification by its name alone"
 done_testing
