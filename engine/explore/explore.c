@@ -384,6 +384,21 @@ static void judge_objects(struct exploration *x, struct explore_run *r)
 	r->story = g_strdup(v->contradiction);
 }
 
+static void note_atomics(struct exploration *x)
+{
+	const struct scopes *s = x->view->scopes;
+	for (guint i = 0; s != NULL && i < s->atomic->len; i++) {
+		char *name = view_object_name(x->view, g_array_index(s->atomic, uint32_t, i));
+		char *note = g_strdup_printf("%s is taken to be linearizable: its invocations "
+		                             "meet in atomics, with no lock in common",
+		                             name);
+		if (g_hash_table_add(x->errors, g_strdup(note)))
+			g_ptr_array_add(x->report->notes, g_strdup(note));
+		g_free(note);
+		g_free(name);
+	}
+}
+
 /* A specification that nothing in the program goes by is a mistake of the user's. */
 static void note_nothing(struct exploration *x)
 {
@@ -481,6 +496,7 @@ static bool take_run(struct exploration *x, struct seed *s, struct plan_run *run
 	note_limits(x, run);
 	note_peeks(x);
 	note_nothing(x);
+	note_atomics(x);
 	x->history = h;
 	bool endless = r.end == EXPLORE_CUT && run->facts.status != LOG_CUT;
 	if (good && !x->again && !r.redundant && !endless && r.end != EXPLORE_USE_AFTER_FREE)

@@ -179,6 +179,7 @@ struct scopes *scopes_find(const struct trace *t, const struct model *m, GHashTa
 	s->block_use = g_new0(uint8_t, t->blocks_count + 1);
 	s->peeks = g_array_new(FALSE, FALSE, sizeof(struct peek));
 	s->broken = g_ptr_array_new();
+	s->atomic = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
 		uint32_t *mine = &open[x->thread];
@@ -212,6 +213,7 @@ void scopes_free(struct scopes *s)
 	g_ptr_array_unref(s->broken);
 	g_array_unref(s->list);
 	g_array_unref(s->peeks);
+	g_array_unref(s->atomic);
 	g_free(s->of);
 	g_free(s->lock_use);
 	g_free(s->block_use);

@@ -32,7 +32,9 @@ struct scopes {
 	uint8_t *lock_use;     /* by object of the trace: enum lock_use */
 	uint8_t *block_use;    /* by block: is it touched by scopes alone? */
 	GArray *peeks;         /* struct peek, reads alone, by event */
-	GPtrArray *broken;     /* struct broken *: objects whose scopes are no single steps */
+	GArray *atomic;    /* uint32_t: objects whose invocations meet in atomics alone, with
+	                    * no lock in common: taken to be linearizable */
+	GPtrArray *broken; /* struct broken *: objects whose scopes are no single steps */
 };
 enum lock_use { LOCK_OUTSIDE = 1, LOCK_INSIDE = 2 };
 

@@ -239,7 +239,9 @@ static void check_pair(struct check *c, uint32_t variable, const struct use_of *
 	if (a->object != b->object) {
 		put_broken(c, a->object, "%s belongs to another object, too", name);
 		put_broken(c, b->object, "%s belongs to another object, too", name);
-	} else if ((a->plain || b->plain) && !have_common_lock(a, b)) {
+	} else if (!have_common_lock(a, b) && !(a->plain || b->plain)) {
+		g_array_append_val(c->s->atomic, a->object);
+	} else if (!have_common_lock(a, b)) {
 		put_broken(c, a->object,
 		           "two invocations touch %s with no lock in common, at "
 		           "%s and %s",

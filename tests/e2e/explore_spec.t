@@ -150,6 +150,12 @@ atomic inside "the program writes inside it"
 printf "$head\n$method { if (pthread_mutex_trylock(&m)) return; ++*c; }\n${tail/OTHER/}\n" >kept.c
 atomic kept "an invocation tries a lock in vain"
 
+# Atomics alone make no lock necessary; that is taken on trust, and said.
+printf "$head\n$method { __atomic_fetch_add(c, 1, __ATOMIC_SEQ_CST); }\n${tail/OTHER/}\n" >atomics.c
+build atomics atomics.c
+explore atomics --spec inc.spec
+is "$(found) $(json '$d->{notes}[0]')" "1 1 complete counter1 is taken to be linearizable: its invocations meet in atomics, with no lock in common" "atomics alone"
+
 # A wrong specification is an error, with the run.
 sed 's/n := n + 1/n := n + 2/; s/^  bind inc.*/&\n  bind read = "counter_read(int *self) -> int r"/' inc.spec >wrong.spec
 printf "$head\n$method { pthread_mutex_lock(&m); ++*c; pthread_mutex_unlock(&m); }\n__attribute__((noipa)) int counter_read(int *c) { pthread_mutex_lock(&m); int r = *c; pthread_mutex_unlock(&m); return r; }\n${tail/OTHER/counter_read(where);}\n" >wrong.c
