@@ -142,30 +142,13 @@ bool order_ordered_unobserved(const struct order *order, uint32_t e, uint32_t f)
 	return is_before(order, e, f, true);
 }
 
-/* How many events of a thread have an id below `limit`. */
-static uint32_t events_below(const struct trace *t, uint32_t thread, uint32_t limit)
-{
-	struct event_list all = trace_thread_events(t, thread);
-	uint64_t low = 0, high = all.count;
-
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-
-		if (all.items[middle] < limit)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return (uint32_t)low;
-}
-
 void order_clock(const struct order *order, uint32_t e, uint32_t *clock)
 {
 	const struct causality *c = order->c;
 	const uint32_t *past = past_of(c, e, true, false);
 
 	for (uint32_t u = 0; u < c->clocks.threads; u++)
-		clock[u] = events_below(c->t, u, u == thread_of(c, e) ? e + 1 : past[u]);
+		clock[u] = trace_events_before(c->t, u, u == thread_of(c, e) ? e + 1 : past[u]);
 }
 
 uint32_t order_last_before(const struct order *order, uint32_t e, uint32_t f)
@@ -174,7 +157,7 @@ uint32_t order_last_before(const struct order *order, uint32_t e, uint32_t f)
 	uint32_t thread = t->events[e].thread;
 	uint32_t limit =
 	        t->events[f].thread == thread ? f : order_past(order, f, false)[thread];
-	uint32_t count = events_below(t, thread, limit);
+	uint32_t count = trace_events_before(t, thread, limit);
 
 	return count == 0 ? NONE : trace_thread_events(t, thread).items[count - 1];
 }

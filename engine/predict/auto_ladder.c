@@ -9,6 +9,7 @@
 #include "engine/predict/auto_ladder.h"
 
 #include "engine/predict/candidates.h"
+#include "engine/predict/ladder_proofs.h"
 #include "engine/predict/m2.h"
 #include "engine/predict/smt.h"
 
@@ -20,11 +21,6 @@ struct class
 	uint32_t site, lockset;
 	uint16_t thread;
 	bool writes, atomic;
-};
-
-struct point { /* a pair of places that cannot both be next */
-	uint32_t e1, e2;
-	struct proof *proof; /* owned */
 };
 
 struct ladder {
@@ -41,9 +37,7 @@ struct ladder {
 	struct locksets *locksets;
 	GHashTable *settled; /* unit's key -> struct finding, owned by the report or `others` */
 	GPtrArray *others;   /* impossible and unknown ones, so far */
-	uint32_t *stretch;   /* by event */
-	GHashTable *points;  /* pair of stretches -> GArray of struct point */
-	GHashTable *acquires;              /* (event, lock) -> acquire + 1, see acquire_of */
+	struct ladder_proofs *proofs;
 	GArray *members;                   /* uint32_t */
 	GArray *classes;                   /* struct class */
 	uint64_t witness_events, left_out; /* events in witnesses kept; witnesses not kept */
@@ -64,13 +58,6 @@ static bool tell_rung(void *context, double fraction, const char *what)
 	g_snprintf(text, sizeof(text), "%s (%u race%s so far): %s", l->rung,
 	           l->report->findings->len, l->report->findings->len == 1 ? "" : "s", what);
 	return progress_tick(l->outer, fraction, text);
-}
-
-/* Of two 32-bit numbers in one; GLib's for 64 bits is their exclusive or, the same for most
- * pairs of neighbours. */
-static guint key_hash(gconstpointer key)
-{
-	return (guint)(*(const uint64_t *)key * UINT64_C(0x9e3779b97f4a7c15) >> 32);
 }
 
 /* -- units: what has one verdict ------------------------------------------------------ */
@@ -173,135 +160,6 @@ static bool take_report(struct ladder *l, const struct rung *rung, struct error 
 	return true;
 }
 
-/* -- stretches ------------------------------------------------------------------------ */
-
-/* Can this event matter to other threads?  (Then what follows it is another stretch.)
- * `needed`: events that a read or a must-order of another thread needs. */
-static bool ends_stretch(const struct trace *t, const uint64_t *needed, const bool *tried,
-                         uint32_t e)
-{
-	const struct event *x = &t->events[e];
-
-	if (needed[e / 64] >> (e % 64) & 1)
-		return true;
-	if (event_inert(x) || op_is_access(x->op) || op_table[x->op].class == OP_CLASS_MARKER ||
-	    op_table[x->op].class == OP_CLASS_SCOPE)
-		return false;
-	return !op_acquires(x->op) || tried[x->target];
-}
-
-/*
- * Number the stretches: runs of one thread's events of which none but the last matters to
- * other threads.  If a place in a stretch can be reached together with one in another, so
- * can every earlier place of it: what came after may be left away.
- */
-static void make_stretches(struct ladder *l)
-{
-	const struct trace *t = l->t;
-	uint64_t *needed = g_new0(uint64_t, t->events_count / 64 + 1);
-	bool *tried = g_new0(bool, t->objects_count + 1);
-	uint32_t *now = g_new(uint32_t, t->threads_count + 1), next = 0;
-
-	for (uint64_t i = 0; i < t->index->must_count; i++) {
-		uint32_t e = t->index->must[i].before;
-
-		needed[e / 64] |= (uint64_t)1 << (e % 64);
-	}
-	for (uint32_t e = 0; e < t->events_count; e++) {
-		const struct event *x = &t->events[e];
-		struct event_list writers;
-
-		if (x->op == OP_TRYFAIL && !event_inert(x))
-			tried[x->target] = true;
-		if (!op_is_access(x->op) || !op_reads(x->op) || event_inert(x))
-			continue;
-		writers = trace_writers(t, e);
-		for (uint64_t i = 0; i < writers.count; i++) {
-			uint32_t w = writers.items[i];
-
-			if (w != NONE && t->events[w].thread != x->thread)
-				needed[w / 64] |= (uint64_t)1 << (w % 64);
-		}
-	}
-	l->stretch = g_new(uint32_t, t->events_count + 1);
-	for (uint32_t u = 0; u < t->threads_count; u++)
-		now[u] = next++;
-	for (uint32_t e = 0; e < t->events_count; e++) {
-		uint32_t u = t->events[e].thread;
-
-		l->stretch[e] = now[u];
-		/* with --values any write may be what another thread reads */
-		if (ends_stretch(t, needed, tried, e) ||
-		    (l->options->use_values && op_is_access(t->events[e].op) &&
-		     op_writes(t->events[e].op)))
-			now[u] = next++;
-	}
-	g_free(now);
-	g_free(needed);
-	g_free(tried);
-}
-
-static void free_points(gpointer p)
-{
-	GArray *points = p;
-
-	for (guint i = 0; i < points->len; i++)
-		proof_free(g_array_index(points, struct point, i).proof);
-	g_array_free(points, TRUE);
-}
-
-static uint64_t stretches_of(const struct ladder *l, uint32_t *e1, uint32_t *e2)
-{
-	if (l->stretch[*e1] > l->stretch[*e2]) {
-		uint32_t e = *e1;
-
-		*e1 = *e2;
-		*e2 = e;
-	}
-	return (uint64_t)l->stretch[*e1] << 32 | l->stretch[*e2];
-}
-
-/* A proof for a place at or before e1 and one at or before e2 in their stretches. */
-static const struct proof *shared_proof(const struct ladder *l, uint32_t e1, uint32_t e2)
-{
-	uint64_t key = stretches_of(l, &e1, &e2);
-	GArray *points = g_hash_table_lookup(l->points, &key);
-
-	for (guint i = 0; points != NULL && i < points->len; i++) {
-		const struct point *p = &g_array_index(points, struct point, i);
-
-		if (p->e1 <= e1 && p->e2 <= e2)
-			return p->proof;
-	}
-	return NULL;
-}
-
-static struct proof *copy_proof(const struct proof *p)
-{
-	struct proof *copy = proof_new(p->method);
-
-	copy->given = p->given;
-	for (guint i = 0; p->cycle.steps != NULL && i < p->cycle.steps->len; i++) {
-		const struct step *s = &g_array_index(p->cycle.steps, struct step, i);
-
-		path_add(&copy->cycle, s->from, s->to, (enum step_rule)s->rule, s->detail);
-	}
-	return copy;
-}
-
-static void keep_proof(struct ladder *l, uint32_t e1, uint32_t e2, const struct proof *proof)
-{
-	uint64_t key = stretches_of(l, &e1, &e2);
-	GArray *points = g_hash_table_lookup(l->points, &key);
-	struct point p = { e1, e2, copy_proof(proof) };
-
-	if (points == NULL) {
-		points = g_array_new(FALSE, FALSE, sizeof(struct point));
-		g_hash_table_insert(l->points, g_memdup2(&key, sizeof(key)), points);
-	}
-	g_array_append_val(points, p);
-}
-
 /* -- one pair ------------------------------------------------------------------------- */
 
 static struct proof *core_proof(const struct ladder *l, uint32_t e1, uint32_t e2)
@@ -319,47 +177,6 @@ static struct proof *core_proof(const struct ladder *l, uint32_t e1, uint32_t e2
 	core_path(c, e1, e2, true, &p->cycle, &paired);
 	path_add(&p->cycle, e2, e1, STEP_ASSUMED, NONE);
 	p->given = paired ? "same pairing" : NULL;
-	return p;
-}
-
-/* The acquire of `lock` whose section `e` is in.  Finding it goes back along the thread, so it
- * is done once for an event, and not for each of its pairs. */
-static uint32_t acquire_of(const struct ladder *l, uint32_t e, uint32_t lock)
-{
-	const struct trace *t = l->t;
-	uint64_t key = (uint64_t)e << 32 | lock;
-	gpointer known = g_hash_table_lookup(l->acquires, &key);
-	GArray *held;
-	uint32_t found = NONE;
-
-	if (known != NULL)
-		return GPOINTER_TO_UINT(known) - 1;
-	held = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	trace_locks_held(t, e, held);
-	for (guint i = 0; i < held->len; i++) {
-		uint32_t a = g_array_index(held, uint32_t, i);
-
-		if (t->events[a].target == lock)
-			found = a;
-	}
-	g_array_free(held, TRUE);
-	if (found != NONE)
-		g_hash_table_insert(l->acquires, g_memdup2(&key, sizeof(key)),
-		                    GUINT_TO_POINTER(found + 1));
-	return found;
-}
-
-static struct proof *lock_proof(const struct ladder *l, uint32_t e1, uint32_t e2, uint32_t lock)
-{
-	struct proof *p = proof_new("closure");
-	uint32_t a1 = acquire_of(l, e1, lock), a2 = acquire_of(l, e2, lock);
-
-	if (a1 == NONE || a2 == NONE)
-		return p;
-	path_add(&p->cycle, a1, e1, STEP_PROGRAM, NONE);
-	path_add(&p->cycle, e1, e2, STEP_ASSUMED, NONE);
-	path_add(&p->cycle, a2, e2, STEP_PROGRAM, NONE);
-	path_add(&p->cycle, a1, a2, STEP_CLOSURE_LOCK, lock);
 	return p;
 }
 
@@ -403,7 +220,7 @@ static void note_impossible(struct ladder *l, struct finding *unit, const struct
 	if (unit->verdict != VERDICT_IMPOSSIBLE)
 		return;
 	if (unit->proof == NULL) {
-		unit->proof = copy_proof(proof);
+		unit->proof = ladder_proof_copy(proof);
 		unit->by = by;
 	} else if (proof->given != NULL) {
 		unit->proof->given = proof->given;
@@ -442,7 +259,7 @@ static void ask_solver(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2
 	}
 	known = other_unit(l, unit, e1, e2);
 	if (f->verdict == VERDICT_IMPOSSIBLE) {
-		keep_proof(l, e1, e2, f->proof);
+		ladder_proofs_keep(l->proofs, e1, e2, f->proof);
 		note_impossible(l, known, f->proof, "smt");
 	} else {
 		note_unknown(known, left < l->options->budget_pair ? "total" : f->budget, e1,
@@ -475,7 +292,7 @@ static bool ask_m2(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2)
 		f->witness = g_steal_pointer(&witness);
 		note_race(l, unit, f);
 	} else if (verdict == M2_IMPOSSIBLE) {
-		keep_proof(l, e1, e2, proof);
+		ladder_proofs_keep(l->proofs, e1, e2, proof);
 		note_impossible(l, other_unit(l, unit, e1, e2), proof, "m2");
 	}
 	proof_free(proof);
@@ -488,7 +305,8 @@ static bool ask_m2(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2)
 static void decide_pair(struct ladder *l, uint32_t e1, uint32_t e2)
 {
 	uint64_t unit = unit_of(l, e1, e2);
-	const struct proof *proof = l->weak_atomics ? NULL : shared_proof(l, e1, e2);
+	const struct proof *proof =
+	        l->weak_atomics ? NULL : ladder_proofs_find(l->proofs, e1, e2);
 
 	if (proof != NULL)
 		note_impossible(l, other_unit(l, unit, e1, e2), proof,
@@ -637,8 +455,9 @@ static void list_refuted(struct ladder *l, uint32_t variable, uint32_t e,
 			known->count++;
 			continue;
 		}
-		proof = lock != NONE ? lock_proof(l, MIN(e, f), MAX(e, f), lock)
-		                     : core_proof(l, MIN(e, f), MAX(e, f));
+		proof = lock != NONE
+		                ? ladder_proofs_by_lock(l->proofs, MIN(e, f), MAX(e, f), lock)
+		                : core_proof(l, MIN(e, f), MAX(e, f));
 		note_impossible(l, known, proof, lock != NONE ? "lockset" : "cone");
 		proof_free(proof);
 	}
@@ -799,11 +618,9 @@ static bool ladder_init(struct ladder *l)
 		if (l->order == NULL)
 			return false;
 	}
-	l->points = g_hash_table_new_full(key_hash, g_int64_equal, g_free, free_points);
-	l->acquires = g_hash_table_new_full(key_hash, g_int64_equal, g_free, NULL);
+	l->proofs = ladder_proofs_new(l->t, l->options->use_values);
 	l->members = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	l->classes = g_array_new(FALSE, FALSE, sizeof(struct class));
-	make_stretches(l);
 	return true;
 }
 
@@ -817,11 +634,7 @@ static void ladder_release(struct ladder *l)
 	smt_free(l->smt);
 	m2_free(l->m2);
 	order_free(l->order);
-	g_free(l->stretch);
-	if (l->points != NULL)
-		g_hash_table_destroy(l->points);
-	if (l->acquires != NULL)
-		g_hash_table_destroy(l->acquires);
+	ladder_proofs_free(l->proofs);
 	if (l->members != NULL)
 		g_array_free(l->members, TRUE);
 	if (l->classes != NULL)
@@ -856,9 +669,11 @@ struct report *ladder_climb(struct trace *t, const struct race_options *options,
                             const char *name, const struct rung *rungs, size_t count,
                             const struct progress *progress, struct error *error)
 {
-	struct ladder l = {
-		.t = t, .options = options, .outer = progress, .rung = name, .with_m2 = count > 0
-	};
+	struct ladder l = { .t = t,
+		            .options = options,
+		            .outer = progress,
+		            .rung = name,
+		            .with_m2 = count > 0 };
 	const struct progress telling = { tell_rung, &l };
 	bool good = true;
 
@@ -867,7 +682,7 @@ struct report *ladder_climb(struct trace *t, const struct race_options *options,
 
 	l.report = report_new(t, name);
 	l.others = g_ptr_array_new();
-	l.settled = g_hash_table_new_full(key_hash, g_int64_equal, g_free, NULL);
+	l.settled = g_hash_table_new_full(ladder_key_hash, g_int64_equal, g_free, NULL);
 	for (size_t i = 0; good && i < count; i++)
 		good = take_report(&l, &rungs[i], error);
 	l.rung = "the rest";

@@ -89,17 +89,9 @@ void core_try_holders(const struct trace *t, uint32_t tryfail, GArray *acquires)
 {
 	struct event_list list =
 	        event_list_at(&t->index->object_events, t->events[tryfail].target);
-	uint64_t low = 0, high = list.count;
 
-	while (low < high) { /* the first event of the lock from the try on */
-		uint64_t middle = low + (high - low) / 2;
-
-		if (list.items[middle] < tryfail)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (uint64_t i = low; i-- > 0;) { /* back to where the lock was free for certain */
+	for (uint64_t i = event_list_before(list, tryfail);
+	     i-- > 0;) { /* back to where the lock was free for certain */
 		uint32_t a = list.items[i];
 
 		if (op_acquires(t->events[a].op) &&

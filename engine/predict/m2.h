@@ -24,11 +24,11 @@ struct m2 *m2_new(struct trace *t, const struct check_options *check,
                   const struct progress *progress);
 void m2_free(struct m2 *m);
 /*
- * Bound what comes to nothing, in seconds of the wall clock: `pair` for one pair, `all` for
- * all pairs together.  A race that the recording's own order shows counts for nothing: it
- * costs what its witness costs.  Nor do the other quick pairs, for the first second or so of
- * them.  When the pairs that need long have used half of `all`, further ones are given up
- * early; when everything has used all of it, nothing is tried any more (m2_over).
+ * Bound what comes to nothing, in seconds of this thread's processor time: `pair` for one
+ * pair, `all` for the pairs that need long (more than a million steps), and as much for the
+ * others, of which the first second or so is free.  A race that the recording's own order shows
+ * counts for nothing: it costs what its witness costs.  Once the long ones have used theirs up,
+ * further ones are given up early; once the others have, nothing is tried any more (m2_over).
  */
 void m2_bound(struct m2 *m, double pair, double all);
 bool m2_over(const struct m2 *m);

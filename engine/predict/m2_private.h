@@ -53,13 +53,13 @@ struct window {
 	GArray *raw;               /* struct access */
 };
 
-struct m2_purse { /* m2_bound; seconds */
+struct m2_purse { /* m2_bound; seconds of this thread's processor time */
 	double pair, all;
-	double spent, spent_long; /* by all pairs that count, by those of them that need long */
-	uint64_t work;            /* steps of all pairs: the first ones are free */
-	gint64 deadline;          /* of this pair, monotonic microseconds */
-	uint64_t look_at_clock;   /* when this pair's work is so much */
-	bool late;                /* it is past its deadline */
+	double spent_long, spent_short; /* by pairs that need long, by all others */
+	uint64_t work;                  /* steps of the others: the first ones are free */
+	double began;                   /* this pair */
+	uint64_t look_at_clock;         /* when this pair's work is so much */
+	bool late;                      /* it has had its time */
 	const char *budget;
 };
 

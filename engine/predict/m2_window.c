@@ -47,27 +47,10 @@ void window_release(struct window *w)
 	g_free(w->sharers);
 }
 
-/* How many of a thread's events come before an event of the trace. */
-static uint32_t events_before(const struct trace *t, uint32_t thread, uint32_t cut)
-{
-	struct event_list list = trace_thread_events(t, thread);
-	uint64_t low = 0, high = list.count;
-
-	while (low < high) {
-		uint64_t middle = (low + high) / 2;
-
-		if (list.items[middle] < cut)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return (uint32_t)low;
-}
-
 void window_base(struct m2 *m, uint32_t cut)
 {
 	for (uint32_t u = 0; u < m->threads; u++)
-		m->w.base[u] = events_before(m->t, u, cut);
+		m->w.base[u] = trace_events_before(m->t, u, cut);
 }
 
 struct variable_use { /* of a local variable: is it worth keeping? */
@@ -244,7 +227,7 @@ bool window_fill(struct m2 *m, uint64_t limit)
 
 	window_clear(w);
 	for (uint32_t u = 0; u < m->threads; u++) {
-		w->base[u] = m->cone.prefix[u] == 0 ? 0 : events_before(m->t, u, w->cut);
+		w->base[u] = m->cone.prefix[u] == 0 ? 0 : trace_events_before(m->t, u, w->cut);
 		if (w->base[u] < m->cone.prefix[u]) {
 			g_array_append_val(w->threads, u);
 			w->size += m->cone.prefix[u] - w->base[u];

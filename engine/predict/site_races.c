@@ -203,16 +203,8 @@ static uint32_t whole_prefix(const struct trace *t, const uint32_t *limits)
 
 	for (uint32_t u = 0; u < t->threads_count; u++) {
 		struct event_list own = trace_thread_events(t, u);
-		uint64_t low = 0, high = own.count;
+		uint64_t low = event_list_before(own, limits[u]);
 
-		while (low < high) {
-			uint64_t middle = low + (high - low) / 2;
-
-			if (own.items[middle] < limits[u])
-				low = middle + 1;
-			else
-				high = middle;
-		}
 		if (low < own.count)
 			prefix = MIN(prefix, own.items[low]);
 	}

@@ -90,8 +90,9 @@ enum smt_answer {
 };
 /*
  * At most about `seconds`; with none, only the try that needs no solver is made,
- * and none where that is slow or the free tries are used up (smt_options.budget_total).  `sequence` (uint32_t, emptied first) receives the reordering,
- * *proof (may be NULL) the evidence, owned by the caller.
+ * and none where that is slow or the free tries are used up (smt_options.budget_total).
+ * `sequence` (uint32_t, emptied first) receives the reordering, *proof (may be NULL) the
+ * evidence, owned by the caller.
  */
 enum smt_answer smt_query_solve(struct smt_query *q, double seconds, GArray *sequence,
                                 struct proof **proof, const struct progress *progress);

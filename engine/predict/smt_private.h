@@ -51,8 +51,8 @@ struct smt {
 	void *encoder;           /* the solver's context, smt_encode.c */
 	struct smt *unpaired;    /* the same without pairings; made when needed */
 	struct checker *checker; /* for races; made when needed */
-	double solver_seconds;   /* in queries that needed the solver, or came after FREE_TRIES */
-	uint64_t work;           /* of all tries so far: events run, list entries looked at */
+	double solver_seconds; /* in queries that needed the solver, or came after FREE_TRIES */
+	uint64_t work;         /* of all tries so far: events run, list entries looked at */
 	/* The scheduler's state; valid for one run. */
 	struct scheduler *scheduler;
 };
@@ -119,6 +119,12 @@ bool may_see(const struct smt *s, uint32_t r, uint32_t variable, uint32_t w, uin
 uint32_t seen_write(const struct trace *t, uint32_t r, uint32_t variable);
 /* Does --values leave this read a choice of writes? */
 bool has_choice(const struct smt *s, uint32_t r);
+
+/* smt_new, with or without the pairings of semaphores, wakes and barriers (rule 4). */
+struct smt *smt_make(struct trace *t, const struct smt_options *options, bool pairing,
+                     const struct progress *progress);
+/* Are tries without the solver out of budget, too? */
+bool smt_tries_spent(const struct smt *s);
 
 /* A reordering with both and no happens-before between them; it ends with one of them. */
 enum smt_answer c11_query(struct smt *s, uint32_t e1, uint32_t e2, double seconds,

@@ -78,29 +78,13 @@ void scheduler_free(struct scheduler *r)
 	g_free(r);
 }
 
-/* How many of the list's events are before the one with this id? */
-static uint64_t count_before(struct event_list list, uint32_t event)
-{
-	uint64_t low = 0, high = list.count;
-
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-
-		if (list.items[middle] < event)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* The lock as the recorded prefix leaves it: who is in a section that goes on. */
 static void lock_after_prefix(struct smt *s, uint32_t object, struct lock_state *l)
 {
 	struct event_list list = event_list_at(&s->t->index->object_events, object);
 	uint32_t prefix = s->scheduler->prefix;
 
-	for (uint64_t i = count_before(list, prefix); i-- > 0; s->work++) {
+	for (uint64_t i = event_list_before(list, prefix); i-- > 0; s->work++) {
 		uint32_t a = list.items[i], release = s->t->index->partner[a];
 		enum op op = (enum op)s->t->events[a].op;
 
@@ -136,7 +120,7 @@ static int32_t *count_at(struct smt *s, uint32_t object)
 		return &c->count;
 	*c = (struct count_state){ s->scheduler->stamp, s->t->objects[object].count };
 	list = event_list_at(&s->t->index->object_events, object);
-	for (uint64_t i = count_before(list, s->scheduler->prefix); i-- > 0; s->work++) {
+	for (uint64_t i = event_list_before(list, s->scheduler->prefix); i-- > 0; s->work++) {
 		enum op op = (enum op)s->t->events[list.items[i]].op;
 
 		c->count += (op == OP_POST) - (op == OP_TAKE);
@@ -153,7 +137,7 @@ static struct write_state *write_at(struct smt *s, uint32_t variable)
 		return w;
 	*w = (struct write_state){ .stamp = s->scheduler->stamp, .last = NONE };
 	list = event_list_at(&s->t->index->variable_events, variable);
-	for (uint64_t i = count_before(list, s->scheduler->prefix); i-- > 0; s->work++) {
+	for (uint64_t i = event_list_before(list, s->scheduler->prefix); i-- > 0; s->work++) {
 		if (op_writes(s->t->events[list.items[i]].op)) {
 			w->last = list.items[i];
 			break;
@@ -569,7 +553,7 @@ static void start(struct smt_query *q, uint32_t prefix)
 	for (uint32_t u = 0; u < s->threads; u++) {
 		struct event_list list = trace_thread_events(t, u);
 
-		r->done[u] = prefix == 0 ? 0 : (uint32_t)count_before(list, prefix);
+		r->done[u] = prefix == 0 ? 0 : (uint32_t)event_list_before(list, prefix);
 		r->until[u] = NONE;
 		r->next[u] = r->done[u] < q->cut[u] ? list.items[r->done[u]] : NONE;
 		for (uint32_t i = r->done[u]; i < q->cut[u]; i++) {

@@ -22,23 +22,6 @@ static unsigned milliseconds_left(gint64 deadline)
 	return deadline <= g_get_monotonic_time() ? 0 : (unsigned)MIN(left, 600000) + 1;
 }
 
-/* How many events of the thread were recorded before this event? */
-static uint32_t events_before(const struct trace *t, uint32_t thread, uint32_t event)
-{
-	struct event_list list = trace_thread_events(t, thread);
-	uint64_t low = 0, high = list.count;
-
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-
-		if (list.items[middle] < event)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return (uint32_t)low;
-}
-
 /* The latest acquire of each lock in the region that may keep a section open out. */
 struct latest {
 	uint32_t exclusive, any; /* events + 1; 0 none */
@@ -109,7 +92,7 @@ static bool try_closed(struct smt_query *q, uint32_t prefix, uint32_t *fresh)
 	bool good = false;
 
 	for (uint32_t u = 0; prefix > 0 && u < q->s->threads; u++)
-		from[u] = events_before(q->s->t, u, prefix);
+		from[u] = trace_events_before(q->s->t, u, prefix);
 	do {
 		find_latest(q, from, latest);
 		q->s->work += query_region_size(q);
@@ -139,7 +122,7 @@ static bool try_recorded(struct smt_query *q, uint32_t *fresh)
 		struct event_list list = trace_thread_events(s->t, u);
 		uint32_t outermost;
 
-		q->cut[u] = MAX(q->cut[u], events_before(s->t, u, first));
+		q->cut[u] = MAX(q->cut[u], trace_events_before(s->t, u, first));
 		outermost = q->cut[u] < list.count ? s->outermost[list.items[q->cut[u]]]
 		                                   : s->outermost_at_end[u];
 		prefix = MIN(prefix, outermost);
@@ -192,7 +175,7 @@ static bool try_windows(struct smt_query *q, const struct encoding *x, uint32_t 
 		uint32_t more = 0;
 
 		for (uint32_t u = 0; u < s->threads; u++)
-			q->cut[u] = MAX(cut[u], events_before(s->t, u, prefix));
+			q->cut[u] = MAX(cut[u], trace_events_before(s->t, u, prefix));
 		good = scheduler_run(q, prefix, &more);
 		*fresh += more;
 		memcpy(q->cut, cut, size);

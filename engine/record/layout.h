@@ -34,7 +34,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
-#define LOG_VERSION     9
+#define LOG_VERSION     10
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
 #define LOG_CHUNK_MAGIC 0x4b434448u
@@ -159,6 +159,7 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	TAG(RANDOM, 0, 0)    /* length; bytes */ \
 	TAG(DROP, 0, 0)      /* --last: the state that earlier chunks had left begins here */ \
 	TAG(LATE, 1, 0)      /* the value of the short record before */ \
+	TAG(REPEAT, 0, 0)    /* pc: how often its thread made its last event again, at once */ \
 	/* CALL's flags: LOG_MADE */ \
 	TAG(CALL, 0, 1)  /* object; length; type NUL method NUL arguments as text NUL */ \
 	TAG(RET, 0, 1)   /* the same with results */ \
@@ -272,9 +273,9 @@ struct log_config {
 	uint32_t strategy;
 	uint32_t depth; /* pct */
 	uint64_t seed;
-	uint64_t steps;      /* pct: about how many scheduling points a run has; with LOG_EXPLORE
-	                      * how many it may have after its plan (0: any number) */
-	uint64_t max_bytes;  /* of the log; 0: no limit */
+	uint64_t steps;     /* pct: about how many scheduling points a run has; with LOG_EXPLORE
+	                     * how many it may have after its plan (0: any number) */
+	uint64_t max_bytes; /* of the log; 0: no limit */
 	uint64_t keep_bytes; /* --last; 0: all */
 	uint64_t watchdog_ms;
 	char log[2048]; /* path of the log, absolute */
@@ -301,7 +302,8 @@ struct log_step { /* the next event, in the order to be followed */
 	/* The end of an invocation that nobody interrupts: what its thread does up to there is
 	 * the library's affair, and may differ from the recording. */
 	uint16_t whole;
-	uint64_t pc; /* absolute, with address randomisation off; 0: any */
+	uint64_t pc;      /* absolute, with address randomisation off; 0: any */
+	uint64_t repeats; /* how often the thread does the same again before anybody goes on */
 };
 struct log_thread { /* thread i is the ordinal-th child of its parent */
 	uint32_t parent, ordinal;

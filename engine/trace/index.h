@@ -38,6 +38,21 @@ static inline struct event_list event_list_at(const struct event_lists *lists, u
 	return (struct event_list){ lists->items + lists->start[i],
 		                    lists->start[i + 1] - lists->start[i] };
 }
+/* How many events of an ascending list have an id below `event`? */
+static inline uint64_t event_list_before(struct event_list list, uint32_t event)
+{
+	uint64_t low = 0, high = list.count;
+
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+
+		if (list.items[middle] < event)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
 
 enum must_rule { /* which sentence of rule 4 (or 5) an edge comes from */
 	         MUST_FORK,
@@ -112,6 +127,12 @@ bool trace_need(struct trace *t, unsigned parts, const struct progress *progress
 static inline struct event_list trace_thread_events(const struct trace *t, uint32_t thread)
 {
 	return event_list_at(&t->index->thread_events, thread);
+}
+/* How many of a thread's events were recorded before this event? */
+static inline uint32_t trace_events_before(const struct trace *t, uint32_t thread,
+                                           uint32_t event)
+{
+	return (uint32_t)event_list_before(trace_thread_events(t, thread), event);
 }
 /*
  * The edges (struct must_edge; taken over) in the place of the must-order of a reading

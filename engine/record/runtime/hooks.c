@@ -7,6 +7,15 @@
  */
 #include "access.h"
 
+/* Replay: a read that the plan may have again at once, or has. */
+static bool read_again(struct thread *t, const void *p, unsigned code, uintptr_t pc)
+{
+	if (t->poll.repeats && poll_again(t, p, peek((uintptr_t)p, code), pc))
+		return true;
+	poll_remember(t, p, peek((uintptr_t)p, code), pc);
+	return false;
+}
+
 /* What of an access is not only to write one word: closed gates, scheduling, the first access
  * of a site.  `what`: tag | flags << 8 | size code << 16. */
 static __attribute__((noinline)) void access_rest(const void *p, unsigned what, uintptr_t pc)
@@ -14,9 +23,13 @@ static __attribute__((noinline)) void access_rest(const void *p, unsigned what, 
 	struct thread *t = me;
 	if (unlikely(t->gate) && !hook_slow(t))
 		return;
+	enum log_tag tag = what & 255;
+	unsigned code = what >> 16;
+	if (unlikely(rt.replay) && tag == LOG_READ && code < 4 && read_again(t, p, code, pc))
+		return;
 	if (unlikely(--t->budget < 0))
 		sched_access(t);
-	log_access(t, what & 255, what >> 8 & 255, pc, p, what >> 16, false, 0);
+	log_access(t, tag, what >> 8 & 255, pc, p, code, false, 0);
 	t->unusual = rt.waiting || rt.replay || !rt.values;
 }
 

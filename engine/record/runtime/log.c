@@ -367,6 +367,8 @@ void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
 {
 	struct stream *s = t->stream;
 	log_before(t);
+	if (tag != LOG_FENCE)
+		t->poll.spins = 0;
 	if (!rt.controlled)
 		log_ticket(t);
 	uint64_t *w = log_room(s, 3);

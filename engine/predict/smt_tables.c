@@ -1,0 +1,268 @@
+/*
+ * smt_tables.c - what the solver's analyses know of a trace, made once: who reads a write,
+ * which events have more to ask than program order, the outermost section at each event, the
+ * initial values.  Linear passes.
+ */
+#include "engine/predict/smt_private.h"
+
+#include "engine/witness/check.h"
+
+#include <string.h>
+
+/* Lists of events by an index, built in two passes: counted, then filled in. */
+struct list_maker {
+	uint64_t *start;
+	uint32_t *items;
+	uint64_t count;
+	bool filling;
+};
+
+static void list_add(struct list_maker *m, uint64_t list, uint32_t item)
+{
+	if (m->filling)
+		m->items[m->start[list]++] = item;
+	else
+		m->start[list + 1]++;
+}
+
+typedef void list_pass(const struct smt *s, struct list_maker *m, struct list_maker *second);
+
+static void maker_init(struct list_maker *m, uint64_t count)
+{
+	*m = (struct list_maker){ .start = g_new0(uint64_t, count + 2), .count = count };
+}
+
+static void maker_fill(struct list_maker *m)
+{
+	for (uint64_t i = 0; i < m->count; i++)
+		m->start[i + 1] += m->start[i];
+	m->items = g_new(uint32_t, m->start[m->count] + 1);
+	m->filling = true;
+}
+
+static struct event_lists maker_done(struct list_maker *m)
+{
+	memmove(m->start + 1, m->start, m->count * sizeof(uint64_t)); /* starts had moved on */
+	m->start[0] = 0;
+	return (struct event_lists){ m->start, m->items };
+}
+
+static void pass_readers(const struct smt *s, struct list_maker *by_write,
+                         struct list_maker *by_variable)
+{
+	const struct trace *t = s->t;
+
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		struct event_list writers;
+		struct wide run;
+		uint32_t last = NONE;
+
+		if (!op_is_access(x->op) || !op_reads(x->op) || event_inert(x) ||
+		    core_exempt(s->options.exempt, e))
+			continue;
+		writers = trace_writers(t, e);
+		run = event_variables(t, x);
+		for (uint64_t i = 0; i < writers.count; i++) {
+			if (writers.items[i] == NONE)
+				list_add(by_variable, run.first + i, e);
+			else if (writers.items[i] != last)
+				list_add(by_write, writers.items[i], e);
+			last = writers.items[i];
+		}
+	}
+}
+
+static void pass_blocks(const struct smt *s, struct list_maker *m, struct list_maker *unused)
+{
+	const struct trace *t = s->t;
+
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		struct wide run;
+		uint32_t last = NONE;
+
+		if (!op_is_access(x->op) || event_inert(x))
+			continue;
+		run = event_variables(t, x);
+		for (uint32_t v = run.first; v < run.first + run.count; v++) {
+			uint32_t block = t->variables[v].block;
+
+			if (block != NONE && block != last && t->blocks[block].free != NONE)
+				list_add(m, block, e);
+			last = block;
+		}
+	}
+}
+
+static void make_lists(struct smt *s)
+{
+	struct list_maker writes, variables, blocks;
+
+	maker_init(&writes, s->t->events_count);
+	maker_init(&variables, s->t->variables_count);
+	maker_init(&blocks, s->t->blocks_count);
+	pass_readers(s, &writes, &variables);
+	pass_blocks(s, &blocks, NULL);
+	maker_fill(&writes);
+	maker_fill(&variables);
+	maker_fill(&blocks);
+	pass_readers(s, &writes, &variables);
+	pass_blocks(s, &blocks, NULL);
+	s->readers = maker_done(&writes);
+	s->initial_readers = maker_done(&variables);
+	s->block_accesses = maker_done(&blocks);
+}
+
+static void note_try(struct smt *s, uint32_t tryfail)
+{
+	uint32_t holder = core_try_holder(s->cores, tryfail);
+
+	if (holder != NONE && s->t->index->partner[holder] != NONE)
+		s->needs[s->t->index->partner[holder]] |= NEED_TRIES;
+}
+
+static void make_needs(struct smt *s)
+{
+	const struct trace *t = s->t;
+	int32_t *counts = g_new(int32_t, t->objects_count + 1);
+
+	for (uint64_t o = 0; o < t->objects_count; o++)
+		counts[o] = t->objects[o].count;
+	s->needs = g_new0(uint8_t, t->events_count + 1);
+	for (uint64_t i = 0; i < t->index->must_count; i++)
+		s->needs[t->index->must[i].after] |= NEED_MUST;
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+
+		if (event_inert(x))
+			continue;
+		if (x->op == OP_POST || x->op == OP_TAKE)
+			counts[x->target] += x->op == OP_POST ? 1 : -1;
+		else if (x->op == OP_TRYFAIL)
+			note_try(s, e);
+		else if (x->op == OP_TAKETRYFAIL && counts[x->target] == 0)
+			s->needs[e] |= NEED_EMPTY;
+		s->has_empty |= (s->needs[e] & NEED_EMPTY) != 0;
+	}
+	g_free(counts);
+}
+
+static void make_outermost(struct smt *s)
+{
+	const struct trace *t = s->t;
+	GArray **held = g_new0(GArray *, s->threads + 1); /* acquires, the oldest first */
+
+	s->outermost = g_new(uint32_t, t->events_count + 1);
+	s->outermost_at_end = g_new(uint32_t, s->threads + 1);
+	for (uint32_t u = 0; u < s->threads; u++)
+		held[u] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		GArray *h = held[x->thread];
+
+		s->outermost[e] = h->len > 0 ? g_array_index(h, uint32_t, 0) : NONE;
+		if (event_inert(x) || (!op_acquires(x->op) && !op_releases(x->op)))
+			continue;
+		if (op_acquires(x->op))
+			g_array_append_val(h, e);
+		for (guint i = 0; op_releases(x->op) && i < h->len; i++) {
+			if (g_array_index(h, uint32_t, i) == t->index->partner[e])
+				g_array_remove_index(h, i--);
+		}
+	}
+	for (uint32_t u = 0; u < s->threads; u++) {
+		s->outermost_at_end[u] =
+		        held[u]->len > 0 ? g_array_index(held[u], uint32_t, 0) : NONE;
+		g_array_free(held[u], TRUE);
+	}
+	g_free(held);
+	for (uint32_t b = 0; b < t->blocks_count; b++) {
+		struct event_list list = event_list_at(&s->block_accesses, b);
+
+		s->late_access |=
+		        list.count > 0 && list.items[list.count - 1] > t->blocks[b].free;
+	}
+}
+
+/* The initial value of a variable is what the first read of it saw. */
+static void make_initial_values(struct smt *s)
+{
+	const struct trace *t = s->t;
+
+	s->initial_value = g_new0(uint32_t, t->variables_count + 1);
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		struct wide run;
+
+		if (x->op != OP_READ && x->op != OP_AREAD)
+			continue;
+		run = event_variables(t, x);
+		if (event_inert(x) || run.count != 1 || trace_writers(t, e).items[0] != NONE)
+			continue;
+		if (s->initial_value[run.first] == 0)
+			s->initial_value[run.first] = x->aux;
+	}
+}
+
+struct smt *smt_make(struct trace *t, const struct smt_options *options, bool pairing,
+                     const struct progress *progress)
+{
+	struct core_options core = CORE_DEFAULTS;
+	struct smt *s;
+
+	if (!trace_need(t, INDEX_VARIABLES, progress))
+		return NULL;
+	core.values = options->use_values;
+	core.invocations = options->invocations;
+	core.exempt = options->exempt;
+	core.pairing = pairing;
+	s = g_new0(struct smt, 1);
+	s->t = t;
+	s->options = *options;
+	s->threads = (uint32_t)t->threads_count;
+	s->cores = cores_new(t, &core, progress);
+	if (s->cores == NULL) {
+		g_free(s);
+		return NULL;
+	}
+	make_lists(s);
+	make_needs(s);
+	make_outermost(s);
+	make_initial_values(s);
+	s->weak_atomics = c11_matters(t);
+	s->scheduler = scheduler_new(s);
+	s->encoder = encoder_new(s);
+	return s;
+}
+
+struct smt *smt_new(struct trace *t, const struct smt_options *options,
+                    const struct progress *progress)
+{
+	return smt_make(t, options, true, progress);
+}
+
+static void lists_free(struct event_lists *lists)
+{
+	g_free((void *)lists->start);
+	g_free((void *)lists->items);
+}
+
+void smt_free(struct smt *s)
+{
+	if (s == NULL)
+		return;
+	smt_free(s->unpaired);
+	checker_free(s->checker);
+	cores_free(s->cores);
+	lists_free(&s->readers);
+	lists_free(&s->initial_readers);
+	lists_free(&s->block_accesses);
+	g_free(s->needs);
+	g_free(s->outermost);
+	g_free(s->outermost_at_end);
+	g_free(s->initial_value);
+	scheduler_free(s->scheduler);
+	encoder_free(s->encoder);
+	g_free(s);
+}
