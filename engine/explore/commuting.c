@@ -44,8 +44,7 @@ static void run_effects(struct view *v, struct run_state **states, const struct 
 	struct call_scratch scratch;
 	struct call c;
 	struct model *m = v->model;
-	if (call->scope == NULL || v->contradiction ||
-	    !names_of(v, call, false, &c, &scratch))
+	if (call->scope == NULL || v->contradiction || !names_of(v, call, false, &c, &scratch))
 		return;
 	struct run_state **state = &states[call->object];
 	if (*state == NULL)
@@ -53,10 +52,9 @@ static void run_effects(struct view *v, struct run_state **states, const struct 
 	if (run_step(*state, c.method, c.names, &m->texts) != RUN_OTHER)
 		return;
 	char *text = view_call_text(v, call);
-	v->contradiction =
-	        g_strdup_printf("%s contradicts the effects of %s, at %s", text,
-	                        m->objects[call->object].type->o->name,
-	                        trace_location_name(v->recorded, call->scope->call));
+	v->contradiction = g_strdup_printf("%s contradicts the effects of %s, at %s", text,
+	                                   m->objects[call->object].type->o->name,
+	                                   trace_location_name(v->recorded, call->scope->call));
 	v->contradicted = call->object;
 	g_free(text);
 }
@@ -82,4 +80,51 @@ void view_order_calls(struct view *v, GArray *edges)
 	for (uint32_t i = 0; i < objects; i++)
 		run_free(states[i]);
 	g_free(states);
+}
+
+/* "counter1.inc() by T1 at a.c:10 and counter1.inc() by T2 at a.c:10: true" */
+static char *pair_text(const struct view *v, const struct view_call *a,
+                       const struct view_call *b)
+{
+	struct call_scratch scratch[2];
+	struct call calls[2];
+	const struct view_call *sides[2] = { a, b };
+	GString *text = g_string_new(NULL);
+	for (int i = 0; i < 2; i++) {
+		char *call = view_call_text(v, sides[i]);
+		names_of(v, sides[i], false, &calls[i], &scratch[i]);
+		g_string_append_printf(text, "%s%s by %s at %s", i ? " and " : "", call,
+		                       trace_thread_name(v->recorded, sides[i]->thread),
+		                       trace_location_name(v->recorded, sides[i]->scope->call));
+		g_free(call);
+	}
+	char *condition = model_condition_text(v->model, &calls[0], &calls[1]);
+	g_string_append_printf(text, ": %s", condition);
+	g_free(condition);
+	return g_string_free(text, FALSE);
+}
+
+uint64_t view_commuting_pairs(const struct view *v, GPtrArray *texts, guint most)
+{
+	if (v->calls == NULL || v->calls->len == 0)
+		return 0;
+	struct fork_order *order = fork_order_new(v->recorded);
+	uint64_t count = 0;
+	for (guint j = 0; j < v->calls->len; j++) {
+		const struct view_call *b = &g_array_index(v->calls, struct view_call, j);
+		for (guint i = 0; i < j && b->scope; i++) {
+			const struct view_call *a =
+			        &g_array_index(v->calls, struct view_call, i);
+			if (a->scope == NULL || a->object != b->object ||
+			    a->thread == b->thread || !(a->scope->writes || b->scope->writes) ||
+			    fork_ordered(order, a->scope->call, b->scope->call) ||
+			    !view_commute(v, a, b, false))
+				continue;
+			if (texts->len < most)
+				g_ptr_array_add(texts, pair_text(v, a, b));
+			count++;
+		}
+	}
+	fork_order_free(order);
+	return count;
 }

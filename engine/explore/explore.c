@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SAVED_ERRORS = 16 };
+enum { SAVED_ERRORS = 16, TOLD_PAIRS = 8 };
 
 static const char *const end_words[] = {
 #define E(name, word) word,
@@ -34,6 +34,8 @@ static void run_clear(void *data)
 	char *owned[] = { r->flip, r->thread, r->place, r->variable, r->story, r->trace };
 	for (size_t i = 0; i < G_N_ELEMENTS(owned); i++)
 		g_free(owned[i]);
+	if (r->commuting)
+		g_ptr_array_unref(r->commuting);
 }
 
 static void error_clear(void *data)
@@ -131,7 +133,7 @@ static GArray *planned(const struct exploration *x, const uint32_t *sequence, si
 }
 
 struct seed *seed_new(struct exploration *x, const uint32_t *sequence, size_t length,
-                             uint32_t place)
+                      uint32_t place)
 {
 	static const uint32_t no_pair[2] = { NONE, NONE };
 	struct error error = { 0 };
@@ -197,8 +199,9 @@ static struct seed *seed_of(struct exploration *x, const struct flip *f)
 /* What follows from the first run is shared out; what follows from that is its finder's. */
 static bool is_ours(struct exploration *x)
 {
-	uint64_t n = x->run == 0 ? x->shares++ : 0;
-	return x->options->shards == 0 || x->run != 0 || n % x->options->shards == x->options->shard;
+	bool first = x->run == x->first;
+	uint64_t n = first ? x->shares++ : 0;
+	return x->options->shards == 0 || !first || n % x->options->shards == x->options->shard;
 }
 
 static bool take_flip(void *context, const struct flip *f)
@@ -258,7 +261,7 @@ static bool note_end(struct exploration *x, struct explore_run *r, struct error 
 	}
 	if (r->end == EXPLORE_DIVERGED)
 		explore_gap(x, "a run did not follow its schedule: what it reads from outside "
-		           "(a clock, a file, a socket) is not the same each time");
+		               "(a clock, a file, a socket) is not the same each time");
 	if (r->end == EXPLORE_CUT)
 		explore_gap(x, "a run was cut: it took too long, or too many steps");
 	return !keep || save(x, r, error);
@@ -311,7 +314,9 @@ static void derive(struct exploration *x, uint32_t known_as, const struct plan_r
 	}
 	bool *on = unfinished(x, run, &limits.last);
 	limits.goes_on = run->facts.status == LOG_CUT ? NULL : on;
-	limits.finals = whole ? finals_names(x->options->finals) : NULL;
+	limits.finals = whole && finals_names(x->options->finals)->len > 0
+	                        ? finals_names(x->options->finals)
+	                        : NULL;
 	limits.stuck = run->facts.status == LOG_DEADLOCK;
 	if (known_as != NONE) {
 		limits.common = common;
@@ -377,6 +382,17 @@ static void judge_objects(struct exploration *x, struct explore_run *r)
 	r->end = EXPLORE_SPECIFICATION;
 	g_free(r->story);
 	r->story = g_strdup(v->contradiction);
+}
+
+/* A specification that nothing in the program goes by is a mistake of the user's. */
+static void note_nothing(struct exploration *x)
+{
+	if (x->options->specs == NULL || x->run > 0 ||
+	    (x->view->calls != NULL && x->view->calls->len > 0))
+		return;
+	g_ptr_array_add(x->report->notes,
+	                g_strdup("the first run has no invocation of a specified object: give "
+	                         "the methods bind lines, or tell of them with heddle.h"));
 }
 
 static void note_peeks(struct exploration *x)
@@ -456,12 +472,15 @@ static bool take_run(struct exploration *x, struct seed *s, struct plan_run *run
 		check_finals(x, &r);
 	}
 	r.class_ = history_class(h);
+	r.commuting = g_ptr_array_new_with_free_func(g_free);
+	r.commuting_count = view_commuting_pairs(x->view, r.commuting, TOLD_PAIRS);
 	r.redundant = r.end == EXPLORE_DIVERGED || !histories_add(x->histories, h);
 	bool good = note_end(x, &r, error);
 	x->report->classes += !r.redundant;
 	g_array_append_val(x->report->runs, r);
 	note_limits(x, run);
 	note_peeks(x);
+	note_nothing(x);
 	x->history = h;
 	bool endless = r.end == EXPLORE_CUT && run->facts.status != LOG_CUT;
 	if (good && !x->again && !r.redundant && !endless && r.end != EXPLORE_USE_AFTER_FREE)
@@ -493,11 +512,24 @@ static bool run_seed(struct exploration *x, struct seed *s, struct error *error)
 /* -- the loop -------------------------------------------------------------------------------
  */
 
+static bool failed(const struct exploration *x)
+{
+	for (guint i = 0; i < x->report->errors->len; i++)
+		if (g_array_index(x->report->errors, struct explore_error, i).end !=
+		    EXPLORE_SPECIFICATION)
+			return true;
+	return false;
+}
+
 static bool limit_reached(struct exploration *x)
 {
 	const struct explore_options *o = x->options;
 	if (o->max_runs && x->report->runs->len >= o->max_runs) {
 		explore_gap(x, "the limit of runs was reached (--runs)");
+		return true;
+	}
+	if (o->until_error && failed(x)) {
+		explore_gap(x, "it ended at the first error (--until-error)");
 		return true;
 	}
 	if (out_of_time(x)) {
@@ -525,6 +557,14 @@ static void add_first(struct exploration *x)
 	first->plan.strategy = x->options->seed ? STRATEGY_RANDOM : STRATEGY_FIRST;
 	first->plan.seed = x->options->seed ? x->options->seed : 1;
 	first->parent = first->known_as = NONE;
+	x->first = x->report->runs->len;
+	if (x->first > 0) { /* below the run that made it begin again */
+		first->parent = 0;
+		first->flip = g_strdup("again, with the events of what is not as specified");
+		first->thread = g_strdup("");
+		first->place = g_strdup("");
+		first->variable = g_strdup("");
+	}
 	g_ptr_array_add(x->waiting, first);
 }
 
@@ -532,7 +572,7 @@ static void add_first(struct exploration *x)
 static void begin_again(struct exploration *x)
 {
 	struct explore_report *r = x->report;
-	r->abandoned += r->runs->len;
+	r->abandoned += r->runs->len; /* but for those that stay, below */
 	for (guint i = r->errors->len; i-- > 0;)
 		if (g_array_index(r->errors, struct explore_error, i).end !=
 		    EXPLORE_SPECIFICATION)
@@ -540,10 +580,11 @@ static void begin_again(struct exploration *x)
 	for (guint i = r->runs->len; i-- > 0;)
 		if (g_array_index(r->runs, struct explore_run, i).end != EXPLORE_SPECIFICATION)
 			g_array_remove_index(r->runs, i);
+	r->abandoned -= r->runs->len;
 	for (guint i = 0; i < r->errors->len; i++) /* one run each, and in their order */
 		g_array_index(r->errors, struct explore_error, i).run = i;
 	for (guint i = 0; i < r->runs->len; i++)
-		g_array_index(r->runs, struct explore_run, i).parent = NONE;
+		g_array_index(r->runs, struct explore_run, i).parent = i == 0 ? NONE : 0;
 	g_array_set_size(r->races, 0);
 	r->pruned = r->classes = 0;
 	histories_free(x->histories);

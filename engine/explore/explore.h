@@ -2,16 +2,16 @@
  * explore.h - stateless model checking of a real program: run it again and again, each time
  * along a schedule that the runs before have shown to be possible and that none of them had.
  *
- * Maximal causality reduction (Huang, PLDI 2015; NCMC's ground, Sun 2021, chapter 4) with
- * classes of runs: two runs are equivalent when each thread does the same with the same
- * values read.  For each read of a run and each other write that it may see, the reorderings
- * of the run in which it is the last write there are asked of the solver, the largest ones;
- * each, with the read at its end, begins a run of its own, unless a run that is known begins
- * so.  The largest: any schedule that agrees with this run up to the read is within one
- * of them, so that by induction every class is reached (docs/exploration.md has the
- * argument, and what is not covered).
+ * Maximal causality reduction (Huang, PLDI 2015) with semantic commutativity on top (NCMC;
+ * Sun 2021, chapter 4): two runs are equivalent when each thread does the same with the same
+ * values read, and, of specified objects, the same results returned and the same order of
+ * what does not commute.  For each operation of a run whose outcome depends on the order, and
+ * each other outcome, the largest parts of the run are found after which it happens so; each
+ * begins a run of its own, unless a run that is known begins so.  The largest: any schedule
+ * that agrees with this run up to the operation is within one of them, so that by induction
+ * every class is reached (docs/exploration.md has the argument, and what is not covered).
  *
- * Knows recordings, plans and the solver; not the screen.
+ * Knows recordings, plans, specifications and the solver; not the screen.
  */
 #ifndef HEDDLE_EXPLORE_H
 #define HEDDLE_EXPLORE_H
@@ -21,20 +21,21 @@
 #include "engine/record/plan.h"
 
 struct explore_options {
-	char **argv;          /* the program; borrowed */
+	char **argv;                 /* the program; borrowed */
 	const GPtrArray *spec_files; /* char *: with these specifications; or NULL */
 	const struct specs *specs;   /* what they say, or NULL */
-	const char *save;     /* where traces of runs go: SAVE.runN.hdl; NULL: nowhere */
+	const char *save;            /* where traces of runs go: SAVE.runN.hdl; NULL: nowhere */
 	const struct finals *finals; /* what is looked at after the last step, or NULL */
 	uint32_t shard, shards; /* only the shard-th (from 0) share of what follows from the
 	                         * first run; shards 0: all */
-	uint64_t max_steps;   /* of one run, after its schedule; 0: no limit */
-	uint64_t seed;        /* of the first run, by chance; 0: the lowest thread first */
-	uint64_t max_runs;    /* 0: no limit */
-	double seconds;       /* for everything; 0: no limit */
-	double query_seconds; /* for one question to the solver */
-	unsigned timeout_ms;  /* for one run; 0: 10 s */
-	bool keep_output;     /* the program's output goes where ours goes */
+	uint64_t max_steps;     /* of one run, after its schedule; 0: no limit */
+	uint64_t seed;          /* of the first run, by chance; 0: the lowest thread first */
+	uint64_t max_runs;      /* 0: no limit */
+	double seconds;         /* for everything; 0: no limit */
+	double query_seconds;   /* for one question to the solver */
+	unsigned timeout_ms;    /* for one run; 0: 10 s */
+	bool until_error;       /* no more after the first error */
+	bool keep_output;       /* the program's output goes where ours goes */
 };
 
 /* How a run ended. */
@@ -46,8 +47,8 @@ struct explore_options {
 	E(BLOCKED, "blocked")   /* nobody can go on, but no cycle: a lost wake-up */ \
 	E(USE_AFTER_FREE, "use-after-free") \
 	E(SPECIFICATION, "specification") /* what it returned contradicts the effects */ \
-	E(CHECK, "check")       /* --check does not hold at the end */ \
-	E(CUT, "cut")           /* it took too long, or too many steps */ \
+	E(CHECK, "check")                 /* --check does not hold at the end */ \
+	E(CUT, "cut")                     /* it took too long, or too many steps */ \
 	E(DIVERGED, "diverged") /* it did not follow the schedule: uncontrolled input */
 enum explore_end {
 #define E(name, word) EXPLORE_##name,
@@ -67,8 +68,11 @@ struct explore_run {
 	int status;  /* exit status or signal */
 	char *story; /* owned: for deadlocks who waits for what; the last line of stderr */
 	uint64_t events;
-	uint64_t pruned; /* schedules derived from it that were known */
-	bool redundant;  /* its class was known */
+	uint64_t pruned;      /* schedules derived from it that were known */
+	bool redundant;       /* its class was known */
+	GPtrArray *commuting; /* char *: pairs of invocations whose other order was not run,
+	                       * since they commute; owned, or NULL; the first of them */
+	uint64_t commuting_count;
 	uint64_t class_; /* runs of one class are equivalent */
 	char *trace;     /* owned: where it was saved, or NULL */
 };
@@ -88,10 +92,10 @@ struct explore_report {
 	GArray *races;   /* struct explore_race: data races on the way, by happens-before */
 	uint64_t pruned; /* schedules that begin as a known run does */
 	uint64_t classes;
-	uint64_t waiting; /* schedules not run when a limit was reached */
-	bool complete;    /* every class of values was run */
-	GPtrArray *gaps;  /* char *: why not, and what the promise does not cover */
-	GPtrArray *notes; /* char *: what else is to be known, of specified objects */
+	uint64_t waiting;   /* schedules not run when a limit was reached */
+	bool complete;      /* every class of values was run */
+	GPtrArray *gaps;    /* char *: why not, and what the promise does not cover */
+	GPtrArray *notes;   /* char *: what else is to be known, of specified objects */
 	uint64_t abandoned; /* executions before an object turned out to be not atomic */
 };
 struct explore_race {

@@ -88,4 +88,3 @@ void explore_find_races(struct exploration *x)
 	}
 	report_free(report);
 }
-

@@ -99,4 +99,3 @@ void explore_note_use(struct explore_run *r)
 	g_free(r->story);
 	r->story = g_string_free(story, FALSE);
 }
-

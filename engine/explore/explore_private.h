@@ -32,6 +32,7 @@ struct exploration {
 	char *output;       /* file for what the program prints; owned */
 	gint64 deadline;    /* 0: none */
 	bool cancelled;
+	uint32_t first;    /* the first run, after those before an object was given up */
 	uint64_t shares;   /* schedules from the first run, so far */
 	GHashTable *plain; /* char *: objects whose invocations are no steps */
 	bool again;        /* one more was found: everything is to be done again */

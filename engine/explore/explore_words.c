@@ -113,10 +113,9 @@ static void describe_going(const struct exploration *x, const struct flip *f, st
 	}
 	GString *what = g_string_new(NULL);
 	trace_append_operation(x->trace, f->other, what);
-	s->flip = g_strdup_printf("%s goes on before %s's %s", s->thread,
-	                          trace_thread_name(x->trace,
-	                                            x->trace->events[f->other].thread),
-	                          what->str);
+	s->flip = g_strdup_printf(
+	        "%s goes on before %s's %s", s->thread,
+	        trace_thread_name(x->trace, x->trace->events[f->other].thread), what->str);
 	g_string_free(what, TRUE);
 }
 

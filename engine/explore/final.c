@@ -117,7 +117,8 @@ static struct node *primary(struct parser *p)
 	return n;
 }
 
-struct operator {
+struct operator
+{
 	const char *token;
 	char op;
 };
@@ -125,7 +126,12 @@ struct operator {
 static const struct operator levels[][7] = {
 	{ { "||", '|' } },
 	{ { "&&", '&' } },
-	{ { "==", '=' }, { "!=", '#' }, { "<=", 'l' }, { ">=", 'g' }, { "<", '<' }, { ">", '>' } },
+	{ { "==", '=' },
+	  { "!=", '#' },
+	  { "<=", 'l' },
+	  { ">=", 'g' },
+	  { "<", '<' },
+	  { ">", '>' } },
 	{ { "+", '+' }, { "-", '-' } },
 	{ { "*", '*' }, { "/", '/' }, { "%", '%' } },
 };
@@ -137,7 +143,7 @@ static struct node *level(struct parser *p, size_t at)
 	struct node *n = level(p, at + 1);
 	for (bool more = true; more && p->wrong == NULL;) {
 		more = false;
-		for (const struct operator *o = levels[at]; o->token && !more; o++) {
+		for (const struct operator* o = levels[at]; o->token && !more; o++) {
 			if (!take(p, o->token))
 				continue;
 			n = node(p, o->op, n, level(p, at + 1));
@@ -245,7 +251,8 @@ static bool final_integer(const struct trace *t, const char *name, int64_t *valu
 	return true;
 }
 
-/* -- does it hold? -------------------------------------------------------------------------- */
+/* -- does it hold? --------------------------------------------------------------------------
+ */
 
 struct evaluation {
 	const struct finals *f;

@@ -217,12 +217,15 @@ static void flip_call(struct search *x, const struct view_call *call)
 		find_parts(x);
 }
 
-static void flip_event(struct search *x, uint32_t e)
+static void flip_event(struct search *x, uint32_t e, bool reached)
 {
 	const struct event *event = &x->t->events[e];
 	const struct view_call *call = view_call_of(x->h->view, e);
 	x->ask.event = e;
-	if (call) {
+	if (reached) {
+		if (!call && !op_is_access(event->op))
+			flip_outcomes(x, e);
+	} else if (call) {
 		flip_call(x, call);
 	} else if (event->op == OP_WAIT) {
 		flip_wait(x);
@@ -255,9 +258,10 @@ bool flips_find(const struct history *h, struct smt *smt, const struct flip_limi
 		            .limit = g_new0(uint32_t, h->threads_count + 1),
 		            .sequence = g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
 	g_array_set_clear_func(x.found, clear_found);
+	bool reached = reach_flips(&x);
 	for (uint64_t e = h->trace->events_count; e-- > 0 && !x.stopped;)
 		if (g_array_index(h->step_of, uint32_t, e) != NONE)
-			flip_event(&x, (uint32_t)e);
+			flip_event(&x, (uint32_t)e, reached);
 	if (limits->goes_on && !x.stopped)
 		flip_ends(&x);
 	if (limits->finals && !x.stopped)

@@ -46,14 +46,14 @@ struct flip {
 typedef bool flip_taker(void *context, const struct flip *flip);
 
 struct flip_limits {
-	double seconds;         /* for one question */
-	const uint32_t *common; /* by thread: so many steps are as in the run that this one was
-	                         * derived from, whose flips are known: what lies within them
-	                         * is left out.  NULL: nothing is */
-	const bool *ended; /* by thread: that run did nothing more there */
-	const bool *goes_on; /* by thread: it had not come to its end; or NULL */
-	bool stuck;          /* nobody could go on */
-	uint32_t last;       /* the thread that ran last */
+	double seconds;          /* for one question */
+	const uint32_t *common;  /* by thread: so many steps are as in the run that this one was
+	                          * derived from, whose flips are known: what lies within them
+	                          * is left out.  NULL: nothing is */
+	const bool *ended;       /* by thread: that run did nothing more there */
+	const bool *goes_on;     /* by thread: it had not come to its end; or NULL */
+	bool stuck;              /* nobody could go on */
+	uint32_t last;           /* the thread that ran last */
 	const GPtrArray *finals; /* char *: variables whose last writes matter, where every
 	                          * thread came to its end; or NULL */
 	const struct progress *progress;

@@ -14,9 +14,9 @@ struct search;
 struct asked {
 	enum flip_kind kind;
 	uint32_t event, thread, other; /* as in struct flip */
-	bool stands;            /* the event need not be possible as it was in the run */
-	uint32_t in[2], out[2]; /* events that are in, that are not; NONE */
-	uint32_t first, second; /* both in, in this order; NONE */
+	bool stands;                   /* the event need not be possible as it was in the run */
+	uint32_t in[2], out[2];        /* events that are in, that are not; NONE */
+	uint32_t first, second;        /* both in, in this order; NONE */
 	/* Is the candidate (x->judged: its cut) good?  Else it requires what forbids it. */
 	bool (*judge)(struct search *x, struct smt_query *q, const uint32_t *sequence,
 	              uint32_t length);
@@ -70,6 +70,8 @@ void find_parts(struct search *x);
 bool find_part(struct search *x);
 void give_part(struct search *x);
 
+/* reach.c: the kinds up to FLIP_CALL, all at once; false when it is not for this run. */
+bool reach_flips(struct search *x);
 /* outcomes.c: the kinds from FLIP_FAILS on. */
 void flip_outcomes(struct search *x, uint32_t event);
 void flip_ends(struct search *x);

@@ -52,8 +52,8 @@ static void forbid_part(const struct search *x, struct smt_query *q, const struc
 	struct smt_atom *atoms = g_new(struct smt_atom, threads + x->watched->len + 1);
 	for (uint32_t u = 0; u < threads; u++)
 		if (f->cut[u] < x->bound[u])
-			atoms[count++] = (struct smt_atom){ ATOM_IN,
-				                            step_event(x, u, f->cut[u]), NONE };
+			atoms[count++] =
+			        (struct smt_atom){ ATOM_IN, step_event(x, u, f->cut[u]), NONE };
 	for (guint i = 0; !f->all && i < x->watched->len; i++) {
 		uint32_t w = g_array_index(x->watched, uint32_t, i);
 		if (within_cut(x, f->cut, w))
@@ -307,9 +307,10 @@ static void find_bounds(struct search *x)
 		}
 		x->bound[u] = low < high ? high : low;
 		if (u == own)
-			x->bound[u] = x->ask.event == NONE
-			                      ? steps_of(x, u)
-			                      : g_array_index(x->h->step_of, uint32_t, x->ask.event);
+			x->bound[u] =
+			        x->ask.event == NONE
+			                ? steps_of(x, u)
+			                : g_array_index(x->h->step_of, uint32_t, x->ask.event);
 		if (x->bound[u] == steps_of(x, u) && never_ends(x, u))
 			x->bound[u]--;
 	}

@@ -308,7 +308,8 @@ struct history *history_new(const struct view *view, GHashTable *initials)
 	struct history *h = g_new0(struct history, 1);
 	struct trace *t = view->t;
 	trace_need(t,
-	           INDEX_THREADS | INDEX_MATCH | INDEX_VARIABLES | INDEX_OBJECTS | INDEX_WRITERS,
+	           INDEX_THREADS | INDEX_MATCH | INDEX_VARIABLES | INDEX_OBJECTS |
+	                   INDEX_WRITERS,
 	           NULL);
 	h->view = view;
 	h->trace = t;
@@ -365,7 +366,8 @@ uint64_t history_class(const struct history *h)
 	return sum;
 }
 
-/* -- what is there at the end --------------------------------------------------------------- */
+/* -- what is there at the end ---------------------------------------------------------------
+ */
 
 struct part history_final(const struct history *h, uint32_t variable, uint32_t write)
 {
@@ -462,10 +464,10 @@ static GArray *steps_before(const struct history *h, const struct view_call *cal
 		const struct view_call *other =
 		        &g_array_index(h->view->calls, struct view_call,
 		                       g_array_index(call->before, uint32_t, i));
-		struct part part = { .who = h->threads[other->thread].who,
-			             .steps = g_array_index(h->step_of, uint32_t,
-			                                    other->event) +
-			                      1 };
+		struct part part = {
+			.who = h->threads[other->thread].who,
+			.steps = g_array_index(h->step_of, uint32_t, other->event) + 1
+		};
 		if (other->thread != call->thread)
 			g_array_append_val(list, part);
 	}
@@ -485,11 +487,11 @@ static void add_wakes(const struct history *h, struct known_run *k)
 		struct part part = { .who = h->threads[t->events[waker].thread].who,
 			             .steps = g_array_index(h->step_of, uint32_t, waker) + 1 };
 		g_array_append_val(list, part);
-		g_hash_table_insert(k->calls,
-		                    copy_of(g_array_index(own->prefixes, uint64_t,
-		                                          g_array_index(h->step_of, uint32_t,
-		                                                        e))),
-		                    list);
+		g_hash_table_insert(
+		        k->calls,
+		        copy_of(g_array_index(own->prefixes, uint64_t,
+		                              g_array_index(h->step_of, uint32_t, e))),
+		        list);
 	}
 }
 
@@ -506,8 +508,8 @@ static struct known_run *known_run_new(const struct history *h)
 		const struct view_call *call =
 		        &g_array_index(h->view->calls, struct view_call, i);
 		uint32_t step = g_array_index(h->step_of, uint32_t, call->event);
-		uint64_t before = g_array_index(h->threads[call->thread].prefixes, uint64_t,
-		                                step);
+		uint64_t before =
+		        g_array_index(h->threads[call->thread].prefixes, uint64_t, step);
 		g_hash_table_insert(k->calls, copy_of(before), steps_before(h, call));
 	}
 	return k;

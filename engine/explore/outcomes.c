@@ -20,7 +20,8 @@ static uint64_t prefix_as(const struct search *x, uint32_t event, enum op op, ui
 static void lock_fails(struct search *x, uint32_t event)
 {
 	const struct trace *t = x->t;
-	struct event_list list = event_list_at(&t->index->object_events, t->events[event].target);
+	struct event_list list =
+	        event_list_at(&t->index->object_events, t->events[event].target);
 	for (uint64_t i = 0; i < list.count && !x->stopped; i++) {
 		uint32_t b = list.items[i];
 		if (!op_acquires(t->events[b].op) ||
@@ -162,7 +163,8 @@ static void wake_differs(struct search *x, uint32_t wait, uint32_t wake, uint32_
 {
 	const struct trace *t = x->t;
 	uint32_t thread = t->events[wait].thread;
-	struct event_list list = event_list_at(&t->index->object_events, t->events[wait].target);
+	struct event_list list =
+	        event_list_at(&t->index->object_events, t->events[wait].target);
 	for (uint64_t i = 0; i < list.count && !x->stopped; i++) {
 		uint32_t s = list.items[i];
 		if (t->events[s].op != OP_SIGNAL || s == waker || t->events[s].thread == thread)

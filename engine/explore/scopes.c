@@ -13,8 +13,9 @@
 
 struct fork_order {
 	const struct trace *t;
-	uint32_t *row; /* by event: its clock */
-	GArray *clocks; /* uint32_t, rows of threads_count: so many events of each thread before */
+	uint32_t *row;  /* by event: its clock */
+	GArray *clocks; /* uint32_t, rows of threads_count: so many events of each thread before
+	                 */
 };
 
 static uint32_t *clock_row(const struct fork_order *o, uint32_t row)
@@ -52,8 +53,8 @@ struct fork_order *fork_order_new(const struct trace *t)
 			                  (uint32_t)trace_thread_events(t, other).count);
 		o->row[e] = at[x->thread];
 		if (x->op == OP_FORK && other < t->threads_count)
-			at[other] = join_rows(o, at[other], at[x->thread], x->thread,
-			                      position + 1);
+			at[other] =
+			        join_rows(o, at[other], at[x->thread], x->thread, position + 1);
 	}
 	g_free(at);
 	return o;

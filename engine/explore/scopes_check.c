@@ -18,7 +18,7 @@
 struct use_of {
 	uint32_t object, thread;
 	uint32_t first, last; /* events */
-	GArray *locks; /* uint32_t, lock * 2 + shared: held at every one of them */
+	GArray *locks;        /* uint32_t, lock * 2 + shared: held at every one of them */
 	bool wrote, plain;
 };
 
@@ -27,8 +27,8 @@ struct check {
 	const struct model *m;
 	const struct trace *t;
 	struct fork_order *order;
-	GHashTable *touches; /* variable -> GArray of struct use_of */
-	GArray **held;       /* by thread: uint32_t, locks as in struct use_of */
+	GHashTable *touches;  /* variable -> GArray of struct use_of */
+	GArray **held;        /* by thread: uint32_t, locks as in struct use_of */
 	uint32_t *lock_owner; /* by lock: the object in whose scopes it is used, or NONE */
 };
 
@@ -74,8 +74,8 @@ static const char *const waiting_ops[OP_COUNT] = {
 static void check_operations(struct check *c)
 {
 	const struct trace *t = c->t;
-	uint32_t open = NONE; /* the scope that has done something last; while one has not yet, it
-	                       * may wait for a lock that others hold */
+	uint32_t open = NONE; /* the scope that has done something last; while one has not yet,
+	                       * it may wait for a lock that others hold */
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
 		uint32_t in = c->s->of[e];
@@ -134,8 +134,7 @@ static void check_lock(struct check *c, uint32_t e)
 	uint32_t *owner = &c->lock_owner[x->target];
 	uint32_t object = scope_at(c, e)->object;
 	if (*owner != NONE && *owner != object) {
-		const char *name =
-		        trace_string(c->t, c->t->objects[x->target].name);
+		const char *name = trace_string(c->t, c->t->objects[x->target].name);
 		put_broken(c, object, "it shares %s with another object", name);
 		put_broken(c, *owner, "it shares %s with another object", name);
 	}
@@ -194,13 +193,10 @@ static void add_touch(struct check *c, uint32_t e, uint32_t variable)
 			found = at;
 	}
 	if (found == NULL) {
-		struct use_of fresh = { s->object,
-			               s->thread,
-			               e,
-			               e,
-			               g_array_new(FALSE, FALSE, sizeof(uint32_t)),
-			               false,
-			               false };
+		struct use_of fresh = {
+			s->object, s->thread, e, e, g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+			false,     false
+		};
 		g_array_append_vals(fresh.locks, held->data, held->len);
 		g_array_append_val(list, fresh);
 		found = &g_array_index(list, struct use_of, list->len - 1);
@@ -244,8 +240,9 @@ static void check_pair(struct check *c, uint32_t variable, const struct use_of *
 		put_broken(c, a->object, "%s belongs to another object, too", name);
 		put_broken(c, b->object, "%s belongs to another object, too", name);
 	} else if ((a->plain || b->plain) && !have_common_lock(a, b)) {
-		put_broken(c, a->object, "two invocations touch %s with no lock in common, at "
-		                         "%s and %s",
+		put_broken(c, a->object,
+		           "two invocations touch %s with no lock in common, at "
+		           "%s and %s",
 		           name, place(c, a->first), place(c, b->first));
 	}
 	g_free(name);
@@ -289,7 +286,8 @@ static void check_memory(struct check *c)
  * or since it lies in a block that the writer allocated, and no scope has touched it before
  * (what an element holds before it is put in)?
  */
-static bool settled(const struct check *c, uint32_t e, uint32_t variable, const struct use_of *a)
+static bool settled(const struct check *c, uint32_t e, uint32_t variable,
+                    const struct use_of *a)
 {
 	const struct trace *t = c->t;
 	uint32_t block = t->variables[variable].block;

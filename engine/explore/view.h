@@ -34,7 +34,8 @@ struct view {
 	GArray *calls;     /* struct view_call, by event */
 	uint32_t *call_at; /* by event of the view: index of calls, or NONE */
 	uint32_t peeks;    /* looks inside that concern others */
-	/* An invocation that the specification's effects contradict: its text, owned, or NULL. */
+	/* An invocation that the specification's effects contradict: its text, owned, or NULL.
+	 */
 	char *contradiction;
 	uint32_t contradicted; /* its object */
 	void *arrays[3];       /* the reading's own tables */
@@ -57,6 +58,12 @@ static inline struct view_call *view_call_of(const struct view *v, uint32_t even
 /* commuting.c: do two calls of one object commute?  With `open` whatever `b` returns. */
 bool view_commute(const struct view *v, const struct view_call *a, const struct view_call *b,
                   bool open);
+/*
+ * Pairs of calls of two threads that nothing else orders and that commute although they touch
+ * the same memory: each spares the runs in which they come the other way round.  At most
+ * `most` in words, appended (char *, owned); returns how many there are.
+ */
+uint64_t view_commuting_pairs(const struct view *v, GPtrArray *texts, guint most);
 /* Fill in `before`, look for a contradiction, and order what does not commute. */
 void view_order_calls(struct view *v, GArray *edges);
 /* The event of the recording that stands for a view's event in a plan, or NONE: it lies

@@ -24,6 +24,7 @@ struct causality *causality_new(struct trace *t, enum order_kind kind, enum keep
 	c->t = t;
 	c->kind = kind;
 	clocks_init(&c->clocks, (uint32_t)t->threads_count, composed_with_hb ? 2 : 1);
+	c->clocks.in_place = keep == KEEP_NOTHING && kind != ORDER_KIND_SHB;
 	if (keep == KEEP_EDGES)
 		c->edges = g_array_new(FALSE, FALSE, sizeof(struct edge));
 	if (kind == ORDER_KIND_SHB || kind == ORDER_KIND_OBSERVED)
@@ -124,7 +125,8 @@ static void step_access(struct causality *c, uint32_t event, const struct event 
 	if (c->sections != NULL)
 		sections_access(c, event);
 	c->unobserved = c->clocks.now[x->thread];
-	clocks_hold(&c->clocks, x->thread);
+	if (c->observations != NULL || op_is_atomic(x->op))
+		clocks_hold(&c->clocks, x->thread);
 	if (x->op == OP_AREAD || x->op == OP_RMW)
 		atomics_read(c, event);
 	if (c->observations != NULL)

@@ -18,8 +18,6 @@
 #include "engine/order/order.h"
 #include "engine/order/sections.h"
 
-#include <string.h>
-
 /* Program order, must-order and what reads observe, without locks: SyncP's closure. */
 #define ORDER_KIND_OBSERVED ((enum order_kind)ORDER_KIND_COUNT)
 /* What is in the happens-before of every correct reordering: see order_new_fixed. */
@@ -231,12 +229,8 @@ void sections_mark(struct causality *c);
 static inline __attribute__((always_inline)) bool
 causality_quiet(const struct causality *c, const struct event *x, bool sections)
 {
-	uint16_t what; /* op and flags at once */
-
-	memcpy(&what, &x->op, sizeof(what));
-	return G_LIKELY((what & (0xfe | (EVENT_INERT | EVENT_WIDE) << 8)) == 0) &&
-	       (!sections || c->depth[x->thread] == 0 ||
-	        sections_quiet(c->sections, &c->clocks, x));
+	return G_LIKELY(event_simple(x)) && (!sections || c->depth[x->thread] == 0 ||
+	                                     sections_quiet(c->sections, &c->clocks, x));
 }
 /* The rest of a quiet access when it is a write. */
 static inline __attribute__((always_inline)) void

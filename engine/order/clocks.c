@@ -14,7 +14,9 @@ void clocks_init(struct clocks *c, uint32_t threads, uint32_t planes)
 	c->cells = g_new0(uint32_t, (size_t)c->capacity * c->width);
 	c->now = g_new0(uint32_t, threads + 1);
 	c->made_at = g_new(uint32_t, threads + 1);
+	c->told_at = g_new(uint32_t, threads + 1);
 	memset(c->made_at, 255, (threads + 1) * sizeof(uint32_t));
+	memset(c->told_at, 255, (threads + 1) * sizeof(uint32_t));
 	c->crowded = FIRST_SWEEP;
 }
 
@@ -23,6 +25,7 @@ void clocks_release(struct clocks *c)
 	g_free(c->cells);
 	g_free(c->now);
 	g_free(c->made_at);
+	g_free(c->told_at);
 	g_free(c->free_rows);
 	g_free(c->marks);
 	*c = (struct clocks){ 0 };
@@ -55,10 +58,9 @@ bool clocks_join(struct clocks *c, uint32_t to, uint32_t at, uint32_t from_threa
 	/* Whoever knows an event knows all that the event knew; in plane 1 too. */
 	if (known[from_thread + (base ? (c->planes - 1) * threads : 0)] > from.event)
 		return false;
-	if (c->made_at[to] != at) {
+	if (c->in_place ? c->made_at[to] == NONE : c->made_at[to] != at)
 		c->now[to] = row_new(c);
-		c->made_at[to] = at;
-	}
+	c->made_at[to] = c->told_at[to] = at;
 	row = c->cells + (size_t)c->now[to] * c->width;
 	known = clocks_row(c, old);
 	other = clocks_row(c, from.row);

@@ -26,6 +26,10 @@ struct clocks {
 	uint32_t rows, capacity;
 	uint32_t *now;     /* by thread: its row at the event that is being looked at */
 	uint32_t *made_at; /* by thread: the event whose edges made that row, NONE if sealed */
+	uint32_t *told_at; /* by thread: the last event that an edge told something new */
+	/* Nobody asks for a row that was not held: the thread's own changes in place until it
+	 * is.  Few rows are then in use, and these lie in the cache. */
+	bool in_place;
 	uint32_t *free_rows, free_count;
 	uint32_t crowded; /* rows at which a sweep is due */
 	uint8_t *marks;   /* during a sweep */

@@ -17,15 +17,16 @@ struct use {
 };
 
 static inline void note_use(struct use *use, struct locksets *locksets, const struct event *x,
-                            uint32_t exclusive)
+                            bool writes, uint32_t exclusive)
 {
-	if (use->count++ == 0) {
+	if (G_UNLIKELY(use->count == 0)) {
 		use->thread = x->thread;
 		use->common = exclusive;
 	}
+	use->count++;
 	use->threads |= use->thread != x->thread;
-	use->writes |= op_writes(x->op);
-	if (use->common != exclusive && use->common != 0)
+	use->writes |= writes;
+	if (G_UNLIKELY(use->common != exclusive) && use->common != 0)
 		use->common = lockset_exclusive(locksets, use->common, exclusive);
 }
 
@@ -43,34 +44,48 @@ static void follow(struct holding *h, const struct accesses_options *o, const st
 	h->exclusive = lockset_exclusive(o->locksets, h->all, h->all);
 }
 
+/* What is no plain access of one variable. */
+static __attribute__((noinline)) void use_other(struct use *uses, struct holding *holding,
+                                                const struct trace *t,
+                                                const struct accesses_options *o, uint32_t e)
+{
+	const struct event *x = &t->events[e];
+	struct wide run;
+
+	if (event_inert(x))
+		return;
+	if (op_is_access(x->op)) {
+		run = event_variables(t, x);
+		for (uint32_t v = run.first; v < run.first + run.count; v++)
+			note_use(&uses[v], o->locksets, x, op_writes(x->op),
+			         holding[x->thread].exclusive);
+	} else if (op_acquires(x->op) || op_releases(x->op)) {
+		follow(&holding[x->thread], o, x, e);
+	}
+}
+
 /* The first pass; NULL when cancelled. */
 static struct use *find_uses(const struct trace *t, const struct accesses_options *o,
                              const struct progress *progress)
 {
 	struct use *uses = g_new0(struct use, t->variables_count + 1);
 	struct holding *holding = g_new0(struct holding, t->threads_count + 1);
+	uint32_t count = (uint32_t)t->events_count;
 	bool done = true;
 
-	for (uint32_t e = 0; e < t->events_count && done; e++) {
+	for (uint32_t e = 0; e < count && done; e++) {
 		const struct event *x = &t->events[e];
-		struct wide run;
 
 		if (e % TICK == 0)
-			done = progress_tick(progress, (double)e / t->events_count,
-			                     "shared variables");
+			done = progress_tick(progress, (double)e / count, "shared variables");
 		/* (Of what is no access the address is wrong, which is harmless.) */
-		if (e + AHEAD < t->events_count)
+		if (G_LIKELY(e + AHEAD < count))
 			__builtin_prefetch(&uses[x[AHEAD].target], 1);
-		if (event_inert(x))
-			continue;
-		if (op_is_access(x->op)) {
-			run = event_variables(t, x);
-			for (uint32_t v = run.first; v < run.first + run.count; v++)
-				note_use(&uses[v], o->locksets, x,
-				         holding[x->thread].exclusive);
-		} else if (op_acquires(x->op) || op_releases(x->op)) {
-			follow(&holding[x->thread], o, x, e);
-		}
+		if (G_LIKELY(event_simple(x)))
+			note_use(&uses[x->target], o->locksets, x, x->op == OP_WRITE,
+			         holding[x->thread].exclusive);
+		else
+			use_other(uses, holding, t, o, e);
 	}
 	g_free(holding);
 	if (done)
@@ -109,6 +124,15 @@ struct moment { /* where a thread is in the second pass */
 	uint32_t stretch; /* how many of its stretches have begun */
 };
 
+struct collecting {
+	struct accesses *all;
+	const struct trace *t;
+	const struct accesses_options *options;
+	const uint32_t *index; /* by variable */
+	uint64_t *next;        /* by index: where its next access goes */
+	struct moment *moments;
+};
+
 static void find_stretch(struct moment *m, const GArray *stretches, uint32_t event)
 {
 	while (m->stretch < stretches->len &&
@@ -116,43 +140,61 @@ static void find_stretch(struct moment *m, const GArray *stretches, uint32_t eve
 		m->stretch++;
 }
 
-/* The second pass. */
-static void collect(struct accesses *a, const struct trace *t, const struct accesses_options *o,
-                    const uint32_t *index)
+static void collect_access(struct collecting *c, uint32_t e, uint32_t index)
 {
-	uint64_t *next = g_memdup2(a->start, (a->count + 1) * sizeof(uint64_t));
-	struct moment *moments = g_new0(struct moment, t->threads_count + 1);
+	const struct event *x = &c->t->events[e];
+	struct moment *m = &c->moments[x->thread];
 
+	if (c->options->observed != NULL)
+		find_stretch(m, c->options->observed->stretches[x->thread], e);
+	c->all->items[c->next[index]++] =
+	        (struct access){ .event = e,
+		                 .lockset = m->lockset,
+		                 .site = c->t->locations[x->location].site,
+		                 .stretch = m->stretch,
+		                 .thread = x->thread,
+		                 .writes = op_writes(x->op),
+		                 .atomic = op_is_atomic(x->op) };
+}
+
+/* What is no plain access of one variable. */
+static __attribute__((noinline)) void collect_other(struct collecting *c, uint32_t e)
+{
+	const struct event *x = &c->t->events[e];
+	struct moment *m = &c->moments[x->thread];
+	struct wide run;
+
+	if (event_inert(x))
+		return;
+	if (op_is_access(x->op)) {
+		run = event_variables(c->t, x);
+		for (uint32_t v = run.first; v < run.first + run.count; v++) {
+			if (c->index[v] != NONE)
+				collect_access(c, e, c->index[v]);
+		}
+	} else if (op_acquires(x->op) || op_releases(x->op)) {
+		m->lockset = lockset_moved(c->options->locksets, m->lockset, x);
+	}
+}
+
+/* The second pass. */
+static void collect(struct accesses *a, const struct trace *t,
+                    const struct accesses_options *options, const uint32_t *index)
+{
+	struct collecting c = { a, t, options, index };
+
+	c.next = g_memdup2(a->start, (a->count + 1) * sizeof(uint64_t));
+	c.moments = g_new0(struct moment, t->threads_count + 1);
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
-		struct moment *m = &moments[x->thread];
-		struct wide run;
 
-		if (event_inert(x))
-			continue;
-		if (!op_is_access(x->op)) {
-			if (op_acquires(x->op) || op_releases(x->op))
-				m->lockset = lockset_moved(o->locksets, m->lockset, x);
-			continue;
-		}
-		run = event_variables(t, x);
-		for (uint32_t v = run.first; v < run.first + run.count; v++) {
-			if (index[v] == NONE)
-				continue;
-			if (o->observed != NULL)
-				find_stretch(m, o->observed->stretches[x->thread], e);
-			a->items[next[index[v]]++] =
-			        (struct access){ .event = e,
-				                 .lockset = m->lockset,
-				                 .site = t->locations[x->location].site,
-				                 .stretch = m->stretch,
-				                 .thread = x->thread,
-				                 .writes = op_writes(x->op),
-				                 .atomic = op_is_atomic(x->op) };
-		}
+		if (G_UNLIKELY(!event_simple(x)))
+			collect_other(&c, e);
+		else if (index[x->target] != NONE)
+			collect_access(&c, e, index[x->target]);
 	}
-	g_free(next);
-	g_free(moments);
+	g_free(c.next);
+	g_free(c.moments);
 }
 
 bool accesses_collect(struct accesses *a, const struct trace *t,

@@ -2,9 +2,9 @@
  * fasttrack.c - one pass over a trace that keeps, for each variable, the accesses that later
  * ones may race with (after FastTrack, Flanagan and Freund, PLDI 2009).
  *
- * A cell of 16 bytes holds the last read and the last write: four cells to a
- * cache line, and for most accesses all that is needed.  An access that is ordered after the
- * one in its place stands for it.  Where two are not ordered, or atomics and plain accesses
+ * A cell of 16 bytes holds the last read and the last write: four cells to a cache line, and
+ * for most accesses all that is needed.  An access that is ordered after the one in its place
+ * stands for it.  Where two are not ordered, or atomics and plain accesses
  * meet, the variable gets a table with a place for each thread and kind and keeps it.  Times
  * are event ids, so a racy pair is named without looking anything up.
  */
@@ -15,10 +15,10 @@
 #include <string.h>
 
 /*
- * All zero: not accessed yet.  A variable with a table has for its last read the table's
- * place in place of an event and a thread that there is not: MANY where the table is
- * for its reads, whose events a read has no need to know, so all know them; WHOLE where it is
- * for all accesses, whose events nobody knows.  So the one question whether the last accesses
+ * All zero: not accessed yet.  A variable with a table has for its last read the table's place
+ * instead of an event and a thread that there is not: MANY where the table is for its reads,
+ * whose events a read has no need to know, so all know them; WHOLE where it is for all
+ * accesses, whose events nobody knows.  So the one question whether the last accesses
  * are known is the right one for the tables too, but for a write after many reads.  The last
  * write is always there.
  */
@@ -61,12 +61,11 @@ struct stream {
 	struct tables whole;
 	bool atomics; /* an atomic access has come */
 	/*
-	 * By thread what it knows, beside the rows that it comes from: [width + STEP] each, the
+	 * By thread what it knows, a copy of what the clocks have: [width + STEP] each, the
 	 * largest time of each thread; all of its own, so that nobody has to ask whose an
 	 * access is.  Above are the threads that there are not.
 	 */
 	uint32_t **views;
-	uint32_t *view_rows;
 	uint32_t *scratch; /* a view for one event */
 	struct site_races *races;
 };
@@ -232,14 +231,15 @@ access_cell(struct cell *cell, const uint32_t *view, uint32_t thread, uint32_t n
             uint32_t many, uint32_t *tables)
 {
 	union last read = cell->last[OP_READ], write = cell->last[OP_WRITE], *own;
-	uintptr_t time, mask = -(uintptr_t)(read.thread == many);
+	uintptr_t time, place, mask = -(uintptr_t)(read.thread == many);
 
 	if (G_UNLIKELY(!knows(view, read)) || G_UNLIKELY(!knows(view, write)) ||
 	    G_UNLIKELY(mask & op))
 		return false;
 	own = &cell->last[op];
 	time = (uintptr_t)&own->time;
-	time += ((uintptr_t)&tables[read.time - 1 + thread] - time) & mask;
+	place = (uintptr_t)tables + (size_t)(read.time - 1 + thread) * sizeof(uint32_t);
+	time += (place - time) & mask;
 	*(uint32_t *)time = now;
 	own->thread = thread + ((read.thread - thread) & (uint32_t)mask);
 	return true;
@@ -268,10 +268,8 @@ static __attribute__((noinline)) void step(struct stream *s, uint32_t e)
 	struct clocks *clocks = &s->c->clocks;
 
 	causality_step(s->c, e);
-	if (s->view_rows[x->thread] != clocks->now[x->thread]) {
-		s->view_rows[x->thread] = clocks->now[x->thread];
+	if (clocks->told_at[x->thread] == e)
 		fill_view(s, s->views[x->thread], clocks_strong(clocks, x->thread), x->thread);
-	}
 	if (op_is_access(x->op) && !event_inert(x)) {
 		/* SHB's question leaves the access's own observation out. */
 		if (s->kind == ORDER_KIND_SHB)
@@ -434,7 +432,6 @@ bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *race
 	s.threads = (uint32_t)t->threads_count;
 	s.width = (s.threads + STEP - 1) / STEP * STEP;
 	s.views = views_new(s.threads, s.width + STEP);
-	s.view_rows = g_new0(uint32_t, s.threads + 1);
 	s.scratch = g_new0(uint32_t, s.width + STEP);
 	for (uint32_t u = 0; s.c != NULL && u < s.threads; u++)
 		fill_view(&s, s.views[u], clocks_row(&s.c->clocks, 0), u);
@@ -446,7 +443,6 @@ bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *race
 	g_free(s.whole.times);
 	g_free(s.views[0]);
 	g_free(s.views);
-	g_free(s.view_rows);
 	g_free(s.scratch);
 	causality_free(s.c);
 	order_free(order);

@@ -197,6 +197,22 @@ static void note_dropped(struct import *im)
 	g_string_free(text, TRUE);
 }
 
+/* The looks of threads that waited by polling which are not in the trace; polls.c says why
+ * that is right.  And the accesses that free mode did not write again. */
+static void note_repeats(struct import *im)
+{
+	char count[32];
+	if (im->repeated) {
+		builder_note(im->b, "recording-repeats", im->repeats->str);
+		snprintf(count, sizeof(count), "%" PRIu64, im->repeated);
+		builder_note(im->b, "recording-repeated", count);
+	}
+	if (im->header->repeated) {
+		snprintf(count, sizeof(count), "%" PRIu64, im->header->repeated);
+		builder_note(im->b, "recording-left-out", count);
+	}
+}
+
 static void import_release(struct import *im)
 {
 	for (guint i = 0; i < im->lanes->len; i++) {
@@ -214,6 +230,7 @@ static void import_release(struct import *im)
 	g_hash_table_destroy(im->functions);
 	g_hash_table_destroy(im->objects);
 	g_string_free(im->clocks, TRUE);
+	g_string_free(im->repeats, TRUE);
 	g_string_free(im->places, TRUE);
 	g_hash_table_destroy(im->instances);
 	names_free(im->names);
@@ -324,6 +341,7 @@ static void import_init(struct import *im, const char *path, const char *name, c
 	im->functions = g_hash_table_new(NULL, NULL);
 	im->objects = g_hash_table_new(NULL, NULL);
 	im->clocks = g_string_new(NULL);
+	im->repeats = g_string_new(NULL);
 	im->places = g_string_new(NULL);
 	im->instances = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	im->names = names_new(exe, im->folder);
@@ -356,6 +374,7 @@ static void note_recording(struct import *im)
 		builder_note(im->b, "recording-addresses", "randomised");
 	if (im->clocks->len)
 		builder_note(im->b, "recording-clocks", im->clocks->str);
+	note_repeats(im);
 	if (im->places->len)
 		builder_note(im->b, "recording-objects", im->places->str);
 }

@@ -445,12 +445,18 @@ void import_record(struct import *im, uint32_t id, const struct log_record *r)
 		import_invocation(im, lane, tag, flags, pc, w);
 		lane->ordinal++;
 		break;
+	case LOG_REPEAT: /* without its event in what --last kept it is nobody's */
+		im->repeated += pc;
+		if (lane->ordinal > 0)
+			g_string_append_printf(im->repeats, "%s%u:%" PRIu64 ":%" PRIu64,
+			                       im->repeats->len ? "," : "", id,
+			                       lane->ordinal - 1, pc);
+		break;
 	case LOG_RANDOM:
 	case LOG_SWITCH:
 	case LOG_TICKET:
 	case LOG_DROP:
 	case LOG_NOTHING:
-	case LOG_LATE:
 	case LOG_TAG_COUNT:
 		break;
 	default:

@@ -23,10 +23,10 @@
  * its site's entry with log_site_key, its address and value (0 when it is not known).  A short
  * record repeats the entry's with the differences of both:
  *
- *     1 << 63 | slot << 53 | value difference << 26 (27 bits) | address difference (26 bits)
+ *     1 << 63 | slot << 51 | value difference << 25 (26 bits) | address difference (25 bits)
  *
- * both signed; LOG_DELTA_UNKNOWN means that the value is not known, or follows in a LATE
- * record.  A write's value is known only after its record has been written.
+ * both signed; LOG_DELTA_UNKNOWN means that the value is not known, LOG_DELTA_FOLLOWS that it
+ * is the next word.  A write's value is known only after its record has been written.
  */
 #ifndef HEDDLE_LAYOUT_H
 #define HEDDLE_LAYOUT_H
@@ -34,7 +34,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
-#define LOG_VERSION     9
+#define LOG_VERSION     10
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
 #define LOG_CHUNK_MAGIC 0x4b434448u
@@ -50,6 +50,7 @@ struct log_header {
 	uint64_t chunks;     /* how many were begun */
 	uint64_t first_kept; /* --last: the sequence number of the oldest chunk still there */
 	uint64_t lost;       /* events that a signal handler inside a blocking call made */
+	uint64_t repeated;   /* free mode: accesses that were left out; at the end */
 	uint32_t pid;
 	uint32_t stopped; /* replay: 1 when both threads stand before the pair */
 	uint32_t stolen;  /* how often the watchdog had to take the token away */
@@ -158,7 +159,7 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	TAG(CLOCK, 2, 0)     /* flags: which clock; seconds, nanoseconds */ \
 	TAG(RANDOM, 0, 0)    /* length; bytes */ \
 	TAG(DROP, 0, 0)      /* --last: the state that earlier chunks had left begins here */ \
-	TAG(LATE, 1, 0)      /* the value of the short record before */ \
+	TAG(REPEAT, 0, 0)    /* pc: how often its thread made its last event again, at once */ \
 	/* CALL's flags: LOG_MADE */ \
 	TAG(CALL, 0, 1)  /* object; length; type NUL method NUL arguments as text NUL */ \
 	TAG(RET, 0, 1)   /* the same with results */ \
@@ -214,16 +215,16 @@ enum log_record_flag {
 #define LOG_SMALL_LIMIT  (1ull << 13)
 
 /* Short records and their sites. */
-#define LOG_SHORT       (1ull << 63)
-#define LOG_SITE_BITS   10
-#define LOG_SITES       (1u << LOG_SITE_BITS)
-#define LOG_SLOT_SHIFT  53
-#define LOG_DELTA_SHIFT 26
-#define LOG_DELTA_BITS  27
-#define LOG_OFFSET_BITS 26
-#define LOG_DELTA_UNKNOWN \
-	(1ull << (LOG_DELTA_BITS - 1)) /* the lowest, as an unsigned field \
-	                                */
+#define LOG_SHORT         (1ull << 63)
+#define LOG_SITE_BITS     12
+#define LOG_SITES         (1u << LOG_SITE_BITS)
+#define LOG_SLOT_SHIFT    51
+#define LOG_DELTA_SHIFT   25
+#define LOG_DELTA_BITS    26
+#define LOG_OFFSET_BITS   25
+/* The two lowest differences, as unsigned fields. */
+#define LOG_DELTA_UNKNOWN (1ull << (LOG_DELTA_BITS - 1))
+#define LOG_DELTA_FOLLOWS (LOG_DELTA_UNKNOWN + 1)
 
 struct log_site {
 	uint64_t key;            /* 0: none yet */
@@ -272,9 +273,9 @@ struct log_config {
 	uint32_t strategy;
 	uint32_t depth; /* pct */
 	uint64_t seed;
-	uint64_t steps;      /* pct: about how many scheduling points a run has; with LOG_EXPLORE
-	                      * how many it may have after its plan (0: any number) */
-	uint64_t max_bytes;  /* of the log; 0: no limit */
+	uint64_t steps;     /* pct: about how many scheduling points a run has; with LOG_EXPLORE
+	                     * how many it may have after its plan (0: any number) */
+	uint64_t max_bytes; /* of the log; 0: no limit */
 	uint64_t keep_bytes; /* --last; 0: all */
 	uint64_t watchdog_ms;
 	char log[2048]; /* path of the log, absolute */
@@ -301,7 +302,8 @@ struct log_step { /* the next event, in the order to be followed */
 	/* The end of an invocation that nobody interrupts: what its thread does up to there is
 	 * the library's affair, and may differ from the recording. */
 	uint16_t whole;
-	uint64_t pc; /* absolute, with address randomisation off; 0: any */
+	uint64_t pc;      /* absolute, with address randomisation off; 0: any */
+	uint64_t repeats; /* how often the thread does the same again before anybody goes on */
 };
 struct log_thread { /* thread i is the ordinal-th child of its parent */
 	uint32_t parent, ordinal;

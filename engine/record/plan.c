@@ -83,10 +83,43 @@ static const char *note_of(const struct trace *t, const char *key)
 /* The events of each thread that the runtime counts, and those it counted but the import
  * left out (NONE). */
 struct thread_events {
-	GArray *events; /* uint32_t */
-	uint32_t next;  /* first that is not in the plan yet */
+	GArray *events;  /* uint32_t */
+	GArray *repeats; /* struct repeat: of events that were made again, by index */
+	guint repeat;    /* first that is not in the plan yet */
+	uint32_t next;   /* first that is not in the plan yet */
 	uint32_t children;
 };
+
+struct repeat {
+	uint64_t index, count;
+};
+
+/* "THREAD:INDEX:COUNT," ...: the thread's event was made again, so often, before anybody made
+ * another. */
+static void collect_repeats(const struct trace *t, struct thread_events *all)
+{
+	const char *at = note_of(t, "recording-repeats");
+	uint32_t *by_number = g_new(uint32_t, 0x8000);
+	for (unsigned i = 0; i < 0x8000; i++)
+		by_number[i] = NONE;
+	for (uint64_t i = 0; i < t->threads_count; i++) {
+		all[i].repeats = g_array_new(FALSE, FALSE, sizeof(struct repeat));
+		if (number_of(t, i) != NONE)
+			by_number[number_of(t, i)] = i;
+	}
+	while (at && *at) {
+		uint64_t part[3];
+		for (int i = 0; i < 3; i++) {
+			char *end;
+			part[i] = g_ascii_strtoull(at, &end, 10);
+			at = *end ? end + 1 : end;
+		}
+		struct repeat r = { part[1], part[2] };
+		if (part[0] < 0x8000 && by_number[part[0]] != NONE)
+			g_array_append_val(all[by_number[part[0]]].repeats, r);
+	}
+	g_free(by_number);
+}
 
 static struct thread_events *collect(const struct trace *t)
 {
@@ -99,6 +132,7 @@ static struct thread_events *collect(const struct trace *t)
 	g_strfreev(words);
 	for (uint64_t i = 0; i < t->threads_count; i++)
 		all[i].events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	collect_repeats(t, all);
 	for (uint64_t e = 0; e < t->events_count; e++) {
 		const struct event *event = &t->events[e];
 		if (tag_of[event->op] == 0)
@@ -120,10 +154,33 @@ static struct thread_events *collect(const struct trace *t)
 	return all;
 }
 
-static void add_step(const struct trace *t, struct plan *p, uint32_t thread, uint32_t e,
-                     bool exact)
+static void thread_events_free(const struct trace *t, struct thread_events *all)
 {
-	struct log_step step = { .thread = number_of(t, thread) };
+	for (uint64_t i = 0; i < t->threads_count; i++) {
+		g_array_free(all[i].events, TRUE);
+		g_array_free(all[i].repeats, TRUE);
+	}
+	g_free(all);
+}
+
+/* How often the thread's event of this index was made again; indexes are asked for in order. */
+static uint64_t repeats_of(struct thread_events *mine, uint32_t index)
+{
+	uint64_t count = 0;
+	for (; mine->repeat < mine->repeats->len; mine->repeat++) {
+		struct repeat *r = &g_array_index(mine->repeats, struct repeat, mine->repeat);
+		if (r->index > index)
+			break;
+		if (r->index == index)
+			count += r->count;
+	}
+	return count;
+}
+
+static void add_step(const struct trace *t, struct plan *p, uint32_t thread, uint32_t e,
+                     bool exact, uint64_t repeats)
+{
+	struct log_step step = { .thread = number_of(t, thread), .repeats = repeats };
 	if (e != NONE) {
 		const struct event *event = &t->events[e];
 		const struct location *l = &t->locations[event->location];
@@ -199,7 +256,7 @@ static void add_up_to(const struct trace *t, struct plan *p, struct thread_event
 		uint32_t next = g_array_index(mine->events, uint32_t, mine->next);
 		if (next != NONE && (next > e || (next == e && !with)))
 			break;
-		add_step(t, p, thread, next, exact);
+		add_step(t, p, thread, next, exact, repeats_of(mine, mine->next));
 		mine->next++;
 		if (next == e)
 			break;
@@ -309,9 +366,7 @@ bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
 		p->pair_place[i] = place_of(t, mine->events, mine->next);
 	}
 	join_calls(t, p);
-	for (uint64_t i = 0; i < t->threads_count; i++)
-		g_array_free(all[i].events, TRUE);
-	g_free(all);
+	thread_events_free(t, all);
 	return true;
 }
 
@@ -323,7 +378,7 @@ void plan_any_outcome(struct plan *p)
 
 void plan_go_on(struct plan *p, const struct trace *t, uint32_t thread)
 {
-	add_step(t, p, thread, NONE, false);
+	add_step(t, p, thread, NONE, false, 0);
 	p->open_end = true;
 }
 
@@ -351,9 +406,8 @@ static void find_reached(const struct plan *p, struct plan_run *run)
 			if (p->pair[k] != NONE && number_of(run->trace, i) == p->pair_thread[k])
 				run->reached[k] =
 				        event_at(run->trace, all[i].events, p->pair_place[k]);
-		g_array_free(all[i].events, TRUE);
 	}
-	g_free(all);
+	thread_events_free(run->trace, all);
 }
 
 static void explain_divergence(const struct plan *p, struct plan_run *run)
@@ -398,7 +452,7 @@ bool plan_follow(const struct plan *p, char **argv, unsigned first,
 	struct record_options o = { .argv = argv, .stopped = stopped, .context = context };
 	char *library = NULL;
 	memset(run, 0, sizeof(*run));
-	if (!p->interposer && !interposer_of(p->specs, argv[0], &library, error))
+	if (!p->explore && !interposer_of(p->specs, argv[0], &library, error))
 		return false;
 	o.preload = p->interposer ? p->interposer : library;
 	run->facts.argv = argv;

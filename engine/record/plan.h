@@ -21,13 +21,13 @@ struct plan {             /* zero to init; plan_release */
 		uint64_t calls, after;
 	} pair_place[2];
 	uint64_t seed;
-	uint32_t strategy;   /* of what follows the plan: enum log_strategy */
+	uint32_t strategy;  /* of what follows the plan: enum log_strategy */
 	uint64_t max_steps; /* with `explore`: of a run; 0: no limit */
-	bool explore; /* chance does not switch inside of invocations; ends are noted */
-	bool open_end;    /* the last step need not come: plan_go_on */
-	const char *interposer; /* the library of the bind lines, when it is there already */
-	const char *output;  /* a file for what the program prints, or NULL; borrowed */
-	unsigned timeout_ms; /* for the run; 0: none */
+	bool explore;       /* chance does not switch inside of invocations; ends are noted */
+	bool open_end;      /* the last step need not come: plan_go_on */
+	const char *interposer; /* with `explore`: the library of the bind lines, or NULL */
+	const char *output;     /* a file for what the program prints, or NULL; borrowed */
+	unsigned timeout_ms;    /* for the run; 0: none */
 };
 void plan_release(struct plan *plan);
 

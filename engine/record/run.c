@@ -299,6 +299,17 @@ failed:;
 	_exit(125);
 }
 
+/* Exploration starts thousands, and has large tables: they are not copied. */
+static __attribute__((noinline)) pid_t start(const struct record_options *o, const char *path,
+                                             char **env, int config, int target, int buffer,
+                                             int report)
+{
+	pid_t pid = vfork();
+	if (pid == 0)
+		become(o, path, env, config, target, buffer, report);
+	return pid;
+}
+
 static volatile sig_atomic_t child_to_tell;
 static void pass_on(int number)
 {
@@ -399,9 +410,7 @@ bool record_run(struct record_options *o, struct record_result *result, struct e
 	pid_t pid = -1;
 	if (config >= 0 && pipe2(report, O_CLOEXEC) == 0) {
 		/* Its descriptor must not be in the way of the one it is copied to. */
-		pid = fork();
-		if (pid == 0)
-			become(o, path, env, config, target, buffer, report[1]);
+		pid = start(o, path, env, config, target, buffer, report[1]);
 	}
 	if (pid < 0 && config >= 0)
 		error_set(error, path, NULL, "cannot start it: %s", g_strerror(errno));

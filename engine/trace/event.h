@@ -11,6 +11,8 @@
 
 #include "engine/base/base.h"
 
+#include <string.h>
+
 enum op {
 #define OP(name, word, operand, class) OP_##name,
 #include "engine/trace/ops.def"
@@ -57,8 +59,8 @@ enum event_flag {
 	EVENT_WIDE = 16,
 	/* A volatile access (recordings only). */
 	EVENT_VOLATILE = 32,
-	/* An acquire, take or wait that could have ended without it: a try, or with a time limit
-	 * (recordings only). */
+	/* An acquire, take or wait that could have ended without it: a try, or with a time
+	 * limit (recordings only). */
 	EVENT_TRY = 64,
 };
 
@@ -87,6 +89,15 @@ extern const struct op_info op_table[OP_COUNT];
 static inline bool event_inert(const struct event *e)
 {
 	return e->flags & EVENT_INERT;
+}
+/* A plain access of one variable that has its effect, which most events are.  op and flags lie
+ * side by side and are looked at at once. */
+static inline bool event_simple(const struct event *e)
+{
+	uint16_t what;
+
+	memcpy(&what, (const char *)e + offsetof(struct event, op), sizeof(what));
+	return (what & (0xfe | (EVENT_INERT | EVENT_WIDE) << 8)) == 0;
 }
 static inline enum memory_order_kind event_order(const struct event *e)
 {

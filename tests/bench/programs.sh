@@ -137,10 +137,13 @@ row() { # NAME: runs it and prints its line
 	[ -s "$base/plain.out" ] || output=NOTHING
 	cat "$base"/tsan/report.* >"$base/report" 2>/dev/null
 	perl "$here/pairs.pl" tsan "$base/report" | sort -u >"$base/tsan.pairs"
+	# all verdicts only where ThreadSanitizer's pairs are to be looked up
+	local verdicts=
+	[ -s "$base/tsan.pairs" ] && verdicts="--verdicts all"
 	start=$(date +%s)
 	rm -f "$base/late"
 	for t in "$base"/heddle/trace.*.hdl; do
-		nice timeout "${LIMIT:-120}" "$HEDDLE" races -q "$t" --verdicts all --budget ${BUDGET:-0.2,5} --format json >"$t.json"
+		nice timeout "${LIMIT:-120}" "$HEDDLE" races -q "$t" $verdicts --budget ${BUDGET:-0.2,5} --format json >"$t.json"
 		[ $? = 124 ] && touch "$base/late"
 		[ -s "$t.json" ] && perl "$here/pairs.pl" heddle "$t.json"
 	done | sort -u >"$base/heddle.verdicts"

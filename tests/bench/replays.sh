@@ -19,7 +19,8 @@ declare -A happened tried
 for folder in ${*:-samples/*/}; do
 	folder=${folder%/} name=$(basename "${folder%/}")
 	program=$scratch/$name
-	"$HEDDLE" cc -g -O1 "$(ls "$folder"/*.c | grep -v '/fixed\.c$')" -o "$program" -pthread || continue
+	mapfile -t sources < <(ls "$folder"/*.c | grep -v '/fixed\.c$')
+	"$HEDDLE" cc -g -O1 "${sources[@]}" -o "$program" -pthread || continue
 	for seed in $(seq "$seeds"); do
 		trace=$scratch/$name.$seed.hdl
 		"$HEDDLE" record -q --seed "$seed" --strategy "$strategy" -o "$trace" -- "$program" \

@@ -14,7 +14,9 @@ same() {
 }
 
 build() { # SAMPLE: the program
-	$HEDDLE cc -O1 "$root/samples/$1/${1//-/_}.c" -o "$1" -pthread 2>"$1.log"
+	local sources
+	mapfile -t sources < <(ls "$root/samples/$1"/*.c | grep -v '/fixed\.c$')
+	$HEDDLE cc -O1 "${sources[@]}" -o "$1" -pthread 2>"$1.log"
 }
 
 samples=()

@@ -4,6 +4,7 @@
  */
 #include "engine/explore/explore.h"
 #include "tui/batch/command.h"
+#include "tui/batch/print.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -24,13 +25,22 @@ static json_t *text_or_null(const char *text)
 	return text && *text ? json_string(text) : json_null();
 }
 
+static json_t *texts_json(const GPtrArray *texts)
+{
+	json_t *list = json_array();
+	for (guint i = 0; i < texts->len; i++)
+		json_array_append_new(list, json_string(texts->pdata[i]));
+	return list;
+}
+
 static json_t *runs_json(const struct explore_report *r)
 {
 	json_t *list = json_array();
 	for (guint i = 0; i < r->runs->len; i++) {
 		const struct explore_run *run = &g_array_index(r->runs, struct explore_run, i);
 		json_t *item = json_pack(
-		        "{s:i, s:o, s:o, s:o, s:o, s:o, s:s, s:i, s:o, s:I, s:I, s:b, s:o, s:o}",
+		        "{s:i, s:o, s:o, s:o, s:o, s:o, s:s, s:i, s:o, s:I, s:I, s:b, s:o, "
+		        "s:o}",
 		        "run", (int)i, "parent",
 		        run->parent == NONE ? json_null() : json_integer(run->parent), "flip",
 		        text_or_null(run->flip), "thread", text_or_null(run->thread), "place",
@@ -40,6 +50,11 @@ static json_t *runs_json(const struct explore_report *r)
 		        (json_int_t)run->pruned, "redundant", run->redundant, "trace",
 		        text_or_null(run->trace), "class",
 		        json_sprintf("%016" PRIx64, run->class_));
+		if (run->commuting_count > 0) {
+			json_object_set_new(item, "commuting", texts_json(run->commuting));
+			json_object_set_new(item, "commuting-pairs",
+			                    json_integer((json_int_t)run->commuting_count));
+		}
 		json_array_append_new(list, item);
 	}
 	return list;
@@ -76,14 +91,6 @@ static json_t *races_json(const struct explore_report *r)
 	return list;
 }
 
-static json_t *texts_json(const GPtrArray *texts)
-{
-	json_t *list = json_array();
-	for (guint i = 0; i < texts->len; i++)
-		json_array_append_new(list, json_string(texts->pdata[i]));
-	return list;
-}
-
 static uint64_t redundant(const struct explore_report *r)
 {
 	uint64_t count = 0;
@@ -95,20 +102,21 @@ static uint64_t redundant(const struct explore_report *r)
 static json_t *report_json(const struct explore_report *r, const struct asked *asked)
 {
 	json_t *root = json_pack(
-	        "{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:o, s:o, s:o}",
-	        "heddle", HEDDLE_VERSION, "program", asked->program, "options", asked->options, "executions",
-	        (json_int_t)r->runs->len, "pruned", (json_int_t)r->pruned, "states",
-	        (json_int_t)r->classes, "redundant", (json_int_t)redundant(r), "waiting",
-	        (json_int_t)r->waiting, "abandoned", (json_int_t)r->abandoned, "complete",
-	        r->complete, "gaps", texts_json(r->gaps), "notes", texts_json(r->notes),
-	        "errors", errors_json(r), "races", races_json(r), "runs", runs_json(r));
+	        "{s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:o, s:o, s:o}",
+	        "heddle", HEDDLE_VERSION, "program", json_text(asked->program), "options",
+	        json_text(asked->options), "executions", (json_int_t)r->runs->len, "pruned",
+	        (json_int_t)r->pruned, "states", (json_int_t)r->classes, "redundant",
+	        (json_int_t)redundant(r), "waiting", (json_int_t)r->waiting, "abandoned",
+	        (json_int_t)r->abandoned, "complete", r->complete, "gaps", texts_json(r->gaps),
+	        "notes", texts_json(r->notes), "errors", errors_json(r), "races", races_json(r),
+	        "runs", runs_json(r));
 	if (asked->shard)
 		json_object_set_new(root, "shard", json_string(asked->shard));
 	return root;
 }
 
-static bool write_tree(const struct explore_report *r, const struct asked *asked, const char *path,
-                       struct error *error)
+static bool write_tree(const struct explore_report *r, const struct asked *asked,
+                       const char *path, struct error *error)
 {
 	json_t *root = report_json(r, asked);
 	char *text = json_dumps(root, JSON_INDENT(1));
@@ -178,6 +186,27 @@ static void print_errors(const struct explore_report *r)
 	}
 }
 
+/* What the specification spared, in the first run. */
+static void print_commuting(const struct explore_report *r)
+{
+	enum { MOST = 3 };
+	uint32_t first = r->runs->len;
+	for (uint32_t i = r->runs->len; i-- > 0;)
+		if (g_array_index(r->runs, struct explore_run, i).commuting_count > 0)
+			first = i;
+	if (first == r->runs->len)
+		return;
+	const struct explore_run *run = &g_array_index(r->runs, struct explore_run, first);
+	printf("equivalent by the specification, in run %u: %" PRIu64
+	       " pair%s that commute%s\n",
+	       first, run->commuting_count, run->commuting_count == 1 ? "" : "s",
+	       run->commuting_count == 1 ? "s" : "");
+	for (guint i = 0; i < run->commuting->len && i < MOST; i++)
+		printf("    %s\n", (char *)run->commuting->pdata[i]);
+	if (run->commuting_count > MOST)
+		printf("    ...\n");
+}
+
 static void print_text(const struct explore_report *r)
 {
 	printf("%u execution%s, %" PRIu64 " different; %" PRIu64
@@ -194,6 +223,7 @@ static void print_text(const struct explore_report *r)
 		printf("    %s\n", (char *)r->gaps->pdata[i]);
 	for (guint i = 0; i < r->notes->len; i++)
 		printf("    %s\n", (char *)r->notes->pdata[i]);
+	print_commuting(r);
 	if (r->abandoned)
 		printf("    %" PRIu64 " more before that was known\n", r->abandoned);
 	for (guint i = 0; i < r->races->len; i++) {
@@ -253,14 +283,58 @@ static bool parse_shard(const char *text, struct explore_options *o)
 	return true;
 }
 
-static int print_report(const struct explore_report *r, const struct asked *asked,
-                        enum output_format format)
+/* A place as races name it: "FILE:LINE in FUNCTION", or anything else. */
+static json_t *site_of(const char *place)
+{
+	size_t length = strcspn(place, " ");
+	const char *colon = memrchr(place, ':', length);
+	char *end;
+	guint64 line = colon ? g_ascii_strtoull(colon + 1, &end, 10) : 0;
+	if (line == 0 || end != place + length)
+		return json_pack("{so}", "name", json_text(place));
+	char *file = g_strndup(place, (gsize)(colon - place));
+	json_t *site = json_pack("{sosI}", "file", json_text(file), "line", (json_int_t)line);
+	g_free(file);
+	return site;
+}
+
+static void print_sarif(const struct explore_report *r)
+{
+	struct sarif *s = sarif_begin(stdout);
+	for (guint i = 0; i < r->races->len; i++) {
+		const struct explore_race *race =
+		        &g_array_index(r->races, struct explore_race, i);
+		json_t *f = json_pack("{sssssos[oo]}", "kind", "data-race", "verdict",
+		                      "happened", "variable", json_text(race->variable),
+		                      "sites", site_of(race->first), site_of(race->second));
+		sarif_add(s, f, NULL);
+		json_decref(f);
+	}
+	for (guint i = 0; i < r->errors->len; i++) {
+		const struct explore_error *e =
+		        &g_array_index(r->errors, struct explore_error, i);
+		char **lines = g_strsplit(e->story ? e->story : "", "\n", -1);
+		char *story = g_strjoinv("; ", lines);
+		json_t *f = json_pack("{ssssso}", "kind", explore_end_word(e->end), "verdict",
+		                      "happened", "story", json_text(story));
+		g_free(story);
+		g_strfreev(lines);
+		sarif_add(s, f, NULL);
+		json_decref(f);
+	}
+	sarif_end(s);
+}
+
+static int report_as(const struct explore_report *r, const struct asked *asked,
+                     enum output_format format)
 {
 	if (format == FORMAT_JSON) {
 		json_t *root = report_json(r, asked);
 		json_dumpf(root, stdout, JSON_INDENT(1));
 		putchar('\n');
 		json_decref(root);
+	} else if (format == FORMAT_SARIF) {
+		print_sarif(r);
 	} else {
 		print_text(r);
 	}
@@ -273,7 +347,7 @@ static int explore_with(struct arguments *a, struct explore_options *o)
 {
 	struct error error = { 0 };
 	struct asked asked = { .program = o->argv[0], .shard = argument_value(a, "shard") };
-	enum output_format format = argument_format(a, false);
+	enum output_format format = argument_format(a, true);
 	struct explore_report *r = explore(o, progress_on_stderr(), &error);
 	int status;
 	progress_done();
@@ -281,7 +355,7 @@ static int explore_with(struct arguments *a, struct explore_options *o)
 	if (r == NULL || (o->save && !write_tree(r, &asked, o->save, &error)))
 		status = fail(&error);
 	else
-		status = print_report(r, &asked, format);
+		status = report_as(r, &asked, format);
 	g_free(asked.options);
 	explore_report_free(r);
 	return status;
@@ -299,6 +373,7 @@ static int run(struct arguments *a)
 		                     .max_runs = argument_number(a, "runs", 10000),
 		                     .max_steps = argument_number(a, "steps", 0),
 		                     .seconds = seconds_of(a, "budget", 60),
+		                     .until_error = argument_flag(a, "until-error"),
 		                     .query_seconds = 1,
 		                     .timeout_ms =
 		                             (unsigned)(seconds_of(a, "timeout", 10) * 1000) };
@@ -306,13 +381,13 @@ static int run(struct arguments *a)
 	if (shard && !parse_shard(shard, &o))
 		return usage_error(a, "--shard wants I/N, the I-th of N shares, found '%s'",
 		                   shard);
-	argument_format(a, false);
+	argument_format(a, true);
 	GPtrArray *files = argument_values(a, "spec");
 	struct specs *specs = files->len ? specs_open(files, &error) : NULL;
-	struct finals *finals =
-	        files->len && !specs
-	                ? NULL
-	                : finals_new(argument_value(a, "final"), argument_value(a, "check"), &error);
+	struct finals *finals = files->len && !specs
+	                                ? NULL
+	                                : finals_new(argument_value(a, "final"),
+	                                             argument_value(a, "check"), &error);
 	int status;
 	o.spec_files = files;
 	o.specs = specs;
@@ -335,12 +410,14 @@ static const struct command_option options[] = {
 	{ "runs", "N", "at most so many executions (default 10000)", 'n' },
 	{ "budget", "SECONDS", "for everything (default 60; 0: no limit)", 0 },
 	{ "seed", "N", "the first execution by chance (default: the lowest thread first)", 0 },
-	{ "final", "X,...", "the values of these variables at the end tell runs apart, too", 0 },
+	{ "final", "X,...", "the values of these variables at the end tell runs apart, too",
+	  0 },
 	{ "check", "CONDITION", "must hold at the end: 'x == 3 && s.count >= 0'", 0 },
 	{ "steps", "N", "cut a run after so many steps (default: no limit)", 0 },
 	{ "shard", "I/N", "the I-th of N shares; join the reports with 'heddle merge'", 0 },
+	{ "until-error", NULL, "end at the first run that fails", 0 },
 	{ "timeout", "SECONDS", "end a run after this time (default 10)", 0 },
-	OPTION_FORMAT,
+	OPTION_FORMAT_SARIF,
 	{ 0 },
 };
 
@@ -348,10 +425,15 @@ const struct command command_explore = {
 	.name = "explore",
 	.usage = "[-o FILE] [--spec FILE]... [--runs N] [--budget SECONDS] -- PROG ARGS",
 	.summary = "run a program along every schedule that makes a difference",
-	.details =
-	        "Two runs are the same when each thread reads the same values.  Every other\n"
-	        "value that a read may see begins a run of its own.  Exit status 1 when a run\n"
-	        "failed or has a data race, 3 when not all was explored.",
+	.details = "Two runs are the same when each thread reads the same values; with --spec, "
+	           "when\n"
+	           "the invocations of the specified objects return the same and those that do "
+	           "not\n"
+	           "commute come in the same order.  Every other outcome of an operation that "
+	           "depends\n"
+	           "on the order begins a run of its own.  Exit status 1 when a run failed or "
+	           "has a\n"
+	           "data race, 3 when not all was explored.",
 	.options = options,
 	.run = run,
 	.takes_program = true,

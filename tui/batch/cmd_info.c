@@ -198,8 +198,14 @@ static void print_text(const struct trace *t, const struct counts *c)
 		puts("recording");
 	for (uint64_t i = 0; i < t->notes_count; i++) {
 		print_name(trace_string(t, t->notes[i].key), 12);
-		print_name(trace_string(t, t->notes[i].value), 0);
-		putchar('\n');
+		const char *value = trace_string(t, t->notes[i].value);
+		enum {
+			SHOWN = 200
+		}; /* lists for replay are longer; --format json has them whole */
+		char *cut = g_strndup(value, SHOWN);
+		print_name(cut, 0);
+		g_free(cut);
+		puts(strlen(value) > SHOWN ? " ..." : "");
 	}
 }
 

@@ -14,6 +14,7 @@ static void run_clear(void *data)
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(owned); i++)
 		g_free(owned[i]);
+	g_ptr_array_unref(r->pairs);
 }
 
 void tree_free(struct tree *tree)
@@ -39,6 +40,16 @@ static uint64_t number_of(const json_t *item, const char *key)
 	return n > 0 ? (uint64_t)n : 0;
 }
 
+static GPtrArray *texts_of(const json_t *list)
+{
+	GPtrArray *texts = g_ptr_array_new_with_free_func(g_free);
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const char *text = json_string_value(json_array_get(list, i));
+		g_ptr_array_add(texts, g_strdup(text ? text : ""));
+	}
+	return texts;
+}
+
 static struct tree_run read_run(const json_t *item)
 {
 	const json_t *parent = json_object_get(item, "parent");
@@ -56,6 +67,8 @@ static struct tree_run read_run(const json_t *item)
 		.status = json_integer_value(json_object_get(item, "status")),
 		.events = number_of(item, "events"),
 		.pruned = number_of(item, "pruned"),
+		.commuting = number_of(item, "commuting-pairs"),
+		.pairs = texts_of(json_object_get(item, "commuting")),
 	};
 }
 

@@ -15,6 +15,8 @@ struct tree_run {
 	char *flip, *thread, *place, *variable, *end, *story, *trace; /* owned; "" for none */
 	int64_t status;
 	uint64_t events, pruned;
+	uint64_t commuting; /* pairs of invocations whose other order was not run */
+	GPtrArray *pairs;   /* char *: the first of these, in words; owned */
 };
 struct tree {
 	char *path, *program; /* owned */

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { DEEPEST_DRAWN = 10, FOOT_ROWS = 8 };
+enum { DEEPEST_DRAWN = 10, FOOT_ROWS = 9 };
 
 struct explore_view {
 	struct tree *tree; /* owned; NULL: there is none */
@@ -145,6 +145,22 @@ static void draw_head(const struct tree *t, struct pane p)
 		            t->gaps->len ? (char *)t->gaps->pdata[0] : "it was ended");
 }
 
+/* What the specification spared: orders that were not run, since the pairs commute. */
+static void draw_pairs(const struct tree_run *r, struct pane p)
+{
+	char count[32];
+	if (r->commuting == 0 || p.rows < 2)
+		return;
+	pane_format(p, 0, 1, STYLE_HEADING,
+	            "not run in another order, as equivalent: %s pair%s that commute%s",
+	            grouped(r->commuting, count), r->commuting == 1 ? "" : "s",
+	            r->commuting == 1 ? "s" : "");
+	int row = 1;
+	for (guint i = 0; i < r->pairs->len && row < p.rows; i++)
+		row += pane_paragraph(pane_part(p, row, 1, p.rows - row, p.columns - 2), 0, 0,
+		                      STYLE_TEXT, r->pairs->pdata[i]);
+}
+
 /* The selected run in words. */
 static void draw_foot(const struct tree_run *r, struct pane p)
 {
@@ -163,6 +179,7 @@ static void draw_foot(const struct tree_run *r, struct pane p)
 			row += pane_paragraph(pane_part(p, row, 1, -1, p.columns - 2), 0, 0,
 			                      STYLE_RACE, *line);
 	g_strfreev(lines);
+	draw_pairs(r, pane_part(p, row, 0, p.rows - 1 - row, -1));
 	pane_text(p, p.rows - 1, 1, STYLE_DIM,
 	          *r->trace ? "Enter opens its trace" : "its trace was not kept");
 }

@@ -20,8 +20,11 @@ static void atomic_point(struct thread *t)
 		log_fill(t);
 	if (!rt.controlled)
 		return;
+	if (rt.replay && t->poll.repeats)
+		return;
 	/* Cheaper than a lock's: one in eight, and always when the budget is used up. */
-	if (rt.replay || rt.config.strategy == STRATEGY_PCT)
+	bool pct = rt.config.strategy == STRATEGY_PCT && t->poll.spins < SPIN_LIMIT;
+	if (rt.replay || pct)
 		sched_point_slow(t);
 	else if (t->budget < 16)
 		sched_access(t);
@@ -29,20 +32,25 @@ static void atomic_point(struct thread *t)
 		t->budget -= 16;
 }
 
-/* A load, or an exchange that changed nothing: when it sees the same for the third time in a
- * row, with little else between, the thread spins, and everybody else had better run.  With
- * long turns and spinning waiters a program with spin locks of its own would hardly get on. */
-static void maybe_spins(struct thread *t, const volatile void *p, uint64_t value)
+/* A read-modify-write: one that changes nothing is a look (a lock that is tried again). */
+static void changed(struct thread *t, const volatile void *p, bool news, uint64_t value,
+                    uintptr_t pc)
 {
-	if (t->spun != p || t->spun_value != value || t->spun_budget - t->budget > 24)
-		t->spins = 0;
-	else if (++t->spins >= SPIN_LIMIT && t->budget > 0) {
-		t->drawn -= t->budget;
-		t->budget = 0;
+	if (news) {
+		t->poll.spins = 0;
+		poll_wrote(p);
+	} else {
+		poll_look(t, p, value, pc);
 	}
-	t->spun = p;
-	t->spun_value = value;
-	t->spun_budget = t->budget;
+}
+
+/* A load, or an exchange that was refused. */
+static void looked(struct thread *t, unsigned order, const volatile void *p, unsigned code,
+                   uint64_t value, uintptr_t pc)
+{
+	if (!poll_again(t, p, value, pc))
+		log_access(t, LOG_AREAD, order, pc, (const void *)p, code, true, value);
+	poll_look(t, p, value, pc);
 }
 
 #define ENTER(fallback) \
@@ -61,10 +69,7 @@ static void maybe_spins(struct thread *t, const volatile void *p, uint64_t value
 		type old = function(p, v, __ATOMIC_SEQ_CST); \
 		log_rmw(t, ORDER(order), CALLER(), (const void *)p, code, (uint64_t)old, \
 		        (uint64_t)(type)(expression)); \
-		if (old == (type)(expression)) \
-			maybe_spins(t, p, (uint64_t)old); \
-		else \
-			t->spins = 0; \
+		changed(t, p, old != (type)(expression), (uint64_t)old, CALLER()); \
 		return old; \
 	}
 
@@ -82,11 +87,9 @@ static void maybe_spins(struct thread *t, const volatile void *p, uint64_t value
 		if (done) { \
 			log_rmw(t, ORDER(order), CALLER(), (const void *)p, code, \
 			        (uint64_t)old, (uint64_t)v); \
-			t->spins = 0; \
+			changed(t, p, true, 0, CALLER()); \
 		} else { \
-			log_access(t, LOG_AREAD, ORDER(failure), CALLER(), (const void *)p, \
-			           code, true, (uint64_t)old); \
-			maybe_spins(t, p, (uint64_t)old); \
+			looked(t, ORDER(failure), p, code, (uint64_t)old, CALLER()); \
 			*expected = old; \
 		} \
 		return done; \
@@ -98,9 +101,7 @@ static void maybe_spins(struct thread *t, const volatile void *p, uint64_t value
 	{ \
 		ENTER(__atomic_load_n(p, __ATOMIC_SEQ_CST)) \
 		type v = __atomic_load_n(p, __ATOMIC_SEQ_CST); \
-		log_access(t, LOG_AREAD, ORDER(order), CALLER(), (const void *)p, code, true, \
-		           (uint64_t)v); \
-		maybe_spins(t, p, (uint64_t)v); \
+		looked(t, ORDER(order), p, code, (uint64_t)v, CALLER()); \
 		return v; \
 	} \
 	EXPORT void __tsan_atomic##bits##_store(volatile type *p, type v, int order); \
@@ -115,6 +116,7 @@ static void maybe_spins(struct thread *t, const volatile void *p, uint64_t value
 		log_access(t, LOG_AWRITE, ORDER(order), CALLER(), (const void *)p, code, true, \
 		           (uint64_t)v); \
 		__atomic_store_n(p, v, __ATOMIC_SEQ_CST); \
+		poll_wrote(p); \
 	} \
 	FETCH(bits, type, code, exchange, __atomic_exchange_n, v) \
 	FETCH(bits, type, code, fetch_add, __atomic_fetch_add, old + v) \
@@ -139,16 +141,13 @@ static void maybe_spins(struct thread *t, const volatile void *p, uint64_t value
 		} \
 		atomic_point(t); \
 		if (__atomic_compare_exchange_n(p, &old, v, false, __ATOMIC_SEQ_CST, \
-		                                __ATOMIC_SEQ_CST)) \
+		                                __ATOMIC_SEQ_CST)) { \
 			log_rmw(t, ORDER(order), CALLER(), (const void *)p, code, \
 			        (uint64_t)old, (uint64_t)v); \
-		else \
-			log_access(t, LOG_AREAD, ORDER(failure), CALLER(), (const void *)p, \
-			           code, true, (uint64_t)old); \
-		if (old != expected) \
-			maybe_spins(t, p, (uint64_t)old); \
-		else \
-			t->spins = 0; \
+			changed(t, p, true, 0, CALLER()); \
+		} else { \
+			looked(t, ORDER(failure), p, code, (uint64_t)old, CALLER()); \
+		} \
 		return old; \
 	}
 

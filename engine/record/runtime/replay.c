@@ -18,7 +18,7 @@ static struct log_thread *threads;
 static struct log_answer *answers;
 static uint32_t *answer_start; /* by thread: index into answers */
 static uint32_t position;
-static int nested; /* invocations that began inside of one whose end is awaited */
+static int nested;         /* invocations that began inside of one whose end is awaited */
 static uint32_t *next_of;  /* by step: the thread's next step; for replay_turn */
 static uint32_t *first_of; /* by thread: its next step in the plan */
 static enum { FOLLOWING, GATHERING, HOLDING, FIRST, SECOND, OVER } phase;
@@ -267,6 +267,7 @@ void replay_event(struct thread *t, enum log_tag tag, uintptr_t pc)
 			diverged(t, "place", pc, s->pc);
 			return;
 		}
+		t->poll.repeats = s->repeats;
 		first_of[t->id] = next_of[position];
 		position++;
 		break;

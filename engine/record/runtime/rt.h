@@ -85,6 +85,29 @@ struct open_call { /* an invocation by a bind line: bind.c */
 };
 enum { MAX_OPEN_CALLS = 16 };
 
+/* What a thread waits for by looking at atomics again and again: polls.c. */
+enum { POLL_PLACES = 8, POLL_FRAMES = 4 };
+struct poll {
+	uint32_t spins;    /* looks in a row that told it nothing new: it spins at SPIN_LIMIT */
+	uint32_t patience; /* looks until it gives way again, */
+	uint32_t left;     /* where it yields itself: so many of them are left */
+	uint64_t worked;   /* its accesses at the last look */
+	uint64_t news;     /* polls_news, when it last gave way */
+	struct {
+		const volatile void *place;
+		uint64_t value;
+	} seen[POLL_PLACES];
+	/* the last look's record, */
+	const uint64_t *end;
+	uint64_t chunk;
+	const volatile void *place;
+	uint64_t value;
+	uintptr_t pc;
+	struct frame
+	        frames[POLL_FRAMES]; /* the innermost frames then, by index % POLL_FRAMES */
+	uint64_t repeats; /* and how often it was made again; replay: is still to be */
+};
+
 struct thread {
 	/* hot */
 	union {
@@ -95,16 +118,17 @@ struct thread {
 		};
 		volatile uint64_t attention; /* 0: an access has but to be written */
 	};
-	int32_t budget; /* accesses until the next scheduling point */
-	int32_t drawn;  /* what it was when accesses were last counted */
+	int32_t budget;   /* accesses until the next scheduling point */
+	int32_t drawn;    /* what it was when accesses were last counted */
+	uint64_t counted; /* accesses that were counted so far */
 	struct stream *stream;
 	uint64_t
 	        *pending; /* the end of the last write's record, whose value is not yet known */
 	struct log_site *pending_site;
 	/* Free mode: a new number after each synchronisation, call and return; an access that
-	 * its site has made with this number before is not written again.  `stamp` is what
-	 * sites get: the epoch, in controlled mode never. */
-	uint64_t epoch, stamp;
+	 * its site has made with this number before is not written again, but counted.
+	 * Controlled mode: 0. */
+	uint64_t epoch, repeated;
 	uint32_t pending_code;
 	uint32_t id;
 	uint64_t ordinal; /* visible events so far */
@@ -136,13 +160,10 @@ struct thread {
 	const void *condition; /* waits for it, from the `wait` event on */
 	bool woken;
 	struct stream own;
-	uint64_t questions;        /* clocks asked */
-	uint64_t random;           /* state of its random bytes */
-	uintptr_t pc;              /* of what it blocks in */
-	const volatile void *spun; /* the atomic that last told it nothing new, */
-	uint64_t spun_value;       /* its value, */
-	int32_t spun_budget;       /* the budget then, */
-	uint32_t spins;            /* and how often in a row: it spins at SPIN_LIMIT */
+	uint64_t questions; /* clocks asked */
+	uint64_t random;    /* state of its random bytes */
+	uintptr_t pc;       /* of what it blocks in */
+	struct poll poll;
 	struct open_call open[MAX_OPEN_CALLS];
 	unsigned open_count;
 	unsigned told_calls; /* those that the program itself tells of (heddle.h), open */
@@ -232,6 +253,23 @@ void sched_cancel(struct thread *t);
 bool sched_force(struct thread *t, struct thread *next, bool fire_timeout);
 void futex_wait(volatile int *word, int value, uint64_t nanoseconds);
 void futex_wake(volatile int *word, int count);
+
+/* ---- polls.c ---- */
+/* Exploration wants every look for itself, for the next may see something else. */
+ALWAYS_INLINE bool looks_count(void)
+{
+	return rt.config.strategy != STRATEGY_FIRST && !(rt.config.flags & LOG_EXPLORE);
+}
+/* An atomic read of `value` by the instruction before `pc`: is it a mere repetition, which
+ * needs no record?  Else poll_look comes after its record. */
+bool poll_again(struct thread *t, const volatile void *p, uint64_t value, uintptr_t pc);
+void poll_look(struct thread *t, const volatile void *p, uint64_t value, uintptr_t pc);
+void poll_remember(struct thread *t, const volatile void *p, uint64_t value, uintptr_t pc);
+void poll_settle(struct thread *t);
+bool poll_spins(struct thread *t);       /* nothing new since, and no work of its own */
+bool poll_waits(const struct thread *t); /* it spins, and nothing new has been written since */
+uint64_t poll_news(const struct thread *t);
+void poll_wrote(const volatile void *p); /* an atomic write there */
 
 /* ---- threads.c, sync.c, blocking.c ---- */
 void thread_begin(struct thread *t);
@@ -332,7 +370,7 @@ static inline void log_ticket(struct thread *t)
 	uint64_t *w = log_room(t->stream, 1);
 	w[0] = log_word(LOG_TICKET, 0, __atomic_add_fetch(&rt.ticket, 1, __ATOMIC_SEQ_CST));
 	t->stream->next = w + 1;
-	t->stamp = ++t->epoch;
+	t->epoch++;
 }
 
 ALWAYS_INLINE void count_event(struct thread *t, enum log_tag tag, uintptr_t pc)

@@ -211,7 +211,7 @@ static struct thread *choose_ready(struct thread *current)
 	/* Those that spin may have to wait for one that does not. */
 	for (unsigned tries = 0; tries < 4; tries++) {
 		best = nth_ready(draw(sched.ready));
-		if (best->spins < SPIN_LIMIT)
+		if (!poll_waits(best))
 			break;
 	}
 	return best;
@@ -633,6 +633,7 @@ static void count_steps(struct thread *t)
 {
 	int32_t used = t->drawn - (t->budget > 0 ? t->budget : 0);
 	t->drawn = t->budget > 0 ? t->budget : 0;
+	t->counted += used;
 	sched.accesses += used;
 	sched.steps += used;
 	sched.virtual_time += 5ull * used;
@@ -698,6 +699,51 @@ void sched_point_slow(struct thread *t)
 	give_way(t, false);
 }
 
+/* Does everybody who can run spin? */
+static bool all_wait(const struct thread *t)
+{
+	for (unsigned i = 0; i < sched.live_count; i++) {
+		const struct thread *other = sched.live[i];
+		if (other != t && other->state == STATE_READY && !poll_waits(other))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * For one that spins: a look, when somebody else has something to do.  With long turns and
+ * spinning waiters a program with spin locks of its own would hardly get on.  Where all spin,
+ * for the outside or until they have looked often enough, handing over each time would cost
+ * more than the looks: ever longer turns.
+ */
+static int32_t spin_budget(struct thread *t)
+{
+	enum { LOOK = 16, MOST = 4096 };
+	struct poll *l = &t->poll;
+	l->news = poll_news(t);
+	l->patience = !all_wait(t) ? 1 : l->patience < MOST ? 2 * l->patience : MOST;
+	return LOOK * (int32_t)l->patience - 1;
+}
+
+/*
+ * Sleepers come back when virtual time has come so far, and when all others spin: it may be
+ * for what the sleeper brings.  Waits with a time limit end in that way only when spinning has
+ * long been in vain.
+ */
+static void wake_sleepers(const struct thread *t)
+{
+	lock();
+	struct thread *s = earliest();
+	bool spins = t->poll.spins >= SPIN_LIMIT && all_wait(t);
+	bool outside = sched.outside || sched.files;
+	if (spins && outside)
+		catch_up();
+	if (s && (s->deadline <= sched.virtual_time || (spins && !outside)) &&
+	    (s->reason == FOR_SLEEP || (spins && t->poll.patience >= 1024)))
+		fire(s);
+	unlock();
+}
+
 void sched_access(struct thread *t)
 {
 	if (t->pending)
@@ -721,14 +767,40 @@ void sched_access(struct thread *t)
 	if (rt.config.strategy == STRATEGY_PCT)
 		at_change_point(t);
 	t->budget = t->drawn = draw_budget();
+	if (looks_count()) {
+		poll_settle(t);
+		if (poll_spins(t)) {
+			t->budget = t->drawn = spin_budget(t);
+			t->priority = --sched.lowest;
+		}
+		if (sched.timed)
+			wake_sleepers(t);
+	}
 	if (preempt && !stays_whole(t) && (sched.ready || sched.files))
 		give_way(t, false);
+}
+
+/* One that spins and yields at each look need not be taken at its word each time. */
+static bool yields_later(struct thread *t)
+{
+	struct poll *l = &t->poll;
+	if (sched.ready == 0 || l->spins < SPIN_LIMIT || !looks_count())
+		return false;
+	if (l->left > 0) {
+		l->left--;
+		return true;
+	}
+	spin_budget(t);
+	l->left = l->patience - 1;
+	return false;
 }
 
 /* The program says itself that it has nothing to do now, or spins. */
 void sched_yield_point(struct thread *t, bool lower)
 {
 	if (rt.replay) {
+		if (t->poll.repeats)
+			return;
 		replay_point(t);
 		if (rt.replay)
 			return;
@@ -737,6 +809,10 @@ void sched_yield_point(struct thread *t, bool lower)
 	sched.steps++;
 	if (lower && rt.config.strategy == STRATEGY_PCT)
 		t->priority = --sched.lowest;
+	if (yields_later(t))
+		return;
+	if (sched.timed)
+		wake_sleepers(t);
 	lock();
 	if (sched.files)
 		poll_files();
@@ -980,7 +1056,7 @@ struct thread *thread_new(struct thread *parent)
 	t->own.last = id;
 	t->state = STATE_READY;
 	t->unusual = 1;
-	t->epoch = 1;
+	t->epoch = rt.controlled ? 0 : 1;
 	t->priority = 1 + draw(1 << 30);
 	if (parent)
 		parent->children++;

@@ -1,0 +1,188 @@
+/*
+ * polls.c - threads that wait by looking at atomics again and again.
+ *
+ * Such a thread learns nothing until somebody writes there, so the scheduler lets others run
+ * first, and where only such threads can run each looks many times before it gives way
+ * (sched.c).  What it saw is written compactly: a read by the same instruction, in the same
+ * frames, of the same place, with the same value, when nothing at all has been recorded since
+ * its last one, is not written but counted (LOG_REPEAT).  Whatever order of the trace's events
+ * is possible stays possible with the repetitions in it, each right after the read that it
+ * repeats; so nothing can be said of the shorter trace that is not true of the longer one.
+ * Replay makes as many again.
+ *
+ * Knows nothing of who is next.
+ */
+#include <string.h>
+
+#include "rt.h"
+
+/* How often each atomic was written, by a hash of its address. */
+static uint32_t written[256];
+
+static unsigned hash(const volatile void *p)
+{
+	return (uint32_t)((uintptr_t)p >> 2) * 0x9e3779b1u >> 24;
+}
+
+void poll_wrote(const volatile void *p)
+{
+	written[hash(p)]++;
+}
+
+/* Grows when something is written where the thread looks. */
+uint64_t poll_news(const struct thread *t)
+{
+	uint64_t sum = 0;
+	for (unsigned i = 0; i < POLL_PLACES; i++)
+		if (t->poll.seen[i].place)
+			sum += written[hash(t->poll.seen[i].place)];
+	return sum;
+}
+
+static uint64_t worked(const struct thread *t)
+{
+	return t->counted + (uint64_t)(t->drawn - t->budget);
+}
+
+bool poll_spins(struct thread *t)
+{
+	enum { LITTLE = 40 }; /* accesses between two looks, as the budget counts */
+	if (worked(t) - t->poll.worked > LITTLE)
+		t->poll.spins = 0;
+	return t->poll.spins >= SPIN_LIMIT;
+}
+
+/*
+ * At a scheduling point: the same for a plain variable (volatile, or not optimised), whose
+ * reads are too cheap to look after each.  When the log ends in nothing but one read of one
+ * value, they become one and its repetitions.
+ */
+void poll_settle(struct thread *t)
+{
+	enum { MANY = 8 };
+	struct stream *s = t->stream;
+	const uint64_t same = LOG_SHORT | (uint64_t)(LOG_SITES - 1) << LOG_SLOT_SHIFT;
+	uint64_t *w = s->next, *first = w;
+	if (!s->chunk || s->last != t->id || t->pending || !(w[-1] & LOG_SHORT) ||
+	    w[-1] & ~same)
+		return;
+	const struct log_site *site = &s->sites[w[-1] >> LOG_SLOT_SHIFT & (LOG_SITES - 1)];
+	if ((site->key & 255) != LOG_READ)
+		return;
+	while (first[-1] == w[-1]) /* the chunk's head differs */
+		first--;
+	if (w - first < MANY)
+		return;
+	uint64_t repeats = (uint64_t)(w - first) - 1;
+	for (uint64_t *to = first + 1; to < w; to++)
+		*to = 0;
+	first[1] = log_word(LOG_REPEAT, 0, repeats);
+	s->next = first + 2;
+	t->ordinal -= repeats;
+	t->poll.spins = SPIN_LIMIT;
+	t->poll.worked = worked(t);
+}
+
+bool poll_waits(const struct thread *t)
+{
+	return t->poll.spins >= SPIN_LIMIT && t->poll.news == poll_news(t);
+}
+
+/* Returned from and called again, perhaps, but back in the frames of the last look? */
+static bool same_frames(const struct thread *t)
+{
+	if (!t->dirty)
+		return true;
+	if (t->depth != t->emitted || t->depth > MAX_FRAMES || t->low + POLL_FRAMES < t->depth)
+		return false;
+	for (uint32_t i = t->low; i < t->depth; i++) {
+		const struct frame *now = &t->frames[i],
+		                   *then = &t->poll.frames[i % POLL_FRAMES];
+		if (now->call != then->call || now->function != then->function ||
+		    now->sp != then->sp)
+			return false;
+	}
+	return true;
+}
+
+static uint64_t chunk_of(const struct stream *s)
+{
+	return s->chunk ? ((const struct log_chunk *)s->chunk)->sequence : UINT64_MAX;
+}
+
+/* Replay: the plan has repetitions of the last event, and nobody comes in between. */
+static bool planned(struct thread *t, const volatile void *p, uint64_t value, uintptr_t pc)
+{
+	struct poll *l = &t->poll;
+	if (l->repeats == 0 || l->place != p || l->value != value || l->pc != pc)
+		return false;
+	l->repeats--;
+	return true;
+}
+
+bool poll_again(struct thread *t, const volatile void *p, uint64_t value, uintptr_t pc)
+{
+	struct poll *l = &t->poll;
+	struct stream *s = t->stream;
+	if (rt.replay)
+		return planned(t, p, value, pc);
+	if (l->spins < SPIN_LIMIT || s->next != l->end || l->place != p || l->value != value ||
+	    l->pc != pc || s->last != t->id || chunk_of(s) != l->chunk || !same_frames(t))
+		return false;
+	t->dirty = 0;
+	t->low = t->emitted;
+	if (l->repeats++ == 0) {
+		uint64_t *w = log_room(s, 1);
+		*w = log_word(LOG_REPEAT, 0, 1);
+		s->next = w + 1;
+		l->end = s->next;
+		l->chunk = chunk_of(s);
+	} else {
+		s->next[-1] += 1ull << LOG_PC_SHIFT;
+	}
+	return true;
+}
+
+/* The last look's record is the stream's last. */
+void poll_remember(struct thread *t, const volatile void *p, uint64_t value, uintptr_t pc)
+{
+	struct poll *l = &t->poll;
+	struct stream *s = t->stream;
+	l->place = p;
+	l->value = value;
+	l->pc = pc;
+	if (rt.replay)
+		return; /* replay_event says how often it comes again */
+	l->repeats = 0;
+	bool counts = rt.controlled && s->chunk && looks_count();
+	l->end = counts ? s->next : NULL;
+	l->chunk = chunk_of(s);
+	uint32_t depth = t->depth < MAX_FRAMES ? t->depth : MAX_FRAMES;
+	for (uint32_t i = depth < POLL_FRAMES ? 0 : depth - POLL_FRAMES; i < depth; i++)
+		l->frames[i % POLL_FRAMES] = t->frames[i];
+}
+
+void poll_look(struct thread *t, const volatile void *p, uint64_t value, uintptr_t pc)
+{
+	struct poll *l = &t->poll;
+	unsigned i = hash(p) % POLL_PLACES;
+	if (!rt.controlled)
+		return;
+	poll_spins(t);
+	if (l->seen[i].place != p || l->seen[i].value != value)
+		l->spins = 0;
+	else if (++l->spins == SPIN_LIMIT)
+		l->patience = 1;
+	l->seen[i].place = p;
+	l->seen[i].value = value;
+	if (l->spins >= SPIN_LIMIT || rt.replay)
+		poll_remember(t, p, value, pc);
+	/* Give way when it begins to spin; later the scheduler has said how long it may. */
+	if (t->budget > 0 &&
+	    (l->spins == SPIN_LIMIT ||
+	     (l->spins > SPIN_LIMIT && !looks_count()))) {
+		t->drawn -= t->budget;
+		t->budget = 0;
+	}
+	l->worked = worked(t);
+}
