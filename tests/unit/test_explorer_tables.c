@@ -1,17 +1,16 @@
 /*
- * test_explorer_tables.c - the tables of keys and commands in docs/explorer.md are those of
- * the program.  UPDATE=1 in the environment writes them anew.
+ * test_explorer_tables.c - the tables of keys and commands in docs/explorer.md and of
+ * checks in docs/lessons.md are those of the program.  UPDATE=1 in the environment writes them anew.
  */
 #include "tui/explorer/command_line.h"
 #include "tui/explorer/keys.h"
+#include "tui/lesson/lesson.h"
 
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char path[] = "docs/explorer.md";
-
-static char *with_table(const char *text, const char *name, const char *table)
+static char *with_table(const char *path, const char *text, const char *name, const char *table)
 {
 	char *begin_mark = g_strdup_printf("<!-- begin %s -->\n", name);
 	char *end_mark = g_strdup_printf("<!-- end %s -->\n", name);
@@ -26,26 +25,32 @@ static char *with_table(const char *text, const char *name, const char *table)
 	return whole;
 }
 
-START_TEST(tables_of_the_manual)
+static const struct {
+	const char *path, *name;
+	void (*print)(GString *out);
+} tables[] = {
+	{ "docs/explorer.md", "keys", bindings_print_table },
+	{ "docs/explorer.md", "commands", commands_print_table },
+	{ "docs/lessons.md", "checks", lesson_print_checks },
+};
+
+START_TEST(table_of_the_manual)
 {
+	const char *path = tables[_i].path;
 	char *text;
-	GString *keys = g_string_new(NULL), *commands = g_string_new(NULL);
+	GString *table = g_string_new(NULL);
 	ck_assert(g_file_get_contents(path, &text, NULL, NULL));
-	bindings_print_table(keys);
-	commands_print_table(commands);
-	char *one = with_table(text, "keys", keys->str);
-	char *both = with_table(one, "commands", commands->str);
+	tables[_i].print(table);
+	char *whole = with_table(path, text, tables[_i].name, table->str);
 	if (getenv("UPDATE"))
-		ck_assert(g_file_set_contents(path, both, -1, NULL));
+		ck_assert(g_file_set_contents(path, whole, -1, NULL));
 	else
 		ck_assert_msg(
-		        strcmp(text, both) == 0,
+		        strcmp(text, whole) == 0,
 		        "%s is not up to date: UPDATE=1 build/tests/unit/test_explorer_tables",
 		        path);
-	g_string_free(keys, TRUE);
-	g_string_free(commands, TRUE);
-	g_free(one);
-	g_free(both);
+	g_string_free(table, TRUE);
+	g_free(whole);
 	g_free(text);
 }
 END_TEST
@@ -54,7 +59,7 @@ int main(void)
 {
 	Suite *suite = suite_create("explorer tables");
 	TCase *c = tcase_create("tables");
-	tcase_add_test(c, tables_of_the_manual);
+	tcase_add_loop_test(c, table_of_the_manual, 0, G_N_ELEMENTS(tables));
 	suite_add_tcase(suite, c);
 	SRunner *runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);

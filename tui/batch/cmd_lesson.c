@@ -24,7 +24,8 @@ static void list_text(const GPtrArray *all)
 		if (p.finished)
 			g_strlcpy(state, "finished", sizeof state);
 		else if (p.step)
-			g_snprintf(state, sizeof state, "step %u of %u", p.step + 1, l->steps->len);
+			g_snprintf(state, sizeof state, "step %u of %u", p.step + 1,
+			           l->steps->len);
 		GString *line = g_string_new(NULL);
 		g_string_append_printf(line, "%2u. ", i + 1);
 		append_padded(line, l->name, 20);
@@ -62,7 +63,8 @@ static int list(struct arguments *a)
 	GPtrArray *all = lessons_all();
 	if (all->len == 0) {
 		g_ptr_array_unref(all);
-		error_set(&error, a->command->name, "run the installed heddle, or that of the tree",
+		error_set(&error, a->command->name,
+		          "run the installed heddle, or that of the tree",
 		          "the samples with their lessons are not beside heddle");
 		return fail(&error);
 	}
@@ -243,7 +245,8 @@ static bool take_lesson(struct workshop *w, struct guide *g, bool play, struct e
 static bool is_at_terminal(void)
 {
 	const char *term = getenv("TERM");
-	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0;
+	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && term &&
+	       strcmp(term, "dumb") != 0;
 }
 
 static int open_lesson(struct arguments *a, const struct lesson *l, bool play)
@@ -269,7 +272,8 @@ static int open_lesson(struct arguments *a, const struct lesson *l, bool play)
 	if (play)
 		printf("%s: %u steps played to the end\n", l->name, l->steps->len);
 	else if (!finished)
-		printf("'heddle lesson %s' goes on here.\n", a->words->len ? (char *)a->words->pdata[0] : l->name);
+		printf("'heddle lesson %s' goes on here.\n",
+		       a->words->len ? (char *)a->words->pdata[0] : l->name);
 	return EXIT_NOTHING;
 }
 
@@ -298,10 +302,12 @@ static int run_lesson(struct arguments *a)
 }
 
 static const struct command_option options[] = {
-	{ "directory", "DIR", "work in this folder and leave the program there (default: a temporary one)", 'd' },
+	{ "directory", "DIR",
+	  "work in this folder and leave the program there (default: a temporary one)", 'd' },
 	{ "text", NULL, "print the lesson with its commands, also at a terminal", 0 },
 	{ "check", NULL, "only say whether the lesson's file is well-formed", 0 },
-	{ "play", NULL, "do all its tasks by its own keys, and check its facts and answers", 0 },
+	{ "play", NULL, "do all its tasks by its own keys, and check its facts and answers",
+	  0 },
 	OPTION_FORMAT,
 	{ 0 },
 };
@@ -310,9 +316,11 @@ const struct command command_lesson = {
 	.name = "lesson",
 	.usage = "[NAME|FILE.lesson] [-d DIR] [--text] [--check] [--play]",
 	.summary = "Guided lessons for the class: without a name, their list",
-	.details = "A lesson compiles and records a sample and opens the explorer with a pane that\n"
-	           "says what to look at, sees whether it was done, and gives hints.  Without a\n"
-	           "terminal it is printed.  docs/lessons.md says how to write one.",
+	.details =
+	        "A lesson compiles and records a sample and opens the explorer with a pane "
+	        "that\n"
+	        "says what to look at, sees whether it was done, and gives hints.  Without a\n"
+	        "terminal it is printed.  docs/lessons.md says how to write one.",
 	.options = options,
 	.run = run_lesson,
 };

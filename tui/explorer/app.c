@@ -378,10 +378,12 @@ static void copy_line(struct app *app)
 
 static void go_pair_view(struct app *app, enum view_kind view)
 {
-	if (app->session->pair[0] == NONE)
-		app_say(app, "no pair is selected: choose a finding, or say `pair E1 E2`");
-	else
+	if (app->session->pair[0] != NONE)
 		app_go(app, view);
+	else if (!jobs_idle(&app->jobs))
+		app_say(app, "nothing is found yet: heddle is still looking (T shows the trace)");
+	else
+		app_say(app, "no pair is selected: choose a finding, or say `pair E1 E2`");
 }
 
 static void save_notes(struct app *app)
@@ -588,12 +590,15 @@ static void draw_header(const struct app *app, struct pane p)
 	bool hidden = app->guide && app->guide->size == GUIDE_HIDDEN;
 	pane_rule(p, 1, hidden ? "L lesson" : NULL);
 	g_string_truncate(text, 0);
-	jobs_describe(&app->jobs, text);
+	jobs_describe((struct jobs *)&app->jobs, text);
+	bool busy = text->len > 0;
+	if (!busy && app_view(app) == VIEW_FINDINGS)
+		session_append_summary(app->session, text);
 	if (text->len) {
 		g_string_prepend_c(text, ' ');
 		g_string_append_c(text, ' ');
-		pane_text(p, 1, MAX(p.columns - text_columns(text->str) - 2, 0), STYLE_BUSY,
-		          text->str);
+		pane_text(p, 1, MAX(p.columns - text_columns(text->str) - 2, 0),
+		          busy ? STYLE_BUSY : STYLE_DIM, text->str);
 	}
 	g_string_free(text, TRUE);
 }

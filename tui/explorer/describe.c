@@ -271,7 +271,7 @@ static void explain_impossible(const struct session *s, const struct finding *f,
 		const struct step *step = &g_array_index(f->proof->cycle.steps, struct step, 0);
 		g_string_append(out, "It would need a circle: ");
 		describe_step(s, step, out);
-		g_string_append_printf(out, ", and %u more step%s (o shows them).",
+		g_string_append_printf(out, ", and %u more step%s (w shows the proof).",
 		                       f->proof->cycle.steps->len - 1,
 		                       f->proof->cycle.steps->len == 2 ? "" : "s");
 	}

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <langinfo.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,10 +66,6 @@ static void run_program(struct app *app)
 	printf("\n$ %s\n", command);
 	fflush(stdout);
 	int status = system(command);
-	if (app->guide && status != -1) {
-		app->guide->replayed = true;
-		guide_notice(app);
-	}
 	printf("\n[ended with status %d; Enter goes back to heddle] ",
 	       status < 0          ? -1
 	       : WIFEXITED(status) ? WEXITSTATUS(status)
@@ -185,6 +182,20 @@ static struct specs *open_specs(const struct trace *t, const GPtrArray *given,
 	return specs;
 }
 
+/* A lesson speaks of the findings: they are there before its first step is shown, unless that
+ * takes long. */
+static void await_findings(struct app *app)
+{
+	gint64 end = g_get_monotonic_time() + 5 * G_USEC_PER_SEC;
+	while (!jobs_idle(&app->jobs)) {
+		gint64 left = (end - g_get_monotonic_time()) / 1000;
+		struct pollfd fd = { .fd = app->jobs.wake[0], .events = POLLIN };
+		if (left <= 0 || poll(&fd, 1, (int)left) < 0)
+			return;
+		app_collect(app);
+	}
+}
+
 static struct app *make_app(struct trace *trace, struct specs *specs,
                             const struct explorer_options *options,
                             const struct app_options *app_options)
@@ -233,6 +244,8 @@ int explorer_run(struct trace *trace, const struct explorer_options *options,
 	bool good = begin_at(app, options, error);
 	if (good && options->script)
 		good = run_script(app, options->script, error);
+	if (good && options->guide)
+		await_findings(app);
 	if (good && !headless)
 		terminal_loop(app);
 	line_end();
@@ -260,9 +273,9 @@ static void run_silently(struct app *app)
 	char *command = g_strconcat("{ ", app->after_command, "; } >/dev/null 2>&1", NULL);
 	g_free(app->after_command);
 	app->after_command = NULL;
-	app->guide->replayed = system(command) != -1;
+	if (system(command) == -1)
+		app->guide->replayed = false;
 	g_free(command);
-	guide_notice(app);
 }
 
 static bool refuse_step(const struct guide *g, const struct lesson_step *s, struct error *error,
@@ -276,13 +289,13 @@ static bool refuse_step(const struct guide *g, const struct lesson_step *s, stru
 static bool play_task(struct app *app, const struct lesson_step *s, struct error *error)
 {
 	struct guide *g = app->guide;
-	const struct lesson_check *failing;
 	if (s->task == NULL)
 		return true;
-	if (checks_failing(app, s->checks) == NULL && !g->changed)
+	bool mended = g->changed && lesson_step_mends(s); /* its keys were pressed: once */
+	if (checks_failing(app, s->checks) == NULL && !mended)
 		return refuse_step(g, s, error, "the task is done before any key", NULL);
 	char *press = g_strconcat("press ", s->keys, NULL);
-	if (!g->changed || checks_failing(app, s->checks))
+	if (!mended)
 		commands_run(app, press);
 	g_free(press);
 	if (app->message && app->message_is_error)
@@ -296,7 +309,7 @@ static bool play_task(struct app *app, const struct lesson_step *s, struct error
 	guide_notice(app);
 	if (g->done)
 		return true;
-	failing = checks_failing(app, s->checks);
+	const struct lesson_check *failing = checks_failing(app, s->checks);
 	return refuse_step(g, s, error, "the keys do not do it; this does not hold",
 	                   failing ? failing->text : "?");
 }

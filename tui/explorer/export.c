@@ -3,6 +3,8 @@
  */
 #include "tui/explorer/export.h"
 
+#include "tui/explorer/guide.h"
+
 #include "engine/witness/witness.h"
 
 #include <jansson.h>
@@ -309,6 +311,8 @@ bool export_replay(struct app *app, const char *arguments, struct error *error)
 		                                     quoted_self, quoted_path, program);
 		g_free(quoted_self);
 		g_free(quoted_path);
+		if (app->guide)
+			app->guide->replayed = true;
 	}
 	g_free(path);
 	g_free(program);

@@ -55,10 +55,9 @@ static void save(struct app *app)
 	struct error error;
 	if (g->unkept)
 		return;
-	if (!lesson_progress_save(g->lesson->name,
-	                          (struct lesson_progress){ g->step,
-	                                                    g->finished || old.finished },
-	                          &error))
+	if (!lesson_progress_save(
+	            g->lesson->name,
+	            (struct lesson_progress){ g->step, g->finished || old.finished }, &error))
 		app_complain(app, &error);
 }
 
@@ -86,7 +85,8 @@ static void go_on(struct app *app)
 		begin_step(g, g->step + 1);
 	} else {
 		g->finished = true;
-		app_say(app, "the lesson is finished: q leaves, `heddle lesson` lists the others");
+		app_say(app,
+		        "the lesson is finished: q leaves, `heddle lesson` lists the others");
 	}
 	save(app);
 }
@@ -258,7 +258,7 @@ static int draw_keys(const struct app *app, struct pane p, int row)
 		bool shown;
 	} keys[] = {
 		{ REQUEST_LESSON_EDIT, "edit", mends },
-		{ REQUEST_LESSON_MEND, "take the fix", mends },
+		{ REQUEST_LESSON_MEND, "fix", mends },
 		{ REQUEST_LESSON_ANSWER, "answer", s->question && !g->done },
 		{ REQUEST_LESSON_HINT, "hint", (s->task || s->question) && !g->done && !mends },
 		{ REQUEST_LESSON_ON, "on", true },
@@ -310,8 +310,8 @@ void guide_draw(const struct app *app, struct pane *body)
 	struct pane p = place(app, *body);
 	bool side = g->size == GUIDE_SHOWN && body->columns >= SIDE_FROM;
 	*body = guide_rest(app, *body);
-	char *title = g_strdup_printf(" %s %u/%u%s ", g->lesson->title, g->step + 1,
-	                              g->lesson->steps->len, g->done ? " ✓" : "");
+	char *title = g_strdup_printf(" %u/%u %s%s ", g->step + 1, g->lesson->steps->len,
+	                              g->done ? "✓ " : "", g->lesson->title);
 	if (side) { /* the keys have the last row of their own */
 		pane_bar(pane_part(pane_whole((struct grid *)&app->grid), p.row, 0, p.rows, -1),
 		         p.column - 1);

@@ -19,16 +19,16 @@ struct guide {
 	const struct lesson *lesson; /* borrowed */
 	const char *folder;          /* borrowed: the student's */
 	guint step;
-	bool done;      /* the step */
-	bool skipping;  /* on was asked for once before it was done */
-	guint hints;    /* so many are shown */
-	char *reply;    /* owned: to an answer; or NULL */
-	bool changed;   /* what is shown was recorded anew */
-	bool replayed;  /* the program was run along a witness, in this step */
-	bool finished;  /* the last step was left */
+	bool done;     /* the step */
+	bool skipping; /* on was asked for once before it was done */
+	guint hints;   /* so many are shown */
+	char *reply;   /* owned: to an answer; or NULL */
+	bool changed;  /* what is shown was recorded anew */
+	bool replayed; /* the program was run along a witness, in this step */
+	bool finished; /* the last step was left */
 	enum guide_size size;
 	enum guide_wish wish;
-	bool unkept;    /* the progress is nobody's: it is not saved */
+	bool unkept; /* the progress is nobody's: it is not saved */
 };
 
 void guide_init(struct guide *g, const struct lesson *lesson, const char *folder);

@@ -18,6 +18,11 @@ static bool tick(void *context, double fraction, const char *what)
 {
 	struct job *job = context;
 	int percent = (int)(100 * CLAMP(fraction, 0, 1));
+	if (job->tells) {
+		g_mutex_lock(&job->jobs->mutex);
+		g_strlcpy(job->what, what, sizeof job->what);
+		g_mutex_unlock(&job->jobs->mutex);
+	}
 	if (percent != g_atomic_int_get(&job->percent)) {
 		g_atomic_int_set(&job->percent, percent);
 		wake(job->jobs);
@@ -38,6 +43,7 @@ static gpointer job_thread(gpointer data)
 void jobs_init(struct jobs *jobs)
 {
 	memset(jobs, 0, sizeof *jobs);
+	g_mutex_init(&jobs->mutex);
 	jobs->running = g_ptr_array_new();
 	jobs->waiting = g_ptr_array_new();
 	if (pipe2(jobs->wake, O_CLOEXEC | O_NONBLOCK) < 0)
@@ -130,6 +136,7 @@ void jobs_release(struct jobs *jobs)
 	g_ptr_array_free(jobs->waiting, TRUE);
 	close(jobs->wake[0]);
 	close(jobs->wake[1]);
+	g_mutex_clear(&jobs->mutex);
 }
 
 bool jobs_idle(const struct jobs *jobs)
@@ -137,12 +144,15 @@ bool jobs_idle(const struct jobs *jobs)
 	return jobs->running->len == 0 && jobs->waiting->len == 0;
 }
 
-void jobs_describe(const struct jobs *jobs, GString *out)
+void jobs_describe(struct jobs *jobs, GString *out)
 {
 	if (jobs->running->len == 0)
 		return;
 	struct job *job = jobs->running->pdata[jobs->running->len - 1];
-	g_string_append_printf(out, "%s %d %%", job->title, g_atomic_int_get(&job->percent));
+	g_mutex_lock(&jobs->mutex);
+	g_string_append_printf(out, "%s%s%s %d %%", job->title, *job->what ? ": " : "",
+	                       job->what, g_atomic_int_get(&job->percent));
+	g_mutex_unlock(&jobs->mutex);
 	if (jobs->waiting->len)
 		g_string_append_printf(out, ", then %u more", jobs->waiting->len);
 }

@@ -18,10 +18,12 @@ struct job {
 	void *data, *context;
 	int detail;     /* for run and done: an analysis, an order */
 	bool urgent;    /* the reader waits for it: runs beside the one that is at work */
+	bool tells;     /* what it says of its progress is shown with the title */
 	bool exclusive; /* makes what the others use (the index): nothing runs beside it */
 	/* private */
 	GThread *thread;
 	gint percent, stopped, finished; /* atomic */
+	char what[96];                   /* under jobs->mutex */
 	bool good;
 	struct error error;
 	struct jobs *jobs;
@@ -31,6 +33,7 @@ struct jobs {
 	GPtrArray *running, *waiting; /* struct job *, owned */
 	int wake[2];                  /* a pipe: a byte when a job has ended or moved on */
 	bool closing;
+	GMutex mutex;
 };
 void jobs_init(struct jobs *jobs);
 /* Stops everything and waits for it; results of stopped jobs are thrown away by `done`. */
@@ -43,6 +46,6 @@ void jobs_collect(struct jobs *jobs);
 void jobs_stop(struct jobs *jobs); /* cancel all that runs or waits */
 bool jobs_idle(const struct jobs *jobs);
 /* "looking for races 34 %", or "" when idle. */
-void jobs_describe(const struct jobs *jobs, GString *out);
+void jobs_describe(struct jobs *jobs, GString *out);
 
 #endif

@@ -361,6 +361,29 @@ int session_seen(const struct session *s, const struct entry *entry, enum analys
 	return GPOINTER_TO_INT(g_hash_table_lookup(s->seen[analysis], &key));
 }
 
+void session_append_summary(const struct session *s, GString *out)
+{
+	static const struct {
+		enum verdict verdict;
+		const char *word;
+	} words[] = { { VERDICT_RACE, "can happen" },
+		      { VERDICT_HAPPENED, "happened" },
+		      { VERDICT_UNKNOWN, "open" },
+		      { VERDICT_CANDIDATE, "maybe" },
+		      { VERDICT_IMPOSSIBLE, "proved none" } };
+	guint counts[G_N_ELEMENTS(words)] = { 0 }; /* by verdict: there are as many words */
+	const char *comma = "";
+	for (guint i = 0; i < s->entries->len; i++)
+		counts[((struct entry *)s->entries->pdata[i])->finding->verdict]++;
+	for (size_t w = 0; w < G_N_ELEMENTS(words); w++) {
+		if (counts[words[w].verdict] == 0)
+			continue;
+		g_string_append_printf(out, "%s%u %s", comma, counts[words[w].verdict],
+		                       words[w].word);
+		comma = ", ";
+	}
+}
+
 struct entry *session_selected(const struct session *s)
 {
 	return s->entry >= 0 && s->entry < (int)s->entries->len ? s->entries->pdata[s->entry]

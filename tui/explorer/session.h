@@ -128,6 +128,9 @@ void session_select(struct session *s, int entry);
 /* Ask about a pair that is no finding (commands `pair`, `why`). */
 void session_ask(struct session *s, uint32_t first, uint32_t second);
 
+/* "2 can happen, 3 happened, 1 open, 45 proved none": how many findings have which verdict. */
+void session_append_summary(const struct session *s, GString *out);
+
 /* Marks and notes: JSON beside the trace, or in the XDG state folder when that is not
  * writable.  Loading a file that is not there is no error. */
 bool session_load_notes(struct session *s, struct error *error);

@@ -100,7 +100,10 @@ static void add_threads(const struct app *app, GArray *rows)
 			before = ", ";
 		}
 		g_string_append(text, "  ");
+		gsize length = text->len;
 		append_waiting(s, at, s->event, text);
+		if (text->len == length && *before == ' ')
+			g_string_append(text, "holds nothing");
 		add(rows, style_of_thread(i), g_string_free(text, FALSE), NULL);
 	}
 	g_array_free(held, TRUE);

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { DEEPEST_DRAWN = 10, FOOT_ROWS = 9 };
+enum { DEEPEST_DRAWN = 10, FOOT_ROWS = 9, SMALL_FOOT = 4, SMALL = 16 };
 
 struct explore_view {
 	struct tree *tree; /* owned; NULL: there is none */
@@ -61,11 +61,17 @@ static void explore_show(struct app *app, void *state)
 	g_free(path);
 }
 
+/* Beside a lesson there is little room: the list comes first. */
+static int foot_rows(int rows)
+{
+	return rows < SMALL ? SMALL_FOOT : FOOT_ROWS;
+}
+
 static void explore_fit(struct app *app, void *state, int rows, int columns)
 {
 	struct explore_view *v = state;
 	if (v->tree)
-		list_fit(&v->list, v->tree->runs->len, rows - 3 - FOOT_ROWS);
+		list_fit(&v->list, v->tree->runs->len, rows - 3 - foot_rows(rows));
 }
 
 /* -- drawing ------------------------------------------------------------------------------ */
@@ -202,13 +208,23 @@ static void explore_draw(const struct app *app, const void *state, struct pane p
 	for (int r = 0; r < v->list.rows && v->list.top + r < v->tree->runs->len; r++)
 		draw_run(v, p, r + 3, v->list.top + r);
 	draw_foot(run_at(v, v->list.cursor),
-	          pane_part(p, p.rows - FOOT_ROWS, 0, FOOT_ROWS, -1));
+	          pane_part(p, p.rows - foot_rows(p.rows), 0, -1, -1));
 }
 
 /* -- requests ----------------------------------------------------------------------------- */
 
+/* The traces lie beside the tree, wherever both are now and were made. */
+static char *trace_of(const struct tree *t, const struct tree_run *r)
+{
+	char *folder = g_path_get_dirname(t->path), *base = g_path_get_basename(r->trace);
+	char *path = g_build_filename(folder, base, NULL);
+	g_free(folder);
+	g_free(base);
+	return path;
+}
+
 /* Another run is another trace: an explorer of its own, and back here when it is left. */
-static void open_trace(struct app *app, const struct tree_run *r)
+static void open_trace(struct app *app, const struct tree *t, const struct tree_run *r)
 {
 	char self[4096];
 	if (*r->trace == '\0') {
@@ -218,11 +234,13 @@ static void open_trace(struct app *app, const struct tree_run *r)
 	}
 	ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
 	self[MAX(length, 0)] = '\0';
-	char *quoted_self = g_shell_quote(self), *quoted = g_shell_quote(r->trace);
+	char *path = trace_of(t, r);
+	char *quoted_self = g_shell_quote(self), *quoted = g_shell_quote(path);
 	g_free(app->after_command);
 	app->after_command = g_strdup_printf("%s open %s", quoted_self, quoted);
 	g_free(quoted_self);
 	g_free(quoted);
+	g_free(path);
 }
 
 /* The next run, in either direction, that ended in an error. */
@@ -247,7 +265,7 @@ static bool explore_request(struct app *app, void *state, enum request request, 
 	const struct tree_run *r = run_at(v, v->list.cursor);
 	switch (request) {
 	case REQUEST_ENTER:
-		open_trace(app, r);
+		open_trace(app, v->tree, r);
 		return true;
 	case REQUEST_NEXT:
 	case REQUEST_PREVIOUS:
@@ -275,7 +293,7 @@ static void explore_select(struct app *app, void *state, int row, int column, bo
 	    v->list.top + (uint64_t)(row - 3) < v->tree->runs->len) {
 		v->list.cursor = v->list.top + (uint64_t)(row - 3);
 		if (again)
-			open_trace(app, run_at(v, v->list.cursor));
+			open_trace(app, v->tree, run_at(v, v->list.cursor));
 	}
 }
 

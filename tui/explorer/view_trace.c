@@ -20,6 +20,7 @@ struct trace_state {
 	/* round the selected event */
 	uint32_t writer, section[2]; /* what it reads from; its critical section; NONE */
 	uint32_t readers[PARTNERS], partners[PARTNERS];
+	const char *relation; /* to the first partner: "races with" */
 	unsigned reader_count, partner_count;
 	GArray *state; /* rows of the state pane */
 };
@@ -83,16 +84,27 @@ static void find_section(const struct session *s, struct trace_state *v)
 	}
 }
 
+/* Of the first event of a finding to its second, and back. */
+static const char *const relations[][2] = {
+	[FINDING_DATA_RACE] = { "races with", "races with" },
+	[FINDING_COMMUTATIVITY_RACE] = { "does not commute with", "does not commute with" },
+	[FINDING_ORDER_VIOLATION] = { "may as well come after", "may as well come before" },
+	[FINDING_USE_AFTER_FREE] = { "may as well come after", "may as well come before" },
+	[FINDING_ATOMIC_SET_VIOLATION] = { "is on a cycle with", "is on a cycle with" },
+	[FINDING_DEADLOCK] = { "deadlocks with", "deadlocks with" },
+};
+
 static void find_partners(const struct session *s, struct trace_state *v)
 {
 	for (guint i = 0; i < s->entries->len && v->partner_count < PARTNERS; i++) {
 		const struct finding *f = ((struct entry *)s->entries->pdata[i])->finding;
 		if (f->verdict != VERDICT_RACE && f->verdict != VERDICT_HAPPENED)
 			continue;
-		if (f->first == s->event)
-			v->partners[v->partner_count++] = f->second;
-		else if (f->second == s->event)
-			v->partners[v->partner_count++] = f->first;
+		if (f->first != s->event && f->second != s->event)
+			continue;
+		if (v->partner_count == 0)
+			v->relation = relations[f->kind][f->second == s->event];
+		v->partners[v->partner_count++] = f->first == s->event ? f->second : f->first;
 	}
 }
 
@@ -349,7 +361,7 @@ static void draw_foot(const struct app *app, const struct trace_state *v, struct
 		g_string_append(text, "  ");
 	}
 	if (v->partner_count) {
-		g_string_append(text, "⇄ races with ");
+		g_string_append_printf(text, "⇄ %s ", v->relation);
 		append_event(s, v->partners[0], text);
 		if (v->partner_count > 1)
 			g_string_append_printf(text, " and %u more", v->partner_count - 1);

@@ -494,7 +494,8 @@ static void draw_proof(const struct app *app, const struct finding *f, struct pa
 		g_string_truncate(text, 0);
 		describe_step(app->session,
 		              &g_array_index(f->proof->cycle.steps, struct step, i), text);
-		pane_text(p, row++, 3, STYLE_TEXT, text->str);
+		row += pane_paragraph(pane_part(p, row, 3, -1, p.columns - 4), 0, 0,
+		                      STYLE_TEXT, text->str);
 	}
 	if (steps && row < p.rows)
 		pane_text(p, row, 1, STYLE_TEXT,
@@ -512,7 +513,11 @@ static void draw_waiting(const struct app *app, struct pane p)
 	g_string_append_printf(text, "  and  %u ", pair[1]);
 	describe_event(app->session, pair[1], text);
 	pane_text(p, 0, 1, STYLE_HEADING, text->str);
-	if (!jobs_idle(&app->jobs))
+	if (f && f->verdict == VERDICT_HAPPENED)
+		pane_paragraph(pane_part(p, 2, 1, -1, p.columns - 2), 0, 0, STYLE_TEXT,
+		               "No witness is needed: it happened in this very run. T shows the "
+		               "run, s the source, C the cycle of units.");
+	else if (!jobs_idle(&app->jobs))
 		pane_text(p, 2, 1, STYLE_BUSY,
 		          "looking for a witness, or a proof that there is none");
 	else if (f && f->verdict == VERDICT_UNKNOWN)

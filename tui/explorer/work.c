@@ -112,12 +112,13 @@ static void analysis_done(struct job *job, bool good, const struct error *error)
 static void start_analysis(struct app *app, enum analysis analysis)
 {
 	char *title = analysis == ANALYSIS_AUTO
-	                      ? g_strdup("deciding every candidate")
+	                      ? g_strdup("auto")
 	                      : g_strdup_printf("asking %s", analysis_word(analysis));
 	struct job *job = job_new(app, title, analysis);
 	g_free(title);
 	job->run = analysis_run;
 	job->done = analysis_done;
+	job->tells = analysis == ANALYSIS_AUTO; /* its rung, and the races so far */
 	jobs_add(&app->jobs, job);
 }
 

@@ -235,10 +235,11 @@ static bool head_key(struct reader *r, const char *key, const char *value)
 		return (*value && *end == '\0' && number < 1000000) ||
 		       refuse(r, NULL, "expected a number, found '%s'", value);
 	}
-	return refuse(r,
-	              "the head has title, teaches, order, source, plain, fixed, fix, spec, file, "
-	              "compile, record, explore; a step begins with '== TITLE'",
-	              "there is no key '%s' in the head of a lesson", key);
+	return refuse(
+	        r,
+	        "the head has title, teaches, order, source, plain, fixed, fix, spec, file, "
+	        "compile, record, explore; a step begins with '== TITLE'",
+	        "there is no key '%s' in the head of a lesson", key);
 }
 
 static bool step_key(struct reader *r, const char *key, const char *value)
@@ -506,7 +507,8 @@ char *lesson_program(const struct lesson *l)
 	return name;
 }
 
-/* -- its words ------------------------------------------------------------------------------ */
+/* -- its words ------------------------------------------------------------------------------
+ */
 
 bool lesson_answers(const struct lesson_step *s, const char *text)
 {

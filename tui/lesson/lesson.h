@@ -32,16 +32,16 @@ extern const struct check_info check_table[CHECK_COUNT];
 
 struct lesson_step {
 	char *title;
-	char *text;         /* owned: paragraphs, separated by blank lines; or NULL */
-	char *task;         /* what to do, or NULL */
-	char *question;     /* or NULL */
-	GPtrArray *choices; /* char *, owned: a), b), ... */
-	char *answer;       /* of a question; several are separated by | */
-	char *right;        /* said to the right answer; or NULL */
-	char *keys;         /* that do the task, as `press` has them; or NULL */
-	GPtrArray *hints;   /* char *, owned */
-	GPtrArray *checks;  /* struct lesson_check *, owned: all must hold */
-	GPtrArray *facts;   /* the same: what the text and the answer rest on */
+	char *text;          /* owned: paragraphs, separated by blank lines; or NULL */
+	char *task;          /* what to do, or NULL */
+	char *question;      /* or NULL */
+	GPtrArray *choices;  /* char *, owned: a), b), ... */
+	char *answer;        /* of a question; several are separated by | */
+	char *right;         /* said to the right answer; or NULL */
+	char *keys;          /* that do the task, as `press` has them; or NULL */
+	GPtrArray *hints;    /* char *, owned */
+	GPtrArray *checks;   /* struct lesson_check *, owned: all must hold */
+	GPtrArray *facts;    /* the same: what the text and the answer rest on */
 	GPtrArray *commands; /* char *, owned: the same without the explorer */
 	unsigned line;
 };
@@ -49,15 +49,15 @@ struct lesson_step {
 struct lesson {
 	char *path, *folder, *name; /* name: the file's, without .lesson */
 	char *title, *teaches;
-	unsigned order;      /* in the list */
-	GPtrArray *sources;  /* char *: compiled with heddle cc; the first names the program */
-	GPtrArray *plain;    /* char *: compiled by the ordinary compiler */
-	GPtrArray *fixed;    /* char *: what replaces the sources, one by one */
-	GPtrArray *specs;    /* char * */
-	GPtrArray *files;    /* char *: only brought along */
-	bool fix_plain;      /* the fix is to compile all with heddle cc */
+	unsigned order;     /* in the list */
+	GPtrArray *sources; /* char *: compiled with heddle cc; the first names the program */
+	GPtrArray *plain;   /* char *: compiled by the ordinary compiler */
+	GPtrArray *fixed;   /* char *: what replaces the sources, one by one */
+	GPtrArray *specs;   /* char * */
+	GPtrArray *files;   /* char *: only brought along */
+	bool fix_plain;     /* the fix is to compile all with heddle cc */
 	char *compile, *record, *explore; /* options; explore NULL: not explored */
-	GPtrArray *steps;    /* struct lesson_step *, owned */
+	GPtrArray *steps;                 /* struct lesson_step *, owned */
 };
 
 /* NULL and one error for a file that is no lesson. Owned by the caller. */

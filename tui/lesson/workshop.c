@@ -80,7 +80,8 @@ bool workshop_open(struct workshop *w, const struct lesson *lesson, const char *
 /* A folder of our own, made a moment ago: it has files, and no folders but the program's. */
 static void remove_tree(const char *path)
 {
-	GDir *dir = g_file_test(path, G_FILE_TEST_IS_SYMLINK) ? NULL : g_dir_open(path, 0, NULL);
+	GDir *dir =
+	        g_file_test(path, G_FILE_TEST_IS_SYMLINK) ? NULL : g_dir_open(path, 0, NULL);
 	const char *name;
 	while (dir && (name = g_dir_read_name(dir))) {
 		char *child = g_build_filename(path, name, NULL);
@@ -102,7 +103,8 @@ void workshop_close(struct workshop *w)
 	memset(w, 0, sizeof *w);
 }
 
-/* -- the commands --------------------------------------------------------------------------- */
+/* -- the commands ---------------------------------------------------------------------------
+ */
 
 static void append_options(GString *out, const char *options)
 {
@@ -230,7 +232,6 @@ bool workshop_make(struct workshop *w, GString *said, struct error *error)
 		const char *command = recipe->pdata[i];
 		GString *here = g_string_new(NULL);
 		int status = run_in(w, command, here);
-		g_string_append(said, here->str);
 		bool bad = is_recording(command) ? status == 125 || status == 127 || status == 2
 		                                 : status != 0;
 		if (bad)
@@ -239,6 +240,9 @@ bool workshop_make(struct workshop *w, GString *said, struct error *error)
 			                         ? "'heddle doctor' looks what is missing here"
 			                         : "see what the compiler says",
 			                 "failed with status %d", status);
+		/* The exploration's report is for its view. */
+		if (bad || !g_str_has_prefix(command, "heddle explore"))
+			g_string_append(said, here->str);
 		g_string_free(here, TRUE);
 	}
 	g_ptr_array_unref(recipe);
@@ -276,10 +280,10 @@ bool workshop_edit(const struct workshop *w, struct error *error)
 	int status = system(command);
 	g_free(command);
 	g_free(quoted);
-	bool good = status == 0 ||
-	            error_set(error, editor, "set EDITOR to one that is installed",
-	                      "the editor ended with status %d",
-	                      WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+	bool good =
+	        status == 0 || error_set(error, editor, "set EDITOR to one that is installed",
+	                                 "the editor ended with status %d",
+	                                 WIFEXITED(status) ? WEXITSTATUS(status) : -1);
 	g_free(path);
 	return good;
 }

@@ -1,0 +1,104 @@
+#!/bin/bash
+# heddle lesson: the list, every lesson's facts and answers against the real analyses, lessons
+# of one's own and what is wrong with them, the student's folder, an installed tree.
+. tests/e2e/lib.sh
+export XDG_STATE_HOME=$scratch/state XDG_DATA_HOME=$scratch/data HOME=$scratch TMPDIR=$scratch
+mkdir -p "$XDG_STATE_HOME"
+
+run "$HEDDLE" lesson
+is "$status" 0 "the list"
+like "$out" "^ 1\. lost-update +The lost update" "the first lesson, with its title"
+run "$HEDDLE" lesson --format json
+is "$(json 'scalar @{$d->{lessons}} >= 13 ? "many" : "few"')" many "at least thirteen lessons"
+is "$(json 'join " ", map { $_->{name} } @{$d->{lessons}}[0, 1, 2, 3]')" \
+	"lost-update two-locks lucky-run predicted-race" "in their order"
+names=$(json 'join " ", map { $_->{name} } @{$d->{lessons}}')
+
+# Each lesson is played by its own keys: each task undone before them and done after them, each
+# fact so in the recording, each answer accepted, and after the fix the finding gone.
+for name in $names; do
+	run "$HEDDLE" lesson "$name" --play
+	is "$status $err" "0 " "$name is played to its end"
+done
+[ -z "$(ls -d "$scratch"/heddle-lesson-* 2>/dev/null)" ]
+ok $? "no folder is left behind"
+run "$HEDDLE" lesson --format json
+is "$(json 'scalar grep { $_->{finished} } @{$d->{lessons}}')" 0 "playing is nobody's progress"
+
+# Without a terminal the lesson is text, and its commands do what the explorer does.
+run "$HEDDLE" lesson lost-update
+is "$status" 0 "without a terminal: text"
+like "$out" "heddle cc -g -O1 -pthread account.c -o account" "with the commands"
+like "$out" "Answer: -40" "and the answers"
+cp -r samples/account "$scratch/lost"
+(
+	cd "$scratch/lost" && PATH=$(dirname "$HEDDLE"):$PATH
+	"$HEDDLE" lesson lost-update | sed -n 's/^    \(heddle [cr]\)/\1/p' | head -2 | sh
+) >/dev/null 2>&1
+run "$HEDDLE" races "$scratch/lost/account.hdl"
+is "$status" 1 "the printed commands make the recording"
+
+# The student's folder stays, and what is in it.
+mkdir "$scratch/mine" && cp samples/two-locks/fixed.c "$scratch/mine/two_locks.c"
+run "$HEDDLE" lesson two-locks --play -d "$scratch/mine"
+is "$status" 2 "the student's file is not overwritten: the finding is not there"
+like "$err" "this is not so in the recording: found data-race served race" "says what is not so"
+[ -e "$scratch/mine/two_locks.hdl" ]
+ok $? "the recording is in the student's folder"
+
+# One's own: beside a program, or in the data folder.
+own=$XDG_DATA_HOME/heddle/lessons/mine
+mkdir -p "$own" && cp samples/two-locks/*.c "$own/"
+sed 's/^title: .*/title: My own/' samples/two-locks/two-locks.lesson >"$own/own.lesson"
+run "$HEDDLE" lesson
+like "$out" "own +My own" "a lesson of the data folder is in the list"
+run "$HEDDLE" lesson "$own/own.lesson" --play
+is "$status" 0 "a lesson by its file"
+run "$HEDDLE" lesson own --check
+is "$status" 0 "and by its name"
+echo nonsense >"$own/broken.lesson"
+run "$HEDDLE" lesson
+is "$status" 0 "a broken lesson does not hide the others"
+
+refused() { # NAME SED REGEX: the changed lesson is refused with one line
+	sed "$2" samples/two-locks/two-locks.lesson >"$own/bad.lesson"
+	run "$HEDDLE" lesson --check "$own/bad.lesson"
+	is "$status $(printf '%s' "$err" | grep -c '')" "2 1" "$1: refused in one line"
+	like "$err" "$3" "$1: which says what"
+}
+refused "no lesson" 1d "bad.lesson:1: expected '#! heddle-lesson 1'"
+refused "a key that is none" 's/^task:/taks:/' "there is no key 'taks' in a step"
+refused "a check that is none" 's/^check: view source/check: vew source/' "bad.lesson:12: there is no check 'vew'"
+refused "an operand too many" 's/^check: view source/check: view source trace/' "'view' takes VIEW"
+refused "no such file" 's/^source: .*/source: nowhere.c/' "there is no file 'nowhere.c'"
+refused "a file elsewhere" 's/^source: .*/source: ..\/x.c/' "cannot be the name"
+refused "no answer" '/^answer:/d' "a question and its answer go together"
+refused "an answer that is no choice" 's/^answer: c/answer: z/' "expected the letter of a choice"
+refused "a task without a check" '/^check: view/d' "a task and its checks go together"
+refused "a task without keys" '/^keys: s/d' "has no keys"
+refused "no fix" 's/^check: gone .*/check: view trace/' "no step asks for the fix"
+refused "too long" 's/^Two clerks.*/&&&&&&&&&&&&&&&/' "fit on a small screen"
+refused "options that are not words" 's/^fixed:/compile: -D"x\n&/' "expected options"
+
+# What is wrong with the content is found by playing it.
+sed 's/^keys: s/keys: T/' samples/two-locks/two-locks.lesson >"$own/bad.lesson"
+run "$HEDDLE" lesson --play "$own/bad.lesson"
+like "$err" "step 1, .*the keys do not do it; this does not hold: view source" "keys that do something else"
+sed 's/^fact: holds left_clerk left/fact: holds left_clerk right/' samples/two-locks/two-locks.lesson >"$own/bad.lesson"
+run "$HEDDLE" lesson --play "$own/bad.lesson"
+like "$err" "step 2, .*not so in the recording: holds left_clerk right" "a fact that is none"
+sed 's/^fixed: .*/fixed: two_locks.c/' samples/two-locks/two-locks.lesson >"$own/bad.lesson"
+run "$HEDDLE" lesson --play "$own/bad.lesson"
+like "$err" "step 6, .*this does not hold: gone data-race served" "a fix that mends nothing"
+echo 'int main(' >"$own/broken.c"
+sed 's/^source: .*/source: broken.c/' samples/two-locks/two-locks.lesson >"$own/bad.lesson"
+run "$HEDDLE" lesson --play "$own/bad.lesson"
+is "$status" 2 "a program that does not compile"
+like "$err" "heddle cc .* failed with status 1" "names the command"
+
+run "$HEDDLE" lesson nowhere
+is "$status" 2 "no such lesson"
+like "$err" "there is no lesson 'nowhere'" "says so"
+run "$HEDDLE" lesson --check
+is "$status" 2 "nothing to check"
+done_testing

@@ -1,0 +1,173 @@
+/*
+ * commands_pairs.c - commands about pairs and findings: ask, mark, note, export, replay.
+ */
+#include "tui/explorer/commands.h"
+
+#include "tui/explorer/export.h"
+
+#include <string.h>
+
+/* -- pairs and findings --------------------------------------------------------------- */
+
+/* Two events at the beginning of the arguments become the pair; *rest is what follows. */
+static bool take_pair(struct app *app, const char *arguments, const char **rest,
+                      struct error *error)
+{
+	char **w = g_strsplit(arguments, " ", 3);
+	uint32_t a = NONE, b = NONE;
+	if (g_strv_length(w) < 2) {
+		g_strfreev(w);
+		return expect(error, "two events");
+	}
+	a = event_of(app, w[0], error);
+	b = a == NONE ? NONE : event_of(app, w[1], error);
+	*rest = w[2] ? strstr(arguments + strlen(w[0]) + 1, w[2]) : "";
+	g_strfreev(w);
+	if (a == NONE || b == NONE)
+		return false;
+	if (a == b)
+		return expect(error, "two different events");
+	session_ask(app->session, a, b);
+	return true;
+}
+
+bool word_pair(struct app *app, const char *arguments, struct error *error)
+{
+	const char *rest;
+	if (!take_pair(app, arguments, &rest, error))
+		return false;
+	app_goto(app, app->session->pair[0], true);
+	app_say(app, "w the witness, o why ordered, s the source of both");
+	return true;
+}
+
+bool word_witness(struct app *app, const char *arguments, struct error *error)
+{
+	const char *rest;
+	if (*arguments && !take_pair(app, arguments, &rest, error))
+		return false;
+	const uint32_t *pair = app->session->pair;
+	if (*arguments && session_finding(app->session) == NULL &&
+	    !events_race_conflict(app_trace(app), pair[0], pair[1]))
+		return error_set(error, "", NULL,
+		                 "events %u and %u do not conflict: they touch no common "
+		                 "byte, or are of one thread, or neither writes",
+		                 pair[0], pair[1]);
+	app_request(app, REQUEST_WITNESS, 0);
+	return true;
+}
+
+bool word_order(struct app *app, const char *arguments, struct error *error)
+{
+	if (!order_kind_from_word(arguments, &app->session->order))
+		return expect(error, "po, hb, shb, cp, wcp, dc, wdc or edc");
+	app_refresh(app);
+	return true;
+}
+
+bool word_why(struct app *app, const char *arguments, struct error *error)
+{
+	const char *rest = "";
+	static const struct {
+		const char *word;
+		enum request request;
+	} asks[] = { { "hb", REQUEST_BY_HB },
+		     { "wcp", REQUEST_BY_WCP },
+		     { "wdc", REQUEST_BY_WDC },
+		     { "m2", REQUEST_BY_CLOSURE },
+		     { "closure", REQUEST_BY_CLOSURE } };
+	if (g_ascii_isdigit(*arguments) || *arguments == '$') {
+		if (!take_pair(app, arguments, &rest, error))
+			return false;
+	} else {
+		rest = arguments;
+	}
+	app_request(app, REQUEST_ORDER, 0);
+	for (size_t i = 0; i < G_N_ELEMENTS(asks); i++)
+		if (strcmp(rest, asks[i].word) == 0 && app_view(app) == VIEW_ORDER)
+			app_request(app, asks[i].request, 0);
+	return true;
+}
+
+bool word_filter(struct app *app, const char *arguments, struct error *error)
+{
+	app_go(app, VIEW_FINDINGS);
+	findings_view.search(app, app->states[VIEW_FINDINGS], arguments, 1);
+	return true;
+}
+
+static struct entry *need_entry(const struct app *app, struct error *error)
+{
+	struct entry *entry = session_selected(app->session);
+	if (entry == NULL)
+		error_set(error, "", NULL, "no finding is selected");
+	return entry;
+}
+
+bool word_triage(struct app *app, const char *arguments, struct error *error)
+{
+	struct entry *entry = need_entry(app, error);
+	if (entry == NULL)
+		return false;
+	for (int m = 0; m < TRIAGE_COUNT; m++) {
+		const char *word = m ? triage_word((enum triage)m) : "none";
+		if (strcmp(arguments, word) != 0)
+			continue;
+		entry->triage = (enum triage)m;
+		app_refresh(app);
+		return session_save_notes(app->session, error);
+	}
+	return expect(error, "real, benign, duplicate, fixed or none");
+}
+
+bool word_note(struct app *app, const char *arguments, struct error *error)
+{
+	struct entry *entry = need_entry(app, error);
+	if (entry == NULL)
+		return false;
+	g_free(entry->note);
+	entry->note = *arguments ? g_strdup(arguments) : NULL;
+	return session_save_notes(app->session, error);
+}
+
+bool word_bookmark(struct app *app, const char *arguments, struct error *error)
+{
+	struct bookmark b = { app->session->event, NULL };
+	if (!need_events(app, error))
+		return false;
+	if (g_ascii_isdigit(*arguments))
+		return expect(error, "a name that is no number");
+	b.name = *arguments ? g_strdup(arguments) : g_strdup_printf("%u", b.event);
+	g_array_append_val(app->session->bookmarks, b);
+	app_say(app, "bookmark %s at event %u", b.name, b.event);
+	return session_save_notes(app->session, error);
+}
+
+bool word_export(struct app *app, const char *arguments, struct error *error)
+{
+	char *path = NULL;
+	if (!export_write(app, *arguments ? arguments : NULL, &path, error))
+		return false;
+	app_say(app, "written to %s", path);
+	g_free(path);
+	return true;
+}
+
+bool word_replay(struct app *app, const char *arguments, struct error *error)
+{
+	return export_replay(app, arguments, error);
+}
+
+bool word_analyse(struct app *app, const char *arguments, struct error *error)
+{
+	if (!jobs_idle(&app->jobs))
+		return error_set(error, "", ":stop ends it", "work is under way");
+	app_start_work(app);
+	return true;
+}
+
+bool word_stop(struct app *app, const char *arguments, struct error *error)
+{
+	app_request(app, REQUEST_STOP, 0);
+	return true;
+}

@@ -1,0 +1,157 @@
+/*
+ * commands_screen.c - commands about what is shown: views, threads, keys, and what scripts
+ * need.
+ */
+#include "tui/explorer/commands.h"
+
+#include "tui/explorer/tree.h"
+
+#include <poll.h>
+#include <string.h>
+
+/* -- the screen --------------------------------------------------------------------- */
+
+static const struct {
+	const char *name;
+	enum request request;
+} view_names[] = {
+	{ "findings", REQUEST_GO_FINDINGS },   { "trace", REQUEST_GO_TRACE },
+	{ "source", REQUEST_SOURCE },          { "state", REQUEST_GO_STATE },
+	{ "witness", REQUEST_WITNESS },        { "order", REQUEST_ORDER },
+	{ "graph", REQUEST_GO_GRAPH },         { "commutativity", REQUEST_GO_COMMUTE },
+	{ "exploration", REQUEST_GO_EXPLORE }, { "help", REQUEST_HELP },
+};
+
+const char *view_name(size_t i)
+{
+	return i < G_N_ELEMENTS(view_names) ? view_names[i].name : NULL;
+}
+
+bool word_view(struct app *app, const char *arguments, struct error *error)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(view_names); i++) {
+		if (*arguments == '\0' || !g_str_has_prefix(view_names[i].name, arguments))
+			continue;
+		app_request(app, view_names[i].request, 0);
+		return true;
+	}
+	return expect(error, "findings, trace, source, state, witness, order, graph, "
+	                     "commutativity, exploration or "
+	                     "help");
+}
+
+static bool set_hidden(struct app *app, const char *name, bool hidden, struct error *error)
+{
+	const struct trace *t = app_trace(app);
+	for (uint32_t i = 0; i < t->threads_count; i++) {
+		if (strcmp(trace_thread_name(t, i), name) != 0)
+			continue;
+		app->session->hidden[i] = hidden;
+		app_refresh(app);
+		return true;
+	}
+	return error_set(error, "", "`info threads` lists them", "there is no thread '%s'",
+	                 name);
+}
+
+bool word_hide(struct app *app, const char *arguments, struct error *error)
+{
+	return set_hidden(app, arguments, true, error);
+}
+
+bool word_show(struct app *app, const char *arguments, struct error *error)
+{
+	if (*arguments)
+		return set_hidden(app, arguments, false, error);
+	session_show_all(app->session);
+	app_refresh(app);
+	return true;
+}
+
+/* A tree of executions, from wherever it lies. */
+bool word_exploration(struct app *app, const char *arguments, struct error *error)
+{
+	if (*arguments == '\0')
+		return expect(error, "a file that heddle explore -o made");
+	struct tree *tree = tree_open(arguments, error);
+	if (tree == NULL)
+		return false;
+	tree_free(tree);
+	g_free(app->tree_path);
+	app->tree_path = g_strdup(arguments);
+	app_go(app, VIEW_EXPLORE);
+	app_refresh(app);
+	return true;
+}
+
+bool word_directory(struct app *app, const char *arguments, struct error *error)
+{
+	if (!g_file_test(arguments, G_FILE_TEST_IS_DIR))
+		return error_set(error, arguments, NULL, "is not a directory");
+	sources_add_folder(&app->sources, arguments);
+	return true;
+}
+
+bool word_bind(struct app *app, const char *arguments, struct error *error)
+{
+	const char *keys = strchr(arguments, ' ');
+	char *name = keys ? g_strndup(arguments, keys - arguments) : g_strdup(arguments);
+	enum request request = request_from_word(name);
+	g_free(name);
+	if (request == REQUEST_NONE)
+		return error_set(error, "", "? lists what keys do; Tab completes requests",
+		                 "expected a request, found '%s'", arguments);
+	if (keys == NULL || !bindings_set(&app->bindings, request, keys + 1))
+		return expect(error, "keys, such as j, C-f, PgDn");
+	return true;
+}
+
+bool word_press(struct app *app, const char *arguments, struct error *error)
+{
+	char **names = g_strsplit(arguments, " ", -1);
+	bool good = true;
+	for (char **name = names; *name && good; name++) {
+		int key = key_from_name(*name);
+		if (**name == '\0')
+			continue;
+		if (key == KEYCODE_NONE)
+			good = error_set(error, "", NULL, "there is no key '%s'", *name);
+		else
+			app_key(app, key);
+	}
+	g_strfreev(names);
+	return good;
+}
+
+bool word_wait(struct app *app, const char *arguments, struct error *error)
+{
+	if (!app->scripted)
+		return error_set(error, "", NULL,
+		                 "`wait` is for scripts: the screen never waits");
+	while (!jobs_idle(&app->jobs)) {
+		struct pollfd fd = { .fd = app->jobs.wake[0], .events = POLLIN };
+		poll(&fd, 1, -1);
+		app_collect(app);
+	}
+	return true;
+}
+
+bool word_save_screen(struct app *app, const char *arguments, struct error *error)
+{
+	if (*arguments == '\0')
+		return expect(error, "a file");
+	g_free(app->message);
+	app->message = NULL;
+	app_draw(app);
+	GString *text = g_string_new(NULL);
+	grid_dump(&app->grid, false, text);
+	bool good = file_write_whole(arguments, text->str, text->len, error);
+	g_string_free(text, TRUE);
+	return good;
+}
+
+bool word_quit(struct app *app, const char *arguments, struct error *error)
+{
+	app->quit = true;
+	return true;
+}
