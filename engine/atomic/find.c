@@ -18,6 +18,21 @@ static void hide_inferred(struct report *r)
 		            hidden, hidden == 1 ? "" : "s");
 }
 
+/* A recording in free mode has an access that was repeated at once only once, and who came
+ * between two of them is not seen. */
+static void limit_repeats(const struct trace *t, struct report *r)
+{
+	for (uint64_t i = 0; i < t->notes_count; i++) {
+		if (strcmp(trace_string(t, t->notes[i].key), "recording-left-out") != 0)
+			continue;
+		r->complete = false;
+		report_note(r,
+		            "recorded in free mode, which left out %s repeated accesses: what "
+		            "happened between them is not seen",
+		            trace_string(t, t->notes[i].value));
+	}
+}
+
 struct report *atomic_find(struct trace *t, const struct atomic_model *m,
                            const struct atomic_options *options,
                            const struct progress *progress)
@@ -27,6 +42,7 @@ struct report *atomic_find(struct trace *t, const struct atomic_model *m,
 	struct cycles *c = atomic_happened(t, m, options->post_mortem, &counts, progress);
 	bool good = c != NULL;
 	r->complete = true;
+	limit_repeats(t, r);
 	r->candidates = good ? counts.conflicts : 0;
 	for (guint i = 0; i < m->notes->len; i++)
 		report_note(r, "%s", (char *)m->notes->pdata[i]);
