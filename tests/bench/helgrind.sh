@@ -42,7 +42,8 @@ for vgtest in "$tests"/*.vgtest; do
 	name=$(basename "$vgtest" .vgtest)
 	[ $# -gt 0 ] && ! grep -qw -- "$name" <<<"$*" && continue
 	program=$(sed -n 's/^prog: *//p' "$vgtest") arguments=$(sed -n 's/^args: *//p' "$vgtest")
-	program=${program% } base=$work/$name
+	read -r program first <<<"$program" # "prog: fork 1"
+	arguments="$first $arguments" base=$work/$name
 	built=yes
 	for v in plain tsan heddle; do compile "$program" $v || built=no; done
 	if [ $built = no ]; then
