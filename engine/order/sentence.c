@@ -69,7 +69,7 @@ static const char *const must_reason[] = {
 	[MUST_WAKER] = "a waiting thread is woken by this",
 	[MUST_WAIT] = "the wait came before what woke it",
 	[MUST_INVOCATION] = "invocations of one object that do not commute",
-	[MUST_MISSING] = "code that was not recorded",
+	[MUST_MISSING] = "code that was not recorded may touch the same",
 };
 
 static void append_two(const struct trace *t, const struct step *s, const char *reason,

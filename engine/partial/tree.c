@@ -82,6 +82,7 @@ struct thread_context {
 	uint32_t lockset; /* node; valid while !stale */
 	bool stale;
 	uint32_t past;  /* TREE_PAPER: node of the sends and receives so far */
+	uint32_t both;  /* TREE_PAPER: number of (lockset, past), or NONE: not asked yet */
 	uint32_t epoch; /* TREE_SOUND: releases and sends so far */
 };
 
@@ -200,6 +201,7 @@ static void note_event(struct filter *f, const struct event *e)
 		give_lock(c, e);
 	if (f->rule == TREE_PAPER && is_message(e->op))
 		c->past = child_of(&f->nodes, c->past, e->op, e->target);
+	c->both = NONE;
 	if (is_outgoing(e->op))
 		c->epoch++;
 }
@@ -211,12 +213,15 @@ static uint32_t context_of(struct filter *f, struct thread_context *c)
 {
 	if (f->rule == TREE_SOUND)
 		return lockset_of(f, c);
+	if (c->both != NONE)
+		return c->both;
 	const uint32_t key[4] = { lockset_of(f, c), c->past, 0, 0 };
 	bool fresh;
 	struct entry *e = table_at(&f->pairs, key, &fresh);
 	if (fresh)
 		e->value[0] = (uint32_t)f->pairs.count;
-	return e->value[0];
+	c->both = e->value[0];
+	return c->both;
 }
 
 /* TREE_PAPER: the threads of kept accesses, at most two (NONE: none). */
@@ -288,8 +293,10 @@ uint64_t *tree_filter(const struct trace *t, enum tree_rule rule, uint64_t *drop
 	table_init(&f.kept);
 	table_init(&f.pairs);
 	f.threads = g_new0(struct thread_context, t->threads_count + 1);
-	for (uint64_t i = 0; i < t->threads_count; i++)
+	for (uint64_t i = 0; i < t->threads_count; i++) {
+		f.threads[i].both = NONE;
 		f.threads[i].locks = g_array_new(FALSE, FALSE, sizeof(struct held));
+	}
 	*dropped = 0;
 	if (!walk(&f, keep, dropped, progress)) {
 		g_free(keep);

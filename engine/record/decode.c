@@ -35,14 +35,17 @@ static bool next_short(struct log_reader *reader, struct log_record *r)
 	site->address &= LOG_ADDRESS_MASK;
 	r->address = site->address;
 	r->size = 1u << r->code;
-	r->valued =
-	        (w[0] >> LOG_DELTA_SHIFT & ((1ull << LOG_DELTA_BITS) - 1)) != LOG_DELTA_UNKNOWN;
-	if (r->valued) {
+	uint64_t delta = w[0] >> LOG_DELTA_SHIFT & ((1ull << LOG_DELTA_BITS) - 1);
+	r->valued = delta != LOG_DELTA_UNKNOWN;
+	if (delta == LOG_DELTA_FOLLOWS) {
+		if (reader->at == reader->end)
+			return false;
+		site->value = *reader->at++;
+		/* The program was killed before it had written the value. */
+		if (site->value == 0 && (reader->at == reader->end || *reader->at == 0))
+			r->valued = false;
+	} else if (r->valued) {
 		site->value += (uint64_t)signed_field(w[0], LOG_DELTA_SHIFT, LOG_DELTA_BITS);
-	} else if (reader->end - reader->at >= 2 && reader->at[0] == LOG_LATE) {
-		site->value = reader->at[1];
-		r->valued = true;
-		reader->at += 2;
 	}
 	r->value = site->value;
 	return true;

@@ -198,15 +198,19 @@ static void note_dropped(struct import *im)
 }
 
 /* The looks of threads that waited by polling which are not in the trace; polls.c says why
- * that is right. */
+ * that is right.  And the accesses that free mode did not write again. */
 static void note_repeats(struct import *im)
 {
-	if (im->repeated == 0)
-		return;
-	builder_note(im->b, "recording-repeats", im->repeats->str);
 	char count[32];
-	snprintf(count, sizeof(count), "%" PRIu64, im->repeated);
-	builder_note(im->b, "recording-repeated", count);
+	if (im->repeated) {
+		builder_note(im->b, "recording-repeats", im->repeats->str);
+		snprintf(count, sizeof(count), "%" PRIu64, im->repeated);
+		builder_note(im->b, "recording-repeated", count);
+	}
+	if (im->header->repeated) {
+		snprintf(count, sizeof(count), "%" PRIu64, im->header->repeated);
+		builder_note(im->b, "recording-left-out", count);
+	}
 }
 
 static void import_release(struct import *im)

@@ -457,7 +457,6 @@ void import_record(struct import *im, uint32_t id, const struct log_record *r)
 	case LOG_TICKET:
 	case LOG_DROP:
 	case LOG_NOTHING:
-	case LOG_LATE:
 	case LOG_TAG_COUNT:
 		break;
 	default:

@@ -53,7 +53,7 @@ struct import {
 	GHashTable *locations; /* pc -> location + 1 */
 	GHashTable *functions; /* pc -> string + 1 */
 	GString *clocks;       /* for replay: see plan.c */
-	GString *repeats;      /* the same: "THREAD:ORDINAL:COUNT,", by the log's order */
+	GString *repeats;      /* the same: "THREAD:ORDINAL:COUNT,", in the log's order */
 	uint64_t repeated;
 	GString *places;       /* where instances lie: "counter1=5555555580a0 ..." */
 	GHashTable *objects;   /* "region:offset" as 64-bit -> object + 1 */

@@ -23,10 +23,10 @@
  * its site's entry with log_site_key, its address and value (0 when it is not known).  A short
  * record repeats the entry's with the differences of both:
  *
- *     1 << 63 | slot << 53 | value difference << 26 (27 bits) | address difference (26 bits)
+ *     1 << 63 | slot << 51 | value difference << 25 (26 bits) | address difference (25 bits)
  *
- * both signed; LOG_DELTA_UNKNOWN means that the value is not known, or follows in a LATE
- * record.  A write's value is known only after its record has been written.
+ * both signed; LOG_DELTA_UNKNOWN means that the value is not known, LOG_DELTA_FOLLOWS that it
+ * is the next word.  A write's value is known only after its record has been written.
  */
 #ifndef HEDDLE_LAYOUT_H
 #define HEDDLE_LAYOUT_H
@@ -50,6 +50,7 @@ struct log_header {
 	uint64_t chunks;     /* how many were begun */
 	uint64_t first_kept; /* --last: the sequence number of the oldest chunk still there */
 	uint64_t lost;       /* events that a signal handler inside a blocking call made */
+	uint64_t repeated;   /* free mode: accesses that were left out; at the end */
 	uint32_t pid;
 	uint32_t stopped; /* replay: 1 when both threads stand before the pair */
 	uint32_t stolen;  /* how often the watchdog had to take the token away */
@@ -158,7 +159,6 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	TAG(CLOCK, 2, 0)     /* flags: which clock; seconds, nanoseconds */ \
 	TAG(RANDOM, 0, 0)    /* length; bytes */ \
 	TAG(DROP, 0, 0)      /* --last: the state that earlier chunks had left begins here */ \
-	TAG(LATE, 1, 0)      /* the value of the short record before */ \
 	TAG(REPEAT, 0, 0)    /* pc: how often its thread made its last event again, at once */ \
 	/* CALL's flags: LOG_MADE */ \
 	TAG(CALL, 0, 1)  /* object; length; type NUL method NUL arguments as text NUL */ \
@@ -215,16 +215,16 @@ enum log_record_flag {
 #define LOG_SMALL_LIMIT  (1ull << 13)
 
 /* Short records and their sites. */
-#define LOG_SHORT       (1ull << 63)
-#define LOG_SITE_BITS   10
-#define LOG_SITES       (1u << LOG_SITE_BITS)
-#define LOG_SLOT_SHIFT  53
-#define LOG_DELTA_SHIFT 26
-#define LOG_DELTA_BITS  27
-#define LOG_OFFSET_BITS 26
-#define LOG_DELTA_UNKNOWN \
-	(1ull << (LOG_DELTA_BITS - 1)) /* the lowest, as an unsigned field \
-	                                */
+#define LOG_SHORT         (1ull << 63)
+#define LOG_SITE_BITS     12
+#define LOG_SITES         (1u << LOG_SITE_BITS)
+#define LOG_SLOT_SHIFT    51
+#define LOG_DELTA_SHIFT   25
+#define LOG_DELTA_BITS    26
+#define LOG_OFFSET_BITS   25
+/* The two lowest differences, as unsigned fields. */
+#define LOG_DELTA_UNKNOWN (1ull << (LOG_DELTA_BITS - 1))
+#define LOG_DELTA_FOLLOWS (LOG_DELTA_UNKNOWN + 1)
 
 struct log_site {
 	uint64_t key;            /* 0: none yet */

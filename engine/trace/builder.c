@@ -137,6 +137,16 @@ static uint32_t append_string(struct builder *b, const char *text, size_t length
 	return b->string_offsets->len - 2;
 }
 
+/* A recording's names come from files of any encoding; those of a trace are UTF-8. */
+static uint32_t escaped_string(struct builder *b, const char *text, size_t length)
+{
+	GString *name = g_string_new(NULL);
+	append_escaped(name, text, length);
+	uint32_t string = builder_string(b, name->str, name->len);
+	g_string_free(name, TRUE);
+	return string;
+}
+
 uint32_t builder_string(struct builder *b, const char *text, size_t length)
 {
 	struct string_slot key;
@@ -148,6 +158,8 @@ uint32_t builder_string(struct builder *b, const char *text, size_t length)
 	uint32_t found = string_probe(b, text, &key, &slot);
 	if (found != NONE)
 		return found;
+	if (!g_utf8_validate(text, (gssize)length, NULL))
+		return escaped_string(b, text, length);
 	BUG_ON(b->sealed);
 	append_string(b, text, length);
 	struct meaning m;

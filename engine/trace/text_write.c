@@ -222,37 +222,49 @@ static bool std_says(struct printer *p, const struct event *e)
 }
 
 /* RAPID's patterns end an operand at the first ')' and a field at '|': brackets of that
- * kind become angular ones. */
-static void append_std_name(GString *out, const GString *name)
+ * kind become angular ones, in what was written from `from` on. */
+static void make_std_name(GString *out, gsize from)
 {
-	for (const char *c = name->str; *c; c++)
-		g_string_append_c(out, *c == '('   ? '<'
-		                       : *c == ')' ? '>'
-		                       : *c == '|' ? '!'
-		                                   : *c);
+	for (char *c = out->str + from; *c; c++) {
+		if (G_UNLIKELY(*c == '(' || *c == ')' || *c == '|'))
+			*c = *c == '(' ? '<' : *c == ')' ? '>' : '!';
+	}
 }
 
-static void print_std_line(struct printer *p, const struct event *e, uint32_t variable,
-                           GString *name)
+static void append_number(GString *out, uint32_t number)
 {
-	g_string_truncate(name, 0);
-	spell(&p->spelling, SPELT_THREAD, e->thread, name);
-	append_std_name(p->out, name);
-	g_string_append_printf(p->out, "|%s(", op_table[e->op].word);
-	g_string_truncate(name, 0);
+	char digits[16], *end = digits + sizeof(digits), *p = end;
+
+	do
+		*--p = (char)('0' + number % 10);
+	while ((number /= 10) != 0);
+	g_string_append_len(out, p, end - p);
+}
+
+static void print_std_line(struct printer *p, const struct event *e, uint32_t variable)
+{
+	gsize from = p->out->len;
+
+	spell(&p->spelling, SPELT_THREAD, e->thread, p->out);
+	make_std_name(p->out, from);
+	g_string_append_c(p->out, '|');
+	g_string_append(p->out, op_table[e->op].word);
+	g_string_append_c(p->out, '(');
+	from = p->out->len;
 	if (variable != NONE)
-		spell(&p->spelling, SPELT_VARIABLE, variable, name);
+		spell(&p->spelling, SPELT_VARIABLE, variable, p->out);
 	else
-		spell_operand(&p->spelling, e, name);
-	append_std_name(p->out, name);
-	g_string_append_printf(p->out, ")|%u\n", location_number(p, e->location));
+		spell_operand(&p->spelling, e, p->out);
+	make_std_name(p->out, from);
+	g_string_append_len(p->out, ")|", 2);
+	append_number(p->out, location_number(p, e->location));
+	g_string_append_c(p->out, '\n');
 	hand_on(p);
 }
 
 /* STD has no sizes: an access that covers several variables is one of each of them. */
 static void print_std(struct printer *p)
 {
-	GString *name = g_string_new(NULL);
 	number_locations(p);
 	spelling_part_lives(&p->spelling);
 	p->nested = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
@@ -265,16 +277,15 @@ static void print_std(struct printer *p)
 			continue;
 		}
 		if (!op_is_access(e->op)) {
-			print_std_line(p, e, NONE, name);
+			print_std_line(p, e, NONE);
 			continue;
 		}
 		struct wide run = event_variables(p->t, e);
 		for (uint32_t v = run.first; v < run.first + run.count; v++)
-			print_std_line(p, e, v, name);
+			print_std_line(p, e, v);
 	}
 	g_hash_table_destroy(p->nested);
 	g_free(p->location_numbers);
-	g_string_free(name, TRUE);
 }
 
 /* -- both ---------------------------------------------------------------------------------- */

@@ -30,10 +30,22 @@ static void column_end(gpointer column)
 	g_free(column);
 }
 
+/* The last component, as it may be printed. */
+static char *display_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *last = slash && slash[1] ? slash + 1 : path;
+	GString *name = g_string_new(NULL);
+
+	append_escaped(name, last, strlen(last));
+	return g_string_free(name, FALSE);
+}
+
 struct trace *trace_new(const char *path)
 {
 	struct trace *t = g_new0(struct trace, 1);
 	t->path = g_strdup(path);
+	t->name = display_name(path);
 	t->storage = g_new0(struct trace_storage, 1);
 	t->storage->owned = g_ptr_array_new_with_free_func(g_free);
 	t->storage->columns = g_ptr_array_new_with_free_func(column_end);
@@ -76,6 +88,7 @@ void trace_close(struct trace *t)
 	g_free(t->storage);
 	if (t->warnings)
 		g_ptr_array_free(t->warnings, TRUE);
+	g_free(t->name);
 	g_free(t->path);
 	g_free(t);
 }
@@ -85,6 +98,7 @@ struct trace *trace_reading(const struct trace *t)
 	struct trace *r = trace_new(t->path), own = *r;
 	*r = *t;
 	r->path = own.path;
+	r->name = own.name;
 	r->storage = own.storage;
 	r->warnings = own.warnings;
 	r->index = NULL;
@@ -145,8 +159,7 @@ bool events_race_conflict(const struct trace *t, uint32_t a, uint32_t b)
 
 const char *trace_name(const struct trace *t)
 {
-	const char *slash = strrchr(t->path, '/');
-	return slash && slash[1] ? slash + 1 : t->path;
+	return t->name;
 }
 
 void trace_append_variable(const struct trace *t, const struct event *e, GString *out)

@@ -154,6 +154,7 @@ struct trace {
 	TRACE_TABLES(TABLE)
 #undef TABLE
 	char *path;          /* as it was opened; owned */
+	char *name;          /* its last component, with \xHH for what cannot be printed; owned */
 	const char *digest;  /* SHA-256 of a stream, which cannot be read again; or NULL */
 	bool complete;       /* false: a truncated file, loaded up to the last whole event */
 	bool filtered;       /* TREE has left events out: observations are not exact */
@@ -193,7 +194,7 @@ static inline const char *trace_string(const struct trace *t, uint32_t string)
 {
 	return t->string_bytes + t->string_offsets[string];
 }
-/* The last component of the path. */
+/* The last component of the path, escaped as it may be printed. */
 const char *trace_name(const struct trace *trace);
 
 /* The variables that an access covers, as a run of indexes of trace.variables. */

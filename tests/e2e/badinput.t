@@ -53,6 +53,28 @@ printf 'T|w(x)|1\nT|w(y)|\303' >"$scratch/cut.txt"
 run "$HEDDLE" info "$scratch/cut.txt" --format json
 is "$status $(json '$d->{events}')" "0 2" "a file that is cut off within a character"
 
+# Names with control bytes, and files whose names are not UTF-8, in what every command prints.
+x=$(printf '\0337')
+printf '%s\n' "#! atomic-set S$x x$x y$x" "A$x|ubeg(u$x,S$x)|a$x.c:1" "A$x|r(x$x)|a$x.c:2" \
+	"B$x|ubeg(v$x,S$x)|b$x.c:1" "B$x|w(x$x)|b$x.c:2" "B$x|w(y$x)|b$x.c:3" "B$x|uend(v$x)|" \
+	"A$x|r(y$x)|a$x.c:3" "A$x|uend(u$x)|" >"$scratch/$(printf 'n\377\033.txt')"
+odd=$scratch/$(printf 'n\377\033.txt')
+for c in info races compare atomic commute deadlocks graph "explain 1 3" "witness 1 3" "atomic --sets"; do
+	for format in "" "--format json" "--format sarif"; do
+		set -- $c
+		"$HEDDLE" "$1" "$odd" "${@:2}" $format >"$scratch/printed" 2>&1
+		[ $? = 2 ] && [ -n "$format" ] && continue # it has no such format
+		grep -q '[[:cntrl:]]' <(tr -d '\n' <"$scratch/printed")
+		is $? 1 "$c $format: no control bytes"
+		iconv -f UTF-8 -t UTF-8 "$scratch/printed" >/dev/null 2>&1
+		is $? 0 "and UTF-8"
+		case $format in *json)
+			out=$("$HEDDLE" "$1" "$odd" "${@:2}" $format 2>/dev/null)
+			is "$(json 'defined $d->{heddle}')" 1 "and JSON" ;;
+		esac
+	done
+done
+
 # Streams: standard input, the shell's pipes; a pipe that nobody writes into does not hang.
 printf 'T|w(x)|1\nU|r(x)|2\n' >"$scratch/pair.txt"
 run bash -c "cat '$scratch/pair.txt' | '$HEDDLE' races - --format json"

@@ -129,6 +129,9 @@ explore locks
 is "$status $(explored locks executions) $(explored locks complete)" "1 2 true" "two locks in two orders: two executions"
 contains "$out" '"kind": "deadlock"' "one is the deadlock"
 contains "$out" "T1 waits for mutex b, held by T2" "who waits for what"
+run "$HEDDLE" explore --format sarif -- ./locks
+contains "$out" '"ruleId": "deadlock", "level": "error"' "as SARIF"
+contains "$out" 'held by T2' "with its story"
 cp "$OLDPWD"/samples/lost-wakeup/lost_wakeup.c "$OLDPWD"/samples/use-after-free/use_after_free.c .
 build lost_wakeup
 explore lost_wakeup

@@ -41,6 +41,17 @@ is "$(pairs)" "8-12" "--missing does so for any analysis: auto"
 run "$HEDDLE" races account.txt --analysis hb --missing --pairs events --format json
 unlike "$(pairs)" "6-19" "and for happens-before"
 
+run "$HEDDLE" explain account.txt 6 19
+like "$out" "they race" "explain: without the call they race"
+run "$HEDDLE" explain account.txt 6 19 --missing
+like "$out" "before T0 does miss\(isAlive,T1\) at 11: code that was not recorded may touch the same" \
+	"explain --missing: the barrier pair orders them"
+like "$out" "they cannot race" "and they cannot race"
+run "$HEDDLE" explain account.txt 8 12 --missing
+like "$out" "heddle witness account.txt 8 12 --missing" "what stays a race, and its witness"
+run "$HEDDLE" explain account.txt 6 19 --missing --order edc
+is "$status" 2 "not with EDC"
+
 # Overlapping calls order all their events; an ordinary access lies before or after.
 cat >overlap.txt <<'T'
 T1|miss(a,x)|1

@@ -2,6 +2,7 @@
 # heddle replay: a witness happens on the real program; both ways; divergence; refusals.
 . tests/e2e/lib.sh
 programs=$root/tests/e2e/programs
+export TMPDIR=$scratch # others may replay at the same time
 cd "$scratch" || exit 1
 for p in race assert; do
 	$HEDDLE cc -O1 "$programs/$p.c" -o $p -pthread

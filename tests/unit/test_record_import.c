@@ -151,8 +151,7 @@ static struct log short_log(void)
 	record(&l, LOG_WRITE, 0, 0x103); /* its value never came */
 	word(&l, place(0x3000, 3, 0));
 	short_record(&l, LOG_WRITE, 0x103, 3, 8, 5); /* from 0 */
-	short_record(&l, LOG_WRITE, 0x103, 3, 0, LOG_DELTA_UNKNOWN);
-	record(&l, LOG_LATE, 0, 0);
+	short_record(&l, LOG_WRITE, 0x103, 3, 0, LOG_DELTA_FOLLOWS);
 	word(&l, 1ull << 40);
 	short_record(&l, LOG_WRITE, 0x103, 3, 0, 2);
 	short_record(&l, LOG_WRITE, 0x103, 3, 0, LOG_DELTA_UNKNOWN);

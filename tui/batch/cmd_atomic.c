@@ -6,6 +6,7 @@
 
 #include "engine/commute/spec.h"
 
+#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -62,10 +63,21 @@ static bool read_splits(const char *text, GPtrArray **words)
 	return good;
 }
 
-static int print_sets(const struct atomic_model *m)
+static int print_sets(const struct trace *t, const struct atomic_model *m,
+                      enum output_format format)
 {
-	fputs(m->inferred ? m->inferred : "# the trace and the specifications declare them\n",
-	      stdout);
+	const char *block =
+	        m->inferred ? m->inferred : "# the trace and the specifications declare them\n";
+	if (format == FORMAT_TEXT) {
+		fputs(block, stdout);
+		return EXIT_NOTHING;
+	}
+	json_t *text = json_string(block); /* with its newlines, unless it is no UTF-8 */
+	json_t *j = json_pack("{ssssso}", "heddle", HEDDLE_VERSION, "trace", trace_name(t),
+	                      "atomics", text ? text : json_text(block));
+	json_dumpf(j, stdout, JSON_INDENT(1));
+	putchar('\n');
+	json_decref(j);
 	return EXIT_NOTHING;
 }
 
@@ -110,7 +122,7 @@ static int analyse(struct arguments *a, struct trace *t, const struct specs *spe
 	struct atomic_model *m = atomic_model_for(t, specs, infer, progress_on_stderr());
 	if (argument_flag(a, "sets")) {
 		progress_done();
-		int status = print_sets(m);
+		int status = print_sets(t, m, print->format);
 		atomic_model_free(m);
 		return status;
 	}

@@ -1,4 +1,5 @@
 /* cmd_explain.c - `heddle explain`: why two events are ordered, or that nothing orders them. */
+#include "engine/partial/rdit.h"
 #include "engine/commute/edc.h"
 #include "engine/order/order.h"
 #include "tui/batch/race_options.h"
@@ -12,6 +13,7 @@ static const struct command_option options[] = {
 	{ "order", "ORDER",
 	  "po, hb, shb, cp, wcp, dc, wdc or edc (default: the weakest that orders them)", 0 },
 	{ "spec", "FILE", "edc: a specification, besides those that ship; may be repeated", 0 },
+	{ "missing", NULL, "take code that was not recorded into account (barrier pairs)", 0 },
 	OPTION_LENIENT,
 	OPTION_FORMAT,
 	{ 0 },
@@ -25,7 +27,8 @@ static const enum order_kind ladder[] = { ORDER_KIND_PO,  ORDER_KIND_WDC, ORDER_
 struct question {
 	const struct arguments *a;
 	struct trace *t;
-	uint32_t e, f; /* e before f in the trace */
+	struct trace *view; /* --missing: with its must-orders; or NULL */
+	uint32_t e, f;      /* e before f in the trace */
 	struct order *orders[G_N_ELEMENTS(ladder)];
 	guint count;
 	const struct order *answer; /* the one that orders them, or NULL */
@@ -77,7 +80,8 @@ static bool ask(struct question *q, enum order_kind kind, bool chosen)
 {
 	struct order *order = kind == ORDER_KIND_EDC
 	                              ? by_specification(q)
-	                              : order_new(q->t, kind, progress_on_stderr());
+	                              : order_new(q->view != NULL ? q->view : q->t, kind,
+	                                          progress_on_stderr());
 
 	if (order == NULL)
 		return false;
@@ -119,6 +123,13 @@ static bool investigate(const struct arguments *a, struct question *q)
 		        a, "--order: expected po, hb, shb, cp, wcp, dc, wdc or edc, found '%s'",
 		        word);
 		return false;
+	}
+	if (argument_flag(a, "missing")) {
+		if (word != NULL && kind == ORDER_KIND_EDC) {
+			usage_error(a, "--missing goes with every order but edc");
+			return false;
+		}
+		q->view = trace_view_missing(q->t, progress_on_stderr());
 	}
 	if (word != NULL)
 		return ask(q, kind, true);
@@ -197,10 +208,10 @@ static void print_verdict(const struct question *q)
 		printf("they race%s: another order of the run brings them next to each other, "
 		       "a "
 		       "witness of %u events\nthat the checker accepted ('heddle witness %s %u "
-		       "%u' "
+		       "%u%s' "
 		       "prints it)\n",
 		       f->note != NULL ? " (by C11 only)" : "", f->witness->len,
-		       trace_name(q->t), q->e, q->f);
+		       trace_name(q->t), q->e, q->f, q->view != NULL ? " --missing" : "");
 		break;
 	case VERDICT_IMPOSSIBLE:
 		printf("they cannot race, in any order of the run%s%s; for both to be next all "
@@ -298,6 +309,7 @@ static void decide(struct question *q)
 
 	race_options_init(&race);
 	race.want_witness = true;
+	race.use_missing = argument_flag(q->a, "missing");
 	if (argument_value(q->a, "order") == NULL && events_race_conflict(q->t, q->e, q->f) &&
 	    race_options_fit(q->a, q->t, &race, &error))
 		q->verdict = race_decide(q->t, q->e, q->f, &race, progress_on_stderr(), &error);
@@ -328,13 +340,14 @@ static int run(struct arguments *a)
 		order_free(q.orders[i]);
 	path_release(&q.path);
 	finding_free(q.verdict);
+	trace_view_free(q.view);
 	trace_close(q.t);
 	return status;
 }
 
 const struct command command_explain = {
 	.name = "explain",
-	.usage = "TRACE EVENT EVENT [--order ORDER]",
+	.usage = "TRACE EVENT EVENT [--order ORDER] [--missing]",
 	.summary = "why two events are ordered (the chain of events) or not",
 	.details =
 	        "Without --order, the order that says least and still orders the two gives "

@@ -4,6 +4,7 @@
  */
 #include "engine/explore/explore.h"
 #include "tui/batch/command.h"
+#include "tui/batch/print.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -101,14 +102,14 @@ static uint64_t redundant(const struct explore_report *r)
 static json_t *report_json(const struct explore_report *r, const struct asked *asked)
 {
 	json_t *root = json_pack(
-	        "{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:o, s:o, s:o}",
-	        "heddle", HEDDLE_VERSION, "program", asked->program, "options", asked->options,
-	        "executions", (json_int_t)r->runs->len, "pruned", (json_int_t)r->pruned,
-	        "states", (json_int_t)r->classes, "redundant", (json_int_t)redundant(r),
-	        "waiting", (json_int_t)r->waiting, "abandoned", (json_int_t)r->abandoned,
-	        "complete", r->complete, "gaps", texts_json(r->gaps), "notes",
-	        texts_json(r->notes), "errors", errors_json(r), "races", races_json(r), "runs",
-	        runs_json(r));
+	        "{s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:o, s:o, s:o}",
+	        "heddle", HEDDLE_VERSION, "program", json_text(asked->program), "options",
+	        json_text(asked->options), "executions", (json_int_t)r->runs->len, "pruned",
+	        (json_int_t)r->pruned, "states", (json_int_t)r->classes, "redundant",
+	        (json_int_t)redundant(r), "waiting", (json_int_t)r->waiting, "abandoned",
+	        (json_int_t)r->abandoned, "complete", r->complete, "gaps", texts_json(r->gaps),
+	        "notes", texts_json(r->notes), "errors", errors_json(r), "races", races_json(r),
+	        "runs", runs_json(r));
 	if (asked->shard)
 		json_object_set_new(root, "shard", json_string(asked->shard));
 	return root;
@@ -282,14 +283,58 @@ static bool parse_shard(const char *text, struct explore_options *o)
 	return true;
 }
 
-static int print_report(const struct explore_report *r, const struct asked *asked,
-                        enum output_format format)
+/* A place as races name it: "FILE:LINE in FUNCTION", or anything else. */
+static json_t *site_of(const char *place)
+{
+	size_t length = strcspn(place, " ");
+	const char *colon = memrchr(place, ':', length);
+	char *end;
+	guint64 line = colon ? g_ascii_strtoull(colon + 1, &end, 10) : 0;
+	if (line == 0 || end != place + length)
+		return json_pack("{so}", "name", json_text(place));
+	char *file = g_strndup(place, (gsize)(colon - place));
+	json_t *site = json_pack("{sosI}", "file", json_text(file), "line", (json_int_t)line);
+	g_free(file);
+	return site;
+}
+
+static void print_sarif(const struct explore_report *r)
+{
+	struct sarif *s = sarif_begin(stdout);
+	for (guint i = 0; i < r->races->len; i++) {
+		const struct explore_race *race =
+		        &g_array_index(r->races, struct explore_race, i);
+		json_t *f = json_pack("{sssssos[oo]}", "kind", "data-race", "verdict",
+		                      "happened", "variable", json_text(race->variable),
+		                      "sites", site_of(race->first), site_of(race->second));
+		sarif_add(s, f, NULL);
+		json_decref(f);
+	}
+	for (guint i = 0; i < r->errors->len; i++) {
+		const struct explore_error *e =
+		        &g_array_index(r->errors, struct explore_error, i);
+		char **lines = g_strsplit(e->story ? e->story : "", "\n", -1);
+		char *story = g_strjoinv("; ", lines);
+		json_t *f = json_pack("{ssssso}", "kind", explore_end_word(e->end), "verdict",
+		                      "happened", "story", json_text(story));
+		g_free(story);
+		g_strfreev(lines);
+		sarif_add(s, f, NULL);
+		json_decref(f);
+	}
+	sarif_end(s);
+}
+
+static int report_as(const struct explore_report *r, const struct asked *asked,
+                     enum output_format format)
 {
 	if (format == FORMAT_JSON) {
 		json_t *root = report_json(r, asked);
 		json_dumpf(root, stdout, JSON_INDENT(1));
 		putchar('\n');
 		json_decref(root);
+	} else if (format == FORMAT_SARIF) {
+		print_sarif(r);
 	} else {
 		print_text(r);
 	}
@@ -302,7 +347,7 @@ static int explore_with(struct arguments *a, struct explore_options *o)
 {
 	struct error error = { 0 };
 	struct asked asked = { .program = o->argv[0], .shard = argument_value(a, "shard") };
-	enum output_format format = argument_format(a, false);
+	enum output_format format = argument_format(a, true);
 	struct explore_report *r = explore(o, progress_on_stderr(), &error);
 	int status;
 	progress_done();
@@ -310,7 +355,7 @@ static int explore_with(struct arguments *a, struct explore_options *o)
 	if (r == NULL || (o->save && !write_tree(r, &asked, o->save, &error)))
 		status = fail(&error);
 	else
-		status = print_report(r, &asked, format);
+		status = report_as(r, &asked, format);
 	g_free(asked.options);
 	explore_report_free(r);
 	return status;
@@ -336,7 +381,7 @@ static int run(struct arguments *a)
 	if (shard && !parse_shard(shard, &o))
 		return usage_error(a, "--shard wants I/N, the I-th of N shares, found '%s'",
 		                   shard);
-	argument_format(a, false);
+	argument_format(a, true);
 	GPtrArray *files = argument_values(a, "spec");
 	struct specs *specs = files->len ? specs_open(files, &error) : NULL;
 	struct finals *finals = files->len && !specs
@@ -372,7 +417,7 @@ static const struct command_option options[] = {
 	{ "shard", "I/N", "the I-th of N shares; join the reports with 'heddle merge'", 0 },
 	{ "until-error", NULL, "end at the first run that fails", 0 },
 	{ "timeout", "SECONDS", "end a run after this time (default 10)", 0 },
-	OPTION_FORMAT,
+	OPTION_FORMAT_SARIF,
 	{ 0 },
 };
 

@@ -45,7 +45,8 @@ static void tell(const struct session *s, const struct arguments *a)
 	}
 	if (f->status == LOG_LIMIT)
 		fprintf(stderr,
-		        "heddle: the limit of --max-size (%" PRIu64 " MB) was reached: the trace "
+		        "heddle: the limit of --max-size (%" PRIu64
+		        " MB) was reached: the trace "
 		        "ends there; --max-size 0 is no limit\n",
 		        max_size(a));
 	if (!(f->flags & LOG_ASLR_OFF))
@@ -71,10 +72,8 @@ static int run_record(struct arguments *a)
 	} else if (!a->rest && a->words->len) {
 		g_ptr_array_add(a->words, NULL);
 		o.argv = (char **)a->words->pdata;
-	} else {
-		usage_error(a, "no program given");
-		return EXIT_OURS;
-	}
+	} else
+		return usage_error(a, "no program given");
 	o.output = argument_value(a, "output");
 	o.free_mode = argument_choice(a, "mode", modes, 0) == 1;
 	o.no_values = argument_flag(a, "no-values");
@@ -85,10 +84,9 @@ static int run_record(struct arguments *a)
 	o.max_bytes = MIN(max_size(a), UINT64_MAX >> 20) << 20;
 	o.keep_events = argument_number(a, "last", 0);
 	o.compress = argument_flag(a, "compress");
-	if (o.compress && o.keep_events) {
-		usage_error(a, "--compress is not for --last, which limits the log itself");
-		return EXIT_OURS;
-	}
+	if (o.compress && o.keep_events)
+		return usage_error(a,
+		                   "--compress is not for --last, which limits the log itself");
 	o.start_at = argument_value(a, "start-at");
 	o.specs = argument_values(a, "spec");
 	fflush(NULL);
@@ -123,7 +121,8 @@ static const struct command_option options[] = {
 	{ "steps", "N", "pct: about how many steps the run has (default 1000)", 0 },
 	{ "seed", "N", "another seed is another schedule (default 1)", 0 },
 	{ "spec", "FILE", "record the functions of its bind lines as invocations", 0 },
-	{ "max-size", "MB", "stop recording when the log has this size (default 4096; 0: never)", 0 },
+	{ "max-size", "MB",
+	  "stop recording when the log has this size (default 4096; 0: never)", 0 },
 	{ "compress", NULL, "compress the log beside the trace while it is written", 0 },
 	{ "last", "N", "keep about the last N events", 0 },
 	{ "start-at", "FUNCTION", "record accesses from the first call of FUNCTION on", 0 },
@@ -141,4 +140,5 @@ const struct command command_record = {
 	.options = options,
 	.run = run_record,
 	.takes_program = true,
+	.ends_as_program = true,
 };

@@ -12,6 +12,7 @@
 #include "engine/record/plan.h"
 #include "engine/witness/witness.h"
 #include "tui/batch/command.h"
+#include "tui/batch/print.h"
 
 static int ours(const struct error *error)
 {
@@ -21,6 +22,20 @@ static int ours(const struct error *error)
 
 /* ---- the trace that a witness speaks of ---- */
 
+/* In `folder`, the file that is printed as `name`: the witness has what may be printed. */
+static char *file_printed_as(const char *folder, const char *name)
+{
+	GDir *dir = g_dir_open(folder, 0, NULL);
+	const char *entry;
+	char *path = NULL;
+	while (dir && !path && (entry = g_dir_read_name(dir)) != NULL)
+		if (strcmp(printable(entry), name) == 0)
+			path = g_build_filename(folder, entry, NULL);
+	if (dir)
+		g_dir_close(dir);
+	return path ? path : g_build_filename(folder, name, NULL);
+}
+
 static struct trace *trace_of(struct arguments *a, const char *witness_path,
                               const struct witness *w)
 {
@@ -29,7 +44,7 @@ static struct trace *trace_of(struct arguments *a, const char *witness_path,
 	char *path = g_strdup(given);
 	if (!path && w->trace_name) {
 		char *folder = g_path_get_dirname(witness_path);
-		path = g_build_filename(folder, w->trace_name, NULL);
+		path = file_printed_as(folder, w->trace_name);
 		g_free(folder);
 		if (access(path, R_OK) != 0 && access(w->trace_name, R_OK) == 0) {
 			g_free(path);
@@ -65,9 +80,8 @@ static void print_event(const struct trace *t, uint32_t e, const char *before)
 {
 	GString *line = g_string_new(NULL);
 	trace_append_operation(t, e, line);
-	fprintf(stderr, "heddle: %s%s %s at %s\n", before,
-	        trace_thread_name(t, t->events[e].thread), line->str,
-	        trace_location_name(t, e));
+	fprintf(stderr, "heddle: %s%s %s at %s\n", before, printable_thread(t, e), line->str,
+	        printable(trace_location_name(t, e)));
 	g_string_free(line, TRUE);
 }
 
@@ -124,8 +138,7 @@ static bool print_run(const struct trace *t, const struct plan *p, const struct 
 		return false;
 	}
 	if (first) {
-		fprintf(stderr, "heddle: %s first:\n",
-		        trace_thread_name(t, t->events[p->pair[first - 1]].thread));
+		fprintf(stderr, "heddle: %s first:\n", printable_thread(t, p->pair[first - 1]));
 		for (unsigned k = 0; k < 2; k++) {
 			unsigned side = k == 0 ? first - 1 : 2 - first;
 			if (run->reached[side] != NONE)
@@ -322,14 +335,10 @@ static int run_replay(struct arguments *a)
 	struct error error;
 	struct witness w = { 0 };
 	const char *path = argument_value(a, "witness");
-	if (!a->rest || !a->rest[0]) {
-		usage_error(a, "no program given after --");
-		return EXIT_OURS;
-	}
-	if (!path && !(argument_value(a, "trace") && argument_value(a, "until"))) {
-		usage_error(a, "--witness W is needed (or --trace T --until EVENT)");
-		return EXIT_OURS;
-	}
+	if (!a->rest || !a->rest[0])
+		return usage_error(a, "no program given after --");
+	if (!path && !(argument_value(a, "trace") && argument_value(a, "until")))
+		return usage_error(a, "--witness W is needed (or --trace T --until EVENT)");
 	if (path && !witness_read(path, &w, &error)) {
 		witness_release(&w);
 		return ours(&error);
@@ -366,4 +375,5 @@ const struct command command_replay = {
 	.options = options,
 	.run = run_replay,
 	.takes_program = true,
+	.ends_as_program = true,
 };

@@ -123,9 +123,8 @@ static void print_switches(const struct trace *t, const struct witness *w, FILE 
 
 		g_string_truncate(text, 0);
 		witness_append_reason(t, s, text);
-		fprintf(out, "  %s -> %s before event %u, %s\n",
-		        trace_thread_name(t, t->events[from].thread),
-		        trace_thread_name(t, t->events[to].thread), to, text->str);
+		fprintf(out, "  %s -> %s before event %u, %s\n", printable_thread(t, from),
+		        printable_thread(t, to), to, text->str);
 	}
 	g_string_free(text, TRUE);
 	g_array_unref(switches);

@@ -57,6 +57,12 @@ int fail(const struct error *error)
 	return EXIT_BAD;
 }
 
+/* Of bad usage.  A command that ends as its program does keeps 2 for the program. */
+static int bad_usage(const struct command *c)
+{
+	return c && c->ends_as_program ? EXIT_OURS : EXIT_BAD;
+}
+
 int usage_error(const struct arguments *a, const char *format, ...)
 {
 	va_list ap;
@@ -71,7 +77,7 @@ int usage_error(const struct arguments *a, const char *format, ...)
 	g_free(remedy);
 	g_string_free(escaped, TRUE);
 	g_free(what);
-	return EXIT_BAD;
+	return bad_usage(a->command);
 }
 
 /* -- progress ----------------------------------------------------------------------- */
@@ -152,9 +158,9 @@ int argument_choice(const struct arguments *a, const char *name, const char *con
 		if (strcmp(words[i], text) == 0)
 			return i;
 	char *list = g_strjoinv(", ", (char **)words);
-	usage_error(a, "--%s: expected one of %s, found '%s'", name, list, text);
+	int status = usage_error(a, "--%s: expected one of %s, found '%s'", name, list, text);
 	g_free(list);
-	exit(EXIT_BAD);
+	exit(status);
 }
 
 void argument_words(const struct arguments *a, unsigned low, unsigned high)
@@ -389,7 +395,7 @@ static int run(const struct command *c, int argc, char **argv)
 		a.rest = argv;
 		status = c->run(&a);
 	} else if (!parse(&a, argc, argv)) {
-		status = EXIT_BAD;
+		status = bad_usage(c);
 	} else if (argument_flag(&a, "help")) {
 		status = print_help(c);
 	} else if (argument_flag(&a, "version")) {

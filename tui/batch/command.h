@@ -38,6 +38,7 @@ struct command {
 	const struct command_option *options; /* ends with name NULL; or NULL */
 	int (*run)(struct arguments *a);      /* the exit status */
 	bool takes_program;                   /* what follows "--" is one */
+	bool ends_as_program;                 /* the exit status is the program's; 125: ours */
 	bool passes_through;                  /* argv is handed on unparsed in rest (cc, c++) */
 };
 

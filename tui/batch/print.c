@@ -31,6 +31,25 @@ char *variable_name(const struct trace *t, uint32_t variable)
 	return g_string_free(s, FALSE);
 }
 
+const char *printable(const char *name)
+{
+	const char *at = name;
+	while (*at >= 0x20 && *at < 0x7f)
+		at++;
+	if (*at == '\0')
+		return name;
+	GString *s = g_string_new(NULL);
+	append_escaped(s, name, strlen(name));
+	const char *kept = g_intern_string(s->str);
+	g_string_free(s, TRUE);
+	return kept;
+}
+
+const char *printable_thread(const struct trace *t, uint32_t event)
+{
+	return printable(trace_thread_name(t, t->events[event].thread));
+}
+
 void append_frame(const struct trace *t, const struct frame *f, GString *out)
 {
 	const char *function = trace_string(t, f->function);
@@ -66,8 +85,8 @@ static void print_event(const struct trace *t, uint32_t event)
 {
 	GString *s = g_string_new(NULL);
 	trace_append_operation(t, event, s);
-	printf("    %8u  %-6s %-28s %s", event, trace_thread_name(t, t->events[event].thread),
-	       s->str, trace_location_name(t, event));
+	printf("    %8u  %-6s %-28s %s", event, printable_thread(t, event), s->str,
+	       printable(trace_location_name(t, event)));
 	print_callers(t, event);
 	putchar('\n');
 	g_string_free(s, TRUE);
@@ -89,7 +108,7 @@ static void print_sets(const struct finding *f)
 {
 	printf("    %s", f->sets->len == 1 ? "in atomic set " : "needs atomic sets ");
 	for (guint i = 0; i < f->sets->len; i++)
-		printf("%s%s", i ? ", " : "", (const char *)f->sets->pdata[i]);
+		printf("%s%s", i ? ", " : "", printable(f->sets->pdata[i]));
 	puts(f->grade == 'A'
 	             ? "; grade A: such units hold one lock for it, and one here did not"
 	     : f->grade == 'B' ? "; grade B: as declared"
@@ -106,9 +125,10 @@ static void print_cycle(const struct trace *t, const struct finding *f)
 		        &g_array_index(f->units, struct cycle_unit, e->from);
 		const struct cycle_unit *v = &g_array_index(f->units, struct cycle_unit, e->to);
 		char *name = variable_name(t, e->variable);
-		printf("    %s (%s, %u-%u) before %s (%s, %u-%u): %s\n", u->unit,
-		       trace_thread_name(t, u->thread), u->begin, u->end, v->unit,
-		       trace_thread_name(t, v->thread), v->begin, v->end, name);
+		printf("    %s (%s, %u-%u) before %s (%s, %u-%u): %s\n", printable(u->unit),
+		       printable(trace_thread_name(t, u->thread)), u->begin, u->end,
+		       printable(v->unit), printable(trace_thread_name(t, v->thread)), v->begin,
+		       v->end, name);
 		g_free(name);
 		print_event(t, e->events[0]);
 		print_event(t, e->events[1]);

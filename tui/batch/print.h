@@ -69,5 +69,8 @@ struct json_t *json_text(const char *text);
 void append_frame(const struct trace *t, const struct frame *f, GString *out);
 /* With control bytes escaped; the caller's. */
 char *variable_name(const struct trace *t, uint32_t variable);
+/* A name as it may be printed: itself, or escaped and kept until the program ends. */
+const char *printable(const char *name);
+const char *printable_thread(const struct trace *t, uint32_t event);
 
 #endif

@@ -50,6 +50,8 @@ static char *message(const json_t *f)
 	g_string_printf(text, "%s (%s)", json_word(f, "kind"), json_word(f, "verdict"));
 	if (*variable)
 		g_string_append_printf(text, " on %s", variable);
+	if (*json_word(f, "story"))
+		g_string_append_printf(text, ": %s", json_word(f, "story"));
 	if (first != NULL && second != NULL)
 		g_string_append_printf(text, " between events %d and %d",
 		                       (int)json_integer_value(first),

@@ -197,7 +197,9 @@ static struct report_file *new_file(const char *name)
 {
 	struct report_file *r = g_new0(struct report_file, 1);
 
-	r->name = g_path_get_basename(name);
+	char *base = g_path_get_basename(name);
+	r->name = g_strdup(printable(base));
+	g_free(base);
 	r->findings = g_array_new(FALSE, FALSE, sizeof(struct filed_finding));
 	return r;
 }

@@ -193,6 +193,24 @@ static GHashTable *groups_of(const struct report_file *r, GPtrArray *in_order)
 	return groups;
 }
 
+/* What has the same kind and places; `variable`: and a common variable. */
+static void match_places(GHashTable *olds, GHashTable *news, bool variable)
+{
+	GHashTableIter iter;
+	gpointer key, value;
+
+	g_hash_table_iter_init(&iter, news);
+	while (g_hash_table_iter_next(&iter, &key, &value)) {
+		struct group *g = value, *same = g_hash_table_lookup(olds, key);
+
+		if (same == NULL || same->other != NULL || g->other != NULL ||
+		    (variable && !share_variable(g->fields, same->fields)))
+			continue;
+		g->other = same;
+		same->other = g;
+	}
+}
+
 /* -- the nearest ---------------------------------------------------------------------- */
 
 uint32_t match_distance(const json_t *f, const json_t *g)
@@ -314,19 +332,10 @@ void match_reports(const struct report_file *old, const struct report_file *new,
 {
 	GPtrArray *in_old = g_ptr_array_new(), *in_new = g_ptr_array_new();
 	GHashTable *olds = groups_of(old, in_old), *news = groups_of(new, in_new);
-	GHashTableIter iter;
-	gpointer key, value;
 
-	g_hash_table_iter_init(&iter, news);
-	while (g_hash_table_iter_next(&iter, &key, &value)) {
-		struct group *g = value, *same = g_hash_table_lookup(olds, key);
-
-		if (same == NULL)
-			continue;
-		g->other = same;
-		same->other = g;
-	}
+	match_places(olds, news, true);
 	match_moved(in_old, in_new);
+	match_places(olds, news, false);
 	side_init(&match->old, old, in_old, MATCH_ABSENT);
 	side_init(&match->new, new, in_new, MATCH_NEW);
 	g_ptr_array_unref(in_old);

@@ -6,9 +6,10 @@
  * finding.  A place is a function and the line in it, counted from the first that the trace
  * shows (places.h), or FILE:LINE where no function is known.  Groups of the two reports are the
  * same
- *   1. when kind and places agree: "unchanged";
+ *   1. when kind and places agree, and a variable: "unchanged";
  *   2. or else when kind, functions and a variable agree (without functions: the files, and
- *      lines not further apart than MATCH_LINES), the nearest first: "updated".
+ *      lines not further apart than MATCH_LINES), the nearest first: "updated";
+ *   3. or else when kind and places agree, with other variables: "unchanged".
  * Methods, units and sets belong to the kind here.
  */
 #ifndef HEDDLE_REPORT_MATCH_H

@@ -12,7 +12,8 @@ static void log_long(struct thread *t, uint64_t first, uintptr_t address, unsign
 	struct stream *s = t->stream;
 	uint64_t *w = s->next, key = log_site_key(first, code);
 	address &= LOG_ADDRESS_MASK;
-	s->sites[log_site_slot(key)] = (struct log_site){ key, address, known ? value : 0, 0 };
+	s->sites[log_site_slot(key)] =
+	        (struct log_site){ key, address, known ? value : 0, t->epoch };
 	w[1] = address | (uint64_t)code << LOG_SIZE_SHIFT;
 	if (known && value < LOG_SMALL_LIMIT) {
 		w[1] |= value << LOG_SMALL_SHIFT;
@@ -40,12 +41,7 @@ void log_fill(struct thread *t)
 		return;
 	uint64_t value = peek(site->address, t->pending_code);
 	site->value = value;
-	if (w[-1] & LOG_SHORT) {
-		w[1] = value;
-		BARRIER();
-		w[0] = log_word(LOG_LATE, 0, 0);
-		s->next = w + 2;
-	} else if (value < LOG_SMALL_LIMIT) { /* the long record's two words end here */
+	if (value < LOG_SMALL_LIMIT) { /* the long record's two words end here */
 		w[-1] |= value << LOG_SMALL_SHIFT;
 		BARRIER();
 		w[-2] |= (uint64_t)LOG_SMALL << 8;
@@ -71,25 +67,26 @@ void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc
 	unsigned slot = log_site_slot(key);
 	struct log_site *site = &s->sites[slot];
 	uint64_t offset = address - site->address;
-	bool valued = code < 4 && rt.values;
+	bool valued = code < 4 && rt.values && (rt.controlled || tag >= LOG_AREAD);
 	if (!known && tag == LOG_READ && valued) {
 		value = peek(address, code);
 		known = true;
 	}
 	known = known && valued;
 	uint64_t delta = known ? value - site->value : LOG_DELTA_UNKNOWN;
-	if (site->key != key || !log_fits(offset, LOG_OFFSET_BITS) ||
-	    (known && !log_fits(delta, LOG_DELTA_BITS))) {
+	if (site->key != key || !log_fits(offset, LOG_OFFSET_BITS)) {
 		log_long(t, first, address, code, known, value);
 	} else {
+		bool follows = known && !log_fits(delta, LOG_DELTA_BITS);
 		site->address = address;
-		site->hint = t->stamp;
+		site->hint = t->epoch;
 		if (known)
 			site->value = value;
-		w[0] = LOG_SHORT | (uint64_t)slot << LOG_SLOT_SHIFT |
-		       log_field(delta, LOG_DELTA_BITS) << LOG_DELTA_SHIFT |
-		       log_field(offset, LOG_OFFSET_BITS);
-		s->next = w + 1;
+		if (follows)
+			w[1] = value;
+		BARRIER();
+		w[0] = log_short(slot, follows ? LOG_DELTA_FOLLOWS : delta, offset);
+		s->next = w + 1 + follows;
 	}
 	if (tag == LOG_WRITE && valued && !known) {
 		t->pending = s->next;

@@ -26,15 +26,22 @@ ALWAYS_INLINE uint64_t peek(uintptr_t address, unsigned code)
 	}
 }
 
-/* Does a difference fit into so many bits, with a sign and without the lowest value? */
+/* Does a difference fit into so many bits, with a sign and without the two lowest values? */
 ALWAYS_INLINE bool log_fits(uint64_t difference, unsigned bits)
 {
-	return difference + (1ull << (bits - 1)) - 1 < (1ull << bits) - 1;
+	return difference + (1ull << (bits - 1)) - 2 < (1ull << bits) - 2;
 }
 
 ALWAYS_INLINE uint64_t log_field(uint64_t difference, unsigned bits)
 {
 	return difference & ((1ull << bits) - 1);
+}
+
+ALWAYS_INLINE uint64_t log_short(unsigned slot, uint64_t delta, uint64_t offset)
+{
+	return LOG_SHORT | (uint64_t)slot << LOG_SLOT_SHIFT |
+	       log_field(delta, LOG_DELTA_BITS) << LOG_DELTA_SHIFT |
+	       log_field(offset, LOG_OFFSET_BITS);
 }
 
 /* The value of the last write, as log_fill; false when that has to do it. */
@@ -45,18 +52,22 @@ ALWAYS_INLINE bool log_fill_here(struct thread *t, struct stream *s)
 	if (unlikely(w != s->next || !(w[-1] & LOG_SHORT)))
 		return false;
 	uint64_t value = peek(site->address, t->pending_code), delta = value - site->value;
-	if (unlikely(!log_fits(delta, LOG_DELTA_BITS)))
-		return false;
 	site->value = value;
-	w[-1] ^= (LOG_DELTA_UNKNOWN ^ log_field(delta, LOG_DELTA_BITS)) << LOG_DELTA_SHIFT;
 	t->pending = NULL;
+	if (unlikely(!log_fits(delta, LOG_DELTA_BITS))) {
+		w[-1] ^= (LOG_DELTA_UNKNOWN ^ LOG_DELTA_FOLLOWS) << LOG_DELTA_SHIFT;
+		BARRIER(); /* the other way round the value might stand there as a record */
+		w[0] = value;
+		s->next = w + 1;
+		return true;
+	}
+	w[-1] ^= (LOG_DELTA_UNKNOWN ^ log_field(delta, LOG_DELTA_BITS)) << LOG_DELTA_SHIFT;
 	return true;
 }
 
 /*
- * A plain access whose record is one word, of a thread with nothing else to see to.  False:
- * nothing is written, and log_access has to do it.  Nothing is written either, in free mode,
- * when the site has done the same since the thread's last synchronisation, call or return.
+ * A plain access whose record is one word, or two, of a thread with nothing else to see to.
+ * False: nothing is written, and log_access has to do it.
  */
 ALWAYS_INLINE bool log_access_here(struct thread *t, enum log_tag tag, unsigned flags,
                                    uintptr_t pc, uintptr_t address, unsigned code)
@@ -68,35 +79,58 @@ ALWAYS_INLINE bool log_access_here(struct thread *t, enum log_tag tag, unsigned 
 	uint64_t key = log_site_key(log_word(tag, flags, pc), code);
 	unsigned slot = log_site_slot(key);
 	struct log_site *site = &s->sites[slot];
-	if (unlikely(w + 4 > s->end || site->key != key))
-		return false;
 	uint64_t offset = (address & LOG_ADDRESS_MASK) - site->address;
-	uint64_t delta = LOG_DELTA_UNKNOWN, value = 0;
-	if (offset == 0 && site->hint == t->epoch)
-		return true;
-	if (tag == LOG_READ && code < 4) {
-		value = peek(address, code);
-		delta = value - site->value;
-		if (unlikely(!log_fits(delta, LOG_DELTA_BITS)))
-			return false;
-	}
-	if (unlikely(!log_fits(offset, LOG_OFFSET_BITS)))
+	if (unlikely(w + 4 > s->end || site->key != key || !log_fits(offset, LOG_OFFSET_BITS)))
 		return false;
+	uint64_t delta = LOG_DELTA_UNKNOWN;
 	site->address += offset;
-	site->hint = t->stamp;
-	if (tag == LOG_READ && code < 4)
+	if (tag == LOG_READ && code < 4) {
+		uint64_t value = peek(address, code);
+		delta = value - site->value;
 		site->value = value;
-	/* There is room for a LATE record. */
-	*w++ = LOG_SHORT | (uint64_t)slot << LOG_SLOT_SHIFT |
-	       log_field(delta, LOG_DELTA_BITS) << LOG_DELTA_SHIFT |
-	       log_field(offset, LOG_OFFSET_BITS);
-	s->next = w;
+		if (unlikely(!log_fits(delta, LOG_DELTA_BITS))) {
+			w[1] = value;
+			BARRIER();
+			*w = log_short(slot, LOG_DELTA_FOLLOWS, offset);
+			s->next = w + 2;
+			t->ordinal++;
+			return true;
+		}
+	}
+	*w++ = log_short(slot, delta, offset);
+	s->next = w; /* there is room for a write's value */
 	if (tag == LOG_WRITE && code < 4) {
 		t->pending = w;
 		t->pending_site = site;
 		t->pending_code = code;
 	}
 	t->ordinal++;
+	return true;
+}
+
+/*
+ * The same in free mode, without values.  Nothing is written when the instruction has done the
+ * same to the same address since the thread's last synchronisation, call or return.
+ */
+ALWAYS_INLINE bool log_free_here(struct thread *t, enum log_tag tag, unsigned flags,
+                                 uintptr_t pc, uintptr_t address, unsigned code)
+{
+	struct stream *s = t->stream;
+	uint64_t *w = s->next;
+	uint64_t key = log_site_key(log_word(tag, flags, pc), code);
+	unsigned slot = log_site_slot(key);
+	struct log_site *site = &s->sites[slot];
+	uint64_t offset = (address & LOG_ADDRESS_MASK) - site->address;
+	if (unlikely(w + 4 > s->end || site->key != key || !log_fits(offset, LOG_OFFSET_BITS)))
+		return false;
+	if (offset == 0 && site->hint == t->epoch) {
+		t->repeated++;
+		return true;
+	}
+	site->address += offset;
+	site->hint = t->epoch;
+	*w = log_short(slot, LOG_DELTA_UNKNOWN, offset);
+	s->next = w + 1;
 	return true;
 }
 

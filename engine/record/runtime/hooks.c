@@ -30,18 +30,34 @@ static __attribute__((noinline)) void access_rest(const void *p, unsigned what, 
 	if (unlikely(--t->budget < 0))
 		sched_access(t);
 	log_access(t, tag, what >> 8 & 255, pc, p, code, false, 0);
-	t->unusual = rt.waiting || rt.replay || !rt.values;
+	t->unusual = rt.waiting || rt.replay || (rt.controlled && !rt.values);
+}
+
+ALWAYS_INLINE void free_hook(struct thread *t, const void *p, unsigned code, enum log_tag tag,
+                             unsigned flags, uintptr_t pc)
+{
+	if (unlikely(t->attention || !log_free_here(t, tag, flags, pc, (uintptr_t)p, code)))
+		access_rest(p, tag | flags << 8 | code << 16, pc);
+}
+
+ALWAYS_INLINE void controlled_hook(struct thread *t, const void *p, unsigned code,
+                                   enum log_tag tag, unsigned flags, uintptr_t pc)
+{
+	if (unlikely(t->attention || t->budget <= 0 ||
+	             !log_access_here(t, tag, flags, pc, (uintptr_t)p, code)))
+		access_rest(p, tag | flags << 8 | code << 16, pc);
+	else
+		t->budget--;
 }
 
 ALWAYS_INLINE void access_hook(const void *p, unsigned code, enum log_tag tag, unsigned flags,
                                uintptr_t pc)
 {
 	struct thread *t = me;
-	if (unlikely(t->attention || t->budget <= 0 ||
-	             !log_access_here(t, tag, flags, pc, (uintptr_t)p, code)))
-		access_rest(p, tag | flags << 8 | code << 16, pc);
+	if (t->epoch)
+		free_hook(t, p, code, tag, flags, pc);
 	else
-		t->budget--;
+		controlled_hook(t, p, code, tag, flags, pc);
 }
 
 static __attribute__((noinline)) void range_hook(const void *p, size_t size, enum log_tag tag,
@@ -64,11 +80,26 @@ static __attribute__((noinline)) void range_hook(const void *p, size_t size, enu
 	}
 }
 
+/* The two modes apart, so that neither saves registers for the other. */
 #define ACCESS(name, code, tag, flags) \
+	static __attribute__((noinline)) void free_##name(struct thread *t, void *p, \
+	                                                  uintptr_t pc) \
+	{ \
+		free_hook(t, p, code, tag, flags, pc); \
+	} \
+	static __attribute__((noinline)) void controlled_##name(struct thread *t, void *p, \
+	                                                        uintptr_t pc) \
+	{ \
+		controlled_hook(t, p, code, tag, flags, pc); \
+	} \
 	EXPORT void __tsan_##name(void *p); \
 	void __tsan_##name(void *p) \
 	{ \
-		access_hook(p, code, tag, flags, CALLER()); \
+		struct thread *t = me; \
+		if (t->epoch) \
+			free_##name(t, p, CALLER()); \
+		else \
+			controlled_##name(t, p, CALLER()); \
 	}
 #define ACCESS_PC(name, code, tag) \
 	EXPORT void __tsan_##name##_pc(void *p, void *pc); \

@@ -74,6 +74,9 @@ void rt_finish(enum log_status status)
 {
 	if (rt.header && rt.header->status == LOG_RUNNING) {
 		rt.header->steps = sched_steps();
+		for (uint32_t i = 0; i < MAX_THREADS && i < rt.thread_count; i++)
+			if (rt.threads[i])
+				rt.header->repeated += rt.threads[i]->repeated;
 		log_flush(); /* should the parent be gone */
 		rt.header->status = status;
 	}

@@ -302,8 +302,7 @@ static void log_enter(struct thread *t, const struct frame *f)
 		site->hint = 0;
 	uint64_t begin = f->function < LOG_CALL_COUNT ? 0 : frame_begin(t, f, &site->hint);
 	if (site->key == key && site->address == f->function) {
-		w[0] = LOG_SHORT | (uint64_t)slot << LOG_SLOT_SHIFT |
-		       log_field(begin - site->value, LOG_DELTA_BITS) << LOG_DELTA_SHIFT;
+		w[0] = log_short(slot, begin - site->value, 0);
 		s->next = w + 1;
 	} else {
 		w[1] = f->function | begin << LOG_FRAME_SHIFT;
@@ -322,7 +321,7 @@ void log_frames(struct thread *t)
 	struct stream *s = t->stream;
 	t->dirty = 0;
 	if (!rt.controlled)
-		t->stamp = ++t->epoch;
+		t->epoch++;
 	uint32_t low = t->low < t->depth ? t->low : t->depth;
 	if (low < t->emitted) {
 		uint64_t *w = log_room(s, 1);

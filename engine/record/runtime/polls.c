@@ -154,8 +154,7 @@ void poll_remember(struct thread *t, const volatile void *p, uint64_t value, uin
 	if (rt.replay)
 		return; /* replay_event says how often it comes again */
 	l->repeats = 0;
-	/* Exploration wants every look for itself, for the next may see something else. */
-	bool counts = rt.controlled && s->chunk && rt.config.strategy != STRATEGY_FIRST;
+	bool counts = rt.controlled && s->chunk && looks_count();
 	l->end = counts ? s->next : NULL;
 	l->chunk = chunk_of(s);
 	uint32_t depth = t->depth < MAX_FRAMES ? t->depth : MAX_FRAMES;
@@ -181,7 +180,7 @@ void poll_look(struct thread *t, const volatile void *p, uint64_t value, uintptr
 	/* Give way when it begins to spin; later the scheduler has said how long it may. */
 	if (t->budget > 0 &&
 	    (l->spins == SPIN_LIMIT ||
-	     (l->spins > SPIN_LIMIT && rt.config.strategy == STRATEGY_FIRST))) {
+	     (l->spins > SPIN_LIMIT && !looks_count()))) {
 		t->drawn -= t->budget;
 		t->budget = 0;
 	}

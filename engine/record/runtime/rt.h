@@ -126,9 +126,9 @@ struct thread {
 	        *pending; /* the end of the last write's record, whose value is not yet known */
 	struct log_site *pending_site;
 	/* Free mode: a new number after each synchronisation, call and return; an access that
-	 * its site has made with this number before is not written again.  `stamp` is what
-	 * sites get: the epoch, in controlled mode never. */
-	uint64_t epoch, stamp;
+	 * its site has made with this number before is not written again, but counted.
+	 * Controlled mode: 0. */
+	uint64_t epoch, repeated;
 	uint32_t pending_code;
 	uint32_t id;
 	uint64_t ordinal; /* visible events so far */
@@ -255,6 +255,11 @@ void futex_wait(volatile int *word, int value, uint64_t nanoseconds);
 void futex_wake(volatile int *word, int count);
 
 /* ---- polls.c ---- */
+/* Exploration wants every look for itself, for the next may see something else. */
+ALWAYS_INLINE bool looks_count(void)
+{
+	return rt.config.strategy != STRATEGY_FIRST && !(rt.config.flags & LOG_EXPLORE);
+}
 /* An atomic read of `value` by the instruction before `pc`: is it a mere repetition, which
  * needs no record?  Else poll_look comes after its record. */
 bool poll_again(struct thread *t, const volatile void *p, uint64_t value, uintptr_t pc);
@@ -365,7 +370,7 @@ static inline void log_ticket(struct thread *t)
 	uint64_t *w = log_room(t->stream, 1);
 	w[0] = log_word(LOG_TICKET, 0, __atomic_add_fetch(&rt.ticket, 1, __ATOMIC_SEQ_CST));
 	t->stream->next = w + 1;
-	t->stamp = ++t->epoch;
+	t->epoch++;
 }
 
 ALWAYS_INLINE void count_event(struct thread *t, enum log_tag tag, uintptr_t pc)

@@ -767,7 +767,7 @@ void sched_access(struct thread *t)
 	if (rt.config.strategy == STRATEGY_PCT)
 		at_change_point(t);
 	t->budget = t->drawn = draw_budget();
-	if (rt.config.strategy != STRATEGY_FIRST) {
+	if (looks_count()) {
 		poll_settle(t);
 		if (poll_spins(t)) {
 			t->budget = t->drawn = spin_budget(t);
@@ -784,7 +784,7 @@ void sched_access(struct thread *t)
 static bool yields_later(struct thread *t)
 {
 	struct poll *l = &t->poll;
-	if (sched.ready == 0 || l->spins < SPIN_LIMIT || rt.config.strategy == STRATEGY_FIRST)
+	if (sched.ready == 0 || l->spins < SPIN_LIMIT || !looks_count())
 		return false;
 	if (l->left > 0) {
 		l->left--;
@@ -1056,7 +1056,7 @@ struct thread *thread_new(struct thread *parent)
 	t->own.last = id;
 	t->state = STATE_READY;
 	t->unusual = 1;
-	t->epoch = 1;
+	t->epoch = rt.controlled ? 0 : 1;
 	t->priority = 1 + draw(1 << 30);
 	if (parent)
 		parent->children++;
