@@ -205,13 +205,18 @@ static bool visit(struct workshop *w, struct guide *g, const char *say, bool pla
 		if (!lesson_spec_binds(l, i))
 			g_ptr_array_add(specs,
 			                g_build_filename(w->folder, l->specs->pdata[i], NULL));
-	struct explorer_options options = {
-		.guide = g, .tree = w->tree, .say = say, .specifications = specs
-	};
+	char *name = lesson_program(l), *program = g_build_filename(w->folder, name, NULL);
+	struct explorer_options options = { .executable = program,
+		                            .guide = g,
+		                            .tree = w->tree,
+		                            .say = say,
+		                            .specifications = specs };
 	struct trace *trace = open_recording(w, error);
 	bool good = trace && (play ? explorer_play(trace, &options, error)
 	                           : explorer_run(trace, &options, error) == EXIT_NOTHING);
 	g_ptr_array_unref(specs);
+	g_free(program);
+	g_free(name);
 	return good;
 }
 

@@ -58,6 +58,19 @@ static bool run_script(struct app *app, const char *path, struct error *error)
 
 /* -- the terminal -------------------------------------------------------------------- */
 
+/* A replay that could not be done is none: for a lesson. */
+static void note_replay(struct app *app, int status)
+{
+	enum { FAILED = 125 };
+	if (app->guide == NULL || !app->guide->replaying)
+		return;
+	app->guide->replaying = false;
+	app->guide->replayed =
+	        status != -1 && !(WIFEXITED(status) && (WEXITSTATUS(status) == FAILED ||
+	                                                WEXITSTATUS(status) == FAILED + 2));
+	guide_notice(app);
+}
+
 static void run_program(struct app *app)
 {
 	char *command = app->after_command;
@@ -66,6 +79,7 @@ static void run_program(struct app *app)
 	printf("\n$ %s\n", command);
 	fflush(stdout);
 	int status = system(command);
+	note_replay(app, status);
 	printf("\n[ended with status %d; Enter goes back to heddle] ",
 	       status < 0          ? -1
 	       : WIFEXITED(status) ? WEXITSTATUS(status)
@@ -273,8 +287,7 @@ static void run_silently(struct app *app)
 	char *command = g_strconcat("{ ", app->after_command, "; } >/dev/null 2>&1", NULL);
 	g_free(app->after_command);
 	app->after_command = NULL;
-	if (system(command) == -1)
-		app->guide->replayed = false;
+	note_replay(app, system(command));
 	g_free(command);
 }
 

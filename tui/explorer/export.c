@@ -312,7 +312,7 @@ bool export_replay(struct app *app, const char *arguments, struct error *error)
 		g_free(quoted_self);
 		g_free(quoted_path);
 		if (app->guide)
-			app->guide->replayed = true;
+			app->guide->replaying = true;
 	}
 	g_free(path);
 	g_free(program);
