@@ -246,7 +246,8 @@ bool record_is_log(const char *path)
 	if (fd < 0)
 		return false;
 	/* Nothing may be read from a pipe here: it could not be read again. */
-	bool is = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && read(fd, magic, 8) == 8 && memcmp(magic, LOG_MAGIC, 8) == 0;
+	bool is = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+	          read(fd, magic, 8) == 8 && memcmp(magic, LOG_MAGIC, 8) == 0;
 	close(fd);
 	return is;
 }

@@ -115,9 +115,9 @@ struct trace *trace_open(const char *path, const struct trace_options *options,
 	struct trace *t;
 	if (!input_open(path, "trace", &in, error))
 		return NULL;
-	char *digest = in.stream ? g_compute_checksum_for_data(G_CHECKSUM_SHA256, in.bytes,
-	                                                       in.length)
-	                         : NULL;
+	char *digest =
+	        in.stream ? g_compute_checksum_for_data(G_CHECKSUM_SHA256, in.bytes, in.length)
+	                  : NULL;
 	if (binary_recognise(in.bytes, in.length)) {
 		t = binary_read(path, in.bytes, in.length, progress, error);
 	} else {
