@@ -34,7 +34,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
-#define LOG_VERSION     10
+#define LOG_VERSION     11
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
 #define LOG_CHUNK_MAGIC 0x4b434448u
@@ -308,6 +308,8 @@ struct log_step { /* the next event, in the order to be followed */
 struct log_thread { /* thread i is the ordinal-th child of its parent */
 	uint32_t parent, ordinal;
 };
+/* In the place of a clock: how a wait by futex ended, 0 or an errno, as seconds. */
+#define LOG_FUTEX_CLOCK 255
 struct log_answer { /* of a clock, in the order of the thread's questions */
 	uint32_t thread, clock;
 	int64_t seconds, nanoseconds;

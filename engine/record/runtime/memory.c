@@ -221,10 +221,42 @@ DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t, size_t alignment, const void *nothro
 
 /* ---- mappings ---- */
 
+/* Memory that other processes may share: a few mappings; those beyond take the place of the
+ * oldest. */
+enum { MAX_SHARED = 64 };
+static struct {
+	uintptr_t low, high;
+} shared[MAX_SHARED];
+static unsigned shared_count;
+
+static void remember_shared(const void *p, size_t size)
+{
+	unsigned i = __atomic_fetch_add(&shared_count, 1, __ATOMIC_RELAXED) % MAX_SHARED;
+	shared[i].low = (uintptr_t)p;
+	shared[i].high = (uintptr_t)p + size;
+}
+
+bool memory_shared(const void *p)
+{
+	for (unsigned i = 0; i < MAX_SHARED; i++)
+		if ((uintptr_t)p >= shared[i].low && (uintptr_t)p < shared[i].high)
+			return true;
+	return false;
+}
+
+static void forget_shared(const void *p)
+{
+	for (unsigned i = 0; i < MAX_SHARED; i++)
+		if ((uintptr_t)p == shared[i].low)
+			shared[i].low = shared[i].high = 0;
+}
+
 EXPORT void *mmap(void *hint, size_t size, int protection, int flags, int fd, off_t offset)
 {
 	struct thread *t = recording();
 	void *p = REAL(mmap)(hint, size, protection, flags, fd, offset);
+	if (p != MAP_FAILED && flags & MAP_SHARED && protection & PROT_WRITE)
+		remember_shared(p, size);
 	if (t && p != MAP_FAILED && flags & MAP_ANONYMOUS && protection & PROT_WRITE &&
 	    !(flags & MAP_FIXED) && !in_libc(CALLER()))
 		allocated(p, size, CALLER());
@@ -235,6 +267,8 @@ EXPORT void *mmap64(void *hint, size_t size, int protection, int flags, int fd, 
 EXPORT int munmap(void *p, size_t size)
 {
 	recording(); /* a last write there has its value */
+	if (shared_count)
+		forget_shared(p);
 	return REAL(munmap)(p, size);
 }
 EXPORT int mprotect(void *p, size_t size, int protection)

@@ -73,6 +73,7 @@ enum reason { /* what a blocked thread waits for */
 	      FOR_SLEEP,
 	      FOR_FILE, /* descriptors */
 	      FOR_SPIN,
+	      FOR_FUTEX, /* a word; may end at any time */
 };
 
 struct pollfd;
@@ -142,6 +143,8 @@ struct thread {
 	const void *object;
 	bool timed, timed_out, cancelled;
 	uint64_t deadline; /* virtual nanoseconds, when timed */
+	uint64_t released; /* replay: its `ordinal` + 1 when the plan last ended its futex wait
+	                    */
 	uint64_t since;    /* order of blocking: first come, first served where it matters */
 	int64_t priority;  /* pct */
 	struct pollfd *fds;
@@ -167,7 +170,7 @@ struct thread {
 	struct open_call open[MAX_OPEN_CALLS];
 	unsigned open_count;
 	unsigned told_calls; /* those that the program itself tells of (heddle.h), open */
-	uintptr_t bound_pc; /* who called the bound function that was called last */
+	uintptr_t bound_pc;  /* who called the bound function that was called last */
 };
 
 extern __thread struct thread *me __attribute__((tls_model("initial-exec")));
@@ -286,6 +289,14 @@ void invoke_record(struct thread *t, enum log_tag tag, bool made, uintptr_t pc,
 /* Makes a function begin with a jump to another; the bytes there are lost.  Before any
  * thread but this one may run it. */
 bool entry_jump(uint8_t *entry, const void *target);
+
+/* ---- memory.c ---- */
+bool memory_shared(const void *p); /* in a mapping that other processes may have, too */
+
+/* ---- futex.c: what the runtime itself calls by the name of syscall() ---- */
+long rt_syscall(long number, ...);
+long rt_syscall6(long number, long a, long b, long c, long d, long e, long f);
+#define syscall(...) rt_syscall(__VA_ARGS__)
 
 /* ---- glib.c ---- */
 void glib_take_over(void); /* once GLib is loaded */

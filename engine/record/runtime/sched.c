@@ -240,7 +240,8 @@ static void retry_real_objects(void)
 		struct thread *t = sched.live[i];
 		if (t->state == STATE_BLOCKED &&
 		    (t->reason == FOR_MUTEX || t->reason == FOR_READ_LOCK ||
-		     t->reason == FOR_WRITE_LOCK || t->reason == FOR_SEMAPHORE))
+		     t->reason == FOR_WRITE_LOCK || t->reason == FOR_SEMAPHORE ||
+		     t->reason == FOR_FUTEX))
 			become_ready(t);
 	}
 }
@@ -313,6 +314,7 @@ static const char *const reason_words[] = {
 	[FOR_SEMAPHORE] = "semaphore", [FOR_THREAD] = "thread",
 	[FOR_ONCE] = "once",           [FOR_SLEEP] = "sleep",
 	[FOR_FILE] = "file",           [FOR_SPIN] = "spin lock",
+	[FOR_FUTEX] = "futex",
 };
 
 static void append_number(char *out, size_t room, uint64_t n, unsigned base)
@@ -379,13 +381,24 @@ static _Noreturn void deadlock(struct thread *t)
 	rt_die(SIGABRT);
 }
 
+/* Replay: a futex wait may end at any time, so it does when its thread has the next event;
+ * but only once, for one that waits again waits for somebody else. */
+static bool release_futex(struct thread *t)
+{
+	if (t->reason != FOR_FUTEX || t->released == t->ordinal + 1)
+		return false;
+	t->released = t->ordinal + 1;
+	become_ready(t);
+	return true;
+}
+
 /* Replay: the thread whose turn it is by the plan waits with a time limit, and in the
  * recording it timed out there. */
 static void wake_planned(void)
 {
 	uint32_t id = replay_next();
 	struct thread *t = id < MAX_THREADS ? rt.threads[id] : NULL;
-	if (t && t->state == STATE_BLOCKED && t->timed)
+	if (t && t->state == STATE_BLOCKED && !release_futex(t) && t->timed)
 		fire(t);
 }
 
@@ -609,7 +622,7 @@ static void give_way(struct thread *t, bool only_others)
 bool sched_force(struct thread *t, struct thread *next, bool fire_timeout)
 {
 	lock();
-	if (next->state == STATE_BLOCKED && next->timed && fire_timeout)
+	if (next->state == STATE_BLOCKED && !release_futex(next) && next->timed && fire_timeout)
 		fire(next);
 	if (next->state == STATE_BLOCKED && next->reason == FOR_FILE && files_ready(next))
 		become_ready(next);
@@ -913,6 +926,8 @@ unsigned sched_wake(const void *object, enum reason reason, unsigned most)
 		}
 		if (!best)
 			break;
+		if (reason == FOR_FUTEX)
+			best->woken = true;
 		become_ready(best);
 		woken++;
 	}
