@@ -394,8 +394,8 @@ static void warn(struct import *im)
 		             im->damaged);
 	if (im->facts->stolen)
 		builder_warn(im->b,
-		             "%u times a call that is not modelled blocked: this schedule "
-		             "may not come again",
+		             "%u times a thread blocked or spun in what is not modelled: "
+		             "this schedule may not come again",
 		             im->facts->stolen);
 }
 

@@ -423,6 +423,9 @@ static void explain_divergence(const struct plan *p, struct plan_run *run)
 		return;
 	if (position < p->events->len)
 		run->at = g_array_index(p->events, uint32_t, position);
+	for (unsigned side = 0; position >= p->events->len && side < 2; side++)
+		if (p->pair[side] != NONE && p->pair_thread[side] == thread)
+			run->at = p->pair[side];
 	GString *text = g_string_new(NULL);
 	char *who = thread ? g_strdup_printf("T%u", thread) : g_strdup("main");
 	if (strcmp(what, "place") == 0 || strcmp(what, "operation") == 0) {
@@ -438,6 +441,12 @@ static void explain_divergence(const struct plan *p, struct plan_run *run)
 			g_string_append(text, " at ");
 			record_describe(&run->facts, pc, text, NULL);
 		}
+	} else if (strcmp(what, "spins") == 0) {
+		g_string_append_printf(
+		        text,
+		        "%s goes on and on without an event: it waits, in code that is not "
+		        "instrumented, for what another thread would do",
+		        who);
 	} else if (strcmp(what, "ended") == 0) {
 		g_string_append_printf(text, "%s had already ended", who);
 	} else {
@@ -510,6 +519,12 @@ bool plan_follow(const struct plan *p, char **argv, unsigned first,
 		run->diverged = true;
 		run->at = g_array_index(p->events, uint32_t, run->facts.replayed);
 		run->cause = g_strdup("the program ended before it");
+	} else if (run->result.timed_out && !p->explore && run->facts.replayed == 0 &&
+	           p->steps->len > 0) {
+		run->diverged = true;
+		run->at = NONE;
+		run->cause = g_strdup_printf("its end was not reached within %u s (--timeout)",
+		                             p->timeout_ms / 1000);
 	}
 	find_reached(p, run);
 	return true;

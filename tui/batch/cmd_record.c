@@ -54,8 +54,8 @@ static void tell(const struct session *s, const struct arguments *a)
 		                "addresses differ from run to run\n");
 	if (f->stolen)
 		fprintf(stderr,
-		        "heddle: %u calls blocked that are not modelled: this schedule may not "
-		        "come again\n",
+		        "heddle: %u times a thread blocked or spun in what is not modelled: "
+		        "this schedule may not come again\n",
 		        f->stolen);
 	if (f->forked)
 		fprintf(stderr, "heddle: the program forked; its children were not recorded\n");

@@ -115,10 +115,14 @@ static void print_deadlock(const struct plan_run *run)
 	g_string_free(text, TRUE);
 }
 
-static void print_outcome(const struct plan_run *run)
+static void print_outcome(const struct plan *p, const struct plan_run *run)
 {
 	if (run->facts.status == LOG_DEADLOCK)
 		print_deadlock(run);
+	else if (run->result.timed_out)
+		fprintf(stderr,
+		        "heddle:   it does not end: Heddle ended it after %u s (--timeout)\n",
+		        p->timeout_ms / 1000);
 	else if (run->result.signal)
 		fprintf(stderr, "heddle:   it ends with signal %d (%s)%s\n", run->result.signal,
 		        strsignal(run->result.signal),
@@ -148,7 +152,7 @@ static bool print_run(const struct trace *t, const struct plan *p, const struct 
 	/* An order violation: what the late event came to (in a freed block, say). */
 	if (!first && p->pair[1] == NONE && run->reached[0] != NONE)
 		print_event(run->trace, run->reached[0], "it came to  ");
-	print_outcome(run);
+	print_outcome(p, run);
 	return true;
 }
 
@@ -173,6 +177,8 @@ static void debug(void *context, pid_t pid)
 }
 
 /* ---- the command ---- */
+
+enum { DEFAULT_TIMEOUT = 300 }; /* seconds */
 
 /* Do the two ways lead to anything different? */
 static bool same_outcome(const struct plan_run *x, const struct plan_run *y)
@@ -329,7 +335,11 @@ static int replay(struct arguments *a, const struct trace *t, const struct witne
 		explain_c11(t, w);
 	int status = EXIT_OURS;
 	if (plan_make(t, events, length, pair, &plan, &error)) {
+		enum { LONGEST = 86400 * 7 }; /* seconds: a week */
 		unsigned first = argument_number(a, "first", 0);
+		uint64_t seconds = argument_number(a, "timeout", DEFAULT_TIMEOUT);
+		if (!argument_flag(a, "gdb")) /* whoever debugs takes their time */
+			plan.timeout_ms = (unsigned)MIN(seconds, LONGEST) * 1000;
 		status = take_specs(a, &plan, &error)
 		                 ? follow(t, &plan, argv, first > 2 ? 0 : first,
 		                          w->claim != CLAIM_DEADLOCK, argument_flag(a, "gdb"))
@@ -373,13 +383,17 @@ static const struct command_option options[] = {
 	{ "gdb", NULL, "stop there with gdb attached to the process", 0 },
 	{ "spec", "FILE", "the bind lines that it was recorded with, when they lie elsewhere",
 	  0 },
+	{ "timeout", "SECONDS",
+	  "end a run that has not ended after this time (default 300; 0: never; none with "
+	  "--gdb)",
+	  0 },
 	OPTION_LENIENT,
 	{ 0 },
 };
 
 const struct command command_replay = {
 	.name = "replay",
-	.usage = "--witness W [--first 1|2] [--until EVENT] [--gdb] -- PROG ARGS",
+	.usage = "--witness W [--first 1|2] [--until EVENT] [--gdb] [--timeout S] -- PROG ARGS",
 	.summary = "Make a witness happen on the real program",
 	.details = "Stops both threads before the pair, prints their stacks, lets either go "
 	           "first and says\nwhat it leads to.  Exits as the program does (the worse of "

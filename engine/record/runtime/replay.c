@@ -191,8 +191,16 @@ static bool is_optional(void)
 	       steps[position].pc == 0 && position + 1 == rt.config.plan_length;
 }
 
-/* `t` stands before its next event: whose turn is it? */
-void replay_point(struct thread *t)
+static void diverged_by(struct thread *next)
+{
+	const char *what = next->state == STATE_DONE ? "ended"
+	                   : next->spins             ? "spins"
+	                                             : "blocked";
+	diverged(next, what, next->spins ? 0 : next->pc, 0);
+}
+
+/* Whose turn is it?  `event`: `t` stands before its next one. */
+static void take_turns(struct thread *t, bool event)
 {
 	for (;;) {
 		if (phase == FOLLOWING && position >= rt.config.plan_length) {
@@ -201,7 +209,7 @@ void replay_point(struct thread *t)
 		}
 		if (phase == GATHERING) {
 			for (unsigned i = 0; i < 2; i++)
-				if (rt.config.pair[i] == t->id ||
+				if ((event && rt.config.pair[i] == t->id) ||
 				    rt.config.pair[i] == LOG_ALL_THREADS)
 					arrived[i] = true;
 			if (arrived[0] && arrived[1]) {
@@ -234,11 +242,41 @@ void replay_point(struct thread *t)
 				rt.replay = false;
 				return;
 			}
-			diverged(next, next->state == STATE_DONE ? "ended" : "blocked",
-			         next->pc, 0);
+			diverged_by(next);
 			return;
 		}
 	}
+}
+
+void replay_point(struct thread *t)
+{
+	take_turns(t, true);
+}
+
+/* Has `t`, whose turn it is, spent a second of processor time in giving way? */
+static bool pauses_only(struct thread *t)
+{
+	enum { LOOK = 1024 };
+	const uint64_t most = 1000000000;
+	if (t->paused != t->ordinal + 1) {
+		t->paused = t->ordinal + 1;
+		t->pauses = 0;
+	}
+	if (++t->pauses % LOOK)
+		return false;
+	struct timespec now;
+	syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &now);
+	uint64_t used = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	if (t->pauses == LOOK)
+		t->pause_start = used;
+	return used - t->pause_start > most;
+}
+
+void replay_pause(struct thread *t)
+{
+	take_turns(t, false);
+	if (rt.replay && pauses_only(t))
+		diverged(t, "spins", 0, 0);
 }
 
 /* `t` has made an event. */

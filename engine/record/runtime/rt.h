@@ -143,6 +143,10 @@ struct thread {
 	const void *object;
 	bool timed, timed_out, cancelled;
 	uint64_t deadline; /* virtual nanoseconds, when timed */
+	bool spins;        /* it lost the token because it spun, and has not come back */
+	/* replay: how often it gave way since its `ordinal` + 1 became `paused`, and its
+	 * processor time, in nanoseconds, when that had begun */
+	uint64_t pauses, paused, pause_start;
 	uint64_t released; /* replay: its `ordinal` + 1 when the plan last ended its futex wait
 	                    */
 	uint64_t since;    /* order of blocking: first come, first served where it matters */
@@ -309,6 +313,7 @@ void strings_init(void);
 void clocks_init(void);
 bool replay_load(int fd, uint64_t offset);
 void replay_point(struct thread *t);
+void replay_pause(struct thread *t); /* no event follows: it gives way */
 void replay_event(struct thread *t, enum log_tag tag, uintptr_t pc);
 bool replay_answer(struct thread *t, uint32_t clock, struct timespec *answer);
 uint32_t replay_child(uint32_t parent, uint32_t ordinal);

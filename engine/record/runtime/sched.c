@@ -499,8 +499,10 @@ static void wait_gone(void)
 	}
 }
 
-static char kernel_state(pid_t tid)
+/* What the kernel says of a thread: its state, and the ticks of processor time it has used. */
+static char kernel_state(pid_t tid, uint64_t *ticks)
 {
+	enum { STATE = 3, USER = 14, SYSTEM = 15 }; /* fields, proc(5) */
 	char path[64] = "/proc/self/task/", text[256];
 	append_number(path, sizeof(path), tid, 10);
 	append(path, sizeof(path), "/stat");
@@ -513,7 +515,23 @@ static char kernel_state(pid_t tid)
 		return '?';
 	text[n] = 0;
 	char *p = strrchr(text, ')');
-	return p && p[1] == ' ' ? p[2] : '?';
+	if (!p || p[1] != ' ')
+		return '?';
+	char state = p[2];
+	*ticks = 0;
+	unsigned field = STATE;
+	for (p += 2; *p && field <= SYSTEM; p++) {
+		if (*p == ' ')
+			field++;
+		else if (field == USER || field == SYSTEM) {
+			uint64_t number = 0;
+			for (; *p >= '0' && *p <= '9'; p++)
+				number = number * 10 + (uint64_t)(*p - '0');
+			*ticks += number;
+			p--;
+		}
+	}
+	return state;
 }
 
 /* A thread is no more; under lock. */
@@ -535,15 +553,35 @@ static void bury(struct thread *t)
 	}
 }
 
-/* The holder sleeps in something that is not modelled, or has left by the system call alone:
- * go on without it. */
-static void watchdog(uint64_t *seen_turns, uint64_t *seen_ordinal)
+/* What somebody who waits saw of the holder when it last looked. */
+struct look {
+	uint64_t turns, events, ticks; /* ticks: at the first look that saw the others so */
+	bool timed;
+};
+
+/* The holder has long computed without a single event, where others could run: it spins in
+ * code that is not instrumented, perhaps for what they would do. */
+static bool spins_unseen(const struct thread *h, struct look *seen, char state, uint64_t ticks)
+{
+	enum { LONG = 200 }; /* ticks of 10 ms */
+	if (!seen->timed) {
+		seen->timed = true;
+		seen->ticks = ticks;
+	}
+	return state == 'R' && h->gate == 0 && ticks - seen->ticks >= LONG;
+}
+
+/* The holder sleeps in something that is not modelled, spins in something that is not
+ * instrumented, or has left by the system call alone: go on without it. */
+static void watchdog(struct look *seen)
 {
 	lock();
 	struct thread *h = sched.holder;
-	if (h && h->state == STATE_RUNNING && sched.turns == *seen_turns &&
-	    h->ordinal == *seen_ordinal && !h->go) {
-		char state = kernel_state(h->tid);
+	uint64_t events = h ? h->ordinal + h->counted : 0;
+	if (h && h->state == STATE_RUNNING && sched.turns == seen->turns &&
+	    events == seen->events && !h->go) {
+		uint64_t ticks = 0;
+		char state = kernel_state(h->tid, &ticks);
 		if (state == '?' && h->tid > 0 &&
 		    syscall(SYS_tgkill, rt.header->pid, h->tid, 0) != 0 && errno == ESRCH) {
 			bury(h);
@@ -551,7 +589,9 @@ static void watchdog(uint64_t *seen_turns, uint64_t *seen_ordinal)
 			hand_over(choose(h, false));
 			return;
 		}
-		if (sched.ready && (state == 'S' || state == 'D')) {
+		bool spins = spins_unseen(h, seen, state, ticks);
+		if (sched.ready && (state == 'S' || state == 'D' || spins)) {
+			h->spins = spins;
 			h->gate |= GATE_STOLEN;
 			h->state = STATE_OUTSIDE;
 			sched.outside++;
@@ -560,22 +600,22 @@ static void watchdog(uint64_t *seen_turns, uint64_t *seen_ordinal)
 			hand_over(next);
 			return;
 		}
+	} else {
+		*seen = (struct look){ .turns = sched.turns, .events = events };
 	}
-	*seen_turns = sched.turns;
-	*seen_ordinal = h ? h->ordinal : 0;
 	unlock();
 }
 
 /* Sleep until t has the token (or is asked to idle). */
 static void wait_turn(struct thread *t)
 {
-	uint64_t turns = 0, ordinal = 0;
+	struct look seen = { 0 };
 	while (!__atomic_load_n(&t->go, __ATOMIC_ACQUIRE)) {
 		if (!rt.on)
 			return;
 		futex_wait(&t->go, 0, rt.config.watchdog_ms * 1000000);
 		if (!__atomic_load_n(&t->go, __ATOMIC_ACQUIRE))
-			watchdog(&turns, &ordinal);
+			watchdog(&seen);
 	}
 	t->go = 0;
 	t->unusual = 1; /* others have written to the log */
@@ -626,7 +666,7 @@ bool sched_force(struct thread *t, struct thread *next, bool fire_timeout)
 		fire(next);
 	if (next->state == STATE_BLOCKED && next->reason == FOR_FILE && files_ready(next))
 		become_ready(next);
-	if (next->state == STATE_OUTSIDE ||
+	if ((next->state == STATE_OUTSIDE && !next->spins) ||
 	    (next->state == STATE_BLOCKED && next->reason == FOR_FILE)) {
 		for (int i = 0; i < 500 && next->state != STATE_READY; i++)
 			idle();
@@ -814,7 +854,7 @@ void sched_yield_point(struct thread *t, bool lower)
 	if (rt.replay) {
 		if (t->poll.repeats)
 			return;
-		replay_point(t);
+		replay_pause(t);
 		if (rt.replay)
 			return;
 	}
@@ -1014,6 +1054,7 @@ void sched_rejoin(struct thread *t)
 		return;
 	}
 	become_ready(t);
+	t->spins = false;
 	if (sched.holder == NULL) {
 		t->state = STATE_RUNNING;
 		sched.ready--;
