@@ -184,6 +184,8 @@ const char *budget_text(const char *budget)
 		{ "incomplete", "the analysis found neither a witness nor a proof" },
 		{ "lenient", "--lenient took locks from their holders, so no proof holds" },
 		{ "filtered", "the trace was filtered, so no proof holds" },
+		{ "inexact",
+		  "the order of the recorded accesses is approximate, so no proof holds" },
 	};
 
 	for (size_t i = 0; budget != NULL && i < G_N_ELEMENTS(texts); i++) {
@@ -198,6 +200,9 @@ static const char *doubt(const struct trace *t, const struct proof *p)
 {
 	if (t->filtered)
 		return "filtered";
+	/* which write a read saw is a guess then; what synchronisation alone orders is none */
+	if (!t->order_exact && (p == NULL || strcmp(p->method, "must-order") != 0))
+		return "inexact";
 	/* a proof by order alone knows nothing of locks */
 	return t->locks_taken && (p == NULL || strcmp(p->method, "cone") != 0) ? "lenient"
 	                                                                       : NULL;
@@ -221,13 +226,22 @@ void report_limit(struct report *r)
 {
 	const struct trace *t = r->trace;
 
-	for (guint i = 0; (t->locks_taken || t->filtered) && i < r->findings->len; i++)
+	bool doubtful = t->locks_taken || t->filtered || !t->order_exact;
+	for (guint i = 0; doubtful && i < r->findings->len; i++)
 		finding_limit(t, r->findings->pdata[i]);
 	if (t->locks_taken) {
 		r->complete = false;
 		report_note(r, "--lenient took locks from their holders: their critical "
 		               "sections have no end here, so something may be missed, and "
 		               "what only locks would rule out is unknown");
+	}
+	/* the lockset and the lock order look at synchronisation alone, whose order is exact */
+	if (!t->order_exact && strcmp(r->analysis, "lockset") != 0) {
+		r->complete = false;
+		report_note(r,
+		            "the order of accesses is approximate (a recording in free mode): "
+		            "which write a read saw is a guess, and nothing is proved "
+		            "impossible; record in controlled mode to be exact");
 	}
 	/* what a filter for the lockset drops is nothing to the lockset */
 	if (t->filtered && strcmp(r->analysis, "lockset") != 0) {

@@ -108,8 +108,8 @@ struct finding {
 	GArray *witness;        /* uint32_t: the whole sequence, the pair last; or NULL */
 	struct proof *proof;    /* VERDICT_IMPOSSIBLE; or NULL */
 	const char *budget; /* VERDICT_UNKNOWN: which ran out: "pair", "total"; or why there is
-	                     * no answer: "incomplete", "lenient", "filtered"; static;
-	                     * or NULL */
+	                     * no answer: "incomplete", "lenient", "filtered",
+	                     * "inexact"; static; or NULL */
 	const char *note;   /* static, or NULL: "visible only as a C11 race" */
 	const char *by;     /* the analysis that settled it; static, or NULL */
 	/* commutativity */

@@ -161,8 +161,8 @@ static bool see_scopes(struct view *v, const struct specs *specs, GHashTable *pl
 	v->calls = g_array_new(FALSE, FALSE, sizeof(struct view_call));
 	struct rewriting w = {
 		.v = v,
-		.events = g_memdup2(t->events, t->events_count * sizeof *t->events + 1),
-		.blocks = g_memdup2(t->blocks, t->blocks_count * sizeof *t->blocks + 1),
+		.events = g_memdup2(t->events, t->events_count * sizeof *t->events),
+		.blocks = g_memdup2(t->blocks, t->blocks_count * sizeof *t->blocks),
 		.slots = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 		.locks = g_array_new(FALSE, FALSE, sizeof(struct event))
 	};

@@ -226,15 +226,17 @@ static void add_answers(const struct trace *t, struct plan *p)
 	const char *at = note_of(t, "recording-clocks");
 	GArray *raw = g_array_new(FALSE, FALSE, sizeof(struct log_answer));
 	while (at && *at) {
-		struct log_answer a;
-		int n = 0;
-		if (sscanf(at, "%u:%u:%" SCNd64 ":%" SCNd64 "%n", &a.thread, &a.clock,
-		           &a.seconds, &a.nanoseconds, &n) != 4)
-			break;
+		int64_t part[4];
+		for (int i = 0; i < 4; i++) {
+			char *end;
+			part[i] = g_ascii_strtoll(at, &end, 10);
+			at = *end ? end + 1 : end;
+		}
+		struct log_answer a = { .thread = part[0],
+			                .clock = part[1],
+			                .seconds = part[2],
+			                .nanoseconds = part[3] };
 		g_array_append_val(raw, a);
-		at += n;
-		if (*at == ',')
-			at++;
 	}
 	GPtrArray *sorted = g_ptr_array_new();
 	for (guint i = 0; i < raw->len; i++)

@@ -55,7 +55,7 @@ wait_killed() { # MODE OUTPUT: leaves its log
 	exec 8>in 9<out
 	read -r -n1 -u9 _ # it has come to its read
 	log=$(echo "$2".log-*)
-	program=$(pgrep -P $recorder -x steps)
+	read -r program _ </proc/$recorder/task/$recorder/children
 	for _ in $(seq 200); do # 512-byte blocks; a log of 5 MB and more has 10000
 		[ "$(blocks "$log")" -lt 6000 ] && break
 		sleep 0.05

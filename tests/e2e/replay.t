@@ -135,5 +135,15 @@ is "$status" 125 "a text trace"
 like "$err" "no recording" "cannot be replayed"
 run $HEDDLE replay -- ./race
 is "$status" 125 "no witness"
+$HEDDLE cc -O1 "$root/samples/publish/publish.c" -o publish -pthread
+$HEDDLE record -q -o publish.hdl -- ./publish >/dev/null 2>&1
+run $HEDDLE races publish.hdl --format json
+$HEDDLE witness publish.hdl $(json 'my $f = $d->{findings}[0]; "$f->{first} $f->{second}"') \
+	-o publish.wit >/dev/null
+like "$(cat publish.wit)" "#! kind c11-race" "a race by C11's rules alone"
+run timeout 30 $HEDDLE replay --witness publish.wit -- ./publish
+is "$status" 0 "is followed to its end"
+like "$err" "rules of C11 alone" "and said to be one that no schedule of one thread at a time shows"
+like "$err" "stopped before the event" "it stops before its second access"
 is "$(ls "${TMPDIR:-/tmp}"/heddle-replay-* 2>/dev/null | wc -l)" 0 "no log is left behind"
 done_testing

@@ -5,6 +5,7 @@
  * last event.
  */
 #include "engine/atomic/atomic.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -403,9 +404,5 @@ int main(void)
 	tcase_add_test(c, edges_on_cycles_are_the_definition_s);
 	tcase_add_test(c, on_line_as_after_the_fact);
 	suite_add_tcase(s, c);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(s);
 }

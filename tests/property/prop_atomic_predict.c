@@ -7,6 +7,7 @@
 #include "engine/atomic/atomic.h"
 #include "engine/witness/check.h"
 #include "tests/property/oracle.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -340,9 +341,5 @@ int main(void)
 	tcase_add_test(c, against_exhaustive_search);
 	tcase_add_test(c, three_units);
 	suite_add_tcase(s, c);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(s);
 }

@@ -7,6 +7,7 @@
  */
 #include "engine/witness/check.h"
 #include "tests/property/mix.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -165,16 +166,10 @@ int main(void)
 {
 	Suite *suite = suite_create("checker against search");
 	TCase *tests = tcase_create("random sequences");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tests, 0);
 	tcase_add_test(tests, agrees_with_the_search);
 	tcase_add_test(tests, agrees_with_the_search_on_values);
 	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed > 0;
+	return suite_run(suite);
 }

@@ -10,6 +10,7 @@
 #include "engine/trace/index.h"
 #include "tests/property/mix.h"
 #include "tests/property/random_spec.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -688,9 +689,5 @@ int main(void)
 	tcase_add_test(c, without_effects);
 	tcase_add_test(c, without_effects_not_ecl);
 	suite_add_tcase(s, c);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return suite_run(s);
 }

@@ -4,6 +4,7 @@
  */
 #include "engine/commute/points.h"
 #include "tests/property/random_spec.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 
@@ -94,9 +95,5 @@ int main(void)
 	tcase_add_test(c, points_represent_ecl_specifications);
 	tcase_add_test(c, points_represent_the_ecl_part_of_any_specification);
 	suite_add_tcase(s, c);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return suite_run(s);
 }

@@ -8,6 +8,7 @@
 #include "engine/atomic/atomic.h"
 #include "engine/commute/spec.h"
 #include "tests/property/mix.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -202,9 +203,5 @@ int main(void)
 	tcase_set_timeout(c, 120);
 	tcase_add_test(c, a_saved_block_finds_the_same);
 	suite_add_tcase(s, c);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(s);
 }

@@ -9,6 +9,7 @@
 #include "engine/predict/predict_private.h"
 #include "engine/witness/check.h"
 #include "tests/property/mix.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -313,17 +314,11 @@ int main(void)
 {
 	Suite *suite = suite_create("M2 against search");
 	TCase *tests = tcase_create("random traces");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tests, 0);
 	tcase_add_test(tests, agrees_with_the_search);
 	tcase_add_test(tests, reports_agree_with_the_search);
 	tcase_add_test(tests, one_pair_is_decided_exactly);
 	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed > 0;
+	return suite_run(suite);
 }

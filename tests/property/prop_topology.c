@@ -3,6 +3,7 @@
  * the edges), on random sequences of edges, with components removed on the way.
  */
 #include "engine/atomic/topology.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -194,9 +195,5 @@ int main(void)
 	tcase_set_timeout(c, 240);
 	tcase_add_test(c, as_the_closure_has_it);
 	suite_add_tcase(s, c);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(s);
 }

@@ -1,5 +1,6 @@
 /* random_spec.c - see random_spec.h. */
 #include "tests/property/random_spec.h"
+#include "tests/support/suite.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -412,9 +413,5 @@ int definition_main(const struct definition_test *test)
 	tcase_add_test(c, ecl);
 	tcase_add_test(c, not_ecl);
 	suite_add_tcase(s, c);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return suite_run(s);
 }

@@ -7,6 +7,7 @@
 #include "tests/support/pty.h"
 #include "tui/explorer/keys.h"
 #include "tui/lesson/lesson.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <glib.h>
@@ -264,9 +265,5 @@ int main(void)
 	tcase_add_test(c, an_execution_is_opened);
 	tcase_add_test(c, a_change_that_does_not_compile);
 	suite_add_tcase(suite, c);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

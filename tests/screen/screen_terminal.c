@@ -4,6 +4,7 @@
  * every way out.
  */
 #include "tests/support/pty.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <glib.h>
@@ -436,9 +437,5 @@ int main(void)
 	tcase_add_test(c, opens_at_an_event);
 	tcase_add_test(c, the_end_of_input_ends_it);
 	suite_add_tcase(suite, c);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

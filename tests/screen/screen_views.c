@@ -8,6 +8,7 @@
 
 #include "tui/explorer/command_line.h"
 #include "tui/explorer/screen.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <glib/gstdio.h>
@@ -809,14 +810,11 @@ int main(void)
 	g_setenv("XDG_STATE_HOME", home, TRUE);
 	g_setenv("XDG_CONFIG_HOME", home, TRUE);
 	g_setenv("INPUTRC", "/dev/null", TRUE);
-	SRunner *runner = srunner_create(views_suite());
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
+	int failed = suite_run(views_suite());
 	char *state = g_build_filename(home, "heddle", NULL);
 	g_rmdir(state);
 	g_free(state);
 	g_rmdir(home);
 	g_free(home);
-	return failed != 0;
+	return failed;
 }

@@ -5,6 +5,7 @@
 #include "engine/atomic/atomic.h"
 #include "engine/atomic/places.h"
 #include "engine/commute/spec.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -345,7 +346,8 @@ START_TEST(a_parameter_by_its_name)
 	                            "T2|leave(fill)|\nT1|r(%s->n)|\nT1|leave(copy)|\n";
 	static const char spec[] = "atomics c { set list : struct list { n }\n"
 	                           " unit fill on list\n unitfor copy(src) }\n";
-	char *of_source = g_strdup_printf(trace, "src"), *of_other = g_strdup_printf(trace, "dst");
+	char *of_source = g_strdup_printf(trace, "src"),
+	     *of_other = g_strdup_printf(trace, "dst");
 	ck_assert_uint_gt(violations(of_source, spec, "list *src, list *dst"), 0);
 	ck_assert_uint_eq(violations(of_other, spec, "list *src, list *dst"), 0);
 	g_free(of_source);
@@ -489,9 +491,5 @@ int main(void)
 	tcase_add_test(cases, grades);
 	tcase_add_test(cases, hidden_unless_asked_for);
 	suite_add_tcase(suite, cases);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

@@ -3,6 +3,7 @@
  * representations, with and without an order below.
  */
 #include "engine/order/chain.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <string.h>
@@ -171,17 +172,11 @@ int main(void)
 {
 	Suite *suite = suite_create("chain");
 	TCase *tests = tcase_create("order over chains");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tests, fenwick_agrees_with_a_matrix);
 	tcase_add_test(tests, stairs_agree_with_a_matrix);
 	tcase_add_test(tests, stairs_above_an_order);
 	tcase_add_test(tests, changes_name_the_pairs);
 	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed > 0;
+	return suite_run(suite);
 }

@@ -3,6 +3,7 @@
  * stepwise and incremental faces.
  */
 #include "engine/witness/check.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <string.h>
@@ -247,8 +248,6 @@ int main(void)
 {
 	Suite *suite = suite_create("checker");
 	TCase *tests = tcase_create("rules");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tests, a_race_has_its_pair_last);
 	tcase_add_test(tests, prefixes_and_locks);
@@ -263,9 +262,5 @@ int main(void)
 	tcase_add_test(tests, step_by_step);
 	tcase_add_test(tests, tails_after_the_recording);
 	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed > 0;
+	return suite_run(suite);
 }

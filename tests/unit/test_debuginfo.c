@@ -3,6 +3,7 @@
  * at hand, print where their own variables and calls lie; debuginfo must say the same.
  */
 #include "debuginfo/debuginfo.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <glib/gstdio.h>
@@ -13,7 +14,8 @@ static char *folder;
 
 /*
  * What the program prints: "D name address size" for data, "C line function address" for
- * calls, "F function offset" for a local's place from its frame's CFA, each address less the load bias.  here() is called where the line is of interest.
+ * calls, "F function offset" for a local's place from its frame's CFA, each address less the
+ * load bias.  here() is called where the line is of interest.
  */
 static const char program_text[] =
         "#define _GNU_SOURCE\n"
@@ -507,9 +509,5 @@ int main(void)
 	tcase_add_test(cases, bad_files);
 	tcase_add_test(cases, damaged_files);
 	suite_add_tcase(suite, cases);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

@@ -6,6 +6,7 @@
 #include "tui/explorer/command_line.h"
 #include "tui/explorer/import.h"
 #include "tui/explorer/schedule.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <glib/gstdio.h>
@@ -393,9 +394,5 @@ int main(void)
 	tcase_add_test(c, text_is_clipped_and_escaped);
 	tcase_add_test(c, every_sign_has_an_ascii_stand_in);
 	suite_add_tcase(suite, c);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

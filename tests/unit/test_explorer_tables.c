@@ -1,10 +1,12 @@
 /*
  * test_explorer_tables.c - the tables of keys and commands in docs/explorer.md and of
- * checks in docs/lessons.md are those of the program.  UPDATE=1 in the environment writes them anew.
+ * checks in docs/lessons.md are those of the program.  UPDATE=1 in the environment writes them
+ * anew.
  */
 #include "tui/explorer/command_line.h"
 #include "tui/explorer/keys.h"
 #include "tui/lesson/lesson.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -61,9 +63,5 @@ int main(void)
 	TCase *c = tcase_create("tables");
 	tcase_add_loop_test(c, table_of_the_manual, 0, G_N_ELEMENTS(tables));
 	suite_add_tcase(suite, c);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

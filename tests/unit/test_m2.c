@@ -2,6 +2,7 @@
  * test_m2.c - M2 on single pairs: what its linearisation once got wrong, and its budget.
  */
 #include "engine/predict/m2_private.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <string.h>
@@ -80,15 +81,9 @@ int main(void)
 {
 	Suite *suite = suite_create("M2");
 	TCase *tests = tcase_create("single pairs");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tests, a_late_write_does_not_fall_before_a_read);
 	tcase_add_test(tests, the_budget_bounds_long_pairs);
 	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed > 0;
+	return suite_run(suite);
 }

@@ -4,6 +4,7 @@
  */
 #include "debuginfo/debuginfo.h"
 #include "engine/record/name.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -282,9 +283,5 @@ int main(void)
 	tcase_add_test(cases, unknown_blocks);
 	tcase_add_test(cases, lives);
 	suite_add_tcase(suite, cases);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

@@ -4,6 +4,7 @@
  */
 #include "engine/order/order.h"
 #include "engine/predict/predict.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -320,8 +321,6 @@ int main(void)
 {
 	Suite *s = suite_create("orders");
 	TCase *c = tcase_create("orders");
-	SRunner *r;
-	int failed;
 
 	tcase_set_timeout(c, 60);
 	tcase_add_loop_test(c, must_order, 0, G_N_ELEMENTS(musts));
@@ -336,9 +335,5 @@ int main(void)
 	tcase_add_test(c, clocks_count_events);
 	tcase_add_loop_test(c, rapid, 0, G_N_ELEMENTS(counts));
 	suite_add_tcase(s, c);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(s);
 }

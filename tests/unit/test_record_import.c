@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "engine/record/record.h"
+#include "tests/support/suite.h"
 
 static char path[64];
 
@@ -305,10 +306,7 @@ int main(void)
 	tcase_add_loop_test(tests, damaged, 0, 2);
 	tcase_add_test(tests, tickets);
 	suite_add_tcase(suite, tests);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
+	int failed = suite_run(suite);
 	unlink(path);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return failed;
 }

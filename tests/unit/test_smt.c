@@ -4,6 +4,7 @@
  */
 #include "engine/predict/predict.h"
 #include "engine/predict/smt.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <string.h>
@@ -270,8 +271,6 @@ int main(void)
 {
 	Suite *suite = suite_create("solver");
 	TCase *queries = tcase_create("queries");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(queries, next_is_not_in);
 	tcase_add_test(queries, before_turns_sections_round);
@@ -284,9 +283,5 @@ int main(void)
 	tcase_add_test(queries, a_proof_says_what_is_given);
 	tcase_add_test(queries, cancelled);
 	suite_add_tcase(suite, queries);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? 0 : 1;
+	return suite_run(suite);
 }

@@ -4,6 +4,7 @@
 #include "engine/commute/eval.h"
 #include "engine/commute/points.h"
 #include "engine/commute/prove.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <string.h>
@@ -538,9 +539,5 @@ int main(void)
 	tcase_add_test(c, precision);
 	tcase_add_test(c, effects_run);
 	suite_add_tcase(s, c);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return suite_run(s);
 }

@@ -1,6 +1,7 @@
 /* test_topology.c - the ordered list under dense insertion; orders and components by hand. */
 #include "engine/atomic/labels.h"
 #include "engine/atomic/topology.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -137,9 +138,5 @@ int main(void)
 	tcase_add_test(c, cycles_become_one);
 	tcase_add_test(c, over_when_nobody_holds_or_enters_it);
 	suite_add_tcase(s, c);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(s);
 }

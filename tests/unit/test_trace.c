@@ -5,6 +5,7 @@
 #include "engine/trace/builder.h"
 #include "engine/trace/formats.h"
 #include "engine/trace/index.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -656,9 +657,5 @@ int main(void)
 	tcase_add_test(c, std_says_what_it_can);
 	tcase_add_test(c, kept_events_alone_are_written);
 	suite_add_tcase(s, c);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(s);
 }

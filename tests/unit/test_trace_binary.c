@@ -5,6 +5,7 @@
 #include "engine/base/file.h"
 #include "engine/trace/builder.h"
 #include "engine/trace/formats.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <signal.h>
@@ -327,10 +328,7 @@ int main(void)
 	tcase_add_test(c, a_killed_writer_leaves_nothing);
 	tcase_add_test(c, recordings_read_back_from_text);
 	suite_add_tcase(s, c);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
+	int failed = suite_run(s);
 	GDir *dir = g_dir_open(folder, 0, NULL);
 	for (const char *name; (name = g_dir_read_name(dir));) {
 		char *path = in_folder(name);
@@ -340,5 +338,5 @@ int main(void)
 	g_dir_close(dir);
 	g_rmdir(folder);
 	g_free(folder);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return failed;
 }

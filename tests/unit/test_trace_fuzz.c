@@ -7,6 +7,7 @@
  */
 #include "engine/trace/formats.h"
 #include "engine/trace/index.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <glib/gstdio.h>
@@ -259,9 +260,5 @@ int main(int argc, char **argv)
 	tcase_add_test(c, mutated_text);
 	tcase_add_test(c, mutated_binary);
 	suite_add_tcase(s, c);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(s);
 }

@@ -5,6 +5,7 @@
  */
 #include "engine/trace/formats.h"
 #include "engine/trace/index.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <glib/gstdio.h>
@@ -238,12 +239,9 @@ int main(void)
 	tcase_add_test(c, the_index_is_kept_beside_the_trace);
 	tcase_add_test(c, elsewhere_when_it_cannot_be_beside);
 	suite_add_tcase(s, c);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
+	int failed = suite_run(s);
 	remove_folder(folder);
 	g_free(cache);
 	g_free(folder);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return failed;
 }

@@ -3,6 +3,7 @@
  * for those that stay.
  */
 #include "engine/witness/witness.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <string.h>
@@ -186,17 +187,11 @@ int main(void)
 {
 	Suite *suite = suite_create("witness");
 	TCase *tests = tcase_create("files and switches");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tests, there_and_back);
 	tcase_add_test(tests, the_text_is_for_people_too);
 	tcase_add_test(tests, fewer_switches);
 	tcase_add_test(tests, why_a_switch_is_needed);
 	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed > 0;
+	return suite_run(suite);
 }

@@ -272,6 +272,19 @@ static size_t before_requests(const struct witness *w, uint32_t pair[2])
 	return length;
 }
 
+/* Both accesses of such a race lie in its witness, one behind the other. */
+static void explain_c11(const struct trace *t, const struct witness *w)
+{
+	fprintf(stderr,
+	        "heddle: a race by the rules of C11 alone: only relaxed atomics order the two,\n"
+	        "heddle: so where one thread runs at a time they come one after the other\n");
+	for (guint i = 0; w->pair && i < w->pair->len; i++) {
+		uint32_t e = g_array_index(w->pair, uint32_t, i);
+		if (e < t->events_count)
+			print_event(t, e, i == 0 ? "  between " : "  and ");
+	}
+}
+
 static int replay(struct arguments *a, const struct trace *t, const struct witness *w,
                   char **argv)
 {
@@ -300,13 +313,11 @@ static int replay(struct arguments *a, const struct trace *t, const struct witne
 		for (size_t i = 0; i < length; i++)
 			if (events[i] == pair[0])
 				length = i;
-	} else if (w->claim == CLAIM_RACE || w->claim == CLAIM_C11_RACE) {
-		if (length >= 2 && w->claim == CLAIM_RACE)
+	} else if (w->claim == CLAIM_RACE) {
+		if (length >= 2)
 			length -= 2;
 		for (guint i = 0; i < 2 && w->pair && i < w->pair->len; i++)
 			pair[i] = g_array_index(w->pair, uint32_t, i);
-		if (w->claim == CLAIM_C11_RACE) /* both lie somewhere in it */
-			pair[0] = pair[1] = NONE;
 	} else if (w->claim == CLAIM_DEADLOCK) {
 		length = before_requests(w, pair);
 	} else if (length > 0) { /* stop before the last event, which is the point of it */
@@ -320,6 +331,8 @@ static int replay(struct arguments *a, const struct trace *t, const struct witne
 			          events[i], t->events_count);
 			return ours(&error);
 		}
+	if (w->claim == CLAIM_C11_RACE && !until)
+		explain_c11(t, w);
 	int status = EXIT_OURS;
 	if (plan_make(t, events, length, pair, &plan, &error)) {
 		enum { LONGEST = 86400 * 7 }; /* seconds: a week */

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # pairs.pl tsan|helgrind|heddle FILE: the pairs of source lines of a report's data races, one
 # a line, "a.c:1 b.c:2" in the order of names (heddle's with the verdict behind), each once.
-# A frame without source, or within the sanitizer, stands for its caller; a side of
+# Files are named by their last component, on both sides alike.  A frame without source, or within the sanitizer, stands for its caller; a side of
 # unknown stack is "?".
 use strict;
 use warnings;
@@ -14,7 +14,7 @@ my %pairs;
 sub base { return $_[0] =~ s{.*/}{}r }
 sub add {
 	my ($sides, $verdict) = @_;
-	my @places = map { $_ // '?' } @$sides[0, 1];
+	my @places = map { base($_ // "?") } @$sides[0, 1];
 	my $pair = join ' ', sort @places;
 	$pairs{$pair} = $verdict // '' if ($pairs{$pair} // '') !~ /race|happened/;
 }

@@ -11,6 +11,7 @@ my @found;
 while (<STDIN>) {
 	my ($name, $rest) = /^\{"kind": "([\w-]+)"(.*)/ or next;
 	my $kind = $kinds{$name} // 'cov';
+	$kind = 'c11-race' if $rest =~ /"note": "visible only as a C11 race/;
 	my ($witness) = $rest =~ /"witness": \[([\d, ]+)\]/ or next;
 	my ($requests) = $rest =~ /"requests": \[([\d, ]+)\]/;
 	my ($first) = $rest =~ /"first": (\d+)/;
