@@ -411,6 +411,30 @@ START_TEST(predicted_cycle)
 }
 END_TEST
 
+/* What `w` finds out about one pair of accesses says nothing of the other pairs of its places.
+ */
+START_TEST(a_proof_of_one_pair_leaves_the_places_open)
+{
+	struct app *app =
+	        tui_open("T1|w(x)|a.c:1\nT2|w(x)|b.c:1\nT1|w(x)|a.c:1\nT2|w(x)|b.c:1\n", NULL);
+	uint32_t x = session_find_variable(app->session, "x");
+	struct finding *places = race(0, 1, x, VERDICT_CANDIDATE);
+	places->count = 4;
+	give(app, &places, 1, ANALYSIS_HB);
+	struct report *pair = report_new(app->session->trace, "pair");
+	struct finding *proved = race(0, 1, x, VERDICT_IMPOSSIBLE);
+	report_add(pair, proved);
+	session_settle(app->session, pair);
+	struct entry *entry = session_selected(app->session);
+	ck_assert(entry->finding->verdict == VERDICT_CANDIDATE);
+	ck_assert(session_finding(app->session) == proved);
+	struct finding *found = race(2, 3, x, VERDICT_RACE);
+	give(app, &found, 1, ANALYSIS_AUTO);
+	ck_assert(session_selected(app->session)->finding->verdict == VERDICT_RACE);
+	tui_close(app);
+}
+END_TEST
+
 /* What happened has no witness but the recording. */
 START_TEST(cycle_without_witness)
 {
@@ -796,6 +820,7 @@ Suite *views_suite(void)
 	tcase_add_test(keys, witness_view_asks_the_checker);
 	tcase_add_test(keys, being_the_scheduler);
 	tcase_add_test(keys, mouse);
+	tcase_add_test(keys, a_proof_of_one_pair_leaves_the_places_open);
 	tcase_add_test(keys, bookmarks_and_watches);
 	tcase_add_test(keys, marks_survive_and_unknown_ones_are_kept);
 	suite_add_tcase(suite, keys);

@@ -314,6 +314,11 @@ void session_settle(struct session *s, struct report *report)
 		const struct finding *old = entry->finding;
 		if (old->first != f->first || old->second != f->second)
 			continue;
+		/* a proof about one pair of accesses is none about two places */
+		if (f->verdict == VERDICT_IMPOSSIBLE && (old->count > 1 || !old->counted_all)) {
+			g_ptr_array_add(s->reports, report);
+			return;
+		}
 		f->count = old->count;
 		if (f->variables == NULL && old->variables)
 			f->variables = g_array_copy(old->variables);
@@ -336,19 +341,26 @@ struct check_options session_check_options(const struct session *s, struct seman
 const struct finding *session_finding(const struct session *s)
 {
 	const struct entry *entry = session_selected(s);
+	const struct finding *open = NULL; /* that the pair itself may be settled beside */
 	if (entry && entry->finding->first == s->pair[0] &&
-	    entry->finding->second == s->pair[1])
-		return entry->finding;
+	    entry->finding->second == s->pair[1]) {
+		open = entry->finding;
+		if (open->verdict != VERDICT_CANDIDATE && open->verdict != VERDICT_UNKNOWN)
+			return open;
+	}
 	for (guint i = 0; i < s->reports->len; i++) {
 		const GPtrArray *findings = ((struct report *)s->reports->pdata[i])->findings;
 		for (guint j = 0; j < findings->len; j++) {
 			const struct finding *f = findings->pdata[j];
-			if (f->first == s->pair[0] && f->second == s->pair[1] &&
-			    f->verdict != VERDICT_CANDIDATE)
+			if (f->first != s->pair[0] || f->second != s->pair[1] ||
+			    f->verdict == VERDICT_CANDIDATE)
+				continue;
+			if (f->verdict != VERDICT_UNKNOWN)
 				return f;
+			open = open ? open : f;
 		}
 	}
-	return NULL;
+	return open;
 }
 
 int session_seen(const struct session *s, const struct entry *entry, enum analysis analysis)

@@ -481,7 +481,13 @@ static void draw_chooser(const struct app *app, const struct witness_view *v, st
 static void draw_proof(const struct app *app, const struct finding *f, struct pane p)
 {
 	GString *text = g_string_new(NULL);
-	pane_format(p, 0, 1, STYLE_NONE, "✗ proved impossible (%s%s%s)",
+	const struct entry *entry = session_selected(app->session);
+	const struct finding *places = entry ? entry->finding : NULL;
+	/* a finding is a pair of places, the proof one of its pairs of accesses */
+	bool one_of_many = places && places != f && places->count > 1 &&
+	                   places->verdict != VERDICT_IMPOSSIBLE;
+	pane_format(p, 0, 1, STYLE_NONE, "✗ %sproved impossible (%s%s%s)",
+	            one_of_many ? "the first of the two places' pairs, others are open: " : "",
 	            f->proof ? f->proof->method : "?",
 	            f->proof && f->proof->given ? ", given the " : "",
 	            f->proof && f->proof->given ? f->proof->given : "");
@@ -494,8 +500,8 @@ static void draw_proof(const struct app *app, const struct finding *f, struct pa
 		g_string_truncate(text, 0);
 		describe_step(app->session,
 		              &g_array_index(f->proof->cycle.steps, struct step, i), text);
-		row += pane_paragraph(pane_part(p, row, 3, -1, p.columns - 4), 0, 0,
-		                      STYLE_TEXT, text->str);
+		row += pane_paragraph(pane_part(p, row, 3, -1, p.columns - 4), 0, 0, STYLE_TEXT,
+		                      text->str);
 	}
 	if (steps && row < p.rows)
 		pane_text(p, row, 1, STYLE_TEXT,
@@ -514,9 +520,10 @@ static void draw_waiting(const struct app *app, struct pane p)
 	describe_event(app->session, pair[1], text);
 	pane_text(p, 0, 1, STYLE_HEADING, text->str);
 	if (f && f->verdict == VERDICT_HAPPENED)
-		pane_paragraph(pane_part(p, 2, 1, -1, p.columns - 2), 0, 0, STYLE_TEXT,
-		               "No witness is needed: it happened in this very run. T shows the "
-		               "run, s the source, C the cycle of units.");
+		pane_paragraph(
+		        pane_part(p, 2, 1, -1, p.columns - 2), 0, 0, STYLE_TEXT,
+		        "No witness is needed: it happened in this very run. T shows the "
+		        "run, s the source, C the cycle of units.");
 	else if (!jobs_idle(&app->jobs))
 		pane_text(p, 2, 1, STYLE_BUSY,
 		          "looking for a witness, or a proof that there is none");
