@@ -20,16 +20,10 @@
 
 #include "rt.h"
 
-long rt_syscall6(long number, long a, long b, long c, long d, long e, long f)
+/* As syscall() answers: -1 and errno for a failure. */
+static long answered(long number, long a, long b, long c, long d, long e, long f)
 {
-	long result;
-	register long r10 __asm__("r10") = d;
-	register long r8 __asm__("r8") = e;
-	register long r9 __asm__("r9") = f;
-	__asm__ volatile("syscall"
-	                 : "=a"(result)
-	                 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-	                 : "rcx", "r11", "memory");
+	long result = raw_syscall(number, a, b, c, d, e, f);
 	if ((unsigned long)result <= -4096ul)
 		return result;
 	errno = (int)-result;
@@ -48,7 +42,7 @@ long rt_syscall6(long number, long a, long b, long c, long d, long e, long f)
 long rt_syscall(long number, ...)
 {
 	REGISTERS(number, a);
-	return rt_syscall6(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+	return answered(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
 struct futex_call {
@@ -84,8 +78,8 @@ static long wait_outside(struct thread *t, const struct futex_call *c, uint64_t 
 		left.tv_nsec = (long)(length % 1000000000);
 	}
 	sched_leave(t);
-	long status = rt_syscall6(SYS_futex, (long)c->word, FUTEX_WAIT, (long)c->value,
-	                          c->time ? (long)&left : 0, 0, 0);
+	long status = answered(SYS_futex, (long)c->word, FUTEX_WAIT, (long)c->value,
+	                       c->time ? (long)&left : 0, 0, 0);
 	int error = errno;
 	sched_rejoin(t);
 	errno = error;
@@ -146,9 +140,9 @@ static long wake_here(struct thread *t, const struct futex_call *c, uint32_t mos
 	long woken = sched_wake(c->word, FOR_FUTEX, most);
 	if (woken < most) {
 		long rest = most - woken < INT_MAX ? most - woken : INT_MAX;
-		long more = rt_syscall6(SYS_futex, (long)c->word,
-		                        c->private ? FUTEX_WAKE_PRIVATE : FUTEX_WAKE, rest, 0,
-		                        0, 0);
+		long more =
+		        answered(SYS_futex, (long)c->word,
+		                 c->private ? FUTEX_WAKE_PRIVATE : FUTEX_WAKE, rest, 0, 0, 0);
 		if (more < 0 && woken == 0)
 			return more;
 		woken += more > 0 ? more : 0;
@@ -178,7 +172,7 @@ static long futex_call(struct thread *t, const long a[6], uintptr_t pc)
 		                 (uint32_t)a[5] == FUTEX_BITSET_MATCH_ANY ? c.value : UINT_MAX);
 	default: /* also wakes, or moves, waiters of one word or two: they look again */
 		sched_wake(c.word, FOR_FUTEX, UINT_MAX);
-		status = rt_syscall6(SYS_futex, a[0], a[1], a[2], a[3], a[4], a[5]);
+		status = answered(SYS_futex, a[0], a[1], a[2], a[3], a[4], a[5]);
 		if (a[4])
 			sched_wake((const void *)a[4], FOR_FUTEX, UINT_MAX);
 		return status;
@@ -194,5 +188,5 @@ EXPORT long syscall(long number, ...)
 		return futex_call(t, a, CALLER());
 	if (number == SYS_futex)
 		rt.poke = 1; /* one that wakes, where the scheduler does not look */
-	return rt_syscall6(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+	return answered(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }

@@ -16,20 +16,6 @@
 
 #include "access.h"
 
-/* Raw calls: the C library's are interposed. */
-static long sys(long number, long a, long b, long c, long d, long e, long f)
-{
-	long result;
-	register long r10 __asm__("r10") = d;
-	register long r8 __asm__("r8") = e;
-	register long r9 __asm__("r9") = f;
-	__asm__ volatile("syscall"
-	                 : "=a"(result)
-	                 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-	                 : "rcx", "r11", "memory");
-	return result;
-}
-
 /* The runtime's mappings lie in a place of their own, so that those of the program do not
  * depend on how much has been recorded. */
 #define LOG_PLACE 0x10000000000ull /* 1 TiB: below every address the kernel gives out */
@@ -54,11 +40,12 @@ void *rt_pages(size_t bytes)
 {
 	bytes = (bytes + 4095) & ~4095ul;
 	uintptr_t at = __atomic_fetch_add(&log_place, bytes + 4096, __ATOMIC_RELAXED);
-	long p = sys(SYS_mmap, at, bytes, PROT_READ | PROT_WRITE,
-	             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+	long p = raw_syscall(SYS_mmap, at, bytes, PROT_READ | PROT_WRITE,
+	                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE,
+	                     -1, 0);
 	if (p < 0)
-		p = sys(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE,
-		        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		p = raw_syscall(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE,
+		                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	return p < 0 ? NULL : (void *)p;
 }
 
@@ -67,12 +54,13 @@ static uint8_t *buffer_used; /* free mode: whose they are */
 
 static struct log_header *map_header(int *error)
 {
-	long fd = sys(SYS_openat, AT_FDCWD, (long)rt.config.log, O_RDWR | O_CLOEXEC, 0, 0, 0);
+	long fd = raw_syscall(SYS_openat, AT_FDCWD, (long)rt.config.log, O_RDWR | O_CLOEXEC, 0,
+	                      0, 0);
 	long p = fd < 0 ? fd
-	                : sys(SYS_mmap, 0, LOG_HEADER, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-	                      0);
+	                : raw_syscall(SYS_mmap, 0, LOG_HEADER, PROT_READ | PROT_WRITE,
+	                              MAP_SHARED, fd, 0);
 	if (fd >= 0)
-		sys(SYS_close, fd, 0, 0, 0, 0, 0);
+		raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
 	*error = p < 0 ? -p : 0;
 	return p < 0 ? NULL : (struct log_header *)p;
 }
@@ -84,16 +72,16 @@ bool log_open(void)
 	rt.header = map_header(&error);
 	if (rt.header) {
 		uintptr_t at = __atomic_fetch_add(&log_place, bytes + 4096, __ATOMIC_RELAXED);
-		long p = sys(SYS_mmap, at, bytes, PROT_READ | PROT_WRITE,
-		             MAP_SHARED | MAP_FIXED_NOREPLACE, rt.config.buffer, 0);
+		long p = raw_syscall(SYS_mmap, at, bytes, PROT_READ | PROT_WRITE,
+		                     MAP_SHARED | MAP_FIXED_NOREPLACE, rt.config.buffer, 0);
 		if (p < 0)
-			p = sys(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
-			        rt.config.buffer, 0);
+			p = raw_syscall(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+			                rt.config.buffer, 0);
 		error = p < 0 ? -p : 0;
 		buffers = p < 0 ? NULL : (char *)p;
 		buffer_used = rt_pages(rt.config.buffer_chunks);
 	}
-	sys(SYS_close, rt.config.buffer, 0, 0, 0, 0, 0);
+	raw_syscall(SYS_close, rt.config.buffer, 0, 0, 0, 0, 0);
 	if (!rt.header || !buffers || !buffer_used) {
 		rt_say("cannot write the recording %s: %s", rt.config.log, strerror(error));
 		return false;
@@ -134,7 +122,8 @@ static uint64_t slot_of(uint64_t sequence)
 static int write_chunk(struct stream *s)
 {
 	struct log_chunk *head = s->chunk;
-	long fd = sys(SYS_openat, AT_FDCWD, (long)rt.config.log, O_WRONLY | O_CLOEXEC, 0, 0, 0);
+	long fd = raw_syscall(SYS_openat, AT_FDCWD, (long)rt.config.log, O_WRONLY | O_CLOEXEC,
+	                      0, 0, 0);
 	if (fd < 0)
 		return -fd;
 	uint64_t offset = log_chunk_offset(rt.config.flags, slot_of(head->sequence));
@@ -143,7 +132,7 @@ static int write_chunk(struct stream *s)
 	const char *from = s->chunk;
 	int error = 0;
 	while (bytes > 0) {
-		long n = sys(SYS_pwrite64, fd, (long)from, bytes, offset, 0, 0);
+		long n = raw_syscall(SYS_pwrite64, fd, (long)from, bytes, offset, 0, 0);
 		if (n == -EINTR)
 			continue;
 		if (n <= 0) {
@@ -154,7 +143,7 @@ static int write_chunk(struct stream *s)
 		offset += n;
 		bytes -= n;
 	}
-	sys(SYS_close, fd, 0, 0, 0, 0, 0);
+	raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
 	return error;
 }
 
@@ -245,11 +234,11 @@ void log_more(struct stream *s, unsigned words)
 void log_close(void)
 {
 	if (rt.header)
-		sys(SYS_munmap, (long)rt.header, LOG_HEADER, 0, 0, 0, 0);
+		raw_syscall(SYS_munmap, (long)rt.header, LOG_HEADER, 0, 0, 0, 0);
 	rt.header = NULL;
 	if (buffers)
-		sys(SYS_munmap, (long)buffers, (long)rt.config.buffer_chunks * LOG_CHUNK, 0, 0,
-		    0, 0);
+		raw_syscall(SYS_munmap, (long)buffers,
+		            (long)rt.config.buffer_chunks * LOG_CHUNK, 0, 0, 0, 0);
 	buffers = NULL;
 	rt.stream.chunk = NULL;
 }
@@ -500,7 +489,7 @@ static size_t absolute(const char *name, char *out)
 {
 	size_t n = 0, length = strnlen(name, 2000);
 	if (name[0] != '/') {
-		long folder = sys(SYS_getcwd, (long)out, 2000, 0, 0, 0, 0);
+		long folder = raw_syscall(SYS_getcwd, (long)out, 2000, 0, 0, 0, 0);
 		n = folder > 0 ? folder - 1 : 0;
 		out[n++] = '/';
 		while (name[0] == '.' && name[1] == '/') {
@@ -548,8 +537,8 @@ static int one_module(struct dl_phdr_info *info, size_t size, void *context)
 	const char *name = info->dlpi_name;
 	char exe[4096];
 	if (!name || !name[0]) {
-		long n = module_count == 0 ? sys(SYS_readlink, (long)"/proc/self/exe",
-		                                 (long)exe, sizeof(exe) - 1, 0, 0, 0)
+		long n = module_count == 0 ? raw_syscall(SYS_readlink, (long)"/proc/self/exe",
+		                                         (long)exe, sizeof(exe) - 1, 0, 0, 0)
 		                           : 0;
 		if (n <= 0)
 			return 0; /* the vdso */

@@ -297,9 +297,23 @@ bool entry_jump(uint8_t *entry, const void *target);
 /* ---- memory.c ---- */
 bool memory_shared(const void *p); /* in a mapping that other processes may have, too */
 
+/* A system call without the C library, whose functions are interposed: what the kernel answers,
+ * -errno for a failure. */
+static inline long raw_syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+	long result;
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
+	__asm__ volatile("syscall"
+	                 : "=a"(result)
+	                 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+	                 : "rcx", "r11", "memory");
+	return result;
+}
+
 /* ---- futex.c: what the runtime itself calls by the name of syscall() ---- */
 long rt_syscall(long number, ...);
-long rt_syscall6(long number, long a, long b, long c, long d, long e, long f);
 #define syscall(...) rt_syscall(__VA_ARGS__)
 
 /* ---- glib.c ---- */
