@@ -234,6 +234,7 @@ static void import_release(struct import *im)
 	g_string_free(im->places, TRUE);
 	g_hash_table_destroy(im->instances);
 	names_free(im->names);
+	rebase_free(im->rebase);
 	g_free(im->folder);
 	munmap((void *)im->base, im->size);
 }
@@ -345,6 +346,8 @@ static void import_init(struct import *im, const char *path, const char *name, c
 	im->repeats = g_string_new(NULL);
 	im->places = g_string_new(NULL);
 	im->instances = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	if (!(im->header->flags & LOG_ASLR_OFF))
+		im->rebase = rebase_new();
 	im->names = names_new(exe, im->folder);
 	builder_namer(im->b, names_namer(im->names));
 	const struct log_header *header = im->header;
@@ -372,7 +375,7 @@ static void note_recording(struct import *im)
 	snprintf(seed, sizeof(seed), "%" PRIu64, im->header->seed);
 	builder_note(im->b, "recording-seed", seed);
 	if (!(im->header->flags & LOG_ASLR_OFF))
-		builder_note(im->b, "recording-addresses", "randomised");
+		builder_note(im->b, "recording-addresses", "numbered");
 	if (im->clocks->len)
 		builder_note(im->b, "recording-clocks", im->clocks->str);
 	note_repeats(im);

@@ -59,6 +59,9 @@ struct log_header {
 	uint64_t seed;
 	uint64_t replayed; /* replay: how many events of the plan have been followed */
 	uint32_t holder;   /* controlled mode: the thread that ran last */
+	/* Where the main thread's stack began, and the lowest of its arguments' strings: all
+	 * three lie at random distances from the stack's end.  0: not known. */
+	uint64_t stack_begin, arguments;
 };
 
 enum log_flag {

@@ -51,7 +51,7 @@ static void tell(const struct session *s, const struct arguments *a)
 		        max_size(a));
 	if (!(f->flags & LOG_ASLR_OFF))
 		fprintf(stderr, "heddle: address randomisation could not be switched off here: "
-		                "addresses differ from run to run\n");
+		                "the trace has addresses of its own\n");
 	if (f->stolen)
 		fprintf(stderr,
 		        "heddle: %u times a thread blocked or spun in what is not modelled: "

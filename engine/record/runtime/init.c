@@ -149,7 +149,9 @@ static int config_descriptor(void)
 
 static void find_forwarded(void);
 
-__attribute__((constructor(101))) static void begin(void)
+extern void *__libc_stack_end; /* the loader's: where the program's stack began */
+
+__attribute__((constructor(101))) static void begin(int argc, char **argv)
 {
 	find_forwarded();
 	strings_init();
@@ -166,6 +168,8 @@ __attribute__((constructor(101))) static void begin(void)
 	restore_environment();
 	if (!log_open())
 		_exit(125);
+	rt.header->stack_begin = (uintptr_t)__libc_stack_end;
+	rt.header->arguments = argc > 0 ? (uintptr_t)argv[0] : 0;
 	for (int i = 0; i < 4; i++)
 		next_random();
 	sched_init();
