@@ -18,7 +18,7 @@ struct file_writer {
 	uint64_t length;
 	int fd;
 	bool hurry, nameless; /* nameless: the temporary file is in no folder yet */
-	int failure; /* errno of the first failure, 0: none */
+	int failure;          /* errno of the first failure, 0: none */
 };
 
 static bool write_fd(int fd, const char *bytes, size_t length)

@@ -34,7 +34,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
-#define LOG_VERSION     11
+#define LOG_VERSION     12
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
 #define LOG_CHUNK_MAGIC 0x4b434448u
@@ -248,8 +248,8 @@ static inline unsigned log_site_code(uint64_t key)
 }
 static inline unsigned log_site_slot(uint64_t key)
 {
-	return ((uint32_t)(key >> LOG_PC_SHIFT) ^ (uint32_t)key << 20) * 0x9e3779b1u >>
-	       (32 - LOG_SITE_BITS);
+	uint32_t pc = key >> LOG_PC_SHIFT;
+	return (pc >> 3 ^ pc >> 15 ^ (uint32_t)key << 9) & (LOG_SITES - 1);
 }
 
 /*

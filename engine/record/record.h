@@ -34,9 +34,9 @@ struct record_facts {
 	bool forked;
 	GPtrArray *blocked; /* char *: notes of a deadlock, see record_explain_deadlock */
 	GPtrArray *stopped; /* char *: replay, the stacks at the pair */
-	GPtrArray *ended;   /* char *: exploration, the numbers of threads that came to an end */
-	char *diverged;     /* replay, or NULL */
-	GArray *modules;    /* struct record_module */
+	GPtrArray *ended; /* char *: exploration, the numbers of threads that came to an end */
+	char *diverged;   /* replay, or NULL */
+	GArray *modules;  /* struct record_module */
 };
 void record_facts_release(struct record_facts *facts);
 

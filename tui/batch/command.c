@@ -355,7 +355,8 @@ static int print_overview(void)
 	for (const struct command *const *c = commands; *c; c++)
 		printf("  %-10s %s\n", (*c)->name, (*c)->summary);
 	puts("\n'heddle COMMAND --help' says more.  A TRACE of - is standard input.\n"
-	     "Exit status: 0 nothing found, 1 something found, 2 bad usage or input, 3 a budget\n"
+	     "Exit status: 0 nothing found, 1 something found, 2 bad usage or input, 3 a "
+	     "budget\n"
 	     "ran out before every candidate had a verdict.");
 	return 0;
 }

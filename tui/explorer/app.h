@@ -67,13 +67,13 @@ struct app {
 	void *states[VIEW_COUNT]; /* by view; NULL until it is first opened */
 	enum view_kind stack[VIEW_COUNT + 1];
 	int depth;
-	GArray *places;     /* struct visit: where one was */
-	GString *text;      /* what the text view shows */
-	char *text_title;   /* owned */
+	GArray *places;      /* struct visit: where one was */
+	GString *text;       /* what the text view shows */
+	char *text_title;    /* owned */
 	struct guide *guide; /* borrowed: the lesson that is open (guide.h), or NULL */
-	char *tree_path;    /* owned: the exploration asked for, or NULL */
-	GString *clipboard; /* to be sent to the terminal; empty when there is nothing */
-	char *message;      /* owned; the last line of the screen, or NULL */
+	char *tree_path;     /* owned: the exploration asked for, or NULL */
+	GString *clipboard;  /* to be sent to the terminal; empty when there is nothing */
+	char *message;       /* owned; the last line of the screen, or NULL */
 	bool message_is_error;
 	uint64_t count; /* digits typed so far */
 	bool line_open; /* the command line has the keys */

@@ -353,7 +353,7 @@ bool order_view_draw(const struct app *app, struct drawing *drawing)
 const char *order_view_word(const struct app *app)
 {
 	const struct order_view *v = app->states[VIEW_ORDER];
-	return v == NULL                  ? NULL
+	return v == NULL                 ? NULL
 	       : v->kind == KIND_CLOSURE ? "closure"
 	                                 : order_kind_word((enum order_kind)v->kind);
 }

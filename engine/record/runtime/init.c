@@ -486,24 +486,18 @@ EXPORT int dlclose(void *library)
 	F(clock_getcpuclockid) \
 	F(clock_getres) \
 	F(clock_settime) \
-	F(fmemopen) F(glob) F(glob64) F(pthread_attr_getaffinity_np) F( \
-	        pthread_attr_getguardsize) F(pthread_attr_getstack) \
-	        F(pthread_attr_getstacksize) F(pthread_barrierattr_getpshared) F( \
-	                pthread_condattr_getclock) F(pthread_condattr_getpshared) \
-	                F(pthread_getcpuclockid) F(pthread_getname_np) F( \
-	                        pthread_mutexattr_getprioceiling) \
-	                        F(pthread_mutexattr_getprotocol) F( \
-	                                pthread_mutexattr_getpshared) \
-	                                F(pthread_mutexattr_getrobust) F( \
-	                                        pthread_mutexattr_gettype) \
-	                                        F(pthread_rwlock_init) F( \
-	                                                pthread_rwlockattr_getkind_np) \
-	                                                F(pthread_rwlockattr_getpshared) F( \
-	                                                        pthread_sigmask) \
-	                                                        F(pthread_spin_init) F( \
-	                                                                realpath) F(regexec) \
-	                                                                F(sem_getvalue) \
-	                                                                        F(sem_unlink)
+	F(fmemopen) \
+	F(glob) F(glob64) F(pthread_attr_getaffinity_np) F(pthread_attr_getguardsize) F( \
+	        pthread_attr_getstack) F(pthread_attr_getstacksize) \
+	        F(pthread_barrierattr_getpshared) F(pthread_condattr_getclock) F( \
+	                pthread_condattr_getpshared) F(pthread_getcpuclockid) \
+	                F(pthread_getname_np) F(pthread_mutexattr_getprioceiling) F( \
+	                        pthread_mutexattr_getprotocol) F(pthread_mutexattr_getpshared) \
+	                        F(pthread_mutexattr_getrobust) F(pthread_mutexattr_gettype) F( \
+	                                pthread_rwlock_init) F(pthread_rwlockattr_getkind_np) \
+	                                F(pthread_rwlockattr_getpshared) F(pthread_sigmask) \
+	                                        F(pthread_spin_init) F(realpath) F(regexec) \
+	                                                F(sem_getvalue) F(sem_unlink)
 FORWARDED(FORWARD)
 
 /* By the first constructor, before anybody else's may call one of them. */

@@ -56,7 +56,10 @@ struct stream { /* where records go: one for all in controlled mode, else one a 
 
 struct frame {
 	uintptr_t call, function, sp;
+	uint64_t context; /* free mode: a hash of this frame's call and its callers' */
 };
+
+enum { SEEN_BITS = 11 }; /* of a thread's table of accesses that have been written */
 
 enum state { STATE_READY, STATE_RUNNING, STATE_BLOCKED, STATE_OUTSIDE, STATE_DONE };
 
@@ -114,11 +117,11 @@ struct thread {
 	union {
 		struct {
 			volatile uint32_t gate;
-			uint16_t dirty;   /* the log's idea of the call stack is not ours */
-			uint16_t unusual; /* access_rest has something to see to */
+			uint32_t unusual; /* access_rest has something to see to */
 		};
 		volatile uint64_t attention; /* 0: an access has but to be written */
 	};
+	uint32_t dirty;   /* the log's idea of the call stack is not ours */
 	int32_t budget;   /* accesses until the next scheduling point */
 	int32_t drawn;    /* what it was when accesses were last counted */
 	uint64_t counted; /* accesses that were counted so far */
@@ -126,10 +129,10 @@ struct thread {
 	uint64_t
 	        *pending; /* the end of the last write's record, whose value is not yet known */
 	struct log_site *pending_site;
-	/* Free mode: a new number after each synchronisation, call and return; an access that
-	 * its site has made with this number before is not written again, but counted.
-	 * Controlled mode: 0. */
-	uint64_t epoch, repeated;
+	/* Free mode: a new number after each synchronisation, and a hash of it and the calling
+	 * context; an access that the instruction has made in both before is not written
+	 * again, but counted.  Controlled mode, and nobody: 0. */
+	uint64_t epoch, context, repeated;
 	uint32_t pending_code;
 	uint32_t id;
 	uint64_t ordinal; /* visible events so far */
@@ -175,10 +178,11 @@ struct thread {
 	unsigned open_count;
 	unsigned told_calls; /* those that the program itself tells of (heddle.h), open */
 	uintptr_t bound_pc;  /* who called the bound function that was called last */
+	uint64_t seen[1 << SEEN_BITS]; /* free mode: access.h */
 };
 
 extern __thread struct thread *me __attribute__((tls_model("initial-exec")));
-extern struct thread nobody;
+extern struct thread nobody __attribute__((visibility("hidden")));
 
 struct runtime {
 	bool on;         /* recording was asked for and has not ended */
@@ -365,6 +369,27 @@ ALWAYS_INLINE uint64_t log_word(enum log_tag tag, unsigned flags, uintptr_t pc)
 	return tag | flags << 8 | (uint64_t)pc << LOG_PC_SHIFT;
 }
 
+/* Free mode: the calling context of a call from one that has the hash `parent`. */
+ALWAYS_INLINE uint64_t context_of(uint64_t parent, uintptr_t call, uintptr_t function)
+{
+	uint64_t h = ((parent << 7 | parent >> 57) ^ call ^ (uint64_t)function << 17) *
+	             0x9e3779b97f4a7c15u;
+	return h ^ h >> 32;
+}
+
+/* What `context` is in the frame of that hash. */
+ALWAYS_INLINE uint64_t context_now(const struct thread *t, uint64_t frame)
+{
+	return frame ^ t->epoch * 0xd6e8feb86659fd93u;
+}
+
+/* The thread has called or returned, or its epoch has ended; frames[-1] is nobody's. */
+ALWAYS_INLINE void context_renew(struct thread *t)
+{
+	uint32_t depth = t->depth < MAX_FRAMES ? t->depth : MAX_FRAMES;
+	t->context = context_now(t, t->frames[(int32_t)depth - 1].context);
+}
+
 /* Everything that must be written before an event of `t`. */
 ALWAYS_INLINE void log_before(struct thread *t)
 {
@@ -401,6 +426,7 @@ static inline void log_ticket(struct thread *t)
 	w[0] = log_word(LOG_TICKET, 0, __atomic_add_fetch(&rt.ticket, 1, __ATOMIC_SEQ_CST));
 	t->stream->next = w + 1;
 	t->epoch++;
+	context_renew(t);
 }
 
 ALWAYS_INLINE void count_event(struct thread *t, enum log_tag tag, uintptr_t pc)

@@ -1100,10 +1100,10 @@ struct thread *thread_new(struct thread *parent)
 	if (id >= MAX_THREADS)
 		return NULL;
 	struct thread *t = rt_pages(sizeof(*t));
-	struct frame *frames = rt_pages(MAX_FRAMES * sizeof(*frames));
+	struct frame *frames = rt_pages((MAX_FRAMES + 1) * sizeof(*frames));
 	if (!t || !frames)
 		return NULL;
-	t->frames = frames;
+	t->frames = frames + 1;
 	t->id = id;
 	t->parent = parent ? parent->id : UINT32_MAX;
 	t->budget = t->drawn = draw_budget();
