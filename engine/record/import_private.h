@@ -62,8 +62,8 @@ struct import {
 	GHashTable *instances; /* "TYPE ADDRESS" -> instance + 1, "TYPE" -> how many */
 	struct names *names;
 	struct rebase *rebase; /* owned; NULL: addresses are as they were */
-	char *folder;  /* of the log: room for what is too much for memory */
-	uint32_t flat; /* region of everything else, or NONE */
+	char *folder;          /* of the log: room for what is too much for memory */
+	uint32_t flat;         /* region of everything else, or NONE */
 	uint64_t blocks;
 	uint64_t refused;
 	struct error first_refusal;
