@@ -276,4 +276,21 @@ static inline bool causality_quiet_lock(struct causality *c, uint32_t event,
 	return true;
 }
 
+/*
+ * The same of an order that looks at neither locks nor sections and observes: only who holds
+ * the lock changes, for a try that fails later on.
+ */
+static inline bool causality_quiet_hold(struct causality *c, uint32_t event,
+                                        const struct event *x)
+{
+	bool releases = x->op == OP_REL;
+
+	if ((x->op != OP_ACQ && !releases) || event_inert(x) ||
+	    !observations_one_holder(c->observations, x))
+		return false;
+	c->observations->holder[x->target] =
+	        releases ? 0 : stamp_of(event, x->thread);
+	return true;
+}
+
 #endif

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "engine/base/file.h"
 #include "engine/commute/spec.h"
 #include "engine/record/compress.h"
 #include "engine/record/import_private.h"
@@ -333,7 +334,7 @@ struct trace *record_import(const char *path, const char *name, struct record_fa
 
 static void import_init(struct import *im, const char *path, const char *name, const char *exe)
 {
-	im->folder = g_path_get_dirname(path);
+	im->folder = file_folder(path);
 	struct trace_options options = { .lenient = true, .folder = im->folder };
 	im->b = builder_new(name, &options);
 	im->lanes = g_array_new(FALSE, FALSE, sizeof(struct lane));

@@ -83,8 +83,9 @@ struct record_options {
 struct record_result {
 	bool started;
 	bool timed_out;
-	int status; /* as the program's: exit status, or 128 + signal */
-	int signal; /* or 0 */
+	int status;      /* as the program's: exit status, or 128 + signal */
+	int signal;      /* or 0 */
+	int interrupted; /* the signal that we got meanwhile (it is the program's, too), or 0 */
 	bool instrumented, aslr_off;
 	int log_error; /* errno when the end of the log could not be written, or 0 */
 };

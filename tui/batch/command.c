@@ -482,3 +482,18 @@ struct trace *open_trace(const struct arguments *a, const char *path)
 		say(trace_name(t), t->warnings->pdata[i], "");
 	return t;
 }
+
+static volatile int interrupted;
+static void interrupt(int number)
+{
+	interrupted = number;
+}
+
+const volatile int *catch_interruption(void)
+{
+	struct sigaction action = { .sa_handler = interrupt, .sa_flags = SA_RESTART };
+	const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	for (size_t i = 0; i < G_N_ELEMENTS(signals); i++)
+		sigaction(signals[i], &action, NULL);
+	return &interrupted;
+}
