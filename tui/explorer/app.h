@@ -80,7 +80,8 @@ struct app {
 	bool quit;
 	bool suspend, redraw; /* asked for; the terminal does it */
 	char *after_command; /* owned: a program to run with the terminal given back, or NULL */
-	bool scripted;       /* a script has the keys: `wait` may wait */
+	bool after_is_heddle; /* it is another explorer: its screen needs no words round it */
+	bool scripted;        /* a script has the keys: `wait` may wait */
 };
 
 struct app *app_new(struct session *session, const struct app_options *options);
@@ -143,6 +144,8 @@ enum style verdict_style(enum verdict verdict);
 /* A title and a part of the source file at a frame of the stack of an event, its line in the
  * middle and marked; nothing and false when there is no source. */
 bool draw_source(const struct app *app, struct pane pane, uint32_t event, unsigned frame);
+/* The source line at a location, without its indentation; borrowed, NULL when there is none. */
+const char *source_line(const struct app *app, uint32_t location);
 /* The events of the thread around an event, when there is no source. */
 void draw_neighbours(const struct app *app, struct pane pane, uint32_t event);
 
