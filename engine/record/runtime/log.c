@@ -203,6 +203,7 @@ void log_more(struct stream *s, unsigned words)
 	static uint64_t scratch[8192]; /* where records go when nothing more can be kept */
 	lock_chunks();
 	clear_sites(s);
+	s->half = NULL;
 	int error = s->chunk && !rt.full ? write_chunk(s) : 0;
 	if (error)
 		log_stop(LOG_FULL, error);
@@ -298,7 +299,11 @@ static void log_enter(struct thread *t, const struct frame *f, uint32_t left)
 		s->hints[slot] = 0;
 	uint64_t begin =
 	        f->function < LOG_CALL_COUNT ? 0 : frame_begin(t, f, &s->hints[slot]);
-	if (likely(same && sites->at[slot].address == f->function)) {
+	same = same && sites->at[slot].address == f->function;
+	if (same && t->epoch && begin == sites->value[slot] &&
+	    log_fits(left, LOG_HALF_OFFSET_BITS)) {
+		log_half(s, slot, left);
+	} else if (same) {
 		w[0] = log_short(slot, begin - sites->value[slot], left);
 		s->next = w + 1;
 	} else {
