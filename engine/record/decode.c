@@ -35,12 +35,14 @@ static bool repeat_site(struct log_reader *reader, struct log_record *r, unsigne
 	set_key(r, sites->at[slot].key);
 	if (r->tag == LOG_ENTER)
 		r->left = offset & ((1u << LOG_OFFSET_BITS) - 1);
+	else if (r->tag == LOG_LEAVE)
+		r->pc = offset & ((1u << LOG_OFFSET_BITS) - 1);
 	else
 		sites->at[slot].address += offset;
 	sites->at[slot].address &= LOG_ADDRESS_MASK;
 	r->address = sites->at[slot].address;
 	r->value = sites->value[slot];
-	r->size = 1u << r->code;
+	r->size = r->code == LOG_RANGE ? r->value : 1u << r->code;
 	return true;
 }
 
@@ -78,6 +80,10 @@ static bool next_short(struct log_reader *reader, struct log_record *r)
 		r->value += (uint64_t)signed_field(word, LOG_DELTA_SHIFT, LOG_DELTA_BITS);
 	}
 	reader->sites.value[r->slot] = r->value;
+	if (r->code == LOG_RANGE) {
+		r->size = r->value;
+		r->valued = false;
+	}
 	return true;
 }
 
@@ -121,7 +127,9 @@ static void fill_site(struct log_reader *reader, struct log_record *r, uint64_t 
 	r->slot = log_site_slot(key);
 	reader->sites.at[r->slot].key = key;
 	reader->sites.at[r->slot].address = r->address;
-	reader->sites.value[r->slot] = r->valued ? r->value : 0;
+	reader->sites.value[r->slot] = r->code == LOG_RANGE ? r->size
+	                               : r->valued          ? r->value
+	                                                    : 0;
 }
 
 static void set_access(struct log_reader *reader, struct log_record *r, const uint64_t *w)
@@ -138,7 +146,7 @@ static void set_access(struct log_reader *reader, struct log_record *r, const ui
 	r->value = r->flags & LOG_SMALL ? w[1] >> LOG_SMALL_SHIFT : 0;
 	if (r->flags & LOG_VALUE && r->code != LOG_RANGE)
 		r->value = w[2];
-	if (r->code < LOG_RANGE)
+	if (r->code <= LOG_RANGE)
 		fill_site(reader, r, w[0]);
 }
 
@@ -172,6 +180,9 @@ bool log_reader_next(struct log_reader *reader, struct log_record *r)
 	case LOG_AWRITE:
 	case LOG_RMW:
 		set_access(reader, r, w);
+		break;
+	case LOG_LEAVE:
+		reader->sites.at[log_site_slot(LOG_LEAVE)].key = LOG_LEAVE;
 		break;
 	case LOG_ENTER:
 		r->code = 0;

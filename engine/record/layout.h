@@ -19,8 +19,8 @@
  *
  * Most records are short: one word with the top bit set, which no first word has.  Writer
  * and reader keep a table of sites, LOG_SITES entries chosen by log_site_slot, empty at the
- * beginning of each chunk.  A long READ, WRITE, AREAD, AWRITE (of no range) or ENTER fills
- * its site's entry with log_site_key, its address and value (0 when it is not known).  A short
+ * beginning of each chunk.  A long READ, WRITE, AREAD, AWRITE or ENTER fills its site's entry
+ * with log_site_key, its address and value (0 when it is not known; of a range the size).  A short
  * record repeats the entry's with the differences of both:
  *
  *     1 << 63 | slot << 49 | value difference << 25 (24 bits) | address difference (25 bits)
@@ -33,7 +33,9 @@
  *
  *     3 << 62 | the second << 31 | the first, each: slot << 18 | address difference (18 bits)
  *
- * where the second is LOG_HALF_NONE until there is one.  Of ENTER the value does not differ.
+ * where the second is LOG_HALF_NONE until there is one.  The value or size does not differ.
+ * LEAVE has a site, too, of the key LOG_LEAVE, and its count in the place of the address
+ * difference.
  */
 #ifndef HEDDLE_LAYOUT_H
 #define HEDDLE_LAYOUT_H
