@@ -1113,6 +1113,8 @@ struct thread *thread_new(struct thread *parent)
 	t->state = STATE_READY;
 	t->unusual = 1;
 	t->epoch = rt.controlled ? 0 : 1;
+	if (t->epoch)
+		rt_populate(t->seen, sizeof(t->seen));
 	t->priority = 1 + draw(1 << 30);
 	if (parent)
 		parent->children++;
