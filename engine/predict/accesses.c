@@ -133,10 +133,9 @@ struct collecting {
 	struct moment *moments;
 };
 
-static void find_stretch(struct moment *m, const GArray *stretches, uint32_t event)
+static void find_stretch(struct moment *m, const struct stretches *stretches, uint32_t event)
 {
-	while (m->stretch < stretches->len &&
-	       g_array_index(stretches, struct stretch, m->stretch).start <= event)
+	while (m->stretch < stretches->count && stretches->of[m->stretch].start <= event)
 		m->stretch++;
 }
 
@@ -146,7 +145,7 @@ static void collect_access(struct collecting *c, uint32_t e, uint32_t index)
 	struct moment *m = &c->moments[x->thread];
 
 	if (c->options->observed != NULL)
-		find_stretch(m, c->options->observed->stretches[x->thread], e);
+		find_stretch(m, &c->options->observed->stretches[x->thread], e);
 	c->all->items[c->next[index]++] =
 	        (struct access){ .event = e,
 		                 .lockset = m->lockset,

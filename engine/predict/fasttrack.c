@@ -81,10 +81,11 @@ static void race(struct stream *s, uint32_t e1, uint32_t e2, uint32_t variable)
 	site_races_add(s->races, e1, e2, variable);
 }
 
-static const uint32_t *fill_view(const struct stream *s, uint32_t *view, const uint32_t *past,
+static inline const uint32_t *fill_view(const struct stream *s, uint32_t *view, const uint32_t *past,
                                  uint32_t thread)
 {
-	memcpy(view, past, s->threads * sizeof(uint32_t));
+	for (uint32_t u = 0; u < s->threads; u++)
+		view[u] = past[u];
 	view[thread] = UINT32_MAX;
 	view[s->width + UNTOLD] = UINT32_MAX;
 	view[s->width + MANY] = 0;

@@ -90,12 +90,12 @@ static const uint32_t *past_row(const struct syncp *s, const struct stretch *at,
 
 static const uint32_t *past_of(const struct syncp *s, const struct access *x)
 {
-	const GArray *stretches = s->observed->stretches[x->thread];
+	const struct stretches *stretches = &s->observed->stretches[x->thread];
 
 	return past_row(s,
 	                x->stretch == 0
 	                        ? NULL
-	                        : &g_array_index(stretches, struct stretch, x->stretch - 1),
+	                        : &stretches->of[x->stretch - 1],
 	                x->event);
 }
 
