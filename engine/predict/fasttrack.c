@@ -69,7 +69,8 @@ struct stream {
 	/*
 	 * By thread what it knows, a copy of what the clocks have: [width + STEP] each, the
 	 * largest time of each thread; all of its own, so that nobody has to ask whose an
-	 * access is.  Above are the threads that there are not.
+	 * access is.  Above are the threads that there are not.  A read knows the UNTOLD, a
+	 * write does not: each has a view of its own (view_of).
 	 */
 	uint32_t **views;
 	uint32_t *scratch; /* a view for one event */
@@ -81,16 +82,27 @@ static void race(struct stream *s, uint32_t e1, uint32_t e2, uint32_t variable)
 	site_races_add(s->races, e1, e2, variable);
 }
 
-static inline const uint32_t *fill_view(const struct stream *s, uint32_t *view, const uint32_t *past,
-                                 uint32_t thread)
+static inline uint32_t *view_of(const struct stream *s, uint32_t thread, bool writes)
+{
+	return s->views[2 * thread + writes];
+}
+
+static inline const uint32_t *fill_view(const struct stream *s, uint32_t *view,
+                                        const uint32_t *past, uint32_t thread, bool writes)
 {
 	for (uint32_t u = 0; u < s->threads; u++)
 		view[u] = past[u];
 	view[thread] = UINT32_MAX;
-	view[s->width + UNTOLD] = UINT32_MAX;
+	view[s->width + UNTOLD] = writes ? 0 : UINT32_MAX;
 	view[s->width + MANY] = 0;
 	view[s->width + WHOLE] = 0;
 	return view;
+}
+
+static inline void fill_views(const struct stream *s, const uint32_t *past, uint32_t thread)
+{
+	fill_view(s, view_of(s, thread, false), past, thread, false);
+	fill_view(s, view_of(s, thread, true), past, thread, true);
 }
 
 static inline bool knows(const uint32_t *view, union last access)
@@ -340,19 +352,19 @@ static void access_table(struct stream *s, struct cell *cell, const uint32_t *vi
 
 /*
  * A plain access; true when the cell was enough.  Whether a read is one that need not be
- * written down the processor cannot foresee, so it is not asked in a branch.  `now`: the access
- * as a stamp, `untold`: the thread that stands for such reads.
+ * written down the processor cannot foresee, so the compiler is told to ask without a branch.
+ * `now`: the access as a stamp, `untold`: the thread that stands for such reads.
  */
 static inline __attribute__((always_inline)) bool
 access_cell(struct cell *cell, const uint32_t *view, stamp now, uint32_t op, uint32_t untold)
 {
 	union last read = cell->last[OP_READ], write = cell->last[OP_WRITE];
-	uint64_t mask = -(uint64_t)(read.thread == untold);
 
-	if (G_UNLIKELY(!knows(view, read)) || G_UNLIKELY(!knows(view, write)) ||
-	    G_UNLIKELY(mask & op))
+	if (G_UNLIKELY(!knows(view, read)) || G_UNLIKELY(!knows(view, write)))
 		return false;
-	cell->last[op].stamp = now ^ ((now ^ read.stamp) & mask);
+	if (__builtin_expect_with_probability(read.thread == untold, 0, 0.5))
+		now = read.stamp;
+	cell->last[op].stamp = now;
 	return true;
 }
 
@@ -376,17 +388,17 @@ static void access_variables(struct stream *s, uint32_t e, const uint32_t *view)
 static __attribute__((noinline)) void step(struct stream *s, uint32_t e)
 {
 	const struct event *x = &s->t->events[e];
-	const uint32_t *view = s->views[x->thread];
+	const uint32_t *view = view_of(s, x->thread, op_writes(x->op));
 	struct clocks *clocks = &s->c->clocks;
 
 	causality_step(s->c, e);
 	if (clocks->told_at[x->thread] == e)
-		fill_view(s, s->views[x->thread], clocks_strong(clocks, x->thread), x->thread);
+		fill_views(s, clocks_strong(clocks, x->thread), x->thread);
 	if (op_is_access(x->op) && !event_inert(x)) {
 		/* SHB's question leaves the access's own observation out. */
 		if (s->kind == ORDER_KIND_SHB)
 			view = fill_view(s, s->scratch, clocks_row(clocks, s->c->unobserved),
-			                 x->thread);
+			                 x->thread, op_writes(x->op));
 		access_variables(s, e, view);
 	}
 	if (clocks_crowded(clocks))
@@ -398,7 +410,7 @@ static __attribute__((noinline)) void quiet_table(struct stream *s, const struct
 {
 	uint32_t e = (uint32_t)(x - s->t->events);
 	struct cell *cell = &s->cells[x->target];
-	const uint32_t *view = s->views[x->thread];
+	const uint32_t *view = view_of(s, x->thread, x->op == OP_WRITE);
 	bool known = knows(view, cell->last[OP_WRITE]);
 
 	/* SHB's reads learn from a write that is new to them.  (Where the cell is enough it
@@ -421,7 +433,7 @@ static void learn(struct stream *s, const struct event *x)
 	uint32_t e = (uint32_t)(x - s->t->events);
 
 	locks_learn(s->c, e);
-	fill_view(s, s->views[x->thread], clocks_strong(&s->c->clocks, x->thread), x->thread);
+	fill_views(s, clocks_strong(&s->c->clocks, x->thread), x->thread);
 	if (clocks_crowded(&s->c->clocks))
 		causality_sweep(s->c, NULL, NULL);
 }
@@ -464,7 +476,8 @@ pass_locks(struct stream *s, uint32_t from, uint32_t to, uint32_t ahead)
 		__builtin_prefetch(&cells[x[ahead].target], 1);
 		if (G_UNLIKELY(!(simple >> x->op & 1)) ||
 		    G_UNLIKELY(x->flags & (EVENT_INERT | EVENT_WIDE)) ||
-		    G_UNLIKELY(!access_cell(&of[x->op][x->target], views[x->thread],
+		    G_UNLIKELY(!access_cell(&of[x->op][x->target],
+		                            views[2 * x->thread + (x->op & 1)],
 		                            now | x->thread, x->op & 1, untold)))
 			no_cell(s, x);
 	}
@@ -487,7 +500,8 @@ pass_quiet(struct stream *s, uint32_t from, uint32_t to, uint32_t ahead)
 		                   1);
 		if (G_UNLIKELY(!causality_quiet(s->c, x, true)))
 			step(s, (uint32_t)(x - s->t->events));
-		else if (!access_cell(&cells[x->target], views[x->thread], now | x->thread,
+		else if (!access_cell(&cells[x->target], views[2 * x->thread + x->op],
+		                      now | x->thread,
 		                      x->op, untold))
 			quiet_table(s, x);
 	}
@@ -551,18 +565,19 @@ static bool pass_finished(struct stream *s, const struct progress *progress)
 		if (op_is_access(x->op) && !event_inert(x))
 			access_variables(s, e,
 			                 fill_view(s, s->scratch,
-			                           order_past(s->order, e, false), x->thread));
+			                           order_past(s->order, e, false), x->thread,
+			                           op_writes(x->op)));
 	}
 	return true;
 }
 
 /* One block, that the first points to. */
-static uint32_t **views_new(uint32_t threads, uint32_t width)
+static uint32_t **views_new(uint32_t count, uint32_t width)
 {
-	uint32_t **views = g_new0(uint32_t *, threads + 1);
+	uint32_t **views = g_new0(uint32_t *, count + 1);
 
-	views[0] = g_new0(uint32_t, (size_t)threads * width + 1);
-	for (uint32_t u = 1; u < threads; u++)
+	views[0] = g_new0(uint32_t, (size_t)count * width + 1);
+	for (uint32_t u = 1; u < count; u++)
 		views[u] = views[0] + (size_t)u * width;
 	return views;
 }
@@ -583,10 +598,10 @@ bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *race
 	s.cells = scattered_new0(struct cell, t->variables_count + t->objects_count + 1);
 	s.threads = (uint32_t)t->threads_count;
 	s.width = (s.threads + STEP - 1) / STEP * STEP;
-	s.views = views_new(s.threads, s.width + STEP);
+	s.views = views_new(2 * s.threads, s.width + STEP);
 	s.scratch = g_new0(uint32_t, s.width + STEP);
 	for (uint32_t u = 0; s.c != NULL && u < s.threads; u++)
-		fill_view(&s, s.views[u], clocks_row(&s.c->clocks, 0), u);
+		fill_views(&s, clocks_row(&s.c->clocks, 0), u);
 	if (s.c != NULL && s.c->observations != NULL)
 		observations_lend(s.c->observations, &s.cells[0].last[OP_WRITE].stamp, 2);
 	table_new(&s.many, s.width); /* so that no place is 0: nobody knows its event */
