@@ -47,6 +47,7 @@ enum { STEP = 8 };
 struct tables { /* numbers in one array, which begins where a cache line does */
 	uint32_t *times;
 	uint64_t count, capacity;
+	GArray *unused; /* uint32_t: tables that no variable has any more; NULL: none */
 };
 
 struct stream {
@@ -60,7 +61,6 @@ struct stream {
 	/* Reads of several threads, while the cell has the write: [width] each; the lowest bits
 	 * of a table's place count those that have come since the last write. */
 	struct tables many;
-	GArray *unused; /* uint32_t: places of tables that no variable has any more */
 	uint64_t looked_at; /* events, for the reads of variables that were UNTOLD */
 	bool telling;       /* that was too many: no variable is UNTOLD from now on */
 	/* Of a variable that needs it all: [KINDS][width]. */
@@ -130,40 +130,57 @@ static inline uint32_t *whole_of(const struct stream *s, const struct cell *cell
 	return s->whole.times + (cell->last[OP_READ].time - 1);
 }
 
-/* Room for one more table, all zero: where it begins. */
+static void tables_grow(struct tables *of, uint32_t numbers)
+{
+	uint32_t *old = of->times;
+
+	of->capacity = MAX(64 * numbers, 2 * of->capacity);
+	BUG_ON(of->capacity >= UINT32_MAX);
+	of->times = scattered_lines(of->capacity * sizeof(uint32_t));
+	if (old != NULL)
+		memcpy(of->times, old, of->count * sizeof(uint32_t));
+	g_free(old);
+}
+
+/* One more table, all zero: where it begins. */
 static uint32_t table_new(struct tables *of, uint32_t numbers)
 {
 	uint32_t at = (uint32_t)of->count;
 
-	if (of->count + numbers > of->capacity) {
-		uint32_t *old = of->times;
-
-		of->capacity = MAX(64 * numbers, 2 * of->capacity);
-		BUG_ON(of->capacity >= UINT32_MAX);
-		of->times = scattered_lines(of->capacity * sizeof(uint32_t));
-		if (old != NULL)
-			memcpy(of->times, old, of->count * sizeof(uint32_t));
-		g_free(old);
+	if (of->unused != NULL && of->unused->len > 0) {
+		at = g_array_index(of->unused, uint32_t, of->unused->len - 1);
+		g_array_set_size(of->unused, of->unused->len - 1);
+	} else {
+		if (of->count + numbers > of->capacity)
+			tables_grow(of, numbers);
+		of->count += numbers;
 	}
 	memset(of->times + at, 0, numbers * sizeof(uint32_t));
-	of->count += numbers;
 	return at;
+}
+
+static void table_drop(struct tables *of, const uint32_t *times)
+{
+	uint32_t at = (uint32_t)(times - of->times);
+
+	if (of->unused == NULL)
+		of->unused = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_array_append_val(of->unused, at);
+}
+
+static void tables_free(struct tables *of)
+{
+	g_free(of->times);
+	if (of->unused != NULL)
+		g_array_free(of->unused, TRUE);
 }
 
 static __attribute__((noinline)) void make_reads(struct stream *s, struct cell *cell)
 {
 	union last last = cell->last[OP_READ];
-	uint32_t at;
 
-	if (s->unused->len > 0) {
-		at = g_array_index(s->unused, uint32_t, s->unused->len - 1);
-		g_array_set_size(s->unused, s->unused->len - 1);
-		memset(s->many.times + at, 0, s->width * sizeof(uint32_t));
-	} else {
-		at = table_new(&s->many, s->width);
-	}
 	cell->last[OP_READ].thread = s->width + MANY;
-	cell->last[OP_READ].time = at;
+	cell->last[OP_READ].time = table_new(&s->many, s->width);
 	reads_of(s, cell)[last.thread] = last.time;
 }
 
@@ -178,16 +195,16 @@ static inline uint32_t latest(const struct stream *s, const uint32_t *times)
 	return thread;
 }
 
-/* After a write that knows them all the last one stands for all, as it does where there is no
+/* After a write that knows them all: the last one stands for all, as it does where there is no
  * table. */
-static void drop_reads(struct stream *s, struct cell *cell)
+static void drop_reads(struct stream *s, struct cell *cell, struct tables *tables,
+                       const uint32_t *times, const uint32_t *reads)
 {
-	uint32_t *times = reads_of(s, cell), thread = latest(s, times);
-	uint32_t at = (uint32_t)(times - s->many.times);
+	uint32_t thread = latest(s, reads);
 
-	g_array_append_val(s->unused, at);
 	cell->last[OP_READ].thread = thread;
-	cell->last[OP_READ].time = times[thread];
+	cell->last[OP_READ].time = reads[thread];
+	table_drop(tables, times);
 }
 
 /* -- reads that were not written down ------------------------------------------------------- */
@@ -300,17 +317,18 @@ static inline bool compare(struct stream *s, const uint32_t *times, const uint32
 	return any == 0;
 }
 
-static __attribute__((noinline)) void access_whole(struct stream *s, uint32_t *times,
+static __attribute__((noinline)) void access_whole(struct stream *s, struct cell *cell,
                                                    const uint32_t *view, uint32_t e,
                                                    uint32_t variable)
 {
 	const struct event *x = &s->t->events[e];
 	size_t width = s->width;
+	uint32_t *times = whole_of(s, cell);
 	bool writes = op_writes(x->op), atomic = op_is_atomic(x->op);
+	bool known = compare(s, times + PLAIN_WRITE * width, view, e, variable);
 
-	compare(s, times + PLAIN_WRITE * width, view, e, variable);
 	if (writes)
-		compare(s, times + PLAIN_READ * width, view, e, variable);
+		known &= compare(s, times + PLAIN_READ * width, view, e, variable);
 	s->atomics |= atomic;
 	if (s->atomics && !atomic) {
 		compare(s, times + ATOMIC_WRITE * width, view, e, variable);
@@ -318,6 +336,8 @@ static __attribute__((noinline)) void access_whole(struct stream *s, uint32_t *t
 			compare(s, times + ATOMIC_READ * width, view, e, variable);
 	}
 	times[(2 * atomic + writes) * width + x->thread] = e + 1;
+	if (writes && known && !s->atomics)
+		drop_reads(s, cell, &s->whole, times, times + PLAIN_READ * width);
 }
 
 static void access_table(struct stream *s, struct cell *cell, const uint32_t *view, uint32_t e,
@@ -335,13 +355,13 @@ static void access_table(struct stream *s, struct cell *cell, const uint32_t *vi
 		if (x->op == OP_READ)
 			one_of_many_reads(s, cell, e, x->thread);
 		else if (compare(s, reads_of(s, cell), view, e, variable))
-			drop_reads(s, cell);
+			drop_reads(s, cell, &s->many, reads_of(s, cell), reads_of(s, cell));
 		else
 			cell->last[OP_READ].time &= ~(uint32_t)OFTEN;
 	} else {
 		if (!has_table(s, cell, WHOLE))
 			make_whole(s, cell);
-		access_whole(s, whole_of(s, cell), view, e, variable);
+		access_whole(s, cell, view, e, variable);
 	}
 	if (op_writes(x->op))
 		cell->last[OP_WRITE].stamp = stamp_of(e, x->thread);
@@ -605,15 +625,13 @@ bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *race
 	if (s.c != NULL && s.c->observations != NULL)
 		observations_lend(s.c->observations, &s.cells[0].last[OP_WRITE].stamp, 2);
 	table_new(&s.many, s.width); /* so that no place is 0: nobody knows its event */
-	s.unused = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	if (s.c != NULL && s.c->locks != NULL && s.c->sections == NULL)
 		locks_lend(s.c, &s.cells[t->variables_count].last[0].stamp,
 		           stamp_of(0, s.width + WHOLE));
 	done = s.c == NULL ? pass_finished(&s, progress) : pass(&s, progress);
 	g_free(s.cells);
-	g_free(s.many.times);
-	g_array_free(s.unused, TRUE);
-	g_free(s.whole.times);
+	tables_free(&s.many);
+	tables_free(&s.whole);
 	g_free(s.views[0]);
 	g_free(s.views);
 	g_free(s.scratch);
