@@ -63,6 +63,9 @@ struct stream {
 	struct tables many;
 	uint64_t looked_at; /* events, for the reads of variables that were UNTOLD */
 	bool telling;       /* that was too many: no variable is UNTOLD from now on */
+	/* An order of sections: it does not order reads under one lock, so many variables have
+	 * a table of reads.  They keep it, a read knows all of it, and none is UNTOLD. */
+	bool steady;
 	/* Of a variable that needs it all: [KINDS][width]. */
 	struct tables whole;
 	bool atomics; /* an atomic access has come */
@@ -94,7 +97,7 @@ static inline const uint32_t *fill_view(const struct stream *s, uint32_t *view,
 		view[u] = past[u];
 	view[thread] = UINT32_MAX;
 	view[s->width + UNTOLD] = writes ? 0 : UINT32_MAX;
-	view[s->width + MANY] = 0;
+	view[s->width + MANY] = writes || !s->steady ? 0 : UINT32_MAX;
 	view[s->width + WHOLE] = 0;
 	return view;
 }
@@ -271,6 +274,8 @@ static __attribute__((noinline)) void look_up(struct stream *s, struct cell *cel
 static void one_of_many_reads(struct stream *s, struct cell *cell, uint32_t e, uint32_t thread)
 {
 	reads_of(s, cell)[thread] = e + 1;
+	if (s->steady)
+		return;
 	if ((cell->last[OP_READ].time & OFTEN) < OFTEN)
 		cell->last[OP_READ].time++;
 	else if (!s->telling)
@@ -354,7 +359,7 @@ static void access_table(struct stream *s, struct cell *cell, const uint32_t *vi
 			make_reads(s, cell);
 		if (x->op == OP_READ)
 			one_of_many_reads(s, cell, e, x->thread);
-		else if (compare(s, reads_of(s, cell), view, e, variable))
+		else if (compare(s, reads_of(s, cell), view, e, variable) && !s->steady)
 			drop_reads(s, cell, &s->many, reads_of(s, cell), reads_of(s, cell));
 		else
 			cell->last[OP_READ].time &= ~(uint32_t)OFTEN;
@@ -371,18 +376,24 @@ static void access_table(struct stream *s, struct cell *cell, const uint32_t *vi
  */
 
 /*
- * A plain access; true when the cell was enough.  Whether a read is one that need not be
- * written down the processor cannot foresee, so the compiler is told to ask without a branch.
- * `now`: the access as a stamp, `untold`: the thread that stands for such reads.
+ * A plain access; true when the cell was enough.  Whether it is a read of a variable whose
+ * reads are not in the cell the processor cannot foresee, so the compiler is told to ask
+ * without a branch.  `now`: the access as a stamp, `beside`: the thread that stands for such
+ * reads, `tables`: where they go, or NULL when they need not be written down.
  */
-static inline __attribute__((always_inline)) bool
-access_cell(struct cell *cell, const uint32_t *view, stamp now, uint32_t op, uint32_t untold)
+static inline __attribute__((always_inline)) bool access_cell(struct cell *cell,
+                                                              const uint32_t *view, stamp now,
+                                                              uint32_t op, uint32_t beside,
+                                                              uint32_t *tables)
 {
 	union last read = cell->last[OP_READ], write = cell->last[OP_WRITE];
+	uint64_t mask = -(uint64_t)(read.thread == beside);
 
 	if (G_UNLIKELY(!knows(view, read)) || G_UNLIKELY(!knows(view, write)))
 		return false;
-	if (__builtin_expect_with_probability(read.thread == untold, 0, 0.5))
+	if (tables != NULL)
+		tables[(read.time + stamp_thread(now)) & mask] = (uint32_t)(now >> 32);
+	if (__builtin_expect_with_probability(read.thread == beside, 0, 0.5))
 		now = read.stamp;
 	cell->last[op].stamp = now;
 	return true;
@@ -396,7 +407,8 @@ static void access_variables(struct stream *s, uint32_t e, const uint32_t *view)
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
 		if (x->op > OP_WRITE ||
 		    !access_cell(&s->cells[v], view, stamp_of(e, x->thread), x->op,
-		                 s->width + UNTOLD))
+		                 s->width + (s->steady ? MANY : UNTOLD),
+		                 s->steady ? s->many.times : NULL))
 			access_table(s, &s->cells[v], view, e, v);
 	}
 }
@@ -498,7 +510,7 @@ pass_locks(struct stream *s, uint32_t from, uint32_t to, uint32_t ahead)
 		    G_UNLIKELY(x->flags & (EVENT_INERT | EVENT_WIDE)) ||
 		    G_UNLIKELY(!access_cell(&of[x->op][x->target],
 		                            views[2 * x->thread + (x->op & 1)],
-		                            now | x->thread, x->op & 1, untold)))
+		                            now | x->thread, x->op & 1, untold, NULL)))
 			no_cell(s, x);
 	}
 }
@@ -510,7 +522,7 @@ pass_quiet(struct stream *s, uint32_t from, uint32_t to, uint32_t ahead)
 	const struct event *x = s->t->events + from, *end = s->t->events + to;
 	struct cell *cells = s->cells;
 	uint32_t *const *views = s->views;
-	uint32_t untold = s->width + UNTOLD;
+	uint32_t many = s->width + MANY;
 
 	for (stamp now = stamp_of(from, 0); x < end; x++, now += stamp_of(0, 0)) {
 		__builtin_prefetch(&cells[x[ahead].target], 1);
@@ -522,7 +534,7 @@ pass_quiet(struct stream *s, uint32_t from, uint32_t to, uint32_t ahead)
 			step(s, (uint32_t)(x - s->t->events));
 		else if (!access_cell(&cells[x->target], views[2 * x->thread + x->op],
 		                      now | x->thread,
-		                      x->op, untold))
+		                      x->op, many, s->many.times))
 			quiet_table(s, x);
 	}
 }
@@ -618,6 +630,7 @@ bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *race
 	s.cells = scattered_new0(struct cell, t->variables_count + t->objects_count + 1);
 	s.threads = (uint32_t)t->threads_count;
 	s.width = (s.threads + STEP - 1) / STEP * STEP;
+	s.steady = s.c != NULL && s.c->sections != NULL;
 	s.views = views_new(2 * s.threads, s.width + STEP);
 	s.scratch = g_new0(uint32_t, s.width + STEP);
 	for (uint32_t u = 0; s.c != NULL && u < s.threads; u++)
