@@ -119,6 +119,10 @@ static void print_outcome(const struct plan *p, const struct plan_run *run)
 {
 	if (run->facts.status == LOG_DEADLOCK)
 		print_deadlock(run);
+	else if (run->facts.status == LOG_STARVED)
+		fprintf(stderr,
+		        "heddle:   it waits for more input than the recording has: Heddle ended "
+		        "it there\n");
 	else if (run->result.timed_out)
 		fprintf(stderr,
 		        "heddle:   it does not end: Heddle ended it after %u s (--timeout)\n",
