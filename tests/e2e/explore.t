@@ -150,7 +150,7 @@ done
 
 $HEDDLE cc -g -O1 "$root/samples/account/account.c" -o account -pthread
 mkdir left
-run env TMPDIR="$PWD/left" timeout -s TERM 2 "$HEDDLE" explore --budget 1000 -- ./account
+run env TMPDIR="$PWD/left" timeout -s TERM 4 "$HEDDLE" explore --budget 1000 -- ./account
 like "$out" "it was interrupted" "interrupted: it says what it has"
 like "$out" "[0-9] executions" "and how much that is"
 is "$(ls left)" "" "and leaves nothing behind"

@@ -64,7 +64,7 @@ done
 ok $([ $stolen -gt 0 ]; echo $?) "and the trace is marked: $stolen of 4"
 
 mkdir left
-run env TMPDIR="$PWD/left" timeout -s TERM 2 $HEDDLE shake --runs 1000000 -- ./race
+run env TMPDIR="$PWD/left" timeout -s TERM 4 $HEDDLE shake --runs 1000000 -- ./race
 like "$out" "[0-9] runs, [0-9]+ outcomes?" "interrupted: a table of the runs until then"
 is "$(ls left)" "" "and nothing is left behind"
 run $HEDDLE shake -- ./missing
