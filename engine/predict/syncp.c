@@ -108,16 +108,33 @@ static bool overtaken(const struct syncp *s, const struct closure *c, const stru
 {
 	const struct lock_table *l = &s->locks;
 
-	for (uint32_t i = l->first[x->object]; i != NONE; i = l->acquires[i].next) {
+	for (uint32_t i = l->first[x->lock / 2]; i != NONE; i = l->acquires[i].next) {
 		const struct acquires *a = &l->acquires[i];
 		uint32_t limit = c->limits[a->thread];
 
 		if (a->thread != thread &&
 		    (any_between(&a->exclusive, x->acquire, limit) ||
-		     (x->exclusive && any_between(&a->shared, x->acquire, limit))))
+		     ((x->lock & 1) && any_between(&a->shared, x->acquire, limit))))
 			return true;
 	}
 	return false;
+}
+
+/* The same for what a thread holds where its prefix ends; true when the closure has grown. */
+static bool close_held(const struct syncp *s, struct closure *c, uint32_t thread)
+{
+	const struct section_list *list = &s->locks.of[thread];
+	bool grown = false;
+
+	for (uint32_t h = c->held[thread]; h != NONE; h = list->items[h].outer) {
+		uint32_t release = section_release(list, h);
+
+		if (release != NONE && overtaken(s, c, &list->items[h], thread)) {
+			take_whole(s, c, release);
+			grown = true;
+		}
+	}
+	return grown;
 }
 
 /* Close under the rule for locks. */
@@ -132,15 +149,7 @@ static void close_locks(const struct syncp *s, struct closure *c)
 				c->held[u] = lock_table_held(&s->locks, u, c->limits[u]);
 				c->held_for[u] = c->limits[u];
 			}
-			for (uint32_t h = c->held[u]; h != NONE; h = s->locks.held[h].outer) {
-				const struct section *x =
-				        &s->locks.sections[s->locks.held[h].section];
-
-				if (x->release != NONE && overtaken(s, c, x, u)) {
-					take_whole(s, c, x->release);
-					grown = true;
-				}
-			}
+			grown |= close_held(s, c, u);
 		}
 	}
 }

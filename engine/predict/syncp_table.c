@@ -12,7 +12,9 @@ void lock_table_init(struct lock_table *l, const struct trace *t)
 	*l = (struct lock_table){ .threads = t->threads_count, .slots_count = FIRST_SLOTS };
 	l->first = g_new(uint32_t, t->objects_count + 1);
 	memset(l->first, 255, (t->objects_count + 1) * sizeof(uint32_t));
-	l->changes = g_new0(struct changes, l->threads + 1);
+	l->of = g_new0(struct section_list, l->threads + 1);
+	for (uint64_t u = 0; u < l->threads; u++)
+		l->of[u].held = NONE;
 	l->slots = g_new0(uint64_t, l->slots_count);
 }
 
@@ -22,14 +24,12 @@ void lock_table_release(struct lock_table *l)
 		g_free(l->acquires[i].exclusive.items);
 		g_free(l->acquires[i].shared.items);
 	}
-	for (uint64_t u = 0; l->changes != NULL && u < l->threads; u++)
-		g_free(l->changes[u].items);
+	for (uint64_t u = 0; l->of != NULL && u < l->threads; u++)
+		g_free(l->of[u].items);
 	g_free(l->acquires);
-	g_free(l->changes);
+	g_free(l->of);
 	g_free(l->first);
 	g_free(l->slots);
-	g_free(l->sections);
-	g_free(l->held);
 }
 
 /* Room for one more in an array of `items`, `count` and `room`. */
@@ -47,17 +47,11 @@ static void push_number(struct numbers *n, uint32_t number)
 	n->items[n->count++] = number;
 }
 
-static void push_change(struct changes *c, struct change change)
+static uint32_t push_section(struct section_list *list, struct section section)
 {
-	GROW(c->items, c->count, c->room);
-	c->items[c->count++] = change;
-}
-
-static uint32_t push_held(struct lock_table *l, struct held held)
-{
-	GROW(l->held, l->held_count, l->held_room);
-	l->held[l->held_count] = held;
-	return l->held_count++;
+	GROW(list->items, list->count, list->room);
+	list->items[list->count] = section;
+	return list->count++;
 }
 
 /* -- whose acquires ------------------------------------------------------------------------- */
@@ -110,79 +104,111 @@ static struct acquires *acquires_of(struct lock_table *l, uint32_t object, uint3
 
 /* -- along the trace ------------------------------------------------------------------------ */
 
-/* The list without one section; what lies inside of it is copied. */
-static uint32_t held_without(struct lock_table *l, struct locksets *locksets, uint32_t list,
-                             uint32_t section, const struct event *release)
+static uint32_t lockset_of(const struct section_list *list, uint32_t section)
 {
-	struct held h;
-
-	if (l->held[list].section == section)
-		return l->held[list].outer;
-	h = l->held[list];
-	h.outer = held_without(l, locksets, h.outer, section, release);
-	h.lockset = lockset_moved(locksets, h.lockset, release);
-	return push_held(l, h);
+	return section == NONE ? 0 : list->items[section].lockset;
 }
 
-/* The innermost open section that a release ends, or NONE. */
-static uint32_t ended(const struct lock_table *l, uint32_t held, const struct event *release)
-{
-	for (; held != NONE; held = l->held[held].outer) {
-		const struct section *s = &l->sections[l->held[held].section];
-
-		if (s->object == release->target && s->exclusive == (release->op == OP_REL))
-			return l->held[held].section;
-	}
-	return NONE;
-}
-
-static uint32_t begin_section(struct lock_table *l, struct locksets *locksets,
-                              const struct event *x, uint32_t event, uint32_t outer)
+static void begin_section(struct lock_table *l, struct locksets *locksets,
+                          const struct event *x, uint32_t event)
 {
 	struct acquires *a = acquires_of(l, x->target, x->thread);
+	struct section_list *list = &l->of[x->thread];
 	bool exclusive = x->op == OP_ACQ;
+	struct section fresh = { event, event, NONE, list->held };
 
 	push_number(exclusive ? &a->exclusive : &a->shared, event);
 	l->shared |= !exclusive;
-	GROW(l->sections, l->sections_count, l->sections_room);
-	l->sections[l->sections_count] = (struct section){ event, NONE, x->target, exclusive };
-	return push_held(
-	        l, (struct held){ l->sections_count++, outer,
-	                          lockset_moved(locksets, lock_table_lockset(l, outer), x) });
+	fresh.lockset = lockset_moved(locksets, lockset_of(list, list->held), x);
+	fresh.lock = x->target * 2 + exclusive;
+	list->held = push_section(list, fresh);
+}
+
+/* The list from a section on, without another that has ended; what lies inside of that is there
+ * once more. */
+static uint32_t without(struct section_list *list, struct locksets *locksets, uint32_t from,
+                        uint32_t ended, uint32_t event, const struct event *release)
+{
+	struct section again = list->items[from];
+
+	if (from == ended)
+		return again.outer;
+	again.outer = without(list, locksets, again.outer, ended, event, release);
+	again.since = event;
+	again.lockset = lockset_moved(locksets, again.lockset, release);
+	return push_section(list, again);
+}
+
+/* The place of a section when it began. */
+static uint32_t first_place(const struct section_list *list, uint32_t section)
+{
+	uint32_t acquire = list->items[section].acquire, low = 0, high = section;
+
+	if (list->items[section].since == acquire)
+		return section;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (list->items[middle].since < acquire)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void end_section(struct section_list *list, struct locksets *locksets,
+                        const struct event *x, uint32_t event)
+{
+	uint32_t i = list->held, lock = x->target * 2 + (x->op == OP_REL);
+
+	while (i != NONE && list->items[i].lock != lock)
+		i = list->items[i].outer;
+	if (i == NONE)
+		return;
+	list->items[first_place(list, i)].release = event;
+	list->held = i == list->held ? list->items[i].outer
+	                             : without(list, locksets, list->held, i, event, x);
 }
 
 uint32_t lock_table_event(struct lock_table *l, struct locksets *locksets,
                           const struct event *x, uint32_t event)
 {
-	struct changes *changes = &l->changes[x->thread];
-	uint32_t held = changes->count == 0 ? NONE : changes->items[changes->count - 1].held;
+	struct section_list *list = &l->of[x->thread];
 
-	if (op_acquires(x->op)) {
-		held = begin_section(l, locksets, x, event, held);
-	} else {
-		uint32_t section = ended(l, held, x);
+	if (op_acquires(x->op))
+		begin_section(l, locksets, x, event);
+	else
+		end_section(list, locksets, x, event);
+	return lockset_of(list, list->held);
+}
 
-		if (section != NONE) {
-			l->sections[section].release = event;
-			held = held_without(l, locksets, held, section, x);
-		}
-	}
-	push_change(changes, (struct change){ event, held });
-	return held;
+/* -- questions ------------------------------------------------------------------------------ */
+
+uint32_t section_release(const struct section_list *list, uint32_t section)
+{
+	return list->items[first_place(list, section)].release;
+}
+
+uint32_t sections_held(const struct section_list *list, uint32_t last, uint32_t limit)
+{
+	while (last != NONE && section_release(list, last) < limit)
+		last = list->items[last].outer;
+	return last;
 }
 
 uint32_t lock_table_held(const struct lock_table *l, uint32_t thread, uint32_t limit)
 {
-	const struct changes *changes = &l->changes[thread];
-	uint32_t low = 0, high = changes->count;
+	const struct section_list *list = &l->of[thread];
+	uint32_t low = 0, high = list->count;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (changes->items[middle].event < limit)
+		if (list->items[middle].since < limit)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low == 0 ? NONE : changes->items[low - 1].held;
+	return sections_held(list, low == 0 ? NONE : low - 1, limit);
 }
