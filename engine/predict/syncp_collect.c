@@ -182,18 +182,16 @@ static inline void look(struct collecting *c, uint32_t event, uint32_t thread, u
 		g_array_append_val(c->found, found);
 }
 
-/* What is no plain access of one variable. */
-static __attribute__((noinline)) void look_other(struct collecting *c, uint32_t e)
+static __attribute__((noinline)) void look_at(struct collecting *c, const struct event *x,
+                                              uint32_t event)
 {
-	const struct event *x = &c->s->t->events[e];
-	struct wide run;
+	struct wide run = event_variables(c->s->t, x);
 
-	if (event_inert(x) || !op_is_access(x->op))
+	if (event_inert(x))
 		return;
-	run = event_variables(c->s->t, x);
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
 		if (c->index[v] != NONE)
-			look(c, e, x->thread, c->index[v]);
+			look(c, event, x->thread, c->index[v]);
 	}
 }
 
@@ -204,16 +202,17 @@ static bool look_all(struct collecting *c, const struct progress *progress)
 	const struct event *events = c->s->t->events;
 	const uint32_t *index = c->index;
 	uint32_t count = (uint32_t)c->s->t->events_count;
+	uint32_t variables = (uint32_t)c->s->t->variables_count;
 
 	for (uint32_t e = 0; e < count; e++) {
 		const struct event *x = &events[e];
+		/* What kind of event it is nobody can foresee: no branch for that alone. */
+		uint32_t wanted = ~index[MIN(x->target, variables)] | (x->flags & EVENT_WIDE);
 
 		if (e % TICK == 0 && !progress_tick(progress, (double)e / count, "accesses"))
 			return false;
-		if (G_UNLIKELY(!event_simple(x)))
-			look_other(c, e);
-		else if (index[x->target] != NONE)
-			look(c, e, x->thread, index[x->target]);
+		if (G_UNLIKELY(wanted & -(uint32_t)op_is_access(x->op)))
+			look_at(c, x, e);
 	}
 	return true;
 }

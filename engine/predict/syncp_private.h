@@ -11,13 +11,9 @@
 
 /* -- locks (syncp_table.c) ----------------------------------------------------------------- */
 
-struct numbers { /* that come one after the other */
-	uint32_t *items;
-	uint32_t count, room;
-};
-struct acquires { /* of one lock by one thread */
-	uint32_t thread, next; /* next: index of another thread's of the same lock, NONE */
-	struct numbers exclusive, shared; /* events, ascending */
+struct acquires { /* of one lock in one mode by one thread */
+	uint32_t thread, next; /* next: index of another thread's of the same, NONE */
+	uint32_t start, count; /* in lock_table.events */
 };
 /*
  * A critical section, and those around it when it began: a list.  Where a section ends before
@@ -38,13 +34,14 @@ struct section_list { /* of one thread, by `since` */
 	uint32_t held; /* at the end of what was walked: index, NONE for nothing */
 };
 struct lock_table {
-	struct section_list *of;       /* by thread */
-	struct acquires *acquires; /* one for each lock and each of its threads */
-	uint32_t *first;           /* by object: index of its first acquires, NONE */
-	uint64_t *slots;           /* where the acquires of a lock and thread are: a hash table */
-	uint32_t acquires_count, acquires_room, slots_count;
-	uint64_t threads;
+	struct section_list *of; /* by thread */
+	uint64_t threads, objects;
 	bool shared; /* some acquire was */
+	/* once the walk is over */
+	struct acquires *acquires;
+	uint32_t acquires_count;
+	uint32_t *events; /* that are acquires, each run ascending */
+	uint32_t *first;  /* by lock (object * 2 + exclusive): index of its first acquires, NONE */
 };
 void lock_table_init(struct lock_table *l, const struct trace *t);
 void lock_table_release(struct lock_table *l);
@@ -52,6 +49,8 @@ void lock_table_release(struct lock_table *l);
  * then on. */
 uint32_t lock_table_event(struct lock_table *l, struct locksets *locksets,
                           const struct event *x, uint32_t event);
+/* There are no more. */
+void lock_table_end(struct lock_table *l);
 /* The innermost section that is open where a thread's prefix ends, or NONE. */
 uint32_t lock_table_held(const struct lock_table *l, uint32_t thread, uint32_t limit);
 /* The same where the last section that began before `limit` is known. */

@@ -5,104 +5,35 @@
 
 #include <string.h>
 
-enum { FIRST_SLOTS = 256 };
-
 void lock_table_init(struct lock_table *l, const struct trace *t)
 {
-	*l = (struct lock_table){ .threads = t->threads_count, .slots_count = FIRST_SLOTS };
-	l->first = g_new(uint32_t, t->objects_count + 1);
-	memset(l->first, 255, (t->objects_count + 1) * sizeof(uint32_t));
+	*l = (struct lock_table){ .threads = t->threads_count, .objects = t->objects_count };
 	l->of = g_new0(struct section_list, l->threads + 1);
 	for (uint64_t u = 0; u < l->threads; u++)
 		l->of[u].held = NONE;
-	l->slots = g_new0(uint64_t, l->slots_count);
 }
 
 void lock_table_release(struct lock_table *l)
 {
-	for (uint32_t i = 0; i < l->acquires_count; i++) {
-		g_free(l->acquires[i].exclusive.items);
-		g_free(l->acquires[i].shared.items);
-	}
 	for (uint64_t u = 0; l->of != NULL && u < l->threads; u++)
 		g_free(l->of[u].items);
-	g_free(l->acquires);
 	g_free(l->of);
+	g_free(l->acquires);
+	g_free(l->events);
 	g_free(l->first);
-	g_free(l->slots);
-}
-
-/* Room for one more in an array of `items`, `count` and `room`. */
-#define GROW(items, count, room) \
-	do { \
-		if (G_UNLIKELY((count) == (room))) { \
-			(room) = MAX(16, 2 * (room)); \
-			(items) = g_realloc_n((items), (room), sizeof(*(items))); \
-		} \
-	} while (0)
-
-static void push_number(struct numbers *n, uint32_t number)
-{
-	GROW(n->items, n->count, n->room);
-	n->items[n->count++] = number;
-}
-
-static uint32_t push_section(struct section_list *list, struct section section)
-{
-	GROW(list->items, list->count, list->room);
-	list->items[list->count] = section;
-	return list->count++;
-}
-
-/* -- whose acquires ------------------------------------------------------------------------- */
-
-/* A slot: object, thread and one more than the index, in 64 bits; 0 is free. */
-static uint64_t *slot_of(const struct lock_table *l, uint32_t object, uint32_t thread)
-{
-	uint64_t hash = (((uint64_t)object << 16 | thread) + 1) * 0x9e3779b97f4a7c15u;
-	uint32_t at = hash >> 32 & (l->slots_count - 1);
-
-	for (; l->slots[at] != 0; at = (at + 1) & (l->slots_count - 1)) {
-		uint64_t slot = l->slots[at];
-
-		if (slot >> 32 == object && l->acquires[(uint32_t)slot - 1].thread == thread)
-			break;
-	}
-	return &l->slots[at];
-}
-
-static void slots_grow(struct lock_table *l)
-{
-	uint64_t *old = l->slots;
-	uint32_t count = l->slots_count;
-
-	l->slots_count *= 2;
-	l->slots = g_new0(uint64_t, l->slots_count);
-	for (uint32_t i = 0; i < count; i++) {
-		if (old[i] != 0)
-			*slot_of(l, old[i] >> 32, l->acquires[(uint32_t)old[i] - 1].thread) =
-			        old[i];
-	}
-	g_free(old);
-}
-
-static struct acquires *acquires_of(struct lock_table *l, uint32_t object, uint32_t thread)
-{
-	uint64_t *slot = slot_of(l, object, thread);
-
-	if (G_LIKELY(*slot != 0))
-		return &l->acquires[(uint32_t)*slot - 1];
-	GROW(l->acquires, l->acquires_count, l->acquires_room);
-	l->acquires[l->acquires_count] =
-	        (struct acquires){ .thread = thread, .next = l->first[object] };
-	l->first[object] = l->acquires_count++;
-	*slot = (uint64_t)object << 32 | l->acquires_count;
-	if (2 * l->acquires_count > l->slots_count)
-		slots_grow(l);
-	return &l->acquires[l->acquires_count - 1];
 }
 
 /* -- along the trace ------------------------------------------------------------------------ */
+
+static uint32_t push_section(struct section_list *list, struct section section)
+{
+	if (G_UNLIKELY(list->count == list->room)) {
+		list->room = MAX(64, 2 * list->room);
+		list->items = g_renew(struct section, list->items, list->room);
+	}
+	list->items[list->count] = section;
+	return list->count++;
+}
 
 static uint32_t lockset_of(const struct section_list *list, uint32_t section)
 {
@@ -112,12 +43,10 @@ static uint32_t lockset_of(const struct section_list *list, uint32_t section)
 static void begin_section(struct lock_table *l, struct locksets *locksets,
                           const struct event *x, uint32_t event)
 {
-	struct acquires *a = acquires_of(l, x->target, x->thread);
 	struct section_list *list = &l->of[x->thread];
 	bool exclusive = x->op == OP_ACQ;
 	struct section fresh = { event, event, NONE, list->held };
 
-	push_number(exclusive ? &a->exclusive : &a->shared, event);
 	l->shared |= !exclusive;
 	fresh.lockset = lockset_moved(locksets, lockset_of(list, list->held), x);
 	fresh.lock = x->target * 2 + exclusive;
@@ -181,6 +110,65 @@ uint32_t lock_table_event(struct lock_table *l, struct locksets *locksets,
 	else
 		end_section(list, locksets, x, event);
 	return lockset_of(list, list->held);
+}
+
+/* -- the acquires by lock ------------------------------------------------------------------- */
+
+/* Counts the acquires of one thread. */
+static void count_acquires(struct lock_table *l, uint32_t thread, GArray *acquires)
+{
+	const struct section_list *list = &l->of[thread];
+
+	for (uint32_t i = 0; i < list->count; i++) {
+		uint32_t *first = &l->first[list->items[i].lock];
+		struct acquires fresh = { thread, *first };
+
+		if (list->items[i].since != list->items[i].acquire)
+			continue;
+		if (*first == NONE || g_array_index(acquires, struct acquires, *first).thread != thread) {
+			*first = acquires->len;
+			g_array_append_val(acquires, fresh);
+		}
+		g_array_index(acquires, struct acquires, *first).count++;
+	}
+}
+
+/* (The first acquires of a lock are those of the thread that was counted last.) */
+static void place_acquires(struct lock_table *l, uint32_t thread)
+{
+	const struct section_list *list = &l->of[thread];
+
+	for (uint32_t i = 0; i < list->count; i++) {
+		struct acquires *a = &l->acquires[l->first[list->items[i].lock]];
+
+		if (list->items[i].since == list->items[i].acquire)
+			l->events[a->start + a->count++] = list->items[i].acquire;
+	}
+}
+
+void lock_table_end(struct lock_table *l)
+{
+	GArray *acquires = g_array_new(FALSE, FALSE, sizeof(struct acquires));
+	uint64_t all = 0;
+	uint32_t begun = 0, sum = 0;
+
+	for (uint64_t u = 0; u < l->threads; u++)
+		all += l->of[u].count;
+	l->events = g_new(uint32_t, all + 1);
+	l->first = g_new(uint32_t, 2 * l->objects + 1);
+	memset(l->first, 255, (2 * l->objects + 1) * sizeof(uint32_t));
+	for (uint64_t u = 0; u < l->threads; u++) {
+		count_acquires(l, (uint32_t)u, acquires);
+		l->acquires = (struct acquires *)(void *)acquires->data;
+		for (; begun < acquires->len; begun++) {
+			l->acquires[begun].start = sum;
+			sum += l->acquires[begun].count;
+			l->acquires[begun].count = 0;
+		}
+		place_acquires(l, (uint32_t)u);
+	}
+	l->acquires_count = acquires->len;
+	l->acquires = (struct acquires *)(void *)g_array_free(acquires, FALSE);
 }
 
 /* -- questions ------------------------------------------------------------------------------ */

@@ -262,6 +262,7 @@ bool syncp_walk(struct syncp *s, struct variable_use **uses, GArray **strays,
 	observations_lend(s->observed->observations, &w.uses->last,
 	                  sizeof(struct variable_use) / sizeof(stamp));
 	done = walk_all(&w, progress);
+	lock_table_end(&s->locks);
 	g_free(w.now);
 	*uses = w.uses;
 	*strays = w.strays;
