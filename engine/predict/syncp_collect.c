@@ -15,9 +15,14 @@
 struct window { /* a thread's events that a stray is left unordered with: from .. to - 1 */
 	uint32_t from, to;
 };
-struct chosen { /* a variable */
+/*
+ * A variable.  Its strays' windows come and go with the recording, a few events each: an access
+ * is looked at from the first event on that is in the window of a stray that is not `past`.
+ */
+struct chosen {
 	uint32_t strays; /* how many; open: none */
 	uint32_t first;  /* of all strays by variable */
+	uint32_t past;
 };
 struct found { /* an access that is wanted */
 	uint32_t event, index;
@@ -29,9 +34,11 @@ struct collecting {
 	struct syncp *s;
 	uint32_t *index; /* by variable: in accesses.variables, or NONE */
 	struct chosen *chosen;
-	struct stray *strays; /* by variable */
+	struct stray *strays;   /* by variable */
 	struct window *windows; /* by variable, thread, stray */
-	GArray *found;        /* in the order of the recording */
+	struct window *spans;   /* by variable, stray: of it and all after it, before it */
+	uint32_t *from;         /* by variable: the first event to be looked at, or NONE */
+	GArray *found;          /* in the order of the recording */
 	struct moment *moments;
 };
 
@@ -158,6 +165,43 @@ static void make_windows(struct collecting *c)
 	}
 }
 
+/* From the first event in the windows of a stray or one after it, to the last in its or one
+ * before it. */
+static void make_spans(struct collecting *c, const struct chosen *chosen)
+{
+	const struct window *w = c->windows + (size_t)chosen->first * c->s->threads;
+	struct window *spans = c->spans + chosen->first;
+	uint32_t count = chosen->strays;
+
+	for (uint32_t k = 0; k < count; k++) {
+		spans[k] = (struct window){ NONE, 0 };
+		for (uint32_t u = 0; u < c->s->threads; u++) {
+			spans[k].from = MIN(spans[k].from, w[u * count + k].from);
+			spans[k].to = MAX(spans[k].to, w[u * count + k].to);
+		}
+	}
+	for (uint32_t k = 1; k < count; k++) {
+		spans[k].to = MAX(spans[k].to, spans[k - 1].to);
+		spans[count - 1 - k].from = MIN(spans[count - 1 - k].from, spans[count - k].from);
+	}
+}
+
+static void make_gates(struct collecting *c)
+{
+	size_t variables = c->s->t->variables_count + 1;
+	const struct accesses *a = &c->s->accesses;
+
+	c->from = g_new(uint32_t, variables);
+	memset(c->from, 255, variables * sizeof(uint32_t));
+	c->spans = g_new(struct window, c->chosen[a->count].first + 1);
+	for (uint32_t i = 0; i < a->count; i++) {
+		const struct chosen *chosen = &c->chosen[i];
+
+		make_spans(c, chosen);
+		c->from[a->variables[i]] = chosen->strays == 0 ? 0 : c->spans[chosen->first].from;
+	}
+}
+
 static inline bool near_stray(const struct collecting *c, const struct chosen *chosen,
                               uint32_t event, uint32_t thread)
 {
@@ -173,13 +217,28 @@ static inline bool near_stray(const struct collecting *c, const struct chosen *c
 
 /* -- the accesses --------------------------------------------------------------------------- */
 
-static inline void look(struct collecting *c, uint32_t event, uint32_t thread, uint32_t index)
+/* Leaves the strays behind whose windows have passed. */
+static void pass_strays(struct collecting *c, struct chosen *chosen, uint32_t event,
+                        uint32_t variable)
 {
-	const struct chosen *chosen = &c->chosen[index];
-	struct found found = { event, index };
+	const struct window *spans = c->spans + chosen->first;
 
-	if (chosen->strays == 0 || near_stray(c, chosen, event, thread))
-		g_array_append_val(c->found, found);
+	while (chosen->past < chosen->strays && event >= spans[chosen->past].to)
+		chosen->past++;
+	c->from[variable] = chosen->past < chosen->strays ? spans[chosen->past].from : NONE;
+}
+
+static void look(struct collecting *c, uint32_t event, uint32_t thread, uint32_t variable)
+{
+	struct chosen *chosen = &c->chosen[c->index[variable]];
+	struct found found = { event, c->index[variable] };
+
+	if (chosen->strays > 0) {
+		pass_strays(c, chosen, event, variable);
+		if (!near_stray(c, chosen, event, thread))
+			return;
+	}
+	g_array_append_val(c->found, found);
 }
 
 static __attribute__((noinline)) void look_at(struct collecting *c, const struct event *x,
@@ -190,8 +249,8 @@ static __attribute__((noinline)) void look_at(struct collecting *c, const struct
 	if (event_inert(x))
 		return;
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
-		if (c->index[v] != NONE)
-			look(c, event, x->thread, c->index[v]);
+		if (c->from[v] <= event)
+			look(c, event, x->thread, v);
 	}
 }
 
@@ -200,14 +259,16 @@ static bool look_all(struct collecting *c, const struct progress *progress)
 {
 	enum { TICK = 1 << 20 };
 	const struct event *events = c->s->t->events;
-	const uint32_t *index = c->index;
+	const uint32_t *from = c->from;
 	uint32_t count = (uint32_t)c->s->t->events_count;
 	uint32_t variables = (uint32_t)c->s->t->variables_count;
 
 	for (uint32_t e = 0; e < count; e++) {
 		const struct event *x = &events[e];
 		/* What kind of event it is nobody can foresee: no branch for that alone. */
-		uint32_t wanted = ~index[MIN(x->target, variables)] | (x->flags & EVENT_WIDE);
+		uint32_t wanted = from[MIN(x->target, variables)] <= e;
+
+		wanted |= x->flags & EVENT_WIDE;
 
 		if (e % TICK == 0 && !progress_tick(progress, (double)e / count, "accesses"))
 			return false;
@@ -288,12 +349,15 @@ bool syncp_collect(struct syncp *s, const struct progress *progress)
 	if (!done)
 		return false;
 	make_windows(&c);
+	make_gates(&c);
 	c.found = g_array_new(FALSE, FALSE, sizeof(struct found));
 	if (s->accesses.count > 0)
 		done = look_all(&c, progress);
 	place_found(&c);
 	g_array_free(c.found, TRUE);
 	g_free(c.windows);
+	g_free(c.spans);
+	g_free(c.from);
 	g_free(c.strays);
 	g_free(c.chosen);
 	g_free(c.index);
