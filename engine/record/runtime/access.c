@@ -58,8 +58,12 @@ void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc
 	if (unlikely(rt.waiting))
 		return;
 	log_before(t);
-	if (tag >= LOG_AREAD && !rt.controlled)
+	/* A read of an atomic: what comes after it races with nothing that the same before it
+	 * does not race with. */
+	if (tag == LOG_AREAD && !rt.controlled)
 		log_ticket(t);
+	else if (tag > LOG_AREAD && !rt.controlled)
+		log_epoch(t);
 	struct stream *s = t->stream;
 	uint64_t *w = log_room(s, 4), address = (uintptr_t)p & LOG_ADDRESS_MASK;
 	uint64_t first = log_word(tag, flags, pc), key = log_site_key(first, code);
@@ -106,7 +110,7 @@ void log_rmw(struct thread *t, unsigned flags, uintptr_t pc, const void *p, unsi
 	struct stream *s = t->stream;
 	log_before(t);
 	if (!rt.controlled)
-		log_ticket(t);
+		log_epoch(t);
 	uint64_t *w = log_room(s, 4);
 	w[1] = ((uintptr_t)p & LOG_ADDRESS_MASK) | (uint64_t)code << LOG_SIZE_SHIFT;
 	w[2] = old;

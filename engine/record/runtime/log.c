@@ -360,7 +360,7 @@ void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
 	if (tag != LOG_FENCE)
 		t->poll.spins = 0;
 	if (!rt.controlled)
-		log_ticket(t);
+		log_epoch(t);
 	uint64_t *w = log_room(s, 3);
 	w[1] = a;
 	w[2] = b;
@@ -402,7 +402,7 @@ void log_invocation(struct thread *t, enum log_tag tag, bool made, uint64_t pc,
 	uint64_t object = (uintptr_t)self;
 	log_before(t);
 	if (!rt.controlled)
-		log_ticket(t);
+		log_epoch(t);
 	uint64_t *w = log_blob(t, tag, pc, &object, 1, text, length);
 	if (w && made)
 		w[0] |= LOG_MADE << 8;

@@ -454,6 +454,12 @@ static inline void log_ticket(struct thread *t)
 	uint64_t *w = log_room(t->stream, 1);
 	w[0] = log_word(LOG_TICKET, 0, __atomic_add_fetch(&rt.ticket, 1, __ATOMIC_SEQ_CST));
 	t->stream->next = w + 1;
+}
+
+/* The same of what may come between an access and its repetition that both matter. */
+static inline void log_epoch(struct thread *t)
+{
+	log_ticket(t);
 	t->epoch++;
 	context_renew(t);
 }
