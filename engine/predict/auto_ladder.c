@@ -24,7 +24,8 @@ struct ladder {
 	struct report *report;
 	struct smt *smt;
 	bool with_m2;  /* its closure is asked before the solver */
-	struct m2 *m2; /* made when it is needed */
+	struct race_tools tools;
+	struct m2 *m2; /* of the tools, when it is needed */
 	struct order *order;
 	struct locksets *locksets;
 	GHashTable *settled; /* unit's key -> struct finding, owned by the report or `others` */
@@ -129,6 +130,7 @@ static bool take_report(struct ladder *l, const struct rung *rung, struct error 
 	struct report *r;
 
 	options.all_verdicts = false;
+	options.tools = &l->tools;
 	options.witness_events -= MIN(l->witness_events, options.witness_events);
 	l->rung = rung->by;
 	r = rung->run(l->t, &options, l->progress, error);
@@ -261,20 +263,29 @@ static void ask_solver(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2
 	finding_free(f);
 }
 
+/* False when cancelled. */
+static bool have_m2(struct ladder *l)
+{
+	if (l->m2 != NULL)
+		return true;
+	l->m2 = race_tools_m2(&l->tools, l->t, l->options, l->progress);
+	l->cancelled |= l->m2 == NULL;
+	if (l->m2 == NULL)
+		return false;
+	m2_bound(l->m2, l->options->budget_pair, l->options->budget_total);
+	m2_refill(l->m2);
+	return true;
+}
+
 /* M2's turn: true when it settles the pair.  Its proofs cost a small part of the solver's. */
 static bool ask_m2(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2)
 {
-	const struct check_options check = { .use_missing = l->options->use_missing };
 	struct proof *proof = NULL;
 	GArray *witness;
 	enum m2_verdict verdict;
 
-	if (l->m2 == NULL)
-		l->m2 = m2_new(l->t, &check, l->progress);
-	l->cancelled |= l->m2 == NULL;
-	if (l->m2 == NULL)
+	if (!have_m2(l))
 		return true;
-	m2_bound(l->m2, l->options->budget_pair, l->options->budget_total);
 	witness = l->witness_events < l->options->witness_events
 	                  ? g_array_new(FALSE, FALSE, sizeof(uint32_t))
 	                  : NULL;
@@ -571,6 +582,7 @@ static bool ladder_init(struct ladder *l)
 	l->smt = smt_new(l->t, &options, l->progress);
 	if (l->locksets == NULL || l->smt == NULL)
 		return false;
+	smt_lend_checker(l->smt, l->tools.checker);
 	/* With --values synchronises-with follows what the reordering reads and excludes no
 	 * candidate; the cores of --values are what is left of the order then. */
 	l->doubt = (l->options->use_values || rules) && c11_matters(l->t);
@@ -601,7 +613,7 @@ static void ladder_release(struct ladder *l)
 	g_ptr_array_free(l->others, TRUE);
 	locksets_free(l->locksets);
 	smt_free(l->smt);
-	m2_free(l->m2);
+	race_tools_end(&l->tools);
 	order_free(l->order);
 	ladder_proofs_free(l->proofs);
 	classes_release(&l->classes);
