@@ -30,11 +30,8 @@ struct causality *causality_new(struct trace *t, enum order_kind kind, enum keep
 	if (kind == ORDER_KIND_SHB || kind == ORDER_KIND_OBSERVED)
 		c->observations = observations_new(t);
 	/* What a write knew is what its stretch says. */
-	if (keep != KEEP_NOTHING || c->observations != NULL) {
-		c->stretches = g_new(GArray *, t->threads_count + 1);
-		for (uint64_t i = 0; i < t->threads_count; i++)
-			c->stretches[i] = g_array_new(FALSE, FALSE, sizeof(struct stretch));
-	}
+	if (keep != KEEP_NOTHING || c->observations != NULL)
+		causality_keep_stretches(c);
 	c->must = must_walk_new(c);
 	c->atomics = atomics_new(t, kind == ORDER_KIND_FIXED);
 	if (kind == ORDER_KIND_HB || kind == ORDER_KIND_SHB || composed_with_hb)
@@ -42,6 +39,15 @@ struct causality *causality_new(struct trace *t, enum order_kind kind, enum keep
 	if (over_sections)
 		c->sections = sections_new(c, kind != ORDER_KIND_WDC);
 	return c;
+}
+
+void causality_keep_stretches(struct causality *c)
+{
+	if (c->stretches != NULL)
+		return;
+	c->stretches = g_new(GArray *, c->t->threads_count + 1);
+	for (uint64_t i = 0; i < c->t->threads_count; i++)
+		c->stretches[i] = g_array_new(FALSE, FALSE, sizeof(struct stretch));
 }
 
 void causality_free(struct causality *c)
@@ -84,21 +90,26 @@ void causality_edge(struct causality *c, uint32_t to, uint32_t from_thread, stru
 struct stretch *causality_stretch(const struct causality *c, uint32_t event)
 {
 	const GArray *list = c->stretches[c->t->events[event].thread];
-	struct stretch *found = NULL;
+	struct stretch *of = (struct stretch *)(void *)list->data;
 	uint32_t low = 0, high = list->len;
 
+	/* Who walks asks for what was not long ago. */
+	for (uint32_t back = 1; back < high; back *= 2) {
+		if (of[high - back].start <= event) {
+			low = high - back;
+			break;
+		}
+		high -= back;
+	}
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		struct stretch *s = &g_array_index(list, struct stretch, middle);
 
-		if (s->start <= event) {
-			found = s;
+		if (of[middle].start <= event)
 			low = middle + 1;
-		} else {
+		else
 			high = middle;
-		}
 	}
-	return found;
+	return low == 0 ? NULL : &of[low - 1];
 }
 
 struct point causality_past_point(const struct causality *c, uint32_t event)
@@ -140,6 +151,10 @@ static void step_access(struct causality *c, uint32_t event, const struct event 
 
 static void step_lock(struct causality *c, uint32_t event, const struct event *x)
 {
+	bool lent = c->locks != NULL && c->locks->last != NULL;
+
+	if (lent)
+		locks_settle(c, x->target);
 	if (op_acquires(x->op)) {
 		if (c->locks != NULL)
 			locks_acquire(c, event);
@@ -156,6 +171,8 @@ static void step_lock(struct causality *c, uint32_t event, const struct event *x
 	}
 	if (c->observations != NULL)
 		observations_try(c, event);
+	if (lent)
+		locks_note(c, event);
 }
 
 static void step_op(struct causality *c, uint32_t event, const struct event *x)
@@ -175,6 +192,9 @@ static void step_op(struct causality *c, uint32_t event, const struct event *x)
 		atomics_fence(c, event);
 		break;
 	case OP_TRYFAIL:
+		if (c->observations != NULL && c->locks != NULL && c->locks->last != NULL)
+			locks_settle(c, x->target);
+		/* fall through */
 	case OP_TAKETRYFAIL:
 	case OP_POST:
 	case OP_TAKE:
@@ -186,7 +206,8 @@ static void step_op(struct causality *c, uint32_t event, const struct event *x)
 	}
 }
 
-static void keep_stretch(struct causality *c, uint32_t event, uint32_t thread, uint32_t before)
+void causality_keep_stretch(struct causality *c, uint32_t event, uint32_t thread,
+                            uint32_t before)
 {
 	struct stretch stretch = { event, c->clocks.now[thread], c->unobserved };
 
@@ -212,7 +233,7 @@ void causality_step(struct causality *c, uint32_t event)
 	if (event >= c->next_must)
 		must_walk_from(c, event);
 	if (c->stretches != NULL)
-		keep_stretch(c, event, x->thread, before);
+		causality_keep_stretch(c, event, x->thread, before);
 }
 
 static inline void walk_one(struct causality *c, uint32_t e, const struct event *x)

@@ -9,7 +9,6 @@
 #include "engine/predict/m2_private.h"
 
 #include <string.h>
-#include <time.h>
 
 enum {
 	SMALL = 64,                /* a cone that is not worth a window of its own, events */
@@ -54,15 +53,6 @@ struct m2 *m2_new(struct trace *t, const struct check_options *check,
 
 /* ---- The budget ---- */
 
-/* Of the processor, so that a busy machine costs no verdict. */
-static double processor_seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 void m2_bound(struct m2 *m, double pair, double all)
 {
 	m->purse.pair = pair;
@@ -97,7 +87,7 @@ bool m2_too_much(struct m2 *m, uint64_t work)
 	}
 	if (m->work >= p->look_at_clock) {
 		p->look_at_clock = m->work + CLOCK_INTERVAL;
-		p->late = processor_seconds() > p->began + p->pair;
+		p->late = effort_clock() > p->began + p->pair;
 	}
 	return p->late;
 }
@@ -110,7 +100,7 @@ static void open_purse(struct m2 *m)
 	m->as_recorded = false;
 	p->late = false;
 	p->look_at_clock = CLOCK_INTERVAL;
-	p->began = processor_seconds();
+	p->began = effort_clock();
 }
 
 static void close_purse(struct m2 *m)
@@ -120,12 +110,12 @@ static void close_purse(struct m2 *m)
 	if (m->as_recorded)
 		return;
 	if (m->work > SHORT && !no_longer_ones(m)) {
-		p->spent_long += processor_seconds() - p->began;
+		p->spent_long += effort_clock() - p->began;
 		return;
 	}
 	p->work += m->work;
 	if (p->work > FREE_WORK)
-		p->spent_short += processor_seconds() - p->began;
+		p->spent_short += effort_clock() - p->began;
 }
 
 void m2_free(struct m2 *m)

@@ -107,6 +107,16 @@ void report_note_left_out(struct report *report, uint64_t witnesses)
 		            witnesses);
 }
 
+void report_note_effort(struct report *report, const struct race_options *options)
+{
+	report->complete = false;
+	report->budget_spent = true;
+	report_note(report,
+	            "--budget (%g,%g) was gone before all candidates had been gone through, so "
+	            "some are in no list; a larger one goes further",
+	            options->budget_pair, options->budget_total);
+}
+
 uint32_t race_variable(const struct trace *t, uint32_t e1, uint32_t e2)
 {
 	struct wide x = event_variables(t, &t->events[e1]);

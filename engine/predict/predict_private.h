@@ -24,6 +24,9 @@ struct finding *decide_smt(struct trace *t, uint32_t e1, uint32_t e2,
 /* The note about witnesses that were not kept (race_options.witness_events). */
 void report_note_left_out(struct report *report, uint64_t witnesses);
 
+/* The note that the budget was over before all pairs had been found; not complete then. */
+void report_note_effort(struct report *report, const struct race_options *options);
+
 /* A finding of kind data race for (e1, e2) with its variable filled in. */
 struct finding *race_finding(const struct trace *t, uint32_t e1, uint32_t e2,
                              enum verdict verdict, const char *by);

@@ -20,33 +20,25 @@
 #include <string.h>
 
 /* Is an event of the ascending list in (after, below)? */
-static bool any_between(const GArray *list, uint32_t after, uint32_t below)
+static bool any_between(const struct numbers *list, uint32_t after, uint32_t below)
 {
-	uint32_t low = 0, high = list->len;
+	uint32_t low = 0, high = list->count;
 
-	if (below <= after || high == 0 || g_array_index(list, uint32_t, high - 1) <= after)
+	if (below <= after || high == 0 || list->items[high - 1] <= after)
 		return false;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (g_array_index(list, uint32_t, middle) <= after)
+		if (list->items[middle] <= after)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return g_array_index(list, uint32_t, low) < below;
+	return list->items[low] < below;
 }
 
 /* -- the closure --------------------------------------------------------------------------- */
 
-struct syncp {
-	struct trace *t;
-	struct causality *observed;
-	struct locksets *locksets;
-	struct lock_table locks;
-	struct accesses accesses;
-	uint32_t threads;
-};
 struct closure {
 	uint32_t *limits; /* by thread: events with a smaller id are in */
 	uint32_t *held;   /* by thread: what is held there, as far as `held_for` says */
@@ -80,23 +72,10 @@ static void closure_release(struct closure *c)
 	g_free(c->held_for);
 }
 
-/* What is before an event, what it itself observes left out; `at`: its stretch or NULL. */
-static const uint32_t *past_row(const struct syncp *s, const struct stretch *at, uint32_t event)
-{
-	uint32_t row = at == NULL ? 0 : at->start == event ? at->unobserved : at->row;
-
-	return clocks_row(&s->observed->clocks, row);
-}
-
+/* What is before an access, what it itself observes left out. */
 static const uint32_t *past_of(const struct syncp *s, const struct access *x)
 {
-	const GArray *stretches = s->observed->stretches[x->thread];
-
-	return past_row(s,
-	                x->stretch == 0
-	                        ? NULL
-	                        : &g_array_index(stretches, struct stretch, x->stretch - 1),
-	                x->event);
+	return clocks_row(&s->observed->clocks, x->row);
 }
 
 static void take_row(const struct syncp *s, struct closure *c, const uint32_t *row)
@@ -124,17 +103,18 @@ static void take_whole(const struct syncp *s, struct closure *c, uint32_t event)
 }
 
 /* Is a later section on the lock, that this one excludes, begun in the closure? */
-static bool overtaken(const struct syncp *s, const struct closure *c, uint32_t acquire)
+static bool overtaken(const struct syncp *s, const struct closure *c, const struct section *x,
+                      uint32_t thread)
 {
-	const struct event *x = &s->t->events[acquire];
-	const GArray *list = s->locks.acquires[x->target];
+	const struct lock_table *l = &s->locks;
 
-	for (guint i = 0; i < list->len; i++) {
-		const struct acquires *a = &g_array_index(list, struct acquires, i);
+	for (uint32_t i = l->first[x->object]; i != NONE; i = l->acquires[i].next) {
+		const struct acquires *a = &l->acquires[i];
+		uint32_t limit = c->limits[a->thread];
 
-		if (a->thread != x->thread &&
-		    any_between(x->op == OP_ACQ ? a->all : a->exclusive, acquire,
-		                c->limits[a->thread]))
+		if (a->thread != thread &&
+		    (any_between(&a->exclusive, x->acquire, limit) ||
+		     (x->exclusive && any_between(&a->shared, x->acquire, limit))))
 			return true;
 	}
 	return false;
@@ -152,16 +132,14 @@ static void close_locks(const struct syncp *s, struct closure *c)
 				c->held[u] = lock_table_held(&s->locks, u, c->limits[u]);
 				c->held_for[u] = c->limits[u];
 			}
-			for (uint32_t h = c->held[u]; h != NONE;) {
-				const struct held *held =
-				        &g_array_index(s->locks.held, struct held, h);
-				uint32_t release = s->t->index->partner[held->acquire];
+			for (uint32_t h = c->held[u]; h != NONE; h = s->locks.held[h].outer) {
+				const struct section *x =
+				        &s->locks.sections[s->locks.held[h].section];
 
-				if (release != NONE && overtaken(s, c, held->acquire)) {
-					take_whole(s, c, release);
+				if (x->release != NONE && overtaken(s, c, x, u)) {
+					take_whole(s, c, x->release);
 					grown = true;
 				}
-				h = held->outer;
 			}
 		}
 	}
@@ -395,7 +373,9 @@ static void take_past(const struct syncp *s, struct closure *c, uint32_t event)
 {
 	uint32_t thread = s->t->events[event].thread;
 
-	take_row(s, c, past_row(s, causality_stretch(s->observed, event), event));
+	take_row(s, c,
+	         clocks_row(&s->observed->clocks,
+	                    stretch_past(causality_stretch(s->observed, event), event)));
 	c->limits[thread] = MAX(c->limits[thread], event);
 }
 
@@ -421,28 +401,13 @@ static void syncp_release(struct syncp *s)
 	causality_free(s->observed);
 }
 
-static uint32_t follow(void *context, struct locksets *locksets, uint32_t event)
-{
-	struct syncp *s = context;
-
-	return lock_table_event(&s->locks, locksets, s->t, event);
-}
-
 /* False when cancelled. */
 static bool syncp_init(struct syncp *s, struct trace *t, const struct progress *progress)
 {
-	struct accesses_options options = { .follow = follow, .context = s };
-
 	*s = (struct syncp){ .t = t, .threads = (uint32_t)t->threads_count };
-	if (!trace_need(t, INDEX_MATCH, progress))
-		return false;
-	s->observed = causality_walk(t, ORDER_KIND_OBSERVED, KEEP_STRETCHES, NULL, progress);
-	if (s->observed == NULL)
-		return false;
-	s->locksets = options.locksets = locksets_empty();
-	options.observed = s->observed;
+	s->locksets = locksets_empty();
 	lock_table_init(&s->locks, t);
-	return accesses_collect(&s->accesses, t, &options, progress);
+	return syncp_collect(s, progress);
 }
 
 bool syncp_sites(struct trace *t, struct site_races *races, const struct progress *progress)

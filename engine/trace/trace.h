@@ -153,8 +153,8 @@ struct trace {
 	uint64_t member##_count;
 	TRACE_TABLES(TABLE)
 #undef TABLE
-	char *path;          /* as it was opened; owned */
-	char *name;          /* its last component, with \xHH for what cannot be printed; owned */
+	char *path; /* as it was opened; owned */
+	char *name; /* its last component, with \xHH for what cannot be printed; owned */
 	const char *digest;  /* SHA-256 of a stream, which cannot be read again; or NULL */
 	bool complete;       /* false: a truncated file, loaded up to the last whole event */
 	bool filtered;       /* TREE has left events out: observations are not exact */

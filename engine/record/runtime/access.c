@@ -12,8 +12,7 @@ static void log_long(struct thread *t, uint64_t first, uintptr_t address, unsign
 	struct stream *s = t->stream;
 	uint64_t *w = s->next, key = log_site_key(first, code);
 	address &= LOG_ADDRESS_MASK;
-	s->sites[log_site_slot(key)] =
-	        (struct log_site){ key, address, known ? value : 0, t->epoch };
+	s->sites[log_site_slot(key)] = (struct log_site){ key, address, known ? value : 0, 0 };
 	w[1] = address | (uint64_t)code << LOG_SIZE_SHIFT;
 	if (known && value < LOG_SMALL_LIMIT) {
 		w[1] |= value << LOG_SMALL_SHIFT;
@@ -79,7 +78,6 @@ void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc
 	} else {
 		bool follows = known && !log_fits(delta, LOG_DELTA_BITS);
 		site->address = address;
-		site->hint = t->epoch;
 		if (known)
 			site->value = value;
 		if (follows)
@@ -92,6 +90,10 @@ void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc
 		t->pending = s->next;
 		t->pending_site = site;
 		t->pending_code = code;
+	}
+	if (t->epoch && tag < LOG_AREAD) {
+		key = seen_key(t, tag, pc, (uintptr_t)p, code);
+		*seen_entry(t, key) = key;
 	}
 	count_event(t, tag, pc);
 }
