@@ -263,4 +263,31 @@ causality_wrote(struct causality *c, uint32_t event, const struct event *x)
 		atomics_plain_write(c, event);
 }
 
+/* Is an acquire the only one of its lock that is open, or a release that one's? */
+static inline bool observations_one_holder(const struct observations *o, const struct event *x)
+{
+	stamp holder = o->holder[x->target];
+
+	return o->holders[x->target] == NULL &&
+	       (x->op == OP_REL ? stamp_thread(holder) == x->thread : holder == 0);
+}
+
+/*
+ * An exclusive acquire or a release that no must-order touches, of an order that looks at
+ * neither locks nor sections and observes: only who holds the lock changes, for a try that
+ * fails later on.  True when all is done that causality_step would do.
+ */
+static inline bool causality_quiet_hold(struct causality *c, uint32_t event,
+                                        const struct event *x)
+{
+	bool releases = x->op == OP_REL;
+
+	if ((x->op != OP_ACQ && !releases) || event_inert(x) ||
+	    !observations_one_holder(c->observations, x))
+		return false;
+	c->observations->holder[x->target] =
+	        releases ? 0 : stamp_of(event, x->thread);
+	return true;
+}
+
 #endif

@@ -36,18 +36,16 @@ struct holding { /* by a thread, in the first pass */
 	uint32_t all, exclusive;
 };
 
-static void follow(struct holding *h, const struct accesses_options *o, const struct event *x,
-                   uint32_t event)
+static void follow(struct holding *h, struct locksets *locksets, const struct event *x)
 {
-	h->all = o->follow != NULL ? o->follow(o->context, o->locksets, event)
-	                           : lockset_moved(o->locksets, h->all, x);
-	h->exclusive = lockset_exclusive(o->locksets, h->all, h->all);
+	h->all = lockset_moved(locksets, h->all, x);
+	h->exclusive = lockset_exclusive(locksets, h->all, h->all);
 }
 
 /* What is no plain access of one variable. */
 static __attribute__((noinline)) void use_other(struct use *uses, struct holding *holding,
                                                 const struct trace *t,
-                                                const struct accesses_options *o, uint32_t e)
+                                                struct locksets *locksets, uint32_t e)
 {
 	const struct event *x = &t->events[e];
 	struct wide run;
@@ -57,15 +55,15 @@ static __attribute__((noinline)) void use_other(struct use *uses, struct holding
 	if (op_is_access(x->op)) {
 		run = event_variables(t, x);
 		for (uint32_t v = run.first; v < run.first + run.count; v++)
-			note_use(&uses[v], o->locksets, x, op_writes(x->op),
+			note_use(&uses[v], locksets, x, op_writes(x->op),
 			         holding[x->thread].exclusive);
 	} else if (op_acquires(x->op) || op_releases(x->op)) {
-		follow(&holding[x->thread], o, x, e);
+		follow(&holding[x->thread], locksets, x);
 	}
 }
 
 /* The first pass; NULL when cancelled. */
-static struct use *find_uses(const struct trace *t, const struct accesses_options *o,
+static struct use *find_uses(const struct trace *t, struct locksets *locksets,
                              const struct progress *progress)
 {
 	struct use *uses = g_new0(struct use, t->variables_count + 1);
@@ -82,10 +80,10 @@ static struct use *find_uses(const struct trace *t, const struct accesses_option
 		if (G_LIKELY(e + AHEAD < count))
 			__builtin_prefetch(&uses[x[AHEAD].target], 1);
 		if (G_LIKELY(event_simple(x)))
-			note_use(&uses[x->target], o->locksets, x, x->op == OP_WRITE,
+			note_use(&uses[x->target], locksets, x, x->op == OP_WRITE,
 			         holding[x->thread].exclusive);
 		else
-			use_other(uses, holding, t, o, e);
+			use_other(uses, holding, t, locksets, e);
 	}
 	g_free(holding);
 	if (done)
@@ -119,38 +117,23 @@ static uint32_t *choose(struct accesses *a, const struct trace *t, const struct 
 	return index;
 }
 
-struct moment { /* where a thread is in the second pass */
-	uint32_t lockset;
-	uint32_t stretch; /* how many of its stretches have begun */
-};
-
 struct collecting {
 	struct accesses *all;
 	const struct trace *t;
-	const struct accesses_options *options;
+	struct locksets *locksets;
 	const uint32_t *index; /* by variable */
 	uint64_t *next;        /* by index: where its next access goes */
-	struct moment *moments;
+	uint32_t *held;        /* by thread: a set */
 };
-
-static void find_stretch(struct moment *m, const struct stretches *stretches, uint32_t event)
-{
-	while (m->stretch < stretches->count && stretches->of[m->stretch].start <= event)
-		m->stretch++;
-}
 
 static void collect_access(struct collecting *c, uint32_t e, uint32_t index)
 {
 	const struct event *x = &c->t->events[e];
-	struct moment *m = &c->moments[x->thread];
 
-	if (c->options->observed != NULL)
-		find_stretch(m, &c->options->observed->stretches[x->thread], e);
 	c->all->items[c->next[index]++] =
 	        (struct access){ .event = e,
-		                 .lockset = m->lockset,
+		                 .lockset = c->held[x->thread],
 		                 .site = c->t->locations[x->location].site,
-		                 .stretch = m->stretch,
 		                 .thread = x->thread,
 		                 .writes = op_writes(x->op),
 		                 .atomic = op_is_atomic(x->op) };
@@ -160,7 +143,6 @@ static void collect_access(struct collecting *c, uint32_t e, uint32_t index)
 static __attribute__((noinline)) void collect_other(struct collecting *c, uint32_t e)
 {
 	const struct event *x = &c->t->events[e];
-	struct moment *m = &c->moments[x->thread];
 	struct wide run;
 
 	if (event_inert(x))
@@ -172,18 +154,18 @@ static __attribute__((noinline)) void collect_other(struct collecting *c, uint32
 				collect_access(c, e, c->index[v]);
 		}
 	} else if (op_acquires(x->op) || op_releases(x->op)) {
-		m->lockset = lockset_moved(c->options->locksets, m->lockset, x);
+		c->held[x->thread] = lockset_moved(c->locksets, c->held[x->thread], x);
 	}
 }
 
 /* The second pass. */
-static void collect(struct accesses *a, const struct trace *t,
-                    const struct accesses_options *options, const uint32_t *index)
+static void collect(struct accesses *a, const struct trace *t, struct locksets *locksets,
+                    const uint32_t *index)
 {
-	struct collecting c = { a, t, options, index };
+	struct collecting c = { a, t, locksets, index };
 
 	c.next = g_memdup2(a->start, (a->count + 1) * sizeof(uint64_t));
-	c.moments = g_new0(struct moment, t->threads_count + 1);
+	c.held = g_new0(uint32_t, t->threads_count + 1);
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
 
@@ -193,13 +175,13 @@ static void collect(struct accesses *a, const struct trace *t,
 			collect_access(&c, e, index[x->target]);
 	}
 	g_free(c.next);
-	g_free(c.moments);
+	g_free(c.held);
 }
 
-bool accesses_collect(struct accesses *a, const struct trace *t,
-                      const struct accesses_options *options, const struct progress *progress)
+bool accesses_collect(struct accesses *a, const struct trace *t, struct locksets *locksets,
+                      const struct progress *progress)
 {
-	struct use *uses = find_uses(t, options, progress);
+	struct use *uses = find_uses(t, locksets, progress);
 	uint32_t *index;
 
 	*a = (struct accesses){ 0 };
@@ -207,7 +189,7 @@ bool accesses_collect(struct accesses *a, const struct trace *t,
 		return false;
 	index = choose(a, t, uses);
 	g_free(uses);
-	collect(a, t, options, index);
+	collect(a, t, locksets, index);
 	g_free(index);
 	return true;
 }

@@ -12,6 +12,7 @@
 #define HEDDLE_CANDIDATES_H
 
 #include "engine/order/order.h"
+#include "engine/predict/effort.h"
 #include "engine/predict/predict_private.h"
 
 /* Locks held at every event, as ids of interned sets. */
@@ -42,6 +43,9 @@ struct candidate_options {
 	/* Pairs under a common lock too (they cannot be races; for the list of verdicts). */
 	bool keep_locked;
 	const struct race_options *race; /* for --shard; or NULL */
+	/* What the enumeration may cost: once it is over, nothing more comes.  Borrowed, or
+	 * NULL. */
+	struct effort *effort;
 };
 
 /*
@@ -64,7 +68,6 @@ uint32_t site_pairs_count(const struct site_pairs *p);
 struct site_pair {
 	uint32_t site_a, site_b;   /* a <= b: indexes of trace.sites */
 	uint32_t first, variables; /* a run of entries: one for each variable */
-	bool all_locked;           /* every pair is under a common lock */
 };
 struct site_pair site_pairs_at(const struct site_pairs *p, uint32_t i);
 uint32_t site_pairs_variable(const struct site_pairs *p, uint32_t entry);

@@ -326,17 +326,18 @@ bool report_witnesses(struct report *report, const struct race_options *options,
 	struct witnesses w = {
 		.t = t, .build = build, .context = context, .room = options->witness_events
 	};
+	struct race_tools own, *tools = race_tools_begin(options, &own);
 	bool done;
 
 	if (report->findings->len == 0)
 		return true;
-	w.checker = checker_new(t, NULL);
+	w.checker = race_tools_checker(tools, t, options);
 	w.limits = g_new0(uint32_t, t->threads_count + 1);
 	w.tail = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	done = give_all(&w, report, sites, progress);
 	g_array_free(w.tail, TRUE);
 	g_free(w.limits);
-	checker_free(w.checker);
+	race_tools_end(&own);
 	if (w.refused > 0)
 		report_note(report,
 		            "%" G_GUINT64_FORMAT " pairs have no witness and are left out "

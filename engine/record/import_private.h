@@ -55,6 +55,7 @@ struct import {
 	GHashTable *locations; /* pc -> location + 1 */
 	GHashTable *functions; /* pc -> string + 1 */
 	GString *clocks;       /* for replay: see plan.c */
+	GByteArray *inputs;    /* the same: struct log_input, see inputs.h */
 	GString *repeats;      /* the same: "THREAD:ORDINAL:COUNT,", in the log's order */
 	uint64_t repeated;
 	GString *places;       /* where instances lie: "counter1=5555555580a0 ..." */
@@ -62,8 +63,8 @@ struct import {
 	GHashTable *instances; /* "TYPE ADDRESS" -> instance + 1, "TYPE" -> how many */
 	struct names *names;
 	struct rebase *rebase; /* owned; NULL: addresses are as they were */
-	char *folder;  /* of the log: room for what is too much for memory */
-	uint32_t flat; /* region of everything else, or NONE */
+	char *folder;          /* of the log: room for what is too much for memory */
+	uint32_t flat;         /* region of everything else, or NONE */
 	uint64_t blocks;
 	uint64_t refused;
 	struct error first_refusal;

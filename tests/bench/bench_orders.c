@@ -139,7 +139,7 @@ static const struct row rows[] = {
 	{ "dc", order, OF_SECTIONS, ORDER_KIND_DC },
 	{ "wdc", order, OF_SECTIONS, ORDER_KIND_WDC },
 	{ "lockset", whole, 0, ANALYSIS_LOCKSET },
-	{ "syncp", syncp, OF_SYNCP },
+	{ "syncp", syncp, INDEX_MUST },
 	{ "syncp, witnesses", whole, OF_SYNCP, ANALYSIS_SYNCP },
 	{ "cp", order, OF_SECTIONS, ORDER_KIND_CP, true },
 	{ "m2", whole, OF_SYNCP, ANALYSIS_M2, true },

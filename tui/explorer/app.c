@@ -14,8 +14,8 @@ const struct view_ops *const view_table[VIEW_COUNT] = {
 	[VIEW_SOURCE] = &source_view,     [VIEW_STATE] = &state_view,
 	[VIEW_WITNESS] = &witness_view,   [VIEW_ORDER] = &order_view,
 	[VIEW_GRAPH] = &graph_view,       [VIEW_COMMUTE] = &commute_view,
-	[VIEW_EXPLORE] = &explore_view,
-	[VIEW_HELP] = &help_view,         [VIEW_TEXT] = &text_view,
+	[VIEW_EXPLORE] = &explore_view,   [VIEW_HELP] = &help_view,
+	[VIEW_TEXT] = &text_view,
 };
 
 enum { HEADER_ROWS = 2, FOOTER_ROWS = 2, PLACES_KEPT = 200 };
@@ -381,7 +381,8 @@ static void go_pair_view(struct app *app, enum view_kind view)
 	if (app->session->pair[0] != NONE)
 		app_go(app, view);
 	else if (!jobs_idle(&app->jobs))
-		app_say(app, "nothing is found yet: heddle is still looking (T shows the trace)");
+		app_say(app,
+		        "nothing is found yet: heddle is still looking (T shows the trace)");
 	else
 		app_say(app, "no pair is selected: choose a finding, or say `pair E1 E2`");
 }
@@ -399,14 +400,10 @@ static bool shared_request(struct app *app, enum request request, uint64_t count
 		enum request request;
 		enum view_kind view;
 	} places[] = {
-		{ REQUEST_GO_FINDINGS, VIEW_FINDINGS },
-		{ REQUEST_GO_TRACE, VIEW_TRACE },
-		{ REQUEST_GO_STATE, VIEW_STATE },
-		{ REQUEST_GO_GRAPH, VIEW_GRAPH },
-		{ REQUEST_GO_COMMUTE, VIEW_COMMUTE },
-		{ REQUEST_GO_EXPLORE, VIEW_EXPLORE },
-		{ REQUEST_SOURCE, VIEW_SOURCE },
-		{ REQUEST_HELP, VIEW_HELP },
+		{ REQUEST_GO_FINDINGS, VIEW_FINDINGS }, { REQUEST_GO_TRACE, VIEW_TRACE },
+		{ REQUEST_GO_STATE, VIEW_STATE },       { REQUEST_GO_GRAPH, VIEW_GRAPH },
+		{ REQUEST_GO_COMMUTE, VIEW_COMMUTE },   { REQUEST_GO_EXPLORE, VIEW_EXPLORE },
+		{ REQUEST_SOURCE, VIEW_SOURCE },        { REQUEST_HELP, VIEW_HELP },
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(places); i++) {
 		if (places[i].request == request) {

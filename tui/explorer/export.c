@@ -18,10 +18,7 @@ static bool make_witness(const struct session *s, struct witness *w, struct erro
 	memset(w, 0, sizeof *w);
 	if (f == NULL || f->witness == NULL)
 		return error_set(error, "", NULL, "this pair has no witness to write");
-	w->claim = f->kind == FINDING_DATA_RACE              ? CLAIM_RACE
-	           : f->kind == FINDING_DEADLOCK             ? CLAIM_DEADLOCK
-	           : f->kind == FINDING_ATOMIC_SET_VIOLATION ? CLAIM_ATOMIC
-	                                                     : CLAIM_COV;
+	w->claim = session_claim(f);
 	w->trace_name = g_strdup(trace_name(s->trace));
 	w->trace_digest = trace_digest(s->trace);
 	w->events = g_array_copy(f->witness);
@@ -52,13 +49,9 @@ static void append_side(const struct app *app, uint32_t event, GString *out)
 	g_string_append(out, "` at ");
 	describe_place(s, event, out);
 	g_string_append_c(out, '\n');
-	const struct source_file *file =
-	        l->file && l->line
-	                ? sources_get((struct sources *)&app->sources, trace_string(t, l->file))
-	                : NULL;
-	if (file && file->lines && l->line <= file->lines->len)
-		g_string_append_printf(out, "\n      %u  %s\n\n", l->line,
-		                       g_strstrip((char *)file->lines->pdata[l->line - 1]));
+	const char *line = source_line(app, t->events[event].location);
+	if (line)
+		g_string_append_printf(out, "\n      %u  %s\n\n", l->line, line);
 }
 
 static void append_witness(const struct session *s, const GArray *events, GString *out)

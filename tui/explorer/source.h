@@ -5,15 +5,19 @@
 #define HEDDLE_SOURCE_H
 
 #include <glib.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct source_file {
 	char *path;       /* where it was found; NULL when it was not */
 	GPtrArray *lines; /* char *, owned, tabs as blanks; NULL when it was not found */
+	int64_t modified; /* seconds since 1970 */
+	bool newer;       /* changed after the trace was written: lines may have moved */
 };
 struct sources {
 	GHashTable *files;  /* by recorded path */
 	GPtrArray *folders; /* char *, owned: where to look */
+	int64_t recorded;   /* when the trace was written, seconds since 1970; 0 unknown */
 };
 /* Looks in the trace's folder and in the current one. */
 void sources_init(struct sources *s, const char *trace_path);

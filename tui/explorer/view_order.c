@@ -215,27 +215,28 @@ static void add_closure(struct app *app, struct order_view *v)
 	}
 }
 
-/* "ordered by: hb shb   not by: wdc": all that are built. */
+/* "ordered by: hb shb   not by: wdc   not asked: cp (x)": all that are built. */
 static void add_summary(struct app *app, struct order_view *v)
 {
 	const struct session *s = app->session;
-	GString *by = g_string_new("ordered by:"), *not_by = g_string_new("not by:");
-	gsize none = not_by->len;
+	GString *by = g_string_new(NULL), *not_by = g_string_new(NULL),
+	        *unknown = g_string_new(NULL);
 	for (int k = 0; k < ORDER_KIND_COUNT; k++) {
 		if (s->trace->events_count <= SUMMARY_EVENTS)
 			app_need_order(app, (enum order_kind)k);
-		if (s->orders[k] == NULL)
-			continue;
-		bool ordered = order_ordered(s->orders[k], s->pair[0], s->pair[1]);
-		g_string_append_printf(ordered ? by : not_by, " %s",
-		                       order_kind_word((enum order_kind)k));
+		GString *to = s->orders[k] == NULL                                  ? unknown
+		              : order_ordered(s->orders[k], s->pair[0], s->pair[1]) ? by
+		                                                                    : not_by;
+		g_string_append_printf(to, " %s", order_kind_word((enum order_kind)k));
 	}
-	if (not_by->len == none)
-		g_string_append(not_by, " –");
 	add(v, STYLE_TEXT, NONE, "%s", "");
-	add(v, STYLE_DIM, NONE, "%s   %s", by->str, not_by->str);
+	add(v, STYLE_DIM, NONE, "ordered by:%s   not by:%s%s%s%s",
+	    by->len ? by->str : " none of those asked", not_by->len ? not_by->str : " –",
+	    unknown->len ? "   not asked yet:" : "", unknown->str,
+	    unknown->len ? " (x asks the next)" : "");
 	g_string_free(by, TRUE);
 	g_string_free(not_by, TRUE);
+	g_string_free(unknown, TRUE);
 }
 
 static void order_show(struct app *app, void *state)
@@ -353,7 +354,7 @@ bool order_view_draw(const struct app *app, struct drawing *drawing)
 const char *order_view_word(const struct app *app)
 {
 	const struct order_view *v = app->states[VIEW_ORDER];
-	return v == NULL                  ? NULL
+	return v == NULL                 ? NULL
 	       : v->kind == KIND_CLOSURE ? "closure"
 	                                 : order_kind_word((enum order_kind)v->kind);
 }

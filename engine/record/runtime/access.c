@@ -12,8 +12,7 @@ static void log_long(struct thread *t, uint64_t first, uintptr_t address, unsign
 	struct stream *s = t->stream;
 	uint64_t *w = s->next, key = log_site_key(first, code);
 	address &= LOG_ADDRESS_MASK;
-	s->sites[log_site_slot(key)] =
-	        (struct log_site){ key, address, known ? value : 0, t->epoch };
+	s->sites[log_site_slot(key)] = (struct log_site){ key, address, known ? value : 0, 0 };
 	w[1] = address | (uint64_t)code << LOG_SIZE_SHIFT;
 	if (known && value < LOG_SMALL_LIMIT) {
 		w[1] |= value << LOG_SMALL_SHIFT;
@@ -59,8 +58,12 @@ void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc
 	if (unlikely(rt.waiting))
 		return;
 	log_before(t);
-	if (tag >= LOG_AREAD && !rt.controlled)
+	/* A read of an atomic: what comes after it races with nothing that the same before it
+	 * does not race with. */
+	if (tag == LOG_AREAD && !rt.controlled)
 		log_ticket(t);
+	else if (tag > LOG_AREAD && !rt.controlled)
+		log_epoch(t);
 	struct stream *s = t->stream;
 	uint64_t *w = log_room(s, 4), address = (uintptr_t)p & LOG_ADDRESS_MASK;
 	uint64_t first = log_word(tag, flags, pc), key = log_site_key(first, code);
@@ -79,7 +82,6 @@ void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc
 	} else {
 		bool follows = known && !log_fits(delta, LOG_DELTA_BITS);
 		site->address = address;
-		site->hint = t->epoch;
 		if (known)
 			site->value = value;
 		if (follows)
@@ -93,6 +95,10 @@ void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc
 		t->pending_site = site;
 		t->pending_code = code;
 	}
+	if (t->epoch && tag < LOG_AREAD) {
+		key = seen_key(t, tag, pc, (uintptr_t)p, code);
+		*seen_entry(t, key) = key;
+	}
 	count_event(t, tag, pc);
 }
 
@@ -104,7 +110,7 @@ void log_rmw(struct thread *t, unsigned flags, uintptr_t pc, const void *p, unsi
 	struct stream *s = t->stream;
 	log_before(t);
 	if (!rt.controlled)
-		log_ticket(t);
+		log_epoch(t);
 	uint64_t *w = log_room(s, 4);
 	w[1] = ((uintptr_t)p & LOG_ADDRESS_MASK) | (uint64_t)code << LOG_SIZE_SHIFT;
 	w[2] = old;

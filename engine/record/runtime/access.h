@@ -109,9 +109,22 @@ ALWAYS_INLINE bool log_access_here(struct thread *t, enum log_tag tag, unsigned 
 }
 
 /*
- * The same in free mode, without values.  Nothing is written when the instruction has done the
- * same to the same address since the thread's last synchronisation, call or return.
+ * Free mode: what an instruction does to an address in one calling context and epoch, as a
+ * hash.  Equal ones are taken for the same: for two that are not, the chance is 1 in 2^64.
  */
+ALWAYS_INLINE uint64_t seen_key(const struct thread *t, enum log_tag tag, uintptr_t pc,
+                                uintptr_t address, unsigned code)
+{
+	return t->context + address * 0x9e3779b97f4a7c15u +
+	       (pc + ((uint64_t)(tag | code << 4) << 48)) * 0xc2b2ae3d27d4eb4fu;
+}
+
+ALWAYS_INLINE uint64_t *seen_entry(struct thread *t, uint64_t key)
+{
+	return &t->seen[key >> (64 - SEEN_BITS)];
+}
+
+/* The same in free mode, without values. */
 ALWAYS_INLINE bool log_free_here(struct thread *t, enum log_tag tag, unsigned flags,
                                  uintptr_t pc, uintptr_t address, unsigned code)
 {
@@ -123,14 +136,11 @@ ALWAYS_INLINE bool log_free_here(struct thread *t, enum log_tag tag, unsigned fl
 	uint64_t offset = (address & LOG_ADDRESS_MASK) - site->address;
 	if (unlikely(w + 4 > s->end || site->key != key || !log_fits(offset, LOG_OFFSET_BITS)))
 		return false;
-	if (offset == 0 && site->hint == t->epoch) {
-		t->repeated++;
-		return true;
-	}
 	site->address += offset;
-	site->hint = t->epoch;
 	*w = log_short(slot, LOG_DELTA_UNKNOWN, offset);
 	s->next = w + 1;
+	key = seen_key(t, tag, pc, address, code);
+	*seen_entry(t, key) = key;
 	return true;
 }
 

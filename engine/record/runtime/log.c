@@ -309,8 +309,6 @@ void log_frames(struct thread *t)
 {
 	struct stream *s = t->stream;
 	t->dirty = 0;
-	if (!rt.controlled)
-		t->epoch++;
 	uint32_t low = t->low < t->depth ? t->low : t->depth;
 	if (low < t->emitted) {
 		uint64_t *w = log_room(s, 1);
@@ -328,12 +326,15 @@ void frame_enter(struct thread *t, enum log_call call, uintptr_t pc, bool now)
 {
 	if (t->depth < t->low)
 		t->low = t->depth;
-	if (t->depth < MAX_FRAMES)
-		t->frames[t->depth] =
-		        (struct frame){ .call = pc,
-			                .function = call,
-			                .sp = (uintptr_t)__builtin_frame_address(0) };
+	if (t->depth < MAX_FRAMES) {
+		struct frame *f = &t->frames[t->depth];
+		*f = (struct frame){ .call = pc,
+			             .function = call,
+			             .sp = (uintptr_t)__builtin_frame_address(0),
+			             .context = context_of(f[-1].context, pc, call) };
+	}
 	t->depth++;
+	context_renew(t);
 	t->dirty = 1;
 	if (now)
 		log_before(t);
@@ -348,6 +349,7 @@ void frame_leave(struct thread *t)
 	if (t->depth < t->low)
 		t->low = t->depth;
 	t->dirty = 1;
+	context_renew(t);
 }
 
 void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc, uint64_t a,
@@ -358,7 +360,7 @@ void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
 	if (tag != LOG_FENCE)
 		t->poll.spins = 0;
 	if (!rt.controlled)
-		log_ticket(t);
+		log_epoch(t);
 	uint64_t *w = log_room(s, 3);
 	w[1] = a;
 	w[2] = b;
@@ -400,7 +402,7 @@ void log_invocation(struct thread *t, enum log_tag tag, bool made, uint64_t pc,
 	uint64_t object = (uintptr_t)self;
 	log_before(t);
 	if (!rt.controlled)
-		log_ticket(t);
+		log_epoch(t);
 	uint64_t *w = log_blob(t, tag, pc, &object, 1, text, length);
 	if (w && made)
 		w[0] |= LOG_MADE << 8;

@@ -179,8 +179,7 @@ void poll_look(struct thread *t, const volatile void *p, uint64_t value, uintptr
 		poll_remember(t, p, value, pc);
 	/* Give way when it begins to spin; later the scheduler has said how long it may. */
 	if (t->budget > 0 &&
-	    (l->spins == SPIN_LIMIT ||
-	     (l->spins > SPIN_LIMIT && !looks_count()))) {
+	    (l->spins == SPIN_LIMIT || (l->spins > SPIN_LIMIT && !looks_count()))) {
 		t->drawn -= t->budget;
 		t->budget = 0;
 	}

@@ -1,0 +1,242 @@
+/*
+ * outside.c - which descriptors lead out of the process.  See outside.h.
+ *
+ * What is made by a call of the program is known from that call; what was there before (standard
+ * input) is looked at when it is first used, and the log says what was found, for on replay there
+ * may be something else in its place.
+ */
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "outside.h"
+
+enum { DESCRIPTORS = 1 << 16 }; /* those above are taken for the process's own */
+
+static struct descriptor {
+	uint8_t origin;    /* enum origin */
+	int32_t set;       /* the epoll instance that it was last made a member of, + 1 */
+	uint32_t members;  /* of an epoll instance: how many are from outside */
+	uint64_t data;     /* as a member: what the instance says for it */
+} table[DESCRIPTORS];
+static int highest;     /* of the members */
+static bool seen;       /* is anything from outside?  Until then numbers are not recorded. */
+
+static struct descriptor *entry(int fd)
+{
+	return fd >= 0 && fd < DESCRIPTORS ? &table[fd] : NULL;
+}
+
+/* ---- what was there before ---- */
+
+static bool status_of(int fd, struct stat *status)
+{
+	return syscall(SYS_newfstatat, fd, "", status, AT_EMPTY_PATH) == 0;
+}
+
+/* Does the process have the other end of the pipe, too? */
+static bool both_ends(int fd, const struct stat *status)
+{
+	enum { LOOKED_AT = 256 };
+	int mode = syscall(SYS_fcntl, fd, F_GETFL) & O_ACCMODE;
+	for (int other = 0; other < LOOKED_AT; other++) {
+		struct stat s;
+		if (other != fd && status_of(other, &s) && s.st_ino == status->st_ino &&
+		    s.st_dev == status->st_dev &&
+		    (syscall(SYS_fcntl, other, F_GETFL) & O_ACCMODE) != mode)
+			return true;
+	}
+	return mode == O_RDWR;
+}
+
+static bool leads_outside(int fd)
+{
+	struct stat s;
+	struct termios terminal;
+	if (fd == 1 || fd == 2 || !status_of(fd, &s)) /* those print, on replay as well */
+		return false;
+	if (S_ISCHR(s.st_mode))
+		return syscall(SYS_ioctl, fd, TCGETS, &terminal) == 0;
+	return S_ISSOCK(s.st_mode) || (S_ISFIFO(s.st_mode) && !both_ends(fd, &s));
+}
+
+static void find_origin(struct thread *t, int fd, struct descriptor *d)
+{
+	int error = errno;
+	bool out;
+	if (rt.inputs == INPUTS_KEPT) {
+		out = leads_outside(fd);
+		if (out)
+			input_keep(t, LOG_INPUT_descriptor, fd, 0, NULL, 0, 0);
+	} else {
+		const struct log_input *next = input_next(t, LOG_INPUT_descriptor);
+		out = next && next->fd == fd;
+		if (out)
+			input_taken(t);
+	}
+	d->origin = out ? ORIGIN_OUTSIDE : ORIGIN_INSIDE;
+	seen |= out;
+	errno = error;
+}
+
+bool outside(struct thread *t, int fd)
+{
+	struct descriptor *d = rt.inputs ? entry(fd) : NULL;
+	if (!d)
+		return false;
+	if (unlikely(d->origin == ORIGIN_UNKNOWN))
+		find_origin(t, fd, d);
+	return d->origin == ORIGIN_OUTSIDE || (d->origin == ORIGIN_SET && d->members > 0);
+}
+
+bool outside_is_inside(int fd)
+{
+	const struct descriptor *d = entry(fd);
+	return d && (d->origin == ORIGIN_INSIDE || d->origin == ORIGIN_SET);
+}
+
+/* ---- what is made and closed ---- */
+
+static void leave_set(struct descriptor *d)
+{
+	struct descriptor *set = d->set ? entry(d->set - 1) : NULL;
+	if (set && d->origin == ORIGIN_OUTSIDE && set->members > 0)
+		set->members--;
+	d->set = 0;
+}
+
+void outside_gone(int fd)
+{
+	struct descriptor *d = entry(fd);
+	if (!d)
+		return;
+	leave_set(d);
+	*d = (struct descriptor){ .origin = ORIGIN_UNKNOWN };
+}
+
+void outside_fresh(int fd, enum origin origin)
+{
+	struct descriptor *d = entry(fd);
+	if (!d)
+		return;
+	outside_gone(fd);
+	d->origin = origin;
+	seen |= origin == ORIGIN_OUTSIDE;
+}
+
+void outside_copied(int from, int to)
+{
+	const struct descriptor *d = entry(from);
+	if (d && to >= 0 && to != from)
+		outside_fresh(to, d->origin);
+}
+
+static bool in_use(int fd)
+{
+	return syscall(SYS_fcntl, fd, F_GETFD) >= 0;
+}
+
+/* Moves it to another number, when that is free by the turn of its thread. */
+static int move_to(struct thread *t, int fd, int wanted)
+{
+	if (fd == wanted)
+		return fd;
+	if (in_use(wanted) && rt.replay)
+		replay_call(t);
+	if (in_use(wanted)) {
+		if (replay_strict()) {
+			struct sentence s = { .length = 0 };
+			sentence_add(&s, "would get descriptor ");
+			sentence_number(&s, (uint64_t)wanted);
+			sentence_add(&s, ", which is still open");
+			replay_left(t, s.text);
+		}
+		return fd;
+	}
+	long flags = syscall(SYS_fcntl, fd, F_GETFD);
+	if (syscall(SYS_dup3, fd, wanted, flags & FD_CLOEXEC ? O_CLOEXEC : 0) < 0)
+		return fd;
+	syscall(SYS_close, fd);
+	return wanted;
+}
+
+int outside_made(struct thread *t, enum log_input_call call, int fd, enum origin origin)
+{
+	int error = errno;
+	if (!t || !rt.inputs)
+		return fd;
+	seen |= origin == ORIGIN_OUTSIDE && fd >= 0;
+	if (rt.inputs == INPUTS_KEPT) {
+		errno = error;
+		if (seen)
+			input_keep(t, call, -1, fd, NULL, 0, 0);
+	} else {
+		const struct log_input *next = input_next(t, call);
+		if (next) {
+			int wanted = (int)next->result;
+			input_taken(t);
+			if (fd >= 0 && wanted >= 0)
+				fd = move_to(t, fd, wanted);
+		}
+	}
+	outside_fresh(fd, origin);
+	errno = error;
+	return fd;
+}
+
+int outside_stand_in(struct thread *t, int wanted, int flags)
+{
+	int fd = syscall(SYS_socket, AF_UNIX, SOCK_STREAM | flags, 0);
+	if (fd < 0)
+		return -1;
+	fd = move_to(t, fd, wanted);
+	outside_fresh(fd, ORIGIN_OUTSIDE);
+	return fd;
+}
+
+/* ---- members of epoll instances ---- */
+
+void outside_member(int set, int fd, int operation, uint64_t data)
+{
+	struct descriptor *d = entry(fd), *s = entry(set);
+	if (!d || !s)
+		return;
+	if (operation == EPOLL_CTL_DEL) {
+		leave_set(d);
+		return;
+	}
+	if (operation == EPOLL_CTL_ADD) {
+		leave_set(d);
+		s->origin = ORIGIN_SET;
+		s->members += d->origin == ORIGIN_OUTSIDE;
+	}
+	d->set = set + 1;
+	d->data = data;
+	if (fd > highest)
+		highest = fd;
+}
+
+int outside_member_of(int set, uint64_t data)
+{
+	int likely_one = (int)(uint32_t)data; /* most programs give the descriptor itself */
+	const struct descriptor *d = entry(likely_one);
+	if (d && d->set == set + 1 && d->data == data)
+		return likely_one;
+	for (int fd = 0; fd <= highest; fd++)
+		if (table[fd].set == set + 1 && table[fd].data == data)
+			return fd;
+	return -1;
+}
+
+bool outside_members(int set)
+{
+	const struct descriptor *s = entry(set);
+	return s && s->origin == ORIGIN_SET && s->members > 0;
+}
