@@ -252,14 +252,13 @@ struct accessing { /* one access and what it is looked at with */
 	bool writes;
 };
 
-static void section_edge(const struct accessing *a, uint32_t key, uint32_t serial)
+static void section_edge(const struct accessing *a, uint32_t key, uint32_t serial,
+                         struct ending from)
 {
-	const struct ending *from = &a->s->list[serial];
-
-	if (from->thread != a->thread &&
-	    clocks_strong(&a->c->clocks, a->thread)[from->thread] < from->end)
-		causality_edge(a->c, a->event, from->thread,
-		               (struct point){ from->end - 1, a->s->rows[serial] },
+	if (from.thread != a->thread &&
+	    clocks_strong(&a->c->clocks, a->thread)[from.thread] < from.end)
+		causality_edge(a->c, a->event, from.thread,
+		               (struct point){ from.end - 1, a->s->rows[serial] },
 		               STEP_CONFLICT_SECTION, (key - 1) / 2, true);
 }
 
@@ -269,14 +268,16 @@ static void guard_edges(const struct accessing *a, struct guard *guard)
 	struct touches touches;
 
 	if (guard->write != 0)
-		section_edge(a, guard->key, guard->write);
+		section_edge(a, guard->key, guard->write,
+		             (struct ending){ guard->write_end, guard->write_thread });
 	/* Behind an exclusive guard the others are readers. */
 	if (!a->writes && ((guard->key - 1) & 1) == 0)
 		return;
 	touches = touches_of(a->s->rule_a, guard);
 	for (uint32_t i = 0; i < touches.count; i++) {
 		if (a->writes || (touches.of[i] & 1))
-			section_edge(a, guard->key, touches.of[i] >> 1);
+			section_edge(a, guard->key, touches.of[i] >> 1,
+			             a->s->list[touches.of[i] >> 1]);
 	}
 }
 
@@ -356,16 +357,37 @@ static void fetch_ahead(const struct sections *s, const struct holding *holding,
 enum { AHEAD = 4 };
 
 static void fetch_burst(const struct trace *t, const struct sections *s,
-                        const struct holding *holding, uint32_t event)
+                        const struct holding *holding, const struct event *x)
 {
-	const struct event *x = &t->events[event];
-	uint32_t last = (uint32_t)MIN(AHEAD, t->events_count - 1 - event);
+	uint32_t last = (uint32_t)MIN(AHEAD, t->events + t->events_count - 1 - x);
 
 	/* All at once where the thread goes on after others. */
-	for (uint32_t i = event > 0 && x[-1].thread == x->thread ? AHEAD : 1; i <= last; i++) {
+	for (uint32_t i = x > t->events && x[-1].thread == x->thread ? AHEAD : 1; i <= last;
+	     i++) {
 		if (x[i].thread == x->thread)
 			fetch_ahead(s, holding, &x[i]);
 	}
+}
+
+bool sections_quiet_nested(struct sections *s, const struct clocks *clocks,
+                           const struct event *x)
+{
+	const struct holding *holding = &s->holding[x->thread];
+	const uint32_t *known = clocks_strong(clocks, x->thread);
+
+	fetch_burst(s->t, s, holding, x);
+	/* The innermost lock most likely is the variable's own: it gets the guard that is not
+	 * hashed. */
+	for (uint32_t i = holding->count; i-- > 0;) {
+		const struct held *h = &holding->held[i];
+		struct guard *guard = guard_make(s, x->target, h->key);
+
+		if (guard->count > NEAR ||
+		    !guard_quiet(s, guard, (struct inside){ h->key, h->serial, h->end }, known,
+		                 x))
+			return false; /* those that were quiet are found so again */
+	}
+	return true;
 }
 
 void sections_access(struct causality *c, uint32_t event)
@@ -376,10 +398,7 @@ void sections_access(struct causality *c, uint32_t event)
 	struct accessing a = { c, s, event, x->thread, op_writes(x->op) };
 	struct wide run = event_variables(c->t, x);
 
-	if (holding->count > 1) {
-		fetch_burst(c->t, s, holding, event);
-		/* The innermost lock most likely is the variable's own: it gets the guard that
-		 * is not hashed. */
+	if (holding->count > 1) { /* as in sections_quiet_nested */
 		for (uint32_t v = run.first; v < run.first + run.count; v++)
 			guard_make(s, v, holding->held[holding->count - 1].key);
 	}

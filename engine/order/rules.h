@@ -14,6 +14,7 @@ struct late { /* an access inside of a section */
 struct held {
 	uint32_t key;    /* object * 2 + shared, + 1 */
 	uint32_t serial; /* index of list, not 0 */
+	uint32_t end;    /* as struct ending has it */
 	uint32_t node;   /* index of nodes (nested.c), 0 none */
 	bool mixed;      /* the lock has sections in the other mode */
 	/* Where sections may overlap that exclude each other: what it has accessed so far
