@@ -82,7 +82,6 @@ struct causality {
 	uint32_t unobserved;
 	bool has_atomics;   /* an atomic write has come */
 	uint32_t *depth;    /* by thread: how many locks it holds; with sections only */
-	const char *guards; /* with sections: a guard for each variable, to be fetched ahead */
 	uint32_t next_must; /* no event before this one has a must-order edge */
 
 	/* Kept for questions, or NULL. */

@@ -21,9 +21,8 @@ struct spill { /* more touches than fit in a guard */
 /* Most variables have one lock, so one guard of each lies in an array of its own, where a
  * walker can fetch it ahead of time; the others are hashed. */
 struct rule_a {
-	void *first_block; /* sections->first lies in it, where a cache line begins */
 	uint64_t variables;
-	struct guard *more; /* open addressing; `size` a power of two, or 0 */
+	struct line *more; /* open addressing; `size` a power of two, or 0 */
 	uint32_t size, count;
 	GArray *spills;          /* struct spill; 0 is not used */
 	GArray *unused;          /* uint32_t: spills that no guard has */
@@ -36,21 +35,23 @@ void rule_a_new(struct sections *s, const struct trace *t)
 	struct spill none = { 0 };
 
 	a->variables = t->variables_count;
-	a->first_block = scattered_new0(struct guard, a->variables + 3);
-	s->first = (struct guard *)(((uintptr_t)a->first_block + 63) / 64 * 64);
+	s->first = scattered_lines((a->variables + 1) * sizeof(struct line));
+	memset(s->first, 0, (a->variables + 1) * sizeof(struct line));
 	a->spills = g_array_new(FALSE, FALSE, sizeof(struct spill));
 	g_array_append_val(a->spills, none);
 	a->unused = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	a->stamps = g_new0(uint32_t, 2 * t->threads_count + 2);
 }
 
-void rule_a_free(struct rule_a *a)
+void rule_a_free(struct sections *s)
 {
+	struct rule_a *a = s->rule_a;
+
 	for (guint i = 0; i < a->spills->len; i++)
 		g_free(g_array_index(a->spills, struct spill, i).touches);
 	g_array_free(a->spills, TRUE);
 	g_array_free(a->unused, TRUE);
-	g_free(a->first_block);
+	g_free(s->first);
 	g_free(a->more);
 	g_free(a->stamps);
 	g_free(a);
@@ -70,22 +71,25 @@ static struct guard *more_at(const struct rule_a *a, uint32_t variable, uint32_t
 {
 	uint32_t at = guard_place(a, variable, key);
 
-	while (a->more[at].key != 0 &&
-	       (a->more[at].key != key || a->more[at].variable != variable))
+	while (a->more[at].guard.key != 0 &&
+	       (a->more[at].guard.key != key || a->more[at].guard.variable != variable))
 		at = (at + 1) & (a->size - 1);
-	return &a->more[at];
+	return &a->more[at].guard;
 }
 
 static void more_grow(struct rule_a *a)
 {
-	struct guard *old = a->more;
+	struct line *old = a->more;
 	uint32_t size = a->size;
 
 	a->size = MAX(1024, 2 * size);
-	a->more = g_new0(struct guard, a->size);
+	a->more = scattered_lines(a->size * sizeof(struct line));
+	memset(a->more, 0, a->size * sizeof(struct line));
 	for (uint32_t i = 0; i < size; i++) {
-		if (old[i].key != 0)
-			*more_at(a, old[i].variable, old[i].key) = old[i];
+		const struct guard *guard = &old[i].guard;
+
+		if (guard->key != 0)
+			*more_at(a, guard->variable, guard->key) = *guard;
 	}
 	g_free(old);
 }
@@ -95,8 +99,8 @@ static struct guard *guard_find(const struct sections *s, uint32_t variable, uin
 {
 	struct guard *found;
 
-	if (s->first[variable].key == key)
-		return &s->first[variable];
+	if (s->first[variable].guard.key == key)
+		return &s->first[variable].guard;
 	if (s->rule_a->size == 0)
 		return NULL;
 	found = more_at(s->rule_a, variable, key);
@@ -105,7 +109,7 @@ static struct guard *guard_find(const struct sections *s, uint32_t variable, uin
 
 static struct guard *guard_make(struct sections *s, uint32_t variable, uint32_t key)
 {
-	struct guard *found = &s->first[variable];
+	struct guard *found = &s->first[variable].guard;
 	struct rule_a *a = s->rule_a;
 
 	if (found->key == key)
@@ -348,7 +352,7 @@ static void fetch_ahead(const struct sections *s, const struct holding *holding,
 	for (uint32_t i = 0; i < holding->count; i++) {
 		uint32_t key = holding->held[i].key;
 
-		if (s->first[x->target].key != key)
+		if (s->first[x->target].guard.key != key)
 			__builtin_prefetch(
 			        &s->rule_a->more[guard_place(s->rule_a, x->target, key)], 1);
 	}
@@ -425,7 +429,7 @@ static void guard_mark(const struct sections *s, struct guard *guard, struct clo
 void rule_a_mark(const struct sections *s, struct clocks *clocks)
 {
 	for (uint64_t v = 0; v < s->rule_a->variables; v++)
-		guard_mark(s, &s->first[v], clocks);
+		guard_mark(s, &s->first[v].guard, clocks);
 	for (uint32_t i = 0; i < s->rule_a->size; i++)
-		guard_mark(s, &s->rule_a->more[i], clocks);
+		guard_mark(s, &s->rule_a->more[i].guard, clocks);
 }

@@ -28,7 +28,7 @@ struct holding { /* locks that a thread holds, outermost first */
 
 /* Rule (a): makes s->first and s->rule_a.  (sections_access is its too.) */
 void rule_a_new(struct sections *s, const struct trace *t);
-void rule_a_free(struct rule_a *a);
+void rule_a_free(struct sections *s);
 /* The end of a section with `late`. */
 void rule_a_late(struct sections *s, const struct held *h);
 void rule_a_mark(const struct sections *s, struct clocks *clocks);

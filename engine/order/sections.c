@@ -25,7 +25,6 @@ struct sections *sections_new(struct causality *c, bool ordered)
 	rule_a_new(s, t);
 	if (ordered)
 		rule_b_new(s);
-	c->guards = (const char *)s->first;
 	return s;
 }
 
@@ -33,7 +32,7 @@ void sections_free(struct sections *s)
 {
 	if (s == NULL)
 		return;
-	rule_a_free(s->rule_a);
+	rule_a_free(s);
 	rule_b_free(s->rule_b);
 	for (uint64_t i = 0; i < s->threads; i++) {
 		for (uint32_t k = 0; k < s->holding[i].count; k++) {

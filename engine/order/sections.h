@@ -25,7 +25,7 @@ enum { NESTED_KEY = -2, NO_KEY = -1 };
 
 /* A section that accessed a variable: serial * 2 + wrote. */
 #define TOUCH(serial, wrote) ((serial) << 1 | (wrote))
-enum { NEAR = 11, SPILLED = UINT16_MAX };
+enum { NEAR = 7, SPILLED = UINT16_MAX };
 
 /*
  * One variable under one lock in one mode.  Exclusive sections that write it are ordered
@@ -42,15 +42,19 @@ struct guard {
 	uint16_t count;      /* of near; SPILLED: near[0] is an index of spills */
 	uint32_t near[NEAR]; /* touches, the oldest first */
 };
-enum { GUARD_SIZE = 64 };
-_Static_assert(sizeof(struct guard) == GUARD_SIZE, "a cache line");
+/* With what others keep of the variable, so that one cache line has all that an access needs. */
+struct line {
+	uint64_t room[2]; /* for who walks; all zero at first */
+	struct guard guard;
+};
+_Static_assert(sizeof(struct line) == 64, "a cache line");
 
 struct holding;
 struct rule_a;
 struct rule_b;
 struct sections {
 	const struct trace *t;
-	struct guard *first; /* by variable: the lock that it was first accessed under */
+	struct line *first;  /* by variable: the lock that it was first accessed under */
 	struct ending *list; /* by serial; 0 is known to all */
 	uint32_t *rows;      /* by serial: the row of the release */
 	uint32_t count, capacity;
@@ -109,7 +113,7 @@ static inline __attribute__((always_inline)) bool
 sections_quiet(struct sections *s, const struct clocks *clocks, const struct event *x)
 {
 	struct inside in = s->inside[x->thread];
-	struct guard *guard = &s->first[x->target];
+	struct guard *guard = &s->first[x->target].guard;
 
 	if (G_UNLIKELY(guard->key != in.key || guard->count > NEAR))
 		return in.key == (uint32_t)NESTED_KEY && sections_quiet_nested(s, clocks, x);
