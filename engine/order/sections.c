@@ -4,6 +4,8 @@
  */
 #include "engine/order/rules.h"
 
+#include "engine/base/scattered.h"
+
 #include <string.h>
 
 struct sections *sections_new(struct causality *c, bool ordered)
@@ -53,8 +55,10 @@ static uint32_t section_new(struct sections *s, uint32_t thread, uint32_t releas
 {
 	if (s->count == s->capacity) {
 		s->capacity *= 2;
-		s->list = g_renew(struct ending, s->list, s->capacity);
-		s->rows = g_renew(uint32_t, s->rows, s->capacity);
+		s->list = scattered_realloc(s->list, s->count * sizeof(struct ending),
+		                            s->capacity * sizeof(struct ending));
+		s->rows = scattered_realloc(s->rows, s->count * sizeof(uint32_t),
+		                            s->capacity * sizeof(uint32_t));
 	}
 	s->list[s->count] = (struct ending){ release == NONE ? NONE : release + 1, thread };
 	s->rows[s->count] = 0;
