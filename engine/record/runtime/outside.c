@@ -26,6 +26,7 @@ static struct descriptor {
 	uint32_t members;  /* of an epoll instance: how many are from outside */
 	uint64_t data;     /* as a member: what the instance says for it */
 } table[DESCRIPTORS];
+static uint64_t given_back[DESCRIPTORS]; /* the message of the last close */
 static int highest;     /* of the members */
 static bool seen;       /* is anything from outside?  Until then numbers are not recorded. */
 
@@ -138,6 +139,37 @@ void outside_copied(int from, int to)
 		outside_fresh(to, d->origin);
 }
 
+/* In a program without anything from outside there are no such events. */
+static bool is_event(struct thread *t, enum log_tag tag)
+{
+	if (rt.replay)
+		return replay_expects(t, tag);
+	return rt.inputs == INPUTS_KEPT && seen;
+}
+
+void outside_closing(struct thread *t, int fd, uintptr_t pc)
+{
+	if (!rt.inputs || !entry(fd))
+		return;
+	if (is_event(t, LOG_SND)) {
+		sched_point(t);
+		given_back[fd] = ++rt.messages;
+		log_event(t, LOG_SND, 0, pc, given_back[fd], 0, 1);
+	}
+	outside_gone(fd);
+}
+
+void outside_numbered(struct thread *t, int fd, uintptr_t pc)
+{
+	if (!entry(fd) || !given_back[fd] || !is_event(t, LOG_RCV))
+		return;
+	int error = errno;
+	plan_point(t);
+	log_event(t, LOG_RCV, 0, pc, given_back[fd], 0, 1);
+	given_back[fd] = 0;
+	errno = error;
+}
+
 static bool in_use(int fd)
 {
 	return syscall(SYS_fcntl, fd, F_GETFD) >= 0;
@@ -167,7 +199,8 @@ static int move_to(struct thread *t, int fd, int wanted)
 	return wanted;
 }
 
-int outside_made(struct thread *t, enum log_input_call call, int fd, enum origin origin)
+int outside_made(struct thread *t, enum log_input_call call, int fd, enum origin origin,
+                 uintptr_t pc)
 {
 	int error = errno;
 	if (!t || !rt.inputs)
@@ -188,6 +221,7 @@ int outside_made(struct thread *t, enum log_input_call call, int fd, enum origin
 	}
 	outside_fresh(fd, origin);
 	errno = error;
+	outside_numbered(t, fd, pc);
 	return fd;
 }
 
