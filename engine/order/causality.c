@@ -45,9 +45,7 @@ void causality_keep_stretches(struct causality *c)
 {
 	if (c->stretches != NULL)
 		return;
-	c->stretches = g_new(GArray *, c->t->threads_count + 1);
-	for (uint64_t i = 0; i < c->t->threads_count; i++)
-		c->stretches[i] = g_array_new(FALSE, FALSE, sizeof(struct stretch));
+	c->stretches = g_new0(struct stretches, c->t->threads_count + 1);
 }
 
 void causality_free(struct causality *c)
@@ -58,7 +56,7 @@ void causality_free(struct causality *c)
 		g_array_free(c->edges, TRUE);
 	if (c->stretches != NULL) {
 		for (uint64_t i = 0; i < c->t->threads_count; i++)
-			g_array_free(c->stretches[i], TRUE);
+			g_free(c->stretches[i].of);
 		g_free(c->stretches);
 	}
 	clocks_release(&c->clocks);
@@ -87,29 +85,36 @@ void causality_edge(struct causality *c, uint32_t to, uint32_t from_thread, stru
 	}
 }
 
-struct stretch *causality_stretch(const struct causality *c, uint32_t event)
+struct stretch *stretches_find(const struct stretches *s, uint32_t event)
 {
-	const GArray *list = c->stretches[c->t->events[event].thread];
-	struct stretch *of = (struct stretch *)(void *)list->data;
-	uint32_t low = 0, high = list->len;
+	enum { FEW = 12 };
+	uint32_t low = 0, high = s->count, least = high > FEW ? high - FEW : 0;
 
 	/* Who walks asks for what was not long ago. */
-	for (uint32_t back = 1; back < high; back *= 2) {
-		if (of[high - back].start <= event) {
-			low = high - back;
-			break;
-		}
-		high -= back;
-	}
+	while (high > least && s->of[high - 1].start > event)
+		high--;
+	if (high > least || high == 0)
+		return high == 0 ? NULL : &s->of[high - 1];
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (of[middle].start <= event)
+		if (s->of[middle].start <= event)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low == 0 ? NULL : &of[low - 1];
+	return low == 0 ? NULL : &s->of[low - 1];
+}
+
+struct stretch *causality_stretch(const struct causality *c, uint32_t event)
+{
+	return stretches_find(&c->stretches[c->t->events[event].thread], event);
+}
+
+void stretches_make_room(struct stretches *s)
+{
+	s->capacity = MAX(64, 2 * s->capacity);
+	s->of = g_renew(struct stretch, s->of, s->capacity);
 }
 
 struct point causality_past_point(const struct causality *c, uint32_t event)
@@ -206,13 +211,12 @@ static void step_op(struct causality *c, uint32_t event, const struct event *x)
 	}
 }
 
-void causality_keep_stretch(struct causality *c, uint32_t event, uint32_t thread,
-                            uint32_t before)
+static void keep_stretch(struct causality *c, uint32_t event, uint32_t thread, uint32_t before)
 {
 	struct stretch stretch = { event, c->clocks.now[thread], c->unobserved };
 
 	if (stretch.row != before)
-		g_array_append_val(c->stretches[thread], stretch);
+		stretches_add(&c->stretches[thread], stretch);
 }
 
 void causality_step(struct causality *c, uint32_t event)
@@ -233,7 +237,7 @@ void causality_step(struct causality *c, uint32_t event)
 	if (event >= c->next_must)
 		must_walk_from(c, event);
 	if (c->stretches != NULL)
-		causality_keep_stretch(c, event, x->thread, before);
+		keep_stretch(c, event, x->thread, before);
 }
 
 static inline void walk_one(struct causality *c, uint32_t e, const struct event *x)

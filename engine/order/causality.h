@@ -40,6 +40,10 @@ struct stretch {             /* of one thread's events, up to the next one's sta
 	uint32_t row;        /* what is before its events */
 	uint32_t unobserved; /* the same for `start` without what it itself reads from */
 };
+struct stretches { /* of one thread */
+	struct stretch *of;
+	uint32_t count, capacity;
+};
 
 /*
  * An event with its thread as one number that grows with the event, so that a place for one
@@ -81,11 +85,10 @@ struct causality {
 	const char *guards; /* with sections: a guard for each variable, to be fetched ahead */
 	uint32_t next_must; /* no event before this one has a must-order edge */
 
-	/* kept for questions, or NULL */
+	/* Kept for questions, or NULL. */
 	GArray *edges; /* struct edge, by `to` */
-	GArray **
-	        stretches; /* by thread: struct stretch; where something is lent too, until a
-	                      sweep */
+	/* By thread; where something is lent too, until a sweep. */
+	struct stretches *stretches;
 
 	struct must_walk *must;
 	struct atomics *atomics;
@@ -104,17 +107,22 @@ struct causality *causality_new(struct trace *t, enum order_kind kind, enum keep
  * cancelled. */
 struct causality *causality_walk(struct trace *t, enum order_kind kind, enum keep keep,
                                  const GArray *forced, const struct progress *progress);
-/* Of a kept walk: the stretch that an event lies in, or NULL where its thread knows nothing
- * yet. */
+void stretches_make_room(struct stretches *s);
+static inline void stretches_add(struct stretches *s, struct stretch stretch)
+{
+	if (s->count == s->capacity)
+		stretches_make_room(s);
+	s->of[s->count++] = stretch;
+}
+/* Of a kept walk: the stretch that an event (of a thread) lies in, or NULL where its thread
+ * knows nothing yet. */
 struct stretch *causality_stretch(const struct causality *c, uint32_t event);
+struct stretch *stretches_find(const struct stretches *s, uint32_t event);
 /* The same as a point that edges may start from. */
 struct point causality_past_point(const struct causality *c, uint32_t event);
 void causality_free(struct causality *c);
 /* For who looks events up in stretches while the walk goes on. */
 void causality_keep_stretches(struct causality *c);
-/* After an event, before which the thread had the row `before`. */
-void causality_keep_stretch(struct causality *c, uint32_t event, uint32_t thread,
-                            uint32_t before);
 /* Events one after the other, none left out (but see below). */
 void causality_step(struct causality *c, uint32_t event);
 /* An edge into `to`, the event that is being looked at. */

@@ -73,16 +73,19 @@ void locks_settle(struct causality *c, uint32_t object)
 void locks_learn(struct causality *c, uint32_t event)
 {
 	const struct event *x = &c->t->events[event];
-	stamp *last = &c->locks->last[EACH * (size_t)x->target];
+	stamp *last = &c->locks->last[EACH * (size_t)x->target], release = last[RELEASE];
 	const struct lock *l = &c->locks->of[x->target];
-	struct point from = { stamp_event(last[RELEASE]), l->row };
-	uint32_t before = c->clocks.now[x->thread];
+	struct stretch *of;
+	uint32_t row = l->row;
 
-	if (l->release != last[RELEASE])
-		from = causality_past_point(c, from.event);
-	clocks_join(&c->clocks, x->thread, event, stamp_thread(last[RELEASE]), from, false);
-	c->unobserved = c->clocks.now[x->thread];
-	causality_keep_stretch(c, event, x->thread, before);
+	if (l->release != release) {
+		of = stretches_find(&c->stretches[stamp_thread(release)], stamp_event(release));
+		row = of == NULL ? 0 : of->row;
+	}
+	clocks_tell(&c->clocks, x->thread, event, stamp_thread(release),
+	            (struct point){ stamp_event(release), row });
+	row = c->clocks.now[x->thread];
+	stretches_add(&c->stretches[x->thread], (struct stretch){ event, row, row });
 	last[ACQUIRE] = stamp_of(event, x->thread);
 }
 
@@ -147,8 +150,12 @@ void locks_release(struct causality *c, uint32_t event)
 static void forget_past(struct causality *c)
 {
 	for (uint32_t u = 0; u < c->clocks.threads; u++) {
-		if (c->stretches[u]->len > 1)
-			g_array_remove_range(c->stretches[u], 0, c->stretches[u]->len - 1);
+		struct stretches *s = &c->stretches[u];
+
+		if (s->count > 1) {
+			s->of[0] = s->of[s->count - 1];
+			s->count = 1;
+		}
 	}
 }
 

@@ -47,6 +47,7 @@ enum { STEP = 8 };
 struct tables { /* numbers in one array, which begins where a cache line does */
 	uint32_t *times;
 	uint64_t count, capacity;
+	GArray *unused; /* uint32_t: tables that no variable has any more; NULL: none */
 };
 
 struct stream {
@@ -60,7 +61,6 @@ struct stream {
 	/* Reads of several threads, while the cell has the write: [width] each; the lowest bits
 	 * of a table's place count those that have come since the last write. */
 	struct tables many;
-	GArray *unused; /* uint32_t: places of tables that no variable has any more */
 	uint64_t looked_at; /* events, for the reads of variables that were UNTOLD */
 	bool telling;       /* that was too many: no variable is UNTOLD from now on */
 	/* Of a variable that needs it all: [KINDS][width]. */
@@ -69,7 +69,8 @@ struct stream {
 	/*
 	 * By thread what it knows, a copy of what the clocks have: [width + STEP] each, the
 	 * largest time of each thread; all of its own, so that nobody has to ask whose an
-	 * access is.  Above are the threads that there are not.
+	 * access is.  Above are the threads that there are not.  A read knows the UNTOLD, a
+	 * write does not: each has a view of its own (view_of).
 	 */
 	uint32_t **views;
 	uint32_t *scratch; /* a view for one event */
@@ -81,15 +82,27 @@ static void race(struct stream *s, uint32_t e1, uint32_t e2, uint32_t variable)
 	site_races_add(s->races, e1, e2, variable);
 }
 
-static const uint32_t *fill_view(const struct stream *s, uint32_t *view, const uint32_t *past,
-                                 uint32_t thread)
+static inline uint32_t *view_of(const struct stream *s, uint32_t thread, bool writes)
 {
-	memcpy(view, past, s->threads * sizeof(uint32_t));
+	return s->views[2 * thread + writes];
+}
+
+static inline const uint32_t *fill_view(const struct stream *s, uint32_t *view,
+                                        const uint32_t *past, uint32_t thread, bool writes)
+{
+	for (uint32_t u = 0; u < s->threads; u++)
+		view[u] = past[u];
 	view[thread] = UINT32_MAX;
-	view[s->width + UNTOLD] = UINT32_MAX;
+	view[s->width + UNTOLD] = writes ? 0 : UINT32_MAX;
 	view[s->width + MANY] = 0;
 	view[s->width + WHOLE] = 0;
 	return view;
+}
+
+static inline void fill_views(const struct stream *s, const uint32_t *past, uint32_t thread)
+{
+	fill_view(s, view_of(s, thread, false), past, thread, false);
+	fill_view(s, view_of(s, thread, true), past, thread, true);
 }
 
 static inline bool knows(const uint32_t *view, union last access)
@@ -117,40 +130,57 @@ static inline uint32_t *whole_of(const struct stream *s, const struct cell *cell
 	return s->whole.times + (cell->last[OP_READ].time - 1);
 }
 
-/* Room for one more table, all zero: where it begins. */
+static void tables_grow(struct tables *of, uint32_t numbers)
+{
+	uint32_t *old = of->times;
+
+	of->capacity = MAX(64 * numbers, 2 * of->capacity);
+	BUG_ON(of->capacity >= UINT32_MAX);
+	of->times = scattered_lines(of->capacity * sizeof(uint32_t));
+	if (old != NULL)
+		memcpy(of->times, old, of->count * sizeof(uint32_t));
+	g_free(old);
+}
+
+/* One more table, all zero: where it begins. */
 static uint32_t table_new(struct tables *of, uint32_t numbers)
 {
 	uint32_t at = (uint32_t)of->count;
 
-	if (of->count + numbers > of->capacity) {
-		uint32_t *old = of->times;
-
-		of->capacity = MAX(64 * numbers, 2 * of->capacity);
-		BUG_ON(of->capacity >= UINT32_MAX);
-		of->times = scattered_lines(of->capacity * sizeof(uint32_t));
-		if (old != NULL)
-			memcpy(of->times, old, of->count * sizeof(uint32_t));
-		g_free(old);
+	if (of->unused != NULL && of->unused->len > 0) {
+		at = g_array_index(of->unused, uint32_t, of->unused->len - 1);
+		g_array_set_size(of->unused, of->unused->len - 1);
+	} else {
+		if (of->count + numbers > of->capacity)
+			tables_grow(of, numbers);
+		of->count += numbers;
 	}
 	memset(of->times + at, 0, numbers * sizeof(uint32_t));
-	of->count += numbers;
 	return at;
+}
+
+static void table_drop(struct tables *of, const uint32_t *times)
+{
+	uint32_t at = (uint32_t)(times - of->times);
+
+	if (of->unused == NULL)
+		of->unused = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_array_append_val(of->unused, at);
+}
+
+static void tables_free(struct tables *of)
+{
+	g_free(of->times);
+	if (of->unused != NULL)
+		g_array_free(of->unused, TRUE);
 }
 
 static __attribute__((noinline)) void make_reads(struct stream *s, struct cell *cell)
 {
 	union last last = cell->last[OP_READ];
-	uint32_t at;
 
-	if (s->unused->len > 0) {
-		at = g_array_index(s->unused, uint32_t, s->unused->len - 1);
-		g_array_set_size(s->unused, s->unused->len - 1);
-		memset(s->many.times + at, 0, s->width * sizeof(uint32_t));
-	} else {
-		at = table_new(&s->many, s->width);
-	}
 	cell->last[OP_READ].thread = s->width + MANY;
-	cell->last[OP_READ].time = at;
+	cell->last[OP_READ].time = table_new(&s->many, s->width);
 	reads_of(s, cell)[last.thread] = last.time;
 }
 
@@ -165,16 +195,16 @@ static inline uint32_t latest(const struct stream *s, const uint32_t *times)
 	return thread;
 }
 
-/* After a write that knows them all the last one stands for all, as it does where there is no
+/* After a write that knows them all: the last one stands for all, as it does where there is no
  * table. */
-static void drop_reads(struct stream *s, struct cell *cell)
+static void drop_reads(struct stream *s, struct cell *cell, struct tables *tables,
+                       const uint32_t *times, const uint32_t *reads)
 {
-	uint32_t *times = reads_of(s, cell), thread = latest(s, times);
-	uint32_t at = (uint32_t)(times - s->many.times);
+	uint32_t thread = latest(s, reads);
 
-	g_array_append_val(s->unused, at);
 	cell->last[OP_READ].thread = thread;
-	cell->last[OP_READ].time = times[thread];
+	cell->last[OP_READ].time = reads[thread];
+	table_drop(tables, times);
 }
 
 /* -- reads that were not written down ------------------------------------------------------- */
@@ -287,17 +317,18 @@ static inline bool compare(struct stream *s, const uint32_t *times, const uint32
 	return any == 0;
 }
 
-static __attribute__((noinline)) void access_whole(struct stream *s, uint32_t *times,
+static __attribute__((noinline)) void access_whole(struct stream *s, struct cell *cell,
                                                    const uint32_t *view, uint32_t e,
                                                    uint32_t variable)
 {
 	const struct event *x = &s->t->events[e];
 	size_t width = s->width;
+	uint32_t *times = whole_of(s, cell);
 	bool writes = op_writes(x->op), atomic = op_is_atomic(x->op);
+	bool known = compare(s, times + PLAIN_WRITE * width, view, e, variable);
 
-	compare(s, times + PLAIN_WRITE * width, view, e, variable);
 	if (writes)
-		compare(s, times + PLAIN_READ * width, view, e, variable);
+		known &= compare(s, times + PLAIN_READ * width, view, e, variable);
 	s->atomics |= atomic;
 	if (s->atomics && !atomic) {
 		compare(s, times + ATOMIC_WRITE * width, view, e, variable);
@@ -305,6 +336,8 @@ static __attribute__((noinline)) void access_whole(struct stream *s, uint32_t *t
 			compare(s, times + ATOMIC_READ * width, view, e, variable);
 	}
 	times[(2 * atomic + writes) * width + x->thread] = e + 1;
+	if (writes && known && !s->atomics)
+		drop_reads(s, cell, &s->whole, times, times + PLAIN_READ * width);
 }
 
 static void access_table(struct stream *s, struct cell *cell, const uint32_t *view, uint32_t e,
@@ -322,13 +355,13 @@ static void access_table(struct stream *s, struct cell *cell, const uint32_t *vi
 		if (x->op == OP_READ)
 			one_of_many_reads(s, cell, e, x->thread);
 		else if (compare(s, reads_of(s, cell), view, e, variable))
-			drop_reads(s, cell);
+			drop_reads(s, cell, &s->many, reads_of(s, cell), reads_of(s, cell));
 		else
 			cell->last[OP_READ].time &= ~(uint32_t)OFTEN;
 	} else {
 		if (!has_table(s, cell, WHOLE))
 			make_whole(s, cell);
-		access_whole(s, whole_of(s, cell), view, e, variable);
+		access_whole(s, cell, view, e, variable);
 	}
 	if (op_writes(x->op))
 		cell->last[OP_WRITE].stamp = stamp_of(e, x->thread);
@@ -339,19 +372,19 @@ static void access_table(struct stream *s, struct cell *cell, const uint32_t *vi
 
 /*
  * A plain access; true when the cell was enough.  Whether a read is one that need not be
- * written down the processor cannot foresee, so it is not asked in a branch.  `now`: the access
- * as a stamp, `untold`: the thread that stands for such reads.
+ * written down the processor cannot foresee, so the compiler is told to ask without a branch.
+ * `now`: the access as a stamp, `untold`: the thread that stands for such reads.
  */
 static inline __attribute__((always_inline)) bool
 access_cell(struct cell *cell, const uint32_t *view, stamp now, uint32_t op, uint32_t untold)
 {
 	union last read = cell->last[OP_READ], write = cell->last[OP_WRITE];
-	uint64_t mask = -(uint64_t)(read.thread == untold);
 
-	if (G_UNLIKELY(!knows(view, read)) || G_UNLIKELY(!knows(view, write)) ||
-	    G_UNLIKELY(mask & op))
+	if (G_UNLIKELY(!knows(view, read)) || G_UNLIKELY(!knows(view, write)))
 		return false;
-	cell->last[op].stamp = now ^ ((now ^ read.stamp) & mask);
+	if (__builtin_expect_with_probability(read.thread == untold, 0, 0.5))
+		now = read.stamp;
+	cell->last[op].stamp = now;
 	return true;
 }
 
@@ -375,17 +408,17 @@ static void access_variables(struct stream *s, uint32_t e, const uint32_t *view)
 static __attribute__((noinline)) void step(struct stream *s, uint32_t e)
 {
 	const struct event *x = &s->t->events[e];
-	const uint32_t *view = s->views[x->thread];
+	const uint32_t *view = view_of(s, x->thread, op_writes(x->op));
 	struct clocks *clocks = &s->c->clocks;
 
 	causality_step(s->c, e);
 	if (clocks->told_at[x->thread] == e)
-		fill_view(s, s->views[x->thread], clocks_strong(clocks, x->thread), x->thread);
+		fill_views(s, clocks_strong(clocks, x->thread), x->thread);
 	if (op_is_access(x->op) && !event_inert(x)) {
 		/* SHB's question leaves the access's own observation out. */
 		if (s->kind == ORDER_KIND_SHB)
 			view = fill_view(s, s->scratch, clocks_row(clocks, s->c->unobserved),
-			                 x->thread);
+			                 x->thread, op_writes(x->op));
 		access_variables(s, e, view);
 	}
 	if (clocks_crowded(clocks))
@@ -397,7 +430,7 @@ static __attribute__((noinline)) void quiet_table(struct stream *s, const struct
 {
 	uint32_t e = (uint32_t)(x - s->t->events);
 	struct cell *cell = &s->cells[x->target];
-	const uint32_t *view = s->views[x->thread];
+	const uint32_t *view = view_of(s, x->thread, x->op == OP_WRITE);
 	bool known = knows(view, cell->last[OP_WRITE]);
 
 	/* SHB's reads learn from a write that is new to them.  (Where the cell is enough it
@@ -420,7 +453,7 @@ static void learn(struct stream *s, const struct event *x)
 	uint32_t e = (uint32_t)(x - s->t->events);
 
 	locks_learn(s->c, e);
-	fill_view(s, s->views[x->thread], clocks_strong(&s->c->clocks, x->thread), x->thread);
+	fill_views(s, clocks_strong(&s->c->clocks, x->thread), x->thread);
 	if (clocks_crowded(&s->c->clocks))
 		causality_sweep(s->c, NULL, NULL);
 }
@@ -463,7 +496,8 @@ pass_locks(struct stream *s, uint32_t from, uint32_t to, uint32_t ahead)
 		__builtin_prefetch(&cells[x[ahead].target], 1);
 		if (G_UNLIKELY(!(simple >> x->op & 1)) ||
 		    G_UNLIKELY(x->flags & (EVENT_INERT | EVENT_WIDE)) ||
-		    G_UNLIKELY(!access_cell(&of[x->op][x->target], views[x->thread],
+		    G_UNLIKELY(!access_cell(&of[x->op][x->target],
+		                            views[2 * x->thread + (x->op & 1)],
 		                            now | x->thread, x->op & 1, untold)))
 			no_cell(s, x);
 	}
@@ -486,7 +520,8 @@ pass_quiet(struct stream *s, uint32_t from, uint32_t to, uint32_t ahead)
 		                   1);
 		if (G_UNLIKELY(!causality_quiet(s->c, x, true)))
 			step(s, (uint32_t)(x - s->t->events));
-		else if (!access_cell(&cells[x->target], views[x->thread], now | x->thread,
+		else if (!access_cell(&cells[x->target], views[2 * x->thread + x->op],
+		                      now | x->thread,
 		                      x->op, untold))
 			quiet_table(s, x);
 	}
@@ -550,18 +585,19 @@ static bool pass_finished(struct stream *s, const struct progress *progress)
 		if (op_is_access(x->op) && !event_inert(x))
 			access_variables(s, e,
 			                 fill_view(s, s->scratch,
-			                           order_past(s->order, e, false), x->thread));
+			                           order_past(s->order, e, false), x->thread,
+			                           op_writes(x->op)));
 	}
 	return true;
 }
 
 /* One block, that the first points to. */
-static uint32_t **views_new(uint32_t threads, uint32_t width)
+static uint32_t **views_new(uint32_t count, uint32_t width)
 {
-	uint32_t **views = g_new0(uint32_t *, threads + 1);
+	uint32_t **views = g_new0(uint32_t *, count + 1);
 
-	views[0] = g_new0(uint32_t, (size_t)threads * width + 1);
-	for (uint32_t u = 1; u < threads; u++)
+	views[0] = g_new0(uint32_t, (size_t)count * width + 1);
+	for (uint32_t u = 1; u < count; u++)
 		views[u] = views[0] + (size_t)u * width;
 	return views;
 }
@@ -582,22 +618,20 @@ bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *race
 	s.cells = scattered_new0(struct cell, t->variables_count + t->objects_count + 1);
 	s.threads = (uint32_t)t->threads_count;
 	s.width = (s.threads + STEP - 1) / STEP * STEP;
-	s.views = views_new(s.threads, s.width + STEP);
+	s.views = views_new(2 * s.threads, s.width + STEP);
 	s.scratch = g_new0(uint32_t, s.width + STEP);
 	for (uint32_t u = 0; s.c != NULL && u < s.threads; u++)
-		fill_view(&s, s.views[u], clocks_row(&s.c->clocks, 0), u);
+		fill_views(&s, clocks_row(&s.c->clocks, 0), u);
 	if (s.c != NULL && s.c->observations != NULL)
 		observations_lend(s.c->observations, &s.cells[0].last[OP_WRITE].stamp, 2);
 	table_new(&s.many, s.width); /* so that no place is 0: nobody knows its event */
-	s.unused = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	if (s.c != NULL && s.c->locks != NULL && s.c->sections == NULL)
 		locks_lend(s.c, &s.cells[t->variables_count].last[0].stamp,
 		           stamp_of(0, s.width + WHOLE));
 	done = s.c == NULL ? pass_finished(&s, progress) : pass(&s, progress);
 	g_free(s.cells);
-	g_free(s.many.times);
-	g_array_free(s.unused, TRUE);
-	g_free(s.whole.times);
+	tables_free(&s.many);
+	tables_free(&s.whole);
 	g_free(s.views[0]);
 	g_free(s.views);
 	g_free(s.scratch);

@@ -110,11 +110,11 @@ static bool row_knows(const struct syncp *s, uint32_t row, const struct stray *s
 }
 
 /* The first stretch of a thread that knows a stray. */
-static uint32_t first_knowing(const struct syncp *s, const GArray *list,
+static uint32_t first_knowing(const struct syncp *s, const struct stretches *list,
                               const struct stray *stray)
 {
-	const struct stretch *of = (const struct stretch *)(void *)list->data;
-	uint32_t low = 0, high = list->len;
+	const struct stretch *of = list->of;
+	uint32_t low = 0, high = list->count;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
@@ -131,7 +131,7 @@ static uint32_t first_knowing(const struct syncp *s, const GArray *list,
 static struct window window_of(const struct syncp *s, const struct stray *stray,
                                uint32_t thread)
 {
-	const GArray *list = s->observed->stretches[thread];
+	const struct stretches *list = &s->observed->stretches[thread];
 	struct window w = { .to = NONE };
 	uint32_t knowing;
 
@@ -139,8 +139,8 @@ static struct window window_of(const struct syncp *s, const struct stray *stray,
 		return (struct window){ stray->event, stray->event + 1 };
 	w.from = clocks_row(&s->observed->clocks, stray->row)[thread];
 	knowing = first_knowing(s, list, stray);
-	if (knowing < list->len) {
-		const struct stretch *at = &g_array_index(list, struct stretch, knowing);
+	if (knowing < list->count) {
+		const struct stretch *at = &list->of[knowing];
 
 		/* Before what its first event itself reads, it may not know. */
 		w.to = at->start + !row_knows(s, at->unobserved, stray);
@@ -280,14 +280,12 @@ static bool look_all(struct collecting *c, const struct progress *progress)
 
 static uint32_t row_of(struct collecting *c, uint32_t event, uint32_t thread)
 {
-	const GArray *list = c->s->observed->stretches[thread];
+	const struct stretches *list = &c->s->observed->stretches[thread];
 	uint32_t *begun = &c->moments[thread].stretches;
 
-	while (*begun < list->len &&
-	       g_array_index(list, struct stretch, *begun).start <= event)
+	while (*begun < list->count && list->of[*begun].start <= event)
 		++*begun;
-	return stretch_past(
-	        *begun == 0 ? NULL : &g_array_index(list, struct stretch, *begun - 1), event);
+	return stretch_past(*begun == 0 ? NULL : &list->of[*begun - 1], event);
 }
 
 static uint32_t lockset_of(struct collecting *c, uint32_t event, uint32_t thread)
