@@ -65,7 +65,13 @@ static int wake_compare(gconstpointer a, gconstpointer b)
 	return x->waker < y->waker ? -1 : x->waker > y->waker;
 }
 
-static void facts_threads(struct checker *c)
+/* Events that are not accesses and not inert: most facts are about them. */
+struct others {
+	uint32_t *of;
+	uint32_t count;
+};
+
+static void facts_threads(struct checker *c, struct others *others)
 {
 	const struct trace *t = c->t;
 	struct facts *f = &c->f;
@@ -74,8 +80,14 @@ static void facts_threads(struct checker *c)
 	f->place = g_new(uint32_t, t->events_count + 1);
 	f->own = g_new(uint32_t, t->events_count + 1);
 	f->start = g_new0(uint32_t, t->threads_count + 2);
-	for (uint32_t e = 0; e < t->events_count; e++)
-		f->place[e] = f->start[t->events[e].thread + 1]++;
+	*others = (struct others){ g_new(uint32_t, t->events_count + 1) };
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+
+		f->place[e] = f->start[x->thread + 1]++;
+		others->of[others->count] = e;
+		others->count += !op_is_access(x->op) & !event_inert(x);
+	}
 	for (uint32_t u = 0; u < t->threads_count; u++)
 		f->start[u + 1] += f->start[u];
 	for (uint32_t e = 0; e < t->events_count; e++) {
@@ -275,7 +287,7 @@ static void sync_event(struct checker *c, struct pass *p, uint32_t e)
 	}
 }
 
-static void facts_must(struct checker *c)
+static void facts_must(struct checker *c, const struct others *others)
 {
 	const struct trace *t = c->t;
 	struct pass p = {
@@ -295,14 +307,14 @@ static void facts_must(struct checker *c)
 	};
 
 	memset(p.effect, 0xff, sizeof(uint32_t) * (t->instances_count + 1));
-	for (uint32_t e = 0; e < t->events_count; e++) {
-		if (t->events[e].op == OP_TRYFAIL && !event_inert(&t->events[e]))
-			facts_list(p.held, t->events[e].target);
+	for (uint32_t i = 0; i < others->count; i++) {
+		const struct event *x = at(c, others->of[i]);
+
+		if (x->op == OP_TRYFAIL)
+			facts_list(p.held, x->target);
 	}
-	for (uint32_t e = 0; e < t->events_count; e++) {
-		if (!op_is_access(t->events[e].op) && !event_inert(&t->events[e]))
-			sync_event(c, &p, e);
-	}
+	for (uint32_t i = 0; i < others->count; i++)
+		sync_event(c, &p, others->of[i]);
 	g_hash_table_destroy(p.posts);
 	g_hash_table_destroy(p.arrived);
 	g_hash_table_destroy(p.arrival);
@@ -319,19 +331,18 @@ static void facts_must(struct checker *c)
 
 /* Blocks: a stack lives from its thread's first event to its last, the others from their
  * alloc to their free; one life of a name ends before the next begins. */
-static void facts_blocks(struct checker *c)
+static void facts_blocks(struct checker *c, const struct others *others)
 {
 	const struct trace *t = c->t;
 	GHashTable *ended = g_hash_table_new(NULL, NULL); /* name or address -> free + 1 */
 
-	for (uint32_t e = 0; e < t->events_count; e++) {
+	for (uint32_t i = 0; i < others->count; i++) {
+		uint32_t e = others->of[i], before;
 		const struct event *x = &t->events[e];
 		const struct block *b;
 		gpointer life;
-		uint32_t before;
 
-		if ((x->op != OP_ALLOC && x->op != OP_FREE) || event_inert(x) ||
-		    x->target == NONE)
+		if ((x->op != OP_ALLOC && x->op != OP_FREE) || x->target == NONE)
 			continue;
 		b = &t->blocks[x->target];
 		life = b->address != 0 ? (gpointer)(uintptr_t)b->address : pair_key(1, b->name);
@@ -349,15 +360,16 @@ static void facts_blocks(struct checker *c)
 }
 
 /* A destroyed object: what used it before may not use it after. */
-static void facts_destroyed(struct checker *c)
+static void facts_destroyed(struct checker *c, const struct others *others)
 {
 	const struct trace *t = c->t;
 	uint32_t *next = NULL;
 
-	for (uint32_t e = (uint32_t)t->events_count; e-- > 0;) {
+	for (uint32_t i = others->count; i-- > 0;) {
+		uint32_t e = others->of[i];
 		const struct event *x = &t->events[e];
 
-		if (event_inert(x) || op_table[x->op].operand != OPERAND_OBJECT)
+		if (op_table[x->op].operand != OPERAND_OBJECT)
 			continue;
 		if (x->op == OP_DESTROY && next == NULL) {
 			next = g_new(uint32_t, t->objects_count + 1);
@@ -392,6 +404,10 @@ static void facts_observation(struct checker *c)
 		f->writer[e] = NONE;
 		if (!op_is_access(x->op) || event_inert(x))
 			continue;
+		if (x->op == OP_WRITE && !(x->flags & EVENT_WIDE)) {
+			last[x->target] = e;
+			continue;
+		}
 		run = event_variables(t, x);
 		if (op_reads(x->op)) {
 			f->writer[e] = run.count == 1 ? last[run.first] : f->wide->len;
@@ -410,6 +426,7 @@ static void facts_observation(struct checker *c)
 void facts_make(struct checker *c)
 {
 	const struct trace *t = c->t;
+	struct others others;
 
 	c->f.needs = g_array_new(FALSE, FALSE, sizeof(struct need));
 	c->f.wakes = g_array_new(FALSE, FALSE, sizeof(struct wake));
@@ -417,10 +434,11 @@ void facts_make(struct checker *c)
 	c->f.blocked = g_new0(uint64_t, t->events_count / 64 + 1);
 	c->f.release = g_hash_table_new(NULL, NULL);
 	c->f.empty = g_hash_table_new(NULL, NULL);
-	facts_threads(c);
-	facts_must(c);
-	facts_blocks(c);
-	facts_destroyed(c);
+	facts_threads(c, &others);
+	facts_must(c, &others);
+	facts_blocks(c, &others);
+	facts_destroyed(c, &others);
+	g_free(others.of);
 	facts_observation(c);
 	if (c->options.use_missing)
 		facts_missing(c);
