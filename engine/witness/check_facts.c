@@ -65,11 +65,38 @@ static int wake_compare(gconstpointer a, gconstpointer b)
 	return x->waker < y->waker ? -1 : x->waker > y->waker;
 }
 
-/* Events that are not accesses and not inert: most facts are about them. */
+/*
+ * Events that are not accesses and not inert: most facts are about them.  Of these most are
+ * acquires and releases, about which there is something to know only where a lock is tried, or
+ * an object destroyed.
+ */
 struct others {
-	uint32_t *of;
-	uint32_t count;
+	GArray *events; /* uint32_t */
+	uint64_t seen;  /* a bit for each operation */
 };
+_Static_assert(OP_COUNT <= 64, "a bit for each");
+
+static bool seen(const struct others *others, enum op op)
+{
+	return others->seen >> op & 1;
+}
+
+static inline bool is_lock(enum op op)
+{
+	return op_acquires(op) || op_releases(op);
+}
+
+/* Once more, with the acquires and releases. */
+static void facts_locks(const struct trace *t, struct others *others)
+{
+	if (!seen(others, OP_TRYFAIL) && !seen(others, OP_DESTROY))
+		return;
+	g_array_set_size(others->events, 0);
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		if (!op_is_access(t->events[e].op) && !event_inert(&t->events[e]))
+			g_array_append_val(others->events, e);
+	}
+}
 
 static void facts_threads(struct checker *c, struct others *others)
 {
@@ -80,14 +107,16 @@ static void facts_threads(struct checker *c, struct others *others)
 	f->place = g_new(uint32_t, t->events_count + 1);
 	f->own = g_new(uint32_t, t->events_count + 1);
 	f->start = g_new0(uint32_t, t->threads_count + 2);
-	*others = (struct others){ g_new(uint32_t, t->events_count + 1) };
+	*others = (struct others){ g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
 
 		f->place[e] = f->start[x->thread + 1]++;
-		others->of[others->count] = e;
-		others->count += !op_is_access(x->op) & !event_inert(x);
+		others->seen |= (uint64_t)1 << x->op;
+		if (G_UNLIKELY(!(op_is_access(x->op) | is_lock(x->op) | event_inert(x))))
+			g_array_append_val(others->events, e);
 	}
+	facts_locks(t, others);
 	for (uint32_t u = 0; u < t->threads_count; u++)
 		f->start[u + 1] += f->start[u];
 	for (uint32_t e = 0; e < t->events_count; e++) {
@@ -307,14 +336,14 @@ static void facts_must(struct checker *c, const struct others *others)
 	};
 
 	memset(p.effect, 0xff, sizeof(uint32_t) * (t->instances_count + 1));
-	for (uint32_t i = 0; i < others->count; i++) {
-		const struct event *x = at(c, others->of[i]);
+	for (guint i = 0; seen(others, OP_TRYFAIL) && i < others->events->len; i++) {
+		const struct event *x = at(c, g_array_index(others->events, uint32_t, i));
 
 		if (x->op == OP_TRYFAIL)
 			facts_list(p.held, x->target);
 	}
-	for (uint32_t i = 0; i < others->count; i++)
-		sync_event(c, &p, others->of[i]);
+	for (guint i = 0; i < others->events->len; i++)
+		sync_event(c, &p, g_array_index(others->events, uint32_t, i));
 	g_hash_table_destroy(p.posts);
 	g_hash_table_destroy(p.arrived);
 	g_hash_table_destroy(p.arrival);
@@ -336,8 +365,8 @@ static void facts_blocks(struct checker *c, const struct others *others)
 	const struct trace *t = c->t;
 	GHashTable *ended = g_hash_table_new(NULL, NULL); /* name or address -> free + 1 */
 
-	for (uint32_t i = 0; i < others->count; i++) {
-		uint32_t e = others->of[i], before;
+	for (guint i = 0; i < others->events->len; i++) {
+		uint32_t e = g_array_index(others->events, uint32_t, i), before;
 		const struct event *x = &t->events[e];
 		const struct block *b;
 		gpointer life;
@@ -365,8 +394,8 @@ static void facts_destroyed(struct checker *c, const struct others *others)
 	const struct trace *t = c->t;
 	uint32_t *next = NULL;
 
-	for (uint32_t i = others->count; i-- > 0;) {
-		uint32_t e = others->of[i];
+	for (guint i = others->events->len; seen(others, OP_DESTROY) && i-- > 0;) {
+		uint32_t e = g_array_index(others->events, uint32_t, i);
 		const struct event *x = &t->events[e];
 
 		if (op_table[x->op].operand != OPERAND_OBJECT)
@@ -401,13 +430,17 @@ static void facts_observation(struct checker *c)
 		const struct event *x = &t->events[e];
 		struct wide run;
 
+		/* (Which of the two it is nobody can foresee.) */
+		if (G_LIKELY(event_simple(x) && f->initial == NULL)) {
+			uint32_t *place = &last[x->target];
+
+			f->writer[e] = x->op == OP_READ ? *place : NONE;
+			*place = x->op == OP_READ ? *place : e;
+			continue;
+		}
 		f->writer[e] = NONE;
 		if (!op_is_access(x->op) || event_inert(x))
 			continue;
-		if (x->op == OP_WRITE && !(x->flags & EVENT_WIDE)) {
-			last[x->target] = e;
-			continue;
-		}
 		run = event_variables(t, x);
 		if (op_reads(x->op)) {
 			f->writer[e] = run.count == 1 ? last[run.first] : f->wide->len;
@@ -438,7 +471,7 @@ void facts_make(struct checker *c)
 	facts_must(c, &others);
 	facts_blocks(c, &others);
 	facts_destroyed(c, &others);
-	g_free(others.of);
+	g_array_free(others.events, TRUE);
 	facts_observation(c);
 	if (c->options.use_missing)
 		facts_missing(c);
