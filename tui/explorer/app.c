@@ -619,6 +619,12 @@ static int breadth(unsigned views, enum view_kind view)
 	return views == 1u << view ? 0 : views == ANYWHERE ? 2 : 1;
 }
 
+static bool offers(const struct app *app, enum view_kind view, enum request request)
+{
+	return view_table[view]->offers == NULL ||
+	       view_table[view]->offers(app, app->states[view], request);
+}
+
 /* Requests with a hint: what only this view knows first, then in the order of the table;
  * help and quit are always there. */
 static void draw_hints(const struct app *app, struct pane p)
@@ -631,7 +637,7 @@ static void draw_hints(const struct app *app, struct pane p)
 			const struct request_info *info = &request_table[r];
 			if (info->hint == NULL || !(info->views & 1u << view) ||
 			    breadth(info->views, view) != pass || r == REQUEST_HELP ||
-			    r == REQUEST_QUIT)
+			    r == REQUEST_QUIT || !offers(app, view, (enum request)r))
 				continue;
 			int key = bindings_key(&app->bindings, view, (enum request)r);
 			int next = key ? draw_hint(p, at, limit, key, info->hint) : at;
