@@ -14,7 +14,7 @@ const struct view_ops *const view_table[VIEW_COUNT] = {
 	[VIEW_SOURCE] = &source_view,     [VIEW_STATE] = &state_view,
 	[VIEW_WITNESS] = &witness_view,   [VIEW_ORDER] = &order_view,
 	[VIEW_GRAPH] = &graph_view,       [VIEW_COMMUTE] = &commute_view,
-	[VIEW_EXPLORE] = &explore_view,
+	[VIEW_EXPLORE] = &explore_view,   [VIEW_STORY] = &story_view,
 	[VIEW_HELP] = &help_view,         [VIEW_TEXT] = &text_view,
 };
 
@@ -427,6 +427,9 @@ static void common_request(struct app *app, enum request request, uint64_t count
 		break;
 	case REQUEST_ORDER:
 		go_pair_view(app, VIEW_ORDER);
+		break;
+	case REQUEST_STORY:
+		go_pair_view(app, VIEW_STORY);
 		break;
 	case REQUEST_PARTNER:
 		go_partner(app);

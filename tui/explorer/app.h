@@ -42,7 +42,7 @@ struct view_ops {
 };
 extern const struct view_ops *const view_table[VIEW_COUNT];
 extern const struct view_ops findings_view, trace_view, source_view, state_view, witness_view,
-        order_view, graph_view, commute_view, explore_view, help_view, text_view;
+        order_view, graph_view, commute_view, explore_view, story_view, help_view, text_view;
 
 struct visit {
 	enum view_kind view;

@@ -148,6 +148,7 @@ static const char *const view_words[VIEW_COUNT] = {
 	[VIEW_WITNESS] = "witness",   [VIEW_ORDER] = "order",
 	[VIEW_GRAPH] = "graph",       [VIEW_COMMUTE] = "commutativity",
 	[VIEW_EXPLORE] = "exploration",
+	[VIEW_STORY] = "story",
 	[VIEW_HELP] = "help",         [VIEW_TEXT] = "text",
 };
 

@@ -94,10 +94,19 @@ static int indent_of(const struct prose_row *row)
 	return blanks + (row->gutter ? 1 + text_columns(row->gutter) : 0);
 }
 
+/* "12. ": the lines below are indented by as much. */
+static int hang_of(const char *text)
+{
+	int digits = (int)strspn(text, "0123456789");
+	return digits && text[digits] == '.' && text[digits + 1] == ' ' ? digits + 2 : 0;
+}
+
 static void append_lines(const struct prose_row *row, int columns, GString *out)
 {
-	append_wrapped(out, row->text + strspn(row->text, " "), 0,
-	               MAX(columns - indent_of(row), 8));
+	const char *text = row->text + strspn(row->text, " ");
+	int hang = hang_of(text);
+	g_string_append_len(out, text, hang);
+	append_wrapped(out, text + hang, hang, MAX(columns - indent_of(row), hang + 8));
 }
 
 static int height_of(const struct prose_row *row, int columns)
@@ -170,15 +179,49 @@ void prose_select(const GArray *prose, struct list *l, int row, int columns)
 
 /* -- as text ------------------------------------------------------------------------ */
 
-void prose_print(const GArray *prose, int columns, GString *out)
+static void append_ascii(const char *text, GString *out)
 {
-	for (guint i = 0; i < prose->len; i++) {
-		const struct prose_row *row = row_at(prose, i);
-		int blanks = (int)strspn(row->text, " "), indent = indent_of(row);
-		if (*row->text)
-			g_string_append_printf(out, "%*s%s%s", blanks, "",
-			                       row->gutter ? row->gutter : "",
-			                       row->gutter ? " " : "");
-		append_wrapped(out, row->text + blanks, indent, MAX(columns, indent + 20));
+	while (*text) {
+		struct drawn c = text_next(text);
+		if (c.rune == 0)
+			g_string_append(out, c.escape);
+		else
+			g_string_append_c(
+			        out, (char)(c.rune < 0x80 ? c.rune : rune_to_ascii(c.rune)));
+		text += c.bytes;
 	}
+}
+
+static void print_row(const struct prose_row *row, int columns, GString *out)
+{
+	int blanks = (int)strspn(row->text, " "), indent = indent_of(row);
+	const char *text = row->text + blanks;
+	int hang = hang_of(text);
+	GString *line = g_string_new(NULL);
+	if (row->gutter)
+		g_string_append_printf(line, "%s ", row->gutter);
+	g_string_append_printf(line, "%*s", *text ? blanks : 0, "");
+	g_string_append_len(line, text, hang);
+	append_wrapped(line, text + hang, indent + hang, MAX(columns, indent + hang + 20));
+	g_string_append(out, g_strchomp(line->str)); /* no blanks at an end */
+	g_string_append_c(out, '\n');
+	g_string_free(line, TRUE);
+}
+
+void prose_print(const GArray *prose, int columns, bool ascii, GString *out)
+{
+	GString *page = g_string_new(NULL);
+	for (guint i = 0; i < prose->len; i++)
+		print_row(row_at(prose, i), columns, page);
+	if (ascii) {
+		char **lines = g_strsplit(page->str, "\n", -1);
+		for (char **line = lines; *line; line++) {
+			append_ascii(*line, out);
+			g_string_append(out, line[1] ? "\n" : "");
+		}
+		g_strfreev(lines);
+	} else {
+		g_string_append_len(out, page->str, (gssize)page->len);
+	}
+	g_string_free(page, TRUE);
 }

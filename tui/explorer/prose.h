@@ -32,7 +32,7 @@ void prose_fit(const GArray *prose, struct list *list, int rows, int columns);
 void prose_draw(const GArray *prose, const struct list *list, struct pane pane);
 /* The list's cursor is set to the paragraph at a row of the pane. */
 void prose_select(const GArray *prose, struct list *list, int row, int columns);
-/* In lines of `columns`. */
-void prose_print(const GArray *prose, int columns, GString *out);
+/* In lines of `columns`; `ascii`: with stand-ins for all that is not. */
+void prose_print(const GArray *prose, int columns, bool ascii, GString *out);
 
 #endif
