@@ -117,7 +117,7 @@ printf '%s\n' 'main|fork(T1)|a.c:1' 'main|fork(T2)|a.c:2' 'T1|acq(m)|a.c:3' 'T1|
 	'T1|acq(m)|a.c:12' 'T1|r(y)=2|a.c:13' 'T1|rel(m)|a.c:14' >"$scratch/story.std"
 run "$HEDDLE" explain "$scratch/story.std" 3 7 --story
 is "$status" 0 "a story"
-like "$out" 'data-race on x: can happen' "its title"
+like "$out" 'data race on x: can happen' "its title"
 like "$out" 'T1 writes x in a\.c:4, holding m:' "the first side and its lock"
 like "$out" 'T2 reads x in a\.c:8, holding no lock:' "the second side"
 like "$out" 'T1: unlock m \(a\.c:5\), then T2: lock m \(a\.c:6\)' "what kept them apart"

@@ -393,9 +393,10 @@ static void tell_title(struct story *story, const struct entry *entry)
 		[VERDICT_CANDIDATE] = "not decided yet",
 		[VERDICT_IMPOSSIBLE] = "cannot happen, in any order of this run's events",
 	};
-	prose_add(story->prose, STYLE_HEADING, story->f->first, "%s on %s: %s",
-	          finding_kind_word(story->f->kind), entry->variable,
-	          verdicts[story->f->verdict]);
+	char *kind = g_strdelimit(g_strdup(finding_kind_word(story->f->kind)), "-", ' ');
+	prose_add(story->prose, STYLE_HEADING, story->f->first, "%s on %s: %s", kind,
+	          entry->variable, verdicts[story->f->verdict]);
+	g_free(kind);
 	blank(story);
 }
 
