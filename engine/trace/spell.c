@@ -221,7 +221,7 @@ struct spelling spelling_for_people(const struct trace *t)
 
 /* -- names for files ------------------------------------------------------------------- */
 
-/* Does an operand of this name end where it should?  The rules of text_read.c: quotes and
+/* Does an operand of this name end where it should?  The rules of text_words.c: quotes and
  * brackets balance; `also` may not stand outside of them. */
 static bool reads_back(const char *name, const char *also)
 {
