@@ -49,6 +49,7 @@ enum gate {
 struct stream { /* where records go: one for all in controlled mode, else one a thread */
 	uint64_t *next, *end;
 	void *chunk;
+	uint64_t *half;         /* free mode: `next`, when the word before it has room for a record */
 	uint32_t thread;
 	uint32_t last;          /* controlled: the thread of the last record */
 	struct log_sites *sites; /* as the reader will know them; layout.h */
