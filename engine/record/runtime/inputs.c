@@ -342,9 +342,10 @@ static void make_up(struct thread *t, enum log_input_call call, int fd, uint64_t
 	errno = EAGAIN;
 }
 
-static void give_next(struct thread *t, enum log_input_call call, int fd, uint64_t most,
+static void give_next(struct thread *t, enum log_input_call call, int descriptor, uint64_t most,
                       struct given *g)
 {
+	int fd = outside_recorded(descriptor);
 	if (rt.replay)
 		replay_call(t);
 	input_signals(t);
@@ -357,7 +358,7 @@ static void give_next(struct thread *t, enum log_input_call call, int fd, uint64
 	if (in)
 		give(in, g);
 	else
-		make_up(t, call, fd, most, g);
+		make_up(t, call, descriptor, most, g);
 }
 
 bool input_given(struct thread *t, enum log_input_call call, int fd, uint64_t most,
@@ -374,7 +375,8 @@ bool input_became(struct thread *t, enum log_input_call call, int fd)
 	if (rt.inputs != INPUTS_GIVEN)
 		return false;
 	const struct log_input *in = input_next(t, call);
-	return in && in->fd == fd && in->flags & LOG_BECAME && in->ordinal == t->ordinal;
+	return in && in->fd == outside_recorded(fd) &&
+	       in->flags & LOG_BECAME && in->ordinal == t->ordinal;
 }
 
 void input_given_wait(struct thread *t, enum log_input_call call, int fd, struct given *g)
