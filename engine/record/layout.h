@@ -255,6 +255,7 @@ enum { LOG_MORE = 1 };   /* of LOG_INPUT */
 enum { LOG_PARTS = 3 };
 enum log_input_flag {
 	LOG_BECAME = 1, /* a wait that began with descriptors of the process alone */
+	LOG_TAKEN = 2,  /* replay: given out of turn */
 };
 struct log_input {
 	uint32_t thread;
