@@ -484,6 +484,7 @@ void import_record(struct import *im, uint32_t id, const struct log_record *r)
 		lane->ordinal++;
 		break;
 	case LOG_ENTER:
+		import_leave(im, lane, r->left);
 		add_enter(im, lane, r);
 		break;
 	case LOG_LEAVE:

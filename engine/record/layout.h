@@ -26,7 +26,8 @@
  *     1 << 63 | slot << 51 | value difference << 25 (26 bits) | address difference (25 bits)
  *
  * both signed; LOG_DELTA_UNKNOWN means that the value is not known, LOG_DELTA_FOLLOWS that it
- * is the next word.  A write's value is known only after its record has been written.
+ * is the next word.  A write's value is known only after its record has been written.  ENTER
+ * has in the place of the address difference how many frames are left first (LEAVE).
  */
 #ifndef HEDDLE_LAYOUT_H
 #define HEDDLE_LAYOUT_H
@@ -287,10 +288,14 @@ enum log_record_flag {
 #define LOG_DELTA_UNKNOWN (1ull << (LOG_DELTA_BITS - 1))
 #define LOG_DELTA_FOLLOWS (LOG_DELTA_UNKNOWN + 1)
 
-struct log_site {
-	uint64_t key;            /* 0: none yet */
-	uint64_t address, value; /* of ENTER: the pc in the function, where the frame begins */
-	uint64_t hint;           /* the writer's own */
+/* By slot; of ENTER: the pc in the function, and where the frame begins.  Values apart, for free
+ * mode has none of plain accesses, and what it touches must fit into the cache. */
+struct log_sites {
+	struct {
+		uint64_t key; /* 0: none yet */
+		uint64_t address;
+	} at[LOG_SITES];
+	uint64_t value[LOG_SITES];
 };
 
 /* A long record's first word without the flags that tell where its value is; the size code

@@ -30,6 +30,9 @@ struct view_ops {
 	void (*draw)(const struct app *app, const void *state, struct pane pane);
 	/* `count` is 0 when none was typed.  False: not understood here. */
 	bool (*request)(struct app *app, void *state, enum request request, uint64_t count);
+	/* Is there something for this request now?  What is not is left out of the hints; NULL: all.
+	 */
+	bool (*offers)(const struct app *app, const void *state, enum request request);
 	/* Look for `text`, on from the cursor. False: the session looks among the events. */
 	bool (*search)(struct app *app, void *state, const char *text, int direction);
 	/* A click at a place of the body; `again`: on what was selected already. */
@@ -39,7 +42,7 @@ struct view_ops {
 };
 extern const struct view_ops *const view_table[VIEW_COUNT];
 extern const struct view_ops findings_view, trace_view, source_view, state_view, witness_view,
-        order_view, graph_view, commute_view, explore_view, help_view, text_view;
+        order_view, graph_view, commute_view, explore_view, story_view, help_view, text_view;
 
 struct visit {
 	enum view_kind view;

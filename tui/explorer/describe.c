@@ -224,6 +224,11 @@ static bool append_held(const struct session *s, uint32_t event, GString *out)
 	return any;
 }
 
+void describe_locks(const struct session *s, uint32_t event, GString *out)
+{
+	append_held(s, event, out);
+}
+
 static void explain_locks(const struct session *s, const struct finding *f, GString *out)
 {
 	uint32_t events[] = { f->first, f->second };

@@ -48,11 +48,12 @@ ALWAYS_INLINE uint64_t log_short(unsigned slot, uint64_t delta, uint64_t offset)
 ALWAYS_INLINE bool log_fill_here(struct thread *t, struct stream *s)
 {
 	uint64_t *w = t->pending;
-	struct log_site *site = t->pending_site;
+	unsigned slot = t->pending_slot;
 	if (unlikely(w != s->next || !(w[-1] & LOG_SHORT)))
 		return false;
-	uint64_t value = peek(site->address, t->pending_code), delta = value - site->value;
-	site->value = value;
+	uint64_t value = peek(s->sites->at[slot].address, t->pending_code);
+	uint64_t delta = value - s->sites->value[slot];
+	s->sites->value[slot] = value;
 	t->pending = NULL;
 	if (unlikely(!log_fits(delta, LOG_DELTA_BITS))) {
 		w[-1] ^= (LOG_DELTA_UNKNOWN ^ LOG_DELTA_FOLLOWS) << LOG_DELTA_SHIFT;
@@ -78,16 +79,17 @@ ALWAYS_INLINE bool log_access_here(struct thread *t, enum log_tag tag, unsigned 
 	uint64_t *w = s->next;
 	uint64_t key = log_site_key(log_word(tag, flags, pc), code);
 	unsigned slot = log_site_slot(key);
-	struct log_site *site = &s->sites[slot];
-	uint64_t offset = (address & LOG_ADDRESS_MASK) - site->address;
-	if (unlikely(w + 4 > s->end || site->key != key || !log_fits(offset, LOG_OFFSET_BITS)))
+	struct log_sites *sites = s->sites;
+	uint64_t offset = (address & LOG_ADDRESS_MASK) - sites->at[slot].address;
+	if (unlikely(w + 4 > s->end || sites->at[slot].key != key ||
+	             !log_fits(offset, LOG_OFFSET_BITS)))
 		return false;
 	uint64_t delta = LOG_DELTA_UNKNOWN;
-	site->address += offset;
+	sites->at[slot].address += offset;
 	if (tag == LOG_READ && code < 4) {
 		uint64_t value = peek(address, code);
-		delta = value - site->value;
-		site->value = value;
+		delta = value - sites->value[slot];
+		sites->value[slot] = value;
 		if (unlikely(!log_fits(delta, LOG_DELTA_BITS))) {
 			w[1] = value;
 			BARRIER();
@@ -101,7 +103,7 @@ ALWAYS_INLINE bool log_access_here(struct thread *t, enum log_tag tag, unsigned 
 	s->next = w; /* there is room for a write's value */
 	if (tag == LOG_WRITE && code < 4) {
 		t->pending = w;
-		t->pending_site = site;
+		t->pending_slot = slot;
 		t->pending_code = code;
 	}
 	t->ordinal++;
@@ -132,11 +134,12 @@ ALWAYS_INLINE bool log_free_here(struct thread *t, enum log_tag tag, unsigned fl
 	uint64_t *w = s->next;
 	uint64_t key = log_site_key(log_word(tag, flags, pc), code);
 	unsigned slot = log_site_slot(key);
-	struct log_site *site = &s->sites[slot];
-	uint64_t offset = (address & LOG_ADDRESS_MASK) - site->address;
-	if (unlikely(w + 4 > s->end || site->key != key || !log_fits(offset, LOG_OFFSET_BITS)))
+	struct log_sites *sites = s->sites;
+	uint64_t offset = (address & LOG_ADDRESS_MASK) - sites->at[slot].address;
+	if (unlikely(w + 4 > s->end || sites->at[slot].key != key ||
+	             !log_fits(offset, LOG_OFFSET_BITS)))
 		return false;
-	site->address += offset;
+	sites->at[slot].address += offset;
 	*w = log_short(slot, LOG_DELTA_UNKNOWN, offset);
 	s->next = w + 1;
 	key = seen_key(t, tag, pc, address, code);

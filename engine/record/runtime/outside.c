@@ -21,11 +21,17 @@
 enum { DESCRIPTORS = 1 << 16 }; /* those above are taken for the process's own */
 
 static struct descriptor {
-	uint8_t origin;    /* enum origin */
-	int32_t set;       /* the epoll instance that it was last made a member of, + 1 */
-	uint32_t members;  /* of an epoll instance: how many are from outside */
-	uint64_t data;     /* as a member: what the instance says for it */
+	uint8_t origin;   /* enum origin */
+	uint32_t members; /* of an epoll instance: how many are from outside */
+	uint32_t first;   /* as a member: where in `memberships`; 0: nowhere */
 } table[DESCRIPTORS];
+static struct membership { /* of a descriptor in an epoll instance */
+	int32_t set;
+	uint32_t next;
+	uint64_t data; /* what the instance says for it */
+} memberships[DESCRIPTORS]; /* the first is not used */
+static uint32_t used = 1, unused; /* so many have been; a list of those that are no more */
+static uint64_t given_back[DESCRIPTORS]; /* the message of the last close */
 static int highest;     /* of the members */
 static bool seen;       /* is anything from outside?  Until then numbers are not recorded. */
 
@@ -104,12 +110,40 @@ bool outside_is_inside(int fd)
 
 /* ---- what is made and closed ---- */
 
-static void leave_set(struct descriptor *d)
+/* The descriptor's place in the instance, or where one would go: at the end. */
+static uint32_t *membership_in(struct descriptor *d, int set)
 {
-	struct descriptor *set = d->set ? entry(d->set - 1) : NULL;
+	uint32_t *at = &d->first;
+	while (*at && memberships[*at].set != set)
+		at = &memberships[*at].next;
+	return at;
+}
+
+static void leave(struct descriptor *d, uint32_t *at)
+{
+	uint32_t gone = *at;
+	struct descriptor *set = entry(memberships[gone].set);
 	if (set && d->origin == ORIGIN_OUTSIDE && set->members > 0)
 		set->members--;
-	d->set = 0;
+	*at = memberships[gone].next;
+	memberships[gone].next = unused;
+	unused = gone;
+}
+
+static uint32_t join(struct descriptor *d, int set)
+{
+	uint32_t place = unused;
+	if (place)
+		unused = memberships[place].next;
+	else if (used < DESCRIPTORS)
+		place = used++;
+	else
+		return 0;
+	struct descriptor *s = entry(set);
+	s->origin = ORIGIN_SET;
+	s->members += d->origin == ORIGIN_OUTSIDE;
+	memberships[place] = (struct membership){ .set = set };
+	return place;
 }
 
 void outside_gone(int fd)
@@ -117,7 +151,8 @@ void outside_gone(int fd)
 	struct descriptor *d = entry(fd);
 	if (!d)
 		return;
-	leave_set(d);
+	while (d->first)
+		leave(d, &d->first);
 	*d = (struct descriptor){ .origin = ORIGIN_UNKNOWN };
 }
 
@@ -136,6 +171,37 @@ void outside_copied(int from, int to)
 	const struct descriptor *d = entry(from);
 	if (d && to >= 0 && to != from)
 		outside_fresh(to, d->origin);
+}
+
+/* In a program without anything from outside there are no such events. */
+static bool is_event(struct thread *t, enum log_tag tag)
+{
+	if (rt.replay)
+		return replay_expects(t, tag);
+	return rt.inputs == INPUTS_KEPT && seen;
+}
+
+void outside_closing(struct thread *t, int fd, uintptr_t pc)
+{
+	if (!rt.inputs || !entry(fd))
+		return;
+	if (is_event(t, LOG_SND)) {
+		sched_point(t);
+		given_back[fd] = ++rt.messages;
+		log_event(t, LOG_SND, 0, pc, given_back[fd], 0, 1);
+	}
+	outside_gone(fd);
+}
+
+void outside_numbered(struct thread *t, int fd, uintptr_t pc)
+{
+	if (!entry(fd) || !given_back[fd] || !is_event(t, LOG_RCV))
+		return;
+	int error = errno;
+	plan_point(t);
+	log_event(t, LOG_RCV, 0, pc, given_back[fd], 0, 1);
+	given_back[fd] = 0;
+	errno = error;
 }
 
 static bool in_use(int fd)
@@ -167,7 +233,8 @@ static int move_to(struct thread *t, int fd, int wanted)
 	return wanted;
 }
 
-int outside_made(struct thread *t, enum log_input_call call, int fd, enum origin origin)
+int outside_made(struct thread *t, enum log_input_call call, int fd, enum origin origin,
+                 uintptr_t pc)
 {
 	int error = errno;
 	if (!t || !rt.inputs)
@@ -188,6 +255,7 @@ int outside_made(struct thread *t, enum log_input_call call, int fd, enum origin
 	}
 	outside_fresh(fd, origin);
 	errno = error;
+	outside_numbered(t, fd, pc);
 	return fd;
 }
 
@@ -205,32 +273,37 @@ int outside_stand_in(struct thread *t, int wanted, int flags)
 
 void outside_member(int set, int fd, int operation, uint64_t data)
 {
-	struct descriptor *d = entry(fd), *s = entry(set);
-	if (!d || !s)
+	struct descriptor *d = entry(fd);
+	if (!d || !entry(set))
 		return;
+	uint32_t *at = membership_in(d, set);
 	if (operation == EPOLL_CTL_DEL) {
-		leave_set(d);
+		if (*at)
+			leave(d, at);
 		return;
 	}
-	if (operation == EPOLL_CTL_ADD) {
-		leave_set(d);
-		s->origin = ORIGIN_SET;
-		s->members += d->origin == ORIGIN_OUTSIDE;
-	}
-	d->set = set + 1;
-	d->data = data;
+	if (!*at)
+		*at = join(d, set);
+	if (*at)
+		memberships[*at].data = data;
 	if (fd > highest)
 		highest = fd;
+}
+
+static bool says(int fd, int set, uint64_t data)
+{
+	struct descriptor *d = entry(fd);
+	uint32_t place = d ? *membership_in(d, set) : 0;
+	return place && memberships[place].data == data;
 }
 
 int outside_member_of(int set, uint64_t data)
 {
 	int likely_one = (int)(uint32_t)data; /* most programs give the descriptor itself */
-	const struct descriptor *d = entry(likely_one);
-	if (d && d->set == set + 1 && d->data == data)
+	if (says(likely_one, set, data))
 		return likely_one;
 	for (int fd = 0; fd <= highest; fd++)
-		if (table[fd].set == set + 1 && table[fd].data == data)
+		if (says(fd, set, data))
 			return fd;
 	return -1;
 }

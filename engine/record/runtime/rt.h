@@ -51,7 +51,8 @@ struct stream { /* where records go: one for all in controlled mode, else one a 
 	void *chunk;
 	uint32_t thread;
 	uint32_t last;          /* controlled: the thread of the last record */
-	struct log_site *sites; /* as the reader will know them; layout.h */
+	struct log_sites *sites; /* as the reader will know them; layout.h */
+	uint16_t *hints;         /* of ENTER's sites: see frame_begin */
 };
 
 struct frame {
@@ -136,12 +137,11 @@ struct thread {
 	struct stream *stream;
 	uint64_t
 	        *pending; /* the end of the last write's record, whose value is not yet known */
-	struct log_site *pending_site;
 	/* Free mode: a new number after each synchronisation, and a hash of it and the calling
 	 * context; an access that the instruction has made in both before is not written
 	 * again, but counted.  Controlled mode, and nobody: 0. */
 	uint64_t epoch, context, repeated;
-	uint32_t pending_code;
+	uint32_t pending_code, pending_slot;
 	uint32_t id;
 	uint64_t ordinal; /* visible events so far */
 	uint32_t depth, emitted, low;
@@ -217,8 +217,9 @@ struct runtime {
 	uintptr_t cxx_low, cxx_high;   /* the C++ library */
 	uintptr_t glib_low, glib_high;
 	uintptr_t libc_low, libc_high, ld_low, ld_high, own_low, own_high;
-	volatile uint64_t ticket;
-	uint64_t messages;
+	/* in a cache line of its own: all threads of free mode write it */
+	volatile uint64_t ticket __attribute__((aligned(64)));
+	uint64_t messages __attribute__((aligned(64)));
 	struct stream stream; /* controlled mode */
 	cpu_set_t *affinity;
 	volatile int poke; /* a signal handler has changed a real lock or semaphore */
@@ -354,6 +355,8 @@ uint32_t replay_child(uint32_t parent, uint32_t ordinal);
 void replay_inputs(uint32_t id, const struct log_input **from, const struct log_input **end);
 /* Before a call that is no event: waits for the thread's turn. */
 void replay_call(struct thread *t);
+/* Is the thread's next event in the plan of this kind? */
+bool replay_expects(const struct thread *t, enum log_tag tag);
 /* Is everybody still before the pair, so that nothing may differ? */
 bool replay_strict(void);
 /* The thread asked for something else from outside than in the recording: `text` says what. */
