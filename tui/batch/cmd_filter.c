@@ -38,17 +38,14 @@ static void print_outcome(const struct trace *t, const struct outcome *o, bool j
 			        trace_name(t), o->left_out);
 		return;
 	}
-	GString *name = g_string_new(NULL);
-	append_escaped(name, trace_name(t), strlen(trace_name(t)));
 	json_t *j = json_pack("{ss ss ss sI sI sI sI}", "heddle", HEDDLE_VERSION, "trace",
-	                      name->str, "rule", o->rule, "events", (json_int_t)o->events,
+	                      trace_name(t), "rule", o->rule, "events", (json_int_t)o->events,
 	                      "dropped", (json_int_t)o->dropped, "kept",
 	                      (json_int_t)(o->events - o->dropped), "left_out",
 	                      (json_int_t)o->left_out);
 	json_dumpf(j, stdout, JSON_INDENT(1));
 	putchar('\n');
 	json_decref(j);
-	g_string_free(name, TRUE);
 }
 
 static int run(struct arguments *a)
