@@ -381,7 +381,8 @@ static void go_pair_view(struct app *app, enum view_kind view)
 	if (app->session->pair[0] != NONE)
 		app_go(app, view);
 	else if (!jobs_idle(&app->jobs))
-		app_say(app, "nothing is found yet: heddle is still looking (T shows the trace)");
+		app_say(app,
+		        "nothing is found yet: heddle is still looking (T shows the trace)");
 	else
 		app_say(app, "no pair is selected: choose a finding, or say `pair E1 E2`");
 }
@@ -399,14 +400,10 @@ static bool shared_request(struct app *app, enum request request, uint64_t count
 		enum request request;
 		enum view_kind view;
 	} places[] = {
-		{ REQUEST_GO_FINDINGS, VIEW_FINDINGS },
-		{ REQUEST_GO_TRACE, VIEW_TRACE },
-		{ REQUEST_GO_STATE, VIEW_STATE },
-		{ REQUEST_GO_GRAPH, VIEW_GRAPH },
-		{ REQUEST_GO_COMMUTE, VIEW_COMMUTE },
-		{ REQUEST_GO_EXPLORE, VIEW_EXPLORE },
-		{ REQUEST_SOURCE, VIEW_SOURCE },
-		{ REQUEST_HELP, VIEW_HELP },
+		{ REQUEST_GO_FINDINGS, VIEW_FINDINGS }, { REQUEST_GO_TRACE, VIEW_TRACE },
+		{ REQUEST_GO_STATE, VIEW_STATE },       { REQUEST_GO_GRAPH, VIEW_GRAPH },
+		{ REQUEST_GO_COMMUTE, VIEW_COMMUTE },   { REQUEST_GO_EXPLORE, VIEW_EXPLORE },
+		{ REQUEST_SOURCE, VIEW_SOURCE },        { REQUEST_HELP, VIEW_HELP },
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(places); i++) {
 		if (places[i].request == request) {
