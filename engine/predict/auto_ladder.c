@@ -24,8 +24,12 @@ struct ladder {
 	struct report *report;
 	struct smt *smt;
 	bool with_m2;  /* its closure is asked before the solver */
-	struct m2 *m2; /* made when it is needed */
-	struct order *order;
+	struct race_tools tools;
+	struct m2 *m2; /* of the tools, when it is needed */
+	struct order *order; /* what it leaves unordered is a candidate; NULL: all is */
+	/* With weak atomics, what every reordering's happens-before and plain observations
+	 * order, which is no race by C11 either.  Else NULL: the cores say what is none. */
+	struct order *lasting;
 	struct locksets *locksets;
 	GHashTable *settled; /* unit's key -> struct finding, owned by the report or `others` */
 	GPtrArray *others;   /* impossible and unknown ones, so far */
@@ -129,6 +133,7 @@ static bool take_report(struct ladder *l, const struct rung *rung, struct error 
 	struct report *r;
 
 	options.all_verdicts = false;
+	options.tools = &l->tools;
 	options.witness_events -= MIN(l->witness_events, options.witness_events);
 	l->rung = rung->by;
 	r = rung->run(l->t, &options, l->progress, error);
@@ -261,20 +266,29 @@ static void ask_solver(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2
 	finding_free(f);
 }
 
+/* False when cancelled. */
+static bool have_m2(struct ladder *l)
+{
+	if (l->m2 != NULL)
+		return true;
+	l->m2 = race_tools_m2(&l->tools, l->t, l->options, l->progress);
+	l->cancelled |= l->m2 == NULL;
+	if (l->m2 == NULL)
+		return false;
+	m2_bound(l->m2, l->options->budget_pair, l->options->budget_total);
+	m2_refill(l->m2);
+	return true;
+}
+
 /* M2's turn: true when it settles the pair.  Its proofs cost a small part of the solver's. */
 static bool ask_m2(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2)
 {
-	const struct check_options check = { .use_missing = l->options->use_missing };
 	struct proof *proof = NULL;
 	GArray *witness;
 	enum m2_verdict verdict;
 
-	if (l->m2 == NULL)
-		l->m2 = m2_new(l->t, &check, l->progress);
-	l->cancelled |= l->m2 == NULL;
-	if (l->m2 == NULL)
+	if (!have_m2(l))
 		return true;
-	m2_bound(l->m2, l->options->budget_pair, l->options->budget_total);
 	witness = l->witness_events < l->options->witness_events
 	                  ? g_array_new(FALSE, FALSE, sizeof(uint32_t))
 	                  : NULL;
@@ -315,6 +329,20 @@ static bool core_before(const void *ladder, uint32_t e, uint32_t f)
 	const struct ladder *l = ladder;
 
 	return core_has_before(smt_cores(l->smt), f, e);
+}
+
+/* The same where the cores do not suffice. */
+static bool lasting_before(const void *ladder, uint32_t e, uint32_t f)
+{
+	const struct ladder *l = ladder;
+
+	return order_ordered_unobserved(l->lasting, e, f);
+}
+
+/* What refutes a pair whatever the locks do. */
+static class_order *refuting(const struct ladder *l)
+{
+	return l->lasting != NULL ? lasting_before : core_before;
 }
 
 /* What leaves candidates unordered. */
@@ -470,8 +498,8 @@ static void look_at(struct ladder *l, struct sweep *s, uint32_t e)
 {
 	struct span open = { 0, s->b->count }, all = open;
 
-	if (l->order == NULL || (s->lock == NONE && !l->weak_atomics)) {
-		if (!span_of(l, s, e, core_before, &s->cores))
+	if (l->order == NULL || s->lock == NONE) {
+		if (!span_of(l, s, e, refuting(l), &s->cores))
 			return;
 		all = open = s->cores;
 	}
@@ -527,8 +555,7 @@ static bool is_looked_at(struct ladder *l, uint32_t variable)
 		return false;
 	if (l->options->all_verdicts)
 		return true;
-	none = variable_ordered(l->t, variable, l->weak_atomics ? order_before : core_before, l,
-	                        &steps);
+	none = variable_ordered(l->t, variable, refuting(l), l, &steps);
 	effort_more(&l->effort, steps);
 	return !none;
 }
@@ -571,13 +598,16 @@ static bool ladder_init(struct ladder *l)
 	l->smt = smt_new(l->t, &options, l->progress);
 	if (l->locksets == NULL || l->smt == NULL)
 		return false;
+	smt_lend_checker(l->smt, l->tools.checker);
 	/* With --values synchronises-with follows what the reordering reads and excludes no
 	 * candidate; the cores of --values are what is left of the order then. */
 	l->doubt = (l->options->use_values || rules) && c11_matters(l->t);
 	l->weak_atomics = !l->doubt && c11_matters(l->t);
 	l->with_m2 &= !l->options->use_values && !l->weak_atomics;
+	if (l->weak_atomics && (l->lasting = order_new_lasting(l->t, l->progress)) == NULL)
+		return false;
 	/* Rule 5 does not keep the order of invocations that the must-orders have. */
-	if (l->options->candidates >= 0 || l->weak_atomics ||
+	if (l->options->candidates >= 0 ||
 	    (l->options->all_verdicts && !l->options->use_values && !rules)) {
 		l->order = l->options->candidates >= 0
 		                   ? order_new(l->t, (enum order_kind)l->options->candidates,
@@ -601,8 +631,9 @@ static void ladder_release(struct ladder *l)
 	g_ptr_array_free(l->others, TRUE);
 	locksets_free(l->locksets);
 	smt_free(l->smt);
-	m2_free(l->m2);
+	race_tools_end(&l->tools);
 	order_free(l->order);
+	order_free(l->lasting);
 	ladder_proofs_free(l->proofs);
 	classes_release(&l->classes);
 	g_free(l->suspects);

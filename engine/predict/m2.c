@@ -20,8 +20,7 @@ enum {
 	CLOCK_INTERVAL = 1 << 18 /* work between two looks at the clock */
 };
 
-struct m2 *m2_new(struct trace *t, const struct check_options *check,
-                  const struct progress *progress)
+struct m2 *m2_new(struct trace *t, struct checker *checker, const struct progress *progress)
 {
 	struct cones *cones = cones_new(t, progress);
 	struct chain_base base;
@@ -39,7 +38,8 @@ struct m2 *m2_new(struct trace *t, const struct check_options *check,
 	pairs = (size_t)m->threads * m->threads;
 	base = cones_order(cones);
 	m->order = chain_graph_new(CHAIN_STAIRS, m->threads, NULL, &base);
-	m->checker = checker_new(t, check);
+	m->own_checker = checker == NULL ? checker_new(t, NULL) : NULL;
+	m->checker = checker != NULL ? checker : m->own_checker;
 	m->cone.prefix = g_new0(uint32_t, m->threads + 1);
 	m->edges = g_array_new(FALSE, FALSE, sizeof(struct step));
 	m->changes = g_array_new(FALSE, FALSE, sizeof(struct chain_change));
@@ -57,6 +57,11 @@ void m2_bound(struct m2 *m, double pair, double all)
 {
 	m->purse.pair = pair;
 	m->purse.all = all;
+}
+
+void m2_refill(struct m2 *m)
+{
+	m->purse = (struct m2_purse){ .pair = m->purse.pair, .all = m->purse.all };
 }
 
 bool m2_over(const struct m2 *m)
@@ -124,7 +129,7 @@ void m2_free(struct m2 *m)
 		return;
 	window_release(&m->w);
 	cones_free(m->cones);
-	checker_free(m->checker);
+	checker_free(m->own_checker);
 	chain_graph_free(m->order);
 	g_array_unref(m->edges);
 	g_array_unref(m->changes);

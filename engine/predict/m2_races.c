@@ -462,11 +462,12 @@ struct report *races_m2(struct trace *t, const struct race_options *options,
                         const struct progress *progress, struct error *error)
 {
 	struct hunt h = { .t = t, .options = options, .progress = progress };
-	const struct check_options check = { .use_missing = options->use_missing };
+	struct race_tools own, *tools = race_tools_begin(options, &own);
 	bool going = trace_need(t, INDEX_ALL & ~INDEX_SITES, progress);
 
-	h.m2 = going ? m2_new(t, &check, progress) : NULL;
+	h.m2 = going ? race_tools_m2(tools, t, options, progress) : NULL;
 	if (h.m2 == NULL) {
+		race_tools_end(&own);
 		error_set(error, "", NULL, "cancelled");
 		return NULL;
 	}
@@ -494,7 +495,7 @@ struct report *races_m2(struct trace *t, const struct race_options *options,
 		report_note(h.report,
 		            "%u sequences were refused by the checker and not reported",
 		            m2_refused(h.m2));
-	m2_free(h.m2);
+	race_tools_end(&own);
 	locksets_free(h.locksets);
 	g_hash_table_destroy(h.impossible);
 	g_array_unref(h.witness);

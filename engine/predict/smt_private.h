@@ -51,7 +51,7 @@ struct smt {
 	bool has_empty;          /* any NEED_EMPTY: counting is not difference logic */
 	void *encoder;           /* the solver's context, smt_encode.c */
 	struct smt *unpaired;    /* the same without pairings; made when needed */
-	struct checker *checker; /* for races; made when needed */
+	struct checker *checker, *own_checker; /* for races; made when needed, or lent */
 	double solver_seconds; /* in queries that needed the solver, or came after FREE_TRIES */
 	uint64_t work;         /* of all tries so far: events run, list entries looked at */
 	/* The scheduler's state; valid for one run. */

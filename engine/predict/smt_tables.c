@@ -242,7 +242,7 @@ void smt_free(struct smt *s)
 	if (s == NULL)
 		return;
 	smt_free(s->unpaired);
-	checker_free(s->checker);
+	checker_free(s->own_checker);
 	cores_free(s->cores);
 	lists_free(&s->block_accesses);
 	g_free(s->needs);

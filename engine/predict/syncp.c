@@ -19,22 +19,22 @@
 
 #include <string.h>
 
-/* Is an event of the ascending list in (after, below)? */
-static bool any_between(const struct numbers *list, uint32_t after, uint32_t below)
+/* Is an event of an ascending list in (after, below)? */
+static bool any_between(const uint32_t *events, uint32_t count, uint32_t after, uint32_t below)
 {
-	uint32_t low = 0, high = list->count;
+	uint32_t low = 0, high = count;
 
-	if (below <= after || high == 0 || list->items[high - 1] <= after)
+	if (below <= after || high == 0 || events[high - 1] <= after)
 		return false;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (list->items[middle] <= after)
+		if (events[middle] <= after)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return list->items[low] < below;
+	return events[low] < below;
 }
 
 /* -- the closure --------------------------------------------------------------------------- */
@@ -102,22 +102,45 @@ static void take_whole(const struct syncp *s, struct closure *c, uint32_t event)
 	c->limits[thread] = MAX(c->limits[thread], event + 1);
 }
 
+/* Has another thread acquired a lock (object * 2 + exclusive) after an event, in the closure? */
+static bool acquired_after(const struct syncp *s, const struct closure *c, uint32_t lock,
+                           uint32_t event, uint32_t thread)
+{
+	const struct lock_table *l = &s->locks;
+
+	for (uint32_t i = l->first[lock]; i != NONE; i = l->acquires[i].next) {
+		const struct acquires *a = &l->acquires[i];
+
+		if (a->thread != thread && any_between(l->events + a->start, a->count, event,
+		                                       c->limits[a->thread]))
+			return true;
+	}
+	return false;
+}
+
 /* Is a later section on the lock, that this one excludes, begun in the closure? */
 static bool overtaken(const struct syncp *s, const struct closure *c, const struct section *x,
                       uint32_t thread)
 {
-	const struct lock_table *l = &s->locks;
+	return acquired_after(s, c, x->lock | 1, x->acquire, thread) ||
+	       ((x->lock & 1) && acquired_after(s, c, x->lock & ~1u, x->acquire, thread));
+}
 
-	for (uint32_t i = l->first[x->object]; i != NONE; i = l->acquires[i].next) {
-		const struct acquires *a = &l->acquires[i];
-		uint32_t limit = c->limits[a->thread];
+/* The same for what a thread holds where its prefix ends; true when the closure has grown. */
+static bool close_held(const struct syncp *s, struct closure *c, uint32_t thread)
+{
+	const struct section_list *list = &s->locks.of[thread];
+	bool grown = false;
 
-		if (a->thread != thread &&
-		    (any_between(&a->exclusive, x->acquire, limit) ||
-		     (x->exclusive && any_between(&a->shared, x->acquire, limit))))
-			return true;
+	for (uint32_t h = c->held[thread]; h != NONE; h = list->items[h].outer) {
+		uint32_t release = section_release(list, h);
+
+		if (release != NONE && overtaken(s, c, &list->items[h], thread)) {
+			take_whole(s, c, release);
+			grown = true;
+		}
 	}
-	return false;
+	return grown;
 }
 
 /* Close under the rule for locks. */
@@ -132,15 +155,7 @@ static void close_locks(const struct syncp *s, struct closure *c)
 				c->held[u] = lock_table_held(&s->locks, u, c->limits[u]);
 				c->held_for[u] = c->limits[u];
 			}
-			for (uint32_t h = c->held[u]; h != NONE; h = s->locks.held[h].outer) {
-				const struct section *x =
-				        &s->locks.sections[s->locks.held[h].section];
-
-				if (x->release != NONE && overtaken(s, c, x, u)) {
-					take_whole(s, c, x->release);
-					grown = true;
-				}
-			}
+			grown |= close_held(s, c, u);
 		}
 	}
 }
@@ -434,7 +449,8 @@ static bool run(struct syncp *s, const struct race_options *options, struct repo
 	}
 	report_keep_shard(report, options);
 	report->candidates = report->findings->len;
-	done = done && report_witnesses(report, options, sites, closure_limits, s, progress);
+	done = done && trace_need(s->t, INDEX_THREADS, progress) &&
+	       report_witnesses(report, options, sites, closure_limits, s, progress);
 	site_races_free(sites);
 	return done;
 }

@@ -12,232 +12,322 @@
 
 #include <string.h>
 
-struct chosen { /* a variable; the open ones come first, then those with strays */
-	uint32_t first, count; /* strays of its; open: none */
-	uint64_t next;         /* open: where its next access goes */
+struct window { /* a thread's events that a stray is left unordered with: from .. to - 1 */
+	uint32_t from, to;
 };
-struct moment {                     /* where a thread is */
-	uint32_t stretches, changes; /* so many have begun, are past */
+/*
+ * A variable.  Its strays' windows come and go with the recording, a few events each: an access
+ * is looked at from the first event on that is in the window of a stray that is not `past`.
+ */
+struct chosen {
+	uint32_t strays; /* how many; open: none */
+	uint32_t first;  /* of all strays by variable */
+	uint32_t past;
 };
-struct found { /* an access of a variable with strays */
-	struct access access;
-	uint32_t index;
+struct found { /* an access that is wanted */
+	uint32_t event, index;
+};
+struct moment { /* where a thread is: so many have begun before */
+	uint32_t stretches, sections;
 };
 struct collecting {
 	struct syncp *s;
-	uint32_t *index; /* by variable: of `chosen`, or NONE */
+	uint32_t *index; /* by variable: in accesses.variables, or NONE */
 	struct chosen *chosen;
-	uint32_t open;        /* how many of them are */
-	struct stray *strays; /* by variable */
+	struct stray *strays;   /* by variable */
+	struct window *windows; /* by variable, thread, stray */
+	struct window *spans;   /* by variable, stray: of it and all after it, before it */
+	uint32_t *from;         /* by variable: the first event to be looked at, or NONE */
+	GArray *found;          /* in the order of the recording */
 	struct moment *moments;
-	GArray *found;
 };
 
 /* -- which variables ------------------------------------------------------------------------ */
 
 static bool is_open(const struct variable_use *use)
 {
-	return (use->flags & VARIABLE_OPEN) && (use->flags & VARIABLE_PLAIN);
+	return use->what & VARIABLE_OPEN;
 }
 
-static bool has_strays(const struct variable_use *use)
+static bool is_wanted(const struct variable_use *use)
 {
-	return use->strays > 0 && (use->flags & VARIABLE_WRITTEN) &&
-	       (use->flags & VARIABLE_PLAIN) && !(use->flags & (VARIABLE_OPEN | VARIABLE_BARE));
+	bool strays = variable_strays(use) > 0 && (use->what & VARIABLE_WRITTEN) &&
+	              !(use->what & VARIABLE_BARE);
+
+	return (use->what & VARIABLE_PLAIN) && (is_open(use) || strays);
 }
 
-/* Numbers the variables for which `wanted` holds. */
-static void choose(struct collecting *c, const struct variable_use *uses,
-                   bool (*wanted)(const struct variable_use *use))
+static void choose(struct collecting *c, const struct variable_use *uses)
 {
+	size_t variables = c->s->t->variables_count + 1;
 	struct accesses *a = &c->s->accesses;
+	uint32_t strays = 0;
 
-	for (uint32_t v = 0; v < c->s->t->variables_count; v++) {
-		if (!wanted(&uses[v]))
-			continue;
-		c->index[v] = a->count;
-		a->variables[a->count++] = v;
+	c->index = g_new(uint32_t, variables);
+	memset(c->index, 255, variables * sizeof(uint32_t));
+	for (uint32_t v = 0; v + 1 < variables; v++) {
+		if (is_wanted(&uses[v]))
+			c->index[v] = a->count++;
 	}
+	a->variables = g_new(uint32_t, a->count + 1);
+	c->chosen = g_new0(struct chosen, a->count + 1);
+	for (uint32_t v = 0; v + 1 < variables; v++) {
+		uint32_t i = c->index[v];
+
+		if (i == NONE)
+			continue;
+		a->variables[i] = v;
+		c->chosen[i].strays = is_open(&uses[v]) ? 0 : variable_strays(&uses[v]);
+		c->chosen[i].first = strays;
+		strays += c->chosen[i].strays;
+	}
+	c->chosen[a->count].first = strays;
 }
 
 static void sort_strays(struct collecting *c, const GArray *strays)
 {
-	struct chosen *chosen = c->chosen;
-	uint32_t sum = 0, count = c->s->accesses.count;
+	uint32_t count = c->s->accesses.count;
+	uint32_t *next = g_new(uint32_t, count + 1);
 
-	c->strays = g_new(struct stray, strays->len + 1);
-	for (guint i = 0; i < strays->len; i++) {
-		uint32_t at = c->index[g_array_index(strays, struct stray, i).variable];
-
-		if (at != NONE && at >= c->open)
-			chosen[at].count++;
-	}
-	for (uint32_t i = c->open; i < count; i++) {
-		chosen[i].first = sum;
-		sum += chosen[i].count;
-		chosen[i].count = 0;
-	}
+	c->strays = g_new(struct stray, c->chosen[count].first + 1);
+	for (uint32_t i = 0; i < count; i++)
+		next[i] = c->chosen[i].first;
 	for (guint i = 0; i < strays->len; i++) {
 		struct stray s = g_array_index(strays, struct stray, i);
 		uint32_t at = c->index[s.variable];
 
-		if (at != NONE && at >= c->open)
-			c->strays[chosen[at].first + chosen[at].count++] = s;
+		if (at != NONE && c->chosen[at].strays > 0)
+			c->strays[next[at]++] = s;
+	}
+	g_free(next);
+}
+
+/* -- what is left unordered with a stray ---------------------------------------------------- */
+
+static bool row_knows(const struct syncp *s, uint32_t row, const struct stray *stray)
+{
+	return clocks_row(&s->observed->clocks, row)[stray->thread] > stray->event;
+}
+
+/* The first stretch of a thread that knows a stray. */
+static uint32_t first_knowing(const struct syncp *s, const struct stretches *list,
+                              const struct stray *stray)
+{
+	const struct stretch *of = list->of;
+	uint32_t low = 0, high = list->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		/* (What begins before it cannot know it.) */
+		if (of[middle].start < stray->event || !row_knows(s, of[middle].row, stray))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static struct window window_of(const struct syncp *s, const struct stray *stray,
+                               uint32_t thread)
+{
+	const struct stretches *list = &s->observed->stretches[thread];
+	struct window w = { .to = NONE };
+	uint32_t knowing;
+
+	if (thread == stray->thread) /* itself */
+		return (struct window){ stray->event, stray->event + 1 };
+	w.from = clocks_row(&s->observed->clocks, stray->row)[thread];
+	knowing = first_knowing(s, list, stray);
+	if (knowing < list->count) {
+		const struct stretch *at = &list->of[knowing];
+
+		/* Before what its first event itself reads, it may not know. */
+		w.to = at->start + !row_knows(s, at->unobserved, stray);
+	}
+	return w;
+}
+
+static void make_windows(struct collecting *c)
+{
+	uint32_t count = c->s->accesses.count, threads = c->s->threads;
+
+	c->windows =
+	        g_new(struct window, (size_t)c->chosen[count].first * threads + 1);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct chosen *chosen = &c->chosen[i];
+		struct window *w = c->windows + (size_t)chosen->first * threads;
+
+		for (uint32_t u = 0; u < threads; u++) {
+			for (uint32_t k = 0; k < chosen->strays; k++)
+				*w++ = window_of(c->s, &c->strays[chosen->first + k], u);
+		}
 	}
 }
 
-static void lay_out(struct collecting *c, const struct variable_use *uses, const GArray *strays)
+/* From the first event in the windows of a stray or one after it, to the last in its or one
+ * before it. */
+static void make_spans(struct collecting *c, const struct chosen *chosen)
+{
+	const struct window *w = c->windows + (size_t)chosen->first * c->s->threads;
+	struct window *spans = c->spans + chosen->first;
+	uint32_t count = chosen->strays;
+
+	for (uint32_t k = 0; k < count; k++) {
+		spans[k] = (struct window){ NONE, 0 };
+		for (uint32_t u = 0; u < c->s->threads; u++) {
+			spans[k].from = MIN(spans[k].from, w[u * count + k].from);
+			spans[k].to = MAX(spans[k].to, w[u * count + k].to);
+		}
+	}
+	for (uint32_t k = 1; k < count; k++) {
+		spans[k].to = MAX(spans[k].to, spans[k - 1].to);
+		spans[count - 1 - k].from = MIN(spans[count - 1 - k].from, spans[count - k].from);
+	}
+}
+
+static void make_gates(struct collecting *c)
 {
 	size_t variables = c->s->t->variables_count + 1;
-	struct accesses *a = &c->s->accesses;
-	uint64_t items = 0;
+	const struct accesses *a = &c->s->accesses;
 
-	c->index = g_new(uint32_t, variables);
-	memset(c->index, 255, variables * sizeof(uint32_t));
-	a->variables = g_new(uint32_t, variables);
-	choose(c, uses, is_open);
-	c->open = a->count;
-	choose(c, uses, has_strays);
-	c->chosen = g_new0(struct chosen, a->count + 1);
-	a->start = g_new0(uint64_t, a->count + 1);
-	for (uint32_t i = 0; i < c->open; i++) {
-		a->start[i] = c->chosen[i].next = items;
-		items += uses[a->variables[i]].count;
+	c->from = g_new(uint32_t, variables);
+	memset(c->from, 255, variables * sizeof(uint32_t));
+	c->spans = g_new(struct window, c->chosen[a->count].first + 1);
+	for (uint32_t i = 0; i < a->count; i++) {
+		const struct chosen *chosen = &c->chosen[i];
+
+		make_spans(c, chosen);
+		c->from[a->variables[i]] = chosen->strays == 0 ? 0 : c->spans[chosen->first].from;
 	}
-	a->start[c->open] = items;
-	a->items = scattered_new(struct access, items + 1);
-	sort_strays(c, strays);
 }
 
-/* -- the accesses --------------------------------------------------------------------------- */
-
-static uint32_t row_of(struct collecting *c, uint32_t event, uint32_t thread)
+static inline bool near_stray(const struct collecting *c, const struct chosen *chosen,
+                              uint32_t event, uint32_t thread)
 {
-	const GArray *list = c->s->observed->stretches[thread];
-	struct moment *m = &c->moments[thread];
+	const struct window *w = c->windows + (size_t)chosen->first * c->s->threads +
+	                         (size_t)thread * chosen->strays;
 
-	while (m->stretches < list->len &&
-	       g_array_index(list, struct stretch, m->stretches).start <= event)
-		m->stretches++;
-	return stretch_past(m->stretches == 0 ? NULL
-	                                      : &g_array_index(list, struct stretch,
-	                                                       m->stretches - 1),
-	                    event);
-}
-
-static uint32_t lockset_of(struct collecting *c, uint32_t event, uint32_t thread)
-{
-	const struct changes *changes = &c->s->locks.changes[thread];
-	struct moment *m = &c->moments[thread];
-
-	while (m->changes < changes->count && changes->items[m->changes].event < event)
-		m->changes++;
-	return m->changes == 0 ? 0
-	                       : lock_table_lockset(&c->s->locks,
-	                                            changes->items[m->changes - 1].held);
-}
-
-static struct access access_of(struct collecting *c, uint32_t event, uint32_t row)
-{
-	const struct event *x = &c->s->t->events[event];
-
-	return (struct access){ .event = event,
-		                .lockset = lockset_of(c, event, x->thread),
-		                .site = c->s->t->locations[x->location].site,
-		                .row = row,
-		                .thread = x->thread,
-		                .writes = op_writes(x->op),
-		                .atomic = op_is_atomic(x->op) };
-}
-
-/* Does one of the strays not know the access, nor is known by it?  Or is the access one? */
-static bool near_stray(const struct collecting *c, const struct chosen *chosen, uint32_t event,
-                       uint32_t thread, uint32_t row)
-{
-	const struct clocks *clocks = &c->s->observed->clocks;
-	const uint32_t *known = clocks_row(clocks, row);
-	const struct stray *s = c->strays + chosen->first;
-
-	for (uint32_t i = 0; i < chosen->count; i++) {
-		if (s[i].thread == thread ? s[i].event == event
-		    : s[i].event < event  ? known[s[i].thread] <= s[i].event
-		                          : clocks_row(clocks, s[i].row)[thread] <= event)
+	for (uint32_t k = 0; k < chosen->strays; k++) {
+		if (event >= w[k].from && event < w[k].to)
 			return true;
 	}
 	return false;
 }
 
-static void collect_access(struct collecting *c, uint32_t event, uint32_t index)
-{
-	struct chosen *chosen = &c->chosen[index];
-	uint32_t thread = c->s->t->events[event].thread;
-	uint32_t row = row_of(c, event, thread);
-	struct found found;
+/* -- the accesses --------------------------------------------------------------------------- */
 
-	if (index < c->open) {
-		c->s->accesses.items[chosen->next++] = access_of(c, event, row);
-	} else if (near_stray(c, chosen, event, thread, row)) {
-		found = (struct found){ access_of(c, event, row), index };
-		g_array_append_val(c->found, found);
-	}
+/* Leaves the strays behind whose windows have passed. */
+static void pass_strays(struct collecting *c, struct chosen *chosen, uint32_t event,
+                        uint32_t variable)
+{
+	const struct window *spans = c->spans + chosen->first;
+
+	while (chosen->past < chosen->strays && event >= spans[chosen->past].to)
+		chosen->past++;
+	c->from[variable] = chosen->past < chosen->strays ? spans[chosen->past].from : NONE;
 }
 
-/* What is no plain access of one variable. */
-static __attribute__((noinline)) void collect_other(struct collecting *c, uint32_t e)
+static void look(struct collecting *c, uint32_t event, uint32_t thread, uint32_t variable)
 {
-	const struct event *x = &c->s->t->events[e];
-	struct wide run;
+	struct chosen *chosen = &c->chosen[c->index[variable]];
+	struct found found = { event, c->index[variable] };
 
-	if (event_inert(x) || !op_is_access(x->op))
+	if (chosen->strays > 0) {
+		pass_strays(c, chosen, event, variable);
+		if (!near_stray(c, chosen, event, thread))
+			return;
+	}
+	g_array_append_val(c->found, found);
+}
+
+static __attribute__((noinline)) void look_at(struct collecting *c, const struct event *x,
+                                              uint32_t event)
+{
+	struct wide run = event_variables(c->s->t, x);
+
+	if (event_inert(x))
 		return;
-	run = event_variables(c->s->t, x);
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
-		if (c->index[v] != NONE)
-			collect_access(c, e, c->index[v]);
+		if (c->from[v] <= event)
+			look(c, event, x->thread, v);
 	}
 }
 
 /* False when cancelled. */
-static bool collect(struct collecting *c, const struct progress *progress)
+static bool look_all(struct collecting *c, const struct progress *progress)
 {
 	enum { TICK = 1 << 20 };
-	const struct trace *t = c->s->t;
+	const struct event *events = c->s->t->events;
+	const uint32_t *from = c->from;
+	uint32_t count = (uint32_t)c->s->t->events_count;
+	uint32_t variables = (uint32_t)c->s->t->variables_count;
 
-	for (uint32_t e = 0; e < t->events_count; e++) {
-		const struct event *x = &t->events[e];
+	for (uint32_t e = 0; e < count; e++) {
+		const struct event *x = &events[e];
+		/* What kind of event it is nobody can foresee: no branch for that alone. */
+		uint32_t wanted = from[MIN(x->target, variables)] <= e;
 
-		if (e % TICK == 0 &&
-		    !progress_tick(progress, (double)e / t->events_count, "accesses"))
+		wanted |= x->flags & EVENT_WIDE;
+
+		if (e % TICK == 0 && !progress_tick(progress, (double)e / count, "accesses"))
 			return false;
-		if (G_UNLIKELY(!event_simple(x)))
-			collect_other(c, e);
-		else if (c->index[x->target] != NONE)
-			collect_access(c, e, c->index[x->target]);
+		if (G_UNLIKELY(wanted & -(uint32_t)op_is_access(x->op)))
+			look_at(c, x, e);
 	}
 	return true;
 }
 
-/* What was found of variables with strays goes behind the rest, by variable. */
+static uint32_t row_of(struct collecting *c, uint32_t event, uint32_t thread)
+{
+	const struct stretches *list = &c->s->observed->stretches[thread];
+	uint32_t *begun = &c->moments[thread].stretches;
+
+	while (*begun < list->count && list->of[*begun].start <= event)
+		++*begun;
+	return stretch_past(*begun == 0 ? NULL : &list->of[*begun - 1], event);
+}
+
+static uint32_t lockset_of(struct collecting *c, uint32_t event, uint32_t thread)
+{
+	const struct section_list *list = &c->s->locks.of[thread];
+	uint32_t *begun = &c->moments[thread].sections, held;
+
+	while (*begun < list->count && list->items[*begun].since < event)
+		++*begun;
+	held = sections_held(list, *begun == 0 ? NONE : *begun - 1, event);
+	return held == NONE ? 0 : list->items[held].lockset;
+}
+
+/* What was found, by variable. */
 static void place_found(struct collecting *c)
 {
+	const struct trace *t = c->s->t;
 	struct accesses *a = &c->s->accesses;
-	uint64_t at = a->start[c->open];
+	const struct found *found = (const struct found *)(void *)c->found->data;
 
-	a->items = g_renew(struct access, a->items, at + c->found->len + 1);
+	a->start = g_new0(uint64_t, a->count + 2);
+	a->items = scattered_new(struct access, c->found->len + 1);
+	c->moments = g_new0(struct moment, c->s->threads + 1);
 	for (guint i = 0; i < c->found->len; i++)
-		a->start[g_array_index(c->found, struct found, i).index + 1]++;
-	for (uint32_t i = c->open; i < a->count; i++) {
-		uint64_t own = a->start[i + 1];
-
-		a->start[i] = c->chosen[i].next = at;
-		at += own;
-	}
-	a->start[a->count] = at;
+		a->start[found[i].index + 2]++;
+	for (uint32_t i = 0; i < a->count; i++)
+		a->start[i + 2] += a->start[i + 1];
 	for (guint i = 0; i < c->found->len; i++) {
-		const struct found *f = &g_array_index(c->found, struct found, i);
+		uint32_t e = found[i].event;
+		const struct event *x = &t->events[e];
 
-		a->items[c->chosen[f->index].next++] = f->access;
+		/* (The start of the next one moves on to where it belongs.) */
+		a->items[a->start[found[i].index + 1]++] =
+		        (struct access){ .event = e,
+			                 .lockset = lockset_of(c, e, x->thread),
+			                 .site = t->locations[x->location].site,
+			                 .row = row_of(c, e, x->thread),
+			                 .thread = x->thread,
+			                 .writes = op_writes(x->op),
+			                 .atomic = op_is_atomic(x->op) };
 	}
+	g_free(c->moments);
 }
 
 bool syncp_collect(struct syncp *s, const struct progress *progress)
@@ -248,20 +338,24 @@ bool syncp_collect(struct syncp *s, const struct progress *progress)
 	bool done = syncp_walk(s, &uses, &strays, progress);
 
 	if (done) {
-		lay_out(&c, uses, strays);
-		c.moments = g_new0(struct moment, s->threads + 1);
-		c.found = g_array_new(FALSE, FALSE, sizeof(struct found));
+		choose(&c, uses);
+		sort_strays(&c, strays);
 	}
 	g_free(uses);
 	if (strays != NULL)
 		g_array_free(strays, TRUE);
 	if (!done)
 		return false;
+	make_windows(&c);
+	make_gates(&c);
+	c.found = g_array_new(FALSE, FALSE, sizeof(struct found));
 	if (s->accesses.count > 0)
-		done = collect(&c, progress);
+		done = look_all(&c, progress);
 	place_found(&c);
 	g_array_free(c.found, TRUE);
-	g_free(c.moments);
+	g_free(c.windows);
+	g_free(c.spans);
+	g_free(c.from);
 	g_free(c.strays);
 	g_free(c.chosen);
 	g_free(c.index);

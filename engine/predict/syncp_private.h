@@ -11,54 +11,52 @@
 
 /* -- locks (syncp_table.c) ----------------------------------------------------------------- */
 
-struct numbers { /* that come one after the other */
-	uint32_t *items;
-	uint32_t count, room;
+struct acquires { /* of one lock in one mode by one thread */
+	uint32_t thread, next; /* next: index of another thread's of the same, NONE */
+	uint32_t start, count; /* in lock_table.events */
 };
-struct acquires { /* of one lock by one thread */
-	uint32_t thread, next; /* next: index of another thread's of the same lock, NONE */
-	struct numbers exclusive, shared; /* events, ascending */
-};
+/*
+ * A critical section, and those around it when it began: a list.  Where a section ends before
+ * one that began inside of it, those inside are there once more from then on, with the list as
+ * it is without the one that ended.
+ */
 struct section {
-	uint32_t acquire, release; /* release: NONE while there is none */
-	uint32_t object;
-	bool exclusive;
+	uint32_t since;            /* event: the acquire, or the release that is meant above */
+	uint32_t acquire, release; /* release: NONE while there is none, and where since is
+	                              not the acquire */
+	uint32_t outer;            /* index in the thread's list, NONE */
+	uint32_t lockset;          /* with those around it */
+	uint32_t lock;             /* object * 2 + exclusive */
 };
-struct held { /* the locks held from one lock operation to the next: a list, shared tails */
-	uint32_t section, outer; /* outer: index of the next one out, NONE */
-	uint32_t lockset;        /* all of them as a set */
-};
-struct change {               /* after this event the thread holds ... */
-	uint32_t event, held; /* index, NONE for nothing */
-};
-struct changes { /* of one thread */
-	struct change *items;
+struct section_list { /* of one thread, by `since` */
+	struct section *items;
 	uint32_t count, room;
+	uint32_t held; /* at the end of what was walked: index, NONE for nothing */
 };
 struct lock_table {
-	struct changes *changes;   /* by thread */
-	struct section *sections;  /* by acquire */
-	struct held *held;
-	struct acquires *acquires; /* one for each lock and each of its threads */
-	uint32_t *first;           /* by object: index of its first acquires, NONE */
-	uint64_t *slots;           /* where the acquires of a lock and thread are: a hash table */
-	uint32_t sections_count, sections_room, held_count, held_room;
-	uint32_t acquires_count, acquires_room, slots_count;
-	uint64_t threads;
+	struct section_list *of; /* by thread */
+	uint64_t threads, objects;
 	bool shared; /* some acquire was */
+	/* once the walk is over */
+	struct acquires *acquires;
+	uint32_t acquires_count;
+	uint32_t *events; /* that are acquires, each run ascending */
+	uint32_t *first;  /* by lock (object * 2 + exclusive): index of its first acquires, NONE */
 };
 void lock_table_init(struct lock_table *l, const struct trace *t);
 void lock_table_release(struct lock_table *l);
-/* A lock operation that is not inert, one after the other: what its thread holds from then on,
- * index of l->held or NONE. */
+/* A lock operation that is not inert, one after the other: the set that its thread holds from
+ * then on. */
 uint32_t lock_table_event(struct lock_table *l, struct locksets *locksets,
                           const struct event *x, uint32_t event);
-/* What a thread holds where its prefix ends: index of l->held, or NONE. */
+/* There are no more. */
+void lock_table_end(struct lock_table *l);
+/* The innermost section that is open where a thread's prefix ends, or NONE. */
 uint32_t lock_table_held(const struct lock_table *l, uint32_t thread, uint32_t limit);
-static inline uint32_t lock_table_lockset(const struct lock_table *l, uint32_t held)
-{
-	return held == NONE ? 0 : l->held[held].lockset;
-}
+/* The same where the last section that began before `limit` is known. */
+uint32_t sections_held(const struct section_list *list, uint32_t last, uint32_t limit);
+/* When it ends, or NONE. */
+uint32_t section_release(const struct section_list *list, uint32_t section);
 
 /* -- variables (syncp_walk.c) -------------------------------------------------------------- */
 
@@ -70,22 +68,33 @@ static inline uint32_t lock_table_lockset(const struct lock_table *l, uint32_t h
  * a few, the strays, which are noted one by one: each pair that may race has a stray.
  */
 enum variable_flag {
-	VARIABLE_OWNED = 1,
-	VARIABLE_WRITTEN = 2, /* since the opening */
-	VARIABLE_PLAIN = 4,   /* some access is not atomic */
-	VARIABLE_BARE = 8,    /* no guard, only reads since the opening */
-	VARIABLE_OPEN = 16,   /* none of this holds: all accesses have to be looked at */
+	VARIABLE_WRITTEN = 1, /* since the opening */
+	VARIABLE_PLAIN = 2,   /* some access is not atomic */
+	VARIABLE_BARE = 4,    /* no guard, only reads since the opening */
+	VARIABLE_OWNED = 8,
+	VARIABLE_OPEN = 16, /* none of this holds: all accesses have to be looked at */
+	VARIABLE_STRAY = 1 << 8, /* times the number of strays */
+	VARIABLE_OWNER = 1 << 16, /* times the owner */
 };
 struct variable_use {
 	stamp last;      /* write */
 	uint32_t guard;  /* a set; NONE before the first access, and with VARIABLE_OPEN */
-	uint32_t opened; /* one more than the last event of the opening, or the owner's last */
-	uint32_t count;
-	uint16_t owner;
-	uint8_t flags, strays;
+	uint32_t opened; /* one more than the last event of the opening; NONE while OWNED */
+	uint32_t recent; /* the last access (while it matters) */
+	uint32_t what;   /* enum variable_flag */
 };
 _Static_assert(sizeof(struct variable_use) == 24, "for the cache; a whole number of stamps");
+static inline uint32_t variable_owner(const struct variable_use *use)
+{
+	return use->what / VARIABLE_OWNER;
+}
+static inline uint32_t variable_strays(const struct variable_use *use)
+{
+	return use->what / VARIABLE_STRAY & 0xff;
+}
 
+/* Each stray takes a place for each thread later on: so many, about, for a variable. */
+enum { STRAY_WINDOWS = 512 };
 struct stray {
 	uint32_t variable, event;
 	uint32_t row; /* what is before it */

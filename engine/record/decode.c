@@ -113,6 +113,9 @@ static unsigned record_words(const uint64_t *w, const uint64_t *end)
 	case LOG_RET:
 		n = w + 2 < end ? 3 + (w[2] + 7) / 8 : UINT32_MAX;
 		break;
+	case LOG_INPUT:
+		n = 1 + ((w[0] >> LOG_PC_SHIFT) + 7) / 8;
+		break;
 	case LOG_NOTE:
 	case LOG_RANDOM:
 		n = w + 1 < end ? 2 + (w[1] + 7) / 8 : UINT32_MAX;

@@ -15,6 +15,7 @@
 #include "engine/commute/spec.h"
 #include "engine/record/compress.h"
 #include "engine/record/import_private.h"
+#include "engine/record/inputs.h"
 
 /* ---- the file ---- */
 
@@ -231,6 +232,7 @@ static void import_release(struct import *im)
 	g_hash_table_destroy(im->functions);
 	g_hash_table_destroy(im->objects);
 	g_string_free(im->clocks, TRUE);
+	g_byte_array_free(im->inputs, TRUE);
 	g_string_free(im->repeats, TRUE);
 	g_string_free(im->places, TRUE);
 	g_hash_table_destroy(im->instances);
@@ -344,6 +346,7 @@ static void import_init(struct import *im, const char *path, const char *name, c
 	im->functions = g_hash_table_new(NULL, NULL);
 	im->objects = g_hash_table_new(NULL, NULL);
 	im->clocks = g_string_new(NULL);
+	im->inputs = g_byte_array_new();
 	im->repeats = g_string_new(NULL);
 	im->places = g_string_new(NULL);
 	im->instances = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -365,6 +368,23 @@ static void import_init(struct import *im, const char *path, const char *name, c
 	im->facts->lost = header->lost;
 }
 
+static void note_inputs(struct import *im)
+{
+	if (im->inputs->len == 0)
+		return;
+	char *count = inputs_count(im->inputs), *packed = inputs_pack(im->inputs);
+	builder_note(im->b, INPUTS_NOTE, count);
+	if (packed)
+		builder_note(im->b, INPUTS_BYTES_NOTE, packed);
+	else
+		builder_warn(im->b,
+		             "what came from outside (%s) is too much for the trace and was "
+		             "left out: replay needs it again",
+		             count);
+	g_free(count);
+	g_free(packed);
+}
+
 /* How it was recorded: what replay needs, and what the explorer runs again. */
 static void note_recording(struct import *im)
 {
@@ -379,6 +399,7 @@ static void note_recording(struct import *im)
 		builder_note(im->b, "recording-addresses", "numbered");
 	if (im->clocks->len)
 		builder_note(im->b, "recording-clocks", im->clocks->str);
+	note_inputs(im);
 	note_repeats(im);
 	if (im->places->len)
 		builder_note(im->b, "recording-objects", im->places->str);

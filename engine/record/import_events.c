@@ -333,6 +333,8 @@ static void note(struct import *im, const char *text, uint64_t length)
 		im->facts->forked = true;
 	else if (strcmp(key, "diverged") == 0 && !im->facts->diverged)
 		im->facts->diverged = g_strdup(value);
+	else if (strcmp(key, "input") == 0 && !im->facts->input)
+		im->facts->input = g_strdup(value);
 	g_free(key);
 	g_free(value);
 }
@@ -453,6 +455,16 @@ static void add_sync(struct import *im, struct lane *lane, enum log_tag tag, uns
 	import_event(im, lane, e);
 }
 
+/* A piece of an input; without its beginning (--last) it is nothing. */
+static void import_input(struct import *im, unsigned flags, const uint8_t *bytes,
+                         uint64_t length)
+{
+	if (im->inputs->len == 0 && flags & LOG_MORE)
+		return;
+	if (im->inputs->len + length < G_MAXUINT / 2)
+		g_byte_array_append(im->inputs, bytes, (guint)length);
+}
+
 void import_record(struct import *im, uint32_t id, const struct log_record *r)
 {
 	enum log_tag tag = r->tag;
@@ -507,6 +519,9 @@ void import_record(struct import *im, uint32_t id, const struct log_record *r)
 			g_string_append_printf(im->clocks, "%s%u:%u:%" PRId64 ":%" PRId64,
 			                       im->clocks->len ? "," : "", id, flags,
 			                       (int64_t)w[1], (int64_t)w[2]);
+		break;
+	case LOG_INPUT:
+		import_input(im, flags, (const void *)(w + 1), pc);
 		break;
 	case LOG_CALL:
 	case LOG_RET:

@@ -55,6 +55,7 @@ struct import {
 	GHashTable *locations; /* pc -> location + 1 */
 	GHashTable *functions; /* pc -> string + 1 */
 	GString *clocks;       /* for replay: see plan.c */
+	GByteArray *inputs;    /* the same: struct log_input, see inputs.h */
 	GString *repeats;      /* the same: "THREAD:ORDINAL:COUNT,", in the log's order */
 	uint64_t repeated;
 	GString *places;       /* where instances lie: "counter1=5555555580a0 ..." */

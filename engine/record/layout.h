@@ -43,7 +43,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
-#define LOG_VERSION     12
+#define LOG_VERSION     13
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
 #define LOG_CHUNK_MAGIC 0x4b434448u
@@ -81,6 +81,7 @@ enum log_flag {
 	LOG_COMPRESSED = 16, /* chunks may be frames; there is room for both */
 	LOG_EXPLORE = 32, /* chance does not switch inside of an invocation; the ends of threads
 	                   * are noted */
+	LOG_KEEP_INPUTS = 64, /* what comes from outside is recorded */
 };
 
 enum log_status {
@@ -92,6 +93,7 @@ enum log_status {
 	LOG_DIVERGED, /* replay: left the plan; a LOG_NOTE says where */
 	LOG_EXECED,   /* became another program */
 	LOG_CUT,      /* exploration: ended by the runtime, after so many steps */
+	LOG_STARVED,  /* replay: ended by the runtime, for there is no more recorded input */
 };
 
 struct log_chunk {
@@ -170,6 +172,7 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	TAG(NOTE, 0, 0)      /* length; key NUL value */ \
 	TAG(CLOCK, 2, 0)     /* flags: which clock; seconds, nanoseconds */ \
 	TAG(RANDOM, 0, 0)    /* length; bytes */ \
+	TAG(INPUT, 0, 0)     /* pc: length of the bytes that follow: see struct log_input */ \
 	TAG(DROP, 0, 0)      /* --last: the state that earlier chunks had left begins here */ \
 	TAG(REPEAT, 0, 0)    /* pc: how often its thread made its last event again, at once */ \
 	/* CALL's flags: LOG_MADE */ \
@@ -207,6 +210,62 @@ enum log_call {
 	LOG_CALLS(C)
 #undef C
 	        LOG_CALL_COUNT
+};
+
+/*
+ * What a call of the program brought from outside, and the result of a call that went there, in
+ * the order of its thread's: a struct log_input, and its parts (at most three) behind it without
+ * a gap.  The first LOG_INPUT of it begins with the struct; what has no room there follows in
+ * more, with LOG_MORE.
+ *
+ * LOG_INPUTS(name of the call, what it asks for: enum log_asks)
+ */
+/* clang-format off */
+#define LOG_INPUTS(C) \
+	C(descriptor, STATES) /* no call: this one, which was there before, is from outside */ \
+	C(signal, STATES)     /* no call: `result` arrived, after `ordinal` events */ \
+	C(read, TAKES) C(readv, TAKES) C(recv, TAKES) C(recvfrom, TAKES) C(recvmsg, TAKES) \
+	C(accept, TAKES) C(accept4, TAKES) \
+	C(poll, WAITS) C(ppoll, WAITS) C(select, WAITS) C(pselect, WAITS) \
+	C(epoll_wait, WAITS) C(epoll_pwait, WAITS) \
+	C(write, GIVES) C(writev, GIVES) C(send, GIVES) C(sendto, GIVES) C(sendmsg, GIVES) \
+	C(sendfile, GIVES) \
+	C(bind, STATES) C(listen, STATES) C(connect, STATES) C(shutdown, STATES) \
+	C(getsockname, STATES) C(getpeername, STATES) C(getsockopt, STATES) \
+	C(setsockopt, STATES) C(ioctl, STATES) C(epoll_ctl, STATES) \
+	C(socket, MAKES) C(open, MAKES) C(pipe, MAKES) C(socketpair, MAKES) C(eventfd, MAKES) \
+	C(epoll_create, MAKES) C(timerfd_create, MAKES) C(signalfd, MAKES) \
+	C(inotify_init, MAKES) C(memfd_create, MAKES) C(dup, MAKES) \
+	C(sigwait, WAITS)
+/* clang-format on */
+enum log_asks {
+	LOG_STATES, /* nothing, or a state */
+	LOG_TAKES,  /* bytes, or a connection */
+	LOG_WAITS,  /* until there is something */
+	LOG_GIVES,  /* to take what it brings */
+	LOG_MAKES,  /* a descriptor; what matters is its number */
+};
+enum log_input_call {
+#define C(name, asks) LOG_INPUT_##name,
+	LOG_INPUTS(C)
+#undef C
+	        LOG_INPUT_COUNT
+};
+enum { LOG_MORE = 1 };   /* of LOG_INPUT */
+enum { LOG_PARTS = 3 };
+enum log_input_flag {
+	LOG_BECAME = 1, /* a wait that began with descriptors of the process alone */
+	LOG_TAKEN = 2,  /* replay: given out of turn */
+};
+struct log_input {
+	uint32_t thread;
+	uint8_t call, flags; /* enum log_input_call, enum log_input_flag */
+	uint16_t spare;
+	int32_t fd, error; /* the descriptor, or -1; errno, when the result is negative */
+	int64_t result;
+	uint64_t ordinal;           /* events of the thread before */
+	uint32_t length[LOG_PARTS]; /* of its parts, in bytes */
+	uint32_t extra;             /* a length, or flags, that the call returned besides */
 };
 
 #define LOG_RANGE 5u /* size code: the size is in a word of its own */
@@ -313,6 +372,8 @@ struct log_config {
 	uint32_t plan_length;  /* struct log_step, after the config */
 	uint32_t thread_count; /* struct log_thread, after the steps */
 	uint32_t answer_count; /* struct log_answer (clocks), after the threads */
+	uint32_t input_count;  /* struct log_input, by thread, after the answers: in all so */
+	uint64_t input_bytes;  /* many bytes, with their parts, each filled up to 8 bytes */
 	uint32_t first;        /* which of the pair goes first: 1 or 2; 0: stop there only */
 	uint32_t pair[2];      /* threads of the pair; LOG_ALL_THREADS: none */
 	uint32_t hold;         /* wait at the pair for a debugger */

@@ -36,6 +36,7 @@ struct record_facts {
 	GPtrArray *stopped; /* char *: replay, the stacks at the pair */
 	GPtrArray *ended; /* char *: exploration, the numbers of threads that came to an end */
 	char *diverged;   /* replay, or NULL */
+	char *input;      /* replay: which other input a thread asked for, or NULL */
 	GArray *modules;  /* struct record_module */
 };
 void record_facts_release(struct record_facts *facts);

@@ -16,6 +16,7 @@ struct session_options {
 	const char *output; /* the trace; NULL: PROG.hdl in the current folder */
 	bool free_mode;
 	bool no_values;
+	bool no_inputs; /* what comes from outside is not kept for replay */
 	bool compress; /* the log, while recording; not with keep_events */
 	unsigned strategy, depth;
 	uint64_t seed, steps, max_bytes, keep_events;

@@ -77,6 +77,7 @@ static int run_record(struct arguments *a)
 	o.output = argument_value(a, "output");
 	o.free_mode = argument_choice(a, "mode", modes, 0) == 1;
 	o.no_values = argument_flag(a, "no-values");
+	o.no_inputs = argument_flag(a, "no-inputs");
 	o.strategy = argument_choice(a, "strategy", record_strategies, STRATEGY_RANDOM);
 	o.depth = argument_number(a, "depth", 3);
 	o.steps = argument_number(a, "steps", 0);
@@ -127,13 +128,16 @@ static const struct command_option options[] = {
 	{ "last", "N", "keep about the last N events", 0 },
 	{ "start-at", "FUNCTION", "record accesses from the first call of FUNCTION on", 0 },
 	{ "no-values", NULL, "leave values out", 0 },
+	{ "no-inputs", NULL,
+	  "leave out what comes from outside (sockets, pipes, terminals): replay needs it again",
+	  0 },
 	{ 0 },
 };
 
 const struct command command_record = {
 	.name = "record",
 	.usage = "[-o TRACE] [--mode M] [--strategy S] [--seed N] -- PROG ARGS",
-	.summary = "Run a program and record what its threads do",
+	.summary = "run a program and record what its threads do",
 	.details =
 	        "Exits as the program does (128 + the number of its signal); 125 when Heddle "
 	        "itself fails.\nThe program's input and output are its own.",

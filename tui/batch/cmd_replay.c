@@ -119,6 +119,10 @@ static void print_outcome(const struct plan *p, const struct plan_run *run)
 {
 	if (run->facts.status == LOG_DEADLOCK)
 		print_deadlock(run);
+	else if (run->facts.status == LOG_STARVED)
+		fprintf(stderr,
+		        "heddle:   it waits for more input than the recording has: Heddle ended "
+		        "it there\n");
 	else if (run->result.timed_out)
 		fprintf(stderr,
 		        "heddle:   it does not end: Heddle ended it after %u s (--timeout)\n",
@@ -395,7 +399,7 @@ static const struct command_option options[] = {
 const struct command command_replay = {
 	.name = "replay",
 	.usage = "--witness W [--first 1|2] [--until EVENT] [--gdb] [--timeout S] -- PROG ARGS",
-	.summary = "Make a witness happen on the real program",
+	.summary = "make a witness happen on the real program",
 	.details = "Stops both threads before the pair, prints their stacks, lets either go "
 	           "first and says\nwhat it leads to.  Exits as the program does (the worse of "
 	           "two "

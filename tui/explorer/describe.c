@@ -224,6 +224,11 @@ static bool append_held(const struct session *s, uint32_t event, GString *out)
 	return any;
 }
 
+void describe_locks(const struct session *s, uint32_t event, GString *out)
+{
+	append_held(s, event, out);
+}
+
 static void explain_locks(const struct session *s, const struct finding *f, GString *out)
 {
 	uint32_t events[] = { f->first, f->second };
@@ -400,7 +405,8 @@ void explain_entry(const struct session *s, const struct entry *entry, GString *
 		explain_impossible(s, f, out);
 	} else if (f->verdict == VERDICT_UNKNOWN) {
 		g_string_append_printf(out,
-		                       "Undecided: %s. w looks again, with a larger budget.",
+		                       "Undecided: %s. w decides this pair alone, with 30 seconds; "
+		                       "`:analyse 60` asks again about all that are open.",
 		                       budget_text(f->budget));
 	} else if (f->kind == FINDING_ATOMIC_SET_VIOLATION) {
 		explain_cycle(s, f, out);

@@ -197,6 +197,8 @@ bool condition_holds(const struct session *s, const struct condition *c, uint32_
 void describe_event(const struct session *s, uint32_t event, GString *out);
 /* The same as it is in another schedule, where `old` was there before it (0: not known). */
 void describe_event_after(const struct session *s, uint32_t event, uint32_t old, GString *out);
+/* "m, l": the locks that the event's thread holds there; nothing when there are none. */
+void describe_locks(const struct session *s, uint32_t event, GString *out);
 /* A lock that both threads hold at these events, one of them for writing; false: there is none.
  */
 bool describe_common_lock(const struct session *s, uint32_t first, uint32_t second,

@@ -102,6 +102,7 @@ static void findings_show(struct app *app, void *state)
 			g_array_append_val(f->shown, i);
 	void *context[] = { app, f };
 	g_array_sort_with_data(f->shown, compare, context);
+	f->list.count = f->shown->len; /* keys may come before the next drawing */
 	bool chosen = f->touched || s->asked;
 	for (guint i = 0; chosen && i < f->shown->len; i++)
 		if (g_array_index(f->shown, int, i) == s->entry)

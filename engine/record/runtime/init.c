@@ -161,6 +161,8 @@ __attribute__((constructor(101))) static void begin(int argc, char **argv)
 	rt.controlled = rt.config.flags & LOG_CONTROLLED;
 	rt.values = rt.config.flags & LOG_VALUES;
 	rt.replay = rt.config.flags & LOG_REPLAY;
+	if (rt.controlled && rt.config.flags & LOG_KEEP_INPUTS)
+		rt.inputs = INPUTS_KEPT;
 	rt.random = (rt.config.seed + 1) * 0x9e3779b97f4a7c15ull;
 	if (rt.replay && !replay_load(fd, sizeof(rt.config)))
 		_exit(125);
@@ -328,6 +330,27 @@ EXPORT void _Exit(int status)
 
 static struct sigaction handlers[65];
 
+bool signal_has_handler(int number)
+{
+	return number > 0 && number < 65 && handlers[number].sa_handler != SIG_DFL &&
+	       handlers[number].sa_handler != SIG_IGN;
+}
+
+/* It came from another process, or from the terminal: replay will have to bring it. */
+static void note_arrival(struct thread *t, int number, const siginfo_t *info)
+{
+	bool other = (info->si_code == SI_USER || info->si_code == SI_QUEUE) &&
+	             info->si_pid != rt.header->pid;
+	bool terminal = info->si_code == SI_KERNEL &&
+	                (number == SIGINT || number == SIGTERM || number == SIGHUP ||
+	                 number == SIGQUIT || number == SIGWINCH);
+	if (rt.inputs == INPUTS_KEPT && (other || terminal) &&
+	    t->signal_count < MAX_SIGNALS_SEEN) {
+		t->signals[t->signal_count] = (struct signal_seen){ number, t->ordinal };
+		t->signal_count++;
+	}
+}
+
 /* The program's handler, with our hooks open only where they can be: not when the signal
  * came while this thread was inside the runtime or without the token. */
 static void on_signal(int number, siginfo_t *info, void *context)
@@ -350,6 +373,8 @@ static void on_signal(int number, siginfo_t *info, void *context)
 	if (a->sa_flags & SA_RESETHAND)
 		a->sa_handler = SIG_DFL;
 	bool shown = t != &nobody && t->gate == 0;
+	if (t != &nobody && rt.header)
+		note_arrival(t, number, info);
 	if (shown)
 		frame_enter(t, LOG_CALL_signal, at, false);
 	if (handlers[number].sa_flags & SA_SIGINFO)

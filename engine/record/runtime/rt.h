@@ -82,6 +82,14 @@ enum reason { /* what a blocked thread waits for */
 };
 
 struct pollfd;
+struct iovec;
+
+struct signal_seen { /* a signal from outside that a handler took: outside.h */
+	int number;
+	uint64_t ordinal; /* events of its thread before */
+};
+enum { MAX_SIGNALS_SEEN = 8 };
+enum inputs { INPUTS_NONE, INPUTS_KEPT, INPUTS_GIVEN }; /* what comes from outside */
 
 struct heddle_bound;
 struct open_call { /* an invocation by a bind line: bind.c */
@@ -179,6 +187,12 @@ struct thread {
 	unsigned open_count;
 	unsigned told_calls; /* those that the program itself tells of (heddle.h), open */
 	uintptr_t bound_pc;  /* who called the bound function that was called last */
+	/* what comes from outside: inputs.c */
+	struct signal_seen signals[MAX_SIGNALS_SEEN]; /* not written yet */
+	volatile unsigned signal_count;
+	bool starves;       /* replay: waits for what is not in the recording */
+	unsigned hungry;    /* how often it asked for such */
+	const struct log_input *input, *input_end; /* replay: what is still to be given */
 	/* free mode: access.h; whole pages */
 	uint64_t seen[1 << SEEN_BITS] __attribute__((aligned(4096)));
 };
@@ -190,6 +204,7 @@ struct runtime {
 	bool on;         /* recording was asked for and has not ended */
 	bool controlled; /* else free mode */
 	bool replay;
+	enum inputs inputs;
 	bool values;
 	bool async_handlers; /* the program handles signals that may come at any time */
 	bool full;
@@ -338,11 +353,25 @@ void replay_pause(struct thread *t); /* no event follows: it gives way */
 void replay_event(struct thread *t, enum log_tag tag, uintptr_t pc);
 bool replay_answer(struct thread *t, uint32_t clock, struct timespec *answer);
 uint32_t replay_child(uint32_t parent, uint32_t ordinal);
+/* What thread `id` got from outside; an empty range when nothing. */
+void replay_inputs(uint32_t id, const struct log_input **from, const struct log_input **end);
+/* Before a call that is no event: waits for the thread's turn. */
+void replay_call(struct thread *t);
+/* Is everybody still before the pair, so that nothing may differ? */
+bool replay_strict(void);
+/* The thread asked for something else from outside than in the recording: `text` says what. */
+void replay_left(struct thread *t, const char *text);
 uint64_t replay_turn(uint32_t thread); /* when it comes next in the plan */
 uint32_t replay_next(void);            /* whose turn it is; UINT32_MAX: nobody's */
 void replay_blocked(void);
 
+/* ---- inputs.c ---- */
+void input_keep_signals(struct thread *t);
+/* Replay: signals arrive that did when the thread was as far as it is.  True when one did. */
+bool input_signals(struct thread *t);
+
 /* ---- init.c ---- */
+bool signal_has_handler(int number);
 void rt_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 _Noreturn void rt_die(int signal_number);
 void *rt_pages(size_t bytes);
