@@ -186,7 +186,7 @@ static void add_thread(struct import *im, uint32_t id, uint64_t low, uint64_t hi
 	uint32_t region = builder_region(im->b, name, low, high - low, block);
 	builder_stack_block(im->b, lane->thread, block);
 	lane->stack_high = high;
-	life_new(im, low, high - low, region, block, true);
+	life_new(im, low, high - low, region, block, true)->stack = true;
 }
 
 static void add_module(struct import *im, const uint64_t *w, const char *text, uint64_t length)
@@ -444,6 +444,12 @@ void import_record(struct import *im, uint32_t id, const struct log_record *r)
 	case LOG_RET:
 		import_invocation(im, lane, tag, flags, pc, w);
 		lane->ordinal++;
+		break;
+	case LOG_MISS:
+		import_miss(im, lane, flags, pc, w);
+		break;
+	case LOG_BACK:
+		import_back(im, lane, pc);
 		break;
 	case LOG_REPEAT: /* without its event in what --last kept it is nobody's */
 		im->repeated += pc;

@@ -5,6 +5,7 @@
 
 #include "debuginfo/debuginfo.h"
 #include "engine/record/interpose.h"
+#include "engine/record/missing.h"
 #include "engine/record/session.h"
 #include "engine/trace/formats.h"
 
@@ -79,7 +80,8 @@ bool session_record(const struct session_options *options, struct session *s,
 	                            : session_default_output(options->argv[0]);
 	o.config.flags = (options->free_mode ? 0 : LOG_CONTROLLED) |
 	                 (options->no_values ? 0 : LOG_VALUES) |
-	                 (options->compress && !options->keep_events ? LOG_COMPRESSED : 0);
+	                 (options->compress && !options->keep_events ? LOG_COMPRESSED : 0) |
+	                 (options->no_missing ? 0 : LOG_MISSING);
 	o.config.strategy = options->strategy;
 	o.config.depth = options->depth ? options->depth : 3;
 	o.config.seed = options->seed;
@@ -92,7 +94,8 @@ bool session_record(const struct session_options *options, struct session *s,
 		return false;
 	if (!log_path(s->output, o.config.log, sizeof(o.config.log), error))
 		return false;
-	if (!interposer_of(options->specs, o.argv[0], &library, error))
+	if (!missing_lines(options->specs, o.config.missing, sizeof(o.config.missing), error) ||
+	    !interposer_of(options->specs, o.argv[0], &library, error))
 		return false;
 	o.preload = library;
 	bool ran = record_run(&o, &s->result, error);

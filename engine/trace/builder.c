@@ -116,7 +116,7 @@ static void strings_grow(struct builder *b)
 }
 
 /* A new string at the end of the table, whether it is there already or not. */
-static uint32_t append_string(struct builder *b, const char *text, size_t length)
+uint32_t builder_append_string(struct builder *b, const char *text, size_t length)
 {
 	if (b->string_bytes->len + length >= NONE - 1) {
 		if (b->failure == NULL)
@@ -161,7 +161,7 @@ uint32_t builder_string(struct builder *b, const char *text, size_t length)
 	if (!g_utf8_validate(text, (gssize)length, NULL))
 		return escaped_string(b, text, length);
 	BUG_ON(b->sealed);
-	append_string(b, text, length);
+	builder_append_string(b, text, length);
 	struct meaning m;
 	memset(&m, 0xff, sizeof m);
 	m.size = 0;
@@ -627,7 +627,7 @@ static void name_variables(struct builder *b, const struct trace *view, struct c
 			n->variable(n->context, view, v, name);
 		if (name->len == 0)
 			builder_append_plain_name(b, v, name);
-		v->name = append_string(b, name->str, name->len);
+		v->name = builder_append_string(b, name->str, name->len);
 	}
 }
 
@@ -646,6 +646,8 @@ static void ask_names(struct builder *b, struct cut *c)
 		view = trace_view(b, c); /* the tables have moved */
 	}
 	name_variables(b, &view, c, name);
+	view = trace_view(b, c);
+	builder_settle_late(b, &view);
 	g_string_free(name, TRUE);
 }
 
@@ -801,6 +803,9 @@ void builder_free(struct builder *b)
 	if (b->warnings)
 		g_ptr_array_free(b->warnings, TRUE);
 	trace_close(b->t);
+	free_array(b->lates);
+	if (b->late_keys)
+		g_hash_table_destroy(b->late_keys);
 	g_free(b->name);
 	g_free(b);
 }

@@ -97,9 +97,9 @@ static __attribute__((noinline)) void range_hook(const void *p, size_t size, enu
 	{ \
 		struct thread *t = me; \
 		if (t->epoch) \
-			free_##name(t, p, CALLER()); \
+			free_##name(t, p, HOOK_CALLER()); \
 		else \
-			controlled_##name(t, p, CALLER()); \
+			controlled_##name(t, p, HOOK_CALLER()); \
 	}
 #define ACCESS_PC(name, code, tag) \
 	EXPORT void __tsan_##name##_pc(void *p, void *pc); \
@@ -111,8 +111,8 @@ static __attribute__((noinline)) void range_hook(const void *p, size_t size, enu
 	EXPORT void __tsan_##name(void *p); \
 	void __tsan_##name(void *p) \
 	{ \
-		access_hook(p, code, LOG_READ, 0, CALLER()); \
-		access_hook(p, code, LOG_WRITE, 0, CALLER()); \
+		access_hook(p, code, LOG_READ, 0, HOOK_CALLER()); \
+		access_hook(p, code, LOG_WRITE, 0, HOOK_CALLER()); \
 	}
 #define SIZES(bytes, code) \
 	ACCESS(read##bytes, code, LOG_READ, 0) \
@@ -138,7 +138,7 @@ SIZES(16, 4)
 	EXPORT void __tsan_##name(void *p, size_t size); \
 	void __tsan_##name(void *p, size_t size) \
 	{ \
-		range_hook(p, size, tag, CALLER()); \
+		range_hook(p, size, tag, HOOK_CALLER()); \
 	} \
 	EXPORT void __tsan_##name##_pc(void *p, size_t size, void *pc); \
 	void __tsan_##name##_pc(void *p, size_t size, void *pc) \
@@ -152,12 +152,12 @@ EXPORT void __tsan_vptr_update(void **vptr, void *new_value);
 void __tsan_vptr_update(void **vptr, void *new_value)
 {
 	if (*vptr != new_value) /* constructors store the same again; that is no news */
-		access_hook(vptr, 3, LOG_WRITE, 0, CALLER());
+		access_hook(vptr, 3, LOG_WRITE, 0, HOOK_CALLER());
 }
 EXPORT void __tsan_vptr_read(void **vptr);
 void __tsan_vptr_read(void **vptr)
 {
-	access_hook(vptr, 3, LOG_READ, 0, CALLER());
+	access_hook(vptr, 3, LOG_READ, 0, HOOK_CALLER());
 }
 
 EXPORT void __tsan_func_entry(void *call_pc);
@@ -168,7 +168,7 @@ void __tsan_func_entry(void *call_pc)
 		return;
 	if (t->pending)
 		log_fill(t);
-	if (unlikely(rt.waiting) && CALLER() - rt.start_low < rt.start_high - rt.start_low)
+	if (unlikely(rt.waiting) && HOOK_CALLER() - rt.start_low < rt.start_high - rt.start_low)
 		rt.waiting = false;
 	uintptr_t sp = (uintptr_t)__builtin_frame_address(0);
 	uint32_t depth = t->depth;
@@ -183,7 +183,7 @@ void __tsan_func_entry(void *call_pc)
 		f->call = (uintptr_t)call_pc;
 		if (unlikely(f->call - rt.bind_low < rt.bind_size))
 			f->call = t->bound_pc;
-		f->function = CALLER();
+		f->function = HOOK_CALLER();
 		f->sp = sp;
 	}
 	t->depth = depth + 1;
@@ -200,8 +200,11 @@ void __tsan_func_exit(void *unused)
 		log_fill(t);
 	if (likely(t->depth > 0))
 		t->depth--;
-	if (t->depth < t->low)
+	if (t->depth < t->low) {
 		t->low = t->depth;
+		if (unlikely(t->depth < t->resume_below))
+			missing_left(t);
+	}
 	t->dirty = 1;
 }
 

@@ -317,10 +317,15 @@ void log_frames(struct thread *t)
 		w[0] = log_word(LOG_LEAVE, 0, t->emitted - low);
 		s->next = w + 1;
 		t->emitted = low;
+		if (unlikely(low < t->resume_below))
+			missing_settle(t);
 	}
 	uint32_t depth = t->depth < MAX_FRAMES ? t->depth : MAX_FRAMES;
-	while (t->emitted < depth)
+	while (t->emitted < depth) {
+		if (unlikely(t->emitted == t->callback_at))
+			missing_callback(t);
 		log_enter(t, &t->frames[t->emitted++]);
+	}
 	t->low = t->emitted;
 }
 
@@ -567,6 +572,7 @@ static int one_module(struct dl_phdr_info *info, size_t size, void *context)
 		rt.start_high = info->dlpi_addr + rt.config.start_high;
 		rt.waiting = true;
 	}
+	missing_module(info, name, low, high);
 	modules[module_count].bias = info->dlpi_addr;
 	modules[module_count++].low = low;
 	size_t n = absolute(name, text);
