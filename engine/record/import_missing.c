@@ -33,7 +33,7 @@ struct missing_code {
 	GHashTable *functions; /* address -> struct missing_function, owned */
 	GHashTable *states;    /* module's path -> value of its static data + 1; borrowed */
 	struct specs *specs;
-	uint64_t cut;
+	uint64_t calls, cut;
 };
 
 static void function_free(gpointer data)
@@ -71,15 +71,24 @@ static bool is_section(const Elf64_Shdr *s, const char *names, uint64_t names_si
 	       strncmp(names + s->sh_name, name, names_size - s->sh_name) == 0;
 }
 
-static bool sections_keep_state(const char *bytes, uint64_t size)
+/* The section headers, or NULL. */
+static const Elf64_Shdr *sections_of(const char *bytes, uint64_t size)
 {
-	static const char *const writable[] = { ".data", ".bss", ".tdata", ".tbss" };
 	const Elf64_Ehdr *h = (const void *)bytes;
 	if (size < sizeof(*h) || memcmp(h->e_ident, ELFMAG, SELFMAG) != 0 ||
 	    h->e_shentsize != sizeof(Elf64_Shdr) || h->e_shstrndx >= h->e_shnum ||
 	    h->e_shoff > size || h->e_shnum * sizeof(Elf64_Shdr) > size - h->e_shoff)
+		return NULL;
+	return (const void *)(bytes + h->e_shoff);
+}
+
+static bool sections_keep_state(const char *bytes, uint64_t size)
+{
+	static const char *const writable[] = { ".data", ".bss", ".tdata", ".tbss" };
+	const Elf64_Ehdr *h = (const void *)bytes;
+	const Elf64_Shdr *s = sections_of(bytes, size);
+	if (s == NULL)
 		return true;
-	const Elf64_Shdr *s = (const void *)(bytes + h->e_shoff);
 	uint64_t names = s[h->e_shstrndx].sh_offset, names_size = s[h->e_shstrndx].sh_size;
 	if (names > size || names_size > size - names || names_size == 0 ||
 	    bytes[names + names_size - 1] != 0)
@@ -92,23 +101,65 @@ static bool sections_keep_state(const char *bytes, uint64_t size)
 	return false;
 }
 
+struct mapped {
+	char *bytes; /* or NULL */
+	uint64_t size;
+};
+
+static struct mapped map_file(const char *path)
+{
+	struct mapped m = { NULL, 0 };
+	struct stat status;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return m;
+	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
+		m.size = (uint64_t)status.st_size;
+		m.bytes = mmap(NULL, m.size, PROT_READ, MAP_PRIVATE, fd, 0);
+		if (m.bytes == MAP_FAILED)
+			m.bytes = NULL;
+	}
+	close(fd);
+	return m;
+}
+
+static void unmap_file(struct mapped m)
+{
+	if (m.bytes != NULL)
+		munmap(m.bytes, m.size);
+}
+
 /* True, too, when it cannot be told. */
 static bool keeps_state(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct stat status;
-	bool keeps = true;
-	if (fd < 0)
-		return true;
-	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
-		char *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-		if (bytes != MAP_FAILED) {
-			keeps = sections_keep_state(bytes, (uint64_t)status.st_size);
-			munmap(bytes, (size_t)status.st_size);
-		}
-	}
-	close(fd);
+	struct mapped m = map_file(path);
+	bool keeps = m.bytes == NULL || sections_keep_state(m.bytes, m.size);
+	unmap_file(m);
 	return keeps;
+}
+
+/* The exported function at an address of the file, or NULL. */
+static const char *exported_at(struct mapped m, uint64_t address)
+{
+	const Elf64_Shdr *s = m.bytes ? sections_of(m.bytes, m.size) : NULL;
+	const Elf64_Ehdr *h = (const void *)m.bytes;
+	for (unsigned i = 0; s != NULL && i < h->e_shnum; i++) {
+		if (s[i].sh_type != SHT_DYNSYM || s[i].sh_link >= h->e_shnum)
+			continue;
+		const Elf64_Shdr *names = &s[s[i].sh_link];
+		if (s[i].sh_offset > m.size || s[i].sh_size > m.size - s[i].sh_offset ||
+		    names->sh_offset > m.size || names->sh_size > m.size - names->sh_offset)
+			continue;
+		const Elf64_Sym *symbols = (const void *)(m.bytes + s[i].sh_offset);
+		const char *text = m.bytes + names->sh_offset;
+		for (uint64_t k = 0; k < s[i].sh_size / sizeof(*symbols); k++)
+			if (symbols[k].st_value == address && symbols[k].st_shndx != SHN_UNDEF &&
+			    symbols[k].st_name < names->sh_size &&
+			    memchr(text + symbols[k].st_name, 0,
+			           names->sh_size - symbols[k].st_name))
+				return text + symbols[k].st_name;
+	}
+	return NULL;
 }
 
 static uint32_t token(struct import *im, const char *text)
@@ -163,6 +214,19 @@ static void describe(struct import *im, struct missing_function *f, const char *
 	f->state = state_of(im, m);
 }
 
+/* Of the C library, whose debug information is not read, the name that it exports. */
+static bool function_name(struct import *im, const struct record_module *m, uint64_t address,
+                          GString *name)
+{
+	if (!record_is_c_library(m))
+		return names_function(im->names, m->index, address, name);
+	struct mapped file = map_file(m->path);
+	const char *exported = exported_at(file, address);
+	g_string_append(name, exported ? exported : "");
+	unmap_file(file);
+	return exported != NULL;
+}
+
 static const struct missing_function *function_at(struct import *im, uint64_t address,
                                                   uint64_t caller)
 {
@@ -183,7 +247,7 @@ static const struct missing_function *function_at(struct import *im, uint64_t ad
 	                : NULL;
 	if (address == 0)
 		g_string_append(name, "main");
-	else if (m == NULL || !names_function(im->names, m->index, address - m->bias, name))
+	else if (m == NULL || !function_name(im, m, address - m->bias, name))
 		g_string_printf(name, "0x%" PRIx64, m ? address - m->bias : address);
 	if (m != NULL) {
 		describe(im, f, name->str, m, caller);
@@ -221,6 +285,7 @@ void import_miss(struct import *im, struct lane *lane, unsigned flags, uint64_t 
 		g_array_append_val(values, f->state);
 	g_array_append_vals(values, f->globals->data, f->globals->len);
 	im->missing->cut += (flags & LOG_MISS_CUT) != 0;
+	im->missing->calls += (flags & LOG_MISS_AGAIN) == 0;
 	struct event e = { .op = OP_MISS,
 		           .target = f->name,
 		           .location = import_location(im, pc),
@@ -251,6 +316,8 @@ void import_missing_end(struct import *im)
 	char count[32];
 	if (im->missing == NULL)
 		return;
+	snprintf(count, sizeof(count), "%" PRIu64, im->missing->calls);
+	builder_note(im->b, "recording-missing", count);
 	snprintf(count, sizeof(count), "%" PRIu64, im->missing->cut);
 	if (im->missing->cut > 0)
 		builder_note(im->b, "recording-missing-cut", count);
