@@ -26,6 +26,7 @@ struct missing_function {
 	uint32_t name;  /* string: "deflate@libz.so.1" */
 	unsigned mask;  /* arguments that count */
 	uint32_t state; /* value: its library's static data; NONE: it uses none */
+	uint32_t library; /* value: the same, to be taken when not all was looked at */
 	GArray *globals; /* uint32_t values; owned */
 };
 
@@ -249,7 +250,9 @@ static const struct missing_function *function_at(struct import *im, uint64_t ad
 		g_string_append(name, "main");
 	else if (m == NULL || !function_name(im, m, address - m->bias, name))
 		g_string_printf(name, "0x%" PRIx64, m ? address - m->bias : address);
+	f->library = NONE;
 	if (m != NULL) {
+		f->library = token(im, record_last_component(m->path));
 		describe(im, f, name->str, m, caller);
 		g_string_append_printf(name, "@%s", record_last_component(m->path));
 	}
@@ -281,8 +284,9 @@ void import_miss(struct import *im, struct lane *lane, unsigned flags, uint64_t 
 	for (uint64_t i = 0; i < w[2] / sizeof(*list); i++)
 		if (list[i].place >> LOG_REACHED_SHIFT & f->mask)
 			add_reached(im, &list[i], values);
-	if (f->state != NONE)
-		g_array_append_val(values, f->state);
+	uint32_t state = flags & LOG_MISS_CUT ? f->library : f->state;
+	if (state != NONE)
+		g_array_append_val(values, state);
 	g_array_append_vals(values, f->globals->data, f->globals->len);
 	im->missing->cut += (flags & LOG_MISS_CUT) != 0;
 	im->missing->calls += (flags & LOG_MISS_AGAIN) == 0;

@@ -160,8 +160,6 @@ __attribute__((constructor(101))) static void begin(void)
 	rt.values = rt.config.flags & LOG_VALUES;
 	rt.replay = rt.config.flags & LOG_REPLAY;
 	rt.missing = rt.config.flags & LOG_MISSING;
-	if (rt.missing)
-		reach_init();
 	rt.random = (rt.config.seed + 1) * 0x9e3779b97f4a7c15ull;
 	if (rt.replay && !replay_load(fd, sizeof(rt.config)))
 		_exit(125);

@@ -36,7 +36,7 @@ static void *noted(void *p, size_t size, uintptr_t pc)
 
 static void *allocated(void *p, size_t size, uintptr_t pc)
 {
-	if (unlikely(rt.missing))
+	if (unlikely(rt.reaching))
 		reach_allocated(p);
 	return noted(p, size, pc);
 }
@@ -44,7 +44,7 @@ static void *allocated(void *p, size_t size, uintptr_t pc)
 static void freed(void *p, uintptr_t pc)
 {
 	struct thread *t = me;
-	if (unlikely(rt.missing))
+	if (unlikely(rt.reaching))
 		reach_freed(p);
 	if (p && (!t->gate || (t->gate == GATE_STOLEN && hook_slow(t))) && !in_libc(pc)) {
 		plan_point(t);
@@ -91,7 +91,7 @@ static void *reallocate(void *p, size_t size, uintptr_t pc)
 		return allocated(__libc_malloc(size), size, pc);
 	struct thread *t = me;
 	if (t->gate || in_libc(pc)) {
-		if (unlikely(rt.missing))
+		if (unlikely(rt.reaching))
 			reach_freed(p);
 		return allocated(__libc_realloc(p, size), size, pc);
 	}
@@ -272,7 +272,7 @@ EXPORT void *mmap(void *hint, size_t size, int protection, int flags, int fd, of
 	if (t && p != MAP_FAILED && flags & MAP_ANONYMOUS && protection & PROT_WRITE &&
 	    !(flags & MAP_FIXED) && !in_libc(CALLER()))
 		noted(p, size, CALLER());
-	if (unlikely(rt.missing) && p != MAP_FAILED && protection & PROT_WRITE)
+	if (unlikely(rt.reaching) && p != MAP_FAILED && protection & PROT_WRITE)
 		reach_mapped(p, size);
 	return p;
 }

@@ -661,6 +661,11 @@ void missing_take_over(void)
 	if (!rt.missing || module_count == 0)
 		return;
 	missing_wide = __builtin_cpu_supports("avx") != 0;
+	bool any = strstr(rt.config.missing, "F ") != NULL;
+	for (unsigned i = 0; i < module_count; i++)
+		any |= modules[i].kind == MISSING;
+	if (any)
+		reach_init();
 	for (unsigned i = 0; i < module_count; i++) {
 		if (modules[i].kind == INSTRUMENTED && !modules[i].done)
 			take_over(&modules[i]);

@@ -49,11 +49,15 @@ struct reach { /* a thread's */
 static uint64_t **leaves;
 static uint64_t looked_at; /* words, in the whole run */
 
+static bool late; /* blocks that were there before are not known */
+
 void reach_init(void)
 {
+	if (rt.reaching)
+		return;
 	leaves = rt_pages(LEAVES * sizeof(*leaves));
-	if (!leaves)
-		rt.missing = false;
+	rt.reaching = leaves != NULL;
+	late = !leaves || me->ordinal > 0;
 }
 
 static uint64_t *leaf_of(uintptr_t address, bool make)
@@ -84,17 +88,21 @@ static uint64_t *word_of(uint64_t *leaf, uintptr_t address)
 void reach_allocated(const void *p)
 {
 	uint64_t *leaf = p ? leaf_of((uintptr_t)p, true) : NULL;
-	if (leaf)
-		__atomic_fetch_or(word_of(leaf, (uintptr_t)p),
-		                  1ull << ((uintptr_t)p >> 4 & 63), __ATOMIC_RELAXED);
+	uint64_t bit = 1ull << ((uintptr_t)p >> 4 & 63);
+	if (leaf && rt.controlled)
+		*word_of(leaf, (uintptr_t)p) |= bit;
+	else if (leaf)
+		__atomic_fetch_or(word_of(leaf, (uintptr_t)p), bit, __ATOMIC_RELAXED);
 }
 
 void reach_freed(const void *p)
 {
 	uint64_t *leaf = p ? leaf_of((uintptr_t)p, false) : NULL;
-	if (leaf)
-		__atomic_fetch_and(word_of(leaf, (uintptr_t)p),
-		                   ~(1ull << ((uintptr_t)p >> 4 & 63)), __ATOMIC_RELAXED);
+	uint64_t bit = 1ull << ((uintptr_t)p >> 4 & 63);
+	if (leaf && rt.controlled)
+		*word_of(leaf, (uintptr_t)p) &= ~bit;
+	else if (leaf)
+		__atomic_fetch_and(word_of(leaf, (uintptr_t)p), ~bit, __ATOMIC_RELAXED);
 }
 
 /*
@@ -320,8 +328,8 @@ unsigned reach_scan(struct thread *t, const uint64_t *arguments, unsigned mask,
 	struct reach *r = t->reach;
 	if (!r)
 		r = t->reach = rt_pages(sizeof(*r));
-	*cut = false;
-	if (!r)
+	*cut = true;
+	if (!r || !leaves)
 		return 0;
 	uint64_t all = __atomic_load_n(&looked_at, __ATOMIC_RELAXED);
 	uint64_t words = all < PATIENCE ? ALL_WORDS : FEW_WORDS;
@@ -339,6 +347,6 @@ unsigned reach_scan(struct thread *t, const uint64_t *arguments, unsigned mask,
 	}
 	__atomic_fetch_add(&looked_at, words - r->words, __ATOMIC_RELAXED);
 	*list = r->list;
-	*cut = r->cut;
+	*cut = r->cut || late;
 	return r->count;
 }

@@ -196,7 +196,8 @@ struct runtime {
 	bool controlled; /* else free mode */
 	bool replay;
 	bool values;
-	bool missing;        /* calls into code that is not instrumented are recorded */
+	bool missing;        /* calls into code that is not instrumented are recorded, */
+	bool reaching;       /* and there is such code: what is allocated must be known */
 	bool async_handlers; /* the program handles signals that may come at any time */
 	bool full;
 	bool waiting; /* for --start-at's function: no accesses yet */
@@ -331,7 +332,7 @@ void missing_end_thread(struct thread *t);
 void missing_jump(struct thread *t, uintptr_t sp);
 
 /* ---- reach.c ---- */
-void reach_init(void);
+void reach_init(void); /* what is allocated from now on is known */
 void reach_allocated(const void *p);
 void reach_freed(const void *p);
 void reach_mapped(const void *p, size_t size);
