@@ -7,7 +7,7 @@ void log_reader_chunk(struct log_reader *reader, const uint64_t *at, const uint6
 {
 	reader->at = at;
 	reader->end = end;
-	memset(reader->sites, 0, sizeof(reader->sites));
+	memset(&reader->sites, 0, sizeof(reader->sites));
 }
 
 static int64_t signed_field(uint64_t word, unsigned shift, unsigned bits)
@@ -27,27 +27,31 @@ static bool next_short(struct log_reader *reader, struct log_record *r)
 {
 	const uint64_t *w = reader->at++;
 	r->slot = w[0] >> LOG_SLOT_SHIFT & (LOG_SITES - 1);
-	struct log_site *site = &reader->sites[r->slot];
-	if (!site->key)
+	struct log_sites *sites = &reader->sites;
+	uint64_t *value = &sites->value[r->slot];
+	if (!sites->at[r->slot].key)
 		return false; /* a damaged log */
-	set_key(r, site->key);
-	site->address += (uint64_t)signed_field(w[0], 0, LOG_OFFSET_BITS);
-	site->address &= LOG_ADDRESS_MASK;
-	r->address = site->address;
+	set_key(r, sites->at[r->slot].key);
+	if (r->tag == LOG_ENTER)
+		r->left = w[0] & ((1u << LOG_OFFSET_BITS) - 1);
+	else
+		sites->at[r->slot].address += (uint64_t)signed_field(w[0], 0, LOG_OFFSET_BITS);
+	sites->at[r->slot].address &= LOG_ADDRESS_MASK;
+	r->address = sites->at[r->slot].address;
 	r->size = 1u << r->code;
 	uint64_t delta = w[0] >> LOG_DELTA_SHIFT & ((1ull << LOG_DELTA_BITS) - 1);
 	r->valued = delta != LOG_DELTA_UNKNOWN;
 	if (delta == LOG_DELTA_FOLLOWS) {
 		if (reader->at == reader->end)
 			return false;
-		site->value = *reader->at++;
+		*value = *reader->at++;
 		/* The program was killed before it had written the value. */
-		if (site->value == 0 && (reader->at == reader->end || *reader->at == 0))
+		if (*value == 0 && (reader->at == reader->end || *reader->at == 0))
 			r->valued = false;
 	} else if (r->valued) {
-		site->value += (uint64_t)signed_field(w[0], LOG_DELTA_SHIFT, LOG_DELTA_BITS);
+		*value += (uint64_t)signed_field(w[0], LOG_DELTA_SHIFT, LOG_DELTA_BITS);
 	}
-	r->value = site->value;
+	r->value = *value;
 	return true;
 }
 
@@ -78,6 +82,9 @@ static unsigned record_words(const uint64_t *w, const uint64_t *end)
 	case LOG_MISS:
 		n = w + 2 < end ? 3 + (w[2] + 7) / 8 : UINT32_MAX;
 		break;
+	case LOG_INPUT:
+		n = 1 + ((w[0] >> LOG_PC_SHIFT) + 7) / 8;
+		break;
 	case LOG_NOTE:
 	case LOG_RANDOM:
 		n = w + 1 < end ? 2 + (w[1] + 7) / 8 : UINT32_MAX;
@@ -90,8 +97,9 @@ static void fill_site(struct log_reader *reader, struct log_record *r, uint64_t 
 {
 	uint64_t key = log_site_key(first, r->code);
 	r->slot = log_site_slot(key);
-	reader->sites[r->slot] =
-	        (struct log_site){ key, r->address, r->valued ? r->value : 0, 0 };
+	reader->sites.at[r->slot].key = key;
+	reader->sites.at[r->slot].address = r->address;
+	reader->sites.value[r->slot] = r->valued ? r->value : 0;
 }
 
 static void set_access(struct log_reader *reader, struct log_record *r, const uint64_t *w)
@@ -140,6 +148,7 @@ bool log_reader_next(struct log_reader *reader, struct log_record *r)
 		break;
 	case LOG_ENTER:
 		r->code = 0;
+		r->left = 0;
 		r->valued = true;
 		r->address = w[1] & LOG_ADDRESS_MASK;
 		r->value = w[1] >> LOG_FRAME_SHIFT;

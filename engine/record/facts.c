@@ -18,6 +18,7 @@ void record_facts_release(struct record_facts *f)
 	if (f->ended)
 		g_ptr_array_free(f->ended, TRUE);
 	g_free(f->diverged);
+	g_free(f->input);
 	if (f->modules) {
 		for (guint i = 0; i < f->modules->len; i++) {
 			struct record_module *m =

@@ -11,9 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "engine/base/file.h"
 #include "engine/commute/spec.h"
 #include "engine/record/compress.h"
 #include "engine/record/import_private.h"
+#include "engine/record/inputs.h"
 
 /* ---- the file ---- */
 
@@ -232,10 +234,12 @@ static void import_release(struct import *im)
 	g_hash_table_destroy(im->functions);
 	g_hash_table_destroy(im->objects);
 	g_string_free(im->clocks, TRUE);
+	g_byte_array_free(im->inputs, TRUE);
 	g_string_free(im->repeats, TRUE);
 	g_string_free(im->places, TRUE);
 	g_hash_table_destroy(im->instances);
 	names_free(im->names);
+	rebase_free(im->rebase);
 	g_free(im->folder);
 	munmap((void *)im->base, im->size);
 }
@@ -334,7 +338,7 @@ struct trace *record_import(const char *path, const char *name, struct record_fa
 
 static void import_init(struct import *im, const char *path, const char *name, const char *exe)
 {
-	im->folder = g_path_get_dirname(path);
+	im->folder = file_folder(path);
 	struct trace_options options = { .lenient = true, .folder = im->folder };
 	im->b = builder_new(name, &options);
 	im->lanes = g_array_new(FALSE, FALSE, sizeof(struct lane));
@@ -344,9 +348,12 @@ static void import_init(struct import *im, const char *path, const char *name, c
 	im->functions = g_hash_table_new(NULL, NULL);
 	im->objects = g_hash_table_new(NULL, NULL);
 	im->clocks = g_string_new(NULL);
+	im->inputs = g_byte_array_new();
 	im->repeats = g_string_new(NULL);
 	im->places = g_string_new(NULL);
 	im->instances = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	if (!(im->header->flags & LOG_ASLR_OFF))
+		im->rebase = rebase_new();
 	im->names = names_new(exe, im->folder);
 	builder_namer(im->b, names_namer(im->names));
 	const struct log_header *header = im->header;
@@ -363,6 +370,23 @@ static void import_init(struct import *im, const char *path, const char *name, c
 	im->facts->lost = header->lost;
 }
 
+static void note_inputs(struct import *im)
+{
+	if (im->inputs->len == 0)
+		return;
+	char *count = inputs_count(im->inputs), *packed = inputs_pack(im->inputs);
+	builder_note(im->b, INPUTS_NOTE, count);
+	if (packed)
+		builder_note(im->b, INPUTS_BYTES_NOTE, packed);
+	else
+		builder_warn(im->b,
+		             "what came from outside (%s) is too much for the trace and was "
+		             "left out: replay needs it again",
+		             count);
+	g_free(count);
+	g_free(packed);
+}
+
 /* How it was recorded: what replay needs, and what the explorer runs again. */
 static void note_recording(struct import *im)
 {
@@ -374,9 +398,10 @@ static void note_recording(struct import *im)
 	snprintf(seed, sizeof(seed), "%" PRIu64, im->header->seed);
 	builder_note(im->b, "recording-seed", seed);
 	if (!(im->header->flags & LOG_ASLR_OFF))
-		builder_note(im->b, "recording-addresses", "randomised");
+		builder_note(im->b, "recording-addresses", "numbered");
 	if (im->clocks->len)
 		builder_note(im->b, "recording-clocks", im->clocks->str);
+	note_inputs(im);
 	note_repeats(im);
 	if (im->places->len)
 		builder_note(im->b, "recording-objects", im->places->str);

@@ -30,7 +30,7 @@ static uint32_t instance_of(struct import *im, const char *type, uint64_t self, 
 		builder_instance_type(im->b, instance,
 		                      builder_string(im->b, type, strlen(type)));
 		g_string_append_printf(im->places, "%s%s=%" PRIx64, im->places->len ? " " : "",
-		                       name, self);
+		                       name, self < 65536 ? self : import_address(im, self));
 		g_hash_table_insert(im->instances, g_strdup(counter), GUINT_TO_POINTER(count));
 		found = GUINT_TO_POINTER(instance + 1);
 		g_hash_table_insert(im->instances, g_strdup(key), found);
@@ -62,10 +62,7 @@ static uint32_t string_value(struct import *im, const char **at)
 		}
 	}
 	*at = *c ? c + 1 : c;
-	/* Bytes that are no UTF-8 cannot be in a text trace. */
-	char *valid = g_utf8_make_valid(s->str, (gssize)s->len);
-	uint32_t value = builder_value(im->b, V_STRING, valid, strlen(valid));
-	g_free(valid);
+	uint32_t value = builder_value(im->b, V_STRING, s->str, s->len);
 	g_string_free(s, TRUE);
 	return value;
 }
@@ -90,7 +87,7 @@ static uint32_t one_value(struct import *im, const char **at)
 	errno = 0;
 	gint64 n = g_ascii_strtoll(start, &end, 10);
 	if (length > 0 && end == start + length && errno == 0)
-		return builder_integer(im->b, n);
+		return builder_integer(im->b, (int64_t)import_value(im, (uint64_t)n));
 	char *valid = g_utf8_make_valid(start, (gssize)length);
 	uint32_t value = builder_value(im->b, V_TOKEN, valid, strlen(valid));
 	g_free(valid);

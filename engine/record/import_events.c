@@ -29,7 +29,7 @@ uint32_t import_location(struct import *im, uint64_t pc)
 	} else if (m) {
 		location = builder_code(im->b, m->index, pc - 1 - m->bias);
 	} else {
-		char *name = g_strdup_printf("0x%" PRIx64, pc - 1);
+		char *name = g_strdup_printf("0x%" PRIx64, import_address(im, pc - 1));
 		location = builder_location(im->b, name, strlen(name));
 		g_free(name);
 	}
@@ -78,11 +78,22 @@ static uint32_t function_of(struct import *im, uint64_t pc)
 
 /* ---- memory ---- */
 
+/* What is to be added to the addresses of a new range. */
+static uint64_t shift_of(struct import *im, uint64_t low, uint64_t size)
+{
+	return im->rebase ? rebase_range(im->rebase, low, size, REBASE_PAGE) : 0;
+}
+
 static struct block_life *life_new(struct import *im, uint64_t low, uint64_t size,
-                                   uint32_t region, uint32_t block, bool heap)
+                                   uint64_t shift, uint32_t region, uint32_t block, bool heap)
 {
 	struct block_life *life = g_new0(struct block_life, 1);
-	*life = (struct block_life){ low, low + (size ? size : 1), region, block, heap, false };
+	*life = (struct block_life){ .low = low,
+		                     .high = low + (size ? size : 1),
+		                     .shift = shift,
+		                     .region = region,
+		                     .block = block,
+		                     .heap = heap };
 	g_ptr_array_add(im->all_lives, life);
 	/* What the log does not show to be freed (by the C library itself) is over all the
 	 * same once its memory is given out again. */
@@ -115,6 +126,27 @@ struct block_life *import_life(struct import *im, uint64_t address)
 	return life;
 }
 
+uint64_t import_address(struct import *im, uint64_t address)
+{
+	if (!im->rebase)
+		return address;
+	const struct block_life *life = import_life(im, address);
+	return address + (life ? life->shift : rebase_elsewhere(im->rebase, address));
+}
+
+/* A pointer may also point to the end of what it is for. */
+uint64_t import_value(struct import *im, uint64_t value)
+{
+	if (!im->rebase || value < 65536)
+		return value;
+	const struct block_life *life = import_life(im, value);
+	if (!life)
+		life = import_life(im, value - 1);
+	if (life)
+		return value + life->shift;
+	return rebase_likely(value) ? value + rebase_elsewhere(im->rebase, value) : value;
+}
+
 static uint32_t flat_region(struct import *im)
 {
 	if (im->flat == NONE)
@@ -128,14 +160,14 @@ static uint32_t place_of(struct import *im, uint64_t address, uint64_t size)
 	uint32_t bytes = size > UINT32_MAX ? UINT32_MAX : size;
 	if (life)
 		return builder_place(im->b, life->region, address - life->low, bytes);
-	return builder_place(im->b, flat_region(im), address, bytes);
+	return builder_place(im->b, flat_region(im), import_address(im, address), bytes);
 }
 
 static uint32_t object_of(struct import *im, uint64_t address)
 {
 	struct block_life *life = import_life(im, address);
 	uint32_t region = life ? life->region : flat_region(im);
-	uint64_t offset = life ? address - life->low : address;
+	uint64_t offset = life ? address - life->low : import_address(im, address);
 	uint64_t key = (uint64_t)region << 40 ^ offset;
 	gpointer found = g_hash_table_lookup(im->objects, GSIZE_TO_POINTER(key));
 	if (found)
@@ -147,7 +179,7 @@ static uint32_t object_of(struct import *im, uint64_t address)
 	else
 		g_string_append_printf(name, "r%u+%" PRIu64, region, offset);
 	uint32_t object = builder_object(im->b, name->str, name->len);
-	builder_object_address(im->b, object, address);
+	builder_object_address(im->b, object, import_address(im, address));
 	g_string_free(name, TRUE);
 	g_hash_table_insert(im->objects, GSIZE_TO_POINTER(key), GUINT_TO_POINTER(object + 1));
 	return object;
@@ -174,19 +206,53 @@ struct lane *import_lane(struct import *im, uint32_t id)
 	return lane;
 }
 
+static struct block_life *add_stack(struct import *im, struct lane *lane, const char *name,
+                                    uint64_t low, uint64_t size)
+{
+	uint64_t at = low + lane->stack_shift;
+	uint32_t block = builder_block(im->b, name, strlen(name), size, at);
+	uint32_t region = builder_region(im->b, name, at, size, block);
+	builder_stack_block(im->b, lane->thread, block);
+	struct block_life *life =
+	        life_new(im, low, size, lane->stack_shift, region, block, true);
+	life->stack = true;
+	return life;
+}
+
+/* The main thread's stack begins at a random distance below its arguments' strings: with
+ * addresses of our own it goes with its beginning, and they are by themselves. */
+static void add_main_stack(struct import *im, struct lane *lane, uint64_t low, uint64_t high)
+{
+	const uint64_t size = 8 << 20, above = 64 << 10, room = 128 << 10;
+	uint64_t begin = im->header->stack_begin, strings = im->header->arguments;
+	if (!im->rebase || begin <= low || strings <= begin) {
+		lane->stack_shift = shift_of(im, low, high - low);
+		add_stack(im, lane, "stack@main", low, high - low);
+		return;
+	}
+	low = begin + above - size;
+	lane->stack_shift = rebase_range(im->rebase, low, size, LOG_FRAME_UNIT);
+	struct block_life *stack = add_stack(im, lane, "stack@main", low, size);
+	stack->high = MIN(stack->high, strings);
+	uint64_t shift = shift_of(im, strings, room);
+	uint32_t region = builder_region(im->b, "memory", strings + shift, room, NONE);
+	life_new(im, strings, room, shift, region, NONE, false);
+}
+
 static void add_thread(struct import *im, uint32_t id, uint64_t low, uint64_t high)
 {
 	struct lane *lane = import_lane(im, id);
 	if (high <= low)
 		return;
-	char name[48] = "stack@main";
-	if (id)
-		snprintf(name, sizeof(name), "stack@T%u", id);
-	uint32_t block = builder_block(im->b, name, strlen(name), high - low, low);
-	uint32_t region = builder_region(im->b, name, low, high - low, block);
-	builder_stack_block(im->b, lane->thread, block);
 	lane->stack_high = high;
-	life_new(im, low, high - low, region, block, true)->stack = true;
+	if (id == 0) {
+		add_main_stack(im, lane, low, high);
+		return;
+	}
+	char name[48];
+	snprintf(name, sizeof(name), "stack@T%u", id);
+	lane->stack_shift = shift_of(im, low, high - low);
+	add_stack(im, lane, name, low, high - low);
 }
 
 static void add_module(struct import *im, const uint64_t *w, const char *text, uint64_t length)
@@ -199,15 +265,16 @@ static void add_module(struct import *im, const uint64_t *w, const char *text, u
 		                   .bias = w[0],
 		                   .low = w[1],
 		                   .high = w[2] };
-	m.index = builder_module(im->b, m.path, m.build_id, m.bias);
+	uint64_t shift = shift_of(im, m.low, m.high - m.low);
+	m.index = builder_module(im->b, m.path, m.build_id, m.bias + shift);
 	/* Without a folder: the namer does not look for it. */
 	names_module(im->names,
 	             record_is_c_library(&m) ? record_last_component(m.path) : m.path,
-	             m.build_id, m.bias);
+	             m.build_id, m.bias + shift);
 	g_array_append_val(im->facts->modules, m);
-	uint32_t region = builder_region(im->b, record_last_component(m.path), m.low,
+	uint32_t region = builder_region(im->b, record_last_component(m.path), m.low + shift,
 	                                 m.high - m.low, NONE);
-	life_new(im, m.low, m.high - m.low, region, NONE, false);
+	life_new(im, m.low, m.high - m.low, shift, region, NONE, false);
 }
 
 /* ---- records ---- */
@@ -269,6 +336,8 @@ static void note(struct import *im, const char *text, uint64_t length)
 		im->facts->forked = true;
 	else if (strcmp(key, "diverged") == 0 && !im->facts->diverged)
 		im->facts->diverged = g_strdup(value);
+	else if (strcmp(key, "input") == 0 && !im->facts->input)
+		im->facts->input = g_strdup(value);
 	g_free(key);
 	g_free(value);
 }
@@ -281,10 +350,10 @@ static void add_access(struct import *im, struct lane *lane, const struct log_re
 		           .location = site_location(im, r),
 		           .target = place_of(im, r->address, r->size) };
 	if (r->tag == LOG_RMW && r->valued)
-		e.aux = builder_pair(im->b, builder_integer(im->b, r->old),
-		                     builder_integer(im->b, r->value));
+		e.aux = builder_pair(im->b, builder_integer(im->b, import_value(im, r->old)),
+		                     builder_integer(im->b, import_value(im, r->value)));
 	else if (r->valued)
-		e.aux = builder_integer(im->b, r->value);
+		e.aux = builder_integer(im->b, import_value(im, r->value));
 	import_event(im, lane, e);
 }
 
@@ -292,6 +361,7 @@ static void add_enter(struct import *im, struct lane *lane, const struct log_rec
 {
 	uint32_t function = function_of(im, r->address);
 	uint64_t high = lane->stack_high & ~(uint64_t)(LOG_FRAME_UNIT - 1);
+	uint64_t shift = lane->stack_shift;
 	bool call = r->address < LOG_CALL_COUNT;
 	g_array_append_val(lane->functions, function);
 	im->facts->instrumented += !call;
@@ -301,9 +371,9 @@ static void add_enter(struct import *im, struct lane *lane, const struct log_rec
 	                                  .location = site_location(im, r) }))
 		return;
 	/* A call of the C library holds no variable that anybody knows. */
-	names_frame(im->names, call ? 0 : r->address - 1,
+	names_frame(im->names, call ? 0 : import_address(im, r->address - 1),
 	            call       ? FRAME_OF_NOBODY
-	            : r->value ? high - (r->value - 1) * LOG_FRAME_UNIT
+	            : r->value ? high - (r->value - 1) * LOG_FRAME_UNIT + shift
 	                       : 0);
 }
 
@@ -321,9 +391,10 @@ static void add_alloc(struct import *im, struct lane *lane, uint64_t pc, const u
 {
 	char name[32];
 	snprintf(name, sizeof(name), "b%" PRIu64, im->blocks++);
-	uint32_t block = builder_block(im->b, name, strlen(name), w[2], w[1]);
-	uint32_t region = builder_region(im->b, name, w[1], w[2] ? w[2] : 1, block);
-	life_new(im, w[1], w[2], region, block, true);
+	uint64_t shift = shift_of(im, w[1], w[2]), low = w[1] + shift;
+	uint32_t block = builder_block(im->b, name, strlen(name), w[2], low);
+	uint32_t region = builder_region(im->b, name, low, w[2] ? w[2] : 1, block);
+	life_new(im, w[1], w[2], shift, region, block, true);
 	import_event(im, lane,
 	             (struct event){ .op = OP_ALLOC,
 	                             .target = block,
@@ -334,8 +405,9 @@ static void add_alloc(struct import *im, struct lane *lane, uint64_t pc, const u
  * get the memory from it (getline), and free it. */
 static void add_given(struct import *im, const uint64_t *w)
 {
-	uint32_t region = builder_region(im->b, "memory", w[1], w[2] ? w[2] : 1, NONE);
-	life_new(im, w[1], w[2], region, NONE, true);
+	uint64_t shift = shift_of(im, w[1], w[2]);
+	uint32_t region = builder_region(im->b, "memory", w[1] + shift, w[2] ? w[2] : 1, NONE);
+	life_new(im, w[1], w[2], shift, region, NONE, true);
 }
 
 static void add_free(struct import *im, struct lane *lane, uint64_t pc, const uint64_t *w)
@@ -386,6 +458,16 @@ static void add_sync(struct import *im, struct lane *lane, enum log_tag tag, uns
 	import_event(im, lane, e);
 }
 
+/* A piece of an input; without its beginning (--last) it is nothing. */
+static void import_input(struct import *im, unsigned flags, const uint8_t *bytes,
+                         uint64_t length)
+{
+	if (im->inputs->len == 0 && flags & LOG_MORE)
+		return;
+	if (im->inputs->len + length < G_MAXUINT / 2)
+		g_byte_array_append(im->inputs, bytes, (guint)length);
+}
+
 void import_record(struct import *im, uint32_t id, const struct log_record *r)
 {
 	enum log_tag tag = r->tag;
@@ -405,6 +487,7 @@ void import_record(struct import *im, uint32_t id, const struct log_record *r)
 		lane->ordinal++;
 		break;
 	case LOG_ENTER:
+		import_leave(im, lane, r->left);
 		add_enter(im, lane, r);
 		break;
 	case LOG_LEAVE:
@@ -439,6 +522,9 @@ void import_record(struct import *im, uint32_t id, const struct log_record *r)
 			g_string_append_printf(im->clocks, "%s%u:%u:%" PRId64 ":%" PRId64,
 			                       im->clocks->len ? "," : "", id, flags,
 			                       (int64_t)w[1], (int64_t)w[2]);
+		break;
+	case LOG_INPUT:
+		import_input(im, flags, (const void *)(w + 1), pc);
 		break;
 	case LOG_CALL:
 	case LOG_RET:

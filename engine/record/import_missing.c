@@ -268,7 +268,7 @@ static void add_reached(struct import *im, const struct log_reached *r, GArray *
 {
 	uint64_t address = r->place & LOG_ADDRESS_MASK;
 	const struct block_life *life = import_life(im, address);
-	struct late late = { LATE_PLACE, address, r->bytes };
+	struct late late = { LATE_PLACE, import_address(im, address), r->bytes };
 	if (life != NULL && life->heap && !life->stack && life->block != NONE)
 		late = (struct late){ LATE_BLOCK, life->block, 0 };
 	uint32_t value = builder_late(im->b, late);

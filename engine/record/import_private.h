@@ -7,10 +7,12 @@
 
 #include "engine/record/decode.h"
 #include "engine/record/name.h"
+#include "engine/record/rebase.h"
 #include "engine/record/record.h"
 
 struct block_life {
 	uint64_t low, high;
+	uint64_t shift; /* to the address that the trace has: see rebase.h; mostly 0 */
 	uint32_t region, block;
 	bool heap, dead, stack;
 };
@@ -18,7 +20,7 @@ struct block_life {
 struct lane {            /* a thread */
 	uint32_t thread; /* in the builder */
 	bool known;
-	uint64_t stack_high;
+	uint64_t stack_high, stack_shift;
 	GArray *functions; /* uint32_t strings: the call stack */
 	GArray *ordinals;  /* dropped events, for replay */
 	uint64_t ordinal;
@@ -54,6 +56,7 @@ struct import {
 	GHashTable *locations; /* pc -> location + 1 */
 	GHashTable *functions; /* pc -> string + 1 */
 	GString *clocks;       /* for replay: see plan.c */
+	GByteArray *inputs;    /* the same: struct log_input, see inputs.h */
 	GString *repeats;      /* the same: "THREAD:ORDINAL:COUNT,", in the log's order */
 	uint64_t repeated;
 	GString *places;       /* where instances lie: "counter1=5555555580a0 ..." */
@@ -61,8 +64,9 @@ struct import {
 	GHashTable *instances; /* "TYPE ADDRESS" -> instance + 1, "TYPE" -> how many */
 	struct names *names;
 	struct missing_code *missing; /* import_missing.c; NULL: none so far */
-	char *folder;  /* of the log: room for what is too much for memory */
-	uint32_t flat; /* region of everything else, or NONE */
+	struct rebase *rebase; /* owned; NULL: addresses are as they were */
+	char *folder;          /* of the log: room for what is too much for memory */
+	uint32_t flat;         /* region of everything else, or NONE */
 	uint64_t blocks;
 	uint64_t refused;
 	struct error first_refusal;
@@ -73,6 +77,9 @@ struct import {
 struct lane *import_lane(struct import *im, uint32_t id);
 /* The block, stack or module that holds an address now (of a freed block: still), or NULL. */
 struct block_life *import_life(struct import *im, uint64_t address);
+/* An address as the trace has it, and a value, which may be one. */
+uint64_t import_address(struct import *im, uint64_t address);
+uint64_t import_value(struct import *im, uint64_t value);
 uint32_t import_location(struct import *im, uint64_t pc);
 /* False when it is not well-formed: left out. */
 bool import_event(struct import *im, struct lane *lane, struct event e);

@@ -26,7 +26,8 @@
  *     1 << 63 | slot << 51 | value difference << 25 (26 bits) | address difference (25 bits)
  *
  * both signed; LOG_DELTA_UNKNOWN means that the value is not known, LOG_DELTA_FOLLOWS that it
- * is the next word.  A write's value is known only after its record has been written.
+ * is the next word.  A write's value is known only after its record has been written.  ENTER
+ * has in the place of the address difference how many frames are left first (LEAVE).
  */
 #ifndef HEDDLE_LAYOUT_H
 #define HEDDLE_LAYOUT_H
@@ -34,7 +35,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
-#define LOG_VERSION     12
+#define LOG_VERSION     13
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
 #define LOG_CHUNK_MAGIC 0x4b434448u
@@ -59,6 +60,9 @@ struct log_header {
 	uint64_t seed;
 	uint64_t replayed; /* replay: how many events of the plan have been followed */
 	uint32_t holder;   /* controlled mode: the thread that ran last */
+	/* Where the main thread's stack began, and the lowest of its arguments' strings: all
+	 * three lie at random distances from the stack's end.  0: not known. */
+	uint64_t stack_begin, arguments;
 };
 
 enum log_flag {
@@ -69,7 +73,8 @@ enum log_flag {
 	LOG_COMPRESSED = 16, /* chunks may be frames; there is room for both */
 	LOG_EXPLORE = 32, /* chance does not switch inside of an invocation; the ends of threads
 	                   * are noted */
-	LOG_MISSING = 64,  /* calls into code that is not instrumented are recorded */
+	LOG_KEEP_INPUTS = 64, /* what comes from outside is recorded */
+	LOG_MISSING = 128,    /* calls into code that is not instrumented are recorded */
 };
 
 enum log_status {
@@ -81,6 +86,7 @@ enum log_status {
 	LOG_DIVERGED, /* replay: left the plan; a LOG_NOTE says where */
 	LOG_EXECED,   /* became another program */
 	LOG_CUT,      /* exploration: ended by the runtime, after so many steps */
+	LOG_STARVED,  /* replay: ended by the runtime, for there is no more recorded input */
 };
 
 struct log_chunk {
@@ -159,6 +165,7 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	TAG(NOTE, 0, 0)      /* length; key NUL value */ \
 	TAG(CLOCK, 2, 0)     /* flags: which clock; seconds, nanoseconds */ \
 	TAG(RANDOM, 0, 0)    /* length; bytes */ \
+	TAG(INPUT, 0, 0)     /* pc: length of the bytes that follow: see struct log_input */ \
 	TAG(DROP, 0, 0)      /* --last: the state that earlier chunks had left begins here */ \
 	TAG(REPEAT, 0, 0)    /* pc: how often its thread made its last event again, at once */ \
 	/* CALL's flags: LOG_MADE */ \
@@ -216,6 +223,61 @@ enum log_call {
 	        LOG_CALL_COUNT
 };
 
+/*
+ * What a call of the program brought from outside, and the result of a call that went there, in
+ * the order of its thread's: a struct log_input, and its parts (at most three) behind it without
+ * a gap.  The first LOG_INPUT of it begins with the struct; what has no room there follows in
+ * more, with LOG_MORE.
+ *
+ * LOG_INPUTS(name of the call, what it asks for: enum log_asks)
+ */
+/* clang-format off */
+#define LOG_INPUTS(C) \
+	C(descriptor, STATES) /* no call: this one, which was there before, is from outside */ \
+	C(signal, STATES)     /* no call: `result` arrived, after `ordinal` events */ \
+	C(read, TAKES) C(readv, TAKES) C(recv, TAKES) C(recvfrom, TAKES) C(recvmsg, TAKES) \
+	C(accept, TAKES) C(accept4, TAKES) \
+	C(poll, WAITS) C(ppoll, WAITS) C(select, WAITS) C(pselect, WAITS) \
+	C(epoll_wait, WAITS) C(epoll_pwait, WAITS) \
+	C(write, GIVES) C(writev, GIVES) C(send, GIVES) C(sendto, GIVES) C(sendmsg, GIVES) \
+	C(sendfile, GIVES) \
+	C(bind, STATES) C(listen, STATES) C(connect, STATES) C(shutdown, STATES) \
+	C(getsockname, STATES) C(getpeername, STATES) C(getsockopt, STATES) \
+	C(setsockopt, STATES) C(ioctl, STATES) C(epoll_ctl, STATES) \
+	C(socket, MAKES) C(open, MAKES) C(pipe, MAKES) C(socketpair, MAKES) C(eventfd, MAKES) \
+	C(epoll_create, MAKES) C(timerfd_create, MAKES) C(signalfd, MAKES) \
+	C(inotify_init, MAKES) C(memfd_create, MAKES) C(dup, MAKES) \
+	C(sigwait, WAITS)
+/* clang-format on */
+enum log_asks {
+	LOG_STATES, /* nothing, or a state */
+	LOG_TAKES,  /* bytes, or a connection */
+	LOG_WAITS,  /* until there is something */
+	LOG_GIVES,  /* to take what it brings */
+	LOG_MAKES,  /* a descriptor; what matters is its number */
+};
+enum log_input_call {
+#define C(name, asks) LOG_INPUT_##name,
+	LOG_INPUTS(C)
+#undef C
+	        LOG_INPUT_COUNT
+};
+enum { LOG_MORE = 1 };   /* of LOG_INPUT */
+enum { LOG_PARTS = 3 };
+enum log_input_flag {
+	LOG_BECAME = 1, /* a wait that began with descriptors of the process alone */
+};
+struct log_input {
+	uint32_t thread;
+	uint8_t call, flags; /* enum log_input_call, enum log_input_flag */
+	uint16_t spare;
+	int32_t fd, error; /* the descriptor, or -1; errno, when the result is negative */
+	int64_t result;
+	uint64_t ordinal;           /* events of the thread before */
+	uint32_t length[LOG_PARTS]; /* of its parts, in bytes */
+	uint32_t extra;             /* a length, or flags, that the call returned besides */
+};
+
 #define LOG_RANGE 5u /* size code: the size is in a word of its own */
 
 enum log_record_flag {
@@ -245,10 +307,14 @@ enum log_record_flag {
 #define LOG_DELTA_UNKNOWN (1ull << (LOG_DELTA_BITS - 1))
 #define LOG_DELTA_FOLLOWS (LOG_DELTA_UNKNOWN + 1)
 
-struct log_site {
-	uint64_t key;            /* 0: none yet */
-	uint64_t address, value; /* of ENTER: the pc in the function, where the frame begins */
-	uint64_t hint;           /* the writer's own */
+/* By slot; of ENTER: the pc in the function, and where the frame begins.  Values apart, for free
+ * mode has none of plain accesses, and what it touches must fit into the cache. */
+struct log_sites {
+	struct {
+		uint64_t key; /* 0: none yet */
+		uint64_t address;
+	} at[LOG_SITES];
+	uint64_t value[LOG_SITES];
 };
 
 /* A long record's first word without the flags that tell where its value is; the size code
@@ -264,8 +330,8 @@ static inline unsigned log_site_code(uint64_t key)
 }
 static inline unsigned log_site_slot(uint64_t key)
 {
-	return ((uint32_t)(key >> LOG_PC_SHIFT) ^ (uint32_t)key << 20) * 0x9e3779b1u >>
-	       (32 - LOG_SITE_BITS);
+	uint32_t pc = key >> LOG_PC_SHIFT;
+	return (pc >> 3 ^ pc >> 15 ^ (uint32_t)key << 9) & (LOG_SITES - 1);
 }
 
 /*
@@ -310,6 +376,8 @@ struct log_config {
 	uint32_t plan_length;  /* struct log_step, after the config */
 	uint32_t thread_count; /* struct log_thread, after the steps */
 	uint32_t answer_count; /* struct log_answer (clocks), after the threads */
+	uint32_t input_count;  /* struct log_input, by thread, after the answers: in all so */
+	uint64_t input_bytes;  /* many bytes, with their parts, each filled up to 8 bytes */
 	uint32_t first;        /* which of the pair goes first: 1 or 2; 0: stop there only */
 	uint32_t pair[2];      /* threads of the pair; LOG_ALL_THREADS: none */
 	uint32_t hold;         /* wait at the pair for a debugger */

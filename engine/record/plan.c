@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/base/file.h"
+#include "engine/record/inputs.h"
 #include "engine/record/interpose.h"
 #include "engine/record/plan.h"
 #include "engine/record/session.h"
@@ -16,6 +18,8 @@ void plan_release(struct plan *p)
 	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
 		if (arrays[i])
 			g_array_free(arrays[i], TRUE);
+	if (p->inputs)
+		g_byte_array_free(p->inputs, TRUE);
 	if (p->specs)
 		g_ptr_array_unref(p->specs);
 	memset(p, 0, sizeof(*p));
@@ -248,6 +252,17 @@ static void add_answers(const struct trace *t, struct plan *p)
 	g_array_free(raw, TRUE);
 }
 
+static bool add_inputs(const struct trace *t, struct plan *p, struct error *error)
+{
+	const char *note = note_of(t, INPUTS_BYTES_NOTE);
+	if (!note)
+		return true;
+	p->inputs = inputs_unpack(note, &p->input_count);
+	return p->inputs ||
+	       error_set(error, trace_name(t), "record the program again",
+	                 "what came from outside (" INPUTS_BYTES_NOTE ") is damaged");
+}
+
 /* The thread's events up to (and with) `e`, or without it. */
 static void add_up_to(const struct trace *t, struct plan *p, struct thread_events *all,
                       uint32_t e, bool with, bool exact)
@@ -354,6 +369,8 @@ bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
 	p->start_at = note_of(t, "recording-start");
 	add_threads(t, p);
 	add_answers(t, p);
+	if (!add_inputs(t, p, error))
+		return false;
 	struct thread_events *all = collect(t);
 	for (size_t i = 0; i < length; i++)
 		add_up_to(t, p, all, sequence[i], true, exact);
@@ -447,6 +464,9 @@ static void explain_divergence(const struct plan *p, struct plan_run *run)
 		        "%s goes on and on without an event: it waits, in code that is not "
 		        "instrumented, for what another thread would do",
 		        who);
+	} else if (strcmp(what, "input") == 0) {
+		g_string_append_printf(text, "%s %s", who,
+		                       run->facts.input ? run->facts.input : "");
 	} else if (strcmp(what, "ended") == 0) {
 		g_string_append_printf(text, "%s had already ended", who);
 	} else {
@@ -454,6 +474,23 @@ static void explain_divergence(const struct plan *p, struct plan_run *run)
 	}
 	g_free(who);
 	run->cause = g_string_free(text, FALSE);
+}
+
+/* Its log has no name: nothing is left behind, however we end. */
+static bool run_for_trace(struct record_options *o, struct plan_run *run, struct error *error)
+{
+	int fd = file_open_nameless(g_get_tmp_dir());
+	if (fd < 0)
+		return error_set(error, g_get_tmp_dir(), "set TMPDIR to a folder with room",
+		                 "cannot write the log of the replay: %s", g_strerror(errno));
+	char *path = file_descriptor_path(fd);
+	g_strlcpy(o->config.log, path, sizeof(o->config.log));
+	g_free(path);
+	if (record_run(o, &run->result, error))
+		run->trace =
+		        record_import(o->config.log, "the replay", &run->facts, NULL, error);
+	close(fd);
+	return run->trace != NULL;
 }
 
 bool plan_follow(const struct plan *p, char **argv, unsigned first,
@@ -499,26 +536,29 @@ bool plan_follow(const struct plan *p, char **argv, unsigned first,
 	                    p->threads->len * sizeof(struct log_thread));
 	g_byte_array_append(plan, (const void *)p->answers->data,
 	                    p->answers->len * sizeof(struct log_answer));
+	if (p->inputs && !p->explore) {
+		g_byte_array_append(plan, p->inputs->data, p->inputs->len);
+		o.config.input_count = p->input_count;
+		o.config.input_bytes = p->inputs->len;
+	}
 	o.plan = plan->data;
 	o.plan_bytes = plan->len;
-	snprintf(o.config.log, sizeof(o.config.log), "%s/heddle-replay-%d.log", g_get_tmp_dir(),
-	         (int)getpid());
-	bool ok = record_run(&o, &run->result, error);
+	bool ok = run_for_trace(&o, run, error);
 	g_byte_array_free(plan, TRUE);
 	interposer_remove(library);
 	if (!ok)
 		return false;
-	run->trace = record_import(o.config.log, "the replay", &run->facts, NULL, error);
-	unlink(o.config.log);
-	if (!run->trace)
-		return false;
+	if (run->facts.status == LOG_STARVED) /* the signal is ours */
+		run->result.status = run->result.signal = 0;
 	run->diverged = run->facts.diverged != NULL;
 	if (run->diverged)
 		explain_divergence(p, run);
 	else if (run->facts.replayed + p->open_end < p->steps->len && run->facts.replayed > 0) {
 		run->diverged = true;
 		run->at = g_array_index(p->events, uint32_t, run->facts.replayed);
-		run->cause = g_strdup("the program ended before it");
+		run->cause = g_strdup(run->facts.status == LOG_STARVED
+		                              ? "the recorded input came to an end before it"
+		                              : "the program ended before it");
 	} else if (run->result.timed_out && !p->explore && run->facts.replayed == 0 &&
 	           p->steps->len > 0) {
 		run->diverged = true;

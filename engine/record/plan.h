@@ -12,6 +12,8 @@ struct plan {             /* zero to init; plan_release */
 	GArray *events;   /* uint32_t: by step, the trace's event (NONE: not in the trace) */
 	GArray *threads;  /* struct log_thread, by the runtime's number */
 	GArray *answers;  /* struct log_answer */
+	GByteArray *inputs; /* struct log_input with their parts, or NULL: for real */
+	uint32_t input_count;
 	GPtrArray *specs; /* char *: files whose bind lines make events of it */
 	const char
 	        *start_at; /* function that accesses are recorded from, or NULL; the trace's */

@@ -80,8 +80,9 @@ bool session_record(const struct session_options *options, struct session *s,
 	                            : session_default_output(options->argv[0]);
 	o.config.flags = (options->free_mode ? 0 : LOG_CONTROLLED) |
 	                 (options->no_values ? 0 : LOG_VALUES) |
-	                 (options->compress && !options->keep_events ? LOG_COMPRESSED : 0) |
-	                 (options->no_missing ? 0 : LOG_MISSING);
+	                 (options->no_inputs ? 0 : LOG_KEEP_INPUTS) |
+	                 (options->no_missing ? 0 : LOG_MISSING) |
+	                 (options->compress && !options->keep_events ? LOG_COMPRESSED : 0);
 	o.config.strategy = options->strategy;
 	o.config.depth = options->depth ? options->depth : 3;
 	o.config.seed = options->seed;

@@ -17,6 +17,7 @@ struct session_options {
 	bool free_mode;
 	bool no_values;
 	bool no_missing; /* calls into code that is not instrumented are not recorded */
+	bool no_inputs; /* what comes from outside is not kept for replay */
 	bool compress; /* the log, while recording; not with keep_events */
 	unsigned strategy, depth;
 	uint64_t seed, steps, max_bytes, keep_events;

@@ -75,6 +75,10 @@ uint32_t builder_open_scopes(const struct builder *b);
 void builder_size_directive(struct builder *b, const char *name, size_t length, uint32_t size);
 void builder_semaphore(struct builder *b, uint32_t object, int32_t count);
 void builder_instance_type(struct builder *b, uint32_t instance, uint32_t type);
+/* "FILE:LINE" or "FILE:LINE:COL", cut from the back: the length of the file's name, and line
+ * and column (0: none); false for other texts. */
+bool builder_source_position(const char *text, size_t length, size_t *file,
+                             uint32_t numbers[2]);
 void builder_source(struct builder *b, uint32_t location, const char *file, uint32_t line,
                     uint32_t column);
 /* The function a location lies in, and the location of the call it was inlined at (or NONE). */

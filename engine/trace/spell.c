@@ -52,41 +52,25 @@ void spell(const struct spelling *s, enum spelt kind, uint32_t index, GString *o
 	            out);
 }
 
-/* A string as the text format writes it: quotes, \" \\ \n \xHH. */
-static void append_quoted(const char *text, GString *out)
+/* What reads back as the same bytes and is safe to print: bytes that are no UTF-8 and control
+ * characters are written \xHH. */
+void trace_append_string(const char *text, GString *out)
 {
+	const char *end = text + strlen(text);
 	g_string_append_c(out, '"');
-	for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-		if (*c == '"' || *c == '\\')
-			g_string_append_printf(out, "\\%c", *c);
-		else if (*c == '\n')
+	for (const char *next; text < end; text = next) {
+		next = text + 1;
+		if (*text == '"' || *text == '\\') {
+			g_string_append_printf(out, "\\%c", *text);
+		} else if (*text == '\n') {
 			g_string_append(out, "\\n");
-		else if (*c < 0x20 || *c == 0x7f)
-			g_string_append_printf(out, "\\x%02X", *c);
-		else
-			g_string_append_c(out, (char)*c);
+		} else {
+			if (g_utf8_get_char_validated(text, end - text) < 0x110000)
+				next = g_utf8_next_char(text);
+			append_escaped(out, text, (size_t)(next - text));
+		}
 	}
 	g_string_append_c(out, '"');
-}
-
-/* What \xHH made of a string may be no UTF-8: then every byte beyond ASCII is written so. */
-static void append_string_value(const char *text, GString *out)
-{
-	if (g_utf8_validate(text, -1, NULL)) {
-		append_quoted(text, out);
-		return;
-	}
-	gsize from = out->len;
-	append_quoted(text, out);
-	GString *rest = g_string_new_len(out->str + from, (gssize)(out->len - from));
-	g_string_truncate(out, from);
-	for (const unsigned char *c = (const unsigned char *)rest->str; *c; c++) {
-		if (*c >= 0x80)
-			g_string_append_printf(out, "\\x%02X", *c);
-		else
-			g_string_append_c(out, (char)*c);
-	}
-	g_string_free(rest, TRUE);
 }
 
 static void spell_list(const struct spelling *s, const uint32_t *values, uint32_t count,
@@ -124,7 +108,7 @@ void spell_value(const struct spelling *s, uint32_t value, GString *out)
 		g_string_append_printf(out, "%" G_GINT64_FORMAT, v->integer);
 		break;
 	case V_STRING:
-		append_string_value(trace_string(s->t, v->string), out);
+		trace_append_string(trace_string(s->t, v->string), out);
 		break;
 	case V_TOKEN:
 		append_text(s, spelt_token(s, trace_string(s->t, v->string)), out);
@@ -243,7 +227,7 @@ struct spelling spelling_for_people(const struct trace *t)
 
 /* -- names for files ------------------------------------------------------------------- */
 
-/* Does an operand of this name end where it should?  The rules of text_read.c: quotes and
+/* Does an operand of this name end where it should?  The rules of text_words.c: quotes and
  * brackets balance; `also` may not stand outside of them. */
 static bool reads_back(const char *name, const char *also)
 {

@@ -148,6 +148,13 @@ for seed in $(seq 1 "${HEDDLE_PROGRAMS:-6}"); do
 	is "$(explored random states) $(explored random complete)" "$(cat expected) true" "random program $seed"
 done
 
+$HEDDLE cc -g -O1 "$root/samples/account/account.c" -o account -pthread
+mkdir left
+run env TMPDIR="$PWD/left" timeout -s TERM 4 "$HEDDLE" explore --budget 1000 -- ./account
+like "$out" "it was interrupted" "interrupted: it says what it has"
+like "$out" "[0-9] executions" "and how much that is"
+is "$(ls left)" "" "and leaves nothing behind"
+
 run "$HEDDLE" explore -- ./nowhere
 is "$status" 2 "no such program"
 run "$HEDDLE" explore

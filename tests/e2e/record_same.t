@@ -27,6 +27,8 @@ for folder in "$root"/samples/*/; do
 done
 wait
 ok $([ ${#samples[@]} -ge 20 ]; echo $?) "${#samples[@]} samples"
+gcc -o no_personality "$root/tests/e2e/programs/no_personality.c"
+./no_personality true && refused=./no_personality
 for name in "${samples[@]}"; do
 	[ -x "$name" ] || { ok 1 "$name is built"; continue; }
 	different=
@@ -38,5 +40,11 @@ for name in "${samples[@]}"; do
 		same || different+=" $way"
 	done
 	is "$different" "" "$name: one seed is one trace"
+	[ "$refused" ] || continue
+	for trace in one two; do
+		timeout 30 $refused $HEDDLE record -q -o $trace.hdl -- "./$name" >/dev/null 2>&1
+	done
+	same && $HEDDLE info one.hdl | grep -q 'recording-addresses *numbered'
+	ok $? "$name: also where address randomisation cannot be switched off"
 done
 done_testing

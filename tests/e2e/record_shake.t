@@ -63,6 +63,10 @@ for seed in 1 2 3 4; do
 done
 ok $([ $stolen -gt 0 ]; echo $?) "and the trace is marked: $stolen of 4"
 
+mkdir left
+run env TMPDIR="$PWD/left" timeout -s TERM 4 $HEDDLE shake --runs 1000000 -- ./race
+like "$out" "[0-9] runs, [0-9]+ outcomes?" "interrupted: a table of the runs until then"
+is "$(ls left)" "" "and nothing is left behind"
 run $HEDDLE shake -- ./missing
 is "$status" 2 "a missing program"
 like "$err" "missing" "is named"

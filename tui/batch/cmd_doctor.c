@@ -101,7 +101,8 @@ static void check_recording(const char *self)
 			     s.result.aslr_off ? "can be switched off"
 			                       : "cannot be switched off",
 			     "allow personality(2) (in a container: --security-opt "
-			     "seccomp=unconfined); traces differ in addresses until then");
+			     "seccomp=unconfined); traces have addresses of their own until "
+			     "then");
 		session_release(&s);
 	}
 	unlink(source);

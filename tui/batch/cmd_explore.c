@@ -348,6 +348,7 @@ static int explore_with(struct arguments *a, struct explore_options *o)
 	struct error error = { 0 };
 	struct asked asked = { .program = o->argv[0], .shard = argument_value(a, "shard") };
 	enum output_format format = argument_format(a, true);
+	o->interrupted = catch_interruption();
 	struct explore_report *r = explore(o, progress_on_stderr(), &error);
 	int status;
 	progress_done();

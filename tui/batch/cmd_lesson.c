@@ -158,10 +158,7 @@ static void show(const char *said, const struct error *error)
 {
 	printf("%s", said);
 	say_error(error);
-	printf("[Enter goes back to the lesson] ");
-	fflush(stdout);
-	for (int c; (c = getchar()) != '\n' && c != EOF;)
-		;
+	screen_await_key("[any key goes back to the lesson] ");
 }
 
 /* Do what the guide wishes; false when nothing new was recorded. */

@@ -51,7 +51,7 @@ static void tell(const struct session *s, const struct arguments *a)
 		        max_size(a));
 	if (!(f->flags & LOG_ASLR_OFF))
 		fprintf(stderr, "heddle: address randomisation could not be switched off here: "
-		                "addresses differ from run to run\n");
+		                "the trace has addresses of its own\n");
 	if (f->stolen)
 		fprintf(stderr,
 		        "heddle: %u times a thread blocked or spun in what is not modelled: "
@@ -78,6 +78,7 @@ static int run_record(struct arguments *a)
 	o.free_mode = argument_choice(a, "mode", modes, 0) == 1;
 	o.no_values = argument_flag(a, "no-values");
 	o.no_missing = argument_flag(a, "no-missing");
+	o.no_inputs = argument_flag(a, "no-inputs");
 	o.strategy = argument_choice(a, "strategy", record_strategies, STRATEGY_RANDOM);
 	o.depth = argument_number(a, "depth", 3);
 	o.steps = argument_number(a, "steps", 0);
@@ -129,6 +130,9 @@ static const struct command_option options[] = {
 	{ "start-at", "FUNCTION", "record accesses from the first call of FUNCTION on", 0 },
 	{ "no-values", NULL, "leave values out", 0 },
 	{ "no-missing", NULL, "leave out calls into code that is not instrumented", 0 },
+	{ "no-inputs", NULL,
+	  "leave out what comes from outside (sockets, pipes, terminals): replay needs it again",
+	  0 },
 	{ 0 },
 };
 

@@ -119,6 +119,10 @@ static void print_outcome(const struct plan *p, const struct plan_run *run)
 {
 	if (run->facts.status == LOG_DEADLOCK)
 		print_deadlock(run);
+	else if (run->facts.status == LOG_STARVED)
+		fprintf(stderr,
+		        "heddle:   it waits for more input than the recording has: Heddle ended "
+		        "it there\n");
 	else if (run->result.timed_out)
 		fprintf(stderr,
 		        "heddle:   it does not end: Heddle ended it after %u s (--timeout)\n",
@@ -276,7 +280,8 @@ static size_t before_requests(const struct witness *w, uint32_t pair[2])
 static void explain_c11(const struct trace *t, const struct witness *w)
 {
 	fprintf(stderr,
-	        "heddle: a race by the rules of C11 alone: only relaxed atomics order the two,\n"
+	        "heddle: a race by the rules of C11 alone: only relaxed atomics order the "
+	        "two,\n"
 	        "heddle: so where one thread runs at a time they come one after the other\n");
 	for (guint i = 0; w->pair && i < w->pair->len; i++) {
 		uint32_t e = g_array_index(w->pair, uint32_t, i);

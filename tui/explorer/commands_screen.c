@@ -15,11 +15,17 @@ static const struct {
 	const char *name;
 	enum request request;
 } view_names[] = {
-	{ "findings", REQUEST_GO_FINDINGS },   { "trace", REQUEST_GO_TRACE },
-	{ "source", REQUEST_SOURCE },          { "state", REQUEST_GO_STATE },
-	{ "witness", REQUEST_WITNESS },        { "order", REQUEST_ORDER },
-	{ "graph", REQUEST_GO_GRAPH },         { "commutativity", REQUEST_GO_COMMUTE },
-	{ "exploration", REQUEST_GO_EXPLORE }, { "help", REQUEST_HELP },
+	{ "findings", REQUEST_GO_FINDINGS },
+	{ "trace", REQUEST_GO_TRACE },
+	{ "source", REQUEST_SOURCE },
+	{ "state", REQUEST_GO_STATE },
+	{ "witness", REQUEST_WITNESS },
+	{ "order", REQUEST_ORDER },
+	{ "graph", REQUEST_GO_GRAPH },
+	{ "commutativity", REQUEST_GO_COMMUTE },
+	{ "exploration", REQUEST_GO_EXPLORE },
+	{ "story", REQUEST_STORY },
+	{ "help", REQUEST_HELP },
 };
 
 const char *view_name(size_t i)
@@ -36,7 +42,7 @@ bool word_view(struct app *app, const char *arguments, struct error *error)
 		return true;
 	}
 	return expect(error, "findings, trace, source, state, witness, order, graph, "
-	                     "commutativity, exploration or "
+	                     "commutativity, exploration, story or "
 	                     "help");
 }
 

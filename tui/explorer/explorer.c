@@ -76,17 +76,21 @@ static void run_program(struct app *app)
 	char *command = app->after_command;
 	app->after_command = NULL;
 	screen_lend();
-	printf("\n$ %s\n", command);
+	if (!app->after_is_heddle)
+		printf("\n$ %s\n", command);
 	fflush(stdout);
 	int status = system(command);
 	note_replay(app, status);
-	printf("\n[ended with status %d; Enter goes back to heddle] ",
-	       status < 0          ? -1
-	       : WIFEXITED(status) ? WEXITSTATUS(status)
-	                           : 128 + WTERMSIG(status));
-	fflush(stdout);
-	for (int c; (c = getchar()) != '\n' && c != EOF;)
-		;
+	int code = status < 0          ? -1
+	           : WIFEXITED(status) ? WEXITSTATUS(status)
+	                               : 128 + WTERMSIG(status);
+	if (!app->after_is_heddle || code != 0) {
+		char *prompt = g_strdup_printf(
+		        "\n[ended with status %d; any key goes back to heddle] ", code);
+		screen_await_key(prompt);
+		g_free(prompt);
+	}
+	app->after_is_heddle = false;
 	screen_take_back();
 	g_free(command);
 }

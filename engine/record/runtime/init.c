@@ -149,7 +149,9 @@ static int config_descriptor(void)
 
 static void find_forwarded(void);
 
-__attribute__((constructor(101))) static void begin(void)
+extern void *__libc_stack_end; /* the loader's: where the program's stack began */
+
+__attribute__((constructor(101))) static void begin(int argc, char **argv)
 {
 	find_forwarded();
 	strings_init();
@@ -160,6 +162,8 @@ __attribute__((constructor(101))) static void begin(void)
 	rt.values = rt.config.flags & LOG_VALUES;
 	rt.replay = rt.config.flags & LOG_REPLAY;
 	rt.missing = rt.config.flags & LOG_MISSING;
+	if (rt.controlled && rt.config.flags & LOG_KEEP_INPUTS)
+		rt.inputs = INPUTS_KEPT;
 	rt.random = (rt.config.seed + 1) * 0x9e3779b97f4a7c15ull;
 	if (rt.replay && !replay_load(fd, sizeof(rt.config)))
 		_exit(125);
@@ -167,6 +171,8 @@ __attribute__((constructor(101))) static void begin(void)
 	restore_environment();
 	if (!log_open())
 		_exit(125);
+	rt.header->stack_begin = (uintptr_t)__libc_stack_end;
+	rt.header->arguments = argc > 0 ? (uintptr_t)argv[0] : 0;
 	for (int i = 0; i < 4; i++)
 		next_random();
 	sched_init();
@@ -326,6 +332,27 @@ EXPORT void _Exit(int status)
 
 static struct sigaction handlers[65];
 
+bool signal_has_handler(int number)
+{
+	return number > 0 && number < 65 && handlers[number].sa_handler != SIG_DFL &&
+	       handlers[number].sa_handler != SIG_IGN;
+}
+
+/* It came from another process, or from the terminal: replay will have to bring it. */
+static void note_arrival(struct thread *t, int number, const siginfo_t *info)
+{
+	bool other = (info->si_code == SI_USER || info->si_code == SI_QUEUE) &&
+	             info->si_pid != rt.header->pid;
+	bool terminal = info->si_code == SI_KERNEL &&
+	                (number == SIGINT || number == SIGTERM || number == SIGHUP ||
+	                 number == SIGQUIT || number == SIGWINCH);
+	if (rt.inputs == INPUTS_KEPT && (other || terminal) &&
+	    t->signal_count < MAX_SIGNALS_SEEN) {
+		t->signals[t->signal_count] = (struct signal_seen){ number, t->ordinal };
+		t->signal_count++;
+	}
+}
+
 /* The program's handler, with our hooks open only where they can be: not when the signal
  * came while this thread was inside the runtime or without the token. */
 static void on_signal(int number, siginfo_t *info, void *context)
@@ -348,6 +375,8 @@ static void on_signal(int number, siginfo_t *info, void *context)
 	if (a->sa_flags & SA_RESETHAND)
 		a->sa_handler = SIG_DFL;
 	bool shown = t != &nobody && t->gate == 0;
+	if (t != &nobody && rt.header)
+		note_arrival(t, number, info);
 	if (shown)
 		frame_enter(t, LOG_CALL_signal, at, false);
 	if (handlers[number].sa_flags & SA_SIGINFO)
@@ -485,24 +514,18 @@ EXPORT int dlclose(void *library)
 	F(clock_getcpuclockid) \
 	F(clock_getres) \
 	F(clock_settime) \
-	F(fmemopen) F(glob) F(glob64) F(pthread_attr_getaffinity_np) F( \
-	        pthread_attr_getguardsize) F(pthread_attr_getstack) \
-	        F(pthread_attr_getstacksize) F(pthread_barrierattr_getpshared) F( \
-	                pthread_condattr_getclock) F(pthread_condattr_getpshared) \
-	                F(pthread_getcpuclockid) F(pthread_getname_np) F( \
-	                        pthread_mutexattr_getprioceiling) \
-	                        F(pthread_mutexattr_getprotocol) F( \
-	                                pthread_mutexattr_getpshared) \
-	                                F(pthread_mutexattr_getrobust) F( \
-	                                        pthread_mutexattr_gettype) \
-	                                        F(pthread_rwlock_init) F( \
-	                                                pthread_rwlockattr_getkind_np) \
-	                                                F(pthread_rwlockattr_getpshared) F( \
-	                                                        pthread_sigmask) \
-	                                                        F(pthread_spin_init) F( \
-	                                                                realpath) F(regexec) \
-	                                                                F(sem_getvalue) \
-	                                                                        F(sem_unlink)
+	F(fmemopen) \
+	F(glob) F(glob64) F(pthread_attr_getaffinity_np) F(pthread_attr_getguardsize) F( \
+	        pthread_attr_getstack) F(pthread_attr_getstacksize) \
+	        F(pthread_barrierattr_getpshared) F(pthread_condattr_getclock) F( \
+	                pthread_condattr_getpshared) F(pthread_getcpuclockid) \
+	                F(pthread_getname_np) F(pthread_mutexattr_getprioceiling) F( \
+	                        pthread_mutexattr_getprotocol) F(pthread_mutexattr_getpshared) \
+	                        F(pthread_mutexattr_getrobust) F(pthread_mutexattr_gettype) F( \
+	                                pthread_rwlock_init) F(pthread_rwlockattr_getkind_np) \
+	                                F(pthread_rwlockattr_getpshared) F(pthread_sigmask) \
+	                                        F(pthread_spin_init) F(realpath) F(regexec) \
+	                                                F(sem_getvalue) F(sem_unlink)
 FORWARDED(FORWARD)
 
 /* By the first constructor, before anybody else's may call one of them. */

@@ -76,7 +76,7 @@ static void write_miss(struct thread *t, const struct region *r, unsigned flags)
 	unsigned count = reach_scan(t, r->arguments, r->mask, &list, &cut);
 	uint64_t function = r->function;
 	if (!rt.controlled)
-		log_ticket(t);
+		log_epoch(t);
 	uint64_t *w = log_blob(t, LOG_MISS, r->pc, &function, 1, list, count * sizeof(*list));
 	if (w)
 		w[0] |= (uint64_t)(flags | (cut ? LOG_MISS_CUT : 0)) << 8;
@@ -89,7 +89,7 @@ static void write_back(struct thread *t, const struct region *r)
 	if (t->stream->last != t->id)
 		log_switch(t);
 	if (!rt.controlled)
-		log_ticket(t);
+		log_epoch(t);
 	uint64_t *w = log_room(t->stream, 2);
 	w[1] = r->function;
 	BARRIER();
@@ -173,6 +173,7 @@ static void cut_frames(struct thread *t, uint32_t depth)
 		t->depth = depth;
 		t->low = depth < t->low ? depth : t->low;
 		t->dirty = 1;
+		context_renew(t);
 	}
 }
 

@@ -16,6 +16,10 @@
 static struct log_step *steps;
 static struct log_thread *threads;
 static struct log_answer *answers;
+static const char *inputs; /* struct log_input with their parts, by thread */
+static struct range {
+	const struct log_input *from, *end;
+} *inputs_of; /* by thread */
 static uint32_t *answer_start; /* by thread: index into answers */
 static uint32_t position;
 static int nested;         /* invocations that began inside of one whose end is awaited */
@@ -39,6 +43,45 @@ static void *read_all(int fd, uint64_t *offset, uint64_t bytes)
 	return p;
 }
 
+static const struct log_input *input_at(const char *p)
+{
+	return (const void *)p;
+}
+
+static bool load_inputs(int fd, uint64_t *offset)
+{
+	const struct log_config *c = &rt.config;
+	inputs = read_all(fd, offset, c->input_bytes);
+	inputs_of = rt_pages((c->thread_count + 1) * sizeof(*inputs_of));
+	if (!inputs || !inputs_of)
+		return false;
+	const char *p = inputs;
+	for (uint32_t i = 0; i < c->input_count; i++) {
+		const struct log_input *in = input_at(p);
+		p += sizeof(*in);
+		for (unsigned k = 0; k < LOG_PARTS; k++)
+			p += (in->length[k] + 7u) & ~7u;
+		if (in->thread >= c->thread_count)
+			continue;
+		struct range *r = &inputs_of[in->thread];
+		if (!r->from)
+			r->from = in;
+		r->end = input_at(p);
+	}
+	if (c->input_count > 0)
+		rt.inputs = INPUTS_GIVEN;
+	return true;
+}
+
+void replay_inputs(uint32_t id, const struct log_input **from, const struct log_input **end)
+{
+	struct range r = { 0 };
+	if (id < rt.config.thread_count)
+		r = inputs_of[id];
+	*from = r.from ? r.from : input_at(inputs);
+	*end = r.from ? r.end : input_at(inputs);
+}
+
 bool replay_load(int fd, uint64_t offset)
 {
 	struct log_config *c = &rt.config;
@@ -48,7 +91,7 @@ bool replay_load(int fd, uint64_t offset)
 	next_of = rt_pages((c->plan_length + 1) * sizeof(*next_of));
 	first_of = rt_pages((c->thread_count + 1) * sizeof(*first_of));
 	answer_start = rt_pages((c->thread_count + 2) * sizeof(*answer_start));
-	if (!steps || !threads || !answers || !next_of || !first_of || !answer_start)
+	if (!load_inputs(fd, &offset) || !steps || !threads || !answers || !next_of || !first_of || !answer_start)
 		return false;
 	for (uint32_t i = 0; i < c->thread_count; i++)
 		first_of[i] = UINT32_MAX;
@@ -253,6 +296,28 @@ void replay_point(struct thread *t)
 	take_turns(t, true);
 }
 
+void replay_call(struct thread *t)
+{
+	take_turns(t, false);
+}
+
+bool replay_expects(const struct thread *t, enum log_tag tag)
+{
+	uint64_t next = replay_turn(t->id);
+	return next < rt.config.plan_length && steps[next].tag == tag;
+}
+
+bool replay_strict(void)
+{
+	return rt.replay && (phase == FOLLOWING || phase == GATHERING);
+}
+
+void replay_left(struct thread *t, const char *text)
+{
+	log_note("input", text);
+	diverged(t, "input", 0, 0);
+}
+
 /* Has `t`, whose turn it is, spent a second of processor time in giving way? */
 static bool pauses_only(struct thread *t)
 {
@@ -308,6 +373,8 @@ void replay_event(struct thread *t, enum log_tag tag, uintptr_t pc)
 		t->poll.repeats = s->repeats;
 		first_of[t->id] = next_of[position];
 		position++;
+		if (rt.inputs)
+			input_signals(t);
 		break;
 	}
 	case FIRST:

@@ -53,12 +53,16 @@ struct stream { /* where records go: one for all in controlled mode, else one a 
 	void *chunk;
 	uint32_t thread;
 	uint32_t last;          /* controlled: the thread of the last record */
-	struct log_site *sites; /* as the reader will know them; layout.h */
+	struct log_sites *sites; /* as the reader will know them; layout.h */
+	uint16_t *hints;         /* of ENTER's sites: see frame_begin */
 };
 
 struct frame {
 	uintptr_t call, function, sp;
+	uint64_t context; /* free mode: a hash of this frame's call and its callers' */
 };
+
+enum { SEEN_BITS = 11 }; /* of a thread's table of accesses that have been written */
 
 enum state { STATE_READY, STATE_RUNNING, STATE_BLOCKED, STATE_OUTSIDE, STATE_DONE };
 
@@ -79,6 +83,14 @@ enum reason { /* what a blocked thread waits for */
 };
 
 struct pollfd;
+struct iovec;
+
+struct signal_seen { /* a signal from outside that a handler took: outside.h */
+	int number;
+	uint64_t ordinal; /* events of its thread before */
+};
+enum { MAX_SIGNALS_SEEN = 8 };
+enum inputs { INPUTS_NONE, INPUTS_KEPT, INPUTS_GIVEN }; /* what comes from outside */
 
 struct heddle_bound;
 struct open_call { /* an invocation by a bind line: bind.c */
@@ -119,23 +131,22 @@ struct thread {
 	union {
 		struct {
 			volatile uint32_t gate;
-			uint16_t dirty;   /* the log's idea of the call stack is not ours */
-			uint16_t unusual; /* access_rest has something to see to */
+			uint32_t unusual; /* access_rest has something to see to */
 		};
 		volatile uint64_t attention; /* 0: an access has but to be written */
 	};
+	uint32_t dirty;   /* the log's idea of the call stack is not ours */
 	int32_t budget;   /* accesses until the next scheduling point */
 	int32_t drawn;    /* what it was when accesses were last counted */
 	uint64_t counted; /* accesses that were counted so far */
 	struct stream *stream;
 	uint64_t
 	        *pending; /* the end of the last write's record, whose value is not yet known */
-	struct log_site *pending_site;
-	/* Free mode: a new number after each synchronisation, call and return; an access that
-	 * its site has made with this number before is not written again, but counted.
-	 * Controlled mode: 0. */
-	uint64_t epoch, repeated;
-	uint32_t pending_code;
+	/* Free mode: a new number after each synchronisation, and a hash of it and the calling
+	 * context; an access that the instruction has made in both before is not written
+	 * again, but counted.  Controlled mode, and nobody: 0. */
+	uint64_t epoch, context, repeated;
+	uint32_t pending_code, pending_slot;
 	uint32_t id;
 	uint64_t ordinal; /* visible events so far */
 	uint32_t depth, emitted, low;
@@ -186,15 +197,23 @@ struct thread {
 	struct region *regions; /* open missing calls, or NULL */
 	unsigned region_count;
 	struct reach *reach; /* or NULL */
+	uint64_t seen[1 << SEEN_BITS]; /* free mode: access.h */
+	/* what comes from outside: inputs.c */
+	struct signal_seen signals[MAX_SIGNALS_SEEN]; /* not written yet */
+	volatile unsigned signal_count;
+	bool starves;       /* replay: waits for what is not in the recording */
+	unsigned hungry;    /* how often it asked for such */
+	const struct log_input *input, *input_end; /* replay: what is still to be given */
 };
 
 extern __thread struct thread *me __attribute__((tls_model("initial-exec")));
-extern struct thread nobody;
+extern struct thread nobody __attribute__((visibility("hidden")));
 
 struct runtime {
 	bool on;         /* recording was asked for and has not ended */
 	bool controlled; /* else free mode */
 	bool replay;
+	enum inputs inputs;
 	bool values;
 	bool missing;        /* calls into code that is not instrumented are recorded, */
 	bool reaching;       /* and there is such code: what is allocated must be known */
@@ -211,8 +230,9 @@ struct runtime {
 	uintptr_t cxx_low, cxx_high;   /* the C++ library */
 	uintptr_t glib_low, glib_high;
 	uintptr_t libc_low, libc_high, ld_low, ld_high, own_low, own_high;
-	volatile uint64_t ticket;
-	uint64_t messages;
+	/* in a cache line of its own: all threads of free mode write it */
+	volatile uint64_t ticket __attribute__((aligned(64)));
+	uint64_t messages __attribute__((aligned(64)));
 	struct stream stream; /* controlled mode */
 	cpu_set_t *affinity;
 	volatile int poke; /* a signal handler has changed a real lock or semaphore */
@@ -380,11 +400,27 @@ void replay_pause(struct thread *t); /* no event follows: it gives way */
 void replay_event(struct thread *t, enum log_tag tag, uintptr_t pc);
 bool replay_answer(struct thread *t, uint32_t clock, struct timespec *answer);
 uint32_t replay_child(uint32_t parent, uint32_t ordinal);
+/* What thread `id` got from outside; an empty range when nothing. */
+void replay_inputs(uint32_t id, const struct log_input **from, const struct log_input **end);
+/* Before a call that is no event: waits for the thread's turn. */
+void replay_call(struct thread *t);
+/* Is the thread's next event in the plan of this kind? */
+bool replay_expects(const struct thread *t, enum log_tag tag);
+/* Is everybody still before the pair, so that nothing may differ? */
+bool replay_strict(void);
+/* The thread asked for something else from outside than in the recording: `text` says what. */
+void replay_left(struct thread *t, const char *text);
 uint64_t replay_turn(uint32_t thread); /* when it comes next in the plan */
 uint32_t replay_next(void);            /* whose turn it is; UINT32_MAX: nobody's */
 void replay_blocked(void);
 
+/* ---- inputs.c ---- */
+void input_keep_signals(struct thread *t);
+/* Replay: signals arrive that did when the thread was as far as it is.  True when one did. */
+bool input_signals(struct thread *t);
+
 /* ---- init.c ---- */
+bool signal_has_handler(int number);
 void rt_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 _Noreturn void rt_die(int signal_number);
 void *rt_pages(size_t bytes);
@@ -412,6 +448,27 @@ ALWAYS_INLINE uint64_t *log_room(struct stream *s, unsigned words)
 ALWAYS_INLINE uint64_t log_word(enum log_tag tag, unsigned flags, uintptr_t pc)
 {
 	return tag | flags << 8 | (uint64_t)pc << LOG_PC_SHIFT;
+}
+
+/* Free mode: the calling context of a call from one that has the hash `parent`. */
+ALWAYS_INLINE uint64_t context_of(uint64_t parent, uintptr_t call, uintptr_t function)
+{
+	uint64_t h = ((parent << 7 | parent >> 57) ^ call ^ (uint64_t)function << 17) *
+	             0x9e3779b97f4a7c15u;
+	return h ^ h >> 32;
+}
+
+/* What `context` is in the frame of that hash. */
+ALWAYS_INLINE uint64_t context_now(const struct thread *t, uint64_t frame)
+{
+	return frame ^ t->epoch * 0xd6e8feb86659fd93u;
+}
+
+/* The thread has called or returned, or its epoch has ended; frames[-1] is nobody's. */
+ALWAYS_INLINE void context_renew(struct thread *t)
+{
+	uint32_t depth = t->depth < MAX_FRAMES ? t->depth : MAX_FRAMES;
+	t->context = context_now(t, t->frames[(int32_t)depth - 1].context);
 }
 
 /* Everything that must be written before an event of `t`. */
@@ -449,7 +506,14 @@ static inline void log_ticket(struct thread *t)
 	uint64_t *w = log_room(t->stream, 1);
 	w[0] = log_word(LOG_TICKET, 0, __atomic_add_fetch(&rt.ticket, 1, __ATOMIC_SEQ_CST));
 	t->stream->next = w + 1;
+}
+
+/* The same of what may come between an access and its repetition that both matter. */
+static inline void log_epoch(struct thread *t)
+{
+	log_ticket(t);
 	t->epoch++;
+	context_renew(t);
 }
 
 ALWAYS_INLINE void count_event(struct thread *t, enum log_tag tag, uintptr_t pc)

@@ -381,6 +381,27 @@ static _Noreturn void deadlock(struct thread *t)
 	rt_die(SIGABRT);
 }
 
+/* Replay: does somebody wait for more than the recording has, and nobody for anything that
+ * still comes?  Others may have a time limit, or a child process: not for long. */
+static bool starved(void)
+{
+	enum { PATIENCE = 100 };
+	static unsigned looks;
+	bool any = false, all = !sched.outside && !sched.timed;
+	for (unsigned i = 0; i < sched.live_count; i++) {
+		const struct thread *t = sched.live[i];
+		any |= t->state == STATE_BLOCKED && t->starves;
+		all &= t->state != STATE_BLOCKED || t->reason != FOR_FILE || t->starves;
+	}
+	return any && (all || ++looks > PATIENCE);
+}
+
+static _Noreturn void end_starved(void)
+{
+	rt_finish(LOG_STARVED);
+	rt_die(SIGKILL);
+}
+
 /* Replay: a futex wait may end at any time, so it does when its thread has the next event;
  * but only once, for one that waits again waits for somebody else. */
 static bool release_futex(struct thread *t)
@@ -416,6 +437,8 @@ static struct thread *choose(struct thread *t, bool may_idle)
 			wake_planned();
 		if (sched.ready)
 			return choose_ready(t);
+		if (rt.inputs == INPUTS_GIVEN && starved())
+			end_starved();
 		if (rt.poke) {
 			rt.poke = 0;
 			retry_real_objects();
@@ -892,6 +915,8 @@ bool sched_block(struct thread *t, enum reason reason, const void *object, bool 
 {
 	if (t->pending)
 		log_fill(t);
+	if (rt.inputs == INPUTS_GIVEN)
+		input_signals(t);
 	lock();
 	if (t->cancelled &&
 	    (reason == FOR_CONDITION || reason == FOR_SLEEP || reason == FOR_THREAD ||
@@ -927,6 +952,8 @@ bool sched_block(struct thread *t, enum reason reason, const void *object, bool 
 	t->reason = FOR_NOTHING;
 	t->object = NULL;
 	unlock();
+	if (unlikely(t->signal_count))
+		input_keep_signals(t);
 	return !t->timed_out;
 }
 
@@ -1073,6 +1100,8 @@ void sched_rejoin(struct thread *t)
 	}
 	t->gate &= ~(GATE_OUTSIDE | GATE_STOLEN);
 	t->unusual = 1;
+	if (unlikely(t->signal_count))
+		input_keep_signals(t);
 }
 
 bool sched_wait_files(struct thread *t, struct pollfd *fds, unsigned count, bool timed,
@@ -1100,10 +1129,10 @@ struct thread *thread_new(struct thread *parent)
 	if (id >= MAX_THREADS)
 		return NULL;
 	struct thread *t = rt_pages(sizeof(*t));
-	struct frame *frames = rt_pages(MAX_FRAMES * sizeof(*frames));
+	struct frame *frames = rt_pages((MAX_FRAMES + 1) * sizeof(*frames));
 	if (!t || !frames)
 		return NULL;
-	t->frames = frames;
+	t->frames = frames + 1;
 	t->id = id;
 	t->parent = parent ? parent->id : UINT32_MAX;
 	t->budget = t->drawn = draw_budget();

@@ -3,11 +3,13 @@
  * messages, so that what comes after the wait is known to come after the sending.
  *
  * Signals of a kind merge while they are pending: the first of them is the message.  Those
- * that a handler takes, or that come from outside, order nothing.
+ * that a handler takes, or that come from outside, order nothing; the latter are recorded, and
+ * given on replay (outside.h).
  */
+#include <string.h>
 #include <unistd.h>
 
-#include "rt.h"
+#include "outside.h"
 
 static uint64_t pending[65]; /* by signal: its message, while nobody has taken it; else 0 */
 
@@ -37,13 +39,47 @@ EXPORT int kill(pid_t pid, int number)
 	return REAL(kill)(pid, number);
 }
 
+/* Replay: the signal that the wait brought from outside; 0 when it brought none. */
+static int given(struct thread *t)
+{
+	const struct log_input *in =
+	        rt.inputs == INPUTS_GIVEN ? input_next(t, LOG_INPUT_sigwait) : NULL;
+	if (!in || (in->ordinal != t->ordinal && rt.replay))
+		return 0;
+	if (rt.replay)
+		replay_call(t);
+	input_taken(t);
+	return (int)in->result;
+}
+
+/* What is said of a signal that is given: its number. */
+static int tell(int number, int *n, siginfo_t *info)
+{
+	if (n)
+		*n = number;
+	if (info) {
+		memset(info, 0, sizeof(*info));
+		info->si_signo = number;
+	}
+	return n ? 0 : number;
+}
+
+static void kept(struct thread *t, int number)
+{
+	if (number > 0 && number < 65 && pending[number] == 0)
+		input_keep(t, LOG_INPUT_sigwait, -1, number, NULL, 0, 0);
+}
+
 /* The scheduler steps aside; then the signal's message has come. */
-#define WAITING(name, parameters, call, came) \
+#define WAITING(name, parameters, call, came, n_, info_) \
 	EXPORT int name parameters \
 	{ \
 		struct thread *t = recording(); \
 		if (!t) \
 			return REAL(name) call; \
+		int gift = given(t); \
+		if (gift) \
+			return tell(gift, n_, info_); \
 		sched_point(t); \
 		frame_enter(t, LOG_CALL_##name, CALLER(), true); \
 		sched_leave(t); \
@@ -51,6 +87,7 @@ EXPORT int kill(pid_t pid, int number)
 		int error = errno, number = came; \
 		sched_rejoin(t); \
 		frame_leave(t); \
+		kept(t, number); \
 		received(number, CALLER()); \
 		errno = error; \
 		return result; \
@@ -68,8 +105,10 @@ static void received(int number, uintptr_t pc)
 	log_event(t, LOG_RCV, 0, pc, message, 0, 1);
 }
 
-WAITING(sigwait, (const sigset_t *restrict s, int *restrict n), (s, n), result == 0 ? *n : 0)
-WAITING(sigwaitinfo, (const sigset_t *restrict s, siginfo_t *restrict i), (s, i), result)
+WAITING(sigwait, (const sigset_t *restrict s, int *restrict n), (s, n), result == 0 ? *n : 0, n,
+        NULL)
+WAITING(sigwaitinfo, (const sigset_t *restrict s, siginfo_t *restrict i), (s, i), result, NULL,
+        i)
 WAITING(sigtimedwait,
         (const sigset_t *restrict s, siginfo_t *restrict i, const struct timespec *restrict w),
-        (s, i, w), result)
+        (s, i, w), result, NULL, i)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rt.h"
+#include "access.h"
 
 /* The C library's own, resolved once before any recording; until then plain loops. */
 static void *(*real_memmove)(void *, const void *, size_t);
@@ -51,6 +51,14 @@ static size_t length(const char *s)
 static void range(enum log_tag tag, const void *p, size_t n, uintptr_t pc)
 {
 	struct thread *t = me;
+	uint64_t key = 0;
+	if (t->epoch) {
+		key = seen_key(t, tag, pc, (uintptr_t)p, LOG_RANGE) + n * 0x165667b19e3779f9u;
+		if (*seen_entry(t, key) == key) {
+			t->repeated++;
+			return;
+		}
+	}
 	if (n == 0 || (t->gate && !hook_slow(t)) || in_libc(pc))
 		return;
 	int error = errno;
@@ -60,6 +68,8 @@ static void range(enum log_tag tag, const void *p, size_t n, uintptr_t pc)
 	} else {
 		log_range(t, tag, pc, p, n);
 	}
+	if (t->epoch && !rt.waiting)
+		*seen_entry(t, key) = key;
 	errno = error;
 }
 #define READS(p, n)  range(LOG_READ, p, n, CALLER())

@@ -1,0 +1,459 @@
+/*
+ * descriptors.c - reading and writing.
+ *
+ * A call first waits, in the scheduler, until its descriptor is ready, and is then made with the
+ * token in hand: so pipes and sockets inside one program keep to the seed.  What comes from
+ * outside is recorded, and on replay given (outside.h).
+ */
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "outside.h"
+
+/* Until reading (writing) would not block, or the descriptor is not blocking. */
+static void await(struct thread *t, int fd, short events)
+{
+	if (!rt.controlled)
+		return;
+	int flags = syscall(SYS_fcntl, fd, F_GETFL);
+	if (flags < 0 || flags & O_NONBLOCK)
+		return;
+	struct pollfd one = { .fd = fd, .events = events };
+	int error = errno;
+	sched_wait_files(t, &one, 1, false, 0);
+	errno = error;
+}
+
+static void touched(struct thread *t, enum log_tag tag, const void *p, ssize_t n, uintptr_t pc)
+{
+	int error = errno;
+	if (n > 0)
+		log_range(t, tag, pc, p, n);
+	errno = error;
+}
+
+/* `n` bytes went into these, or came out of them, in turn. */
+static void scattered(struct thread *t, enum log_tag tag, const struct iovec *v, size_t count,
+                      ssize_t n, uintptr_t pc)
+{
+	for (size_t i = 0; i < count && n > 0; i++) {
+		ssize_t here = (size_t)n < v[i].iov_len ? n : (ssize_t)v[i].iov_len;
+		touched(t, tag, v[i].iov_base, here, pc);
+		n -= here;
+	}
+}
+
+static size_t room_in(const struct iovec *v, size_t count)
+{
+	size_t room = 0;
+	for (size_t i = 0; i < count; i++)
+		room += v[i].iov_len;
+	return room;
+}
+
+/* In controlled mode a large write to a full pipe would hold everybody up. */
+static bool may_fill(int fd, size_t size)
+{
+	struct stat status;
+	return rt.controlled && size > 4096 && fstat(fd, &status) == 0 &&
+	       (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
+}
+
+/* Asked for by somebody who will wait for it, from a file as from a socket. */
+static bool is_input(int fd)
+{
+	int error = errno;
+	int flags = syscall(SYS_fcntl, fd, F_GETFL);
+	errno = error;
+	return flags >= 0 && !(flags & O_NONBLOCK);
+}
+
+static void await_input(struct thread *t, int fd, enum log_call call, uintptr_t pc)
+{
+	bool input = is_input(fd);
+	if (input)
+		frame_enter(t, call, pc, true);
+	await(t, fd, POLLIN);
+	if (input)
+		frame_leave(t);
+}
+
+/* ---- reading ---- */
+
+/* What was given goes to where the caller wants it; in the thread's turn, for others may look
+ * there before. */
+static ssize_t fill(struct thread *t, const struct iovec *v, size_t count,
+                    const struct given *g)
+{
+	int error = errno;
+	const char *from = g->part[0];
+	size_t left = g->recorded && g->result > 0 ? g->length[0] : 0;
+	if (left > 0)
+		plan_point(t);
+	for (size_t i = 0; i < count && left > 0; i++) {
+		size_t here = left < v[i].iov_len ? left : v[i].iov_len;
+		memcpy(v[i].iov_base, from, here);
+		from += here;
+		left -= here;
+	}
+	errno = error;
+	return g->result;
+}
+
+/* A part with an address, as far as there is room. */
+static void fill_address(void *a, socklen_t *length, const struct given *g, unsigned part)
+{
+	if (!a || !length)
+		return;
+	socklen_t room = *length < g->length[part] ? *length : g->length[part];
+	memcpy(a, g->part[part], room);
+	*length = g->extra;
+}
+
+/* The result in `n`: given, or of the real call, which is then kept. */
+#define READ_OR_GIVEN(n, t, name, fd, v, count, frame, pc, real) \
+	do { \
+		struct given g_; \
+		if (input_given(t, LOG_INPUT_##name, fd, room_in(v, count), &g_)) { \
+			n = fill(t, v, count, &g_); \
+		} else { \
+			await_input(t, fd, frame, pc); \
+			n = real; \
+			if (outside(t, fd)) \
+				input_keep_scattered(t, LOG_INPUT_##name, fd, n, v, count, \
+				                     NULL, 0, 0); \
+		} \
+	} while (0)
+
+static ssize_t read_here(int fd, void *p, size_t size, uintptr_t pc)
+{
+	struct thread *t = recording();
+	if (!t || in_libc(pc))
+		return REAL(read)(fd, p, size);
+	struct iovec v = { p, size };
+	ssize_t n;
+	READ_OR_GIVEN(n, t, read, fd, &v, 1, LOG_CALL_read, pc, REAL(read)(fd, p, size));
+	if (rt.controlled)
+		random_device_read(fd, p, n);
+	touched(t, LOG_WRITE, p, n, pc);
+	return n;
+}
+EXPORT ssize_t read(int fd, void *p, size_t size)
+{
+	return read_here(fd, p, size, CALLER());
+}
+EXPORT ssize_t __read_chk(int fd, void *p, size_t size, size_t room);
+ssize_t __read_chk(int fd, void *p, size_t size, size_t room)
+{
+	return size > room ? REAL(__read_chk)(fd, p, size, room)
+	                   : read_here(fd, p, size, CALLER());
+}
+
+static ssize_t recv_here(int fd, void *p, size_t size, int flags, uintptr_t pc)
+{
+	struct thread *t = recording();
+	if (!t || in_libc(pc))
+		return REAL(recv)(fd, p, size, flags);
+	struct iovec v = { p, size };
+	ssize_t n;
+	READ_OR_GIVEN(n, t, recv, fd, &v, 1, LOG_CALL_recv, pc,
+	              REAL(recv)(fd, p, size, flags));
+	touched(t, LOG_WRITE, p, n < (ssize_t)size ? n : (ssize_t)size, pc);
+	return n;
+}
+EXPORT ssize_t recv(int fd, void *p, size_t size, int flags)
+{
+	return recv_here(fd, p, size, flags, CALLER());
+}
+EXPORT ssize_t __recv_chk(int fd, void *p, size_t size, size_t room, int flags);
+ssize_t __recv_chk(int fd, void *p, size_t size, size_t room, int flags)
+{
+	return size > room ? REAL(__recv_chk)(fd, p, size, room, flags)
+	                   : recv_here(fd, p, size, flags, CALLER());
+}
+
+/* What the kernel wrote of an address of `length` bytes into `room`. */
+static struct piece address_piece(const void *a, socklen_t room, socklen_t length)
+{
+	return (struct piece){ a, a ? (length < room ? length : room) : 0 };
+}
+
+EXPORT ssize_t recvfrom(int fd, void *restrict p, size_t size, int flags,
+                        struct sockaddr *restrict a, socklen_t *restrict length)
+{
+	struct thread *t = recording();
+	if (!t || in_libc(CALLER()))
+		return REAL(recvfrom)(fd, p, size, flags, a, length);
+	struct iovec v = { p, size };
+	struct given g;
+	ssize_t n;
+	if (input_given(t, LOG_INPUT_recvfrom, fd, size, &g)) {
+		n = fill(t, &v, 1, &g);
+		if (g.recorded)
+			fill_address(a, length, &g, 1);
+	} else {
+		socklen_t room = a && length ? *length : 0;
+		await_input(t, fd, LOG_CALL_recvfrom, CALLER());
+		n = REAL(recvfrom)(fd, p, size, flags, a, length);
+		if (outside(t, fd)) {
+			socklen_t came = a && length ? *length : 0;
+			struct piece from = address_piece(a, room, n >= 0 ? came : 0);
+			input_keep_scattered(t, LOG_INPUT_recvfrom, fd, n, &v, 1, &from, 1,
+			                     came);
+		}
+	}
+	touched(t, LOG_WRITE, p, n < (ssize_t)size ? n : (ssize_t)size, CALLER());
+	return n;
+}
+
+EXPORT ssize_t readv(int fd, const struct iovec *v, int count)
+{
+	struct thread *t = recording();
+	if (!t || in_libc(CALLER()) || count < 0)
+		return REAL(readv)(fd, v, count);
+	ssize_t n;
+	READ_OR_GIVEN(n, t, readv, fd, v, (size_t)count, LOG_CALL_readv, CALLER(),
+	              REAL(readv)(fd, v, count));
+	scattered(t, LOG_WRITE, v, count, n, CALLER());
+	return n;
+}
+
+static void fill_message(struct msghdr *m, const struct given *g)
+{
+	size_t name = g->length[1], control = g->length[2];
+	if (!g->recorded || g->result < 0)
+		return;
+	if (m->msg_name && name <= m->msg_namelen)
+		memcpy(m->msg_name, g->part[1], name);
+	if (m->msg_control && control <= m->msg_controllen)
+		memcpy(m->msg_control, g->part[2], control);
+	m->msg_namelen = name;
+	m->msg_controllen = control;
+	m->msg_flags = (int)g->extra;
+}
+EXPORT ssize_t recvmsg(int fd, struct msghdr *m, int flags)
+{
+	struct thread *t = recording();
+	if (!t || in_libc(CALLER()))
+		return REAL(recvmsg)(fd, m, flags);
+	struct given g;
+	ssize_t n;
+	if (input_given(t, LOG_INPUT_recvmsg, fd, room_in(m->msg_iov, m->msg_iovlen), &g)) {
+		n = fill(t, m->msg_iov, m->msg_iovlen, &g);
+		fill_message(m, &g);
+	} else {
+		await_input(t, fd, LOG_CALL_recvmsg, CALLER());
+		n = REAL(recvmsg)(fd, m, flags);
+		if (outside(t, fd)) {
+			struct piece parts[] = {
+				{ m->msg_name, n >= 0 && m->msg_name ? m->msg_namelen : 0 },
+				{ m->msg_control, n >= 0 ? m->msg_controllen : 0 }
+			};
+			input_keep_scattered(t, LOG_INPUT_recvmsg, fd, n, m->msg_iov,
+			                     m->msg_iovlen, parts, 2, (uint32_t)m->msg_flags);
+		}
+	}
+	if (n > 0)
+		scattered(t, LOG_WRITE, m->msg_iov, m->msg_iovlen, n, CALLER());
+	return n;
+}
+
+/* Of regular files: what is read again is the same. */
+static ssize_t pread_here(int fd, void *p, size_t size, off_t offset, uintptr_t pc)
+{
+	struct thread *t = recording();
+	if (!t || in_libc(pc))
+		return REAL(pread64)(fd, p, size, offset);
+	await_input(t, fd, LOG_CALL_read, pc);
+	ssize_t n = REAL(pread64)(fd, p, size, offset);
+	touched(t, LOG_WRITE, p, n, pc);
+	return n;
+}
+EXPORT ssize_t pread(int fd, void *p, size_t size, off_t offset)
+{
+	return pread_here(fd, p, size, offset, CALLER());
+}
+EXPORT ssize_t pread64(int fd, void *p, size_t size, off64_t offset)
+{
+	return pread_here(fd, p, size, offset, CALLER());
+}
+
+/* ---- connections ---- */
+
+/* In the place of a connection that was accepted: nothing but its number. */
+static int accept_given(struct thread *t, const struct given *g, struct sockaddr *a,
+                        socklen_t *length, int flags, uintptr_t pc)
+{
+	if (!g->recorded || g->result < 0)
+		return -1;
+	fill_address(a, length, g, 0);
+	int made = outside_stand_in(t, (int)g->result, flags);
+	outside_numbered(t, made, pc);
+	return made;
+}
+
+static void accept_kept(struct thread *t, enum log_input_call call, int fd, int made,
+                        const struct sockaddr *a, socklen_t room, const socklen_t *length)
+{
+	int error = errno;
+	socklen_t came = made >= 0 && a && length ? *length : 0;
+	struct piece from = address_piece(a, room, came);
+	if (made >= 0)
+		outside_fresh(made, ORIGIN_OUTSIDE);
+	errno = error;
+	if (outside(t, fd))
+		input_keep(t, call, fd, made, &from, 1, came);
+}
+
+static int accept_here(int fd, struct sockaddr *a, socklen_t *length, int flags,
+                       enum log_input_call call, enum log_call frame, uintptr_t pc)
+{
+	struct thread *t = recording();
+	bool plain = call == LOG_INPUT_accept;
+	if (!t)
+		return plain ? REAL(accept)(fd, a, length) : REAL(accept4)(fd, a, length, flags);
+	struct given g;
+	if (input_given(t, call, fd, 0, &g))
+		return accept_given(t, &g, a, length, flags, pc);
+	socklen_t room = a && length ? *length : 0;
+	await_input(t, fd, frame, pc);
+	int made = plain ? REAL(accept)(fd, a, length) : REAL(accept4)(fd, a, length, flags);
+	accept_kept(t, call, fd, made, a, room, length);
+	outside_numbered(t, made, pc);
+	return made;
+}
+EXPORT int accept(int fd, struct sockaddr *restrict a, socklen_t *restrict length)
+{
+	return accept_here(fd, a, length, 0, LOG_INPUT_accept, LOG_CALL_accept, CALLER());
+}
+EXPORT int accept4(int fd, struct sockaddr *restrict a, socklen_t *restrict length, int flags)
+{
+	return accept_here(fd, a, length, flags, LOG_INPUT_accept4, LOG_CALL_accept4,
+	                   CALLER());
+}
+
+/* ---- writing ---- */
+
+/* The result: given, or of the real call, which is then kept. */
+#define WRITE_OR_GIVEN(t, call, fd, size, real) \
+	({ \
+		struct given g_; \
+		ssize_t n_; \
+		if (input_given(t, call, fd, size, &g_)) { \
+			n_ = g_.result; \
+		} else if (may_fill(fd, size)) { \
+			sched_leave(t); \
+			n_ = real; \
+			int error_ = errno; \
+			sched_rejoin(t); \
+			errno = error_; \
+			if (outside(t, fd)) \
+				input_keep(t, call, fd, n_, NULL, 0, 0); \
+		} else { \
+			await(t, fd, POLLOUT); \
+			n_ = real; \
+			if (outside(t, fd)) \
+				input_keep(t, call, fd, n_, NULL, 0, 0); \
+		} \
+		n_; \
+	})
+
+EXPORT ssize_t write(int fd, const void *p, size_t size)
+{
+	struct thread *t = recording();
+	if (!t || in_libc(CALLER()))
+		return REAL(write)(fd, p, size);
+	touched(t, LOG_READ, p, size, CALLER());
+	return WRITE_OR_GIVEN(t, LOG_INPUT_write, fd, size, REAL(write)(fd, p, size));
+}
+EXPORT ssize_t send(int fd, const void *p, size_t size, int flags)
+{
+	struct thread *t = recording();
+	if (!t || in_libc(CALLER()))
+		return REAL(send)(fd, p, size, flags);
+	touched(t, LOG_READ, p, size, CALLER());
+	return WRITE_OR_GIVEN(t, LOG_INPUT_send, fd, size, REAL(send)(fd, p, size, flags));
+}
+EXPORT ssize_t sendto(int fd, const void *p, size_t size, int flags, const struct sockaddr *a,
+                      socklen_t length)
+{
+	struct thread *t = recording();
+	if (!t || in_libc(CALLER()))
+		return REAL(sendto)(fd, p, size, flags, a, length);
+	touched(t, LOG_READ, p, size, CALLER());
+	return WRITE_OR_GIVEN(t, LOG_INPUT_sendto, fd, size,
+	                      REAL(sendto)(fd, p, size, flags, a, length));
+}
+EXPORT ssize_t writev(int fd, const struct iovec *v, int count)
+{
+	struct thread *t = recording();
+	if (!t || in_libc(CALLER()) || count < 0)
+		return REAL(writev)(fd, v, count);
+	size_t size = room_in(v, count);
+	scattered(t, LOG_READ, v, count, size, CALLER());
+	return WRITE_OR_GIVEN(t, LOG_INPUT_writev, fd, size, REAL(writev)(fd, v, count));
+}
+EXPORT ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
+{
+	struct thread *t = recording();
+	if (!t || in_libc(CALLER()))
+		return REAL(sendmsg)(fd, m, flags);
+	size_t size = room_in(m->msg_iov, m->msg_iovlen);
+	scattered(t, LOG_READ, m->msg_iov, m->msg_iovlen, size, CALLER());
+	return WRITE_OR_GIVEN(t, LOG_INPUT_sendmsg, fd, size, REAL(sendmsg)(fd, m, flags));
+}
+
+/* The file that is sent is read as far. */
+static ssize_t sendfile_given(const struct given *g, int from, off64_t *offset)
+{
+	int error = errno;
+	if (g->result > 0 && offset)
+		*offset += g->result;
+	else if (g->result > 0)
+		syscall(SYS_lseek, from, g->result, SEEK_CUR);
+	errno = error;
+	return g->result;
+}
+static ssize_t sendfile_here(int fd, int from, off64_t *offset, size_t size)
+{
+	struct thread *t = recording();
+	struct given g;
+	if (!t)
+		return REAL(sendfile64)(fd, from, offset, size);
+	if (input_given(t, LOG_INPUT_sendfile, fd, size, &g))
+		return sendfile_given(&g, from, offset);
+	return WRITE_OR_GIVEN(t, LOG_INPUT_sendfile, fd, size,
+	                      REAL(sendfile64)(fd, from, offset, size));
+}
+EXPORT ssize_t sendfile(int fd, int from, off_t *offset, size_t size)
+{
+	return sendfile_here(fd, from, offset, size);
+}
+EXPORT ssize_t sendfile64(int fd, int from, off64_t *offset, size_t size)
+{
+	return sendfile_here(fd, from, offset, size);
+}
+
+static ssize_t pwrite_here(int fd, const void *p, size_t size, off_t offset, uintptr_t pc)
+{
+	struct thread *t = recording();
+	if (!t || in_libc(pc))
+		return REAL(pwrite64)(fd, p, size, offset);
+	touched(t, LOG_READ, p, size, pc);
+	return REAL(pwrite64)(fd, p, size, offset);
+}
+EXPORT ssize_t pwrite(int fd, const void *p, size_t size, off_t offset)
+{
+	return pwrite_here(fd, p, size, offset, CALLER());
+}
+EXPORT ssize_t pwrite64(int fd, const void *p, size_t size, off64_t offset)
+{
+	return pwrite_here(fd, p, size, offset, CALLER());
+}

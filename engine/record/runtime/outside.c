@@ -1,0 +1,315 @@
+/*
+ * outside.c - which descriptors lead out of the process.  See outside.h.
+ *
+ * What is made by a call of the program is known from that call; what was there before (standard
+ * input) is looked at when it is first used, and the log says what was found, for on replay there
+ * may be something else in its place.
+ */
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "outside.h"
+
+enum { DESCRIPTORS = 1 << 16 }; /* those above are taken for the process's own */
+
+static struct descriptor {
+	uint8_t origin;   /* enum origin */
+	uint32_t members; /* of an epoll instance: how many are from outside */
+	uint32_t first;   /* as a member: where in `memberships`; 0: nowhere */
+} table[DESCRIPTORS];
+static struct membership { /* of a descriptor in an epoll instance */
+	int32_t set;
+	uint32_t next;
+	uint64_t data; /* what the instance says for it */
+} memberships[DESCRIPTORS]; /* the first is not used */
+static uint32_t used = 1, unused; /* so many have been; a list of those that are no more */
+static uint64_t given_back[DESCRIPTORS]; /* the message of the last close */
+static int highest;     /* of the members */
+static bool seen;       /* is anything from outside?  Until then numbers are not recorded. */
+
+static struct descriptor *entry(int fd)
+{
+	return fd >= 0 && fd < DESCRIPTORS ? &table[fd] : NULL;
+}
+
+/* ---- what was there before ---- */
+
+static bool status_of(int fd, struct stat *status)
+{
+	return syscall(SYS_newfstatat, fd, "", status, AT_EMPTY_PATH) == 0;
+}
+
+/* Does the process have the other end of the pipe, too? */
+static bool both_ends(int fd, const struct stat *status)
+{
+	enum { LOOKED_AT = 256 };
+	int mode = syscall(SYS_fcntl, fd, F_GETFL) & O_ACCMODE;
+	for (int other = 0; other < LOOKED_AT; other++) {
+		struct stat s;
+		if (other != fd && status_of(other, &s) && s.st_ino == status->st_ino &&
+		    s.st_dev == status->st_dev &&
+		    (syscall(SYS_fcntl, other, F_GETFL) & O_ACCMODE) != mode)
+			return true;
+	}
+	return mode == O_RDWR;
+}
+
+static bool leads_outside(int fd)
+{
+	struct stat s;
+	struct termios terminal;
+	if (fd == 1 || fd == 2 || !status_of(fd, &s)) /* those print, on replay as well */
+		return false;
+	if (S_ISCHR(s.st_mode))
+		return syscall(SYS_ioctl, fd, TCGETS, &terminal) == 0;
+	return S_ISSOCK(s.st_mode) || (S_ISFIFO(s.st_mode) && !both_ends(fd, &s));
+}
+
+static void find_origin(struct thread *t, int fd, struct descriptor *d)
+{
+	int error = errno;
+	bool out;
+	if (rt.inputs == INPUTS_KEPT) {
+		out = leads_outside(fd);
+		if (out)
+			input_keep(t, LOG_INPUT_descriptor, fd, 0, NULL, 0, 0);
+	} else {
+		const struct log_input *next = input_next(t, LOG_INPUT_descriptor);
+		out = next && next->fd == fd;
+		if (out)
+			input_taken(t);
+	}
+	d->origin = out ? ORIGIN_OUTSIDE : ORIGIN_INSIDE;
+	seen |= out;
+	errno = error;
+}
+
+bool outside(struct thread *t, int fd)
+{
+	struct descriptor *d = rt.inputs ? entry(fd) : NULL;
+	if (!d)
+		return false;
+	if (unlikely(d->origin == ORIGIN_UNKNOWN))
+		find_origin(t, fd, d);
+	return d->origin == ORIGIN_OUTSIDE || (d->origin == ORIGIN_SET && d->members > 0);
+}
+
+bool outside_is_inside(int fd)
+{
+	const struct descriptor *d = entry(fd);
+	return d && (d->origin == ORIGIN_INSIDE || d->origin == ORIGIN_SET);
+}
+
+/* ---- what is made and closed ---- */
+
+/* The descriptor's place in the instance, or where one would go: at the end. */
+static uint32_t *membership_in(struct descriptor *d, int set)
+{
+	uint32_t *at = &d->first;
+	while (*at && memberships[*at].set != set)
+		at = &memberships[*at].next;
+	return at;
+}
+
+static void leave(struct descriptor *d, uint32_t *at)
+{
+	uint32_t gone = *at;
+	struct descriptor *set = entry(memberships[gone].set);
+	if (set && d->origin == ORIGIN_OUTSIDE && set->members > 0)
+		set->members--;
+	*at = memberships[gone].next;
+	memberships[gone].next = unused;
+	unused = gone;
+}
+
+static uint32_t join(struct descriptor *d, int set)
+{
+	uint32_t place = unused;
+	if (place)
+		unused = memberships[place].next;
+	else if (used < DESCRIPTORS)
+		place = used++;
+	else
+		return 0;
+	struct descriptor *s = entry(set);
+	s->origin = ORIGIN_SET;
+	s->members += d->origin == ORIGIN_OUTSIDE;
+	memberships[place] = (struct membership){ .set = set };
+	return place;
+}
+
+void outside_gone(int fd)
+{
+	struct descriptor *d = entry(fd);
+	if (!d)
+		return;
+	while (d->first)
+		leave(d, &d->first);
+	*d = (struct descriptor){ .origin = ORIGIN_UNKNOWN };
+}
+
+void outside_fresh(int fd, enum origin origin)
+{
+	struct descriptor *d = entry(fd);
+	if (!d)
+		return;
+	outside_gone(fd);
+	d->origin = origin;
+	seen |= origin == ORIGIN_OUTSIDE;
+}
+
+void outside_copied(int from, int to)
+{
+	const struct descriptor *d = entry(from);
+	if (d && to >= 0 && to != from)
+		outside_fresh(to, d->origin);
+}
+
+/* In a program without anything from outside there are no such events. */
+static bool is_event(struct thread *t, enum log_tag tag)
+{
+	if (rt.replay)
+		return replay_expects(t, tag);
+	return rt.inputs == INPUTS_KEPT && seen;
+}
+
+void outside_closing(struct thread *t, int fd, uintptr_t pc)
+{
+	if (!rt.inputs || !entry(fd))
+		return;
+	if (is_event(t, LOG_SND)) {
+		sched_point(t);
+		given_back[fd] = ++rt.messages;
+		log_event(t, LOG_SND, 0, pc, given_back[fd], 0, 1);
+	}
+	outside_gone(fd);
+}
+
+void outside_numbered(struct thread *t, int fd, uintptr_t pc)
+{
+	if (!entry(fd) || !given_back[fd] || !is_event(t, LOG_RCV))
+		return;
+	int error = errno;
+	plan_point(t);
+	log_event(t, LOG_RCV, 0, pc, given_back[fd], 0, 1);
+	given_back[fd] = 0;
+	errno = error;
+}
+
+static bool in_use(int fd)
+{
+	return syscall(SYS_fcntl, fd, F_GETFD) >= 0;
+}
+
+/* Moves it to another number, when that is free by the turn of its thread. */
+static int move_to(struct thread *t, int fd, int wanted)
+{
+	if (fd == wanted)
+		return fd;
+	if (in_use(wanted) && rt.replay)
+		replay_call(t);
+	if (in_use(wanted)) {
+		if (replay_strict()) {
+			struct sentence s = { .length = 0 };
+			sentence_add(&s, "would get descriptor ");
+			sentence_number(&s, (uint64_t)wanted);
+			sentence_add(&s, ", which is still open");
+			replay_left(t, s.text);
+		}
+		return fd;
+	}
+	long flags = syscall(SYS_fcntl, fd, F_GETFD);
+	if (syscall(SYS_dup3, fd, wanted, flags & FD_CLOEXEC ? O_CLOEXEC : 0) < 0)
+		return fd;
+	syscall(SYS_close, fd);
+	return wanted;
+}
+
+int outside_made(struct thread *t, enum log_input_call call, int fd, enum origin origin,
+                 uintptr_t pc)
+{
+	int error = errno;
+	if (!t || !rt.inputs)
+		return fd;
+	seen |= origin == ORIGIN_OUTSIDE && fd >= 0;
+	if (rt.inputs == INPUTS_KEPT) {
+		errno = error;
+		if (seen)
+			input_keep(t, call, -1, fd, NULL, 0, 0);
+	} else {
+		const struct log_input *next = input_next(t, call);
+		if (next) {
+			int wanted = (int)next->result;
+			input_taken(t);
+			if (fd >= 0 && wanted >= 0)
+				fd = move_to(t, fd, wanted);
+		}
+	}
+	outside_fresh(fd, origin);
+	errno = error;
+	outside_numbered(t, fd, pc);
+	return fd;
+}
+
+int outside_stand_in(struct thread *t, int wanted, int flags)
+{
+	int fd = syscall(SYS_socket, AF_UNIX, SOCK_STREAM | flags, 0);
+	if (fd < 0)
+		return -1;
+	fd = move_to(t, fd, wanted);
+	outside_fresh(fd, ORIGIN_OUTSIDE);
+	return fd;
+}
+
+/* ---- members of epoll instances ---- */
+
+void outside_member(int set, int fd, int operation, uint64_t data)
+{
+	struct descriptor *d = entry(fd);
+	if (!d || !entry(set))
+		return;
+	uint32_t *at = membership_in(d, set);
+	if (operation == EPOLL_CTL_DEL) {
+		if (*at)
+			leave(d, at);
+		return;
+	}
+	if (!*at)
+		*at = join(d, set);
+	if (*at)
+		memberships[*at].data = data;
+	if (fd > highest)
+		highest = fd;
+}
+
+static bool says(int fd, int set, uint64_t data)
+{
+	struct descriptor *d = entry(fd);
+	uint32_t place = d ? *membership_in(d, set) : 0;
+	return place && memberships[place].data == data;
+}
+
+int outside_member_of(int set, uint64_t data)
+{
+	int likely_one = (int)(uint32_t)data; /* most programs give the descriptor itself */
+	if (says(likely_one, set, data))
+		return likely_one;
+	for (int fd = 0; fd <= highest; fd++)
+		if (says(fd, set, data))
+			return fd;
+	return -1;
+}
+
+bool outside_members(int set)
+{
+	const struct descriptor *s = entry(set);
+	return s && s->origin == ORIGIN_SET && s->members > 0;
+}

@@ -1,0 +1,98 @@
+/*
+ * outside.h - what comes from outside: which descriptors lead out of the process, the results
+ * of calls on them as they are recorded, and, on replay, given again without the calls.
+ *
+ * The thread that calls holds the token.  A call on a descriptor inside of the process (a pipe
+ * or an eventfd between threads, a regular file) is none of this file's: it is made for real.
+ */
+#ifndef HEDDLE_OUTSIDE_H
+#define HEDDLE_OUTSIDE_H
+
+#include "rt.h"
+
+enum origin {
+	ORIGIN_UNKNOWN, /* not asked for yet, or closed */
+	ORIGIN_INSIDE,  /* the process's own, or a file: always for real */
+	ORIGIN_SET,     /* an epoll instance: from outside as long as a member is */
+	ORIGIN_OUTSIDE,
+};
+
+struct piece {
+	const void *at;
+	size_t length;
+};
+
+/* What a recorded call brought.  The parts live as long as the run. */
+struct given {
+	int64_t result;
+	const char *part[LOG_PARTS];
+	uint32_t length[LOG_PARTS];
+	uint32_t extra;
+	bool recorded; /* false: the recording has none (any more), and this is made up */
+};
+
+/* ---- the table of descriptors: outside.c ---- */
+
+/* Does the call on it bring something from outside, to be recorded or given? */
+bool outside(struct thread *t, int fd);
+bool outside_is_inside(int fd); /* known to be the process's own: for what lies in a set */
+void outside_fresh(int fd, enum origin origin);
+void outside_copied(int from, int to);
+void outside_gone(int fd);
+/* Before a descriptor is closed, and after one was made: whoever gets its number comes after the
+ * one who gave it back, which is an event of each. */
+void outside_closing(struct thread *t, int fd, uintptr_t pc);
+void outside_numbered(struct thread *t, int fd, uintptr_t pc);
+/*
+ * The descriptor `fd` has been made, or (-1) not.  Replay: it gets the number that it had in
+ * the recording.  The number; errno stays.
+ */
+int outside_made(struct thread *t, enum log_input_call call, int fd, enum origin origin,
+                 uintptr_t pc);
+/* Replay: something that only has the number `wanted`; -1 and errno when there is none. */
+int outside_stand_in(struct thread *t, int wanted, int flags);
+/* Members of epoll instances.  -1: none. */
+void outside_member(int set, int fd, int operation, uint64_t data);
+int outside_member_of(int set, uint64_t data);
+bool outside_members(int set);
+
+/* ---- recording and giving: inputs.c ---- */
+
+struct sentence { /* "read of descriptor 7, where the recording has ..." */
+	char text[240];
+	size_t length;
+};
+void sentence_add(struct sentence *s, const char *text);
+void sentence_number(struct sentence *s, uint64_t n);
+
+/* Keeps what a call on such a descriptor did, where inputs are recorded; errno is the call's
+ * and stays. */
+void input_keep(struct thread *t, enum log_input_call call, int fd, int64_t result,
+                const struct piece *parts, unsigned count, uint32_t extra);
+void input_keep_became(struct thread *t, enum log_input_call call, int fd, int64_t result,
+                       const struct piece *parts, unsigned count);
+/* A part out of several places: the first `bytes` of them. */
+void input_keep_scattered(struct thread *t, enum log_input_call call, int fd, int64_t result,
+                          const struct iovec *v, size_t count, const struct piece *parts,
+                          unsigned part_count, uint32_t extra);
+/*
+ * Replay: true when the result is given and the call is not to be made; errno is as it was then.
+ * `most`: bytes that there is room for, or that are to be written.  A call that the recording
+ * does not have there leaves the plan.
+ */
+bool input_given(struct thread *t, enum log_input_call call, int fd, uint64_t most,
+                 struct given *g);
+/* The same of a wait that would begin with descriptors of the process alone. */
+bool input_became(struct thread *t, enum log_input_call call, int fd);
+/* The thread's next input, when it is of this call; without waiting, and it stays the next. */
+const struct log_input *input_next(struct thread *t, enum log_input_call call);
+void input_taken(struct thread *t);
+/* After the plan: a signal that is still to come, when nothing else is, comes now. */
+bool input_last_signal(struct thread *t);
+void input_given_wait(struct thread *t, enum log_input_call call, int fd, struct given *g);
+/* There is no more of it: waits for descriptors of the process (there may be none), until
+ * the deadline if `timed`.  Is one ready? */
+bool input_starve(struct thread *t, struct pollfd *fds, unsigned count, bool timed,
+                  uint64_t deadline);
+
+#endif

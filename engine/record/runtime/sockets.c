@@ -1,0 +1,249 @@
+/*
+ * sockets.c - what makes, copies and closes descriptors, and what is asked of and set on those
+ * that lead outside: recorded and given as reading is (outside.h).
+ *
+ * On replay nothing is bound, listened on or connected to; a socket is there for its number.
+ */
+#include <asm/termbits.h>
+#include <fcntl.h>
+#include <linux/sockios.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "outside.h"
+
+/* ---- what is asked and set ---- */
+
+#define STATES(type, name, parameters, arguments, fd) \
+	EXPORT type name parameters \
+	{ \
+		struct thread *t = recording(); \
+		struct given g; \
+		if (!t || !outside(t, fd)) \
+			return REAL(name) arguments; \
+		if (input_given(t, LOG_INPUT_##name, fd, 0, &g)) \
+			return (type)g.result; \
+		type result = REAL(name) arguments; \
+		input_keep(t, LOG_INPUT_##name, fd, result, NULL, 0, 0); \
+		return result; \
+	}
+STATES(int, bind, (int fd, const struct sockaddr *a, socklen_t n), (fd, a, n), fd)
+STATES(int, listen, (int fd, int most), (fd, most), fd)
+STATES(int, shutdown, (int fd, int how), (fd, how), fd)
+STATES(int, setsockopt, (int fd, int level, int option, const void *p, socklen_t n),
+       (fd, level, option, p, n), fd)
+
+/* The same with what is written to `p`, of which there is room for *n. */
+#define ASKS(name, parameters, arguments, fd, p, n) \
+	EXPORT int name parameters \
+	{ \
+		struct thread *t = recording(); \
+		struct given g; \
+		if (!t || !outside(t, fd)) \
+			return REAL(name) arguments; \
+		socklen_t room = n ? *n : 0; \
+		if (input_given(t, LOG_INPUT_##name, fd, 0, &g)) { \
+			if (g.recorded && p && n) { \
+				memcpy(p, g.part[0], \
+				       room < g.length[0] ? room : g.length[0]); \
+				*n = g.extra; \
+			} \
+			return (int)g.result; \
+		} \
+		int result = REAL(name) arguments; \
+		socklen_t came = n ? *n : 0; \
+		struct piece part = { p, result == 0 && p ? (came < room ? came : room) : 0 }; \
+		input_keep(t, LOG_INPUT_##name, fd, result, &part, 1, came); \
+		return result; \
+	}
+ASKS(getsockname, (int fd, struct sockaddr *restrict a, socklen_t *restrict n), (fd, a, n), fd,
+     a, n)
+ASKS(getpeername, (int fd, struct sockaddr *restrict a, socklen_t *restrict n), (fd, a, n), fd,
+     a, n)
+ASKS(getsockopt,
+     (int fd, int level, int option, void *restrict p, socklen_t *restrict n),
+     (fd, level, option, p, n), fd, p, n)
+
+EXPORT int connect(int fd, const struct sockaddr *a, socklen_t length)
+{
+	struct thread *t = recording();
+	struct given g;
+	if (!t)
+		return REAL(connect)(fd, a, length);
+	if (input_given(t, LOG_INPUT_connect, fd, 0, &g))
+		return (int)g.result;
+	sched_point(t);
+	sched_leave(t);
+	int result = REAL(connect)(fd, a, length);
+	int error = errno;
+	sched_rejoin(t);
+	errno = error;
+	if (outside(t, fd))
+		input_keep(t, LOG_INPUT_connect, fd, result, NULL, 0, 0);
+	return result;
+}
+
+/* How much there is to read, or has not yet been sent; other requests are made on what has the
+ * number. */
+EXPORT int ioctl(int fd, unsigned long request, ...)
+{
+	va_list list;
+	va_start(list, request);
+	void *p = va_arg(list, void *);
+	va_end(list);
+	struct thread *t = recording();
+	struct given g;
+	if (!t || (request != FIONREAD && request != TIOCOUTQ) || !outside(t, fd))
+		return REAL(ioctl)(fd, request, p);
+	if (input_given(t, LOG_INPUT_ioctl, fd, 0, &g)) {
+		*(int *)p = g.recorded ? (int)g.extra : 0;
+		return (int)g.result;
+	}
+	int result = REAL(ioctl)(fd, request, p);
+	input_keep(t, LOG_INPUT_ioctl, fd, result, NULL, 0, result < 0 ? 0 : *(uint32_t *)p);
+	return result;
+}
+
+/* ---- what makes descriptors ---- */
+
+#define MAKES(name, parameters, arguments, call, origin) \
+	EXPORT int name parameters \
+	{ \
+		struct thread *t = recording(); \
+		return outside_made(t, LOG_INPUT_##call, REAL(name) arguments, origin, \
+		                    CALLER()); \
+	}
+MAKES(socket, (int domain, int type, int protocol), (domain, type, protocol), socket,
+      ORIGIN_OUTSIDE)
+MAKES(eventfd, (unsigned value, int flags), (value, flags), eventfd, ORIGIN_INSIDE)
+MAKES(epoll_create, (int size), (size), epoll_create, ORIGIN_SET)
+MAKES(epoll_create1, (int flags), (flags), epoll_create, ORIGIN_SET)
+MAKES(timerfd_create, (clockid_t clock, int flags), (clock, flags), timerfd_create,
+      ORIGIN_OUTSIDE)
+MAKES(inotify_init, (void), (), inotify_init, ORIGIN_OUTSIDE)
+MAKES(inotify_init1, (int flags), (flags), inotify_init, ORIGIN_OUTSIDE)
+MAKES(memfd_create, (const char *name, unsigned flags), (name, flags), memfd_create,
+      ORIGIN_INSIDE)
+
+EXPORT int signalfd(int fd, const sigset_t *mask, int flags)
+{
+	struct thread *t = recording();
+	int made = REAL(signalfd)(fd, mask, flags);
+	return fd >= 0 ? made
+	               : outside_made(t, LOG_INPUT_signalfd, made, ORIGIN_OUTSIDE,
+	                              CALLER());
+}
+
+static void both_made(struct thread *t, enum log_input_call call, int ends[2], uintptr_t pc)
+{
+	for (int i = 0; i < 2; i++)
+		ends[i] = outside_made(t, call, ends[i], ORIGIN_INSIDE, pc);
+}
+#define PAIRS(name, parameters, arguments, call) \
+	EXPORT int name parameters \
+	{ \
+		struct thread *t = recording(); \
+		int result = REAL(name) arguments; \
+		if (result == 0) \
+			both_made(t, LOG_INPUT_##call, ends, CALLER()); \
+		return result; \
+	}
+PAIRS(pipe, (int ends[2]), (ends), pipe)
+PAIRS(pipe2, (int ends[2], int flags), (ends, flags), pipe)
+PAIRS(socketpair, (int domain, int type, int protocol, int ends[2]),
+      (domain, type, protocol, ends), socketpair)
+
+/* A file is looked at when it is first read: it may be a terminal. */
+#define OPENS(name, parameters, arguments, flags) \
+	EXPORT int name parameters \
+	{ \
+		mode_t mode = 0; \
+		if (flags & (O_CREAT | O_TMPFILE)) { \
+			va_list list; \
+			va_start(list, flags); \
+			mode = va_arg(list, mode_t); \
+			va_end(list); \
+		} \
+		struct thread *t = in_libc(CALLER()) ? NULL : recording(); \
+		return outside_made(t, LOG_INPUT_open, REAL(name) arguments, ORIGIN_UNKNOWN, \
+		                    CALLER()); \
+	}
+OPENS(open, (const char *path, int flags, ...), (path, flags, mode), flags)
+OPENS(open64, (const char *path, int flags, ...), (path, flags, mode), flags)
+OPENS(openat, (int folder, const char *path, int flags, ...), (folder, path, flags, mode), flags)
+OPENS(openat64, (int folder, const char *path, int flags, ...), (folder, path, flags, mode),
+      flags)
+MAKES(creat, (const char *path, mode_t mode), (path, mode), open, ORIGIN_UNKNOWN)
+MAKES(creat64, (const char *path, mode_t mode), (path, mode), open, ORIGIN_UNKNOWN)
+
+/* ---- copies and ends ---- */
+
+static int copied(struct thread *t, int from, int to, uintptr_t pc)
+{
+	if (!t || !rt.inputs)
+		return to;
+	to = outside_made(t, LOG_INPUT_dup, to, ORIGIN_UNKNOWN, pc);
+	outside_copied(from, to);
+	return to;
+}
+EXPORT int dup(int fd)
+{
+	struct thread *t = recording();
+	return copied(t, fd, REAL(dup)(fd), CALLER());
+}
+EXPORT int dup2(int fd, int to)
+{
+	struct thread *t = recording();
+	int result = REAL(dup2)(fd, to);
+	if (t && rt.inputs)
+		outside_copied(fd, result);
+	return result;
+}
+EXPORT int dup3(int fd, int to, int flags)
+{
+	struct thread *t = recording();
+	int result = REAL(dup3)(fd, to, flags);
+	if (t && rt.inputs)
+		outside_copied(fd, result);
+	return result;
+}
+#define CONTROLS(name) \
+	EXPORT int name(int fd, int command, ...) \
+	{ \
+		va_list list; \
+		va_start(list, command); \
+		void *argument = va_arg(list, void *); \
+		va_end(list); \
+		struct thread *t = recording(); \
+		int result = REAL(name)(fd, command, argument); \
+		return command == F_DUPFD || command == F_DUPFD_CLOEXEC ? \
+		               copied(t, fd, result, CALLER()) \
+		               : result; \
+	}
+CONTROLS(fcntl)
+CONTROLS(fcntl64)
+
+EXPORT int close(int fd)
+{
+	struct thread *t = recording();
+	if (t)
+		outside_closing(t, fd, CALLER());
+	return REAL(close)(fd);
+}
+EXPORT int fclose(FILE *f)
+{
+	struct thread *t = recording();
+	if (t && f)
+		outside_closing(t, fileno(f), CALLER());
+	return REAL(fclose)(f);
+}

@@ -1,0 +1,466 @@
+/*
+ * waits.c - calls that wait for descriptors: poll, select, epoll_wait and their kin.
+ *
+ * They wait in the scheduler and are then made with the token in hand, without waiting.  What
+ * they say of descriptors that lead outside is recorded; on replay it is given.  What they say
+ * of the process's own is what one thread says to another, so on replay the wait is a real one:
+ * along the plan until all are ready that were ready in the recording, after it until one is.
+ */
+#include <poll.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "outside.h"
+
+enum { PATIENCE = 100 }; /* time limits that end in vain after the recorded input */
+
+static void wait_here(struct thread *t, struct pollfd *fds, unsigned n, int64_t milliseconds,
+                      enum log_call call, uintptr_t pc)
+{
+	frame_enter(t, call, pc, true);
+	if (milliseconds == 0) {
+		sched_yield_point(t, true);
+	} else {
+		if (rt.replay)
+			replay_call(t);
+		else
+			sched_point(t);
+		sched_wait_files(t, fds, n, milliseconds > 0,
+		                 virtual_now() +
+		                         (milliseconds > 0 ? milliseconds : 0) * 1000000ull);
+	}
+	frame_leave(t);
+}
+
+/* Until every one of them is ready; those with a negative descriptor do not count. */
+static void await_all(struct thread *t, struct pollfd *fds, unsigned n)
+{
+	struct timespec zero = { 0, 0 };
+	for (unsigned i = 0; i < n; i++)
+		while (rt.on && fds[i].fd >= 0 &&
+		       syscall(SYS_ppoll, &fds[i], 1, &zero, NULL, 0) == 0)
+			sched_wait_files(t, &fds[i], 1, false, 0);
+}
+
+/* After the plan, with nothing to be said: for one of them, which are the process's own, or for
+ * the time.  False when it is over and nothing came. */
+static bool await_more(struct thread *t, struct pollfd *fds, unsigned n, int64_t milliseconds)
+{
+	if (!rt.on)
+		return false;
+	if (milliseconds == 0 && ++t->hungry <= PATIENCE) {
+		sched_yield_point(t, true);
+		return false;
+	}
+	bool timed = milliseconds > 0 && ++t->hungry <= PATIENCE;
+	uint64_t length = timed ? (uint64_t)milliseconds * 1000000 : 0;
+	return input_starve(t, fds, n, timed, virtual_now() + length);
+}
+
+/* ---- poll and select ---- */
+
+static bool any_outside(struct thread *t, const struct pollfd *fds, unsigned n)
+{
+	bool any = false;
+	for (unsigned i = 0; rt.inputs && i < n; i++)
+		any |= outside(t, fds[i].fd); /* of all: which are, is recorded here */
+	return any;
+}
+
+/* What the recording says of those from outside; of the others they wait and ask.  How many
+ * are ready. */
+static int merge(struct thread *t, struct pollfd *fds, unsigned n, const struct pollfd *said,
+                 unsigned said_count)
+{
+	struct timespec zero = { 0, 0 };
+	int ready = 0;
+	for (unsigned i = 0; i < n; i++) {
+		fds[i].revents = 0;
+		if (!outside(t, fds[i].fd))
+			syscall(SYS_ppoll, &fds[i], 1, &zero, NULL, 0);
+		else if (i < said_count && said[i].fd == fds[i].fd)
+			fds[i].revents = said[i].revents;
+		ready += fds[i].revents != 0;
+	}
+	return ready;
+}
+
+static int poll_on(struct thread *t, struct pollfd *fds, unsigned n, int64_t milliseconds,
+                   const struct given *g)
+{
+	const struct pollfd *said = (const void *)g->part[0];
+	unsigned said_count = g->recorded ? g->length[0] / sizeof(*said) : 0;
+	struct pollfd own[FD_SETSIZE];
+	unsigned count = 0;
+	for (unsigned i = 0; i < n && count < FD_SETSIZE; i++)
+		if (!outside(t, fds[i].fd))
+			own[count++] = fds[i];
+	for (;;) {
+		int ready = merge(t, fds, n, said, said_count);
+		if (ready)
+			return ready;
+		if (g->recorded && g->result <= 0)
+			return (int)g->result;
+		if (!g->recorded && input_last_signal(t)) {
+			errno = EINTR;
+			return -1;
+		}
+		if (!await_more(t, own, count, milliseconds))
+			return 0;
+	}
+}
+
+static int poll_given(struct thread *t, enum log_input_call call, enum log_call frame,
+                      struct pollfd *fds, unsigned n, int64_t milliseconds, uintptr_t pc)
+{
+	struct given g;
+	int result;
+	frame_enter(t, frame, pc, true);
+	input_given_wait(t, call, -1, &g);
+	const struct pollfd *said = (const void *)g.part[0];
+	if (!replay_strict() || g.length[0] != n * sizeof(*fds)) {
+		result = poll_on(t, fds, n, milliseconds, &g);
+	} else {
+		result = (int)g.result;
+		for (unsigned i = 0; i < n; i++)
+			if (said[i].revents && !outside(t, fds[i].fd))
+				await_all(t, &fds[i], 1);
+		for (unsigned i = 0; i < n; i++)
+			fds[i].revents = said[i].revents;
+	}
+	int error = errno;
+	frame_leave(t);
+	errno = error;
+	return result;
+}
+
+static int kept(struct thread *t, enum log_input_call call, const struct pollfd *fds,
+                unsigned n, int result)
+{
+	struct piece all = { fds, n * sizeof(*fds) };
+	input_keep(t, call, -1, result, &all, 1, 0);
+	return result;
+}
+
+static int64_t length_ms(const struct timespec *time)
+{
+	return time ? time->tv_sec * 1000ll + time->tv_nsec / 1000000 : -1;
+}
+
+EXPORT int poll(struct pollfd *fds, nfds_t n, int timeout)
+{
+	struct thread *t = recording();
+	if (!t || !rt.controlled)
+		return REAL(poll)(fds, n, timeout);
+	bool out = any_outside(t, fds, n);
+	if (out && rt.inputs == INPUTS_GIVEN)
+		return poll_given(t, LOG_INPUT_poll, LOG_CALL_poll, fds, n, timeout, CALLER());
+	wait_here(t, fds, n, timeout, LOG_CALL_poll, CALLER());
+	int result = REAL(poll)(fds, n, 0);
+	return out ? kept(t, LOG_INPUT_poll, fds, n, result) : result;
+}
+
+/* With a mask of signals for as long as it waits, the scheduler steps aside. */
+#define ASIDE(t, frame, pc, expression) \
+	({ \
+		frame_enter(t, frame, pc, true); \
+		sched_point(t); \
+		sched_leave(t); \
+		int result_ = (expression); \
+		int error_ = errno; \
+		sched_rejoin(t); \
+		frame_leave(t); \
+		errno = error_; \
+		result_; \
+	})
+
+EXPORT int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
+                 const sigset_t *mask)
+{
+	struct thread *t = recording();
+	struct timespec zero = { 0, 0 };
+	if (!t || !rt.controlled)
+		return REAL(ppoll)(fds, n, timeout, mask);
+	bool out = any_outside(t, fds, n);
+	if (out && rt.inputs == INPUTS_GIVEN)
+		return poll_given(t, LOG_INPUT_ppoll, LOG_CALL_ppoll, fds, n,
+		                  length_ms(timeout), CALLER());
+	int result;
+	if (mask) {
+		result = ASIDE(t, LOG_CALL_ppoll, CALLER(),
+		               REAL(ppoll)(fds, n, timeout, mask));
+	} else {
+		wait_here(t, fds, n, length_ms(timeout), LOG_CALL_ppoll, CALLER());
+		result = REAL(ppoll)(fds, n, &zero, mask);
+	}
+	return out ? kept(t, LOG_INPUT_ppoll, fds, n, result) : result;
+}
+
+/* The three sets of a select, as poll has them. */
+struct sets {
+	int n;
+	fd_set *r, *w, *e;
+	struct pollfd fds[FD_SETSIZE];
+	unsigned count;
+};
+enum { READY_R = POLLIN | POLLHUP | POLLERR, READY_W = POLLOUT | POLLERR, READY_E = POLLPRI };
+
+static short in_sets(const struct sets *s, int fd)
+{
+	return (s->r && FD_ISSET(fd, s->r) ? POLLIN : 0) |
+	       (s->w && FD_ISSET(fd, s->w) ? POLLOUT : 0) |
+	       (s->e && FD_ISSET(fd, s->e) ? POLLPRI : 0);
+}
+
+static void read_sets(struct sets *s)
+{
+	s->count = 0;
+	for (int fd = 0; fd < s->n && fd < FD_SETSIZE; fd++) {
+		short events = in_sets(s, fd);
+		if (events)
+			s->fds[s->count++] = (struct pollfd){ .fd = fd, .events = events };
+	}
+}
+
+/* What is ready becomes the sets; how many bits there are. */
+static int write_sets(struct sets *s)
+{
+	int bits = 0;
+	for (unsigned i = 0; i < s->count; i++) {
+		int fd = s->fds[i].fd;
+		short asked = s->fds[i].events, came = s->fds[i].revents;
+		bool r = asked & POLLIN && came & READY_R, w = asked & POLLOUT && came & READY_W,
+		     e = asked & POLLPRI && came & READY_E;
+		if (s->r && !r)
+			FD_CLR(fd, s->r);
+		if (s->w && !w)
+			FD_CLR(fd, s->w);
+		if (s->e && !e)
+			FD_CLR(fd, s->e);
+		bits += r + w + e;
+	}
+	return bits;
+}
+
+static int select_given(struct thread *t, struct sets *s, enum log_input_call call,
+                        enum log_call frame, int64_t milliseconds, uintptr_t pc)
+{
+	int result = poll_given(t, call, frame, s->fds, s->count, milliseconds, pc);
+	int error = errno;
+	if (result >= 0)
+		result = write_sets(s);
+	errno = error;
+	return result;
+}
+
+static int select_kept(struct thread *t, struct sets *s, enum log_input_call call, int result)
+{
+	for (unsigned i = 0; i < s->count; i++)
+		s->fds[i].revents = result >= 0 ? in_sets(s, s->fds[i].fd) : 0;
+	return kept(t, call, s->fds, s->count, result);
+}
+
+EXPORT int select(int n, fd_set *restrict r, fd_set *restrict w, fd_set *restrict e,
+                  struct timeval *restrict timeout)
+{
+	struct thread *t = recording();
+	if (!t || !rt.controlled)
+		return REAL(select)(n, r, w, e, timeout);
+	struct sets s = { .n = n, .r = r, .w = w, .e = e };
+	int64_t ms = timeout ? timeout->tv_sec * 1000ll + (timeout->tv_usec + 999) / 1000 : -1;
+	read_sets(&s);
+	bool out = any_outside(t, s.fds, s.count);
+	if (out && rt.inputs == INPUTS_GIVEN)
+		return select_given(t, &s, LOG_INPUT_select, LOG_CALL_select, ms, CALLER());
+	wait_here(t, s.fds, s.count, ms, LOG_CALL_select, CALLER());
+	struct timeval zero = { 0, 0 };
+	int result = REAL(select)(n, r, w, e, &zero);
+	return out ? select_kept(t, &s, LOG_INPUT_select, result) : result;
+}
+
+EXPORT int pselect(int n, fd_set *restrict r, fd_set *restrict w, fd_set *restrict e,
+                   const struct timespec *restrict timeout, const sigset_t *restrict mask)
+{
+	struct thread *t = recording();
+	if (!t)
+		return REAL(pselect)(n, r, w, e, timeout, mask);
+	struct sets s = { .n = n, .r = r, .w = w, .e = e };
+	read_sets(&s);
+	bool out = any_outside(t, s.fds, s.count);
+	if (out && rt.inputs == INPUTS_GIVEN)
+		return select_given(t, &s, LOG_INPUT_pselect, LOG_CALL_pselect,
+		                    length_ms(timeout), CALLER());
+	int result = ASIDE(t, LOG_CALL_pselect, CALLER(),
+	                   REAL(pselect)(n, r, w, e, timeout, mask));
+	return out ? select_kept(t, &s, LOG_INPUT_pselect, result) : result;
+}
+
+/* ---- epoll ---- */
+
+EXPORT int epoll_ctl(int set, int operation, int fd, struct epoll_event *event)
+{
+	struct thread *t = recording();
+	struct given g;
+	if (!t || !rt.inputs)
+		return REAL(epoll_ctl)(set, operation, fd, event);
+	bool out = outside(t, fd);
+	int result = out && input_given(t, LOG_INPUT_epoll_ctl, fd, 0, &g)
+	                     ? (int)g.result
+	                     : REAL(epoll_ctl)(set, operation, fd, event);
+	if (out)
+		input_keep(t, LOG_INPUT_epoll_ctl, fd, result, NULL, 0, 0);
+	if (result == 0)
+		outside_member(set, fd, operation, event ? event->data.u64 : 0);
+	return result;
+}
+
+/* The process's own are still to be asked for, and what comes from outside has been given. */
+static int epoll_on(struct thread *t, int set, struct epoll_event *events, int most,
+                    int64_t milliseconds, const struct given *g)
+{
+	const struct epoll_event *said = (const void *)g->part[0];
+	const int32_t *own = (const void *)g->part[1];
+	int n = 0;
+	for (unsigned i = 0; g->recorded && i < g->length[1] / sizeof(*own) && n < most; i++)
+		if (own[i] < 0)
+			events[n++] = said[i];
+	for (;;) {
+		int more = n < most ? REAL(epoll_wait)(set, events + n, most - n, 0) : 0;
+		if (n + (more > 0 ? more : 0) > 0)
+			return n + (more > 0 ? more : 0);
+		if (g->recorded && g->result <= 0)
+			return (int)g->result;
+		if (!g->recorded && input_last_signal(t)) {
+			errno = EINTR;
+			return -1;
+		}
+		struct pollfd one = { .fd = set, .events = POLLIN };
+		if (!await_more(t, &one, 1, milliseconds))
+			return 0;
+	}
+}
+
+/* Along the plan: what was, when those of the process are ready that were. */
+static int epoll_as_recorded(struct thread *t, int set, struct epoll_event *events,
+                             const struct given *g)
+{
+	enum { SOME = 64 };
+	const struct epoll_event *said = (const void *)g->part[0];
+	const int32_t *own = (const void *)g->part[1];
+	struct epoll_event drained[SOME];
+	bool any = false;
+	for (int64_t i = 0; i < g->result; i++) {
+		struct pollfd one = { .fd = own[i], .events = (short)said[i].events };
+		any |= own[i] >= 0;
+		await_all(t, &one, 1);
+	}
+	if (any) /* what it says but once it has said now */
+		REAL(epoll_wait)(set, drained, SOME, 0);
+	if (g->result > 0) {
+		plan_point(t);
+		memcpy(events, said, g->length[0]);
+	}
+	return (int)g->result;
+}
+
+static int epoll_given(struct thread *t, int set, struct epoll_event *events, int most,
+                       int64_t milliseconds, enum log_input_call call, enum log_call frame,
+                       uintptr_t pc)
+{
+	struct given g;
+	frame_enter(t, frame, pc, true);
+	input_given_wait(t, call, set, &g);
+	int error = errno;
+	bool whole = g.recorded && g.result <= most &&
+	             (g.result <= 0 || g.length[1] == g.result * sizeof(int32_t));
+	int n = whole && replay_strict()
+	                ? epoll_as_recorded(t, set, events, &g)
+	                : epoll_on(t, set, events, most, milliseconds, &g);
+	if (n >= 0 || g.result >= 0)
+		error = errno;
+	frame_leave(t);
+	errno = error;
+	return n;
+}
+
+static void epoll_kept(struct thread *t, int set, const struct epoll_event *events, int n,
+                       enum log_input_call call, bool before)
+{
+	enum { MOST = 4096 };
+	int32_t own[MOST];
+	int count = n < 0 ? 0 : n < MOST ? n : MOST, error = errno;
+	if (rt.inputs != INPUTS_KEPT || (!before && !outside_members(set)))
+		return;
+	for (int i = 0; i < count; i++) {
+		int fd = outside_member_of(set, events[i].data.u64);
+		own[i] = fd >= 0 && outside_is_inside(fd) ? fd : -1;
+	}
+	struct piece parts[] = { { events, (size_t)count * sizeof(*events) },
+		                 { own, (size_t)count * sizeof(*own) } };
+	errno = error;
+	if (before)
+		input_keep(t, call, set, n, parts, 2, 0);
+	else
+		input_keep_became(t, call, set, n, parts, 2);
+	errno = error;
+}
+
+static void touched(struct thread *t, const struct epoll_event *events, int n, uintptr_t pc)
+{
+	int error = errno;
+	if (n > 0)
+		log_range(t, LOG_WRITE, pc, events, (size_t)n * sizeof(*events));
+	errno = error;
+}
+
+static int epoll_here(struct thread *t, int set, struct epoll_event *events, int most,
+                      int64_t milliseconds, const sigset_t *mask, enum log_input_call call,
+                      enum log_call frame, uintptr_t pc)
+{
+	int n;
+	bool out = outside(t, set);
+	if (rt.inputs == INPUTS_GIVEN && (out || input_became(t, call, set))) {
+		n = epoll_given(t, set, events, most, milliseconds, call, frame, pc);
+	} else {
+		struct pollfd one = { .fd = set, .events = POLLIN };
+		if (mask) {
+			n = ASIDE(t, frame, pc,
+			          REAL(epoll_pwait)(set, events, most, (int)milliseconds, mask));
+		} else {
+			wait_here(t, &one, 1, milliseconds, frame, pc);
+			n = REAL(epoll_wait)(set, events, most, 0);
+		}
+		epoll_kept(t, set, events, n, call, out);
+	}
+	touched(t, events, n, pc);
+	return n;
+}
+
+EXPORT int epoll_wait(int set, struct epoll_event *events, int most, int timeout)
+{
+	struct thread *t = recording();
+	if (!t || !rt.controlled)
+		return REAL(epoll_wait)(set, events, most, timeout);
+	return epoll_here(t, set, events, most, timeout, NULL, LOG_INPUT_epoll_wait,
+	                  LOG_CALL_epoll_wait, CALLER());
+}
+EXPORT int epoll_pwait(int set, struct epoll_event *events, int most, int timeout,
+                       const sigset_t *mask)
+{
+	struct thread *t = recording();
+	if (!t)
+		return REAL(epoll_pwait)(set, events, most, timeout, mask);
+	if (!rt.controlled) {
+		sched_leave(t);
+		int n = REAL(epoll_pwait)(set, events, most, timeout, mask);
+		int error = errno;
+		sched_rejoin(t);
+		errno = error;
+		return n;
+	}
+	return epoll_here(t, set, events, most, timeout, mask, LOG_INPUT_epoll_pwait,
+	                  LOG_CALL_epoll_pwait, CALLER());
+}
