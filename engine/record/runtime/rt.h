@@ -27,7 +27,9 @@
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 #define likely(x)     __builtin_expect(!!(x), 1)
 #define unlikely(x)   __builtin_expect(!!(x), 0)
-#define CALLER()      ((uintptr_t)__builtin_return_address(0))
+#define HOOK_CALLER() ((uintptr_t)__builtin_return_address(0))
+/* Of an interposed function, which code that is not instrumented may have jumped to at its end. */
+#define CALLER() real_caller(HOOK_CALLER())
 #define BARRIER()     __asm__ volatile("" ::: "memory")
 
 enum {
@@ -99,6 +101,9 @@ struct open_call { /* an invocation by a bind line: bind.c */
 };
 enum { MAX_OPEN_CALLS = 16 };
 
+struct region; /* a missing call: missing.c */
+struct reach;  /* reach.c */
+
 /* What a thread waits for by looking at atomics again and again: polls.c. */
 enum { POLL_PLACES = 8, POLL_FRAMES = 4 };
 struct poll {
@@ -146,6 +151,9 @@ struct thread {
 	uint32_t id;
 	uint64_t ordinal; /* visible events so far */
 	uint32_t depth, emitted, low;
+	/* Missing calls: a frame with this index is called back by the innermost one; and when
+	 * `depth` falls below that, a frame of interest to them has been left. */
+	uint32_t callback_at, resume_below;
 	struct frame *frames;
 
 	/* scheduling; under sched.lock */
@@ -187,6 +195,9 @@ struct thread {
 	unsigned open_count;
 	unsigned told_calls; /* those that the program itself tells of (heddle.h), open */
 	uintptr_t bound_pc;  /* who called the bound function that was called last */
+	struct region *regions; /* open missing calls, or NULL */
+	unsigned region_count;
+	struct reach *reach; /* or NULL */
 	uint64_t seen[1 << SEEN_BITS]; /* free mode: access.h */
 	/* what comes from outside: inputs.c */
 	struct signal_seen signals[MAX_SIGNALS_SEEN]; /* not written yet */
@@ -205,6 +216,8 @@ struct runtime {
 	bool replay;
 	enum inputs inputs;
 	bool values;
+	bool missing;        /* calls into code that is not instrumented are recorded, */
+	bool reaching;       /* and there is such code: what is allocated must be known */
 	bool async_handlers; /* the program handles signals that may come at any time */
 	bool full;
 	bool waiting; /* for --start-at's function: no accesses yet */
@@ -314,6 +327,42 @@ void invoke_record(struct thread *t, enum log_tag tag, bool made, uintptr_t pc,
 /* Makes a function begin with a jump to another; the bytes there are lost.  Before any
  * thread but this one may run it. */
 bool entry_jump(uint8_t *entry, const void *target);
+
+/* ---- missing.c ---- */
+/* Where a missing call returns to: it stands for its caller. */
+extern const char missing_return[] __attribute__((visibility("hidden")));
+uintptr_t missing_caller(void);
+ALWAYS_INLINE uintptr_t real_caller(uintptr_t pc)
+{
+	return unlikely(pc == (uintptr_t)missing_return) ? missing_caller() : pc;
+}
+struct dl_phdr_info;
+/* A module that has been loaded. */
+void missing_module(const struct dl_phdr_info *info, const char *path, uintptr_t low,
+                    uintptr_t high);
+void missing_take_over(void); /* when all of them are known */
+/* log_frames: the frame to be written is called back by a missing call; frames that were
+ * written have been left. */
+void missing_callback(struct thread *t);
+void missing_settle(struct thread *t);
+void missing_left(struct thread *t); /* the same at once, by the hook */
+/* A thread whose first function is not instrumented begins, and ends. */
+void missing_begin_thread(struct thread *t, const void *start, const void *argument);
+void missing_end_thread(struct thread *t);
+/* A jump or a caught exception leaves what the frames up to `sp` have called. */
+void missing_jump(struct thread *t, uintptr_t sp);
+
+/* ---- reach.c ---- */
+void reach_init(void); /* what is allocated from now on is known */
+void reach_allocated(const void *p);
+void reach_freed(const void *p);
+void reach_mapped(const void *p, size_t size);
+void reach_data(uintptr_t low, uintptr_t high); /* writable, of a module of the program */
+/* Where the frame's return address lies on the stack, below `limit`; 0: not found. */
+uintptr_t frame_return(const struct frame *f, uintptr_t limit);
+/* What the arguments whose bits are in `mask` reach: the thread's list, until the next call. */
+unsigned reach_scan(struct thread *t, const uint64_t *arguments, unsigned mask,
+                    const struct log_reached **list, bool *cut);
 
 /* ---- memory.c ---- */
 bool memory_shared(const void *p); /* in a mapping that other processes may have, too */
