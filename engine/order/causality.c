@@ -154,7 +154,7 @@ static void step_access(struct causality *c, uint32_t event, const struct event 
 		atomics_plain_write(c, event);
 }
 
-static void step_lock(struct causality *c, uint32_t event, const struct event *x)
+void causality_lock(struct causality *c, uint32_t event, const struct event *x)
 {
 	bool lent = c->locks != NULL && c->locks->last != NULL;
 
@@ -191,7 +191,7 @@ static void step_op(struct causality *c, uint32_t event, const struct event *x)
 	case OP_RACQ:
 	case OP_REL:
 	case OP_RREL:
-		step_lock(c, event, x);
+		causality_lock(c, event, x);
 		break;
 	case OP_FENCE:
 		atomics_fence(c, event);

@@ -446,6 +446,19 @@ static __attribute__((noinline)) void step(struct stream *s, uint32_t e)
 		causality_sweep(s->c, NULL, NULL);
 }
 
+/* An acquire or a release, of an order of sections. */
+static __attribute__((noinline)) void step_lock(struct stream *s, const struct event *x)
+{
+	uint32_t e = (uint32_t)(x - s->t->events);
+	struct clocks *clocks = &s->c->clocks;
+
+	causality_lock(s->c, e, x);
+	if (clocks->told_at[x->thread] == e)
+		fill_views(s, clocks_strong(clocks, x->thread), x->thread);
+	if (clocks_crowded(clocks))
+		causality_sweep(s->c, NULL, NULL);
+}
+
 /* A quiet access (causality.h) for which the cell was not enough. */
 static __attribute__((noinline)) void quiet_table(struct stream *s, const struct event *x)
 {
@@ -535,7 +548,9 @@ pass_quiet(struct stream *s, uint32_t from, uint32_t to, uint32_t ahead)
 
 	for (stamp now = stamp_of(from, 0); x < end; x++, now += stamp_of(0, 0)) {
 		__builtin_prefetch(cells + (size_t)x[ahead].target * LINE, 1);
-		if (G_UNLIKELY(!causality_quiet(s->c, x, true)))
+		if (G_UNLIKELY(x->op == OP_ACQ || x->op == OP_REL) && !event_inert(x))
+			step_lock(s, x);
+		else if (G_UNLIKELY(!causality_quiet(s->c, x, true)))
 			step(s, (uint32_t)(x - s->t->events));
 		else if (!access_cell((struct cell *)(cells + (size_t)x->target * LINE),
 		                      views[2 * x->thread + x->op],
