@@ -14,8 +14,7 @@ struct causality *causality_new(struct trace *t, enum order_kind kind, enum keep
 	        kind == ORDER_KIND_WCP || kind == ORDER_KIND_DC || kind == ORDER_KIND_WDC;
 	/* (EDC is given its sections' edges, see edc.c.) */
 	/* Who asks about the edges of a kept walk asks for threads' events too. */
-	unsigned asked =
-	        keep == KEEP_EDGES || over_sections ? INDEX_THREADS | INDEX_MATCH : 0;
+	unsigned asked = keep == KEEP_EDGES || over_sections ? INDEX_THREADS | INDEX_MATCH : 0;
 	struct causality *c;
 
 	if (!trace_need(t, INDEX_MUST | asked, progress))

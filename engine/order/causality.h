@@ -287,8 +287,7 @@ static inline bool causality_quiet_hold(struct causality *c, uint32_t event,
 	if ((x->op != OP_ACQ && !releases) || event_inert(x) ||
 	    !observations_one_holder(c->observations, x))
 		return false;
-	c->observations->holder[x->target] =
-	        releases ? 0 : stamp_of(event, x->thread);
+	c->observations->holder[x->target] = releases ? 0 : stamp_of(event, x->thread);
 	return true;
 }
 

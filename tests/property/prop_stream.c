@@ -1,7 +1,7 @@
 /*
- * prop_stream.c - the passes that race detection by sites makes over a trace, on traces that are
- * long enough for all that they put off, sweep or look up again, against the orders that are
- * kept as a whole (which prop_orders.c compares with the definitions).
+ * prop_stream.c - the passes that race detection by sites makes over a trace, on traces that
+ * are long enough for all that they put off, sweep or look up again, against the orders that
+ * are kept as a whole (which prop_orders.c compares with the definitions).
  *
  * Each event has a site of its own, so what the pass reports are pairs of events: each must be
  * unordered, and each event that is second in an unordered pair must be second in one of them.
@@ -121,7 +121,8 @@ static struct trace *long_trace(uint64_t seed, uint32_t events)
 	return builder_finish(m.b, true, NULL);
 }
 
-/* -- comparing -------------------------------------------------------------------------------- */
+/* -- comparing --------------------------------------------------------------------------------
+ */
 
 struct expected {
 	GHashTable *pairs;   /* e1 << 32 | e2, as a pointer */
@@ -147,8 +148,8 @@ static uint64_t failures;
 static void fail(uint64_t seed, enum order_kind kind, const char *what, uint32_t e1,
                  uint32_t e2)
 {
-	printf("seed %lu, %s: %s: %u %u\n", (unsigned long)seed, order_kind_word(kind), what, e1,
-	       e2);
+	printf("seed %lu, %s: %s: %u %u\n", (unsigned long)seed, order_kind_word(kind), what,
+	       e1, e2);
 	failures++;
 }
 
@@ -196,8 +197,8 @@ static uint64_t compare(uint64_t seed, struct trace *t, enum order_kind kind)
 
 int main(void)
 {
-	static const enum order_kind kinds[] = { ORDER_KIND_HB,  ORDER_KIND_SHB, ORDER_KIND_WCP,
-		                                 ORDER_KIND_DC,  ORDER_KIND_WDC };
+	static const enum order_kind kinds[] = { ORDER_KIND_HB, ORDER_KIND_SHB, ORDER_KIND_WCP,
+		                                 ORDER_KIND_DC, ORDER_KIND_WDC };
 	uint64_t count = mix_setting("HEDDLE_TRACES", 4000) / 100;
 	uint64_t first = mix_setting("HEDDLE_SEED", 0), pairs = 0;
 
