@@ -137,7 +137,7 @@ static const struct command_option options[] = {
 const struct command command_record = {
 	.name = "record",
 	.usage = "[-o TRACE] [--mode M] [--strategy S] [--seed N] -- PROG ARGS",
-	.summary = "Run a program and record what its threads do",
+	.summary = "run a program and record what its threads do",
 	.details =
 	        "Exits as the program does (128 + the number of its signal); 125 when Heddle "
 	        "itself fails.\nThe program's input and output are its own.",
