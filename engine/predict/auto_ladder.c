@@ -139,6 +139,7 @@ static bool take_report(struct ladder *l, const struct rung *rung, struct error 
 	r = rung->run(l->t, &options, l->progress, error);
 	if (r == NULL)
 		return false;
+	l->report->candidates += r->candidates;
 	for (guint i = 0; i < r->findings->len; i++) {
 		struct finding *f = r->findings->pdata[i];
 		uint64_t unit = unit_of(l, f->first, f->second);
@@ -392,6 +393,7 @@ static void list_one(struct ladder *l, const struct sweep *s, uint32_t e, uint32
 	struct finding *known = other_unit(l, unit_of(l, e, f), e, f);
 	struct proof *proof;
 
+	l->report->candidates += count;
 	known->count += count - 1;
 	if (known->proof != NULL || known->verdict != VERDICT_IMPOSSIBLE) {
 		known->count++;
@@ -469,6 +471,26 @@ static void try_variable(struct ladder *l, struct finding *race, uint32_t variab
 	finding_free(found);
 }
 
+/*
+ * Is nothing left to be found out about pairs of the two classes that are refuted as a whole, but
+ * how many they are?  Counting costs more than the trace is long where millions of accesses are
+ * under one lock, so it is given up there, and the unit says so.
+ */
+static bool only_counting(struct ladder *l, const struct sweep *s)
+{
+	struct finding *known;
+	uint64_t unit;
+
+	if (l->effort.work < l->effort.free_work / 4 || !alike(l, s))
+		return false;
+	unit = (uint64_t)MIN(s->a->site, s->b->site) << 32 | MAX(s->a->site, s->b->site);
+	known = settled(l, unit);
+	if (known == NULL || (known->verdict == VERDICT_IMPOSSIBLE && known->proof == NULL))
+		return false;
+	known->counted_all = false;
+	return true;
+}
+
 /* A pair that no core settles. */
 static void look_at_pair(struct ladder *l, const struct sweep *s, uint32_t e, uint32_t f)
 {
@@ -503,7 +525,9 @@ static void look_at(struct ladder *l, struct sweep *s, uint32_t e)
 			return;
 		all = open = s->cores;
 	}
-	if (l->order != NULL) {
+	/* (What the must-order holds is in the cores.) */
+	if (l->order != NULL &&
+	    (l->options->candidates >= 0 || s->lock != NONE || !only_counting(l, s))) {
 		if (!span_of(l, s, e, order_before, &s->order))
 			return;
 		all = s->order;
@@ -539,7 +563,8 @@ static void look_at_classes(struct ladder *l, uint32_t variable, const struct cl
 	}
 	l->tries_left = VARIABLE_TRIES;
 	for (uint32_t i = 0; i < s.a->count && !l->cancelled && !l->effort.over; i++) {
-		if (class_settled(l, variable, a, b))
+		if (class_settled(l, variable, a, b) ||
+		    (s.lock != NONE && only_counting(l, &s)))
 			return;
 		look_at(l, &s, class_member(&l->classes, s.a, i));
 	}
