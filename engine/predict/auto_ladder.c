@@ -36,6 +36,7 @@ struct ladder {
 	struct ladder_proofs *proofs;
 	uint64_t *suspects;                /* by variable, a bit: see classes_suspects */
 	struct classes classes;            /* of the variable that is looked at */
+	bool ordered;                      /* its conflicting pairs, all of them: no race */
 	struct effort effort;              /* of going through pairs; deciding is paid apart */
 	uint64_t witness_events, left_out; /* events in witnesses kept; witnesses not kept */
 	uint32_t tries_left;               /* see try_variable */
@@ -358,6 +359,7 @@ static bool order_before(const void *ladder, uint32_t e, uint32_t f)
  * the order leave of the other. */
 struct sweep {
 	uint32_t variable, lock; /* a common one, or NONE */
+	bool refuted;            /* all their pairs, by that or as the variable's are */
 	const struct class *a, *b;
 	struct span cores, order;
 };
@@ -520,21 +522,21 @@ static void look_at(struct ladder *l, struct sweep *s, uint32_t e)
 {
 	struct span open = { 0, s->b->count }, all = open;
 
-	if (l->order == NULL || s->lock == NONE) {
+	if (l->order == NULL || !s->refuted) {
 		if (!span_of(l, s, e, refuting(l), &s->cores))
 			return;
 		all = open = s->cores;
 	}
 	/* (What the must-order holds is in the cores.) */
 	if (l->order != NULL &&
-	    (l->options->candidates >= 0 || s->lock != NONE || !only_counting(l, s))) {
+	    (l->options->candidates >= 0 || s->refuted || !only_counting(l, s))) {
 		if (!span_of(l, s, e, order_before, &s->order))
 			return;
 		all = s->order;
 		open.first = CLAMP(open.first, all.first, all.end);
 		open.end = CLAMP(open.end, open.first, all.end);
 	}
-	if (s->lock != NONE) {
+	if (s->refuted) {
 		list_refuted(l, s, e, all.first, all.end);
 		return;
 	}
@@ -557,6 +559,7 @@ static void look_at_classes(struct ladder *l, uint32_t variable, const struct cl
 	s.lock = lockset_common(l->locksets, a->lockset, b->lockset);
 	if (s.lock != NONE && !l->options->all_verdicts)
 		return;
+	s.refuted = s.lock != NONE || l->ordered;
 	if (a->count > b->count) { /* fewer spans */
 		s.a = b;
 		s.b = a;
@@ -564,7 +567,7 @@ static void look_at_classes(struct ladder *l, uint32_t variable, const struct cl
 	l->tries_left = VARIABLE_TRIES;
 	for (uint32_t i = 0; i < s.a->count && !l->cancelled && !l->effort.over; i++) {
 		if (class_settled(l, variable, a, b) ||
-		    (s.lock != NONE && only_counting(l, &s)))
+		    (s.refuted && only_counting(l, &s)))
 			return;
 		look_at(l, &s, class_member(&l->classes, s.a, i));
 	}
@@ -574,15 +577,12 @@ static void look_at_classes(struct ladder *l, uint32_t variable, const struct cl
 static bool is_looked_at(struct ladder *l, uint32_t variable)
 {
 	uint64_t steps = 0;
-	bool none;
 
 	if (!is_suspect(l->suspects, variable))
 		return false;
-	if (l->options->all_verdicts)
-		return true;
-	none = variable_ordered(l->t, variable, refuting(l), l, &steps);
+	l->ordered = variable_ordered(l->t, variable, refuting(l), l, &steps);
 	effort_more(&l->effort, steps);
-	return !none;
+	return l->options->all_verdicts || !l->ordered;
 }
 
 static void look_at_variable(struct ladder *l, uint32_t variable)
