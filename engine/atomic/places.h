@@ -18,8 +18,8 @@ struct atomic_place {
 	const char *type;     /* the instance's, without "struct"; "" unknown; interned */
 	const char *file;     /* of a global; "" unknown; interned */
 	bool local;           /* on a stack, or of no known kind: in no set */
-	bool exempt;          /* const, volatile or _Atomic, a lock or a condition, or touched by
-	                       * atomics: in no set unless somebody says so */
+	bool exempt; /* const, volatile or _Atomic, a lock or a condition, or touched by
+	              * atomics: in no set unless somebody says so */
 };
 
 struct atomic_places {

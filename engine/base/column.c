@@ -1,5 +1,6 @@
 /* column.c - see column.h. */
 #include "engine/base/column.h"
+#include "engine/base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,20 +29,6 @@ void column_free(struct column *c)
 	column_init(c, c->element, c->folder, c->limit);
 }
 
-/* No name: nothing is left behind, however we end. */
-static int open_nameless(const char *folder)
-{
-	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (fd >= 0)
-		return fd;
-	char *name = g_build_filename(folder, ".heddle-XXXXXX", NULL);
-	fd = g_mkstemp_full(name, O_RDWR | O_CLOEXEC, 0600);
-	if (fd >= 0)
-		unlink(name);
-	g_free(name);
-	return fd;
-}
-
 /* Blocks are taken from the disk beforehand: a mapped page that has none is a SIGBUS later. */
 static bool extend_file(int fd, uint64_t from, uint64_t to, int *failure)
 {
@@ -66,7 +53,7 @@ static bool grow_file(struct column *c, uint64_t bytes)
 /* False where that cannot be: it stays in memory. */
 static bool move_to_file(struct column *c, uint64_t bytes)
 {
-	int fd = open_nameless(c->folder), failure;
+	int fd = file_open_nameless(c->folder), failure;
 	void *data = MAP_FAILED;
 	if (fd >= 0 && extend_file(fd, 0, bytes, &failure))
 		data = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

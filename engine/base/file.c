@@ -18,7 +18,7 @@ struct file_writer {
 	uint64_t length;
 	int fd;
 	bool hurry, nameless; /* nameless: the temporary file is in no folder yet */
-	int failure; /* errno of the first failure, 0: none */
+	int failure;          /* errno of the first failure, 0: none */
 };
 
 static bool write_fd(int fd, const char *bytes, size_t length)
@@ -188,4 +188,28 @@ void file_writer_abandon(struct file_writer *w)
 		unlink(w->temporary);
 	if (w)
 		release(w);
+}
+
+int file_open_nameless(const char *folder)
+{
+	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		return fd;
+	char *name = g_build_filename(folder, ".heddle-XXXXXX", NULL);
+	fd = g_mkstemp_full(name, O_RDWR | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		unlink(name);
+	g_free(name);
+	return fd;
+}
+
+char *file_descriptor_path(int fd)
+{
+	return g_strdup_printf("/proc/%d/fd/%d", (int)getpid(), fd);
+}
+
+char *file_folder(const char *path)
+{
+	return g_str_has_prefix(path, "/proc/") ? g_strdup(g_get_tmp_dir())
+	                                        : g_path_get_dirname(path);
 }

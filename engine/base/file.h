@@ -25,4 +25,13 @@ void file_writer_hurry(struct file_writer *w);
 bool file_writer_commit(struct file_writer *w, struct error *error);
 void file_writer_abandon(struct file_writer *w);
 
+/*
+ * A file without a name, so that nothing is left behind however we end; read and write.  -1 and
+ * errno on failure.  Where another process of this user may open it while we live: owned by
+ * the caller; file_folder says where what belongs beside such a path, or any, may lie.
+ */
+int file_open_nameless(const char *folder);
+char *file_descriptor_path(int fd);
+char *file_folder(const char *path);
+
 #endif

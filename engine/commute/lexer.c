@@ -98,8 +98,12 @@ static bool lex_escape(struct lexer *l, const struct token *t, GString *text)
 	case 'x':
 		if (l->end - l->at >= 2 && g_ascii_isxdigit(l->at[0]) &&
 		    g_ascii_isxdigit(l->at[1])) {
-			g_string_append_c(text, (char)(g_ascii_xdigit_value(l->at[0]) * 16 +
-			                               g_ascii_xdigit_value(l->at[1])));
+			char byte = (char)(g_ascii_xdigit_value(l->at[0]) * 16 +
+			                   g_ascii_xdigit_value(l->at[1]));
+			if (byte == 0)
+				return refuse(l, t, "a string cannot hold a NUL byte",
+				              "expected a byte other than NUL, found \\x00");
+			g_string_append_c(text, byte);
 			l->at += 2;
 			return true;
 		}

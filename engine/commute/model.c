@@ -465,11 +465,11 @@ static void append_val(const struct model *m, struct val v, GString *out)
 		g_string_append_printf(out, "%" G_GINT64_FORMAT, v.n);
 		break;
 	case V_STRING:
+		trace_append_string(trace_string(m->t, (uint32_t)v.n), out);
+		break;
 	case V_TOKEN:
-		g_string_append(out, v.kind == V_STRING ? "\"" : "");
 		append_escaped(out, trace_string(m->t, (uint32_t)v.n),
 		               strlen(trace_string(m->t, (uint32_t)v.n)));
-		g_string_append(out, v.kind == V_STRING ? "\"" : "");
 		break;
 	default:
 		trace_append_value(m->t, (uint32_t)v.n, out);

@@ -3,9 +3,11 @@
  */
 #include "engine/explore/explore_private.h"
 
+#include "engine/base/file.h"
 #include "engine/record/interpose.h"
 #include "engine/trace/formats.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -428,6 +430,15 @@ static void note_peeks(struct exploration *x)
 	}
 }
 
+static bool is_interrupted(struct exploration *x)
+{
+	const volatile int *told = x->options->interrupted;
+	x->interrupted |= told != NULL && *told;
+	if (x->interrupted)
+		explore_gap(x, "it was interrupted");
+	return x->interrupted;
+}
+
 static bool start_seed(struct exploration *x, struct seed *s, struct plan_run *run,
                        struct error *error)
 {
@@ -439,7 +450,9 @@ static bool start_seed(struct exploration *x, struct seed *s, struct plan_run *r
 	s->plan.max_steps = o->max_steps;
 	if (o->spec_files && s->plan.specs == NULL)
 		s->plan.specs = g_ptr_array_ref((GPtrArray *)o->spec_files);
-	if (plan_follow(&s->plan, o->argv, 0, NULL, NULL, run, error))
+	bool good = plan_follow(&s->plan, o->argv, 0, NULL, NULL, run, error);
+	x->interrupted |= run->result.interrupted != 0;
+	if (good)
 		return true;
 	plan_run_release(run);
 	return false;
@@ -509,7 +522,11 @@ static bool run_seed(struct exploration *x, struct seed *s, struct error *error)
 {
 	struct plan_run run;
 	if (!start_seed(x, s, &run, error))
-		return false;
+		return is_interrupted(x); /* then there may be no trace */
+	if (is_interrupted(x)) {
+		plan_run_release(&run);
+		return true;
+	}
 	x->run = x->report->runs->len;
 	x->trace = run.trace;
 	struct view *view = view_new(run.trace, x->options->specs, x->plain, x->progress);
@@ -552,7 +569,7 @@ static bool limit_reached(struct exploration *x)
 		explore_gap(x, "the time was up (--budget)");
 		return true;
 	}
-	return false;
+	return is_interrupted(x);
 }
 
 static bool go_on(struct exploration *x)
@@ -637,12 +654,16 @@ static bool run_all(struct exploration *x, struct error *error)
 	return !x->cancelled;
 }
 
-static char *output_file(void)
+static bool open_output(struct exploration *x, struct error *error)
 {
-	char *path =
-	        g_strdup_printf("%s/heddle-explore-%d.out", g_get_tmp_dir(), (int)getpid());
-	unlink(path);
-	return path;
+	if (x->options->keep_output)
+		return true;
+	x->output_file = file_open_nameless(g_get_tmp_dir());
+	if (x->output_file < 0)
+		return error_set(error, g_get_tmp_dir(), "set TMPDIR to a folder with room",
+		                 "cannot keep what the program prints: %s", g_strerror(errno));
+	x->output = file_descriptor_path(x->output_file);
+	return true;
 }
 
 /* One library for all executions. */
@@ -671,14 +692,14 @@ struct explore_report *explore(const struct explore_options *options,
 		.races = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.gaps = g_hash_table_new(g_str_hash, g_str_equal),
 		.plain = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
-		.output = options->keep_output ? NULL : output_file(),
+		.output_file = -1,
 		.deadline = budget > 0 ? g_get_monotonic_time() + budget : 0,
 	};
-	bool good = bind_library(&x, error) && run_all(&x, error);
+	bool good = open_output(&x, error) && bind_library(&x, error) && run_all(&x, error);
 	interposer_remove(x.interposer);
 	g_hash_table_unref(x.plain);
-	if (x.output)
-		unlink(x.output);
+	if (x.output_file >= 0)
+		close(x.output_file);
 	g_free(x.output);
 	histories_free(x.histories);
 	g_ptr_array_unref(x.waiting);

@@ -35,7 +35,8 @@ struct explore_options {
 	double query_seconds;   /* for one question to the solver */
 	unsigned timeout_ms;    /* for one run; 0: 10 s */
 	bool until_error;       /* no more after the first error */
-	bool keep_output;       /* the program's output goes where ours goes */
+	const volatile int *interrupted; /* no more when it is not 0; or NULL */
+	bool keep_output;                /* the program's output goes where ours goes */
 };
 
 /* How a run ended. */

@@ -29,9 +29,10 @@ struct exploration {
 	GHashTable *errors; /* char *: cycles of lock requests, uses after free asked for */
 	GHashTable *races;  /* char * */
 	GHashTable *gaps;   /* char *, also in report->gaps */
-	char *output;       /* file for what the program prints; owned */
-	gint64 deadline;    /* 0: none */
-	bool cancelled;
+	char *output;       /* file for what the program prints, see file.h; owned */
+	int output_file;
+	gint64 deadline; /* 0: none */
+	bool cancelled, interrupted;
 	uint32_t first;    /* the first run, after those before an object was given up */
 	uint64_t shares;   /* schedules from the first run, so far */
 	GHashTable *plain; /* char *: objects whose invocations are no steps */

@@ -13,9 +13,9 @@ struct causality *causality_new(struct trace *t, enum order_kind kind, enum keep
 	bool over_sections =
 	        kind == ORDER_KIND_WCP || kind == ORDER_KIND_DC || kind == ORDER_KIND_WDC;
 	/* (EDC is given its sections' edges, see edc.c.) */
-	/* Who asks about a kept walk asks for threads' events too. */
+	/* Who asks about the edges of a kept walk asks for threads' events too. */
 	unsigned asked =
-	        keep != KEEP_NOTHING || over_sections ? INDEX_THREADS | INDEX_MATCH : 0;
+	        keep == KEEP_EDGES || over_sections ? INDEX_THREADS | INDEX_MATCH : 0;
 	struct causality *c;
 
 	if (!trace_need(t, INDEX_MUST | asked, progress))
@@ -27,21 +27,27 @@ struct causality *causality_new(struct trace *t, enum order_kind kind, enum keep
 	c->clocks.in_place = keep == KEEP_NOTHING && kind != ORDER_KIND_SHB;
 	if (keep == KEEP_EDGES)
 		c->edges = g_array_new(FALSE, FALSE, sizeof(struct edge));
-	if (kind == ORDER_KIND_SHB || kind == ORDER_KIND_OBSERVED)
+	if (kind == ORDER_KIND_SHB || kind == ORDER_KIND_OBSERVED || kind == ORDER_KIND_LASTING)
 		c->observations = observations_new(t);
+	if (kind == ORDER_KIND_LASTING)
+		c->observations->plain_only = true;
 	/* What a write knew is what its stretch says. */
-	if (keep != KEEP_NOTHING || c->observations != NULL) {
-		c->stretches = g_new(GArray *, t->threads_count + 1);
-		for (uint64_t i = 0; i < t->threads_count; i++)
-			c->stretches[i] = g_array_new(FALSE, FALSE, sizeof(struct stretch));
-	}
+	if (keep != KEEP_NOTHING || c->observations != NULL)
+		causality_keep_stretches(c);
 	c->must = must_walk_new(c);
-	c->atomics = atomics_new(t, kind == ORDER_KIND_FIXED);
+	c->atomics = atomics_new(t, kind == ORDER_KIND_FIXED || kind == ORDER_KIND_LASTING);
 	if (kind == ORDER_KIND_HB || kind == ORDER_KIND_SHB || composed_with_hb)
 		c->locks = locks_new(t);
 	if (over_sections)
 		c->sections = sections_new(c, kind != ORDER_KIND_WDC);
 	return c;
+}
+
+void causality_keep_stretches(struct causality *c)
+{
+	if (c->stretches != NULL)
+		return;
+	c->stretches = g_new0(struct stretches, c->t->threads_count + 1);
 }
 
 void causality_free(struct causality *c)
@@ -52,7 +58,7 @@ void causality_free(struct causality *c)
 		g_array_free(c->edges, TRUE);
 	if (c->stretches != NULL) {
 		for (uint64_t i = 0; i < c->t->threads_count; i++)
-			g_array_free(c->stretches[i], TRUE);
+			g_free(c->stretches[i].of);
 		g_free(c->stretches);
 	}
 	clocks_release(&c->clocks);
@@ -81,24 +87,36 @@ void causality_edge(struct causality *c, uint32_t to, uint32_t from_thread, stru
 	}
 }
 
-struct stretch *causality_stretch(const struct causality *c, uint32_t event)
+struct stretch *stretches_find(const struct stretches *s, uint32_t event)
 {
-	const GArray *list = c->stretches[c->t->events[event].thread];
-	struct stretch *found = NULL;
-	uint32_t low = 0, high = list->len;
+	enum { FEW = 12 };
+	uint32_t low = 0, high = s->count, least = high > FEW ? high - FEW : 0;
 
+	/* Who walks asks for what was not long ago. */
+	while (high > least && s->of[high - 1].start > event)
+		high--;
+	if (high > least || high == 0)
+		return high == 0 ? NULL : &s->of[high - 1];
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		struct stretch *s = &g_array_index(list, struct stretch, middle);
 
-		if (s->start <= event) {
-			found = s;
+		if (s->of[middle].start <= event)
 			low = middle + 1;
-		} else {
+		else
 			high = middle;
-		}
 	}
-	return found;
+	return low == 0 ? NULL : &s->of[low - 1];
+}
+
+struct stretch *causality_stretch(const struct causality *c, uint32_t event)
+{
+	return stretches_find(&c->stretches[c->t->events[event].thread], event);
+}
+
+void stretches_make_room(struct stretches *s)
+{
+	s->capacity = MAX(64, 2 * s->capacity);
+	s->of = g_renew(struct stretch, s->of, s->capacity);
 }
 
 struct point causality_past_point(const struct causality *c, uint32_t event)
@@ -140,6 +158,10 @@ static void step_access(struct causality *c, uint32_t event, const struct event 
 
 static void step_lock(struct causality *c, uint32_t event, const struct event *x)
 {
+	bool lent = c->locks != NULL && c->locks->last != NULL;
+
+	if (lent)
+		locks_settle(c, x->target);
 	if (op_acquires(x->op)) {
 		if (c->locks != NULL)
 			locks_acquire(c, event);
@@ -156,6 +178,8 @@ static void step_lock(struct causality *c, uint32_t event, const struct event *x
 	}
 	if (c->observations != NULL)
 		observations_try(c, event);
+	if (lent)
+		locks_note(c, event);
 }
 
 static void step_op(struct causality *c, uint32_t event, const struct event *x)
@@ -175,6 +199,9 @@ static void step_op(struct causality *c, uint32_t event, const struct event *x)
 		atomics_fence(c, event);
 		break;
 	case OP_TRYFAIL:
+		if (c->observations != NULL && c->locks != NULL && c->locks->last != NULL)
+			locks_settle(c, x->target);
+		/* fall through */
 	case OP_TAKETRYFAIL:
 	case OP_POST:
 	case OP_TAKE:
@@ -191,7 +218,7 @@ static void keep_stretch(struct causality *c, uint32_t event, uint32_t thread, u
 	struct stretch stretch = { event, c->clocks.now[thread], c->unobserved };
 
 	if (stretch.row != before)
-		g_array_append_val(c->stretches[thread], stretch);
+		stretches_add(&c->stretches[thread], stretch);
 }
 
 void causality_step(struct causality *c, uint32_t event)

@@ -22,6 +22,8 @@
 #define ORDER_KIND_OBSERVED ((enum order_kind)ORDER_KIND_COUNT)
 /* What is in the happens-before of every correct reordering: see order_new_fixed. */
 #define ORDER_KIND_FIXED    ((enum order_kind)(ORDER_KIND_COUNT + 1))
+/* The same with observations that a plain access takes part in: see order_new_lasting. */
+#define ORDER_KIND_LASTING  ((enum order_kind)(ORDER_KIND_COUNT + 2))
 
 struct edge { /* that told `to` something new */
 	uint32_t from, to;
@@ -39,6 +41,10 @@ struct stretch {             /* of one thread's events, up to the next one's sta
 	uint32_t start;      /* event */
 	uint32_t row;        /* what is before its events */
 	uint32_t unobserved; /* the same for `start` without what it itself reads from */
+};
+struct stretches { /* of one thread */
+	struct stretch *of;
+	uint32_t count, capacity;
 };
 
 /*
@@ -78,13 +84,12 @@ struct causality {
 	uint32_t unobserved;
 	bool has_atomics;   /* an atomic write has come */
 	uint32_t *depth;    /* by thread: how many locks it holds; with sections only */
-	const char *guards; /* with sections: a guard for each variable, to be fetched ahead */
 	uint32_t next_must; /* no event before this one has a must-order edge */
 
-	/* kept for questions, or NULL */
+	/* Kept for questions, or NULL. */
 	GArray *edges; /* struct edge, by `to` */
-	GArray **
-	        stretches; /* by thread: struct stretch; with observations too, until a sweep */
+	/* By thread; where something is lent too, until a sweep. */
+	struct stretches *stretches;
 
 	struct must_walk *must;
 	struct atomics *atomics;
@@ -103,12 +108,22 @@ struct causality *causality_new(struct trace *t, enum order_kind kind, enum keep
  * cancelled. */
 struct causality *causality_walk(struct trace *t, enum order_kind kind, enum keep keep,
                                  const GArray *forced, const struct progress *progress);
-/* Of a kept walk: the stretch that an event lies in, or NULL where its thread knows nothing
- * yet. */
+void stretches_make_room(struct stretches *s);
+static inline void stretches_add(struct stretches *s, struct stretch stretch)
+{
+	if (s->count == s->capacity)
+		stretches_make_room(s);
+	s->of[s->count++] = stretch;
+}
+/* Of a kept walk: the stretch that an event (of a thread) lies in, or NULL where its thread
+ * knows nothing yet. */
 struct stretch *causality_stretch(const struct causality *c, uint32_t event);
+struct stretch *stretches_find(const struct stretches *s, uint32_t event);
 /* The same as a point that edges may start from. */
 struct point causality_past_point(const struct causality *c, uint32_t event);
 void causality_free(struct causality *c);
+/* For who looks events up in stretches while the walk goes on. */
+void causality_keep_stretches(struct causality *c);
 /* Events one after the other, none left out (but see below). */
 void causality_step(struct causality *c, uint32_t event);
 /* An edge into `to`, the event that is being looked at. */
@@ -152,6 +167,19 @@ struct locks *locks_new(const struct trace *t);
 void locks_free(struct locks *l);
 void locks_acquire(struct causality *c, uint32_t event);
 void locks_release(struct causality *c, uint32_t event);
+/*
+ * Before anything: the caller keeps the last acquire and the last release of each lock, two
+ * stamps beside each other.  An exclusive acquire that no must-order touches, that tells its
+ * thread nothing (it knows both), and a release need no causality_step then: the stamp is all.
+ * The acquire's becomes `shared` when the lock has shared sections; causality_step is due for
+ * all that happens to it from then on.
+ */
+void locks_lend(struct causality *c, stamp *last, stamp shared);
+/* Such an acquire that learns of the last release. */
+void locks_learn(struct causality *c, uint32_t event);
+/* What was left out, before a lock's state is looked at; the stamps of an event. */
+void locks_settle(struct causality *c, uint32_t object);
+void locks_note(struct causality *c, uint32_t event);
 void locks_mark(struct causality *c);
 
 struct lock {
@@ -162,6 +190,8 @@ struct lock {
 struct locks {
 	struct lock *of; /* by object */
 	uint64_t count;
+	stamp *last; /* lent, or NULL */
+	stamp shared;
 };
 
 struct observations {
@@ -170,6 +200,7 @@ struct observations {
 	stamp *last;
 	uint32_t stride;
 	bool lent;
+	bool plain_only; /* no edges between atomics, nor of tries */
 	stamp *holder;    /* by object: the acquire that is not yet released */
 	GArray **holders; /* by object: stamps of more of them; or NULL */
 	GArray **takes;   /* by object: stamps of the last take of each thread; or NULL */
@@ -183,14 +214,6 @@ void observations_lend(struct observations *o, stamp *last, uint32_t stride);
 void observations_access(struct causality *c, uint32_t event); /* edges of a read, its write */
 void observations_try(struct causality *c, uint32_t event);    /* locks, semaphores and tries */
 void observations_mark(struct causality *c);
-/* Is an acquire the only one of its lock that is open, or a release that one's? */
-static inline bool observations_one_holder(const struct observations *o, const struct event *x)
-{
-	stamp holder = o->holder[x->target];
-
-	return o->holders[x->target] == NULL &&
-	       (x->op == OP_REL ? stamp_thread(holder) == x->thread : holder == 0);
-}
 static inline stamp *observations_last(const struct observations *o, uint32_t variable)
 {
 	return &o->last[(size_t)variable * o->stride];
@@ -242,37 +265,30 @@ causality_wrote(struct causality *c, uint32_t event, const struct event *x)
 		atomics_plain_write(c, event);
 }
 
+/* Is an acquire the only one of its lock that is open, or a release that one's? */
+static inline bool observations_one_holder(const struct observations *o, const struct event *x)
+{
+	stamp holder = o->holder[x->target];
+
+	return o->holders[x->target] == NULL &&
+	       (x->op == OP_REL ? stamp_thread(holder) == x->thread : holder == 0);
+}
+
 /*
- * An exclusive acquire that tells its thread nothing, or a release, that no must-order
- * touches, of an order that looks at locks and not at sections: true when all is done that
- * causality_step would do; else causality_step has to be called.
+ * An exclusive acquire or a release that no must-order touches, of an order that looks at
+ * neither locks nor sections and observes: only who holds the lock changes, for a try that
+ * fails later on.  True when all is done that causality_step would do.
  */
-static inline bool causality_quiet_lock(struct causality *c, uint32_t event,
+static inline bool causality_quiet_hold(struct causality *c, uint32_t event,
                                         const struct event *x)
 {
 	bool releases = x->op == OP_REL;
-	uint64_t mask = -(uint64_t)releases;
-	uint32_t thread = x->thread, row;
-	stamp own = stamp_of(event, thread);
-	struct lock *l;
 
-	if ((x->op != OP_ACQ && !releases) || event_inert(x))
+	if ((x->op != OP_ACQ && !releases) || event_inert(x) ||
+	    !observations_one_holder(c->observations, x))
 		return false;
-	l = &c->locks->of[x->target];
-	if (l->readers != NULL ||
-	    (c->observations != NULL && !observations_one_holder(c->observations, x)))
-		return false;
-	/* Who releases knows of the release before since its acquire, so one question does for
-	 * both; which of the two it is the processor cannot foresee. */
-	row = c->clocks.now[thread];
-	if (stamp_thread(l->release) != thread &&
-	    !stamp_within(l->release, clocks_row(&c->clocks, row)[stamp_thread(l->release)]))
-		return false;
-	l->release ^= (l->release ^ own) & mask;
-	l->row ^= (l->row ^ row) & (uint32_t)mask;
-	c->clocks.made_at[thread] |= (uint32_t)mask; /* clocks_hold */
-	if (c->observations != NULL)
-		c->observations->holder[x->target] = own & ~mask;
+	c->observations->holder[x->target] =
+	        releases ? 0 : stamp_of(event, x->thread);
 	return true;
 }
 

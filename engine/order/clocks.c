@@ -3,6 +3,8 @@
  */
 #include "engine/order/clocks.h"
 
+#include "engine/base/scattered.h"
+
 #include <string.h>
 
 enum { FIRST_SWEEP = 1 << 12 };
@@ -31,13 +33,13 @@ void clocks_release(struct clocks *c)
 	*c = (struct clocks){ 0 };
 }
 
-static uint32_t row_new(struct clocks *c)
+uint32_t clocks_make_room(struct clocks *c)
 {
-	if (c->free_count > 0)
-		return c->free_rows[--c->free_count];
 	if (c->rows == c->capacity) {
 		c->capacity *= 2;
-		c->cells = g_renew(uint32_t, c->cells, (size_t)c->capacity * c->width);
+		c->cells = scattered_realloc(
+		        c->cells, (size_t)c->rows * c->width * sizeof(uint32_t),
+		        (size_t)c->capacity * c->width * sizeof(uint32_t));
 	}
 	return c->rows++;
 }
@@ -59,7 +61,7 @@ bool clocks_join(struct clocks *c, uint32_t to, uint32_t at, uint32_t from_threa
 	if (known[from_thread + (base ? (c->planes - 1) * threads : 0)] > from.event)
 		return false;
 	if (c->in_place ? c->made_at[to] == NONE : c->made_at[to] != at)
-		c->now[to] = row_new(c);
+		c->now[to] = clocks_row_new(c);
 	c->made_at[to] = c->told_at[to] = at;
 	row = c->cells + (size_t)c->now[to] * c->width;
 	known = clocks_row(c, old);

@@ -60,6 +60,12 @@ static inline const uint32_t *clocks_strong(const struct clocks *c, uint32_t t)
 	return clocks_now(c, t) + (c->planes - 1) * c->threads;
 }
 
+uint32_t clocks_make_room(struct clocks *c);
+static inline uint32_t clocks_row_new(struct clocks *c)
+{
+	return c->free_count > 0 ? c->free_rows[--c->free_count] : clocks_make_room(c);
+}
+
 /*
  * Thread `to` learns at event `at`, by an edge, what `from` (an event of thread
  * `from_thread`) knew and did.  A `base` edge is one of the order itself, which plane 1
@@ -67,6 +73,20 @@ static inline const uint32_t *clocks_strong(const struct clocks *c, uint32_t t)
  */
 bool clocks_join(struct clocks *c, uint32_t to, uint32_t at, uint32_t from_thread,
                  struct point from, bool base);
+/* The same in short, of clocks with one plane that do not change in place, where it is new. */
+static inline void clocks_tell(struct clocks *c, uint32_t to, uint32_t at, uint32_t from_thread,
+                               struct point from)
+{
+	uint32_t made = clocks_row_new(c), threads = c->threads;
+	uint32_t *row = c->cells + (size_t)made * c->width;
+	const uint32_t *known = clocks_row(c, c->now[to]), *other = clocks_row(c, from.row);
+
+	for (uint32_t u = 0; u < threads; u++)
+		row[u] = MAX(known[u], other[u]);
+	row[from_thread] = MAX(row[from_thread], from.event + 1);
+	c->now[to] = made;
+	c->made_at[to] = c->told_at[to] = at;
+}
 /* The thread's row as it is now is held by somebody: the next join makes a new one. */
 static inline uint32_t clocks_hold(struct clocks *c, uint32_t t)
 {

@@ -7,6 +7,8 @@
  */
 #include "engine/order/causality.h"
 
+#include <string.h>
+
 struct observations *observations_new(const struct trace *t)
 {
 	struct observations *o = g_new0(struct observations, 1);
@@ -51,6 +53,9 @@ void observations_access(struct causality *c, uint32_t event)
 	for (uint32_t v = run.first; op_reads(x->op) && v < run.first + run.count; v++) {
 		stamp last = *observations_last(c->observations, v);
 
+		if (last != 0 && c->observations->plain_only && op_is_atomic(x->op) &&
+		    op_is_atomic(c->t->events[stamp_event(last)].op))
+			continue;
 		if (!observations_known(c, v, x->thread))
 			causality_edge(c, event, stamp_thread(last),
 			               causality_past_point(c, stamp_event(last)),
@@ -134,6 +139,8 @@ void observations_try(struct causality *c, uint32_t event)
 	const struct event *x = &c->t->events[event];
 	struct observations *o = c->observations;
 
+	if (o->plain_only)
+		return;
 	switch (x->op) {
 	case OP_ACQ:
 	case OP_RACQ:
@@ -183,15 +190,14 @@ static uint32_t known_by_all(const struct causality *c, uint32_t thread)
 	return least;
 }
 
-static void forget_known(GArray *list, uint32_t known)
+static void forget_known(struct stretches *s, uint32_t known)
 {
-	guint past = 0;
+	uint32_t past = 0;
 
-	while (past + 1 < list->len &&
-	       g_array_index(list, struct stretch, past + 1).start <= known)
+	while (past + 1 < s->count && s->of[past + 1].start <= known)
 		past++;
-	if (past > 0)
-		g_array_remove_range(list, 0, past);
+	s->count -= past;
+	memmove(s->of, s->of + past, s->count * sizeof(struct stretch));
 }
 
 /* `unobserved` is for questions about a kept walk; here it serves as the mark. */
@@ -213,17 +219,15 @@ static void use_all(struct causality *c, GArray **lists, uint64_t count)
 	}
 }
 
-static void drop_unused(GArray *list)
+static void drop_unused(struct stretches *s)
 {
-	guint kept = 0;
+	uint32_t kept = 0;
 
-	for (guint i = 0; i < list->len; i++) {
-		struct stretch s = g_array_index(list, struct stretch, i);
-
-		if (s.unobserved != UNUSED || i + 1 == list->len)
-			g_array_index(list, struct stretch, kept++) = s;
+	for (uint32_t i = 0; i < s->count; i++) {
+		if (s->of[i].unobserved != UNUSED || i + 1 == s->count)
+			s->of[kept++] = s->of[i];
 	}
-	g_array_set_size(list, kept);
+	s->count = kept;
 }
 
 /* All but what can be observed at this moment; costs a look at each variable. */
@@ -232,8 +236,8 @@ static void forget_unused(struct causality *c)
 	const struct observations *o = c->observations;
 
 	for (uint32_t t = 0; t < c->clocks.threads; t++) {
-		for (guint i = 0; i < c->stretches[t]->len; i++)
-			g_array_index(c->stretches[t], struct stretch, i).unobserved = UNUSED;
+		for (uint32_t i = 0; i < c->stretches[t].count; i++)
+			c->stretches[t].of[i].unobserved = UNUSED;
 	}
 	for (uint32_t v = 0; v < o->variables; v++)
 		use(c, *observations_last(o, v));
@@ -242,7 +246,7 @@ static void forget_unused(struct causality *c)
 	use_all(c, o->holders, o->objects);
 	use_all(c, o->takes, o->objects);
 	for (uint32_t t = 0; t < c->clocks.threads; t++)
-		drop_unused(c->stretches[t]);
+		drop_unused(&c->stretches[t]);
 	c->clocks.marked += o->variables + o->objects;
 }
 
@@ -252,15 +256,14 @@ void observations_mark(struct causality *c)
 	guint left = 0;
 
 	for (uint32_t t = 0; t < c->clocks.threads; t++) {
-		forget_known(c->stretches[t], known_by_all(c, t));
-		left += c->stretches[t]->len;
+		forget_known(&c->stretches[t], known_by_all(c, t));
+		left += c->stretches[t].count;
 	}
 	/* A thread that waits, or that has ended, learns nothing more. */
 	if (left > FEW)
 		forget_unused(c);
 	for (uint32_t t = 0; t < c->clocks.threads; t++) {
-		for (guint i = 0; i < c->stretches[t]->len; i++)
-			clocks_mark(&c->clocks,
-			            g_array_index(c->stretches[t], struct stretch, i).row);
+		for (uint32_t i = 0; i < c->stretches[t].count; i++)
+			clocks_mark(&c->clocks, c->stretches[t].of[i].row);
 	}
 }

@@ -72,6 +72,12 @@ struct order *order_new_fixed(struct trace *t, const struct progress *progress)
 	                causality_walk(t, ORDER_KIND_FIXED, KEEP_EDGES, NULL, progress));
 }
 
+struct order *order_new_lasting(struct trace *t, const struct progress *progress)
+{
+	return order_of(ORDER_KIND_PO,
+	                causality_walk(t, ORDER_KIND_LASTING, KEEP_EDGES, NULL, progress));
+}
+
 struct order *order_new_edc(struct trace *t, const struct order_touches *touches,
                             const struct progress *progress)
 {
@@ -186,20 +192,20 @@ static bool knows(const struct causality *c, uint32_t event, uint32_t e, bool st
 /* The first event of at's thread, up to `at`, that knows e. */
 static uint32_t first_to_know(const struct search *s)
 {
-	const GArray *list = s->c->stretches[thread_of(s->c, s->at)];
+	const struct stretches *list = &s->c->stretches[thread_of(s->c, s->at)];
 	uint32_t plane = s->strong ? (s->c->clocks.planes - 1) * s->c->clocks.threads : 0;
-	uint32_t low = 0, high = list->len;
+	uint32_t low = 0, high = list->count;
 
 	while (low < high) { /* what a thread knows only grows */
 		uint32_t middle = low + (high - low) / 2;
-		uint32_t row = g_array_index(list, struct stretch, middle).row;
+		uint32_t row = list->of[middle].row;
 
 		if (clocks_row(&s->c->clocks, row)[plane + thread_of(s->c, s->e)] > s->e)
 			high = middle;
 		else
 			low = middle + 1;
 	}
-	return g_array_index(list, struct stretch, low).start;
+	return list->of[low].start;
 }
 
 static uint32_t first_edge_into(const GArray *edges, uint32_t event)

@@ -65,31 +65,42 @@ static void name_addresses(struct collector *c)
 	}
 }
 
+/* The event touches the address `text`, when there is one. */
+static void touch_address(struct collector *c, const char *text, uint32_t e, bool whole)
+{
+	gpointer number = g_hash_table_lookup(c->addresses, text);
+
+	if (number != NULL) {
+		struct touch new = { GPOINTER_TO_UINT(number) - 1, e, whole };
+
+		g_array_append_val(c->touches, new);
+	}
+}
+
 /*
  * The event touches every address that `name` is, or is a part of.  A barrier pair that
  * reaches a part of an address is to those that reach all of it what an access is: in order
- * with them, not with each other.
+ * with them, not with each other.  `p->f` and `p[i]` are parts of `*p`, too: so recordings
+ * name a heap block.
  */
 static void touch(struct collector *c, const char *name, uint32_t e, bool barrier)
 {
-	GString *prefix = g_string_new(name);
+	size_t length = strlen(name);
+	char *pointed = g_strdup_printf("*%s", name), *prefix = pointed + 1;
 
-	for (size_t length = prefix->len; length > 0; length--) {
+	for (; length > 0; length--) {
 		char next = name[length];
-		gpointer number;
+		bool arrow = next == '-' && name[length + 1] == '>';
 
-		if (next != '\0' && strchr(".[+", next) == NULL)
+		if (next != '\0' && !arrow && strchr(".[+", next) == NULL)
 			continue;
-		g_string_truncate(prefix, length);
-		number = g_hash_table_lookup(c->addresses, prefix->str);
-		if (number != NULL) {
-			struct touch new = { GPOINTER_TO_UINT(number) - 1, e,
-				             barrier && next == '\0' };
-
-			g_array_append_val(c->touches, new);
-		}
+		prefix[length] = '\0';
+		if (!arrow)
+			touch_address(c, prefix, e, barrier && next == '\0');
+		if (arrow || next == '[')
+			touch_address(c, pointed, e, false);
 	}
-	g_string_free(prefix, TRUE);
+	g_free(pointed);
 }
 
 /* -- what touches them ------------------------------------------------------------------ */

@@ -2,20 +2,18 @@
  * accesses.h - the accesses that no single lock keeps apart, side by side for each variable,
  * and grouped into classes that are alike.
  *
- * What most analyses over whole variables begin with: two passes over the trace, the first
- * finds the variables whose accesses have no lock in common (the others cannot race), the
- * second collects the accesses of those.  Knows nothing of orders.
+ * What lockset begins with (lockset_collect.c; SyncP collects fewer: syncp_collect.c).  Knows
+ * nothing of orders.
  */
 #ifndef HEDDLE_ACCESSES_H
 #define HEDDLE_ACCESSES_H
 
-#include "engine/order/causality.h"
 #include "engine/predict/candidates.h"
 
 /* What is looked at of an access: the events themselves lie all over the trace. */
 struct access {
 	uint32_t event, lockset, site;
-	uint32_t stretch; /* of its thread's, one more than the index; 0: before the first */
+	uint32_t row; /* SyncP's: what is before it (clocks.h) */
 	uint16_t thread;
 	bool writes, atomic;
 };
@@ -25,23 +23,15 @@ struct access {
  */
 struct accesses {
 	uint32_t count;      /* of these variables */
-	uint32_t *variables; /* ascending */
+	uint32_t *variables;
 	uint64_t *start;     /* by index of variables, one more than there are: in items */
 	struct access *items;
 };
 
-/* Called for each lock operation, one after the other; the set that its thread holds from
- * then on. */
-typedef uint32_t lock_followed(void *context, struct locksets *locksets, uint32_t event);
-struct accesses_options {
-	struct locksets *locksets; /* takes the sets that come up */
-	lock_followed *follow;     /* NULL: nobody else follows the locks */
-	void *context;
-	const struct causality *observed; /* a kept walk, for access.stretch; or NULL */
-};
-/* False when cancelled; accesses_free is due all the same. */
-bool accesses_collect(struct accesses *a, const struct trace *t,
-                      const struct accesses_options *options, const struct progress *progress);
+/* `locksets` takes the sets that come up.  False when cancelled; accesses_free is due all the
+ * same. */
+bool accesses_collect(struct accesses *a, const struct trace *t, struct locksets *locksets,
+                      const struct progress *progress);
 void accesses_free(struct accesses *a);
 
 /* -- of one variable: by thread, kind, locks held, and site ------------------------------- */

@@ -8,20 +8,12 @@
  */
 #include "engine/predict/auto_ladder.h"
 
-#include "engine/predict/candidates.h"
+#include "engine/predict/classes.h"
 #include "engine/predict/ladder_proofs.h"
 #include "engine/predict/m2.h"
 #include "engine/predict/smt.h"
 
 #include <string.h>
-
-struct class
-{ /* accesses of one variable by one thread, site, kind and lockset */
-	uint32_t first, count; /* a run of ladder.members */
-	uint32_t site, lockset;
-	uint16_t thread;
-	bool writes, atomic;
-};
 
 struct ladder {
 	struct trace *t;
@@ -32,14 +24,19 @@ struct ladder {
 	struct report *report;
 	struct smt *smt;
 	bool with_m2;  /* its closure is asked before the solver */
-	struct m2 *m2; /* made when it is needed */
-	struct order *order;
+	struct race_tools tools;
+	struct m2 *m2; /* of the tools, when it is needed */
+	struct order *order; /* what it leaves unordered is a candidate; NULL: all is */
+	/* With weak atomics, what every reordering's happens-before and plain observations
+	 * order, which is no race by C11 either.  Else NULL: the cores say what is none. */
+	struct order *lasting;
 	struct locksets *locksets;
 	GHashTable *settled; /* unit's key -> struct finding, owned by the report or `others` */
 	GPtrArray *others;   /* impossible and unknown ones, so far */
 	struct ladder_proofs *proofs;
-	GArray *members;                   /* uint32_t */
-	GArray *classes;                   /* struct class */
+	uint64_t *suspects;                /* by variable, a bit: see classes_suspects */
+	struct classes classes;            /* of the variable that is looked at */
+	struct effort effort;              /* of going through pairs; deciding is paid apart */
 	uint64_t witness_events, left_out; /* events in witnesses kept; witnesses not kept */
 	uint32_t tries_left;               /* see try_variable */
 	bool weak_atomics; /* what the cores refute may be a race by C11 all the same */
@@ -136,6 +133,7 @@ static bool take_report(struct ladder *l, const struct rung *rung, struct error 
 	struct report *r;
 
 	options.all_verdicts = false;
+	options.tools = &l->tools;
 	options.witness_events -= MIN(l->witness_events, options.witness_events);
 	l->rung = rung->by;
 	r = rung->run(l->t, &options, l->progress, error);
@@ -268,20 +266,29 @@ static void ask_solver(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2
 	finding_free(f);
 }
 
+/* False when cancelled. */
+static bool have_m2(struct ladder *l)
+{
+	if (l->m2 != NULL)
+		return true;
+	l->m2 = race_tools_m2(&l->tools, l->t, l->options, l->progress);
+	l->cancelled |= l->m2 == NULL;
+	if (l->m2 == NULL)
+		return false;
+	m2_bound(l->m2, l->options->budget_pair, l->options->budget_total);
+	m2_refill(l->m2);
+	return true;
+}
+
 /* M2's turn: true when it settles the pair.  Its proofs cost a small part of the solver's. */
 static bool ask_m2(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2)
 {
-	const struct check_options check = { .use_missing = l->options->use_missing };
 	struct proof *proof = NULL;
 	GArray *witness;
 	enum m2_verdict verdict;
 
-	if (l->m2 == NULL)
-		l->m2 = m2_new(l->t, &check, l->progress);
-	l->cancelled |= l->m2 == NULL;
-	if (l->m2 == NULL)
+	if (!have_m2(l))
 		return true;
-	m2_bound(l->m2, l->options->budget_pair, l->options->budget_total);
 	witness = l->witness_events < l->options->witness_events
 	                  ? g_array_new(FALSE, FALSE, sizeof(uint32_t))
 	                  : NULL;
@@ -317,115 +324,48 @@ static void decide_pair(struct ladder *l, uint32_t e1, uint32_t e2)
 
 /* -- all pairs, by classes ------------------------------------------------------------ */
 
-static struct class class_of(const struct ladder *l, uint32_t e)
+static bool core_before(const void *ladder, uint32_t e, uint32_t f)
 {
-	const struct event *x = &l->t->events[e];
+	const struct ladder *l = ladder;
 
-	return (struct class){
-		.site = l->t->locations[x->location].site,
-		.lockset = lockset_at(l->locksets, e),
-		.thread = x->thread,
-		.writes = op_writes(x->op),
-		.atomic = op_is_atomic(x->op),
-	};
-}
-
-static int class_compare(const struct class *a, const struct class *b)
-{
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	if (a->site != b->site)
-		return a->site < b->site ? -1 : 1;
-	if (a->lockset != b->lockset)
-		return a->lockset < b->lockset ? -1 : 1;
-	return (a->writes * 2 + a->atomic) - (b->writes * 2 + b->atomic);
-}
-
-static gint member_compare(gconstpointer a, gconstpointer b, gpointer context)
-{
-	uint32_t e = *(const uint32_t *)a, f = *(const uint32_t *)b;
-	struct class x = class_of(context, e), y = class_of(context, f);
-	int c = class_compare(&x, &y);
-
-	return c != 0 ? c : e < f ? -1 : e > f;
-}
-
-static bool make_classes(struct ladder *l, uint32_t variable)
-{
-	struct event_list list = event_list_at(&l->t->index->variable_events, variable);
-	bool threads = false, writes = false;
-
-	g_array_set_size(l->classes, 0);
-	g_array_set_size(l->members, 0);
-	for (uint64_t i = 0; i < list.count; i++) {
-		const struct event *x = &l->t->events[list.items[i]];
-
-		threads |= x->thread != l->t->events[list.items[0]].thread;
-		writes |= op_writes(x->op);
-	}
-	if (!threads || !writes)
-		return false;
-	g_array_append_vals(l->members, list.items, (guint)list.count);
-	g_array_sort_with_data(l->members, member_compare, l);
-	for (guint i = 0; i < l->members->len; i++) {
-		struct class c = class_of(l, g_array_index(l->members, uint32_t, i));
-		struct class *last =
-		        l->classes->len == 0
-		                ? NULL
-		                : &g_array_index(l->classes, struct class, l->classes->len - 1);
-
-		if (last != NULL && class_compare(last, &c) == 0) {
-			last->count++;
-			continue;
-		}
-		c.first = i;
-		c.count = 1;
-		g_array_append_val(l->classes, c);
-	}
-	return true;
-}
-
-/*
- * For `e` and a class of another thread: the members that lie between those that are before
- * `e` and those that are after, by a relation that program order carries on.
- */
-typedef bool before_test(const struct ladder *l, uint32_t e, uint32_t f);
-
-static bool core_before(const struct ladder *l, uint32_t e, uint32_t f)
-{
 	return core_has_before(smt_cores(l->smt), f, e);
 }
 
-/* What leaves candidates unordered. */
-static bool order_before(const struct ladder *l, uint32_t e, uint32_t f)
+/* The same where the cores do not suffice. */
+static bool lasting_before(const void *ladder, uint32_t e, uint32_t f)
 {
+	const struct ladder *l = ladder;
+
+	return order_ordered_unobserved(l->lasting, e, f);
+}
+
+/* What refutes a pair whatever the locks do. */
+static class_order *refuting(const struct ladder *l)
+{
+	return l->lasting != NULL ? lasting_before : core_before;
+}
+
+/* What leaves candidates unordered. */
+static bool order_before(const void *ladder, uint32_t e, uint32_t f)
+{
+	const struct ladder *l = ladder;
+
 	return order_ordered_unobserved(l->order, e, f);
 }
 
-static void window(const struct ladder *l, uint32_t e, const uint32_t *members, uint32_t count,
-                   before_test *before, uint32_t *first, uint32_t *end)
+/* Two classes whose pairs are being looked at: for an access of the one, what the cores and what
+ * the order leave of the other. */
+struct sweep {
+	uint32_t variable, lock; /* a common one, or NONE */
+	const struct class *a, *b;
+	struct span cores, order;
+};
+
+static bool span_of(struct ladder *l, const struct sweep *s, uint32_t e, class_order *before,
+                    struct span *span)
 {
-	uint32_t low = 0, high = count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (before(l, members[middle], e))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	*first = low;
-	high = count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (before(l, e, members[middle]))
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	*end = low;
+	return effort_more(&l->effort,
+	                   class_span(&l->classes, s->b, e, before, l, span));
 }
 
 /* Do they conflict, and for the first time on this variable? */
@@ -437,29 +377,48 @@ static bool is_candidate(const struct ladder *l, uint32_t variable, uint32_t e, 
 	       (rules == NULL || !rules->spoken_for(rules->context, e, f));
 }
 
-/* Candidates of two classes that are refuted as a whole, for the list of verdicts: count
- * them, and keep the proof of the first. */
-static void list_refuted(struct ladder *l, uint32_t variable, uint32_t e,
-                         const uint32_t *members, uint32_t first, uint32_t end, uint32_t lock)
+/* Is every pair of the two classes a candidate here, and of one unit? */
+static bool alike(const struct ladder *l, const struct sweep *s)
 {
-	for (uint32_t i = first; i < end; i++) {
-		uint32_t f = members[i];
-		uint64_t unit = unit_of(l, e, f);
-		struct finding *known;
-		struct proof *proof;
+	return !l->options->pairs_events && l->options->rules == NULL &&
+	       !(s->a->wide && s->b->wide);
+}
 
-		if (!is_candidate(l, variable, e, f))
-			continue;
-		known = other_unit(l, unit, e, f);
-		if (known->proof != NULL || known->verdict != VERDICT_IMPOSSIBLE) {
-			known->count++;
-			continue;
-		}
-		proof = lock != NONE
-		                ? ladder_proofs_by_lock(l->proofs, MIN(e, f), MAX(e, f), lock)
-		                : core_proof(l, MIN(e, f), MAX(e, f));
-		note_impossible(l, known, proof, lock != NONE ? "lockset" : "cone");
-		proof_free(proof);
+/* A candidate of two classes that is refuted with others: count it, and keep the proof of the
+ * unit's first. */
+static void list_one(struct ladder *l, const struct sweep *s, uint32_t e, uint32_t f,
+                     uint64_t count)
+{
+	struct finding *known = other_unit(l, unit_of(l, e, f), e, f);
+	struct proof *proof;
+
+	known->count += count - 1;
+	if (known->proof != NULL || known->verdict != VERDICT_IMPOSSIBLE) {
+		known->count++;
+		return;
+	}
+	proof = s->lock != NONE
+	                ? ladder_proofs_by_lock(l->proofs, MIN(e, f), MAX(e, f), s->lock)
+	                : core_proof(l, MIN(e, f), MAX(e, f));
+	note_impossible(l, known, proof, s->lock != NONE ? "lockset" : "cone");
+	proof_free(proof);
+}
+
+/* Members first .. end - 1 with `e`, refuted as a whole, for the list of verdicts. */
+static void list_refuted(struct ladder *l, const struct sweep *s, uint32_t e, uint32_t first,
+                         uint32_t end)
+{
+	if (first >= end)
+		return;
+	if (alike(l, s)) {
+		list_one(l, s, e, class_member(&l->classes, s->b, first), end - first);
+		return;
+	}
+	for (uint32_t i = first; i < end && effort_more(&l->effort, 2); i++) {
+		uint32_t f = class_member(&l->classes, s->b, i);
+
+		if (is_candidate(l, s->variable, e, f))
+			list_one(l, s, e, f, 1);
 	}
 }
 
@@ -510,79 +469,115 @@ static void try_variable(struct ladder *l, struct finding *race, uint32_t variab
 	finding_free(found);
 }
 
-/* The pairs of one access with a class. */
-static void look_at(struct ladder *l, uint32_t variable, uint32_t e, const struct class *b,
-                    uint32_t lock)
+/* A pair that no core settles. */
+static void look_at_pair(struct ladder *l, const struct sweep *s, uint32_t e, uint32_t f)
 {
-	const uint32_t *members = &g_array_index(l->members, uint32_t, b->first);
-	uint32_t first = 0, end = 0, from = 0, to = 0;
+	struct finding *race;
+	bool paid;
 
-	if (lock == NONE)
-		window(l, e, members, b->count, core_before, &first, &end);
-	if (l->options->all_verdicts || l->order != NULL) {
-		window(l, e, members, b->count, l->order != NULL ? order_before : core_before,
-		       &from, &to);
-		if (lock != NONE) {
-			list_refuted(l, variable, e, members, from, to, lock);
+	if (!is_candidate(l, s->variable, e, f))
+		return;
+	l->report->candidates++;
+	race = known_race(l, unit_of(l, e, f));
+	if (race != NULL) {
+		try_variable(l, race, s->variable, MIN(e, f), MAX(e, f));
+		return;
+	}
+	/* Once the deciders' own budgets are gone they still look at a pair, for a little. */
+	paid = smt_solver_seconds(l->smt) < l->options->budget_total ||
+	       (l->m2 != NULL && !m2_over(l->m2));
+	if (paid)
+		effort_pause(&l->effort);
+	decide_pair(l, MIN(e, f), MAX(e, f));
+	if (paid)
+		effort_resume(&l->effort);
+}
+
+/* The pairs of one access with the other class. */
+static void look_at(struct ladder *l, struct sweep *s, uint32_t e)
+{
+	struct span open = { 0, s->b->count }, all = open;
+
+	if (l->order == NULL || s->lock == NONE) {
+		if (!span_of(l, s, e, refuting(l), &s->cores))
 			return;
-		}
-		first = l->weak_atomics ? from : CLAMP(first, from, to);
-		end = l->weak_atomics ? to : CLAMP(end, first, to);
+		all = open = s->cores;
+	}
+	if (l->order != NULL) {
+		if (!span_of(l, s, e, order_before, &s->order))
+			return;
+		all = s->order;
+		open.first = CLAMP(open.first, all.first, all.end);
+		open.end = CLAMP(open.end, open.first, all.end);
+	}
+	if (s->lock != NONE) {
+		list_refuted(l, s, e, all.first, all.end);
+		return;
 	}
 	if (l->options->all_verdicts) {
-		list_refuted(l, variable, e, members, from, first, NONE);
-		list_refuted(l, variable, e, members, end, to, NONE);
+		list_refuted(l, s, e, all.first, open.first);
+		list_refuted(l, s, e, open.end, all.end);
 	}
-	for (uint32_t i = first; i < end && !l->cancelled; i++) {
-		uint32_t f = members[i];
-		struct finding *race;
-
-		l->report->candidates++;
-		if (!is_candidate(l, variable, e, f))
-			continue;
-		race = known_race(l, unit_of(l, e, f));
-		if (race != NULL)
-			try_variable(l, race, variable, MIN(e, f), MAX(e, f));
-		else
-			decide_pair(l, MIN(e, f), MAX(e, f));
-	}
+	for (uint32_t i = open.first;
+	     i < open.end && !l->cancelled && effort_more(&l->effort, 4); i++)
+		look_at_pair(l, s, e, class_member(&l->classes, s->b, i));
 }
 
 static void look_at_classes(struct ladder *l, uint32_t variable, const struct class *a,
                             const struct class *b)
 {
-	uint32_t lock;
+	struct sweep s = { .variable = variable, .a = a, .b = b };
 
-	if (a->thread == b->thread || (!a->writes && !b->writes) || (a->atomic && b->atomic) ||
-	    !race_in_shard(l->options, a->site, b->site))
+	if (!classes_conflict(a, b) || !race_in_shard(l->options, a->site, b->site))
 		return;
-	lock = lockset_common(l->locksets, a->lockset, b->lockset);
-	if (lock != NONE && !l->options->all_verdicts)
+	s.lock = lockset_common(l->locksets, a->lockset, b->lockset);
+	if (s.lock != NONE && !l->options->all_verdicts)
 		return;
+	if (a->count > b->count) { /* fewer spans */
+		s.a = b;
+		s.b = a;
+	}
 	l->tries_left = VARIABLE_TRIES;
-	for (uint32_t i = 0; i < a->count && !l->cancelled; i++) {
+	for (uint32_t i = 0; i < s.a->count && !l->cancelled && !l->effort.over; i++) {
 		if (class_settled(l, variable, a, b))
 			return;
-		look_at(l, variable, g_array_index(l->members, uint32_t, a->first + i), b,
-		        lock);
+		look_at(l, &s, class_member(&l->classes, s.a, i));
 	}
+}
+
+/* Does the variable have candidates that anything is to be said about? */
+static bool is_looked_at(struct ladder *l, uint32_t variable)
+{
+	uint64_t steps = 0;
+	bool none;
+
+	if (!is_suspect(l->suspects, variable))
+		return false;
+	if (l->options->all_verdicts)
+		return true;
+	none = variable_ordered(l->t, variable, refuting(l), l, &steps);
+	effort_more(&l->effort, steps);
+	return !none;
 }
 
 static void look_at_variable(struct ladder *l, uint32_t variable)
 {
-	if (!make_classes(l, variable))
+	const struct classes *c = &l->classes;
+
+	if (!is_looked_at(l, variable))
 		return;
-	for (guint i = 0; i < l->classes->len; i++) {
-		for (guint j = 0; j < i && !l->cancelled; j++)
-			look_at_classes(l, variable,
-			                &g_array_index(l->classes, struct class, j),
-			                &g_array_index(l->classes, struct class, i));
+	classes_clear(&l->classes);
+	classes_add(&l->classes, variable);
+	for (guint i = 0; i < c->classes->len; i++) {
+		for (guint j = 0; j < i && !l->cancelled && effort_more(&l->effort, 1); j++)
+			look_at_classes(l, variable, class_at(c, j), class_at(c, i));
 	}
 }
 
 static void look_at_all(struct ladder *l)
 {
-	for (uint32_t v = 0; v < l->t->variables_count && !l->cancelled; v++) {
+	for (uint32_t v = 0;
+	     v < l->t->variables_count && !l->cancelled && !l->effort.over; v++) {
 		look_at_variable(l, v);
 		if (!progress_tick(l->progress, (double)v / (double)l->t->variables_count,
 		                   "candidates"))
@@ -603,13 +598,16 @@ static bool ladder_init(struct ladder *l)
 	l->smt = smt_new(l->t, &options, l->progress);
 	if (l->locksets == NULL || l->smt == NULL)
 		return false;
+	smt_lend_checker(l->smt, l->tools.checker);
 	/* With --values synchronises-with follows what the reordering reads and excludes no
 	 * candidate; the cores of --values are what is left of the order then. */
 	l->doubt = (l->options->use_values || rules) && c11_matters(l->t);
 	l->weak_atomics = !l->doubt && c11_matters(l->t);
 	l->with_m2 &= !l->options->use_values && !l->weak_atomics;
+	if (l->weak_atomics && (l->lasting = order_new_lasting(l->t, l->progress)) == NULL)
+		return false;
 	/* Rule 5 does not keep the order of invocations that the must-orders have. */
-	if (l->options->candidates >= 0 || l->weak_atomics ||
+	if (l->options->candidates >= 0 ||
 	    (l->options->all_verdicts && !l->options->use_values && !rules)) {
 		l->order = l->options->candidates >= 0
 		                   ? order_new(l->t, (enum order_kind)l->options->candidates,
@@ -619,9 +617,10 @@ static bool ladder_init(struct ladder *l)
 			return false;
 	}
 	l->proofs = ladder_proofs_new(l->t, l->options->use_values);
-	l->members = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	l->classes = g_array_new(FALSE, FALSE, sizeof(struct class));
-	return true;
+	classes_init(&l->classes, l->t, l->locksets);
+	effort_init(&l->effort, l->t->events_count, l->options->budget_total);
+	l->suspects = classes_suspects(l->t, l->locksets, l->options->all_verdicts, l->progress);
+	return l->suspects != NULL;
 }
 
 static void ladder_release(struct ladder *l)
@@ -632,13 +631,24 @@ static void ladder_release(struct ladder *l)
 	g_ptr_array_free(l->others, TRUE);
 	locksets_free(l->locksets);
 	smt_free(l->smt);
-	m2_free(l->m2);
+	race_tools_end(&l->tools);
 	order_free(l->order);
+	order_free(l->lasting);
 	ladder_proofs_free(l->proofs);
-	if (l->members != NULL)
-		g_array_free(l->members, TRUE);
-	if (l->classes != NULL)
-		g_array_free(l->classes, TRUE);
+	classes_release(&l->classes);
+	g_free(l->suspects);
+}
+
+/* Not all pairs have been found: by sites nothing is proved impossible that has been proved for
+ * some pairs.  (By events each pair is one.) */
+static void leave_open(struct ladder *l)
+{
+	for (guint i = 0; i < l->others->len && !l->options->pairs_events; i++) {
+		struct finding *f = l->others->pdata[i];
+
+		f->count--; /* which note_unknown adds */
+		note_unknown(f, "total", f->first, f->second);
+	}
 }
 
 /* What is no race goes into the report where it is asked for. */
@@ -658,6 +668,10 @@ static void finish(struct ladder *l)
 			l->report->complete = false;
 			l->report->budget_spent |= strcmp(f->budget, "incomplete") != 0;
 		}
+	}
+	if (l->effort.over) {
+		report_note_effort(l->report, l->options);
+		leave_open(l);
 	}
 	while (l->options->all_verdicts && l->others->len > 0)
 		report_add(l->report,

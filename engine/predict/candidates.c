@@ -9,126 +9,10 @@
  */
 #include "engine/predict/candidates.h"
 
+#include "engine/predict/classes.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-struct class
-{
-	uint32_t first, count; /* a run of events */
-	uint32_t site, lockset;
-	uint16_t thread;
-	uint8_t writes, atomic;
-};
-
-struct member {       /* of a class, before sorting */
-	uint64_t key; /* thread, writes, atomic, site */
-	uint32_t lockset, event;
-};
-
-/* The classes of one variable. */
-struct classes {
-	GArray *classes; /* struct class */
-	GArray *events;  /* uint32_t */
-	GArray *members; /* struct member; scratch */
-};
-
-static int member_compare(gconstpointer a, gconstpointer b)
-{
-	const struct member *x = a, *y = b;
-
-	if (x->key != y->key)
-		return x->key < y->key ? -1 : 1;
-	if (x->lockset != y->lockset)
-		return x->lockset < y->lockset ? -1 : 1;
-	return x->event < y->event ? -1 : x->event > y->event;
-}
-
-/* Can accesses of this variable race at all: two threads, one of which writes? */
-static bool shared(const struct trace *t, struct event_list list)
-{
-	bool threads = false, writes = false;
-
-	for (uint64_t i = 0; i < list.count; i++) {
-		const struct event *x = &t->events[list.items[i]];
-
-		threads |= x->thread != t->events[list.items[0]].thread;
-		writes |= op_writes(x->op);
-		if (threads && writes)
-			return true;
-	}
-	return false;
-}
-
-/* Append the classes of a variable; the arrays are emptied by the caller, or grow on. */
-static void classes_add(struct classes *c, const struct trace *t, const struct locksets *l,
-                        uint32_t variable)
-{
-	struct event_list list = event_list_at(&t->index->variable_events, variable);
-	struct class *open = NULL;
-	uint64_t key = 0;
-
-	if (!shared(t, list))
-		return;
-	g_array_set_size(c->members, 0);
-	for (uint64_t i = 0; i < list.count; i++) {
-		const struct event *x = &t->events[list.items[i]];
-		struct member m = {
-			.key = (uint64_t)x->thread << 48 | (uint64_t)op_writes(x->op) << 41 |
-			       (uint64_t)op_is_atomic(x->op) << 40 |
-			       t->locations[x->location].site,
-			.lockset = lockset_at(l, list.items[i]),
-			.event = list.items[i],
-		};
-
-		g_array_append_val(c->members, m);
-	}
-	qsort(c->members->data, c->members->len, sizeof(struct member), member_compare);
-	for (guint i = 0; i < c->members->len; i++) {
-		const struct member *m = &g_array_index(c->members, struct member, i);
-		const struct event *x = &t->events[m->event];
-
-		if (open == NULL || m->key != key || m->lockset != open->lockset) {
-			struct class new = {
-				.first = c->events->len,
-				.site = t->locations[x->location].site,
-				.lockset = m->lockset,
-				.thread = x->thread,
-				.writes = op_writes(x->op),
-				.atomic = op_is_atomic(x->op),
-			};
-
-			g_array_append_val(c->classes, new);
-			open = &g_array_index(c->classes, struct class, c->classes->len - 1);
-			key = m->key;
-		}
-		g_array_append_val(c->events, m->event);
-		open->count++;
-	}
-}
-
-static void classes_init(struct classes *c)
-{
-	c->classes = g_array_new(FALSE, FALSE, sizeof(struct class));
-	c->events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	c->members = g_array_new(FALSE, FALSE, sizeof(struct member));
-}
-
-static void classes_release(struct classes *c)
-{
-	g_array_unref(c->classes);
-	g_array_unref(c->events);
-	g_array_unref(c->members);
-}
-
-static bool classes_conflict(const struct class *a, const struct class *b)
-{
-	return a->thread != b->thread && (a->writes || b->writes) && !(a->atomic && b->atomic);
-}
-
-static uint32_t member_at(const struct classes *c, const struct class *class, uint32_t i)
-{
-	return g_array_index(c->events, uint32_t, class->first + i);
-}
 
 static bool unordered(const struct candidate_options *o, uint32_t e, uint32_t f)
 {
@@ -138,15 +22,66 @@ static bool unordered(const struct candidate_options *o, uint32_t e, uint32_t f)
 	       (o->settled == NULL || !o->settled(o->context, e1, e2));
 }
 
-/* Is every member of one class before every member of the other? */
-static bool all_ordered(const struct classes *c, const struct candidate_options *o,
-                        const struct class *a, const struct class *b)
+/* The same as a relation, e <tr f; with no order at all nothing is ordered. */
+static bool ordered(const void *options, uint32_t e, uint32_t f)
 {
-	uint32_t a_first = member_at(c, a, 0), a_last = member_at(c, a, a->count - 1);
-	uint32_t b_first = member_at(c, b, 0), b_last = member_at(c, b, b->count - 1);
+	return !unordered(options, e, f);
+}
 
-	return (a_last < b_first && !unordered(o, a_last, b_first)) ||
-	       (b_last < a_first && !unordered(o, b_last, a_first));
+/*
+ * Two relations together are only as good as one where one holds the other: what is settled is
+ * more than program order and must-order, and not comparable with the other orders.
+ */
+static bool is_transitive(const struct candidate_options *o)
+{
+	return o->order != NULL &&
+	       (o->settled == NULL || order_kind(o->order) == ORDER_KIND_PO);
+}
+
+/* What candidates are enumerated with: the variables that may have any. */
+struct search {
+	struct trace *t;
+	const struct candidate_options *options;
+	struct locksets *locksets;
+	uint64_t *suspects;
+};
+
+static bool search_begin(struct search *s, struct trace *t,
+                         const struct candidate_options *options,
+                         const struct progress *progress)
+{
+	*s = (struct search){ .t = t, .options = options };
+	if (!trace_need(t, INDEX_VARIABLES, progress))
+		return false;
+	s->locksets = locksets_new(t);
+	s->suspects = classes_suspects(t, s->locksets, options->keep_locked, progress);
+	return s->suspects != NULL;
+}
+
+static void search_end(struct search *s)
+{
+	locksets_free(s->locksets);
+	g_free(s->suspects);
+}
+
+static bool spend(const struct candidate_options *o, uint64_t steps)
+{
+	return o->effort == NULL || effort_more(o->effort, steps);
+}
+
+/* May the variable have a candidate? */
+static bool is_searched(const struct search *s, uint32_t variable)
+{
+	uint64_t steps = 0;
+	bool none;
+
+	if (!is_suspect(s->suspects, variable))
+		return false;
+	if (s->options->keep_locked || !is_transitive(s->options))
+		return true;
+	none = variable_ordered(s->t, variable, ordered, s->options, &steps);
+	spend(s->options, steps);
+	return !none;
 }
 
 /* How many members of a class are before an event. */
@@ -157,7 +92,7 @@ static uint32_t rank(const struct classes *c, const struct class *class, uint32_
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (member_at(c, class, middle) < e)
+		if (class_member(c, class, middle) < e)
 			low = middle + 1;
 		else
 			high = middle;
@@ -194,34 +129,41 @@ static bool emit_classes(const struct emit *out, const struct classes *c, const 
 {
 	const struct candidate_options *o = out->options;
 
-	for (uint32_t i = 0; i < a->count; i++) {
-		uint32_t e = member_at(c, a, i), middle = rank(c, b, e);
+	struct span span = { 0, 0 };
 
-		for (uint32_t k = middle; k < b->count && unordered(o, e, member_at(c, b, k));
-		     k++) {
-			if (!emit_pair(out, e, member_at(c, b, k)))
+	for (uint32_t i = 0; i < a->count; i++) {
+		uint32_t e = class_member(c, a, i), middle;
+
+		if (!spend(o, class_span(c, b, e, ordered, o, &span)))
+			return false;
+		if (span.first == span.end)
+			continue;
+		middle = CLAMP(rank(c, b, e), span.first, span.end);
+		for (uint32_t k = middle; k < span.end; k++) {
+			if (!emit_pair(out, e, class_member(c, b, k)))
 				return false;
 		}
-		for (uint32_t k = middle; k-- > 0 && unordered(o, e, member_at(c, b, k));) {
-			if (!emit_pair(out, e, member_at(c, b, k)))
+		for (uint32_t k = middle; k-- > span.first;) {
+			if (!emit_pair(out, e, class_member(c, b, k)))
 				return false;
 		}
 	}
 	return true;
 }
 
-static bool emit_variable(const struct emit *out, const struct classes *c,
-                          const struct locksets *l)
+static bool emit_variable(const struct emit *out, const struct classes *c)
 {
 	for (guint i = 0; i < c->classes->len; i++) {
-		const struct class *a = &g_array_index(c->classes, struct class, i);
+		const struct class *a = class_at(c, i);
 
 		for (guint k = i + 1; k < c->classes->len; k++) {
-			const struct class *b = &g_array_index(c->classes, struct class, k);
+			const struct class *b = class_at(c, k);
 
+			if (!spend(out->options, 1))
+				return false;
 			if (!classes_conflict(a, b) ||
 			    (!out->options->keep_locked &&
-			     lockset_common(l, a->lockset, b->lockset) != NONE))
+			     lockset_common(c->locksets, a->lockset, b->lockset) != NONE))
 				continue;
 			if (out->options->race != NULL &&
 			    !race_in_shard(out->options->race, a->site, b->site))
@@ -238,26 +180,24 @@ bool candidates_events(struct trace *t, const struct candidate_options *options,
                        const struct progress *progress)
 {
 	struct emit out = { t, options, found, context, 0 };
-	struct locksets *l;
+	struct search search;
 	struct classes c;
-	bool going = true;
+	bool going = search_begin(&search, t, options, progress);
 
-	if (!trace_need(t, INDEX_VARIABLES, progress))
-		return false;
-	l = locksets_new(t);
-	classes_init(&c);
+	classes_init(&c, t, search.locksets);
 	for (uint32_t v = 0; v < t->variables_count && going; v++) {
-		g_array_set_size(c.classes, 0);
-		g_array_set_size(c.events, 0);
-		classes_add(&c, t, l, v);
+		if (v % 1024 == 0)
+			going = progress_tick(progress, (double)v / t->variables_count,
+			                      "looking at pairs");
+		if (!going || !is_searched(&search, v))
+			continue;
+		classes_clear(&c);
+		classes_add(&c, v);
 		out.variable = v;
-		going = emit_variable(&out, &c, l) &&
-		        (v % 1024 != 0 ||
-		         progress_tick(progress, (double)v / t->variables_count,
-		                       "looking at pairs"));
+		going = emit_variable(&out, &c);
 	}
 	classes_release(&c);
-	locksets_free(l);
+	search_end(&search);
 	return going;
 }
 
@@ -266,6 +206,7 @@ bool candidates_events(struct trace *t, const struct candidate_options *options,
 struct class_pair {
 	uint32_t site_a, site_b, variable;
 	uint32_t a, b; /* classes */
+	uint32_t from; /* the first member of a with a candidate in b */
 	bool locked;
 };
 
@@ -287,6 +228,7 @@ struct site_pairs {
 	GArray *class_pairs; /* struct class_pair */
 	GArray *entries;     /* struct entry */
 	GArray *sites;       /* struct site_pair */
+	GHashTable *locked;  /* set of pairs of sites that have a pair under a common lock */
 };
 
 static int class_pair_compare(gconstpointer a, gconstpointer b)
@@ -302,39 +244,65 @@ static int class_pair_compare(gconstpointer a, gconstpointer b)
 	return 0;
 }
 
-static void pairs_of_variable(struct site_pairs *p, const struct candidate_options *options,
-                              const struct locksets *l, uint32_t variable, guint first)
+/* The first member of the pair's class a that is unordered with one of b; false: none is. */
+static bool find_first(const struct site_pairs *p, struct class_pair *pair)
+{
+	const struct class *a = class_at(&p->c, pair->a), *b = class_at(&p->c, pair->b);
+	struct span span = { 0, 0 };
+
+	for (pair->from = 0; pair->from < a->count; pair->from++) {
+		uint32_t e = class_member(&p->c, a, pair->from);
+
+		if (!spend(&p->options,
+		           class_span(&p->c, b, e, ordered, &p->options, &span)))
+			return false;
+		if (span.first < span.end)
+			return true;
+	}
+	return false;
+}
+
+/* Of the pairs under a common lock one for each pair of sites is enough. */
+static gpointer sites_of(const struct class_pair *pair)
+{
+	return (gpointer)((uintptr_t)pair->site_a << 32 | pair->site_b);
+}
+
+static void add_class_pair(struct site_pairs *p, uint32_t variable, guint i, guint k)
+{
+	const struct candidate_options *o = &p->options;
+	const struct class *a = class_at(&p->c, i), *b = class_at(&p->c, k);
+	/* the smaller one first: fewer, longer rounds */
+	struct class_pair pair = { .site_a = MIN(a->site, b->site),
+		                   .site_b = MAX(a->site, b->site),
+		                   .variable = variable,
+		                   .a = a->count < b->count ? i : k,
+		                   .b = a->count < b->count ? k : i };
+
+	if (!classes_conflict(a, b))
+		return;
+	pair.locked = lockset_common(p->c.locksets, a->lockset, b->lockset) != NONE;
+	if ((pair.locked &&
+	     (!o->keep_locked || g_hash_table_contains(p->locked, sites_of(&pair)))) ||
+	    (o->race != NULL && !race_in_shard(o->race, a->site, b->site)) ||
+	    !find_first(p, &pair))
+		return;
+	if (pair.locked)
+		g_hash_table_add(p->locked, sites_of(&pair));
+	g_array_append_val(p->class_pairs, pair);
+}
+
+/* False when the effort is over. */
+static bool pairs_of_variable(struct site_pairs *p, uint32_t variable, guint first)
 {
 	for (guint i = first; i < p->c.classes->len; i++) {
-		const struct class *a = &g_array_index(p->c.classes, struct class, i);
-
 		for (guint k = i + 1; k < p->c.classes->len; k++) {
-			const struct class *b = &g_array_index(p->c.classes, struct class, k);
-			struct class_pair pair = { MIN(a->site, b->site),
-				                   MAX(a->site, b->site),
-				                   variable,
-				                   i,
-				                   k,
-				                   false };
-
-			if (!classes_conflict(a, b))
-				continue;
-			pair.locked = lockset_common(l, a->lockset, b->lockset) != NONE;
-			if ((pair.locked && !options->keep_locked) ||
-			    (options->race != NULL &&
-			     !race_in_shard(options->race, a->site, b->site)) ||
-			    all_ordered(&p->c, options, a, b))
-				continue;
-			if (a->count > b->count) { /* fewer, longer rounds */
-				pair.a = i;
-				pair.b = k;
-			} else {
-				pair.a = k;
-				pair.b = i;
-			}
-			g_array_append_val(p->class_pairs, pair);
+			if (!spend(&p->options, 1))
+				return false;
+			add_class_pair(p, variable, i, k);
 		}
 	}
+	return true;
 }
 
 static void group_entries(struct site_pairs *p)
@@ -348,8 +316,8 @@ static void group_entries(struct site_pairs *p)
 		                  now->site_b == last->site_b;
 
 		if (!same_sites) {
-			struct site_pair site = { now->site_a, now->site_b, p->entries->len, 0,
-				                  true };
+			struct site_pair site = { now->site_a, now->site_b, p->entries->len,
+				                  0 };
 
 			g_array_append_val(p->sites, site);
 		}
@@ -358,44 +326,64 @@ static void group_entries(struct site_pairs *p)
 		if (!same_sites || now->variable != last->variable) {
 			struct entry entry = { .first = i,
 				               .variable = now->variable,
-				               .distance = 1 };
+				               .distance = 1,
+				               .member = now->from };
 
 			g_array_append_val(p->entries, entry);
 			site->variables++;
 		}
 		g_array_index(p->entries, struct entry, p->entries->len - 1).count++;
-		site->all_locked &= now->locked;
 		last = now;
 	}
+}
+
+/* False when cancelled. */
+static bool collect_pairs(struct site_pairs *p, struct trace *t,
+                          const struct progress *progress)
+{
+	struct search search;
+	bool going = search_begin(&search, t, &p->options, progress), left = true;
+
+	classes_init(&p->c, t, search.locksets);
+	for (uint32_t v = 0; v < t->variables_count && going && left; v++) {
+		guint first = p->c.classes->len, events = p->c.events->len,
+		      pairs = p->class_pairs->len;
+
+		if (v % 1024 == 0)
+			going = progress_tick(progress, (double)v / t->variables_count,
+			                      "pairing sites");
+		if (!going || !is_searched(&search, v))
+			continue;
+		classes_add(&p->c, v);
+		left = pairs_of_variable(p, v, first);
+		if (p->class_pairs->len == pairs) { /* nobody asks for them again */
+			g_array_set_size(p->c.classes, first);
+			g_array_set_size(p->c.events, events);
+		}
+	}
+	search_end(&search);
+	p->c.locksets = NULL;
+	return going;
+}
+
+/* GLib's for pointers is their lower half. */
+static guint sites_hash(gconstpointer key)
+{
+	return (guint)((uintptr_t)key * UINT64_C(0x9e3779b97f4a7c15) >> 32);
 }
 
 struct site_pairs *site_pairs_new(struct trace *t, const struct candidate_options *options,
                                   const struct progress *progress)
 {
-	struct site_pairs *p;
-	struct locksets *l;
-	bool going = true;
+	struct site_pairs *p = g_new0(struct site_pairs, 1);
 
-	if (!trace_need(t, INDEX_VARIABLES, progress))
-		return NULL;
-	p = g_new0(struct site_pairs, 1);
 	p->t = t;
 	p->options = *options;
-	classes_init(&p->c);
 	p->class_pairs = g_array_new(FALSE, FALSE, sizeof(struct class_pair));
 	p->entries = g_array_new(FALSE, FALSE, sizeof(struct entry));
 	p->sites = g_array_new(FALSE, FALSE, sizeof(struct site_pair));
-	l = locksets_new(t);
-	for (uint32_t v = 0; v < t->variables_count && going; v++) {
-		guint first = p->c.classes->len;
-
-		classes_add(&p->c, t, l, v);
-		pairs_of_variable(p, options, l, v, first);
-		going = v % 1024 != 0 || progress_tick(progress, (double)v / t->variables_count,
-		                                       "pairing sites");
-	}
-	locksets_free(l);
-	if (!going) {
+	p->locked = g_hash_table_new(sites_hash, NULL);
+	if (!collect_pairs(p, t, progress)) {
 		site_pairs_free(p);
 		return NULL;
 	}
@@ -409,6 +397,7 @@ void site_pairs_free(struct site_pairs *p)
 	if (p == NULL)
 		return;
 	classes_release(&p->c);
+	g_hash_table_destroy(p->locked);
 	g_array_unref(p->class_pairs);
 	g_array_unref(p->entries);
 	g_array_unref(p->sites);
@@ -430,25 +419,36 @@ uint32_t site_pairs_variable(const struct site_pairs *p, uint32_t entry)
 	return g_array_index(p->entries, struct entry, entry).variable;
 }
 
+static void begin_pair(const struct site_pairs *p, struct entry *x)
+{
+	x->member = g_array_index(p->class_pairs, struct class_pair, x->first + x->pair).from;
+}
+
+static void next_pair(const struct site_pairs *p, struct entry *x)
+{
+	if (++x->pair < x->count)
+		begin_pair(p, x);
+}
+
 /* The neighbour that the cursor points at, if there is one; then move on. */
 static bool neighbour(const struct site_pairs *p, struct entry *x, uint32_t *e, uint32_t *f)
 {
 	const struct class_pair *pair =
 	        &g_array_index(p->class_pairs, struct class_pair, x->first + x->pair);
-	const struct class *a = &g_array_index(p->c.classes, struct class, pair->a);
-	const struct class *b = &g_array_index(p->c.classes, struct class, pair->b);
+	const struct class *a = class_at(&p->c, pair->a);
+	const struct class *b = class_at(&p->c, pair->b);
 	uint32_t middle;
 	bool there;
 
 	if (pair->locked) {
-		x->pair++;
+		next_pair(p, x);
 		return false;
 	}
-	*e = member_at(&p->c, a, x->member);
+	*e = class_member(&p->c, a, x->member);
 	middle = rank(&p->c, b, *e);
 	there = x->side == 0 ? middle + x->distance - 1 < b->count : middle >= x->distance;
 	if (there)
-		*f = member_at(&p->c, b,
+		*f = class_member(&p->c, b,
 		               x->side == 0 ? middle + x->distance - 1 : middle - x->distance);
 	there = there && unordered(&p->options, *e, *f);
 	x->more |= there;
@@ -456,10 +456,8 @@ static bool neighbour(const struct site_pairs *p, struct entry *x, uint32_t *e, 
 		x->side = 0;
 		x->member++;
 	}
-	if (x->member == a->count) {
-		x->member = 0;
-		x->pair++;
-	}
+	if (x->member == a->count)
+		next_pair(p, x);
 	return there && counted_here(p->t, *e, *f, x->variable);
 }
 
@@ -468,11 +466,12 @@ bool site_pairs_next(struct site_pairs *p, uint32_t entry, uint32_t *e1, uint32_
 	struct entry *x = &g_array_index(p->entries, struct entry, entry);
 	uint32_t e, f;
 
-	while (!x->exhausted) {
+	while (!x->exhausted && spend(&p->options, 2)) {
 		if (x->pair == x->count) {
 			x->exhausted = !x->more;
 			x->more = false;
 			x->pair = 0;
+			begin_pair(p, x);
 			x->distance++;
 			continue;
 		}
@@ -496,8 +495,8 @@ bool site_pairs_locked(const struct site_pairs *p, uint32_t entry, uint32_t *e1,
 
 		if (!pair->locked)
 			continue;
-		e = member_at(&p->c, &g_array_index(p->c.classes, struct class, pair->a), 0);
-		f = member_at(&p->c, &g_array_index(p->c.classes, struct class, pair->b), 0);
+		e = class_member(&p->c, class_at(&p->c, pair->a), 0);
+		f = class_member(&p->c, class_at(&p->c, pair->b), 0);
 		*e1 = MIN(e, f);
 		*e2 = MAX(e, f);
 		return true;

@@ -12,6 +12,7 @@
 #define HEDDLE_CANDIDATES_H
 
 #include "engine/order/order.h"
+#include "engine/predict/effort.h"
 #include "engine/predict/predict_private.h"
 
 /* Locks held at every event, as ids of interned sets. */
@@ -26,6 +27,10 @@ uint32_t lockset_at(const struct locksets *l, uint32_t event);
 const void *lockset_place(const struct locksets *l, uint32_t event);
 /* The set after a lock operation. */
 uint32_t lockset_moved(struct locksets *l, uint32_t set, const struct event *x);
+/* A set with one lock more; `item`: object * 2, one more when it is held exclusively. */
+uint32_t lockset_with(struct locksets *l, uint32_t set, uint32_t item);
+/* The lock that is all of a set (index of trace.objects), or NONE. */
+uint32_t lockset_single(const struct locksets *l, uint32_t set);
 /* The locks that are held exclusively in both sets. */
 uint32_t lockset_exclusive(struct locksets *l, uint32_t a, uint32_t b);
 /* A lock in both sets that one side holds exclusively (index of trace.objects), or NONE. */
@@ -42,6 +47,9 @@ struct candidate_options {
 	/* Pairs under a common lock too (they cannot be races; for the list of verdicts). */
 	bool keep_locked;
 	const struct race_options *race; /* for --shard; or NULL */
+	/* What the enumeration may cost: once it is over, nothing more comes.  Borrowed, or
+	 * NULL. */
+	struct effort *effort;
 };
 
 /*
@@ -64,7 +72,6 @@ uint32_t site_pairs_count(const struct site_pairs *p);
 struct site_pair {
 	uint32_t site_a, site_b;   /* a <= b: indexes of trace.sites */
 	uint32_t first, variables; /* a run of entries: one for each variable */
-	bool all_locked;           /* every pair is under a common lock */
 };
 struct site_pair site_pairs_at(const struct site_pairs *p, uint32_t i);
 uint32_t site_pairs_variable(const struct site_pairs *p, uint32_t entry);

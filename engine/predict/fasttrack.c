@@ -17,10 +17,11 @@
 /*
  * All zero: not accessed yet.  A variable with a table has for its last read the table's place
  * instead of an event and a thread that there is not: MANY where the table is for its reads,
- * whose events a read has no need to know, so all know them; WHOLE where it is for all
- * accesses, whose events nobody knows.  So the one question whether the last accesses
- * are known is the right one for the tables too, but for a write after many reads.  The last
- * write is always there.
+ * WHOLE where it is for all accesses; nobody knows the events of these, so the one question
+ * whether the last accesses are known finds them out.  A variable that is read again and again
+ * by many threads is UNTOLD: its reads are not written down any more, so a read need not know
+ * them, and all know them; should a write come after all, they are looked up in the trace.
+ * The last write is always there.
  */
 union last {
 	stamp stamp; /* for who looks at one as a whole (observations_lend) */
@@ -34,17 +35,20 @@ struct cell {
 };
 _Static_assert(sizeof(struct cell) == 16, "four a cache line");
 _Static_assert(OP_READ == 0 && OP_WRITE == 1, "a plain access's operation is its index");
+_Static_assert(OP_ACQ % 2 == 0 && OP_REL == OP_ACQ + 1 && OP_COUNT <= 64, "a lock's too");
 
+enum { CELL = sizeof(struct cell), LINE = sizeof(struct line) };
 enum { PLAIN_READ, PLAIN_WRITE, ATOMIC_READ, ATOMIC_WRITE, KINDS };
 
 /* Threads that there are not: with what number beyond the threads. */
-enum { MANY, WHOLE };
+enum { UNTOLD, MANY, WHOLE };
 
 /* So many times the compiler compares in few instructions. */
 enum { STEP = 8 };
 struct tables { /* numbers in one array, which begins where a cache line does */
 	uint32_t *times;
 	uint64_t count, capacity;
+	GArray *unused; /* uint32_t: tables that no variable has any more; NULL: none */
 };
 
 struct stream {
@@ -52,18 +56,28 @@ struct stream {
 	struct causality *c;       /* NULL for CP: then */
 	const struct order *order; /* is asked */
 	enum order_kind kind;
-	struct cell *cells;
+	/* By variable, `stride` apart (CELL; LINE where each lies beside its guard); then, for
+	 * orders of locks alone, by object. */
+	char *cells;
+	size_t stride;
 	uint32_t threads;
 	uint32_t width; /* the same in whole steps of STEP; what is above stays 0 */
-	/* Reads of several threads, while the cell has the write: [width] each. */
+	/* Reads of several threads, while the cell has the write: [width] each; the lowest bits
+	 * of a table's place count those that have come since the last write. */
 	struct tables many;
+	uint64_t looked_at; /* events, for the reads of variables that were UNTOLD */
+	bool telling;       /* that was too many: no variable is UNTOLD from now on */
+	/* An order of sections: it does not order reads under one lock, so many variables have
+	 * a table of reads.  They keep it, a read knows all of it, and none is UNTOLD. */
+	bool steady;
 	/* Of a variable that needs it all: [KINDS][width]. */
 	struct tables whole;
 	bool atomics; /* an atomic access has come */
 	/*
 	 * By thread what it knows, a copy of what the clocks have: [width + STEP] each, the
 	 * largest time of each thread; all of its own, so that nobody has to ask whose an
-	 * access is.  Above are the threads that there are not.
+	 * access is.  Above are the threads that there are not.  A read knows the UNTOLD, a
+	 * write does not: each has a view of its own (view_of).
 	 */
 	uint32_t **views;
 	uint32_t *scratch; /* a view for one event */
@@ -75,14 +89,32 @@ static void race(struct stream *s, uint32_t e1, uint32_t e2, uint32_t variable)
 	site_races_add(s->races, e1, e2, variable);
 }
 
-static const uint32_t *fill_view(const struct stream *s, uint32_t *view, const uint32_t *past,
-                                 uint32_t thread)
+static inline uint32_t *view_of(const struct stream *s, uint32_t thread, bool writes)
 {
-	memcpy(view, past, s->threads * sizeof(uint32_t));
+	return s->views[2 * thread + writes];
+}
+
+static inline const uint32_t *fill_view(const struct stream *s, uint32_t *view,
+                                        const uint32_t *past, uint32_t thread, bool writes)
+{
+	for (uint32_t u = 0; u < s->threads; u++)
+		view[u] = past[u];
 	view[thread] = UINT32_MAX;
-	view[s->width + MANY] = UINT32_MAX;
+	view[s->width + UNTOLD] = writes ? 0 : UINT32_MAX;
+	view[s->width + MANY] = writes || !s->steady ? 0 : UINT32_MAX;
 	view[s->width + WHOLE] = 0;
 	return view;
+}
+
+static inline void fill_views(const struct stream *s, const uint32_t *past, uint32_t thread)
+{
+	fill_view(s, view_of(s, thread, false), past, thread, false);
+	fill_view(s, view_of(s, thread, true), past, thread, true);
+}
+
+static inline struct cell *cell_of(const struct stream *s, uint64_t place)
+{
+	return (struct cell *)(s->cells + place * s->stride);
 }
 
 static inline bool knows(const uint32_t *view, union last access)
@@ -97,9 +129,12 @@ static inline bool has_table(const struct stream *s, const struct cell *cell, ui
 	return cell->last[OP_READ].thread == s->width + kind;
 }
 
+/* Places are multiples of STEP. */
+enum { OFTEN = STEP - 1 };
+
 static inline uint32_t *reads_of(const struct stream *s, const struct cell *cell)
 {
-	return s->many.times + (cell->last[OP_READ].time - 1);
+	return s->many.times + (cell->last[OP_READ].time & ~(uint32_t)OFTEN);
 }
 
 static inline uint32_t *whole_of(const struct stream *s, const struct cell *cell)
@@ -107,24 +142,49 @@ static inline uint32_t *whole_of(const struct stream *s, const struct cell *cell
 	return s->whole.times + (cell->last[OP_READ].time - 1);
 }
 
-/* Room for one more table, all zero: where it begins. */
+static void tables_grow(struct tables *of, uint32_t numbers)
+{
+	uint32_t *old = of->times;
+
+	of->capacity = MAX(64 * numbers, 2 * of->capacity);
+	BUG_ON(of->capacity >= UINT32_MAX);
+	of->times = scattered_lines(of->capacity * sizeof(uint32_t));
+	if (old != NULL)
+		memcpy(of->times, old, of->count * sizeof(uint32_t));
+	g_free(old);
+}
+
+/* One more table, all zero: where it begins. */
 static uint32_t table_new(struct tables *of, uint32_t numbers)
 {
 	uint32_t at = (uint32_t)of->count;
 
-	if (of->count + numbers > of->capacity) {
-		uint32_t *old = of->times;
-
-		of->capacity = MAX(64 * numbers, 2 * of->capacity);
-		BUG_ON(of->capacity >= UINT32_MAX);
-		of->times = scattered_lines(of->capacity * sizeof(uint32_t));
-		if (old != NULL)
-			memcpy(of->times, old, of->count * sizeof(uint32_t));
-		g_free(old);
+	if (of->unused != NULL && of->unused->len > 0) {
+		at = g_array_index(of->unused, uint32_t, of->unused->len - 1);
+		g_array_set_size(of->unused, of->unused->len - 1);
+	} else {
+		if (of->count + numbers > of->capacity)
+			tables_grow(of, numbers);
+		of->count += numbers;
 	}
 	memset(of->times + at, 0, numbers * sizeof(uint32_t));
-	of->count += numbers;
 	return at;
+}
+
+static void table_drop(struct tables *of, const uint32_t *times)
+{
+	uint32_t at = (uint32_t)(times - of->times);
+
+	if (of->unused == NULL)
+		of->unused = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_array_append_val(of->unused, at);
+}
+
+static void tables_free(struct tables *of)
+{
+	g_free(of->times);
+	if (of->unused != NULL)
+		g_array_free(of->unused, TRUE);
 }
 
 static __attribute__((noinline)) void make_reads(struct stream *s, struct cell *cell)
@@ -132,8 +192,103 @@ static __attribute__((noinline)) void make_reads(struct stream *s, struct cell *
 	union last last = cell->last[OP_READ];
 
 	cell->last[OP_READ].thread = s->width + MANY;
-	cell->last[OP_READ].time = table_new(&s->many, s->width) + 1;
+	cell->last[OP_READ].time = table_new(&s->many, s->width);
 	reads_of(s, cell)[last.thread] = last.time;
+}
+
+static inline uint32_t latest(const struct stream *s, const uint32_t *times)
+{
+	uint32_t thread = 0;
+
+	for (uint32_t u = 1; u < s->threads; u++) {
+		if (times[u] > times[thread])
+			thread = u;
+	}
+	return thread;
+}
+
+/* After a write that knows them all: the last one stands for all, as it does where there is no
+ * table. */
+static void drop_reads(struct stream *s, struct cell *cell, struct tables *tables,
+                       const uint32_t *times, const uint32_t *reads)
+{
+	uint32_t thread = latest(s, reads);
+
+	cell->last[OP_READ].thread = thread;
+	cell->last[OP_READ].time = reads[thread];
+	table_drop(tables, times);
+}
+
+/* -- reads that were not written down ------------------------------------------------------- */
+
+static inline bool plain_read(const struct event *x)
+{
+	return x->op == OP_READ && !event_inert(x);
+}
+
+/* Of one variable, until `end`.  Its table has those until it became UNTOLD. */
+static void tell(struct stream *s, struct cell *cell, uint32_t end, uint32_t variable)
+{
+	uint32_t *times = reads_of(s, cell), from = times[latest(s, times)];
+
+	for (uint32_t e = from; e < end; e++) {
+		const struct event *x = &s->t->events[e];
+		struct wide run;
+
+		if (G_LIKELY(x->target != variable && !(x->flags & EVENT_WIDE)))
+			continue;
+		run = event_variables(s->t, x);
+		if (plain_read(x) && variable - run.first < run.count)
+			times[x->thread] = e + 1;
+	}
+	s->looked_at += end - from;
+	cell->last[OP_READ].thread = s->width + MANY;
+	cell->last[OP_READ].time &= ~(uint32_t)OFTEN;
+}
+
+/* Of all variables, and for good: where it takes more than a walk over the trace to look for
+ * reads, one walk has to be enough. */
+static void tell_all(struct stream *s, uint32_t end)
+{
+	for (uint32_t e = 0; e < end; e++) {
+		const struct event *x = &s->t->events[e];
+		struct wide run;
+
+		if (!plain_read(x))
+			continue;
+		run = event_variables(s->t, x);
+		for (uint32_t v = run.first; v < run.first + run.count; v++) {
+			if (has_table(s, cell_of(s, v), UNTOLD))
+				reads_of(s, cell_of(s, v))[x->thread] = e + 1;
+		}
+	}
+	for (uint32_t v = 0; v < s->t->variables_count; v++) {
+		if (has_table(s, cell_of(s, v), UNTOLD))
+			cell_of(s, v)->last[OP_READ].thread = s->width + MANY;
+	}
+	s->telling = true;
+}
+
+static __attribute__((noinline)) void look_up(struct stream *s, struct cell *cell,
+                                              uint32_t event, uint32_t variable)
+{
+	if (s->looked_at < s->t->events_count)
+		tell(s, cell, event, variable);
+	else
+		tell_all(s, event);
+}
+
+/* -- variables with a table, continued ------------------------------------------------------ */
+
+static void one_of_many_reads(struct stream *s, struct cell *cell, uint32_t e, uint32_t thread)
+{
+	reads_of(s, cell)[thread] = e + 1;
+	if (s->steady)
+		return;
+	if ((cell->last[OP_READ].time & OFTEN) < OFTEN)
+		cell->last[OP_READ].time++;
+	else if (!s->telling)
+		cell->last[OP_READ].thread = s->width + UNTOLD;
 }
 
 static __attribute__((noinline)) void make_whole(struct stream *s, struct cell *cell)
@@ -161,8 +316,8 @@ static inline uint32_t any_later(const uint32_t *times, const uint32_t *view)
 	return any;
 }
 
-/* The accesses of one kind that are not in the past. */
-static inline void compare(struct stream *s, const uint32_t *times, const uint32_t *view,
+/* The accesses of one kind that are not in the past: true when there are none. */
+static inline bool compare(struct stream *s, const uint32_t *times, const uint32_t *view,
                            uint32_t e2, uint32_t variable)
 {
 	uint32_t any = 0;
@@ -173,19 +328,21 @@ static inline void compare(struct stream *s, const uint32_t *times, const uint32
 		if (times[u] > view[u])
 			race(s, times[u] - 1, e2, variable);
 	}
+	return any == 0;
 }
 
-static __attribute__((noinline)) void access_whole(struct stream *s, uint32_t *times,
+static __attribute__((noinline)) void access_whole(struct stream *s, struct cell *cell,
                                                    const uint32_t *view, uint32_t e,
                                                    uint32_t variable)
 {
 	const struct event *x = &s->t->events[e];
 	size_t width = s->width;
+	uint32_t *times = whole_of(s, cell);
 	bool writes = op_writes(x->op), atomic = op_is_atomic(x->op);
+	bool known = compare(s, times + PLAIN_WRITE * width, view, e, variable);
 
-	compare(s, times + PLAIN_WRITE * width, view, e, variable);
 	if (writes)
-		compare(s, times + PLAIN_READ * width, view, e, variable);
+		known &= compare(s, times + PLAIN_READ * width, view, e, variable);
 	s->atomics |= atomic;
 	if (s->atomics && !atomic) {
 		compare(s, times + ATOMIC_WRITE * width, view, e, variable);
@@ -193,6 +350,8 @@ static __attribute__((noinline)) void access_whole(struct stream *s, uint32_t *t
 			compare(s, times + ATOMIC_READ * width, view, e, variable);
 	}
 	times[(2 * atomic + writes) * width + x->thread] = e + 1;
+	if (writes && known && !s->atomics)
+		drop_reads(s, cell, &s->whole, times, times + PLAIN_READ * width);
 }
 
 static void access_table(struct stream *s, struct cell *cell, const uint32_t *view, uint32_t e,
@@ -200,19 +359,23 @@ static void access_table(struct stream *s, struct cell *cell, const uint32_t *vi
 {
 	const struct event *x = &s->t->events[e];
 
+	if (has_table(s, cell, UNTOLD))
+		look_up(s, cell, e, variable);
 	/* Reads of several threads, and writes that are all ordered: FastTrack's usual case. */
 	if (!has_table(s, cell, WHOLE) && knows(view, cell->last[OP_WRITE]) &&
 	    x->op <= OP_WRITE) {
 		if (!has_table(s, cell, MANY))
 			make_reads(s, cell);
 		if (x->op == OP_READ)
-			reads_of(s, cell)[x->thread] = e + 1;
+			one_of_many_reads(s, cell, e, x->thread);
+		else if (compare(s, reads_of(s, cell), view, e, variable) && !s->steady)
+			drop_reads(s, cell, &s->many, reads_of(s, cell), reads_of(s, cell));
 		else
-			compare(s, reads_of(s, cell), view, e, variable);
+			cell->last[OP_READ].time &= ~(uint32_t)OFTEN;
 	} else {
 		if (!has_table(s, cell, WHOLE))
 			make_whole(s, cell);
-		access_whole(s, whole_of(s, cell), view, e, variable);
+		access_whole(s, cell, view, e, variable);
 	}
 	if (op_writes(x->op))
 		cell->last[OP_WRITE].stamp = stamp_of(e, x->thread);
@@ -222,26 +385,26 @@ static void access_table(struct stream *s, struct cell *cell, const uint32_t *vi
  */
 
 /*
- * A plain access; true when the cell was enough, or a table of reads.  Which of the two a read
- * meets the processor cannot foresee, so it is not asked in a branch.  `many`: the thread that
- * stands for tables of reads, `tables`: where these are.
+ * A plain access; true when the cell was enough.  Whether it is a read of a variable whose
+ * reads are not in the cell the processor cannot foresee, so the compiler is told to ask
+ * without a branch.  `now`: the access as a stamp, `beside`: the thread that stands for such
+ * reads, `tables`: where they go, or NULL when they need not be written down.
  */
-static inline __attribute__((always_inline)) bool
-access_cell(struct cell *cell, const uint32_t *view, uint32_t thread, uint32_t now, uint32_t op,
-            uint32_t many, uint32_t *tables)
+static inline __attribute__((always_inline)) bool access_cell(struct cell *cell,
+                                                              const uint32_t *view, stamp now,
+                                                              uint32_t op, uint32_t beside,
+                                                              uint32_t *tables)
 {
-	union last read = cell->last[OP_READ], write = cell->last[OP_WRITE], *own;
-	uintptr_t time, place, mask = -(uintptr_t)(read.thread == many);
+	union last read = cell->last[OP_READ], write = cell->last[OP_WRITE];
+	uint64_t mask = -(uint64_t)(read.thread == beside);
 
-	if (G_UNLIKELY(!knows(view, read)) || G_UNLIKELY(!knows(view, write)) ||
-	    G_UNLIKELY(mask & op))
+	if (G_UNLIKELY(!knows(view, read)) || G_UNLIKELY(!knows(view, write)))
 		return false;
-	own = &cell->last[op];
-	time = (uintptr_t)&own->time;
-	place = (uintptr_t)tables + (size_t)(read.time - 1 + thread) * sizeof(uint32_t);
-	time += (place - time) & mask;
-	*(uint32_t *)time = now;
-	own->thread = thread + ((read.thread - thread) & (uint32_t)mask);
+	if (tables != NULL)
+		tables[(read.time + stamp_thread(now)) & mask] = (uint32_t)(now >> 32);
+	if (__builtin_expect_with_probability(read.thread == beside, 0, 0.5))
+		now = read.stamp;
+	cell->last[op].stamp = now;
 	return true;
 }
 
@@ -251,9 +414,11 @@ static void access_variables(struct stream *s, uint32_t e, const uint32_t *view)
 	struct wide run = event_variables(s->t, x);
 
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
-		if (x->op > OP_WRITE || !access_cell(&s->cells[v], view, x->thread, e + 1,
-		                                     x->op, s->width + MANY, s->many.times))
-			access_table(s, &s->cells[v], view, e, v);
+		if (x->op > OP_WRITE ||
+		    !access_cell(cell_of(s, v), view, stamp_of(e, x->thread), x->op,
+		                 s->width + (s->steady ? MANY : UNTOLD),
+		                 s->steady ? s->many.times : NULL))
+			access_table(s, cell_of(s, v), view, e, v);
 	}
 }
 
@@ -264,37 +429,29 @@ static void access_variables(struct stream *s, uint32_t e, const uint32_t *view)
 static __attribute__((noinline)) void step(struct stream *s, uint32_t e)
 {
 	const struct event *x = &s->t->events[e];
-	const uint32_t *view = s->views[x->thread];
+	const uint32_t *view = view_of(s, x->thread, op_writes(x->op));
 	struct clocks *clocks = &s->c->clocks;
 
 	causality_step(s->c, e);
 	if (clocks->told_at[x->thread] == e)
-		fill_view(s, s->views[x->thread], clocks_strong(clocks, x->thread), x->thread);
+		fill_views(s, clocks_strong(clocks, x->thread), x->thread);
 	if (op_is_access(x->op) && !event_inert(x)) {
 		/* SHB's question leaves the access's own observation out. */
 		if (s->kind == ORDER_KIND_SHB)
 			view = fill_view(s, s->scratch, clocks_row(clocks, s->c->unobserved),
-			                 x->thread);
+			                 x->thread, op_writes(x->op));
 		access_variables(s, e, view);
 	}
 	if (clocks_crowded(clocks))
 		causality_sweep(s->c, NULL, NULL);
 }
 
-static __attribute__((noinline)) void no_access(struct stream *s, const struct event *x)
-{
-	uint32_t e = (uint32_t)(x - s->t->events);
-
-	if (!causality_quiet_lock(s->c, e, x))
-		step(s, e);
-}
-
 /* A quiet access (causality.h) for which the cell was not enough. */
 static __attribute__((noinline)) void quiet_table(struct stream *s, const struct event *x)
 {
 	uint32_t e = (uint32_t)(x - s->t->events);
-	struct cell *cell = &s->cells[x->target];
-	const uint32_t *view = s->views[x->thread];
+	struct cell *cell = cell_of(s, x->target);
+	const uint32_t *view = view_of(s, x->thread, x->op == OP_WRITE);
 	bool known = knows(view, cell->last[OP_WRITE]);
 
 	/* SHB's reads learn from a write that is new to them.  (Where the cell is enough it
@@ -311,32 +468,79 @@ static __attribute__((noinline)) void quiet_table(struct stream *s, const struct
 
 enum { TICK = 1 << 20, AHEAD = 32 };
 
-/* Events before the next must-order edge.  `ahead` is 0 for the last ones of the trace. */
+/* An acquire of a lock that somebody else has released. */
+static void learn(struct stream *s, const struct event *x)
+{
+	uint32_t e = (uint32_t)(x - s->t->events);
+
+	locks_learn(s->c, e);
+	fill_views(s, clocks_strong(&s->c->clocks, x->thread), x->thread);
+	if (clocks_crowded(&s->c->clocks))
+		causality_sweep(s->c, NULL, NULL);
+}
+
+static __attribute__((noinline)) void no_cell(struct stream *s, const struct event *x)
+{
+	struct cell *lock = cell_of(s, s->t->variables_count + x->target);
+
+	if (event_simple(x))
+		quiet_table(s, x);
+	else if (x->op == OP_ACQ && !event_inert(x) && !has_table(s, lock, WHOLE))
+		learn(s, x);
+	else
+		step(s, (uint32_t)(x - s->t->events));
+}
+
+/*
+ * Events before the next must-order edge.  `ahead` is 0 for the last ones of the trace.
+ *
+ * To happens-before an acquire is what a read is to a variable, and a release a write: where
+ * the last ones are known there is nothing to learn, and they take their place.  So there is
+ * one way for all four, and no branch for the processor to foresee.
+ */
 static inline __attribute__((always_inline)) void
-pass_quiet(struct stream *s, uint32_t from, uint32_t to, uint32_t ahead, bool sections)
+pass_locks(struct stream *s, uint32_t from, uint32_t to, uint32_t ahead)
 {
 	/* In registers: the compiler does not know what a store to a cell may change. */
 	const struct event *x = s->t->events + from, *end = s->t->events + to;
-	struct cell *cells = s->cells;
+	struct cell *cells = cell_of(s, 0), *locks = cells + s->t->variables_count;
+	struct cell *const of[] = {
+		[OP_READ] = cells, [OP_WRITE] = cells, [OP_ACQ] = locks, [OP_REL] = locks
+	};
+	const uint64_t simple = 1 << OP_READ | 1 << OP_WRITE | 1 << OP_ACQ | 1 << OP_REL;
+	uint32_t *const *views = s->views;
+	uint32_t untold = s->width + UNTOLD;
+
+	for (stamp now = stamp_of(from, 0); x < end; x++, now += stamp_of(0, 0)) {
+		/* Cells are met in no order; that no branch waits for them hides it from the
+		 * processor.  (Of a lock the address is wrong, which is harmless.) */
+		__builtin_prefetch(&cells[x[ahead].target], 1);
+		if (G_UNLIKELY(!(simple >> x->op & 1)) ||
+		    G_UNLIKELY(x->flags & (EVENT_INERT | EVENT_WIDE)) ||
+		    G_UNLIKELY(!access_cell(&of[x->op][x->target],
+		                            views[2 * x->thread + (x->op & 1)],
+		                            now | x->thread, x->op & 1, untold, NULL)))
+			no_cell(s, x);
+	}
+}
+
+/* The same where sections matter. */
+static inline __attribute__((always_inline)) void
+pass_quiet(struct stream *s, uint32_t from, uint32_t to, uint32_t ahead)
+{
+	const struct event *x = s->t->events + from, *end = s->t->events + to;
+	char *cells = s->cells;
 	uint32_t *const *views = s->views;
 	uint32_t many = s->width + MANY;
 
-	for (uint32_t time = from + 1; x < end; x++, time++) {
-		struct cell *cell = &cells[x->target];
-
-		/* Cells are met in no order; the branches below hide that from the processor.
-		 * (Of what is no access the address is wrong, which is harmless.) */
-		__builtin_prefetch(&cells[x[ahead].target], 1);
-		/* Guards only for a thread that is in a section, most likely. */
-		if (sections)
-			__builtin_prefetch(s->c->guards +
-			                           (size_t)x[ahead].target * GUARD_SIZE *
-			                                   (s->c->depth[x[ahead].thread] != 0),
-			                   1);
-		if (G_UNLIKELY(!causality_quiet(s->c, x, sections)))
-			sections ? step(s, (uint32_t)(x - s->t->events)) : no_access(s, x);
-		else if (!access_cell(cell, views[x->thread], x->thread, time, x->op, many,
-		                      s->many.times))
+	for (stamp now = stamp_of(from, 0); x < end; x++, now += stamp_of(0, 0)) {
+		__builtin_prefetch(cells + (size_t)x[ahead].target * LINE, 1);
+		if (G_UNLIKELY(!causality_quiet(s->c, x, true)))
+			step(s, (uint32_t)(x - s->t->events));
+		else if (!access_cell((struct cell *)(cells + (size_t)x->target * LINE),
+		                      views[2 * x->thread + x->op],
+		                      now | x->thread,
+		                      x->op, many, s->many.times))
 			quiet_table(s, x);
 	}
 }
@@ -345,12 +549,12 @@ pass_quiet(struct stream *s, uint32_t from, uint32_t to, uint32_t ahead, bool se
 static __attribute__((noinline)) void pass_sections(struct stream *s, uint32_t from,
                                                     uint32_t to, uint32_t ahead)
 {
-	pass_quiet(s, from, to, ahead, true);
+	pass_quiet(s, from, to, ahead);
 }
 
 static __attribute__((noinline)) void pass_cells(struct stream *s, uint32_t from, uint32_t to)
 {
-	pass_quiet(s, from, to, AHEAD, false);
+	pass_locks(s, from, to, AHEAD);
 }
 
 static void pass_to(struct stream *s, uint32_t from, uint32_t to, uint32_t ahead)
@@ -360,7 +564,7 @@ static void pass_to(struct stream *s, uint32_t from, uint32_t to, uint32_t ahead
 	else if (ahead == AHEAD)
 		pass_cells(s, from, to);
 	else
-		pass_quiet(s, from, to, ahead, false);
+		pass_locks(s, from, to, ahead);
 }
 
 static bool pass(struct stream *s, const struct progress *progress)
@@ -399,18 +603,19 @@ static bool pass_finished(struct stream *s, const struct progress *progress)
 		if (op_is_access(x->op) && !event_inert(x))
 			access_variables(s, e,
 			                 fill_view(s, s->scratch,
-			                           order_past(s->order, e, false), x->thread));
+			                           order_past(s->order, e, false), x->thread,
+			                           op_writes(x->op)));
 	}
 	return true;
 }
 
 /* One block, that the first points to. */
-static uint32_t **views_new(uint32_t threads, uint32_t width)
+static uint32_t **views_new(uint32_t count, uint32_t width)
 {
-	uint32_t **views = g_new0(uint32_t *, threads + 1);
+	uint32_t **views = g_new0(uint32_t *, count + 1);
 
-	views[0] = g_new0(uint32_t, (size_t)threads * width + 1);
-	for (uint32_t u = 1; u < threads; u++)
+	views[0] = g_new0(uint32_t, (size_t)count * width + 1);
+	for (uint32_t u = 1; u < count; u++)
 		views[u] = views[0] + (size_t)u * width;
 	return views;
 }
@@ -428,19 +633,27 @@ bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *race
 		s.c = causality_new(t, kind, KEEP_NOTHING, progress);
 	if (s.order == NULL && s.c == NULL)
 		return false;
-	s.cells = scattered_new0(struct cell, t->variables_count + 1);
+	s.steady = s.c != NULL && s.c->sections != NULL;
+	s.stride = s.steady ? LINE : CELL;
+	s.cells = s.steady ? (char *)s.c->sections->first
+	                   : scattered_alloc0((t->variables_count + t->objects_count + 1) * CELL);
 	s.threads = (uint32_t)t->threads_count;
 	s.width = (s.threads + STEP - 1) / STEP * STEP;
-	s.views = views_new(s.threads, s.width + STEP);
+	s.views = views_new(2 * s.threads, s.width + STEP);
 	s.scratch = g_new0(uint32_t, s.width + STEP);
 	for (uint32_t u = 0; s.c != NULL && u < s.threads; u++)
-		fill_view(&s, s.views[u], clocks_row(&s.c->clocks, 0), u);
+		fill_views(&s, clocks_row(&s.c->clocks, 0), u);
 	if (s.c != NULL && s.c->observations != NULL)
-		observations_lend(s.c->observations, &s.cells[0].last[OP_WRITE].stamp, 2);
+		observations_lend(s.c->observations, &cell_of(&s, 0)->last[OP_WRITE].stamp, 2);
+	table_new(&s.many, s.width); /* so that no place is 0: nobody knows its event */
+	if (s.c != NULL && s.c->locks != NULL && s.c->sections == NULL)
+		locks_lend(s.c, &cell_of(&s, t->variables_count)->last[0].stamp,
+		           stamp_of(0, s.width + WHOLE));
 	done = s.c == NULL ? pass_finished(&s, progress) : pass(&s, progress);
-	g_free(s.cells);
-	g_free(s.many.times);
-	g_free(s.whole.times);
+	if (!s.steady)
+		g_free(s.cells);
+	tables_free(&s.many);
+	tables_free(&s.whole);
 	g_free(s.views[0]);
 	g_free(s.views);
 	g_free(s.scratch);

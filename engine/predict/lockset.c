@@ -49,14 +49,14 @@ static void all_sites(struct trace *t, struct locksets *locksets, const struct a
 static bool find_sites(struct trace *t, const struct race_options *options,
                        struct report *report, const struct progress *progress)
 {
-	struct accesses_options with = { .locksets = locksets_empty() };
+	struct locksets *locksets = locksets_empty();
 	struct accesses all;
-	bool done = accesses_collect(&all, t, &with, progress);
+	bool done = accesses_collect(&all, t, locksets, progress);
 
 	if (done)
-		all_sites(t, with.locksets, &all, options, report);
+		all_sites(t, locksets, &all, options, report);
 	accesses_free(&all);
-	locksets_free(with.locksets);
+	locksets_free(locksets);
 	return done;
 }
 

@@ -9,7 +9,6 @@
 #include "engine/predict/m2_private.h"
 
 #include <string.h>
-#include <time.h>
 
 enum {
 	SMALL = 64,                /* a cone that is not worth a window of its own, events */
@@ -21,8 +20,7 @@ enum {
 	CLOCK_INTERVAL = 1 << 18 /* work between two looks at the clock */
 };
 
-struct m2 *m2_new(struct trace *t, const struct check_options *check,
-                  const struct progress *progress)
+struct m2 *m2_new(struct trace *t, struct checker *checker, const struct progress *progress)
 {
 	struct cones *cones = cones_new(t, progress);
 	struct chain_base base;
@@ -40,7 +38,8 @@ struct m2 *m2_new(struct trace *t, const struct check_options *check,
 	pairs = (size_t)m->threads * m->threads;
 	base = cones_order(cones);
 	m->order = chain_graph_new(CHAIN_STAIRS, m->threads, NULL, &base);
-	m->checker = checker_new(t, check);
+	m->own_checker = checker == NULL ? checker_new(t, NULL) : NULL;
+	m->checker = checker != NULL ? checker : m->own_checker;
 	m->cone.prefix = g_new0(uint32_t, m->threads + 1);
 	m->edges = g_array_new(FALSE, FALSE, sizeof(struct step));
 	m->changes = g_array_new(FALSE, FALSE, sizeof(struct chain_change));
@@ -54,19 +53,15 @@ struct m2 *m2_new(struct trace *t, const struct check_options *check,
 
 /* ---- The budget ---- */
 
-/* Of the processor, so that a busy machine costs no verdict. */
-static double processor_seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 void m2_bound(struct m2 *m, double pair, double all)
 {
 	m->purse.pair = pair;
 	m->purse.all = all;
+}
+
+void m2_refill(struct m2 *m)
+{
+	m->purse = (struct m2_purse){ .pair = m->purse.pair, .all = m->purse.all };
 }
 
 bool m2_over(const struct m2 *m)
@@ -97,7 +92,7 @@ bool m2_too_much(struct m2 *m, uint64_t work)
 	}
 	if (m->work >= p->look_at_clock) {
 		p->look_at_clock = m->work + CLOCK_INTERVAL;
-		p->late = processor_seconds() > p->began + p->pair;
+		p->late = effort_clock() > p->began + p->pair;
 	}
 	return p->late;
 }
@@ -110,7 +105,7 @@ static void open_purse(struct m2 *m)
 	m->as_recorded = false;
 	p->late = false;
 	p->look_at_clock = CLOCK_INTERVAL;
-	p->began = processor_seconds();
+	p->began = effort_clock();
 }
 
 static void close_purse(struct m2 *m)
@@ -120,12 +115,12 @@ static void close_purse(struct m2 *m)
 	if (m->as_recorded)
 		return;
 	if (m->work > SHORT && !no_longer_ones(m)) {
-		p->spent_long += processor_seconds() - p->began;
+		p->spent_long += effort_clock() - p->began;
 		return;
 	}
 	p->work += m->work;
 	if (p->work > FREE_WORK)
-		p->spent_short += processor_seconds() - p->began;
+		p->spent_short += effort_clock() - p->began;
 }
 
 void m2_free(struct m2 *m)
@@ -134,7 +129,7 @@ void m2_free(struct m2 *m)
 		return;
 	window_release(&m->w);
 	cones_free(m->cones);
-	checker_free(m->checker);
+	checker_free(m->own_checker);
 	chain_graph_free(m->order);
 	g_array_unref(m->edges);
 	g_array_unref(m->changes);

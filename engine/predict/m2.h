@@ -19,9 +19,8 @@ enum m2_verdict {
 };
 
 struct m2;
-/* `check` (may be NULL) is what the checker is to take into account.  NULL: cancelled. */
-struct m2 *m2_new(struct trace *t, const struct check_options *check,
-                  const struct progress *progress);
+/* The checker is borrowed; NULL: M2 has one of its own.  NULL when cancelled. */
+struct m2 *m2_new(struct trace *t, struct checker *checker, const struct progress *progress);
 void m2_free(struct m2 *m);
 /*
  * Bound what comes to nothing, in seconds of this thread's processor time: `pair` for one
@@ -31,6 +30,8 @@ void m2_free(struct m2 *m);
  * further ones are given up early; once the others have, nothing is tried any more (m2_over).
  */
 void m2_bound(struct m2 *m, double pair, double all);
+/* From now on nothing is spent yet. */
+void m2_refill(struct m2 *m);
 bool m2_over(const struct m2 *m);
 /* The budget that the last M2_GAVE_UP is due to: "pair" or "total". */
 const char *m2_budget(const struct m2 *m);

@@ -66,7 +66,7 @@ struct m2_purse { /* m2_bound; seconds of this thread's processor time */
 struct m2 {
 	struct trace *t;
 	struct cones *cones;
-	struct checker *checker;
+	struct checker *checker, *own_checker; /* the latter NULL where it is borrowed */
 	struct chain_graph *order; /* the added edges, above the causal order */
 	uint32_t threads, refused;
 	/* the pair */

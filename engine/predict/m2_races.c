@@ -36,6 +36,7 @@ struct hunt {
 	uint64_t undecided;      /* pairs without a witness and without a proof */
 	uint64_t unpaid;         /* those of them that the budget did not suffice for */
 	uint64_t given_up;       /* variables of a pair of sites, see TRIES */
+	struct effort effort;    /* of finding pairs; deciding them has a bound of its own */
 	bool cancelled;
 	bool stopped; /* the budget is gone, and nothing is left that has to be listed */
 };
@@ -121,6 +122,17 @@ static gpointer stretches(const struct hunt *h, uint32_t e1, uint32_t e2)
 
 /* ---- One pair ---- */
 
+static enum m2_verdict ask(struct hunt *h, uint32_t e1, uint32_t e2, GArray *witness,
+                           struct proof **proof)
+{
+	enum m2_verdict verdict;
+
+	effort_pause(&h->effort);
+	verdict = m2_pair(h->m2, e1, e2, witness, proof);
+	effort_resume(&h->effort);
+	return verdict;
+}
+
 /* Decide; for a pair whose stretches are known to be impossible, at once. */
 static enum m2_verdict decide(struct hunt *h, uint32_t e1, uint32_t e2, bool keep,
                               struct proof **proof)
@@ -129,15 +141,16 @@ static enum m2_verdict decide(struct hunt *h, uint32_t e1, uint32_t e2, bool kee
 	enum m2_verdict verdict;
 
 	h->report->candidates++;
+	effort_more(&h->effort, 4);
 	if (proof == NULL && g_hash_table_contains(h->impossible, stretches(h, e1, e2)))
 		return M2_IMPOSSIBLE;
-	verdict = m2_pair(h->m2, e1, e2, keep ? h->witness : NULL, proof);
+	verdict = ask(h, e1, e2, keep ? h->witness : NULL, proof);
 	if (verdict != M2_IMPOSSIBLE || proof != NULL)
 		return verdict;
 	f1 = h->stretch_first[h->stretch[e1]];
 	f2 = h->stretch_first[h->stretch[e2]];
 	if ((f1 == e1 && f2 == e2) ||
-	    m2_pair(h->m2, MIN(f1, f2), MAX(f1, f2), NULL, NULL) == M2_IMPOSSIBLE)
+	    ask(h, MIN(f1, f2), MAX(f1, f2), NULL, NULL) == M2_IMPOSSIBLE)
 		g_hash_table_add(h->impossible, stretches(h, e1, e2));
 	return verdict;
 }
@@ -163,9 +176,9 @@ static const char *leave_open(struct hunt *h, enum m2_verdict verdict)
 {
 	h->undecided++;
 	h->unpaid += verdict == M2_GAVE_UP;
-	return verdict != M2_GAVE_UP ? "incomplete"
-	       : m2_over(h->m2)      ? "total"
-	                             : m2_budget(h->m2);
+	return verdict != M2_GAVE_UP                 ? "incomplete"
+	       : m2_over(h->m2) || h->effort.over ? "total"
+	                                          : m2_budget(h->m2);
 }
 
 /* Is M2's "impossible" one? */
@@ -288,8 +301,8 @@ static void settle_site(struct hunt *h, const struct site_pairs *p, uint32_t i,
 	if (site->race != NULL || (!site->tried && !site_pairs_locked(p, pair.first, &e1, &e2)))
 		return;
 	f = race_finding(h->t, e1, e2, VERDICT_UNKNOWN, "m2");
-	if (site->open != NULL) {
-		f->budget = site->open;
+	if (site->open != NULL || h->effort.over) {
+		f->budget = site->open != NULL ? site->open : "total";
 	} else if (m2_pair(h->m2, e1, e2, NULL, &proof) == M2_IMPOSSIBLE &&
 	           (h->locksets == NULL || !site->tried)) {
 		f->verdict = VERDICT_IMPOSSIBLE;
@@ -316,7 +329,7 @@ static bool attempts(struct hunt *h, struct site_pairs *p, struct attempt *a, ui
 		}
 		if (!site_pairs_next(p, a->entry, &a->e1, &a->e2))
 			return false;
-		if (m2_over(h->m2)) {
+		if (m2_over(h->m2) || h->effort.over) {
 			leave_site_open(h, &sites[a->site], M2_GAVE_UP);
 			return false;
 		}
@@ -403,13 +416,14 @@ static bool hunt(struct hunt *h)
 		/* impossible at once, and listed only when all verdicts are */
 		.settled = h->options->all_verdicts ? NULL : needed,
 		.context = h->m2,
+		.effort = &h->effort,
 	};
 	bool going = candidates.order != NULL;
 
 	if (going && h->options->pairs_events)
 		going = candidates_events(h->t, &candidates, decide_event_pair, h,
 		                          h->progress) ||
-		        h->stopped;
+		        h->stopped || (h->effort.over && !h->cancelled);
 	else if (going)
 		going = hunt_sites(h, &candidates);
 	order_free((struct order *)candidates.order);
@@ -426,7 +440,9 @@ static void conclude(struct hunt *h)
 		            " (with three threads or more M2 may miss some); "
 		            "'--analysis auto' decides them",
 		            h->undecided);
-	h->report->budget_spent = h->unpaid > 0;
+	h->report->budget_spent = h->unpaid > 0 || h->effort.over;
+	if (h->effort.over)
+		report_note_effort(h->report, h->options);
 	if (h->unpaid > 0)
 		report_note(h->report,
 		            "pairs that were given up for --budget (%g,%g): %" G_GUINT64_FORMAT
@@ -446,11 +462,12 @@ struct report *races_m2(struct trace *t, const struct race_options *options,
                         const struct progress *progress, struct error *error)
 {
 	struct hunt h = { .t = t, .options = options, .progress = progress };
-	const struct check_options check = { .use_missing = options->use_missing };
+	struct race_tools own, *tools = race_tools_begin(options, &own);
 	bool going = trace_need(t, INDEX_ALL & ~INDEX_SITES, progress);
 
-	h.m2 = going ? m2_new(t, &check, progress) : NULL;
+	h.m2 = going ? race_tools_m2(tools, t, options, progress) : NULL;
 	if (h.m2 == NULL) {
+		race_tools_end(&own);
 		error_set(error, "", NULL, "cancelled");
 		return NULL;
 	}
@@ -468,6 +485,7 @@ struct report *races_m2(struct trace *t, const struct race_options *options,
 		                : "with relaxed atomics a pair may race by C11 although no "
 		                  "reordering brings it next to each other; M2 does not look "
 		                  "for such races, '--analysis auto' does");
+	effort_init(&h.effort, t->events_count, options->budget_total);
 	h.impossible = g_hash_table_new(stretches_hash, NULL);
 	h.witness = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	make_stretches(&h);
@@ -477,7 +495,7 @@ struct report *races_m2(struct trace *t, const struct race_options *options,
 		report_note(h.report,
 		            "%u sequences were refused by the checker and not reported",
 		            m2_refused(h.m2));
-	m2_free(h.m2);
+	race_tools_end(&own);
 	locksets_free(h.locksets);
 	g_hash_table_destroy(h.impossible);
 	g_array_unref(h.witness);

@@ -64,6 +64,38 @@ void race_options_init(struct race_options *options)
 	};
 }
 
+/* ---- Tools ---- */
+
+struct race_tools *race_tools_begin(const struct race_options *options, struct race_tools *own)
+{
+	*own = (struct race_tools){ 0 };
+	return options->tools != NULL ? options->tools : own;
+}
+
+void race_tools_end(struct race_tools *own)
+{
+	m2_free(own->m2);
+	checker_free(own->checker);
+}
+
+struct checker *race_tools_checker(struct race_tools *tools, const struct trace *t,
+                                   const struct race_options *options)
+{
+	const struct check_options check = { .use_missing = options->use_missing };
+
+	if (tools->checker == NULL)
+		tools->checker = checker_new(t, &check);
+	return tools->checker;
+}
+
+struct m2 *race_tools_m2(struct race_tools *tools, struct trace *t,
+                         const struct race_options *options, const struct progress *progress)
+{
+	if (tools->m2 == NULL)
+		tools->m2 = m2_new(t, race_tools_checker(tools, t, options), progress);
+	return tools->m2;
+}
+
 /* The analysis on the trace with the must-orders of missing code. */
 static struct report *with_missing(struct trace *t, const struct race_options *options,
                                    const struct progress *progress, struct error *error)
@@ -105,6 +137,16 @@ void report_note_left_out(struct report *report, uint64_t witnesses)
 		            "witnesses checked and not kept, as they are too long: "
 		            "%" G_GUINT64_FORMAT "; 'heddle witness' gives each of them",
 		            witnesses);
+}
+
+void report_note_effort(struct report *report, const struct race_options *options)
+{
+	report->complete = false;
+	report->budget_spent = true;
+	report_note(report,
+	            "--budget (%g,%g) was gone before all candidates had been gone through, so "
+	            "some are in no list; a larger one goes further",
+	            options->budget_pair, options->budget_total);
 }
 
 uint32_t race_variable(const struct trace *t, uint32_t e1, uint32_t e2)
@@ -149,7 +191,7 @@ struct deciders {
 	struct trace *view; /* owned; NULL where missing code does not count */
 	const struct race_options *options;
 	const struct progress *progress;
-	struct m2 *m2;
+	struct race_tools tools;
 	struct smt *smt;
 	double solver_left; /* seconds */
 };
@@ -171,8 +213,8 @@ static bool deciders_init(struct deciders *d, struct trace *t,
 
 static void deciders_release(struct deciders *d)
 {
-	m2_free(d->m2);
 	smt_free(d->smt);
+	race_tools_end(&d->tools);
 	trace_view_free(d->view);
 }
 
@@ -199,7 +241,7 @@ static struct finding *decide_by_m2(struct deciders *d, uint32_t e1, uint32_t e2
 	GArray *witness = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	struct proof *proof = NULL;
 	struct finding *f = NULL;
-	enum m2_verdict verdict = m2_pair(d->m2, e1, e2, witness, &proof);
+	enum m2_verdict verdict = m2_pair(d->tools.m2, e1, e2, witness, &proof);
 
 	/* with --values more may be reordered than M2 knows of, with relaxed atomics more may
 	 * race */
@@ -223,6 +265,7 @@ static struct finding *decide_by_solver(struct deciders *d, uint32_t e1, uint32_
 		d->smt = smt_new(d->t, &solver, d->progress);
 	if (d->smt == NULL)
 		return NULL;
+	smt_lend_checker(d->smt, d->tools.checker);
 	f = smt_decide(d->smt, e1, e2, d->options,
 	               MIN(d->options->budget_pair, MAX(d->solver_left, 0)), d->progress);
 	d->solver_left -= (double)(g_get_monotonic_time() - began) / G_USEC_PER_SEC;
@@ -232,14 +275,11 @@ static struct finding *decide_by_solver(struct deciders *d, uint32_t e1, uint32_
 /* M2 first, which is quick; what it rejects without a proof is for the solver. */
 static struct finding *decide(struct deciders *d, uint32_t e1, uint32_t e2)
 {
-	const struct check_options check = { .use_missing = d->options->use_missing };
 	struct finding *f;
 
 	if (d->options->rules != NULL) /* which M2 does not know */
 		return decide_by_solver(d, e1, e2);
-	if (d->m2 == NULL)
-		d->m2 = m2_new(d->t, &check, d->progress);
-	if (d->m2 == NULL)
+	if (race_tools_m2(&d->tools, d->t, d->options, d->progress) == NULL)
 		return NULL;
 	f = decide_by_m2(d, e1, e2);
 	return f != NULL ? f : decide_by_solver(d, e1, e2);

@@ -32,6 +32,7 @@ const char *analysis_title(enum analysis analysis);
 bool analysis_is_sound(enum analysis analysis);
 
 struct race_rules; /* smt.h */
+struct race_tools;
 struct race_options {
 	enum analysis analysis;
 	bool pairs_events; /* every pair; otherwise one finding a pair of sites */
@@ -52,6 +53,8 @@ struct race_options {
 	/* A report stops to keep witnesses after so many events in all (32 million: 128 MB);
 	 * the others are checked all the same, and a note counts them. */
 	uint64_t witness_events;
+	/* What the rungs of a ladder lend each other (predict_private.h); or NULL. */
+	struct race_tools *tools;
 };
 void race_options_init(struct race_options *options);
 

@@ -7,6 +7,7 @@
 #ifndef HEDDLE_PREDICT_PRIVATE_H
 #define HEDDLE_PREDICT_PRIVATE_H
 
+#include "engine/predict/m2.h"
 #include "engine/predict/predict.h"
 
 /* Find the races of one analysis: the report (owned by the caller) or NULL and `error`. */
@@ -21,8 +22,28 @@ struct finding *decide_smt(struct trace *t, uint32_t e1, uint32_t e2,
                            const struct race_options *options, const struct progress *progress,
                            struct error *error);
 
+/*
+ * What the analyses of one trace need alike and lend each other, made by the first that needs
+ * it: facts of the whole trace, of some bytes an event.
+ */
+struct race_tools {
+	struct checker *checker; /* of plain reorderings: no --values, no specifications */
+	struct m2 *m2;           /* uses that checker */
+};
+/* The options' own tools, or `own`, which is emptied: race_tools_end is due. */
+struct race_tools *race_tools_begin(const struct race_options *options, struct race_tools *own);
+void race_tools_end(struct race_tools *own);
+struct checker *race_tools_checker(struct race_tools *tools, const struct trace *t,
+                                   const struct race_options *options);
+/* NULL when cancelled. */
+struct m2 *race_tools_m2(struct race_tools *tools, struct trace *t,
+                         const struct race_options *options, const struct progress *progress);
+
 /* The note about witnesses that were not kept (race_options.witness_events). */
 void report_note_left_out(struct report *report, uint64_t witnesses);
+
+/* The note that the budget was over before all pairs had been found; not complete then. */
+void report_note_effort(struct report *report, const struct race_options *options);
 
 /* A finding of kind data race for (e1, e2) with its variable filled in. */
 struct finding *race_finding(const struct trace *t, uint32_t e1, uint32_t e2,

@@ -16,6 +16,7 @@
 #include "engine/predict/core.h"
 
 struct smt_query;
+struct checker;
 /* Rule 5 for data races, from specifications: what the solver's analyses ask of it.  (A table,
  * since the specifications are no business of this folder.) */
 struct race_rules {
@@ -48,6 +49,8 @@ struct smt;
 struct smt *smt_new(struct trace *t, const struct smt_options *options,
                     const struct progress *progress);
 void smt_free(struct smt *s);
+/* For races: a checker of plain reorderings, borrowed (without it one is made when needed). */
+void smt_lend_checker(struct smt *s, struct checker *checker);
 const struct cores *smt_cores(const struct smt *s);
 /* Seconds spent so far in queries that needed the solver, were about so many events that the
  * try without it is as slow, or came after so many tries that these are no longer free. */

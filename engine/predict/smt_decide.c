@@ -57,6 +57,12 @@ static bool impossible_unpaired(struct smt *s, uint32_t e1, uint32_t e2, double 
 	return answer == SMT_IMPOSSIBLE;
 }
 
+void smt_lend_checker(struct smt *s, struct checker *checker)
+{
+	if (s->checker == NULL && !s->options.use_values && s->options.rules == NULL)
+		s->checker = checker;
+}
+
 static bool accepted(struct smt *s, enum claim claim, const GArray *witness, uint32_t e1,
                      uint32_t e2, const struct race_options *options)
 {
@@ -68,7 +74,7 @@ static bool accepted(struct smt *s, enum claim claim, const GArray *witness, uin
 
 	check.semantics = rules ? s->options.rules->semantics : NULL;
 	if (s->checker == NULL)
-		s->checker = checker_new(s->t, &check);
+		s->checker = s->own_checker = checker_new(s->t, &check);
 	/* what begins as the recording does has mostly been checked before */
 	while (prefix + 2 < witness->len && events[prefix] == prefix)
 		prefix++;

@@ -32,30 +32,34 @@ enum need {                 /* by event: what the scheduler has to look at */
 	    NEED_TRIES = 4, /* a release of a section in which a try failed */
 };
 
+struct outermost {        /* of the sections that a thread has open after `event` */
+	uint32_t event;
+	uint32_t acquire; /* or NONE */
+};
+
 struct smt {
 	struct trace *t;
 	struct smt_options options;
 	struct cores *cores;
 	uint32_t threads;
 	uint8_t *needs; /* by event */
-	/* Reads by the write that they see, and by the variable whose initial value. */
-	struct event_lists readers, initial_readers;
 	struct event_lists block_accesses; /* by block, where any block is freed */
 	uint32_t *initial_value;           /* by variable: 0 unknown (--values) */
-	uint32_t *outermost;               /* by event: before it, the oldest acquire that its
-	                                    * thread has not released, or NONE */
-	uint32_t *outermost_at_end;        /* by thread */
+	GArray **outermost;                /* by thread: struct outermost, where it changes */
 	bool late_access;                  /* some access follows its block's free */
 	bool weak_atomics;                 /* c11_matters */
 	bool has_empty;          /* any NEED_EMPTY: counting is not difference logic */
 	void *encoder;           /* the solver's context, smt_encode.c */
 	struct smt *unpaired;    /* the same without pairings; made when needed */
-	struct checker *checker; /* for races; made when needed */
+	struct checker *checker, *own_checker; /* for races; made when needed, or lent */
 	double solver_seconds; /* in queries that needed the solver, or came after FREE_TRIES */
 	uint64_t work;         /* of all tries so far: events run, list entries looked at */
 	/* The scheduler's state; valid for one run. */
 	struct scheduler *scheduler;
 };
+
+/* The oldest acquire that the thread has not released before `e` (NONE: at its end). */
+uint32_t outermost_before(const struct smt *s, uint32_t thread, uint32_t e);
 
 struct requirement {
 	uint32_t event;

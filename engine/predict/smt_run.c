@@ -260,13 +260,17 @@ static bool blocked_as_read(const struct smt_query *q, uint32_t e, struct obstac
 	return false;
 }
 
-/* The reads that may be of what is in the variable now. */
+/* The reads that may be of what is in the variable now: of a write those up to the next one in
+ * the trace, which is the last that may be of it (an RMW). */
 static struct event_list readers_now(const struct smt *s, uint32_t variable, uint32_t last)
 {
-	if (s->options.use_values)
-		return event_list_at(&s->t->index->variable_events, variable);
-	return last == NONE ? event_list_at(&s->initial_readers, variable)
-	                    : event_list_at(&s->readers, last);
+	struct event_list list = event_list_at(&s->t->index->variable_events, variable);
+	uint64_t from;
+
+	if (s->options.use_values || last == NONE)
+		return list;
+	from = event_list_before(list, last) + 1;
+	return (struct event_list){ list.items + from, list.count - from };
 }
 
 /* Is event `r` still to come, and does it read and observe the variable? */
@@ -288,13 +292,16 @@ static uint32_t pending_read(const struct smt_query *q, uint32_t e, uint32_t var
 	struct smt *s = q->s;
 	struct write_state *w = write_at(s, variable);
 	struct event_list list = readers_now(s, variable, w->last);
+	bool done = false;
 
-	for (uint64_t i = w->past; i < list.count; i++) {
+	for (uint64_t i = w->past; i < list.count && !done; i++) {
 		uint32_t r = list.items[i];
 
 		s->work++;
+		done = !s->options.use_values && op_writes(s->t->events[r].op);
 		if (!observes(q, r, variable)) {
-			w->past += i == w->past; /* what has run does not come again */
+			/* what has run does not come again */
+			w->past += i == w->past && !done;
 			continue;
 		}
 		if (r == e)

@@ -120,12 +120,11 @@ static bool try_recorded(struct smt_query *q, uint32_t *fresh)
 	prefix = first;
 	for (uint32_t u = 0; u < s->threads; u++) {
 		struct event_list list = trace_thread_events(s->t, u);
-		uint32_t outermost;
+		uint32_t end;
 
 		q->cut[u] = MAX(q->cut[u], trace_events_before(s->t, u, first));
-		outermost = q->cut[u] < list.count ? s->outermost[list.items[q->cut[u]]]
-		                                   : s->outermost_at_end[u];
-		prefix = MIN(prefix, outermost);
+		end = q->cut[u] < list.count ? list.items[q->cut[u]] : NONE;
+		prefix = MIN(prefix, outermost_before(s, u, end));
 	}
 	return try_closed(q, prefix, fresh);
 }

@@ -25,8 +25,6 @@ static void list_add(struct list_maker *m, uint64_t list, uint32_t item)
 		m->start[list + 1]++;
 }
 
-typedef void list_pass(const struct smt *s, struct list_maker *m, struct list_maker *second);
-
 static void maker_init(struct list_maker *m, uint64_t count)
 {
 	*m = (struct list_maker){ .start = g_new0(uint64_t, count + 2), .count = count };
@@ -47,33 +45,7 @@ static struct event_lists maker_done(struct list_maker *m)
 	return (struct event_lists){ m->start, m->items };
 }
 
-static void pass_readers(const struct smt *s, struct list_maker *by_write,
-                         struct list_maker *by_variable)
-{
-	const struct trace *t = s->t;
-
-	for (uint32_t e = 0; e < t->events_count; e++) {
-		const struct event *x = &t->events[e];
-		struct event_list writers;
-		struct wide run;
-		uint32_t last = NONE;
-
-		if (!op_is_access(x->op) || !op_reads(x->op) || event_inert(x) ||
-		    core_exempt(s->options.exempt, e))
-			continue;
-		writers = trace_writers(t, e);
-		run = event_variables(t, x);
-		for (uint64_t i = 0; i < writers.count; i++) {
-			if (writers.items[i] == NONE)
-				list_add(by_variable, run.first + i, e);
-			else if (writers.items[i] != last)
-				list_add(by_write, writers.items[i], e);
-			last = writers.items[i];
-		}
-	}
-}
-
-static void pass_blocks(const struct smt *s, struct list_maker *m, struct list_maker *unused)
+static void pass_blocks(const struct smt *s, struct list_maker *m)
 {
 	const struct trace *t = s->t;
 
@@ -95,22 +67,14 @@ static void pass_blocks(const struct smt *s, struct list_maker *m, struct list_m
 	}
 }
 
-static void make_lists(struct smt *s)
+static void make_block_accesses(struct smt *s)
 {
-	struct list_maker writes, variables, blocks;
+	struct list_maker blocks;
 
-	maker_init(&writes, s->t->events_count);
-	maker_init(&variables, s->t->variables_count);
 	maker_init(&blocks, s->t->blocks_count);
-	pass_readers(s, &writes, &variables);
-	pass_blocks(s, &blocks, NULL);
-	maker_fill(&writes);
-	maker_fill(&variables);
+	pass_blocks(s, &blocks);
 	maker_fill(&blocks);
-	pass_readers(s, &writes, &variables);
-	pass_blocks(s, &blocks, NULL);
-	s->readers = maker_done(&writes);
-	s->initial_readers = maker_done(&variables);
+	pass_blocks(s, &blocks);
 	s->block_accesses = maker_done(&blocks);
 }
 
@@ -148,20 +112,31 @@ static void make_needs(struct smt *s)
 	g_free(counts);
 }
 
+static void note_outermost(struct smt *s, uint32_t thread, uint32_t e, const GArray *held)
+{
+	GArray *changes = s->outermost[thread];
+	struct outermost now = { e, held->len > 0 ? g_array_index(held, uint32_t, 0) : NONE };
+
+	if (changes->len > 0 && g_array_index(changes, struct outermost, changes->len - 1)
+	                                        .acquire == now.acquire)
+		return;
+	g_array_append_val(changes, now);
+}
+
 static void make_outermost(struct smt *s)
 {
 	const struct trace *t = s->t;
 	GArray **held = g_new0(GArray *, s->threads + 1); /* acquires, the oldest first */
 
-	s->outermost = g_new(uint32_t, t->events_count + 1);
-	s->outermost_at_end = g_new(uint32_t, s->threads + 1);
-	for (uint32_t u = 0; u < s->threads; u++)
+	s->outermost = g_new0(GArray *, s->threads + 1);
+	for (uint32_t u = 0; u < s->threads; u++) {
 		held[u] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+		s->outermost[u] = g_array_new(FALSE, FALSE, sizeof(struct outermost));
+	}
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
 		GArray *h = held[x->thread];
 
-		s->outermost[e] = h->len > 0 ? g_array_index(h, uint32_t, 0) : NONE;
 		if (event_inert(x) || (!op_acquires(x->op) && !op_releases(x->op)))
 			continue;
 		if (op_acquires(x->op))
@@ -170,12 +145,10 @@ static void make_outermost(struct smt *s)
 			if (g_array_index(h, uint32_t, i) == t->index->partner[e])
 				g_array_remove_index(h, i--);
 		}
+		note_outermost(s, x->thread, e, h);
 	}
-	for (uint32_t u = 0; u < s->threads; u++) {
-		s->outermost_at_end[u] =
-		        held[u]->len > 0 ? g_array_index(held[u], uint32_t, 0) : NONE;
+	for (uint32_t u = 0; u < s->threads; u++)
 		g_array_free(held[u], TRUE);
-	}
 	g_free(held);
 	for (uint32_t b = 0; b < t->blocks_count; b++) {
 		struct event_list list = event_list_at(&s->block_accesses, b);
@@ -183,6 +156,22 @@ static void make_outermost(struct smt *s)
 		s->late_access |=
 		        list.count > 0 && list.items[list.count - 1] > t->blocks[b].free;
 	}
+}
+
+uint32_t outermost_before(const struct smt *s, uint32_t thread, uint32_t e)
+{
+	const GArray *changes = s->outermost[thread];
+	guint low = 0, high = changes->len;
+
+	while (low < high) {
+		guint middle = low + (high - low) / 2;
+
+		if (g_array_index(changes, struct outermost, middle).event < e)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low == 0 ? NONE : g_array_index(changes, struct outermost, low - 1).acquire;
 }
 
 /* The initial value of a variable is what the first read of it saw. */
@@ -226,7 +215,7 @@ struct smt *smt_make(struct trace *t, const struct smt_options *options, bool pa
 		g_free(s);
 		return NULL;
 	}
-	make_lists(s);
+	make_block_accesses(s);
 	make_needs(s);
 	make_outermost(s);
 	make_initial_values(s);
@@ -253,14 +242,13 @@ void smt_free(struct smt *s)
 	if (s == NULL)
 		return;
 	smt_free(s->unpaired);
-	checker_free(s->checker);
+	checker_free(s->own_checker);
 	cores_free(s->cores);
-	lists_free(&s->readers);
-	lists_free(&s->initial_readers);
 	lists_free(&s->block_accesses);
 	g_free(s->needs);
+	for (uint32_t u = 0; u < s->threads; u++)
+		g_array_free(s->outermost[u], TRUE);
 	g_free(s->outermost);
-	g_free(s->outermost_at_end);
 	g_free(s->initial_value);
 	scheduler_free(s->scheduler);
 	encoder_free(s->encoder);

@@ -19,34 +19,26 @@
 
 #include <string.h>
 
-/* Is an event of the ascending list in (after, below)? */
-static bool any_between(const GArray *list, uint32_t after, uint32_t below)
+/* Is an event of an ascending list in (after, below)? */
+static bool any_between(const uint32_t *events, uint32_t count, uint32_t after, uint32_t below)
 {
-	uint32_t low = 0, high = list->len;
+	uint32_t low = 0, high = count;
 
-	if (below <= after || high == 0 || g_array_index(list, uint32_t, high - 1) <= after)
+	if (below <= after || high == 0 || events[high - 1] <= after)
 		return false;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (g_array_index(list, uint32_t, middle) <= after)
+		if (events[middle] <= after)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return g_array_index(list, uint32_t, low) < below;
+	return events[low] < below;
 }
 
 /* -- the closure --------------------------------------------------------------------------- */
 
-struct syncp {
-	struct trace *t;
-	struct causality *observed;
-	struct locksets *locksets;
-	struct lock_table locks;
-	struct accesses accesses;
-	uint32_t threads;
-};
 struct closure {
 	uint32_t *limits; /* by thread: events with a smaller id are in */
 	uint32_t *held;   /* by thread: what is held there, as far as `held_for` says */
@@ -80,23 +72,10 @@ static void closure_release(struct closure *c)
 	g_free(c->held_for);
 }
 
-/* What is before an event, what it itself observes left out; `at`: its stretch or NULL. */
-static const uint32_t *past_row(const struct syncp *s, const struct stretch *at, uint32_t event)
-{
-	uint32_t row = at == NULL ? 0 : at->start == event ? at->unobserved : at->row;
-
-	return clocks_row(&s->observed->clocks, row);
-}
-
+/* What is before an access, what it itself observes left out. */
 static const uint32_t *past_of(const struct syncp *s, const struct access *x)
 {
-	const GArray *stretches = s->observed->stretches[x->thread];
-
-	return past_row(s,
-	                x->stretch == 0
-	                        ? NULL
-	                        : &g_array_index(stretches, struct stretch, x->stretch - 1),
-	                x->event);
+	return clocks_row(&s->observed->clocks, x->row);
 }
 
 static void take_row(const struct syncp *s, struct closure *c, const uint32_t *row)
@@ -123,21 +102,45 @@ static void take_whole(const struct syncp *s, struct closure *c, uint32_t event)
 	c->limits[thread] = MAX(c->limits[thread], event + 1);
 }
 
-/* Is a later section on the lock, that this one excludes, begun in the closure? */
-static bool overtaken(const struct syncp *s, const struct closure *c, uint32_t acquire)
+/* Has another thread acquired a lock (object * 2 + exclusive) after an event, in the closure? */
+static bool acquired_after(const struct syncp *s, const struct closure *c, uint32_t lock,
+                           uint32_t event, uint32_t thread)
 {
-	const struct event *x = &s->t->events[acquire];
-	const GArray *list = s->locks.acquires[x->target];
+	const struct lock_table *l = &s->locks;
 
-	for (guint i = 0; i < list->len; i++) {
-		const struct acquires *a = &g_array_index(list, struct acquires, i);
+	for (uint32_t i = l->first[lock]; i != NONE; i = l->acquires[i].next) {
+		const struct acquires *a = &l->acquires[i];
 
-		if (a->thread != x->thread &&
-		    any_between(x->op == OP_ACQ ? a->all : a->exclusive, acquire,
-		                c->limits[a->thread]))
+		if (a->thread != thread && any_between(l->events + a->start, a->count, event,
+		                                       c->limits[a->thread]))
 			return true;
 	}
 	return false;
+}
+
+/* Is a later section on the lock, that this one excludes, begun in the closure? */
+static bool overtaken(const struct syncp *s, const struct closure *c, const struct section *x,
+                      uint32_t thread)
+{
+	return acquired_after(s, c, x->lock | 1, x->acquire, thread) ||
+	       ((x->lock & 1) && acquired_after(s, c, x->lock & ~1u, x->acquire, thread));
+}
+
+/* The same for what a thread holds where its prefix ends; true when the closure has grown. */
+static bool close_held(const struct syncp *s, struct closure *c, uint32_t thread)
+{
+	const struct section_list *list = &s->locks.of[thread];
+	bool grown = false;
+
+	for (uint32_t h = c->held[thread]; h != NONE; h = list->items[h].outer) {
+		uint32_t release = section_release(list, h);
+
+		if (release != NONE && overtaken(s, c, &list->items[h], thread)) {
+			take_whole(s, c, release);
+			grown = true;
+		}
+	}
+	return grown;
 }
 
 /* Close under the rule for locks. */
@@ -152,17 +155,7 @@ static void close_locks(const struct syncp *s, struct closure *c)
 				c->held[u] = lock_table_held(&s->locks, u, c->limits[u]);
 				c->held_for[u] = c->limits[u];
 			}
-			for (uint32_t h = c->held[u]; h != NONE;) {
-				const struct held *held =
-				        &g_array_index(s->locks.held, struct held, h);
-				uint32_t release = s->t->index->partner[held->acquire];
-
-				if (release != NONE && overtaken(s, c, held->acquire)) {
-					take_whole(s, c, release);
-					grown = true;
-				}
-				h = held->outer;
-			}
+			grown |= close_held(s, c, u);
 		}
 	}
 }
@@ -395,7 +388,9 @@ static void take_past(const struct syncp *s, struct closure *c, uint32_t event)
 {
 	uint32_t thread = s->t->events[event].thread;
 
-	take_row(s, c, past_row(s, causality_stretch(s->observed, event), event));
+	take_row(s, c,
+	         clocks_row(&s->observed->clocks,
+	                    stretch_past(causality_stretch(s->observed, event), event)));
 	c->limits[thread] = MAX(c->limits[thread], event);
 }
 
@@ -421,28 +416,13 @@ static void syncp_release(struct syncp *s)
 	causality_free(s->observed);
 }
 
-static uint32_t follow(void *context, struct locksets *locksets, uint32_t event)
-{
-	struct syncp *s = context;
-
-	return lock_table_event(&s->locks, locksets, s->t, event);
-}
-
 /* False when cancelled. */
 static bool syncp_init(struct syncp *s, struct trace *t, const struct progress *progress)
 {
-	struct accesses_options options = { .follow = follow, .context = s };
-
 	*s = (struct syncp){ .t = t, .threads = (uint32_t)t->threads_count };
-	if (!trace_need(t, INDEX_MATCH, progress))
-		return false;
-	s->observed = causality_walk(t, ORDER_KIND_OBSERVED, KEEP_STRETCHES, NULL, progress);
-	if (s->observed == NULL)
-		return false;
-	s->locksets = options.locksets = locksets_empty();
-	options.observed = s->observed;
+	s->locksets = locksets_empty();
 	lock_table_init(&s->locks, t);
-	return accesses_collect(&s->accesses, t, &options, progress);
+	return syncp_collect(s, progress);
 }
 
 bool syncp_sites(struct trace *t, struct site_races *races, const struct progress *progress)
@@ -469,7 +449,8 @@ static bool run(struct syncp *s, const struct race_options *options, struct repo
 	}
 	report_keep_shard(report, options);
 	report->candidates = report->findings->len;
-	done = done && report_witnesses(report, options, sites, closure_limits, s, progress);
+	done = done && trace_need(s->t, INDEX_THREADS, progress) &&
+	       report_witnesses(report, options, sites, closure_limits, s, progress);
 	site_races_free(sites);
 	return done;
 }

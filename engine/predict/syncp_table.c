@@ -7,110 +7,196 @@
 
 void lock_table_init(struct lock_table *l, const struct trace *t)
 {
-	l->objects = t->objects_count;
-	l->threads = t->threads_count;
-	l->acquires = g_new0(GArray *, l->objects + 1);
-	l->changes = g_new0(GArray *, l->threads + 1);
-	l->held = g_array_new(FALSE, FALSE, sizeof(struct held));
+	*l = (struct lock_table){ .threads = t->threads_count, .objects = t->objects_count };
+	l->of = g_new0(struct section_list, l->threads + 1);
 	for (uint64_t u = 0; u < l->threads; u++)
-		l->changes[u] = g_array_new(FALSE, FALSE, sizeof(struct change));
-}
-
-static void acquires_free(GArray *list)
-{
-	for (guint i = 0; i < list->len; i++) {
-		g_array_free(g_array_index(list, struct acquires, i).all, TRUE);
-		g_array_free(g_array_index(list, struct acquires, i).exclusive, TRUE);
-	}
-	g_array_free(list, TRUE);
+		l->of[u].held = NONE;
 }
 
 void lock_table_release(struct lock_table *l)
 {
-	if (l->held == NULL)
-		return;
-	for (uint64_t o = 0; o < l->objects; o++) {
-		if (l->acquires[o] != NULL)
-			acquires_free(l->acquires[o]);
-	}
-	for (uint64_t u = 0; u < l->threads; u++)
-		g_array_free(l->changes[u], TRUE);
+	for (uint64_t u = 0; l->of != NULL && u < l->threads; u++)
+		g_free(l->of[u].items);
+	g_free(l->of);
 	g_free(l->acquires);
-	g_free(l->changes);
-	g_array_free(l->held, TRUE);
+	g_free(l->events);
+	g_free(l->first);
 }
 
-static struct acquires *acquires_of(struct lock_table *l, uint32_t object, uint32_t thread)
-{
-	struct acquires fresh = { .thread = thread };
-	GArray **list = &l->acquires[object];
+/* -- along the trace ------------------------------------------------------------------------ */
 
-	if (*list == NULL)
-		*list = g_array_new(FALSE, FALSE, sizeof(struct acquires));
-	for (guint i = 0; i < (*list)->len; i++) {
-		if (g_array_index(*list, struct acquires, i).thread == thread)
-			return &g_array_index(*list, struct acquires, i);
+static uint32_t push_section(struct section_list *list, struct section section)
+{
+	if (G_UNLIKELY(list->count == list->room)) {
+		list->room = MAX(64, 2 * list->room);
+		list->items = g_renew(struct section, list->items, list->room);
 	}
-	fresh.all = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	fresh.exclusive = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	g_array_append_val(*list, fresh);
-	return &g_array_index(*list, struct acquires, (*list)->len - 1);
+	list->items[list->count] = section;
+	return list->count++;
 }
 
-/* The list without one acquire; what lies inside of it is copied. */
-static uint32_t held_without(struct lock_table *l, uint32_t list, uint32_t acquire)
+static uint32_t lockset_of(const struct section_list *list, uint32_t section)
 {
-	struct held h;
-
-	if (list == NONE)
-		return NONE;
-	h = g_array_index(l->held, struct held, list);
-	if (h.acquire == acquire)
-		return h.outer;
-	h.outer = held_without(l, h.outer, acquire);
-	g_array_append_val(l->held, h);
-	return l->held->len - 1;
+	return section == NONE ? 0 : list->items[section].lockset;
 }
 
-uint32_t lock_table_event(struct lock_table *l, struct locksets *locksets,
-                          const struct trace *t, uint32_t event)
+static void begin_section(struct lock_table *l, struct locksets *locksets,
+                          const struct event *x, uint32_t event)
 {
-	const struct event *x = &t->events[event];
-	GArray *changes = l->changes[x->thread];
-	struct change now = { event, NONE, 0 };
+	struct section_list *list = &l->of[x->thread];
+	bool exclusive = x->op == OP_ACQ;
+	struct section fresh = { event, event, NONE, list->held };
 
-	if (changes->len > 0)
-		now = g_array_index(changes, struct change, changes->len - 1);
-	now.event = event;
-	now.lockset = lockset_moved(locksets, now.lockset, x);
-	if (op_acquires(x->op)) {
-		struct held h = { event, now.held };
-		struct acquires *a = acquires_of(l, x->target, x->thread);
-
-		now.held = l->held->len;
-		g_array_append_val(l->held, h);
-		g_array_append_val(a->all, event);
-		if (x->op == OP_ACQ)
-			g_array_append_val(a->exclusive, event);
-	} else {
-		now.held = held_without(l, now.held, t->index->partner[event]);
-	}
-	g_array_append_val(changes, now);
-	return now.lockset;
+	l->shared |= !exclusive;
+	fresh.lockset = lockset_moved(locksets, lockset_of(list, list->held), x);
+	fresh.lock = x->target * 2 + exclusive;
+	list->held = push_section(list, fresh);
 }
 
-uint32_t lock_table_held(const struct lock_table *l, uint32_t thread, uint32_t limit)
+/* The list from a section on, without another that has ended; what lies inside of that is there
+ * once more. */
+static uint32_t without(struct section_list *list, struct locksets *locksets, uint32_t from,
+                        uint32_t ended, uint32_t event, const struct event *release)
 {
-	const GArray *changes = l->changes[thread];
-	uint32_t low = 0, high = changes->len;
+	struct section again = list->items[from];
 
+	if (from == ended)
+		return again.outer;
+	again.outer = without(list, locksets, again.outer, ended, event, release);
+	again.since = event;
+	again.lockset = lockset_moved(locksets, again.lockset, release);
+	return push_section(list, again);
+}
+
+/* The place of a section when it began. */
+static uint32_t first_place(const struct section_list *list, uint32_t section)
+{
+	uint32_t acquire = list->items[section].acquire, low = 0, high = section;
+
+	if (list->items[section].since == acquire)
+		return section;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (g_array_index(changes, struct change, middle).event < limit)
+		if (list->items[middle].since < acquire)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low == 0 ? NONE : g_array_index(changes, struct change, low - 1).held;
+	return low;
+}
+
+static void end_section(struct section_list *list, struct locksets *locksets,
+                        const struct event *x, uint32_t event)
+{
+	uint32_t i = list->held, lock = x->target * 2 + (x->op == OP_REL);
+
+	while (i != NONE && list->items[i].lock != lock)
+		i = list->items[i].outer;
+	if (i == NONE)
+		return;
+	list->items[first_place(list, i)].release = event;
+	list->held = i == list->held ? list->items[i].outer
+	                             : without(list, locksets, list->held, i, event, x);
+}
+
+uint32_t lock_table_event(struct lock_table *l, struct locksets *locksets,
+                          const struct event *x, uint32_t event)
+{
+	struct section_list *list = &l->of[x->thread];
+
+	if (op_acquires(x->op))
+		begin_section(l, locksets, x, event);
+	else
+		end_section(list, locksets, x, event);
+	return lockset_of(list, list->held);
+}
+
+/* -- the acquires by lock ------------------------------------------------------------------- */
+
+/* Counts the acquires of one thread. */
+static void count_acquires(struct lock_table *l, uint32_t thread, GArray *acquires)
+{
+	const struct section_list *list = &l->of[thread];
+
+	for (uint32_t i = 0; i < list->count; i++) {
+		uint32_t *first = &l->first[list->items[i].lock];
+		struct acquires fresh = { thread, *first };
+
+		if (list->items[i].since != list->items[i].acquire)
+			continue;
+		if (*first == NONE || g_array_index(acquires, struct acquires, *first).thread != thread) {
+			*first = acquires->len;
+			g_array_append_val(acquires, fresh);
+		}
+		g_array_index(acquires, struct acquires, *first).count++;
+	}
+}
+
+/* (The first acquires of a lock are those of the thread that was counted last.) */
+static void place_acquires(struct lock_table *l, uint32_t thread)
+{
+	const struct section_list *list = &l->of[thread];
+
+	for (uint32_t i = 0; i < list->count; i++) {
+		struct acquires *a = &l->acquires[l->first[list->items[i].lock]];
+
+		if (list->items[i].since == list->items[i].acquire)
+			l->events[a->start + a->count++] = list->items[i].acquire;
+	}
+}
+
+void lock_table_end(struct lock_table *l)
+{
+	GArray *acquires = g_array_new(FALSE, FALSE, sizeof(struct acquires));
+	uint64_t all = 0;
+	uint32_t begun = 0, sum = 0;
+
+	for (uint64_t u = 0; u < l->threads; u++)
+		all += l->of[u].count;
+	l->events = g_new(uint32_t, all + 1);
+	l->first = g_new(uint32_t, 2 * l->objects + 1);
+	memset(l->first, 255, (2 * l->objects + 1) * sizeof(uint32_t));
+	for (uint64_t u = 0; u < l->threads; u++) {
+		count_acquires(l, (uint32_t)u, acquires);
+		l->acquires = (struct acquires *)(void *)acquires->data;
+		for (; begun < acquires->len; begun++) {
+			l->acquires[begun].start = sum;
+			sum += l->acquires[begun].count;
+			l->acquires[begun].count = 0;
+		}
+		place_acquires(l, (uint32_t)u);
+	}
+	l->acquires_count = acquires->len;
+	l->acquires = (struct acquires *)(void *)g_array_free(acquires, FALSE);
+}
+
+/* -- questions ------------------------------------------------------------------------------ */
+
+uint32_t section_release(const struct section_list *list, uint32_t section)
+{
+	return list->items[first_place(list, section)].release;
+}
+
+uint32_t sections_held(const struct section_list *list, uint32_t last, uint32_t limit)
+{
+	while (last != NONE && section_release(list, last) < limit)
+		last = list->items[last].outer;
+	return last;
+}
+
+uint32_t lock_table_held(const struct lock_table *l, uint32_t thread, uint32_t limit)
+{
+	const struct section_list *list = &l->of[thread];
+	uint32_t low = 0, high = list->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (list->items[middle].since < limit)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return sections_held(list, low == 0 ? NONE : low - 1, limit);
 }

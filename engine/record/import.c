@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "engine/base/file.h"
 #include "engine/commute/spec.h"
 #include "engine/record/compress.h"
 #include "engine/record/import_private.h"
@@ -223,6 +224,8 @@ static void import_release(struct import *im)
 		g_array_free(lane->chunks, TRUE);
 		g_free(lane->reader);
 		g_free(lane->expanded);
+		if (lane->missing)
+			g_array_free(lane->missing, TRUE);
 	}
 	g_array_free(im->lanes, TRUE);
 	g_tree_destroy(im->lives);
@@ -335,7 +338,7 @@ struct trace *record_import(const char *path, const char *name, struct record_fa
 
 static void import_init(struct import *im, const char *path, const char *name, const char *exe)
 {
-	im->folder = g_path_get_dirname(path);
+	im->folder = file_folder(path);
 	struct trace_options options = { .lenient = true, .folder = im->folder };
 	im->b = builder_new(name, &options);
 	im->lanes = g_array_new(FALSE, FALSE, sizeof(struct lane));
@@ -442,6 +445,7 @@ struct trace *record_import_with(const char *path, const char *name, const char 
 	g_array_free(chunks, TRUE);
 	leave_all(&im);
 	note_recording(&im);
+	import_missing_end(&im);
 	warn(&im);
 	uint32_t status = im.header->status;
 	bool complete = status == LOG_EXITED || status == LOG_DEADLOCK ||

@@ -62,10 +62,7 @@ static uint32_t string_value(struct import *im, const char **at)
 		}
 	}
 	*at = *c ? c + 1 : c;
-	/* Bytes that are no UTF-8 cannot be in a text trace. */
-	char *valid = g_utf8_make_valid(s->str, (gssize)s->len);
-	uint32_t value = builder_value(im->b, V_STRING, valid, strlen(valid));
-	g_free(valid);
+	uint32_t value = builder_value(im->b, V_STRING, s->str, s->len);
 	g_string_free(s, TRUE);
 	return value;
 }

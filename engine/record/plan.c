@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/base/file.h"
 #include "engine/record/inputs.h"
 #include "engine/record/interpose.h"
 #include "engine/record/plan.h"
@@ -475,6 +476,23 @@ static void explain_divergence(const struct plan *p, struct plan_run *run)
 	run->cause = g_string_free(text, FALSE);
 }
 
+/* Its log has no name: nothing is left behind, however we end. */
+static bool run_for_trace(struct record_options *o, struct plan_run *run, struct error *error)
+{
+	int fd = file_open_nameless(g_get_tmp_dir());
+	if (fd < 0)
+		return error_set(error, g_get_tmp_dir(), "set TMPDIR to a folder with room",
+		                 "cannot write the log of the replay: %s", g_strerror(errno));
+	char *path = file_descriptor_path(fd);
+	g_strlcpy(o->config.log, path, sizeof(o->config.log));
+	g_free(path);
+	if (record_run(o, &run->result, error))
+		run->trace =
+		        record_import(o->config.log, "the replay", &run->facts, NULL, error);
+	close(fd);
+	return run->trace != NULL;
+}
+
 bool plan_follow(const struct plan *p, char **argv, unsigned first,
                  void (*stopped)(void *context, pid_t pid), void *context, struct plan_run *run,
                  struct error *error)
@@ -525,16 +543,10 @@ bool plan_follow(const struct plan *p, char **argv, unsigned first,
 	}
 	o.plan = plan->data;
 	o.plan_bytes = plan->len;
-	snprintf(o.config.log, sizeof(o.config.log), "%s/heddle-replay-%d.log", g_get_tmp_dir(),
-	         (int)getpid());
-	bool ok = record_run(&o, &run->result, error);
+	bool ok = run_for_trace(&o, run, error);
 	g_byte_array_free(plan, TRUE);
 	interposer_remove(library);
 	if (!ok)
-		return false;
-	run->trace = record_import(o.config.log, "the replay", &run->facts, NULL, error);
-	unlink(o.config.log);
-	if (!run->trace)
 		return false;
 	if (run->facts.status == LOG_STARVED) /* the signal is ours */
 		run->result.status = run->result.signal = 0;

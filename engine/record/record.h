@@ -34,10 +34,10 @@ struct record_facts {
 	bool forked;
 	GPtrArray *blocked; /* char *: notes of a deadlock, see record_explain_deadlock */
 	GPtrArray *stopped; /* char *: replay, the stacks at the pair */
-	GPtrArray *ended;   /* char *: exploration, the numbers of threads that came to an end */
-	char *diverged;     /* replay, or NULL */
-	char *input;        /* replay: which other input a thread asked for, or NULL */
-	GArray *modules;    /* struct record_module */
+	GPtrArray *ended; /* char *: exploration, the numbers of threads that came to an end */
+	char *diverged;   /* replay, or NULL */
+	char *input;      /* replay: which other input a thread asked for, or NULL */
+	GArray *modules;  /* struct record_module */
 };
 void record_facts_release(struct record_facts *facts);
 
@@ -84,8 +84,9 @@ struct record_options {
 struct record_result {
 	bool started;
 	bool timed_out;
-	int status; /* as the program's: exit status, or 128 + signal */
-	int signal; /* or 0 */
+	int status;      /* as the program's: exit status, or 128 + signal */
+	int signal;      /* or 0 */
+	int interrupted; /* the signal that we got meanwhile (it is the program's, too), or 0 */
 	bool instrumented, aslr_off;
 	int log_error; /* errno when the end of the log could not be written, or 0 */
 };

@@ -310,10 +310,13 @@ static __attribute__((noinline)) pid_t start(const struct record_options *o, con
 	return pid;
 }
 
-static volatile sig_atomic_t child_to_tell;
+/* A signal to us is for the program; that it came, the caller may want to know.  A terminal's
+ * Ctrl-C comes to both of us. */
+static volatile sig_atomic_t child_to_tell, told;
 static void pass_on(int number)
 {
-	if (child_to_tell)
+	told = number;
+	if (child_to_tell && number != SIGINT)
 		kill(child_to_tell, number);
 }
 
@@ -333,14 +336,14 @@ static int wait_for(struct record_options *o, pid_t pid, struct record_result *r
 		close(fd);
 	}
 	gint64 deadline = o->timeout_ms ? g_get_monotonic_time() + o->timeout_ms * 1000ll : 0;
-	bool told = false;
+	bool shown = false;
 	int process = o->stopped ? -1 : (int)syscall(SYS_pidfd_open, pid, 0);
 	for (unsigned pause = 200;; pause = pause < 5000 ? pause * 2 : 5000) {
 		pid_t done = waitpid(pid, &status, WNOHANG);
 		if (done == pid || (done < 0 && errno != EINTR))
 			break;
-		if (o->stopped && !told && header != MAP_FAILED && header->stopped == 1) {
-			told = true;
+		if (o->stopped && !shown && header != MAP_FAILED && header->stopped == 1) {
+			shown = true;
 			o->stopped(o->context, pid);
 			((struct log_header *)header)->stopped = 2;
 		}
@@ -428,10 +431,11 @@ bool record_run(struct record_options *o, struct record_result *result, struct e
 		while ((n = read(report[0], &code, sizeof(code))) < 0 && errno == EINTR)
 			;
 		struct sigaction ignore = { .sa_handler = SIG_IGN },
-		                 forward = { .sa_handler = pass_on };
+		                 forward = { .sa_handler = pass_on, .sa_flags = SA_RESTART };
 		struct sigaction old_int, old_quit, old_term, old_hup;
 		child_to_tell = pid;
-		sigaction(SIGINT, &ignore, &old_int);
+		told = 0;
+		sigaction(SIGINT, &forward, &old_int);
 		sigaction(SIGQUIT, &ignore, &old_quit);
 		sigaction(SIGTERM, &forward, &old_term);
 		sigaction(SIGHUP, &forward, &old_hup);
@@ -449,6 +453,7 @@ bool record_run(struct record_options *o, struct record_result *result, struct e
 			error_set(error, path, NULL, "cannot start it: %s", g_strerror(code));
 		} else {
 			result->started = true;
+			result->interrupted = told;
 			result->log_error = write_rest(&o->config, buffer);
 			result->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 			result->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status)

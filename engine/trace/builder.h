@@ -30,6 +30,15 @@ uint32_t builder_value(struct builder *b, enum value_kind kind, const char *text
                        size_t length);
 uint32_t builder_pair(struct builder *b, uint32_t old_value, uint32_t new_value);
 uint32_t builder_list(struct builder *b, const uint32_t *values, uint32_t count);
+/*
+ * A token that only the end can spell, for a missing call's list of what it reaches: in lists it
+ * becomes the tokens that the namer's `late` finds, any number of them.
+ */
+struct late {
+	enum late_kind { LATE_BLOCK, LATE_PLACE } kind;
+	uint64_t at, bytes; /* block; or an address, and how many bytes from there on */
+};
+uint32_t builder_late(struct builder *b, struct late late);
 uint32_t builder_invocation(struct builder *b, uint32_t method, const uint32_t *arguments,
                             uint32_t argument_count, const uint32_t *results,
                             uint32_t result_count);
@@ -66,6 +75,10 @@ uint32_t builder_open_scopes(const struct builder *b);
 void builder_size_directive(struct builder *b, const char *name, size_t length, uint32_t size);
 void builder_semaphore(struct builder *b, uint32_t object, int32_t count);
 void builder_instance_type(struct builder *b, uint32_t instance, uint32_t type);
+/* "FILE:LINE" or "FILE:LINE:COL", cut from the back: the length of the file's name, and line
+ * and column (0: none); false for other texts. */
+bool builder_source_position(const char *text, size_t length, size_t *file,
+                             uint32_t numbers[2]);
 void builder_source(struct builder *b, uint32_t location, const char *file, uint32_t line,
                     uint32_t column);
 /* The function a location lies in, and the location of the call it was inlined at (or NONE). */
@@ -102,6 +115,9 @@ struct namer {
 	void (*location)(void *context, struct builder *b, struct location *location);
 	void (*object)(void *context, const struct object *o, GString *name);
 	void (*block)(void *context, struct builder *b, struct block *block, GString *name);
+	/* When all the rest has its name: each token with a NUL behind it. */
+	void (*late)(void *context, const struct trace *partial, struct late late,
+	             GString *names);
 };
 void builder_namer(struct builder *b, const struct namer *namer);
 

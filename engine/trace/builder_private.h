@@ -1,5 +1,5 @@
 /*
- * builder_private.h - the builder's state, for builder.c (interning, facts, the end), memory.c
+ * builder_private.h - the builder's state, for builder*.c (interning, facts, the end), memory.c
  * (places, and memory cut into variables) and wellformed.c (events, and what they must be).
  *
  * Hash tables here are open addressing over integers: no allocation per event.
@@ -141,15 +141,27 @@ struct builder {
 	uint32_t lives; /* blocks made or named so far: place caches are valid between */
 	bool any_scope; /* ENTER or LEAVE was seen: there are stacks */
 	uint64_t dropped_releases, stolen_locks;
-	bool sealed;   /* strings are added that are not interned any more */
-	char *failure; /* why no trace can come of this; owned */
+	bool any_bytes; /* some string is no UTF-8: the content of a string value */
+	bool sealed;    /* strings are added that are not interned any more */
+	char *failure;  /* why no trace can come of this; owned */
 	const struct namer *namer;
+	GArray *lates;         /* struct late, or NULL */
+	GHashTable *late_keys; /* value -> index of lates + 1, or NULL */
 	GPtrArray *warnings;
 };
 
+/* late.c: late tokens in lists, at the end. */
+void builder_settle_late(struct builder *b, const struct trace *view);
+
 const char *builder_string_at(const struct builder *b, uint32_t string, size_t *length);
 const char *builder_text(const struct builder *b, uint32_t string);
+/* A string of any bytes: a value's content, never a name. */
+uint32_t builder_bytes(struct builder *b, const char *text, size_t length);
 uint32_t builder_string_find(const struct builder *b, const char *text, size_t length);
+/* A string at the end of the table, whether it is there already or not. */
+uint32_t builder_append_string(struct builder *b, const char *text, size_t length);
+/* The site of a location, anew: after its name or its source. */
+void builder_location_site(struct builder *b, uint32_t location);
 struct thread_state *builder_state(struct builder *b, uint32_t thread);
 uint32_t builder_context(struct builder *b, struct context c); /* wellformed.c */
 static inline struct meaning *builder_meaning(struct builder *b, uint32_t string)
@@ -170,5 +182,8 @@ struct cut builder_cut_memory(struct builder *b);
 /* "P+12": what a variable of a recording is called where nobody knows a name. */
 void builder_append_plain_name(const struct builder *b, const struct variable *v,
                                GString *name);
+
+/* The namer's names for everything in the tables and in `c`. */
+void builder_ask_names(struct builder *b, struct cut *c);
 
 #endif

@@ -65,7 +65,7 @@ static void lists_sum(struct work *w)
 static void begin_threads(struct work *w)
 {
 	lists_begin(w, &w->ix->thread_events, w->t->threads_count);
-	w->ix->position = g_new(uint32_t, w->t->events_count + 1);
+	w->ix->position = scattered_new(uint32_t, w->t->events_count + 1);
 }
 
 /* The end of the run of events of one thread that begins at `from`. */
@@ -135,7 +135,7 @@ static void match_close(const struct trace *t, GArray *open, uint32_t e, uint32_
 
 static void begin_match(struct work *w)
 {
-	w->ix->partner = g_new(uint32_t, w->t->events_count + 1);
+	w->ix->partner = scattered_new(uint32_t, w->t->events_count + 1);
 	w->open = g_new(GArray *, w->t->threads_count + 1);
 	for (uint64_t i = 0; i < w->t->threads_count; i++)
 		w->open[i] = g_array_new(FALSE, FALSE, sizeof(struct opening));
@@ -368,7 +368,8 @@ static bool pass(struct making *m, bool fills)
 			return false;
 		m->batch.from = from;
 		m->batch.to = MIN(from + BATCH, count);
-		find_others(m->t, &m->batch);
+		if (fills || (m->parts & INDEX_OBJECTS)) /* nothing else counts them */
+			find_others(m->t, &m->batch);
 		for (size_t i = 0; i < G_N_ELEMENTS(makers); i++) {
 			if (!(m->parts & makers[i].part))
 				continue;

@@ -52,41 +52,25 @@ void spell(const struct spelling *s, enum spelt kind, uint32_t index, GString *o
 	            out);
 }
 
-/* A string as the text format writes it: quotes, \" \\ \n \xHH. */
-static void append_quoted(const char *text, GString *out)
+/* What reads back as the same bytes and is safe to print: bytes that are no UTF-8 and control
+ * characters are written \xHH. */
+void trace_append_string(const char *text, GString *out)
 {
+	const char *end = text + strlen(text);
 	g_string_append_c(out, '"');
-	for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-		if (*c == '"' || *c == '\\')
-			g_string_append_printf(out, "\\%c", *c);
-		else if (*c == '\n')
+	for (const char *next; text < end; text = next) {
+		next = text + 1;
+		if (*text == '"' || *text == '\\') {
+			g_string_append_printf(out, "\\%c", *text);
+		} else if (*text == '\n') {
 			g_string_append(out, "\\n");
-		else if (*c < 0x20 || *c == 0x7f)
-			g_string_append_printf(out, "\\x%02X", *c);
-		else
-			g_string_append_c(out, (char)*c);
+		} else {
+			if (g_utf8_get_char_validated(text, end - text) < 0x110000)
+				next = g_utf8_next_char(text);
+			append_escaped(out, text, (size_t)(next - text));
+		}
 	}
 	g_string_append_c(out, '"');
-}
-
-/* What \xHH made of a string may be no UTF-8: then every byte beyond ASCII is written so. */
-static void append_string_value(const char *text, GString *out)
-{
-	if (g_utf8_validate(text, -1, NULL)) {
-		append_quoted(text, out);
-		return;
-	}
-	gsize from = out->len;
-	append_quoted(text, out);
-	GString *rest = g_string_new_len(out->str + from, (gssize)(out->len - from));
-	g_string_truncate(out, from);
-	for (const unsigned char *c = (const unsigned char *)rest->str; *c; c++) {
-		if (*c >= 0x80)
-			g_string_append_printf(out, "\\x%02X", *c);
-		else
-			g_string_append_c(out, (char)*c);
-	}
-	g_string_free(rest, TRUE);
 }
 
 static void spell_list(const struct spelling *s, const uint32_t *values, uint32_t count,
@@ -97,6 +81,12 @@ static void spell_list(const struct spelling *s, const uint32_t *values, uint32_
 			g_string_append_c(out, ',');
 		spell_value(s, values[i], out);
 	}
+}
+
+static const char *spelt_token(const struct spelling *s, const char *text)
+{
+	const char *other = s->tokens ? g_hash_table_lookup(s->tokens, text) : NULL;
+	return other ? other : text;
 }
 
 void spell_value(const struct spelling *s, uint32_t value, GString *out)
@@ -118,10 +108,10 @@ void spell_value(const struct spelling *s, uint32_t value, GString *out)
 		g_string_append_printf(out, "%" G_GINT64_FORMAT, v->integer);
 		break;
 	case V_STRING:
-		append_string_value(trace_string(s->t, v->string), out);
+		trace_append_string(trace_string(s->t, v->string), out);
 		break;
 	case V_TOKEN:
-		append_text(s, trace_string(s->t, v->string), out);
+		append_text(s, spelt_token(s, trace_string(s->t, v->string)), out);
 		break;
 	case V_PAIR:
 		spell_value(s, v->first, out);
@@ -237,7 +227,7 @@ struct spelling spelling_for_people(const struct trace *t)
 
 /* -- names for files ------------------------------------------------------------------- */
 
-/* Does an operand of this name end where it should?  The rules of text_read.c: quotes and
+/* Does an operand of this name end where it should?  The rules of text_words.c: quotes and
  * brackets balance; `also` may not stand outside of them. */
 static bool reads_back(const char *name, const char *also)
 {
@@ -445,6 +435,46 @@ static void settle_recorded_variables(struct spelling *s, const bool *linked)
 	g_hash_table_destroy(blocks);
 }
 
+/* The other spelling of what is called `text`, where some missing call reaches that. */
+static void respell_token(struct spelling *s, const char *text, enum spelt kind, uint32_t index)
+{
+	gpointer key, other;
+	if (g_hash_table_lookup_extended(s->tokens, text, &key, &other) && other == NULL)
+		g_hash_table_insert(s->tokens, key, g_strdup(spelt_name(s, kind, index)));
+}
+
+/*
+ * What missing calls reach is named like blocks, variables and objects, and in a file is spelt
+ * as these are.
+ */
+static void settle_tokens(struct spelling *s)
+{
+	const struct trace *t = s->t;
+	static const enum spelt kinds[] = { SPELT_BLOCK, SPELT_VARIABLE, SPELT_OBJECT };
+	s->tokens = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
+	for (uint64_t e = 0; e < t->events_count; e++) {
+		const struct value *list = &t->values[t->events[e].aux];
+		if (t->events[e].op != OP_MISS || list->kind != V_LIST)
+			continue;
+		for (uint32_t i = 0; i < list->count; i++) {
+			const struct value *v = &t->values[t->value_lists[list->first + i]];
+			if (v->kind == V_TOKEN)
+				g_hash_table_insert(s->tokens,
+				                    (gpointer)trace_string(t, v->string), NULL);
+		}
+	}
+	for (size_t k = 0; g_hash_table_size(s->tokens) && k < G_N_ELEMENTS(kinds); k++)
+		for (uint64_t i = 0; i < s->counts[kinds[k]]; i++)
+			respell_token(s, trace_string(t, name_string(t, kinds[k], i)), kinds[k], i);
+	GHashTableIter iter;
+	gpointer key, other;
+	g_hash_table_iter_init(&iter, s->tokens);
+	while (g_hash_table_iter_next(&iter, &key, &other))
+		if (other == NULL)
+			g_hash_table_iter_replace(&iter, reads_back(key, ",") ? g_strdup(key)
+			                                                      : harmless(key));
+}
+
 /* In a text trace names are right but for the pieces of accesses of mixed size. */
 static void settle_text_variables(struct spelling *s, const bool *linked)
 {
@@ -496,6 +526,8 @@ void spelling_for_files(struct spelling *s, const struct trace *t)
 	else
 		settle_text_variables(s, linked);
 	g_free(linked);
+	if (recorded)
+		settle_tokens(s);
 }
 
 void spelling_part_lives(struct spelling *s)
@@ -517,4 +549,6 @@ void spelling_release(struct spelling *s)
 			g_free(s->other[kind][i]);
 		g_free(s->other[kind]);
 	}
+	if (s->tokens)
+		g_hash_table_destroy(s->tokens);
 }

@@ -12,7 +12,7 @@ struct file_writer;
 struct trace_storage {
 	GPtrArray *owned;   /* g_malloc'ed arrays */
 	GPtrArray *columns; /* struct column; owned */
-	void *map;        /* or NULL */
+	void *map;          /* or NULL */
 	size_t map_length;
 	uint64_t sum; /* binary traces: the header's, which covers those of all sections */
 };

@@ -153,8 +153,8 @@ struct trace {
 	uint64_t member##_count;
 	TRACE_TABLES(TABLE)
 #undef TABLE
-	char *path;          /* as it was opened; owned */
-	char *name;          /* its last component, with \xHH for what cannot be printed; owned */
+	char *path; /* as it was opened; owned */
+	char *name; /* its last component, with \xHH for what cannot be printed; owned */
 	const char *digest;  /* SHA-256 of a stream, which cannot be read again; or NULL */
 	bool complete;       /* false: a truncated file, loaded up to the last whole event */
 	bool filtered;       /* TREE has left events out: observations are not exact */
@@ -219,12 +219,15 @@ bool events_race_conflict(const struct trace *t, uint32_t a, uint32_t b);
 /* The same for the question "may these two be reordered": atomics conflict as others do. */
 bool events_conflict(const struct trace *t, uint32_t a, uint32_t b);
 
-/* Names for people; control bytes escaped.  Append to `out`. */
 /* The specifications that the program was recorded with (char *, owned): files as they lay
  * there then. */
 GPtrArray *trace_recorded_specs(const struct trace *t);
+
+/* Names for people; control bytes escaped.  Append to `out`. */
 void trace_append_variable(const struct trace *t, const struct event *e, GString *out);
 void trace_append_value(const struct trace *t, uint32_t value, GString *out);
+/* The content of a string value as the text format writes it, in quotes. */
+void trace_append_string(const char *text, GString *out);
 /* "w(acct.balance)=5": the event as the text format has it, without thread and location. */
 void trace_append_operation(const struct trace *t, uint32_t event, GString *out);
 /* The whole line: "T1|w(x)=5|bank.c:31". */

@@ -18,11 +18,14 @@ struct missing {
 	GArray **open;       /* by thread: uint32_t, its missing calls that are under way */
 };
 
-/* `p` reaches p itself, p.f, p[i] and p+N. */
+/* `p` reaches p itself, p.f, p[i] and p+N; `*p` also p->f and p[i]. */
 static bool reaches(const char *address, const char *name)
 {
 	size_t length = strlen(address);
 
+	if (address[0] == '*' && strncmp(address + 1, name, length - 1) == 0 &&
+	    (name[length - 1] == '[' || strncmp(name + length - 1, "->", 2) == 0))
+		return true;
 	return strncmp(address, name, length) == 0 &&
 	       (name[length] == '\0' || strchr(".[+", name[length]) != NULL);
 }

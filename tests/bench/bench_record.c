@@ -3,10 +3,11 @@
  * alone, under gcc's own libtsan, and the very same instrumented program under the recording
  * runtime in controlled mode (with values) and in free mode.
  *
- *     bench_record [-l] [-n RUNS] PLAIN INSTRUMENTED [ARGS...]
+ *     bench_record [-l] [-n RUNS] [-w WAYS] PLAIN INSTRUMENTED [ARGS...]
  *
  * PLAIN and INSTRUMENTED are one program built with -O1 -g, and with -O1 -g
- * -fsanitize=thread.  Each way is run RUNS times (default 3); the best counts.  Times are the
+ * -fsanitize=thread.  Each way (-w: of r real, a alone, c controlled, f free) is run RUNS times
+ * (default 3), in turn; the best counts, and the median is said.  Times are the
  * program's own processor time and the time that passed; making the trace of the log is a
  * line of its own (-l: is left out).  Without arguments there is nothing to measure, and it
  * says so.
@@ -90,45 +91,62 @@ static void import(struct cost *c, const char *log)
 	trace_close(t);
 }
 
-/* flags 0: alone. */
-static struct cost measure(char **argv, bool recorded, uint32_t flags, int runs)
+struct way {
+	char letter;
+	const char *name;
+	bool recorded;
+	uint32_t flags;
+	struct cost best;
+	GArray *all; /* double: the processor time of each run */
+};
+
+static void run_once(struct way *way, char **argv, const char *log)
 {
-	struct cost best = { .passed = 1e9 };
-	char *log = g_strdup_printf("%s/heddle-bench-%d.log", g_get_tmp_dir(), (int)getpid());
-	for (int i = 0; i < runs; i++) {
-		struct rusage before, after;
-		getrusage(RUSAGE_CHILDREN, &before);
-		gint64 from = g_get_monotonic_time();
-		if (recorded)
-			run_recorded(argv, flags, log);
-		else
-			run_alone(argv);
-		double passed = (double)(g_get_monotonic_time() - from) / 1e6;
-		getrusage(RUSAGE_CHILDREN, &after);
-		double user = seconds(after.ru_utime) - seconds(before.ru_utime);
-		double kernel = seconds(after.ru_stime) - seconds(before.ru_stime);
-		if (i == 0 || user + kernel < best.user + best.kernel) {
-			best.user = user;
-			best.kernel = kernel;
-		}
-		best.passed = MIN(best.passed, passed);
+	struct rusage before, after;
+	getrusage(RUSAGE_CHILDREN, &before);
+	gint64 from = g_get_monotonic_time();
+	if (way->recorded)
+		run_recorded(argv, way->flags, log);
+	else
+		run_alone(argv);
+	double passed = (double)(g_get_monotonic_time() - from) / 1e6;
+	getrusage(RUSAGE_CHILDREN, &after);
+	double user = seconds(after.ru_utime) - seconds(before.ru_utime);
+	double kernel = seconds(after.ru_stime) - seconds(before.ru_stime);
+	double both = user + kernel;
+	struct cost *best = &way->best;
+	if (way->all->len == 0 || both < best->user + best->kernel) {
+		best->user = user;
+		best->kernel = kernel;
 	}
-	if (recorded && !log_only)
-		import(&best, log);
-	g_unlink(log);
-	g_free(log);
-	return best;
+	best->passed = way->all->len == 0 ? passed : MIN(best->passed, passed);
+	g_array_append_val(way->all, both);
 }
 
-static void line(const char *what, const struct cost *c, const struct cost *real)
+static int compare_doubles(gconstpointer a, gconstpointer b)
 {
-	double all = c->user + c->kernel;
-	printf("%-22s %8.2f s = %6.2f user + %5.2f kernel; %6.2f s passed; %5.2f of "
-	       "ThreadSanitizer's\n",
-	       what, all, c->user, c->kernel, c->passed,
-	       all / MAX(real->user + real->kernel, 1e-9));
+	double x = *(const double *)a, y = *(const double *)b;
+	return x < y ? -1 : x > y;
+}
+
+static double median(GArray *all)
+{
+	g_array_sort(all, compare_doubles);
+	return g_array_index(all, double, all->len / 2);
+}
+
+static void line(struct way *way, struct way *real)
+{
+	const struct cost *c = &way->best;
+	double all = c->user + c->kernel, others = real->best.user + real->best.kernel;
+	printf("%-21s %6.3f s = %5.3f user + %5.3f kernel; median %5.3f; %5.2f s passed",
+	       way->name, all, c->user, c->kernel, median(way->all), c->passed);
+	if (others > 0)
+		printf("; %4.2f of ThreadSanitizer's (medians: %4.2f)", all / others,
+		       median(way->all) / median(real->all));
+	printf("\n");
 	if (c->events)
-		printf("%-22s %8.1f M events, %.1f bytes each in the log; trace made in %.2f s "
+		printf("%-21s %6.1f M events, %.1f bytes each in the log; trace made in %.2f s "
 		       "(%.0f ns each)\n",
 		       "", (double)c->events / 1e6, (double)c->log_bytes / (double)c->events,
 		       c->importing, c->importing * 1e9 / (double)c->events);
@@ -138,8 +156,10 @@ int main(int argc, char **argv)
 {
 	int runs = 3;
 	int option;
-	while ((option = getopt(argc, argv, "+ln:")) != -1) {
+	const char *ways = "racf";
+	while ((option = getopt(argc, argv, "+ln:w:")) != -1) {
 		log_only |= option == 'l';
+		ways = option == 'w' ? optarg : ways;
 		runs = option == 'n' ? MAX(atoi(optarg), 1) : runs;
 	}
 	char **rest = argv + optind;
@@ -147,18 +167,34 @@ int main(int argc, char **argv)
 		printf("bench_record needs a program, built twice: see its first lines\n");
 		return 0;
 	}
-	char **plain = rest, **instrumented = rest + 1;
-	struct cost real = measure(instrumented, false, 0, runs);
-	char *program = instrumented[0];
-	instrumented[0] = plain[0];
-	struct cost alone = measure(instrumented, false, 0, runs);
-	instrumented[0] = program;
-	uint32_t controlled = LOG_CONTROLLED | LOG_VALUES;
-	struct cost exact = measure(instrumented, true, controlled, runs);
-	struct cost free_mode = measure(instrumented, true, LOG_VALUES, runs);
-	line("alone", &alone, &real);
-	line("real ThreadSanitizer", &real, &real);
-	line("controlled, values", &exact, &real);
-	line("free", &free_mode, &real);
+	const char *plain = rest[0];
+	char **command = rest + 1;
+	char *instrumented = command[0];
+	char *log = g_strdup_printf("%s/heddle-bench-%d.log", g_get_tmp_dir(), (int)getpid());
+	struct way all[] = {
+		{ .letter = 'r', .name = "real ThreadSanitizer" },
+		{ .letter = 'a', .name = "alone" },
+		{ .letter = 'c',
+		  .name = "controlled, values",
+		  .recorded = true,
+		  .flags = LOG_CONTROLLED | LOG_VALUES },
+		{ .letter = 'f', .name = "free", .recorded = true, .flags = LOG_VALUES },
+	};
+	for (unsigned i = 0; i < G_N_ELEMENTS(all); i++)
+		all[i].all = g_array_new(FALSE, FALSE, sizeof(double));
+	for (int run = 0; run < runs; run++)
+		for (unsigned i = 0; i < G_N_ELEMENTS(all); i++) {
+			if (!strchr(ways, all[i].letter))
+				continue;
+			command[0] = all[i].letter == 'a' ? (char *)plain : instrumented;
+			run_once(&all[i], command, log);
+			if (all[i].recorded && !log_only && run + 1 == runs)
+				import(&all[i].best, log);
+		}
+	for (unsigned i = 0; i < G_N_ELEMENTS(all); i++)
+		if (strchr(ways, all[i].letter))
+			line(&all[i], &all[0]);
+	g_unlink(log);
+	g_free(log);
 	return 0;
 }

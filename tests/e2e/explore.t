@@ -148,6 +148,47 @@ for seed in $(seq 1 "${HEDDLE_PROGRAMS:-6}"); do
 	is "$(explored random states) $(explored random complete)" "$(cat expected) true" "random program $seed"
 done
 
+$HEDDLE cc -g -O1 "$root/samples/account/account.c" -o account -pthread
+mkdir left
+run env TMPDIR="$PWD/left" timeout -s TERM 4 "$HEDDLE" explore --budget 1000 -- ./account
+like "$out" "it was interrupted" "interrupted: it says what it has"
+like "$out" "[0-9] executions" "and how much that is"
+is "$(ls left)" "" "and leaves nothing behind"
+
+# Names and messages that are no UTF-8 leave nothing out of the JSON.
+cat >odd.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+static int x;
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void *one(void *p)
+{
+	pthread_mutex_lock(&m);
+	if (x++) {
+		fputs("f\377\033[31m\n", stderr);
+		abort();
+	}
+	pthread_mutex_unlock(&m);
+	return p;
+}
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, 0, one, 0);
+	pthread_mutex_lock(&m);
+	x++;
+	pthread_mutex_unlock(&m);
+	pthread_join(t, 0);
+	return 0;
+}
+C
+odd=$(printf 'odd\377')
+$HEDDLE cc -g -O1 odd.c -o "$odd" -pthread
+run "$HEDDLE" explore --format json -o "$odd.tree" -- "./$odd"
+is "$(json '"$d->{program} $d->{errors}[0]{story} $d->{errors}[0]{trace} " . ($d->{executions} - @{$d->{runs}})')" \
+	'./odd\xFF f\xFF\x1B[31m odd\xFF.tree.run0.hdl 0' "an error of a program whose names and words are no UTF-8"
+
 run "$HEDDLE" explore -- ./nowhere
 is "$status" 2 "no such program"
 run "$HEDDLE" explore

@@ -3,22 +3,7 @@
 . tests/e2e/lib.sh
 cd "$scratch" || exit 1
 
-cat >1b.std <<'T'
-T1|acq(l)|1
-T1|w(x)|2
-T1|w(y)|3
-T1|rel(l)|4
-T2|acq(l)|5
-T2|acq(m)|6
-T2|w(z)|7
-T2|rel(m)|8
-T2|w(y)|9
-T2|rel(l)|10
-T3|acq(m)|11
-T3|r(z)|12
-T3|rel(m)|13
-T3|w(x)|14
-T
+figure_1b >1b.std
 run "$HEDDLE" witness 1b.std 1 13 -o race.wit
 is "$status" 1 "a witness: exit status 1"
 is "$(head -1 race.wit)" "#! heddle-witness 1" "the file says what it is"

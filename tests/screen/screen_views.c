@@ -8,7 +8,6 @@
 
 #include "tui/explorer/command_line.h"
 #include "tui/explorer/screen.h"
-#include "tests/support/suite.h"
 
 #include <check.h>
 #include <glib/gstdio.h>
@@ -126,6 +125,8 @@ static const struct {
 	{ "order-po", "o x x x x x x x x", { 0 } },
 	{ "order-closure", "o m", { 0 } },
 	{ "order-closure-impossible", "j o m", { 0 } },
+	{ "story", "I", { .rows = 36, .columns = 80 } },
+	{ "story-impossible", "j I", { 0 } },
 	{ "graph-none", "C", { 0 } },
 	{ "commute-none", "Y", { 0 } },
 	{ "help-findings", "?", { 0 } },
@@ -170,18 +171,6 @@ START_TEST(answer)
 END_TEST
 
 /* -- other traces ------------------------------------------------------------------- */
-
-START_TEST(empty_trace)
-{
-	struct app *app = tui_open("", NULL);
-	static const char *const keys =
-	        "j k Enter w Esc o Esc s Esc S Esc T j k g G n N v ] [ } % = q C q Y q";
-	tui_keys(app, keys);
-	ck_assert(!app->quit);
-	tui_golden(app, "empty");
-	tui_close(app);
-}
-END_TEST
 
 START_TEST(text_is_laid_out_anew_when_the_screen_changes)
 {
@@ -315,29 +304,6 @@ START_TEST(control_bytes_are_shown_as_escapes)
 	for (int i = 0; i < app->grid.rows * app->grid.columns; i++)
 		ck_assert(app->grid.cells[i].rune == 0 || app->grid.cells[i].rune >= ' ');
 	tui_close(app);
-}
-END_TEST
-
-START_TEST(wide_and_combining_characters)
-{
-	struct app *app =
-	        tui_open("T1|w(変数)=1|a.c:1\nT1|w(e\xcc\x81t\xc3\xa9)=2|a.c:2\n", NULL);
-	tui_keys(app, "T");
-	tui_golden(app, "wide-characters");
-	tui_close(app);
-}
-END_TEST
-
-START_TEST(many_threads_share_a_column)
-{
-	GString *text = g_string_new(NULL);
-	for (int i = 0; i < 20; i++)
-		g_string_append_printf(text, "thread-%d|w(x%d)=%d|a.c:%d\n", i, i % 3, i, i);
-	struct app *app = tui_open(text->str, NULL);
-	tui_keys(app, "T");
-	tui_golden(app, "many-threads");
-	tui_close(app);
-	g_string_free(text, TRUE);
 }
 END_TEST
 
@@ -793,14 +759,11 @@ Suite *views_suite(void)
 	tcase_set_timeout(golden, 60);
 	tcase_add_loop_test(golden, picture, 0, G_N_ELEMENTS(pictures));
 	tcase_add_loop_test(golden, answer, 0, G_N_ELEMENTS(answers));
-	tcase_add_test(golden, empty_trace);
 	tcase_add_test(golden, text_is_laid_out_anew_when_the_screen_changes);
 	tcase_add_test(golden, a_chain_is_exported_as_a_graph);
 	tcase_add_test(golden, exploration);
 	tcase_add_test(golden, loops_fold);
 	tcase_add_test(golden, control_bytes_are_shown_as_escapes);
-	tcase_add_test(golden, wide_and_combining_characters);
-	tcase_add_test(golden, many_threads_share_a_column);
 	tcase_add_test(golden, conflict_graph);
 	tcase_add_test(golden, predicted_cycle);
 	tcase_add_test(golden, cycle_without_witness);
@@ -829,17 +792,5 @@ Suite *views_suite(void)
 
 int main(void)
 {
-	/* The reader's own marks and history are none of the tests' business. */
-	char *home = g_dir_make_tmp("heddle-test-XXXXXX", NULL);
-	g_setenv("HOME", home, TRUE);
-	g_setenv("XDG_STATE_HOME", home, TRUE);
-	g_setenv("XDG_CONFIG_HOME", home, TRUE);
-	g_setenv("INPUTRC", "/dev/null", TRUE);
-	int failed = suite_run(views_suite());
-	char *state = g_build_filename(home, "heddle", NULL);
-	g_rmdir(state);
-	g_free(state);
-	g_rmdir(home);
-	g_free(home);
-	return failed;
+	return tui_run(views_suite());
 }

@@ -3,9 +3,11 @@
  */
 #include "tests/support/tui.h"
 
+#include "tests/support/suite.h"
 #include "tui/explorer/command_line.h"
 
 #include <check.h>
+#include <glib/gstdio.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,4 +119,20 @@ void tui_golden(struct app *app, const char *name)
 	g_free(path);
 	g_free(wanted);
 	g_free(screen);
+}
+
+int tui_run(Suite *suite)
+{
+	char *home = g_dir_make_tmp("heddle-test-XXXXXX", NULL);
+	g_setenv("HOME", home, TRUE);
+	g_setenv("XDG_STATE_HOME", home, TRUE);
+	g_setenv("XDG_CONFIG_HOME", home, TRUE);
+	g_setenv("INPUTRC", "/dev/null", TRUE);
+	int failed = suite_run(suite);
+	char *state = g_build_filename(home, "heddle", NULL);
+	g_rmdir(state);
+	g_free(state);
+	g_rmdir(home);
+	g_free(home);
+	return failed;
 }

@@ -7,6 +7,8 @@
 
 #include "tui/explorer/app.h"
 
+#include <check.h>
+
 struct tui_options {
 	int rows, columns; /* 0: 24 and 80 */
 	bool ascii;
@@ -30,5 +32,8 @@ bool tui_shows(struct app *app, const char *text);
  * when they differ.  With GOLDEN=update in the environment the file is written instead.
  */
 void tui_golden(struct app *app, const char *name);
+/* Run the suite (suite_run) with a home of its own: the reader's marks, history and configuration
+ * are none of the tests' business. */
+int tui_run(Suite *suite);
 
 #endif

@@ -266,6 +266,34 @@ START_TEST(reports_with_one_side)
 }
 END_TEST
 
+/* A frame without a function, and what stands twice in one: the places are read all the same.
+ */
+static const char *const odd_frames[] = {
+	"==9== Possible data race during read of size 4 at 0x0010c090 by thread #3\n"
+	"==9==    at 0x10: (f.c:1)\n==9==    by 0x11: \n==9==    by 0x12: (\n",
+	"<valgrindoutput>\n<error>\n<kind>Race</kind>\n<stack>\n<frame>\n<fn>one</fn>\n"
+	"<fn>one</fn>\n<file>g.c</file>\n<file>f.c</file>\n<line>1</line>\n</frame>\n"
+	"</stack>\n</error>\n",
+};
+
+START_TEST(reports_with_odd_frames)
+{
+	struct error error;
+	char *path = g_strdup_printf("%s/heddle-odd-%d-%d", g_get_tmp_dir(), _i, getpid());
+	g_file_set_contents(path, odd_frames[_i], -1, NULL);
+	GArray *races = import_report(path, &error);
+	ck_assert_msg(races != NULL, "%s", error.what);
+	ck_assert_int_eq(races->len, 1);
+	GArray *frames = g_array_index(races, struct reported_race, 0).sides[0];
+	ck_assert_uint_ge(frames->len, 1);
+	ck_assert_str_eq(g_array_index(frames, struct reported_frame, 0).file, "f.c");
+	ck_assert_uint_eq(g_array_index(frames, struct reported_frame, 0).line, 1);
+	imported_free(races);
+	g_remove(path);
+	g_free(path);
+}
+END_TEST
+
 /* No line 7 in the trace; 4 is near it. */
 START_TEST(lines_of_another_build)
 {
@@ -332,13 +360,27 @@ START_TEST(values_of_another_schedule)
 	GArray *events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	g_array_append_vals(events, order, G_N_ELEMENTS(order));
 	uint32_t variable = session_find_variable(app->session, "a.b[1]"), writer;
-	uint32_t value = schedule_value(app->session, events, 3, variable, &writer);
+	struct stage stage;
+	stage_init(&stage, app->session, events, false);
+	uint32_t value = stage_value(&stage, 3, variable, &writer);
 	ck_assert_int_eq(writer, 0);
 	ck_assert_int_eq(app_trace(app)->values[value].integer, 1);
-	value = schedule_value(app->session, events, 1, variable, &writer);
+	value = stage_value(&stage, 1, variable, &writer);
 	ck_assert_int_eq(app_trace(app)->values[value].integer, -3);
-	schedule_value(app->session, events, 0, variable, &writer);
+	stage_value(&stage, 0, variable, &writer);
 	ck_assert(writer == NONE);
+	ck_assert_uint_eq(stage_position(&stage, 2), 0);
+	ck_assert_uint_eq(stage_position(&stage, 0), 1);
+	ck_assert_uint_eq(stage_position(&stage, 3), NONE);
+	uint32_t thread = app_trace(app)->events[0].thread;
+	ck_assert_uint_eq(stage_last(&stage, thread, 0), NONE);
+	ck_assert_uint_eq(stage_next(&stage, thread, 0), 0);
+	ck_assert_uint_eq(stage_last(&stage, thread, 2), 0);
+	stage_pop(&stage);
+	ck_assert_uint_eq(stage_position(&stage, 1), NONE);
+	stage_push(&stage, 1);
+	ck_assert_uint_eq(stage_position(&stage, 1), 2);
+	stage_release(&stage);
 	g_array_free(events, TRUE);
 	tui_close(app);
 }
@@ -388,6 +430,7 @@ int main(void)
 	tcase_add_loop_test(c, reports_of_other_tools, 0, G_N_ELEMENTS(reports));
 	tcase_add_test(c, lines_of_another_build);
 	tcase_add_loop_test(c, reports_with_one_side, 0, G_N_ELEMENTS(one_sided));
+	tcase_add_loop_test(c, reports_with_odd_frames, 0, G_N_ELEMENTS(odd_frames));
 	tcase_add_test(c, a_cut_report_is_no_crash);
 	tcase_add_test(c, what_moved);
 	tcase_add_test(c, values_of_another_schedule);

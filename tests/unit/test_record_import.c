@@ -158,6 +158,7 @@ static struct log short_log(void)
 	short_record(&l, LOG_WRITE, 0x103, 3, 0, LOG_DELTA_UNKNOWN);
 	record(&l, LOG_LEAVE, 0, 1);
 	short_record(&l, LOG_ENTER, 0x100, 0, 0, 0);
+	short_record(&l, LOG_ENTER, 0x100, 0, 1, 0); /* leaves one first */
 	/* The next chunk knows nothing of these: a short record first is a damaged log's. */
 	begin_chunk(&l, LOG_ALL_THREADS, 1);
 	record(&l, LOG_SWITCH, 0, 0);
@@ -182,6 +183,7 @@ START_TEST(short_records)
 		     { OP_WRITE, false, 0 },        { OP_WRITE, true, 5 },
 		     { OP_WRITE, true, 1ll << 40 }, { OP_WRITE, true, (1ll << 40) + 2 },
 		     { OP_WRITE, false, 0 },        { OP_LEAVE, false, 0 },
+		     { OP_ENTER, false, 0 },        { OP_LEAVE, false, 0 },
 		     { OP_ENTER, false, 0 },        { OP_LEAVE, false, 0 } };
 	ck_assert_uint_eq(t->events_count, G_N_ELEMENTS(want));
 	for (size_t i = 0; i < G_N_ELEMENTS(want); i++) {

@@ -205,6 +205,23 @@ START_TEST(operands_hold_brackets_quotes_and_bars)
 }
 END_TEST
 
+/* A string of a program may hold any bytes: it equals only itself, and reads back as itself. */
+START_TEST(strings_hold_any_bytes_but_nul)
+{
+	struct trace *t =
+	        read_text("T|act(o.m,\"\\xFF\",\"\\\\xFF\",\"\\xFE\",\"\\xC2\\x9B\")|1\n"
+	                  "T|w(\\xFF)|1\n");
+	struct invocation i = trace_invocation(t, 0);
+	ck_assert_str_eq(trace_string(t, t->values[i.arguments[0]].string), "\xFF");
+	ck_assert_str_eq(trace_string(t, t->values[i.arguments[1]].string), "\\xFF");
+	ck_assert_uint_ne(i.arguments[0], i.arguments[1]);
+	ck_assert_uint_ne(i.arguments[0], i.arguments[2]);
+	ASSERT_OPERATION(t, 0, "act(o.m,\"\\xFF\",\"\\\\xFF\",\"\\xFE\",\"\\xC2\\x9B\")");
+	ASSERT_OPERATION(t, 1, "w(\\xFF)");
+	trace_close(t);
+}
+END_TEST
+
 START_TEST(lines_end_as_they_like)
 {
 	struct trace *t =
@@ -636,6 +653,7 @@ int main(void)
 	tcase_add_test(c, orders_default_to_seq_cst);
 	tcase_add_test(c, values_compare_as_they_should);
 	tcase_add_test(c, operands_hold_brackets_quotes_and_bars);
+	tcase_add_test(c, strings_hold_any_bytes_but_nul);
 	tcase_add_test(c, lines_end_as_they_like);
 	tcase_add_test(c, locations_make_sites);
 	tcase_add_test(c, sized_accesses_overlap_by_bytes);

@@ -22,14 +22,14 @@ struct asked {
 
 static json_t *text_or_null(const char *text)
 {
-	return text && *text ? json_string(text) : json_null();
+	return text && *text ? json_text(text) : json_null();
 }
 
 static json_t *texts_json(const GPtrArray *texts)
 {
 	json_t *list = json_array();
 	for (guint i = 0; i < texts->len; i++)
-		json_array_append_new(list, json_string(texts->pdata[i]));
+		json_array_append_new(list, json_text(texts->pdata[i]));
 	return list;
 }
 
@@ -84,9 +84,11 @@ static json_t *races_json(const struct explore_report *r)
 	for (guint i = 0; i < r->races->len; i++) {
 		const struct explore_race *race =
 		        &g_array_index(r->races, struct explore_race, i);
-		json_array_append_new(list, json_pack("{s:[s, s], s:s, s:i}", "locations",
-		                                      race->first, race->second, "variable",
-		                                      race->variable, "run", (int)race->run));
+		json_array_append_new(list,
+		                      json_pack("{s:[o, o], s:o, s:i}", "locations",
+		                                json_text(race->first), json_text(race->second),
+		                                "variable", json_text(race->variable), "run",
+		                                (int)race->run));
 	}
 	return list;
 }
@@ -348,6 +350,7 @@ static int explore_with(struct arguments *a, struct explore_options *o)
 	struct error error = { 0 };
 	struct asked asked = { .program = o->argv[0], .shard = argument_value(a, "shard") };
 	enum output_format format = argument_format(a, true);
+	o->interrupted = catch_interruption();
 	struct explore_report *r = explore(o, progress_on_stderr(), &error);
 	int status;
 	progress_done();

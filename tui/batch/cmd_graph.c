@@ -3,7 +3,7 @@
 #include "engine/commute/spec.h"
 #include "engine/order/order.h"
 #include "tui/batch/command.h"
-#include "tui/batch/drawing.h"
+#include "tui/drawing/drawing.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -158,10 +158,7 @@ static void show(const char *said, const struct error *error)
 {
 	printf("%s", said);
 	say_error(error);
-	printf("[Enter goes back to the lesson] ");
-	fflush(stdout);
-	for (int c; (c = getchar()) != '\n' && c != EOF;)
-		;
+	screen_await_key("[any key goes back to the lesson] ");
 }
 
 /* Do what the guide wishes; false when nothing new was recorded. */
@@ -320,7 +317,7 @@ static const struct command_option options[] = {
 const struct command command_lesson = {
 	.name = "lesson",
 	.usage = "[NAME|FILE.lesson] [-d DIR] [--text] [--check] [--play]",
-	.summary = "Guided lessons for the class: without a name, their list",
+	.summary = "guided lessons for the class: without a name, their list",
 	.details =
 	        "A lesson compiles and records a sample and opens the explorer with a pane "
 	        "that\n"

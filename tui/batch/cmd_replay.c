@@ -280,7 +280,8 @@ static size_t before_requests(const struct witness *w, uint32_t pair[2])
 static void explain_c11(const struct trace *t, const struct witness *w)
 {
 	fprintf(stderr,
-	        "heddle: a race by the rules of C11 alone: only relaxed atomics order the two,\n"
+	        "heddle: a race by the rules of C11 alone: only relaxed atomics order the "
+	        "two,\n"
 	        "heddle: so where one thread runs at a time they come one after the other\n");
 	for (guint i = 0; w->pair && i < w->pair->len; i++) {
 		uint32_t e = g_array_index(w->pair, uint32_t, i);
@@ -398,7 +399,7 @@ static const struct command_option options[] = {
 const struct command command_replay = {
 	.name = "replay",
 	.usage = "--witness W [--first 1|2] [--until EVENT] [--gdb] [--timeout S] -- PROG ARGS",
-	.summary = "Make a witness happen on the real program",
+	.summary = "make a witness happen on the real program",
 	.details = "Stops both threads before the pair, prints their stacks, lets either go "
 	           "first and says\nwhat it leads to.  Exits as the program does (the worse of "
 	           "two "

@@ -9,8 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/base/file.h"
 #include "engine/record/session.h"
 #include "tui/batch/command.h"
+#include "tui/batch/print.h"
 
 struct outcome {
 	char *key; /* what makes it one: end and output */
@@ -47,59 +49,69 @@ static char *last_line(const char *text, gsize length)
 struct shake { /* what all runs have in common */
 	char **argv;
 	unsigned timeout_ms, depth;
-	const char *folder;
+	int log, output; /* files without a name */
+	bool interrupted;
 	uint64_t steps; /* pct: of a run, as far as is known */
 };
 
-/* One run; NULL and `error` when it cannot be started. */
+/* What a run came to, from the header of its log and from what it printed. */
+static struct outcome *outcome_of(const struct record_result *result, const char *log,
+                                  const char *output, struct shake *shake)
+{
+	struct outcome *out = g_new0(struct outcome, 1);
+	struct log_header header = { 0 };
+	gchar *text = NULL;
+	gsize length = 0;
+	FILE *file = fopen(log, "rb");
+	if (file) {
+		if (fread(&header, sizeof(header), 1, file) == 1)
+			out->deadlock = header.status == LOG_DEADLOCK;
+		if (shake->steps == 0) /* the first run says how long one is */
+			shake->steps = header.steps;
+		fclose(file);
+	}
+	out->status = result->status;
+	out->signal = result->signal;
+	out->timed_out = result->timed_out;
+	if (!g_file_get_contents(output, &text, &length, NULL))
+		text = g_strdup("");
+	char *digest = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (guchar *)text, length);
+	g_strlcpy(out->hash, digest, sizeof(out->hash));
+	g_free(digest);
+	out->line = last_line(text, length);
+	g_free(text);
+	out->count = 1;
+	out->key = g_strdup_printf("%d %d %d %s", out->status, out->deadlock, out->timed_out,
+	                           out->hash);
+	return out;
+}
+
+/* One run; NULL and `error` when it cannot be started, and when we were interrupted. */
 static struct outcome *run_once(struct shake *shake, unsigned strategy, uint64_t seed,
                                 struct error *error)
 {
+	struct record_result result = { 0 };
 	struct record_options o = { .argv = shake->argv, .timeout_ms = shake->timeout_ms };
-	struct record_result result;
-	char *output = g_build_filename(shake->folder, "output", NULL);
+	char *log = file_descriptor_path(shake->log),
+	     *output = file_descriptor_path(shake->output);
 	o.config.flags = LOG_CONTROLLED | LOG_VALUES;
 	o.config.strategy = strategy;
 	o.config.depth = shake->depth;
 	o.config.steps = shake->steps;
 	o.config.seed = seed;
 	o.config.max_bytes = 4 * LOG_CHUNK; /* only the outcome is wanted */
-	g_snprintf(o.config.log, sizeof(o.config.log), "%s/log", shake->folder);
+	g_strlcpy(o.config.log, log, sizeof(o.config.log));
 	o.stdout_path = output;
 	struct outcome *out = NULL;
-	if (record_run(&o, &result, error)) {
-		out = g_new0(struct outcome, 1);
-		out->status = result.status;
-		out->signal = result.signal;
-		out->timed_out = result.timed_out;
-		struct log_header header = { 0 };
-		FILE *log = fopen(o.config.log, "rb");
-		if (log) {
-			if (fread(&header, sizeof(header), 1, log) == 1)
-				out->deadlock = header.status == LOG_DEADLOCK;
-			if (shake->steps == 0) /* the first run says how long one is */
-				shake->steps = header.steps;
-			fclose(log);
-		}
-		gchar *text = NULL;
-		gsize length = 0;
-		if (!g_file_get_contents(output, &text, &length, NULL))
-			text = g_strdup("");
-		char *digest =
-		        g_compute_checksum_for_data(G_CHECKSUM_SHA256, (guchar *)text, length);
-		g_strlcpy(out->hash, digest, sizeof(out->hash));
-		g_free(digest);
-		out->line = last_line(text, length);
-		g_free(text);
+	bool ran = record_run(&o, &result, error);
+	shake->interrupted |= result.interrupted != 0;
+	if (ran && !shake->interrupted) {
+		out = outcome_of(&result, log, output, shake);
 		out->seed = seed;
 		out->strategy = strategy;
 		out->steps = o.config.steps;
-		out->count = 1;
-		out->key = g_strdup_printf("%d %d %d %s", out->status, out->deadlock,
-		                           out->timed_out, out->hash);
 	}
-	unlink(o.config.log);
-	unlink(output);
+	g_free(log);
 	g_free(output);
 	return out;
 }
@@ -143,8 +155,9 @@ static void print_json(const GPtrArray *outcomes, const struct shake *shake, uin
 		json_array_append_new(list, item);
 		g_free(ended);
 	}
-	json_t *report = json_pack("{s:s, s:s, s:I, s:o}", "heddle", HEDDLE_VERSION, "program",
-	                           shake->argv[0], "runs", (json_int_t)runs, "outcomes", list);
+	json_t *report = json_pack("{s:s, s:o, s:I, s:o}", "heddle", HEDDLE_VERSION, "program",
+	                           json_text(shake->argv[0]), "runs", (json_int_t)runs,
+	                           "outcomes", list);
 	json_dumpf(report, stdout, JSON_INDENT(1));
 	putchar('\n');
 	json_decref(report);
@@ -196,21 +209,24 @@ static int run_shake(struct arguments *a)
 	const char *word = argument_value(a, "strategy");
 	int strategy = argument_choice(a, "strategy", record_strategies, STRATEGY_RANDOM);
 	enum output_format format = argument_format(a, false);
-	char folder[] = "/tmp/heddle-shake-XXXXXX";
-	if (!g_mkdtemp(folder)) {
-		error_set(&error, folder, NULL, "cannot make a folder: %s", g_strerror(errno));
-		return fail(&error);
-	}
 	GPtrArray *outcomes = g_ptr_array_new_with_free_func(outcome_free);
 	const struct progress *progress = progress_on_stderr();
 	bool ok = true;
 	struct shake shake = { .argv = argv,
 		               .timeout_ms = timeout,
 		               .depth = argument_number(a, "depth", 3),
-		               .folder = folder,
+		               .log = file_open_nameless(g_get_tmp_dir()),
+		               .output = file_open_nameless(g_get_tmp_dir()),
 		               .steps = argument_number(a, "steps", 0) };
+	if (shake.log < 0 || shake.output < 0) {
+		error_set(&error, g_get_tmp_dir(), "set TMPDIR to a folder with room",
+		          "cannot keep what a run leaves: %s", g_strerror(errno));
+		g_ptr_array_free(outcomes, TRUE);
+		return fail(&error);
+	}
+	const volatile int *interrupted = catch_interruption();
 	uint64_t done = 0;
-	for (; ok && done < runs; done++) {
+	for (; ok && done < runs && !*interrupted; done++) {
 		/* Without a word of the user: mostly random, some of the others. */
 		unsigned which = word            ? (unsigned)strategy
 		                 : done % 4 == 2 ? STRATEGY_PCT
@@ -219,6 +235,8 @@ static int run_shake(struct arguments *a)
 		if (!progress_tick(progress, (double)done / runs, "running"))
 			break;
 		struct outcome *o = run_once(&shake, which, first + done, &error);
+		if (shake.interrupted)
+			break; /* the table of what there is */
 		ok = o != NULL;
 		bool known = false;
 		for (guint i = 0; ok && i < outcomes->len && !known; i++) {
@@ -232,7 +250,8 @@ static int run_shake(struct arguments *a)
 			g_ptr_array_add(outcomes, o);
 	}
 	progress_done();
-	rmdir(folder);
+	close(shake.log);
+	close(shake.output);
 	int status = EXIT_BAD;
 	if (ok) {
 		g_ptr_array_sort(outcomes, most_frequent_first);
@@ -262,7 +281,7 @@ static const struct command_option options[] = {
 const struct command command_shake = {
 	.name = "shake",
 	.usage = "[--runs N] [--strategy S] -- PROG ARGS",
-	.summary = "Run a program under many schedules; a table of outcomes",
+	.summary = "run a program under many schedules; a table of outcomes",
 	.details = "The strategy and seed of a line make its outcome come again:\n"
 	           "heddle record --strategy S --seed N -- PROG ARGS",
 	.options = options,

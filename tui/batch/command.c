@@ -331,7 +331,8 @@ static void print_options(const struct command_option *options)
 
 static int print_help(const struct command *c)
 {
-	printf("usage: heddle %s %s\n\n%s.\n", c->name, c->usage, c->summary);
+	printf("usage: heddle %s%s%s\n\n%s.\n", c->name, *c->usage ? " " : "", c->usage,
+	       c->summary);
 	if (c->details)
 		printf("\n%s\n", c->details);
 	puts("\noptions:");
@@ -355,7 +356,8 @@ static int print_overview(void)
 	for (const struct command *const *c = commands; *c; c++)
 		printf("  %-10s %s\n", (*c)->name, (*c)->summary);
 	puts("\n'heddle COMMAND --help' says more.  A TRACE of - is standard input.\n"
-	     "Exit status: 0 nothing found, 1 something found, 2 bad usage or input, 3 a budget\n"
+	     "Exit status: 0 nothing found, 1 something found, 2 bad usage or input, 3 a "
+	     "budget\n"
 	     "ran out before every candidate had a verdict.");
 	return 0;
 }
@@ -480,4 +482,19 @@ struct trace *open_trace(const struct arguments *a, const char *path)
 	for (guint i = 0; !quiet && t->warnings && i < t->warnings->len; i++)
 		say(trace_name(t), t->warnings->pdata[i], "");
 	return t;
+}
+
+static volatile int interrupted;
+static void interrupt(int number)
+{
+	interrupted = number;
+}
+
+const volatile int *catch_interruption(void)
+{
+	struct sigaction action = { .sa_handler = interrupt, .sa_flags = SA_RESTART };
+	const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	for (size_t i = 0; i < G_N_ELEMENTS(signals); i++)
+		sigaction(signals[i], &action, NULL);
+	return &interrupted;
 }

@@ -82,6 +82,9 @@ int usage_error(const struct arguments *a, const char *format, ...)
 /* Progress on standard error when it is a terminal and the work takes over a second. */
 const struct progress *progress_on_stderr(void);
 void progress_done(void);
+/* SIGINT, SIGTERM and SIGHUP do not end us from now on, but make this number other than 0: for
+ * what reports what it has when it is interrupted. */
+const volatile int *catch_interruption(void);
 
 /* Open the trace named by an operand with --lenient obeyed; prints warnings; on failure
  * prints the error and returns NULL. */

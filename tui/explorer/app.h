@@ -30,6 +30,10 @@ struct view_ops {
 	void (*draw)(const struct app *app, const void *state, struct pane pane);
 	/* `count` is 0 when none was typed.  False: not understood here. */
 	bool (*request)(struct app *app, void *state, enum request request, uint64_t count);
+	/* Is there something for this request now?  What is not is left out of the hints; NULL:
+	 * all.
+	 */
+	bool (*offers)(const struct app *app, const void *state, enum request request);
 	/* Look for `text`, on from the cursor. False: the session looks among the events. */
 	bool (*search)(struct app *app, void *state, const char *text, int direction);
 	/* A click at a place of the body; `again`: on what was selected already. */
@@ -39,7 +43,7 @@ struct view_ops {
 };
 extern const struct view_ops *const view_table[VIEW_COUNT];
 extern const struct view_ops findings_view, trace_view, source_view, state_view, witness_view,
-        order_view, graph_view, commute_view, explore_view, help_view, text_view;
+        order_view, graph_view, commute_view, explore_view, story_view, help_view, text_view;
 
 struct visit {
 	enum view_kind view;
@@ -67,20 +71,21 @@ struct app {
 	void *states[VIEW_COUNT]; /* by view; NULL until it is first opened */
 	enum view_kind stack[VIEW_COUNT + 1];
 	int depth;
-	GArray *places;     /* struct visit: where one was */
-	GString *text;      /* what the text view shows */
-	char *text_title;   /* owned */
+	GArray *places;      /* struct visit: where one was */
+	GString *text;       /* what the text view shows */
+	char *text_title;    /* owned */
 	struct guide *guide; /* borrowed: the lesson that is open (guide.h), or NULL */
-	char *tree_path;    /* owned: the exploration asked for, or NULL */
-	GString *clipboard; /* to be sent to the terminal; empty when there is nothing */
-	char *message;      /* owned; the last line of the screen, or NULL */
+	char *tree_path;     /* owned: the exploration asked for, or NULL */
+	GString *clipboard;  /* to be sent to the terminal; empty when there is nothing */
+	char *message;       /* owned; the last line of the screen, or NULL */
 	bool message_is_error;
 	uint64_t count; /* digits typed so far */
 	bool line_open; /* the command line has the keys */
 	bool quit;
 	bool suspend, redraw; /* asked for; the terminal does it */
 	char *after_command; /* owned: a program to run with the terminal given back, or NULL */
-	bool scripted;       /* a script has the keys: `wait` may wait */
+	bool after_is_heddle; /* it is another explorer: its screen needs no words round it */
+	bool scripted;        /* a script has the keys: `wait` may wait */
 };
 
 struct app *app_new(struct session *session, const struct app_options *options);
@@ -94,6 +99,8 @@ void app_mouse(struct app *app, int row, int column, int button);
 void app_draw(struct app *app); /* into app->grid */
 /* Results of jobs, when jobs.wake is readable. */
 void app_collect(struct app *app);
+/* For scripts: wait until some job has a result, and collect it. */
+void app_await(struct app *app);
 
 enum view_kind app_view(const struct app *app);
 /* Go to a view; the place one leaves is kept for Backspace. */
@@ -128,6 +135,8 @@ void app_start_work(struct app *app);
 bool app_need_order(struct app *app, enum order_kind kind);
 /* Decide the pair in question exactly; the result becomes an entry. */
 void app_decide_pair(struct app *app, uint32_t first, uint32_t second);
+/* Is that under way for the pair that begins with `first`? */
+bool app_decides(const struct app *app, uint32_t first);
 
 /* -- helpers of views -------------------------------------------------------------------- */
 
@@ -143,6 +152,8 @@ enum style verdict_style(enum verdict verdict);
 /* A title and a part of the source file at a frame of the stack of an event, its line in the
  * middle and marked; nothing and false when there is no source. */
 bool draw_source(const struct app *app, struct pane pane, uint32_t event, unsigned frame);
+/* The source line at a location, without its indentation; borrowed, NULL when there is none. */
+const char *source_line(const struct app *app, uint32_t location);
 /* The events of the thread around an event, when there is no source. */
 void draw_neighbours(const struct app *app, struct pane pane, uint32_t event);
 

@@ -96,9 +96,9 @@ static char *event_gutter(const struct lanes *l, int own, guint node)
 	GString *out = g_string_new(NULL);
 	for (int i = 0; i < l->count; i++)
 		append_lane(out,
-		            i == own                           ? "●"
+		            i == own                         ? "●"
 		            : runs_through(l, i, node, node) ? "│"
-		                                               : " ",
+		                                             : " ",
 		            " ", l->width);
 	return g_string_free(out, FALSE);
 }
@@ -134,10 +134,11 @@ static char *names_gutter(const struct trace *t, const struct lanes *l)
 	GString *out = g_string_new(NULL);
 	for (int i = 0; i < l->count; i++) {
 		const char *name = trace_thread_name(t, l->threads[i]);
-		char *cut = g_utf8_validate(name, -1, NULL)
-		                    ? g_utf8_substring(name, 0,
-		                                       MIN(g_utf8_strlen(name, -1), WIDEST_NAME))
-		                    : g_strdup("?");
+		char *cut =
+		        g_utf8_validate(name, -1, NULL)
+		                ? g_utf8_substring(name, 0,
+		                                   MIN(g_utf8_strlen(name, -1), WIDEST_NAME))
+		                : g_strdup("?");
 		append_padded(out, cut, l->width - 1);
 		g_free(cut);
 	}

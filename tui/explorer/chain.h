@@ -7,13 +7,13 @@
 #ifndef HEDDLE_CHAIN_H
 #define HEDDLE_CHAIN_H
 
-#include "tui/batch/drawing.h"
+#include "tui/drawing/drawing.h"
 #include "tui/explorer/session.h"
 
 struct chain_row {
-	char *gutter;   /* owned: the lanes; all rows of a chain have the same width */
-	char *text;     /* owned: the event, or the rule of the edge */
-	uint32_t event; /* NONE on a row of names */
+	char *gutter;          /* owned: the lanes; all rows of a chain have the same width */
+	char *text;            /* owned: the event, or the rule of the edge */
+	uint32_t event;        /* NONE on a row of names */
 	bool is_event, across; /* an event; an edge that joins two threads */
 };
 

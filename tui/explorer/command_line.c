@@ -27,10 +27,10 @@ static struct {
 	FILE *nowhere;
 } line;
 
-static const char *const prompts[] = {
-	[LINE_COMMAND] = ":", [LINE_FIND] = "/", [LINE_NOTE] = "note: ",
-	[LINE_ANSWER] = "answer: "
-};
+static const char *const prompts[] = { [LINE_COMMAND] = ":",
+	                               [LINE_FIND] = "/",
+	                               [LINE_NOTE] = "note: ",
+	                               [LINE_ANSWER] = "answer: " };
 
 /* -- what readline asks of us ------------------------------------------------------- */
 

@@ -77,17 +77,22 @@ void describe_value(const struct trace *t, uint32_t value, GString *out)
 		trace_append_value(t, value, out);
 }
 
-static void append_change(const struct session *s, uint32_t event, GString *out)
+/* What was there before a write, in the recording; 0 where it is not known. */
+static uint32_t recorded_before(const struct session *s, uint32_t event)
 {
-	const struct trace *t = s->trace;
-	const struct event *e = &t->events[event];
-	const struct value *value = &t->values[e->aux];
-	uint32_t old = 0, new = e->aux;
+	const struct event *e = &s->trace->events[event];
+	bool known = event > 0 && op_is_access(e->op) && op_writes(e->op) && e->aux &&
+	             !(e->flags & EVENT_WIDE);
+	return known ? session_value(s, e->target, event - 1).value : 0;
+}
+
+static void append_change(const struct trace *t, uint32_t event, uint32_t old, GString *out)
+{
+	const struct value *value = &t->values[t->events[event].aux];
+	uint32_t new = t->events[event].aux;
 	if (value->kind == V_PAIR) {
 		old = value->first;
 		new = value->second;
-	} else if (event > 0 && !(e->flags & EVENT_WIDE)) {
-		old = session_value(s, e->target, event - 1).value;
 	}
 	if (old) {
 		g_string_append_c(out, ' ');
@@ -99,9 +104,8 @@ static void append_change(const struct session *s, uint32_t event, GString *out)
 	describe_value(t, new, out);
 }
 
-static void describe_access(const struct session *s, uint32_t event, GString *out)
+static void describe_access(const struct trace *t, uint32_t event, uint32_t old, GString *out)
 {
-	const struct trace *t = s->trace;
 	const struct event *e = &t->events[event];
 	if (e->aux == 0) {
 		g_string_append(out, verbs[e->op]);
@@ -109,7 +113,7 @@ static void describe_access(const struct session *s, uint32_t event, GString *ou
 	} else {
 		trace_append_operand(t, event, out);
 		if (op_writes(e->op)) {
-			append_change(s, event, out);
+			append_change(t, event, old, out);
 		} else {
 			g_string_append(out, " reads ");
 			describe_value(t, e->aux, out);
@@ -120,10 +124,15 @@ static void describe_access(const struct session *s, uint32_t event, GString *ou
 
 void describe_event(const struct session *s, uint32_t event, GString *out)
 {
+	describe_event_after(s, event, recorded_before(s, event), out);
+}
+
+void describe_event_after(const struct session *s, uint32_t event, uint32_t old, GString *out)
+{
 	const struct trace *t = s->trace;
 	const struct event *e = &t->events[event];
 	if (op_is_access(e->op)) {
-		describe_access(s, event, out);
+		describe_access(t, event, old, out);
 		return;
 	}
 	if (op_table[e->op].class == OP_CLASS_CALL) {
@@ -137,6 +146,20 @@ void describe_event(const struct session *s, uint32_t event, GString *out)
 	if (event_inert(e))
 		g_string_append(out, op_acquires(e->op) || op_releases(e->op) ? " again"
 		                                                              : " (dropped)");
+}
+
+static void append_thread(const struct session *s, uint32_t event, GString *out)
+{
+	const char *name = trace_thread_name(s->trace, s->trace->events[event].thread);
+	append_escaped(out, name, strlen(name));
+}
+
+void describe_numbered(const struct session *s, uint32_t event, GString *out)
+{
+	g_string_append_printf(out, "%u ", event);
+	append_thread(s, event, out);
+	g_string_append_c(out, ' ');
+	describe_event(s, event, out);
 }
 
 void describe_place(const struct session *s, uint32_t event, GString *out)
@@ -183,12 +206,6 @@ static const char *access_word(const struct trace *t, uint32_t event)
 	}
 }
 
-static void append_thread(const struct session *s, uint32_t event, GString *out)
-{
-	const char *name = trace_thread_name(s->trace, s->trace->events[event].thread);
-	append_escaped(out, name, strlen(name));
-}
-
 /* "m, l", the locks of the event's thread; false when there are none. */
 static bool append_held(const struct session *s, uint32_t event, GString *out)
 {
@@ -205,6 +222,11 @@ static bool append_held(const struct session *s, uint32_t event, GString *out)
 	}
 	g_array_free(held, TRUE);
 	return any;
+}
+
+void describe_locks(const struct session *s, uint32_t event, GString *out)
+{
+	append_held(s, event, out);
 }
 
 static void explain_locks(const struct session *s, const struct finding *f, GString *out)
@@ -261,12 +283,45 @@ static void explain_race(const struct session *s, const struct entry *entry, GSt
 		g_string_append_printf(out, " It is %s.", f->note);
 }
 
+bool describe_common_lock(const struct session *s, uint32_t first, uint32_t second,
+                          GString *out)
+{
+	if (!session_has(s, INDEX_MATCH | INDEX_OBJECTS))
+		return false;
+	const struct trace *t = s->trace;
+	GArray *one = session_locks_held(s, first), *two = session_locks_held(s, second);
+	bool found = false;
+	for (guint i = 0; i < one->len && !found; i++) {
+		const struct event *a = &t->events[g_array_index(one, uint32_t, i)];
+		for (guint j = 0; j < two->len && !found; j++) {
+			const struct event *b = &t->events[g_array_index(two, uint32_t, j)];
+			found = a->target == b->target &&
+			        a->thread == t->events[first].thread &&
+			        b->thread == t->events[second].thread &&
+			        (a->op != OP_RACQ || b->op != OP_RACQ);
+		}
+		if (found)
+			trace_append_operand(t, g_array_index(one, uint32_t, i), out);
+	}
+	g_array_free(one, TRUE);
+	g_array_free(two, TRUE);
+	return found;
+}
+
 static void explain_impossible(const struct session *s, const struct finding *f, GString *out)
 {
+	GString *lock = g_string_new(NULL);
+	bool locked = describe_common_lock(s, f->first, f->second, lock);
+	if (locked)
+		g_string_append_printf(out, "Both hold %s, so they cannot be next at once. ",
+		                       lock->str);
+	g_string_free(lock, TRUE);
 	g_string_append(out, "Proved: this pair cannot race in any reordering of the run");
 	if (f->proof && f->proof->given)
 		g_string_append_printf(out, " (given the %s)", f->proof->given);
-	g_string_append(out, ". ");
+	g_string_append(out, locked ? " (w shows the proof)." : ". ");
+	if (locked)
+		return;
 	if (f->proof && f->proof->cycle.steps && f->proof->cycle.steps->len) {
 		const struct step *step = &g_array_index(f->proof->cycle.steps, struct step, 0);
 		g_string_append(out, "It would need a circle: ");
@@ -349,10 +404,10 @@ void explain_entry(const struct session *s, const struct entry *entry, GString *
 	if (f->verdict == VERDICT_IMPOSSIBLE) {
 		explain_impossible(s, f, out);
 	} else if (f->verdict == VERDICT_UNKNOWN) {
-		g_string_append_printf(
-		        out,
-		        "Undecided: %s. w looks again, with a larger budget.",
-		        budget_text(f->budget));
+		g_string_append_printf(out,
+		                       "Undecided: %s. w decides this pair alone, with 30 seconds; "
+		                       "`:analyse 60` asks again about all that are open.",
+		                       budget_text(f->budget));
 	} else if (f->kind == FINDING_ATOMIC_SET_VIOLATION) {
 		explain_cycle(s, f, out);
 	} else if (f->kind == FINDING_DEADLOCK) {
@@ -400,17 +455,16 @@ void describe_rule(const struct session *s, const struct step *step, GString *ou
 		g_string_append_printf(out, ": %s", must_words[step->detail]);
 	} else if (step->rule != STEP_MUST && step->detail < t->objects_count) {
 		const char *name = trace_string(t, t->objects[step->detail].name);
-		g_string_append_c(out, ' ');
+		g_string_append(out, step->rule == STEP_LOCK ? " " : ": ");
 		append_escaped(out, name, strlen(name));
 	}
 }
 
 void describe_step(const struct session *s, const struct step *step, GString *out)
 {
-	g_string_append_printf(out, "%u ", step->from);
-	describe_event(s, step->from, out);
-	g_string_append_printf(out, " before %u ", step->to);
-	describe_event(s, step->to, out);
+	describe_numbered(s, step->from, out);
+	g_string_append(out, " before ");
+	describe_numbered(s, step->to, out);
 	g_string_append(out, " (");
 	describe_rule(s, step, out);
 	g_string_append_c(out, ')');

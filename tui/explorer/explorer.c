@@ -27,7 +27,8 @@ static bool is_utf8(void)
 /* -- scripts ------------------------------------------------------------------------ */
 
 /* Each line is a command of the command line; blank lines and # are skipped.  Stops at the
- * first that fails. */
+ * first that fails.  It begins when the index is there: what it prints must not depend on who
+ * was quicker. */
 static bool run_script(struct app *app, const char *path, struct error *error)
 {
 	char *text = input_text(path, "script", NULL, error);
@@ -36,6 +37,8 @@ static bool run_script(struct app *app, const char *path, struct error *error)
 	char **lines = g_strsplit(text, "\n", -1);
 	bool good = true;
 	app->scripted = true;
+	while (!session_has(app->session, INDEX_ALL) && !jobs_idle(&app->jobs))
+		app_await(app);
 	for (guint i = 0; lines[i] && good && !app->quit; i++) {
 		char *line = g_strstrip(lines[i]);
 		if (*line == ':')
@@ -76,17 +79,21 @@ static void run_program(struct app *app)
 	char *command = app->after_command;
 	app->after_command = NULL;
 	screen_lend();
-	printf("\n$ %s\n", command);
+	if (!app->after_is_heddle)
+		printf("\n$ %s\n", command);
 	fflush(stdout);
 	int status = system(command);
 	note_replay(app, status);
-	printf("\n[ended with status %d; Enter goes back to heddle] ",
-	       status < 0          ? -1
-	       : WIFEXITED(status) ? WEXITSTATUS(status)
-	                           : 128 + WTERMSIG(status));
-	fflush(stdout);
-	for (int c; (c = getchar()) != '\n' && c != EOF;)
-		;
+	int code = status < 0          ? -1
+	           : WIFEXITED(status) ? WEXITSTATUS(status)
+	                               : 128 + WTERMSIG(status);
+	if (!app->after_is_heddle || code != 0) {
+		char *prompt = g_strdup_printf(
+		        "\n[ended with status %d; any key goes back to heddle] ", code);
+		screen_await_key(prompt);
+		g_free(prompt);
+	}
+	app->after_is_heddle = false;
 	screen_take_back();
 	g_free(command);
 }

@@ -22,9 +22,9 @@ struct explorer_options {
 	const char *executable, *script, *report; /* may be NULL */
 	const GPtrArray *specifications;          /* char *: paths; may be NULL */
 	const char *at;                           /* event to begin at, as text; or NULL */
-	struct guide *guide; /* borrowed: the lesson (guide.h), or NULL */
-	const char *tree;    /* the exploration, or NULL */
-	const char *say;     /* the first message, or NULL */
+	struct guide *guide;                      /* borrowed: the lesson (guide.h), or NULL */
+	const char *tree;                         /* the exploration, or NULL */
+	const char *say;                          /* the first message, or NULL */
 };
 /* Takes the trace over. The exit status; errors are filled in for status 2. */
 int explorer_run(struct trace *trace, const struct explorer_options *options,
@@ -32,7 +32,8 @@ int explorer_run(struct trace *trace, const struct explorer_options *options,
 /* Play the lesson of options->guide without a terminal, by the keys that it names, from the
  * guide's step on: each task has to be undone before its keys and done after them, each fact
  * to hold, each answer to be accepted.  True at the end, and where a program is to be recorded
- * anew (guide->wish says so); false and `error` at what does not hold.  Takes the trace over. */
+ * anew (guide->wish says so); false and `error` at what does not hold.  Takes the trace over.
+ */
 bool explorer_play(struct trace *trace, const struct explorer_options *options,
                    struct error *error);
 

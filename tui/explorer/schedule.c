@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VALUES_SHOWN = 8 };
+enum {
+	VALUES_SHOWN = 8,
+	LOOKED_AT = 100000, /* accesses of a variable; with more its value may stay unknown */
+};
 
 static uint32_t at(const GArray *events, guint i)
 {
@@ -29,7 +32,7 @@ static uint32_t initial_value(const struct session *s, uint32_t variable)
 	if (!session_has(s, INDEX_VARIABLES))
 		return 0;
 	struct event_list list = event_list_at(&t->index->variable_events, variable);
-	for (uint64_t i = 0; i < list.count; i++) {
+	for (uint64_t i = 0; i < MIN(list.count, LOOKED_AT); i++) {
 		const struct event *e = &t->events[list.items[i]];
 		if (op_reads(e->op) && e->aux && !(e->flags & EVENT_WIDE))
 			return t->values[e->aux].kind == V_PAIR ? t->values[e->aux].first
@@ -40,62 +43,156 @@ static uint32_t initial_value(const struct session *s, uint32_t variable)
 	return 0;
 }
 
-uint32_t schedule_value(const struct session *s, const GArray *events, guint count,
-                        uint32_t variable, uint32_t *writer)
+/* -- a stage ------------------------------------------------------------------------ */
+
+void stage_init(struct stage *stage, const struct session *s, GArray *events, bool grows)
 {
 	const struct trace *t = s->trace;
-	for (guint i = count; i-- > 0;) {
-		const struct event *e = &t->events[at(events, i)];
-		if (!op_writes(e->op))
-			continue;
-		struct wide w = event_variables(t, e);
-		if (variable - w.first >= w.count)
-			continue;
-		*writer = at(events, i);
-		return written_value(t, e);
-	}
-	*writer = NONE;
-	return initial_value(s, variable);
+	*stage = (struct stage){ s, events, g_new(GArray *, t->threads_count + 1), grows };
+	for (uint32_t i = 0; i < t->threads_count; i++)
+		stage->positions[i] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	for (guint i = 0; i < events->len; i++)
+		g_array_append_val(stage->positions[t->events[at(events, i)].thread], i);
 }
 
-void schedule_append_locks(const struct session *s, const GArray *events, guint count,
-                           GString *out)
+void stage_release(struct stage *stage)
 {
-	const struct trace *t = s->trace;
-	uint16_t *readers = g_new0(uint16_t, t->objects_count + 1);
-	uint32_t *holder = g_new(uint32_t, t->objects_count + 1);
-	memset(holder, 0xff, sizeof *holder * (t->objects_count + 1));
-	for (guint i = 0; i < count; i++) {
-		const struct event *e = &t->events[at(events, i)];
-		if (event_inert(e))
-			continue;
-		if (e->op == OP_ACQ)
-			holder[e->target] = e->thread;
-		else if (e->op == OP_REL)
-			holder[e->target] = NONE;
-		else if (e->op == OP_RACQ)
-			readers[e->target]++;
-		else if (e->op == OP_RREL && readers[e->target])
-			readers[e->target]--;
-	}
-	bool any = false;
-	for (uint64_t o = 0; o < t->objects_count; o++) {
-		if (holder[o] == NONE && readers[o] == 0)
-			continue;
-		g_string_append(out, any ? ", " : "");
-		if (holder[o] != NONE)
-			g_string_append_printf(out, "%s holds ",
-			                       trace_thread_name(t, holder[o]));
+	for (uint32_t i = 0; stage->positions && i < stage->session->trace->threads_count; i++)
+		g_array_free(stage->positions[i], TRUE);
+	g_free(stage->positions);
+	*stage = (struct stage){ 0 };
+}
+
+void stage_push(struct stage *stage, uint32_t event)
+{
+	uint32_t thread = stage->session->trace->events[event].thread;
+	guint position = stage->events->len;
+	g_array_append_val(stage->positions[thread], position);
+	g_array_append_val(stage->events, event);
+}
+
+void stage_pop(struct stage *stage)
+{
+	guint last = stage->events->len;
+	if (last == 0)
+		return;
+	uint32_t event = at(stage->events, last - 1);
+	GArray *own = stage->positions[stage->session->trace->events[event].thread];
+	g_array_set_size(own, own->len - 1);
+	g_array_set_size(stage->events, last - 1);
+}
+
+/* How many of the thread's events are among the first `step`. */
+static guint done_by(const struct stage *stage, uint32_t thread, guint step)
+{
+	const GArray *own = stage->positions[thread];
+	guint low = 0, high = own->len;
+	while (low < high) {
+		guint middle = (low + high) / 2;
+		if (at(own, middle) < step)
+			low = middle + 1;
 		else
-			g_string_append_printf(out, "%u read ", readers[o]);
-		const char *name = trace_string(t, t->objects[o].name);
-		append_escaped(out, name, strlen(name));
-		any = true;
+			high = middle;
 	}
-	if (!any)
-		g_string_append(out, "no lock is held");
-	g_free(readers);
-	g_free(holder);
+	return low;
+}
+
+uint32_t stage_last(const struct stage *stage, uint32_t thread, guint step)
+{
+	guint done = done_by(stage, thread, step);
+	return done ? at(stage->events, at(stage->positions[thread], done - 1)) : NONE;
+}
+
+uint32_t stage_next(const struct stage *stage, uint32_t thread, guint step)
+{
+	const struct trace *t = stage->session->trace;
+	uint32_t last = stage_last(stage, thread, step);
+	if (last != NONE)
+		return trace_next(t, last);
+	struct event_list list = trace_thread_events(t, thread);
+	return list.count ? list.items[0] : NONE;
+}
+
+uint32_t stage_position(const struct stage *stage, uint32_t event)
+{
+	const GArray *own = stage->positions[stage->session->trace->events[event].thread];
+	guint low = 0, high = own->len;
+	while (low < high) { /* a thread's events keep their order */
+		guint middle = (low + high) / 2;
+		if (at(stage->events, at(own, middle)) < event)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < own->len && at(stage->events, at(own, low)) == event ? at(own, low) : NONE;
+}
+
+/* Each thread's last write of the variable so far is met first when the variable's accesses are
+ * walked back; the one that stands last of these gave the value. */
+uint32_t stage_value(const struct stage *stage, guint step, uint32_t variable, uint32_t *writer)
+{
+	const struct session *s = stage->session;
+	const struct trace *t = s->trace;
+	*writer = NONE;
+	if (!session_has(s, INDEX_VARIABLES))
+		return 0;
+	struct event_list list = event_list_at(&t->index->variable_events, variable);
+	uint32_t threads = 0, best = 0, end = 0;
+	for (uint32_t i = 0; i < t->threads_count; i++) {
+		uint32_t last = stage_last(stage, i, step);
+		threads += last != NONE;
+		end = last != NONE ? MAX(end, last + 1) : end;
+	}
+	uint8_t *met = g_new0(uint8_t, t->threads_count + 1);
+	uint64_t from = event_list_before(list, end);
+	uint64_t stop = from > LOOKED_AT ? from - LOOKED_AT : 0;
+	for (uint64_t i = from; i > stop && threads > 0; i--) {
+		const struct event *e = &t->events[list.items[i - 1]];
+		if (!op_writes(e->op) || met[e->thread])
+			continue;
+		uint32_t position = stage_position(stage, list.items[i - 1]);
+		if (position >= step)
+			continue;
+		met[e->thread] = 1;
+		threads--;
+		if (*writer == NONE || position > best) {
+			*writer = list.items[i - 1];
+			best = position;
+		}
+	}
+	g_free(met);
+	if (*writer != NONE)
+		return written_value(t, &t->events[*writer]);
+	return stop > 0 ? 0 : initial_value(s, variable);
+}
+
+void stage_describe(const struct stage *stage, uint32_t event, guint step, GString *out)
+{
+	const struct event *e = &stage->session->trace->events[event];
+	bool writes = op_is_access(e->op) && op_writes(e->op) && !(e->flags & EVENT_WIDE);
+	uint32_t writer, old = writes ? stage_value(stage, step, e->target, &writer) : 0;
+	describe_event_after(stage->session, event, old, out);
+}
+
+/* What a thread holds is its own doing: the same as in the recording after that event. */
+GArray *stage_locks(const struct stage *stage, guint step)
+{
+	const struct session *s = stage->session;
+	const struct trace *t = s->trace;
+	GArray *locks = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	for (uint32_t i = 0; i < t->threads_count; i++) {
+		uint32_t last = stage_last(stage, i, step);
+		if (last == NONE)
+			continue;
+		GArray *held = session_locks_held(s, last);
+		for (guint j = 0; j < held->len; j++) {
+			uint32_t acquire = at(held, j);
+			if (t->events[acquire].thread == i)
+				g_array_append_val(locks, acquire);
+		}
+		g_array_free(held, TRUE);
+	}
+	return locks;
 }
 
 struct shown {
@@ -103,16 +200,16 @@ struct shown {
 	uint32_t count;
 };
 
-static void show_value(const struct session *s, const GArray *events, guint count,
-                       uint32_t variable, struct shown *shown, GString *out)
+static void show_value(const struct stage *stage, guint step, uint32_t variable,
+                       struct shown *shown, GString *out)
 {
-	const struct trace *t = s->trace;
+	const struct trace *t = stage->session->trace;
 	for (uint32_t j = 0; j < shown->count; j++)
 		if (shown->variables[j] == variable)
 			return;
 	if (variable == NONE || shown->count == VALUES_SHOWN)
 		return;
-	uint32_t writer, value = schedule_value(s, events, count, variable, &writer);
+	uint32_t writer, value = stage_value(stage, step, variable, &writer);
 	if (value == 0)
 		return;
 	g_string_append(out, shown->count ? "  " : "");
@@ -124,17 +221,16 @@ static void show_value(const struct session *s, const GArray *events, guint coun
 }
 
 /* First the pair's variables, then those touched last. */
-void schedule_append_values(const struct session *s, const GArray *events, guint count,
-                            GString *out)
+void stage_append_values(const struct stage *stage, guint step, GString *out)
 {
 	enum { LOOK_BACK = 400 };
+	const struct session *s = stage->session;
 	struct shown shown = { .count = 0 };
 	for (int i = 0; i < 2; i++)
 		if (s->pair[i] != NONE)
-			show_value(s, events, count, session_variable(s, s->pair[i]), &shown,
-			           out);
-	for (guint i = count; i-- > 0 && count - i < LOOK_BACK;)
-		show_value(s, events, count, session_variable(s, at(events, i)), &shown, out);
+			show_value(stage, step, session_variable(s, s->pair[i]), &shown, out);
+	for (guint i = step; i-- > 0 && step - i < LOOK_BACK;)
+		show_value(stage, step, session_variable(s, at(stage->events, i)), &shown, out);
 }
 
 /*
@@ -175,16 +271,14 @@ int8_t *schedule_moves(const GArray *events)
 	return moves;
 }
 
-void schedule_append_cut(const struct session *s, const GArray *events, GString *out)
+void stage_append_cut(const struct stage *stage, GString *out)
 {
-	const struct trace *t = s->trace;
-	uint32_t *last = g_new(uint32_t, t->threads_count + 1);
-	memset(last, 0xff, sizeof *last * (t->threads_count + 1));
-	for (guint i = 0; i < events->len; i++)
-		last[t->events[at(events, i)].thread] = at(events, i);
+	const struct trace *t = stage->session->trace;
 	bool any = false;
 	for (uint32_t i = 0; i < t->threads_count; i++) {
-		uint32_t next = last[i] == NONE ? NONE : trace_next(t, last[i]);
+		uint32_t next = stage_last(stage, i, stage->events->len) == NONE
+		                        ? NONE
+		                        : stage_next(stage, i, stage->events->len);
 		if (next == NONE)
 			continue;
 		g_string_append_printf(out, "%s%s %u…", any ? ", " : "",
@@ -193,7 +287,6 @@ void schedule_append_cut(const struct session *s, const GArray *events, GString 
 	}
 	if (!any)
 		g_string_append(out, "nothing");
-	g_free(last);
 }
 
 /* -- being the scheduler ------------------------------------------------------------- */
@@ -203,22 +296,12 @@ static void choice_clear(void *data)
 	g_free(((struct choice *)data)->reason);
 }
 
-/* The first event of the thread that is not in the schedule. */
-static uint32_t next_of(const struct chooser *c, uint32_t thread)
-{
-	const struct trace *t = c->session->trace;
-	for (guint i = c->events->len; i-- > 0;)
-		if (t->events[at(c->events, i)].thread == thread)
-			return trace_next(t, at(c->events, i));
-	struct event_list list = trace_thread_events(t, thread);
-	return list.count ? list.items[0] : NONE;
-}
-
 static void find_choices(struct chooser *c)
 {
 	g_array_set_size(c->choices, 0);
 	for (uint32_t i = 0; i < c->session->trace->threads_count; i++) {
-		struct choice choice = { .thread = i, .event = next_of(c, i) };
+		uint32_t next = stage_next(&c->stage, i, c->events->len);
+		struct choice choice = { .thread = i, .event = next };
 		GString *reason = g_string_new(NULL);
 		if (choice.event != NONE)
 			choice.enabled = checker_enabled(c->checker, choice.event, reason);
@@ -247,6 +330,7 @@ bool chooser_init(struct chooser *c, const struct session *s, const GArray *even
 	g_array_set_clear_func(c->choices, choice_clear);
 	if (count)
 		g_array_append_vals(c->events, events->data, count);
+	stage_init(&c->stage, s, c->events, true);
 	if (!replay(c, reason))
 		return false;
 	find_choices(c);
@@ -257,6 +341,7 @@ void chooser_release(struct chooser *c)
 {
 	if (c->checker)
 		checker_free(c->checker);
+	stage_release(&c->stage);
 	if (c->events)
 		g_array_free(c->events, TRUE);
 	if (c->choices)
@@ -273,7 +358,7 @@ bool chooser_take(struct chooser *c, uint32_t thread, GString *reason)
 	}
 	if (!checker_step(c->checker, event, reason))
 		return false;
-	g_array_append_val(c->events, event);
+	stage_push(&c->stage, event);
 	find_choices(c);
 	return true;
 }
@@ -281,8 +366,7 @@ bool chooser_take(struct chooser *c, uint32_t thread, GString *reason)
 void chooser_undo(struct chooser *c)
 {
 	GString *ignored = g_string_new(NULL);
-	if (c->events->len)
-		g_array_set_size(c->events, c->events->len - 1);
+	stage_pop(&c->stage);
 	replay(c, ignored);
 	find_choices(c);
 	g_string_free(ignored, TRUE);

@@ -39,6 +39,9 @@ void screen_suspend(void);
 /* Give the terminal to a program and take it back. */
 void screen_lend(void);
 void screen_take_back(void);
+/* On a terminal that curses does not have: forget what was typed, say `prompt`, and wait for
+ * any key, so that a program's words can be read before they are gone. */
+void screen_await_key(const char *prompt);
 /* Put text on the terminal's clipboard by OSC 52. */
 void screen_copy(const char *text, size_t length);
 

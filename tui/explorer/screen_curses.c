@@ -370,6 +370,32 @@ void screen_take_back(void)
 	getmaxyx(stdscr, term.rows, term.columns);
 }
 
+void screen_await_key(const char *prompt)
+{
+	struct termios before, raw;
+	char key = 0;
+	if (tcgetattr(STDIN_FILENO, &before) != 0)
+		return;
+	raw = before;
+	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO | ISIG);
+	raw.c_cc[VMIN] = 1;
+	raw.c_cc[VTIME] = 0;
+	tcsetattr(STDIN_FILENO, TCSAFLUSH, &raw);
+	printf("%s", prompt);
+	fflush(stdout);
+	while (read(STDIN_FILENO, &key, 1) < 0 && errno == EINTR)
+		;
+	if (key == '\033') { /* the rest of an arrow key */
+		raw.c_cc[VMIN] = 0;
+		tcsetattr(STDIN_FILENO, TCSANOW, &raw);
+		while (read(STDIN_FILENO, &key, 1) == 1)
+			;
+	}
+	tcsetattr(STDIN_FILENO, TCSANOW, &before);
+	putchar('\n');
+	fflush(stdout);
+}
+
 void screen_suspend(void)
 {
 	screen_lend();

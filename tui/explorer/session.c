@@ -373,6 +373,20 @@ int session_seen(const struct session *s, const struct entry *entry, enum analys
 	return GPOINTER_TO_INT(g_hash_table_lookup(s->seen[analysis], &key));
 }
 
+enum claim session_claim(const struct finding *f)
+{
+	switch (f->kind) {
+	case FINDING_DATA_RACE:
+		return f->note && strstr(f->note, "C11") ? CLAIM_C11_RACE : CLAIM_RACE;
+	case FINDING_DEADLOCK:
+		return CLAIM_DEADLOCK;
+	case FINDING_ATOMIC_SET_VIOLATION:
+		return CLAIM_ATOMIC;
+	default:
+		return CLAIM_COV;
+	}
+}
+
 void session_append_summary(const struct session *s, GString *out)
 {
 	static const struct {
@@ -468,6 +482,11 @@ uint32_t session_find_variable(const struct session *s, const char *name)
 
 GArray *session_frames(const struct session *s, uint32_t event)
 {
-	bool indexed = s->trace->stacks_count || session_has(s, INDEX_THREADS | INDEX_MATCH);
-	return trace_frames(s->trace, event, indexed ? trace_stack(s->trace, event) : 0);
+	const struct trace *t = s->trace;
+	const struct event *e = &t->events[event];
+	uint32_t context = trace_stack(t, event);
+	/* An entry stands at its call, in the caller. */
+	if (e->op == OP_ENTER && context && t->contexts[context].call == e->location)
+		context = t->contexts[context].parent;
+	return trace_frames(t, event, context);
 }

@@ -117,6 +117,8 @@ void session_add_report(struct session *s, struct report *report, enum analysis 
                         bool settles);
 /* Take over a report of one pair that was decided exactly: it becomes the pair's entry. */
 void session_settle(struct session *s, struct report *report);
+/* What a finding claims, for the checker and for witness files. */
+enum claim session_claim(const struct finding *f);
 /* What the checker needs to know for a claim: rule 5, where the model is there. */
 struct check_options session_check_options(const struct session *s, struct semantics *storage);
 /* The finding about session.pair, or NULL. */
@@ -193,6 +195,16 @@ bool condition_holds(const struct session *s, const struct condition *c, uint32_
 
 /* "lock m", "balance 100 → 150", "balance reads 100": the event for people. */
 void describe_event(const struct session *s, uint32_t event, GString *out);
+/* The same as it is in another schedule, where `old` was there before it (0: not known). */
+void describe_event_after(const struct session *s, uint32_t event, uint32_t old, GString *out);
+/* "m, l": the locks that the event's thread holds there; nothing when there are none. */
+void describe_locks(const struct session *s, uint32_t event, GString *out);
+/* A lock that both threads hold at these events, one of them for writing; false: there is none.
+ */
+bool describe_common_lock(const struct session *s, uint32_t first, uint32_t second,
+                          GString *out);
+/* "12 T1 lock m" */
+void describe_numbered(const struct session *s, uint32_t event, GString *out);
 /* A value: as the trace has it, large integers in hexadecimal. */
 void describe_value(const struct trace *t, uint32_t value, GString *out);
 /* "deposit bank.c:31", or the opaque location; "event 7" when there is none. */

@@ -4,7 +4,7 @@
  */
 #include "tui/explorer/source.h"
 
-#include <stdbool.h>
+#include <glib/gstdio.h>
 
 #include <string.h>
 
@@ -25,6 +25,8 @@ void sources_init(struct sources *s, const char *trace_path)
 	s->folders = g_ptr_array_new_with_free_func(g_free);
 	g_ptr_array_add(s->folders, g_path_get_dirname(trace_path ? trace_path : "."));
 	g_ptr_array_add(s->folders, g_get_current_dir());
+	GStatBuf status;
+	s->recorded = trace_path && g_stat(trace_path, &status) == 0 ? status.st_mtime : 0;
 }
 
 void sources_release(struct sources *s)
@@ -76,7 +78,9 @@ static bool try_path(struct source_file *file, const char *path)
 	if (!g_file_test(path, G_FILE_TEST_IS_REGULAR) ||
 	    !g_file_get_contents(path, &text, &length, NULL))
 		return false;
+	GStatBuf status;
 	file->path = g_strdup(path);
+	file->modified = g_stat(path, &status) == 0 ? status.st_mtime : 0;
 	file->lines = split_lines(text, MIN(length, FILE_LIMIT));
 	g_free(text);
 	return true;
@@ -106,6 +110,16 @@ const struct source_file *sources_get(struct sources *s, const char *recorded)
 	if (!g_path_is_absolute(recorded) || !try_path(file, recorded))
 		for (guint i = 0; i < s->folders->len && file->lines == NULL; i++)
 			try_folder(file, s->folders->pdata[i], recorded);
+	file->newer = file->lines && s->recorded && file->modified > s->recorded;
 	g_hash_table_insert(s->files, g_strdup(recorded), file);
 	return file;
+}
+
+const char *sources_line(struct sources *s, const char *recorded, uint32_t line)
+{
+	const struct source_file *file = sources_get(s, recorded);
+	if (file->lines == NULL || line == 0 || line > file->lines->len)
+		return NULL;
+	const char *text = file->lines->pdata[line - 1];
+	return text + strspn(text, " ");
 }

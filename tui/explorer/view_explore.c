@@ -238,6 +238,7 @@ static void open_trace(struct app *app, const struct tree *t, const struct tree_
 	char *quoted_self = g_shell_quote(self), *quoted = g_shell_quote(path);
 	g_free(app->after_command);
 	app->after_command = g_strdup_printf("%s open %s", quoted_self, quoted);
+	app->after_is_heddle = true;
 	g_free(quoted_self);
 	g_free(quoted);
 	g_free(path);

@@ -102,6 +102,7 @@ static void findings_show(struct app *app, void *state)
 			g_array_append_val(f->shown, i);
 	void *context[] = { app, f };
 	g_array_sort_with_data(f->shown, compare, context);
+	f->list.count = f->shown->len; /* keys may come before the next drawing */
 	bool chosen = f->touched || s->asked;
 	for (guint i = 0; chosen && i < f->shown->len; i++)
 		if (g_array_index(f->shown, int, i) == s->entry)
@@ -143,7 +144,8 @@ static struct layout layout_of(int rows, guint count)
 	l.words_rows = rows >= 34 ? 4 : 3;
 	int room = rows - l.words_rows - 4; /* headings, seen by, two rules */
 	int least = room < 12 ? 2 : 5;
-	l.list = CLAMP((int)MIN(count, 1000) + 1, least, MAX(room - (rows >= 34 ? 12 : 6), least));
+	l.list = CLAMP((int)MIN(count, 1000) + 1, least,
+	               MAX(room - (rows >= 34 ? 12 : 6), least));
 	l.source_rows = CLAMP(room - l.list, 0, 17);
 	l.list = room - l.source_rows;
 	l.words = rows - l.words_rows;
@@ -264,13 +266,16 @@ static void draw_empty(const struct app *app, const struct findings *f, struct p
 		            "marked, / with nothing clears the filter",
 		            all, all == 1 ? "" : "s");
 	else if (!jobs_idle(&app->jobs))
-		pane_paragraph(
-		        pane_part(p, 2, 3, -1, p.columns - 6), 0, 0, STYLE_BUSY,
-		        "Heddle is looking for races; the line above says where it is. First come "
-		        "those that quick analyses find with a witness (shb, syncp), then every "
-		        "candidate that is left is decided, by the closure (m2) and a solver: it "
-		        "can happen, it is proved impossible, or it stays open. T shows the trace "
-		        "meanwhile, C-c stops.");
+		pane_paragraph(pane_part(p, 2, 3, -1, p.columns - 6), 0, 0, STYLE_BUSY,
+		               "Heddle is looking for races; the line above says where it is. "
+		               "First come "
+		               "those that quick analyses find with a witness (shb, syncp), "
+		               "then every "
+		               "candidate that is left is decided, by the closure (m2) and a "
+		               "solver: it "
+		               "can happen, it is proved impossible, or it stays open. T shows "
+		               "the trace "
+		               "meanwhile, C-c stops.");
 	else if (app->session->seen[ANALYSIS_AUTO])
 		pane_text(p, 2, 3, STYLE_NONE,
 		          "no race, in this run or in any reordering of it that was looked at");

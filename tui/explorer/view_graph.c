@@ -198,14 +198,15 @@ static void graph_draw(const struct app *app, const void *state, struct pane p)
 	const struct finding *f = cycle_of(app, v);
 	if (f == NULL) {
 		pane_text(p, 0, 1, STYLE_HEADING, "conflict graph");
-		pane_paragraph(pane_part(p, 2, 1, -1, p.columns - 2), 0, 0, STYLE_TEXT,
-		               jobs_idle(&app->jobs)
-		                       ? "No cycle of units was found: whatever belongs together "
-		                         "could have been done one unit after the other. What "
-		                         "belongs together is inferred (`heddle atomic TRACE "
-		                         "--sets` prints it), or said by the trace or --spec."
-		                       : "No cycle of units was found yet: heddle is still "
-		                         "looking.");
+		pane_paragraph(
+		        pane_part(p, 2, 1, -1, p.columns - 2), 0, 0, STYLE_TEXT,
+		        jobs_idle(&app->jobs)
+		                ? "No cycle of units was found: whatever belongs together "
+		                  "could have been done one unit after the other. What "
+		                  "belongs together is inferred (`heddle atomic TRACE "
+		                  "--sets` prints it), or said by the trace or --spec."
+		                : "No cycle of units was found yet: heddle is still "
+		                  "looking.");
 		return;
 	}
 	GString *text = g_string_new("set: ");

@@ -6,6 +6,15 @@
 
 #include <string.h>
 
+enum { NEWER_COLUMNS = 24 };
+
+/* The cache of files is all that drawing ever changes. */
+static const struct source_file *source_of(const struct app *app, const struct location *l)
+{
+	return sources_get((struct sources *)&app->sources,
+	                   trace_string(app_trace(app), l->file));
+}
+
 /* -- a part of a file --------------------------------------------------------------- */
 
 static int indentation(const char *line)
@@ -77,13 +86,29 @@ static void draw_lines(const struct app *app, struct pane p, const struct source
 	}
 }
 
-/* Frame `frame` of the stack at an event: 0 is the event's own; the outermost beyond. */
+/* Frame `frame` of the stack at an event: 0 is the event's own; the outermost beyond.  A
+ * thread's first function is entered from the C library: its source is where its first event
+ * is. */
 static struct frame frame_at(const struct app *app, uint32_t event, unsigned frame)
 {
-	GArray *frames = session_frames(app->session, event);
+	const struct trace *t = app_trace(app);
+	uint32_t at = event, location = t->events[event].location;
+	if (frame == 0 && t->events[event].op == OP_ENTER && t->locations[location].line == 0 &&
+	    session_has(app->session, INDEX_THREADS) && trace_next(t, event) != NONE)
+		at = trace_next(t, event);
+	GArray *frames = session_frames(app->session, at);
 	struct frame found = g_array_index(frames, struct frame, MIN(frame, frames->len - 1));
 	g_array_free(frames, TRUE);
 	return found;
+}
+
+const char *source_line(const struct app *app, uint32_t location)
+{
+	const struct location *l = &app_trace(app)->locations[location];
+	if (l->file == 0 || l->line == 0)
+		return NULL;
+	return sources_line((struct sources *)&app->sources,
+	                    trace_string(app_trace(app), l->file), l->line);
 }
 
 bool draw_source(const struct app *app, struct pane p, uint32_t event, unsigned frame)
@@ -91,14 +116,13 @@ bool draw_source(const struct app *app, struct pane p, uint32_t event, unsigned 
 	const struct trace *t = app_trace(app);
 	struct frame at = frame_at(app, event, frame);
 	const struct location *l = &t->locations[at.location];
-	if (l->file == 0 || l->line == 0)
+	if (source_line(app, at.location) == NULL)
 		return false;
-	/* The cache of files is all that drawing ever changes. */
-	struct sources *sources = (struct sources *)&app->sources;
-	const struct source_file *file = sources_get(sources, trace_string(t, l->file));
-	if (file->lines == NULL || l->line > file->lines->len)
-		return false;
+	const struct source_file *file = source_of(app, l);
 	draw_title(app, p, l, at.function);
+	if (file->newer)
+		pane_field_right(p, 0, p.columns - NEWER_COLUMNS - 1, NEWER_COLUMNS, STYLE_OPEN,
+		                 "newer than the recording");
 	draw_lines(app, pane_part(p, 1, 0, -1, -1), file, l->line, frame ? NONE : event);
 	return true;
 }
@@ -151,12 +175,14 @@ static void draw_missing(const struct app *app, struct pane p, uint32_t location
 		pane_paragraph(pane_part(p, 0, 1, 2, -1), 0, 0, STYLE_DIM,
 		               "no source position was recorded; its thread does:");
 	} else {
-		char *why = g_strdup_printf(
-		        "%s:%u was not found below the folders known (:directory "
-		        "DIR adds one); its thread does:",
-		        trace_string(t, l->file), l->line);
-		pane_paragraph(pane_part(p, 0, 1, 2, -1), 0, 0, STYLE_OPEN, why);
-		g_free(why);
+		const struct source_file *file = source_of(app, l);
+		if (file->lines)
+			pane_format(p, 0, 1, STYLE_OPEN, "it has changed: it has no line %u",
+			            l->line);
+		else
+			pane_text(p, 0, 1, STYLE_OPEN,
+			          "source not found; `:directory DIR` says where it is");
+		pane_text(p, 1, 1, STYLE_DIM, trace_string(t, l->file));
 	}
 	draw_neighbours(app, pane_part(p, 3, 0, -1, -1), event);
 }

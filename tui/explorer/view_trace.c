@@ -119,9 +119,9 @@ static void trace_show(struct app *app, void *state)
 		return;
 	find_partners(s, v);
 	if (session_has(s, INDEX_ALL)) {
-		struct event_list writers = trace_writers(s->trace, s->event);
-		if (writers.count)
-			v->writer = writers.items[0];
+		const struct event *e = &s->trace->events[s->event];
+		if (op_reads(e->op) && !event_inert(e))
+			v->writer = trace_writers(s->trace, s->event).items[0];
 		find_section(s, v);
 		find_readers(s, v);
 		app_need_order(app, s->order);

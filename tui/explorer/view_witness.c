@@ -1,11 +1,10 @@
 /*
  * view_witness.c - the recorded order and the witness side by side, what moved, which
- * context switches are needed and why; stepping through it; being the scheduler.
+ * context switches are needed and why; stepping through it.  Below, who stands where.
  */
-#include "tui/explorer/app.h"
+#include "tui/explorer/view_witness.h"
 
 #include "tui/explorer/command_line.h"
-#include "tui/explorer/schedule.h"
 
 #include <string.h>
 
@@ -17,36 +16,20 @@ struct row {
 	guint index; /* into the sequence; of a switch, into the switches */
 };
 
-struct witness_view {
-	uint32_t pair[2];
-	const struct finding *finding; /* what is shown, or NULL */
-	struct witness w;
-	GArray *switches;        /* struct context_switch */
-	GArray *rows, *recorded; /* struct row; of `recorded` index is into `sorted` */
-	GArray *sorted;          /* uint32_t: the same events as recorded */
-	int8_t *moves;
-	guint fold; /* so many first events are as recorded and folded */
-	struct list list;
-	uint64_t recorded_top;
-	char *verdict; /* owned: the checker's word */
-	bool accepted;
-	bool choosing;
-	struct chooser chooser;
-	uint32_t choice; /* the thread under the cursor */
-};
-
 static void *witness_open(struct app *app)
 {
 	struct witness_view *v = g_new0(struct witness_view, 1);
 	v->rows = g_array_new(FALSE, FALSE, sizeof(struct row));
 	v->recorded = g_array_new(FALSE, FALSE, sizeof(struct row));
 	v->sorted = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	v->prose = prose_new();
 	v->pair[0] = v->pair[1] = NONE;
 	return v;
 }
 
 static void forget(struct witness_view *v)
 {
+	stage_release(&v->stage);
 	witness_release(&v->w);
 	memset(&v->w, 0, sizeof v->w);
 	if (v->switches)
@@ -59,6 +42,8 @@ static void forget(struct witness_view *v)
 	g_array_set_size(v->rows, 0);
 	g_array_set_size(v->recorded, 0);
 	g_array_set_size(v->sorted, 0);
+	g_array_set_size(v->prose, 0);
+	v->list.cursor = 0;
 	if (v->choosing)
 		chooser_release(&v->chooser);
 	v->choosing = false;
@@ -72,6 +57,7 @@ static void witness_close(void *state)
 	g_array_free(v->rows, TRUE);
 	g_array_free(v->recorded, TRUE);
 	g_array_free(v->sorted, TRUE);
+	g_array_free(v->prose, TRUE);
 	g_free(v);
 }
 
@@ -80,20 +66,6 @@ static void witness_close(void *state)
 static uint32_t event_at(const struct witness_view *v, guint i)
 {
 	return g_array_index(v->w.events, uint32_t, i);
-}
-
-static enum claim claim_of(const struct finding *f)
-{
-	switch (f->kind) {
-	case FINDING_DATA_RACE:
-		return f->note && strstr(f->note, "C11") ? CLAIM_C11_RACE : CLAIM_RACE;
-	case FINDING_DEADLOCK:
-		return CLAIM_DEADLOCK;
-	case FINDING_ATOMIC_SET_VIOLATION:
-		return CLAIM_ATOMIC;
-	default:
-		return CLAIM_COV;
-	}
 }
 
 static void verify(const struct app *app, struct witness_view *v)
@@ -145,7 +117,7 @@ static void make_rows(struct witness_view *v)
 	for (guint i = v->fold; i < v->w.events->len; i++) {
 		for (guint j = 0; j < v->switches->len; j++)
 			if (g_array_index(v->switches, struct context_switch, j).at == i &&
-			    !(race && i > end))
+			    !(race && i >= end)) /* either of the pair may go on */
 				add_row(v->rows, ROW_SWITCH, j);
 		if (race && i == end)
 			add_row(v->rows, ROW_BOTH, i);
@@ -154,24 +126,68 @@ static void make_rows(struct witness_view *v)
 	}
 }
 
+/* Where all of the pair are next; of a claim about an order, the last event. */
+static guint point_of_it(const struct witness_view *v)
+{
+	for (guint i = v->rows->len; i-- > 0;)
+		if (g_array_index(v->rows, struct row, i).kind == ROW_BOTH)
+			return i;
+	return v->rows->len ? v->rows->len - 1 : 0;
+}
+
 static void take_finding(struct app *app, struct witness_view *v, const struct finding *f)
 {
 	v->finding = f;
-	v->w.claim = claim_of(f);
+	v->w.claim = session_claim(f);
 	v->w.events = g_array_copy(f->witness);
 	v->w.pair = finding_claimed(f);
 	v->sorted = (g_array_free(v->sorted, TRUE), g_array_copy(f->witness));
 	g_array_sort(v->sorted, by_number);
 	v->moves = schedule_moves(v->w.events);
 	v->switches = witness_switches(app_trace(app), &v->w);
+	stage_init(&v->stage, app->session, v->w.events, false);
 	make_rows(v);
 	verify(app, v);
-	v->list.cursor = v->rows->len ? v->rows->len - 1 : 0;
+	v->list.cursor = point_of_it(v);
 }
 
-static void witness_show(struct app *app, void *state)
+/* Columns for the thread's name and the event's number, no more than they need. */
+static void measure(struct witness_view *v, const struct trace *t)
 {
-	struct witness_view *v = state;
+	enum { LONGEST = 8, MANY = 64 };
+	v->name_width = v->number_width = 2;
+	for (uint32_t i = 0; i < MIN(t->threads_count, MANY); i++)
+		v->name_width = MAX(v->name_width, text_columns(trace_thread_name(t, i)));
+	v->name_width = MIN(v->name_width, LONGEST);
+	for (uint64_t n = t->events_count; n >= 100; n /= 10)
+		v->number_width++;
+}
+
+static void take_proof(struct app *app, struct witness_view *v, const struct finding *f)
+{
+	const struct session *s = app->session;
+	const struct entry *entry = session_selected(s);
+	const struct finding *places = entry ? entry->finding : NULL;
+	/* a finding is a pair of places, the proof one of its pairs of accesses */
+	bool one_of_many = places && places != f && places->count > 1 &&
+	                   places->verdict != VERDICT_IMPOSSIBLE;
+	const char *given = f->proof ? f->proof->given : NULL;
+	GString *lock = g_string_new(NULL);
+	v->finding = f;
+	prose_add(v->prose, STYLE_NONE, NONE, "✗ %sproved impossible (%s%s%s)",
+	          one_of_many ? "the first of the two places' pairs, others are open: " : "",
+	          f->proof ? f->proof->method : "?", given ? ", given the " : "",
+	          given ? given : "");
+	prose_add(v->prose, STYLE_TEXT, NONE, "%s", "");
+	if (describe_common_lock(s, f->first, f->second, lock))
+		prose_add(v->prose, STYLE_TEXT, NONE,
+		          "Both hold %s, and one lock has one holder.", lock->str);
+	prose_add_proof(v->prose, s, f->proof, app->grid.columns);
+	g_string_free(lock, TRUE);
+}
+
+void witness_view_show(struct app *app, struct witness_view *v)
+{
 	const struct session *s = app->session;
 	const struct finding *f = session_finding(s);
 	bool same_pair = v->pair[0] == s->pair[0] && v->pair[1] == s->pair[1];
@@ -180,6 +196,7 @@ static void witness_show(struct app *app, void *state)
 	forget(v);
 	v->pair[0] = s->pair[0];
 	v->pair[1] = s->pair[1];
+	measure(v, s->trace);
 	bool settled =
 	        f && ((f->witness && f->witness->len) || f->verdict == VERDICT_IMPOSSIBLE);
 	if (!session_has(s, INDEX_ALL))
@@ -187,33 +204,38 @@ static void witness_show(struct app *app, void *state)
 	if (settled && f->witness && f->witness->len)
 		take_finding(app, v, f);
 	else if (settled)
-		v->finding = f;
+		take_proof(app, v, f);
 	else if ((f == NULL || f->kind == FINDING_DATA_RACE) && !same_pair)
 		app_decide_pair(app, s->pair[0], s->pair[1]);
 }
 
+static void witness_show(struct app *app, void *state)
+{
+	witness_view_show(app, state);
+}
+
 /* -- drawing the two orders ------------------------------------------------------------- */
 
+/* What is written and read there in this schedule.  What the pair sees is open: the value that
+ * is there, or the other's. */
 static void append_event(const struct app *app, const struct witness_view *v, guint i,
-                         bool here, GString *out)
+                         GString *out)
 {
 	const struct session *s = app->session;
 	const struct trace *t = s->trace;
 	uint32_t event = event_at(v, i);
 	const struct event *e = &t->events[event];
 	bool racing = v->w.claim == CLAIM_RACE && i + 2 >= v->w.events->len;
-	if (!here || !racing || !op_is_access(e->op) || e->flags & EVENT_WIDE) {
-		describe_event(s, event, out);
+	bool plain = op_is_access(e->op) && !(e->flags & EVENT_WIDE);
+	guint step = racing ? MAX(v->w.events->len, 2) - 2 : i;
+	uint32_t writer, value = 0;
+	if (racing && plain && !op_writes(e->op))
+		value = stage_value(&v->stage, step, e->target, &writer);
+	if (value == 0) {
+		stage_describe(&v->stage, event, step, out);
 		return;
 	}
-	/* What the pair sees is open: the value here, or the other's. */
-	uint32_t writer, value = schedule_value(s, v->w.events, v->w.events->len - 2, e->target,
-	                                        &writer);
-	if (value == 0 || op_writes(e->op)) {
-		describe_event(s, event, out);
-		return;
-	}
-	uint32_t other = schedule_value(s, v->w.events, v->w.events->len, e->target, &writer);
+	uint32_t other = stage_value(&v->stage, v->w.events->len, e->target, &writer);
 	trace_append_operand(t, event, out);
 	g_string_append(out, " reads ");
 	describe_value(t, value, out);
@@ -223,35 +245,59 @@ static void append_event(const struct app *app, const struct witness_view *v, gu
 	}
 }
 
-static void draw_event_row(const struct app *app, const struct witness_view *v, struct pane p,
-                           int row, uint32_t event, const char *text, int8_t move)
+void draw_witness_event(const struct app *app, const struct witness_view *v, struct pane p,
+                        int row, uint32_t event, const char *text, int8_t move)
 {
 	const struct trace *t = app_trace(app);
 	uint32_t thread = t->events[event].thread;
+	int at = v->name_width + v->number_width + 3;
 	char number[16];
 	g_snprintf(number, sizeof number, "%u", event);
-	pane_field(p, row, 1, 8, style_of_thread(thread), trace_thread_name(t, thread));
+	pane_field(p, row, 1, v->name_width, style_of_thread(thread),
+	           trace_thread_name(t, thread));
 	bool pair = event == v->pair[0] || event == v->pair[1];
-	pane_field_right(p, row, 9, 7, pair ? STYLE_RACE : STYLE_DIM, number);
+	pane_field_right(p, row, v->name_width + 2, v->number_width,
+	                 pair ? STYLE_RACE : STYLE_DIM, number);
 	/* The words only where they leave the event its room. */
-	bool words = p.columns - 17 - 13 >= text_columns(text);
+	bool words = p.columns - at - 13 >= text_columns(text);
 	const char *mark = move == 0 ? ""
 	                   : words   ? (move > 0 ? "moved up ▲" : "moved down ▼")
 	                             : (move > 0 ? "▲" : "▼");
 	int width = text_columns(mark);
-	pane_field(p, row, 17, p.columns - 17 - (width ? width + 1 : 0),
+	pane_field(p, row, at, p.columns - at - (width ? width + 1 : 0),
 	           pair ? STYLE_RACE : style_of_thread(thread), text);
 	pane_field_right(p, row, p.columns - width, width, STYLE_MOVED, mark);
 }
 
-static const char *const reasons[] = {
-	[SWITCH_OPTIONAL] = "optional",
-	[SWITCH_READS] = "needed: it reads what is written there",
-	[SWITCH_WRITE] = "needed: the old value is read first",
-	[SWITCH_LOCK] = "needed: the lock must be free",
-	[SWITCH_MUST] = "needed: must-order",
-	[SWITCH_END] = "needed: the other has done its part",
-};
+/* Why the old thread does not go on, in as few words as half a screen has room for. */
+static void append_reason(const struct trace *t, const struct witness_view *v,
+                          const struct context_switch *s, GString *out)
+{
+	uint32_t old = t->events[event_at(v, s->at - 1)].thread;
+	if (s->reason == SWITCH_OPTIONAL) {
+		g_string_append(out, "optional");
+		return;
+	}
+	g_string_append(out, "needed: ");
+	if (s->reason == SWITCH_LOCK) {
+		trace_append_operand(t, s->waits, out);
+		g_string_append(out, " must be free");
+	} else if (s->reason == SWITCH_READS) {
+		g_string_append_printf(out, "%u must see another write", s->waits);
+	} else if (s->reason == SWITCH_WRITE) {
+		g_string_append_printf(out, "%u would spoil a read", s->waits);
+	} else if (s->reason == SWITCH_MUST) {
+		g_string_append_printf(out, "%u must come later", s->waits);
+	} else {
+		g_string_append(out, trace_thread_name(t, old));
+		if (s->waits == NONE)
+			g_string_append(out, " has done its part");
+		else
+			g_string_append_printf(out, " stops before %u", s->waits);
+	}
+	if (s->because != NONE)
+		g_string_append_printf(out, " (%u)", s->because);
+}
 
 static void draw_switch(const struct app *app, const struct witness_view *v, struct pane p,
                         int row, guint index)
@@ -260,9 +306,7 @@ static void draw_switch(const struct app *app, const struct witness_view *v, str
 	        &g_array_index(v->switches, struct context_switch, index);
 	pane_rule(pane_part(p, row, 0, 1, -1), 0, NULL);
 	GString *text = g_string_new(" switch, ");
-	g_string_append(text, reasons[s->reason]);
-	if (s->because != NONE)
-		g_string_append_printf(text, " (%u)", s->because);
+	append_reason(app_trace(app), v, s, text);
 	g_string_append_c(text, ' ');
 	pane_text(p, row, 2, s->reason == SWITCH_OPTIONAL ? STYLE_DIM : STYLE_KEY, text->str);
 	g_string_free(text, TRUE);
@@ -291,11 +335,11 @@ static void draw_row(const struct app *app, const struct witness_view *v, struct
 		uint32_t event = is_new ? event_at(v, what->index)
 		                        : g_array_index(v->sorted, uint32_t, what->index);
 		if (is_new)
-			append_event(app, v, what->index, true, text);
+			append_event(app, v, what->index, text);
 		else
 			describe_event(app->session, event, text);
-		draw_event_row(app, v, p, row, event, text->str,
-		               is_new ? v->moves[what->index] : 0);
+		guint index = is_new ? what->index : stage_position(&v->stage, event);
+		draw_witness_event(app, v, p, row, event, text->str, v->moves[index]);
 		g_string_free(text, TRUE);
 		break;
 	}
@@ -315,15 +359,28 @@ static guint cursor_index(const struct witness_view *v)
 	return v->w.events->len - 1;
 }
 
+/* The step that is shown: after the event under the cursor; on a separator, before the one
+ * below it. */
+static guint cursor_step(const struct witness_view *v)
+{
+	enum row_kind kind = g_array_index(v->rows, struct row, v->list.cursor).kind;
+	guint index = cursor_index(v);
+	return kind == ROW_SWITCH || kind == ROW_BOTH ? index : index + 1;
+}
+
+/* The row of an event in the recorded order. */
 static uint64_t recorded_position(const struct witness_view *v, uint32_t event)
 {
-	for (guint i = 0; i < v->recorded->len; i++) {
-		const struct row *row = &g_array_index(v->recorded, struct row, i);
-		if (row->kind == ROW_EVENT &&
-		    g_array_index(v->sorted, uint32_t, row->index) == event)
-			return i;
+	guint low = v->fold, high = v->sorted->len;
+	while (low < high) {
+		guint middle = (low + high) / 2;
+		if (g_array_index(v->sorted, uint32_t, middle) < event)
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	return 0;
+	bool there = low < v->sorted->len && g_array_index(v->sorted, uint32_t, low) == event;
+	return !there ? 0 : v->fold ? low - v->fold + 1 : low;
 }
 
 /* The switch between the two of the pair is none of the schedule's: either may go first. */
@@ -335,7 +392,7 @@ static void append_switch_count(const struct witness_view *v, GString *out)
 	for (guint i = 0; i < v->switches->len; i++) {
 		const struct context_switch *s =
 		        &g_array_index(v->switches, struct context_switch, i);
-		if (race && s->at > end)
+		if (race && s->at >= end)
 			continue;
 		all++;
 		needed += s->reason != SWITCH_OPTIONAL;
@@ -354,30 +411,24 @@ static void append_switch_count(const struct witness_view *v, GString *out)
 
 static void draw_foot(const struct app *app, const struct witness_view *v, struct pane p)
 {
-	guint step = cursor_index(v) + 1;
+	guint step = cursor_step(v);
+	bool both = g_array_index(v->rows, struct row, v->list.cursor).kind == ROW_BOTH;
 	GString *text = g_string_new(NULL);
-	pane_rule(p, 0, NULL);
-	g_string_append_printf(text, "after step %u of %u: ", step, v->w.events->len);
-	schedule_append_locks(app->session, v->w.events, step, text);
-	pane_text(p, 1, 1, STYLE_TEXT, text->str);
-	g_string_assign(text, "values here: ");
-	gsize before = text->len;
-	schedule_append_values(app->session, v->w.events, step, text);
-	if (text->len > before)
-		pane_text(p, 2, 1, STYLE_TEXT, text->str);
-	else
-		pane_text(p, 2, 1, STYLE_DIM, "values here: none is known yet");
-	g_string_assign(text, "cut off: ");
-	schedule_append_cut(app->session, v->w.events, text);
-	pane_text(p, 3, 1, STYLE_DIM, text->str);
+	g_string_append_printf(text, "after step %u of %u%s", step, v->w.events->len,
+	                       both ? ": both are next" : "");
+	stage_pane_draw(app, &v->stage, step, v->pair, text->str, p);
+	g_string_assign(text, " cut off: ");
+	stage_append_cut(&v->stage, text);
+	g_string_append_c(text, ' ');
+	int width = text_columns(text->str), most = p.columns / 2;
+	pane_field(p, 0, p.columns - 2 - MIN(width, most), MIN(width, most), STYLE_DIM,
+	           text->str);
 	g_string_free(text, TRUE);
 }
 
-enum { FOOT_ROWS = 4 };
-
 static void draw_orders(const struct app *app, const struct witness_view *v, struct pane p)
 {
-	int half = p.columns * 2 / 5;
+	int half = p.columns * 2 / 5, foot = stage_pane_rows(&v->stage, p.rows);
 	GString *title = g_string_new("witness  ");
 	append_switch_count(v, title);
 	pane_text(p, 0, 1, STYLE_HEADING, "recorded");
@@ -386,9 +437,9 @@ static void draw_orders(const struct app *app, const struct witness_view *v, str
 	            v->accepted ? "✓" : "✗", v->verdict);
 	g_string_free(title, TRUE);
 	pane_rule(p, 1, NULL);
-	struct pane left = pane_part(p, 2, 0, p.rows - 2 - FOOT_ROWS, half);
-	struct pane right = pane_part(p, 2, half + 1, p.rows - 2 - FOOT_ROWS, -1);
-	pane_bar(pane_part(p, 2, 0, p.rows - 2 - FOOT_ROWS, -1), half);
+	struct pane left = pane_part(p, 2, 0, p.rows - 2 - foot, half);
+	struct pane right = pane_part(p, 2, half + 1, p.rows - 2 - foot, -1);
+	pane_bar(pane_part(p, 2, 0, p.rows - 2 - foot, -1), half);
 	uint64_t same = recorded_position(v, event_at(v, cursor_index(v)));
 	for (int r = 0; r < left.rows && v->recorded_top + r < v->recorded->len; r++) {
 		draw_row(app, v, left, r,
@@ -399,115 +450,16 @@ static void draw_orders(const struct app *app, const struct witness_view *v, str
 	for (int r = 0; r < right.rows && v->list.top + r < v->rows->len; r++) {
 		draw_row(app, v, right, r, &g_array_index(v->rows, struct row, v->list.top + r),
 		         true);
-		if (v->list.top + r == v->list.cursor)
+		if (v->list.top + r == v->list.cursor) {
 			pane_highlight(right, r, ATTR_REVERSE);
-	}
-	draw_foot(app, v, pane_part(p, p.rows - FOOT_ROWS, 0, -1, -1));
-}
-
-/* -- drawing: the scheduler, and what there is without a witness ----------------------------
- */
-
-enum { REASON_ROWS = 4 };
-
-static void draw_choices(const struct app *app, const struct witness_view *v, struct pane p)
-{
-	const struct chooser *c = &v->chooser;
-	const struct trace *t = app_trace(app);
-	GString *text = g_string_new(NULL);
-	for (guint i = 0; i < c->choices->len; i++) {
-		const struct choice *choice = &g_array_index(c->choices, struct choice, i);
-		int row = (int)i - MAX((int)v->choice - (p.rows - REASON_ROWS - 2), 0);
-		if (row < 0 || row >= p.rows - REASON_ROWS)
-			continue;
-		g_string_truncate(text, 0);
-		g_string_append_printf(text, "%s ", trace_thread_name(t, i));
-		if (choice->event == NONE) {
-			g_string_append(text, "has no more events");
-		} else {
-			g_string_append_printf(text, "%u ", choice->event);
-			describe_event(app->session, choice->event, text);
+			pane_text(right, r, 0, STYLE_HERE, "▸");
 		}
-		bool pair = choice->event != NONE &&
-		            (choice->event == v->pair[0] || choice->event == v->pair[1]);
-		pane_text(p, row, 1, choice->enabled ? STYLE_NONE : STYLE_DIM,
-		          choice->enabled ? "✓" : "✗");
-		pane_text(p, row, 3, pair ? STYLE_RACE : style_of_thread(i), text->str);
-		if (i != v->choice)
-			continue;
-		pane_highlight(p, row, ATTR_REVERSE);
-		if (!choice->enabled && choice->event != NONE)
-			pane_paragraph(pane_part(p, p.rows - REASON_ROWS, 1, -1, p.columns - 2),
-			               0, 0, STYLE_OPEN, choice->reason);
 	}
-	g_string_free(text, TRUE);
+	draw_foot(app, v, pane_part(p, p.rows - foot, 0, -1, -1));
 }
 
-static void draw_chooser(const struct app *app, const struct witness_view *v, struct pane p)
-{
-	const struct chooser *c = &v->chooser;
-	int half = p.columns * 2 / 5;
-	struct pane left = pane_part(p, 2, 0, p.rows - 2 - FOOT_ROWS, half);
-	pane_format(p, 0, 1, STYLE_HEADING, "your schedule: %u events", c->events->len);
-	pane_text(p, 0, half + 2, STYLE_HEADING,
-	          "who goes next?  Enter takes, u undoes, p ends");
-	pane_rule(p, 1, NULL);
-	pane_bar(pane_part(p, 2, 0, left.rows, -1), half);
-	guint top = c->events->len > (guint)left.rows ? c->events->len - left.rows : 0;
-	for (guint i = top; i < c->events->len; i++) {
-		uint32_t event = g_array_index(c->events, uint32_t, i);
-		GString *text = g_string_new(NULL);
-		describe_event(app->session, event, text);
-		draw_event_row(app, v, left, (int)(i - top), event, text->str, 0);
-		g_string_free(text, TRUE);
-	}
-	draw_choices(app, v, pane_part(p, 2, half + 1, left.rows, -1));
-	struct pane foot = pane_part(p, p.rows - FOOT_ROWS, 0, -1, -1);
-	GString *text = g_string_new(NULL);
-	pane_rule(foot, 0, NULL);
-	schedule_append_locks(app->session, c->events, c->events->len, text);
-	pane_text(foot, 1, 1, STYLE_TEXT, text->str);
-	g_string_truncate(text, 0);
-	schedule_append_values(app->session, c->events, c->events->len, text);
-	pane_text(foot, 2, 1, STYLE_TEXT, text->str);
-	bool there = chooser_is_at_pair(c, v->pair);
-	pane_format(
-	        foot, 3, 1, there ? STYLE_RACE : STYLE_NONE, "%s",
-	        there ? "both of the pair are next: your schedule is a witness (e writes it)"
-	              : "✓ so far a correct reordering");
-	g_string_free(text, TRUE);
-}
-
-static void draw_proof(const struct app *app, const struct finding *f, struct pane p)
-{
-	GString *text = g_string_new(NULL);
-	const struct entry *entry = session_selected(app->session);
-	const struct finding *places = entry ? entry->finding : NULL;
-	/* a finding is a pair of places, the proof one of its pairs of accesses */
-	bool one_of_many = places && places != f && places->count > 1 &&
-	                   places->verdict != VERDICT_IMPOSSIBLE;
-	pane_format(p, 0, 1, STYLE_NONE, "✗ %sproved impossible (%s%s%s)",
-	            one_of_many ? "the first of the two places' pairs, others are open: " : "",
-	            f->proof ? f->proof->method : "?",
-	            f->proof && f->proof->given ? ", given the " : "",
-	            f->proof && f->proof->given ? f->proof->given : "");
-	int row = 2;
-	guint steps = f->proof && f->proof->cycle.steps ? f->proof->cycle.steps->len : 0;
-	if (steps)
-		pane_text(p, row++, 1, STYLE_TEXT,
-		          "A run in which both are next would need all of this:");
-	for (guint i = 0; i < steps && row < p.rows; i++) {
-		g_string_truncate(text, 0);
-		describe_step(app->session,
-		              &g_array_index(f->proof->cycle.steps, struct step, i), text);
-		row += pane_paragraph(pane_part(p, row, 3, -1, p.columns - 4), 0, 0, STYLE_TEXT,
-		                      text->str);
-	}
-	if (steps && row < p.rows)
-		pane_text(p, row, 1, STYLE_TEXT,
-		          "and that goes round in a circle, or contradicts itself.");
-	g_string_free(text, TRUE);
-}
+/* -- drawing what there is without a witness ------------------------------------------------
+ */
 
 static void draw_waiting(const struct app *app, struct pane p)
 {
@@ -524,23 +476,39 @@ static void draw_waiting(const struct app *app, struct pane p)
 		        pane_part(p, 2, 1, -1, p.columns - 2), 0, 0, STYLE_TEXT,
 		        "No witness is needed: it happened in this very run. T shows the "
 		        "run, s the source, C the cycle of units.");
-	else if (!jobs_idle(&app->jobs))
+	else if (app_decides(app, pair[0]))
 		pane_text(p, 2, 1, STYLE_BUSY,
-		          "looking for a witness, or a proof that there is none");
+		          "looking for a witness, or a proof that there is none (C-c stops)");
+	else if (!session_has(app->session, INDEX_ALL))
+		pane_text(p, 2, 1, STYLE_BUSY, "the index is still being built");
+	else if (f && f->kind != FINDING_DATA_RACE)
+		pane_text(p, 2, 1, STYLE_TEXT,
+		          "findings of this kind come without a witness: I tells about it");
 	else if (f && f->verdict == VERDICT_UNKNOWN)
-		pane_text(p, 2, 1, STYLE_OPEN, "? undecided: no witness, no proof");
+		pane_format(p, 2, 1, STYLE_OPEN,
+		            "? undecided, no witness and no proof: %s. w asks again.",
+		            budget_text(f->budget));
 	else
-		pane_text(p, 2, 1, STYLE_TEXT, "there is no witness for this pair");
+		pane_text(p, 2, 1, STYLE_OPEN,
+		          "not decided: the search was stopped. w asks again.");
 	g_string_free(text, TRUE);
 }
 
 static void witness_fit(struct app *app, void *state, int rows, int columns)
 {
 	struct witness_view *v = state;
+	v->columns = columns;
+	if (v->w.events == NULL && v->prose->len)
+		prose_fit(v->prose, &v->list, rows, columns);
 	if (v->w.events == NULL)
 		return;
-	int room = rows - 2 - FOOT_ROWS;
+	int room = rows - 2 - stage_pane_rows(&v->stage, rows);
 	list_fit(&v->list, v->rows->len, room);
+	/* With the line that says so, those that are next. */
+	uint64_t below = v->list.cursor + 1 + v->w.pair->len;
+	if (g_array_index(v->rows, struct row, v->list.cursor).kind == ROW_BOTH &&
+	    below > v->list.top + (uint64_t)MAX(room, 0) && below <= v->rows->len)
+		v->list.top = below - (uint64_t)room;
 	uint64_t same = recorded_position(v, event_at(v, cursor_index(v)));
 	struct list left = { .cursor = same, .top = v->recorded_top };
 	list_fit(&left, v->recorded->len, room);
@@ -551,11 +519,11 @@ static void witness_draw(const struct app *app, const void *state, struct pane p
 {
 	const struct witness_view *v = state;
 	if (v->choosing)
-		draw_chooser(app, v, p);
+		scheduler_draw(app, v, p);
 	else if (v->w.events)
 		draw_orders(app, v, p);
-	else if (v->finding && v->finding->verdict == VERDICT_IMPOSSIBLE)
-		draw_proof(app, v->finding, p);
+	else if (v->prose->len)
+		prose_draw(v->prose, &v->list, p);
 	else
 		draw_waiting(app, p);
 }
@@ -566,96 +534,6 @@ static void follow(struct app *app, struct witness_view *v)
 {
 	if (v->w.events)
 		app->session->event = event_at(v, cursor_index(v));
-}
-
-static void start_choosing(struct app *app, struct witness_view *v)
-{
-	GString *reason = g_string_new(NULL);
-	guint count = v->w.events ? MIN(cursor_index(v), v->w.events->len - 2) : 0;
-	if (!session_has(app->session, INDEX_ALL)) {
-		app_say(app, "the index is still being built");
-	} else if (chooser_init(&v->chooser, app->session, v->w.events, count, reason)) {
-		v->choosing = true;
-		v->choice = 0;
-		app_say(app, "you are the scheduler");
-	} else {
-		chooser_release(&v->chooser);
-		app_say(app, "the checker refuses: %s", reason->str);
-	}
-	g_string_free(reason, TRUE);
-}
-
-/* The reader's schedule becomes the witness when it has come to the pair. */
-static bool adopt(struct app *app, struct witness_view *v)
-{
-	if (!chooser_is_at_pair(&v->chooser, v->pair)) {
-		app_say(app, "both of the pair must be next for it to be a witness");
-		return false;
-	}
-	GArray *events = g_array_copy(v->chooser.events);
-	g_array_append_vals(events, v->pair, 2);
-	struct finding *f = finding_new(FINDING_DATA_RACE, v->pair[0], v->pair[1]);
-	f->verdict = VERDICT_RACE;
-	f->count = 1;
-	f->witness = events;
-	f->by = "you";
-	GString *reason = g_string_new(NULL);
-	bool good = witness_check(app_trace(app), (const uint32_t *)events->data, events->len,
-	                          CLAIM_RACE, v->pair, 2, NULL, reason);
-	if (good) {
-		struct report *report = report_new(app_trace(app), "you");
-		report_add(report, f);
-		session_settle(app->session, report);
-		witness_show(app, v);
-		app_say(app, "your schedule is a checked witness");
-	} else {
-		app_say(app, "the checker refuses: %s", reason->str);
-		finding_free(f);
-	}
-	g_string_free(reason, TRUE);
-	return good;
-}
-
-static bool choosing_request(struct app *app, struct witness_view *v, enum request request)
-{
-	uint32_t threads = (uint32_t)v->chooser.choices->len;
-	GString *reason = g_string_new(NULL);
-	bool understood = true;
-	switch (request) {
-	case REQUEST_DOWN:
-	case REQUEST_TAB:
-		v->choice = (v->choice + 1) % MAX(threads, 1);
-		break;
-	case REQUEST_UP:
-		v->choice = (v->choice + threads - 1) % MAX(threads, 1);
-		break;
-	case REQUEST_ENTER:
-	case REQUEST_NEXT:
-		if (!chooser_take(&v->chooser, v->choice, reason))
-			app_say(app, "not now: %s", reason->str);
-		break;
-	case REQUEST_UNDO:
-	case REQUEST_PREVIOUS:
-		chooser_undo(&v->chooser);
-		break;
-	case REQUEST_EXPORT:
-		if (adopt(app, v))
-			commands_run(app, "export");
-		break;
-	case REQUEST_VERIFY:
-		adopt(app, v);
-		break;
-	case REQUEST_SCHEDULE:
-	case REQUEST_BACK:
-	case REQUEST_QUIT:
-		chooser_release(&v->chooser);
-		v->choosing = false;
-		break;
-	default:
-		understood = false;
-	}
-	g_string_free(reason, TRUE);
-	return understood;
 }
 
 /* Step to the next row that `wanted` says yes to. */
@@ -695,17 +573,60 @@ static void find_access(struct app *app, struct witness_view *v, int direction,
 	                           : "nobody reads it after this in this schedule");
 }
 
+/* Only a schedule can be stepped, replayed, written; a proof can be read. */
+static bool needs_schedule(enum request request)
+{
+	unsigned views = request_table[request].views;
+	return views != ANYWHERE && request != REQUEST_SCHEDULE && views & IN_WITNESS &&
+	       request != REQUEST_LEFT;
+}
+
+static bool witness_offers(const struct app *app, const void *state, enum request request)
+{
+	const struct witness_view *v = state;
+	bool chooses = request == REQUEST_SCHEDULE || request == REQUEST_VERIFY ||
+	               request == REQUEST_EXPORT || request == REQUEST_UNDO;
+	if (v->choosing)
+		return chooses || !needs_schedule(request);
+	return v->w.events != NULL || !needs_schedule(request);
+}
+
+static bool without_witness(struct app *app, struct witness_view *v, enum request request,
+                            uint64_t count)
+{
+	if (needs_schedule(request)) {
+		app_say(app, "this pair has no witness%s",
+		        v->prose->len ? ": it is proved impossible" : "");
+		return true;
+	}
+	if (request == REQUEST_ENTER && v->prose->len) {
+		const struct prose_row *row =
+		        &g_array_index(v->prose, struct prose_row, v->list.cursor);
+		app_go(app, VIEW_TRACE);
+		app_goto(app, row->event, false);
+		return true;
+	}
+	if (request == REQUEST_WITNESS) { /* ask again what was stopped, or is still open */
+		if (v->prose->len == 0 && !app_decides(app, app->session->pair[0]))
+			v->pair[0] = NONE;
+		witness_view_show(app, v);
+		return true;
+	}
+	return v->prose->len > 0 && list_request(&v->list, request, count);
+}
+
 static bool witness_request(struct app *app, void *state, enum request request, uint64_t count)
 {
 	struct witness_view *v = state;
 	if (v->choosing)
-		return choosing_request(app, v, request);
+		return scheduler_request(app, v, request);
 	if (request == REQUEST_SCHEDULE) {
-		start_choosing(app, v);
+		guint before = v->w.events ? MAX(v->w.events->len, 2) - 2 : 0;
+		scheduler_start(app, v, v->w.events ? MIN(cursor_index(v), before) : 0);
 		return true;
 	}
 	if (v->w.events == NULL)
-		return request == REQUEST_WITNESS;
+		return without_witness(app, v, request, count);
 	bool understood = true;
 	switch (request) {
 	case REQUEST_NEXT:
@@ -755,6 +676,8 @@ static void witness_select(struct app *app, void *state, int row, int column, bo
 			v->choice = (uint32_t)(row - 2);
 		return;
 	}
+	if (v->w.events == NULL && v->prose->len)
+		prose_select(v->prose, &v->list, row, v->columns);
 	if (row < 2 || v->w.events == NULL || v->list.top + (row - 2) >= v->rows->len)
 		return;
 	v->list.cursor = v->list.top + (uint64_t)(row - 2);
@@ -769,9 +692,9 @@ enum witness_place witness_view_at(const struct app *app)
 	if (v->choosing)
 		return chooser_is_at_pair(&v->chooser, v->pair) ? WITNESS_SCHEDULED
 		                                                : WITNESS_ELSEWHERE;
-	return v->list.cursor + 1 >= v->rows->len ? WITNESS_AT_END
-	       : v->list.cursor == 0              ? WITNESS_AT_BEGIN
-	                                          : WITNESS_ELSEWHERE;
+	return v->list.cursor >= point_of_it(v) ? WITNESS_AT_END
+	       : v->list.cursor == 0            ? WITNESS_AT_BEGIN
+	                                        : WITNESS_ELSEWHERE;
 }
 
 const struct view_ops witness_view = {
@@ -782,5 +705,6 @@ const struct view_ops witness_view = {
 	.fit = witness_fit,
 	.draw = witness_draw,
 	.request = witness_request,
+	.offers = witness_offers,
 	.select = witness_select,
 };

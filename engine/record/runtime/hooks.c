@@ -33,18 +33,54 @@ static __attribute__((noinline)) void access_rest(const void *p, unsigned what, 
 	t->unusual = rt.waiting || rt.replay || (rt.controlled && !rt.values);
 }
 
-ALWAYS_INLINE void free_hook(struct thread *t, const void *p, unsigned code, enum log_tag tag,
-                             unsigned flags, uintptr_t pc)
+/* The first access after a call or return, whose frames are written now. */
+static __attribute__((noinline)) void access_framed(struct thread *t, const void *p,
+                                                    unsigned what, uintptr_t pc)
 {
-	if (unlikely(t->attention || !log_free_here(t, tag, flags, pc, (uintptr_t)p, code)))
+	enum log_tag tag = what & 255;
+	unsigned flags = what >> 8 & 255, code = what >> 16;
+	bool written = false;
+	if (t->attention == 0 && t->budget > 0) {
+		if (t->pending)
+			log_fill(t);
+		log_frames(t);
+		if (t->epoch)
+			written = log_free_here(t, tag, flags, pc, (uintptr_t)p, code);
+		else if ((written = log_access_here(t, tag, flags, pc, (uintptr_t)p, code)))
+			t->budget--;
+	}
+	if (!written)
+		access_rest(p, what, pc);
+}
+
+/* Free mode: the instruction has not done this before. */
+ALWAYS_INLINE void free_new(struct thread *t, const void *p, unsigned code, enum log_tag tag,
+                            unsigned flags, uintptr_t pc)
+{
+	if (t->dirty)
+		access_framed(t, p, tag | flags << 8 | code << 16, pc);
+	else if (unlikely(t->attention ||
+	                  !log_free_here(t, tag, flags, pc, (uintptr_t)p, code)))
 		access_rest(p, tag | flags << 8 | code << 16, pc);
+}
+
+ALWAYS_INLINE bool free_again(struct thread *t, const void *p, unsigned code, enum log_tag tag,
+                              uintptr_t pc)
+{
+	uint64_t key = seen_key(t, tag, pc, (uintptr_t)p, code);
+	if (*seen_entry(t, key) != key)
+		return false;
+	t->repeated++;
+	return true;
 }
 
 ALWAYS_INLINE void controlled_hook(struct thread *t, const void *p, unsigned code,
                                    enum log_tag tag, unsigned flags, uintptr_t pc)
 {
-	if (unlikely(t->attention || t->budget <= 0 ||
-	             !log_access_here(t, tag, flags, pc, (uintptr_t)p, code)))
+	if (t->dirty)
+		access_framed(t, p, tag | flags << 8 | code << 16, pc);
+	else if (unlikely(t->attention || t->budget <= 0 ||
+	                  !log_access_here(t, tag, flags, pc, (uintptr_t)p, code)))
 		access_rest(p, tag | flags << 8 | code << 16, pc);
 	else
 		t->budget--;
@@ -54,10 +90,10 @@ ALWAYS_INLINE void access_hook(const void *p, unsigned code, enum log_tag tag, u
                                uintptr_t pc)
 {
 	struct thread *t = me;
-	if (t->epoch)
-		free_hook(t, p, code, tag, flags, pc);
-	else
+	if (!t->epoch)
 		controlled_hook(t, p, code, tag, flags, pc);
+	else if (!free_again(t, p, code, tag, pc))
+		free_new(t, p, code, tag, flags, pc);
 }
 
 static __attribute__((noinline)) void range_hook(const void *p, size_t size, enum log_tag tag,
@@ -80,12 +116,12 @@ static __attribute__((noinline)) void range_hook(const void *p, size_t size, enu
 	}
 }
 
-/* The two modes apart, so that neither saves registers for the other. */
+/* What is not a mere repetition is apart, so that that needs no register saved. */
 #define ACCESS(name, code, tag, flags) \
 	static __attribute__((noinline)) void free_##name(struct thread *t, void *p, \
 	                                                  uintptr_t pc) \
 	{ \
-		free_hook(t, p, code, tag, flags, pc); \
+		free_new(t, p, code, tag, flags, pc); \
 	} \
 	static __attribute__((noinline)) void controlled_##name(struct thread *t, void *p, \
 	                                                        uintptr_t pc) \
@@ -96,10 +132,10 @@ static __attribute__((noinline)) void range_hook(const void *p, size_t size, enu
 	void __tsan_##name(void *p) \
 	{ \
 		struct thread *t = me; \
-		if (t->epoch) \
-			free_##name(t, p, CALLER()); \
-		else \
-			controlled_##name(t, p, CALLER()); \
+		if (!t->epoch) \
+			controlled_##name(t, p, HOOK_CALLER()); \
+		else if (!free_again(t, p, code, tag, HOOK_CALLER())) \
+			free_##name(t, p, HOOK_CALLER()); \
 	}
 #define ACCESS_PC(name, code, tag) \
 	EXPORT void __tsan_##name##_pc(void *p, void *pc); \
@@ -111,8 +147,8 @@ static __attribute__((noinline)) void range_hook(const void *p, size_t size, enu
 	EXPORT void __tsan_##name(void *p); \
 	void __tsan_##name(void *p) \
 	{ \
-		access_hook(p, code, LOG_READ, 0, CALLER()); \
-		access_hook(p, code, LOG_WRITE, 0, CALLER()); \
+		access_hook(p, code, LOG_READ, 0, HOOK_CALLER()); \
+		access_hook(p, code, LOG_WRITE, 0, HOOK_CALLER()); \
 	}
 #define SIZES(bytes, code) \
 	ACCESS(read##bytes, code, LOG_READ, 0) \
@@ -138,7 +174,7 @@ SIZES(16, 4)
 	EXPORT void __tsan_##name(void *p, size_t size); \
 	void __tsan_##name(void *p, size_t size) \
 	{ \
-		range_hook(p, size, tag, CALLER()); \
+		range_hook(p, size, tag, HOOK_CALLER()); \
 	} \
 	EXPORT void __tsan_##name##_pc(void *p, size_t size, void *pc); \
 	void __tsan_##name##_pc(void *p, size_t size, void *pc) \
@@ -152,42 +188,53 @@ EXPORT void __tsan_vptr_update(void **vptr, void *new_value);
 void __tsan_vptr_update(void **vptr, void *new_value)
 {
 	if (*vptr != new_value) /* constructors store the same again; that is no news */
-		access_hook(vptr, 3, LOG_WRITE, 0, CALLER());
+		access_hook(vptr, 3, LOG_WRITE, 0, HOOK_CALLER());
 }
 EXPORT void __tsan_vptr_read(void **vptr);
 void __tsan_vptr_read(void **vptr)
 {
-	access_hook(vptr, 3, LOG_READ, 0, CALLER());
+	access_hook(vptr, 3, LOG_READ, 0, HOOK_CALLER());
+}
+
+/* Where calls are watched for --start-at and bind lines; the call's address. */
+static __attribute__((noinline)) uintptr_t watched_call(const struct thread *t, uintptr_t call,
+                                                        uintptr_t function)
+{
+	if (rt.waiting && function - rt.start_low < rt.start_high - rt.start_low)
+		rt.waiting = false;
+	return call - rt.bind_low < rt.bind_size ? t->bound_pc : call;
 }
 
 EXPORT void __tsan_func_entry(void *call_pc);
 void __tsan_func_entry(void *call_pc)
 {
 	struct thread *t = me;
+	uintptr_t call = (uintptr_t)call_pc, sp = (uintptr_t)__builtin_frame_address(0);
 	if (unlikely(t == &nobody))
 		return;
 	if (t->pending)
 		log_fill(t);
-	if (unlikely(rt.waiting) && CALLER() - rt.start_low < rt.start_high - rt.start_low)
-		rt.waiting = false;
-	uintptr_t sp = (uintptr_t)__builtin_frame_address(0);
+	if (unlikely(rt.waiting || rt.bind_size))
+		call = watched_call(t, call, HOOK_CALLER());
 	uint32_t depth = t->depth;
 	/* Frames that a longjmp left behind: a caller's frame lies above ours. */
 	while (unlikely(depth > 0 && depth <= MAX_FRAMES && t->frames[depth - 1].sp <= sp &&
-	                sp - t->frames[depth - 1].sp < 1 << 20))
+	                sp - t->frames[depth - 1].sp < 1 << 20)) {
 		depth--;
-	if (depth < t->low)
-		t->low = depth;
-	if (likely(depth < MAX_FRAMES)) {
-		struct frame *f = &t->frames[depth];
-		f->call = (uintptr_t)call_pc;
-		if (unlikely(f->call - rt.bind_low < rt.bind_size))
-			f->call = t->bound_pc;
-		f->function = CALLER();
-		f->sp = sp;
+		t->low = depth < t->low ? depth : t->low;
 	}
 	t->depth = depth + 1;
 	t->dirty = 1;
+	if (unlikely(depth >= MAX_FRAMES))
+		return;
+	struct frame *f = &t->frames[depth];
+	f->call = call;
+	f->function = HOOK_CALLER();
+	f->sp = sp;
+	if (t->epoch) {
+		f->context = context_of(f[-1].context, call, f->function);
+		t->context = context_now(t, f->context);
+	}
 }
 
 EXPORT void __tsan_func_exit(void *unused);
@@ -198,11 +245,17 @@ void __tsan_func_exit(void *unused)
 		return;
 	if (t->pending)
 		log_fill(t);
-	if (likely(t->depth > 0))
-		t->depth--;
-	if (t->depth < t->low)
-		t->low = t->depth;
-	t->dirty = 1;
+	uint32_t depth = t->depth;
+	if (likely(depth > 0))
+		t->depth = --depth;
+	if (depth < t->low) {
+		t->low = depth;
+		if (unlikely(depth < t->resume_below))
+			missing_left(t);
+	}
+	t->dirty = t->low < t->emitted || depth != t->emitted;
+	if (t->epoch)
+		context_renew(t);
 }
 
 EXPORT void __tsan_ignore_thread_begin(void);

@@ -161,6 +161,7 @@ __attribute__((constructor(101))) static void begin(int argc, char **argv)
 	rt.controlled = rt.config.flags & LOG_CONTROLLED;
 	rt.values = rt.config.flags & LOG_VALUES;
 	rt.replay = rt.config.flags & LOG_REPLAY;
+	rt.missing = rt.config.flags & LOG_MISSING;
 	if (rt.controlled && rt.config.flags & LOG_KEEP_INPUTS)
 		rt.inputs = INPUTS_KEPT;
 	rt.random = (rt.config.seed + 1) * 0x9e3779b97f4a7c15ull;
@@ -187,6 +188,7 @@ __attribute__((constructor(101))) static void begin(int argc, char **argv)
 	glib_take_over();
 	thread_begin(t);
 	log_thread(t); /* again, with its stack */
+	missing_take_over();
 	if (rt.controlled)
 		pin();
 	t->gate = 0;
@@ -488,6 +490,7 @@ EXPORT void *dlopen(const char *file, int mode)
 		t->gate |= GATE_INSIDE;
 		log_modules();
 		glib_take_over();
+		missing_take_over();
 		t->gate &= ~GATE_INSIDE;
 	}
 	return library;
@@ -511,24 +514,18 @@ EXPORT int dlclose(void *library)
 	F(clock_getcpuclockid) \
 	F(clock_getres) \
 	F(clock_settime) \
-	F(fmemopen) F(glob) F(glob64) F(pthread_attr_getaffinity_np) F( \
-	        pthread_attr_getguardsize) F(pthread_attr_getstack) \
-	        F(pthread_attr_getstacksize) F(pthread_barrierattr_getpshared) F( \
-	                pthread_condattr_getclock) F(pthread_condattr_getpshared) \
-	                F(pthread_getcpuclockid) F(pthread_getname_np) F( \
-	                        pthread_mutexattr_getprioceiling) \
-	                        F(pthread_mutexattr_getprotocol) F( \
-	                                pthread_mutexattr_getpshared) \
-	                                F(pthread_mutexattr_getrobust) F( \
-	                                        pthread_mutexattr_gettype) \
-	                                        F(pthread_rwlock_init) F( \
-	                                                pthread_rwlockattr_getkind_np) \
-	                                                F(pthread_rwlockattr_getpshared) F( \
-	                                                        pthread_sigmask) \
-	                                                        F(pthread_spin_init) F( \
-	                                                                realpath) F(regexec) \
-	                                                                F(sem_getvalue) \
-	                                                                        F(sem_unlink)
+	F(fmemopen) \
+	F(glob) F(glob64) F(pthread_attr_getaffinity_np) F(pthread_attr_getguardsize) F( \
+	        pthread_attr_getstack) F(pthread_attr_getstacksize) \
+	        F(pthread_barrierattr_getpshared) F(pthread_condattr_getclock) F( \
+	                pthread_condattr_getpshared) F(pthread_getcpuclockid) \
+	                F(pthread_getname_np) F(pthread_mutexattr_getprioceiling) F( \
+	                        pthread_mutexattr_getprotocol) F(pthread_mutexattr_getpshared) \
+	                        F(pthread_mutexattr_getrobust) F(pthread_mutexattr_gettype) F( \
+	                                pthread_rwlock_init) F(pthread_rwlockattr_getkind_np) \
+	                                F(pthread_rwlockattr_getpshared) F(pthread_sigmask) \
+	                                        F(pthread_spin_init) F(realpath) F(regexec) \
+	                                                F(sem_getvalue) F(sem_unlink)
 FORWARDED(FORWARD)
 
 /* By the first constructor, before anybody else's may call one of them. */

@@ -182,15 +182,20 @@ void log_stream_end(struct stream *s)
 /* Chunks are read alone, so each begins with an empty table. */
 static void clear_sites(struct stream *s)
 {
-	static struct log_site shared[LOG_SITES]; /* for streams that record nothing any more */
-	if (!s->sites)
-		s->sites = rt_pages(LOG_SITES * sizeof(*s->sites));
+	/* for streams that record nothing any more */
+	static struct log_sites shared;
+	static uint16_t shared_hints[LOG_SITES];
 	if (!s->sites) {
+		s->sites = rt_pages(sizeof(*s->sites));
+		s->hints = rt_pages(LOG_SITES * sizeof(*s->hints));
+	}
+	if (!s->sites || !s->hints) {
 		log_stop(LOG_FULL, ENOMEM);
-		s->sites = shared;
+		s->sites = &shared;
+		s->hints = shared_hints;
 	}
 	for (unsigned i = 0; i < LOG_SITES; i++)
-		s->sites[i].key = 0;
+		s->sites->at[i].key = 0;
 }
 
 void log_more(struct stream *s, unsigned words)
@@ -198,6 +203,7 @@ void log_more(struct stream *s, unsigned words)
 	static uint64_t scratch[8192]; /* where records go when nothing more can be kept */
 	lock_chunks();
 	clear_sites(s);
+	s->half = NULL;
 	int error = s->chunk && !rt.full ? write_chunk(s) : 0;
 	if (error)
 		log_stop(LOG_FULL, error);
@@ -260,7 +266,7 @@ void log_switch(struct thread *t)
  * is looked for upwards from the hook's frame, first `hint` words on, where it was the last
  * time.  0 when it is not found in a few pages.
  */
-static uint64_t frame_begin(const struct thread *t, const struct frame *f, uint64_t *hint)
+static uint64_t frame_begin(const struct thread *t, const struct frame *f, uint16_t *hint)
 {
 	enum { WORDS = 1024 };
 	const uintptr_t *word = (const uintptr_t *)f->sp + 2; /* above the hook's own two */
@@ -280,47 +286,75 @@ static uint64_t frame_begin(const struct thread *t, const struct frame *f, uint6
 	return units + 1 <= LOG_FRAME_LIMIT ? units + 1 : 0;
 }
 
-static void log_enter(struct thread *t, const struct frame *f)
+/* So many frames are left, and then one is entered. */
+static void log_enter(struct thread *t, const struct frame *f, uint32_t left)
 {
 	struct stream *s = t->stream;
-	uint64_t *w = log_room(s, 2);
+	uint64_t *w = log_room(s, 3);
 	uint64_t key = log_word(LOG_ENTER, 0, f->call & LOG_ADDRESS_MASK);
 	unsigned slot = log_site_slot(key);
-	struct log_site *site = &s->sites[slot];
-	if (site->key != key)
-		site->hint = 0;
-	uint64_t begin = f->function < LOG_CALL_COUNT ? 0 : frame_begin(t, f, &site->hint);
-	if (site->key == key && site->address == f->function) {
-		w[0] = log_short(slot, begin - site->value, 0);
+	struct log_sites *sites = s->sites;
+	bool same = sites->at[slot].key == key;
+	if (!same)
+		s->hints[slot] = 0;
+	uint64_t begin = f->function < LOG_CALL_COUNT ? 0 : frame_begin(t, f, &s->hints[slot]);
+	same = same && sites->at[slot].address == f->function;
+	if (same && t->epoch && begin == sites->value[slot] &&
+	    log_fits(left, LOG_HALF_OFFSET_BITS)) {
+		log_half(s, slot, left);
+	} else if (same) {
+		w[0] = log_short(slot, begin - sites->value[slot], left);
 		s->next = w + 1;
 	} else {
+		if (left > 0) {
+			*w++ = log_word(LOG_LEAVE, 0, left);
+			sites->at[log_site_slot(LOG_LEAVE)].key = LOG_LEAVE;
+		}
 		w[1] = f->function | begin << LOG_FRAME_SHIFT;
 		BARRIER();
 		w[0] = key;
 		s->next = w + 2;
 	}
-	site->key = key;
-	site->address = f->function;
-	site->value = begin;
+	sites->at[slot].key = key;
+	sites->at[slot].address = f->function;
+	sites->value[slot] = begin;
+}
+
+static void log_leave(struct thread *t, uint32_t left)
+{
+	struct stream *s = t->stream;
+	uint64_t *w = log_room(s, 1);
+	unsigned slot = log_site_slot(LOG_LEAVE);
+	if (t->epoch && s->sites->at[slot].key == LOG_LEAVE &&
+	    log_fits(left, LOG_HALF_OFFSET_BITS)) {
+		log_half(s, slot, left);
+		return;
+	}
+	w[0] = log_word(LOG_LEAVE, 0, left);
+	s->next = w + 1;
+	s->sites->at[slot].key = LOG_LEAVE;
 }
 
 /* Bring the log's idea of t's call stack up to date: see struct thread. */
 void log_frames(struct thread *t)
 {
-	struct stream *s = t->stream;
-	t->dirty = 0;
-	if (!rt.controlled)
-		t->epoch++;
 	uint32_t low = t->low < t->depth ? t->low : t->depth;
-	if (low < t->emitted) {
-		uint64_t *w = log_room(s, 1);
-		w[0] = log_word(LOG_LEAVE, 0, t->emitted - low);
-		s->next = w + 1;
-		t->emitted = low;
-	}
+	uint32_t left = low < t->emitted ? t->emitted - low : 0;
 	uint32_t depth = t->depth < MAX_FRAMES ? t->depth : MAX_FRAMES;
-	while (t->emitted < depth)
-		log_enter(t, &t->frames[t->emitted++]);
+	t->dirty = 0;
+	t->emitted -= left;
+	bool settle = left > 0 && unlikely(t->emitted < t->resume_below);
+	if (left > 0 && (t->emitted >= depth || settle)) {
+		log_leave(t, left);
+		left = 0;
+		if (settle)
+			missing_settle(t);
+	}
+	for (; t->emitted < depth; left = 0) {
+		if (unlikely(t->emitted == t->callback_at))
+			missing_callback(t);
+		log_enter(t, &t->frames[t->emitted++], left);
+	}
 	t->low = t->emitted;
 }
 
@@ -328,12 +362,15 @@ void frame_enter(struct thread *t, enum log_call call, uintptr_t pc, bool now)
 {
 	if (t->depth < t->low)
 		t->low = t->depth;
-	if (t->depth < MAX_FRAMES)
-		t->frames[t->depth] =
-		        (struct frame){ .call = pc,
-			                .function = call,
-			                .sp = (uintptr_t)__builtin_frame_address(0) };
+	if (t->depth < MAX_FRAMES) {
+		struct frame *f = &t->frames[t->depth];
+		*f = (struct frame){ .call = pc,
+			             .function = call,
+			             .sp = (uintptr_t)__builtin_frame_address(0),
+			             .context = context_of(f[-1].context, pc, call) };
+	}
 	t->depth++;
+	context_renew(t);
 	t->dirty = 1;
 	if (now)
 		log_before(t);
@@ -348,6 +385,7 @@ void frame_leave(struct thread *t)
 	if (t->depth < t->low)
 		t->low = t->depth;
 	t->dirty = 1;
+	context_renew(t);
 }
 
 void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc, uint64_t a,
@@ -358,7 +396,7 @@ void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
 	if (tag != LOG_FENCE)
 		t->poll.spins = 0;
 	if (!rt.controlled)
-		log_ticket(t);
+		log_epoch(t);
 	uint64_t *w = log_room(s, 3);
 	w[1] = a;
 	w[2] = b;
@@ -400,7 +438,7 @@ void log_invocation(struct thread *t, enum log_tag tag, bool made, uint64_t pc,
 	uint64_t object = (uintptr_t)self;
 	log_before(t);
 	if (!rt.controlled)
-		log_ticket(t);
+		log_epoch(t);
 	uint64_t *w = log_blob(t, tag, pc, &object, 1, text, length);
 	if (w && made)
 		w[0] |= LOG_MADE << 8;
@@ -567,6 +605,7 @@ static int one_module(struct dl_phdr_info *info, size_t size, void *context)
 		rt.start_high = info->dlpi_addr + rt.config.start_high;
 		rt.waiting = true;
 	}
+	missing_module(info, name, low, high);
 	modules[module_count].bias = info->dlpi_addr;
 	modules[module_count++].low = low;
 	size_t n = absolute(name, text);

@@ -27,7 +27,9 @@
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 #define likely(x)     __builtin_expect(!!(x), 1)
 #define unlikely(x)   __builtin_expect(!!(x), 0)
-#define CALLER()      ((uintptr_t)__builtin_return_address(0))
+#define HOOK_CALLER() ((uintptr_t)__builtin_return_address(0))
+/* Of an interposed function, which code that is not instrumented may have jumped to at its end. */
+#define CALLER() real_caller(HOOK_CALLER())
 #define BARRIER()     __asm__ volatile("" ::: "memory")
 
 enum {
@@ -49,14 +51,19 @@ enum gate {
 struct stream { /* where records go: one for all in controlled mode, else one a thread */
 	uint64_t *next, *end;
 	void *chunk;
+	uint64_t *half;         /* free mode: `next`, when the word before it has room for a record */
 	uint32_t thread;
 	uint32_t last;          /* controlled: the thread of the last record */
-	struct log_site *sites; /* as the reader will know them; layout.h */
+	struct log_sites *sites; /* as the reader will know them; layout.h */
+	uint16_t *hints;         /* of ENTER's sites: see frame_begin */
 };
 
 struct frame {
 	uintptr_t call, function, sp;
+	uint64_t context; /* free mode: a hash of this frame's call and its callers' */
 };
+
+enum { SEEN_BITS = 11 }; /* of a thread's table of accesses that have been written */
 
 enum state { STATE_READY, STATE_RUNNING, STATE_BLOCKED, STATE_OUTSIDE, STATE_DONE };
 
@@ -95,6 +102,9 @@ struct open_call { /* an invocation by a bind line: bind.c */
 };
 enum { MAX_OPEN_CALLS = 16 };
 
+struct region; /* a missing call: missing.c */
+struct reach;  /* reach.c */
+
 /* What a thread waits for by looking at atomics again and again: polls.c. */
 enum { POLL_PLACES = 8, POLL_FRAMES = 4 };
 struct poll {
@@ -123,26 +133,28 @@ struct thread {
 	union {
 		struct {
 			volatile uint32_t gate;
-			uint16_t dirty;   /* the log's idea of the call stack is not ours */
-			uint16_t unusual; /* access_rest has something to see to */
+			uint32_t unusual; /* access_rest has something to see to */
 		};
 		volatile uint64_t attention; /* 0: an access has but to be written */
 	};
+	uint32_t dirty;   /* the log's idea of the call stack is not ours */
 	int32_t budget;   /* accesses until the next scheduling point */
 	int32_t drawn;    /* what it was when accesses were last counted */
 	uint64_t counted; /* accesses that were counted so far */
 	struct stream *stream;
 	uint64_t
 	        *pending; /* the end of the last write's record, whose value is not yet known */
-	struct log_site *pending_site;
-	/* Free mode: a new number after each synchronisation, call and return; an access that
-	 * its site has made with this number before is not written again, but counted.
-	 * Controlled mode: 0. */
-	uint64_t epoch, repeated;
-	uint32_t pending_code;
+	/* Free mode: a new number after each synchronisation, and a hash of it and the calling
+	 * context; an access that the instruction has made in both before is not written
+	 * again, but counted.  Controlled mode, and nobody: 0. */
+	uint64_t epoch, context, repeated;
+	uint32_t pending_code, pending_slot;
 	uint32_t id;
 	uint64_t ordinal; /* visible events so far */
 	uint32_t depth, emitted, low;
+	/* Missing calls: a frame with this index is called back by the innermost one; and when
+	 * `depth` falls below that, a frame of interest to them has been left. */
+	uint32_t callback_at, resume_below;
 	struct frame *frames;
 
 	/* scheduling; under sched.lock */
@@ -184,6 +196,10 @@ struct thread {
 	unsigned open_count;
 	unsigned told_calls; /* those that the program itself tells of (heddle.h), open */
 	uintptr_t bound_pc;  /* who called the bound function that was called last */
+	struct region *regions; /* open missing calls, or NULL */
+	unsigned region_count;
+	struct reach *reach; /* or NULL */
+	uint64_t seen[1 << SEEN_BITS]; /* free mode: access.h */
 	/* what comes from outside: inputs.c */
 	struct signal_seen signals[MAX_SIGNALS_SEEN]; /* not written yet */
 	volatile unsigned signal_count;
@@ -193,7 +209,7 @@ struct thread {
 };
 
 extern __thread struct thread *me __attribute__((tls_model("initial-exec")));
-extern struct thread nobody;
+extern struct thread nobody __attribute__((visibility("hidden")));
 
 struct runtime {
 	bool on;         /* recording was asked for and has not ended */
@@ -201,6 +217,8 @@ struct runtime {
 	bool replay;
 	enum inputs inputs;
 	bool values;
+	bool missing;        /* calls into code that is not instrumented are recorded, */
+	bool reaching;       /* and there is such code: what is allocated must be known */
 	bool async_handlers; /* the program handles signals that may come at any time */
 	bool full;
 	bool waiting; /* for --start-at's function: no accesses yet */
@@ -214,8 +232,9 @@ struct runtime {
 	uintptr_t cxx_low, cxx_high;   /* the C++ library */
 	uintptr_t glib_low, glib_high;
 	uintptr_t libc_low, libc_high, ld_low, ld_high, own_low, own_high;
-	volatile uint64_t ticket;
-	uint64_t messages;
+	/* in a cache line of its own: all threads of free mode write it */
+	volatile uint64_t ticket __attribute__((aligned(64)));
+	uint64_t messages __attribute__((aligned(64)));
 	struct stream stream; /* controlled mode */
 	cpu_set_t *affinity;
 	volatile int poke; /* a signal handler has changed a real lock or semaphore */
@@ -310,6 +329,42 @@ void invoke_record(struct thread *t, enum log_tag tag, bool made, uintptr_t pc,
  * thread but this one may run it. */
 bool entry_jump(uint8_t *entry, const void *target);
 
+/* ---- missing.c ---- */
+/* Where a missing call returns to: it stands for its caller. */
+extern const char missing_return[] __attribute__((visibility("hidden")));
+uintptr_t missing_caller(void);
+ALWAYS_INLINE uintptr_t real_caller(uintptr_t pc)
+{
+	return unlikely(pc == (uintptr_t)missing_return) ? missing_caller() : pc;
+}
+struct dl_phdr_info;
+/* A module that has been loaded. */
+void missing_module(const struct dl_phdr_info *info, const char *path, uintptr_t low,
+                    uintptr_t high);
+void missing_take_over(void); /* when all of them are known */
+/* log_frames: the frame to be written is called back by a missing call; frames that were
+ * written have been left. */
+void missing_callback(struct thread *t);
+void missing_settle(struct thread *t);
+void missing_left(struct thread *t); /* the same at once, by the hook */
+/* A thread whose first function is not instrumented begins, and ends. */
+void missing_begin_thread(struct thread *t, const void *start, const void *argument);
+void missing_end_thread(struct thread *t);
+/* A jump or a caught exception leaves what the frames up to `sp` have called. */
+void missing_jump(struct thread *t, uintptr_t sp);
+
+/* ---- reach.c ---- */
+void reach_init(void); /* what is allocated from now on is known */
+void reach_allocated(const void *p);
+void reach_freed(const void *p);
+void reach_mapped(const void *p, size_t size);
+void reach_data(uintptr_t low, uintptr_t high); /* writable, of a module of the program */
+/* Where the frame's return address lies on the stack, below `limit`; 0: not found. */
+uintptr_t frame_return(const struct frame *f, uintptr_t limit);
+/* What the arguments whose bits are in `mask` reach: the thread's list, until the next call. */
+unsigned reach_scan(struct thread *t, const uint64_t *arguments, unsigned mask,
+                    const struct log_reached **list, bool *cut);
+
 /* ---- memory.c ---- */
 bool memory_shared(const void *p); /* in a mapping that other processes may have, too */
 
@@ -397,6 +452,27 @@ ALWAYS_INLINE uint64_t log_word(enum log_tag tag, unsigned flags, uintptr_t pc)
 	return tag | flags << 8 | (uint64_t)pc << LOG_PC_SHIFT;
 }
 
+/* Free mode: the calling context of a call from one that has the hash `parent`. */
+ALWAYS_INLINE uint64_t context_of(uint64_t parent, uintptr_t call, uintptr_t function)
+{
+	uint64_t h = ((parent << 7 | parent >> 57) ^ call ^ (uint64_t)function << 17) *
+	             0x9e3779b97f4a7c15u;
+	return h ^ h >> 32;
+}
+
+/* What `context` is in the frame of that hash. */
+ALWAYS_INLINE uint64_t context_now(const struct thread *t, uint64_t frame)
+{
+	return frame ^ t->epoch * 0xd6e8feb86659fd93u;
+}
+
+/* The thread has called or returned, or its epoch has ended; frames[-1] is nobody's. */
+ALWAYS_INLINE void context_renew(struct thread *t)
+{
+	uint32_t depth = t->depth < MAX_FRAMES ? t->depth : MAX_FRAMES;
+	t->context = context_now(t, t->frames[(int32_t)depth - 1].context);
+}
+
 /* Everything that must be written before an event of `t`. */
 ALWAYS_INLINE void log_before(struct thread *t)
 {
@@ -432,7 +508,14 @@ static inline void log_ticket(struct thread *t)
 	uint64_t *w = log_room(t->stream, 1);
 	w[0] = log_word(LOG_TICKET, 0, __atomic_add_fetch(&rt.ticket, 1, __ATOMIC_SEQ_CST));
 	t->stream->next = w + 1;
+}
+
+/* The same of what may come between an access and its repetition that both matter. */
+static inline void log_epoch(struct thread *t)
+{
+	log_ticket(t);
 	t->epoch++;
+	context_renew(t);
 }
 
 ALWAYS_INLINE void count_event(struct thread *t, enum log_tag tag, uintptr_t pc)

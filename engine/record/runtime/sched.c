@@ -1129,10 +1129,10 @@ struct thread *thread_new(struct thread *parent)
 	if (id >= MAX_THREADS)
 		return NULL;
 	struct thread *t = rt_pages(sizeof(*t));
-	struct frame *frames = rt_pages(MAX_FRAMES * sizeof(*frames));
+	struct frame *frames = rt_pages((MAX_FRAMES + 1) * sizeof(*frames));
 	if (!t || !frames)
 		return NULL;
-	t->frames = frames;
+	t->frames = frames + 1;
 	t->id = id;
 	t->parent = parent ? parent->id : UINT32_MAX;
 	t->budget = t->drawn = draw_budget();
@@ -1141,6 +1141,7 @@ struct thread *thread_new(struct thread *parent)
 	t->own.last = id;
 	t->state = STATE_READY;
 	t->unusual = 1;
+	t->callback_at = UINT32_MAX;
 	t->epoch = rt.controlled ? 0 : 1;
 	t->priority = 1 + draw(1 << 30);
 	if (parent)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rt.h"
+#include "access.h"
 
 /* The C library's own, resolved once before any recording; until then plain loops. */
 static void *(*real_memmove)(void *, const void *, size_t);
@@ -51,15 +51,29 @@ static size_t length(const char *s)
 static void range(enum log_tag tag, const void *p, size_t n, uintptr_t pc)
 {
 	struct thread *t = me;
+	uint64_t key = 0;
+	if (t->epoch) {
+		key = seen_key(t, tag, pc, (uintptr_t)p, LOG_RANGE) + n * 0x165667b19e3779f9u;
+		if (*seen_entry(t, key) == key) {
+			t->repeated++;
+			return;
+		}
+	}
 	if (n == 0 || (t->gate && !hook_slow(t)) || in_libc(pc))
 		return;
 	int error = errno;
-	if (n <= 8 && (n & (n - 1)) == 0) {
+	bool power = n <= 8 && (n & (n - 1)) == 0;
+	if (power && t->epoch && !(t->attention | t->dirty) &&
+	    log_free_here(t, tag, 0, pc, (uintptr_t)p, __builtin_ctzl(n)))
+		;
+	else if (power) {
 		plan_point(t);
 		log_access(t, tag, 0, pc, p, __builtin_ctzl(n), false, 0);
 	} else {
 		log_range(t, tag, pc, p, n);
 	}
+	if (t->epoch && !rt.waiting)
+		*seen_entry(t, key) = key;
 	errno = error;
 }
 #define READS(p, n)  range(LOG_READ, p, n, CALLER())

@@ -36,16 +36,15 @@ static long nothing(void)
 	EACH_SIZE(F, write) \
 	EACH_SIZE(F, unaligned_read) \
 	EACH_SIZE(F, unaligned_write) \
-	EACH_SIZE(F, volatile_read) EACH_SIZE(F, volatile_write) EACH_SIZE( \
-	        F, unaligned_volatile_read) EACH_SIZE(F, unaligned_volatile_write) \
-	        EACH_SIZE(F, read_write) EACH_SIZE(F, unaligned_read_write) F(read_range) \
-	                F(write_range) F(vptr_read) F(vptr_update) F(func_entry) F(func_exit) \
-	                        F(ignore_thread_begin) F(ignore_thread_end) F(acquire) \
-	                                F(release) F(mutex_create) F(mutex_destroy) \
-	                                        F(mutex_pre_lock) F(mutex_post_lock) \
-	                                                F(mutex_pre_unlock) \
-	                                                        F(mutex_post_unlock) \
-	                                                                F(atomic_signal_fence)
+	EACH_SIZE(F, volatile_read) \
+	EACH_SIZE(F, volatile_write) EACH_SIZE(F, unaligned_volatile_read) \
+	        EACH_SIZE(F, unaligned_volatile_write) EACH_SIZE(F, read_write) EACH_SIZE( \
+	                F, unaligned_read_write) F(read_range) F(write_range) F(vptr_read) \
+	                F(vptr_update) F(func_entry) F(func_exit) F(ignore_thread_begin) \
+	                        F(ignore_thread_end) F(acquire) F(release) F(mutex_create) \
+	                                F(mutex_destroy) F(mutex_pre_lock) F(mutex_post_lock) \
+	                                        F(mutex_pre_unlock) F(mutex_post_unlock) \
+	                                                F(atomic_signal_fence)
 #define PLAIN_JUMP(name) JUMP(name, nothing)
 PLAIN(PLAIN_JUMP)
 
@@ -134,10 +133,10 @@ ATOMIC(128, a128)
 	F(atomic##bits##_store) \
 	F(atomic##bits##_compare_exchange_strong) \
 	F(atomic##bits##_compare_exchange_weak) \
-	F(atomic##bits##_compare_exchange_val) F(atomic##bits##_exchange) \
-	        F(atomic##bits##_fetch_add) F(atomic##bits##_fetch_sub) \
-	                F(atomic##bits##_fetch_and) F(atomic##bits##_fetch_or) \
-	                        F(atomic##bits##_fetch_xor) F(atomic##bits##_fetch_nand)
+	F(atomic##bits##_compare_exchange_val) \
+	F(atomic##bits##_exchange) F(atomic##bits##_fetch_add) F(atomic##bits##_fetch_sub) \
+	        F(atomic##bits##_fetch_and) F(atomic##bits##_fetch_or) \
+	                F(atomic##bits##_fetch_xor) F(atomic##bits##_fetch_nand)
 
 /* What programs may call beside the hooks: what the runtime acts upon, and what nobody does. */
 #define ACTING(name) JUMP_NAMED(#name, name, nothing)

@@ -5,14 +5,32 @@ static struct set set = { PTHREAD_MUTEX_INITIALIZER, NULL };
 static struct table table = { .lock = PTHREAD_MUTEX_INITIALIZER };
 static struct classes classes = { .lock = PTHREAD_MUTEX_INITIALIZER };
 #if defined SET
-static void ask(int i) { set_contains(&set, i % 2); }
-static void change(int i) { set_add(&set, i); }
+static void ask(int i)
+{
+	set_contains(&set, i % 2);
+}
+static void change(int i)
+{
+	set_add(&set, i);
+}
 #elif defined TABLE
-static void ask(int i) { table_get(&table, i % 2); }
-static void change(int i) { table_put(&table, i % 3, i + 1); }
+static void ask(int i)
+{
+	table_get(&table, i % 2);
+}
+static void change(int i)
+{
+	table_put(&table, i % 3, i + 1);
+}
 #else
-static void ask(int i) { classes_find(&classes, N + i); }
-static void change(int i) { classes_unite(&classes, i, (i + 1) % N); }
+static void ask(int i)
+{
+	classes_find(&classes, N + i);
+}
+static void change(int i)
+{
+	classes_unite(&classes, i, (i + 1) % N);
+}
 #endif
 static void *work(void *which)
 {

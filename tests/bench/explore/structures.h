@@ -12,7 +12,7 @@ struct set {
 	struct node {
 		int value;
 		struct node *next;
-	} *first;
+	} * first;
 };
 static int set_has(struct set *s, int v)
 {

@@ -23,9 +23,10 @@ static double of_children(pid_t pid)
 	long user = 0, system = 0;
 	snprintf(name, sizeof(name), "/proc/%d/stat", (int)pid);
 	FILE *f = fopen(name, "r");
-	if (f && fscanf(f,
-	                "%*d (%*[^)]) %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %ld %ld",
-	                &user, &system) != 2)
+	if (f &&
+	    fscanf(f,
+	           "%*d (%*[^)]) %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %ld %ld",
+	           &user, &system) != 2)
 		user = system = 0;
 	if (f)
 		fclose(f);

@@ -1,0 +1,53 @@
+/*
+ * effort.c - a bound on looking for pairs; see effort.h.
+ */
+#include "engine/predict/effort.h"
+
+#include <time.h>
+
+enum { SECOND = 1 << 25, CLOCK_EVERY = 1 << 16 /* steps */ };
+
+double effort_clock(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+void effort_init(struct effort *effort, uint64_t events, double budget)
+{
+	*effort = (struct effort){ .budget = budget };
+	effort->free_work = effort->next_look = events + SECOND;
+}
+
+static void take_time(struct effort *effort)
+{
+	double now = effort_clock();
+
+	if (effort->began > 0)
+		effort->spent += now - effort->began;
+	effort->began = now;
+	effort->over |= effort->spent >= effort->budget;
+}
+
+void effort_look(struct effort *effort)
+{
+	effort->next_look = effort->work + CLOCK_EVERY;
+	if (!effort->paused)
+		take_time(effort);
+}
+
+void effort_pause(struct effort *effort)
+{
+	if (effort->work >= effort->free_work)
+		take_time(effort);
+	effort->paused = true;
+}
+
+void effort_resume(struct effort *effort)
+{
+	effort->paused = false;
+	if (effort->work >= effort->free_work)
+		effort->began = effort_clock();
+}

@@ -1,0 +1,111 @@
+/*
+ * builder_values.c - values interned: integers, strings, tokens, old>new pairs, lists, and
+ * the arguments and results of invocations.  Two values are the same when their indexes are.
+ */
+#include "engine/trace/builder_private.h"
+
+static uint64_t value_hash_of(const struct value *v)
+{
+	return mix((uint64_t)v->integer ^ (uint64_t)v->kind << 56 ^ (uint64_t)v->count << 40);
+}
+
+static uint64_t value_hash(const void *of, uint32_t i)
+{
+	const struct builder *b = of;
+	return value_hash_of(AT(b->values_array, struct value, i));
+}
+
+static uint32_t value_intern(struct builder *b, struct value v)
+{
+	if (2 * (b->values.count + 1) > b->values.mask)
+		builder_table_grow(&b->values, value_hash, b);
+	uint32_t at = value_hash_of(&v) & b->values.mask;
+	for (; b->values.slots[at]; at = (at + 1) & b->values.mask) {
+		uint32_t i = b->values.slots[at] - 1;
+		if (memcmp(AT(b->values_array, struct value, i), &v, sizeof v) == 0)
+			return i;
+	}
+	g_array_append_val(b->values_array, v);
+	b->values.slots[at] = b->values_array->len;
+	b->values.count++;
+	return b->values_array->len - 1;
+}
+
+uint32_t builder_integer(struct builder *b, int64_t integer)
+{
+	struct recent_integer *recent =
+	        &b->recent_integers[mix((uint64_t)integer) & (RECENT - 1)];
+	if (recent->value == 0 || recent->integer != integer) {
+		recent->value =
+		        value_intern(b, (struct value){ .kind = V_INT, .integer = integer }) +
+		        1;
+		recent->integer = integer;
+	}
+	return recent->value - 1;
+}
+
+uint32_t builder_value(struct builder *b, enum value_kind kind, const char *text, size_t length)
+{
+	struct value v = { .kind = kind };
+	if (kind == V_STRING)
+		v.string = builder_bytes(b, text, length);
+	else if (kind == V_TOKEN)
+		v.string = builder_string(b, text, length);
+	return value_intern(b, v);
+}
+
+uint32_t builder_pair(struct builder *b, uint32_t old_value, uint32_t new_value)
+{
+	struct value v = { .kind = V_PAIR };
+	v.first = old_value;
+	v.second = new_value;
+	return value_intern(b, v);
+}
+
+static uint64_t list_hash_of(const uint32_t *items, uint32_t count)
+{
+	return hash_bytes((const char *)items, count * sizeof *items);
+}
+
+static uint64_t list_hash(const void *of, uint32_t i)
+{
+	const struct builder *b = of;
+	const struct value *v = AT(b->values_array, struct value, i);
+	return list_hash_of(AT(b->value_lists, uint32_t, v->first), v->count);
+}
+
+uint32_t builder_list(struct builder *b, const uint32_t *values, uint32_t count)
+{
+	if (2 * (b->lists_table.count + 1) > b->lists_table.mask)
+		builder_table_grow(&b->lists_table, list_hash, b);
+	uint32_t at = list_hash_of(values, count) & b->lists_table.mask;
+	for (; b->lists_table.slots[at]; at = (at + 1) & b->lists_table.mask) {
+		const struct value *v =
+		        AT(b->values_array, struct value, b->lists_table.slots[at] - 1);
+		if (v->count == count &&
+		    (count == 0 || memcmp(b->value_lists->data + 4 * (size_t)v->first, values,
+		                          count * sizeof *values) == 0))
+			return b->lists_table.slots[at] - 1;
+	}
+	struct value v = { .kind = V_LIST, .count = count };
+	v.first = b->value_lists->len;
+	g_array_append_vals(b->value_lists, values, count);
+	uint32_t index = value_intern(b, v);
+	b->lists_table.slots[at] = index + 1;
+	b->lists_table.count++;
+	return index;
+}
+
+uint32_t builder_invocation(struct builder *b, uint32_t method, const uint32_t *arguments,
+                            uint32_t argument_count, const uint32_t *results,
+                            uint32_t result_count)
+{
+	struct invocation_part p = { .method = method,
+		                     .arguments = (uint16_t)argument_count,
+		                     .results = (uint16_t)result_count,
+		                     .values = b->value_lists->len };
+	g_array_append_vals(b->value_lists, arguments, argument_count);
+	g_array_append_vals(b->value_lists, results, result_count);
+	g_array_append_val(b->invocations, p);
+	return b->invocations->len - 1;
+}

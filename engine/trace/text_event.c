@@ -1,0 +1,310 @@
+/*
+ * text_event.c - an event line, thread|op(operand)=values;order|location, into the builder:
+ * cut into its parts, the operation found, each operand read as its operation asks.
+ */
+#include "engine/trace/text_reader.h"
+
+struct line { /* an event line in its parts */
+	struct span thread, word, operand, values, order, location;
+	bool has_values, has_order;
+};
+
+static bool split_tail(struct reader *r, struct span tail, struct line *l)
+{
+	if (tail.length && *tail.at == '=') {
+		size_t end = text_find(tail, 1, MARK_SEMICOLON | MARK_BAR);
+		l->has_values = true;
+		l->values = part(tail, 1, end);
+		tail = part(tail, end, tail.length);
+	}
+	if (tail.length && *tail.at == ';') {
+		size_t end = text_find(tail, 1, MARK_BAR);
+		l->has_order = true;
+		l->order = part(tail, 1, end);
+		tail = part(tail, end, tail.length);
+	}
+	if (tail.length == 0)
+		return text_refuse(r, "an event line is thread|op(operand)|location",
+		                   "expected a third field, found the end of the line");
+	if (*tail.at != '|')
+		return text_refuse(r, "after the operand come =values, ;order and |location",
+		                   "expected '|', found %.*s", SHOW(tail));
+	l->location = part(tail, 1, tail.length);
+	if (memchr(l->location.at, '|', l->location.length))
+		return text_refuse(r, "an event line has three fields",
+		                   "expected a location without '|', found %.*s",
+		                   SHOW(l->location));
+	return true;
+}
+
+static bool split_line(struct reader *r, struct span s, struct line *l)
+{
+	const char *bar = memchr(s.at, '|', s.length);
+	if (bar == NULL || bar == s.at)
+		return text_refuse(r, "an event line is thread|op(operand)|location",
+		                   "expected a thread and '|', found %.*s", SHOW(s));
+	l->thread = part(s, 0, (size_t)(bar - s.at));
+	struct span rest = part(s, l->thread.length + 1, s.length);
+	size_t open = 0;
+	while (open < rest.length && rest.at[open] != '(' && rest.at[open] != '|')
+		open++;
+	l->word = part(rest, 0, open);
+	if (open == rest.length || rest.at[open] == '|')
+		return text_refuse(r, "an event line is thread|op(operand)|location",
+		                   "expected an operation with '(', found %.*s", SHOW(l->word));
+	size_t close = text_find(rest, open + 1, MARK_PARENTHESIS);
+	if (close >= rest.length)
+		return text_refuse(r, "close the operand's parenthesis",
+		                   "expected ')', found the end of the line");
+	l->operand = part(rest, open + 1, close);
+	return split_tail(r, part(rest, close + 1, rest.length), l);
+}
+
+static inline bool word_key(struct span word, struct word_key *key)
+{
+	char bytes[12] = { 0 };
+	if (word.length > sizeof bytes)
+		return false;
+	memcpy(bytes, word.at, word.length);
+	memcpy(&key->low, bytes, 8);
+	memcpy(&key->high, bytes + 8, 4);
+	return true;
+}
+
+static inline unsigned op_slot(struct word_key key)
+{
+	return (unsigned)((key.low * UINT64_C(0x9e3779b97f4a7c15) ^ key.high) >> 56) % OP_SLOTS;
+}
+
+void text_fill_ops(struct reader *r)
+{
+	for (int op = 0; op < OP_COUNT; op++) {
+		struct word_key key;
+		struct span word = { op_table[op].word, strlen(op_table[op].word) };
+		BUG_ON(!word_key(word, &key));
+		unsigned slot = op_slot(key);
+		while (r->op_slots[slot])
+			slot = (slot + 1) % OP_SLOTS;
+		r->op_slots[slot] = (uint8_t)(op + 1);
+		r->op_keys[op] = key;
+	}
+}
+
+static int find_op(const struct reader *r, struct span word)
+{
+	struct word_key key;
+	if (!word_key(word, &key))
+		return -1;
+	for (unsigned slot = op_slot(key); r->op_slots[slot]; slot = (slot + 1) % OP_SLOTS) {
+		int op = r->op_slots[slot] - 1;
+		if (r->op_keys[op].low == key.low && r->op_keys[op].high == key.high)
+			return op;
+	}
+	return -1;
+}
+
+/* "rmw4": the operation and the size. */
+static bool parse_word(struct reader *r, struct span word, enum op *op, uint32_t *size)
+{
+	size_t letters = word.length;
+	while (letters && g_ascii_isdigit(word.at[letters - 1]))
+		letters--;
+	struct span digits = part(word, letters, word.length);
+	int found = find_op(r, part(word, 0, letters));
+	int64_t number = 0;
+	*size = 0;
+	if (found < 0)
+		return text_refuse(r, "see the table of operations in the manual",
+		                   "expected an operation, found %.*s", SHOW(word));
+	*op = found;
+	if (digits.length == 0)
+		return true;
+	if (!op_is_access(found))
+		return text_refuse(r, "only accesses have a size: r4, w8, ar4, aw4, rmw8",
+		                   "expected %s without a size, found %.*s",
+		                   op_table[found].word, SHOW(word));
+	if (!text_integer(digits, &number) || number < 1 || number > INT32_MAX)
+		return text_refuse(r, "sizes are in bytes, as in r4(x)",
+		                   "expected a size of 1 to 2147483647 bytes, found %.*s",
+		                   SHOW(word));
+	*size = (uint32_t)number;
+	return true;
+}
+
+static const char *const order_words[] = { "", "rlx", "acq", "rel", "acq_rel", "seq_cst" };
+
+static bool parse_order(struct reader *r, struct span s, struct event *e)
+{
+	for (int i = ORDER_RLX; i <= ORDER_SEQ_CST; i++)
+		if (span_is(s, order_words[i])) {
+			e->flags |= (uint8_t)i;
+			return true;
+		}
+	return text_refuse(r, "the orders are rlx, acq, rel, acq_rel, seq_cst",
+	                   "expected a memory order, found %.*s", SHOW(s));
+}
+
+static bool parse_access(struct reader *r, const struct line *l, uint32_t size, struct event *e)
+{
+	if (op_is_atomic(e->op) && !l->has_order)
+		e->flags |= ORDER_SEQ_CST;
+	else if (op_is_atomic(e->op) && !parse_order(r, l->order, e))
+		return false;
+	e->target = builder_place_text(r->b, l->operand.at, l->operand.length, size);
+	if (!l->has_values)
+		return true;
+	if (e->op != OP_RMW)
+		return text_value(r, l->values, &e->aux);
+	size_t between = text_find(l->values, 0, MARK_GREATER);
+	uint32_t before, after;
+	if (between == l->values.length)
+		return text_refuse(r, "an rmw's value is OLD>NEW",
+		                   "expected OLD>NEW, found %.*s", SHOW(l->values));
+	if (!text_value(r, part(l->values, 0, between), &before) ||
+	    !text_value(r, part(l->values, between + 1, l->values.length), &after))
+		return false;
+	e->aux = builder_pair(r->b, before, after);
+	return true;
+}
+
+/* act(o.m,a1,a2)=r, call(o.m,a1,a2), ret(o.m)=r */
+static bool parse_call(struct reader *r, const struct line *l, struct event *e)
+{
+	size_t comma = text_find(l->operand, 0, MARK_COMMA);
+	struct span head = part(l->operand, 0, comma);
+	size_t dot = head.length;
+	while (dot && head.at[dot - 1] != '.')
+		dot--;
+	if (dot < 2 || dot == head.length)
+		return text_refuse(r, "an invocation names its object and method: act(o.m,...)",
+		                   "expected OBJECT.METHOD, found %.*s", SHOW(head));
+	if (e->op == OP_RET && comma < l->operand.length)
+		return text_refuse(r, "the arguments stand at the call",
+		                   "expected ret(OBJECT.METHOD), found arguments");
+	if (e->op == OP_CALL && l->has_values)
+		return text_refuse(r, "the results stand at the ret",
+		                   "expected no results at a call");
+	g_array_set_size(r->arguments, 0);
+	if (comma < l->operand.length &&
+	    !text_values(r, part(l->operand, comma + 1, l->operand.length)))
+		return false;
+	guint arguments = r->arguments->len;
+	if (l->has_values && !text_values(r, l->values))
+		return false;
+	guint results = r->arguments->len - arguments;
+	if (arguments > UINT16_MAX || results > UINT16_MAX)
+		return text_refuse(r, "use fewer", "more than 65535 arguments or results");
+	e->target = builder_instance(r->b, head.at, dot - 1);
+	uint32_t method = builder_string(r->b, head.at + dot, head.length - dot);
+	const uint32_t *values = (const uint32_t *)(void *)r->arguments->data;
+	e->aux = builder_invocation(r->b, method, values, arguments, values + arguments,
+	                            results);
+	return true;
+}
+
+static bool parse_block(struct reader *r, const struct line *l, struct event *e)
+{
+	if (e->op == OP_FREE) {
+		e->target = builder_block_find(r->b, l->operand.at, l->operand.length);
+		if (e->target == NONE)
+			e->target = builder_block(r->b, l->operand.at, l->operand.length, 0, 0);
+		return true;
+	}
+	size_t comma = text_find(l->operand, 0, MARK_COMMA);
+	int64_t size;
+	if (comma == 0 || comma == l->operand.length ||
+	    !text_integer(trimmed(part(l->operand, comma + 1, l->operand.length)), &size) ||
+	    size < 0)
+		return text_refuse(r, "an allocation is alloc(NAME,BYTES)",
+		                   "expected a name and a size, found %.*s", SHOW(l->operand));
+	e->target = builder_block(r->b, l->operand.at, comma, (uint64_t)size, 0);
+	return true;
+}
+
+static bool parse_scope(struct reader *r, const struct line *l, struct event *e)
+{
+	bool lists = e->op == OP_UBEG || e->op == OP_MISS;
+	size_t comma = lists ? text_find(l->operand, 0, MARK_COMMA) : l->operand.length;
+	if (comma == 0)
+		return text_refuse(r, "name the scope", "expected a name, found %.*s",
+		                   SHOW(l->operand));
+	e->target = builder_string(r->b, l->operand.at, comma);
+	if (!lists)
+		return true;
+	bool any = comma < l->operand.length;
+	struct span rest = any ? part(l->operand, comma + 1, l->operand.length) : l->operand;
+	return text_tokens(r, rest, any, &e->aux);
+}
+
+static bool parse_operand(struct reader *r, const struct line *l, uint32_t size,
+                          struct event *e)
+{
+	const char *at = l->operand.at;
+	size_t length = l->operand.length;
+	switch (op_table[e->op].operand) {
+	case OPERAND_NOTHING:
+		e->target = NONE;
+		return e->op != OP_FENCE || parse_order(r, l->operand, e);
+	case OPERAND_VARIABLE:
+		return parse_access(r, l, size, e);
+	case OPERAND_OBJECT:
+		e->target = builder_object(r->b, at, length);
+		return true;
+	case OPERAND_THREAD:
+		e->target = builder_thread(r->b, at, length);
+		return true;
+	case OPERAND_MESSAGE:
+		e->target = builder_message(r->b, at, length);
+		return true;
+	case OPERAND_BLOCK:
+		return parse_block(r, l, e);
+	case OPERAND_INSTANCE:
+		return parse_call(r, l, e);
+	case OPERAND_NAME:
+		return parse_scope(r, l, e);
+	}
+	BUG("operand kind %d", op_table[e->op].operand);
+}
+
+/* What stands in the line must be what the operation takes. */
+static bool check_parts(struct reader *r, const struct line *l, enum op op)
+{
+	bool nothing = op_table[op].operand == OPERAND_NOTHING && op != OP_FENCE;
+	if (nothing && l->operand.length)
+		return text_refuse(r, "leave the parentheses empty",
+		                   "expected %s(), found %.*s", op_table[op].word,
+		                   SHOW(l->operand));
+	if (!nothing && l->operand.length == 0)
+		return text_refuse(r, "name the operand",
+		                   "expected an operand of %s, found nothing",
+		                   op_table[op].word);
+	if (l->has_values && !op_is_access(op) && op_table[op].operand != OPERAND_INSTANCE)
+		return text_refuse(r, "only accesses and invocations have values",
+		                   "expected no value of %s, found %.*s", op_table[op].word,
+		                   SHOW(l->values));
+	if (l->has_order && !op_is_atomic(op))
+		return text_refuse(r, "only atomic accesses have an order: ar, aw, rmw",
+		                   "expected no order of %s, found %.*s", op_table[op].word,
+		                   SHOW(l->order));
+	return true;
+}
+
+bool text_event(struct reader *r, struct span s)
+{
+	struct line l = { 0 };
+	enum op op = OP_READ;
+	uint32_t size = 0;
+	if (!split_line(r, s, &l) || !parse_word(r, l.word, &op, &size) ||
+	    !check_parts(r, &l, op))
+		return false;
+	struct event e = { .op = (uint8_t)op };
+	uint32_t thread = builder_thread(r->b, l.thread.at, l.thread.length);
+	if (thread >= UINT16_MAX)
+		return text_refuse(r, "split the trace", "more than 65534 threads");
+	e.thread = (uint16_t)thread;
+	if (!parse_operand(r, &l, size, &e))
+		return false;
+	e.location = builder_location(r->b, l.location.at, l.location.length);
+	r->parsed = true;
+	return builder_add(r->b, e, r->line, r->error);
+}

@@ -1,0 +1,97 @@
+/*
+ * text_reader.h - what the parts of the text reader share: spans of a line, the reader's
+ * state, and how a line is cut.  Private to engine/trace/text_*.c.
+ */
+#ifndef HEDDLE_TEXT_READER_H
+#define HEDDLE_TEXT_READER_H
+
+#include "engine/trace/builder.h"
+
+#include <string.h>
+
+struct span { /* of the file's text, borrowed */
+	const char *at;
+	size_t length;
+};
+
+/* A word of up to twelve letters as a number: for finding operations by a hash that
+ * compares whole words at once. */
+struct word_key {
+	uint64_t low;
+	uint32_t high;
+};
+
+enum { OP_SLOTS = 256 };
+
+struct reader {
+	const char *name;
+	struct builder *b;
+	struct error *error;
+	uint64_t line;
+	struct span all;   /* the whole line, for messages */
+	GArray *arguments; /* uint32_t: values of the line being read */
+	GString *scratch;
+	GHashTable *unknown; /* unknown directives: name -> count */
+	bool filtered, approximate_order;
+	bool parsed; /* the line being read has the form of one: its fault is no cut */
+	uint8_t op_slots[OP_SLOTS]; /* op + 1, by a hash of its word; 0: free */
+	struct word_key op_keys[OP_COUNT];
+};
+
+#define SHOW(span) (int)MIN((span).length, 60), (span).at
+
+static inline bool span_is(struct span s, const char *word)
+{
+	return strlen(word) == s.length && memcmp(s.at, word, s.length) == 0;
+}
+
+static inline struct span part(struct span s, size_t from, size_t to)
+{
+	return (struct span){ s.at + from, to - from };
+}
+
+static inline struct span trimmed(struct span s)
+{
+	while (s.length && (*s.at == ' ' || *s.at == '\t'))
+		s = part(s, 1, s.length);
+	while (s.length && (s.at[s.length - 1] == ' ' || s.at[s.length - 1] == '\t'))
+		s.length--;
+	return s;
+}
+
+/* Refuse the line: always false (text_words.c). */
+bool text_refuse(struct reader *r, const char *remedy, const char *format, ...)
+        __attribute__((format(printf, 3, 4)));
+
+/* What a byte can mean between the parts of a line. */
+enum mark {
+	MARK_COMMA = 1,
+	MARK_SEMICOLON = 2,
+	MARK_BAR = 4,
+	MARK_GREATER = 8,
+	MARK_PARENTHESIS = 16, /* the closing one */
+	MARK_OPEN = 32,
+	MARK_CLOSE = 64,
+	MARK_QUOTE = 128,
+};
+/* The first of `wanted` (a set of marks) outside of quotes and of brackets opened after
+ * `from`; s.length when there is none. */
+size_t text_find(struct span s, size_t from, unsigned wanted);
+/* After the closing quote of a string that begins at `i`; beyond the end when it never
+ * closes. */
+size_t text_after_quote(struct span s, size_t i);
+
+/* Values (text_words.c): a decimal integer of 64 bits, any value, values split at commas
+ * (appended to r->arguments), names split at commas as a list (`any`: there are some). */
+bool text_integer(struct span s, int64_t *integer);
+bool text_value(struct reader *r, struct span s, uint32_t *value);
+bool text_values(struct reader *r, struct span s);
+bool text_tokens(struct reader *r, struct span s, bool any, uint32_t *list);
+
+/* An event line into the builder (text_event.c); the table of operations comes first. */
+void text_fill_ops(struct reader *r);
+bool text_event(struct reader *r, struct span s);
+/* A line that begins with #! (text_directive.c). */
+bool text_directive(struct reader *r, struct span s);
+
+#endif

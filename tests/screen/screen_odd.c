@@ -1,0 +1,134 @@
+/*
+ * screen_odd.c - traces that no view may stumble over: empty, very many threads, names that are
+ * not ASCII, accesses that cover several variables; and work that is stopped.
+ */
+#include "tests/support/tui.h"
+
+#include <check.h>
+#include <string.h>
+
+START_TEST(empty_trace)
+{
+	struct app *app = tui_open("", NULL);
+	static const char *const keys =
+	        "j k Enter w Esc o Esc s Esc S Esc T j k g G n N v ] [ } % = q C q Y q";
+	tui_keys(app, keys);
+	ck_assert(!app->quit);
+	tui_golden(app, "empty");
+	tui_close(app);
+}
+END_TEST
+
+/* Accesses that cover several variables, the writes among them: every event in every view. */
+START_TEST(accesses_of_several_variables)
+{
+	struct app *app = tui_open("T1|w8(p)=1|a.c:1\nT1|w4(p+4)=2|a.c:2\nT2|r8(p)|b.c:1\n"
+	                           "T2|rmw8(p)|b.c:2\nT1|r4(p)=1|a.c:3\nT1|w8(p)|a.c:4\n",
+	                           NULL);
+	ck_assert(app_trace(app)->events[0].flags & EVENT_WIDE);
+	static const char *const views[] = { "T", "s", "S" };
+	for (size_t v = 0; v < G_N_ELEMENTS(views); v++) {
+		tui_keys(app, views[v]);
+		app_goto(app, 0, false);
+		for (uint32_t e = 0; e < 6; e++) {
+			ck_assert_uint_eq(app->session->event, e);
+			tui_keys(app, "N 5 B [ ] v V");
+			app_goto(app, e, false);
+			g_free(tui_screen(app, false));
+			tui_keys(app, "n");
+		}
+	}
+	tui_close(app);
+}
+END_TEST
+
+START_TEST(wide_and_combining_characters)
+{
+	struct app *app =
+	        tui_open("T1|w(変数)=1|a.c:1\nT1|w(e\xcc\x81t\xc3\xa9)=2|a.c:2\n", NULL);
+	tui_keys(app, "T");
+	tui_golden(app, "wide-characters");
+	tui_close(app);
+}
+END_TEST
+
+START_TEST(many_threads_share_a_column)
+{
+	GString *text = g_string_new(NULL);
+	for (int i = 0; i < 20; i++)
+		g_string_append_printf(text, "thread-%d|w(x%d)=%d|a.c:%d\n", i, i % 3, i, i);
+	struct app *app = tui_open(text->str, NULL);
+	tui_keys(app, "T");
+	tui_golden(app, "many-threads");
+	tui_close(app);
+	g_string_free(text, TRUE);
+}
+END_TEST
+
+/* -- work that is stopped -------------------------------------------------------------- */
+
+static bool until_stopped(struct job *job, const struct progress *progress, struct error *error)
+{
+	while (progress_tick(progress, 0, NULL))
+		g_usleep(100);
+	return error_set(error, "", NULL, "cancelled");
+}
+
+static void count_stopped(struct job *job, bool good, const struct error *error)
+{
+	ck_assert(!good);
+	++*(int *)job->data;
+}
+
+static void add_work(struct app *app, bool urgent, int *stopped)
+{
+	struct job *job = g_new0(struct job, 1);
+	job->title = g_strdup("waiting for the end");
+	job->run = until_stopped;
+	job->done = count_stopped;
+	job->data = stopped;
+	job->urgent = urgent;
+	jobs_add(&app->jobs, job);
+}
+
+/* C-c stops first what the reader waits for, then the rest. */
+START_TEST(stopping)
+{
+	struct app *app = tui_open("T1|w(x)|a.c:1\nT2|w(x)|b.c:1\n", NULL);
+	int asked = 0, others = 0;
+	add_work(app, false, &others);
+	add_work(app, true, &asked);
+	app_key(app, 'c' - 'a' + 1);
+	while (asked == 0)
+		app_collect(app);
+	ck_assert(strstr(app->message, "once more stops the analyses"));
+	ck_assert_int_eq(others, 0);
+	app_key(app, 'c' - 'a' + 1);
+	tui_wait(app);
+	ck_assert_int_eq(others, 1);
+	app_key(app, 'c' - 'a' + 1);
+	ck_assert_str_eq(app->message, "nothing is at work; q leaves");
+	tui_command(app, "analyse soon");
+	ck_assert(app->message_is_error);
+	ck_assert(strstr(app->message, "a number of seconds"));
+	tui_command(app, "analyse 7");
+	ck_assert(app->options.budget_total == 7);
+	tui_wait(app);
+	ck_assert(tui_shows(app, "1 can happen"));
+	tui_close(app);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("odd");
+	TCase *c = tcase_create("odd");
+	tcase_set_timeout(c, 60);
+	tcase_add_test(c, empty_trace);
+	tcase_add_test(c, accesses_of_several_variables);
+	tcase_add_test(c, wide_and_combining_characters);
+	tcase_add_test(c, many_threads_share_a_column);
+	tcase_add_test(c, stopping);
+	suite_add_tcase(suite, c);
+	return tui_run(suite);
+}

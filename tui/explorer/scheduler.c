@@ -1,0 +1,169 @@
+/*
+ * scheduler.c - being the scheduler: the reader chooses which thread goes next, the independent
+ * checker says who may and why the others may not, until both of the pair are next.
+ */
+#include "tui/explorer/view_witness.h"
+
+#include "tui/explorer/command_line.h"
+
+/* -- drawing ------------------------------------------------------------------------ */
+
+enum { REASON_ROWS = 4 };
+
+static void draw_choices(const struct app *app, const struct witness_view *v, struct pane p)
+{
+	const struct chooser *c = &v->chooser;
+	const struct trace *t = app_trace(app);
+	GString *text = g_string_new(NULL);
+	for (guint i = 0; i < c->choices->len; i++) {
+		const struct choice *choice = &g_array_index(c->choices, struct choice, i);
+		int row = (int)i - MAX((int)v->choice - (p.rows - REASON_ROWS - 2), 0);
+		if (row < 0 || row >= p.rows - REASON_ROWS)
+			continue;
+		g_string_truncate(text, 0);
+		g_string_append_printf(text, "%s ", trace_thread_name(t, i));
+		if (choice->event == NONE) {
+			g_string_append(text, "has no more events");
+		} else {
+			g_string_append_printf(text, "%u ", choice->event);
+			describe_event(app->session, choice->event, text);
+		}
+		bool pair = choice->event != NONE &&
+		            (choice->event == v->pair[0] || choice->event == v->pair[1]);
+		pane_text(p, row, 1, choice->enabled ? STYLE_NONE : STYLE_DIM,
+		          choice->enabled ? "✓" : "✗");
+		pane_text(p, row, 3, pair ? STYLE_RACE : style_of_thread(i), text->str);
+		if (i != v->choice)
+			continue;
+		pane_highlight(p, row, ATTR_REVERSE);
+		if (!choice->enabled && choice->event != NONE)
+			pane_paragraph(pane_part(p, p.rows - REASON_ROWS, 1, -1, p.columns - 2),
+			               0, 0, STYLE_OPEN, choice->reason);
+	}
+	g_string_free(text, TRUE);
+}
+
+static void draw_foot(const struct app *app, const struct witness_view *v, struct pane p)
+{
+	const struct chooser *c = &v->chooser;
+	bool there = chooser_is_at_pair(c, v->pair);
+	stage_pane_draw(app, &c->stage, c->events->len, v->pair, NULL, p);
+	pane_text(
+	        p, 0, 2, there ? STYLE_RACE : STYLE_NONE,
+	        there ? " both of the pair are next: your schedule is a witness (e writes it) "
+	              : " ✓ so far a correct reordering ");
+}
+
+void scheduler_draw(const struct app *app, const struct witness_view *v, struct pane p)
+{
+	const struct chooser *c = &v->chooser;
+	int half = p.columns * 2 / 5, foot = stage_pane_rows(&c->stage, p.rows);
+	struct pane left = pane_part(p, 2, 0, p.rows - 2 - foot, half);
+	pane_format(p, 0, 1, STYLE_HEADING, "your schedule: %u events", c->events->len);
+	pane_text(p, 0, half + 2, STYLE_HEADING,
+	          "who goes next?  Enter takes, u undoes, p ends");
+	pane_rule(p, 1, NULL);
+	pane_bar(pane_part(p, 2, 0, left.rows, -1), half);
+	guint top = c->events->len > (guint)left.rows ? c->events->len - left.rows : 0;
+	GString *text = g_string_new(NULL);
+	for (guint i = top; i < c->events->len; i++) {
+		uint32_t event = g_array_index(c->events, uint32_t, i);
+		g_string_truncate(text, 0);
+		stage_describe(&c->stage, event, i, text);
+		draw_witness_event(app, v, left, (int)(i - top), event, text->str, 0);
+	}
+	g_string_free(text, TRUE);
+	draw_choices(app, v, pane_part(p, 2, half + 1, left.rows, -1));
+	draw_foot(app, v, pane_part(p, p.rows - foot, 0, -1, -1));
+}
+
+/* -- requests ----------------------------------------------------------------------- */
+
+void scheduler_start(struct app *app, struct witness_view *v, guint count)
+{
+	GString *reason = g_string_new(NULL);
+	if (!session_has(app->session, INDEX_ALL)) {
+		app_say(app, "the index is still being built");
+	} else if (chooser_init(&v->chooser, app->session, v->w.events, count, reason)) {
+		v->choosing = true;
+		v->choice = 0;
+		app_say(app, "you are the scheduler");
+	} else {
+		chooser_release(&v->chooser);
+		app_say(app, "the checker refuses: %s", reason->str);
+	}
+	g_string_free(reason, TRUE);
+}
+
+/* The reader's schedule becomes the witness when it has come to the pair. */
+static bool adopt(struct app *app, struct witness_view *v)
+{
+	if (!chooser_is_at_pair(&v->chooser, v->pair)) {
+		app_say(app, "both of the pair must be next for it to be a witness");
+		return false;
+	}
+	GArray *events = g_array_copy(v->chooser.events);
+	g_array_append_vals(events, v->pair, 2);
+	struct finding *f = finding_new(FINDING_DATA_RACE, v->pair[0], v->pair[1]);
+	f->verdict = VERDICT_RACE;
+	f->count = 1;
+	f->witness = events;
+	f->by = "you";
+	GString *reason = g_string_new(NULL);
+	bool good = witness_check(app_trace(app), (const uint32_t *)events->data, events->len,
+	                          CLAIM_RACE, v->pair, 2, NULL, reason);
+	if (good) {
+		struct report *report = report_new(app_trace(app), "you");
+		report_add(report, f);
+		session_settle(app->session, report);
+		witness_view_show(app, v);
+		app_say(app, "your schedule is a checked witness");
+	} else {
+		app_say(app, "the checker refuses: %s", reason->str);
+		finding_free(f);
+	}
+	g_string_free(reason, TRUE);
+	return good;
+}
+
+bool scheduler_request(struct app *app, struct witness_view *v, enum request request)
+{
+	uint32_t threads = (uint32_t)v->chooser.choices->len;
+	GString *reason = g_string_new(NULL);
+	bool understood = true;
+	switch (request) {
+	case REQUEST_DOWN:
+	case REQUEST_TAB:
+		v->choice = (v->choice + 1) % MAX(threads, 1);
+		break;
+	case REQUEST_UP:
+		v->choice = (v->choice + threads - 1) % MAX(threads, 1);
+		break;
+	case REQUEST_ENTER:
+	case REQUEST_NEXT:
+		if (!chooser_take(&v->chooser, v->choice, reason))
+			app_say(app, "not now: %s", reason->str);
+		break;
+	case REQUEST_UNDO:
+	case REQUEST_PREVIOUS:
+		chooser_undo(&v->chooser);
+		break;
+	case REQUEST_EXPORT:
+		if (adopt(app, v))
+			commands_run(app, "export");
+		break;
+	case REQUEST_VERIFY:
+		adopt(app, v);
+		break;
+	case REQUEST_SCHEDULE:
+	case REQUEST_BACK:
+	case REQUEST_QUIT:
+		chooser_release(&v->chooser);
+		v->choosing = false;
+		break;
+	default:
+		understood = false;
+	}
+	g_string_free(reason, TRUE);
+	return understood;
+}
