@@ -91,7 +91,8 @@ struct signal_seen { /* a signal from outside that a handler took: outside.h */
 	uint64_t ordinal; /* events of its thread before */
 };
 enum { MAX_SIGNALS_SEEN = 8 };
-enum inputs { INPUTS_NONE, INPUTS_KEPT, INPUTS_GIVEN }; /* what comes from outside */
+/* What comes from outside; ASKED: it is asked for, as nothing of it was recorded. */
+enum inputs { INPUTS_NONE, INPUTS_KEPT, INPUTS_ASKED, INPUTS_GIVEN };
 
 struct heddle_bound;
 struct open_call { /* an invocation by a bind line: bind.c */
@@ -405,6 +406,8 @@ uint32_t replay_child(uint32_t parent, uint32_t ordinal);
 void replay_inputs(uint32_t id, const struct log_input **from, const struct log_input **end);
 /* Before a call that is no event: waits for the thread's turn. */
 void replay_call(struct thread *t);
+/* Is this the thread's next event in the plan? */
+bool replay_expects(const struct thread *t, enum log_tag tag, uintptr_t pc);
 /* Is everybody still before the pair, so that nothing may differ? */
 bool replay_strict(void);
 /* The thread asked for something else from outside than in the recording: `text` says what. */
