@@ -74,7 +74,7 @@ static int run_record(struct arguments *a)
 		o.argv = (char **)a->words->pdata;
 	} else
 		return usage_error(a, "no program given");
-	o.output = argument_value(a, "output");
+	o.output = argument_output(a, false);
 	o.free_mode = argument_choice(a, "mode", modes, 0) == 1;
 	o.no_values = argument_flag(a, "no-values");
 	o.no_inputs = argument_flag(a, "no-inputs");
@@ -129,7 +129,8 @@ static const struct command_option options[] = {
 	{ "start-at", "FUNCTION", "record accesses from the first call of FUNCTION on", 0 },
 	{ "no-values", NULL, "leave values out", 0 },
 	{ "no-inputs", NULL,
-	  "leave out what comes from outside (sockets, pipes, terminals): replay needs it again",
+	  "leave out what comes from outside (sockets, pipes, terminals): replay needs it "
+	  "again",
 	  0 },
 	{ 0 },
 };
