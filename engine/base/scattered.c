@@ -35,3 +35,13 @@ void *scattered_alloc0(size_t bytes)
 {
 	return memset(scattered_alloc(bytes), 0, bytes);
 }
+
+void *scattered_realloc(void *array, size_t used, size_t bytes)
+{
+	void *larger = scattered_alloc(bytes);
+
+	if (used > 0)
+		memcpy(larger, array, used);
+	g_free(array);
+	return larger;
+}

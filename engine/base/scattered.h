@@ -13,6 +13,8 @@ void *scattered_alloc(size_t bytes);
 void *scattered_lines(size_t bytes);
 #define scattered_new(type, count) ((type *)scattered_alloc((size_t)(count) * sizeof(type)))
 void *scattered_alloc0(size_t bytes);
+/* A larger one with the same `used` bytes at its beginning; the old one is freed. */
+void *scattered_realloc(void *array, size_t used, size_t bytes);
 #define scattered_new0(type, count) ((type *)scattered_alloc0((size_t)(count) * sizeof(type)))
 
 #endif

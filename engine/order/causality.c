@@ -27,13 +27,15 @@ struct causality *causality_new(struct trace *t, enum order_kind kind, enum keep
 	c->clocks.in_place = keep == KEEP_NOTHING && kind != ORDER_KIND_SHB;
 	if (keep == KEEP_EDGES)
 		c->edges = g_array_new(FALSE, FALSE, sizeof(struct edge));
-	if (kind == ORDER_KIND_SHB || kind == ORDER_KIND_OBSERVED)
+	if (kind == ORDER_KIND_SHB || kind == ORDER_KIND_OBSERVED || kind == ORDER_KIND_LASTING)
 		c->observations = observations_new(t);
+	if (kind == ORDER_KIND_LASTING)
+		c->observations->plain_only = true;
 	/* What a write knew is what its stretch says. */
 	if (keep != KEEP_NOTHING || c->observations != NULL)
 		causality_keep_stretches(c);
 	c->must = must_walk_new(c);
-	c->atomics = atomics_new(t, kind == ORDER_KIND_FIXED);
+	c->atomics = atomics_new(t, kind == ORDER_KIND_FIXED || kind == ORDER_KIND_LASTING);
 	if (kind == ORDER_KIND_HB || kind == ORDER_KIND_SHB || composed_with_hb)
 		c->locks = locks_new(t);
 	if (over_sections)

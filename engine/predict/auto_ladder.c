@@ -26,7 +26,10 @@ struct ladder {
 	bool with_m2;  /* its closure is asked before the solver */
 	struct race_tools tools;
 	struct m2 *m2; /* of the tools, when it is needed */
-	struct order *order;
+	struct order *order; /* what it leaves unordered is a candidate; NULL: all is */
+	/* With weak atomics, what every reordering's happens-before and plain observations
+	 * order, which is no race by C11 either.  Else NULL: the cores say what is none. */
+	struct order *lasting;
 	struct locksets *locksets;
 	GHashTable *settled; /* unit's key -> struct finding, owned by the report or `others` */
 	GPtrArray *others;   /* impossible and unknown ones, so far */
@@ -328,6 +331,20 @@ static bool core_before(const void *ladder, uint32_t e, uint32_t f)
 	return core_has_before(smt_cores(l->smt), f, e);
 }
 
+/* The same where the cores do not suffice. */
+static bool lasting_before(const void *ladder, uint32_t e, uint32_t f)
+{
+	const struct ladder *l = ladder;
+
+	return order_ordered_unobserved(l->lasting, e, f);
+}
+
+/* What refutes a pair whatever the locks do. */
+static class_order *refuting(const struct ladder *l)
+{
+	return l->lasting != NULL ? lasting_before : core_before;
+}
+
 /* What leaves candidates unordered. */
 static bool order_before(const void *ladder, uint32_t e, uint32_t f)
 {
@@ -481,8 +498,8 @@ static void look_at(struct ladder *l, struct sweep *s, uint32_t e)
 {
 	struct span open = { 0, s->b->count }, all = open;
 
-	if (l->order == NULL || (s->lock == NONE && !l->weak_atomics)) {
-		if (!span_of(l, s, e, core_before, &s->cores))
+	if (l->order == NULL || s->lock == NONE) {
+		if (!span_of(l, s, e, refuting(l), &s->cores))
 			return;
 		all = open = s->cores;
 	}
@@ -538,8 +555,7 @@ static bool is_looked_at(struct ladder *l, uint32_t variable)
 		return false;
 	if (l->options->all_verdicts)
 		return true;
-	none = variable_ordered(l->t, variable, l->weak_atomics ? order_before : core_before, l,
-	                        &steps);
+	none = variable_ordered(l->t, variable, refuting(l), l, &steps);
 	effort_more(&l->effort, steps);
 	return !none;
 }
@@ -588,8 +604,10 @@ static bool ladder_init(struct ladder *l)
 	l->doubt = (l->options->use_values || rules) && c11_matters(l->t);
 	l->weak_atomics = !l->doubt && c11_matters(l->t);
 	l->with_m2 &= !l->options->use_values && !l->weak_atomics;
+	if (l->weak_atomics && (l->lasting = order_new_lasting(l->t, l->progress)) == NULL)
+		return false;
 	/* Rule 5 does not keep the order of invocations that the must-orders have. */
-	if (l->options->candidates >= 0 || l->weak_atomics ||
+	if (l->options->candidates >= 0 ||
 	    (l->options->all_verdicts && !l->options->use_values && !rules)) {
 		l->order = l->options->candidates >= 0
 		                   ? order_new(l->t, (enum order_kind)l->options->candidates,
@@ -615,6 +633,7 @@ static void ladder_release(struct ladder *l)
 	smt_free(l->smt);
 	race_tools_end(&l->tools);
 	order_free(l->order);
+	order_free(l->lasting);
 	ladder_proofs_free(l->proofs);
 	classes_release(&l->classes);
 	g_free(l->suspects);

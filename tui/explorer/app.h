@@ -135,6 +135,8 @@ void app_start_work(struct app *app);
 bool app_need_order(struct app *app, enum order_kind kind);
 /* Decide the pair in question exactly; the result becomes an entry. */
 void app_decide_pair(struct app *app, uint32_t first, uint32_t second);
+/* Is that under way for the pair that begins with `first`? */
+bool app_decides(const struct app *app, uint32_t first);
 
 /* -- helpers of views -------------------------------------------------------------------- */
 

@@ -289,14 +289,12 @@ EXPORT ssize_t pread64(int fd, void *p, size_t size, off64_t offset)
 
 /* In the place of a connection that was accepted: nothing but its number. */
 static int accept_given(struct thread *t, const struct given *g, struct sockaddr *a,
-                        socklen_t *length, int flags, uintptr_t pc)
+                        socklen_t *length, int flags)
 {
 	if (!g->recorded || g->result < 0)
 		return -1;
 	fill_address(a, length, g, 0);
-	int made = outside_stand_in(t, (int)g->result, flags);
-	outside_numbered(t, made, pc);
-	return made;
+	return outside_stand_in(t, (int)g->result, flags);
 }
 
 static void accept_kept(struct thread *t, enum log_input_call call, int fd, int made,
@@ -321,12 +319,11 @@ static int accept_here(int fd, struct sockaddr *a, socklen_t *length, int flags,
 		return plain ? REAL(accept)(fd, a, length) : REAL(accept4)(fd, a, length, flags);
 	struct given g;
 	if (input_given(t, call, fd, 0, &g))
-		return accept_given(t, &g, a, length, flags, pc);
+		return accept_given(t, &g, a, length, flags);
 	socklen_t room = a && length ? *length : 0;
 	await_input(t, fd, frame, pc);
 	int made = plain ? REAL(accept)(fd, a, length) : REAL(accept4)(fd, a, length, flags);
 	accept_kept(t, call, fd, made, a, room, length);
-	outside_numbered(t, made, pc);
 	return made;
 }
 EXPORT int accept(int fd, struct sockaddr *restrict a, socklen_t *restrict length)

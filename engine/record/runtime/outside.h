@@ -39,21 +39,22 @@ bool outside_is_inside(int fd); /* known to be the process's own: for what lies 
 void outside_fresh(int fd, enum origin origin);
 void outside_copied(int from, int to);
 void outside_gone(int fd);
-/* Before a descriptor is closed, and after one was made: whoever gets its number comes after the
- * one who gave it back, which is an event of each. */
-void outside_closing(struct thread *t, int fd, uintptr_t pc);
-void outside_numbered(struct thread *t, int fd, uintptr_t pc);
+/* Replay: the number that it had in the recording. */
+int outside_recorded(int fd);
 /*
  * The descriptor `fd` has been made, or (-1) not.  Replay: it gets the number that it had in
- * the recording.  The number; errno stays.
+ * the recording, if that is free, for along a witness whoever had it before may not yet have
+ * closed it.  The number; errno stays.
  */
-int outside_made(struct thread *t, enum log_input_call call, int fd, enum origin origin,
-                 uintptr_t pc);
-/* Replay: something that only has the number `wanted`; -1 and errno when there is none. */
+int outside_made(struct thread *t, enum log_input_call call, int fd, enum origin origin);
+/* Replay: something that only has the number `wanted`, or another; -1 and errno when there is
+ * none. */
 int outside_stand_in(struct thread *t, int wanted, int flags);
 /* Members of epoll instances.  -1: none. */
 void outside_member(int set, int fd, int operation, uint64_t data);
 int outside_member_of(int set, uint64_t data);
+/* Replay: what the instance says for the member that had this number; false when it has none. */
+bool outside_data(int set, int recorded, uint64_t *data);
 bool outside_members(int set);
 
 /* ---- recording and giving: inputs.c ---- */

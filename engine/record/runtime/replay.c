@@ -301,12 +301,6 @@ void replay_call(struct thread *t)
 	take_turns(t, false);
 }
 
-bool replay_expects(const struct thread *t, enum log_tag tag)
-{
-	uint64_t next = replay_turn(t->id);
-	return next < rt.config.plan_length && steps[next].tag == tag;
-}
-
 bool replay_strict(void)
 {
 	return rt.replay && (phase == FOLLOWING || phase == GATHERING);

@@ -49,6 +49,7 @@ enum gate {
 struct stream { /* where records go: one for all in controlled mode, else one a thread */
 	uint64_t *next, *end;
 	void *chunk;
+	uint64_t *half;         /* free mode: `next`, when the word before it has room for a record */
 	uint32_t thread;
 	uint32_t last;          /* controlled: the thread of the last record */
 	struct log_sites *sites; /* as the reader will know them; layout.h */
@@ -355,8 +356,6 @@ uint32_t replay_child(uint32_t parent, uint32_t ordinal);
 void replay_inputs(uint32_t id, const struct log_input **from, const struct log_input **end);
 /* Before a call that is no event: waits for the thread's turn. */
 void replay_call(struct thread *t);
-/* Is the thread's next event in the plan of this kind? */
-bool replay_expects(const struct thread *t, enum log_tag tag);
 /* Is everybody still before the pair, so that nothing may differ? */
 bool replay_strict(void);
 /* The thread asked for something else from outside than in the recording: `text` says what. */

@@ -120,8 +120,7 @@ EXPORT int ioctl(int fd, unsigned long request, ...)
 	EXPORT int name parameters \
 	{ \
 		struct thread *t = recording(); \
-		return outside_made(t, LOG_INPUT_##call, REAL(name) arguments, origin, \
-		                    CALLER()); \
+		return outside_made(t, LOG_INPUT_##call, REAL(name) arguments, origin); \
 	}
 MAKES(socket, (int domain, int type, int protocol), (domain, type, protocol), socket,
       ORIGIN_OUTSIDE)
@@ -140,14 +139,13 @@ EXPORT int signalfd(int fd, const sigset_t *mask, int flags)
 	struct thread *t = recording();
 	int made = REAL(signalfd)(fd, mask, flags);
 	return fd >= 0 ? made
-	               : outside_made(t, LOG_INPUT_signalfd, made, ORIGIN_OUTSIDE,
-	                              CALLER());
+	               : outside_made(t, LOG_INPUT_signalfd, made, ORIGIN_OUTSIDE);
 }
 
-static void both_made(struct thread *t, enum log_input_call call, int ends[2], uintptr_t pc)
+static void both_made(struct thread *t, enum log_input_call call, int ends[2])
 {
 	for (int i = 0; i < 2; i++)
-		ends[i] = outside_made(t, call, ends[i], ORIGIN_INSIDE, pc);
+		ends[i] = outside_made(t, call, ends[i], ORIGIN_INSIDE);
 }
 #define PAIRS(name, parameters, arguments, call) \
 	EXPORT int name parameters \
@@ -155,7 +153,7 @@ static void both_made(struct thread *t, enum log_input_call call, int ends[2], u
 		struct thread *t = recording(); \
 		int result = REAL(name) arguments; \
 		if (result == 0) \
-			both_made(t, LOG_INPUT_##call, ends, CALLER()); \
+			both_made(t, LOG_INPUT_##call, ends); \
 		return result; \
 	}
 PAIRS(pipe, (int ends[2]), (ends), pipe)
@@ -175,8 +173,7 @@ PAIRS(socketpair, (int domain, int type, int protocol, int ends[2]),
 			va_end(list); \
 		} \
 		struct thread *t = in_libc(CALLER()) ? NULL : recording(); \
-		return outside_made(t, LOG_INPUT_open, REAL(name) arguments, ORIGIN_UNKNOWN, \
-		                    CALLER()); \
+		return outside_made(t, LOG_INPUT_open, REAL(name) arguments, ORIGIN_UNKNOWN); \
 	}
 OPENS(open, (const char *path, int flags, ...), (path, flags, mode), flags)
 OPENS(open64, (const char *path, int flags, ...), (path, flags, mode), flags)
@@ -188,18 +185,18 @@ MAKES(creat64, (const char *path, mode_t mode), (path, mode), open, ORIGIN_UNKNO
 
 /* ---- copies and ends ---- */
 
-static int copied(struct thread *t, int from, int to, uintptr_t pc)
+static int copied(struct thread *t, int from, int to)
 {
 	if (!t || !rt.inputs)
 		return to;
-	to = outside_made(t, LOG_INPUT_dup, to, ORIGIN_UNKNOWN, pc);
+	to = outside_made(t, LOG_INPUT_dup, to, ORIGIN_UNKNOWN);
 	outside_copied(from, to);
 	return to;
 }
 EXPORT int dup(int fd)
 {
 	struct thread *t = recording();
-	return copied(t, fd, REAL(dup)(fd), CALLER());
+	return copied(t, fd, REAL(dup)(fd));
 }
 EXPORT int dup2(int fd, int to)
 {
@@ -227,7 +224,7 @@ EXPORT int dup3(int fd, int to, int flags)
 		struct thread *t = recording(); \
 		int result = REAL(name)(fd, command, argument); \
 		return command == F_DUPFD || command == F_DUPFD_CLOEXEC ? \
-		               copied(t, fd, result, CALLER()) \
+		               copied(t, fd, result) \
 		               : result; \
 	}
 CONTROLS(fcntl)
@@ -236,14 +233,14 @@ CONTROLS(fcntl64)
 EXPORT int close(int fd)
 {
 	struct thread *t = recording();
-	if (t)
-		outside_closing(t, fd, CALLER());
+	if (t && rt.inputs)
+		outside_gone(fd);
 	return REAL(close)(fd);
 }
 EXPORT int fclose(FILE *f)
 {
 	struct thread *t = recording();
-	if (t && f)
-		outside_closing(t, fileno(f), CALLER());
+	if (t && rt.inputs && f)
+		outside_gone(fileno(f));
 	return REAL(fclose)(f);
 }

@@ -81,7 +81,7 @@ static int merge(struct thread *t, struct pollfd *fds, unsigned n, const struct 
 		fds[i].revents = 0;
 		if (!outside(t, fds[i].fd))
 			syscall(SYS_ppoll, &fds[i], 1, &zero, NULL, 0);
-		else if (i < said_count && said[i].fd == fds[i].fd)
+		else if (i < said_count && said[i].fd == outside_recorded(fds[i].fd))
 			fds[i].revents = said[i].revents;
 		ready += fds[i].revents != 0;
 	}
@@ -317,6 +317,24 @@ EXPORT int epoll_ctl(int set, int operation, int fd, struct epoll_event *event)
 	return result;
 }
 
+/*
+ * What is kept with the events: for each the descriptor, + 1, and whether it is the process's
+ * own.  What the instance says for it in this run may be another than in the recording.
+ */
+enum { OWN = 1 << 30 };
+
+/* The events of a member, as it is told of in this run; false when there is no such member. */
+static bool retell(int set, int32_t member, const struct epoll_event *said,
+                   struct epoll_event *event)
+{
+	uint64_t data;
+	*event = *said;
+	if (member == 0 || !outside_data(set, (member & ~OWN) - 1, &data))
+		return false;
+	event->data.u64 = data;
+	return true;
+}
+
 /* The process's own are still to be asked for, and what comes from outside has been given. */
 static int epoll_on(struct thread *t, int set, struct epoll_event *events, int most,
                     int64_t milliseconds, const struct given *g)
@@ -325,8 +343,8 @@ static int epoll_on(struct thread *t, int set, struct epoll_event *events, int m
 	const int32_t *own = (const void *)g->part[1];
 	int n = 0;
 	for (unsigned i = 0; g->recorded && i < g->length[1] / sizeof(*own) && n < most; i++)
-		if (own[i] < 0)
-			events[n++] = said[i];
+		if (!(own[i] & OWN))
+			n += retell(set, own[i], &said[i], &events[n]);
 	for (;;) {
 		int more = n < most ? REAL(epoll_wait)(set, events + n, most - n, 0) : 0;
 		if (n + (more > 0 ? more : 0) > 0)
@@ -353,15 +371,19 @@ static int epoll_as_recorded(struct thread *t, int set, struct epoll_event *even
 	struct epoll_event drained[SOME];
 	bool any = false;
 	for (int64_t i = 0; i < g->result; i++) {
-		struct pollfd one = { .fd = own[i], .events = (short)said[i].events };
-		any |= own[i] >= 0;
+		if (!(own[i] & OWN))
+			continue;
+		struct pollfd one = { .fd = (own[i] & ~OWN) - 1,
+			              .events = (short)said[i].events };
+		any = true;
 		await_all(t, &one, 1);
 	}
 	if (any) /* what it says but once it has said now */
 		REAL(epoll_wait)(set, drained, SOME, 0);
 	if (g->result > 0) {
 		plan_point(t);
-		memcpy(events, said, g->length[0]);
+		for (int64_t i = 0; i < g->result; i++)
+			retell(set, own[i], &said[i], &events[i]);
 	}
 	return (int)g->result;
 }
@@ -396,7 +418,7 @@ static void epoll_kept(struct thread *t, int set, const struct epoll_event *even
 		return;
 	for (int i = 0; i < count; i++) {
 		int fd = outside_member_of(set, events[i].data.u64);
-		own[i] = fd >= 0 && outside_is_inside(fd) ? fd : -1;
+		own[i] = fd < 0 ? 0 : (fd + 1) | (outside_is_inside(fd) ? OWN : 0);
 	}
 	struct piece parts[] = { { events, (size_t)count * sizeof(*events) },
 		                 { own, (size_t)count * sizeof(*own) } };
