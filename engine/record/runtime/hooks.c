@@ -205,17 +205,9 @@ static __attribute__((noinline)) uintptr_t watched_call(const struct thread *t, 
 	return call - rt.bind_low < rt.bind_size ? t->bound_pc : call;
 }
 
-EXPORT void __tsan_func_entry(void *call_pc);
-void __tsan_func_entry(void *call_pc)
+ALWAYS_INLINE void push_frame(struct thread *t, uintptr_t call, uintptr_t function,
+                              uintptr_t sp)
 {
-	struct thread *t = me;
-	uintptr_t call = (uintptr_t)call_pc, sp = (uintptr_t)__builtin_frame_address(0);
-	if (unlikely(t == &nobody))
-		return;
-	if (t->pending)
-		log_fill(t);
-	if (unlikely(rt.waiting || rt.bind_size))
-		call = watched_call(t, call, HOOK_CALLER());
 	uint32_t depth = t->depth;
 	/* Frames that a longjmp left behind: a caller's frame lies above ours. */
 	while (unlikely(depth > 0 && depth <= MAX_FRAMES && t->frames[depth - 1].sp <= sp &&
@@ -229,22 +221,38 @@ void __tsan_func_entry(void *call_pc)
 		return;
 	struct frame *f = &t->frames[depth];
 	f->call = call;
-	f->function = HOOK_CALLER();
+	f->function = function;
 	f->sp = sp;
 	if (t->epoch) {
-		f->context = context_of(f[-1].context, call, f->function);
+		f->context = context_of(f[-1].context, call, function);
 		t->context = context_now(t, f->context);
 	}
 }
 
-EXPORT void __tsan_func_exit(void *unused);
-void __tsan_func_exit(void *unused)
+static __attribute__((noinline)) void entry_rest(struct thread *t, uintptr_t call,
+                                                 uintptr_t function, uintptr_t sp)
 {
-	struct thread *t = me;
-	if (unlikely(t == &nobody))
+	if (t == &nobody)
 		return;
 	if (t->pending)
 		log_fill(t);
+	push_frame(t, watched_call(t, call, function), function, sp);
+}
+
+EXPORT void __tsan_func_entry(void *call_pc);
+void __tsan_func_entry(void *call_pc)
+{
+	struct thread *t = me;
+	uintptr_t call = (uintptr_t)call_pc;
+	uintptr_t sp = (uintptr_t)__builtin_dwarf_cfa() - 2 * sizeof(uintptr_t);
+	if (unlikely(t->pending || rt.waiting || rt.bind_size || t == &nobody))
+		entry_rest(t, call, HOOK_CALLER(), sp);
+	else
+		push_frame(t, call, HOOK_CALLER(), sp);
+}
+
+ALWAYS_INLINE void pop_frame(struct thread *t)
+{
 	uint32_t depth = t->depth;
 	if (likely(depth > 0))
 		t->depth = --depth;
@@ -256,6 +264,22 @@ void __tsan_func_exit(void *unused)
 	t->dirty = t->low < t->emitted || depth != t->emitted;
 	if (t->epoch)
 		context_renew(t);
+}
+
+static __attribute__((noinline)) void exit_rest(struct thread *t)
+{
+	log_fill(t);
+	pop_frame(t);
+}
+
+EXPORT void __tsan_func_exit(void *unused);
+void __tsan_func_exit(void *unused)
+{
+	struct thread *t = me;
+	if (t->pending)
+		exit_rest(t);
+	else if (likely(t != &nobody))
+		pop_frame(t);
 }
 
 EXPORT void __tsan_ignore_thread_begin(void);

@@ -49,6 +49,18 @@ void *rt_pages(size_t bytes)
 	return p < 0 ? NULL : (void *)p;
 }
 
+void rt_populate(void *pages, size_t bytes)
+{
+	enum { POPULATE_WRITE = 23 }; /* MADV_, of Linux 5.14 */
+	raw_syscall(SYS_madvise, (long)pages, bytes, POPULATE_WRITE, 0, 0, 0);
+}
+
+void rt_unpages(void *pages, size_t bytes)
+{
+	if (pages)
+		raw_syscall(SYS_munmap, (long)pages, (bytes + 4095) & ~4095ul, 0, 0, 0, 0);
+}
+
 static char *buffers;        /* the shared chunks */
 static uint8_t *buffer_used; /* free mode: whose they are */
 
@@ -177,6 +189,11 @@ void log_stream_end(struct stream *s)
 	buffer_used[((char *)s->chunk - buffers) / LOG_CHUNK] = 0;
 	s->chunk = NULL;
 	unlock_chunks();
+	rt_unpages(s->sites, sizeof(*s->sites));
+	rt_unpages(s->hints, LOG_SITES * sizeof(*s->hints));
+	s->sites = NULL;
+	s->hints = NULL;
+	s->next = s->end = NULL;
 }
 
 /* Chunks are read alone, so each begins with an empty table. */
@@ -189,7 +206,7 @@ static void clear_sites(struct stream *s)
 		s->sites = rt_pages(sizeof(*s->sites));
 		s->hints = rt_pages(LOG_SITES * sizeof(*s->hints));
 	}
-	if (!s->sites || !s->hints) {
+	if (!s->sites || !s->hints) { /* what there is of them is not used, nor given back */
 		log_stop(LOG_FULL, ENOMEM);
 		s->sites = &shared;
 		s->hints = shared_hints;

@@ -63,7 +63,7 @@ struct frame {
 	uint64_t context; /* free mode: a hash of this frame's call and its callers' */
 };
 
-enum { SEEN_BITS = 11 }; /* of a thread's table of accesses that have been written */
+enum { SEEN_BITS = 13 }; /* of a thread's table of accesses that have been written */
 
 enum state { STATE_READY, STATE_RUNNING, STATE_BLOCKED, STATE_OUTSIDE, STATE_DONE };
 
@@ -199,13 +199,14 @@ struct thread {
 	struct region *regions; /* open missing calls, or NULL */
 	unsigned region_count;
 	struct reach *reach; /* or NULL */
-	uint64_t seen[1 << SEEN_BITS]; /* free mode: access.h */
 	/* what comes from outside: inputs.c */
 	struct signal_seen signals[MAX_SIGNALS_SEEN]; /* not written yet */
 	volatile unsigned signal_count;
 	bool starves;       /* replay: waits for what is not in the recording */
 	unsigned hungry;    /* how often it asked for such */
 	const struct log_input *input, *input_end; /* replay: what is still to be given */
+	/* free mode: access.h; whole pages */
+	uint64_t seen[1 << SEEN_BITS] __attribute__((aligned(4096)));
 };
 
 extern __thread struct thread *me __attribute__((tls_model("initial-exec")));
@@ -426,6 +427,10 @@ bool signal_has_handler(int number);
 void rt_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 _Noreturn void rt_die(int signal_number);
 void *rt_pages(size_t bytes);
+/* Pages that are read first and written later would be changed under all threads' feet, which
+ * costs more than to have them at once.  Where the kernel cannot do it, that is how it is. */
+void rt_populate(void *pages, size_t bytes);
+void rt_unpages(void *pages, size_t bytes);
 void *rt_next(const char *name);
 void rt_finish(enum log_status status);
 void rt_child(void); /* after fork, in the child */

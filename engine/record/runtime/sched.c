@@ -1143,6 +1143,8 @@ struct thread *thread_new(struct thread *parent)
 	t->unusual = 1;
 	t->callback_at = UINT32_MAX;
 	t->epoch = rt.controlled ? 0 : 1;
+	if (t->epoch)
+		rt_populate(t->seen, sizeof(t->seen));
 	t->priority = 1 + draw(1 << 30);
 	if (parent)
 		parent->children++;

@@ -6,6 +6,7 @@
  */
 #include <limits.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <threads.h>
 #include <unistd.h>
@@ -33,6 +34,9 @@ static void finish_thread(struct thread *t)
 	t->gate |= GATE_OFF;
 	if (!rt.controlled && rt.on)
 		log_stream_end(&t->own);
+	if (t->epoch)
+		raw_syscall(SYS_madvise, (long)t->seen, sizeof(t->seen), MADV_DONTNEED, 0, 0,
+		            0);
 	if (rt.on)
 		sched_end(t);
 	me = &nobody;
