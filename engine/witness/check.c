@@ -123,10 +123,9 @@ static inline bool step_plain(struct checker *c, uint32_t e)
 	return true;
 }
 
-static bool step(struct checker *c, uint32_t e, struct asked asked, GString *reason)
+static __attribute__((noinline)) bool step_any(struct checker *c, uint32_t e,
+                                               struct asked asked, GString *reason)
 {
-	if (G_LIKELY(e < c->t->events_count) && step_plain(c, e))
-		return true;
 	if (!rules_allow(c, e, asked, reason))
 		return false;
 	/* the specification's state moves on with the question; so it is asked last */
@@ -135,6 +134,11 @@ static bool step(struct checker *c, uint32_t e, struct asked asked, GString *rea
 		return false;
 	rules_take(c, e);
 	return true;
+}
+
+static inline bool step(struct checker *c, uint32_t e, struct asked asked, GString *reason)
+{
+	return (e < c->t->events_count && step_plain(c, e)) || step_any(c, e, asked, reason);
 }
 
 bool checker_enabled(struct checker *c, uint32_t event, GString *reason)
