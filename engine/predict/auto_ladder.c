@@ -368,7 +368,7 @@ static bool span_of(struct ladder *l, const struct sweep *s, uint32_t e, class_o
                     struct span *span)
 {
 	return effort_more(&l->effort,
-	                   class_span(&l->classes, s->b, e, before, l, span));
+	                   EFFORT_QUESTION * class_span(&l->classes, s->b, e, before, l, span));
 }
 
 /* Do they conflict, and for the first time on this variable? */
@@ -483,7 +483,7 @@ static bool only_counting(struct ladder *l, const struct sweep *s)
 	struct finding *known;
 	uint64_t unit;
 
-	if (l->effort.work < l->effort.free_work / 4 || !alike(l, s))
+	if (l->effort.work < l->effort.free_work / 16 || !alike(l, s))
 		return false;
 	unit = (uint64_t)MIN(s->a->site, s->b->site) << 32 | MAX(s->a->site, s->b->site);
 	known = settled(l, unit);
@@ -581,7 +581,7 @@ static bool is_looked_at(struct ladder *l, uint32_t variable)
 	if (!is_suspect(l->suspects, variable))
 		return false;
 	l->ordered = variable_ordered(l->t, variable, refuting(l), l, &steps);
-	effort_more(&l->effort, steps);
+	effort_more(&l->effort, EFFORT_QUESTION * steps);
 	return l->options->all_verdicts || !l->ordered;
 }
 
@@ -643,7 +643,7 @@ static bool ladder_init(struct ladder *l)
 	}
 	l->proofs = ladder_proofs_new(l->t, l->options->use_values);
 	classes_init(&l->classes, l->t, l->locksets);
-	effort_init(&l->effort, l->t->events_count, l->options->budget_total);
+	effort_init(&l->effort, l->t->events_count, l->options);
 	l->suspects = classes_suspects(l->t, l->locksets, l->options->all_verdicts, l->progress);
 	return l->suspects != NULL;
 }

@@ -4,7 +4,7 @@
  *
  * Deciding a pair has a bound of its own (m2_bound, smt_query_solve); this is for what comes
  * before: going through pairs of classes, of accesses, of places that a proof covers.  In
- * steps of some tenths of a microsecond; the first ones are free, so that the result for a trace
+ * steps of some tens of nanoseconds; the first ones are free, so that the result for a trace
  * of ordinary shape does not depend on the machine.
  */
 #ifndef HEDDLE_EFFORT_H
@@ -20,9 +20,12 @@ struct effort {
 	bool paused, over;
 };
 
-/* For a trace of so many events: eight million steps and one for four events are free. */
-void effort_init(struct effort *effort, uint64_t events, double budget);
+/* For a trace of so many events: eight million steps and four for each of them are free. */
+struct race_options;
+void effort_init(struct effort *effort, uint64_t events, const struct race_options *options);
 void effort_look(struct effort *effort);
+/* What a question to an order over a long trace costs, in steps. */
+enum { EFFORT_QUESTION = 4 };
 /* Count steps; false once the budget is over. */
 static inline bool effort_more(struct effort *effort, uint64_t steps)
 {
