@@ -166,6 +166,16 @@ static void read_array(struct reader *r, Dwarf_Die die, uint32_t id, uint32_t el
 	g_array_unref(counts);
 }
 
+/* What is in a named scope: its names begin with `name`::. */
+static void walk_named(struct reader *r, Dwarf_Die die, const char *name, struct level *inner)
+{
+	gsize prefix = r->prefix->len;
+	if (name != NULL)
+		g_string_append_printf(r->prefix, "%s::", name);
+	walk_children(r, die, inner);
+	g_string_truncate(r->prefix, prefix);
+}
+
 /* The members of a struct are collected in `locals` of its level as debug_member. */
 static void read_struct(struct reader *r, Dwarf_Die die, const struct facts *f, uint32_t id,
                         const struct level *outer)
@@ -177,11 +187,7 @@ static void read_struct(struct reader *r, Dwarf_Die die, const struct facts *f, 
 		               .type = id,
 		               .locals = members,
 		               .depth = outer->depth + 1 };
-	gsize prefix = r->prefix->len;
-	if (f->name != NULL)
-		g_string_append_printf(r->prefix, "%s::", f->name);
-	walk_children(r, die, &inner);
-	g_string_truncate(r->prefix, prefix);
+	walk_named(r, die, f->name, &inner);
 	struct debug_type *type = &AT(d->types, struct type_record, id)->public;
 	type->members = d->members->len;
 	type->member_count = members->len;
@@ -403,11 +409,7 @@ static void read_namespace(struct reader *r, Dwarf_Die die, const struct facts *
 		               .scope = NONE,
 		               .type = NONE,
 		               .depth = outer->depth + 1 };
-	gsize prefix = r->prefix->len;
-	if (f->name != NULL)
-		g_string_append_printf(r->prefix, "%s::", f->name);
-	walk_children(r, die, &inner);
-	g_string_truncate(r->prefix, prefix);
+	walk_named(r, die, f->name, &inner);
 }
 
 static void read_die(struct reader *r, Dwarf_Die die, struct level *level)

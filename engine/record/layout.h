@@ -19,15 +19,23 @@
  *
  * Most records are short: one word with the top bit set, which no first word has.  Writer
  * and reader keep a table of sites, LOG_SITES entries chosen by log_site_slot, empty at the
- * beginning of each chunk.  A long READ, WRITE, AREAD, AWRITE (of no range) or ENTER fills
- * its site's entry with log_site_key, its address and value (0 when it is not known).  A short
+ * beginning of each chunk.  A long READ, WRITE, AREAD, AWRITE or ENTER fills its site's entry
+ * with log_site_key, its address and value (0 when it is not known; of a range the size).  A short
  * record repeats the entry's with the differences of both:
  *
- *     1 << 63 | slot << 51 | value difference << 25 (26 bits) | address difference (25 bits)
+ *     1 << 63 | slot << 49 | value difference << 25 (24 bits) | address difference (25 bits)
  *
  * both signed; LOG_DELTA_UNKNOWN means that the value is not known, LOG_DELTA_FOLLOWS that it
  * is the next word.  A write's value is known only after its record has been written.  ENTER
  * has in the place of the address difference how many frames are left first (LEAVE).
+ *
+ * Free mode, whose plain accesses have no values, puts two records into one word,
+ *
+ *     3 << 62 | the second << 31 | the first, each: slot << 18 | address difference (18 bits)
+ *
+ * where the second is LOG_HALF_NONE until there is one.  The value or size does not differ.
+ * LEAVE has a site, too, of the key LOG_LEAVE, and its count in the place of the address
+ * difference.
  */
 #ifndef HEDDLE_LAYOUT_H
 #define HEDDLE_LAYOUT_H
@@ -266,6 +274,7 @@ enum { LOG_MORE = 1 };   /* of LOG_INPUT */
 enum { LOG_PARTS = 3 };
 enum log_input_flag {
 	LOG_BECAME = 1, /* a wait that began with descriptors of the process alone */
+	LOG_TAKEN = 2,  /* replay: given out of turn */
 };
 struct log_input {
 	uint32_t thread;
@@ -297,12 +306,17 @@ enum log_record_flag {
 
 /* Short records and their sites. */
 #define LOG_SHORT         (1ull << 63)
-#define LOG_SITE_BITS     12
+#define LOG_SITE_BITS     13
 #define LOG_SITES         (1u << LOG_SITE_BITS)
-#define LOG_SLOT_SHIFT    51
+#define LOG_SLOT_SHIFT    49
 #define LOG_DELTA_SHIFT   25
-#define LOG_DELTA_BITS    26
+#define LOG_DELTA_BITS    24
 #define LOG_OFFSET_BITS   25
+/* Two in a word. */
+#define LOG_PAIR             (1ull << 62)
+#define LOG_HALF_BITS        31
+#define LOG_HALF_OFFSET_BITS 18
+#define LOG_HALF_NONE        (1ull << (LOG_HALF_OFFSET_BITS - 1)) /* the lowest difference */
 /* The two lowest differences, as unsigned fields. */
 #define LOG_DELTA_UNKNOWN (1ull << (LOG_DELTA_BITS - 1))
 #define LOG_DELTA_FOLLOWS (LOG_DELTA_UNKNOWN + 1)
@@ -328,6 +342,8 @@ static inline unsigned log_site_code(uint64_t key)
 {
 	return (key >> 11 & 3) | (key >> 12 & 4);
 }
+/* Neighbours in the program are neighbours in the table: a hook returns to every 8th byte at
+ * most. */
 static inline unsigned log_site_slot(uint64_t key)
 {
 	uint32_t pc = key >> LOG_PC_SHIFT;

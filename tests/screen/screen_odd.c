@@ -1,10 +1,11 @@
 /*
  * screen_odd.c - traces that no view may stumble over: empty, very many threads, names that are
- * not ASCII, accesses that cover several variables.
+ * not ASCII, accesses that cover several variables; and work that is stopped.
  */
 #include "tests/support/tui.h"
 
 #include <check.h>
+#include <string.h>
 
 START_TEST(empty_trace)
 {
@@ -64,6 +65,60 @@ START_TEST(many_threads_share_a_column)
 }
 END_TEST
 
+/* -- work that is stopped -------------------------------------------------------------- */
+
+static bool until_stopped(struct job *job, const struct progress *progress, struct error *error)
+{
+	while (progress_tick(progress, 0, NULL))
+		g_usleep(100);
+	return error_set(error, "", NULL, "cancelled");
+}
+
+static void count_stopped(struct job *job, bool good, const struct error *error)
+{
+	ck_assert(!good);
+	++*(int *)job->data;
+}
+
+static void add_work(struct app *app, bool urgent, int *stopped)
+{
+	struct job *job = g_new0(struct job, 1);
+	job->title = g_strdup("waiting for the end");
+	job->run = until_stopped;
+	job->done = count_stopped;
+	job->data = stopped;
+	job->urgent = urgent;
+	jobs_add(&app->jobs, job);
+}
+
+/* C-c stops first what the reader waits for, then the rest. */
+START_TEST(stopping)
+{
+	struct app *app = tui_open("T1|w(x)|a.c:1\nT2|w(x)|b.c:1\n", NULL);
+	int asked = 0, others = 0;
+	add_work(app, false, &others);
+	add_work(app, true, &asked);
+	app_key(app, 'c' - 'a' + 1);
+	while (asked == 0)
+		app_collect(app);
+	ck_assert(strstr(app->message, "once more stops the analyses"));
+	ck_assert_int_eq(others, 0);
+	app_key(app, 'c' - 'a' + 1);
+	tui_wait(app);
+	ck_assert_int_eq(others, 1);
+	app_key(app, 'c' - 'a' + 1);
+	ck_assert_str_eq(app->message, "nothing is at work; q leaves");
+	tui_command(app, "analyse soon");
+	ck_assert(app->message_is_error);
+	ck_assert(strstr(app->message, "a number of seconds"));
+	tui_command(app, "analyse 7");
+	ck_assert(app->options.budget_total == 7);
+	tui_wait(app);
+	ck_assert(tui_shows(app, "1 can happen"));
+	tui_close(app);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("odd");
@@ -73,6 +128,7 @@ int main(void)
 	tcase_add_test(c, accesses_of_several_variables);
 	tcase_add_test(c, wide_and_combining_characters);
 	tcase_add_test(c, many_threads_share_a_column);
+	tcase_add_test(c, stopping);
 	suite_add_tcase(suite, c);
 	return tui_run(suite);
 }

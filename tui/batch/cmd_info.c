@@ -1,6 +1,7 @@
 /* cmd_info.c - `heddle info`: what is in a trace. */
 #include "engine/trace/trace.h"
 #include "tui/batch/command.h"
+#include "tui/batch/print.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -139,7 +140,8 @@ static GArray *missing_calls(const struct trace *t, const struct counts *c)
 			struct missing m = { .library = library };
 			g_array_append_val(list, m);
 			index = list->len;
-			g_hash_table_insert(libraries, (gpointer)library, GUINT_TO_POINTER(index));
+			g_hash_table_insert(libraries, (gpointer)library,
+			                    GUINT_TO_POINTER(index));
 		}
 		struct missing *m = &g_array_index(list, struct missing, index - 1);
 		m->calls++;
@@ -149,15 +151,6 @@ static GArray *missing_calls(const struct trace *t, const struct counts *c)
 	g_hash_table_destroy(libraries);
 	g_hash_table_destroy(functions);
 	return list;
-}
-
-static json_t *json_name(const char *text)
-{
-	GString *s = g_string_new(NULL);
-	append_escaped(s, text, strlen(text));
-	json_t *j = json_string(s->str);
-	g_string_free(s, TRUE);
-	return j;
 }
 
 static void json_set(json_t *object, const char *key, json_t *value)
@@ -173,7 +166,7 @@ static void print_json(const struct trace *t, const struct counts *c)
 	struct line lines[12];
 	summary(t, c, lines);
 	json_t *j = json_pack("{ssso}", "heddle", HEDDLE_VERSION, "trace",
-	                      json_name(trace_name(t)));
+	                      json_text(trace_name(t)));
 	for (size_t i = 0; i < G_N_ELEMENTS(lines); i++)
 		json_object_set_new(j, lines[i].name, json_integer((json_int_t)lines[i].count));
 	json_t *operations = json_object(), *threads = json_object(), *notes = json_object();
@@ -187,9 +180,9 @@ static void print_json(const struct trace *t, const struct counts *c)
 		         json_integer((json_int_t)c->by_thread[i]));
 	for (uint64_t i = 0; i < t->notes_count; i++)
 		json_set(notes, trace_string(t, t->notes[i].key),
-		         json_name(trace_string(t, t->notes[i].value)));
+		         json_text(trace_string(t, t->notes[i].value)));
 	for (guint i = 0; i < t->warnings->len; i++)
-		json_array_append_new(warnings, json_name(t->warnings->pdata[i]));
+		json_array_append_new(warnings, json_text(t->warnings->pdata[i]));
 	GArray *missing = missing_calls(t, c);
 	json_t *libraries = json_object();
 	for (guint i = 0; i < missing->len; i++) {
@@ -241,11 +234,8 @@ static void print_text(const struct trace *t, const struct counts *c)
 {
 	struct line lines[12];
 	summary(t, c, lines);
-	GString *name = g_string_new(NULL);
-	append_escaped(name, trace_name(t), strlen(trace_name(t)));
-	printf("%s%s%s%s\n", name->str, t->complete ? "" : ", truncated",
+	printf("%s%s%s%s\n", trace_name(t), t->complete ? "" : ", truncated",
 	       t->filtered ? ", filtered" : "", t->order_exact ? "" : ", order approximate");
-	g_string_free(name, TRUE);
 	for (size_t i = 0; i < G_N_ELEMENTS(lines); i++)
 		if (lines[i].count || i < 4)
 			printf("  %-12s %12" G_GUINT64_FORMAT "\n", lines[i].name,

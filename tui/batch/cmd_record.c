@@ -74,7 +74,7 @@ static int run_record(struct arguments *a)
 		o.argv = (char **)a->words->pdata;
 	} else
 		return usage_error(a, "no program given");
-	o.output = argument_value(a, "output");
+	o.output = argument_output(a, false);
 	o.free_mode = argument_choice(a, "mode", modes, 0) == 1;
 	o.no_values = argument_flag(a, "no-values");
 	o.no_missing = argument_flag(a, "no-missing");
@@ -131,7 +131,8 @@ static const struct command_option options[] = {
 	{ "no-values", NULL, "leave values out", 0 },
 	{ "no-missing", NULL, "leave out calls into code that is not instrumented", 0 },
 	{ "no-inputs", NULL,
-	  "leave out what comes from outside (sockets, pipes, terminals): replay needs it again",
+	  "leave out what comes from outside (sockets, pipes, terminals): replay needs it "
+	  "again",
 	  0 },
 	{ 0 },
 };
@@ -139,7 +140,7 @@ static const struct command_option options[] = {
 const struct command command_record = {
 	.name = "record",
 	.usage = "[-o TRACE] [--mode M] [--strategy S] [--seed N] -- PROG ARGS",
-	.summary = "Run a program and record what its threads do",
+	.summary = "run a program and record what its threads do",
 	.details =
 	        "Exits as the program does (128 + the number of its signal); 125 when Heddle "
 	        "itself fails.\nThe program's input and output are its own.",

@@ -109,18 +109,39 @@ void jobs_collect(struct jobs *jobs)
 	start_next(jobs);
 }
 
-void jobs_stop(struct jobs *jobs)
+/* The number of jobs that were not stopped before. */
+static guint stop(struct jobs *jobs, bool urgent_only)
 {
 	GPtrArray *waiting = jobs->waiting;
+	guint stopped = 0;
 	jobs->waiting = g_ptr_array_new();
-	for (guint i = 0; i < jobs->running->len; i++)
-		g_atomic_int_set(&((struct job *)jobs->running->pdata[i])->stopped, 1);
+	for (guint i = 0; i < jobs->running->len; i++) {
+		struct job *job = jobs->running->pdata[i];
+		if (job->urgent || !urgent_only)
+			stopped += g_atomic_int_compare_and_exchange(&job->stopped, 0, 1);
+	}
 	for (guint i = 0; i < waiting->len; i++) {
 		struct job *job = waiting->pdata[i];
+		if (urgent_only && !job->urgent) {
+			g_ptr_array_add(jobs->waiting, job);
+			continue;
+		}
 		error_set(&job->error, "", NULL, "cancelled");
 		finish(job, false);
+		stopped++;
 	}
 	g_ptr_array_free(waiting, TRUE);
+	return stopped;
+}
+
+void jobs_stop(struct jobs *jobs)
+{
+	stop(jobs, false);
+}
+
+bool jobs_stop_urgent(struct jobs *jobs)
+{
+	return stop(jobs, true) > 0;
 }
 
 void jobs_release(struct jobs *jobs)

@@ -44,6 +44,8 @@ void jobs_add(struct jobs *jobs, struct job *job);
 /* Call when the pipe is readable: runs `done` of what has ended, starts what waits. */
 void jobs_collect(struct jobs *jobs);
 void jobs_stop(struct jobs *jobs); /* cancel all that runs or waits */
+/* Cancel only what the reader waits for; false when there is nothing of the kind. */
+bool jobs_stop_urgent(struct jobs *jobs);
 bool jobs_idle(const struct jobs *jobs);
 /* "looking for races 34 %", or "" when idle. */
 void jobs_describe(struct jobs *jobs, GString *out);

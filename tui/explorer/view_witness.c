@@ -117,7 +117,7 @@ static void make_rows(struct witness_view *v)
 	for (guint i = v->fold; i < v->w.events->len; i++) {
 		for (guint j = 0; j < v->switches->len; j++)
 			if (g_array_index(v->switches, struct context_switch, j).at == i &&
-			    !(race && i > end))
+			    !(race && i >= end)) /* either of the pair may go on */
 				add_row(v->rows, ROW_SWITCH, j);
 		if (race && i == end)
 			add_row(v->rows, ROW_BOTH, i);
@@ -392,7 +392,7 @@ static void append_switch_count(const struct witness_view *v, GString *out)
 	for (guint i = 0; i < v->switches->len; i++) {
 		const struct context_switch *s =
 		        &g_array_index(v->switches, struct context_switch, i);
-		if (race && s->at > end)
+		if (race && s->at >= end)
 			continue;
 		all++;
 		needed += s->reason != SWITCH_OPTIONAL;
@@ -476,13 +476,21 @@ static void draw_waiting(const struct app *app, struct pane p)
 		        pane_part(p, 2, 1, -1, p.columns - 2), 0, 0, STYLE_TEXT,
 		        "No witness is needed: it happened in this very run. T shows the "
 		        "run, s the source, C the cycle of units.");
-	else if (!jobs_idle(&app->jobs))
+	else if (app_decides(app, pair[0]))
 		pane_text(p, 2, 1, STYLE_BUSY,
-		          "looking for a witness, or a proof that there is none");
+		          "looking for a witness, or a proof that there is none (C-c stops)");
+	else if (!session_has(app->session, INDEX_ALL))
+		pane_text(p, 2, 1, STYLE_BUSY, "the index is still being built");
+	else if (f && f->kind != FINDING_DATA_RACE)
+		pane_text(p, 2, 1, STYLE_TEXT,
+		          "findings of this kind come without a witness: I tells about it");
 	else if (f && f->verdict == VERDICT_UNKNOWN)
-		pane_text(p, 2, 1, STYLE_OPEN, "? undecided: no witness, no proof");
+		pane_format(p, 2, 1, STYLE_OPEN,
+		            "? undecided, no witness and no proof: %s. w asks again.",
+		            budget_text(f->budget));
 	else
-		pane_text(p, 2, 1, STYLE_TEXT, "there is no witness for this pair");
+		pane_text(p, 2, 1, STYLE_OPEN,
+		          "not decided: the search was stopped. w asks again.");
 	g_string_free(text, TRUE);
 }
 
@@ -598,8 +606,12 @@ static bool without_witness(struct app *app, struct witness_view *v, enum reques
 		app_goto(app, row->event, false);
 		return true;
 	}
-	if (request == REQUEST_WITNESS)
+	if (request == REQUEST_WITNESS) { /* ask again what was stopped, or is still open */
+		if (v->prose->len == 0 && !app_decides(app, app->session->pair[0]))
+			v->pair[0] = NONE;
+		witness_view_show(app, v);
 		return true;
+	}
 	return v->prose->len > 0 && list_request(&v->list, request, count);
 }
 

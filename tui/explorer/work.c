@@ -369,6 +369,11 @@ static void decide_done(struct job *job, bool good, const struct error *error)
 	g_free(d);
 }
 
+bool app_decides(const struct app *app, uint32_t first)
+{
+	return is_under_way(app, (int)first, decide_run);
+}
+
 void app_decide_pair(struct app *app, uint32_t first, uint32_t second)
 {
 	if (is_under_way(app, (int)first, decide_run))

@@ -51,6 +51,7 @@ enum gate {
 struct stream { /* where records go: one for all in controlled mode, else one a thread */
 	uint64_t *next, *end;
 	void *chunk;
+	uint64_t *half;         /* free mode: `next`, when the word before it has room for a record */
 	uint32_t thread;
 	uint32_t last;          /* controlled: the thread of the last record */
 	struct log_sites *sites; /* as the reader will know them; layout.h */
@@ -90,7 +91,8 @@ struct signal_seen { /* a signal from outside that a handler took: outside.h */
 	uint64_t ordinal; /* events of its thread before */
 };
 enum { MAX_SIGNALS_SEEN = 8 };
-enum inputs { INPUTS_NONE, INPUTS_KEPT, INPUTS_GIVEN }; /* what comes from outside */
+/* What comes from outside; ASKED: it is asked for, as nothing of it was recorded. */
+enum inputs { INPUTS_NONE, INPUTS_KEPT, INPUTS_ASKED, INPUTS_GIVEN };
 
 struct heddle_bound;
 struct open_call { /* an invocation by a bind line: bind.c */
@@ -404,8 +406,8 @@ uint32_t replay_child(uint32_t parent, uint32_t ordinal);
 void replay_inputs(uint32_t id, const struct log_input **from, const struct log_input **end);
 /* Before a call that is no event: waits for the thread's turn. */
 void replay_call(struct thread *t);
-/* Is the thread's next event in the plan of this kind? */
-bool replay_expects(const struct thread *t, enum log_tag tag);
+/* Is this the thread's next event in the plan? */
+bool replay_expects(const struct thread *t, enum log_tag tag, uintptr_t pc);
 /* Is everybody still before the pair, so that nothing may differ? */
 bool replay_strict(void);
 /* The thread asked for something else from outside than in the recording: `text` says what. */
