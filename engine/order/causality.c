@@ -14,8 +14,7 @@ struct causality *causality_new(struct trace *t, enum order_kind kind, enum keep
 	        kind == ORDER_KIND_WCP || kind == ORDER_KIND_DC || kind == ORDER_KIND_WDC;
 	/* (EDC is given its sections' edges, see edc.c.) */
 	/* Who asks about the edges of a kept walk asks for threads' events too. */
-	unsigned asked =
-	        keep == KEEP_EDGES || over_sections ? INDEX_THREADS | INDEX_MATCH : 0;
+	unsigned asked = keep == KEEP_EDGES || over_sections ? INDEX_THREADS | INDEX_MATCH : 0;
 	struct causality *c;
 
 	if (!trace_need(t, INDEX_MUST | asked, progress))
@@ -27,13 +26,15 @@ struct causality *causality_new(struct trace *t, enum order_kind kind, enum keep
 	c->clocks.in_place = keep == KEEP_NOTHING && kind != ORDER_KIND_SHB;
 	if (keep == KEEP_EDGES)
 		c->edges = g_array_new(FALSE, FALSE, sizeof(struct edge));
-	if (kind == ORDER_KIND_SHB || kind == ORDER_KIND_OBSERVED)
+	if (kind == ORDER_KIND_SHB || kind == ORDER_KIND_OBSERVED || kind == ORDER_KIND_LASTING)
 		c->observations = observations_new(t);
+	if (kind == ORDER_KIND_LASTING)
+		c->observations->plain_only = true;
 	/* What a write knew is what its stretch says. */
 	if (keep != KEEP_NOTHING || c->observations != NULL)
 		causality_keep_stretches(c);
 	c->must = must_walk_new(c);
-	c->atomics = atomics_new(t, kind == ORDER_KIND_FIXED);
+	c->atomics = atomics_new(t, kind == ORDER_KIND_FIXED || kind == ORDER_KIND_LASTING);
 	if (kind == ORDER_KIND_HB || kind == ORDER_KIND_SHB || composed_with_hb)
 		c->locks = locks_new(t);
 	if (over_sections)
@@ -154,7 +155,7 @@ static void step_access(struct causality *c, uint32_t event, const struct event 
 		atomics_plain_write(c, event);
 }
 
-static void step_lock(struct causality *c, uint32_t event, const struct event *x)
+void causality_lock(struct causality *c, uint32_t event, const struct event *x)
 {
 	bool lent = c->locks != NULL && c->locks->last != NULL;
 
@@ -191,7 +192,7 @@ static void step_op(struct causality *c, uint32_t event, const struct event *x)
 	case OP_RACQ:
 	case OP_REL:
 	case OP_RREL:
-		step_lock(c, event, x);
+		causality_lock(c, event, x);
 		break;
 	case OP_FENCE:
 		atomics_fence(c, event);

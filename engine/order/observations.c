@@ -53,6 +53,9 @@ void observations_access(struct causality *c, uint32_t event)
 	for (uint32_t v = run.first; op_reads(x->op) && v < run.first + run.count; v++) {
 		stamp last = *observations_last(c->observations, v);
 
+		if (last != 0 && c->observations->plain_only && op_is_atomic(x->op) &&
+		    op_is_atomic(c->t->events[stamp_event(last)].op))
+			continue;
 		if (!observations_known(c, v, x->thread))
 			causality_edge(c, event, stamp_thread(last),
 			               causality_past_point(c, stamp_event(last)),
@@ -136,6 +139,8 @@ void observations_try(struct causality *c, uint32_t event)
 	const struct event *x = &c->t->events[event];
 	struct observations *o = c->observations;
 
+	if (o->plain_only)
+		return;
 	switch (x->op) {
 	case OP_ACQ:
 	case OP_RACQ:

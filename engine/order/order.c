@@ -72,6 +72,12 @@ struct order *order_new_fixed(struct trace *t, const struct progress *progress)
 	                causality_walk(t, ORDER_KIND_FIXED, KEEP_EDGES, NULL, progress));
 }
 
+struct order *order_new_lasting(struct trace *t, const struct progress *progress)
+{
+	return order_of(ORDER_KIND_PO,
+	                causality_walk(t, ORDER_KIND_LASTING, KEEP_EDGES, NULL, progress));
+}
+
 struct order *order_new_edc(struct trace *t, const struct order_touches *touches,
                             const struct progress *progress)
 {

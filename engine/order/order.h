@@ -42,6 +42,12 @@ struct order *order_new(struct trace *t, enum order_kind kind, const struct prog
  */
 struct order *order_new_fixed(struct trace *t, const struct progress *progress);
 /*
+ * The same with the observations that have a plain access on either side, which are in every
+ * correct reordering, too, and orders what comes after them by C11 (or else it races itself,
+ * and what comes after it is no race of its own).  What it orders is no race of either kind.
+ */
+struct order *order_new_lasting(struct trace *t, const struct progress *progress);
+/*
  * EDC: WDC with "conflict" read as "does not commute".  What does not commute is given as
  * things that events touch (a variable read or written, an access point) and which of these
  * clash.  With `bounded`, critical sections are tracked in four 8-byte words a thing, as the

@@ -26,13 +26,17 @@ struct ladder {
 	bool with_m2;  /* its closure is asked before the solver */
 	struct race_tools tools;
 	struct m2 *m2; /* of the tools, when it is needed */
-	struct order *order;
+	struct order *order; /* what it leaves unordered is a candidate; NULL: all is */
+	/* With weak atomics, what every reordering's happens-before and plain observations
+	 * order, which is no race by C11 either.  Else NULL: the cores say what is none. */
+	struct order *lasting;
 	struct locksets *locksets;
 	GHashTable *settled; /* unit's key -> struct finding, owned by the report or `others` */
 	GPtrArray *others;   /* impossible and unknown ones, so far */
 	struct ladder_proofs *proofs;
 	uint64_t *suspects;                /* by variable, a bit: see classes_suspects */
 	struct classes classes;            /* of the variable that is looked at */
+	bool ordered;                      /* its conflicting pairs, all of them: no race */
 	struct effort effort;              /* of going through pairs; deciding is paid apart */
 	uint64_t witness_events, left_out; /* events in witnesses kept; witnesses not kept */
 	uint32_t tries_left;               /* see try_variable */
@@ -138,6 +142,7 @@ static bool take_report(struct ladder *l, const struct rung *rung, struct error 
 	r = rung->run(l->t, &options, l->progress, error);
 	if (r == NULL)
 		return false;
+	l->report->candidates += r->candidates;
 	for (guint i = 0; i < r->findings->len; i++) {
 		struct finding *f = r->findings->pdata[i];
 		uint64_t unit = unit_of(l, f->first, f->second);
@@ -330,6 +335,20 @@ static bool core_before(const void *ladder, uint32_t e, uint32_t f)
 	return core_has_before(smt_cores(l->smt), f, e);
 }
 
+/* The same where the cores do not suffice. */
+static bool lasting_before(const void *ladder, uint32_t e, uint32_t f)
+{
+	const struct ladder *l = ladder;
+
+	return order_ordered_unobserved(l->lasting, e, f);
+}
+
+/* What refutes a pair whatever the locks do. */
+static class_order *refuting(const struct ladder *l)
+{
+	return l->lasting != NULL ? lasting_before : core_before;
+}
+
 /* What leaves candidates unordered. */
 static bool order_before(const void *ladder, uint32_t e, uint32_t f)
 {
@@ -342,6 +361,7 @@ static bool order_before(const void *ladder, uint32_t e, uint32_t f)
  * the order leave of the other. */
 struct sweep {
 	uint32_t variable, lock; /* a common one, or NONE */
+	bool refuted;            /* all their pairs, by that or as the variable's are */
 	const struct class *a, *b;
 	struct span cores, order;
 };
@@ -377,6 +397,7 @@ static void list_one(struct ladder *l, const struct sweep *s, uint32_t e, uint32
 	struct finding *known = other_unit(l, unit_of(l, e, f), e, f);
 	struct proof *proof;
 
+	l->report->candidates += count;
 	known->count += count - 1;
 	if (known->proof != NULL || known->verdict != VERDICT_IMPOSSIBLE) {
 		known->count++;
@@ -454,6 +475,26 @@ static void try_variable(struct ladder *l, struct finding *race, uint32_t variab
 	finding_free(found);
 }
 
+/*
+ * Is nothing left to be found out about pairs of the two classes that are refuted as a whole, but
+ * how many they are?  Counting costs more than the trace is long where millions of accesses are
+ * under one lock, so it is given up there, and the unit says so.
+ */
+static bool only_counting(struct ladder *l, const struct sweep *s)
+{
+	struct finding *known;
+	uint64_t unit;
+
+	if (l->effort.work < l->effort.free_work / 4 || !alike(l, s))
+		return false;
+	unit = (uint64_t)MIN(s->a->site, s->b->site) << 32 | MAX(s->a->site, s->b->site);
+	known = settled(l, unit);
+	if (known == NULL || (known->verdict == VERDICT_IMPOSSIBLE && known->proof == NULL))
+		return false;
+	known->counted_all = false;
+	return true;
+}
+
 /* A pair that no core settles. */
 static void look_at_pair(struct ladder *l, const struct sweep *s, uint32_t e, uint32_t f)
 {
@@ -483,19 +524,21 @@ static void look_at(struct ladder *l, struct sweep *s, uint32_t e)
 {
 	struct span open = { 0, s->b->count }, all = open;
 
-	if (l->order == NULL || (s->lock == NONE && !l->weak_atomics)) {
-		if (!span_of(l, s, e, core_before, &s->cores))
+	if (l->order == NULL || !s->refuted) {
+		if (!span_of(l, s, e, refuting(l), &s->cores))
 			return;
 		all = open = s->cores;
 	}
-	if (l->order != NULL) {
+	/* (What the must-order holds is in the cores.) */
+	if (l->order != NULL &&
+	    (l->options->candidates >= 0 || s->refuted || !only_counting(l, s))) {
 		if (!span_of(l, s, e, order_before, &s->order))
 			return;
 		all = s->order;
 		open.first = CLAMP(open.first, all.first, all.end);
 		open.end = CLAMP(open.end, open.first, all.end);
 	}
-	if (s->lock != NONE) {
+	if (s->refuted) {
 		list_refuted(l, s, e, all.first, all.end);
 		return;
 	}
@@ -518,13 +561,15 @@ static void look_at_classes(struct ladder *l, uint32_t variable, const struct cl
 	s.lock = lockset_common(l->locksets, a->lockset, b->lockset);
 	if (s.lock != NONE && !l->options->all_verdicts)
 		return;
+	s.refuted = s.lock != NONE || l->ordered;
 	if (a->count > b->count) { /* fewer spans */
 		s.a = b;
 		s.b = a;
 	}
 	l->tries_left = VARIABLE_TRIES;
 	for (uint32_t i = 0; i < s.a->count && !l->cancelled && !l->effort.over; i++) {
-		if (class_settled(l, variable, a, b))
+		if (class_settled(l, variable, a, b) ||
+		    (s.refuted && only_counting(l, &s)))
 			return;
 		look_at(l, &s, class_member(&l->classes, s.a, i));
 	}
@@ -534,16 +579,12 @@ static void look_at_classes(struct ladder *l, uint32_t variable, const struct cl
 static bool is_looked_at(struct ladder *l, uint32_t variable)
 {
 	uint64_t steps = 0;
-	bool none;
 
 	if (!is_suspect(l->suspects, variable))
 		return false;
-	if (l->options->all_verdicts)
-		return true;
-	none = variable_ordered(l->t, variable, l->weak_atomics ? order_before : core_before, l,
-	                        &steps);
+	l->ordered = variable_ordered(l->t, variable, refuting(l), l, &steps);
 	effort_more(&l->effort, steps);
-	return !none;
+	return l->options->all_verdicts || !l->ordered;
 }
 
 static void look_at_variable(struct ladder *l, uint32_t variable)
@@ -590,8 +631,10 @@ static bool ladder_init(struct ladder *l)
 	l->doubt = (l->options->use_values || rules) && c11_matters(l->t);
 	l->weak_atomics = !l->doubt && c11_matters(l->t);
 	l->with_m2 &= !l->options->use_values && !l->weak_atomics;
+	if (l->weak_atomics && (l->lasting = order_new_lasting(l->t, l->progress)) == NULL)
+		return false;
 	/* Rule 5 does not keep the order of invocations that the must-orders have. */
-	if (l->options->candidates >= 0 || l->weak_atomics ||
+	if (l->options->candidates >= 0 ||
 	    (l->options->all_verdicts && !l->options->use_values && !rules)) {
 		l->order = l->options->candidates >= 0
 		                   ? order_new(l->t, (enum order_kind)l->options->candidates,
@@ -617,6 +660,7 @@ static void ladder_release(struct ladder *l)
 	smt_free(l->smt);
 	race_tools_end(&l->tools);
 	order_free(l->order);
+	order_free(l->lasting);
 	ladder_proofs_free(l->proofs);
 	classes_release(&l->classes);
 	g_free(l->suspects);

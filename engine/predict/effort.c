@@ -5,7 +5,7 @@
 
 #include <time.h>
 
-enum { SECOND = 1 << 25, CLOCK_EVERY = 1 << 16 /* steps */ };
+enum { FEW = 1 << 23, CLOCK_EVERY = 1 << 14 /* steps */ };
 
 double effort_clock(void)
 {
@@ -18,7 +18,7 @@ double effort_clock(void)
 void effort_init(struct effort *effort, uint64_t events, double budget)
 {
 	*effort = (struct effort){ .budget = budget };
-	effort->free_work = effort->next_look = events + SECOND;
+	effort->free_work = effort->next_look = events / 4 + FEW;
 }
 
 static void take_time(struct effort *effort)

@@ -4,7 +4,7 @@
  *
  * Deciding a pair has a bound of its own (m2_bound, smt_query_solve); this is for what comes
  * before: going through pairs of classes, of accesses, of places that a proof covers.  In
- * steps of some tens of nanoseconds; the first ones are free, so that the result for a trace
+ * steps of some tenths of a microsecond; the first ones are free, so that the result for a trace
  * of ordinary shape does not depend on the machine.
  */
 #ifndef HEDDLE_EFFORT_H
@@ -20,7 +20,7 @@ struct effort {
 	bool paused, over;
 };
 
-/* For a trace of so many events: about as many steps and a second more are free. */
+/* For a trace of so many events: eight million steps and one for four events are free. */
 void effort_init(struct effort *effort, uint64_t events, double budget);
 void effort_look(struct effort *effort);
 /* Count steps; false once the budget is over. */
@@ -37,5 +37,9 @@ void effort_resume(struct effort *effort);
 
 /* Seconds of this thread's processor time, so that a busy machine costs no verdict. */
 double effort_clock(void);
+static inline gint64 effort_microseconds(void)
+{
+	return (gint64)(effort_clock() * G_USEC_PER_SEC);
+}
 
 #endif

@@ -25,6 +25,7 @@ struct log_record {
 
 struct log_reader {
 	const uint64_t *at, *end;
+	uint64_t second; /* of the last word that is still to come, or 0 */
 	struct log_sites sites;
 };
 

@@ -105,8 +105,29 @@ void checker_free(struct checker *c)
 
 /* ---- Steps ---- */
 
+/*
+ * Most events are plain accesses of one variable that lies in no block, for which the rules are
+ * few: true when none is broken, and the event is taken; false says nothing.
+ */
+static inline bool step_plain(struct checker *c, uint32_t e)
+{
+	const struct event *x = at(c, e);
+	uint32_t *own = &c->taken[x->thread];
+
+	if (!event_simple(x) || c->t->variables[x->target].block != NONE ||
+	    (c->f.blocked[e / 64] >> (e % 64) & 1) || c->f.place[e] != *own ||
+	    (x->op == OP_READ && c->last[x->target] != c->f.writer[e]))
+		return false;
+	cell_set(c, own, *own + 1);
+	if (x->op == OP_WRITE)
+		cell_set(c, &c->last[x->target], e);
+	return true;
+}
+
 static bool step(struct checker *c, uint32_t e, struct asked asked, GString *reason)
 {
+	if (G_LIKELY(e < c->t->events_count) && step_plain(c, e))
+		return true;
 	if (!rules_allow(c, e, asked, reason))
 		return false;
 	/* the specification's state moves on with the question; so it is asked last */
@@ -387,26 +408,6 @@ static void trim_log(struct checker *c)
 		g_array_remove_range(c->changes, 0, keep);
 }
 
-/*
- * A recorded event after those before it: most are plain accesses of one variable that lies in
- * no block, for which the rules are few.
- */
-static inline bool step_recorded(struct checker *c, uint32_t e, GString *reason)
-{
-	const struct event *x = at(c, e);
-	uint32_t *own = &c->taken[x->thread];
-
-	if (!event_simple(x) || c->t->variables[x->target].block != NONE ||
-	    (c->f.blocked[e / 64] >> (e % 64) & 1) || c->f.place[e] != *own)
-		return step(c, e, EVERYTHING, reason);
-	if (x->op == OP_READ && c->last[x->target] != c->f.writer[e])
-		return step(c, e, EVERYTHING, reason);
-	cell_set(c, own, *own + 1);
-	if (x->op == OP_WRITE)
-		cell_set(c, &c->last[x->target], e);
-	return true;
-}
-
 /* Takes the recording up to `prefix`. */
 static bool take_recorded(struct checker *c, uint32_t prefix, GString *reason)
 {
@@ -421,7 +422,7 @@ static bool take_recorded(struct checker *c, uint32_t prefix, GString *reason)
 
 		__builtin_prefetch(&c->t->variables[ahead].block);
 		__builtin_prefetch(&c->last[ahead]);
-		if (!step_recorded(c, c->prefix, reason))
+		if (!step(c, c->prefix, EVERYTHING, reason))
 			return false;
 		if ((++c->prefix & 0xffff) == 0)
 			trim_log(c);

@@ -63,8 +63,8 @@ struct checker {
 	void **abstract;   /* by instance: the specification's state */
 	GArray **invoked;  /* by instance: invocations taken, in order */
 	uint32_t prefix;   /* the recorded events 0 .. prefix-1 are taken in their order */
-	bool undoing;  /* changes are logged */
-	bool rewinds;  /* the prefix has been asked to become shorter: its changes are logged */
+	bool undoing;      /* changes are logged */
+	bool rewinds; /* the prefix has been asked to become shorter: its changes are logged */
 	GArray *changes; /* struct change */
 };
 

@@ -78,4 +78,12 @@ like "$out" "ok +heddle record" "it has recorded something"
 run env CC=no-such-compiler $HEDDLE doctor
 is "$status" 1 "without a compiler it is not"
 like "$out" "MISSING +C compiler" "and says what is missing"
+run env CC=no-such-compiler $HEDDLE doctor --format json
+is "$status $(json '$d->{complete} ? "complete" : join ",", map { $_->{what} } grep { $_->{needed} && !$_->{ok} } @{$d->{checks}}')" \
+	'1 C compiler ($CC),heddle cc' "the same as JSON"
+
+odd=$(printf 'race\377\033[31m')
+cp race "$odd"
+run $HEDDLE shake --runs 2 --format json -- "./$odd"
+is "$(json '$d->{program}')" './race\xFF\x1B[31m' "a program's name that is no UTF-8, in JSON"
 done_testing

@@ -402,7 +402,7 @@ static const struct command_option options[] = {
 const struct command command_replay = {
 	.name = "replay",
 	.usage = "--witness W [--first 1|2] [--until EVENT] [--gdb] [--timeout S] -- PROG ARGS",
-	.summary = "Make a witness happen on the real program",
+	.summary = "make a witness happen on the real program",
 	.details = "Stops both threads before the pair, prints their stacks, lets either go "
 	           "first and says\nwhat it leads to.  Exits as the program does (the worse of "
 	           "two "

@@ -12,6 +12,7 @@
 #include "engine/base/file.h"
 #include "engine/record/session.h"
 #include "tui/batch/command.h"
+#include "tui/batch/print.h"
 
 struct outcome {
 	char *key; /* what makes it one: end and output */
@@ -154,8 +155,9 @@ static void print_json(const GPtrArray *outcomes, const struct shake *shake, uin
 		json_array_append_new(list, item);
 		g_free(ended);
 	}
-	json_t *report = json_pack("{s:s, s:s, s:I, s:o}", "heddle", HEDDLE_VERSION, "program",
-	                           shake->argv[0], "runs", (json_int_t)runs, "outcomes", list);
+	json_t *report = json_pack("{s:s, s:o, s:I, s:o}", "heddle", HEDDLE_VERSION, "program",
+	                           json_text(shake->argv[0]), "runs", (json_int_t)runs,
+	                           "outcomes", list);
 	json_dumpf(report, stdout, JSON_INDENT(1));
 	putchar('\n');
 	json_decref(report);
@@ -322,7 +324,7 @@ static const struct command_option options[] = {
 const struct command command_shake = {
 	.name = "shake",
 	.usage = "[--runs N] [--strategy S] -- PROG ARGS",
-	.summary = "Run a program under many schedules; a table of outcomes",
+	.summary = "run a program under many schedules; a table of outcomes",
 	.details = "The strategy and seed of a line make its outcome come again:\n"
 	           "heddle record --strategy S --seed N -- PROG ARGS",
 	.options = options,

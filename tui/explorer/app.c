@@ -7,6 +7,7 @@
 #include "tui/explorer/command_line.h"
 #include "tui/explorer/guide.h"
 
+#include <poll.h>
 #include <string.h>
 
 const struct view_ops *const view_table[VIEW_COUNT] = {
@@ -546,6 +547,13 @@ void app_collect(struct app *app)
 {
 	jobs_collect(&app->jobs);
 	guide_notice(app);
+}
+
+void app_await(struct app *app)
+{
+	struct pollfd fd = { .fd = app->jobs.wake[0], .events = POLLIN };
+	poll(&fd, 1, -1);
+	app_collect(app);
 }
 
 void app_resize(struct app *app, int rows, int columns)

@@ -30,7 +30,8 @@ struct view_ops {
 	void (*draw)(const struct app *app, const void *state, struct pane pane);
 	/* `count` is 0 when none was typed.  False: not understood here. */
 	bool (*request)(struct app *app, void *state, enum request request, uint64_t count);
-	/* Is there something for this request now?  What is not is left out of the hints; NULL: all.
+	/* Is there something for this request now?  What is not is left out of the hints; NULL:
+	 * all.
 	 */
 	bool (*offers)(const struct app *app, const void *state, enum request request);
 	/* Look for `text`, on from the cursor. False: the session looks among the events. */
@@ -98,6 +99,8 @@ void app_mouse(struct app *app, int row, int column, int button);
 void app_draw(struct app *app); /* into app->grid */
 /* Results of jobs, when jobs.wake is readable. */
 void app_collect(struct app *app);
+/* For scripts: wait until some job has a result, and collect it. */
+void app_await(struct app *app);
 
 enum view_kind app_view(const struct app *app);
 /* Go to a view; the place one leaves is kept for Backspace. */

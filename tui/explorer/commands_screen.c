@@ -6,7 +6,6 @@
 
 #include "tui/explorer/tree.h"
 
-#include <poll.h>
 #include <string.h>
 
 /* -- the screen --------------------------------------------------------------------- */
@@ -134,11 +133,8 @@ bool word_wait(struct app *app, const char *arguments, struct error *error)
 	if (!app->scripted)
 		return error_set(error, "", NULL,
 		                 "`wait` is for scripts: the screen never waits");
-	while (!jobs_idle(&app->jobs)) {
-		struct pollfd fd = { .fd = app->jobs.wake[0], .events = POLLIN };
-		poll(&fd, 1, -1);
-		app_collect(app);
-	}
+	while (!jobs_idle(&app->jobs))
+		app_await(app);
 	return true;
 }
 

@@ -256,7 +256,8 @@ static void draw_seen(const struct app *app, const struct entry *entry, struct p
 {
 	static const enum analysis shown[] = { ANALYSIS_LOCKSET, ANALYSIS_HB,  ANALYSIS_SHB,
 		                               ANALYSIS_WCP,     ANALYSIS_WDC, ANALYSIS_SYNCP,
-		                               ANALYSIS_M2,      ANALYSIS_AUTO };
+		                               ANALYSIS_M2,      ANALYSIS_AUTO, ANALYSIS_RDIT };
+	size_t count = G_N_ELEMENTS(shown) - !session_lacks_code(app->session);
 	if (entry->sites[0] == NONE) { /* the others look for data races alone */
 		pane_format(p, 0, 1, STYLE_DIM, "event %u and %u%s%s", entry->finding->first,
 		            entry->finding->second, entry->finding->by ? "   found by " : "",
@@ -264,7 +265,7 @@ static void draw_seen(const struct app *app, const struct entry *entry, struct p
 		return;
 	}
 	int at = pane_text(p, 0, 1, STYLE_DIM, "seen by");
-	for (size_t i = 0; i < G_N_ELEMENTS(shown); i++) {
+	for (size_t i = 0; i < count; i++) {
 		int seen = session_seen(app->session, entry, shown[i]);
 		const char *glyph = seen < 0 ? "…" : seen == 0 ? "–" : verdicts[seen - 1].glyph;
 		enum style style = seen > 0 ? verdicts[seen - 1].style : STYLE_DIM;

@@ -318,6 +318,8 @@ void app_start_work(struct app *app)
 			start_others(app); /* findings come before marks */
 		start_analysis(app, analyses[i]);
 	}
+	if (session_lacks_code(app->session))
+		start_analysis(app, ANALYSIS_RDIT);
 }
 
 /* -- orders ------------------------------------------------------------------------- */

@@ -131,11 +131,27 @@ void log_range(struct thread *t, enum log_tag tag, uintptr_t pc, const void *p, 
 	plan_point(t);
 	struct stream *s = t->stream;
 	log_before(t);
-	uint64_t *w = log_room(s, 3);
-	w[1] = ((uintptr_t)p & LOG_ADDRESS_MASK) | (uint64_t)LOG_RANGE << LOG_SIZE_SHIFT;
-	w[2] = size;
-	BARRIER();
-	w[0] = log_word(tag, 0, pc);
-	s->next = w + 3;
+	uint64_t *w = log_room(s, 3), address = (uintptr_t)p & LOG_ADDRESS_MASK;
+	uint64_t first = log_word(tag, 0, pc), key = log_site_key(first, LOG_RANGE);
+	unsigned slot = log_site_slot(key);
+	struct log_sites *sites = s->sites;
+	uint64_t offset = address - sites->at[slot].address;
+	uint64_t delta = size - sites->value[slot];
+	if (sites->at[slot].key != key || !log_fits(offset, LOG_OFFSET_BITS) ||
+	    !log_fits(delta, LOG_DELTA_BITS)) {
+		w[1] = address | (uint64_t)LOG_RANGE << LOG_SIZE_SHIFT;
+		w[2] = size;
+		BARRIER();
+		w[0] = first;
+		s->next = w + 3;
+	} else if (t->epoch && delta == 0 && log_fits(offset, LOG_HALF_OFFSET_BITS)) {
+		log_half(s, slot, offset);
+	} else {
+		w[0] = log_short(slot, delta, offset);
+		s->next = w + 1;
+	}
+	sites->at[slot].key = key;
+	sites->at[slot].address = address;
+	sites->value[slot] = size;
 	count_event(t, tag, pc);
 }

@@ -44,6 +44,21 @@ ALWAYS_INLINE uint64_t log_short(unsigned slot, uint64_t delta, uint64_t offset)
 	       log_field(offset, LOG_OFFSET_BITS);
 }
 
+/* Free mode: the record of a site that differs only in the address, by a little. */
+ALWAYS_INLINE void log_half(struct stream *s, unsigned slot, uint64_t offset)
+{
+	uint64_t *w = s->next;
+	uint64_t half = (uint64_t)slot << LOG_HALF_OFFSET_BITS |
+	                log_field(offset, LOG_HALF_OFFSET_BITS);
+	if (s->half == w) {
+		w[-1] ^= (half ^ LOG_HALF_NONE) << LOG_HALF_BITS;
+		s->half = NULL;
+	} else {
+		w[0] = LOG_SHORT | LOG_PAIR | LOG_HALF_NONE << LOG_HALF_BITS | half;
+		s->next = s->half = w + 1;
+	}
+}
+
 /* The value of the last write, as log_fill; false when that has to do it. */
 ALWAYS_INLINE bool log_fill_here(struct thread *t, struct stream *s)
 {
@@ -126,22 +141,29 @@ ALWAYS_INLINE uint64_t *seen_entry(struct thread *t, uint64_t key)
 	return &t->seen[key >> (64 - SEEN_BITS)];
 }
 
-/* The same in free mode, without values. */
+/* The same in free mode, without values.  False: there is no room. */
 ALWAYS_INLINE bool log_free_here(struct thread *t, enum log_tag tag, unsigned flags,
                                  uintptr_t pc, uintptr_t address, unsigned code)
 {
 	struct stream *s = t->stream;
 	uint64_t *w = s->next;
-	uint64_t key = log_site_key(log_word(tag, flags, pc), code);
+	uint64_t first = log_word(tag, flags, pc), key = log_site_key(first, code);
 	unsigned slot = log_site_slot(key);
 	struct log_sites *sites = s->sites;
-	uint64_t offset = (address & LOG_ADDRESS_MASK) - sites->at[slot].address;
-	if (unlikely(w + 4 > s->end || sites->at[slot].key != key ||
-	             !log_fits(offset, LOG_OFFSET_BITS)))
+	address &= LOG_ADDRESS_MASK;
+	uint64_t offset = address - sites->at[slot].address;
+	if (unlikely(w + 4 > s->end))
 		return false;
-	sites->at[slot].address += offset;
-	*w = log_short(slot, LOG_DELTA_UNKNOWN, offset);
-	s->next = w + 1;
+	sites->at[slot].address = address;
+	if (likely(sites->at[slot].key == key && log_fits(offset, LOG_HALF_OFFSET_BITS))) {
+		log_half(s, slot, offset);
+	} else {
+		sites->at[slot].key = key;
+		w[1] = address | (uint64_t)code << LOG_SIZE_SHIFT;
+		BARRIER();
+		w[0] = first;
+		s->next = w + 2;
+	}
 	key = seen_key(t, tag, pc, address, code);
 	*seen_entry(t, key) = key;
 	return true;

@@ -133,9 +133,9 @@ static __attribute__((noinline)) void range_hook(const void *p, size_t size, enu
 	{ \
 		struct thread *t = me; \
 		if (!t->epoch) \
-			controlled_##name(t, p, CALLER()); \
-		else if (!free_again(t, p, code, tag, CALLER())) \
-			free_##name(t, p, CALLER()); \
+			controlled_##name(t, p, HOOK_CALLER()); \
+		else if (!free_again(t, p, code, tag, HOOK_CALLER())) \
+			free_##name(t, p, HOOK_CALLER()); \
 	}
 #define ACCESS_PC(name, code, tag) \
 	EXPORT void __tsan_##name##_pc(void *p, void *pc); \
@@ -147,8 +147,8 @@ static __attribute__((noinline)) void range_hook(const void *p, size_t size, enu
 	EXPORT void __tsan_##name(void *p); \
 	void __tsan_##name(void *p) \
 	{ \
-		access_hook(p, code, LOG_READ, 0, CALLER()); \
-		access_hook(p, code, LOG_WRITE, 0, CALLER()); \
+		access_hook(p, code, LOG_READ, 0, HOOK_CALLER()); \
+		access_hook(p, code, LOG_WRITE, 0, HOOK_CALLER()); \
 	}
 #define SIZES(bytes, code) \
 	ACCESS(read##bytes, code, LOG_READ, 0) \
@@ -174,7 +174,7 @@ SIZES(16, 4)
 	EXPORT void __tsan_##name(void *p, size_t size); \
 	void __tsan_##name(void *p, size_t size) \
 	{ \
-		range_hook(p, size, tag, CALLER()); \
+		range_hook(p, size, tag, HOOK_CALLER()); \
 	} \
 	EXPORT void __tsan_##name##_pc(void *p, size_t size, void *pc); \
 	void __tsan_##name##_pc(void *p, size_t size, void *pc) \
@@ -188,12 +188,12 @@ EXPORT void __tsan_vptr_update(void **vptr, void *new_value);
 void __tsan_vptr_update(void **vptr, void *new_value)
 {
 	if (*vptr != new_value) /* constructors store the same again; that is no news */
-		access_hook(vptr, 3, LOG_WRITE, 0, CALLER());
+		access_hook(vptr, 3, LOG_WRITE, 0, HOOK_CALLER());
 }
 EXPORT void __tsan_vptr_read(void **vptr);
 void __tsan_vptr_read(void **vptr)
 {
-	access_hook(vptr, 3, LOG_READ, 0, CALLER());
+	access_hook(vptr, 3, LOG_READ, 0, HOOK_CALLER());
 }
 
 /* Where calls are watched for --start-at and bind lines; the call's address. */
@@ -215,7 +215,7 @@ void __tsan_func_entry(void *call_pc)
 	if (t->pending)
 		log_fill(t);
 	if (unlikely(rt.waiting || rt.bind_size))
-		call = watched_call(t, call, CALLER());
+		call = watched_call(t, call, HOOK_CALLER());
 	uint32_t depth = t->depth;
 	/* Frames that a longjmp left behind: a caller's frame lies above ours. */
 	while (unlikely(depth > 0 && depth <= MAX_FRAMES && t->frames[depth - 1].sp <= sp &&
@@ -229,7 +229,7 @@ void __tsan_func_entry(void *call_pc)
 		return;
 	struct frame *f = &t->frames[depth];
 	f->call = call;
-	f->function = CALLER();
+	f->function = HOOK_CALLER();
 	f->sp = sp;
 	if (t->epoch) {
 		f->context = context_of(f[-1].context, call, f->function);
@@ -248,8 +248,11 @@ void __tsan_func_exit(void *unused)
 	uint32_t depth = t->depth;
 	if (likely(depth > 0))
 		t->depth = --depth;
-	if (depth < t->low)
+	if (depth < t->low) {
 		t->low = depth;
+		if (unlikely(depth < t->resume_below))
+			missing_left(t);
+	}
 	t->dirty = t->low < t->emitted || depth != t->emitted;
 	if (t->epoch)
 		context_renew(t);

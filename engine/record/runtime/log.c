@@ -203,6 +203,7 @@ void log_more(struct stream *s, unsigned words)
 	static uint64_t scratch[8192]; /* where records go when nothing more can be kept */
 	lock_chunks();
 	clear_sites(s);
+	s->half = NULL;
 	int error = s->chunk && !rt.full ? write_chunk(s) : 0;
 	if (error)
 		log_stop(LOG_FULL, error);
@@ -296,14 +297,19 @@ static void log_enter(struct thread *t, const struct frame *f, uint32_t left)
 	bool same = sites->at[slot].key == key;
 	if (!same)
 		s->hints[slot] = 0;
-	uint64_t begin =
-	        f->function < LOG_CALL_COUNT ? 0 : frame_begin(t, f, &s->hints[slot]);
-	if (likely(same && sites->at[slot].address == f->function)) {
+	uint64_t begin = f->function < LOG_CALL_COUNT ? 0 : frame_begin(t, f, &s->hints[slot]);
+	same = same && sites->at[slot].address == f->function;
+	if (same && t->epoch && begin == sites->value[slot] &&
+	    log_fits(left, LOG_HALF_OFFSET_BITS)) {
+		log_half(s, slot, left);
+	} else if (same) {
 		w[0] = log_short(slot, begin - sites->value[slot], left);
 		s->next = w + 1;
 	} else {
-		if (left > 0)
+		if (left > 0) {
 			*w++ = log_word(LOG_LEAVE, 0, left);
+			sites->at[log_site_slot(LOG_LEAVE)].key = LOG_LEAVE;
+		}
 		w[1] = f->function | begin << LOG_FRAME_SHIFT;
 		BARRIER();
 		w[0] = key;
@@ -314,6 +320,21 @@ static void log_enter(struct thread *t, const struct frame *f, uint32_t left)
 	sites->value[slot] = begin;
 }
 
+static void log_leave(struct thread *t, uint32_t left)
+{
+	struct stream *s = t->stream;
+	uint64_t *w = log_room(s, 1);
+	unsigned slot = log_site_slot(LOG_LEAVE);
+	if (t->epoch && s->sites->at[slot].key == LOG_LEAVE &&
+	    log_fits(left, LOG_HALF_OFFSET_BITS)) {
+		log_half(s, slot, left);
+		return;
+	}
+	w[0] = log_word(LOG_LEAVE, 0, left);
+	s->next = w + 1;
+	s->sites->at[slot].key = LOG_LEAVE;
+}
+
 /* Bring the log's idea of t's call stack up to date: see struct thread. */
 void log_frames(struct thread *t)
 {
@@ -322,14 +343,18 @@ void log_frames(struct thread *t)
 	uint32_t depth = t->depth < MAX_FRAMES ? t->depth : MAX_FRAMES;
 	t->dirty = 0;
 	t->emitted -= left;
-	if (left > 0 && t->emitted >= depth) {
-		struct stream *s = t->stream;
-		uint64_t *w = log_room(s, 1);
-		w[0] = log_word(LOG_LEAVE, 0, left);
-		s->next = w + 1;
+	bool settle = left > 0 && unlikely(t->emitted < t->resume_below);
+	if (left > 0 && (t->emitted >= depth || settle)) {
+		log_leave(t, left);
+		left = 0;
+		if (settle)
+			missing_settle(t);
 	}
-	for (; t->emitted < depth; left = 0)
+	for (; t->emitted < depth; left = 0) {
+		if (unlikely(t->emitted == t->callback_at))
+			missing_callback(t);
 		log_enter(t, &t->frames[t->emitted++], left);
+	}
 	t->low = t->emitted;
 }
 
@@ -580,6 +605,7 @@ static int one_module(struct dl_phdr_info *info, size_t size, void *context)
 		rt.start_high = info->dlpi_addr + rt.config.start_high;
 		rt.waiting = true;
 	}
+	missing_module(info, name, low, high);
 	modules[module_count].bias = info->dlpi_addr;
 	modules[module_count++].low = low;
 	size_t n = absolute(name, text);

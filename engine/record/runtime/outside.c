@@ -22,6 +22,8 @@ enum { DESCRIPTORS = 1 << 16 }; /* those above are taken for the process's own *
 
 static struct descriptor {
 	uint8_t origin;   /* enum origin */
+	int32_t recorded; /* replay: its number in the recording + 1, when that was another */
+	uint16_t reads, writes; /* channels of the process, channels.c */
 	uint32_t members; /* of an epoll instance: how many are from outside */
 	uint32_t first;   /* as a member: where in `memberships`; 0: nowhere */
 } table[DESCRIPTORS];
@@ -31,7 +33,6 @@ static struct membership { /* of a descriptor in an epoll instance */
 	uint64_t data; /* what the instance says for it */
 } memberships[DESCRIPTORS]; /* the first is not used */
 static uint32_t used = 1, unused; /* so many have been; a list of those that are no more */
-static uint64_t given_back[DESCRIPTORS]; /* the message of the last close */
 static int highest;     /* of the members */
 static bool seen;       /* is anything from outside?  Until then numbers are not recorded. */
 
@@ -77,7 +78,7 @@ static void find_origin(struct thread *t, int fd, struct descriptor *d)
 {
 	int error = errno;
 	bool out;
-	if (rt.inputs == INPUTS_KEPT) {
+	if (rt.inputs != INPUTS_GIVEN) {
 		out = leads_outside(fd);
 		if (out)
 			input_keep(t, LOG_INPUT_descriptor, fd, 0, NULL, 0, 0);
@@ -153,6 +154,8 @@ void outside_gone(int fd)
 		return;
 	while (d->first)
 		leave(d, &d->first);
+	channel_left(d->reads);
+	channel_left(d->writes);
 	*d = (struct descriptor){ .origin = ORIGIN_UNKNOWN };
 }
 
@@ -169,39 +172,47 @@ void outside_fresh(int fd, enum origin origin)
 void outside_copied(int from, int to)
 {
 	const struct descriptor *d = entry(from);
-	if (d && to >= 0 && to != from)
-		outside_fresh(to, d->origin);
+	if (!d || to < 0 || to == from)
+		return;
+	outside_fresh(to, d->origin);
+	outside_leads(to, d->reads, d->writes);
 }
 
-/* In a program without anything from outside there are no such events. */
-static bool is_event(struct thread *t, enum log_tag tag)
+void outside_leads(int fd, unsigned reads, unsigned writes)
 {
-	if (rt.replay)
-		return replay_expects(t, tag);
-	return rt.inputs == INPUTS_KEPT && seen;
+	struct descriptor *d = entry(fd);
+	if (!d)
+		return;
+	d->reads = (uint16_t)reads;
+	d->writes = (uint16_t)writes;
+	channel_held(reads);
+	channel_held(writes);
+}
+
+unsigned outside_reads(int fd)
+{
+	const struct descriptor *d = entry(fd);
+	return d ? d->reads : 0;
+}
+
+unsigned outside_writes(int fd)
+{
+	const struct descriptor *d = entry(fd);
+	return d ? d->writes : 0;
+}
+
+int outside_recorded(int fd)
+{
+	const struct descriptor *d = entry(fd);
+	return d && d->recorded ? d->recorded - 1 : fd;
 }
 
 void outside_closing(struct thread *t, int fd, uintptr_t pc)
 {
-	if (!rt.inputs || !entry(fd))
+	if (!t || !rt.inputs)
 		return;
-	if (is_event(t, LOG_SND)) {
-		sched_point(t);
-		given_back[fd] = ++rt.messages;
-		log_event(t, LOG_SND, 0, pc, given_back[fd], 0, 1);
-	}
+	channel_closing(t, fd, seen, pc);
 	outside_gone(fd);
-}
-
-void outside_numbered(struct thread *t, int fd, uintptr_t pc)
-{
-	if (!entry(fd) || !given_back[fd] || !is_event(t, LOG_RCV))
-		return;
-	int error = errno;
-	plan_point(t);
-	log_event(t, LOG_RCV, 0, pc, given_back[fd], 0, 1);
-	given_back[fd] = 0;
-	errno = error;
 }
 
 static bool in_use(int fd)
@@ -209,53 +220,53 @@ static bool in_use(int fd)
 	return syscall(SYS_fcntl, fd, F_GETFD) >= 0;
 }
 
-/* Moves it to another number, when that is free by the turn of its thread. */
+/* Moves it to the number that it had in the recording, when that is free by the turn of its
+ * thread. */
 static int move_to(struct thread *t, int fd, int wanted)
 {
 	if (fd == wanted)
 		return fd;
 	if (in_use(wanted) && rt.replay)
 		replay_call(t);
-	if (in_use(wanted)) {
-		if (replay_strict()) {
-			struct sentence s = { .length = 0 };
-			sentence_add(&s, "would get descriptor ");
-			sentence_number(&s, (uint64_t)wanted);
-			sentence_add(&s, ", which is still open");
-			replay_left(t, s.text);
-		}
-		return fd;
-	}
 	long flags = syscall(SYS_fcntl, fd, F_GETFD);
-	if (syscall(SYS_dup3, fd, wanted, flags & FD_CLOEXEC ? O_CLOEXEC : 0) < 0)
+	if (in_use(wanted) ||
+	    syscall(SYS_dup3, fd, wanted, flags & FD_CLOEXEC ? O_CLOEXEC : 0) < 0)
 		return fd;
 	syscall(SYS_close, fd);
 	return wanted;
 }
 
+/* As outside_fresh, of one that had the number `wanted`. */
+static void remember(int fd, int wanted, enum origin origin)
+{
+	struct descriptor *d = entry(fd);
+	outside_fresh(fd, origin);
+	if (d && fd != wanted && wanted >= 0)
+		d->recorded = wanted + 1;
+}
+
 int outside_made(struct thread *t, enum log_input_call call, int fd, enum origin origin,
                  uintptr_t pc)
 {
-	int error = errno;
+	int error = errno, wanted = fd;
 	if (!t || !rt.inputs)
 		return fd;
 	seen |= origin == ORIGIN_OUTSIDE && fd >= 0;
 	if (rt.inputs == INPUTS_KEPT) {
-		errno = error;
 		if (seen)
 			input_keep(t, call, -1, fd, NULL, 0, 0);
-	} else {
+	} else if (rt.inputs == INPUTS_GIVEN) {
 		const struct log_input *next = input_next(t, call);
 		if (next) {
-			int wanted = (int)next->result;
+			wanted = (int)next->result;
 			input_taken(t);
 			if (fd >= 0 && wanted >= 0)
 				fd = move_to(t, fd, wanted);
 		}
 	}
-	outside_fresh(fd, origin);
+	remember(fd, wanted, origin);
 	errno = error;
-	outside_numbered(t, fd, pc);
+	channel_numbered(t, fd, pc);
 	return fd;
 }
 
@@ -265,7 +276,7 @@ int outside_stand_in(struct thread *t, int wanted, int flags)
 	if (fd < 0)
 		return -1;
 	fd = move_to(t, fd, wanted);
-	outside_fresh(fd, ORIGIN_OUTSIDE);
+	remember(fd, wanted, ORIGIN_OUTSIDE);
 	return fd;
 }
 
@@ -306,6 +317,21 @@ int outside_member_of(int set, uint64_t data)
 		if (says(fd, set, data))
 			return fd;
 	return -1;
+}
+
+bool outside_data(int set, int recorded, uint64_t *data)
+{
+	for (int i = -1; i <= highest; i++) {
+		int fd = i < 0 ? recorded : i; /* mostly */
+		struct descriptor *d = entry(fd);
+		uint32_t place =
+		        d && outside_recorded(fd) == recorded ? *membership_in(d, set) : 0;
+		if (place) {
+			*data = memberships[place].data;
+			return true;
+		}
+	}
+	return false;
 }
 
 bool outside_members(int set)

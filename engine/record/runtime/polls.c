@@ -67,7 +67,8 @@ void poll_settle(struct thread *t)
 	    w[-1] & ~same)
 		return;
 	unsigned slot = w[-1] >> LOG_SLOT_SHIFT & (LOG_SITES - 1);
-	if ((s->sites->at[slot].key & 255) != LOG_READ)
+	uint64_t key = s->sites->at[slot].key;
+	if ((key & 255) != LOG_READ || log_site_code(key) == LOG_RANGE)
 		return;
 	while (first[-1] == w[-1]) /* the chunk's head differs */
 		first--;

@@ -125,7 +125,6 @@ EXPORT int ioctl(int fd, unsigned long request, ...)
 	}
 MAKES(socket, (int domain, int type, int protocol), (domain, type, protocol), socket,
       ORIGIN_OUTSIDE)
-MAKES(eventfd, (unsigned value, int flags), (value, flags), eventfd, ORIGIN_INSIDE)
 MAKES(epoll_create, (int size), (size), epoll_create, ORIGIN_SET)
 MAKES(epoll_create1, (int flags), (flags), epoll_create, ORIGIN_SET)
 MAKES(timerfd_create, (clockid_t clock, int flags), (clock, flags), timerfd_create,
@@ -134,6 +133,16 @@ MAKES(inotify_init, (void), (), inotify_init, ORIGIN_OUTSIDE)
 MAKES(inotify_init1, (int flags), (flags), inotify_init, ORIGIN_OUTSIDE)
 MAKES(memfd_create, (const char *name, unsigned flags), (name, flags), memfd_create,
       ORIGIN_INSIDE)
+
+EXPORT int eventfd(unsigned value, int flags)
+{
+	struct thread *t = recording();
+	int fd = outside_made(t, LOG_INPUT_eventfd, REAL(eventfd)(value, flags), ORIGIN_INSIDE,
+	                      CALLER());
+	unsigned channel = t && fd >= 0 ? channel_new(true) : 0;
+	outside_leads(fd, channel, channel);
+	return fd;
+}
 
 EXPORT int signalfd(int fd, const sigset_t *mask, int flags)
 {
@@ -144,10 +153,20 @@ EXPORT int signalfd(int fd, const sigset_t *mask, int flags)
 	                              CALLER());
 }
 
+/* Which way they lead is known from what made them. */
+static void lead(enum log_input_call call, const int ends[2])
+{
+	unsigned there = channel_new(false),
+	         back = call == LOG_INPUT_socketpair ? channel_new(false) : 0;
+	outside_leads(ends[0], there, back);
+	outside_leads(ends[1], back, there);
+}
 static void both_made(struct thread *t, enum log_input_call call, int ends[2], uintptr_t pc)
 {
 	for (int i = 0; i < 2; i++)
 		ends[i] = outside_made(t, call, ends[i], ORIGIN_INSIDE, pc);
+	if (t && rt.inputs)
+		lead(call, ends);
 }
 #define PAIRS(name, parameters, arguments, call) \
 	EXPORT int name parameters \
@@ -236,14 +255,13 @@ CONTROLS(fcntl64)
 EXPORT int close(int fd)
 {
 	struct thread *t = recording();
-	if (t)
-		outside_closing(t, fd, CALLER());
+	outside_closing(t, fd, CALLER());
 	return REAL(close)(fd);
 }
 EXPORT int fclose(FILE *f)
 {
 	struct thread *t = recording();
-	if (t && f)
+	if (f)
 		outside_closing(t, fileno(f), CALLER());
 	return REAL(fclose)(f);
 }
