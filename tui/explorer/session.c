@@ -306,6 +306,10 @@ void session_add_report(struct session *s, struct report *report, enum analysis 
 			entry->finding = f;
 			if (f->count < count)
 				f->count = count;
+		} else if (f->verdict == entry->finding->verdict &&
+		           f->count > entry->finding->count) {
+			entry->finding->count = f->count; /* it was shown before all were counted */
+			entry->finding->counted_all = f->counted_all;
 		}
 	}
 	g_ptr_array_sort(s->entries, by_place);
