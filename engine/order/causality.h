@@ -126,6 +126,9 @@ void causality_free(struct causality *c);
 void causality_keep_stretches(struct causality *c);
 /* Events one after the other, none left out (but see below). */
 void causality_step(struct causality *c, uint32_t event);
+/* The same for an acquire or a release (in either mode, not inert) that no must-order touches,
+ * where nothing is kept. */
+void causality_lock(struct causality *c, uint32_t event, const struct event *x);
 /* An edge into `to`, the event that is being looked at. */
 void causality_edge(struct causality *c, uint32_t to, uint32_t from_thread, struct point from,
                     enum step_rule rule, uint32_t detail, bool base);
@@ -287,8 +290,7 @@ static inline bool causality_quiet_hold(struct causality *c, uint32_t event,
 	if ((x->op != OP_ACQ && !releases) || event_inert(x) ||
 	    !observations_one_holder(c->observations, x))
 		return false;
-	c->observations->holder[x->target] =
-	        releases ? 0 : stamp_of(event, x->thread);
+	c->observations->holder[x->target] = releases ? 0 : stamp_of(event, x->thread);
 	return true;
 }
 

@@ -37,9 +37,9 @@ uint32_t clocks_make_room(struct clocks *c)
 {
 	if (c->rows == c->capacity) {
 		c->capacity *= 2;
-		c->cells = scattered_realloc(
-		        c->cells, (size_t)c->rows * c->width * sizeof(uint32_t),
-		        (size_t)c->capacity * c->width * sizeof(uint32_t));
+		c->cells = scattered_realloc(c->cells,
+		                             (size_t)c->rows * c->width * sizeof(uint32_t),
+		                             (size_t)c->capacity * c->width * sizeof(uint32_t));
 	}
 	return c->rows++;
 }

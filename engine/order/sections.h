@@ -42,7 +42,8 @@ struct guard {
 	uint16_t count;      /* of near; SPILLED: near[0] is an index of spills */
 	uint32_t near[NEAR]; /* touches, the oldest first */
 };
-/* With what others keep of the variable, so that one cache line has all that an access needs. */
+/* With what others keep of the variable, so that one cache line has all that an access needs.
+ */
 struct line {
 	uint64_t room[2]; /* for who walks; all zero at first */
 	struct guard guard;

@@ -22,9 +22,9 @@ struct access {
  * the same lock, with their accesses.
  */
 struct accesses {
-	uint32_t count;      /* of these variables */
+	uint32_t count; /* of these variables */
 	uint32_t *variables;
-	uint64_t *start;     /* by index of variables, one more than there are: in items */
+	uint64_t *start; /* by index of variables, one more than there are: in items */
 	struct access *items;
 };
 

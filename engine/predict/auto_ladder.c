@@ -36,6 +36,7 @@ struct ladder {
 	struct ladder_proofs *proofs;
 	uint64_t *suspects;                /* by variable, a bit: see classes_suspects */
 	struct classes classes;            /* of the variable that is looked at */
+	bool ordered;                      /* its conflicting pairs, all of them: no race */
 	struct effort effort;              /* of going through pairs; deciding is paid apart */
 	uint64_t witness_events, left_out; /* events in witnesses kept; witnesses not kept */
 	uint32_t tries_left;               /* see try_variable */
@@ -114,6 +115,8 @@ static struct finding *take_finding(struct finding *f, const char *by)
 /* A new race, with its witness where there is room. */
 static void add_race(struct ladder *l, uint64_t unit, struct finding *f)
 {
+	if (l->options->found != NULL)
+		l->options->found(l->options->found_context, f);
 	if (f->witness != NULL &&
 	    l->witness_events + f->witness->len > l->options->witness_events) {
 		g_array_unref(f->witness);
@@ -139,6 +142,7 @@ static bool take_report(struct ladder *l, const struct rung *rung, struct error 
 	r = rung->run(l->t, &options, l->progress, error);
 	if (r == NULL)
 		return false;
+	l->report->candidates += r->candidates;
 	for (guint i = 0; i < r->findings->len; i++) {
 		struct finding *f = r->findings->pdata[i];
 		uint64_t unit = unit_of(l, f->first, f->second);
@@ -357,6 +361,7 @@ static bool order_before(const void *ladder, uint32_t e, uint32_t f)
  * the order leave of the other. */
 struct sweep {
 	uint32_t variable, lock; /* a common one, or NONE */
+	bool refuted;            /* all their pairs, by that or as the variable's are */
 	const struct class *a, *b;
 	struct span cores, order;
 };
@@ -365,7 +370,7 @@ static bool span_of(struct ladder *l, const struct sweep *s, uint32_t e, class_o
                     struct span *span)
 {
 	return effort_more(&l->effort,
-	                   class_span(&l->classes, s->b, e, before, l, span));
+	                   EFFORT_QUESTION * class_span(&l->classes, s->b, e, before, l, span));
 }
 
 /* Do they conflict, and for the first time on this variable? */
@@ -392,6 +397,7 @@ static void list_one(struct ladder *l, const struct sweep *s, uint32_t e, uint32
 	struct finding *known = other_unit(l, unit_of(l, e, f), e, f);
 	struct proof *proof;
 
+	l->report->candidates += count;
 	known->count += count - 1;
 	if (known->proof != NULL || known->verdict != VERDICT_IMPOSSIBLE) {
 		known->count++;
@@ -469,6 +475,26 @@ static void try_variable(struct ladder *l, struct finding *race, uint32_t variab
 	finding_free(found);
 }
 
+/*
+ * Is nothing left to be found out about pairs of the two classes that are refuted as a whole, but
+ * how many they are?  Counting costs more than the trace is long where millions of accesses are
+ * under one lock, so it is given up there, and the unit says so.
+ */
+static bool only_counting(struct ladder *l, const struct sweep *s)
+{
+	struct finding *known;
+	uint64_t unit;
+
+	if (l->effort.work < l->effort.free_work / 16 || !alike(l, s))
+		return false;
+	unit = (uint64_t)MIN(s->a->site, s->b->site) << 32 | MAX(s->a->site, s->b->site);
+	known = settled(l, unit);
+	if (known == NULL || (known->verdict == VERDICT_IMPOSSIBLE && known->proof == NULL))
+		return false;
+	known->counted_all = false;
+	return true;
+}
+
 /* A pair that no core settles. */
 static void look_at_pair(struct ladder *l, const struct sweep *s, uint32_t e, uint32_t f)
 {
@@ -498,19 +524,21 @@ static void look_at(struct ladder *l, struct sweep *s, uint32_t e)
 {
 	struct span open = { 0, s->b->count }, all = open;
 
-	if (l->order == NULL || s->lock == NONE) {
+	if (l->order == NULL || !s->refuted) {
 		if (!span_of(l, s, e, refuting(l), &s->cores))
 			return;
 		all = open = s->cores;
 	}
-	if (l->order != NULL) {
+	/* (What the must-order holds is in the cores.) */
+	if (l->order != NULL &&
+	    (l->options->candidates >= 0 || s->refuted || !only_counting(l, s))) {
 		if (!span_of(l, s, e, order_before, &s->order))
 			return;
 		all = s->order;
 		open.first = CLAMP(open.first, all.first, all.end);
 		open.end = CLAMP(open.end, open.first, all.end);
 	}
-	if (s->lock != NONE) {
+	if (s->refuted) {
 		list_refuted(l, s, e, all.first, all.end);
 		return;
 	}
@@ -533,13 +561,15 @@ static void look_at_classes(struct ladder *l, uint32_t variable, const struct cl
 	s.lock = lockset_common(l->locksets, a->lockset, b->lockset);
 	if (s.lock != NONE && !l->options->all_verdicts)
 		return;
+	s.refuted = s.lock != NONE || l->ordered;
 	if (a->count > b->count) { /* fewer spans */
 		s.a = b;
 		s.b = a;
 	}
 	l->tries_left = VARIABLE_TRIES;
 	for (uint32_t i = 0; i < s.a->count && !l->cancelled && !l->effort.over; i++) {
-		if (class_settled(l, variable, a, b))
+		if (class_settled(l, variable, a, b) ||
+		    (s.refuted && only_counting(l, &s)))
 			return;
 		look_at(l, &s, class_member(&l->classes, s.a, i));
 	}
@@ -549,15 +579,12 @@ static void look_at_classes(struct ladder *l, uint32_t variable, const struct cl
 static bool is_looked_at(struct ladder *l, uint32_t variable)
 {
 	uint64_t steps = 0;
-	bool none;
 
 	if (!is_suspect(l->suspects, variable))
 		return false;
-	if (l->options->all_verdicts)
-		return true;
-	none = variable_ordered(l->t, variable, refuting(l), l, &steps);
-	effort_more(&l->effort, steps);
-	return !none;
+	l->ordered = variable_ordered(l->t, variable, refuting(l), l, &steps);
+	effort_more(&l->effort, EFFORT_QUESTION * steps);
+	return l->options->all_verdicts || !l->ordered;
 }
 
 static void look_at_variable(struct ladder *l, uint32_t variable)
@@ -618,7 +645,7 @@ static bool ladder_init(struct ladder *l)
 	}
 	l->proofs = ladder_proofs_new(l->t, l->options->use_values);
 	classes_init(&l->classes, l->t, l->locksets);
-	effort_init(&l->effort, l->t->events_count, l->options->budget_total);
+	effort_init(&l->effort, l->t->events_count, l->options);
 	l->suspects = classes_suspects(l->t, l->locksets, l->options->all_verdicts, l->progress);
 	return l->suspects != NULL;
 }

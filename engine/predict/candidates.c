@@ -80,7 +80,7 @@ static bool is_searched(const struct search *s, uint32_t variable)
 	if (s->options->keep_locked || !is_transitive(s->options))
 		return true;
 	none = variable_ordered(s->t, variable, ordered, s->options, &steps);
-	spend(s->options, steps);
+	spend(s->options, EFFORT_QUESTION * steps);
 	return !none;
 }
 
@@ -134,7 +134,7 @@ static bool emit_classes(const struct emit *out, const struct classes *c, const 
 	for (uint32_t i = 0; i < a->count; i++) {
 		uint32_t e = class_member(c, a, i), middle;
 
-		if (!spend(o, class_span(c, b, e, ordered, o, &span)))
+		if (!spend(o, EFFORT_QUESTION * class_span(c, b, e, ordered, o, &span)))
 			return false;
 		if (span.first == span.end)
 			continue;
@@ -254,7 +254,8 @@ static bool find_first(const struct site_pairs *p, struct class_pair *pair)
 		uint32_t e = class_member(&p->c, a, pair->from);
 
 		if (!spend(&p->options,
-		           class_span(&p->c, b, e, ordered, &p->options, &span)))
+		           EFFORT_QUESTION *
+		                   class_span(&p->c, b, e, ordered, &p->options, &span)))
 			return false;
 		if (span.first < span.end)
 			return true;
@@ -466,7 +467,7 @@ bool site_pairs_next(struct site_pairs *p, uint32_t entry, uint32_t *e1, uint32_
 	struct entry *x = &g_array_index(p->entries, struct entry, entry);
 	uint32_t e, f;
 
-	while (!x->exhausted && spend(&p->options, 2)) {
+	while (!x->exhausted && spend(&p->options, EFFORT_QUESTION)) {
 		if (x->pair == x->count) {
 			x->exhausted = !x->more;
 			x->more = false;

@@ -189,11 +189,26 @@ static uint32_t *add_row(struct cores *c)
 	return c->clocks + c->rows++ * c->threads;
 }
 
+/* A plain access that brings nothing in from another thread, which most events are (`clock`:
+ * of its thread so far). */
+static bool brings_nothing(const struct trace *t, uint32_t e, const uint32_t *clock)
+{
+	const struct event *x = &t->events[e];
+	uint32_t w;
+
+	if (!event_simple(x))
+		return false;
+	w = x->op == OP_READ ? t->index->writer[e] : NONE;
+	return w == NONE || t->events[w].thread == x->thread ||
+	       t->index->position[w] < clock[t->events[w].thread];
+}
+
 struct cores *cores_new(struct trace *t, const struct core_options *options,
                         const struct progress *progress)
 {
 	struct cores *c;
 	uint32_t *last, *cut;
+	uint64_t must = 0;
 
 	if (!trace_need(
 	            t, INDEX_THREADS | INDEX_MATCH | INDEX_OBJECTS | INDEX_WRITERS | INDEX_MUST,
@@ -209,11 +224,16 @@ struct cores *cores_new(struct trace *t, const struct core_options *options,
 	memset(add_row(c), 0, sizeof(uint32_t) * c->threads);
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		uint32_t u = t->events[e].thread;
+		const uint32_t *clock = c->clocks + (size_t)last[u] * c->threads;
 		struct joining j = { c, cut, u, false };
+		bool asked = must < t->index->must_count && t->index->must[must].after == e;
 
-		memcpy(cut, c->clocks + (size_t)last[u] * c->threads,
-		       sizeof(uint32_t) * c->threads);
-		visit_needs(c, e, true, join_need, &j);
+		while (must < t->index->must_count && t->index->must[must].after == e)
+			must++;
+		if (asked || !brings_nothing(t, e, clock)) {
+			memcpy(cut, clock, sizeof(uint32_t) * c->threads);
+			visit_needs(c, e, true, join_need, &j);
+		}
 		if (j.changed) {
 			memcpy(add_row(c), cut, sizeof(uint32_t) * c->threads);
 			last[u] = (uint32_t)(c->rows - 1);

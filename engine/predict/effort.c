@@ -3,9 +3,11 @@
  */
 #include "engine/predict/effort.h"
 
+#include "engine/predict/predict.h"
+
 #include <time.h>
 
-enum { SECOND = 1 << 25, CLOCK_EVERY = 1 << 16 /* steps */ };
+enum { FEW = 1 << 23, CLOCK_EVERY = 1 << 14 /* steps */ };
 
 double effort_clock(void)
 {
@@ -15,10 +17,11 @@ double effort_clock(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-void effort_init(struct effort *effort, uint64_t events, double budget)
+void effort_init(struct effort *effort, uint64_t events, const struct race_options *options)
 {
-	*effort = (struct effort){ .budget = budget };
-	effort->free_work = effort->next_look = events + SECOND;
+	*effort = (struct effort){ .budget = options->budget_total };
+	effort->free_work = options->no_free_steps ? 0 : 4 * events + FEW;
+	effort->next_look = effort->free_work;
 }
 
 static void take_time(struct effort *effort)

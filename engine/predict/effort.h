@@ -20,9 +20,12 @@ struct effort {
 	bool paused, over;
 };
 
-/* For a trace of so many events: about as many steps and a second more are free. */
-void effort_init(struct effort *effort, uint64_t events, double budget);
+/* For a trace of so many events: eight million steps and four for each of them are free. */
+struct race_options;
+void effort_init(struct effort *effort, uint64_t events, const struct race_options *options);
 void effort_look(struct effort *effort);
+/* What a question to an order over a long trace costs, in steps. */
+enum { EFFORT_QUESTION = 4 };
 /* Count steps; false once the budget is over. */
 static inline bool effort_more(struct effort *effort, uint64_t steps)
 {
@@ -37,5 +40,9 @@ void effort_resume(struct effort *effort);
 
 /* Seconds of this thread's processor time, so that a busy machine costs no verdict. */
 double effort_clock(void);
+static inline gint64 effort_microseconds(void)
+{
+	return (gint64)(effort_clock() * G_USEC_PER_SEC);
+}
 
 #endif

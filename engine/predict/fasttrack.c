@@ -219,7 +219,8 @@ static void drop_reads(struct stream *s, struct cell *cell, struct tables *table
 	table_drop(tables, times);
 }
 
-/* -- reads that were not written down ------------------------------------------------------- */
+/* -- reads that were not written down -------------------------------------------------------
+ */
 
 static inline bool plain_read(const struct event *x)
 {
@@ -278,7 +279,8 @@ static __attribute__((noinline)) void look_up(struct stream *s, struct cell *cel
 		tell_all(s, event);
 }
 
-/* -- variables with a table, continued ------------------------------------------------------ */
+/* -- variables with a table, continued ------------------------------------------------------
+ */
 
 static void one_of_many_reads(struct stream *s, struct cell *cell, uint32_t e, uint32_t thread)
 {
@@ -446,6 +448,19 @@ static __attribute__((noinline)) void step(struct stream *s, uint32_t e)
 		causality_sweep(s->c, NULL, NULL);
 }
 
+/* An acquire or a release, of an order of sections. */
+static __attribute__((noinline)) void step_lock(struct stream *s, const struct event *x)
+{
+	uint32_t e = (uint32_t)(x - s->t->events);
+	struct clocks *clocks = &s->c->clocks;
+
+	causality_lock(s->c, e, x);
+	if (clocks->told_at[x->thread] == e)
+		fill_views(s, clocks_strong(clocks, x->thread), x->thread);
+	if (clocks_crowded(clocks))
+		causality_sweep(s->c, NULL, NULL);
+}
+
 /* A quiet access (causality.h) for which the cell was not enough. */
 static __attribute__((noinline)) void quiet_table(struct stream *s, const struct event *x)
 {
@@ -498,8 +513,8 @@ static __attribute__((noinline)) void no_cell(struct stream *s, const struct eve
  * the last ones are known there is nothing to learn, and they take their place.  So there is
  * one way for all four, and no branch for the processor to foresee.
  */
-static inline __attribute__((always_inline)) void
-pass_locks(struct stream *s, uint32_t from, uint32_t to, uint32_t ahead)
+static inline __attribute__((always_inline)) void pass_locks(struct stream *s, uint32_t from,
+                                                             uint32_t to, uint32_t ahead)
 {
 	/* In registers: the compiler does not know what a store to a cell may change. */
 	const struct event *x = s->t->events + from, *end = s->t->events + to;
@@ -518,15 +533,15 @@ pass_locks(struct stream *s, uint32_t from, uint32_t to, uint32_t ahead)
 		if (G_UNLIKELY(!(simple >> x->op & 1)) ||
 		    G_UNLIKELY(x->flags & (EVENT_INERT | EVENT_WIDE)) ||
 		    G_UNLIKELY(!access_cell(&of[x->op][x->target],
-		                            views[2 * x->thread + (x->op & 1)],
-		                            now | x->thread, x->op & 1, untold, NULL)))
+		                            views[2 * x->thread + (x->op & 1)], now | x->thread,
+		                            x->op & 1, untold, NULL)))
 			no_cell(s, x);
 	}
 }
 
 /* The same where sections matter. */
-static inline __attribute__((always_inline)) void
-pass_quiet(struct stream *s, uint32_t from, uint32_t to, uint32_t ahead)
+static inline __attribute__((always_inline)) void pass_quiet(struct stream *s, uint32_t from,
+                                                             uint32_t to, uint32_t ahead)
 {
 	const struct event *x = s->t->events + from, *end = s->t->events + to;
 	char *cells = s->cells;
@@ -535,12 +550,13 @@ pass_quiet(struct stream *s, uint32_t from, uint32_t to, uint32_t ahead)
 
 	for (stamp now = stamp_of(from, 0); x < end; x++, now += stamp_of(0, 0)) {
 		__builtin_prefetch(cells + (size_t)x[ahead].target * LINE, 1);
-		if (G_UNLIKELY(!causality_quiet(s->c, x, true)))
+		if (G_UNLIKELY(x->op == OP_ACQ || x->op == OP_REL) && !event_inert(x))
+			step_lock(s, x);
+		else if (G_UNLIKELY(!causality_quiet(s->c, x, true)))
 			step(s, (uint32_t)(x - s->t->events));
 		else if (!access_cell((struct cell *)(cells + (size_t)x->target * LINE),
-		                      views[2 * x->thread + x->op],
-		                      now | x->thread,
-		                      x->op, many, s->many.times))
+		                      views[2 * x->thread + x->op], now | x->thread, x->op,
+		                      many, s->many.times))
 			quiet_table(s, x);
 	}
 }
@@ -635,8 +651,9 @@ bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *race
 		return false;
 	s.steady = s.c != NULL && s.c->sections != NULL;
 	s.stride = s.steady ? LINE : CELL;
-	s.cells = s.steady ? (char *)s.c->sections->first
-	                   : scattered_alloc0((t->variables_count + t->objects_count + 1) * CELL);
+	s.cells =
+	        s.steady ? (char *)s.c->sections->first
+	                 : scattered_alloc0((t->variables_count + t->objects_count + 1) * CELL);
 	s.threads = (uint32_t)t->threads_count;
 	s.width = (s.threads + STEP - 1) / STEP * STEP;
 	s.views = views_new(2 * s.threads, s.width + STEP);

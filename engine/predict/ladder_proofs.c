@@ -14,9 +14,8 @@ struct point { /* a pair of places that cannot both be next */
 
 struct ladder_proofs {
 	const struct trace *t;
-	uint32_t *stretch;    /* by event */
-	GHashTable *points;   /* pair of stretches -> GArray of struct point */
-	GHashTable *acquires; /* (event, lock) -> acquire + 1, see acquire_of */
+	uint32_t *stretch;  /* by event */
+	GHashTable *points; /* pair of stretches -> GArray of struct point */
 };
 
 guint ladder_key_hash(gconstpointer key)
@@ -150,31 +149,24 @@ void ladder_proofs_keep(struct ladder_proofs *l, uint32_t e1, uint32_t e2,
 	g_array_append_val(points, p);
 }
 
-/* The acquire of `lock` whose section `e` is in.  Finding it goes back along the thread, so it
- * is done once for an event, and not for each of its pairs. */
+/* The acquire of `lock` whose section `e` is in: in the lock's own list hardly anything is
+ * between the two, while the thread may have come a long way. */
 static uint32_t acquire_of(const struct ladder_proofs *l, uint32_t e, uint32_t lock)
 {
 	const struct trace *t = l->t;
-	uint64_t key = (uint64_t)e << 32 | lock;
-	gpointer known = g_hash_table_lookup(l->acquires, &key);
-	GArray *held;
-	uint32_t found = NONE;
+	struct event_list list = event_list_at(&t->index->object_events, lock);
 
-	if (known != NULL)
-		return GPOINTER_TO_UINT(known) - 1;
-	held = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	trace_locks_held(t, e, held);
-	for (guint i = 0; i < held->len; i++) {
-		uint32_t a = g_array_index(held, uint32_t, i);
+	for (uint64_t i = event_list_before(list, e); i-- > 0;) {
+		const struct event *x = &t->events[list.items[i]];
 
-		if (t->events[a].target == lock)
-			found = a;
+		if (x->thread != t->events[e].thread)
+			continue;
+		if (op_acquires(x->op))
+			return list.items[i];
+		if (op_releases(x->op))
+			break;
 	}
-	g_array_free(held, TRUE);
-	if (found != NONE)
-		g_hash_table_insert(l->acquires, g_memdup2(&key, sizeof(key)),
-		                    GUINT_TO_POINTER(found + 1));
-	return found;
+	return NONE;
 }
 
 struct proof *ladder_proofs_by_lock(const struct ladder_proofs *l, uint32_t e1, uint32_t e2,
@@ -198,7 +190,6 @@ struct ladder_proofs *ladder_proofs_new(const struct trace *t, bool use_values)
 
 	l->t = t;
 	l->points = g_hash_table_new_full(ladder_key_hash, g_int64_equal, g_free, free_points);
-	l->acquires = g_hash_table_new_full(ladder_key_hash, g_int64_equal, g_free, NULL);
 	make_stretches(l, use_values);
 	return l;
 }
@@ -208,7 +199,6 @@ void ladder_proofs_free(struct ladder_proofs *l)
 	if (l == NULL)
 		return;
 	g_hash_table_destroy(l->points);
-	g_hash_table_destroy(l->acquires);
 	g_free(l->stretch);
 	g_free(l);
 }

@@ -22,7 +22,7 @@ struct held {            /* by a thread */
 	uint32_t all, exclusive; /* the same as sets; NONE: nobody has asked */
 	struct change {
 		uint32_t event, item;
-	} *changes; /* all acquires and releases, for the second pass */
+	} * changes; /* all acquires and releases, for the second pass */
 	uint64_t changes_count, changes_capacity;
 	uint64_t next; /* in the second pass: of changes */
 };
@@ -102,8 +102,7 @@ static void keep_change(struct held *held, uint32_t event, uint32_t item)
 {
 	if (held->changes_count == held->changes_capacity) {
 		held->changes_capacity = MAX(256, 2 * held->changes_capacity);
-		held->changes =
-		        g_renew(struct change, held->changes, held->changes_capacity);
+		held->changes = g_renew(struct change, held->changes, held->changes_capacity);
 	}
 	held->changes[held->changes_count++] = (struct change){ event, item };
 }
@@ -158,7 +157,8 @@ static uint32_t set_exclusive(struct holding *h, uint32_t thread)
 	return held->exclusive;
 }
 
-/* -- the first pass ------------------------------------------------------------------------- */
+/* -- the first pass -------------------------------------------------------------------------
+ */
 
 enum { MORE = UINT16_MAX }; /* than one thread */
 /* Of a variable; all zero: none.  What is all ones where a question has to be asked, and 0
@@ -206,9 +206,7 @@ static __attribute__((noinline)) void note(struct holding *h, const struct uses 
 		*common = lockset_exclusive(h->locksets, *common, exclusive);
 	single = lockset_single(h->locksets, *common);
 	use->guarded = *common == 0 ? 0 : UINT32_MAX;
-	use->lock = *common == 0     ? NO_LOCK
-	            : single == NONE ? h->several
-	                             : FIRST_LOCK + single;
+	use->lock = *common == 0 ? NO_LOCK : single == NONE ? h->several : FIRST_LOCK + single;
 }
 
 /* What is no plain access of one variable. */
@@ -252,7 +250,8 @@ static void find_uses(const struct uses *uses, struct holding *h, uint32_t from,
 	}
 }
 
-/* -- the second pass ------------------------------------------------------------------------ */
+/* -- the second pass ------------------------------------------------------------------------
+ */
 
 struct collecting {
 	struct accesses *all;

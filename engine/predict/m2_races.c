@@ -485,7 +485,7 @@ struct report *races_m2(struct trace *t, const struct race_options *options,
 		                : "with relaxed atomics a pair may race by C11 although no "
 		                  "reordering brings it next to each other; M2 does not look "
 		                  "for such races, '--analysis auto' does");
-	effort_init(&h.effort, t->events_count, options->budget_total);
+	effort_init(&h.effort, t->events_count, options);
 	h.impossible = g_hash_table_new(stretches_hash, NULL);
 	h.witness = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	make_stretches(&h);

@@ -258,7 +258,7 @@ static struct finding *decide_by_m2(struct deciders *d, uint32_t e1, uint32_t e2
 static struct finding *decide_by_solver(struct deciders *d, uint32_t e1, uint32_t e2)
 {
 	struct smt_options solver = smt_race_options(d->options);
-	gint64 began = g_get_monotonic_time();
+	gint64 began = effort_microseconds();
 	struct finding *f;
 
 	if (d->smt == NULL)
@@ -268,7 +268,7 @@ static struct finding *decide_by_solver(struct deciders *d, uint32_t e1, uint32_
 	smt_lend_checker(d->smt, d->tools.checker);
 	f = smt_decide(d->smt, e1, e2, d->options,
 	               MIN(d->options->budget_pair, MAX(d->solver_left, 0)), d->progress);
-	d->solver_left -= (double)(g_get_monotonic_time() - began) / G_USEC_PER_SEC;
+	d->solver_left -= (double)(effort_microseconds() - began) / G_USEC_PER_SEC;
 	return f;
 }
 

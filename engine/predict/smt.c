@@ -298,7 +298,7 @@ bool query_stopped(struct smt_query *q)
 	if (q->stopped || q->s->work < q->work_check)
 		return q->stopped;
 	q->work_check = q->s->work + CLOCK_EVERY;
-	q->stopped = g_get_monotonic_time() >= q->deadline;
+	q->stopped = effort_microseconds() >= q->deadline;
 	return q->stopped;
 }
 
@@ -328,14 +328,14 @@ enum smt_answer smt_query_solve(struct smt_query *q, double seconds, GArray *seq
 	counts = query_region_size(q) > LARGE_REGION;
 	if (seconds <= 0 && (counts || smt_tries_spent(q->s)))
 		return SMT_SPENT;
-	start = g_get_monotonic_time();
+	start = effort_microseconds();
 	q->deadline = start + (gint64)(seconds * 1e6);
 	q->work_check = q->s->work + QUERY_WORK;
 	q->stopped = false;
 	counts |= q->s->work >= FREE_TRIES;
 	answer = query_search(q, &x, progress);
 	if (x != NULL || counts)
-		q->s->solver_seconds += (double)(g_get_monotonic_time() - start) / 1e6;
+		q->s->solver_seconds += (double)(effort_microseconds() - start) / 1e6;
 	if (answer == SMT_WITNESS)
 		g_array_append_vals(sequence, q->sequence->data, q->sequence->len);
 	if (answer == SMT_IMPOSSIBLE && proof != NULL)

@@ -346,7 +346,7 @@ enum smt_answer c11_query(struct smt *s, uint32_t e1, uint32_t e2, double second
 {
 	struct smt_query *q = smt_query_new(s);
 	struct chase c = { .s = s, .e1 = e1, .e2 = e2 };
-	gint64 start = g_get_monotonic_time();
+	gint64 start = effort_microseconds();
 	double before = s->solver_seconds;
 	enum smt_answer answer;
 
@@ -359,6 +359,6 @@ enum smt_answer c11_query(struct smt *s, uint32_t e1, uint32_t e2, double second
 	else if (c.stuck) /* a chain that no reordering is without */
 		answer = SMT_IMPOSSIBLE;
 	smt_query_free(q);
-	s->solver_seconds = before + (double)(g_get_monotonic_time() - start) / 1e6;
+	s->solver_seconds = before + (double)(effort_microseconds() - start) / 1e6;
 	return answer;
 }

@@ -6,6 +6,7 @@
 #ifndef HEDDLE_SMT_PRIVATE_H
 #define HEDDLE_SMT_PRIVATE_H
 
+#include "engine/predict/effort.h"
 #include "engine/predict/smt.h"
 
 /*
@@ -89,7 +90,7 @@ struct smt_query {
 	GHashTable *sources;
 	GArray *sequence; /* the scheduler's result */
 	/* Bounds of the tries: see query_stopped. */
-	gint64 deadline;     /* of g_get_monotonic_time */
+	gint64 deadline;     /* of effort_microseconds */
 	uint64_t work_check; /* s->work at which the clock is read next */
 	bool stopped;
 };

@@ -17,9 +17,9 @@ enum { LONG_REGION = 16384, SMALLEST_WINDOW = 1024 };
 
 static unsigned milliseconds_left(gint64 deadline)
 {
-	gint64 left = (deadline - g_get_monotonic_time()) / 1000;
+	gint64 left = (deadline - effort_microseconds()) / 1000;
 
-	return deadline <= g_get_monotonic_time() ? 0 : (unsigned)MIN(left, 600000) + 1;
+	return deadline <= effort_microseconds() ? 0 : (unsigned)MIN(left, 600000) + 1;
 }
 
 /* The latest acquire of each lock in the region that may keep a section open out. */

@@ -111,6 +111,7 @@ static unsigned record_words(const uint64_t *w, const uint64_t *end)
 		break;
 	case LOG_CALL:
 	case LOG_RET:
+	case LOG_MISS:
 		n = w + 2 < end ? 3 + (w[2] + 7) / 8 : UINT32_MAX;
 		break;
 	case LOG_INPUT:

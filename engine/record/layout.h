@@ -82,6 +82,7 @@ enum log_flag {
 	LOG_EXPLORE = 32, /* chance does not switch inside of an invocation; the ends of threads
 	                   * are noted */
 	LOG_KEEP_INPUTS = 64, /* what comes from outside is recorded */
+	LOG_MISSING = 128,    /* calls into code that is not instrumented are recorded */
 };
 
 enum log_status {
@@ -178,13 +179,31 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	/* CALL's flags: LOG_MADE */ \
 	TAG(CALL, 0, 1)  /* object; length; type NUL method NUL arguments as text NUL */ \
 	TAG(RET, 0, 1)   /* the same with results */ \
-	TAG(GIVEN, 2, 0) /* address, size: memory that the C library allocated for itself */
+	TAG(GIVEN, 2, 0) /* address, size: memory that the C library allocated for itself */ \
+	/* MISS: the function (0: the program itself); length in bytes; struct log_reached; flags: \
+	 * enum log_miss */ \
+	TAG(MISS, 0, 0) \
+	TAG(BACK, 1, 0) /* the function */
 
 enum log_tag {
 #define TAG(name, words, visible) LOG_##name,
 	LOG_TAGS(TAG)
 #undef TAG
 	        LOG_TAG_COUNT
+};
+
+/*
+ * What a missing call may reach: a heap block (its beginning), else a place in static data, a
+ * mapping or a stack; and how many bytes from there on were looked at for more.
+ */
+struct log_reached {
+	uint64_t place; /* address | arguments that it was found through << 48 (a bit each) */
+	uint64_t bytes;
+};
+#define LOG_REACHED_SHIFT 48
+enum log_miss {
+	LOG_MISS_AGAIN = 1, /* goes on after a function that it had called back */
+	LOG_MISS_CUT = 2,   /* it reaches more than was looked at */
 };
 
 /* A frame's CFA (the stack pointer before the call): so many units below the high end of the
@@ -363,6 +382,7 @@ struct log_config {
 	char log[2048]; /* path of the log, absolute */
 	uint64_t start_low,
 	        start_high; /* --start-at: the function, less the load bias; 0: at once */
+	char missing[8192]; /* LOG_MISSING: lines of the specifications; runtime/missing.c */
 	char preload[2048]; /* what LD_PRELOAD was before us ("" for unset), to be restored */
 	char library_path[2048];
 	uint32_t had_preload, had_library_path;

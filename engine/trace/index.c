@@ -65,7 +65,7 @@ static void lists_sum(struct work *w)
 static void begin_threads(struct work *w)
 {
 	lists_begin(w, &w->ix->thread_events, w->t->threads_count);
-	w->ix->position = scattered_new(uint32_t, w->t->events_count + 1);
+	w->ix->position = g_new(uint32_t, w->t->events_count + 1);
 }
 
 /* The end of the run of events of one thread that begins at `from`. */
@@ -135,7 +135,7 @@ static void match_close(const struct trace *t, GArray *open, uint32_t e, uint32_
 
 static void begin_match(struct work *w)
 {
-	w->ix->partner = scattered_new(uint32_t, w->t->events_count + 1);
+	w->ix->partner = g_new(uint32_t, w->t->events_count + 1);
 	w->open = g_new(GArray *, w->t->threads_count + 1);
 	for (uint64_t i = 0; i < w->t->threads_count; i++)
 		w->open[i] = g_array_new(FALSE, FALSE, sizeof(struct opening));

@@ -5,7 +5,7 @@
  *     turnstile            five groups come by themselves
  *
  * The guard accepts the groups and sends each to a gate, a thread that asks how many they are
- * and adds that to the count.
+ * and adds that to the count.  All stay until closing time.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -53,7 +53,6 @@ static void *gate(void *first)
 			visitors += people;
 			pthread_mutex_unlock(&count);
 		}
-		close(group);
 	}
 	return NULL;
 }

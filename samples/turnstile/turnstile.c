@@ -5,7 +5,7 @@
  *     turnstile            five groups come by themselves
  *
  * The guard accepts the groups and sends each to a gate, a thread that asks how many they are
- * and adds that to the count.
+ * and adds that to the count.  All stay until closing time.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -49,7 +49,6 @@ static void *gate(void *first)
 		unsigned char people = 0;
 		if (read(group, &people, 1) == 1)
 			visitors += people;
-		close(group);
 	}
 	return NULL;
 }

@@ -189,6 +189,10 @@ run "$HEDDLE" explore --format json -o "$odd.tree" -- "./$odd"
 is "$(json '"$d->{program} $d->{errors}[0]{story} $d->{errors}[0]{trace} " . ($d->{executions} - @{$d->{runs}})')" \
 	'./odd\xFF f\xFF\x1B[31m odd\xFF.tree.run0.hdl 0' "an error of a program whose names and words are no UTF-8"
 
+run "$HEDDLE" explore --final nosuch,x -- ./count
+like "$out" "neither reads nor writes a variable 'nosuch'" "a name of --final that is nobody's is told"
+unlike "$out" "variable 'x'" "and no other"
+
 run "$HEDDLE" explore -- ./nowhere
 is "$status" 2 "no such program"
 run "$HEDDLE" explore

@@ -87,4 +87,15 @@ run "$HEDDLE" witness 1b.std 1
 is "$status" 2 "one event is no pair"
 run "$HEDDLE" witness 1b.std 1 13 -o /nonexistent/w.wit
 is "$status" 2 "a file that cannot be written"
+
+# - is standard output where text can go there, and no file's name elsewhere.
+run "$HEDDLE" witness 1b.std 1 13
+plain=$out
+run "$HEDDLE" witness 1b.std 1 13 -o -
+is "$status $out" "1 $plain" "-o - prints the witness"
+for args in "witness 1b.std 1 13 --format json" "atomic 1b.std --predict" "explore -- true" "record -- true"; do
+	run "$HEDDLE" ${args%% *} -o - ${args#* }
+	like "$status $err" "^(2|125) .*expected a file, found '-'" "$args: not to standard output"
+done
+is "$(ls -- - 2>&1 | grep -c '^-$')" 0 "and there is no file of that name"
 done_testing

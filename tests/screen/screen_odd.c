@@ -119,6 +119,80 @@ START_TEST(stopping)
 }
 END_TEST
 
+/* -- what is handed over on the way ------------------------------------------------------ */
+
+static void note_race(void *context, const struct finding *race)
+{
+	ck_assert(race->verdict == VERDICT_RACE && race->witness != NULL);
+	g_ptr_array_add(context, g_strdup_printf("%u %u", race->first, race->second));
+}
+
+START_TEST(races_are_told_as_they_are_found)
+{
+	struct app *app =
+	        tui_open("T1|w(x)|a.c:1\nT1|acq(m)|a.c:2\nT1|w(y)|a.c:3\nT1|rel(m)|a.c:4\n"
+	                 "T2|acq(m)|b.c:1\nT2|rel(m)|b.c:2\nT2|w(x)|b.c:3\nT2|r(y)|b.c:4\n",
+	                 NULL);
+	GPtrArray *told = g_ptr_array_new_with_free_func(g_free);
+	struct race_options options;
+	struct error error;
+	race_options_init(&options);
+	options.analysis = ANALYSIS_AUTO;
+	options.found = note_race;
+	options.found_context = told;
+	struct report *report = races_find(app->session->trace, &options, NULL, &error);
+	ck_assert(report && report->findings->len == 2);
+	ck_assert_uint_eq(told->len, 2);
+	for (guint i = 0; i < 2; i++) {
+		const struct finding *f = report->findings->pdata[i];
+		char *pair = g_strdup_printf("%u %u", f->first, f->second);
+		ck_assert(g_ptr_array_find_with_equal_func(told, pair, g_str_equal, NULL));
+		g_free(pair);
+	}
+	report_free(report);
+	g_ptr_array_free(told, TRUE);
+	tui_close(app);
+}
+END_TEST
+
+static int news_until; /* so many items have come */
+
+static bool hand_over_two(struct job *job, const struct progress *progress, struct error *error)
+{
+	job_hand_over(job, GINT_TO_POINTER(1));
+	while (g_atomic_int_get(&news_until) < 1) /* what is handed over comes while it runs */
+		g_usleep(100);
+	job_hand_over(job, GINT_TO_POINTER(2));
+	return true;
+}
+
+static void take_items(struct job *job, GPtrArray *items)
+{
+	for (guint i = 0; i < items->len; i++)
+		ck_assert_int_eq(GPOINTER_TO_INT(items->pdata[i]), news_until + 1);
+	g_atomic_int_add(&news_until, (gint)items->len);
+}
+
+static void all_has_come(struct job *job, bool good, const struct error *error)
+{
+	ck_assert(good && news_until == 2);
+}
+
+START_TEST(news_of_a_job)
+{
+	struct app *app = tui_open("T1|w(x)|a.c:1\n", NULL);
+	struct job *job = g_new0(struct job, 1);
+	job->title = g_strdup("telling");
+	job->run = hand_over_two;
+	job->news = take_items;
+	job->done = all_has_come;
+	jobs_add(&app->jobs, job);
+	tui_wait(app);
+	ck_assert_int_eq(news_until, 2);
+	tui_close(app);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("odd");
@@ -129,6 +203,8 @@ int main(void)
 	tcase_add_test(c, wide_and_combining_characters);
 	tcase_add_test(c, many_threads_share_a_column);
 	tcase_add_test(c, stopping);
+	tcase_add_test(c, races_are_told_as_they_are_found);
+	tcase_add_test(c, news_of_a_job);
 	suite_add_tcase(suite, c);
 	return tui_run(suite);
 }

@@ -371,7 +371,7 @@ static int run(struct arguments *a)
 	if (!argv || !argv[0])
 		return usage_error(a, "no program given after --");
 	struct explore_options o = { .argv = argv,
-		                     .save = argument_value(a, "output"),
+		                     .save = argument_output(a, false),
 		                     .seed = argument_number(a, "seed", 0),
 		                     .max_runs = argument_number(a, "runs", 10000),
 		                     .max_steps = argument_number(a, "steps", 0),

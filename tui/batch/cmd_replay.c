@@ -217,6 +217,9 @@ static int follow(const struct trace *t, const struct plan *p, char **argv, unsi
 	fflush(NULL);
 	for (unsigned i = 0; i < (two ? 2u : 1u); i++) {
 		unsigned way = p->pair[1] == NONE ? 0 : first ? first : two ? i + 1 : 0;
+		if (two) /* above what the program prints in this run */
+			fprintf(stderr, "heddle: run %u of 2, %s is to go first\n", i + 1,
+			        printable_thread(t, p->pair[i]));
 		if (!plan_follow(p, argv, way, gdb && i == 0 ? debug : NULL, NULL, &runs[i],
 		                 &error)) {
 			if (i == 1)

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+enum { MARGIN = 2, WIDEST = 110 }; /* columns: one at each side; longer lines read badly */
+
 static void row_clear(void *data)
 {
 	struct prose_row *row = data;
@@ -106,7 +108,8 @@ static void append_lines(const struct prose_row *row, int columns, GString *out)
 	const char *text = row->text + strspn(row->text, " ");
 	int hang = hang_of(text);
 	g_string_append_len(out, text, hang);
-	append_wrapped(out, text + hang, hang, MAX(columns - indent_of(row), hang + 8));
+	append_wrapped(out, text + hang, hang,
+	               MAX(MIN(columns, WIDEST) - indent_of(row), hang + 8));
 }
 
 static int height_of(const struct prose_row *row, int columns)
@@ -120,7 +123,6 @@ static int height_of(const struct prose_row *row, int columns)
 	return height;
 }
 
-enum { MARGIN = 2 }; /* columns: one at each side */
 
 void prose_fit(const GArray *prose, struct list *l, int rows, int columns)
 {

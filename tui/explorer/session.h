@@ -113,6 +113,8 @@ static inline bool session_has(const struct session *s, unsigned parts)
 
 /* Take a report over: its findings become entries (those of `settles` replace the
  * candidates of the same key), and it is noted which pairs the analysis sees. */
+/* Are there calls whose inside was not recorded? */
+bool session_lacks_code(const struct session *s);
 void session_add_report(struct session *s, struct report *report, enum analysis analysis,
                         bool settles);
 /* Take over a report of one pair that was decided exactly: it becomes the pair's entry. */

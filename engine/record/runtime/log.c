@@ -314,8 +314,7 @@ static void log_enter(struct thread *t, const struct frame *f, uint32_t left)
 	bool same = sites->at[slot].key == key;
 	if (!same)
 		s->hints[slot] = 0;
-	uint64_t begin =
-	        f->function < LOG_CALL_COUNT ? 0 : frame_begin(t, f, &s->hints[slot]);
+	uint64_t begin = f->function < LOG_CALL_COUNT ? 0 : frame_begin(t, f, &s->hints[slot]);
 	same = same && sites->at[slot].address == f->function;
 	if (same && t->epoch && begin == sites->value[slot] &&
 	    log_fits(left, LOG_HALF_OFFSET_BITS)) {
@@ -361,10 +360,18 @@ void log_frames(struct thread *t)
 	uint32_t depth = t->depth < MAX_FRAMES ? t->depth : MAX_FRAMES;
 	t->dirty = 0;
 	t->emitted -= left;
-	if (left > 0 && t->emitted >= depth)
+	bool settle = left > 0 && unlikely(t->emitted < t->resume_below);
+	if (left > 0 && (t->emitted >= depth || settle)) {
 		log_leave(t, left);
-	for (; t->emitted < depth; left = 0)
+		left = 0;
+		if (settle)
+			missing_settle(t);
+	}
+	for (; t->emitted < depth; left = 0) {
+		if (unlikely(t->emitted == t->callback_at))
+			missing_callback(t);
 		log_enter(t, &t->frames[t->emitted++], left);
+	}
 	t->low = t->emitted;
 }
 
@@ -615,6 +622,7 @@ static int one_module(struct dl_phdr_info *info, size_t size, void *context)
 		rt.start_high = info->dlpi_addr + rt.config.start_high;
 		rt.waiting = true;
 	}
+	missing_module(info, name, low, high);
 	modules[module_count].bias = info->dlpi_addr;
 	modules[module_count++].low = low;
 	size_t n = absolute(name, text);

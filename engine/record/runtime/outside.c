@@ -23,6 +23,7 @@ enum { DESCRIPTORS = 1 << 16 }; /* those above are taken for the process's own *
 static struct descriptor {
 	uint8_t origin;   /* enum origin */
 	int32_t recorded; /* replay: its number in the recording + 1, when that was another */
+	uint16_t reads, writes; /* channels of the process, channels.c */
 	uint32_t members; /* of an epoll instance: how many are from outside */
 	uint32_t first;   /* as a member: where in `memberships`; 0: nowhere */
 } table[DESCRIPTORS];
@@ -77,7 +78,7 @@ static void find_origin(struct thread *t, int fd, struct descriptor *d)
 {
 	int error = errno;
 	bool out;
-	if (rt.inputs == INPUTS_KEPT) {
+	if (rt.inputs != INPUTS_GIVEN) {
 		out = leads_outside(fd);
 		if (out)
 			input_keep(t, LOG_INPUT_descriptor, fd, 0, NULL, 0, 0);
@@ -153,6 +154,8 @@ void outside_gone(int fd)
 		return;
 	while (d->first)
 		leave(d, &d->first);
+	channel_left(d->reads);
+	channel_left(d->writes);
 	*d = (struct descriptor){ .origin = ORIGIN_UNKNOWN };
 }
 
@@ -169,14 +172,47 @@ void outside_fresh(int fd, enum origin origin)
 void outside_copied(int from, int to)
 {
 	const struct descriptor *d = entry(from);
-	if (d && to >= 0 && to != from)
-		outside_fresh(to, d->origin);
+	if (!d || to < 0 || to == from)
+		return;
+	outside_fresh(to, d->origin);
+	outside_leads(to, d->reads, d->writes);
+}
+
+void outside_leads(int fd, unsigned reads, unsigned writes)
+{
+	struct descriptor *d = entry(fd);
+	if (!d)
+		return;
+	d->reads = (uint16_t)reads;
+	d->writes = (uint16_t)writes;
+	channel_held(reads);
+	channel_held(writes);
+}
+
+unsigned outside_reads(int fd)
+{
+	const struct descriptor *d = entry(fd);
+	return d ? d->reads : 0;
+}
+
+unsigned outside_writes(int fd)
+{
+	const struct descriptor *d = entry(fd);
+	return d ? d->writes : 0;
 }
 
 int outside_recorded(int fd)
 {
 	const struct descriptor *d = entry(fd);
 	return d && d->recorded ? d->recorded - 1 : fd;
+}
+
+void outside_closing(struct thread *t, int fd, uintptr_t pc)
+{
+	if (!t || !rt.inputs)
+		return;
+	channel_closing(t, fd, seen, pc);
+	outside_gone(fd);
 }
 
 static bool in_use(int fd)
@@ -209,7 +245,8 @@ static void remember(int fd, int wanted, enum origin origin)
 		d->recorded = wanted + 1;
 }
 
-int outside_made(struct thread *t, enum log_input_call call, int fd, enum origin origin)
+int outside_made(struct thread *t, enum log_input_call call, int fd, enum origin origin,
+                 uintptr_t pc)
 {
 	int error = errno, wanted = fd;
 	if (!t || !rt.inputs)
@@ -218,7 +255,7 @@ int outside_made(struct thread *t, enum log_input_call call, int fd, enum origin
 	if (rt.inputs == INPUTS_KEPT) {
 		if (seen)
 			input_keep(t, call, -1, fd, NULL, 0, 0);
-	} else {
+	} else if (rt.inputs == INPUTS_GIVEN) {
 		const struct log_input *next = input_next(t, call);
 		if (next) {
 			wanted = (int)next->result;
@@ -229,6 +266,7 @@ int outside_made(struct thread *t, enum log_input_call call, int fd, enum origin
 	}
 	remember(fd, wanted, origin);
 	errno = error;
+	channel_numbered(t, fd, pc);
 	return fd;
 }
 

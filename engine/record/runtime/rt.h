@@ -27,7 +27,9 @@
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 #define likely(x)     __builtin_expect(!!(x), 1)
 #define unlikely(x)   __builtin_expect(!!(x), 0)
-#define CALLER()      ((uintptr_t)__builtin_return_address(0))
+#define HOOK_CALLER() ((uintptr_t)__builtin_return_address(0))
+/* Of an interposed function, which code that is not instrumented may have jumped to at its end. */
+#define CALLER() real_caller(HOOK_CALLER())
 #define BARRIER()     __asm__ volatile("" ::: "memory")
 
 enum {
@@ -89,7 +91,8 @@ struct signal_seen { /* a signal from outside that a handler took: outside.h */
 	uint64_t ordinal; /* events of its thread before */
 };
 enum { MAX_SIGNALS_SEEN = 8 };
-enum inputs { INPUTS_NONE, INPUTS_KEPT, INPUTS_GIVEN }; /* what comes from outside */
+/* What comes from outside; ASKED: it is asked for, as nothing of it was recorded. */
+enum inputs { INPUTS_NONE, INPUTS_KEPT, INPUTS_ASKED, INPUTS_GIVEN };
 
 struct heddle_bound;
 struct open_call { /* an invocation by a bind line: bind.c */
@@ -98,6 +101,9 @@ struct open_call { /* an invocation by a bind line: bind.c */
 	const struct heddle_bound *bound;
 };
 enum { MAX_OPEN_CALLS = 16 };
+
+struct region; /* a missing call: missing.c */
+struct reach;  /* reach.c */
 
 /* What a thread waits for by looking at atomics again and again: polls.c. */
 enum { POLL_PLACES = 8, POLL_FRAMES = 4 };
@@ -146,6 +152,9 @@ struct thread {
 	uint32_t id;
 	uint64_t ordinal; /* visible events so far */
 	uint32_t depth, emitted, low;
+	/* Missing calls: a frame with this index is called back by the innermost one; and when
+	 * `depth` falls below that, a frame of interest to them has been left. */
+	uint32_t callback_at, resume_below;
 	struct frame *frames;
 
 	/* scheduling; under sched.lock */
@@ -187,6 +196,9 @@ struct thread {
 	unsigned open_count;
 	unsigned told_calls; /* those that the program itself tells of (heddle.h), open */
 	uintptr_t bound_pc;  /* who called the bound function that was called last */
+	struct region *regions; /* open missing calls, or NULL */
+	unsigned region_count;
+	struct reach *reach; /* or NULL */
 	/* what comes from outside: inputs.c */
 	struct signal_seen signals[MAX_SIGNALS_SEEN]; /* not written yet */
 	volatile unsigned signal_count;
@@ -206,6 +218,8 @@ struct runtime {
 	bool replay;
 	enum inputs inputs;
 	bool values;
+	bool missing;        /* calls into code that is not instrumented are recorded, */
+	bool reaching;       /* and there is such code: what is allocated must be known */
 	bool async_handlers; /* the program handles signals that may come at any time */
 	bool full;
 	bool waiting; /* for --start-at's function: no accesses yet */
@@ -316,6 +330,42 @@ void invoke_record(struct thread *t, enum log_tag tag, bool made, uintptr_t pc,
  * thread but this one may run it. */
 bool entry_jump(uint8_t *entry, const void *target);
 
+/* ---- missing.c ---- */
+/* Where a missing call returns to: it stands for its caller. */
+extern const char missing_return[] __attribute__((visibility("hidden")));
+uintptr_t missing_caller(void);
+ALWAYS_INLINE uintptr_t real_caller(uintptr_t pc)
+{
+	return unlikely(pc == (uintptr_t)missing_return) ? missing_caller() : pc;
+}
+struct dl_phdr_info;
+/* A module that has been loaded. */
+void missing_module(const struct dl_phdr_info *info, const char *path, uintptr_t low,
+                    uintptr_t high);
+void missing_take_over(void); /* when all of them are known */
+/* log_frames: the frame to be written is called back by a missing call; frames that were
+ * written have been left. */
+void missing_callback(struct thread *t);
+void missing_settle(struct thread *t);
+void missing_left(struct thread *t); /* the same at once, by the hook */
+/* A thread whose first function is not instrumented begins, and ends. */
+void missing_begin_thread(struct thread *t, const void *start, const void *argument);
+void missing_end_thread(struct thread *t);
+/* A jump or a caught exception leaves what the frames up to `sp` have called. */
+void missing_jump(struct thread *t, uintptr_t sp);
+
+/* ---- reach.c ---- */
+void reach_init(void); /* what is allocated from now on is known */
+void reach_allocated(const void *p);
+void reach_freed(const void *p);
+void reach_mapped(const void *p, size_t size);
+void reach_data(uintptr_t low, uintptr_t high); /* writable, of a module of the program */
+/* Where the frame's return address lies on the stack, below `limit`; 0: not found. */
+uintptr_t frame_return(const struct frame *f, uintptr_t limit);
+/* What the arguments whose bits are in `mask` reach: the thread's list, until the next call. */
+unsigned reach_scan(struct thread *t, const uint64_t *arguments, unsigned mask,
+                    const struct log_reached **list, bool *cut);
+
 /* ---- memory.c ---- */
 bool memory_shared(const void *p); /* in a mapping that other processes may have, too */
 
@@ -357,6 +407,8 @@ uint32_t replay_child(uint32_t parent, uint32_t ordinal);
 void replay_inputs(uint32_t id, const struct log_input **from, const struct log_input **end);
 /* Before a call that is no event: waits for the thread's turn. */
 void replay_call(struct thread *t);
+/* Is this the thread's next event in the plan? */
+bool replay_expects(const struct thread *t, enum log_tag tag, uintptr_t pc);
 /* Is everybody still before the pair, so that nothing may differ? */
 bool replay_strict(void);
 /* The thread asked for something else from outside than in the recording: `text` says what. */

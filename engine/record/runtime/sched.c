@@ -1141,6 +1141,7 @@ struct thread *thread_new(struct thread *parent)
 	t->own.last = id;
 	t->state = STATE_READY;
 	t->unusual = 1;
+	t->callback_at = UINT32_MAX;
 	t->epoch = rt.controlled ? 0 : 1;
 	if (t->epoch)
 		rt_populate(t->seen, sizeof(t->seen));

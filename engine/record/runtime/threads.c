@@ -23,6 +23,7 @@ static void finish_thread(struct thread *t)
 		sched_rejoin(t);
 	if (t->pending)
 		log_fill(t);
+	missing_end_thread(t);
 	t->depth = t->low = 0;
 	t->dirty = 1;
 	if (t->emitted && !(t->gate & GATE_OFF)) {
@@ -94,6 +95,7 @@ static void *thread_main(void *argument)
 	sched_start(t);
 	thread_begin(t);
 	t->started = true;
+	missing_begin_thread(t, (const void *)t->start, t->argument);
 	void *result;
 	if (t->c11) {
 		thrd_start_t start = (thrd_start_t)(void *)t->start;

@@ -113,6 +113,15 @@ static int poll_on(struct thread *t, struct pollfd *fds, unsigned n, int64_t mil
 	}
 }
 
+/* Who is told that there is something to read comes after who wrote it. */
+static void told(struct thread *t, const struct pollfd *fds, unsigned n, int result,
+                 uintptr_t pc)
+{
+	for (unsigned i = 0; result > 0 && i < n; i++)
+		if (fds[i].revents & POLLIN)
+			channel_ready(t, outside_reads(fds[i].fd), pc);
+}
+
 static int poll_given(struct thread *t, enum log_input_call call, enum log_call frame,
                       struct pollfd *fds, unsigned n, int64_t milliseconds, uintptr_t pc)
 {
@@ -134,6 +143,7 @@ static int poll_given(struct thread *t, enum log_input_call call, enum log_call 
 	int error = errno;
 	frame_leave(t);
 	errno = error;
+	told(t, fds, n, result, pc);
 	return result;
 }
 
@@ -160,6 +170,7 @@ EXPORT int poll(struct pollfd *fds, nfds_t n, int timeout)
 		return poll_given(t, LOG_INPUT_poll, LOG_CALL_poll, fds, n, timeout, CALLER());
 	wait_here(t, fds, n, timeout, LOG_CALL_poll, CALLER());
 	int result = REAL(poll)(fds, n, 0);
+	told(t, fds, n, result, CALLER());
 	return out ? kept(t, LOG_INPUT_poll, fds, n, result) : result;
 }
 
@@ -196,6 +207,7 @@ EXPORT int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
 		wait_here(t, fds, n, length_ms(timeout), LOG_CALL_ppoll, CALLER());
 		result = REAL(ppoll)(fds, n, &zero, mask);
 	}
+	told(t, fds, n, result, CALLER());
 	return out ? kept(t, LOG_INPUT_ppoll, fds, n, result) : result;
 }
 
@@ -258,9 +270,14 @@ static int select_given(struct thread *t, struct sets *s, enum log_input_call ca
 
 static int select_kept(struct thread *t, struct sets *s, enum log_input_call call, int result)
 {
+	return kept(t, call, s->fds, s->count, result);
+}
+
+static void select_told(struct thread *t, struct sets *s, int result, uintptr_t pc)
+{
 	for (unsigned i = 0; i < s->count; i++)
 		s->fds[i].revents = result >= 0 ? in_sets(s, s->fds[i].fd) : 0;
-	return kept(t, call, s->fds, s->count, result);
+	told(t, s->fds, s->count, result, pc);
 }
 
 EXPORT int select(int n, fd_set *restrict r, fd_set *restrict w, fd_set *restrict e,
@@ -278,6 +295,7 @@ EXPORT int select(int n, fd_set *restrict r, fd_set *restrict w, fd_set *restric
 	wait_here(t, s.fds, s.count, ms, LOG_CALL_select, CALLER());
 	struct timeval zero = { 0, 0 };
 	int result = REAL(select)(n, r, w, e, &zero);
+	select_told(t, &s, result, CALLER());
 	return out ? select_kept(t, &s, LOG_INPUT_select, result) : result;
 }
 
@@ -295,6 +313,7 @@ EXPORT int pselect(int n, fd_set *restrict r, fd_set *restrict w, fd_set *restri
 		                    length_ms(timeout), CALLER());
 	int result = ASIDE(t, LOG_CALL_pselect, CALLER(),
 	                   REAL(pselect)(n, r, w, e, timeout, mask));
+	select_told(t, &s, result, CALLER());
 	return out ? select_kept(t, &s, LOG_INPUT_pselect, result) : result;
 }
 
@@ -457,6 +476,10 @@ static int epoll_here(struct thread *t, int set, struct epoll_event *events, int
 		}
 		epoll_kept(t, set, events, n, call, out);
 	}
+	for (int i = 0; rt.inputs && i < n; i++)
+		if (events[i].events & EPOLLIN)
+			channel_ready(t, outside_reads(outside_member_of(set, events[i].data.u64)),
+			              pc);
 	touched(t, events, n, pc);
 	return n;
 }
