@@ -83,6 +83,12 @@ struct debug_entries {
 struct debug_entries debuginfo_entries(const struct debuginfo *d, const char *name);
 /* The first function of that name (with code, if there is one), or NONE. */
 uint32_t debuginfo_function_named(const struct debuginfo *d, const char *name);
+/*
+ * The parameters of a function that lies elsewhere, as a caller's declaration has them: of the
+ * first six that are passed in integer registers, a bit for each that may be a pointer.  False
+ * when there is no declaration, or one that does not tell all.
+ */
+bool debuginfo_declared_pointers(const struct debuginfo *d, const char *name, unsigned *bits);
 /* Parameter or local variable number i of `variables`. */
 struct debug_local debuginfo_local(const struct debuginfo *d, uint32_t variable);
 

@@ -166,6 +166,16 @@ static void read_array(struct reader *r, Dwarf_Die die, uint32_t id, uint32_t el
 	g_array_unref(counts);
 }
 
+/* What is in a named scope: its names begin with `name`::. */
+static void walk_named(struct reader *r, Dwarf_Die die, const char *name, struct level *inner)
+{
+	gsize prefix = r->prefix->len;
+	if (name != NULL)
+		g_string_append_printf(r->prefix, "%s::", name);
+	walk_children(r, die, inner);
+	g_string_truncate(r->prefix, prefix);
+}
+
 /* The members of a struct are collected in `locals` of its level as debug_member. */
 static void read_struct(struct reader *r, Dwarf_Die die, const struct facts *f, uint32_t id,
                         const struct level *outer)
@@ -177,11 +187,7 @@ static void read_struct(struct reader *r, Dwarf_Die die, const struct facts *f, 
 		               .type = id,
 		               .locals = members,
 		               .depth = outer->depth + 1 };
-	gsize prefix = r->prefix->len;
-	if (f->name != NULL)
-		g_string_append_printf(r->prefix, "%s::", f->name);
-	walk_children(r, die, &inner);
-	g_string_truncate(r->prefix, prefix);
+	walk_named(r, die, f->name, &inner);
 	struct debug_type *type = &AT(d->types, struct type_record, id)->public;
 	type->members = d->members->len;
 	type->member_count = members->len;
@@ -273,6 +279,13 @@ static void add_slot(struct reader *r, const struct facts *f, const struct level
 	g_array_append_val(r->d->slots, slot);
 }
 
+/* The parameters of a function that is only declared are known by their types. */
+static bool in_declaration(const struct reader *r, const struct level *level)
+{
+	return level->function != NONE &&
+	       AT(r->d->functions, struct function_record, level->function)->declaration;
+}
+
 static void read_variable(struct reader *r, const struct facts *f, const struct level *level)
 {
 	struct debuginfo *d = r->d;
@@ -303,12 +316,22 @@ static void read_variable(struct reader *r, const struct facts *f, const struct 
 	}
 	if (f->place == PLACE_FRAME && level->frame != NONE)
 		add_slot(r, f, level, &named, origin);
-	if (local && f->name != NULL) {
+	bool unnamed = f->name == NULL;
+	if (local && (!unnamed ||
+	              (f->tag == DW_TAG_formal_parameter && in_declaration(r, level)))) {
 		struct debug_local entry = { named.name, named.type };
 		g_array_append_val(f->tag == DW_TAG_formal_parameter ? level->parameters
 		                                                     : level->locals,
 		                   entry);
 	}
+}
+
+/* "...", of a declaration. */
+static void read_rest(struct reader *r, const struct level *level)
+{
+	struct debug_local entry = { "...", NONE };
+	if (in_declaration(r, level) && level->parameters != NULL)
+		g_array_append_val(level->parameters, entry);
 }
 
 static void read_function(struct reader *r, Dwarf_Die die, const struct facts *f,
@@ -386,11 +409,7 @@ static void read_namespace(struct reader *r, Dwarf_Die die, const struct facts *
 		               .scope = NONE,
 		               .type = NONE,
 		               .depth = outer->depth + 1 };
-	gsize prefix = r->prefix->len;
-	if (f->name != NULL)
-		g_string_append_printf(r->prefix, "%s::", f->name);
-	walk_children(r, die, &inner);
-	g_string_truncate(r->prefix, prefix);
+	walk_named(r, die, f->name, &inner);
 }
 
 static void read_die(struct reader *r, Dwarf_Die die, struct level *level)
@@ -405,6 +424,9 @@ static void read_die(struct reader *r, Dwarf_Die die, struct level *level)
 		case DW_TAG_variable:
 		case DW_TAG_formal_parameter:
 			read_variable(r, &f, level);
+			break;
+		case DW_TAG_unspecified_parameters:
+			read_rest(r, level);
 			break;
 		case DW_TAG_subprogram:
 			read_function(r, die, &f, level);

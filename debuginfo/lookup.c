@@ -388,6 +388,52 @@ uint32_t debuginfo_function_named(const struct debuginfo *d, const char *name)
 	return GPOINTER_TO_UINT(g_hash_table_lookup(d->functions_by_name, name)) - 1;
 }
 
+/* 1: may hold an address, in an integer register; 0: it is passed there and holds none; -1: not
+ * there; -2: not known. */
+static int as_pointer(const struct debuginfo *d, uint32_t type)
+{
+	const struct debug_type *t = debuginfo_type(d, debuginfo_strip(d, type));
+	bool floating = strstr(t->name, "float") || strstr(t->name, "double");
+
+	switch (t->kind) {
+	case TYPE_POINTER:
+	case TYPE_ARRAY:
+		return 1;
+	case TYPE_BASE:
+		return floating ? -1 : t->size == 8;
+	case TYPE_ENUM:
+		return 0;
+	default:
+		return -2;
+	}
+}
+
+bool debuginfo_declared_pointers(const struct debuginfo *d, const char *name, unsigned *bits)
+{
+	for (guint i = 0; i < d->functions->len; i++) {
+		const struct function_record *f = AT(d->functions, struct function_record, i);
+		unsigned registers = 0, found = 0;
+		bool known = true;
+
+		if (!f->declaration || strcmp(f->public.name, name) != 0)
+			continue;
+		for (uint32_t k = 0; known && k < f->public.parameter_count; k++) {
+			struct debug_local p = debuginfo_local(d, f->public.variables + k);
+			int pointer = as_pointer(d, p.type);
+
+			known = pointer != -2;
+			if (pointer == 1 && registers < 6)
+				found |= 1u << registers;
+			registers += pointer >= 0;
+		}
+		if (known) {
+			*bits = found;
+			return true;
+		}
+	}
+	return false;
+}
+
 /* f.constprop.0, f.isra.0: a copy of f for some of its callers. */
 static bool specialised(const char *symbol)
 {

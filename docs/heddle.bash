@@ -17,16 +17,16 @@ _heddle() {
 	races) words="--analysis --pairs --candidates --verdicts --witness --values --missing --budget --spec --shard --witness-events --baseline --lenient --format --help --quiet --version" ;;
 	witness) words="--output --values --missing --budget --spec --lenient --format --help --quiet --version" ;;
 	verify) words="--spec --lenient --format --help --quiet --version" ;;
-	record) words="--output --mode --strategy --depth --steps --seed --spec --max-size --compress --last --start-at --no-values --help --quiet --version" ;;
+	record) words="--output --mode --strategy --depth --steps --seed --spec --max-size --compress --last --start-at --no-values --no-missing --no-inputs --help --quiet --version" ;;
 	graph) words="--kind --output --order --spec --cycles --lenient --help --quiet --version" ;;
 	replay) words="--witness --trace --first --until --gdb --spec --timeout --lenient --help --quiet --version" ;;
-	explain) words="--order --spec --missing --lenient --format --help --quiet --version" ;;
+	explain) words="--order --spec --story --missing --lenient --format --help --quiet --version" ;;
 	compare) words="--analyses --lenient --format --help --quiet --version" ;;
 	diff) words="--analysis --values --missing --budget --lenient --format --help --quiet --version" ;;
 	merge) words="--lenient --format --help --quiet --version" ;;
 	shake) words="--runs --seed --strategy --depth --steps --timeout --format --help --quiet --version" ;;
 	explore) words="--output --spec --runs --budget --seed --final --check --steps --shard --until-error --timeout --format --help --quiet --version" ;;
-	doctor) words="--help --quiet --version" ;;
+	doctor) words="--format --help --quiet --version" ;;
 	lesson) words="--directory --text --check --play --format --help --quiet --version" ;;
 	esac; fi
 	if [ "${current#-}" = "$current" ] && [ "$COMP_CWORD" != 1 ]; then words=; fi

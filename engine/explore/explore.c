@@ -412,6 +412,18 @@ static void note_nothing(struct exploration *x)
 	                         "the methods bind lines, or tell of them with heddle.h"));
 }
 
+/* The same for a name of --final or --check. */
+static void note_unknown_finals(struct exploration *x)
+{
+	const GPtrArray *names = finals_names(x->options->finals);
+	for (guint i = 0; x->run == 0 && i < names->len; i++)
+		if (final_variable(x->trace, names->pdata[i]) == NONE)
+			g_ptr_array_add(x->report->notes,
+			                g_strdup_printf("the first run neither reads nor "
+			                                "writes a variable '%s'",
+			                                (char *)names->pdata[i]));
+}
+
 static void note_peeks(struct exploration *x)
 {
 	const struct view *v = x->view;
@@ -498,6 +510,7 @@ static bool take_run(struct exploration *x, struct seed *s, struct plan_run *run
 	if (whole) {
 		history_add_finals(h, finals_names(x->options->finals));
 		check_finals(x, &r);
+		note_unknown_finals(x);
 	}
 	r.class_ = history_class(h);
 	r.commuting = g_ptr_array_new_with_free_func(g_free);

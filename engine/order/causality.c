@@ -14,8 +14,7 @@ struct causality *causality_new(struct trace *t, enum order_kind kind, enum keep
 	        kind == ORDER_KIND_WCP || kind == ORDER_KIND_DC || kind == ORDER_KIND_WDC;
 	/* (EDC is given its sections' edges, see edc.c.) */
 	/* Who asks about the edges of a kept walk asks for threads' events too. */
-	unsigned asked =
-	        keep == KEEP_EDGES || over_sections ? INDEX_THREADS | INDEX_MATCH : 0;
+	unsigned asked = keep == KEEP_EDGES || over_sections ? INDEX_THREADS | INDEX_MATCH : 0;
 	struct causality *c;
 
 	if (!trace_need(t, INDEX_MUST | asked, progress))
@@ -156,7 +155,7 @@ static void step_access(struct causality *c, uint32_t event, const struct event 
 		atomics_plain_write(c, event);
 }
 
-static void step_lock(struct causality *c, uint32_t event, const struct event *x)
+void causality_lock(struct causality *c, uint32_t event, const struct event *x)
 {
 	bool lent = c->locks != NULL && c->locks->last != NULL;
 
@@ -193,7 +192,7 @@ static void step_op(struct causality *c, uint32_t event, const struct event *x)
 	case OP_RACQ:
 	case OP_REL:
 	case OP_RREL:
-		step_lock(c, event, x);
+		causality_lock(c, event, x);
 		break;
 	case OP_FENCE:
 		atomics_fence(c, event);

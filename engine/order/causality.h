@@ -84,7 +84,6 @@ struct causality {
 	uint32_t unobserved;
 	bool has_atomics;   /* an atomic write has come */
 	uint32_t *depth;    /* by thread: how many locks it holds; with sections only */
-	const char *guards; /* with sections: a guard for each variable, to be fetched ahead */
 	uint32_t next_must; /* no event before this one has a must-order edge */
 
 	/* Kept for questions, or NULL. */
@@ -127,6 +126,9 @@ void causality_free(struct causality *c);
 void causality_keep_stretches(struct causality *c);
 /* Events one after the other, none left out (but see below). */
 void causality_step(struct causality *c, uint32_t event);
+/* The same for an acquire or a release (in either mode, not inert) that no must-order touches,
+ * where nothing is kept. */
+void causality_lock(struct causality *c, uint32_t event, const struct event *x);
 /* An edge into `to`, the event that is being looked at. */
 void causality_edge(struct causality *c, uint32_t to, uint32_t from_thread, struct point from,
                     enum step_rule rule, uint32_t detail, bool base);
@@ -288,8 +290,7 @@ static inline bool causality_quiet_hold(struct causality *c, uint32_t event,
 	if ((x->op != OP_ACQ && !releases) || event_inert(x) ||
 	    !observations_one_holder(c->observations, x))
 		return false;
-	c->observations->holder[x->target] =
-	        releases ? 0 : stamp_of(event, x->thread);
+	c->observations->holder[x->target] = releases ? 0 : stamp_of(event, x->thread);
 	return true;
 }
 

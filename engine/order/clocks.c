@@ -3,6 +3,8 @@
  */
 #include "engine/order/clocks.h"
 
+#include "engine/base/scattered.h"
+
 #include <string.h>
 
 enum { FIRST_SWEEP = 1 << 12 };
@@ -35,7 +37,9 @@ uint32_t clocks_make_room(struct clocks *c)
 {
 	if (c->rows == c->capacity) {
 		c->capacity *= 2;
-		c->cells = g_renew(uint32_t, c->cells, (size_t)c->capacity * c->width);
+		c->cells = scattered_realloc(c->cells,
+		                             (size_t)c->rows * c->width * sizeof(uint32_t),
+		                             (size_t)c->capacity * c->width * sizeof(uint32_t));
 	}
 	return c->rows++;
 }

@@ -21,9 +21,8 @@ struct spill { /* more touches than fit in a guard */
 /* Most variables have one lock, so one guard of each lies in an array of its own, where a
  * walker can fetch it ahead of time; the others are hashed. */
 struct rule_a {
-	void *first_block; /* sections->first lies in it, where a cache line begins */
 	uint64_t variables;
-	struct guard *more; /* open addressing; `size` a power of two, or 0 */
+	struct line *more; /* open addressing; `size` a power of two, or 0 */
 	uint32_t size, count;
 	GArray *spills;          /* struct spill; 0 is not used */
 	GArray *unused;          /* uint32_t: spills that no guard has */
@@ -36,21 +35,23 @@ void rule_a_new(struct sections *s, const struct trace *t)
 	struct spill none = { 0 };
 
 	a->variables = t->variables_count;
-	a->first_block = scattered_new0(struct guard, a->variables + 3);
-	s->first = (struct guard *)(((uintptr_t)a->first_block + 63) / 64 * 64);
+	s->first = scattered_lines((a->variables + 1) * sizeof(struct line));
+	memset(s->first, 0, (a->variables + 1) * sizeof(struct line));
 	a->spills = g_array_new(FALSE, FALSE, sizeof(struct spill));
 	g_array_append_val(a->spills, none);
 	a->unused = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	a->stamps = g_new0(uint32_t, 2 * t->threads_count + 2);
 }
 
-void rule_a_free(struct rule_a *a)
+void rule_a_free(struct sections *s)
 {
+	struct rule_a *a = s->rule_a;
+
 	for (guint i = 0; i < a->spills->len; i++)
 		g_free(g_array_index(a->spills, struct spill, i).touches);
 	g_array_free(a->spills, TRUE);
 	g_array_free(a->unused, TRUE);
-	g_free(a->first_block);
+	g_free(s->first);
 	g_free(a->more);
 	g_free(a->stamps);
 	g_free(a);
@@ -70,22 +71,25 @@ static struct guard *more_at(const struct rule_a *a, uint32_t variable, uint32_t
 {
 	uint32_t at = guard_place(a, variable, key);
 
-	while (a->more[at].key != 0 &&
-	       (a->more[at].key != key || a->more[at].variable != variable))
+	while (a->more[at].guard.key != 0 &&
+	       (a->more[at].guard.key != key || a->more[at].guard.variable != variable))
 		at = (at + 1) & (a->size - 1);
-	return &a->more[at];
+	return &a->more[at].guard;
 }
 
 static void more_grow(struct rule_a *a)
 {
-	struct guard *old = a->more;
+	struct line *old = a->more;
 	uint32_t size = a->size;
 
 	a->size = MAX(1024, 2 * size);
-	a->more = g_new0(struct guard, a->size);
+	a->more = scattered_lines(a->size * sizeof(struct line));
+	memset(a->more, 0, a->size * sizeof(struct line));
 	for (uint32_t i = 0; i < size; i++) {
-		if (old[i].key != 0)
-			*more_at(a, old[i].variable, old[i].key) = old[i];
+		const struct guard *guard = &old[i].guard;
+
+		if (guard->key != 0)
+			*more_at(a, guard->variable, guard->key) = *guard;
 	}
 	g_free(old);
 }
@@ -95,8 +99,8 @@ static struct guard *guard_find(const struct sections *s, uint32_t variable, uin
 {
 	struct guard *found;
 
-	if (s->first[variable].key == key)
-		return &s->first[variable];
+	if (s->first[variable].guard.key == key)
+		return &s->first[variable].guard;
 	if (s->rule_a->size == 0)
 		return NULL;
 	found = more_at(s->rule_a, variable, key);
@@ -105,7 +109,7 @@ static struct guard *guard_find(const struct sections *s, uint32_t variable, uin
 
 static struct guard *guard_make(struct sections *s, uint32_t variable, uint32_t key)
 {
-	struct guard *found = &s->first[variable];
+	struct guard *found = &s->first[variable].guard;
 	struct rule_a *a = s->rule_a;
 
 	if (found->key == key)
@@ -252,14 +256,13 @@ struct accessing { /* one access and what it is looked at with */
 	bool writes;
 };
 
-static void section_edge(const struct accessing *a, uint32_t key, uint32_t serial)
+static void section_edge(const struct accessing *a, uint32_t key, uint32_t serial,
+                         struct ending from)
 {
-	const struct ending *from = &a->s->list[serial];
-
-	if (from->thread != a->thread &&
-	    clocks_strong(&a->c->clocks, a->thread)[from->thread] < from->end)
-		causality_edge(a->c, a->event, from->thread,
-		               (struct point){ from->end - 1, a->s->rows[serial] },
+	if (from.thread != a->thread &&
+	    clocks_strong(&a->c->clocks, a->thread)[from.thread] < from.end)
+		causality_edge(a->c, a->event, from.thread,
+		               (struct point){ from.end - 1, a->s->rows[serial] },
 		               STEP_CONFLICT_SECTION, (key - 1) / 2, true);
 }
 
@@ -269,14 +272,16 @@ static void guard_edges(const struct accessing *a, struct guard *guard)
 	struct touches touches;
 
 	if (guard->write != 0)
-		section_edge(a, guard->key, guard->write);
+		section_edge(a, guard->key, guard->write,
+		             (struct ending){ guard->write_end, guard->write_thread });
 	/* Behind an exclusive guard the others are readers. */
 	if (!a->writes && ((guard->key - 1) & 1) == 0)
 		return;
 	touches = touches_of(a->s->rule_a, guard);
 	for (uint32_t i = 0; i < touches.count; i++) {
 		if (a->writes || (touches.of[i] & 1))
-			section_edge(a, guard->key, touches.of[i] >> 1);
+			section_edge(a, guard->key, touches.of[i] >> 1,
+			             a->s->list[touches.of[i] >> 1]);
 	}
 }
 
@@ -347,7 +352,7 @@ static void fetch_ahead(const struct sections *s, const struct holding *holding,
 	for (uint32_t i = 0; i < holding->count; i++) {
 		uint32_t key = holding->held[i].key;
 
-		if (s->first[x->target].key != key)
+		if (s->first[x->target].guard.key != key)
 			__builtin_prefetch(
 			        &s->rule_a->more[guard_place(s->rule_a, x->target, key)], 1);
 	}
@@ -356,16 +361,37 @@ static void fetch_ahead(const struct sections *s, const struct holding *holding,
 enum { AHEAD = 4 };
 
 static void fetch_burst(const struct trace *t, const struct sections *s,
-                        const struct holding *holding, uint32_t event)
+                        const struct holding *holding, const struct event *x)
 {
-	const struct event *x = &t->events[event];
-	uint32_t last = (uint32_t)MIN(AHEAD, t->events_count - 1 - event);
+	uint32_t last = (uint32_t)MIN(AHEAD, t->events + t->events_count - 1 - x);
 
 	/* All at once where the thread goes on after others. */
-	for (uint32_t i = event > 0 && x[-1].thread == x->thread ? AHEAD : 1; i <= last; i++) {
+	for (uint32_t i = x > t->events && x[-1].thread == x->thread ? AHEAD : 1; i <= last;
+	     i++) {
 		if (x[i].thread == x->thread)
 			fetch_ahead(s, holding, &x[i]);
 	}
+}
+
+bool sections_quiet_nested(struct sections *s, const struct clocks *clocks,
+                           const struct event *x)
+{
+	const struct holding *holding = &s->holding[x->thread];
+	const uint32_t *known = clocks_strong(clocks, x->thread);
+
+	fetch_burst(s->t, s, holding, x);
+	/* The innermost lock most likely is the variable's own: it gets the guard that is not
+	 * hashed. */
+	for (uint32_t i = holding->count; i-- > 0;) {
+		const struct held *h = &holding->held[i];
+		struct guard *guard = guard_make(s, x->target, h->key);
+
+		if (guard->count > NEAR ||
+		    !guard_quiet(s, guard, (struct inside){ h->key, h->serial, h->end }, known,
+		                 x))
+			return false; /* those that were quiet are found so again */
+	}
+	return true;
 }
 
 void sections_access(struct causality *c, uint32_t event)
@@ -376,10 +402,7 @@ void sections_access(struct causality *c, uint32_t event)
 	struct accessing a = { c, s, event, x->thread, op_writes(x->op) };
 	struct wide run = event_variables(c->t, x);
 
-	if (holding->count > 1) {
-		fetch_burst(c->t, s, holding, event);
-		/* The innermost lock most likely is the variable's own: it gets the guard that
-		 * is not hashed. */
+	if (holding->count > 1) { /* as in sections_quiet_nested */
 		for (uint32_t v = run.first; v < run.first + run.count; v++)
 			guard_make(s, v, holding->held[holding->count - 1].key);
 	}
@@ -406,7 +429,7 @@ static void guard_mark(const struct sections *s, struct guard *guard, struct clo
 void rule_a_mark(const struct sections *s, struct clocks *clocks)
 {
 	for (uint64_t v = 0; v < s->rule_a->variables; v++)
-		guard_mark(s, &s->first[v], clocks);
+		guard_mark(s, &s->first[v].guard, clocks);
 	for (uint32_t i = 0; i < s->rule_a->size; i++)
-		guard_mark(s, &s->rule_a->more[i], clocks);
+		guard_mark(s, &s->rule_a->more[i].guard, clocks);
 }

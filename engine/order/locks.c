@@ -37,7 +37,8 @@ void locks_free(struct locks *l)
 	g_free(l);
 }
 
-/* -- what is lent --------------------------------------------------------------------------- */
+/* -- what is lent ---------------------------------------------------------------------------
+ */
 
 enum { ACQUIRE, RELEASE, EACH }; /* of the two stamps */
 
@@ -100,7 +101,8 @@ void locks_note(struct causality *c, uint32_t event)
 		last[x->op == OP_REL ? RELEASE : ACQUIRE] = stamp_of(event, x->thread);
 }
 
-/* -- the edges ------------------------------------------------------------------------------ */
+/* -- the edges ------------------------------------------------------------------------------
+ */
 
 void locks_acquire(struct causality *c, uint32_t event)
 {

@@ -30,6 +30,10 @@ struct rule_b {
 	GArray *nodes;    /* struct node; 0 is not used */
 	guint live;       /* of nodes: the first that can still tell somebody something */
 	GArray **origins; /* by thread: struct origin; or NULL */
+	/* By object, NULL where there is no node: by thread where the last section on it that
+	 * is a node ends.  Who knows all of these gets no edge. */
+	uint32_t **ends;
+	uint64_t objects;
 	struct view *views;
 	uint64_t threads;
 };
@@ -44,6 +48,8 @@ void rule_b_new(struct sections *s)
 	g_array_append_val(b->nodes, none);
 	b->live = 1;
 	b->origins = g_new0(GArray *, s->threads + 1);
+	b->objects = s->t->objects_count;
+	b->ends = g_new0(uint32_t *, b->objects + 1);
 	b->views = g_new0(struct view, s->threads + 1);
 }
 
@@ -56,6 +62,9 @@ void rule_b_free(struct rule_b *b)
 			g_array_free(b->origins[u], TRUE);
 		g_free(b->views[u].known);
 	}
+	for (uint64_t i = 0; i < b->objects; i++)
+		g_free(b->ends[i]);
+	g_free(b->ends);
 	g_array_free(b->nodes, TRUE);
 	g_free(b->origins);
 	g_free(b->views);
@@ -67,8 +76,17 @@ static struct node *node_at(const struct rule_b *b, uint32_t node)
 	return &g_array_index(b->nodes, struct node, node);
 }
 
+static void note_end(struct rule_b *b, const struct held *h, uint32_t thread)
+{
+	uint32_t **ends = &b->ends[(h->key - 1) / 2];
+
+	if (*ends == NULL)
+		*ends = g_new0(uint32_t, b->threads);
+	(*ends)[thread] = MAX((*ends)[thread], h->end);
+}
+
 /* The node of the innermost section that a thread is in. */
-static uint32_t innermost(struct rule_b *b, struct holding *holding)
+static uint32_t innermost(struct rule_b *b, struct holding *holding, uint32_t thread)
 {
 	uint32_t outer = 0;
 
@@ -79,6 +97,7 @@ static uint32_t innermost(struct rule_b *b, struct holding *holding)
 		if (h->node == 0) {
 			h->node = b->nodes->len;
 			g_array_append_val(b->nodes, node);
+			note_end(b, h, thread);
 		}
 		outer = h->node;
 	}
@@ -100,7 +119,7 @@ void sections_origin(struct causality *c, uint32_t event)
 	if ((*origins)->len > 0 &&
 	    g_array_index(*origins, struct origin, (*origins)->len - 1).event == event)
 		return;
-	origin.node = innermost(b, &c->sections->holding[thread]);
+	origin.node = innermost(b, &c->sections->holding[thread], thread);
 	g_array_append_val(*origins, origin);
 }
 
@@ -158,6 +177,16 @@ static void update(const struct rule_b *b, struct view *v, const uint32_t *known
 	}
 }
 
+static bool knows_ends(const struct rule_b *b, uint32_t object, const uint32_t *known)
+{
+	const uint32_t *ends = b->ends[object];
+	uint32_t any = 0;
+
+	for (uint32_t u = 0; ends != NULL && u < b->threads; u++)
+		any |= known[u] < ends[u];
+	return any == 0;
+}
+
 void rule_b_release(struct causality *c, uint32_t event)
 {
 	const struct rule_b *b = c->sections->rule_b;
@@ -165,6 +194,8 @@ void rule_b_release(struct causality *c, uint32_t event)
 	struct view *v = &b->views[own];
 	bool told = true;
 
+	if (knows_ends(b, c->t->events[event].target, clocks_strong(&c->clocks, own)))
+		return;
 	if (v->known == NULL) {
 		v->known = g_new0(uint32_t, 3 * b->threads);
 		v->next = v->known + b->threads;

@@ -14,6 +14,7 @@ struct late { /* an access inside of a section */
 struct held {
 	uint32_t key;    /* object * 2 + shared, + 1 */
 	uint32_t serial; /* index of list, not 0 */
+	uint32_t end;    /* as struct ending has it */
 	uint32_t node;   /* index of nodes (nested.c), 0 none */
 	bool mixed;      /* the lock has sections in the other mode */
 	/* Where sections may overlap that exclude each other: what it has accessed so far
@@ -27,7 +28,7 @@ struct holding { /* locks that a thread holds, outermost first */
 
 /* Rule (a): makes s->first and s->rule_a.  (sections_access is its too.) */
 void rule_a_new(struct sections *s, const struct trace *t);
-void rule_a_free(struct rule_a *a);
+void rule_a_free(struct sections *s);
 /* The end of a section with `late`. */
 void rule_a_late(struct sections *s, const struct held *h);
 void rule_a_mark(const struct sections *s, struct clocks *clocks);

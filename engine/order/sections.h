@@ -15,15 +15,17 @@ struct ending {       /* of a section */
 	uint32_t end; /* one more than its release, an event; NONE: it never ends */
 	uint32_t thread;
 };
-/* Of a thread that is in one exclusive section on a lock without shared ones. */
+/* A section that a thread is in, exclusive and on a lock without shared ones. */
 struct inside {
-	uint32_t key; /* NONE: it is not so simple */
+	uint32_t key;
 	uint32_t serial, end;
 };
+/* In the place of a key: it is in several such sections, or it is not so simple. */
+enum { NESTED_KEY = -2, NO_KEY = -1 };
 
 /* A section that accessed a variable: serial * 2 + wrote. */
 #define TOUCH(serial, wrote) ((serial) << 1 | (wrote))
-enum { NEAR = 11, SPILLED = UINT16_MAX };
+enum { NEAR = 7, SPILLED = UINT16_MAX };
 
 /*
  * One variable under one lock in one mode.  Exclusive sections that write it are ordered
@@ -40,14 +42,20 @@ struct guard {
 	uint16_t count;      /* of near; SPILLED: near[0] is an index of spills */
 	uint32_t near[NEAR]; /* touches, the oldest first */
 };
-enum { GUARD_SIZE = 64 };
-_Static_assert(sizeof(struct guard) == GUARD_SIZE, "a cache line");
+/* With what others keep of the variable, so that one cache line has all that an access needs.
+ */
+struct line {
+	uint64_t room[2]; /* for who walks; all zero at first */
+	struct guard guard;
+};
+_Static_assert(sizeof(struct line) == 64, "a cache line");
 
 struct holding;
 struct rule_a;
 struct rule_b;
 struct sections {
-	struct guard *first; /* by variable: the lock that it was first accessed under */
+	const struct trace *t;
+	struct line *first;  /* by variable: the lock that it was first accessed under */
 	struct ending *list; /* by serial; 0 is known to all */
 	uint32_t *rows;      /* by serial: the row of the release */
 	uint32_t count, capacity;
@@ -60,27 +68,22 @@ struct sections {
 	struct rule_b *rule_b; /* NULL: without */
 };
 
-/*
- * Most accesses inside of a section learn nothing: what conflicts with them is known.  This
- * does for such a plain access of one variable all that sections_access would; false: that
- * has to be called.
- */
+/* sections_quiet where a thread is in several sections. */
+bool sections_quiet_nested(struct sections *s, const struct clocks *clocks,
+                           const struct event *x);
+/* Does a plain access of the guard's variable, inside of a section on its lock, learn nothing?
+ * Then all is done that it takes. */
 static inline __attribute__((always_inline)) bool
-sections_quiet(struct sections *s, const struct clocks *clocks, const struct event *x)
+guard_quiet(const struct sections *s, struct guard *guard, struct inside in,
+            const uint32_t *known, const struct event *x)
 {
-	struct inside in = s->inside[x->thread];
-	struct guard *guard = &s->first[x->target];
-	const uint32_t *known;
 	uint32_t touch = TOUCH(in.serial, 0);
 
-	if (G_UNLIKELY(guard->key != in.key || guard->count > NEAR))
-		return false;
 	if (guard->write == in.serial)
 		return true;
 	/* Since this section began nobody else has been here. */
 	if (x->op == OP_READ && guard->count > 0 && guard->near[guard->count - 1] == touch)
 		return true;
-	known = clocks_strong(clocks, x->thread);
 	if (guard->write_thread != x->thread && known[guard->write_thread] < guard->write_end)
 		return false;
 	if (x->op == OP_READ) {
@@ -100,6 +103,22 @@ sections_quiet(struct sections *s, const struct clocks *clocks, const struct eve
 	guard->write_thread = x->thread;
 	guard->count = 0;
 	return true;
+}
+
+/*
+ * Most accesses inside of a section learn nothing: what conflicts with them is known.  This
+ * does for such a plain access of one variable all that sections_access would; false: that
+ * has to be called.
+ */
+static inline __attribute__((always_inline)) bool
+sections_quiet(struct sections *s, const struct clocks *clocks, const struct event *x)
+{
+	struct inside in = s->inside[x->thread];
+	struct guard *guard = &s->first[x->target].guard;
+
+	if (G_UNLIKELY(guard->key != in.key || guard->count > NEAR))
+		return in.key == (uint32_t)NESTED_KEY && sections_quiet_nested(s, clocks, x);
+	return guard_quiet(s, guard, in, clocks_strong(clocks, x->thread), x);
 }
 
 #endif

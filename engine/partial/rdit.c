@@ -65,31 +65,42 @@ static void name_addresses(struct collector *c)
 	}
 }
 
+/* The event touches the address `text`, when there is one. */
+static void touch_address(struct collector *c, const char *text, uint32_t e, bool whole)
+{
+	gpointer number = g_hash_table_lookup(c->addresses, text);
+
+	if (number != NULL) {
+		struct touch new = { GPOINTER_TO_UINT(number) - 1, e, whole };
+
+		g_array_append_val(c->touches, new);
+	}
+}
+
 /*
  * The event touches every address that `name` is, or is a part of.  A barrier pair that
  * reaches a part of an address is to those that reach all of it what an access is: in order
- * with them, not with each other.
+ * with them, not with each other.  `p->f` and `p[i]` are parts of `*p`, too: so recordings
+ * name a heap block.
  */
 static void touch(struct collector *c, const char *name, uint32_t e, bool barrier)
 {
-	GString *prefix = g_string_new(name);
+	size_t length = strlen(name);
+	char *pointed = g_strdup_printf("*%s", name), *prefix = pointed + 1;
 
-	for (size_t length = prefix->len; length > 0; length--) {
+	for (; length > 0; length--) {
 		char next = name[length];
-		gpointer number;
+		bool arrow = next == '-' && name[length + 1] == '>';
 
-		if (next != '\0' && strchr(".[+", next) == NULL)
+		if (next != '\0' && !arrow && strchr(".[+", next) == NULL)
 			continue;
-		g_string_truncate(prefix, length);
-		number = g_hash_table_lookup(c->addresses, prefix->str);
-		if (number != NULL) {
-			struct touch new = { GPOINTER_TO_UINT(number) - 1, e,
-				             barrier && next == '\0' };
-
-			g_array_append_val(c->touches, new);
-		}
+		prefix[length] = '\0';
+		if (!arrow)
+			touch_address(c, prefix, e, barrier && next == '\0');
+		if (arrow || next == '[')
+			touch_address(c, pointed, e, false);
 	}
-	g_string_free(prefix, TRUE);
+	g_free(pointed);
 }
 
 /* -- what touches them ------------------------------------------------------------------ */
@@ -172,26 +183,39 @@ static void add_edge(struct collector *c, uint32_t before, uint32_t after)
 	g_array_append_val(c->edges, edge);
 }
 
+/* Of one address and thread: its accesses since the chain's last event. */
+struct accesses {
+	uint32_t since; /* that event + 2 (1: before all of them); 0: no access */
+	uint32_t last; /* the latest of them */
+};
+
 /*
  * One address: each event of a barrier pair after the one before it on the chain, and after
- * the accesses since then; each access after the last event of a barrier pair.
+ * the accesses since then; each access after the last event of a barrier pair.  Of a thread's
+ * accesses between two events of the chain the first and the last stand for all.
  */
-static void chain(struct collector *c, const struct touch *touches, guint count)
+static void chain(struct collector *c, const struct touch *touches, guint count,
+                  struct accesses *of)
 {
 	uint32_t last = NONE;
-	guint since = 0; /* the accesses since `last` begin here */
 
+	memset(of, 0, c->t->threads_count * sizeof(*of));
 	for (guint i = 0; i < count; i++) {
 		uint32_t e = touches[i].event;
+		struct accesses *mine = &of[c->t->events[e].thread];
 
 		if (i > 0 && touches[i - 1].event == e)
 			continue;
-		add_edge(c, last, e);
-		if (!touches[i].barrier)
+		if (!touches[i].barrier) {
+			if (mine->since != last + 2)
+				add_edge(c, last, e);
+			*mine = (struct accesses){ last + 2, e }; /* NONE + 2 is 1 */
 			continue;
-		for (; since < i; since++) {
-			if (!touches[since].barrier)
-				add_edge(c, touches[since].event, e);
+		}
+		add_edge(c, last, e);
+		for (uint64_t u = 0; u < c->t->threads_count; u++) {
+			if (of[u].since == last + 2)
+				add_edge(c, of[u].last, e);
 		}
 		last = e;
 	}
@@ -200,6 +224,7 @@ static void chain(struct collector *c, const struct touch *touches, guint count)
 GArray *rdit_edges(struct trace *t, const struct progress *progress)
 {
 	struct collector c = { .t = t };
+	struct accesses *of;
 	bool good;
 
 	if (!trace_need(t, INDEX_THREADS | INDEX_MATCH, progress))
@@ -209,6 +234,7 @@ GArray *rdit_edges(struct trace *t, const struct progress *progress)
 	c.edges = g_array_new(FALSE, FALSE, sizeof(struct must_edge));
 	c.known = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	good = collect(&c, progress);
+	of = g_new(struct accesses, t->threads_count + 1);
 	g_array_sort(c.touches, touch_compare);
 	for (guint i = 0, end; good && i < c.touches->len; i = end) {
 		const struct touch *touches = (const void *)c.touches->data;
@@ -216,8 +242,9 @@ GArray *rdit_edges(struct trace *t, const struct progress *progress)
 		for (end = i;
 		     end < c.touches->len && touches[end].address == touches[i].address;)
 			end++;
-		chain(&c, touches + i, end - i);
+		chain(&c, touches + i, end - i, of);
 	}
+	g_free(of);
 	g_hash_table_destroy(c.addresses);
 	g_hash_table_destroy(c.known);
 	g_array_free(c.touches, TRUE);

@@ -12,7 +12,8 @@
  * for two barrier pairs with a common address, and for a barrier pair and an access to an
  * address of its D, all their events together keep their order in the trace; reduced to
  * what, with program order, implies the rest.  An address of D stands for the variable of
- * that name and what continues it (`p` for `p.f`, `p[i]`, `p+N`), and for the lock,
+ * that name and what continues it (`p` for `p.f`, `p[i]`, `p+N`; `*p`, as recordings name heap
+ * blocks, for `p->f` and `p[i]`), and for the lock,
  * condition or semaphore of that name.  NULL when cancelled.
  */
 GArray *rdit_edges(struct trace *t, const struct progress *progress);

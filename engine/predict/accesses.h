@@ -2,9 +2,8 @@
  * accesses.h - the accesses that no single lock keeps apart, side by side for each variable,
  * and grouped into classes that are alike.
  *
- * What lockset begins with (SyncP collects fewer: syncp_collect.c): two passes over the trace, the first
- * finds the variables whose accesses have no lock in common (the others cannot race), the
- * second collects the accesses of those.  Knows nothing of orders.
+ * What lockset begins with (lockset_collect.c; SyncP collects fewer: syncp_collect.c).  Knows
+ * nothing of orders.
  */
 #ifndef HEDDLE_ACCESSES_H
 #define HEDDLE_ACCESSES_H
@@ -23,9 +22,9 @@ struct access {
  * the same lock, with their accesses.
  */
 struct accesses {
-	uint32_t count;      /* of these variables */
+	uint32_t count; /* of these variables */
 	uint32_t *variables;
-	uint64_t *start;     /* by index of variables, one more than there are: in items */
+	uint64_t *start; /* by index of variables, one more than there are: in items */
 	struct access *items;
 };
 

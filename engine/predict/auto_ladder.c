@@ -115,6 +115,8 @@ static struct finding *take_finding(struct finding *f, const char *by)
 /* A new race, with its witness where there is room. */
 static void add_race(struct ladder *l, uint64_t unit, struct finding *f)
 {
+	if (l->options->found != NULL)
+		l->options->found(l->options->found_context, f);
 	if (f->witness != NULL &&
 	    l->witness_events + f->witness->len > l->options->witness_events) {
 		g_array_unref(f->witness);

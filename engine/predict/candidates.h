@@ -27,6 +27,10 @@ uint32_t lockset_at(const struct locksets *l, uint32_t event);
 const void *lockset_place(const struct locksets *l, uint32_t event);
 /* The set after a lock operation. */
 uint32_t lockset_moved(struct locksets *l, uint32_t set, const struct event *x);
+/* A set with one lock more; `item`: object * 2, one more when it is held exclusively. */
+uint32_t lockset_with(struct locksets *l, uint32_t set, uint32_t item);
+/* The lock that is all of a set (index of trace.objects), or NONE. */
+uint32_t lockset_single(const struct locksets *l, uint32_t set);
 /* The locks that are held exclusively in both sets. */
 uint32_t lockset_exclusive(struct locksets *l, uint32_t a, uint32_t b);
 /* A lock in both sets that one side holds exclusively (index of trace.objects), or NONE. */

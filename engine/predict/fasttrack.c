@@ -37,6 +37,7 @@ _Static_assert(sizeof(struct cell) == 16, "four a cache line");
 _Static_assert(OP_READ == 0 && OP_WRITE == 1, "a plain access's operation is its index");
 _Static_assert(OP_ACQ % 2 == 0 && OP_REL == OP_ACQ + 1 && OP_COUNT <= 64, "a lock's too");
 
+enum { CELL = sizeof(struct cell), LINE = sizeof(struct line) };
 enum { PLAIN_READ, PLAIN_WRITE, ATOMIC_READ, ATOMIC_WRITE, KINDS };
 
 /* Threads that there are not: with what number beyond the threads. */
@@ -55,7 +56,10 @@ struct stream {
 	struct causality *c;       /* NULL for CP: then */
 	const struct order *order; /* is asked */
 	enum order_kind kind;
-	struct cell *cells; /* by variable; then, for orders of locks alone, by object */
+	/* By variable, `stride` apart (CELL; LINE where each lies beside its guard); then, for
+	 * orders of locks alone, by object. */
+	char *cells;
+	size_t stride;
 	uint32_t threads;
 	uint32_t width; /* the same in whole steps of STEP; what is above stays 0 */
 	/* Reads of several threads, while the cell has the write: [width] each; the lowest bits
@@ -106,6 +110,11 @@ static inline void fill_views(const struct stream *s, const uint32_t *past, uint
 {
 	fill_view(s, view_of(s, thread, false), past, thread, false);
 	fill_view(s, view_of(s, thread, true), past, thread, true);
+}
+
+static inline struct cell *cell_of(const struct stream *s, uint64_t place)
+{
+	return (struct cell *)(s->cells + place * s->stride);
 }
 
 static inline bool knows(const uint32_t *view, union last access)
@@ -210,7 +219,8 @@ static void drop_reads(struct stream *s, struct cell *cell, struct tables *table
 	table_drop(tables, times);
 }
 
-/* -- reads that were not written down ------------------------------------------------------- */
+/* -- reads that were not written down -------------------------------------------------------
+ */
 
 static inline bool plain_read(const struct event *x)
 {
@@ -249,13 +259,13 @@ static void tell_all(struct stream *s, uint32_t end)
 			continue;
 		run = event_variables(s->t, x);
 		for (uint32_t v = run.first; v < run.first + run.count; v++) {
-			if (has_table(s, &s->cells[v], UNTOLD))
-				reads_of(s, &s->cells[v])[x->thread] = e + 1;
+			if (has_table(s, cell_of(s, v), UNTOLD))
+				reads_of(s, cell_of(s, v))[x->thread] = e + 1;
 		}
 	}
 	for (uint32_t v = 0; v < s->t->variables_count; v++) {
-		if (has_table(s, &s->cells[v], UNTOLD))
-			s->cells[v].last[OP_READ].thread = s->width + MANY;
+		if (has_table(s, cell_of(s, v), UNTOLD))
+			cell_of(s, v)->last[OP_READ].thread = s->width + MANY;
 	}
 	s->telling = true;
 }
@@ -269,7 +279,8 @@ static __attribute__((noinline)) void look_up(struct stream *s, struct cell *cel
 		tell_all(s, event);
 }
 
-/* -- variables with a table, continued ------------------------------------------------------ */
+/* -- variables with a table, continued ------------------------------------------------------
+ */
 
 static void one_of_many_reads(struct stream *s, struct cell *cell, uint32_t e, uint32_t thread)
 {
@@ -406,10 +417,10 @@ static void access_variables(struct stream *s, uint32_t e, const uint32_t *view)
 
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
 		if (x->op > OP_WRITE ||
-		    !access_cell(&s->cells[v], view, stamp_of(e, x->thread), x->op,
+		    !access_cell(cell_of(s, v), view, stamp_of(e, x->thread), x->op,
 		                 s->width + (s->steady ? MANY : UNTOLD),
 		                 s->steady ? s->many.times : NULL))
-			access_table(s, &s->cells[v], view, e, v);
+			access_table(s, cell_of(s, v), view, e, v);
 	}
 }
 
@@ -437,11 +448,24 @@ static __attribute__((noinline)) void step(struct stream *s, uint32_t e)
 		causality_sweep(s->c, NULL, NULL);
 }
 
+/* An acquire or a release, of an order of sections. */
+static __attribute__((noinline)) void step_lock(struct stream *s, const struct event *x)
+{
+	uint32_t e = (uint32_t)(x - s->t->events);
+	struct clocks *clocks = &s->c->clocks;
+
+	causality_lock(s->c, e, x);
+	if (clocks->told_at[x->thread] == e)
+		fill_views(s, clocks_strong(clocks, x->thread), x->thread);
+	if (clocks_crowded(clocks))
+		causality_sweep(s->c, NULL, NULL);
+}
+
 /* A quiet access (causality.h) for which the cell was not enough. */
 static __attribute__((noinline)) void quiet_table(struct stream *s, const struct event *x)
 {
 	uint32_t e = (uint32_t)(x - s->t->events);
-	struct cell *cell = &s->cells[x->target];
+	struct cell *cell = cell_of(s, x->target);
 	const uint32_t *view = view_of(s, x->thread, x->op == OP_WRITE);
 	bool known = knows(view, cell->last[OP_WRITE]);
 
@@ -472,7 +496,7 @@ static void learn(struct stream *s, const struct event *x)
 
 static __attribute__((noinline)) void no_cell(struct stream *s, const struct event *x)
 {
-	struct cell *lock = &s->cells[s->t->variables_count + x->target];
+	struct cell *lock = cell_of(s, s->t->variables_count + x->target);
 
 	if (event_simple(x))
 		quiet_table(s, x);
@@ -489,12 +513,12 @@ static __attribute__((noinline)) void no_cell(struct stream *s, const struct eve
  * the last ones are known there is nothing to learn, and they take their place.  So there is
  * one way for all four, and no branch for the processor to foresee.
  */
-static inline __attribute__((always_inline)) void
-pass_locks(struct stream *s, uint32_t from, uint32_t to, uint32_t ahead)
+static inline __attribute__((always_inline)) void pass_locks(struct stream *s, uint32_t from,
+                                                             uint32_t to, uint32_t ahead)
 {
 	/* In registers: the compiler does not know what a store to a cell may change. */
 	const struct event *x = s->t->events + from, *end = s->t->events + to;
-	struct cell *cells = s->cells, *locks = cells + s->t->variables_count;
+	struct cell *cells = cell_of(s, 0), *locks = cells + s->t->variables_count;
 	struct cell *const of[] = {
 		[OP_READ] = cells, [OP_WRITE] = cells, [OP_ACQ] = locks, [OP_REL] = locks
 	};
@@ -509,32 +533,30 @@ pass_locks(struct stream *s, uint32_t from, uint32_t to, uint32_t ahead)
 		if (G_UNLIKELY(!(simple >> x->op & 1)) ||
 		    G_UNLIKELY(x->flags & (EVENT_INERT | EVENT_WIDE)) ||
 		    G_UNLIKELY(!access_cell(&of[x->op][x->target],
-		                            views[2 * x->thread + (x->op & 1)],
-		                            now | x->thread, x->op & 1, untold, NULL)))
+		                            views[2 * x->thread + (x->op & 1)], now | x->thread,
+		                            x->op & 1, untold, NULL)))
 			no_cell(s, x);
 	}
 }
 
 /* The same where sections matter. */
-static inline __attribute__((always_inline)) void
-pass_quiet(struct stream *s, uint32_t from, uint32_t to, uint32_t ahead)
+static inline __attribute__((always_inline)) void pass_quiet(struct stream *s, uint32_t from,
+                                                             uint32_t to, uint32_t ahead)
 {
 	const struct event *x = s->t->events + from, *end = s->t->events + to;
-	struct cell *cells = s->cells;
+	char *cells = s->cells;
 	uint32_t *const *views = s->views;
 	uint32_t many = s->width + MANY;
 
 	for (stamp now = stamp_of(from, 0); x < end; x++, now += stamp_of(0, 0)) {
-		__builtin_prefetch(&cells[x[ahead].target], 1);
-		/* Guards only for a thread that is in a section, most likely. */
-		__builtin_prefetch(s->c->guards + (size_t)x[ahead].target * GUARD_SIZE *
-		                                          (s->c->depth[x[ahead].thread] != 0),
-		                   1);
-		if (G_UNLIKELY(!causality_quiet(s->c, x, true)))
+		__builtin_prefetch(cells + (size_t)x[ahead].target * LINE, 1);
+		if (G_UNLIKELY(x->op == OP_ACQ || x->op == OP_REL) && !event_inert(x))
+			step_lock(s, x);
+		else if (G_UNLIKELY(!causality_quiet(s->c, x, true)))
 			step(s, (uint32_t)(x - s->t->events));
-		else if (!access_cell(&cells[x->target], views[2 * x->thread + x->op],
-		                      now | x->thread,
-		                      x->op, many, s->many.times))
+		else if (!access_cell((struct cell *)(cells + (size_t)x->target * LINE),
+		                      views[2 * x->thread + x->op], now | x->thread, x->op,
+		                      many, s->many.times))
 			quiet_table(s, x);
 	}
 }
@@ -627,22 +649,26 @@ bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *race
 		s.c = causality_new(t, kind, KEEP_NOTHING, progress);
 	if (s.order == NULL && s.c == NULL)
 		return false;
-	s.cells = scattered_new0(struct cell, t->variables_count + t->objects_count + 1);
+	s.steady = s.c != NULL && s.c->sections != NULL;
+	s.stride = s.steady ? LINE : CELL;
+	s.cells =
+	        s.steady ? (char *)s.c->sections->first
+	                 : scattered_alloc0((t->variables_count + t->objects_count + 1) * CELL);
 	s.threads = (uint32_t)t->threads_count;
 	s.width = (s.threads + STEP - 1) / STEP * STEP;
-	s.steady = s.c != NULL && s.c->sections != NULL;
 	s.views = views_new(2 * s.threads, s.width + STEP);
 	s.scratch = g_new0(uint32_t, s.width + STEP);
 	for (uint32_t u = 0; s.c != NULL && u < s.threads; u++)
 		fill_views(&s, clocks_row(&s.c->clocks, 0), u);
 	if (s.c != NULL && s.c->observations != NULL)
-		observations_lend(s.c->observations, &s.cells[0].last[OP_WRITE].stamp, 2);
+		observations_lend(s.c->observations, &cell_of(&s, 0)->last[OP_WRITE].stamp, 2);
 	table_new(&s.many, s.width); /* so that no place is 0: nobody knows its event */
 	if (s.c != NULL && s.c->locks != NULL && s.c->sections == NULL)
-		locks_lend(s.c, &s.cells[t->variables_count].last[0].stamp,
+		locks_lend(s.c, &cell_of(&s, t->variables_count)->last[0].stamp,
 		           stamp_of(0, s.width + WHOLE));
 	done = s.c == NULL ? pass_finished(&s, progress) : pass(&s, progress);
-	g_free(s.cells);
+	if (!s.steady)
+		g_free(s.cells);
 	tables_free(&s.many);
 	tables_free(&s.whole);
 	g_free(s.views[0]);

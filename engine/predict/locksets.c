@@ -120,10 +120,8 @@ static struct recent *recent_at(struct recent *table, uint64_t key)
 	return &table[key * 0x9e3779b97f4a7c15u >> 54];
 }
 
-uint32_t lockset_moved(struct locksets *l, uint32_t set, const struct event *x)
+static uint32_t moved(struct locksets *l, uint32_t set, uint32_t item, bool acquires)
 {
-	bool acquires = op_acquires(x->op);
-	uint32_t item = x->target * 2 + (x->op == OP_ACQ || x->op == OP_REL);
 	uint64_t key = (((uint64_t)set << 32 | item) << 1 | acquires) + 1;
 	struct recent *recent = recent_at(l->moves, key);
 
@@ -132,6 +130,22 @@ uint32_t lockset_moved(struct locksets *l, uint32_t set, const struct event *x)
 		recent->set = acquires ? with_item(l, set, item) : without_item(l, set, item);
 	}
 	return recent->set;
+}
+
+uint32_t lockset_moved(struct locksets *l, uint32_t set, const struct event *x)
+{
+	return moved(l, set, x->target * 2 + (x->op == OP_ACQ || x->op == OP_REL),
+	             op_acquires(x->op));
+}
+
+uint32_t lockset_with(struct locksets *l, uint32_t set, uint32_t item)
+{
+	return moved(l, set, item, true);
+}
+
+uint32_t lockset_single(const struct locksets *l, uint32_t set)
+{
+	return set_length(l, set) == 1 ? *set_items(l, set) / 2 : NONE;
 }
 
 static uint32_t both(struct locksets *l, uint32_t a, uint32_t b)

@@ -56,6 +56,10 @@ struct race_options {
 	bool no_free_steps; /* of going through pairs (effort.h): for tests on small traces */
 	/* What the rungs of a ladder lend each other (predict_private.h); or NULL. */
 	struct race_tools *tools;
+	/* `auto` says each race as it finds it, in the searching thread; the finding is lent for
+	 * the call (its witness may be kept by reference).  Or NULL. */
+	void (*found)(void *context, const struct finding *race);
+	void *found_context;
 };
 void race_options_init(struct race_options *options);
 

@@ -6,6 +6,7 @@
 #include "engine/trace/index.h"
 #include "engine/witness/check.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Sites (or an entry and a variable) -> number, in one open-addressed table. */
@@ -294,20 +295,49 @@ static int by_second(gconstpointer a, gconstpointer b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
+struct ahead { /* a finding, and how far the recording can be followed for its first pair */
+	struct finding *finding;
+	uint32_t prefix;
+};
+
+static int by_prefix(const void *a, const void *b)
+{
+	const struct ahead *x = a, *y = b;
+
+	if (x->prefix != y->prefix)
+		return x->prefix < y->prefix ? -1 : 1;
+	return by_second(&x->finding, &y->finding);
+}
+
+/* The findings, so that the checker goes along the recording once, and each witness costs its
+ * tail. */
+static struct ahead *look_ahead(struct witnesses *w, const GPtrArray *all)
+{
+	struct ahead *order = g_new(struct ahead, all->len + 1);
+
+	for (guint i = 0; i < all->len; i++) {
+		struct finding *f = g_ptr_array_index(all, i);
+		bool built = w->build(w->context, f->first, f->second, w->limits);
+
+		order[i] = (struct ahead){ f, built ? whole_prefix(w->t, w->limits) : NONE };
+	}
+	qsort(order, all->len, sizeof(*order), by_prefix);
+	return order;
+}
+
 static bool give_all(struct witnesses *w, struct report *report, struct site_races *sites,
                      const struct progress *progress)
 {
 	GPtrArray *all = report->findings;
+	struct ahead *order = look_ahead(w, all);
+	bool done = true;
 	guint kept = 0;
 
-	/* The checker goes along the recording once, and each witness costs its tail. */
-	g_ptr_array_sort(all, by_second);
 	for (guint i = 0; i < all->len; i++) {
-		struct finding *f = g_ptr_array_index(all, i);
+		struct finding *f = order[i].finding;
 
-		if (!progress_tick(progress, (double)i / all->len, "witnesses"))
-			return false;
-		if (give_any(w, f, entry_of(sites, report->trace, f))) {
+		done = done && progress_tick(progress, (double)i / all->len, "witnesses");
+		if (!done || give_any(w, f, entry_of(sites, report->trace, f))) {
 			all->pdata[kept++] = f;
 		} else {
 			w->refused++;
@@ -315,7 +345,9 @@ static bool give_all(struct witnesses *w, struct report *report, struct site_rac
 		}
 	}
 	all->len = kept;
-	return true;
+	g_free(order);
+	g_ptr_array_sort(all, by_second);
+	return done;
 }
 
 bool report_witnesses(struct report *report, const struct race_options *options,

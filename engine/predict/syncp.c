@@ -102,7 +102,8 @@ static void take_whole(const struct syncp *s, struct closure *c, uint32_t event)
 	c->limits[thread] = MAX(c->limits[thread], event + 1);
 }
 
-/* Has another thread acquired a lock (object * 2 + exclusive) after an event, in the closure? */
+/* Has another thread acquired a lock (object * 2 + exclusive) after an event, in the closure?
+ */
 static bool acquired_after(const struct syncp *s, const struct closure *c, uint32_t lock,
                            uint32_t event, uint32_t thread)
 {
@@ -111,8 +112,8 @@ static bool acquired_after(const struct syncp *s, const struct closure *c, uint3
 	for (uint32_t i = l->first[lock]; i != NONE; i = l->acquires[i].next) {
 		const struct acquires *a = &l->acquires[i];
 
-		if (a->thread != thread && any_between(l->events + a->start, a->count, event,
-		                                       c->limits[a->thread]))
+		if (a->thread != thread &&
+		    any_between(l->events + a->start, a->count, event, c->limits[a->thread]))
 			return true;
 	}
 	return false;

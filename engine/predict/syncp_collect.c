@@ -42,7 +42,8 @@ struct collecting {
 	struct moment *moments;
 };
 
-/* -- which variables ------------------------------------------------------------------------ */
+/* -- which variables ------------------------------------------------------------------------
+ */
 
 static bool is_open(const struct variable_use *use)
 {
@@ -102,7 +103,8 @@ static void sort_strays(struct collecting *c, const GArray *strays)
 	g_free(next);
 }
 
-/* -- what is left unordered with a stray ---------------------------------------------------- */
+/* -- what is left unordered with a stray ----------------------------------------------------
+ */
 
 static bool row_knows(const struct syncp *s, uint32_t row, const struct stray *stray)
 {
@@ -152,8 +154,7 @@ static void make_windows(struct collecting *c)
 {
 	uint32_t count = c->s->accesses.count, threads = c->s->threads;
 
-	c->windows =
-	        g_new(struct window, (size_t)c->chosen[count].first * threads + 1);
+	c->windows = g_new(struct window, (size_t)c->chosen[count].first * threads + 1);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct chosen *chosen = &c->chosen[i];
 		struct window *w = c->windows + (size_t)chosen->first * threads;
@@ -182,7 +183,8 @@ static void make_spans(struct collecting *c, const struct chosen *chosen)
 	}
 	for (uint32_t k = 1; k < count; k++) {
 		spans[k].to = MAX(spans[k].to, spans[k - 1].to);
-		spans[count - 1 - k].from = MIN(spans[count - 1 - k].from, spans[count - k].from);
+		spans[count - 1 - k].from =
+		        MIN(spans[count - 1 - k].from, spans[count - k].from);
 	}
 }
 
@@ -198,7 +200,8 @@ static void make_gates(struct collecting *c)
 		const struct chosen *chosen = &c->chosen[i];
 
 		make_spans(c, chosen);
-		c->from[a->variables[i]] = chosen->strays == 0 ? 0 : c->spans[chosen->first].from;
+		c->from[a->variables[i]] =
+		        chosen->strays == 0 ? 0 : c->spans[chosen->first].from;
 	}
 }
 
@@ -215,7 +218,8 @@ static inline bool near_stray(const struct collecting *c, const struct chosen *c
 	return false;
 }
 
-/* -- the accesses --------------------------------------------------------------------------- */
+/* -- the accesses ---------------------------------------------------------------------------
+ */
 
 /* Leaves the strays behind whose windows have passed. */
 static void pass_strays(struct collecting *c, struct chosen *chosen, uint32_t event,

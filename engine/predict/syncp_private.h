@@ -11,7 +11,7 @@
 
 /* -- locks (syncp_table.c) ----------------------------------------------------------------- */
 
-struct acquires { /* of one lock in one mode by one thread */
+struct acquires {              /* of one lock in one mode by one thread */
 	uint32_t thread, next; /* next: index of another thread's of the same, NONE */
 	uint32_t start, count; /* in lock_table.events */
 };
@@ -39,9 +39,9 @@ struct lock_table {
 	bool shared; /* some acquire was */
 	/* once the walk is over */
 	struct acquires *acquires;
-	uint32_t acquires_count;
 	uint32_t *events; /* that are acquires, each run ascending */
-	uint32_t *first;  /* by lock (object * 2 + exclusive): index of its first acquires, NONE */
+	uint32_t *
+	        first; /* by lock (object * 2 + exclusive): index of its first acquires, NONE */
 };
 void lock_table_init(struct lock_table *l, const struct trace *t);
 void lock_table_release(struct lock_table *l);
@@ -61,19 +61,19 @@ uint32_t section_release(const struct section_list *list, uint32_t section);
 /* -- variables (syncp_walk.c) -------------------------------------------------------------- */
 
 /*
- * What has come of a variable.  Until a second thread comes it has one owner.  If what the owner
- * did has no lock in common, it is the variable's opening, and whoever comes later is asked
- * whether he knows all of it: then it is in no race.  From then on (or from the first access,
- * where there is no opening) `guard` are the locks that all accesses hold exclusively but for
- * a few, the strays, which are noted one by one: each pair that may race has a stray.
+ * What has come of a variable.  Until a second thread comes it has one owner.  If what the
+ * owner did has no lock in common, it is the variable's opening, and whoever comes later is
+ * asked whether he knows all of it: then it is in no race.  From then on (or from the first
+ * access, where there is no opening) `guard` are the locks that all accesses hold exclusively
+ * but for a few, the strays, which are noted one by one: each pair that may race has a stray.
  */
 enum variable_flag {
 	VARIABLE_WRITTEN = 1, /* since the opening */
 	VARIABLE_PLAIN = 2,   /* some access is not atomic */
 	VARIABLE_BARE = 4,    /* no guard, only reads since the opening */
 	VARIABLE_OWNED = 8,
-	VARIABLE_OPEN = 16, /* none of this holds: all accesses have to be looked at */
-	VARIABLE_STRAY = 1 << 8, /* times the number of strays */
+	VARIABLE_OPEN = 16,       /* none of this holds: all accesses have to be looked at */
+	VARIABLE_STRAY = 1 << 8,  /* times the number of strays */
 	VARIABLE_OWNER = 1 << 16, /* times the owner */
 };
 struct variable_use {

@@ -23,7 +23,8 @@ void lock_table_release(struct lock_table *l)
 	g_free(l->first);
 }
 
-/* -- along the trace ------------------------------------------------------------------------ */
+/* -- along the trace ------------------------------------------------------------------------
+ */
 
 static uint32_t push_section(struct section_list *list, struct section section)
 {
@@ -112,7 +113,8 @@ uint32_t lock_table_event(struct lock_table *l, struct locksets *locksets,
 	return lockset_of(list, list->held);
 }
 
-/* -- the acquires by lock ------------------------------------------------------------------- */
+/* -- the acquires by lock -------------------------------------------------------------------
+ */
 
 /* Counts the acquires of one thread. */
 static void count_acquires(struct lock_table *l, uint32_t thread, GArray *acquires)
@@ -125,7 +127,8 @@ static void count_acquires(struct lock_table *l, uint32_t thread, GArray *acquir
 
 		if (list->items[i].since != list->items[i].acquire)
 			continue;
-		if (*first == NONE || g_array_index(acquires, struct acquires, *first).thread != thread) {
+		if (*first == NONE ||
+		    g_array_index(acquires, struct acquires, *first).thread != thread) {
 			*first = acquires->len;
 			g_array_append_val(acquires, fresh);
 		}
@@ -167,11 +170,11 @@ void lock_table_end(struct lock_table *l)
 		}
 		place_acquires(l, (uint32_t)u);
 	}
-	l->acquires_count = acquires->len;
 	l->acquires = (struct acquires *)(void *)g_array_free(acquires, FALSE);
 }
 
-/* -- questions ------------------------------------------------------------------------------ */
+/* -- questions ------------------------------------------------------------------------------
+ */
 
 uint32_t section_release(const struct section_list *list, uint32_t section)
 {

@@ -13,14 +13,14 @@ enum { AHEAD = 24, TICK = 1 << 20 };
 _Static_assert(OP_READ == 0 && OP_WRITE == 1 && VARIABLE_WRITTEN == 1,
                "what a plain access is, as a bit");
 
-struct now { /* where a thread is */
+struct now {                 /* where a thread is */
 	const uint32_t *row; /* what it knows */
 	uint32_t guard;      /* what it holds exclusively */
 };
 struct walk {
 	struct syncp *s;
 	struct variable_use *uses;
-	struct now *now; /* by thread */
+	struct now *now;       /* by thread */
 	const uint32_t *cells; /* that the rows lie in */
 	GArray *strays;
 	uint32_t most_strays; /* of a variable */
@@ -33,7 +33,8 @@ struct looked {
 	bool writes, plain;
 };
 
-/* -- what is kept of a variable ------------------------------------------------------------- */
+/* -- what is kept of a variable -------------------------------------------------------------
+ */
 
 static void open_variable(struct variable_use *use)
 {
@@ -127,15 +128,17 @@ static void note(struct walk *w, struct variable_use *use, const struct looked *
 		use->last = stamp_of(x->event, x->thread);
 }
 
-/* -- the walk ------------------------------------------------------------------------------- */
+/* -- the walk -------------------------------------------------------------------------------
+ */
 
 /*
  * A plain access of one variable that no must-order touches: true when it has learnt nothing
  * and all is noted.  One branch, as nobody can foresee which of the reasons there is.
  */
-static inline __attribute__((always_inline)) bool
-quiet_access(struct variable_use *use, const struct now *now, uint32_t thread, uint32_t writes,
-             uint32_t e)
+static inline __attribute__((always_inline)) bool quiet_access(struct variable_use *use,
+                                                               const struct now *now,
+                                                               uint32_t thread, uint32_t writes,
+                                                               uint32_t e)
 {
 	const uint32_t *row = now[thread].row;
 	uint32_t what = use->what, owner = what / VARIABLE_OWNER, guard = use->guard;

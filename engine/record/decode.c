@@ -7,7 +7,8 @@ void log_reader_chunk(struct log_reader *reader, const uint64_t *at, const uint6
 {
 	reader->at = at;
 	reader->end = end;
-	memset(reader->sites, 0, sizeof(reader->sites));
+	reader->second = 0;
+	memset(&reader->sites, 0, sizeof(reader->sites));
 }
 
 static int64_t signed_field(uint64_t word, unsigned shift, unsigned bits)
@@ -23,31 +24,66 @@ static void set_key(struct log_record *r, uint64_t key)
 	r->pc = key >> LOG_PC_SHIFT;
 }
 
+/* What a short record repeats of its site, with the difference of the address. */
+static bool repeat_site(struct log_reader *reader, struct log_record *r, unsigned slot,
+                        uint64_t offset)
+{
+	struct log_sites *sites = &reader->sites;
+	r->slot = slot;
+	if (!sites->at[slot].key)
+		return false; /* a damaged log */
+	set_key(r, sites->at[slot].key);
+	if (r->tag == LOG_ENTER)
+		r->left = offset & ((1u << LOG_OFFSET_BITS) - 1);
+	else if (r->tag == LOG_LEAVE)
+		r->pc = offset & ((1u << LOG_OFFSET_BITS) - 1);
+	else
+		sites->at[slot].address += offset;
+	sites->at[slot].address &= LOG_ADDRESS_MASK;
+	r->address = sites->at[slot].address;
+	r->value = sites->value[slot];
+	r->size = r->code == LOG_RANGE ? r->value : 1u << r->code;
+	return true;
+}
+
+static bool next_half(struct log_reader *reader, struct log_record *r, uint64_t half)
+{
+	r->valued = false;
+	return repeat_site(reader, r, half >> LOG_HALF_OFFSET_BITS & (LOG_SITES - 1),
+	                   (uint64_t)signed_field(half, 0, LOG_HALF_OFFSET_BITS));
+}
+
+static bool next_pair(struct log_reader *reader, struct log_record *r)
+{
+	uint64_t word = *reader->at++, mask = (1ull << LOG_HALF_BITS) - 1;
+	uint64_t second = word >> LOG_HALF_BITS & mask;
+	reader->second = second == LOG_HALF_NONE ? 0 : second | LOG_PAIR;
+	return next_half(reader, r, word & mask);
+}
+
 static bool next_short(struct log_reader *reader, struct log_record *r)
 {
-	const uint64_t *w = reader->at++;
-	r->slot = w[0] >> LOG_SLOT_SHIFT & (LOG_SITES - 1);
-	struct log_site *site = &reader->sites[r->slot];
-	if (!site->key)
-		return false; /* a damaged log */
-	set_key(r, site->key);
-	site->address += (uint64_t)signed_field(w[0], 0, LOG_OFFSET_BITS);
-	site->address &= LOG_ADDRESS_MASK;
-	r->address = site->address;
-	r->size = 1u << r->code;
-	uint64_t delta = w[0] >> LOG_DELTA_SHIFT & ((1ull << LOG_DELTA_BITS) - 1);
+	uint64_t word = *reader->at++;
+	if (!repeat_site(reader, r, word >> LOG_SLOT_SHIFT & (LOG_SITES - 1),
+	                 (uint64_t)signed_field(word, 0, LOG_OFFSET_BITS)))
+		return false;
+	uint64_t delta = word >> LOG_DELTA_SHIFT & ((1ull << LOG_DELTA_BITS) - 1);
 	r->valued = delta != LOG_DELTA_UNKNOWN;
 	if (delta == LOG_DELTA_FOLLOWS) {
 		if (reader->at == reader->end)
 			return false;
-		site->value = *reader->at++;
+		r->value = *reader->at++;
 		/* The program was killed before it had written the value. */
-		if (site->value == 0 && (reader->at == reader->end || *reader->at == 0))
+		if (r->value == 0 && (reader->at == reader->end || *reader->at == 0))
 			r->valued = false;
 	} else if (r->valued) {
-		site->value += (uint64_t)signed_field(w[0], LOG_DELTA_SHIFT, LOG_DELTA_BITS);
+		r->value += (uint64_t)signed_field(word, LOG_DELTA_SHIFT, LOG_DELTA_BITS);
 	}
-	r->value = site->value;
+	reader->sites.value[r->slot] = r->value;
+	if (r->code == LOG_RANGE) {
+		r->size = r->value;
+		r->valued = false;
+	}
 	return true;
 }
 
@@ -75,6 +111,7 @@ static unsigned record_words(const uint64_t *w, const uint64_t *end)
 		break;
 	case LOG_CALL:
 	case LOG_RET:
+	case LOG_MISS:
 		n = w + 2 < end ? 3 + (w[2] + 7) / 8 : UINT32_MAX;
 		break;
 	case LOG_INPUT:
@@ -92,8 +129,11 @@ static void fill_site(struct log_reader *reader, struct log_record *r, uint64_t 
 {
 	uint64_t key = log_site_key(first, r->code);
 	r->slot = log_site_slot(key);
-	reader->sites[r->slot] =
-	        (struct log_site){ key, r->address, r->valued ? r->value : 0, 0 };
+	reader->sites.at[r->slot].key = key;
+	reader->sites.at[r->slot].address = r->address;
+	reader->sites.value[r->slot] = r->code == LOG_RANGE ? r->size
+	                               : r->valued          ? r->value
+	                                                    : 0;
 }
 
 static void set_access(struct log_reader *reader, struct log_record *r, const uint64_t *w)
@@ -110,18 +150,23 @@ static void set_access(struct log_reader *reader, struct log_record *r, const ui
 	r->value = r->flags & LOG_SMALL ? w[1] >> LOG_SMALL_SHIFT : 0;
 	if (r->flags & LOG_VALUE && r->code != LOG_RANGE)
 		r->value = w[2];
-	if (r->code < LOG_RANGE)
+	if (r->code <= LOG_RANGE)
 		fill_site(reader, r, w[0]);
 }
 
 bool log_reader_next(struct log_reader *reader, struct log_record *r)
 {
 	const uint64_t *w = reader->at;
+	if (reader->second) {
+		uint64_t second = reader->second;
+		reader->second = 0;
+		return next_half(reader, r, second);
+	}
 	if (w >= reader->end)
 		return false;
 	r->words = w;
 	if (w[0] & LOG_SHORT)
-		return next_short(reader, r);
+		return w[0] & LOG_PAIR ? next_pair(reader, r) : next_short(reader, r);
 	unsigned tag = w[0] & 255;
 	if (tag == LOG_NOTHING || tag >= LOG_TAG_COUNT)
 		return false;
@@ -140,8 +185,12 @@ bool log_reader_next(struct log_reader *reader, struct log_record *r)
 	case LOG_RMW:
 		set_access(reader, r, w);
 		break;
+	case LOG_LEAVE:
+		reader->sites.at[log_site_slot(LOG_LEAVE)].key = LOG_LEAVE;
+		break;
 	case LOG_ENTER:
 		r->code = 0;
+		r->left = 0;
 		r->valued = true;
 		r->address = w[1] & LOG_ADDRESS_MASK;
 		r->value = w[1] >> LOG_FRAME_SHIFT;

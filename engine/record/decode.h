@@ -19,12 +19,14 @@ struct log_record {
 	uint64_t address; /* of ENTER: the pc in the function */
 	uint64_t size;
 	uint64_t value, old; /* RMW: the new and the old one; ENTER: where the frame begins */
+	unsigned left;       /* ENTER: so many frames are left first */
 	const uint64_t *words;
 };
 
 struct log_reader {
 	const uint64_t *at, *end;
-	struct log_site sites[LOG_SITES];
+	uint64_t second; /* of the last word that is still to come, or 0 */
+	struct log_sites sites;
 };
 
 /* Begin with a chunk: its records lie from `at` to `end`, words of 8 bytes. */

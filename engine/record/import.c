@@ -224,6 +224,8 @@ static void import_release(struct import *im)
 		g_array_free(lane->chunks, TRUE);
 		g_free(lane->reader);
 		g_free(lane->expanded);
+		if (lane->missing)
+			g_array_free(lane->missing, TRUE);
 	}
 	g_array_free(im->lanes, TRUE);
 	g_tree_destroy(im->lives);
@@ -443,6 +445,7 @@ struct trace *record_import_with(const char *path, const char *name, const char 
 	g_array_free(chunks, TRUE);
 	leave_all(&im);
 	note_recording(&im);
+	import_missing_end(&im);
 	warn(&im);
 	uint32_t status = im.header->status;
 	bool complete = status == LOG_EXITED || status == LOG_DEADLOCK ||

@@ -213,7 +213,10 @@ static struct block_life *add_stack(struct import *im, struct lane *lane, const 
 	uint32_t block = builder_block(im->b, name, strlen(name), size, at);
 	uint32_t region = builder_region(im->b, name, at, size, block);
 	builder_stack_block(im->b, lane->thread, block);
-	return life_new(im, low, size, lane->stack_shift, region, block, true);
+	struct block_life *life =
+	        life_new(im, low, size, lane->stack_shift, region, block, true);
+	life->stack = true;
+	return life;
 }
 
 /* The main thread's stack begins at a random distance below its arguments' strings: with
@@ -484,6 +487,7 @@ void import_record(struct import *im, uint32_t id, const struct log_record *r)
 		lane->ordinal++;
 		break;
 	case LOG_ENTER:
+		import_leave(im, lane, r->left);
 		add_enter(im, lane, r);
 		break;
 	case LOG_LEAVE:
@@ -526,6 +530,12 @@ void import_record(struct import *im, uint32_t id, const struct log_record *r)
 	case LOG_RET:
 		import_invocation(im, lane, tag, flags, pc, w);
 		lane->ordinal++;
+		break;
+	case LOG_MISS:
+		import_miss(im, lane, flags, pc, w);
+		break;
+	case LOG_BACK:
+		import_back(im, lane, pc);
 		break;
 	case LOG_REPEAT: /* without its event in what --last kept it is nobody's */
 		im->repeated += pc;

@@ -14,7 +14,7 @@ struct block_life {
 	uint64_t low, high;
 	uint64_t shift; /* to the address that the trace has: see rebase.h; mostly 0 */
 	uint32_t region, block;
-	bool heap, dead;
+	bool heap, dead, stack;
 };
 
 struct lane {            /* a thread */
@@ -24,6 +24,7 @@ struct lane {            /* a thread */
 	GArray *functions; /* uint32_t strings: the call stack */
 	GArray *ordinals;  /* dropped events, for replay */
 	uint64_t ordinal;
+	GArray *missing; /* uint32_t strings: missing calls that are open, or NULL */
 	struct block_life *last;
 	/* free mode */
 	GArray *chunks; /* uint64_t offsets */
@@ -62,6 +63,7 @@ struct import {
 	GHashTable *objects;   /* "region:offset" as 64-bit -> object + 1 */
 	GHashTable *instances; /* "TYPE ADDRESS" -> instance + 1, "TYPE" -> how many */
 	struct names *names;
+	struct missing_code *missing; /* import_missing.c; NULL: none so far */
 	struct rebase *rebase; /* owned; NULL: addresses are as they were */
 	char *folder;          /* of the log: room for what is too much for memory */
 	uint32_t flat;         /* region of everything else, or NONE */
@@ -89,6 +91,12 @@ void import_record(struct import *im, uint32_t id, const struct log_record *r);
 /* import_calls.c */
 void import_invocation(struct import *im, struct lane *lane, enum log_tag tag, unsigned flags,
                        uint64_t pc, const uint64_t *w);
+
+/* import_missing.c */
+void import_miss(struct import *im, struct lane *lane, unsigned flags, uint64_t pc,
+                 const uint64_t *w);
+void import_back(struct import *im, struct lane *lane, uint64_t pc);
+void import_missing_end(struct import *im); /* what the trace says of them all; frees */
 
 /* facts.c */
 const struct record_module *record_module_of(const GArray *modules, uint64_t address);

@@ -346,16 +346,22 @@ static bool load_all(struct specs *specs, const GPtrArray *files, struct error *
 	return ok;
 }
 
+static bool has_binds(const struct specs *specs)
+{
+	bool any = false;
+	for (guint i = 0; i < specs->objects->len; i++) {
+		const struct spec_object *o = specs->objects->pdata[i];
+		for (guint m = 0; m < o->methods->len; m++)
+			any |= spec_method_at(o, m)->binds->len > 0;
+	}
+	return any;
+}
+
 bool interposer_binds(const GPtrArray *files, bool *binds, struct error *error)
 {
 	struct specs *specs = specs_new();
 	bool ok = load_all(specs, files, error);
-	*binds = false;
-	for (guint i = 0; i < specs->objects->len; i++) {
-		const struct spec_object *o = specs->objects->pdata[i];
-		for (guint m = 0; m < o->methods->len; m++)
-			*binds |= spec_method_at(o, m)->binds->len > 0;
-	}
+	*binds = has_binds(specs);
 	specs_free(specs);
 	return ok;
 }
@@ -371,11 +377,15 @@ bool interposer_of(const GPtrArray *files, const char *program, char **library,
 	if (!record_check_program(program, &path, &instrumented, &clang_name, error))
 		return false;
 	struct specs *specs = specs_new();
-	if (load_all(specs, files, error))
+	bool ok = load_all(specs, files, error);
+	/* Missing code alone needs no library. */
+	if (ok && (has_binds(specs) || specs->missing->len == 0)) {
 		*library = interposer_build(specs, path, error);
+		ok = *library != NULL;
+	}
 	specs_free(specs);
 	g_free(path);
-	return *library != NULL;
+	return ok;
 }
 
 void interposer_remove(char *library)

@@ -19,14 +19,23 @@
  *
  * Most records are short: one word with the top bit set, which no first word has.  Writer
  * and reader keep a table of sites, LOG_SITES entries chosen by log_site_slot, empty at the
- * beginning of each chunk.  A long READ, WRITE, AREAD, AWRITE (of no range) or ENTER fills
- * its site's entry with log_site_key, its address and value (0 when it is not known).  A short
+ * beginning of each chunk.  A long READ, WRITE, AREAD, AWRITE or ENTER fills its site's entry
+ * with log_site_key, its address and value (0 when it is not known; of a range the size).  A short
  * record repeats the entry's with the differences of both:
  *
- *     1 << 63 | slot << 51 | value difference << 25 (26 bits) | address difference (25 bits)
+ *     1 << 63 | slot << 49 | value difference << 25 (24 bits) | address difference (25 bits)
  *
  * both signed; LOG_DELTA_UNKNOWN means that the value is not known, LOG_DELTA_FOLLOWS that it
- * is the next word.  A write's value is known only after its record has been written.
+ * is the next word.  A write's value is known only after its record has been written.  ENTER
+ * has in the place of the address difference how many frames are left first (LEAVE).
+ *
+ * Free mode, whose plain accesses have no values, puts two records into one word,
+ *
+ *     3 << 62 | the second << 31 | the first, each: slot << 18 | address difference (18 bits)
+ *
+ * where the second is LOG_HALF_NONE until there is one.  The value or size does not differ.
+ * LEAVE has a site, too, of the key LOG_LEAVE, and its count in the place of the address
+ * difference.
  */
 #ifndef HEDDLE_LAYOUT_H
 #define HEDDLE_LAYOUT_H
@@ -34,7 +43,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
-#define LOG_VERSION     12
+#define LOG_VERSION     13
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
 #define LOG_CHUNK_MAGIC 0x4b434448u
@@ -73,6 +82,7 @@ enum log_flag {
 	LOG_EXPLORE = 32, /* chance does not switch inside of an invocation; the ends of threads
 	                   * are noted */
 	LOG_KEEP_INPUTS = 64, /* what comes from outside is recorded */
+	LOG_MISSING = 128,    /* calls into code that is not instrumented are recorded */
 };
 
 enum log_status {
@@ -169,13 +179,31 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	/* CALL's flags: LOG_MADE */ \
 	TAG(CALL, 0, 1)  /* object; length; type NUL method NUL arguments as text NUL */ \
 	TAG(RET, 0, 1)   /* the same with results */ \
-	TAG(GIVEN, 2, 0) /* address, size: memory that the C library allocated for itself */
+	TAG(GIVEN, 2, 0) /* address, size: memory that the C library allocated for itself */ \
+	/* MISS: the function (0: the program itself); length in bytes; struct log_reached; flags: \
+	 * enum log_miss */ \
+	TAG(MISS, 0, 0) \
+	TAG(BACK, 1, 0) /* the function */
 
 enum log_tag {
 #define TAG(name, words, visible) LOG_##name,
 	LOG_TAGS(TAG)
 #undef TAG
 	        LOG_TAG_COUNT
+};
+
+/*
+ * What a missing call may reach: a heap block (its beginning), else a place in static data, a
+ * mapping or a stack; and how many bytes from there on were looked at for more.
+ */
+struct log_reached {
+	uint64_t place; /* address | arguments that it was found through << 48 (a bit each) */
+	uint64_t bytes;
+};
+#define LOG_REACHED_SHIFT 48
+enum log_miss {
+	LOG_MISS_AGAIN = 1, /* goes on after a function that it had called back */
+	LOG_MISS_CUT = 2,   /* it reaches more than was looked at */
 };
 
 /* A frame's CFA (the stack pointer before the call): so many units below the high end of the
@@ -246,6 +274,7 @@ enum { LOG_MORE = 1 };   /* of LOG_INPUT */
 enum { LOG_PARTS = 3 };
 enum log_input_flag {
 	LOG_BECAME = 1, /* a wait that began with descriptors of the process alone */
+	LOG_TAKEN = 2,  /* replay: given out of turn */
 };
 struct log_input {
 	uint32_t thread;
@@ -277,20 +306,29 @@ enum log_record_flag {
 
 /* Short records and their sites. */
 #define LOG_SHORT         (1ull << 63)
-#define LOG_SITE_BITS     12
+#define LOG_SITE_BITS     13
 #define LOG_SITES         (1u << LOG_SITE_BITS)
-#define LOG_SLOT_SHIFT    51
+#define LOG_SLOT_SHIFT    49
 #define LOG_DELTA_SHIFT   25
-#define LOG_DELTA_BITS    26
+#define LOG_DELTA_BITS    24
 #define LOG_OFFSET_BITS   25
+/* Two in a word. */
+#define LOG_PAIR             (1ull << 62)
+#define LOG_HALF_BITS        31
+#define LOG_HALF_OFFSET_BITS 18
+#define LOG_HALF_NONE        (1ull << (LOG_HALF_OFFSET_BITS - 1)) /* the lowest difference */
 /* The two lowest differences, as unsigned fields. */
 #define LOG_DELTA_UNKNOWN (1ull << (LOG_DELTA_BITS - 1))
 #define LOG_DELTA_FOLLOWS (LOG_DELTA_UNKNOWN + 1)
 
-struct log_site {
-	uint64_t key;            /* 0: none yet */
-	uint64_t address, value; /* of ENTER: the pc in the function, where the frame begins */
-	uint64_t hint;           /* the writer's own */
+/* By slot; of ENTER: the pc in the function, and where the frame begins.  Values apart, for free
+ * mode has none of plain accesses, and what it touches must fit into the cache. */
+struct log_sites {
+	struct {
+		uint64_t key; /* 0: none yet */
+		uint64_t address;
+	} at[LOG_SITES];
+	uint64_t value[LOG_SITES];
 };
 
 /* A long record's first word without the flags that tell where its value is; the size code
@@ -304,6 +342,8 @@ static inline unsigned log_site_code(uint64_t key)
 {
 	return (key >> 11 & 3) | (key >> 12 & 4);
 }
+/* Neighbours in the program are neighbours in the table: a hook returns to every 8th byte at
+ * most. */
 static inline unsigned log_site_slot(uint64_t key)
 {
 	uint32_t pc = key >> LOG_PC_SHIFT;
@@ -342,6 +382,7 @@ struct log_config {
 	char log[2048]; /* path of the log, absolute */
 	uint64_t start_low,
 	        start_high; /* --start-at: the function, less the load bias; 0: at once */
+	char missing[8192]; /* LOG_MISSING: lines of the specifications; runtime/missing.c */
 	char preload[2048]; /* what LD_PRELOAD was before us ("" for unset), to be restored */
 	char library_path[2048];
 	uint32_t had_preload, had_library_path;

@@ -219,9 +219,7 @@ static void name_location(void *context, struct builder *b, struct location *l)
 
 /* --- variables ---------------------------------------------------------------------- */
 
-/* The program's own name for a variable, told apart from others of that name. */
-static const char *variable_name(struct names *n, uint32_t module,
-                                 const struct debug_variable *v)
+const char *names_variable(struct names *n, uint32_t module, const struct debug_variable *v)
 {
 	const char *known = g_hash_table_lookup(n->variable_names, v);
 	if (known != NULL)
@@ -251,7 +249,7 @@ bool names_append_data(struct names *n, uint64_t address, uint64_t size, GString
 	if (v == NULL)
 		return d != NULL &&
 		       debuginfo_data_name(d, address - names_base(n, module), size, name);
-	g_string_append(name, variable_name(n, module, v));
+	g_string_append(name, names_variable(n, module, v));
 	debuginfo_part(d, v->type, address - names_base(n, module) - v->address, size, name);
 	return true;
 }
@@ -482,7 +480,8 @@ struct names *names_new(const char *exe, const char *folder)
 		                   .variable = name_variable,
 		                   .location = name_location,
 		                   .object = name_object,
-		                   .block = name_block };
+		                   .block = name_block,
+		                   .late = names_late };
 	return n;
 }
 
@@ -492,6 +491,7 @@ void names_free(struct names *n)
 		return;
 	names_end_blocks(n);
 	names_end_frames(n);
+	names_end_late(n);
 	g_array_unref(n->modules);
 	g_ptr_array_unref(n->warnings);
 	g_hash_table_unref(n->short_files);

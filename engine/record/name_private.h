@@ -17,6 +17,7 @@ struct name_module {
 
 struct block_names; /* name_blocks.c */
 struct frame_names; /* name_frames.c */
+struct late_names;  /* name_late.c */
 
 struct taken_names {     /* a set of hashes */
 	uint64_t *slots; /* owned; 0: free */
@@ -37,6 +38,7 @@ struct names {
 	uint32_t *object_location;  /* by object: of its first event */
 	struct block_names *blocks; /* owned */
 	struct frame_names *frames; /* owned */
+	struct late_names *late;    /* owned; NULL until asked */
 	struct namer namer;
 };
 
@@ -68,6 +70,13 @@ void names_frames_object(struct names *n, uint32_t object);
 /* "function::local" of a variable, of an object; false when that is not known. */
 bool names_append_local(struct names *n, uint32_t variable, uint64_t size, GString *name);
 bool names_append_local_object(struct names *n, uint32_t object, GString *name);
+
+/* name.c: the program's own name for a variable, told apart from others of that name. */
+const char *names_variable(struct names *n, uint32_t module, const struct debug_variable *v);
+
+/* name_late.c */
+void names_late(void *context, const struct trace *partial, struct late late, GString *names);
+void names_end_late(struct names *n);
 
 /* name_blocks.c */
 void names_begin_blocks(struct names *n); /* the pass over the events */

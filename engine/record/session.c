@@ -5,6 +5,7 @@
 
 #include "debuginfo/debuginfo.h"
 #include "engine/record/interpose.h"
+#include "engine/record/missing.h"
 #include "engine/record/session.h"
 #include "engine/trace/formats.h"
 
@@ -80,6 +81,7 @@ bool session_record(const struct session_options *options, struct session *s,
 	o.config.flags = (options->free_mode ? 0 : LOG_CONTROLLED) |
 	                 (options->no_values ? 0 : LOG_VALUES) |
 	                 (options->no_inputs ? 0 : LOG_KEEP_INPUTS) |
+	                 (options->no_missing ? 0 : LOG_MISSING) |
 	                 (options->compress && !options->keep_events ? LOG_COMPRESSED : 0);
 	o.config.strategy = options->strategy;
 	o.config.depth = options->depth ? options->depth : 3;
@@ -93,7 +95,8 @@ bool session_record(const struct session_options *options, struct session *s,
 		return false;
 	if (!log_path(s->output, o.config.log, sizeof(o.config.log), error))
 		return false;
-	if (!interposer_of(options->specs, o.argv[0], &library, error))
+	if (!missing_lines(options->specs, o.config.missing, sizeof(o.config.missing), error) ||
+	    !interposer_of(options->specs, o.argv[0], &library, error))
 		return false;
 	o.preload = library;
 	bool ran = record_run(&o, &s->result, error);

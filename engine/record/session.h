@@ -16,12 +16,13 @@ struct session_options {
 	const char *output; /* the trace; NULL: PROG.hdl in the current folder */
 	bool free_mode;
 	bool no_values;
+	bool no_missing; /* calls into code that is not instrumented are not recorded */
 	bool no_inputs; /* what comes from outside is not kept for replay */
 	bool compress; /* the log, while recording; not with keep_events */
 	unsigned strategy, depth;
 	uint64_t seed, steps, max_bytes, keep_events;
 	const char *start_at;
-	const GPtrArray *specs; /* char *: files whose bind lines are recorded; or NULL */
+	const GPtrArray *specs; /* char *: files whose bind lines and missing blocks count; or NULL */
 };
 
 struct session {

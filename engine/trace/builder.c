@@ -276,6 +276,9 @@ void builder_free(struct builder *b)
 		                   &b->regions_table, &b->contexts_table, &b->sites_table };
 	for (size_t i = 0; i < G_N_ELEMENTS(tables); i++)
 		g_free(tables[i]->slots);
+	free_array(b->lates);
+	if (b->late_keys)
+		g_hash_table_destroy(b->late_keys);
 	g_free(b->strings);
 	g_free(b->recent_integers);
 	g_free(b->recent_lines);

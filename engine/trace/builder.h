@@ -30,6 +30,15 @@ uint32_t builder_value(struct builder *b, enum value_kind kind, const char *text
                        size_t length);
 uint32_t builder_pair(struct builder *b, uint32_t old_value, uint32_t new_value);
 uint32_t builder_list(struct builder *b, const uint32_t *values, uint32_t count);
+/*
+ * A token that only the end can spell, for a missing call's list of what it reaches: in lists it
+ * becomes the tokens that the namer's `late` finds, any number of them.
+ */
+struct late {
+	enum late_kind { LATE_BLOCK, LATE_PLACE } kind;
+	uint64_t at, bytes; /* block; or an address, and how many bytes from there on */
+};
+uint32_t builder_late(struct builder *b, struct late late);
 uint32_t builder_invocation(struct builder *b, uint32_t method, const uint32_t *arguments,
                             uint32_t argument_count, const uint32_t *results,
                             uint32_t result_count);
@@ -106,6 +115,9 @@ struct namer {
 	void (*location)(void *context, struct builder *b, struct location *location);
 	void (*object)(void *context, const struct object *o, GString *name);
 	void (*block)(void *context, struct builder *b, struct block *block, GString *name);
+	/* When all the rest has its name: each token with a NUL behind it. */
+	void (*late)(void *context, const struct trace *partial, struct late late,
+	             GString *names);
 };
 void builder_namer(struct builder *b, const struct namer *namer);
 

@@ -101,5 +101,7 @@ void builder_ask_names(struct builder *b, struct cut *c)
 		view = trace_view(b, c); /* the tables have moved */
 	}
 	name_variables(b, &view, c, name);
+	view = trace_view(b, c);
+	builder_settle_late(b, &view);
 	g_string_free(name, TRUE);
 }

@@ -145,8 +145,13 @@ struct builder {
 	bool sealed;    /* strings are added that are not interned any more */
 	char *failure;  /* why no trace can come of this; owned */
 	const struct namer *namer;
+	GArray *lates;         /* struct late, or NULL */
+	GHashTable *late_keys; /* value -> index of lates + 1, or NULL */
 	GPtrArray *warnings;
 };
+
+/* late.c: late tokens in lists, at the end. */
+void builder_settle_late(struct builder *b, const struct trace *view);
 
 const char *builder_string_at(const struct builder *b, uint32_t string, size_t *length);
 const char *builder_text(const struct builder *b, uint32_t string);

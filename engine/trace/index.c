@@ -368,7 +368,8 @@ static bool pass(struct making *m, bool fills)
 			return false;
 		m->batch.from = from;
 		m->batch.to = MIN(from + BATCH, count);
-		find_others(m->t, &m->batch);
+		if (fills || (m->parts & INDEX_OBJECTS)) /* nothing else counts them */
+			find_others(m->t, &m->batch);
 		for (size_t i = 0; i < G_N_ELEMENTS(makers); i++) {
 			if (!(m->parts & makers[i].part))
 				continue;

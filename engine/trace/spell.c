@@ -83,6 +83,12 @@ static void spell_list(const struct spelling *s, const uint32_t *values, uint32_
 	}
 }
 
+static const char *spelt_token(const struct spelling *s, const char *text)
+{
+	const char *other = s->tokens ? g_hash_table_lookup(s->tokens, text) : NULL;
+	return other ? other : text;
+}
+
 void spell_value(const struct spelling *s, uint32_t value, GString *out)
 {
 	const struct value *v = &s->t->values[value];
@@ -105,7 +111,7 @@ void spell_value(const struct spelling *s, uint32_t value, GString *out)
 		trace_append_string(trace_string(s->t, v->string), out);
 		break;
 	case V_TOKEN:
-		append_text(s, trace_string(s->t, v->string), out);
+		append_text(s, spelt_token(s, trace_string(s->t, v->string)), out);
 		break;
 	case V_PAIR:
 		spell_value(s, v->first, out);
@@ -221,7 +227,7 @@ struct spelling spelling_for_people(const struct trace *t)
 
 /* -- names for files ------------------------------------------------------------------- */
 
-/* Does an operand of this name end where it should?  The rules of text_read.c: quotes and
+/* Does an operand of this name end where it should?  The rules of text_words.c: quotes and
  * brackets balance; `also` may not stand outside of them. */
 static bool reads_back(const char *name, const char *also)
 {
@@ -429,6 +435,46 @@ static void settle_recorded_variables(struct spelling *s, const bool *linked)
 	g_hash_table_destroy(blocks);
 }
 
+/* The other spelling of what is called `text`, where some missing call reaches that. */
+static void respell_token(struct spelling *s, const char *text, enum spelt kind, uint32_t index)
+{
+	gpointer key, other;
+	if (g_hash_table_lookup_extended(s->tokens, text, &key, &other) && other == NULL)
+		g_hash_table_insert(s->tokens, key, g_strdup(spelt_name(s, kind, index)));
+}
+
+/*
+ * What missing calls reach is named like blocks, variables and objects, and in a file is spelt
+ * as these are.
+ */
+static void settle_tokens(struct spelling *s)
+{
+	const struct trace *t = s->t;
+	static const enum spelt kinds[] = { SPELT_BLOCK, SPELT_VARIABLE, SPELT_OBJECT };
+	s->tokens = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
+	for (uint64_t e = 0; e < t->events_count; e++) {
+		const struct value *list = &t->values[t->events[e].aux];
+		if (t->events[e].op != OP_MISS || list->kind != V_LIST)
+			continue;
+		for (uint32_t i = 0; i < list->count; i++) {
+			const struct value *v = &t->values[t->value_lists[list->first + i]];
+			if (v->kind == V_TOKEN)
+				g_hash_table_insert(s->tokens,
+				                    (gpointer)trace_string(t, v->string), NULL);
+		}
+	}
+	for (size_t k = 0; g_hash_table_size(s->tokens) && k < G_N_ELEMENTS(kinds); k++)
+		for (uint64_t i = 0; i < s->counts[kinds[k]]; i++)
+			respell_token(s, trace_string(t, name_string(t, kinds[k], i)), kinds[k], i);
+	GHashTableIter iter;
+	gpointer key, other;
+	g_hash_table_iter_init(&iter, s->tokens);
+	while (g_hash_table_iter_next(&iter, &key, &other))
+		if (other == NULL)
+			g_hash_table_iter_replace(&iter, reads_back(key, ",") ? g_strdup(key)
+			                                                      : harmless(key));
+}
+
 /* In a text trace names are right but for the pieces of accesses of mixed size. */
 static void settle_text_variables(struct spelling *s, const bool *linked)
 {
@@ -480,6 +526,8 @@ void spelling_for_files(struct spelling *s, const struct trace *t)
 	else
 		settle_text_variables(s, linked);
 	g_free(linked);
+	if (recorded)
+		settle_tokens(s);
 }
 
 void spelling_part_lives(struct spelling *s)
@@ -501,4 +549,6 @@ void spelling_release(struct spelling *s)
 			g_free(s->other[kind][i]);
 		g_free(s->other[kind]);
 	}
+	if (s->tokens)
+		g_hash_table_destroy(s->tokens);
 }

@@ -25,6 +25,7 @@ struct spelling {
 	bool raw;                  /* for files: bytes as they are */
 	char **other[SPELT_KINDS]; /* by index: another spelling, NULL: as it is; or NULL */
 	uint64_t counts[SPELT_KINDS];
+	GHashTable *tokens; /* what a missing call reaches -> its other spelling; or NULL */
 };
 
 /* For people: needs no release. */

@@ -59,7 +59,7 @@ static void state_clear(struct checker *c)
 	}
 	c->prefix = 0;
 	c->undoing = false;
-	g_array_set_size(c->changes, 0);
+	c->changes.count = 0;
 }
 
 struct checker *checker_new(const struct trace *t, const struct check_options *options)
@@ -79,7 +79,6 @@ struct checker *checker_new(const struct trace *t, const struct check_options *o
 	c->busy = cells(t->instances_count, NONE);
 	c->abstract = g_new0(void *, t->instances_count + 1);
 	c->invoked = g_new0(GArray *, t->instances_count + 1);
-	c->changes = g_array_new(FALSE, FALSE, sizeof(struct change));
 	state_clear(c);
 	return c;
 }
@@ -97,7 +96,7 @@ void checker_free(struct checker *c)
 			g_array_unref(c->invoked[i]);
 	}
 	facts_release(&c->f);
-	g_array_unref(c->changes);
+	g_free(c->changes.of);
 	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
 		g_free(arrays[i]);
 	g_free(c);
@@ -105,7 +104,27 @@ void checker_free(struct checker *c)
 
 /* ---- Steps ---- */
 
-static bool step(struct checker *c, uint32_t e, struct asked asked, GString *reason)
+/*
+ * Most events are plain accesses of one variable that lies in no block, for which the rules are
+ * few: true when none is broken, and the event is taken; false says nothing.
+ */
+static inline bool step_plain(struct checker *c, uint32_t e)
+{
+	const struct event *x = at(c, e);
+	uint32_t *own = &c->taken[x->thread];
+
+	if (!event_simple(x) || c->t->variables[x->target].block != NONE ||
+	    (c->f.blocked[e / 64] >> (e % 64) & 1) || c->f.place[e] != *own ||
+	    (x->op == OP_READ && c->last[x->target] != c->f.writer[e]))
+		return false;
+	cell_set(c, own, *own + 1);
+	if (x->op == OP_WRITE)
+		cell_set(c, &c->last[x->target], e);
+	return true;
+}
+
+static __attribute__((noinline)) bool step_any(struct checker *c, uint32_t e,
+                                               struct asked asked, GString *reason)
 {
 	if (!rules_allow(c, e, asked, reason))
 		return false;
@@ -115,6 +134,11 @@ static bool step(struct checker *c, uint32_t e, struct asked asked, GString *rea
 		return false;
 	rules_take(c, e);
 	return true;
+}
+
+static inline bool step(struct checker *c, uint32_t e, struct asked asked, GString *reason)
+{
+	return (e < c->t->events_count && step_plain(c, e)) || step_any(c, e, asked, reason);
 }
 
 bool checker_enabled(struct checker *c, uint32_t event, GString *reason)
@@ -348,15 +372,18 @@ bool checker_claim(struct checker *c, const uint32_t *sequence, size_t length, e
 	return good;
 }
 
-/* Take changes back until the log is as short as it was. */
-static void take_back(struct checker *c, guint length)
+void change_log_grow(struct change_log *log)
 {
-	for (guint i = c->changes->len; i-- > length;) {
-		const struct change *change = &g_array_index(c->changes, struct change, i);
+	log->room = MAX(1024, 2 * log->room);
+	log->of = g_renew(struct change, log->of, log->room);
+}
 
-		*change->cell = change->old;
-	}
-	g_array_set_size(c->changes, length);
+/* Take changes back until the log is as short as it was. */
+static void take_back(struct checker *c, uint32_t length)
+{
+	for (uint32_t i = c->changes.count; i-- > length;)
+		*c->changes.of[i].cell = c->changes.of[i].old;
+	c->changes.count = length;
 }
 
 /* Take the last events of the prefix back, as far as the log goes. */
@@ -364,12 +391,13 @@ static void rewind_prefix(struct checker *c, uint32_t prefix)
 {
 	const uint32_t *first = c->taken, *end = c->taken + c->t->threads_count;
 
-	while (c->prefix > prefix && c->changes->len > 0) {
-		guint last = c->changes->len - 1;
-		const struct change *change = &g_array_index(c->changes, struct change, last);
+	c->rewinds = true;
+	while (c->prefix > prefix && c->changes.count > 0) {
+		uint32_t last = c->changes.count - 1;
+		const uint32_t *cell = c->changes.of[last].cell;
 
 		/* the change that an event begins with */
-		if (change->cell >= first && change->cell < end)
+		if (cell >= first && cell < end)
 			c->prefix--;
 		take_back(c, last);
 	}
@@ -380,31 +408,52 @@ enum { LOG_LIMIT = 6 << 20 }; /* changes that are kept for going back */
 /* Forget the older half of the log, up to where an event begins. */
 static void trim_log(struct checker *c)
 {
-	guint keep = c->changes->len / 2;
+	struct change_log *log = &c->changes;
+	uint32_t gone = log->count / 2;
 
-	if (c->changes->len > LOG_LIMIT)
-		g_array_remove_range(c->changes, 0, keep);
+	if (log->count > LOG_LIMIT) {
+		log->count -= gone;
+		memmove(log->of, log->of + gone, log->count * sizeof(struct change));
+	}
+}
+
+/* Takes the recording up to `prefix`. */
+static bool take_recorded(struct checker *c, uint32_t prefix, GString *reason)
+{
+	enum { AHEAD = 24 };
+
+	c->undoing = c->rewinds;
+	if (prefix > c->t->events_count)
+		return rules_allow(c, prefix - 1, EVERYTHING, reason); /* it says why not */
+	while (c->prefix < prefix) {
+		/* (Of what is no access the address is wrong, which is harmless.) */
+		uint32_t ahead = at(c, MIN(c->prefix + AHEAD, prefix - 1))->target;
+
+		__builtin_prefetch(&c->t->variables[ahead].block);
+		__builtin_prefetch(&c->last[ahead]);
+		if (!step(c, c->prefix, EVERYTHING, reason))
+			return false;
+		if ((++c->prefix & 0xffff) == 0)
+			trim_log(c);
+	}
+	return true;
 }
 
 bool checker_race_after(struct checker *c, uint32_t prefix, const uint32_t *tail, size_t length,
                         const uint32_t *pair, GString *reason)
 {
 	GString *scratch = g_string_new(NULL);
-	bool good = true;
-	guint before;
+	uint32_t before;
+	bool good;
 
 	BUG_ON(c->options.semantics != NULL);
 	if (c->prefix != NONE && c->prefix > prefix)
 		rewind_prefix(c, prefix);
 	if (c->prefix == NONE || c->prefix > prefix)
 		state_clear(c);
+	good = take_recorded(c, prefix, scratch);
 	c->undoing = true;
-	for (; c->prefix < prefix && good; c->prefix += good) {
-		good = step(c, c->prefix, EVERYTHING, scratch);
-		if ((c->prefix & 0xffff) == 0)
-			trim_log(c);
-	}
-	before = c->changes->len;
+	before = c->changes.count;
 	if (good) {
 		good = claim_race(c, tail, length, pair, scratch);
 		take_back(c, before);

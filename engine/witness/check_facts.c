@@ -65,7 +65,40 @@ static int wake_compare(gconstpointer a, gconstpointer b)
 	return x->waker < y->waker ? -1 : x->waker > y->waker;
 }
 
-static void facts_threads(struct checker *c)
+/*
+ * Events that are not accesses and not inert: most facts are about them.  Of these most are
+ * acquires and releases, about which there is something to know only where a lock is tried, or
+ * an object destroyed.
+ */
+struct others {
+	GArray *events; /* uint32_t */
+	uint64_t seen;  /* a bit for each operation */
+};
+_Static_assert(OP_COUNT <= 64, "a bit for each");
+
+static bool seen(const struct others *others, enum op op)
+{
+	return others->seen >> op & 1;
+}
+
+static inline bool is_lock(enum op op)
+{
+	return op_acquires(op) || op_releases(op);
+}
+
+/* Once more, with the acquires and releases. */
+static void facts_locks(const struct trace *t, struct others *others)
+{
+	if (!seen(others, OP_TRYFAIL) && !seen(others, OP_DESTROY))
+		return;
+	g_array_set_size(others->events, 0);
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		if (!op_is_access(t->events[e].op) && !event_inert(&t->events[e]))
+			g_array_append_val(others->events, e);
+	}
+}
+
+static void facts_threads(struct checker *c, struct others *others)
 {
 	const struct trace *t = c->t;
 	struct facts *f = &c->f;
@@ -74,8 +107,16 @@ static void facts_threads(struct checker *c)
 	f->place = g_new(uint32_t, t->events_count + 1);
 	f->own = g_new(uint32_t, t->events_count + 1);
 	f->start = g_new0(uint32_t, t->threads_count + 2);
-	for (uint32_t e = 0; e < t->events_count; e++)
-		f->place[e] = f->start[t->events[e].thread + 1]++;
+	*others = (struct others){ g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+
+		f->place[e] = f->start[x->thread + 1]++;
+		others->seen |= (uint64_t)1 << x->op;
+		if (G_UNLIKELY(!(op_is_access(x->op) | is_lock(x->op) | event_inert(x))))
+			g_array_append_val(others->events, e);
+	}
+	facts_locks(t, others);
 	for (uint32_t u = 0; u < t->threads_count; u++)
 		f->start[u + 1] += f->start[u];
 	for (uint32_t e = 0; e < t->events_count; e++) {
@@ -275,7 +316,7 @@ static void sync_event(struct checker *c, struct pass *p, uint32_t e)
 	}
 }
 
-static void facts_must(struct checker *c)
+static void facts_must(struct checker *c, const struct others *others)
 {
 	const struct trace *t = c->t;
 	struct pass p = {
@@ -295,14 +336,14 @@ static void facts_must(struct checker *c)
 	};
 
 	memset(p.effect, 0xff, sizeof(uint32_t) * (t->instances_count + 1));
-	for (uint32_t e = 0; e < t->events_count; e++) {
-		if (t->events[e].op == OP_TRYFAIL && !event_inert(&t->events[e]))
-			facts_list(p.held, t->events[e].target);
+	for (guint i = 0; seen(others, OP_TRYFAIL) && i < others->events->len; i++) {
+		const struct event *x = at(c, g_array_index(others->events, uint32_t, i));
+
+		if (x->op == OP_TRYFAIL)
+			facts_list(p.held, x->target);
 	}
-	for (uint32_t e = 0; e < t->events_count; e++) {
-		if (!op_is_access(t->events[e].op) && !event_inert(&t->events[e]))
-			sync_event(c, &p, e);
-	}
+	for (guint i = 0; i < others->events->len; i++)
+		sync_event(c, &p, g_array_index(others->events, uint32_t, i));
 	g_hash_table_destroy(p.posts);
 	g_hash_table_destroy(p.arrived);
 	g_hash_table_destroy(p.arrival);
@@ -319,19 +360,18 @@ static void facts_must(struct checker *c)
 
 /* Blocks: a stack lives from its thread's first event to its last, the others from their
  * alloc to their free; one life of a name ends before the next begins. */
-static void facts_blocks(struct checker *c)
+static void facts_blocks(struct checker *c, const struct others *others)
 {
 	const struct trace *t = c->t;
 	GHashTable *ended = g_hash_table_new(NULL, NULL); /* name or address -> free + 1 */
 
-	for (uint32_t e = 0; e < t->events_count; e++) {
+	for (guint i = 0; i < others->events->len; i++) {
+		uint32_t e = g_array_index(others->events, uint32_t, i), before;
 		const struct event *x = &t->events[e];
 		const struct block *b;
 		gpointer life;
-		uint32_t before;
 
-		if ((x->op != OP_ALLOC && x->op != OP_FREE) || event_inert(x) ||
-		    x->target == NONE)
+		if ((x->op != OP_ALLOC && x->op != OP_FREE) || x->target == NONE)
 			continue;
 		b = &t->blocks[x->target];
 		life = b->address != 0 ? (gpointer)(uintptr_t)b->address : pair_key(1, b->name);
@@ -349,15 +389,16 @@ static void facts_blocks(struct checker *c)
 }
 
 /* A destroyed object: what used it before may not use it after. */
-static void facts_destroyed(struct checker *c)
+static void facts_destroyed(struct checker *c, const struct others *others)
 {
 	const struct trace *t = c->t;
 	uint32_t *next = NULL;
 
-	for (uint32_t e = (uint32_t)t->events_count; e-- > 0;) {
+	for (guint i = others->events->len; seen(others, OP_DESTROY) && i-- > 0;) {
+		uint32_t e = g_array_index(others->events, uint32_t, i);
 		const struct event *x = &t->events[e];
 
-		if (event_inert(x) || op_table[x->op].operand != OPERAND_OBJECT)
+		if (op_table[x->op].operand != OPERAND_OBJECT)
 			continue;
 		if (x->op == OP_DESTROY && next == NULL) {
 			next = g_new(uint32_t, t->objects_count + 1);
@@ -389,6 +430,14 @@ static void facts_observation(struct checker *c)
 		const struct event *x = &t->events[e];
 		struct wide run;
 
+		/* (Which of the two it is nobody can foresee.) */
+		if (G_LIKELY(event_simple(x) && f->initial == NULL)) {
+			uint32_t *place = &last[x->target];
+
+			f->writer[e] = x->op == OP_READ ? *place : NONE;
+			*place = x->op == OP_READ ? *place : e;
+			continue;
+		}
 		f->writer[e] = NONE;
 		if (!op_is_access(x->op) || event_inert(x))
 			continue;
@@ -410,6 +459,7 @@ static void facts_observation(struct checker *c)
 void facts_make(struct checker *c)
 {
 	const struct trace *t = c->t;
+	struct others others;
 
 	c->f.needs = g_array_new(FALSE, FALSE, sizeof(struct need));
 	c->f.wakes = g_array_new(FALSE, FALSE, sizeof(struct wake));
@@ -417,10 +467,11 @@ void facts_make(struct checker *c)
 	c->f.blocked = g_new0(uint64_t, t->events_count / 64 + 1);
 	c->f.release = g_hash_table_new(NULL, NULL);
 	c->f.empty = g_hash_table_new(NULL, NULL);
-	facts_threads(c);
-	facts_must(c);
-	facts_blocks(c);
-	facts_destroyed(c);
+	facts_threads(c, &others);
+	facts_must(c, &others);
+	facts_blocks(c, &others);
+	facts_destroyed(c, &others);
+	g_array_free(others.events, TRUE);
 	facts_observation(c);
 	if (c->options.use_missing)
 		facts_missing(c);

@@ -9,7 +9,7 @@
 struct missing_place { /* an address that some missing call may reach */
 	const char *name;
 	uint32_t last; /* the last event of a barrier pair that reaches it, or NONE */
-	GArray *since; /* uint32_t: accesses to it since then */
+	GArray *since; /* uint32_t: accesses to it since then, the last of each thread */
 };
 
 struct missing {
@@ -18,11 +18,14 @@ struct missing {
 	GArray **open;       /* by thread: uint32_t, its missing calls that are under way */
 };
 
-/* `p` reaches p itself, p.f, p[i] and p+N. */
+/* `p` reaches p itself, p.f, p[i] and p+N; `*p` also p->f and p[i]. */
 static bool reaches(const char *address, const char *name)
 {
 	size_t length = strlen(address);
 
+	if (address[0] == '*' && strncmp(address + 1, name, length - 1) == 0 &&
+	    (name[length - 1] == '[' || strncmp(name + length - 1, "->", 2) == 0))
+		return true;
 	return strncmp(address, name, length) == 0 &&
 	       (name[length] == '\0' || strchr(".[+", name[length]) != NULL);
 }
@@ -52,6 +55,23 @@ static void missing_member(struct checker *c, struct missing_place *p, uint32_t 
 	p->last = e;
 }
 
+/* After the last event of a barrier pair; program order makes it stand for those before it of
+ * its thread. */
+static void missing_access(struct checker *c, struct missing_place *p, uint32_t e)
+{
+	for (guint i = 0; i < p->since->len; i++) {
+		uint32_t *other = &g_array_index(p->since, uint32_t, i);
+
+		if (at(c, *other)->thread == at(c, e)->thread) {
+			*other = e;
+			return;
+		}
+	}
+	if (p->last != NONE)
+		facts_need(&c->f, e, p->last);
+	g_array_append_val(p->since, e);
+}
+
 /* An access to `string`, or an event of a barrier pair that reaches it: also where it is a
  * part of what others reach.  Members of the address itself (`members`) or the rest. */
 static void missing_touch(struct checker *c, struct missing *m, uint32_t string, uint32_t e,
@@ -72,9 +92,7 @@ static void missing_touch(struct checker *c, struct missing *m, uint32_t string,
 		    (p->since->len > 0 &&
 		     g_array_index(p->since, uint32_t, p->since->len - 1) == e))
 			continue; /* it is in a barrier pair of this address, or noted */
-		if (p->last != NONE)
-			facts_need(&c->f, e, p->last);
-		g_array_append_val(p->since, e);
+		missing_access(c, p, e);
 	}
 }
 

@@ -47,6 +47,10 @@ struct facts {
 struct change { /* for taking back */
 	uint32_t *cell, old;
 };
+struct change_log {
+	struct change *of;
+	uint32_t count, room;
+};
 
 struct checker {
 	const struct trace *t;
@@ -63,8 +67,9 @@ struct checker {
 	void **abstract;   /* by instance: the specification's state */
 	GArray **invoked;  /* by instance: invocations taken, in order */
 	uint32_t prefix;   /* the recorded events 0 .. prefix-1 are taken in their order */
-	bool undoing;
-	GArray *changes; /* struct change */
+	bool undoing;      /* changes are logged */
+	bool rewinds; /* the prefix has been asked to become shorter: its changes are logged */
+	struct change_log changes;
 };
 
 /* Of what an event asks, the claims leave some out for their pair. */
@@ -78,12 +83,13 @@ static inline const struct event *at(const struct checker *c, uint32_t e)
 	return &c->t->events[e];
 }
 
+void change_log_grow(struct change_log *log);
 static inline void cell_set(struct checker *c, uint32_t *cell, uint32_t value)
 {
 	if (c->undoing) {
-		struct change change = { cell, *cell };
-
-		g_array_append_val(c->changes, change);
+		if (G_UNLIKELY(c->changes.count == c->changes.room))
+			change_log_grow(&c->changes);
+		c->changes.of[c->changes.count++] = (struct change){ cell, *cell };
 	}
 	*cell = value;
 }

@@ -140,7 +140,7 @@ static const struct row rows[] = {
 	{ "wdc", order, OF_SECTIONS, ORDER_KIND_WDC },
 	{ "lockset", whole, 0, ANALYSIS_LOCKSET },
 	{ "syncp", syncp, INDEX_MUST },
-	{ "syncp, witnesses", whole, OF_SYNCP, ANALYSIS_SYNCP },
+	{ "syncp witnesses", whole, INDEX_MUST | INDEX_THREADS, ANALYSIS_SYNCP },
 	{ "cp", order, OF_SECTIONS, ORDER_KIND_CP, true },
 	{ "m2", whole, OF_SYNCP, ANALYSIS_M2, true },
 	{ "smt", whole, OF_SYNCP, ANALYSIS_SMT, true },

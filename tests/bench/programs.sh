@@ -8,7 +8,8 @@
 #   tests/bench/programs.sh [fetch|build|run|replay|all] [NAME...]  (default: all of everything)
 #
 # `replay` takes witnesses of the last run's races and follows each on the program, with the
-# same clients and input, one way; a line for each: its length, and whether it happened.
+# same input files, one way, and without the clients of servers: what they sent is in the
+# recording.  A line for each: its length, and whether it happened.
 #
 #   PROGRAMS     where to work (default: /tmp/heddle-programs)
 #   APT_OPTIONS  for apt-get source
@@ -185,6 +186,7 @@ replay() { # NAME
 			(cd "$base/replay" && source=$work/heddle/$1 NUMBER=$number WITNESS=$w SAID=$w.said &&
 				export NUMBER WITNESS SAID && timeout "${LIMIT:-120}" bash -c '
 				. "$1/packages.sh"; here=$1 source=$2 data=$3
+				perl() { :; }; until_listens() { :; }; stop() { wait "$1"; }
 				"run_$4" "$5"' - "$here" "$source" "$data" "$1" "$work/bin/under-replay" >"$base/replay.out" 2>&1)
 			printf '%-10s %9d events  %s\n' "$1" "$(grep -vc '^#' "$w")" "$(outcome "$w.said")"
 		done

@@ -7,15 +7,7 @@ verdicts() { json 'join " ", map { "$_->{first}-$_->{second}:$_->{verdict}" } @{
 first() { json "\$d->{findings}[0]{$1}"; }
 
 # The M2 paper's figure 1a: orders of any strength miss the race.
-cat >figure1a.txt <<'T'
-T1|acq(l)|1
-T1|w(x)|2
-T1|rel(l)|3
-T2|acq(l)|4
-T2|w(x)|5
-T2|rel(l)|6
-T2|r(x)|7
-T
+figure_1a >figure1a.txt
 run "$HEDDLE" races figure1a.txt --pairs events --format json
 is "$status" 1 "figure 1a: found"
 is "$(verdicts)" "1-6:race" "figure 1a: one race"
@@ -31,22 +23,7 @@ run "$HEDDLE" races figure1a.txt --candidates hb --format json
 is "$(json 'scalar(@{$d->{findings}}) . " " . ($d->{complete} ? 1 : 0)')" "0 0" "among what happens-before leaves unordered: none, and not complete"
 
 # Figure 1b needs an order among critical sections.
-cat >figure1b.txt <<'T'
-T1|acq(l)|1
-T1|w(x)|2
-T1|w(y)|3
-T1|rel(l)|4
-T2|acq(l)|5
-T2|acq(m)|6
-T2|w(z)|7
-T2|rel(m)|8
-T2|w(y)|9
-T2|rel(l)|10
-T3|acq(m)|11
-T3|r(z)|12
-T3|rel(m)|13
-T3|w(x)|14
-T
+figure_1b >figure1b.txt
 run "$HEDDLE" races figure1b.txt --pairs events --format json
 is "$(verdicts)" "1-13:race" "figure 1b: one race"
 

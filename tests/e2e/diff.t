@@ -106,4 +106,8 @@ printf '%s' "$out" >atomic.json
 is "$(json '@{$d->{findings}} > 0 ? 1 : 0')" 1 "an atomicity violation"
 run "$HEDDLE" atomic atomic.txt --all --baseline atomic.json
 is "$status" 0 "a known one"
+odd=$(printf 'odd\377\033[31m.txt')
+cp atomic.txt "$odd"
+run "$HEDDLE" diff "$odd" atomic.txt
+like "$out" '^atomic.txt against odd\\xFF\\x1B\[31m.txt:' "a file's name is printed without its control bytes"
 done_testing

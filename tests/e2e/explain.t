@@ -111,4 +111,28 @@ is "$(json 'join "; ", map { "$_->{reason}:" . ($_->{waits} // "") . ":" . ($_->
 like "$out" "needed: event 3, T1's r\\(b\\) at 4 must see event 2, T2's w\\(b\\) at 3" "and says so"
 run "$HEDDLE" witness "$scratch/pair.std" 0 7
 like "$err" 'T2 -> T1 before event' "a witness on standard output tells its switches beside it"
+# The story of a pair: both sides, the recording, the other order, what comes of it.
+printf '%s\n' 'main|fork(T1)|a.c:1' 'main|fork(T2)|a.c:2' 'T1|acq(m)|a.c:3' 'T1|w(x)=1|a.c:4' 'T1|rel(m)|a.c:5' \
+	'T2|acq(m)|a.c:6' 'T2|rel(m)|a.c:7' 'T2|r(x)=1|a.c:8' 'T2|acq(m)|a.c:9' 'T2|w(y)=2|a.c:10' 'T2|rel(m)|a.c:11' \
+	'T1|acq(m)|a.c:12' 'T1|r(y)=2|a.c:13' 'T1|rel(m)|a.c:14' >"$scratch/story.std"
+run "$HEDDLE" explain "$scratch/story.std" 3 7 --story
+is "$status" 0 "a story"
+like "$out" 'data race on x: can happen' "its title"
+like "$out" 'T1 writes x in a\.c:4, holding m:' "the first side and its lock"
+like "$out" 'T2 reads x in a\.c:8, holding no lock:' "the second side"
+like "$out" 'T1: unlock m \(a\.c:5\), then T2: lock m \(a\.c:6\)' "what kept them apart"
+like "$out" 'T2, a\.c:6 to a\.c:7: lock m, unlock m; and stops before a\.c:8' "the other order, turn by turn"
+like "$out" 'T1 first: T2 reads 1\.' "what comes of it"
+is "$(awk 'length > 80' <<<"$out")" "" "no line is longer than a page"
+run "$HEDDLE" explain "$scratch/story.std" 9 12 --story
+is "$status" 0 "the story of a pair that cannot race"
+like "$out" 'cannot happen, in any order' "says so"
+like "$out" 'Both hold one lock, and it has one holder: m' "and the plain reason"
+run "$HEDDLE" explain "$scratch/story.std" 3 5 --story
+is "$status" 2 "no story of two events that do not conflict"
+like "$err" 'needs two accesses that conflict' "the reason"
+run "$HEDDLE" explain "$scratch/story.std" 3 7 --story --format json
+is "$status" 2 "a story is text"
+run env LC_ALL=C "$HEDDLE" explain "$scratch/story.std" 3 7 --story
+is "$(tr -d '\n -~' <<<"$out")" "" "ASCII alone where the locale knows no more"
 done_testing

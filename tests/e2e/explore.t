@@ -155,6 +155,44 @@ like "$out" "it was interrupted" "interrupted: it says what it has"
 like "$out" "[0-9] executions" "and how much that is"
 is "$(ls left)" "" "and leaves nothing behind"
 
+# Names and messages that are no UTF-8 leave nothing out of the JSON.
+cat >odd.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+static int x;
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void *one(void *p)
+{
+	pthread_mutex_lock(&m);
+	if (x++) {
+		fputs("f\377\033[31m\n", stderr);
+		abort();
+	}
+	pthread_mutex_unlock(&m);
+	return p;
+}
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, 0, one, 0);
+	pthread_mutex_lock(&m);
+	x++;
+	pthread_mutex_unlock(&m);
+	pthread_join(t, 0);
+	return 0;
+}
+C
+odd=$(printf 'odd\377')
+$HEDDLE cc -g -O1 odd.c -o "$odd" -pthread
+run "$HEDDLE" explore --format json -o "$odd.tree" -- "./$odd"
+is "$(json '"$d->{program} $d->{errors}[0]{story} $d->{errors}[0]{trace} " . ($d->{executions} - @{$d->{runs}})')" \
+	'./odd\xFF f\xFF\x1B[31m odd\xFF.tree.run0.hdl 0' "an error of a program whose names and words are no UTF-8"
+
+run "$HEDDLE" explore --final nosuch,x -- ./count
+like "$out" "neither reads nor writes a variable 'nosuch'" "a name of --final that is nobody's is told"
+unlike "$out" "variable 'x'" "and no other"
+
 run "$HEDDLE" explore -- ./nowhere
 is "$status" 2 "no such program"
 run "$HEDDLE" explore

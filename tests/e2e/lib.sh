@@ -3,6 +3,7 @@
 #   plan at the end: done_testing
 #   run CMD...              runs, keeps $out, $err, $status
 #   is GOT WANT NAME, like TEXT REGEX NAME, ok STATUS NAME
+#   figure_1a, figure_1b    print traces that several scripts look at
 : "${HEDDLE:=$PWD/heddle}"
 root=$PWD
 scratch=$(mktemp -d)
@@ -56,4 +57,34 @@ json() {
 }
 done_testing() {
 	echo "1..$count"
+}
+# The M2 paper's figures 1a and 1b as traces: 1-6 and 1-13 are their only races.
+figure_1a() {
+	cat <<'T'
+T1|acq(l)|1
+T1|w(x)|2
+T1|rel(l)|3
+T2|acq(l)|4
+T2|w(x)|5
+T2|rel(l)|6
+T2|r(x)|7
+T
+}
+figure_1b() {
+	cat <<'T'
+T1|acq(l)|1
+T1|w(x)|2
+T1|w(y)|3
+T1|rel(l)|4
+T2|acq(l)|5
+T2|acq(m)|6
+T2|w(z)|7
+T2|rel(m)|8
+T2|w(y)|9
+T2|rel(l)|10
+T3|acq(m)|11
+T3|r(z)|12
+T3|rel(m)|13
+T3|w(x)|14
+T
 }

@@ -3,31 +3,8 @@
 . tests/e2e/lib.sh
 cd "$scratch" || exit 1
 
-cat >1a.std <<'T'
-T1|acq(l)|1
-T1|w(x)|2
-T1|rel(l)|3
-T2|acq(l)|4
-T2|w(x)|5
-T2|rel(l)|6
-T2|r(x)|7
-T
-cat >1b.std <<'T'
-T1|acq(l)|1
-T1|w(x)|2
-T1|w(y)|3
-T1|rel(l)|4
-T2|acq(l)|5
-T2|acq(m)|6
-T2|w(z)|7
-T2|rel(m)|8
-T2|w(y)|9
-T2|rel(l)|10
-T3|acq(m)|11
-T3|r(z)|12
-T3|rel(m)|13
-T3|w(x)|14
-T
+figure_1a >1a.std
+figure_1b >1b.std
 races='join " ", map { "$_->{first}-$_->{second}" } grep { $_->{verdict} eq "race" } @{$d->{findings}}'
 
 for analysis in m2 auto; do

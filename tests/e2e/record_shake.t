@@ -9,7 +9,7 @@ $HEDDLE cc -O1 "$programs/deadlock.c" -o deadlock -pthread
 
 run $HEDDLE shake -n 5 --strategy rr -- ./race
 is "$status" 0 "one outcome: nothing found"
-like "$out" "5 x +exit status 5 .*--strategy rr --seed 1 +balance 45" "with its count, status, seed and last line"
+like "$out" "5  exit status 5  balance 45 +--strategy rr --seed 1" "with its count, status, seed and last line"
 run $HEDDLE shake -n 60 -- ./assert
 is "$status" 1 "two outcomes: found"
 like "$out" "signal 6" "the failing one"
@@ -78,4 +78,12 @@ like "$out" "ok +heddle record" "it has recorded something"
 run env CC=no-such-compiler $HEDDLE doctor
 is "$status" 1 "without a compiler it is not"
 like "$out" "MISSING +C compiler" "and says what is missing"
+run env CC=no-such-compiler $HEDDLE doctor --format json
+is "$status $(json '$d->{complete} ? "complete" : join ",", map { $_->{what} } grep { $_->{needed} && !$_->{ok} } @{$d->{checks}}')" \
+	'1 C compiler ($CC),heddle cc' "the same as JSON"
+
+odd=$(printf 'race\377\033[31m')
+cp race "$odd"
+run $HEDDLE shake --runs 2 --format json -- "./$odd"
+is "$(json '$d->{program}')" './race\xFF\x1B[31m' "a program's name that is no UTF-8, in JSON"
 done_testing

@@ -31,6 +31,27 @@ for screen in findings order witness trace; do
 	run perl "$scratch/compare" docs/tour.md build/tour/$screen.txt
 	is "$status" 0 "docs/tour.md shows the screen: $screen (UPDATE=1 $0 takes it anew)"
 done
+# The story in the tour is what the command prints.
+run env LC_ALL=C.UTF-8 "$HEDDLE" explain build/tour/bank.hdl 6 19 --story
+printf '%s\n' "$out" >"$scratch/story.txt"
+cat >"$scratch/story" <<'END'
+my ($doc, $story) = @ARGV;
+sub lines { open my $f, '<', $_[0] or die; my @l = <$f>; chomp @l; return @l }
+my @new = map { length ? "    $_" : "" } lines($story);
+my @doc = lines($doc);
+my ($at) = grep { $doc[$_] eq $new[0] } 0 .. $#doc;
+exit 2 unless defined $at;
+my $end = $at;
+$end++ while $end < $#doc && $doc[$end + 1] =~ /^(    |$)/;
+$end-- while $doc[$end] eq '';
+exit 0 if join("\n", @doc[$at .. $end]) eq join("\n", @new);
+exit 1 unless $ENV{UPDATE};
+splice @doc, $at, $end - $at + 1, @new;
+open my $out, '>', $doc or die;
+print $out "$_\n" for @doc;
+END
+run perl "$scratch/story" docs/tour.md "$scratch/story.txt"
+is "$status" 0 "docs/tour.md shows the story (UPDATE=1 $0 takes it anew)"
 run "$HEDDLE" cc -g -O1 samples/bank/fixed.c -o build/tour/fixed -pthread
 run "$HEDDLE" record --seed 1 -o build/tour/fixed.hdl -- build/tour/fixed
 is "$out" "balance 150" "the fixed program runs"

@@ -3,22 +3,7 @@
 . tests/e2e/lib.sh
 cd "$scratch" || exit 1
 
-cat >1b.std <<'T'
-T1|acq(l)|1
-T1|w(x)|2
-T1|w(y)|3
-T1|rel(l)|4
-T2|acq(l)|5
-T2|acq(m)|6
-T2|w(z)|7
-T2|rel(m)|8
-T2|w(y)|9
-T2|rel(l)|10
-T3|acq(m)|11
-T3|r(z)|12
-T3|rel(m)|13
-T3|w(x)|14
-T
+figure_1b >1b.std
 run "$HEDDLE" witness 1b.std 1 13 -o race.wit
 is "$status" 1 "a witness: exit status 1"
 is "$(head -1 race.wit)" "#! heddle-witness 1" "the file says what it is"
@@ -102,4 +87,15 @@ run "$HEDDLE" witness 1b.std 1
 is "$status" 2 "one event is no pair"
 run "$HEDDLE" witness 1b.std 1 13 -o /nonexistent/w.wit
 is "$status" 2 "a file that cannot be written"
+
+# - is standard output where text can go there, and no file's name elsewhere.
+run "$HEDDLE" witness 1b.std 1 13
+plain=$out
+run "$HEDDLE" witness 1b.std 1 13 -o -
+is "$status $out" "1 $plain" "-o - prints the witness"
+for args in "witness 1b.std 1 13 --format json" "atomic 1b.std --predict" "explore -- true" "record -- true"; do
+	run "$HEDDLE" ${args%% *} -o - ${args#* }
+	like "$status $err" "^(2|125) .*expected a file, found '-'" "$args: not to standard output"
+done
+is "$(ls -- - 2>&1 | grep -c '^-$')" 0 "and there is no file of that name"
 done_testing

@@ -17,7 +17,8 @@ static unsigned edges_seen, races_seen, races_gone;
 /* A trace of a few accesses, sections and missing calls; names that contain each other. */
 static char *missing_text(uint64_t seed)
 {
-	static const char *const names[] = { "x", "p", "p.f", "p.f[1]", "q" };
+	static const char *const names[] = { "x",  "p",    "p.f",  "p.f[1]",
+		                             "q", "*s", "s->f", "s[1].f" };
 	GRand *r = g_rand_new_with_seed((guint32)seed);
 	int threads = g_rand_int_range(r, 2, 4), length = g_rand_int_range(r, 4, 12);
 	int depth[3] = { 0 }, owner = -1;
@@ -25,7 +26,7 @@ static char *missing_text(uint64_t seed)
 
 	for (int i = 0; i < length;) {
 		int u = g_rand_int_range(r, 0, threads), what = g_rand_int_range(r, 0, 100);
-		const char *name = names[g_rand_int_range(r, 0, 5)];
+		const char *name = names[g_rand_int_range(r, 0, G_N_ELEMENTS(names))];
 
 		if (what < 55)
 			g_string_append_printf(text, "T%d|%c(%s)|%d\n", u,
@@ -65,7 +66,13 @@ static struct trace *trace_of(const char *text)
 
 static bool reaches(const char *a, const char *name)
 {
-	return g_str_has_prefix(name, a) && strchr(".[+", name[strlen(a)]) != NULL;
+	const char *rest = name + strlen(a);
+
+	if (g_str_has_prefix(name, a) && strchr(".[+", *rest) != NULL)
+		return true;
+	/* a heap block, as recordings name it */
+	return a[0] == '*' && g_str_has_prefix(name, a + 1) &&
+	       (rest[-1] == '[' || g_str_has_prefix(rest - 1, "->"));
 }
 
 static bool overlap(const char *a, const char *b)

@@ -1,10 +1,11 @@
 /*
  * screen_odd.c - traces that no view may stumble over: empty, very many threads, names that are
- * not ASCII, accesses that cover several variables.
+ * not ASCII, accesses that cover several variables; and work that is stopped.
  */
 #include "tests/support/tui.h"
 
 #include <check.h>
+#include <string.h>
 
 START_TEST(empty_trace)
 {
@@ -64,6 +65,134 @@ START_TEST(many_threads_share_a_column)
 }
 END_TEST
 
+/* -- work that is stopped -------------------------------------------------------------- */
+
+static bool until_stopped(struct job *job, const struct progress *progress, struct error *error)
+{
+	while (progress_tick(progress, 0, NULL))
+		g_usleep(100);
+	return error_set(error, "", NULL, "cancelled");
+}
+
+static void count_stopped(struct job *job, bool good, const struct error *error)
+{
+	ck_assert(!good);
+	++*(int *)job->data;
+}
+
+static void add_work(struct app *app, bool urgent, int *stopped)
+{
+	struct job *job = g_new0(struct job, 1);
+	job->title = g_strdup("waiting for the end");
+	job->run = until_stopped;
+	job->done = count_stopped;
+	job->data = stopped;
+	job->urgent = urgent;
+	jobs_add(&app->jobs, job);
+}
+
+/* C-c stops first what the reader waits for, then the rest. */
+START_TEST(stopping)
+{
+	struct app *app = tui_open("T1|w(x)|a.c:1\nT2|w(x)|b.c:1\n", NULL);
+	int asked = 0, others = 0;
+	add_work(app, false, &others);
+	add_work(app, true, &asked);
+	app_key(app, 'c' - 'a' + 1);
+	while (asked == 0)
+		app_collect(app);
+	ck_assert(strstr(app->message, "once more stops the analyses"));
+	ck_assert_int_eq(others, 0);
+	app_key(app, 'c' - 'a' + 1);
+	tui_wait(app);
+	ck_assert_int_eq(others, 1);
+	app_key(app, 'c' - 'a' + 1);
+	ck_assert_str_eq(app->message, "nothing is at work; q leaves");
+	tui_command(app, "analyse soon");
+	ck_assert(app->message_is_error);
+	ck_assert(strstr(app->message, "a number of seconds"));
+	tui_command(app, "analyse 7");
+	ck_assert(app->options.budget_total == 7);
+	tui_wait(app);
+	ck_assert(tui_shows(app, "1 can happen"));
+	tui_close(app);
+}
+END_TEST
+
+/* -- what is handed over on the way ------------------------------------------------------ */
+
+static void note_race(void *context, const struct finding *race)
+{
+	ck_assert(race->verdict == VERDICT_RACE && race->witness != NULL);
+	g_ptr_array_add(context, g_strdup_printf("%u %u", race->first, race->second));
+}
+
+START_TEST(races_are_told_as_they_are_found)
+{
+	struct app *app =
+	        tui_open("T1|w(x)|a.c:1\nT1|acq(m)|a.c:2\nT1|w(y)|a.c:3\nT1|rel(m)|a.c:4\n"
+	                 "T2|acq(m)|b.c:1\nT2|rel(m)|b.c:2\nT2|w(x)|b.c:3\nT2|r(y)|b.c:4\n",
+	                 NULL);
+	GPtrArray *told = g_ptr_array_new_with_free_func(g_free);
+	struct race_options options;
+	struct error error;
+	race_options_init(&options);
+	options.analysis = ANALYSIS_AUTO;
+	options.found = note_race;
+	options.found_context = told;
+	struct report *report = races_find(app->session->trace, &options, NULL, &error);
+	ck_assert(report && report->findings->len == 2);
+	ck_assert_uint_eq(told->len, 2);
+	for (guint i = 0; i < 2; i++) {
+		const struct finding *f = report->findings->pdata[i];
+		char *pair = g_strdup_printf("%u %u", f->first, f->second);
+		ck_assert(g_ptr_array_find_with_equal_func(told, pair, g_str_equal, NULL));
+		g_free(pair);
+	}
+	report_free(report);
+	g_ptr_array_free(told, TRUE);
+	tui_close(app);
+}
+END_TEST
+
+static int news_until; /* so many items have come */
+
+static bool hand_over_two(struct job *job, const struct progress *progress, struct error *error)
+{
+	job_hand_over(job, GINT_TO_POINTER(1));
+	while (g_atomic_int_get(&news_until) < 1) /* what is handed over comes while it runs */
+		g_usleep(100);
+	job_hand_over(job, GINT_TO_POINTER(2));
+	return true;
+}
+
+static void take_items(struct job *job, GPtrArray *items)
+{
+	for (guint i = 0; i < items->len; i++)
+		ck_assert_int_eq(GPOINTER_TO_INT(items->pdata[i]), news_until + 1);
+	g_atomic_int_add(&news_until, (gint)items->len);
+}
+
+static void all_has_come(struct job *job, bool good, const struct error *error)
+{
+	ck_assert(good && news_until == 2);
+}
+
+START_TEST(news_of_a_job)
+{
+	struct app *app = tui_open("T1|w(x)|a.c:1\n", NULL);
+	struct job *job = g_new0(struct job, 1);
+	job->title = g_strdup("telling");
+	job->run = hand_over_two;
+	job->news = take_items;
+	job->done = all_has_come;
+	jobs_add(&app->jobs, job);
+	tui_wait(app);
+	ck_assert_int_eq(news_until, 2);
+	tui_close(app);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("odd");
@@ -73,6 +202,9 @@ int main(void)
 	tcase_add_test(c, accesses_of_several_variables);
 	tcase_add_test(c, wide_and_combining_characters);
 	tcase_add_test(c, many_threads_share_a_column);
+	tcase_add_test(c, stopping);
+	tcase_add_test(c, races_are_told_as_they_are_found);
+	tcase_add_test(c, news_of_a_job);
 	suite_add_tcase(suite, c);
 	return tui_run(suite);
 }

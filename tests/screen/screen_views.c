@@ -125,6 +125,8 @@ static const struct {
 	{ "order-po", "o x x x x x x x x", { 0 } },
 	{ "order-closure", "o m", { 0 } },
 	{ "order-closure-impossible", "j o m", { 0 } },
+	{ "story", "I", { .rows = 36, .columns = 80 } },
+	{ "story-impossible", "j I", { 0 } },
 	{ "graph-none", "C", { 0 } },
 	{ "commute-none", "Y", { 0 } },
 	{ "help-findings", "?", { 0 } },

@@ -266,6 +266,34 @@ START_TEST(reports_with_one_side)
 }
 END_TEST
 
+/* A frame without a function, and what stands twice in one: the places are read all the same.
+ */
+static const char *const odd_frames[] = {
+	"==9== Possible data race during read of size 4 at 0x0010c090 by thread #3\n"
+	"==9==    at 0x10: (f.c:1)\n==9==    by 0x11: \n==9==    by 0x12: (\n",
+	"<valgrindoutput>\n<error>\n<kind>Race</kind>\n<stack>\n<frame>\n<fn>one</fn>\n"
+	"<fn>one</fn>\n<file>g.c</file>\n<file>f.c</file>\n<line>1</line>\n</frame>\n"
+	"</stack>\n</error>\n",
+};
+
+START_TEST(reports_with_odd_frames)
+{
+	struct error error;
+	char *path = g_strdup_printf("%s/heddle-odd-%d-%d", g_get_tmp_dir(), _i, getpid());
+	g_file_set_contents(path, odd_frames[_i], -1, NULL);
+	GArray *races = import_report(path, &error);
+	ck_assert_msg(races != NULL, "%s", error.what);
+	ck_assert_int_eq(races->len, 1);
+	GArray *frames = g_array_index(races, struct reported_race, 0).sides[0];
+	ck_assert_uint_ge(frames->len, 1);
+	ck_assert_str_eq(g_array_index(frames, struct reported_frame, 0).file, "f.c");
+	ck_assert_uint_eq(g_array_index(frames, struct reported_frame, 0).line, 1);
+	imported_free(races);
+	g_remove(path);
+	g_free(path);
+}
+END_TEST
+
 /* No line 7 in the trace; 4 is near it. */
 START_TEST(lines_of_another_build)
 {
@@ -402,6 +430,7 @@ int main(void)
 	tcase_add_loop_test(c, reports_of_other_tools, 0, G_N_ELEMENTS(reports));
 	tcase_add_test(c, lines_of_another_build);
 	tcase_add_loop_test(c, reports_with_one_side, 0, G_N_ELEMENTS(one_sided));
+	tcase_add_loop_test(c, reports_with_odd_frames, 0, G_N_ELEMENTS(odd_frames));
 	tcase_add_test(c, a_cut_report_is_no_crash);
 	tcase_add_test(c, what_moved);
 	tcase_add_test(c, values_of_another_schedule);

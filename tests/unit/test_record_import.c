@@ -158,6 +158,7 @@ static struct log short_log(void)
 	short_record(&l, LOG_WRITE, 0x103, 3, 0, LOG_DELTA_UNKNOWN);
 	record(&l, LOG_LEAVE, 0, 1);
 	short_record(&l, LOG_ENTER, 0x100, 0, 0, 0);
+	short_record(&l, LOG_ENTER, 0x100, 0, 1, 0); /* leaves one first */
 	/* The next chunk knows nothing of these: a short record first is a damaged log's. */
 	begin_chunk(&l, LOG_ALL_THREADS, 1);
 	record(&l, LOG_SWITCH, 0, 0);
@@ -182,6 +183,7 @@ START_TEST(short_records)
 		     { OP_WRITE, false, 0 },        { OP_WRITE, true, 5 },
 		     { OP_WRITE, true, 1ll << 40 }, { OP_WRITE, true, (1ll << 40) + 2 },
 		     { OP_WRITE, false, 0 },        { OP_LEAVE, false, 0 },
+		     { OP_ENTER, false, 0 },        { OP_LEAVE, false, 0 },
 		     { OP_ENTER, false, 0 },        { OP_LEAVE, false, 0 } };
 	ck_assert_uint_eq(t->events_count, G_N_ELEMENTS(want));
 	for (size_t i = 0; i < G_N_ELEMENTS(want); i++) {
@@ -198,6 +200,60 @@ START_TEST(short_records)
 	ck_assert(!events_overlap(t, &t->events[1], &t->events[3]));
 	ck_assert(!events_overlap(t, &t->events[4], &t->events[5]));
 	ck_assert(events_overlap(t, &t->events[5], &t->events[8]));
+	trace_close(t);
+	g_byte_array_free(l.bytes, TRUE);
+}
+END_TEST
+
+static uint64_t half(enum log_tag tag, uint64_t pc, unsigned code, int64_t offset)
+{
+	unsigned slot = log_site_slot(log_site_key(tag | pc << LOG_PC_SHIFT, code));
+	return (uint64_t)slot << LOG_HALF_OFFSET_BITS |
+	       ((uint64_t)offset & ((1ull << LOG_HALF_OFFSET_BITS) - 1));
+}
+static void pair(struct log *l, uint64_t first, uint64_t second)
+{
+	word(l, LOG_SHORT | LOG_PAIR | second << LOG_HALF_BITS | first);
+}
+
+/* Free mode's words of two records: accesses, a range, calls and returns. */
+static struct log pair_log(void)
+{
+	struct log l = log_new(LOG_VALUES);
+	begin_chunk(&l, 0, 0);
+	record(&l, LOG_ENTER, 0, 0x100);
+	word(&l, 0x101);
+	record(&l, LOG_READ, 0, 0x108);
+	word(&l, place(0x2000, 2, 0));
+	record(&l, LOG_WRITE, 0, 0x110);
+	word(&l, place(0x3000, LOG_RANGE, 0)), word(&l, 100);
+	record(&l, LOG_LEAVE, 0, 1);
+	pair(&l, half(LOG_ENTER, 0x100, 0, 0), half(LOG_READ, 0x108, 2, -8));
+	short_record(&l, LOG_WRITE, 0x110, LOG_RANGE, 0, 28);
+	pair(&l, half(LOG_WRITE, 0x110, LOG_RANGE, 64), half(LOG_READ, 0x108, 2, 8));
+	pair(&l, half(LOG_ENTER, 0x100, 0, 1), half(LOG_LEAVE, 0, 0, 1));
+	pair(&l, half(LOG_READ, 0x108, 2, 131000), LOG_HALF_NONE);
+	return l;
+}
+
+START_TEST(pairs)
+{
+	struct log l = pair_log();
+	struct error error = { 0 };
+	struct trace *t = import(&l, l.bytes->len, NULL, &error);
+	ck_assert_msg(t != NULL, "%s", error.what);
+	static const enum op want[] = { OP_ENTER, OP_READ,  OP_WRITE, OP_LEAVE, OP_ENTER,
+		                        OP_READ,  OP_WRITE, OP_WRITE, OP_READ,  OP_LEAVE,
+		                        OP_ENTER, OP_LEAVE, OP_READ };
+	ck_assert_uint_eq(t->events_count, G_N_ELEMENTS(want));
+	for (size_t i = 0; i < G_N_ELEMENTS(want); i++)
+		ck_assert_uint_eq(t->events[i].op, want[i]);
+	/* Read at 2000, 1ff8, 2000 and far; written at 3000 to 3063, to 307f, 3040 to 30bf. */
+	ck_assert(!events_overlap(t, &t->events[1], &t->events[5]));
+	ck_assert(events_overlap(t, &t->events[1], &t->events[8]));
+	ck_assert(!events_overlap(t, &t->events[1], &t->events[12]));
+	ck_assert(events_overlap(t, &t->events[2], &t->events[7]));
+	ck_assert_uint_eq(t->events[1].aux, t->events[8].aux); /* no values */
 	trace_close(t);
 	g_byte_array_free(l.bytes, TRUE);
 }
@@ -229,7 +285,7 @@ END_TEST
 /* Whatever single byte is damaged: no crash, no hang. */
 START_TEST(damaged)
 {
-	struct log l = _i ? short_log() : small_log();
+	struct log l = _i == 2 ? pair_log() : _i ? short_log() : small_log();
 	/* Of two chunks the first is looked at: the rest of it is empty. */
 	if (_i)
 		g_byte_array_set_size(l.bytes, LOG_HEADER + 512);
@@ -302,8 +358,9 @@ int main(void)
 	tcase_set_timeout(tests, 60);
 	tcase_add_test(tests, records);
 	tcase_add_test(tests, short_records);
+	tcase_add_test(tests, pairs);
 	tcase_add_test(tests, cut);
-	tcase_add_loop_test(tests, damaged, 0, 2);
+	tcase_add_loop_test(tests, damaged, 0, 3);
 	tcase_add_test(tests, tickets);
 	suite_add_tcase(suite, tests);
 	int failed = suite_run(suite);

@@ -129,7 +129,7 @@ static int analyse(struct arguments *a, struct trace *t, const struct specs *spe
 	struct report *r = atomic_find(t, m, o, progress_on_stderr());
 	progress_done();
 	struct error error;
-	const char *path = argument_value(a, "output");
+	const char *path = argument_output(a, false);
 	int status = path && !write_witness(a, r, path, &error) ? fail(&error)
 	                                                        : print_report(r, print);
 	report_free(r);

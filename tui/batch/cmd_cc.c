@@ -176,7 +176,7 @@ static int run_cxx(struct arguments *a)
 const struct command command_cc = {
 	.name = "cc",
 	.usage = "ARGUMENTS OF THE COMPILER",
-	.summary = "Compile and link C with recording built in ($CC, else cc)",
+	.summary = "compile and link C with recording built in ($CC, else cc)",
 	.run = run_cc,
 	.passes_through = true,
 };
@@ -184,7 +184,7 @@ const struct command command_cc = {
 const struct command command_cxx = {
 	.name = "c++",
 	.usage = "ARGUMENTS OF THE COMPILER",
-	.summary = "Compile and link C++ with recording built in ($CXX, else c++)",
+	.summary = "compile and link C++ with recording built in ($CXX, else c++)",
 	.run = run_cxx,
 	.passes_through = true,
 };

@@ -192,7 +192,7 @@ static void print_text(const struct changes *c, const struct side *old, const st
 	changes_print_text(c, MATCH_UNCHANGED, stdout);
 	changes_print_text(c, MATCH_UPDATED, stdout);
 	changes_print_text(c, MATCH_ABSENT, stdout);
-	printf("%s against %s: ", new->path, old->path);
+	printf("%s against %s: ", printable(new->path), printable(old->path));
 	changes_print_counts(c, stdout);
 	puts(json_is_true(json_object_get(new->report->head, "complete"))
 	             ? ""

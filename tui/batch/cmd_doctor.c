@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/personality.h>
@@ -13,14 +14,33 @@
 #include "engine/base/home.h"
 #include "engine/record/session.h"
 #include "tui/batch/command.h"
+#include "tui/batch/print.h"
 
 enum need { NEEDED, USEFUL };
 
+static const struct command_option options[] = {
+	OPTION_FORMAT,
+	{ 0 },
+};
+
 static int missing;
+static json_t *checks; /* what was found, for --format json; NULL: it is printed at once */
 
 static void line(bool well, enum need need, const char *what, const char *detail,
                  const char *remedy)
 {
+	if (!well && need == NEEDED)
+		missing++;
+	if (checks != NULL) {
+		json_t *check = json_pack("{ss sb sb}", "what", what, "ok", well, "needed",
+		                          need == NEEDED);
+		if (detail)
+			json_object_set_new(check, "detail", json_text(detail));
+		if (!well && remedy)
+			json_object_set_new(check, "remedy", json_text(remedy));
+		json_array_append_new(checks, check);
+		return;
+	}
 	printf("%-7s %-28s %s\n",
 	       well             ? "ok"
 	       : need == NEEDED ? "MISSING"
@@ -28,8 +48,6 @@ static void line(bool well, enum need need, const char *what, const char *detail
 	       what, detail ? detail : "");
 	if (!well && remedy)
 		printf("%-7s %-28s -> %s\n", "", "", remedy);
-	if (!well && need == NEEDED)
-		missing++;
 }
 
 /* The first line of what a command says; NULL when it cannot be run. */
@@ -68,9 +86,11 @@ static void check_command(const char *name, const char *what, enum need need,
 /* Compile, record and look: the whole way. */
 static void check_recording(const char *self)
 {
-	char folder[] = "/tmp/heddle-doctor-XXXXXX";
+	char *folder = g_build_filename(g_get_tmp_dir(), "heddle-doctor-XXXXXX", NULL);
 	if (!g_mkdtemp(folder)) {
-		line(false, NEEDED, "a recording", g_strerror(errno), "make /tmp writable");
+		line(false, NEEDED, "a recording", g_strerror(errno),
+		     "make the folder for temporary files ($TMPDIR, /tmp) writable");
+		g_free(folder);
 		return;
 	}
 	char *source = g_build_filename(folder, "t.c", NULL);
@@ -82,8 +102,9 @@ static void check_recording(const char *self)
 	                    "int main(void) { pthread_t t; pthread_create(&t, 0, f, 0);\n"
 	                    "x++; pthread_join(t, 0); return 0; }\n",
 	                    -1, NULL);
+	char *quoted[] = { g_shell_quote(self), g_shell_quote(source), g_shell_quote(program) };
 	char *command =
-	        g_strdup_printf("'%s' cc -O1 '%s' -o '%s' -pthread", self, source, program);
+	        g_strdup_printf("%s cc -O1 %s -o %s -pthread", quoted[0], quoted[1], quoted[2]);
 	char *says = first_line(command);
 	line(says != NULL, NEEDED, "heddle cc", says ? "compiles and links" : "fails",
 	     "apt install gcc libc6-dev");
@@ -114,6 +135,9 @@ static void check_recording(const char *self)
 	g_free(source);
 	g_free(program);
 	g_free(output);
+	g_free(folder);
+	for (size_t i = 0; i < G_N_ELEMENTS(quoted); i++)
+		g_free(quoted[i]);
 }
 
 static void check_room(void)
@@ -130,15 +154,9 @@ static void check_room(void)
 	     "name another with -o");
 }
 
-static int run_doctor(struct arguments *a)
+static void check_compilers(void)
 {
-	struct error error;
-	argument_words(a, 0, 0);
-	missing = 0;
 	const char *cc = g_getenv("CC"), *cxx = g_getenv("CXX");
-	char self[4096];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	self[n > 0 ? n : 0] = '\0';
 #ifdef __x86_64__
 	line(true, NEEDED, "architecture", "x86-64", NULL);
 #else
@@ -151,6 +169,11 @@ static int run_doctor(struct arguments *a)
 	              "apt install g++");
 	check_command("clang", "clang", USEFUL, "apt install clang, if you build with it");
 	check_command("gdb", "gdb (replay --gdb)", USEFUL, "apt install gdb");
+}
+
+static void check_installed(void)
+{
+	struct error error;
 	char *runtime = record_runtime_path(&error);
 	line(runtime != NULL, NEEDED, "recording runtime", runtime ? runtime : error.what,
 	     runtime ? NULL : error.remedy);
@@ -163,23 +186,46 @@ static int run_doctor(struct arguments *a)
 	line(specs != NULL, USEFUL, "specifications", specs ? specs : "not found",
 	     "install Heddle again");
 	g_free(specs);
-	check_recording(self);
-	char *libc_debug = g_file_test("/usr/lib/debug/.build-id", G_FILE_TEST_IS_DIR)
-	                           ? g_strdup("separate files in /usr/lib/debug")
-	                           : NULL;
-	line(libc_debug != NULL, USEFUL, "debug information",
-	     libc_debug ? libc_debug : "only what programs carry",
+}
+
+static void check_debug_information(void)
+{
+	bool separate = g_file_test("/usr/lib/debug/.build-id", G_FILE_TEST_IS_DIR);
+	line(separate, USEFUL, "debug information",
+	     separate ? "separate files in /usr/lib/debug" : "only what programs carry",
 	     "apt install PACKAGE-dbgsym for lines in libraries");
-	g_free(libc_debug);
+}
+
+static int run_doctor(struct arguments *a)
+{
+	argument_words(a, 0, 0);
+	missing = 0;
+	checks = argument_format(a, false) == FORMAT_JSON ? json_array() : NULL;
+	char self[4096];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	self[n > 0 ? n : 0] = '\0';
+	check_compilers();
+	check_installed();
+	check_recording(self);
+	check_debug_information();
 	check_room();
-	printf("%s\n", missing ? "Something that is needed is missing."
-	                       : "All that is needed is here.");
+	if (checks != NULL) {
+		json_t *j = json_pack("{ss sb so}", "heddle", HEDDLE_VERSION, "complete",
+		                      missing == 0, "checks", checks);
+		json_dumpf(j, stdout, JSON_INDENT(1));
+		putchar('\n');
+		json_decref(j);
+	} else {
+		printf("%s\n", missing ? "Something that is needed is missing."
+		                       : "All that is needed is here.");
+	}
 	return missing ? EXIT_FOUND : EXIT_NOTHING;
 }
 
 const struct command command_doctor = {
 	.name = "doctor",
 	.usage = "",
-	.summary = "What this machine lacks for recording, and how to get it",
+	.summary = "what this machine lacks for recording, and how to get it",
+	.options = options,
 	.run = run_doctor,
 };

@@ -3,16 +3,21 @@
 #include "engine/commute/edc.h"
 #include "engine/order/order.h"
 #include "tui/batch/race_options.h"
+#include "engine/witness/witness.h"
 #include "tui/batch/spec_rules.h"
+#include "tui/explorer/story.h"
 
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 static const struct command_option options[] = {
 	{ "order", "ORDER",
 	  "po, hb, shb, cp, wcp, dc, wdc or edc (default: the weakest that orders them)", 0 },
 	{ "spec", "FILE", "edc: a specification, besides those that ship; may be repeated", 0 },
+	{ "story", NULL, "two accesses that conflict: all of it in words, on one page", 0 },
 	{ "missing", NULL, "take code that was not recorded into account (barrier pairs)", 0 },
 	OPTION_LENIENT,
 	OPTION_FORMAT,
@@ -301,6 +306,59 @@ static void print_json(const struct question *q)
 	json_decref(j);
 }
 
+/* -- the story -------------------------------------------------------------------------- */
+
+/* Columns of the terminal, or those of a printed page. */
+static int page_columns(void)
+{
+	enum { PAGE = 80, WIDEST = 120 };
+	struct winsize size;
+	bool terminal = isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 &&
+	                size.ws_col >= PAGE;
+
+	return terminal ? MIN(size.ws_col, WIDEST) : PAGE;
+}
+
+/* Few switches make a short story. */
+static void shorten(const struct question *q, struct finding *f)
+{
+	GArray *pair = finding_claimed(f);
+
+	if (f->witness != NULL && f->note == NULL)
+		witness_minimise(q->t, CLAIM_RACE, (const uint32_t *)(void *)pair->data,
+		                 pair->len, NULL, f->witness);
+	g_array_unref(pair);
+}
+
+/* Takes the verdict and the trace over. */
+static int tell_story(struct question *q)
+{
+	struct session *s = session_new(q->t);
+	struct report *report = report_new(q->t, "decide");
+	struct sources sources;
+	GString *text = g_string_new(NULL);
+	GArray *prose;
+
+	shorten(q, q->verdict);
+	sources_init(&sources, q->t->path);
+	s->ready = INDEX_ALL;
+	s->orders[ORDER_KIND_HB] = order_new(q->t, ORDER_KIND_HB, progress_on_stderr());
+	progress_done();
+	report_add(report, q->verdict);
+	q->verdict = NULL;
+	session_settle(s, report);
+	session_select(s, 0);
+	prose = story_tell(s, &sources, session_selected(s), NULL, page_columns());
+	prose_print(prose, page_columns(), !g_get_charset(NULL), text);
+	fputs(text->str, stdout);
+	g_array_free(prose, TRUE);
+	g_string_free(text, TRUE);
+	sources_release(&sources);
+	session_free(s);
+	q->t = NULL;
+	return EXIT_NOTHING;
+}
+
 /* The verdict of a conflicting pair, in the default budget. */
 static void decide(struct question *q)
 {
@@ -315,9 +373,25 @@ static void decide(struct question *q)
 		q->verdict = race_decide(q->t, q->e, q->f, &race, progress_on_stderr(), &error);
 }
 
+/* A story is of one pair's race, in text. */
+static bool may_tell(const struct arguments *a, const struct question *q)
+{
+	const char *why =
+	        argument_format(a, false) == FORMAT_JSON  ? "is text: not with --format"
+	        : argument_value(a, "order")              ? "asks for no order"
+	        : argument_flag(a, "missing")             ? "knows no --missing"
+	        : !events_race_conflict(q->t, q->e, q->f) ? "needs two accesses that conflict"
+	                                                  : NULL;
+
+	if (why != NULL)
+		usage_error(a, "--story %s", why);
+	return why == NULL;
+}
+
 static int run(struct arguments *a)
 {
 	struct question q = { .a = a };
+	bool story = argument_flag(a, "story");
 	enum output_format format;
 	int status = EXIT_BAD;
 
@@ -326,7 +400,14 @@ static int run(struct arguments *a)
 	q.t = open_trace(a, a->words->pdata[0]);
 	if (q.t == NULL)
 		return EXIT_BAD;
-	if (parse(a, &q) && investigate(a, &q)) {
+	if (!parse(a, &q) || (story && !may_tell(a, &q)))
+		status = EXIT_BAD;
+	else if (story) {
+		decide(&q);
+		progress_done();
+		trace_need(q.t, INDEX_ALL, NULL);
+		status = q.verdict != NULL ? tell_story(&q) : EXIT_BAD;
+	} else if (investigate(a, &q)) {
 		decide(&q);
 		progress_done();
 		trace_need(q.t, INDEX_THREADS | INDEX_MATCH, NULL);
@@ -347,13 +428,18 @@ static int run(struct arguments *a)
 
 const struct command command_explain = {
 	.name = "explain",
-	.usage = "TRACE EVENT EVENT [--order ORDER] [--missing]",
+	.usage = "TRACE EVENT EVENT [--order ORDER] [--missing] [--story]",
 	.summary = "why two events are ordered (the chain of events) or not",
 	.details =
 	        "Without --order, the order that says least and still orders the two gives "
 	        "the reason; if none\ndoes, the answer is how far each order reaches.  Two "
 	        "accesses that conflict are decided too: a\nrace by another order of the run, "
-	        "or impossible, with the proof.",
+	        "or impossible, with the proof.\n\n"
+	        "--story puts that on one page to print: what both sides do, what kept them "
+	        "apart "
+	        "in the\nrecording, which order of the same events brings them together, and "
+	        "what "
+	        "comes of it.",
 	.options = options,
 	.run = run,
 };

@@ -22,14 +22,14 @@ struct asked {
 
 static json_t *text_or_null(const char *text)
 {
-	return text && *text ? json_string(text) : json_null();
+	return text && *text ? json_text(text) : json_null();
 }
 
 static json_t *texts_json(const GPtrArray *texts)
 {
 	json_t *list = json_array();
 	for (guint i = 0; i < texts->len; i++)
-		json_array_append_new(list, json_string(texts->pdata[i]));
+		json_array_append_new(list, json_text(texts->pdata[i]));
 	return list;
 }
 
@@ -84,9 +84,11 @@ static json_t *races_json(const struct explore_report *r)
 	for (guint i = 0; i < r->races->len; i++) {
 		const struct explore_race *race =
 		        &g_array_index(r->races, struct explore_race, i);
-		json_array_append_new(list, json_pack("{s:[s, s], s:s, s:i}", "locations",
-		                                      race->first, race->second, "variable",
-		                                      race->variable, "run", (int)race->run));
+		json_array_append_new(list,
+		                      json_pack("{s:[o, o], s:o, s:i}", "locations",
+		                                json_text(race->first), json_text(race->second),
+		                                "variable", json_text(race->variable), "run",
+		                                (int)race->run));
 	}
 	return list;
 }
@@ -369,7 +371,7 @@ static int run(struct arguments *a)
 	if (!argv || !argv[0])
 		return usage_error(a, "no program given after --");
 	struct explore_options o = { .argv = argv,
-		                     .save = argument_value(a, "output"),
+		                     .save = argument_output(a, false),
 		                     .seed = argument_number(a, "seed", 0),
 		                     .max_runs = argument_number(a, "runs", 10000),
 		                     .max_steps = argument_number(a, "steps", 0),

@@ -1,7 +1,6 @@
 /* cmd_filter.c - `heddle filter`: leave out redundant accesses (TREE). */
 #include "engine/partial/tree.h"
-#include "engine/trace/formats.h"
-#include "tui/batch/command.h"
+#include "tui/batch/trace_out.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -19,30 +18,6 @@ static const struct command_option options[] = {
 	OPTION_FORMAT,
 	{ 0 },
 };
-
-static enum trace_format format_of(const struct arguments *a, const char *path)
-{
-	static const char *const words[] = { "text", "std", "binary", NULL };
-	enum trace_format by_suffix = g_str_has_suffix(path, ".std")   ? TRACE_STD
-	                              : g_str_has_suffix(path, ".hdl") ? TRACE_BINARY
-	                                                               : TRACE_TEXT;
-	return argument_choice(a, "to", words, by_suffix);
-}
-
-static bool write_out(const struct trace *t, const char *path, enum trace_format format,
-                      const uint64_t *keep, uint64_t *left_out, struct error *error)
-{
-	if (strcmp(path, "-") != 0)
-		return trace_write(t, path, format, keep, left_out, error);
-	if (format == TRACE_BINARY)
-		return error_set(error, "standard output", "name a file",
-		                 "a binary trace is mapped and needs a file");
-	GString *text = g_string_new(NULL);
-	trace_print(t, format, keep, text, left_out);
-	fwrite(text->str, 1, text->len, stdout);
-	g_string_free(text, TRUE);
-	return true;
-}
 
 struct outcome {
 	const char *rule;
@@ -63,17 +38,14 @@ static void print_outcome(const struct trace *t, const struct outcome *o, bool j
 			        trace_name(t), o->left_out);
 		return;
 	}
-	GString *name = g_string_new(NULL);
-	append_escaped(name, trace_name(t), strlen(trace_name(t)));
 	json_t *j = json_pack("{ss ss ss sI sI sI sI}", "heddle", HEDDLE_VERSION, "trace",
-	                      name->str, "rule", o->rule, "events", (json_int_t)o->events,
+	                      trace_name(t), "rule", o->rule, "events", (json_int_t)o->events,
 	                      "dropped", (json_int_t)o->dropped, "kept",
 	                      (json_int_t)(o->events - o->dropped), "left_out",
 	                      (json_int_t)o->left_out);
 	json_dumpf(j, stdout, JSON_INDENT(1));
 	putchar('\n');
 	json_decref(j);
-	g_string_free(name, TRUE);
 }
 
 static int run(struct arguments *a)
@@ -83,7 +55,7 @@ static int run(struct arguments *a)
 	const char *out = argument_value(a, "output");
 	if (out == NULL)
 		return usage_error(a, "name the trace to write: -o OUT");
-	enum trace_format format = format_of(a, out);
+	enum trace_format format = trace_out_format(a, out);
 	int sound = argument_choice(a, "for", analyses, -1);
 	bool json = argument_format(a, false) == FORMAT_JSON;
 	if (json && strcmp(out, "-") == 0)
@@ -97,7 +69,7 @@ static int run(struct arguments *a)
 	uint64_t *keep = tree_filter(t, sound >= 0 ? TREE_SOUND : TREE_PAPER, &o.dropped,
 	                             progress_on_stderr());
 	progress_done();
-	bool good = keep ? write_out(t, out, format, keep, &o.left_out, &error)
+	bool good = keep ? trace_out_write(t, out, format, keep, &o.left_out, &error)
 	                 : error_set(&error, "", NULL, "cancelled");
 	if (good)
 		print_outcome(t, &o, json);

@@ -3,7 +3,7 @@
 #include "engine/commute/spec.h"
 #include "engine/order/order.h"
 #include "tui/batch/command.h"
-#include "tui/batch/drawing.h"
+#include "tui/drawing/drawing.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -210,7 +210,7 @@ static int run(struct arguments *a)
 	add_lanes(&d, t);
 	bool good =
 	        order ? draw_order(t, kind, &d, &error) : draw_conflict_graph(a, t, &d, &error);
-	good = good && hand_out(&d, argument_value(a, "output"), &error);
+	good = good && hand_out(&d, argument_output(a, true), &error);
 	drawing_release(&d);
 	g_free(title);
 	trace_close(t);

@@ -1,6 +1,7 @@
 /* cmd_info.c - `heddle info`: what is in a trace. */
 #include "engine/trace/trace.h"
 #include "tui/batch/command.h"
+#include "tui/batch/print.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -107,13 +108,49 @@ static void summary(const struct trace *t, const struct counts *c, struct line l
 	memcpy(lines, rows, sizeof rows);
 }
 
-static json_t *json_name(const char *text)
+/* ---- calls whose inside was not recorded ---- */
+
+struct missing { /* those of a library: what stands behind the @ of the function's name */
+	const char *library;
+	uint64_t calls, functions;
+};
+
+static gint by_calls(gconstpointer a, gconstpointer b)
 {
-	GString *s = g_string_new(NULL);
-	append_escaped(s, text, strlen(text));
-	json_t *j = json_string(s->str);
-	g_string_free(s, TRUE);
-	return j;
+	const struct missing *x = a, *y = b;
+	if (x->calls != y->calls)
+		return x->calls > y->calls ? -1 : 1;
+	return strcmp(x->library, y->library);
+}
+
+/* GArray of struct missing, most calls first; borrows the trace's strings. */
+static GArray *missing_calls(const struct trace *t, const struct counts *c)
+{
+	GArray *list = g_array_new(FALSE, TRUE, sizeof(struct missing));
+	GHashTable *libraries = g_hash_table_new(g_str_hash, g_str_equal);
+	GHashTable *functions = g_hash_table_new(NULL, NULL);
+	for (uint64_t i = 0; c->by_op[OP_MISS] && i < t->events_count; i++) {
+		if (t->events[i].op != OP_MISS)
+			continue;
+		uint32_t function = t->events[i].target;
+		const char *name = trace_string(t, function), *at = strrchr(name, '@');
+		const char *library = at ? at + 1 : name;
+		guint index = GPOINTER_TO_UINT(g_hash_table_lookup(libraries, library));
+		if (index == 0) {
+			struct missing m = { .library = library };
+			g_array_append_val(list, m);
+			index = list->len;
+			g_hash_table_insert(libraries, (gpointer)library,
+			                    GUINT_TO_POINTER(index));
+		}
+		struct missing *m = &g_array_index(list, struct missing, index - 1);
+		m->calls++;
+		m->functions += g_hash_table_add(functions, GUINT_TO_POINTER(function + 1));
+	}
+	g_array_sort(list, by_calls);
+	g_hash_table_destroy(libraries);
+	g_hash_table_destroy(functions);
+	return list;
 }
 
 static void json_set(json_t *object, const char *key, json_t *value)
@@ -129,7 +166,7 @@ static void print_json(const struct trace *t, const struct counts *c)
 	struct line lines[12];
 	summary(t, c, lines);
 	json_t *j = json_pack("{ssso}", "heddle", HEDDLE_VERSION, "trace",
-	                      json_name(trace_name(t)));
+	                      json_text(trace_name(t)));
 	for (size_t i = 0; i < G_N_ELEMENTS(lines); i++)
 		json_object_set_new(j, lines[i].name, json_integer((json_int_t)lines[i].count));
 	json_t *operations = json_object(), *threads = json_object(), *notes = json_object();
@@ -143,9 +180,19 @@ static void print_json(const struct trace *t, const struct counts *c)
 		         json_integer((json_int_t)c->by_thread[i]));
 	for (uint64_t i = 0; i < t->notes_count; i++)
 		json_set(notes, trace_string(t, t->notes[i].key),
-		         json_name(trace_string(t, t->notes[i].value)));
+		         json_text(trace_string(t, t->notes[i].value)));
 	for (guint i = 0; i < t->warnings->len; i++)
-		json_array_append_new(warnings, json_name(t->warnings->pdata[i]));
+		json_array_append_new(warnings, json_text(t->warnings->pdata[i]));
+	GArray *missing = missing_calls(t, c);
+	json_t *libraries = json_object();
+	for (guint i = 0; i < missing->len; i++) {
+		const struct missing *m = &g_array_index(missing, struct missing, i);
+		json_set(libraries, m->library,
+		         json_pack("{sIsI}", "calls", (json_int_t)m->calls, "functions",
+		                   (json_int_t)m->functions));
+	}
+	g_array_free(missing, TRUE);
+	json_object_set_new(j, "missing", libraries);
 	json_object_set_new(j, "operations", operations);
 	json_object_set_new(j, "events_by_thread", threads);
 	json_object_set_new(j, "recording", notes);
@@ -168,15 +215,27 @@ static void print_name(const char *text, int width)
 	g_string_free(s, TRUE);
 }
 
+static void print_missing(const struct trace *t, const struct counts *c)
+{
+	GArray *missing = missing_calls(t, c);
+	if (missing->len)
+		puts("missing code (races --missing, --analysis rdit)");
+	for (guint i = 0; i < missing->len; i++) {
+		const struct missing *m = &g_array_index(missing, struct missing, i);
+		print_name(m->library, 12);
+		printf(" %12" G_GUINT64_FORMAT "  call%s of %" G_GUINT64_FORMAT " function%s\n",
+		       m->calls, m->calls == 1 ? "" : "s", m->functions,
+		       m->functions == 1 ? "" : "s");
+	}
+	g_array_free(missing, TRUE);
+}
+
 static void print_text(const struct trace *t, const struct counts *c)
 {
 	struct line lines[12];
 	summary(t, c, lines);
-	GString *name = g_string_new(NULL);
-	append_escaped(name, trace_name(t), strlen(trace_name(t)));
-	printf("%s%s%s%s\n", name->str, t->complete ? "" : ", truncated",
+	printf("%s%s%s%s\n", trace_name(t), t->complete ? "" : ", truncated",
 	       t->filtered ? ", filtered" : "", t->order_exact ? "" : ", order approximate");
-	g_string_free(name, TRUE);
 	for (size_t i = 0; i < G_N_ELEMENTS(lines); i++)
 		if (lines[i].count || i < 4)
 			printf("  %-12s %12" G_GUINT64_FORMAT "\n", lines[i].name,
@@ -194,6 +253,7 @@ static void print_text(const struct trace *t, const struct counts *c)
 		print_name(trace_thread_name(t, i), 12);
 		printf(" %12" G_GUINT64_FORMAT "\n", c->by_thread[i]);
 	}
+	print_missing(t, c);
 	if (t->notes_count)
 		puts("recording");
 	for (uint64_t i = 0; i < t->notes_count; i++) {

@@ -317,7 +317,7 @@ static const struct command_option options[] = {
 const struct command command_lesson = {
 	.name = "lesson",
 	.usage = "[NAME|FILE.lesson] [-d DIR] [--text] [--check] [--play]",
-	.summary = "Guided lessons for the class: without a name, their list",
+	.summary = "guided lessons for the class: without a name, their list",
 	.details =
 	        "A lesson compiles and records a sample and opens the explorer with a pane "
 	        "that\n"

@@ -82,6 +82,21 @@ static bool parse(struct arguments *a, struct race_options *race, struct print_o
 	return true;
 }
 
+/* A race that a recording shows may be one of what was not recorded alone. */
+static void note_missing(const struct trace *t, const struct race_options *race,
+                         struct report *r)
+{
+	if (race->use_missing || race->analysis == ANALYSIS_RDIT || r->findings->len == 0)
+		return;
+	for (uint64_t i = 0; i < t->notes_count; i++)
+		if (strcmp(trace_string(t, t->notes[i].key), "recording-missing") == 0)
+			report_note(r,
+			            "%s calls went into code that is not instrumented: "
+			            "--missing takes into account what they may have "
+			            "synchronised",
+			            trace_string(t, t->notes[i].value));
+}
+
 static int run_on(const struct arguments *a, struct trace *t, struct race_options *race,
                   struct print_options *print)
 {
@@ -93,8 +108,10 @@ static int run_on(const struct arguments *a, struct trace *t, struct race_option
 	print->trace = t;
 	print->race = race;
 	r = take_specs(a, t, race, &rules, &error) ? find(a, t, race, &error) : NULL;
-	if (r != NULL)
+	if (r != NULL) {
 		race_options_tell(a, t, race, print);
+		note_missing(t, race, r);
+	}
 	status = r == NULL ? fail(&error) : print_report(r, print);
 	report_free(r);
 	spec_rules_free(rules);

@@ -74,9 +74,10 @@ static int run_record(struct arguments *a)
 		o.argv = (char **)a->words->pdata;
 	} else
 		return usage_error(a, "no program given");
-	o.output = argument_value(a, "output");
+	o.output = argument_output(a, false);
 	o.free_mode = argument_choice(a, "mode", modes, 0) == 1;
 	o.no_values = argument_flag(a, "no-values");
+	o.no_missing = argument_flag(a, "no-missing");
 	o.no_inputs = argument_flag(a, "no-inputs");
 	o.strategy = argument_choice(a, "strategy", record_strategies, STRATEGY_RANDOM);
 	o.depth = argument_number(a, "depth", 3);
@@ -121,15 +122,17 @@ static const struct command_option options[] = {
 	{ "depth", "D", "pct: the depth of bugs looked for (default 3)", 0 },
 	{ "steps", "N", "pct: about how many steps the run has (default 1000)", 0 },
 	{ "seed", "N", "another seed is another schedule (default 1)", 0 },
-	{ "spec", "FILE", "record the functions of its bind lines as invocations", 0 },
+	{ "spec", "FILE", "its bind lines become invocations, its missing blocks missing code", 0 },
 	{ "max-size", "MB",
 	  "stop recording when the log has this size (default 4096; 0: never)", 0 },
 	{ "compress", NULL, "compress the log beside the trace while it is written", 0 },
 	{ "last", "N", "keep about the last N events", 0 },
 	{ "start-at", "FUNCTION", "record accesses from the first call of FUNCTION on", 0 },
 	{ "no-values", NULL, "leave values out", 0 },
+	{ "no-missing", NULL, "leave out calls into code that is not instrumented", 0 },
 	{ "no-inputs", NULL,
-	  "leave out what comes from outside (sockets, pipes, terminals): replay needs it again",
+	  "leave out what comes from outside (sockets, pipes, terminals): replay needs it "
+	  "again",
 	  0 },
 	{ 0 },
 };
@@ -137,7 +140,7 @@ static const struct command_option options[] = {
 const struct command command_record = {
 	.name = "record",
 	.usage = "[-o TRACE] [--mode M] [--strategy S] [--seed N] -- PROG ARGS",
-	.summary = "Run a program and record what its threads do",
+	.summary = "run a program and record what its threads do",
 	.details =
 	        "Exits as the program does (128 + the number of its signal); 125 when Heddle "
 	        "itself fails.\nThe program's input and output are its own.",

@@ -217,6 +217,9 @@ static int follow(const struct trace *t, const struct plan *p, char **argv, unsi
 	fflush(NULL);
 	for (unsigned i = 0; i < (two ? 2u : 1u); i++) {
 		unsigned way = p->pair[1] == NONE ? 0 : first ? first : two ? i + 1 : 0;
+		if (two) /* above what the program prints in this run */
+			fprintf(stderr, "heddle: run %u of 2, %s is to go first\n", i + 1,
+			        printable_thread(t, p->pair[i]));
 		if (!plan_follow(p, argv, way, gdb && i == 0 ? debug : NULL, NULL, &runs[i],
 		                 &error)) {
 			if (i == 1)
@@ -399,7 +402,7 @@ static const struct command_option options[] = {
 const struct command command_replay = {
 	.name = "replay",
 	.usage = "--witness W [--first 1|2] [--until EVENT] [--gdb] [--timeout S] -- PROG ARGS",
-	.summary = "Make a witness happen on the real program",
+	.summary = "make a witness happen on the real program",
 	.details = "Stops both threads before the pair, prints their stacks, lets either go "
 	           "first and says\nwhat it leads to.  Exits as the program does (the worse of "
 	           "two "

@@ -12,6 +12,7 @@
 #include "engine/base/file.h"
 #include "engine/record/session.h"
 #include "tui/batch/command.h"
+#include "tui/batch/print.h"
 
 struct outcome {
 	char *key; /* what makes it one: end and output */
@@ -154,31 +155,75 @@ static void print_json(const GPtrArray *outcomes, const struct shake *shake, uin
 		json_array_append_new(list, item);
 		g_free(ended);
 	}
-	json_t *report = json_pack("{s:s, s:s, s:I, s:o}", "heddle", HEDDLE_VERSION, "program",
-	                           shake->argv[0], "runs", (json_int_t)runs, "outcomes", list);
+	json_t *report = json_pack("{s:s, s:o, s:I, s:o}", "heddle", HEDDLE_VERSION, "program",
+	                           json_text(shake->argv[0]), "runs", (json_int_t)runs,
+	                           "outcomes", list);
 	json_dumpf(report, stdout, JSON_INDENT(1));
 	putchar('\n');
 	json_decref(report);
 }
 
-static void print_table(const GPtrArray *outcomes, uint64_t runs, unsigned depth)
+/* What it printed last; its digest too where another outcome looks the same. */
+static char *what_it_said(const GPtrArray *outcomes, const struct outcome *o)
 {
-	printf("%" PRIu64 " runs, %u %s\n", runs, outcomes->len,
-	       outcomes->len == 1 ? "outcome" : "outcomes");
+	for (guint i = 0; i < outcomes->len; i++) {
+		const struct outcome *other = outcomes->pdata[i];
+		if (other != o && strcmp(other->line, o->line) == 0 &&
+		    strcmp(other->hash, o->hash) != 0)
+			return g_strdup_printf("%s (output %.8s)", o->line, o->hash);
+	}
+	return g_strdup(o->line);
+}
+
+static char *how_again(const struct outcome *o, unsigned depth)
+{
+	char *steps = o->strategy == STRATEGY_PCT
+	                      ? g_strdup_printf(" --depth %u --steps %" PRIu64, depth, o->steps)
+	                      : g_strdup("");
+	char *again = g_strdup_printf("--strategy %s%s --seed %" PRIu64,
+	                              record_strategies[o->strategy], steps, o->seed);
+	g_free(steps);
+	return again;
+}
+
+static int widest(GPtrArray *column, const char *heading, int most)
+{
+	int width = (int)strlen(heading);
+	for (guint i = 0; i < column->len; i++)
+		width = MAX(width, MIN((int)g_utf8_strlen(column->pdata[i], -1), most));
+	return width;
+}
+
+/* How often, how it ended, what it said, and what records it again. */
+static void print_table(const GPtrArray *outcomes, const struct shake *shake, uint64_t runs)
+{
+	enum { ENDS, SAYS, COLUMNS, LONGEST = 32 };
+	static const char *const headings[] = { "end", "last line of output" };
+	GPtrArray *texts[COLUMNS];
+	int widths[COLUMNS];
+	for (int c = 0; c < COLUMNS; c++)
+		texts[c] = g_ptr_array_new_with_free_func(g_free);
+	for (guint i = 0; i < outcomes->len; i++) {
+		g_ptr_array_add(texts[ENDS], how_it_ended(outcomes->pdata[i]));
+		g_ptr_array_add(texts[SAYS], what_it_said(outcomes, outcomes->pdata[i]));
+	}
+	for (int c = 0; c < COLUMNS; c++)
+		widths[c] = widest(texts[c], headings[c], LONGEST);
+	printf("%" PRIu64 " runs, %u %s; 'heddle record OPTIONS -- %s' records one again\n",
+	       runs, outcomes->len, outcomes->len == 1 ? "outcome" : "outcomes",
+	       shake->argv[0]);
+	printf("  runs  %-*s  %-*s  options\n", widths[ENDS], headings[ENDS], widths[SAYS],
+	       headings[SAYS]);
 	for (guint i = 0; i < outcomes->len; i++) {
 		const struct outcome *o = outcomes->pdata[i];
-		char *ended = how_it_ended(o);
-		char *steps = o->strategy == STRATEGY_PCT
-		                      ? g_strdup_printf(" --depth %u --steps %" PRIu64, depth,
-		                                        o->steps)
-		                      : g_strdup("");
-		printf("%6" PRIu64 " x  %-28s output %.8s  --strategy %s%s --seed %" PRIu64
-		       "  %s\n",
-		       o->count, ended, o->hash, record_strategies[o->strategy], steps, o->seed,
-		       o->line);
-		g_free(steps);
-		g_free(ended);
+		char *again = how_again(o, shake->depth);
+		printf("%6" PRIu64 "  %-*s  %-*s  %s\n", o->count, widths[ENDS],
+		       (char *)texts[ENDS]->pdata[i], widths[SAYS],
+		       (char *)texts[SAYS]->pdata[i], again);
+		g_free(again);
 	}
+	for (int c = 0; c < COLUMNS; c++)
+		g_ptr_array_free(texts[c], TRUE);
 }
 
 /* Something is found when one seed does what another does not, or a run fails by a signal
@@ -256,7 +301,7 @@ static int run_shake(struct arguments *a)
 		if (format == FORMAT_JSON)
 			print_json(outcomes, &shake, done);
 		else
-			print_table(outcomes, done, shake.depth);
+			print_table(outcomes, &shake, done);
 		status = found(outcomes) ? EXIT_FOUND : EXIT_NOTHING;
 	} else {
 		fail(&error);
@@ -279,7 +324,7 @@ static const struct command_option options[] = {
 const struct command command_shake = {
 	.name = "shake",
 	.usage = "[--runs N] [--strategy S] -- PROG ARGS",
-	.summary = "Run a program under many schedules; a table of outcomes",
+	.summary = "run a program under many schedules; a table of outcomes",
 	.details = "The strategy and seed of a line make its outcome come again:\n"
 	           "heddle record --strategy S --seed N -- PROG ARGS",
 	.options = options,

@@ -5,6 +5,7 @@
 #include "engine/commute/points.h"
 #include "engine/commute/prove.h"
 #include "tui/batch/command.h"
+#include "tui/batch/print.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -16,15 +17,6 @@ static const struct command_option options[] = {
 	OPTION_FORMAT,
 	{ 0 },
 };
-
-static json_t *text_json(const char *text)
-{
-	GString *s = g_string_new(NULL);
-	append_escaped(s, text, strlen(text));
-	json_t *j = json_stringn(s->str, s->len);
-	g_string_free(s, TRUE);
-	return j;
-}
 
 /* "put(k1, v1) / p1, get(k2) / v2" */
 static char *pair_text(const struct spec_object *o, const struct spec_condition *c)
@@ -95,13 +87,13 @@ static json_t *condition_json(const struct spec_object *o, const struct spec_con
 {
 	char *pair = pair_text(o, c), *formula = formula_text(o, c, c->formula);
 	json_t *j = json_pack("{s[oo]sososIss}", "methods",
-	                      text_json(spec_method_at(o, c->methods[0])->name),
-	                      text_json(spec_method_at(o, c->methods[1])->name), "invocations",
-	                      text_json(pair), "condition", text_json(formula), "line",
+	                      json_text(spec_method_at(o, c->methods[0])->name),
+	                      json_text(spec_method_at(o, c->methods[1])->name), "invocations",
+	                      json_text(pair), "condition", json_text(formula), "line",
 	                      (json_int_t)c->line, "class", ecl_word(ecl->class));
 	if (ecl->in_the_way) {
 		char *atom = formula_text(o, c, ecl->in_the_way);
-		json_object_set_new(j, "in_the_way", text_json(atom));
+		json_object_set_new(j, "in_the_way", json_text(atom));
 		json_object_set_new(j, "why", json_string(ecl->why));
 		g_free(atom);
 	}
@@ -113,9 +105,9 @@ static json_t *condition_json(const struct spec_object *o, const struct spec_con
 	const char *example =
 	        check->symmetric.example ? check->symmetric.example : check->sound.example;
 	if (example)
-		json_object_set_new(j, "counterexample", text_json(example));
+		json_object_set_new(j, "counterexample", json_text(example));
 	if (check->precise.example)
-		json_object_set_new(j, "imprecise_for", text_json(check->precise.example));
+		json_object_set_new(j, "imprecise_for", json_text(check->precise.example));
 	g_free(pair);
 	g_free(formula);
 	return j;
@@ -161,7 +153,7 @@ static unsigned check_object(const struct spec_object *o, json_t *json)
 	check_defaults(o, json ? defaults : NULL);
 	prover_free(prover);
 	if (json)
-		json_array_append_new(json, json_pack("{sosOsO}", "name", text_json(o->name),
+		json_array_append_new(json, json_pack("{sosOsO}", "name", json_text(o->name),
 		                                      "conditions", conditions, "defaults",
 		                                      defaults));
 	json_decref(conditions);
@@ -184,7 +176,7 @@ static int check(const struct specs *s, const char *path, bool as_json)
 		refused += check_object(s->objects->pdata[i], objects);
 	if (as_json)
 		print_json(json_pack("{sssosIso}", "heddle", HEDDLE_VERSION, "specification",
-		                     text_json(path), "refused", (json_int_t)refused, "objects",
+		                     json_text(path), "refused", (json_int_t)refused, "objects",
 		                     objects));
 	else if (refused)
 		printf("%u condition%s refused\n", refused, refused == 1 ? "" : "s");
@@ -236,8 +228,8 @@ static void print_touches(const struct spec_object *o, const struct points *p, j
 			if (json)
 				json_array_append_new(
 				        json, json_pack("{sosossss}", "invocation",
-				                        text_json(head->str), "method",
-				                        text_json(spec_method_at(o, m)->name),
+				                        json_text(head->str), "method",
+				                        json_text(spec_method_at(o, m)->name),
 				                        "point", point, "when",
 				                        always ? "true" : row->condition));
 			else
@@ -301,7 +293,7 @@ static json_t *points_json(const struct spec_object *o, const struct points *p)
 	       *pairwise = json_array();
 	for (uint32_t i = 0; i < points_count(p); i++) {
 		char *name = point_text(p, i);
-		json_array_append_new(points, text_json(name));
+		json_array_append_new(points, json_text(name));
 		for (uint32_t k = i; k < points_count(p); k++) {
 			char *other = point_text(p, k);
 			if (clash(points_at(p, i), k))
@@ -315,7 +307,7 @@ static json_t *points_json(const struct spec_object *o, const struct points *p)
 	}
 	print_touches(o, p, touches);
 	print_pairwise(o, p, pairwise);
-	return json_pack("{sosososo so}", "name", text_json(o->name), "points", points,
+	return json_pack("{sosososo so}", "name", json_text(o->name), "points", points,
 	                 "touches", touches, "conflicts", conflicts, "pairwise", pairwise);
 }
 
@@ -351,7 +343,7 @@ static int show_points(const struct specs *s, const char *path, bool as_json)
 	}
 	if (as_json)
 		print_json(json_pack("{sssoso}", "heddle", HEDDLE_VERSION, "specification",
-		                     text_json(path), "objects", objects));
+		                     json_text(path), "objects", objects));
 	return EXIT_NOTHING;
 }
 

@@ -207,8 +207,8 @@ static int print_answer(const struct arguments *a, struct trace *t,
                         const struct race_options *race, const struct check_options *check,
                         const GPtrArray *specs, struct finding *f)
 {
-	const char *path = argument_value(a, "output");
 	bool json = argument_format(a, false) == FORMAT_JSON;
+	const char *path = argument_output(a, !json);
 	json_t *switches = NULL;
 	struct witness w;
 	struct error error;

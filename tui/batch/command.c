@@ -148,6 +148,16 @@ uint64_t argument_number(const struct arguments *a, const char *name, uint64_t o
 	return number;
 }
 
+const char *argument_output(const struct arguments *a, bool may_print)
+{
+	const char *path = argument_value(a, "output");
+	if (path == NULL || strcmp(path, "-") != 0)
+		return path;
+	if (!may_print)
+		exit(usage_error(a, "--output: expected a file, found '-'"));
+	return NULL;
+}
+
 int argument_choice(const struct arguments *a, const char *name, const char *const *words,
                     int otherwise)
 {
@@ -331,7 +341,8 @@ static void print_options(const struct command_option *options)
 
 static int print_help(const struct command *c)
 {
-	printf("usage: heddle %s %s\n\n%s.\n", c->name, c->usage, c->summary);
+	printf("usage: heddle %s%s%s\n\n%s.\n", c->name, *c->usage ? " " : "", c->usage,
+	       c->summary);
 	if (c->details)
 		printf("\n%s\n", c->details);
 	puts("\noptions:");

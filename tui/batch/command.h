@@ -52,6 +52,9 @@ const char *argument_value(const struct arguments *a, const char *name); /* or N
 GPtrArray *argument_values(const struct arguments *a, const char *name); /* all; caller frees */
 /* An unsigned number; bad usage prints and exits with 2. */
 uint64_t argument_number(const struct arguments *a, const char *name, uint64_t otherwise);
+/* --output: a path, or NULL for standard output.  Where that cannot be it (it is the report's
+ * or the program's, or what is written is no text), - is bad usage: prints and exits. */
+const char *argument_output(const struct arguments *a, bool may_print);
 /* One of the words (NULL-terminated); bad usage prints the words and exits with 2. */
 int argument_choice(const struct arguments *a, const char *name, const char *const *words,
                     int otherwise);

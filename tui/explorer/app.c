@@ -7,6 +7,7 @@
 #include "tui/explorer/command_line.h"
 #include "tui/explorer/guide.h"
 
+#include <poll.h>
 #include <string.h>
 
 const struct view_ops *const view_table[VIEW_COUNT] = {
@@ -14,8 +15,8 @@ const struct view_ops *const view_table[VIEW_COUNT] = {
 	[VIEW_SOURCE] = &source_view,     [VIEW_STATE] = &state_view,
 	[VIEW_WITNESS] = &witness_view,   [VIEW_ORDER] = &order_view,
 	[VIEW_GRAPH] = &graph_view,       [VIEW_COMMUTE] = &commute_view,
-	[VIEW_EXPLORE] = &explore_view,   [VIEW_HELP] = &help_view,
-	[VIEW_TEXT] = &text_view,
+	[VIEW_EXPLORE] = &explore_view,   [VIEW_STORY] = &story_view,
+	[VIEW_HELP] = &help_view,         [VIEW_TEXT] = &text_view,
 };
 
 enum { HEADER_ROWS = 2, FOOTER_ROWS = 2, PLACES_KEPT = 200 };
@@ -425,6 +426,9 @@ static void common_request(struct app *app, enum request request, uint64_t count
 	case REQUEST_ORDER:
 		go_pair_view(app, VIEW_ORDER);
 		break;
+	case REQUEST_STORY:
+		go_pair_view(app, VIEW_STORY);
+		break;
 	case REQUEST_PARTNER:
 		go_partner(app);
 		break;
@@ -460,6 +464,8 @@ static void common_request(struct app *app, enum request request, uint64_t count
 	case REQUEST_STOP:
 		if (jobs_idle(&app->jobs)) {
 			app_say(app, "nothing is at work; q leaves");
+		} else if (jobs_stop_urgent(&app->jobs)) {
+			app_say(app, "stopped what you asked for; once more stops the analyses");
 		} else {
 			jobs_stop(&app->jobs);
 			app_say(app, "stopped");
@@ -543,6 +549,13 @@ void app_collect(struct app *app)
 	guide_notice(app);
 }
 
+void app_await(struct app *app)
+{
+	struct pollfd fd = { .fd = app->jobs.wake[0], .events = POLLIN };
+	poll(&fd, 1, -1);
+	app_collect(app);
+}
+
 void app_resize(struct app *app, int rows, int columns)
 {
 	app->options.rows = rows;
@@ -616,6 +629,12 @@ static int breadth(unsigned views, enum view_kind view)
 	return views == 1u << view ? 0 : views == ANYWHERE ? 2 : 1;
 }
 
+static bool offers(const struct app *app, enum view_kind view, enum request request)
+{
+	return view_table[view]->offers == NULL ||
+	       view_table[view]->offers(app, app->states[view], request);
+}
+
 /* Requests with a hint: what only this view knows first, then in the order of the table;
  * help and quit are always there. */
 static void draw_hints(const struct app *app, struct pane p)
@@ -628,7 +647,7 @@ static void draw_hints(const struct app *app, struct pane p)
 			const struct request_info *info = &request_table[r];
 			if (info->hint == NULL || !(info->views & 1u << view) ||
 			    breadth(info->views, view) != pass || r == REQUEST_HELP ||
-			    r == REQUEST_QUIT)
+			    r == REQUEST_QUIT || !offers(app, view, (enum request)r))
 				continue;
 			int key = bindings_key(&app->bindings, view, (enum request)r);
 			int next = key ? draw_hint(p, at, limit, key, info->hint) : at;

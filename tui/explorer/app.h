@@ -30,6 +30,10 @@ struct view_ops {
 	void (*draw)(const struct app *app, const void *state, struct pane pane);
 	/* `count` is 0 when none was typed.  False: not understood here. */
 	bool (*request)(struct app *app, void *state, enum request request, uint64_t count);
+	/* Is there something for this request now?  What is not is left out of the hints; NULL:
+	 * all.
+	 */
+	bool (*offers)(const struct app *app, const void *state, enum request request);
 	/* Look for `text`, on from the cursor. False: the session looks among the events. */
 	bool (*search)(struct app *app, void *state, const char *text, int direction);
 	/* A click at a place of the body; `again`: on what was selected already. */
@@ -39,7 +43,7 @@ struct view_ops {
 };
 extern const struct view_ops *const view_table[VIEW_COUNT];
 extern const struct view_ops findings_view, trace_view, source_view, state_view, witness_view,
-        order_view, graph_view, commute_view, explore_view, help_view, text_view;
+        order_view, graph_view, commute_view, explore_view, story_view, help_view, text_view;
 
 struct visit {
 	enum view_kind view;
@@ -95,6 +99,8 @@ void app_mouse(struct app *app, int row, int column, int button);
 void app_draw(struct app *app); /* into app->grid */
 /* Results of jobs, when jobs.wake is readable. */
 void app_collect(struct app *app);
+/* For scripts: wait until some job has a result, and collect it. */
+void app_await(struct app *app);
 
 enum view_kind app_view(const struct app *app);
 /* Go to a view; the place one leaves is kept for Backspace. */
@@ -129,6 +135,8 @@ void app_start_work(struct app *app);
 bool app_need_order(struct app *app, enum order_kind kind);
 /* Decide the pair in question exactly; the result becomes an entry. */
 void app_decide_pair(struct app *app, uint32_t first, uint32_t second);
+/* Is that under way for the pair that begins with `first`? */
+bool app_decides(const struct app *app, uint32_t first);
 
 /* -- helpers of views -------------------------------------------------------------------- */
 

@@ -7,7 +7,7 @@
 #ifndef HEDDLE_CHAIN_H
 #define HEDDLE_CHAIN_H
 
-#include "tui/batch/drawing.h"
+#include "tui/drawing/drawing.h"
 #include "tui/explorer/session.h"
 
 struct chain_row {

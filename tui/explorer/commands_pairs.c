@@ -162,6 +162,14 @@ bool word_analyse(struct app *app, const char *arguments, struct error *error)
 {
 	if (!jobs_idle(&app->jobs))
 		return error_set(error, "", ":stop ends it", "work is under way");
+	if (*arguments) {
+		char *end;
+		double seconds = g_ascii_strtod(arguments, &end);
+		if (*end || !(seconds > 0) || seconds > 1e6)
+			return expect(error, "a number of seconds for all open pairs");
+		app->options.budget_total = seconds;
+		app->options.budget_pair = MAX(seconds / 10, 1);
+	}
 	app_start_work(app);
 	return true;
 }

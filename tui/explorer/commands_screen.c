@@ -6,7 +6,6 @@
 
 #include "tui/explorer/tree.h"
 
-#include <poll.h>
 #include <string.h>
 
 /* -- the screen --------------------------------------------------------------------- */
@@ -15,11 +14,17 @@ static const struct {
 	const char *name;
 	enum request request;
 } view_names[] = {
-	{ "findings", REQUEST_GO_FINDINGS },   { "trace", REQUEST_GO_TRACE },
-	{ "source", REQUEST_SOURCE },          { "state", REQUEST_GO_STATE },
-	{ "witness", REQUEST_WITNESS },        { "order", REQUEST_ORDER },
-	{ "graph", REQUEST_GO_GRAPH },         { "commutativity", REQUEST_GO_COMMUTE },
-	{ "exploration", REQUEST_GO_EXPLORE }, { "help", REQUEST_HELP },
+	{ "findings", REQUEST_GO_FINDINGS },
+	{ "trace", REQUEST_GO_TRACE },
+	{ "source", REQUEST_SOURCE },
+	{ "state", REQUEST_GO_STATE },
+	{ "witness", REQUEST_WITNESS },
+	{ "order", REQUEST_ORDER },
+	{ "graph", REQUEST_GO_GRAPH },
+	{ "commutativity", REQUEST_GO_COMMUTE },
+	{ "exploration", REQUEST_GO_EXPLORE },
+	{ "story", REQUEST_STORY },
+	{ "help", REQUEST_HELP },
 };
 
 const char *view_name(size_t i)
@@ -36,7 +41,7 @@ bool word_view(struct app *app, const char *arguments, struct error *error)
 		return true;
 	}
 	return expect(error, "findings, trace, source, state, witness, order, graph, "
-	                     "commutativity, exploration or "
+	                     "commutativity, exploration, story or "
 	                     "help");
 }
 
@@ -128,11 +133,8 @@ bool word_wait(struct app *app, const char *arguments, struct error *error)
 	if (!app->scripted)
 		return error_set(error, "", NULL,
 		                 "`wait` is for scripts: the screen never waits");
-	while (!jobs_idle(&app->jobs)) {
-		struct pollfd fd = { .fd = app->jobs.wake[0], .events = POLLIN };
-		poll(&fd, 1, -1);
-		app_collect(app);
-	}
+	while (!jobs_idle(&app->jobs))
+		app_await(app);
 	return true;
 }
 

@@ -127,6 +127,20 @@ void describe_event(const struct session *s, uint32_t event, GString *out)
 	describe_event_after(s, event, recorded_before(s, event), out);
 }
 
+/* "reaching *job, pool and 3 more" */
+static void append_reached(const struct trace *t, const struct event *e, GString *out)
+{
+	enum { SHOWN = 3 };
+	const struct value *list = &t->values[e->aux];
+	uint32_t count = list->kind == V_LIST ? list->count : 0;
+	for (uint32_t i = 0; i < count && i < SHOWN; i++) {
+		g_string_append(out, i ? ", " : " reaching ");
+		trace_append_value(t, t->value_lists[list->first + i], out);
+	}
+	if (count > SHOWN)
+		g_string_append_printf(out, " and %u more", count - SHOWN);
+}
+
 void describe_event_after(const struct session *s, uint32_t event, uint32_t old, GString *out)
 {
 	const struct trace *t = s->trace;
@@ -143,6 +157,8 @@ void describe_event_after(const struct session *s, uint32_t event, uint32_t old,
 	if (e->op == OP_FENCE)
 		g_string_append(out, order_words[event_order(e)] + 1);
 	trace_append_operand(t, event, out);
+	if (e->op == OP_MISS)
+		append_reached(t, e, out);
 	if (event_inert(e))
 		g_string_append(out, op_acquires(e->op) || op_releases(e->op) ? " again"
 		                                                              : " (dropped)");
@@ -224,6 +240,11 @@ static bool append_held(const struct session *s, uint32_t event, GString *out)
 	return any;
 }
 
+void describe_locks(const struct session *s, uint32_t event, GString *out)
+{
+	append_held(s, event, out);
+}
+
 static void explain_locks(const struct session *s, const struct finding *f, GString *out)
 {
 	uint32_t events[] = { f->first, f->second };
@@ -253,6 +274,12 @@ static void explain_silence(const struct session *s, const struct entry *entry, 
 		                     "the two (o: why).");
 	else if (session_seen(s, entry, ANALYSIS_HB) > 0)
 		g_string_append(out, " Happens-before sees it in the recorded run.");
+	if (session_seen(s, entry, ANALYSIS_RDIT) == 0)
+		g_string_append_printf(out,
+		                       " Code that was not recorded may order the two (heddle "
+		                       "explain %s %u %u --missing).",
+		                       trace_name(s->trace), entry->finding->first,
+		                       entry->finding->second);
 }
 
 static void explain_race(const struct session *s, const struct entry *entry, GString *out)
@@ -400,7 +427,8 @@ void explain_entry(const struct session *s, const struct entry *entry, GString *
 		explain_impossible(s, f, out);
 	} else if (f->verdict == VERDICT_UNKNOWN) {
 		g_string_append_printf(out,
-		                       "Undecided: %s. w looks again, with a larger budget.",
+		                       "Undecided: %s. w decides this pair alone, with 30 seconds; "
+		                       "`:analyse 60` asks again about all that are open.",
 		                       budget_text(f->budget));
 	} else if (f->kind == FINDING_ATOMIC_SET_VIOLATION) {
 		explain_cycle(s, f, out);

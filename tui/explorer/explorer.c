@@ -27,7 +27,8 @@ static bool is_utf8(void)
 /* -- scripts ------------------------------------------------------------------------ */
 
 /* Each line is a command of the command line; blank lines and # are skipped.  Stops at the
- * first that fails. */
+ * first that fails.  It begins when the index is there: what it prints must not depend on who
+ * was quicker. */
 static bool run_script(struct app *app, const char *path, struct error *error)
 {
 	char *text = input_text(path, "script", NULL, error);
@@ -36,6 +37,8 @@ static bool run_script(struct app *app, const char *path, struct error *error)
 	char **lines = g_strsplit(text, "\n", -1);
 	bool good = true;
 	app->scripted = true;
+	while (!session_has(app->session, INDEX_ALL) && !jobs_idle(&app->jobs))
+		app_await(app);
 	for (guint i = 0; lines[i] && good && !app->quit; i++) {
 		char *line = g_strstrip(lines[i]);
 		if (*line == ':')

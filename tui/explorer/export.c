@@ -4,6 +4,7 @@
 #include "tui/explorer/export.h"
 
 #include "tui/explorer/guide.h"
+#include "tui/explorer/story.h"
 
 #include "engine/witness/witness.h"
 
@@ -38,26 +39,30 @@ static bool write_witness(const struct session *s, const char *path, struct erro
 
 /* -- Markdown ------------------------------------------------------------------------ */
 
-static void append_side(const struct app *app, uint32_t event, GString *out)
+/* The story, as it is on the screen. */
+static void append_story(const struct app *app, const struct entry *entry, GString *out)
 {
-	const struct session *s = app->session;
-	const struct trace *t = s->trace;
-	const struct location *l = &t->locations[t->events[event].location];
-	g_string_append_printf(out, "- event %u, thread %s: `", event,
-	                       trace_thread_name(t, t->events[event].thread));
-	describe_event(s, event, out);
-	g_string_append(out, "` at ");
-	describe_place(s, event, out);
-	g_string_append_c(out, '\n');
-	const char *line = source_line(app, t->events[event].location);
-	if (line)
-		g_string_append_printf(out, "\n      %u  %s\n\n", l->line, line);
+	enum { COLUMNS = 96 };
+	const struct finding *f = session_finding(app->session);
+	GArray *prose =
+	        story_tell(app->session, (struct sources *)&app->sources, entry, f, COLUMNS);
+	GString *text = g_string_new(NULL);
+	prose_print(prose, COLUMNS, false, text);
+	g_string_append_printf(out, "```\n%s```\n", text->str);
+	g_string_free(text, TRUE);
+	g_array_free(prose, TRUE);
 }
 
+/* The whole sequence; of a very long one the end, where the pair is. */
 static void append_witness(const struct session *s, const GArray *events, GString *out)
 {
+	enum { MOST = 1000 };
+	guint first = events->len > MOST ? events->len - MOST : 0;
 	g_string_append(out, "\n## Witness\n\n");
-	for (guint i = 0; i < events->len; i++) {
+	if (first)
+		g_string_append_printf(
+		        out, "    … %u events before (all are in the .wit file)\n", first);
+	for (guint i = first; i < events->len; i++) {
 		uint32_t event = g_array_index(events, uint32_t, i);
 		g_string_append_printf(
 		        out, "    %8u  %-8s ", event,
@@ -75,11 +80,8 @@ static char *to_markdown(const struct app *app, const struct entry *entry)
 	g_string_append_printf(out, "# %s on `%s`: %s\n\n%s in `%s`.\n\n",
 	                       finding_kind_word(f->kind), entry->variable,
 	                       verdict_word(f->verdict), entry->where, trace_name(s->trace));
-	append_side(app, f->first, out);
-	append_side(app, f->second, out);
-	g_string_append_c(out, '\n');
-	explain_entry(s, entry, out);
-	g_string_append_c(out, '\n');
+	if (session_has(s, INDEX_ALL))
+		append_story(app, entry, out);
 	if (entry->triage)
 		g_string_append_printf(out, "\nMarked %s.\n", triage_word(entry->triage));
 	if (entry->note)

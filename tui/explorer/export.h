@@ -5,7 +5,7 @@
 #ifndef HEDDLE_EXPORT_H
 #define HEDDLE_EXPORT_H
 
-#include "tui/batch/drawing.h"
+#include "tui/drawing/drawing.h"
 #include "tui/explorer/app.h"
 
 /* Write what is selected; the suffix of `path` chooses the form.  With path NULL, a name by

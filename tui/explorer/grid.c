@@ -25,7 +25,7 @@ static const struct {
 	{ 0x2534, '+' }, { 0x253c, '+' }, { 0x2190, '=' },  { 0x2191, '^' }, { 0x2192, '>' },
 	{ 0x2193, 'v' }, { 0x21c4, '~' }, { 0x21e2, '>' },  { 0x25b8, '>' }, { 0x25c2, '<' },
 	{ 0x25b2, '^' }, { 0x25bc, 'v' }, { 0x25cf, '*' },  { 0x25cb, 'o' }, { 0x2713, '+' },
-	{ 0x2717, 'x' }, { 0x00b7, '.' }, { 0x2026, '.' },  { 0x27e8, '<' }, { 0x27e9, '>' },
+	{ 0x2717, 'x' }, { 0x00b7, '.' }, { 0x2026, '~' },  { 0x27e8, '<' }, { 0x27e9, '>' },
 	{ 0x2013, '-' }, { 0x2014, '-' }, { 0x2591, '.' },  { 0x2588, '#' }, { 0x2260, '!' },
 	{ 0x201c, '"' }, { 0x201d, '"' }, { 0x2019, '\'' }, { 0x2605, '*' },
 };
@@ -132,32 +132,6 @@ void pane_rune(struct pane p, int row, int column, enum style style, uint32_t ru
 	struct cell *cell = grid_at(p.grid, p.row + row, p.column + column);
 	cell->rune = p.grid->ascii ? rune_to_ascii(rune) : rune;
 	cell->style = style;
-}
-
-struct drawn text_next(const char *text)
-{
-	struct drawn d = { .bytes = 1, .columns = 4 };
-	gunichar rune = g_utf8_get_char_validated(text, -1);
-	bool bad = rune == (gunichar)-1 || rune == (gunichar)-2;
-	if (bad || rune < 0x20 || rune == 0x7f || (rune >= 0x80 && rune < 0xa0)) {
-		snprintf(d.escape, sizeof d.escape, "\\x%02X", (unsigned char)*text);
-		return d;
-	}
-	d.bytes = g_utf8_skip[(guchar)*text];
-	d.rune = rune;
-	d.columns = g_unichar_iszerowidth(rune) ? 0 : g_unichar_iswide(rune) ? 2 : 1;
-	return d;
-}
-
-int text_columns(const char *text)
-{
-	int columns = 0;
-	while (*text) {
-		struct drawn d = text_next(text);
-		text += d.bytes;
-		columns += d.columns;
-	}
-	return columns;
 }
 
 static void put_drawn(struct pane p, int row, int column, enum style style,
@@ -272,31 +246,6 @@ int pane_paragraph(struct pane p, int row, int column, enum style style, const c
 		}
 	}
 	return row + 1;
-}
-
-void append_padded(GString *out, const char *text, int width)
-{
-	g_string_append(out, text);
-	for (int n = text_columns(text); n < width; n++)
-		g_string_append_c(out, ' ');
-	g_string_append_c(out, ' ');
-}
-
-void append_wrapped(GString *out, const char *text, int indent, int width)
-{
-	int at = indent;
-	char **words = g_strsplit(text, " ", -1);
-	for (char **word = words; *word; word++) {
-		int columns = text_columns(*word);
-		if (at > indent && at + 1 + columns > width) {
-			g_string_append_printf(out, "\n%*s", indent, "");
-			at = indent;
-		}
-		g_string_append_printf(out, "%s%s", at > indent ? " " : "", *word);
-		at += columns + (at > indent);
-	}
-	g_string_append_c(out, '\n');
-	g_strfreev(words);
 }
 
 void list_fit(struct list *l, uint64_t count, int rows)

@@ -9,9 +9,7 @@
 #ifndef HEDDLE_GRID_H
 #define HEDDLE_GRID_H
 
-#include <glib.h>
-#include <stdbool.h>
-#include <stdint.h>
+#include "tui/drawing/columns.h"
 
 enum attribute { ATTR_BOLD = 1, ATTR_REVERSE = 2, ATTR_UNDERLINE = 4 };
 
@@ -85,22 +83,6 @@ void pane_bar(struct pane pane, int column);
 void pane_highlight(struct pane pane, int row, enum attribute attribute);
 /* Wrap text at words into rows from `row` on; returns the row after the last. */
 int pane_paragraph(struct pane pane, int row, int column, enum style style, const char *text);
-
-/* Columns that the text takes on the screen. */
-int text_columns(const char *text);
-/* Append `text`, blanks up to column `width`, and one more. */
-void append_padded(GString *out, const char *text, int width);
-/* Append `text` in lines of `width` columns, broken at blanks; the first begins at column
- * `indent` (what stands there is in `out` already), the others are indented so far. */
-void append_wrapped(GString *out, const char *text, int indent, int width);
-/* One character of `text` as it is drawn: its bytes taken, the rune (or 0 and `escape` with
- * "\xHH") and its columns. */
-struct drawn {
-	int bytes, columns;
-	uint32_t rune;
-	char escape[5];
-};
-struct drawn text_next(const char *text);
 
 /* A list on the screen: which row is at the top, where the cursor is. */
 struct list {

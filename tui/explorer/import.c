@@ -120,10 +120,11 @@ static bool valgrind_frame(struct importer *im, const char *line)
 	const char *colon = address ? strstr(address, ": ") : NULL;
 	if (colon == NULL)
 		return false;
-	const char *open = strrchr(colon, '('), *close = open ? strchr(open, ')') : NULL;
+	const char *open = strrchr(colon + 2, '('), *close = open ? strchr(open, ')') : NULL;
+	const char *name = colon + 2;
 	struct reported_frame frame = { 0 };
 	frame.function =
-	        g_strndup(colon + 2, open ? (gsize)(open - colon - 3) : strlen(colon + 2));
+	        g_strchomp(g_strndup(name, open ? (gsize)(open - name) : strlen(name)));
 	if (close)
 		set_place(&frame, open + 1, (gsize)(close - open - 1));
 	add_frame(im, &frame);
@@ -207,10 +208,14 @@ static void xml_line(struct importer *im, const char *line, struct reported_fram
 		if (im->side == 1 && im->one_sided) /* where the block is from, segments */
 			im->side = 2;
 	}
-	if (function)
+	if (function) {
+		g_free(frame->function);
 		frame->function = g_steal_pointer(&function);
-	if (file)
+	}
+	if (file) {
+		g_free(frame->file);
 		frame->file = g_steal_pointer(&file);
+	}
 	if (number)
 		frame->line = (uint32_t)strtoul(number, NULL, 10);
 	if (strstr(line, "</frame>")) {

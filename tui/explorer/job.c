@@ -40,6 +40,27 @@ static gpointer job_thread(gpointer data)
 	return NULL;
 }
 
+void job_hand_over(struct job *job, void *item)
+{
+	g_mutex_lock(&job->jobs->mutex);
+	if (job->items == NULL)
+		job->items = g_ptr_array_new();
+	g_ptr_array_add(job->items, item);
+	g_mutex_unlock(&job->jobs->mutex);
+	wake(job->jobs);
+}
+
+static void deliver(struct job *job)
+{
+	g_mutex_lock(&job->jobs->mutex);
+	GPtrArray *items = g_steal_pointer(&job->items);
+	g_mutex_unlock(&job->jobs->mutex);
+	if (items == NULL)
+		return;
+	job->news(job, items);
+	g_ptr_array_free(items, TRUE);
+}
+
 void jobs_init(struct jobs *jobs)
 {
 	memset(jobs, 0, sizeof *jobs);
@@ -81,6 +102,7 @@ static void start_next(struct jobs *jobs)
 
 static void finish(struct job *job, bool good)
 {
+	deliver(job);
 	job->done(job, good, &job->error);
 	g_free(job->title);
 	g_free(job);
@@ -100,8 +122,10 @@ void jobs_collect(struct jobs *jobs)
 		;
 	for (guint i = jobs->running->len; i-- > 0;) {
 		struct job *job = jobs->running->pdata[i];
-		if (!g_atomic_int_get(&job->finished))
+		if (!g_atomic_int_get(&job->finished)) {
+			deliver(job);
 			continue;
+		}
 		g_thread_join(job->thread);
 		g_ptr_array_remove_index(jobs->running, i);
 		finish(job, job->good);
@@ -109,18 +133,39 @@ void jobs_collect(struct jobs *jobs)
 	start_next(jobs);
 }
 
-void jobs_stop(struct jobs *jobs)
+/* The number of jobs that were not stopped before. */
+static guint stop(struct jobs *jobs, bool urgent_only)
 {
 	GPtrArray *waiting = jobs->waiting;
+	guint stopped = 0;
 	jobs->waiting = g_ptr_array_new();
-	for (guint i = 0; i < jobs->running->len; i++)
-		g_atomic_int_set(&((struct job *)jobs->running->pdata[i])->stopped, 1);
+	for (guint i = 0; i < jobs->running->len; i++) {
+		struct job *job = jobs->running->pdata[i];
+		if (job->urgent || !urgent_only)
+			stopped += g_atomic_int_compare_and_exchange(&job->stopped, 0, 1);
+	}
 	for (guint i = 0; i < waiting->len; i++) {
 		struct job *job = waiting->pdata[i];
+		if (urgent_only && !job->urgent) {
+			g_ptr_array_add(jobs->waiting, job);
+			continue;
+		}
 		error_set(&job->error, "", NULL, "cancelled");
 		finish(job, false);
+		stopped++;
 	}
 	g_ptr_array_free(waiting, TRUE);
+	return stopped;
+}
+
+void jobs_stop(struct jobs *jobs)
+{
+	stop(jobs, false);
+}
+
+bool jobs_stop_urgent(struct jobs *jobs)
+{
+	return stop(jobs, true) > 0;
 }
 
 void jobs_release(struct jobs *jobs)

@@ -15,6 +15,9 @@ struct job {
 	bool (*run)(struct job *job, const struct progress *progress, struct error *error);
 	/* In the screen's thread, after run; frees `data`. */
 	void (*done)(struct job *job, bool good, const struct error *error);
+	/* In the screen's thread, while it runs: what run has handed over (the items are taken
+	 * over); after jobs.closing, to free them.  NULL: it hands nothing over. */
+	void (*news)(struct job *job, GPtrArray *items);
 	void *data, *context;
 	int detail;     /* for run and done: an analysis, an order */
 	bool urgent;    /* the reader waits for it: runs beside the one that is at work */
@@ -24,6 +27,7 @@ struct job {
 	GThread *thread;
 	gint percent, stopped, finished; /* atomic */
 	char what[96];                   /* under jobs->mutex */
+	GPtrArray *items;                /* the same: handed over, not collected; or NULL */
 	bool good;
 	struct error error;
 	struct jobs *jobs;
@@ -35,6 +39,8 @@ struct jobs {
 	bool closing;
 	GMutex mutex;
 };
+/* From run: an item for `news`. */
+void job_hand_over(struct job *job, void *item);
 void jobs_init(struct jobs *jobs);
 /* Stops everything and waits for it; results of stopped jobs are thrown away by `done`. */
 void jobs_release(struct jobs *jobs);
@@ -44,6 +50,8 @@ void jobs_add(struct jobs *jobs, struct job *job);
 /* Call when the pipe is readable: runs `done` of what has ended, starts what waits. */
 void jobs_collect(struct jobs *jobs);
 void jobs_stop(struct jobs *jobs); /* cancel all that runs or waits */
+/* Cancel only what the reader waits for; false when there is nothing of the kind. */
+bool jobs_stop_urgent(struct jobs *jobs);
 bool jobs_idle(const struct jobs *jobs);
 /* "looking for races 34 %", or "" when idle. */
 void jobs_describe(struct jobs *jobs, GString *out);

@@ -147,8 +147,8 @@ static const char *const view_words[VIEW_COUNT] = {
 	[VIEW_SOURCE] = "source",       [VIEW_STATE] = "state",
 	[VIEW_WITNESS] = "witness",     [VIEW_ORDER] = "order",
 	[VIEW_GRAPH] = "graph",         [VIEW_COMMUTE] = "commutativity",
-	[VIEW_EXPLORE] = "exploration", [VIEW_HELP] = "help",
-	[VIEW_TEXT] = "text",
+	[VIEW_EXPLORE] = "exploration", [VIEW_STORY] = "story",
+	[VIEW_HELP] = "help",           [VIEW_TEXT] = "text",
 };
 
 const char *view_word(enum view_kind view)

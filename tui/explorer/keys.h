@@ -21,6 +21,7 @@ enum view_kind {
 	VIEW_GRAPH,
 	VIEW_COMMUTE,
 	VIEW_EXPLORE,
+	VIEW_STORY,
 	VIEW_HELP,
 	VIEW_TEXT, /* what a command printed */
 	VIEW_COUNT,
@@ -36,6 +37,7 @@ enum {
 	IN_GRAPH = 1 << VIEW_GRAPH,
 	IN_COMMUTE = 1 << VIEW_COMMUTE,
 	IN_EXPLORE = 1 << VIEW_EXPLORE,
+	IN_STORY = 1 << VIEW_STORY,
 	IN_HELP = 1 << VIEW_HELP,
 	IN_TEXT = 1 << VIEW_TEXT,
 	IN_ALL = (1 << VIEW_COUNT) - 1,

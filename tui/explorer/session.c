@@ -258,6 +258,19 @@ static bool may_replace(const struct finding *old, const struct finding *new, bo
 	return settles || (new->verdict != VERDICT_CANDIDATE &&new->verdict != VERDICT_UNKNOWN);
 }
 
+bool session_lacks_code(const struct session *s)
+{
+	const struct trace *t = s->trace;
+	for (uint64_t i = 0; i < t->notes_count; i++)
+		if (strcmp(trace_string(t, t->notes[i].key), "recording-missing") == 0)
+			return true;
+	/* What is no recording is small enough to be looked through. */
+	for (uint64_t i = 0; t->modules_count == 0 && i < t->events_count; i++)
+		if (t->events[i].op == OP_MISS)
+			return true;
+	return false;
+}
+
 /* What deserves a line of its own: the other analyses' candidates include what forks and
  * joins order, and only mark the lines that are there. */
 static bool is_candidate_enough(const struct finding *f, enum analysis analysis)
@@ -293,6 +306,10 @@ void session_add_report(struct session *s, struct report *report, enum analysis 
 			entry->finding = f;
 			if (f->count < count)
 				f->count = count;
+		} else if (f->verdict == entry->finding->verdict &&
+		           f->count > entry->finding->count) {
+			entry->finding->count = f->count; /* it was shown before all were counted */
+			entry->finding->counted_all = f->counted_all;
 		}
 	}
 	g_ptr_array_sort(s->entries, by_place);

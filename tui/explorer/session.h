@@ -113,6 +113,8 @@ static inline bool session_has(const struct session *s, unsigned parts)
 
 /* Take a report over: its findings become entries (those of `settles` replace the
  * candidates of the same key), and it is noted which pairs the analysis sees. */
+/* Are there calls whose inside was not recorded? */
+bool session_lacks_code(const struct session *s);
 void session_add_report(struct session *s, struct report *report, enum analysis analysis,
                         bool settles);
 /* Take over a report of one pair that was decided exactly: it becomes the pair's entry. */
@@ -197,6 +199,8 @@ bool condition_holds(const struct session *s, const struct condition *c, uint32_
 void describe_event(const struct session *s, uint32_t event, GString *out);
 /* The same as it is in another schedule, where `old` was there before it (0: not known). */
 void describe_event_after(const struct session *s, uint32_t event, uint32_t old, GString *out);
+/* "m, l": the locks that the event's thread holds there; nothing when there are none. */
+void describe_locks(const struct session *s, uint32_t event, GString *out);
 /* A lock that both threads hold at these events, one of them for writing; false: there is none.
  */
 bool describe_common_lock(const struct session *s, uint32_t first, uint32_t second,

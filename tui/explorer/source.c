@@ -114,3 +114,12 @@ const struct source_file *sources_get(struct sources *s, const char *recorded)
 	g_hash_table_insert(s->files, g_strdup(recorded), file);
 	return file;
 }
+
+const char *sources_line(struct sources *s, const char *recorded, uint32_t line)
+{
+	const struct source_file *file = sources_get(s, recorded);
+	if (file->lines == NULL || line == 0 || line > file->lines->len)
+		return NULL;
+	const char *text = file->lines->pdata[line - 1];
+	return text + strspn(text, " ");
+}

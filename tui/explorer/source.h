@@ -24,6 +24,8 @@ void sources_init(struct sources *s, const char *trace_path);
 void sources_release(struct sources *s);
 /* Look in this folder too, and first. */
 void sources_add_folder(struct sources *s, const char *folder);
+/* One line of a file, without its indentation; borrowed, NULL when it was not found. */
+const char *sources_line(struct sources *s, const char *recorded, uint32_t line);
 /* Never NULL; its `lines` may be. */
 const struct source_file *sources_get(struct sources *s, const char *recorded);
 

@@ -18,6 +18,7 @@ struct findings {
 	char *filter;  /* owned, or NULL */
 	enum column sort;
 	bool races_only, hide_marked;
+	int widest;   /* columns of the longest variable that is shown */
 	bool touched; /* the reader has moved: new findings do not move the selection */
 };
 
@@ -92,6 +93,18 @@ static int compare(gconstpointer x, gconstpointer y, gpointer data)
 	return order ? order : i - j;
 }
 
+/* With the mark of a triaged one beside it. */
+static int widest_variable(const struct session *s, const GArray *shown)
+{
+	int widest = 0;
+	for (guint i = 0; i < shown->len; i++) {
+		const struct entry *e = s->entries->pdata[g_array_index(shown, int, i)];
+		int mark = e->triage ? text_columns(triage_word(e->triage)) + 1 : 0;
+		widest = MAX(widest, text_columns(e->variable) + mark);
+	}
+	return widest;
+}
+
 static void findings_show(struct app *app, void *state)
 {
 	struct findings *f = state;
@@ -102,6 +115,8 @@ static void findings_show(struct app *app, void *state)
 			g_array_append_val(f->shown, i);
 	void *context[] = { app, f };
 	g_array_sort_with_data(f->shown, compare, context);
+	f->widest = widest_variable(s, f->shown);
+	f->list.count = f->shown->len; /* keys may come before the next drawing */
 	bool chosen = f->touched || s->asked;
 	for (guint i = 0; chosen && i < f->shown->len; i++)
 		if (g_array_index(f->shown, int, i) == s->entry)
@@ -159,26 +174,35 @@ static void findings_fit(struct app *app, void *state, int rows, int columns)
 	list_fit(&f->list, f->shown->len, layout_of(rows, f->shown->len).list);
 }
 
+enum { WIDEST_PLACE = 90 };
+
 struct columns {
 	int verdict, kind, where, where_width, variable, variable_width, count;
 };
 
-static struct columns columns_of(int width)
+/* What the variables leave is the places', whose functions are often long. */
+static struct columns columns_of(int width, int widest)
 {
 	struct columns c = { .verdict = 3, .kind = 12 };
 	c.where = 23;
 	c.count = width - 7;
 	int rest = c.count - c.where - 2;
-	c.variable_width = CLAMP(rest / 3, 14, 36);
+	c.variable_width = MIN(CLAMP(rest / 3, 14, 36), MAX(widest, 14));
 	c.variable = c.count - 1 - c.variable_width;
 	c.where_width = c.variable - 1 - c.where;
+	if (c.where_width > WIDEST_PLACE) { /* on a very wide screen they stay together */
+		c.where_width = WIDEST_PLACE;
+		c.variable = c.where + c.where_width + 1;
+		c.count = c.variable + c.variable_width + 1;
+	}
 	return c;
 }
 
-static void draw_entry(struct pane p, int row, const struct entry *entry, bool selected)
+static void draw_entry(struct pane p, int row, const struct columns *columns,
+                       const struct entry *entry, bool selected)
 {
 	const struct finding *f = entry->finding;
-	struct columns c = columns_of(p.columns);
+	struct columns c = *columns;
 	char number[32];
 	enum style style = verdict_style(f->verdict);
 	enum style text =
@@ -203,7 +227,7 @@ static void draw_entry(struct pane p, int row, const struct entry *entry, bool s
 
 static void draw_list(const struct app *app, const struct findings *f, struct pane p)
 {
-	struct columns c = columns_of(p.columns);
+	struct columns c = columns_of(p.columns, f->widest);
 	pane_text(p, 0, c.verdict, STYLE_HEADING, "verdict");
 	pane_text(p, 0, c.kind, STYLE_HEADING, "kind");
 	pane_field(p, 0, c.where, c.where_width, STYLE_HEADING, "where");
@@ -221,7 +245,7 @@ static void draw_list(const struct app *app, const struct findings *f, struct pa
 	g_string_free(about, TRUE);
 	for (int r = 0; r < f->list.rows && f->list.top + r < f->shown->len; r++) {
 		uint64_t i = f->list.top + r;
-		draw_entry(p, r + 1,
+		draw_entry(p, r + 1, &c,
 		           app->session->entries->pdata[g_array_index(f->shown, int, i)],
 		           i == f->list.cursor);
 	}
@@ -232,7 +256,8 @@ static void draw_seen(const struct app *app, const struct entry *entry, struct p
 {
 	static const enum analysis shown[] = { ANALYSIS_LOCKSET, ANALYSIS_HB,  ANALYSIS_SHB,
 		                               ANALYSIS_WCP,     ANALYSIS_WDC, ANALYSIS_SYNCP,
-		                               ANALYSIS_M2,      ANALYSIS_AUTO };
+		                               ANALYSIS_M2,      ANALYSIS_AUTO, ANALYSIS_RDIT };
+	size_t count = G_N_ELEMENTS(shown) - !session_lacks_code(app->session);
 	if (entry->sites[0] == NONE) { /* the others look for data races alone */
 		pane_format(p, 0, 1, STYLE_DIM, "event %u and %u%s%s", entry->finding->first,
 		            entry->finding->second, entry->finding->by ? "   found by " : "",
@@ -240,7 +265,7 @@ static void draw_seen(const struct app *app, const struct entry *entry, struct p
 		return;
 	}
 	int at = pane_text(p, 0, 1, STYLE_DIM, "seen by");
-	for (size_t i = 0; i < G_N_ELEMENTS(shown); i++) {
+	for (size_t i = 0; i < count; i++) {
 		int seen = session_seen(app->session, entry, shown[i]);
 		const char *glyph = seen < 0 ? "…" : seen == 0 ? "–" : verdicts[seen - 1].glyph;
 		enum style style = seen > 0 ? verdicts[seen - 1].style : STYLE_DIM;

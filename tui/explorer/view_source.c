@@ -107,11 +107,8 @@ const char *source_line(const struct app *app, uint32_t location)
 	const struct location *l = &app_trace(app)->locations[location];
 	if (l->file == 0 || l->line == 0)
 		return NULL;
-	const struct source_file *file = source_of(app, l);
-	if (file->lines == NULL || l->line > file->lines->len)
-		return NULL;
-	const char *line = file->lines->pdata[l->line - 1];
-	return line + strspn(line, " ");
+	return sources_line((struct sources *)&app->sources,
+	                    trace_string(app_trace(app), l->file), l->line);
 }
 
 bool draw_source(const struct app *app, struct pane p, uint32_t event, unsigned frame)

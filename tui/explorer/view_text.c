@@ -109,6 +109,13 @@ static void text_fit(struct app *app, void *state, int rows, int columns)
 	v->list.cursor = v->list.top = MIN(v->list.cursor, last);
 }
 
+/* There is more below the `shown` lines. */
+static void draw_more(const struct text_state *v, struct pane p, int shown)
+{
+	if (v->list.top + (uint64_t)shown < v->list.count)
+		pane_text(p, p.rows - 1, p.columns - 8, STYLE_DIM, "… more");
+}
+
 static void text_draw(const struct app *app, const void *state, struct pane p)
 {
 	const struct text_state *v = state;
@@ -116,6 +123,7 @@ static void text_draw(const struct app *app, const void *state, struct pane p)
 		pane_text(p, 0, 1, STYLE_HEADING, app->text_title);
 	for (int r = 1; r < p.rows && v->list.top + r - 1 < v->list.count; r++)
 		pane_text(p, r, 1, STYLE_TEXT, v->lines[v->list.top + r - 1]);
+	draw_more(v, p, p.rows - 1);
 }
 
 static bool text_request(struct app *app, void *state, enum request request, uint64_t count)
@@ -199,8 +207,7 @@ static void help_draw(const struct app *app, const void *state, struct pane p)
 			pane_text(p, r, 1, *text == ' ' ? STYLE_TEXT : STYLE_HEADING, text);
 		}
 	}
-	if (v->list.top + p.rows < v->list.count)
-		pane_text(p, p.rows - 1, p.columns - 8, STYLE_DIM, "… more");
+	draw_more(v, p, p.rows);
 }
 
 static bool help_request(struct app *app, void *state, enum request request, uint64_t count)

@@ -61,6 +61,23 @@ static void find_readers(const struct session *s, struct trace_state *v)
 	}
 }
 
+/* The innermost call whose inside was not recorded that the event is in, or its end, or NONE. */
+static uint32_t missing_around(const struct trace *t, uint32_t event)
+{
+	enum { LOOK_BACK = 4000 };
+	if (t->events[event].op == OP_BACK)
+		return t->index->partner[event];
+	struct event_list list = trace_thread_events(t, t->events[event].thread);
+	uint64_t at = t->index->position[event], end = at > LOOK_BACK ? at - LOOK_BACK : 0;
+	for (uint64_t i = at + 1; i-- > end;) {
+		uint32_t e = list.items[i];
+		if (t->events[e].op == OP_MISS && !event_inert(&t->events[e]) &&
+		    (t->index->partner[e] == NONE || t->index->partner[e] >= event))
+			return e;
+	}
+	return NONE;
+}
+
 static void find_section(const struct session *s, struct trace_state *v)
 {
 	const struct trace *t = s->trace;
@@ -78,6 +95,8 @@ static void find_section(const struct session *s, struct trace_state *v)
 				acquire = g_array_index(held, uint32_t, i);
 		g_array_free(held, TRUE);
 	}
+	if (acquire == NONE)
+		acquire = missing_around(t, s->event);
 	if (acquire != NONE) {
 		v->section[0] = acquire;
 		v->section[1] = t->index->partner[acquire];

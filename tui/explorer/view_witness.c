@@ -22,6 +22,7 @@ static void *witness_open(struct app *app)
 	v->rows = g_array_new(FALSE, FALSE, sizeof(struct row));
 	v->recorded = g_array_new(FALSE, FALSE, sizeof(struct row));
 	v->sorted = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	v->prose = prose_new();
 	v->pair[0] = v->pair[1] = NONE;
 	return v;
 }
@@ -41,6 +42,8 @@ static void forget(struct witness_view *v)
 	g_array_set_size(v->rows, 0);
 	g_array_set_size(v->recorded, 0);
 	g_array_set_size(v->sorted, 0);
+	g_array_set_size(v->prose, 0);
+	v->list.cursor = 0;
 	if (v->choosing)
 		chooser_release(&v->chooser);
 	v->choosing = false;
@@ -54,6 +57,7 @@ static void witness_close(void *state)
 	g_array_free(v->rows, TRUE);
 	g_array_free(v->recorded, TRUE);
 	g_array_free(v->sorted, TRUE);
+	g_array_free(v->prose, TRUE);
 	g_free(v);
 }
 
@@ -113,7 +117,7 @@ static void make_rows(struct witness_view *v)
 	for (guint i = v->fold; i < v->w.events->len; i++) {
 		for (guint j = 0; j < v->switches->len; j++)
 			if (g_array_index(v->switches, struct context_switch, j).at == i &&
-			    !(race && i > end))
+			    !(race && i >= end)) /* either of the pair may go on */
 				add_row(v->rows, ROW_SWITCH, j);
 		if (race && i == end)
 			add_row(v->rows, ROW_BOTH, i);
@@ -159,6 +163,29 @@ static void measure(struct witness_view *v, const struct trace *t)
 		v->number_width++;
 }
 
+static void take_proof(struct app *app, struct witness_view *v, const struct finding *f)
+{
+	const struct session *s = app->session;
+	const struct entry *entry = session_selected(s);
+	const struct finding *places = entry ? entry->finding : NULL;
+	/* a finding is a pair of places, the proof one of its pairs of accesses */
+	bool one_of_many = places && places != f && places->count > 1 &&
+	                   places->verdict != VERDICT_IMPOSSIBLE;
+	const char *given = f->proof ? f->proof->given : NULL;
+	GString *lock = g_string_new(NULL);
+	v->finding = f;
+	prose_add(v->prose, STYLE_NONE, NONE, "✗ %sproved impossible (%s%s%s)",
+	          one_of_many ? "the first of the two places' pairs, others are open: " : "",
+	          f->proof ? f->proof->method : "?", given ? ", given the " : "",
+	          given ? given : "");
+	prose_add(v->prose, STYLE_TEXT, NONE, "%s", "");
+	if (describe_common_lock(s, f->first, f->second, lock))
+		prose_add(v->prose, STYLE_TEXT, NONE,
+		          "Both hold %s, and one lock has one holder.", lock->str);
+	prose_add_proof(v->prose, s, f->proof, app->grid.columns);
+	g_string_free(lock, TRUE);
+}
+
 void witness_view_show(struct app *app, struct witness_view *v)
 {
 	const struct session *s = app->session;
@@ -177,7 +204,7 @@ void witness_view_show(struct app *app, struct witness_view *v)
 	if (settled && f->witness && f->witness->len)
 		take_finding(app, v, f);
 	else if (settled)
-		v->finding = f;
+		take_proof(app, v, f);
 	else if ((f == NULL || f->kind == FINDING_DATA_RACE) && !same_pair)
 		app_decide_pair(app, s->pair[0], s->pair[1]);
 }
@@ -365,7 +392,7 @@ static void append_switch_count(const struct witness_view *v, GString *out)
 	for (guint i = 0; i < v->switches->len; i++) {
 		const struct context_switch *s =
 		        &g_array_index(v->switches, struct context_switch, i);
-		if (race && s->at > end)
+		if (race && s->at >= end)
 			continue;
 		all++;
 		needed += s->reason != SWITCH_OPTIONAL;
@@ -434,37 +461,6 @@ static void draw_orders(const struct app *app, const struct witness_view *v, str
 /* -- drawing what there is without a witness ------------------------------------------------
  */
 
-static void draw_proof(const struct app *app, const struct finding *f, struct pane p)
-{
-	GString *text = g_string_new(NULL);
-	const struct entry *entry = session_selected(app->session);
-	const struct finding *places = entry ? entry->finding : NULL;
-	/* a finding is a pair of places, the proof one of its pairs of accesses */
-	bool one_of_many = places && places != f && places->count > 1 &&
-	                   places->verdict != VERDICT_IMPOSSIBLE;
-	pane_format(p, 0, 1, STYLE_NONE, "✗ %sproved impossible (%s%s%s)",
-	            one_of_many ? "the first of the two places' pairs, others are open: " : "",
-	            f->proof ? f->proof->method : "?",
-	            f->proof && f->proof->given ? ", given the " : "",
-	            f->proof && f->proof->given ? f->proof->given : "");
-	int row = 2;
-	guint steps = f->proof && f->proof->cycle.steps ? f->proof->cycle.steps->len : 0;
-	if (steps)
-		pane_text(p, row++, 1, STYLE_TEXT,
-		          "A run in which both are next would need all of this:");
-	for (guint i = 0; i < steps && row < p.rows; i++) {
-		g_string_truncate(text, 0);
-		describe_step(app->session,
-		              &g_array_index(f->proof->cycle.steps, struct step, i), text);
-		row += pane_paragraph(pane_part(p, row, 3, -1, p.columns - 4), 0, 0, STYLE_TEXT,
-		                      text->str);
-	}
-	if (steps && row < p.rows)
-		pane_text(p, row, 1, STYLE_TEXT,
-		          "and that goes round in a circle, or contradicts itself.");
-	g_string_free(text, TRUE);
-}
-
 static void draw_waiting(const struct app *app, struct pane p)
 {
 	const struct finding *f = session_finding(app->session);
@@ -480,19 +476,30 @@ static void draw_waiting(const struct app *app, struct pane p)
 		        pane_part(p, 2, 1, -1, p.columns - 2), 0, 0, STYLE_TEXT,
 		        "No witness is needed: it happened in this very run. T shows the "
 		        "run, s the source, C the cycle of units.");
-	else if (!jobs_idle(&app->jobs))
+	else if (app_decides(app, pair[0]))
 		pane_text(p, 2, 1, STYLE_BUSY,
-		          "looking for a witness, or a proof that there is none");
+		          "looking for a witness, or a proof that there is none (C-c stops)");
+	else if (!session_has(app->session, INDEX_ALL))
+		pane_text(p, 2, 1, STYLE_BUSY, "the index is still being built");
+	else if (f && f->kind != FINDING_DATA_RACE)
+		pane_text(p, 2, 1, STYLE_TEXT,
+		          "findings of this kind come without a witness: I tells about it");
 	else if (f && f->verdict == VERDICT_UNKNOWN)
-		pane_text(p, 2, 1, STYLE_OPEN, "? undecided: no witness, no proof");
+		pane_format(p, 2, 1, STYLE_OPEN,
+		            "? undecided, no witness and no proof: %s. w asks again.",
+		            budget_text(f->budget));
 	else
-		pane_text(p, 2, 1, STYLE_TEXT, "there is no witness for this pair");
+		pane_text(p, 2, 1, STYLE_OPEN,
+		          "not decided: the search was stopped. w asks again.");
 	g_string_free(text, TRUE);
 }
 
 static void witness_fit(struct app *app, void *state, int rows, int columns)
 {
 	struct witness_view *v = state;
+	v->columns = columns;
+	if (v->w.events == NULL && v->prose->len)
+		prose_fit(v->prose, &v->list, rows, columns);
 	if (v->w.events == NULL)
 		return;
 	int room = rows - 2 - stage_pane_rows(&v->stage, rows);
@@ -515,8 +522,8 @@ static void witness_draw(const struct app *app, const void *state, struct pane p
 		scheduler_draw(app, v, p);
 	else if (v->w.events)
 		draw_orders(app, v, p);
-	else if (v->finding && v->finding->verdict == VERDICT_IMPOSSIBLE)
-		draw_proof(app, v->finding, p);
+	else if (v->prose->len)
+		prose_draw(v->prose, &v->list, p);
 	else
 		draw_waiting(app, p);
 }
@@ -566,6 +573,48 @@ static void find_access(struct app *app, struct witness_view *v, int direction,
 	                           : "nobody reads it after this in this schedule");
 }
 
+/* Only a schedule can be stepped, replayed, written; a proof can be read. */
+static bool needs_schedule(enum request request)
+{
+	unsigned views = request_table[request].views;
+	return views != ANYWHERE && request != REQUEST_SCHEDULE && views & IN_WITNESS &&
+	       request != REQUEST_LEFT;
+}
+
+static bool witness_offers(const struct app *app, const void *state, enum request request)
+{
+	const struct witness_view *v = state;
+	bool chooses = request == REQUEST_SCHEDULE || request == REQUEST_VERIFY ||
+	               request == REQUEST_EXPORT || request == REQUEST_UNDO;
+	if (v->choosing)
+		return chooses || !needs_schedule(request);
+	return v->w.events != NULL || !needs_schedule(request);
+}
+
+static bool without_witness(struct app *app, struct witness_view *v, enum request request,
+                            uint64_t count)
+{
+	if (needs_schedule(request)) {
+		app_say(app, "this pair has no witness%s",
+		        v->prose->len ? ": it is proved impossible" : "");
+		return true;
+	}
+	if (request == REQUEST_ENTER && v->prose->len) {
+		const struct prose_row *row =
+		        &g_array_index(v->prose, struct prose_row, v->list.cursor);
+		app_go(app, VIEW_TRACE);
+		app_goto(app, row->event, false);
+		return true;
+	}
+	if (request == REQUEST_WITNESS) { /* ask again what was stopped, or is still open */
+		if (v->prose->len == 0 && !app_decides(app, app->session->pair[0]))
+			v->pair[0] = NONE;
+		witness_view_show(app, v);
+		return true;
+	}
+	return v->prose->len > 0 && list_request(&v->list, request, count);
+}
+
 static bool witness_request(struct app *app, void *state, enum request request, uint64_t count)
 {
 	struct witness_view *v = state;
@@ -577,7 +626,7 @@ static bool witness_request(struct app *app, void *state, enum request request, 
 		return true;
 	}
 	if (v->w.events == NULL)
-		return request == REQUEST_WITNESS;
+		return without_witness(app, v, request, count);
 	bool understood = true;
 	switch (request) {
 	case REQUEST_NEXT:
@@ -627,6 +676,8 @@ static void witness_select(struct app *app, void *state, int row, int column, bo
 			v->choice = (uint32_t)(row - 2);
 		return;
 	}
+	if (v->w.events == NULL && v->prose->len)
+		prose_select(v->prose, &v->list, row, v->columns);
 	if (row < 2 || v->w.events == NULL || v->list.top + (row - 2) >= v->rows->len)
 		return;
 	v->list.cursor = v->list.top + (uint64_t)(row - 2);
@@ -654,5 +705,6 @@ const struct view_ops witness_view = {
 	.fit = witness_fit,
 	.draw = witness_draw,
 	.request = witness_request,
+	.offers = witness_offers,
 	.select = witness_select,
 };

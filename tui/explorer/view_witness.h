@@ -7,6 +7,7 @@
 #define HEDDLE_VIEW_WITNESS_H
 
 #include "tui/explorer/app.h"
+#include "tui/explorer/prose.h"
 #include "tui/explorer/schedule.h"
 
 struct witness_view {
@@ -17,10 +18,12 @@ struct witness_view {
 	GArray *switches;        /* struct context_switch */
 	GArray *rows, *recorded; /* struct row; of `recorded` index is into `sorted` */
 	GArray *sorted;          /* uint32_t: the same events as recorded */
+	GArray *prose;           /* struct prose_row: the proof, where there is no witness */
 	int8_t *moves;
 	guint fold;                   /* so many first events are as recorded and folded */
 	int name_width, number_width; /* columns of a thread's name and an event's number */
-	struct list list;
+	struct list list;             /* of `rows`, or of `prose` */
+	int columns;
 	uint64_t recorded_top;
 	char *verdict; /* owned: the checker's word */
 	bool accepted;

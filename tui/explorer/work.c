@@ -64,6 +64,38 @@ static const enum analysis analyses[] = { ANALYSIS_HB,  ANALYSIS_AUTO,  ANALYSIS
 	                                  ANALYSIS_SHB, ANALYSIS_SYNCP, ANALYSIS_WCP,
 	                                  ANALYSIS_WDC, ANALYSIS_M2 };
 
+/* A race that is found is shown at once: the last verdict of a long trace takes minutes. */
+static void hand_over_race(void *context, const struct finding *race)
+{
+	struct finding *f = finding_new(race->kind, race->first, race->second);
+	f->verdict = race->verdict;
+	f->count = race->count;
+	f->counted_all = race->counted_all;
+	f->by = race->by;
+	f->note = race->note;
+	if (race->variables)
+		f->variables = g_array_copy(race->variables);
+	if (race->witness)
+		f->witness = g_array_ref(race->witness);
+	job_hand_over(context, f);
+}
+
+static void take_races(struct job *job, GPtrArray *items)
+{
+	struct app *app = job->context;
+	struct report *report =
+	        app->jobs.closing ? NULL : report_new(app->session->trace, "auto");
+	for (guint i = 0; i < items->len; i++)
+		if (report)
+			report_add(report, items->pdata[i]);
+		else
+			finding_free(items->pdata[i]);
+	if (report == NULL)
+		return;
+	session_add_report(app->session, report, ANALYSIS_COUNT, true);
+	app_refresh(app);
+}
+
 static bool analysis_run(struct job *job, const struct progress *progress, struct error *error)
 {
 	struct app *app = job->context;
@@ -75,6 +107,10 @@ static bool analysis_run(struct job *job, const struct progress *progress, struc
 		options.budget_pair = app->options.budget_pair;
 	if (app->options.budget_total > 0)
 		options.budget_total = app->options.budget_total;
+	if (job->news) {
+		options.found = hand_over_race;
+		options.found_context = job;
+	}
 	job->data = races_find(job_trace(job), &options, progress, error);
 	return job->data != NULL;
 }
@@ -119,6 +155,7 @@ static void start_analysis(struct app *app, enum analysis analysis)
 	job->run = analysis_run;
 	job->done = analysis_done;
 	job->tells = analysis == ANALYSIS_AUTO; /* its rung, and the races so far */
+	job->news = analysis == ANALYSIS_AUTO ? take_races : NULL;
 	jobs_add(&app->jobs, job);
 }
 
@@ -281,6 +318,8 @@ void app_start_work(struct app *app)
 			start_others(app); /* findings come before marks */
 		start_analysis(app, analyses[i]);
 	}
+	if (session_lacks_code(app->session))
+		start_analysis(app, ANALYSIS_RDIT);
 }
 
 /* -- orders ------------------------------------------------------------------------- */
@@ -365,6 +404,11 @@ static void decide_done(struct job *job, bool good, const struct error *error)
 		app_refresh(app);
 	}
 	g_free(d);
+}
+
+bool app_decides(const struct app *app, uint32_t first)
+{
+	return is_under_way(app, (int)first, decide_run);
 }
 
 void app_decide_pair(struct app *app, uint32_t first, uint32_t second)

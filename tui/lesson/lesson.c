@@ -7,7 +7,7 @@
 #include "tui/lesson/lesson.h"
 
 #include "engine/base/home.h"
-#include "tui/explorer/grid.h"
+#include "tui/drawing/columns.h"
 
 #include <string.h>
 

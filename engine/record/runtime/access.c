@@ -12,7 +12,10 @@ static void log_long(struct thread *t, uint64_t first, uintptr_t address, unsign
 	struct stream *s = t->stream;
 	uint64_t *w = s->next, key = log_site_key(first, code);
 	address &= LOG_ADDRESS_MASK;
-	s->sites[log_site_slot(key)] = (struct log_site){ key, address, known ? value : 0, 0 };
+	unsigned slot = log_site_slot(key);
+	s->sites->at[slot].key = key;
+	s->sites->at[slot].address = address;
+	s->sites->value[slot] = known ? value : 0;
 	w[1] = address | (uint64_t)code << LOG_SIZE_SHIFT;
 	if (known && value < LOG_SMALL_LIMIT) {
 		w[1] |= value << LOG_SMALL_SHIFT;
@@ -33,13 +36,13 @@ void log_fill(struct thread *t)
 	struct stream *s = t->stream;
 	if (likely(log_fill_here(t, s)))
 		return;
-	struct log_site *site = t->pending_site;
+	unsigned slot = t->pending_slot;
 	uint64_t *w = t->pending;
 	t->pending = NULL;
 	if (w != s->next)
 		return;
-	uint64_t value = peek(site->address, t->pending_code);
-	site->value = value;
+	uint64_t value = peek(s->sites->at[slot].address, t->pending_code);
+	s->sites->value[slot] = value;
 	if (value < LOG_SMALL_LIMIT) { /* the long record's two words end here */
 		w[-1] |= value << LOG_SMALL_SHIFT;
 		BARRIER();
@@ -68,22 +71,22 @@ void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc
 	uint64_t *w = log_room(s, 4), address = (uintptr_t)p & LOG_ADDRESS_MASK;
 	uint64_t first = log_word(tag, flags, pc), key = log_site_key(first, code);
 	unsigned slot = log_site_slot(key);
-	struct log_site *site = &s->sites[slot];
-	uint64_t offset = address - site->address;
+	struct log_sites *sites = s->sites;
+	uint64_t offset = address - sites->at[slot].address;
 	bool valued = code < 4 && rt.values && (rt.controlled || tag >= LOG_AREAD);
 	if (!known && tag == LOG_READ && valued) {
 		value = peek(address, code);
 		known = true;
 	}
 	known = known && valued;
-	uint64_t delta = known ? value - site->value : LOG_DELTA_UNKNOWN;
-	if (site->key != key || !log_fits(offset, LOG_OFFSET_BITS)) {
+	uint64_t delta = known ? value - sites->value[slot] : LOG_DELTA_UNKNOWN;
+	if (sites->at[slot].key != key || !log_fits(offset, LOG_OFFSET_BITS)) {
 		log_long(t, first, address, code, known, value);
 	} else {
 		bool follows = known && !log_fits(delta, LOG_DELTA_BITS);
-		site->address = address;
+		sites->at[slot].address = address;
 		if (known)
-			site->value = value;
+			sites->value[slot] = value;
 		if (follows)
 			w[1] = value;
 		BARRIER();
@@ -92,7 +95,7 @@ void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc
 	}
 	if (tag == LOG_WRITE && valued && !known) {
 		t->pending = s->next;
-		t->pending_site = site;
+		t->pending_slot = slot;
 		t->pending_code = code;
 	}
 	if (t->epoch && tag < LOG_AREAD) {
@@ -128,11 +131,27 @@ void log_range(struct thread *t, enum log_tag tag, uintptr_t pc, const void *p, 
 	plan_point(t);
 	struct stream *s = t->stream;
 	log_before(t);
-	uint64_t *w = log_room(s, 3);
-	w[1] = ((uintptr_t)p & LOG_ADDRESS_MASK) | (uint64_t)LOG_RANGE << LOG_SIZE_SHIFT;
-	w[2] = size;
-	BARRIER();
-	w[0] = log_word(tag, 0, pc);
-	s->next = w + 3;
+	uint64_t *w = log_room(s, 3), address = (uintptr_t)p & LOG_ADDRESS_MASK;
+	uint64_t first = log_word(tag, 0, pc), key = log_site_key(first, LOG_RANGE);
+	unsigned slot = log_site_slot(key);
+	struct log_sites *sites = s->sites;
+	uint64_t offset = address - sites->at[slot].address;
+	uint64_t delta = size - sites->value[slot];
+	if (sites->at[slot].key != key || !log_fits(offset, LOG_OFFSET_BITS) ||
+	    !log_fits(delta, LOG_DELTA_BITS)) {
+		w[1] = address | (uint64_t)LOG_RANGE << LOG_SIZE_SHIFT;
+		w[2] = size;
+		BARRIER();
+		w[0] = first;
+		s->next = w + 3;
+	} else if (t->epoch && delta == 0 && log_fits(offset, LOG_HALF_OFFSET_BITS)) {
+		log_half(s, slot, offset);
+	} else {
+		w[0] = log_short(slot, delta, offset);
+		s->next = w + 1;
+	}
+	sites->at[slot].key = key;
+	sites->at[slot].address = address;
+	sites->value[slot] = size;
 	count_event(t, tag, pc);
 }

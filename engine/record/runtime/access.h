@@ -44,15 +44,31 @@ ALWAYS_INLINE uint64_t log_short(unsigned slot, uint64_t delta, uint64_t offset)
 	       log_field(offset, LOG_OFFSET_BITS);
 }
 
+/* Free mode: the record of a site that differs only in the address, by a little. */
+ALWAYS_INLINE void log_half(struct stream *s, unsigned slot, uint64_t offset)
+{
+	uint64_t *w = s->next;
+	uint64_t half = (uint64_t)slot << LOG_HALF_OFFSET_BITS |
+	                log_field(offset, LOG_HALF_OFFSET_BITS);
+	if (s->half == w) {
+		w[-1] ^= (half ^ LOG_HALF_NONE) << LOG_HALF_BITS;
+		s->half = NULL;
+	} else {
+		w[0] = LOG_SHORT | LOG_PAIR | LOG_HALF_NONE << LOG_HALF_BITS | half;
+		s->next = s->half = w + 1;
+	}
+}
+
 /* The value of the last write, as log_fill; false when that has to do it. */
 ALWAYS_INLINE bool log_fill_here(struct thread *t, struct stream *s)
 {
 	uint64_t *w = t->pending;
-	struct log_site *site = t->pending_site;
+	unsigned slot = t->pending_slot;
 	if (unlikely(w != s->next || !(w[-1] & LOG_SHORT)))
 		return false;
-	uint64_t value = peek(site->address, t->pending_code), delta = value - site->value;
-	site->value = value;
+	uint64_t value = peek(s->sites->at[slot].address, t->pending_code);
+	uint64_t delta = value - s->sites->value[slot];
+	s->sites->value[slot] = value;
 	t->pending = NULL;
 	if (unlikely(!log_fits(delta, LOG_DELTA_BITS))) {
 		w[-1] ^= (LOG_DELTA_UNKNOWN ^ LOG_DELTA_FOLLOWS) << LOG_DELTA_SHIFT;
@@ -78,16 +94,17 @@ ALWAYS_INLINE bool log_access_here(struct thread *t, enum log_tag tag, unsigned 
 	uint64_t *w = s->next;
 	uint64_t key = log_site_key(log_word(tag, flags, pc), code);
 	unsigned slot = log_site_slot(key);
-	struct log_site *site = &s->sites[slot];
-	uint64_t offset = (address & LOG_ADDRESS_MASK) - site->address;
-	if (unlikely(w + 4 > s->end || site->key != key || !log_fits(offset, LOG_OFFSET_BITS)))
+	struct log_sites *sites = s->sites;
+	uint64_t offset = (address & LOG_ADDRESS_MASK) - sites->at[slot].address;
+	if (unlikely(w + 4 > s->end || sites->at[slot].key != key ||
+	             !log_fits(offset, LOG_OFFSET_BITS)))
 		return false;
 	uint64_t delta = LOG_DELTA_UNKNOWN;
-	site->address += offset;
+	sites->at[slot].address += offset;
 	if (tag == LOG_READ && code < 4) {
 		uint64_t value = peek(address, code);
-		delta = value - site->value;
-		site->value = value;
+		delta = value - sites->value[slot];
+		sites->value[slot] = value;
 		if (unlikely(!log_fits(delta, LOG_DELTA_BITS))) {
 			w[1] = value;
 			BARRIER();
@@ -101,7 +118,7 @@ ALWAYS_INLINE bool log_access_here(struct thread *t, enum log_tag tag, unsigned 
 	s->next = w; /* there is room for a write's value */
 	if (tag == LOG_WRITE && code < 4) {
 		t->pending = w;
-		t->pending_site = site;
+		t->pending_slot = slot;
 		t->pending_code = code;
 	}
 	t->ordinal++;
@@ -124,21 +141,29 @@ ALWAYS_INLINE uint64_t *seen_entry(struct thread *t, uint64_t key)
 	return &t->seen[key >> (64 - SEEN_BITS)];
 }
 
-/* The same in free mode, without values. */
+/* The same in free mode, without values.  False: there is no room. */
 ALWAYS_INLINE bool log_free_here(struct thread *t, enum log_tag tag, unsigned flags,
                                  uintptr_t pc, uintptr_t address, unsigned code)
 {
 	struct stream *s = t->stream;
 	uint64_t *w = s->next;
-	uint64_t key = log_site_key(log_word(tag, flags, pc), code);
+	uint64_t first = log_word(tag, flags, pc), key = log_site_key(first, code);
 	unsigned slot = log_site_slot(key);
-	struct log_site *site = &s->sites[slot];
-	uint64_t offset = (address & LOG_ADDRESS_MASK) - site->address;
-	if (unlikely(w + 4 > s->end || site->key != key || !log_fits(offset, LOG_OFFSET_BITS)))
+	struct log_sites *sites = s->sites;
+	address &= LOG_ADDRESS_MASK;
+	uint64_t offset = address - sites->at[slot].address;
+	if (unlikely(w + 4 > s->end))
 		return false;
-	site->address += offset;
-	*w = log_short(slot, LOG_DELTA_UNKNOWN, offset);
-	s->next = w + 1;
+	sites->at[slot].address = address;
+	if (likely(sites->at[slot].key == key && log_fits(offset, LOG_HALF_OFFSET_BITS))) {
+		log_half(s, slot, offset);
+	} else {
+		sites->at[slot].key = key;
+		w[1] = address | (uint64_t)code << LOG_SIZE_SHIFT;
+		BARRIER();
+		w[0] = first;
+		s->next = w + 2;
+	}
 	key = seen_key(t, tag, pc, address, code);
 	*seen_entry(t, key) = key;
 	return true;

@@ -67,9 +67,9 @@ static void looked(struct thread *t, unsigned order, const volatile void *p, uns
 	{ \
 		ENTER(function(p, v, __ATOMIC_SEQ_CST)) \
 		type old = function(p, v, __ATOMIC_SEQ_CST); \
-		log_rmw(t, ORDER(order), CALLER(), (const void *)p, code, (uint64_t)old, \
+		log_rmw(t, ORDER(order), HOOK_CALLER(), (const void *)p, code, (uint64_t)old, \
 		        (uint64_t)(type)(expression)); \
-		changed(t, p, old != (type)(expression), (uint64_t)old, CALLER()); \
+		changed(t, p, old != (type)(expression), (uint64_t)old, HOOK_CALLER()); \
 		return old; \
 	}
 
@@ -85,11 +85,11 @@ static void looked(struct thread *t, unsigned order, const volatile void *p, uns
 		bool done = __atomic_compare_exchange_n(p, &old, v, false, __ATOMIC_SEQ_CST, \
 		                                        __ATOMIC_SEQ_CST); \
 		if (done) { \
-			log_rmw(t, ORDER(order), CALLER(), (const void *)p, code, \
+			log_rmw(t, ORDER(order), HOOK_CALLER(), (const void *)p, code, \
 			        (uint64_t)old, (uint64_t)v); \
-			changed(t, p, true, 0, CALLER()); \
+			changed(t, p, true, 0, HOOK_CALLER()); \
 		} else { \
-			looked(t, ORDER(failure), p, code, (uint64_t)old, CALLER()); \
+			looked(t, ORDER(failure), p, code, (uint64_t)old, HOOK_CALLER()); \
 			*expected = old; \
 		} \
 		return done; \
@@ -101,7 +101,7 @@ static void looked(struct thread *t, unsigned order, const volatile void *p, uns
 	{ \
 		ENTER(__atomic_load_n(p, __ATOMIC_SEQ_CST)) \
 		type v = __atomic_load_n(p, __ATOMIC_SEQ_CST); \
-		looked(t, ORDER(order), p, code, (uint64_t)v, CALLER()); \
+		looked(t, ORDER(order), p, code, (uint64_t)v, HOOK_CALLER()); \
 		return v; \
 	} \
 	EXPORT void __tsan_atomic##bits##_store(volatile type *p, type v, int order); \
@@ -113,7 +113,7 @@ static void looked(struct thread *t, unsigned order, const volatile void *p, uns
 			return; \
 		} \
 		atomic_point(t); \
-		log_access(t, LOG_AWRITE, ORDER(order), CALLER(), (const void *)p, code, true, \
+		log_access(t, LOG_AWRITE, ORDER(order), HOOK_CALLER(), (const void *)p, code, true, \
 		           (uint64_t)v); \
 		__atomic_store_n(p, v, __ATOMIC_SEQ_CST); \
 		poll_wrote(p); \
@@ -142,11 +142,11 @@ static void looked(struct thread *t, unsigned order, const volatile void *p, uns
 		atomic_point(t); \
 		if (__atomic_compare_exchange_n(p, &old, v, false, __ATOMIC_SEQ_CST, \
 		                                __ATOMIC_SEQ_CST)) { \
-			log_rmw(t, ORDER(order), CALLER(), (const void *)p, code, \
+			log_rmw(t, ORDER(order), HOOK_CALLER(), (const void *)p, code, \
 			        (uint64_t)old, (uint64_t)v); \
-			changed(t, p, true, 0, CALLER()); \
+			changed(t, p, true, 0, HOOK_CALLER()); \
 		} else { \
-			looked(t, ORDER(failure), p, code, (uint64_t)old, CALLER()); \
+			looked(t, ORDER(failure), p, code, (uint64_t)old, HOOK_CALLER()); \
 		} \
 		return old; \
 	}
@@ -186,7 +186,7 @@ a128 __tsan_atomic128_load(const volatile a128 *p, int order)
 {
 	ENTER(load128(p, order))
 	a128 v = load128(p, order);
-	log_access(t, LOG_AREAD, ORDER(order), CALLER(), (const void *)p, 4, false, 0);
+	log_access(t, LOG_AREAD, ORDER(order), HOOK_CALLER(), (const void *)p, 4, false, 0);
 	return v;
 }
 EXPORT void __tsan_atomic128_store(volatile a128 *p, a128 v, int order);
@@ -198,7 +198,7 @@ void __tsan_atomic128_store(volatile a128 *p, a128 v, int order)
 		return;
 	}
 	atomic_point(t);
-	log_access(t, LOG_AWRITE, ORDER(order), CALLER(), (const void *)p, 4, false, 0);
+	log_access(t, LOG_AWRITE, ORDER(order), HOOK_CALLER(), (const void *)p, 4, false, 0);
 	wide_exchange128(p, v, order);
 }
 FETCH(128, a128, 4, exchange, wide_exchange128, v)
@@ -231,7 +231,7 @@ static int exchange_record128(volatile a128 *p, a128 *expected, a128 v, int orde
 	int __tsan_atomic128_##name(volatile a128 *p, a128 *expected, a128 v, int order, \
 	                            int failure) \
 	{ \
-		return exchange_record128(p, expected, v, order, failure, CALLER()); \
+		return exchange_record128(p, expected, v, order, failure, HOOK_CALLER()); \
 	}
 EXCHANGE128(compare_exchange_strong)
 EXCHANGE128(compare_exchange_weak)
@@ -240,7 +240,7 @@ EXPORT a128 __tsan_atomic128_compare_exchange_val(volatile a128 *p, a128 expecte
 a128 __tsan_atomic128_compare_exchange_val(volatile a128 *p, a128 expected, a128 v, int order,
                                            int failure)
 {
-	exchange_record128(p, &expected, v, order, failure, CALLER());
+	exchange_record128(p, &expected, v, order, failure, HOOK_CALLER());
 	return expected;
 }
 
@@ -252,7 +252,7 @@ void __tsan_atomic_thread_fence(int order)
 	if (!t || ORDER(order) < 2) /* a relaxed fence does nothing */
 		return;
 	plan_point(t);
-	log_event(t, LOG_FENCE, ORDER(order), CALLER(), 0, 0, 0);
+	log_event(t, LOG_FENCE, ORDER(order), HOOK_CALLER(), 0, 0, 0);
 }
 EXPORT void __tsan_atomic_signal_fence(int order);
 void __tsan_atomic_signal_fence(int order)

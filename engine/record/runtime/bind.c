@@ -202,6 +202,7 @@ static __attribute__((noinline)) void leave_calls(const struct __jmp_buf_tag *bu
 		plan_point(t);
 		close_call(t, NULL);
 	}
+	missing_jump(t, sp);
 	errno = error;
 }
 
@@ -210,7 +211,7 @@ _Noreturn void __longjmp_chk(struct __jmp_buf_tag buffer[1], int value);
 #define JUMP(name) \
 	EXPORT _Noreturn void name(struct __jmp_buf_tag buffer[1], int value) \
 	{ \
-		if (unlikely(me->open_count > 0)) \
+		if (unlikely(me->open_count > 0 || me->region_count > 0)) \
 			leave_calls(buffer); \
 		REAL(name)(buffer, value); \
 		__builtin_unreachable(); \

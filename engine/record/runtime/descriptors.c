@@ -124,8 +124,10 @@ static void fill_address(void *a, socklen_t *length, const struct given *g, unsi
 		if (input_given(t, LOG_INPUT_##name, fd, room_in(v, count), &g_)) { \
 			n = fill(t, v, count, &g_); \
 		} else { \
+			channel_turn(t, outside_reads(fd), LOG_RCV, pc); \
 			await_input(t, fd, frame, pc); \
 			n = real; \
+			channel_read(t, outside_reads(fd), n, pc); \
 			if (outside(t, fd)) \
 				input_keep_scattered(t, LOG_INPUT_##name, fd, n, v, count, \
 				                     NULL, 0, 0); \
@@ -200,8 +202,10 @@ EXPORT ssize_t recvfrom(int fd, void *restrict p, size_t size, int flags,
 			fill_address(a, length, &g, 1);
 	} else {
 		socklen_t room = a && length ? *length : 0;
+		channel_turn(t, outside_reads(fd), LOG_RCV, CALLER());
 		await_input(t, fd, LOG_CALL_recvfrom, CALLER());
 		n = REAL(recvfrom)(fd, p, size, flags, a, length);
+		channel_read(t, outside_reads(fd), n, CALLER());
 		if (outside(t, fd)) {
 			socklen_t came = a && length ? *length : 0;
 			struct piece from = address_piece(a, room, n >= 0 ? came : 0);
@@ -249,8 +253,10 @@ EXPORT ssize_t recvmsg(int fd, struct msghdr *m, int flags)
 		n = fill(t, m->msg_iov, m->msg_iovlen, &g);
 		fill_message(m, &g);
 	} else {
+		channel_turn(t, outside_reads(fd), LOG_RCV, CALLER());
 		await_input(t, fd, LOG_CALL_recvmsg, CALLER());
 		n = REAL(recvmsg)(fd, m, flags);
+		channel_read(t, outside_reads(fd), n, CALLER());
 		if (outside(t, fd)) {
 			struct piece parts[] = {
 				{ m->msg_name, n >= 0 && m->msg_name ? m->msg_namelen : 0 },
@@ -318,12 +324,17 @@ static int accept_here(int fd, struct sockaddr *a, socklen_t *length, int flags,
 	if (!t)
 		return plain ? REAL(accept)(fd, a, length) : REAL(accept4)(fd, a, length, flags);
 	struct given g;
-	if (input_given(t, call, fd, 0, &g))
-		return accept_given(t, &g, a, length, flags);
-	socklen_t room = a && length ? *length : 0;
-	await_input(t, fd, frame, pc);
-	int made = plain ? REAL(accept)(fd, a, length) : REAL(accept4)(fd, a, length, flags);
-	accept_kept(t, call, fd, made, a, room, length);
+	int made;
+	if (input_given(t, call, fd, 0, &g)) {
+		made = accept_given(t, &g, a, length, flags);
+	} else {
+		socklen_t room = a && length ? *length : 0;
+		await_input(t, fd, frame, pc);
+		made = plain ? REAL(accept)(fd, a, length)
+		             : REAL(accept4)(fd, a, length, flags);
+		accept_kept(t, call, fd, made, a, room, length);
+	}
+	channel_numbered(t, made, pc);
 	return made;
 }
 EXPORT int accept(int fd, struct sockaddr *restrict a, socklen_t *restrict length)
@@ -345,17 +356,19 @@ EXPORT int accept4(int fd, struct sockaddr *restrict a, socklen_t *restrict leng
 		ssize_t n_; \
 		if (input_given(t, call, fd, size, &g_)) { \
 			n_ = g_.result; \
-		} else if (may_fill(fd, size)) { \
-			sched_leave(t); \
-			n_ = real; \
-			int error_ = errno; \
-			sched_rejoin(t); \
-			errno = error_; \
-			if (outside(t, fd)) \
-				input_keep(t, call, fd, n_, NULL, 0, 0); \
 		} else { \
-			await(t, fd, POLLOUT); \
-			n_ = real; \
+			channel_turn(t, outside_writes(fd), LOG_SND, CALLER()); \
+			if (may_fill(fd, size)) { \
+				sched_leave(t); \
+				n_ = real; \
+				int error_ = errno; \
+				sched_rejoin(t); \
+				errno = error_; \
+			} else { \
+				await(t, fd, POLLOUT); \
+				n_ = real; \
+			} \
+			channel_wrote(t, outside_writes(fd), n_, CALLER()); \
 			if (outside(t, fd)) \
 				input_keep(t, call, fd, n_, NULL, 0, 0); \
 		} \

@@ -133,9 +133,9 @@ static __attribute__((noinline)) void range_hook(const void *p, size_t size, enu
 	{ \
 		struct thread *t = me; \
 		if (!t->epoch) \
-			controlled_##name(t, p, CALLER()); \
-		else if (!free_again(t, p, code, tag, CALLER())) \
-			free_##name(t, p, CALLER()); \
+			controlled_##name(t, p, HOOK_CALLER()); \
+		else if (!free_again(t, p, code, tag, HOOK_CALLER())) \
+			free_##name(t, p, HOOK_CALLER()); \
 	}
 #define ACCESS_PC(name, code, tag) \
 	EXPORT void __tsan_##name##_pc(void *p, void *pc); \
@@ -147,8 +147,8 @@ static __attribute__((noinline)) void range_hook(const void *p, size_t size, enu
 	EXPORT void __tsan_##name(void *p); \
 	void __tsan_##name(void *p) \
 	{ \
-		access_hook(p, code, LOG_READ, 0, CALLER()); \
-		access_hook(p, code, LOG_WRITE, 0, CALLER()); \
+		access_hook(p, code, LOG_READ, 0, HOOK_CALLER()); \
+		access_hook(p, code, LOG_WRITE, 0, HOOK_CALLER()); \
 	}
 #define SIZES(bytes, code) \
 	ACCESS(read##bytes, code, LOG_READ, 0) \
@@ -174,7 +174,7 @@ SIZES(16, 4)
 	EXPORT void __tsan_##name(void *p, size_t size); \
 	void __tsan_##name(void *p, size_t size) \
 	{ \
-		range_hook(p, size, tag, CALLER()); \
+		range_hook(p, size, tag, HOOK_CALLER()); \
 	} \
 	EXPORT void __tsan_##name##_pc(void *p, size_t size, void *pc); \
 	void __tsan_##name##_pc(void *p, size_t size, void *pc) \
@@ -188,12 +188,12 @@ EXPORT void __tsan_vptr_update(void **vptr, void *new_value);
 void __tsan_vptr_update(void **vptr, void *new_value)
 {
 	if (*vptr != new_value) /* constructors store the same again; that is no news */
-		access_hook(vptr, 3, LOG_WRITE, 0, CALLER());
+		access_hook(vptr, 3, LOG_WRITE, 0, HOOK_CALLER());
 }
 EXPORT void __tsan_vptr_read(void **vptr);
 void __tsan_vptr_read(void **vptr)
 {
-	access_hook(vptr, 3, LOG_READ, 0, CALLER());
+	access_hook(vptr, 3, LOG_READ, 0, HOOK_CALLER());
 }
 
 /* Where calls are watched for --start-at and bind lines; the call's address. */
@@ -205,17 +205,9 @@ static __attribute__((noinline)) uintptr_t watched_call(const struct thread *t, 
 	return call - rt.bind_low < rt.bind_size ? t->bound_pc : call;
 }
 
-EXPORT void __tsan_func_entry(void *call_pc);
-void __tsan_func_entry(void *call_pc)
+ALWAYS_INLINE void push_frame(struct thread *t, uintptr_t call, uintptr_t function,
+                              uintptr_t sp)
 {
-	struct thread *t = me;
-	uintptr_t call = (uintptr_t)call_pc, sp = (uintptr_t)__builtin_frame_address(0);
-	if (unlikely(t == &nobody))
-		return;
-	if (t->pending)
-		log_fill(t);
-	if (unlikely(rt.waiting || rt.bind_size))
-		call = watched_call(t, call, CALLER());
 	uint32_t depth = t->depth;
 	/* Frames that a longjmp left behind: a caller's frame lies above ours. */
 	while (unlikely(depth > 0 && depth <= MAX_FRAMES && t->frames[depth - 1].sp <= sp &&
@@ -229,30 +221,65 @@ void __tsan_func_entry(void *call_pc)
 		return;
 	struct frame *f = &t->frames[depth];
 	f->call = call;
-	f->function = CALLER();
+	f->function = function;
 	f->sp = sp;
 	if (t->epoch) {
-		f->context = context_of(f[-1].context, call, f->function);
+		f->context = context_of(f[-1].context, call, function);
 		t->context = context_now(t, f->context);
 	}
+}
+
+static __attribute__((noinline)) void entry_rest(struct thread *t, uintptr_t call,
+                                                 uintptr_t function, uintptr_t sp)
+{
+	if (t == &nobody)
+		return;
+	if (t->pending)
+		log_fill(t);
+	push_frame(t, watched_call(t, call, function), function, sp);
+}
+
+EXPORT void __tsan_func_entry(void *call_pc);
+void __tsan_func_entry(void *call_pc)
+{
+	struct thread *t = me;
+	uintptr_t call = (uintptr_t)call_pc;
+	uintptr_t sp = (uintptr_t)__builtin_dwarf_cfa() - 2 * sizeof(uintptr_t);
+	if (unlikely(t->pending || rt.waiting || rt.bind_size || t == &nobody))
+		entry_rest(t, call, HOOK_CALLER(), sp);
+	else
+		push_frame(t, call, HOOK_CALLER(), sp);
+}
+
+ALWAYS_INLINE void pop_frame(struct thread *t)
+{
+	uint32_t depth = t->depth;
+	if (likely(depth > 0))
+		t->depth = --depth;
+	if (depth < t->low) {
+		t->low = depth;
+		if (unlikely(depth < t->resume_below))
+			missing_left(t);
+	}
+	t->dirty = t->low < t->emitted || depth != t->emitted;
+	if (t->epoch)
+		context_renew(t);
+}
+
+static __attribute__((noinline)) void exit_rest(struct thread *t)
+{
+	log_fill(t);
+	pop_frame(t);
 }
 
 EXPORT void __tsan_func_exit(void *unused);
 void __tsan_func_exit(void *unused)
 {
 	struct thread *t = me;
-	if (unlikely(t == &nobody))
-		return;
 	if (t->pending)
-		log_fill(t);
-	uint32_t depth = t->depth;
-	if (likely(depth > 0))
-		t->depth = --depth;
-	if (depth < t->low)
-		t->low = depth;
-	t->dirty = t->low < t->emitted || depth != t->emitted;
-	if (t->epoch)
-		context_renew(t);
+		exit_rest(t);
+	else if (likely(t != &nobody))
+		pop_frame(t);
 }
 
 EXPORT void __tsan_ignore_thread_begin(void);

@@ -161,6 +161,7 @@ __attribute__((constructor(101))) static void begin(int argc, char **argv)
 	rt.controlled = rt.config.flags & LOG_CONTROLLED;
 	rt.values = rt.config.flags & LOG_VALUES;
 	rt.replay = rt.config.flags & LOG_REPLAY;
+	rt.missing = rt.config.flags & LOG_MISSING;
 	if (rt.controlled && rt.config.flags & LOG_KEEP_INPUTS)
 		rt.inputs = INPUTS_KEPT;
 	rt.random = (rt.config.seed + 1) * 0x9e3779b97f4a7c15ull;
@@ -187,6 +188,7 @@ __attribute__((constructor(101))) static void begin(int argc, char **argv)
 	glib_take_over();
 	thread_begin(t);
 	log_thread(t); /* again, with its stack */
+	missing_take_over();
 	if (rt.controlled)
 		pin();
 	t->gate = 0;
@@ -488,6 +490,7 @@ EXPORT void *dlopen(const char *file, int mode)
 		t->gate |= GATE_INSIDE;
 		log_modules();
 		glib_take_over();
+		missing_take_over();
 		t->gate &= ~GATE_INSIDE;
 	}
 	return library;

@@ -154,6 +154,8 @@ static const struct log_input *peek(struct thread *t)
 {
 	if (!t->input_end)
 		replay_inputs(t->id, &t->input, &t->input_end);
+	while (t->input < t->input_end && t->input->flags & LOG_TAKEN)
+		t->input = after(t->input);
 	return t->input < t->input_end ? t->input : NULL;
 }
 
@@ -184,7 +186,7 @@ bool input_signals(struct thread *t)
 	return any;
 }
 
-static void give(struct thread *t, const struct log_input *in, struct given *g)
+static void give(const struct log_input *in, struct given *g)
 {
 	const char *p = (const char *)(in + 1);
 	*g = (struct given){ .result = in->result, .extra = in->extra, .recorded = true };
@@ -193,7 +195,6 @@ static void give(struct thread *t, const struct log_input *in, struct given *g)
 		g->length[i] = in->length[i];
 		p += (in->length[i] + 7u) & ~7u;
 	}
-	t->input = (const struct log_input *)(const void *)p;
 	if (in->result < 0)
 		errno = in->error;
 }
@@ -252,19 +253,43 @@ static void explain(struct thread *t, enum log_input_call call, int fd, uint64_t
 	replay_left(t, s.text);
 }
 
+enum { FAR = 1000 };
+
 /* After the plan: the next of its kind among what the thread got. */
 static const struct log_input *find(struct thread *t, enum log_input_call call, int fd,
                                     uint64_t most)
 {
-	enum { FAR = 1000 };
 	const struct log_input *in = peek(t);
 	for (unsigned i = 0; i < FAR && in && in < t->input_end; i++, in = after(in)) {
 		if (in->call == LOG_INPUT_signal)
 			break;
-		if (same_call(in, call, fd, most)) {
-			t->input = in;
+		if (!(in->flags & LOG_TAKEN) && same_call(in, call, fd, most)) {
+			t->input = after(in);
 			return in;
 		}
+	}
+	return NULL;
+}
+
+/* And among what others got of the same descriptor, when this one has it now. */
+static const struct log_input *find_elsewhere(enum log_input_call call, int fd, uint64_t most)
+{
+	if (fd < 0 || calls[call].asks == LOG_WAITS)
+		return NULL;
+	for (uint32_t id = 0; id < rt.config.thread_count && id < MAX_THREADS; id++) {
+		const struct log_input *in, *end;
+		struct thread *other = rt.threads[id];
+		if (other && other->input_end) {
+			in = other->input;
+			end = other->input_end;
+		} else {
+			replay_inputs(id, &in, &end);
+		}
+		for (unsigned i = 0; i < FAR && in < end; i++, in = after(in))
+			if (!(in->flags & LOG_TAKEN) && same_call(in, call, fd, most)) {
+				((struct log_input *)in)->flags |= LOG_TAKEN;
+				return in;
+			}
 	}
 	return NULL;
 }
@@ -317,22 +342,23 @@ static void make_up(struct thread *t, enum log_input_call call, int fd, uint64_t
 	errno = EAGAIN;
 }
 
-static void give_next(struct thread *t, enum log_input_call call, int fd, uint64_t most,
+static void give_next(struct thread *t, enum log_input_call call, int descriptor, uint64_t most,
                       struct given *g)
 {
+	int fd = outside_recorded(descriptor);
 	if (rt.replay)
 		replay_call(t);
 	input_signals(t);
 	const struct log_input *in = peek(t);
-	if (!in || !same_call(in, call, fd, most)) {
-		if (replay_strict())
-			explain(t, call, fd, most, in);
-		in = find(t, call, fd, most);
-	}
+	if ((!in || !same_call(in, call, fd, most)) && replay_strict())
+		explain(t, call, fd, most, in);
+	in = find(t, call, fd, most);
+	if (!in)
+		in = find_elsewhere(call, fd, most);
 	if (in)
-		give(t, in, g);
+		give(in, g);
 	else
-		make_up(t, call, fd, most, g);
+		make_up(t, call, descriptor, most, g);
 }
 
 bool input_given(struct thread *t, enum log_input_call call, int fd, uint64_t most,
@@ -349,7 +375,8 @@ bool input_became(struct thread *t, enum log_input_call call, int fd)
 	if (rt.inputs != INPUTS_GIVEN)
 		return false;
 	const struct log_input *in = input_next(t, call);
-	return in && in->fd == fd && in->flags & LOG_BECAME && in->ordinal == t->ordinal;
+	return in && in->fd == outside_recorded(fd) &&
+	       in->flags & LOG_BECAME && in->ordinal == t->ordinal;
 }
 
 void input_given_wait(struct thread *t, enum log_input_call call, int fd, struct given *g)

@@ -49,6 +49,18 @@ void *rt_pages(size_t bytes)
 	return p < 0 ? NULL : (void *)p;
 }
 
+void rt_populate(void *pages, size_t bytes)
+{
+	enum { POPULATE_WRITE = 23 }; /* MADV_, of Linux 5.14 */
+	raw_syscall(SYS_madvise, (long)pages, bytes, POPULATE_WRITE, 0, 0, 0);
+}
+
+void rt_unpages(void *pages, size_t bytes)
+{
+	if (pages)
+		raw_syscall(SYS_munmap, (long)pages, (bytes + 4095) & ~4095ul, 0, 0, 0, 0);
+}
+
 static char *buffers;        /* the shared chunks */
 static uint8_t *buffer_used; /* free mode: whose they are */
 
@@ -177,20 +189,30 @@ void log_stream_end(struct stream *s)
 	buffer_used[((char *)s->chunk - buffers) / LOG_CHUNK] = 0;
 	s->chunk = NULL;
 	unlock_chunks();
+	rt_unpages(s->sites, sizeof(*s->sites));
+	rt_unpages(s->hints, LOG_SITES * sizeof(*s->hints));
+	s->sites = NULL;
+	s->hints = NULL;
+	s->next = s->end = NULL;
 }
 
 /* Chunks are read alone, so each begins with an empty table. */
 static void clear_sites(struct stream *s)
 {
-	static struct log_site shared[LOG_SITES]; /* for streams that record nothing any more */
-	if (!s->sites)
-		s->sites = rt_pages(LOG_SITES * sizeof(*s->sites));
+	/* for streams that record nothing any more */
+	static struct log_sites shared;
+	static uint16_t shared_hints[LOG_SITES];
 	if (!s->sites) {
+		s->sites = rt_pages(sizeof(*s->sites));
+		s->hints = rt_pages(LOG_SITES * sizeof(*s->hints));
+	}
+	if (!s->sites || !s->hints) { /* what there is of them is not used, nor given back */
 		log_stop(LOG_FULL, ENOMEM);
-		s->sites = shared;
+		s->sites = &shared;
+		s->hints = shared_hints;
 	}
 	for (unsigned i = 0; i < LOG_SITES; i++)
-		s->sites[i].key = 0;
+		s->sites->at[i].key = 0;
 }
 
 void log_more(struct stream *s, unsigned words)
@@ -198,6 +220,7 @@ void log_more(struct stream *s, unsigned words)
 	static uint64_t scratch[8192]; /* where records go when nothing more can be kept */
 	lock_chunks();
 	clear_sites(s);
+	s->half = NULL;
 	int error = s->chunk && !rt.full ? write_chunk(s) : 0;
 	if (error)
 		log_stop(LOG_FULL, error);
@@ -260,7 +283,7 @@ void log_switch(struct thread *t)
  * is looked for upwards from the hook's frame, first `hint` words on, where it was the last
  * time.  0 when it is not found in a few pages.
  */
-static uint64_t frame_begin(const struct thread *t, const struct frame *f, uint64_t *hint)
+static uint64_t frame_begin(const struct thread *t, const struct frame *f, uint16_t *hint)
 {
 	enum { WORDS = 1024 };
 	const uintptr_t *word = (const uintptr_t *)f->sp + 2; /* above the hook's own two */
@@ -280,45 +303,75 @@ static uint64_t frame_begin(const struct thread *t, const struct frame *f, uint6
 	return units + 1 <= LOG_FRAME_LIMIT ? units + 1 : 0;
 }
 
-static void log_enter(struct thread *t, const struct frame *f)
+/* So many frames are left, and then one is entered. */
+static void log_enter(struct thread *t, const struct frame *f, uint32_t left)
 {
 	struct stream *s = t->stream;
-	uint64_t *w = log_room(s, 2);
+	uint64_t *w = log_room(s, 3);
 	uint64_t key = log_word(LOG_ENTER, 0, f->call & LOG_ADDRESS_MASK);
 	unsigned slot = log_site_slot(key);
-	struct log_site *site = &s->sites[slot];
-	if (site->key != key)
-		site->hint = 0;
-	uint64_t begin = f->function < LOG_CALL_COUNT ? 0 : frame_begin(t, f, &site->hint);
-	if (site->key == key && site->address == f->function) {
-		w[0] = log_short(slot, begin - site->value, 0);
+	struct log_sites *sites = s->sites;
+	bool same = sites->at[slot].key == key;
+	if (!same)
+		s->hints[slot] = 0;
+	uint64_t begin = f->function < LOG_CALL_COUNT ? 0 : frame_begin(t, f, &s->hints[slot]);
+	same = same && sites->at[slot].address == f->function;
+	if (same && t->epoch && begin == sites->value[slot] &&
+	    log_fits(left, LOG_HALF_OFFSET_BITS)) {
+		log_half(s, slot, left);
+	} else if (same) {
+		w[0] = log_short(slot, begin - sites->value[slot], left);
 		s->next = w + 1;
 	} else {
+		if (left > 0) {
+			*w++ = log_word(LOG_LEAVE, 0, left);
+			sites->at[log_site_slot(LOG_LEAVE)].key = LOG_LEAVE;
+		}
 		w[1] = f->function | begin << LOG_FRAME_SHIFT;
 		BARRIER();
 		w[0] = key;
 		s->next = w + 2;
 	}
-	site->key = key;
-	site->address = f->function;
-	site->value = begin;
+	sites->at[slot].key = key;
+	sites->at[slot].address = f->function;
+	sites->value[slot] = begin;
+}
+
+static void log_leave(struct thread *t, uint32_t left)
+{
+	struct stream *s = t->stream;
+	uint64_t *w = log_room(s, 1);
+	unsigned slot = log_site_slot(LOG_LEAVE);
+	if (t->epoch && s->sites->at[slot].key == LOG_LEAVE &&
+	    log_fits(left, LOG_HALF_OFFSET_BITS)) {
+		log_half(s, slot, left);
+		return;
+	}
+	w[0] = log_word(LOG_LEAVE, 0, left);
+	s->next = w + 1;
+	s->sites->at[slot].key = LOG_LEAVE;
 }
 
 /* Bring the log's idea of t's call stack up to date: see struct thread. */
 void log_frames(struct thread *t)
 {
-	struct stream *s = t->stream;
-	t->dirty = 0;
 	uint32_t low = t->low < t->depth ? t->low : t->depth;
-	if (low < t->emitted) {
-		uint64_t *w = log_room(s, 1);
-		w[0] = log_word(LOG_LEAVE, 0, t->emitted - low);
-		s->next = w + 1;
-		t->emitted = low;
-	}
+	uint32_t left = low < t->emitted ? t->emitted - low : 0;
 	uint32_t depth = t->depth < MAX_FRAMES ? t->depth : MAX_FRAMES;
-	while (t->emitted < depth)
-		log_enter(t, &t->frames[t->emitted++]);
+	t->dirty = 0;
+	t->emitted -= left;
+	bool settle = left > 0 && unlikely(t->emitted < t->resume_below);
+	if (left > 0 && (t->emitted >= depth || settle)) {
+		log_leave(t, left);
+		left = 0;
+		if (settle)
+			missing_settle(t);
+	}
+	for (; t->emitted < depth; left = 0) {
+		if (unlikely(t->emitted == t->callback_at))
+			missing_callback(t);
+		log_enter(t, &t->frames[t->emitted++], left);
+	}
 	t->low = t->emitted;
 }
 
@@ -569,6 +622,7 @@ static int one_module(struct dl_phdr_info *info, size_t size, void *context)
 		rt.start_high = info->dlpi_addr + rt.config.start_high;
 		rt.waiting = true;
 	}
+	missing_module(info, name, low, high);
 	modules[module_count].bias = info->dlpi_addr;
 	modules[module_count++].low = low;
 	size_t n = absolute(name, text);

@@ -20,7 +20,7 @@ extern void *__libc_realloc(void *p, size_t size);
 extern void *__libc_memalign(size_t alignment, size_t size);
 extern void __libc_free(void *p);
 
-static void *allocated(void *p, size_t size, uintptr_t pc)
+static void *noted(void *p, size_t size, uintptr_t pc)
 {
 	struct thread *t = me;
 	if (p && !t->gate) {
@@ -34,9 +34,18 @@ static void *allocated(void *p, size_t size, uintptr_t pc)
 	return p;
 }
 
+static void *allocated(void *p, size_t size, uintptr_t pc)
+{
+	if (unlikely(rt.reaching))
+		reach_allocated(p);
+	return noted(p, size, pc);
+}
+
 static void freed(void *p, uintptr_t pc)
 {
 	struct thread *t = me;
+	if (unlikely(rt.reaching))
+		reach_freed(p);
 	if (p && (!t->gate || (t->gate == GATE_STOLEN && hook_slow(t))) && !in_libc(pc)) {
 		plan_point(t);
 		log_event(t, LOG_FREE, 0, pc, (uintptr_t)p, 0, 1);
@@ -81,8 +90,11 @@ static void *reallocate(void *p, size_t size, uintptr_t pc)
 	if (!p)
 		return allocated(__libc_malloc(size), size, pc);
 	struct thread *t = me;
-	if (t->gate || in_libc(pc))
+	if (t->gate || in_libc(pc)) {
+		if (unlikely(rt.reaching))
+			reach_freed(p);
 		return allocated(__libc_realloc(p, size), size, pc);
+	}
 	if (size == 0) {
 		freed(p, pc);
 		return __libc_realloc(p, size);
@@ -259,7 +271,9 @@ EXPORT void *mmap(void *hint, size_t size, int protection, int flags, int fd, of
 		remember_shared(p, size);
 	if (t && p != MAP_FAILED && flags & MAP_ANONYMOUS && protection & PROT_WRITE &&
 	    !(flags & MAP_FIXED) && !in_libc(CALLER()))
-		allocated(p, size, CALLER());
+		noted(p, size, CALLER());
+	if (unlikely(rt.reaching) && p != MAP_FAILED && protection & PROT_WRITE)
+		reach_mapped(p, size);
 	return p;
 }
 EXPORT void *mmap64(void *hint, size_t size, int protection, int flags, int fd, off_t offset)

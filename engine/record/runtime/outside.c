@@ -21,11 +21,18 @@
 enum { DESCRIPTORS = 1 << 16 }; /* those above are taken for the process's own */
 
 static struct descriptor {
-	uint8_t origin;    /* enum origin */
-	int32_t set;       /* the epoll instance that it was last made a member of, + 1 */
-	uint32_t members;  /* of an epoll instance: how many are from outside */
-	uint64_t data;     /* as a member: what the instance says for it */
+	uint8_t origin;   /* enum origin */
+	int32_t recorded; /* replay: its number in the recording + 1, when that was another */
+	uint16_t reads, writes; /* channels of the process, channels.c */
+	uint32_t members; /* of an epoll instance: how many are from outside */
+	uint32_t first;   /* as a member: where in `memberships`; 0: nowhere */
 } table[DESCRIPTORS];
+static struct membership { /* of a descriptor in an epoll instance */
+	int32_t set;
+	uint32_t next;
+	uint64_t data; /* what the instance says for it */
+} memberships[DESCRIPTORS]; /* the first is not used */
+static uint32_t used = 1, unused; /* so many have been; a list of those that are no more */
 static int highest;     /* of the members */
 static bool seen;       /* is anything from outside?  Until then numbers are not recorded. */
 
@@ -71,7 +78,7 @@ static void find_origin(struct thread *t, int fd, struct descriptor *d)
 {
 	int error = errno;
 	bool out;
-	if (rt.inputs == INPUTS_KEPT) {
+	if (rt.inputs != INPUTS_GIVEN) {
 		out = leads_outside(fd);
 		if (out)
 			input_keep(t, LOG_INPUT_descriptor, fd, 0, NULL, 0, 0);
@@ -104,12 +111,40 @@ bool outside_is_inside(int fd)
 
 /* ---- what is made and closed ---- */
 
-static void leave_set(struct descriptor *d)
+/* The descriptor's place in the instance, or where one would go: at the end. */
+static uint32_t *membership_in(struct descriptor *d, int set)
 {
-	struct descriptor *set = d->set ? entry(d->set - 1) : NULL;
+	uint32_t *at = &d->first;
+	while (*at && memberships[*at].set != set)
+		at = &memberships[*at].next;
+	return at;
+}
+
+static void leave(struct descriptor *d, uint32_t *at)
+{
+	uint32_t gone = *at;
+	struct descriptor *set = entry(memberships[gone].set);
 	if (set && d->origin == ORIGIN_OUTSIDE && set->members > 0)
 		set->members--;
-	d->set = 0;
+	*at = memberships[gone].next;
+	memberships[gone].next = unused;
+	unused = gone;
+}
+
+static uint32_t join(struct descriptor *d, int set)
+{
+	uint32_t place = unused;
+	if (place)
+		unused = memberships[place].next;
+	else if (used < DESCRIPTORS)
+		place = used++;
+	else
+		return 0;
+	struct descriptor *s = entry(set);
+	s->origin = ORIGIN_SET;
+	s->members += d->origin == ORIGIN_OUTSIDE;
+	memberships[place] = (struct membership){ .set = set };
+	return place;
 }
 
 void outside_gone(int fd)
@@ -117,7 +152,10 @@ void outside_gone(int fd)
 	struct descriptor *d = entry(fd);
 	if (!d)
 		return;
-	leave_set(d);
+	while (d->first)
+		leave(d, &d->first);
+	channel_left(d->reads);
+	channel_left(d->writes);
 	*d = (struct descriptor){ .origin = ORIGIN_UNKNOWN };
 }
 
@@ -134,8 +172,47 @@ void outside_fresh(int fd, enum origin origin)
 void outside_copied(int from, int to)
 {
 	const struct descriptor *d = entry(from);
-	if (d && to >= 0 && to != from)
-		outside_fresh(to, d->origin);
+	if (!d || to < 0 || to == from)
+		return;
+	outside_fresh(to, d->origin);
+	outside_leads(to, d->reads, d->writes);
+}
+
+void outside_leads(int fd, unsigned reads, unsigned writes)
+{
+	struct descriptor *d = entry(fd);
+	if (!d)
+		return;
+	d->reads = (uint16_t)reads;
+	d->writes = (uint16_t)writes;
+	channel_held(reads);
+	channel_held(writes);
+}
+
+unsigned outside_reads(int fd)
+{
+	const struct descriptor *d = entry(fd);
+	return d ? d->reads : 0;
+}
+
+unsigned outside_writes(int fd)
+{
+	const struct descriptor *d = entry(fd);
+	return d ? d->writes : 0;
+}
+
+int outside_recorded(int fd)
+{
+	const struct descriptor *d = entry(fd);
+	return d && d->recorded ? d->recorded - 1 : fd;
+}
+
+void outside_closing(struct thread *t, int fd, uintptr_t pc)
+{
+	if (!t || !rt.inputs)
+		return;
+	channel_closing(t, fd, seen, pc);
+	outside_gone(fd);
 }
 
 static bool in_use(int fd)
@@ -143,51 +220,53 @@ static bool in_use(int fd)
 	return syscall(SYS_fcntl, fd, F_GETFD) >= 0;
 }
 
-/* Moves it to another number, when that is free by the turn of its thread. */
+/* Moves it to the number that it had in the recording, when that is free by the turn of its
+ * thread. */
 static int move_to(struct thread *t, int fd, int wanted)
 {
 	if (fd == wanted)
 		return fd;
 	if (in_use(wanted) && rt.replay)
 		replay_call(t);
-	if (in_use(wanted)) {
-		if (replay_strict()) {
-			struct sentence s = { .length = 0 };
-			sentence_add(&s, "would get descriptor ");
-			sentence_number(&s, (uint64_t)wanted);
-			sentence_add(&s, ", which is still open");
-			replay_left(t, s.text);
-		}
-		return fd;
-	}
 	long flags = syscall(SYS_fcntl, fd, F_GETFD);
-	if (syscall(SYS_dup3, fd, wanted, flags & FD_CLOEXEC ? O_CLOEXEC : 0) < 0)
+	if (in_use(wanted) ||
+	    syscall(SYS_dup3, fd, wanted, flags & FD_CLOEXEC ? O_CLOEXEC : 0) < 0)
 		return fd;
 	syscall(SYS_close, fd);
 	return wanted;
 }
 
-int outside_made(struct thread *t, enum log_input_call call, int fd, enum origin origin)
+/* As outside_fresh, of one that had the number `wanted`. */
+static void remember(int fd, int wanted, enum origin origin)
 {
-	int error = errno;
+	struct descriptor *d = entry(fd);
+	outside_fresh(fd, origin);
+	if (d && fd != wanted && wanted >= 0)
+		d->recorded = wanted + 1;
+}
+
+int outside_made(struct thread *t, enum log_input_call call, int fd, enum origin origin,
+                 uintptr_t pc)
+{
+	int error = errno, wanted = fd;
 	if (!t || !rt.inputs)
 		return fd;
 	seen |= origin == ORIGIN_OUTSIDE && fd >= 0;
 	if (rt.inputs == INPUTS_KEPT) {
-		errno = error;
 		if (seen)
 			input_keep(t, call, -1, fd, NULL, 0, 0);
-	} else {
+	} else if (rt.inputs == INPUTS_GIVEN) {
 		const struct log_input *next = input_next(t, call);
 		if (next) {
-			int wanted = (int)next->result;
+			wanted = (int)next->result;
 			input_taken(t);
 			if (fd >= 0 && wanted >= 0)
 				fd = move_to(t, fd, wanted);
 		}
 	}
-	outside_fresh(fd, origin);
+	remember(fd, wanted, origin);
 	errno = error;
+	channel_numbered(t, fd, pc);
 	return fd;
 }
 
@@ -197,7 +276,7 @@ int outside_stand_in(struct thread *t, int wanted, int flags)
 	if (fd < 0)
 		return -1;
 	fd = move_to(t, fd, wanted);
-	outside_fresh(fd, ORIGIN_OUTSIDE);
+	remember(fd, wanted, ORIGIN_OUTSIDE);
 	return fd;
 }
 
@@ -205,34 +284,54 @@ int outside_stand_in(struct thread *t, int wanted, int flags)
 
 void outside_member(int set, int fd, int operation, uint64_t data)
 {
-	struct descriptor *d = entry(fd), *s = entry(set);
-	if (!d || !s)
+	struct descriptor *d = entry(fd);
+	if (!d || !entry(set))
 		return;
+	uint32_t *at = membership_in(d, set);
 	if (operation == EPOLL_CTL_DEL) {
-		leave_set(d);
+		if (*at)
+			leave(d, at);
 		return;
 	}
-	if (operation == EPOLL_CTL_ADD) {
-		leave_set(d);
-		s->origin = ORIGIN_SET;
-		s->members += d->origin == ORIGIN_OUTSIDE;
-	}
-	d->set = set + 1;
-	d->data = data;
+	if (!*at)
+		*at = join(d, set);
+	if (*at)
+		memberships[*at].data = data;
 	if (fd > highest)
 		highest = fd;
+}
+
+static bool says(int fd, int set, uint64_t data)
+{
+	struct descriptor *d = entry(fd);
+	uint32_t place = d ? *membership_in(d, set) : 0;
+	return place && memberships[place].data == data;
 }
 
 int outside_member_of(int set, uint64_t data)
 {
 	int likely_one = (int)(uint32_t)data; /* most programs give the descriptor itself */
-	const struct descriptor *d = entry(likely_one);
-	if (d && d->set == set + 1 && d->data == data)
+	if (says(likely_one, set, data))
 		return likely_one;
 	for (int fd = 0; fd <= highest; fd++)
-		if (table[fd].set == set + 1 && table[fd].data == data)
+		if (says(fd, set, data))
 			return fd;
 	return -1;
+}
+
+bool outside_data(int set, int recorded, uint64_t *data)
+{
+	for (int i = -1; i <= highest; i++) {
+		int fd = i < 0 ? recorded : i; /* mostly */
+		struct descriptor *d = entry(fd);
+		uint32_t place =
+		        d && outside_recorded(fd) == recorded ? *membership_in(d, set) : 0;
+		if (place) {
+			*data = memberships[place].data;
+			return true;
+		}
+	}
+	return false;
 }
 
 bool outside_members(int set)

@@ -39,16 +39,47 @@ bool outside_is_inside(int fd); /* known to be the process's own: for what lies 
 void outside_fresh(int fd, enum origin origin);
 void outside_copied(int from, int to);
 void outside_gone(int fd);
+void outside_closing(struct thread *t, int fd, uintptr_t pc);
+/* Replay: the number that it had in the recording. */
+int outside_recorded(int fd);
 /*
  * The descriptor `fd` has been made, or (-1) not.  Replay: it gets the number that it had in
- * the recording.  The number; errno stays.
+ * the recording, if that is free, for along a witness whoever had it before may not yet have
+ * closed it.  The number; errno stays.
  */
-int outside_made(struct thread *t, enum log_input_call call, int fd, enum origin origin);
-/* Replay: something that only has the number `wanted`; -1 and errno when there is none. */
+int outside_made(struct thread *t, enum log_input_call call, int fd, enum origin origin,
+                 uintptr_t pc);
+/* Replay: something that only has the number `wanted`, or another; -1 and errno when there is
+ * none. */
 int outside_stand_in(struct thread *t, int wanted, int flags);
+/* What is read from, and written to, the descriptor, when that is the process's own; 0: none. */
+unsigned outside_reads(int fd);
+unsigned outside_writes(int fd);
+void outside_leads(int fd, unsigned reads, unsigned writes);
+
+/* ---- pipes and their kin inside of the process: channels.c.  0 is no channel. ---- */
+
+unsigned channel_new(bool counter);
+void channel_held(unsigned channel); /* one descriptor more, or less, leads there */
+void channel_left(unsigned channel);
+/* Replay: before a call that was such an event. */
+void channel_turn(struct thread *t, unsigned channel, enum log_tag tag, uintptr_t pc);
+/* After the call; errno stays. */
+void channel_wrote(struct thread *t, unsigned channel, int64_t bytes, uintptr_t pc);
+void channel_read(struct thread *t, unsigned channel, int64_t bytes, uintptr_t pc);
+/* Its thread was told that there is something to read. */
+void channel_ready(struct thread *t, unsigned channel, uintptr_t pc);
+
+/* Before a descriptor is closed, and after one was made; `told`: it matters who gets the number
+ * next. */
+void channel_closing(struct thread *t, int fd, bool told, uintptr_t pc);
+void channel_numbered(struct thread *t, int fd, uintptr_t pc);
+
 /* Members of epoll instances.  -1: none. */
 void outside_member(int set, int fd, int operation, uint64_t data);
 int outside_member_of(int set, uint64_t data);
+/* Replay: what the instance says for the member that had this number; false when it has none. */
+bool outside_data(int set, int recorded, uint64_t *data);
 bool outside_members(int set);
 
 /* ---- recording and giving: inputs.c ---- */

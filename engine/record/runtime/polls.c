@@ -66,8 +66,9 @@ void poll_settle(struct thread *t)
 	if (!s->chunk || s->last != t->id || t->pending || !(w[-1] & LOG_SHORT) ||
 	    w[-1] & ~same)
 		return;
-	const struct log_site *site = &s->sites[w[-1] >> LOG_SLOT_SHIFT & (LOG_SITES - 1)];
-	if ((site->key & 255) != LOG_READ)
+	unsigned slot = w[-1] >> LOG_SLOT_SHIFT & (LOG_SITES - 1);
+	uint64_t key = s->sites->at[slot].key;
+	if ((key & 255) != LOG_READ || log_site_code(key) == LOG_RANGE)
 		return;
 	while (first[-1] == w[-1]) /* the chunk's head differs */
 		first--;

@@ -68,8 +68,8 @@ static bool load_inputs(int fd, uint64_t *offset)
 			r->from = in;
 		r->end = input_at(p);
 	}
-	if (c->input_count > 0)
-		rt.inputs = INPUTS_GIVEN;
+	if (!(c->flags & LOG_EXPLORE))
+		rt.inputs = c->input_count > 0 ? INPUTS_GIVEN : INPUTS_ASKED;
 	return true;
 }
 
@@ -299,6 +299,13 @@ void replay_point(struct thread *t)
 void replay_call(struct thread *t)
 {
 	take_turns(t, false);
+}
+
+bool replay_expects(const struct thread *t, enum log_tag tag, uintptr_t pc)
+{
+	uint64_t next = replay_turn(t->id);
+	return next < rt.config.plan_length && steps[next].tag == tag &&
+	       (steps[next].pc == 0 || steps[next].pc == pc);
 }
 
 bool replay_strict(void)

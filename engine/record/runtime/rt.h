@@ -27,7 +27,9 @@
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 #define likely(x)     __builtin_expect(!!(x), 1)
 #define unlikely(x)   __builtin_expect(!!(x), 0)
-#define CALLER()      ((uintptr_t)__builtin_return_address(0))
+#define HOOK_CALLER() ((uintptr_t)__builtin_return_address(0))
+/* Of an interposed function, which code that is not instrumented may have jumped to at its end. */
+#define CALLER() real_caller(HOOK_CALLER())
 #define BARRIER()     __asm__ volatile("" ::: "memory")
 
 enum {
@@ -49,9 +51,11 @@ enum gate {
 struct stream { /* where records go: one for all in controlled mode, else one a thread */
 	uint64_t *next, *end;
 	void *chunk;
+	uint64_t *half;         /* free mode: `next`, when the word before it has room for a record */
 	uint32_t thread;
 	uint32_t last;          /* controlled: the thread of the last record */
-	struct log_site *sites; /* as the reader will know them; layout.h */
+	struct log_sites *sites; /* as the reader will know them; layout.h */
+	uint16_t *hints;         /* of ENTER's sites: see frame_begin */
 };
 
 struct frame {
@@ -59,7 +63,7 @@ struct frame {
 	uint64_t context; /* free mode: a hash of this frame's call and its callers' */
 };
 
-enum { SEEN_BITS = 11 }; /* of a thread's table of accesses that have been written */
+enum { SEEN_BITS = 13 }; /* of a thread's table of accesses that have been written */
 
 enum state { STATE_READY, STATE_RUNNING, STATE_BLOCKED, STATE_OUTSIDE, STATE_DONE };
 
@@ -87,7 +91,8 @@ struct signal_seen { /* a signal from outside that a handler took: outside.h */
 	uint64_t ordinal; /* events of its thread before */
 };
 enum { MAX_SIGNALS_SEEN = 8 };
-enum inputs { INPUTS_NONE, INPUTS_KEPT, INPUTS_GIVEN }; /* what comes from outside */
+/* What comes from outside; ASKED: it is asked for, as nothing of it was recorded. */
+enum inputs { INPUTS_NONE, INPUTS_KEPT, INPUTS_ASKED, INPUTS_GIVEN };
 
 struct heddle_bound;
 struct open_call { /* an invocation by a bind line: bind.c */
@@ -96,6 +101,9 @@ struct open_call { /* an invocation by a bind line: bind.c */
 	const struct heddle_bound *bound;
 };
 enum { MAX_OPEN_CALLS = 16 };
+
+struct region; /* a missing call: missing.c */
+struct reach;  /* reach.c */
 
 /* What a thread waits for by looking at atomics again and again: polls.c. */
 enum { POLL_PLACES = 8, POLL_FRAMES = 4 };
@@ -136,15 +144,17 @@ struct thread {
 	struct stream *stream;
 	uint64_t
 	        *pending; /* the end of the last write's record, whose value is not yet known */
-	struct log_site *pending_site;
 	/* Free mode: a new number after each synchronisation, and a hash of it and the calling
 	 * context; an access that the instruction has made in both before is not written
 	 * again, but counted.  Controlled mode, and nobody: 0. */
 	uint64_t epoch, context, repeated;
-	uint32_t pending_code;
+	uint32_t pending_code, pending_slot;
 	uint32_t id;
 	uint64_t ordinal; /* visible events so far */
 	uint32_t depth, emitted, low;
+	/* Missing calls: a frame with this index is called back by the innermost one; and when
+	 * `depth` falls below that, a frame of interest to them has been left. */
+	uint32_t callback_at, resume_below;
 	struct frame *frames;
 
 	/* scheduling; under sched.lock */
@@ -186,13 +196,17 @@ struct thread {
 	unsigned open_count;
 	unsigned told_calls; /* those that the program itself tells of (heddle.h), open */
 	uintptr_t bound_pc;  /* who called the bound function that was called last */
-	uint64_t seen[1 << SEEN_BITS]; /* free mode: access.h */
+	struct region *regions; /* open missing calls, or NULL */
+	unsigned region_count;
+	struct reach *reach; /* or NULL */
 	/* what comes from outside: inputs.c */
 	struct signal_seen signals[MAX_SIGNALS_SEEN]; /* not written yet */
 	volatile unsigned signal_count;
 	bool starves;       /* replay: waits for what is not in the recording */
 	unsigned hungry;    /* how often it asked for such */
 	const struct log_input *input, *input_end; /* replay: what is still to be given */
+	/* free mode: access.h; whole pages */
+	uint64_t seen[1 << SEEN_BITS] __attribute__((aligned(4096)));
 };
 
 extern __thread struct thread *me __attribute__((tls_model("initial-exec")));
@@ -204,6 +218,8 @@ struct runtime {
 	bool replay;
 	enum inputs inputs;
 	bool values;
+	bool missing;        /* calls into code that is not instrumented are recorded, */
+	bool reaching;       /* and there is such code: what is allocated must be known */
 	bool async_handlers; /* the program handles signals that may come at any time */
 	bool full;
 	bool waiting; /* for --start-at's function: no accesses yet */
@@ -217,8 +233,9 @@ struct runtime {
 	uintptr_t cxx_low, cxx_high;   /* the C++ library */
 	uintptr_t glib_low, glib_high;
 	uintptr_t libc_low, libc_high, ld_low, ld_high, own_low, own_high;
-	volatile uint64_t ticket;
-	uint64_t messages;
+	/* in a cache line of its own: all threads of free mode write it */
+	volatile uint64_t ticket __attribute__((aligned(64)));
+	uint64_t messages __attribute__((aligned(64)));
 	struct stream stream; /* controlled mode */
 	cpu_set_t *affinity;
 	volatile int poke; /* a signal handler has changed a real lock or semaphore */
@@ -313,6 +330,42 @@ void invoke_record(struct thread *t, enum log_tag tag, bool made, uintptr_t pc,
  * thread but this one may run it. */
 bool entry_jump(uint8_t *entry, const void *target);
 
+/* ---- missing.c ---- */
+/* Where a missing call returns to: it stands for its caller. */
+extern const char missing_return[] __attribute__((visibility("hidden")));
+uintptr_t missing_caller(void);
+ALWAYS_INLINE uintptr_t real_caller(uintptr_t pc)
+{
+	return unlikely(pc == (uintptr_t)missing_return) ? missing_caller() : pc;
+}
+struct dl_phdr_info;
+/* A module that has been loaded. */
+void missing_module(const struct dl_phdr_info *info, const char *path, uintptr_t low,
+                    uintptr_t high);
+void missing_take_over(void); /* when all of them are known */
+/* log_frames: the frame to be written is called back by a missing call; frames that were
+ * written have been left. */
+void missing_callback(struct thread *t);
+void missing_settle(struct thread *t);
+void missing_left(struct thread *t); /* the same at once, by the hook */
+/* A thread whose first function is not instrumented begins, and ends. */
+void missing_begin_thread(struct thread *t, const void *start, const void *argument);
+void missing_end_thread(struct thread *t);
+/* A jump or a caught exception leaves what the frames up to `sp` have called. */
+void missing_jump(struct thread *t, uintptr_t sp);
+
+/* ---- reach.c ---- */
+void reach_init(void); /* what is allocated from now on is known */
+void reach_allocated(const void *p);
+void reach_freed(const void *p);
+void reach_mapped(const void *p, size_t size);
+void reach_data(uintptr_t low, uintptr_t high); /* writable, of a module of the program */
+/* Where the frame's return address lies on the stack, below `limit`; 0: not found. */
+uintptr_t frame_return(const struct frame *f, uintptr_t limit);
+/* What the arguments whose bits are in `mask` reach: the thread's list, until the next call. */
+unsigned reach_scan(struct thread *t, const uint64_t *arguments, unsigned mask,
+                    const struct log_reached **list, bool *cut);
+
 /* ---- memory.c ---- */
 bool memory_shared(const void *p); /* in a mapping that other processes may have, too */
 
@@ -354,6 +407,8 @@ uint32_t replay_child(uint32_t parent, uint32_t ordinal);
 void replay_inputs(uint32_t id, const struct log_input **from, const struct log_input **end);
 /* Before a call that is no event: waits for the thread's turn. */
 void replay_call(struct thread *t);
+/* Is this the thread's next event in the plan? */
+bool replay_expects(const struct thread *t, enum log_tag tag, uintptr_t pc);
 /* Is everybody still before the pair, so that nothing may differ? */
 bool replay_strict(void);
 /* The thread asked for something else from outside than in the recording: `text` says what. */
@@ -372,6 +427,10 @@ bool signal_has_handler(int number);
 void rt_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 _Noreturn void rt_die(int signal_number);
 void *rt_pages(size_t bytes);
+/* Pages that are read first and written later would be changed under all threads' feet, which
+ * costs more than to have them at once.  Where the kernel cannot do it, that is how it is. */
+void rt_populate(void *pages, size_t bytes);
+void rt_unpages(void *pages, size_t bytes);
 void *rt_next(const char *name);
 void rt_finish(enum log_status status);
 void rt_child(void); /* after fork, in the child */

@@ -1141,7 +1141,10 @@ struct thread *thread_new(struct thread *parent)
 	t->own.last = id;
 	t->state = STATE_READY;
 	t->unusual = 1;
+	t->callback_at = UINT32_MAX;
 	t->epoch = rt.controlled ? 0 : 1;
+	if (t->epoch)
+		rt_populate(t->seen, sizeof(t->seen));
 	t->priority = 1 + draw(1 << 30);
 	if (parent)
 		parent->children++;

@@ -120,11 +120,11 @@ EXPORT int ioctl(int fd, unsigned long request, ...)
 	EXPORT int name parameters \
 	{ \
 		struct thread *t = recording(); \
-		return outside_made(t, LOG_INPUT_##call, REAL(name) arguments, origin); \
+		return outside_made(t, LOG_INPUT_##call, REAL(name) arguments, origin, \
+		                    CALLER()); \
 	}
 MAKES(socket, (int domain, int type, int protocol), (domain, type, protocol), socket,
       ORIGIN_OUTSIDE)
-MAKES(eventfd, (unsigned value, int flags), (value, flags), eventfd, ORIGIN_INSIDE)
 MAKES(epoll_create, (int size), (size), epoll_create, ORIGIN_SET)
 MAKES(epoll_create1, (int flags), (flags), epoll_create, ORIGIN_SET)
 MAKES(timerfd_create, (clockid_t clock, int flags), (clock, flags), timerfd_create,
@@ -134,18 +134,39 @@ MAKES(inotify_init1, (int flags), (flags), inotify_init, ORIGIN_OUTSIDE)
 MAKES(memfd_create, (const char *name, unsigned flags), (name, flags), memfd_create,
       ORIGIN_INSIDE)
 
+EXPORT int eventfd(unsigned value, int flags)
+{
+	struct thread *t = recording();
+	int fd = outside_made(t, LOG_INPUT_eventfd, REAL(eventfd)(value, flags), ORIGIN_INSIDE,
+	                      CALLER());
+	unsigned channel = t && fd >= 0 ? channel_new(true) : 0;
+	outside_leads(fd, channel, channel);
+	return fd;
+}
+
 EXPORT int signalfd(int fd, const sigset_t *mask, int flags)
 {
 	struct thread *t = recording();
 	int made = REAL(signalfd)(fd, mask, flags);
 	return fd >= 0 ? made
-	               : outside_made(t, LOG_INPUT_signalfd, made, ORIGIN_OUTSIDE);
+	               : outside_made(t, LOG_INPUT_signalfd, made, ORIGIN_OUTSIDE,
+	                              CALLER());
 }
 
-static void both_made(struct thread *t, enum log_input_call call, int ends[2])
+/* Which way they lead is known from what made them. */
+static void lead(enum log_input_call call, const int ends[2])
+{
+	unsigned there = channel_new(false),
+	         back = call == LOG_INPUT_socketpair ? channel_new(false) : 0;
+	outside_leads(ends[0], there, back);
+	outside_leads(ends[1], back, there);
+}
+static void both_made(struct thread *t, enum log_input_call call, int ends[2], uintptr_t pc)
 {
 	for (int i = 0; i < 2; i++)
-		ends[i] = outside_made(t, call, ends[i], ORIGIN_INSIDE);
+		ends[i] = outside_made(t, call, ends[i], ORIGIN_INSIDE, pc);
+	if (t && rt.inputs)
+		lead(call, ends);
 }
 #define PAIRS(name, parameters, arguments, call) \
 	EXPORT int name parameters \
@@ -153,7 +174,7 @@ static void both_made(struct thread *t, enum log_input_call call, int ends[2])
 		struct thread *t = recording(); \
 		int result = REAL(name) arguments; \
 		if (result == 0) \
-			both_made(t, LOG_INPUT_##call, ends); \
+			both_made(t, LOG_INPUT_##call, ends, CALLER()); \
 		return result; \
 	}
 PAIRS(pipe, (int ends[2]), (ends), pipe)
@@ -173,7 +194,8 @@ PAIRS(socketpair, (int domain, int type, int protocol, int ends[2]),
 			va_end(list); \
 		} \
 		struct thread *t = in_libc(CALLER()) ? NULL : recording(); \
-		return outside_made(t, LOG_INPUT_open, REAL(name) arguments, ORIGIN_UNKNOWN); \
+		return outside_made(t, LOG_INPUT_open, REAL(name) arguments, ORIGIN_UNKNOWN, \
+		                    CALLER()); \
 	}
 OPENS(open, (const char *path, int flags, ...), (path, flags, mode), flags)
 OPENS(open64, (const char *path, int flags, ...), (path, flags, mode), flags)
@@ -185,18 +207,18 @@ MAKES(creat64, (const char *path, mode_t mode), (path, mode), open, ORIGIN_UNKNO
 
 /* ---- copies and ends ---- */
 
-static int copied(struct thread *t, int from, int to)
+static int copied(struct thread *t, int from, int to, uintptr_t pc)
 {
 	if (!t || !rt.inputs)
 		return to;
-	to = outside_made(t, LOG_INPUT_dup, to, ORIGIN_UNKNOWN);
+	to = outside_made(t, LOG_INPUT_dup, to, ORIGIN_UNKNOWN, pc);
 	outside_copied(from, to);
 	return to;
 }
 EXPORT int dup(int fd)
 {
 	struct thread *t = recording();
-	return copied(t, fd, REAL(dup)(fd));
+	return copied(t, fd, REAL(dup)(fd), CALLER());
 }
 EXPORT int dup2(int fd, int to)
 {
@@ -223,8 +245,9 @@ EXPORT int dup3(int fd, int to, int flags)
 		va_end(list); \
 		struct thread *t = recording(); \
 		int result = REAL(name)(fd, command, argument); \
-		return command == F_DUPFD || command == F_DUPFD_CLOEXEC ? copied(t, fd, result) \
-		                                                        : result; \
+		return command == F_DUPFD || command == F_DUPFD_CLOEXEC ? \
+		               copied(t, fd, result, CALLER()) \
+		               : result; \
 	}
 CONTROLS(fcntl)
 CONTROLS(fcntl64)
@@ -232,14 +255,13 @@ CONTROLS(fcntl64)
 EXPORT int close(int fd)
 {
 	struct thread *t = recording();
-	if (t && rt.inputs)
-		outside_gone(fd);
+	outside_closing(t, fd, CALLER());
 	return REAL(close)(fd);
 }
 EXPORT int fclose(FILE *f)
 {
 	struct thread *t = recording();
-	if (t && rt.inputs && f)
-		outside_gone(fileno(f));
+	if (f)
+		outside_closing(t, fileno(f), CALLER());
 	return REAL(fclose)(f);
 }

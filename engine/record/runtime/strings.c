@@ -62,7 +62,11 @@ static void range(enum log_tag tag, const void *p, size_t n, uintptr_t pc)
 	if (n == 0 || (t->gate && !hook_slow(t)) || in_libc(pc))
 		return;
 	int error = errno;
-	if (n <= 8 && (n & (n - 1)) == 0) {
+	bool power = n <= 8 && (n & (n - 1)) == 0;
+	if (power && t->epoch && !(t->attention | t->dirty) &&
+	    log_free_here(t, tag, 0, pc, (uintptr_t)p, __builtin_ctzl(n)))
+		;
+	else if (power) {
 		plan_point(t);
 		log_access(t, tag, 0, pc, p, __builtin_ctzl(n), false, 0);
 	} else {

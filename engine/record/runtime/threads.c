@@ -6,6 +6,7 @@
  */
 #include <limits.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <threads.h>
 #include <unistd.h>
@@ -22,6 +23,7 @@ static void finish_thread(struct thread *t)
 		sched_rejoin(t);
 	if (t->pending)
 		log_fill(t);
+	missing_end_thread(t);
 	t->depth = t->low = 0;
 	t->dirty = 1;
 	if (t->emitted && !(t->gate & GATE_OFF)) {
@@ -32,6 +34,9 @@ static void finish_thread(struct thread *t)
 	t->gate |= GATE_OFF;
 	if (!rt.controlled && rt.on)
 		log_stream_end(&t->own);
+	if (t->epoch)
+		raw_syscall(SYS_madvise, (long)t->seen, sizeof(t->seen), MADV_DONTNEED, 0, 0,
+		            0);
 	if (rt.on)
 		sched_end(t);
 	me = &nobody;
@@ -90,6 +95,7 @@ static void *thread_main(void *argument)
 	sched_start(t);
 	thread_begin(t);
 	t->started = true;
+	missing_begin_thread(t, (const void *)t->start, t->argument);
 	void *result;
 	if (t->c11) {
 		thrd_start_t start = (thrd_start_t)(void *)t->start;

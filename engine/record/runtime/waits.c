@@ -81,7 +81,7 @@ static int merge(struct thread *t, struct pollfd *fds, unsigned n, const struct 
 		fds[i].revents = 0;
 		if (!outside(t, fds[i].fd))
 			syscall(SYS_ppoll, &fds[i], 1, &zero, NULL, 0);
-		else if (i < said_count && said[i].fd == fds[i].fd)
+		else if (i < said_count && said[i].fd == outside_recorded(fds[i].fd))
 			fds[i].revents = said[i].revents;
 		ready += fds[i].revents != 0;
 	}
@@ -113,6 +113,15 @@ static int poll_on(struct thread *t, struct pollfd *fds, unsigned n, int64_t mil
 	}
 }
 
+/* Who is told that there is something to read comes after who wrote it. */
+static void told(struct thread *t, const struct pollfd *fds, unsigned n, int result,
+                 uintptr_t pc)
+{
+	for (unsigned i = 0; result > 0 && i < n; i++)
+		if (fds[i].revents & POLLIN)
+			channel_ready(t, outside_reads(fds[i].fd), pc);
+}
+
 static int poll_given(struct thread *t, enum log_input_call call, enum log_call frame,
                       struct pollfd *fds, unsigned n, int64_t milliseconds, uintptr_t pc)
 {
@@ -134,6 +143,7 @@ static int poll_given(struct thread *t, enum log_input_call call, enum log_call 
 	int error = errno;
 	frame_leave(t);
 	errno = error;
+	told(t, fds, n, result, pc);
 	return result;
 }
 
@@ -160,6 +170,7 @@ EXPORT int poll(struct pollfd *fds, nfds_t n, int timeout)
 		return poll_given(t, LOG_INPUT_poll, LOG_CALL_poll, fds, n, timeout, CALLER());
 	wait_here(t, fds, n, timeout, LOG_CALL_poll, CALLER());
 	int result = REAL(poll)(fds, n, 0);
+	told(t, fds, n, result, CALLER());
 	return out ? kept(t, LOG_INPUT_poll, fds, n, result) : result;
 }
 
@@ -196,6 +207,7 @@ EXPORT int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
 		wait_here(t, fds, n, length_ms(timeout), LOG_CALL_ppoll, CALLER());
 		result = REAL(ppoll)(fds, n, &zero, mask);
 	}
+	told(t, fds, n, result, CALLER());
 	return out ? kept(t, LOG_INPUT_ppoll, fds, n, result) : result;
 }
 
@@ -258,9 +270,14 @@ static int select_given(struct thread *t, struct sets *s, enum log_input_call ca
 
 static int select_kept(struct thread *t, struct sets *s, enum log_input_call call, int result)
 {
+	return kept(t, call, s->fds, s->count, result);
+}
+
+static void select_told(struct thread *t, struct sets *s, int result, uintptr_t pc)
+{
 	for (unsigned i = 0; i < s->count; i++)
 		s->fds[i].revents = result >= 0 ? in_sets(s, s->fds[i].fd) : 0;
-	return kept(t, call, s->fds, s->count, result);
+	told(t, s->fds, s->count, result, pc);
 }
 
 EXPORT int select(int n, fd_set *restrict r, fd_set *restrict w, fd_set *restrict e,
@@ -278,6 +295,7 @@ EXPORT int select(int n, fd_set *restrict r, fd_set *restrict w, fd_set *restric
 	wait_here(t, s.fds, s.count, ms, LOG_CALL_select, CALLER());
 	struct timeval zero = { 0, 0 };
 	int result = REAL(select)(n, r, w, e, &zero);
+	select_told(t, &s, result, CALLER());
 	return out ? select_kept(t, &s, LOG_INPUT_select, result) : result;
 }
 
@@ -295,6 +313,7 @@ EXPORT int pselect(int n, fd_set *restrict r, fd_set *restrict w, fd_set *restri
 		                    length_ms(timeout), CALLER());
 	int result = ASIDE(t, LOG_CALL_pselect, CALLER(),
 	                   REAL(pselect)(n, r, w, e, timeout, mask));
+	select_told(t, &s, result, CALLER());
 	return out ? select_kept(t, &s, LOG_INPUT_pselect, result) : result;
 }
 
@@ -317,6 +336,24 @@ EXPORT int epoll_ctl(int set, int operation, int fd, struct epoll_event *event)
 	return result;
 }
 
+/*
+ * What is kept with the events: for each the descriptor, + 1, and whether it is the process's
+ * own.  What the instance says for it in this run may be another than in the recording.
+ */
+enum { OWN = 1 << 30 };
+
+/* The events of a member, as it is told of in this run; false when there is no such member. */
+static bool retell(int set, int32_t member, const struct epoll_event *said,
+                   struct epoll_event *event)
+{
+	uint64_t data;
+	*event = *said;
+	if (member == 0 || !outside_data(set, (member & ~OWN) - 1, &data))
+		return false;
+	event->data.u64 = data;
+	return true;
+}
+
 /* The process's own are still to be asked for, and what comes from outside has been given. */
 static int epoll_on(struct thread *t, int set, struct epoll_event *events, int most,
                     int64_t milliseconds, const struct given *g)
@@ -325,8 +362,8 @@ static int epoll_on(struct thread *t, int set, struct epoll_event *events, int m
 	const int32_t *own = (const void *)g->part[1];
 	int n = 0;
 	for (unsigned i = 0; g->recorded && i < g->length[1] / sizeof(*own) && n < most; i++)
-		if (own[i] < 0)
-			events[n++] = said[i];
+		if (!(own[i] & OWN))
+			n += retell(set, own[i], &said[i], &events[n]);
 	for (;;) {
 		int more = n < most ? REAL(epoll_wait)(set, events + n, most - n, 0) : 0;
 		if (n + (more > 0 ? more : 0) > 0)
@@ -353,15 +390,19 @@ static int epoll_as_recorded(struct thread *t, int set, struct epoll_event *even
 	struct epoll_event drained[SOME];
 	bool any = false;
 	for (int64_t i = 0; i < g->result; i++) {
-		struct pollfd one = { .fd = own[i], .events = (short)said[i].events };
-		any |= own[i] >= 0;
+		if (!(own[i] & OWN))
+			continue;
+		struct pollfd one = { .fd = (own[i] & ~OWN) - 1,
+			              .events = (short)said[i].events };
+		any = true;
 		await_all(t, &one, 1);
 	}
 	if (any) /* what it says but once it has said now */
 		REAL(epoll_wait)(set, drained, SOME, 0);
 	if (g->result > 0) {
 		plan_point(t);
-		memcpy(events, said, g->length[0]);
+		for (int64_t i = 0; i < g->result; i++)
+			retell(set, own[i], &said[i], &events[i]);
 	}
 	return (int)g->result;
 }
@@ -396,7 +437,7 @@ static void epoll_kept(struct thread *t, int set, const struct epoll_event *even
 		return;
 	for (int i = 0; i < count; i++) {
 		int fd = outside_member_of(set, events[i].data.u64);
-		own[i] = fd >= 0 && outside_is_inside(fd) ? fd : -1;
+		own[i] = fd < 0 ? 0 : (fd + 1) | (outside_is_inside(fd) ? OWN : 0);
 	}
 	struct piece parts[] = { { events, (size_t)count * sizeof(*events) },
 		                 { own, (size_t)count * sizeof(*own) } };
@@ -435,6 +476,10 @@ static int epoll_here(struct thread *t, int set, struct epoll_event *events, int
 		}
 		epoll_kept(t, set, events, n, call, out);
 	}
+	for (int i = 0; rt.inputs && i < n; i++)
+		if (events[i].events & EPOLLIN)
+			channel_ready(t, outside_reads(outside_member_of(set, events[i].data.u64)),
+			              pc);
 	touched(t, events, n, pc);
 	return n;
 }

@@ -1,7 +1,7 @@
 /*
  * drawing.c - graphs in lanes as DOT and SVG.
  */
-#include "tui/batch/drawing.h"
+#include "tui/drawing/drawing.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,46 @@
+/* missing.c - see missing.h; the lines are read by runtime/missing.c. */
+#include "engine/record/missing.h"
+
+#include <string.h>
+
+/* The arguments of the `reaches` list, a bit for each. */
+static unsigned mask_of(const struct spec_missing_function *f)
+{
+	unsigned mask = 0;
+	for (guint i = 0; i < f->parameters->len && i < 6; i++)
+		for (guint k = 0; k < f->reaches->len; k++)
+			if (strcmp(f->parameters->pdata[i], f->reaches->pdata[k]) == 0)
+				mask |= 1u << i;
+	return mask;
+}
+
+static void append_block(const struct spec_missing *m, GString *out)
+{
+	for (guint i = 0; i < m->libraries->len; i++)
+		g_string_append_printf(out, "L %s\n", (const char *)m->libraries->pdata[i]);
+	for (guint i = 0; i < m->functions->len; i++) {
+		const struct spec_missing_function *f = m->functions->pdata[i];
+		g_string_append_printf(out, "F %s %u\n", f->name, mask_of(f));
+	}
+}
+
+bool missing_lines(const GPtrArray *files, char *lines, size_t room, struct error *error)
+{
+	struct specs *specs = specs_new();
+	GString *out = g_string_new(NULL);
+	bool ok = true;
+	for (guint i = 0; ok && files != NULL && i < files->len; i++)
+		ok = specs_load(specs, files->pdata[i], error);
+	for (guint i = 0; ok && i < specs->missing->len; i++)
+		append_block(specs->missing->pdata[i], out);
+	if (ok && out->len >= room)
+		ok = error_set(error, "missing", "name fewer functions",
+		               "expected at most %zu bytes of libraries and functions, found "
+		               "%zu",
+		               room - 1, out->len);
+	if (ok)
+		memcpy(lines, out->str, out->len + 1);
+	g_string_free(out, TRUE);
+	specs_free(specs);
+	return ok;
+}

@@ -1,0 +1,438 @@
+/*
+ * story.c - see story.h.  Says only what the finding, its witness and the trace hold.
+ */
+#include "tui/explorer/story.h"
+
+#include "tui/explorer/schedule.h"
+
+#include <string.h>
+
+struct story {
+	const struct session *s;
+	const struct trace *t;
+	struct sources *sources;
+	const struct finding *f;
+	GArray *prose;
+	int columns;
+};
+
+static void blank(struct story *story)
+{
+	prose_add(story->prose, STYLE_TEXT, NONE, "%s", "");
+}
+
+static void heading(struct story *story, const char *text)
+{
+	blank(story);
+	prose_add(story->prose, STYLE_HEADING, NONE, "%s", text);
+}
+
+/* "bank.c:31", or the recorded name of the place. */
+static void append_line(const struct trace *t, uint32_t event, GString *out)
+{
+	const struct location *l = &t->locations[t->events[event].location];
+	const char *name = trace_string(t, l->file && l->line ? l->file : l->name);
+	char *base = l->file && l->line ? g_path_get_basename(name) : g_strdup(name);
+	append_escaped(out, base, strlen(base));
+	if (l->file && l->line)
+		g_string_append_printf(out, ":%u", l->line);
+	g_free(base);
+}
+
+static const char *thread_of(const struct story *story, uint32_t event)
+{
+	return trace_thread_name(story->t, story->t->events[event].thread);
+}
+
+/* -- the two sides ------------------------------------------------------------------- */
+
+static const char *does(const struct trace *t, uint32_t event)
+{
+	enum op op = (enum op)t->events[event].op;
+	return op == OP_RMW      ? "updates"
+	       : op == OP_FREE   ? "frees"
+	       : op_acquires(op) ? "wants"
+	       : op_writes(op)   ? "writes"
+	       : op_reads(op)    ? "reads"
+	                         : NULL;
+}
+
+/* "T1 writes acct.balance in deposit bank.c:31, holding m:" and the line itself */
+static void tell_side(struct story *story, uint32_t event)
+{
+	const struct session *s = story->s;
+	const struct trace *t = story->t;
+	GString *text = g_string_new(NULL), *held = g_string_new(NULL);
+	const char *verb = does(t, event);
+	g_string_append_printf(text, "%s ", thread_of(story, event));
+	if (verb) {
+		g_string_append_printf(text, "%s ", verb);
+		trace_append_operand(t, event, text);
+	} else {
+		describe_event(s, event, text);
+	}
+	g_string_append(text, " in ");
+	describe_place(s, event, text);
+	describe_locks(s, event, held);
+	g_string_append_printf(text, ", holding %s:", held->len ? held->str : "no lock");
+	prose_add(story->prose, style_of_thread(t->events[event].thread), event, "  %s",
+	          text->str);
+	const struct location *l = &t->locations[t->events[event].location];
+	const char *line = l->file && l->line ? sources_line(story->sources,
+	                                                     trace_string(t, l->file), l->line)
+	                                      : NULL;
+	prose_add(story->prose, STYLE_TEXT, event, "      %s", line ? line : "(no source)");
+	g_string_free(text, TRUE);
+	g_string_free(held, TRUE);
+}
+
+/* -- the recording ------------------------------------------------------------------- */
+
+/* "T1's unlock m (bank.c:32) came before T2's lock m (bank.c:56)" for each edge that joins two
+ * threads. */
+static void tell_edges(struct story *story, const GArray *steps)
+{
+	for (guint i = 0; i < steps->len; i++) {
+		const struct step *step = &g_array_index(steps, struct step, i);
+		if (story->t->events[step->from].thread == story->t->events[step->to].thread)
+			continue;
+		GString *text = g_string_new(NULL);
+		g_string_append_printf(text, "%s: ", thread_of(story, step->from));
+		describe_event(story->s, step->from, text);
+		g_string_append(text, " (");
+		append_line(story->t, step->from, text);
+		g_string_append_printf(text, "), then %s: ", thread_of(story, step->to));
+		describe_event(story->s, step->to, text);
+		g_string_append(text, " (");
+		append_line(story->t, step->to, text);
+		g_string_append_c(text, ')');
+		prose_add(story->prose, STYLE_TEXT, step->to, "      %s", text->str);
+		g_string_free(text, TRUE);
+	}
+}
+
+static void tell_recording(struct story *story)
+{
+	const struct order *hb = story->s->orders[ORDER_KIND_HB];
+	const struct finding *f = story->f;
+	heading(story, "As it was recorded");
+	if (hb == NULL || !order_ordered_unobserved(hb, f->first, f->second)) {
+		prose_add(story->prose, STYLE_TEXT, f->first,
+		          "  %s was first (event %u), then %s (%u)%s",
+		          thread_of(story, f->first), f->first, thread_of(story, f->second),
+		          f->second,
+		          hb ? "; nothing that happened between them keeps them apart, so any "
+		               "race detector of this run can see it."
+		             : ".");
+		return;
+	}
+	struct path path = { 0 };
+	prose_add(story->prose, STYLE_TEXT, f->first,
+	          "  %s was first (event %u), then %s (%u). In this run they were kept apart, "
+	          "which is why happens-before detectors are silent:",
+	          thread_of(story, f->first), f->first, thread_of(story, f->second), f->second);
+	if (order_path(hb, f->first, f->second, &path) && path.steps)
+		tell_edges(story, path.steps);
+	path_release(&path);
+}
+
+/* -- the other order ----------------------------------------------------------------- */
+
+struct run { /* of one thread, without a switch: [begin, end) of the witness */
+	guint begin, end;
+	bool last_of_pair; /* it ends before an event of the pair */
+};
+
+static uint32_t witness_at(const struct story *story, guint i)
+{
+	return g_array_index(story->f->witness, uint32_t, i);
+}
+
+/* How many events of the end of the witness are what it is about. */
+static guint claimed_tail(const struct finding *f)
+{
+	GArray *claimed = finding_claimed(f);
+	bool all_next = f->kind == FINDING_DATA_RACE || f->kind == FINDING_DEADLOCK;
+	guint tail = all_next ? MIN(claimed->len, f->witness->len) : 0;
+	g_array_free(claimed, TRUE);
+	return tail;
+}
+
+static GArray *runs_of(const struct story *story, guint from, guint to)
+{
+	GArray *runs = g_array_new(FALSE, FALSE, sizeof(struct run));
+	const struct trace *t = story->t;
+	for (guint i = from; i < to;) {
+		struct run run = { i, i + 1 };
+		uint16_t thread = t->events[witness_at(story, i)].thread;
+		while (run.end < to && t->events[witness_at(story, run.end)].thread == thread)
+			run.end++;
+		g_array_append_val(runs, run);
+		i = run.end;
+	}
+	for (guint k = to; k < story->f->witness->len;
+	     k++) /* each of the pair stops somewhere */
+		for (guint r = runs->len; r-- > 0;) {
+			struct run *run = &g_array_index(runs, struct run, r);
+			if (t->events[witness_at(story, run->begin)].thread !=
+			    t->events[witness_at(story, k)].thread)
+				continue;
+			run->last_of_pair = true;
+			break;
+		}
+	return runs;
+}
+
+/* What is worth a word when not all has room: what orders threads, and the pair's variable. */
+static bool tells(const struct story *story, uint32_t event)
+{
+	const struct event *e = &story->t->events[event];
+	if (op_table[e->op].class == OP_CLASS_CALL || e->op == OP_LEAVE || e->op == OP_BRANCH)
+		return false;
+	if (!op_is_access(e->op))
+		return e->op != OP_ENTER;
+	return events_overlap(story->t, e, &story->t->events[story->f->first]);
+}
+
+static void append_events(const struct story *story, const struct stage *stage,
+                          const struct run *run, GString *out)
+{
+	enum { MOST = 6 };
+	guint all = run->end - run->begin, shown = 0, left_out = 0;
+	for (guint i = run->begin; i < run->end; i++) {
+		uint32_t event = witness_at(story, i);
+		bool wanted = all <= MOST ? story->t->events[event].op != OP_LEAVE
+		                          : tells(story, event) || i + 1 == run->end;
+		if (!wanted || shown == MOST) {
+			left_out += story->t->events[event].op != OP_LEAVE;
+			continue;
+		}
+		g_string_append(out, shown++ ? ", " : "");
+		stage_describe(stage, event, i, out);
+	}
+	if (left_out)
+		g_string_append_printf(out, "%s%u %sevent%s", shown ? ", and " : "", left_out,
+		                       shown ? "other " : "", left_out == 1 ? "" : "s");
+}
+
+static bool has_line(const struct trace *t, uint32_t event)
+{
+	return t->locations[t->events[event].location].line != 0;
+}
+
+/* "bank.c:30 to bank.c:32": the first and the last that have a source line. */
+static void append_places(const struct story *story, const struct run *run, GString *out)
+{
+	guint first = run->begin, last = run->end - 1;
+	while (first < last && !has_line(story->t, witness_at(story, first)))
+		first++;
+	while (last > first && !has_line(story->t, witness_at(story, last)))
+		last--;
+	uint32_t a = witness_at(story, first), b = witness_at(story, last);
+	append_line(story->t, a, out);
+	if (story->t->events[a].location == story->t->events[b].location)
+		return;
+	g_string_append(out, " to ");
+	append_line(story->t, b, out);
+}
+
+static void tell_run(struct story *story, const struct stage *stage, const struct run *run,
+                     const int8_t *moves, guint number)
+{
+	GString *text = g_string_new(NULL);
+	uint32_t first = witness_at(story, run->begin), last = witness_at(story, run->end - 1);
+	int moved = 0;
+	for (guint i = run->begin; i < run->end; i++)
+		moved += moves[i];
+	g_string_append_printf(text, "%u. %s, ", number, thread_of(story, first));
+	append_places(story, run, text);
+	g_string_append(text, ": ");
+	append_events(story, stage, run, text);
+	if (run->last_of_pair) {
+		uint32_t next = stage_next(stage, story->t->events[first].thread, run->end);
+		g_string_append(text, "; and stops before ");
+		append_line(story->t, next == NONE ? last : next, text);
+	}
+	if (moved)
+		g_string_append_printf(text, "   %s",
+		                       moved > 0 ? "▲ moved up" : "▼ moved down");
+	prose_add(story->prose, style_of_thread(story->t->events[first].thread), first, "  %s",
+	          text->str);
+	g_string_free(text, TRUE);
+}
+
+/* How many first events come as they were recorded, if they are many: each before all that come
+ * after it, in both orders. */
+static guint as_recorded(const struct story *story)
+{
+	enum { MANY = 24 };
+	guint n = story->f->witness->len, same = 0;
+	uint32_t *least = g_new(uint32_t, n + 1); /* from here on */
+	least[n] = NONE;
+	for (guint i = n; i-- > 0;)
+		least[i] = MIN(least[i + 1], witness_at(story, i));
+	while (same < n - claimed_tail(story->f) && witness_at(story, same) == least[same])
+		same++;
+	g_free(least);
+	return same >= MANY ? same : 0;
+}
+
+static void tell_schedule(struct story *story)
+{
+	enum { MOST_RUNS = 12 };
+	char number[32];
+	GArray *events = story->f->witness;
+	guint end = events->len - claimed_tail(story->f), from = as_recorded(story);
+	struct stage stage;
+	int8_t *moves = schedule_moves(events);
+	stage_init(&stage, story->s, events, false);
+	GArray *runs = runs_of(story, from, end);
+	heading(story,
+	        "How it happens: the same events in another order, the checker accepts it");
+	if (from)
+		prose_add(story->prose, STYLE_DIM, witness_at(story, from - 1),
+		          "  First %s events in the order of the recording.",
+		          grouped(from, number));
+	guint skipped = runs->len > MOST_RUNS ? runs->len - MOST_RUNS : 0;
+	if (skipped)
+		prose_add(story->prose, STYLE_DIM, NONE,
+		          "  %s%u turns that the witness shows (w).", from ? "Then " : "First ",
+		          skipped);
+	for (guint i = skipped; i < runs->len; i++)
+		tell_run(story, &stage, &g_array_index(runs, struct run, i), moves, i + 1);
+	g_array_free(runs, TRUE);
+	stage_release(&stage);
+	g_free(moves);
+}
+
+/* -- what comes of it ---------------------------------------------------------------- */
+
+/* "100" */
+static void append_value_at(const struct story *story, const struct stage *stage, guint step,
+                            uint32_t event, GString *out)
+{
+	const struct event *e = &story->t->events[event];
+	uint32_t writer, value = stage_value(stage, step, e->target, &writer);
+	if (value)
+		describe_value(story->t, value, out);
+	else
+		g_string_append(out, "what was there before");
+}
+
+/* A read and a write: what the read sees, either way round. */
+static void tell_read(struct story *story, const struct stage *stage, uint32_t read,
+                      uint32_t write)
+{
+	guint before = story->f->witness->len - 2;
+	const struct trace *t = story->t;
+	uint32_t aux = t->events[write].aux;
+	uint32_t written = t->values[aux].kind == V_PAIR ? t->values[aux].second : aux;
+	GString *text = g_string_new(NULL);
+	g_string_append_printf(text, "%s first: it reads ", thread_of(story, read));
+	append_value_at(story, stage, before, read, text);
+	g_string_append_printf(text, ". %s first: %s reads ", thread_of(story, write),
+	                       thread_of(story, read));
+	if (written)
+		describe_value(t, written, text);
+	else
+		g_string_append(text, "what was written");
+	g_string_append_c(text, '.');
+	prose_add(story->prose, STYLE_TEXT, read, "  %s", text->str);
+	g_string_free(text, TRUE);
+}
+
+static void tell_race_end(struct story *story)
+{
+	const struct finding *f = story->f;
+	const struct trace *t = story->t;
+	const struct event *a = &t->events[f->first], *b = &t->events[f->second];
+	prose_add(story->prose, STYLE_RACE, f->first,
+	          "  Now both are next, %s before %u and %s before %u: nothing decides who is "
+	          "first.",
+	          thread_of(story, f->first), f->first, thread_of(story, f->second), f->second);
+	if ((a->flags | b->flags) & EVENT_WIDE || a->target != b->target)
+		return;
+	struct stage stage;
+	stage_init(&stage, story->s, f->witness, false);
+	if (a->op == OP_READ || a->op == OP_AREAD)
+		tell_read(story, &stage, f->first, f->second);
+	else if (b->op == OP_READ || b->op == OP_AREAD)
+		tell_read(story, &stage, f->second, f->first);
+	else
+		prose_add(story->prose, STYLE_TEXT, f->second,
+		          "  Both write: the one that comes second wins, the other's value is "
+		          "lost.");
+	stage_release(&stage);
+}
+
+static void tell_end(struct story *story, const struct entry *entry)
+{
+	GString *text = g_string_new(NULL);
+	if (story->f->kind == FINDING_DATA_RACE) {
+		tell_race_end(story);
+	} else {
+		explain_entry(story->s, entry, text);
+		prose_add(story->prose, STYLE_RACE, story->f->second, "  %s", text->str);
+	}
+	g_string_free(text, TRUE);
+	heading(story, "To see it on the program");
+	prose_add(story->prose, STYLE_TEXT, NONE,
+	          "  heddle witness %s %u %u -o race.wit; heddle replay --witness race.wit -- "
+	          "PROGRAM   (in the explorer: w, r)",
+	          trace_name(story->t), story->f->first, story->f->second);
+}
+
+/* -- all of it ------------------------------------------------------------------------ */
+
+static void tell_title(struct story *story, const struct entry *entry)
+{
+	static const char *const verdicts[] = {
+		[VERDICT_RACE] = "can happen",
+		[VERDICT_HAPPENED] = "happened in this very run",
+		[VERDICT_UNKNOWN] = "nobody knows yet whether it can happen",
+		[VERDICT_CANDIDATE] = "not decided yet",
+		[VERDICT_IMPOSSIBLE] = "cannot happen, in any order of this run's events",
+	};
+	char *kind = g_strdelimit(g_strdup(finding_kind_word(story->f->kind)), "-", ' ');
+	prose_add(story->prose, STYLE_HEADING, story->f->first, "%s on %s: %s", kind,
+	          entry->variable, verdicts[story->f->verdict]);
+	g_free(kind);
+	blank(story);
+}
+
+GArray *story_tell(const struct session *s, struct sources *sources, const struct entry *entry,
+                   const struct finding *finding, int columns)
+{
+	struct story story = { s,           s->trace,
+		               sources,     finding ? finding : entry->finding,
+		               prose_new(), columns };
+	const struct finding *f = story.f;
+	tell_title(&story, entry);
+	if (f->kind == FINDING_DEADLOCK && f->requests) {
+		for (guint i = 0; i < f->requests->len; i++)
+			tell_side(&story, g_array_index(f->requests, uint32_t, i));
+	} else {
+		tell_side(&story, f->first);
+		tell_side(&story, f->second);
+	}
+	if (f->kind == FINDING_DATA_RACE)
+		tell_recording(&story);
+	if (f->witness && f->witness->len) {
+		tell_schedule(&story);
+		tell_end(&story, entry);
+		return story.prose;
+	}
+	heading(&story,
+	        f->verdict == VERDICT_IMPOSSIBLE ? "Why it cannot happen" : "What is known");
+	GString *text = g_string_new(NULL);
+	if (f->verdict != VERDICT_IMPOSSIBLE)
+		explain_entry(s, entry, text);
+	else if (describe_common_lock(s, f->first, f->second, text))
+		g_string_prepend(text, "Both hold one lock, and it has one holder: ");
+	if (text->len)
+		prose_add(story.prose, STYLE_TEXT, f->first, "  %s", text->str);
+	g_string_free(text, TRUE);
+	if (f->verdict == VERDICT_IMPOSSIBLE)
+		prose_add_proof(story.prose, s, f->proof, columns);
+	return story.prose;
+}
