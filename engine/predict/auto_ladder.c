@@ -23,9 +23,9 @@ struct ladder {
 	const char *rung;
 	struct report *report;
 	struct smt *smt;
-	bool with_m2;  /* its closure is asked before the solver */
+	bool with_m2; /* its closure is asked before the solver */
 	struct race_tools tools;
-	struct m2 *m2; /* of the tools, when it is needed */
+	struct m2 *m2;       /* of the tools, when it is needed */
 	struct order *order; /* what it leaves unordered is a candidate; NULL: all is */
 	/* With weak atomics, what every reordering's happens-before and plain observations
 	 * order, which is no race by C11 either.  Else NULL: the cores say what is none. */
@@ -357,8 +357,8 @@ static bool order_before(const void *ladder, uint32_t e, uint32_t f)
 	return order_ordered_unobserved(l->order, e, f);
 }
 
-/* Two classes whose pairs are being looked at: for an access of the one, what the cores and what
- * the order leave of the other. */
+/* Two classes whose pairs are being looked at: for an access of the one, what the cores and
+ * what the order leave of the other. */
 struct sweep {
 	uint32_t variable, lock; /* a common one, or NONE */
 	bool refuted;            /* all their pairs, by that or as the variable's are */
@@ -476,9 +476,9 @@ static void try_variable(struct ladder *l, struct finding *race, uint32_t variab
 }
 
 /*
- * Is nothing left to be found out about pairs of the two classes that are refuted as a whole, but
- * how many they are?  Counting costs more than the trace is long where millions of accesses are
- * under one lock, so it is given up there, and the unit says so.
+ * Is nothing left to be found out about pairs of the two classes that are refuted as a whole,
+ * but how many they are?  Counting costs more than the trace is long where millions of accesses
+ * are under one lock, so it is given up there, and the unit says so.
  */
 static bool only_counting(struct ladder *l, const struct sweep *s)
 {
@@ -568,8 +568,7 @@ static void look_at_classes(struct ladder *l, uint32_t variable, const struct cl
 	}
 	l->tries_left = VARIABLE_TRIES;
 	for (uint32_t i = 0; i < s.a->count && !l->cancelled && !l->effort.over; i++) {
-		if (class_settled(l, variable, a, b) ||
-		    (s.refuted && only_counting(l, &s)))
+		if (class_settled(l, variable, a, b) || (s.refuted && only_counting(l, &s)))
 			return;
 		look_at(l, &s, class_member(&l->classes, s.a, i));
 	}
@@ -603,8 +602,8 @@ static void look_at_variable(struct ladder *l, uint32_t variable)
 
 static void look_at_all(struct ladder *l)
 {
-	for (uint32_t v = 0;
-	     v < l->t->variables_count && !l->cancelled && !l->effort.over; v++) {
+	for (uint32_t v = 0; v < l->t->variables_count && !l->cancelled && !l->effort.over;
+	     v++) {
 		look_at_variable(l, v);
 		if (!progress_tick(l->progress, (double)v / (double)l->t->variables_count,
 		                   "candidates"))
@@ -646,7 +645,8 @@ static bool ladder_init(struct ladder *l)
 	l->proofs = ladder_proofs_new(l->t, l->options->use_values);
 	classes_init(&l->classes, l->t, l->locksets);
 	effort_init(&l->effort, l->t->events_count, l->options);
-	l->suspects = classes_suspects(l->t, l->locksets, l->options->all_verdicts, l->progress);
+	l->suspects =
+	        classes_suspects(l->t, l->locksets, l->options->all_verdicts, l->progress);
 	return l->suspects != NULL;
 }
 

@@ -253,9 +253,8 @@ static bool find_first(const struct site_pairs *p, struct class_pair *pair)
 	for (pair->from = 0; pair->from < a->count; pair->from++) {
 		uint32_t e = class_member(&p->c, a, pair->from);
 
-		if (!spend(&p->options,
-		           EFFORT_QUESTION *
-		                   class_span(&p->c, b, e, ordered, &p->options, &span)))
+		if (!spend(&p->options, EFFORT_QUESTION * class_span(&p->c, b, e, ordered,
+		                                                     &p->options, &span)))
 			return false;
 		if (span.first < span.end)
 			return true;
@@ -450,7 +449,8 @@ static bool neighbour(const struct site_pairs *p, struct entry *x, uint32_t *e, 
 	there = x->side == 0 ? middle + x->distance - 1 < b->count : middle >= x->distance;
 	if (there)
 		*f = class_member(&p->c, b,
-		               x->side == 0 ? middle + x->distance - 1 : middle - x->distance);
+		                  x->side == 0 ? middle + x->distance - 1
+		                               : middle - x->distance);
 	there = there && unordered(&p->options, *e, *f);
 	x->more |= there;
 	if (x->side++ == 1) {

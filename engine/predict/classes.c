@@ -65,7 +65,7 @@ static struct class class_of(const struct classes *c, uint32_t e)
 
 static uint64_t *slot_of(const struct classes *c, const struct class *class)
 {
-	uint64_t key = (uint64_t)class->site << 32 | class->lockset;
+	uint64_t key = (uint64_t) class->site << 32 | class->lockset;
 	uint32_t at;
 
 	key ^= (uint64_t)(class->thread << 2 | class->writes << 1 | class->atomic) *
@@ -145,7 +145,8 @@ void classes_add(struct classes *c, uint32_t variable)
 	for (uint64_t i = 0; i < list.count; i++) {
 		last = number_of(c, list.items[i], first, last);
 		class_at(c, last)->count++;
-		class_at(c, last)->wide |= (c->t->events[list.items[i]].flags & EVENT_WIDE) != 0;
+		class_at(c, last)->wide |=
+		        (c->t->events[list.items[i]].flags & EVENT_WIDE) != 0;
 		g_array_index(c->numbers, uint32_t, i) = last;
 	}
 	if (list.count == 0)

@@ -57,8 +57,8 @@ static inline bool classes_conflict(const struct class *a, const struct class *b
 }
 
 /*
- * Is `e` before `f` (e <tr f) by a relation that program order carries on: what holds for a pair
- * holds when e moves back or f moves on in its thread?
+ * Is `e` before `f` (e <tr f) by a relation that program order carries on: what holds for a
+ * pair holds when e moves back or f moves on in its thread?
  */
 typedef bool class_order(const void *context, uint32_t e, uint32_t f);
 /* Members first .. end - 1 of a class: those that are unordered with one access of another
@@ -71,9 +71,9 @@ struct span {
 uint32_t class_span(const struct classes *c, const struct class *class, uint32_t e,
                     class_order *before, const void *context, struct span *span);
 /*
- * Is every conflicting pair of accesses of a variable ordered by the relation?  May say no where
- * atomic accesses are unordered among themselves.  For relations of which also holds: e before f
- * and f before g give e before g.  Linear; *steps is increased by the questions asked.
+ * Is every conflicting pair of accesses of a variable ordered by the relation?  May say no
+ * where atomic accesses are unordered among themselves.  For relations of which also holds: e
+ * before f and f before g give e before g.  Linear; *steps is increased by the questions asked.
  */
 bool variable_ordered(const struct trace *t, uint32_t variable, class_order *before,
                       const void *context, uint64_t *steps);

@@ -176,7 +176,7 @@ static const char *leave_open(struct hunt *h, enum m2_verdict verdict)
 {
 	h->undecided++;
 	h->unpaid += verdict == M2_GAVE_UP;
-	return verdict != M2_GAVE_UP                 ? "incomplete"
+	return verdict != M2_GAVE_UP              ? "incomplete"
 	       : m2_over(h->m2) || h->effort.over ? "total"
 	                                          : m2_budget(h->m2);
 }

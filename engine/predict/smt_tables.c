@@ -117,8 +117,8 @@ static void note_outermost(struct smt *s, uint32_t thread, uint32_t e, const GAr
 	GArray *changes = s->outermost[thread];
 	struct outermost now = { e, held->len > 0 ? g_array_index(held, uint32_t, 0) : NONE };
 
-	if (changes->len > 0 && g_array_index(changes, struct outermost, changes->len - 1)
-	                                        .acquire == now.acquire)
+	if (changes->len > 0 &&
+	    g_array_index(changes, struct outermost, changes->len - 1).acquire == now.acquire)
 		return;
 	g_array_append_val(changes, now);
 }

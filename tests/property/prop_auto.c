@@ -133,7 +133,8 @@ static bool analyse(struct trace *t, const struct way *way)
 		struct error error = { .where = "" };
 		struct report *r = analyses[i].run(t, &options, NULL, &error);
 
-		good = r != NULL ? compare(t, r, races, events, values, way->cut) && witnessed(r, values)
+		good = r != NULL ? compare(t, r, races, events, values, way->cut) &&
+		                           witnessed(r, values)
 		                 : complain(t, analyses[i].name, 0, 0, error.what);
 		report_free(r);
 	}
