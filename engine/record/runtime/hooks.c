@@ -256,14 +256,16 @@ ALWAYS_INLINE void pop_frame(struct thread *t)
 	uint32_t depth = t->depth;
 	if (likely(depth > 0))
 		t->depth = --depth;
+	bool left = false;
 	if (depth < t->low) {
 		t->low = depth;
-		if (unlikely(depth < t->resume_below))
-			missing_left(t);
+		left = depth < t->resume_below;
 	}
 	t->dirty = t->low < t->emitted || depth != t->emitted;
 	if (t->epoch)
 		context_renew(t);
+	if (unlikely(left)) /* at the end: no register is saved for it */
+		missing_left(t);
 }
 
 static __attribute__((noinline)) void exit_rest(struct thread *t)
