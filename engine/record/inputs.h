@@ -1,6 +1,7 @@
 /*
  * inputs.h - what a recorded program got from outside, as a note of the trace: the bytes of the
- * log's struct log_input, packed into a line of text, and from there into what a replay is given.
+ * log's struct log_input, packed into a line of text, and from there into what a replay is
+ * given.
  */
 #ifndef HEDDLE_INPUTS_H
 #define HEDDLE_INPUTS_H
@@ -8,8 +9,8 @@
 #include "engine/record/layout.h"
 #include "engine/trace/trace.h"
 
-#define INPUTS_NOTE       "recording-inputs"       /* how many and how many bytes, in words */
-#define INPUTS_BYTES_NOTE "recording-input-bytes"  /* all of it: zstd, base64 */
+#define INPUTS_NOTE       "recording-inputs"      /* how many and how many bytes, in words */
+#define INPUTS_BYTES_NOTE "recording-input-bytes" /* all of it: zstd, base64 */
 
 /* Inputs one behind the other, each with its parts, without gaps: as the log has them. */
 

@@ -1,6 +1,6 @@
 /*
- * test_inputs.c - what came from outside as a note of a trace: packed, counted, sorted by thread
- * for a replay; a damaged note is refused.
+ * test_inputs.c - what came from outside as a note of a trace: packed, counted, sorted by
+ * thread for a replay; a damaged note is refused.
  */
 #include "engine/record/inputs.h"
 #include "tests/support/suite.h"

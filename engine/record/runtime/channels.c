@@ -6,8 +6,8 @@
  * something to read.  On replay the calls are made for real, in the turn of these events.
  *
  * And in a program that something comes to from outside: a descriptor's number is given out
- * again only after it was closed, which is a message as well.  Else two connections that had one
- * number, one after the other, would seem to be open at once.
+ * again only after it was closed, which is a message as well.  Else two connections that had
+ * one number, one after the other, would seem to be open at once.
  */
 #include "outside.h"
 

@@ -1,8 +1,8 @@
 /*
  * descriptors.c - reading and writing.
  *
- * A call first waits, in the scheduler, until its descriptor is ready, and is then made with the
- * token in hand: so pipes and sockets inside one program keep to the seed.  What comes from
+ * A call first waits, in the scheduler, until its descriptor is ready, and is then made with
+ * the token in hand: so pipes and sockets inside one program keep to the seed.  What comes from
  * outside is recorded, and on replay given (outside.h).
  */
 #include <fcntl.h>
@@ -165,8 +165,7 @@ static ssize_t recv_here(int fd, void *p, size_t size, int flags, uintptr_t pc)
 		return REAL(recv)(fd, p, size, flags);
 	struct iovec v = { p, size };
 	ssize_t n;
-	READ_OR_GIVEN(n, t, recv, fd, &v, 1, LOG_CALL_recv, pc,
-	              REAL(recv)(fd, p, size, flags));
+	READ_OR_GIVEN(n, t, recv, fd, &v, 1, LOG_CALL_recv, pc, REAL(recv)(fd, p, size, flags));
 	touched(t, LOG_WRITE, p, n < (ssize_t)size ? n : (ssize_t)size, pc);
 	return n;
 }
@@ -322,7 +321,8 @@ static int accept_here(int fd, struct sockaddr *a, socklen_t *length, int flags,
 	struct thread *t = recording();
 	bool plain = call == LOG_INPUT_accept;
 	if (!t)
-		return plain ? REAL(accept)(fd, a, length) : REAL(accept4)(fd, a, length, flags);
+		return plain ? REAL(accept)(fd, a, length)
+		             : REAL(accept4)(fd, a, length, flags);
 	struct given g;
 	int made;
 	if (input_given(t, call, fd, 0, &g)) {
@@ -343,8 +343,7 @@ EXPORT int accept(int fd, struct sockaddr *restrict a, socklen_t *restrict lengt
 }
 EXPORT int accept4(int fd, struct sockaddr *restrict a, socklen_t *restrict length, int flags)
 {
-	return accept_here(fd, a, length, flags, LOG_INPUT_accept4, LOG_CALL_accept4,
-	                   CALLER());
+	return accept_here(fd, a, length, flags, LOG_INPUT_accept4, LOG_CALL_accept4, CALLER());
 }
 
 /* ---- writing ---- */

@@ -375,8 +375,8 @@ bool input_became(struct thread *t, enum log_input_call call, int fd)
 	if (rt.inputs != INPUTS_GIVEN)
 		return false;
 	const struct log_input *in = input_next(t, call);
-	return in && in->fd == outside_recorded(fd) &&
-	       in->flags & LOG_BECAME && in->ordinal == t->ordinal;
+	return in && in->fd == outside_recorded(fd) && in->flags & LOG_BECAME &&
+	       in->ordinal == t->ordinal;
 }
 
 void input_given_wait(struct thread *t, enum log_input_call call, int fd, struct given *g)

@@ -1,9 +1,9 @@
 /*
  * outside.c - which descriptors lead out of the process.  See outside.h.
  *
- * What is made by a call of the program is known from that call; what was there before (standard
- * input) is looked at when it is first used, and the log says what was found, for on replay there
- * may be something else in its place.
+ * What is made by a call of the program is known from that call; what was there before
+ * (standard input) is looked at when it is first used, and the log says what was found, for on
+ * replay there may be something else in its place.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -24,17 +24,17 @@ static struct descriptor {
 	uint8_t origin;   /* enum origin */
 	int32_t recorded; /* replay: its number in the recording + 1, when that was another */
 	uint16_t reads, writes; /* channels of the process, channels.c */
-	uint32_t members; /* of an epoll instance: how many are from outside */
-	uint32_t first;   /* as a member: where in `memberships`; 0: nowhere */
+	uint32_t members;       /* of an epoll instance: how many are from outside */
+	uint32_t first;         /* as a member: where in `memberships`; 0: nowhere */
 } table[DESCRIPTORS];
 static struct membership { /* of a descriptor in an epoll instance */
 	int32_t set;
 	uint32_t next;
-	uint64_t data; /* what the instance says for it */
-} memberships[DESCRIPTORS]; /* the first is not used */
+	uint64_t data;            /* what the instance says for it */
+} memberships[DESCRIPTORS];       /* the first is not used */
 static uint32_t used = 1, unused; /* so many have been; a list of those that are no more */
-static int highest;     /* of the members */
-static bool seen;       /* is anything from outside?  Until then numbers are not recorded. */
+static int highest;               /* of the members */
+static bool seen; /* is anything from outside?  Until then numbers are not recorded. */
 
 static struct descriptor *entry(int fd)
 {

@@ -52,7 +52,8 @@ int outside_made(struct thread *t, enum log_input_call call, int fd, enum origin
 /* Replay: something that only has the number `wanted`, or another; -1 and errno when there is
  * none. */
 int outside_stand_in(struct thread *t, int wanted, int flags);
-/* What is read from, and written to, the descriptor, when that is the process's own; 0: none. */
+/* What is read from, and written to, the descriptor, when that is the process's own; 0: none.
+ */
 unsigned outside_reads(int fd);
 unsigned outside_writes(int fd);
 void outside_leads(int fd, unsigned reads, unsigned writes);
@@ -78,7 +79,8 @@ void channel_numbered(struct thread *t, int fd, uintptr_t pc);
 /* Members of epoll instances.  -1: none. */
 void outside_member(int set, int fd, int operation, uint64_t data);
 int outside_member_of(int set, uint64_t data);
-/* Replay: what the instance says for the member that had this number; false when it has none. */
+/* Replay: what the instance says for the member that had this number; false when it has none.
+ */
 bool outside_data(int set, int recorded, uint64_t *data);
 bool outside_members(int set);
 
@@ -102,9 +104,9 @@ void input_keep_scattered(struct thread *t, enum log_input_call call, int fd, in
                           const struct iovec *v, size_t count, const struct piece *parts,
                           unsigned part_count, uint32_t extra);
 /*
- * Replay: true when the result is given and the call is not to be made; errno is as it was then.
- * `most`: bytes that there is room for, or that are to be written.  A call that the recording
- * does not have there leaves the plan.
+ * Replay: true when the result is given and the call is not to be made; errno is as it was
+ * then. `most`: bytes that there is room for, or that are to be written.  A call that the
+ * recording does not have there leaves the plan.
  */
 bool input_given(struct thread *t, enum log_input_call call, int fd, uint64_t most,
                  struct given *g);

@@ -19,7 +19,7 @@ static struct log_answer *answers;
 static const char *inputs; /* struct log_input with their parts, by thread */
 static struct range {
 	const struct log_input *from, *end;
-} *inputs_of; /* by thread */
+} * inputs_of;                 /* by thread */
 static uint32_t *answer_start; /* by thread: index into answers */
 static uint32_t position;
 static int nested;         /* invocations that began inside of one whose end is awaited */
@@ -91,7 +91,8 @@ bool replay_load(int fd, uint64_t offset)
 	next_of = rt_pages((c->plan_length + 1) * sizeof(*next_of));
 	first_of = rt_pages((c->thread_count + 1) * sizeof(*first_of));
 	answer_start = rt_pages((c->thread_count + 2) * sizeof(*answer_start));
-	if (!load_inputs(fd, &offset) || !steps || !threads || !answers || !next_of || !first_of || !answer_start)
+	if (!load_inputs(fd, &offset) || !steps || !threads || !answers || !next_of ||
+	    !first_of || !answer_start)
 		return false;
 	for (uint32_t i = 0; i < c->thread_count; i++)
 		first_of[i] = UINT32_MAX;

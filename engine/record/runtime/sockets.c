@@ -54,8 +54,7 @@ STATES(int, setsockopt, (int fd, int level, int option, const void *p, socklen_t
 		socklen_t room = n ? *n : 0; \
 		if (input_given(t, LOG_INPUT_##name, fd, 0, &g)) { \
 			if (g.recorded && p && n) { \
-				memcpy(p, g.part[0], \
-				       room < g.length[0] ? room : g.length[0]); \
+				memcpy(p, g.part[0], room < g.length[0] ? room : g.length[0]); \
 				*n = g.extra; \
 			} \
 			return (int)g.result; \
@@ -70,8 +69,7 @@ ASKS(getsockname, (int fd, struct sockaddr *restrict a, socklen_t *restrict n), 
      a, n)
 ASKS(getpeername, (int fd, struct sockaddr *restrict a, socklen_t *restrict n), (fd, a, n), fd,
      a, n)
-ASKS(getsockopt,
-     (int fd, int level, int option, void *restrict p, socklen_t *restrict n),
+ASKS(getsockopt, (int fd, int level, int option, void *restrict p, socklen_t *restrict n),
      (fd, level, option, p, n), fd, p, n)
 
 EXPORT int connect(int fd, const struct sockaddr *a, socklen_t length)
@@ -149,8 +147,7 @@ EXPORT int signalfd(int fd, const sigset_t *mask, int flags)
 	struct thread *t = recording();
 	int made = REAL(signalfd)(fd, mask, flags);
 	return fd >= 0 ? made
-	               : outside_made(t, LOG_INPUT_signalfd, made, ORIGIN_OUTSIDE,
-	                              CALLER());
+	               : outside_made(t, LOG_INPUT_signalfd, made, ORIGIN_OUTSIDE, CALLER());
 }
 
 /* Which way they lead is known from what made them. */
@@ -199,7 +196,8 @@ PAIRS(socketpair, (int domain, int type, int protocol, int ends[2]),
 	}
 OPENS(open, (const char *path, int flags, ...), (path, flags, mode), flags)
 OPENS(open64, (const char *path, int flags, ...), (path, flags, mode), flags)
-OPENS(openat, (int folder, const char *path, int flags, ...), (folder, path, flags, mode), flags)
+OPENS(openat, (int folder, const char *path, int flags, ...), (folder, path, flags, mode),
+      flags)
 OPENS(openat64, (int folder, const char *path, int flags, ...), (folder, path, flags, mode),
       flags)
 MAKES(creat, (const char *path, mode_t mode), (path, mode), open, ORIGIN_UNKNOWN)
@@ -245,8 +243,8 @@ EXPORT int dup3(int fd, int to, int flags)
 		va_end(list); \
 		struct thread *t = recording(); \
 		int result = REAL(name)(fd, command, argument); \
-		return command == F_DUPFD || command == F_DUPFD_CLOEXEC ? \
-		               copied(t, fd, result, CALLER()) \
+		return command == F_DUPFD || command == F_DUPFD_CLOEXEC \
+		               ? copied(t, fd, result, CALLER()) \
 		               : result; \
 	}
 CONTROLS(fcntl)

@@ -201,8 +201,7 @@ EXPORT int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
 		                  length_ms(timeout), CALLER());
 	int result;
 	if (mask) {
-		result = ASIDE(t, LOG_CALL_ppoll, CALLER(),
-		               REAL(ppoll)(fds, n, timeout, mask));
+		result = ASIDE(t, LOG_CALL_ppoll, CALLER(), REAL(ppoll)(fds, n, timeout, mask));
 	} else {
 		wait_here(t, fds, n, length_ms(timeout), LOG_CALL_ppoll, CALLER());
 		result = REAL(ppoll)(fds, n, &zero, mask);
@@ -244,7 +243,8 @@ static int write_sets(struct sets *s)
 	for (unsigned i = 0; i < s->count; i++) {
 		int fd = s->fds[i].fd;
 		short asked = s->fds[i].events, came = s->fds[i].revents;
-		bool r = asked & POLLIN && came & READY_R, w = asked & POLLOUT && came & READY_W,
+		bool r = asked & POLLIN && came & READY_R,
+		     w = asked & POLLOUT && came & READY_W,
 		     e = asked & POLLPRI && came & READY_E;
 		if (s->r && !r)
 			FD_CLR(fd, s->r);
@@ -311,8 +311,8 @@ EXPORT int pselect(int n, fd_set *restrict r, fd_set *restrict w, fd_set *restri
 	if (out && rt.inputs == INPUTS_GIVEN)
 		return select_given(t, &s, LOG_INPUT_pselect, LOG_CALL_pselect,
 		                    length_ms(timeout), CALLER());
-	int result = ASIDE(t, LOG_CALL_pselect, CALLER(),
-	                   REAL(pselect)(n, r, w, e, timeout, mask));
+	int result =
+	        ASIDE(t, LOG_CALL_pselect, CALLER(), REAL(pselect)(n, r, w, e, timeout, mask));
 	select_told(t, &s, result, CALLER());
 	return out ? select_kept(t, &s, LOG_INPUT_pselect, result) : result;
 }
@@ -417,9 +417,8 @@ static int epoll_given(struct thread *t, int set, struct epoll_event *events, in
 	int error = errno;
 	bool whole = g.recorded && g.result <= most &&
 	             (g.result <= 0 || g.length[1] == g.result * sizeof(int32_t));
-	int n = whole && replay_strict()
-	                ? epoll_as_recorded(t, set, events, &g)
-	                : epoll_on(t, set, events, most, milliseconds, &g);
+	int n = whole && replay_strict() ? epoll_as_recorded(t, set, events, &g)
+	                                 : epoll_on(t, set, events, most, milliseconds, &g);
 	if (n >= 0 || g.result >= 0)
 		error = errno;
 	frame_leave(t);
@@ -468,8 +467,9 @@ static int epoll_here(struct thread *t, int set, struct epoll_event *events, int
 	} else {
 		struct pollfd one = { .fd = set, .events = POLLIN };
 		if (mask) {
-			n = ASIDE(t, frame, pc,
-			          REAL(epoll_pwait)(set, events, most, (int)milliseconds, mask));
+			n = ASIDE(
+			        t, frame, pc,
+			        REAL(epoll_pwait)(set, events, most, (int)milliseconds, mask));
 		} else {
 			wait_here(t, &one, 1, milliseconds, frame, pc);
 			n = REAL(epoll_wait)(set, events, most, 0);
@@ -478,7 +478,8 @@ static int epoll_here(struct thread *t, int set, struct epoll_event *events, int
 	}
 	for (int i = 0; rt.inputs && i < n; i++)
 		if (events[i].events & EPOLLIN)
-			channel_ready(t, outside_reads(outside_member_of(set, events[i].data.u64)),
+			channel_ready(t,
+			              outside_reads(outside_member_of(set, events[i].data.u64)),
 			              pc);
 	touched(t, events, n, pc);
 	return n;
