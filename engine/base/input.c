@@ -144,3 +144,10 @@ char *input_text(const char *path, const char *kind, size_t *length, struct erro
 	input_close(&in);
 	return text;
 }
+
+const char *input_skip_mark(const char *text, size_t *length)
+{
+	bool marked = *length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0;
+	*length -= marked ? 3 : 0;
+	return marked ? text + 3 : text;
+}

@@ -19,5 +19,7 @@ bool input_open(const char *path, const char *kind, struct input *in, struct err
 void input_close(struct input *in);
 /* The same as a string with a NUL behind it; the caller's.  NULL on failure. */
 char *input_text(const char *path, const char *kind, size_t *length, struct error *error);
+/* Behind the mark that some editors put before UTF-8, if it is there; *length is made less. */
+const char *input_skip_mark(const char *text, size_t *length);
 
 #endif

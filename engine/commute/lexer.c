@@ -1,6 +1,8 @@
 /* lexer.c - see lexer.h. */
 #include "engine/commute/lexer.h"
 
+#include "engine/base/input.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -193,6 +195,7 @@ static void token_clear(void *token)
 
 GArray *lex(const char *file, const char *source, size_t length, struct error *error)
 {
+	source = input_skip_mark(source, &length);
 	struct lexer l = { .file = file,
 		           .at = source,
 		           .end = source + length,

@@ -2,6 +2,7 @@
  * text_read.c - the text format (docs/, a superset of RAPID's STD): a file's lines into a
  * builder, and what a file that was cut off still says.
  */
+#include "engine/base/input.h"
 #include "engine/trace/storage.h"
 #include "engine/trace/text_reader.h"
 
@@ -86,15 +87,6 @@ static bool read_lines(struct reader *r, const char *text, size_t length,
 	return true;
 }
 
-/* The mark that some editors put before UTF-8. */
-static void skip_mark(const char **text, size_t *length)
-{
-	if (*length >= 3 && memcmp(*text, "\xEF\xBB\xBF", 3) == 0) {
-		*text += 3;
-		*length -= 3;
-	}
-}
-
 static void warn_of_scopes(struct reader *r, bool *complete)
 {
 	uint32_t open = builder_open_scopes(r->b);
@@ -118,7 +110,7 @@ struct trace *text_read(const char *name, const char *text, size_t length,
 		                                             NULL) };
 	bool complete = true;
 	text_fill_ops(&r);
-	skip_mark(&text, &length);
+	text = input_skip_mark(text, &length);
 	bool good = length == 0 || (check_bytes(&r, text, &length) &&
 	                            read_lines(&r, text, length, progress, &complete));
 	struct trace *t = NULL;

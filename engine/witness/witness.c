@@ -241,7 +241,8 @@ bool witness_read(const char *path, struct witness *w, struct error *error)
 	w->pair = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	w->events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	w->under_specs = g_ptr_array_new_with_free_func(g_free);
-	good = read_lines(&r, text, length) && read_complete(&r);
+	const char *lines = input_skip_mark(text, &length);
+	good = read_lines(&r, lines, length) && read_complete(&r);
 	g_free(text);
 	if (!good)
 		witness_release(w);

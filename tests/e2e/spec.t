@@ -92,4 +92,8 @@ is "$status" 0 "has no points"
 cd "$scratch"
 run "$HEDDLE" spec check dict.spec
 is "$status" 0 "a shipped specification by its name alone"
+
+{ printf '\357\273\277'; sed 's/$/\r/' "$root/specs/set.spec"; } >edited.spec
+run "$HEDDLE" spec check edited.spec
+is "$status" 0 "the mark before UTF-8 and CR LF"
 done_testing

@@ -173,4 +173,10 @@ run "$HEDDLE" verify locks.txt none.wit
 is "$status" 2 "a file that is not there"
 run "$HEDDLE" verify none.txt w.wit
 is "$status" 2 "a trace that is not there"
+
+# What editors leave in a file: the mark before UTF-8, CR LF; a digest in capitals.
+run "$HEDDLE" witness locks.txt 1 6 -o w.wit
+{ printf '\357\273\277'; sed -e '2s/[0-9a-f]\{64\}/\U&/' -e 's/$/\r/' w.wit; } >edited.wit
+run "$HEDDLE" verify locks.txt edited.wit --format json
+is "$status $err $(json '$d->{accepted} ? "accepted" : $d->{reason}')" "0  accepted" "an edited file, as JSON"
 done_testing

@@ -2,8 +2,10 @@
 #include "engine/atomic/atomic.h"
 #include "engine/commute/spec.h"
 #include "engine/witness/witness.h"
+#include "tui/batch/print.h"
 #include "tui/batch/spec_rules.h"
 
+#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,7 +24,7 @@ static void compare_digest(const struct arguments *a, const struct trace *t,
 	struct error note;
 
 	if (w->trace_digest != NULL && strlen(w->trace_digest) == 64 && *digest != '\0' &&
-	    strcmp(digest, w->trace_digest) != 0 && !argument_flag(a, "quiet")) {
+	    g_ascii_strcasecmp(digest, w->trace_digest) != 0 && !argument_flag(a, "quiet")) {
 		error_set(&note, a->words->pdata[1], "it is judged by its events all the same",
 		          "this witness was made for another content of the trace");
 		say_error(&note);
@@ -33,21 +35,18 @@ static void compare_digest(const struct arguments *a, const struct trace *t,
 static void print_verdict(const struct trace *t, const struct witness *w, bool accepted,
                           const GString *reason, enum output_format format)
 {
-	GString *out = g_string_new(NULL);
-
-	if (format == FORMAT_TEXT) {
-		if (accepted)
-			printf("accepted: a correct reordering of %u events\n", w->events->len);
-		else
-			printf("refused: %s\n", reason->str);
+	if (format != FORMAT_TEXT) {
+		json_t *j = json_pack("{ss sb si so}", "heddle", HEDDLE_VERSION, "accepted",
+		                      accepted, "events", (int)w->events->len, "reason",
+		                      json_text(reason->str));
+		json_dumpf(j, stdout, 0);
+		putchar('\n');
+		json_decref(j);
+	} else if (accepted) {
+		printf("accepted: a correct reordering of %u events\n", w->events->len);
 	} else {
-		append_escaped(out, reason->str, reason->len);
-		g_strdelimit(out->str, "\"\\", '\'');
-		printf("{\"heddle\": \"%s\", \"accepted\": %s, \"events\": %u, \"reason\": "
-		       "\"%s\"}\n",
-		       HEDDLE_VERSION, accepted ? "true" : "false", w->events->len, out->str);
+		printf("refused: %s\n", reason->str);
 	}
-	g_string_free(out, TRUE);
 }
 
 /* The rules of objects: from --spec, else from the witness; none for a race that names
