@@ -429,6 +429,20 @@ static void find_reached(const struct plan *p, struct plan_run *run)
 	thread_events_free(run->trace, all);
 }
 
+/* The program came to the same instructions; was it with the same object, too? */
+static bool are_apart(const struct plan_run *run)
+{
+	const struct event *at[2];
+	for (int k = 0; k < 2; k++) {
+		if (run->reached[k] == NONE)
+			return false;
+		at[k] = &run->trace->events[run->reached[k]];
+		if (!op_is_access(at[k]->op))
+			return false;
+	}
+	return !events_overlap(run->trace, at[0], at[1]);
+}
+
 static void explain_divergence(const struct plan *p, struct plan_run *run)
 {
 	unsigned position, thread;
@@ -567,6 +581,7 @@ bool plan_follow(const struct plan *p, char **argv, unsigned first,
 		                             p->timeout_ms / 1000);
 	}
 	find_reached(p, run);
+	run->apart = are_apart(run);
 	return true;
 }
 

@@ -7,11 +7,11 @@
 
 #include "engine/record/record.h"
 
-struct plan {             /* zero to init; plan_release */
-	GArray *steps;    /* struct log_step */
-	GArray *events;   /* uint32_t: by step, the trace's event (NONE: not in the trace) */
-	GArray *threads;  /* struct log_thread, by the runtime's number */
-	GArray *answers;  /* struct log_answer */
+struct plan {               /* zero to init; plan_release */
+	GArray *steps;      /* struct log_step */
+	GArray *events;     /* uint32_t: by step, the trace's event (NONE: not in the trace) */
+	GArray *threads;    /* struct log_thread, by the runtime's number */
+	GArray *answers;    /* struct log_answer */
 	GByteArray *inputs; /* struct log_input with their parts, or NULL: for real */
 	uint32_t input_count;
 	GPtrArray *specs; /* char *: files whose bind lines make events of it */
@@ -51,6 +51,7 @@ struct plan_run {
 	struct record_facts facts;
 	struct trace *trace; /* of the run; owned, or NULL */
 	uint32_t reached[2]; /* the pair's events in it, or NONE */
+	bool apart;          /* they are accesses of different places: no race in this run */
 	bool diverged;
 	uint32_t at; /* the planned event that did not come, or NONE */
 	char *cause; /* why; owned */

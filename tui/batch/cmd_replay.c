@@ -120,9 +120,9 @@ static void print_outcome(const struct plan *p, const struct plan_run *run)
 	if (run->facts.status == LOG_DEADLOCK)
 		print_deadlock(run);
 	else if (run->facts.status == LOG_STARVED)
-		fprintf(stderr,
-		        "heddle:   it waits for more input than the recording has: Heddle ended "
-		        "it there\n");
+		fprintf(stderr, "heddle:   it waits for more input than the recording has: "
+		                "Heddle ended "
+		                "it there\n");
 	else if (run->result.timed_out)
 		fprintf(stderr,
 		        "heddle:   it does not end: Heddle ended it after %u s (--timeout)\n",
@@ -152,6 +152,14 @@ static bool print_run(const struct trace *t, const struct plan *p, const struct 
 			if (run->reached[side] != NONE)
 				print_event(run->trace, run->reached[side], "  ");
 		}
+	}
+	if (run->apart) {
+		if (!first)
+			for (unsigned k = 0; k < 2; k++)
+				print_event(run->trace, run->reached[k], "  ");
+		fprintf(stderr, "heddle: the program left the witness: these are accesses of "
+		                "different places, not of one as in the recording\n");
+		return false;
 	}
 	/* An order violation: what the late event came to (in a freed block, say). */
 	if (!first && p->pair[1] == NONE && run->reached[0] != NONE)
