@@ -12,6 +12,7 @@
 #include "engine/predict/ladder_proofs.h"
 #include "engine/predict/m2.h"
 #include "engine/predict/smt.h"
+#include "engine/witness/witness.h"
 
 #include <string.h>
 
@@ -38,6 +39,7 @@ struct ladder {
 	struct classes classes;            /* of the variable that is looked at */
 	bool ordered;                      /* its conflicting pairs, all of them: no race */
 	struct effort effort;              /* of going through pairs; deciding is paid apart */
+	uint64_t polished;                 /* events checked for fewer switches */
 	uint64_t witness_events, left_out; /* events in witnesses kept; witnesses not kept */
 	uint32_t tries_left;               /* see try_variable */
 	bool weak_atomics; /* what the cores refute may be a race by C11 all the same */
@@ -112,9 +114,28 @@ static struct finding *take_finding(struct finding *f, const char *by)
 	return g;
 }
 
+/* Fewer context switches, as long as that takes no time that anybody notices; long witnesses
+ * are for whoever asks for one ('heddle witness'). */
+static void polish(struct ladder *l, struct finding *f)
+{
+	enum { STEPS = 1 << 20, LONGEST = 1 << 14 };
+	const uint32_t pair[] = { f->first, f->second };
+	GArray *shorter;
+
+	if (f->witness == NULL || f->witness->len > LONGEST || l->polished > STEPS)
+		return;
+	shorter = g_array_copy(f->witness);
+	l->polished += witness_minimise_within(
+	        race_tools_checker(&l->tools, l->t, l->options), STEPS - l->polished, l->t,
+	        f->note ? CLAIM_C11_RACE : CLAIM_RACE, pair, 2, shorter);
+	g_array_unref(f->witness);
+	f->witness = shorter;
+}
+
 /* A new race, with its witness where there is room. */
 static void add_race(struct ladder *l, uint64_t unit, struct finding *f)
 {
+	polish(l, f);
 	if (l->options->found != NULL)
 		l->options->found(l->options->found_context, f);
 	if (f->witness != NULL &&

@@ -360,8 +360,8 @@ struct minimiser {
 	size_t pair_count;
 	uint32_t fixed; /* so many events at the end stay where they are: the pair */
 	GArray *events, *trial;
-	bool drops;     /* the claim says what must be in it, so the rest may go */
-	uint64_t steps; /* events checked so far */
+	bool drops;            /* the claim says what must be in it, so the rest may go */
+	uint64_t steps, limit; /* events checked so far, and how many may be */
 };
 
 static bool still_good(struct minimiser *z)
@@ -450,7 +450,7 @@ static bool improve(struct minimiser *z)
 {
 	uint32_t from = 0;
 
-	while (from < z->events->len - z->fixed && z->steps < MINIMISE_STEPS) {
+	while (from < z->events->len - z->fixed && z->steps < z->limit) {
 		uint32_t end = run_end(z, from);
 
 		if ((z->drops && drop_run(z, from, end - from)) || join_run(z, from))
@@ -460,12 +460,13 @@ static bool improve(struct minimiser *z)
 	return false;
 }
 
-void witness_minimise(const struct trace *t, enum claim claim, const uint32_t *pair,
-                      size_t pair_count, const struct check_options *options, GArray *events)
+uint64_t witness_minimise_within(struct checker *checker, uint64_t limit, const struct trace *t,
+                                 enum claim claim, const uint32_t *pair, size_t pair_count,
+                                 GArray *events)
 {
 	struct minimiser z = {
 		.t = t,
-		.checker = checker_new(t, options),
+		.checker = checker,
 		.claim = claim,
 		.pair = pair,
 		.pair_count = pair_count,
@@ -475,14 +476,24 @@ void witness_minimise(const struct trace *t, enum claim claim, const uint32_t *p
 		.drops = claim != CLAIM_ATOMIC && claim != CLAIM_PREFIX,
 		.events = events,
 		.trial = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+		.limit = limit,
 	};
 
 	if (claim == CLAIM_DEADLOCK && events->len >= pair_count)
 		z.fixed = (uint32_t)pair_count;
-	while (events->len > z.fixed && z.steps < MINIMISE_STEPS && improve(&z))
+	while (events->len > z.fixed && z.steps < z.limit && improve(&z))
 		;
 	g_array_unref(z.trial);
-	checker_free(z.checker);
+	return z.steps;
+}
+
+void witness_minimise(const struct trace *t, enum claim claim, const uint32_t *pair,
+                      size_t pair_count, const struct check_options *options, GArray *events)
+{
+	struct checker *checker = checker_new(t, options);
+
+	witness_minimise_within(checker, MINIMISE_STEPS, t, claim, pair, pair_count, events);
+	checker_free(checker);
 }
 
 /* ---- Why a switch is needed ---- */
