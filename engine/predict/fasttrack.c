@@ -146,7 +146,7 @@ static void tables_grow(struct tables *of, uint32_t numbers)
 {
 	uint32_t *old = of->times;
 
-	of->capacity = MAX(64 * numbers, 2 * of->capacity);
+	of->capacity = MAX(64 * MAX(numbers, 1), 2 * of->capacity);
 	BUG_ON(of->capacity >= UINT32_MAX);
 	of->times = scattered_lines(of->capacity * sizeof(uint32_t));
 	if (old != NULL)
@@ -163,7 +163,7 @@ static uint32_t table_new(struct tables *of, uint32_t numbers)
 		at = g_array_index(of->unused, uint32_t, of->unused->len - 1);
 		g_array_set_size(of->unused, of->unused->len - 1);
 	} else {
-		if (of->count + numbers > of->capacity)
+		if (of->times == NULL || of->count + numbers > of->capacity)
 			tables_grow(of, numbers);
 		of->count += numbers;
 	}
