@@ -145,5 +145,36 @@ run timeout 30 $HEDDLE replay --witness publish.wit -- ./publish
 is "$status" 0 "is followed to its end"
 like "$err" "rules of C11 alone" "and said to be one that no schedule of one thread at a time shows"
 like "$err" "stopped before the event" "it stops before its second access"
+# The same instructions, but not the same object: which one is the environment's affair.
+cat >slots.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+int slots[2];
+static void *bump(void *index)
+{
+	slots[*(int *)index]++;
+	return NULL;
+}
+int main(void)
+{
+	pthread_t a, b;
+	int first = 0, second = atoi(getenv("SLOT"));
+	pthread_create(&a, NULL, bump, &first);
+	pthread_create(&b, NULL, bump, &second);
+	pthread_join(a, NULL);
+	pthread_join(b, NULL);
+	return 0;
+}
+C
+$HEDDLE cc -O1 slots.c -o slots -pthread
+SLOT=0 $HEDDLE record -q -o slots.hdl -- ./slots
+run $HEDDLE races slots.hdl --format json
+$HEDDLE witness slots.hdl $(json 'my $f = $d->{findings}[0]; "$f->{first} $f->{second}"') \
+	-o slots.wit >/dev/null
+run env SLOT=0 $HEDDLE replay --witness slots.wit -- ./slots
+is "$status" 0 "two threads at one slot: the race happens"
+run env SLOT=1 $HEDDLE replay --witness slots.wit -- ./slots
+is "$status" 125 "each at its own: it does not"
+like "$err" "accesses of different places" "though both stand before their instructions"
 is "$(ls "${TMPDIR:-/tmp}"/heddle-replay-* 2>/dev/null | wc -l)" 0 "no log is left behind"
 done_testing
