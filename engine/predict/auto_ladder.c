@@ -114,20 +114,19 @@ static struct finding *take_finding(struct finding *f, const char *by)
 	return g;
 }
 
-/* Fewer context switches, as long as that takes no time that anybody notices; long witnesses
- * are for whoever asks for one ('heddle witness'). */
+/* Fewer context switches, where that takes no time that anybody notices; longer witnesses are
+ * for whoever asks for one ('heddle witness').  Each by itself: a shard's are the whole's. */
 static void polish(struct ladder *l, struct finding *f)
 {
-	enum { STEPS = 1 << 20, LONGEST = 1 << 14 };
+	enum { STEPS = 1 << 17, LONGEST = 1 << 13 };
 	const uint32_t pair[] = { f->first, f->second };
 	GArray *shorter;
 
-	if (f->witness == NULL || f->witness->len > LONGEST || l->polished > STEPS)
+	if (f->witness == NULL || f->witness->len > LONGEST || l->options->pairs_events)
 		return;
 	shorter = g_array_copy(f->witness);
-	l->polished += witness_minimise_within(
-	        race_tools_checker(&l->tools, l->t, l->options), STEPS - l->polished, l->t,
-	        f->note ? CLAIM_C11_RACE : CLAIM_RACE, pair, 2, shorter);
+	witness_minimise_within(race_tools_checker(&l->tools, l->t, l->options), STEPS, l->t,
+	                        f->note ? CLAIM_C11_RACE : CLAIM_RACE, pair, 2, shorter);
 	g_array_unref(f->witness);
 	f->witness = shorter;
 }

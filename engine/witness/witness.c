@@ -460,9 +460,9 @@ static bool improve(struct minimiser *z)
 	return false;
 }
 
-uint64_t witness_minimise_within(struct checker *checker, uint64_t limit, const struct trace *t,
-                                 enum claim claim, const uint32_t *pair, size_t pair_count,
-                                 GArray *events)
+void witness_minimise_within(struct checker *checker, uint64_t limit, const struct trace *t,
+                             enum claim claim, const uint32_t *pair, size_t pair_count,
+                             GArray *events)
 {
 	struct minimiser z = {
 		.t = t,
@@ -484,7 +484,6 @@ uint64_t witness_minimise_within(struct checker *checker, uint64_t limit, const 
 	while (events->len > z.fixed && z.steps < z.limit && improve(&z))
 		;
 	g_array_unref(z.trial);
-	return z.steps;
 }
 
 void witness_minimise(const struct trace *t, enum claim claim, const uint32_t *pair,

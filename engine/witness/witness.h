@@ -35,10 +35,10 @@ char *trace_digest(const struct trace *t);
 void witness_minimise(const struct trace *t, enum claim claim, const uint32_t *pair,
                       size_t pair_count, const struct check_options *options, GArray *events);
 /* The same with a checker that is there, until `limit` events have been checked (and a trial
- * more); how many were. */
-uint64_t witness_minimise_within(struct checker *checker, uint64_t limit, const struct trace *t,
-                                 enum claim claim, const uint32_t *pair, size_t pair_count,
-                                 GArray *events);
+ * more). */
+void witness_minimise_within(struct checker *checker, uint64_t limit, const struct trace *t,
+                             enum claim claim, const uint32_t *pair, size_t pair_count,
+                             GArray *events);
 
 enum switch_reason {
 	SWITCH_OPTIONAL,
