@@ -20,12 +20,12 @@ enum {
 	MAX_RANGES = 512,
 	DATA_WINDOW = 256, /* bytes that are looked at where the end is not known */
 	STACK_WINDOW = 512,
-	ALL_WORDS = 1 << 17, /* of one call, */
-	FEW_WORDS = 1 << 12, /* and when the run has looked at so many in all: */
+	ALL_WORDS = 1 << 13, /* of one call, */
+	FEW_WORDS = 1 << 8, /* and when the run has looked at so many in all: */
 	BUFFER_WORDS = 4096,
 	DIRECT = 8192, /* bytes of a block that are read as they lie there; see copy() */
 };
-#define PATIENCE (1ull << 28)
+#define PATIENCE (1ull << 18)
 
 struct reach { /* a thread's */
 	struct log_reached list[MAX_REACHED];
