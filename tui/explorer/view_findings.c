@@ -5,6 +5,7 @@
 #include "tui/explorer/app.h"
 
 #include "tui/explorer/command_line.h"
+#include "tui/explorer/missing_code.h"
 
 #include <string.h>
 
@@ -59,10 +60,10 @@ static bool contains(const char *text, const char *wanted)
 	return strcasestr(text, wanted) != NULL;
 }
 
-static bool passes(const struct findings *f, const struct entry *entry)
+static bool passes(const struct session *s, const struct findings *f, const struct entry *entry)
 {
 	const struct finding *x = entry->finding;
-	if (f->races_only && verdicts[x->verdict].rank > 1)
+	if (f->races_only && verdicts[missing_code_verdict(s, entry)].rank > 1)
 		return false;
 	if (f->hide_marked && entry->triage != TRIAGE_NONE)
 		return false;
@@ -70,7 +71,7 @@ static bool passes(const struct findings *f, const struct entry *entry)
 		return true;
 	return contains(entry->where, f->filter) || contains(entry->variable, f->filter) ||
 	       contains(kind_words[x->kind], f->filter) ||
-	       contains(verdicts[x->verdict].word, f->filter) ||
+	       contains(verdicts[missing_code_verdict(s, entry)].word, f->filter) ||
 	       contains(triage_word(entry->triage), f->filter) ||
 	       (entry->note && contains(entry->note, f->filter));
 }
@@ -83,7 +84,8 @@ static int compare(gconstpointer x, gconstpointer y, gpointer data)
 	const struct entry *a = app->session->entries->pdata[i];
 	const struct entry *b = app->session->entries->pdata[j];
 	if (f->sort == COLUMN_VERDICT)
-		order = verdicts[a->finding->verdict].rank - verdicts[b->finding->verdict].rank;
+		order = verdicts[missing_code_verdict(app->session, a)].rank -
+		        verdicts[missing_code_verdict(app->session, b)].rank;
 	else if (f->sort == COLUMN_VARIABLE)
 		order = strcmp(a->variable, b->variable);
 	else if (f->sort == COLUMN_COUNT)
@@ -111,7 +113,7 @@ static void findings_show(struct app *app, void *state)
 	struct session *s = app->session;
 	g_array_set_size(f->shown, 0);
 	for (int i = 0; i < (int)s->entries->len; i++)
-		if (passes(f, s->entries->pdata[i]))
+		if (passes(s, f, s->entries->pdata[i]))
 			g_array_append_val(f->shown, i);
 	void *context[] = { app, f };
 	g_array_sort_with_data(f->shown, compare, context);
@@ -198,19 +200,22 @@ static struct columns columns_of(int width, int widest)
 	return c;
 }
 
-static void draw_entry(struct pane p, int row, const struct columns *columns,
-                       const struct entry *entry, bool selected)
+static void draw_entry(const struct session *s, struct pane p, int row,
+                       const struct columns *columns, const struct entry *entry, bool selected)
 {
 	const struct finding *f = entry->finding;
 	struct columns c = *columns;
 	char number[32];
-	enum style style = verdict_style(f->verdict);
+	enum verdict verdict = missing_code_verdict(s, entry);
+	enum style style = verdict_style(verdict);
 	enum style text =
-	        f->verdict == VERDICT_IMPOSSIBLE || entry->triage ? STYLE_DIM : STYLE_TEXT;
+	        verdict == VERDICT_IMPOSSIBLE || entry->triage ? STYLE_DIM : STYLE_TEXT;
 	if (selected)
 		pane_text(p, row, 0, STYLE_HERE, "▸");
-	pane_text(p, row, 1, style, verdicts[f->verdict].glyph);
-	pane_field(p, row, c.verdict, 8, style, verdicts[f->verdict].word);
+	pane_text(p, row, 1, style, verdicts[verdict].glyph);
+	pane_field(p, row, c.verdict, 8, style, verdicts[verdict].word);
+	if (missing_code_refutes(s, entry))
+		pane_text(p, row, c.kind - 2, STYLE_MISSING, "░");
 	pane_field(p, row, c.kind, 10, text, kind_words[f->kind]);
 	pane_field(p, row, c.where, c.where_width, text,
 	           text_columns(entry->where) <= c.where_width ? entry->where : entry->lines);
@@ -245,7 +250,7 @@ static void draw_list(const struct app *app, const struct findings *f, struct pa
 	g_string_free(about, TRUE);
 	for (int r = 0; r < f->list.rows && f->list.top + r < f->shown->len; r++) {
 		uint64_t i = f->list.top + r;
-		draw_entry(p, r + 1, &c,
+		draw_entry(app->session, p, r + 1, &c,
 		           app->session->entries->pdata[g_array_index(f->shown, int, i)],
 		           i == f->list.cursor);
 	}
@@ -254,8 +259,8 @@ static void draw_list(const struct app *app, const struct findings *f, struct pa
 /* "lockset ·  hb –  shb ✓": what each analysis says of the entry. */
 static void draw_seen(const struct app *app, const struct entry *entry, struct pane p)
 {
-	static const enum analysis shown[] = { ANALYSIS_LOCKSET, ANALYSIS_HB,  ANALYSIS_SHB,
-		                               ANALYSIS_WCP,     ANALYSIS_WDC, ANALYSIS_SYNCP,
+	static const enum analysis shown[] = { ANALYSIS_LOCKSET, ANALYSIS_HB,   ANALYSIS_SHB,
+		                               ANALYSIS_WCP,     ANALYSIS_WDC,  ANALYSIS_SYNCP,
 		                               ANALYSIS_M2,      ANALYSIS_AUTO, ANALYSIS_RDIT };
 	size_t count = G_N_ELEMENTS(shown) - !session_lacks_code(app->session);
 	if (entry->sites[0] == NONE) { /* the others look for data races alone */

@@ -12,6 +12,7 @@
 
 struct witness_view {
 	uint32_t pair[2];
+	bool missing;                  /* code that was not recorded counted when it was made */
 	const struct finding *finding; /* what is shown, or NULL */
 	struct witness w;
 	struct stage stage;      /* of w.events, when there are any */

@@ -865,6 +865,20 @@ static void once_leave(struct thread *t, struct once *o, bool done, uintptr_t pc
 		sched_wake(o->key, FOR_ONCE, UINT_MAX);
 }
 
+/* A routine of C++ that throws leaves without having done it.  Its frames are taken down by the
+ * program's unwinder; a program without one has no exceptions. */
+__asm__(".weak __gcc_personality_v0");
+struct once_run {
+	struct thread *thread;
+	struct once *once;
+	bool done;
+	uintptr_t pc;
+};
+static void once_end(struct once_run *r)
+{
+	once_leave(r->thread, r->once, r->done, r->pc);
+}
+
 static int run_once(pthread_once_t *control, void (*routine)(void), uintptr_t pc)
 {
 	struct thread *t = recording();
@@ -885,8 +899,9 @@ static int run_once(pthread_once_t *control, void (*routine)(void), uintptr_t pc
 	}
 	if (!once_enter(t, o, pc))
 		return 0;
+	__attribute__((cleanup(once_end))) struct once_run run = { t, o, false, pc };
 	int status = REAL(pthread_once)(control, routine);
-	once_leave(t, o, true, pc);
+	run.done = true;
 	return status;
 }
 
