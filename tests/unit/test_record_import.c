@@ -310,7 +310,6 @@ START_TEST(damaged)
 }
 END_TEST
 
-/* Free mode: tickets put the pieces of the threads in order. */
 /* Objects, one after the other at an address: what begins the next one, and what does not. */
 START_TEST(lives)
 {
@@ -378,6 +377,7 @@ START_TEST(lives)
 }
 END_TEST
 
+/* Free mode: tickets put the pieces of the threads in order. */
 START_TEST(tickets)
 {
 	struct log l = log_new(LOG_VALUES);
