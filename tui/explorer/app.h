@@ -138,6 +138,10 @@ void app_decide_pair(struct app *app, uint32_t first, uint32_t second);
 /* Is that under way for the pair that begins with `first`? */
 bool app_decides(const struct app *app, uint32_t first);
 
+/* Look for a schedule with fewer switches than the witness of the selected finding has, which
+ * it then gets. */
+void app_fewer_switches(struct app *app);
+
 /* -- helpers of views -------------------------------------------------------------------- */
 
 static inline const struct trace *app_trace(const struct app *app)
