@@ -75,6 +75,7 @@ struct app {
 	GString *text;       /* what the text view shows */
 	char *text_title;    /* owned */
 	struct guide *guide; /* borrowed: the lesson that is open (guide.h), or NULL */
+	guint reported;      /* the race of the report that one was led to, until a key; or 0 */
 	char *tree_path;     /* owned: the exploration asked for, or NULL */
 	GString *clipboard;  /* to be sent to the terminal; empty when there is nothing */
 	char *message;       /* owned; the last line of the screen, or NULL */

@@ -128,6 +128,16 @@ static void say_settled(struct app *app, const struct report *report)
 		        report->complete ? "nothing was missed" : "more may exist");
 }
 
+/* A report names two places; the pair that happens-before leaves open tells more of them than
+ * the first that is met.  Until the reader has done something. */
+static void prefer_open_pair(struct app *app)
+{
+	if (app->reported == 0)
+		return;
+	session_ask_reported(app->session, app->reported);
+	app_goto(app, app->session->pair[0], false);
+}
+
 static void analysis_done(struct job *job, bool good, const struct error *error)
 {
 	struct app *app = job->context;
@@ -143,6 +153,8 @@ static void analysis_done(struct job *job, bool good, const struct error *error)
 	if (analysis == ANALYSIS_AUTO)
 		say_settled(app, report);
 	session_add_report(app->session, report, analysis, analysis == ANALYSIS_AUTO);
+	if (analysis == ANALYSIS_HB)
+		prefer_open_pair(app);
 	app_refresh(app);
 }
 
