@@ -60,20 +60,49 @@ static bool contains(const char *text, const char *wanted)
 	return strcasestr(text, wanted) != NULL;
 }
 
+/* What a pair of accesses is: a lost update weighs more than a look. */
+static const char *accesses_word(const struct session *s, const struct entry *entry)
+{
+	const struct event *events = s->trace->events;
+	const struct finding *f = entry->finding;
+	if (entry->sites[0] == NONE)
+		return "";
+	return op_writes(events[f->first].op) && op_writes(events[f->second].op) ? "write-write"
+	                                                                         : "read-write";
+}
+
+static bool says(const struct session *s, const struct entry *entry, const char *word)
+{
+	const struct finding *f = entry->finding;
+	const struct event *events = s->trace->events;
+	return contains(entry->where, word) || contains(entry->variable, word) ||
+	       contains(kind_words[f->kind], word) ||
+	       contains(verdicts[missing_code_verdict(s, entry)].word, word) ||
+	       contains(triage_word(entry->triage), word) ||
+	       (entry->note && contains(entry->note, word)) ||
+	       contains(accesses_word(s, entry), word) ||
+	       (strcasecmp(word, "reported") == 0 && session_reported(s, entry)) ||
+	       strcmp(trace_thread_name(s->trace, events[f->first].thread), word) == 0 ||
+	       strcmp(trace_thread_name(s->trace, events[f->second].thread), word) == 0;
+}
+
+/* Each word of the filter is said, and none of those that begin with `!`. */
 static bool passes(const struct session *s, const struct findings *f, const struct entry *entry)
 {
-	const struct finding *x = entry->finding;
 	if (f->races_only && verdicts[missing_code_verdict(s, entry)].rank > 1)
 		return false;
 	if (f->hide_marked && entry->triage != TRIAGE_NONE)
 		return false;
 	if (f->filter == NULL)
 		return true;
-	return contains(entry->where, f->filter) || contains(entry->variable, f->filter) ||
-	       contains(kind_words[x->kind], f->filter) ||
-	       contains(verdicts[missing_code_verdict(s, entry)].word, f->filter) ||
-	       contains(triage_word(entry->triage), f->filter) ||
-	       (entry->note && contains(entry->note, f->filter));
+	bool all = true;
+	char **words = g_strsplit(f->filter, " ", -1);
+	for (char **w = words; *w && all; w++) {
+		bool without = **w == '!' && (*w)[1];
+		all = **w == '\0' || says(s, entry, *w + without) != without;
+	}
+	g_strfreev(words);
+	return all;
 }
 
 static int compare(gconstpointer x, gconstpointer y, gpointer data)
@@ -217,6 +246,8 @@ static void draw_entry(const struct session *s, struct pane p, int row,
 	if (missing_code_refutes(s, entry))
 		pane_text(p, row, c.kind - 2, STYLE_MISSING, "░");
 	pane_field(p, row, c.kind, 10, text, kind_words[f->kind]);
+	if (session_reported(s, entry))
+		pane_text(p, row, c.where - 1, STYLE_KEY, "◆");
 	pane_field(p, row, c.where, c.where_width, text,
 	           text_columns(entry->where) <= c.where_width ? entry->where : entry->lines);
 	pane_field(p, row, c.variable, c.variable_width, text, entry->variable);
@@ -245,6 +276,8 @@ static void draw_list(const struct app *app, const struct findings *f, struct pa
 	if (f->filter)
 		g_string_append_printf(about, "%sfilter: %s", about->len ? "  " : "",
 		                       f->filter);
+	else if (app->session->reported)
+		g_string_append_printf(about, "%s◆ in the report", about->len ? "  " : "");
 	pane_field(p, 0, c.where + 7, c.where_width - 7, f->filter ? STYLE_KEY : STYLE_DIM,
 	           about->str);
 	g_string_free(about, TRUE);
@@ -278,6 +311,9 @@ static void draw_seen(const struct app *app, const struct entry *entry, struct p
 		               analysis_word(shown[i]));
 		at = pane_text(p, 0, at + 1, style, glyph);
 	}
+	guint number = session_reported(app->session, entry);
+	if (number)
+		pane_format(p, 0, at + 2, STYLE_KEY, "report ◆ %u", number);
 }
 
 static void draw_side(const struct app *app, struct pane p, uint32_t event)
@@ -412,7 +448,8 @@ static bool findings_request(struct app *app, void *state, enum request request,
 	}
 }
 
-/* `/` filters here: every finding with the text in its place, variable, kind, mark or note. */
+/* `/` filters here: the findings that say every word in their place, variable, kind, verdict,
+ * threads, mark or note. */
 static bool findings_search(struct app *app, void *state, const char *text, int direction)
 {
 	struct findings *f = state;
