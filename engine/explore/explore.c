@@ -3,6 +3,7 @@
  */
 #include "engine/explore/explore_private.h"
 
+#include "debuginfo/debuginfo.h"
 #include "engine/base/file.h"
 #include "engine/record/interpose.h"
 #include "engine/trace/formats.h"
@@ -458,6 +459,8 @@ static bool start_seed(struct exploration *x, struct seed *s, struct plan_run *r
 	s->plan.output = x->output;
 	s->plan.timeout_ms = o->timeout_ms ? o->timeout_ms : 10000;
 	s->plan.interposer = x->interposer;
+	s->plan.server = x->server;
+	s->plan.debug = x->debug;
 	s->plan.explore = true;
 	s->plan.max_steps = o->max_steps;
 	if (o->spec_files && s->plan.specs == NULL)
@@ -706,9 +709,15 @@ struct explore_report *explore(const struct explore_options *options,
 		.gaps = g_hash_table_new(g_str_hash, g_str_equal),
 		.plain = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.output_file = -1,
+		.debug = debug_store_new(),
 		.deadline = budget > 0 ? g_get_monotonic_time() + budget : 0,
 	};
-	bool good = open_output(&x, error) && bind_library(&x, error) && run_all(&x, error);
+	bool good = open_output(&x, error) && bind_library(&x, error) &&
+	            (x.server = record_server_new(options->argv, x.interposer, x.output,
+	                                          error)) != NULL &&
+	            run_all(&x, error);
+	record_server_free(x.server);
+	debug_store_free(x.debug);
 	interposer_remove(x.interposer);
 	g_hash_table_unref(x.plain);
 	if (x.output_file >= 0)

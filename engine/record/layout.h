@@ -83,6 +83,7 @@ enum log_flag {
 	                   * are noted */
 	LOG_KEEP_INPUTS = 64, /* what comes from outside is recorded */
 	LOG_MISSING = 128,    /* calls into code that is not instrumented are recorded */
+	LOG_SERVE = 256,      /* no run: runs are forked from it */
 };
 
 enum log_status {
@@ -398,6 +399,18 @@ struct log_config {
 	uint32_t pair[2];      /* threads of the pair; LOG_ALL_THREADS: none */
 	uint32_t hold;         /* wait at the pair for a debugger */
 	int32_t gate;          /* descriptor that is read while holding */
+};
+
+/*
+ * Serving (LOG_SERVE): before anything of the program's own has run, the runtime waits at a
+ * socket (config.buffer) for requests: one byte, with the descriptors of a config, of its
+ * buffer and of a file for the output (or only the first two).  For each a child is forked,
+ * which goes on as if it had just been started with that config.  Two answers: when it has
+ * begun, when it has ended.  The socket closed is the end of the server.
+ */
+struct log_served {
+	int32_t pid;    /* of the child; or, less than 0, an errno: there is none */
+	int32_t status; /* of the end, as from waitpid */
 };
 
 struct log_step { /* the next event, in the order to be followed */

@@ -14,7 +14,8 @@
 static void module_clear(gpointer data)
 {
 	struct name_module *m = data;
-	debuginfo_close(m->debuginfo);
+	if (!m->kept)
+		debuginfo_close(m->debuginfo);
 	g_free(m->path);
 	g_free(m->build_id);
 }
@@ -35,7 +36,9 @@ static void open_module(struct names *n, uint32_t index)
 	m->tried = true;
 	if (path[0] != '/' && !(index == 0 && n->exe))
 		return; /* no file: the kernel's vdso */
-	m->debuginfo = debuginfo_open(path, m->build_id, &error);
+	m->kept = n->store != NULL;
+	m->debuginfo = m->kept ? debug_store_open(n->store, path, m->build_id, &error)
+	                       : debuginfo_open(path, m->build_id, &error);
 	char *last = g_path_get_basename(path);
 	if (m->debuginfo == NULL)
 		g_ptr_array_add(n->warnings,
@@ -464,9 +467,10 @@ static void name_block(void *context, struct builder *b, struct block *block, GS
 	g_string_free(type, TRUE);
 }
 
-struct names *names_new(const char *exe, const char *folder)
+struct names *names_new(const char *exe, const char *folder, struct debug_store *store)
 {
 	struct names *n = g_new0(struct names, 1);
+	n->store = store;
 	n->exe = g_strdup(exe);
 	n->folder = g_strdup(folder);
 	n->modules = g_array_new(FALSE, FALSE, sizeof(struct name_module));

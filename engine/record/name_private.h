@@ -11,8 +11,8 @@
 struct name_module {
 	char *path, *build_id; /* owned */
 	uint64_t base;
-	struct debuginfo *debuginfo; /* owned; NULL until asked, or when it cannot be read */
-	bool tried;
+	struct debuginfo *debuginfo; /* NULL until asked, or when it cannot be read */
+	bool tried, kept;            /* kept: `debuginfo` is the store's, else owned */
 };
 
 struct block_names; /* name_blocks.c */
@@ -26,6 +26,7 @@ struct taken_names {     /* a set of hashes */
 
 struct names {
 	char *exe, *folder;
+	struct debug_store *store;  /* borrowed, or NULL */
 	GArray *modules;            /* struct name_module */
 	GPtrArray *warnings;        /* char *, owned */
 	GHashTable *short_files;    /* last component -> the path that owns it; borrowed */

@@ -158,6 +158,8 @@ __attribute__((constructor(101))) static void begin(int argc, char **argv)
 	int fd = config_descriptor();
 	if (fd < 0)
 		return;
+	if (rt.config.flags & LOG_SERVE)
+		serve(fd);
 	rt.controlled = rt.config.flags & LOG_CONTROLLED;
 	rt.values = rt.config.flags & LOG_VALUES;
 	rt.replay = rt.config.flags & LOG_REPLAY;

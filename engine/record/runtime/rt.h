@@ -443,6 +443,10 @@ void rt_child(void); /* after fork, in the child */
 		real_; \
 	})
 
+/* serve.c: wait for requests of exploration; returns in each child, with the config of its run
+ * in `rt`.  `fd`: where the config was. */
+void serve(int fd);
+
 /* ---- emitting ---- */
 
 ALWAYS_INLINE uint64_t *log_room(struct stream *s, unsigned words)
