@@ -10,6 +10,7 @@
  * solver, with the same result.
  */
 #include "engine/explore/flips_private.h"
+#include "engine/explore/symmetry.h"
 
 #include <string.h>
 
@@ -36,6 +37,7 @@ struct reach {
 	uint8_t *visible;   /* by event */
 	uint32_t *slot_of;  /* by variable: NONE where threads do not share it */
 	uint32_t *object_slot; /* by object of the model: its abstract state, or NONE */
+	struct symmetry *symmetry; /* where objects are looked at by results, else NULL */
 	uint32_t *wake_bit; /* by event: of a wake, or NONE */
 	GArray *states;     /* uint32_t: done by thread, last write + 1 by slot, abstract states,
 	                     * two of wakes */
@@ -158,6 +160,8 @@ static bool prepare(struct reach *r)
 		r->visible[e] = is_visible(r, e);
 	}
 	number_objects(r);
+	if (r->x->abstract)
+		r->symmetry = symmetry_new(r->x->h, r->visible);
 	r->size = (r->threads + r->slots + r->objects + 1) / 2 * 2 + 2;
 	r->scratch = g_new0(uint32_t, r->size);
 	return wakes <= MOST_WAKES;
@@ -234,6 +238,16 @@ static bool is_destroyed(const struct reach *r, const uint32_t *state, uint32_t 
 	return false;
 }
 
+/* Threads of one kind are waited for together. */
+static bool all_ended(const struct reach *r, const uint32_t *state, uint32_t thread)
+{
+	const uint32_t *kind = r->symmetry ? r->symmetry->kind : NULL;
+	for (uint32_t u = 0; kind && kind[thread] != NONE && u < r->threads; u++)
+		if (kind[u] == kind[thread] && state[u] < trace_thread_events(r->t, u).count)
+			return false;
+	return true;
+}
+
 static bool may_come(const struct reach *r, uint32_t *state, uint32_t e)
 {
 	const struct event *x = &r->t->events[e];
@@ -245,6 +259,8 @@ static bool may_come(const struct reach *r, uint32_t *state, uint32_t e)
 	const struct abstract_step *step = step_in(r, state, call);
 	if (step != NULL && !step->same)
 		return false;
+	if (x->op == OP_JOIN)
+		return all_ended(r, state, x->target);
 	if (op_is_access(x->op))
 		return block_is_live(r, state, e) &&
 		       (!op_reads(x->op) || sees_the_same(r, state, e));
@@ -504,6 +520,13 @@ static void look_at(struct reach *r, uint32_t state_id, uint32_t e)
 
 /* -- the search --------------------------------------------------------------------------- */
 
+/* One of its kind is to go first. */
+static bool is_behind(const struct reach *r, const uint32_t *state, uint32_t thread)
+{
+	uint32_t ahead = r->symmetry ? r->symmetry->ahead[thread] : NONE;
+	return ahead != NONE && state[ahead] <= state[thread];
+}
+
 static bool search_states(struct reach *r)
 {
 	begin_objects(r, r->scratch);
@@ -516,6 +539,8 @@ static bool search_states(struct reach *r)
 				continue;
 			if (r->visible[e])
 				look_at(r, s, e);
+			if (is_behind(r, state_at(r, s), u))
+				continue;
 			memcpy(r->scratch, state_at(r, s), r->size * sizeof(uint32_t));
 			if (!may_come(r, r->scratch, e))
 				continue;
@@ -580,6 +605,7 @@ static void reach_release(struct reach *r)
 			g_array_unref(r->rivals[i]);
 	g_free(r->rivals);
 	g_free(r->object_slot);
+	symmetry_free(r->symmetry);
 	g_free(r->visible);
 	g_free(r->slot_of);
 	g_free(r->wake_bit);

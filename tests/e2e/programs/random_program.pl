@@ -46,6 +46,10 @@ for my $t (0 .. int(rand(2)) + 1) {
 	}
 	push @threads, \@ops;
 }
+if ($results && rand() < 0.6) { # threads that are alike
+	my @same = (['inc']) x (1 + int(rand(2)));
+	splice @threads, int(rand(@threads + 1)), 0, ([@same]) x (2 + int(rand(2)));
+}
 
 # -- the program; volatiles, so that no compiler takes a read away
 my %statement = (
