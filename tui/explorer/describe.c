@@ -480,6 +480,8 @@ void describe_rule(const struct session *s, const struct step *step, GString *ou
 {
 	const struct trace *t = s->trace;
 	uint32_t read, write;
+	if (missing_code_reason(s, step, out))
+		return;
 	g_string_append(out, step_rule_text((enum step_rule)step->rule));
 	if (step_reading(step, &read, &write)) {
 		g_string_append_printf(out, ": event %u sees ", read);
@@ -489,7 +491,6 @@ void describe_rule(const struct session *s, const struct step *step, GString *ou
 			g_string_append_printf(out, "event %u", write);
 	} else if (step->rule == STEP_MUST && step->detail < G_N_ELEMENTS(must_words)) {
 		g_string_append_printf(out, ": %s", must_words[step->detail]);
-		missing_code_reason(s, step, out);
 	} else if (step->rule != STEP_MUST && step->detail < t->objects_count) {
 		const char *name = trace_string(t, t->objects[step->detail].name);
 		g_string_append(out, step->rule == STEP_LOCK ? " " : ": ");

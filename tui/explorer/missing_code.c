@@ -57,15 +57,16 @@ bool missing_code_around(const struct session *s, uint32_t event, GString *out)
 	return true;
 }
 
-void missing_code_reason(const struct session *s, const struct step *step, GString *out)
+bool missing_code_reason(const struct session *s, const struct step *step, GString *out)
 {
 	struct missing_reason reason;
 
 	if (step->rule != STEP_MUST || step->detail != MUST_MISSING ||
 	    !missing_reason(s->calls, s->trace, step->from, step->to, &reason))
-		return;
-	g_string_append(out, ": ");
+		return false;
+	g_string_append(out, "missing code: ");
 	missing_reason_append(s->trace, &reason, step->from, step->to, out);
+	return true;
 }
 
 static void append_calls(const struct session *s, uint64_t count, uint32_t thread,

@@ -19,8 +19,9 @@ void missing_code_toggle(struct app *app);
 const char *missing_code_sign(const struct session *s, uint32_t thread, uint32_t event);
 /* "inside of box_take@libparcels.so (28 to 29), which may touch *box"; false: it is in none. */
 bool missing_code_around(const struct session *s, uint32_t event, GString *out);
-/* ": box_put (10) and box_take (28) may both touch *box", of a step by missing code. */
-void missing_code_reason(const struct session *s, const struct step *step, GString *out);
+/* "missing code: box_put (10) and box_take (28) may both touch *box", of a step by it; false:
+ * it is none. */
+bool missing_code_reason(const struct session *s, const struct step *step, GString *out);
 /* Why missing code does not order the pair, which the order leaves open: what each thread calls
  * in between. */
 void missing_code_silence(const struct session *s, uint32_t first, uint32_t second,

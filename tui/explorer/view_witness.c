@@ -700,6 +700,9 @@ static bool witness_request(struct app *app, void *state, enum request request, 
 	case REQUEST_REPLAY:
 		commands_run(app, "replay");
 		break;
+	case REQUEST_DEBUG:
+		commands_run(app, "replay --gdb");
+		break;
 	case REQUEST_ENTER:
 		follow(app, v);
 		app_go(app, VIEW_TRACE);

@@ -36,13 +36,13 @@ static struct trace *job_trace(struct job *job)
 
 /* -- the index ---------------------------------------------------------------------- */
 
-/* A recording says so.  What is none is looked through: a pass, beside the screen. */
-static bool may_lack_code(const struct trace *t)
+/* A recording says so. */
+static bool lacks_code(const struct trace *t)
 {
-	bool noted = false;
-	for (uint64_t i = 0; i < t->notes_count && !noted; i++)
-		noted = strcmp(trace_string(t, t->notes[i].key), "recording-missing") == 0;
-	return noted || t->modules_count == 0;
+	for (uint64_t i = 0; i < t->notes_count; i++)
+		if (strcmp(trace_string(t, t->notes[i].key), "recording-missing") == 0)
+			return true;
+	return false;
 }
 
 static bool index_run(struct job *job, const struct progress *progress, struct error *error)
@@ -50,7 +50,7 @@ static bool index_run(struct job *job, const struct progress *progress, struct e
 	struct trace *t = job_trace(job);
 	if (!trace_need(t, (unsigned)job->detail, progress))
 		return error_set(error, "", NULL, "cancelled");
-	if (may_lack_code(t))
+	if (lacks_code(t) || t->modules_count == 0) /* no recording is looked through: a pass */
 		job->data = missing_calls_new(t);
 	return true;
 }
@@ -66,7 +66,7 @@ static void index_done(struct job *job, bool good, const struct error *error)
 	missing_calls_free(s->calls);
 	s->calls = job->data;
 	s->ready |= (unsigned)job->detail;
-	if (s->calls && !app->options.quiet_start)
+	if (s->calls && !lacks_code(s->trace) && !app->options.quiet_start)
 		start_analysis(app, ANALYSIS_RDIT); /* after those that wait */
 	app_refresh(app);
 }
@@ -353,6 +353,8 @@ void app_start_work(struct app *app)
 		if (analyses[i] == ANALYSIS_LOCKSET)
 			start_others(app); /* findings come before marks */
 		start_analysis(app, analyses[i]);
+		if (analyses[i] == ANALYSIS_AUTO && lacks_code(app_trace(app)))
+			start_analysis(app, ANALYSIS_RDIT);
 	}
 }
 

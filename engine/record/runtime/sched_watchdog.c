@@ -73,14 +73,14 @@ void sched_watchdog(struct look *seen)
 			return;
 		}
 		bool spins = spins_unseen(h, seen, state, ticks);
-		if (sched.ready && (state == 'S' || state == 'D' || spins)) {
+		bool sleeps = state == 'S' || state == 'D';
+		if (sched.ready ? sleeps || spins : sleeps && (sched.timed || sched.files)) {
 			h->spins = spins;
 			h->gate |= GATE_STOLEN;
 			h->state = STATE_OUTSIDE;
 			sched.outside++;
 			rt.header->stolen++;
-			struct thread *next = sched_choose_ready(h);
-			sched_hand_over(next);
+			sched_hand_over(sched_choose(h, false)); /* who waits for a time idles */
 			return;
 		}
 	} else {
