@@ -322,8 +322,9 @@ bool poll_waits(const struct thread *t); /* it spins, and nothing new has been w
 uint64_t poll_news(const struct thread *t);
 void poll_wrote(const volatile void *p); /* an atomic write there */
 
-/* ---- threads.c, sync.c, blocking.c ---- */
+/* ---- threads.c, blocking.c ---- */
 void thread_begin(struct thread *t);
+/* Virtual nanoseconds of an absolute time of a clock. */
 uint64_t deadline_of(clockid_t clock, const struct timespec *at);
 void clock_now(clockid_t clock, struct timespec *now); /* the virtual one, not recorded */
 
