@@ -258,34 +258,13 @@ static void add_module(struct import *im, const uint64_t *w, const char *text, u
 
 /* ---- records ---- */
 
+/* An event's record has its operation's name. */
 static const uint8_t op_of[LOG_TAG_COUNT] = {
-	[LOG_READ] = OP_READ,
-	[LOG_WRITE] = OP_WRITE,
-	[LOG_AREAD] = OP_AREAD,
-	[LOG_AWRITE] = OP_AWRITE,
-	[LOG_RMW] = OP_RMW,
-	[LOG_FENCE] = OP_FENCE,
-	[LOG_ACQ] = OP_ACQ,
-	[LOG_REL] = OP_REL,
-	[LOG_RACQ] = OP_RACQ,
-	[LOG_RREL] = OP_RREL,
-	[LOG_TRYFAIL] = OP_TRYFAIL,
-	[LOG_TAKETRYFAIL] = OP_TAKETRYFAIL,
-	[LOG_DESTROY] = OP_DESTROY,
-	[LOG_WAIT] = OP_WAIT,
-	[LOG_WAKE] = OP_WAKE,
-	[LOG_SIGNAL] = OP_SIGNAL,
-	[LOG_BROADCAST] = OP_BROADCAST,
-	[LOG_ARRIVE] = OP_ARRIVE,
-	[LOG_DEPART] = OP_DEPART,
-	[LOG_POST] = OP_POST,
-	[LOG_TAKE] = OP_TAKE,
-	[LOG_FORK] = OP_FORK,
-	[LOG_JOIN] = OP_JOIN,
-	[LOG_SND] = OP_SND,
-	[LOG_RCV] = OP_RCV,
-	[LOG_ALLOC] = OP_ALLOC,
-	[LOG_FREE] = OP_FREE,
+#define EVENT_0(name)
+#define EVENT_1(name)             [LOG_##name] = OP_##name,
+#define TAG(name, words, visible) EVENT_##visible(name)
+	LOG_TAGS(TAG)
+#undef TAG
 };
 
 bool import_event(struct import *im, struct lane *lane, struct event e)

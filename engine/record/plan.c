@@ -33,36 +33,13 @@ void plan_run_release(struct plan_run *r)
 	memset(r, 0, sizeof(*r));
 }
 
+/* An event's record has its operation's name. */
 static const uint8_t tag_of[OP_COUNT] = {
-	[OP_READ] = LOG_READ,
-	[OP_WRITE] = LOG_WRITE,
-	[OP_AREAD] = LOG_AREAD,
-	[OP_AWRITE] = LOG_AWRITE,
-	[OP_RMW] = LOG_RMW,
-	[OP_FENCE] = LOG_FENCE,
-	[OP_ACQ] = LOG_ACQ,
-	[OP_REL] = LOG_REL,
-	[OP_RACQ] = LOG_RACQ,
-	[OP_RREL] = LOG_RREL,
-	[OP_TRYFAIL] = LOG_TRYFAIL,
-	[OP_TAKETRYFAIL] = LOG_TAKETRYFAIL,
-	[OP_DESTROY] = LOG_DESTROY,
-	[OP_WAIT] = LOG_WAIT,
-	[OP_WAKE] = LOG_WAKE,
-	[OP_SIGNAL] = LOG_SIGNAL,
-	[OP_BROADCAST] = LOG_BROADCAST,
-	[OP_ARRIVE] = LOG_ARRIVE,
-	[OP_DEPART] = LOG_DEPART,
-	[OP_POST] = LOG_POST,
-	[OP_TAKE] = LOG_TAKE,
-	[OP_FORK] = LOG_FORK,
-	[OP_JOIN] = LOG_JOIN,
-	[OP_SND] = LOG_SND,
-	[OP_RCV] = LOG_RCV,
-	[OP_ALLOC] = LOG_ALLOC,
-	[OP_FREE] = LOG_FREE,
-	[OP_CALL] = LOG_CALL,
-	[OP_RET] = LOG_RET,
+#define EVENT_0(name)
+#define EVENT_1(name) [OP_##name] = LOG_##name,
+#define TAG(name, words, visible) EVENT_##visible(name)
+	LOG_TAGS(TAG)
+#undef TAG
 };
 
 /* ---- threads: the runtime's number is in the name that the import gave ---- */
