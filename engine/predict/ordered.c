@@ -17,8 +17,8 @@ struct listing {
 static bool add_pair(void *context, uint32_t e1, uint32_t e2)
 {
 	const struct listing *l = context;
-	struct finding *f = race_finding(l->report->trace, e1, e2, VERDICT_CANDIDATE,
-	                                 l->report->analysis);
+	struct finding *f =
+	        race_finding(l->report->trace, e1, e2, VERDICT_CANDIDATE, l->report->analysis);
 
 	f->counted_all = true;
 	report_add(l->report, f);

@@ -55,9 +55,9 @@ bool syncp_sites(struct trace *t, struct site_races *races, const struct progres
  */
 typedef bool witness_limits(void *context, uint32_t e1, uint32_t e2, uint32_t *limits);
 /*
- * `sites`: where the findings come from, whose other pairs are tried too; or NULL.  `effort`: what
- * it may cost, with the search before it; once that is over, the findings left become unknown
- * (budget total), and are listed only with all verdicts.
+ * `sites`: where the findings come from, whose other pairs are tried too; or NULL.  `effort`:
+ * what it may cost, with the search before it; once that is over, the findings left become
+ * unknown (budget total), and are listed only with all verdicts.
  */
 bool report_witnesses(struct report *report, const struct race_options *options,
                       struct site_races *sites, witness_limits *build, void *context,

@@ -376,7 +376,10 @@ bool report_witnesses(struct report *report, const struct race_options *options,
 {
 	const struct trace *t = report->trace;
 	struct witnesses w = {
-		.t = t, .build = build, .context = context, .room = options->witness_events,
+		.t = t,
+		.build = build,
+		.context = context,
+		.room = options->witness_events,
 		.effort = effort,
 	};
 	struct race_tools own, *tools = race_tools_begin(options, &own);
@@ -398,7 +401,8 @@ bool report_witnesses(struct report *report, const struct race_options *options,
 		            w.refused);
 	if (w.unpaid > 0)
 		report_note(report,
-		            "%" G_GUINT64_FORMAT " pairs whose witness --budget (%g,%g) did not "
+		            "%" G_GUINT64_FORMAT
+		            " pairs whose witness --budget (%g,%g) did not "
 		            "suffice for",
 		            w.unpaid, options->budget_pair, options->budget_total);
 	report_note_left_out(report, w.left_out);
