@@ -39,6 +39,8 @@ static void run_clear(void *data)
 		g_free(owned[i]);
 	if (r->commuting)
 		g_ptr_array_unref(r->commuting);
+	if (r->places)
+		g_ptr_array_unref(r->places);
 }
 
 static void error_clear(void *data)
@@ -307,8 +309,7 @@ static bool *unfinished(const struct exploration *x, const struct plan_run *run,
 static void give_up_results(struct exploration *x, uint32_t object, const char *why)
 {
 	char *name = view_object_name(x->view, object);
-	if (g_hash_table_add(x->ordered,
-	                     scopes_object_key(x->trace, x->view->model, object)))
+	if (g_hash_table_add(x->ordered, scopes_object_key(x->trace, x->view->model, object)))
 		g_ptr_array_add(x->report->notes,
 		                g_strdup_printf("%s: %s; the order of its invocations counts",
 		                                name, why));
@@ -321,7 +322,8 @@ static void give_up_all_results(struct exploration *x)
 	const struct view *v = x->view;
 	for (uint32_t i = 0; v->by_results != NULL && i < x->trace->instances_count; i++)
 		if (v->by_results[i])
-			give_up_results(x, i, "a run is too much for the search over its states");
+			give_up_results(x, i,
+			                "a run is too much for the search over its states");
 }
 
 static void derive(struct exploration *x, uint32_t known_as, const struct plan_run *run,
@@ -414,6 +416,7 @@ static void judge_objects(struct exploration *x, struct explore_run *r)
 	r->end = EXPLORE_SPECIFICATION;
 	g_free(r->story);
 	r->story = g_strdup(v->contradiction);
+	explore_set_place(r, v->contradiction_at);
 }
 
 static void note_atomics(struct exploration *x)
