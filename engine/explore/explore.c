@@ -234,13 +234,29 @@ static bool take_flip(void *context, const struct flip *f)
 
 /* -- how a run ended ----------------------------------------------------------------------- */
 
+/* Where a run that was cut stood then is by chance. */
+static bool at_same_places(const struct explore_run *a, const struct explore_run *b)
+{
+	guint count = a->places ? a->places->len : 0;
+	if (a->end == EXPLORE_CUT || a->end == EXPLORE_DIVERGED)
+		return true;
+	if (count != (b->places ? b->places->len : 0))
+		return false;
+	for (guint i = 0; i < count; i++)
+		if (strcmp(a->places->pdata[i], b->places->pdata[i]) != 0)
+			return false;
+	return true;
+}
+
 static struct explore_error *error_like(struct exploration *x, const struct explore_run *r)
 {
 	GArray *errors = x->report->errors;
 	for (guint i = 0; i < errors->len; i++) {
 		struct explore_error *e = &g_array_index(errors, struct explore_error, i);
 		if (e->end == r->end && e->status == r->status &&
-		    strcmp(e->story, r->story) == 0)
+		    strcmp(e->story, r->story) == 0 &&
+		    at_same_places(r, &g_array_index(x->report->runs, struct explore_run,
+		                                     e->run)))
 			return e;
 	}
 	struct explore_error fresh = { r->end, r->status, g_strdup(r->story), x->run, 0 };

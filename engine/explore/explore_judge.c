@@ -163,7 +163,7 @@ void explore_judge(struct exploration *x, const struct plan_run *run, struct exp
 		                               : EXPLORE_FINE;
 		r->story = last_line(r->end == EXPLORE_FINE ? NULL : x->output);
 	}
-	if (r->end != EXPLORE_FINE)
+	if (r->end != EXPLORE_FINE && r->end != EXPLORE_CUT && r->end != EXPLORE_DIVERGED)
 		find_places(x, run, r);
 }
 

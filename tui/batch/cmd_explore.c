@@ -178,8 +178,11 @@ static void print_errors(const struct explore_report *r)
 		        &g_array_index(r->runs, struct explore_run, e->run);
 		printf("\n");
 		print_end(e->end, e->status);
-		printf(", in %" PRIu64 " execution%s, first in run %u\n", e->count,
+		printf(", in %" PRIu64 " execution%s, first in run %u", e->count,
 		       e->count == 1 ? "" : "s", e->run);
+		for (guint k = 0; run->places && k < run->places->len; k++)
+			printf("%s %s", k ? " and" : ", at", (char *)run->places->pdata[k]);
+		printf("\n");
 		char **lines = g_strsplit(e->story, "\n", -1);
 		for (char **line = lines; *line; line++)
 			if (**line)
