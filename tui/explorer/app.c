@@ -465,7 +465,8 @@ static void common_request(struct app *app, enum request request, uint64_t count
 		if (jobs_idle(&app->jobs)) {
 			app_say(app, "nothing is at work; q leaves");
 		} else if (jobs_stop_urgent(&app->jobs)) {
-			app_say(app, "stopped what you asked for; once more stops the analyses");
+			app_say(app,
+			        "stopped what you asked for; once more stops the analyses");
 		} else {
 			jobs_stop(&app->jobs);
 			app_say(app, "stopped");

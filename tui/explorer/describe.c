@@ -426,10 +426,11 @@ void explain_entry(const struct session *s, const struct entry *entry, GString *
 	if (f->verdict == VERDICT_IMPOSSIBLE) {
 		explain_impossible(s, f, out);
 	} else if (f->verdict == VERDICT_UNKNOWN) {
-		g_string_append_printf(out,
-		                       "Undecided: %s. w decides this pair alone, with 30 seconds; "
-		                       "`:analyse 60` asks again about all that are open.",
-		                       budget_text(f->budget));
+		g_string_append_printf(
+		        out,
+		        "Undecided: %s. w decides this pair alone, with 30 seconds; "
+		        "`:analyse 60` asks again about all that are open.",
+		        budget_text(f->budget));
 	} else if (f->kind == FINDING_ATOMIC_SET_VIOLATION) {
 		explain_cycle(s, f, out);
 	} else if (f->kind == FINDING_DEADLOCK) {

@@ -311,7 +311,8 @@ void session_add_report(struct session *s, struct report *report, enum analysis 
 				f->count = count;
 		} else if (f->verdict == entry->finding->verdict &&
 		           f->count > entry->finding->count) {
-			entry->finding->count = f->count; /* it was shown before all were counted */
+			entry->finding->count =
+			        f->count; /* it was shown before all were counted */
 			entry->finding->counted_all = f->counted_all;
 		}
 	}

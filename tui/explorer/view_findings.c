@@ -5,6 +5,7 @@
 #include "tui/explorer/app.h"
 
 #include "tui/explorer/command_line.h"
+#include "tui/explorer/compare.h"
 
 #include <string.h>
 
@@ -18,7 +19,8 @@ struct findings {
 	char *filter;  /* owned, or NULL */
 	enum column sort;
 	bool races_only, hide_marked;
-	int widest;   /* columns of the longest variable that is shown */
+	const struct entry *held; /* to be compared with another; or NULL */
+	int widest;               /* columns of the longest variable that is shown */
 	bool touched; /* the reader has moved: new findings do not move the selection */
 };
 
@@ -228,7 +230,7 @@ static struct columns columns_of(int width, int widest)
 }
 
 static void draw_entry(struct pane p, int row, const struct columns *columns,
-                       const struct entry *entry, bool reported, bool selected)
+                       const struct entry *entry, bool reported, bool held, bool selected)
 {
 	const struct finding *f = entry->finding;
 	struct columns c = *columns;
@@ -236,8 +238,8 @@ static void draw_entry(struct pane p, int row, const struct columns *columns,
 	enum style style = verdict_style(f->verdict);
 	enum style text =
 	        f->verdict == VERDICT_IMPOSSIBLE || entry->triage ? STYLE_DIM : STYLE_TEXT;
-	if (selected)
-		pane_text(p, row, 0, STYLE_HERE, "▸");
+	if (selected || held)
+		pane_text(p, row, 0, STYLE_HERE, held ? "=" : "▸");
 	pane_text(p, row, 1, style, verdicts[f->verdict].glyph);
 	pane_field(p, row, c.verdict, 8, style, verdicts[f->verdict].word);
 	pane_field(p, row, c.kind, 10, text, kind_words[f->kind]);
@@ -281,15 +283,15 @@ static void draw_list(const struct app *app, const struct findings *f, struct pa
 		const struct entry *entry =
 		        app->session->entries->pdata[g_array_index(f->shown, int, i)];
 		draw_entry(p, r + 1, &c, entry, session_reported(app->session, entry) > 0,
-		           i == f->list.cursor);
+		           entry == f->held, i == f->list.cursor);
 	}
 }
 
 /* "lockset ·  hb –  shb ✓": what each analysis says of the entry. */
 static void draw_seen(const struct app *app, const struct entry *entry, struct pane p)
 {
-	static const enum analysis shown[] = { ANALYSIS_LOCKSET, ANALYSIS_HB,  ANALYSIS_SHB,
-		                               ANALYSIS_WCP,     ANALYSIS_WDC, ANALYSIS_SYNCP,
+	static const enum analysis shown[] = { ANALYSIS_LOCKSET, ANALYSIS_HB,   ANALYSIS_SHB,
+		                               ANALYSIS_WCP,     ANALYSIS_WDC,  ANALYSIS_SYNCP,
 		                               ANALYSIS_M2,      ANALYSIS_AUTO, ANALYSIS_RDIT };
 	size_t count = G_N_ELEMENTS(shown) - !session_lacks_code(app->session);
 	if (entry->sites[0] == NONE) { /* the others look for data races alone */
@@ -309,7 +311,7 @@ static void draw_seen(const struct app *app, const struct entry *entry, struct p
 	}
 	guint number = session_reported(app->session, entry);
 	if (number)
-		pane_format(p, 0, at + 2, STYLE_KEY, "report ◆ %u", number);
+		pane_format(p, 0, at + 2, STYLE_KEY, "◆ %u", number);
 }
 
 static void draw_side(const struct app *app, struct pane p, uint32_t event)
@@ -397,6 +399,21 @@ static void triage(struct app *app)
 	        app->session->notes_path);
 }
 
+/* The first finding is held, the second compared with it. */
+static void compare_with_held(struct app *app, struct findings *f)
+{
+	const struct entry *entry = session_selected(app->session), *held = f->held;
+	f->held = NULL;
+	if (entry == NULL || entry == held)
+		return;
+	if (held == NULL) {
+		f->held = entry;
+		app_say(app, "held: = on another finding compares the two");
+		return;
+	}
+	app_show_text(app, "Two findings", compare_findings(app->session, held, entry));
+}
+
 static bool findings_request(struct app *app, void *state, enum request request, uint64_t count)
 {
 	struct findings *f = state;
@@ -420,6 +437,9 @@ static bool findings_request(struct app *app, void *state, enum request request,
 			line_open(app, LINE_NOTE, entry->note ? entry->note : "");
 		return true;
 	}
+	case REQUEST_COMPARE:
+		compare_with_held(app, f);
+		return true;
 	case REQUEST_SORT:
 		f->sort = (enum column)((f->sort + 1) % COLUMNS);
 		app_say(app, "sorted by %s", sort_words[f->sort]);

@@ -61,7 +61,8 @@ static void find_readers(const struct session *s, struct trace_state *v)
 	}
 }
 
-/* The innermost call whose inside was not recorded that the event is in, or its end, or NONE. */
+/* The innermost call whose inside was not recorded that the event is in, or its end, or NONE.
+ */
 static uint32_t missing_around(const struct trace *t, uint32_t event)
 {
 	enum { LOOK_BACK = 4000 };
