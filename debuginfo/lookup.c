@@ -75,6 +75,41 @@ struct debuginfo *debuginfo_open(const char *path, const char *build_id, struct 
 	return d;
 }
 
+struct debug_store {
+	GHashTable *modules; /* "BUILD-ID PATH", owned -> struct debuginfo *, owned */
+};
+
+static void close_module(gpointer d)
+{
+	debuginfo_close(d);
+}
+
+struct debug_store *debug_store_new(void)
+{
+	struct debug_store *s = g_new(struct debug_store, 1);
+	s->modules = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, close_module);
+	return s;
+}
+
+void debug_store_free(struct debug_store *s)
+{
+	if (s == NULL)
+		return;
+	g_hash_table_unref(s->modules);
+	g_free(s);
+}
+
+struct debuginfo *debug_store_open(struct debug_store *s, const char *path,
+                                   const char *build_id, struct error *error)
+{
+	char *key = g_strdup_printf("%s %s", build_id ? build_id : "", path);
+	struct debuginfo *d = g_hash_table_lookup(s->modules, key);
+	if (d == NULL && (d = debuginfo_open(path, build_id, error)) != NULL)
+		g_hash_table_insert(s->modules, g_steal_pointer(&key), d);
+	g_free(key);
+	return d;
+}
+
 bool debuginfo_has_dwarf(const struct debuginfo *d)
 {
 	return d->has_dwarf;

@@ -36,8 +36,11 @@ struct exploration {
 	uint32_t first;    /* the first run, after those before an object was given up */
 	uint64_t shares;   /* schedules from the first run, so far */
 	GHashTable *plain; /* char *: objects whose invocations are no steps */
+	GHashTable *ordered; /* char *: objects that are not looked at by results after all */
 	bool again;        /* one more was found: everything is to be done again */
 	char *interposer;  /* the library of the bind lines; owned, or NULL */
+	struct record_server *server; /* the program, to be forked */
+	struct debug_store *debug;
 	/* of the run at hand */
 	struct trace *trace; /* as recorded */
 	const struct view *view;

@@ -376,6 +376,7 @@ static int run(struct arguments *a)
 		                     .max_runs = argument_number(a, "runs", 10000),
 		                     .max_steps = argument_number(a, "steps", 0),
 		                     .seconds = seconds_of(a, "budget", 60),
+		                     .by_results = argument_flag(a, "results"),
 		                     .until_error = argument_flag(a, "until-error"),
 		                     .query_seconds = 1,
 		                     .timeout_ms =
@@ -410,6 +411,10 @@ static const struct command_option options[] = {
 	{ "output", "FILE",
 	  "keep the tree in FILE, and traces of failing runs as FILE.runN.hdl", 'o' },
 	{ "spec", "FILE", "invocations of its objects are single steps, and may commute", 0 },
+	{ "results", NULL,
+	  "invocations that return the same are the same, in whatever order, where the effects "
+	  "say what they return",
+	  0 },
 	{ "runs", "N", "at most so many executions (default 10000)", 'n' },
 	{ "budget", "SECONDS", "for everything (default 60; 0: no limit)", 0 },
 	{ "seed", "N", "the first execution by chance (default: the lowest thread first)", 0 },

@@ -6,6 +6,7 @@
 
 #include "tui/explorer/command_line.h"
 #include "tui/explorer/compare.h"
+#include "tui/explorer/missing_code.h"
 
 #include <string.h>
 
@@ -78,7 +79,7 @@ static bool says(const struct session *s, const struct entry *entry, const char 
 	const struct event *events = s->trace->events;
 	return contains(entry->where, word) || contains(entry->variable, word) ||
 	       contains(kind_words[f->kind], word) ||
-	       contains(verdicts[f->verdict].word, word) ||
+	       contains(verdicts[missing_code_verdict(s, entry)].word, word) ||
 	       contains(triage_word(entry->triage), word) ||
 	       (entry->note && contains(entry->note, word)) ||
 	       contains(accesses_word(s, entry), word) ||
@@ -90,7 +91,7 @@ static bool says(const struct session *s, const struct entry *entry, const char 
 /* Each word of the filter is said, and none of those that begin with `!`. */
 static bool passes(const struct session *s, const struct findings *f, const struct entry *entry)
 {
-	if (f->races_only && verdicts[entry->finding->verdict].rank > 1)
+	if (f->races_only && verdicts[missing_code_verdict(s, entry)].rank > 1)
 		return false;
 	if (f->hide_marked && entry->triage != TRIAGE_NONE)
 		return false;
@@ -114,7 +115,8 @@ static int compare(gconstpointer x, gconstpointer y, gpointer data)
 	const struct entry *a = app->session->entries->pdata[i];
 	const struct entry *b = app->session->entries->pdata[j];
 	if (f->sort == COLUMN_VERDICT)
-		order = verdicts[a->finding->verdict].rank - verdicts[b->finding->verdict].rank;
+		order = verdicts[missing_code_verdict(app->session, a)].rank -
+		        verdicts[missing_code_verdict(app->session, b)].rank;
 	else if (f->sort == COLUMN_VARIABLE)
 		order = strcmp(a->variable, b->variable);
 	else if (f->sort == COLUMN_COUNT)
@@ -229,21 +231,25 @@ static struct columns columns_of(int width, int widest)
 	return c;
 }
 
-static void draw_entry(struct pane p, int row, const struct columns *columns,
-                       const struct entry *entry, bool reported, bool held, bool selected)
+static void draw_entry(const struct session *s, struct pane p, int row,
+                       const struct columns *columns, const struct entry *entry, bool held,
+                       bool selected)
 {
 	const struct finding *f = entry->finding;
 	struct columns c = *columns;
 	char number[32];
-	enum style style = verdict_style(f->verdict);
+	enum verdict verdict = missing_code_verdict(s, entry);
+	enum style style = verdict_style(verdict);
 	enum style text =
-	        f->verdict == VERDICT_IMPOSSIBLE || entry->triage ? STYLE_DIM : STYLE_TEXT;
+	        verdict == VERDICT_IMPOSSIBLE || entry->triage ? STYLE_DIM : STYLE_TEXT;
 	if (selected || held)
 		pane_text(p, row, 0, STYLE_HERE, held ? "=" : "▸");
-	pane_text(p, row, 1, style, verdicts[f->verdict].glyph);
-	pane_field(p, row, c.verdict, 8, style, verdicts[f->verdict].word);
+	pane_text(p, row, 1, style, verdicts[verdict].glyph);
+	pane_field(p, row, c.verdict, 8, style, verdicts[verdict].word);
+	if (missing_code_refutes(s, entry))
+		pane_text(p, row, c.kind - 2, STYLE_MISSING, "░");
 	pane_field(p, row, c.kind, 10, text, kind_words[f->kind]);
-	if (reported)
+	if (session_reported(s, entry))
 		pane_text(p, row, c.where - 1, STYLE_KEY, "◆");
 	pane_field(p, row, c.where, c.where_width, text,
 	           text_columns(entry->where) <= c.where_width ? entry->where : entry->lines);
@@ -282,8 +288,8 @@ static void draw_list(const struct app *app, const struct findings *f, struct pa
 		uint64_t i = f->list.top + r;
 		const struct entry *entry =
 		        app->session->entries->pdata[g_array_index(f->shown, int, i)];
-		draw_entry(p, r + 1, &c, entry, session_reported(app->session, entry) > 0,
-		           entry == f->held, i == f->list.cursor);
+		draw_entry(app->session, p, r + 1, &c, entry, entry == f->held,
+		           i == f->list.cursor);
 	}
 }
 

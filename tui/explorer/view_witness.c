@@ -5,6 +5,7 @@
 #include "tui/explorer/view_witness.h"
 
 #include "tui/explorer/command_line.h"
+#include "tui/explorer/missing_code.h"
 
 #include <string.h>
 
@@ -151,6 +152,7 @@ static void take_finding(struct app *app, struct witness_view *v, const struct f
 	v->finding = f;
 	v->source = f->witness;
 	v->w.claim = session_claim(f);
+	v->w.under_missing = app->session->missing && f->kind == FINDING_DATA_RACE;
 	v->w.events = g_array_copy(f->witness);
 	v->w.pair = finding_claimed(f);
 	v->sorted = (g_array_free(v->sorted, TRUE), g_array_copy(f->witness));
@@ -208,7 +210,7 @@ static void take_proof(struct app *app, struct witness_view *v, const struct fin
 	const struct finding *places = entry ? entry->finding : NULL;
 	/* a finding is a pair of places, the proof one of its pairs of accesses */
 	bool one_of_many = places && places != f && places->count > 1 &&
-	                   places->verdict != VERDICT_IMPOSSIBLE;
+	                   missing_code_verdict(s, entry) != VERDICT_IMPOSSIBLE;
 	const char *given = f->proof ? f->proof->given : NULL;
 	GString *lock = g_string_new(NULL);
 	v->finding = f;
@@ -228,7 +230,8 @@ void witness_view_show(struct app *app, struct witness_view *v)
 {
 	const struct session *s = app->session;
 	const struct finding *f = session_finding(s);
-	bool same_pair = v->pair[0] == s->pair[0] && v->pair[1] == s->pair[1];
+	bool same_pair = v->pair[0] == s->pair[0] && v->pair[1] == s->pair[1] &&
+	                 v->missing == s->missing;
 	if (same_pair && f == v->finding && f) {
 		if (v->source && f->witness != v->source && !v->choosing)
 			take_shorter(app, v, f);
@@ -237,6 +240,7 @@ void witness_view_show(struct app *app, struct witness_view *v)
 	forget(v);
 	v->pair[0] = s->pair[0];
 	v->pair[1] = s->pair[1];
+	v->missing = s->missing;
 	measure(v, s->trace);
 	bool settled =
 	        f && ((f->witness && f->witness->len) || f->verdict == VERDICT_IMPOSSIBLE);
@@ -291,7 +295,8 @@ void draw_witness_event(const struct app *app, const struct witness_view *v, str
 {
 	const struct trace *t = app_trace(app);
 	uint32_t thread = t->events[event].thread;
-	int at = v->name_width + v->number_width + 3;
+	bool lacking = session_lacks_code(app->session);
+	int at = v->name_width + v->number_width + (lacking ? 5 : 3);
 	char number[16];
 	g_snprintf(number, sizeof number, "%u", event);
 	pane_field(p, row, 1, v->name_width, style_of_thread(thread),
@@ -304,6 +309,9 @@ void draw_witness_event(const struct app *app, const struct witness_view *v, str
 	const char *mark = move == 0 ? ""
 	                   : words   ? (move > 0 ? "moved up ▲" : "moved down ▼")
 	                             : (move > 0 ? "▲" : "▼");
+	if (lacking)
+		pane_text(p, row, at - 2, STYLE_MISSING,
+		          missing_code_sign(app->session, thread, event));
 	int width = text_columns(mark);
 	pane_field(p, row, at, p.columns - at - (width ? width + 1 : 0),
 	           pair ? STYLE_RACE : style_of_thread(thread), text);
@@ -619,8 +627,8 @@ static void find_access(struct app *app, struct witness_view *v, int direction,
 static bool needs_schedule(enum request request)
 {
 	unsigned views = request_table[request].views;
-	return views != ANYWHERE && request != REQUEST_SCHEDULE && views & IN_WITNESS &&
-	       request != REQUEST_LEFT;
+	return views != ANYWHERE && request != REQUEST_SCHEDULE && request != REQUEST_MISSING &&
+	       views & IN_WITNESS && request != REQUEST_LEFT;
 }
 
 static bool witness_offers(const struct app *app, const void *state, enum request request)

@@ -33,6 +33,7 @@ struct turns {
 
 struct witness_view {
 	uint32_t pair[2];
+	bool missing;                  /* code that was not recorded counted when it was made */
 	const struct finding *finding; /* what is shown, or NULL */
 	const GArray *source;          /* the finding's witness that `w` is of; for comparing */
 	GHashTable *shortened;         /* findings that were asked for fewer switches */

@@ -490,6 +490,23 @@ void log_clock(struct thread *t, clockid_t clock, const struct timespec *time)
 	s->next = w + 3;
 }
 
+/* No event: nothing of the call stack is written for it. */
+void log_init(struct thread *t, const volatile void *object)
+{
+	struct stream *s = t->stream;
+	if (t->pending)
+		log_fill(t);
+	if (s->last != t->id)
+		log_switch(t);
+	if (!rt.controlled)
+		log_ticket(t);
+	uint64_t *w = log_room(s, 2);
+	w[1] = (uintptr_t)object;
+	BARRIER();
+	w[0] = log_word(LOG_INIT, 0, 0);
+	s->next = w + 2;
+}
+
 void log_thread(struct thread *t)
 {
 	struct stream *s = t->stream;

@@ -256,6 +256,8 @@ void log_invocation(struct thread *t, enum log_tag tag, bool made, uint64_t pc,
                     const void *self, const char *text, size_t length);
 void log_note(const char *key, const char *value);
 void log_thread(struct thread *t);
+/* An object has been initialised: what was at its address is another one. */
+void log_init(struct thread *t, const volatile void *object);
 void log_modules(void);
 void log_switch(struct thread *t);
 void log_clock(struct thread *t, clockid_t clock, const struct timespec *time);
@@ -443,6 +445,10 @@ void rt_child(void); /* after fork, in the child */
 		real_; \
 	})
 
+/* serve.c: wait for requests of exploration; returns in each child, with the config of its run
+ * in `rt`.  `fd`: where the config was. */
+void serve(int fd);
+
 /* ---- emitting ---- */
 
 ALWAYS_INLINE uint64_t *log_room(struct stream *s, unsigned words)
@@ -540,15 +546,20 @@ void frame_leave(struct thread *t);
 /* A record with one or two words after the first. */
 void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc, uint64_t a,
                uint64_t b, unsigned words);
+static inline void log_object(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
+                              const void *object)
+{
+	log_event(t, tag, flags, pc, (uintptr_t)object, 0, 1);
+}
 static inline void log_sync(struct thread *t, enum log_tag tag, uintptr_t pc,
                             const void *object)
 {
-	log_event(t, tag, 0, pc, (uintptr_t)object, 0, 1);
+	log_object(t, tag, 0, pc, object);
 }
 /* The same of an operation that may also end without it: a try, or with a time limit. */
 static inline void log_try(struct thread *t, enum log_tag tag, uintptr_t pc, const void *object)
 {
-	log_event(t, tag, LOG_TRY, pc, (uintptr_t)object, 0, 1);
+	log_object(t, tag, LOG_TRY, pc, object);
 }
 
 /*

@@ -613,14 +613,14 @@ static void watchdog(struct look *seen)
 			return;
 		}
 		bool spins = spins_unseen(h, seen, state, ticks);
-		if (sched.ready && (state == 'S' || state == 'D' || spins)) {
+		bool sleeps = state == 'S' || state == 'D';
+		if (sched.ready ? sleeps || spins : sleeps && (sched.timed || sched.files)) {
 			h->spins = spins;
 			h->gate |= GATE_STOLEN;
 			h->state = STATE_OUTSIDE;
 			sched.outside++;
 			rt.header->stolen++;
-			struct thread *next = choose_ready(h);
-			hand_over(next);
+			hand_over(choose(h, false)); /* who waits for a time idles */
 			return;
 		}
 	} else {

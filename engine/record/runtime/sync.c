@@ -93,6 +93,19 @@ static int mutex_take(struct thread *t, pthread_mutex_t *m, bool timed, uint64_t
 	}
 }
 
+/* The C library marks a mutex that is destroyed. */
+static bool mutex_dead(const pthread_mutex_t *m)
+{
+	return m->__data.__kind == -1;
+}
+
+/* It refuses such a mutex, which is a use of it all the same. */
+static void log_refused(struct thread *t, pthread_mutex_t *m, uintptr_t pc)
+{
+	if (mutex_dead(m))
+		log_object(t, LOG_TRYFAIL, LOG_DEAD, pc, m);
+}
+
 static int mutex_lock(pthread_mutex_t *m, const struct timespec *at, clockid_t clock,
                       uintptr_t pc)
 {
@@ -120,6 +133,8 @@ static int mutex_lock(pthread_mutex_t *m, const struct timespec *at, clockid_t c
 		(at ? log_try : log_sync)(t, LOG_ACQ, pc, m);
 	else if (status == ETIMEDOUT)
 		log_sync(t, LOG_TRYFAIL, pc, m);
+	else
+		log_refused(t, m, pc);
 	return status;
 }
 
@@ -134,6 +149,8 @@ static int mutex_trylock(pthread_mutex_t *m, uintptr_t pc)
 		log_try(t, LOG_ACQ, pc, m);
 	else if (status == EBUSY)
 		log_sync(t, LOG_TRYFAIL, pc, m);
+	else
+		log_refused(t, m, pc);
 	return status;
 }
 
@@ -160,13 +177,43 @@ static int mutex_unlock(pthread_mutex_t *m, uintptr_t pc)
 	return status;
 }
 
+/* `t` may be NULL: not recorded. */
+static int initialised(void *object, int status, struct thread *t)
+{
+	if (t && status == 0)
+		log_init(t, object);
+	return status;
+}
+
 /* A witness may destroy what somebody holds; that the C library refuses it (POSIX says
- * nothing) must not end the replay. */
-static int destroy(void *object, int status, struct thread *t, uintptr_t pc)
+ * nothing) must not end the replay.  `flags`: enum log_object_flag. */
+static int destroyed(void *object, int status, unsigned flags, struct thread *t, uintptr_t pc)
 {
 	if (t && (status == 0 || (rt.replay && status == EBUSY)))
-		log_sync(t, LOG_DESTROY, pc, object);
+		log_object(t, LOG_DESTROY, flags, pc, object);
 	return status;
+}
+
+static int mutex_destroy(pthread_mutex_t *m, uintptr_t pc)
+{
+	struct thread *t = recording();
+	if (!t)
+		return REAL(pthread_mutex_destroy)(m);
+	plan_point(t);
+	unsigned flags = mutex_dead(m) ? LOG_DEAD : 0;
+	int status = REAL(pthread_mutex_destroy)(m);
+	return destroyed(m, status, flags | (mutex_dead(m) ? LOG_MARKED : 0), t, pc);
+}
+
+EXPORT int pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *attributes)
+{
+	struct thread *t = recording();
+	return initialised(m, REAL(pthread_mutex_init)(m, attributes), t);
+}
+EXPORT int __pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *attributes);
+int __pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *attributes)
+{
+	return pthread_mutex_init(m, attributes);
 }
 
 EXPORT int pthread_mutex_lock(pthread_mutex_t *m)
@@ -207,10 +254,12 @@ int __pthread_mutex_unlock(pthread_mutex_t *m)
 }
 EXPORT int pthread_mutex_destroy(pthread_mutex_t *m)
 {
-	struct thread *t = recording();
-	if (t)
-		plan_point(t);
-	return destroy(m, REAL(pthread_mutex_destroy)(m), t, CALLER());
+	return mutex_destroy(m, CALLER());
+}
+EXPORT int __pthread_mutex_destroy(pthread_mutex_t *m);
+int __pthread_mutex_destroy(pthread_mutex_t *m)
+{
+	return mutex_destroy(m, CALLER());
 }
 
 EXPORT int mtx_lock(mtx_t *m)
@@ -233,10 +282,14 @@ EXPORT int mtx_unlock(mtx_t *m)
 }
 EXPORT void mtx_destroy(mtx_t *m)
 {
+	mutex_destroy((pthread_mutex_t *)m, CALLER());
+}
+EXPORT int mtx_init(mtx_t *m, int kind)
+{
 	struct thread *t = recording();
-	if (t)
-		plan_point(t);
-	destroy(m, REAL(pthread_mutex_destroy)((pthread_mutex_t *)m), t, CALLER());
+	int status = REAL(mtx_init)(m, kind);
+	initialised(m, status == thrd_success ? 0 : EINVAL, t);
+	return status;
 }
 
 /* ---- conditions ---- */
@@ -249,10 +302,22 @@ EXPORT void mtx_destroy(mtx_t *m)
 		real_; \
 	})
 
+/* The C library marks a condition that is destroyed. */
+static bool cond_dead(const pthread_cond_t *c)
+{
+	return c->__data.__wrefs & 4;
+}
+
+static void log_cond(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
+                     pthread_cond_t *c)
+{
+	log_object(t, tag, flags | (cond_dead(c) ? LOG_DEAD : 0), pc, c);
+}
+
 static int free_wait(struct thread *t, pthread_cond_t *c, pthread_mutex_t *m,
                      const struct timespec *at, clockid_t clock, uintptr_t pc)
 {
-	log_sync(t, LOG_WAIT, pc, c);
+	log_cond(t, LOG_WAIT, 0, pc, c);
 	log_sync(t, LOG_REL, pc, m);
 	int status = !at          ? REAL_CONDITION(pthread_cond_wait)(c, m)
 	             : clock >= 0 ? REAL(pthread_cond_clockwait)(c, m, clock, at)
@@ -286,7 +351,7 @@ static int cond_wait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespe
 		                       at);
 	t->condition = c;
 	t->woken = false;
-	(at ? log_try : log_sync)(t, LOG_WAIT, pc, c);
+	log_cond(t, LOG_WAIT, at ? LOG_TRY : 0, pc, c);
 	plan_point(t);
 	int status = REAL(pthread_mutex_unlock)(m);
 	if (status) {
@@ -319,7 +384,7 @@ static int cond_signal(pthread_cond_t *c, bool all, uintptr_t pc)
 		return all ? REAL_CONDITION(pthread_cond_broadcast)(c)
 		           : REAL_CONDITION(pthread_cond_signal)(c);
 	sched_point(t);
-	log_sync(t, all ? LOG_BROADCAST : LOG_SIGNAL, pc, c);
+	log_cond(t, all ? LOG_BROADCAST : LOG_SIGNAL, 0, pc, c);
 	if (!rt.controlled)
 		return all ? REAL_CONDITION(pthread_cond_broadcast)(c)
 		           : REAL_CONDITION(pthread_cond_signal)(c);
@@ -351,14 +416,22 @@ EXPORT int pthread_cond_broadcast(pthread_cond_t *c)
 }
 EXPORT int pthread_cond_init(pthread_cond_t *c, const pthread_condattr_t *attributes)
 {
-	return REAL_CONDITION(pthread_cond_init)(c, attributes);
+	struct thread *t = recording();
+	return initialised(c, REAL_CONDITION(pthread_cond_init)(c, attributes), t);
+}
+static int cond_destroy(pthread_cond_t *c, uintptr_t pc)
+{
+	struct thread *t = recording();
+	if (!t)
+		return REAL_CONDITION(pthread_cond_destroy)(c);
+	plan_point(t);
+	unsigned flags = cond_dead(c) ? LOG_DEAD : 0;
+	int status = REAL_CONDITION(pthread_cond_destroy)(c);
+	return destroyed(c, status, flags | (cond_dead(c) ? LOG_MARKED : 0), t, pc);
 }
 EXPORT int pthread_cond_destroy(pthread_cond_t *c)
 {
-	struct thread *t = recording();
-	if (t)
-		plan_point(t);
-	return destroy(c, REAL_CONDITION(pthread_cond_destroy)(c), t, CALLER());
+	return cond_destroy(c, CALLER());
 }
 
 EXPORT int cnd_wait(cnd_t *c, mtx_t *m)
@@ -382,13 +455,26 @@ EXPORT int cnd_broadcast(cnd_t *c)
 }
 EXPORT void cnd_destroy(cnd_t *c)
 {
+	cond_destroy((pthread_cond_t *)c, CALLER());
+}
+EXPORT int cnd_init(cnd_t *c)
+{
 	struct thread *t = recording();
-	if (t)
-		plan_point(t);
-	destroy(c, REAL_CONDITION(pthread_cond_destroy)((pthread_cond_t *)c), t, CALLER());
+	int status = REAL(cnd_init)(c);
+	initialised(c, status == thrd_success ? 0 : EINVAL, t);
+	return status;
 }
 
 /* ---- reader-writer locks ---- */
+
+/* The C library's destruction does nothing; we mark it where it has bytes to spare, which
+ * PTHREAD_RWLOCK_INITIALIZER sets to 0. */
+enum { RW_MARK = 0x64616564 };
+
+static unsigned rw_dead(const pthread_rwlock_t *l)
+{
+	return l->__data.__pad4 == RW_MARK ? LOG_DEAD : 0;
+}
 
 static int rw_lock(pthread_rwlock_t *l, bool write, bool try_only, const struct timespec *at,
                    clockid_t clock, uintptr_t pc)
@@ -406,9 +492,9 @@ static int rw_lock(pthread_rwlock_t *l, bool write, bool try_only, const struct 
 			status = write ? REAL(pthread_rwlock_wrlock)(l)
 			               : REAL(pthread_rwlock_rdlock)(l);
 		if (t && status == 0)
-			log_sync(t, write ? LOG_ACQ : LOG_RACQ, pc, l);
+			log_object(t, write ? LOG_ACQ : LOG_RACQ, rw_dead(l), pc, l);
 		else if (t && (status == EBUSY || status == ETIMEDOUT))
-			log_sync(t, LOG_TRYFAIL, pc, l);
+			log_object(t, LOG_TRYFAIL, rw_dead(l), pc, l);
 		return status;
 	}
 	sched_point(t);
@@ -430,9 +516,10 @@ static int rw_lock(pthread_rwlock_t *l, bool write, bool try_only, const struct 
 		}
 	}
 	if (status == 0)
-		(try_only || at ? log_try : log_sync)(t, write ? LOG_ACQ : LOG_RACQ, pc, l);
+		log_object(t, write ? LOG_ACQ : LOG_RACQ,
+		           rw_dead(l) | (try_only || at ? LOG_TRY : 0), pc, l);
 	else if (status == EBUSY || status == ETIMEDOUT)
-		log_sync(t, LOG_TRYFAIL, pc, l);
+		log_object(t, LOG_TRYFAIL, rw_dead(l), pc, l);
 	return status;
 }
 
@@ -479,7 +566,8 @@ EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *l)
 		return status;
 	}
 	plan_point(t);
-	log_sync(t, l->__data.__cur_writer == t->tid ? LOG_REL : LOG_RREL, CALLER(), l);
+	log_object(t, l->__data.__cur_writer == t->tid ? LOG_REL : LOG_RREL, rw_dead(l),
+	           CALLER(), l);
 	int status = REAL(pthread_rwlock_unlock)(l);
 	if (rt.controlled) {
 		sched_wake(l, FOR_READ_LOCK, UINT_MAX);
@@ -487,12 +575,22 @@ EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *l)
 	}
 	return status;
 }
+EXPORT int pthread_rwlock_init(pthread_rwlock_t *l, const pthread_rwlockattr_t *attributes)
+{
+	struct thread *t = recording();
+	return initialised(l, REAL(pthread_rwlock_init)(l, attributes), t);
+}
 EXPORT int pthread_rwlock_destroy(pthread_rwlock_t *l)
 {
 	struct thread *t = recording();
-	if (t)
-		plan_point(t);
-	return destroy(l, REAL(pthread_rwlock_destroy)(l), t, CALLER());
+	if (!t)
+		return REAL(pthread_rwlock_destroy)(l);
+	plan_point(t);
+	unsigned flags = rw_dead(l) | LOG_MARKED;
+	int status = REAL(pthread_rwlock_destroy)(l);
+	if (status == 0)
+		l->__data.__pad4 = RW_MARK;
+	return destroyed(l, status, flags, t, CALLER());
 }
 
 /* ---- spin locks ---- */
@@ -546,7 +644,12 @@ EXPORT int pthread_spin_destroy(pthread_spinlock_t *l)
 	struct thread *t = recording();
 	if (t)
 		plan_point(t);
-	return destroy((void *)l, REAL(pthread_spin_destroy)(l), t, CALLER());
+	return destroyed((void *)l, REAL(pthread_spin_destroy)(l), 0, t, CALLER());
+}
+EXPORT int pthread_spin_init(pthread_spinlock_t *l, int shared)
+{
+	struct thread *t = recording();
+	return initialised((void *)l, REAL(pthread_spin_init)(l, shared), t);
 }
 
 /* ---- barriers ---- */
@@ -579,14 +682,15 @@ EXPORT int pthread_barrier_wait(pthread_barrier_t *b)
 EXPORT int pthread_barrier_init(pthread_barrier_t *b, const pthread_barrierattr_t *attributes,
                                 unsigned count)
 {
-	return REAL(pthread_barrier_init)(b, attributes, count);
+	struct thread *t = recording();
+	return initialised(b, REAL(pthread_barrier_init)(b, attributes, count), t);
 }
 EXPORT int pthread_barrier_destroy(pthread_barrier_t *b)
 {
 	struct thread *t = recording();
 	if (t)
 		plan_point(t);
-	return destroy(b, REAL(pthread_barrier_destroy)(b), t, CALLER());
+	return destroyed(b, REAL(pthread_barrier_destroy)(b), 0, t, CALLER());
 }
 
 /* ---- semaphores ---- */
@@ -596,7 +700,7 @@ EXPORT int sem_init(sem_t *s, int shared, unsigned value)
 	struct thread *t = recording();
 	int status = REAL(sem_init)(s, shared, value);
 	if (t && status == 0)
-		log_event(t, LOG_SEMAPHORE, 0, CALLER(), (uintptr_t)s, value, 2);
+		log_event(t, LOG_SEMAPHORE, LOG_MADE, CALLER(), (uintptr_t)s, value, 2);
 	return status;
 }
 EXPORT sem_t *sem_open(const char *name, int flags, ...)
@@ -613,6 +717,19 @@ EXPORT sem_t *sem_open(const char *name, int flags, ...)
 	if (t && s != SEM_FAILED && REAL(sem_getvalue)(s, &now) == 0)
 		log_event(t, LOG_SEMAPHORE, 0, CALLER(), (uintptr_t)s, now, 2);
 	return s;
+}
+/* Opened twice it is at one address; whoever closes it last unmaps it, and what is opened next
+ * may lie there. */
+EXPORT int sem_close(sem_t *s)
+{
+	struct thread *t = recording();
+	uintptr_t page = (uintptr_t)s & ~4095ul;
+	unsigned char present;
+	int status = t ? INSIDE(t, REAL(sem_close)(s)) : REAL(sem_close)(s);
+	if (t && status == 0 &&
+	    raw_syscall(SYS_mincore, (long)page, 1, (long)&present, 0, 0, 0) == -ENOMEM)
+		log_init(t, s);
+	return status;
 }
 static int sem_take(sem_t *s, bool try_only, const struct timespec *at, clockid_t clock,
                     uintptr_t pc)
@@ -686,7 +803,7 @@ EXPORT int sem_destroy(sem_t *s)
 	struct thread *t = recording();
 	if (t)
 		plan_point(t);
-	return destroy(s, REAL(sem_destroy)(s), t, CALLER());
+	return destroyed(s, REAL(sem_destroy)(s), 0, t, CALLER());
 }
 
 /* ---- once, and the guards of C++ statics: a message from who ran it to who comes later ----
@@ -748,6 +865,20 @@ static void once_leave(struct thread *t, struct once *o, bool done, uintptr_t pc
 		sched_wake(o->key, FOR_ONCE, UINT_MAX);
 }
 
+/* A routine of C++ that throws leaves without having done it.  Its frames are taken down by the
+ * program's unwinder; a program without one has no exceptions. */
+__asm__(".weak __gcc_personality_v0");
+struct once_run {
+	struct thread *thread;
+	struct once *once;
+	bool done;
+	uintptr_t pc;
+};
+static void once_end(struct once_run *r)
+{
+	once_leave(r->thread, r->once, r->done, r->pc);
+}
+
 static int run_once(pthread_once_t *control, void (*routine)(void), uintptr_t pc)
 {
 	struct thread *t = recording();
@@ -768,8 +899,9 @@ static int run_once(pthread_once_t *control, void (*routine)(void), uintptr_t pc
 	}
 	if (!once_enter(t, o, pc))
 		return 0;
+	__attribute__((cleanup(once_end))) struct once_run run = { t, o, false, pc };
 	int status = REAL(pthread_once)(control, routine);
-	once_leave(t, o, true, pc);
+	run.done = true;
 	return status;
 }
 
