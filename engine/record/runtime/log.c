@@ -405,6 +405,17 @@ void frame_leave(struct thread *t)
 	context_renew(t);
 }
 
+/*
+ * What orders others before its thread, and nothing of its thread before others.  In free mode
+ * an access after it needs no record when the thread has made the same before it: whatever the
+ * later one races with the earlier one races with, too, and holds no lock besides.  (Memory
+ * that is allocated has had an epoch of its own since it was freed.)
+ */
+#define BIT(tag) (1ull << LOG_##tag)
+#define ACQUIRES \
+	(BIT(ACQ) | BIT(RACQ) | BIT(TRYFAIL) | BIT(TAKETRYFAIL) | BIT(WAKE) | BIT(DEPART) | \
+	 BIT(TAKE) | BIT(JOIN) | BIT(RCV) | BIT(ALLOC))
+
 void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc, uint64_t a,
                uint64_t b, unsigned words)
 {
@@ -412,7 +423,9 @@ void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
 	log_before(t);
 	if (tag != LOG_FENCE)
 		t->poll.spins = 0;
-	if (!rt.controlled)
+	if (!rt.controlled && ACQUIRES >> tag & 1)
+		log_ticket(t);
+	else if (!rt.controlled)
 		log_epoch(t);
 	uint64_t *w = log_room(s, 3);
 	w[1] = a;
