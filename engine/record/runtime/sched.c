@@ -1184,6 +1184,31 @@ void sched_start(struct thread *t)
 		wait_turn(t);
 }
 
+void sched_adopt(struct thread *t)
+{
+	if (!rt.controlled)
+		return;
+	lock();
+	bool chosen = t->state != STATE_READY;
+	if (!chosen) {
+		sched.ready--;
+		t->state = STATE_OUTSIDE;
+		sched.outside++;
+	}
+	unlock();
+	if (chosen)
+		wait_turn(t);
+	else
+		sched_rejoin(t);
+}
+
+void sched_expect(int more)
+{
+	lock();
+	sched.outside += more;
+	unlock();
+}
+
 void sched_end(struct thread *t)
 {
 	if (rt.config.flags & LOG_EXPLORE && rt.on) {
