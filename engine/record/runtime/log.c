@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "access.h"
+#include "ranges.h"
 
 /* The runtime's mappings lie in a place of their own, so that those of the program do not
  * depend on how much has been recorded. */
@@ -653,6 +654,7 @@ static int one_module(struct dl_phdr_info *info, size_t size, void *context)
 		rt.waiting = true;
 	}
 	missing_module(info, name, low, high);
+	range_module(info);
 	modules[module_count].bias = info->dlpi_addr;
 	modules[module_count++].low = low;
 	size_t n = absolute(name, text);
