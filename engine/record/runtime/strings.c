@@ -59,8 +59,8 @@ static void range(enum log_tag tag, const void *p, size_t n, uintptr_t pc)
 			return;
 		}
 	}
-	if (n == 0 || (t->gate && !hook_slow(t)) || in_libc(pc))
-		return;
+	if (n == 0 || in_libc(pc) || (t->gate && !hook_slow(t)))
+		return; /* the runtime itself comes here with the scheduler's lock held */
 	int error = errno;
 	bool one = n <= 8 && (n & (n - 1)) == 0; /* as large as an access by an instruction */
 	unsigned code = __builtin_ctzl(n);
