@@ -463,7 +463,7 @@ uint64_t *log_blob(struct thread *t, enum log_tag tag, uint64_t pc, const uint64
 }
 
 /* A call or its return; `text`: type, method and values, each ended by NUL. */
-void log_invocation(struct thread *t, enum log_tag tag, bool made, uint64_t pc,
+void log_invocation(struct thread *t, enum log_tag tag, unsigned flags, uint64_t pc,
                     const void *self, const char *text, size_t length)
 {
 	uint64_t object = (uintptr_t)self;
@@ -471,8 +471,8 @@ void log_invocation(struct thread *t, enum log_tag tag, bool made, uint64_t pc,
 	if (!rt.controlled)
 		log_epoch(t);
 	uint64_t *w = log_blob(t, tag, pc, &object, 1, text, length);
-	if (w && made)
-		w[0] |= LOG_MADE << 8;
+	if (w)
+		w[0] |= flags << 8;
 	count_event(t, tag, pc);
 }
 
