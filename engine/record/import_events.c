@@ -147,7 +147,7 @@ uint64_t import_value(struct import *im, uint64_t value)
 	return rebase_likely(value) ? value + rebase_elsewhere(im->rebase, value) : value;
 }
 
-static uint32_t flat_region(struct import *im)
+uint32_t import_flat_region(struct import *im)
 {
 	if (im->flat == NONE)
 		im->flat = builder_region(im->b, "memory", 0, LOG_ADDRESS_MASK, NONE);
@@ -160,29 +160,7 @@ static uint32_t place_of(struct import *im, uint64_t address, uint64_t size)
 	uint32_t bytes = size > UINT32_MAX ? UINT32_MAX : size;
 	if (life)
 		return builder_place(im->b, life->region, address - life->low, bytes);
-	return builder_place(im->b, flat_region(im), import_address(im, address), bytes);
-}
-
-static uint32_t object_of(struct import *im, uint64_t address)
-{
-	struct block_life *life = import_life(im, address);
-	uint32_t region = life ? life->region : flat_region(im);
-	uint64_t offset = life ? address - life->low : import_address(im, address);
-	uint64_t key = (uint64_t)region << 40 ^ offset;
-	gpointer found = g_hash_table_lookup(im->objects, GSIZE_TO_POINTER(key));
-	if (found)
-		return GPOINTER_TO_UINT(found) - 1;
-	GString *name = g_string_new(NULL);
-	const struct record_module *m = record_module_of(im->facts->modules, address);
-	if (m && !(life && life->heap))
-		record_append_offset(m, address, name);
-	else
-		g_string_append_printf(name, "r%u+%" PRIu64, region, offset);
-	uint32_t object = builder_object(im->b, name->str, name->len);
-	builder_object_address(im->b, object, import_address(im, address));
-	g_string_free(name, TRUE);
-	g_hash_table_insert(im->objects, GSIZE_TO_POINTER(key), GUINT_TO_POINTER(object + 1));
-	return object;
+	return builder_place(im->b, import_flat_region(im), import_address(im, address), bytes);
 }
 
 /* ---- threads ---- */
@@ -192,7 +170,8 @@ struct lane *import_lane(struct import *im, uint32_t id)
 	while (im->lanes->len <= id) {
 		struct lane lane = { .functions = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 			             .ordinals = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
-			             .chunks = g_array_new(FALSE, FALSE, sizeof(uint64_t)) };
+			             .chunks = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
+			             .waits_for = NONE };
 		g_array_append_val(im->lanes, lane);
 	}
 	struct lane *lane = &g_array_index(im->lanes, struct lane, id);
@@ -437,7 +416,7 @@ static void add_sync(struct import *im, struct lane *lane, enum log_tag tag, uns
 	char text[32];
 	switch (op_table[e.op].operand) {
 	case OPERAND_OBJECT:
-		e.target = object_of(im, w[1]);
+		e.target = import_object(im, lane, tag, flags, w[1]);
 		break;
 	case OPERAND_THREAD: {
 		uint32_t thread = lane->thread; /* lane_of may move the lanes */
@@ -509,7 +488,10 @@ void import_record(struct import *im, uint32_t id, const struct log_record *r)
 			add_thread(im, pc, w[2], w[3]);
 		break;
 	case LOG_SEMAPHORE:
-		builder_semaphore(im->b, object_of(im, w[1]), w[2]);
+		import_semaphore(im, flags, w[1], w[2]);
+		break;
+	case LOG_INIT:
+		import_object_init(im, w[1]);
 		break;
 	case LOG_MODULE:
 		add_module(im, w + 1, (const char *)(w + 5), w[4]);

@@ -177,6 +177,52 @@ for seed in $(seq 1 "${HEDDLE_PROGRAMS:-5}"); do
 	done
 done
 
+# By results: what returns the same is the same, in whatever order.
+for seed in $(seq 1 "${HEDDLE_PROGRAMS:-5}"); do
+	perl "$generator" "$seed" random.c random.spec results >expected
+	build random random.c
+	for first in 0 $((seed + 10)); do
+		explore random --spec random.spec --results --seed "$first"
+		is "$(json '$d->{states}." ".$d->{complete}." ".$d->{abandoned}')" "$(cat expected) 1 0" "random program $seed by results, first run $first"
+	done
+done
+
+# Threads that are alike, as far as nobody looks between their joins or creations.
+cat >alike.c <<'C'
+#include "counter.h"
+static struct counter c = { PTHREAD_MUTEX_INITIALIZER, 0 };
+static volatile int seen;
+static void *inc(void *p) { counter_inc(&c); return p; }
+int main(void)
+{
+	pthread_t t[N];
+	for (int i = 0; i < N; i++) {
+		pthread_create(&t[i], 0, inc, 0);
+#ifdef EARLY
+		if (i == 0)
+			seen = counter_read(&c);
+#endif
+	}
+	for (int i = 0; i < N; i++) {
+		pthread_join(t[i], 0);
+#ifdef LATE
+		if (i == LATE)
+			seen = counter_read(&c);
+#endif
+	}
+	return 0;
+}
+C
+for row in "-DN=9 1" "-DN=9_-DEARLY 2" "-DN=9_-DLATE=4 5" "-DN=9_-DLATE=8 1" "-DN=4_-DEARLY_-DLATE=1 6"; do
+	set -- $row
+	build alike ${1//_/ } alike.c
+	explore alike --spec "$programs/counter.spec" --results
+	is "$(found)" "$2 $2 complete" "threads that are alike, $1: $2"
+done
+build fkp -DLB=30 "$programs/fkp.c"
+explore fkp --spec "$programs/counter.spec" --results
+is "$(found)" "31 31 complete" "fkp2013: so many as its reader can see"
+
 run "$HEDDLE" explore --spec nowhere.spec -- ./hand
 is "$status" 2 "no such specification"
 done_testing

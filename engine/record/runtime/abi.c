@@ -84,6 +84,9 @@ enum { OWN_TRY = 1 << 4, OWN_TRY_FAILED = 1 << 5, OWN_READ = 1 << 3 };
 EXPORT void __tsan_mutex_create(void *p, unsigned flags);
 void __tsan_mutex_create(void *p, unsigned flags)
 {
+	struct thread *t = recording();
+	if (t)
+		log_init(t, p);
 }
 EXPORT void __tsan_mutex_destroy(void *p, unsigned flags);
 void __tsan_mutex_destroy(void *p, unsigned flags)

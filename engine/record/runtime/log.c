@@ -406,6 +406,17 @@ void frame_leave(struct thread *t)
 	context_renew(t);
 }
 
+/*
+ * What orders others before its thread, and nothing of its thread before others.  In free mode
+ * an access after it needs no record when the thread has made the same before it: whatever the
+ * later one races with the earlier one races with, too, and holds no lock besides.  (Memory
+ * that is allocated has had an epoch of its own since it was freed.)
+ */
+#define BIT(tag) (1ull << LOG_##tag)
+#define ACQUIRES \
+	(BIT(ACQ) | BIT(RACQ) | BIT(TRYFAIL) | BIT(TAKETRYFAIL) | BIT(WAKE) | BIT(DEPART) | \
+	 BIT(TAKE) | BIT(JOIN) | BIT(RCV) | BIT(ALLOC))
+
 void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc, uint64_t a,
                uint64_t b, unsigned words)
 {
@@ -413,7 +424,9 @@ void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
 	log_before(t);
 	if (tag != LOG_FENCE)
 		t->poll.spins = 0;
-	if (!rt.controlled)
+	if (!rt.controlled && ACQUIRES >> tag & 1)
+		log_ticket(t);
+	else if (!rt.controlled)
 		log_epoch(t);
 	uint64_t *w = log_room(s, 3);
 	w[1] = a;
@@ -489,6 +502,23 @@ void log_clock(struct thread *t, clockid_t clock, const struct timespec *time)
 	BARRIER();
 	w[0] = log_word(LOG_CLOCK, clock, 0);
 	s->next = w + 3;
+}
+
+/* No event: nothing of the call stack is written for it. */
+void log_init(struct thread *t, const volatile void *object)
+{
+	struct stream *s = t->stream;
+	if (t->pending)
+		log_fill(t);
+	if (s->last != t->id)
+		log_switch(t);
+	if (!rt.controlled)
+		log_ticket(t);
+	uint64_t *w = log_room(s, 2);
+	w[1] = (uintptr_t)object;
+	BARRIER();
+	w[0] = log_word(LOG_INIT, 0, 0);
+	s->next = w + 2;
 }
 
 void log_thread(struct thread *t)
