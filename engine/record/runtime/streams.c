@@ -252,8 +252,11 @@ static int print(FILE *f, const char *format, va_list list, uintptr_t pc)
 {
 	format_reads(format, list, pc);
 	turn(f, pc);
+	va_list again;
+	va_copy(again, list);
 	int n = REAL(vfprintf)(f, format, list);
-	format_counts(format, list, pc);
+	format_counts(format, again, pc);
+	va_end(again);
 	return n;
 }
 static int print_checked(FILE *f, int flag, const char *format, va_list list, uintptr_t pc)
@@ -261,8 +264,11 @@ static int print_checked(FILE *f, int flag, const char *format, va_list list, ui
 	extern int __vfprintf_chk(FILE *, int, const char *, va_list);
 	format_reads(format, list, pc);
 	turn(f, pc);
+	va_list again;
+	va_copy(again, list);
 	int n = REAL(__vfprintf_chk)(f, flag, format, list);
-	format_counts(format, list, pc);
+	format_counts(format, again, pc);
+	va_end(again);
 	return n;
 }
 /* `n` characters were made of `room`: what of them, and the zero, is there. */

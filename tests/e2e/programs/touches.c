@@ -83,6 +83,8 @@ static int listed(char *b, size_t n, const char *format, ...)
 	R(snprintf_s, "hello", snprintf(other, 20, "%s", b)) \
 	R(snprintf_prec, "hello", snprintf(other, 20, "%.*s", 3, b)) \
 	R(printf_fmt, "hello", fprintf(null, b)) \
+	W(fprintf_n, "", fprintf(null, "%-3d %5.1f%n", 4, 2.5, (int *)b)) \
+	W(sscanf_last, "", int q; float f; sscanf("1 x 2.5 abc", "%d %*s %f %3c", &q, &f, b)) \
 	R(fprintf_s, "hello", fprintf(null, "%d %s", 4, b)) \
 	R(fputs, "hello", fputs(b, null)) \
 	R(fwrite, "hello", fwrite(b, 1, 5, null)) \
