@@ -87,6 +87,12 @@ static bool next_short(struct log_reader *reader, struct log_record *r)
 	return true;
 }
 
+/* Of any number of bytes: a damaged log's may be near the highest that there is. */
+static uint64_t words_of(uint64_t bytes)
+{
+	return bytes / 8 + (bytes % 8 != 0);
+}
+
 /* Words of the long record at `w`, or 0 when it does not end before `end`. */
 static unsigned record_words(const uint64_t *w, const uint64_t *end)
 {
@@ -107,19 +113,19 @@ static unsigned record_words(const uint64_t *w, const uint64_t *end)
 		                                                             : 2;
 		break;
 	case LOG_MODULE:
-		n = w + 4 < end ? 5 + (w[4] + 7) / 8 : UINT32_MAX;
+		n = w + 4 < end ? 5 + words_of(w[4]) : UINT32_MAX;
 		break;
 	case LOG_CALL:
 	case LOG_RET:
 	case LOG_MISS:
-		n = w + 2 < end ? 3 + (w[2] + 7) / 8 : UINT32_MAX;
+		n = w + 2 < end ? 3 + words_of(w[2]) : UINT32_MAX;
 		break;
 	case LOG_INPUT:
-		n = 1 + ((w[0] >> LOG_PC_SHIFT) + 7) / 8;
+		n = 1 + words_of(w[0] >> LOG_PC_SHIFT);
 		break;
 	case LOG_NOTE:
 	case LOG_RANDOM:
-		n = w + 1 < end ? 2 + (w[1] + 7) / 8 : UINT32_MAX;
+		n = w + 1 < end ? 2 + words_of(w[1]) : UINT32_MAX;
 		break;
 	}
 	return n <= (uint64_t)(end - w) ? n : 0;
