@@ -21,7 +21,7 @@ enum {
 	DATA_WINDOW = 256, /* bytes that are looked at where the end is not known */
 	STACK_WINDOW = 512,
 	ALL_WORDS = 1 << 13, /* of one call, */
-	FEW_WORDS = 1 << 8, /* and when the run has looked at so many in all: */
+	FEW_WORDS = 1 << 8,  /* and when the run has looked at so many in all: */
 	BUFFER_WORDS = 4096,
 	DIRECT = 8192, /* bytes of a block that are read as they lie there; see copy() */
 };
@@ -239,7 +239,8 @@ static uintptr_t stack_end(const struct thread *t, uintptr_t address)
 /* The entry of a place: an older one of this call, or a new one.  -1: no room. */
 static int entry_of(struct reach *r, uintptr_t place, bool *is_new)
 {
-	unsigned slot = ((uint32_t)(place >> 3) * 2654435761u ^ (uint32_t)(place >> 35)) % SLOTS;
+	unsigned slot =
+	        ((uint32_t)(place >> 3) * 2654435761u ^ (uint32_t)(place >> 35)) % SLOTS;
 	for (; r->slots[slot].stamp == r->stamp; slot = (slot + 1) % SLOTS) {
 		unsigned entry = r->slots[slot].entry;
 		if ((r->list[entry].place & LOG_ADDRESS_MASK) == place)
@@ -337,12 +338,16 @@ unsigned reach_scan(struct thread *t, const uint64_t *arguments, unsigned mask,
 	r->count = 0;
 	r->cut = false;
 	r->stamp++;
-	for (unsigned i = 0; i < 6; i++) {
-		if (!(mask >> i & 1))
+	for (unsigned i = 0; i < LOG_ARGUMENTS; i++) {
+		unsigned far = mask >> i & 1, bytes = mask >> (LOG_ARGUMENTS + i) & 1,
+		         near = mask >> (2 * LOG_ARGUMENTS + i) & 1;
+		if (!(far || bytes || near))
 			continue;
 		r->work_count = 0;
 		visit(t, arguments[i], 1u << i);
-		while (r->work_count)
+		if (near && r->work_count)
+			scan(t, r->work[--r->work_count], 1u << i);
+		while (far && r->work_count)
 			scan(t, r->work[--r->work_count], 1u << i);
 	}
 	__atomic_fetch_add(&looked_at, words - r->words, __ATOMIC_RELAXED);
