@@ -223,6 +223,9 @@ static bool one(uint64_t seed)
 	struct trace *t = with_few_locations(random, seed);
 	bool good = t && as_defined(t, TREE_PAPER) && as_defined(t, TREE_SOUND) &&
 	            agrees(t, TREE_SOUND, ANALYSIS_HB) && agrees(t, TREE_SOUND, ANALYSIS_WCP) &&
+	            agrees(t, TREE_SOUND, ANALYSIS_CP) && agrees(t, TREE_SOUND, ANALYSIS_DC) &&
+	            agrees(t, TREE_SOUND, ANALYSIS_WDC) &&
+	            agrees(t, TREE_SOUND, ANALYSIS_LOCKSET) &&
 	            agrees(t, TREE_PAPER, ANALYSIS_LOCKSET);
 	if (!good && t) {
 		GString *text = g_string_new(NULL);
