@@ -188,6 +188,7 @@ __attribute__((constructor(101))) static void begin(int argc, char **argv)
 	log_thread(t);
 	log_modules();
 	glib_take_over();
+	streams_init();
 	thread_begin(t);
 	log_thread(t); /* again, with its stack */
 	missing_take_over();

@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 #include <time.h>
 
@@ -427,6 +428,11 @@ void replay_left(struct thread *t, const char *text);
 uint64_t replay_turn(uint32_t thread); /* when it comes next in the plan */
 uint32_t replay_next(void);            /* whose turn it is; UINT32_MAX: nobody's */
 void replay_blocked(void);
+
+/* ---- streams.c ---- */
+void streams_init(void);
+/* fopen of a FIFO to read from; NULL: it is none. */
+FILE *fifo_stream(const char *path, const char *mode, uintptr_t pc);
 
 /* ---- inputs.c ---- */
 void input_keep_signals(struct thread *t);
