@@ -10,9 +10,9 @@ struct state {
 
 struct abstract {
 	const struct history *h;
-	GArray *states;     /* struct state */
-	GHashTable *known;  /* object and digest -> state + 1 */
-	GArray *steps;      /* struct abstract_step */
+	GArray *states;      /* struct state */
+	GHashTable *known;   /* object and digest -> state + 1 */
+	GArray *steps;       /* struct abstract_step */
 	GHashTable *stepped; /* state and call -> step + 1 */
 };
 

@@ -43,7 +43,8 @@ static void run_effects(struct view *v, struct run_state **states, const struct 
 	struct call_scratch scratch;
 	struct call c;
 	struct model *m = v->model;
-	if (call->scope == NULL || v->contradiction || !view_names(v, call, false, &c, &scratch))
+	if (call->scope == NULL || v->contradiction ||
+	    !view_names(v, call, false, &c, &scratch))
 		return;
 	struct run_state **state = &states[call->object];
 	if (*state == NULL)
@@ -51,9 +52,10 @@ static void run_effects(struct view *v, struct run_state **states, const struct 
 	if (run_step(*state, c.method, c.names, &m->texts) != RUN_OTHER)
 		return;
 	char *text = view_call_text(v, call);
-	v->contradiction = g_strdup_printf("%s contradicts the effects of %s, at %s", text,
-	                                   m->objects[call->object].type->o->name,
-	                                   trace_location_name(v->recorded, call->scope->call));
+	v->contradiction_at = trace_location_name(v->recorded, call->scope->call);
+	v->contradiction =
+	        g_strdup_printf("%s contradicts the effects of %s, at %s", text,
+	                        m->objects[call->object].type->o->name, v->contradiction_at);
 	v->contradicted = call->object;
 	g_free(text);
 }

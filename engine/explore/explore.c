@@ -39,6 +39,8 @@ static void run_clear(void *data)
 		g_free(owned[i]);
 	if (r->commuting)
 		g_ptr_array_unref(r->commuting);
+	if (r->places)
+		g_ptr_array_unref(r->places);
 }
 
 static void error_clear(void *data)
@@ -232,13 +234,29 @@ static bool take_flip(void *context, const struct flip *f)
 
 /* -- how a run ended ----------------------------------------------------------------------- */
 
+/* Where a run that was cut stood then is by chance. */
+static bool at_same_places(const struct explore_run *a, const struct explore_run *b)
+{
+	guint count = a->places ? a->places->len : 0;
+	if (a->end == EXPLORE_CUT || a->end == EXPLORE_DIVERGED)
+		return true;
+	if (count != (b->places ? b->places->len : 0))
+		return false;
+	for (guint i = 0; i < count; i++)
+		if (strcmp(a->places->pdata[i], b->places->pdata[i]) != 0)
+			return false;
+	return true;
+}
+
 static struct explore_error *error_like(struct exploration *x, const struct explore_run *r)
 {
 	GArray *errors = x->report->errors;
 	for (guint i = 0; i < errors->len; i++) {
 		struct explore_error *e = &g_array_index(errors, struct explore_error, i);
 		if (e->end == r->end && e->status == r->status &&
-		    strcmp(e->story, r->story) == 0)
+		    strcmp(e->story, r->story) == 0 &&
+		    at_same_places(r, &g_array_index(x->report->runs, struct explore_run,
+		                                     e->run)))
 			return e;
 	}
 	struct explore_error fresh = { r->end, r->status, g_strdup(r->story), x->run, 0 };
@@ -307,8 +325,7 @@ static bool *unfinished(const struct exploration *x, const struct plan_run *run,
 static void give_up_results(struct exploration *x, uint32_t object, const char *why)
 {
 	char *name = view_object_name(x->view, object);
-	if (g_hash_table_add(x->ordered,
-	                     scopes_object_key(x->trace, x->view->model, object)))
+	if (g_hash_table_add(x->ordered, scopes_object_key(x->trace, x->view->model, object)))
 		g_ptr_array_add(x->report->notes,
 		                g_strdup_printf("%s: %s; the order of its invocations counts",
 		                                name, why));
@@ -321,7 +338,8 @@ static void give_up_all_results(struct exploration *x)
 	const struct view *v = x->view;
 	for (uint32_t i = 0; v->by_results != NULL && i < x->trace->instances_count; i++)
 		if (v->by_results[i])
-			give_up_results(x, i, "a run is too much for the search over its states");
+			give_up_results(x, i,
+			                "a run is too much for the search over its states");
 }
 
 static void derive(struct exploration *x, uint32_t known_as, const struct plan_run *run,
@@ -414,6 +432,7 @@ static void judge_objects(struct exploration *x, struct explore_run *r)
 	r->end = EXPLORE_SPECIFICATION;
 	g_free(r->story);
 	r->story = g_strdup(v->contradiction);
+	explore_set_place(r, v->contradiction_at);
 }
 
 static void note_atomics(struct exploration *x)

@@ -70,6 +70,8 @@ struct explore_run {
 	enum explore_end end;
 	int status;  /* exit status or signal */
 	char *story; /* owned: for deadlocks who waits for what; the last line of stderr */
+	GPtrArray *places; /* char *, owned; or NULL: where it failed: the line at which the
+	                    * last thread was, those at which blocked ones wait */
 	uint64_t events;
 	uint64_t pruned;      /* schedules derived from it that were known */
 	bool redundant;       /* its class was known */

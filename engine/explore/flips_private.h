@@ -51,12 +51,12 @@ struct search {
 	GArray *extras;   /* struct part: what a run must have beside its threads' steps */
 	GHashTable *ends; /* uint64_t: the values of finals that are known */
 	struct abstract *abstract; /* where objects are looked at by results, else NULL */
-	bool fresh;       /* only what is within no part found so far */
-	uint32_t *judged; /* by thread: the cut that is judged */
-	uint32_t *bound;  /* by thread: its steps from here on need the event */
-	uint32_t *limit;  /* by thread: as `bound`, for the rivals that are out, too */
-	uint32_t *cut;    /* by thread: how many steps are in */
-	GArray *found;    /* struct found */
+	bool fresh;                /* only what is within no part found so far */
+	uint32_t *judged;          /* by thread: the cut that is judged */
+	uint32_t *bound;           /* by thread: its steps from here on need the event */
+	uint32_t *limit;           /* by thread: as `bound`, for the rivals that are out, too */
+	uint32_t *cut;             /* by thread: how many steps are in */
+	GArray *found;             /* struct found */
 	GArray *sequence;
 };
 

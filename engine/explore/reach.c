@@ -33,16 +33,16 @@ struct reach {
 	struct search *x;
 	const struct trace *t;
 	uint32_t threads, slots, objects;
-	size_t size;        /* of a state, in words */
-	uint8_t *visible;   /* by event */
-	uint32_t *slot_of;  /* by variable: NONE where threads do not share it */
-	uint32_t *object_slot; /* by object of the model: its abstract state, or NONE */
+	size_t size;               /* of a state, in words */
+	uint8_t *visible;          /* by event */
+	uint32_t *slot_of;         /* by variable: NONE where threads do not share it */
+	uint32_t *object_slot;     /* by object of the model: its abstract state, or NONE */
 	struct symmetry *symmetry; /* where objects are looked at by results, else NULL */
-	uint32_t *wake_bit; /* by event: of a wake, or NONE */
-	GArray *states;     /* uint32_t: done by thread, last write + 1 by slot, abstract states,
-	                     * two of wakes */
-	GArray *origins;    /* struct origin */
-	GHashTable *known;  /* hash -> GArray of states */
+	uint32_t *wake_bit;        /* by event: of a wake, or NONE */
+	GArray *states;    /* uint32_t: done by thread, last write + 1 by slot, abstract states,
+	                    * two of wakes */
+	GArray *origins;   /* struct origin */
+	GHashTable *known; /* hash -> GArray of states */
 	GArray *candidates; /* struct candidate */
 	GArray **rivals;    /* by call: events, or NULL: not looked at yet */
 	uint32_t *scratch, *cut;
@@ -453,9 +453,8 @@ static void look_at_call(struct reach *r, const uint32_t *state, uint32_t state_
 		key = key * 0x9e3779b97f4a7c15ull +
 		      is_done(r, state, g_array_index(rivals, uint32_t, i));
 	if (turned != NONE)
-		add_candidate(
-		        r, (struct candidate){ call->event, state_id, turned, key, NULL,
-		                               FLIP_CALL });
+		add_candidate(r, (struct candidate){ call->event, state_id, turned, key, NULL,
+		                                     FLIP_CALL });
 }
 
 static void look_at_wait(struct reach *r, const uint32_t *state, uint32_t state_id, uint32_t e)

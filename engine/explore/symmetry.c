@@ -44,7 +44,8 @@ static uint64_t thread_number(const struct likeness *f, uint32_t thread)
 		uint64_t what = 1;
 		if (call != NULL)
 			what = call_number(f->h->view, call);
-		else if (!event_inert(x) && (f->visible[e] || op_table[x->op].class == OP_CLASS_SYNC))
+		else if (!event_inert(x) &&
+		         (f->visible[e] || op_table[x->op].class == OP_CLASS_SYNC))
 			what = 0;
 		if (what == 0)
 			return 0;
@@ -92,7 +93,7 @@ struct symmetry *symmetry_new(const struct history *h, const uint8_t *visible)
 	uint32_t threads = h->threads_count;
 	struct symmetry *s = g_new(struct symmetry, 1);
 	struct likeness f = { h, h->trace, visible, g_new0(uint64_t, threads + 1),
-		             g_new(uint32_t, threads + 1) };
+		              g_new(uint32_t, threads + 1) };
 	s->ahead = g_new(uint32_t, threads + 1);
 	s->kind = g_new(uint32_t, threads + 1);
 	memset(s->ahead, 0xff, sizeof *s->ahead * (threads + 1));

@@ -41,8 +41,9 @@ struct view {
 	/* An invocation that the specification's effects contradict: its text, owned, or NULL.
 	 */
 	char *contradiction;
-	uint32_t contradicted; /* its object */
-	void *arrays[3];       /* the reading's own tables */
+	const char *contradiction_at; /* its place */
+	uint32_t contradicted;        /* its object */
+	void *arrays[3];              /* the reading's own tables */
 };
 
 /* How the objects of a program are looked at; objects by scopes_object_key. */

@@ -118,7 +118,7 @@ static struct finding *take_finding(struct finding *f, const char *by)
  * for whoever asks for one ('heddle witness').  Each by itself: a shard's are the whole's. */
 static void polish(struct ladder *l, struct finding *f)
 {
-	enum { STEPS = 1 << 17, LONGEST = 1 << 13 };
+	enum { STEPS = 1 << 17, LONGEST = 1 << 17 };
 	const uint32_t pair[] = { f->first, f->second };
 	GArray *shorter;
 

@@ -9,6 +9,9 @@
  */
 #include "engine/predict/deadlock.h"
 
+#include "engine/predict/effort.h"
+#include "engine/predict/lock_order.h"
+#include "engine/predict/predict_private.h"
 #include "engine/predict/smt.h"
 #include "engine/witness/check.h"
 
@@ -18,11 +21,13 @@
 enum {
 	MAX_LENGTH = 16,     /* threads on a cycle */
 	MAX_CYCLES = 100000, /* of classes; more are left out, and the report says so */
+	QUESTION = 64, /* steps (effort.h) that a set of requests costs beside the solver */
 };
 
 struct want { /* a class of requests */
 	uint32_t thread, lock, site;
 	bool exclusive;
+	bool on_cycle;  /* of the lock order: wants and holds locks of one component */
 	uint32_t held;  /* index of search.helds */
 	GArray *events; /* uint32_t, ascending */
 	GArray *next;   /* uint32_t: classes whose thread holds what this one wants */
@@ -34,12 +39,14 @@ struct search {
 	const struct progress *progress;
 	struct report *report;
 	struct smt *smt;
-	GPtrArray *helds;    /* GArray of uint32_t: lock * 2 + exclusive, ascending */
-	GHashTable *held_of; /* the same as a string of bytes -> index + 1 */
-	GArray *wants;       /* struct want */
-	GHashTable *want_of; /* key as a string of bytes -> index + 1 */
-	GHashTable *settled; /* sorted requests, or sites, as bytes -> struct finding */
-	GPtrArray *others;   /* impossible and unknown findings, owned */
+	struct checker *checker; /* made for the first witness */
+	struct effort effort;    /* of going through cycles; deciding is paid apart */
+	GPtrArray *helds;        /* GArray of uint32_t: lock * 2 + exclusive, ascending */
+	GHashTable *held_of;     /* the same as a string of bytes -> index + 1 */
+	GArray *wants;           /* struct want */
+	GHashTable *want_of;     /* key as a string of bytes -> index + 1 */
+	GHashTable *settled;     /* sorted requests, or sites, as bytes -> struct finding */
+	GPtrArray *others;       /* impossible and unknown findings, owned */
 	uint32_t path[MAX_LENGTH], chosen[MAX_LENGTH]; /* classes, events */
 	uint32_t length;
 	uint32_t cycles;
@@ -172,6 +179,37 @@ static bool guarded(const struct search *s, const struct want *a, const struct w
 	return false;
 }
 
+/* Whose wanted lock is on a cycle of the lock order with one that they hold? */
+static void mark_cycles(struct search *s)
+{
+	GArray *edges = g_array_new(FALSE, FALSE, sizeof(struct lock_edge));
+	uint32_t *component;
+
+	for (uint32_t i = 0; i < s->wants->len; i++) {
+		const struct want *w = &g_array_index(s->wants, struct want, i);
+		const GArray *set = s->helds->pdata[w->held];
+
+		for (guint k = 0; k < set->len; k++) {
+			struct lock_edge e = { g_array_index(set, uint32_t, k) / 2, w->lock };
+
+			g_array_append_val(edges, e);
+		}
+	}
+	component = lock_order_components((uint32_t)s->t->objects_count,
+	                                  (const struct lock_edge *)(void *)edges->data,
+	                                  edges->len);
+	for (uint32_t i = 0; i < s->wants->len; i++) {
+		struct want *w = &g_array_index(s->wants, struct want, i);
+		const GArray *set = s->helds->pdata[w->held];
+
+		for (guint k = 0; k < set->len && !w->on_cycle; k++)
+			w->on_cycle = component[g_array_index(set, uint32_t, k) / 2] ==
+			              component[w->lock];
+	}
+	g_free(component);
+	g_array_unref(edges);
+}
+
 /* Classes by what they hold: lock * 2 + exclusive -> GArray of indexes. */
 static GHashTable *wants_by_held(const struct search *s)
 {
@@ -179,10 +217,10 @@ static GHashTable *wants_by_held(const struct search *s)
 	        g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_array_unref);
 
 	for (uint32_t i = 0; i < s->wants->len; i++) {
-		const GArray *set =
-		        s->helds->pdata[g_array_index(s->wants, struct want, i).held];
+		const struct want *w = &g_array_index(s->wants, struct want, i);
+		const GArray *set = s->helds->pdata[w->held];
 
-		for (guint k = 0; k < set->len; k++) {
+		for (guint k = 0; k < set->len && w->on_cycle; k++) {
 			gpointer key = GUINT_TO_POINTER(g_array_index(set, uint32_t, k));
 			GArray *list = g_hash_table_lookup(holders, key);
 
@@ -196,9 +234,10 @@ static GHashTable *wants_by_held(const struct search *s)
 	return holders;
 }
 
-static void link_to_holders(const struct search *s, struct want *a, const GArray *holders)
+static void link_to_holders(struct search *s, struct want *a, const GArray *holders)
 {
-	for (guint i = 0; holders != NULL && i < holders->len; i++) {
+	for (guint i = 0; holders != NULL && i < holders->len && effort_more(&s->effort, 4);
+	     i++) {
 		uint32_t j = g_array_index(holders, uint32_t, i);
 		const struct want *b = &g_array_index(s->wants, struct want, j);
 
@@ -214,6 +253,8 @@ static void link_wants(struct search *s)
 	for (uint32_t i = 0; i < s->wants->len; i++) {
 		struct want *a = &g_array_index(s->wants, struct want, i);
 
+		if (!a->on_cycle)
+			continue;
 		link_to_holders(
 		        s, a, g_hash_table_lookup(holders, GUINT_TO_POINTER(a->lock * 2 + 1)));
 		if (a->exclusive) /* a class holds a lock in one mode */
@@ -262,17 +303,16 @@ static struct finding *make_finding(const struct search *s, enum verdict verdict
 	return f;
 }
 
-static bool accepted(const struct search *s, const GArray *witness, const struct finding *f)
+static bool accepted(struct search *s, const GArray *witness, const struct finding *f)
 {
 	struct check_options check = { .use_values = s->options->use_values,
 		                       .use_missing = s->options->use_missing };
-	GString *reason = g_string_new(NULL);
-	bool good = witness_check(s->t, (const uint32_t *)(void *)witness->data, witness->len,
-	                          CLAIM_DEADLOCK, (const uint32_t *)(void *)f->requests->data,
-	                          f->requests->len, &check, reason);
 
-	g_string_free(reason, TRUE);
-	return good;
+	if (s->checker == NULL)
+		s->checker = checker_new(s->t, &check);
+	return checker_claim(s->checker, (const uint32_t *)(void *)witness->data, witness->len,
+	                     CLAIM_DEADLOCK, (const uint32_t *)(void *)f->requests->data,
+	                     f->requests->len, NULL);
 }
 
 static void settle(struct search *s, GBytes *key, struct finding *f)
@@ -343,9 +383,16 @@ static void decide(struct search *s)
 {
 	GBytes *key = unit_key(s);
 	const struct finding *known = g_hash_table_lookup(s->settled, key);
+	/* Once the solver's own budget is gone a question still costs a little. */
+	bool paid = smt_solver_seconds(s->smt) < s->options->budget_total;
 
+	effort_more(&s->effort, QUESTION);
+	if (paid)
+		effort_pause(&s->effort);
 	if (known == NULL || (known->verdict != VERDICT_RACE && !s->options->pairs_events))
 		settle(s, key, ask(s));
+	if (paid)
+		effort_resume(&s->effort);
 	g_bytes_unref(key);
 }
 
@@ -374,7 +421,9 @@ static void choose(struct search *s, uint32_t i)
 		return;
 	}
 	events = g_array_index(s->wants, struct want, s->path[i]).events;
-	for (guint k = 0; k < events->len && !s->cancelled; k++) {
+	for (guint k = 0; k < events->len && !s->cancelled &&
+	                  effort_more(&s->effort, EFFORT_QUESTION * (i + 1));
+	     k++) {
 		uint32_t e = g_array_index(events, uint32_t, k);
 		bool apart = false;
 
@@ -412,7 +461,9 @@ static void extend(struct search *s)
 {
 	const struct want *last = &g_array_index(s->wants, struct want, s->path[s->length - 1]);
 
-	for (guint i = 0; i < last->next->len && !s->cancelled && !s->cut; i++) {
+	for (guint i = 0; i < last->next->len && !s->cancelled && !s->cut &&
+	                  effort_more(&s->effort, s->length);
+	     i++) {
 		uint32_t next = g_array_index(last->next, uint32_t, i);
 
 		if (next == s->path[0]) {
@@ -435,7 +486,7 @@ static void extend(struct search *s)
 
 static void find_cycles(struct search *s)
 {
-	for (uint32_t i = 0; i < s->wants->len && !s->cancelled; i++) {
+	for (uint32_t i = 0; i < s->wants->len && !s->cancelled && !s->effort.over; i++) {
 		s->path[0] = i;
 		s->length = 1;
 		extend(s);
@@ -446,9 +497,30 @@ static void find_cycles(struct search *s)
 
 /* -- the whole ------------------------------------------------------------------------ */
 
+/* Not all has been looked at: by sites nothing is proved impossible that has been proved for
+ * some requests.  (With pairs_events each set of them is one.) */
+static void leave_open(struct search *s)
+{
+	for (guint i = 0; i < s->others->len && !s->options->pairs_events; i++) {
+		struct finding *f = s->others->pdata[i];
+
+		if (f->verdict != VERDICT_IMPOSSIBLE)
+			continue;
+		f->verdict = VERDICT_UNKNOWN;
+		f->budget = "total";
+		f->by = NULL;
+		proof_free(f->proof);
+		f->proof = NULL;
+	}
+}
+
 static void finish(struct search *s)
 {
 	s->report->complete = !s->cut;
+	if (s->cut || s->effort.over)
+		leave_open(s);
+	if (s->effort.over)
+		report_note_effort(s->report, s->options);
 	if (s->cut)
 		report_note(s->report,
 		            "more than %d cycles of lock orders, or one of more than %d "
@@ -484,6 +556,7 @@ static void search_release(struct search *s)
 	g_hash_table_destroy(s->want_of);
 	g_hash_table_destroy(s->settled);
 	smt_free(s->smt);
+	checker_free(s->checker);
 }
 
 static GHashTable *table_by_bytes(void)
@@ -496,7 +569,8 @@ struct report *deadlocks_find(struct trace *t, const struct race_options *option
                               const struct progress *progress, struct error *error)
 {
 	struct smt_options smt_options = { .use_values = options->use_values,
-		                           .invocations = true };
+		                           .invocations = true,
+		                           .budget_total = options->budget_total };
 	struct search s = { .t = t, .options = options, .progress = progress };
 
 	s.report = report_new(t, "deadlocks");
@@ -509,7 +583,9 @@ struct report *deadlocks_find(struct trace *t, const struct race_options *option
 	s.smt = smt_new(t, &smt_options, progress);
 	s.cancelled = s.smt == NULL;
 	if (!s.cancelled) {
+		effort_init(&s.effort, t->events_count, options);
 		collect_requests(&s);
+		mark_cycles(&s);
 		link_wants(&s);
 		find_cycles(&s);
 	}

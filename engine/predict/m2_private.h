@@ -53,8 +53,8 @@ struct window {
 	uint64_t *shared;   /* by variable, a bit: two threads access it, one of them writing */
 	/* scratch, kept from window to window */
 	uint32_t *block_stamp, *block_last; /* by block: the latter an index of block_uses */
-	uint32_t *stamp;           /* by variable */
-	uint32_t *lock_stamp;      /* by object */
+	uint32_t *stamp;                    /* by variable */
+	uint32_t *lock_stamp;               /* by object */
 	uint32_t *owner, *sharers; /* by object: who holds it, zero between linearisations */
 	uint32_t now;              /* the stamp of this window */
 	GArray *raw;               /* struct access */
@@ -74,7 +74,7 @@ struct m2 {
 	struct trace *t;
 	struct cones *cones;
 	struct checker *checker, *own_checker; /* the latter NULL where it is borrowed */
-	struct chain_graph *order; /* the added edges, above the causal order */
+	struct chain_graph *order;             /* the added edges, above the causal order */
 	uint32_t threads, refused;
 	/* the pair */
 	uint32_t e1, e2, p1, p2;

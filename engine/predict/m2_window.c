@@ -108,8 +108,8 @@ static void note_block(struct m2 *m, uint32_t block, uint32_t e, uint32_t thread
 	    !m2_in_window(m, m->t->blocks[block].free))
 		return;
 	if (w->block_stamp[block] == w->now) {
-		struct block_use *last = &g_array_index(w->block_uses, struct block_use,
-		                                        w->block_last[block]);
+		struct block_use *last =
+		        &g_array_index(w->block_uses, struct block_use, w->block_last[block]);
 
 		if (last->thread == thread) {
 			last->event = e;

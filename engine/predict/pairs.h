@@ -6,6 +6,7 @@
 #define HEDDLE_PAIRS_H
 
 #include "engine/order/order.h"
+#include "engine/predict/effort.h"
 #include "engine/predict/predict_private.h"
 
 /* Called with e1 <tr e2; returns false to stop. */
@@ -58,10 +59,14 @@ bool syncp_sites(struct trace *t, struct site_races *races, const struct progres
  * refuses is taken out of the report.  Needs INDEX_THREADS.  False when cancelled.
  */
 typedef bool witness_limits(void *context, uint32_t e1, uint32_t e2, uint32_t *limits);
-/* `sites`: where the findings come from, whose other pairs are tried too; or NULL. */
+/*
+ * `sites`: where the findings come from, whose other pairs are tried too; or NULL.  `effort`:
+ * what it may cost, with the search before it; once that is over, the findings left become
+ * unknown (budget total), and are listed only with all verdicts.
+ */
 bool report_witnesses(struct report *report, const struct race_options *options,
                       struct site_races *sites, witness_limits *build, void *context,
-                      const struct progress *progress);
+                      struct effort *effort, const struct progress *progress);
 /* --shard: keep the findings that this shard looks at. */
 void report_keep_shard(struct report *report, const struct race_options *options);
 

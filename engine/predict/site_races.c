@@ -220,7 +220,8 @@ struct witnesses {
 	uint32_t prefix;  /* of it: so many recorded events are in from the first on */
 	uint64_t room;    /* for how many events sequences are kept */
 	uint64_t kept;    /* events in all sequences that are kept */
-	uint64_t refused, left_out;
+	uint64_t refused, left_out, unpaid;
+	struct effort *effort;
 };
 
 /* The first event that the limits leave out. */
@@ -266,6 +267,9 @@ static GArray *whole_sequence(const struct witnesses *w)
 	return sequence;
 }
 
+/* Steps (effort.h) for an event that is checked, and for a thread of a closure that is made. */
+enum { CHECKED_EVENT = 4, CLOSED_THREAD = 4 };
+
 /* The verdict of one finding for one pair; false when it is none. */
 static bool give_witness(struct witnesses *w, struct finding *f, uint32_t e1, uint32_t e2)
 {
@@ -274,6 +278,7 @@ static bool give_witness(struct witnesses *w, struct finding *f, uint32_t e1, ui
 	if (!w->build(w->context, e1, e2, w->limits))
 		return false;
 	append_tail(w, e1, e2);
+	effort_more(w->effort, CHECKED_EVENT * w->tail->len);
 	if (!checker_race_after(w->checker, w->prefix, (const uint32_t *)(void *)w->tail->data,
 	                        w->tail->len, pair, NULL))
 		return false;
@@ -343,7 +348,8 @@ static struct ahead *look_ahead(struct witnesses *w, const GPtrArray *all)
 
 	for (guint i = 0; i < all->len; i++) {
 		struct finding *f = g_ptr_array_index(all, i);
-		bool built = w->build(w->context, f->first, f->second, w->limits);
+		bool built = effort_more(w->effort, CLOSED_THREAD * w->t->threads_count) &&
+		             w->build(w->context, f->first, f->second, w->limits);
 
 		order[i] = (struct ahead){ f, built ? whole_prefix(w->t, w->limits) : NONE };
 	}
@@ -351,8 +357,19 @@ static struct ahead *look_ahead(struct witnesses *w, const GPtrArray *all)
 	return order;
 }
 
+/* There is no time left for the finding's witness: true when it stays in the list. */
+static bool leave_unpaid(struct witnesses *w, struct finding *f, bool listed)
+{
+	w->unpaid++;
+	f->verdict = VERDICT_UNKNOWN;
+	f->budget = "total";
+	if (!listed)
+		finding_free(f);
+	return listed;
+}
+
 static bool give_all(struct witnesses *w, struct report *report, struct site_races *sites,
-                     const struct progress *progress)
+                     bool all_verdicts, const struct progress *progress)
 {
 	GPtrArray *all = report->findings;
 	struct ahead *order = look_ahead(w, all);
@@ -363,7 +380,10 @@ static bool give_all(struct witnesses *w, struct report *report, struct site_rac
 		struct finding *f = order[i].finding;
 
 		done = done && progress_tick(progress, (double)i / all->len, "witnesses");
-		if (!done || give_any(w, f, entry_of(sites, report->trace, f))) {
+		if (done && w->effort->over) {
+			if (leave_unpaid(w, f, all_verdicts))
+				all->pdata[kept++] = f;
+		} else if (!done || give_any(w, f, entry_of(sites, report->trace, f))) {
 			all->pdata[kept++] = f;
 		} else {
 			w->refused++;
@@ -378,11 +398,15 @@ static bool give_all(struct witnesses *w, struct report *report, struct site_rac
 
 bool report_witnesses(struct report *report, const struct race_options *options,
                       struct site_races *sites, witness_limits *build, void *context,
-                      const struct progress *progress)
+                      struct effort *effort, const struct progress *progress)
 {
 	const struct trace *t = report->trace;
 	struct witnesses w = {
-		.t = t, .build = build, .context = context, .room = options->witness_events
+		.t = t,
+		.build = build,
+		.context = context,
+		.room = options->witness_events,
+		.effort = effort,
 	};
 	struct race_tools own, *tools = race_tools_begin(options, &own);
 	bool done;
@@ -392,7 +416,7 @@ bool report_witnesses(struct report *report, const struct race_options *options,
 	w.checker = race_tools_checker(tools, t, options);
 	w.limits = g_new0(uint32_t, t->threads_count + 1);
 	w.tail = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	done = give_all(&w, report, sites, progress);
+	done = give_all(&w, report, sites, options->all_verdicts, progress);
 	g_array_free(w.tail, TRUE);
 	g_free(w.limits);
 	race_tools_end(&own);
@@ -401,6 +425,12 @@ bool report_witnesses(struct report *report, const struct race_options *options,
 		            "%" G_GUINT64_FORMAT " pairs have no witness and are left out "
 		            "(an access to a freed block is in the way)",
 		            w.refused);
+	if (w.unpaid > 0)
+		report_note(report,
+		            "%" G_GUINT64_FORMAT
+		            " pairs whose witness --budget (%g,%g) did not "
+		            "suffice for",
+		            w.unpaid, options->budget_pair, options->budget_total);
 	report_note_left_out(report, w.left_out);
 	return done;
 }

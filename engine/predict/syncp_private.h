@@ -8,6 +8,7 @@
 
 #include "engine/order/causality.h"
 #include "engine/predict/accesses.h"
+#include "engine/predict/effort.h"
 
 /* -- locks (syncp_table.c) ----------------------------------------------------------------- */
 
@@ -108,6 +109,7 @@ struct syncp {
 	struct lock_table locks;
 	struct accesses accesses;
 	uint32_t threads;
+	struct effort *effort; /* of comparing classes and making witnesses; borrowed */
 };
 /* `uses` by variable, `strays` (struct stray) in the order of the recording, for the caller to
  * g_free and g_array_free; fills observed, locksets and locks in.  False when cancelled. */

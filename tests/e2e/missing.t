@@ -43,6 +43,12 @@ races free.hdl --analysis rdit
 unlike "$(pairs)" "text" "free mode: the letters are no race there either"
 like "$(text free.hdl)" 'miss\(box_put@libparcels.so,block@parcels.c:18(#2)?,\*letter' "though it has no values"
 
+# A letter that is freed before the next is made, which the allocator puts at the same address: in
+# another order both are there at once, at two.
+run "$HEDDLE" record --seed 3 -o reused.hdl -- ./courier
+races reused.hdl
+is "$(pairs) $(json '$d->{complete} ? 1 : 0')" "letter->text stamps 1" "an address used again orders nothing"
+
 # The text format and back, filter, diff, merge.
 t=$(text courier.hdl)
 like "$t" 'T1\|miss\(box_put@libparcels.so,block@parcels.c:18,\*letter\)\|courier.c:25' \

@@ -1,6 +1,6 @@
 /*
- * replay_gdb.c - see replay_gdb.h.  gdb learns what is where from a few lines of its own Python,
- * which get the pair by the environment; a gdb that has no Python does without.
+ * replay_gdb.c - see replay_gdb.h.  gdb learns what is where from a few lines of its own
+ * Python, which get the pair by the environment; a gdb that has no Python does without.
  */
 #include "tui/batch/replay_gdb.h"
 
@@ -46,7 +46,8 @@ static const char finder[] =
         "    name, what, path, line = side.split('\\t')\n"
         "    found = find(path, int(line), taken) if line != '0' else None\n"
         "    taken.update([found[0].num] if found else [])\n"
-        "    number = 'thread %d' % found[0].num if found else 'a thread that gdb has not found'\n"
+        "    number = 'thread %d' % found[0].num if found else 'a thread that gdb has not "
+        "found'\n"
         "    print('heddle: %s is %s, before %s at %s:%s' % (name, number, what, path, line))\n"
         "    here = here or found\n"
         "if here:\n"
@@ -67,8 +68,8 @@ static char *describe_pair(const struct gdb_stop *stop)
 		const struct event *e = &t->events[event];
 		const struct location *l = &t->locations[e->location];
 		const char *thread = trace_thread_name(t, e->thread);
-		char *file = l->file ? g_path_get_basename(trace_string(t, l->file))
-		                     : g_strdup("?");
+		char *file =
+		        l->file ? g_path_get_basename(trace_string(t, l->file)) : g_strdup("?");
 		g_string_append(out, out->len ? "\n" : "");
 		append_escaped(out, thread, strlen(thread));
 		g_string_append_c(out, '\t');

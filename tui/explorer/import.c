@@ -341,8 +341,8 @@ static void find_pairs(const struct trace *t, GArray *pairs)
 			continue;
 		bool other_side = false; /* of a race with one side: any access may be */
 		for (guint i = 0; i < pairs->len && !wanted[t->events[e].location]; i++)
-			other_side |= g_array_index(pairs, struct reported_pair, i).places[1] ==
-			              NULL;
+			other_side |=
+			        g_array_index(pairs, struct reported_pair, i).places[1] == NULL;
 		if (!wanted[t->events[e].location] && !other_side)
 			continue;
 		for (guint i = 0; i < pairs->len; i++) {

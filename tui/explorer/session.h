@@ -174,6 +174,9 @@ uint32_t session_step(const struct session *s, uint32_t event, enum step_kind ki
                       int direction, uint64_t count);
 /* The next event (not `event`) whose variable, lock, location or function has `text`. */
 uint32_t session_find(const struct session *s, uint32_t event, const char *text, int direction);
+/* The same in a sequence of events, from index `from` on: an index, or NONE. */
+uint32_t session_find_in(const struct session *s, const GArray *events, guint from,
+                         const char *text, int direction);
 /* Run to the next breakpoint; NONE and stays when none is met.  `hit` may be NULL. */
 uint32_t session_run(struct session *s, uint32_t event, int direction, struct breakpoint **hit);
 void breakpoint_free(struct breakpoint *b);

@@ -5,6 +5,7 @@
 #include "tui/explorer/app.h"
 
 #include "tui/explorer/command_line.h"
+#include "tui/explorer/compare.h"
 #include "tui/explorer/missing_code.h"
 
 #include <string.h>
@@ -19,7 +20,8 @@ struct findings {
 	char *filter;  /* owned, or NULL */
 	enum column sort;
 	bool races_only, hide_marked;
-	int widest;   /* columns of the longest variable that is shown */
+	const struct entry *held; /* to be compared with another; or NULL */
+	int widest;               /* columns of the longest variable that is shown */
 	bool touched; /* the reader has moved: new findings do not move the selection */
 };
 
@@ -230,7 +232,8 @@ static struct columns columns_of(int width, int widest)
 }
 
 static void draw_entry(const struct session *s, struct pane p, int row,
-                       const struct columns *columns, const struct entry *entry, bool selected)
+                       const struct columns *columns, const struct entry *entry, bool held,
+                       bool selected)
 {
 	const struct finding *f = entry->finding;
 	struct columns c = *columns;
@@ -239,8 +242,8 @@ static void draw_entry(const struct session *s, struct pane p, int row,
 	enum style style = verdict_style(verdict);
 	enum style text =
 	        verdict == VERDICT_IMPOSSIBLE || entry->triage ? STYLE_DIM : STYLE_TEXT;
-	if (selected)
-		pane_text(p, row, 0, STYLE_HERE, "▸");
+	if (selected || held)
+		pane_text(p, row, 0, STYLE_HERE, held ? "=" : "▸");
 	pane_text(p, row, 1, style, verdicts[verdict].glyph);
 	pane_field(p, row, c.verdict, 8, style, verdicts[verdict].word);
 	if (missing_code_refutes(s, entry))
@@ -283,8 +286,9 @@ static void draw_list(const struct app *app, const struct findings *f, struct pa
 	g_string_free(about, TRUE);
 	for (int r = 0; r < f->list.rows && f->list.top + r < f->shown->len; r++) {
 		uint64_t i = f->list.top + r;
-		draw_entry(app->session, p, r + 1, &c,
-		           app->session->entries->pdata[g_array_index(f->shown, int, i)],
+		const struct entry *entry =
+		        app->session->entries->pdata[g_array_index(f->shown, int, i)];
+		draw_entry(app->session, p, r + 1, &c, entry, entry == f->held,
 		           i == f->list.cursor);
 	}
 }
@@ -313,7 +317,7 @@ static void draw_seen(const struct app *app, const struct entry *entry, struct p
 	}
 	guint number = session_reported(app->session, entry);
 	if (number)
-		pane_format(p, 0, at + 2, STYLE_KEY, "report ◆ %u", number);
+		pane_format(p, 0, at + 2, STYLE_KEY, "◆ %u", number);
 }
 
 static void draw_side(const struct app *app, struct pane p, uint32_t event)
@@ -401,6 +405,21 @@ static void triage(struct app *app)
 	        app->session->notes_path);
 }
 
+/* The first finding is held, the second compared with it. */
+static void compare_with_held(struct app *app, struct findings *f)
+{
+	const struct entry *entry = session_selected(app->session), *held = f->held;
+	f->held = NULL;
+	if (entry == NULL || entry == held)
+		return;
+	if (held == NULL) {
+		f->held = entry;
+		app_say(app, "held: = on another finding compares the two");
+		return;
+	}
+	app_show_text(app, "Two findings", compare_findings(app->session, held, entry));
+}
+
 static bool findings_request(struct app *app, void *state, enum request request, uint64_t count)
 {
 	struct findings *f = state;
@@ -424,6 +443,9 @@ static bool findings_request(struct app *app, void *state, enum request request,
 			line_open(app, LINE_NOTE, entry->note ? entry->note : "");
 		return true;
 	}
+	case REQUEST_COMPARE:
+		compare_with_held(app, f);
+		return true;
 	case REQUEST_SORT:
 		f->sort = (enum column)((f->sort + 1) % COLUMNS);
 		app_say(app, "sorted by %s", sort_words[f->sort]);

@@ -168,6 +168,17 @@ static void take_finding(struct app *app, struct witness_view *v, const struct f
 		app_fewer_switches(app);
 }
 
+/* The cursor to the event with this index of the sequence, or to the fold that it is in. */
+static void go_to_index(struct witness_view *v, guint index)
+{
+	v->list.cursor = 0;
+	for (guint r = 0; r < v->rows->len; r++) {
+		const struct row *row = &g_array_index(v->rows, struct row, r);
+		if (row->kind == ROW_EVENT && row->index == index)
+			v->list.cursor = r;
+	}
+}
+
 /* Another sequence for the same pair: the reader stays where he was. */
 static void take_shorter(struct app *app, struct witness_view *v, const struct finding *f)
 {
@@ -176,11 +187,8 @@ static void take_shorter(struct app *app, struct witness_view *v, const struct f
 	forget(v);
 	take_finding(app, v, f);
 	uint32_t index = moved ? stage_position(&v->stage, event) : NONE;
-	for (guint r = 0; index != NONE && r < v->rows->len; r++) {
-		const struct row *row = &g_array_index(v->rows, struct row, r);
-		if (row->kind == ROW_EVENT && row->index == index)
-			v->list.cursor = r;
-	}
+	if (index != NONE)
+		go_to_index(v, index);
 }
 
 /* Columns for the thread's name and the event's number, no more than they need. */
@@ -717,6 +725,27 @@ static bool witness_request(struct app *app, void *state, enum request request, 
 	return understood;
 }
 
+/* In the schedule that is shown, not in the recording. */
+static bool witness_search(struct app *app, void *state, const char *text, int direction)
+{
+	struct witness_view *v = state;
+	if (v->w.events == NULL || v->choosing)
+		return false;
+	uint32_t index = session_find_in(app->session, v->w.events, witness_view_cursor(v),
+	                                 text, direction);
+	if (index == NONE) {
+		app_say(app, "no event %s in this schedule with “%s”",
+		        direction > 0 ? "after this" : "before this", text);
+		return true;
+	}
+	if (index < v->fold)
+		app_say(app,
+		        "it is among the first events, which are as recorded: T shows them");
+	go_to_index(v, index);
+	follow(app, v);
+	return true;
+}
+
 static void witness_select(struct app *app, void *state, int row, int column, bool again)
 {
 	struct witness_view *v = state;
@@ -760,5 +789,6 @@ const struct view_ops witness_view = {
 	.draw = witness_draw,
 	.request = witness_request,
 	.offers = witness_offers,
+	.search = witness_search,
 	.select = witness_select,
 };

@@ -18,11 +18,11 @@ struct row {
 
 /* What one thread does between two switches; or the row of that kind, as it is. */
 struct turn {
-	enum row_kind kind;     /* ROW_SWITCH: a turn */
-	guint begin, end;       /* of the sequence */
-	uint64_t first, last;   /* of `rows`: its first event, and its last */
-	guint why;              /* the switch that ends it, into the switches; or NONE */
-	int moved;              /* of its events, those that moved up less those moved down */
+	enum row_kind kind;   /* ROW_SWITCH: a turn */
+	guint begin, end;     /* of the sequence */
+	uint64_t first, last; /* of `rows`: its first event, and its last */
+	guint why;            /* the switch that ends it, into the switches; or NONE */
+	int moved;            /* of its events, those that moved up less those moved down */
 };
 struct turns {
 	bool shown;
@@ -50,7 +50,7 @@ struct witness_view {
 	int columns;
 	uint64_t recorded_top;
 	struct turns turns; /* the same in short: a line a turn */
-	char *verdict; /* owned: the checker's word */
+	char *verdict;      /* owned: the checker's word */
 	bool accepted;
 	bool choosing;
 	struct chooser chooser;

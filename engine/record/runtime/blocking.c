@@ -177,6 +177,16 @@ void clock_now(clockid_t clock, struct timespec *now)
 	now->tv_nsec = passed % 1000000000;
 }
 
+uint64_t deadline_of(clockid_t clock, const struct timespec *at)
+{
+	struct timespec now;
+	clock_now(clock, &now);
+	int64_t left = (at->tv_sec - now.tv_sec) * 1000000000ll + at->tv_nsec - now.tv_nsec;
+	if (at->tv_sec - now.tv_sec > 1 << 30)
+		left = (1ll << 30) * 1000000000ll;
+	return virtual_now() + (left > 0 ? left : 0);
+}
+
 /* A clock that the program asks: recorded, and on replay answered as it was. */
 static int ask(struct thread *t, clockid_t clock, struct timespec *answer)
 {

@@ -273,7 +273,7 @@ void log_range(struct thread *t, enum log_tag tag, uintptr_t pc, const void *p, 
 void log_rmw(struct thread *t, unsigned flags, uintptr_t pc, const void *p, unsigned code,
              uint64_t old, uint64_t new_value);
 
-/* ---- sched.c ---- */
+/* ---- sched*.c ---- */
 void sched_init(void);
 void sched_point_slow(struct thread *t); /* t holds the token: may go to another thread */
 void sched_access(struct thread *t);     /* the budget is used up */
@@ -293,7 +293,6 @@ void sched_detach_all(void); /* recording ends: let everybody run freely */
 bool hook_slow(struct thread *t);
 uint64_t virtual_now(void);
 void sched_tick(uint64_t nanoseconds);
-uint64_t next_random(void);
 uint64_t sched_steps(void);
 struct thread *thread_new(struct thread *parent);
 void thread_forget(struct thread *t);
@@ -301,6 +300,13 @@ void sched_cancel(struct thread *t);
 bool sched_force(struct thread *t, struct thread *next, bool fire_timeout);
 void futex_wait(volatile int *word, int value, uint64_t nanoseconds);
 void futex_wake(volatile int *word, int count);
+static inline uint64_t next_random(void) /* xorshift64* */
+{
+	rt.random ^= rt.random >> 12;
+	rt.random ^= rt.random << 25;
+	rt.random ^= rt.random >> 27;
+	return rt.random * 0x2545f4914f6cdd1dull;
+}
 
 /* ---- polls.c ---- */
 /* Exploration wants every look for itself, for the next may see something else. */
@@ -319,8 +325,9 @@ bool poll_waits(const struct thread *t); /* it spins, and nothing new has been w
 uint64_t poll_news(const struct thread *t);
 void poll_wrote(const volatile void *p); /* an atomic write there */
 
-/* ---- threads.c, sync.c, blocking.c ---- */
+/* ---- threads.c, blocking.c ---- */
 void thread_begin(struct thread *t);
+/* Virtual nanoseconds of an absolute time of a clock. */
 uint64_t deadline_of(clockid_t clock, const struct timespec *at);
 void clock_now(clockid_t clock, struct timespec *now); /* the virtual one, not recorded */
 
