@@ -140,4 +140,59 @@ is "$out" 10 "a FIFO between two threads"
 unlike "$($HEDDLE info -q both.hdl)" "recording-inputs  *[0-9]* calls, [1-9]" "is nothing from outside"
 run $HEDDLE replay --trace both.hdl --until "$(last both.hdl)" --timeout 60 -- ./fifo both door </dev/null
 is "$status $out" "0 10" "and stays a real one"
+
+# ---- a handler ends a wait that has no limit ----
+
+cat >wait.c <<'C'
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <unistd.h>
+static volatile sig_atomic_t stop;
+static long sum;
+static void on_term(int n) { stop = n; }
+static void *add(void *p) { sum += 7; return p; }
+int main(int argc, char **argv)
+{
+	pthread_t t;
+	int n = 0;
+	struct pollfd in = { .fd = 0, .events = POLLIN };
+	struct epoll_event e = { .events = EPOLLIN };
+	int set = epoll_create1(0);
+	epoll_ctl(set, EPOLL_CTL_ADD, 0, &e);
+	signal(SIGTERM, on_term);
+	pthread_create(&t, NULL, add, NULL);
+	while (!stop) {
+		fd_set r;
+		FD_ZERO(&r);
+		FD_SET(0, &r);
+		int k = argv[1][0] == 'p' ? poll(&in, 1, -1) : argv[1][0] == 'e' ? epoll_wait(set, &e, 1, -1) : select(1, &r, NULL, NULL, NULL);
+		if (k < 0) n += errno == EINTR;
+	}
+	sum += n;
+	pthread_join(t, NULL);
+	printf("%d %d\n", n > 0, (int)stop);
+	return 3;
+}
+C
+$HEDDLE cc -O1 wait.c -o wait -pthread
+mkfifo silent
+for how in poll epoll select; do
+	$HEDDLE record -q -o wait.hdl -- ./wait $how <silent >out &
+	recorder=$!
+	exec 8>silent
+	for i in $(seq 100); do # it may not yet wait when the first comes
+		sleep 0.1
+		kill -TERM $recorder 2>/dev/null || break
+	done
+	wait $recorder
+	is "$? $(cat out)" "3 1 15" "$how without a limit ends when a handler has run"
+	exec 8>&-
+	again wait.hdl ./wait $how
+	is "$status $out" "3 1 15" "and does so on replay"
+done
 done_testing

@@ -388,6 +388,8 @@ static void on_signal(int number, siginfo_t *info, void *context)
 		a->sa_handler(number);
 	if (shown)
 		frame_leave(t);
+	if (t != &nobody && t->interruptible)
+		t->interrupted = true;
 	if (t != &nobody) {
 		t->gate = (t->gate & ~GATE_INSIDE) | (gate & GATE_INSIDE);
 		if (!fatal)

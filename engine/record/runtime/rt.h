@@ -204,6 +204,8 @@ struct thread {
 	/* what comes from outside: inputs.c */
 	struct signal_seen signals[MAX_SIGNALS_SEEN]; /* not written yet */
 	volatile unsigned signal_count;
+	bool interruptible;        /* waits in a call that a handler ends, */
+	volatile bool interrupted; /* and one has run */
 	bool starves;    /* replay: waits for what is not in the recording */
 	unsigned hungry; /* how often it asked for such */
 	const struct log_input *input, *input_end; /* replay: what is still to be given */
