@@ -254,7 +254,7 @@ void log_frames(struct thread *t);
 /* The record, or NULL when it is too long for one. */
 uint64_t *log_blob(struct thread *t, enum log_tag tag, uint64_t pc, const uint64_t *words,
                    unsigned count, const void *bytes, uint64_t length);
-void log_invocation(struct thread *t, enum log_tag tag, bool made, uint64_t pc,
+void log_invocation(struct thread *t, enum log_tag tag, unsigned flags, uint64_t pc,
                     const void *self, const char *text, size_t length);
 void log_note(const char *key, const char *value);
 void log_thread(struct thread *t);
@@ -286,6 +286,8 @@ void sched_leave(struct thread *t);
 void sched_rejoin(struct thread *t);
 void sched_start(struct thread *t); /* a new thread waits for its first turn */
 void sched_end(struct thread *t);
+void sched_adopt(struct thread *t); /* a new one that no thread created: waits for its turn */
+void sched_expect(int more);        /* so many more, or fewer, may come like that */
 bool sched_wait_files(struct thread *t, struct pollfd *fds, unsigned count, bool timed,
                       uint64_t deadline);
 void sched_detach_all(void); /* recording ends: let everybody run freely */
@@ -330,9 +332,15 @@ void thread_begin(struct thread *t);
 uint64_t deadline_of(clockid_t clock, const struct timespec *at);
 void clock_now(clockid_t clock, struct timespec *now); /* the virtual one, not recorded */
 
+/* ---- abi.c ---- */
+/* Synchronisation that is none of POSIX's: what was before a release at `key`, any number but 0,
+ * is before what comes after the next acquire there. */
+void message_release(uintptr_t key, uintptr_t pc);
+void message_acquire(uintptr_t key, uintptr_t pc);
+
 /* ---- invoke.c ---- */
 /* `made`: the call made the object. */
-void invoke_record(struct thread *t, enum log_tag tag, bool made, uintptr_t pc,
+void invoke_record(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
                    const char *type, const void *object, const char *method,
                    const char *values);
 
