@@ -74,7 +74,7 @@ $(HEDDLE): $(B)/tui/main.o $(B)/libtui.a $(B)/libheddle.a
 $(B)/libheddle-record.so: $(RUNTIME_SRC) $(wildcard engine/record/runtime/*.h engine/record/*.h)
 	@mkdir -p $(@D)
 	$(CC) -I. -D_GNU_SOURCE -std=gnu17 -O2 -g $(WARN) -fPIC -mcx16 -fvisibility=hidden \
-		-fno-builtin -fno-stack-protector -ftls-model=initial-exec -shared \
+		-fno-builtin -fno-stack-protector -ftls-model=initial-exec -fexceptions -shared -static-libgcc \
 		-Wl,-soname,libtsan.so.2 -o $@ $(RUNTIME_SRC) -ldl -lpthread
 
 # What `heddle cc` links programs with, and stand-ins for what gcc would add: an empty

@@ -26,6 +26,14 @@ struct debuginfo;
 struct debuginfo *debuginfo_open(const char *path, const char *build_id, struct error *error);
 void debuginfo_close(struct debuginfo *d); /* NULL is allowed */
 
+/* Modules that stay open, for who asks about the same ones again and again. */
+struct debug_store;
+struct debug_store *debug_store_new(void);
+void debug_store_free(struct debug_store *store); /* NULL is allowed */
+/* As debuginfo_open, but read from the file at most once, and owned by the store. */
+struct debuginfo *debug_store_open(struct debug_store *store, const char *path,
+                                   const char *build_id, struct error *error);
+
 /* Has it DWARF units (else symbols alone)? */
 bool debuginfo_has_dwarf(const struct debuginfo *d);
 /* Hex, or "" when the module has none. */

@@ -8,6 +8,8 @@
  */
 #include "engine/partial/rdit.h"
 
+#include "engine/partial/calls.h"
+
 #include <string.h>
 
 struct touch { /* of an address, by an event */
@@ -30,22 +32,6 @@ static bool is_missing(const struct trace *t, uint32_t e)
 	return t->events[e].op == OP_MISS && !event_inert(&t->events[e]);
 }
 
-static struct event_list reached_by(const struct trace *t, uint32_t miss)
-{
-	const struct value *list = &t->values[t->events[miss].aux];
-
-	if (t->events[miss].aux == 0 || list->kind != V_LIST)
-		return (struct event_list){ 0 };
-	return (struct event_list){ t->value_lists + list->first, list->count };
-}
-
-static const char *address_text(const struct trace *t, uint32_t value)
-{
-	const struct value *v = &t->values[value];
-
-	return v->kind == V_TOKEN || v->kind == V_STRING ? trace_string(t, v->string) : NULL;
-}
-
 static void name_addresses(struct collector *c)
 {
 	for (uint32_t e = 0; e < c->t->events_count; e++) {
@@ -53,9 +39,9 @@ static void name_addresses(struct collector *c)
 
 		if (!is_missing(c->t, e))
 			continue;
-		reached = reached_by(c->t, e);
+		reached = missing_reach(c->t, e);
 		for (uint64_t i = 0; i < reached.count; i++) {
-			const char *text = address_text(c->t, reached.items[i]);
+			const char *text = missing_address(c->t, reached.items[i]);
 
 			if (text != NULL && !g_hash_table_contains(c->addresses, text))
 				g_hash_table_insert(
@@ -65,42 +51,33 @@ static void name_addresses(struct collector *c)
 	}
 }
 
-/* The event touches the address `text`, when there is one. */
-static void touch_address(struct collector *c, const char *text, uint32_t e, bool whole)
+struct touching {
+	struct collector *c;
+	uint32_t event;
+	bool barrier;
+};
+
+static void touch_address(const char *text, bool whole, void *context)
 {
-	gpointer number = g_hash_table_lookup(c->addresses, text);
+	const struct touching *by = context;
+	gpointer number = g_hash_table_lookup(by->c->addresses, text);
 
 	if (number != NULL) {
-		struct touch new = { GPOINTER_TO_UINT(number) - 1, e, whole };
+		struct touch new = { GPOINTER_TO_UINT(number) - 1, by->event,
+			             by->barrier && whole };
 
-		g_array_append_val(c->touches, new);
+		g_array_append_val(by->c->touches, new);
 	}
 }
 
 /*
  * The event touches every address that `name` is, or is a part of.  A barrier pair that
  * reaches a part of an address is to those that reach all of it what an access is: in order
- * with them, not with each other.  `p->f` and `p[i]` are parts of `*p`, too: so recordings
- * name a heap block.
+ * with them, not with each other.
  */
 static void touch(struct collector *c, const char *name, uint32_t e, bool barrier)
 {
-	size_t length = strlen(name);
-	char *pointed = g_strdup_printf("*%s", name), *prefix = pointed + 1;
-
-	for (; length > 0; length--) {
-		char next = name[length];
-		bool arrow = next == '-' && name[length + 1] == '>';
-
-		if (next != '\0' && !arrow && strchr(".[+", next) == NULL)
-			continue;
-		prefix[length] = '\0';
-		if (!arrow)
-			touch_address(c, prefix, e, barrier && next == '\0');
-		if (arrow || next == '[')
-			touch_address(c, pointed, e, false);
-	}
-	g_free(pointed);
+	missing_name_within(name, touch_address, &(struct touching){ c, e, barrier });
 }
 
 /* -- what touches them ------------------------------------------------------------------ */
@@ -110,12 +87,12 @@ static void touch_barrier(struct collector *c, uint32_t miss)
 {
 	const struct trace *t = c->t;
 	struct event_list list = trace_thread_events(t, t->events[miss].thread);
-	struct event_list reached = reached_by(t, miss);
+	struct event_list reached = missing_reach(t, miss);
 	uint32_t back = t->index->partner[miss];
 	uint64_t end = back == NONE ? list.count : t->index->position[back] + 1;
 
 	for (uint64_t i = 0; i < reached.count; i++) {
-		const char *text = address_text(t, reached.items[i]);
+		const char *text = missing_address(t, reached.items[i]);
 
 		for (uint64_t k = t->index->position[miss]; text != NULL && k < end; k++)
 			touch(c, text, list.items[k], true);
@@ -186,7 +163,7 @@ static void add_edge(struct collector *c, uint32_t before, uint32_t after)
 /* Of one address and thread: its accesses since the chain's last event. */
 struct accesses {
 	uint32_t since; /* that event + 2 (1: before all of them); 0: no access */
-	uint32_t last; /* the latest of them */
+	uint32_t last;  /* the latest of them */
 };
 
 /*

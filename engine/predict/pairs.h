@@ -27,9 +27,14 @@ struct site_races *site_races_new(const struct trace *t, const struct race_optio
 void site_races_free(struct site_races *s);
 /* `variable`: one that both touch. */
 void site_races_add(struct site_races *s, uint32_t e1, uint32_t e2, uint32_t variable);
-/* `count` pairs at once, (e1, e2) the first of them. */
-void site_races_add_many(struct site_races *s, uint32_t e1, uint32_t e2, uint32_t variable,
-                         uint64_t count);
+/* `count` pairs at once; for these sites the earliest of all is reported: the pair whose later
+ * event comes first. */
+struct racing {
+	uint32_t events[2], sites[2]; /* of the first of them, in any order */
+	uint32_t variable;
+	uint64_t count;
+};
+void site_races_add_many(struct site_races *s, const struct racing *r);
 /* Is there a pair with the sites of these two on the variable? */
 bool site_races_has(struct site_races *s, uint32_t e1, uint32_t e2, uint32_t variable);
 /* The findings, verdict candidate, added to a report. */

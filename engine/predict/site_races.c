@@ -108,15 +108,15 @@ static uint32_t site_of(const struct trace *t, uint32_t event)
 	return t->locations[t->events[event].location].site;
 }
 
-void site_races_add_many(struct site_races *s, uint32_t e1, uint32_t e2, uint32_t variable,
-                         uint64_t count)
+/* NULL where it is another shard's. */
+static struct entry *entry_for(struct site_races *s, uint32_t a, uint32_t b, uint32_t variable)
 {
-	uint32_t a = site_of(s->t, e1), b = site_of(s->t, e2), i;
 	struct entry *entry;
+	uint32_t i;
 	bool made;
 
 	if (!race_in_shard(s->options, a, b))
-		return;
+		return NULL;
 	i = map_get(&s->by_sites, (uint64_t)MIN(a, b) << 32 | MAX(a, b), s->entries->len,
 	            &made);
 	if (made) {
@@ -126,19 +126,45 @@ void site_races_add_many(struct site_races *s, uint32_t e1, uint32_t e2, uint32_
 		g_array_append_val(s->entries, fresh);
 	}
 	entry = &g_array_index(s->entries, struct entry, i);
-	if (entry->kept < ALTERNATIVES) {
-		entry->pairs[entry->kept][0] = e1;
-		entry->pairs[entry->kept++][1] = e2;
-	}
-	entry->count += count;
+	if (entry->variables->len > 0 &&
+	    g_array_index(entry->variables, uint32_t, entry->variables->len - 1) == variable)
+		return entry;
 	map_get(&s->by_variable, (uint64_t)i << 32 | variable, 0, &made);
 	if (made)
 		g_array_append_val(entry->variables, variable);
+	return entry;
+}
+
+static void keep_pair(struct entry *entry, uint32_t place, uint32_t e1, uint32_t e2)
+{
+	entry->pairs[place][0] = e1;
+	entry->pairs[place][1] = e2;
+	entry->kept = MAX(entry->kept, place + 1);
+}
+
+void site_races_add_many(struct site_races *s, const struct racing *r)
+{
+	uint32_t e1 = MIN(r->events[0], r->events[1]), e2 = MAX(r->events[0], r->events[1]);
+	struct entry *entry = entry_for(s, r->sites[0], r->sites[1], r->variable);
+	const uint32_t *first;
+
+	if (entry == NULL)
+		return;
+	first = entry->pairs[0];
+	if (entry->kept == 0 || e2 < first[1] || (e2 == first[1] && e1 < first[0]))
+		keep_pair(entry, 0, e1, e2);
+	entry->count += r->count;
 }
 
 void site_races_add(struct site_races *s, uint32_t e1, uint32_t e2, uint32_t variable)
 {
-	site_races_add_many(s, e1, e2, variable, 1);
+	struct entry *entry = entry_for(s, site_of(s->t, e1), site_of(s->t, e2), variable);
+
+	if (entry == NULL)
+		return;
+	if (entry->kept < ALTERNATIVES)
+		keep_pair(entry, entry->kept, e1, e2);
+	entry->count++;
 }
 
 bool site_races_has(struct site_races *s, uint32_t e1, uint32_t e2, uint32_t variable)

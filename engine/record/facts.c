@@ -67,9 +67,10 @@ void record_describe(const struct record_facts *facts, uint64_t pc, GString *pla
                      GString *function)
 {
 	const struct record_module *m = record_module_of(facts->modules, pc - 1);
-	struct debuginfo *d = m && !record_is_c_library(m)
-	                              ? debuginfo_open(m->path, m->build_id, NULL)
-	                              : NULL;
+	struct debuginfo *d = NULL;
+	if (m && !record_is_c_library(m))
+		d = facts->debug ? debug_store_open(facts->debug, m->path, m->build_id, NULL)
+		                 : debuginfo_open(m->path, m->build_id, NULL);
 	struct debug_place places[1];
 	size_t n = d ? debuginfo_code(d, pc - 1 - m->bias, places, 1) : 0;
 	if (place) {
@@ -82,7 +83,8 @@ void record_describe(const struct record_facts *facts, uint64_t pc, GString *pla
 	}
 	if (function && n)
 		g_string_append(function, places[0].function);
-	debuginfo_close(d);
+	if (!facts->debug)
+		debuginfo_close(d);
 }
 
 void record_explain_deadlock(const struct trace *t, const struct record_facts *facts,

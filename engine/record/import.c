@@ -346,7 +346,7 @@ static void import_init(struct import *im, const char *path, const char *name, c
 	im->all_lives = g_ptr_array_new_with_free_func(g_free);
 	im->locations = g_hash_table_new(NULL, NULL);
 	im->functions = g_hash_table_new(NULL, NULL);
-	im->objects = g_hash_table_new(NULL, NULL);
+	im->objects = import_objects_new();
 	im->clocks = g_string_new(NULL);
 	im->inputs = g_byte_array_new();
 	im->repeats = g_string_new(NULL);
@@ -354,7 +354,7 @@ static void import_init(struct import *im, const char *path, const char *name, c
 	im->instances = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	if (!(im->header->flags & LOG_ASLR_OFF))
 		im->rebase = rebase_new();
-	im->names = names_new(exe, im->folder);
+	im->names = names_new(exe, im->folder, im->facts->debug);
 	builder_namer(im->b, names_namer(im->names));
 	const struct log_header *header = im->header;
 	im->facts->blocked = g_ptr_array_new_with_free_func(g_free);
@@ -434,7 +434,8 @@ struct trace *record_import_with(const char *path, const char *name, const char 
 	struct import im = { .facts = facts ? facts : &own, .flat = NONE };
 	*im.facts = (struct record_facts){ .argv = im.facts->argv,
 		                           .start_at = im.facts->start_at,
-		                           .specs = im.facts->specs };
+		                           .specs = im.facts->specs,
+		                           .debug = im.facts->debug };
 	if (!map_log(&im, path, name, error))
 		return NULL;
 	import_init(&im, path, name, exe);

@@ -14,7 +14,8 @@
 static void module_clear(gpointer data)
 {
 	struct name_module *m = data;
-	debuginfo_close(m->debuginfo);
+	if (!m->kept)
+		debuginfo_close(m->debuginfo);
 	g_free(m->path);
 	g_free(m->build_id);
 }
@@ -35,7 +36,9 @@ static void open_module(struct names *n, uint32_t index)
 	m->tried = true;
 	if (path[0] != '/' && !(index == 0 && n->exe))
 		return; /* no file: the kernel's vdso */
-	m->debuginfo = debuginfo_open(path, m->build_id, &error);
+	m->kept = n->store != NULL;
+	m->debuginfo = m->kept ? debug_store_open(n->store, path, m->build_id, &error)
+	                       : debuginfo_open(path, m->build_id, &error);
 	char *last = g_path_get_basename(path);
 	if (m->debuginfo == NULL)
 		g_ptr_array_add(n->warnings,
@@ -329,10 +332,18 @@ static bool take(struct taken_names *t, const GString *name)
 static void make_unique(struct taken_names *t, GString *name)
 {
 	gsize length = name->len;
-	for (unsigned i = 2; !take(t, name); i++) {
+	if (take(t, name))
+		return;
+	/* Thousands of locks may have been at one address: not from 2 on again. */
+	char *base = g_strdup(name->str);
+	guint number = GPOINTER_TO_UINT(g_hash_table_lookup(t->numbers, base));
+	if (number == 0)
+		number = 1;
+	do {
 		g_string_truncate(name, length);
-		g_string_append_printf(name, "#%u", i);
-	}
+		g_string_append_printf(name, "#%u", ++number);
+	} while (!take(t, name));
+	g_hash_table_insert(t->numbers, base, GUINT_TO_POINTER(number));
 }
 
 void names_append_number(uint64_t number, GString *name)
@@ -382,10 +393,11 @@ static void name_object(void *context, const struct object *o, GString *out)
 	if (o->address == 0)
 		return;
 	GString *name = g_string_new(NULL);
-	uint32_t block = n->trace ? names_block_at(n, o->address) : NONE;
 	size_t index = n->trace ? (size_t)(o - n->trace->objects) : SIZE_MAX;
-	uint32_t location =
-	        n->trace && index < n->trace->objects_count ? n->object_location[index] : NONE;
+	uint32_t event =
+	        n->trace && index < n->trace->objects_count ? n->object_event[index] : NONE;
+	uint32_t location = event == NONE ? NONE : n->trace->events[event].location;
+	uint32_t block = n->trace ? names_block_at(n, o->address, event) : NONE;
 	if (block != NONE && is_stack(n->trace, block)) {
 		if (index >= n->trace->objects_count ||
 		    !names_append_local_object(n, (uint32_t)index, name))
@@ -420,7 +432,7 @@ static void find_stack_tops(struct names *n, const struct trace *t)
 	}
 	for (uint64_t i = 0; i < t->objects_count; i++) {
 		uint64_t address = t->objects[i].address;
-		uint32_t block = address ? names_block_at(n, address) : NONE;
+		uint32_t block = address ? names_block_at(n, address, NONE) : NONE;
 		if (block != NONE)
 			n->stack_tops[block] = MAX(n->stack_tops[block], address);
 	}
@@ -436,8 +448,8 @@ void names_begin(struct names *n, const struct trace *partial)
 	}
 	n->first_location = g_new(uint32_t, partial->variables_count + 1);
 	memset(n->first_location, 0xff, sizeof(uint32_t) * (partial->variables_count + 1));
-	n->object_location = g_new(uint32_t, partial->objects_count + 1);
-	memset(n->object_location, 0xff, sizeof(uint32_t) * (partial->objects_count + 1));
+	n->object_event = g_new(uint32_t, partial->objects_count + 1);
+	memset(n->object_event, 0xff, sizeof(uint32_t) * (partial->objects_count + 1));
 	names_begin_blocks(n);
 	find_stack_tops(n, partial);
 }
@@ -464,9 +476,10 @@ static void name_block(void *context, struct builder *b, struct block *block, GS
 	g_string_free(type, TRUE);
 }
 
-struct names *names_new(const char *exe, const char *folder)
+struct names *names_new(const char *exe, const char *folder, struct debug_store *store)
 {
 	struct names *n = g_new0(struct names, 1);
+	n->store = store;
 	n->exe = g_strdup(exe);
 	n->folder = g_strdup(folder);
 	n->modules = g_array_new(FALSE, FALSE, sizeof(struct name_module));
@@ -475,6 +488,9 @@ struct names *names_new(const char *exe, const char *folder)
 	n->short_files = g_hash_table_new(g_str_hash, g_str_equal);
 	n->variable_names = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 	n->taken_names = g_hash_table_new(g_str_hash, g_str_equal);
+	n->variables_taken.numbers =
+	        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	n->objects_taken.numbers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	n->namer = (struct namer){ .context = n,
 		                   .begin = name_begin,
 		                   .variable = name_variable,
@@ -496,12 +512,14 @@ void names_free(struct names *n)
 	g_ptr_array_unref(n->warnings);
 	g_hash_table_unref(n->short_files);
 	g_hash_table_unref(n->taken_names);
+	g_hash_table_unref(n->variables_taken.numbers);
+	g_hash_table_unref(n->objects_taken.numbers);
 	g_hash_table_unref(n->variable_names);
 	g_free(n->variables_taken.slots);
 	g_free(n->objects_taken.slots);
 	g_free(n->first_location);
 	g_free(n->stack_tops);
-	g_free(n->object_location);
+	g_free(n->object_event);
 	g_free(n->exe);
 	g_free(n->folder);
 	g_free(n);

@@ -25,12 +25,14 @@
 #include "engine/trace/builder.h"
 
 struct debuginfo;
+struct debug_store;
 struct names;
 
 /* `exe` stands for the recorded program (--exe); NULL: where it was.  `folder`: where what is
  * too much for memory may lie (NULL: nowhere).  Modules are opened when they are first asked
- * about.  Owned by the caller: names_free, after builder_finish. */
-struct names *names_new(const char *exe, const char *folder);
+ * about; `store` keeps them (NULL: they are closed again).  Owned by the caller: names_free,
+ * after builder_finish. */
+struct names *names_new(const char *exe, const char *folder, struct debug_store *store);
 void names_free(struct names *names);
 
 /* The trace's next ENTER: an address in the function, and its frame's CFA, or 0 when it is

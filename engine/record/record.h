@@ -11,6 +11,9 @@
 #include "engine/record/layout.h"
 #include "engine/trace/builder.h"
 
+struct debug_store;
+struct record_server;
+
 /* A module of the recorded program: what a code or data address is looked up in. */
 struct record_module {
 	char *path, *build_id;    /* owned */
@@ -21,12 +24,13 @@ struct record_module {
 /* What the log said beside its events. */
 struct record_facts {
 	char **argv; /* filled in by the caller: the command, noted in the trace; or NULL */
-	const char *start_at;   /* the same: --start-at, or NULL */
-	const GPtrArray *specs; /* the same: char *, files whose bind lines were recorded */
-	uint32_t status;        /* enum log_status */
-	uint32_t flags;         /* enum log_flag */
-	uint32_t stolen;        /* times that the watchdog had to step in: not reproducible */
-	uint32_t error;         /* errno of LOG_FULL */
+	const char *start_at;      /* the same: --start-at, or NULL */
+	const GPtrArray *specs;    /* the same: char *, files whose bind lines were recorded */
+	struct debug_store *debug; /* the same: keeps modules' debug information, or NULL */
+	uint32_t status;           /* enum log_status */
+	uint32_t flags;            /* enum log_flag */
+	uint32_t stolen; /* times that the watchdog had to step in: not reproducible */
+	uint32_t error;  /* errno of LOG_FULL */
 	uint64_t replayed;
 	uint32_t holder; /* controlled mode: the number of the thread that ran last */
 	uint64_t lost;
@@ -75,8 +79,10 @@ struct record_options {
 	const char *preload;      /* a library to be loaded before the runtime, or NULL */
 	const void *plan;         /* replay: what follows the config, or NULL */
 	size_t plan_bytes;
-	const char *stdout_path;                   /* shake: where its output goes, or NULL */
-	unsigned timeout_ms;                       /* kill it after; 0: never */
+	const char *stdout_path;      /* shake: where its output goes, or NULL */
+	struct record_server *server; /* where it is forked from, or NULL; the same argv,
+	                               * preload and environment */
+	unsigned timeout_ms;          /* kill it after; 0: never */
 	void (*stopped)(void *context, pid_t pid); /* replay: both stand before the pair */
 	void *context;
 };
@@ -103,6 +109,16 @@ char *record_stub_folder(struct error *error);
  */
 bool record_check_program(const char *program, char **path, bool *instrumented,
                           bool *needs_clang_name, struct error *error);
+
+/*
+ * The program as it was loaded, for many runs: each is forked from it, which costs a fraction
+ * of a start.  `output` (or NULL) is where it writes to should something go wrong.  NULL and
+ * `error`.  Where a program cannot be forked (a library of it starts threads while it is
+ * loaded) or somebody ends the server, record_run starts it anew each time.
+ */
+struct record_server *record_server_new(char **argv, const char *preload, const char *output,
+                                        struct error *error);
+void record_server_free(struct record_server *server); /* NULL is allowed */
 
 /* Run it under the runtime to its end.  False and `error` when it could not be started. */
 bool record_run(struct record_options *options, struct record_result *result,

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "engine/record/compress.h"
-#include "engine/record/record.h"
+#include "engine/record/run_private.h"
 
 #define RUNTIME "libheddle-record.so"
 
@@ -159,8 +159,8 @@ bool record_check_program(const char *program, char **path, bool *instrumented,
 
 /* ---- running ---- */
 
-static int config_file(const struct record_options *o, const struct log_config *config,
-                       struct error *error)
+int run_config_file(const struct record_options *o, const struct log_config *config,
+                    struct error *error)
 {
 	int fd = memfd_create("heddle", MFD_CLOEXEC);
 	if (fd < 0 || write(fd, config, sizeof(*config)) != (ssize_t)sizeof(*config) ||
@@ -242,6 +242,18 @@ static int make_buffer(struct log_config *config, struct error *error)
 	return fd;
 }
 
+/* How many words of the chunk at `at` were ever touched, by pages: to read the others would
+ * make them. */
+static size_t touched_words(int buffer, off_t at)
+{
+	off_t end = at, data = at;
+	while (data >= 0 && data < at + LOG_CHUNK) {
+		end = lseek(buffer, data, SEEK_HOLE);
+		data = end < 0 ? end : lseek(buffer, end, SEEK_DATA);
+	}
+	return (size_t)(CLAMP(end, at, at + LOG_CHUNK) - at) / sizeof(uint64_t);
+}
+
 /* The chunks that were not full when the program ended.  0, or an errno. */
 static int write_rest(const struct log_config *config, int buffer)
 {
@@ -261,7 +273,7 @@ static int write_rest(const struct log_config *config, int buffer)
 		const struct log_chunk *head = (const void *)chunk;
 		if (head->magic == LOG_CHUNK_MAGIC) {
 			uint64_t slot = head->sequence;
-			size_t used = words;
+			size_t used = slots ? words : touched_words(buffer, at);
 			while (!slots && used > 3 && chunk[used - 1] == 0)
 				used--;
 			if (slots && slot > slots)
@@ -320,28 +332,36 @@ static void pass_on(int number)
 		kill(child_to_tell, number);
 }
 
+/* Has it come to its end? */
+static bool has_ended(const struct record_options *o, pid_t pid, int *status)
+{
+	if (o->server)
+		return record_server_ended(o->server, status);
+	pid_t done = waitpid(pid, status, WNOHANG);
+	return done == pid || (done < 0 && errno != EINTR);
+}
+
 /* Wait for its end; on the way look whether replay stands before the pair. */
 static int wait_for(struct record_options *o, pid_t pid, struct record_result *result)
 {
 	int status = 0;
-	if (!o->stopped && !o->timeout_ms) {
+	if (!o->stopped && !o->timeout_ms && !o->server) {
 		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 			;
 		return status;
 	}
 	const struct log_header *header = MAP_FAILED;
-	int fd = open(o->config.log, O_RDWR | O_CLOEXEC);
+	int fd = o->stopped ? open(o->config.log, O_RDWR | O_CLOEXEC) : -1;
 	if (fd >= 0) {
 		header = mmap(NULL, LOG_HEADER, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		close(fd);
 	}
 	gint64 deadline = o->timeout_ms ? g_get_monotonic_time() + o->timeout_ms * 1000ll : 0;
 	bool shown = false;
-	int process = o->stopped ? -1 : (int)syscall(SYS_pidfd_open, pid, 0);
-	for (unsigned pause = 200;; pause = pause < 5000 ? pause * 2 : 5000) {
-		pid_t done = waitpid(pid, &status, WNOHANG);
-		if (done == pid || (done < 0 && errno != EINTR))
-			break;
+	int own = o->stopped || o->server ? -1 : (int)syscall(SYS_pidfd_open, pid, 0);
+	int process = o->server ? record_server_socket(o->server) : own;
+	for (unsigned pause = 200; !has_ended(o, pid, &status);
+	     pause = pause < 5000 ? pause * 2 : 5000) {
 		if (o->stopped && !shown && header != MAP_FAILED && header->stopped == 1) {
 			shown = true;
 			o->stopped(o->context, pid);
@@ -359,8 +379,8 @@ static int wait_for(struct record_options *o, pid_t pid, struct record_result *r
 		else
 			poll(&end, 1, (int)CLAMP(left, 1, 1000));
 	}
-	if (process >= 0)
-		close(process);
+	if (own >= 0)
+		close(own);
 	if (header != MAP_FAILED)
 		munmap((void *)header, LOG_HEADER);
 	return status;
@@ -383,39 +403,28 @@ static bool make_log(const char *path, struct error *error)
 	return true;
 }
 
-bool record_run(struct record_options *o, struct record_result *result, struct error *error)
+bool run_launch(struct record_options *o, const char *path, bool clang_name, int buffer,
+                pid_t *pid, struct error *error)
 {
-	char *path = NULL, *runtime = NULL;
-	bool clang_name = false;
-	memset(result, 0, sizeof(*result));
-	if (!record_check_program(o->argv[0], &path, &result->instrumented, &clang_name, error))
+	char *runtime = record_runtime_path(error);
+	int report[2] = { -1, -1 }, code = 0;
+	if (!runtime)
 		return false;
-	runtime = record_runtime_path(error);
-	if (!runtime || !make_log(o->config.log, error)) {
-		g_free(path);
-		g_free(runtime);
-		return false;
-	}
 	int old = personality(0xffffffff);
-	result->aslr_off = old >= 0 && personality(old | ADDR_NO_RANDOMIZE) >= 0 &&
-	                   personality(0xffffffff) & ADDR_NO_RANDOMIZE;
-	o->config.version = LOG_VERSION;
-	if (result->aslr_off)
+	if (old >= 0 && personality(old | ADDR_NO_RANDOMIZE) >= 0 &&
+	    personality(0xffffffff) & ADDR_NO_RANDOMIZE)
 		o->config.flags |= LOG_ASLR_OFF;
-	if (!o->config.watchdog_ms)
-		o->config.watchdog_ms = 300;
 	int target = high_descriptor();
 	char **env = environment(o, &o->config, target, runtime, clang_name);
 	o->config.buffer = target - 1;
-	int buffer = make_buffer(&o->config, error);
-	int config = buffer >= 0 ? config_file(o, &o->config, error) : -1;
-	int report[2] = { -1, -1 };
-	pid_t pid = -1;
+	int config = run_config_file(o, &o->config, error);
+	*pid = -1;
 	if (config >= 0 && pipe2(report, O_CLOEXEC) == 0) {
 		/* Its descriptor must not be in the way of the one it is copied to. */
-		pid = start(o, path, env, config, target, buffer, report[1]);
+		*pid = start(o, path, env, config, target, buffer, report[1]);
 	}
-	if (pid < 0 && config >= 0)
+	bool good = *pid >= 0;
+	if (!good && config >= 0)
 		error_set(error, path, NULL, "cannot start it: %s", g_strerror(errno));
 	if (old >= 0)
 		personality(old);
@@ -425,47 +434,87 @@ bool record_run(struct record_options *o, struct record_result *result, struct e
 		close(config);
 	if (report[1] >= 0)
 		close(report[1]);
-	if (pid > 0) {
-		int code = 0;
-		ssize_t n;
-		while ((n = read(report[0], &code, sizeof(code))) < 0 && errno == EINTR)
-			;
-		struct sigaction ignore = { .sa_handler = SIG_IGN },
-		                 forward = { .sa_handler = pass_on, .sa_flags = SA_RESTART };
-		struct sigaction old_int, old_quit, old_term, old_hup;
-		child_to_tell = pid;
-		told = 0;
-		sigaction(SIGINT, &forward, &old_int);
-		sigaction(SIGQUIT, &ignore, &old_quit);
-		sigaction(SIGTERM, &forward, &old_term);
-		sigaction(SIGHUP, &forward, &old_hup);
-		struct compressor *compressor = NULL;
-		if (o->config.flags & LOG_COMPRESSED)
-			compressor = compressor_start(&o->config, buffer);
-		int status = wait_for(o, pid, result);
-		compressor_stop(compressor);
-		child_to_tell = 0;
-		sigaction(SIGINT, &old_int, NULL);
-		sigaction(SIGQUIT, &old_quit, NULL);
-		sigaction(SIGTERM, &old_term, NULL);
-		sigaction(SIGHUP, &old_hup, NULL);
-		if (n == (ssize_t)sizeof(code)) {
-			error_set(error, path, NULL, "cannot start it: %s", g_strerror(code));
-		} else {
-			result->started = true;
-			result->interrupted = told;
-			result->log_error = write_rest(&o->config, buffer);
-			result->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-			result->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status)
-			                                     : WEXITSTATUS(status);
-		}
-	}
-	if (buffer >= 0)
-		close(buffer);
+	ssize_t n = 0;
+	while (good && (n = read(report[0], &code, sizeof(code))) < 0 && errno == EINTR)
+		;
 	if (report[0] >= 0)
 		close(report[0]);
+	if (n == (ssize_t)sizeof(code)) {
+		waitpid(*pid, &code, 0);
+		return error_set(error, path, NULL, "cannot start it: %s", g_strerror(code));
+	}
+	return good;
+}
+
+/* Under the server; or, where there is none or it cannot, from the beginning. */
+static bool begin_run(struct record_options *o, int buffer, pid_t *pid,
+                      struct record_result *result, struct error *error)
+{
+	char *path = NULL;
+	bool clang_name = false;
+	if (o->server && record_server_fork(o->server, o, buffer, pid, result))
+		return true;
+	o->server = NULL;
+	bool good = record_check_program(o->argv[0], &path, &result->instrumented, &clang_name,
+	                                 error) &&
+	            run_launch(o, path, clang_name, buffer, pid, error);
+	g_free(path);
+	return good;
+}
+
+/* Signals meanwhile are for the program. */
+static void attend(struct record_options *o, pid_t pid, int buffer,
+                   struct record_result *result)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN },
+	                 forward = { .sa_handler = pass_on, .sa_flags = SA_RESTART };
+	struct sigaction old_int, old_quit, old_term, old_hup;
+	child_to_tell = pid;
+	told = 0;
+	sigaction(SIGINT, &forward, &old_int);
+	sigaction(SIGQUIT, &ignore, &old_quit);
+	sigaction(SIGTERM, &forward, &old_term);
+	sigaction(SIGHUP, &forward, &old_hup);
+	struct compressor *compressor = NULL;
+	if (o->config.flags & LOG_COMPRESSED)
+		compressor = compressor_start(&o->config, buffer);
+	int status = wait_for(o, pid, result);
+	compressor_stop(compressor);
+	child_to_tell = 0;
+	sigaction(SIGINT, &old_int, NULL);
+	sigaction(SIGQUIT, &old_quit, NULL);
+	sigaction(SIGTERM, &old_term, NULL);
+	sigaction(SIGHUP, &old_hup, NULL);
+	result->started = true;
+	result->interrupted = told;
+	result->log_error = write_rest(&o->config, buffer);
+	result->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	result->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+bool record_run(struct record_options *o, struct record_result *result, struct error *error)
+{
+	char *path = NULL;
+	bool clang_name;
+	pid_t pid = -1;
+	memset(result, 0, sizeof(*result));
+	/* a program that is none leaves no log behind */
+	if (!o->server &&
+	    !record_check_program(o->argv[0], &path, &result->instrumented, &clang_name, error))
+		return false;
+	g_free(path);
+	if (!make_log(o->config.log, error))
+		return false;
+	o->config.version = LOG_VERSION;
+	if (!o->config.watchdog_ms)
+		o->config.watchdog_ms = 300;
+	int buffer = make_buffer(&o->config, error);
+	if (buffer >= 0 && begin_run(o, buffer, &pid, result, error))
+		attend(o, pid, buffer, result);
+	result->aslr_off = o->config.flags & LOG_ASLR_OFF;
+	if (buffer >= 0)
+		close(buffer);
 	if (!result->started)
 		unlink(o->config.log);
-	g_free(path);
 	return result->started;
 }

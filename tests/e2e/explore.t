@@ -132,6 +132,9 @@ contains "$out" "T1 waits for mutex b, held by T2" "who waits for what"
 run "$HEDDLE" explore --format sarif -- ./locks
 contains "$out" '"ruleId": "deadlock", "level": "error"' "as SARIF"
 contains "$out" 'held by T2' "with its story"
+contains "$out" '"uri": "locks.c"}, "region": {"startLine": 6}' "and its place"
+run "$HEDDLE" explore --format sarif -- ./assertion
+contains "$out" '"uri": "assertion.c"}, "region": {"startLine": 27}' "where the thread was that failed"
 cp "$OLDPWD"/samples/lost-wakeup/lost_wakeup.c "$OLDPWD"/samples/use-after-free/use_after_free.c .
 build lost_wakeup
 explore lost_wakeup
@@ -147,6 +150,35 @@ for seed in $(seq 1 "${HEDDLE_PROGRAMS:-6}"); do
 	explore random
 	is "$(explored random states) $(explored random complete)" "$(cat expected) true" "random program $seed"
 done
+
+# Runs are forked from the program as it was loaded; one with threads at that time cannot be.
+cat >early.c <<'C'
+#include <pthread.h>
+#include <unistd.h>
+static pthread_t t;
+static void *idle(void *p) { pause(); return p; }
+__attribute__((constructor)) static void begin(void) { pthread_create(&t, 0, idle, 0); }
+C
+cc -shared -fPIC -o libearly.so early.c -pthread
+run "$HEDDLE" cc -g -O1 count.c -o early -pthread -L. -Wl,-rpath,"$PWD" -Wl,--no-as-needed -learly
+explore early
+is "$(explored early executions) $(explored early states) $(explored early complete)" "6 6 true" "a library that creates a thread while it is loaded: each run is started anew"
+cat >who.c <<'C'
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	struct sigaction now;
+	sigaction(SIGINT, NULL, &now);
+	int others = waitpid(-1, NULL, WNOHANG) != -1, next = dup(0);
+	return argc * 32 + (now.sa_handler == SIG_DFL) * 16 + (next == 3) * 8 + others;
+}
+C
+build who
+run "$HEDDLE" explore --format json -- ./who one
+is "$(json '$d->{errors}[0]{status}')" 88 "a run that is forked finds what one that is started finds"
 
 $HEDDLE cc -g -O1 "$root/samples/account/account.c" -o account -pthread
 mkdir left

@@ -47,6 +47,12 @@ run "$HEDDLE" explain account.txt 6 19 --missing
 like "$out" "before T0 does miss\(isAlive,T1\) at 11: code that was not recorded may touch the same" \
 	"explain --missing: the barrier pair orders them"
 like "$out" "they cannot race" "and they cannot race"
+like "$out" "may touch the same \(T1\)" "by what both may touch: T1's end"
+run "$HEDDLE" explain account.txt 6 19 --missing --story
+like "$out" "code that was not recorded:" "in words: what kept them apart"
+like "$out" "cannot happen" "and that it cannot happen"
+run "$HEDDLE" explain account.txt 8 12 --missing --story
+like "$out" "8 12 --missing -o race.wit" "what stays a race is told with its witness"
 run "$HEDDLE" explain account.txt 8 12 --missing
 like "$out" "heddle witness account.txt 8 12 --missing" "what stays a race, and its witness"
 run "$HEDDLE" explain account.txt 6 19 --missing --order edc

@@ -18,6 +18,9 @@ unlike "$out" "tsan|heddle" "and needs no library of ours"
 run $HEDDLE record -- ./race
 is "$status" 5 "record exits as the program does"
 is "$out" "balance 45" "standard output is the program's"
+run perl -e '$SIG{CHLD} = "IGNORE"; exec @ARGV' $HEDDLE record -q -o ignored.hdl -- ./race
+is "$status" 5 "and so it does under a parent that ignores its children's ends"
+run $HEDDLE record -- ./race
 like "$err" "^on standard error" "standard error is the program's"
 t=$(text race.hdl)
 like "$t" "T1\|acq\(m\)\|race.c:19" "a lock with its name and line"

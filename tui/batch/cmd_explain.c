@@ -1,4 +1,5 @@
 /* cmd_explain.c - `heddle explain`: why two events are ordered, or that nothing orders them. */
+#include "engine/partial/calls.h"
 #include "engine/partial/rdit.h"
 #include "engine/commute/edc.h"
 #include "engine/order/order.h"
@@ -320,29 +321,35 @@ static int page_columns(void)
 }
 
 /* Few switches make a short story. */
-static void shorten(const struct question *q, struct finding *f)
+static void shorten(const struct question *q, struct finding *f, bool missing)
 {
+	struct check_options under = { .use_missing = missing };
 	GArray *pair = finding_claimed(f);
 
 	if (f->witness != NULL && f->note == NULL)
 		witness_minimise(q->t, CLAIM_RACE, (const uint32_t *)(void *)pair->data,
-		                 pair->len, NULL, f->witness);
+		                 pair->len, &under, f->witness);
 	g_array_unref(pair);
 }
 
 /* Takes the verdict and the trace over. */
 static int tell_story(struct question *q)
 {
+	bool missing = argument_flag(q->a, "missing");
 	struct session *s = session_new(q->t);
 	struct report *report = report_new(q->t, "decide");
 	struct sources sources;
 	GString *text = g_string_new(NULL);
 	GArray *prose;
 
-	shorten(q, q->verdict);
+	shorten(q, q->verdict, missing);
 	sources_init(&sources, q->t->path);
 	s->ready = INDEX_ALL;
-	s->orders[ORDER_KIND_HB] = order_new(q->t, ORDER_KIND_HB, progress_on_stderr());
+	s->calls = missing_calls_new(q->t);
+	s->view = missing ? trace_view_missing(q->t, progress_on_stderr()) : NULL;
+	s->missing = s->view != NULL;
+	s->orders[s->missing][ORDER_KIND_HB] =
+	        order_new(missing ? s->view : q->t, ORDER_KIND_HB, progress_on_stderr());
 	progress_done();
 	report_add(report, q->verdict);
 	q->verdict = NULL;
@@ -379,7 +386,6 @@ static bool may_tell(const struct arguments *a, const struct question *q)
 	const char *why =
 	        argument_format(a, false) == FORMAT_JSON  ? "is text: not with --format"
 	        : argument_value(a, "order")              ? "asks for no order"
-	        : argument_flag(a, "missing")             ? "knows no --missing"
 	        : !events_race_conflict(q->t, q->e, q->f) ? "needs two accesses that conflict"
 	                                                  : NULL;
 

@@ -4,22 +4,44 @@
 #include "tui/batch/print.h"
 
 #include "engine/order/order.h"
+#include "engine/partial/calls.h"
 #include "tui/batch/changes.h"
 #include "tui/batch/places.h"
 
 #include <jansson.h>
 #include <string.h>
 
+/* " (*box and 1 more)": what the calls of a step by missing code have in common. */
+static void append_common(const struct trace *t, const struct step *s,
+                          struct missing_calls **calls, GString *line)
+{
+	struct missing_reason reason;
+	if (s->rule != STEP_MUST || s->detail != MUST_MISSING)
+		return;
+	if (*calls == NULL)
+		*calls = missing_calls_new(t);
+	if (!missing_reason(*calls, t, s->from, s->to, &reason))
+		return;
+	g_string_append(line, " (");
+	append_escaped(line, reason.address, strlen(reason.address));
+	if (reason.more)
+		g_string_append_printf(line, " and %u more", reason.more);
+	g_string_append_c(line, ')');
+}
+
 void print_steps(const struct trace *t, const struct path *path)
 {
+	struct missing_calls *calls = NULL; /* made where a step asks for it */
 	GString *line = g_string_new(NULL);
 	for (guint i = 0; path->steps && i < path->steps->len; i++) {
 		const struct step *s = &g_array_index(path->steps, struct step, i);
 		g_string_printf(line, "  %u -> %u  ", s->from, s->to);
 		order_append_sentence(t, s, line);
+		append_common(t, s, &calls, line);
 		g_string_append_printf(line, "  [%s]", step_rule_text(s->rule));
 		puts(line->str);
 	}
+	missing_calls_free(calls);
 	g_string_free(line, TRUE);
 }
 
@@ -67,7 +89,7 @@ static void print_callers(const struct trace *t, uint32_t event)
 {
 	GArray *frames = trace_frames(t, event, t->stacks_count ? trace_stack(t, event) : 0);
 	GString *s = g_string_new(NULL);
-	for (guint i = 0; i < frames->len; i++) {
+	for (guint i = 0; i < trace_frames_shown(t, frames); i++) {
 		const struct frame *f = &g_array_index(frames, struct frame, i);
 		const char *function = trace_string(t, f->function);
 		g_string_append(s, i ? ", from " : *function ? "  in " : "");

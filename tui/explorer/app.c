@@ -6,6 +6,7 @@
 
 #include "tui/explorer/command_line.h"
 #include "tui/explorer/guide.h"
+#include "tui/explorer/missing_code.h"
 
 #include <poll.h>
 #include <string.h>
@@ -420,6 +421,9 @@ static void common_request(struct app *app, enum request request, uint64_t count
 	if (shared_request(app, request, count))
 		return;
 	switch (request) {
+	case REQUEST_MISSING:
+		missing_code_toggle(app);
+		break;
 	case REQUEST_WITNESS:
 		go_pair_view(app, VIEW_WITNESS);
 		break;
@@ -465,7 +469,8 @@ static void common_request(struct app *app, enum request request, uint64_t count
 		if (jobs_idle(&app->jobs)) {
 			app_say(app, "nothing is at work; q leaves");
 		} else if (jobs_stop_urgent(&app->jobs)) {
-			app_say(app, "stopped what you asked for; once more stops the analyses");
+			app_say(app,
+			        "stopped what you asked for; once more stops the analyses");
 		} else {
 			jobs_stop(&app->jobs);
 			app_say(app, "stopped");
@@ -517,6 +522,7 @@ static bool digit(struct app *app, int key)
 
 void app_key(struct app *app, int key)
 {
+	app->reported = 0;
 	if (app_too_small(app)) {
 		if (key == 'q')
 			app->quit = true;
@@ -604,6 +610,9 @@ static void draw_header(const struct app *app, struct pane p)
 	bool busy = text->len > 0;
 	if (!busy && app_view(app) == VIEW_FINDINGS)
 		session_append_summary(app->session, text);
+	if (app->session->missing)
+		g_string_append(text,
+		                text->len ? " · missing code counts" : "missing code counts");
 	if (text->len) {
 		g_string_prepend_c(text, ' ');
 		g_string_append_c(text, ' ');
@@ -631,6 +640,8 @@ static int breadth(unsigned views, enum view_kind view)
 
 static bool offers(const struct app *app, enum view_kind view, enum request request)
 {
+	if (request == REQUEST_MISSING && !session_lacks_code(app->session))
+		return false;
 	return view_table[view]->offers == NULL ||
 	       view_table[view]->offers(app, app->states[view], request);
 }

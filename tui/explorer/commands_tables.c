@@ -139,7 +139,8 @@ static void info_orders(const struct app *app, GString *out)
 	for (int k = 0; k < ORDER_KIND_COUNT; k++)
 		g_string_append_printf(out, "%-5s %s%s\n", order_kind_word((enum order_kind)k),
 		                       order_kind_title((enum order_kind)k),
-		                       app->session->orders[k] ? "" : "  (not built yet)");
+		                       session_order(app->session, k) ? ""
+		                                                      : "  (not built yet)");
 }
 
 static const struct {

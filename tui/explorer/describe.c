@@ -4,6 +4,7 @@
  * Says only what the trace and the findings hold; decides nothing.
  */
 #include "tui/explorer/session.h"
+#include "tui/explorer/missing_code.h"
 
 #include <string.h>
 
@@ -275,11 +276,8 @@ static void explain_silence(const struct session *s, const struct entry *entry, 
 	else if (session_seen(s, entry, ANALYSIS_HB) > 0)
 		g_string_append(out, " Happens-before sees it in the recorded run.");
 	if (session_seen(s, entry, ANALYSIS_RDIT) == 0)
-		g_string_append_printf(out,
-		                       " Code that was not recorded may order the two (heddle "
-		                       "explain %s %u %u --missing).",
-		                       trace_name(s->trace), entry->finding->first,
-		                       entry->finding->second);
+		g_string_append(out, " Calls into code that was not recorded (░) may keep them "
+		                     "in order: M counts that, o shows how.");
 }
 
 static void explain_race(const struct session *s, const struct entry *entry, GString *out)
@@ -420,16 +418,32 @@ static void explain_methods(const struct session *s, const struct finding *f, GS
 	g_string_append(out, ". Happens-before leaves them unordered.");
 }
 
+static void explain_refuted(const struct session *s, GString *out)
+{
+	g_string_append(out,
+	                s->missing_complete
+	                        ? "No race once missing code counts: calls into code that "
+	                          "was not recorded may keep the two in order (o: how), and "
+	                          "in no run that keeps these calls' order are they next."
+	                        : "Open once missing code counts: rdit has found no witness "
+	                          "that keeps the order of calls into code that was not "
+	                          "recorded, and has not tried all (w decides this pair).");
+	g_string_append(out, " Without it the race has a witness: M.");
+}
+
 void explain_entry(const struct session *s, const struct entry *entry, GString *out)
 {
 	const struct finding *f = entry->finding;
-	if (f->verdict == VERDICT_IMPOSSIBLE) {
+	if (s->missing && missing_code_refutes(s, entry)) {
+		explain_refuted(s, out);
+	} else if (f->verdict == VERDICT_IMPOSSIBLE) {
 		explain_impossible(s, f, out);
 	} else if (f->verdict == VERDICT_UNKNOWN) {
-		g_string_append_printf(out,
-		                       "Undecided: %s. w decides this pair alone, with 30 seconds; "
-		                       "`:analyse 60` asks again about all that are open.",
-		                       budget_text(f->budget));
+		g_string_append_printf(
+		        out,
+		        "Undecided: %s. w decides this pair alone, with 30 seconds; "
+		        "`:analyse 60` asks again about all that are open.",
+		        budget_text(f->budget));
 	} else if (f->kind == FINDING_ATOMIC_SET_VIOLATION) {
 		explain_cycle(s, f, out);
 	} else if (f->kind == FINDING_DEADLOCK) {
@@ -466,6 +480,8 @@ void describe_rule(const struct session *s, const struct step *step, GString *ou
 {
 	const struct trace *t = s->trace;
 	uint32_t read, write;
+	if (missing_code_reason(s, step, out))
+		return;
 	g_string_append(out, step_rule_text((enum step_rule)step->rule));
 	if (step_reading(step, &read, &write)) {
 		g_string_append_printf(out, ": event %u sees ", read);

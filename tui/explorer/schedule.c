@@ -314,7 +314,8 @@ static bool replay(struct chooser *c, GString *reason)
 {
 	if (c->checker)
 		checker_free(c->checker);
-	c->checker = checker_new(c->session->trace, NULL);
+	struct check_options options = { .use_missing = c->session->missing };
+	c->checker = checker_new(c->session->trace, &options);
 	for (guint i = 0; i < c->events->len; i++)
 		if (!checker_step(c->checker, at(c->events, i), reason))
 			return false;

@@ -110,12 +110,16 @@ static bool adopt(struct app *app, struct witness_view *v)
 	f->witness = events;
 	f->by = "you";
 	GString *reason = g_string_new(NULL);
+	struct check_options options = { .use_missing = app->session->missing };
 	bool good = witness_check(app_trace(app), (const uint32_t *)events->data, events->len,
-	                          CLAIM_RACE, v->pair, 2, NULL, reason);
+	                          CLAIM_RACE, v->pair, 2, &options, reason);
 	if (good) {
 		struct report *report = report_new(app_trace(app), "you");
 		report_add(report, f);
-		session_settle(app->session, report);
+		if (app->session->missing)
+			session_add_missing(app->session, report);
+		else
+			session_settle(app->session, report);
 		witness_view_show(app, v);
 		app_say(app, "your schedule is a checked witness");
 	} else {

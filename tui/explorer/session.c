@@ -1,7 +1,11 @@
 /*
  * session.c - the trace, its findings and where one is: see session.h.
  */
-#include "tui/explorer/session.h"
+#include "tui/explorer/missing_code.h"
+
+#include "engine/partial/rdit.h"
+
+#include "tui/explorer/import.h"
 
 #include <string.h>
 
@@ -28,6 +32,7 @@ struct session *session_new(struct trace *trace)
 	struct session *s = g_new0(struct session, 1);
 	s->trace = trace;
 	s->reports = g_ptr_array_new_with_free_func((GDestroyNotify)report_free);
+	s->missing_reports = g_ptr_array_new_with_free_func((GDestroyNotify)report_free);
 	s->entries = g_ptr_array_new_with_free_func(entry_free);
 	s->by_key = g_hash_table_new(g_str_hash, g_str_equal);
 	s->entry = -1;
@@ -49,8 +54,11 @@ void session_free(struct session *s)
 	if (s == NULL)
 		return;
 	for (int k = 0; k < ORDER_KIND_COUNT; k++)
-		if (s->orders[k])
-			order_free(s->orders[k]);
+		for (int m = 0; m < 2; m++)
+			if (s->orders[m][k])
+				order_free(s->orders[m][k]);
+	trace_view_free(s->view);
+	missing_calls_free(s->calls);
 	for (int a = 0; a < ANALYSIS_COUNT; a++)
 		if (s->seen[a])
 			g_hash_table_destroy(s->seen[a]);
@@ -60,9 +68,11 @@ void session_free(struct session *s)
 	g_array_free(s->folds, TRUE);
 	g_hash_table_destroy(s->by_key);
 	g_ptr_array_free(s->entries, TRUE);
+	g_ptr_array_free(s->missing_reports, TRUE);
 	g_ptr_array_free(s->reports, TRUE);
 	g_free(s->hidden);
 	g_free(s->wanted);
+	located_free(s->reported);
 	g_free(s->notes_path);
 	g_free(s->executable);
 	model_free(s->model);
@@ -258,19 +268,6 @@ static bool may_replace(const struct finding *old, const struct finding *new, bo
 	return settles || (new->verdict != VERDICT_CANDIDATE &&new->verdict != VERDICT_UNKNOWN);
 }
 
-bool session_lacks_code(const struct session *s)
-{
-	const struct trace *t = s->trace;
-	for (uint64_t i = 0; i < t->notes_count; i++)
-		if (strcmp(trace_string(t, t->notes[i].key), "recording-missing") == 0)
-			return true;
-	/* What is no recording is small enough to be looked through. */
-	for (uint64_t i = 0; t->modules_count == 0 && i < t->events_count; i++)
-		if (t->events[i].op == OP_MISS)
-			return true;
-	return false;
-}
-
 /* What deserves a line of its own: the other analyses' candidates include what forks and
  * joins order, and only mark the lines that are there. */
 static bool is_candidate_enough(const struct finding *f, enum analysis analysis)
@@ -286,6 +283,10 @@ void session_add_report(struct session *s, struct report *report, enum analysis 
 	g_ptr_array_add(s->reports, report);
 	if (analysis < ANALYSIS_COUNT)
 		note_seen(s, report, analysis);
+	if (analysis == ANALYSIS_RDIT) {
+		s->rdit = report;
+		s->missing_complete = report->complete;
+	}
 	for (guint i = 0; i < report->findings->len; i++) {
 		struct finding *f = report->findings->pdata[i];
 		char *key = stable_key(s, f);
@@ -308,7 +309,8 @@ void session_add_report(struct session *s, struct report *report, enum analysis 
 				f->count = count;
 		} else if (f->verdict == entry->finding->verdict &&
 		           f->count > entry->finding->count) {
-			entry->finding->count = f->count; /* it was shown before all were counted */
+			entry->finding->count =
+			        f->count; /* it was shown before all were counted */
 			entry->finding->counted_all = f->counted_all;
 		}
 	}
@@ -347,26 +349,28 @@ void session_settle(struct session *s, struct report *report)
 	session_ask(s, f->first, f->second);
 }
 
-struct check_options session_check_options(const struct session *s, struct semantics *storage)
+void session_add_missing(struct session *s, struct report *report)
 {
-	if (s->model == NULL)
-		return (struct check_options){ 0 };
-	*storage = model_semantics(s->model);
-	return (struct check_options){ .semantics = storage };
+	g_ptr_array_add(s->missing_reports, report);
 }
 
-const struct finding *session_finding(const struct session *s)
+struct check_options session_check_options(const struct session *s, struct semantics *storage)
 {
-	const struct entry *entry = session_selected(s);
-	const struct finding *open = NULL; /* that the pair itself may be settled beside */
-	if (entry && entry->finding->first == s->pair[0] &&
-	    entry->finding->second == s->pair[1]) {
-		open = entry->finding;
-		if (open->verdict != VERDICT_CANDIDATE && open->verdict != VERDICT_UNKNOWN)
-			return open;
-	}
-	for (guint i = 0; i < s->reports->len; i++) {
-		const GPtrArray *findings = ((struct report *)s->reports->pdata[i])->findings;
+	struct check_options options = { .use_missing = s->missing };
+	if (s->model == NULL || s->missing) /* rule 5 goes with none of it */
+		return options;
+	*storage = model_semantics(s->model);
+	options.semantics = storage;
+	return options;
+}
+
+/* Of `count` reports, the finding about the pair; `open`: what is known where none is settled.
+ */
+static const struct finding *find_settled(const struct session *s, void *const *reports,
+                                          guint count, const struct finding *open)
+{
+	for (guint i = 0; i < count; i++) {
+		const GPtrArray *findings = ((struct report *)reports[i])->findings;
 		for (guint j = 0; j < findings->len; j++) {
 			const struct finding *f = findings->pdata[j];
 			if (f->first != s->pair[0] || f->second != s->pair[1] ||
@@ -378,6 +382,27 @@ const struct finding *session_finding(const struct session *s)
 		}
 	}
 	return open;
+}
+
+const struct finding *session_finding(const struct session *s)
+{
+	const struct entry *entry = session_selected(s);
+	const struct finding *open = NULL; /* that the pair itself may be settled beside */
+	bool race = entry == NULL || entry->finding->kind == FINDING_DATA_RACE;
+	if (s->missing && race) {
+		open = find_settled(s, s->missing_reports->pdata, s->missing_reports->len,
+		                    NULL);
+		return open || s->rdit == NULL
+		               ? open
+		               : find_settled(s, (void *[]){ s->rdit }, 1, NULL);
+	}
+	if (entry && entry->finding->first == s->pair[0] &&
+	    entry->finding->second == s->pair[1]) {
+		open = entry->finding;
+		if (open->verdict != VERDICT_CANDIDATE && open->verdict != VERDICT_UNKNOWN)
+			return open;
+	}
+	return find_settled(s, s->reports->pdata, s->reports->len, open);
 }
 
 int session_seen(const struct session *s, const struct entry *entry, enum analysis analysis)
@@ -417,7 +442,7 @@ void session_append_summary(const struct session *s, GString *out)
 	guint counts[G_N_ELEMENTS(words)] = { 0 }; /* by verdict: there are as many words */
 	const char *comma = "";
 	for (guint i = 0; i < s->entries->len; i++)
-		counts[((struct entry *)s->entries->pdata[i])->finding->verdict]++;
+		counts[missing_code_verdict(s, s->entries->pdata[i])]++;
 	for (size_t w = 0; w < G_N_ELEMENTS(words); w++) {
 		if (counts[words[w].verdict] == 0)
 			continue;
@@ -464,6 +489,40 @@ void session_ask(struct session *s, uint32_t first, uint32_t second)
 		if (same)
 			return;
 	}
+}
+
+static bool is_reported(const struct session *s, const struct reported_pair *race,
+                        const struct entry *entry)
+{
+	const struct event *events = s->trace->events;
+	const uint32_t locations[2] = { events[entry->finding->first].location,
+		                        events[entry->finding->second].location };
+	return entry->sites[0] != NONE && reported_at(race, locations);
+}
+
+guint session_reported(const struct session *s, const struct entry *entry)
+{
+	for (guint i = 0; s->reported && i < s->reported->len; i++)
+		if (is_reported(s, &g_array_index(s->reported, struct reported_pair, i), entry))
+			return i + 1;
+	return 0;
+}
+
+bool session_ask_reported(struct session *s, guint number)
+{
+	const struct reported_pair *race =
+	        &g_array_index(s->reported, struct reported_pair, number - 1);
+	for (guint i = 0; i < s->entries->len; i++) {
+		const struct entry *entry = s->entries->pdata[i];
+		if (!is_reported(s, race, entry))
+			continue;
+		session_ask(s, entry->finding->first, entry->finding->second);
+		return true;
+	}
+	if (race->pair[0] == NONE)
+		return false;
+	session_ask(s, race->pair[0], race->pair[1]);
+	return true;
 }
 
 uint32_t session_parse_event(const struct session *s, const char *text, struct error *error)

@@ -11,6 +11,7 @@
 #include "engine/commute/model.h"
 #include "engine/finding.h"
 #include "engine/order/order.h"
+#include "engine/partial/calls.h"
 #include "engine/predict/predict.h"
 #include "engine/trace/index.h"
 #include "engine/witness/check.h"
@@ -87,16 +88,24 @@ struct session {
 	int entry;                        /* the selected one, or -1 */
 	uint32_t pair[2]; /* the pair in question: the selected finding's, or asked for */
 	bool asked; /* the reader asked for the pair: findings that come do not change it */
+	GArray *reported; /* struct reported_pair (import.h), owned: another tool's; or NULL */
 	/* where one is */
 	uint32_t event;
 	unsigned frame;        /* of the call stack at the event, 0 the innermost */
 	enum order_kind order; /* for clocks and "why" */
-	struct order *orders[ORDER_KIND_COUNT]; /* owned; made by jobs */
-	uint8_t *hidden;                        /* by thread: 0 or 1 */
-	GArray *folds;                          /* struct fold; they do not overlap */
-	GArray *watches;                        /* uint32_t variables */
-	GArray *bookmarks;                      /* struct bookmark, by event */
-	GPtrArray *breakpoints;                 /* struct breakpoint *, owned */
+	struct order *orders[2][ORDER_KIND_COUNT]; /* owned; made by jobs; [1]: of `view` */
+	/* code that was not recorded (missing_code.h) */
+	struct missing_calls *calls; /* owned: where it ran; NULL: nowhere, or not known yet */
+	struct trace *view; /* owned: the trace with its must-orders, once it was asked for */
+	GPtrArray *
+	        missing_reports; /* struct report *, owned: of pairs, decided where it counts */
+	struct report *rdit;     /* borrowed from `reports`: what rdit found, or NULL */
+	bool missing, missing_complete; /* it counts (M); rdit has missed nothing */
+	uint8_t *hidden;                /* by thread: 0 or 1 */
+	GArray *folds;                  /* struct fold; they do not overlap */
+	GArray *watches;                /* uint32_t variables */
+	GArray *bookmarks;              /* struct bookmark, by event */
+	GPtrArray *breakpoints;         /* struct breakpoint *, owned */
 	unsigned next_breakpoint;
 	char *wanted;     /* owned: the last search, or NULL */
 	char *notes_path; /* owned: where marks are kept */
@@ -109,16 +118,33 @@ static inline bool session_has(const struct session *s, unsigned parts)
 	return (s->ready & parts) == parts;
 }
 
+/* The race of the other tool's report that this entry is, counted from 1; 0: none. */
+guint session_reported(const struct session *s, const struct entry *entry);
+/* Ask about race `number` (from 1) of the report: the finding's own pair where there is one.
+ * False: it has no pair in this trace. */
+bool session_ask_reported(struct session *s, guint number);
+
 /* -- findings ------------------------------------------------------------------------- */
 
 /* Take a report over: its findings become entries (those of `settles` replace the
  * candidates of the same key), and it is noted which pairs the analysis sees. */
-/* Are there calls whose inside was not recorded? */
-bool session_lacks_code(const struct session *s);
+/* Are there calls whose inside was not recorded?  False while the index is being built. */
+static inline bool session_lacks_code(const struct session *s)
+{
+	return s->calls != NULL;
+}
+/* The order, made with missing code where that counts; NULL: not made yet. */
+static inline const struct order *session_order(const struct session *s, enum order_kind kind)
+{
+	return s->orders[s->missing][kind];
+}
 void session_add_report(struct session *s, struct report *report, enum analysis analysis,
                         bool settles);
 /* Take over a report of one pair that was decided exactly: it becomes the pair's entry. */
 void session_settle(struct session *s, struct report *report);
+/* Take over a report that takes missing code into account: its findings answer for their pairs
+ * while that counts, and no entry changes. */
+void session_add_missing(struct session *s, struct report *report);
 /* What a finding claims, for the checker and for witness files. */
 enum claim session_claim(const struct finding *f);
 /* What the checker needs to know for a claim: rule 5, where the model is there. */
@@ -148,6 +174,9 @@ uint32_t session_step(const struct session *s, uint32_t event, enum step_kind ki
                       int direction, uint64_t count);
 /* The next event (not `event`) whose variable, lock, location or function has `text`. */
 uint32_t session_find(const struct session *s, uint32_t event, const char *text, int direction);
+/* The same in a sequence of events, from index `from` on: an index, or NONE. */
+uint32_t session_find_in(const struct session *s, const GArray *events, guint from,
+                         const char *text, int direction);
 /* Run to the next breakpoint; NONE and stays when none is met.  `hit` may be NULL. */
 uint32_t session_run(struct session *s, uint32_t event, int direction, struct breakpoint **hit);
 void breakpoint_free(struct breakpoint *b);

@@ -3,6 +3,7 @@
  * state_pane.h.
  */
 #include "tui/explorer/state_pane.h"
+#include "tui/explorer/missing_code.h"
 
 #include <string.h>
 
@@ -99,6 +100,12 @@ static void add_threads(const struct app *app, GArray *rows)
 			trace_append_operand(t, acquire, text);
 			before = ", ";
 		}
+		if (*missing_code_sign(s, i, s->event) != ' ') {
+			g_string_append(text, "  ░ in ");
+			trace_append_operand(t, missing_calls_at(s->calls, t, i, s->event),
+			                     text);
+			before = ",";
+		}
 		g_string_append(text, "  ");
 		gsize length = text->len;
 		append_waiting(s, at, s->event, text);
@@ -141,7 +148,7 @@ void append_stack(const struct app *app, uint32_t event, GString *out)
 	GArray *frames = session_frames(app->session, event);
 	append_padded_name(t, t->events[event].thread, out);
 	g_string_append(out, "  ");
-	for (guint i = 0; i < frames->len; i++) {
+	for (guint i = 0; i < trace_frames_shown(t, frames); i++) {
 		struct frame frame = g_array_index(frames, struct frame, i);
 		g_string_append(out, i ? " ◂ " : "");
 		if (frame.function)
@@ -241,7 +248,7 @@ static void add_clocks(const struct app *app, GArray *rows)
 {
 	const struct session *s = app->session;
 	const struct trace *t = s->trace;
-	const struct order *order = s->orders[s->order];
+	const struct order *order = session_order(s, s->order);
 	if (order == NULL)
 		return;
 	uint32_t *clock = g_new0(uint32_t, t->threads_count),
@@ -302,8 +309,10 @@ GArray *state_rows(const struct app *app, unsigned parts, int columns)
 		if (rows->len == at || sections[i].heading == NULL)
 			continue;
 		bool clocks = sections[i].add == add_clocks;
-		char *title = clocks ? g_strdup_printf("clocks (%s)", order_kind_word(s->order))
-		                     : g_strdup(sections[i].heading);
+		char *title =
+		        clocks ? g_strdup_printf("clocks (%s%s)", order_kind_word(s->order),
+		                                 s->missing ? ", missing code" : "")
+		               : g_strdup(sections[i].heading);
 		struct state_row heading = { STYLE_HEADING, title, NULL };
 		struct state_row blank = { STYLE_TEXT, g_strdup(""), NULL };
 		g_array_insert_val(rows, at, heading);

@@ -4,6 +4,7 @@
 #include "tui/explorer/story.h"
 
 #include "tui/explorer/schedule.h"
+#include "tui/explorer/missing_code.h"
 
 #include <string.h>
 
@@ -111,11 +112,29 @@ static void tell_edges(struct story *story, const GArray *steps)
 	}
 }
 
+/* Where the recording leaves the two open: what it lacks. */
+static void tell_missing(struct story *story)
+{
+	const struct session *s = story->s;
+	const struct finding *f = story->f;
+	GString *text = g_string_new("  ");
+	if (s->missing)
+		missing_code_silence(s, f->first, f->second, text);
+	else if (session_selected(s) && missing_code_refutes(s, session_selected(s)))
+		g_string_append(text,
+		                "But calls into code that was not recorded may have kept "
+		                "them apart, which any such detector would have to ask (M).");
+	if (text->len > 2)
+		prose_add(story->prose, STYLE_TEXT, NONE, "%s", text->str);
+	g_string_free(text, TRUE);
+}
+
 static void tell_recording(struct story *story)
 {
-	const struct order *hb = story->s->orders[ORDER_KIND_HB];
+	const struct order *hb = session_order(story->s, ORDER_KIND_HB);
 	const struct finding *f = story->f;
 	heading(story, "As it was recorded");
+	bool missing = story->s->missing;
 	if (hb == NULL || !order_ordered_unobserved(hb, f->first, f->second)) {
 		prose_add(story->prose, STYLE_TEXT, f->first,
 		          "  %s was first (event %u), then %s (%u)%s",
@@ -124,13 +143,16 @@ static void tell_recording(struct story *story)
 		          hb ? "; nothing that happened between them keeps them apart, so any "
 		               "race detector of this run can see it."
 		             : ".");
+		tell_missing(story);
 		return;
 	}
 	struct path path = { 0 };
-	prose_add(story->prose, STYLE_TEXT, f->first,
-	          "  %s was first (event %u), then %s (%u). In this run they were kept apart, "
-	          "which is why happens-before detectors are silent:",
-	          thread_of(story, f->first), f->first, thread_of(story, f->second), f->second);
+	prose_add(
+	        story->prose, STYLE_TEXT, f->first,
+	        "  %s was first (event %u), then %s (%u). In this run they were kept apart%s:",
+	        thread_of(story, f->first), f->first, thread_of(story, f->second), f->second,
+	        missing ? ", or may have been by calls into code that was not recorded"
+	                : ", which is why happens-before detectors are silent");
 	if (order_path(hb, f->first, f->second, &path) && path.steps)
 		tell_edges(story, path.steps);
 	path_release(&path);
@@ -376,10 +398,12 @@ static void tell_end(struct story *story, const struct entry *entry)
 	}
 	g_string_free(text, TRUE);
 	heading(story, "To see it on the program");
-	prose_add(story->prose, STYLE_TEXT, NONE,
-	          "  heddle witness %s %u %u -o race.wit; heddle replay --witness race.wit -- "
-	          "PROGRAM   (in the explorer: w, r)",
-	          trace_name(story->t), story->f->first, story->f->second);
+	prose_add(
+	        story->prose, STYLE_TEXT, NONE,
+	        "  heddle witness %s %u %u%s -o race.wit; heddle replay --witness race.wit -- "
+	        "PROGRAM   (in the explorer: w, r)",
+	        trace_name(story->t), story->f->first, story->f->second,
+	        story->s->missing ? " --missing" : "");
 }
 
 /* -- all of it ------------------------------------------------------------------------ */

@@ -8,6 +8,7 @@
 #include "tui/explorer/command_line.h"
 #include "tui/explorer/export.h"
 #include "tui/explorer/prose.h"
+#include "tui/explorer/missing_code.h"
 
 #include <string.h>
 
@@ -52,13 +53,14 @@ static char *event_words(const struct session *s, uint32_t event)
 /* Which edges join the threads, and what that means. */
 static void add_meaning(const struct session *s, struct order_view *v, const GArray *steps)
 {
-	guint across = 0, locks = 0, sections = 0;
+	guint across = 0, locks = 0, sections = 0, missing = 0;
 	for (guint i = 0; i < steps->len; i++) {
 		const struct step *step = &g_array_index(steps, struct step, i);
 		if (s->trace->events[step->from].thread == s->trace->events[step->to].thread)
 			continue;
 		across++;
 		locks += step->rule == STEP_LOCK;
+		missing += step->rule == STEP_MUST && step->detail == MUST_MISSING;
 		sections += step->rule == STEP_CONFLICT_SECTION ||
 		            step->rule == STEP_ORDERED_SECTION;
 	}
@@ -66,6 +68,15 @@ static void add_meaning(const struct session *s, struct order_view *v, const GAr
 	if (across == 0)
 		prose_add(v->rows, STYLE_TEXT, NONE,
 		          "One thread does both: no schedule turns them round.");
+	else if (missing > 0)
+		prose_add(
+		        v->rows, STYLE_TEXT, NONE,
+		        "What was recorded does not keep this order by itself: calls into code "
+		        "that was not recorded (░) may have synchronised by what both can "
+		        "touch, "
+		        "and so they keep their order in every run that is taken to be "
+		        "possible "
+		        "(M: without).");
 	else if (across == locks)
 		prose_add(
 		        v->rows, STYLE_TEXT, NONE,
@@ -100,19 +111,36 @@ static void add_ordered(const struct app *app, struct order_view *v, const struc
 	g_free(b);
 }
 
+/* Of a pair that an order leaves open: what missing code has to do with it. */
+static void add_missing(const struct session *s, struct order_view *v)
+{
+	if (!session_lacks_code(s))
+		return;
+	GString *text = g_string_new(NULL);
+	if (s->missing)
+		missing_code_silence(s, s->pair[0], s->pair[1], text);
+	else
+		g_string_append(text,
+		                "Calls into code that was not recorded (░) are not counted "
+		                "here; M counts what they may have ordered.");
+	prose_add(v->rows, STYLE_TEXT, NONE, "%s", text->str);
+	g_string_free(text, TRUE);
+}
+
 static void add_unordered(const struct session *s, struct order_view *v, enum order_kind kind)
 {
 	char *a = event_words(s, s->pair[0]), *b = event_words(s, s->pair[1]);
 	prose_add(v->rows, STYLE_HEADING, s->pair[0], "%s   and   %s", a, b);
 	prose_add(v->rows, STYLE_TEXT, NONE, "%s", "");
-	prose_add(v->rows, STYLE_RACE, s->pair[1], "Under %s the two are unordered.",
-	          order_kind_title(kind));
+	prose_add(v->rows, STYLE_RACE, s->pair[1], "Under %s%s the two are unordered.",
+	          order_kind_title(kind), s->missing ? " and missing code" : "");
 	bool conflict = events_race_conflict(s->trace, s->pair[0], s->pair[1]);
 	prose_add(v->rows, STYLE_TEXT, NONE, "%s",
 	          conflict ? "They conflict, so this order would report them; whether they can "
 	                     "race "
 	                     "is the witness's word (w)."
 	                   : "They do not conflict: no race either way.");
+	add_missing(s, v);
 	g_free(a);
 	g_free(b);
 }
@@ -128,8 +156,9 @@ static void add_closure(struct app *app, struct order_view *v)
 	prose_add(v->rows, STYLE_TEXT, NONE, "%s", "");
 	if (f && f->verdict == VERDICT_RACE) {
 		prose_add(v->rows, STYLE_RACE, NONE,
-		          "The closure leaves them unordered: %s found a witness (w).",
-		          f->by ? f->by : "the search");
+		          "The closure leaves them unordered: %s found a witness%s (w).",
+		          f->by ? f->by : "the search",
+		          s->missing ? " that keeps the order of missing code" : "");
 	} else if (f && f->verdict == VERDICT_IMPOSSIBLE) {
 		prose_add(v->rows, STYLE_NONE, NONE, "Proved impossible (%s).",
 		          f->proof ? f->proof->method : "?");
@@ -157,9 +186,10 @@ static void add_summary(struct app *app, struct order_view *v)
 	for (int k = 0; k < ORDER_KIND_COUNT; k++) {
 		if (s->trace->events_count <= SUMMARY_EVENTS)
 			app_need_order(app, (enum order_kind)k);
-		GString *to = s->orders[k] == NULL                                  ? unknown
-		              : order_ordered(s->orders[k], s->pair[0], s->pair[1]) ? by
-		                                                                    : not_by;
+		GString *to = session_order(s, k) == NULL ? unknown
+		              : order_ordered(session_order(s, k), s->pair[0], s->pair[1])
+		                      ? by
+		                      : not_by;
 		g_string_append_printf(to, " %s", order_kind_word((enum order_kind)k));
 	}
 	prose_add(v->rows, STYLE_TEXT, NONE, "%s", "");
@@ -190,8 +220,8 @@ static void order_show(struct app *app, void *state)
 		prose_add(v->rows, STYLE_BUSY, NONE, "building %s",
 		          order_kind_title((enum order_kind)v->kind));
 		return;
-	} else if (order_ordered(s->orders[v->kind], s->pair[0], s->pair[1])) {
-		add_ordered(app, v, s->orders[v->kind], s->pair[0], s->pair[1]);
+	} else if (order_ordered(session_order(s, v->kind), s->pair[0], s->pair[1])) {
+		add_ordered(app, v, session_order(s, v->kind), s->pair[0], s->pair[1]);
 	} else {
 		add_unordered(s, v, (enum order_kind)v->kind);
 	}
@@ -213,7 +243,8 @@ static void order_draw(const struct app *app, const void *state, struct pane p)
 	const char *title = v->kind == KIND_CLOSURE
 	                            ? "the closure (M2)"
 	                            : order_kind_title((enum order_kind)v->kind);
-	pane_format(p, 0, 1, STYLE_HEADING, "why ordered: %s", title);
+	pane_format(p, 0, 1, STYLE_HEADING, "why ordered: %s%s", title,
+	            app->session->missing ? " and missing code" : "");
 	prose_draw(v->rows, &v->list, pane_part(p, 2, 0, -1, -1));
 }
 

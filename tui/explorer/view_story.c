@@ -9,7 +9,7 @@
 struct story_view {
 	GArray *prose;                 /* struct prose_row */
 	const struct finding *finding; /* that it is about, or NULL */
-	bool knows_order;              /* happens-before was there when it was told */
+	bool knows_order, missing;     /* happens-before was there when it was told */
 	struct list list;
 	int columns;
 };
@@ -39,11 +39,19 @@ static void story_show(struct app *app, void *state)
 		g_array_set_size(v->prose, 0);
 		return;
 	}
+	if (f == NULL && s->missing && entry->finding->kind == FINDING_DATA_RACE) {
+		v->finding = NULL; /* told when it is decided */
+		g_array_set_size(v->prose, 0);
+		prose_add(v->prose, STYLE_BUSY, NONE, "asking for a witness or a proof");
+		app_decide_pair(app, s->pair[0], s->pair[1]);
+		return;
+	}
 	if (f == NULL)
 		f = entry->finding;
 	bool known = app_need_order(app, ORDER_KIND_HB);
-	if (f == v->finding && known == v->knows_order)
+	if (f == v->finding && known == v->knows_order && v->missing == s->missing)
 		return;
+	v->missing = s->missing;
 	if (f != v->finding)
 		v->list.cursor = 0;
 	v->finding = f;

@@ -188,7 +188,9 @@ static void help_show(struct app *app, void *state)
 	        text,
 	        "\nSigns: ✓ race, with a witness that was checked   ✗ proved impossible   "
 	        "? undecided\n       · candidate   – not seen   … not asked yet   "
-	        "● happened in this run\n\nCommands: `:help` lists them.\n");
+	        "● happened in this run\n"
+	        "       ░ inside of code that was not recorded\n\nCommands: `:help` lists "
+	        "them.\n");
 	set_text(state, text->str);
 	g_string_free(text, TRUE);
 }

@@ -3,6 +3,7 @@
  * reads from, who reads it, its critical section and what it races with.
  */
 #include "tui/explorer/state_pane.h"
+#include "tui/explorer/missing_code.h"
 
 #include <string.h>
 
@@ -61,21 +62,10 @@ static void find_readers(const struct session *s, struct trace_state *v)
 	}
 }
 
-/* The innermost call whose inside was not recorded that the event is in, or its end, or NONE. */
-static uint32_t missing_around(const struct trace *t, uint32_t event)
+/* The innermost call whose inside was not recorded that the event is in, or NONE. */
+static uint32_t missing_inside(const struct session *s, uint32_t event)
 {
-	enum { LOOK_BACK = 4000 };
-	if (t->events[event].op == OP_BACK)
-		return t->index->partner[event];
-	struct event_list list = trace_thread_events(t, t->events[event].thread);
-	uint64_t at = t->index->position[event], end = at > LOOK_BACK ? at - LOOK_BACK : 0;
-	for (uint64_t i = at + 1; i-- > end;) {
-		uint32_t e = list.items[i];
-		if (t->events[e].op == OP_MISS && !event_inert(&t->events[e]) &&
-		    (t->index->partner[e] == NONE || t->index->partner[e] >= event))
-			return e;
-	}
-	return NONE;
+	return s->calls ? missing_calls_inside(s->calls, s->trace, event) : NONE;
 }
 
 static void find_section(const struct session *s, struct trace_state *v)
@@ -96,7 +86,7 @@ static void find_section(const struct session *s, struct trace_state *v)
 		g_array_free(held, TRUE);
 	}
 	if (acquire == NONE)
-		acquire = missing_around(t, s->event);
+		acquire = missing_inside(s, s->event);
 	if (acquire != NONE) {
 		v->section[0] = acquire;
 		v->section[1] = t->index->partner[acquire];
@@ -116,8 +106,10 @@ static const char *const relations[][2] = {
 static void find_partners(const struct session *s, struct trace_state *v)
 {
 	for (guint i = 0; i < s->entries->len && v->partner_count < PARTNERS; i++) {
-		const struct finding *f = ((struct entry *)s->entries->pdata[i])->finding;
-		if (f->verdict != VERDICT_RACE && f->verdict != VERDICT_HAPPENED)
+		const struct entry *entry = s->entries->pdata[i];
+		const struct finding *f = entry->finding;
+		enum verdict verdict = missing_code_verdict(s, entry);
+		if (verdict != VERDICT_RACE && verdict != VERDICT_HAPPENED)
 			continue;
 		if (f->first != s->event && f->second != s->event)
 			continue;
@@ -316,6 +308,20 @@ static void append_fold(const struct session *s, const struct fold *f, GString *
 	g_string_append_c(out, ')');
 }
 
+/* Of each lane, whether its thread is inside of code that was not recorded at that time. */
+static void draw_missing(const struct session *s, const struct lanes *l, struct pane p, int row,
+                         uint32_t event)
+{
+	if (s->calls == NULL)
+		return;
+	if (l->width == 0)
+		pane_text(p, row, l->begin, STYLE_MISSING,
+		          missing_code_sign(s, s->trace->events[event].thread, event));
+	for (uint32_t i = 0; l->width && i < l->count; i++)
+		pane_text(p, row, l->begin + (int)i * l->width, STYLE_MISSING,
+		          missing_code_sign(s, l->shown[i], event));
+}
+
 static void draw_event(const struct app *app, const struct trace_state *v,
                        const struct lanes *l, struct pane p, int row, uint32_t event,
                        bool switched)
@@ -331,6 +337,7 @@ static void draw_event(const struct app *app, const struct trace_state *v,
 	pane_field_right(p, row, 1, l->number_width, event == s->event ? STYLE_HERE : STYLE_DIM,
 	                 number);
 	int at = l->begin + (l->width ? lane_of(l, thread) * l->width : 0);
+	draw_missing(s, l, p, row, event);
 	/* One event a row: a long one may run on over the lanes to the right. */
 	int width = l->end - at - (switched ? 8 : 0);
 	struct pane lane = pane_part(p, row, at, 1, width);
@@ -345,7 +352,9 @@ static void draw_event(const struct app *app, const struct trace_state *v,
 		append_fold(s, fold, text);
 	else
 		describe_event(s, event, text);
-	pane_text(pane_part(p, row, at, 1, 2), 0, 0, STYLE_LOCK, bracket(s, v, event));
+	const char *side = bracket(s, v, event);
+	if (*side != ' ' || !session_lacks_code(s))
+		pane_text(p, row, at, STYLE_LOCK, side);
 	pane_text(lane, 0, l->width ? 2 : 1,
 	          event == s->event ? STYLE_HERE : style_of_thread(thread), text->str);
 	g_string_free(text, TRUE);
@@ -391,6 +400,11 @@ static void draw_foot(const struct app *app, const struct trace_state *v, struct
 		append_event(s, v->readers[0], text);
 		if (v->reader_count > 1)
 			g_string_append_printf(text, " and %u more", v->reader_count - 1);
+	}
+	if (session_lacks_code(s)) {
+		g_string_append(text, "░ ");
+		if (!missing_code_around(s, s->event, text))
+			g_string_truncate(text, text->len - strlen("░ "));
 	}
 	pane_text(p, 2, 1, STYLE_TEXT, text->str);
 	g_string_free(text, TRUE);

@@ -7,9 +7,13 @@
 #include "engine/atomic/atomic.h"
 #include "engine/commute/cov.h"
 #include "engine/commute/rd2.h"
+#include "engine/partial/rdit.h"
 #include "engine/predict/deadlock.h"
+#include "engine/witness/witness.h"
 
 #include <string.h>
+
+static void start_analysis(struct app *app, enum analysis analysis);
 
 static bool cancelled(const struct error *e)
 {
@@ -32,18 +36,38 @@ static struct trace *job_trace(struct job *job)
 
 /* -- the index ---------------------------------------------------------------------- */
 
+/* A recording says so. */
+static bool lacks_code(const struct trace *t)
+{
+	for (uint64_t i = 0; i < t->notes_count; i++)
+		if (strcmp(trace_string(t, t->notes[i].key), "recording-missing") == 0)
+			return true;
+	return false;
+}
+
 static bool index_run(struct job *job, const struct progress *progress, struct error *error)
 {
-	return trace_need(job_trace(job), (unsigned)job->detail, progress) ||
-	       error_set(error, "", NULL, "cancelled");
+	struct trace *t = job_trace(job);
+	if (!trace_need(t, (unsigned)job->detail, progress))
+		return error_set(error, "", NULL, "cancelled");
+	if (lacks_code(t) || t->modules_count == 0) /* no recording is looked through: a pass */
+		job->data = missing_calls_new(t);
+	return true;
 }
 
 static void index_done(struct job *job, bool good, const struct error *error)
 {
 	struct app *app = job->context;
-	if (!good || app->jobs.closing)
+	struct session *s = app->session;
+	if (!good || app->jobs.closing) {
+		missing_calls_free(job->data);
 		return;
-	app->session->ready |= (unsigned)job->detail;
+	}
+	missing_calls_free(s->calls);
+	s->calls = job->data;
+	s->ready |= (unsigned)job->detail;
+	if (s->calls && !lacks_code(s->trace) && !app->options.quiet_start)
+		start_analysis(app, ANALYSIS_RDIT); /* after those that wait */
 	app_refresh(app);
 }
 
@@ -127,6 +151,16 @@ static void say_settled(struct app *app, const struct report *report)
 		        report->complete ? "nothing was missed" : "more may exist");
 }
 
+/* A report names two places; the pair that happens-before leaves open tells more of them than
+ * the first that is met.  Until the reader has done something. */
+static void prefer_open_pair(struct app *app)
+{
+	if (app->reported == 0)
+		return;
+	session_ask_reported(app->session, app->reported);
+	app_goto(app, app->session->pair[0], false);
+}
+
 static void analysis_done(struct job *job, bool good, const struct error *error)
 {
 	struct app *app = job->context;
@@ -142,6 +176,8 @@ static void analysis_done(struct job *job, bool good, const struct error *error)
 	if (analysis == ANALYSIS_AUTO)
 		say_settled(app, report);
 	session_add_report(app->session, report, analysis, analysis == ANALYSIS_AUTO);
+	if (analysis == ANALYSIS_HB)
+		prefer_open_pair(app);
 	app_refresh(app);
 }
 
@@ -317,16 +353,22 @@ void app_start_work(struct app *app)
 		if (analyses[i] == ANALYSIS_LOCKSET)
 			start_others(app); /* findings come before marks */
 		start_analysis(app, analyses[i]);
+		if (analyses[i] == ANALYSIS_AUTO && lacks_code(app_trace(app)))
+			start_analysis(app, ANALYSIS_RDIT);
 	}
-	if (session_lacks_code(app->session))
-		start_analysis(app, ANALYSIS_RDIT);
 }
 
 /* -- orders ------------------------------------------------------------------------- */
 
+/* Beside the kind of order in a job's detail: that of the trace with missing code. */
+enum { WITH_MISSING = 0x100 };
+
 static bool order_run(struct job *job, const struct progress *progress, struct error *error)
 {
-	job->data = order_new(job_trace(job), (enum order_kind)job->detail, progress);
+	struct app *app = job->context;
+	bool missing = job->detail & WITH_MISSING;
+	job->data = order_new(missing ? app->session->view : job_trace(job),
+	                      (enum order_kind)(job->detail & ~WITH_MISSING), progress);
 	return job->data || error_set(error, "", NULL, "cancelled");
 }
 
@@ -334,10 +376,12 @@ static void order_done(struct job *job, bool good, const struct error *error)
 {
 	struct app *app = job->context;
 	struct order *order = job->data;
-	if (order && (app->jobs.closing || app->session->orders[job->detail]))
+	struct order **place = &app->session->orders[(job->detail & WITH_MISSING) != 0]
+	                                            [job->detail & ~WITH_MISSING];
+	if (order && (app->jobs.closing || *place))
 		order_free(order);
 	else if (order)
-		app->session->orders[job->detail] = order;
+		*place = order;
 	if (!app->jobs.closing)
 		app_refresh(app);
 }
@@ -355,14 +399,50 @@ static bool is_under_way(const struct app *app, int detail,
 	return false;
 }
 
+static bool view_run(struct job *job, const struct progress *progress, struct error *error)
+{
+	job->data = trace_view_missing(job_trace(job), progress);
+	return job->data || error_set(error, "", NULL, "cancelled");
+}
+
+static void view_done(struct job *job, bool good, const struct error *error)
+{
+	struct app *app = job->context;
+	if (app->jobs.closing || app->session->view)
+		trace_view_free(job->data);
+	else
+		app->session->view = job->data;
+	if (!app->jobs.closing)
+		app_refresh(app);
+}
+
+/* The trace with the must-orders of missing code; false while it is being made. */
+static bool need_view(struct app *app)
+{
+	if (app->session->view)
+		return true;
+	if (is_under_way(app, 0, view_run))
+		return false;
+	struct job *job = job_new(app, "missing code", 0);
+	job->run = view_run;
+	job->done = view_done;
+	job->urgent = true;
+	jobs_add(&app->jobs, job);
+	return false;
+}
+
 bool app_need_order(struct app *app, enum order_kind kind)
 {
-	if (app->session->orders[kind])
+	struct session *s = app->session;
+	int detail = (int)kind | (s->missing ? WITH_MISSING : 0);
+	if (session_order(s, kind))
 		return true;
-	if (is_under_way(app, kind, order_run))
+	if (s->missing && !need_view(app))
+		return false;
+	if (is_under_way(app, detail, order_run))
 		return false;
 	char *title = g_strdup_printf("building %s", order_kind_word(kind));
-	struct job *job = job_new(app, title, kind);
+	struct job *job = job_new(app, title, detail);
 	g_free(title);
 	job->run = order_run;
 	job->done = order_done;
@@ -375,6 +455,7 @@ bool app_need_order(struct app *app, enum order_kind kind)
 
 struct decision {
 	uint32_t first, second;
+	bool missing; /* code that was not recorded counts */
 	struct finding *finding;
 };
 
@@ -384,6 +465,7 @@ static bool decide_run(struct job *job, const struct progress *progress, struct 
 	struct race_options options;
 	race_options_init(&options);
 	options.budget_pair = options.budget_total = 30; /* the reader waits and can stop it */
+	options.use_missing = d->missing;
 	d->finding =
 	        race_decide(job_trace(job), d->first, d->second, &options, progress, error);
 	return d->finding != NULL;
@@ -400,7 +482,10 @@ static void decide_done(struct job *job, bool good, const struct error *error)
 	if (good && !app->jobs.closing) {
 		struct report *report = report_new(app->session->trace, "decide");
 		report_add(report, d->finding);
-		session_settle(app->session, report);
+		if (d->missing)
+			session_add_missing(app->session, report);
+		else
+			session_settle(app->session, report);
 		app_refresh(app);
 	}
 	g_free(d);
@@ -419,9 +504,63 @@ void app_decide_pair(struct app *app, uint32_t first, uint32_t second)
 	struct decision *d = g_new0(struct decision, 1);
 	d->first = first;
 	d->second = second;
+	d->missing = app->session->missing;
 	job->data = d;
 	job->run = decide_run;
 	job->done = decide_done;
+	job->urgent = true;
+	jobs_add(&app->jobs, job);
+}
+
+/* -- a readable schedule ---------------------------------------------------------------- */
+
+struct shortening {
+	const struct finding *finding; /* borrowed from a report of the session, which stays */
+	enum claim claim;
+	GArray *events, *pair;
+};
+
+static bool shorten_run(struct job *job, const struct progress *progress, struct error *error)
+{
+	struct shortening *w = job->data;
+	struct check_options options = { 0 };
+	witness_minimise(job_trace(job), w->claim, (const uint32_t *)(void *)w->pair->data,
+	                 w->pair->len, &options, w->events);
+	return true;
+}
+
+static void shorten_done(struct job *job, bool good, const struct error *error)
+{
+	struct app *app = job->context;
+	struct shortening *w = job->data;
+	struct finding *f = (struct finding *)w->finding; /* of the session, which is ours */
+	if (!app->jobs.closing) {
+		g_array_unref(f->witness);
+		f->witness = g_steal_pointer(&w->events);
+		app_refresh(app);
+	}
+	if (w->events)
+		g_array_unref(w->events);
+	g_array_unref(w->pair);
+	g_free(w);
+}
+
+/* Under a specification the model would be asked from two threads at once. */
+void app_fewer_switches(struct app *app)
+{
+	const struct finding *f = session_finding(app->session);
+	if (f == NULL || f->witness == NULL || f->kind != FINDING_DATA_RACE ||
+	    app_trace(app)->instances_count > 0)
+		return;
+	struct job *job = job_new(app, "looking for fewer switches", (int)f->first);
+	struct shortening *w = g_new0(struct shortening, 1);
+	w->finding = f;
+	w->claim = session_claim(f);
+	w->events = g_array_copy(f->witness);
+	w->pair = finding_claimed(f);
+	job->data = w;
+	job->run = shorten_run;
+	job->done = shorten_done;
 	job->urgent = true;
 	jobs_add(&app->jobs, job);
 }

@@ -20,7 +20,7 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
-#include "rt.h"
+#include "ranges.h"
 
 struct runtime rt;
 extern char **environ;
@@ -158,6 +158,8 @@ __attribute__((constructor(101))) static void begin(int argc, char **argv)
 	int fd = config_descriptor();
 	if (fd < 0)
 		return;
+	if (rt.config.flags & LOG_SERVE)
+		serve(fd);
 	rt.controlled = rt.config.flags & LOG_CONTROLLED;
 	rt.values = rt.config.flags & LOG_VALUES;
 	rt.replay = rt.config.flags & LOG_REPLAY;
@@ -497,7 +499,9 @@ EXPORT void *dlopen(const char *file, int mode)
 }
 EXPORT int dlclose(void *library)
 {
-	return REAL(dlclose)(library);
+	int result = REAL(dlclose)(library);
+	range_unloaded(); /* something else may come to lie there */
+	return result;
 }
 
 /*
@@ -521,10 +525,10 @@ EXPORT int dlclose(void *library)
 	                pthread_condattr_getpshared) F(pthread_getcpuclockid) \
 	                F(pthread_getname_np) F(pthread_mutexattr_getprioceiling) F( \
 	                        pthread_mutexattr_getprotocol) F(pthread_mutexattr_getpshared) \
-	                        F(pthread_mutexattr_getrobust) F(pthread_mutexattr_gettype) F( \
-	                                pthread_rwlock_init) F(pthread_rwlockattr_getkind_np) \
+	                        F(pthread_mutexattr_getrobust) F(pthread_mutexattr_gettype) \
+	                                F(pthread_rwlockattr_getkind_np) \
 	                                F(pthread_rwlockattr_getpshared) F(pthread_sigmask) \
-	                                        F(pthread_spin_init) F(realpath) F(regexec) \
+	                                        F(realpath) F(regexec) \
 	                                                F(sem_getvalue) F(sem_unlink)
 FORWARDED(FORWARD)
 
