@@ -179,6 +179,13 @@ static bool is_known(const struct exploration *x, const struct part *parts, uint
 	}
 }
 
+/* A compare-and-exchange that sees another value may write where it did not, or not at all. */
+static bool is_exchange(const struct exploration *x, const struct flip *f)
+{
+	enum op op = f->event == NONE ? OP_COUNT : x->trace->events[f->event].op;
+	return f->kind == FLIP_READ && (op == OP_RMW || op == OP_AREAD);
+}
+
 /* The schedule: the sequence, and what comes next. */
 static struct seed *seed_of(struct exploration *x, const struct flip *f)
 {
@@ -193,7 +200,7 @@ static struct seed *seed_of(struct exploration *x, const struct flip *f)
 		g_array_set_size(f->sequence, f->sequence->len - 1);
 	else if (f->kind == FLIP_GOES_ON || f->kind == FLIP_WOKEN)
 		plan_go_on(&s->plan, x->trace, f->thread);
-	if (f->kind == FLIP_FAILS || f->kind == FLIP_SUCCEEDS)
+	if (f->kind == FLIP_FAILS || f->kind == FLIP_SUCCEEDS || is_exchange(x, f))
 		plan_any_outcome(&s->plan);
 	s->kind = f->kind;
 	s->thread = g_strdup(trace_thread_name(x->trace, f->thread));
@@ -349,6 +356,7 @@ static void derive(struct exploration *x, uint32_t known_as, const struct plan_r
 	bool beyond = false;
 	struct flip_limits limits = { .seconds = x->options->query_seconds,
 		                      .beyond = &beyond,
+		                      .deadline = x->deadline,
 		                      .progress = x->progress };
 	uint32_t *common = g_new(uint32_t, x->history->threads_count + 1);
 	bool *ended = g_new0(bool, x->history->threads_count + 1);
