@@ -3,7 +3,6 @@
  */
 #include "engine/explore/explore_private.h"
 
-#include "debuginfo/debuginfo.h"
 #include "engine/base/file.h"
 #include "engine/record/interpose.h"
 #include "engine/trace/formats.h"
@@ -516,7 +515,6 @@ static bool start_seed(struct exploration *x, struct seed *s, struct plan_run *r
 	s->plan.timeout_ms = o->timeout_ms ? o->timeout_ms : 10000;
 	s->plan.interposer = x->interposer;
 	s->plan.server = x->server;
-	s->plan.debug = x->debug;
 	s->plan.explore = true;
 	s->plan.max_steps = o->max_steps;
 	if (o->spec_files && s->plan.specs == NULL)
@@ -770,7 +768,6 @@ struct explore_report *explore(const struct explore_options *options,
 		.plain = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.ordered = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.output_file = -1,
-		.debug = debug_store_new(),
 		.deadline = budget > 0 ? g_get_monotonic_time() + budget : 0,
 	};
 	bool good = open_output(&x, error) && bind_library(&x, error) &&
@@ -778,7 +775,6 @@ struct explore_report *explore(const struct explore_options *options,
 	                                          error)) != NULL &&
 	            run_all(&x, error);
 	record_server_free(x.server);
-	debug_store_free(x.debug);
 	interposer_remove(x.interposer);
 	g_hash_table_unref(x.plain);
 	g_hash_table_unref(x.ordered);

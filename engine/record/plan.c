@@ -519,7 +519,7 @@ bool plan_follow(const struct plan *p, char **argv, unsigned first,
 	o.preload = p->interposer ? p->interposer : library;
 	run->facts.argv = argv;
 	run->facts.specs = p->specs;
-	run->facts.debug = p->debug;
+	run->facts.debug = record_server_debug(p->server);
 	o.server = p->server;
 	if (p->start_at && !session_start_at(argv[0], p->start_at, &o.config, error)) {
 		interposer_remove(library);
