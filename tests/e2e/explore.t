@@ -169,6 +169,12 @@ build exchange
 explore exchange
 is "$status $(explored exchange executions) $(explored exchange states) $(explored exchange complete)" "0 4 4 true" "two threads that compare and exchange: the second looks before or after, and which it is"
 
+# The C++ library's containers and conditions.
+run "$HEDDLE" c++ -g -O1 -DBUG "$root/tests/bench/explore/pool.cc" -o pool -pthread
+explore pool --until-error
+contains "$out" "Assertion \`!work.empty()' failed" "a waiter of a pool that does not look again"
+is "$(json '$d->{errors}[0]{locations}[0]')" "pool.cc:33" "where"
+
 # Random programs: as many classes as all interleavings have, by the reads' values.
 for seed in $(seq 1 "${HEDDLE_PROGRAMS:-6}"); do
 	perl "$generator" "$seed" random.c >expected
