@@ -12,7 +12,7 @@ _heddle() {
 	c++) words="" ;;
 	info) words="--lenient --format --help --quiet --version" ;;
 	convert) words="--to --lenient --help --quiet --version" ;;
-	filter) words="--output --to --for --lenient --format --help --quiet --version" ;;
+	filter) words="--output --to --for --check --lenient --format --help --quiet --version" ;;
 	deadlocks) words="--pairs --verdicts --missing --values --budget --baseline --lenient --format --help --quiet --version" ;;
 	races) words="--analysis --pairs --candidates --verdicts --witness --values --missing --budget --spec --shard --witness-events --baseline --lenient --format --help --quiet --version" ;;
 	witness) words="--output --values --missing --budget --spec --lenient --format --help --quiet --version" ;;
@@ -27,7 +27,7 @@ _heddle() {
 	shake) words="--runs --seed --strategy --depth --steps --timeout --format --help --quiet --version" ;;
 	explore) words="--output --spec --results --runs --budget --seed --final --check --steps --shard --until-error --timeout --format --help --quiet --version" ;;
 	doctor) words="--format --help --quiet --version" ;;
-	lesson) words="--directory --text --check --play --format --help --quiet --version" ;;
+	lesson) words="--directory --text --worksheet --restart --new --check --play --format --help --quiet --version" ;;
 	esac; fi
 	if [ "${current#-}" = "$current" ] && [ "$COMP_CWORD" != 1 ]; then words=; fi
 	COMPREPLY=($(compgen -W "$words" -f -- "$current"))

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "access.h"
+#include "ranges.h"
 
 /* The runtime's mappings lie in a place of their own, so that those of the program do not
  * depend on how much has been recorded. */
@@ -64,6 +65,52 @@ void rt_unpages(void *pages, size_t bytes)
 static char *buffers;        /* the shared chunks */
 static uint8_t *buffer_used; /* free mode: whose they are */
 
+/* ---- a program that gives its rights up ---- */
+
+/*
+ * A daemon that is started by root may become another user, or change its root; the log is no
+ * longer its to open then.  So root's programs keep a descriptor of it, far from those that they
+ * count, beside the path (which is the way for those that close all they find).
+ */
+static int kept = -1;
+static uint64_t kept_file[2]; /* device, inode: is it still ours? */
+
+static bool identify(int fd, uint64_t file[2])
+{
+	struct stat status;
+	if (raw_syscall(SYS_newfstatat, fd, (long)"", (long)&status, AT_EMPTY_PATH, 0, 0) != 0)
+		return false;
+	file[0] = status.st_dev;
+	file[1] = status.st_ino;
+	return true;
+}
+
+static void keep_descriptor(long fd)
+{
+	enum { FAR = 600 };
+	if (raw_syscall(SYS_geteuid, 0, 0, 0, 0, 0, 0) != 0)
+		return;
+	long far = raw_syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, FAR, 0, 0, 0);
+	if (far < 0 || !identify((int)far, kept_file)) {
+		if (far >= 0)
+			raw_syscall(SYS_close, far, 0, 0, 0, 0, 0);
+		return;
+	}
+	kept = (int)far;
+}
+
+/* A descriptor of the log, to be closed, or -errno. */
+static long open_log(void)
+{
+	long fd = raw_syscall(SYS_openat, AT_FDCWD, (long)rt.config.log, O_WRONLY | O_CLOEXEC,
+	                      0, 0, 0);
+	uint64_t file[2];
+	if (fd >= 0 || kept < 0 || !identify(kept, file) || file[0] != kept_file[0] ||
+	    file[1] != kept_file[1])
+		return fd;
+	return raw_syscall(SYS_fcntl, kept, F_DUPFD_CLOEXEC, 0, 0, 0, 0);
+}
+
 static struct log_header *map_header(int *error)
 {
 	long fd = raw_syscall(SYS_openat, AT_FDCWD, (long)rt.config.log, O_RDWR | O_CLOEXEC, 0,
@@ -71,8 +118,10 @@ static struct log_header *map_header(int *error)
 	long p = fd < 0 ? fd
 	                : raw_syscall(SYS_mmap, 0, LOG_HEADER, PROT_READ | PROT_WRITE,
 	                              MAP_SHARED, fd, 0);
-	if (fd >= 0)
+	if (fd >= 0) {
+		keep_descriptor(fd);
 		raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+	}
 	*error = p < 0 ? -p : 0;
 	return p < 0 ? NULL : (struct log_header *)p;
 }
@@ -134,8 +183,7 @@ static uint64_t slot_of(uint64_t sequence)
 static int write_chunk(struct stream *s)
 {
 	struct log_chunk *head = s->chunk;
-	long fd = raw_syscall(SYS_openat, AT_FDCWD, (long)rt.config.log, O_WRONLY | O_CLOEXEC,
-	                      0, 0, 0);
+	long fd = open_log();
 	if (fd < 0)
 		return -fd;
 	uint64_t offset = log_chunk_offset(rt.config.flags, slot_of(head->sequence));
@@ -603,6 +651,7 @@ static int one_module(struct dl_phdr_info *info, size_t size, void *context)
 	}
 	if (high == 0)
 		return 0;
+	range_module(info);
 	if ((uintptr_t)one_module >= low && (uintptr_t)one_module < high) {
 		rt.own_low = low;
 		rt.own_high = high;

@@ -286,6 +286,8 @@ void sched_leave(struct thread *t);
 void sched_rejoin(struct thread *t);
 void sched_start(struct thread *t); /* a new thread waits for its first turn */
 void sched_end(struct thread *t);
+void sched_adopt(struct thread *t); /* a new one that no thread created: waits for its turn */
+void sched_expect(int more);        /* so many more, or fewer, may come like that */
 bool sched_wait_files(struct thread *t, struct pollfd *fds, unsigned count, bool timed,
                       uint64_t deadline);
 void sched_detach_all(void); /* recording ends: let everybody run freely */
@@ -329,6 +331,12 @@ void thread_begin(struct thread *t);
 /* Virtual nanoseconds of an absolute time of a clock. */
 uint64_t deadline_of(clockid_t clock, const struct timespec *at);
 void clock_now(clockid_t clock, struct timespec *now); /* the virtual one, not recorded */
+
+/* ---- abi.c ---- */
+/* Synchronisation that is none of POSIX's: what was before a release at `key`, any number but 0,
+ * is before what comes after the next acquire there. */
+void message_release(uintptr_t key, uintptr_t pc);
+void message_acquire(uintptr_t key, uintptr_t pc);
 
 /* ---- invoke.c ---- */
 /* `made`: the call made the object. */
@@ -380,7 +388,7 @@ void reach_data(uintptr_t low, uintptr_t high); /* writable, of a module of the 
 void reach_stack(uintptr_t low, uintptr_t high);
 /* Where the frame's return address lies on the stack, below `limit`; 0: not found. */
 uintptr_t frame_return(const struct frame *f, uintptr_t limit);
-/* What the arguments whose bits are in `mask` reach: the thread's list, until the next call. */
+/* What the arguments whose bits are in `mask` (layout.h, LOG_ARGUMENTS) reach: the thread's list, until the next call. */
 unsigned reach_scan(struct thread *t, const uint64_t *arguments, unsigned mask,
                     const struct log_reached **list, bool *cut);
 

@@ -105,6 +105,31 @@ void sched_wait_gone(void)
 	}
 }
 
+void sched_adopt(struct thread *t)
+{
+	if (!rt.controlled)
+		return;
+	sched_lock();
+	bool chosen = t->state != STATE_READY;
+	if (!chosen) {
+		sched.ready--;
+		t->state = STATE_OUTSIDE;
+		sched.outside++;
+	}
+	sched_unlock();
+	if (chosen)
+		sched_wait_turn(t);
+	else
+		sched_rejoin(t);
+}
+
+void sched_expect(int more)
+{
+	sched_lock();
+	sched.outside += (unsigned)more;
+	sched_unlock();
+}
+
 void sched_end(struct thread *t)
 {
 	if (rt.config.flags & LOG_EXPLORE && rt.on) {
