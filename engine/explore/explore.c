@@ -255,8 +255,8 @@ static struct explore_error *error_like(struct exploration *x, const struct expl
 		struct explore_error *e = &g_array_index(errors, struct explore_error, i);
 		if (e->end == r->end && e->status == r->status &&
 		    strcmp(e->story, r->story) == 0 &&
-		    at_same_places(r, &g_array_index(x->report->runs, struct explore_run,
-		                                     e->run)))
+		    at_same_places(r,
+		                   &g_array_index(x->report->runs, struct explore_run, e->run)))
 			return e;
 	}
 	struct explore_error fresh = { r->end, r->status, g_strdup(r->story), x->run, 0 };
@@ -453,7 +453,7 @@ static void note_atomics(struct exploration *x)
 /* A specification that nothing in the program goes by is a mistake of the user's. */
 static void note_nothing(struct exploration *x)
 {
-	if (x->options->specs == NULL || x->run > 0 ||
+	if (x->options->specs == NULL || x->run > 0 || g_hash_table_size(x->plain) > 0 ||
 	    (x->view->calls != NULL && x->view->calls->len > 0))
 		return;
 	g_ptr_array_add(x->report->notes,

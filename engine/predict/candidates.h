@@ -38,6 +38,10 @@ uint32_t lockset_exclusive(struct locksets *l, uint32_t a, uint32_t b);
 /* A lock in both sets that one side holds exclusively (index of trace.objects), or NONE. */
 uint32_t lockset_common(const struct locksets *l, uint32_t a, uint32_t b);
 
+/* Is there such an item (as lockset_with has them) in the set? */
+typedef bool lockset_item(void *context, uint32_t item);
+bool lockset_any(const struct locksets *l, uint32_t set, lockset_item *wanted, void *context);
+
 struct candidate_options {
 	/* The order whose unordered pairs are wanted: ORDER_KIND_PO loses no race; NULL: all
 	 * conflicting pairs.  Borrowed; must outlive the enumeration. */

@@ -16,10 +16,14 @@
  * have its lock in common; so kinds are put together by their sets, and only pairs of sets
  * without a common lock are looked into.
  */
+struct set {
+	uint32_t lockset, start; /* start: of its kinds; there is one more than sets */
+	uint32_t who;            /* of all: KIND_WRITES when one does; the thread, or NONE */
+};
 struct sets {
 	struct locksets *locksets;
 	struct kind *kinds; /* by their set */
-	uint32_t *start;    /* by set: of its kinds; one more than there are */
+	struct set *of;
 	uint32_t count, capacity;
 };
 
@@ -34,18 +38,25 @@ static int by_set(const void *a, const void *b)
 
 static void put_together(struct sets *s, struct kind *kinds, uint32_t count)
 {
+	struct set *set = NULL;
+
 	if (count >= s->capacity) {
 		s->capacity = MAX(256, 2 * count);
-		s->start = g_renew(uint32_t, s->start, s->capacity);
+		s->of = g_renew(struct set, s->of, s->capacity);
 	}
 	qsort(kinds, count, sizeof(struct kind), by_set);
 	s->kinds = kinds;
 	s->count = 0;
 	for (uint32_t i = 0; i < count; i++) {
-		if (i == 0 || kinds[i].lockset != kinds[i - 1].lockset)
-			s->start[s->count++] = i;
+		if (set == NULL || kinds[i].lockset != set->lockset) {
+			set = &s->of[s->count++];
+			*set = (struct set){ kinds[i].lockset, i, kinds[i].who };
+		}
+		if ((set->who ^ kinds[i].who) >= KIND_THREAD)
+			set->who = NONE;
+		set->who |= kinds[i].who & KIND_WRITES;
 	}
-	s->start[s->count] = count;
+	s->of[s->count].start = count;
 }
 
 /* Different threads, a write, not both atomic. */
@@ -54,15 +65,22 @@ static inline bool may_race(uint32_t a, uint32_t b)
 	return (a ^ b) >= KIND_THREAD && ((a | b) & KIND_WRITES) && !(a & b & KIND_ATOMIC);
 }
 
+static bool sets_may_race(const struct sets *s, const struct set *a, const struct set *b)
+{
+	return ((a->who | b->who) & KIND_WRITES) &&
+	       (a->who == NONE || (a->who ^ b->who) >= KIND_THREAD) &&
+	       lockset_common(s->locksets, a->lockset, b->lockset) == NONE;
+}
+
 /* The kinds of two sets that have no lock in common. */
 static void pair_sets(const struct sets *s, uint32_t one, uint32_t other,
                       struct site_races *sites)
 {
-	for (uint32_t i = s->start[one]; i < s->start[one + 1]; i++) {
+	for (uint32_t i = s->of[one].start; i < s->of[one + 1].start; i++) {
 		const struct kind *a = &s->kinds[i];
-		uint32_t end = one == other ? i : s->start[other + 1];
+		uint32_t end = one == other ? i : s->of[other + 1].start;
 
-		for (uint32_t j = s->start[other]; j < end; j++) {
+		for (uint32_t j = s->of[other].start; j < end; j++) {
 			const struct kind *b = &s->kinds[j];
 
 			struct racing pairs = { .events = { a->first, b->first },
@@ -82,8 +100,7 @@ static void variable_sites(struct sets *s, struct kind *kinds, uint32_t count,
 	put_together(s, kinds, count);
 	for (uint32_t i = 0; i < s->count; i++) {
 		for (uint32_t j = 0; j <= i; j++) {
-			if (lockset_common(s->locksets, kinds[s->start[i]].lockset,
-			                   kinds[s->start[j]].lockset) == NONE)
+			if (sets_may_race(s, &s->of[i], &s->of[j]))
 				pair_sets(s, i, j, sites);
 		}
 	}
@@ -108,7 +125,7 @@ static void all_sites(struct trace *t, struct locksets *locksets, struct kinds *
 
 		f->counted_all = t->wides_count == 0;
 	}
-	g_free(sets.start);
+	g_free(sets.of);
 	site_races_free(sites);
 }
 

@@ -278,6 +278,19 @@ uint32_t lockset_common(const struct locksets *l, uint32_t a, uint32_t b)
 	return found != NONE ? found : lockset_common(l, x->part[1], y->part[1]);
 }
 
+bool lockset_any(const struct locksets *l, uint32_t set, lockset_item *wanted, void *context)
+{
+	const struct node *n = &l->nodes[set];
+
+	if (set == 0)
+		return false;
+	if (n->bit == 0)
+		return (n->held[0] > 0 && wanted(context, n->number * 2)) ||
+		       (n->held[1] > 0 && wanted(context, n->number * 2 + 1));
+	return lockset_any(l, n->part[0], wanted, context) ||
+	       lockset_any(l, n->part[1], wanted, context);
+}
+
 /* ---------------------------------------------------------------------------------------- */
 
 struct locksets *locksets_empty(void)

@@ -136,7 +136,8 @@ static bool close_held(const struct syncp *s, struct closure *c, uint32_t thread
 	for (uint32_t h = c->held[thread]; h != NONE; h = list->items[h].outer) {
 		uint32_t release = section_release(list, h);
 
-		if (release != NONE && overtaken(s, c, &list->items[h], thread)) {
+		if (release != NONE && release >= c->limits[thread] &&
+		    overtaken(s, c, &list->items[h], thread)) {
 			take_whole(s, c, release);
 			grown = true;
 		}

@@ -178,7 +178,7 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	TAG(INPUT, 0, 0)     /* pc: length of the bytes that follow: see struct log_input */ \
 	TAG(DROP, 0, 0)      /* --last: the state that earlier chunks had left begins here */ \
 	TAG(REPEAT, 0, 0)    /* pc: how often its thread made its last event again, at once */ \
-	/* CALL's flags: LOG_MADE */ \
+	/* flags: LOG_MADE, LOG_LEFT */ \
 	TAG(CALL, 0, 1)  /* object; length; type NUL method NUL arguments as text NUL */ \
 	TAG(RET, 0, 1)   /* the same with results */ \
 	TAG(GIVEN, 2, 0) /* address, size: memory that the C library allocated for itself */ \
@@ -311,8 +311,9 @@ enum log_object_flag {
 
 #define LOG_PC_SHIFT     16
 #define LOG_ADDRESS_MASK ((1ull << 48) - 1)
-/* Of CALL, RET, SEMAPHORE: the call made the object, another of the same address. */
+/* Of CALL, SEMAPHORE: the call made the object, another of the same address. */
 #define LOG_MADE         1
+#define LOG_LEFT         2 /* RET: it did not come back: a jump, an exception, a thread's end */
 #define LOG_SIZE_SHIFT   48
 #define LOG_SMALL_SHIFT  51
 #define LOG_SMALL_LIMIT  (1ull << 13)

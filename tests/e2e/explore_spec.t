@@ -150,6 +150,91 @@ atomic inside "the program writes inside it"
 printf "$head\n$method { if (pthread_mutex_trylock(&m)) return; ++*c; }\n${tail/OTHER/}\n" >kept.c
 atomic kept "an invocation tries a lock in vain"
 
+cat >ways.c <<'C'
+#include <pthread.h>
+#include <semaphore.h>
+#include <setjmp.h>
+static int n, n2, other;
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, k = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+static __thread jmp_buf away;
+static void *nothing(void *p) { return p; }
+__attribute__((noipa)) void counter_inc(int *c)
+{
+	pthread_mutex_lock(&m);
+	++*c;
+#if defined WAITS
+	if (*c == 1)
+		pthread_cond_wait(&cond, &m);
+	else
+		pthread_cond_signal(&cond);
+#elif defined SEMAPHORE
+	static sem_t s;
+	sem_init(&s, 0, 1);
+	sem_wait(&s);
+#elif defined CREATES
+	pthread_t t;
+	pthread_create(&t, 0, nothing, 0);
+	pthread_join(t, 0);
+#elif defined SHARES
+	other++;
+#elif defined TWICE
+	pthread_mutex_unlock(&m);
+	pthread_mutex_lock(&m);
+	++*c;
+#elif defined KEEPS
+	pthread_mutex_lock(&k);
+	pthread_mutex_unlock(&m);
+	return;
+#elif defined JUMPS
+	pthread_mutex_unlock(&m);
+	longjmp(away, 1);
+#elif defined CANCELLED
+	pthread_mutex_unlock(&m);
+	pthread_cancel(pthread_self());
+	pthread_testcancel();
+#endif
+	pthread_mutex_unlock(&m);
+}
+static void *one(void *p)
+{
+	if (!setjmp(away))
+		counter_inc(&n);
+#ifdef KEEPS
+	pthread_mutex_unlock(&k);
+#endif
+	return p;
+}
+static void *two(void *p)
+{
+#ifdef SHARES
+	counter_inc(&n2);
+#else
+	one(p);
+#endif
+	return p;
+}
+int main(void)
+{
+	pthread_t t, u;
+	pthread_create(&t, 0, one, 0);
+	pthread_create(&u, 0, two, 0);
+	pthread_join(t, 0);
+	return pthread_join(u, 0);
+}
+C
+for row in "WAITS waits for a condition" "SEMAPHORE waits for a semaphore" \
+	"CREATES creates a thread" "SHARES it shares m with another object" \
+	"TWICE others may come between two locked parts" "KEEPS keeps a lock" \
+	"JUMPS was left by a jump" "CANCELLED was left by a jump, an exception or the end"; do
+	build ways "-D${row%% *}" ways.c
+	explore ways
+	plain=$(found)
+	explore ways --spec inc.spec
+	like "$(json '$d->{notes}[0]." ".@{$d->{notes}}')" "is not atomic: .*${row#* }.* [12]\$" "${row%% *}: not atomic, and no other complaint"
+	is "$(found)" "$plain" "${row%% *}: all the same, every class"
+done
+
 # Atomics alone make no lock necessary; that is taken on trust, and said.
 printf "$head\n$method { __atomic_fetch_add(c, 1, __ATOMIC_SEQ_CST); }\n${tail/OTHER/}\n" >atomics.c
 build atomics atomics.c

@@ -237,19 +237,20 @@ static void draw_turn(const struct app *app, const struct witness_view *v,
 	const char *mark = turn->moved > 0 ? "▲" : turn->moved < 0 ? "▼" : "";
 	pane_text(p, row, at, STYLE_MOVED, mark);
 	at += 2;
-	GString *text = g_string_new(NULL);
-	int right = 0;
+	GString *text = g_string_new(NULL), *places = g_string_new(NULL);
+	append_places(app, v, turn, places);
+	int room = p.columns - at, right = 0;
 	if (turn->why != NONE) {
 		const struct context_switch *s =
 		        &g_array_index(v->switches, struct context_switch, turn->why);
 		append_switch_reason(t, v, s, text);
-		right = MIN(text_columns(text->str), (p.columns - at) / 2);
+		right = MIN(text_columns(text->str),
+		            MAX(room / 2, room - 1 - text_columns(places->str)));
 		pane_field(p, row, p.columns - right, right,
 		           s->reason == SWITCH_OPTIONAL ? STYLE_DIM : STYLE_KEY, text->str);
 	}
-	g_string_truncate(text, 0);
-	append_places(app, v, turn, text);
-	pane_field(p, row, at, p.columns - at - right - (right ? 1 : 0), STYLE_TEXT, text->str);
+	pane_field(p, row, at, room - right - (right ? 1 : 0), STYLE_TEXT, places->str);
+	g_string_free(places, TRUE);
 	g_string_free(text, TRUE);
 }
 

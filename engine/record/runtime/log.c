@@ -65,6 +65,52 @@ void rt_unpages(void *pages, size_t bytes)
 static char *buffers;        /* the shared chunks */
 static uint8_t *buffer_used; /* free mode: whose they are */
 
+/* ---- a program that gives its rights up ---- */
+
+/*
+ * A daemon that is started by root may become another user, or change its root; the log is no
+ * longer its to open then.  So root's programs keep a descriptor of it, far from those that they
+ * count, beside the path (which is the way for those that close all they find).
+ */
+static int kept = -1;
+static uint64_t kept_file[2]; /* device, inode: is it still ours? */
+
+static bool identify(int fd, uint64_t file[2])
+{
+	struct stat status;
+	if (raw_syscall(SYS_newfstatat, fd, (long)"", (long)&status, AT_EMPTY_PATH, 0, 0) != 0)
+		return false;
+	file[0] = status.st_dev;
+	file[1] = status.st_ino;
+	return true;
+}
+
+static void keep_descriptor(long fd)
+{
+	enum { FAR = 600 };
+	if (raw_syscall(SYS_geteuid, 0, 0, 0, 0, 0, 0) != 0)
+		return;
+	long far = raw_syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, FAR, 0, 0, 0);
+	if (far < 0 || !identify((int)far, kept_file)) {
+		if (far >= 0)
+			raw_syscall(SYS_close, far, 0, 0, 0, 0, 0);
+		return;
+	}
+	kept = (int)far;
+}
+
+/* A descriptor of the log, to be closed, or -errno. */
+static long open_log(void)
+{
+	long fd = raw_syscall(SYS_openat, AT_FDCWD, (long)rt.config.log, O_WRONLY | O_CLOEXEC,
+	                      0, 0, 0);
+	uint64_t file[2];
+	if (fd >= 0 || kept < 0 || !identify(kept, file) || file[0] != kept_file[0] ||
+	    file[1] != kept_file[1])
+		return fd;
+	return raw_syscall(SYS_fcntl, kept, F_DUPFD_CLOEXEC, 0, 0, 0, 0);
+}
+
 static struct log_header *map_header(int *error)
 {
 	long fd = raw_syscall(SYS_openat, AT_FDCWD, (long)rt.config.log, O_RDWR | O_CLOEXEC, 0,
@@ -72,8 +118,10 @@ static struct log_header *map_header(int *error)
 	long p = fd < 0 ? fd
 	                : raw_syscall(SYS_mmap, 0, LOG_HEADER, PROT_READ | PROT_WRITE,
 	                              MAP_SHARED, fd, 0);
-	if (fd >= 0)
+	if (fd >= 0) {
+		keep_descriptor(fd);
 		raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+	}
 	*error = p < 0 ? -p : 0;
 	return p < 0 ? NULL : (struct log_header *)p;
 }
@@ -135,8 +183,7 @@ static uint64_t slot_of(uint64_t sequence)
 static int write_chunk(struct stream *s)
 {
 	struct log_chunk *head = s->chunk;
-	long fd = raw_syscall(SYS_openat, AT_FDCWD, (long)rt.config.log, O_WRONLY | O_CLOEXEC,
-	                      0, 0, 0);
+	long fd = open_log();
 	if (fd < 0)
 		return -fd;
 	uint64_t offset = log_chunk_offset(rt.config.flags, slot_of(head->sequence));
@@ -463,7 +510,7 @@ uint64_t *log_blob(struct thread *t, enum log_tag tag, uint64_t pc, const uint64
 }
 
 /* A call or its return; `text`: type, method and values, each ended by NUL. */
-void log_invocation(struct thread *t, enum log_tag tag, bool made, uint64_t pc,
+void log_invocation(struct thread *t, enum log_tag tag, unsigned flags, uint64_t pc,
                     const void *self, const char *text, size_t length)
 {
 	uint64_t object = (uintptr_t)self;
@@ -471,8 +518,8 @@ void log_invocation(struct thread *t, enum log_tag tag, bool made, uint64_t pc,
 	if (!rt.controlled)
 		log_epoch(t);
 	uint64_t *w = log_blob(t, tag, pc, &object, 1, text, length);
-	if (w && made)
-		w[0] |= LOG_MADE << 8;
+	if (w)
+		w[0] |= flags << 8;
 	count_event(t, tag, pc);
 }
 

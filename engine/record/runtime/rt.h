@@ -254,7 +254,7 @@ void log_frames(struct thread *t);
 /* The record, or NULL when it is too long for one. */
 uint64_t *log_blob(struct thread *t, enum log_tag tag, uint64_t pc, const uint64_t *words,
                    unsigned count, const void *bytes, uint64_t length);
-void log_invocation(struct thread *t, enum log_tag tag, bool made, uint64_t pc,
+void log_invocation(struct thread *t, enum log_tag tag, unsigned flags, uint64_t pc,
                     const void *self, const char *text, size_t length);
 void log_note(const char *key, const char *value);
 void log_thread(struct thread *t);
@@ -340,7 +340,7 @@ void message_acquire(uintptr_t key, uintptr_t pc);
 
 /* ---- invoke.c ---- */
 /* `made`: the call made the object. */
-void invoke_record(struct thread *t, enum log_tag tag, bool made, uintptr_t pc,
+void invoke_record(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
                    const char *type, const void *object, const char *method,
                    const char *values);
 
