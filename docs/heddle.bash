@@ -12,7 +12,7 @@ _heddle() {
 	c++) words="" ;;
 	info) words="--lenient --format --help --quiet --version" ;;
 	convert) words="--to --lenient --help --quiet --version" ;;
-	filter) words="--output --to --for --lenient --format --help --quiet --version" ;;
+	filter) words="--output --to --for --check --lenient --format --help --quiet --version" ;;
 	deadlocks) words="--pairs --verdicts --missing --values --budget --baseline --lenient --format --help --quiet --version" ;;
 	races) words="--analysis --pairs --candidates --verdicts --witness --values --missing --budget --spec --shard --witness-events --baseline --lenient --format --help --quiet --version" ;;
 	witness) words="--output --values --missing --budget --spec --lenient --format --help --quiet --version" ;;

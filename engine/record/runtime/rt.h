@@ -388,7 +388,7 @@ void reach_data(uintptr_t low, uintptr_t high); /* writable, of a module of the 
 void reach_stack(uintptr_t low, uintptr_t high);
 /* Where the frame's return address lies on the stack, below `limit`; 0: not found. */
 uintptr_t frame_return(const struct frame *f, uintptr_t limit);
-/* What the arguments whose bits are in `mask` reach: the thread's list, until the next call. */
+/* What the arguments whose bits are in `mask` (layout.h, LOG_ARGUMENTS) reach: the thread's list, until the next call. */
 unsigned reach_scan(struct thread *t, const uint64_t *arguments, unsigned mask,
                     const struct log_reached **list, bool *cut);
 
