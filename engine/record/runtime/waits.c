@@ -174,18 +174,28 @@ static int64_t length_ms(const struct timespec *time)
 	return time ? time->tv_sec * 1000ll + time->tv_nsec / 1000000 : -1;
 }
 
-EXPORT int poll(struct pollfd *fds, nfds_t n, int timeout)
+static int poll_here(struct pollfd *fds, nfds_t n, int timeout, uintptr_t pc)
 {
 	struct thread *t = recording();
 	if (!t || !rt.controlled)
 		return REAL(poll)(fds, n, timeout);
 	bool out = any_outside(t, fds, n);
 	if (out && rt.inputs == INPUTS_GIVEN)
-		return poll_given(t, LOG_INPUT_poll, LOG_CALL_poll, fds, n, timeout, CALLER());
-	wait_here(t, fds, n, timeout, LOG_CALL_poll, CALLER());
+		return poll_given(t, LOG_INPUT_poll, LOG_CALL_poll, fds, n, timeout, pc);
+	wait_here(t, fds, n, timeout, LOG_CALL_poll, pc);
 	int result = or_interrupted(t, REAL(poll)(fds, n, 0));
-	told(t, fds, n, result, CALLER());
+	told(t, fds, n, result, pc);
 	return out ? kept(t, LOG_INPUT_poll, fds, n, result) : result;
+}
+EXPORT int poll(struct pollfd *fds, nfds_t n, int timeout)
+{
+	return poll_here(fds, n, timeout, CALLER());
+}
+EXPORT int __poll_chk(struct pollfd *fds, nfds_t n, int timeout, size_t room);
+int __poll_chk(struct pollfd *fds, nfds_t n, int timeout, size_t room)
+{
+	return room / sizeof(*fds) < n ? REAL(__poll_chk)(fds, n, timeout, room)
+	                               : poll_here(fds, n, timeout, CALLER());
 }
 
 /* With a mask of signals for as long as it waits, the scheduler steps aside. */
@@ -202,8 +212,8 @@ EXPORT int poll(struct pollfd *fds, nfds_t n, int timeout)
 		result_; \
 	})
 
-EXPORT int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
-                 const sigset_t *mask)
+static int ppoll_here(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
+                      const sigset_t *mask, uintptr_t pc)
 {
 	struct thread *t = recording();
 	struct timespec zero = { 0, 0 };
@@ -212,16 +222,29 @@ EXPORT int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
 	bool out = any_outside(t, fds, n);
 	if (out && rt.inputs == INPUTS_GIVEN)
 		return poll_given(t, LOG_INPUT_ppoll, LOG_CALL_ppoll, fds, n,
-		                  length_ms(timeout), CALLER());
+		                  length_ms(timeout), pc);
 	int result;
 	if (mask) {
-		result = ASIDE(t, LOG_CALL_ppoll, CALLER(), REAL(ppoll)(fds, n, timeout, mask));
+		result = ASIDE(t, LOG_CALL_ppoll, pc, REAL(ppoll)(fds, n, timeout, mask));
 	} else {
-		wait_here(t, fds, n, length_ms(timeout), LOG_CALL_ppoll, CALLER());
+		wait_here(t, fds, n, length_ms(timeout), LOG_CALL_ppoll, pc);
 		result = or_interrupted(t, REAL(ppoll)(fds, n, &zero, mask));
 	}
-	told(t, fds, n, result, CALLER());
+	told(t, fds, n, result, pc);
 	return out ? kept(t, LOG_INPUT_ppoll, fds, n, result) : result;
+}
+EXPORT int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
+                 const sigset_t *mask)
+{
+	return ppoll_here(fds, n, timeout, mask, CALLER());
+}
+EXPORT int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
+                       const sigset_t *mask, size_t room);
+int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
+                const sigset_t *mask, size_t room)
+{
+	return room / sizeof(*fds) < n ? REAL(__ppoll_chk)(fds, n, timeout, mask, room)
+	                               : ppoll_here(fds, n, timeout, mask, CALLER());
 }
 
 /* The three sets of a select, as poll has them. */
