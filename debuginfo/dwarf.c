@@ -176,6 +176,30 @@ static void walk_named(struct reader *r, Dwarf_Die die, const char *name, struct
 	g_string_truncate(r->prefix, prefix);
 }
 
+/* A lambda is a class without a name, and its code the operator() of it: "main::lambda" tells
+ * more.  NULL for a class with a name. */
+static const char *closure_name(struct reader *r, const struct facts *f,
+                                const struct level *outer)
+{
+	if (f->name != NULL || !r->qualified)
+		return NULL;
+	enum { HOPS = 4 }; /* a definition, its declaration */
+	const char *function = NULL;
+	uint32_t id = outer->function;
+	for (int hop = 0; id != NONE && hop < HOPS; hop++) {
+		const struct function_record *record =
+		        AT(r->d->functions, struct function_record, id);
+		function = record->public.name;
+		id = function != NULL && *function ? NONE : record->origin;
+	}
+	if (function == NULL || *function == '\0')
+		return qualified(r, "lambda");
+	char *whole = g_strconcat(function, "::lambda", NULL);
+	const char *own = debuginfo_intern(r->d, whole);
+	g_free(whole);
+	return own;
+}
+
 /* The members of a struct are collected in `locals` of its level as debug_member. */
 static void read_struct(struct reader *r, Dwarf_Die die, const struct facts *f, uint32_t id,
                         const struct level *outer)
@@ -187,7 +211,10 @@ static void read_struct(struct reader *r, Dwarf_Die die, const struct facts *f, 
 		               .type = id,
 		               .locals = members,
 		               .depth = outer->depth + 1 };
+	const char *closure = r->closure;
+	r->closure = closure_name(r, f, outer);
 	walk_named(r, die, f->name, &inner);
+	r->closure = closure;
 	struct debug_type *type = &AT(d->types, struct type_record, id)->public;
 	type->members = d->members->len;
 	type->member_count = members->len;
@@ -340,7 +367,9 @@ static void read_function(struct reader *r, Dwarf_Die die, const struct facts *f
 	struct debuginfo *d = r->d;
 	uint32_t id = function_id(r, f->offset);
 	uint32_t origin = function_id(r, f->origin ? f->origin : f->specification);
-	const char *name = qualified(r, f->name), *file = reader_file_name(r, f->file);
+	const char *closure = r->closure, *file = reader_file_name(r, f->file);
+	bool is_call = closure && f->name && g_str_has_prefix(f->name, "operator()");
+	const char *name = is_call ? closure : qualified(r, f->name);
 	struct function_record *record = AT(d->functions, struct function_record, id);
 	record->public.name = name;
 	record->public.file = file;
@@ -373,7 +402,9 @@ static void read_function(struct reader *r, Dwarf_Die die, const struct facts *f
 		inner.parameters = g_array_new(FALSE, FALSE, sizeof(struct debug_local));
 		inner.locals = g_array_new(FALSE, FALSE, sizeof(struct debug_local));
 	}
+	r->closure = NULL;
 	walk_children(r, die, &inner);
+	r->closure = closure;
 	if (inner.parameters == NULL)
 		return;
 	record = AT(d->functions, struct function_record, id);

@@ -4,6 +4,7 @@
  */
 #include "debuginfo/dwarf_reader.h"
 
+#include <stddef.h>
 #include <string.h>
 
 /* --- libdwarf's manners ------------------------------------------------------------- */
@@ -217,77 +218,81 @@ static uint64_t member_offset(struct reader *r, Dwarf_Attribute attribute, bool 
 	return 0;
 }
 
+/* What is a number, a reference or a flag and goes to a member of the facts as it is. */
+enum plain { NOT_PLAIN, NUMBER, REFERENCE, FLAG };
+#define TO(member) offsetof(struct facts, member)
+static const struct {
+	enum plain kind;
+	size_t to, has; /* its member, and the one that says that it is there (0: none) */
+} plain_attributes[] = {
+	[DW_AT_type] = { REFERENCE, TO(type), 0 },
+	[DW_AT_specification] = { REFERENCE, TO(specification), 0 },
+	[DW_AT_abstract_origin] = { REFERENCE, TO(origin), 0 },
+	[DW_AT_byte_size] = { NUMBER, TO(size), 0 },
+	[DW_AT_decl_line] = { NUMBER, TO(line), 0 },
+	[DW_AT_decl_file] = { NUMBER, TO(file), 0 },
+	[DW_AT_call_line] = { NUMBER, TO(call_line), 0 },
+	[DW_AT_call_file] = { NUMBER, TO(call_file), 0 },
+	[DW_AT_call_column] = { NUMBER, TO(call_column), 0 },
+	[DW_AT_bit_size] = { NUMBER, TO(bit_size), 0 },
+	[DW_AT_data_bit_offset] = { NUMBER, TO(bit_offset), TO(has_bit_offset) },
+	[DW_AT_bit_offset] = { NUMBER, TO(old_bit_offset), TO(has_old_bit_offset) },
+	[DW_AT_count] = { NUMBER, TO(count), TO(has_count) },
+	[DW_AT_external] = { FLAG, TO(external), 0 },
+	[DW_AT_declaration] = { FLAG, TO(declaration), 0 },
+	[DW_AT_artificial] = { FLAG, TO(artificial), 0 },
+};
+
+static bool read_plain(struct reader *r, Dwarf_Attribute a, Dwarf_Half which, struct facts *f)
+{
+	enum plain kind = which < sizeof plain_attributes / sizeof *plain_attributes
+	                          ? plain_attributes[which].kind
+	                          : NOT_PLAIN;
+	if (kind == NOT_PLAIN)
+		return false;
+	char *to = (char *)f + plain_attributes[which].to;
+	bool known = true;
+	if (kind == FLAG)
+		*(bool *)to = flag(r, a);
+	else if (kind == REFERENCE)
+		*(uint64_t *)(void *)to = reader_reference(r, a);
+	else
+		known = reader_number(r, a, (uint64_t *)(void *)to);
+	if (plain_attributes[which].has)
+		*(bool *)((char *)f + plain_attributes[which].has) = known;
+	return true;
+}
+
+/* An array's last index, where its length is not said. */
+static void read_upper_bound(struct reader *r, Dwarf_Attribute a, struct facts *f)
+{
+	if (f->has_count || !reader_number(r, a, &f->count) || f->count >= UINT64_MAX / 2)
+		return;
+	f->has_count = true;
+	f->count++;
+}
+
 static void read_attribute(struct reader *r, Dwarf_Die die, Dwarf_Attribute a, Dwarf_Half which,
                            struct facts *f)
 {
 	Dwarf_Error error = NULL;
 	char *text;
 	Dwarf_Addr address;
+	if (read_plain(r, a, which, f))
+		return;
 	switch (which) {
 	case DW_AT_name:
 		if (reader_fine(r, dwarf_formstring(a, &text, &error), &error))
 			f->name = text;
 		break;
-	case DW_AT_type:
-		f->type = reader_reference(r, a);
-		break;
 	case DW_AT_signature:
 		f->signature = signed_type(r, a);
-		break;
-	case DW_AT_specification:
-		f->specification = reader_reference(r, a);
-		break;
-	case DW_AT_abstract_origin:
-		f->origin = reader_reference(r, a);
-		break;
-	case DW_AT_byte_size:
-		reader_number(r, a, &f->size);
-		break;
-	case DW_AT_decl_line:
-		reader_number(r, a, &f->line);
-		break;
-	case DW_AT_decl_file:
-		reader_number(r, a, &f->file);
-		break;
-	case DW_AT_call_line:
-		reader_number(r, a, &f->call_line);
-		break;
-	case DW_AT_call_file:
-		reader_number(r, a, &f->call_file);
-		break;
-	case DW_AT_call_column:
-		reader_number(r, a, &f->call_column);
-		break;
-	case DW_AT_external:
-		f->external = flag(r, a);
-		break;
-	case DW_AT_declaration:
-		f->declaration = flag(r, a);
-		break;
-	case DW_AT_artificial:
-		f->artificial = flag(r, a);
-		break;
-	case DW_AT_bit_size:
-		reader_number(r, a, &f->bit_size);
-		break;
-	case DW_AT_data_bit_offset:
-		f->has_bit_offset = reader_number(r, a, &f->bit_offset);
-		break;
-	case DW_AT_bit_offset:
-		f->has_old_bit_offset = reader_number(r, a, &f->old_bit_offset);
 		break;
 	case DW_AT_data_member_location:
 		f->location = member_offset(r, a, &f->has_location);
 		break;
-	case DW_AT_count:
-		f->has_count = reader_number(r, a, &f->count);
-		break;
 	case DW_AT_upper_bound:
-		if (!f->has_count && reader_number(r, a, &f->count) &&
-		    f->count < UINT64_MAX / 2) {
-			f->has_count = true;
-			f->count++;
-		}
+		read_upper_bound(r, a, f);
 		break;
 	case DW_AT_low_pc:
 		f->has_low = reader_fine(r, dwarf_formaddr(a, &address, &error), &error);

@@ -18,6 +18,7 @@ struct reader {
 	GArray *pending;       /* struct pending: variables whose name is elsewhere */
 	GArray *pending_slots; /* the same for frame slots */
 	GString *prefix;       /* "ns::Class::" */
+	const char *closure;   /* of the unnamed class that is read: its operator()'s name */
 	Dwarf_Fde *fdes;       /* unwinding rows, from .eh_frame; NULL where there are none */
 	/* of the unit */
 	Dwarf_Die unit;

@@ -1,6 +1,7 @@
 /*
  * private.h - the arrays behind struct debuginfo, for the files of this folder alone:
- * elf.c fills symbols, dwarf.c the rest, lookup.c sorts and answers.
+ * elf.c fills symbols, dwarf.c the rest, index.c sorts, lookup.c and types.c
+ * answer.
  */
 #ifndef HEDDLE_DEBUGINFO_PRIVATE_H
 #define HEDDLE_DEBUGINFO_PRIVATE_H
@@ -94,9 +95,10 @@ bool debuginfo_read_elf(struct debuginfo *d, struct error *error);
 void debuginfo_read_more_symbols(struct debuginfo *d, const char *path);
 /* dwarf.c: everything from DWARF; a fault ends the reading and is kept in d->damage. */
 void debuginfo_read_dwarf(struct debuginfo *d);
-/* lookup.c: sorts and flattens what was read. */
+/* index.c: sorts and flattens what was read. */
 void debuginfo_index(struct debuginfo *d);
 
+/* open.c */
 const char *debuginfo_intern(struct debuginfo *d, const char *text);
 
 #endif

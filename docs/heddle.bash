@@ -25,9 +25,9 @@ _heddle() {
 	diff) words="--analysis --values --missing --budget --lenient --format --help --quiet --version" ;;
 	merge) words="--lenient --format --help --quiet --version" ;;
 	shake) words="--runs --seed --strategy --depth --steps --timeout --format --help --quiet --version" ;;
-	explore) words="--output --spec --runs --budget --seed --final --check --steps --shard --until-error --timeout --format --help --quiet --version" ;;
+	explore) words="--output --spec --results --runs --budget --seed --final --check --steps --shard --until-error --timeout --format --help --quiet --version" ;;
 	doctor) words="--format --help --quiet --version" ;;
-	lesson) words="--directory --text --check --play --format --help --quiet --version" ;;
+	lesson) words="--directory --text --worksheet --restart --new --check --play --format --help --quiet --version" ;;
 	esac; fi
 	if [ "${current#-}" = "$current" ] && [ "$COMP_CWORD" != 1 ]; then words=; fi
 	COMPREPLY=($(compgen -W "$words" -f -- "$current"))

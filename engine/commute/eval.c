@@ -472,3 +472,63 @@ enum run_result run_step(struct run_state *r, uint32_t method, const struct val 
 	}
 	return result;
 }
+
+static bool is_asked(const struct evaluation *v, const struct expr *e)
+{
+	return e->op == X_NAME && e->side == 0 && v->names[0][e->index].kind == V_NONE;
+}
+
+/* What must the names be that are not known, for `e` to hold? */
+static void determine(struct evaluation *v, const struct expr *e, struct val *names)
+{
+	const struct expr *name = e->a, *other = e->b;
+	struct val value;
+	switch (e->op) {
+	case X_AND:
+		determine(v, e->a, names);
+		determine(v, e->b, names);
+		break;
+	case X_OR:
+		if (eval_truth(v, e->a) == FALSE_HERE)
+			determine(v, e->b, names);
+		else if (eval_truth(v, e->b) == FALSE_HERE)
+			determine(v, e->a, names);
+		break;
+	case X_EQ:
+		if (!is_asked(v, name)) {
+			name = e->b;
+			other = e->a;
+		}
+		if (is_asked(v, name) && eval_value(v, other, &value) == DEFINED)
+			names[name->index] = value;
+		break;
+	default:
+		break;
+	}
+}
+
+enum run_result run_predict(struct run_state *r, uint32_t method, struct val *names,
+                            struct texts *texts)
+{
+	const struct spec_method *m = spec_method_at(r->o, method);
+	struct evaluation v = { .names = { names, NULL }, .state = r, .texts = texts };
+	enum run_result result = RUN_SAME;
+	for (uint32_t i = 0; i < m->results; i++)
+		names[m->arguments + i] = (struct val){ .kind = V_NONE };
+	if (m->effect == NULL)
+		return RUN_OPEN;
+	for (guint i = 0; i < m->effect->len; i++) {
+		const struct statement *s = &g_array_index(m->effect, struct statement, i);
+		if (s->kind == STATEMENT_HOLDS)
+			determine(&v, s->e, names);
+		enum defined d = perform(r, &v, s);
+		if (v.overflow || d == UNKNOWN)
+			return RUN_OPEN;
+		if (d == UNDEFINED)
+			result = RUN_OTHER;
+	}
+	for (uint32_t i = 0; i < m->results; i++)
+		if (names[m->arguments + i].kind == V_NONE)
+			return RUN_OPEN;
+	return result;
+}

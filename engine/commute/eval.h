@@ -71,5 +71,12 @@ enum run_result {
 };
 enum run_result run_step(struct run_state *r, uint32_t method, const struct val *names,
                          struct texts *texts);
+/*
+ * The same with results that are not given: where the effects determine them (`r == ...`, by
+ * itself or in the one alternative that can hold) they are filled in.  RUN_SAME when all are;
+ * RUN_OTHER: it may not be called here; RUN_OPEN: the effects do not say.
+ */
+enum run_result run_predict(struct run_state *r, uint32_t method, struct val *names,
+                            struct texts *texts);
 
 #endif

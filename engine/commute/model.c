@@ -324,8 +324,10 @@ uint32_t model_calls(const struct model *m, uint32_t event, struct call calls[MO
 			                      : x->op == OP_SIGNAL ? 1
 			                                           : 2,
 			                      true, &calls[0], scratch->names[0]);
+		/* Who was woken, or released by a barrier, may come out of it after its
+		 * destruction, which POSIX allows at once. */
 		object = m->destroyed_of[x->target];
-		if (object != NONE)
+		if (object != NONE && x->op != OP_WAKE && x->op != OP_DEPART)
 			count += builtin_call(m, event, object, x->op == OP_DESTROY ? 2 : 1,
 			                      true, &calls[count], scratch->names[count]);
 		return count;

@@ -6,9 +6,8 @@
 
 #include <string.h>
 
-/* Arguments and results of an invocation; `open`: the results not known. */
-static bool names_of(const struct view *v, const struct view_call *call, bool open,
-                     struct call *c, struct call_scratch *scratch)
+bool view_names(const struct view *v, const struct view_call *call, bool open, struct call *c,
+                struct call_scratch *scratch)
 {
 	const struct model_type *type = v->model->objects[call->object].type;
 	bool ended = model_invocation(v->model, call->scope->call, c, scratch);
@@ -32,8 +31,8 @@ bool view_commute(const struct view *v, const struct view_call *a, const struct 
 		const struct scope *s = a->scope ? a->scope : b->scope;
 		return s == NULL || !s->writes;
 	}
-	if (!names_of(v, a, false, &calls[0], &scratch[0]) ||
-	    !names_of(v, b, open, &calls[1], &scratch[1]))
+	if (!view_names(v, a, false, &calls[0], &scratch[0]) ||
+	    !view_names(v, b, open, &calls[1], &scratch[1]))
 		return false;
 	return model_commute(v->model, &calls[0], &calls[1], &overflow) && !overflow;
 }
@@ -44,7 +43,8 @@ static void run_effects(struct view *v, struct run_state **states, const struct 
 	struct call_scratch scratch;
 	struct call c;
 	struct model *m = v->model;
-	if (call->scope == NULL || v->contradiction || !names_of(v, call, false, &c, &scratch))
+	if (call->scope == NULL || v->contradiction ||
+	    !view_names(v, call, false, &c, &scratch))
 		return;
 	struct run_state **state = &states[call->object];
 	if (*state == NULL)
@@ -52,11 +52,87 @@ static void run_effects(struct view *v, struct run_state **states, const struct 
 	if (run_step(*state, c.method, c.names, &m->texts) != RUN_OTHER)
 		return;
 	char *text = view_call_text(v, call);
-	v->contradiction = g_strdup_printf("%s contradicts the effects of %s, at %s", text,
-	                                   m->objects[call->object].type->o->name,
-	                                   trace_location_name(v->recorded, call->scope->call));
+	v->contradiction_at = trace_location_name(v->recorded, call->scope->call);
+	v->contradiction =
+	        g_strdup_printf("%s contradicts the effects of %s, at %s", text,
+	                        m->objects[call->object].type->o->name, v->contradiction_at);
 	v->contradicted = call->object;
 	g_free(text);
+}
+
+/* Has every method effects? */
+static bool all_have_effects(const struct spec_object *o)
+{
+	for (guint i = 0; i < o->methods->len; i++)
+		if (spec_method_at(o, i)->effect == NULL)
+			return false;
+	return true;
+}
+
+/* Do the effects say what this one returned, and is it that? */
+static bool is_predicted(struct view *v, struct run_state *state, const struct view_call *call)
+{
+	struct call_scratch actual, said;
+	struct call c;
+	if (call->scope->ret == NONE) /* it was on its way when the run ended */
+		return true;
+	if (!view_names(v, call, false, &c, &actual))
+		return false;
+	const struct spec_method *method =
+	        spec_method_at(v->model->objects[call->object].type->o, c.method);
+	memcpy(said.names[0], actual.names[0], sizeof said.names[0]);
+	if (run_predict(state, c.method, said.names[0], &v->model->texts) != RUN_SAME)
+		return false;
+	for (uint32_t i = 0; i < method->results; i++)
+		if (!val_equal(said.names[0][method->arguments + i],
+		               actual.names[0][method->arguments + i]))
+			return false;
+	return true;
+}
+
+static void not_by_results(struct view *v, uint32_t object)
+{
+	v->by_results[object] = false;
+	v->unruly = object;
+}
+
+/* A look inside is ordered among the invocations that write: then all of them are. */
+static bool looked_at_before(const struct view *v, const struct view_call *call,
+                             const bool *looked)
+{
+	return call->scope->writes && looked[call->object];
+}
+
+void view_find_results(struct view *v, const struct view_rules *rules)
+{
+	uint32_t objects = (uint32_t)v->recorded->instances_count;
+	struct run_state **states = g_new0(struct run_state *, objects + 1);
+	bool *looked = g_new0(bool, objects + 1);
+	v->by_results = g_new0(bool, objects + 1);
+	for (uint32_t i = 0; i < objects; i++) {
+		if (!model_specified(v->model, i) ||
+		    !all_have_effects(v->model->objects[i].type->o))
+			continue;
+		char *key = scopes_object_key(v->recorded, v->model, i);
+		v->by_results[i] = !g_hash_table_contains(rules->ordered, key);
+		states[i] = run_new(v->model->objects[i].type->o, &v->model->texts);
+		g_free(key);
+	}
+	for (guint i = 0; i < v->calls->len; i++) {
+		const struct view_call *call = &g_array_index(v->calls, struct view_call, i);
+		if (call->object == NONE)
+			continue;
+		if (call->scope == NULL)
+			looked[call->object] = true;
+		else if (v->by_results[call->object] &&
+		         (looked_at_before(v, call, looked) ||
+		          !is_predicted(v, states[call->object], call)))
+			not_by_results(v, call->object);
+	}
+	for (uint32_t i = 0; i < objects; i++)
+		run_free(states[i]);
+	g_free(states);
+	g_free(looked);
 }
 
 void view_order_calls(struct view *v, GArray *edges)
@@ -69,7 +145,8 @@ void view_order_calls(struct view *v, GArray *edges)
 		for (guint i = 0; i < j; i++) {
 			const struct view_call *a =
 			        &g_array_index(v->calls, struct view_call, i);
-			if (view_commute(v, a, b, false))
+			bool results = view_by_results(v, a) && view_by_results(v, b);
+			if (results || view_commute(v, a, b, false))
 				continue;
 			g_array_append_val(b->before, i);
 			struct must_edge edge = { a->event, b->event, NONE, MUST_MESSAGE };
@@ -92,7 +169,7 @@ static char *pair_text(const struct view *v, const struct view_call *a,
 	GString *text = g_string_new(NULL);
 	for (int i = 0; i < 2; i++) {
 		char *call = view_call_text(v, sides[i]);
-		names_of(v, sides[i], false, &calls[i], &scratch[i]);
+		view_names(v, sides[i], false, &calls[i], &scratch[i]);
 		g_string_append_printf(text, "%s%s by %s at %s", i ? " and " : "", call,
 		                       trace_thread_name(v->recorded, sides[i]->thread),
 		                       trace_location_name(v->recorded, sides[i]->scope->call));

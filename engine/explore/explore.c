@@ -39,6 +39,8 @@ static void run_clear(void *data)
 		g_free(owned[i]);
 	if (r->commuting)
 		g_ptr_array_unref(r->commuting);
+	if (r->places)
+		g_ptr_array_unref(r->places);
 }
 
 static void error_clear(void *data)
@@ -232,13 +234,29 @@ static bool take_flip(void *context, const struct flip *f)
 
 /* -- how a run ended ----------------------------------------------------------------------- */
 
+/* Where a run that was cut stood then is by chance. */
+static bool at_same_places(const struct explore_run *a, const struct explore_run *b)
+{
+	guint count = a->places ? a->places->len : 0;
+	if (a->end == EXPLORE_CUT || a->end == EXPLORE_DIVERGED)
+		return true;
+	if (count != (b->places ? b->places->len : 0))
+		return false;
+	for (guint i = 0; i < count; i++)
+		if (strcmp(a->places->pdata[i], b->places->pdata[i]) != 0)
+			return false;
+	return true;
+}
+
 static struct explore_error *error_like(struct exploration *x, const struct explore_run *r)
 {
 	GArray *errors = x->report->errors;
 	for (guint i = 0; i < errors->len; i++) {
 		struct explore_error *e = &g_array_index(errors, struct explore_error, i);
 		if (e->end == r->end && e->status == r->status &&
-		    strcmp(e->story, r->story) == 0)
+		    strcmp(e->story, r->story) == 0 &&
+		    at_same_places(r,
+		                   &g_array_index(x->report->runs, struct explore_run, e->run)))
 			return e;
 	}
 	struct explore_error fresh = { r->end, r->status, g_strdup(r->story), x->run, 0 };
@@ -303,11 +321,34 @@ static bool *unfinished(const struct exploration *x, const struct plan_run *run,
 	return on;
 }
 
+/* What an object's invocations return is not all that there is to it: the order is, too. */
+static void give_up_results(struct exploration *x, uint32_t object, const char *why)
+{
+	char *name = view_object_name(x->view, object);
+	if (g_hash_table_add(x->ordered, scopes_object_key(x->trace, x->view->model, object)))
+		g_ptr_array_add(x->report->notes,
+		                g_strdup_printf("%s: %s; the order of its invocations counts",
+		                                name, why));
+	g_free(name);
+	x->again = true;
+}
+
+static void give_up_all_results(struct exploration *x)
+{
+	const struct view *v = x->view;
+	for (uint32_t i = 0; v->by_results != NULL && i < x->trace->instances_count; i++)
+		if (v->by_results[i])
+			give_up_results(x, i,
+			                "a run is too much for the search over its states");
+}
+
 static void derive(struct exploration *x, uint32_t known_as, const struct plan_run *run,
                    bool whole)
 {
 	struct smt_options options = { .use_values = true };
+	bool beyond = false;
 	struct flip_limits limits = { .seconds = x->options->query_seconds,
+		                      .beyond = &beyond,
 		                      .progress = x->progress };
 	uint32_t *common = g_new(uint32_t, x->history->threads_count + 1);
 	bool *ended = g_new0(bool, x->history->threads_count + 1);
@@ -339,6 +380,8 @@ static void derive(struct exploration *x, uint32_t known_as, const struct plan_r
 	}
 	if (!flips_find(x->history, smt, &limits, take_flip, x, &stopped))
 		explore_gap(x, "the solver left a question without an answer");
+	if (beyond && !stopped)
+		give_up_all_results(x);
 	smt_free(smt);
 	g_free(common);
 	g_free(ended);
@@ -378,13 +421,18 @@ static void judge_objects(struct exploration *x, struct explore_run *r)
 		const struct broken *b = v->scopes->broken->pdata[i];
 		give_up(x, b->object, "is not atomic", b->why);
 	}
-	if (v->contradiction == NULL || x->again)
+	if (v->contradiction == NULL || x->again) {
+		if (v->unruly != NONE && !x->again)
+			give_up_results(x, v->unruly,
+			                "its effects do not say all that is seen of it");
 		return;
+	}
 	give_up(x, v->contradicted, "is not what its specification says",
 	        "it returns something else");
 	r->end = EXPLORE_SPECIFICATION;
 	g_free(r->story);
 	r->story = g_strdup(v->contradiction);
+	explore_set_place(r, v->contradiction_at);
 }
 
 static void note_atomics(struct exploration *x)
@@ -405,7 +453,7 @@ static void note_atomics(struct exploration *x)
 /* A specification that nothing in the program goes by is a mistake of the user's. */
 static void note_nothing(struct exploration *x)
 {
-	if (x->options->specs == NULL || x->run > 0 ||
+	if (x->options->specs == NULL || x->run > 0 || g_hash_table_size(x->plain) > 0 ||
 	    (x->view->calls != NULL && x->view->calls->len > 0))
 		return;
 	g_ptr_array_add(x->report->notes,
@@ -545,7 +593,11 @@ static bool run_seed(struct exploration *x, struct seed *s, struct error *error)
 	}
 	x->run = x->report->runs->len;
 	x->trace = run.trace;
-	struct view *view = view_new(run.trace, x->options->specs, x->plain, x->progress);
+	struct view_rules rules = { .specs = x->options->specs,
+		                    .plain = x->plain,
+		                    .by_results = x->options->by_results,
+		                    .ordered = x->ordered };
+	struct view *view = view_new(run.trace, &rules, x->progress);
 	bool good = true;
 	x->view = view;
 	x->cancelled |= view == NULL;
@@ -708,6 +760,7 @@ struct explore_report *explore(const struct explore_options *options,
 		.races = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.gaps = g_hash_table_new(g_str_hash, g_str_equal),
 		.plain = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
+		.ordered = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.output_file = -1,
 		.debug = debug_store_new(),
 		.deadline = budget > 0 ? g_get_monotonic_time() + budget : 0,
@@ -720,6 +773,7 @@ struct explore_report *explore(const struct explore_options *options,
 	debug_store_free(x.debug);
 	interposer_remove(x.interposer);
 	g_hash_table_unref(x.plain);
+	g_hash_table_unref(x.ordered);
 	if (x.output_file >= 0)
 		close(x.output_file);
 	g_free(x.output);

@@ -24,6 +24,8 @@ struct explore_options {
 	char **argv;                 /* the program; borrowed */
 	const GPtrArray *spec_files; /* char *: with these specifications; or NULL */
 	const struct specs *specs;   /* what they say, or NULL */
+	bool by_results; /* invocations that return the same are the same, whatever their order,
+	                  * where effects say what they return */
 	const char *save;            /* where traces of runs go: SAVE.runN.hdl; NULL: nowhere */
 	const struct finals *finals; /* what is looked at after the last step, or NULL */
 	uint32_t shard, shards; /* only the shard-th (from 0) share of what follows from the
@@ -68,6 +70,8 @@ struct explore_run {
 	enum explore_end end;
 	int status;  /* exit status or signal */
 	char *story; /* owned: for deadlocks who waits for what; the last line of stderr */
+	GPtrArray *places; /* char *, owned; or NULL: where it failed: the line at which the
+	                    * last thread was, those at which blocked ones wait */
 	uint64_t events;
 	uint64_t pruned;      /* schedules derived from it that were known */
 	bool redundant;       /* its class was known */

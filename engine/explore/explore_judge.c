@@ -58,6 +58,85 @@ static bool is_cycle(const struct record_facts *facts)
 	return false;
 }
 
+static void add_place(struct explore_run *r, const char *place)
+{
+	for (guint i = 0; i < r->places->len; i++)
+		if (strcmp(r->places->pdata[i], place) == 0)
+			return;
+	g_ptr_array_add(r->places, g_strdup(place));
+}
+
+/* Where the thread was that ran last: at its last event, or where it called what it has come
+ * back from. */
+static void add_last_place(const struct trace *t, uint32_t holder, struct explore_run *r)
+{
+	struct event_list mine = { 0 };
+	for (uint32_t i = 0; i < t->threads_count; i++) {
+		const char *name = trace_thread_name(t, i);
+		if (strtoul(strcmp(name, "main") == 0 ? "0" : name + 1, NULL, 10) == holder)
+			mine = trace_thread_events(t, i);
+	}
+	for (uint64_t i = mine.count; i-- > 0 && r->places->len == 0;) {
+		uint32_t e = mine.items[i];
+		if (t->events[e].op == OP_LEAVE && t->index->partner[e] != NONE)
+			e = t->index->partner[e];
+		if (t->locations[t->events[e].location].line != 0) /* not a library's own */
+			add_place(r, trace_location_name(t, e));
+	}
+}
+
+/* Who only waits for another thread's end is not at fault. */
+static bool is_join(const char *blocked)
+{
+	char kind[32];
+	return sscanf(blocked, "%*u %31s", kind) == 1 && strcmp(kind, "thread") == 0;
+}
+
+static void add_waits(const struct record_facts *facts, bool joins, struct explore_run *r)
+{
+	for (guint i = 0; i < facts->blocked->len; i++) {
+		uint64_t pc;
+		if (is_join(facts->blocked->pdata[i]) != joins ||
+		    sscanf(facts->blocked->pdata[i], "%*u %*s %*x %*s %" SCNx64, &pc) != 1)
+			continue;
+		GString *place = g_string_new(NULL);
+		record_describe(facts, pc, place, NULL);
+		add_place(r, place->str);
+		g_string_free(place, TRUE);
+	}
+}
+
+/* "bank: src/bank.c:27: transfer: Assertion `...' failed.": as the C library says it. */
+static bool add_assertion(struct explore_run *r)
+{
+	char *file = NULL, *end;
+	const char *failed = strstr(r->story, ": Assertion `");
+	const char *colon = failed ? strchr(r->story, ':') : NULL;
+	if (colon == NULL || colon[1] != ' ')
+		return false;
+	const char *from = colon + 2, *line = strchr(from, ':');
+	if (line == NULL || line > failed || strtoul(line + 1, &end, 10) == 0 || *end != ':')
+		return false;
+	while (strcspn(from, "/") < (size_t)(line - from)) /* as other places are written */
+		from += strcspn(from, "/") + 1;
+	file = g_strndup(from, (gsize)(end - from));
+	add_place(r, file);
+	g_free(file);
+	return true;
+}
+
+static void find_places(const struct exploration *x, const struct plan_run *run,
+                        struct explore_run *r)
+{
+	bool stuck = run->facts.status == LOG_DEADLOCK;
+	r->places = g_ptr_array_new_with_free_func(g_free);
+	if (!stuck && !add_assertion(r) &&
+	    trace_need(x->trace, INDEX_THREADS | INDEX_MATCH, x->progress))
+		add_last_place(x->trace, run->facts.holder, r);
+	for (int joins = 0; stuck && joins < 2 && r->places->len == 0; joins++)
+		add_waits(&run->facts, joins, r);
+}
+
 void explore_judge(struct exploration *x, const struct plan_run *run, struct explore_run *r)
 {
 	const struct record_result *result = &run->result;
@@ -84,6 +163,16 @@ void explore_judge(struct exploration *x, const struct plan_run *run, struct exp
 		                               : EXPLORE_FINE;
 		r->story = last_line(r->end == EXPLORE_FINE ? NULL : x->output);
 	}
+	if (r->end != EXPLORE_FINE && r->end != EXPLORE_CUT && r->end != EXPLORE_DIVERGED)
+		find_places(x, run, r);
+}
+
+void explore_set_place(struct explore_run *r, const char *place)
+{
+	if (r->places == NULL)
+		r->places = g_ptr_array_new_with_free_func(g_free);
+	g_ptr_array_set_size(r->places, 0);
+	g_ptr_array_add(r->places, g_strdup(place));
 }
 
 /* Whatever it led to, the use itself is the error; what came of it is told. */
@@ -96,6 +185,7 @@ void explore_note_use(struct explore_run *r)
 	if (*r->story)
 		g_string_append_printf(story, "\n%s", r->story);
 	r->end = EXPLORE_USE_AFTER_FREE;
+	explore_set_place(r, r->place);
 	g_free(r->story);
 	r->story = g_string_free(story, FALSE);
 }

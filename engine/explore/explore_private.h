@@ -33,11 +33,12 @@ struct exploration {
 	int output_file;
 	gint64 deadline; /* 0: none */
 	bool cancelled, interrupted;
-	uint32_t first;    /* the first run, after those before an object was given up */
-	uint64_t shares;   /* schedules from the first run, so far */
-	GHashTable *plain; /* char *: objects whose invocations are no steps */
-	bool again;        /* one more was found: everything is to be done again */
-	char *interposer;  /* the library of the bind lines; owned, or NULL */
+	uint32_t first;      /* the first run, after those before an object was given up */
+	uint64_t shares;     /* schedules from the first run, so far */
+	GHashTable *plain;   /* char *: objects whose invocations are no steps */
+	GHashTable *ordered; /* char *: objects that are not looked at by results after all */
+	bool again;          /* one more was found: everything is to be done again */
+	char *interposer;    /* the library of the bind lines; owned, or NULL */
 	struct record_server *server; /* the program, to be forked */
 	struct debug_store *debug;
 	/* of the run at hand */
@@ -58,6 +59,8 @@ void explore_describe(const struct exploration *x, const struct flip *f, struct 
 /* explore_judge.c: how the run ended, and that it was a use after free. */
 void explore_judge(struct exploration *x, const struct plan_run *run, struct explore_run *r);
 void explore_note_use(struct explore_run *r);
+/* It went wrong there. */
+void explore_set_place(struct explore_run *r, const char *place);
 /* explore_found.c */
 void explore_find_deadlocks(struct exploration *x);
 void explore_find_races(struct exploration *x);

@@ -51,6 +51,15 @@ static void describe_call(const struct exploration *x, const struct flip *f, str
 	g_free(two);
 }
 
+static void describe_return(const struct exploration *x, const struct flip *f, struct seed *s)
+{
+	const struct view_call *call = view_call_of(x->view, f->event);
+	char *text = view_call_text(x->view, call);
+	s->variable = view_object_name(x->view, call->object);
+	s->flip = g_strdup_printf("%s, by %s, returns %s instead", text, s->thread, f->text);
+	g_free(text);
+}
+
 static void describe_use(const struct exploration *x, const struct flip *f, struct seed *s)
 {
 	const struct trace *t = x->trace;
@@ -138,7 +147,7 @@ static flip_words *const words_of[FLIP_KINDS] = {
 	[FLIP_FAILS] = describe_try,         [FLIP_SUCCEEDS] = describe_try,
 	[FLIP_TIMEOUT] = describe_condition, [FLIP_WOKEN] = describe_condition,
 	[FLIP_LAST] = describe_barrier,      [FLIP_GOES_ON] = describe_going,
-	[FLIP_FINAL] = describe_final,
+	[FLIP_FINAL] = describe_final,       [FLIP_RETURNS] = describe_return,
 };
 
 void explore_describe(const struct exploration *x, const struct flip *f, struct seed *s)

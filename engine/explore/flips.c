@@ -238,6 +238,14 @@ static void flip_event(struct search *x, uint32_t e, bool reached)
 	}
 }
 
+static bool any_by_results(const struct view *v)
+{
+	for (guint i = 0; v->by_results != NULL && i < v->calls->len; i++)
+		if (view_by_results(v, &g_array_index(v->calls, struct view_call, i)))
+			return true;
+	return false;
+}
+
 bool flips_find(const struct history *h, struct smt *smt, const struct flip_limits *limits,
                 flip_taker *take, void *context, bool *stopped)
 {
@@ -258,14 +266,19 @@ bool flips_find(const struct history *h, struct smt *smt, const struct flip_limi
 		            .limit = g_new0(uint32_t, h->threads_count + 1),
 		            .sequence = g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
 	g_array_set_clear_func(x.found, clear_found);
+	if (any_by_results(h->view))
+		x.abstract = abstract_new(h);
 	bool reached = reach_flips(&x);
-	for (uint64_t e = h->trace->events_count; e-- > 0 && !x.stopped;)
+	*limits->beyond = !reached;
+	bool go_on = reached || x.abstract == NULL; /* the solver knows nothing of effects */
+	for (uint64_t e = h->trace->events_count; e-- > 0 && go_on && !x.stopped;)
 		if (g_array_index(h->step_of, uint32_t, e) != NONE)
 			flip_event(&x, (uint32_t)e, reached);
-	if (limits->goes_on && !x.stopped)
+	if (limits->goes_on && go_on && !x.stopped)
 		flip_ends(&x);
-	if (limits->finals && !x.stopped)
+	if (limits->finals && go_on && !x.stopped)
 		flip_finals(&x);
+	abstract_free(x.abstract);
 	g_array_unref(x.rivals);
 	g_array_unref(x.required);
 	g_array_unref(x.extras);

@@ -20,6 +20,7 @@ enum flip_kind {
 	FLIP_WAIT,     /* other: the signal missed, or not yet given */
 	FLIP_USE,      /* other: the free that was before */
 	FLIP_CALL,     /* other: a call that it does not commute with and now comes before */
+	FLIP_RETURNS,  /* a call, of an object that is looked at by results; text: what */
 	FLIP_FAILS,    /* a try; other: the acquire of who has the lock (NONE: no count left) */
 	FLIP_SUCCEEDS, /* a try that failed */
 	FLIP_TIMEOUT,  /* a wake: the time is up before anybody signals */
@@ -36,6 +37,7 @@ struct flip {
 	uint32_t event;   /* what comes next, its thread's last; NONE: not in this run */
 	uint32_t other;   /* see enum flip_kind */
 	uint32_t thread;  /* whose */
+	const char *text; /* see enum flip_kind, or NULL */
 	GArray *sequence; /* uint32_t: the reordering before it, without the event */
 	struct part
 	        *parts; /* what a run must begin with to have it; the event's thread first */
@@ -56,6 +58,7 @@ struct flip_limits {
 	uint32_t last;           /* the thread that ran last */
 	const GPtrArray *finals; /* char *: variables whose last writes matter, where every
 	                          * thread came to its end; or NULL */
+	bool *beyond;            /* set when the run was too much for the search over states */
 	const struct progress *progress;
 };
 /*

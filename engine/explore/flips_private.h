@@ -5,6 +5,7 @@
 #ifndef HEDDLE_FLIPS_PRIVATE_H
 #define HEDDLE_FLIPS_PRIVATE_H
 
+#include "engine/explore/abstract.h"
 #include "engine/explore/flips.h"
 #include "engine/predict/core.h"
 
@@ -25,6 +26,7 @@ struct asked {
 	uint64_t prefix;
 	uint32_t (*other_of)(const struct search *x);
 	const struct view_call *call;
+	const char *text; /* as in struct flip */
 };
 
 /* What was found already: nothing within it is looked for again, unless other rivals are in
@@ -48,12 +50,13 @@ struct search {
 	GArray *required; /* uint32_t: are in */
 	GArray *extras;   /* struct part: what a run must have beside its threads' steps */
 	GHashTable *ends; /* uint64_t: the values of finals that are known */
-	bool fresh;       /* only what is within no part found so far */
-	uint32_t *judged; /* by thread: the cut that is judged */
-	uint32_t *bound;  /* by thread: its steps from here on need the event */
-	uint32_t *limit;  /* by thread: as `bound`, for the rivals that are out, too */
-	uint32_t *cut;    /* by thread: how many steps are in */
-	GArray *found;    /* struct found */
+	struct abstract *abstract; /* where objects are looked at by results, else NULL */
+	bool fresh;                /* only what is within no part found so far */
+	uint32_t *judged;          /* by thread: the cut that is judged */
+	uint32_t *bound;           /* by thread: its steps from here on need the event */
+	uint32_t *limit;           /* by thread: as `bound`, for the rivals that are out, too */
+	uint32_t *cut;             /* by thread: how many steps are in */
+	GArray *found;             /* struct found */
 	GArray *sequence;
 };
 

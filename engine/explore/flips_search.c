@@ -94,14 +94,85 @@ static bool same_rivals(const struct search *x, const uint32_t *a, const uint32_
 	return true;
 }
 
+/* The call at `at` of the order returns something else: it is out, or another set of calls, or
+ * the same in another order, is before it. */
+static void forbid_order(struct search *x, struct smt_query *q, const GArray *order, guint at)
+{
+	const GArray *calls = x->h->view->calls;
+	GArray *atoms = g_array_new(FALSE, FALSE, sizeof(struct smt_atom));
+	const struct view_call *call =
+	        &g_array_index(calls, struct view_call, g_array_index(order, uint32_t, at));
+	struct smt_atom atom = { ATOM_OUT, call->event, NONE };
+	g_array_append_val(atoms, atom);
+	for (guint i = 0; i < calls->len; i++) {
+		const struct view_call *w = &g_array_index(calls, struct view_call, i);
+		guint place = 0;
+		while (place < at && g_array_index(order, uint32_t, place) != i)
+			place++;
+		if (w == call || w->object != call->object || w->scope == NULL)
+			continue;
+		atom = (struct smt_atom){ ATOM_OUT, w->event, NONE };
+		if (place < at)
+			g_array_append_val(atoms, atom);
+		atom = (struct smt_atom){ ATOM_BEFORE, place < at ? call->event : w->event,
+			                  place < at ? w->event : call->event };
+		g_array_append_val(atoms, atom);
+	}
+	for (guint i = 0; i + 1 < at; i++) {
+		const uint32_t *two = &g_array_index(order, uint32_t, i);
+		atom = (struct smt_atom){
+			ATOM_BEFORE, g_array_index(calls, struct view_call, two[1]).event,
+			g_array_index(calls, struct view_call, two[0]).event
+		};
+		g_array_append_val(atoms, atom);
+	}
+	smt_query_require(q, (const struct smt_atom *)(void *)atoms->data, atoms->len);
+	g_array_unref(atoms);
+}
+
+/* Does every call of an object that is looked at by results return what it did? */
+static bool judge_object(struct search *x, struct smt_query *q, uint32_t object,
+                         const uint32_t *sequence, uint32_t length)
+{
+	const struct view *v = x->h->view;
+	GArray *order = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	uint32_t state = abstract_first(x->abstract, object);
+	bool good = true;
+	for (uint32_t i = 0; i < length && good; i++) {
+		const struct view_call *call = view_call_of(v, sequence[i]);
+		if (call == NULL || call->object != object || call->scope == NULL)
+			continue;
+		uint32_t at = v->call_at[call->event];
+		const struct abstract_step *step = abstract_after(x->abstract, state, at);
+		g_array_append_val(order, at);
+		state = step->next;
+		good = step->same;
+		if (!good)
+			forbid_order(x, q, order, order->len - 1);
+	}
+	g_array_unref(order);
+	return good;
+}
+
+static bool judge_results(struct search *x, struct smt_query *q, const uint32_t *sequence,
+                          uint32_t length)
+{
+	const struct view *v = x->h->view;
+	bool good = true;
+	for (uint32_t i = 0; x->abstract && i < v->recorded->instances_count; i++)
+		if (v->by_results[i])
+			good &= judge_object(x, q, i, sequence, length);
+	return good;
+}
+
 /* Is the reordering what is asked for?  Else what forbids it. */
 static bool judge(void *context, struct smt_query *q, const uint32_t *sequence, uint32_t length)
 {
 	struct search *x = context;
-	bool good = true;
 	cut_of(x, sequence, length, x->judged);
+	bool good = judge_results(x, q, sequence, length);
 	if (x->ask.judge)
-		good = x->ask.judge(x, q, sequence, length);
+		good &= x->ask.judge(x, q, sequence, length);
 	for (guint i = 0; x->fresh && i < x->found->len; i++) {
 		const struct found *f = &g_array_index(x->found, struct found, i);
 		if (!is_within(x, x->judged, f->cut) ||
@@ -272,6 +343,7 @@ void give_part(struct search *x)
 		             .event = x->ask.event,
 		             .other = x->ask.other_of ? x->ask.other_of(x) : x->ask.other,
 		             .thread = own,
+		             .text = x->ask.text,
 		             .sequence = x->sequence,
 		             .parts = parts,
 		             .parts_count = count };

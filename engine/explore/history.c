@@ -222,6 +222,31 @@ static uint64_t seen_by_call(const struct history *h, const struct view_call *ca
 	return mix(number, before);
 }
 
+/* A value of the specifications' evaluator. */
+static uint64_t val_number(const struct history *h, struct val v, uint32_t event)
+{
+	const struct model *m = h->view->model;
+	if (v.kind == V_INT)
+		return integer_number(h, (uint64_t)v.n, event);
+	for (uint32_t i = 1; i < h->trace->values_count; i++)
+		if (val_equal(m->vals[i], v))
+			return value_number(h, i, event);
+	const char *word = v.kind == V_NIL     ? "nil"
+	                   : v.kind == V_TRUE  ? "true"
+	                   : v.kind == V_FALSE ? "false"
+	                                       : "?";
+	return mix(5, g_str_hash(word));
+}
+
+uint64_t history_would_return(const struct history *h, const struct view_call *call,
+                              const struct val *results, uint32_t count)
+{
+	uint64_t number = 10;
+	for (uint32_t k = 0; k < count; k++)
+		number = mix(number, val_number(h, results[k], call->last));
+	return mix(number, 0);
+}
+
 static uint32_t waker_of(const struct trace *t, uint32_t wake)
 {
 	struct must_run run = trace_must_into(t, wake);

@@ -53,6 +53,9 @@ uint64_t history_after(const struct history *h, uint32_t event, uint64_t seen);
 uint64_t history_after_as(const struct history *h, uint32_t event, enum op op, uint64_t seen);
 /* Did the departure's thread arrive last of its round? */
 bool history_last_at_barrier(const struct history *h, uint32_t depart);
+/* What an invocation would be seen as, did it return these. */
+uint64_t history_would_return(const struct history *h, const struct view_call *call,
+                              const struct val *results, uint32_t count);
 /* The whole run's. */
 uint64_t history_class(const struct history *h);
 

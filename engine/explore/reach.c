@@ -2,13 +2,15 @@
  * reach.c - flips without the solver: all that can be put together from a run, state by state.
  *
  * A state is a cut (how far each thread is), the last write of each variable that threads
- * share, and which wakes have lost their signal.  Since reads must see what they saw, there are
+ * share, the abstract state of each object that is looked at by results, and which wakes have
+ * lost their signal.  Since reads must see what they saw, there are
  * few: from each state, what comes next and would see something else is a flip, and the
  * largest cuts of each are its parts.  Events that only enable others are taken at once.
  * What is not modelled here (tries that failed) and runs with too many states are left to the
  * solver, with the same result.
  */
 #include "engine/explore/flips_private.h"
+#include "engine/explore/symmetry.h"
 
 #include <string.h>
 
@@ -22,21 +24,25 @@ struct origin {
 /* A flip in a state. */
 struct candidate {
 	uint32_t event, state, other;
-	uint64_t key; /* the same: the same outcome */
+	uint64_t key;     /* the same: the same outcome */
+	const char *text; /* as in struct flip */
 	enum flip_kind kind;
 };
 
 struct reach {
 	struct search *x;
 	const struct trace *t;
-	uint32_t threads, slots;
-	size_t size;        /* of a state, in words */
-	uint8_t *visible;   /* by event */
-	uint32_t *slot_of;  /* by variable: NONE where threads do not share it */
-	uint32_t *wake_bit; /* by event: of a wake, or NONE */
-	GArray *states;     /* uint32_t: done by thread, last write + 1 by slot, two of wakes */
-	GArray *origins;    /* struct origin */
-	GHashTable *known;  /* hash -> GArray of states */
+	uint32_t threads, slots, objects;
+	size_t size;               /* of a state, in words */
+	uint8_t *visible;          /* by event */
+	uint32_t *slot_of;         /* by variable: NONE where threads do not share it */
+	uint32_t *object_slot;     /* by object of the model: its abstract state, or NONE */
+	struct symmetry *symmetry; /* where objects are looked at by results, else NULL */
+	uint32_t *wake_bit;        /* by event: of a wake, or NONE */
+	GArray *states;    /* uint32_t: done by thread, last write + 1 by slot, abstract states,
+	                    * two of wakes */
+	GArray *origins;   /* struct origin */
+	GHashTable *known; /* hash -> GArray of states */
 	GArray *candidates; /* struct candidate */
 	GArray **rivals;    /* by call: events, or NULL: not looked at yet */
 	uint32_t *scratch, *cut;
@@ -70,6 +76,19 @@ static bool shared_by_threads(const struct trace *t, struct event_list list, boo
 	return others && wrote;
 }
 
+/* Is there one of another thread that it may not commute with? */
+static bool is_contested(const struct reach *r, const struct view_call *call)
+{
+	const struct view *v = r->x->h->view;
+	for (guint i = 0; i < v->calls->len && call->object != NONE; i++) {
+		const struct view_call *w = &g_array_index(v->calls, struct view_call, i);
+		if (w->thread != call->thread && w->object == call->object &&
+		    !(view_commute(v, w, call, true) && view_commute(v, call, w, true)))
+			return true;
+	}
+	return false;
+}
+
 static bool is_visible(const struct reach *r, uint32_t e)
 {
 	const struct event *x = &r->t->events[e];
@@ -77,7 +96,7 @@ static bool is_visible(const struct reach *r, uint32_t e)
 	if (event_inert(x))
 		return false;
 	if (call)
-		return call->object != NONE;
+		return is_contested(r, call);
 	if (op_is_access(x->op)) {
 		struct wide run = event_variables(r->t, x);
 		for (uint32_t v = run.first; v < run.first + run.count; v++)
@@ -91,6 +110,36 @@ static bool is_visible(const struct reach *r, uint32_t e)
 		        r->t, event_list_at(&r->t->index->object_events, x->target), false);
 	return x->op == OP_FREE || x->op == OP_DESTROY || x->op == OP_WAIT ||
 	       x->op == OP_WAKE || x->op == OP_SIGNAL || x->op == OP_BROADCAST;
+}
+
+static void number_objects(struct reach *r)
+{
+	const struct view *v = r->x->h->view;
+	uint64_t count = r->x->h->view->recorded->instances_count;
+	r->object_slot = g_new(uint32_t, count + 1);
+	for (uint32_t i = 0; i < count; i++)
+		r->object_slot[i] = v->by_results != NULL && v->by_results[i]
+		                            ? r->threads + r->slots + r->objects++
+		                            : NONE;
+}
+
+/* What is there before anything. */
+static void begin_objects(const struct reach *r, uint32_t *state)
+{
+	for (uint32_t i = 0; i < r->x->h->view->recorded->instances_count; i++)
+		if (r->object_slot[i] != NONE)
+			state[r->object_slot[i]] = abstract_first(r->x->abstract, i);
+}
+
+/* A call in a state, of an object that is looked at by results; else NULL. */
+static const struct abstract_step *step_in(const struct reach *r, const uint32_t *state,
+                                           const struct view_call *call)
+{
+	const struct view *v = r->x->h->view;
+	if (call == NULL || !view_by_results(v, call))
+		return NULL;
+	return abstract_after(r->x->abstract, state[r->object_slot[call->object]],
+	                      v->call_at[call->event]);
 }
 
 /* False where there is something that only the solver knows. */
@@ -110,7 +159,10 @@ static bool prepare(struct reach *r)
 		r->wake_bit[e] = op == OP_WAKE ? wakes++ : NONE;
 		r->visible[e] = is_visible(r, e);
 	}
-	r->size = (r->threads + r->slots + 1) / 2 * 2 + 2;
+	number_objects(r);
+	if (r->x->abstract)
+		r->symmetry = symmetry_new(r->x->h, r->visible);
+	r->size = (r->threads + r->slots + r->objects + 1) / 2 * 2 + 2;
 	r->scratch = g_new0(uint32_t, r->size);
 	return wakes <= MOST_WAKES;
 }
@@ -186,6 +238,16 @@ static bool is_destroyed(const struct reach *r, const uint32_t *state, uint32_t 
 	return false;
 }
 
+/* Threads of one kind are waited for together. */
+static bool all_ended(const struct reach *r, const uint32_t *state, uint32_t thread)
+{
+	const uint32_t *kind = r->symmetry ? r->symmetry->kind : NULL;
+	for (uint32_t u = 0; kind && kind[thread] != NONE && u < r->threads; u++)
+		if (kind[u] == kind[thread] && state[u] < trace_thread_events(r->t, u).count)
+			return false;
+	return true;
+}
+
 static bool may_come(const struct reach *r, uint32_t *state, uint32_t e)
 {
 	const struct event *x = &r->t->events[e];
@@ -194,6 +256,11 @@ static bool may_come(const struct reach *r, uint32_t *state, uint32_t e)
 		return true;
 	if (!must_hold(r, state, e) || (call && call->scope && call->scope->ret == NONE))
 		return false;
+	const struct abstract_step *step = step_in(r, state, call);
+	if (step != NULL && !step->same)
+		return false;
+	if (x->op == OP_JOIN)
+		return all_ended(r, state, x->target);
 	if (op_is_access(x->op))
 		return block_is_live(r, state, e) &&
 		       (!op_reads(x->op) || sees_the_same(r, state, e));
@@ -210,6 +277,10 @@ static void take_event(const struct reach *r, uint32_t *state, uint32_t e)
 	state[x->thread]++;
 	if (event_inert(x))
 		return;
+	const struct view_call *call = view_call_of(r->x->h->view, e);
+	const struct abstract_step *step = step_in(r, state, call);
+	if (step != NULL)
+		state[r->object_slot[call->object]] = step->next;
 	if (op_is_access(x->op) && op_writes(x->op)) {
 		struct wide run = event_variables(r->t, x);
 		for (uint32_t v = run.first; v < run.first + run.count; v++)
@@ -296,6 +367,7 @@ static void sequence_to(const struct reach *r, uint32_t state, GArray *sequence)
 		g_array_append_val(way, thread);
 	}
 	g_array_set_size(sequence, 0);
+	begin_objects(r, at);
 	take_all(r, at, sequence);
 	for (guint i = way->len; i-- > 0;) {
 		uint32_t e = next_of(r, at, g_array_index(way, uint32_t, i));
@@ -345,7 +417,7 @@ static void look_at_read(struct reach *r, const uint32_t *state, uint32_t state_
 		if (sees == history_seen(r->x->h, e) ||
 		    (run.count > 1 && trace_writers(r->t, e).items[v - run.first] == w))
 			continue;
-		add_candidate(r, (struct candidate){ e, state_id, w, sees, FLIP_READ });
+		add_candidate(r, (struct candidate){ e, state_id, w, sees, NULL, FLIP_READ });
 	}
 }
 
@@ -381,8 +453,8 @@ static void look_at_call(struct reach *r, const uint32_t *state, uint32_t state_
 		key = key * 0x9e3779b97f4a7c15ull +
 		      is_done(r, state, g_array_index(rivals, uint32_t, i));
 	if (turned != NONE)
-		add_candidate(
-		        r, (struct candidate){ call->event, state_id, turned, key, FLIP_CALL });
+		add_candidate(r, (struct candidate){ call->event, state_id, turned, key, NULL,
+		                                     FLIP_CALL });
 }
 
 static void look_at_wait(struct reach *r, const uint32_t *state, uint32_t state_id, uint32_t e)
@@ -400,7 +472,8 @@ static void look_at_wait(struct reach *r, const uint32_t *state, uint32_t state_
 			other = s;
 	}
 	if (count != r->x->h->signals[e] && other != NONE)
-		add_candidate(r, (struct candidate){ e, state_id, other, count, FLIP_WAIT });
+		add_candidate(r,
+		              (struct candidate){ e, state_id, other, count, NULL, FLIP_WAIT });
 }
 
 /* May the thread stand before its event at all? */
@@ -417,6 +490,14 @@ static void look_at(struct reach *r, uint32_t state_id, uint32_t e)
 	const struct view_call *call = view_call_of(r->x->h->view, e);
 	if (g_array_index(r->x->h->step_of, uint32_t, e) == NONE || !stands(r, state, e))
 		return;
+	const struct abstract_step *step = step_in(r, state, call);
+	if (step != NULL && !step->same)
+		add_candidate(r, (struct candidate){ .event = e,
+		                                     .state = state_id,
+		                                     .other = NONE,
+		                                     .key = step->number,
+		                                     .text = step->text,
+		                                     .kind = FLIP_RETURNS });
 	if (call) {
 		look_at_call(r, state, state_id, call);
 		return;
@@ -431,15 +512,23 @@ static void look_at(struct reach *r, uint32_t state_id, uint32_t e)
 	uint32_t block = r->t->variables[run.first].block;
 	uint32_t end = block == NONE ? NONE : r->t->blocks[block].free;
 	if (end != NONE && end > e && is_done(r, state, end))
-		add_candidate(r, (struct candidate){ e, state_id, end, 0, FLIP_USE });
+		add_candidate(r, (struct candidate){ e, state_id, end, 0, NULL, FLIP_USE });
 	else if (op_reads(x->op))
 		look_at_read(r, state, state_id, e);
 }
 
 /* -- the search --------------------------------------------------------------------------- */
 
+/* One of its kind is to go first. */
+static bool is_behind(const struct reach *r, const uint32_t *state, uint32_t thread)
+{
+	uint32_t ahead = r->symmetry ? r->symmetry->ahead[thread] : NONE;
+	return ahead != NONE && state[ahead] <= state[thread];
+}
+
 static bool search_states(struct reach *r)
 {
+	begin_objects(r, r->scratch);
 	take_all(r, r->scratch, NULL);
 	add_state(r, r->scratch, NONE, NONE);
 	for (uint32_t s = 0; s < r->count; s++) {
@@ -449,6 +538,8 @@ static bool search_states(struct reach *r)
 				continue;
 			if (r->visible[e])
 				look_at(r, s, e);
+			if (is_behind(r, state_at(r, s), u))
+				continue;
 			memcpy(r->scratch, state_at(r, s), r->size * sizeof(uint32_t));
 			if (!may_come(r, r->scratch, e))
 				continue;
@@ -491,6 +582,7 @@ static void give_candidate(struct reach *r, const struct candidate *c)
 	for (uint32_t u = 0; u < r->threads && !fresh; u++)
 		fresh = x->cut[u] > l->common[u];
 	a->other = c->other;
+	a->text = c->text;
 	a->prefix = prefix_of(r, c);
 	if (fresh)
 		give_part(x);
@@ -511,6 +603,8 @@ static void reach_release(struct reach *r)
 		if (r->rivals[i])
 			g_array_unref(r->rivals[i]);
 	g_free(r->rivals);
+	g_free(r->object_slot);
+	symmetry_free(r->symmetry);
 	g_free(r->visible);
 	g_free(r->slot_of);
 	g_free(r->wake_bit);

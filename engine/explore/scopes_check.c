@@ -1,7 +1,8 @@
 /*
  * scopes_check.c - may the scopes of an object be taken for single steps?
  *
- * Not when one waits, blocks or is interrupted, leaves by longjmp or with a lock held; when
+ * Not when one waits, blocks or is interrupted, leaves by longjmp or with a lock held; when it
+ * touches what others touch in two sections, with a moment between in which others may; when
  * its memory or its locks belong to another object, too; when two threads' scopes touch the
  * same memory with no lock in common (plain accesses: atomics are taken to make the object
  * linearizable); when the program writes there outside of every scope.  What forks and joins
@@ -29,6 +30,7 @@ struct check {
 	struct fork_order *order;
 	GHashTable *touches;  /* variable -> GArray of struct use_of */
 	GArray **held;        /* by thread: uint32_t, locks as in struct use_of */
+	uint8_t *contested;   /* by variable: 0 not looked at yet, 1 no, 2 yes */
 	uint32_t *lock_owner; /* by lock: the object in whose scopes it is used, or NONE */
 };
 
@@ -101,6 +103,11 @@ static void check_result(struct check *c, const struct scope *s)
 {
 	struct call_scratch scratch;
 	struct call call;
+	if (s->ret != NONE && c->t->events[s->ret].flags & EVENT_LEFT)
+		put_broken(c, s->object,
+		           "an invocation was left by a jump, an exception or the end of its "
+		           "thread, at %s",
+		           place(c, s->call));
 	if (s->ret == NONE || !model_invocation(c->m, s->call, &call, &scratch) ||
 	    call.method == NONE)
 		return;
@@ -228,12 +235,17 @@ static char *variable_name(const struct check *c, uint32_t variable)
 	return g_string_free(name, FALSE);
 }
 
+static bool are_apart(const struct check *c, const struct use_of *a, const struct use_of *b)
+{
+	return a->thread == b->thread || !(a->wrote || b->wrote) ||
+	       fork_ordered(c->order, a->last, b->first) ||
+	       fork_ordered(c->order, b->last, a->first);
+}
+
 static void check_pair(struct check *c, uint32_t variable, const struct use_of *a,
                        const struct use_of *b)
 {
-	if (a->thread == b->thread || !(a->wrote || b->wrote) ||
-	    fork_ordered(c->order, a->last, b->first) ||
-	    fork_ordered(c->order, b->last, a->first))
+	if (are_apart(c, a, b))
 		return;
 	char *name = variable_name(c, variable);
 	if (a->object != b->object) {
@@ -278,6 +290,67 @@ static void check_memory(struct check *c)
 				           &g_array_index(list, struct use_of, i),
 				           &g_array_index(list, struct use_of, k));
 		mark_writer(c, list, GPOINTER_TO_UINT(key));
+	}
+}
+
+/* -- one section or two --------------------------------------------------------------------
+ */
+
+/* Do scopes of two threads touch it, and can either be first? */
+static bool is_contested(const struct check *c, uint32_t variable)
+{
+	const GArray *list = g_hash_table_lookup(c->touches, GUINT_TO_POINTER(variable));
+	if (c->contested[variable] != 0)
+		return c->contested[variable] == 2;
+	c->contested[variable] = 1;
+	for (guint i = 0; list && i < list->len; i++)
+		for (guint k = 0; k < i; k++)
+			if (!are_apart(c, &g_array_index(list, struct use_of, i),
+			               &g_array_index(list, struct use_of, k)))
+				c->contested[variable] = 2;
+	return c->contested[variable] == 2;
+}
+
+static bool touches_contested(const struct check *c, const struct event *x)
+{
+	struct wide run = event_variables(c->t, x);
+	for (uint32_t v = run.first; v < run.first + run.count; v++)
+		if (is_contested(c, v))
+			return true;
+	return false;
+}
+
+/*
+ * What a thread does from its first lock on up to the first that it gives back can be moved
+ * together by what others do (Lipton 1975); what it does after it has then taken another lock
+ * is a step of its own.
+ */
+static void check_sections(struct check *c, const struct scope *s)
+{
+	const struct trace *t = c->t;
+	struct event_list mine = trace_thread_events(t, s->thread);
+	uint32_t touched = NONE, section = 0, last = 0; /* the section touched last */
+	bool released = false;
+	for (uint64_t i = t->index->position[s->call]; i < mine.count; i++) {
+		uint32_t e = mine.items[i];
+		const struct event *x = &t->events[e];
+		if (c->s->of[e] == NONE || scope_at(c, e) != s)
+			return;
+		if (event_inert(x))
+			continue;
+		section += op_acquires(x->op) && released;
+		released = op_releases(x->op) || (released && !op_acquires(x->op));
+		if (!op_is_access(x->op) || !touches_contested(c, x))
+			continue;
+		if (touched != NONE && last != section) {
+			put_broken(c, s->object,
+			           "others may come between two locked parts of an invocation, "
+			           "at %s and %s",
+			           place(c, touched), place(c, e));
+			return;
+		}
+		touched = e;
+		last = section;
 	}
 }
 
@@ -376,6 +449,7 @@ void scopes_check(struct scopes *s, const struct model *m)
 	c.order = fork_order_new(t);
 	c.held = g_new0(GArray *, t->threads_count + 1);
 	c.lock_owner = g_malloc((t->objects_count + 1) * sizeof(uint32_t));
+	c.contested = g_new0(uint8_t, t->variables_count + 1);
 	memset(c.lock_owner, 0xff, (t->objects_count + 1) * sizeof(uint32_t));
 	for (uint32_t i = 0; i < t->threads_count; i++)
 		c.held[i] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -386,11 +460,14 @@ void scopes_check(struct scopes *s, const struct model *m)
 	}
 	collect(&c);
 	check_memory(&c);
+	for (guint i = 0; i < s->list->len; i++)
+		check_sections(&c, &g_array_index(s->list, struct scope, i));
 	check_outside(&c);
 	for (uint32_t i = 0; i < t->threads_count; i++)
 		g_array_unref(c.held[i]);
 	g_free(c.held);
 	g_free(c.lock_owner);
+	g_free(c.contested);
 	fork_order_free(c.order);
 	g_hash_table_unref(c.touches);
 }

@@ -148,15 +148,15 @@ static void rewrite(struct rewriting *w)
 		v->call_at[g_array_index(v->calls, struct view_call, i).event] = i;
 }
 
-static bool see_scopes(struct view *v, const struct specs *specs, GHashTable *plain,
+static bool see_scopes(struct view *v, const struct view_rules *rules,
                        const struct progress *progress)
 {
 	struct trace *t = v->recorded;
 	struct error error = { 0 };
-	v->model = model_new(t, specs, progress, &error);
+	v->model = model_new(t, rules->specs, progress, &error);
 	if (v->model == NULL)
 		return false;
-	v->scopes = scopes_find(t, v->model, plain);
+	v->scopes = scopes_find(t, v->model, rules->plain);
 	scopes_check(v->scopes, v->model);
 	v->calls = g_array_new(FALSE, FALSE, sizeof(struct view_call));
 	struct rewriting w = {
@@ -167,6 +167,8 @@ static bool see_scopes(struct view *v, const struct specs *specs, GHashTable *pl
 		.locks = g_array_new(FALSE, FALSE, sizeof(struct event))
 	};
 	rewrite(&w);
+	if (rules->by_results)
+		view_find_results(v, rules);
 	v->t->events = v->arrays[0] = w.events;
 	v->t->blocks = v->arrays[1] = w.blocks;
 	g_array_unref(w.slots);
@@ -174,15 +176,16 @@ static bool see_scopes(struct view *v, const struct specs *specs, GHashTable *pl
 	return true;
 }
 
-struct view *view_new(struct trace *recorded, const struct specs *specs, GHashTable *plain,
+struct view *view_new(struct trace *recorded, const struct view_rules *rules,
                       const struct progress *progress)
 {
 	struct view *v = g_new0(struct view, 1);
+	v->unruly = NONE;
 	v->recorded = recorded;
 	v->t = trace_reading(recorded);
 	if (!trace_need(recorded, INDEX_THREADS | INDEX_MATCH | INDEX_VARIABLES, progress) ||
-	    (specs != NULL && recorded->instances_count > 0 &&
-	     !see_scopes(v, specs, plain, progress)) ||
+	    (rules->specs != NULL && recorded->instances_count > 0 &&
+	     !see_scopes(v, rules, progress)) ||
 	    !trace_need(v->t, INDEX_THREADS | INDEX_MATCH | INDEX_MUST, progress)) {
 		view_free(v);
 		return NULL;
@@ -211,6 +214,7 @@ void view_free(struct view *v)
 	scopes_free(v->scopes);
 	model_free(v->model);
 	g_free(v->call_at);
+	g_free(v->by_results);
 	g_free(v->contradiction);
 	for (size_t i = 0; i < G_N_ELEMENTS(v->arrays); i++)
 		g_free(v->arrays[i]);

@@ -34,18 +34,28 @@ struct view {
 	GArray *calls;     /* struct view_call, by event */
 	uint32_t *call_at; /* by event of the view: index of calls, or NONE */
 	uint32_t peeks;    /* looks inside that concern others */
+	/* By object of the model: its effects say what every invocation returns, so that no
+	 * order of them matters but by that; or NULL: of none. */
+	bool *by_results;
+	uint32_t unruly; /* an object of which that was expected, and it is not so; or NONE */
 	/* An invocation that the specification's effects contradict: its text, owned, or NULL.
 	 */
 	char *contradiction;
-	uint32_t contradicted; /* its object */
-	void *arrays[3];       /* the reading's own tables */
+	const char *contradiction_at; /* its place */
+	uint32_t contradicted;        /* its object */
+	void *arrays[3];              /* the reading's own tables */
 };
 
-/*
- * `specs` may be NULL.  `plain`: keys of objects whose events count as they are
- * (scopes_object_key).  NULL when cancelled.
- */
-struct view *view_new(struct trace *recorded, const struct specs *specs, GHashTable *plain,
+/* How the objects of a program are looked at; objects by scopes_object_key. */
+struct view_rules {
+	const struct specs *specs; /* or NULL */
+	GHashTable *plain;         /* their events count as they are */
+	bool by_results;           /* what returns the same is the same, where effects tell */
+	GHashTable *ordered;       /* but not of these */
+};
+
+/* NULL when cancelled. */
+struct view *view_new(struct trace *recorded, const struct view_rules *rules,
                       const struct progress *progress);
 void view_free(struct view *v);
 
@@ -55,7 +65,17 @@ static inline struct view_call *view_call_of(const struct view *v, uint32_t even
 	               ? NULL
 	               : &g_array_index(v->calls, struct view_call, v->call_at[event]);
 }
-/* commuting.c: do two calls of one object commute?  With `open` whatever `b` returns. */
+static inline bool view_by_results(const struct view *v, const struct view_call *call)
+{
+	return v->by_results != NULL && call->scope != NULL && v->by_results[call->object];
+}
+/* commuting.c: arguments and results of an invocation; `open`: the results not known.  False
+ * where they are not known, or it is none of the specification's methods. */
+bool view_names(const struct view *v, const struct view_call *call, bool open, struct call *c,
+                struct call_scratch *scratch);
+/* The objects that are looked at by results. */
+void view_find_results(struct view *v, const struct view_rules *rules);
+/* Do two calls of one object commute?  With `open` whatever `b` returns. */
 bool view_commute(const struct view *v, const struct view_call *a, const struct view_call *b,
                   bool open);
 /*

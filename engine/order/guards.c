@@ -358,19 +358,23 @@ static void fetch_ahead(const struct sections *s, const struct holding *holding,
 	}
 }
 
-enum { AHEAD = 4 };
+enum { AHEAD = 8 };
 
-static void fetch_burst(const struct trace *t, const struct sections *s,
-                        const struct holding *holding, const struct event *x)
+/* From the event after the `from`th one on, where those before have been fetched. */
+static void fetch_burst(const struct sections *s, const struct event *x, uint32_t from)
 {
-	uint32_t last = (uint32_t)MIN(AHEAD, t->events + t->events_count - 1 - x);
+	const struct holding *holding = &s->holding[x->thread];
+	const struct event *last = s->t->events + s->t->events_count - 1;
 
-	/* All at once where the thread goes on after others. */
-	for (uint32_t i = x > t->events && x[-1].thread == x->thread ? AHEAD : 1; i <= last;
-	     i++) {
+	for (uint32_t i = from; i <= AHEAD && x + i <= last; i++) {
 		if (x[i].thread == x->thread)
 			fetch_ahead(s, holding, &x[i]);
 	}
+}
+
+void rule_a_fetch(const struct sections *s, const struct event *x)
+{
+	fetch_burst(s, x, 1);
 }
 
 bool sections_quiet_nested(struct sections *s, const struct clocks *clocks,
@@ -379,7 +383,8 @@ bool sections_quiet_nested(struct sections *s, const struct clocks *clocks,
 	const struct holding *holding = &s->holding[x->thread];
 	const uint32_t *known = clocks_strong(clocks, x->thread);
 
-	fetch_burst(s->t, s, holding, x);
+	/* All at once where the thread goes on after others. */
+	fetch_burst(s, x, x > s->t->events && x[-1].thread == x->thread ? AHEAD : 1);
 	/* The innermost lock most likely is the variable's own: it gets the guard that is not
 	 * hashed. */
 	for (uint32_t i = holding->count; i-- > 0;) {

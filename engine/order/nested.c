@@ -20,11 +20,10 @@ struct node { /* a section that edges begin in */
 struct origin { /* an event inside of sections that edges begin at */
 	uint32_t event, node;
 };
-struct view {            /* of the others by one thread */
+struct view {            /* of the others by one thread; not beyond when it last looked */
 	uint32_t *known; /* by thread: one more than the last event known */
 	uint32_t *next;  /* by thread: the first origin not below that */
 	uint32_t *node;  /* by thread: what is open at the last event known */
-	uint32_t open;   /* how many of node are not 0 */
 };
 struct rule_b {
 	GArray *nodes;    /* struct node; 0 is not used */
@@ -137,7 +136,6 @@ static void look(const struct rule_b *b, struct view *v, uint32_t u, uint32_t kn
 	v->next[u] = next;
 	if (next > 0 && g_array_index(list, struct origin, next - 1).event + 1 == known)
 		node = g_array_index(list, struct origin, next - 1).node;
-	v->open += (node != 0) - (v->node[u] != 0);
 	v->node[u] = node;
 }
 
@@ -165,50 +163,38 @@ static bool thread_edges(struct causality *c, uint32_t event, uint32_t node)
 	return told;
 }
 
-static void update(const struct rule_b *b, struct view *v, const uint32_t *known)
+/* Is there an edge from one of thread `u`'s sections?  True when it told something. */
+static bool edges_from(struct causality *c, uint32_t event, struct view *v, uint32_t u,
+                       uint32_t own)
 {
-	uint32_t changed = 0;
+	uint32_t known = clocks_strong(&c->clocks, own)[u];
 
-	for (uint64_t u = 0; u < b->threads; u++)
-		changed |= known[u] ^ v->known[u];
-	for (uint32_t u = 0; changed && u < b->threads; u++) {
-		if (known[u] != v->known[u])
-			look(b, v, u, known[u]);
-	}
-}
-
-static bool knows_ends(const struct rule_b *b, uint32_t object, const uint32_t *known)
-{
-	const uint32_t *ends = b->ends[object];
-	uint32_t any = 0;
-
-	for (uint32_t u = 0; ends != NULL && u < b->threads; u++)
-		any |= known[u] < ends[u];
-	return any == 0;
+	if (known != v->known[u])
+		look(c->sections->rule_b, v, u, known);
+	return v->node[u] != 0 && thread_edges(c, event, v->node[u]);
 }
 
 void rule_b_release(struct causality *c, uint32_t event)
 {
 	const struct rule_b *b = c->sections->rule_b;
 	uint32_t own = c->t->events[event].thread;
+	const uint32_t *ends = b->ends[c->t->events[event].target];
 	struct view *v = &b->views[own];
-	bool told = true;
+	bool told = ends != NULL;
 
-	if (knows_ends(b, c->t->events[event].target, clocks_strong(&c->clocks, own)))
-		return;
-	if (v->known == NULL) {
+	if (told && v->known == NULL) {
 		v->known = g_new0(uint32_t, 3 * b->threads);
 		v->next = v->known + b->threads;
 		v->node = v->next + b->threads;
 	}
 	while (told) { /* one edge may bring the acquire that another one asks for */
 		told = false;
-		update(b, v, clocks_strong(&c->clocks, own));
-		for (uint32_t u = 0; v->open > 0 && u < b->threads; u++) {
+		for (uint32_t u = 0; u < b->threads; u++) {
 			/* A thread's own sections matter only where happens-before is
 			 * composed: there its plane of the order does not hold its own past. */
-			if (v->node[u] != 0 && (u != own || c->clocks.planes > 1))
-				told |= thread_edges(c, event, v->node[u]);
+			if (clocks_strong(&c->clocks, own)[u] < ends[u] &&
+			    (u != own || c->clocks.planes > 1))
+				told |= edges_from(c, event, v, u, own);
 		}
 	}
 }

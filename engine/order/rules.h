@@ -30,6 +30,8 @@ struct holding { /* locks that a thread holds, outermost first */
 void rule_a_new(struct sections *s, const struct trace *t);
 void rule_a_free(struct sections *s);
 /* The end of a section with `late`. */
+/* After the acquire of an inner lock: what the thread accesses next is fetched. */
+void rule_a_fetch(const struct sections *s, const struct event *x);
 void rule_a_late(struct sections *s, const struct held *h);
 void rule_a_mark(const struct sections *s, struct clocks *clocks);
 

@@ -116,6 +116,8 @@ void sections_acquire(struct causality *c, uint32_t event)
 	};
 	c->depth[x->thread]++;
 	note_inside(s, x->thread);
+	if (holding->count > 1)
+		rule_a_fetch(s, x);
 }
 
 /* The innermost open section that this release ends; NONE when there is none. */

@@ -2,8 +2,7 @@
  * accesses.h - the accesses that no single lock keeps apart, side by side for each variable,
  * and grouped into classes that are alike.
  *
- * What lockset begins with (lockset_collect.c; SyncP collects fewer: syncp_collect.c).  Knows
- * nothing of orders.
+ * What SyncP looks at (syncp_collect.c).  Knows nothing of orders.
  */
 #ifndef HEDDLE_ACCESSES_H
 #define HEDDLE_ACCESSES_H
@@ -17,10 +16,7 @@ struct access {
 	uint16_t thread;
 	bool writes, atomic;
 };
-/*
- * The variables that two threads access, one of them writing, and not always under one and
- * the same lock, with their accesses.
- */
+/* Variables with some of their accesses. */
 struct accesses {
 	uint32_t count; /* of these variables */
 	uint32_t *variables;
@@ -28,10 +24,6 @@ struct accesses {
 	struct access *items;
 };
 
-/* `locksets` takes the sets that come up.  False when cancelled; accesses_free is due all the
- * same. */
-bool accesses_collect(struct accesses *a, const struct trace *t, struct locksets *locksets,
-                      const struct progress *progress);
 void accesses_free(struct accesses *a);
 
 /* -- of one variable: by thread, kind, locks held, and site ------------------------------- */

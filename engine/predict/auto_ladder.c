@@ -96,6 +96,35 @@ static void merge_variables(struct finding *into, const struct finding *from)
 	}
 }
 
+/* The race that a pair of sites is known for, or NULL. */
+static struct finding *known_race(const struct ladder *l, uint64_t unit)
+{
+	struct finding *f = settled(l, unit);
+
+	return f != NULL && f->verdict == VERDICT_RACE ? f : NULL;
+}
+
+static bool has_variable(const struct finding *f, uint32_t variable)
+{
+	for (guint i = 0; i < f->variables->len; i++) {
+		if (g_array_index(f->variables, uint32_t, i) == variable)
+			return true;
+	}
+	return false;
+}
+
+/* For the next analysis of the ladder (race_tools). */
+static enum race_known known_so_far(const void *ladder, uint32_t e1, uint32_t e2,
+                                    uint32_t variable)
+{
+	const struct ladder *l = ladder;
+	const struct finding *f = known_race(l, unit_of(l, e1, e2));
+
+	return f == NULL                   ? RACE_UNKNOWN
+	       : has_variable(f, variable) ? RACE_OF_VARIABLE
+	                                   : RACE_OF_SITES;
+}
+
 /* -- the reports of other analyses ---------------------------------------------------- */
 
 /* Takes the witness over. */
@@ -118,7 +147,7 @@ static struct finding *take_finding(struct finding *f, const char *by)
  * for whoever asks for one ('heddle witness').  Each by itself: a shard's are the whole's. */
 static void polish(struct ladder *l, struct finding *f)
 {
-	enum { STEPS = 1 << 17, LONGEST = 1 << 13 };
+	enum { STEPS = 1 << 17, LONGEST = 1 << 17 };
 	const uint32_t pair[] = { f->first, f->second };
 	GArray *shorter;
 
@@ -156,6 +185,8 @@ static bool take_report(struct ladder *l, const struct rung *rung, struct error 
 	struct report *r;
 
 	options.all_verdicts = false;
+	l->tools.known = options.pairs_events ? NULL : known_so_far;
+	l->tools.known_context = l;
 	options.tools = &l->tools;
 	options.witness_events -= MIN(l->witness_events, options.witness_events);
 	l->rung = rung->by;
@@ -446,23 +477,6 @@ static void list_refuted(struct ladder *l, const struct sweep *s, uint32_t e, ui
 		if (is_candidate(l, s->variable, e, f))
 			list_one(l, s, e, f, 1);
 	}
-}
-
-/* The race that a pair of sites is known for, or NULL. */
-static struct finding *known_race(const struct ladder *l, uint64_t unit)
-{
-	struct finding *f = settled(l, unit);
-
-	return f != NULL && f->verdict == VERDICT_RACE ? f : NULL;
-}
-
-static bool has_variable(const struct finding *f, uint32_t variable)
-{
-	for (guint i = 0; i < f->variables->len; i++) {
-		if (g_array_index(f->variables, uint32_t, i) == variable)
-			return true;
-	}
-	return false;
 }
 
 /* Is nothing more to be learnt from these two classes? */

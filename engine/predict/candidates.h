@@ -29,12 +29,18 @@ const void *lockset_place(const struct locksets *l, uint32_t event);
 uint32_t lockset_moved(struct locksets *l, uint32_t set, const struct event *x);
 /* A set with one lock more; `item`: object * 2, one more when it is held exclusively. */
 uint32_t lockset_with(struct locksets *l, uint32_t set, uint32_t item);
+/* The same with one lock less; the set itself where it is not in it. */
+uint32_t lockset_without(struct locksets *l, uint32_t set, uint32_t item);
 /* The lock that is all of a set (index of trace.objects), or NONE. */
 uint32_t lockset_single(const struct locksets *l, uint32_t set);
 /* The locks that are held exclusively in both sets. */
 uint32_t lockset_exclusive(struct locksets *l, uint32_t a, uint32_t b);
 /* A lock in both sets that one side holds exclusively (index of trace.objects), or NONE. */
 uint32_t lockset_common(const struct locksets *l, uint32_t a, uint32_t b);
+
+/* Is there such an item (as lockset_with has them) in the set? */
+typedef bool lockset_item(void *context, uint32_t item);
+bool lockset_any(const struct locksets *l, uint32_t set, lockset_item *wanted, void *context);
 
 struct candidate_options {
 	/* The order whose unordered pairs are wanted: ORDER_KIND_PO loses no race; NULL: all

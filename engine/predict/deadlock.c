@@ -9,6 +9,10 @@
  */
 #include "engine/predict/deadlock.h"
 
+#include "engine/predict/candidates.h"
+#include "engine/predict/effort.h"
+#include "engine/predict/lock_order.h"
+#include "engine/predict/predict_private.h"
 #include "engine/predict/smt.h"
 #include "engine/witness/check.h"
 
@@ -18,12 +22,14 @@
 enum {
 	MAX_LENGTH = 16,     /* threads on a cycle */
 	MAX_CYCLES = 100000, /* of classes; more are left out, and the report says so */
+	QUESTION = 64, /* steps (effort.h) that a set of requests costs beside the solver */
 };
 
 struct want { /* a class of requests */
 	uint32_t thread, lock, site;
 	bool exclusive;
-	uint32_t held;  /* index of search.helds */
+	bool on_cycle;  /* of the lock order: wants and holds locks of one component */
+	uint32_t held;  /* set of locks */
 	GArray *events; /* uint32_t, ascending */
 	GArray *next;   /* uint32_t: classes whose thread holds what this one wants */
 };
@@ -34,8 +40,11 @@ struct search {
 	const struct progress *progress;
 	struct report *report;
 	struct smt *smt;
-	GPtrArray *helds;    /* GArray of uint32_t: lock * 2 + exclusive, ascending */
-	GHashTable *held_of; /* the same as a string of bytes -> index + 1 */
+	struct checker *checker; /* made for the first witness */
+	struct effort effort;    /* of going through cycles; deciding is paid apart */
+	struct locksets *locksets;
+	GArray *edges;       /* struct lock_edge: those that all others follow from */
+	uint32_t *component; /* by lock: of the lock order */
 	GArray *wants;       /* struct want */
 	GHashTable *want_of; /* key as a string of bytes -> index + 1 */
 	GHashTable *settled; /* sorted requests, or sites, as bytes -> struct finding */
@@ -60,41 +69,14 @@ static int number_compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The interned set of what `held` (acquire events) holds. */
-static uint32_t held_set(struct search *s, const GArray *held)
-{
-	GArray *set = g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), held->len);
-	uint32_t index = s->helds->len;
-	gpointer known;
-	GBytes *key;
-
-	for (guint i = 0; i < held->len; i++) {
-		const struct event *e = &s->t->events[g_array_index(held, uint32_t, i)];
-		uint32_t entry = e->target * 2 + (e->op == OP_ACQ);
-
-		g_array_append_val(set, entry);
-	}
-	qsort(set->data, set->len, sizeof(uint32_t), number_compare);
-	key = bytes_of((const uint32_t *)(void *)set->data, set->len);
-	known = g_hash_table_lookup(s->held_of, key);
-	if (known != NULL) {
-		g_bytes_unref(key);
-		g_array_free(set, TRUE);
-		return GPOINTER_TO_UINT(known) - 1;
-	}
-	g_ptr_array_add(s->helds, set);
-	g_hash_table_insert(s->held_of, key, GUINT_TO_POINTER(index + 1));
-	return index;
-}
-
-static void add_request(struct search *s, uint32_t e, const GArray *held)
+static void add_request(struct search *s, uint32_t e, uint32_t held)
 {
 	const struct event *x = &s->t->events[e];
 	struct want new = { .thread = x->thread,
 		            .lock = x->target,
 		            .site = s->t->locations[x->location].site,
 		            .exclusive = x->op == OP_ACQ,
-		            .held = held_set(s, held) };
+		            .held = held };
 	uint32_t key_numbers[] = { new.thread, new.lock, new.site, new.exclusive, new.held };
 	GBytes *key = bytes_of(key_numbers, G_N_ELEMENTS(key_numbers));
 	gpointer known = g_hash_table_lookup(s->want_of, key);
@@ -124,81 +106,132 @@ static void drop_held(const struct trace *t, GArray *held, uint32_t release)
 	}
 }
 
+static void collect_acquire(struct search *s, uint32_t e, GArray *held, uint32_t set)
+{
+	struct lock_edge edge = { .wanted = s->t->events[e].target };
+
+	if (held->len > 0) {
+		add_request(s, e, set);
+		/* Who held more when it took the last one wanted that one, too. */
+		edge.held = s->t->events[g_array_index(held, uint32_t, held->len - 1)].target;
+		g_array_append_val(s->edges, edge);
+	}
+	g_array_append_val(held, e);
+}
+
 static void collect_requests(struct search *s)
 {
 	const struct trace *t = s->t;
-	GArray **held = g_new0(GArray *, t->threads_count + 1);
+	GArray **held = g_new0(GArray *, t->threads_count + 1); /* acquires */
+	uint32_t *sets = g_new0(uint32_t, t->threads_count + 1);
 
 	for (uint32_t u = 0; u < t->threads_count; u++)
 		held[u] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
 
-		if (event_inert(x))
+		if (event_inert(x) || !(op_acquires(x->op) || op_releases(x->op)))
 			continue;
-		if (op_acquires(x->op)) {
-			if (held[x->thread]->len > 0)
-				add_request(s, e, held[x->thread]);
-			g_array_append_val(held[x->thread], e);
-		} else if (op_releases(x->op)) {
+		if (op_acquires(x->op))
+			collect_acquire(s, e, held[x->thread], sets[x->thread]);
+		else
 			drop_held(t, held[x->thread], e);
-		}
+		sets[x->thread] = lockset_moved(s->locksets, sets[x->thread], x);
 	}
 	for (uint32_t u = 0; u < t->threads_count; u++)
 		g_array_free(held[u], TRUE);
 	g_free(held);
-}
-
-static bool holds(const struct search *s, const struct want *w, uint32_t entry)
-{
-	const GArray *set = s->helds->pdata[w->held];
-
-	return bsearch(&entry, set->data, set->len, sizeof(uint32_t), number_compare) != NULL;
+	g_free(sets);
 }
 
 /* Do two threads that hold these both hold a lock that lets only one in? */
 static bool guarded(const struct search *s, const struct want *a, const struct want *b)
 {
-	const GArray *set = s->helds->pdata[a->held];
+	return lockset_common(s->locksets, a->held, b->held) != NONE;
+}
 
-	for (guint i = 0; i < set->len; i++) {
-		uint32_t entry = g_array_index(set, uint32_t, i), other = entry ^ 1;
+static bool holds(const struct search *s, const struct want *w, uint32_t lock)
+{
+	return lockset_without(s->locksets, w->held, lock * 2) != w->held ||
+	       lockset_without(s->locksets, w->held, lock * 2 + 1) != w->held;
+}
 
-		if ((entry & 1) != 0 && (holds(s, b, entry) || holds(s, b, other)))
-			return true;
-		if ((entry & 1) == 0 && holds(s, b, other))
-			return true;
+struct held { /* an item of what a class holds */
+	const struct search *s;
+	uint32_t want;
+	GHashTable *holders;
+};
+
+static bool is_on_cycle(const struct held *h, uint32_t item)
+{
+	const struct want *w = &g_array_index(h->s->wants, struct want, h->want);
+
+	return h->s->component[item / 2] == h->s->component[w->lock];
+}
+
+static bool on_cycle(void *context, uint32_t item)
+{
+	return is_on_cycle(context, item);
+}
+
+/* Whose wanted lock is on a cycle of the lock order with one that they hold? */
+static void mark_cycles(struct search *s)
+{
+	uint32_t locks = (uint32_t)s->t->objects_count, *size = g_new0(uint32_t, locks + 1);
+
+	s->component = lock_order_components(
+	        locks, (const struct lock_edge *)(void *)s->edges->data, s->edges->len);
+	for (uint32_t i = 0; i < locks; i++)
+		size[s->component[i]]++;
+	for (uint32_t i = 0; i < s->wants->len; i++) {
+		struct want *w = &g_array_index(s->wants, struct want, i);
+		struct held held = { s, i };
+
+		w->on_cycle = size[s->component[w->lock]] > 1
+		                      ? lockset_any(s->locksets, w->held, on_cycle, &held)
+		                      : holds(s, w, w->lock);
 	}
+	g_free(size);
+}
+
+static bool add_holder(void *context, uint32_t item)
+{
+	const struct held *h = context;
+	gpointer key = GUINT_TO_POINTER(item);
+	GArray *list;
+
+	if (!is_on_cycle(h, item))
+		return false;
+	list = g_hash_table_lookup(h->holders, key);
+	if (list == NULL) {
+		list = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+		g_hash_table_insert(h->holders, key, list);
+	}
+	g_array_append_val(list, h->want);
 	return false;
 }
 
-/* Classes by what they hold: lock * 2 + exclusive -> GArray of indexes. */
+/* Classes by what they hold: lock * 2 + exclusive -> GArray of indexes.  (What is wanted of
+ * them along a cycle is of their component.) */
 static GHashTable *wants_by_held(const struct search *s)
 {
 	GHashTable *holders =
 	        g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_array_unref);
 
 	for (uint32_t i = 0; i < s->wants->len; i++) {
-		const GArray *set =
-		        s->helds->pdata[g_array_index(s->wants, struct want, i).held];
+		const struct want *w = &g_array_index(s->wants, struct want, i);
+		struct held held = { s, i, holders };
 
-		for (guint k = 0; k < set->len; k++) {
-			gpointer key = GUINT_TO_POINTER(g_array_index(set, uint32_t, k));
-			GArray *list = g_hash_table_lookup(holders, key);
-
-			if (list == NULL) {
-				list = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-				g_hash_table_insert(holders, key, list);
-			}
-			g_array_append_val(list, i);
-		}
+		if (w->on_cycle)
+			lockset_any(s->locksets, w->held, add_holder, &held);
 	}
 	return holders;
 }
 
-static void link_to_holders(const struct search *s, struct want *a, const GArray *holders)
+static void link_to_holders(struct search *s, struct want *a, const GArray *holders)
 {
-	for (guint i = 0; holders != NULL && i < holders->len; i++) {
+	for (guint i = 0; holders != NULL && i < holders->len && effort_more(&s->effort, 4);
+	     i++) {
 		uint32_t j = g_array_index(holders, uint32_t, i);
 		const struct want *b = &g_array_index(s->wants, struct want, j);
 
@@ -214,6 +247,8 @@ static void link_wants(struct search *s)
 	for (uint32_t i = 0; i < s->wants->len; i++) {
 		struct want *a = &g_array_index(s->wants, struct want, i);
 
+		if (!a->on_cycle)
+			continue;
 		link_to_holders(
 		        s, a, g_hash_table_lookup(holders, GUINT_TO_POINTER(a->lock * 2 + 1)));
 		if (a->exclusive) /* a class holds a lock in one mode */
@@ -262,17 +297,16 @@ static struct finding *make_finding(const struct search *s, enum verdict verdict
 	return f;
 }
 
-static bool accepted(const struct search *s, const GArray *witness, const struct finding *f)
+static bool accepted(struct search *s, const GArray *witness, const struct finding *f)
 {
 	struct check_options check = { .use_values = s->options->use_values,
 		                       .use_missing = s->options->use_missing };
-	GString *reason = g_string_new(NULL);
-	bool good = witness_check(s->t, (const uint32_t *)(void *)witness->data, witness->len,
-	                          CLAIM_DEADLOCK, (const uint32_t *)(void *)f->requests->data,
-	                          f->requests->len, &check, reason);
 
-	g_string_free(reason, TRUE);
-	return good;
+	if (s->checker == NULL)
+		s->checker = checker_new(s->t, &check);
+	return checker_claim(s->checker, (const uint32_t *)(void *)witness->data, witness->len,
+	                     CLAIM_DEADLOCK, (const uint32_t *)(void *)f->requests->data,
+	                     f->requests->len, NULL);
 }
 
 static void settle(struct search *s, GBytes *key, struct finding *f)
@@ -343,9 +377,16 @@ static void decide(struct search *s)
 {
 	GBytes *key = unit_key(s);
 	const struct finding *known = g_hash_table_lookup(s->settled, key);
+	/* Once the solver's own budget is gone a question still costs a little. */
+	bool paid = smt_solver_seconds(s->smt) < s->options->budget_total;
 
+	effort_more(&s->effort, QUESTION);
+	if (paid)
+		effort_pause(&s->effort);
 	if (known == NULL || (known->verdict != VERDICT_RACE && !s->options->pairs_events))
 		settle(s, key, ask(s));
+	if (paid)
+		effort_resume(&s->effort);
 	g_bytes_unref(key);
 }
 
@@ -374,7 +415,9 @@ static void choose(struct search *s, uint32_t i)
 		return;
 	}
 	events = g_array_index(s->wants, struct want, s->path[i]).events;
-	for (guint k = 0; k < events->len && !s->cancelled; k++) {
+	for (guint k = 0; k < events->len && !s->cancelled &&
+	                  effort_more(&s->effort, EFFORT_QUESTION * (i + 1));
+	     k++) {
 		uint32_t e = g_array_index(events, uint32_t, k);
 		bool apart = false;
 
@@ -412,7 +455,9 @@ static void extend(struct search *s)
 {
 	const struct want *last = &g_array_index(s->wants, struct want, s->path[s->length - 1]);
 
-	for (guint i = 0; i < last->next->len && !s->cancelled && !s->cut; i++) {
+	for (guint i = 0; i < last->next->len && !s->cancelled && !s->cut &&
+	                  effort_more(&s->effort, s->length);
+	     i++) {
 		uint32_t next = g_array_index(last->next, uint32_t, i);
 
 		if (next == s->path[0]) {
@@ -435,7 +480,7 @@ static void extend(struct search *s)
 
 static void find_cycles(struct search *s)
 {
-	for (uint32_t i = 0; i < s->wants->len && !s->cancelled; i++) {
+	for (uint32_t i = 0; i < s->wants->len && !s->cancelled && !s->effort.over; i++) {
 		s->path[0] = i;
 		s->length = 1;
 		extend(s);
@@ -446,9 +491,30 @@ static void find_cycles(struct search *s)
 
 /* -- the whole ------------------------------------------------------------------------ */
 
+/* Not all has been looked at: by sites nothing is proved impossible that has been proved for
+ * some requests.  (With pairs_events each set of them is one.) */
+static void leave_open(struct search *s)
+{
+	for (guint i = 0; i < s->others->len && !s->options->pairs_events; i++) {
+		struct finding *f = s->others->pdata[i];
+
+		if (f->verdict != VERDICT_IMPOSSIBLE)
+			continue;
+		f->verdict = VERDICT_UNKNOWN;
+		f->budget = "total";
+		f->by = NULL;
+		proof_free(f->proof);
+		f->proof = NULL;
+	}
+}
+
 static void finish(struct search *s)
 {
 	s->report->complete = !s->cut;
+	if (s->cut || s->effort.over)
+		leave_open(s);
+	if (s->effort.over)
+		report_note_effort(s->report, s->options);
 	if (s->cut)
 		report_note(s->report,
 		            "more than %d cycles of lock orders, or one of more than %d "
@@ -469,9 +535,9 @@ static void finish(struct search *s)
 
 static void search_release(struct search *s)
 {
-	for (guint i = 0; i < s->helds->len; i++)
-		g_array_free(s->helds->pdata[i], TRUE);
-	g_ptr_array_free(s->helds, TRUE);
+	g_array_unref(s->edges);
+	g_free(s->component);
+	locksets_free(s->locksets);
 	for (guint i = 0; i < s->wants->len; i++) {
 		g_array_free(g_array_index(s->wants, struct want, i).events, TRUE);
 		g_array_free(g_array_index(s->wants, struct want, i).next, TRUE);
@@ -480,10 +546,10 @@ static void search_release(struct search *s)
 	for (guint i = 0; i < s->others->len; i++)
 		finding_free(s->others->pdata[i]);
 	g_ptr_array_free(s->others, TRUE);
-	g_hash_table_destroy(s->held_of);
 	g_hash_table_destroy(s->want_of);
 	g_hash_table_destroy(s->settled);
 	smt_free(s->smt);
+	checker_free(s->checker);
 }
 
 static GHashTable *table_by_bytes(void)
@@ -496,20 +562,23 @@ struct report *deadlocks_find(struct trace *t, const struct race_options *option
                               const struct progress *progress, struct error *error)
 {
 	struct smt_options smt_options = { .use_values = options->use_values,
-		                           .invocations = true };
+		                           .invocations = true,
+		                           .budget_total = options->budget_total };
 	struct search s = { .t = t, .options = options, .progress = progress };
 
 	s.report = report_new(t, "deadlocks");
-	s.helds = g_ptr_array_new();
+	s.locksets = locksets_empty();
+	s.edges = g_array_new(FALSE, FALSE, sizeof(struct lock_edge));
 	s.wants = g_array_new(FALSE, FALSE, sizeof(struct want));
 	s.others = g_ptr_array_new();
-	s.held_of = table_by_bytes();
 	s.want_of = table_by_bytes();
 	s.settled = table_by_bytes();
 	s.smt = smt_new(t, &smt_options, progress);
 	s.cancelled = s.smt == NULL;
 	if (!s.cancelled) {
+		effort_init(&s.effort, t->events_count, options);
 		collect_requests(&s);
+		mark_cycles(&s);
 		link_wants(&s);
 		find_cycles(&s);
 	}

@@ -15,6 +15,7 @@ enum {
 	WINDOW_LIMIT = 4000000,    /* events of a window that are still worked on */
 	WORK_PER_PAIR = 100000000, /* after this much work a window does not grow further */
 	/* see m2_bound */
+	AT_ONCE = 1 << 17,       /* work that is free where the recording's order is a witness */
 	SHORT = 1 << 20,         /* work of a pair that does not need long */
 	FREE_WORK = 1 << 26,     /* of short pairs: about a second */
 	CLOCK_INTERVAL = 1 << 18 /* work between two looks at the clock */
@@ -112,7 +113,7 @@ static void close_purse(struct m2 *m)
 {
 	struct m2_purse *p = &m->purse;
 
-	if (m->as_recorded)
+	if (m->as_recorded && m->work <= AT_ONCE)
 		return;
 	if (m->work > SHORT && !no_longer_ones(m)) {
 		p->spent_long += effort_clock() - p->began;
@@ -389,6 +390,7 @@ static void recorded_tail(struct m2 *m, uint32_t cut)
 			end = MAX(end, m2_event(m, u, m->cone.prefix[u] - 1) + 1);
 	}
 	g_array_set_size(m->tail, 0);
+	m->work += (end - cut) / 4;
 	for (uint32_t e = cut; e < end; e++) {
 		if (m2_in_cone(m, e))
 			g_array_append_val(m->tail, e);
@@ -544,7 +546,7 @@ static enum m2_verdict decide(struct m2 *m, uint32_t e1, uint32_t e2, GArray *wi
 	}
 	cut = first_broken(m, open);
 	g_array_unref(open);
-	if (m2_over(m)) {
+	if (m2_over(m) || (no_longer_ones(m) && e2 - e1 > SHORT)) {
 		m->purse.budget = "total";
 		return M2_GAVE_UP;
 	}

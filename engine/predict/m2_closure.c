@@ -161,30 +161,17 @@ static enum outcome edges_of_object(struct m2 *m, uint32_t e, bool before)
 	return o;
 }
 
-static bool lies_in(const struct m2 *m, uint32_t e, uint32_t block)
-{
-	struct wide run = event_variables(m->t, &m->t->events[e]);
-
-	for (uint32_t v = run.first; v < run.first + run.count; v++) {
-		if (m->t->variables[v].block == block)
-			return true;
-	}
-	return false;
-}
-
 /* Every access to a block in the window before its free. */
-static enum outcome edges_of_free(struct m2 *m, uint32_t e)
+static enum outcome edges_of_frees(struct m2 *m)
 {
-	uint32_t block = m->t->events[e].target;
 	enum outcome o = DONE;
 
-	if (block == NONE || m->t->blocks[block].free != e)
-		return DONE;
-	for (guint i = 0; i < m->w.raw->len && o == DONE; i++) {
-		const struct access *a = &g_array_index(m->w.raw, struct access, i);
+	for (guint i = 0; i < m->w.block_uses->len && o == DONE; i++) {
+		const struct block_use *u =
+		        &g_array_index(m->w.block_uses, struct block_use, i);
 
-		if (lies_in(m, a->event, block))
-			o = closure_edge(m, a->event, e, STEP_MUST, MUST_FREE);
+		o = closure_edge(m, u->event, m->t->blocks[u->block].free, STEP_MUST,
+		                 MUST_FREE);
 	}
 	return o;
 }
@@ -198,8 +185,6 @@ static enum outcome odd_edges(struct m2 *m, uint32_t e)
 		return edges_of_object(m, e, true);
 	case OP_DESTROY:
 		return edges_of_object(m, e, false);
-	case OP_FREE:
-		return edges_of_free(m, e);
 	default:
 		return edges_of_waker(m, e);
 	}
@@ -234,6 +219,8 @@ enum outcome closure_start(struct m2 *m)
 		o = late_edges(m);
 	for (guint i = 0; i < m->w.odd->len && o == DONE; i++)
 		o = odd_edges(m, g_array_index(m->w.odd, uint32_t, i));
+	if (o == DONE)
+		o = edges_of_frees(m);
 	return o;
 }
 

@@ -28,6 +28,10 @@ struct reading { /* a read, as the closure sees it */
 	uint32_t writer; /* event or NONE */
 };
 
+struct block_use { /* a thread's last access to a block that the window frees */
+	uint32_t block, thread, event;
+};
+
 struct window {
 	uint32_t cut;      /* event: what is before it in the recording is the head */
 	uint32_t *base;    /* by thread: its first position in the window */
@@ -45,9 +49,12 @@ struct window {
 	/* by variable: its number in runs and readings, NONE where it is not kept; meaningless
 	 * for variables that the window does not touch */
 	uint32_t *local;
+	GArray *block_uses; /* struct block_use */
+	uint64_t *shared;   /* by variable, a bit: two threads access it, one of them writing */
 	/* scratch, kept from window to window */
-	uint32_t *stamp;           /* by variable */
-	uint32_t *lock_stamp;      /* by object */
+	uint32_t *block_stamp, *block_last; /* by block: the latter an index of block_uses */
+	uint32_t *stamp;                    /* by variable */
+	uint32_t *lock_stamp;               /* by object */
 	uint32_t *owner, *sharers; /* by object: who holds it, zero between linearisations */
 	uint32_t now;              /* the stamp of this window */
 	GArray *raw;               /* struct access */
@@ -67,7 +74,7 @@ struct m2 {
 	struct trace *t;
 	struct cones *cones;
 	struct checker *checker, *own_checker; /* the latter NULL where it is borrowed */
-	struct chain_graph *order; /* the added edges, above the causal order */
+	struct chain_graph *order;             /* the added edges, above the causal order */
 	uint32_t threads, refused;
 	/* the pair */
 	uint32_t e1, e2, p1, p2;

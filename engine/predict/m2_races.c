@@ -16,12 +16,15 @@
 
 enum {
 	TRIES = 4096, /* pairs of one variable and two sites that are tried */
+	/* the same where the sites are known to race, and only the variable is to be named */
+	NAMING_TRIES = 4,
 };
 
 struct hunt {
 	struct trace *t;
 	const struct race_options *options;
 	const struct progress *progress;
+	const struct race_tools *tools;
 	struct report *report;
 	struct m2 *m2;
 	/* Where more may race than M2 looks at (--values, relaxed atomics): only a common lock
@@ -262,17 +265,32 @@ static void leave_site_open(struct hunt *h, struct outcome_of_site *site,
 	site->unpaid |= verdict == M2_GAVE_UP;
 }
 
+static enum race_known known(const struct hunt *h, const struct attempt *a)
+{
+	return h->tools->known == NULL
+	               ? RACE_UNKNOWN
+	               : h->tools->known(h->tools->known_context, a->e1, a->e2,
+	                                 race_variable(h->t, a->e1, a->e2));
+}
+
 /* True when this variable needs no further attempt. */
 static bool attempt(struct hunt *h, const struct attempt *a, struct outcome_of_site *site)
 {
 	bool first = site->race == NULL;
-	enum m2_verdict verdict = decide(h, a->e1, a->e2, first && keep_witness(h), NULL);
 	uint32_t variable = race_variable(h->t, a->e1, a->e2);
+	enum race_known before = known(h, a);
+	enum m2_verdict verdict;
+
+	if (before == RACE_OF_VARIABLE || (before != RACE_UNKNOWN && a->tries >= NAMING_TRIES))
+		return true;
+	verdict = decide(h, a->e1, a->e2, first && before == RACE_UNKNOWN && keep_witness(h),
+	                 NULL);
 
 	if (verdict == M2_RACE) {
 		if (first) {
 			site->race = race_finding(h->t, a->e1, a->e2, VERDICT_RACE, "m2");
-			give_witness(h, site->race);
+			if (before == RACE_UNKNOWN)
+				give_witness(h, site->race);
 			report_add(h->report, site->race);
 		} else {
 			site->race->count++;
@@ -465,6 +483,7 @@ struct report *races_m2(struct trace *t, const struct race_options *options,
 	struct race_tools own, *tools = race_tools_begin(options, &own);
 	bool going = trace_need(t, INDEX_ALL & ~INDEX_SITES, progress);
 
+	h.tools = tools;
 	h.m2 = going ? race_tools_m2(tools, t, options, progress) : NULL;
 	if (h.m2 == NULL) {
 		race_tools_end(&own);

@@ -10,11 +10,46 @@
 
 #include <string.h>
 
+/* A bit for each variable that two threads access, one of them writing: no other can bring an
+ * edge, whatever the window.  (Buffers of one thread are wide, and would be most of it.) */
+static uint64_t *shared_variables(const struct trace *t)
+{
+	enum { WRITTEN = 1, SHARED = 2 };
+	uint64_t *bits = g_new0(uint64_t, t->variables_count / 64 + 1);
+	uint8_t *use = g_new0(uint8_t, t->variables_count + 1);
+	uint32_t *owner = g_new0(uint32_t, t->variables_count + 1); /* thread + 1 */
+
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		struct wide run;
+
+		if (!op_is_access(x->op) || event_inert(x))
+			continue;
+		run = event_variables(t, x);
+		for (uint32_t v = run.first; v < run.first + run.count; v++) {
+			if (owner[v] == 0)
+				owner[v] = x->thread + 1u;
+			use[v] |= (op_writes(x->op) ? WRITTEN : 0) |
+			          (owner[v] != x->thread + 1u ? SHARED : 0);
+		}
+	}
+	for (uint32_t v = 0; v < t->variables_count; v++)
+		bits[v / 64] |= (uint64_t)(use[v] == (WRITTEN | SHARED)) << (v % 64);
+	g_free(use);
+	g_free(owner);
+	return bits;
+}
+
 void window_init(struct window *w, const struct trace *t)
 {
 	w->base = g_new0(uint32_t, t->threads_count + 1);
 	w->stamp = g_new0(uint32_t, t->variables_count + 1);
 	w->local = g_new(uint32_t, t->variables_count + 1);
+	memset(w->local, 0xff, (t->variables_count + 1) * sizeof(uint32_t));
+	w->shared = shared_variables(t);
+	w->block_stamp = g_new0(uint32_t, t->blocks_count + 1);
+	w->block_last = g_new(uint32_t, t->blocks_count + 1);
+	w->block_uses = g_array_new(FALSE, FALSE, sizeof(struct block_use));
 	w->lock_stamp = g_new0(uint32_t, t->objects_count + 1);
 	w->owner = g_new0(uint32_t, t->objects_count + 1);
 	w->sharers = g_new0(uint32_t, t->objects_count + 1);
@@ -42,6 +77,10 @@ void window_release(struct window *w)
 	g_free(w->base);
 	g_free(w->stamp);
 	g_free(w->local);
+	g_free(w->shared);
+	g_free(w->block_stamp);
+	g_free(w->block_last);
+	g_array_unref(w->block_uses);
 	g_free(w->lock_stamp);
 	g_free(w->owner);
 	g_free(w->sharers);
@@ -54,9 +93,47 @@ void window_base(struct m2 *m, uint32_t cut)
 }
 
 struct variable_use { /* of a local variable: is it worth keeping? */
-	uint32_t thread, count;
+	uint32_t thread, count, variable;
 	bool shared, written;
 };
+
+/* The last access of each thread to a block that the window frees: those before it need no
+ * edge of their own.  (Threads come one after the other.) */
+static void note_block(struct m2 *m, uint32_t block, uint32_t e, uint32_t thread)
+{
+	struct window *w = &m->w;
+	struct block_use use = { block, thread, e };
+
+	if (block == NONE || m->t->blocks[block].free == NONE ||
+	    !m2_in_window(m, m->t->blocks[block].free))
+		return;
+	if (w->block_stamp[block] == w->now) {
+		struct block_use *last =
+		        &g_array_index(w->block_uses, struct block_use, w->block_last[block]);
+
+		if (last->thread == thread) {
+			last->event = e;
+			return;
+		}
+	}
+	w->block_stamp[block] = w->now;
+	w->block_last[block] = w->block_uses->len;
+	g_array_append_val(w->block_uses, use);
+}
+
+static void note_blocks(struct m2 *m, struct wide run, uint32_t e, uint32_t thread)
+{
+	const struct variable *all = m->t->variables;
+	uint32_t end = run.first + run.count, block = all[run.first].block;
+
+	note_block(m, block, e, thread);
+	if (all[end - 1].block == block) /* a run is contiguous, and so is a block */
+		return;
+	for (uint32_t v = run.first + 1; v < end; v++) {
+		if (all[v].block != all[v - 1].block)
+			note_block(m, all[v].block, e, thread);
+	}
+}
 
 static void collect_access(struct m2 *m, GArray *uses, uint32_t e, uint32_t thread,
                            uint32_t position)
@@ -65,12 +142,18 @@ static void collect_access(struct m2 *m, GArray *uses, uint32_t e, uint32_t thre
 	struct wide run = event_variables(m->t, x);
 	struct window *w = &m->w;
 
+	m->work += run.count / 8;
+	if (m->t->blocks_count > 0)
+		note_blocks(m, run, e, thread);
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
 		struct access a = { 0, thread, position, e };
 		struct variable_use *use;
 
+		if (!(w->shared[v / 64] >> (v % 64) & 1))
+			continue;
+		m->work++;
 		if (w->stamp[v] != w->now) {
-			struct variable_use fresh = { thread, 0, false, false };
+			struct variable_use fresh = { thread, 0, v, false, false };
 
 			w->stamp[v] = w->now;
 			w->local[v] = uses->len;
@@ -92,7 +175,6 @@ static bool is_odd(const struct m2 *m, uint32_t e)
 	case OP_BROADCAST:
 	case OP_TRYFAIL:
 	case OP_TAKETRYFAIL:
-	case OP_FREE:
 	case OP_DESTROY:
 		return true;
 	default:
@@ -216,6 +298,7 @@ static void window_clear(struct window *w)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
 		g_array_set_size(arrays[i], 0);
+	g_array_set_size(w->block_uses, 0);
 	w->now++;
 	w->size = 0;
 }
@@ -246,14 +329,9 @@ bool window_fill(struct m2 *m, uint64_t limit)
 			collect_event(m, uses, m2_event(m, u, p), u, p);
 	}
 	variables = g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), uses->len);
-	g_array_set_size(variables, uses->len);
-	for (guint i = 0; i < w->raw->len; i++) {
-		const struct access *a = &g_array_index(w->raw, struct access, i);
-		struct wide run = event_variables(m->t, &m->t->events[a->event]);
-
-		for (uint32_t v = run.first; v < run.first + run.count; v++)
-			g_array_index(variables, uint32_t, w->local[v]) = v;
-	}
+	for (guint i = 0; i < uses->len; i++)
+		g_array_append_val(variables,
+		                   g_array_index(uses, struct variable_use, i).variable);
 	group_accesses(w, uses);
 	for (guint i = 0; i < variables->len; i++)
 		w->local[g_array_index(variables, uint32_t, i)] = NONE;

@@ -7,15 +7,22 @@
  */
 #include "engine/predict/pairs.h"
 
+enum { LISTED_PAIR = 4 }; /* steps (effort.h) for a pair that is listed */
+
+struct listing {
+	struct report *report;
+	struct effort *effort; /* NULL: what is listed is the output, and has no bound */
+};
+
 static bool add_pair(void *context, uint32_t e1, uint32_t e2)
 {
-	struct report *report = context;
+	const struct listing *l = context;
 	struct finding *f =
-	        race_finding(report->trace, e1, e2, VERDICT_CANDIDATE, report->analysis);
+	        race_finding(l->report->trace, e1, e2, VERDICT_CANDIDATE, l->report->analysis);
 
 	f->counted_all = true;
-	report_add(report, f);
-	return true;
+	report_add(l->report, f);
+	return l->effort == NULL || effort_more(l->effort, LISTED_PAIR);
 }
 
 struct shb {
@@ -39,12 +46,15 @@ static bool shb_limits(void *context, uint32_t e1, uint32_t e2, uint32_t *limits
 }
 
 static bool find_pairs(struct trace *t, enum order_kind kind, const struct order *order,
-                       struct site_races *sites, struct report *report,
+                       struct site_races *sites, const struct listing *listing,
                        const struct progress *progress)
 {
+	struct report *report = listing->report;
+
 	if (sites == NULL)
-		return pairs_unordered(t, order, kind == ORDER_KIND_SHB, add_pair, report,
-		                       progress);
+		return pairs_unordered(t, order, kind == ORDER_KIND_SHB, add_pair,
+		                       (void *)listing, progress) ||
+		       (listing->effort != NULL && listing->effort->over);
 	if (!stream_sites(t, kind, sites, progress))
 		return false;
 	site_races_report(sites, report, report->analysis);
@@ -59,19 +69,25 @@ static struct report *races_of_order(struct trace *t, const struct race_options 
 	struct site_races *sites = options->pairs_events ? NULL : site_races_new(t, options);
 	bool sound = kind == ORDER_KIND_SHB, done = true;
 	struct order *order = NULL;
+	struct effort effort;
+	struct listing listing = { report, sound ? &effort : NULL };
 
+	effort_init(&effort, t->events_count, options);
 	if (sites == NULL || sound) {
 		order = order_new(t, kind, progress);
 		done = order != NULL;
 	}
-	done = done && find_pairs(t, kind, order, sites, report, progress);
+	done = done && find_pairs(t, kind, order, sites, &listing, progress);
 	report_keep_shard(report, options);
 	report->candidates = report->findings->len;
 	if (done && sound) {
 		struct shb shb = { order, t };
 
-		done = report_witnesses(report, options, sites, shb_limits, &shb, progress);
+		done = report_witnesses(report, options, sites, shb_limits, &shb, &effort,
+		                        progress);
 	}
+	if (effort.over)
+		report_note_effort(report, options);
 	site_races_free(sites);
 	order_free(order);
 	if (!done) {

@@ -6,6 +6,7 @@
 #define HEDDLE_PAIRS_H
 
 #include "engine/order/order.h"
+#include "engine/predict/effort.h"
 #include "engine/predict/predict_private.h"
 
 /* Called with e1 <tr e2; returns false to stop. */
@@ -26,9 +27,14 @@ struct site_races *site_races_new(const struct trace *t, const struct race_optio
 void site_races_free(struct site_races *s);
 /* `variable`: one that both touch. */
 void site_races_add(struct site_races *s, uint32_t e1, uint32_t e2, uint32_t variable);
-/* `count` pairs at once, (e1, e2) the first of them. */
-void site_races_add_many(struct site_races *s, uint32_t e1, uint32_t e2, uint32_t variable,
-                         uint64_t count);
+/* `count` pairs at once; for these sites the earliest of all is reported: the pair whose later
+ * event comes first. */
+struct racing {
+	uint32_t events[2], sites[2]; /* of the first of them, in any order */
+	uint32_t variable;
+	uint64_t count;
+};
+void site_races_add_many(struct site_races *s, const struct racing *r);
 /* Is there a pair with the sites of these two on the variable? */
 bool site_races_has(struct site_races *s, uint32_t e1, uint32_t e2, uint32_t variable);
 /* The findings, verdict candidate, added to a report. */
@@ -53,10 +59,14 @@ bool syncp_sites(struct trace *t, struct site_races *races, const struct progres
  * refuses is taken out of the report.  Needs INDEX_THREADS.  False when cancelled.
  */
 typedef bool witness_limits(void *context, uint32_t e1, uint32_t e2, uint32_t *limits);
-/* `sites`: where the findings come from, whose other pairs are tried too; or NULL. */
+/*
+ * `sites`: where the findings come from, whose other pairs are tried too; or NULL.  `effort`:
+ * what it may cost, with the search before it; once that is over, the findings left become
+ * unknown (budget total), and are listed only with all verdicts.
+ */
 bool report_witnesses(struct report *report, const struct race_options *options,
                       struct site_races *sites, witness_limits *build, void *context,
-                      const struct progress *progress);
+                      struct effort *effort, const struct progress *progress);
 /* --shard: keep the findings that this shard looks at. */
 void report_keep_shard(struct report *report, const struct race_options *options);
 

@@ -22,6 +22,12 @@ struct finding *decide_smt(struct trace *t, uint32_t e1, uint32_t e2,
                            const struct race_options *options, const struct progress *progress,
                            struct error *error);
 
+/* What is known of the pair of sites of two accesses before an analysis begins. */
+enum race_known {
+	RACE_UNKNOWN,
+	RACE_OF_SITES,    /* they race, on other variables */
+	RACE_OF_VARIABLE, /* on this variable, too */
+};
 /*
  * What the analyses of one trace need alike and lend each other, made by the first that needs
  * it: facts of the whole trace, of some bytes an event.
@@ -29,6 +35,10 @@ struct finding *decide_smt(struct trace *t, uint32_t e1, uint32_t e2,
 struct race_tools {
 	struct checker *checker; /* of plain reorderings: no --values, no specifications */
 	struct m2 *m2;           /* uses that checker */
+	/* By sites: what other analyses have found; NULL: nothing. */
+	enum race_known (*known)(const void *context, uint32_t e1, uint32_t e2,
+	                         uint32_t variable);
+	const void *known_context;
 };
 /* The options' own tools, or `own`, which is emptied: race_tools_end is due. */
 struct race_tools *race_tools_begin(const struct race_options *options, struct race_tools *own);

@@ -108,15 +108,15 @@ static uint32_t site_of(const struct trace *t, uint32_t event)
 	return t->locations[t->events[event].location].site;
 }
 
-void site_races_add_many(struct site_races *s, uint32_t e1, uint32_t e2, uint32_t variable,
-                         uint64_t count)
+/* NULL where it is another shard's. */
+static struct entry *entry_for(struct site_races *s, uint32_t a, uint32_t b, uint32_t variable)
 {
-	uint32_t a = site_of(s->t, e1), b = site_of(s->t, e2), i;
 	struct entry *entry;
+	uint32_t i;
 	bool made;
 
 	if (!race_in_shard(s->options, a, b))
-		return;
+		return NULL;
 	i = map_get(&s->by_sites, (uint64_t)MIN(a, b) << 32 | MAX(a, b), s->entries->len,
 	            &made);
 	if (made) {
@@ -126,19 +126,45 @@ void site_races_add_many(struct site_races *s, uint32_t e1, uint32_t e2, uint32_
 		g_array_append_val(s->entries, fresh);
 	}
 	entry = &g_array_index(s->entries, struct entry, i);
-	if (entry->kept < ALTERNATIVES) {
-		entry->pairs[entry->kept][0] = e1;
-		entry->pairs[entry->kept++][1] = e2;
-	}
-	entry->count += count;
+	if (entry->variables->len > 0 &&
+	    g_array_index(entry->variables, uint32_t, entry->variables->len - 1) == variable)
+		return entry;
 	map_get(&s->by_variable, (uint64_t)i << 32 | variable, 0, &made);
 	if (made)
 		g_array_append_val(entry->variables, variable);
+	return entry;
+}
+
+static void keep_pair(struct entry *entry, uint32_t place, uint32_t e1, uint32_t e2)
+{
+	entry->pairs[place][0] = e1;
+	entry->pairs[place][1] = e2;
+	entry->kept = MAX(entry->kept, place + 1);
+}
+
+void site_races_add_many(struct site_races *s, const struct racing *r)
+{
+	uint32_t e1 = MIN(r->events[0], r->events[1]), e2 = MAX(r->events[0], r->events[1]);
+	struct entry *entry = entry_for(s, r->sites[0], r->sites[1], r->variable);
+	const uint32_t *first;
+
+	if (entry == NULL)
+		return;
+	first = entry->pairs[0];
+	if (entry->kept == 0 || e2 < first[1] || (e2 == first[1] && e1 < first[0]))
+		keep_pair(entry, 0, e1, e2);
+	entry->count += r->count;
 }
 
 void site_races_add(struct site_races *s, uint32_t e1, uint32_t e2, uint32_t variable)
 {
-	site_races_add_many(s, e1, e2, variable, 1);
+	struct entry *entry = entry_for(s, site_of(s->t, e1), site_of(s->t, e2), variable);
+
+	if (entry == NULL)
+		return;
+	if (entry->kept < ALTERNATIVES)
+		keep_pair(entry, entry->kept, e1, e2);
+	entry->count++;
 }
 
 bool site_races_has(struct site_races *s, uint32_t e1, uint32_t e2, uint32_t variable)
@@ -194,7 +220,8 @@ struct witnesses {
 	uint32_t prefix;  /* of it: so many recorded events are in from the first on */
 	uint64_t room;    /* for how many events sequences are kept */
 	uint64_t kept;    /* events in all sequences that are kept */
-	uint64_t refused, left_out;
+	uint64_t refused, left_out, unpaid;
+	struct effort *effort;
 };
 
 /* The first event that the limits leave out. */
@@ -240,6 +267,9 @@ static GArray *whole_sequence(const struct witnesses *w)
 	return sequence;
 }
 
+/* Steps (effort.h) for an event that is checked, and for a thread of a closure that is made. */
+enum { CHECKED_EVENT = 4, CLOSED_THREAD = 4 };
+
 /* The verdict of one finding for one pair; false when it is none. */
 static bool give_witness(struct witnesses *w, struct finding *f, uint32_t e1, uint32_t e2)
 {
@@ -248,6 +278,7 @@ static bool give_witness(struct witnesses *w, struct finding *f, uint32_t e1, ui
 	if (!w->build(w->context, e1, e2, w->limits))
 		return false;
 	append_tail(w, e1, e2);
+	effort_more(w->effort, CHECKED_EVENT * w->tail->len);
 	if (!checker_race_after(w->checker, w->prefix, (const uint32_t *)(void *)w->tail->data,
 	                        w->tail->len, pair, NULL))
 		return false;
@@ -317,7 +348,8 @@ static struct ahead *look_ahead(struct witnesses *w, const GPtrArray *all)
 
 	for (guint i = 0; i < all->len; i++) {
 		struct finding *f = g_ptr_array_index(all, i);
-		bool built = w->build(w->context, f->first, f->second, w->limits);
+		bool built = effort_more(w->effort, CLOSED_THREAD * w->t->threads_count) &&
+		             w->build(w->context, f->first, f->second, w->limits);
 
 		order[i] = (struct ahead){ f, built ? whole_prefix(w->t, w->limits) : NONE };
 	}
@@ -325,8 +357,19 @@ static struct ahead *look_ahead(struct witnesses *w, const GPtrArray *all)
 	return order;
 }
 
+/* There is no time left for the finding's witness: true when it stays in the list. */
+static bool leave_unpaid(struct witnesses *w, struct finding *f, bool listed)
+{
+	w->unpaid++;
+	f->verdict = VERDICT_UNKNOWN;
+	f->budget = "total";
+	if (!listed)
+		finding_free(f);
+	return listed;
+}
+
 static bool give_all(struct witnesses *w, struct report *report, struct site_races *sites,
-                     const struct progress *progress)
+                     bool all_verdicts, const struct progress *progress)
 {
 	GPtrArray *all = report->findings;
 	struct ahead *order = look_ahead(w, all);
@@ -337,7 +380,10 @@ static bool give_all(struct witnesses *w, struct report *report, struct site_rac
 		struct finding *f = order[i].finding;
 
 		done = done && progress_tick(progress, (double)i / all->len, "witnesses");
-		if (!done || give_any(w, f, entry_of(sites, report->trace, f))) {
+		if (done && w->effort->over) {
+			if (leave_unpaid(w, f, all_verdicts))
+				all->pdata[kept++] = f;
+		} else if (!done || give_any(w, f, entry_of(sites, report->trace, f))) {
 			all->pdata[kept++] = f;
 		} else {
 			w->refused++;
@@ -352,11 +398,15 @@ static bool give_all(struct witnesses *w, struct report *report, struct site_rac
 
 bool report_witnesses(struct report *report, const struct race_options *options,
                       struct site_races *sites, witness_limits *build, void *context,
-                      const struct progress *progress)
+                      struct effort *effort, const struct progress *progress)
 {
 	const struct trace *t = report->trace;
 	struct witnesses w = {
-		.t = t, .build = build, .context = context, .room = options->witness_events
+		.t = t,
+		.build = build,
+		.context = context,
+		.room = options->witness_events,
+		.effort = effort,
 	};
 	struct race_tools own, *tools = race_tools_begin(options, &own);
 	bool done;
@@ -366,7 +416,7 @@ bool report_witnesses(struct report *report, const struct race_options *options,
 	w.checker = race_tools_checker(tools, t, options);
 	w.limits = g_new0(uint32_t, t->threads_count + 1);
 	w.tail = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	done = give_all(&w, report, sites, progress);
+	done = give_all(&w, report, sites, options->all_verdicts, progress);
 	g_array_free(w.tail, TRUE);
 	g_free(w.limits);
 	race_tools_end(&own);
@@ -375,6 +425,12 @@ bool report_witnesses(struct report *report, const struct race_options *options,
 		            "%" G_GUINT64_FORMAT " pairs have no witness and are left out "
 		            "(an access to a freed block is in the way)",
 		            w.refused);
+	if (w.unpaid > 0)
+		report_note(report,
+		            "%" G_GUINT64_FORMAT
+		            " pairs whose witness --budget (%g,%g) did not "
+		            "suffice for",
+		            w.unpaid, options->budget_pair, options->budget_total);
 	report_note_left_out(report, w.left_out);
 	return done;
 }

@@ -136,7 +136,8 @@ static bool close_held(const struct syncp *s, struct closure *c, uint32_t thread
 	for (uint32_t h = c->held[thread]; h != NONE; h = list->items[h].outer) {
 		uint32_t release = section_release(list, h);
 
-		if (release != NONE && overtaken(s, c, &list->items[h], thread)) {
+		if (release != NONE && release >= c->limits[thread] &&
+		    overtaken(s, c, &list->items[h], thread)) {
 			take_whole(s, c, release);
 			grown = true;
 		}
@@ -159,6 +160,12 @@ static void close_locks(const struct syncp *s, struct closure *c)
 			grown |= close_held(s, c, u);
 		}
 	}
+}
+
+/* Pay for a closure; false when nothing is left to. */
+static bool closure_paid(const struct syncp *s)
+{
+	return effort_more(s->effort, 2 + s->threads / 4);
 }
 
 static bool holds(const struct closure *c, const struct access *x)
@@ -214,7 +221,7 @@ static void pairs_with(struct all_pairs *p, const struct access_class *class, ui
 	if (i == class->count)
 		return;
 	closure_copy(&p->both, past, s->threads);
-	while (i < class->count) {
+	while (i < class->count && closure_paid(s)) {
 		const struct access *first = class->members[i];
 
 		take(s, &p->both, first);
@@ -246,7 +253,7 @@ static void access_pairs(struct all_pairs *p, struct access_classes *c,
 	if (p->stamp[x->thread] != variable + 1)
 		closure_clear(past, s->threads);
 	p->stamp[x->thread] = variable + 1;
-	for (uint32_t j = 0; j < c->count; j++) {
+	for (uint32_t j = 0; j < c->count && effort_more(s->effort, 1); j++) {
 		const struct access_class *class = &c->of[j];
 		uint32_t i;
 
@@ -272,7 +279,8 @@ static void variable_pairs(struct all_pairs *p, struct access_classes *c, uint32
 	/* Each access meets the classes as they were when it came. */
 	for (uint32_t j = 0; j < c->count; j++)
 		c->of[j].count = 0;
-	for (uint64_t i = all->start[index]; i < all->start[index + 1]; i++) {
+	for (uint64_t i = all->start[index]; i < all->start[index + 1] && !p->s->effort->over;
+	     i++) {
 		struct access_class *own = &c->of[c->number[i - all->start[index]]];
 
 		access_pairs(p, c, own, &all->items[i], all->variables[index]);
@@ -289,7 +297,7 @@ static bool find_pairs(struct syncp *s, struct report *report, const struct prog
 	access_classes_init(&c, s->locksets);
 	p.stamp = g_new0(uint32_t, s->threads + 1);
 	closure_init(&p.both, s->threads);
-	for (uint32_t i = 0; i < s->accesses.count && done; i++) {
+	for (uint32_t i = 0; i < s->accesses.count && done && !s->effort->over; i++) {
 		if ((i & 0xff) == 0)
 			done = progress_tick(progress, (double)i / s->accesses.count,
 			                     "sync-preserving pairs");
@@ -315,12 +323,14 @@ static bool classes_race(const struct syncp *s, struct closure *c, const struct 
 	uint32_t i = 0, j = 0;
 
 	closure_clear(c, s->threads);
-	while (i < a->count && j < b->count) {
+	while (i < a->count && j < b->count && effort_more(s->effort, 2)) {
 		const struct access *e = a->members[i], *f = b->members[j];
 		uint32_t e_knows = past_of(s, e)[f->thread], f_knows = past_of(s, f)[e->thread];
 
 		/* What one of the two knows of the other needs no closure. */
 		if (e_knows <= f->event && f_knows <= e->event) {
+			if (!closure_paid(s))
+				return false;
 			take(s, c, e);
 			take(s, c, f);
 			close_locks(s, c);
@@ -347,7 +357,7 @@ static void variable_sites(struct syncp *s, struct access_classes *c, struct clo
 
 	access_classes_of(c, &s->accesses, index, true);
 	for (uint32_t i = 0; i < c->count; i++) {
-		for (uint32_t j = 0; j < i; j++) {
+		for (uint32_t j = 0; j < i && effort_more(s->effort, 1); j++) {
 			const struct access_class *a = &c->of[i], *b = &c->of[j];
 			uint32_t pair[2];
 
@@ -370,7 +380,7 @@ static bool find_sites(struct syncp *s, struct site_races *sites,
 
 	access_classes_init(&c, s->locksets);
 	closure_init(&closure, s->threads);
-	for (uint32_t i = 0; i < s->accesses.count && done; i++) {
+	for (uint32_t i = 0; i < s->accesses.count && done && !s->effort->over; i++) {
 		if ((i & 0xff) == 0)
 			done = progress_tick(progress, (double)i / s->accesses.count,
 			                     "sync-preserving races");
@@ -418,9 +428,10 @@ static void syncp_release(struct syncp *s)
 }
 
 /* False when cancelled. */
-static bool syncp_init(struct syncp *s, struct trace *t, const struct progress *progress)
+static bool syncp_init(struct syncp *s, struct trace *t, struct effort *effort,
+                       const struct progress *progress)
 {
-	*s = (struct syncp){ .t = t, .threads = (uint32_t)t->threads_count };
+	*s = (struct syncp){ .t = t, .threads = (uint32_t)t->threads_count, .effort = effort };
 	s->locksets = locksets_empty();
 	lock_table_init(&s->locks, t);
 	return syncp_collect(s, progress);
@@ -428,8 +439,9 @@ static bool syncp_init(struct syncp *s, struct trace *t, const struct progress *
 
 bool syncp_sites(struct trace *t, struct site_races *races, const struct progress *progress)
 {
+	struct effort unbounded = { .free_work = UINT64_MAX, .next_look = UINT64_MAX };
 	struct syncp s;
-	bool done = syncp_init(&s, t, progress) && find_sites(&s, races, progress);
+	bool done = syncp_init(&s, t, &unbounded, progress) && find_sites(&s, races, progress);
 
 	syncp_release(&s);
 	return done;
@@ -451,8 +463,10 @@ static bool run(struct syncp *s, const struct race_options *options, struct repo
 	report_keep_shard(report, options);
 	report->candidates = report->findings->len;
 	done = done && trace_need(s->t, INDEX_THREADS, progress) &&
-	       report_witnesses(report, options, sites, closure_limits, s, progress);
+	       report_witnesses(report, options, sites, closure_limits, s, s->effort, progress);
 	site_races_free(sites);
+	if (s->effort->over)
+		report_note_effort(report, options);
 	return done;
 }
 
@@ -460,9 +474,12 @@ struct report *races_syncp(struct trace *t, const struct race_options *options,
                            const struct progress *progress, struct error *error)
 {
 	struct report *report = report_new(t, "syncp");
+	struct effort effort;
 	struct syncp s;
-	bool done = syncp_init(&s, t, progress) && run(&s, options, report, progress);
+	bool done;
 
+	effort_init(&effort, t->events_count, options);
+	done = syncp_init(&s, t, &effort, progress) && run(&s, options, report, progress);
 	syncp_release(&s);
 	if (!done) {
 		report_free(report);

@@ -8,6 +8,7 @@
 
 #include "engine/order/causality.h"
 #include "engine/predict/accesses.h"
+#include "engine/predict/effort.h"
 
 /* -- locks (syncp_table.c) ----------------------------------------------------------------- */
 
@@ -17,21 +18,25 @@ struct acquires {              /* of one lock in one mode by one thread */
 };
 /*
  * A critical section, and those around it when it began: a list.  Where a section ends before
- * one that began inside of it, those inside are there once more from then on, with the list as
- * it is without the one that ended.
+ * one that began inside of it, the innermost one is there once more from then on; what has
+ * ended stays in the list until it is the most of it, when all that are open are there once
+ * more.
  */
 struct section {
 	uint32_t since;            /* event: the acquire, or the release that is meant above */
 	uint32_t acquire, release; /* release: NONE while there is none, and where since is
 	                              not the acquire */
-	uint32_t outer;            /* index in the thread's list, NONE */
-	uint32_t lockset;          /* with those around it */
+	uint32_t outer;            /* index in the thread's list, NONE; may have ended */
+	uint32_t lockset;          /* with those around it that are open from `since` on */
 	uint32_t lock;             /* object * 2 + exclusive */
 };
 struct section_list { /* of one thread, by `since` */
 	struct section *items;
 	uint32_t count, room;
-	uint32_t held; /* at the end of what was walked: index, NONE for nothing */
+	/* At the end of what was walked: */
+	uint32_t held;        /* index, NONE for nothing */
+	uint32_t lockset;     /* what is held */
+	uint32_t open, ended; /* how many from `held` on are so */
 };
 struct lock_table {
 	struct section_list *of; /* by thread */
@@ -108,6 +113,7 @@ struct syncp {
 	struct lock_table locks;
 	struct accesses accesses;
 	uint32_t threads;
+	struct effort *effort; /* of comparing classes and making witnesses; borrowed */
 };
 /* `uses` by variable, `strays` (struct stray) in the order of the recording, for the caller to
  * g_free and g_array_free; fills observed, locksets and locks in.  False when cancelled. */

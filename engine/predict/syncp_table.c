@@ -36,37 +36,16 @@ static uint32_t push_section(struct section_list *list, struct section section)
 	return list->count++;
 }
 
-static uint32_t lockset_of(const struct section_list *list, uint32_t section)
-{
-	return section == NONE ? 0 : list->items[section].lockset;
-}
-
-static void begin_section(struct lock_table *l, struct locksets *locksets,
-                          const struct event *x, uint32_t event)
+static void begin_section(struct lock_table *l, const struct event *x, uint32_t event)
 {
 	struct section_list *list = &l->of[x->thread];
 	bool exclusive = x->op == OP_ACQ;
-	struct section fresh = { event, event, NONE, list->held };
+	struct section fresh = { event, event, NONE, list->held, list->lockset };
 
 	l->shared |= !exclusive;
-	fresh.lockset = lockset_moved(locksets, lockset_of(list, list->held), x);
 	fresh.lock = x->target * 2 + exclusive;
 	list->held = push_section(list, fresh);
-}
-
-/* The list from a section on, without another that has ended; what lies inside of that is there
- * once more. */
-static uint32_t without(struct section_list *list, struct locksets *locksets, uint32_t from,
-                        uint32_t ended, uint32_t event, const struct event *release)
-{
-	struct section again = list->items[from];
-
-	if (from == ended)
-		return again.outer;
-	again.outer = without(list, locksets, again.outer, ended, event, release);
-	again.since = event;
-	again.lockset = lockset_moved(locksets, again.lockset, release);
-	return push_section(list, again);
+	list->open++;
 }
 
 /* The place of a section when it began. */
@@ -87,18 +66,52 @@ static uint32_t first_place(const struct section_list *list, uint32_t section)
 	return low;
 }
 
+/* The sections of the list that are open once more, so that no others are among them. */
+static void push_open(struct section_list *list, struct locksets *locksets, uint32_t event)
+{
+	uint32_t *open = g_new(uint32_t, list->open + 1), count = 0, set = 0;
+
+	for (uint32_t i = list->held; i != NONE; i = list->items[i].outer) {
+		if (section_release(list, i) == NONE)
+			open[count++] = i;
+	}
+	for (list->held = NONE; count > 0; count--) {
+		struct section again = list->items[open[count - 1]];
+
+		set = lockset_with(locksets, set, again.lock);
+		again.lockset = set;
+		again.since = event;
+		again.outer = list->held;
+		list->held = push_section(list, again);
+	}
+	list->ended = 0;
+	g_free(open);
+}
+
 static void end_section(struct section_list *list, struct locksets *locksets,
                         const struct event *x, uint32_t event)
 {
 	uint32_t i = list->held, lock = x->target * 2 + (x->op == OP_REL);
+	struct section again;
 
-	while (i != NONE && list->items[i].lock != lock)
+	while (i != NONE && (list->items[i].lock != lock || section_release(list, i) != NONE))
 		i = list->items[i].outer;
 	if (i == NONE)
 		return;
 	list->items[first_place(list, i)].release = event;
-	list->held = i == list->held ? list->items[i].outer
-	                             : without(list, locksets, list->held, i, event, x);
+	list->open--;
+	for (list->ended++; list->held != NONE && section_release(list, list->held) != NONE;
+	     list->ended--)
+		list->held = list->items[list->held].outer;
+	if (list->ended >= list->open) {
+		if (list->ended > 0)
+			push_open(list, locksets, event);
+	} else if (list->ended > 0) {
+		again = list->items[list->held];
+		again.since = event;
+		again.lockset = list->lockset;
+		list->held = push_section(list, again);
+	}
 }
 
 uint32_t lock_table_event(struct lock_table *l, struct locksets *locksets,
@@ -106,11 +119,12 @@ uint32_t lock_table_event(struct lock_table *l, struct locksets *locksets,
 {
 	struct section_list *list = &l->of[x->thread];
 
+	list->lockset = lockset_moved(locksets, list->lockset, x);
 	if (op_acquires(x->op))
-		begin_section(l, locksets, x, event);
+		begin_section(l, x, event);
 	else
 		end_section(list, locksets, x, event);
-	return lockset_of(list, list->held);
+	return list->lockset;
 }
 
 /* -- the acquires by lock -------------------------------------------------------------------

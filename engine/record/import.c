@@ -346,7 +346,7 @@ static void import_init(struct import *im, const char *path, const char *name, c
 	im->all_lives = g_ptr_array_new_with_free_func(g_free);
 	im->locations = g_hash_table_new(NULL, NULL);
 	im->functions = g_hash_table_new(NULL, NULL);
-	im->objects = g_hash_table_new(NULL, NULL);
+	im->objects = import_objects_new();
 	im->clocks = g_string_new(NULL);
 	im->inputs = g_byte_array_new();
 	im->repeats = g_string_new(NULL);

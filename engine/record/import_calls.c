@@ -116,6 +116,7 @@ void import_invocation(struct import *im, struct lane *lane, enum log_tag tag, u
 	const uint32_t *v = (const uint32_t *)values->data;
 	struct event e = { .op = tag == LOG_CALL ? OP_CALL : OP_RET,
 		           .target = instance_of(im, type, w[1], flags & LOG_MADE),
+		           .flags = tag == LOG_RET && flags & LOG_LEFT ? EVENT_LEFT : 0,
 		           .location = import_location(im, pc) };
 	e.aux = builder_invocation(im->b, builder_string(im->b, method, strlen(method)), v,
 	                           tag == LOG_CALL ? values->len : 0, v,

@@ -147,7 +147,7 @@ uint64_t import_value(struct import *im, uint64_t value)
 	return rebase_likely(value) ? value + rebase_elsewhere(im->rebase, value) : value;
 }
 
-static uint32_t flat_region(struct import *im)
+uint32_t import_flat_region(struct import *im)
 {
 	if (im->flat == NONE)
 		im->flat = builder_region(im->b, "memory", 0, LOG_ADDRESS_MASK, NONE);
@@ -160,29 +160,7 @@ static uint32_t place_of(struct import *im, uint64_t address, uint64_t size)
 	uint32_t bytes = size > UINT32_MAX ? UINT32_MAX : size;
 	if (life)
 		return builder_place(im->b, life->region, address - life->low, bytes);
-	return builder_place(im->b, flat_region(im), import_address(im, address), bytes);
-}
-
-static uint32_t object_of(struct import *im, uint64_t address)
-{
-	struct block_life *life = import_life(im, address);
-	uint32_t region = life ? life->region : flat_region(im);
-	uint64_t offset = life ? address - life->low : import_address(im, address);
-	uint64_t key = (uint64_t)region << 40 ^ offset;
-	gpointer found = g_hash_table_lookup(im->objects, GSIZE_TO_POINTER(key));
-	if (found)
-		return GPOINTER_TO_UINT(found) - 1;
-	GString *name = g_string_new(NULL);
-	const struct record_module *m = record_module_of(im->facts->modules, address);
-	if (m && !(life && life->heap))
-		record_append_offset(m, address, name);
-	else
-		g_string_append_printf(name, "r%u+%" PRIu64, region, offset);
-	uint32_t object = builder_object(im->b, name->str, name->len);
-	builder_object_address(im->b, object, import_address(im, address));
-	g_string_free(name, TRUE);
-	g_hash_table_insert(im->objects, GSIZE_TO_POINTER(key), GUINT_TO_POINTER(object + 1));
-	return object;
+	return builder_place(im->b, import_flat_region(im), import_address(im, address), bytes);
 }
 
 /* ---- threads ---- */
@@ -192,7 +170,8 @@ struct lane *import_lane(struct import *im, uint32_t id)
 	while (im->lanes->len <= id) {
 		struct lane lane = { .functions = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 			             .ordinals = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
-			             .chunks = g_array_new(FALSE, FALSE, sizeof(uint64_t)) };
+			             .chunks = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
+			             .waits_for = NONE };
 		g_array_append_val(im->lanes, lane);
 	}
 	struct lane *lane = &g_array_index(im->lanes, struct lane, id);
@@ -279,34 +258,13 @@ static void add_module(struct import *im, const uint64_t *w, const char *text, u
 
 /* ---- records ---- */
 
+/* An event's record has its operation's name. */
 static const uint8_t op_of[LOG_TAG_COUNT] = {
-	[LOG_READ] = OP_READ,
-	[LOG_WRITE] = OP_WRITE,
-	[LOG_AREAD] = OP_AREAD,
-	[LOG_AWRITE] = OP_AWRITE,
-	[LOG_RMW] = OP_RMW,
-	[LOG_FENCE] = OP_FENCE,
-	[LOG_ACQ] = OP_ACQ,
-	[LOG_REL] = OP_REL,
-	[LOG_RACQ] = OP_RACQ,
-	[LOG_RREL] = OP_RREL,
-	[LOG_TRYFAIL] = OP_TRYFAIL,
-	[LOG_TAKETRYFAIL] = OP_TAKETRYFAIL,
-	[LOG_DESTROY] = OP_DESTROY,
-	[LOG_WAIT] = OP_WAIT,
-	[LOG_WAKE] = OP_WAKE,
-	[LOG_SIGNAL] = OP_SIGNAL,
-	[LOG_BROADCAST] = OP_BROADCAST,
-	[LOG_ARRIVE] = OP_ARRIVE,
-	[LOG_DEPART] = OP_DEPART,
-	[LOG_POST] = OP_POST,
-	[LOG_TAKE] = OP_TAKE,
-	[LOG_FORK] = OP_FORK,
-	[LOG_JOIN] = OP_JOIN,
-	[LOG_SND] = OP_SND,
-	[LOG_RCV] = OP_RCV,
-	[LOG_ALLOC] = OP_ALLOC,
-	[LOG_FREE] = OP_FREE,
+#define EVENT_0(name)
+#define EVENT_1(name)             [LOG_##name] = OP_##name,
+#define TAG(name, words, visible) EVENT_##visible(name)
+	LOG_TAGS(TAG)
+#undef TAG
 };
 
 bool import_event(struct import *im, struct lane *lane, struct event e)
@@ -437,7 +395,7 @@ static void add_sync(struct import *im, struct lane *lane, enum log_tag tag, uns
 	char text[32];
 	switch (op_table[e.op].operand) {
 	case OPERAND_OBJECT:
-		e.target = object_of(im, w[1]);
+		e.target = import_object(im, lane, tag, flags, w[1]);
 		break;
 	case OPERAND_THREAD: {
 		uint32_t thread = lane->thread; /* lane_of may move the lanes */
@@ -468,15 +426,75 @@ static void import_input(struct import *im, unsigned flags, const uint8_t *bytes
 		g_byte_array_append(im->inputs, bytes, (guint)length);
 }
 
+/* THREAD:CLOCK:SECONDS:NANOSECONDS */
+static void add_clock(struct import *im, uint32_t id, unsigned clock, const uint64_t *w)
+{
+	if (im->clocks->len < 4 << 20)
+		g_string_append_printf(im->clocks, "%s%u:%u:%" PRId64 ":%" PRId64,
+		                       im->clocks->len ? "," : "", id, clock, (int64_t)w[1],
+		                       (int64_t)w[2]);
+}
+
+/* Without its event in what --last kept it is nobody's. */
+static void add_repeat(struct import *im, uint32_t id, const struct lane *lane, uint64_t count)
+{
+	im->repeated += count;
+	if (lane->ordinal > 0)
+		g_string_append_printf(im->repeats, "%s%u:%" PRIu64 ":%" PRIu64,
+		                       im->repeats->len ? "," : "", id, lane->ordinal - 1,
+		                       count);
+}
+
+/* What is no event, nor makes one: of threads, modules, objects and the world outside. */
+static void import_state(struct import *im, uint32_t id, struct lane *lane,
+                         const struct log_record *r)
+{
+	const uint64_t *w = r->words;
+	switch (r->tag) {
+	case LOG_GIVEN:
+		add_given(im, w);
+		break;
+	case LOG_THREAD:
+		if (r->pc <= MAX_THREAD)
+			add_thread(im, r->pc, w[2], w[3]);
+		break;
+	case LOG_SEMAPHORE:
+		import_semaphore(im, r->flags, w[1], w[2]);
+		break;
+	case LOG_INIT:
+		import_object_init(im, w[1]);
+		break;
+	case LOG_MODULE:
+		add_module(im, w + 1, (const char *)(w + 5), w[4]);
+		break;
+	case LOG_NOTE:
+		note(im, (const char *)(w + 2), w[1]);
+		break;
+	case LOG_CLOCK:
+		add_clock(im, id, r->flags, w);
+		break;
+	case LOG_INPUT:
+		import_input(im, r->flags, (const void *)(w + 1), r->pc);
+		break;
+	case LOG_REPEAT:
+		add_repeat(im, id, lane, r->pc);
+		break;
+	default: /* SWITCH, TICKET: the reader's; RANDOM, DROP: nobody's */
+		break;
+	}
+}
+
 void import_record(struct import *im, uint32_t id, const struct log_record *r)
 {
+	static const bool is_event[LOG_TAG_COUNT] = {
+#define TAG(name, words, visible) visible,
+		LOG_TAGS(TAG)
+#undef TAG
+	};
 	enum log_tag tag = r->tag;
-	unsigned flags = r->flags;
 	uint64_t pc = r->pc;
 	const uint64_t *w = r->words;
 	struct lane *lane = import_lane(im, id);
-	if ((tag == LOG_FORK || tag == LOG_JOIN) && w[1] > MAX_THREAD)
-		return; /* a damaged log */
 	switch (tag) {
 	case LOG_READ:
 	case LOG_WRITE:
@@ -484,7 +502,6 @@ void import_record(struct import *im, uint32_t id, const struct log_record *r)
 	case LOG_AWRITE:
 	case LOG_RMW:
 		add_access(im, lane, r);
-		lane->ordinal++;
 		break;
 	case LOG_ENTER:
 		import_leave(im, lane, r->left);
@@ -495,64 +512,28 @@ void import_record(struct import *im, uint32_t id, const struct log_record *r)
 		break;
 	case LOG_ALLOC:
 		add_alloc(im, lane, pc, w);
-		lane->ordinal++;
-		break;
-	case LOG_GIVEN:
-		add_given(im, w);
 		break;
 	case LOG_FREE:
 		add_free(im, lane, pc, w);
-		lane->ordinal++;
-		break;
-	case LOG_THREAD:
-		if (pc <= MAX_THREAD)
-			add_thread(im, pc, w[2], w[3]);
-		break;
-	case LOG_SEMAPHORE:
-		builder_semaphore(im->b, object_of(im, w[1]), w[2]);
-		break;
-	case LOG_MODULE:
-		add_module(im, w + 1, (const char *)(w + 5), w[4]);
-		break;
-	case LOG_NOTE:
-		note(im, (const char *)(w + 2), w[1]);
-		break;
-	case LOG_CLOCK:
-		if (im->clocks->len < 4 << 20)
-			g_string_append_printf(im->clocks, "%s%u:%u:%" PRId64 ":%" PRId64,
-			                       im->clocks->len ? "," : "", id, flags,
-			                       (int64_t)w[1], (int64_t)w[2]);
-		break;
-	case LOG_INPUT:
-		import_input(im, flags, (const void *)(w + 1), pc);
 		break;
 	case LOG_CALL:
 	case LOG_RET:
-		import_invocation(im, lane, tag, flags, pc, w);
-		lane->ordinal++;
+		import_invocation(im, lane, tag, r->flags, pc, w);
 		break;
 	case LOG_MISS:
-		import_miss(im, lane, flags, pc, w);
+		import_miss(im, lane, r->flags, pc, w);
 		break;
 	case LOG_BACK:
 		import_back(im, lane, pc);
 		break;
-	case LOG_REPEAT: /* without its event in what --last kept it is nobody's */
-		im->repeated += pc;
-		if (lane->ordinal > 0)
-			g_string_append_printf(im->repeats, "%s%u:%" PRIu64 ":%" PRIu64,
-			                       im->repeats->len ? "," : "", id,
-			                       lane->ordinal - 1, pc);
-		break;
-	case LOG_RANDOM:
-	case LOG_SWITCH:
-	case LOG_TICKET:
-	case LOG_DROP:
-	case LOG_NOTHING:
-	case LOG_TAG_COUNT:
-		break;
 	default:
-		add_sync(im, lane, tag, flags, pc, w);
-		g_array_index(im->lanes, struct lane, id).ordinal++;
+		if (!is_event[tag])
+			import_state(im, id, lane, r);
+		else if ((tag == LOG_FORK || tag == LOG_JOIN) && w[1] > MAX_THREAD)
+			return; /* a damaged log */
+		else
+			add_sync(im, lane, tag, r->flags, pc, w);
 	}
+	if (is_event[tag]) /* lanes may have moved */
+		g_array_index(im->lanes, struct lane, id).ordinal++;
 }

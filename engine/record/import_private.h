@@ -1,6 +1,6 @@
 /*
  * import_private.h - what the files that make a trace of a log share: import.c (the file and
- * the order of its records), import_events.c, import_calls.c, facts.c.
+ * the order of its records), import_events.c, import_objects.c, import_calls.c, facts.c.
  */
 #ifndef HEDDLE_IMPORT_PRIVATE_H
 #define HEDDLE_IMPORT_PRIVATE_H
@@ -24,8 +24,10 @@ struct lane {            /* a thread */
 	GArray *functions; /* uint32_t strings: the call stack */
 	GArray *ordinals;  /* dropped events, for replay */
 	uint64_t ordinal;
-	GArray *missing; /* uint32_t strings: missing calls that are open, or NULL */
-	struct block_life *last;
+	GArray *missing;   /* uint32_t strings: missing calls that are open, or NULL */
+	uint64_t waits_at; /* the condition or barrier that it came to last, and its object
+	                    * (NONE: none yet) */
+	uint32_t waits_for;
 	/* free mode */
 	GArray *chunks; /* uint64_t offsets */
 	unsigned chunk;
@@ -60,13 +62,13 @@ struct import {
 	GString *repeats;      /* the same: "THREAD:ORDINAL:COUNT,", in the log's order */
 	uint64_t repeated;
 	GString *places;       /* where instances lie: "counter1=5555555580a0 ..." */
-	GHashTable *objects;   /* "region:offset" as 64-bit -> object + 1 */
+	GHashTable *objects;   /* set of struct site: import_objects.c */
 	GHashTable *instances; /* "TYPE ADDRESS" -> instance + 1, "TYPE" -> how many */
 	struct names *names;
 	struct missing_code *missing; /* import_missing.c; NULL: none so far */
-	struct rebase *rebase; /* owned; NULL: addresses are as they were */
-	char *folder;          /* of the log: room for what is too much for memory */
-	uint32_t flat;         /* region of everything else, or NONE */
+	struct rebase *rebase;        /* owned; NULL: addresses are as they were */
+	char *folder;                 /* of the log: room for what is too much for memory */
+	uint32_t flat;                /* region of everything else, or NONE */
 	uint64_t blocks;
 	uint64_t refused;
 	struct error first_refusal;
@@ -77,6 +79,8 @@ struct import {
 struct lane *import_lane(struct import *im, uint32_t id);
 /* The block, stack or module that holds an address now (of a freed block: still), or NULL. */
 struct block_life *import_life(struct import *im, uint64_t address);
+/* What lies in none of them. */
+uint32_t import_flat_region(struct import *im);
 /* An address as the trace has it, and a value, which may be one. */
 uint64_t import_address(struct import *im, uint64_t address);
 uint64_t import_value(struct import *im, uint64_t value);
@@ -87,6 +91,15 @@ bool import_event(struct import *im, struct lane *lane, struct event e);
 void import_leave(struct import *im, struct lane *lane, uint64_t frames);
 /* One record of thread `id`. */
 void import_record(struct import *im, uint32_t id, const struct log_record *r);
+
+/* import_objects.c */
+GHashTable *import_objects_new(void);
+/* The object at an address that an operation is about; `tag` and `flags` are its record's. */
+uint32_t import_object(struct import *im, struct lane *lane, enum log_tag tag, unsigned flags,
+                       uint64_t address);
+/* Whatever is there is initialised; it need not have been an object. */
+void import_object_init(struct import *im, uint64_t address);
+void import_semaphore(struct import *im, unsigned flags, uint64_t address, uint64_t count);
 
 /* import_calls.c */
 void import_invocation(struct import *im, struct lane *lane, enum log_tag tag, unsigned flags,

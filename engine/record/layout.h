@@ -43,7 +43,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
-#define LOG_VERSION     13
+#define LOG_VERSION     14
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
 #define LOG_CHUNK_MAGIC 0x4b434448u
@@ -169,7 +169,8 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	TAG(SWITCH, 0, 0)    /* pc: the thread of what follows */ \
 	TAG(TICKET, 0, 0)    /* pc: free mode, the next record's place in the order */ \
 	TAG(THREAD, 3, 0)    /* pc: thread; parent, low and high end of its stack */ \
-	TAG(SEMAPHORE, 2, 0) /* address, count */ \
+	TAG(SEMAPHORE, 2, 0) /* address, count; flags: LOG_MADE */ \
+	TAG(INIT, 1, 0)      /* address: an object begins; what was there before is another */ \
 	TAG(MODULE, 0, 0)    /* load bias, low and high address; length; path NUL build-id */ \
 	TAG(NOTE, 0, 0)      /* length; key NUL value */ \
 	TAG(CLOCK, 2, 0)     /* flags: which clock; seconds, nanoseconds */ \
@@ -177,7 +178,7 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	TAG(INPUT, 0, 0)     /* pc: length of the bytes that follow: see struct log_input */ \
 	TAG(DROP, 0, 0)      /* --last: the state that earlier chunks had left begins here */ \
 	TAG(REPEAT, 0, 0)    /* pc: how often its thread made its last event again, at once */ \
-	/* CALL's flags: LOG_MADE */ \
+	/* flags: LOG_MADE, LOG_LEFT */ \
 	TAG(CALL, 0, 1)  /* object; length; type NUL method NUL arguments as text NUL */ \
 	TAG(RET, 0, 1)   /* the same with results */ \
 	TAG(GIVEN, 2, 0) /* address, size: memory that the C library allocated for itself */ \
@@ -298,9 +299,21 @@ enum log_record_flag {
 	LOG_TRY = 64, /* of ACQ .. TAKE: EVENT_TRY */
 };
 
+/*
+ * Flags of ACQ .. TAKE, too.  Where an object can be initialised without a call (by assigning
+ * PTHREAD_MUTEX_INITIALIZER, by a constexpr constructor), its destruction leaves a mark in it,
+ * which goes away when it is written anew.
+ */
+enum log_object_flag {
+	LOG_DEAD = 8,    /* it bore the mark when the operation came */
+	LOG_MARKED = 16, /* of DESTROY: it bears the mark now */
+};
+
 #define LOG_PC_SHIFT     16
 #define LOG_ADDRESS_MASK ((1ull << 48) - 1)
-#define LOG_MADE         1 /* the call made the object: another of the same address */
+/* Of CALL, SEMAPHORE: the call made the object, another of the same address. */
+#define LOG_MADE         1
+#define LOG_LEFT         2 /* RET: it did not come back: a jump, an exception, a thread's end */
 #define LOG_SIZE_SHIFT   48
 #define LOG_SMALL_SHIFT  51
 #define LOG_SMALL_LIMIT  (1ull << 13)

@@ -332,10 +332,18 @@ static bool take(struct taken_names *t, const GString *name)
 static void make_unique(struct taken_names *t, GString *name)
 {
 	gsize length = name->len;
-	for (unsigned i = 2; !take(t, name); i++) {
+	if (take(t, name))
+		return;
+	/* Thousands of locks may have been at one address: not from 2 on again. */
+	char *base = g_strdup(name->str);
+	guint number = GPOINTER_TO_UINT(g_hash_table_lookup(t->numbers, base));
+	if (number == 0)
+		number = 1;
+	do {
 		g_string_truncate(name, length);
-		g_string_append_printf(name, "#%u", i);
-	}
+		g_string_append_printf(name, "#%u", ++number);
+	} while (!take(t, name));
+	g_hash_table_insert(t->numbers, base, GUINT_TO_POINTER(number));
 }
 
 void names_append_number(uint64_t number, GString *name)
@@ -385,10 +393,11 @@ static void name_object(void *context, const struct object *o, GString *out)
 	if (o->address == 0)
 		return;
 	GString *name = g_string_new(NULL);
-	uint32_t block = n->trace ? names_block_at(n, o->address) : NONE;
 	size_t index = n->trace ? (size_t)(o - n->trace->objects) : SIZE_MAX;
-	uint32_t location =
-	        n->trace && index < n->trace->objects_count ? n->object_location[index] : NONE;
+	uint32_t event =
+	        n->trace && index < n->trace->objects_count ? n->object_event[index] : NONE;
+	uint32_t location = event == NONE ? NONE : n->trace->events[event].location;
+	uint32_t block = n->trace ? names_block_at(n, o->address, event) : NONE;
 	if (block != NONE && is_stack(n->trace, block)) {
 		if (index >= n->trace->objects_count ||
 		    !names_append_local_object(n, (uint32_t)index, name))
@@ -423,7 +432,7 @@ static void find_stack_tops(struct names *n, const struct trace *t)
 	}
 	for (uint64_t i = 0; i < t->objects_count; i++) {
 		uint64_t address = t->objects[i].address;
-		uint32_t block = address ? names_block_at(n, address) : NONE;
+		uint32_t block = address ? names_block_at(n, address, NONE) : NONE;
 		if (block != NONE)
 			n->stack_tops[block] = MAX(n->stack_tops[block], address);
 	}
@@ -439,8 +448,8 @@ void names_begin(struct names *n, const struct trace *partial)
 	}
 	n->first_location = g_new(uint32_t, partial->variables_count + 1);
 	memset(n->first_location, 0xff, sizeof(uint32_t) * (partial->variables_count + 1));
-	n->object_location = g_new(uint32_t, partial->objects_count + 1);
-	memset(n->object_location, 0xff, sizeof(uint32_t) * (partial->objects_count + 1));
+	n->object_event = g_new(uint32_t, partial->objects_count + 1);
+	memset(n->object_event, 0xff, sizeof(uint32_t) * (partial->objects_count + 1));
 	names_begin_blocks(n);
 	find_stack_tops(n, partial);
 }
@@ -479,6 +488,9 @@ struct names *names_new(const char *exe, const char *folder, struct debug_store 
 	n->short_files = g_hash_table_new(g_str_hash, g_str_equal);
 	n->variable_names = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 	n->taken_names = g_hash_table_new(g_str_hash, g_str_equal);
+	n->variables_taken.numbers =
+	        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	n->objects_taken.numbers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	n->namer = (struct namer){ .context = n,
 		                   .begin = name_begin,
 		                   .variable = name_variable,
@@ -500,12 +512,14 @@ void names_free(struct names *n)
 	g_ptr_array_unref(n->warnings);
 	g_hash_table_unref(n->short_files);
 	g_hash_table_unref(n->taken_names);
+	g_hash_table_unref(n->variables_taken.numbers);
+	g_hash_table_unref(n->objects_taken.numbers);
 	g_hash_table_unref(n->variable_names);
 	g_free(n->variables_taken.slots);
 	g_free(n->objects_taken.slots);
 	g_free(n->first_location);
 	g_free(n->stack_tops);
-	g_free(n->object_location);
+	g_free(n->object_event);
 	g_free(n->exe);
 	g_free(n->folder);
 	g_free(n);

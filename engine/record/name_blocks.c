@@ -134,23 +134,53 @@ static int by_block_address(gconstpointer a, gconstpointer b, gpointer trace)
 	return x < y ? -1 : x > y;
 }
 
-uint32_t names_block_at(const struct names *n, uint64_t address)
+static bool begun(const struct block *b, uint32_t event)
 {
-	const struct trace *t = n->trace;
-	size_t low = 0, high = t->blocks_count;
+	return b->alloc == NONE || b->alloc <= event;
+}
+
+/* In [low, high) lie the lives of one address, by their beginning; the first in it that has
+ * not begun. */
+static size_t first_later(const struct names *n, size_t low, size_t high, uint32_t event)
+{
 	while (low < high) {
 		size_t middle = (low + high) / 2;
-		if (t->blocks[n->blocks->by_address[middle]].address <= address)
+		if (begun(&n->trace->blocks[n->blocks->by_address[middle]], event))
 			low = middle + 1;
 		else
 			high = middle;
 	}
+	return low;
+}
+
+/* The first of all blocks at an address or behind it. */
+static size_t first_from(const struct names *n, uint64_t address)
+{
+	size_t low = 0, high = n->trace->blocks_count;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		if (n->trace->blocks[n->blocks->by_address[middle]].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+uint32_t names_block_at(const struct names *n, uint64_t address, uint32_t event)
+{
+	const struct trace *t = n->trace;
+	size_t at = address == UINT64_MAX ? t->blocks_count : first_from(n, address + 1);
 	/* blocks of other lives may begin between: look a few back */
-	for (int hops = 0; low > 0 && hops < 64; low--, hops++) {
-		uint32_t block = n->blocks->by_address[low - 1];
+	for (int hops = 0; at > 0 && hops < 64; hops++) {
+		uint32_t block = n->blocks->by_address[at - 1];
 		const struct block *b = &t->blocks[block];
-		if (b->address != 0 && address - b->address < MAX(b->size, 1))
+		if (b->address == 0 || address - b->address >= MAX(b->size, 1))
+			at--;
+		else if (begun(b, event))
 			return block;
+		else
+			at = first_later(n, first_from(n, b->address), at, event);
 	}
 	return NONE;
 }
@@ -223,8 +253,8 @@ static void note_locals(struct names *n, const struct event *e)
 
 static void note_object(struct names *n, const struct event *e)
 {
-	if (n->object_location[e->target] == NONE)
-		n->object_location[e->target] = e->location;
+	if (n->object_event[e->target] == NONE)
+		n->object_event[e->target] = (uint32_t)(e - n->trace->events);
 	names_frames_object(n, e->target);
 }
 

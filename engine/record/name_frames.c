@@ -66,7 +66,7 @@ void names_begin_frames(struct names *n)
 	f->object_stack = g_new(uint32_t, t->objects_count + 1);
 	for (uint32_t i = 0; i < t->objects_count; i++) {
 		uint64_t address = t->objects[i].address;
-		uint32_t block = address ? names_block_at(n, address) : NONE;
+		uint32_t block = address ? names_block_at(n, address, NONE) : NONE;
 		bool stack = block != NONE && f->thread_of[block] != NONE;
 		f->object_stack[i] = stack ? block : NONE;
 	}

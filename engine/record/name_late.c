@@ -87,7 +87,7 @@ static bool append_places(struct names *n, const struct trace *t, struct late la
 static void append_bare(struct names *n, const struct trace *t, uint64_t address,
                         GString *names)
 {
-	uint32_t stack = names_block_at(n, address);
+	uint32_t stack = names_block_at(n, address, NONE);
 	uint32_t below = names_module_below(n, address);
 	const struct debuginfo *d = names_debuginfo(n, below);
 	if (stack != NONE)

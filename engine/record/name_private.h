@@ -22,6 +22,7 @@ struct late_names;  /* name_late.c */
 struct taken_names {     /* a set of hashes */
 	uint64_t *slots; /* owned; 0: free */
 	uint64_t mask, count;
+	GHashTable *numbers; /* a name that was taken -> the last number behind it; owned */
 };
 
 struct names {
@@ -36,7 +37,7 @@ struct names {
 	const struct trace *trace;  /* borrowed; NULL until begun */
 	uint64_t *stack_tops;       /* by block: the end of its highest variable */
 	uint32_t *first_location;   /* by variable: of its first access */
-	uint32_t *object_location;  /* by object: of its first event */
+	uint32_t *object_event;     /* by object: its first event */
 	struct block_names *blocks; /* owned */
 	struct frame_names *frames; /* owned */
 	struct late_names *late;    /* owned; NULL until asked */
@@ -82,8 +83,9 @@ void names_end_late(struct names *n);
 /* name_blocks.c */
 void names_begin_blocks(struct names *n); /* the pass over the events */
 void names_end_blocks(struct names *n);
-/* The last life of a block (or a stack) that held the address, or NONE. */
-uint32_t names_block_at(const struct names *n, uint64_t address);
+/* The last block (or stack) that held the address and had begun when `event` came (NONE: at
+ * the end), or NONE. */
+uint32_t names_block_at(const struct names *n, uint64_t address, uint32_t event);
 void names_append_block(struct names *n, uint32_t block, GString *name);
 void names_append_block_type(struct names *n, uint32_t block, GString *name);
 void names_append_in_block(struct names *n, uint32_t block, uint64_t address, uint64_t size,

@@ -33,36 +33,13 @@ void plan_run_release(struct plan_run *r)
 	memset(r, 0, sizeof(*r));
 }
 
+/* An event's record has its operation's name. */
 static const uint8_t tag_of[OP_COUNT] = {
-	[OP_READ] = LOG_READ,
-	[OP_WRITE] = LOG_WRITE,
-	[OP_AREAD] = LOG_AREAD,
-	[OP_AWRITE] = LOG_AWRITE,
-	[OP_RMW] = LOG_RMW,
-	[OP_FENCE] = LOG_FENCE,
-	[OP_ACQ] = LOG_ACQ,
-	[OP_REL] = LOG_REL,
-	[OP_RACQ] = LOG_RACQ,
-	[OP_RREL] = LOG_RREL,
-	[OP_TRYFAIL] = LOG_TRYFAIL,
-	[OP_TAKETRYFAIL] = LOG_TAKETRYFAIL,
-	[OP_DESTROY] = LOG_DESTROY,
-	[OP_WAIT] = LOG_WAIT,
-	[OP_WAKE] = LOG_WAKE,
-	[OP_SIGNAL] = LOG_SIGNAL,
-	[OP_BROADCAST] = LOG_BROADCAST,
-	[OP_ARRIVE] = LOG_ARRIVE,
-	[OP_DEPART] = LOG_DEPART,
-	[OP_POST] = LOG_POST,
-	[OP_TAKE] = LOG_TAKE,
-	[OP_FORK] = LOG_FORK,
-	[OP_JOIN] = LOG_JOIN,
-	[OP_SND] = LOG_SND,
-	[OP_RCV] = LOG_RCV,
-	[OP_ALLOC] = LOG_ALLOC,
-	[OP_FREE] = LOG_FREE,
-	[OP_CALL] = LOG_CALL,
-	[OP_RET] = LOG_RET,
+#define EVENT_0(name)
+#define EVENT_1(name) [OP_##name] = LOG_##name,
+#define TAG(name, words, visible) EVENT_##visible(name)
+	LOG_TAGS(TAG)
+#undef TAG
 };
 
 /* ---- threads: the runtime's number is in the name that the import gave ---- */
@@ -507,73 +484,58 @@ static bool run_for_trace(struct record_options *o, struct plan_run *run, struct
 	return run->trace != NULL;
 }
 
-bool plan_follow(const struct plan *p, char **argv, unsigned first,
-                 void (*stopped)(void *context, pid_t pid), void *context, struct plan_run *run,
-                 struct error *error)
+/* What the runtime is told of the plan; `bytes` is filled with the plan itself. */
+static void configure(const struct plan *p, unsigned first, struct record_options *o,
+                      GByteArray *bytes)
 {
-	struct record_options o = { .argv = argv, .stopped = stopped, .context = context };
-	char *library = NULL;
-	memset(run, 0, sizeof(*run));
-	if (!p->explore && !interposer_of(p->specs, argv[0], &library, error))
-		return false;
-	o.preload = p->interposer ? p->interposer : library;
-	run->facts.argv = argv;
-	run->facts.specs = p->specs;
-	run->facts.debug = p->debug;
-	o.server = p->server;
-	if (p->start_at && !session_start_at(argv[0], p->start_at, &o.config, error)) {
-		interposer_remove(library);
-		return false;
-	}
-	o.config.flags = LOG_CONTROLLED | LOG_VALUES | LOG_REPLAY;
+	struct log_config *c = &o->config;
+	c->flags = LOG_CONTROLLED | LOG_VALUES | LOG_REPLAY;
 	if (p->explore) {
-		o.config.flags |= LOG_EXPLORE;
+		c->flags |= LOG_EXPLORE;
 		if (p->max_steps) /* what is left of them after the plan */
-			o.config.steps =
+			c->steps =
 			        p->max_steps > p->steps->len ? p->max_steps - p->steps->len : 1;
 	}
-	o.config.seed = p->seed;
-	o.config.strategy = p->strategy;
+	c->seed = p->seed;
+	c->strategy = p->strategy;
 	/* The witness whole, and then some: what comes after it may never end. */
-	o.config.max_bytes = RECORD_MAX_BYTES + p->steps->len * 64ull;
-	o.stdout_path = p->output;
-	o.timeout_ms = p->timeout_ms;
-	o.config.plan_length = p->steps->len;
-	o.config.thread_count = p->threads->len;
-	o.config.answer_count = p->answers->len;
-	o.config.first = first;
-	o.config.pair[0] = p->pair_thread[0];
-	o.config.pair[1] = p->pair_thread[1];
-	o.config.hold = stopped != NULL;
-	GByteArray *plan = g_byte_array_new();
-	g_byte_array_append(plan, (const void *)p->steps->data,
+	c->max_bytes = RECORD_MAX_BYTES + p->steps->len * 64ull;
+	c->plan_length = p->steps->len;
+	c->thread_count = p->threads->len;
+	c->answer_count = p->answers->len;
+	c->first = first;
+	c->pair[0] = p->pair_thread[0];
+	c->pair[1] = p->pair_thread[1];
+	c->hold = o->stopped != NULL;
+	g_byte_array_append(bytes, (const void *)p->steps->data,
 	                    p->steps->len * sizeof(struct log_step));
-	g_byte_array_append(plan, (const void *)p->threads->data,
+	g_byte_array_append(bytes, (const void *)p->threads->data,
 	                    p->threads->len * sizeof(struct log_thread));
-	g_byte_array_append(plan, (const void *)p->answers->data,
+	g_byte_array_append(bytes, (const void *)p->answers->data,
 	                    p->answers->len * sizeof(struct log_answer));
 	if (p->inputs && !p->explore) {
-		g_byte_array_append(plan, p->inputs->data, p->inputs->len);
-		o.config.input_count = p->input_count;
-		o.config.input_bytes = p->inputs->len;
+		g_byte_array_append(bytes, p->inputs->data, p->inputs->len);
+		c->input_count = p->input_count;
+		c->input_bytes = p->inputs->len;
 	}
-	o.plan = plan->data;
-	o.plan_bytes = plan->len;
-	bool ok = run_for_trace(&o, run, error);
-	g_byte_array_free(plan, TRUE);
-	interposer_remove(library);
-	if (!ok)
-		return false;
-	if (run->facts.status == LOG_STARVED) /* the signal is ours */
+	o->plan = bytes->data;
+	o->plan_bytes = bytes->len;
+}
+
+/* Did the run come to the plan's end? */
+static void judge(const struct plan *p, struct plan_run *run)
+{
+	bool starved = run->facts.status == LOG_STARVED;
+	if (starved) /* the signal is ours */
 		run->result.status = run->result.signal = 0;
 	run->diverged = run->facts.diverged != NULL;
-	if (run->diverged)
+	if (run->diverged) {
 		explain_divergence(p, run);
-	else if (run->facts.replayed + p->open_end < p->steps->len && run->facts.replayed > 0) {
+	} else if (run->facts.replayed + p->open_end < p->steps->len &&
+	           run->facts.replayed > 0) {
 		run->diverged = true;
 		run->at = g_array_index(p->events, uint32_t, run->facts.replayed);
-		run->cause = g_strdup(run->facts.status == LOG_STARVED
-		                              ? "the recorded input came to an end before it"
+		run->cause = g_strdup(starved ? "the recorded input came to an end before it"
 		                              : "the program ended before it");
 	} else if (run->result.timed_out && !p->explore && run->facts.replayed == 0 &&
 	           p->steps->len > 0) {
@@ -584,7 +546,37 @@ bool plan_follow(const struct plan *p, char **argv, unsigned first,
 	}
 	find_reached(p, run);
 	run->apart = are_apart(run);
-	return true;
+}
+
+bool plan_follow(const struct plan *p, char **argv, unsigned first,
+                 void (*stopped)(void *context, pid_t pid), void *context, struct plan_run *run,
+                 struct error *error)
+{
+	char *library = NULL;
+	memset(run, 0, sizeof(*run));
+	if (!p->explore && !interposer_of(p->specs, argv[0], &library, error))
+		return false;
+	struct record_options o = { .argv = argv,
+		                    .stopped = stopped,
+		                    .context = context,
+		                    .preload = p->interposer ? p->interposer : library,
+		                    .server = p->server,
+		                    .stdout_path = p->output,
+		                    .timeout_ms = p->timeout_ms };
+	run->facts.argv = argv;
+	run->facts.specs = p->specs;
+	run->facts.debug = p->debug;
+	bool ok = !p->start_at || session_start_at(argv[0], p->start_at, &o.config, error);
+	if (ok) {
+		GByteArray *bytes = g_byte_array_new();
+		configure(p, first, &o, bytes);
+		ok = run_for_trace(&o, run, error);
+		g_byte_array_free(bytes, TRUE);
+	}
+	interposer_remove(library);
+	if (ok)
+		judge(p, run);
+	return ok;
 }
 
 void plan_append_stack(const struct trace *t, const struct plan *p, const struct plan_run *run,

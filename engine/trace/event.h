@@ -62,6 +62,9 @@ enum event_flag {
 	/* An acquire, take or wait that could have ended without it: a try, or with a time
 	 * limit (recordings only). */
 	EVENT_TRY = 64,
+	/* A RET by which the invocation did not come back, but was left: by a jump, an exception
+	 * or the end of its thread (recordings only). */
+	EVENT_LEFT = 128,
 };
 
 struct event {

@@ -616,6 +616,17 @@ GArray *trace_frames(const struct trace *t, uint32_t event, uint32_t context)
 	return frames;
 }
 
+guint trace_frames_shown(const struct trace *t, const GArray *frames)
+{
+	guint shown = frames->len;
+	while (shown > 1 &&
+	       g_str_has_prefix(
+	               trace_string(t, g_array_index(frames, struct frame, shown - 1).function),
+	               "std::"))
+		shown--;
+	return shown;
+}
+
 struct invocation trace_invocation(const struct trace *t, uint32_t event)
 {
 	const struct event *e = &t->events[event];

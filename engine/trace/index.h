@@ -165,6 +165,9 @@ struct frame {
 	uint32_t location; /* where in it */
 };
 GArray *trace_frames(const struct trace *t, uint32_t event, uint32_t context);
+/* So many of the frames tell something: without the C++ library's outermost ones, which call
+ * what a std::thread was given. */
+guint trace_frames_shown(const struct trace *t, const GArray *frames);
 /* Both halves of an invocation that is an ACT, CALL or RET event. */
 struct invocation {
 	uint32_t instance, method;

@@ -359,11 +359,13 @@ static void facts_must(struct checker *c, const struct others *others)
 }
 
 /* Blocks: a stack lives from its thread's first event to its last, the others from their
- * alloc to their free; one life of a name ends before the next begins. */
+ * alloc to their free; one life of a name ends before the next begins.  (Blocks of two names may
+ * be alive at once though the recording has them at one address: in another order the allocator
+ * gives other addresses, and it is no part of the trace.) */
 static void facts_blocks(struct checker *c, const struct others *others)
 {
 	const struct trace *t = c->t;
-	GHashTable *ended = g_hash_table_new(NULL, NULL); /* name or address -> free + 1 */
+	GHashTable *ended = g_hash_table_new(NULL, NULL); /* name -> free + 1 */
 
 	for (guint i = 0; i < others->events->len; i++) {
 		uint32_t e = g_array_index(others->events, uint32_t, i), before;
@@ -374,7 +376,7 @@ static void facts_blocks(struct checker *c, const struct others *others)
 		if ((x->op != OP_ALLOC && x->op != OP_FREE) || x->target == NONE)
 			continue;
 		b = &t->blocks[x->target];
-		life = b->address != 0 ? (gpointer)(uintptr_t)b->address : pair_key(1, b->name);
+		life = pair_key(1, b->name);
 		if (x->op == OP_FREE) {
 			if (b->alloc != NONE && b->free == e)
 				facts_need(&c->f, e, b->alloc);

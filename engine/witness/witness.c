@@ -6,6 +6,7 @@
  */
 #include "engine/witness/witness.h"
 #include "engine/base/input.h"
+#include "engine/witness/regroup.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -342,16 +343,6 @@ bool witness_write(const struct trace *t, const struct witness *w, const char *p
 
 /* ---- Fewer context switches ---- */
 
-static uint32_t switches(const struct trace *t, const GArray *events, uint32_t end)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 1; i < end; i++)
-		n += t->events[g_array_index(events, uint32_t, i)].thread !=
-		     t->events[g_array_index(events, uint32_t, i - 1)].thread;
-	return n;
-}
-
 struct minimiser {
 	const struct trace *t;
 	struct checker *checker;
@@ -363,6 +354,11 @@ struct minimiser {
 	bool drops;            /* the claim says what must be in it, so the rest may go */
 	uint64_t steps, limit; /* events checked so far, and how many may be */
 };
+
+static uint32_t switches_of(const struct trace *t, const GArray *events)
+{
+	return witness_count_switches(t, (const uint32_t *)(void *)events->data, events->len);
+}
 
 static bool still_good(struct minimiser *z)
 {
@@ -387,8 +383,7 @@ static bool move_run(struct minimiser *z, uint32_t from, uint32_t count, uint32_
 			k += count;
 		g_array_append_vals(z->trial, events + k++, 1);
 	}
-	if (switches(z->t, z->trial, z->trial->len - z->fixed) >=
-	    switches(z->t, z->events, z->events->len - z->fixed))
+	if (switches_of(z->t, z->trial) >= switches_of(z->t, z->events))
 		return false;
 	if (!still_good(z))
 		return false;
@@ -460,6 +455,17 @@ static bool improve(struct minimiser *z)
 	return false;
 }
 
+/* All events in another order at once, before moves are tried one by one. */
+static void regroup(struct minimiser *z)
+{
+	g_array_set_size(z->trial, 0);
+	g_array_append_vals(z->trial, z->events->data, z->events->len);
+	if (!witness_regroup(z->t, z->trial, z->fixed) || !still_good(z))
+		return;
+	g_array_set_size(z->events, 0);
+	g_array_append_vals(z->events, z->trial->data, z->trial->len);
+}
+
 void witness_minimise_within(struct checker *checker, uint64_t limit, const struct trace *t,
                              enum claim claim, const uint32_t *pair, size_t pair_count,
                              GArray *events)
@@ -481,6 +487,8 @@ void witness_minimise_within(struct checker *checker, uint64_t limit, const stru
 
 	if (claim == CLAIM_DEADLOCK && events->len >= pair_count)
 		z.fixed = (uint32_t)pair_count;
+	if (z.drops)
+		regroup(&z);
 	while (events->len > z.fixed && z.steps < z.limit && improve(&z))
 		;
 	g_array_unref(z.trial);

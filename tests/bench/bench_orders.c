@@ -138,7 +138,7 @@ static const struct row rows[] = {
 	{ "wcp", order, OF_SECTIONS, ORDER_KIND_WCP },
 	{ "dc", order, OF_SECTIONS, ORDER_KIND_DC },
 	{ "wdc", order, OF_SECTIONS, ORDER_KIND_WDC },
-	{ "lockset", whole, 0, ANALYSIS_LOCKSET },
+	{ "lockset", whole, INDEX_VARIABLES, ANALYSIS_LOCKSET },
 	{ "syncp", syncp, INDEX_MUST },
 	{ "syncp witnesses", whole, INDEX_MUST | INDEX_THREADS, ANALYSIS_SYNCP },
 	{ "cp", order, OF_SECTIONS, ORDER_KIND_CP, true },

@@ -96,6 +96,26 @@ is "$status" 2 "a device"
 run bash -c "'$HEDDLE' convert '$scratch/pair.txt' '$scratch/closed.hdl' >&- 2>&- <&-"
 run "$HEDDLE" info "$scratch/closed.hdl"
 is "$status" 0 "a file written while the standard streams are closed holds no messages"
+
+# What a beginner gives in the place of a trace, or of a command.
+echo 'int main(void) { return 0; }' >"$scratch/bank.c"
+cc "$scratch/bank.c" -o "$scratch/bank"
+run "$HEDDLE" races "$scratch/bank"
+is "$status" 2 "a program is no trace"
+like "$err" "^heddle: bank: is a program, not a trace.*heddle record" "and how one gets a trace"
+run "$HEDDLE" "$scratch/bank.c"
+is "$status" 2 "nor is a source file"
+like "$err" "^heddle: bank.c: is source code, not a trace.*heddle cc" "and how one gets a trace"
+run "$HEDDLE" recrod -- x
+is "$status" 2 "a command misspelt"
+like "$err" "did you mean 'record'" "is guessed"
+run "$HEDDLE" zzz
+unlike "$err" "did you mean" "what is like none is not"
+"$HEDDLE" record -q -o "$scratch/bank.hdl" -- "$scratch/bank" 2>/dev/null
+run "$HEDDLE" races "$scratch/bank.hdl"
+is "$status" 0 "a program that is not instrumented: nothing found"
+[ "$("$HEDDLE" info --format json "$scratch/bank.hdl" | sed -n 's/.*"events": *\([0-9]*\).*/\1/p' | head -n 1)" = 0 ] ||
+	like "$out$err" "no access to memory" "and nothing was looked at"
 run "$HEDDLE" -
 is "$status" 2 "the explorer does not take its trace from where its keys come from"
 done_testing

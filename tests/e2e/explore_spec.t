@@ -150,6 +150,91 @@ atomic inside "the program writes inside it"
 printf "$head\n$method { if (pthread_mutex_trylock(&m)) return; ++*c; }\n${tail/OTHER/}\n" >kept.c
 atomic kept "an invocation tries a lock in vain"
 
+cat >ways.c <<'C'
+#include <pthread.h>
+#include <semaphore.h>
+#include <setjmp.h>
+static int n, n2, other;
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, k = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+static __thread jmp_buf away;
+static void *nothing(void *p) { return p; }
+__attribute__((noipa)) void counter_inc(int *c)
+{
+	pthread_mutex_lock(&m);
+	++*c;
+#if defined WAITS
+	if (*c == 1)
+		pthread_cond_wait(&cond, &m);
+	else
+		pthread_cond_signal(&cond);
+#elif defined SEMAPHORE
+	static sem_t s;
+	sem_init(&s, 0, 1);
+	sem_wait(&s);
+#elif defined CREATES
+	pthread_t t;
+	pthread_create(&t, 0, nothing, 0);
+	pthread_join(t, 0);
+#elif defined SHARES
+	other++;
+#elif defined TWICE
+	pthread_mutex_unlock(&m);
+	pthread_mutex_lock(&m);
+	++*c;
+#elif defined KEEPS
+	pthread_mutex_lock(&k);
+	pthread_mutex_unlock(&m);
+	return;
+#elif defined JUMPS
+	pthread_mutex_unlock(&m);
+	longjmp(away, 1);
+#elif defined CANCELLED
+	pthread_mutex_unlock(&m);
+	pthread_cancel(pthread_self());
+	pthread_testcancel();
+#endif
+	pthread_mutex_unlock(&m);
+}
+static void *one(void *p)
+{
+	if (!setjmp(away))
+		counter_inc(&n);
+#ifdef KEEPS
+	pthread_mutex_unlock(&k);
+#endif
+	return p;
+}
+static void *two(void *p)
+{
+#ifdef SHARES
+	counter_inc(&n2);
+#else
+	one(p);
+#endif
+	return p;
+}
+int main(void)
+{
+	pthread_t t, u;
+	pthread_create(&t, 0, one, 0);
+	pthread_create(&u, 0, two, 0);
+	pthread_join(t, 0);
+	return pthread_join(u, 0);
+}
+C
+for row in "WAITS waits for a condition" "SEMAPHORE waits for a semaphore" \
+	"CREATES creates a thread" "SHARES it shares m with another object" \
+	"TWICE others may come between two locked parts" "KEEPS keeps a lock" \
+	"JUMPS was left by a jump" "CANCELLED was left by a jump, an exception or the end"; do
+	build ways "-D${row%% *}" ways.c
+	explore ways
+	plain=$(found)
+	explore ways --spec inc.spec
+	like "$(json '$d->{notes}[0]." ".@{$d->{notes}}')" "is not atomic: .*${row#* }.* [12]\$" "${row%% *}: not atomic, and no other complaint"
+	is "$(found)" "$plain" "${row%% *}: all the same, every class"
+done
+
 # Atomics alone make no lock necessary; that is taken on trust, and said.
 printf "$head\n$method { __atomic_fetch_add(c, 1, __ATOMIC_SEQ_CST); }\n${tail/OTHER/}\n" >atomics.c
 build atomics atomics.c
@@ -176,6 +261,52 @@ for seed in $(seq 1 "${HEDDLE_PROGRAMS:-5}"); do
 		is "$(json '$d->{states}." ".$d->{complete}')" "$(cat expected) 1" "random program $seed, first run $first"
 	done
 done
+
+# By results: what returns the same is the same, in whatever order.
+for seed in $(seq 1 "${HEDDLE_PROGRAMS:-5}"); do
+	perl "$generator" "$seed" random.c random.spec results >expected
+	build random random.c
+	for first in 0 $((seed + 10)); do
+		explore random --spec random.spec --results --seed "$first"
+		is "$(json '$d->{states}." ".$d->{complete}." ".$d->{abandoned}')" "$(cat expected) 1 0" "random program $seed by results, first run $first"
+	done
+done
+
+# Threads that are alike, as far as nobody looks between their joins or creations.
+cat >alike.c <<'C'
+#include "counter.h"
+static struct counter c = { PTHREAD_MUTEX_INITIALIZER, 0 };
+static volatile int seen;
+static void *inc(void *p) { counter_inc(&c); return p; }
+int main(void)
+{
+	pthread_t t[N];
+	for (int i = 0; i < N; i++) {
+		pthread_create(&t[i], 0, inc, 0);
+#ifdef EARLY
+		if (i == 0)
+			seen = counter_read(&c);
+#endif
+	}
+	for (int i = 0; i < N; i++) {
+		pthread_join(t[i], 0);
+#ifdef LATE
+		if (i == LATE)
+			seen = counter_read(&c);
+#endif
+	}
+	return 0;
+}
+C
+for row in "-DN=9 1" "-DN=9_-DEARLY 2" "-DN=9_-DLATE=4 5" "-DN=9_-DLATE=8 1" "-DN=4_-DEARLY_-DLATE=1 6"; do
+	set -- $row
+	build alike ${1//_/ } alike.c
+	explore alike --spec "$programs/counter.spec" --results
+	is "$(found)" "$2 $2 complete" "threads that are alike, $1: $2"
+done
+build fkp -DLB=30 "$programs/fkp.c"
+explore fkp --spec "$programs/counter.spec" --results
+is "$(found)" "31 31 complete" "fkp2013: so many as its reader can see"
 
 run "$HEDDLE" explore --spec nowhere.spec -- ./hand
 is "$status" 2 "no such specification"

@@ -96,6 +96,27 @@ run "$HEDDLE" lesson --play "$own/bad.lesson"
 is "$status" 2 "a program that does not compile"
 like "$err" "heddle cc .* failed with status 1" "names the command"
 
+# What a teacher begins with is well-formed, and can be played as it is.
+mkdir "$scratch/class"
+cp samples/bank/bank.c "$scratch/class/till.c"
+run "$HEDDLE" lesson --new "$scratch/class/till.c"
+is "$status" 0 "a draft"
+run "$HEDDLE" lesson --play "$scratch/class/till.lesson"
+like "$err" "till.lesson:[0-9]+: there is no file 'fixed-till.c'" "which lacks the fixed version"
+cp samples/bank/fixed.c "$scratch/class/fixed-till.c"
+run "$HEDDLE" lesson --play "$scratch/class/till.lesson"
+is "$status $out" "0 till: 4 steps played to the end" "and can be played with it"
+run "$HEDDLE" lesson --new "$scratch/class/till.c"
+is "$status" 2 "a lesson is not overwritten"
+run "$HEDDLE" lesson --new "$scratch/class/none.c"
+is "$status" 2 "a draft for no program"
+
+# To hand out.
+run "$HEDDLE" lesson two-locks --worksheet
+like "$out" "Which lock do both clerks hold" "a worksheet has the questions"
+like "$out" "Answer: ____" "with room for the answers"
+unlike "$out" "Keys:|never wait for each other|cp fixed.c" "and gives nothing away"
+
 run "$HEDDLE" lesson nowhere
 is "$status" 2 "no such lesson"
 like "$err" "there is no lesson 'nowhere'" "says so"

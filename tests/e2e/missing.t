@@ -43,6 +43,12 @@ races free.hdl --analysis rdit
 unlike "$(pairs)" "text" "free mode: the letters are no race there either"
 like "$(text free.hdl)" 'miss\(box_put@libparcels.so,block@parcels.c:18(#2)?,\*letter' "though it has no values"
 
+# A letter that is freed before the next is made, which the allocator puts at the same address: in
+# another order both are there at once, at two.
+run "$HEDDLE" record --seed 3 -o reused.hdl -- ./courier
+races reused.hdl
+is "$(pairs) $(json '$d->{complete} ? 1 : 0')" "letter->text stamps 1" "an address used again orders nothing"
+
 # The text format and back, filter, diff, merge.
 t=$(text courier.hdl)
 like "$t" 'T1\|miss\(box_put@libparcels.so,block@parcels.c:18,\*letter\)\|courier.c:25' \
@@ -202,6 +208,43 @@ printf '#include <stdlib.h>\nint main(void) { return rand() == 0 || atoi("1") ==
 run "$HEDDLE" record -q --spec rand.spec -- ./rand
 like "$(text rand.hdl)" 'miss\(rand@libc.so.6\)' "a function of the C library that is named"
 unlike "$(text rand.hdl)" 'atoi@' "and no other"
+
+# What is reached: deep inside of a large block (which is too large to be looked at whole, so the
+# list is cut off), behind blocks that are gone, in a cycle (a, which is a; b: a#2; again: large#3).
+cat >far.c <<'C'
+void far_touch(void *p, void *q) { (void)p; (void)q; }
+C
+cat >reach.c <<'C'
+#include <stdlib.h>
+#include <string.h>
+void far_touch(void *p, void *q);
+struct node { struct node *next; char *data; };
+int main(void)
+{
+	enum { MANY = 3000 };
+	static void *gone[MANY];
+	char *large = malloc(96 << 20);
+	for (int i = 0; i < MANY; i++) gone[i] = malloc(32);
+	char *wide = malloc(60000);
+	for (int i = 0; i < MANY; i++) free(gone[i]);
+	memset(gone, 0, sizeof(gone));
+	char *again = malloc(40000);
+	struct node *a = malloc(sizeof(*a)), *b = malloc(sizeof(*b));
+	large[90 << 20] = again[39000] = wide[59000] = 1;
+	*a = (struct node){ b, large + (90 << 20) };
+	*b = (struct node){ a, again + 39000 };
+	far_touch(a, NULL);
+	far_touch(wide + 59000, b);
+	return a->next != b || b->next != a;
+}
+C
+cc -O1 -shared -fPIC far.c -o libfar.so && "$HEDDLE" cc -g -O1 reach.c -o reach -L. -lfar -Wl,-rpath,"$PWD"
+for mode in controlled free; do
+	run "$HEDDLE" record -q --mode $mode -o reach.hdl -- ./reach
+	is "$(text reach.hdl | grep -o 'miss([^)]*)' | tr '\n' ' ')" \
+		"miss(far_touch@libfar.so,*a,*a#2,*large,*large#3,libfar.so) miss(far_touch@libfar.so,*large#2,*a#2,*a,*large#3,*large,libfar.so) " \
+		"$mode: blocks, deep inside, behind freed ones, in a cycle"
+done
 
 # A program that is not instrumented: its synchronisation inside of missing code.
 printf '#include <pthread.h>\nstatic pthread_mutex_t m;static void *w(void *x) { pthread_mutex_lock(&m); pthread_mutex_unlock(&m); return x; }\nint main(void) { pthread_t t; pthread_create(&t, 0, w, 0); pthread_join(t, 0); return 0; }\n' >plain.c

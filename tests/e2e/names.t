@@ -132,6 +132,47 @@ if command -v clang >/dev/null; then
 	for o in -O0 -O1; do look_at_locals "clang $o" clang -g $o; done
 fi
 
+# C++: a lambda is named after the function that it stands in, and the frames with which the
+# library starts a thread are left out of a finding's callers.
+cat >threads.cc <<'C'
+#include <cstdio>
+#include <mutex>
+#include <thread>
+#include <vector>
+namespace shop {
+struct Till { std::mutex m; long total = 0; };
+template <typename T> struct Clerk {
+	T &till;
+	void operator()() { serve(); }
+	void __attribute__((noinline)) serve() { till.total += 1; }
+};
+}
+int main()
+{
+	shop::Till till;
+	std::vector<std::thread> all;
+	all.emplace_back(shop::Clerk<shop::Till>{ till });
+	all.emplace_back([&till] {
+		auto inner = [&till]() __attribute__((noinline)) { till.total += 10; };
+		inner();
+	});
+	for (auto &t : all)
+		t.join();
+	std::printf("%ld\n", till.total);
+}
+C
+look_at_threads() { # look_at_threads COMPILER
+	CXX=$1 "$HEDDLE" c++ -g -O1 threads.cc -o threads -pthread 2>cc.err || { skip_all_of "$1, C++" "$(head -1 cc.err)"; return; }
+	"$HEDDLE" record --seed 1 -o threads.hdl -- ./threads >/dev/null 2>&1
+	"$HEDDLE" races threads.hdl >threads.out 2>&1
+	like "$(cat threads.out)" 'on main::till.total' "$1, C++: a member of an object on the stack"
+	like "$(cat threads.out)" 'in shop::Clerk(<shop::Till>)?::serve' "$1, C++: a template's method"
+	like "$(cat threads.out)" 'in (main::lambda::)?lambda, from main::lambda threads.cc:20' "$1, C++: a lambda in a lambda"
+	unlike "$(cat threads.out)" 'from std::' "$1, C++: not how the library starts a thread"
+}
+look_at_threads g++
+command -v clang++ >/dev/null && look_at_threads clang++
+
 # Without debug information: symbols, and a word about it.
 CC=gcc "$HEDDLE" cc -g0 -O1 names.c -o bare -pthread && strip -g bare
 "$HEDDLE" record -o bare.hdl -- ./bare 2>bare.err

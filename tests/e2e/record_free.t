@@ -1,12 +1,13 @@
 #!/bin/bash
 # What free mode leaves out is only what was written before: with the same instruction, address
-# and call stack, and no synchronisation but reads of atomics in between.  A program of one
-# thread does the same in both modes, so the whole recording says what must be there.
+# and call stack, and nothing in between that orders what its thread has done before others'.
+# A program of one thread does the same in both modes, so the whole recording says what must be
+# there.
 . tests/e2e/lib.sh
 programs=$root/tests/e2e/programs
 cd "$scratch" || exit 1
 
-# epochs TRACE: of each piece between synchronisation the different accesses, sorted
+# epochs TRACE: of each piece between such synchronisation the different accesses, sorted
 epochs() {
 	$HEDDLE convert -q "$1" "$1.txt"
 	perl -ne 'next if /^#/; chomp; my ($t, $what, $at) = split /\|/; $at //= "";
@@ -14,7 +15,7 @@ epochs() {
 		elsif ($what =~ /^leave/) { pop @stack }
 		elsif ($what =~ /^[rw]\d*\(/) {
 			$what =~ s/\)=.*/)/; $epoch{join "|", $what, $at, @stack} = 1; $accesses++ }
-		elsif ($what !~ /^ar/) { finish("$what $at") }
+		elsif ($what !~ /^(ar\d*|acq|racq|tryfail|taketryfail|wake|depart|take|join|rcv|alloc)\b/) { finish("$what $at") }
 		sub finish { print "$_\n" for sort keys %epoch; %epoch = (); print "$_[0]\n" }
 		END { finish("end"); print STDERR "$accesses\n" }' "$1.txt"
 }

@@ -142,6 +142,40 @@ is "$status" 2 "its witness on the program"
 like "$err" "stopped before the pair" "comes to the pair"
 unlike "$err" "left the witness|differs" "without leaving it"
 
+# a program that becomes another user, in another root: its log is no longer its to open
+cat >drop.c <<'C'
+#include <grp.h>
+#include <pthread.h>
+#include <unistd.h>
+static volatile int shared;
+static void *work(void *p) { for (int i = 0; i < 30000; i++) shared++; return p; }
+int main(int argc, char **argv)
+{
+	if (chroot(argv[1]) || chdir("/") || setgroups(0, 0) || setgid(65534) || setuid(65534))
+		return 77;
+	pthread_t t;
+	pthread_create(&t, 0, work, 0);
+	work(0);
+	pthread_join(t, 0);
+	return 0;
+}
+C
+$HEDDLE cc -g -O1 drop.c -o drop -pthread
+mkdir -m 700 private jail
+for mode in controlled free; do
+	run $HEDDLE record --mode $mode -o private/drop.hdl -- ./drop jail
+	if [ "$status" = 77 ]; then
+		ok 0 "another user, $mode # SKIP it cannot be tried: not root"
+		continue
+	fi
+	is "$status" 0 "another user, $mode: no failure"
+	unlike "$err" "Permission|recording stopped" "another user, $mode: recording goes on"
+	run $HEDDLE info private/drop.hdl
+	like "$out" "[ ,][0-9]+,?[0-9]* events|events +[0-9]" "another user, $mode: a trace"
+	[ "$mode" = free ] || { events=$($HEDDLE info --format json private/drop.hdl | sed -n 's/.*"events": \([0-9]*\).*/\1/p' | head -n 1)
+		[ "${events:-0}" -gt 100000 ]; ok $? "another user, $mode: all of its events"; }
+done
+
 # a debugger at the pair
 if ! command -v gdb >/dev/null; then
 	ok 0 "gdb at the pair # SKIP gdb is not installed"
@@ -155,6 +189,13 @@ else
 		is "$status" 2 "gdb at the pair, and on to the end"
 		like "$(cat gdb.out)" '= 150|= 1[0-4][0-9]' "it sees the program's variables"
 		like "$(cat gdb.out)" 'LWP' "and its threads"
+		if gdb -batch -ex 'python print(1)' >/dev/null 2>&1; then
+			like "$(cat gdb.out)" 'heddle: main is thread 1, before w4.after.=1 at start.c:4' "which of gdb's threads is which"
+			unlike "$(sed -n '/^#/,$p' gdb.out | head -n 1)" 'raw_syscall' "and begins in the program's own frame"
+		else
+			ok 0 "which of gdb's threads is which # SKIP gdb has no Python"
+			ok 0 "and begins in the program's own frame # SKIP gdb has no Python"
+		fi
 		like "$(cat gdb.err)" "stands before the pair" "and is told where it is"
 	fi
 fi

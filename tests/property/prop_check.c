@@ -1,11 +1,13 @@
 /*
  * prop_check.c - the checker and the exhaustive search, written from one page and apart
  * from each other, must agree on every sequence: walks that keep the rules, and the same
- * walks with something swapped, dropped, doubled or cut off.
+ * walks with something swapped, dropped, doubled or cut off.  And a walk that is ordered anew for
+ * fewer context switches is still right by both, and has fewer.
  *
  * HEDDLE_TRACES sets the number of traces, HEDDLE_SEED the first seed.
  */
 #include "engine/witness/check.h"
+#include "engine/witness/regroup.h"
 #include "tests/property/mix.h"
 #include "tests/support/suite.h"
 
@@ -69,7 +71,7 @@ static void mutate(GRand *random, GArray *s, uint32_t events)
 	}
 }
 
-static uint64_t agreed, accepted;
+static uint64_t agreed, accepted, regrouped;
 
 static bool agree(const struct trace *t, const GArray *s, bool use_values)
 {
@@ -98,6 +100,32 @@ static bool agree(const struct trace *t, const GArray *s, bool use_values)
 	return ours == theirs;
 }
 
+static uint32_t switches(const struct trace *t, const GArray *s)
+{
+	return witness_count_switches(t, (const uint32_t *)(void *)s->data, s->len);
+}
+
+/* The last `fixed` events of a correct reordering stay where they are. */
+static bool regroup(const struct trace *t, const GArray *s, uint32_t fixed, bool use_values)
+{
+	GArray *other = g_array_copy((GArray *)s);
+	bool fewer = witness_regroup(t, other, fixed), good;
+
+	good = agree(t, other, use_values) &&
+	       oracle_is_reordering(t, (uint32_t *)(void *)other->data, other->len,
+	                            use_values) &&
+	       (switches(t, other) < switches(t, s)) == fewer;
+	for (guint i = 0; i < MIN(fixed, s->len); i++)
+		good &= g_array_index(s, uint32_t, s->len - 1 - i) ==
+		        g_array_index(other, uint32_t, s->len - 1 - i);
+	if (!good)
+		fprintf(stderr, "ordered anew: %u switches, %u before\n", switches(t, other),
+		        switches(t, s));
+	regrouped += fewer;
+	g_array_unref(other);
+	return good;
+}
+
 static bool trial(uint64_t seed, bool use_values)
 {
 	struct random_options options = random_mix(seed, 18);
@@ -111,7 +139,7 @@ static bool trial(uint64_t seed, bool use_values)
 		GArray *s = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 
 		walk(t, random, use_values, s);
-		good = agree(t, s, use_values);
+		good = agree(t, s, use_values) && regroup(t, s, (uint32_t)i % 3, use_values);
 		for (int k = 0; k < 4 && good; k++) {
 			mutate(random, s, (uint32_t)t->events_count);
 			good = agree(t, s, use_values);
@@ -142,12 +170,13 @@ static void trials(bool use_values)
 	uint64_t first = mix_setting("HEDDLE_SEED", 1),
 	         count = mix_setting("HEDDLE_TRACES", 1500);
 
-	agreed = accepted = 0;
+	agreed = accepted = regrouped = 0;
 	for (uint64_t seed = first; seed < first + count; seed++)
 		ck_assert_msg(trial(seed, use_values), "the checker and the search disagree");
 	/* both answers have come up, often */
 	ck_assert_uint_gt(accepted, count);
 	ck_assert_uint_gt(agreed - accepted, count);
+	ck_assert_uint_gt(regrouped, count);
 }
 
 START_TEST(agrees_with_the_search)

@@ -108,12 +108,13 @@ static bool complain(const struct trace *t, const char *what, uint32_t mask)
 	return false;
 }
 
-static bool judge(const struct search *s, const struct report *r)
+/* `cut`: there was no time, so what is missing is no fault if the report says so. */
+static bool judge(const struct search *s, const struct report *r, bool cut)
 {
 	GHashTable *listed = g_hash_table_new(NULL, NULL);
 	GHashTableIter i;
 	gpointer key;
-	bool good = r->complete || complain(s->t, "not complete", 0);
+	bool good = cut || r->complete || complain(s->t, "not complete", 0);
 
 	for (guint k = 0; k < r->findings->len && good; k++) {
 		const struct finding *f = r->findings->pdata[k];
@@ -126,11 +127,13 @@ static bool judge(const struct search *s, const struct report *r)
 			good = complain(s->t, "called impossible", mask);
 		deadlocks += f->verdict == VERDICT_RACE;
 		impossible += f->verdict == VERDICT_IMPOSSIBLE;
+		if (f->verdict == VERDICT_UNKNOWN && r->complete)
+			good = complain(s->t, "complete with an unknown", mask);
 		g_hash_table_add(listed, GUINT_TO_POINTER(mask));
 	}
 	g_hash_table_iter_init(&i, s->cycles);
 	while (good && g_hash_table_iter_next(&i, &key, NULL)) {
-		if (!g_hash_table_contains(listed, key))
+		if (!g_hash_table_contains(listed, key) && r->complete)
 			good = complain(s->t, "missed", GPOINTER_TO_UINT(key));
 	}
 	g_hash_table_destroy(listed);
@@ -191,7 +194,7 @@ static bool one(uint64_t seed)
 	struct report *r;
 	struct trace *t;
 	struct search s;
-	bool good;
+	bool good, cut = seed % 8 == 5;
 
 	o.locks = 2 + seed % 2;
 	o.variables = 1;
@@ -201,9 +204,10 @@ static bool one(uint64_t seed)
 	race_options_init(&options);
 	options.pairs_events = true;
 	options.all_verdicts = true;
-	options.budget_pair = options.budget_total = MIX_SECONDS;
+	options.budget_pair = options.budget_total = cut ? 0 : MIX_SECONDS;
+	options.no_free_steps = cut;
 	r = deadlocks_find(t, &options, NULL, &error);
-	good = r != NULL ? judge(&s, r) : complain(t, error.what, 0);
+	good = r != NULL ? judge(&s, r, cut) : complain(t, error.what, 0);
 	report_free(r);
 	g_hash_table_destroy(s.cycles);
 	trace_close(t);

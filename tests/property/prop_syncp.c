@@ -3,7 +3,8 @@
  *
  * `syncp` lists exactly the races that have a witness which keeps the order of the critical
  * sections on each lock; every one of its reports, and of `shb`, is a predictable race; no
- * predictable race is missing from `lockset`.
+ * predictable race is missing from `lockset`.  Where the budget is nothing, what `syncp` and
+ * `shb` leave without a witness is unknown, and says why.
  */
 #include "engine/predict/predict.h"
 #include "tests/property/mix.h"
@@ -117,6 +118,33 @@ static uint64_t compare(uint64_t seed, struct trace *t, bool exactly)
 	return count;
 }
 
+/* With no time at all: a race has a witness, the rest names the budget, and both say that they
+ * are not complete. */
+static void without_time(uint64_t seed, struct trace *t, enum analysis analysis)
+{
+	struct race_options options;
+	struct report *report;
+
+	race_options_init(&options);
+	options.analysis = analysis;
+	options.pairs_events = seed % 2 == 0;
+	options.all_verdicts = true;
+	options.no_free_steps = true;
+	options.budget_pair = options.budget_total = 0;
+	report = races_find(t, &options, NULL, NULL);
+	for (guint i = 0; i < report->findings->len; i++) {
+		const struct finding *f = g_ptr_array_index(report->findings, i);
+		bool open = f->verdict == VERDICT_UNKNOWN && f->budget != NULL &&
+		            strcmp(f->budget, "total") == 0;
+
+		if (f->verdict == VERDICT_RACE ? f->witness == NULL : !open)
+			fail(seed, t, "without time: verdict", f->first, f->second);
+		if (open && (report->complete || !report->budget_spent))
+			fail(seed, t, "without time: complete", f->first, f->second);
+	}
+	report_free(report);
+}
+
 static struct random_options shape(uint64_t seed)
 {
 	struct random_options o = { .threads = 2 + seed % 3,
@@ -155,6 +183,7 @@ int main(void)
 		/* SyncP's closure has no word for what a failed try needs, nor for what must
 		 * stay out of the witness because its block is freed: there it may miss. */
 		races += compare(seed, t, !options.blocks && !options.tries);
+		without_time(seed, t, seed % 4 < 2 ? ANALYSIS_SYNCP : ANALYSIS_SHB);
 		trace_close(t);
 	}
 	printf("syncp: %lu random traces, %lu sync-preserving races\n", (unsigned long)count,

@@ -147,6 +147,16 @@ START_TEST(wrong_answers_and_hints)
 	pty_send(p, "U");
 	pty_wait_for(p, "1/7 The lost update");
 	leave(p);
+	struct lesson_progress progress = lesson_progress_load("lost-update");
+	ck_assert_uint_eq(progress.wrong, 1);
+	ck_assert_uint_eq(progress.hints, 2 + 1); /* step 2 has one before its keys */
+	ck_assert_uint_eq(progress.skipped, 0);
+	p = begin("lost-update", NULL); /* it goes on counting */
+	pty_wait_for(p, "1/7 The lost update");
+	answer(p, "0");
+	pty_wait_for(p, "'0' is not it");
+	leave(p);
+	ck_assert_uint_eq(lesson_progress_load("lost-update").wrong, 2);
 }
 END_TEST
 
@@ -157,9 +167,19 @@ START_TEST(goes_on_where_it_was_left)
 	pty_send(p, "fff");
 	pty_wait_for(p, "2/6 Two locks are no lock");
 	leave(p);
+	ck_assert_uint_eq(lesson_progress_load("two-locks").skipped, 1);
 	p = begin("two-locks", NULL);
 	pty_wait_for(p, "2/6 Two locks are no lock");
 	leave(p);
+	const char *arguments[] = { "lesson", "two-locks", "--restart", NULL };
+	p = pty_start(NULL, arguments);
+	pty_wait_for(p, "1/6 Two locks are no lock");
+	pty_send(p, "f");
+	pty_wait_for(p, "not done yet");
+	pty_send(p, "i");
+	leave(p);
+	ck_assert_uint_eq(lesson_progress_load("two-locks").skipped, 0);
+	ck_assert_uint_eq(lesson_progress_load("two-locks").hints, 1);
 }
 END_TEST
 

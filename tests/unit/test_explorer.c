@@ -200,6 +200,23 @@ static const char *const reports[] = {
 	"error>\n",
 };
 
+/* The pair of one race. */
+static bool import_find(const struct trace *t, const struct reported_race *race,
+                        uint32_t pair[2])
+{
+	GArray *races = g_array_new(FALSE, FALSE, sizeof(*race));
+	g_array_append_val(races, *race);
+	GArray *located = import_locate(t, races);
+	const struct reported_pair *r = &g_array_index(located, struct reported_pair, 0);
+	memcpy(pair, r->pair, sizeof r->pair);
+	const uint32_t locations[2] = { pair[0] == NONE ? NONE : t->events[pair[0]].location,
+		                        pair[0] == NONE ? NONE : t->events[pair[1]].location };
+	ck_assert_int_eq(reported_at(r, locations), pair[0] != NONE);
+	located_free(located);
+	g_array_free(races, TRUE);
+	return pair[0] != NONE;
+}
+
 START_TEST(reports_of_other_tools)
 {
 	struct app *app = tui_open(counting, NULL);

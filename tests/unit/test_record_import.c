@@ -310,6 +310,73 @@ START_TEST(damaged)
 }
 END_TEST
 
+/* Objects, one after the other at an address: what begins the next one, and what does not. */
+START_TEST(lives)
+{
+	enum { LOCK = 0x2000, COND = 0x3000, SEMAPHORE = 0x4000, SPIN = 0x5000 };
+	static const struct {
+		enum log_tag tag;
+		unsigned flags;
+		uint64_t address;
+		const char *life; /* what its name ends in; NULL: no event */
+	} made[] = {
+		{ LOG_ACQ, 0, LOCK, "" },
+		{ LOG_REL, 0, LOCK, "" },
+		{ LOG_DESTROY, LOG_MARKED, LOCK, "" },
+		{ LOG_TRYFAIL, LOG_DEAD, LOCK, "" }, /* after its end */
+		{ LOG_DESTROY, LOG_DEAD | LOG_MARKED, LOCK, "" },
+		{ LOG_ACQ, 0, LOCK, "#2" },  /* written anew */
+		{ LOG_INIT, 0, LOCK, NULL }, /* while it is held */
+		{ LOG_INIT, 0, LOCK, NULL },
+		{ LOG_ACQ, 0, LOCK, "#3" },
+		{ LOG_INIT, 0, 0x2800, NULL }, /* where none was */
+		{ LOG_WAIT, 0, COND, "" },
+		{ LOG_DESTROY, LOG_MARKED, COND, "" },
+		{ LOG_INIT, 0, COND, NULL },
+		{ LOG_WAKE, 0, COND, "" }, /* of what it waited for */
+		{ LOG_SIGNAL, 0, COND, "#2" },
+		{ LOG_SEMAPHORE, LOG_MADE, SEMAPHORE, NULL },
+		{ LOG_POST, 0, SEMAPHORE, "" },
+		{ LOG_SEMAPHORE, 0, SEMAPHORE, NULL }, /* opened again */
+		{ LOG_TAKE, 0, SEMAPHORE, "" },
+		{ LOG_SEMAPHORE, LOG_MADE, SEMAPHORE, NULL },
+		{ LOG_POST, 0, SEMAPHORE, "#2" },
+		{ LOG_DESTROY, 0, SPIN, "" },
+		{ LOG_ACQ, 0, SPIN, "" }, /* nothing says that it began again */
+	};
+	struct log l = log_new(LOG_CONTROLLED | LOG_VALUES | LOG_ASLR_OFF);
+	struct error error = { 0 };
+	begin_chunk(&l, LOG_ALL_THREADS, 0);
+	record(&l, LOG_THREAD, 0, 0);
+	word(&l, UINT32_MAX), word(&l, 0x7000), word(&l, 0x8000);
+	record(&l, LOG_SWITCH, 0, 0);
+	for (size_t i = 0; i < G_N_ELEMENTS(made); i++) {
+		record(&l, made[i].tag, made[i].flags, 0x101);
+		word(&l, made[i].address);
+		if (made[i].tag == LOG_SEMAPHORE)
+			word(&l, i);
+	}
+	struct trace *t = import(&l, l.bytes->len, NULL, &error);
+	ck_assert_msg(t != NULL, "%s", error.what);
+	uint32_t e = 0;
+	for (size_t i = 0; i < G_N_ELEMENTS(made); i++) {
+		if (made[i].life == NULL)
+			continue;
+		ck_assert_uint_lt(e, t->events_count);
+		const struct object *o = &t->objects[t->events[e++].target];
+		ck_assert_uint_eq(o->address, made[i].address);
+		const char *name = trace_string(t, o->name), *number = strchr(name, '#');
+		ck_assert_msg(strcmp(number ? number : "", made[i].life) == 0, "%zu: %s", i,
+		              name);
+		if (made[i].address == SEMAPHORE)
+			ck_assert_int_eq(o->count, number ? 19 : 15);
+	}
+	ck_assert_uint_eq(e, t->events_count);
+	trace_close(t);
+	g_byte_array_free(l.bytes, TRUE);
+}
+END_TEST
+
 /* Free mode: tickets put the pieces of the threads in order. */
 START_TEST(tickets)
 {
@@ -362,6 +429,7 @@ int main(void)
 	tcase_add_test(tests, cut);
 	tcase_add_loop_test(tests, damaged, 0, 3);
 	tcase_add_test(tests, tickets);
+	tcase_add_test(tests, lives);
 	suite_add_tcase(suite, tests);
 	int failed = suite_run(suite);
 	unlink(path);

@@ -60,6 +60,11 @@ static json_t *runs_json(const struct explore_report *r)
 	return list;
 }
 
+static json_t *places_json(const struct explore_run *run)
+{
+	return run->places ? texts_json(run->places) : json_array();
+}
+
 static json_t *errors_json(const struct explore_report *r)
 {
 	json_t *list = json_array();
@@ -68,12 +73,12 @@ static json_t *errors_json(const struct explore_report *r)
 		        &g_array_index(r->errors, struct explore_error, i);
 		const struct explore_run *run =
 		        &g_array_index(r->runs, struct explore_run, e->run);
-		json_array_append_new(list,
-		                      json_pack("{s:s, s:i, s:o, s:i, s:I, s:o}", "kind",
-		                                explore_end_word(e->end), "status", e->status,
-		                                "story", text_or_null(e->story), "run",
-		                                (int)e->run, "count", (json_int_t)e->count,
-		                                "trace", text_or_null(run->trace)));
+		json_array_append_new(
+		        list, json_pack("{s:s, s:i, s:o, s:o, s:i, s:I, s:o}", "kind",
+		                        explore_end_word(e->end), "status", e->status, "story",
+		                        text_or_null(e->story), "locations", places_json(run),
+		                        "run", (int)e->run, "count", (json_int_t)e->count,
+		                        "trace", text_or_null(run->trace)));
 	}
 	return list;
 }
@@ -173,8 +178,11 @@ static void print_errors(const struct explore_report *r)
 		        &g_array_index(r->runs, struct explore_run, e->run);
 		printf("\n");
 		print_end(e->end, e->status);
-		printf(", in %" PRIu64 " execution%s, first in run %u\n", e->count,
+		printf(", in %" PRIu64 " execution%s, first in run %u", e->count,
 		       e->count == 1 ? "" : "s", e->run);
+		for (guint k = 0; run->places && k < run->places->len; k++)
+			printf("%s %s", k ? " and" : ", at", (char *)run->places->pdata[k]);
+		printf("\n");
 		char **lines = g_strsplit(e->story, "\n", -1);
 		for (char **line = lines; *line; line++)
 			if (**line)
@@ -319,6 +327,12 @@ static void print_sarif(const struct explore_report *r)
 		char *story = g_strjoinv("; ", lines);
 		json_t *f = json_pack("{ssssso}", "kind", explore_end_word(e->end), "verdict",
 		                      "happened", "story", json_text(story));
+		const struct explore_run *run =
+		        &g_array_index(r->runs, struct explore_run, e->run);
+		json_t *sites = json_array();
+		for (guint k = 0; run->places && k < run->places->len; k++)
+			json_array_append_new(sites, site_of(run->places->pdata[k]));
+		json_object_set_new(f, "sites", sites);
 		g_free(story);
 		g_strfreev(lines);
 		sarif_add(s, f, NULL);
@@ -376,6 +390,7 @@ static int run(struct arguments *a)
 		                     .max_runs = argument_number(a, "runs", 10000),
 		                     .max_steps = argument_number(a, "steps", 0),
 		                     .seconds = seconds_of(a, "budget", 60),
+		                     .by_results = argument_flag(a, "results"),
 		                     .until_error = argument_flag(a, "until-error"),
 		                     .query_seconds = 1,
 		                     .timeout_ms =
@@ -410,6 +425,10 @@ static const struct command_option options[] = {
 	{ "output", "FILE",
 	  "keep the tree in FILE, and traces of failing runs as FILE.runN.hdl", 'o' },
 	{ "spec", "FILE", "invocations of its objects are single steps, and may commute", 0 },
+	{ "results", NULL,
+	  "invocations that return the same are the same, in whatever order, where the effects "
+	  "say what they return",
+	  0 },
 	{ "runs", "N", "at most so many executions (default 10000)", 'n' },
 	{ "budget", "SECONDS", "for everything (default 60; 0: no limit)", 0 },
 	{ "seed", "N", "the first execution by chance (default: the lowest thread first)", 0 },

@@ -20,21 +20,23 @@ static void list_text(const GPtrArray *all)
 	for (guint i = 0; i < all->len; i++) {
 		const struct lesson *l = all->pdata[i];
 		struct lesson_progress p = lesson_progress_load(l->name);
-		char state[32] = "";
+		GString *state = g_string_new(NULL);
 		if (p.finished)
-			g_strlcpy(state, "finished", sizeof state);
+			g_string_append(state, "finished: ");
 		else if (p.step)
-			g_snprintf(state, sizeof state, "step %u of %u", p.step + 1,
-			           l->steps->len);
+			g_string_append_printf(state, "step %u of %u: ", p.step + 1,
+			                       l->steps->len);
+		if (state->len)
+			lesson_progress_append(p, state);
 		GString *line = g_string_new(NULL);
 		g_string_append_printf(line, "%2u. ", i + 1);
 		append_padded(line, l->name, 20);
-		if (*state)
-			append_padded(line, l->title, 40);
-		else
-			g_string_append(line, l->title);
-		printf("%s%s\n      %s\n", line->str, state, l->teaches);
+		g_string_append(line, l->title);
+		printf("%s\n      %s\n", line->str, l->teaches);
+		if (state->len)
+			printf("      %s\n", state->str);
 		g_string_free(line, TRUE);
+		g_string_free(state, TRUE);
 	}
 	puts("\n'heddle lesson NAME' begins one, or goes on where you left it.");
 }
@@ -46,10 +48,12 @@ static void list_json(const GPtrArray *all)
 		const struct lesson *l = all->pdata[i];
 		struct lesson_progress p = lesson_progress_load(l->name);
 		json_array_append_new(
-		        list, json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:b}", "name", l->name,
-		                        "title", l->title, "teaches", l->teaches, "file",
-		                        l->path, "steps", (int)l->steps->len, "step",
-		                        (int)p.step + 1, "finished", (int)p.finished));
+		        list,
+		        json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:b, s:i, s:i, s:i}", "name",
+		                  l->name, "title", l->title, "teaches", l->teaches, "file",
+		                  l->path, "steps", (int)l->steps->len, "step", (int)p.step + 1,
+		                  "finished", (int)p.finished, "wrong", (int)p.wrong, "hints",
+		                  (int)p.hints, "skipped", (int)p.skipped));
 	}
 	json_t *root = json_pack("{s:s, s:o}", "heddle", HEDDLE_VERSION, "lessons", list);
 	json_dumpf(root, stdout, JSON_INDENT(2));
@@ -88,7 +92,8 @@ static void print_wrapped(const char *before, const char *text)
 	g_string_free(out, TRUE);
 }
 
-static void print_step(const struct lesson *l, guint i)
+/* `worksheet`: for the class, without what gives it away. */
+static void print_step(const struct lesson *l, guint i, bool worksheet)
 {
 	const struct lesson_step *s = l->steps->pdata[i];
 	printf("\n%u. %s\n\n", i + 1, s->title);
@@ -99,7 +104,7 @@ static void print_step(const struct lesson *l, guint i)
 	g_strfreev(paragraphs);
 	if (s->task)
 		print_wrapped("   In the explorer: ", s->task);
-	if (s->keys)
+	if (s->keys && !worksheet)
 		print_wrapped("   Keys: ", s->keys);
 	for (guint c = 0; c < s->commands->len; c++)
 		printf("       %s\n", (char *)s->commands->pdata[c]);
@@ -107,7 +112,9 @@ static void print_step(const struct lesson *l, guint i)
 		print_wrapped("   Question: ", s->question);
 	for (guint c = 0; c < s->choices->len; c++)
 		printf("     %c) %s\n", 'a' + (int)c, (char *)s->choices->pdata[c]);
-	if (s->answer) {
+	if (s->answer && worksheet) {
+		puts("   Answer: ______________________________");
+	} else if (s->answer) {
 		char *answer = g_strdup_printf("%s. %s", s->answer, s->right ? s->right : "");
 		print_wrapped("   Answer: ", answer);
 		g_free(answer);
@@ -134,14 +141,16 @@ static void print_opening(const struct lesson *l)
 	g_free(program);
 }
 
-static int print_lesson(const struct lesson *l)
+static int print_lesson(const struct lesson *l, bool worksheet)
 {
 	printf("%s\n%s\n\nThe program:\n\n    cp -r %s %s\n    cd %s\n", l->title, l->teaches,
 	       l->folder, l->name, l->name);
 	print_recipe(l, false);
 	print_opening(l);
 	for (guint i = 0; i < l->steps->len; i++)
-		print_step(l, i);
+		print_step(l, i, worksheet);
+	if (worksheet)
+		return EXIT_NOTHING;
 	puts("\nThe fix:\n");
 	for (guint i = 0; i < l->fixed->len; i++)
 		printf("    cp %s %s\n", (char *)l->fixed->pdata[i],
@@ -253,6 +262,7 @@ static bool is_at_terminal(void)
 
 static int open_lesson(struct arguments *a, const struct lesson *l, bool play)
 {
+	bool anew = play || argument_flag(a, "restart");
 	struct error error;
 	struct workshop w;
 	struct guide g;
@@ -260,7 +270,7 @@ static int open_lesson(struct arguments *a, const struct lesson *l, bool play)
 		return fail(&error);
 	guide_init(&g, l, w.folder);
 	g.unkept = play;
-	if (play)
+	if (anew)
 		guide_restart(&g);
 	if (!play && isatty(STDERR_FILENO))
 		fprintf(stderr, "heddle: compiling and recording the lesson's program in %s\n",
@@ -279,12 +289,91 @@ static int open_lesson(struct arguments *a, const struct lesson *l, bool play)
 	return EXIT_NOTHING;
 }
 
+/* -- one's own -------------------------------------------------------------------------- */
+
+/* What a teacher begins with: well-formed, and every line to be replaced. */
+static const char draft[] =
+        "#! heddle-lesson 1\n"
+        "# docs/lessons.md explains every key.  'heddle lesson --check FILE' says whether the\n"
+        "# file is well-formed, 'heddle lesson --play FILE' whether what it says is so.\n"
+        "title: TITLE\n"
+        "teaches: WHAT ONE KNOWS AFTERWARDS, IN A LINE\n"
+        "source: %s\n"
+        "# the same program without the mistake, which P takes\n"
+        "fixed: fixed-%s\n"
+        "# with the seed the run is the same each time; try others, or --strategy noise\n"
+        "record: --seed 1\n"
+        "\n"
+        "== What the program does\n"
+        "SAY WHAT IT DOES, AND WHAT ONE EXPECTS. At most eight lines a step.\n"
+        "task: Press s for the source of both sides.\n"
+        "check: view source\n"
+        "keys: s\n"
+        "# a fact is checked by --play: the finding that the lesson is about\n"
+        "fact: found data-race * race\n"
+        "\n"
+        "== Why\n"
+        "question: WHAT DOES NOBODY HOLD AT BOTH ACCESSES?\n"
+        "choice: a lock\n"
+        "choice: the door\n"
+        "answer: a\n"
+        "right: SAID TO THE RIGHT ANSWER.\n"
+        "hint: LOOK AT THE LINES ABOVE THE MARKED ONES\n"
+        "\n"
+        "== How it happens\n"
+        "task: Press w for a schedule in which it happens, and go to its beginning with g.\n"
+        "check: view witness\n"
+        "check: begin\n"
+        "keys: w g\n"
+        "\n"
+        "== Mend it\n"
+        "task: E opens the program in your editor: mend it. P takes the fixed version.\n"
+        "check: gone data-race *\n"
+        "keys: P\n";
+
+static int write_draft(const char *program)
+{
+	struct error error;
+	char *name = g_path_get_basename(program), *dot = strrchr(name, '.');
+	char *folder = g_path_get_dirname(program);
+	char *stem = g_strndup(name, dot ? (gsize)(dot - name) : strlen(name));
+	char *file = g_strdup_printf("%s.lesson", stem);
+	char *path = strcmp(folder, ".") == 0 ? g_strdup(file)
+	                                      : g_build_filename(folder, file, NULL);
+	bool good = false;
+	if (!g_file_test(program, G_FILE_TEST_IS_REGULAR)) {
+		error_set(&error, program, "name the program's source file",
+		          "there is no such file");
+	} else if (g_file_test(path, G_FILE_TEST_EXISTS)) {
+		error_set(&error, path, "take it away first, or go on with it",
+		          "there is such a lesson already");
+	} else {
+		char *text = g_strdup_printf(draft, name, name);
+		good = file_write_whole(path, text, strlen(text), &error);
+		g_free(text);
+	}
+	if (good)
+		printf("%s: fill it in, write fixed-%s beside it; 'heddle lesson --play %s' "
+		       "says "
+		       "whether it is right\n",
+		       path, name, path);
+	g_free(name);
+	g_free(folder);
+	g_free(stem);
+	g_free(file);
+	g_free(path);
+	return good ? EXIT_NOTHING : fail(&error);
+}
+
 static int run_lesson(struct arguments *a)
 {
 	struct error error;
 	argument_words(a, 0, 1);
 	bool check = argument_flag(a, "check"), play = argument_flag(a, "play");
+	bool worksheet = argument_flag(a, "worksheet");
 	argument_format(a, false);
+	if (argument_value(a, "new"))
+		return write_draft(argument_value(a, "new"));
 	if (a->words->len == 0)
 		return check || play ? usage_error(a, "name the lesson to check") : list(a);
 	struct lesson *l = lesson_find(a->words->pdata[0], &error);
@@ -295,8 +384,8 @@ static int run_lesson(struct arguments *a)
 		printf("%s: a lesson of %u steps\n", l->name, l->steps->len);
 	else if (play)
 		status = open_lesson(a, l, true);
-	else if (argument_flag(a, "text") || !is_at_terminal())
-		status = print_lesson(l);
+	else if (worksheet || argument_flag(a, "text") || !is_at_terminal())
+		status = print_lesson(l, worksheet);
 	else
 		status = open_lesson(a, l, false);
 	lesson_free(l);
@@ -307,6 +396,10 @@ static const struct command_option options[] = {
 	{ "directory", "DIR",
 	  "work in this folder and leave the program there (default: a temporary one)", 'd' },
 	{ "text", NULL, "print the lesson with its commands, also at a terminal", 0 },
+	{ "worksheet", NULL, "print it without keys, answers and fix, to hand out", 0 },
+	{ "restart", NULL, "begin at the first step, not where you left it", 0 },
+	{ "new", "PROGRAM.c", "write PROGRAM.lesson beside a program of yours, to be filled in",
+	  0 },
 	{ "check", NULL, "only say whether the lesson's file is well-formed", 0 },
 	{ "play", NULL, "do all its tasks by its own keys, and check its facts and answers",
 	  0 },
@@ -316,7 +409,9 @@ static const struct command_option options[] = {
 
 const struct command command_lesson = {
 	.name = "lesson",
-	.usage = "[NAME|FILE.lesson] [-d DIR] [--text] [--check] [--play]",
+	.usage = "[NAME|FILE.lesson] [-d DIR] [--restart] [--text] [--worksheet] [--check] "
+	         "[--play] "
+	         "[--new PROGRAM.c]",
 	.summary = "guided lessons for the class: without a name, their list",
 	.details =
 	        "A lesson compiles and records a sample and opens the explorer with a pane "

@@ -97,6 +97,15 @@ static void note_missing(const struct trace *t, const struct race_options *race,
 			            trace_string(t, t->notes[i].value));
 }
 
+/* Nothing is found where nothing was looked at: that must not read like a clean program. */
+static void note_no_accesses(const struct trace *t, struct report *r)
+{
+	if (t->modules_count > 0 && t->events_count > 0 && t->variables_count == 0)
+		report_note(r,
+		            "the recording has no access to memory: was the program built with "
+		            "'heddle cc' (or gcc -fsanitize=thread)?");
+}
+
 static int run_on(const struct arguments *a, struct trace *t, struct race_options *race,
                   struct print_options *print)
 {
@@ -111,6 +120,7 @@ static int run_on(const struct arguments *a, struct trace *t, struct race_option
 	if (r != NULL) {
 		race_options_tell(a, t, race, print);
 		note_missing(t, race, r);
+		note_no_accesses(t, r);
 	}
 	status = r == NULL ? fail(&error) : print_report(r, print);
 	report_free(r);

@@ -1,6 +1,7 @@
 /*
  * cmd_record.c - heddle record: run a program and keep what its threads did.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,7 +38,7 @@ static void tell(const struct session *s, const struct arguments *a)
 		g_strfreev(lines);
 		g_string_free(text, TRUE);
 	}
-	if (f->instrumented == 0) {
+	if (f->instrumented == 0 && f->status != LOG_FULL) {
 		error_set(&note, a->rest ? a->rest[0] : a->words->pdata[0],
 		          "build it with 'heddle cc' (or gcc -fsanitize=thread)",
 		          "is not instrumented: only synchronisation was recorded");
@@ -100,7 +101,11 @@ static int run_record(struct arguments *a)
 		tell(&s, a);
 		if (s.facts.status == LOG_FULL) {
 			struct error full;
-			error_set(&full, s.output, "make room, or set a limit with --max-size",
+			bool room = s.facts.error != EACCES && s.facts.error != ENOENT;
+			error_set(&full, s.output,
+			          room ? "make room, or set a limit with --max-size"
+			               : "the program can no longer open its own log there: "
+			                 "has it become another user, or changed its root?",
 			          "recording stopped: %s; the trace has what came before",
 			          g_strerror(s.facts.error));
 			status = ours(&full);

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "engine/record/interpose.h"
@@ -13,6 +12,7 @@
 #include "engine/witness/witness.h"
 #include "tui/batch/command.h"
 #include "tui/batch/print.h"
+#include "tui/batch/replay_gdb.h"
 
 static int ours(const struct error *error)
 {
@@ -168,26 +168,6 @@ static bool print_run(const struct trace *t, const struct plan *p, const struct 
 	return true;
 }
 
-/* ---- a debugger at the pair ---- */
-
-static void debug(void *context, pid_t pid)
-{
-	char number[32];
-	snprintf(number, sizeof(number), "%d", (int)pid);
-	fprintf(stderr,
-	        "heddle: process %s stands before the pair; it goes on when gdb quits\n",
-	        number);
-	pid_t child = fork();
-	if (child == 0) {
-		execlp("gdb", "gdb", "-q", "-p", number, (char *)NULL);
-		fprintf(stderr, "heddle: cannot run gdb: install it (apt install gdb)\n");
-		_exit(127);
-	}
-	int status;
-	while (child > 0 && waitpid(child, &status, 0) < 0)
-		;
-}
-
 /* ---- the command ---- */
 
 enum { DEFAULT_TIMEOUT = 300 }; /* seconds */
@@ -228,8 +208,9 @@ static int follow(const struct trace *t, const struct plan *p, char **argv, unsi
 		if (two) /* above what the program prints in this run */
 			fprintf(stderr, "heddle: run %u of 2, %s is to go first\n", i + 1,
 			        printable_thread(t, p->pair[i]));
-		if (!plan_follow(p, argv, way, gdb && i == 0 ? debug : NULL, NULL, &runs[i],
-		                 &error)) {
+		struct gdb_stop stop = { t, { p->pair[0], p->pair[1] } };
+		if (!plan_follow(p, argv, way, gdb && i == 0 ? gdb_at_pair : NULL, &stop,
+		                 &runs[i], &error)) {
 			if (i == 1)
 				plan_run_release(&runs[0]);
 			return ours(&error);

@@ -227,22 +227,27 @@ static unsigned fit_name(const struct command_option *o, const char *name, size_
 
 /* For a suggestion: 100 less the insertions and deletions that lead from one to the other,
  * when those are few. */
-static unsigned fit_alike(const struct command_option *o, const char *name, size_t length)
+static unsigned likeness(const char *known, const char *name, size_t length)
 {
 	unsigned row[64] = { 0 };
-	size_t width = strlen(o->name);
+	size_t width = strlen(known);
 	if (width >= G_N_ELEMENTS(row))
 		return 0;
 	for (size_t i = 0; i < length; i++) { /* the longest common subsequence */
 		unsigned diagonal = 0;
 		for (size_t j = 0; j < width; j++) {
 			unsigned above = row[j + 1];
-			row[j + 1] = name[i] == o->name[j] ? diagonal + 1 : MAX(above, row[j]);
+			row[j + 1] = name[i] == known[j] ? diagonal + 1 : MAX(above, row[j]);
 			diagonal = above;
 		}
 	}
 	size_t apart = width + length - 2 * row[width];
 	return apart <= 3 && row[width] > apart ? 100 - (unsigned)apart : 0;
+}
+
+static unsigned fit_alike(const struct command_option *o, const char *name, size_t length)
+{
+	return likeness(o->name, name, length);
 }
 
 static const struct command_option *find_option(const struct arguments *a, const char *word,
@@ -445,6 +450,21 @@ static void occupy_standard_streams(void)
 			(void)!open("/dev/null", fd ? O_RDONLY : O_WRONLY);
 }
 
+/* The command that a word is likest to, or NULL. */
+static const char *command_like(const char *word)
+{
+	const char *best = NULL;
+	unsigned most = 0;
+	for (size_t i = 0; commands[i]; i++) {
+		unsigned fit = likeness(commands[i]->name, word, strlen(word));
+		if (fit > most) {
+			most = fit;
+			best = commands[i]->name;
+		}
+	}
+	return best;
+}
+
 int command_main(int argc, char **argv)
 {
 	occupy_standard_streams();
@@ -471,14 +491,48 @@ int command_main(int argc, char **argv)
 	const struct command *open = find_command("open");
 	if (open && (first[0] == '-' || access(first, F_OK) == 0 || strpbrk(first, "./")))
 		return flush_output(run(open, argc - 1, argv + 1));
+	const char *alike = command_like(first);
+	if (alike)
+		return usage_error(&none,
+		                   "'%s' is neither a command nor a file, did you mean '%s'?",
+		                   first, alike);
 	return usage_error(&none, "'%s' is neither a command nor a file", first);
 }
 
 /* -- traces ------------------------------------------------------------------------- */
 
+/* What a beginner gives in the place of the trace: the program, or its source. */
+static bool is_no_trace(const char *path, struct error *error)
+{
+	static const char *const sources[] = { ".c", ".cc", ".cpp", ".cxx", ".C", ".h" };
+	char first[4] = "";
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	if (!g_file_test(path, G_FILE_TEST_IS_REGULAR)) /* a pipe would be waited for */
+		return false;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool program = fd >= 0 && read(fd, first, sizeof first) == sizeof first &&
+	               memcmp(first, "\177ELF", sizeof first) == 0;
+	if (fd >= 0)
+		close(fd);
+	if (program)
+		return !error_set(error, name, "'heddle record -- PROGRAM' makes the trace",
+		                  "is a program, not a trace of it");
+	for (size_t i = 0; fd >= 0 && i < G_N_ELEMENTS(sources); i++)
+		if (g_str_has_suffix(path, sources[i]))
+			return !error_set(error, name,
+			                  "compile it with 'heddle cc', run it with 'heddle "
+			                  "record': that makes the trace",
+			                  "is source code, not a trace");
+	return false;
+}
+
 struct trace *open_trace(const struct arguments *a, const char *path)
 {
 	struct error e;
+	if (is_no_trace(path, &e)) {
+		say_error(&e);
+		return NULL;
+	}
 	struct trace_options options = { .lenient = argument_flag(a, "lenient") };
 	/* The log of a recording whose `heddle record` was killed too is as good as a trace. */
 	struct trace *t = record_is_log(path)

@@ -89,7 +89,7 @@ static void print_callers(const struct trace *t, uint32_t event)
 {
 	GArray *frames = trace_frames(t, event, t->stacks_count ? trace_stack(t, event) : 0);
 	GString *s = g_string_new(NULL);
-	for (guint i = 0; i < frames->len; i++) {
+	for (guint i = 0; i < trace_frames_shown(t, frames); i++) {
 		const struct frame *f = &g_array_index(frames, struct frame, i);
 		const char *function = trace_string(t, f->function);
 		g_string_append(s, i ? ", from " : *function ? "  in " : "");

@@ -522,6 +522,7 @@ static bool digit(struct app *app, int key)
 
 void app_key(struct app *app, int key)
 {
+	app->reported = 0;
 	if (app_too_small(app)) {
 		if (key == 'q')
 			app->quit = true;

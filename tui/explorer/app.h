@@ -75,6 +75,7 @@ struct app {
 	GString *text;       /* what the text view shows */
 	char *text_title;    /* owned */
 	struct guide *guide; /* borrowed: the lesson that is open (guide.h), or NULL */
+	guint reported;      /* the race of the report that one was led to, until a key; or 0 */
 	char *tree_path;     /* owned: the exploration asked for, or NULL */
 	GString *clipboard;  /* to be sent to the terminal; empty when there is nothing */
 	char *message;       /* owned; the last line of the screen, or NULL */
@@ -137,6 +138,10 @@ bool app_need_order(struct app *app, enum order_kind kind);
 void app_decide_pair(struct app *app, uint32_t first, uint32_t second);
 /* Is that under way for the pair that begins with `first`? */
 bool app_decides(const struct app *app, uint32_t first);
+
+/* Look for a schedule with fewer switches than the witness of the selected finding has, which
+ * it then gets. */
+void app_fewer_switches(struct app *app);
 
 /* -- helpers of views -------------------------------------------------------------------- */
 

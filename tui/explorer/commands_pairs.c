@@ -4,6 +4,7 @@
 #include "tui/explorer/commands.h"
 
 #include "tui/explorer/export.h"
+#include "tui/explorer/import.h"
 
 #include <string.h>
 
@@ -86,6 +87,66 @@ bool word_why(struct app *app, const char *arguments, struct error *error)
 	for (size_t i = 0; i < G_N_ELEMENTS(asks); i++)
 		if (strcmp(rest, asks[i].word) == 0 && app_view(app) == VIEW_ORDER)
 			app_request(app, asks[i].request, 0);
+	return true;
+}
+
+/* A line for each race of the report: where, and what is known of it here. */
+static void list_reported(struct app *app)
+{
+	const struct session *s = app->session;
+	GString *out = g_string_new(NULL);
+	guint here = 0;
+	for (guint i = 0; i < s->reported->len; i++) {
+		const struct reported_pair *r =
+		        &g_array_index(s->reported, struct reported_pair, i);
+		const struct entry *entry = NULL;
+		for (guint k = 0; k < s->entries->len && entry == NULL; k++)
+			if (session_reported(s, s->entries->pdata[k]) == i + 1)
+				entry = s->entries->pdata[k];
+		g_string_append_printf(out, "%4u  %s\n      ", i + 1, r->where);
+		if (entry)
+			g_string_append_printf(
+			        out, "%s %s on %s", verdict_glyph(entry->finding),
+			        verdict_word(entry->finding->verdict), entry->variable);
+		else if (r->pair[0] != NONE)
+			g_string_append_printf(out, "events %u and %u, no finding of its own",
+			                       r->pair[0], r->pair[1]);
+		else
+			g_string_append(out, "no pair of accesses of this trace");
+		g_string_append_printf(out, "%s%s\n", entry && entry->triage ? "   " : "",
+		                       entry && entry->triage ? triage_word(entry->triage)
+		                                              : "");
+		here += entry || r->pair[0] != NONE;
+	}
+	g_string_append_printf(out,
+	                       "\n%u of the %u are in this trace.  :report NUMBER goes to one, "
+	                       "/ reported in the findings shows them alone.\n",
+	                       here, s->reported->len);
+	app_show_text(app, "Report", out);
+}
+
+bool word_report(struct app *app, const char *arguments, struct error *error)
+{
+	struct session *s = app->session;
+	char *end;
+	guint64 number = g_ascii_strtoull(arguments, &end, 10);
+	if (s->reported == NULL)
+		return error_set(error, "", "open with --report FILE",
+		                 "there is no report of another tool");
+	if (*arguments == '\0') {
+		list_reported(app);
+		return true;
+	}
+	if (*end || number == 0 || number > s->reported->len)
+		return expect(error, "the number of a race of the report");
+	if (!session_ask_reported(s, (guint)number))
+		return error_set(error, "", NULL,
+		                 "race %u of the report has no pair of accesses in this trace",
+		                 (guint)number);
+	app_go(app, VIEW_SOURCE);
+	app_goto(app, s->pair[0], false);
+	app_say(app, "race %u of %u: w the witness, o why ordered", (guint)number,
+	        s->reported->len);
 	return true;
 }
 

@@ -155,25 +155,25 @@ static void terminal_loop(struct app *app)
 /* The first race of the report that the trace has a pair for. */
 static bool begin_at_report(struct app *app, const char *path, struct error *error)
 {
+	struct session *s = app->session;
 	GArray *races = import_report(path, error);
-	uint32_t pair[2];
 	if (races == NULL)
 		return false;
-	for (guint i = 0; i < races->len; i++) {
-		if (!import_find(app->session->trace,
-		                 &g_array_index(races, struct reported_race, i), pair))
+	s->reported = import_locate(s->trace, races);
+	imported_free(races);
+	for (guint i = 1; i <= s->reported->len; i++) {
+		if (!session_ask_reported(s, i))
 			continue;
-		session_ask(app->session, pair[0], pair[1]);
+		app->reported = i;
 		app_go(app, VIEW_SOURCE);
-		app_goto(app, pair[0], false);
-		app_say(app, "race %u of the %u in the report: w the witness, o why ordered",
-		        i + 1, races->len);
-		imported_free(races);
+		app_goto(app, s->pair[0], false);
+		app_say(app, "race %u of the %u in the report: w the witness, o why ordered%s",
+		        i, s->reported->len,
+		        s->reported->len > 1 ? "; :report lists them" : "");
 		return true;
 	}
 	app_say(app, "none of the %u race%s in the report has a pair of accesses in this trace",
-	        races->len, races->len == 1 ? "" : "s");
-	imported_free(races);
+	        s->reported->len, s->reported->len == 1 ? "" : "s");
 	return true;
 }
 

@@ -284,14 +284,35 @@ static char *recorded_program(const struct session *s)
 	return NULL;
 }
 
+/* How much of the arguments are options of `heddle replay`: what begins with "--", up to a "--"
+ * alone; the rest is the program. */
+static size_t replay_options(const char *arguments)
+{
+	size_t at = 0;
+	while (g_str_has_prefix(arguments + at, "--")) {
+		size_t word = strcspn(arguments + at, " ");
+		bool last = word == 2;
+		at += word + strspn(arguments + at + word, " ");
+		if (last)
+			break;
+	}
+	return at;
+}
+
 bool export_replay(struct app *app, const char *arguments, struct error *error)
 {
 	const struct session *s = app->session;
-	char *program = *arguments ? g_strdup(arguments) : recorded_program(s);
-	if (program == NULL)
+	size_t rest = replay_options(arguments);
+	char *options = g_strchomp(g_strndup(arguments, rest));
+	if (g_str_has_suffix(options, " --") || strcmp(options, "--") == 0)
+		options[strlen(options) - 2] = '\0';
+	char *program = arguments[rest] ? g_strdup(arguments + rest) : recorded_program(s);
+	if (program == NULL) {
+		g_free(options);
 		return error_set(error, "",
 		                 "say `replay PROGRAM ARGUMENTS`, or open with --exe PROGRAM",
 		                 "the trace does not name the program");
+	}
 	char *folder = g_path_get_dirname(s->trace->path ? s->trace->path : ".");
 	char *path = g_strdup_printf("%s/%s-%u-%u.wit", folder, trace_name(s->trace),
 	                             s->pair[0], s->pair[1]);
@@ -303,8 +324,9 @@ bool export_replay(struct app *app, const char *arguments, struct error *error)
 		self[MAX(length, 0)] = '\0';
 		char *quoted_self = g_shell_quote(self), *quoted_path = g_shell_quote(path);
 		g_free(app->after_command);
-		app->after_command = g_strdup_printf("%s replay --witness %s -- %s",
-		                                     quoted_self, quoted_path, program);
+		app->after_command =
+		        g_strdup_printf("%s replay %s%s--witness %s -- %s", quoted_self,
+		                        options, *options ? " " : "", quoted_path, program);
 		g_free(quoted_self);
 		g_free(quoted_path);
 		if (app->guide)
@@ -312,5 +334,6 @@ bool export_replay(struct app *app, const char *arguments, struct error *error)
 	}
 	g_free(path);
 	g_free(program);
+	g_free(options);
 	return good;
 }

@@ -33,12 +33,15 @@ void guide_init(struct guide *g, const struct lesson *lesson, const char *folder
 	memset(g, 0, sizeof *g);
 	g->lesson = lesson;
 	g->folder = folder;
-	begin_step(g, progress.finished || progress.step >= lesson->steps->len ? 0
-	                                                                       : progress.step);
+	bool anew = progress.finished || progress.step >= lesson->steps->len;
+	if (!anew)
+		g->counts = progress;
+	begin_step(g, anew ? 0 : progress.step);
 }
 
 void guide_restart(struct guide *g)
 {
+	memset(&g->counts, 0, sizeof g->counts);
 	begin_step(g, 0);
 }
 
@@ -55,9 +58,10 @@ static void save(struct app *app)
 	struct error error;
 	if (g->unkept)
 		return;
-	if (!lesson_progress_save(
-	            g->lesson->name,
-	            (struct lesson_progress){ g->step, g->finished || old.finished }, &error))
+	struct lesson_progress now = g->counts;
+	now.step = g->step;
+	now.finished = g->finished || old.finished;
+	if (!lesson_progress_save(g->lesson->name, now, &error))
 		app_complain(app, &error);
 }
 
@@ -81,12 +85,15 @@ static void go_on(struct app *app)
 		                             : "not done yet (i gives a hint)");
 		return;
 	}
+	g->counts.skipped += !g->done;
 	if (g->step + 1 < g->lesson->steps->len) {
 		begin_step(g, g->step + 1);
 	} else {
+		GString *how = g_string_new(NULL);
 		g->finished = true;
-		app_say(app,
-		        "the lesson is finished: q leaves, `heddle lesson` lists the others");
+		lesson_progress_append(g->counts, how);
+		app_say(app, "the lesson is finished: %s; q leaves", how->str);
+		g_string_free(how, TRUE);
 	}
 	save(app);
 }
@@ -106,11 +113,14 @@ static void hint(struct app *app)
 {
 	struct guide *g = app->guide;
 	const struct lesson_step *s = step_of(g);
-	if (g->hints < s->hints->len + (s->keys != NULL))
+	if (g->hints < s->hints->len + (s->keys != NULL)) {
 		g->hints++;
-	else
+		g->counts.hints++;
+		save(app);
+	} else {
 		app_say(app, s->hints->len || s->keys ? "there are no more hints"
 		                                      : "there is no hint to this step");
+	}
 	if (g->size == GUIDE_HIDDEN)
 		g->size = GUIDE_SHOWN;
 }
@@ -134,6 +144,8 @@ void guide_answer(struct app *app, const char *text)
 		g->reply = g_strconcat("✓ right. ", s->right ? s->right : "", NULL);
 	} else {
 		g->reply = g_strdup_printf("✗ '%s' is not it; i gives a hint", text);
+		g->counts.wrong++;
+		save(app);
 	}
 }
 

@@ -291,36 +291,144 @@ static uint8_t *locations_of(const struct trace *t, const GArray *side, uint32_t
 	return NULL;
 }
 
-static bool find_near(const struct trace *t, const struct reported_race *race, uint32_t slack,
-                      uint32_t pair[2])
+static bool is_place(const struct reported_pair *r, int side, uint32_t location)
 {
-	enum { REMEMBERED = 256 }; /* accesses of the first side, the latest */
-	uint32_t remembered[REMEMBERED];
-	uint64_t count = 0;
-	uint8_t *a = locations_of(t, race->sides[0], slack),
-	        *b = locations_of(t, race->sides[1], slack);
-	bool found = false, one_sided = race->sides[1]->len == 0;
-	for (uint64_t i = 0; a && (b || one_sided) && !found && i < t->events_count; i++) {
-		const struct event *e = &t->events[i];
-		bool at_a = a[e->location], at_b = one_sided || b[e->location];
-		if (!op_is_access(e->op) || (!at_a && !at_b))
-			continue;
-		for (uint64_t j = 0; j < MIN(count, REMEMBERED) && !found; j++) {
-			const struct event *other = &t->events[remembered[j]];
-			bool places = (at_a && (one_sided || b[other->location])) ||
-			              (at_b && a[other->location]);
-			found = places && events_race_conflict(t, remembered[j], (uint32_t)i);
-			pair[0] = remembered[j];
-			pair[1] = (uint32_t)i;
-		}
-		remembered[count++ % REMEMBERED] = (uint32_t)i;
-	}
-	g_free(a);
-	g_free(b);
-	return found;
+	return r->places[side] ? r->places[side][location] : side == 1;
 }
 
-bool import_find(const struct trace *t, const struct reported_race *race, uint32_t pair[2])
+bool reported_at(const struct reported_pair *r, const uint32_t locations[2])
 {
-	return find_near(t, race, 0, pair) || find_near(t, race, 3, pair);
+	if (r->places[0] == NULL || locations[0] == NONE)
+		return false;
+	return (is_place(r, 0, locations[0]) && is_place(r, 1, locations[1])) ||
+	       (is_place(r, 0, locations[1]) && is_place(r, 1, locations[0]));
+}
+
+/* The accesses at the places of one race that a pass has met, the latest. */
+struct met {
+	uint32_t events[256];
+	uint64_t count;
+};
+
+static void meet(const struct trace *t, struct reported_pair *r, struct met *met, uint32_t e)
+{
+	for (uint64_t j = 0; j < MIN(met->count, G_N_ELEMENTS(met->events)); j++) {
+		uint32_t other = met->events[j];
+		const uint32_t locations[2] = { t->events[other].location,
+			                        t->events[e].location };
+		if (!reported_at(r, locations) || !events_race_conflict(t, other, e))
+			continue;
+		r->pair[0] = other;
+		r->pair[1] = e;
+		return;
+	}
+	met->events[met->count++ % G_N_ELEMENTS(met->events)] = e;
+}
+
+/* One pass for all races that have no pair yet. */
+static void find_pairs(const struct trace *t, GArray *pairs)
+{
+	struct met *met = g_new0(struct met, pairs->len);
+	uint8_t *wanted = g_new0(uint8_t, t->locations_count + 1);
+	for (guint i = 0; i < pairs->len; i++) {
+		const struct reported_pair *r = &g_array_index(pairs, struct reported_pair, i);
+		for (uint64_t l = 0; r->pair[0] == NONE && l < t->locations_count; l++)
+			for (int side = 0; side < 2; side++)
+				wanted[l] |= r->places[side] && r->places[side][l];
+	}
+	for (uint64_t e = 0; e < t->events_count; e++) {
+		if (!op_is_access(t->events[e].op))
+			continue;
+		bool other_side = false; /* of a race with one side: any access may be */
+		for (guint i = 0; i < pairs->len && !wanted[t->events[e].location]; i++)
+			other_side |=
+			        g_array_index(pairs, struct reported_pair, i).places[1] == NULL;
+		if (!wanted[t->events[e].location] && !other_side)
+			continue;
+		for (guint i = 0; i < pairs->len; i++) {
+			struct reported_pair *r =
+			        &g_array_index(pairs, struct reported_pair, i);
+			uint32_t location = t->events[e].location;
+			if (r->pair[0] == NONE && r->places[0] &&
+			    (is_place(r, 0, location) || is_place(r, 1, location)))
+				meet(t, r, &met[i], (uint32_t)e);
+		}
+	}
+	g_free(wanted);
+	g_free(met);
+}
+
+static void take_places(const struct trace *t, const struct reported_race *race, uint32_t slack,
+                        struct reported_pair *r)
+{
+	for (int side = 0; side < 2; side++) {
+		g_free(r->places[side]);
+		r->places[side] = locations_of(t, race->sides[side], slack);
+	}
+	if (race->sides[1]->len && r->places[1] == NULL) { /* it is not of this trace */
+		g_free(r->places[0]);
+		r->places[0] = NULL;
+	}
+}
+
+static void append_side(const GArray *side, GString *out)
+{
+	if (side->len == 0) {
+		g_string_append(out, "?");
+		return;
+	}
+	const struct reported_frame *frame = &g_array_index(side, struct reported_frame, 0);
+	const char *function = frame->function ? frame->function : "?";
+	append_escaped(out, function, strcspn(function, "("));
+	if (frame->file == NULL)
+		return;
+	const char *file = last_component(frame->file);
+	g_string_append_c(out, ' ');
+	append_escaped(out, file, strlen(file));
+	g_string_append_printf(out, ":%u", frame->line);
+}
+
+static void pair_clear(void *data)
+{
+	struct reported_pair *r = data;
+	g_free(r->where);
+	g_free(r->places[0]);
+	g_free(r->places[1]);
+}
+
+void located_free(GArray *pairs)
+{
+	if (pairs)
+		g_array_free(pairs, TRUE);
+}
+
+GArray *import_locate(const struct trace *t, const GArray *races)
+{
+	enum { NEAR = 3 };
+	GArray *pairs = g_array_new(FALSE, FALSE, sizeof(struct reported_pair));
+	g_array_set_clear_func(pairs, pair_clear);
+	for (guint i = 0; i < races->len; i++) {
+		const struct reported_race *race =
+		        &g_array_index(races, struct reported_race, i);
+		struct reported_pair r = { .pair = { NONE, NONE } };
+		GString *where = g_string_new(NULL);
+		append_side(race->sides[0], where);
+		g_string_append(where, " ⇄ ");
+		append_side(race->sides[1], where);
+		r.where = g_string_free(where, FALSE);
+		take_places(t, race, 0, &r);
+		g_array_append_val(pairs, r);
+	}
+	find_pairs(t, pairs);
+	bool missing = false;
+	for (guint i = 0; i < races->len; i++) {
+		struct reported_pair *r = &g_array_index(pairs, struct reported_pair, i);
+		if (r->pair[0] != NONE)
+			continue;
+		missing = true;
+		take_places(t, &g_array_index(races, struct reported_race, i), NEAR, r);
+	}
+	if (missing)
+		find_pairs(t, pairs);
+	return pairs;
 }

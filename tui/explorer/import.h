@@ -21,8 +21,18 @@ struct reported_race {
 GArray *import_report(const char *path, struct error *error);
 void imported_free(GArray *races);
 
-/* Two conflicting accesses at the places of the race, or within three lines of them; false
- * when the trace has none. */
-bool import_find(const struct trace *t, const struct reported_race *race, uint32_t pair[2]);
+/* A race of a report in a trace. */
+struct reported_pair {
+	char *where;        /* owned: "deposit bank.c:31 ⇄ report bank.c:58", as reported */
+	uint32_t pair[2];   /* conflicting accesses there; NONE: the trace has none */
+	uint8_t *places[2]; /* owned, by location: is it that side's?  The second may be NULL:
+	                       the report says nothing of that side */
+};
+/* Where each race of a report is: its places, or up to three lines from them.  GArray of struct
+ * reported_pair, ended with located_free.  Two passes over the trace at most. */
+GArray *import_locate(const struct trace *t, const GArray *races);
+void located_free(GArray *pairs);
+/* Is it this race, of accesses at these two locations? */
+bool reported_at(const struct reported_pair *race, const uint32_t locations[2]);
 
 #endif

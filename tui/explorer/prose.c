@@ -123,7 +123,6 @@ static int height_of(const struct prose_row *row, int columns)
 	return height;
 }
 
-
 void prose_fit(const GArray *prose, struct list *l, int rows, int columns)
 {
 	list_fit(l, prose->len, rows);

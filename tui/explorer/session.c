@@ -5,6 +5,8 @@
 
 #include "engine/partial/rdit.h"
 
+#include "tui/explorer/import.h"
+
 #include <string.h>
 
 const char *const triage_words[TRIAGE_COUNT] = { "", "real", "benign", "duplicate", "fixed" };
@@ -70,6 +72,7 @@ void session_free(struct session *s)
 	g_ptr_array_free(s->reports, TRUE);
 	g_free(s->hidden);
 	g_free(s->wanted);
+	located_free(s->reported);
 	g_free(s->notes_path);
 	g_free(s->executable);
 	model_free(s->model);
@@ -486,6 +489,40 @@ void session_ask(struct session *s, uint32_t first, uint32_t second)
 		if (same)
 			return;
 	}
+}
+
+static bool is_reported(const struct session *s, const struct reported_pair *race,
+                        const struct entry *entry)
+{
+	const struct event *events = s->trace->events;
+	const uint32_t locations[2] = { events[entry->finding->first].location,
+		                        events[entry->finding->second].location };
+	return entry->sites[0] != NONE && reported_at(race, locations);
+}
+
+guint session_reported(const struct session *s, const struct entry *entry)
+{
+	for (guint i = 0; s->reported && i < s->reported->len; i++)
+		if (is_reported(s, &g_array_index(s->reported, struct reported_pair, i), entry))
+			return i + 1;
+	return 0;
+}
+
+bool session_ask_reported(struct session *s, guint number)
+{
+	const struct reported_pair *race =
+	        &g_array_index(s->reported, struct reported_pair, number - 1);
+	for (guint i = 0; i < s->entries->len; i++) {
+		const struct entry *entry = s->entries->pdata[i];
+		if (!is_reported(s, race, entry))
+			continue;
+		session_ask(s, entry->finding->first, entry->finding->second);
+		return true;
+	}
+	if (race->pair[0] == NONE)
+		return false;
+	session_ask(s, race->pair[0], race->pair[1]);
+	return true;
 }
 
 uint32_t session_parse_event(const struct session *s, const char *text, struct error *error)

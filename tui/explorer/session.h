@@ -88,6 +88,7 @@ struct session {
 	int entry;                        /* the selected one, or -1 */
 	uint32_t pair[2]; /* the pair in question: the selected finding's, or asked for */
 	bool asked; /* the reader asked for the pair: findings that come do not change it */
+	GArray *reported; /* struct reported_pair (import.h), owned: another tool's; or NULL */
 	/* where one is */
 	uint32_t event;
 	unsigned frame;        /* of the call stack at the event, 0 the innermost */
@@ -116,6 +117,12 @@ static inline bool session_has(const struct session *s, unsigned parts)
 {
 	return (s->ready & parts) == parts;
 }
+
+/* The race of the other tool's report that this entry is, counted from 1; 0: none. */
+guint session_reported(const struct session *s, const struct entry *entry);
+/* Ask about race `number` (from 1) of the report: the finding's own pair where there is one.
+ * False: it has no pair in this trace. */
+bool session_ask_reported(struct session *s, guint number);
 
 /* -- findings ------------------------------------------------------------------------- */
 
@@ -167,6 +174,9 @@ uint32_t session_step(const struct session *s, uint32_t event, enum step_kind ki
                       int direction, uint64_t count);
 /* The next event (not `event`) whose variable, lock, location or function has `text`. */
 uint32_t session_find(const struct session *s, uint32_t event, const char *text, int direction);
+/* The same in a sequence of events, from index `from` on: an index, or NONE. */
+uint32_t session_find_in(const struct session *s, const GArray *events, guint from,
+                         const char *text, int direction);
 /* Run to the next breakpoint; NONE and stays when none is met.  `hit` may be NULL. */
 uint32_t session_run(struct session *s, uint32_t event, int direction, struct breakpoint **hit);
 void breakpoint_free(struct breakpoint *b);

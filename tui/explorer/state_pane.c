@@ -148,7 +148,7 @@ void append_stack(const struct app *app, uint32_t event, GString *out)
 	GArray *frames = session_frames(app->session, event);
 	append_padded_name(t, t->events[event].thread, out);
 	g_string_append(out, "  ");
-	for (guint i = 0; i < frames->len; i++) {
+	for (guint i = 0; i < trace_frames_shown(t, frames); i++) {
 		struct frame frame = g_array_index(frames, struct frame, i);
 		g_string_append(out, i ? " ◂ " : "");
 		if (frame.function)

@@ -319,6 +319,20 @@ uint32_t session_find(const struct session *s, uint32_t event, const char *text,
 	return found;
 }
 
+uint32_t session_find_in(const struct session *s, const GArray *events, guint from,
+                         const char *text, int direction)
+{
+	const struct trace *t = s->trace;
+	struct matches m = matches_of(t, text);
+	uint32_t found = NONE;
+	for (guint i = from + (guint)direction; found == NONE && i < events->len;
+	     i += (guint)direction)
+		if (event_matches(t, &t->events[g_array_index(events, uint32_t, i)], &m, text))
+			found = i;
+	matches_release(&m);
+	return found;
+}
+
 /* -- breakpoints -------------------------------------------------------------------- */
 
 void breakpoint_free(struct breakpoint *b)

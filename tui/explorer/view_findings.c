@@ -5,6 +5,7 @@
 #include "tui/explorer/app.h"
 
 #include "tui/explorer/command_line.h"
+#include "tui/explorer/compare.h"
 #include "tui/explorer/missing_code.h"
 
 #include <string.h>
@@ -19,7 +20,8 @@ struct findings {
 	char *filter;  /* owned, or NULL */
 	enum column sort;
 	bool races_only, hide_marked;
-	int widest;   /* columns of the longest variable that is shown */
+	const struct entry *held; /* to be compared with another; or NULL */
+	int widest;               /* columns of the longest variable that is shown */
 	bool touched; /* the reader has moved: new findings do not move the selection */
 };
 
@@ -60,20 +62,49 @@ static bool contains(const char *text, const char *wanted)
 	return strcasestr(text, wanted) != NULL;
 }
 
+/* What a pair of accesses is: a lost update weighs more than a look. */
+static const char *accesses_word(const struct session *s, const struct entry *entry)
+{
+	const struct event *events = s->trace->events;
+	const struct finding *f = entry->finding;
+	if (entry->sites[0] == NONE)
+		return "";
+	return op_writes(events[f->first].op) && op_writes(events[f->second].op) ? "write-write"
+	                                                                         : "read-write";
+}
+
+static bool says(const struct session *s, const struct entry *entry, const char *word)
+{
+	const struct finding *f = entry->finding;
+	const struct event *events = s->trace->events;
+	return contains(entry->where, word) || contains(entry->variable, word) ||
+	       contains(kind_words[f->kind], word) ||
+	       contains(verdicts[missing_code_verdict(s, entry)].word, word) ||
+	       contains(triage_word(entry->triage), word) ||
+	       (entry->note && contains(entry->note, word)) ||
+	       contains(accesses_word(s, entry), word) ||
+	       (strcasecmp(word, "reported") == 0 && session_reported(s, entry)) ||
+	       strcmp(trace_thread_name(s->trace, events[f->first].thread), word) == 0 ||
+	       strcmp(trace_thread_name(s->trace, events[f->second].thread), word) == 0;
+}
+
+/* Each word of the filter is said, and none of those that begin with `!`. */
 static bool passes(const struct session *s, const struct findings *f, const struct entry *entry)
 {
-	const struct finding *x = entry->finding;
 	if (f->races_only && verdicts[missing_code_verdict(s, entry)].rank > 1)
 		return false;
 	if (f->hide_marked && entry->triage != TRIAGE_NONE)
 		return false;
 	if (f->filter == NULL)
 		return true;
-	return contains(entry->where, f->filter) || contains(entry->variable, f->filter) ||
-	       contains(kind_words[x->kind], f->filter) ||
-	       contains(verdicts[missing_code_verdict(s, entry)].word, f->filter) ||
-	       contains(triage_word(entry->triage), f->filter) ||
-	       (entry->note && contains(entry->note, f->filter));
+	bool all = true;
+	char **words = g_strsplit(f->filter, " ", -1);
+	for (char **w = words; *w && all; w++) {
+		bool without = **w == '!' && (*w)[1];
+		all = **w == '\0' || says(s, entry, *w + without) != without;
+	}
+	g_strfreev(words);
+	return all;
 }
 
 static int compare(gconstpointer x, gconstpointer y, gpointer data)
@@ -201,7 +232,8 @@ static struct columns columns_of(int width, int widest)
 }
 
 static void draw_entry(const struct session *s, struct pane p, int row,
-                       const struct columns *columns, const struct entry *entry, bool selected)
+                       const struct columns *columns, const struct entry *entry, bool held,
+                       bool selected)
 {
 	const struct finding *f = entry->finding;
 	struct columns c = *columns;
@@ -210,13 +242,15 @@ static void draw_entry(const struct session *s, struct pane p, int row,
 	enum style style = verdict_style(verdict);
 	enum style text =
 	        verdict == VERDICT_IMPOSSIBLE || entry->triage ? STYLE_DIM : STYLE_TEXT;
-	if (selected)
-		pane_text(p, row, 0, STYLE_HERE, "▸");
+	if (selected || held)
+		pane_text(p, row, 0, STYLE_HERE, held ? "=" : "▸");
 	pane_text(p, row, 1, style, verdicts[verdict].glyph);
 	pane_field(p, row, c.verdict, 8, style, verdicts[verdict].word);
 	if (missing_code_refutes(s, entry))
 		pane_text(p, row, c.kind - 2, STYLE_MISSING, "░");
 	pane_field(p, row, c.kind, 10, text, kind_words[f->kind]);
+	if (session_reported(s, entry))
+		pane_text(p, row, c.where - 1, STYLE_KEY, "◆");
 	pane_field(p, row, c.where, c.where_width, text,
 	           text_columns(entry->where) <= c.where_width ? entry->where : entry->lines);
 	pane_field(p, row, c.variable, c.variable_width, text, entry->variable);
@@ -245,13 +279,16 @@ static void draw_list(const struct app *app, const struct findings *f, struct pa
 	if (f->filter)
 		g_string_append_printf(about, "%sfilter: %s", about->len ? "  " : "",
 		                       f->filter);
+	else if (app->session->reported)
+		g_string_append_printf(about, "%s◆ in the report", about->len ? "  " : "");
 	pane_field(p, 0, c.where + 7, c.where_width - 7, f->filter ? STYLE_KEY : STYLE_DIM,
 	           about->str);
 	g_string_free(about, TRUE);
 	for (int r = 0; r < f->list.rows && f->list.top + r < f->shown->len; r++) {
 		uint64_t i = f->list.top + r;
-		draw_entry(app->session, p, r + 1, &c,
-		           app->session->entries->pdata[g_array_index(f->shown, int, i)],
+		const struct entry *entry =
+		        app->session->entries->pdata[g_array_index(f->shown, int, i)];
+		draw_entry(app->session, p, r + 1, &c, entry, entry == f->held,
 		           i == f->list.cursor);
 	}
 }
@@ -278,6 +315,9 @@ static void draw_seen(const struct app *app, const struct entry *entry, struct p
 		               analysis_word(shown[i]));
 		at = pane_text(p, 0, at + 1, style, glyph);
 	}
+	guint number = session_reported(app->session, entry);
+	if (number)
+		pane_format(p, 0, at + 2, STYLE_KEY, "◆ %u", number);
 }
 
 static void draw_side(const struct app *app, struct pane p, uint32_t event)
@@ -365,6 +405,21 @@ static void triage(struct app *app)
 	        app->session->notes_path);
 }
 
+/* The first finding is held, the second compared with it. */
+static void compare_with_held(struct app *app, struct findings *f)
+{
+	const struct entry *entry = session_selected(app->session), *held = f->held;
+	f->held = NULL;
+	if (entry == NULL || entry == held)
+		return;
+	if (held == NULL) {
+		f->held = entry;
+		app_say(app, "held: = on another finding compares the two");
+		return;
+	}
+	app_show_text(app, "Two findings", compare_findings(app->session, held, entry));
+}
+
 static bool findings_request(struct app *app, void *state, enum request request, uint64_t count)
 {
 	struct findings *f = state;
@@ -388,6 +443,9 @@ static bool findings_request(struct app *app, void *state, enum request request,
 			line_open(app, LINE_NOTE, entry->note ? entry->note : "");
 		return true;
 	}
+	case REQUEST_COMPARE:
+		compare_with_held(app, f);
+		return true;
 	case REQUEST_SORT:
 		f->sort = (enum column)((f->sort + 1) % COLUMNS);
 		app_say(app, "sorted by %s", sort_words[f->sort]);
@@ -412,7 +470,8 @@ static bool findings_request(struct app *app, void *state, enum request request,
 	}
 }
 
-/* `/` filters here: every finding with the text in its place, variable, kind, mark or note. */
+/* `/` filters here: the findings that say every word in their place, variable, kind, verdict,
+ * threads, mark or note. */
 static bool findings_search(struct app *app, void *state, const char *text, int direction)
 {
 	struct findings *f = state;

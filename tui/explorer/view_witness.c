@@ -11,12 +11,6 @@
 
 enum { KEPT_PREFIX = 3, FOLD_FROM = 8 };
 
-enum row_kind { ROW_EVENT, ROW_FOLD, ROW_SWITCH, ROW_BOTH };
-struct row {
-	enum row_kind kind;
-	guint index; /* into the sequence; of a switch, into the switches */
-};
-
 static void *witness_open(struct app *app)
 {
 	struct witness_view *v = g_new0(struct witness_view, 1);
@@ -24,6 +18,8 @@ static void *witness_open(struct app *app)
 	v->recorded = g_array_new(FALSE, FALSE, sizeof(struct row));
 	v->sorted = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	v->prose = prose_new();
+	v->shortened = g_hash_table_new(NULL, NULL);
+	turns_init(&v->turns);
 	v->pair[0] = v->pair[1] = NONE;
 	return v;
 }
@@ -49,6 +45,7 @@ static void forget(struct witness_view *v)
 		chooser_release(&v->chooser);
 	v->choosing = false;
 	v->finding = NULL;
+	v->source = NULL;
 }
 
 static void witness_close(void *state)
@@ -59,6 +56,8 @@ static void witness_close(void *state)
 	g_array_free(v->recorded, TRUE);
 	g_array_free(v->sorted, TRUE);
 	g_array_free(v->prose, TRUE);
+	g_hash_table_unref(v->shortened);
+	turns_release(&v->turns);
 	g_free(v);
 }
 
@@ -115,11 +114,14 @@ static void make_rows(struct witness_view *v)
 	bool race = v->w.claim == CLAIM_RACE || v->w.claim == CLAIM_DEADLOCK;
 	guint end = v->w.events->len -
 	            MIN(v->w.pair->len, v->w.events->len); /* where they are next */
+	guint next = 0; /* of the switches, which come in their order */
 	for (guint i = v->fold; i < v->w.events->len; i++) {
-		for (guint j = 0; j < v->switches->len; j++)
-			if (g_array_index(v->switches, struct context_switch, j).at == i &&
+		for (; next < v->switches->len &&
+		       g_array_index(v->switches, struct context_switch, next).at <= i;
+		     next++)
+			if (g_array_index(v->switches, struct context_switch, next).at == i &&
 			    !(race && i >= end)) /* either of the pair may go on */
-				add_row(v->rows, ROW_SWITCH, j);
+				add_row(v->rows, ROW_SWITCH, next);
 		if (race && i == end)
 			add_row(v->rows, ROW_BOTH, i);
 		add_row(v->rows, ROW_EVENT, i);
@@ -136,9 +138,19 @@ static guint point_of_it(const struct witness_view *v)
 	return v->rows->len ? v->rows->len - 1 : 0;
 }
 
+static bool has_optional(const struct witness_view *v)
+{
+	for (guint i = 0; i < v->switches->len; i++)
+		if (g_array_index(v->switches, struct context_switch, i).reason ==
+		    SWITCH_OPTIONAL)
+			return true;
+	return false;
+}
+
 static void take_finding(struct app *app, struct witness_view *v, const struct finding *f)
 {
 	v->finding = f;
+	v->source = f->witness;
 	v->w.claim = session_claim(f);
 	v->w.under_missing = app->session->missing && f->kind == FINDING_DATA_RACE;
 	v->w.events = g_array_copy(f->witness);
@@ -149,8 +161,34 @@ static void take_finding(struct app *app, struct witness_view *v, const struct f
 	v->switches = witness_switches(app_trace(app), &v->w);
 	stage_init(&v->stage, app->session, v->w.events, false);
 	make_rows(v);
+	turns_make(v, app_trace(app));
 	verify(app, v);
 	v->list.cursor = point_of_it(v);
+	if (has_optional(v) && g_hash_table_add(v->shortened, (gpointer)f))
+		app_fewer_switches(app);
+}
+
+/* The cursor to the event with this index of the sequence, or to the fold that it is in. */
+static void go_to_index(struct witness_view *v, guint index)
+{
+	v->list.cursor = 0;
+	for (guint r = 0; r < v->rows->len; r++) {
+		const struct row *row = &g_array_index(v->rows, struct row, r);
+		if (row->kind == ROW_EVENT && row->index == index)
+			v->list.cursor = r;
+	}
+}
+
+/* Another sequence for the same pair: the reader stays where he was. */
+static void take_shorter(struct app *app, struct witness_view *v, const struct finding *f)
+{
+	bool moved = v->list.cursor != point_of_it(v);
+	uint32_t event = event_at(v, witness_view_cursor(v));
+	forget(v);
+	take_finding(app, v, f);
+	uint32_t index = moved ? stage_position(&v->stage, event) : NONE;
+	if (index != NONE)
+		go_to_index(v, index);
 }
 
 /* Columns for the thread's name and the event's number, no more than they need. */
@@ -194,8 +232,11 @@ void witness_view_show(struct app *app, struct witness_view *v)
 	const struct finding *f = session_finding(s);
 	bool same_pair = v->pair[0] == s->pair[0] && v->pair[1] == s->pair[1] &&
 	                 v->missing == s->missing;
-	if (same_pair && f == v->finding && f)
+	if (same_pair && f == v->finding && f) {
+		if (v->source && f->witness != v->source && !v->choosing)
+			take_shorter(app, v, f);
 		return;
+	}
 	forget(v);
 	v->pair[0] = s->pair[0];
 	v->pair[1] = s->pair[1];
@@ -277,8 +318,7 @@ void draw_witness_event(const struct app *app, const struct witness_view *v, str
 	pane_field_right(p, row, p.columns - width, width, STYLE_MOVED, mark);
 }
 
-/* Why the old thread does not go on, in as few words as half a screen has room for. */
-static void append_reason(const struct trace *t, const struct witness_view *v,
+void append_switch_reason(const struct trace *t, const struct witness_view *v,
                           const struct context_switch *s, GString *out)
 {
 	uint32_t old = t->events[event_at(v, s->at - 1)].thread;
@@ -314,7 +354,7 @@ static void draw_switch(const struct app *app, const struct witness_view *v, str
 	        &g_array_index(v->switches, struct context_switch, index);
 	pane_rule(pane_part(p, row, 0, 1, -1), 0, NULL);
 	GString *text = g_string_new(" switch, ");
-	append_reason(app_trace(app), v, s, text);
+	append_switch_reason(app_trace(app), v, s, text);
 	g_string_append_c(text, ' ');
 	pane_text(p, row, 2, s->reason == SWITCH_OPTIONAL ? STYLE_DIM : STYLE_KEY, text->str);
 	g_string_free(text, TRUE);
@@ -354,8 +394,7 @@ static void draw_row(const struct app *app, const struct witness_view *v, struct
 	}
 }
 
-/* The event under the cursor, or the next one below a separator; NONE at a fold. */
-static guint cursor_index(const struct witness_view *v)
+guint witness_view_cursor(const struct witness_view *v)
 {
 	for (uint64_t i = v->list.cursor; i < v->rows->len; i++) {
 		const struct row *row = &g_array_index(v->rows, struct row, i);
@@ -372,7 +411,7 @@ static guint cursor_index(const struct witness_view *v)
 static guint cursor_step(const struct witness_view *v)
 {
 	enum row_kind kind = g_array_index(v->rows, struct row, v->list.cursor).kind;
-	guint index = cursor_index(v);
+	guint index = witness_view_cursor(v);
 	return kind == ROW_SWITCH || kind == ROW_BOTH ? index : index + 1;
 }
 
@@ -392,7 +431,7 @@ static uint64_t recorded_position(const struct witness_view *v, uint32_t event)
 }
 
 /* The switch between the two of the pair is none of the schedule's: either may go first. */
-static void append_switch_count(const struct witness_view *v, GString *out)
+void append_switch_count(const struct witness_view *v, GString *out)
 {
 	guint needed = 0, all = 0,
 	      end = v->w.events->len - MIN(v->w.pair->len, v->w.events->len);
@@ -417,7 +456,7 @@ static void append_switch_count(const struct witness_view *v, GString *out)
 		                       needed);
 }
 
-static void draw_foot(const struct app *app, const struct witness_view *v, struct pane p)
+void draw_witness_foot(const struct app *app, const struct witness_view *v, struct pane p)
 {
 	guint step = cursor_step(v);
 	bool both = g_array_index(v->rows, struct row, v->list.cursor).kind == ROW_BOTH;
@@ -448,7 +487,7 @@ static void draw_orders(const struct app *app, const struct witness_view *v, str
 	struct pane left = pane_part(p, 2, 0, p.rows - 2 - foot, half);
 	struct pane right = pane_part(p, 2, half + 1, p.rows - 2 - foot, -1);
 	pane_bar(pane_part(p, 2, 0, p.rows - 2 - foot, -1), half);
-	uint64_t same = recorded_position(v, event_at(v, cursor_index(v)));
+	uint64_t same = recorded_position(v, event_at(v, witness_view_cursor(v)));
 	for (int r = 0; r < left.rows && v->recorded_top + r < v->recorded->len; r++) {
 		draw_row(app, v, left, r,
 		         &g_array_index(v->recorded, struct row, v->recorded_top + r), false);
@@ -463,7 +502,7 @@ static void draw_orders(const struct app *app, const struct witness_view *v, str
 			pane_text(right, r, 0, STYLE_HERE, "▸");
 		}
 	}
-	draw_foot(app, v, pane_part(p, p.rows - foot, 0, -1, -1));
+	draw_witness_foot(app, v, pane_part(p, p.rows - foot, 0, -1, -1));
 }
 
 /* -- drawing what there is without a witness ------------------------------------------------
@@ -510,6 +549,7 @@ static void witness_fit(struct app *app, void *state, int rows, int columns)
 		prose_fit(v->prose, &v->list, rows, columns);
 	if (v->w.events == NULL)
 		return;
+	turns_fit(v, rows);
 	int room = rows - 2 - stage_pane_rows(&v->stage, rows);
 	list_fit(&v->list, v->rows->len, room);
 	/* With the line that says so, those that are next. */
@@ -517,7 +557,7 @@ static void witness_fit(struct app *app, void *state, int rows, int columns)
 	if (g_array_index(v->rows, struct row, v->list.cursor).kind == ROW_BOTH &&
 	    below > v->list.top + (uint64_t)MAX(room, 0) && below <= v->rows->len)
 		v->list.top = below - (uint64_t)room;
-	uint64_t same = recorded_position(v, event_at(v, cursor_index(v)));
+	uint64_t same = recorded_position(v, event_at(v, witness_view_cursor(v)));
 	struct list left = { .cursor = same, .top = v->recorded_top };
 	list_fit(&left, v->recorded->len, room);
 	v->recorded_top = left.top;
@@ -528,6 +568,8 @@ static void witness_draw(const struct app *app, const void *state, struct pane p
 	const struct witness_view *v = state;
 	if (v->choosing)
 		scheduler_draw(app, v, p);
+	else if (v->w.events && v->turns.shown)
+		turns_draw(app, v, p);
 	else if (v->w.events)
 		draw_orders(app, v, p);
 	else if (v->prose->len)
@@ -541,7 +583,7 @@ static void witness_draw(const struct app *app, const void *state, struct pane p
 static void follow(struct app *app, struct witness_view *v)
 {
 	if (v->w.events)
-		app->session->event = event_at(v, cursor_index(v));
+		app->session->event = event_at(v, witness_view_cursor(v));
 }
 
 /* Step to the next row that `wanted` says yes to. */
@@ -562,7 +604,7 @@ static void find_access(struct app *app, struct witness_view *v, int direction,
                         bool (*wanted)(enum op))
 {
 	const struct trace *t = app_trace(app);
-	uint32_t variable = session_variable(app->session, event_at(v, cursor_index(v)));
+	uint32_t variable = session_variable(app->session, event_at(v, witness_view_cursor(v)));
 	for (uint64_t i = v->list.cursor; variable != NONE;) {
 		if (direction < 0 ? i == 0 : i + 1 >= v->rows->len)
 			break;
@@ -630,11 +672,15 @@ static bool witness_request(struct app *app, void *state, enum request request, 
 		return scheduler_request(app, v, request);
 	if (request == REQUEST_SCHEDULE) {
 		guint before = v->w.events ? MAX(v->w.events->len, 2) - 2 : 0;
-		scheduler_start(app, v, v->w.events ? MIN(cursor_index(v), before) : 0);
+		scheduler_start(app, v, v->w.events ? MIN(witness_view_cursor(v), before) : 0);
 		return true;
 	}
 	if (v->w.events == NULL)
 		return without_witness(app, v, request, count);
+	if (turns_request(app, v, request, count)) {
+		follow(app, v);
+		return true;
+	}
 	bool understood = true;
 	switch (request) {
 	case REQUEST_NEXT:
@@ -662,6 +708,9 @@ static bool witness_request(struct app *app, void *state, enum request request, 
 	case REQUEST_REPLAY:
 		commands_run(app, "replay");
 		break;
+	case REQUEST_DEBUG:
+		commands_run(app, "replay --gdb");
+		break;
 	case REQUEST_ENTER:
 		follow(app, v);
 		app_go(app, VIEW_TRACE);
@@ -676,6 +725,27 @@ static bool witness_request(struct app *app, void *state, enum request request, 
 	return understood;
 }
 
+/* In the schedule that is shown, not in the recording. */
+static bool witness_search(struct app *app, void *state, const char *text, int direction)
+{
+	struct witness_view *v = state;
+	if (v->w.events == NULL || v->choosing)
+		return false;
+	uint32_t index = session_find_in(app->session, v->w.events, witness_view_cursor(v),
+	                                 text, direction);
+	if (index == NONE) {
+		app_say(app, "no event %s in this schedule with “%s”",
+		        direction > 0 ? "after this" : "before this", text);
+		return true;
+	}
+	if (index < v->fold)
+		app_say(app,
+		        "it is among the first events, which are as recorded: T shows them");
+	go_to_index(v, index);
+	follow(app, v);
+	return true;
+}
+
 static void witness_select(struct app *app, void *state, int row, int column, bool again)
 {
 	struct witness_view *v = state;
@@ -686,6 +756,11 @@ static void witness_select(struct app *app, void *state, int row, int column, bo
 	}
 	if (v->w.events == NULL && v->prose->len)
 		prose_select(v->prose, &v->list, row, v->columns);
+	if (v->w.events && v->turns.shown) {
+		turns_select(v, row);
+		follow(app, v);
+		return;
+	}
 	if (row < 2 || v->w.events == NULL || v->list.top + (row - 2) >= v->rows->len)
 		return;
 	v->list.cursor = v->list.top + (uint64_t)(row - 2);
@@ -714,5 +789,6 @@ const struct view_ops witness_view = {
 	.draw = witness_draw,
 	.request = witness_request,
 	.offers = witness_offers,
+	.search = witness_search,
 	.select = witness_select,
 };

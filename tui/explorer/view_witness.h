@@ -1,7 +1,7 @@
 /*
  * view_witness.h - what the parts of the witness view share: the two orders side by side
- * (view_witness.c), being the scheduler (scheduler.c), and who stands where at a step
- * (stage_pane.c).
+ * (view_witness.c), a line for each turn (turns.c), being the scheduler (scheduler.c), and who
+ * stands where at a step (stage_pane.c).
  */
 #ifndef HEDDLE_VIEW_WITNESS_H
 #define HEDDLE_VIEW_WITNESS_H
@@ -10,10 +10,33 @@
 #include "tui/explorer/prose.h"
 #include "tui/explorer/schedule.h"
 
+enum row_kind { ROW_EVENT, ROW_FOLD, ROW_SWITCH, ROW_BOTH };
+struct row {
+	enum row_kind kind;
+	guint index; /* into the sequence; of a switch, into the switches */
+};
+
+/* What one thread does between two switches; or the row of that kind, as it is. */
+struct turn {
+	enum row_kind kind;   /* ROW_SWITCH: a turn */
+	guint begin, end;     /* of the sequence */
+	uint64_t first, last; /* of `rows`: its first event, and its last */
+	guint why;            /* the switch that ends it, into the switches; or NONE */
+	int moved;            /* of its events, those that moved up less those moved down */
+};
+struct turns {
+	bool shown;
+	GArray *list;  /* struct turn */
+	GArray *lanes; /* uint32_t: the threads that have a turn, ascending */
+	uint64_t top;
+};
+
 struct witness_view {
 	uint32_t pair[2];
 	bool missing;                  /* code that was not recorded counted when it was made */
 	const struct finding *finding; /* what is shown, or NULL */
+	const GArray *source;          /* the finding's witness that `w` is of; for comparing */
+	GHashTable *shortened;         /* findings that were asked for fewer switches */
 	struct witness w;
 	struct stage stage;      /* of w.events, when there are any */
 	GArray *switches;        /* struct context_switch */
@@ -26,7 +49,8 @@ struct witness_view {
 	struct list list;             /* of `rows`, or of `prose` */
 	int columns;
 	uint64_t recorded_top;
-	char *verdict; /* owned: the checker's word */
+	struct turns turns; /* the same in short: a line a turn */
+	char *verdict;      /* owned: the checker's word */
 	bool accepted;
 	bool choosing;
 	struct chooser chooser;
@@ -39,6 +63,30 @@ void witness_view_show(struct app *app, struct witness_view *v);
  * is room. */
 void draw_witness_event(const struct app *app, const struct witness_view *v, struct pane p,
                         int row, uint32_t event, const char *text, int8_t move);
+
+/* The event under the cursor, or the next one below a separator: its index. */
+guint witness_view_cursor(const struct witness_view *v);
+/* "4 switches, 2 needed" */
+void append_switch_count(const struct witness_view *v, GString *out);
+/* Why the old thread does not go on, in as few words as half a screen has room for. */
+void append_switch_reason(const struct trace *t, const struct witness_view *v,
+                          const struct context_switch *s, GString *out);
+/* The rule with the step's number, who stands where, values. */
+void draw_witness_foot(const struct app *app, const struct witness_view *v, struct pane p);
+
+/* -- a line for each turn (turns.c) ------------------------------------------------------- */
+
+void turns_init(struct turns *turns);
+void turns_release(struct turns *turns);
+/* The turns of v->rows; forgets those of another witness. */
+void turns_make(struct witness_view *v, const struct trace *t);
+void turns_fit(struct witness_view *v, int rows);
+void turns_draw(const struct app *app, const struct witness_view *v, struct pane p);
+/* False: not understood here, the view's own. */
+bool turns_request(struct app *app, struct witness_view *v, enum request request,
+                   uint64_t count);
+/* A click at a row of the body. */
+void turns_select(struct witness_view *v, int row);
 
 /* -- being the scheduler (scheduler.c) ---------------------------------------------------- */
 

@@ -9,6 +9,7 @@
 #include "engine/commute/rd2.h"
 #include "engine/partial/rdit.h"
 #include "engine/predict/deadlock.h"
+#include "engine/witness/witness.h"
 
 #include <string.h>
 
@@ -150,6 +151,16 @@ static void say_settled(struct app *app, const struct report *report)
 		        report->complete ? "nothing was missed" : "more may exist");
 }
 
+/* A report names two places; the pair that happens-before leaves open tells more of them than
+ * the first that is met.  Until the reader has done something. */
+static void prefer_open_pair(struct app *app)
+{
+	if (app->reported == 0)
+		return;
+	session_ask_reported(app->session, app->reported);
+	app_goto(app, app->session->pair[0], false);
+}
+
 static void analysis_done(struct job *job, bool good, const struct error *error)
 {
 	struct app *app = job->context;
@@ -165,6 +176,8 @@ static void analysis_done(struct job *job, bool good, const struct error *error)
 	if (analysis == ANALYSIS_AUTO)
 		say_settled(app, report);
 	session_add_report(app->session, report, analysis, analysis == ANALYSIS_AUTO);
+	if (analysis == ANALYSIS_HB)
+		prefer_open_pair(app);
 	app_refresh(app);
 }
 
@@ -495,6 +508,59 @@ void app_decide_pair(struct app *app, uint32_t first, uint32_t second)
 	job->data = d;
 	job->run = decide_run;
 	job->done = decide_done;
+	job->urgent = true;
+	jobs_add(&app->jobs, job);
+}
+
+/* -- a readable schedule ---------------------------------------------------------------- */
+
+struct shortening {
+	const struct finding *finding; /* borrowed from a report of the session, which stays */
+	enum claim claim;
+	GArray *events, *pair;
+};
+
+static bool shorten_run(struct job *job, const struct progress *progress, struct error *error)
+{
+	struct shortening *w = job->data;
+	struct check_options options = { 0 };
+	witness_minimise(job_trace(job), w->claim, (const uint32_t *)(void *)w->pair->data,
+	                 w->pair->len, &options, w->events);
+	return true;
+}
+
+static void shorten_done(struct job *job, bool good, const struct error *error)
+{
+	struct app *app = job->context;
+	struct shortening *w = job->data;
+	struct finding *f = (struct finding *)w->finding; /* of the session, which is ours */
+	if (!app->jobs.closing) {
+		g_array_unref(f->witness);
+		f->witness = g_steal_pointer(&w->events);
+		app_refresh(app);
+	}
+	if (w->events)
+		g_array_unref(w->events);
+	g_array_unref(w->pair);
+	g_free(w);
+}
+
+/* Under a specification the model would be asked from two threads at once. */
+void app_fewer_switches(struct app *app)
+{
+	const struct finding *f = session_finding(app->session);
+	if (f == NULL || f->witness == NULL || f->kind != FINDING_DATA_RACE ||
+	    app_trace(app)->instances_count > 0)
+		return;
+	struct job *job = job_new(app, "looking for fewer switches", (int)f->first);
+	struct shortening *w = g_new0(struct shortening, 1);
+	w->finding = f;
+	w->claim = session_claim(f);
+	w->events = g_array_copy(f->witness);
+	w->pair = finding_claimed(f);
+	job->data = w;
+	job->run = shorten_run;
+	job->done = shorten_done;
 	job->urgent = true;
 	jobs_add(&app->jobs, job);
 }

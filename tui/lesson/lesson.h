@@ -84,8 +84,14 @@ void lesson_print_checks(GString *out);
 struct lesson_progress {
 	guint step; /* that was shown last, from 0 */
 	bool finished;
+	/* the last time that it was gone through, as far as one is */
+	guint wrong;   /* answers that were not right */
+	guint hints;   /* that were asked for */
+	guint skipped; /* steps left undone */
 };
 struct lesson_progress lesson_progress_load(const char *name);
+/* "2 wrong answers, 1 hint", or "no mistake, no hint". */
+void lesson_progress_append(struct lesson_progress progress, GString *out);
 /* False when it cannot be kept. */
 bool lesson_progress_save(const char *name, struct lesson_progress progress,
                           struct error *error);

@@ -1,6 +1,7 @@
 /*
  * progress.c - how far the student has come in each lesson: one JSON object in the XDG state
- * folder, {"lost-update": {"step": 3, "finished": false}}.
+ * folder, {"lost-update": {"step": 3, "finished": false, "wrong": 1, "hints": 0, "skipped":
+ * 0}}.
  */
 #include "tui/lesson/lesson.h"
 
@@ -23,6 +24,31 @@ static json_t *load(void)
 	return json_object();
 }
 
+static guint count_of(const json_t *item, const char *key)
+{
+	json_int_t count = json_integer_value(json_object_get(item, key));
+	return count > 0 && count < 100000 ? (guint)count : 0;
+}
+
+static void append_count(guint count, const char *word, GString *out)
+{
+	if (count)
+		g_string_append_printf(out, "%s%u %s%s", out->len ? ", " : "", count, word,
+		                       count == 1 ? "" : "s");
+}
+
+void lesson_progress_append(struct lesson_progress progress, GString *out)
+{
+	GString *text = g_string_new(NULL);
+	append_count(progress.wrong, "wrong answer", text);
+	append_count(progress.hints, "hint", text);
+	append_count(progress.skipped, "step left out", text);
+	if (progress.skipped > 1) /* "steps left out" */
+		g_string_replace(text, "step left outs", "steps left out", 0);
+	g_string_append(out, text->len ? text->str : "no mistake, no hint");
+	g_string_free(text, TRUE);
+}
+
 struct lesson_progress lesson_progress_load(const char *name)
 {
 	struct lesson_progress progress = { 0 };
@@ -30,6 +56,9 @@ struct lesson_progress lesson_progress_load(const char *name)
 	json_int_t step = json_integer_value(json_object_get(item, "step"));
 	progress.step = step > 0 && step < 10000 ? (guint)step : 0;
 	progress.finished = json_is_true(json_object_get(item, "finished"));
+	progress.wrong = count_of(item, "wrong");
+	progress.hints = count_of(item, "hints");
+	progress.skipped = count_of(item, "skipped");
 	json_decref(root);
 	return progress;
 }
@@ -39,8 +68,10 @@ bool lesson_progress_save(const char *name, struct lesson_progress progress,
 {
 	json_t *root = load();
 	json_object_set_new(root, name,
-	                    json_pack("{s:i, s:b}", "step", (int)progress.step, "finished",
-	                              (int)progress.finished));
+	                    json_pack("{s:i, s:b, s:i, s:i, s:i}", "step", (int)progress.step,
+	                              "finished", (int)progress.finished, "wrong",
+	                              (int)progress.wrong, "hints", (int)progress.hints,
+	                              "skipped", (int)progress.skipped));
 	char *text = json_dumps(root, JSON_INDENT(2) | JSON_SORT_KEYS);
 	char *path = path_of_progress(), *folder = g_path_get_dirname(path);
 	g_mkdir_with_parents(folder, 0700);

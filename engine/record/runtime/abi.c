@@ -25,7 +25,7 @@ static unsigned annotated_slot(uintptr_t p)
 	return 0;
 }
 
-static void annotate_release(uintptr_t p, uintptr_t pc)
+void message_release(uintptr_t p, uintptr_t pc)
 {
 	struct thread *t = recording();
 	if (!t)
@@ -37,7 +37,7 @@ static void annotate_release(uintptr_t p, uintptr_t pc)
 	log_event(t, LOG_SND, 0, pc, annotated[i].message, 0, 1);
 }
 
-static void annotate_acquire(uintptr_t p, uintptr_t pc)
+void message_acquire(uintptr_t p, uintptr_t pc)
 {
 	struct thread *t = recording();
 	if (!t)
@@ -51,22 +51,22 @@ static void annotate_acquire(uintptr_t p, uintptr_t pc)
 EXPORT void __tsan_acquire(void *p);
 void __tsan_acquire(void *p)
 {
-	annotate_acquire((uintptr_t)p, CALLER());
+	message_acquire((uintptr_t)p, CALLER());
 }
 EXPORT void __tsan_release(void *p);
 void __tsan_release(void *p)
 {
-	annotate_release((uintptr_t)p, CALLER());
+	message_release((uintptr_t)p, CALLER());
 }
 EXPORT void AnnotateHappensBefore(const char *file, int line, uintptr_t p);
 void AnnotateHappensBefore(const char *file, int line, uintptr_t p)
 {
-	annotate_release(p, CALLER());
+	message_release(p, CALLER());
 }
 EXPORT void AnnotateHappensAfter(const char *file, int line, uintptr_t p);
 void AnnotateHappensAfter(const char *file, int line, uintptr_t p)
 {
-	annotate_acquire(p, CALLER());
+	message_acquire(p, CALLER());
 }
 EXPORT void AnnotateIgnoreReadsBegin(const char *file, int line);
 void AnnotateIgnoreReadsBegin(const char *file, int line)
@@ -84,6 +84,9 @@ enum { OWN_TRY = 1 << 4, OWN_TRY_FAILED = 1 << 5, OWN_READ = 1 << 3 };
 EXPORT void __tsan_mutex_create(void *p, unsigned flags);
 void __tsan_mutex_create(void *p, unsigned flags)
 {
+	struct thread *t = recording();
+	if (t)
+		log_init(t, p);
 }
 EXPORT void __tsan_mutex_destroy(void *p, unsigned flags);
 void __tsan_mutex_destroy(void *p, unsigned flags)
@@ -141,27 +144,27 @@ void __tsan_mutex_post_unlock(void *p, unsigned flags)
 EXPORT void WTFAnnotateHappensBefore(const char *file, int line, uintptr_t p);
 void WTFAnnotateHappensBefore(const char *file, int line, uintptr_t p)
 {
-	annotate_release(p, CALLER());
+	message_release(p, CALLER());
 }
 EXPORT void WTFAnnotateHappensAfter(const char *file, int line, uintptr_t p);
 void WTFAnnotateHappensAfter(const char *file, int line, uintptr_t p)
 {
-	annotate_acquire(p, CALLER());
+	message_acquire(p, CALLER());
 }
 EXPORT void __tsan_java_acquire(uintptr_t p);
 void __tsan_java_acquire(uintptr_t p)
 {
-	annotate_acquire(p, CALLER());
+	message_acquire(p, CALLER());
 }
 EXPORT void __tsan_java_release(uintptr_t p);
 void __tsan_java_release(uintptr_t p)
 {
-	annotate_release(p, CALLER());
+	message_release(p, CALLER());
 }
 EXPORT void __tsan_java_release_store(uintptr_t p);
 void __tsan_java_release_store(uintptr_t p)
 {
-	annotate_release(p, CALLER());
+	message_release(p, CALLER());
 }
 
 static void own_lock(enum log_tag tag, uintptr_t p, uintptr_t pc)

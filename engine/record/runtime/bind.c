@@ -121,8 +121,8 @@ static void close_call(struct thread *t, const uint64_t *values)
 	const struct open_call *c = &t->open[--t->open_count];
 	struct text text;
 	put_values(&text, c->bound->result, values);
-	invoke_record(t, LOG_RET, false, c->pc, c->bound->type, c->self, c->bound->method,
-	              text.bytes);
+	invoke_record(t, LOG_RET, values ? 0 : LOG_LEFT, c->pc, c->bound->type, c->self,
+	              c->bound->method, text.bytes);
 }
 
 /*
@@ -149,7 +149,7 @@ EXPORT int heddle_bound_begin(const struct heddle_bound *b, const void *self, co
 	struct text text;
 	put_values(&text, b->arguments, values);
 	sched_point(t); /* what libraries do is where threads meet */
-	invoke_record(t, LOG_CALL, b->makes, (uintptr_t)pc, b->type, self, b->method,
+	invoke_record(t, LOG_CALL, b->makes ? LOG_MADE : 0, (uintptr_t)pc, b->type, self, b->method,
 	              text.bytes);
 	t->open[t->open_count++] =
 	        (struct open_call){ (uintptr_t)frame, (uintptr_t)pc, self, b };

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "outside.h"
+#include "ranges.h"
 
 /* ---- calls that the scheduler only steps aside for ---- */
 
@@ -177,6 +178,16 @@ void clock_now(clockid_t clock, struct timespec *now)
 	now->tv_nsec = passed % 1000000000;
 }
 
+uint64_t deadline_of(clockid_t clock, const struct timespec *at)
+{
+	struct timespec now;
+	clock_now(clock, &now);
+	int64_t left = (at->tv_sec - now.tv_sec) * 1000000000ll + at->tv_nsec - now.tv_nsec;
+	if (at->tv_sec - now.tv_sec > 1 << 30)
+		left = (1ll << 30) * 1000000000ll;
+	return virtual_now() + (left > 0 ? left : 0);
+}
+
 /* A clock that the program asks: recorded, and on replay answered as it was. */
 static int ask(struct thread *t, clockid_t clock, struct timespec *answer)
 {
@@ -200,32 +211,39 @@ static bool asked_here(struct thread *t, clockid_t clock, uintptr_t pc)
 EXPORT int clock_gettime(clockid_t clock, struct timespec *time)
 {
 	struct thread *t = recording();
-	if (!asked_here(t, clock, CALLER()))
-		return REAL(clock_gettime)(clock, time);
-	return ask(t, clock, time);
+	int result = asked_here(t, clock, CALLER()) ? ask(t, clock, time)
+	                                            : REAL(clock_gettime)(clock, time);
+	if (result == 0)
+		WRITES(time, sizeof(*time));
+	return result;
 }
 EXPORT int gettimeofday(struct timeval *restrict time, void *restrict zone)
 {
 	struct thread *t = recording();
-	if (!asked_here(t, CLOCK_REALTIME, CALLER()))
-		return REAL(gettimeofday)(time, zone);
-	struct timespec now;
-	ask(t, CLOCK_REALTIME, &now);
-	{
+	int result = 0;
+	if (asked_here(t, CLOCK_REALTIME, CALLER())) {
+		struct timespec now;
+		ask(t, CLOCK_REALTIME, &now);
 		time->tv_sec = now.tv_sec;
 		time->tv_usec = now.tv_nsec / 1000;
+	} else {
+		result = REAL(gettimeofday)(time, zone);
 	}
-	return 0;
+	WRITES(time, sizeof(*time));
+	return result;
 }
 EXPORT time_t time(time_t *out)
 {
 	struct thread *t = recording();
-	if (!asked_here(t, CLOCK_REALTIME, CALLER()))
-		return REAL(time)(out);
 	struct timespec now;
-	ask(t, CLOCK_REALTIME, &now);
-	if (out)
+	if (asked_here(t, CLOCK_REALTIME, CALLER()))
+		ask(t, CLOCK_REALTIME, &now);
+	else
+		now.tv_sec = REAL(time)(NULL);
+	if (out) {
 		*out = now.tv_sec;
+		WRITES(out, sizeof(*out));
+	}
 	return now.tv_sec;
 }
 EXPORT int timespec_get(struct timespec *time, int base)
@@ -234,6 +252,7 @@ EXPORT int timespec_get(struct timespec *time, int base)
 	if (base != TIME_UTC || !asked_here(t, CLOCK_REALTIME, CALLER()))
 		return REAL(timespec_get)(time, base);
 	ask(t, CLOCK_REALTIME, time);
+	WRITES(time, sizeof(*time));
 	return base;
 }
 EXPORT clock_t clock(void)

@@ -40,6 +40,11 @@ static __attribute__((noinline)) void access_framed(struct thread *t, const void
 	enum log_tag tag = what & 255;
 	unsigned flags = what >> 8 & 255, code = what >> 16;
 	bool written = false;
+	/* It is not in the cache, and what is between takes as long as to bring it there. */
+	__builtin_prefetch(
+	        &t->stream->sites
+	                 ->at[log_site_slot(log_site_key(log_word(tag, flags, pc), code))],
+	        1);
 	if (t->attention == 0 && t->budget > 0) {
 		if (t->pending)
 			log_fill(t);

@@ -523,10 +523,10 @@ EXPORT int dlclose(void *library)
 	                pthread_condattr_getpshared) F(pthread_getcpuclockid) \
 	                F(pthread_getname_np) F(pthread_mutexattr_getprioceiling) F( \
 	                        pthread_mutexattr_getprotocol) F(pthread_mutexattr_getpshared) \
-	                        F(pthread_mutexattr_getrobust) F(pthread_mutexattr_gettype) F( \
-	                                pthread_rwlock_init) F(pthread_rwlockattr_getkind_np) \
+	                        F(pthread_mutexattr_getrobust) F(pthread_mutexattr_gettype) \
+	                                F(pthread_rwlockattr_getkind_np) \
 	                                F(pthread_rwlockattr_getpshared) F(pthread_sigmask) \
-	                                        F(pthread_spin_init) F(realpath) F(regexec) \
+	                                        F(realpath) F(regexec) \
 	                                                F(sem_getvalue) F(sem_unlink)
 FORWARDED(FORWARD)
 

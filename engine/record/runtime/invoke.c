@@ -23,14 +23,14 @@ static bool append(char *text, size_t *length, const char *more)
 	return true;
 }
 
-void invoke_record(struct thread *t, enum log_tag tag, bool made, uintptr_t pc,
+void invoke_record(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
                    const char *type, const void *object, const char *method, const char *values)
 {
 	char text[MOST_TEXT];
 	size_t length = 0;
 	if (append(text, &length, type) && append(text, &length, method) &&
 	    append(text, &length, values))
-		log_invocation(t, tag, made, pc, object, text, length);
+		log_invocation(t, tag, flags, pc, object, text, length);
 }
 
 EXPORT void heddle_record_call(const char *type, const void *object, const char *method,
@@ -41,7 +41,7 @@ EXPORT void heddle_record_call(const char *type, const void *object, const char 
 	if (!t)
 		return;
 	sched_point(t); /* what libraries do is where threads meet */
-	invoke_record(t, LOG_CALL, false, CALLER(), type, object, method, arguments);
+	invoke_record(t, LOG_CALL, 0, CALLER(), type, object, method, arguments);
 	t->told_calls++;
 	errno = error;
 }
@@ -54,7 +54,7 @@ EXPORT void heddle_record_ret(const char *type, const void *object, const char *
 	if (!t)
 		return;
 	plan_point(t);
-	invoke_record(t, LOG_RET, false, CALLER(), type, object, method, results);
+	invoke_record(t, LOG_RET, 0, CALLER(), type, object, method, results);
 	t->told_calls -= t->told_calls > 0;
 	errno = error;
 }

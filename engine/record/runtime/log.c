@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "access.h"
+#include "ranges.h"
 
 /* The runtime's mappings lie in a place of their own, so that those of the program do not
  * depend on how much has been recorded. */
@@ -64,6 +65,52 @@ void rt_unpages(void *pages, size_t bytes)
 static char *buffers;        /* the shared chunks */
 static uint8_t *buffer_used; /* free mode: whose they are */
 
+/* ---- a program that gives its rights up ---- */
+
+/*
+ * A daemon that is started by root may become another user, or change its root; the log is no
+ * longer its to open then.  So root's programs keep a descriptor of it, far from those that they
+ * count, beside the path (which is the way for those that close all they find).
+ */
+static int kept = -1;
+static uint64_t kept_file[2]; /* device, inode: is it still ours? */
+
+static bool identify(int fd, uint64_t file[2])
+{
+	struct stat status;
+	if (raw_syscall(SYS_newfstatat, fd, (long)"", (long)&status, AT_EMPTY_PATH, 0, 0) != 0)
+		return false;
+	file[0] = status.st_dev;
+	file[1] = status.st_ino;
+	return true;
+}
+
+static void keep_descriptor(long fd)
+{
+	enum { FAR = 600 };
+	if (raw_syscall(SYS_geteuid, 0, 0, 0, 0, 0, 0) != 0)
+		return;
+	long far = raw_syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, FAR, 0, 0, 0);
+	if (far < 0 || !identify((int)far, kept_file)) {
+		if (far >= 0)
+			raw_syscall(SYS_close, far, 0, 0, 0, 0, 0);
+		return;
+	}
+	kept = (int)far;
+}
+
+/* A descriptor of the log, to be closed, or -errno. */
+static long open_log(void)
+{
+	long fd = raw_syscall(SYS_openat, AT_FDCWD, (long)rt.config.log, O_WRONLY | O_CLOEXEC,
+	                      0, 0, 0);
+	uint64_t file[2];
+	if (fd >= 0 || kept < 0 || !identify(kept, file) || file[0] != kept_file[0] ||
+	    file[1] != kept_file[1])
+		return fd;
+	return raw_syscall(SYS_fcntl, kept, F_DUPFD_CLOEXEC, 0, 0, 0, 0);
+}
+
 static struct log_header *map_header(int *error)
 {
 	long fd = raw_syscall(SYS_openat, AT_FDCWD, (long)rt.config.log, O_RDWR | O_CLOEXEC, 0,
@@ -71,8 +118,10 @@ static struct log_header *map_header(int *error)
 	long p = fd < 0 ? fd
 	                : raw_syscall(SYS_mmap, 0, LOG_HEADER, PROT_READ | PROT_WRITE,
 	                              MAP_SHARED, fd, 0);
-	if (fd >= 0)
+	if (fd >= 0) {
+		keep_descriptor(fd);
 		raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+	}
 	*error = p < 0 ? -p : 0;
 	return p < 0 ? NULL : (struct log_header *)p;
 }
@@ -134,8 +183,7 @@ static uint64_t slot_of(uint64_t sequence)
 static int write_chunk(struct stream *s)
 {
 	struct log_chunk *head = s->chunk;
-	long fd = raw_syscall(SYS_openat, AT_FDCWD, (long)rt.config.log, O_WRONLY | O_CLOEXEC,
-	                      0, 0, 0);
+	long fd = open_log();
 	if (fd < 0)
 		return -fd;
 	uint64_t offset = log_chunk_offset(rt.config.flags, slot_of(head->sequence));
@@ -405,6 +453,17 @@ void frame_leave(struct thread *t)
 	context_renew(t);
 }
 
+/*
+ * What orders others before its thread, and nothing of its thread before others.  In free mode
+ * an access after it needs no record when the thread has made the same before it: whatever the
+ * later one races with the earlier one races with, too, and holds no lock besides.  (Memory
+ * that is allocated has had an epoch of its own since it was freed.)
+ */
+#define BIT(tag) (1ull << LOG_##tag)
+#define ACQUIRES \
+	(BIT(ACQ) | BIT(RACQ) | BIT(TRYFAIL) | BIT(TAKETRYFAIL) | BIT(WAKE) | BIT(DEPART) | \
+	 BIT(TAKE) | BIT(JOIN) | BIT(RCV) | BIT(ALLOC))
+
 void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc, uint64_t a,
                uint64_t b, unsigned words)
 {
@@ -412,7 +471,9 @@ void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
 	log_before(t);
 	if (tag != LOG_FENCE)
 		t->poll.spins = 0;
-	if (!rt.controlled)
+	if (!rt.controlled && ACQUIRES >> tag & 1)
+		log_ticket(t);
+	else if (!rt.controlled)
 		log_epoch(t);
 	uint64_t *w = log_room(s, 3);
 	w[1] = a;
@@ -449,7 +510,7 @@ uint64_t *log_blob(struct thread *t, enum log_tag tag, uint64_t pc, const uint64
 }
 
 /* A call or its return; `text`: type, method and values, each ended by NUL. */
-void log_invocation(struct thread *t, enum log_tag tag, bool made, uint64_t pc,
+void log_invocation(struct thread *t, enum log_tag tag, unsigned flags, uint64_t pc,
                     const void *self, const char *text, size_t length)
 {
 	uint64_t object = (uintptr_t)self;
@@ -457,8 +518,8 @@ void log_invocation(struct thread *t, enum log_tag tag, bool made, uint64_t pc,
 	if (!rt.controlled)
 		log_epoch(t);
 	uint64_t *w = log_blob(t, tag, pc, &object, 1, text, length);
-	if (w && made)
-		w[0] |= LOG_MADE << 8;
+	if (w)
+		w[0] |= flags << 8;
 	count_event(t, tag, pc);
 }
 
@@ -488,6 +549,23 @@ void log_clock(struct thread *t, clockid_t clock, const struct timespec *time)
 	BARRIER();
 	w[0] = log_word(LOG_CLOCK, clock, 0);
 	s->next = w + 3;
+}
+
+/* No event: nothing of the call stack is written for it. */
+void log_init(struct thread *t, const volatile void *object)
+{
+	struct stream *s = t->stream;
+	if (t->pending)
+		log_fill(t);
+	if (s->last != t->id)
+		log_switch(t);
+	if (!rt.controlled)
+		log_ticket(t);
+	uint64_t *w = log_room(s, 2);
+	w[1] = (uintptr_t)object;
+	BARRIER();
+	w[0] = log_word(LOG_INIT, 0, 0);
+	s->next = w + 2;
 }
 
 void log_thread(struct thread *t)
@@ -623,6 +701,7 @@ static int one_module(struct dl_phdr_info *info, size_t size, void *context)
 		rt.waiting = true;
 	}
 	missing_module(info, name, low, high);
+	range_module(info);
 	modules[module_count].bias = info->dlpi_addr;
 	modules[module_count++].low = low;
 	size_t n = absolute(name, text);

@@ -37,7 +37,7 @@ static void *noted(void *p, size_t size, uintptr_t pc)
 static void *allocated(void *p, size_t size, uintptr_t pc)
 {
 	if (unlikely(rt.reaching))
-		reach_allocated(p);
+		block_begins(p);
 	return noted(p, size, pc);
 }
 
@@ -45,12 +45,14 @@ static void freed(void *p, uintptr_t pc)
 {
 	struct thread *t = me;
 	if (unlikely(rt.reaching))
-		reach_freed(p);
+		block_ends(p);
 	if (p && (!t->gate || (t->gate == GATE_STOLEN && hook_slow(t))) && !in_libc(pc)) {
 		plan_point(t);
 		log_event(t, LOG_FREE, 0, pc, (uintptr_t)p, 0, 1);
-	} else if (p && t->pending) {
-		log_fill(t);
+	} else if (p) {
+		if (t->pending)
+			log_fill(t);
+		log_afresh(t);
 	}
 }
 
@@ -91,8 +93,9 @@ static void *reallocate(void *p, size_t size, uintptr_t pc)
 		return allocated(__libc_malloc(size), size, pc);
 	struct thread *t = me;
 	if (t->gate || in_libc(pc)) {
+		log_afresh(t);
 		if (unlikely(rt.reaching))
-			reach_freed(p);
+			block_ends(p);
 		return allocated(__libc_realloc(p, size), size, pc);
 	}
 	if (size == 0) {
@@ -270,8 +273,10 @@ EXPORT void *mmap(void *hint, size_t size, int protection, int flags, int fd, of
 	if (p != MAP_FAILED && flags & MAP_SHARED && protection & PROT_WRITE)
 		remember_shared(p, size);
 	if (t && p != MAP_FAILED && flags & MAP_ANONYMOUS && protection & PROT_WRITE &&
-	    !(flags & MAP_FIXED) && !in_libc(CALLER()))
+	    !(flags & MAP_FIXED) && !in_libc(CALLER())) {
 		noted(p, size, CALLER());
+		log_afresh(t); /* what was unmapped there has left no record */
+	}
 	if (unlikely(rt.reaching) && p != MAP_FAILED && protection & PROT_WRITE)
 		reach_mapped(p, size);
 	return p;
@@ -288,5 +293,7 @@ EXPORT int munmap(void *p, size_t size)
 EXPORT int mprotect(void *p, size_t size, int protection)
 {
 	recording(); /* a last write there has its value */
+	if (!(protection & PROT_READ))
+		rt.protects = true;
 	return REAL(mprotect)(p, size, protection);
 }

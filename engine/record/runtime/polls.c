@@ -3,11 +3,12 @@
  *
  * Such a thread learns nothing until somebody writes there, so the scheduler lets others run
  * first, and where only such threads can run each looks many times before it gives way
- * (sched.c).  What it saw is written compactly: a read by the same instruction, in the same
- * frames, of the same place, with the same value, when nothing at all has been recorded since
- * its last one, is not written but counted (LOG_REPEAT).  Whatever order of the trace's events
- * is possible stays possible with the repetitions in it, each right after the read that it
- * repeats; so nothing can be said of the shorter trace that is not true of the longer one.
+ * (sched_strategy.c).  What it saw is written compactly: a read by the same instruction, in
+ * the same frames, of the same place, with the same value, when nothing at all has been
+ * recorded since its last one, is not written but counted (LOG_REPEAT).  Whatever order of the
+ * trace's events is possible stays possible with the repetitions in it, each right after the
+ * read that it repeats; so nothing can be said of the shorter trace that is not true of the
+ * longer one.
  * Replay makes as many again.
  *
  * Knows nothing of who is next.

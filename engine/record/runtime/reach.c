@@ -21,11 +21,10 @@ enum {
 	DATA_WINDOW = 256, /* bytes that are looked at where the end is not known */
 	STACK_WINDOW = 512,
 	ALL_WORDS = 1 << 13, /* of one call, */
-	FEW_WORDS = 1 << 8,  /* and when the run has looked at so many in all: */
+	FEW_WORDS = 1 << 8, /* and when the run has looked at more than it may: see allowance */
+	BIG = 4096, /* bytes; what is bigger is looked at when nothing else is left to be */
 	BUFFER_WORDS = 4096,
-	DIRECT = 8192, /* bytes of a block that are read as they lie there; see copy() */
 };
-#define PATIENCE (1ull << 18)
 
 struct reach { /* a thread's */
 	struct log_reached list[MAX_REACHED];
@@ -36,78 +35,35 @@ struct reach { /* a thread's */
 	struct {
 		uint32_t stamp, entry;
 	} slots[SLOTS];
-	unsigned work[MAX_REACHED], work_count;
+	/* What each entry of the list points to; looked for once, when `scanned`. */
+	struct {
+		uint16_t first, count;
+		uint8_t mask;
+		bool readable, scanned, queued, deferred;
+	} nodes[MAX_REACHED];
+	uint16_t edges[ALL_WORDS];
+	unsigned edge_count;
+	uint16_t queue[MAX_REACHED]; /* a ring: nobody is in it twice */
+	unsigned queue_first, queued;
+	uint16_t big[MAX_REACHED];
+	unsigned big_first, big_count;
 	uint64_t buffer[BUFFER_WORDS]; /* of what may not be readable */
 };
 
-/* ---- heap blocks: a bit for each 16 bytes, set where a block begins ---- */
-
-#define LEAF_SHIFT   24 /* bytes of address space of a leaf */
-#define LEAF_WORDS   (1u << (LEAF_SHIFT - 4 - 6))
-#define LEAVES       (1ull << (47 - LEAF_SHIFT))
-#define MAX_BACKWARD (2 * LEAF_WORDS)
-static uint64_t **leaves;
 static uint64_t looked_at; /* words, in the whole run */
-
-static bool late; /* blocks that were there before are not known */
+static bool late;          /* blocks that were there before are not known */
 
 void reach_init(void)
 {
 	if (rt.reaching)
 		return;
-	leaves = rt_pages(LEAVES * sizeof(*leaves));
-	rt.reaching = leaves != NULL;
-	late = !leaves || me->ordinal > 0;
-}
-
-static uint64_t *leaf_of(uintptr_t address, bool make)
-{
-	uint64_t i = address >> LEAF_SHIFT;
-	if (i >= LEAVES)
-		return NULL;
-	uint64_t *leaf = __atomic_load_n(&leaves[i], __ATOMIC_ACQUIRE);
-	if (!leaf && make) {
-		uint64_t *none = NULL, *new = rt_pages(LEAF_WORDS * sizeof(*new));
-		/* Another thread may have been faster; its leaf it is then. */
-		if (new && !__atomic_compare_exchange_n(&leaves[i], &none, new, false,
-		                                        __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-			raw_syscall(SYS_munmap, (long)new, LEAF_WORDS * sizeof(*new), 0, 0, 0,
-			            0);
-			new = none;
-		}
-		leaf = new;
-	}
-	return leaf;
-}
-
-static uint64_t *word_of(uint64_t *leaf, uintptr_t address)
-{
-	return &leaf[address >> 10 & (LEAF_WORDS - 1)];
-}
-
-void reach_allocated(const void *p)
-{
-	uint64_t *leaf = p ? leaf_of((uintptr_t)p, true) : NULL;
-	uint64_t bit = 1ull << ((uintptr_t)p >> 4 & 63);
-	if (leaf && rt.controlled)
-		*word_of(leaf, (uintptr_t)p) |= bit;
-	else if (leaf)
-		__atomic_fetch_or(word_of(leaf, (uintptr_t)p), bit, __ATOMIC_RELAXED);
-}
-
-void reach_freed(const void *p)
-{
-	uint64_t *leaf = p ? leaf_of((uintptr_t)p, false) : NULL;
-	uint64_t bit = 1ull << ((uintptr_t)p >> 4 & 63);
-	if (leaf && rt.controlled)
-		*word_of(leaf, (uintptr_t)p) &= ~bit;
-	else if (leaf)
-		__atomic_fetch_and(word_of(leaf, (uintptr_t)p), ~bit, __ATOMIC_RELAXED);
+	rt.reaching = blocks_init();
+	late = !rt.reaching || me->ordinal > 0;
 }
 
 /*
  * How much of the memory can be read; a fault would be the program's.  In free mode any may go
- * away, and at any time mappings, and the pages in big blocks that the program protects.
+ * away, and at any time mappings, and the pages in blocks that the program protects.
  */
 static size_t copy(void *to, uintptr_t from, size_t bytes)
 {
@@ -117,37 +73,26 @@ static size_t copy(void *to, uintptr_t from, size_t bytes)
 	return n < 0 ? 0 : (size_t)n;
 }
 
-/* Bytes of the block that begins there: what the C library's allocator has in front of it. */
-static size_t block_size(uintptr_t block)
+/*
+ * The live block that holds an address, and its size; 0 when there is none.  How long it is
+ * says what the C library's allocator has in front of it.  `readable`: it lies among others,
+ * and can be read as it is.
+ */
+static uintptr_t block_at(uintptr_t address, size_t *size, bool *readable)
 {
-	uint64_t head;
+	enum { MAPPED = 2 }; /* alone, in a mapping */
+	uintptr_t block = block_before(address);
+	uint64_t head = 0;
+	if (!block)
+		return 0;
 	if (rt.controlled)
 		head = *(const uint64_t *)(block - 8);
-	else if (copy(&head, block - 8, 8) != 8)
-		return 0;
-	size_t size = head & ~7ull;
-	return size < 16 ? 0 : head & 2 ? size - 16 : size - 8;
-}
-
-/* The live block that holds an address, and its size; 0 when there is none. */
-static uintptr_t block_at(uintptr_t address, size_t *size)
-{
-	uint64_t *leaf = leaf_of(address, false);
-	uint64_t mask = ~0ull >> (63 - (address >> 4 & 63));
-	uintptr_t at = address & ~1023ull; /* what the word stands for begins there */
-	for (unsigned steps = 0; leaf && steps < MAX_BACKWARD; steps++) {
-		uint64_t bits = __atomic_load_n(word_of(leaf, at), __ATOMIC_RELAXED) & mask;
-		if (bits) {
-			uintptr_t block = at + (63 - __builtin_clzll(bits)) * 16ull;
-			*size = block_size(block);
-			return address - block < (*size ? *size : 1) ? block : 0;
-		}
-		mask = ~0ull;
-		at -= 1024;
-		if ((at & ((1ull << LEAF_SHIFT) - 1)) == (1ull << LEAF_SHIFT) - 1024)
-			leaf = leaf_of(at, false);
-	}
-	return 0;
+	else
+		copy(&head, block - 8, 8);
+	*size = head & ~7ull;
+	*size = *size < 16 ? 0 : head & MAPPED ? *size - 16 : *size - 8;
+	*readable = rt.controlled && !(head & MAPPED) && !rt.protects;
+	return address - block < (*size ? *size : 1) ? block : 0;
 }
 
 /* ---- other memory ---- */
@@ -225,8 +170,25 @@ static uintptr_t frame_end(const struct thread *of, uintptr_t address, bool own)
 	return end > address ? end : address + 8;
 }
 
+/* Where stacks have been: most words point to nowhere near. */
+static uintptr_t stacks_low = UINTPTR_MAX, stacks_high;
+
+void reach_stack(uintptr_t low, uintptr_t high)
+{
+	uintptr_t was = __atomic_load_n(&stacks_low, __ATOMIC_RELAXED);
+	while (low < was && !__atomic_compare_exchange_n(&stacks_low, &was, low, false,
+	                                                 __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+	was = __atomic_load_n(&stacks_high, __ATOMIC_RELAXED);
+	while (high > was && !__atomic_compare_exchange_n(&stacks_high, &was, high, false,
+	                                                  __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+}
+
 static uintptr_t stack_end(const struct thread *t, uintptr_t address)
 {
+	if (address < stacks_low || address >= stacks_high)
+		return 0;
 	uintptr_t end = frame_end(t, address, true);
 	for (uint32_t i = 0; !end && i < rt.thread_count && i < MAX_THREADS; i++)
 		if (rt.threads[i] && rt.threads[i]->state != STATE_DONE)
@@ -243,7 +205,7 @@ static int entry_of(struct reach *r, uintptr_t place, bool *is_new)
 	        ((uint32_t)(place >> 3) * 2654435761u ^ (uint32_t)(place >> 35)) % SLOTS;
 	for (; r->slots[slot].stamp == r->stamp; slot = (slot + 1) % SLOTS) {
 		unsigned entry = r->slots[slot].entry;
-		if ((r->list[entry].place & LOG_ADDRESS_MASK) == place)
+		if (r->list[entry].place == place)
 			return (int)entry;
 	}
 	if (r->count == MAX_REACHED) {
@@ -261,66 +223,145 @@ static uintptr_t window(uintptr_t from, uintptr_t end, uintptr_t most)
 	return end - from < most ? end - from : most;
 }
 
-/* A word that was found: is it a pointer?  Then what it points to is to be looked at, too. */
-static void visit(struct thread *t, uintptr_t word, unsigned bit)
+/* The entry of what a word points to, when it is a pointer; else -1. */
+static int pointed_to(struct thread *t, uintptr_t word)
 {
 	struct reach *r = t->reach;
 	uintptr_t end, place = word;
 	size_t bytes;
-	bool is_new = false;
+	bool is_new = false, readable = false;
 	if (word < 4096 || word >> 47)
-		return;
-	uintptr_t block = block_at(word, &bytes);
+		return -1;
+	uintptr_t block = block_at(word, &bytes, &readable);
 	if (block)
 		place = block;
 	else if ((end = range_end(word)) != 0)
 		bytes = window(word, end, DATA_WINDOW);
 	else if ((end = stack_end(t, word)) != 0)
-		bytes = window(word, end, STACK_WINDOW);
+		bytes = window(word, end, STACK_WINDOW), readable = rt.controlled;
 	else
-		return;
+		return -1;
 	int i = entry_of(r, place, &is_new);
-	if (i < 0)
-		return;
-	struct log_reached *e = &r->list[i];
-	if (is_new)
-		*e = (struct log_reached){ place, bytes };
-	if (e->place >> LOG_REACHED_SHIFT & bit)
-		return;
-	e->place |= (uint64_t)bit << LOG_REACHED_SHIFT;
-	r->work[r->work_count++] = i; /* once for each bit, and they come one after the other */
+	if (is_new) {
+		r->list[i] = (struct log_reached){ place, bytes };
+		memset(&r->nodes[i], 0, sizeof(r->nodes[i]));
+		r->nodes[i].readable = readable;
+	}
+	return i;
 }
 
-static void scan_words(struct thread *t, const uint64_t *words, size_t count, unsigned bit)
-{
-	for (size_t i = 0; i < count; i++)
-		if (words[i] >> 12)
-			visit(t, words[i], bit);
-}
-
-static void scan(struct thread *t, unsigned entry, unsigned bit)
+static void scan_words(struct thread *t, const uint64_t *words, size_t count)
 {
 	struct reach *r = t->reach;
-	uintptr_t place = r->list[entry].place & LOG_ADDRESS_MASK;
+	for (size_t i = 0; i < count; i++) {
+		int to = words[i] >> 12 ? pointed_to(t, words[i]) : -1;
+		if (to >= 0) /* no more edges than words */
+			r->edges[r->edge_count++] = to;
+	}
+}
+
+/* Look for what an entry points to. */
+static void scan(struct thread *t, unsigned entry)
+{
+	struct reach *r = t->reach;
+	uintptr_t place = r->list[entry].place;
 	uintptr_t from = (place + 7) & ~7ull, to = (place + r->list[entry].bytes) & ~7ull;
 	size_t words = to > from ? (to - from) / 8 : 0;
-	if (words > r->words) {
-		words = r->words;
+	if (words > r->words) { /* the list is cut off whatever else is found: its beginning */
+		words = r->words < BIG / 8 ? r->words : BIG / 8;
 		r->cut = true;
 	}
 	r->words -= words;
-	if (rt.controlled && words * 8 <= DIRECT && !range_end(place)) {
-		scan_words(t, (const uint64_t *)from, words, bit);
+	if (r->nodes[entry].readable) {
+		scan_words(t, (const uint64_t *)from, words);
 		return;
 	}
 	for (size_t done = 0; done < words;) {
 		size_t most = words - done < BUFFER_WORDS ? words - done : BUFFER_WORDS;
 		size_t n = copy(r->buffer, from + 8 * done, 8 * most) / 8;
-		scan_words(t, r->buffer, n, bit);
+		scan_words(t, r->buffer, n);
 		done += n;
 		if (n < most) /* the page that is protected or gone is left out */
 			done = ((from + 8 * done + 4096) / 4096 * 4096 - from) / 8;
 	}
+}
+
+/* The entry is reached through these arguments, too; so is what it points to. */
+static void add(struct reach *r, unsigned entry, unsigned mask)
+{
+	if (!(mask & ~r->nodes[entry].mask))
+		return;
+	r->nodes[entry].mask |= mask;
+	if (r->nodes[entry].queued)
+		return;
+	r->nodes[entry].queued = true;
+	r->queue[(r->queue_first + r->queued++) % MAX_REACHED] = entry;
+}
+
+/* What is to be looked at next, or -1: the nearest first, as they are the likelier ones where
+ * not all can be looked at, and tables of thousands last. */
+static int next_entry(struct reach *r)
+{
+	while (r->queued) {
+		unsigned entry = r->queue[r->queue_first];
+		r->queue_first = (r->queue_first + 1) % MAX_REACHED;
+		r->queued--;
+		r->nodes[entry].queued = false;
+		if (r->nodes[entry].scanned || r->list[entry].bytes <= BIG)
+			return (int)entry;
+		if (!r->nodes[entry].deferred)
+			r->big[r->big_count++] = entry;
+		r->nodes[entry].deferred = true;
+	}
+	return r->big_first < r->big_count ? r->big[r->big_first++] : -1;
+}
+
+static void scan_once(struct thread *t, unsigned entry)
+{
+	struct reach *r = t->reach;
+	if (r->nodes[entry].scanned)
+		return;
+	r->nodes[entry].scanned = true;
+	r->nodes[entry].first = r->edge_count;
+	scan(t, entry);
+	r->nodes[entry].count = r->edge_count - r->nodes[entry].first;
+}
+
+/* An argument of which only its own block is reached, or (near) that and what its words point
+ * to: after all others, which would spread it further. */
+static void add_alone(struct thread *t, uintptr_t argument, unsigned mask, bool near)
+{
+	struct reach *r = t->reach;
+	int entry = pointed_to(t, argument);
+	if (entry < 0)
+		return;
+	r->nodes[entry].mask |= mask;
+	if (near)
+		scan_once(t, entry);
+	for (unsigned i = 0; near && i < r->nodes[entry].count; i++)
+		r->nodes[r->edges[r->nodes[entry].first + i]].mask |= mask;
+}
+
+static void spread(struct thread *t)
+{
+	struct reach *r = t->reach;
+	for (int entry; (entry = next_entry(r)) >= 0;) {
+		scan_once(t, entry);
+		for (unsigned i = 0; i < r->nodes[entry].count; i++)
+			add(r, r->edges[r->nodes[entry].first + i], r->nodes[entry].mask);
+	}
+}
+
+/*
+ * Words that a call may look at.  All calls together may look at four times as many as the log
+ * has, so that this costs little beside the rest; in controlled mode one seed gives one log.
+ */
+static uint64_t allowance(void)
+{
+	const uint64_t each = 4 * LOG_CHUNK / 8;
+	uint64_t chunks = __atomic_load_n(&rt.header->chunks, __ATOMIC_RELAXED);
+	uint64_t all = __atomic_load_n(&looked_at, __ATOMIC_RELAXED);
+	return all < (chunks + 1) * each ? ALL_WORDS : FEW_WORDS;
 }
 
 unsigned reach_scan(struct thread *t, const uint64_t *arguments, unsigned mask,
@@ -330,26 +371,27 @@ unsigned reach_scan(struct thread *t, const uint64_t *arguments, unsigned mask,
 	if (!r)
 		r = t->reach = rt_pages(sizeof(*r));
 	*cut = true;
-	if (!r || !leaves)
+	if (!r || !rt.reaching)
 		return 0;
-	uint64_t all = __atomic_load_n(&looked_at, __ATOMIC_RELAXED);
-	uint64_t words = all < PATIENCE ? ALL_WORDS : FEW_WORDS;
+	uint64_t words = allowance();
 	r->words = words;
-	r->count = 0;
+	r->count = r->edge_count = 0;
+	r->queue_first = r->queued = r->big_first = r->big_count = 0;
 	r->cut = false;
 	r->stamp++;
 	for (unsigned i = 0; i < LOG_ARGUMENTS; i++) {
-		unsigned far = mask >> i & 1, bytes = mask >> (LOG_ARGUMENTS + i) & 1,
-		         near = mask >> (2 * LOG_ARGUMENTS + i) & 1;
-		if (!(far || bytes || near))
-			continue;
-		r->work_count = 0;
-		visit(t, arguments[i], 1u << i);
-		if (near && r->work_count)
-			scan(t, r->work[--r->work_count], 1u << i);
-		while (far && r->work_count)
-			scan(t, r->work[--r->work_count], 1u << i);
+		int entry = mask >> i & 1 ? pointed_to(t, arguments[i]) : -1;
+		if (entry >= 0)
+			add(r, entry, 1u << i);
 	}
+	spread(t);
+	for (unsigned i = 0; i < LOG_ARGUMENTS; i++) {
+		bool near = mask >> (2 * LOG_ARGUMENTS + i) & 1;
+		if (near || mask >> (LOG_ARGUMENTS + i) & 1)
+			add_alone(t, arguments[i], 1u << i, near);
+	}
+	for (unsigned i = 0; i < r->count; i++)
+		r->list[i].place |= (uint64_t)r->nodes[i].mask << LOG_REACHED_SHIFT;
 	__atomic_fetch_add(&looked_at, words - r->words, __ATOMIC_RELAXED);
 	*list = r->list;
 	*cut = r->cut || late;

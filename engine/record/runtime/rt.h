@@ -28,8 +28,9 @@
 #define likely(x)     __builtin_expect(!!(x), 1)
 #define unlikely(x)   __builtin_expect(!!(x), 0)
 #define HOOK_CALLER() ((uintptr_t)__builtin_return_address(0))
-/* Of an interposed function, which code that is not instrumented may have jumped to at its end. */
-#define CALLER() real_caller(HOOK_CALLER())
+/* Of an interposed function, which code that is not instrumented may have jumped to at its end.
+ */
+#define CALLER()      real_caller(HOOK_CALLER())
 #define BARRIER()     __asm__ volatile("" ::: "memory")
 
 enum {
@@ -51,9 +52,9 @@ enum gate {
 struct stream { /* where records go: one for all in controlled mode, else one a thread */
 	uint64_t *next, *end;
 	void *chunk;
-	uint64_t *half;         /* free mode: `next`, when the word before it has room for a record */
+	uint64_t *half; /* free mode: `next`, when the word before it has room for a record */
 	uint32_t thread;
-	uint32_t last;          /* controlled: the thread of the last record */
+	uint32_t last;           /* controlled: the thread of the last record */
 	struct log_sites *sites; /* as the reader will know them; layout.h */
 	uint16_t *hints;         /* of ENTER's sites: see frame_begin */
 };
@@ -194,16 +195,16 @@ struct thread {
 	struct poll poll;
 	struct open_call open[MAX_OPEN_CALLS];
 	unsigned open_count;
-	unsigned told_calls; /* those that the program itself tells of (heddle.h), open */
-	uintptr_t bound_pc;  /* who called the bound function that was called last */
+	unsigned told_calls;    /* those that the program itself tells of (heddle.h), open */
+	uintptr_t bound_pc;     /* who called the bound function that was called last */
 	struct region *regions; /* open missing calls, or NULL */
 	unsigned region_count;
 	struct reach *reach; /* or NULL */
 	/* what comes from outside: inputs.c */
 	struct signal_seen signals[MAX_SIGNALS_SEEN]; /* not written yet */
 	volatile unsigned signal_count;
-	bool starves;       /* replay: waits for what is not in the recording */
-	unsigned hungry;    /* how often it asked for such */
+	bool starves;    /* replay: waits for what is not in the recording */
+	unsigned hungry; /* how often it asked for such */
 	const struct log_input *input, *input_end; /* replay: what is still to be given */
 	/* free mode: access.h; whole pages */
 	uint64_t seen[1 << SEEN_BITS] __attribute__((aligned(4096)));
@@ -220,6 +221,7 @@ struct runtime {
 	bool values;
 	bool missing;        /* calls into code that is not instrumented are recorded, */
 	bool reaching;       /* and there is such code: what is allocated must be known */
+	bool protects;       /* the program has made memory unreadable */
 	bool async_handlers; /* the program handles signals that may come at any time */
 	bool full;
 	bool waiting; /* for --start-at's function: no accesses yet */
@@ -252,10 +254,12 @@ void log_frames(struct thread *t);
 /* The record, or NULL when it is too long for one. */
 uint64_t *log_blob(struct thread *t, enum log_tag tag, uint64_t pc, const uint64_t *words,
                    unsigned count, const void *bytes, uint64_t length);
-void log_invocation(struct thread *t, enum log_tag tag, bool made, uint64_t pc,
+void log_invocation(struct thread *t, enum log_tag tag, unsigned flags, uint64_t pc,
                     const void *self, const char *text, size_t length);
 void log_note(const char *key, const char *value);
 void log_thread(struct thread *t);
+/* An object has been initialised: what was at its address is another one. */
+void log_init(struct thread *t, const volatile void *object);
 void log_modules(void);
 void log_switch(struct thread *t);
 void log_clock(struct thread *t, clockid_t clock, const struct timespec *time);
@@ -268,7 +272,7 @@ void log_range(struct thread *t, enum log_tag tag, uintptr_t pc, const void *p, 
 void log_rmw(struct thread *t, unsigned flags, uintptr_t pc, const void *p, unsigned code,
              uint64_t old, uint64_t new_value);
 
-/* ---- sched.c ---- */
+/* ---- sched*.c ---- */
 void sched_init(void);
 void sched_point_slow(struct thread *t); /* t holds the token: may go to another thread */
 void sched_access(struct thread *t);     /* the budget is used up */
@@ -282,13 +286,14 @@ void sched_leave(struct thread *t);
 void sched_rejoin(struct thread *t);
 void sched_start(struct thread *t); /* a new thread waits for its first turn */
 void sched_end(struct thread *t);
+void sched_adopt(struct thread *t); /* a new one that no thread created: waits for its turn */
+void sched_expect(int more);        /* so many more, or fewer, may come like that */
 bool sched_wait_files(struct thread *t, struct pollfd *fds, unsigned count, bool timed,
                       uint64_t deadline);
 void sched_detach_all(void); /* recording ends: let everybody run freely */
 bool hook_slow(struct thread *t);
 uint64_t virtual_now(void);
 void sched_tick(uint64_t nanoseconds);
-uint64_t next_random(void);
 uint64_t sched_steps(void);
 struct thread *thread_new(struct thread *parent);
 void thread_forget(struct thread *t);
@@ -296,6 +301,13 @@ void sched_cancel(struct thread *t);
 bool sched_force(struct thread *t, struct thread *next, bool fire_timeout);
 void futex_wait(volatile int *word, int value, uint64_t nanoseconds);
 void futex_wake(volatile int *word, int count);
+static inline uint64_t next_random(void) /* xorshift64* */
+{
+	rt.random ^= rt.random >> 12;
+	rt.random ^= rt.random << 25;
+	rt.random ^= rt.random >> 27;
+	return rt.random * 0x2545f4914f6cdd1dull;
+}
 
 /* ---- polls.c ---- */
 /* Exploration wants every look for itself, for the next may see something else. */
@@ -314,14 +326,21 @@ bool poll_waits(const struct thread *t); /* it spins, and nothing new has been w
 uint64_t poll_news(const struct thread *t);
 void poll_wrote(const volatile void *p); /* an atomic write there */
 
-/* ---- threads.c, sync.c, blocking.c ---- */
+/* ---- threads.c, blocking.c ---- */
 void thread_begin(struct thread *t);
+/* Virtual nanoseconds of an absolute time of a clock. */
 uint64_t deadline_of(clockid_t clock, const struct timespec *at);
 void clock_now(clockid_t clock, struct timespec *now); /* the virtual one, not recorded */
 
+/* ---- abi.c ---- */
+/* Synchronisation that is none of POSIX's: what was before a release at `key`, any number but 0,
+ * is before what comes after the next acquire there. */
+void message_release(uintptr_t key, uintptr_t pc);
+void message_acquire(uintptr_t key, uintptr_t pc);
+
 /* ---- invoke.c ---- */
 /* `made`: the call made the object. */
-void invoke_record(struct thread *t, enum log_tag tag, bool made, uintptr_t pc,
+void invoke_record(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
                    const char *type, const void *object, const char *method,
                    const char *values);
 
@@ -354,12 +373,19 @@ void missing_end_thread(struct thread *t);
 /* A jump or a caught exception leaves what the frames up to `sp` have called. */
 void missing_jump(struct thread *t, uintptr_t sp);
 
+/* ---- blocks.c ---- */
+bool blocks_init(void); /* false: no memory */
+void block_begins(const void *p);
+void block_ends(const void *p);
+/* The last block that begins at an address or before it, or 0; the address may lie behind it.
+ */
+uintptr_t block_before(uintptr_t address);
+
 /* ---- reach.c ---- */
 void reach_init(void); /* what is allocated from now on is known */
-void reach_allocated(const void *p);
-void reach_freed(const void *p);
 void reach_mapped(const void *p, size_t size);
 void reach_data(uintptr_t low, uintptr_t high); /* writable, of a module of the program */
+void reach_stack(uintptr_t low, uintptr_t high);
 /* Where the frame's return address lies on the stack, below `limit`; 0: not found. */
 uintptr_t frame_return(const struct frame *f, uintptr_t limit);
 /* What the arguments whose bits are in `mask` (layout.h, LOG_ARGUMENTS) reach: the thread's list, until the next call. */
@@ -519,12 +545,19 @@ static inline void log_ticket(struct thread *t)
 	t->stream->next = w + 1;
 }
 
-/* The same of what may come between an access and its repetition that both matter. */
+/* What the thread does from now on matters even if it has done the same before. */
+static inline void log_afresh(struct thread *t)
+{
+	if (!t->epoch)
+		return;
+	t->epoch++;
+	context_renew(t);
+}
+
 static inline void log_epoch(struct thread *t)
 {
 	log_ticket(t);
-	t->epoch++;
-	context_renew(t);
+	log_afresh(t);
 }
 
 ALWAYS_INLINE void count_event(struct thread *t, enum log_tag tag, uintptr_t pc)
@@ -544,15 +577,20 @@ void frame_leave(struct thread *t);
 /* A record with one or two words after the first. */
 void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc, uint64_t a,
                uint64_t b, unsigned words);
+static inline void log_object(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
+                              const void *object)
+{
+	log_event(t, tag, flags, pc, (uintptr_t)object, 0, 1);
+}
 static inline void log_sync(struct thread *t, enum log_tag tag, uintptr_t pc,
                             const void *object)
 {
-	log_event(t, tag, 0, pc, (uintptr_t)object, 0, 1);
+	log_object(t, tag, 0, pc, object);
 }
 /* The same of an operation that may also end without it: a try, or with a time limit. */
 static inline void log_try(struct thread *t, enum log_tag tag, uintptr_t pc, const void *object)
 {
-	log_event(t, tag, LOG_TRY, pc, (uintptr_t)object, 0, 1);
+	log_object(t, tag, LOG_TRY, pc, object);
 }
 
 /*

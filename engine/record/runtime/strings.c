@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "access.h"
+#include "ranges.h"
 
 /* The C library's own, resolved once before any recording; until then plain loops. */
 static void *(*real_memmove)(void *, const void *, size_t);
@@ -48,7 +49,7 @@ static size_t length(const char *s)
 	return n;
 }
 
-static void range(enum log_tag tag, const void *p, size_t n, uintptr_t pc)
+void range_touched(enum log_tag tag, const void *p, size_t n, uintptr_t pc)
 {
 	struct thread *t = me;
 	uint64_t key = 0;
@@ -59,7 +60,9 @@ static void range(enum log_tag tag, const void *p, size_t n, uintptr_t pc)
 			return;
 		}
 	}
-	if (n == 0 || (t->gate && !hook_slow(t)) || in_libc(pc))
+	if (n == 0 || in_libc(pc) || (t->gate && !hook_slow(t)))
+		return; /* the runtime itself comes here with the scheduler's lock held */
+	if (tag == LOG_READ && range_constant(p))
 		return;
 	int error = errno;
 	bool one = n <= 8 && (n & (n - 1)) == 0; /* as large as an access by an instruction */
@@ -75,9 +78,6 @@ static void range(enum log_tag tag, const void *p, size_t n, uintptr_t pc)
 		*seen_entry(t, key) = key;
 	errno = error;
 }
-#define READS(p, n)  range(LOG_READ, p, n, CALLER())
-#define WRITES(p, n) range(LOG_WRITE, p, n, CALLER())
-
 EXPORT void *memmove(void *to, const void *from, size_t n)
 {
 	READS(from, n);
@@ -283,21 +283,40 @@ EXPORT char *strstr(const char *s, const char *what)
 }
 
 /* What these return belongs to the caller, so that the block is recorded with its line. */
-EXPORT char *strdup(const char *s)
+void *range_block(size_t n, uintptr_t pc)
 {
-	size_t n = length(s) + 1;
-	READS(s, n);
 	extern void *__libc_malloc(size_t size);
-	char *copy = __libc_malloc(n);
+	void *p = __libc_malloc(n);
+	struct thread *t = me;
+	if (p && !t->gate && !in_libc(pc)) {
+		plan_point(t);
+		log_event(t, LOG_ALLOC, 0, pc, (uintptr_t)p, n, 2);
+	}
+	return p;
+}
+
+static char *duplicate(const char *s, size_t n, uintptr_t pc)
+{
+	char *copy = range_block(n + 1, pc);
 	if (!copy)
 		return NULL;
-	struct thread *t = me;
-	if (!t->gate && !in_libc(CALLER())) {
-		plan_point(t);
-		log_event(t, LOG_ALLOC, 0, CALLER(), (uintptr_t)copy, n, 2);
-	}
-	WRITES(copy, n);
-	return move(copy, s, n);
+	range_touched(LOG_WRITE, copy, n + 1, pc);
+	move(copy, s, n);
+	copy[n] = 0;
+	return copy;
+}
+EXPORT char *strdup(const char *s)
+{
+	size_t n = length(s);
+	READS(s, n + 1);
+	return duplicate(s, n, CALLER());
+}
+EXPORT char *__strdup(const char *s);
+char *__strdup(const char *s)
+{
+	size_t n = length(s);
+	READS(s, n + 1);
+	return duplicate(s, n, CALLER());
 }
 EXPORT char *strndup(const char *s, size_t most)
 {
@@ -305,17 +324,12 @@ EXPORT char *strndup(const char *s, size_t most)
 	while (n < most && s[n])
 		n++;
 	READS(s, n < most ? n + 1 : n);
-	extern void *__libc_malloc(size_t size);
-	char *copy = __libc_malloc(n + 1);
-	if (!copy)
-		return NULL;
-	struct thread *t = me;
-	if (!t->gate && !in_libc(CALLER())) {
-		plan_point(t);
-		log_event(t, LOG_ALLOC, 0, CALLER(), (uintptr_t)copy, n + 1, 2);
-	}
-	WRITES(copy, n + 1);
-	move(copy, s, n);
-	copy[n] = 0;
-	return copy;
+	return duplicate(s, n, CALLER());
+}
+EXPORT char *__strndup(const char *s, size_t most);
+char *__strndup(const char *s, size_t most)
+{
+	size_t n = REAL(strnlen)(s, most);
+	READS(s, n < most ? n + 1 : n);
+	return duplicate(s, n, CALLER());
 }

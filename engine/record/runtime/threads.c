@@ -79,6 +79,7 @@ void thread_begin(struct thread *t)
 		if (t->stack_high - t->stack_low > 64 << 20 || here < t->stack_low)
 			t->stack_low = t->stack_high - (8 << 20);
 	}
+	reach_stack(t->stack_low, t->stack_high);
 	if (!have_key)
 		have_key = pthread_key_create(&end_key, at_end) == 0;
 	if (have_key)

@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# random_program.pl SEED FILE [SPEC]: writes a small random program of threads that read and
+# random_program.pl SEED FILE [SPEC [results]]: writes a small random program of threads that read and
 # write variables, in part under a lock, and prints how many classes of runs it has: how many
 # different vectors of values its reads see over all interleavings (searched exhaustively).
 #
@@ -7,10 +7,12 @@
 # invocations are single steps: a class is then what the reads saw, what the invocations
 # returned, and for each of them which that it does not commute with came before.  A look at
 # the counter's memory from outside counts as one that commutes with no invocation that writes.
+# With `results` a class is what the reads saw and what the invocations returned, alone (and
+# nobody looks inside).
 use strict;
 use warnings;
 
-my ($seed, $file, $spec) = @ARGV;
+my ($seed, $file, $spec, $results) = @ARGV;
 srand($seed);
 my @names = qw(x y);
 my @threads;
@@ -23,7 +25,7 @@ sub access_op {
 sub call_op {
 	my $locked = shift;
 	my $kind = rand();
-	return ['look'] if $kind < 0.1;
+	return ['look'] if $kind < 0.1 && !$results;
 	return [$kind < 0.35 ? 'inc' : 'get'] if $kind < 0.5 && !($locked && $shared_lock);
 	return [rand() < 0.6 ? 'add' : 'contains', 1 + int(rand(2))];
 }
@@ -43,6 +45,10 @@ for my $t (0 .. int(rand(2)) + 1) {
 		splice @ops, $_, 1 if $ops[$_][0] eq 'if' && $ops[$_ + 1][0] =~ /lock/;
 	}
 	push @threads, \@ops;
+}
+if ($results && rand() < 0.6) { # threads that are alike
+	my @same = (['inc']) x (1 + int(rand(2)));
+	splice @threads, int(rand(@threads + 1)), 0, ([@same]) x (2 + int(rand(2)));
 }
 
 # -- the program; volatiles, so that no compiler takes a read away
@@ -143,6 +149,9 @@ object set {
   commute add(v1) / r1, add(v2) / r2     : v1 != v2 || (r1 == 0 && r2 == 0)
   commute add(v1) / r1, contains(v2) / _ : v1 != v2 || r1 == 0
   commute contains, contains             : true
+  state s : set
+  effect add(v) / r      { r == 0 + !(v in s);  s += v }
+  effect contains(v) / r { r == 0 + (v in s) }
   bind add = "set_add(struct set *self, int v) -> int r"
   bind contains = "set_contains(struct set *self, int v) -> int r"
 }
@@ -186,7 +195,7 @@ sub step {
 		$state->{last}[$t] = $name eq 'add' ? 1 - $there : $there;
 		$memory->{"set$key"} = 1 if $name eq 'add';
 	}
-	my @before = grep { !commute($_, $mine) } @{$state->{calls}};
+	my @before = $results ? () : grep { !commute($_, $mine) } @{$state->{calls}};
 	$state->{seen}[$t] .= ($name =~ /look|inc/ ? '' : $state->{last}[$t]) .
 		'(' . join(',', sort map { $_->[3] } @before) . ') ';
 	push @{$state->{calls}}, [@$mine, "$t." . length $state->{seen}[$t]];

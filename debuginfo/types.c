@@ -1,0 +1,232 @@
+/*
+ * types.c - questions about types: what one is without its qualifiers, how large, what it
+ * points to, how it is spelt, and which member or element lies at an offset.
+ */
+#include "debuginfo/private.h"
+
+#include <string.h>
+
+const struct debug_type *debuginfo_type(const struct debuginfo *d, uint32_t type)
+{
+	static const struct debug_type unknown = { .kind = TYPE_UNKNOWN,
+		                                   .name = "",
+		                                   .target = NONE };
+	return type < d->types->len ? &AT(d->types, struct type_record, type)->public
+	                            : &unknown;
+}
+
+const struct debug_member *debuginfo_member(const struct debuginfo *d, uint32_t member)
+{
+	BUG_ON(member >= d->members->len);
+	return AT(d->members, struct debug_member, member);
+}
+
+uint32_t debuginfo_type_count(const struct debuginfo *d)
+{
+	return d->types->len;
+}
+
+uint32_t debuginfo_type_named(const struct debuginfo *d, const char *name)
+{
+	static const char *const words[] = { "", "struct ", "union ", "class ", "enum " };
+	for (size_t i = 0; i < G_N_ELEMENTS(words); i++) {
+		char *whole = g_strconcat(words[i], name, NULL);
+		uint32_t id =
+		        GPOINTER_TO_UINT(g_hash_table_lookup(d->types_by_name, whole)) - 1;
+		g_free(whole);
+		if (id != NONE)
+			return id;
+	}
+	return NONE;
+}
+
+static bool is_transparent(enum debug_type_kind kind)
+{
+	return kind >= TYPE_TYPEDEF && kind <= TYPE_ATOMIC;
+}
+
+/* Chains are short; a bound keeps corrupt ones from going round. */
+#define LONGEST_CHAIN 64
+
+uint32_t debuginfo_strip(const struct debuginfo *d, uint32_t type)
+{
+	for (int i = 0; i < LONGEST_CHAIN; i++) {
+		const struct debug_type *t = debuginfo_type(d, type);
+		if (!is_transparent(t->kind))
+			return type;
+		type = t->target;
+	}
+	return NONE;
+}
+
+unsigned debuginfo_qualifiers(const struct debuginfo *d, uint32_t type)
+{
+	unsigned found = 0;
+	for (int i = 0; i < LONGEST_CHAIN; i++) {
+		const struct debug_type *t = debuginfo_type(d, type);
+		if (!is_transparent(t->kind))
+			break;
+		if (t->kind != TYPE_TYPEDEF)
+			found |= 1u << t->kind;
+		type = t->target;
+	}
+	return found;
+}
+
+uint64_t debuginfo_size(const struct debuginfo *d, uint32_t type)
+{
+	uint64_t count = 1;
+	for (int i = 0; i < LONGEST_CHAIN; i++) {
+		const struct debug_type *t = debuginfo_type(d, type);
+		if (t->kind == TYPE_POINTER && t->size == 0)
+			return count * sizeof(void *);
+		if (t->size != 0)
+			return count * t->size;
+		if (t->kind == TYPE_ARRAY)
+			count *= t->count;
+		else if (!is_transparent(t->kind))
+			return 0;
+		type = t->target;
+	}
+	return 0;
+}
+
+uint32_t debuginfo_pointee(const struct debuginfo *d, uint32_t type)
+{
+	const struct debug_type *t = debuginfo_type(d, debuginfo_strip(d, type));
+	if (t->kind != TYPE_POINTER)
+		return NONE;
+	uint32_t to = t->target;
+	for (int i = 0; i < LONGEST_CHAIN; i++) {
+		const struct debug_type *target = debuginfo_type(d, to);
+		if (!is_transparent(target->kind) || target->name[0] != '\0')
+			break;
+		to = target->target;
+	}
+	return debuginfo_type(d, debuginfo_strip(d, to))->kind == TYPE_UNKNOWN ? NONE : to;
+}
+
+static void append_type(const struct debuginfo *d, uint32_t type, GString *name, int depth)
+{
+	const struct debug_type *t = debuginfo_type(d, type);
+	static const char *const words[] = {
+		[TYPE_ENUM] = "enum",       [TYPE_STRUCT] = "struct",
+		[TYPE_UNION] = "union",     [TYPE_FUNCTION] = "function",
+		[TYPE_CONST] = "const ",    [TYPE_VOLATILE] = "volatile ",
+		[TYPE_ATOMIC] = "_Atomic ",
+	};
+	if (depth > 16) {
+		g_string_append(name, "...");
+	} else if (t->name[0] != '\0') {
+		g_string_append(name, t->name);
+	} else if (t->kind == TYPE_POINTER) {
+		append_type(d, t->target, name, depth + 1);
+		g_string_append(name,
+		                name->len && name->str[name->len - 1] == '*' ? "*" : " *");
+	} else if (t->kind == TYPE_ARRAY) {
+		append_type(d, t->target, name, depth + 1);
+		g_string_append_printf(name, "[%" G_GUINT64_FORMAT "]", t->count);
+	} else if (is_transparent(t->kind)) {
+		g_string_append(name, words[t->kind] ? words[t->kind] : "");
+		append_type(d, t->target, name, depth + 1);
+	} else {
+		g_string_append(name, words[t->kind] ? words[t->kind] : "void");
+	}
+}
+
+void debuginfo_type_name(const struct debuginfo *d, uint32_t type, GString *name)
+{
+	append_type(d, type, name, 0);
+}
+
+static bool holds(const struct debug_member *m, uint64_t offset, uint64_t size)
+{
+	uint64_t length = m->size ? m->size : UINT32_MAX;
+	return m->offset <= offset && offset + size <= m->offset + length;
+}
+
+static bool fits_exactly(const struct debuginfo *d, const struct debug_member *m,
+                         uint64_t offset, uint64_t size)
+{
+	GString *scratch = g_string_new(NULL);
+	bool exact = debuginfo_part(d, m->type, offset - m->offset, size, scratch).exact;
+	g_string_free(scratch, TRUE);
+	return exact;
+}
+
+/* The member (no bit-field) that holds [offset, offset + size); of a union's the first with a
+ * part of just that place and size. */
+static const struct debug_member *
+member_at(const struct debuginfo *d, const struct debug_type *t, uint64_t offset, uint64_t size)
+{
+	const struct debug_member *best = NULL;
+	for (uint32_t i = 0; i < t->member_count; i++) {
+		const struct debug_member *m = debuginfo_member(d, t->members + i);
+		if (m->bit_size != 0 || !holds(m, offset, size))
+			continue;
+		/* a flexible array holds what no member of known size does; empty bases nothing
+		 */
+		if (best == NULL || (best->size == 0 && m->size != 0))
+			best = m;
+		if (t->kind == TYPE_UNION && fits_exactly(d, m, offset, size))
+			return m;
+	}
+	return best;
+}
+
+/* Bit-fields that share the bytes: ".a/b". */
+static bool append_bit_fields(const struct debuginfo *d, const struct debug_type *t,
+                              uint64_t offset, uint64_t size, GString *path)
+{
+	bool any = false;
+	for (uint32_t i = 0; i < t->member_count; i++) {
+		const struct debug_member *m = debuginfo_member(d, t->members + i);
+		if (m->bit_size == 0 || m->offset + m->size <= offset ||
+		    offset + size <= m->offset)
+			continue;
+		g_string_append_printf(path, "%s%s", any ? "/" : ".", m->name);
+		any = true;
+	}
+	return any;
+}
+
+struct debug_part debuginfo_part(const struct debuginfo *d, uint32_t type, uint64_t offset,
+                                 uint64_t size, GString *path)
+{
+	struct debug_part part = { .type = type, .owner = NONE };
+	uint64_t needed = size ? size : 1;
+	bool shared = false; /* by several bit-fields */
+	for (int depth = 0; depth < LONGEST_CHAIN; depth++) {
+		part.qualifiers |= debuginfo_qualifiers(d, part.type);
+		uint32_t whole = debuginfo_strip(d, part.type);
+		const struct debug_type *t = debuginfo_type(d, whole);
+		if (t->kind == TYPE_ARRAY) {
+			uint64_t each = debuginfo_size(d, t->target);
+			if (each == 0 || offset % each + needed > each)
+				break;
+			g_string_append_printf(path, "[%" G_GUINT64_FORMAT "]", offset / each);
+			offset %= each;
+			part.type = t->target;
+			continue;
+		}
+		if (t->kind != TYPE_STRUCT && t->kind != TYPE_UNION)
+			break;
+		part.owner = whole;
+		const struct debug_member *m = member_at(d, t, offset, needed);
+		if (m == NULL) {
+			shared = needed < t->size &&
+			         append_bit_fields(d, t, offset, needed, path);
+			break;
+		}
+		if (m->name[0] != '\0')
+			g_string_append_printf(path, ".%s", m->name);
+		offset -= m->offset;
+		part.type = m->type;
+	}
+	part.rest = offset;
+	uint64_t length = debuginfo_size(d, part.type);
+	part.exact = offset == 0 && !shared && (size == 0 || length == size);
+	if (offset != 0 && !shared)
+		g_string_append_printf(path, "+%" G_GUINT64_FORMAT, offset);
+	return part;
+}

@@ -1,0 +1,112 @@
+/*
+ * import_objects.c - which object a lock, condition, barrier or semaphore of the log is.  The
+ * log has addresses; an object is what is at an address from one initialisation to the next.
+ * That is a call (LOG_INIT), or a write over one that had been destroyed, which the mark of its
+ * destruction tells (enum log_object_flag).  In another life of a heap block it is another
+ * object, too.  What is used after its destruction, without either, is used after its end.
+ */
+#include <string.h>
+
+#include "engine/record/import_private.h"
+
+struct site { /* where objects are, one at a time */
+	uint32_t region;
+	uint64_t offset;
+	uint32_t object; /* in the builder; NONE: the one that is there now was not used yet */
+	uint32_t count;  /* objects that were or are there */
+	bool marked;     /* destroyed, and its bytes said so */
+	bool counted;    /* a semaphore whose count is known */
+};
+
+static guint site_hash(gconstpointer key)
+{
+	const struct site *s = key;
+	uint64_t hash = (s->offset ^ (uint64_t)s->region << 40) * UINT64_C(0x9e3779b97f4a7c15);
+	return (guint)(hash >> 32);
+}
+
+static gboolean site_equal(gconstpointer a, gconstpointer b)
+{
+	const struct site *x = a, *y = b;
+	return x->region == y->region && x->offset == y->offset;
+}
+
+GHashTable *import_objects_new(void)
+{
+	return g_hash_table_new_full(site_hash, site_equal, g_free, NULL);
+}
+
+/* NULL when nothing was there yet and `make` is false. */
+static struct site *site_of(struct import *im, uint64_t address, bool make)
+{
+	struct block_life *life = import_life(im, address);
+	struct site key = { .region = life ? life->region : import_flat_region(im),
+		            .offset = life ? address - life->low : import_address(im, address),
+		            .object = NONE };
+	struct site *site = g_hash_table_lookup(im->objects, &key);
+	if (!site && make) {
+		site = g_new(struct site, 1);
+		*site = key;
+		g_hash_table_add(im->objects, site);
+	}
+	return site;
+}
+
+/* The name is for the builder to tell objects apart; the namer has better ones. */
+static void begin_object(struct import *im, struct site *site, uint64_t address)
+{
+	GString *name = g_string_new(NULL);
+	const struct block_life *life = import_life(im, address);
+	const struct record_module *m = record_module_of(im->facts->modules, address);
+	if (m && !(life && life->heap))
+		record_append_offset(m, address, name);
+	else
+		g_string_append_printf(name, "r%u+%" G_GUINT64_FORMAT, site->region,
+		                       site->offset);
+	if (site->count++ > 0)
+		g_string_append_printf(name, "#%u", site->count);
+	site->object = builder_object(im->b, name->str, name->len);
+	site->marked = site->counted = false;
+	builder_object_address(im->b, site->object, import_address(im, address));
+	g_string_free(name, TRUE);
+}
+
+void import_object_init(struct import *im, uint64_t address)
+{
+	struct site *site = site_of(im, address, false);
+	if (site)
+		site->object = NONE;
+}
+
+uint32_t import_object(struct import *im, struct lane *lane, enum log_tag tag, unsigned flags,
+                       uint64_t address)
+{
+	/* A waiter leaves what it came to, whatever has become of that since. */
+	if ((tag == LOG_WAKE || tag == LOG_DEPART) && lane->waits_at == address &&
+	    lane->waits_for != NONE)
+		return lane->waits_for;
+	struct site *site = site_of(im, address, true);
+	if (site->marked && !(flags & LOG_DEAD))
+		site->object = NONE;
+	if (site->object == NONE)
+		begin_object(im, site, address);
+	if (tag == LOG_DESTROY && flags & LOG_MARKED)
+		site->marked = true;
+	if (tag == LOG_WAIT || tag == LOG_ARRIVE) {
+		lane->waits_at = address;
+		lane->waits_for = site->object;
+	}
+	return site->object;
+}
+
+/* A semaphore by name may be opened when it is in use already: its count is that of the first
+ * time then. */
+void import_semaphore(struct import *im, unsigned flags, uint64_t address, uint64_t count)
+{
+	struct site *site = site_of(im, address, true);
+	if (site->object == NONE || flags & LOG_MADE)
+		begin_object(im, site, address);
+	if (!site->counted)
+		builder_semaphore(im->b, site->object, (int32_t)count);
+	site->counted = true;
+}

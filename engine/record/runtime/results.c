@@ -1,0 +1,202 @@
+/*
+ * results.c - what other functions of the C library read and write of the caller's memory: a struct,
+ * a name, a number; and those of fortified programs (-D_FORTIFY_SOURCE), which check the room first.
+ *
+ * The first kind comes to one line each: the real function, and what has been touched when its
+ * result says so.
+ */
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <math.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/sysinfo.h>
+#include <sys/time.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#include "ranges.h"
+
+/* `before` and `after`: what is read, and what was written when the result is `r`. */
+#define TOUCHES(type, name, parameters, call, before, after) \
+	EXPORT type name parameters \
+	{ \
+		uintptr_t pc = CALLER(); \
+		(void)pc; \
+		before; \
+		type r = REAL(name) call; \
+		after; \
+		return r; \
+	}
+#define NOTHING  (void)0
+#define IN(p)    READS_AT(p, sizeof(*(p)), pc)
+#define TEXT(s)  READS_STRING(s, pc)
+#define OUT_IF(condition, p, n) \
+	do { \
+		if (condition) \
+			WRITES_AT(p, n, pc); \
+	} while (0)
+#define OUT(p)      OUT_IF(r == 0, p, sizeof(*(p)))
+#define OUT_TEXT(p) OUT_IF(r != NULL, p, REAL(strlen)(p) + 1)
+
+/* ---- files ---- */
+#define PATH const char *restrict path
+TOUCHES(int, stat, (PATH, struct stat *restrict s), (path, s), TEXT(path), OUT(s))
+TOUCHES(int, lstat, (PATH, struct stat *restrict s), (path, s), TEXT(path), OUT(s))
+TOUCHES(int, fstat, (int fd, struct stat *s), (fd, s), NOTHING, OUT(s))
+TOUCHES(int, statvfs, (PATH, struct statvfs *restrict s), (path, s), TEXT(path), OUT(s))
+TOUCHES(int, fstatvfs, (int fd, struct statvfs *s), (fd, s), NOTHING, OUT(s))
+TOUCHES(ssize_t, readlink, (PATH, char *restrict p, size_t n), (path, p, n), TEXT(path),
+        OUT_IF(r > 0, p, (size_t)r))
+TOUCHES(char *, getcwd, (char *p, size_t n), (p, n), NOTHING, if (p) OUT_TEXT(p))
+TOUCHES(int, unlink, (const char *path), (path), TEXT(path), NOTHING)
+TOUCHES(int, rmdir, (const char *path), (path), TEXT(path), NOTHING)
+TOUCHES(struct dirent *, readdir, (DIR *d), (d), NOTHING, OUT_IF(r, r, sizeof(*r)))
+/* ---- the system ---- */
+TOUCHES(int, uname, (struct utsname *u), (u), NOTHING, OUT(u))
+TOUCHES(int, sysinfo, (struct sysinfo *i), (i), NOTHING, OUT(i))
+TOUCHES(int, gethostname, (char *p, size_t n), (p, n), NOTHING,
+        OUT_IF(r == 0, p, REAL(strnlen)(p, n)))
+TOUCHES(struct passwd *, getpwnam, (const char *name), (name), TEXT(name),
+        OUT_IF(r, r, sizeof(*r)))
+TOUCHES(struct passwd *, getpwuid, (uid_t u), (u), NOTHING, OUT_IF(r, r, sizeof(*r)))
+/* ---- time; the results of those without _r are one place for all threads ---- */
+TOUCHES(struct tm *, localtime_r, (const time_t *restrict t, struct tm *restrict tm), (t, tm),
+        IN(t), OUT_IF(r, tm, sizeof(*tm)))
+TOUCHES(struct tm *, gmtime_r, (const time_t *restrict t, struct tm *restrict tm), (t, tm),
+        IN(t), OUT_IF(r, tm, sizeof(*tm)))
+TOUCHES(struct tm *, localtime, (const time_t *t), (t), IN(t), OUT_IF(r, r, sizeof(*r)))
+TOUCHES(struct tm *, gmtime, (const time_t *t), (t), IN(t), OUT_IF(r, r, sizeof(*r)))
+TOUCHES(char *, ctime, (const time_t *t), (t), IN(t), OUT_TEXT(r))
+TOUCHES(char *, ctime_r, (const time_t *restrict t, char *restrict p), (t, p), IN(t),
+        OUT_TEXT(p))
+TOUCHES(char *, asctime, (const struct tm *tm), (tm), IN(tm), OUT_TEXT(r))
+TOUCHES(char *, asctime_r, (const struct tm *restrict tm, char *restrict p), (tm, p), IN(tm),
+        OUT_TEXT(p))
+TOUCHES(time_t, mktime, (struct tm * tm), (tm), IN(tm),
+        OUT_IF(r != -1, tm, sizeof(*tm)))
+TOUCHES(size_t, strftime,
+        (char *restrict p, size_t n, const char *restrict f, const struct tm *restrict tm),
+        (p, n, f, tm), TEXT(f);
+        IN(tm), OUT_IF(r > 0, p, r + 1))
+TOUCHES(char *, strptime,
+        (const char *restrict s, const char *restrict f, struct tm *restrict tm), (s, f, tm),
+        TEXT(s);
+        TEXT(f), OUT_IF(r, tm, sizeof(*tm)))
+/* ---- addresses ---- */
+TOUCHES(int, inet_pton, (int family, const char *restrict s, void *restrict p), (family, s, p),
+        TEXT(s), OUT_IF(r == 1, p, family == AF_INET ? 4 : 16))
+TOUCHES(const char *, inet_ntop,
+        (int family, const void *restrict a, char *restrict p, socklen_t n), (family, a, p, n),
+        READS_AT(a, family == AF_INET ? 4 : 16, pc), OUT_TEXT(p))
+/* ---- numbers, sorting, messages ---- */
+TOUCHES(int, rand_r, (unsigned *seed), (seed), IN(seed), WRITES_AT(seed, sizeof(*seed), pc))
+TOUCHES(double, frexp, (double x, int *e), (x, e), NOTHING, WRITES_AT(e, sizeof(*e), pc))
+TOUCHES(float, frexpf, (float x, int *e), (x, e), NOTHING, WRITES_AT(e, sizeof(*e), pc))
+TOUCHES(double, modf, (double x, double *i), (x, i), NOTHING, WRITES_AT(i, sizeof(*i), pc))
+TOUCHES(float, modff, (float x, float *i), (x, i), NOTHING, WRITES_AT(i, sizeof(*i), pc))
+TOUCHES(char *, strerror_r, (int number, char *p, size_t n), (number, p, n), NOTHING,
+        OUT_IF(r == p, p, REAL(strlen)(p) + 1))
+typedef int comparison(const void *, const void *);
+EXPORT void qsort(void *p, size_t n, size_t size, comparison *compare)
+{
+	READS(p, n * size);
+	WRITES(p, n * size);
+	REAL(qsort)(p, n, size, compare);
+}
+typedef int comparison_with(const void *, const void *, void *);
+EXPORT void qsort_r(void *p, size_t n, size_t size, comparison_with *compare, void *with)
+{
+	READS(p, n * size);
+	WRITES(p, n * size);
+	REAL(qsort_r)(p, n, size, compare, with);
+}
+
+/* ---- fortified: too little room is the real function's to complain of ---- */
+
+#define FORTIFIED(type, name, parameters, call, checked_call, needed) \
+	EXPORT type __##name##_chk parameters; \
+	type __##name##_chk parameters \
+	{ \
+		if ((needed) > room) \
+			return REAL(__##name##_chk) checked_call; \
+		uintptr_t pc = CALLER(); \
+		return fortified_##name call; \
+	}
+#define COPIES(name) \
+	static void *fortified_##name(void *to, const void *from, size_t n, uintptr_t pc) \
+	{ \
+		READS_AT(from, n, pc); \
+		WRITES_AT(to, n, pc); \
+		return REAL(name)(to, from, n); \
+	} \
+	FORTIFIED(void *, name, (void *to, const void *from, size_t n, size_t room), \
+	          (to, from, n, pc), (to, from, n, room), n)
+COPIES(memcpy)
+COPIES(memmove)
+COPIES(mempcpy)
+
+static void *fortified_memset(void *p, int c, size_t n, uintptr_t pc)
+{
+	WRITES_AT(p, n, pc);
+	return REAL(memset)(p, c, n);
+}
+FORTIFIED(void *, memset, (void *p, int c, size_t n, size_t room), (p, c, n, pc),
+          (p, c, n, room), n)
+static void fortified_explicit_bzero(void *p, size_t n, uintptr_t pc)
+{
+	WRITES_AT(p, n, pc);
+	REAL(explicit_bzero)(p, n);
+}
+FORTIFIED(void, explicit_bzero, (void *p, size_t n, size_t room), (p, n, pc), (p, n, room), n)
+
+#define COPIES_STRING(name) \
+	static char *fortified_##name(char *to, const char *from, uintptr_t pc) \
+	{ \
+		size_t n = REAL(strlen)(from) + 1; \
+		READS_AT(from, n, pc); \
+		WRITES_AT(to, n, pc); \
+		return REAL(name)(to, from); \
+	} \
+	FORTIFIED(char *, name, (char *to, const char *from, size_t room), (to, from, pc), \
+	          (to, from, room), REAL(strlen)(from) + 1)
+COPIES_STRING(strcpy)
+COPIES_STRING(stpcpy)
+
+#define COPIES_PART(name) \
+	static char *fortified_##name(char *to, const char *from, size_t n, uintptr_t pc) \
+	{ \
+		size_t k = REAL(strnlen)(from, n); \
+		READS_AT(from, k < n ? k + 1 : k, pc); \
+		WRITES_AT(to, n, pc); \
+		return REAL(name)(to, from, n); \
+	} \
+	FORTIFIED(char *, name, (char *to, const char *from, size_t n, size_t room), \
+	          (to, from, n, pc), (to, from, n, room), n)
+COPIES_PART(strncpy)
+COPIES_PART(stpncpy)
+
+static char *fortified_strncat(char *to, const char *from, size_t n, uintptr_t pc)
+{
+	size_t at = REAL(strlen)(to), k = REAL(strnlen)(from, n);
+	READS_AT(to, at + 1, pc);
+	READS_AT(from, k < n ? k + 1 : k, pc);
+	WRITES_AT(to + at, k + 1, pc);
+	return REAL(strncat)(to, from, n);
+}
+FORTIFIED(char *, strncat, (char *to, const char *from, size_t n, size_t room),
+          (to, from, n, pc), (to, from, n, room),
+          REAL(strlen)(to) + REAL(strnlen)(from, n) + 1)
+static char *fortified_strcat(char *to, const char *from, uintptr_t pc)
+{
+	return fortified_strncat(to, from, SIZE_MAX, pc);
+}
+FORTIFIED(char *, strcat, (char *to, const char *from, size_t room), (to, from, pc),
+          (to, from, room), REAL(strlen)(to) + REAL(strlen)(from) + 1)

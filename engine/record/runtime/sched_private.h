@@ -1,0 +1,126 @@
+/*
+ * sched_private.h - what the scheduler's files share.  All functions here are for controlled
+ * mode; "under lock" is sched_lock().
+ */
+#ifndef HEDDLE_SCHED_PRIVATE_H
+#define HEDDLE_SCHED_PRIVATE_H
+
+#include "rt.h"
+
+struct scheduler {
+	volatile int lock;
+	struct thread *volatile holder; /* NULL: everybody is outside */
+	struct thread *live[MAX_THREADS];
+	unsigned live_count;
+	volatile unsigned ready;
+	unsigned outside, files, timed;
+	uint64_t order; /* of blocking */
+	uint64_t steps; /* scheduling points and accesses so far */
+	uint64_t accesses;
+	uint64_t turn_start;     /* steps at the last hand-over */
+	volatile uint64_t turns; /* hand-overs, for the watchdog */
+	volatile int idle;       /* futex: something happened while the last thread idles */
+	bool idling;
+	pid_t leaving; /* an ended thread that is not gone yet */
+	uint64_t virtual_time, start_time;
+	/* pct */
+	uint64_t change[64];
+	unsigned changes;
+	int64_t lowest;
+};
+extern struct scheduler sched __attribute__((visibility("hidden")));
+
+static inline void sched_lock(void)
+{
+	int old = 0;
+	if (__atomic_compare_exchange_n(&sched.lock, &old, 1, false, __ATOMIC_ACQUIRE,
+	                                __ATOMIC_RELAXED))
+		return;
+	while (__atomic_exchange_n(&sched.lock, 2, __ATOMIC_ACQUIRE))
+		futex_wait(&sched.lock, 2, 0);
+}
+
+static inline void sched_unlock(void)
+{
+	if (__atomic_exchange_n(&sched.lock, 0, __ATOMIC_RELEASE) == 2)
+		futex_wake(&sched.lock, 1);
+}
+
+/* ---- sched.c ---- */
+/* Give the token to `next`; under lock, which is given up. */
+void sched_hand_over(struct thread *next);
+/* Sleep until t has the token (or is asked to idle). */
+void sched_wait_turn(struct thread *t);
+
+/* A blocked thread, or one outside, may go on; under lock. */
+static inline void sched_make_ready(struct thread *t)
+{
+	if (t->state == STATE_BLOCKED) {
+		if (t->timed)
+			sched.timed--;
+		if (t->reason == FOR_FILE)
+			sched.files--;
+	} else if (t->state == STATE_OUTSIDE) {
+		sched.outside--;
+	}
+	t->state = STATE_READY;
+	sched.ready++;
+}
+
+/* ---- sched_strategy.c ---- */
+static inline uint32_t sched_draw(uint32_t below)
+{
+	return below <= 1 ? 0 : (next_random() >> 33) % below;
+}
+void sched_strategy_init(void);
+int32_t sched_draw_budget(void);  /* accesses until the next chance to switch */
+int32_t sched_first_budget(void); /* the same of STRATEGY_FIRST */
+void sched_change_point(struct thread *t);
+/* One of those that are ready, of which there is one; under lock. */
+struct thread *sched_choose_ready(struct thread *current);
+bool sched_all_wait(const struct thread *t); /* does everybody else who can run spin? */
+int32_t sched_spin_budget(struct thread *t);
+bool sched_yields_later(struct thread *t);
+
+/* ---- sched_time.c ---- */
+uint64_t sched_real_now(void); /* nanoseconds of the monotonic clock */
+void sched_catch_up(void);
+struct thread *sched_earliest(void); /* of those with a deadline, or NULL */
+void sched_fire(struct thread *t);   /* its deadline has come */
+void sched_wake_sleepers(const struct thread *t);
+
+/* ---- sched_wait.c ---- */
+bool sched_files_ready(struct thread *t);
+void sched_poll_files(void); /* who waits for descriptors and has one becomes ready */
+
+/* ---- sched_stuck.c ---- */
+/*
+ * The thread that gets the token when `t` cannot go on; under lock.  May wait, and may
+ * return `t` itself.  With `may_idle` false (t has to leave) it returns NULL, or a thread
+ * that shall wait in its place and is still blocked.
+ */
+struct thread *sched_choose(struct thread *t, bool may_idle);
+/* Wait for the world outside: descriptors, threads in blocking calls, deadlines. */
+void sched_idle(void);
+bool sched_release_futex(struct thread *t);
+/* To a string in `room` bytes. */
+void sched_append(char *out, size_t room, const char *text);
+void sched_append_number(char *out, size_t room, uint64_t n, unsigned base);
+
+/* ---- sched_watchdog.c ---- */
+/* What somebody who waits saw of the holder when it last looked; begins as zeros. */
+struct look {
+	uint64_t turns, events, ticks; /* ticks: at the first look that saw the others so */
+	bool timed;
+};
+/* The holder sleeps in something that is not modelled, spins in something that is not
+ * instrumented, or has left by the system call alone: go on without it. */
+void sched_watchdog(struct look *seen);
+
+/* ---- sched_threads.c ---- */
+void sched_bury(struct thread *t); /* it is no more; under lock */
+/* An ended thread still has its stack and caches to give back; what it does then would
+ * depend on the machine, so wait until the kernel has forgotten it. */
+void sched_wait_gone(void);
+
+#endif

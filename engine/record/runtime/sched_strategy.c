@@ -1,0 +1,166 @@
+/*
+ * sched_strategy.c - controlled mode: which of the threads that can run is next, and for how
+ * many accesses, by the strategy (enum log_strategy) and the seed; who spins gives way.
+ */
+#include "sched_private.h"
+
+/* ---- how long ---- */
+
+/* So many accesses without a synchronisation, and the thread waits for something by spinning.
+ */
+enum { SPINNING = 20000 };
+
+int32_t sched_first_budget(void)
+{
+	/* who spins gives way before the run is cut */
+	uint64_t most = rt.config.flags & LOG_EXPLORE ? rt.config.steps / 2 + 1 : SPINNING;
+	return most > 1 && most < SPINNING ? (int32_t)most : SPINNING;
+}
+
+/* How many accesses until the next chance to switch: few in a short run, where every
+ * interleaving matters, and ever more in a long one, where switching costs. */
+int32_t sched_draw_budget(void)
+{
+	if (rt.replay)
+		return 0; /* every access is a point */
+	switch (rt.config.strategy) {
+	case STRATEGY_NOISE:
+		return 1 + sched_draw(16);
+	case STRATEGY_RR:
+		return 1000;
+	case STRATEGY_FIRST:
+		return sched_first_budget();
+	case STRATEGY_PCT: {
+		int64_t best = 2000;
+		for (unsigned i = 0; i < sched.changes; i++)
+			if (sched.change[i] > sched.steps &&
+			    (int64_t)(sched.change[i] - sched.steps) < best)
+				best = sched.change[i] - sched.steps;
+		return best;
+	}
+	default: {
+		uint64_t mean = 8 + sched.accesses / 64;
+		return 1 + sched_draw(2 * (mean < 20000 ? mean : 20000));
+	}
+	}
+}
+
+/* pct: at its change points a thread falls behind all others. */
+void sched_change_point(struct thread *t)
+{
+	bool change = false;
+	for (unsigned i = 0; i < sched.changes; i++)
+		if (sched.change[i] && sched.change[i] <= sched.steps) {
+			sched.change[i] = 0;
+			change = true;
+		}
+	/* The one of highest priority may be spinning for another. */
+	if (sched.steps - sched.turn_start > 4000) {
+		sched.turn_start = sched.steps;
+		change = true;
+	}
+	if (change)
+		t->priority = --sched.lowest;
+}
+
+void sched_strategy_init(void)
+{
+	if (rt.config.strategy != STRATEGY_PCT)
+		return;
+	uint64_t steps = rt.config.steps ? rt.config.steps : 1000;
+	unsigned n = rt.config.depth > 0 ? rt.config.depth - 1 : 0;
+	for (unsigned i = 0; i < n && i < 64; i++)
+		sched.change[sched.changes++] = 1 + next_random() % steps;
+}
+
+/* ---- who is next ---- */
+
+static struct thread *nth_ready(uint32_t n)
+{
+	for (unsigned i = 0; i < sched.live_count; i++)
+		if (sched.live[i]->state == STATE_READY && n-- == 0)
+			return sched.live[i];
+	return NULL;
+}
+
+struct thread *sched_choose_ready(struct thread *current)
+{
+	struct thread *best = NULL;
+	if (rt.replay) {
+		uint32_t id = replay_next();
+		if (id < MAX_THREADS && rt.threads[id] && rt.threads[id]->state == STATE_READY)
+			return rt.threads[id];
+	}
+	/* `first`: the lowest, but in turn when the current one gives way of itself */
+	bool first = rt.config.strategy == STRATEGY_FIRST;
+	if (first || rt.config.strategy == STRATEGY_RR) {
+		bool lowest = first && current->state != STATE_READY &&
+		              current->state != STATE_RUNNING;
+		for (unsigned i = 0; i < sched.live_count; i++) {
+			struct thread *t = sched.live[i];
+			if (t->state != STATE_READY)
+				continue;
+			if (lowest ? !best || t->id < best->id
+			           : !best || (best->id <= current->id && t->id > current->id))
+				best = t;
+		}
+		return best;
+	}
+	if (rt.config.strategy == STRATEGY_PCT) {
+		for (unsigned i = 0; i < sched.live_count; i++) {
+			struct thread *t = sched.live[i];
+			if (t->state == STATE_READY && (!best || t->priority > best->priority))
+				best = t;
+		}
+		return best;
+	}
+	/* Those that spin may have to wait for one that does not. */
+	for (unsigned tries = 0; tries < 4; tries++) {
+		best = nth_ready(sched_draw(sched.ready));
+		if (!poll_waits(best))
+			break;
+	}
+	return best;
+}
+
+/* ---- those that spin ---- */
+
+bool sched_all_wait(const struct thread *t)
+{
+	for (unsigned i = 0; i < sched.live_count; i++) {
+		const struct thread *other = sched.live[i];
+		if (other != t && other->state == STATE_READY && !poll_waits(other))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * For one that spins: a look, when somebody else has something to do.  With long turns and
+ * spinning waiters a program with spin locks of its own would hardly get on.  Where all spin,
+ * for the outside or until they have looked often enough, handing over each time would cost
+ * more than the looks: ever longer turns.
+ */
+int32_t sched_spin_budget(struct thread *t)
+{
+	enum { LOOK = 16, MOST = 4096 };
+	struct poll *l = &t->poll;
+	l->news = poll_news(t);
+	l->patience = !sched_all_wait(t) ? 1 : l->patience < MOST ? 2 * l->patience : MOST;
+	return LOOK * (int32_t)l->patience - 1;
+}
+
+/* One that spins and yields at each look need not be taken at its word each time. */
+bool sched_yields_later(struct thread *t)
+{
+	struct poll *l = &t->poll;
+	if (sched.ready == 0 || l->spins < SPIN_LIMIT || !looks_count())
+		return false;
+	if (l->left > 0) {
+		l->left--;
+		return true;
+	}
+	sched_spin_budget(t);
+	l->left = l->patience - 1;
+	return false;
+}

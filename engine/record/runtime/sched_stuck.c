@@ -1,0 +1,237 @@
+/*
+ * sched_stuck.c - controlled mode: nobody is ready.  Somebody's deadline comes, or something
+ * from outside, is waited for; or it is a deadlock, which is told to the parent and ends the
+ * program.
+ */
+#include <poll.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "sched_private.h"
+
+/* ---- what comes from outside ---- */
+
+static void retry_real_objects(void)
+{
+	for (unsigned i = 0; i < sched.live_count; i++) {
+		struct thread *t = sched.live[i];
+		if (t->state == STATE_BLOCKED &&
+		    (t->reason == FOR_MUTEX || t->reason == FOR_READ_LOCK ||
+		     t->reason == FOR_WRITE_LOCK || t->reason == FOR_SEMAPHORE ||
+		     t->reason == FOR_FUTEX))
+			sched_make_ready(t);
+	}
+}
+
+void sched_idle(void)
+{
+	struct thread *next = sched_earliest();
+	uint64_t wait = 20000000;
+	sched_catch_up();
+	if (next) {
+		if (next->deadline <= sched.virtual_time) {
+			sched_fire(next);
+			return;
+		}
+		if (next->deadline - sched.virtual_time < wait)
+			wait = next->deadline - sched.virtual_time;
+	}
+	struct pollfd all[256];
+	unsigned n = 0;
+	for (unsigned i = 0; i < sched.live_count; i++) {
+		struct thread *t = sched.live[i];
+		if (t->state == STATE_BLOCKED && t->reason == FOR_FILE)
+			for (unsigned k = 0; k < t->fd_count && n < 256; k++)
+				all[n++] = t->fds[k];
+	}
+	sched.idling = true;
+	sched.idle = 0;
+	bool others = sched.outside || rt.async_handlers;
+	sched_unlock();
+	if (n) {
+		if (others && wait > 2000000)
+			wait = 2000000;
+		struct timespec time = { wait / 1000000000, wait % 1000000000 };
+		syscall(SYS_ppoll, all, n, &time, NULL, 0);
+	} else {
+		futex_wait(&sched.idle, 0, wait);
+	}
+	sched_lock();
+	sched.idling = false;
+	sched_catch_up();
+	sched_poll_files();
+}
+
+/* ---- deadlock ---- */
+
+static const char *const reason_words[] = {
+	[FOR_NOTHING] = "nothing",     [FOR_MUTEX] = "mutex",
+	[FOR_READ_LOCK] = "rwlock",    [FOR_WRITE_LOCK] = "rwlock",
+	[FOR_CONDITION] = "condition", [FOR_BARRIER] = "barrier",
+	[FOR_SEMAPHORE] = "semaphore", [FOR_THREAD] = "thread",
+	[FOR_ONCE] = "once",           [FOR_SLEEP] = "sleep",
+	[FOR_FILE] = "file",           [FOR_SPIN] = "spin lock",
+	[FOR_FUTEX] = "futex",
+};
+
+void sched_append_number(char *out, size_t room, uint64_t n, unsigned base)
+{
+	char digits[32];
+	unsigned k = 0;
+	do
+		digits[k++] = "0123456789abcdef"[n % base];
+	while ((n /= base) && k < sizeof(digits));
+	size_t at = strlen(out);
+	while (k && at + 1 < room)
+		out[at++] = digits[--k];
+	out[at] = 0;
+}
+
+void sched_append(char *out, size_t room, const char *text)
+{
+	size_t at = strlen(out);
+	while (*text && at + 1 < room)
+		out[at++] = *text++;
+	out[at] = 0;
+}
+
+/* One note for each thread: "THREAD REASON ADDRESS HOLDER", for the parent to put into
+ * words, which knows the names. */
+static void note_blocked(const char *key)
+{
+	for (unsigned i = 0; i < sched.live_count; i++) {
+		struct thread *t = sched.live[i];
+		if (t->state != STATE_BLOCKED)
+			continue;
+		char text[128] = "";
+		sched_append_number(text, sizeof(text), t->id, 10);
+		sched_append(text, sizeof(text), " ");
+		const char *word = reason_words[t->reason];
+		sched_append(text, sizeof(text), t->reason == FOR_SPIN ? "spinlock" : word);
+		sched_append(text, sizeof(text), " ");
+		sched_append_number(text, sizeof(text), (uintptr_t)t->object, 16);
+		sched_append(text, sizeof(text), " ");
+		pid_t owner = 0;
+		if (t->reason == FOR_MUTEX)
+			owner = ((const pthread_mutex_t *)t->object)->__data.__owner;
+		else if (t->reason == FOR_READ_LOCK || t->reason == FOR_WRITE_LOCK)
+			owner = ((const pthread_rwlock_t *)t->object)->__data.__cur_writer;
+		bool found = false;
+		for (unsigned k = 0; owner && k < sched.live_count && !found; k++)
+			if (sched.live[k]->tid == owner) {
+				sched_append_number(text, sizeof(text), sched.live[k]->id, 10);
+				found = true;
+			}
+		if (!found)
+			sched_append(text, sizeof(text), "-");
+		sched_append(text, sizeof(text), " ");
+		sched_append_number(text, sizeof(text), t->pc, 16);
+		log_note(key, text);
+	}
+}
+
+static _Noreturn void deadlock(void)
+{
+	note_blocked("blocked");
+	rt_finish(LOG_DEADLOCK);
+	rt_die(SIGABRT);
+}
+
+/* ---- replay ---- */
+
+/* Replay: does somebody wait for more than the recording has, and nobody for anything that
+ * still comes?  Others may have a time limit, or a child process: not for long. */
+static bool starved(void)
+{
+	enum { PATIENCE = 100 };
+	static unsigned looks;
+	bool any = false, all = !sched.outside && !sched.timed;
+	for (unsigned i = 0; i < sched.live_count; i++) {
+		const struct thread *t = sched.live[i];
+		any |= t->state == STATE_BLOCKED && t->starves;
+		all &= t->state != STATE_BLOCKED || t->reason != FOR_FILE || t->starves;
+	}
+	return any && (all || ++looks > PATIENCE);
+}
+
+static _Noreturn void end_starved(void)
+{
+	rt_finish(LOG_STARVED);
+	rt_die(SIGKILL);
+}
+
+/* Replay: a futex wait may end at any time, so it does when its thread has the next event;
+ * but only once, for one that waits again waits for somebody else. */
+bool sched_release_futex(struct thread *t)
+{
+	if (t->reason != FOR_FUTEX || t->released == t->ordinal + 1)
+		return false;
+	t->released = t->ordinal + 1;
+	sched_make_ready(t);
+	return true;
+}
+
+/* Replay: the thread whose turn it is by the plan waits with a time limit, and in the
+ * recording it timed out there. */
+static void wake_planned(void)
+{
+	uint32_t id = replay_next();
+	struct thread *t = id < MAX_THREADS ? rt.threads[id] : NULL;
+	if (t && t->state == STATE_BLOCKED && !sched_release_futex(t) && t->timed)
+		sched_fire(t);
+}
+
+/* ---- all together ---- */
+
+/* `t` has to leave: who waits for the outside in its place, or NULL. */
+static struct thread *idles_instead(const struct thread *t)
+{
+	for (unsigned i = 0; i < sched.live_count; i++) {
+		struct thread *other = sched.live[i];
+		if (other != t && other->state == STATE_BLOCKED &&
+		    (other->timed || other->reason == FOR_FILE))
+			return other;
+	}
+	return NULL;
+}
+
+static struct thread *any_blocked(void)
+{
+	for (unsigned i = 0; i < sched.live_count; i++)
+		if (sched.live[i]->state == STATE_BLOCKED)
+			return sched.live[i];
+	return NULL;
+}
+
+struct thread *sched_choose(struct thread *t, bool may_idle)
+{
+	for (;;) {
+		if (sched.files)
+			sched_poll_files();
+		if (rt.replay)
+			wake_planned();
+		if (sched.ready)
+			return sched_choose_ready(t);
+		if (rt.inputs == INPUTS_GIVEN && starved())
+			end_starved();
+		if (rt.poke) {
+			rt.poke = 0;
+			retry_real_objects();
+			continue;
+		}
+		bool outside = sched.outside || sched.files;
+		if (!outside && sched.timed) {
+			sched_fire(sched_earliest());
+			continue;
+		}
+		struct thread *blocked = any_blocked();
+		if (!outside && !blocked)
+			return NULL; /* the last thread ends */
+		/* a signal may still come and change everything */
+		if (!outside && !rt.async_handlers)
+			deadlock();
+		if (!may_idle)
+			return outside ? idles_instead(t) : blocked;
+		sched_idle();
+	}
+}

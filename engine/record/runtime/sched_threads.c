@@ -1,0 +1,154 @@
+/*
+ * sched_threads.c - the birth and the end of threads, as the scheduler sees them; what the
+ * program's calls do is threads.c.
+ */
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "sched_private.h"
+
+struct thread *thread_new(struct thread *parent)
+{
+	uint32_t id = __atomic_fetch_add(&rt.thread_count, 1, __ATOMIC_RELAXED);
+	if (parent && rt.replay) {
+		uint32_t planned = replay_child(parent->id, parent->children);
+		if (planned != UINT32_MAX)
+			id = planned;
+	}
+	if (id >= MAX_THREADS)
+		return NULL;
+	struct thread *t = rt_pages(sizeof(*t));
+	struct frame *frames = rt_pages((MAX_FRAMES + 1) * sizeof(*frames));
+	if (!t || !frames)
+		return NULL;
+	t->frames = frames + 1;
+	t->id = id;
+	t->parent = parent ? parent->id : UINT32_MAX;
+	t->budget = t->drawn = sched_draw_budget();
+	t->stream = rt.controlled ? &rt.stream : &t->own;
+	t->own.thread = id;
+	t->own.last = id;
+	t->state = STATE_READY;
+	t->unusual = 1;
+	t->callback_at = UINT32_MAX;
+	t->epoch = rt.controlled ? 0 : 1;
+	if (t->epoch)
+		rt_populate(t->seen, sizeof(t->seen));
+	t->priority = 1 + sched_draw(1 << 30);
+	if (parent)
+		parent->children++;
+	sched_lock();
+	rt.threads[id] = t;
+	if (sched.live_count < MAX_THREADS)
+		sched.live[sched.live_count++] = t;
+	if (parent)
+		sched.ready++;
+	else {
+		t->state = STATE_RUNNING;
+		sched.holder = t;
+	}
+	sched_unlock();
+	return t;
+}
+
+/* The thread could not be created after all. */
+void thread_forget(struct thread *t)
+{
+	sched_lock();
+	if (t->state == STATE_READY)
+		sched.ready--;
+	sched_bury(t);
+	sched_unlock();
+}
+
+void sched_start(struct thread *t)
+{
+	if (rt.controlled)
+		sched_wait_turn(t);
+}
+
+/* ---- the end ---- */
+
+void sched_bury(struct thread *t)
+{
+	t->state = STATE_DONE;
+	for (unsigned i = 0; i < sched.live_count; i++)
+		if (sched.live[i] == t) {
+			for (; i + 1 < sched.live_count; i++)
+				sched.live[i] = sched.live[i + 1];
+			sched.live_count--;
+			break;
+		}
+	for (unsigned i = 0; rt.controlled && i < sched.live_count; i++) {
+		struct thread *other = sched.live[i];
+		if (other->state == STATE_BLOCKED && other->reason == FOR_THREAD &&
+		    other->object == t)
+			sched_make_ready(other);
+	}
+}
+
+void sched_wait_gone(void)
+{
+	pid_t tid = sched.leaving;
+	if (!tid)
+		return;
+	sched.leaving = 0;
+	for (int i = 0; i < 2000; i++) {
+		if (syscall(SYS_tgkill, rt.header ? rt.header->pid : getpid(), tid, 0) != 0)
+			return;
+		if (i < 50) {
+			syscall(SYS_sched_yield);
+		} else {
+			struct timespec pause = { 0, 50000 };
+			syscall(SYS_nanosleep, &pause, NULL);
+		}
+	}
+}
+
+void sched_adopt(struct thread *t)
+{
+	if (!rt.controlled)
+		return;
+	sched_lock();
+	bool chosen = t->state != STATE_READY;
+	if (!chosen) {
+		sched.ready--;
+		t->state = STATE_OUTSIDE;
+		sched.outside++;
+	}
+	sched_unlock();
+	if (chosen)
+		sched_wait_turn(t);
+	else
+		sched_rejoin(t);
+}
+
+void sched_expect(int more)
+{
+	sched_lock();
+	sched.outside += more;
+	sched_unlock();
+}
+
+void sched_end(struct thread *t)
+{
+	if (rt.config.flags & LOG_EXPLORE && rt.on) {
+		char text[32] = "";
+		sched_append_number(text, sizeof(text), t->id, 10);
+		log_note("ended", text);
+	}
+	sched_lock();
+	sched_bury(t);
+	if (!rt.controlled) {
+		sched_unlock();
+		return;
+	}
+	if (t->id != 0)
+		sched.leaving = t->tid;
+	if (sched.live_count == 0) {
+		sched.holder = NULL;
+		sched_unlock();
+		return;
+	}
+	sched_hand_over(sched_choose(t, false));
+}

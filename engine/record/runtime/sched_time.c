@@ -1,0 +1,74 @@
+/*
+ * sched_time.c - controlled mode: time is virtual.  It advances with the events and jumps to
+ * the earliest deadline when nothing else can run.  It catches up with real time only while
+ * everybody really waits.
+ */
+#include <sys/syscall.h>
+
+#include "sched_private.h"
+
+uint64_t sched_real_now(void)
+{
+	struct timespec time;
+	syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &time);
+	return time.tv_sec * 1000000000ull + time.tv_nsec;
+}
+
+uint64_t virtual_now(void) /* nanoseconds since the start of the recording */
+{
+	return rt.controlled ? sched.virtual_time : sched_real_now() - sched.start_time;
+}
+
+void sched_tick(uint64_t nanoseconds)
+{
+	sched.virtual_time += nanoseconds;
+}
+
+void sched_catch_up(void)
+{
+	uint64_t now = sched_real_now() - sched.start_time;
+	if (now > sched.virtual_time)
+		sched.virtual_time = now;
+}
+
+/* ---- deadlines ---- */
+
+struct thread *sched_earliest(void)
+{
+	struct thread *best = NULL;
+	for (unsigned i = 0; i < sched.live_count; i++) {
+		struct thread *t = sched.live[i];
+		if (t->state == STATE_BLOCKED && t->timed &&
+		    (!best || t->deadline < best->deadline ||
+		     (t->deadline == best->deadline && t->since < best->since)))
+			best = t;
+	}
+	return best;
+}
+
+void sched_fire(struct thread *t)
+{
+	if (t->deadline > sched.virtual_time)
+		sched.virtual_time = t->deadline;
+	t->timed_out = true;
+	sched_make_ready(t);
+}
+
+/*
+ * Sleepers come back when virtual time has come so far, and when all others spin: it may be
+ * for what the sleeper brings.  Waits with a time limit end in that way only when spinning has
+ * long been in vain.
+ */
+void sched_wake_sleepers(const struct thread *t)
+{
+	sched_lock();
+	struct thread *s = sched_earliest();
+	bool spins = t->poll.spins >= SPIN_LIMIT && sched_all_wait(t);
+	bool outside = sched.outside || sched.files;
+	if (spins && outside)
+		sched_catch_up();
+	if (s && (s->deadline <= sched.virtual_time || (spins && !outside)) &&
+	    (s->reason == FOR_SLEEP || (spins && t->poll.patience >= 1024)))
+		sched_fire(s);
+	sched_unlock();
+}

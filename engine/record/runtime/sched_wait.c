@@ -1,0 +1,183 @@
+/*
+ * sched_wait.c - controlled mode: threads that wait for something that the runtime models (an
+ * object, a deadline, a descriptor), and who wakes them.
+ */
+#include <limits.h>
+#include <poll.h>
+#include <sys/syscall.h>
+
+#include "sched_private.h"
+
+bool sched_block(struct thread *t, enum reason reason, const void *object, bool timed,
+                 uint64_t deadline)
+{
+	if (t->pending)
+		log_fill(t);
+	if (rt.inputs == INPUTS_GIVEN)
+		input_signals(t);
+	sched_lock();
+	if (t->cancelled &&
+	    (reason == FOR_CONDITION || reason == FOR_SLEEP || reason == FOR_THREAD ||
+	     reason == FOR_SEMAPHORE || reason == FOR_FILE)) {
+		sched_unlock();
+		return true;
+	}
+	t->state = STATE_BLOCKED;
+	t->reason = reason;
+	t->object = object;
+	t->timed = timed;
+	t->timed_out = false;
+	t->deadline = deadline;
+	t->since = ++sched.order;
+	if (timed)
+		sched.timed++;
+	if (reason == FOR_FILE)
+		sched.files++;
+	while (t->state != STATE_RUNNING) {
+		struct thread *next = sched_choose(t, true);
+		if (next == t) {
+			t->state = STATE_RUNNING;
+			sched.ready--;
+			sched.holder = t;
+			break;
+		}
+		sched_hand_over(next);
+		sched_wait_turn(t);
+		if (!rt.on)
+			return true;
+		sched_lock();
+	}
+	t->reason = FOR_NOTHING;
+	t->object = NULL;
+	sched_unlock();
+	if (unlikely(t->signal_count))
+		input_keep_signals(t);
+	return !t->timed_out;
+}
+
+/* Make threads that wait for `object` ready; how many.  The caller holds the token. */
+unsigned sched_wake(const void *object, enum reason reason, unsigned most)
+{
+	unsigned woken = 0;
+	sched_lock();
+	while (woken < most) {
+		struct thread *best = NULL;
+		uint32_t n = 0, lot = 0;
+		if (most == 1 && !rt.replay && rt.config.strategy != STRATEGY_RR &&
+		    rt.config.strategy != STRATEGY_FIRST) {
+			/* any waiter may be the one */
+			for (unsigned i = 0; i < sched.live_count; i++)
+				if (sched.live[i]->state == STATE_BLOCKED &&
+				    sched.live[i]->object == object &&
+				    sched.live[i]->reason == reason)
+					n++;
+			lot = sched_draw(n);
+			n = 0;
+		}
+		for (unsigned i = 0; i < sched.live_count; i++) {
+			struct thread *t = sched.live[i];
+			if (t->state != STATE_BLOCKED || t->object != object ||
+			    t->reason != reason)
+				continue;
+			if (rt.replay) {
+				if (!best || replay_turn(t->id) < replay_turn(best->id))
+					best = t;
+			} else if (lot) {
+				if (n++ == lot)
+					best = t;
+			} else if (!best || t->since < best->since) {
+				best = t;
+			}
+		}
+		if (!best)
+			break;
+		if (reason == FOR_FUTEX)
+			best->woken = true;
+		sched_make_ready(best);
+		woken++;
+	}
+	sched_unlock();
+	return woken;
+}
+
+unsigned sched_waiting(const void *object, enum reason reason)
+{
+	unsigned n = 0;
+	for (unsigned i = 0; i < sched.live_count; i++) {
+		struct thread *t = sched.live[i];
+		n += t->state == STATE_BLOCKED && t->object == object && t->reason == reason;
+	}
+	return n;
+}
+
+/* A thread waits for a condition from its `wait` event on, even while it has not yet come
+ * to give up the mutex and block (replay may let others run in between). */
+void sched_signal(const void *condition, unsigned most)
+{
+	sched_lock();
+	for (unsigned woken = 0; woken < most; woken++) {
+		struct thread *best = NULL;
+		uint32_t n = 0;
+		for (unsigned i = 0; i < sched.live_count; i++) {
+			struct thread *t = sched.live[i];
+			if (t->condition != condition || t->woken ||
+			    (t->state == STATE_READY && t->timed_out))
+				continue;
+			n++;
+			if (rt.replay ? !best || replay_turn(t->id) < replay_turn(best->id)
+			    : rt.config.strategy == STRATEGY_RR ||
+			                    rt.config.strategy == STRATEGY_FIRST
+			            ? !best || t->since < best->since
+			            : sched_draw(n) == 0)
+				best = t;
+		}
+		if (!best)
+			break;
+		best->woken = true;
+		if (best->state == STATE_BLOCKED && best->reason == FOR_CONDITION)
+			sched_make_ready(best);
+	}
+	sched_unlock();
+}
+
+void sched_cancel(struct thread *t)
+{
+	sched_lock();
+	t->cancelled = true;
+	if (t->state == STATE_BLOCKED &&
+	    (t->reason == FOR_CONDITION || t->reason == FOR_SLEEP || t->reason == FOR_THREAD ||
+	     t->reason == FOR_SEMAPHORE || t->reason == FOR_FILE))
+		sched_make_ready(t);
+	sched_unlock();
+}
+
+/* ---- descriptors ---- */
+
+bool sched_files_ready(struct thread *t)
+{
+	for (unsigned i = 0; i < t->fd_count; i++)
+		t->fds[i].revents = 0;
+	struct timespec zero = { 0, 0 };
+	return syscall(SYS_ppoll, t->fds, t->fd_count, &zero, NULL, 0) != 0;
+}
+
+void sched_poll_files(void)
+{
+	for (unsigned i = 0; sched.files && i < sched.live_count; i++) {
+		struct thread *t = sched.live[i];
+		if (t->state == STATE_BLOCKED && t->reason == FOR_FILE && sched_files_ready(t))
+			sched_make_ready(t);
+	}
+}
+
+bool sched_wait_files(struct thread *t, struct pollfd *fds, unsigned count, bool timed,
+                      uint64_t deadline)
+{
+	t->fds = fds;
+	t->fd_count = count;
+	if (sched_files_ready(t))
+		return true;
+	bool ready = sched_block(t, FOR_FILE, fds, timed, deadline);
+	t->fd_count = 0;
+	return ready;
+}

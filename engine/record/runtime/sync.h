@@ -1,0 +1,48 @@
+/*
+ * sync.h - what the files of the program's own synchronisation share (sync_*.c).
+ *
+ * In controlled mode locks and semaphores are taken by the real try-call, so that their
+ * state is what the C library thinks it is; who must wait waits in our scheduler.
+ * In free mode the real call does it all and the event is written after an acquire and
+ * before a release.
+ */
+#ifndef HEDDLE_SYNC_H
+#define HEDDLE_SYNC_H
+
+#include <limits.h>
+
+#include "rt.h"
+
+static inline unsigned one_or_all(void)
+{
+	return rt.replay ? UINT_MAX : 1; /* the plan says who comes first */
+}
+
+static inline bool valid_time(const struct timespec *at)
+{
+	return at->tv_nsec >= 0 && at->tv_nsec < 1000000000;
+}
+
+/* `t` may be NULL: not recorded.  Returns `status`, of the C library's call. */
+static inline int initialised(void *object, int status, struct thread *t)
+{
+	if (t && status == 0)
+		log_init(t, object);
+	return status;
+}
+
+/* The same.  A witness may destroy what somebody holds; that the C library refuses it (POSIX
+ * says nothing) must not end the replay.  `flags`: enum log_object_flag. */
+static inline int destroyed(void *object, int status, unsigned flags, struct thread *t,
+                            uintptr_t pc)
+{
+	if (t && (status == 0 || (rt.replay && status == EBUSY)))
+		log_object(t, LOG_DESTROY, flags, pc, object);
+	return status;
+}
+
+/* sync_mutex.c: take it, after the scheduling point; 0, EOWNERDEAD or an error. */
+int mutex_take(struct thread *t, pthread_mutex_t *m, bool timed, uint64_t deadline,
+               uintptr_t pc);
+
+#endif

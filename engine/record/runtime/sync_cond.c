@@ -1,0 +1,180 @@
+/*
+ * sync_cond.c - conditions, of POSIX and C11; see sync.h.  In controlled mode they are modelled
+ * whole: nobody ever waits in the C library's.
+ */
+#include <dlfcn.h>
+#include <limits.h>
+#include <threads.h>
+
+#include "sync.h"
+
+#define REAL_CONDITION(name) \
+	({ \
+		static __typeof__(name) *real_; \
+		if (!real_) \
+			real_ = (__typeof__(name) *)dlvsym(RTLD_NEXT, #name, "GLIBC_2.3.2"); \
+		real_; \
+	})
+
+/* The C library marks a condition that is destroyed. */
+static bool cond_dead(const pthread_cond_t *c)
+{
+	return c->__data.__wrefs & 4;
+}
+
+static void log_cond(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
+                     pthread_cond_t *c)
+{
+	log_object(t, tag, flags | (cond_dead(c) ? LOG_DEAD : 0), pc, c);
+}
+
+static int free_wait(struct thread *t, pthread_cond_t *c, pthread_mutex_t *m,
+                     const struct timespec *at, clockid_t clock, uintptr_t pc)
+{
+	log_cond(t, LOG_WAIT, 0, pc, c);
+	log_sync(t, LOG_REL, pc, m);
+	int status = !at          ? REAL_CONDITION(pthread_cond_wait)(c, m)
+	             : clock >= 0 ? REAL(pthread_cond_clockwait)(c, m, clock, at)
+	                          : REAL_CONDITION(pthread_cond_timedwait)(c, m, at);
+	log_sync(t, LOG_WAKE, pc, c);
+	log_sync(t, LOG_ACQ, pc, m);
+	return status;
+}
+
+/* clock -1: the condition's own. */
+static int cond_wait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *at,
+                     clockid_t clock, uintptr_t pc)
+{
+	struct thread *t = recording();
+	if (!t)
+		return !at          ? REAL_CONDITION(pthread_cond_wait)(c, m)
+		       : clock >= 0 ? REAL(pthread_cond_clockwait)(c, m, clock, at)
+		                    : REAL_CONDITION(pthread_cond_timedwait)(c, m, at);
+	if (!rt.controlled)
+		return free_wait(t, c, m, at, clock, pc);
+	if (at && !valid_time(at))
+		return EINVAL;
+	sched_point(t);
+	if (t->cancelled)
+		pthread_testcancel();
+	uint64_t deadline = 0;
+	if (at)
+		deadline = deadline_of(clock >= 0              ? clock
+		                       : c->__data.__wrefs & 2 ? CLOCK_MONOTONIC
+		                                               : CLOCK_REALTIME,
+		                       at);
+	t->condition = c;
+	t->woken = false;
+	log_cond(t, LOG_WAIT, at ? LOG_TRY : 0, pc, c);
+	plan_point(t);
+	int status = REAL(pthread_mutex_unlock)(m);
+	if (status) {
+		t->condition = NULL;
+		return status;
+	}
+	log_sync(t, LOG_REL, pc, m);
+	sched_wake(m, FOR_MUTEX, one_or_all());
+	t->pc = pc;
+	bool signalled = true;
+	while (!t->woken && signalled && !t->cancelled && rt.on)
+		signalled = sched_block(t, FOR_CONDITION, c, at != NULL, deadline);
+	signalled |= t->woken;
+	t->condition = NULL;
+	plan_point(t);
+	log_sync(t, LOG_WAKE, pc, c);
+	plan_point(t);
+	int relock = mutex_take(t, m, false, 0, pc);
+	if (relock == 0 || relock == EOWNERDEAD)
+		log_sync(t, LOG_ACQ, pc, m);
+	if (t->cancelled)
+		pthread_testcancel();
+	return relock ? relock : signalled ? 0 : ETIMEDOUT;
+}
+
+static int cond_signal(pthread_cond_t *c, bool all, uintptr_t pc)
+{
+	struct thread *t = recording();
+	if (!t)
+		return all ? REAL_CONDITION(pthread_cond_broadcast)(c)
+		           : REAL_CONDITION(pthread_cond_signal)(c);
+	sched_point(t);
+	log_cond(t, all ? LOG_BROADCAST : LOG_SIGNAL, 0, pc, c);
+	if (!rt.controlled)
+		return all ? REAL_CONDITION(pthread_cond_broadcast)(c)
+		           : REAL_CONDITION(pthread_cond_signal)(c);
+	sched_signal(c, all ? UINT_MAX : 1);
+	return 0;
+}
+
+EXPORT int pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
+{
+	return cond_wait(c, m, NULL, -1, CALLER());
+}
+EXPORT int pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m,
+                                  const struct timespec *at)
+{
+	return cond_wait(c, m, at, -1, CALLER());
+}
+EXPORT int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, clockid_t clock,
+                                  const struct timespec *at)
+{
+	return cond_wait(c, m, at, clock, CALLER());
+}
+EXPORT int pthread_cond_signal(pthread_cond_t *c)
+{
+	return cond_signal(c, false, CALLER());
+}
+EXPORT int pthread_cond_broadcast(pthread_cond_t *c)
+{
+	return cond_signal(c, true, CALLER());
+}
+EXPORT int pthread_cond_init(pthread_cond_t *c, const pthread_condattr_t *attributes)
+{
+	struct thread *t = recording();
+	return initialised(c, REAL_CONDITION(pthread_cond_init)(c, attributes), t);
+}
+static int cond_destroy(pthread_cond_t *c, uintptr_t pc)
+{
+	struct thread *t = recording();
+	if (!t)
+		return REAL_CONDITION(pthread_cond_destroy)(c);
+	plan_point(t);
+	unsigned flags = cond_dead(c) ? LOG_DEAD : 0;
+	int status = REAL_CONDITION(pthread_cond_destroy)(c);
+	return destroyed(c, status, flags | (cond_dead(c) ? LOG_MARKED : 0), t, pc);
+}
+EXPORT int pthread_cond_destroy(pthread_cond_t *c)
+{
+	return cond_destroy(c, CALLER());
+}
+
+EXPORT int cnd_wait(cnd_t *c, mtx_t *m)
+{
+	return cond_wait((pthread_cond_t *)c, (pthread_mutex_t *)m, NULL, -1, CALLER())
+	               ? thrd_error
+	               : thrd_success;
+}
+EXPORT int cnd_timedwait(cnd_t *c, mtx_t *m, const struct timespec *at)
+{
+	int status = cond_wait((pthread_cond_t *)c, (pthread_mutex_t *)m, at, -1, CALLER());
+	return status == 0 ? thrd_success : status == ETIMEDOUT ? thrd_timedout : thrd_error;
+}
+EXPORT int cnd_signal(cnd_t *c)
+{
+	return cond_signal((pthread_cond_t *)c, false, CALLER());
+}
+EXPORT int cnd_broadcast(cnd_t *c)
+{
+	return cond_signal((pthread_cond_t *)c, true, CALLER());
+}
+EXPORT void cnd_destroy(cnd_t *c)
+{
+	cond_destroy((pthread_cond_t *)c, CALLER());
+}
+EXPORT int cnd_init(cnd_t *c)
+{
+	struct thread *t = recording();
+	int status = REAL(cnd_init)(c);
+	initialised(c, status == thrd_success ? 0 : EINVAL, t);
+	return status;
+}

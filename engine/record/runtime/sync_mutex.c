@@ -1,0 +1,240 @@
+/* sync_mutex.c - mutexes, of POSIX and C11; see sync.h. */
+#include <sys/syscall.h>
+#include <threads.h>
+
+#include "sync.h"
+
+/* Is it held by a thread of another process?  Only that process can give it back. */
+static bool held_outside(const pthread_mutex_t *m)
+{
+	enum { SHARED = 128 }; /* of glibc's kinds: between processes */
+	if (!(m->__data.__kind & SHARED))
+		return false;
+	int owner = m->__data.__owner;
+	for (uint32_t i = 0; i < rt.thread_count && i < MAX_THREADS; i++)
+		if (rt.threads[i] && rt.threads[i]->tid == owner)
+			return false;
+	return true;
+}
+
+/* The scheduler steps aside while the other process has it. */
+static int mutex_await(struct thread *t, pthread_mutex_t *m, bool timed, uint64_t deadline)
+{
+	struct timespec at;
+	sched_leave(t);
+	int status;
+	if (timed) {
+		uint64_t now = virtual_now(), left = deadline > now ? deadline - now : 0;
+		syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &at); /* not the virtual one */
+		left += (uint64_t)at.tv_nsec;
+		at.tv_sec += (time_t)(left / 1000000000);
+		at.tv_nsec = (long)(left % 1000000000);
+		status = REAL(pthread_mutex_clocklock)(m, CLOCK_MONOTONIC, &at);
+	} else {
+		status = REAL(pthread_mutex_lock)(m);
+	}
+	sched_rejoin(t);
+	return status;
+}
+
+int mutex_take(struct thread *t, pthread_mutex_t *m, bool timed, uint64_t deadline,
+               uintptr_t pc)
+{
+	for (;;) {
+		int status = REAL(pthread_mutex_trylock)(m);
+		if (status != EBUSY)
+			return status;
+		if ((m->__data.__kind & 3) == PTHREAD_MUTEX_ERRORCHECK &&
+		    m->__data.__owner == t->tid)
+			return EDEADLK;
+		t->pc = pc;
+		if (held_outside(m))
+			return mutex_await(t, m, timed, deadline);
+		if (!sched_block(t, FOR_MUTEX, m, timed, deadline))
+			return ETIMEDOUT;
+		if (!rt.on)
+			return REAL(pthread_mutex_lock)(m);
+	}
+}
+
+/* The C library marks a mutex that is destroyed. */
+static bool mutex_dead(const pthread_mutex_t *m)
+{
+	return m->__data.__kind == -1;
+}
+
+/* It refuses such a mutex, which is a use of it all the same. */
+static void log_refused(struct thread *t, pthread_mutex_t *m, uintptr_t pc)
+{
+	if (mutex_dead(m))
+		log_object(t, LOG_TRYFAIL, LOG_DEAD, pc, m);
+}
+
+static int mutex_lock(pthread_mutex_t *m, const struct timespec *at, clockid_t clock,
+                      uintptr_t pc)
+{
+	struct thread *t = recording();
+	int status;
+	if (!t)
+		return at ? REAL(pthread_mutex_clocklock)(m, clock, at)
+		          : REAL(pthread_mutex_lock)(m);
+	sched_point(t);
+	if (!rt.controlled) {
+		status = at ? REAL(pthread_mutex_clocklock)(m, clock, at)
+		            : REAL(pthread_mutex_lock)(m);
+	} else {
+		if (at && !valid_time(at)) {
+			status = REAL(pthread_mutex_trylock)(m);
+			if (status == EBUSY)
+				return EINVAL;
+		} else {
+			status = mutex_take(t, m, at != NULL, at ? deadline_of(clock, at) : 0,
+			                    pc);
+		}
+		plan_point(t);
+	}
+	if (status == 0 || status == EOWNERDEAD)
+		(at ? log_try : log_sync)(t, LOG_ACQ, pc, m);
+	else if (status == ETIMEDOUT)
+		log_sync(t, LOG_TRYFAIL, pc, m);
+	else
+		log_refused(t, m, pc);
+	return status;
+}
+
+static int mutex_trylock(pthread_mutex_t *m, uintptr_t pc)
+{
+	struct thread *t = recording();
+	if (!t)
+		return REAL(pthread_mutex_trylock)(m);
+	sched_point(t);
+	int status = REAL(pthread_mutex_trylock)(m);
+	if (status == 0 || status == EOWNERDEAD)
+		log_try(t, LOG_ACQ, pc, m);
+	else if (status == EBUSY)
+		log_sync(t, LOG_TRYFAIL, pc, m);
+	else
+		log_refused(t, m, pc);
+	return status;
+}
+
+static int mutex_unlock(pthread_mutex_t *m, uintptr_t pc)
+{
+	struct thread *t = recording();
+	if (!t) {
+		int status = REAL(pthread_mutex_unlock)(m);
+		rt.poke = 1;
+		return status;
+	}
+	plan_point(t);
+	if (!rt.controlled) {
+		log_sync(t, LOG_REL, pc, m);
+		return REAL(pthread_mutex_unlock)(m);
+	}
+	if (t->pending)
+		log_fill(t);
+	int status = REAL(pthread_mutex_unlock)(m);
+	if (status == 0) {
+		log_sync(t, LOG_REL, pc, m);
+		sched_wake(m, FOR_MUTEX, one_or_all());
+	}
+	return status;
+}
+
+static int mutex_destroy(pthread_mutex_t *m, uintptr_t pc)
+{
+	struct thread *t = recording();
+	if (!t)
+		return REAL(pthread_mutex_destroy)(m);
+	plan_point(t);
+	unsigned flags = mutex_dead(m) ? LOG_DEAD : 0;
+	int status = REAL(pthread_mutex_destroy)(m);
+	return destroyed(m, status, flags | (mutex_dead(m) ? LOG_MARKED : 0), t, pc);
+}
+
+EXPORT int pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *attributes)
+{
+	struct thread *t = recording();
+	return initialised(m, REAL(pthread_mutex_init)(m, attributes), t);
+}
+EXPORT int __pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *attributes);
+int __pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *attributes)
+{
+	return pthread_mutex_init(m, attributes);
+}
+
+EXPORT int pthread_mutex_lock(pthread_mutex_t *m)
+{
+	return mutex_lock(m, NULL, 0, CALLER());
+}
+EXPORT int __pthread_mutex_lock(pthread_mutex_t *m);
+int __pthread_mutex_lock(pthread_mutex_t *m)
+{
+	return mutex_lock(m, NULL, 0, CALLER());
+}
+EXPORT int pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *at)
+{
+	return mutex_lock(m, at, CLOCK_REALTIME, CALLER());
+}
+EXPORT int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
+                                   const struct timespec *at)
+{
+	return mutex_lock(m, at, clock, CALLER());
+}
+EXPORT int pthread_mutex_trylock(pthread_mutex_t *m)
+{
+	return mutex_trylock(m, CALLER());
+}
+EXPORT int __pthread_mutex_trylock(pthread_mutex_t *m);
+int __pthread_mutex_trylock(pthread_mutex_t *m)
+{
+	return mutex_trylock(m, CALLER());
+}
+EXPORT int pthread_mutex_unlock(pthread_mutex_t *m)
+{
+	return mutex_unlock(m, CALLER());
+}
+EXPORT int __pthread_mutex_unlock(pthread_mutex_t *m);
+int __pthread_mutex_unlock(pthread_mutex_t *m)
+{
+	return mutex_unlock(m, CALLER());
+}
+EXPORT int pthread_mutex_destroy(pthread_mutex_t *m)
+{
+	return mutex_destroy(m, CALLER());
+}
+EXPORT int __pthread_mutex_destroy(pthread_mutex_t *m);
+int __pthread_mutex_destroy(pthread_mutex_t *m)
+{
+	return mutex_destroy(m, CALLER());
+}
+
+EXPORT int mtx_lock(mtx_t *m)
+{
+	return mutex_lock((pthread_mutex_t *)m, NULL, 0, CALLER()) ? thrd_error : thrd_success;
+}
+EXPORT int mtx_timedlock(mtx_t *m, const struct timespec *at)
+{
+	int status = mutex_lock((pthread_mutex_t *)m, at, CLOCK_REALTIME, CALLER());
+	return status == 0 ? thrd_success : status == ETIMEDOUT ? thrd_timedout : thrd_error;
+}
+EXPORT int mtx_trylock(mtx_t *m)
+{
+	int status = mutex_trylock((pthread_mutex_t *)m, CALLER());
+	return status == 0 ? thrd_success : status == EBUSY ? thrd_busy : thrd_error;
+}
+EXPORT int mtx_unlock(mtx_t *m)
+{
+	return mutex_unlock((pthread_mutex_t *)m, CALLER()) ? thrd_error : thrd_success;
+}
+EXPORT void mtx_destroy(mtx_t *m)
+{
+	mutex_destroy((pthread_mutex_t *)m, CALLER());
+}
+EXPORT int mtx_init(mtx_t *m, int kind)
+{
+	struct thread *t = recording();
+	int status = REAL(mtx_init)(m, kind);
+	initialised(m, status == thrd_success ? 0 : EINVAL, t);
+	return status;
+}

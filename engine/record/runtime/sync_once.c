@@ -1,0 +1,237 @@
+/*
+ * sync_once.c - what is done once: pthread_once, call_once, GLib's, and the guards of C++
+ * statics.  Whoever ran it sends a message to those who come later.
+ */
+#include <limits.h>
+#include <threads.h>
+
+#include "sync.h"
+
+/* ---- once, and the guards of C++ statics: a message from who ran it to who comes later ----
+ */
+
+enum { ONCE_SLOTS = 1 << 14 };
+struct once {
+	const void *key;
+	bool running, done;
+	uint64_t message;
+};
+static struct once onces[ONCE_SLOTS];
+
+static struct once *once_of(const void *key)
+{
+	unsigned i = ((uintptr_t)key >> 2) * 2654435761u % ONCE_SLOTS;
+	for (unsigned k = 0; k < ONCE_SLOTS; k++, i = (i + 1) % ONCE_SLOTS) {
+		const void *none = NULL;
+		if (onces[i].key == key ||
+		    __atomic_compare_exchange_n(&onces[i].key, &none, key, false,
+		                                __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) ||
+		    none == key)
+			return &onces[i];
+	}
+	return NULL;
+}
+
+/* True when the caller has to do it; else it has been done, and the message is received. */
+static bool once_enter(struct thread *t, struct once *o, uintptr_t pc)
+{
+	while (o->running) {
+		t->pc = pc;
+		if (rt.controlled) {
+			sched_block(t, FOR_ONCE, o->key, false, 0);
+		} else {
+			struct timespec pause = { 0, 100000 };
+			clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+		}
+	}
+	if (o->done) {
+		plan_point(t);
+		log_event(t, LOG_RCV, 0, pc, o->message, 0, 1);
+		return false;
+	}
+	o->running = true;
+	return true;
+}
+
+static void once_leave(struct thread *t, struct once *o, bool done, uintptr_t pc)
+{
+	if (done) {
+		plan_point(t);
+		o->message = __atomic_add_fetch(&rt.messages, 1, __ATOMIC_RELAXED);
+		log_event(t, LOG_SND, 0, pc, o->message, 0, 1);
+	}
+	o->done = done;
+	o->running = false;
+	if (rt.controlled)
+		sched_wake(o->key, FOR_ONCE, UINT_MAX);
+}
+
+/* A routine of C++ that throws leaves without having done it.  Its frames are taken down by the
+ * program's unwinder; a program without one has no exceptions. */
+__asm__(".weak __gcc_personality_v0");
+struct once_run {
+	struct thread *thread;
+	struct once *once;
+	bool done;
+	uintptr_t pc;
+};
+static void once_end(struct once_run *r)
+{
+	once_leave(r->thread, r->once, r->done, r->pc);
+}
+
+static int run_once(pthread_once_t *control, void (*routine)(void), uintptr_t pc)
+{
+	struct thread *t = recording();
+	struct once *o = t ? once_of(control) : NULL;
+	if (!o || (*control == 2 && !o->done)) /* 2: done before we looked (glibc) */
+		return REAL(pthread_once)(control, routine);
+	if (o->done && *control == 0)
+		o->done = false; /* its memory has been used again */
+	sched_point(t);
+	if (!rt.controlled) { /* the real one keeps others out while it runs */
+		bool first = *control != 2;
+		int status = REAL(pthread_once)(control, routine);
+		if (first && !o->done)
+			once_leave(t, o, true, pc);
+		else if (o->done)
+			log_event(t, LOG_RCV, 0, pc, o->message, 0, 1);
+		return status;
+	}
+	if (!once_enter(t, o, pc))
+		return 0;
+	__attribute__((cleanup(once_end))) struct once_run run = { t, o, false, pc };
+	int status = REAL(pthread_once)(control, routine);
+	run.done = true;
+	return status;
+}
+
+EXPORT int pthread_once(pthread_once_t *control, void (*routine)(void))
+{
+	return run_once(control, routine, CALLER());
+}
+EXPORT void call_once(once_flag *control, void (*routine)(void))
+{
+	run_once((pthread_once_t *)control, routine, CALLER());
+}
+
+/* GLib's once-initialisation: a word that is no longer 0, tested inline. */
+EXPORT int g_once_init_enter(uintptr_t *word);
+int g_once_init_enter(uintptr_t *word)
+{
+	static int (*real)(uintptr_t *);
+	struct thread *t = recording();
+	struct once *o = t ? once_of(word) : NULL;
+	if (!o) {
+		if (!real)
+			real = (int (*)(uintptr_t *))rt_next("g_once_init_enter");
+		return real(word);
+	}
+	if (__atomic_load_n(word, __ATOMIC_ACQUIRE)) {
+		if (o->done) {
+			plan_point(t);
+			log_event(t, LOG_RCV, 0, CALLER(), o->message, 0, 1);
+		}
+		return 0;
+	}
+	o->done = false; /* else its memory has been used again */
+	sched_point(t);
+	return once_enter(t, o, CALLER());
+}
+EXPORT void g_once_init_leave(uintptr_t *word, uintptr_t value);
+void g_once_init_leave(uintptr_t *word, uintptr_t value)
+{
+	static void (*real)(uintptr_t *, uintptr_t);
+	struct thread *t = recording();
+	struct once *o = t ? once_of(word) : NULL;
+	if (!o || !o->running) {
+		if (!real)
+			real = (void (*)(uintptr_t *, uintptr_t))rt_next("g_once_init_leave");
+		real(word, value);
+		return;
+	}
+	plan_point(t);
+	log_access(t, LOG_AWRITE, 3, CALLER(), word, 3, true, value);
+	__atomic_store_n(word, value, __ATOMIC_RELEASE);
+	once_leave(t, o, true, CALLER());
+}
+
+/* What g_once() calls while its `status` is not yet 2, which it tests inline. */
+struct g_once {
+	int status;
+	void *result;
+};
+EXPORT void *g_once_impl(struct g_once *once, void *(*make)(void *), void *argument);
+void *g_once_impl(struct g_once *once, void *(*make)(void *), void *argument)
+{
+	enum { READY = 2 };
+	struct thread *t = recording();
+	struct once *o = t ? once_of(once) : NULL;
+	if (!o)
+		return REAL(g_once_impl)(once, make, argument);
+	if (o->done && __atomic_load_n(&once->status, __ATOMIC_ACQUIRE) != READY)
+		o->done = false; /* its memory has been used again */
+	sched_point(t);
+	if (once_enter(t, o, CALLER())) {
+		once->result = make(argument);
+		plan_point(t);
+		log_access(t, LOG_AWRITE, 3, CALLER(), &once->status, 2, true, READY);
+		__atomic_store_n(&once->status, READY, __ATOMIC_RELEASE);
+		once_leave(t, o, true, CALLER());
+	}
+	return once->result;
+}
+
+EXPORT int __cxa_guard_acquire(uint64_t *guard);
+int __cxa_guard_acquire(uint64_t *guard)
+{
+	static int (*real)(uint64_t *);
+	struct thread *t = recording();
+	struct once *o = t ? once_of(guard) : NULL;
+	if (!o) {
+		if (!real)
+			real = (int (*)(uint64_t *))rt_next("__cxa_guard_acquire");
+		return real(guard);
+	}
+	if (__atomic_load_n((char *)guard, __ATOMIC_ACQUIRE)) {
+		if (o->done) {
+			plan_point(t);
+			log_event(t, LOG_RCV, 0, CALLER(), o->message, 0, 1);
+		}
+		return 0;
+	}
+	sched_point(t);
+	return once_enter(t, o, CALLER());
+}
+EXPORT void __cxa_guard_release(uint64_t *guard);
+void __cxa_guard_release(uint64_t *guard)
+{
+	static void (*real)(uint64_t *);
+	struct thread *t = recording();
+	struct once *o = t ? once_of(guard) : NULL;
+	if (!o || !o->running) {
+		if (!real)
+			real = (void (*)(uint64_t *))rt_next("__cxa_guard_release");
+		real(guard);
+		return;
+	}
+	/* The inline test of the guard's first byte is an acquiring load of this store. */
+	plan_point(t);
+	log_access(t, LOG_AWRITE, 3, CALLER(), guard, 0, true, 1);
+	__atomic_store_n((char *)guard, 1, __ATOMIC_RELEASE);
+	once_leave(t, o, true, CALLER());
+}
+EXPORT void __cxa_guard_abort(uint64_t *guard);
+void __cxa_guard_abort(uint64_t *guard)
+{
+	static void (*real)(uint64_t *);
+	struct thread *t = recording();
+	struct once *o = t ? once_of(guard) : NULL;
+	if (!o || !o->running) {
+		if (!real)
+			real = (void (*)(uint64_t *))rt_next("__cxa_guard_abort");
+		real(guard);
+		return;
+	}
+	once_leave(t, o, false, CALLER());
+}

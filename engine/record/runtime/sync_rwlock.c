@@ -1,0 +1,191 @@
+/* sync_rwlock.c - reader-writer locks and spin locks; see sync.h. */
+#include <limits.h>
+
+#include "sync.h"
+
+/* ---- reader-writer locks ---- */
+
+/* The C library's destruction does nothing; we mark it where it has bytes to spare, which
+ * PTHREAD_RWLOCK_INITIALIZER sets to 0. */
+enum { RW_MARK = 0x64616564 };
+
+static unsigned rw_dead(const pthread_rwlock_t *l)
+{
+	return l->__data.__pad4 == RW_MARK ? LOG_DEAD : 0;
+}
+
+static int rw_lock(pthread_rwlock_t *l, bool write, bool try_only, const struct timespec *at,
+                   clockid_t clock, uintptr_t pc)
+{
+	struct thread *t = recording();
+	if (!t || !rt.controlled) {
+		int status;
+		if (try_only)
+			status = write ? REAL(pthread_rwlock_trywrlock)(l)
+			               : REAL(pthread_rwlock_tryrdlock)(l);
+		else if (at)
+			status = write ? REAL(pthread_rwlock_clockwrlock)(l, clock, at)
+			               : REAL(pthread_rwlock_clockrdlock)(l, clock, at);
+		else
+			status = write ? REAL(pthread_rwlock_wrlock)(l)
+			               : REAL(pthread_rwlock_rdlock)(l);
+		if (t && status == 0)
+			log_object(t, write ? LOG_ACQ : LOG_RACQ, rw_dead(l), pc, l);
+		else if (t && (status == EBUSY || status == ETIMEDOUT))
+			log_object(t, LOG_TRYFAIL, rw_dead(l), pc, l);
+		return status;
+	}
+	sched_point(t);
+	int status;
+	for (;;) {
+		status = write ? REAL(pthread_rwlock_trywrlock)(l)
+		               : REAL(pthread_rwlock_tryrdlock)(l);
+		if (status != EBUSY)
+			break;
+		if (try_only)
+			break;
+		if (l->__data.__cur_writer == t->tid)
+			return EDEADLK;
+		t->pc = pc;
+		if (!sched_block(t, write ? FOR_WRITE_LOCK : FOR_READ_LOCK, l, at != NULL,
+		                 at ? deadline_of(clock, at) : 0)) {
+			status = ETIMEDOUT;
+			break;
+		}
+	}
+	if (status == 0)
+		log_object(t, write ? LOG_ACQ : LOG_RACQ,
+		           rw_dead(l) | (try_only || at ? LOG_TRY : 0), pc, l);
+	else if (status == EBUSY || status == ETIMEDOUT)
+		log_object(t, LOG_TRYFAIL, rw_dead(l), pc, l);
+	return status;
+}
+
+EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t *l)
+{
+	return rw_lock(l, false, false, NULL, 0, CALLER());
+}
+EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t *l)
+{
+	return rw_lock(l, true, false, NULL, 0, CALLER());
+}
+EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t *l)
+{
+	return rw_lock(l, false, true, NULL, 0, CALLER());
+}
+EXPORT int pthread_rwlock_trywrlock(pthread_rwlock_t *l)
+{
+	return rw_lock(l, true, true, NULL, 0, CALLER());
+}
+EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t *l, const struct timespec *at)
+{
+	return rw_lock(l, false, false, at, CLOCK_REALTIME, CALLER());
+}
+EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t *l, const struct timespec *at)
+{
+	return rw_lock(l, true, false, at, CLOCK_REALTIME, CALLER());
+}
+EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock,
+                                      const struct timespec *at)
+{
+	return rw_lock(l, false, false, at, clock, CALLER());
+}
+EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock,
+                                      const struct timespec *at)
+{
+	return rw_lock(l, true, false, at, clock, CALLER());
+}
+EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *l)
+{
+	struct thread *t = recording();
+	if (!t) {
+		int status = REAL(pthread_rwlock_unlock)(l);
+		rt.poke = 1;
+		return status;
+	}
+	plan_point(t);
+	log_object(t, l->__data.__cur_writer == t->tid ? LOG_REL : LOG_RREL, rw_dead(l),
+	           CALLER(), l);
+	int status = REAL(pthread_rwlock_unlock)(l);
+	if (rt.controlled) {
+		sched_wake(l, FOR_READ_LOCK, UINT_MAX);
+		sched_wake(l, FOR_WRITE_LOCK, UINT_MAX);
+	}
+	return status;
+}
+EXPORT int pthread_rwlock_init(pthread_rwlock_t *l, const pthread_rwlockattr_t *attributes)
+{
+	struct thread *t = recording();
+	return initialised(l, REAL(pthread_rwlock_init)(l, attributes), t);
+}
+EXPORT int pthread_rwlock_destroy(pthread_rwlock_t *l)
+{
+	struct thread *t = recording();
+	if (!t)
+		return REAL(pthread_rwlock_destroy)(l);
+	plan_point(t);
+	unsigned flags = rw_dead(l) | LOG_MARKED;
+	int status = REAL(pthread_rwlock_destroy)(l);
+	if (status == 0)
+		l->__data.__pad4 = RW_MARK;
+	return destroyed(l, status, flags, t, CALLER());
+}
+
+/* ---- spin locks ---- */
+
+EXPORT int pthread_spin_lock(pthread_spinlock_t *l)
+{
+	struct thread *t = recording();
+	if (!t)
+		return REAL(pthread_spin_lock)(l);
+	sched_point(t);
+	int status;
+	if (!rt.controlled) {
+		status = REAL(pthread_spin_lock)(l);
+	} else {
+		while ((status = REAL(pthread_spin_trylock)(l)) == EBUSY) {
+			t->pc = CALLER();
+			sched_block(t, FOR_SPIN, (const void *)l, false, 0);
+		}
+	}
+	if (status == 0)
+		log_sync(t, LOG_ACQ, CALLER(), (const void *)l);
+	return status;
+}
+EXPORT int pthread_spin_trylock(pthread_spinlock_t *l)
+{
+	struct thread *t = recording();
+	if (!t)
+		return REAL(pthread_spin_trylock)(l);
+	sched_point(t);
+	int status = REAL(pthread_spin_trylock)(l);
+	if (status == 0)
+		log_try(t, LOG_ACQ, CALLER(), (const void *)l);
+	else
+		log_sync(t, LOG_TRYFAIL, CALLER(), (const void *)l);
+	return status;
+}
+EXPORT int pthread_spin_unlock(pthread_spinlock_t *l)
+{
+	struct thread *t = recording();
+	if (!t)
+		return REAL(pthread_spin_unlock)(l);
+	plan_point(t);
+	log_sync(t, LOG_REL, CALLER(), (const void *)l);
+	int status = REAL(pthread_spin_unlock)(l);
+	if (rt.controlled)
+		sched_wake((const void *)l, FOR_SPIN, one_or_all());
+	return status;
+}
+EXPORT int pthread_spin_destroy(pthread_spinlock_t *l)
+{
+	struct thread *t = recording();
+	if (t)
+		plan_point(t);
+	return destroyed((void *)l, REAL(pthread_spin_destroy)(l), 0, t, CALLER());
+}
+EXPORT int pthread_spin_init(pthread_spinlock_t *l, int shared)
+{
+	struct thread *t = recording();
+	return initialised((void *)l, REAL(pthread_spin_init)(l, shared), t);
+}

@@ -1,0 +1,163 @@
+/*
+ * sync_semaphore.c - semaphores and barriers; see sync.h.  In controlled mode barriers are
+ * modelled whole.
+ */
+#include <limits.h>
+#include <semaphore.h>
+#include <sys/syscall.h>
+
+#include "sync.h"
+
+/* ---- semaphores ---- */
+
+EXPORT int sem_init(sem_t *s, int shared, unsigned value)
+{
+	struct thread *t = recording();
+	int status = REAL(sem_init)(s, shared, value);
+	if (t && status == 0)
+		log_event(t, LOG_SEMAPHORE, LOG_MADE, CALLER(), (uintptr_t)s, value, 2);
+	return status;
+}
+EXPORT sem_t *sem_open(const char *name, int flags, ...)
+{
+	__builtin_va_list list;
+	__builtin_va_start(list, flags);
+	unsigned mode = __builtin_va_arg(list, unsigned);
+	unsigned value = __builtin_va_arg(list, unsigned);
+	__builtin_va_end(list);
+	struct thread *t = recording();
+	sem_t *s = t ? INSIDE(t, REAL(sem_open)(name, flags, mode, value))
+	             : REAL(sem_open)(name, flags, mode, value);
+	int now;
+	if (t && s != SEM_FAILED && REAL(sem_getvalue)(s, &now) == 0)
+		log_event(t, LOG_SEMAPHORE, 0, CALLER(), (uintptr_t)s, now, 2);
+	return s;
+}
+/* Opened twice it is at one address; whoever closes it last unmaps it, and what is opened next
+ * may lie there. */
+EXPORT int sem_close(sem_t *s)
+{
+	struct thread *t = recording();
+	uintptr_t page = (uintptr_t)s & ~4095ul;
+	unsigned char present;
+	int status = t ? INSIDE(t, REAL(sem_close)(s)) : REAL(sem_close)(s);
+	if (t && status == 0 &&
+	    raw_syscall(SYS_mincore, (long)page, 1, (long)&present, 0, 0, 0) == -ENOMEM)
+		log_init(t, s);
+	return status;
+}
+static int sem_take(sem_t *s, bool try_only, const struct timespec *at, clockid_t clock,
+                    uintptr_t pc)
+{
+	struct thread *t = recording();
+	int status;
+	if (t)
+		sched_point(t);
+	if (!t || !rt.controlled) {
+		status = try_only ? REAL(sem_trywait)(s)
+		         : at     ? REAL(sem_clockwait)(s, clock, at)
+		                  : REAL(sem_wait)(s);
+	} else {
+		while ((status = REAL(sem_trywait)(s)) != 0 && errno == EAGAIN && !try_only) {
+			if (at && !valid_time(at)) {
+				errno = EINVAL;
+				break;
+			}
+			t->pc = pc;
+			if (!sched_block(t, FOR_SEMAPHORE, s, at != NULL,
+			                 at ? deadline_of(clock, at) : 0)) {
+				errno = ETIMEDOUT;
+				break;
+			}
+			if (t->cancelled)
+				pthread_testcancel();
+		}
+	}
+	if (t && status == 0)
+		(try_only || at ? log_try : log_sync)(t, LOG_TAKE, pc, s);
+	else if (t && (errno == EAGAIN || errno == ETIMEDOUT)) {
+		int error = errno;
+		log_sync(t, LOG_TAKETRYFAIL, pc, s);
+		errno = error;
+	}
+	return status;
+}
+EXPORT int sem_wait(sem_t *s)
+{
+	return sem_take(s, false, NULL, 0, CALLER());
+}
+EXPORT int sem_trywait(sem_t *s)
+{
+	return sem_take(s, true, NULL, 0, CALLER());
+}
+EXPORT int sem_timedwait(sem_t *s, const struct timespec *at)
+{
+	return sem_take(s, false, at, CLOCK_REALTIME, CALLER());
+}
+EXPORT int sem_clockwait(sem_t *s, clockid_t clock, const struct timespec *at)
+{
+	return sem_take(s, false, at, clock, CALLER());
+}
+EXPORT int sem_post(sem_t *s)
+{
+	struct thread *t = recording();
+	if (!t) {
+		int status = REAL(sem_post)(s);
+		rt.poke = 1; /* a signal handler may do this */
+		return status;
+	}
+	sched_point(t);
+	log_sync(t, LOG_POST, CALLER(), s);
+	int status = REAL(sem_post)(s);
+	if (rt.controlled)
+		sched_wake(s, FOR_SEMAPHORE, one_or_all());
+	return status;
+}
+EXPORT int sem_destroy(sem_t *s)
+{
+	struct thread *t = recording();
+	if (t)
+		plan_point(t);
+	return destroyed(s, REAL(sem_destroy)(s), 0, t, CALLER());
+}
+
+/* ---- barriers ---- */
+
+EXPORT int pthread_barrier_wait(pthread_barrier_t *b)
+{
+	struct thread *t = recording();
+	if (!t)
+		return REAL(pthread_barrier_wait)(b);
+	uintptr_t pc = CALLER();
+	sched_point(t);
+	log_sync(t, LOG_ARRIVE, pc, b);
+	int status = 0;
+	if (!rt.controlled) {
+		status = REAL(pthread_barrier_wait)(b);
+	} else {
+		unsigned count = ((const unsigned *)b)[2]; /* glibc: in, round, count */
+		if (sched_waiting(b, FOR_BARRIER) + 1 >= count) {
+			sched_wake(b, FOR_BARRIER, UINT_MAX);
+			status = PTHREAD_BARRIER_SERIAL_THREAD;
+		} else {
+			t->pc = pc;
+			sched_block(t, FOR_BARRIER, b, false, 0);
+		}
+	}
+	plan_point(t);
+	log_sync(t, LOG_DEPART, pc, b);
+	return status;
+}
+EXPORT int pthread_barrier_init(pthread_barrier_t *b, const pthread_barrierattr_t *attributes,
+                                unsigned count)
+{
+	struct thread *t = recording();
+	return initialised(b, REAL(pthread_barrier_init)(b, attributes, count), t);
+}
+EXPORT int pthread_barrier_destroy(pthread_barrier_t *b)
+{
+	struct thread *t = recording();
+	if (t)
+		plan_point(t);
+	return destroyed(b, REAL(pthread_barrier_destroy)(b), 0, t, CALLER());
+}

@@ -1,0 +1,102 @@
+/*
+ * timers.c - POSIX timers that run a function in a thread of the C library's (SIGEV_THREAD).
+ *
+ * Nobody creates that thread by a call that could be recorded: it is taken in when the function begins, as a
+ * thread without a fork that receives a message of who set the timer.  While one is set, something may
+ * still come from outside.  Timers that send signals are the signals' business.
+ */
+#include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "rt.h"
+
+enum { MAX_TIMERS = 256 };
+static struct alarm {
+	bool used, armed;
+	timer_t id;
+	void (*function)(union sigval);
+	union sigval value;
+	struct thread *owner; /* whose child the thread is said to be */
+	uint64_t message;
+} alarms[MAX_TIMERS];
+
+static struct alarm *alarm_of(timer_t id)
+{
+	for (unsigned i = 0; i < MAX_TIMERS; i++)
+		if (alarms[i].used && alarms[i].id == id)
+			return &alarms[i];
+	return NULL;
+}
+
+static void expired(union sigval v)
+{
+	const struct alarm *a = v.sival_ptr;
+	void (*function)(union sigval) = a->function;
+	union sigval value = a->value;
+	uint64_t message = a->message;
+	struct thread *t = rt.on && me == &nobody ? thread_new(a->owner) : NULL;
+	if (t) {
+		t->tid = syscall(SYS_gettid);
+		t->detached = t->started = true;
+		sched_adopt(t);
+		thread_begin(t);
+		if (message)
+			log_event(t, LOG_RCV, 0, (uintptr_t)function + 1, message, 0, 1);
+	}
+	function(value);
+}
+
+EXPORT int timer_create(clockid_t clock, struct sigevent *restrict e, timer_t *restrict out)
+{
+	struct thread *t = recording();
+	struct alarm *a = NULL;
+	for (unsigned i = 0; t && e && e->sigev_notify == SIGEV_THREAD && i < MAX_TIMERS && !a; i++)
+		if (!alarms[i].used)
+			a = &alarms[i];
+	if (!a)
+		return REAL(timer_create)(clock, e, out);
+	struct sigevent mine = *e;
+	*a = (struct alarm){ .used = true,
+		             .function = e->sigev_notify_function,
+		             .value = e->sigev_value,
+		             .owner = t };
+	mine.sigev_notify_function = expired;
+	mine.sigev_value.sival_ptr = a;
+	int result = INSIDE(t, REAL(timer_create)(clock, &mine, out));
+	a->used = result == 0;
+	a->id = *out;
+	return result;
+}
+
+static void arm(struct alarm *a, bool armed)
+{
+	if (a->armed != armed)
+		sched_expect(armed ? 1 : -1);
+	a->armed = armed;
+}
+
+EXPORT int timer_settime(timer_t id, int flags, const struct itimerspec *restrict new,
+                         struct itimerspec *restrict old)
+{
+	struct thread *t = recording();
+	struct alarm *a = t ? alarm_of(id) : NULL;
+	if (a) {
+		sched_point(t);
+		a->message = __atomic_add_fetch(&rt.messages, 1, __ATOMIC_RELAXED);
+		log_event(t, LOG_SND, 0, CALLER(), a->message, 0, 1);
+		arm(a, new->it_value.tv_sec || new->it_value.tv_nsec);
+	}
+	return REAL(timer_settime)(id, flags, new, old);
+}
+EXPORT int timer_delete(timer_t id)
+{
+	struct thread *t = recording();
+	struct alarm *a = t ? alarm_of(id) : NULL;
+	if (a) {
+		arm(a, false);
+		a->used = false;
+	}
+	return REAL(timer_delete)(id);
+}

@@ -1,0 +1,250 @@
+/*
+ * screen_triage.c - from a report of another tool to what one makes of it: where its races are
+ * in the trace, filters, two findings held against each other, a witness by its turns.  The
+ * findings are the analyses' own.
+ */
+#include "tests/support/tui.h"
+#include "tui/explorer/import.h"
+
+#include <check.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Two threads that share three variables; one pair each is protected by m. */
+static const char shared[] = "#! heddle 1\n"
+                             "main|fork(T1)|s.c:1\n"
+                             "main|fork(T2)|s.c:2\n"
+                             "T1|enter(deposit)|s.c:9\n"
+                             "T1|w(total)=1|s.c:10\n"
+                             "T1|acq(m)|s.c:11\n"
+                             "T1|w(audit)=1|s.c:12\n"
+                             "T1|rel(m)|s.c:13\n"
+                             "T1|w(hits)=1|s.c:14\n"
+                             "T1|leave(deposit)|s.c:15\n"
+                             "T2|enter(report)|s.c:19\n"
+                             "T2|r(total)=1|s.c:20\n"
+                             "T2|acq(m)|s.c:21\n"
+                             "T2|r(audit)=1|s.c:22\n"
+                             "T2|rel(m)|s.c:23\n"
+                             "T2|w(hits)=2|s.c:24\n"
+                             "T2|leave(report)|s.c:25\n";
+
+static const char report[] =
+        "==================\nWARNING: ThreadSanitizer: data race (pid=1)\n"
+        "  Write of size 4 at 0x10 by thread T2:\n    #0 report /x/s.c:24 (s+0x1)\n\n"
+        "  Previous write of size 4 at 0x10 by thread T1:\n    #0 deposit /x/s.c:14 (s+0x2)\n"
+        "\nSUMMARY: ThreadSanitizer: data race /x/s.c:24 in report\n==================\n"
+        "==================\nWARNING: ThreadSanitizer: data race (pid=1)\n"
+        "  Read of size 4 at 0x20 by thread T2:\n    #0 gone /x/other.c:5 (s+0x3)\n\n"
+        "  Previous write of size 4 at 0x20 by thread T1:\n    #0 gone /x/other.c:9 (s+0x4)\n"
+        "\nSUMMARY: ThreadSanitizer: data race /x/other.c:5 in gone\n==================\n";
+
+static struct app *open_shared(bool reported)
+{
+	struct app *app = tui_open(shared, &(struct tui_options){ .analyse = true });
+	if (reported) {
+		char *path =
+		        g_strdup_printf("%s/heddle-triage-%d", g_get_tmp_dir(), (int)getpid());
+		struct error error;
+		ck_assert(g_file_set_contents(path, report, -1, NULL));
+		GArray *races = import_report(path, &error);
+		ck_assert(races != NULL);
+		app->session->reported = import_locate(app->session->trace, races);
+		imported_free(races);
+		g_remove(path);
+		g_free(path);
+	}
+	return app;
+}
+
+static void filter(struct app *app, const char *words)
+{
+	tui_keys(app, "/");
+	tui_type(app, words);
+	tui_keys(app, "Enter");
+}
+
+START_TEST(races_of_a_report)
+{
+	struct app *app = open_shared(true);
+	tui_command(app, "report");
+	ck_assert(tui_shows(app, "report s.c:24 ⇄ deposit s.c:14"));
+	ck_assert(tui_shows(app, "✓ race on hits"));
+	ck_assert(tui_shows(app, "no pair of accesses of this trace"));
+	ck_assert(tui_shows(app, "1 of the 2 are in this trace"));
+	tui_command(app, "report 1");
+	ck_assert_int_eq(app_view(app), VIEW_SOURCE);
+	ck_assert_uint_eq(app->session->pair[0], 7);
+	ck_assert_uint_eq(app->session->pair[1], 14);
+	tui_command(app, "report 2");
+	ck_assert(app->message_is_error);
+	tui_command(app, "report 3");
+	ck_assert(app->message_is_error);
+	tui_keys(app, "F");
+	tui_golden(app, "findings-reported");
+	filter(app, "reported");
+	ck_assert(tui_shows(app, "hits"));
+	ck_assert(!tui_shows(app, "total"));
+	tui_close(app);
+	app = open_shared(false);
+	tui_command(app, "report");
+	ck_assert(app->message_is_error);
+	tui_close(app);
+}
+END_TEST
+
+/* Every word counts, in any order; `!` leaves out. */
+START_TEST(filters_of_several_words)
+{
+	static const struct {
+		const char *words;
+		bool total, hits, audit;
+	} filters[] = {
+		{ "data s.c:10", true, false, false },
+		{ "deposit !none", true, true, false },
+		{ "write-write", false, true, false },
+		{ "read-write !none", true, false, false },
+		{ "deposit !hits", true, false, true },
+		{ "!write-write", true, false, true },
+		{ "T1 none", false, false, true },
+		{ "T3", false, false, false },
+	};
+	struct app *app = open_shared(false);
+	for (size_t i = 0; i < G_N_ELEMENTS(filters); i++) {
+		filter(app, filters[i].words);
+		char *screen = tui_screen(app, false);
+		const char *end = strstr(screen, "seen by");
+		char *list = end ? g_strndup(screen, (gsize)(end - screen)) : g_strdup(screen);
+		ck_assert_msg((strstr(list, " total ") != NULL) == filters[i].total, "%s:\n%s",
+		              filters[i].words, screen);
+		ck_assert_msg((strstr(list, " hits ") != NULL) == filters[i].hits, "%s:\n%s",
+		              filters[i].words, screen);
+		ck_assert_msg((strstr(list, " audit ") != NULL) == filters[i].audit, "%s:\n%s",
+		              filters[i].words, screen);
+		g_free(list);
+		g_free(screen);
+	}
+	tui_close(app);
+}
+END_TEST
+
+START_TEST(two_findings_compared)
+{
+	struct app *app = open_shared(false);
+	tui_keys(app, "g =");
+	ck_assert(tui_shows(app, "held: ="));
+	tui_keys(app, "=");
+	ck_assert_int_eq(app_view(app), VIEW_FINDINGS); /* with itself: let go */
+	tui_keys(app, "= j =");
+	tui_golden(app, "findings-compared");
+	tui_close(app);
+}
+END_TEST
+
+/* -- by turns ------------------------------------------------------------------------ */
+
+/* The foot of the screen, from the rule with the step's number to the values. */
+static char *who_stands_where(struct app *app)
+{
+	char *screen = tui_screen(app, false);
+	const char *from = strstr(screen, "── after step"), *to = strstr(screen, " p be the");
+	ck_assert(from && to && from < to);
+	char *foot = g_strndup(from, (gsize)(to - from));
+	g_free(screen);
+	return foot;
+}
+
+START_TEST(a_witness_by_turns)
+{
+	struct app *app = open_shared(false);
+	filter(app, "hits");
+	tui_keys(app, "w");
+	tui_keys(app, "-");
+	ck_assert(tui_shows(app, "the witness by turns"));
+	ck_assert(tui_shows(app, "both are next"));
+	tui_golden(app, "witness-turns");
+	tui_keys(app, "b");
+	char *step = who_stands_where(app);
+	tui_keys(app, "-"); /* every event, and back: the same place */
+	char *events = who_stands_where(app);
+	ck_assert(!tui_shows(app, "the witness by turns"));
+	tui_keys(app, "-");
+	char *again = who_stands_where(app);
+	ck_assert(tui_shows(app, "the witness by turns"));
+	ck_assert_str_eq(step, events);
+	ck_assert_str_eq(step, again);
+	g_free(step);
+	g_free(events);
+	g_free(again);
+	tui_keys(app, "g Enter");
+	ck_assert(!tui_shows(app, "the witness by turns"));
+	ck_assert_uint_eq(app->session->event, 0);
+	tui_close(app);
+}
+END_TEST
+
+/* Each turn is of one thread, the turns follow each other without a gap, and where one ends a
+ * switch is told. */
+START_TEST(turns_cover_the_witness)
+{
+	struct app *app = open_shared(false);
+	filter(app, "hits");
+	tui_keys(app, "w - g");
+	const struct finding *f = session_finding(app->session);
+	const struct trace *t = app_trace(app);
+	guint switches = 0;
+	for (guint i = 1; i < f->witness->len; i++)
+		switches += t->events[g_array_index(f->witness, uint32_t, i)].thread !=
+		            t->events[g_array_index(f->witness, uint32_t, i - 1)].thread;
+	uint32_t last = NONE;
+	guint stops = 0;
+	for (guint i = 0; i < f->witness->len; i++) { /* more often than there are lines */
+		stops += app->session->event != last;
+		last = app->session->event;
+		tui_keys(app, "n");
+	}
+	/* A turn for each switch and one more; those of the pair stand alone, and "both are
+	 * next" is a line whose event is the first of the pair. */
+	ck_assert_uint_ge(stops, switches);
+	ck_assert_uint_le(stops, switches + 3);
+	ck_assert_uint_eq(last, f->second);
+	tui_close(app);
+}
+END_TEST
+
+/* `/` looks in the schedule, not in the recording: forwards from the cursor to the end of it.
+ */
+START_TEST(search_in_a_witness)
+{
+	struct app *app = open_shared(false);
+	filter(app, "hits");
+	tui_keys(app, "w g");
+	tui_keys(app, "/");
+	tui_type(app, "audit");
+	tui_keys(app, "Enter");
+	ck_assert_int_eq(app_view(app), VIEW_WITNESS);
+	uint32_t first = app->session->event;
+	ck_assert(first == 5 || first == 12);
+	tui_keys(app, ";");
+	ck_assert_uint_eq(app->session->event, first == 5 ? 12 : 5);
+	tui_keys(app, ";");
+	ck_assert(tui_shows(app, "no event after this in this schedule"));
+	tui_close(app);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("triage");
+	TCase *tc = tcase_create("triage");
+	tcase_set_timeout(tc, 60);
+	tcase_add_test(tc, races_of_a_report);
+	tcase_add_test(tc, filters_of_several_words);
+	tcase_add_test(tc, two_findings_compared);
+	tcase_add_test(tc, a_witness_by_turns);
+	tcase_add_test(tc, turns_cover_the_witness);
+	tcase_add_test(tc, search_in_a_witness);
+	suite_add_tcase(suite, tc);
+	return tui_run(suite);
+}

@@ -1,0 +1,13 @@
+/*
+ * compare.h - two findings held against each other: what they share, what only one has.
+ */
+#ifndef HEDDLE_COMPARE_H
+#define HEDDLE_COMPARE_H
+
+#include "tui/explorer/session.h"
+
+/* Text for the text view; owned by the caller. */
+GString *compare_findings(const struct session *s, const struct entry *a,
+                          const struct entry *b);
+
+#endif
