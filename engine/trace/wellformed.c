@@ -183,11 +183,23 @@ static enum op opener(enum op op)
 	                       : OP_ENTER;
 }
 
-static const char *scope_name(const struct builder *b, const struct event *e)
+/* What stands in the parentheses, without arguments; an invocation's `dot` and method apart. */
+struct scope_name {
+	const char *name, *dot, *method;
+};
+static struct scope_name scope_name(const struct builder *b, const struct event *e)
 {
-	return builder_text(b, op_table[e->op].operand == OPERAND_INSTANCE
-	                               ? AT(b->instances, struct instance, e->target)->name
-	                               : e->target);
+	if (op_table[e->op].operand != OPERAND_INSTANCE)
+		return (struct scope_name){ builder_text(b, e->target), "", "" };
+	struct scope_name n = {
+		builder_text(b, AT(b->instances, struct instance, e->target)->name), "", ""
+	};
+	if (e->op == OP_CALL || e->op == OP_RET) {
+		n.dot = ".";
+		n.method = builder_text(
+		        b, AT(b->invocations, struct invocation_part, e->aux)->method);
+	}
+	return n;
 }
 
 static bool same_scope(const struct builder *b, const struct event *open, const struct event *e)
@@ -208,19 +220,22 @@ static bool check_close(const struct refusal *r, const struct event *e)
 		if (s->op != opener(e->op))
 			continue;
 		const struct event *open = column_at(&b->events, s->event);
+		struct scope_name is = scope_name(b, open), found = scope_name(b, e);
 		if (!same_scope(b, open, e))
 			return refuse(r, "scopes of a kind nest",
-			              "expected the end of %s, which is open (event %u), found "
-			              "%s(%s)",
-			              scope_name(b, open), s->event, op_table[e->op].word,
-			              scope_name(b, e));
+			              "expected the end of %s%s%s, which is open (event %u), "
+			              "found %s(%s%s%s)",
+			              is.name, is.dot, is.method, s->event,
+			              op_table[e->op].word, found.name, found.dot,
+			              found.method);
 		g_array_remove_index(scopes, i);
 		return true;
 	}
+	struct scope_name found = scope_name(b, e);
 	return refuse(r, "scopes of a kind nest",
-	              "expected an open %s of thread %s, found %s(%s)",
+	              "expected an open %s of thread %s, found %s(%s%s%s)",
 	              op_table[opener(e->op)].word, thread_name(b, e->thread),
-	              op_table[e->op].word, scope_name(b, e));
+	              op_table[e->op].word, found.name, found.dot, found.method);
 }
 
 static void open_scope(struct builder *b, const struct event *e)

@@ -17,7 +17,7 @@ refused 'T|w(x)|1\n\n# c\nT|rel(l)|2\n' 4 'expected T to hold lock l' "release o
 refused 'U|w(x)|1\nT|fork(U)|2\n' 2 'no event of U before its fork' "event before the fork"
 refused 'T|end()|1\nT|w(x)|2\n' 2 'after its end' "event after the end"
 refused 'U|w(x)|1\nT|join(U)|1\nU|w(x)|2\n' 3 'after its join' "event after the join"
-refused 'T|call(o.m)|1\nT|ret(o.n)|2\n' 2 'expected the end of' "ret of another method"
+refused 'T|call(o.m)|1\nT|ret(o.n)|2\n' 2 'expected the end of o.m, which is open .event 0., found ret.o.n.' "ret of another method"
 refused 'T|uend(u)|1\n' 1 'expected an open ubeg' "uend of nothing"
 refused 'T|back(m)|1\n' 1 'expected an open miss' "back of nothing"
 refused 'T|leave(f)|1\n' 1 'expected an open enter' "leave of nothing"

@@ -1,8 +1,8 @@
 /*
- * formats.c - what printf reads and scanf writes through its arguments: a walk over the format that
- * takes each argument as they do.  Knows C17's conversions and glibc's (%m, %b, 'I'); at a
- * positional argument (%2$s) or anything else it does not know it stops, and what follows is not
- * recorded.
+ * formats.c - what printf reads and scanf writes through its arguments: a walk over the format
+ * that takes each argument as they do.  Knows C17's conversions and glibc's (%m, %b, 'I'); at a
+ * positional argument (%2$s) or anything else it does not know it stops, and what follows is
+ * not recorded.
  */
 #include <stddef.h>
 #include <string.h>
@@ -13,8 +13,9 @@
 enum width { PLAIN, CHAR, SHORT, LONG, LONG_LONG, MAX, SIZE, DIFFERENCE, LONG_DOUBLE };
 
 struct directive {
-	const char *next;      /* behind it */
-	bool star, suppressed; /* `star`: its width is an argument; scanf: assigned to nothing */
+	const char *next; /* behind it */
+	bool star,
+	        suppressed; /* `star`: its width is an argument; scanf: assigned to nothing */
 	bool star_precision, allocates;
 	long field, precision; /* -1: none */
 	enum width width;
@@ -37,9 +38,9 @@ static enum width width_of(const char **f)
 	static const struct {
 		char text[3];
 		enum width width;
-	} table[] = { { "hh", CHAR },   { "h", SHORT },      { "ll", LONG_LONG },
-		      { "l", LONG },    { "j", MAX },        { "z", SIZE },
-		      { "Z", SIZE },    { "t", DIFFERENCE }, { "L", LONG_DOUBLE },
+	} table[] = { { "hh", CHAR },    { "h", SHORT },      { "ll", LONG_LONG },
+		      { "l", LONG },     { "j", MAX },        { "z", SIZE },
+		      { "Z", SIZE },     { "t", DIFFERENCE }, { "L", LONG_DOUBLE },
 		      { "q", LONG_LONG } };
 	for (unsigned i = 0; i < sizeof(table) / sizeof(*table); i++) {
 		size_t n = table[i].text[1] ? 2 : 1;
@@ -102,10 +103,14 @@ static struct directive directive(const char *f, bool scanning)
 static size_t size_of(enum width w)
 {
 	static const size_t sizes[] = {
-		[PLAIN] = sizeof(int),           [CHAR] = 1,
-		[SHORT] = sizeof(short),         [LONG] = sizeof(long),
-		[LONG_LONG] = sizeof(long long), [MAX] = sizeof(intmax_t),
-		[SIZE] = sizeof(size_t),         [DIFFERENCE] = sizeof(ptrdiff_t),
+		[PLAIN] = sizeof(int),
+		[CHAR] = 1,
+		[SHORT] = sizeof(short),
+		[LONG] = sizeof(long),
+		[LONG_LONG] = sizeof(long long),
+		[MAX] = sizeof(intmax_t),
+		[SIZE] = sizeof(size_t),
+		[DIFFERENCE] = sizeof(ptrdiff_t),
 		[LONG_DOUBLE] = sizeof(long long),
 	};
 	return sizes[w];

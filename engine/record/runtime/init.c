@@ -20,7 +20,7 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
-#include "rt.h"
+#include "ranges.h"
 
 struct runtime rt;
 extern char **environ;
@@ -499,7 +499,9 @@ EXPORT void *dlopen(const char *file, int mode)
 }
 EXPORT int dlclose(void *library)
 {
-	return REAL(dlclose)(library);
+	int result = REAL(dlclose)(library);
+	range_unloaded(); /* something else may come to lie there */
+	return result;
 }
 
 /*

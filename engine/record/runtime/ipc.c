@@ -1,9 +1,10 @@
 /*
- * ipc.c - message queues (POSIX, System V) and System V semaphores, between threads of the program.
+ * ipc.c - message queues (POSIX, System V) and System V semaphores, between threads of the
+ * program.
  *
  * Which message a receiver gets depends on priorities and types; here everything that was sent
- * before is before it, so no false race comes of it, but a true one may be missed.  A POSIX queue is
- * a descriptor, so waiting for it is the scheduler's; for the others it steps aside.
+ * before is before it, so no false race comes of it, but a true one may be missed.  A POSIX
+ * queue is a descriptor, so waiting for it is the scheduler's; for the others it steps aside.
  */
 #include <mqueue.h>
 #include <poll.h>
@@ -132,8 +133,8 @@ static int operate(int s, struct sembuf *o, size_t n, const struct timespec *lim
 	}
 	if (gives)
 		sends(SEMAPHORES, s, pc);
-	int result = STEP_ASIDE(t, timed ? REAL(semtimedop)(s, o, n, limit)
-	                                 : REAL(semop)(s, o, n));
+	int result =
+	        STEP_ASIDE(t, timed ? REAL(semtimedop)(s, o, n, limit) : REAL(semop)(s, o, n));
 	if (takes && result == 0)
 		message_acquire(key_of(SEMAPHORES, s), pc);
 	return result;

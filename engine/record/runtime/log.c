@@ -651,6 +651,7 @@ static int one_module(struct dl_phdr_info *info, size_t size, void *context)
 	}
 	if (high == 0)
 		return 0;
+	range_module(info);
 	if ((uintptr_t)one_module >= low && (uintptr_t)one_module < high) {
 		rt.own_low = low;
 		rt.own_high = high;
@@ -701,7 +702,6 @@ static int one_module(struct dl_phdr_info *info, size_t size, void *context)
 		rt.waiting = true;
 	}
 	missing_module(info, name, low, high);
-	range_module(info);
 	modules[module_count].bias = info->dlpi_addr;
 	modules[module_count++].low = low;
 	size_t n = absolute(name, text);

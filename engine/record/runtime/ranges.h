@@ -1,10 +1,10 @@
 /*
- * ranges.h - what a function of the C library reads and writes for its caller, as accesses of the
- * caller.  For the functions that the runtime stands before: strings.c, search.c, wide.c, formats.c,
- * streams.c, results.c.
+ * ranges.h - what a function of the C library reads and writes for its caller, as accesses of
+ * the caller.  For the functions that the runtime stands before: strings.c, search.c, wide.c,
+ * formats.c, streams.c, results.c.
  *
- * What is read is recorded before the real function runs, what it writes before it too where its
- * extent is known by then, else right after, in the same turn.
+ * What is read is recorded before the real function runs, what it writes before it too where
+ * its extent is known by then, else right after, in the same turn.
  */
 #ifndef HEDDLE_RANGES_H
 #define HEDDLE_RANGES_H
@@ -13,18 +13,19 @@
 
 #include "rt.h"
 
-/* An access by the call before `pc`; none when the call is the C library's or the runtime's own.
- * Keeps errno. */
+/* An access by the call before `pc`; none when the call is the C library's or the runtime's
+ * own. Keeps errno. */
 void range_touched(enum log_tag tag, const void *p, size_t n, uintptr_t pc);
 /* Memory that no thread can write, as string literals are: reading it is no event. */
 bool range_constant(const void *p);
 /* A block that such a function returns, as the caller's; NULL: no memory. */
 void *range_block(size_t n, uintptr_t pc);
 struct dl_phdr_info;
-void range_module(const struct dl_phdr_info *info); /* one more with such memory */
+void range_module(const struct dl_phdr_info *info); /* one with such memory */
+void range_unloaded(void);                          /* some are no more */
 
-#define READS(p, n)       range_touched(LOG_READ, p, n, CALLER())
-#define WRITES(p, n)      range_touched(LOG_WRITE, p, n, CALLER())
+#define READS(p, n)         range_touched(LOG_READ, p, n, CALLER())
+#define WRITES(p, n)        range_touched(LOG_WRITE, p, n, CALLER())
 #define READS_AT(p, n, pc)  range_touched(LOG_READ, p, n, pc)
 #define WRITES_AT(p, n, pc) range_touched(LOG_WRITE, p, n, pc)
 #define READS_STRING(s, pc) range_touched(LOG_READ, s, REAL(strlen)(s) + 1, pc)

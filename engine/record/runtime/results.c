@@ -1,6 +1,7 @@
 /*
- * results.c - what other functions of the C library read and write of the caller's memory: a struct,
- * a name, a number; and those of fortified programs (-D_FORTIFY_SOURCE), which check the room first.
+ * results.c - what other functions of the C library read and write of the caller's memory: a
+ * struct, a name, a number; and those of fortified programs (-D_FORTIFY_SOURCE), which check
+ * the room first.
  *
  * The first kind comes to one line each: the real function, and what has been touched when its
  * result says so.
@@ -35,9 +36,9 @@
 		after; \
 		return r; \
 	}
-#define NOTHING  (void)0
-#define IN(p)    READS_AT(p, sizeof(*(p)), pc)
-#define TEXT(s)  READS_STRING(s, pc)
+#define NOTHING (void)0
+#define IN(p)   READS_AT(p, sizeof(*(p)), pc)
+#define TEXT(s) READS_STRING(s, pc)
 #define OUT_IF(condition, p, n) \
 	do { \
 		if (condition) \
@@ -58,10 +59,10 @@ TOUCHES(ssize_t, readlink, (PATH, char *restrict p, size_t n), (path, p, n), TEX
 TOUCHES(char *, getcwd, (char *p, size_t n), (p, n), NOTHING, if (p) OUT_TEXT(p))
 TOUCHES(int, unlink, (const char *path), (path), TEXT(path), NOTHING)
 TOUCHES(int, rmdir, (const char *path), (path), TEXT(path), NOTHING)
-TOUCHES(struct dirent *, readdir, (DIR *d), (d), NOTHING, OUT_IF(r, r, sizeof(*r)))
+TOUCHES(struct dirent *, readdir, (DIR * d), (d), NOTHING, OUT_IF(r, r, sizeof(*r)))
 /* ---- the system ---- */
-TOUCHES(int, uname, (struct utsname *u), (u), NOTHING, OUT(u))
-TOUCHES(int, sysinfo, (struct sysinfo *i), (i), NOTHING, OUT(i))
+TOUCHES(int, uname, (struct utsname * u), (u), NOTHING, OUT(u))
+TOUCHES(int, sysinfo, (struct sysinfo * i), (i), NOTHING, OUT(i))
 TOUCHES(int, gethostname, (char *p, size_t n), (p, n), NOTHING,
         OUT_IF(r == 0, p, REAL(strnlen)(p, n)))
 TOUCHES(struct passwd *, getpwnam, (const char *name), (name), TEXT(name),
@@ -80,8 +81,7 @@ TOUCHES(char *, ctime_r, (const time_t *restrict t, char *restrict p), (t, p), I
 TOUCHES(char *, asctime, (const struct tm *tm), (tm), IN(tm), OUT_TEXT(r))
 TOUCHES(char *, asctime_r, (const struct tm *restrict tm, char *restrict p), (tm, p), IN(tm),
         OUT_TEXT(p))
-TOUCHES(time_t, mktime, (struct tm * tm), (tm), IN(tm),
-        OUT_IF(r != -1, tm, sizeof(*tm)))
+TOUCHES(time_t, mktime, (struct tm * tm), (tm), IN(tm), OUT_IF(r != -1, tm, sizeof(*tm)))
 TOUCHES(size_t, strftime,
         (char *restrict p, size_t n, const char *restrict f, const struct tm *restrict tm),
         (p, n, f, tm), TEXT(f);
@@ -192,8 +192,7 @@ static char *fortified_strncat(char *to, const char *from, size_t n, uintptr_t p
 	return REAL(strncat)(to, from, n);
 }
 FORTIFIED(char *, strncat, (char *to, const char *from, size_t n, size_t room),
-          (to, from, n, pc), (to, from, n, room),
-          REAL(strlen)(to) + REAL(strnlen)(from, n) + 1)
+          (to, from, n, pc), (to, from, n, room), REAL(strlen)(to) + REAL(strnlen)(from, n) + 1)
 static char *fortified_strcat(char *to, const char *from, uintptr_t pc)
 {
 	return fortified_strncat(to, from, SIZE_MAX, pc);

@@ -126,7 +126,7 @@ void sched_adopt(struct thread *t)
 void sched_expect(int more)
 {
 	sched_lock();
-	sched.outside += more;
+	sched.outside += (unsigned)more;
 	sched_unlock();
 }
 

@@ -17,20 +17,36 @@
 
 enum { MAX_CONSTANT = 256 };
 static struct {
-	uintptr_t low, high;
+	uintptr_t module, low, high;
 } constants[MAX_CONSTANT];
 static unsigned constant_count;
 
 void range_module(const struct dl_phdr_info *info)
 {
+	uintptr_t module = (uintptr_t)info->dlpi_phdr;
+	for (unsigned i = 0; i < constant_count; i++)
+		if (constants[i].module == module)
+			return; /* known */
 	for (int i = 0; i < info->dlpi_phnum && constant_count < MAX_CONSTANT; i++) {
 		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
 		if (ph->p_type != PT_LOAD || ph->p_flags & PF_W)
 			continue;
+		constants[constant_count].module = module;
 		constants[constant_count].low = info->dlpi_addr + ph->p_vaddr;
 		constants[constant_count].high = info->dlpi_addr + ph->p_vaddr + ph->p_memsz;
 		constant_count++;
 	}
+}
+
+static int again(struct dl_phdr_info *info, size_t size, void *context)
+{
+	range_module(info);
+	return 0;
+}
+void range_unloaded(void)
+{
+	constant_count = 0;
+	dl_iterate_phdr(again, NULL);
 }
 
 bool range_constant(const void *p)
@@ -232,8 +248,8 @@ EXPORT char *strsep(char **restrict s, const char *restrict by)
 		errno = error; \
 		return number; \
 	}
-#define WITH_BASE (const char *restrict s, char **restrict out, int base), (s, end, base)
-#define NO_BASE   (const char *restrict s, char **restrict out), (s, end)
+#define WITH_BASE                (const char *restrict s, char **restrict out, int base), (s, end, base)
+#define NO_BASE                  (const char *restrict s, char **restrict out), (s, end)
 #define NUMBER_(type, name, ...) NUMBER(type, name, __VA_ARGS__)
 NUMBER_(long, strtol, WITH_BASE)
 NUMBER_(unsigned long, strtoul, WITH_BASE)

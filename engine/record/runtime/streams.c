@@ -1,9 +1,9 @@
 /*
- * streams.c - <stdio.h>: what its functions read and write of the caller's memory, and where they
- * wait.
+ * streams.c - <stdio.h>: what its functions read and write of the caller's memory, and where
+ * they wait.
  *
- * A stream's own lock is the C library's; it is no event, for it only keeps the stream whole.  But a
- * thread must not sleep on it with the token in hand: flockfile, and every function here,
+ * A stream's own lock is the C library's; it is no event, for it only keeps the stream whole.
+ * But a thread must not sleep on it with the token in hand: flockfile, and every function here,
  * waits in the scheduler for a stream that another thread has locked, and for the first
  * bytes of one that leads to a pipe, a socket or a terminal.
  */
@@ -128,7 +128,8 @@ char *__fgets_chk(char *restrict p, size_t room, int n, FILE *restrict f)
 	}
 READ_BLOCK(fread)
 READ_BLOCK(fread_unlocked)
-EXPORT size_t __fread_chk(void *restrict p, size_t room, size_t size, size_t n, FILE *restrict f);
+EXPORT size_t __fread_chk(void *restrict p, size_t room, size_t size, size_t n,
+                          FILE *restrict f);
 size_t __fread_chk(void *restrict p, size_t room, size_t size, size_t n, FILE *restrict f)
 {
 	await(f, CALLER());
@@ -251,8 +252,11 @@ static int print(FILE *f, const char *format, va_list list, uintptr_t pc)
 {
 	format_reads(format, list, pc);
 	turn(f, pc);
+	va_list again;
+	va_copy(again, list);
 	int n = REAL(vfprintf)(f, format, list);
-	format_counts(format, list, pc);
+	format_counts(format, again, pc);
+	va_end(again);
 	return n;
 }
 static int print_checked(FILE *f, int flag, const char *format, va_list list, uintptr_t pc)
@@ -260,8 +264,11 @@ static int print_checked(FILE *f, int flag, const char *format, va_list list, ui
 	extern int __vfprintf_chk(FILE *, int, const char *, va_list);
 	format_reads(format, list, pc);
 	turn(f, pc);
+	va_list again;
+	va_copy(again, list);
 	int n = REAL(__vfprintf_chk)(f, flag, format, list);
-	format_counts(format, list, pc);
+	format_counts(format, again, pc);
+	va_end(again);
 	return n;
 }
 /* `n` characters were made of `room`: what of them, and the zero, is there. */
@@ -334,7 +341,7 @@ BOTH(asprintf, vasprintf, (char **restrict out, FORMAT),
      print_block(out, format, list, CALLER()))
 BOTH(__printf_chk, __vprintf_chk, (int flag, FORMAT),
      print_checked(stdout, flag, format, list, CALLER()))
-BOTH(__fprintf_chk, __vfprintf_chk, (FILE *f, int flag, FORMAT),
+BOTH(__fprintf_chk, __vfprintf_chk, (FILE * f, int flag, FORMAT),
      print_checked(f, flag, format, list, CALLER()))
 BOTH(__sprintf_chk, __vsprintf_chk, (char *to, int flag, size_t there, FORMAT),
      print_into_checked(to, SIZE_MAX, flag, there, format, list, CALLER()))

@@ -32,6 +32,13 @@ static struct once *once_of(const void *key)
 	return NULL;
 }
 
+/* Its memory has been used again, for another one. */
+static void once_anew(struct once *o)
+{
+	o->done = false;
+	o->message = 0;
+}
+
 /* True when the caller has to do it; else it has been done, and the message is received. */
 static bool once_enter(struct thread *t, struct once *o, uintptr_t pc)
 {
@@ -44,22 +51,21 @@ static bool once_enter(struct thread *t, struct once *o, uintptr_t pc)
 			clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
 		}
 	}
-	if (o->done) {
+	if (o->message) { /* who tried in vain is before who tries next, too */
 		plan_point(t);
 		log_event(t, LOG_RCV, 0, pc, o->message, 0, 1);
-		return false;
 	}
+	if (o->done)
+		return false;
 	o->running = true;
 	return true;
 }
 
 static void once_leave(struct thread *t, struct once *o, bool done, uintptr_t pc)
 {
-	if (done) {
-		plan_point(t);
-		o->message = __atomic_add_fetch(&rt.messages, 1, __ATOMIC_RELAXED);
-		log_event(t, LOG_SND, 0, pc, o->message, 0, 1);
-	}
+	plan_point(t);
+	o->message = __atomic_add_fetch(&rt.messages, 1, __ATOMIC_RELAXED);
+	log_event(t, LOG_SND, 0, pc, o->message, 0, 1);
 	o->done = done;
 	o->running = false;
 	if (rt.controlled)
@@ -67,8 +73,8 @@ static void once_leave(struct thread *t, struct once *o, bool done, uintptr_t pc
 }
 
 /* A routine of C++ that throws leaves without having done it.  Its frames are taken down by the
- * program's unwinder; a program without one has no exceptions. */
-__asm__(".weak __gcc_personality_v0");
+ * program's unwinder; a program without one has no exceptions, and the runtime brings none. */
+__asm__(".weak __gcc_personality_v0\n.weak _Unwind_Resume");
 struct once_run {
 	struct thread *thread;
 	struct once *once;
@@ -87,7 +93,7 @@ static int run_once(pthread_once_t *control, void (*routine)(void), uintptr_t pc
 	if (!o || (*control == 2 && !o->done)) /* 2: done before we looked (glibc) */
 		return REAL(pthread_once)(control, routine);
 	if (o->done && *control == 0)
-		o->done = false; /* its memory has been used again */
+		once_anew(o);
 	sched_point(t);
 	if (!rt.controlled) { /* the real one keeps others out while it runs */
 		bool first = *control != 2;
@@ -134,7 +140,7 @@ int g_once_init_enter(uintptr_t *word)
 		}
 		return 0;
 	}
-	o->done = false; /* else its memory has been used again */
+	once_anew(o); /* a word of 0 again is another one */
 	sched_point(t);
 	return once_enter(t, o, CALLER());
 }
@@ -170,7 +176,7 @@ void *g_once_impl(struct g_once *once, void *(*make)(void *), void *argument)
 	if (!o)
 		return REAL(g_once_impl)(once, make, argument);
 	if (o->done && __atomic_load_n(&once->status, __ATOMIC_ACQUIRE) != READY)
-		o->done = false; /* its memory has been used again */
+		once_anew(o);
 	sched_point(t);
 	if (once_enter(t, o, CALLER())) {
 		once->result = make(argument);

@@ -1,9 +1,10 @@
 /*
  * timers.c - POSIX timers that run a function in a thread of the C library's (SIGEV_THREAD).
  *
- * Nobody creates that thread by a call that could be recorded: it is taken in when the function begins, as a
- * thread without a fork that receives a message of who set the timer.  While one is set, something may
- * still come from outside.  Timers that send signals are the signals' business.
+ * Nobody creates that thread by a call that could be recorded: it is taken in when the function
+ * begins, as a thread without a fork that receives a message of who set the timer.  While one
+ * is set, something may still come from outside.  Timers that send signals are the signals'
+ * business.
  */
 #include <signal.h>
 #include <sys/syscall.h>
@@ -52,7 +53,8 @@ EXPORT int timer_create(clockid_t clock, struct sigevent *restrict e, timer_t *r
 {
 	struct thread *t = recording();
 	struct alarm *a = NULL;
-	for (unsigned i = 0; t && e && e->sigev_notify == SIGEV_THREAD && i < MAX_TIMERS && !a; i++)
+	for (unsigned i = 0; t && e && e->sigev_notify == SIGEV_THREAD && i < MAX_TIMERS && !a;
+	     i++)
 		if (!alarms[i].used)
 			a = &alarms[i];
 	if (!a)
