@@ -4,7 +4,7 @@ _heddle() {
 	if [ "$COMP_CWORD" = 1 ]; then
 		words="open atomic commute spec cc c++ info convert filter deadlocks races witness verify record graph replay explain compare diff merge shake explore doctor lesson"
 	else case "${COMP_WORDS[1]}" in
-	open) words="--exe --spec --report --at --script --lenient --help --quiet --version" ;;
+	open) words="--exe --spec --report --at --notes --script --lenient --help --quiet --version" ;;
 	atomic) words="--spec --cycles --predict --output --budget --sets --post-mortem --split --heap --all --baseline --lenient --format --help --quiet --version" ;;
 	commute) words="--spec --analysis --pairs --direct --bounded --verdicts --budget --baseline --lenient --format --help --quiet --version" ;;
 	spec) words="--format --help --quiet --version" ;;

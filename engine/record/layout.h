@@ -273,6 +273,7 @@ enum log_input_call {
 	        LOG_INPUT_COUNT
 };
 enum { LOG_MORE = 1 };   /* of LOG_INPUT */
+enum { LOG_FIFO = 1 };   /* `extra` of open: the other end is outside, too */
 enum { LOG_PARTS = 3 };
 enum log_input_flag {
 	LOG_BECAME = 1, /* a wait that began with descriptors of the process alone */

@@ -134,14 +134,20 @@ static void fill_address(void *a, socklen_t *length, const struct given *g, unsi
 		} \
 	} while (0)
 
+ssize_t descriptor_read(struct thread *t, int fd, void *p, size_t size, uintptr_t pc)
+{
+	struct iovec v = { p, size };
+	ssize_t n;
+	READ_OR_GIVEN(n, t, read, fd, &v, 1, LOG_CALL_read, pc, REAL(read)(fd, p, size));
+	return n;
+}
+
 static ssize_t read_here(int fd, void *p, size_t size, uintptr_t pc)
 {
 	struct thread *t = recording();
 	if (!t || in_libc(pc))
 		return REAL(read)(fd, p, size);
-	struct iovec v = { p, size };
-	ssize_t n;
-	READ_OR_GIVEN(n, t, read, fd, &v, 1, LOG_CALL_read, pc, REAL(read)(fd, p, size));
+	ssize_t n = descriptor_read(t, fd, p, size, pc);
 	if (rt.controlled)
 		random_device_read(fd, p, n);
 	touched(t, LOG_WRITE, p, n, pc);

@@ -21,9 +21,11 @@ static void wait_here(struct thread *t, struct pollfd *fds, unsigned n, int64_t 
                       enum log_call call, uintptr_t pc)
 {
 	frame_enter(t, call, pc, true);
+	t->interrupted = false;
 	if (milliseconds == 0) {
 		sched_yield_point(t, true);
 	} else {
+		t->interruptible = true;
 		if (rt.replay)
 			replay_call(t);
 		else
@@ -31,8 +33,20 @@ static void wait_here(struct thread *t, struct pollfd *fds, unsigned n, int64_t 
 		sched_wait_files(t, fds, n, milliseconds > 0,
 		                 virtual_now() +
 		                         (milliseconds > 0 ? milliseconds : 0) * 1000000ull);
+		t->interruptible = false;
 	}
 	frame_leave(t);
+}
+
+/* The call that is made then, without waiting: nothing, when a handler has run meanwhile, is
+ * what ends these calls, SA_RESTART or not. */
+static int or_interrupted(struct thread *t, int result)
+{
+	if (result != 0 || !t->interrupted)
+		return result;
+	t->interrupted = false;
+	errno = EINTR;
+	return -1;
 }
 
 /* Until every one of them is ready; those with a negative descriptor do not count. */
@@ -169,7 +183,7 @@ EXPORT int poll(struct pollfd *fds, nfds_t n, int timeout)
 	if (out && rt.inputs == INPUTS_GIVEN)
 		return poll_given(t, LOG_INPUT_poll, LOG_CALL_poll, fds, n, timeout, CALLER());
 	wait_here(t, fds, n, timeout, LOG_CALL_poll, CALLER());
-	int result = REAL(poll)(fds, n, 0);
+	int result = or_interrupted(t, REAL(poll)(fds, n, 0));
 	told(t, fds, n, result, CALLER());
 	return out ? kept(t, LOG_INPUT_poll, fds, n, result) : result;
 }
@@ -204,7 +218,7 @@ EXPORT int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
 		result = ASIDE(t, LOG_CALL_ppoll, CALLER(), REAL(ppoll)(fds, n, timeout, mask));
 	} else {
 		wait_here(t, fds, n, length_ms(timeout), LOG_CALL_ppoll, CALLER());
-		result = REAL(ppoll)(fds, n, &zero, mask);
+		result = or_interrupted(t, REAL(ppoll)(fds, n, &zero, mask));
 	}
 	told(t, fds, n, result, CALLER());
 	return out ? kept(t, LOG_INPUT_ppoll, fds, n, result) : result;
@@ -294,7 +308,7 @@ EXPORT int select(int n, fd_set *restrict r, fd_set *restrict w, fd_set *restric
 		return select_given(t, &s, LOG_INPUT_select, LOG_CALL_select, ms, CALLER());
 	wait_here(t, s.fds, s.count, ms, LOG_CALL_select, CALLER());
 	struct timeval zero = { 0, 0 };
-	int result = REAL(select)(n, r, w, e, &zero);
+	int result = or_interrupted(t, REAL(select)(n, r, w, e, &zero));
 	select_told(t, &s, result, CALLER());
 	return out ? select_kept(t, &s, LOG_INPUT_select, result) : result;
 }
@@ -472,7 +486,7 @@ static int epoll_here(struct thread *t, int set, struct epoll_event *events, int
 			        REAL(epoll_pwait)(set, events, most, (int)milliseconds, mask));
 		} else {
 			wait_here(t, &one, 1, milliseconds, frame, pc);
-			n = REAL(epoll_wait)(set, events, most, 0);
+			n = or_interrupted(t, REAL(epoll_wait)(set, events, most, 0));
 		}
 		epoll_kept(t, set, events, n, call, out);
 	}
