@@ -161,6 +161,9 @@ C
 "$HEDDLE" cc -g -O1 parcels.c -o parcels $(pkg-config --cflags --libs glib-2.0) 2>/dev/null
 run "$HEDDLE" record -q -- ./parcels
 races parcels.hdl --analysis rdit
+run "$HEDDLE" info parcels.hdl
+like "$out" "record --spec libglib.spec" "info: there is a specification for the library"
+races parcels.hdl --analysis rdit
 unlike "$(pairs)" "weighed" "GLib's static data keeps all calls in order, and a true race is missed"
 for seed in 1 2 3; do
 	run "$HEDDLE" record -q --seed $seed --spec libglib.spec -- ./parcels
@@ -170,4 +173,5 @@ for seed in 1 2 3; do
 done
 run "$HEDDLE" info parcels.hdl
 like "$out" "libglib-2.0.so.0 +[0-9]+  calls" "the calls are recorded as before"
+unlike "$out" "record --spec" "and nothing more is said of it"
 done_testing
