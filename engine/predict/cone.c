@@ -241,6 +241,15 @@ static void not_exact(struct cones *c, uint32_t e)
 	c->inexact[u] = MIN(c->inexact[u], position_of(c, e));
 }
 
+bool cones_approximate(const struct cones *c)
+{
+	for (uint32_t u = 0; u < c->threads; u++) {
+		if (c->inexact[u] != NONE)
+			return true;
+	}
+	return false;
+}
+
 /* The sections that held the lock: the section of each other user that was open then. */
 static void try_of_lock(struct cones *c, uint32_t e, GArray *list)
 {

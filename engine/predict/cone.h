@@ -67,6 +67,8 @@ struct cone {
 	uint32_t *prefix;
 	bool extended, exact;
 };
+/* Is there such an event anywhere? */
+bool cones_approximate(const struct cones *c);
 void cone_make(const struct cones *c, uint32_t e1, uint32_t e2, struct cone *cone);
 /* Close a set of prefixes again after the caller has raised some: causal order, and the
  * releases of threads other than p1 and p2. */

@@ -154,6 +154,11 @@ bool m2_needs(const struct m2 *m, uint32_t e1, uint32_t e2)
 	       cones_before(m->cones, previous, m->t->events[e1].thread) > m2_position(m, e1);
 }
 
+bool m2_needs_is_proof(const struct m2 *m)
+{
+	return !cones_approximate(m->cones);
+}
+
 /* ---- Proofs ---- */
 
 /* Which pairings of the recording does a proof stand on? */

@@ -49,6 +49,8 @@ enum m2_verdict m2_pair(struct m2 *m, uint32_t e1, uint32_t e2, GArray *witness,
  * their threads.  Cheap.
  */
 bool m2_needs(const struct m2 *m, uint32_t e1, uint32_t e2);
+/* Is that so for this trace?  Not where what a failed try needs is only approximated. */
+bool m2_needs_is_proof(const struct m2 *m);
 /* How many witnesses the checker has refused so far: each one is a fault of ours. */
 uint32_t m2_refused(const struct m2 *m);
 

@@ -432,7 +432,8 @@ static bool hunt(struct hunt *h)
 		.keep_locked = h->options->all_verdicts,
 		.race = h->options,
 		/* impossible at once, and listed only when all verdicts are */
-		.settled = h->options->all_verdicts ? NULL : needed,
+		.settled = h->options->all_verdicts || !m2_needs_is_proof(h->m2) ? NULL
+		                                                                 : needed,
 		.context = h->m2,
 		.effort = &h->effort,
 	};
