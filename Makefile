@@ -132,7 +132,7 @@ install: all
 	install -d $(INSTALL_ROOT)/lib/heddle/stub
 	install -m 644 $(B)/stub/*.a $(B)/stub/libtsan_preinit.o $(B)/stub/discard.ld $(INSTALL_ROOT)/lib/heddle/stub/
 	ln -sf ../libheddle-record.so $(INSTALL_ROOT)/lib/heddle/stub/libclang_rt.tsan-x86_64.so
-	for f in specs/*.spec specs/bind/*.spec; do install -D -m 644 $$f $(INSTALL_ROOT)/share/heddle/$$f; done
+	for f in specs/*.spec specs/bind/*.spec specs/missing/*.spec; do install -D -m 644 $$f $(INSTALL_ROOT)/share/heddle/$$f; done
 	for f in samples/*/*; do install -D -m 644 $$f $(INSTALL_ROOT)/share/heddle/$$f; done
 	for f in $(wildcard include/heddle.h engine/record/heddle.h); do \
 		install -D -m 644 $$f $(INSTALL_ROOT)/include/heddle.h; done

@@ -4,7 +4,7 @@ _heddle() {
 	if [ "$COMP_CWORD" = 1 ]; then
 		words="open atomic commute spec cc c++ info convert filter deadlocks races witness verify record graph replay explain compare diff merge shake explore doctor lesson"
 	else case "${COMP_WORDS[1]}" in
-	open) words="--exe --spec --report --at --script --lenient --help --quiet --version" ;;
+	open) words="--exe --spec --report --at --notes --script --lenient --help --quiet --version" ;;
 	atomic) words="--spec --cycles --predict --output --budget --sets --post-mortem --split --heap --all --baseline --lenient --format --help --quiet --version" ;;
 	commute) words="--spec --analysis --pairs --direct --bounded --verdicts --budget --baseline --lenient --format --help --quiet --version" ;;
 	spec) words="--format --help --quiet --version" ;;
@@ -12,7 +12,7 @@ _heddle() {
 	c++) words="" ;;
 	info) words="--lenient --format --help --quiet --version" ;;
 	convert) words="--to --lenient --help --quiet --version" ;;
-	filter) words="--output --to --for --lenient --format --help --quiet --version" ;;
+	filter) words="--output --to --for --check --lenient --format --help --quiet --version" ;;
 	deadlocks) words="--pairs --verdicts --missing --values --budget --baseline --lenient --format --help --quiet --version" ;;
 	races) words="--analysis --pairs --candidates --verdicts --witness --values --missing --budget --spec --shard --witness-events --baseline --lenient --format --help --quiet --version" ;;
 	witness) words="--output --values --missing --budget --spec --lenient --format --help --quiet --version" ;;

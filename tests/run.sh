@@ -4,6 +4,11 @@
 set -u
 B=$1
 failed=
+# A test that is ended by its time limit cleans nothing up.
+TMPDIR=$(mktemp -d "${TMPDIR:-/tmp}/heddle-tests-XXXXXX") || exit 1
+export TMPDIR
+trap 'rm -rf "$TMPDIR"' EXIT
+trap 'exit 1' INT TERM HUP
 for t in $(find "$B"/tests -maxdepth 2 -type f \( -name 'test_*' -o -name 'prop_*' -o -name 'screen_*' \) -perm -u+x ! -name '*.[od]' | sort); do
 	echo "== ${t#"$B"/tests/}"
 	"$t" || failed="$failed ${t##*/}"

@@ -172,23 +172,45 @@ bool parse_atomics(struct parser *p, struct specs *into)
 
 /* missing { ... } */
 
+static bool is_parameter(const struct spec_missing_function *f, const char *name)
+{
+	for (guint i = 0; i < f->parameters->len; i++)
+		if (strcmp(f->parameters->pdata[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* How far from a parameter: a word before it, where it is not a parameter itself. */
+static GPtrArray *missing_extent(struct parser *p, struct spec_missing_function *f)
+{
+	bool before = p->at->kind == TOKEN_NAME && p->at[1].kind == TOKEN_NAME &&
+	              (is_parameter(f, p->at[1].text) || !is_parameter(f, p->at->text));
+	if (parse_accept_word(p, "global"))
+		return f->globals;
+	if (before && parse_accept_word(p, "bytes"))
+		return f->bytes;
+	if (before && parse_accept_word(p, "near"))
+		return f->near;
+	return f->reaches;
+}
+
 static bool missing_reaches(struct parser *p, struct spec_missing_function *f)
 {
 	do {
-		bool global = parse_accept_word(p, "global");
+		GPtrArray *list = missing_extent(p, f);
 		const struct token *t = p->at;
-		const char *name = parse_name(p, global ? "the name of a global"
-		                                        : "a parameter or 'global NAME'");
+		const char *name = parse_name(
+		        p, list == f->globals
+		                   ? "the name of a global"
+		                   : "a parameter, 'bytes PARAMETER', 'near PARAMETER' "
+		                     "or 'global NAME'");
 		if (name == NULL)
 			return false;
-		bool known = global;
-		for (guint i = 0; !known && i < f->parameters->len; i++)
-			known = strcmp(f->parameters->pdata[i], name) == 0;
-		if (!known)
+		if (list != f->globals && !is_parameter(f, name))
 			return parse_refuse(p, t, "write 'global' before a global",
 			                    "expected a parameter of %s, found '%s'", f->name,
 			                    name);
-		g_ptr_array_add(global ? f->globals : f->reaches, g_strdup(name));
+		g_ptr_array_add(list, g_strdup(name));
 	} while (parse_accept(p, TOKEN_COMMA));
 	return true;
 }
@@ -202,6 +224,8 @@ static bool missing_function(struct parser *p, struct spec_missing *m)
 	f->name = g_strdup(name);
 	f->parameters = g_ptr_array_new_with_free_func(g_free);
 	f->reaches = g_ptr_array_new_with_free_func(g_free);
+	f->bytes = g_ptr_array_new_with_free_func(g_free);
+	f->near = g_ptr_array_new_with_free_func(g_free);
 	f->globals = g_ptr_array_new_with_free_func(g_free);
 	g_ptr_array_add(m->functions, f);
 	if (parse_accept(p, TOKEN_OPEN)) {
@@ -222,16 +246,18 @@ bool parse_missing(struct parser *p, struct specs *into)
 	if (!parse_need(p, TOKEN_LBRACE))
 		return false;
 	while (!parse_accept(p, TOKEN_RBRACE)) {
-		if (parse_accept_word(p, "library")) {
+		bool library = parse_accept_word(p, "library");
+		if (library || parse_accept_word(p, "threads")) {
 			if (!parse_is(p, TOKEN_TEXT))
 				return parse_expected(p, "a file name pattern as a string");
-			g_ptr_array_add(m->libraries, g_strdup(p->at->text));
+			g_ptr_array_add(library ? m->libraries : m->threads,
+			                g_strdup(p->at->text));
 			parse_next(p);
 		} else if (parse_accept_word(p, "function")) {
 			if (!missing_function(p, m))
 				return false;
 		} else {
-			return parse_expected(p, "'library', 'function' or '}'");
+			return parse_expected(p, "'library', 'threads', 'function' or '}'");
 		}
 	}
 	return true;

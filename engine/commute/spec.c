@@ -147,6 +147,8 @@ static void missing_function_free(void *function)
 	g_free(f->name);
 	g_ptr_array_unref(f->parameters);
 	g_ptr_array_unref(f->reaches);
+	g_ptr_array_unref(f->bytes);
+	g_ptr_array_unref(f->near);
 	g_ptr_array_unref(f->globals);
 	g_free(f);
 }
@@ -156,6 +158,7 @@ static void missing_free(void *missing)
 	struct spec_missing *m = missing;
 	g_free(m->file);
 	g_ptr_array_unref(m->libraries);
+	g_ptr_array_unref(m->threads);
 	g_ptr_array_unref(m->functions);
 	g_free(m);
 }
@@ -239,6 +242,7 @@ struct spec_missing *spec_missing_new(const char *file, uint32_t line)
 	m->file = g_strdup(file);
 	m->line = line;
 	m->libraries = g_ptr_array_new_with_free_func(g_free);
+	m->threads = g_ptr_array_new_with_free_func(g_free);
 	m->functions = g_ptr_array_new_with_free_func(missing_function_free);
 	return m;
 }
@@ -285,7 +289,7 @@ char *spec_path(const char *path)
 {
 	char *shipped = NULL;
 	if (strchr(path, '/') == NULL && !g_file_test(path, G_FILE_TEST_EXISTS)) {
-		static const char *const folders[] = { "specs", "specs/bind" };
+		static const char *const folders[] = { "specs", "specs/bind", "specs/missing" };
 		for (size_t i = 0; i < G_N_ELEMENTS(folders) && !shipped; i++) {
 			char *relative = g_build_filename(folders[i], path, NULL);
 			shipped = home_find(relative);

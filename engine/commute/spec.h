@@ -205,12 +205,16 @@ struct spec_missing_function { /* function f(buf, len) reaches buf, global state
 	char *name;
 	GPtrArray *parameters; /* char * */
 	GPtrArray *reaches;    /* char *: names of parameters */
-	GPtrArray *globals;    /* char * */
+	GPtrArray *bytes; /* char *: of which the block that they point to is reached alone, */
+	GPtrArray *near;  /* char *: that, and the blocks that its words point to */
+	GPtrArray *globals; /* char * */
 };
 struct spec_missing {
 	char *file;
 	uint32_t line;
 	GPtrArray *libraries; /* char *: shell patterns */
+	GPtrArray *threads;   /* char *: the same, of libraries whose threads reach nothing by
+	                       * what   begins and ends them */
 	GPtrArray *functions; /* struct spec_missing_function * */
 };
 

@@ -3,7 +3,6 @@
  */
 #include "engine/explore/explore_private.h"
 
-#include "debuginfo/debuginfo.h"
 #include "engine/base/file.h"
 #include "engine/record/interpose.h"
 #include "engine/trace/formats.h"
@@ -179,6 +178,13 @@ static bool is_known(const struct exploration *x, const struct part *parts, uint
 	}
 }
 
+/* A compare-and-exchange that sees another value may write where it did not, or not at all. */
+static bool is_exchange(const struct exploration *x, const struct flip *f)
+{
+	enum op op = f->event == NONE ? OP_COUNT : x->trace->events[f->event].op;
+	return f->kind == FLIP_READ && (op == OP_RMW || op == OP_AREAD);
+}
+
 /* The schedule: the sequence, and what comes next. */
 static struct seed *seed_of(struct exploration *x, const struct flip *f)
 {
@@ -193,7 +199,7 @@ static struct seed *seed_of(struct exploration *x, const struct flip *f)
 		g_array_set_size(f->sequence, f->sequence->len - 1);
 	else if (f->kind == FLIP_GOES_ON || f->kind == FLIP_WOKEN)
 		plan_go_on(&s->plan, x->trace, f->thread);
-	if (f->kind == FLIP_FAILS || f->kind == FLIP_SUCCEEDS)
+	if (f->kind == FLIP_FAILS || f->kind == FLIP_SUCCEEDS || is_exchange(x, f))
 		plan_any_outcome(&s->plan);
 	s->kind = f->kind;
 	s->thread = g_strdup(trace_thread_name(x->trace, f->thread));
@@ -349,6 +355,7 @@ static void derive(struct exploration *x, uint32_t known_as, const struct plan_r
 	bool beyond = false;
 	struct flip_limits limits = { .seconds = x->options->query_seconds,
 		                      .beyond = &beyond,
+		                      .deadline = x->deadline,
 		                      .progress = x->progress };
 	uint32_t *common = g_new(uint32_t, x->history->threads_count + 1);
 	bool *ended = g_new0(bool, x->history->threads_count + 1);
@@ -508,7 +515,6 @@ static bool start_seed(struct exploration *x, struct seed *s, struct plan_run *r
 	s->plan.timeout_ms = o->timeout_ms ? o->timeout_ms : 10000;
 	s->plan.interposer = x->interposer;
 	s->plan.server = x->server;
-	s->plan.debug = x->debug;
 	s->plan.explore = true;
 	s->plan.max_steps = o->max_steps;
 	if (o->spec_files && s->plan.specs == NULL)
@@ -762,7 +768,6 @@ struct explore_report *explore(const struct explore_options *options,
 		.plain = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.ordered = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.output_file = -1,
-		.debug = debug_store_new(),
 		.deadline = budget > 0 ? g_get_monotonic_time() + budget : 0,
 	};
 	bool good = open_output(&x, error) && bind_library(&x, error) &&
@@ -770,7 +775,6 @@ struct explore_report *explore(const struct explore_options *options,
 	                                          error)) != NULL &&
 	            run_all(&x, error);
 	record_server_free(x.server);
-	debug_store_free(x.debug);
 	interposer_remove(x.interposer);
 	g_hash_table_unref(x.plain);
 	g_hash_table_unref(x.ordered);

@@ -40,7 +40,6 @@ struct exploration {
 	bool again;          /* one more was found: everything is to be done again */
 	char *interposer;    /* the library of the bind lines; owned, or NULL */
 	struct record_server *server; /* the program, to be forked */
-	struct debug_store *debug;
 	/* of the run at hand */
 	struct trace *trace; /* as recorded */
 	const struct view *view;

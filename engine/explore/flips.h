@@ -59,8 +59,14 @@ struct flip_limits {
 	const GPtrArray *finals; /* char *: variables whose last writes matter, where every
 	                          * thread came to its end; or NULL */
 	bool *beyond;            /* set when the run was too much for the search over states */
+	int64_t deadline;        /* of everything (g_get_monotonic_time); 0: none */
 	const struct progress *progress;
 };
+static inline bool flips_out_of_time(const struct flip_limits *l)
+{
+	return l->deadline != 0 && g_get_monotonic_time() > l->deadline;
+}
+
 /*
  * Gives every flip of a run to `take`, beginning with late events.  False when some question
  * stayed without an answer, or a flip had more largest parts than are looked at; *stopped

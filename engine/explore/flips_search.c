@@ -418,6 +418,7 @@ void find_parts(struct search *x)
 	find_bounds(x);
 	if (x->limits->common && x->ask.event != NONE && !x->limits->ended[x->ask.thread])
 		add_found(x, x->limits->common, true);
+	x->stopped |= flips_out_of_time(x->limits);
 	while (!x->stopped && possible(x, NULL, x->sequence)) {
 		grow(x);
 		if (x->stopped)

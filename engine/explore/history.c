@@ -289,6 +289,8 @@ static uint64_t seen_by(const struct history *h, uint32_t event)
 static uint64_t step_number(const struct trace *t, uint32_t event, enum op op)
 {
 	const struct location *l = &t->locations[t->events[event].location];
+	if (op == OP_AREAD) /* a compare-and-exchange in vain is what it would be otherwise */
+		op = OP_RMW;
 	return mix(mix(op, l->module), l->address);
 }
 

@@ -43,8 +43,8 @@ struct reach {
 	                    * two of wakes */
 	GArray *origins;   /* struct origin */
 	GHashTable *known; /* hash -> GArray of states */
-	GArray *candidates; /* struct candidate */
-	GArray **rivals;    /* by call: events, or NULL: not looked at yet */
+	GHashTable *candidates; /* what makes them alike -> GArray of struct candidate */
+	GArray **rivals;        /* by call: events, or NULL: not looked at yet */
 	uint32_t *scratch, *cut;
 	uint32_t count;
 };
@@ -390,20 +390,29 @@ static bool covers(const struct reach *r, uint32_t big, uint32_t small)
 	return true;
 }
 
+/* The candidates that have the same outcome of the same event. */
+static GArray *candidates_like(struct reach *r, const struct candidate *c)
+{
+	uint64_t key = (c->key * 0x9e3779b97f4a7c15ull + c->event) * 31 + c->kind;
+	GArray *list = g_hash_table_lookup(r->candidates, &key);
+	if (list == NULL) {
+		list = g_array_new(FALSE, FALSE, sizeof(struct candidate));
+		g_hash_table_insert(r->candidates, g_memdup2(&key, sizeof key), list);
+	}
+	return list;
+}
+
 static void add_candidate(struct reach *r, struct candidate c)
 {
-	for (guint i = 0; i < r->candidates->len; i++) {
-		struct candidate *known = &g_array_index(r->candidates, struct candidate, i);
-		if (known->event != c.event || known->key != c.key || known->kind != c.kind)
-			continue;
-		if (covers(r, known->state, c.state))
+	GArray *list = candidates_like(r, &c);
+	for (guint i = 0; i < list->len; i++) {
+		uint32_t known = g_array_index(list, struct candidate, i).state;
+		if (covers(r, known, c.state))
 			return;
-		if (covers(r, c.state, known->state)) {
-			g_array_remove_index_fast(r->candidates, i);
-			i--;
-		}
+		if (covers(r, c.state, known))
+			g_array_remove_index_fast(list, i--);
 	}
-	g_array_append_val(r->candidates, c);
+	g_array_append_val(list, c);
 }
 
 static void look_at_read(struct reach *r, const uint32_t *state, uint32_t state_id, uint32_t e)
@@ -547,8 +556,10 @@ static bool search_states(struct reach *r)
 			take_all(r, r->scratch, NULL);
 			add_state(r, r->scratch, s, u);
 		}
-		if (r->count > MOST_STATES ||
-		    (s % 1024 == 0 && !progress_tick(r->x->limits->progress, 0, "states")))
+		if (s % 256 == 0)
+			r->x->stopped |= !progress_tick(r->x->limits->progress, 0, "states") ||
+			                 flips_out_of_time(r->x->limits);
+		if (r->count > MOST_STATES || r->x->stopped)
 			return false;
 	}
 	return true;
@@ -593,7 +604,21 @@ static int late_first(gconstpointer a, gconstpointer b)
 	const struct candidate *x = a, *y = b;
 	if (x->event != y->event)
 		return x->event > y->event ? -1 : 1;
-	return x->state < y->state ? -1 : x->state > y->state;
+	if (x->state != y->state)
+		return x->state < y->state ? -1 : 1;
+	return x->key < y->key ? -1 : x->key > y->key;
+}
+
+static GArray *all_candidates(const struct reach *r)
+{
+	GArray *all = g_array_new(FALSE, FALSE, sizeof(struct candidate));
+	GHashTableIter it;
+	gpointer list;
+	g_hash_table_iter_init(&it, r->candidates);
+	while (g_hash_table_iter_next(&it, NULL, &list))
+		g_array_append_vals(all, ((GArray *)list)->data, ((GArray *)list)->len);
+	g_array_sort(all, late_first);
+	return all;
 }
 
 static void reach_release(struct reach *r)
@@ -611,7 +636,7 @@ static void reach_release(struct reach *r)
 	g_free(r->scratch);
 	g_array_unref(r->states);
 	g_array_unref(r->origins);
-	g_array_unref(r->candidates);
+	g_hash_table_unref(r->candidates);
 	g_hash_table_unref(r->known);
 }
 
@@ -627,14 +652,17 @@ bool reach_flips(struct search *x)
 		.wake_bit = g_new(uint32_t, t->events_count + 1),
 		.states = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 		.origins = g_array_new(FALSE, FALSE, sizeof(struct origin)),
-		.candidates = g_array_new(FALSE, FALSE, sizeof(struct candidate)),
+		.candidates =
+		        g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_list),
 		.known = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_list),
 		.rivals = g_new0(GArray *, x->h->view->calls ? x->h->view->calls->len + 1 : 1),
 	};
 	bool done = prepare(&r) && search_states(&r);
-	g_array_sort(r.candidates, late_first);
-	for (guint i = 0; done && i < r.candidates->len && !x->stopped; i++)
-		give_candidate(&r, &g_array_index(r.candidates, struct candidate, i));
+	GArray *candidates = done ? all_candidates(&r) : NULL;
+	for (guint i = 0; done && i < candidates->len && !x->stopped; i++)
+		give_candidate(&r, &g_array_index(candidates, struct candidate, i));
+	if (candidates)
+		g_array_unref(candidates);
 	reach_release(&r);
 	return done;
 }

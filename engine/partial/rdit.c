@@ -17,12 +17,25 @@ struct touch { /* of an address, by an event */
 	bool barrier; /* in a barrier pair that names it; else an access to it or a part */
 };
 
+/* The addresses that a name is, or is a part of: a run of collector.within. */
+struct span {
+	uint32_t first, count;
+	bool known;
+};
+
+struct within {
+	uint32_t address;
+	bool whole; /* it is that very address */
+};
+
 struct collector {
 	const struct trace *t;
-	GHashTable *addresses; /* text -> number + 1; keys are the trace's strings */
-	GArray *touches;       /* struct touch */
-	GArray *edges;         /* struct must_edge */
-	GHashTable *known;     /* edges as numbers, so that each is there once */
+	GHashTable *addresses;            /* text -> number + 1; keys are the trace's strings */
+	GArray *within;                   /* struct within */
+	struct span *variables, *objects; /* by index; each looked up once */
+	GArray *touches;                  /* struct touch */
+	GArray *edges;                    /* struct must_edge */
+	GHashTable *known;                /* edges as numbers, so that each is there once */
 };
 
 /* -- addresses ------------------------------------------------------------------------- */
@@ -51,33 +64,40 @@ static void name_addresses(struct collector *c)
 	}
 }
 
-struct touching {
-	struct collector *c;
-	uint32_t event;
-	bool barrier;
-};
-
-static void touch_address(const char *text, bool whole, void *context)
+static void note_within(const char *text, bool whole, void *context)
 {
-	const struct touching *by = context;
-	gpointer number = g_hash_table_lookup(by->c->addresses, text);
+	struct collector *c = context;
+	gpointer number = g_hash_table_lookup(c->addresses, text);
 
 	if (number != NULL) {
-		struct touch new = { GPOINTER_TO_UINT(number) - 1, by->event,
-			             by->barrier && whole };
+		struct within new = { GPOINTER_TO_UINT(number) - 1, whole };
 
-		g_array_append_val(by->c->touches, new);
+		g_array_append_val(c->within, new);
 	}
 }
 
-/*
- * The event touches every address that `name` is, or is a part of.  A barrier pair that
- * reaches a part of an address is to those that reach all of it what an access is: in order
- * with them, not with each other.
- */
-static void touch(struct collector *c, const char *name, uint32_t e, bool barrier)
+static struct span span_of(struct collector *c, const char *name)
 {
-	missing_name_within(name, touch_address, &(struct touching){ c, e, barrier });
+	struct span span = { c->within->len, 0, true };
+
+	missing_name_within(name, note_within, c);
+	span.count = c->within->len - span.first;
+	return span;
+}
+
+/*
+ * The event touches every address of the span.  A barrier pair that reaches a part of an
+ * address is to those that reach all of it what an access is: in order with them, not with each
+ * other.
+ */
+static void touch(struct collector *c, struct span span, uint32_t e, bool barrier)
+{
+	for (uint32_t i = span.first; i < span.first + span.count; i++) {
+		const struct within *w = &g_array_index(c->within, struct within, i);
+		struct touch new = { w->address, e, barrier && w->whole };
+
+		g_array_append_val(c->touches, new);
+	}
 }
 
 /* -- what touches them ------------------------------------------------------------------ */
@@ -93,9 +113,24 @@ static void touch_barrier(struct collector *c, uint32_t miss)
 
 	for (uint64_t i = 0; i < reached.count; i++) {
 		const char *text = missing_address(t, reached.items[i]);
+		struct span span = { 0 };
 
-		for (uint64_t k = t->index->position[miss]; text != NULL && k < end; k++)
-			touch(c, text, list.items[k], true);
+		if (text != NULL)
+			span = span_of(c, text);
+		for (uint64_t k = t->index->position[miss]; k < end; k++)
+			touch(c, span, list.items[k], true);
+	}
+}
+
+static void touch_variables(struct collector *c, const struct event *x, uint32_t e)
+{
+	struct wide run = event_variables(c->t, x);
+
+	for (uint32_t v = run.first; v < run.first + run.count; v++) {
+		if (!c->variables[v].known)
+			c->variables[v] =
+			        span_of(c, trace_string(c->t, c->t->variables[v].name));
+		touch(c, c->variables[v], e, false);
 	}
 }
 
@@ -103,19 +138,19 @@ static void touch_event(struct collector *c, uint32_t e)
 {
 	const struct trace *t = c->t;
 	const struct event *x = &t->events[e];
-	struct wide run;
 
 	if (event_inert(x))
 		return;
-	if (op_table[x->op].operand == OPERAND_OBJECT)
-		touch(c, trace_string(t, t->objects[x->target].name), e, false);
+	if (op_is_access(x->op))
+		touch_variables(c, x, e);
+	if (op_table[x->op].operand == OPERAND_OBJECT) {
+		if (!c->objects[x->target].known)
+			c->objects[x->target] =
+			        span_of(c, trace_string(t, t->objects[x->target].name));
+		touch(c, c->objects[x->target], e, false);
+	}
 	if (x->op == OP_END)
-		touch(c, trace_string(t, t->threads[x->thread].name), e, false);
-	if (!op_is_access(x->op))
-		return;
-	run = event_variables(t, x);
-	for (uint32_t v = run.first; v < run.first + run.count; v++)
-		touch(c, trace_string(t, t->variables[v].name), e, false);
+		touch(c, span_of(c, trace_string(t, t->threads[x->thread].name)), e, false);
 }
 
 static bool collect(struct collector *c, const struct progress *progress)
@@ -207,6 +242,9 @@ GArray *rdit_edges(struct trace *t, const struct progress *progress)
 	if (!trace_need(t, INDEX_THREADS | INDEX_MATCH, progress))
 		return NULL;
 	c.addresses = g_hash_table_new(g_str_hash, g_str_equal);
+	c.within = g_array_new(FALSE, FALSE, sizeof(struct within));
+	c.variables = g_new0(struct span, t->variables_count + 1);
+	c.objects = g_new0(struct span, t->objects_count + 1);
 	c.touches = g_array_new(FALSE, FALSE, sizeof(struct touch));
 	c.edges = g_array_new(FALSE, FALSE, sizeof(struct must_edge));
 	c.known = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
@@ -225,6 +263,9 @@ GArray *rdit_edges(struct trace *t, const struct progress *progress)
 	g_hash_table_destroy(c.addresses);
 	g_hash_table_destroy(c.known);
 	g_array_free(c.touches, TRUE);
+	g_array_free(c.within, TRUE);
+	g_free(c.variables);
+	g_free(c.objects);
 	if (good)
 		return c.edges;
 	g_array_free(c.edges, TRUE);

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-enum { AHEAD = 32, TICK = 1 << 20 };
+enum { AHEAD = 32, TICK = 1 << 20, NEXT_LINE = 8 /* changes */ };
 
 /* -- who holds what ----------------------------------------------------------------------- */
 
@@ -130,6 +130,9 @@ static uint32_t set_held(struct holding *h, uint32_t thread, uint32_t event)
 		                          : lockset_with(h->locksets, held->all, what / ITEM);
 	}
 	held->next = end;
+	/* Where the next one who asks will look. */
+	__builtin_prefetch(held->changes + end + NEXT_LINE);
+	__builtin_prefetch(held->changes + end + 2 * NEXT_LINE);
 	return held->all;
 }
 

@@ -154,13 +154,25 @@ uint32_t import_flat_region(struct import *im)
 	return im->flat;
 }
 
+/* A range of the log; a damaged one may lie, or end, where no memory is. */
+struct range {
+	uint64_t low, size;
+};
+
+static struct range range_of(uint64_t low, uint64_t size)
+{
+	low &= LOG_ADDRESS_MASK;
+	return (struct range){ low, MIN(size, LOG_ADDRESS_MASK - low) };
+}
+
 static uint32_t place_of(struct import *im, uint64_t address, uint64_t size)
 {
 	struct block_life *life = import_life(im, address);
 	uint32_t bytes = size > UINT32_MAX ? UINT32_MAX : size;
 	if (life)
 		return builder_place(im->b, life->region, address - life->low, bytes);
-	return builder_place(im->b, import_flat_region(im), import_address(im, address), bytes);
+	return builder_place(im->b, import_flat_region(im),
+	                     import_address(im, address) & LOG_ADDRESS_MASK, bytes);
 }
 
 /* ---- threads ---- */
@@ -204,7 +216,9 @@ static void add_main_stack(struct import *im, struct lane *lane, uint64_t low, u
 {
 	const uint64_t size = 8 << 20, above = 64 << 10, room = 128 << 10;
 	uint64_t begin = im->header->stack_begin, strings = im->header->arguments;
-	if (!im->rebase || begin <= low || strings <= begin) {
+	bool odd = begin <= low || strings <= begin || begin < size ||
+	           strings > LOG_ADDRESS_MASK - room;
+	if (!im->rebase || odd) {
 		lane->stack_shift = shift_of(im, low, high - low);
 		add_stack(im, lane, "stack@main", low, high - low);
 		return;
@@ -221,7 +235,7 @@ static void add_main_stack(struct import *im, struct lane *lane, uint64_t low, u
 static void add_thread(struct import *im, uint32_t id, uint64_t low, uint64_t high)
 {
 	struct lane *lane = import_lane(im, id);
-	if (high <= low)
+	if (high <= low || high > LOG_ADDRESS_MASK)
 		return;
 	lane->stack_high = high;
 	if (id == 0) {
@@ -237,14 +251,15 @@ static void add_thread(struct import *im, uint32_t id, uint64_t low, uint64_t hi
 static void add_module(struct import *im, const uint64_t *w, const char *text, uint64_t length)
 {
 	size_t n = strnlen(text, length);
+	struct range r = range_of(w[1], w[2] > w[1] ? w[2] - w[1] : 0);
 	struct record_module m = { .path = g_strndup(text, n),
 		                   .build_id = n < length
 		                                       ? g_strndup(text + n + 1, length - n - 1)
 		                                       : g_strdup(""),
 		                   .bias = w[0],
-		                   .low = w[1],
-		                   .high = w[2] };
-	uint64_t shift = shift_of(im, m.low, m.high - m.low);
+		                   .low = r.low,
+		                   .high = r.low + r.size };
+	uint64_t shift = shift_of(im, r.low, r.size);
 	m.index = builder_module(im->b, m.path, m.build_id, m.bias + shift);
 	/* Without a folder: the namer does not look for it. */
 	names_module(im->names,
@@ -252,8 +267,8 @@ static void add_module(struct import *im, const uint64_t *w, const char *text, u
 	             m.build_id, m.bias + shift);
 	g_array_append_val(im->facts->modules, m);
 	uint32_t region = builder_region(im->b, record_last_component(m.path), m.low + shift,
-	                                 m.high - m.low, NONE);
-	life_new(im, m.low, m.high - m.low, shift, region, NONE, false);
+	                                 r.size, NONE);
+	life_new(im, r.low, r.size, shift, region, NONE, false);
 }
 
 /* ---- records ---- */
@@ -300,10 +315,18 @@ static void note(struct import *im, const char *text, uint64_t length)
 	g_free(value);
 }
 
+/* A damaged log may have one that there is not. */
+static unsigned order_of(enum op op, unsigned flags)
+{
+	unsigned order = flags & LOG_ORDER_MASK;
+	return order > ORDER_SEQ_CST || (op == OP_FENCE && order == ORDER_PLAIN) ? ORDER_SEQ_CST
+	                                                                         : order;
+}
+
 static void add_access(struct import *im, struct lane *lane, const struct log_record *r)
 {
 	struct event e = { .op = op_of[r->tag],
-		           .flags = (r->flags & LOG_ORDER_MASK) |
+		           .flags = order_of(op_of[r->tag], r->flags) |
 		                    (r->flags & LOG_VOLATILE ? EVENT_VOLATILE : 0),
 		           .location = site_location(im, r),
 		           .target = place_of(im, r->address, r->size) };
@@ -349,10 +372,11 @@ static void add_alloc(struct import *im, struct lane *lane, uint64_t pc, const u
 {
 	char name[32];
 	snprintf(name, sizeof(name), "b%" PRIu64, im->blocks++);
-	uint64_t shift = shift_of(im, w[1], w[2]), low = w[1] + shift;
-	uint32_t block = builder_block(im->b, name, strlen(name), w[2], low);
-	uint32_t region = builder_region(im->b, name, low, w[2] ? w[2] : 1, block);
-	life_new(im, w[1], w[2], shift, region, block, true);
+	struct range r = range_of(w[1], w[2]);
+	uint64_t shift = shift_of(im, r.low, r.size), low = r.low + shift;
+	uint32_t block = builder_block(im->b, name, strlen(name), r.size, low);
+	uint32_t region = builder_region(im->b, name, low, r.size ? r.size : 1, block);
+	life_new(im, r.low, r.size, shift, region, block, true);
 	import_event(im, lane,
 	             (struct event){ .op = OP_ALLOC,
 	                             .target = block,
@@ -363,9 +387,11 @@ static void add_alloc(struct import *im, struct lane *lane, uint64_t pc, const u
  * get the memory from it (getline), and free it. */
 static void add_given(struct import *im, const uint64_t *w)
 {
-	uint64_t shift = shift_of(im, w[1], w[2]);
-	uint32_t region = builder_region(im->b, "memory", w[1] + shift, w[2] ? w[2] : 1, NONE);
-	life_new(im, w[1], w[2], shift, region, NONE, true);
+	struct range r = range_of(w[1], w[2]);
+	uint64_t shift = shift_of(im, r.low, r.size);
+	uint32_t region =
+	        builder_region(im->b, "memory", r.low + shift, r.size ? r.size : 1, NONE);
+	life_new(im, r.low, r.size, shift, region, NONE, true);
 }
 
 static void add_free(struct import *im, struct lane *lane, uint64_t pc, const uint64_t *w)
@@ -388,8 +414,8 @@ static void add_sync(struct import *im, struct lane *lane, enum log_tag tag, uns
                      uint64_t pc, const uint64_t *w)
 {
 	struct event e = { .op = op_of[tag],
-		           .flags =
-		                   (flags & LOG_ORDER_MASK) | (flags & LOG_TRY ? EVENT_TRY : 0),
+		           .flags = order_of(op_of[tag], flags) |
+		                    (flags & LOG_TRY ? EVENT_TRY : 0),
 		           .location = import_location(im, pc),
 		           .target = NONE };
 	char text[32];

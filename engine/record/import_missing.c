@@ -2,13 +2,15 @@
  * import_missing.c - calls into code that is not instrumented (LOG_MISS, LOG_BACK) become miss
  * and back: the function's name, and what the call may reach.
  *
- * What the recorder found through registers that the function has no parameters in (the caller's
- * declaration tells) is left out.  The static data of the function's own library is one address
- * that all calls into it reach, as long as there is any: what a library synchronises by need not
- * be among its arguments.  A `function` line of a specification says instead what is reached.
+ * What the recorder found through registers that the function has no parameters in (the
+ * caller's declaration tells) is left out.  The static data of the function's own library is
+ * one address that all calls into it reach, as long as there is any: what a library
+ * synchronises by need not be among its arguments.  A `function` line of a specification says
+ * instead what is reached.
  */
 #include <elf.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,11 +25,11 @@
 #define ALL_ARGUMENTS 63u
 
 struct missing_function {
-	uint32_t name;  /* string: "deflate@libz.so.1" */
-	unsigned mask;  /* arguments that count */
-	uint32_t state; /* value: its library's static data; NONE: it uses none */
+	uint32_t name;    /* string: "deflate@libz.so.1" */
+	unsigned mask;    /* arguments that count */
+	uint32_t state;   /* value: its library's static data; NONE: it uses none */
 	uint32_t library; /* value: the same, to be taken when not all was looked at */
-	GArray *globals; /* uint32_t values; owned */
+	GArray *globals;  /* uint32_t values; owned */
 };
 
 struct missing_code {
@@ -154,7 +156,8 @@ static const char *exported_at(struct mapped m, uint64_t address)
 		const Elf64_Sym *symbols = (const void *)(m.bytes + s[i].sh_offset);
 		const char *text = m.bytes + names->sh_offset;
 		for (uint64_t k = 0; k < s[i].sh_size / sizeof(*symbols); k++)
-			if (symbols[k].st_value == address && symbols[k].st_shndx != SHN_UNDEF &&
+			if (symbols[k].st_value == address &&
+			    symbols[k].st_shndx != SHN_UNDEF &&
 			    symbols[k].st_name < names->sh_size &&
 			    memchr(text + symbols[k].st_name, 0,
 			           names->sh_size - symbols[k].st_name))
@@ -197,11 +200,34 @@ static const struct spec_missing_function *line_of(const struct missing_code *m,
 	return NULL;
 }
 
+/* Does a specification say that what begins and ends the threads of that library reaches
+ * nothing? */
+static bool harmless_threads(const struct missing_code *m, const struct record_module *of)
+{
+	for (guint i = 0; i < m->specs->missing->len; i++) {
+		const struct spec_missing *block = m->specs->missing->pdata[i];
+		for (guint k = 0; k < block->threads->len; k++) {
+			const char *pattern = block->threads->pdata[k];
+			if (fnmatch(pattern,
+			            strchr(pattern, '/') ? of->path
+			                                 : record_last_component(of->path),
+			            0) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
 static void describe(struct import *im, struct missing_function *f, const char *name,
                      const struct record_module *m, uint64_t caller)
 {
 	const struct spec_missing_function *line = line_of(im->missing, name);
 	const struct record_module *from = record_module_of(im->facts->modules, caller);
+	if (caller == 0 && harmless_threads(im->missing, m)) { /* nobody called it */
+		f->mask = 0;
+		f->library = NONE;
+		return;
+	}
 	struct debuginfo *d = from ? names_debuginfo(im->names, from->index) : NULL;
 	if (line != NULL) { /* the recorder has looked at the arguments that it names */
 		for (guint i = 0; i < line->globals->len; i++) {
@@ -239,7 +265,8 @@ static const struct missing_function *function_at(struct import *im, uint64_t ad
 	f = g_new0(struct missing_function, 1);
 	*f = (struct missing_function){ .mask = ALL_ARGUMENTS,
 		                        .state = NONE,
-		                        .globals = g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
+		                        .globals =
+		                                g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
 	GString *name = g_string_new(NULL);
 	const struct record_module *m =
 	        address ? record_module_of(im->facts->modules, address)

@@ -1,8 +1,13 @@
 /* interpose.c - see interpose.h. */
 #include "engine/record/interpose.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "engine/record/entry.h"
@@ -311,13 +316,42 @@ static bool compile(const char *source, const char *path, struct error *error)
 	return ok;
 }
 
+/* Libraries have their maker's process number in their names: those of one that was killed an
+ * hour ago and more are removed. */
+#define PID_DIGITS 7
+
+static void remove_stale(const char *folder)
+{
+	const gint64 old = 3600;
+	GDir *dir = g_dir_open(folder, 0, NULL);
+	for (const char *name; dir != NULL && (name = g_dir_read_name(dir)) != NULL;) {
+		if (!g_str_has_prefix(name, LOG_BIND_LIBRARY))
+			continue;
+		const char *digits = name + strlen(LOG_BIND_LIBRARY);
+		char *end, *path = g_build_filename(folder, name, NULL);
+		long pid = strtol(digits, &end, 10);
+		struct stat status;
+		if (end == digits + PID_DIGITS && *end == '-' && pid > 0 &&
+		    lstat(path, &status) == 0 && S_ISREG(status.st_mode) &&
+		    status.st_uid == geteuid() && time(NULL) - status.st_mtime > old &&
+		    kill((pid_t)pid, 0) != 0 && errno == ESRCH)
+			unlink(path);
+		g_free(path);
+	}
+	if (dir != NULL)
+		g_dir_close(dir);
+}
+
 char *interposer_build(const struct specs *specs, const char *program, struct error *error)
 {
 	GArray *bounds = g_array_new(FALSE, FALSE, sizeof(struct bound));
 	char *path = NULL;
 	if (find_bounds(specs, program, bounds, error)) {
 		char *source = source_of(specs, bounds);
-		path = g_build_filename(g_get_tmp_dir(), LOG_BIND_LIBRARY "XXXXXX.so", NULL);
+		/* of the same length in every run: the environment has it */
+		path = g_strdup_printf("%s/" LOG_BIND_LIBRARY "%0*d-XXXXXX.so", g_get_tmp_dir(),
+		                       PID_DIGITS, (int)getpid());
+		remove_stale(g_get_tmp_dir());
 		int fd = bounds->len > 0 ? g_mkstemp(path) : -1;
 		if (bounds->len == 0)
 			error_set(error, "", "add bind METHOD = \"PROTOTYPE\" lines",

@@ -273,6 +273,7 @@ enum log_input_call {
 	        LOG_INPUT_COUNT
 };
 enum { LOG_MORE = 1 };   /* of LOG_INPUT */
+enum { LOG_FIFO = 1 };   /* `extra` of open: the other end is outside, too */
 enum { LOG_PARTS = 3 };
 enum log_input_flag {
 	LOG_BECAME = 1, /* a wait that began with descriptors of the process alone */
@@ -382,6 +383,11 @@ enum log_strategy {
 #undef S
 };
 
+/* Of a missing call that are looked at.  In a line "F NAME MASK" a bit for each of which all is
+ * reached, behind those one for each of which its own block is alone, and one for each of which
+ * that and what its words point to is. */
+#define LOG_ARGUMENTS 6
+
 struct log_config {
 	uint32_t version;
 	uint32_t flags; /* enum log_flag */
@@ -396,7 +402,7 @@ struct log_config {
 	char log[2048]; /* path of the log, absolute */
 	uint64_t start_low,
 	        start_high; /* --start-at: the function, less the load bias; 0: at once */
-	char missing[8192]; /* LOG_MISSING: lines of the specifications; runtime/missing.c */
+	char missing[32768]; /* LOG_MISSING: lines of the specifications; runtime/missing.c */
 	char preload[2048]; /* what LD_PRELOAD was before us ("" for unset), to be restored */
 	char library_path[2048];
 	uint32_t had_preload, had_library_path;

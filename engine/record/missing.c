@@ -1,15 +1,17 @@
 /* missing.c - see missing.h; the lines are read by runtime/missing.c. */
 #include "engine/record/missing.h"
 
+#include "engine/record/layout.h"
+
 #include <string.h>
 
-/* The arguments of the `reaches` list, a bit for each. */
-static unsigned mask_of(const struct spec_missing_function *f)
+/* The arguments that a list names, a bit for each. */
+static unsigned mask_of(const struct spec_missing_function *f, const GPtrArray *names)
 {
 	unsigned mask = 0;
-	for (guint i = 0; i < f->parameters->len && i < 6; i++)
-		for (guint k = 0; k < f->reaches->len; k++)
-			if (strcmp(f->parameters->pdata[i], f->reaches->pdata[k]) == 0)
+	for (guint i = 0; i < f->parameters->len && i < LOG_ARGUMENTS; i++)
+		for (guint k = 0; k < names->len; k++)
+			if (strcmp(f->parameters->pdata[i], names->pdata[k]) == 0)
 				mask |= 1u << i;
 	return mask;
 }
@@ -20,7 +22,10 @@ static void append_block(const struct spec_missing *m, GString *out)
 		g_string_append_printf(out, "L %s\n", (const char *)m->libraries->pdata[i]);
 	for (guint i = 0; i < m->functions->len; i++) {
 		const struct spec_missing_function *f = m->functions->pdata[i];
-		g_string_append_printf(out, "F %s %u\n", f->name, mask_of(f));
+		g_string_append_printf(out, "F %s %u\n", f->name,
+		                       mask_of(f, f->reaches) |
+		                               mask_of(f, f->bytes) << LOG_ARGUMENTS |
+		                               mask_of(f, f->near) << 2 * LOG_ARGUMENTS);
 	}
 }
 

@@ -565,7 +565,7 @@ bool plan_follow(const struct plan *p, char **argv, unsigned first,
 		                    .timeout_ms = p->timeout_ms };
 	run->facts.argv = argv;
 	run->facts.specs = p->specs;
-	run->facts.debug = p->debug;
+	run->facts.debug = record_server_debug(p->server);
 	bool ok = !p->start_at || session_start_at(argv[0], p->start_at, &o.config, error);
 	if (ok) {
 		GByteArray *bytes = g_byte_array_new();

@@ -29,7 +29,6 @@ struct plan {               /* zero to init; plan_release */
 	bool open_end;      /* the last step need not come: plan_go_on */
 	const char *interposer; /* with `explore`: the library of the bind lines, or NULL */
 	struct record_server *server; /* with `explore`: where it is forked from, or NULL */
-	struct debug_store *debug;    /* keeps debug information between runs, or NULL */
 	const char *output;  /* a file for what the program prints, or NULL; borrowed */
 	unsigned timeout_ms; /* for the run; 0: none */
 };

@@ -119,6 +119,8 @@ bool record_check_program(const char *program, char **path, bool *instrumented,
 struct record_server *record_server_new(char **argv, const char *preload, const char *output,
                                         struct error *error);
 void record_server_free(struct record_server *server); /* NULL is allowed */
+/* For record_facts.debug; NULL for NULL. */
+struct debug_store *record_server_debug(const struct record_server *server);
 
 /* Run it under the runtime to its end.  False and `error` when it could not be started. */
 bool record_run(struct record_options *options, struct record_result *result,

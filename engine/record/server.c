@@ -1,6 +1,7 @@
 /*
- * server.c - the program kept as it was loaded, so that runs are forked from it instead of
- * being started: the other side of runtime/serve.c.
+ * server.c - what is kept between the runs of one program: it itself as it was loaded, so that
+ * runs are forked from it instead of being started (the other side of runtime/serve.c), and its
+ * debug information.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "debuginfo/debuginfo.h"
 #include "engine/record/run_private.h"
 
 struct record_server {
@@ -19,6 +21,7 @@ struct record_server {
 	bool lost; /* it has died, or cannot fork */
 	bool instrumented;
 	struct log_config config; /* as it was started with */
+	struct debug_store *debug;
 };
 
 static void set_timeout(int socket, int seconds)
@@ -50,6 +53,7 @@ struct record_server *record_server_new(char **argv, const char *preload, const 
 	g_free(path);
 	if (good) {
 		set_timeout(s->socket, STARTS_WITHIN);
+		s->debug = debug_store_new();
 		return s;
 	}
 	if (s->socket >= 0)
@@ -67,7 +71,13 @@ void record_server_free(struct record_server *s)
 	kill(s->pid, SIGKILL);
 	while (waitpid(s->pid, &status, 0) < 0 && errno == EINTR)
 		;
+	debug_store_free(s->debug);
 	g_free(s);
+}
+
+struct debug_store *record_server_debug(const struct record_server *s)
+{
+	return s ? s->debug : NULL;
 }
 
 static bool send_request(int socket, const int *descriptors, int count)

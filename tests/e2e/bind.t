@@ -70,6 +70,19 @@ S
 gcc -g -shared -fPIC dict.c -o libdict.so -pthread || exit 1
 run "$HEDDLE" cc -g conn.c -o conn -L. -ldict -Wl,-rpath,"$scratch" -pthread
 is "$status" 0 "the program builds"
+# what another one that was killed has left behind is removed, what may be in use is not
+mkdir tmp
+sleep 0 &
+dead=$(printf %07d $!)
+wait
+living=$(printf %07d $$)
+touch -d '2 hours ago' tmp/heddle-bind-$dead-abcdef.so tmp/heddle-bind-$dead-abcdef.so.c tmp/heddle-bind-$living-abcdef.so tmp/heddle-bind-mine.so
+touch tmp/heddle-bind-$dead-fedcba.so
+TMPDIR=$PWD/tmp run "$HEDDLE" record -q --spec dict.spec -o conn.hdl -- ./conn
+is "$status $(ls tmp | sort | tr '\n' ' ')" \
+	"0 $(printf '%s\n' heddle-bind-$dead-fedcba.so heddle-bind-$living-abcdef.so heddle-bind-mine.so | sort | tr '\n' ' ')" \
+	"a library that was left behind is removed"
+
 run "$HEDDLE" record --spec dict.spec -o conn.hdl -- ./conn
 is "$status" 0 "and runs under the bind lines"
 is "$out" 2 "as it always does"

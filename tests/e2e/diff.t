@@ -110,4 +110,16 @@ odd=$(printf 'odd\377\033[31m.txt')
 cp atomic.txt "$odd"
 run "$HEDDLE" diff "$odd" atomic.txt
 like "$out" '^atomic.txt against odd\\xFF\\x1B\[31m.txt:' "a file's name is printed without its control bytes"
+# Marks of a reader are for all recordings that share a file of notes.
+figure_1a >"$scratch/first.txt"
+cp "$scratch/first.txt" "$scratch/second.txt"
+printf 'wait\ntriage benign known for years\n' >"$scratch/mark"
+printf 'wait\nfilter benign years\nsave-screen %s\n' "$scratch/marked.screen" >"$scratch/look"
+run "$HEDDLE" open "$scratch/first.txt" --notes "$scratch/project.notes" --script "$scratch/mark"
+is "$status" 0 "a finding is marked"
+run "$HEDDLE" open "$scratch/second.txt" --notes "$scratch/project.notes" --script "$scratch/look"
+is "$status" 0 "another recording is opened with these notes"
+like "$(cat "$scratch/marked.screen")" "data race .*benign" "the same finding is marked there"
+[ ! -e "$scratch/first.txt.notes" ]
+ok $? "and nothing is written beside the trace"
 done_testing

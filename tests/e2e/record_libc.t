@@ -37,6 +37,7 @@ for seed in 1 2; do
 		posix-queue 2
 		queue 2
 		semaphore 2
+		event 2
 		stream 2
 		locked 2
 		unseen 2

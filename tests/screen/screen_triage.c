@@ -142,6 +142,31 @@ START_TEST(two_findings_compared)
 }
 END_TEST
 
+/* A mark with its reason in one line; both are found by the filter, and kept. */
+START_TEST(a_mark_with_its_reason)
+{
+	struct app *app = open_shared(false);
+	filter(app, "hits");
+	tui_command(app, "triage benign  only a statistic");
+	ck_assert(!app->message_is_error);
+	const struct entry *entry = session_selected(app->session);
+	ck_assert_int_eq(entry->triage, TRIAGE_BENIGN);
+	ck_assert_str_eq(entry->note, "only a statistic");
+	filter(app, "benign statistic");
+	ck_assert(tui_shows(app, "hits"));
+	tui_command(app, "triage real");
+	ck_assert_int_eq(entry->triage, TRIAGE_REAL);
+	ck_assert_str_eq(entry->note, "only a statistic");
+	char *kept = NULL;
+	ck_assert(g_file_get_contents(app->session->notes_path, &kept, NULL, NULL));
+	ck_assert_ptr_nonnull(strstr(kept, "only a statistic"));
+	g_free(kept);
+	tui_command(app, "triage benignish");
+	ck_assert(app->message_is_error);
+	tui_close(app);
+}
+END_TEST
+
 /* -- by turns ------------------------------------------------------------------------ */
 
 /* The foot of the screen, from the rule with the step's number to the values. */
@@ -242,6 +267,7 @@ int main(void)
 	tcase_add_test(tc, races_of_a_report);
 	tcase_add_test(tc, filters_of_several_words);
 	tcase_add_test(tc, two_findings_compared);
+	tcase_add_test(tc, a_mark_with_its_reason);
 	tcase_add_test(tc, a_witness_by_turns);
 	tcase_add_test(tc, turns_cover_the_witness);
 	tcase_add_test(tc, search_in_a_witness);

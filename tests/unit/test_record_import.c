@@ -8,7 +8,7 @@
 #include "engine/record/record.h"
 #include "tests/support/suite.h"
 
-static char path[64];
+static char path[4096];
 
 struct log {
 	GByteArray *bytes;
@@ -419,7 +419,8 @@ END_TEST
 
 int main(void)
 {
-	snprintf(path, sizeof(path), "/tmp/heddle-test-import-%d", (int)getpid());
+	snprintf(path, sizeof(path), "%s/heddle-test-import-%d", g_get_tmp_dir(),
+	         (int)getpid());
 	Suite *suite = suite_create("record import");
 	TCase *tests = tcase_create("log");
 	tcase_set_timeout(tests, 60);

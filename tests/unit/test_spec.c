@@ -243,6 +243,9 @@ START_TEST(atomics_and_missing_blocks)
 	                  "missing {\n"
 	                  "  library \"libcrypto.so*\"\n"
 	                  "  function legacy_flush(buf, len) reaches buf, global legacy_state\n"
+	                  "  function pack(to, from, bytes) reaches bytes to, bytes, bytes from, near to\n"
+	                  "  function odd(bytes) reaches bytes\n"
+	                  "  function none(x)\n"
 	                  "}\n");
 	const struct spec_atomics *a = s->atomics->pdata[0];
 	ck_assert_str_eq(a->name, "bank");
@@ -261,6 +264,18 @@ START_TEST(atomics_and_missing_blocks)
 	ck_assert_str_eq(f->reaches->pdata[0], "buf");
 	ck_assert_str_eq(f->globals->pdata[0], "legacy_state");
 	ck_assert_uint_eq(f->parameters->len, 2);
+	ck_assert_uint_eq(f->bytes->len, 0);
+	f = m->functions->pdata[1]; /* `bytes` is a word before a parameter, else one of them */
+	ck_assert_uint_eq(f->reaches->len, 1);
+	ck_assert_str_eq(f->reaches->pdata[0], "bytes");
+	ck_assert_uint_eq(f->bytes->len, 2);
+	ck_assert_str_eq(f->bytes->pdata[1], "from");
+	ck_assert_uint_eq(f->near->len, 1);
+	f = m->functions->pdata[2];
+	ck_assert_uint_eq(f->reaches->len, 1);
+	ck_assert_uint_eq(f->bytes->len, 0);
+	f = m->functions->pdata[3];
+	ck_assert_uint_eq(f->reaches->len + f->bytes->len + f->globals->len, 0);
 	specs_free(s);
 }
 END_TEST

@@ -1,7 +1,9 @@
 /* cmd_filter.c - `heddle filter`: leave out redundant accesses (TREE). */
 #include "engine/partial/tree.h"
+#include "engine/predict/predict.h"
 #include "tui/batch/trace_out.h"
 
+#include <glib/gstdio.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,15 +16,114 @@ static const struct command_option options[] = {
 	  "lose no pair of sites of these analyses (default: the paper's rule, exact for the "
 	  "lockset)",
 	  0 },
+	{ "check", NULL,
+	  "ask the analyses that a filtered trace is for before and after: how many pairs of "
+	  "locations each loses (costs what listing all pairs of events costs)",
+	  0 },
 	OPTION_LENIENT,
 	OPTION_FORMAT,
 	{ 0 },
 };
 
+/* What a filtered trace is for: those that need to know what each read sees refuse it. */
+static const enum analysis checked[] = { ANALYSIS_LOCKSET, ANALYSIS_HB, ANALYSIS_CP,
+	                                 ANALYSIS_WCP,     ANALYSIS_DC, ANALYSIS_WDC };
+
 struct outcome {
 	const char *rule;
 	uint64_t events, dropped, left_out;
+	bool checked;
+	struct { /* pairs of locations, by `checked` */
+		guint before, lost, made_up;
+	} pairs[G_N_ELEMENTS(checked)];
 };
+
+/* -- what the analyses say of it ------------------------------------------------------------
+ */
+
+/* "LOCATION LOCATION" of each pair that the analysis reports, by events, which is exact; NULL
+ * with `error`. */
+static GHashTable *pairs_of(struct trace *t, enum analysis analysis, struct error *error)
+{
+	struct race_options race;
+	race_options_init(&race);
+	race.analysis = analysis;
+	race.pairs_events = true;
+	struct report *r = races_find(t, &race, progress_on_stderr(), error);
+	progress_done();
+	if (r == NULL)
+		return NULL;
+	GHashTable *pairs = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	for (guint i = 0; i < r->findings->len; i++) {
+		const struct finding *f = r->findings->pdata[i];
+		const char *a = trace_site_name(t, f->first),
+		           *b = trace_site_name(t, f->second);
+		bool swap = strcmp(a, b) > 0;
+		g_hash_table_add(pairs, g_strdup_printf("%s %s", swap ? b : a, swap ? a : b));
+	}
+	report_free(r);
+	return pairs;
+}
+
+static guint not_in(GHashTable *some, GHashTable *others)
+{
+	GHashTableIter iter;
+	gpointer key;
+	guint count = 0;
+	g_hash_table_iter_init(&iter, some);
+	while (g_hash_table_iter_next(&iter, &key, NULL))
+		count += !g_hash_table_contains(others, key);
+	return count;
+}
+
+static bool check_pairs(struct trace *whole, struct trace *less, struct outcome *o,
+                        struct error *error)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(checked); i++) {
+		GHashTable *before = pairs_of(whole, checked[i], error);
+		GHashTable *after = before ? pairs_of(less, checked[i], error) : NULL;
+		if (after) {
+			o->pairs[i].before = g_hash_table_size(before);
+			o->pairs[i].lost = not_in(before, after);
+			o->pairs[i].made_up = not_in(after, before);
+			g_hash_table_destroy(after);
+		}
+		if (before)
+			g_hash_table_destroy(before);
+		if (after == NULL)
+			return false;
+	}
+	o->checked = true;
+	return true;
+}
+
+/* The filtered trace as a reader would have it, from a file that is gone afterwards. */
+static bool check(struct trace *t, const uint64_t *keep, struct outcome *o, struct error *error)
+{
+	char *path = NULL;
+	GError *why = NULL;
+	int fd = g_file_open_tmp("heddle-filter-XXXXXX", &path, &why);
+	if (fd < 0) {
+		error_set(error, g_get_tmp_dir(), "set TMPDIR to a folder with room",
+		          "cannot make a file: %s", why->message);
+		g_error_free(why);
+		return false;
+	}
+	g_close(fd, NULL);
+	struct trace *less = NULL;
+	struct trace_options lenient = { .lenient = true };
+	bool good = trace_write(t, path, TRACE_BINARY, keep, NULL, error) &&
+	            (less = trace_open(path, &lenient, NULL, error)) != NULL &&
+	            check_pairs(t, less, o, error);
+	if (less)
+		trace_close(less);
+	g_unlink(path);
+	g_free(path);
+	return good;
+}
+
+/* -- saying it ------------------------------------------------------------------------------
+ */
 
 static void print_outcome(const struct trace *t, const struct outcome *o, bool json)
 {
@@ -36,6 +137,11 @@ static void print_outcome(const struct trace *t, const struct outcome *o, bool j
 			        "heddle: %s: left out %" G_GUINT64_FORMAT
 			        " more that STD cannot say\n",
 			        trace_name(t), o->left_out);
+		for (size_t i = 0; o->checked && i < G_N_ELEMENTS(checked); i++)
+			fprintf(stderr, "  %-8s %u pair%s of locations, %u lost, %u made up\n",
+			        analysis_word(checked[i]), o->pairs[i].before,
+			        o->pairs[i].before == 1 ? "" : "s", o->pairs[i].lost,
+			        o->pairs[i].made_up);
 		return;
 	}
 	json_t *j = json_pack("{ss ss ss sI sI sI sI}", "heddle", HEDDLE_VERSION, "trace",
@@ -43,6 +149,15 @@ static void print_outcome(const struct trace *t, const struct outcome *o, bool j
 	                      "dropped", (json_int_t)o->dropped, "kept",
 	                      (json_int_t)(o->events - o->dropped), "left_out",
 	                      (json_int_t)o->left_out);
+	json_t *pairs = json_object();
+	for (size_t i = 0; o->checked && i < G_N_ELEMENTS(checked); i++)
+		json_object_set_new(pairs, analysis_word(checked[i]),
+		                    json_pack("{si si si}", "pairs", (int)o->pairs[i].before,
+		                              "lost", (int)o->pairs[i].lost, "made_up",
+		                              (int)o->pairs[i].made_up));
+	if (o->checked)
+		json_object_set(j, "check", pairs);
+	json_decref(pairs);
 	json_dumpf(j, stdout, JSON_INDENT(1));
 	putchar('\n');
 	json_decref(j);
@@ -71,6 +186,8 @@ static int run(struct arguments *a)
 	progress_done();
 	bool good = keep ? trace_out_write(t, out, format, keep, &o.left_out, &error)
 	                 : error_set(&error, "", NULL, "cancelled");
+	if (good && argument_flag(a, "check"))
+		good = check(t, keep, &o, &error);
 	if (good)
 		print_outcome(t, &o, json);
 	g_free(keep);
@@ -80,7 +197,7 @@ static int run(struct arguments *a)
 
 const struct command command_filter = {
 	.name = "filter",
-	.usage = "TRACE -o OUT [--to std|text|binary] [--for hb|wcp]",
+	.usage = "TRACE -o OUT [--to std|text|binary] [--for hb|wcp] [--check]",
 	.summary = "leave out redundant accesses (TREE), with a count",
 	.details =
 	        "An access is dropped when kept ones of its location, variable, kind, locks\n"

@@ -1,4 +1,5 @@
 /* cmd_info.c - `heddle info`: what is in a trace. */
+#include "engine/base/home.h"
 #include "engine/trace/trace.h"
 #include "tui/batch/command.h"
 #include "tui/batch/print.h"
@@ -215,6 +216,33 @@ static void print_name(const char *text, int width)
 	g_string_free(s, TRUE);
 }
 
+/* "libevent.spec" for "libevent-2.1.so.7", when such a file ships and the trace was recorded
+ * without it; owned by the caller, or NULL. */
+static char *specification_for(const struct trace *t, const char *library)
+{
+	size_t length = strcspn(library, ".");
+	for (size_t i = 0; i < length; i++)
+		if (library[i] == '-' && g_ascii_isdigit(library[i + 1]))
+			length = i;
+	char *file = g_strdup_printf("%.*s.spec", (int)length, library);
+	char *relative = g_build_filename("specs", "missing", file, NULL);
+	char *path = home_find(relative);
+	GPtrArray *recorded = trace_recorded_specs(t);
+	bool known = path == NULL;
+	for (guint i = 0; i < recorded->len; i++) {
+		char *base = g_path_get_basename(recorded->pdata[i]);
+		known |= strcmp(base, file) == 0;
+		g_free(base);
+	}
+	g_ptr_array_unref(recorded);
+	g_free(relative);
+	g_free(path);
+	if (!known)
+		return file;
+	g_free(file);
+	return NULL;
+}
+
 static void print_missing(const struct trace *t, const struct counts *c)
 {
 	GArray *missing = missing_calls(t, c);
@@ -223,9 +251,13 @@ static void print_missing(const struct trace *t, const struct counts *c)
 	for (guint i = 0; i < missing->len; i++) {
 		const struct missing *m = &g_array_index(missing, struct missing, i);
 		print_name(m->library, 12);
-		printf(" %12" G_GUINT64_FORMAT "  call%s of %" G_GUINT64_FORMAT " function%s\n",
+		char *file = specification_for(t, m->library);
+		printf(" %12" G_GUINT64_FORMAT "  call%s of %" G_GUINT64_FORMAT
+		       " function%s%s%s%s\n",
 		       m->calls, m->calls == 1 ? "" : "s", m->functions,
-		       m->functions == 1 ? "" : "s");
+		       m->functions == 1 ? "" : "s", file ? " (record --spec " : "",
+		       file ? file : "", file ? ": less that may be ordered)" : "");
+		g_free(file);
 	}
 	g_array_free(missing, TRUE);
 }

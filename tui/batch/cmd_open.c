@@ -14,6 +14,7 @@ static int run_open(struct arguments *a)
 		.script = argument_value(a, "script"),
 		.report = argument_value(a, "report"),
 		.at = argument_value(a, "at"),
+		.notes = argument_value(a, "notes"),
 	};
 	if (strcmp(a->words->pdata[0], "-") == 0)
 		return usage_error(a, "the keys come from standard input: name a file");
@@ -36,6 +37,8 @@ static const struct command_option options_open[] = {
 	{ "report", "FILE", "open at the pair that a ThreadSanitizer or Helgrind report names",
 	  0 },
 	{ "at", "EVENT", "open at this event", 0 },
+	{ "notes", "FILE",
+	  "keep marks, notes and bookmarks there, not in TRACE.notes beside the trace", 0 },
 	{ "script", "FILE",
 	  "run commands of the command line first; without a terminal, only them", 0 },
 	OPTION_LENIENT,
@@ -44,7 +47,8 @@ static const struct command_option options_open[] = {
 
 const struct command command_open = {
 	.name = "open",
-	.usage = "TRACE [--exe PROG] [--spec F] [--report F] [--at EVENT] [--script F]",
+	.usage = "TRACE [--exe PROG] [--spec F] [--report F] [--at EVENT] [--notes F] "
+	         "[--script F]",
 	.summary = "explore a trace on the full screen",
 	.details = "Keys: ? lists those that work where one is, q leaves, : opens the command "
 	           "line.\n"

@@ -170,11 +170,17 @@ bool word_triage(struct app *app, const char *arguments, struct error *error)
 	struct entry *entry = need_entry(app, error);
 	if (entry == NULL)
 		return false;
+	size_t length = strcspn(arguments, " ");
+	const char *note = arguments + length + strspn(arguments + length, " ");
 	for (int m = 0; m < TRIAGE_COUNT; m++) {
 		const char *word = m ? triage_word((enum triage)m) : "none";
-		if (strcmp(arguments, word) != 0)
+		if (strlen(word) != length || strncmp(arguments, word, length) != 0)
 			continue;
 		entry->triage = (enum triage)m;
+		if (*note) {
+			g_free(entry->note);
+			entry->note = g_strdup(note);
+		}
 		app_refresh(app);
 		return session_save_notes(app->session, error);
 	}

@@ -223,6 +223,10 @@ static struct app *make_app(struct trace *trace, struct specs *specs,
 {
 	struct session *session = session_new(trace);
 	session->executable = g_strdup(options->executable);
+	if (options->notes) {
+		g_free(session->notes_path);
+		session->notes_path = g_strdup(options->notes);
+	}
 	session->specs = specs;
 	struct app *app = app_new(session, app_options);
 	app->guide = options->guide;

@@ -20,6 +20,7 @@ void config_apply_keys(const struct config *config, struct app *app);
 
 struct explorer_options {
 	const char *executable, *script, *report; /* may be NULL */
+	const char *notes;                        /* a file for marks; NULL: beside the trace */
 	const GPtrArray *specifications;          /* char *: paths; may be NULL */
 	const char *at;                           /* event to begin at, as text; or NULL */
 	struct guide *guide;                      /* borrowed: the lesson (guide.h), or NULL */

@@ -173,7 +173,8 @@ static void draw_missing(const struct app *app, struct pane p, uint32_t location
 	const struct location *l = &t->locations[location];
 	if (l->file == 0 || l->line == 0) {
 		pane_paragraph(pane_part(p, 0, 1, 2, -1), 0, 0, STYLE_DIM,
-		               "no source position was recorded; its thread does:");
+		               "no source position was recorded (built with -g? stripped?); "
+		               "its thread does:");
 	} else {
 		const struct source_file *file = source_of(app, l);
 		if (file->lines)

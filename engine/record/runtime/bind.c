@@ -280,11 +280,14 @@ bool entry_jump(uint8_t *entry, const void *target)
 	uintptr_t from = (uintptr_t)entry & ~0xfffull;
 	size_t pages = ((uintptr_t)entry + PATCH + 0xfff - from) & ~0xfffull;
 	int32_t offset = (int32_t)(stub - (entry + PATCH));
-	if (!stub || mprotect((void *)from, pages, PROT_READ | PROT_WRITE) != 0)
-		return false;
-	entry[0] = 0xe9; /* jmp */
+	if (!stub || raw_syscall(SYS_mprotect, (long)from, (long)pages, PROT_READ | PROT_WRITE,
+	                         0, 0, 0) != 0)
+		return false; /* no function of the C library may be needed now: it may be there
+		               */
+	entry[0] = 0xe9;      /* jmp */
 	__builtin_memcpy(entry + 1, &offset, sizeof(offset));
-	return mprotect((void *)from, pages, PROT_READ | PROT_EXEC) == 0;
+	return raw_syscall(SYS_mprotect, (long)from, (long)pages, PROT_READ | PROT_EXEC, 0, 0,
+	                   0) == 0;
 }
 
 /*

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -134,14 +135,20 @@ static void fill_address(void *a, socklen_t *length, const struct given *g, unsi
 		} \
 	} while (0)
 
+ssize_t descriptor_read(struct thread *t, int fd, void *p, size_t size, uintptr_t pc)
+{
+	struct iovec v = { p, size };
+	ssize_t n;
+	READ_OR_GIVEN(n, t, read, fd, &v, 1, LOG_CALL_read, pc, REAL(read)(fd, p, size));
+	return n;
+}
+
 static ssize_t read_here(int fd, void *p, size_t size, uintptr_t pc)
 {
 	struct thread *t = recording();
 	if (!t || in_libc(pc))
 		return REAL(read)(fd, p, size);
-	struct iovec v = { p, size };
-	ssize_t n;
-	READ_OR_GIVEN(n, t, read, fd, &v, 1, LOG_CALL_read, pc, REAL(read)(fd, p, size));
+	ssize_t n = descriptor_read(t, fd, p, size, pc);
 	if (rt.controlled)
 		random_device_read(fd, p, n);
 	touched(t, LOG_WRITE, p, n, pc);
@@ -186,11 +193,11 @@ static struct piece address_piece(const void *a, socklen_t room, socklen_t lengt
 	return (struct piece){ a, a ? (length < room ? length : room) : 0 };
 }
 
-EXPORT ssize_t recvfrom(int fd, void *restrict p, size_t size, int flags,
-                        struct sockaddr *restrict a, socklen_t *restrict length)
+static ssize_t recvfrom_here(int fd, void *p, size_t size, int flags, struct sockaddr *a,
+                             socklen_t *length, uintptr_t pc)
 {
 	struct thread *t = recording();
-	if (!t || in_libc(CALLER()))
+	if (!t || in_libc(pc))
 		return REAL(recvfrom)(fd, p, size, flags, a, length);
 	struct iovec v = { p, size };
 	struct given g;
@@ -201,10 +208,10 @@ EXPORT ssize_t recvfrom(int fd, void *restrict p, size_t size, int flags,
 			fill_address(a, length, &g, 1);
 	} else {
 		socklen_t room = a && length ? *length : 0;
-		channel_turn(t, outside_reads(fd), LOG_RCV, CALLER());
-		await_input(t, fd, LOG_CALL_recvfrom, CALLER());
+		channel_turn(t, outside_reads(fd), LOG_RCV, pc);
+		await_input(t, fd, LOG_CALL_recvfrom, pc);
 		n = REAL(recvfrom)(fd, p, size, flags, a, length);
-		channel_read(t, outside_reads(fd), n, CALLER());
+		channel_read(t, outside_reads(fd), n, pc);
 		if (outside(t, fd)) {
 			socklen_t came = a && length ? *length : 0;
 			struct piece from = address_piece(a, room, n >= 0 ? came : 0);
@@ -212,8 +219,22 @@ EXPORT ssize_t recvfrom(int fd, void *restrict p, size_t size, int flags,
 			                     came);
 		}
 	}
-	touched(t, LOG_WRITE, p, n < (ssize_t)size ? n : (ssize_t)size, CALLER());
+	touched(t, LOG_WRITE, p, n < (ssize_t)size ? n : (ssize_t)size, pc);
 	return n;
+}
+
+EXPORT ssize_t recvfrom(int fd, void *restrict p, size_t size, int flags,
+                        struct sockaddr *restrict a, socklen_t *restrict length)
+{
+	return recvfrom_here(fd, p, size, flags, a, length, CALLER());
+}
+EXPORT ssize_t __recvfrom_chk(int fd, void *restrict p, size_t size, size_t room, int flags,
+                              struct sockaddr *restrict a, socklen_t *restrict length);
+ssize_t __recvfrom_chk(int fd, void *restrict p, size_t size, size_t room, int flags,
+                       struct sockaddr *restrict a, socklen_t *restrict length)
+{
+	return size > room ? REAL(__recvfrom_chk)(fd, p, size, room, flags, a, length)
+	                   : recvfrom_here(fd, p, size, flags, a, length, CALLER());
 }
 
 EXPORT ssize_t readv(int fd, const struct iovec *v, int count)
@@ -281,6 +302,14 @@ static ssize_t pread_here(int fd, void *p, size_t size, off_t offset, uintptr_t 
 	touched(t, LOG_WRITE, p, n, pc);
 	return n;
 }
+EXPORT ssize_t __pread_chk(int fd, void *p, size_t size, off_t offset, size_t room);
+ssize_t __pread_chk(int fd, void *p, size_t size, off_t offset, size_t room)
+{
+	return size > room ? REAL(__pread_chk)(fd, p, size, offset, room)
+	                   : pread_here(fd, p, size, offset, CALLER());
+}
+EXPORT ssize_t __pread64_chk(int fd, void *p, size_t size, off64_t offset, size_t room)
+        __attribute__((alias("__pread_chk")));
 EXPORT ssize_t pread(int fd, void *p, size_t size, off_t offset)
 {
 	return pread_here(fd, p, size, offset, CALLER());
@@ -349,14 +378,14 @@ EXPORT int accept4(int fd, struct sockaddr *restrict a, socklen_t *restrict leng
 /* ---- writing ---- */
 
 /* The result: given, or of the real call, which is then kept. */
-#define WRITE_OR_GIVEN(t, call, fd, size, real) \
+#define WRITE_OR_GIVEN(t, call, fd, size, pc, real) \
 	({ \
 		struct given g_; \
 		ssize_t n_; \
 		if (input_given(t, call, fd, size, &g_)) { \
 			n_ = g_.result; \
 		} else { \
-			channel_turn(t, outside_writes(fd), LOG_SND, CALLER()); \
+			channel_turn(t, outside_writes(fd), LOG_SND, pc); \
 			if (may_fill(fd, size)) { \
 				sched_leave(t); \
 				n_ = real; \
@@ -367,20 +396,32 @@ EXPORT int accept4(int fd, struct sockaddr *restrict a, socklen_t *restrict leng
 				await(t, fd, POLLOUT); \
 				n_ = real; \
 			} \
-			channel_wrote(t, outside_writes(fd), n_, CALLER()); \
+			channel_wrote(t, outside_writes(fd), n_, pc); \
 			if (outside(t, fd)) \
 				input_keep(t, call, fd, n_, NULL, 0, 0); \
 		} \
 		n_; \
 	})
 
-EXPORT ssize_t write(int fd, const void *p, size_t size)
+static ssize_t write_here(int fd, const void *p, size_t size, uintptr_t pc)
 {
 	struct thread *t = recording();
-	if (!t || in_libc(CALLER()))
+	if (!t || in_libc(pc))
 		return REAL(write)(fd, p, size);
-	touched(t, LOG_READ, p, size, CALLER());
-	return WRITE_OR_GIVEN(t, LOG_INPUT_write, fd, size, REAL(write)(fd, p, size));
+	touched(t, LOG_READ, p, size, pc);
+	return WRITE_OR_GIVEN(t, LOG_INPUT_write, fd, size, pc, REAL(write)(fd, p, size));
+}
+EXPORT ssize_t write(int fd, const void *p, size_t size)
+{
+	return write_here(fd, p, size, CALLER());
+}
+EXPORT int eventfd_read(int fd, eventfd_t *value)
+{
+	return read_here(fd, value, sizeof(*value), CALLER()) == sizeof(*value) ? 0 : -1;
+}
+EXPORT int eventfd_write(int fd, eventfd_t value)
+{
+	return write_here(fd, &value, sizeof(value), CALLER()) == sizeof(value) ? 0 : -1;
 }
 EXPORT ssize_t send(int fd, const void *p, size_t size, int flags)
 {
@@ -388,7 +429,8 @@ EXPORT ssize_t send(int fd, const void *p, size_t size, int flags)
 	if (!t || in_libc(CALLER()))
 		return REAL(send)(fd, p, size, flags);
 	touched(t, LOG_READ, p, size, CALLER());
-	return WRITE_OR_GIVEN(t, LOG_INPUT_send, fd, size, REAL(send)(fd, p, size, flags));
+	return WRITE_OR_GIVEN(t, LOG_INPUT_send, fd, size, CALLER(),
+	                      REAL(send)(fd, p, size, flags));
 }
 EXPORT ssize_t sendto(int fd, const void *p, size_t size, int flags, const struct sockaddr *a,
                       socklen_t length)
@@ -397,7 +439,7 @@ EXPORT ssize_t sendto(int fd, const void *p, size_t size, int flags, const struc
 	if (!t || in_libc(CALLER()))
 		return REAL(sendto)(fd, p, size, flags, a, length);
 	touched(t, LOG_READ, p, size, CALLER());
-	return WRITE_OR_GIVEN(t, LOG_INPUT_sendto, fd, size,
+	return WRITE_OR_GIVEN(t, LOG_INPUT_sendto, fd, size, CALLER(),
 	                      REAL(sendto)(fd, p, size, flags, a, length));
 }
 EXPORT ssize_t writev(int fd, const struct iovec *v, int count)
@@ -407,7 +449,8 @@ EXPORT ssize_t writev(int fd, const struct iovec *v, int count)
 		return REAL(writev)(fd, v, count);
 	size_t size = room_in(v, count);
 	scattered(t, LOG_READ, v, count, size, CALLER());
-	return WRITE_OR_GIVEN(t, LOG_INPUT_writev, fd, size, REAL(writev)(fd, v, count));
+	return WRITE_OR_GIVEN(t, LOG_INPUT_writev, fd, size, CALLER(),
+	                      REAL(writev)(fd, v, count));
 }
 EXPORT ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
 {
@@ -416,7 +459,8 @@ EXPORT ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
 		return REAL(sendmsg)(fd, m, flags);
 	size_t size = room_in(m->msg_iov, m->msg_iovlen);
 	scattered(t, LOG_READ, m->msg_iov, m->msg_iovlen, size, CALLER());
-	return WRITE_OR_GIVEN(t, LOG_INPUT_sendmsg, fd, size, REAL(sendmsg)(fd, m, flags));
+	return WRITE_OR_GIVEN(t, LOG_INPUT_sendmsg, fd, size, CALLER(),
+	                      REAL(sendmsg)(fd, m, flags));
 }
 
 /* The file that is sent is read as far. */
@@ -430,7 +474,7 @@ static ssize_t sendfile_given(const struct given *g, int from, off64_t *offset)
 	errno = error;
 	return g->result;
 }
-static ssize_t sendfile_here(int fd, int from, off64_t *offset, size_t size)
+static ssize_t sendfile_here(int fd, int from, off64_t *offset, size_t size, uintptr_t pc)
 {
 	struct thread *t = recording();
 	struct given g;
@@ -438,16 +482,16 @@ static ssize_t sendfile_here(int fd, int from, off64_t *offset, size_t size)
 		return REAL(sendfile64)(fd, from, offset, size);
 	if (input_given(t, LOG_INPUT_sendfile, fd, size, &g))
 		return sendfile_given(&g, from, offset);
-	return WRITE_OR_GIVEN(t, LOG_INPUT_sendfile, fd, size,
+	return WRITE_OR_GIVEN(t, LOG_INPUT_sendfile, fd, size, pc,
 	                      REAL(sendfile64)(fd, from, offset, size));
 }
 EXPORT ssize_t sendfile(int fd, int from, off_t *offset, size_t size)
 {
-	return sendfile_here(fd, from, offset, size);
+	return sendfile_here(fd, from, offset, size, CALLER());
 }
 EXPORT ssize_t sendfile64(int fd, int from, off64_t *offset, size_t size)
 {
-	return sendfile_here(fd, from, offset, size);
+	return sendfile_here(fd, from, offset, size, CALLER());
 }
 
 static ssize_t pwrite_here(int fd, const void *p, size_t size, off_t offset, uintptr_t pc)
@@ -466,3 +510,23 @@ EXPORT ssize_t pwrite64(int fd, const void *p, size_t size, off64_t offset)
 {
 	return pwrite_here(fd, p, size, offset, CALLER());
 }
+
+EXPORT ssize_t preadv(int fd, const struct iovec *v, int count, off_t offset)
+{
+	struct thread *t = recording();
+	ssize_t n = REAL(preadv)(fd, v, count, offset);
+	if (t && !in_libc(CALLER()))
+		scattered(t, LOG_WRITE, v, count, n, CALLER());
+	return n;
+}
+EXPORT ssize_t preadv64(int fd, const struct iovec *v, int count, off64_t offset)
+        __attribute__((alias("preadv")));
+EXPORT ssize_t pwritev(int fd, const struct iovec *v, int count, off_t offset)
+{
+	struct thread *t = recording();
+	if (t && !in_libc(CALLER()) && count > 0)
+		scattered(t, LOG_READ, v, count, (ssize_t)room_in(v, count), CALLER());
+	return REAL(pwritev)(fd, v, count, offset);
+}
+EXPORT ssize_t pwritev64(int fd, const struct iovec *v, int count, off64_t offset)
+        __attribute__((alias("pwritev")));

@@ -188,6 +188,7 @@ __attribute__((constructor(101))) static void begin(int argc, char **argv)
 	log_thread(t);
 	log_modules();
 	glib_take_over();
+	streams_init();
 	thread_begin(t);
 	log_thread(t); /* again, with its stack */
 	missing_take_over();
@@ -387,6 +388,8 @@ static void on_signal(int number, siginfo_t *info, void *context)
 		a->sa_handler(number);
 	if (shown)
 		frame_leave(t);
+	if (t != &nobody && t->interruptible)
+		t->interrupted = true;
 	if (t != &nobody) {
 		t->gate = (t->gate & ~GATE_INSIDE) | (gate & GATE_INSIDE);
 		if (!fatal)

@@ -363,26 +363,26 @@ static void log_enter(struct thread *t, const struct frame *f, uint32_t left)
 	if (!same)
 		s->hints[slot] = 0;
 	uint64_t begin = f->function < LOG_CALL_COUNT ? 0 : frame_begin(t, f, &s->hints[slot]);
-	same = same && sites->at[slot].address == f->function;
-	if (same && t->epoch && begin == sites->value[slot] &&
-	    log_fits(left, LOG_HALF_OFFSET_BITS)) {
+	/* Both in one word, so that what the reader has as the site's value is not touched. */
+	uint64_t now = f->function | begin << LOG_FRAME_SHIFT, was = sites->at[slot].address;
+	same = same && !((now ^ was) & LOG_ADDRESS_MASK);
+	if (same && t->epoch && now == was && log_fits(left, LOG_HALF_OFFSET_BITS)) {
 		log_half(s, slot, left);
 	} else if (same) {
-		w[0] = log_short(slot, begin - sites->value[slot], left);
+		w[0] = log_short(slot, begin - (was >> LOG_FRAME_SHIFT), left);
 		s->next = w + 1;
 	} else {
 		if (left > 0) {
 			*w++ = log_word(LOG_LEAVE, 0, left);
 			sites->at[log_site_slot(LOG_LEAVE)].key = LOG_LEAVE;
 		}
-		w[1] = f->function | begin << LOG_FRAME_SHIFT;
+		w[1] = now;
 		BARRIER();
 		w[0] = key;
 		s->next = w + 2;
 	}
 	sites->at[slot].key = key;
-	sites->at[slot].address = f->function;
-	sites->value[slot] = begin;
+	sites->at[slot].address = now;
 }
 
 static void log_leave(struct thread *t, uint32_t left)

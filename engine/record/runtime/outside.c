@@ -63,6 +63,12 @@ static bool both_ends(int fd, const struct stat *status)
 	return mode == O_RDWR;
 }
 
+bool outside_both_ends(int fd)
+{
+	struct stat s;
+	return fd >= 0 && status_of(fd, &s) && both_ends(fd, &s);
+}
+
 static bool leads_outside(int fd)
 {
 	struct stat s;

@@ -52,11 +52,23 @@ int outside_made(struct thread *t, enum log_input_call call, int fd, enum origin
 /* Replay: something that only has the number `wanted`, or another; -1 and errno when there is
  * none. */
 int outside_stand_in(struct thread *t, int wanted, int flags);
+bool outside_both_ends(int fd); /* of a pipe: has the process both? */
 /* What is read from, and written to, the descriptor, when that is the process's own; 0: none.
  */
 unsigned outside_reads(int fd);
 unsigned outside_writes(int fd);
 void outside_leads(int fd, unsigned reads, unsigned writes);
+
+/* ---- stream_input.c, descriptors.c ---- */
+
+/* Does what the C library's streams read go through descriptor_read()? */
+bool streams_read_here(void);
+
+/* True: it is a FIFO that has been opened by name, and *fd is what open() returns. */
+bool fifo_opened(struct thread *t, int folder, const char *path, int flags, uintptr_t pc,
+                 int *fd);
+/* As read(), but that what is read is no event. */
+ssize_t descriptor_read(struct thread *t, int fd, void *p, size_t size, uintptr_t pc);
 
 /* ---- pipes and their kin inside of the process: channels.c.  0 is no channel. ---- */
 

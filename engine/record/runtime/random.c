@@ -114,10 +114,14 @@ static FILE *random_stream(const char *path, uintptr_t pc)
 EXPORT FILE *fopen(const char *restrict path, const char *restrict mode)
 {
 	FILE *f = random_stream(path, CALLER());
+	if (!f)
+		f = fifo_stream(path, mode, CALLER());
 	return f ? f : REAL(fopen)(path, mode);
 }
 EXPORT FILE *fopen64(const char *restrict path, const char *restrict mode)
 {
 	FILE *f = random_stream(path, CALLER());
+	if (!f)
+		f = fifo_stream(path, mode, CALLER());
 	return f ? f : REAL(fopen64)(path, mode);
 }

@@ -15,7 +15,6 @@
 #include "rt.h"
 
 enum {
-	ARGUMENTS = 6,
 	MAX_REACHED = 2048, /* of one call: fits into a record */
 	SLOTS = 4 * MAX_REACHED,
 	MAX_RANGES = 512,
@@ -39,7 +38,9 @@ struct reach { /* a thread's */
 	/* What each entry of the list points to; looked for once, when `scanned`. */
 	struct {
 		uint16_t first, count;
-		uint8_t mask;
+		uint8_t mask;    /* the arguments through which the call gets here, and on from
+		                    here, */
+		uint8_t touched; /* and through which it gets here and no further */
 		bool readable, scanned, queued, deferred;
 	} nodes[MAX_REACHED];
 	uint16_t edges[ALL_WORDS];
@@ -317,19 +318,43 @@ static int next_entry(struct reach *r)
 	return r->big_first < r->big_count ? r->big[r->big_first++] : -1;
 }
 
+/* What an entry points to: `count` edges. */
+static const uint16_t *edges_of(struct thread *t, unsigned entry, unsigned *count)
+{
+	struct reach *r = t->reach;
+	if (!r->nodes[entry].scanned) {
+		r->nodes[entry].scanned = true;
+		r->nodes[entry].first = r->edge_count;
+		scan(t, entry);
+		r->nodes[entry].count = r->edge_count - r->nodes[entry].first;
+	}
+	*count = r->nodes[entry].count;
+	return r->edges + r->nodes[entry].first;
+}
+
 static void spread(struct thread *t)
 {
 	struct reach *r = t->reach;
 	for (int entry; (entry = next_entry(r)) >= 0;) {
-		if (!r->nodes[entry].scanned) {
-			r->nodes[entry].scanned = true;
-			r->nodes[entry].first = r->edge_count;
-			scan(t, entry);
-			r->nodes[entry].count = r->edge_count - r->nodes[entry].first;
-		}
-		for (unsigned i = 0; i < r->nodes[entry].count; i++)
-			add(r, r->edges[r->nodes[entry].first + i], r->nodes[entry].mask);
+		unsigned count;
+		const uint16_t *to = edges_of(t, entry, &count);
+		for (unsigned i = 0; i < count; i++)
+			add(r, to[i], r->nodes[entry].mask);
 	}
+}
+
+/* Of an argument that is not followed all the way: what it points to, and for `near` what that
+ * points to. */
+static void touch(struct thread *t, unsigned entry, unsigned bit, bool near)
+{
+	struct reach *r = t->reach;
+	unsigned count;
+	r->nodes[entry].touched |= bit;
+	if (!near)
+		return;
+	const uint16_t *to = edges_of(t, entry, &count);
+	for (unsigned i = 0; i < count; i++)
+		r->nodes[to[i]].touched |= bit;
 }
 
 /*
@@ -359,14 +384,19 @@ unsigned reach_scan(struct thread *t, const uint64_t *arguments, unsigned mask,
 	r->queue_first = r->queued = r->big_first = r->big_count = 0;
 	r->cut = false;
 	r->stamp++;
-	for (unsigned i = 0; i < ARGUMENTS; i++) {
-		int entry = mask >> i & 1 ? pointed_to(t, arguments[i]) : -1;
-		if (entry >= 0)
+	for (unsigned i = 0; i < LOG_ARGUMENTS; i++) {
+		unsigned far = mask >> i & 1, bytes = mask >> (LOG_ARGUMENTS + i) & 1,
+		         near = mask >> (2 * LOG_ARGUMENTS + i) & 1;
+		int entry = far || bytes || near ? pointed_to(t, arguments[i]) : -1;
+		if (entry >= 0 && far)
 			add(r, entry, 1u << i);
+		else if (entry >= 0)
+			touch(t, entry, 1u << i, near);
 	}
 	spread(t);
 	for (unsigned i = 0; i < r->count; i++)
-		r->list[i].place |= (uint64_t)r->nodes[i].mask << LOG_REACHED_SHIFT;
+		r->list[i].place |= (uint64_t)(r->nodes[i].mask | r->nodes[i].touched)
+		                    << LOG_REACHED_SHIFT;
 	__atomic_fetch_add(&looked_at, words - r->words, __ATOMIC_RELAXED);
 	*list = r->list;
 	*cut = r->cut || late;

@@ -52,6 +52,9 @@
 TOUCHES(int, stat, (PATH, struct stat *restrict s), (path, s), TEXT(path), OUT(s))
 TOUCHES(int, lstat, (PATH, struct stat *restrict s), (path, s), TEXT(path), OUT(s))
 TOUCHES(int, fstat, (int fd, struct stat *s), (fd, s), NOTHING, OUT(s))
+TOUCHES(int, stat64, (PATH, struct stat64 *restrict s), (path, s), TEXT(path), OUT(s))
+TOUCHES(int, lstat64, (PATH, struct stat64 *restrict s), (path, s), TEXT(path), OUT(s))
+TOUCHES(int, fstat64, (int fd, struct stat64 *s), (fd, s), NOTHING, OUT(s))
 TOUCHES(int, statvfs, (PATH, struct statvfs *restrict s), (path, s), TEXT(path), OUT(s))
 TOUCHES(int, fstatvfs, (int fd, struct statvfs *s), (fd, s), NOTHING, OUT(s))
 TOUCHES(ssize_t, readlink, (PATH, char *restrict p, size_t n), (path, p, n), TEXT(path),

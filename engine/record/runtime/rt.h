@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 #include <time.h>
 
@@ -203,6 +204,8 @@ struct thread {
 	/* what comes from outside: inputs.c */
 	struct signal_seen signals[MAX_SIGNALS_SEEN]; /* not written yet */
 	volatile unsigned signal_count;
+	bool interruptible;        /* waits in a call that a handler ends, */
+	volatile bool interrupted; /* and one has run */
 	bool starves;    /* replay: waits for what is not in the recording */
 	unsigned hungry; /* how often it asked for such */
 	const struct log_input *input, *input_end; /* replay: what is still to be given */
@@ -388,7 +391,7 @@ void reach_data(uintptr_t low, uintptr_t high); /* writable, of a module of the 
 void reach_stack(uintptr_t low, uintptr_t high);
 /* Where the frame's return address lies on the stack, below `limit`; 0: not found. */
 uintptr_t frame_return(const struct frame *f, uintptr_t limit);
-/* What the arguments whose bits are in `mask` reach: the thread's list, until the next call. */
+/* What the arguments whose bits are in `mask` (layout.h, LOG_ARGUMENTS) reach: the thread's list, until the next call. */
 unsigned reach_scan(struct thread *t, const uint64_t *arguments, unsigned mask,
                     const struct log_reached **list, bool *cut);
 
@@ -442,6 +445,11 @@ void replay_left(struct thread *t, const char *text);
 uint64_t replay_turn(uint32_t thread); /* when it comes next in the plan */
 uint32_t replay_next(void);            /* whose turn it is; UINT32_MAX: nobody's */
 void replay_blocked(void);
+
+/* ---- stream_input.c ---- */
+void streams_init(void);
+/* fopen of a FIFO to read from; NULL: it is none. */
+FILE *fifo_stream(const char *path, const char *mode, uintptr_t pc);
 
 /* ---- inputs.c ---- */
 void input_keep_signals(struct thread *t);

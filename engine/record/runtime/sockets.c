@@ -180,7 +180,7 @@ PAIRS(socketpair, (int domain, int type, int protocol, int ends[2]),
       (domain, type, protocol, ends), socketpair)
 
 /* A file is looked at when it is first read: it may be a terminal. */
-#define OPENS(name, parameters, arguments, flags) \
+#define OPENS(name, parameters, arguments, folder, flags) \
 	EXPORT int name parameters \
 	{ \
 		mode_t mode = 0; \
@@ -191,15 +191,18 @@ PAIRS(socketpair, (int domain, int type, int protocol, int ends[2]),
 			va_end(list); \
 		} \
 		struct thread *t = in_libc(CALLER()) ? NULL : recording(); \
+		int fd; \
+		if (fifo_opened(t, folder, path, flags, CALLER(), &fd)) \
+			return fd; \
 		return outside_made(t, LOG_INPUT_open, REAL(name) arguments, ORIGIN_UNKNOWN, \
 		                    CALLER()); \
 	}
-OPENS(open, (const char *path, int flags, ...), (path, flags, mode), flags)
-OPENS(open64, (const char *path, int flags, ...), (path, flags, mode), flags)
+OPENS(open, (const char *path, int flags, ...), (path, flags, mode), AT_FDCWD, flags)
+OPENS(open64, (const char *path, int flags, ...), (path, flags, mode), AT_FDCWD, flags)
 OPENS(openat, (int folder, const char *path, int flags, ...), (folder, path, flags, mode),
-      flags)
+      folder, flags)
 OPENS(openat64, (int folder, const char *path, int flags, ...), (folder, path, flags, mode),
-      flags)
+      folder, flags)
 MAKES(creat, (const char *path, mode_t mode), (path, mode), open, ORIGIN_UNKNOWN)
 MAKES(creat64, (const char *path, mode_t mode), (path, mode), open, ORIGIN_UNKNOWN)
 

@@ -70,13 +70,15 @@ EXPORT void funlockfile(FILE *f)
 		sched_wake(f, FOR_MUTEX, UINT32_MAX);
 }
 
-/* Before something is read: nothing may be there yet, and the C library would wait for it. */
+/* Before something is read: nothing may be there yet, and the C library would wait for it (but
+ * not for what the recording gives: stream_input.c). */
 static void await(FILE *f, uintptr_t pc)
 {
 	turn(f, pc);
 	struct thread *t = at_stream(pc);
 	int fd = f ? f->_fileno : -1;
-	if (!t || fd < 0 || f->_IO_read_ptr < f->_IO_read_end)
+	if (!t || fd < 0 || f->_IO_read_ptr < f->_IO_read_end ||
+	    (rt.inputs == INPUTS_GIVEN && streams_read_here() && outside(t, fd)))
 		return;
 	int error = errno;
 	struct stat status;
@@ -89,7 +91,8 @@ static void await(FILE *f, uintptr_t pc)
 		frame_enter(t, LOG_CALL_read, pc, true);
 		sched_wait_files(t, &one, 1, false, 0);
 		frame_leave(t);
-		channel_ready(t, outside_reads(fd), pc);
+		if (!streams_read_here())
+			channel_ready(t, outside_reads(fd), pc);
 	}
 	errno = error;
 }

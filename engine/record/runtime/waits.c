@@ -21,9 +21,11 @@ static void wait_here(struct thread *t, struct pollfd *fds, unsigned n, int64_t 
                       enum log_call call, uintptr_t pc)
 {
 	frame_enter(t, call, pc, true);
+	t->interrupted = false;
 	if (milliseconds == 0) {
 		sched_yield_point(t, true);
 	} else {
+		t->interruptible = true;
 		if (rt.replay)
 			replay_call(t);
 		else
@@ -31,8 +33,20 @@ static void wait_here(struct thread *t, struct pollfd *fds, unsigned n, int64_t 
 		sched_wait_files(t, fds, n, milliseconds > 0,
 		                 virtual_now() +
 		                         (milliseconds > 0 ? milliseconds : 0) * 1000000ull);
+		t->interruptible = false;
 	}
 	frame_leave(t);
+}
+
+/* The call that is made then, without waiting: nothing, when a handler has run meanwhile, is
+ * what ends these calls, SA_RESTART or not. */
+static int or_interrupted(struct thread *t, int result)
+{
+	if (result != 0 || !t->interrupted)
+		return result;
+	t->interrupted = false;
+	errno = EINTR;
+	return -1;
 }
 
 /* Until every one of them is ready; those with a negative descriptor do not count. */
@@ -160,18 +174,28 @@ static int64_t length_ms(const struct timespec *time)
 	return time ? time->tv_sec * 1000ll + time->tv_nsec / 1000000 : -1;
 }
 
-EXPORT int poll(struct pollfd *fds, nfds_t n, int timeout)
+static int poll_here(struct pollfd *fds, nfds_t n, int timeout, uintptr_t pc)
 {
 	struct thread *t = recording();
 	if (!t || !rt.controlled)
 		return REAL(poll)(fds, n, timeout);
 	bool out = any_outside(t, fds, n);
 	if (out && rt.inputs == INPUTS_GIVEN)
-		return poll_given(t, LOG_INPUT_poll, LOG_CALL_poll, fds, n, timeout, CALLER());
-	wait_here(t, fds, n, timeout, LOG_CALL_poll, CALLER());
-	int result = REAL(poll)(fds, n, 0);
-	told(t, fds, n, result, CALLER());
+		return poll_given(t, LOG_INPUT_poll, LOG_CALL_poll, fds, n, timeout, pc);
+	wait_here(t, fds, n, timeout, LOG_CALL_poll, pc);
+	int result = or_interrupted(t, REAL(poll)(fds, n, 0));
+	told(t, fds, n, result, pc);
 	return out ? kept(t, LOG_INPUT_poll, fds, n, result) : result;
+}
+EXPORT int poll(struct pollfd *fds, nfds_t n, int timeout)
+{
+	return poll_here(fds, n, timeout, CALLER());
+}
+EXPORT int __poll_chk(struct pollfd *fds, nfds_t n, int timeout, size_t room);
+int __poll_chk(struct pollfd *fds, nfds_t n, int timeout, size_t room)
+{
+	return room / sizeof(*fds) < n ? REAL(__poll_chk)(fds, n, timeout, room)
+	                               : poll_here(fds, n, timeout, CALLER());
 }
 
 /* With a mask of signals for as long as it waits, the scheduler steps aside. */
@@ -188,8 +212,8 @@ EXPORT int poll(struct pollfd *fds, nfds_t n, int timeout)
 		result_; \
 	})
 
-EXPORT int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
-                 const sigset_t *mask)
+static int ppoll_here(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
+                      const sigset_t *mask, uintptr_t pc)
 {
 	struct thread *t = recording();
 	struct timespec zero = { 0, 0 };
@@ -198,16 +222,29 @@ EXPORT int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
 	bool out = any_outside(t, fds, n);
 	if (out && rt.inputs == INPUTS_GIVEN)
 		return poll_given(t, LOG_INPUT_ppoll, LOG_CALL_ppoll, fds, n,
-		                  length_ms(timeout), CALLER());
+		                  length_ms(timeout), pc);
 	int result;
 	if (mask) {
-		result = ASIDE(t, LOG_CALL_ppoll, CALLER(), REAL(ppoll)(fds, n, timeout, mask));
+		result = ASIDE(t, LOG_CALL_ppoll, pc, REAL(ppoll)(fds, n, timeout, mask));
 	} else {
-		wait_here(t, fds, n, length_ms(timeout), LOG_CALL_ppoll, CALLER());
-		result = REAL(ppoll)(fds, n, &zero, mask);
+		wait_here(t, fds, n, length_ms(timeout), LOG_CALL_ppoll, pc);
+		result = or_interrupted(t, REAL(ppoll)(fds, n, &zero, mask));
 	}
-	told(t, fds, n, result, CALLER());
+	told(t, fds, n, result, pc);
 	return out ? kept(t, LOG_INPUT_ppoll, fds, n, result) : result;
+}
+EXPORT int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
+                 const sigset_t *mask)
+{
+	return ppoll_here(fds, n, timeout, mask, CALLER());
+}
+EXPORT int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
+                       const sigset_t *mask, size_t room);
+int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
+                const sigset_t *mask, size_t room)
+{
+	return room / sizeof(*fds) < n ? REAL(__ppoll_chk)(fds, n, timeout, mask, room)
+	                               : ppoll_here(fds, n, timeout, mask, CALLER());
 }
 
 /* The three sets of a select, as poll has them. */
@@ -294,7 +331,7 @@ EXPORT int select(int n, fd_set *restrict r, fd_set *restrict w, fd_set *restric
 		return select_given(t, &s, LOG_INPUT_select, LOG_CALL_select, ms, CALLER());
 	wait_here(t, s.fds, s.count, ms, LOG_CALL_select, CALLER());
 	struct timeval zero = { 0, 0 };
-	int result = REAL(select)(n, r, w, e, &zero);
+	int result = or_interrupted(t, REAL(select)(n, r, w, e, &zero));
 	select_told(t, &s, result, CALLER());
 	return out ? select_kept(t, &s, LOG_INPUT_select, result) : result;
 }
@@ -472,7 +509,7 @@ static int epoll_here(struct thread *t, int set, struct epoll_event *events, int
 			        REAL(epoll_pwait)(set, events, most, (int)milliseconds, mask));
 		} else {
 			wait_here(t, &one, 1, milliseconds, frame, pc);
-			n = REAL(epoll_wait)(set, events, most, 0);
+			n = or_interrupted(t, REAL(epoll_wait)(set, events, most, 0));
 		}
 		epoll_kept(t, set, events, n, call, out);
 	}

@@ -1,6 +1,7 @@
 #!/bin/bash
 # tests/bench/explore/table.sh [SECONDS]: the table of docs/exploration.md: executions without
-# and with specifications, each within SECONDS (default 20).
+# and with specifications, then with the last of them by results (--results), each within
+# SECONDS (default 20).
 HEDDLE=${HEDDLE:-$PWD/heddle}
 here=$PWD/tests/bench/explore
 scratch=$(mktemp -d)
@@ -26,20 +27,21 @@ row() { # NAME FLAGS FILE SPEC...
 	for spec in "$@"; do
 		printf ' %s |' "$(executions "$scratch/p" --spec "$here/$spec")"
 	done
-	printf '\n'
+	printf ' %s |\n' "$(executions "$scratch/p" --results --spec "$here/$spec")"
 }
-echo "| program | without | with specification |"
-echo "| --- | --- | --- |"
+echo "| program | without | with specification | by results |"
+echo "| --- | --- | --- | --- |"
 row "sigma, 16" "" sigma.c counter.spec
 row "workstealqueue, 4" "" workstealqueue.c workstealqueue.spec
 row "fkp2013, 4" "-DLB=4" fkp.c counter.spec
 row "fkp2013, 8" "-DLB=8" fkp.c counter.spec
+row "fkp2013, 50" "-DLB=50" fkp.c counter.spec
 row "pthread-demo-datarace, 20" "" datarace.c counter.spec
 row "qw2004, 3" "-DLB=3" qw2004.c counter1.spec
 row "qw2004, 10" "-DLB=10" qw2004.c counter1.spec
 row "ring, 8" "" ring.c ring.spec
-echo "| program | without | coarse | fine |"
-echo "| --- | --- | --- | --- |"
+echo "| program | without | coarse | fine | by results |"
+echo "| --- | --- | --- | --- | --- |"
 for kind in SET TABLE CLASSES; do
 	for n in 4 5 6 7; do
 		row "$kind seekers, $n" "-D$kind -DN=$n" structures.c coarse.spec fine.spec

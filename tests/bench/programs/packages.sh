@@ -20,9 +20,7 @@ microhttpd libmicrohttpd
 sqlite     sqlite3
 tbb        onetbb
 squashfs   squashfs-tools
-7zip       p7zip
 tinyproxy  tinyproxy
-unbound    unbound
 '
 
 make_() { make -j"${JOBS:-2}" "$@"; }
@@ -176,44 +174,14 @@ run_squashfs() {
 	diff -r in back && echo same
 }
 
-build_7zip() {
-	make_ -C CPP/7zip/Bundles/Alone7z -f makefile.gcc CC="$CC" CXX="$CXX" \
-		CFLAGS_BASE_LIST="-c $CFLAGS" CFLAGS_WARN_WALL= LFLAGS_STRIP=
-}
-run_7zip() {
-	"$@" "$source/CPP/7zip/Bundles/Alone7z/_o/7zr" a -mmt=4 -m0=LZMA2:d64k:c64k -mx1 out.7z \
-		"$data/small" >out
-	"$source/CPP/7zip/Bundles/Alone7z/_o/7zr" x -so out.7z | cmp - "$data/small" && echo same
-}
-
 # A thread for each connection; pages of a server that the script of the clients is, too.
 build_tinyproxy() { ./configure --disable-manpage-support && make_ -C src; }
 run_tinyproxy() {
 	printf '%s\n' 'Port 41888' 'Listen 127.0.0.1' 'Timeout 60' 'MaxClients 20' 'LogLevel Error' \
 		"PidFile \"$PWD/pid\"" >conf
-	"$@" "$source/src/tinyproxy" -d -c conf &
+	"$@" "$source/src/tinyproxy" -d -c conf >server.out &
 	local server=$!
 	until_listens 41888
 	perl "$here/proxy-clients.pl" 41888 41889 4 "${ROUNDS:-15}"
-	stop $server
-}
-
-# Three threads of a name server, each asked by datagrams and by streams.
-build_unbound() {
-	./configure --disable-shared --disable-flto --disable-rpath --without-libevent &&
-		make_ unbound
-}
-run_unbound() {
-	{
-		printf '%s\n' server: ' num-threads: 3' ' interface: 127.0.0.1' ' port: 41053' \
-			' do-daemonize: no' ' username: ""' ' chroot: ""' " directory: \"$PWD\"" \
-			' pidfile: ""' ' use-syslog: no' ' so-reuseport: no' ' local-zone: "test." static'
-		seq -f ' local-data: "n%g.test. A 10.0.0.%g"' 1 99
-		printf '%s\n' remote-control: ' control-enable: no'
-	} >conf
-	"$@" "$source/unbound" -d -c conf 2>log &
-	local server=$!
-	until_listens 41053
-	perl "$here/dns-clients.pl" 41053 4 "${ROUNDS:-40}"
 	stop $server
 }

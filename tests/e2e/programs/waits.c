@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/msg.h>
 #include <sys/sem.h>
 #include <time.h>
@@ -136,6 +137,24 @@ static void stream(void)
 	beside(reads_line, writes_line);
 }
 
+static void *tells(void *p)
+{
+	shared = 1;
+	eventfd_write(queue, 1);
+	return p;
+}
+static void hears(void)
+{
+	eventfd_t value;
+	eventfd_read(queue, &value);
+	shared += (int)value;
+}
+static void event(void)
+{
+	queue = eventfd(0, 0);
+	beside(tells, hears);
+}
+
 static void *locks(void *p)
 {
 	for (int i = 0; i < 20; i++) {
@@ -181,7 +200,7 @@ int main(int count, char **arguments)
 		void (*call)(void);
 	} all[] = { { "timer", timer },     { "posix-queue", posix_queue },
 		    { "queue", old_queue }, { "semaphore", old_semaphore },
-		    { "stream", stream },   { "locked", locked },
+		    { "event", event },       { "stream", stream },   { "locked", locked },
 		    { "unseen", unseen } };
 	for (unsigned i = 0; i < sizeof(all) / sizeof(*all); i++)
 		if (count > 1 && strcmp(arguments[1], all[i].name) == 0)
