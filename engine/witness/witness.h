@@ -29,8 +29,9 @@ bool witness_write(const struct trace *t, const struct witness *w, const char *p
 char *trace_digest(const struct trace *t);
 
 /*
- * Reduce context switches by local search; every intermediate sequence is checked with
- * witness_check.  `events` is replaced in place.
+ * Reduce context switches: all events in another order at once (regroup.h), then moves one by one
+ * by local search; every intermediate sequence is checked with witness_check.  `events` is replaced
+ * in place.
  */
 void witness_minimise(const struct trace *t, enum claim claim, const uint32_t *pair,
                       size_t pair_count, const struct check_options *options, GArray *events);

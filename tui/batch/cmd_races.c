@@ -13,7 +13,7 @@ static const struct command_option options[] = {
 	{ "values", NULL, "a read may read any write of the same value", 0 },
 	{ "missing", NULL, "take code that was not recorded into account (barrier pairs)", 0 },
 	{ "budget", "PAIR,ALL",
-	  "seconds for a pair and in all, the solver and M2 each (default: 1,5)", 0 },
+	  "seconds for a pair and in all, each rung of the ladder (default: 1,5)", 0 },
 	{ "spec", "FILE", "invocations may be turned round where FILE says so (auto, smt)", 0 },
 	{ "shard", "I/N", "only the I-th of N shares of the pairs; join with 'heddle merge'",
 	  0 },
