@@ -364,7 +364,8 @@ START_TEST(configuration)
 	g_free(path);
 	path = write_file("heddle/config", "[keys]\nno-such-request = Z\n");
 	const char *arguments[] = { trace, NULL };
-	p = pty_start(NULL, arguments);
+	/* Wide: the message begins with the path, which may be long. */
+	p = pty_start(&(struct pty_options){ .columns = 200 }, arguments);
 	ck_assert_int_eq(pty_finish(p), 2);
 	pty_wait_for(p, "no-such-request");
 	pty_end(p);
