@@ -199,7 +199,10 @@ static void print_summary(const struct report *r, guint count)
 {
 	printf("%s: %u finding%s by %s in %" G_GUINT64_FORMAT " events, %s\n",
 	       trace_name(r->trace), count, count == 1 ? "" : "s", r->analysis,
-	       r->trace->events_count, r->complete ? "complete" : "not complete");
+	       r->trace->events_count,
+	       r->complete       ? "complete"
+	       : r->budget_spent ? "not complete: the budget ran out (--budget gives more)"
+	                         : "not complete");
 	for (guint i = 0; i < r->notes->len; i++)
 		printf("note: %s\n", (char *)r->notes->pdata[i]);
 }
