@@ -199,7 +199,10 @@ static struct seed *seed_of(struct exploration *x, const struct flip *f)
 		g_array_set_size(f->sequence, f->sequence->len - 1);
 	else if (f->kind == FLIP_GOES_ON || f->kind == FLIP_WOKEN)
 		plan_go_on(&s->plan, x->trace, f->thread);
-	if (f->kind == FLIP_FAILS || f->kind == FLIP_SUCCEEDS || is_exchange(x, f))
+	bool use_of_object =
+	        f->kind == FLIP_USE && !op_is_access(x->trace->events[f->event].op);
+	if (f->kind == FLIP_FAILS || f->kind == FLIP_SUCCEEDS || use_of_object ||
+	    is_exchange(x, f))
 		plan_any_outcome(&s->plan);
 	s->kind = f->kind;
 	s->thread = g_strdup(trace_thread_name(x->trace, f->thread));

@@ -60,9 +60,25 @@ static void describe_return(const struct exploration *x, const struct flip *f, s
 	g_free(text);
 }
 
+static char *object_name(const struct trace *t, uint32_t event)
+{
+	GString *name = g_string_new(NULL);
+	const char *text = trace_string(t, t->objects[t->events[event].target].name);
+	append_escaped(name, text, strlen(text));
+	return g_string_free(name, FALSE);
+}
+
 static void describe_use(const struct exploration *x, const struct flip *f, struct seed *s)
 {
 	const struct trace *t = x->trace;
+	if (!op_is_access(t->events[f->event].op)) {
+		s->variable = object_name(t, f->event);
+		s->flip = g_strdup_printf("%s uses %s after %s destroyed it at %s", s->thread,
+		                          s->variable,
+		                          trace_thread_name(t, t->events[f->other].thread),
+		                          trace_location_name(t, f->other));
+		return;
+	}
 	GString *variable = g_string_new(NULL);
 	trace_append_variable(t, &t->events[f->event], variable);
 	s->variable = g_string_free(variable, FALSE);
@@ -70,14 +86,6 @@ static void describe_use(const struct exploration *x, const struct flip *f, stru
 	                          op_writes(t->events[f->event].op) ? "writes" : "reads",
 	                          s->variable, trace_thread_name(t, t->events[f->other].thread),
 	                          trace_location_name(t, f->other));
-}
-
-static char *object_name(const struct trace *t, uint32_t event)
-{
-	GString *name = g_string_new(NULL);
-	const char *text = trace_string(t, t->objects[t->events[event].target].name);
-	append_escaped(name, text, strlen(text));
-	return g_string_free(name, FALSE);
 }
 
 static void describe_try(const struct exploration *x, const struct flip *f, struct seed *s)

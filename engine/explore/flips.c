@@ -132,12 +132,10 @@ static void flip_wait(struct search *x)
 
 /* -- memory ------------------------------------------------------------------------------ */
 
-/* An access of a block that another thread frees: may the free be first? */
-static void flip_free(struct search *x)
+/* An access of a block that another thread frees, or an operation on what it destroys, at
+ * `end`: may that be first? */
+static void flip_use(struct search *x, uint32_t end)
 {
-	struct wide run = event_variables(x->t, &x->t->events[x->ask.event]);
-	uint32_t block = x->t->variables[run.first].block;
-	uint32_t end = block == NONE ? NONE : x->t->blocks[block].free;
 	if (end == NONE || end < x->ask.event ||
 	    x->t->events[end].thread == x->t->events[x->ask.event].thread ||
 	    core_has(smt_cores(x->smt), end, x->ask.event))
@@ -147,6 +145,21 @@ static void flip_free(struct search *x)
 	/* what is left in the block is not known */
 	a->prefix = history_after(x->h, a->event, (end + UINT64_C(1)) << 32);
 	find_parts(x);
+}
+
+static void flip_free(struct search *x)
+{
+	struct wide run = event_variables(x->t, &x->t->events[x->ask.event]);
+	uint32_t block = x->t->variables[run.first].block;
+	flip_use(x, block == NONE ? NONE : x->t->blocks[block].free);
+}
+
+static void flip_destroy(struct search *x, const struct event *event)
+{
+	struct event_list list = event_list_at(&x->t->index->object_events, event->target);
+	for (uint64_t i = 0; i < list.count && !x->stopped; i++)
+		if (x->t->events[list.items[i]].op == OP_DESTROY)
+			flip_use(x, list.items[i]);
 }
 
 /* -- specified objects --------------------------------------------------------------------- */
@@ -221,6 +234,9 @@ static void flip_event(struct search *x, uint32_t e, bool reached)
 {
 	const struct event *event = &x->t->events[e];
 	const struct view_call *call = view_call_of(x->h->view, e);
+	x->ask.event = e;
+	if (!reached && !call && flip_uses_object(event->op))
+		flip_destroy(x, event);
 	x->ask.event = e;
 	if (reached) {
 		if (!call && !op_is_access(event->op))

@@ -226,16 +226,16 @@ static bool block_is_live(const struct reach *r, const uint32_t *state, uint32_t
 	return end == NONE || !is_done(r, state, end);
 }
 
-/* Nothing on it comes after its destruction that came before. */
-static bool is_destroyed(const struct reach *r, const uint32_t *state, uint32_t e)
+/* The destruction of its object that came after it and now is before; NONE: none. */
+static uint32_t destroyed_before(const struct reach *r, const uint32_t *state, uint32_t e)
 {
 	struct event_list list =
 	        event_list_at(&r->t->index->object_events, r->t->events[e].target);
 	for (uint64_t i = 0; i < list.count; i++)
 		if (r->t->events[list.items[i]].op == OP_DESTROY && list.items[i] > e &&
 		    is_done(r, state, list.items[i]))
-			return true;
-	return false;
+			return list.items[i];
+	return NONE;
 }
 
 /* Threads of one kind are waited for together. */
@@ -264,7 +264,7 @@ static bool may_come(const struct reach *r, uint32_t *state, uint32_t e)
 	if (op_is_access(x->op))
 		return block_is_live(r, state, e) &&
 		       (!op_reads(x->op) || sees_the_same(r, state, e));
-	if (op_table[x->op].operand == OPERAND_OBJECT && is_destroyed(r, state, e))
+	if (op_table[x->op].operand == OPERAND_OBJECT && destroyed_before(r, state, e) != NONE)
 		return false;
 	if (op_acquires(x->op))
 		return lock_is_free(r, state, e);
@@ -515,8 +515,14 @@ static void look_at(struct reach *r, uint32_t state_id, uint32_t e)
 		return;
 	if (x->op == OP_WAIT)
 		look_at_wait(r, state, state_id, e);
-	if (!op_is_access(x->op))
+	if (!op_is_access(x->op)) {
+		uint32_t destroyed =
+		        flip_uses_object(x->op) ? destroyed_before(r, state, e) : NONE;
+		if (destroyed != NONE)
+			add_candidate(r, (struct candidate){ e, state_id, destroyed, 0, NULL,
+			                                     FLIP_USE });
 		return;
+	}
 	struct wide run = event_variables(r->t, x);
 	uint32_t block = r->t->variables[run.first].block;
 	uint32_t end = block == NONE ? NONE : r->t->blocks[block].free;

@@ -72,6 +72,9 @@ void record_describe(const struct record_facts *facts, uint64_t pc, GString *pla
 
 /* What a log may have unless the user says otherwise: some 400 million events. */
 #define RECORD_MAX_BYTES (4ull << 30)
+/* Of a run of an exploration, which compares its events with each other: one that spins until
+ * its time is up would otherwise fill the memory. */
+#define RECORD_MAX_EXPLORED (16ull << 20)
 
 struct record_options {
 	char **argv;              /* NULL-terminated; argv[0] is looked up in PATH */

@@ -55,4 +55,8 @@ is "$status" 0 "exploration finds nothing wrong with two lives"
 run $HEDDLE record -q --last 1000 -o last.hdl -- ./reborn calls
 run $HEDDLE commute --analysis cov last.hdl
 unlike "$out" "use-after-free" "--last: no use after free"
+# Exploration finds the order of destruction and use that main's sleep hides.
+run $HEDDLE explore -- ./reborn early
+is "$status" 1 "explore: a lock destroyed before another thread uses it"
+like "$out" "T2 uses locks.mutex#2 after main destroyed it at reborn.c:247" "which, and where"
 done_testing
