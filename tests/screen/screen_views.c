@@ -139,12 +139,7 @@ static const struct {
 
 START_TEST(picture)
 {
-	struct app *app = open_bank(&pictures[_i].options);
-	tui_keys(app, pictures[_i].keys);
-	g_free(app->message);
-	app->message = NULL;
-	tui_golden(app, pictures[_i].name);
-	tui_close(app);
+	tui_picture(open_bank(&pictures[_i].options), pictures[_i].keys, pictures[_i].name);
 }
 END_TEST
 

@@ -121,6 +121,15 @@ void tui_golden(struct app *app, const char *name)
 	g_free(screen);
 }
 
+void tui_picture(struct app *app, const char *keys, const char *name)
+{
+	tui_keys(app, keys);
+	g_free(app->message);
+	app->message = NULL;
+	tui_golden(app, name);
+	tui_close(app);
+}
+
 int tui_run(Suite *suite)
 {
 	char *home = g_dir_make_tmp("heddle-test-XXXXXX", NULL);

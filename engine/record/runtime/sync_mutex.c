@@ -70,6 +70,19 @@ static void log_refused(struct thread *t, pthread_mutex_t *m, uintptr_t pc)
 		log_object(t, LOG_TRYFAIL, LOG_DEAD, pc, m);
 }
 
+/* Of a lock or a try; `may_fail`: with a time limit, or none to wait at all. */
+static int mutex_outcome(struct thread *t, pthread_mutex_t *m, int status, bool may_fail,
+                         uintptr_t pc)
+{
+	if (status == 0 || status == EOWNERDEAD)
+		(may_fail ? log_try : log_sync)(t, LOG_ACQ, pc, m);
+	else if (status == EBUSY || status == ETIMEDOUT)
+		log_sync(t, LOG_TRYFAIL, pc, m);
+	else
+		log_refused(t, m, pc);
+	return status;
+}
+
 static int mutex_lock(pthread_mutex_t *m, const struct timespec *at, clockid_t clock,
                       uintptr_t pc)
 {
@@ -93,13 +106,7 @@ static int mutex_lock(pthread_mutex_t *m, const struct timespec *at, clockid_t c
 		}
 		plan_point(t);
 	}
-	if (status == 0 || status == EOWNERDEAD)
-		(at ? log_try : log_sync)(t, LOG_ACQ, pc, m);
-	else if (status == ETIMEDOUT)
-		log_sync(t, LOG_TRYFAIL, pc, m);
-	else
-		log_refused(t, m, pc);
-	return status;
+	return mutex_outcome(t, m, status, at != NULL, pc);
 }
 
 static int mutex_trylock(pthread_mutex_t *m, uintptr_t pc)
@@ -109,13 +116,7 @@ static int mutex_trylock(pthread_mutex_t *m, uintptr_t pc)
 		return REAL(pthread_mutex_trylock)(m);
 	sched_point(t);
 	int status = REAL(pthread_mutex_trylock)(m);
-	if (status == 0 || status == EOWNERDEAD)
-		log_try(t, LOG_ACQ, pc, m);
-	else if (status == EBUSY)
-		log_sync(t, LOG_TRYFAIL, pc, m);
-	else
-		log_refused(t, m, pc);
-	return status;
+	return mutex_outcome(t, m, status, true, pc);
 }
 
 static int mutex_unlock(pthread_mutex_t *m, uintptr_t pc)
