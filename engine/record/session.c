@@ -6,6 +6,7 @@
 #include "debuginfo/debuginfo.h"
 #include "engine/record/interpose.h"
 #include "engine/record/missing.h"
+#include "engine/record/recorded.h"
 #include "engine/record/session.h"
 #include "engine/trace/formats.h"
 
@@ -99,6 +100,7 @@ bool session_record(const struct session_options *options, struct session *s,
 	    !interposer_of(options->specs, o.argv[0], &library, error))
 		return false;
 	o.preload = library;
+	recorded_remember(o.argv);
 	bool ran = record_run(&o, &s->result, error);
 	interposer_remove(library);
 	if (!ran)

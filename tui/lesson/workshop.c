@@ -4,6 +4,8 @@
  */
 #include "tui/lesson/lesson.h"
 
+#include "engine/base/child.h"
+
 #include <errno.h>
 #include <glib/gstdio.h>
 #include <stdio.h>
@@ -197,20 +199,28 @@ GPtrArray *lesson_recipe(const struct lesson *l, bool mended)
 	return recipe;
 }
 
-/* `heddle` is this binary, wherever it is.  The status as a shell has it. */
+static void join_errors(gpointer data)
+{
+	dup2(STDOUT_FILENO, STDERR_FILENO);
+}
+
+/* `heddle` is this binary, wherever it is.  The status as a shell has it; but there is none: the
+ * words of a lesson are a compiler's and a program's arguments. */
 static int run_in(const struct workshop *w, const char *command, GString *said)
 {
-	char *self = g_file_read_link("/proc/self/exe", NULL);
-	char *script = g_strdup_printf("heddle() { \"$0\" \"$@\"; }; exec 2>&1; %s", command);
-	char *argv[] = { "/bin/sh", "-c", script, self ? self : "heddle", NULL };
-	char *out = NULL;
+	char **argv = NULL, *out = NULL, *self = g_file_read_link("/proc/self/exe", NULL);
 	int status = 0;
-	bool ran = g_spawn_sync(w->folder, argv, NULL, G_SPAWN_DEFAULT, NULL, NULL, &out, NULL,
-	                        &status, NULL);
+	bool ran = g_shell_parse_argv(command, NULL, &argv, NULL);
+	if (ran && self && strcmp(argv[0], "heddle") == 0) {
+		g_free(argv[0]);
+		argv[0] = g_strdup(self);
+	}
+	ran = ran && g_spawn_sync(w->folder, argv, NULL, G_SPAWN_SEARCH_PATH, join_errors, NULL,
+	                          &out, NULL, &status, NULL);
 	if (out)
 		g_string_append(said, out);
 	g_free(out);
-	g_free(script);
+	g_strfreev(argv);
 	g_free(self);
 	if (!ran)
 		return 127;
@@ -275,11 +285,11 @@ bool workshop_edit(const struct workshop *w, struct error *error)
 	if (editor == NULL || *editor == '\0')
 		editor = "vi";
 	char *path = g_build_filename(w->folder, w->lesson->sources->pdata[0], NULL);
-	char *quoted = g_shell_quote(path);
-	char *command = g_strdup_printf("%s %s", editor, quoted);
-	int status = system(command);
-	g_free(command);
-	g_free(quoted);
+	/* The editor is the user's own command line; the lesson's file is its argument alone. */
+	char *script = g_strconcat(editor, " \"$1\"", NULL);
+	char *argv[] = { "/bin/sh", "-c", script, "heddle", path, NULL };
+	int status = child_run(argv, false);
+	g_free(script);
 	bool good =
 	        status == 0 || error_set(error, editor, "set EDITOR to one that is installed",
 	                                 "the editor ended with status %d",
