@@ -275,7 +275,8 @@ int explorer_run(struct trace *trace, const struct explorer_options *options,
 	struct app *app = make_app(trace, specs, options, &app_options);
 	config_apply_keys(&config, app);
 	line_start();
-	bool good = begin_at(app, options, error);
+	bool good = (options->notes == NULL || session_load_notes(app->session, error)) &&
+	            begin_at(app, options, error);
 	if (good && options->script)
 		good = run_script(app, options->script, error);
 	if (good && options->guide)
