@@ -7,6 +7,7 @@
 #include "tui/explorer/guide.h"
 #include "tui/explorer/story.h"
 
+#include "engine/base/streams.h"
 #include "engine/record/recorded.h"
 #include "engine/witness/witness.h"
 
@@ -251,7 +252,9 @@ static char *make_form(const struct app *app, const char *name, struct error *er
 			error_set(error, "",
 			          "ask from the order view, or for an atomic-set violation",
 			          "there is no graph to draw here");
-		return text;
+		char *guarded = text ? streams_guarded(text) : NULL;
+		g_free(text);
+		return guarded;
 	}
 	error_set(error, name, NULL,
 	          "expected a name that ends in .md, .json, .wit, .dot or .svg");
