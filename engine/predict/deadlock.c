@@ -69,13 +69,13 @@ static int number_compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void add_request(struct search *s, uint32_t e, uint32_t held)
+static void add_request(struct search *s, uint32_t e, bool exclusive, uint32_t held)
 {
 	const struct event *x = &s->t->events[e];
 	struct want new = { .thread = x->thread,
 		            .lock = x->target,
 		            .site = s->t->locations[x->location].site,
-		            .exclusive = x->op == OP_ACQ,
+		            .exclusive = exclusive,
 		            .held = held };
 	uint32_t key_numbers[] = { new.thread, new.lock, new.site, new.exclusive, new.held };
 	GBytes *key = bytes_of(key_numbers, G_N_ELEMENTS(key_numbers));
@@ -106,17 +106,52 @@ static void drop_held(const struct trace *t, GArray *held, uint32_t release)
 	}
 }
 
-static void collect_acquire(struct search *s, uint32_t e, GArray *held, uint32_t set)
+/* A request under the locks held: an edge of the lock order from the last of them.  (An acquire
+ * of that one under those before was an edge, too, try or not.) */
+static void collect_request(struct search *s, uint32_t e, bool exclusive, const GArray *held,
+                            uint32_t set)
 {
 	struct lock_edge edge = { .wanted = s->t->events[e].target };
 
-	if (held->len > 0) {
-		add_request(s, e, set);
-		/* Who held more when it took the last one wanted that one, too. */
-		edge.held = s->t->events[g_array_index(held, uint32_t, held->len - 1)].target;
-		g_array_append_val(s->edges, edge);
+	if (held->len == 0)
+		return;
+	if (event_is_request(&s->t->events[e]))
+		add_request(s, e, exclusive, set);
+	edge.held = s->t->events[g_array_index(held, uint32_t, held->len - 1)].target;
+	g_array_append_val(s->edges, edge);
+}
+
+static bool holds_at_end(const struct trace *t, const GArray *held, uint32_t lock, enum op op)
+{
+	for (guint i = 0; i < held->len; i++) {
+		const struct event *x = &t->events[g_array_index(held, uint32_t, i)];
+
+		if (x->target == lock && x->op == op)
+			return true;
 	}
-	g_array_append_val(held, e);
+	return false;
+}
+
+/*
+ * The waits that had not ended with the recording.  Their mode is not recorded: exclusive where
+ * readers alone kept the thread waiting, otherwise shared is assumed, which less excludes.
+ */
+static void collect_wants(struct search *s, GArray *const *held, const uint32_t *sets,
+                          const GArray *wants)
+{
+	const struct trace *t = s->t;
+
+	for (guint i = 0; i < wants->len; i++) {
+		uint32_t e = g_array_index(wants, uint32_t, i);
+		const struct event *x = &t->events[e];
+		bool readers = false, writer = false;
+
+		for (uint32_t u = 0; u < t->threads_count; u++) {
+			readers |= holds_at_end(t, held[u], x->target, OP_RACQ);
+			writer |= holds_at_end(t, held[u], x->target, OP_ACQ);
+		}
+		collect_request(s, e, readers && !writer, held[x->thread], sets[x->thread]);
+	}
 }
 
 static void collect_requests(struct search *s)
@@ -124,20 +159,28 @@ static void collect_requests(struct search *s)
 	const struct trace *t = s->t;
 	GArray **held = g_new0(GArray *, t->threads_count + 1); /* acquires */
 	uint32_t *sets = g_new0(uint32_t, t->threads_count + 1);
+	GArray *wants = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 
 	for (uint32_t u = 0; u < t->threads_count; u++)
 		held[u] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
 
+		if (x->op == OP_WANT)
+			g_array_append_val(wants, e);
 		if (event_inert(x) || !(op_acquires(x->op) || op_releases(x->op)))
 			continue;
-		if (op_acquires(x->op))
-			collect_acquire(s, e, held[x->thread], sets[x->thread]);
-		else
+		if (op_acquires(x->op)) {
+			collect_request(s, e, x->op == OP_ACQ, held[x->thread],
+			                sets[x->thread]);
+			g_array_append_val(held[x->thread], e);
+		} else {
 			drop_held(t, held[x->thread], e);
+		}
 		sets[x->thread] = lockset_moved(s->locksets, sets[x->thread], x);
 	}
+	collect_wants(s, held, sets, wants);
+	g_array_free(wants, TRUE);
 	for (uint32_t u = 0; u < t->threads_count; u++)
 		g_array_free(held[u], TRUE);
 	g_free(held);

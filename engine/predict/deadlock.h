@@ -9,7 +9,7 @@
 
 /*
  * Findings of kind deadlock, `requests` in the order of the cycle (each waits for a lock
- * that the thread of the next one holds) beginning with the earliest; the verdict is race
+ * that the thread of the next one holds; no try and no wait with a time limit is one) beginning with the earliest; the verdict is race
  * with a witness that the checker accepted (the requests last), or with all_verdicts also
  * impossible and unknown.  With pairs_events every set of requests; otherwise one finding
  * for each cycle of source locations.  Of the options pairs_events, all_verdicts,

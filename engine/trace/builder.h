@@ -21,6 +21,9 @@ void builder_free(struct builder *builder);
 uint32_t builder_string(struct builder *b, const char *text, size_t length);
 uint32_t builder_thread(struct builder *b, const char *name, size_t length);
 uint32_t builder_object(struct builder *b, const char *name, size_t length);
+/* Does a name stand for an object, a thread, by now? */
+bool builder_is_object(const struct builder *b, const char *name, size_t length);
+bool builder_is_thread(const struct builder *b, const char *name, size_t length);
 uint32_t builder_message(struct builder *b, const char *name, size_t length);
 uint32_t builder_instance(struct builder *b, const char *name, size_t length);
 uint32_t builder_location(struct builder *b, const char *name, size_t length);

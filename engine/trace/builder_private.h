@@ -89,7 +89,7 @@ struct thread_state {
 	GArray *scopes; /* struct scope */
 	uint64_t first_line;
 	uint32_t context;
-	bool started, forked, ended, joined;
+	bool started, forked, ended, joined, wants;
 };
 
 struct node { /* of the calling-context tree, with its key */

@@ -29,6 +29,37 @@ static uint32_t next_of(const struct trace *t, uint32_t done, uint32_t thread)
 	return NONE;
 }
 
+/* Can the thread wait at `e` for ever for a lock?  Not at a try, nor at a wait that a time
+ * limit ends; at a want it did. */
+static bool requests(const struct trace *t, uint32_t e)
+{
+	const struct event *x = &t->events[e];
+
+	if (x->op == OP_WANT)
+		return true;
+	return (x->op == OP_ACQ || x->op == OP_RACQ) && !event_inert(x) &&
+	       (x->flags & EVENT_TRY) == 0;
+}
+
+/* A want does not tell its mode: it was exclusive when readers alone held the lock at the end.
+ */
+static bool exclusive(const struct trace *t, uint32_t e)
+{
+	int readers = 0, writers = 0;
+
+	if (t->events[e].op != OP_WANT)
+		return t->events[e].op == OP_ACQ;
+	for (uint32_t f = 0; f < t->events_count; f++) {
+		const struct event *x = &t->events[f];
+
+		if (event_inert(x) || x->target != t->events[e].target)
+			continue;
+		writers += x->op == OP_ACQ ? 1 : x->op == OP_REL ? -1 : 0;
+		readers += x->op == OP_RACQ ? 1 : x->op == OP_RREL ? -1 : 0;
+	}
+	return writers == 0 && readers > 0;
+}
+
 /* Does the thread hold the lock that `e` requests, in a mode that keeps it out? */
 static bool keeps_out(const struct trace *t, uint32_t done, uint32_t thread, uint32_t e)
 {
@@ -41,7 +72,7 @@ static bool keeps_out(const struct trace *t, uint32_t done, uint32_t thread, uin
 		    (!op_acquires(x->op) && !op_releases(x->op)) ||
 		    x->target != t->events[e].target)
 			continue;
-		held = x->op == OP_ACQ || (x->op == OP_RACQ && t->events[e].op == OP_ACQ);
+		held = x->op == OP_ACQ || (x->op == OP_RACQ && exclusive(t, e));
 	}
 	return held;
 }
@@ -55,8 +86,8 @@ static void follow(struct search *s, uint32_t done, uint32_t *path, uint32_t len
 		uint32_t e = next_of(t, done, u), mask = 0;
 		bool on_path = false;
 
-		if (e == NONE || event_inert(&t->events[e]) || !op_acquires(t->events[e].op) ||
-		    !oracle_next(t, done, e) || !keeps_out(t, done, u, path[length - 1]) ||
+		if (e == NONE || !requests(t, e) || !oracle_next(t, done, e) ||
+		    !keeps_out(t, done, u, path[length - 1]) ||
 		    t->events[path[length - 1]].thread == u)
 			continue;
 		for (uint32_t i = 0; i < length; i++) {
@@ -79,8 +110,8 @@ static void look(void *context, uint32_t done)
 	for (uint32_t u = 0; u < s->t->threads_count; u++) {
 		uint32_t path[32] = { next_of(s->t, done, u) };
 
-		if (path[0] != NONE && !event_inert(&s->t->events[path[0]]) &&
-		    op_acquires(s->t->events[path[0]].op) && oracle_next(s->t, done, path[0]))
+		if (path[0] != NONE && requests(s->t, path[0]) &&
+		    oracle_next(s->t, done, path[0]))
 			follow(s, done, path, 1);
 	}
 }
@@ -166,7 +197,8 @@ static struct trace *nested_trace(uint64_t seed)
 			                       u);
 		} else if (what < 68 && mode[u][l] == 0 && free) {
 			mode[u][l] = shared ? 's' : 'x';
-			g_string_append_printf(text, "T%d|%s(l%d)|%d\n", u,
+			g_string_append_printf(text, "T%d|%s%s(l%d)|%d\n", u,
+			                       g_rand_int_range(r, 0, 6) == 0 ? "try" : "",
 			                       shared ? "racq" : "acq", l, u);
 		} else if (what >= 68 && mode[u][l] != 0) {
 			g_string_append_printf(text, "T%d|%s(l%d)|%d\n", u,
@@ -177,6 +209,9 @@ static struct trace *nested_trace(uint64_t seed)
 		}
 		count++;
 	}
+	for (int u = 0; u < threads && g_rand_int_range(r, 0, 3) == 0; u++)
+		g_string_append_printf(text, "T%d|want(l%d)|%d\n", u,
+		                       g_rand_int_range(r, 0, locks), u);
 	t = trace_from_text("nested", text->str, text->len, NULL, &error);
 	if (t == NULL)
 		printf("%s\n%s: %s\n", text->str, error.where, error.what);

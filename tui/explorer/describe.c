@@ -65,6 +65,9 @@ static const char *const verbs[OP_COUNT] = {
 	[OP_ENTER] = "enter ",
 	[OP_LEAVE] = "leave ",
 	[OP_BRANCH] = "branch",
+	[OP_WANT] = "stands waiting for ",
+	[OP_WANTJOIN] = "stands waiting for the end of ",
+	[OP_MISUSE] = "misuse of ",
 };
 static const char *const order_words[] = { "", " rlx", " acq", " rel", " acq_rel", "" };
 
@@ -160,7 +163,13 @@ void describe_event_after(const struct session *s, uint32_t event, uint32_t old,
 	trace_append_operand(t, event, out);
 	if (e->op == OP_MISS)
 		append_reached(t, e, out);
-	if (event_inert(e))
+	if (e->op == OP_MISUSE) {
+		g_string_append(out, ": ");
+		trace_append_value(t, e->aux, out);
+	}
+	if (event_is_try(e) && !event_inert(e))
+		g_string_append(out, e->op == OP_WAIT ? " (limited in time)" : " (a try)");
+	if (event_inert(e) && !op_tells(e->op))
 		g_string_append(out, op_acquires(e->op) || op_releases(e->op) ? " again"
 		                                                              : " (dropped)");
 }
