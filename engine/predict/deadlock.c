@@ -14,6 +14,7 @@
 #include "engine/predict/lock_order.h"
 #include "engine/predict/predict_private.h"
 #include "engine/predict/smt.h"
+#include "engine/predict/stuck.h"
 #include "engine/witness/check.h"
 
 #include <stdlib.h>
@@ -335,8 +336,16 @@ static struct finding *make_finding(const struct search *s, enum verdict verdict
 	f->count = 1;
 	f->counted_all = s->options->pairs_events;
 	f->requests = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	for (uint32_t i = 0; i < s->length; i++)
-		g_array_append_val(f->requests, s->chosen[(least + i) % s->length]);
+	f->waits = g_array_new(FALSE, FALSE, sizeof(struct wait));
+	for (uint32_t i = 0; i < s->length; i++) {
+		uint32_t next = s->chosen[(least + i + 1) % s->length];
+		struct wait w = { .event = s->chosen[(least + i) % s->length],
+			          .what = WAIT_LOCK,
+			          .holder = s->t->events[next].thread };
+
+		g_array_append_val(f->requests, w.event);
+		g_array_append_val(f->waits, w);
+	}
 	return f;
 }
 
@@ -352,6 +361,11 @@ static bool accepted(struct search *s, const GArray *witness, const struct findi
 	                     f->requests->len, NULL);
 }
 
+static bool is_shown(const struct finding *f)
+{
+	return f->verdict == VERDICT_RACE || f->verdict == VERDICT_HAPPENED;
+}
+
 static void settle(struct search *s, GBytes *key, struct finding *f)
 {
 	struct finding *was = g_hash_table_lookup(s->settled, key);
@@ -362,7 +376,7 @@ static void settle(struct search *s, GBytes *key, struct finding *f)
 		finding_free(f);
 		return;
 	}
-	if (was != NULL && was->verdict == VERDICT_UNKNOWN && f->verdict != VERDICT_RACE) {
+	if (was != NULL && was->verdict == VERDICT_UNKNOWN && !is_shown(f)) {
 		was->count += f->count;
 		finding_free(f);
 		return;
@@ -372,7 +386,7 @@ static void settle(struct search *s, GBytes *key, struct finding *f)
 		g_ptr_array_remove_fast(s->others, was);
 		finding_free(was);
 	}
-	if (f->verdict == VERDICT_RACE)
+	if (is_shown(f))
 		report_add(s->report, f);
 	else
 		g_ptr_array_add(s->others, f);
@@ -426,7 +440,7 @@ static void decide(struct search *s)
 	effort_more(&s->effort, QUESTION);
 	if (paid)
 		effort_pause(&s->effort);
-	if (known == NULL || (known->verdict != VERDICT_RACE && !s->options->pairs_events))
+	if (known == NULL || (!is_shown(known) && !s->options->pairs_events))
 		settle(s, key, ask(s));
 	if (paid)
 		effort_resume(&s->effort);
@@ -443,7 +457,7 @@ static bool unit_is_race(const struct search *s)
 	key = unit_key(s);
 	f = g_hash_table_lookup(s->settled, key);
 	g_bytes_unref(key);
-	return f != NULL && f->verdict == VERDICT_RACE;
+	return f != NULL && is_shown(f);
 }
 
 /* Choose an event of the i-th class that no core keeps apart from those chosen. */
@@ -530,6 +544,60 @@ static void find_cycles(struct search *s)
 		if (!progress_tick(s->progress, (double)i / s->wants->len, "lock order"))
 			s->cancelled = true;
 	}
+}
+
+/* -- what happened --------------------------------------------------------------------- */
+
+/* The finding's witness by the search for one, so that `replay` has a schedule to follow; the
+ * deadlock happened with it or without. */
+static void add_witness(struct search *s, struct finding *f)
+{
+	struct finding *found;
+
+	s->length = f->requests->len;
+	for (uint32_t i = 0; i < s->length; i++)
+		s->chosen[i] = g_array_index(f->requests, uint32_t, i);
+	found = ask(s);
+	f->witness = g_steal_pointer(&found->witness);
+	finding_free(found);
+}
+
+static GBytes *happened_key(const struct search *s, const struct finding *f)
+{
+	uint32_t numbers[MAX_LENGTH];
+
+	for (guint i = 0; i < f->requests->len; i++) {
+		uint32_t e = g_array_index(f->requests, uint32_t, i);
+
+		numbers[i] = s->options->pairs_events
+		                     ? e
+		                     : s->t->locations[s->t->events[e].location].site;
+	}
+	qsort(numbers, f->requests->len, sizeof(uint32_t), number_compare);
+	return bytes_of(numbers, f->requests->len);
+}
+
+static void add_happened(struct search *s)
+{
+	GPtrArray *happened = stuck_find(s->t);
+
+	for (guint i = 0; i < happened->len; i++) {
+		struct finding *f = happened->pdata[i];
+		GBytes *key;
+
+		if (f->kind != FINDING_DEADLOCK || f->requests->len > MAX_LENGTH) {
+			report_add(s->report, f);
+			continue;
+		}
+		add_witness(s, f);
+		key = happened_key(s, f);
+		if (g_hash_table_contains(s->settled, key)) /* the same places, twice */
+			report_add(s->report, f);
+		else
+			settle(s, key, f);
+		g_bytes_unref(key);
+	}
+	g_ptr_array_free(happened, TRUE);
 }
 
 /* -- the whole ------------------------------------------------------------------------ */
@@ -620,6 +688,7 @@ struct report *deadlocks_find(struct trace *t, const struct race_options *option
 	s.cancelled = s.smt == NULL;
 	if (!s.cancelled) {
 		effort_init(&s.effort, t->events_count, options);
+		add_happened(&s);
 		collect_requests(&s);
 		mark_cycles(&s);
 		link_wants(&s);

@@ -7,6 +7,7 @@
 #include "engine/record/interpose.h"
 #include "engine/record/missing.h"
 #include "engine/record/session.h"
+#include "engine/trace/ending.h"
 #include "engine/trace/formats.h"
 
 const char *const record_strategies[] = {
@@ -111,6 +112,8 @@ bool session_record(const struct session_options *options, struct session *s,
 		s->facts.status = LOG_FULL;
 		s->facts.error = s->result.log_error;
 	}
+	if (s->trace != NULL)
+		record_note_ending(s->trace, &s->facts, &s->result);
 	bool ok = s->trace != NULL &&
 	          trace_write(s->trace, s->output, TRACE_BINARY, NULL, NULL, error);
 	unlink(o.config.log); /* nothing half-written stays */

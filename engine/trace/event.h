@@ -62,8 +62,8 @@ enum event_flag {
 	/* An acquire, take or wait that could have ended without it: a try, or with a time
 	 * limit.  It never waits for ever: see event_is_request.  (WAIT: recordings only.) */
 	EVENT_TRY = 64,
-	/* A RET by which the invocation did not come back, but was left: by a jump, an exception
-	 * or the end of its thread (recordings only). */
+	/* A RET by which the invocation did not come back, but was left: by a jump, an
+	 * exception or the end of its thread (recordings only). */
 	EVENT_LEFT = 128,
 };
 
@@ -73,7 +73,9 @@ struct event {
 	/*
 	 * Access: the value (index of trace.values, 0 unknown; an RMW has a V_PAIR).
 	 * ACT, CALL, RET: index of trace.invocations.  UBEG, MISS: index of trace.values, a
-	 * V_LIST of tokens.  MISUSE: index of trace.values, a V_TOKEN.  Otherwise 0.
+	 * V_LIST of tokens.  MISUSE: index of trace.values, a V_TOKEN.
+	 * WANT: 1 when the object is a semaphore, which its other events need not tell.
+	 * Otherwise 0.
 	 */
 	uint32_t aux;
 	uint16_t thread;

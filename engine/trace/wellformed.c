@@ -39,7 +39,7 @@ static const char *thread_name(const struct builder *b, uint32_t thread)
 	return builder_text(b, AT(b->threads, struct thread, thread)->name);
 }
 
-static struct lock *lock_of(struct builder *b, uint32_t object)
+struct lock *builder_lock(struct builder *b, uint32_t object)
 {
 	while (b->locks->len <= object) {
 		struct lock l = { .owner = NONE };
@@ -90,7 +90,7 @@ static bool acquire_free(const struct refusal *r, struct lock *l, const struct e
 
 static bool check_acquire(const struct refusal *r, struct event *e)
 {
-	struct lock *l = lock_of(r->b, e->target);
+	struct lock *l = builder_lock(r->b, e->target);
 	if (l->owner == e->thread) { /* re-entrant, in either mode */
 		l->depth++;
 		e->flags |= EVENT_INERT;
@@ -118,7 +118,7 @@ static bool check_acquire(const struct refusal *r, struct event *e)
 
 static bool check_release(const struct refusal *r, struct event *e)
 {
-	struct lock *l = lock_of(r->b, e->target);
+	struct lock *l = builder_lock(r->b, e->target);
 	if (l->owner == e->thread && (e->op == OP_REL || l->depth > 1)) {
 		if (--l->depth)
 			e->flags |= EVENT_INERT;
@@ -300,6 +300,8 @@ static bool check_event(const struct refusal *r, struct event *e)
 	case OP_LEAVE:
 		return check_close(r, e);
 	case OP_WANT:
+		e->aux = builder_lock(r->b, e->target)->semaphore;
+		/* fall through */
 	case OP_WANTJOIN:
 		builder_state(r->b, e->thread)->wants = true;
 		e->flags |= EVENT_INERT;

@@ -377,6 +377,32 @@ static void explain_cycle(const struct session *s, const struct finding *f, GStr
 	g_string_append(out, ". C shows the graph.");
 }
 
+static void explain_waits(const struct session *s, const struct finding *f, GString *out)
+{
+	bool stuck = f->kind == FINDING_STUCK;
+
+	g_string_append(out, stuck ? "This run ended with threads that wait for ever: "
+	                           : "This run ended in this deadlock: ");
+	for (guint i = 0; i < f->waits->len; i++) {
+		g_string_append(out, i ? "; " : "");
+		append_wait(s->trace, &g_array_index(f->waits, struct wait, i), out);
+	}
+	g_string_append_c(out, '.');
+}
+
+static void explain_misuse(const struct session *s, const struct finding *f, GString *out)
+{
+	append_thread(s, f->second, out);
+	g_string_append_printf(out, ": %s. ", f->note ? f->note : "a lock is misused");
+	if (f->first != f->second) {
+		append_thread(s, f->first, out);
+		g_string_append(out, " had done the ");
+		describe_event(s, f->first, out);
+		g_string_append(out, " before. ");
+	}
+	g_string_append(out, "It happened in this very run; what follows is undefined.");
+}
+
 static void explain_deadlock(const struct session *s, const struct finding *f, GString *out)
 {
 	for (guint i = 0; f->requests && i < f->requests->len; i++) {
@@ -455,8 +481,12 @@ void explain_entry(const struct session *s, const struct entry *entry, GString *
 		        budget_text(f->budget));
 	} else if (f->kind == FINDING_ATOMIC_SET_VIOLATION) {
 		explain_cycle(s, f, out);
+	} else if (f->waits && f->verdict == VERDICT_HAPPENED) {
+		explain_waits(s, f, out);
 	} else if (f->kind == FINDING_DEADLOCK) {
 		explain_deadlock(s, f, out);
+	} else if (f->kind == FINDING_LOCK_MISUSE) {
+		explain_misuse(s, f, out);
 	} else if (f->kind == FINDING_USE_AFTER_FREE || f->kind == FINDING_ORDER_VIOLATION) {
 		explain_violation(s, f, out);
 	} else if (f->kind != FINDING_DATA_RACE) {
