@@ -378,29 +378,6 @@ static void cov_release(struct cov *c)
 	g_array_unref(c->candidates);
 }
 
-/* The invocations that begin at two events and are on one object. */
-static bool common_calls(struct model *m, const uint32_t events[2], struct call pair[2],
-                         struct call_scratch scratch[2])
-{
-	struct call calls[2][MOST_CALLS];
-	uint32_t counts[2];
-	for (int side = 0; side < 2; side++) {
-		uint32_t end = events[side];
-		if (m->t->events[end].op == OP_CALL)
-			end = m->t->index->partner[end];
-		counts[side] =
-		        end == NONE ? 0 : model_calls(m, end, calls[side], &scratch[side]);
-	}
-	for (uint32_t i = 0; i < counts[0]; i++)
-		for (uint32_t k = 0; k < counts[1]; k++)
-			if (calls[0][i].object == calls[1][k].object) {
-				pair[0] = calls[0][i];
-				pair[1] = calls[1][k];
-				return true;
-			}
-	return false;
-}
-
 struct finding *cov_decide(struct model *m, uint32_t e1, uint32_t e2,
                            const struct cov_options *options, const struct progress *progress,
                            struct error *error)
@@ -409,15 +386,15 @@ struct finding *cov_decide(struct model *m, uint32_t e1, uint32_t e2,
 	uint32_t events[2] = { MIN(e1, e2), MAX(e1, e2) };
 	struct call pair[2];
 	struct call_scratch scratch[2];
-	bool overflow = false;
+	bool commute;
 	const char *what = NULL;
 	if (events[1] >= t->events_count)
 		what = "the trace has fewer events";
 	else if (t->events[e1].thread == t->events[e2].thread)
 		what = "they are of one thread";
-	else if (!common_calls(m, events, pair, scratch))
+	else if (!model_common_calls(m, events[0], events[1], pair, scratch, &commute))
 		what = "they are not on one object with a specification";
-	else if (model_commute(m, &pair[0], &pair[1], &overflow))
+	else if (commute)
 		what = "they commute";
 	if (what != NULL) {
 		error_set(error, trace_name(t),

@@ -82,6 +82,13 @@ static inline bool model_specified(const struct model *m, uint32_t instance)
 /* Do two invocations of one object commute by its specification?  Open means no. */
 bool model_commute(struct model *m, const struct call *a, const struct call *b, bool *overflow);
 
+/*
+ * The invocations of two events (ACT, CALL, or a built-in's) that are on one object; of several
+ * objects, one on which they do not commute.  False when no object is common to both.
+ */
+bool model_common_calls(struct model *m, uint32_t e1, uint32_t e2, struct call pair[2],
+                        struct call_scratch scratch[2], bool *commute);
+
 /* For reports, owned by the caller: `put("a.com", c1) / nil`; the condition with the values
  * in it; a point `o:w:"a.com"`; the object's name. */
 char *model_call_text(const struct model *m, const struct call *c);

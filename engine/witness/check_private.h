@@ -158,6 +158,12 @@ bool invocations_closed(const struct checker *c, uint32_t spared, GString *reaso
 bool claim_conflicts(const struct checker *c, const uint32_t *pair, GString *reason);
 bool claim_ends_with(const uint32_t *last_two, const uint32_t *pair);
 bool claim_prefix(struct checker *c, const uint32_t *sequence, size_t length, GString *reason);
+/* One step: false and `reason` when the event breaks a rule of those asked, else it is taken. */
+bool checker_step_asked(struct checker *c, uint32_t e, struct asked asked, GString *reason);
+
+/* check_order.c */
+bool claim_cov(struct checker *c, const uint32_t *sequence, size_t length, const uint32_t *pair,
+               GString *reason);
 
 /* check_c11.c */
 bool claim_c11(struct checker *c, const uint32_t *sequence, size_t length, const uint32_t *pair,
