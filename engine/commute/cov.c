@@ -222,7 +222,7 @@ static enum smt_answer ask(struct cov *c, const struct candidate *k, bool free, 
 		smt_query_in_unobserved(q, k->end2);
 	else
 		smt_query_in(q, k->end2);
-	rule5_attach(c->rule5, q, c->t->events[k->e1].thread, free ? k->end2 : NONE);
+	rule5_attach(c->rule5, q, k->e1, free ? k->end2 : NONE);
 	enum smt_answer answer = smt_query_solve(q, seconds, sequence, proof, c->progress);
 	smt_query_free(q);
 	return answer;

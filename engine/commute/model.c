@@ -330,6 +330,11 @@ uint32_t model_calls(const struct model *m, uint32_t event, struct call calls[MO
 		if (object != NONE && x->op != OP_WAKE && x->op != OP_DEPART)
 			count += builtin_call(m, event, object, x->op == OP_DESTROY ? 2 : 1,
 			                      true, &calls[count], scratch->names[count]);
+		block = event_block_used(t, x);
+		if (block != NONE)
+			count += builtin_call(m, event, m->first_block + block, 1,
+			                      alive(m, m->first_block + block, event),
+			                      &calls[count], scratch->names[count]);
 		return count;
 	default:
 		return 0;

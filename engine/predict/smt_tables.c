@@ -54,8 +54,14 @@ static void pass_blocks(const struct smt *s, struct list_maker *m)
 		struct wide run;
 		uint32_t last = NONE;
 
-		if (!op_is_access(x->op) || event_inert(x))
+		if (event_inert(x))
 			continue;
+		if (!op_is_access(x->op)) {
+			last = event_block_used(t, x);
+			if (last != NONE && t->blocks[last].free != NONE)
+				list_add(m, last, e);
+			continue;
+		}
 		run = event_variables(t, x);
 		for (uint32_t v = run.first; v < run.first + run.count; v++) {
 			uint32_t block = t->variables[v].block;

@@ -9,7 +9,7 @@
 
 #include "engine/trace/trace.h"
 
-#define TRACE_VERSION 1
+#define TRACE_VERSION 2
 
 enum trace_format { TRACE_TEXT, TRACE_STD, TRACE_BINARY };
 

@@ -248,7 +248,7 @@ static bool parse_operand(struct reader *r, const struct line *l, uint32_t size,
 	case OPERAND_VARIABLE:
 		return parse_access(r, l, size, e);
 	case OPERAND_OBJECT:
-		e->target = builder_object(r->b, at, length);
+		e->target = builder_object_text(r->b, at, length);
 		return true;
 	case OPERAND_THREAD:
 		e->target = builder_thread(r->b, at, length);

@@ -23,14 +23,14 @@ static bool refuse_pair(GString *reason, uint32_t a, uint32_t b, const char *why
 	return false;
 }
 
-/* Does the access touch the block? */
+/* Does the event touch the block: an access, or an operation on a lock, ... that lies in it? */
 static bool touches(const struct checker *c, uint32_t e, uint32_t block)
 {
 	const struct event *x = at(c, e);
 	struct wide run;
 
 	if (!op_is_access(x->op))
-		return false;
+		return event_block_used(c->t, x) == block;
 	run = event_variables(c->t, x);
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
 		if (c->t->variables[v].block == block)

@@ -184,11 +184,31 @@ static bool rule_tryfail(const struct checker *c, uint32_t e, GString *reason)
 	        g_array_index(holders, struct need, first).before);
 }
 
+/* Rules 4 and 6 for the block that a lock, condition, ... lies in. */
+static bool rule_object_block(const struct checker *c, uint32_t e, bool pair, GString *reason)
+{
+	uint32_t block = event_block_used(c->t, at(c, e));
+	const struct block *b;
+
+	if (block == NONE)
+		return true;
+	b = &c->t->blocks[block];
+	if (b->alloc != NONE && !taken(c, b->alloc))
+		return check_refuse(c, reason, "rule 4 (must-order)", e,
+		                    "comes before event %u, which allocates its block",
+		                    b->alloc);
+	return pair || b->free == NONE || !taken(c, b->free) ||
+	       check_refuse(c, reason, "rule 6 (freed blocks)", e,
+	                    "comes after event %u, which frees its block", b->free);
+}
+
 /* `free_destroyed`: the pair itself may come after the destruction, as after a free. */
 static bool rule_sync(const struct checker *c, uint32_t e, bool free_destroyed, GString *reason)
 {
 	const struct event *x = at(c, e);
 
+	if (!rule_object_block(c, e, free_destroyed, reason))
+		return false;
 	if (!free_destroyed && c->f.destroy != NULL && c->f.destroy[e] != NONE &&
 	    taken(c, c->f.destroy[e]))
 		return check_refuse(c, reason, "rule 6 (freed blocks)", e,

@@ -12,7 +12,7 @@ struct maker {
 	struct run_state *state; /* NULL: results are any */
 	struct texts *texts;
 	GString *out;
-	int lock_owner[2];
+	int lock_owner[2], block_owner; /* of the lock in the block */
 	uint32_t open[COV_THREADS];
 	struct val open_names[COV_THREADS][8];
 	char open_texts[COV_THREADS][8][8];
@@ -125,6 +125,20 @@ static void lock_or_unlock(struct maker *k, uint32_t t)
 	}
 }
 
+/* What lies in the block. */
+static void block_object(struct maker *k, uint32_t t)
+{
+	if (roll(k->d, 3) == 0) {
+		g_string_append_printf(k->out, "T%u|signal(p.c)|1\n", t);
+	} else if (k->block_owner == (int)t) {
+		k->block_owner = -1;
+		g_string_append_printf(k->out, "T%u|rel(p.l)|1\n", t);
+	} else if (k->block_owner == -1) {
+		k->block_owner = (int)t;
+		g_string_append_printf(k->out, "T%u|acq(p.l)|1\n", t);
+	}
+}
+
 /* Operations of a condition, destructions. */
 static void object_event(struct maker *k, uint32_t t)
 {
@@ -150,6 +164,8 @@ static void one_event(struct maker *k, uint32_t t)
 		if (!k->freed && roll(k->d, 3) == 0) {
 			k->freed = true;
 			g_string_append_printf(k->out, "T%u|free(p)|1\n", t);
+		} else if (roll(k->d, 3) == 0) {
+			block_object(k, t);
 		} else {
 			g_string_append_printf(k->out, "T%u|%c(p)|1\n", t, "rw"[roll(k->d, 2)]);
 		}
@@ -171,6 +187,7 @@ struct trace *cov_random_run(struct dice *d, const struct spec_object *o, bool e
 		           .o = o,
 		           .out = g_string_new("#! object o thing\n"),
 		           .lock_owner = { -1, -1 },
+		           .block_owner = -1,
 		           .memory = roll(d, 2),
 		           .scopes = roll(d, 3) == 0,
 		           .objects = roll(d, 3) == 0,
@@ -253,7 +270,9 @@ static uint32_t block_of(const struct cov_search *s, uint32_t e, bool *end)
 	*end = x->op == OP_FREE;
 	return x->op == OP_FREE      ? x->target
 	       : op_is_access(x->op) ? s->t->variables[x->target].block
-	                             : NONE;
+	       : op_table[x->op].operand == OPERAND_OBJECT
+	               ? s->t->objects[x->target].block
+	               : NONE;
 }
 
 /* The object that it ends or uses. */
@@ -345,10 +364,8 @@ static bool must_before(const struct cov_search *s, uint32_t e)
 	for (uint32_t f = 0; f < e; f++) {
 		const struct event *y = &t->events[f];
 		bool fork = y->op == OP_FORK && y->target == x->thread;
-		bool alloc =
-		        y->op == OP_ALLOC &&
-		        ((x->op == OP_FREE && x->target == y->target) ||
-		         (op_is_access(x->op) && t->variables[x->target].block == y->target));
+		bool end;
+		bool alloc = y->op == OP_ALLOC && block_of(s, e, &end) == y->target;
 		if ((fork || alloc) && !s->taken[f])
 			return false;
 	}
@@ -367,6 +384,17 @@ static bool interrupted(const struct cov_search *s, uint32_t e)
 	return false;
 }
 
+static bool lock_is_free(const struct cov_search *s, uint32_t e)
+{
+	uint32_t lock = s->t->events[e].target;
+	for (uint32_t i = s->length; i-- > 0 && !s->private_lock[lock];) {
+		const struct event *y = &s->t->events[s->sequence[i]];
+		if (y->target == lock && (y->op == OP_REL || y->op == OP_ACQ))
+			return y->op == OP_REL;
+	}
+	return true;
+}
+
 static bool may_come(struct cov_search *s, uint32_t e)
 {
 	const struct trace *t = s->t;
@@ -382,28 +410,25 @@ static bool may_come(struct cov_search *s, uint32_t e)
 		    y->target == x->target && s->sequence[i] > e && e != s->e2)
 			return false;
 	}
+	bool end;
+	uint32_t block = block_of(s, e, &end);
+	for (uint32_t i = 0; i < s->length && !end; i++) {
+		const struct event *y = &t->events[s->sequence[i]];
+		if (y->op == OP_FREE && y->target == block && block != NONE && e != s->e2)
+			return false;
+	}
 	if (op_is_access(x->op)) {
-		uint32_t block = t->variables[x->target].block, last = NONE;
+		uint32_t last = NONE;
 		for (uint32_t i = 0; i < s->length; i++) {
 			const struct event *y = &t->events[s->sequence[i]];
-			if (y->op == OP_FREE && y->target == block && e != s->e2)
-				return false;
 			if (y->op == OP_WRITE && y->target == x->target)
 				last = s->sequence[i];
 		}
 		return x->op != OP_READ || exempt || s->scope[e] != NONE ||
 		       last == s->writer[e];
 	}
-	if (x->op == OP_ACQ && !s->private_lock[x->target]) {
-		for (uint32_t i = s->length; i-- > 0;) {
-			const struct event *y = &t->events[s->sequence[i]];
-			if (y->op == OP_REL && y->target == x->target)
-				return true;
-			if (y->op == OP_ACQ && y->target == x->target)
-				return false;
-		}
-		return true;
-	}
+	if (x->op == OP_ACQ)
+		return lock_is_free(s, e);
 	if (x->op == OP_CALL)
 		return !interrupted(s, e);
 	if (x->op == OP_ACT || x->op == OP_RET)
@@ -437,7 +462,7 @@ static bool reached(const struct cov_search *s)
 	if (s->race)
 		return race_reached(s);
 	if (!s->taken[s->end2] || s->own[x->thread][s->place[x->thread]] != s->e1 ||
-	    !must_before(s, s->e1))
+	    !must_before(s, s->e1) || (x->op == OP_ACQ && !lock_is_free(s, s->e1)))
 		return false;
 	for (uint32_t e = 0; e < s->n; e++)
 		if (s->t->events[e].op == OP_CALL && s->taken[e] &&

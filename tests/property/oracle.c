@@ -190,9 +190,14 @@ static void rule_conditions(struct rules *r)
 
 static bool in_block(const struct rules *r, uint32_t e, uint32_t block)
 {
+	enum op op = (enum op)event(r, e)->op;
 	struct wide run;
 
-	if (!op_is_access(event(r, e)->op) || event_inert(event(r, e)))
+	if (event_inert(event(r, e)))
+		return false;
+	if (op_table[op].operand == OPERAND_OBJECT && op != OP_WAKE && op != OP_DEPART)
+		return r->t->objects[event(r, e)->target].block == block;
+	if (!op_is_access(op))
 		return false;
 	run = event_variables(r->t, event(r, e));
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {

@@ -27,6 +27,7 @@ struct generator {
 	int depth[MAX_OBJECTS];                         /* re-entrant acquires of it */
 	bool reader[MAX_OBJECTS][MAX_THREADS];          /* who holds it shared */
 	int semaphore, messages, received, block_state; /* 0 none, 1 allocated, 2 freed */
+	int block_owner;                                /* of the lock in the block, -1 free */
 	int round, arrived, departed;                   /* of the barrier */
 	int value[32];                                  /* of each variable, with values */
 	int clock;
@@ -266,6 +267,23 @@ static bool step_message(struct generator *g, int t)
 	return emit(g, t, "snd(g%d)", g->messages++);
 }
 
+/* A lock, a condition or a semaphore in the block; another one in another life of it. */
+static bool step_block_lock(struct generator *g, int t)
+{
+	if (g->options->conditions && chance(g, 30))
+		return emit(g, t, chance(g, 60) ? "signal(p.c)" : "broadcast(p.c)");
+	if (g->options->semaphores && chance(g, 30))
+		return emit(g, t, "post(p.s)");
+	if (g->block_owner == t) {
+		g->block_owner = -1;
+		return emit(g, t, "rel(p.l)");
+	}
+	if (g->block_owner >= 0)
+		return g->options->tries && emit(g, t, "tryfail(p.l)");
+	g->block_owner = t;
+	return emit(g, t, "acq(p.l)");
+}
+
 static bool step_block(struct generator *g, int t)
 {
 	char name[16];
@@ -273,6 +291,7 @@ static bool step_block(struct generator *g, int t)
 
 	if (g->block_state != 1 && chance(g, 70)) {
 		g->block_state = 1;
+		g->block_owner = -1;
 		return emit(g, t, "alloc(p,8)");
 	}
 	if (g->block_state == 0)
@@ -281,6 +300,8 @@ static bool step_block(struct generator *g, int t)
 		g->block_state = 2;
 		return emit(g, t, "free(p)");
 	}
+	if (g->options->locks > 0 && chance(g, 35))
+		return step_block_lock(g, t);
 	g_snprintf(name, sizeof(name), "p.f%d", v);
 	return access_plain(g, t, name, 20 + v);
 }
@@ -348,6 +369,7 @@ static void prepare(struct generator *g)
 		g->thread[t].forked = t == 0 || !g->options->forks;
 		g->thread[t].scope = g->thread[t].wait_lock = -1;
 	}
+	g->block_owner = -1;
 	for (int l = 0; l < MAX_OBJECTS; l++)
 		g->owner[l] = -1;
 	g_string_append(g->text, "#! heddle 1\n");
