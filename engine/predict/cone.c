@@ -7,6 +7,7 @@
  * same list by value.
  */
 #include "engine/predict/cone.h"
+#include "engine/predict/core.h"
 
 #include <string.h>
 
@@ -267,7 +268,9 @@ static void try_of_lock(struct cones *c, uint32_t e, GArray *list)
 			break;
 		}
 	}
-	if (list->len > 1) /* one of them would do */
+	if (list->len == 0 && core_try_need(c->t, e) == TRY_DESTROYED)
+		core_try_sections(c->t, e, list);
+	if (list->len > 0) /* another section would do, and C11 does not know of tries */
 		not_exact(c, e);
 }
 

@@ -24,6 +24,7 @@ struct generator {
 	uint32_t count; /* events so far */
 	struct runner thread[MAX_THREADS];
 	int owner[MAX_OBJECTS];                         /* of each lock, -1 free */
+	bool destroyed[MAX_OBJECTS];                    /* and not taken since */
 	int depth[MAX_OBJECTS];                         /* re-entrant acquires of it */
 	bool reader[MAX_OBJECTS][MAX_THREADS];          /* who holds it shared */
 	int semaphore, messages, received, block_state; /* 0 none, 1 allocated, 2 freed */
@@ -100,13 +101,28 @@ static bool step_sized(struct generator *g, int t)
 	return emit(g, t, "%s%d(m+%d)", chance(g, 50) ? "w" : "r", size, below(g, 5 - size));
 }
 
+/* The same with values; the first access of the variable may be an rmw. */
+static bool step_atomic_value(struct generator *g, int t, int kind, const char *order)
+{
+	int *value = &g->value[30], old = *value;
+
+	if (kind == 0)
+		return emit(g, t, "ar(a)=%d;%s", old, chance(g, 50) ? "rlx" : "acq");
+	*value = below(g, 2);
+	if (kind == 1)
+		return emit(g, t, "aw(a)=%d;%s", *value, chance(g, 50) ? "rlx" : "rel");
+	return emit(g, t, "rmw(a)=%d>%d;%s", old, *value, order);
+}
+
 static bool step_atomic(struct generator *g, int t)
 {
 	int kind = below(g, 4);
 	const char *order = orders[below(g, 5)];
 
 	if (chance(g, 15)) /* what a data race with an atomic needs */
-		return emit(g, t, "%s(a)", chance(g, 50) ? "w" : "r");
+		return access_plain(g, t, "a", 30);
+	if (g->options->values && kind < 3)
+		return step_atomic_value(g, t, kind, order);
 	if (kind == 3)
 		return emit(g, t, "fence(%s)", order);
 	if (kind == 2)
@@ -138,11 +154,13 @@ static bool step_lock(struct generator *g, int t)
 	if (g->options->rwlocks && chance(g, 50)) {
 		if (g->owner[l] >= 0)
 			return false;
+		g->destroyed[l] = false;
 		g->reader[l][t] = true;
 		return emit(g, t, "racq(l%d)", l);
 	}
-	if (!lock_free(g, l))
+	if (!lock_free(g, l) || (g->destroyed[l] && chance(g, 60)))
 		return false;
+	g->destroyed[l] = false;
 	g->owner[l] = t;
 	return emit(g, t, "acq(l%d)", l);
 }
@@ -153,7 +171,11 @@ static bool step_try(struct generator *g, int t)
 
 	if (g->options->semaphores && chance(g, 40))
 		return g->semaphore == 0 && emit(g, t, "taketryfail(s)");
-	if (lock_free(g, l) || g->owner[l] == t || g->reader[l][t])
+	if (lock_free(g, l) && !g->destroyed[l] && chance(g, 20)) {
+		g->destroyed[l] = true;
+		return emit(g, t, "destroy(l%d)", l);
+	}
+	if (lock_free(g, l) ? !g->destroyed[l] : g->owner[l] == t || g->reader[l][t])
 		return false;
 	return emit(g, t, "tryfail(l%d)", l);
 }
