@@ -24,9 +24,10 @@ struct site_pair {
 	                      * that clash at two access points may be counted twice) */
 	bool must;           /* one in the list stands for all that the cone orders */
 	bool happened;       /* one is enough */
-	bool cut;            /* there are more than the list takes */
+	bool cut;            /* the list is full */
 };
-enum { MOST_OF_A_PAIR = 64 };
+/* What --budget does not bound is memory: so many candidates are listed in all. */
+enum { MOST_LISTED = 2000000 };
 
 struct cov {
 	struct model *m;
@@ -38,7 +39,8 @@ struct cov {
 	struct rule5 *rule5;
 	struct semantics semantics;
 	double left; /* seconds of the whole budget */
-	bool unknown;
+	bool unknown, spent; /* some has no verdict; for want of time */
+	uint32_t cut;        /* pairs of locations of which some are in no list */
 	GHashTable *pairs; /* struct site_pair, by sites */
 	const struct progress *progress;
 	struct error *error;
@@ -106,7 +108,7 @@ static bool stands_for_itself(struct cov *c, const struct candidate *k, uint32_t
 		p->others += older + again;
 	else if (again)
 		p->others++;
-	else if (p->candidates++ >= MOST_OF_A_PAIR) {
+	else if (p->candidates++ > 0 && c->candidates->len >= MOST_LISTED) {
 		p->others += 1 + older;
 		p->cut = true;
 		*all = false;
@@ -276,6 +278,7 @@ static struct finding *decide(struct cov *c, const struct candidate *k)
 		            : seconds < c->options.budget_pair ? "total"
 		                                               : "pair";
 		c->unknown = true;
+		c->spent |= answer != SMT_WITNESS;
 	}
 	if (f != NULL && !k->happened)
 		f->by = "smt";
@@ -323,7 +326,8 @@ static bool decide_sites(struct cov *c, guint from, guint to)
 	best->count = to - from + (p ? p->others : 0);
 	if (p && p->cut && best->verdict == VERDICT_IMPOSSIBLE) {
 		best->verdict = VERDICT_UNKNOWN;
-		best->budget = "pairs of the two locations";
+		best->budget = "candidates";
+		c->cut++;
 		proof_free(best->proof);
 		best->proof = NULL;
 		c->unknown = true;
@@ -463,7 +467,12 @@ struct report *cov_find(struct model *m, const struct cov_options *options,
 		for (guint i = 0; i < m->notes->len; i++)
 			report_note(c.report, "%s", (char *)m->notes->pdata[i]);
 		c.report->complete = !c.unknown && m->t->complete;
-		c.report->budget_spent = c.unknown;
+		c.report->budget_spent = c.spent;
+		if (c.cut > 0)
+			report_note(c.report,
+			            "more than %u pairs of events: of %u pairs of locations some "
+			            "were not looked at",
+			            MOST_LISTED, c.cut);
 		report_finish(c.report);
 	} else {
 		report_free(c.report);
