@@ -5,6 +5,7 @@
 #include "tui/lesson/lesson.h"
 
 #include "engine/base/child.h"
+#include "engine/base/input.h"
 
 #include <errno.h>
 #include <glib/gstdio.h>
@@ -18,14 +19,10 @@
 
 static bool copy_file(const char *from, const char *to, struct error *error)
 {
-	char *text;
-	gsize length;
-	GError *trouble = NULL;
-	if (!g_file_get_contents(from, &text, &length, &trouble)) {
-		error_set(error, from, NULL, "cannot be read: %s", trouble->message);
-		g_error_free(trouble);
+	size_t length;
+	char *text = input_text(from, "lesson's file", &length, error);
+	if (text == NULL)
 		return false;
-	}
 	bool good = file_write_whole(to, text, length, error);
 	g_free(text);
 	return good;
@@ -159,8 +156,9 @@ static bool is_cxx(const char *name)
 
 bool lesson_spec_binds(const struct lesson *l, guint i)
 {
-	char *path = g_build_filename(l->folder, l->specs->pdata[i], NULL), *text = NULL;
-	bool binds = g_file_get_contents(path, &text, NULL, NULL) &&
+	char *path = g_build_filename(l->folder, l->specs->pdata[i], NULL);
+	char *text = input_text(path, "specification", NULL, NULL);
+	bool binds = text && g_utf8_validate(text, -1, NULL) &&
 	             g_regex_match_simple("^\\s*bind\\s", text, G_REGEX_MULTILINE, 0);
 	g_free(text);
 	g_free(path);
