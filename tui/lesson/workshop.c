@@ -9,11 +9,16 @@
 
 #include <errno.h>
 #include <glib/gstdio.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* A sample ends within a second; `timeout` says so when a command did not. */
+enum { RUN_SECONDS = 20, STATUS_TIMEOUT = 124 };
 
 /* -- the folder ---------------------------------------------------------------------------- */
 
@@ -197,32 +202,74 @@ GPtrArray *lesson_recipe(const struct lesson *l, bool mended)
 	return recipe;
 }
 
-static void join_errors(gpointer data)
+/* In the child: C-c is for the program that runs, not for the lesson; what it says comes to us in
+ * one piece, and none of its files becomes larger than this. */
+static void prepare_child(gpointer unused)
 {
+	const rlim_t largest = 1000000 * (rlim_t)1024; /* bytes */
+	struct rlimit limit;
+	signal(SIGINT, SIG_DFL);
+	signal(SIGQUIT, SIG_DFL);
 	dup2(STDOUT_FILENO, STDERR_FILENO);
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur > largest) {
+		limit.rlim_cur = largest;
+		setrlimit(RLIMIT_FSIZE, &limit);
+	}
 }
 
-/* `heddle` is this binary, wherever it is.  The status as a shell has it; but there is none: the
- * words of a lesson are a compiler's and a program's arguments. */
+/* The words of a command; `heddle` is this binary, wherever it is, and is ended when the time is
+ * up.  NULL: they are none. */
+static char **words_of(const char *command)
+{
+	char **given = NULL;
+	if (!g_shell_parse_argv(command, NULL, &given, NULL))
+		return NULL;
+	if (strcmp(given[0], "heddle") != 0)
+		return given;
+	GPtrArray *words = g_ptr_array_new();
+	char *self = g_file_read_link("/proc/self/exe", NULL);
+	const char *limit[] = { "timeout", "--foreground", "-k", "5" };
+	for (size_t i = 0; i < G_N_ELEMENTS(limit); i++)
+		g_ptr_array_add(words, g_strdup(limit[i]));
+	g_ptr_array_add(words, g_strdup_printf("%d", RUN_SECONDS));
+	g_ptr_array_add(words, self ? self : g_strdup("heddle"));
+	for (char **word = given + 1; *word; word++)
+		g_ptr_array_add(words, g_strdup(*word));
+	g_ptr_array_add(words, NULL);
+	g_strfreev(given);
+	return (char **)g_ptr_array_free(words, FALSE);
+}
+
+/* Without a shell: the words of a lesson are a compiler's and a program's arguments.  A program
+ * that does not end, or writes without end, is ended.  The status as a shell has it, that of
+ * `timeout` when the time was up. */
 static int run_in(const struct workshop *w, const char *command, GString *said)
 {
-	char **argv = NULL, *out = NULL, *self = g_file_read_link("/proc/self/exe", NULL);
+	void (*interrupt)(int) = signal(SIGINT, SIG_IGN);
+	void (*quit)(int) = signal(SIGQUIT, SIG_IGN);
+	char **argv = words_of(command), *out = NULL;
 	int status = 0;
-	bool ran = g_shell_parse_argv(command, NULL, &argv, NULL);
-	if (ran && self && strcmp(argv[0], "heddle") == 0) {
-		g_free(argv[0]);
-		argv[0] = g_strdup(self);
-	}
-	ran = ran && g_spawn_sync(w->folder, argv, NULL, G_SPAWN_SEARCH_PATH, join_errors, NULL,
-	                          &out, NULL, &status, NULL);
+	bool ran = argv && g_spawn_sync(w->folder, argv, NULL, G_SPAWN_SEARCH_PATH,
+	                                prepare_child, NULL, &out, NULL, &status, NULL);
+	signal(SIGINT, interrupt);
+	signal(SIGQUIT, quit);
 	if (out)
 		g_string_append(said, out);
 	g_free(out);
 	g_strfreev(argv);
-	g_free(self);
 	if (!ran)
 		return 127;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* A program that was ended because it did not end, or by the student. */
+static const char *ended(int status)
+{
+	return status == STATUS_TIMEOUT || status == 128 + SIGKILL
+	               ? "did not end: does a thread wait for a lock that nobody releases, or "
+	                 "does a loop never stop?"
+	       : status == 128 + SIGINT ? "was interrupted"
+	                                : NULL;
 }
 
 static bool is_recording(const char *command)
@@ -242,7 +289,11 @@ bool workshop_make(struct workshop *w, GString *said, struct error *error)
 		int status = run_in(w, command, here);
 		bool bad = is_recording(command) ? status == 125 || status == 127 || status == 2
 		                                 : status != 0;
-		if (bad)
+		if (g_str_has_prefix(command, "heddle record"))
+			w->status = status;
+		if (ended(status))
+			good = error_set(error, command, NULL, "%s", ended(status));
+		else if (bad)
 			good = error_set(error, command,
 			                 is_recording(command)
 			                         ? "'heddle doctor' looks what is missing here"
