@@ -274,7 +274,7 @@ END_TEST
 START_TEST(fork_of_a_thread_that_has_run)
 {
 	struct error e;
-	ck_assert_ptr_null(trace_open("tests/unit/data/fork-of-a-running-thread.hdl", NULL, NULL,
+	ck_assert_ptr_null(trace_open("tests/unit/data/fork-of-a-running-thread.trace", NULL, NULL,
 	                              &e));
 	ck_assert(strstr(e.what, "before its fork") != NULL);
 }
