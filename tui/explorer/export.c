@@ -7,6 +7,7 @@
 #include "tui/explorer/guide.h"
 #include "tui/explorer/story.h"
 
+#include "engine/base/child.h"
 #include "engine/base/streams.h"
 #include "engine/record/recorded.h"
 #include "engine/witness/witness.h"
@@ -369,19 +370,6 @@ static guint replay_options(char **words)
 	return n;
 }
 
-/* The words as they would be typed. */
-static char *spelt(char *const *words)
-{
-	GString *out = g_string_new(NULL);
-	for (; *words; words++) {
-		bool plain = **words && strpbrk(*words, " \t\n'\"\\$`;&|<>()*?[]#~!{}") == NULL;
-		char *quoted = plain ? g_strdup(*words) : g_shell_quote(*words);
-		g_string_append_printf(out, "%s%s", out->len ? " " : "", quoted);
-		g_free(quoted);
-	}
-	return g_string_free(out, FALSE);
-}
-
 /* Written beside the trace; the path, or NULL and `error`. */
 static char *write_replayed(const struct session *s, struct error *error)
 {
@@ -431,7 +419,7 @@ static char **replay_words(char **options, guint count, char *path, char **progr
 static bool ask_about(struct app *app, char **program, char **words, struct error *error)
 {
 	enum { READABLE = 800 }; /* columns: half of the smallest screen */
-	char *command = spelt(program);
+	char *command = child_spelt(program);
 	bool readable = text_columns(command) <= READABLE;
 	if (readable)
 		app_ask(app,
