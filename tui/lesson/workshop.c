@@ -5,7 +5,6 @@
 #include "tui/lesson/lesson.h"
 
 #include "engine/base/child.h"
-#include "engine/base/input.h"
 
 #include <errno.h>
 #include <glib/gstdio.h>
@@ -24,10 +23,14 @@ enum { RUN_SECONDS = 20, STATUS_TIMEOUT = 124 };
 
 static bool copy_file(const char *from, const char *to, struct error *error)
 {
-	size_t length;
-	char *text = input_text(from, "lesson's file", &length, error);
-	if (text == NULL)
+	char *text;
+	gsize length;
+	GError *trouble = NULL;
+	if (!g_file_get_contents(from, &text, &length, &trouble)) {
+		error_set(error, from, NULL, "cannot be read: %s", trouble->message);
+		g_error_free(trouble);
 		return false;
+	}
 	bool good = file_write_whole(to, text, length, error);
 	g_free(text);
 	return good;
@@ -161,9 +164,8 @@ static bool is_cxx(const char *name)
 
 bool lesson_spec_binds(const struct lesson *l, guint i)
 {
-	char *path = g_build_filename(l->folder, l->specs->pdata[i], NULL);
-	char *text = input_text(path, "specification", NULL, NULL);
-	bool binds = text && g_utf8_validate(text, -1, NULL) &&
+	char *path = g_build_filename(l->folder, l->specs->pdata[i], NULL), *text = NULL;
+	bool binds = g_file_get_contents(path, &text, NULL, NULL) &&
 	             g_regex_match_simple("^\\s*bind\\s", text, G_REGEX_MULTILINE, 0);
 	g_free(text);
 	g_free(path);
@@ -202,55 +204,56 @@ GPtrArray *lesson_recipe(const struct lesson *l, bool mended)
 	return recipe;
 }
 
-/* In the child: C-c is for the program that runs, not for the lesson; what it says comes to us in
- * one piece, and none of its files becomes larger than this. */
+/* C-c is for the program that runs, not for the lesson; a program that writes without end fills no
+ * disk. */
 static void prepare_child(gpointer unused)
 {
-	const rlim_t largest = 1000000 * (rlim_t)1024; /* bytes */
-	struct rlimit limit;
+	enum { MOST_BYTES = 1 << 29 };
+	const struct rlimit files = { MOST_BYTES, MOST_BYTES };
+	setrlimit(RLIMIT_FSIZE, &files);
 	signal(SIGINT, SIG_DFL);
 	signal(SIGQUIT, SIG_DFL);
 	dup2(STDOUT_FILENO, STDERR_FILENO);
-	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur > largest) {
-		limit.rlim_cur = largest;
-		setrlimit(RLIMIT_FSIZE, &limit);
-	}
 }
 
-/* The words of a command; `heddle` is this binary, wherever it is, and is ended when the time is
- * up.  NULL: they are none. */
+/* The words of a command, by `timeout`; `heddle` is this binary, wherever it is.  NULL-terminated,
+ * g_strfreev; NULL for words that are none. */
 static char **words_of(const char *command)
 {
-	char **given = NULL;
-	if (!g_shell_parse_argv(command, NULL, &given, NULL))
-		return NULL;
-	if (strcmp(given[0], "heddle") != 0)
-		return given;
-	GPtrArray *words = g_ptr_array_new();
+	char **argv = NULL, *limit = g_strdup_printf("%d", RUN_SECONDS);
 	char *self = g_file_read_link("/proc/self/exe", NULL);
-	const char *limit[] = { "timeout", "--foreground", "-k", "5" };
-	for (size_t i = 0; i < G_N_ELEMENTS(limit); i++)
-		g_ptr_array_add(words, g_strdup(limit[i]));
-	g_ptr_array_add(words, g_strdup_printf("%d", RUN_SECONDS));
-	g_ptr_array_add(words, self ? self : g_strdup("heddle"));
-	for (char **word = given + 1; *word; word++)
-		g_ptr_array_add(words, g_strdup(*word));
+	GPtrArray *words = g_ptr_array_new();
+	const char *const before[] = { "timeout", "--foreground", "-k", "5", limit };
+	if (!g_shell_parse_argv(command, NULL, &argv, NULL)) {
+		g_ptr_array_unref(words);
+		g_free(limit);
+		g_free(self);
+		return NULL;
+	}
+	for (size_t i = 0; i < G_N_ELEMENTS(before); i++)
+		g_ptr_array_add(words, g_strdup(before[i]));
+	for (char **word = argv; *word; word++)
+		g_ptr_array_add(words, g_strdup(word == argv && self && strcmp(*word, "heddle") == 0
+		                                        ? self
+		                                        : *word));
 	g_ptr_array_add(words, NULL);
-	g_strfreev(given);
+	g_strfreev(argv);
+	g_free(limit);
+	g_free(self);
 	return (char **)g_ptr_array_free(words, FALSE);
 }
 
-/* Without a shell: the words of a lesson are a compiler's and a program's arguments.  A program
- * that does not end, or writes without end, is ended.  The status as a shell has it, that of
- * `timeout` when the time was up. */
+/* A program that does not end is ended.  The status as a shell has it, that of `timeout` when the
+ * time was up; but there is no shell: the words of a lesson are a compiler's and a program's
+ * arguments. */
 static int run_in(const struct workshop *w, const char *command, GString *said)
 {
-	void (*interrupt)(int) = signal(SIGINT, SIG_IGN);
-	void (*quit)(int) = signal(SIGQUIT, SIG_IGN);
 	char **argv = words_of(command), *out = NULL;
 	int status = 0;
-	bool ran = argv && g_spawn_sync(w->folder, argv, NULL, G_SPAWN_SEARCH_PATH,
-	                                prepare_child, NULL, &out, NULL, &status, NULL);
+	void (*interrupt)(int) = signal(SIGINT, SIG_IGN);
+	void (*quit)(int) = signal(SIGQUIT, SIG_IGN);
+	bool ran = argv && g_spawn_sync(w->folder, argv, NULL, G_SPAWN_SEARCH_PATH, prepare_child,
+	                                NULL, &out, NULL, &status, NULL);
 	signal(SIGINT, interrupt);
 	signal(SIGQUIT, quit);
 	if (out)
