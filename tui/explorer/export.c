@@ -302,6 +302,18 @@ static void write_export(struct app *app, char **words)
 }
 
 /* A script is written once and run often: what it names is written over. */
+void export_text(struct app *app, const char *name, const char *text)
+{
+	const char *words[] = { name, text, NULL };
+	bool asks = !app->scripted && g_file_test(name, G_FILE_TEST_IS_REGULAR) &&
+	            !has_content(name, text);
+	if (asks)
+		app_ask(app, g_strdup_printf("%s exists: write over it?", name), write_export,
+		        g_strdupv((char **)words));
+	else
+		write_export(app, g_strdupv((char **)words));
+}
+
 bool export_write(struct app *app, const char *path, struct error *error)
 {
 	char *name = path ? g_strdup(path) : default_name(app);
@@ -315,14 +327,7 @@ bool export_write(struct app *app, const char *path, struct error *error)
 		g_free(name);
 		name = unused;
 	}
-	char *words[] = { name, text, NULL };
-	bool asks = !app->scripted && g_file_test(name, G_FILE_TEST_IS_REGULAR) &&
-	            !has_content(name, text);
-	if (asks)
-		app_ask(app, g_strdup_printf("%s exists: write over it?", name), write_export,
-		        g_strdupv(words));
-	else
-		write_export(app, g_strdupv(words));
+	export_text(app, name, text);
 	g_free(name);
 	g_free(text);
 	return true;
