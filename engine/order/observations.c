@@ -211,6 +211,8 @@ static void forget_known(struct stretches *s, uint32_t known)
 
 	while (past + 1 < s->count && s->of[past + 1].start <= known)
 		past++;
+	if (past == 0) /* there may be no array */
+		return;
 	s->count -= past;
 	memmove(s->of, s->of + past, s->count * sizeof(struct stretch));
 }
