@@ -43,7 +43,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
-#define LOG_VERSION     14
+#define LOG_VERSION     15
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
 #define LOG_CHUNK_MAGIC 0x4b434448u
@@ -417,6 +417,8 @@ struct log_config {
 	uint32_t first;        /* which of the pair goes first: 1 or 2; 0: stop there only */
 	uint32_t pair[2];      /* threads of the pair; LOG_ALL_THREADS: none */
 	uint32_t hold;         /* wait at the pair for a debugger */
+	uint32_t poison;       /* the block that this step (less one) frees is filled with
+	                        * LOG_POISON and not given out again; 0: none */
 	int32_t gate;          /* descriptor that is read while holding */
 };
 
@@ -446,6 +448,7 @@ struct log_thread { /* thread i is the ordinal-th child of its parent */
 };
 /* In the place of a clock: how a wait by futex ended, 0 or an errno, as seconds. */
 #define LOG_FUTEX_CLOCK 255
+#define LOG_POISON      0xa5
 struct log_answer { /* of a clock, in the order of the thread's questions */
 	uint32_t thread, clock;
 	int64_t seconds, nanoseconds;

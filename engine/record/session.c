@@ -7,6 +7,7 @@
 #include "engine/record/interpose.h"
 #include "engine/record/missing.h"
 #include "engine/record/session.h"
+#include "engine/record/surroundings.h"
 #include "engine/trace/formats.h"
 
 const char *const record_strategies[] = {
@@ -99,14 +100,20 @@ bool session_record(const struct session_options *options, struct session *s,
 	    !interposer_of(options->specs, o.argv[0], &library, error))
 		return false;
 	o.preload = library;
+	char *surroundings = surroundings_now();
 	bool ran = record_run(&o, &s->result, error);
 	interposer_remove(library);
-	if (!ran)
+	if (!ran) {
+		g_free(surroundings);
 		return false;
+	}
+	s->facts.surroundings = surroundings;
 	s->facts.argv = options->argv;
 	s->facts.specs = options->specs;
 	s->facts.start_at = options->start_at;
 	s->trace = record_import(o.config.log, s->output, &s->facts, progress, error);
+	s->facts.surroundings = NULL;
+	g_free(surroundings);
 	if (s->result.log_error && s->facts.status != LOG_LIMIT) {
 		s->facts.status = LOG_FULL;
 		s->facts.error = s->result.log_error;
