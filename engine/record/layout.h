@@ -278,6 +278,7 @@ enum { LOG_PARTS = 3 };
 enum log_input_flag {
 	LOG_BECAME = 1, /* a wait that began with descriptors of the process alone */
 	LOG_TAKEN = 2,  /* replay: given out of turn */
+	LOG_OWN = 4,    /* a datagram that the process sent to itself */
 };
 struct log_input {
 	uint32_t thread;
