@@ -311,6 +311,13 @@ enum log_object_flag {
 	LOG_MARKED = 16, /* of DESTROY: it bears the mark now */
 };
 
+/*
+ * Addresses of objects that have none in the program: OpenMP's unnamed critical section, the lock of
+ * its atomics, and from LOG_OMP_BARRIERS on the barriers of its teams, one each LOG_OMP_STEP.
+ */
+enum { LOG_OMP_CRITICAL = 8, LOG_OMP_ATOMIC = 16, LOG_OMP_BARRIERS = 64, LOG_OMP_STEP = 8 };
+#define LOG_OMP_END      (1u << 20)
+
 #define LOG_PC_SHIFT     16
 #define LOG_ADDRESS_MASK ((1ull << 48) - 1)
 /* Of CALL, SEMAPHORE: the call made the object, another of the same address. */

@@ -51,9 +51,7 @@ static bool more_slots(void)
 	return true;
 }
 
-/* The address's message; `anew`: what was released there before counts no more.  0: there is no
- * memory to know it. */
-static uint64_t message_of(uintptr_t p, bool anew)
+uint64_t message_of(uintptr_t p, bool anew)
 {
 	uint64_t message = 0;
 	while (__atomic_exchange_n(&annotations.lock, 1, __ATOMIC_ACQUIRE))
