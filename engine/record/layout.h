@@ -316,7 +316,9 @@ enum log_object_flag {
  * its atomics, and from LOG_OMP_BARRIERS on the barriers of its teams, one each LOG_OMP_STEP.
  */
 enum { LOG_OMP_CRITICAL = 8, LOG_OMP_ATOMIC = 16, LOG_OMP_BARRIERS = 64, LOG_OMP_STEP = 8 };
-#define LOG_OMP_END      (1u << 20)
+/* A variable of a team beside its barrier: which thread gets what is shared out. */
+enum { LOG_OMP_SHARES = 1 << 20 };
+#define LOG_OMP_END      (1u << 20) /* of the objects; of the shares twice that */
 
 #define LOG_PC_SHIFT     16
 #define LOG_ADDRESS_MASK ((1ull << 48) - 1)

@@ -47,8 +47,11 @@ static void run_region(struct thread *t, struct team *team)
 static void master_region(struct thread *t, struct team *team)
 {
 	team->size = (unsigned)REAL(omp_get_num_threads)();
-	if (rt.controlled)
+	if (rt.controlled) {
+		sched_point(t);
+		openmp_send(t, team->begin, team->pc); /* when all of the team are there */
 		gather(t, team);
+	}
 	sched_point(t);
 	run_region(t, team);
 	if (!rt.controlled)
@@ -121,7 +124,8 @@ static struct team *team_begins(struct thread *t, void (*fn)(void *), void *data
 	team->barrier = (const void *)(LOG_OMP_BARRIERS + number * LOG_OMP_STEP);
 	team->members[0] = t;
 	sched_point(t);
-	openmp_send(t, team->begin, pc);
+	if (!rt.controlled)
+		openmp_send(t, team->begin, pc);
 	return team;
 }
 
@@ -282,7 +286,7 @@ void GOMP_workshare_task_reduction_unregister(bool cancelled)
 		sched_rejoin(t);
 }
 
-bool GOMP_single_start(void);
+EXPORT bool GOMP_single_start(void);
 EXPORT void *GOMP_single_copy_start(void);
 void *GOMP_single_copy_start(void)
 {
@@ -295,7 +299,10 @@ void *GOMP_single_copy_start(void)
 			openmp_receive(t, t->team->posted, CALLER());
 		return copy;
 	}
-	if (REAL(GOMP_single_start)())
+	sched_point(t);
+	bool first = REAL(GOMP_single_start)();
+	openmp_share(t, t->team, CALLER());
+	if (first)
 		return NULL;
 	barrier(t, t->team, CALLER());
 	return t->team->copy;
@@ -316,6 +323,70 @@ void GOMP_single_copy_end(void *data)
 	openmp_send(t, t->team->posted, CALLER());
 	REAL(GOMP_single_copy_end)(data);
 }
+
+/* ---- sharing out: single, loops by chunks, sections ---- */
+
+void openmp_share(struct thread *t, struct team *team, uintptr_t pc)
+{
+	enum { RELAXED = 1, FOUR_BYTES = 2 };
+	const char *at = (const char *)team->barrier + LOG_OMP_SHARES;
+	uint64_t old = __atomic_fetch_add(&team->shares, 1, __ATOMIC_RELAXED);
+	log_rmw(t, RELAXED, pc, at, FOUR_BYTES, old & UINT32_MAX, (old + 1) & UINT32_MAX);
+}
+
+#define SHARE(type, name, parameters, arguments) \
+	EXPORT type name parameters; \
+	type name parameters \
+	{ \
+		struct thread *t = recording(); \
+		if (!t || !t->team) \
+			return REAL(name) arguments; \
+		sched_point(t); \
+		type got = REAL(name) arguments; \
+		openmp_share(t, t->team, CALLER()); \
+		return got; \
+	}
+SHARE(bool, GOMP_single_start, (void), ())
+SHARE(unsigned, GOMP_sections_start, (unsigned count), (count))
+SHARE(unsigned, GOMP_sections_next, (void), ())
+#define LOOP_NEXT(name) SHARE(bool, name, (long *from, long *to), (from, to))
+#define LOOP_CHUNKS(name) \
+	SHARE(bool, name##_start, \
+	      (long start, long end, long step, long chunk, long *from, long *to), \
+	      (start, end, step, chunk, from, to)) \
+	LOOP_NEXT(name##_next)
+#define LOOP_RUNTIME(name) \
+	SHARE(bool, name##_start, (long start, long end, long step, long *from, long *to), \
+	      (start, end, step, from, to)) \
+	LOOP_NEXT(name##_next)
+#define ULL unsigned long long
+#define ULL_NEXT(name) SHARE(bool, name, (ULL * from, ULL *to), (from, to))
+#define ULL_CHUNKS(name) \
+	SHARE(bool, name##_start, \
+	      (bool up, ULL start, ULL end, ULL step, ULL chunk, ULL *from, ULL *to), \
+	      (up, start, end, step, chunk, from, to)) \
+	ULL_NEXT(name##_next)
+#define ULL_RUNTIME(name) \
+	SHARE(bool, name##_start, (bool up, ULL start, ULL end, ULL step, ULL *from, ULL *to), \
+	      (up, start, end, step, from, to)) \
+	ULL_NEXT(name##_next)
+LOOP_CHUNKS(GOMP_loop_dynamic)
+LOOP_CHUNKS(GOMP_loop_guided)
+LOOP_CHUNKS(GOMP_loop_nonmonotonic_dynamic)
+LOOP_CHUNKS(GOMP_loop_nonmonotonic_guided)
+LOOP_CHUNKS(GOMP_loop_ordered_dynamic)
+LOOP_CHUNKS(GOMP_loop_ordered_guided)
+LOOP_RUNTIME(GOMP_loop_runtime)
+LOOP_RUNTIME(GOMP_loop_nonmonotonic_runtime)
+LOOP_RUNTIME(GOMP_loop_maybe_nonmonotonic_runtime)
+LOOP_RUNTIME(GOMP_loop_ordered_runtime)
+ULL_CHUNKS(GOMP_loop_ull_dynamic)
+ULL_CHUNKS(GOMP_loop_ull_guided)
+ULL_CHUNKS(GOMP_loop_ull_nonmonotonic_dynamic)
+ULL_CHUNKS(GOMP_loop_ull_nonmonotonic_guided)
+ULL_RUNTIME(GOMP_loop_ull_runtime)
+ULL_RUNTIME(GOMP_loop_ull_nonmonotonic_runtime)
+ULL_RUNTIME(GOMP_loop_ull_maybe_nonmonotonic_runtime)
 
 /* ---- ordered, doacross: libgomp waits, the scheduler steps aside ---- */
 

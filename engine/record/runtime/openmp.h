@@ -25,6 +25,7 @@ struct team { /* of a parallel region */
 	uint64_t begin, end; /* messages: from the master, to it */
 	const void *barrier;          /* its object: LOG_OMP_BARRIERS */
 	unsigned waiting, generation; /* of the barrier */
+	uint64_t shares;              /* given so far */
 	uint64_t ordered, posted;     /* messages of `ordered` and `doacross` */
 	void *copy;                   /* copyprivate */
 	struct thread **members;      /* by number; NULL before they come */
@@ -47,6 +48,11 @@ static inline void openmp_receive(struct thread *t, uint64_t message, uintptr_t 
 	plan_point(t);
 	log_event(t, LOG_RCV, 0, pc, message, 0, 1);
 }
+
+/* What libgomp, or the list of tasks, shares out next goes to this thread: a relaxed
+ * read-modify-write of the team's, so that every order of the trace shares out as the recording
+ * did, and no order comes of it. */
+void openmp_share(struct thread *t, struct team *team, uintptr_t pc);
 
 /* Runs the next task of the team that may run now, a child of `of` alone if that is not NULL;
  * false: there is none. */

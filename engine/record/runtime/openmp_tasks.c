@@ -206,11 +206,12 @@ bool task_run_one(struct thread *t, struct team *team, const struct task *of, ui
 		plan_point(t); /* replay: whoever has the next event takes one */
 	struct task *task = team->first;
 	while (task && (task->running || (only && task->parent != only) || depends(task) ||
-	                (replay_strict() && !replay_expects(t, LOG_RCV, task->pc))))
+	                (replay_strict() && !replay_expects(t, LOG_RMW, task->pc))))
 		task = task->next;
 	if (!task)
 		return false;
 	task->running = true;
+	openmp_share(t, team, task->pc);
 	sched_point(t);
 	task_begins(t, task);
 	call(t, task);
@@ -334,6 +335,8 @@ void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), lon
 		 flags, depend, priority, NULL);
 		return;
 	}
+	plan_point(t);
+	openmp_share(t, t->team, pc);
 	task->parent->left++;
 	for (struct group *g = task->group; g; g = g->outer)
 		g->left++;
