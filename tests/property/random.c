@@ -292,6 +292,9 @@ static bool step_message(struct generator *g, int t)
 {
 	if (g->received < g->messages && chance(g, 60))
 		return emit(g, t, "rcv(g%d)", g->received++);
+	if (g->messages > 0 && chance(g, 40)) /* annotations: sent, and received, again */
+		return emit(g, t, chance(g, 60) ? "snd(g%d)" : "rcv(g%d)",
+		            below(g, g->messages));
 	return emit(g, t, "snd(g%d)", g->messages++);
 }
 
