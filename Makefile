@@ -3,6 +3,8 @@
 #   make            the program and its recording runtime
 #   make demo       build, record a sample and open the explorer on it
 #   make check      all tests                (make check-asan: under sanitizers)
+#   make fuzz       damaged input of every format, FUZZ_SECONDS long (HEDDLE_SEED)
+#   make soak       every analysis against exhaustive search, SOAK_SECONDS long
 #   make bench      the figures of docs/benchmarks.md
 #   make install    PREFIX=/usr/local DESTDIR=
 #   make deps       install what is missing, with apt
@@ -27,7 +29,7 @@ OPT ?= -O2 -g
 SANFLAGS := $(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 
 # Asked once, by the inner make of a target that calls deps first.
-ifneq (,$(filter-out deps clean check check-asan demo bench dist,$(or $(MAKECMDGOALS),all)))
+ifneq (,$(filter-out deps clean check check-asan fuzz soak demo bench dist,$(or $(MAKECMDGOALS),all)))
 PKG_CFLAGS := $(shell pkg-config --cflags $(PKG))
 PKG_LIBS := $(shell pkg-config --libs $(PKG))
 endif
@@ -43,6 +45,7 @@ UNIT_SRC := $(wildcard tests/unit/test_*.c)
 PROPERTY_SRC := $(wildcard tests/property/prop_*.c)
 SCREEN_SRC := $(wildcard tests/screen/screen_*.c)
 BENCH_SRC := $(wildcard tests/bench/bench_*.c)
+FUZZ_SRC := $(wildcard tests/fuzz/*.c)
 SUPPORT_SRC := $(filter-out $(PROPERTY_SRC) $(SCREEN_SRC),$(wildcard tests/property/*.c tests/screen/*.c tests/support/*.c))
 
 obj = $(patsubst %.c,$(B)/%.o,$(1))
@@ -94,6 +97,9 @@ $(B)/tests/%: $(B)/tests/%.o $(call obj,$(SUPPORT_SRC)) $(B)/libtui.a $(B)/libhe
 	$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $< $(call obj,$(SUPPORT_SRC)) $(B)/libtui.a $(B)/libheddle.a \
 		$$(pkg-config --libs check vterm) $(LIBS)
 
+$(B)/tests/fuzz/fuzz: $(call obj,$(FUZZ_SRC) $(SUPPORT_SRC)) $(B)/libtui.a $(B)/libheddle.a
+	$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $$(pkg-config --libs check vterm) $(LIBS)
+
 tests: all $(call bin,$(UNIT_SRC) $(PROPERTY_SRC) $(SCREEN_SRC))
 .PHONY: tests
 
@@ -107,6 +113,15 @@ check: deps
 check-asan: deps
 	$(MAKE) SAN=1 tests
 	tests/run.sh build/asan
+
+fuzz: deps
+	$(MAKE) SAN=1 all build/asan/tests/fuzz/fuzz
+	tests/fuzz/run.sh build/asan
+
+soak: deps
+	$(MAKE) tests
+	tests/soak.sh $(B)
+.PHONY: fuzz soak
 
 # Write the golden screens anew; look at the difference before committing it.
 golden: tests
