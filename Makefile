@@ -2,7 +2,7 @@
 #
 #   make            the program and its recording runtime
 #   make demo       build, record a sample and open the explorer on it
-#   make check      all tests                (make check-asan: under sanitizers)
+#   make check      all tests                (make check-asan: under sanitizers); T=NAME: one
 #   make fuzz       damaged input of every format, FUZZ_SECONDS long (HEDDLE_SEED)
 #   make soak       every analysis against exhaustive search, SOAK_SECONDS long
 #   make bench      the figures of docs/benchmarks.md
@@ -108,11 +108,11 @@ deps:
 
 check: deps
 	$(MAKE) tests
-	tests/run.sh $(B)
+	tests/run.sh $(B) $(T)
 
 check-asan: deps
 	$(MAKE) SAN=1 tests
-	tests/run.sh build/asan
+	tests/run.sh build/asan $(T)
 
 fuzz: deps
 	$(MAKE) SAN=1 all build/asan/tests/fuzz/fuzz

@@ -11,6 +11,7 @@
 #include "tests/property/mix.h"
 #include "tests/property/random_spec.h"
 #include "tests/support/suite.h"
+#include "tests/support/coverage.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -178,7 +179,7 @@ static struct trace *random_run(struct dice *d, const struct spec_object *o, boo
 	for (uint32_t i = 0; i < events; i++)
 		one_event(&k, roll(d, k.threads));
 	struct error error = { 0 };
-	struct trace *t = trace_from_text("random.txt", k.out->str, k.out->len, NULL, &error);
+	struct trace *t = coverage_trace(trace_from_text("random.txt", k.out->str, k.out->len, NULL, &error));
 	ck_assert_msg(t != NULL, "%s: %s\n%s", error.where, error.what, k.out->str);
 	g_string_free(k.out, TRUE);
 	run_free(k.state);

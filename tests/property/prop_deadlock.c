@@ -4,6 +4,7 @@
  */
 #include "engine/predict/deadlock.h"
 #include "tests/property/mix.h"
+#include "tests/support/coverage.h"
 
 #include <stdio.h>
 
@@ -177,7 +178,7 @@ static struct trace *nested_trace(uint64_t seed)
 		}
 		count++;
 	}
-	t = trace_from_text("nested", text->str, text->len, NULL, &error);
+	t = coverage_trace(trace_from_text("nested", text->str, text->len, NULL, &error));
 	if (t == NULL)
 		printf("%s\n%s: %s\n", text->str, error.where, error.what);
 	g_string_free(text, TRUE);

@@ -5,6 +5,7 @@
  * Knows the text format and nothing else; the trace is made by the ordinary reader.
  */
 #include "tests/property/oracle.h"
+#include "tests/support/coverage.h"
 #include <string.h>
 
 enum { MAX_THREADS = 8, MAX_OBJECTS = 8 };
@@ -385,8 +386,8 @@ struct trace *random_trace(uint64_t seed, const struct random_options *options)
 {
 	struct error error;
 	char *text = random_text(seed, options);
-	struct trace *t = trace_from_text("random", text, strlen(text),
-	                                  &(struct trace_options){ 0 }, &error);
+	struct trace *t = coverage_trace(trace_from_text("random", text, strlen(text),
+	                                  &(struct trace_options){ 0 }, &error));
 
 	if (t == NULL)
 		BUG("seed %" G_GUINT64_FORMAT ": %s: %s\n%s", seed, error.where, error.what,
