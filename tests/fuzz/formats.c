@@ -1,7 +1,7 @@
 /* formats.c - see fuzz.h: what reads each format in this process, and the table. */
 #include "tests/fuzz/fuzz.h"
 
-#include "debuginfo/debuginfo.h"
+#include "debuginfo/private.h"
 #include "engine/commute/spec.h"
 #include "engine/predict/deadlock.h"
 #include "engine/record/record.h"
@@ -170,7 +170,7 @@ static void read_reported(const char *path, const GString *s)
 static void read_elf(const char *path, const GString *s)
 {
 	struct error e = { .what = "" };
-	struct debuginfo *d = debuginfo_open(path, NULL, &e);
+	struct debuginfo *d = debuginfo_open_here(path, &e);
 	struct debug_place places[4];
 	GString *name = g_string_new(NULL);
 
