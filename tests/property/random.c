@@ -8,7 +8,7 @@
 #include "tests/support/coverage.h"
 #include <string.h>
 
-enum { MAX_THREADS = 8, MAX_OBJECTS = 8 };
+enum { MAX_THREADS = 16, MAX_OBJECTS = 8 };
 
 struct runner { /* a thread of the generated program */
 	bool forked, ended, joined, waiting, woken, arrived;
@@ -313,7 +313,7 @@ static bool step(struct generator *g, int t)
 		{ o->variables > 0, 40, step_access },
 		{ o->locks > 0, 35, step_lock },
 		{ o->forks, 20, step_fork },
-		{ o->joins, 5, step_join },
+		{ o->joins, o->short_lives ? 50 : 5, step_join },
 		{ o->sizes, 25, step_sized },
 		{ o->atomics, 25, step_atomic },
 		{ o->tries, 15, step_try },
