@@ -2,6 +2,7 @@
 #
 #   make            the program and its recording runtime
 #   make demo       build, record a sample and open the explorer on it
+#   make check-tsan the explorer's threads under ThreadSanitizer and under Heddle
 #   make check      all tests                (make check-asan: under sanitizers); T=NAME: one
 #   make fuzz       damaged input of every format, FUZZ_SECONDS long (HEDDLE_SEED)
 #   make soak       every analysis against exhaustive search, SOAK_SECONDS long
@@ -9,11 +10,12 @@
 #   make install    PREFIX=/usr/local DESTDIR=
 #   make deps       install what is missing, with apt
 #
-# B is the build folder; SAN=1 builds with the sanitizers (into build/asan).
+# B is the build folder; SAN=1 builds with the sanitizers (into build/asan), SAN=thread with
+# ThreadSanitizer (into build/tsan).
 
 VERSION := 0.1.0
 PREFIX ?= /usr/local
-B ?= build$(if $(SAN),/asan)
+B ?= build$(if $(SAN),$(if $(filter thread,$(SAN)),/tsan,/asan))
 HEDDLE := $(if $(SAN),$(B)/heddle,heddle)
 
 PACKAGES := build-essential pkg-config libncurses-dev libreadline-dev libdwarf-dev \
@@ -26,10 +28,11 @@ WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
 	-Wno-unused-parameter -Wno-missing-field-initializers -Wno-sign-compare
 OPT ?= -O2 -g
 , := ,
-SANFLAGS := $(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+SANFLAGS := $(if $(SAN),$(if $(filter thread,$(SAN)),-fsanitize=thread,-fsanitize=address$(,)undefined \
+	-fno-sanitize-recover=undefined) -fno-omit-frame-pointer)
 
 # Asked once, by the inner make of a target that calls deps first.
-ifneq (,$(filter-out deps clean check check-asan fuzz soak demo bench dist,$(or $(MAKECMDGOALS),all)))
+ifneq (,$(filter-out deps clean check check-asan check-tsan fuzz soak demo bench dist,$(or $(MAKECMDGOALS),all)))
 PKG_CFLAGS := $(shell pkg-config --cflags $(PKG))
 PKG_LIBS := $(shell pkg-config --libs $(PKG))
 endif
@@ -114,6 +117,13 @@ check-asan: deps
 	$(MAKE) SAN=1 tests
 	tests/run.sh build/asan $(T)
 
+# The explorer's own threads: the screen tests under ThreadSanitizer, then a walk through the
+# explorer recorded by Heddle itself.
+check-tsan: deps
+	$(MAKE) SAN=thread build/tsan/heddle $(patsubst tests/%.c,build/tsan/tests/%,$(SCREEN_SRC))
+	$(MAKE) all
+	tests/threads.sh build/tsan
+
 fuzz: deps
 	$(MAKE) SAN=1 all build/asan/tests/fuzz/fuzz
 	tests/fuzz/run.sh build/asan
@@ -121,7 +131,7 @@ fuzz: deps
 soak: deps
 	$(MAKE) tests
 	tests/soak.sh $(B)
-.PHONY: fuzz soak
+.PHONY: check-tsan fuzz soak
 
 # Write the golden screens anew; look at the difference before committing it.
 golden: tests
