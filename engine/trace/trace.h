@@ -166,6 +166,7 @@ struct trace {
 	bool order_exact;    /* controlled recordings and text: true; free mode: false */
 	GPtrArray *warnings; /* char *, owned: what the loader let pass, with counts */
 	struct trace_index *index;     /* index.h; built on demand */
+	struct trace *recorded;        /* of a reading by chains (chains.h): the trace; else NULL */
 	struct trace_storage *storage; /* the mapping or the allocations; private */
 };
 
@@ -191,6 +192,12 @@ void trace_close(struct trace *trace); /* NULL is allowed */
  * the reader puts its own in their place (which it frees).  `t` must outlive it.
  */
 struct trace *trace_reading(const struct trace *t);
+
+/* The trace itself, of a reading by chains. */
+static inline const struct trace *trace_recorded(const struct trace *t)
+{
+	return t->recorded != NULL ? t->recorded : t;
+}
 
 static inline const char *trace_string(const struct trace *t, uint32_t string)
 {
