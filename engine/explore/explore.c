@@ -148,7 +148,7 @@ struct seed *seed_new(struct exploration *x, const uint32_t *sequence, size_t le
 	g_array_unref(events);
 	s->plan.strategy = STRATEGY_FIRST;
 	s->parent = x->run;
-	s->known_as = histories_last(x->histories);
+	s->known_as = x->known_run;
 	s->place = g_strdup(trace_location_name(x->trace, place));
 	return s;
 }
@@ -576,6 +576,7 @@ static bool take_run(struct exploration *x, struct seed *s, struct plan_run *run
 	r.commuting = g_ptr_array_new_with_free_func(g_free);
 	r.commuting_count = view_commuting_pairs(x->view, r.commuting, TOLD_PAIRS);
 	r.redundant = r.end == EXPLORE_DIVERGED || !histories_add(x->histories, h);
+	x->known_run = r.redundant ? NONE : histories_last(x->histories);
 	bool good = note_end(x, &r, error);
 	x->report->classes += !r.redundant;
 	g_array_append_val(x->report->runs, r);
@@ -585,8 +586,9 @@ static bool take_run(struct exploration *x, struct seed *s, struct plan_run *run
 	note_atomics(x);
 	x->history = h;
 	bool endless = r.end == EXPLORE_CUT && run->facts.status != LOG_CUT;
-	if (good && !x->again && !r.redundant && !endless && r.end != EXPLORE_USE_AFTER_FREE)
-		derive(x, s->known_as, run, whole);
+	if (good && !x->again && r.end != EXPLORE_DIVERGED && !endless &&
+	    r.end != EXPLORE_USE_AFTER_FREE)
+		derive(x, r.redundant ? NONE : s->known_as, run, whole);
 	history_free(h);
 	return good;
 }
@@ -678,6 +680,18 @@ static void add_first(struct exploration *x)
 	g_ptr_array_add(x->waiting, first);
 }
 
+static bool read_loaded(void *context, uint64_t address, void *bytes, size_t size)
+{
+	return record_server_read(context, address, bytes, size);
+}
+
+static void begin_histories(struct exploration *x)
+{
+	x->histories = histories_new();
+	histories_initials(x->histories)->read = read_loaded;
+	histories_initials(x->histories)->context = x->server;
+}
+
 /* An object that is not atomic has made everything worthless but what is said of objects. */
 static void begin_again(struct exploration *x)
 {
@@ -698,7 +712,7 @@ static void begin_again(struct exploration *x)
 	g_array_set_size(r->races, 0);
 	r->pruned = r->classes = 0;
 	histories_free(x->histories);
-	x->histories = histories_new();
+	begin_histories(x);
 	g_hash_table_remove_all(x->asked);
 	g_hash_table_remove_all(x->errors);
 	g_hash_table_remove_all(x->races);
@@ -710,6 +724,7 @@ static void begin_again(struct exploration *x)
 
 static bool run_all(struct exploration *x, struct error *error)
 {
+	begin_histories(x);
 	add_first(x);
 	while (x->waiting->len > 0 && go_on(x) && !limit_reached(x)) {
 		struct seed *s = g_ptr_array_steal_index(x->waiting, x->waiting->len - 1);
@@ -762,7 +777,6 @@ struct explore_report *explore(const struct explore_options *options,
 		.options = options,
 		.progress = progress,
 		.report = explore_report_new(),
-		.histories = histories_new(),
 		.waiting = g_ptr_array_new_with_free_func(seed_free),
 		.asked = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL),
 		.errors = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),

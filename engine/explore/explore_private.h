@@ -45,6 +45,7 @@ struct exploration {
 	const struct view *view;
 	const struct history *history;
 	uint32_t run;
+	uint32_t known_run; /* by its number among the histories; NONE: its class was known */
 };
 
 /* Something that the promise of completeness does not cover. */

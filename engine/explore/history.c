@@ -154,6 +154,22 @@ uint64_t history_seen(const struct history *h, uint32_t read)
 	return number;
 }
 
+static void know_initial(const struct history *h, const char *name, uint64_t number)
+{
+	g_hash_table_insert(h->initials->known, g_strdup(name),
+	                    g_memdup2(&number, sizeof number));
+}
+
+/* The number of what the variable holds in the program as it was loaded; 0: not known. */
+static uint64_t loaded_number(const struct history *h, const struct variable *v)
+{
+	uint64_t integer = 0; /* the recorder's values are zero-extended, too */
+	if (h->initials->read == NULL || v->size == 0 || v->size > sizeof integer ||
+	    !h->initials->read(h->initials->context, v->address, &integer, v->size))
+		return 0;
+	return integer_number(h, integer, 0);
+}
+
 /* What the reads of this run tell of initial values.  (A stack or a heap block begins with
  * what was left there: no two runs need agree.) */
 static void learn_initials(struct history *h)
@@ -166,11 +182,8 @@ static void learn_initials(struct history *h)
 			continue;
 		const struct variable *v = &t->variables[event_variables(t, x).first];
 		const char *name = trace_string(t, v->name);
-		if (v->block == NONE && !g_hash_table_contains(h->initials, name))
-			g_hash_table_insert(h->initials, g_strdup(name),
-			                    g_memdup2(&(uint64_t){ value_number(
-			                                      h, core_value_read(t, e), e) },
-			                              sizeof(uint64_t)));
+		if (v->block == NONE && !g_hash_table_contains(h->initials->known, name))
+			know_initial(h, name, value_number(h, core_value_read(t, e), e));
 	}
 }
 
@@ -178,11 +191,14 @@ static void learn_initials(struct history *h)
 static uint64_t initial_number(const struct history *h, uint32_t variable)
 {
 	const struct variable *v = &h->trace->variables[variable];
-	const uint64_t *number =
-	        v->block != NONE
-	                ? NULL
-	                : g_hash_table_lookup(h->initials, trace_string(h->trace, v->name));
-	return number ? *number : 0;
+	if (v->block != NONE)
+		return 0;
+	const char *name = trace_string(h->trace, v->name);
+	const uint64_t *known = g_hash_table_lookup(h->initials->known, name);
+	uint64_t number = known ? *known : loaded_number(h, v);
+	if (known == NULL && number != 0)
+		know_initial(h, name, number);
+	return number;
 }
 
 uint64_t history_would_see(const struct history *h, uint32_t read, uint32_t write)
@@ -330,7 +346,7 @@ static void add_steps(struct history *h)
 	}
 }
 
-struct history *history_new(const struct view *view, GHashTable *initials)
+struct history *history_new(const struct view *view, struct initials *initials)
 {
 	struct history *h = g_new0(struct history, 1);
 	struct trace *t = view->t;
@@ -432,7 +448,7 @@ struct known_run {
 struct histories {
 	GPtrArray *known;     /* struct known_run *, by run */
 	GHashTable *classes;  /* uint64_t */
-	GHashTable *initials; /* a variable's name -> uint64_t, owned */
+	struct initials initials;
 	GHashTable *having;   /* prefix of a thread -> GArray of uint32_t: runs that begin so */
 	uint32_t runs;
 };
@@ -455,7 +471,7 @@ struct histories *histories_new(void)
 	struct histories *all = g_new0(struct histories, 1);
 	all->known = g_ptr_array_new_with_free_func(free_known);
 	all->classes = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-	all->initials = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	all->initials.known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	all->having = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_list);
 	return all;
 }
@@ -467,7 +483,7 @@ void histories_free(struct histories *all)
 	g_ptr_array_unref(all->known);
 	g_hash_table_unref(all->classes);
 	g_hash_table_unref(all->having);
-	g_hash_table_unref(all->initials);
+	g_hash_table_unref(all->initials.known);
 	g_free(all);
 }
 
@@ -478,9 +494,9 @@ static uint64_t *copy_of(uint64_t number)
 	return copy;
 }
 
-GHashTable *histories_initials(struct histories *all)
+struct initials *histories_initials(struct histories *all)
 {
-	return all->initials;
+	return &all->initials;
 }
 
 /* The steps that must have come before a call, by thread: the last of each. */

@@ -21,6 +21,15 @@ struct thread_history {
 	GArray *prefixes; /* uint64_t: after 0, 1, 2, ... of its steps */
 	GArray *events;   /* uint32_t: its steps, events of the trace */
 };
+/* Initial contents of the modules' data, by the variable's name.  What a run's first reads saw
+ * is entered; else the memory is read, when it is asked for. */
+struct initials {
+	GHashTable *known; /* char * -> uint64_t *, the number of the value; both owned */
+	/* False where it is not known.  May be NULL. */
+	bool (*read)(void *context, uint64_t address, void *bytes, size_t size);
+	void *context;
+};
+
 /* Of one run; owned by the caller. */
 struct history {
 	const struct view *view;        /* borrowed */
@@ -31,11 +40,11 @@ struct history {
 	struct life *lives; /* blocks by address, for values that are addresses */
 	uint32_t lives_count;
 	uint32_t *signals;    /* by event: signals so far on its condition (waits, signals) */
-	GHashTable *initials; /* borrowed: what is in the modules' data before anybody writes */
+	struct initials *initials; /* borrowed */
 	GArray *finals;       /* struct part: what variables hold at the end, as numbers */
 };
 /* `initials` (from histories_initials) is asked, and learns what this run's reads tell. */
-struct history *history_new(const struct view *view, GHashTable *initials);
+struct history *history_new(const struct view *view, struct initials *initials);
 void history_free(struct history *h);
 
 /* At its end the run's class is told by what these variables (char *) hold, too. */
@@ -63,8 +72,7 @@ uint64_t history_class(const struct history *h);
 struct histories;
 struct histories *histories_new(void);
 void histories_free(struct histories *all);
-/* By a variable's name, the number of the value that it begins with. */
-GHashTable *histories_initials(struct histories *all);
+struct initials *histories_initials(struct histories *all);
 /* False when there was one of its class. */
 bool histories_add(struct histories *all, const struct history *h);
 /* The number of the run added last. */

@@ -122,6 +122,10 @@ bool record_check_program(const char *program, char **path, bool *instrumented,
 struct record_server *record_server_new(char **argv, const char *preload, const char *output,
                                         struct error *error);
 void record_server_free(struct record_server *server); /* NULL is allowed */
+/* The program's memory before anything of its own has run.  False where it is not known: the
+ * server is gone, or nothing is mapped there yet. */
+bool record_server_read(const struct record_server *server, uint64_t address, void *bytes,
+                        size_t size);
 /* For record_facts.debug; NULL for NULL. */
 struct debug_store *record_server_debug(const struct record_server *server);
 
