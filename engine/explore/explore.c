@@ -4,6 +4,7 @@
 #include "engine/explore/explore_private.h"
 
 #include "engine/base/file.h"
+#include "engine/explore/reach_private.h"
 #include "engine/record/interpose.h"
 #include "engine/trace/formats.h"
 
@@ -169,8 +170,10 @@ static bool is_known(const struct exploration *x, const struct part *parts, uint
 	case FLIP_USE:
 		return false;
 	case FLIP_CALL:
-	case FLIP_WOKEN:
 		return histories_have_call(x->histories, parts, count);
+	case FLIP_STUCK:
+		return histories_have_class(x->histories, parts[0].prefix);
+	case FLIP_WOKEN:
 	case FLIP_GOES_ON:
 		return histories_have_further(x->histories, parts, count);
 	default:
@@ -201,9 +204,11 @@ static struct seed *seed_of(struct exploration *x, const struct flip *f)
 		plan_go_on(&s->plan, x->trace, f->thread);
 	bool use_of_object =
 	        f->kind == FLIP_USE && !op_is_access(x->trace->events[f->event].op);
-	if (f->kind == FLIP_FAILS || f->kind == FLIP_SUCCEEDS || use_of_object ||
-	    is_exchange(x, f))
+	if (f->kind == FLIP_FAILS || f->kind == FLIP_SUCCEEDS || f->kind == FLIP_ONCE ||
+	    use_of_object || is_exchange(x, f))
 		plan_any_outcome(&s->plan);
+	if (f->kind == FLIP_TIMEOUT || f->kind == FLIP_SIGNALLED)
+		plan_wake(&s->plan, f->kind == FLIP_TIMEOUT);
 	s->kind = f->kind;
 	s->thread = g_strdup(trace_thread_name(x->trace, f->thread));
 	explore_describe(x, f, s);
@@ -330,6 +335,18 @@ static bool *unfinished(const struct exploration *x, const struct plan_run *run,
 	return on;
 }
 
+/* The thread that ran last came to its own end, and the program with it since it was the last.
+ */
+static bool last_ended(const struct plan_run *run)
+{
+	char number[16];
+	snprintf(number, sizeof number, "%u", run->facts.holder);
+	for (guint k = 0; k < run->facts.ended->len; k++)
+		if (strcmp(run->facts.ended->pdata[k], number) == 0)
+			return true;
+	return false;
+}
+
 /* What an object's invocations return is not all that there is to it: the order is, too. */
 static void give_up_results(struct exploration *x, uint32_t object, const char *why)
 {
@@ -372,14 +389,13 @@ static void derive(struct exploration *x, uint32_t known_as, const struct plan_r
 	                        ? finals_names(x->options->finals)
 	                        : NULL;
 	limits.stuck = run->facts.status == LOG_DEADLOCK;
+	limits.ends = limits.stuck || last_ended(run) ? NONE : limits.last;
 	if (known_as != NONE) {
 		limits.common = common;
 		limits.ended = ended;
 	}
 	bool stopped = false;
 	explore_find_races(x);
-	if (!x->cancelled)
-		explore_find_deadlocks(x);
 	struct smt *smt = x->cancelled ? NULL : smt_new(x->view->t, &options, x->progress);
 	if (smt == NULL) {
 		x->cancelled = true;
@@ -390,8 +406,14 @@ static void derive(struct exploration *x, uint32_t known_as, const struct plan_r
 	}
 	if (!flips_find(x->history, smt, &limits, take_flip, x, &stopped))
 		explore_gap(x, "the solver left a question without an answer");
-	if (beyond && !stopped)
+	if (beyond && !stopped) {
 		give_up_all_results(x);
+		if (sync_has_outcomes(x->view->t))
+			explore_gap(x, "a run is too much for the search over its states: not "
+			               "every outcome of its tries, conditions, semaphores, "
+			               "barriers and once-functions was looked for");
+		explore_find_deadlocks(x);
+	}
 	smt_free(smt);
 	g_free(common);
 	g_free(ended);

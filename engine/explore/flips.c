@@ -230,18 +230,15 @@ static void flip_call(struct search *x, const struct view_call *call)
 		find_parts(x);
 }
 
-static void flip_event(struct search *x, uint32_t e, bool reached)
+static void flip_event(struct search *x, uint32_t e)
 {
 	const struct event *event = &x->t->events[e];
 	const struct view_call *call = view_call_of(x->h->view, e);
 	x->ask.event = e;
-	if (!reached && !call && flip_uses_object(event->op))
+	if (!call && flip_uses_object(event->op))
 		flip_destroy(x, event);
 	x->ask.event = e;
-	if (reached) {
-		if (!call && !op_is_access(event->op))
-			flip_outcomes(x, e);
-	} else if (call) {
+	if (call) {
 		flip_call(x, call);
 	} else if (event->op == OP_WAIT) {
 		flip_wait(x);
@@ -286,10 +283,10 @@ bool flips_find(const struct history *h, struct smt *smt, const struct flip_limi
 		x.abstract = abstract_new(h);
 	bool reached = reach_flips(&x);
 	*limits->beyond = !reached;
-	bool go_on = reached || x.abstract == NULL; /* the solver knows nothing of effects */
+	bool go_on = !reached && x.abstract == NULL; /* the solver knows nothing of effects */
 	for (uint64_t e = h->trace->events_count; e-- > 0 && go_on && !x.stopped;)
 		if (g_array_index(h->step_of, uint32_t, e) != NONE)
-			flip_event(&x, (uint32_t)e, reached);
+			flip_event(&x, (uint32_t)e);
 	if (limits->goes_on && go_on && !x.stopped)
 		flip_ends(&x);
 	if (limits->finals && go_on && !x.stopped)

@@ -24,11 +24,15 @@ enum flip_kind {
 	FLIP_FAILS,    /* a try; other: the acquire of who has the lock (NONE: no count left) */
 	FLIP_SUCCEEDS, /* a try that failed */
 	FLIP_TIMEOUT,  /* a wake: the time is up before anybody signals */
-	FLIP_WOKEN,    /* a wake; other: the signal that wakes it */
-	FLIP_LAST,     /* an arrival at a barrier */
-	FLIP_GOES_ON,  /* the thread, beyond what the run has of it; event: NONE; other: what is
-	                * not there yet, or NONE */
-	FLIP_FINAL,    /* the end; other: the last write of a variable that differs */
+	FLIP_SIGNALLED, /* a wake whose time was up: it is signalled */
+	FLIP_WOKEN,     /* a wake (event: or NONE, not in this run); other: what wakes it */
+	FLIP_LAST,      /* a departure from a barrier, of its last thread or no longer */
+	FLIP_ONCE,    /* a once-function that had been run: its caller runs it; other: where it
+	               * began in this run */
+	FLIP_STUCK,   /* nobody can go on; event: NONE */
+	FLIP_GOES_ON, /* the thread, beyond what the run has of it; event: NONE; other: what is
+	               * not there yet, or NONE */
+	FLIP_FINAL,   /* the end; other: the last write of a variable that differs */
 	FLIP_KINDS
 };
 
@@ -54,6 +58,7 @@ struct flip_limits {
 	                          * is left out.  NULL: nothing is */
 	const bool *ended;       /* by thread: that run did nothing more there */
 	const bool *goes_on;     /* by thread: it had not come to its end; or NULL */
+	uint32_t ends;           /* the thread whose end ended the program, or NONE */
 	bool stuck;              /* nobody could go on */
 	uint32_t last;           /* the thread that ran last */
 	const GPtrArray *finals; /* char *: variables whose last writes matter, where every

@@ -107,7 +107,7 @@ static const struct life *life_at(const struct history *h, uint64_t address, uin
 
 /* -- values ------------------------------------------------------------------------------ */
 
-static uint64_t integer_number(const struct history *h, uint64_t integer, uint32_t event)
+uint64_t history_integer(const struct history *h, uint64_t integer, uint32_t event)
 {
 	const struct life *l = life_at(h, integer, event);
 	return l ? mix(mix(3, l->id), integer - l->address) : mix(4, integer);
@@ -117,13 +117,13 @@ static uint64_t value_number(const struct history *h, uint32_t value, uint32_t e
 {
 	const struct trace *t = h->trace;
 	if (t->values[value].kind == V_INT)
-		return integer_number(h, (uint64_t)t->values[value].integer, event);
+		return history_integer(h, (uint64_t)t->values[value].integer, event);
 	if (t->values[value].kind == V_TOKEN) { /* a pointer of an invocation: p7f0012 */
 		const char *token = trace_string(t, t->values[value].string);
 		char *end;
 		uint64_t integer = g_ascii_strtoull(token + 1, &end, 16);
 		if (*token == 'p' && end > token + 1 && *end == 0)
-			return integer_number(h, integer, event);
+			return history_integer(h, integer, event);
 	}
 	GString *text = g_string_new(NULL);
 	trace_append_value(t, value, text);
@@ -167,7 +167,7 @@ static uint64_t loaded_number(const struct history *h, const struct variable *v)
 	if (h->initials->read == NULL || v->size == 0 || v->size > sizeof integer ||
 	    !h->initials->read(h->initials->context, v->address, &integer, v->size))
 		return 0;
-	return integer_number(h, integer, 0);
+	return history_integer(h, integer, 0);
 }
 
 /* What the reads of this run tell of initial values.  (A stack or a heap block begins with
@@ -243,7 +243,7 @@ static uint64_t val_number(const struct history *h, struct val v, uint32_t event
 {
 	const struct model *m = h->view->model;
 	if (v.kind == V_INT)
-		return integer_number(h, (uint64_t)v.n, event);
+		return history_integer(h, (uint64_t)v.n, event);
 	for (uint32_t i = 1; i < h->trace->values_count; i++)
 		if (val_equal(m->vals[i], v))
 			return value_number(h, i, event);
@@ -263,30 +263,32 @@ uint64_t history_would_return(const struct history *h, const struct view_call *c
 	return mix(number, 0);
 }
 
-static uint32_t waker_of(const struct trace *t, uint32_t wake)
+/* The same by the must-orders, where the barrier's size is not known. */
+static bool is_after_others(const struct trace *t, uint32_t arrive, uint32_t depart)
 {
-	struct must_run run = trace_must_into(t, wake);
+	struct must_run run = trace_must_into(t, depart);
+	uint32_t last = NONE;
 	for (uint64_t i = 0; i < run.count; i++)
-		if (t->index->must[run.first + i].rule == MUST_WAKER)
-			return t->index->must[run.first + i].before;
-	return NONE;
+		if (t->index->must[run.first + i].rule == MUST_BARRIER)
+			last = t->index->must[run.first + i].before;
+	return last == NONE || arrive > last;
 }
 
 bool history_last_at_barrier(const struct history *h, uint32_t depart)
 {
 	const struct trace *t = h->trace;
-	struct must_run run = trace_must_into(t, depart);
-	uint32_t own = depart, last = NONE;
+	uint32_t own = depart, object = t->events[depart].target, arrived = 0;
 	while (own != NONE && t->events[own].op != OP_ARRIVE)
 		own = trace_previous(t, own);
-	for (uint64_t i = 0; i < run.count; i++)
-		if (t->index->must[run.first + i].rule == MUST_BARRIER)
-			last = t->index->must[run.first + i].before;
-	return own != NONE && (last == NONE || own > last);
+	if (own == NONE || t->objects[object].count <= 0)
+		return own != NONE && is_after_others(t, own, depart);
+	struct event_list list = event_list_at(&t->index->object_events, object);
+	for (uint64_t i = 0; i < list.count && list.items[i] <= own; i++)
+		arrived += t->events[list.items[i]].op == OP_ARRIVE;
+	return arrived % (uint32_t)t->objects[object].count == 0;
 }
 
-/* What an event depends on beside its thread: what it reads; a wait, how many signals it
- * has missed. */
+/* What an event depends on beside its thread: what it reads, how its wait ended. */
 static uint64_t seen_by(const struct history *h, uint32_t event)
 {
 	const struct event *e = &h->trace->events[event];
@@ -297,9 +299,7 @@ static uint64_t seen_by(const struct history *h, uint32_t event)
 		return history_seen(h, event);
 	if (e->op == OP_DEPART)
 		return history_last_at_barrier(h, event);
-	if (e->op == OP_WAKE) /* the time was up */
-		return waker_of(h->trace, event) == NONE;
-	return e->op == OP_WAIT ? h->signals[event] : 0;
+	return e->op == OP_WAKE && e->flags & EVENT_TRY; /* the time was up */
 }
 
 static uint64_t step_number(const struct trace *t, uint32_t event, enum op op)
@@ -308,21 +308,6 @@ static uint64_t step_number(const struct trace *t, uint32_t event, enum op op)
 	if (op == OP_AREAD) /* a compare-and-exchange in vain is what it would be otherwise */
 		op = OP_RMW;
 	return mix(mix(op, l->module), l->address);
-}
-
-static void count_signals(struct history *h)
-{
-	const struct trace *t = h->trace;
-	uint32_t *so_far = g_new0(uint32_t, t->objects_count + 1);
-	h->signals = g_new0(uint32_t, t->events_count + 1);
-	for (uint64_t i = 0; i < t->events_count; i++) {
-		const struct event *e = &t->events[i];
-		if (e->op == OP_SIGNAL || e->op == OP_BROADCAST)
-			so_far[e->target]++;
-		if (op_table[e->op].operand == OPERAND_OBJECT && e->target < t->objects_count)
-			h->signals[i] = so_far[e->target];
-	}
-	g_free(so_far);
 }
 
 static void add_steps(struct history *h)
@@ -361,7 +346,6 @@ struct history *history_new(const struct view *view, struct initials *initials)
 	h->threads = g_new0(struct thread_history, t->threads_count + 1);
 	find_ancestry(h);
 	find_lives(h);
-	count_signals(h);
 	learn_initials(h);
 	add_steps(h);
 	h->finals = g_array_new(FALSE, FALSE, sizeof(struct part));
@@ -378,7 +362,6 @@ void history_free(struct history *h)
 	}
 	g_free(h->threads);
 	g_free(h->lives);
-	g_free(h->signals);
 	g_array_unref(h->step_of);
 	g_array_unref(h->finals);
 	g_free(h);
@@ -446,10 +429,10 @@ struct known_run {
 };
 
 struct histories {
-	GPtrArray *known;     /* struct known_run *, by run */
-	GHashTable *classes;  /* uint64_t */
+	GPtrArray *known;    /* struct known_run *, by run */
+	GHashTable *classes; /* uint64_t */
 	struct initials initials;
-	GHashTable *having;   /* prefix of a thread -> GArray of uint32_t: runs that begin so */
+	GHashTable *having; /* prefix of a thread -> GArray of uint32_t: runs that begin so */
 	uint32_t runs;
 };
 
@@ -517,27 +500,6 @@ static GArray *steps_before(const struct history *h, const struct view_call *cal
 	return list;
 }
 
-/* A wake is like a call that its signal must come before. */
-static void add_wakes(const struct history *h, struct known_run *k)
-{
-	const struct trace *t = h->trace;
-	for (uint32_t e = 0; e < t->events_count; e++) {
-		uint32_t waker = t->events[e].op == OP_WAKE ? waker_of(t, e) : NONE;
-		if (waker == NONE || g_array_index(h->step_of, uint32_t, e) == NONE)
-			continue;
-		const struct thread_history *own = &h->threads[t->events[e].thread];
-		GArray *list = g_array_new(FALSE, FALSE, sizeof(struct part));
-		struct part part = { .who = h->threads[t->events[waker].thread].who,
-			             .steps = g_array_index(h->step_of, uint32_t, waker) + 1 };
-		g_array_append_val(list, part);
-		g_hash_table_insert(
-		        k->calls,
-		        copy_of(g_array_index(own->prefixes, uint64_t,
-		                              g_array_index(h->step_of, uint32_t, e))),
-		        list);
-	}
-}
-
 static struct known_run *known_run_new(const struct history *h)
 {
 	struct known_run *k = g_new(struct known_run, 1);
@@ -546,7 +508,6 @@ static struct known_run *known_run_new(const struct history *h)
 	for (uint32_t i = 0; i < h->threads_count; i++)
 		g_hash_table_insert(k->lengths, copy_of(h->threads[i].who),
 		                    GUINT_TO_POINTER(h->threads[i].events->len + 1));
-	add_wakes(h, k);
 	for (guint i = 0; h->view->calls != NULL && i < h->view->calls->len; i++) {
 		const struct view_call *call =
 		        &g_array_index(h->view->calls, struct view_call, i);
@@ -556,6 +517,11 @@ static struct known_run *known_run_new(const struct history *h)
 		g_hash_table_insert(k->calls, copy_of(before), steps_before(h, call));
 	}
 	return k;
+}
+
+bool histories_have_class(const struct histories *all, uint64_t class_)
+{
+	return g_hash_table_contains(all->classes, &class_);
 }
 
 static void add_having(struct histories *all, uint64_t prefix, uint32_t run)

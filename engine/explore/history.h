@@ -39,9 +39,8 @@ struct history {
 	GArray *step_of; /* uint32_t by event: its number among its thread's steps, or NONE */
 	struct life *lives; /* blocks by address, for values that are addresses */
 	uint32_t lives_count;
-	uint32_t *signals;    /* by event: signals so far on its condition (waits, signals) */
 	struct initials *initials; /* borrowed */
-	GArray *finals;       /* struct part: what variables hold at the end, as numbers */
+	GArray *finals;            /* struct part: what variables hold at the end, as numbers */
 };
 /* `initials` (from histories_initials) is asked, and learns what this run's reads tell. */
 struct history *history_new(const struct view *view, struct initials *initials);
@@ -52,6 +51,8 @@ void history_add_finals(struct history *h, const GPtrArray *names);
 /* What a variable would hold were `write` (NONE: nobody's) the last, as a part of its own. */
 struct part history_final(const struct history *h, uint32_t variable, uint32_t write);
 
+/* An integer, as a number; one that is an address by its block. */
+uint64_t history_integer(const struct history *h, uint64_t integer, uint32_t event);
 /* What a read sees, as a number: its value; where it is not known, the writes. */
 uint64_t history_seen(const struct history *h, uint32_t read);
 /* What it would see if `write` (NONE: nobody) were the last write there. */
@@ -85,6 +86,8 @@ bool histories_have(const struct histories *all, const struct part *parts, uint3
 /* And in which the next step of parts[0]'s thread is one of a specified object, before which
  * it has, of those that do not commute with it, none beyond the parts? */
 bool histories_have_call(const struct histories *all, const struct part *parts, uint32_t count);
+/* Is there one of this class? */
+bool histories_have_class(const struct histories *all, uint64_t class_);
 /* And in which parts[0]'s thread went on? */
 bool histories_have_further(const struct histories *all, const struct part *parts,
                             uint32_t count);

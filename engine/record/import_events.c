@@ -415,7 +415,8 @@ static void add_sync(struct import *im, struct lane *lane, enum log_tag tag, uns
 {
 	struct event e = { .op = op_of[tag],
 		           .flags = order_of(op_of[tag], flags) |
-		                    (flags & LOG_TRY ? EVENT_TRY : 0),
+		                    (flags & LOG_TRY ? EVENT_TRY : 0) |
+		                    (tag == LOG_TRYFAIL && flags & LOG_SHARED ? EVENT_SHARED : 0),
 		           .location = import_location(im, pc),
 		           .target = NONE };
 	char text[32];
@@ -433,7 +434,8 @@ static void add_sync(struct import *im, struct lane *lane, enum log_tag tag, uns
 		break;
 	}
 	case OPERAND_MESSAGE:
-		snprintf(text, sizeof(text), "once%" PRIu64, w[1]);
+		snprintf(text, sizeof(text), "once%" PRIu64 "%s", w[1],
+		         tag == LOG_SND && flags & LOG_BEGINS ? MESSAGE_BEGINS : "");
 		e.target = builder_message(im->b, text, strlen(text));
 		break;
 	default:

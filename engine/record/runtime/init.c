@@ -532,7 +532,7 @@ EXPORT int dlclose(void *library)
 	                                F(pthread_rwlockattr_getkind_np) \
 	                                F(pthread_rwlockattr_getpshared) F(pthread_sigmask) \
 	                                        F(realpath) F(regexec) \
-	                                                F(sem_getvalue) F(sem_unlink)
+	                                                F(sem_unlink)
 FORWARDED(FORWARD)
 
 /* By the first constructor, before anybody else's may call one of them. */

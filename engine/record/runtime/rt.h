@@ -442,7 +442,8 @@ bool replay_expects(const struct thread *t, enum log_tag tag, uintptr_t pc);
 bool replay_strict(void);
 /* The thread asked for something else from outside than in the recording: `text` says what. */
 void replay_left(struct thread *t, const char *text);
-uint64_t replay_turn(uint32_t thread); /* when it comes next in the plan */
+uint64_t replay_turn(uint32_t thread);
+uint64_t replay_wake_turn(uint32_t thread); /* when it comes next in the plan */
 uint32_t replay_next(void);            /* whose turn it is; UINT32_MAX: nobody's */
 void replay_blocked(void);
 
