@@ -654,10 +654,9 @@ static enum answer look_at_thread(struct reach *r, uint32_t s, uint32_t u)
 	uint32_t e = next_of(r, state_at(r, s), u);
 	const bool *goes_on = r->x->limits->goes_on;
 	if (e == NONE) {
-		if (goes_on == NULL || !goes_on[u])
-			return ANSWER_WAITS;
-		look_at_going(r, s, u);
-		return r->x->limits->stuck ? ANSWER_WAITS : ANSWER_OTHER;
+		if (goes_on != NULL && goes_on[u])
+			look_at_going(r, s, u);
+		return ANSWER_WAITS; /* it has ended, or may wait for what is not known */
 	}
 	if (!stands(r, state_at(r, s), e))
 		return ANSWER_WAITS;
