@@ -18,7 +18,8 @@
 enum flip_kind {
 	FLIP_READ,     /* other: the write that it sees (NONE: nobody's) */
 	FLIP_WAIT,     /* other: the signal missed, or not yet given */
-	FLIP_USE,      /* other: the free that was before */
+	FLIP_USE,      /* other: the free or destruction that was before */
+	FLIP_ALIVE,    /* other: the free or destruction that now comes after */
 	FLIP_CALL,     /* other: a call that it does not commute with and now comes before */
 	FLIP_RETURNS,  /* a call, of an object that is looked at by results; text: what */
 	FLIP_FAILS,    /* a try; other: the acquire of who has the lock (NONE: no count left) */

@@ -36,14 +36,6 @@ struct found {
 	bool all;      /* whatever the rivals */
 };
 
-/* Does the operation need its object to be there?  Who was woken, or leaves a barrier, may come
- * after its destruction. */
-static inline bool flip_uses_object(enum op op)
-{
-	return op_table[op].operand == OPERAND_OBJECT && op != OP_DESTROY && op != OP_WAKE &&
-	       op != OP_DEPART;
-}
-
 struct search {
 	const struct history *h;
 	struct trace *t;

@@ -145,6 +145,8 @@ uint64_t history_seen(const struct history *h, uint32_t read)
 {
 	const struct trace *t = h->trace;
 	uint32_t value = core_value_read(t, read);
+	if (lifetimes_ended(h->lifetimes, read) != NONE)
+		return SEEN_AFTER_END; /* whatever was left there */
 	if (value != 0)
 		return value_number(h, value, read);
 	struct event_list writers = trace_writers(t, read);
@@ -189,7 +191,8 @@ uint64_t history_would_see(const struct history *h, uint32_t read, uint32_t writ
 {
 	const struct trace *t = h->trace;
 	struct wide r = event_variables(t, &t->events[read]);
-	if (r.count == 1 && trace_writers(t, read).items[0] == write)
+	bool ended = lifetimes_ended(h->lifetimes, read) != NONE;
+	if (!ended && r.count == 1 && trace_writers(t, read).items[0] == write)
 		return history_seen(h, read); /* as it is */
 	if (r.count == 1 && core_value_read(t, read) != 0) {
 		uint32_t value = write == NONE ? 0 : core_value_written(t, write);
@@ -277,6 +280,8 @@ static uint64_t seen_by(const struct history *h, uint32_t event)
 	const struct view_call *call = view_call_of(h->view, event);
 	if (call != NULL)
 		return seen_by_call(h, call);
+	if (lifetimes_ended(h->lifetimes, event) != NONE)
+		return SEEN_AFTER_END;
 	if (op_is_access(e->op) && op_reads(e->op))
 		return history_seen(h, event);
 	if (e->op == OP_DEPART)
@@ -343,6 +348,7 @@ struct history *history_new(const struct view *view, GHashTable *initials)
 	h->initials = initials;
 	h->threads_count = (uint32_t)t->threads_count;
 	h->threads = g_new0(struct thread_history, t->threads_count + 1);
+	h->lifetimes = lifetimes_new(t);
 	find_ancestry(h);
 	find_lives(h);
 	count_signals(h);
@@ -361,6 +367,7 @@ void history_free(struct history *h)
 		g_array_unref(h->threads[i].events);
 	}
 	g_free(h->threads);
+	lifetimes_free(h->lifetimes);
 	g_free(h->lives);
 	g_free(h->signals);
 	g_array_unref(h->step_of);

@@ -8,6 +8,7 @@
 #ifndef HEDDLE_HISTORY_H
 #define HEDDLE_HISTORY_H
 
+#include "engine/explore/lifetimes.h"
 #include "engine/explore/view.h"
 
 /* Part of a run: of each thread that has begun, how it began, and in how many steps. */
@@ -30,6 +31,7 @@ struct history {
 	GArray *step_of; /* uint32_t by event: its number among its thread's steps, or NONE */
 	struct life *lives; /* blocks by address, for values that are addresses */
 	uint32_t lives_count;
+	struct lifetimes *lifetimes; /* of the reading; owned */
 	uint32_t *signals;    /* by event: signals so far on its condition (waits, signals) */
 	GHashTable *initials; /* borrowed: what is in the modules' data before anybody writes */
 	GArray *finals;       /* struct part: what variables hold at the end, as numbers */
@@ -45,6 +47,8 @@ struct part history_final(const struct history *h, uint32_t variable, uint32_t w
 
 /* What a read sees, as a number: its value; where it is not known, the writes. */
 uint64_t history_seen(const struct history *h, uint32_t read);
+/* What a use of memory or of an object is seen as that comes after its end. */
+enum { SEEN_AFTER_END = 13 };
 /* What it would see if `write` (NONE: nobody) were the last write there. */
 uint64_t history_would_see(const struct history *h, uint32_t read, uint32_t write);
 /* The number of its thread's history up to and with `event`, which sees `seen`. */

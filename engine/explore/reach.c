@@ -93,17 +93,18 @@ static bool is_visible(const struct reach *r, uint32_t e)
 {
 	const struct event *x = &r->t->events[e];
 	const struct view_call *call = view_call_of(r->x->h->view, e);
+	uint32_t ends[MOST_LIFETIME_ENDS];
 	if (event_inert(x))
 		return false;
 	if (call)
 		return is_contested(r, call);
+	if (lifetimes_ends(r->x->h->lifetimes, e, ends) > 0)
+		return true;
 	if (op_is_access(x->op)) {
 		struct wide run = event_variables(r->t, x);
 		for (uint32_t v = run.first; v < run.first + run.count; v++)
 			if (r->slot_of[v] != NONE)
 				return true;
-		return r->t->variables[run.first].block != NONE &&
-		       r->t->blocks[r->t->variables[run.first].block].free != NONE;
 	}
 	if (op_acquires(x->op))
 		return shared_by_threads(
@@ -218,24 +219,16 @@ static bool sees_the_same(const struct reach *r, const uint32_t *state, uint32_t
 	return true;
 }
 
-static bool block_is_live(const struct reach *r, const uint32_t *state, uint32_t e)
+/* The end of what the event uses, when it comes on the other side of it than in the run; NONE:
+ * it is as in the run. */
+static uint32_t turned_end(const struct reach *r, const uint32_t *state, uint32_t e)
 {
-	struct wide run = event_variables(r->t, &r->t->events[e]);
-	uint32_t block = r->t->variables[run.first].block;
-	uint32_t end = block == NONE ? NONE : r->t->blocks[block].free;
-	return end == NONE || !is_done(r, state, end);
-}
-
-/* The destruction of its object that came after it and now is before; NONE: none. */
-static uint32_t destroyed_before(const struct reach *r, const uint32_t *state, uint32_t e)
-{
-	struct event_list list =
-	        event_list_at(&r->t->index->object_events, r->t->events[e].target);
-	for (uint64_t i = 0; i < list.count; i++)
-		if (r->t->events[list.items[i]].op == OP_DESTROY && list.items[i] > e &&
-		    is_done(r, state, list.items[i]))
-			return list.items[i];
-	return NONE;
+	uint32_t ends[MOST_LIFETIME_ENDS], was = lifetimes_ended(r->x->h->lifetimes, e);
+	unsigned count = lifetimes_ends(r->x->h->lifetimes, e, ends);
+	for (unsigned i = 0; i < count; i++)
+		if (is_done(r, state, ends[i]))
+			return was == NONE ? ends[i] : NONE;
+	return was;
 }
 
 /* Threads of one kind are waited for together. */
@@ -261,11 +254,11 @@ static bool may_come(const struct reach *r, uint32_t *state, uint32_t e)
 		return false;
 	if (x->op == OP_JOIN)
 		return all_ended(r, state, x->target);
-	if (op_is_access(x->op))
-		return block_is_live(r, state, e) &&
-		       (!op_reads(x->op) || sees_the_same(r, state, e));
-	if (op_table[x->op].operand == OPERAND_OBJECT && destroyed_before(r, state, e) != NONE)
+	if (turned_end(r, state, e) != NONE)
 		return false;
+	if (op_is_access(x->op))
+		return !op_reads(x->op) || lifetimes_ended(r->x->h->lifetimes, e) != NONE ||
+		       sees_the_same(r, state, e);
 	if (op_acquires(x->op))
 		return lock_is_free(r, state, e);
 	return r->wake_bit[e] == NONE || !(*spoilt(r, state) >> r->wake_bit[e] & 1);
@@ -485,6 +478,19 @@ static void look_at_wait(struct reach *r, const uint32_t *state, uint32_t state_
 		              (struct candidate){ e, state_id, other, count, NULL, FLIP_WAIT });
 }
 
+/* What a use sees that comes on the other side of the end of what it uses. */
+static uint64_t seen_beside(const struct reach *r, const uint32_t *state, uint32_t e,
+                            uint32_t end)
+{
+	const struct event *x = &r->t->events[e];
+	if (end > e)
+		return SEEN_AFTER_END;
+	if (!op_is_access(x->op) || !op_reads(x->op))
+		return 0;
+	uint32_t v = event_variables(r->t, x).first;
+	return history_would_see(r->x->h, e, last_of(r, state, v));
+}
+
 /* May the thread stand before its event at all? */
 static bool stands(const struct reach *r, const uint32_t *state, uint32_t e)
 {
@@ -515,20 +521,17 @@ static void look_at(struct reach *r, uint32_t state_id, uint32_t e)
 		return;
 	if (x->op == OP_WAIT)
 		look_at_wait(r, state, state_id, e);
-	if (!op_is_access(x->op)) {
-		uint32_t destroyed =
-		        flip_uses_object(x->op) ? destroyed_before(r, state, e) : NONE;
-		if (destroyed != NONE)
-			add_candidate(r, (struct candidate){ e, state_id, destroyed, 0, NULL,
-			                                     FLIP_USE });
+	uint32_t end = turned_end(r, state, e);
+	bool waits = end != NONE && op_acquires(x->op) && r->t->events[end].op != OP_DESTROY &&
+	             !lock_is_free(r, state, e);
+	if (waits)
 		return;
-	}
-	struct wide run = event_variables(r->t, x);
-	uint32_t block = r->t->variables[run.first].block;
-	uint32_t end = block == NONE ? NONE : r->t->blocks[block].free;
-	if (end != NONE && end > e && is_done(r, state, end))
-		add_candidate(r, (struct candidate){ e, state_id, end, 0, NULL, FLIP_USE });
-	else if (op_reads(x->op))
+	if (end != NONE)
+		add_candidate(r, (struct candidate){ e, state_id, end,
+		                                     seen_beside(r, state, e, end), NULL,
+		                                     end > e ? FLIP_USE : FLIP_ALIVE });
+	else if (op_is_access(x->op) && op_reads(x->op) &&
+	         lifetimes_ended(r->x->h->lifetimes, e) == NONE)
 		look_at_read(r, state, state_id, e);
 }
 
@@ -578,8 +581,7 @@ static uint64_t prefix_of(const struct reach *r, const struct candidate *c)
 	if (c->kind == FLIP_CALL)
 		return g_array_index(h->threads[own].prefixes, uint64_t,
 		                     g_array_index(h->step_of, uint32_t, c->event));
-	return history_after(h, c->event,
-	                     c->kind == FLIP_USE ? (c->other + UINT64_C(1)) << 32 : c->key);
+	return history_after(h, c->event, c->key);
 }
 
 static void give_candidate(struct reach *r, const struct candidate *c)
