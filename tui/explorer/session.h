@@ -87,7 +87,9 @@ struct session {
 	GHashTable *seen[ANALYSIS_COUNT]; /* by site pair: verdict + 1; NULL: not run yet */
 	int entry;                        /* the selected one, or -1 */
 	uint32_t pair[2]; /* the pair in question: the selected finding's, or asked for */
-	bool asked; /* the reader asked for the pair: findings that come do not change it */
+	bool asked;    /* the reader chose: findings that come do not change the selection */
+	bool exact;    /* the reader named these two events, not a finding's two places */
+	guint awaited; /* race of the report, from 1, that has no finding yet; 0: none */
 	GArray *reported; /* struct reported_pair (import.h), owned: another tool's; or NULL */
 	/* where one is */
 	uint32_t event;
@@ -120,8 +122,9 @@ static inline bool session_has(const struct session *s, unsigned parts)
 
 /* The race of the other tool's report that this entry is, counted from 1; 0: none. */
 guint session_reported(const struct session *s, const struct entry *entry);
-/* Ask about race `number` (from 1) of the report: the finding's own pair where there is one.
- * False: it has no pair in this trace. */
+/* Ask about race `number` (from 1) of the report.  A report names two places, so the pair is
+ * that of the finding about them, as soon as there is one, and follows its verdict.  False: the
+ * trace has no pair of accesses there. */
 bool session_ask_reported(struct session *s, guint number);
 
 /* -- findings ------------------------------------------------------------------------- */

@@ -215,7 +215,7 @@ static void take_proof(struct app *app, struct witness_view *v, const struct fin
 	GString *lock = g_string_new(NULL);
 	v->finding = f;
 	prose_add(v->prose, STYLE_NONE, NONE, "✗ %sproved impossible (%s%s%s)",
-	          one_of_many ? "the first of the two places' pairs, others are open: " : "",
+	          one_of_many ? "these two accesses, one pair of the finding's: " : "",
 	          f->proof ? f->proof->method : "?", given ? ", given the " : "",
 	          given ? given : "");
 	prose_add(v->prose, STYLE_TEXT, NONE, "%s", "");
