@@ -56,7 +56,10 @@ struct flip_limits {
 	const bool *ended;       /* by thread: that run did nothing more there */
 	const bool *goes_on;     /* by thread: it had not come to its end; or NULL */
 	bool stuck;              /* nobody could go on */
-	uint32_t last;           /* the thread that ran last */
+	uint32_t end;            /* the last event of the thread that ended the program, when
+	                          * nothing need come after it; NONE: others could still go on */
+	uint32_t tail; /* from here on that thread did nothing that others could see: they go
+	                * on before it; NONE: they go on after all of it */
 	const GPtrArray *finals; /* char *: variables whose last writes matter, where every
 	                          * thread came to its end; or NULL */
 	bool *beyond;            /* set when the run was too much for the search over states */

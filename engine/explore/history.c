@@ -400,6 +400,13 @@ uint64_t history_class(const struct history *h)
 	return sum;
 }
 
+void history_add_end(struct history *h, uint32_t thread)
+{
+	GArray *p = h->threads[thread].prefixes;
+	uint64_t number = mix(g_array_index(p, uint64_t, p->len - 1), 14);
+	g_array_append_val(p, number);
+}
+
 /* -- what is there at the end ---------------------------------------------------------------
  */
 
@@ -434,6 +441,7 @@ struct known_run {
 	GHashTable *calls;   /* prefix before a call -> GArray of struct part: the last steps
 	                      * before it, by thread, that it does not commute with */
 	GHashTable *lengths; /* who -> so many steps + 1 */
+	uint64_t ender;      /* who ended the program; 0: none */
 };
 
 struct histories {
@@ -534,9 +542,14 @@ static struct known_run *known_run_new(const struct history *h)
 	struct known_run *k = g_new(struct known_run, 1);
 	k->calls = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_list);
 	k->lengths = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-	for (uint32_t i = 0; i < h->threads_count; i++)
-		g_hash_table_insert(k->lengths, copy_of(h->threads[i].who),
-		                    GUINT_TO_POINTER(h->threads[i].events->len + 1));
+	k->ender = 0;
+	for (uint32_t i = 0; i < h->threads_count; i++) {
+		const struct thread_history *th = &h->threads[i];
+		g_hash_table_insert(k->lengths, copy_of(th->who),
+		                    GUINT_TO_POINTER(th->events->len + 1));
+		if (th->prefixes->len > th->events->len + 1)
+			k->ender = th->who;
+	}
 	add_wakes(h, k);
 	for (guint i = 0; h->view->calls != NULL && i < h->view->calls->len; i++) {
 		const struct view_call *call =
@@ -608,8 +621,9 @@ static bool call_fits(const struct known_run *k, const struct part *parts, uint3
 static bool goes_further(const struct known_run *k, const struct part *parts, uint32_t count)
 {
 	(void)count;
-	return GPOINTER_TO_UINT(g_hash_table_lookup(k->lengths, &parts[0].who)) >
-	       parts[0].steps + 1;
+	return k->ender == parts[0].who ||
+	       GPOINTER_TO_UINT(g_hash_table_lookup(k->lengths, &parts[0].who)) >
+	               parts[0].steps + 1;
 }
 
 typedef bool run_test(const struct known_run *k, const struct part *parts, uint32_t count);

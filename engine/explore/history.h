@@ -19,7 +19,8 @@ struct part {
 
 struct thread_history {
 	uint64_t who;     /* the thread's ancestry */
-	GArray *prefixes; /* uint64_t: after 0, 1, 2, ... of its steps */
+	GArray *prefixes; /* uint64_t: after 0, 1, 2, ... of its steps; that it ended the
+	                   * program is one more */
 	GArray *events;   /* uint32_t: its steps, events of the trace */
 };
 /* Of one run; owned by the caller. */
@@ -40,6 +41,8 @@ struct history {
 struct history *history_new(const struct view *view, GHashTable *initials);
 void history_free(struct history *h);
 
+/* The program ended there by `thread`: a step of it, which no event stands for. */
+void history_add_end(struct history *h, uint32_t thread);
 /* At its end the run's class is told by what these variables (char *) hold, too. */
 void history_add_finals(struct history *h, const GPtrArray *names);
 /* What a variable would hold were `write` (NONE: nobody's) the last, as a part of its own. */

@@ -96,6 +96,8 @@ static bool is_visible(const struct reach *r, uint32_t e)
 	uint32_t ends[MOST_LIFETIME_ENDS];
 	if (event_inert(x))
 		return false;
+	if (e == r->x->limits->end)
+		return true;
 	if (call)
 		return is_contested(r, call);
 	if (lifetimes_ends(r->x->h->lifetimes, e, ends) > 0)
@@ -245,6 +247,8 @@ static bool may_come(const struct reach *r, uint32_t *state, uint32_t e)
 {
 	const struct event *x = &r->t->events[e];
 	const struct view_call *call = view_call_of(r->x->h->view, e);
+	if (e == r->x->limits->end)
+		return false;
 	if (event_inert(x))
 		return true;
 	if (!must_hold(r, state, e) || (call && call->scope && call->scope->ret == NONE))

@@ -46,4 +46,29 @@ build alive_after
 explore alive_after
 is "$(errors)" "signal@alive_after.c:10 use-after-free@alive_after.c:11" "the other order of a run with a use after free is run"
 
+# who ended the program is an outcome
+for at in assert_missed:6:7 two_asserts:6:7 two_asserts_nested:6:7; do
+	IFS=: read -r name one two <<<"$at"
+	build $name
+	explore $name
+	is "$(errors) $(complete)" "signal@$name.c:$one signal@$name.c:$two complete" "$name: each of two threads may be the first to fail"
+done
+# a visible last step of the thread that fails: others may see it before the program ends
+build flag_then_fail
+for seed in "" "--seed 1" "--seed 5"; do
+	explore flag_then_fail $seed
+	is "$(errors) $(complete)" "signal@flag_then_fail.c:15 signal@flag_then_fail.c:9 complete" "between a thread's last step and its abort another goes on $seed"
+done
+
+# main that returns without joining
+build uaf
+explore uaf
+is "$(errors)" "use-after-free@uaf.c:6" "main returns at once: what the threads do then is explored"
+like "$(said)" "main ends the program while T1 has not come to its end" "and said"
+
+# threads that are created by two threads at the same time
+build nested_diverged
+explore nested_diverged
+is "$status $(complete)" "0 complete" "threads are known by who creates them, not by the order"
+
 done_testing
