@@ -766,6 +766,10 @@ static bool run_seed(struct exploration *x, struct seed *s, struct error *error)
 		plan_run_release(&run);
 		return true;
 	}
+	if (x->report->runs->len == 0 && explore_is_refused(x, &run, error)) {
+		plan_run_release(&run);
+		return false;
+	}
 	x->run = x->report->runs->len;
 	x->after_use = s->after_use;
 	x->use = run.facts.replayed + 1 >= s->plan.steps->len ? s->use : NULL;

@@ -63,6 +63,9 @@ void explore_describe(const struct exploration *x, const struct flip *f, struct 
 void explore_judge(struct exploration *x, const struct plan_run *run, struct explore_run *r);
 /* It went wrong there. */
 void explore_set_place(struct explore_run *r, const char *place);
+/* explore_refused.c: did the recorder refuse to run the program with these bind lines? */
+bool explore_is_refused(const struct exploration *x, const struct plan_run *run,
+                        struct error *error);
 /* explore_uses.c: what the run used after its end. */
 struct explore_use {
 	char *key; /* of its two places in the code */

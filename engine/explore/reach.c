@@ -121,7 +121,7 @@ static void number_objects(struct reach *r)
 	uint64_t count = r->x->h->view->recorded->instances_count;
 	r->object_slot = g_new(uint32_t, count + 1);
 	for (uint32_t i = 0; i < count; i++)
-		r->object_slot[i] = v->by_results != NULL && v->by_results[i]
+		r->object_slot[i] = r->x->abstract != NULL && v->by_results[i]
 		                            ? r->threads + r->slots + r->objects++
 		                            : NONE;
 }

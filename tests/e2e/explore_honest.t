@@ -71,4 +71,13 @@ build nested_diverged
 explore nested_diverged
 is "$status $(complete)" "0 complete" "threads are known by who creates them, not by the order"
 
+# specifications
+build oset -DN=2
+explore oset --spec "$programs/oset.spec" --results
+is "$status $(complete)" "0 complete" "by results, of an object that is given up"
+sed 's/set_add/no_such/' "$programs/oset.spec" >none.spec
+explore oset --spec none.spec
+is "$status" 2 "a bind line that matches nothing"
+like "$err" "none.spec:6: no_such cannot be bound: .*leave the bind line out" "with its place"
+
 done_testing
