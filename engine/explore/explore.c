@@ -794,12 +794,27 @@ static bool run_seed(struct exploration *x, struct seed *s, struct error *error)
 /* -- the loop -------------------------------------------------------------------------------
  */
 
+/* A status that every run has, so far, is what the program returns, not what went wrong. */
+static bool is_usual(const struct exploration *x, const struct explore_error *e)
+{
+	const GArray *runs = x->report->runs;
+	for (guint i = 0; e->end == EXPLORE_STATUS && i < runs->len; i++) {
+		const struct explore_run *r = &g_array_index(runs, struct explore_run, i);
+		if (r->end == EXPLORE_FINE ||
+		    (r->end == EXPLORE_STATUS && r->status != e->status))
+			return false;
+	}
+	return e->end == EXPLORE_STATUS;
+}
+
 static bool failed(const struct exploration *x)
 {
-	for (guint i = 0; i < x->report->errors->len; i++)
-		if (g_array_index(x->report->errors, struct explore_error, i).end !=
-		    EXPLORE_SPECIFICATION)
+	for (guint i = 0; i < x->report->errors->len; i++) {
+		const struct explore_error *e =
+		        &g_array_index(x->report->errors, struct explore_error, i);
+		if (e->end != EXPLORE_SPECIFICATION && !is_usual(x, e))
 			return true;
+	}
 	return false;
 }
 

@@ -71,6 +71,11 @@ build nested_diverged
 explore nested_diverged
 is "$status $(complete)" "0 complete" "threads are known by who creates them, not by the order"
 
+# an exit status that every run has
+build void_main
+explore void_main --until-error
+like "$(errors)" "signal@void_main.c:14" "--until-error goes on to the failed assertion"
+
 # specifications
 build oset -DN=2
 explore oset --spec "$programs/oset.spec" --results
