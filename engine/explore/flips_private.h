@@ -36,14 +36,6 @@ struct found {
 	bool all;      /* whatever the rivals */
 };
 
-/* Does the operation need its object to be there?  Who was woken, or leaves a barrier, may come
- * after its destruction. */
-static inline bool flip_uses_object(enum op op)
-{
-	return op_table[op].operand == OPERAND_OBJECT && op != OP_DESTROY && op != OP_WAKE &&
-	       op != OP_DEPART;
-}
-
 struct search {
 	const struct history *h;
 	struct trace *t;
@@ -92,8 +84,5 @@ void flip_finals(struct search *x);
 uint64_t final_values(struct search *x, const uint32_t *sequence, uint32_t length);
 /* Events that may keep others from going on: sections that are open, counts that were taken. */
 bool may_keep(const struct trace *t, uint32_t event, uint32_t thread);
-/* The run's last step, when it is of the thread that ran last: what that did then up to the end
- * of the program cannot be parted from it.  Or NONE. */
-uint32_t last_step(const struct search *x);
 
 #endif

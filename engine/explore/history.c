@@ -145,6 +145,8 @@ uint64_t history_seen(const struct history *h, uint32_t read)
 {
 	const struct trace *t = h->trace;
 	uint32_t value = core_value_read(t, read);
+	if (lifetimes_ended(h->lifetimes, read) != NONE)
+		return SEEN_AFTER_END; /* whatever was left there */
 	if (value != 0)
 		return value_number(h, value, read);
 	struct event_list writers = trace_writers(t, read);
@@ -205,7 +207,8 @@ uint64_t history_would_see(const struct history *h, uint32_t read, uint32_t writ
 {
 	const struct trace *t = h->trace;
 	struct wide r = event_variables(t, &t->events[read]);
-	if (r.count == 1 && trace_writers(t, read).items[0] == write)
+	bool ended = lifetimes_ended(h->lifetimes, read) != NONE;
+	if (!ended && r.count == 1 && trace_writers(t, read).items[0] == write)
 		return history_seen(h, read); /* as it is */
 	if (r.count == 1 && core_value_read(t, read) != 0) {
 		uint32_t value = write == NONE ? 0 : core_value_written(t, write);
@@ -295,6 +298,8 @@ static uint64_t seen_by(const struct history *h, uint32_t event)
 	const struct view_call *call = view_call_of(h->view, event);
 	if (call != NULL)
 		return seen_by_call(h, call);
+	if (lifetimes_ended(h->lifetimes, event) != NONE)
+		return SEEN_AFTER_END;
 	if (op_is_access(e->op) && op_reads(e->op))
 		return history_seen(h, event);
 	if (e->op == OP_DEPART)
@@ -344,6 +349,7 @@ struct history *history_new(const struct view *view, struct initials *initials)
 	h->initials = initials;
 	h->threads_count = (uint32_t)t->threads_count;
 	h->threads = g_new0(struct thread_history, t->threads_count + 1);
+	h->lifetimes = lifetimes_new(t);
 	find_ancestry(h);
 	find_lives(h);
 	learn_initials(h);
@@ -361,6 +367,7 @@ void history_free(struct history *h)
 		g_array_unref(h->threads[i].events);
 	}
 	g_free(h->threads);
+	lifetimes_free(h->lifetimes);
 	g_free(h->lives);
 	g_array_unref(h->step_of);
 	g_array_unref(h->finals);
@@ -390,6 +397,13 @@ uint64_t history_class(const struct history *h)
 	for (guint i = 0; i < h->finals->len; i++)
 		sum += g_array_index(h->finals, struct part, i).prefix;
 	return sum;
+}
+
+void history_add_end(struct history *h, uint32_t thread)
+{
+	GArray *p = h->threads[thread].prefixes;
+	uint64_t number = mix(g_array_index(p, uint64_t, p->len - 1), 14);
+	g_array_append_val(p, number);
 }
 
 /* -- what is there at the end ---------------------------------------------------------------
@@ -426,6 +440,7 @@ struct known_run {
 	GHashTable *calls;   /* prefix before a call -> GArray of struct part: the last steps
 	                      * before it, by thread, that it does not commute with */
 	GHashTable *lengths; /* who -> so many steps + 1 */
+	uint64_t ender;      /* who ended the program; 0: none */
 };
 
 struct histories {
@@ -505,9 +520,14 @@ static struct known_run *known_run_new(const struct history *h)
 	struct known_run *k = g_new(struct known_run, 1);
 	k->calls = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_list);
 	k->lengths = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-	for (uint32_t i = 0; i < h->threads_count; i++)
-		g_hash_table_insert(k->lengths, copy_of(h->threads[i].who),
-		                    GUINT_TO_POINTER(h->threads[i].events->len + 1));
+	k->ender = 0;
+	for (uint32_t i = 0; i < h->threads_count; i++) {
+		const struct thread_history *th = &h->threads[i];
+		g_hash_table_insert(k->lengths, copy_of(th->who),
+		                    GUINT_TO_POINTER(th->events->len + 1));
+		if (th->prefixes->len > th->events->len + 1)
+			k->ender = th->who;
+	}
 	for (guint i = 0; h->view->calls != NULL && i < h->view->calls->len; i++) {
 		const struct view_call *call =
 		        &g_array_index(h->view->calls, struct view_call, i);
@@ -583,8 +603,9 @@ static bool call_fits(const struct known_run *k, const struct part *parts, uint3
 static bool goes_further(const struct known_run *k, const struct part *parts, uint32_t count)
 {
 	(void)count;
-	return GPOINTER_TO_UINT(g_hash_table_lookup(k->lengths, &parts[0].who)) >
-	       parts[0].steps + 1;
+	return k->ender == parts[0].who ||
+	       GPOINTER_TO_UINT(g_hash_table_lookup(k->lengths, &parts[0].who)) >
+	               parts[0].steps + 1;
 }
 
 typedef bool run_test(const struct known_run *k, const struct part *parts, uint32_t count);

@@ -8,6 +8,7 @@
 #ifndef HEDDLE_HISTORY_H
 #define HEDDLE_HISTORY_H
 
+#include "engine/explore/lifetimes.h"
 #include "engine/explore/view.h"
 
 /* Part of a run: of each thread that has begun, how it began, and in how many steps. */
@@ -18,7 +19,8 @@ struct part {
 
 struct thread_history {
 	uint64_t who;     /* the thread's ancestry */
-	GArray *prefixes; /* uint64_t: after 0, 1, 2, ... of its steps */
+	GArray *prefixes; /* uint64_t: after 0, 1, 2, ... of its steps; that it ended the
+	                   * program is one more */
 	GArray *events;   /* uint32_t: its steps, events of the trace */
 };
 /* Initial contents of the modules' data, by the variable's name.  What a run's first reads saw
@@ -39,13 +41,16 @@ struct history {
 	GArray *step_of; /* uint32_t by event: its number among its thread's steps, or NONE */
 	struct life *lives; /* blocks by address, for values that are addresses */
 	uint32_t lives_count;
-	struct initials *initials; /* borrowed */
-	GArray *finals;            /* struct part: what variables hold at the end, as numbers */
+	struct lifetimes *lifetimes; /* of the reading; owned */
+	struct initials *initials;   /* borrowed */
+	GArray *finals; /* struct part: what variables hold at the end, as numbers */
 };
 /* `initials` (from histories_initials) is asked, and learns what this run's reads tell. */
 struct history *history_new(const struct view *view, struct initials *initials);
 void history_free(struct history *h);
 
+/* The program ended there by `thread`: a step of it, which no event stands for. */
+void history_add_end(struct history *h, uint32_t thread);
 /* At its end the run's class is told by what these variables (char *) hold, too. */
 void history_add_finals(struct history *h, const GPtrArray *names);
 /* What a variable would hold were `write` (NONE: nobody's) the last, as a part of its own. */
@@ -55,6 +60,8 @@ struct part history_final(const struct history *h, uint32_t variable, uint32_t w
 uint64_t history_integer(const struct history *h, uint64_t integer, uint32_t event);
 /* What a read sees, as a number: its value; where it is not known, the writes. */
 uint64_t history_seen(const struct history *h, uint32_t read);
+/* What a use of memory or of an object is seen as that comes after its end. */
+enum { SEEN_AFTER_END = 13 };
 /* What it would see if `write` (NONE: nobody) were the last write there. */
 uint64_t history_would_see(const struct history *h, uint32_t read, uint32_t write);
 /* The number of its thread's history up to and with `event`, which sees `seen`. */

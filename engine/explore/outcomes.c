@@ -283,24 +283,15 @@ bool may_keep(const struct trace *t, uint32_t e, uint32_t thread)
 	return (op_acquires(x->op) && t->index->partner[e] == NONE) || x->op == OP_TAKE;
 }
 
-uint32_t last_step(const struct search *x)
-{
-	for (uint64_t e = x->t->events_count; e-- > 0;)
-		if (g_array_index(x->h->step_of, uint32_t, e) != NONE)
-			return x->t->events[e].thread == x->limits->last ? (uint32_t)e : NONE;
-	return NONE;
-}
-
 void flip_ends(struct search *x)
 {
 	const struct trace *t = x->t;
-	uint32_t last = last_step(x);
 	for (uint32_t u = 0; u < x->h->threads_count && !x->stopped; u++) {
 		struct event_list mine = trace_thread_events(t, u);
 		if (!x->limits->goes_on[u])
 			continue;
 		if (!x->limits->stuck)
-			goes_on(x, u, last);
+			goes_on(x, u, x->limits->tail);
 		for (uint32_t e = 0; e < t->events_count && !x->stopped; e++)
 			if (may_keep(t, e, u))
 				goes_on(x, u, e);

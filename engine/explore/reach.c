@@ -63,10 +63,15 @@ static bool is_visible(const struct reach *r, uint32_t e)
 {
 	const struct event *x = &r->t->events[e];
 	const struct view_call *call = view_call_of(r->x->h->view, e);
+	uint32_t ends[MOST_LIFETIME_ENDS];
 	if (event_inert(x))
 		return false;
+	if (e == r->x->limits->end)
+		return true;
 	if (call)
 		return is_contested(r, call);
+	if (lifetimes_ends(r->x->h->lifetimes, e, ends) > 0)
+		return true;
 	if (op_is_access(x->op)) {
 		struct wide run = event_variables(r->t, x);
 		if (r->counted[e] != NONE)
@@ -74,8 +79,6 @@ static bool is_visible(const struct reach *r, uint32_t e)
 		for (uint32_t v = run.first; v < run.first + run.count; v++)
 			if (r->slot_of[v] != NONE)
 				return true;
-		return r->t->variables[run.first].block != NONE &&
-		       r->t->blocks[r->t->variables[run.first].block].free != NONE;
 	}
 	return sync_is_visible(r, e);
 }
@@ -86,7 +89,7 @@ static void number_objects(struct reach *r)
 	uint64_t count = r->x->h->view->recorded->instances_count;
 	r->object_slot = g_new(uint32_t, count + 1);
 	for (uint32_t i = 0; i < count; i++)
-		r->object_slot[i] = v->by_results != NULL && v->by_results[i]
+		r->object_slot[i] = r->x->abstract != NULL && v->by_results[i]
 		                            ? r->threads + r->slots + r->objects++
 		                            : NONE;
 }
@@ -114,9 +117,8 @@ static const struct abstract_step *step_in(const struct reach *r, const uint32_t
 static void find_keepers(struct reach *r)
 {
 	const struct trace *t = r->t;
-	r->last_step = r->x->limits->stuck ? NONE : last_step(r->x);
-	if (r->last_step != NONE)
-		r->visible[r->last_step] = true;
+	if (r->x->limits->tail != NONE)
+		r->visible[r->x->limits->tail] = true;
 	for (uint32_t e = 0; r->x->limits->goes_on && e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
 		bool runs = x->op == OP_SND &&
@@ -176,30 +178,24 @@ static bool sees_the_same(const struct reach *r, const uint32_t *state, uint32_t
 	return true;
 }
 
-static bool block_is_live(const struct reach *r, const uint32_t *state, uint32_t e)
+/* The end of what the event uses, when it comes on the other side of it than in the run; NONE:
+ * it is as in the run. */
+static uint32_t turned_end(const struct reach *r, const uint32_t *state, uint32_t e)
 {
-	struct wide run = event_variables(r->t, &r->t->events[e]);
-	uint32_t block = r->t->variables[run.first].block;
-	uint32_t end = block == NONE ? NONE : r->t->blocks[block].free;
-	return end == NONE || !is_done(r, state, end);
-}
-
-/* The destruction of its object that came after it and now is before; NONE: none. */
-static uint32_t destroyed_before(const struct reach *r, const uint32_t *state, uint32_t e)
-{
-	struct event_list list =
-	        event_list_at(&r->t->index->object_events, r->t->events[e].target);
-	for (uint64_t i = 0; i < list.count; i++)
-		if (r->t->events[list.items[i]].op == OP_DESTROY && list.items[i] > e &&
-		    is_done(r, state, list.items[i]))
-			return list.items[i];
-	return NONE;
+	uint32_t ends[MOST_LIFETIME_ENDS], was = lifetimes_ended(r->x->h->lifetimes, e);
+	unsigned count = lifetimes_ends(r->x->h->lifetimes, e, ends);
+	for (unsigned i = 0; i < count; i++)
+		if (is_done(r, state, ends[i]))
+			return was == NONE ? ends[i] : NONE;
+	return was;
 }
 
 static bool may_come(const struct reach *r, const uint32_t *state, uint32_t e)
 {
 	const struct event *x = &r->t->events[e];
 	const struct view_call *call = view_call_of(r->x->h->view, e);
+	if (e == r->x->limits->end)
+		return false;
 	if (event_inert(x))
 		return true;
 	if (sync_outcome(r, state, e).answer != ANSWER_SAME ||
@@ -208,11 +204,10 @@ static bool may_come(const struct reach *r, const uint32_t *state, uint32_t e)
 	const struct abstract_step *step = step_in(r, state, call);
 	if (step != NULL && !step->same)
 		return false;
-	if (op_is_access(x->op))
-		return block_is_live(r, state, e) &&
-		       (!op_reads(x->op) || sees_the_same(r, state, e));
-	return op_table[x->op].operand != OPERAND_OBJECT ||
-	       destroyed_before(r, state, e) == NONE;
+	if (turned_end(r, state, e) != NONE)
+		return false;
+	return !op_is_access(x->op) || !op_reads(x->op) ||
+	       lifetimes_ended(r->x->h->lifetimes, e) != NONE || sees_the_same(r, state, e);
 }
 
 static void take_event(const struct reach *r, uint32_t *state, uint32_t e, uint32_t woken)
@@ -430,6 +425,19 @@ static void look_at_call(struct reach *r, const uint32_t *state, uint32_t state_
 		                                     .op = OP_COUNT });
 }
 
+/* What a use sees that comes on the other side of the end of what it uses. */
+static uint64_t seen_beside(const struct reach *r, const uint32_t *state, uint32_t e,
+                            uint32_t end)
+{
+	const struct event *x = &r->t->events[e];
+	if (end > e)
+		return SEEN_AFTER_END;
+	if (!op_is_access(x->op) || !op_reads(x->op))
+		return 0;
+	uint32_t v = event_variables(r->t, x).first;
+	return history_would_see(r->x->h, e, last_of(r, state, v));
+}
+
 /* May the thread stand before its event at all? */
 static bool stands(const struct reach *r, const uint32_t *state, uint32_t e)
 {
@@ -437,38 +445,41 @@ static bool stands(const struct reach *r, const uint32_t *state, uint32_t e)
 	return state[thread] > 0 || fork == NONE || is_done(r, state, fork);
 }
 
+/* A use that comes on the other side of the end of what it uses. */
 static void look_at_use(struct reach *r, uint32_t state_id, uint32_t e, uint32_t end)
 {
-	add_candidate(r, (struct candidate){ .event = e,
-	                                     .state = state_id,
-	                                     .other = end,
-	                                     .kind = FLIP_USE,
-	                                     .op = OP_COUNT });
+	add_candidate(r,
+	              (struct candidate){ .event = e,
+	                                  .state = state_id,
+	                                  .other = end,
+	                                  .key = seen_beside(r, state_at(r, state_id), e, end),
+	                                  .kind = end > e ? FLIP_USE : FLIP_ALIVE,
+	                                  .op = OP_COUNT });
 }
 
-static void look_at_access(struct reach *r, uint32_t state_id, uint32_t e)
+/* A lock in a freed block may be held all the same. */
+static bool waits_for_lock(const struct reach *r, uint32_t state_id, uint32_t e, uint32_t end)
 {
-	const uint32_t *state = state_at(r, state_id);
-	struct wide run = event_variables(r->t, &r->t->events[e]);
-	uint32_t block = r->t->variables[run.first].block;
-	uint32_t end = block == NONE ? NONE : r->t->blocks[block].free;
-	if (end != NONE && end > e && is_done(r, state, end))
-		look_at_use(r, state_id, e, end);
-	else if (op_reads(r->t->events[e].op) && !sees_the_same(r, state, e))
-		look_at_read(r, state, state_id, e);
+	return op_acquires(r->t->events[e].op) && r->t->events[end].op != OP_DESTROY &&
+	       sync_outcome(r, state_at(r, state_id), e).answer == ANSWER_WAITS;
 }
 
-/* An operation on an object: after its destruction, or with another outcome. */
-static enum answer look_at_operation(struct reach *r, uint32_t state_id, uint32_t e)
+/* What does not come as in the run: may it come otherwise? */
+static enum answer look_at_other(struct reach *r, uint32_t state_id, uint32_t e)
 {
 	const uint32_t *state = state_at(r, state_id);
 	const struct event *x = &r->t->events[e];
-	uint32_t destroyed = op_table[x->op].operand == OPERAND_OBJECT
-	                             ? destroyed_before(r, state, e)
-	                             : NONE;
-	if (destroyed != NONE) {
-		if (flip_uses_object(x->op))
-			look_at_use(r, state_id, e, destroyed);
+	uint32_t end = turned_end(r, state, e);
+	if (!sync_must_hold(r, state, e) ||
+	    (end != NONE && waits_for_lock(r, state_id, e, end)))
+		return ANSWER_WAITS;
+	if (end != NONE) {
+		look_at_use(r, state_id, e, end);
+		return ANSWER_OTHER;
+	}
+	if (op_is_access(x->op)) {
+		if (op_reads(x->op) && lifetimes_ended(r->x->h->lifetimes, e) == NONE)
+			look_at_read(r, state, state_id, e);
 		return ANSWER_OTHER;
 	}
 	struct outcome o = sync_outcome(r, state, e);
@@ -486,9 +497,10 @@ static enum answer look_at_operation(struct reach *r, uint32_t state_id, uint32_
 static enum answer look_at(struct reach *r, uint32_t state_id, uint32_t e)
 {
 	const uint32_t *state = state_at(r, state_id);
-	const struct event *x = &r->t->events[e];
 	const struct view_call *call = view_call_of(r->x->h->view, e);
 	bool comes = may_come(r, state, e);
+	if (e == r->x->limits->end)
+		return ANSWER_OTHER; /* the program may end */
 	if (g_array_index(r->x->h->step_of, uint32_t, e) == NONE)
 		return comes ? ANSWER_SAME : ANSWER_WAITS;
 	const struct abstract_step *step = step_in(r, state, call);
@@ -505,15 +517,7 @@ static enum answer look_at(struct reach *r, uint32_t state_id, uint32_t e)
 			look_at_call(r, state, state_id, call);
 		return comes ? ANSWER_SAME : step && !step->same ? ANSWER_OTHER : ANSWER_WAITS;
 	}
-	if (comes)
-		return ANSWER_SAME;
-	if (!op_is_access(x->op))
-		return look_at_operation(r, state_id, e);
-	if (sync_outcome(r, state, e).answer == ANSWER_WAITS)
-		return ANSWER_WAITS;
-	if (r->visible[e])
-		look_at_access(r, state_id, e);
-	return ANSWER_OTHER;
+	return comes ? ANSWER_SAME : look_at_other(r, state_id, e);
 }
 
 /* -- ends ---------------------------------------------------------------------------------- */
@@ -549,7 +553,7 @@ static uint32_t waker_of(const struct reach *r, const uint32_t *state, uint32_t 
 static void look_at_going(struct reach *r, uint32_t state_id, uint32_t u)
 {
 	const uint32_t *state = state_at(r, state_id);
-	uint32_t wait = sync_waits(r, state, u);
+	uint32_t wait = sync_waits(r, state, u), tail = r->x->limits->tail;
 	bool stuck = r->x->limits->stuck;
 	if (wait != NONE && r->t->events[wait].op == OP_ARRIVE) {
 		if (bit_of(r, state, BIT_RELEASED, u))
@@ -561,8 +565,8 @@ static void look_at_going(struct reach *r, uint32_t state_id, uint32_t u)
 	if (wait != NONE && !(r->t->events[wait].flags & EVENT_TRY) &&
 	    !bit_of(r, state, BIT_WOKEN, u))
 		return;
-	if (!stuck && (r->last_step == NONE || !is_done(r, state, r->last_step)))
-		add_end(r, state_id, u, r->last_step, FLIP_GOES_ON, 1);
+	if (!stuck && (tail == NONE || !is_done(r, state, tail)))
+		add_end(r, state_id, u, tail, FLIP_GOES_ON, 1);
 	for (guint i = 0; i < r->keepers->len; i++) {
 		uint32_t e = g_array_index(r->keepers, uint32_t, i);
 		if (r->t->events[e].thread != u && !is_done(r, state, e))
@@ -604,18 +608,15 @@ static uint64_t class_in(const struct reach *r, const uint32_t *state)
 	return class_;
 }
 
-/* Every thread has come as far as it can: `waits`: one of them waits. */
-static void look_at_end(struct reach *r, uint32_t state_id, bool waits)
+/* Where every thread has come to its end: other values of --final. */
+static void look_at_final(struct reach *r, uint32_t state_id)
 {
 	const uint32_t *state = state_at(r, state_id);
-	uint32_t ends = r->x->limits->ends;
-	bool all = true;
-	for (uint32_t u = 0; u < r->threads && all; u++)
-		all = state[u] == trace_thread_events(r->t, u).count;
-	if (all && r->x->limits->finals && end_in(r, state) != r->end)
+	for (uint32_t u = 0; u < r->threads; u++)
+		if (state[u] < trace_thread_events(r->t, u).count)
+			return;
+	if (end_in(r, state) != r->end)
 		add_end(r, state_id, 0, NONE, FLIP_FINAL, end_in(r, state));
-	if (waits && (ends == NONE || state[ends] < trace_thread_events(r->t, ends).count))
-		add_end(r, state_id, 0, NONE, FLIP_STUCK, class_in(r, state));
 }
 
 /* -- the search --------------------------------------------------------------------------- */
@@ -656,6 +657,8 @@ static enum answer look_at_thread(struct reach *r, uint32_t s, uint32_t u)
 	if (e == NONE) {
 		if (goes_on != NULL && goes_on[u])
 			look_at_going(r, s, u);
+		if (u == r->x->limits->ender)
+			return ANSWER_OTHER;
 		return ANSWER_WAITS; /* it has ended, or may wait for what is not known */
 	}
 	if (!stands(r, state_at(r, s), e))
@@ -677,8 +680,10 @@ static void look_at_state(struct reach *r, uint32_t s)
 		ends &= answer == ANSWER_WAITS;
 		waits |= answer == ANSWER_WAITS && stood;
 	}
-	if (ends)
-		look_at_end(r, s, waits);
+	if (r->x->limits->finals)
+		look_at_final(r, s);
+	if (ends && waits)
+		add_end(r, s, 0, NONE, FLIP_STUCK, class_in(r, state_at(r, s)));
 }
 
 static bool search_states(struct reach *r)
@@ -702,12 +707,10 @@ static uint64_t prefix_of(const struct reach *r, const struct candidate *c)
 	const struct history *h = r->x->h;
 	const GArray *prefixes = h->threads[c->thread].prefixes;
 	if (c->event == NONE)
-		return g_array_index(prefixes, uint64_t, prefixes->len - 1);
+		return g_array_index(prefixes, uint64_t, h->threads[c->thread].events->len);
 	if (c->kind == FLIP_CALL)
 		return g_array_index(prefixes, uint64_t,
 		                     g_array_index(h->step_of, uint32_t, c->event));
-	if (c->kind == FLIP_USE) /* what is left in the block is not known */
-		return history_after(h, c->event, (c->other + UINT64_C(1)) << 32);
 	return c->op == OP_COUNT ? history_after(h, c->event, c->key)
 	                         : history_after_as(h, c->event, c->op, c->key);
 }

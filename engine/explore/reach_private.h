@@ -27,7 +27,6 @@ struct reach {
 	uint32_t *begins, *ends; /* by message of a once-function: its events, or NONE */
 	uint8_t *tried;          /* by object: tries, or looks at its count, tell its state */
 	GArray *keepers;         /* uint32_t: events that may keep a thread from going on */
-	uint32_t last_step;      /* the step that cannot be parted from the end, or NONE */
 	uint64_t end;            /* what the variables of --final hold at the end */
 	GArray *states;          /* uint32_t */
 	GArray *origins;         /* struct origin */
@@ -86,6 +85,8 @@ void sync_prepare(struct reach *r);
 void sync_release(struct reach *r);
 /* Whether the event's place in the order can be told from that of other threads. */
 bool sync_is_visible(const struct reach *r, uint32_t event);
+/* Has everything come that must come before? */
+bool sync_must_hold(const struct reach *r, const uint32_t *state, uint32_t event);
 /* The event's outcome in a state in which its thread stands before it; of accesses that of
  * their must-orders alone. */
 struct outcome sync_outcome(const struct reach *r, const uint32_t *state, uint32_t event);

@@ -232,7 +232,7 @@ static bool is_modelled(const struct reach *r, const struct must_edge *edge)
 	}
 }
 
-static bool must_hold(const struct reach *r, const uint32_t *state, uint32_t e)
+bool sync_must_hold(const struct reach *r, const uint32_t *state, uint32_t e)
 {
 	struct must_run run = trace_must_into(r->t, e);
 	for (uint64_t i = 0; i < run.count; i++) {
@@ -257,7 +257,7 @@ static bool all_ended(const struct reach *r, const uint32_t *state, uint32_t thr
 
 struct outcome sync_outcome(const struct reach *r, const uint32_t *state, uint32_t event)
 {
-	if (!must_hold(r, state, event))
+	if (!sync_must_hold(r, state, event))
 		return waits;
 	switch (r->t->events[event].op) {
 	case OP_ACQ:

@@ -39,6 +39,9 @@ struct record_facts {
 	GPtrArray *blocked; /* char *: notes of a deadlock, see record_explain_deadlock */
 	GPtrArray *stopped; /* char *: replay, the stacks at the pair */
 	GPtrArray *ended; /* char *: exploration, the numbers of threads that came to an end */
+	/* char *: exploration, the numbers of threads that stood before the end of the program
+	 * (exit, abort), where others could still go on */
+	GPtrArray *ends;
 	char *diverged;   /* replay, or NULL */
 	char *input;      /* replay: which other input a thread asked for, or NULL */
 	GArray *modules;  /* struct record_module */
