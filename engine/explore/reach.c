@@ -550,21 +550,23 @@ static uint32_t waker_of(const struct reach *r, const uint32_t *state, uint32_t 
 
 /* The thread has done all that the run has of it, which was not the end of it.  May it go on
  * from here? */
-static void look_at_going(struct reach *r, uint32_t state_id, uint32_t u)
+static enum answer look_at_going(struct reach *r, uint32_t state_id, uint32_t u)
 {
 	const uint32_t *state = state_at(r, state_id);
 	uint32_t wait = sync_waits(r, state, u), tail = r->x->limits->tail;
 	bool stuck = r->x->limits->stuck;
 	if (wait != NONE && r->t->events[wait].op == OP_ARRIVE) {
-		if (bit_of(r, state, BIT_RELEASED, u))
-			add_end(r, state_id, u, NONE, FLIP_GOES_ON, 0);
-		return;
+		if (!bit_of(r, state, BIT_RELEASED, u))
+			return ANSWER_WAITS;
+		add_end(r, state_id, u, NONE, FLIP_GOES_ON, 0);
+		return ANSWER_OTHER;
 	}
-	if (wait != NONE && bit_of(r, state, BIT_WOKEN, u))
+	if (wait != NONE && bit_of(r, state, BIT_WOKEN, u)) {
 		add_end(r, state_id, u, waker_of(r, state, wait), FLIP_WOKEN, 0);
-	if (wait != NONE && !(r->t->events[wait].flags & EVENT_TRY) &&
-	    !bit_of(r, state, BIT_WOKEN, u))
-		return;
+		return ANSWER_OTHER;
+	}
+	if (wait != NONE && !(r->t->events[wait].flags & EVENT_TRY))
+		return ANSWER_WAITS;
 	if (!stuck && (tail == NONE || !is_done(r, state, tail)))
 		add_end(r, state_id, u, tail, FLIP_GOES_ON, 1);
 	for (guint i = 0; i < r->keepers->len; i++) {
@@ -572,6 +574,7 @@ static void look_at_going(struct reach *r, uint32_t state_id, uint32_t u)
 		if (r->t->events[e].thread != u && !is_done(r, state, e))
 			add_end(r, state_id, u, e, FLIP_GOES_ON, 2 + (uint64_t)e);
 	}
+	return ANSWER_WAITS; /* what it waits for is not known */
 }
 
 /* What the variables of --final hold in a state (NULL: at the end of the run), as a number. */
@@ -655,11 +658,9 @@ static enum answer look_at_thread(struct reach *r, uint32_t s, uint32_t u)
 	uint32_t e = next_of(r, state_at(r, s), u);
 	const bool *goes_on = r->x->limits->goes_on;
 	if (e == NONE) {
-		if (goes_on != NULL && goes_on[u])
-			look_at_going(r, s, u);
 		if (u == r->x->limits->ender)
-			return ANSWER_OTHER;
-		return ANSWER_WAITS; /* it has ended, or may wait for what is not known */
+			return ANSWER_OTHER; /* the program may end */
+		return goes_on != NULL && goes_on[u] ? look_at_going(r, s, u) : ANSWER_WAITS;
 	}
 	if (!stands(r, state_at(r, s), e))
 		return ANSWER_WAITS;
