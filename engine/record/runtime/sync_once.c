@@ -95,7 +95,7 @@ static int run_once(pthread_once_t *control, void (*routine)(void), uintptr_t pc
 {
 	struct thread *t = recording();
 	struct once *o = t ? once_of(control) : NULL;
-	if (!o || (*control == 2 && !o->done)) /* 2: done before we looked (glibc) */
+	if (!o || (*control == 2 && !o->done && !o->running)) /* 2: done before we looked */
 		return REAL(pthread_once)(control, routine);
 	if (o->done && *control == 0)
 		once_anew(o);
