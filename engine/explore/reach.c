@@ -36,14 +36,29 @@ static uint32_t *state_at(const struct reach *r, uint32_t state)
 
 /* -- what threads share ------------------------------------------------------------------- */
 
-static bool shared_by_threads(const struct trace *t, struct event_list list)
+/*
+ * Do two threads' accesses meet there, one a write, that forks and joins leave unordered? Where
+ * none do, what each sees is the same in every order.  Of many accesses any may.
+ */
+static bool is_shared(const struct trace *t, const struct fork_order *o, struct event_list list)
 {
+	enum { MOST_COMPARED = 256 };
 	bool others = false, wrote = false;
 	for (uint64_t i = 0; i < list.count; i++) {
 		others |= t->events[list.items[i]].thread != t->events[list.items[0]].thread;
 		wrote |= op_writes(t->events[list.items[i]].op);
 	}
-	return others && wrote;
+	if (!others || !wrote || list.count > MOST_COMPARED)
+		return others && wrote;
+	for (uint64_t i = 0; i < list.count; i++)
+		for (uint64_t k = i + 1; k < list.count; k++) {
+			uint32_t a = list.items[i], b = list.items[k];
+			bool writes = op_writes(t->events[a].op) || op_writes(t->events[b].op);
+			if (writes && t->events[a].thread != t->events[b].thread &&
+			    !fork_ordered(o, a, b))
+				return true;
+		}
+	return false;
 }
 
 /* Is there one of another thread that it may not commute with? */
@@ -134,11 +149,12 @@ static uint64_t end_in(const struct reach *r, const uint32_t *state);
 static void prepare(struct reach *r)
 {
 	const struct trace *t = r->t;
-	for (uint32_t v = 0; v < t->variables_count; v++)
-		r->slot_of[v] =
-		        shared_by_threads(t, event_list_at(&t->index->variable_events, v))
-		                ? r->slots++
-		                : NONE;
+	struct fork_order *order = fork_order_new(t);
+	for (uint32_t v = 0; v < t->variables_count; v++) {
+		struct event_list list = event_list_at(&t->index->variable_events, v);
+		r->slot_of[v] = is_shared(t, order, list) ? r->slots++ : NONE;
+	}
+	fork_order_free(order);
 	sync_prepare(r);
 	for (uint32_t e = 0; e < t->events_count; e++)
 		r->visible[e] = is_visible(r, e);
