@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-enum { MOST_STATES = 60000 };
+enum { MOST_STATES = 300000 };
 
 struct origin {
 	uint32_t state;  /* it came from, NONE: the first */
