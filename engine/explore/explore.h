@@ -86,8 +86,10 @@ struct explore_run {
 struct explore_error {
 	enum explore_end end;
 	int status;
-	char *story;  /* owned */
-	uint32_t run; /* the first */
+	char *story;       /* owned */
+	char *key;         /* owned: what makes two of them the same */
+	GPtrArray *places; /* char *, owned, or NULL: where it failed, as of a run */
+	uint32_t run;      /* the first */
 	uint64_t count;
 };
 

@@ -174,18 +174,3 @@ void explore_set_place(struct explore_run *r, const char *place)
 	g_ptr_array_set_size(r->places, 0);
 	g_ptr_array_add(r->places, g_strdup(place));
 }
-
-/* Whatever it led to, the use itself is the error; what came of it is told. */
-void explore_note_use(struct explore_run *r)
-{
-	GString *story = g_string_new(r->flip);
-	if (r->end == EXPLORE_SIGNAL)
-		g_string_append_printf(story, "\nthe program ends by signal %d (%s)", r->status,
-		                       strsignal(r->status));
-	if (*r->story)
-		g_string_append_printf(story, "\n%s", r->story);
-	r->end = EXPLORE_USE_AFTER_FREE;
-	explore_set_place(r, r->place);
-	g_free(r->story);
-	r->story = g_string_free(story, FALSE);
-}

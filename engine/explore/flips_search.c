@@ -220,6 +220,8 @@ static void put_question(const struct search *x, struct smt_query *q, bool same)
 		ask_stand(x, q, a->event);
 	else
 		smt_query_next(q, a->event);
+	if (x->limits->end != NONE && x->limits->end != a->event)
+		smt_query_out(q, x->limits->end);
 	for (int i = 0; i < 2; i++) {
 		if (a->in[i] != NONE)
 			smt_query_in(q, a->in[i]);

@@ -18,6 +18,8 @@ void record_facts_release(struct record_facts *f)
 		g_ptr_array_free(f->stopped, TRUE);
 	if (f->ended)
 		g_ptr_array_free(f->ended, TRUE);
+	if (f->ends)
+		g_ptr_array_free(f->ends, TRUE);
 	g_free(f->diverged);
 	g_free(f->input);
 	if (f->modules) {

@@ -463,7 +463,8 @@ bool replay_strict(void);
 void replay_left(struct thread *t, const char *text);
 /* Is the block that has just been freed to stay, filled, for the use after its free? */
 bool replay_poisons(void);
-uint64_t replay_turn(uint32_t thread); /* when it comes next in the plan */
+uint64_t replay_turn(uint32_t thread);
+uint64_t replay_wake_turn(uint32_t thread); /* when it comes next in the plan */
 uint32_t replay_next(void);            /* whose turn it is; UINT32_MAX: nobody's */
 void replay_blocked(void);
 
