@@ -2,6 +2,7 @@
  * explore.c - see explore.h: the runs, what waits to be run, and how runs ended.
  */
 #include "engine/explore/explore_private.h"
+#include "engine/explore/looks.h"
 
 #include "engine/base/file.h"
 #include "engine/record/interpose.h"
@@ -227,10 +228,28 @@ static bool is_ours(struct exploration *x)
 	return x->options->shards == 0 || !first || n % x->options->shards == x->options->shard;
 }
 
+/* A thread that waits by looking: beyond some rounds in vain, one more is not tried. */
+static void note_looks(struct exploration *x, uint32_t look)
+{
+	char *why =
+	        g_strdup_printf("%s waits by looking, at %s: that it looks in vain more than "
+	                        "%d times in a row is not tried (--steps: as often as fits)",
+	                        trace_thread_name(x->trace, x->trace->events[look].thread),
+	                        trace_location_name(x->trace, look), MOST_LOOKS);
+	explore_gap(x, why);
+	g_free(why);
+}
+
 static bool take_flip(void *context, const struct flip *f)
 {
 	struct exploration *x = context;
 	bool use = f->kind == FLIP_USE;
+	if (f->kind == FLIP_READ && x->options->max_steps == 0 &&
+	    looks_in_vain(x->history, f->event,
+	                  history_would_see(x->history, f->event, f->other))) {
+		note_looks(x, f->event);
+		return !out_of_time(x);
+	}
 	if (use && explore_know_use(x, f->event, f->other))
 		return !out_of_time(x);
 	if (!use && (is_known(x, f->parts, f->parts_count, f->kind) ||
@@ -679,6 +698,10 @@ static bool start_seed(struct exploration *x, struct seed *s, struct plan_run *r
 	const struct explore_options *o = x->options;
 	s->plan.output = x->output;
 	s->plan.timeout_ms = o->timeout_ms ? o->timeout_ms : 10000;
+	if (x->deadline != 0) {
+		gint64 left = (x->deadline - g_get_monotonic_time()) / 1000 + 100;
+		s->plan.timeout_ms = (unsigned)CLAMP(left, 100, s->plan.timeout_ms);
+	}
 	s->plan.interposer = x->interposer;
 	s->plan.server = x->server;
 	s->plan.explore = true;
@@ -762,7 +785,10 @@ static bool run_seed(struct exploration *x, struct seed *s, struct error *error)
 	struct plan_run run;
 	if (!start_seed(x, s, &run, error))
 		return is_interrupted(x); /* then there may be no trace */
-	if (is_interrupted(x)) {
+	bool late = run.result.timed_out && out_of_time(x) && x->report->runs->len > 0;
+	if (late)
+		explore_gap(x, "the time was up (--budget)");
+	if (late || is_interrupted(x)) {
 		plan_run_release(&run);
 		return true;
 	}

@@ -76,6 +76,17 @@ build void_main
 explore void_main --until-error
 like "$(errors)" "signal@void_main.c:14" "--until-error goes on to the failed assertion"
 
+# threads that wait by looking
+for at in spin_first:5 poll_lock:6 spin_yield:5 two_spin:25; do
+	name=${at%:*}
+	build $name
+	explore $name
+	is "$status $(json '$d->{executions}') $(complete) $(errors)" "3 ${at#*:} open " "$name: the others run, and each number of looks up to a limit"
+	like "$(said)" "waits by looking, at $name.c:[0-9]+: .*is not tried" "$name: the report names it"
+	explore $name --steps 60
+	like "$(errors) $(json '$d->{executions} > 4 && $d->{executions} < 200 ? "bounded" : $d->{executions}')" "^cut@ bounded" "$name: --steps ends it"
+done
+
 # specifications
 build oset -DN=2
 explore oset --spec "$programs/oset.spec" --results
