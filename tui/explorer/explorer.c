@@ -333,6 +333,8 @@ static bool play_task(struct app *app, const struct lesson_step *s, struct error
 	guide_notice(app);
 	if (g->done)
 		return true;
+	if (g->wrong)
+		return refuse_step(g, s, error, "the fix is not right", g->wrong);
 	const struct lesson_check *failing = checks_failing(app, s->checks);
 	return refuse_step(g, s, error, "the keys do not do it; this does not hold",
 	                   failing ? failing->text : "?");

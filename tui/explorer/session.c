@@ -6,6 +6,7 @@
 #include "engine/partial/rdit.h"
 
 #include "tui/explorer/import.h"
+#include "tui/explorer/weak_order.h"
 
 #include <string.h>
 
@@ -433,7 +434,7 @@ enum claim session_claim(const struct finding *f)
 {
 	switch (f->kind) {
 	case FINDING_DATA_RACE:
-		return f->note && strstr(f->note, "C11") ? CLAIM_C11_RACE : CLAIM_RACE;
+		return is_weak_order(f) ? CLAIM_C11_RACE : CLAIM_RACE;
 	case FINDING_DEADLOCK:
 		return CLAIM_DEADLOCK;
 	case FINDING_ATOMIC_SET_VIOLATION:

@@ -6,11 +6,15 @@
 
 #include <errno.h>
 #include <glib/gstdio.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* A sample ends within a second; `timeout` says so when a command did not. */
+enum { RUN_SECONDS = 20, STATUS_TIMEOUT = 124 };
 
 /* -- the folder ---------------------------------------------------------------------------- */
 
@@ -197,16 +201,31 @@ GPtrArray *lesson_recipe(const struct lesson *l, bool mended)
 	return recipe;
 }
 
-/* `heddle` is this binary, wherever it is.  The status as a shell has it. */
+/* C-c is for the program that runs, not for the lesson. */
+static void take_interrupts(gpointer unused)
+{
+	signal(SIGINT, SIG_DFL);
+	signal(SIGQUIT, SIG_DFL);
+}
+
+/* `heddle` is this binary, wherever it is; a program that does not end, or writes without end, is
+ * ended.  The status as a shell has it, that of `timeout` when the time was up. */
 static int run_in(const struct workshop *w, const char *command, GString *said)
 {
 	char *self = g_file_read_link("/proc/self/exe", NULL);
-	char *script = g_strdup_printf("heddle() { \"$0\" \"$@\"; }; exec 2>&1; %s", command);
+	char *script = g_strdup_printf("ulimit -f 1000000; "
+	                               "heddle() { timeout --foreground -k 5 %d \"$0\" \"$@\"; }; "
+	                               "exec 2>&1; %s",
+	                               RUN_SECONDS, command);
+	void (*interrupt)(int) = signal(SIGINT, SIG_IGN);
+	void (*quit)(int) = signal(SIGQUIT, SIG_IGN);
 	char *argv[] = { "/bin/sh", "-c", script, self ? self : "heddle", NULL };
 	char *out = NULL;
 	int status = 0;
-	bool ran = g_spawn_sync(w->folder, argv, NULL, G_SPAWN_DEFAULT, NULL, NULL, &out, NULL,
-	                        &status, NULL);
+	bool ran = g_spawn_sync(w->folder, argv, NULL, G_SPAWN_DEFAULT, take_interrupts, NULL,
+	                        &out, NULL, &status, NULL);
+	signal(SIGINT, interrupt);
+	signal(SIGQUIT, quit);
 	if (out)
 		g_string_append(said, out);
 	g_free(out);
@@ -215,6 +234,16 @@ static int run_in(const struct workshop *w, const char *command, GString *said)
 	if (!ran)
 		return 127;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* A program that was ended because it did not end, or by the student. */
+static const char *ended(int status)
+{
+	return status == STATUS_TIMEOUT || status == 128 + SIGKILL
+	               ? "did not end: does a thread wait for a lock that nobody releases, or "
+	                 "does a loop never stop?"
+	       : status == 128 + SIGINT ? "was interrupted"
+	                                : NULL;
 }
 
 static bool is_recording(const char *command)
@@ -234,7 +263,11 @@ bool workshop_make(struct workshop *w, GString *said, struct error *error)
 		int status = run_in(w, command, here);
 		bool bad = is_recording(command) ? status == 125 || status == 127 || status == 2
 		                                 : status != 0;
-		if (bad)
+		if (g_str_has_prefix(command, "heddle record"))
+			w->status = status;
+		if (ended(status))
+			good = error_set(error, command, NULL, "%s", ended(status));
+		else if (bad)
 			good = error_set(error, command,
 			                 is_recording(command)
 			                         ? "'heddle doctor' looks what is missing here"
