@@ -5,6 +5,7 @@
 #include "engine/explore/looks.h"
 
 #include "engine/base/file.h"
+#include "engine/predict/effort.h"
 #include "engine/record/interpose.h"
 #include "engine/trace/formats.h"
 
@@ -937,6 +938,11 @@ static bool run_all(struct exploration *x, struct error *error)
 		if (x->again)
 			begin_again(x);
 	}
+	if (x->races_left)
+		g_ptr_array_add(x->report->notes,
+		                g_strdup("data races: of some runs only those that their own "
+		                         "happens-before leaves open were looked for, since "
+		                         "more would take too long"));
 	x->report->waiting = x->waiting->len;
 	x->report->complete = x->waiting->len == 0 && x->report->gaps->len == 0;
 	if (x->cancelled)
@@ -984,6 +990,7 @@ struct explore_report *explore(const struct explore_options *options,
 		.plain = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.ordered = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.output_file = -1,
+		.effort_began = effort_microseconds(),
 		.deadline = budget > 0 ? g_get_monotonic_time() + budget : 0,
 	};
 	bool good = open_output(&x, error) && bind_library(&x, error) &&

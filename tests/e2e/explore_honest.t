@@ -87,6 +87,12 @@ for at in spin_first:5 poll_lock:6 spin_yield:5 two_spin:25; do
 	like "$(errors) $(json '$d->{executions} > 4 && $d->{executions} < 200 ? "bounded" : $d->{executions}')" "^cut@ bounded" "$name: --steps ends it"
 done
 
+# a race that another order of the same values has
+build exp_race
+explore exp_race
+is "$status $(json 'join " ", map { @{$_->{locations}} } @{$d->{races}}') $(json '$d->{executions}')" \
+	"1 exp_race.c:4 exp_race.c:5 1" "a race that is not in the run's own happens-before"
+
 # specifications
 build oset -DN=2
 explore oset --spec "$programs/oset.spec" --results
