@@ -393,8 +393,32 @@ static bool note_end(struct exploration *x, struct explore_run *r, struct error 
 	return !keep || save(x, r, error);
 }
 
+/* Code that is not instrumented: what it reads and writes, and where others could come between,
+ * is not seen. */
+static void note_missing(struct exploration *x, const struct plan_run *run)
+{
+	if (run->facts.instrumented == 0 && x->run == 0)
+		explore_gap(x, "the program is not instrumented: what it reads and writes is not "
+		               "seen (build it with heddle cc)");
+	for (guint i = 0; i < run->facts.missing->len; i++) {
+		uint64_t at = g_ascii_strtoull(run->facts.missing->pdata[i], NULL, 16);
+		GString *function = g_string_new(NULL);
+		record_describe(&run->facts, at + 1, NULL, function);
+		char *why = g_strdup_printf(
+		        "%s%sof %s, which is not instrumented, is called while other threads "
+		        "run: what it does, and orders in which it does otherwise, are not "
+		        "explored (instrument it, or bind the function: --spec)",
+		        function->str, function->len ? " " : "a function ",
+		        record_library(&run->facts, at));
+		explore_gap(x, why);
+		g_free(why);
+		g_string_free(function, TRUE);
+	}
+}
+
 static void note_limits(struct exploration *x, const struct plan_run *run)
 {
+	note_missing(x, run);
 	if (run->facts.stolen)
 		explore_gap(x, "a call that blocks is not modelled: schedules are not exact");
 	if (run->facts.forked)
