@@ -311,7 +311,7 @@ static bool count_error(struct exploration *x, const struct explore_run *r, char
 {
 	struct explore_error *e = error_of(x, r, key);
 	bool first = e->count == 0;
-	e->count += first || !r->redundant || r->end == EXPLORE_DIVERGED;
+	e->count += first || !r->redundant || r->strayed;
 	return first;
 }
 
@@ -374,20 +374,38 @@ static bool save(struct exploration *x, struct explore_run *r, struct error *err
 	return trace_write(x->trace, r->trace, TRACE_BINARY, NULL, NULL, error);
 }
 
-/* The first run and the first of each error are kept. */
-static bool note_end(struct exploration *x, struct explore_run *r, struct error *error)
+/* Why a run is not as its schedule said, as far as that is known. */
+static void note_strayed(struct exploration *x, const struct plan_run *run)
 {
-	bool diverged = r->end == EXPLORE_DIVERGED, fresh = count_uses(x, r);
+	char what[32] = "";
+	if (run->facts.diverged != NULL)
+		sscanf(run->facts.diverged, "%*u %*u %31s", what);
+	if (strcmp(what, "blocked") == 0 || strcmp(what, "spins") == 0)
+		explore_gap(x,
+		            "a run did not follow its schedule: a thread waits for something "
+		            "that is not modelled (in a library, or inside an invocation)");
+	else
+		explore_gap(
+		        x, "a run did not follow its schedule: what it reads from outside (a "
+		           "clock, a file, a socket) is not the same each time, or its threads "
+		           "share what is not seen (code that is not instrumented, inline "
+		           "assembly)");
+}
+
+/* The first run and the first of each error are kept. */
+static bool note_end(struct exploration *x, const struct plan_run *run, struct explore_run *r,
+                     struct error *error)
+{
+	bool diverged = r->strayed, fresh = count_uses(x, r);
 	if (r->end != EXPLORE_FINE && r->end != EXPLORE_USE_AFTER_FREE &&
-	    !(diverged && x->after_use))
+	    !(r->end == EXPLORE_DIVERGED && x->after_use))
 		fresh |= count_error(x, r, key_of(r));
 	bool keep = x->run == 0 || (fresh && x->report->errors->len <= SAVED_ERRORS);
 	if (diverged && (r->end == EXPLORE_USE_AFTER_FREE || x->after_use))
 		explore_gap(x, "a run did not follow its schedule after it had used what was "
 		               "freed or destroyed");
 	else if (diverged)
-		explore_gap(x, "a run did not follow its schedule: what it reads from outside "
-		               "(a clock, a file, a socket) is not the same each time");
+		note_strayed(x, run);
 	if (r->end == EXPLORE_CUT)
 		explore_gap(x, "a run was cut: it took too long, or too many steps");
 	return !keep || save(x, r, error);
@@ -398,8 +416,9 @@ static bool note_end(struct exploration *x, struct explore_run *r, struct error 
 static void note_missing(struct exploration *x, const struct plan_run *run)
 {
 	if (run->facts.instrumented == 0 && x->run == 0)
-		explore_gap(x, "the program is not instrumented: what it reads and writes is not "
-		               "seen (build it with heddle cc)");
+		explore_gap(x,
+		            "the program is not instrumented: what it reads and writes is not "
+		            "seen (build it with heddle cc)");
 	for (guint i = 0; i < run->facts.missing->len; i++) {
 		uint64_t at = g_ascii_strtoull(run->facts.missing->pdata[i], NULL, 16);
 		GString *function = g_string_new(NULL);
@@ -772,7 +791,7 @@ static bool take_run(struct exploration *x, struct seed *s, struct plan_run *run
 	struct explore_run r = begin_run(s);
 	r.events = run->trace->events_count;
 	explore_judge(x, run, &r);
-	if (r.end != EXPLORE_DIVERGED)
+	if (!r.strayed)
 		judge_objects(x, &r);
 	struct history *h = history_new(x->view, histories_initials(x->histories));
 	bool whole = x->options->finals && is_whole(&r, run);
@@ -782,14 +801,13 @@ static bool take_run(struct exploration *x, struct seed *s, struct plan_run *run
 		note_unknown_finals(x);
 	}
 	uint32_t ender = ender_of(x, run);
-	if (ender != NONE && r.end != EXPLORE_DIVERGED)
+	if (ender != NONE && !r.strayed)
 		history_add_end(h, ender);
 	r.class_ = history_class(h);
 	r.commuting = g_ptr_array_new_with_free_func(g_free);
 	r.commuting_count = view_commuting_pairs(x->view, r.commuting, TOLD_PAIRS);
-	bool diverged = r.end == EXPLORE_DIVERGED;
-	r.redundant = diverged || !histories_add(x->histories, h);
-	bool good = note_end(x, &r, error);
+	r.redundant = r.strayed || !histories_add(x->histories, h);
+	bool good = note_end(x, run, &r, error);
 	x->report->classes += !r.redundant;
 	g_array_append_val(x->report->runs, r);
 	note_limits(x, run);
