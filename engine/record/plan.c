@@ -36,7 +36,7 @@ void plan_run_release(struct plan_run *r)
 /* An event's record has its operation's name. */
 static const uint8_t tag_of[OP_COUNT] = {
 #define EVENT_0(name)
-#define EVENT_1(name)             [OP_##name] = LOG_##name,
+#define EVENT_1(name) [OP_##name] = LOG_##name,
 #define TAG(name, words, visible) EVENT_##visible(name)
 	LOG_TAGS(TAG)
 #undef TAG
@@ -499,8 +499,8 @@ static void configure(const struct plan *p, unsigned first, struct record_option
 	c->seed = p->seed;
 	c->strategy = p->strategy;
 	/* The witness whole, and then some: what comes after it may never end. */
-	c->max_bytes =
-	        (p->explore ? RECORD_MAX_EXPLORED : RECORD_MAX_BYTES) + p->steps->len * 64ull;
+	c->max_bytes = (p->explore ? RECORD_MAX_EXPLORED : RECORD_MAX_BYTES) +
+	               p->steps->len * 64ull;
 	c->plan_length = p->steps->len;
 	c->thread_count = p->threads->len;
 	c->answer_count = p->answers->len;
