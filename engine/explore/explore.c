@@ -964,11 +964,26 @@ static void begin_again(struct exploration *x)
 	add_first(x);
 }
 
+/*
+ * Which schedule is next: the one found last, so that few wait.  Looking for one error, any, by
+ * chance: the last ones are all in one corner.  What is covered in the end does not depend on
+ * it.
+ */
+static guint pick(struct exploration *x)
+{
+	if (!x->options->until_error)
+		return x->waiting->len - 1;
+	x->random ^= x->random << 13;
+	x->random ^= x->random >> 7;
+	x->random ^= x->random << 17;
+	return (guint)(x->random % x->waiting->len);
+}
+
 static bool run_all(struct exploration *x, struct error *error)
 {
 	add_first(x);
 	while (x->waiting->len > 0 && go_on(x) && !limit_reached(x)) {
-		struct seed *s = g_ptr_array_steal_index(x->waiting, x->waiting->len - 1);
+		struct seed *s = g_ptr_array_steal_index(x->waiting, pick(x));
 		bool good = true;
 		if (s->parts != NULL && is_known(x, s->parts, s->parts_count, s->kind))
 			x->report->pruned++;
@@ -1032,6 +1047,7 @@ struct explore_report *explore(const struct explore_options *options,
 		.plain = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.ordered = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.output_file = -1,
+		.random = (options->seed + 1) * 0x9e3779b97f4a7c15u,
 		.effort_began = effort_microseconds(),
 		.deadline = budget > 0 ? g_get_monotonic_time() + budget : 0,
 	};

@@ -39,6 +39,7 @@ struct exploration {
 	gint64 deadline; /* 0: none */
 	bool cancelled, interrupted;
 	uint32_t first;      /* the first run, after those before an object was given up */
+	uint64_t random;     /* of which schedule is next, with --until-error; not 0 */
 	uint64_t shares;     /* schedules from the first run, so far */
 	GHashTable *plain;   /* char *: objects whose invocations are no steps */
 	GHashTable *ordered; /* char *: objects that are not looked at by results after all */
