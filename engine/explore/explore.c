@@ -2,9 +2,11 @@
  * explore.c - see explore.h: the runs, what waits to be run, and how runs ended.
  */
 #include "engine/explore/explore_private.h"
+#include "engine/explore/looks.h"
 
 #include "engine/base/file.h"
 #include "engine/explore/reach_private.h"
+#include "engine/predict/effort.h"
 #include "engine/record/interpose.h"
 #include "engine/trace/ending.h"
 #include "engine/trace/formats.h"
@@ -233,10 +235,28 @@ static bool is_ours(struct exploration *x)
 	return x->options->shards == 0 || !first || n % x->options->shards == x->options->shard;
 }
 
+/* A thread that waits by looking: beyond some rounds in vain, one more is not tried. */
+static void note_looks(struct exploration *x, uint32_t look)
+{
+	char *why =
+	        g_strdup_printf("%s waits by looking, at %s: that it looks in vain more than "
+	                        "%d times in a row is not tried (--steps: as often as fits)",
+	                        trace_thread_name(x->trace, x->trace->events[look].thread),
+	                        trace_location_name(x->trace, look), MOST_LOOKS);
+	explore_gap(x, why);
+	g_free(why);
+}
+
 static bool take_flip(void *context, const struct flip *f)
 {
 	struct exploration *x = context;
 	bool use = f->kind == FLIP_USE;
+	if (f->kind == FLIP_READ && x->options->max_steps == 0 &&
+	    looks_in_vain(x->history, f->event,
+	                  history_would_see(x->history, f->event, f->other))) {
+		note_looks(x, f->event);
+		return !out_of_time(x);
+	}
 	if (use && explore_know_use(x, f->event, f->other))
 		return !out_of_time(x);
 	if (!use && (is_known(x, f->parts, f->parts_count, f->kind) ||
@@ -320,7 +340,7 @@ static bool count_error(struct exploration *x, const struct explore_run *r, char
 {
 	struct explore_error *e = error_of(x, r, key);
 	bool first = e->count == 0;
-	e->count += first || !r->redundant || r->end == EXPLORE_DIVERGED;
+	e->count += first || !r->redundant || r->strayed;
 	return first;
 }
 
@@ -384,27 +404,70 @@ static bool save(struct exploration *x, struct explore_run *r, struct error *err
 	return trace_write(x->trace, r->trace, TRACE_BINARY, NULL, NULL, error);
 }
 
-/* The first run and the first of each error are kept. */
-static bool note_end(struct exploration *x, struct explore_run *r, struct error *error)
+/* Why a run is not as its schedule said, as far as that is known. */
+static void note_strayed(struct exploration *x, const struct plan_run *run)
 {
-	bool diverged = r->end == EXPLORE_DIVERGED, fresh = count_uses(x, r);
+	char what[32] = "";
+	if (run->facts.diverged != NULL)
+		sscanf(run->facts.diverged, "%*u %*u %31s", what);
+	if (strcmp(what, "blocked") == 0 || strcmp(what, "spins") == 0)
+		explore_gap(x,
+		            "a run did not follow its schedule: a thread waits for something "
+		            "that is not modelled (in a library, or inside an invocation)");
+	else
+		explore_gap(
+		        x, "a run did not follow its schedule: what it reads from outside (a "
+		           "clock, a file, a socket) is not the same each time, or its threads "
+		           "share what is not seen (code that is not instrumented, inline "
+		           "assembly)");
+}
+
+/* The first run and the first of each error are kept. */
+static bool note_end(struct exploration *x, const struct plan_run *run, struct explore_run *r,
+                     struct error *error)
+{
+	bool diverged = r->strayed, fresh = count_uses(x, r);
 	if (r->end != EXPLORE_FINE && r->end != EXPLORE_USE_AFTER_FREE &&
-	    !(diverged && x->after_use))
+	    !(r->end == EXPLORE_DIVERGED && x->after_use))
 		fresh |= count_error(x, r, key_of(r));
 	bool keep = x->run == 0 || (fresh && x->report->errors->len <= SAVED_ERRORS);
 	if (diverged && (r->end == EXPLORE_USE_AFTER_FREE || x->after_use))
 		explore_gap(x, "a run did not follow its schedule after it had used what was "
 		               "freed or destroyed");
 	else if (diverged)
-		explore_gap(x, "a run did not follow its schedule: what it reads from outside "
-		               "(a clock, a file, a socket) is not the same each time");
+		note_strayed(x, run);
 	if (r->end == EXPLORE_CUT)
 		explore_gap(x, "a run was cut: it took too long, or too many steps");
 	return !keep || save(x, r, error);
 }
 
+/* Code that is not instrumented: what it reads and writes, and where others could come between,
+ * is not seen. */
+static void note_missing(struct exploration *x, const struct plan_run *run)
+{
+	if (run->facts.instrumented == 0 && x->run == 0)
+		explore_gap(x,
+		            "the program is not instrumented: what it reads and writes is not "
+		            "seen (build it with heddle cc)");
+	for (guint i = 0; i < run->facts.missing->len; i++) {
+		uint64_t at = g_ascii_strtoull(run->facts.missing->pdata[i], NULL, 16);
+		GString *function = g_string_new(NULL);
+		record_describe(&run->facts, at + 1, NULL, function);
+		char *why = g_strdup_printf(
+		        "%s%sof %s, which is not instrumented, is called while other threads "
+		        "run: what it does, and orders in which it does otherwise, are not "
+		        "explored (instrument it, or bind the function: --spec)",
+		        function->str, function->len ? " " : "a function ",
+		        record_library(&run->facts, at));
+		explore_gap(x, why);
+		g_free(why);
+		g_string_free(function, TRUE);
+	}
+}
+
 static void note_limits(struct exploration *x, const struct plan_run *run)
 {
+	note_missing(x, run);
 	if (run->facts.stolen)
 		explore_gap(x, "a call that blocks is not modelled: schedules are not exact");
 	if (run->facts.forked)
@@ -714,6 +777,10 @@ static bool start_seed(struct exploration *x, struct seed *s, struct plan_run *r
 	const struct explore_options *o = x->options;
 	s->plan.output = x->output;
 	s->plan.timeout_ms = o->timeout_ms ? o->timeout_ms : 10000;
+	if (x->deadline != 0) {
+		gint64 left = (x->deadline - g_get_monotonic_time()) / 1000 + 100;
+		s->plan.timeout_ms = (unsigned)CLAMP(left, 100, s->plan.timeout_ms);
+	}
 	s->plan.interposer = x->interposer;
 	s->plan.server = x->server;
 	s->plan.explore = true;
@@ -759,7 +826,7 @@ static bool take_run(struct exploration *x, struct seed *s, struct plan_run *run
 	struct explore_run r = begin_run(s);
 	r.events = run->trace->events_count;
 	explore_judge(x, run, &r);
-	if (r.end != EXPLORE_DIVERGED)
+	if (!r.strayed)
 		judge_objects(x, &r);
 	struct history *h = history_new(x->view, histories_initials(x->histories));
 	bool whole = x->options->finals && is_whole(&r, run);
@@ -769,15 +836,14 @@ static bool take_run(struct exploration *x, struct seed *s, struct plan_run *run
 		note_unknown_finals(x);
 	}
 	uint32_t ender = ender_of(x, run);
-	if (ender != NONE && r.end != EXPLORE_DIVERGED)
+	if (ender != NONE && !r.strayed)
 		history_add_end(h, ender);
 	r.class_ = history_class(h);
 	r.commuting = g_ptr_array_new_with_free_func(g_free);
 	r.commuting_count = view_commuting_pairs(x->view, r.commuting, TOLD_PAIRS);
-	bool diverged = r.end == EXPLORE_DIVERGED;
-	r.redundant = diverged || !histories_add(x->histories, h);
+	r.redundant = r.strayed || !histories_add(x->histories, h);
 	x->known_run = r.redundant ? NONE : histories_last(x->histories);
-	bool good = note_end(x, &r, error);
+	bool good = note_end(x, run, &r, error);
 	x->report->classes += !r.redundant;
 	g_array_append_val(x->report->runs, r);
 	note_limits(x, run);
@@ -787,7 +853,7 @@ static bool take_run(struct exploration *x, struct seed *s, struct plan_run *run
 	note_atomics(x);
 	x->history = h;
 	bool endless = r.end == EXPLORE_CUT && run->facts.status != LOG_CUT;
-	if (good && !x->again && !diverged && !endless && s->kind != FLIP_USE)
+	if (good && !x->again && !r.strayed && !endless && s->kind != FLIP_USE)
 		derive(x, r.redundant ? NONE : s->known_as, run, whole);
 	history_free(h);
 	return good;
@@ -798,7 +864,10 @@ static bool run_seed(struct exploration *x, struct seed *s, struct error *error)
 	struct plan_run run;
 	if (!start_seed(x, s, &run, error))
 		return is_interrupted(x); /* then there may be no trace */
-	if (is_interrupted(x)) {
+	bool late = run.result.timed_out && out_of_time(x) && x->report->runs->len > 0;
+	if (late)
+		explore_gap(x, "the time was up (--budget)");
+	if (late || is_interrupted(x)) {
 		plan_run_release(&run);
 		return true;
 	}
@@ -943,12 +1012,27 @@ static void begin_again(struct exploration *x)
 	add_first(x);
 }
 
+/*
+ * Which schedule is next: the one found last, so that few wait.  Looking for one error, any, by
+ * chance: the last ones are all in one corner.  What is covered in the end does not depend on
+ * it.
+ */
+static guint pick(struct exploration *x)
+{
+	if (!x->options->until_error)
+		return x->waiting->len - 1;
+	x->random ^= x->random << 13;
+	x->random ^= x->random >> 7;
+	x->random ^= x->random << 17;
+	return (guint)(x->random % x->waiting->len);
+}
+
 static bool run_all(struct exploration *x, struct error *error)
 {
 	begin_histories(x);
 	add_first(x);
 	while (x->waiting->len > 0 && go_on(x) && !limit_reached(x)) {
-		struct seed *s = g_ptr_array_steal_index(x->waiting, x->waiting->len - 1);
+		struct seed *s = g_ptr_array_steal_index(x->waiting, pick(x));
 		bool good = true;
 		if (s->parts != NULL && is_known(x, s->parts, s->parts_count, s->kind))
 			x->report->pruned++;
@@ -960,6 +1044,11 @@ static bool run_all(struct exploration *x, struct error *error)
 		if (x->again)
 			begin_again(x);
 	}
+	if (x->races_left)
+		g_ptr_array_add(x->report->notes,
+		                g_strdup("data races: of some runs only those that their own "
+		                         "happens-before leaves open were looked for, since "
+		                         "more would take too long"));
 	x->report->waiting = x->waiting->len;
 	x->report->complete = x->waiting->len == 0 && x->report->gaps->len == 0;
 	if (x->cancelled)
@@ -1006,6 +1095,8 @@ struct explore_report *explore(const struct explore_options *options,
 		.plain = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.ordered = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.output_file = -1,
+		.random = (options->seed + 1) * 0x9e3779b97f4a7c15u,
+		.effort_began = effort_microseconds(),
 		.deadline = budget > 0 ? g_get_monotonic_time() + budget : 0,
 	};
 	bool good = open_output(&x, error) && bind_library(&x, error) &&

@@ -75,6 +75,7 @@ struct explore_run {
 	uint64_t events;
 	uint64_t pruned;      /* schedules derived from it that were known */
 	bool redundant;       /* its class was known */
+	bool strayed;         /* it did not follow its schedule, however it ended */
 	GPtrArray *commuting; /* char *: pairs of invocations whose other order was not run,
 	                       * since they commute; owned, or NULL; the first of them */
 	uint64_t commuting_count;

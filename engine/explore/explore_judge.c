@@ -2,6 +2,7 @@
 #include "engine/explore/explore_private.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,7 +142,11 @@ void explore_judge(struct exploration *x, const struct plan_run *run, struct exp
 {
 	const struct record_result *result = &run->result;
 	r->status = result->signal ? result->signal : result->status;
-	if (run->diverged) {
+	r->strayed = run->diverged;
+	if (run->diverged && result->signal != 0 && result->signal != SIGKILL) {
+		r->end = EXPLORE_SIGNAL; /* it was a run of the program all the same */
+		r->story = last_line(x->output);
+	} else if (run->diverged) {
 		r->end = EXPLORE_DIVERGED;
 		r->story = g_strdup(run->cause ? run->cause : "");
 	} else if (run->facts.status == LOG_CUT) {

@@ -29,13 +29,17 @@ struct exploration {
 	GPtrArray *waiting; /* struct seed *, the next one last */
 	GHashTable *asked;  /* uint64_t: schedules that wait or were run */
 	GHashTable *errors; /* char *: cycles of lock requests, uses after free asked for */
-	GHashTable *races;  /* char * */
+	GHashTable *races;  /* char *: pairs of places, and "sites " with pairs of sites */
+	int64_t races_effort, effort_began; /* processor time, microseconds, of the races beyond
+	                                     * happens-before; at the beginning */
+	bool races_left;                    /* of some run these were not all looked for */
 	GHashTable *gaps;   /* char *, also in report->gaps */
 	char *output;       /* file for what the program prints, see file.h; owned */
 	int output_file;
 	gint64 deadline; /* 0: none */
 	bool cancelled, interrupted;
 	uint32_t first;      /* the first run, after those before an object was given up */
+	uint64_t random;     /* of which schedule is next, with --until-error; not 0 */
 	uint64_t shares;     /* schedules from the first run, so far */
 	GHashTable *plain;   /* char *: objects whose invocations are no steps */
 	GHashTable *ordered; /* char *: objects that are not looked at by results after all */

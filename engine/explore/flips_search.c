@@ -243,6 +243,9 @@ static void put_question(const struct search *x, struct smt_query *q, bool same)
  * found before)? */
 static bool possible(struct search *x, const uint32_t *counts, GArray *sequence)
 {
+	x->stopped |= flips_out_of_time(x->limits);
+	if (x->stopped)
+		return false;
 	struct smt_query *q = smt_query_new(x->smt);
 	put_question(x, q, counts != NULL);
 	for (uint32_t u = 0; counts && u < x->h->threads_count; u++)

@@ -506,7 +506,7 @@ static void configure(const struct plan *p, unsigned first, struct record_option
 	struct log_config *c = &o->config;
 	c->flags = LOG_CONTROLLED | LOG_VALUES | LOG_REPLAY;
 	if (p->explore) {
-		c->flags |= LOG_EXPLORE;
+		c->flags |= LOG_EXPLORE | LOG_MISSING;
 		if (p->max_steps) /* what is left of them after the plan */
 			c->steps =
 			        p->max_steps > p->steps->len ? p->max_steps - p->steps->len : 1;

@@ -43,6 +43,9 @@ struct record_facts {
 	/* char *: exploration, the numbers of threads that stood before the end of the program
 	 * (exit, abort), where others could still go on */
 	GPtrArray *ends;
+	/* char *: exploration, addresses of functions that are not instrumented and were called
+	 * while there were other threads; hexadecimal */
+	GPtrArray *missing;
 	char *diverged;   /* replay, or NULL */
 	char *input;      /* replay: which other input a thread asked for, or NULL */
 	GArray *modules;  /* struct record_module */
@@ -63,6 +66,8 @@ struct trace *record_import_with(const char *path, const char *name, const char 
                                  struct record_facts *facts, const struct progress *progress,
                                  struct error *error);
 
+/* The file's name of the library (or program) that has the code at `pc`. */
+const char *record_library(const struct record_facts *facts, uint64_t pc);
 /* Lines like "T1 waits for mutex m (held by T2)", appended to `out`. */
 void record_explain_deadlock(const struct trace *t, const struct record_facts *facts,
                              GString *out);

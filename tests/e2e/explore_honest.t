@@ -76,6 +76,69 @@ build void_main
 explore void_main --until-error
 like "$(errors)" "signal@void_main.c:14" "--until-error goes on to the failed assertion"
 
+# threads that wait by looking
+for at in spin_first:5 poll_lock:6 spin_yield:5 two_spin:25; do
+	name=${at%:*}
+	build $name
+	explore $name
+	is "$status $(json '$d->{executions}') $(complete) $(errors)" "3 ${at#*:} open " "$name: the others run, and each number of looks up to a limit"
+	like "$(said)" "waits by looking, at $name.c:[0-9]+: .*is not tried" "$name: the report names it"
+	explore $name --steps 60
+	like "$(errors) $(json '$d->{executions} > 4 && $d->{executions} < 200 ? "bounded" : $d->{executions}')" "^cut@ bounded" "$name: --steps ends it"
+done
+
+# a race that another order of the same values has
+build exp_race
+explore exp_race
+is "$status $(json 'join " ", map { @{$_->{locations}} } @{$d->{races}}') $(json '$d->{executions}')" \
+	"1 exp_race.c:4 exp_race.c:5 1" "a race that is not in the run's own happens-before"
+
+# a run that strays and fails has failed; why it strayed is said as far as it is known
+build assembly
+explore assembly
+like "$(errors)" "signal@assembly.c:17" "a run that does not follow its schedule and aborts has aborted"
+like "$(said)" "share what is not seen .*inline assembly" "why it may have"
+
+# code that is not instrumented
+cat >plain.c <<'C'
+#include <pthread.h>
+static int n;
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+int plain_next(void) { pthread_mutex_lock(&m); int r = ++n; pthread_mutex_unlock(&m); return r; }
+C
+cat >caller.c <<'C'
+#include <assert.h>
+#include <pthread.h>
+int plain_next(void);
+static void *run(void *p) { return (void *)(long)plain_next(); }
+int main(void)
+{
+	pthread_t t[2]; void *r[2];
+	pthread_create(t, 0, run, 0); pthread_create(t + 1, 0, run, 0);
+	pthread_join(t[0], &r[0]); pthread_join(t[1], &r[1]);
+	assert((long)r[0] == 1);
+	return 0;
+}
+C
+cat >next.spec <<'C'
+object source {
+  method next() / r
+  commute next() / r1, next() / r2 : false
+  bind next = "plain_next(global self) -> int r"
+}
+C
+${CC:-cc} -g -O1 -fPIC -shared plain.c -o libplain.so -pthread
+run "$HEDDLE" cc -g -O1 caller.c -o caller -pthread -L. -lplain -Wl,-rpath,"$PWD"
+explore caller
+is "$status $(complete)" "3 open" "a library that is not instrumented: not complete"
+like "$(said)" "plain_next of libplain.so, which is not instrumented, is called" "the call is named"
+explore caller --spec next.spec
+is "$(errors)" "signal@caller.c:10" "with a bind line the failure is found"
+unlike "$(said)" "plain_next of" "and the bind line covers the call"
+${CC:-cc} -g -O1 caller.c -o caller -pthread -L. -lplain -Wl,-rpath,"$PWD"
+explore caller
+like "$status $(said)" "^3 .*the program is not instrumented" "a program that is not instrumented"
+
 # specifications
 build oset -DN=2
 explore oset --spec "$programs/oset.spec" --results

@@ -340,6 +340,8 @@ bool poll_again(struct thread *t, const volatile void *p, uint64_t value, uintpt
 void poll_look(struct thread *t, const volatile void *p, uint64_t value, uintptr_t pc);
 void poll_remember(struct thread *t, const volatile void *p, uint64_t value, uintptr_t pc);
 void poll_settle(struct thread *t);
+/* Exploration: are the last things that the thread did, alone, the same several times over? */
+bool poll_cycles(struct thread *t);
 bool poll_spins(struct thread *t);       /* nothing new since, and no work of its own */
 bool poll_waits(const struct thread *t); /* it spins, and nothing new has been written since */
 uint64_t poll_news(const struct thread *t);
