@@ -212,6 +212,20 @@ uint32_t builder_object_text(struct builder *b, const char *name, size_t length)
 	return m->object;
 }
 
+bool builder_is_object(const struct builder *b, const char *name, size_t length)
+{
+	uint32_t string = builder_string_find(b, name, length);
+
+	return string != NONE && AT(b->meanings, struct meaning, string)->object != NONE;
+}
+
+bool builder_is_thread(const struct builder *b, const char *name, size_t length)
+{
+	uint32_t string = builder_string_find(b, name, length);
+
+	return string != NONE && AT(b->meanings, struct meaning, string)->thread != NONE;
+}
+
 uint32_t builder_message(struct builder *b, const char *name, size_t length)
 {
 	NAMED(message, messages, uint32_t, string);

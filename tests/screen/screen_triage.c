@@ -155,6 +155,60 @@ START_TEST(named_events_stay)
 }
 END_TEST
 
+/* A flag that is stored and loaded relaxed, or with one side's order alone. */
+static struct app *open_published(const char *store, const char *load)
+{
+	char *text = g_strdup_printf("#! heddle 1\n"
+	                             "main|w(message)=7|p.c:1\n"
+	                             "main|fork(T1)|p.c:2\nmain|fork(T2)|p.c:3\n"
+	                             "T1|w(message)=42|p.c:18\nT1|aw(ready)=1;%s|p.c:19\n"
+	                             "T2|ar(ready)=1;%s|p.c:25\nT2|r(message)=42|p.c:26\n",
+	                             store, load);
+	struct app *app = tui_open(text, &(struct tui_options){ .rows = 40, .analyse = true });
+	g_free(text);
+	return app;
+}
+
+/* A race that C11's rules alone show: no screen says that one could come before the other. */
+START_TEST(a_race_by_memory_order)
+{
+	static const struct {
+		const char *store, *load, *why, *repair;
+	} flags[] = {
+		{ "rlx", "rlx", "T1's store of ready (p.c:19) is relaxed and does not publish it.",
+		  "Use release order there and acquire at p.c:25." },
+		{ "rlx", "acq", "T1's store of ready (p.c:19) is relaxed and does not publish it.",
+		  "Use release order there." },
+		{ "rel", "rlx", "T2's load of ready (p.c:25) is relaxed and does not acquire it.",
+		  "Use acquire order there." },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(flags); i++) {
+		struct app *app = open_published(flags[i].store, flags[i].load);
+		static const char *const keys[] = { "F", "I" };
+		for (size_t k = 0; k < G_N_ELEMENTS(keys); k++) {
+			tui_keys(app, keys[k]);
+			char *screen = tui_words(app);
+			ck_assert_msg(strstr(screen, "T2 may still see the old message (7), not T1's: ") &&
+			                      strstr(screen, flags[i].why) &&
+			                      strstr(screen, flags[i].repair),
+			              "%s", screen);
+			ck_assert_msg(!strstr(screen, "both are next") &&
+			                      !strstr(screen, "is about to write") &&
+			                      !strstr(screen, "first: it reads"),
+			              "%s", screen);
+			g_free(screen);
+		}
+		tui_keys(app, "w");
+		ck_assert(tui_shows(app, "unordered by C11: they race"));
+		ck_assert(!tui_shows(app, "both are next"));
+		tui_close(app);
+	}
+	struct app *app = open_published("rel", "acq");
+	ck_assert(!tui_shows(app, "✓"));
+	tui_close(app);
+}
+END_TEST
+
 /* Every word counts, in any order; `!` leaves out. */
 START_TEST(filters_of_several_words)
 {
@@ -328,6 +382,7 @@ int main(void)
 	tcase_add_test(tc, races_of_a_report);
 	tcase_add_test(tc, reported_places_follow_the_verdict);
 	tcase_add_test(tc, named_events_stay);
+	tcase_add_test(tc, a_race_by_memory_order);
 	tcase_add_test(tc, filters_of_several_words);
 	tcase_add_test(tc, two_findings_compared);
 	tcase_add_test(tc, a_mark_with_its_reason);
