@@ -141,6 +141,7 @@ void finding_free(struct finding *f)
 		return;
 	free_array(f->variables);
 	free_array(f->witness);
+	free_array(f->behind);
 	proof_free(f->proof);
 	for (int i = 0; i < 2; i++) {
 		g_free(f->methods[i]);

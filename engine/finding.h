@@ -90,6 +90,12 @@ struct proof {
 	struct path cycle;  /* the cycle, or the core of the solver */
 };
 
+/* A read, plain or against a plain write, that a proof of impossibility rests on and that is itself
+ * in a race: were it to read something else, the pair might race. */
+struct racy_read {
+	uint32_t read, write; /* write: the one that it sees */
+};
+
 struct cycle_unit { /* of an atomic-set violation */
 	char *unit; /* owned: the unit's name, or "event 7" */
 	uint32_t thread, begin, end;
@@ -129,6 +135,7 @@ struct finding {
 	GArray *variables;      /* uint32_t: racy variables, the first pair's first; or NULL */
 	GArray *witness;        /* uint32_t: the whole sequence, the pair last; or NULL */
 	struct proof *proof;    /* VERDICT_IMPOSSIBLE; or NULL */
+	GArray *behind;         /* struct racy_read, of the proof; or NULL */
 	const char *budget; /* VERDICT_UNKNOWN: which ran out: "pair", "total"; or why there is
 	                     * no answer: "incomplete", "lenient", "filtered",
 	                     * "inexact"; static; or NULL */

@@ -2,6 +2,7 @@
  * cycles.c - the distinct cycles of a conflict graph, as findings.
  */
 #include "engine/atomic/atomic.h"
+#include "engine/predict/effort.h"
 
 #include <string.h>
 
@@ -50,6 +51,8 @@ struct cycles {
 	uint64_t steps, kept, counted;
 	bool capped; /* repetitions were left out */
 	bool cut;    /* perhaps others, too */
+	gint64 deadline; /* as in struct graph_options */
+	bool late;       /* it was over */
 	const struct progress *progress;
 	bool cancelled;
 	GHashTable *codes;    /* of all cycles that were collected */
@@ -406,6 +409,12 @@ void cycles_report(struct cycles *s, uint64_t limit, struct report *report)
 		else
 			report_add(report, all->pdata[i]);
 	}
+	if (s->late) {
+		report_note(report, "the time for cycles that happened was over (--budget gives "
+		                    "more): cycles may be missing");
+		report->complete = false;
+		report->budget_spent = true;
+	}
 	if (s->cut) {
 		report_note(report,
 		            "not every edge of the conflict graph's largest component was "
@@ -462,9 +471,10 @@ static struct searches *worth_searching(struct cycles *s, uint32_t edge)
 
 static void search_from(struct cycles *s, uint32_t edge, GArray *cycle)
 {
-	struct searches *of_code = worth_searching(s, edge);
+	struct searches *of_code = s->late ? NULL : worth_searching(s, edge);
 	if (of_code == NULL)
 		return;
+	s->late = s->deadline != 0 && effort_microseconds() > s->deadline;
 	uint64_t before = s->steps;
 	shortest_cycle(s, edge, cycle);
 	of_code->count++;
@@ -635,19 +645,23 @@ static void settle(void *context, const struct conflict_graph *g, const uint32_t
 }
 
 struct cycles *atomic_happened(const struct trace *t, const struct atomic_model *m,
-                               bool post_mortem, struct conflict_counts *counts,
-                               const struct progress *progress)
+                               bool post_mortem, double seconds,
+                               struct conflict_counts *counts, const struct progress *progress)
 {
 	struct cycles *c = cycles_new(t, m);
 	c->progress = progress;
+	if (seconds > 0)
+		c->deadline = effort_microseconds() + (gint64)(seconds * G_USEC_PER_SEC);
 	struct graph_options options = { .settle = post_mortem ? NULL : settle,
 		                         .context = c,
-		                         .progress = progress };
+		                         .progress = progress,
+		                         .deadline = c->deadline };
 	struct conflict_graph *g = conflict_graph_new(t, m, &options);
 	if (g == NULL) {
 		cycles_free(c);
 		return NULL;
 	}
+	c->late |= g->cut;
 	cycles_collect(c, g, NULL, 0);
 	*counts = g->counts;
 	conflict_graph_free(g);

@@ -39,7 +39,8 @@ struct report *atomic_find(struct trace *t, const struct atomic_model *m,
 {
 	struct report *r = report_new(t, "atomic");
 	struct conflict_counts counts;
-	struct cycles *c = atomic_happened(t, m, options->post_mortem, &counts, progress);
+	struct cycles *c = atomic_happened(t, m, options->post_mortem,
+	                                   options->budget_happened, &counts, progress);
 	bool good = c != NULL;
 	r->complete = true;
 	limit_repeats(t, r);
@@ -51,6 +52,8 @@ struct report *atomic_find(struct trace *t, const struct atomic_model *m,
 	if (good && options->predict)
 		good = atomic_predict(t, m, c, options, r, progress);
 	cycles_free(c);
+	if (good)
+		atomic_coverage(t, m, r);
 	if (!good) {
 		report_free(r);
 		return NULL;

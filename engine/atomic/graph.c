@@ -6,6 +6,8 @@
 
 #include "engine/atomic/topology.h"
 
+#include "engine/predict/effort.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -396,6 +398,11 @@ static void run(struct maker *k, bool *going)
 		if ((i & 0xffff) == 0)
 			*going = progress_tick(o->progress, (double)i / length,
 			                       "conflict graph");
+		if ((i & 0x3ff) == 0 && o->deadline != 0 &&
+		    effort_microseconds() > o->deadline) {
+			k->g->cut = true;
+			break;
+		}
 	}
 }
 

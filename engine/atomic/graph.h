@@ -41,6 +41,7 @@ struct conflict_counts {
 };
 
 struct conflict_graph {
+	bool cut; /* the deadline was over before the last event */
 	GArray *units;     /* struct unit; dropped ones stay as free places */
 	GArray *conflicts; /* struct conflict */
 	struct conflict_counts counts;
@@ -63,6 +64,7 @@ struct graph_options {
 	               uint32_t count);
 	void *context;
 	const struct progress *progress;
+	gint64 deadline; /* of effort_microseconds, then it stops (graph.cut); 0: none */
 };
 
 /* NULL when cancelled.  `options` may be NULL. */

@@ -374,6 +374,14 @@ static bool infer(struct inference *k, const struct infer_options *options,
 	return true;
 }
 
+static void note_closed(const struct inference *k)
+{
+	const struct atomic_functions *f = k->layout.functions;
+	k->m->closed = g_new0(bool, k->t->string_offsets_count + 1);
+	for (uint64_t s = 0; s < f->count; s++)
+		k->m->closed[s] = f->at[s].known && !f->at[s].open;
+}
+
 static void note_inferred(const struct inference *k)
 {
 	guint sets = k->m->sets->len, kinds = k->block->sets->len;
@@ -400,6 +408,7 @@ struct atomic_model *atomic_model_inferred(struct trace *t, const struct infer_o
 	if (good) {
 		k.m->inferred = infer_print(&k);
 		note_inferred(&k);
+		note_closed(&k);
 	}
 	struct atomic_model *m = k.m;
 	inference_release(&k);

@@ -36,6 +36,7 @@ void atomic_model_free(struct atomic_model *m)
 	g_array_free(m->since, TRUE);
 	g_free(m->cuts);
 	g_free(m->inferred);
+	g_free(m->closed);
 	atomic_habits_free(m->habits);
 	g_ptr_array_free(m->notes, TRUE);
 	g_free(m);

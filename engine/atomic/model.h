@@ -29,6 +29,8 @@ struct atomic_model {
 	GArray *since;        /* uint32_t, by variable: accesses before that event do not count;
 	                       * empty: all do */
 	GPtrArray *notes;     /* char *, owned: what was unclear */
+	bool *closed;         /* owned, by string: static functions of an inferred model, which are
+	                       * no units on what they do not touch themselves; or NULL */
 	char *inferred;       /* owned: what was inferred, as an `atomics` block; or NULL */
 	/* Inferred models: which critical section covers a unit's accesses, by code and set;
 	 * see grade.c.  Private, owned; or NULL. */

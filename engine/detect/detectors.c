@@ -85,7 +85,8 @@ static struct report *cycles(struct detection *on, bool predict,
 {
 	struct atomic_options options = { .predict = predict,
 		                          .budget_pair = on->budget_pair,
-		                          .budget_total = on->budget_total };
+		                          .budget_total = on->budget_total,
+		                          .budget_happened = 60 };
 	struct atomic_model *m = atomic_model_for(on->trace, on->specs, NULL, progress);
 	struct report *report = m ? atomic_find(on->trace, m, &options, progress) : NULL;
 	if (m)

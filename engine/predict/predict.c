@@ -5,6 +5,7 @@
  * Knows which function runs which analysis and nothing of how any of them works.
  */
 #include "engine/partial/rdit.h"
+#include "engine/predict/behind.h"
 #include "engine/predict/predict_private.h"
 #include "engine/predict/m2.h"
 #include "engine/predict/smt.h"
@@ -316,6 +317,23 @@ static struct finding *decide(struct deciders *d, uint32_t e1, uint32_t e2)
 	return f != NULL ? f : decide_by_solver(d, e1, e2);
 }
 
+/* Is what the proof's reads see itself a race? */
+static void look_behind(struct deciders *d, struct finding *f)
+{
+	enum { MOST = 8 };
+	GArray *reads = finding_reads(d->t, f);
+
+	for (guint i = 0; i < MIN(reads->len, MOST); i++) {
+		struct racy_read r = g_array_index(reads, struct racy_read, i);
+		struct finding *race = decide(d, MIN(r.read, r.write), MAX(r.read, r.write));
+
+		if (race != NULL && race->verdict == VERDICT_RACE)
+			finding_add_behind(f, r);
+		finding_free(race);
+	}
+	g_array_unref(reads);
+}
+
 static bool cancelled(struct error *error)
 {
 	return error_set(error, "", NULL, "cancelled");
@@ -354,6 +372,8 @@ struct finding *race_decide(struct trace *t, uint32_t e1, uint32_t e2,
 	}
 	if (deciders_init(&d, t, options, progress))
 		f = decide(&d, MIN(e1, e2), MAX(e1, e2));
+	if (f != NULL && f->verdict == VERDICT_IMPOSSIBLE)
+		look_behind(&d, f);
 	deciders_release(&d);
 	if (f == NULL)
 		cancelled(error);

@@ -9,10 +9,9 @@
 
 #include "engine/trace/trace.h"
 
-/* Written and read.  A new operation at the end of ops.def and every change to a table's structure
- * makes a new version; only the first kind can still be read by a later reader, from
- * TRACE_OLDEST on. */
-enum { TRACE_VERSION = 2, TRACE_OLDEST = 2 };
+/* What is written, and the oldest that is read: version 2 added operations at the end of ops.def,
+ * version 3 the blocks of objects, which have another size since. */
+enum { TRACE_VERSION = 3, TRACE_OLDEST = 3 };
 
 enum trace_format { TRACE_TEXT, TRACE_STD, TRACE_BINARY };
 

@@ -493,9 +493,17 @@ static void settle_text_variables(struct spelling *s, const bool *linked)
 		const char *base = string < s->counts[SPELT_NAME]
 		                           ? trace_string(t, string)
 		                           : trace_string(t, t->variables[v].name);
-		for (uint32_t i = v; i < end; i++)
+		for (uint32_t i = v; i < end; i++) {
+			const char *own = trace_string(t, t->variables[i].name);
+			size_t length = strlen(base);
+			/* "q+0" stays what it is, so that reports name it alike. */
+			bool zero = t->variables[i].address == 0 &&
+			            strncmp(own, base, length) == 0 &&
+			            strcmp(own + length, "+0") == 0;
 			respell(s, SPELT_VARIABLE, i,
-			        with_offset(base, strlen(base), t->variables[i].address));
+			        zero ? g_strdup(own)
+			             : with_offset(base, length, t->variables[i].address));
+		}
 	}
 }
 

@@ -224,7 +224,7 @@ static inline struct wide event_variables(const struct trace *t, const struct ev
  */
 static inline uint32_t event_block_used(const struct trace *t, const struct event *e)
 {
-	if (op_table[e->op].operand != OPERAND_OBJECT || e->op == OP_WAKE ||
+	if (op_table[e->op].operand != OPERAND_OBJECT || op_tells((enum op)e->op) || e->op == OP_WAKE ||
 	    e->op == OP_DEPART)
 		return NONE;
 	return t->objects[e->target].block;

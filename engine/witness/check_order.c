@@ -50,7 +50,7 @@ static bool uses_object(const struct checker *c, uint32_t e)
 {
 	enum op op = at(c, e)->op;
 
-	return op_table[op].operand == OPERAND_OBJECT && op != OP_DESTROY && op != OP_WAKE &&
+	return op_table[op].operand == OPERAND_OBJECT && !op_tells(op) && op != OP_DESTROY && op != OP_WAKE &&
 	       op != OP_DEPART;
 }
 

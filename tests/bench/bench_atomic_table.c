@@ -48,7 +48,7 @@ static void once(struct trace *t, const struct atomic_model *m, enum what what,
 		report_free(races_find(t, &races, NULL, &error));
 		break;
 	default:
-		cycles_free(atomic_happened(t, m, what == AFTER, counts, NULL));
+		cycles_free(atomic_happened(t, m, what == AFTER, 0, counts, NULL));
 	}
 }
 

@@ -75,4 +75,9 @@ like "$err" 'hb +1 pair of locations, 1 lost, 0 made up' "happens-before loses i
 like "$err" 'lockset +1 pair of locations, 0 lost, 0 made up' "the lockset does not"
 run "$HEDDLE" filter "$scratch/lost.txt" -o "$scratch/less.txt" --check --for hb
 like "$err" 'hb +1 pair of locations, 0 lost, 0 made up' "nor does happens-before with --for hb"
+
+# a name with the offset 0 stays what it is, so that reports of both name the variable alike
+printf '#! heddle 1\nT1|w8(q+0)|1\nT1|w8(q+0)|1\nT2|r4(q+0)|2\n' >"$scratch/zero.txt"
+run "$HEDDLE" filter "$scratch/zero.txt" -o "$scratch/zero2.txt" --to text
+like "$(cat "$scratch/zero2.txt")" "T1\|w8\(q\+0\)" "w8(q+0) is written as it is"
 done_testing

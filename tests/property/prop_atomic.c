@@ -435,7 +435,7 @@ START_TEST(on_line_as_after_the_fact)
 		struct trace *t = long_units(seed);
 		struct atomic_model *m = atomic_model_declared(t);
 		struct conflict_counts counts;
-		struct cycles *c = atomic_happened(t, m, false, &counts, NULL);
+		struct cycles *c = atomic_happened(t, m, false, 0, &counts, NULL);
 		struct report *r = report_new(t, "atomic");
 		cycles_report(c, 0, r);
 		compare_findings(t, m, r->findings->len > 0, NULL, seed);

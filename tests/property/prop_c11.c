@@ -17,6 +17,7 @@ static unsigned seen;
 struct search {
 	const struct trace *t;
 	uint32_t n, sequence[MAX];
+	uint32_t must[MAX]; /* what has to be before each event */
 	bool apart[MAX][MAX]; /* both in some reordering, unordered */
 };
 
@@ -106,7 +107,8 @@ static bool at_once(const struct search *s, uint32_t i, uint32_t j)
 {
 	const struct event *a = at(s, i), *b = at(s, j);
 
-	if (a->thread == b->thread || locks_order(s, i, j))
+	if (a->thread == b->thread || locks_order(s, i, j) ||
+	    (s->must[s->sequence[j]] >> s->sequence[i] & 1))
 		return true;
 	/* an observation with a plain side is a race itself, and orders what follows */
 	if (observes(s, i, j) && (a->op == OP_WRITE || b->op == OP_READ))
@@ -118,8 +120,9 @@ static bool at_once(const struct search *s, uint32_t i, uint32_t j)
 static bool ordered_pair(const struct search *s, bool before[MAX][MAX], uint32_t i, uint32_t j)
 {
 	for (uint32_t k = 0; k < j; k++) {
-		if ((k == i || before[i][k]) && (at(s, k)->thread == at(s, j)->thread ||
-		                                 locks_order(s, k, j) || synchronises(s, k, j)))
+		if ((k == i || before[i][k]) &&
+		    (at(s, k)->thread == at(s, j)->thread || locks_order(s, k, j) ||
+		     synchronises(s, k, j) || (s->must[s->sequence[j]] >> s->sequence[k] & 1)))
 			return true;
 	}
 	return false;
@@ -326,6 +329,7 @@ static bool one(uint64_t seed)
 	bool *races = oracle_races(t, false), good;
 
 	BUG_ON(s.n > MAX);
+	oracle_must(t, s.must);
 	extend(&s, 0);
 	good = judge(&s, t, races) && judge_reports(&s, t, races, seed % 3 == 0);
 	if (!good) {

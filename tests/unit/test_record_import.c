@@ -313,7 +313,8 @@ END_TEST
 /* Objects, one after the other at an address: what begins the next one, and what does not. */
 START_TEST(lives)
 {
-	enum { LOCK = 0x2000, COND = 0x3000, SEMAPHORE = 0x4000, SPIN = 0x5000 };
+	/* above the addresses that stand for OpenMP's objects */
+	enum { LOCK = 0x200000, COND = 0x300000, SEMAPHORE = 0x400000, SPIN = 0x500000 };
 	static const struct {
 		enum log_tag tag;
 		unsigned flags;

@@ -15,7 +15,10 @@ static const struct command_option options[] = {
 	{ "cycles", "N", "list at most N cycles, shortest first", 0 },
 	{ "predict", NULL, "also cycles that did not happen and can, each with a witness", 0 },
 	{ "output", "FILE", "write the witness of the first predicted cycle to FILE", 'o' },
-	{ "budget", "PAIR,ALL", "seconds for --predict, a pair and in all (default: 1,5)", 0 },
+	{ "budget", "PAIR,ALL",
+	  "seconds for --predict, a pair and in all (default: 1,5); ALL bounds the search for "
+	  "what happened, too (default: 60)",
+	  0 },
 	{ "sets", NULL, "print the sets and units that were inferred, as an atomics block", 0 },
 	{ "post-mortem", NULL, "keep the whole conflict graph, and find its cycles afterwards",
 	  0 },
@@ -42,6 +45,7 @@ static bool read_budget(const char *text, struct atomic_options *o)
 		return false;
 	const char *rest = end + 1;
 	o->budget_total = g_ascii_strtod(rest, &end);
+	o->budget_happened = MAX(o->budget_total, 0.001);
 	return end != rest && *end == '\0' && o->budget_pair >= 0 && o->budget_total >= 0;
 }
 
@@ -146,7 +150,8 @@ static int run(struct arguments *a)
 		                    .post_mortem = argument_flag(a, "post-mortem"),
 		                    .predict = argument_flag(a, "predict"),
 		                    .budget_pair = 1,
-		                    .budget_total = 5 };
+		                    .budget_total = 5,
+		                    .budget_happened = 60 };
 	if (!read_budget(argument_value(a, "budget"), &o))
 		return usage_error(a, "--budget wants two numbers of seconds, as in 1,5");
 	GPtrArray *splits;

@@ -226,6 +226,7 @@ static void print_verdict(const struct question *q)
 		       f->proof->given ? ", given the " : "",
 		       f->proof->given ? f->proof->given : "");
 		print_steps(q->t, &f->proof->cycle);
+		print_behind(q->t, f, "");
 		break;
 	default:
 		printf("whether they race is unknown: %s\n", budget_text(f->budget));
@@ -272,6 +273,7 @@ static void json_verdict(const struct question *q, json_t *j)
 	json_object_set_new(j, "verdict", json_string(verdict_word(f->verdict)));
 	if (f->proof != NULL)
 		json_object_set_new(j, "proof", proof_json(q->t, f->proof));
+	json_set_behind(q->t, f, j);
 	if (f->budget != NULL)
 		json_object_set_new(j, "budget", json_string(f->budget));
 }

@@ -52,6 +52,7 @@ static void print_proof(const struct trace *t, const struct finding *f)
 	printf("; the proof, by the %s%s%s:\n", p->method,
 	       p->given == NULL ? "" : ", given the ", p->given == NULL ? "" : p->given);
 	print_steps(t, &p->cycle);
+	print_behind(t, f, "");
 }
 
 /* A data race with a note is one that only C11's happens-before shows. */

@@ -2,6 +2,7 @@
  * print.c - reports as text, and which form is asked for.
  */
 #include "tui/batch/print.h"
+#include "engine/predict/behind.h"
 
 #include "engine/order/order.h"
 #include "engine/partial/calls.h"
@@ -158,6 +159,16 @@ static void print_cycle(const struct trace *t, const struct finding *f)
 	puts("    so no serial order of these units has the same outcome");
 }
 
+void print_behind(const struct trace *t, const struct finding *f, const char *indent)
+{
+	GString *text = g_string_new(NULL);
+
+	finding_append_behind(t, f, text);
+	if (text->len > 0)
+		printf("%s%s\n", indent, text->str);
+	g_string_free(text, TRUE);
+}
+
 /* A wait by somebody who waits for the others' sake. */
 static void print_waits(const struct trace *t, const struct finding *f)
 {
@@ -207,6 +218,7 @@ static void print_finding(const struct trace *t, const struct finding *f)
 		printf("    proved impossible by the %s%s%s\n", f->proof->method,
 		       f->proof->given ? ", given the " : "",
 		       f->proof->given ? f->proof->given : "");
+	print_behind(t, f, "    ");
 	if (f->budget)
 		printf("    unknown: %s\n", budget_text(f->budget));
 }

@@ -65,6 +65,10 @@ void print_steps(const struct trace *t, const struct path *path);
 struct json_t *proof_json(const struct trace *t, const struct proof *proof);
 /* JSON is UTF-8: what is not, and control bytes, are written as \xHH text. */
 struct json_t *json_text(const char *text);
+/* A line about the racy reads that keep an impossible pair apart, if any. */
+void print_behind(const struct trace *t, const struct finding *f, const char *indent);
+/* "behind": [{"read", "write", "variable", "location"}, ...]; nothing where there is none. */
+void json_set_behind(const struct trace *t, const struct finding *f, struct json_t *j);
 /* Frame by frame, innermost first: "deposit bank.c:23". */
 void append_frame(const struct trace *t, const struct frame *f, GString *out);
 /* With control bytes escaped; the caller's. */

@@ -144,6 +144,26 @@ static GArray *telling_events(const struct finding *f)
 	return events;
 }
 
+void json_set_behind(const struct trace *t, const struct finding *f, json_t *j)
+{
+	json_t *list = json_array();
+
+	for (guint i = 0; f->behind != NULL && i < f->behind->len; i++) {
+		const struct racy_read *r = &g_array_index(f->behind, struct racy_read, i);
+		GString *name = g_string_new(NULL);
+
+		trace_append_variable(t, &t->events[r->read], name);
+		json_array_append_new(list, json_pack("{sIsIsoso}", "read", (json_int_t)r->read,
+		                                      "write", (json_int_t)r->write, "variable",
+		                                      json_text(name->str), "location",
+		                                      json_text(trace_site_name(t, r->read))));
+		g_string_free(name, TRUE);
+	}
+	if (json_array_size(list) > 0)
+		json_object_set(j, "behind", list);
+	json_decref(list);
+}
+
 static json_t *json_sites(const struct places *places, const struct finding *f)
 {
 	GArray *events = telling_events(f);
@@ -229,6 +249,7 @@ json_t *finding_json(const struct places *places, const struct trace *t,
 	json_object_set_new(j, "counted", json_string(f->counted_all ? "all" : "seen"));
 	if (f->proof)
 		json_object_set_new(j, "proof", proof_json(t, f->proof));
+	json_set_behind(t, f, j);
 	json_set_word(j, "budget", f->budget);
 	json_set_word(j, "note", f->note);
 	json_set_word(j, "by", f->by);

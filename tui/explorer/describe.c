@@ -3,6 +3,7 @@
  *
  * Says only what the trace and the findings hold; decides nothing.
  */
+#include "engine/predict/behind.h"
 #include "tui/explorer/session.h"
 #include "tui/explorer/missing_code.h"
 #include "tui/explorer/weak_order.h"
@@ -354,6 +355,13 @@ static void explain_impossible(const struct session *s, const struct finding *f,
 	g_string_append(out, locked ? " (w shows the proof)." : ". ");
 	if (locked)
 		return;
+	if (f->behind != NULL) {
+		GString *text = g_string_new(NULL);
+		finding_append_behind(s->trace, f, text);
+		*text->str = g_ascii_toupper(*text->str);
+		g_string_append_printf(out, "%s. ", text->str);
+		g_string_free(text, TRUE);
+	}
 	if (f->proof && f->proof->cycle.steps && f->proof->cycle.steps->len) {
 		const struct step *step = &g_array_index(f->proof->cycle.steps, struct step, 0);
 		g_string_append(out, "It would need a circle: ");

@@ -2,6 +2,7 @@
  * view_witness.c - the recorded order and the witness side by side, what moved, which
  * context switches are needed and why; stepping through it.  Below, who stands where.
  */
+#include "engine/predict/behind.h"
 #include "tui/explorer/view_witness.h"
 
 #include "tui/explorer/command_line.h"
@@ -224,6 +225,14 @@ static void take_proof(struct app *app, struct witness_view *v, const struct fin
 	if (describe_common_lock(s, f->first, f->second, lock))
 		prose_add(v->prose, STYLE_TEXT, NONE,
 		          "Both hold %s, and one lock has one holder.", lock->str);
+	if (f->behind != NULL) {
+		GString *behind = g_string_new(NULL);
+		finding_append_behind(s->trace, f, behind);
+		*behind->str = g_ascii_toupper(*behind->str);
+		prose_add(v->prose, STYLE_TEXT, NONE, "%s.", behind->str);
+		prose_add(v->prose, STYLE_TEXT, NONE, "%s", "");
+		g_string_free(behind, TRUE);
+	}
 	prose_add_proof(v->prose, s, f->proof, app->grid.columns);
 	g_string_free(lock, TRUE);
 }

@@ -1,0 +1,183 @@
+/*
+ * coverage.c - what an answer about atomicity rests on: which units of work there were, and which
+ * functions of the program touch an atomic set and could be no units.  An inlined function is no
+ * activation any more; a static one is no unit on what its callees touch alone (an optimising
+ * compiler may have changed its parameters, so nobody knows what they pointed to); where a thread
+ * begins is none by design.
+ */
+#include "engine/atomic/atomic.h"
+
+#include <string.h>
+
+enum { NAMED = 6 }; /* functions that a note names */
+
+struct entered {
+	uint32_t function;
+	bool marked; /* it and those below are, for a touch of a set */
+};
+
+struct coverage {
+	const struct trace *t;
+	const struct atomic_model *m;
+	GArray **frames; /* by thread: struct entered */
+	bool *unit, *inlined, *called, *start; /* by string: functions */
+};
+
+static bool in_some_set(const struct coverage *c, const struct event *x)
+{
+	const uint32_t *start = (const uint32_t *)(const void *)c->m->member_start->data;
+	struct wide run = event_variables(c->t, x);
+	for (uint32_t v = run.first; v < run.first + run.count; v++)
+		if (v + 1 < c->m->member_start->len && start[v] < start[v + 1])
+			return true;
+	return false;
+}
+
+static void note_touch(struct coverage *c, const struct event *x)
+{
+	GArray *frames = c->frames[x->thread];
+	for (uint32_t l = x->location; c->t->locations[l].inlined != NONE;
+	     l = c->t->locations[l].inlined)
+		c->inlined[c->t->locations[l].function] = true;
+	for (guint i = frames->len; i-- > 0;) {
+		struct entered *f = &g_array_index(frames, struct entered, i);
+		if (f->marked)
+			break;
+		f->marked = true;
+		*(i == 0 ? &c->start[f->function] : &c->called[f->function]) = true;
+	}
+}
+
+static void look(struct coverage *c)
+{
+	const struct trace *t = c->t;
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		GArray *frames = c->frames[x->thread];
+		if (event_inert(x))
+			continue;
+		if (op_is_access(x->op)) {
+			if (in_some_set(c, x))
+				note_touch(c, x);
+		} else if (x->op == OP_ENTER) {
+			struct entered f = { x->target, false };
+			g_array_append_val(frames, f);
+		} else if (x->op == OP_LEAVE && frames->len > 0) {
+			g_array_set_size(frames, frames->len - 1);
+		}
+	}
+}
+
+/* Of the program itself, not of what it is built on. */
+static bool is_own(const struct trace *t, uint32_t function)
+{
+	const char *name = trace_string(t, function);
+	return *name != '\0' && strchr(name, '@') == NULL && !g_str_has_prefix(name, "std::") &&
+	       !g_str_has_prefix(name, "__") && !g_str_has_prefix(name, "operator") &&
+	       strcmp(name, "main") != 0;
+}
+
+/* Appends "f, g and 3 more" of those that are set; how many these are. */
+static guint append_functions(const struct coverage *c, const bool *set, GString *out)
+{
+	guint count = 0;
+	for (uint32_t s = 1; s + 1 < c->t->string_offsets_count; s++) {
+		if (!set[s] || !is_own(c->t, s))
+			continue;
+		if (count++ >= NAMED)
+			continue;
+		g_string_append(out, count > 1 ? ", " : "");
+		append_escaped(out, trace_string(c->t, s), strlen(trace_string(c->t, s)));
+	}
+	if (count > NAMED)
+		g_string_append_printf(out, " and %u more", count - NAMED);
+	return count;
+}
+
+/* False when no function is set; else a note "WHY: f, g". */
+static bool note_functions(const struct coverage *c, const bool *set, const char *why,
+                           struct report *r)
+{
+	GString *names = g_string_new(NULL);
+	bool any = append_functions(c, set, names) > 0;
+	if (any)
+		report_note(r, "%s: %s", why, names->str);
+	g_string_free(names, TRUE);
+	return any;
+}
+
+static void note_left_out(struct coverage *c, struct report *r)
+{
+	const struct trace *t = c->t;
+	bool *closed = g_new0(bool, t->string_offsets_count + 1);
+	for (uint32_t s = 0; s + 1 < t->string_offsets_count; s++) {
+		c->inlined[s] &= !c->unit[s] && !c->called[s];
+		c->start[s] &= !c->unit[s];
+		closed[s] = c->called[s] && !c->unit[s] && !c->start[s] && c->m->closed[s];
+	}
+	bool inlined = note_functions(c, c->inlined,
+	                              "functions that touch these sets and are no units, as the "
+	                              "compiler inlined them (-fno-inline keeps them)",
+	                              r);
+	bool statics = note_functions(c, closed,
+	                              "functions that touch these sets and are no units, as they "
+	                              "are static (a specification declares them: unit F on SET)",
+	                              r);
+	note_functions(c, c->start, "functions in which threads begin are no units", r);
+	if (inlined || statics)
+		r->complete = false;
+	g_free(closed);
+}
+
+static guint count_units(struct coverage *c)
+{
+	guint count = 0;
+	for (guint i = 0; i < c->m->opens->len; i++) {
+		const struct atomic_open *o = &g_array_index(c->m->opens, struct atomic_open, i);
+		uint32_t name = c->t->events[o->event].target;
+		if (o->count == 0)
+			continue;
+		c->unit[name] = true;
+		count++;
+	}
+	return count;
+}
+
+void atomic_coverage(const struct trace *t, const struct atomic_model *m,
+                     struct report *report)
+{
+	uint64_t strings = t->string_offsets_count + 1;
+	struct coverage c = { .t = t,
+		              .m = m,
+		              .frames = g_new0(GArray *, t->threads_count + 1),
+		              .unit = g_new0(bool, strings),
+		              .inlined = g_new0(bool, strings),
+		              .called = g_new0(bool, strings),
+		              .start = g_new0(bool, strings) };
+	GString *names = g_string_new(NULL);
+	guint units = count_units(&c);
+	for (uint64_t u = 0; u < t->threads_count; u++)
+		c.frames[u] = g_array_new(FALSE, FALSE, sizeof(struct entered));
+	append_functions(&c, c.unit, names);
+	if (units > 0)
+		report_note(report, "units of work: %s (%u activation%s)", names->str, units,
+		            units == 1 ? "" : "s");
+	if (m->closed != NULL) { /* inferred */
+		look(&c);
+		note_left_out(&c, report);
+	}
+	if (units == 0) {
+		report_note(report,
+		            "not complete, as there was no unit of work%s: nothing was checked",
+		            m->sets->len == 0 ? " and no atomic set" : "");
+		report->complete = false;
+	}
+	g_string_free(names, TRUE);
+	for (uint64_t u = 0; u < t->threads_count; u++)
+		g_array_unref(c.frames[u]);
+	g_free(c.frames);
+	g_free(c.unit);
+	g_free(c.inlined);
+	g_free(c.called);
+	g_free(c.start);
+}
