@@ -25,6 +25,7 @@ struct record_module {
 struct record_facts {
 	char **argv; /* filled in by the caller: the command, noted in the trace; or NULL */
 	const char *start_at;      /* the same: --start-at, or NULL */
+	const char *surroundings;  /* the same: surroundings.h, or NULL */
 	const GPtrArray *specs;    /* the same: char *, files whose bind lines were recorded */
 	struct debug_store *debug; /* the same: keeps modules' debug information, or NULL */
 	uint32_t status;           /* enum log_status */
@@ -71,7 +72,7 @@ void record_describe(const struct record_facts *facts, uint64_t pc, GString *pla
 /* ---- running (run.c) ---- */
 
 /* What a log may have unless the user says otherwise: some 400 million events. */
-#define RECORD_MAX_BYTES (4ull << 30)
+#define RECORD_MAX_BYTES    (4ull << 30)
 /* Of a run of an exploration, which compares its events with each other: one that spins until
  * its time is up would otherwise fill the memory. */
 #define RECORD_MAX_EXPLORED (16ull << 20)
@@ -100,6 +101,10 @@ struct record_result {
 	int log_error; /* errno when the end of the log could not be written, or 0 */
 };
 
+/* How the run ended, as a note of its trace (ending.h). */
+void record_note_ending(struct trace *t, const struct record_facts *facts,
+                        const struct record_result *result);
+
 /* Where the runtime lies: beside the binary.  NULL and `error` when it is not there. */
 char *record_runtime_path(struct error *error);
 /* The folder of what `heddle cc` links with; NULL and `error`. */
@@ -112,6 +117,10 @@ char *record_stub_folder(struct error *error);
  */
 bool record_check_program(const char *program, char **path, bool *instrumented,
                           bool *needs_clang_name, struct error *error);
+
+/* The build id of the file that `program` (looked up in PATH) stands for, in hex and owned by the
+ * caller; NULL when it has none or cannot be read. */
+char *record_build_id(const char *program);
 
 /*
  * The program as it was loaded, for many runs: each is forked from it, which costs a fraction

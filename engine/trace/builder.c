@@ -38,6 +38,7 @@ void builder_size_directive(struct builder *b, const char *name, size_t length, 
 void builder_semaphore(struct builder *b, uint32_t object, int32_t count)
 {
 	AT(b->objects, struct object, object)->count = count;
+	builder_lock(b, object)->semaphore = true;
 }
 
 void builder_instance_type(struct builder *b, uint32_t instance, uint32_t type)
@@ -77,6 +78,11 @@ uint32_t builder_module(struct builder *b, const char *path, const char *build_i
 void builder_object_address(struct builder *b, uint32_t object, uint64_t address)
 {
 	AT(b->objects, struct object, object)->address = address;
+}
+
+void builder_object_block(struct builder *b, uint32_t object, uint32_t block)
+{
+	AT(b->objects, struct object, object)->block = block;
 }
 
 void builder_warn(struct builder *b, const char *format, ...)
@@ -138,8 +144,8 @@ uint32_t builder_open_scopes(const struct builder *b)
 {
 	guint open = 0;
 	for (guint i = 0; i < b->states->len; i++) {
-		const GArray *scopes = AT(b->states, struct thread_state, i)->scopes;
-		open += scopes ? scopes->len : 0;
+		const struct thread_state *s = AT(b->states, struct thread_state, i);
+		open += s->scopes && !s->wants ? s->scopes->len : 0;
 	}
 	return open;
 }

@@ -78,6 +78,7 @@ struct lock {
 	uint32_t owner;  /* thread, NONE: nobody */
 	uint32_t depth;  /* of the owner's acquires, in either mode */
 	GArray *readers; /* struct holder; NULL: none ever */
+	bool semaphore;  /* it is none, as a directive says */
 };
 
 struct scope { /* an open scope */
@@ -89,7 +90,7 @@ struct thread_state {
 	GArray *scopes; /* struct scope */
 	uint64_t first_line;
 	uint32_t context;
-	bool started, forked, ended, joined;
+	bool started, forked, ended, joined, wants;
 };
 
 struct node { /* of the calling-context tree, with its key */
@@ -102,6 +103,7 @@ struct meaning {
 	uint32_t block, first_block; /* its current life, its first */
 	uint32_t spot, spot_at;      /* the place of size 0 ..., valid while spot_at == lives */
 	uint32_t spot_size;
+	uint32_t object_at; /* the object is that of the life of its block, while lives is this */
 	uint32_t size; /* directive */
 };
 
@@ -162,6 +164,7 @@ uint32_t builder_string_find(const struct builder *b, const char *text, size_t l
 uint32_t builder_append_string(struct builder *b, const char *text, size_t length);
 /* The site of a location, anew: after its name or its source. */
 void builder_location_site(struct builder *b, uint32_t location);
+struct lock *builder_lock(struct builder *b, uint32_t object); /* wellformed.c */
 struct thread_state *builder_state(struct builder *b, uint32_t thread);
 uint32_t builder_context(struct builder *b, struct context c); /* wellformed.c */
 static inline struct meaning *builder_meaning(struct builder *b, uint32_t string)
@@ -178,6 +181,8 @@ struct cut {
 	GArray *variables; /* struct variable; names of recordings are NONE yet */
 	GArray *wides;     /* struct wide */
 };
+/* The block that a name of a text lies in now, or NONE. */
+uint32_t builder_block_around(struct builder *b, const char *name, size_t length);
 struct cut builder_cut_memory(struct builder *b);
 /* "P+12": what a variable of a recording is called where nobody knows a name. */
 void builder_append_plain_name(const struct builder *b, const struct variable *v,

@@ -9,7 +9,10 @@
 
 #include "engine/trace/trace.h"
 
-#define TRACE_VERSION 1
+/* Written and read.  A new operation at the end of ops.def and every change to a table's structure
+ * makes a new version; only the first kind can still be read by a later reader, from
+ * TRACE_OLDEST on. */
+enum { TRACE_VERSION = 2, TRACE_OLDEST = 2 };
 
 enum trace_format { TRACE_TEXT, TRACE_STD, TRACE_BINARY };
 

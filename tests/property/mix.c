@@ -2,6 +2,7 @@
  * mix.c - options of random traces by seed, and the loop over seeds.
  */
 #include "tests/property/mix.h"
+#include "engine/predict/smt.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,9 +23,9 @@ struct random_options mix_options(uint64_t seed, uint32_t threads, uint32_t even
 		.variables = (uint32_t)g_rand_int_range(r, 1, 4),
 		.locks = (uint32_t)g_rand_int_range(r, 1, 4),
 	};
-	bool *kinds[] = { &o.forks,      &o.joins,    &o.rwlocks,    &o.atomics,
-		          &o.conditions, &o.barriers, &o.semaphores, &o.blocks,
-		          &o.messages,   &o.tries,    &o.sizes,      &o.invocations };
+	bool *kinds[] = { &o.forks,    &o.joins,       &o.rwlocks, &o.atomics,  &o.conditions,
+		          &o.barriers, &o.semaphores,  &o.blocks,  &o.messages, &o.tries,
+		          &o.sizes,    &o.invocations, &o.wants };
 
 	/* few kinds at a time: small traces with all of them are all must-order */
 	for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
@@ -32,6 +33,15 @@ struct random_options mix_options(uint64_t seed, uint32_t threads, uint32_t even
 	o.values = g_rand_int_range(r, 0, 2) == 0;
 	g_rand_free(r);
 	return o;
+}
+
+bool mix_hides_c11(const struct trace *t)
+{
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		if (t->events[e].op == OP_TRYFAIL || t->events[e].op == OP_TAKETRYFAIL)
+			return true;
+	}
+	return c11_matters(t);
 }
 
 int mix_main(int argc, char **argv, const char *name, uint64_t count,

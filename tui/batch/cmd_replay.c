@@ -8,11 +8,13 @@
 #include <unistd.h>
 
 #include "engine/record/interpose.h"
+#include "engine/predict/stuck.h"
 #include "engine/record/plan.h"
 #include "engine/witness/witness.h"
 #include "tui/batch/command.h"
 #include "tui/batch/print.h"
 #include "tui/batch/replay_gdb.h"
+#include "tui/batch/replay_program.h"
 
 static int ours(const struct error *error)
 {
@@ -135,6 +137,19 @@ static void print_outcome(const struct plan *p, const struct plan_run *run)
 		fprintf(stderr, "heddle:   it ends with exit status %d\n", run->result.status);
 }
 
+/* The end of the block's life that comes before the use. */
+static void print_freed(const struct trace *t, const struct plan *p)
+{
+	if (p->poison == NONE)
+		return;
+	fprintf(stderr, "heddle: that is a use after free: the block was freed before by\n");
+	print_event(t, p->poison, "  ");
+	fprintf(stderr,
+	        "heddle:   (replay filled it with 0x%02x and does not give it out again, so "
+	        "that harm shows)\n",
+	        LOG_POISON);
+}
+
 static bool print_run(const struct trace *t, const struct plan *p, const struct plan_run *run,
                       unsigned first)
 {
@@ -161,11 +176,59 @@ static bool print_run(const struct trace *t, const struct plan *p, const struct 
 		                "different places, not of one as in the recording\n");
 		return false;
 	}
-	/* An order violation: what the late event came to (in a freed block, say). */
-	if (!first && p->pair[1] == NONE && run->reached[0] != NONE)
+	/* An order violation: what the late event came to. */
+	if (!first && p->pair[1] == NONE && run->reached[0] != NONE) {
 		print_event(run->trace, run->reached[0], "it came to  ");
+		print_freed(t, p);
+	}
 	print_outcome(p, run);
 	return true;
+}
+
+/* ---- did it happen? ---- */
+
+/* Do the threads of the witness's requests wait for each other at the end of the run?  A
+ * request is told by its thread and its place in the code. */
+static bool waits_so(const struct trace *t, const GArray *requests, const struct trace *run,
+                     const struct finding *f)
+{
+	for (guint i = 0; i < requests->len; i++) {
+		uint32_t request = g_array_index(requests, uint32_t, i);
+		const char *thread = trace_thread_name(t, t->events[request].thread);
+		bool found = false;
+		for (guint k = 0; k < f->requests->len; k++) {
+			uint32_t e = g_array_index(f->requests, uint32_t, k);
+			found |= strcmp(trace_thread_name(run, run->events[e].thread),
+			                thread) == 0 &&
+			         strcmp(trace_location_name(run, e),
+			                trace_location_name(t, request)) == 0;
+		}
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
+/* Of a deadlock's witness: true when the run ended in this deadlock, else it is said. */
+static bool deadlock_happened(const struct trace *t, const GArray *requests,
+                              const struct plan_run *run)
+{
+	GPtrArray *stuck = stuck_find(run->trace);
+	bool happened = false;
+	for (guint i = 0; i < stuck->len; i++) {
+		struct finding *f = stuck->pdata[i];
+		happened |= f->kind == FINDING_DEADLOCK && waits_so(t, requests, run->trace, f);
+		finding_free(f);
+	}
+	bool other = run->facts.status == LOG_DEADLOCK;
+	g_ptr_array_free(stuck, TRUE);
+	if (happened)
+		fprintf(stderr, "heddle: the deadlock of the witness happened\n");
+	else
+		fprintf(stderr, "heddle: the deadlock of the witness did not happen: %s\n",
+		        other ? "the run ended in another wait"
+		              : "its threads came to these requests and went on");
+	return happened;
 }
 
 /* ---- the command ---- */
@@ -194,20 +257,24 @@ static bool same_outcome(const struct plan_run *x, const struct plan_run *y)
 	return true;
 }
 
-/* `both`: the two of the pair make a difference by who goes first. */
+/* `deadlock`: the requests of one, or NULL: the two of the pair make a difference by who goes
+ * first. */
 static int follow(const struct trace *t, const struct plan *p, char **argv, unsigned first,
-                  bool both, bool gdb)
+                  const GArray *deadlock, bool gdb)
 {
 	struct plan_run runs[2];
 	struct error error;
-	bool two = both && p->pair[1] != NONE && first == 0;
+	bool two = deadlock == NULL && p->pair[1] != NONE && first == 0;
 	int status = 0;
+	off_t input = lseek(STDIN_FILENO, 0, SEEK_CUR); /* each way reads it from here */
 	fflush(NULL);
 	for (unsigned i = 0; i < (two ? 2u : 1u); i++) {
 		unsigned way = p->pair[1] == NONE ? 0 : first ? first : two ? i + 1 : 0;
 		if (two) /* above what the program prints in this run */
 			fprintf(stderr, "heddle: run %u of 2, %s is to go first\n", i + 1,
 			        printable_thread(t, p->pair[i]));
+		if (input >= 0)
+			lseek(STDIN_FILENO, input, SEEK_SET);
 		struct gdb_stop stop = { t, { p->pair[0], p->pair[1] } };
 		if (!plan_follow(p, argv, way, gdb && i == 0 ? gdb_at_pair : NULL, &stop,
 		                 &runs[i], &error)) {
@@ -223,6 +290,8 @@ static int follow(const struct trace *t, const struct plan *p, char **argv, unsi
 				plan_run_release(&runs[k]);
 			return status;
 		}
+		if (deadlock && !deadlock_happened(t, deadlock, &runs[i]))
+			status = EXIT_OURS;
 		/* Of two ways the one that fails is the program's answer. */
 		if (runs[i].result.status > status)
 			status = runs[i].result.status;
@@ -232,6 +301,17 @@ static int follow(const struct trace *t, const struct plan *p, char **argv, unsi
 	for (unsigned i = 0; i < (two ? 2u : 1u); i++)
 		plan_run_release(&runs[i]);
 	return status;
+}
+
+/* The free that a witness puts before a use of its block, or NONE. */
+static uint32_t free_in(const struct trace *t, const struct witness *w)
+{
+	for (guint i = 0; w->claim == CLAIM_COV && w->pair && i < w->pair->len; i++) {
+		uint32_t e = g_array_index(w->pair, uint32_t, i);
+		if (e < t->events_count && t->events[e].op == OP_FREE)
+			return e;
+	}
+	return NONE;
 }
 
 /* The bind lines of --spec in the place of those that it was recorded with, by name; files
@@ -332,6 +412,8 @@ static int replay(struct arguments *a, const struct trace *t, const struct witne
 		explain_c11(t, w);
 	int status = EXIT_OURS;
 	if (plan_make(t, events, length, pair, &plan, &error)) {
+		plan.poison = free_in(t, w);
+		plan.other_build = replay_compare_program(t, argv[0]);
 		enum { LONGEST = 86400 * 7 }; /* seconds: a week */
 		unsigned first = argument_number(a, "first", 0);
 		uint64_t seconds = argument_number(a, "timeout", DEFAULT_TIMEOUT);
@@ -339,7 +421,8 @@ static int replay(struct arguments *a, const struct trace *t, const struct witne
 			plan.timeout_ms = (unsigned)MIN(seconds, LONGEST) * 1000;
 		status = take_specs(a, &plan, &error)
 		                 ? follow(t, &plan, argv, first > 2 ? 0 : first,
-		                          w->claim != CLAIM_DEADLOCK, argument_flag(a, "gdb"))
+		                          w->claim == CLAIM_DEADLOCK && !until ? w->pair : NULL,
+		                          argument_flag(a, "gdb"))
 		                 : ours(&error);
 	} else {
 		say_error(&error);
