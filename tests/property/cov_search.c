@@ -1,5 +1,6 @@
 /* cov_search.c - see cov_search.h. */
 #include "tests/property/cov_search.h"
+#include "tests/support/coverage.h"
 
 #include <string.h>
 
