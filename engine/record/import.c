@@ -393,6 +393,8 @@ static void import_init(struct import *im, const char *path, const char *name, c
 	const struct log_header *header = im->header;
 	im->facts->blocked = g_ptr_array_new_with_free_func(g_free);
 	im->facts->ended = g_ptr_array_new_with_free_func(g_free);
+	im->facts->missing = g_ptr_array_new_with_free_func(g_free);
+	im->facts->ends = g_ptr_array_new_with_free_func(g_free);
 	im->facts->stopped = g_ptr_array_new_with_free_func(g_free);
 	im->facts->modules = g_array_new(FALSE, FALSE, sizeof(struct record_module));
 	im->facts->status = header->status;

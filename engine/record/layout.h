@@ -169,7 +169,7 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	TAG(SWITCH, 0, 0)    /* pc: the thread of what follows */ \
 	TAG(TICKET, 0, 0)    /* pc: free mode, the next record's place in the order */ \
 	TAG(THREAD, 3, 0)    /* pc: thread; parent, low and high end of its stack */ \
-	TAG(SEMAPHORE, 2, 0) /* address, count; flags: LOG_MADE */ \
+	TAG(SEMAPHORE, 2, 0) /* or a barrier: address, count; flags: LOG_MADE */ \
 	TAG(INIT, 1, 0)      /* address: an object begins; what was there before is another */ \
 	TAG(MODULE, 0, 0)    /* load bias, low and high address; length; path NUL build-id */ \
 	TAG(NOTE, 0, 0)      /* length; key NUL value */ \
@@ -298,7 +298,9 @@ enum log_record_flag {
 	LOG_VALUE = 8,
 	LOG_SMALL = 16,
 	LOG_VOLATILE = 32,
-	LOG_TRY = 64, /* of ACQ .. TAKE: EVENT_TRY */
+	LOG_SHARED = 32, /* of TRYFAIL: EVENT_SHARED */
+	LOG_TRY = 64,    /* of ACQ .. TAKE: EVENT_TRY */
+	LOG_BEGINS = 64, /* of SND: the sender begins what the message of this number ends */
 };
 
 /*
@@ -447,9 +449,11 @@ struct log_served {
 struct log_step { /* the next event, in the order to be followed */
 	uint32_t thread;
 	uint16_t tag; /* enum log_tag */
+	/* WAKE: the time was up, it is not for a signal to end this wait. */
+	uint8_t late;
 	/* The end of an invocation that nobody interrupts: what its thread does up to there is
 	 * the library's affair, and may differ from the recording. */
-	uint16_t whole;
+	uint8_t whole;
 	uint64_t pc;      /* absolute, with address randomisation off; 0: any */
 	uint64_t repeats; /* how often the thread does the same again before anybody goes on */
 };

@@ -36,7 +36,7 @@ void plan_run_release(struct plan_run *r)
 /* An event's record has its operation's name. */
 static const uint8_t tag_of[OP_COUNT] = {
 #define EVENT_0(name)
-#define EVENT_1(name) [OP_##name] = LOG_##name,
+#define EVENT_1(name)             [OP_##name] = LOG_##name,
 #define TAG(name, words, visible) EVENT_##visible(name)
 	LOG_TAGS(TAG)
 #undef TAG
@@ -166,6 +166,7 @@ static void add_step(const struct trace *t, struct plan *p, uint32_t thread, uin
 		const struct event *event = &t->events[e];
 		const struct location *l = &t->locations[event->location];
 		step.tag = tag_of[event->op];
+		step.late = event->op == OP_WAKE && event->flags & EVENT_TRY;
 		if (exact && l->module != NONE && l->module < t->modules_count)
 			step.pc = t->modules[l->module].base + l->address + 1;
 	}
@@ -374,6 +375,12 @@ void plan_any_outcome(struct plan *p)
 		g_array_index(p->steps, struct log_step, p->steps->len - 1).tag = LOG_NOTHING;
 }
 
+void plan_wake(struct plan *p, bool late)
+{
+	if (p->steps->len > 0)
+		g_array_index(p->steps, struct log_step, p->steps->len - 1).late = late;
+}
+
 void plan_go_on(struct plan *p, const struct trace *t, uint32_t thread)
 {
 	add_step(t, p, thread, NONE, false, 0);
@@ -499,7 +506,7 @@ static void configure(const struct plan *p, unsigned first, struct record_option
 	struct log_config *c = &o->config;
 	c->flags = LOG_CONTROLLED | LOG_VALUES | LOG_REPLAY;
 	if (p->explore) {
-		c->flags |= LOG_EXPLORE;
+		c->flags |= LOG_EXPLORE | LOG_MISSING;
 		if (p->max_steps) /* what is left of them after the plan */
 			c->steps =
 			        p->max_steps > p->steps->len ? p->max_steps - p->steps->len : 1;
@@ -507,8 +514,8 @@ static void configure(const struct plan *p, unsigned first, struct record_option
 	c->seed = p->seed;
 	c->strategy = p->strategy;
 	/* The witness whole, and then some: what comes after it may never end. */
-	c->max_bytes = (p->explore ? RECORD_MAX_EXPLORED : RECORD_MAX_BYTES) +
-	               p->steps->len * 64ull;
+	c->max_bytes =
+	        (p->explore ? RECORD_MAX_EXPLORED : RECORD_MAX_BYTES) + p->steps->len * 64ull;
 	c->plan_length = p->steps->len;
 	c->thread_count = p->threads->len;
 	c->answer_count = p->answers->len;

@@ -47,6 +47,8 @@ bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
 
 /* The last step is any event at its place, in whatever outcome. */
 void plan_any_outcome(struct plan *plan);
+/* The last step is a wake: `late`: the time is up, it is not signalled. */
+void plan_wake(struct plan *plan, bool late);
 /* Then `thread` (of the trace that it was made from) goes on, if it can. */
 void plan_go_on(struct plan *plan, const struct trace *t, uint32_t thread);
 

@@ -125,6 +125,10 @@ struct note { /* directive kept as it is, and facts of the recording: key, value
 	uint32_t key, value; /* strings */
 };
 
+/* A recording's message of this name, "once5" and this behind it, is sent where a once-function
+ * begins that ends with the sending of "once5"; nobody receives it. */
+#define MESSAGE_BEGINS ".begins"
+
 /* The tables in one place: member, element type.  Makes struct trace, the binary format's
  * sections and their checks. */
 #define TRACE_TABLES(TABLE) \
@@ -136,7 +140,7 @@ struct note { /* directive kept as it is, and facts of the recording: key, value
 	TABLE(wides, struct wide) \
 	TABLE(threads, struct thread) \
 	TABLE(objects, struct object) \
-	TABLE(messages, uint32_t) /* strings */ \
+	TABLE(messages, uint32_t) /* strings; see MESSAGE_BEGINS */ \
 	TABLE(blocks, struct block) \
 	TABLE(instances, struct instance) \
 	TABLE(invocations, struct invocation_part) \

@@ -2,6 +2,8 @@
 #include "tests/property/cov_search.h"
 #include "tests/support/coverage.h"
 
+#include "tests/support/coverage.h"
+
 #include <string.h>
 
 

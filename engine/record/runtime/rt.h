@@ -340,6 +340,8 @@ bool poll_again(struct thread *t, const volatile void *p, uint64_t value, uintpt
 void poll_look(struct thread *t, const volatile void *p, uint64_t value, uintptr_t pc);
 void poll_remember(struct thread *t, const volatile void *p, uint64_t value, uintptr_t pc);
 void poll_settle(struct thread *t);
+/* Exploration: are the last things that the thread did, alone, the same several times over? */
+bool poll_cycles(struct thread *t);
 bool poll_spins(struct thread *t);       /* nothing new since, and no work of its own */
 bool poll_waits(const struct thread *t); /* it spins, and nothing new has been written since */
 uint64_t poll_news(const struct thread *t);
@@ -463,7 +465,8 @@ bool replay_strict(void);
 void replay_left(struct thread *t, const char *text);
 /* Is the block that has just been freed to stay, filled, for the use after its free? */
 bool replay_poisons(void);
-uint64_t replay_turn(uint32_t thread); /* when it comes next in the plan */
+uint64_t replay_turn(uint32_t thread);
+uint64_t replay_wake_turn(uint32_t thread); /* when it comes next in the plan */
 uint32_t replay_next(void);            /* whose turn it is; UINT32_MAX: nobody's */
 void replay_blocked(void);
 
