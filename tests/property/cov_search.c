@@ -1,6 +1,5 @@
 /* cov_search.c - see cov_search.h. */
 #include "tests/property/cov_search.h"
-#include "tests/support/coverage.h"
 
 #include "tests/support/coverage.h"
 
