@@ -3,9 +3,21 @@
 # all their interleavings: COUNT of them, from $HEDDLE_SEED on.
 # Usage: tests/soak_program.sh MODE COUNT; tests/soak_program.sh --modes
 set -u
-modes="plain spec results"
+modes="sync plain spec results"
 [ "$1" = --modes ] && { echo "$modes"; exit 0; }
 mode=$1 count=$2
+# Programs that synchronise in every way have a test and an interpreter of their own.
+if [ "$mode" = sync ]; then
+	said=$(HEDDLE_SYNC_FIRST=$HEDDLE_SEED HEDDLE_SYNC_PROGRAMS=$((5 * count)) bash tests/e2e/explore_random.t 2>&1)
+	bad=$?
+	if [ $bad != 0 ] || printf '%s\n' "$said" | grep -q '^not ok'; then
+		printf '%s\n' "$said" | grep -A9 '^not ok'
+		echo "HEDDLE_SYNC_FIRST=SEED HEDDLE_SYNC_PROGRAMS=1 make check T=explore_random"
+		exit 1
+	fi
+	echo "$(printf '%s\n' "$said" | grep -c '^ok') random programs that synchronise, each outcome and no other"
+	exit
+fi
 generator=$PWD/tests/e2e/programs/random_program.pl
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

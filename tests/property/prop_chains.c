@@ -37,8 +37,12 @@ static char *finding_text(const struct trace *t, const struct finding *f, bool e
 			if (g_array_index(f->variables, uint32_t, i) == v)
 				g_string_append_printf(out, " %u", v);
 	}
-	for (guint i = 0; f->requests && i < f->requests->len; i++)
-		g_string_append_printf(out, " r%u", g_array_index(f->requests, uint32_t, i));
+	/* the same requests, in whatever order the threads come */
+	for (uint32_t e = 0; f->requests && e < t->events_count; e++) {
+		for (guint i = 0; i < f->requests->len; i++)
+			if (g_array_index(f->requests, uint32_t, i) == e)
+				g_string_append_printf(out, " r%u", e);
+	}
 	return g_string_free(out, FALSE);
 }
 

@@ -19,6 +19,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { PATIENCE = 500 }; /* milliseconds, for searches to notice that the reader quits */
+
 enum { STATUS_GOOD = 0, STATUS_BAD = 2 };
 
 static bool is_utf8(void)
@@ -282,8 +284,9 @@ int explorer_run(struct trace *trace, const struct explorer_options *options,
 	line_end();
 	if (!headless)
 		screen_close();
-	/* All that is to be kept is written: nobody should wait for a search to notice. */
-	if (good && !jobs_idle(&app->jobs) && options->guide == NULL)
+	/* All that is to be kept is written.  A search notices within moments that it is over, and
+	 * its thread is joined; for one inside of the solver nobody should have to wait. */
+	if (good && options->guide == NULL && !jobs_end(&app->jobs, PATIENCE))
 		_exit(STATUS_GOOD);
 	app_free(app);
 	config_release(&config);

@@ -168,6 +168,25 @@ bool jobs_stop_urgent(struct jobs *jobs)
 	return stop(jobs, true) > 0;
 }
 
+bool jobs_end(struct jobs *jobs, unsigned milliseconds)
+{
+	gint64 until = g_get_monotonic_time() + (gint64)milliseconds * 1000;
+
+	jobs->closing = true;
+	jobs_stop(jobs);
+	for (guint i = 0; i < jobs->running->len;) {
+		struct job *job = jobs->running->pdata[i];
+
+		if (g_atomic_int_get(&job->finished))
+			i++;
+		else if (g_get_monotonic_time() >= until)
+			return false;
+		else
+			g_usleep(1000);
+	}
+	return true;
+}
+
 void jobs_release(struct jobs *jobs)
 {
 	jobs->closing = true;

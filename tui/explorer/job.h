@@ -44,6 +44,9 @@ void job_hand_over(struct job *job, void *item);
 void jobs_init(struct jobs *jobs);
 /* Stops everything and waits for it; results of stopped jobs are thrown away by `done`. */
 void jobs_release(struct jobs *jobs);
+/* Stops everything; have all threads come to their end within so many milliseconds?  If so,
+ * jobs_release does not wait. */
+bool jobs_end(struct jobs *jobs, unsigned milliseconds);
 /* Takes the job (from g_new0) over. Jobs run in the order added, one at a time; the urgent
  * ones beside them. */
 void jobs_add(struct jobs *jobs, struct job *job);
