@@ -82,6 +82,8 @@ static void begin_object(struct import *im, struct site *site, uint64_t address)
 	site->marked = site->counted = false;
 	if (address >= LOG_OMP_END)
 		builder_object_address(im->b, site->object, import_address(im, address));
+	if (life && life->heap)
+		builder_object_block(im->b, site->object, life->block);
 	g_string_free(name, TRUE);
 }
 
