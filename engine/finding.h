@@ -141,6 +141,8 @@ struct finding {
 	                     * "inexact"; static; or NULL */
 	const char *note;   /* static, or NULL: "visible only as a C11 race" */
 	const char *by;     /* the analysis that settled it; static, or NULL */
+	char *missing; /* which calls into code that is not instrumented may order it; owned, or
+	                * NULL: none do */
 	/* commutativity */
 	char *methods[2]; /* owned, or NULL: "put(\"a.com\", c1) / nil" */
 	char *condition;  /* owned, or NULL */

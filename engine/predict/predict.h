@@ -69,6 +69,16 @@ void race_options_init(struct race_options *options);
  * when progress was. */
 struct report *races_find(struct trace *t, const struct race_options *options,
                           const struct progress *progress, struct error *error);
+
+/*
+ * Races that are none with the calls into code that is not instrumented taken into account become
+ * candidates that name them (finding.missing), in a trace with such calls; costs the analysis
+ * once more.  Nothing with use_missing.  False and `error` when cancelled.
+ */
+bool races_mark_missing(struct trace *t, const struct race_options *options,
+                        struct report *report, const struct progress *progress,
+                        struct error *error);
+
 /* One conflicting pair, exactly (witness, or proof that there is none, or unknown). */
 struct finding *race_decide(struct trace *t, uint32_t e1, uint32_t e2,
                             const struct race_options *options, const struct progress *progress,

@@ -63,7 +63,7 @@ for c in F D O B C S L T G P K; do
 		$HEDDLE witness c.hdl $e $f -o c.wit >/dev/null
 		run timeout 60 $HEDDLE replay --witness c.wit --timeout 50 -- ./openmp $c
 		is "$status" 0 "its witness happens"
-		run $HEDDLE record -q --seed $seed -o again.hdl -- ./openmp $c
+		run timeout 60 $HEDDLE record -q --seed $seed -o again.hdl -- ./openmp $c
 		ok $(cmp -s c.hdl again.hdl; echo $?) "one seed, the same bytes"
 	done
 	ok $([ $seen -ge 1 ]; echo $?) "$c: the race is found"

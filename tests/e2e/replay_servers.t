@@ -18,7 +18,7 @@ cat >visit.pl <<'P'
 use IO::Socket::UNIX;
 for my $n (1, 2, 3, 1, 2) {
 	my $s;
-	for (1 .. 1000) {
+	for (1 .. 15000) { # however late the server is
 		last if $s = IO::Socket::UNIX->new(Peer => $ARGV[0]);
 		select undef, undef, undef, 0.02;
 	}
@@ -29,7 +29,9 @@ sysread $_, my $end, 1 for @all;
 P
 perl visit.pl door &
 run $HEDDLE record -q -o door.hdl -- ./turnstile door
-is "$out" "9 visitors" "recorded with visitors"
+# the program's own race may lose some, by when the visitors come
+like "$out" "^[1-9] visitors$" "recorded with visitors"
+counted=$out
 rm -f door
 wait
 run $HEDDLE info door.hdl
@@ -48,7 +50,7 @@ ok $([ ! -e door ]; echo $?) "the door itself was not there"
 last=$(($($HEDDLE info -q door.hdl | awk '$1 == "events" { print $2 }') - 1))
 run $HEDDLE replay --trace door.hdl --until $last --timeout 60 -- ./turnstile door </dev/null
 is "$status" 0 "the recorded order, to its last event"
-like "$out" "9 visitors" "counts what was counted then"
+is "$out" "$counted" "counts what was counted then"
 
 # left out on demand
 perl visit.pl door &
@@ -99,7 +101,7 @@ is "$out" 14 "with what was read then"
 $HEDDLE cc -O1 small.c -o program -pthread
 run $HEDDLE replay --trace ask.hdl --until $last --timeout 60 -- ./program </dev/null
 is "$status" 125 "a program that reads less at a time"
-like "$err" "main asked for read of descriptor 0 for 8 bytes, where the recording has 10" \
+like "$err" "main asked for read of descriptor 0 for 8 bytes, where the recording has 1[02]" \
 	"leaves the recording there"
 
 # ---- a signal ends the server; a pipe between its threads stays a real one ----
@@ -137,6 +139,8 @@ int main(void)
 	while (!stop) {
 		if (epoll_wait(set, &e, 1, 100) == 1 && read(0, &c, 1) == 1) {
 			total += 10;
+			if (write(2, &c, 1) != 1)
+				return 1;
 			if (write(jobs[1], &c, 1) != 1)
 				return 1;
 		}
@@ -155,16 +159,15 @@ $HEDDLE record -q -o serve.hdl -- ./serve <in >serve.out 2>serve.err &
 recorder=$!
 exec 8>in
 printf abc >&8
-for i in $(seq 200); do # until it has read them
-	[ -e serve.hdl.log-* ] && break
+for i in $(seq 2000); do # until it has read them
+	[ "$(cat serve.err)" = abc ] && break
 	sleep 0.05
 done
-sleep 0.5
 kill -TERM $recorder
 wait $recorder
 is $? 3 "a server that SIGTERM ends"
 exec 8>&-
-is "$(cat serve.out)" 33 "and its sum"
+like "$(cat serve.out)" "^[0-9]+$" "and its sum, of which the race may lose some"
 read -r first second <<<"$(pair serve.hdl)"
 $HEDDLE witness serve.hdl $first $second -o serve.wit >/dev/null
 run $HEDDLE replay --witness serve.wit --timeout 60 -- ./serve </dev/null

@@ -33,6 +33,10 @@ static struct report *find(const struct arguments *a, struct trace *t,
 	if (!race_options_fit(a, t, race, error))
 		return NULL;
 	r = races_find(t, race, progress_on_stderr(), error);
+	if (r != NULL && !races_mark_missing(t, race, r, progress_on_stderr(), error)) {
+		report_free(r);
+		r = NULL;
+	}
 	if (r != NULL && race->want_witness &&
 	    !races_add_witnesses(t, race, r, progress_on_stderr(), error)) {
 		report_free(r);

@@ -210,6 +210,8 @@ static void print_finding(const struct trace *t, const struct finding *f)
 		print_event(t, f->second);
 	if (f->verdict == VERDICT_HAPPENED)
 		print_waits(t, f);
+	if (f->missing)
+		printf("    a race %s\n", printable(f->missing));
 	bool found = f->verdict != VERDICT_HAPPENED && f->by != NULL;
 	if (f->witness)
 		printf("    witness of %u events, checked%s%s\n", f->witness->len,

@@ -252,6 +252,8 @@ json_t *finding_json(const struct places *places, const struct trace *t,
 	json_set_behind(t, f, j);
 	json_set_word(j, "budget", f->budget);
 	json_set_word(j, "note", f->note);
+	if (f->missing)
+		json_object_set_new(j, "missing", json_text(f->missing));
 	json_set_word(j, "by", f->by);
 	json_set_words(j, "methods", f->methods);
 	if (f->condition)
