@@ -153,6 +153,23 @@ is "$status" 0 "a wait with a time limit ends"
 run "$HEDDLE" deadlocks w.hdl --verdicts all
 is "$status" 0 "and makes no deadlock"
 
+# A handler is installed, and nothing that the program does ever ends the wait: a signal from
+# another process could, so it takes a few seconds until it counts as one.
+expect join-handler 134 deadlock "main join T1 -, T1 lock m main"
+expect self-handler 134 deadlock "main lock m main"
+# Who waits for a signal is not stuck.
+"$HEDDLE" record -q -o p.hdl -- ./ways pause 2>pause.err &
+recorder=$!
+for i in $(seq 200); do
+	program=$(pgrep -P $recorder -x ways) && break
+	sleep 0.1
+done
+sleep 7
+kill -USR1 "$program"
+wait $recorder
+is "$?" 0 "a thread in pause is none"
+unlike "$(cat pause.err)" deadlock "and nobody says so"
+
 # Other ends.
 ended() { # WAY HOW NUMBER
 	run timeout 60 "$HEDDLE" record -q -o e.hdl -- ./ways "$1"
