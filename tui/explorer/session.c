@@ -21,6 +21,7 @@ static void entry_free(void *data)
 	g_free(entry->lines);
 	g_free(entry->variable);
 	g_free(entry->note);
+	g_free(entry->kept_note);
 	g_free(entry);
 }
 
@@ -45,6 +46,8 @@ struct session *session_new(struct trace *trace)
 	s->watches = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	s->bookmarks = g_array_new(FALSE, FALSE, sizeof(struct bookmark));
 	g_array_set_clear_func(s->bookmarks, bookmark_clear);
+	s->kept_bookmarks = g_array_new(FALSE, FALSE, sizeof(struct bookmark));
+	g_array_set_clear_func(s->kept_bookmarks, bookmark_clear);
 	s->breakpoints = g_ptr_array_new_with_free_func((GDestroyNotify)breakpoint_free);
 	s->next_breakpoint = 1;
 	s->notes_path = g_strconcat(trace->path ? trace->path : "trace", ".notes", NULL);
@@ -66,6 +69,7 @@ void session_free(struct session *s)
 			g_hash_table_destroy(s->seen[a]);
 	g_ptr_array_free(s->breakpoints, TRUE);
 	g_array_free(s->bookmarks, TRUE);
+	g_array_free(s->kept_bookmarks, TRUE);
 	g_array_free(s->watches, TRUE);
 	g_array_free(s->folds, TRUE);
 	g_hash_table_destroy(s->by_key);

@@ -39,6 +39,9 @@ struct entry {
 	char *lines;            /* owned: `where` without the functions */
 	enum triage triage;
 	char *note; /* owned, or NULL */
+	/* As the notes file has them; changes of the two above are what is written to it. */
+	enum triage kept_triage;
+	char *kept_note; /* owned, or NULL */
 };
 
 struct bookmark {
@@ -107,6 +110,7 @@ struct session {
 	GArray *folds;                  /* struct fold; they do not overlap */
 	GArray *watches;                /* uint32_t variables */
 	GArray *bookmarks;              /* struct bookmark, by event */
+	GArray *kept_bookmarks;         /* the same as the notes file has them */
 	GPtrArray *breakpoints;         /* struct breakpoint *, owned */
 	unsigned next_breakpoint;
 	char *wanted;     /* owned: the last search, or NULL */
@@ -168,9 +172,11 @@ void session_append_ending(const struct session *s, bool brief, GString *out);
 void session_append_summary(const struct session *s, GString *out);
 
 /* Marks and notes: JSON beside the trace, or in the XDG state folder when that is not
- * writable.  Loading a file that is not there is no error. */
+ * writable.  Loading a file that is not there is no error.  Saving writes what has changed
+ * here into what the file has by then, so that two explorers of one trace keep each other's
+ * marks; a file that is no notes of ours is refused and left as it is. */
 bool session_load_notes(struct session *s, struct error *error);
-bool session_save_notes(const struct session *s, struct error *error);
+bool session_save_notes(struct session *s, struct error *error);
 
 /* -- stepping ------------------------------------------------------------------------- */
 

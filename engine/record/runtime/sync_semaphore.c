@@ -130,6 +130,8 @@ EXPORT int pthread_barrier_wait(pthread_barrier_t *b)
 		return REAL(pthread_barrier_wait)(b);
 	uintptr_t pc = CALLER();
 	sched_point(t);
+	if (((const unsigned *)b)[2] == 0) /* glibc: in, round, count */
+		misused(t, MISUSE_NEVER_INITIALISED, pc, b);
 	log_sync(t, LOG_ARRIVE, pc, b);
 	int status = 0;
 	if (!rt.controlled) {
