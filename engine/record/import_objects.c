@@ -68,6 +68,8 @@ static void begin_object(struct import *im, struct site *site, uint64_t address)
 	site->object = builder_object(im->b, name->str, name->len);
 	site->marked = site->counted = false;
 	builder_object_address(im->b, site->object, import_address(im, address));
+	if (life && life->heap)
+		builder_object_block(im->b, site->object, life->block);
 	g_string_free(name, TRUE);
 }
 

@@ -520,6 +520,21 @@ static void attend(struct record_options *o, pid_t pid, int buffer,
 	result->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+/* The system may refuse a program, and it may end before any library is in it. */
+static bool has_begun(const struct record_options *o, const struct record_result *result,
+                      struct error *error)
+{
+	if (record_is_log(o->config.log))
+		return true;
+	char *end = result->signal ? g_strdup_printf("signal %d (%s)", result->signal,
+	                                             strsignal(result->signal))
+	                           : g_strdup_printf("exit status %d", result->status);
+	error_set(error, o->argv[0], "is the file whole? run it without heddle",
+	          "it ended with %s, and the recorder was never in it: nothing was recorded", end);
+	g_free(end);
+	return false;
+}
+
 bool record_run(struct record_options *o, struct record_result *result, struct error *error)
 {
 	char *path = NULL;
@@ -542,7 +557,8 @@ bool record_run(struct record_options *o, struct record_result *result, struct e
 	result->aslr_off = o->config.flags & LOG_ASLR_OFF;
 	if (buffer >= 0)
 		close(buffer);
-	if (!result->started)
-		unlink(o->config.log);
-	return result->started;
+	bool good = result->started && has_begun(o, result, error);
+	if (!good && !g_str_has_prefix(o->config.log, "/proc/"))
+		unlink(o->config.log); /* an empty one */
+	return good;
 }

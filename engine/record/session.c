@@ -85,21 +85,6 @@ static void keep_log(const char *log, struct error *error)
 	g_free(shown);
 }
 
-/* The system refused the program, or it ended before any library was in it. */
-static bool never_began(const char *program, const struct record_result *result,
-                        struct error *error)
-{
-	if (result->signal)
-		return error_set(error, program, "is the file whole? run it without heddle",
-		                 "it ended with signal %d (%s) before the recorder was in it: "
-		                 "nothing was recorded",
-		                 result->signal, strsignal(result->signal));
-	return error_set(error, program, "is the file whole? run it without heddle",
-	                 "it ended with exit status %d before the recorder was in it: nothing "
-	                 "was recorded",
-	                 result->status);
-}
-
 bool session_record(const struct session_options *options, struct session *s,
                     const struct progress *progress, struct error *error)
 {
@@ -137,10 +122,6 @@ bool session_record(const struct session_options *options, struct session *s,
 	s->facts.argv = options->argv;
 	s->facts.specs = options->specs;
 	s->facts.start_at = options->start_at;
-	if (!record_is_log(o.config.log)) {
-		unlink(o.config.log); /* an empty one */
-		return never_began(o.argv[0], &s->result, error);
-	}
 	s->trace = record_import(o.config.log, s->output, &s->facts, progress, error);
 	if (s->result.log_error && s->facts.status != LOG_LIMIT) {
 		s->facts.status = LOG_FULL;

@@ -174,6 +174,7 @@ static void use_operand(struct graph *g, const struct event *x, uint32_t place)
 		return;
 	if (kind == OPERAND_BLOCK)
 		target = g->t->blocks[target].name;
+	use_block(g, event_block_used(g->t, x), place);
 	if (x->op == OP_JOIN && target < g->threads && g->last[target] != 0)
 		add_edge(g, g->last[target] - 1, place);
 	use(g, key_of(kind, target), place, shared);

@@ -310,7 +310,10 @@ static struct trace *tiny_trace(uint64_t seed)
 		                    .events = MAX - 1,
 		                    .variables = 3,
 		                    .locks = 1,
-		                    .atomics = true };
+		                    .atomics = seed % 4 != 3,
+		                    /* a failed try orders in time, and nothing in C11 */
+		                    .tries = seed % 4 == 3 || seed % 8 == 1,
+		                    .semaphores = seed % 16 == 3 };
 
 	return seed % 2 == 0 ? sequence_trace(seed) : random_trace(seed, &o);
 }

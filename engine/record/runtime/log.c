@@ -33,6 +33,18 @@ static void lock_chunks(void)
 		futex_wait(&chunk_lock, 1, 1000000);
 }
 
+/* False when its holder does not let go of it: the caller may have interrupted it. */
+static bool lock_chunks_or_not(void)
+{
+	enum { TRIES = 100 };
+	for (int i = 0; i < TRIES; i++) {
+		if (!__atomic_exchange_n(&chunk_lock, 1, __ATOMIC_ACQUIRE))
+			return true;
+		futex_wait(&chunk_lock, 1, 1000000);
+	}
+	return false;
+}
+
 static void unlock_chunks(void)
 {
 	__atomic_store_n(&chunk_lock, 0, __ATOMIC_RELEASE);
@@ -275,11 +287,13 @@ void log_flush(void)
 			write_chunk(&rt.stream);
 		return;
 	}
-	lock_chunks();
+	/* A handler that ends the program may have come in the midst of log_more. */
+	bool locked = lock_chunks_or_not();
 	for (uint32_t i = 0; buffers && i < rt.config.buffer_chunks; i++)
 		if (buffer_used[i])
 			flush_buffer(buffers + (size_t)i * LOG_CHUNK);
-	unlock_chunks();
+	if (locked)
+		unlock_chunks();
 }
 
 static char *find_buffer(void)
