@@ -157,6 +157,48 @@ bool record_check_program(const char *program, char **path, bool *instrumented,
 	return true;
 }
 
+/* The note of a build id in `notes`, which may be damaged. */
+static char *build_id_in(const char *notes, size_t size)
+{
+	for (size_t at = 0; at < size && size - at > sizeof(Elf64_Nhdr);) {
+		Elf64_Nhdr n;
+		memcpy(&n, notes + at, sizeof(n));
+		at += sizeof(n);
+		size_t name = ((size_t)n.n_namesz + 3) & ~3ul, id = ((size_t)n.n_descsz + 3) & ~3ul;
+		if (name > size - at || id > size - at - name)
+			break;
+		if (n.n_type == NT_GNU_BUILD_ID && n.n_namesz == 4 &&
+		    memcmp(notes + at, "GNU", 4) == 0) {
+			GString *hex = g_string_new(NULL);
+			for (size_t i = 0; i < n.n_descsz; i++)
+				g_string_append_printf(hex, "%02x",
+				                       (unsigned char)notes[at + name + i]);
+			return g_string_free(hex, FALSE);
+		}
+		at += name + id;
+	}
+	return NULL;
+}
+
+char *record_build_id(const char *program)
+{
+	char *path = strchr(program, '/') ? g_strdup(program) : g_find_program_in_path(program);
+	char *bytes = NULL, *id = NULL;
+	gsize size = 0;
+	if (path && g_file_get_contents(path, &bytes, &size, NULL) &&
+	    check_elf(path, bytes, size, &(struct error){ 0 })) {
+		const Elf64_Ehdr *h = (const void *)bytes;
+		const Elf64_Phdr *ph = (const void *)(bytes + h->e_phoff);
+		for (int i = 0; !id && i < h->e_phnum; i++)
+			if (ph[i].p_type == PT_NOTE && ph[i].p_offset < size &&
+			    ph[i].p_filesz <= size - ph[i].p_offset)
+				id = build_id_in(bytes + ph[i].p_offset, ph[i].p_filesz);
+	}
+	g_free(bytes);
+	g_free(path);
+	return id;
+}
+
 /* ---- running ---- */
 
 int run_config_file(const struct record_options *o, const struct log_config *config,

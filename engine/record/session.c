@@ -8,6 +8,7 @@
 #include "engine/record/missing.h"
 #include "engine/record/recorded.h"
 #include "engine/record/session.h"
+#include "engine/record/surroundings.h"
 #include "engine/trace/ending.h"
 #include "engine/trace/formats.h"
 
@@ -114,15 +115,21 @@ bool session_record(const struct session_options *options, struct session *s,
 	    !interposer_of(options->specs, o.argv[0], &library, error))
 		return false;
 	o.preload = library;
+	char *surroundings = surroundings_now();
 	recorded_remember(o.argv);
 	bool ran = record_run(&o, &s->result, error);
 	interposer_remove(library);
-	if (!ran)
+	if (!ran) {
+		g_free(surroundings);
 		return false;
+	}
+	s->facts.surroundings = surroundings;
 	s->facts.argv = options->argv;
 	s->facts.specs = options->specs;
 	s->facts.start_at = options->start_at;
 	s->trace = record_import(o.config.log, s->output, &s->facts, progress, error);
+	s->facts.surroundings = NULL;
+	g_free(surroundings);
 	if (s->result.log_error && s->facts.status != LOG_LIMIT) {
 		s->facts.status = LOG_FULL;
 		s->facts.error = s->result.log_error;

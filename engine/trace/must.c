@@ -246,6 +246,8 @@ static void add_wake(struct maker *m, struct condition *c, uint32_t e)
 	uint32_t i;
 	struct waker *w;
 
+	if (m->t->events[e].flags & EVENT_TRY)
+		return; /* the recording says so */
 	if (!g_hash_table_lookup_extended(
 	            c->waiting, GUINT_TO_POINTER((guint)m->t->events[e].thread), NULL, &wait))
 		return;

@@ -125,6 +125,10 @@ struct note { /* directive kept as it is, and facts of the recording: key, value
 	uint32_t key, value; /* strings */
 };
 
+/* A recording's message of this name, "once5" and this behind it, is sent where a once-function
+ * begins that ends with the sending of "once5"; nobody receives it. */
+#define MESSAGE_BEGINS ".begins"
+
 /* The tables in one place: member, element type.  Makes struct trace, the binary format's
  * sections and their checks. */
 #define TRACE_TABLES(TABLE) \
@@ -136,7 +140,7 @@ struct note { /* directive kept as it is, and facts of the recording: key, value
 	TABLE(wides, struct wide) \
 	TABLE(threads, struct thread) \
 	TABLE(objects, struct object) \
-	TABLE(messages, uint32_t) /* strings */ \
+	TABLE(messages, uint32_t) /* strings; see MESSAGE_BEGINS */ \
 	TABLE(blocks, struct block) \
 	TABLE(instances, struct instance) \
 	TABLE(invocations, struct invocation_part) \
@@ -166,6 +170,7 @@ struct trace {
 	bool order_exact;    /* controlled recordings and text: true; free mode: false */
 	GPtrArray *warnings; /* char *, owned: what the loader let pass, with counts */
 	struct trace_index *index;     /* index.h; built on demand */
+	struct trace *recorded;        /* of a reading by chains (chains.h): the trace; else NULL */
 	struct trace_storage *storage; /* the mapping or the allocations; private */
 };
 
@@ -191,6 +196,12 @@ void trace_close(struct trace *trace); /* NULL is allowed */
  * the reader puts its own in their place (which it frees).  `t` must outlive it.
  */
 struct trace *trace_reading(const struct trace *t);
+
+/* The trace itself, of a reading by chains. */
+static inline const struct trace *trace_recorded(const struct trace *t)
+{
+	return t->recorded != NULL ? t->recorded : t;
+}
 
 static inline const char *trace_string(const struct trace *t, uint32_t string)
 {

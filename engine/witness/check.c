@@ -66,19 +66,19 @@ struct checker *checker_new(const struct trace *t, const struct check_options *o
 {
 	struct checker *c = g_new0(struct checker, 1);
 
-	c->t = t;
+	c->t = trace_recorded(t); /* so that a mistake of a reading does not hide here */
 	if (options != NULL)
 		c->options = *options;
 	facts_make(c);
-	c->taken = cells(t->threads_count, 0);
-	c->last = cells(t->variables_count, NONE);
-	c->owner = cells(t->objects_count, NONE);
-	c->readers = cells(t->objects_count, 0);
-	c->count = cells(t->objects_count, 0);
+	c->taken = cells(c->t->threads_count, 0);
+	c->last = cells(c->t->variables_count, NONE);
+	c->owner = cells(c->t->objects_count, NONE);
+	c->readers = cells(c->t->objects_count, 0);
+	c->count = cells(c->t->objects_count, 0);
 	c->spoiled = cells(c->f.wakes->len, 0);
-	c->busy = cells(t->instances_count, NONE);
-	c->abstract = g_new0(void *, t->instances_count + 1);
-	c->invoked = g_new0(GArray *, t->instances_count + 1);
+	c->busy = cells(c->t->instances_count, NONE);
+	c->abstract = g_new0(void *, c->t->instances_count + 1);
+	c->invoked = g_new0(GArray *, c->t->instances_count + 1);
 	state_clear(c);
 	return c;
 }

@@ -139,7 +139,7 @@ struct pass {
 	GHashTable *waiting;   /* (object, thread) -> wait event + 1 */
 	GHashTable *wakers;    /* by object: signals and broadcasts so far */
 	GHashTable *used;      /* set of signals that woke somebody */
-	GHashTable *sent;      /* by message: send + 1 */
+	GHashTable *sent;      /* by message: each thread's last send */
 	GHashTable *held;      /* by object: open acquires, where a lock is tried */
 	uint32_t *destroyed;   /* by object: its last destruction, if it was not taken since */
 	uint32_t *effect;      /* by instance: the last invocation that took effect */
@@ -157,6 +157,20 @@ static void semaphore_take(struct checker *c, struct pass *p, uint32_t e, uint32
 
 	if (wanted >= 1 && wanted <= posts->len)
 		facts_need(&c->f, e, g_array_index(posts, uint32_t, wanted - 1));
+}
+
+/* A message may be sent more than once (annotations); program order orders a thread's sends. */
+static void send_message(struct checker *c, GArray *sent, uint32_t e)
+{
+	for (guint i = 0; i < sent->len; i++) {
+		uint32_t *earlier = &g_array_index(sent, uint32_t, i);
+
+		if (at(c, *earlier)->thread == at(c, e)->thread) {
+			*earlier = e;
+			return;
+		}
+	}
+	g_array_append_val(sent, e);
 }
 
 static void barrier_event(struct checker *c, struct pass *p, uint32_t e, uint32_t o)
@@ -287,14 +301,13 @@ static void sync_event(struct checker *c, struct pass *p, uint32_t e)
 			facts_need(&c->f, e, thread_last(c, o));
 		break;
 	case OP_SND:
-		g_hash_table_insert(p->sent, GUINT_TO_POINTER(o + 1), GUINT_TO_POINTER(e + 1));
+		send_message(c, facts_list(p->sent, o), e);
 		break;
 	case OP_RCV: {
-		uint32_t s =
-		        GPOINTER_TO_UINT(g_hash_table_lookup(p->sent, GUINT_TO_POINTER(o + 1)));
+		const GArray *sent = facts_list(p->sent, o);
 
-		if (s != 0)
-			facts_need(&c->f, e, s - 1);
+		for (guint i = 0; i < sent->len; i++)
+			facts_need(&c->f, e, g_array_index(sent, uint32_t, i));
 		break;
 	}
 	case OP_POST:
@@ -350,7 +363,7 @@ static void facts_must(struct checker *c, const struct others *others)
 		.waiting = g_hash_table_new(NULL, NULL),
 		.wakers = facts_lists(),
 		.used = g_hash_table_new(NULL, NULL),
-		.sent = g_hash_table_new(NULL, NULL),
+		.sent = facts_lists(),
 		.held = facts_lists(),
 		.destroyed = g_new(uint32_t, t->objects_count + 1),
 		.effect = g_new(uint32_t, t->instances_count + 1),

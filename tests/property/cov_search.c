@@ -1,6 +1,8 @@
 /* cov_search.c - see cov_search.h. */
 #include "tests/property/cov_search.h"
 
+#include "tests/support/coverage.h"
+
 #include <string.h>
 
 
@@ -202,7 +204,8 @@ struct trace *cov_random_run(struct dice *d, const struct spec_object *o, bool e
 	for (uint32_t i = 0; i < events; i++)
 		one_event(&k, roll(d, k.threads));
 	struct error error = { 0 };
-	struct trace *t = trace_from_text("random.txt", k.out->str, k.out->len, NULL, &error);
+	struct trace *t = coverage_trace(
+	        trace_from_text("random.txt", k.out->str, k.out->len, NULL, &error));
 	ck_assert_msg(t != NULL, "%s: %s\n%s", error.where, error.what, k.out->str);
 	g_string_free(k.out, TRUE);
 	run_free(k.state);

@@ -7,6 +7,7 @@
 #include "engine/atomic/atomic.h"
 #include "tests/property/mix.h"
 #include "tests/support/suite.h"
+#include "tests/support/coverage.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -68,7 +69,7 @@ static struct trace *random_units(uint32_t seed)
 	for (int i = 0; i < lines; i++)
 		add_line(&g);
 	struct error e;
-	struct trace *t = trace_from_text("random", g.text->str, g.text->len, NULL, &e);
+	struct trace *t = coverage_trace(trace_from_text("random", g.text->str, g.text->len, NULL, &e));
 	ck_assert_msg(t != NULL, "%s: %s", e.where, e.what);
 	g_string_free(g.text, TRUE);
 	g_rand_free(g.rand);
@@ -420,7 +421,7 @@ static struct trace *long_units(uint32_t seed)
 			                       pick(&g, 5));
 	}
 	struct error e;
-	struct trace *t = trace_from_text("long", g.text->str, g.text->len, NULL, &e);
+	struct trace *t = coverage_trace(trace_from_text("long", g.text->str, g.text->len, NULL, &e));
 	ck_assert_msg(t != NULL, "%s: %s", e.where, e.what);
 	g_string_free(g.text, TRUE);
 	g_rand_free(g.rand);

@@ -6,6 +6,7 @@
 #include "engine/predict/predict.h"
 #include "engine/predict/smt.h"
 #include "tests/property/mix.h"
+#include "tests/support/coverage.h"
 
 #include <stdio.h>
 
@@ -295,8 +296,8 @@ static struct trace *sequence_trace(uint64_t seed)
 		                       middle[g_rand_int_range(r, 0, G_N_ELEMENTS(middle))]);
 	}
 	g_string_append_printf(text, "T1|%s(x)|3\n", g_rand_int_range(r, 0, 2) ? "w" : "r");
-	t = trace_from_text("random", text->str, text->len, &(struct trace_options){ 0 },
-	                    &error);
+	t = coverage_trace(trace_from_text("random", text->str, text->len, &(struct trace_options){ 0 },
+	                    &error));
 	if (t == NULL)
 		BUG("%s: %s\n%s", error.where, error.what, text->str);
 	g_string_free(text, TRUE);

@@ -5,9 +5,10 @@
  * Knows the text format and nothing else; the trace is made by the ordinary reader.
  */
 #include "tests/property/oracle.h"
+#include "tests/support/coverage.h"
 #include <string.h>
 
-enum { MAX_THREADS = 8, MAX_OBJECTS = 8 };
+enum { MAX_THREADS = 16, MAX_OBJECTS = 8 };
 
 struct runner { /* a thread of the generated program */
 	bool forked, ended, joined, waiting, woken, arrived;
@@ -292,6 +293,9 @@ static bool step_message(struct generator *g, int t)
 {
 	if (g->received < g->messages && chance(g, 60))
 		return emit(g, t, "rcv(g%d)", g->received++);
+	if (g->messages > 0 && chance(g, 40)) /* annotations: sent, and received, again */
+		return emit(g, t, chance(g, 60) ? "snd(g%d)" : "rcv(g%d)",
+		            below(g, g->messages));
 	return emit(g, t, "snd(g%d)", g->messages++);
 }
 
@@ -379,7 +383,7 @@ static bool step(struct generator *g, int t)
 		{ o->variables > 0, 40, step_access },
 		{ o->locks > 0, 35, step_lock },
 		{ o->forks, 20, step_fork },
-		{ o->joins, 5, step_join },
+		{ o->joins, o->short_lives ? 50 : 5, step_join },
 		{ o->sizes, 25, step_sized },
 		{ o->atomics, 25, step_atomic },
 		{ o->tries, 15, step_try },
@@ -455,8 +459,8 @@ struct trace *random_trace(uint64_t seed, const struct random_options *options)
 {
 	struct error error;
 	char *text = random_text(seed, options);
-	struct trace *t = trace_from_text("random", text, strlen(text),
-	                                  &(struct trace_options){ 0 }, &error);
+	struct trace *t = coverage_trace(trace_from_text("random", text, strlen(text),
+	                                  &(struct trace_options){ 0 }, &error));
 
 	if (t == NULL)
 		BUG("seed %" G_GUINT64_FORMAT ": %s: %s\n%s", seed, error.where, error.what,

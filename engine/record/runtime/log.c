@@ -500,6 +500,9 @@ void log_frames(struct thread *t)
 	for (; t->emitted < depth; left = 0) {
 		if (unlikely(t->emitted == t->callback_at))
 			missing_callback(t);
+		struct frame *f = &t->frames[t->emitted];
+		if (unlikely(t->called_from != 0) && f->call >= rt.own_low && f->call < rt.own_high)
+			f->call = t->called_from;
 		log_enter(t, &t->frames[t->emitted++], left);
 	}
 	t->low = t->emitted;
@@ -774,6 +777,9 @@ static int one_module(struct dl_phdr_info *info, size_t size, void *context)
 	} else if (strncmp(last, "libstdc++.so", 12) == 0) {
 		rt.cxx_low = low;
 		rt.cxx_high = high;
+	} else if (strncmp(last, "libgomp.so", 10) == 0) {
+		rt.gomp_low = low;
+		rt.gomp_high = high;
 	} else if (strncmp(last, "libglib-2.0.so", 14) == 0) {
 		rt.glib_low = low;
 		rt.glib_high = high;
