@@ -284,10 +284,15 @@ void report_limit(struct report *r)
 	}
 }
 
+void report_sort(struct report *r)
+{
+	g_ptr_array_sort(r->findings, by_events);
+}
+
 void report_finish(struct report *r)
 {
 	report_limit(r);
-	g_ptr_array_sort(r->findings, by_events);
+	report_sort(r);
 }
 
 void report_note(struct report *r, const char *format, ...)

@@ -184,6 +184,8 @@ void report_add(struct report *report, struct finding *finding); /* takes it ove
 void report_limit(struct report *report);
 /* The same, then sorts the findings by their events.  Every detector ends with one of them. */
 void report_finish(struct report *report);
+/* Sorts the findings by their events, where some were added to a finished report. */
+void report_sort(struct report *report);
 /* Where --lenient took locks from their holders, a critical section's end is not known, and
  * an impossibility that may rest on locks is no proof; in a filtered trace none is, as what
  * was dropped observed and was observed.  Such a finding becomes unknown; true when so. */

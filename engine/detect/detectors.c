@@ -7,6 +7,7 @@
 #include "engine/commute/cov.h"
 #include "engine/commute/rd2.h"
 #include "engine/predict/deadlock.h"
+#include "engine/predict/misuse.h"
 #include "engine/predict/stuck.h"
 
 static struct report *find_deadlocks(struct detection *on, const struct progress *progress,
@@ -18,9 +19,20 @@ static struct report *find_deadlocks(struct detection *on, const struct progress
 	return deadlocks_find(on->trace, &options, progress, error);
 }
 
-static bool may_deadlock(const struct trace *t)
+static bool has_objects(const struct trace *t)
 {
 	return t->objects_count > 0;
+}
+
+static struct report *find_misuse(struct detection *on, const struct progress *progress,
+                                  struct error *error)
+{
+	struct report *r = report_new(on->trace, "misuse");
+
+	misuse_add(on->trace, false, r);
+	r->complete = true;
+	report_finish(r);
+	return r;
 }
 
 /* Deadlocks that happened are those of DEADLOCKS, too; here they come at once. */
@@ -137,7 +149,7 @@ const char *detector_title(enum detector d)
 
 bool detector_applies(enum detector d, const struct detection *on)
 {
-	return (d == DETECTOR_DEADLOCKS || d == DETECTOR_ENDING || on->specs != NULL) &&
+	return (d <= DETECTOR_DEADLOCKS || on->specs != NULL) &&
 	       detectors[d].applies(on->trace);
 }
 

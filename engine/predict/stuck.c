@@ -79,7 +79,7 @@ static void find_holds(struct ending *s)
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
 
-		if (x->op == OP_WANT && x->aux == 1)
+		if (x->op == OP_WANT && x->aux == 1 && s->use[x->target] == WAIT_LOCK)
 			s->use[x->target] = WAIT_SEMAPHORE;
 		if (op_table[x->op].operand != OPERAND_OBJECT || event_inert(x) ||
 		    !s->wanted[x->target])

@@ -448,6 +448,25 @@ static void add_sync(struct import *im, struct lane *lane, enum log_tag tag, uns
 	import_event(im, lane, e);
 }
 
+/* It is no event that the runtime counts.  (A damaged log may name a rule that there is not.) */
+static void add_misuse(struct import *im, struct lane *lane, unsigned how, uint64_t pc,
+                       const uint64_t *w)
+{
+	static const char *const words[] = {
+#define M(name, word) word,
+		LOG_MISUSES(M)
+#undef M
+	};
+	if (how >= LOG_MISUSE_COUNT)
+		return;
+	import_event(im, lane,
+	             (struct event){ .op = OP_MISUSE,
+	                             .target = import_misused(im, lane, how, w[1]),
+	                             .location = import_location(im, pc),
+	                             .aux = builder_value(im->b, V_TOKEN, words[how],
+	                                                  strlen(words[how])) });
+}
+
 /* A piece of an input; without its beginning (--last) it is nothing. */
 static void import_input(struct import *im, unsigned flags, const uint8_t *bytes,
                          uint64_t length)
@@ -557,6 +576,9 @@ void import_record(struct import *im, uint32_t id, const struct log_record *r)
 		break;
 	case LOG_BACK:
 		import_back(im, lane, pc);
+		break;
+	case LOG_MISUSE:
+		add_misuse(im, lane, r->flags, pc, w);
 		break;
 	default:
 		if (!is_event[tag])

@@ -126,3 +126,10 @@ void import_semaphore(struct import *im, unsigned flags, uint64_t address, uint6
 		builder_semaphore(im->b, site->object, (int32_t)count);
 	site->counted = true;
 }
+
+/* What was destroyed is still that object; whatever else is misused is the one that is there. */
+uint32_t import_misused(struct import *im, struct lane *lane, unsigned how, uint64_t address)
+{
+	return import_object(im, lane, LOG_ACQ, how == MISUSE_USE_DESTROYED ? LOG_DEAD : 0,
+	                     address);
+}

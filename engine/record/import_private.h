@@ -96,6 +96,8 @@ void import_record(struct import *im, uint32_t id, const struct log_record *r);
 /* import_objects.c */
 GHashTable *import_objects_new(void);
 /* The object at an address that an operation is about; `tag` and `flags` are its record's. */
+/* The same of the misuse's object, and what broke the rules: enum log_misuse. */
+uint32_t import_misused(struct import *im, struct lane *lane, unsigned how, uint64_t address);
 uint32_t import_object(struct import *im, struct lane *lane, enum log_tag tag, unsigned flags,
                        uint64_t address);
 /* Whatever is there is initialised; it need not have been an object. */

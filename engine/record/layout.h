@@ -185,7 +185,23 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	/* MISS: the function (0: the program itself); length in bytes; struct log_reached; flags: \
 	 * enum log_miss */ \
 	TAG(MISS, 0, 0) \
-	TAG(BACK, 1, 0) /* the function */
+	TAG(BACK, 1, 0) /* the function */ \
+	TAG(MISUSE, 1, 0) /* flags: enum log_misuse; the address of the object */
+
+/* How a lock, condition, semaphore or barrier was misused: enumerator, word in the trace. */
+#define LOG_MISUSES(M) \
+	M(UNLOCK_BY_OTHER, "unlock-by-other") \
+	M(UNLOCK_NOT_HELD, "unlock-not-held") \
+	M(DOUBLE_LOCK, "double-lock") \
+	M(DESTROY_LOCKED, "destroy-locked") \
+	M(USE_DESTROYED, "use-destroyed") \
+	M(NEVER_INITIALISED, "never-initialised")
+enum log_misuse {
+#define M(name, word) MISUSE_##name,
+	LOG_MISUSES(M)
+#undef M
+	        LOG_MISUSE_COUNT
+};
 
 enum log_tag {
 #define TAG(name, words, visible) LOG_##name,

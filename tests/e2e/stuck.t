@@ -124,10 +124,10 @@ is "$(json '$d->{findings}[0]{verdict}')" race "a trace that claims a lock where
 sed -i 's/|tryacq(b)|/|acq(b)|/' forged.txt
 e1=$(json '$d->{findings}[0]{requests}[0]') e2=$(json '$d->{findings}[0]{requests}[1]')
 run "$HEDDLE" witness forged.txt "$e1" "$e2" -o forged.wit
+sed -i '/^#! trace/d' forged.wit
 run "$HEDDLE" verify try.hdl forged.wit
 is "$status" 1 "the checker refuses it for the true trace"
 like "$out$err" "a try, or limited in time" "since a try waits for nobody"
-sed -i '/^#! trace/d' forged.wit
 run timeout 60 "$HEDDLE" replay --trace try.hdl --witness forged.wit -- ./trylock
 is "$status" 125 "a replay that does not come to its deadlock fails"
 like "$err" "did not happen|left the witness" "and says so"
@@ -152,6 +152,23 @@ run timeout 60 "$HEDDLE" record -q -o w.hdl -- ./ways timed
 is "$status" 0 "a wait with a time limit ends"
 run "$HEDDLE" deadlocks w.hdl --verdicts all
 is "$status" 0 "and makes no deadlock"
+
+# A handler is installed, and nothing that the program does ever ends the wait: a signal from
+# another process could, so it takes a few seconds until it counts as one.
+expect join-handler 134 deadlock "main join T1 -, T1 lock m main"
+expect self-handler 134 deadlock "main lock m main"
+# Who waits for a signal is not stuck.
+"$HEDDLE" record -q -o p.hdl -- ./ways pause 2>pause.err &
+recorder=$!
+for i in $(seq 200); do
+	program=$(pgrep -P $recorder -x ways) && break
+	sleep 0.1
+done
+sleep 7
+kill -USR1 "$program"
+wait $recorder
+is "$?" 0 "a thread in pause is none"
+unlike "$(cat pause.err)" deadlock "and nobody says so"
 
 # Other ends.
 ended() { # WAY HOW NUMBER

@@ -3,13 +3,14 @@
  * search: exactly the cycles of requests that some reachable state shows.
  */
 #include "engine/predict/deadlock.h"
+#include "engine/witness/check.h"
 #include "tests/property/mix.h"
 #include "tests/support/coverage.h"
 
 #include <stdio.h>
 
 /* How often each answer came: a run that meets one of them never tests nothing. */
-static unsigned deadlocks, impossible, happened, stuck;
+static unsigned deadlocks, impossible, happened, stuck, mutants, mutants_true;
 
 struct search {
 	const struct trace *t;
@@ -210,6 +211,102 @@ static bool judge_happened(const struct trace *t, const struct report *r)
 	return any == circle || complain(t, "a circle that is none, or is missed", told);
 }
 
+/* Is a claim of a deadlock true, by the definitions?  The requests may stand at the end. */
+static bool claim_true(const struct trace *t, const GArray *sequence, const GArray *request)
+{
+	const uint32_t *x = (const uint32_t *)(void *)sequence->data;
+	const uint32_t *r = (const uint32_t *)(void *)request->data;
+	uint32_t length = sequence->len, at_end = 0, done = 0;
+
+	for (guint i = 0; i < MIN(request->len, sequence->len); i++) {
+		for (guint k = 0; k < request->len; k++)
+			at_end += x[length - 1 - i] == r[k];
+	}
+	if (at_end == request->len)
+		length -= request->len;
+	if (!oracle_is_reordering(t, x, length, false))
+		return false;
+	for (uint32_t i = 0; i < length; i++)
+		done |= 1u << x[i];
+	for (guint i = 0; i < request->len; i++) {
+		const struct event *e = &t->events[r[i]];
+		bool kept = false;
+
+		for (guint k = 0; k < request->len; k++) {
+			uint32_t u = t->events[r[k]].thread;
+
+			if (e->op == OP_WANTJOIN)
+				kept |= e->target == u;
+			else if (u != e->thread || e->op == OP_WANT)
+				kept |= keeps_out(t, done, u, r[i]);
+		}
+		if (!kept || (!requests(t, r[i]) && e->op != OP_WANTJOIN) ||
+		    next_of(t, done, e->thread) != r[i] || !oracle_next(t, done, r[i]))
+			return false;
+	}
+	return true;
+}
+
+/* A witness with something dropped, swapped, doubled or another event in its place, or other
+ * requests: the checker accepts it exactly when it is still true. */
+static bool judge_mutant(const struct trace *t, const struct finding *f, GRand *random)
+{
+	GArray *s = g_array_copy(f->witness), *request = g_array_copy(f->requests);
+	uint32_t *x = (uint32_t *)(void *)s->data, *r = (uint32_t *)(void *)request->data;
+	uint32_t a = (uint32_t)g_rand_int_range(random, 0, (gint32)s->len);
+	uint32_t b = (uint32_t)g_rand_int_range(random, 0, (gint32)s->len);
+	uint32_t e = (uint32_t)g_rand_int_range(random, 0, (gint32)t->events_count);
+	uint32_t swapped = x[a];
+	bool accepted, truth;
+
+	switch (g_rand_int_range(random, 0, 5)) {
+	case 0:
+		x[a] = x[b];
+		x[b] = swapped;
+		break;
+	case 1:
+		g_array_remove_index(s, a);
+		break;
+	case 2:
+		x[a] = e;
+		break;
+	case 3:
+		g_array_insert_val(s, a, e);
+		break;
+	default:
+		r[a % request->len] = e;
+		break;
+	}
+	accepted = witness_check(t, (const uint32_t *)(void *)s->data, s->len, CLAIM_DEADLOCK,
+	                         r, request->len, &(struct check_options){ 0 }, NULL);
+	truth = claim_true(t, s, request);
+	mutants++;
+	mutants_true += truth;
+	g_array_unref(s);
+	g_array_unref(request);
+	return accepted == truth ||
+	       complain(t, accepted ? "a false claim is accepted" : "a true claim is refused",
+	                0);
+}
+
+static bool judge_mutants(const struct trace *t, const struct report *r, uint64_t seed)
+{
+	GRand *random = g_rand_new_with_seed((guint32)seed);
+	bool good = t->instances_count == 0 || r->findings->len == 0;
+
+	for (guint k = 0; k < r->findings->len && t->instances_count == 0; k++) {
+		const struct finding *f = r->findings->pdata[k];
+
+		good = true;
+		for (int i = 0; i < 20 && good && f->witness != NULL; i++)
+			good = judge_mutant(t, f, random);
+		if (!good)
+			break;
+	}
+	g_rand_free(random);
+	return good || t->instances_count > 0;
+}
+
 /* `cut`: there was no time, so what is missing is no fault if the report says so. */
 static bool judge(const struct search *s, const struct report *r, bool cut)
 {
@@ -314,7 +411,8 @@ static bool one(uint64_t seed)
 	options.budget_pair = options.budget_total = cut ? 0 : MIX_SECONDS;
 	options.no_free_steps = cut;
 	r = deadlocks_find(t, &options, NULL, &error);
-	good = r != NULL ? judge(&s, r, cut) : complain(t, error.what, 0);
+	good = r != NULL ? judge(&s, r, cut) && judge_mutants(t, r, seed)
+	                 : complain(t, error.what, 0);
 	report_free(r);
 	g_hash_table_destroy(s.cycles);
 	trace_close(t);
@@ -327,5 +425,7 @@ int main(int argc, char **argv)
 
 	printf("%u deadlocks, %u impossible; %u happened, %u ended stuck\n", deadlocks,
 	       impossible, happened, stuck);
-	return status != 0 || deadlocks == 0 || impossible == 0 || happened == 0 || stuck == 0;
+	printf("%u mutated witnesses, %u of them true\n", mutants, mutants_true);
+	return status != 0 || mutants == 0 || mutants_true == 0 || deadlocks == 0 ||
+	       impossible == 0 || happened == 0 || stuck == 0;
 }

@@ -256,10 +256,12 @@ void app_start_index(struct app *app)
 void app_start_work(struct app *app)
 {
 	app_start_index(app);
-	start_detector(app, DETECTOR_ENDING); /* the rest may be of no interest then */
+	/* what happened comes first: the rest may be of no interest then */
+	start_detector(app, DETECTOR_ENDING);
+	start_detector(app, DETECTOR_MISUSE);
 	for (size_t i = 0; i < G_N_ELEMENTS(analyses); i++) {
 		for (int d = 0; analyses[i] == ANALYSIS_LOCKSET && d < DETECTOR_COUNT; d++)
-			if (d != DETECTOR_ENDING) /* findings come before marks */
+			if (d >= DETECTOR_DEADLOCKS) /* findings come before marks */
 				start_detector(app, (enum detector)d);
 		start_analysis(app, analyses[i]);
 		if (analyses[i] == ANALYSIS_AUTO && lacks_code(app_trace(app)))

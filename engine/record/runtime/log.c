@@ -566,7 +566,7 @@ void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
 	BARRIER();
 	w[0] = log_word(tag, flags, pc);
 	s->next = w + 1 + words;
-	if (tag != LOG_SEMAPHORE && tag != LOG_GIVEN)
+	if (tag != LOG_SEMAPHORE && tag != LOG_GIVEN && tag != LOG_MISUSE)
 		count_event(t, tag, pc);
 }
 

@@ -3,9 +3,13 @@
  * from outside, is waited for; or it is a deadlock, which is told to the parent and ends the
  * program.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
 
 #include "sched_private.h"
 
@@ -141,6 +145,78 @@ static _Noreturn void deadlock(void)
 	rt_die(SIGABRT);
 }
 
+/* ---- a deadlock, or does a signal end it? ---- */
+
+/* Can a handler, or what it interrupts, end the wait?  Only sem_post is safe in a handler; what
+ * it may not call is nothing that the program can wait for. */
+static bool waits_for_threads(const struct thread *t)
+{
+	switch (t->reason) {
+	case FOR_MUTEX:
+	case FOR_READ_LOCK:
+	case FOR_WRITE_LOCK:
+	case FOR_CONDITION:
+	case FOR_BARRIER:
+	case FOR_THREAD:
+	case FOR_ONCE:
+	case FOR_SPIN:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Has the process an alarm, a timer, or a child whose end would be a signal? */
+static bool expects_signal(void)
+{
+	char text[16];
+	long child = raw_syscall(SYS_waitid, P_ALL, 0, 0, WEXITED | WNOHANG | WNOWAIT, 0, 0);
+	if (child != -ECHILD)
+		return true;
+	for (int kind = ITIMER_REAL; kind <= ITIMER_PROF; kind++) {
+		struct itimerval timer = { 0 };
+		raw_syscall(SYS_getitimer, kind, (long)&timer, 0, 0, 0, 0);
+		if (timer.it_value.tv_sec || timer.it_value.tv_usec)
+			return true;
+	}
+	long fd = raw_syscall(SYS_openat, AT_FDCWD, (long)"/proc/self/timers",
+	                      O_RDONLY | O_CLOEXEC, 0, 0, 0);
+	if (fd < 0)
+		return false;
+	long n = raw_syscall(SYS_read, fd, (long)text, sizeof(text), 0, 0, 0);
+	raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+	return n > 0;
+}
+
+/*
+ * Everybody waits for locks, conditions and other threads.  Without a handler that is a
+ * deadlock at once.  With one, a signal from another process could still end the program or
+ * jump out of a wait, which nobody can rule out: so it is one after a quiet time in which none
+ * came.  A thread in pause, sigwait, poll or sem_wait waits for such a signal, perhaps: then it
+ * never is.
+ */
+static bool is_deadlock(void)
+{
+	enum { QUIET = 5 }; /* seconds */
+	static uint64_t turns, since;
+	static unsigned signals;
+	unsigned came = 0;
+	if (!rt.async_handlers)
+		return true;
+	for (unsigned i = 0; i < sched.live_count; i++) {
+		if (sched.live[i]->state != STATE_BLOCKED || !waits_for_threads(sched.live[i]))
+			return false;
+		came += sched.live[i]->signal_count;
+	}
+	uint64_t now = sched_real_now();
+	if (since == 0 || turns != sched.turns || signals != came) {
+		turns = sched.turns;
+		signals = came;
+		since = now;
+	}
+	return now - since >= QUIET * 1000000000ull && !expects_signal();
+}
+
 /* ---- replay ---- */
 
 /* Replay: does somebody wait for more than the recording has, and nobody for anything that
@@ -231,8 +307,7 @@ struct thread *sched_choose(struct thread *t, bool may_idle)
 		struct thread *blocked = any_blocked();
 		if (!outside && !blocked)
 			return NULL; /* the last thread ends */
-		/* a signal may still come and change everything */
-		if (!outside && !rt.async_handlers)
+		if (!outside && is_deadlock())
 			deadlock();
 		if (!may_idle)
 			return outside ? idles_instead(t) : blocked;

@@ -41,6 +41,15 @@ static inline int destroyed(void *object, int status, unsigned flags, struct thr
 	return status;
 }
 
+/* Before the call that does it; no event of the thread, so that no plan of a replay counts it. */
+static inline void misused(struct thread *t, enum log_misuse how, uintptr_t pc, const void *object)
+{
+	log_event(t, LOG_MISUSE, how, pc, (uintptr_t)object, 0, 1);
+}
+
+/* sync_mutex.c: the caller gives it up; said, when it may not. */
+void mutex_check_unlock(struct thread *t, const pthread_mutex_t *m, uintptr_t pc);
+
 /* sync_mutex.c: take it, after the scheduling point; 0, EOWNERDEAD or an error. */
 int mutex_take(struct thread *t, pthread_mutex_t *m, bool timed, uint64_t deadline,
                uintptr_t pc);

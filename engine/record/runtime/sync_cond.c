@@ -25,12 +25,15 @@ static bool cond_dead(const pthread_cond_t *c)
 static void log_cond(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
                      pthread_cond_t *c)
 {
+	if (cond_dead(c))
+		misused(t, MISUSE_USE_DESTROYED, pc, c);
 	log_object(t, tag, flags | (cond_dead(c) ? LOG_DEAD : 0), pc, c);
 }
 
 static int free_wait(struct thread *t, pthread_cond_t *c, pthread_mutex_t *m,
                      const struct timespec *at, clockid_t clock, uintptr_t pc)
 {
+	mutex_check_unlock(t, m, pc);
 	log_cond(t, LOG_WAIT, 0, pc, c);
 	log_sync(t, LOG_REL, pc, m);
 	int status = !at          ? REAL_CONDITION(pthread_cond_wait)(c, m)
@@ -63,6 +66,7 @@ static int cond_wait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespe
 		                       : c->__data.__wrefs & 2 ? CLOCK_MONOTONIC
 		                                               : CLOCK_REALTIME,
 		                       at);
+	mutex_check_unlock(t, m, pc);
 	t->condition = c;
 	t->woken = false;
 	log_cond(t, LOG_WAIT, at ? LOG_TRY : 0, pc, c);

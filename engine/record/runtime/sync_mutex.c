@@ -63,6 +63,61 @@ static bool mutex_dead(const pthread_mutex_t *m)
 	return m->__data.__kind == -1;
 }
 
+/*
+ * Misuse is told from what the C library keeps in the mutex.  Its owner is the thread's own number
+ * only when that thread has it; so this is exact in free mode, too.  With elision (which must be
+ * switched on) there is no owner, and a robust mutex whose owner died has none until it is
+ * repaired: of these nothing is said.
+ */
+enum { ELISION = 256, INCONSISTENT = 0x7ffffffe };
+
+static bool tells_owner(const pthread_mutex_t *m)
+{
+	return !(m->__data.__kind & ELISION) && m->__data.__owner < INCONSISTENT;
+}
+
+/* None of the bits that the C library gives a kind: what lay in the memory before. */
+static bool is_garbage(const pthread_mutex_t *m)
+{
+	enum { KINDS = 0x7ff80000 | 0x3ff, TYPES = 0x7f, KNOWN = 0x73 };
+	int kind = m->__data.__kind;
+	return kind != -1 && ((kind & ~KINDS) || (kind & TYPES & ~KNOWN));
+}
+
+static void check_lock(struct thread *t, const pthread_mutex_t *m, bool may_fail, uintptr_t pc)
+{
+	enum { TYPE = 3 };
+	if (is_garbage(m))
+		misused(t, MISUSE_NEVER_INITIALISED, pc, m);
+	else if (mutex_dead(m))
+		misused(t, MISUSE_USE_DESTROYED, pc, m);
+	else if (!may_fail && tells_owner(m) && m->__data.__lock != 0 &&
+	         m->__data.__owner == t->tid &&
+	         (m->__data.__kind & TYPE) != PTHREAD_MUTEX_RECURSIVE)
+		misused(t, MISUSE_DOUBLE_LOCK, pc, m);
+}
+
+void mutex_check_unlock(struct thread *t, const pthread_mutex_t *m, uintptr_t pc)
+{
+	if (is_garbage(m))
+		misused(t, MISUSE_NEVER_INITIALISED, pc, m);
+	else if (mutex_dead(m))
+		misused(t, MISUSE_USE_DESTROYED, pc, m);
+	else if (tells_owner(m) && m->__data.__owner != t->tid)
+		misused(t, m->__data.__lock ? MISUSE_UNLOCK_BY_OTHER : MISUSE_UNLOCK_NOT_HELD,
+		        pc, m);
+}
+
+static void check_destroy(struct thread *t, const pthread_mutex_t *m, uintptr_t pc)
+{
+	if (is_garbage(m))
+		misused(t, MISUSE_NEVER_INITIALISED, pc, m);
+	else if (mutex_dead(m))
+		misused(t, MISUSE_USE_DESTROYED, pc, m);
+	else if (tells_owner(m) && m->__data.__lock != 0)
+		misused(t, MISUSE_DESTROY_LOCKED, pc, m);
+}
+
 /* It refuses such a mutex, which is a use of it all the same. */
 static void log_refused(struct thread *t, pthread_mutex_t *m, uintptr_t pc)
 {
@@ -92,6 +147,7 @@ static int mutex_lock(pthread_mutex_t *m, const struct timespec *at, clockid_t c
 		return at ? REAL(pthread_mutex_clocklock)(m, clock, at)
 		          : REAL(pthread_mutex_lock)(m);
 	sched_point(t);
+	check_lock(t, m, at != NULL, pc);
 	if (!rt.controlled) {
 		status = at ? REAL(pthread_mutex_clocklock)(m, clock, at)
 		            : REAL(pthread_mutex_lock)(m);
@@ -115,6 +171,7 @@ static int mutex_trylock(pthread_mutex_t *m, uintptr_t pc)
 	if (!t)
 		return REAL(pthread_mutex_trylock)(m);
 	sched_point(t);
+	check_lock(t, m, true, pc);
 	int status = REAL(pthread_mutex_trylock)(m);
 	return mutex_outcome(t, m, status, true, pc);
 }
@@ -128,6 +185,7 @@ static int mutex_unlock(pthread_mutex_t *m, uintptr_t pc)
 		return status;
 	}
 	plan_point(t);
+	mutex_check_unlock(t, m, pc);
 	if (!rt.controlled) {
 		log_sync(t, LOG_REL, pc, m);
 		return REAL(pthread_mutex_unlock)(m);
@@ -148,6 +206,7 @@ static int mutex_destroy(pthread_mutex_t *m, uintptr_t pc)
 	if (!t)
 		return REAL(pthread_mutex_destroy)(m);
 	plan_point(t);
+	check_destroy(t, m, pc);
 	unsigned flags = mutex_dead(m) ? LOG_DEAD : 0;
 	int status = REAL(pthread_mutex_destroy)(m);
 	return destroyed(m, status, flags | (mutex_dead(m) ? LOG_MARKED : 0), t, pc);

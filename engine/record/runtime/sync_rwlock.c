@@ -14,10 +14,32 @@ static unsigned rw_dead(const pthread_rwlock_t *l)
 	return l->__data.__pad4 == RW_MARK ? LOG_DEAD : 0;
 }
 
+enum { READERS_SHIFT = 3 }; /* of the C library's count of readers; below are its flags */
+
+static void check_lock(struct thread *t, const pthread_rwlock_t *l, bool may_fail, uintptr_t pc)
+{
+	if (rw_dead(l))
+		misused(t, MISUSE_USE_DESTROYED, pc, l);
+	else if (!may_fail && l->__data.__cur_writer == t->tid)
+		misused(t, MISUSE_DOUBLE_LOCK, pc, l);
+}
+
+static void check_unlock(struct thread *t, const pthread_rwlock_t *l, uintptr_t pc)
+{
+	int writer = l->__data.__cur_writer;
+	bool read = l->__data.__readers >> READERS_SHIFT != 0;
+	if (rw_dead(l))
+		misused(t, MISUSE_USE_DESTROYED, pc, l);
+	else if (writer != t->tid && (writer != 0 || !read))
+		misused(t, writer ? MISUSE_UNLOCK_BY_OTHER : MISUSE_UNLOCK_NOT_HELD, pc, l);
+}
+
 static int rw_lock(pthread_rwlock_t *l, bool write, bool try_only, const struct timespec *at,
                    clockid_t clock, uintptr_t pc)
 {
 	struct thread *t = recording();
+	if (t && !rt.controlled)
+		check_lock(t, l, try_only || at, pc);
 	if (!t || !rt.controlled) {
 		int status;
 		if (try_only)
@@ -38,6 +60,7 @@ static int rw_lock(pthread_rwlock_t *l, bool write, bool try_only, const struct 
 		return status;
 	}
 	sched_point(t);
+	check_lock(t, l, try_only || at, pc);
 	int status;
 	for (;;) {
 		status = write ? REAL(pthread_rwlock_trywrlock)(l)
@@ -106,6 +129,7 @@ EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *l)
 		return status;
 	}
 	plan_point(t);
+	check_unlock(t, l, CALLER());
 	log_object(t, l->__data.__cur_writer == t->tid ? LOG_REL : LOG_RREL, rw_dead(l),
 	           CALLER(), l);
 	int status = REAL(pthread_rwlock_unlock)(l);
@@ -126,6 +150,10 @@ EXPORT int pthread_rwlock_destroy(pthread_rwlock_t *l)
 	if (!t)
 		return REAL(pthread_rwlock_destroy)(l);
 	plan_point(t);
+	if (rw_dead(l))
+		misused(t, MISUSE_USE_DESTROYED, CALLER(), l);
+	else if (l->__data.__cur_writer || l->__data.__readers >> READERS_SHIFT)
+		misused(t, MISUSE_DESTROY_LOCKED, CALLER(), l);
 	unsigned flags = rw_dead(l) | LOG_MARKED;
 	int status = REAL(pthread_rwlock_destroy)(l);
 	if (status == 0)

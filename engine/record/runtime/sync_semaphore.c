@@ -143,6 +143,8 @@ EXPORT int pthread_barrier_wait(pthread_barrier_t *b)
 	uintptr_t pc = CALLER();
 	unsigned count = ((const unsigned *)b)[2]; /* glibc: in, round, count */
 	sched_point(t);
+	if (count == 0)
+		misused(t, MISUSE_NEVER_INITIALISED, pc, b);
 	log_event(t, LOG_SEMAPHORE, 0, pc, (uintptr_t)b, count, 2);
 	log_sync(t, LOG_ARRIVE, pc, b);
 	int status = 0;

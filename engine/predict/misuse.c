@@ -1,0 +1,94 @@
+/* misuse.c - see misuse.h. */
+#include "engine/predict/misuse.h"
+
+#include <string.h>
+
+enum cause { CAUSE_NONE, CAUSE_HOLDER, CAUSE_OWN, CAUSE_DESTRUCTION };
+
+static const struct rule {
+	const char *word; /* in the trace; the recorder's are in layout.h */
+	enum cause cause;
+	const char *text;
+} rules[] = {
+	{ "unlock-by-other", CAUSE_HOLDER, "unlocks what another thread has locked" },
+	{ "unlock-not-held", CAUSE_NONE, "unlocks what nobody has locked" },
+	{ "double-lock", CAUSE_OWN, "locks what it has locked already" },
+	{ "destroy-locked", CAUSE_HOLDER, "destroys what is locked" },
+	{ "use-destroyed", CAUSE_DESTRUCTION, "uses what was destroyed" },
+	{ "never-initialised", CAUSE_NONE, "uses what was never initialised" },
+};
+static const struct rule other_rule = { "", CAUSE_NONE, "misuses it" };
+
+static const struct rule *rule_of(const struct trace *t, const struct event *misuse)
+{
+	const struct value *v = &t->values[misuse->aux];
+	const char *word = v->kind == V_TOKEN ? trace_string(t, v->string) : "";
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rules); i++) {
+		if (strcmp(rules[i].word, word) == 0)
+			return &rules[i];
+	}
+	return &other_rule;
+}
+
+/* The event before the misuse that makes it one, or the misuse. */
+static uint32_t cause_of(const struct trace *t, uint32_t misuse, enum cause cause)
+{
+	const struct event *m = &t->events[misuse];
+	int *released; /* by thread: releases that come after, back to their acquires */
+	uint32_t found = misuse;
+
+	if (cause == CAUSE_NONE)
+		return misuse;
+	released = g_new0(int, t->threads_count + 1);
+	for (uint32_t e = misuse; e-- > 0 && found == misuse;) {
+		const struct event *x = &t->events[e];
+		bool own = x->thread == m->thread;
+
+		if (x->target != m->target || event_inert(x))
+			continue;
+		if (cause == CAUSE_DESTRUCTION && x->op == OP_DESTROY)
+			found = e;
+		if (op_releases(x->op))
+			released[x->thread]++;
+		else if (op_acquires(x->op) && released[x->thread] > 0)
+			released[x->thread]--;
+		else if (op_acquires(x->op) &&
+		         (cause == CAUSE_HOLDER || (cause == CAUSE_OWN && own)))
+			found = e;
+	}
+	g_free(released);
+	return found;
+}
+
+void misuse_add(const struct trace *t, bool each, struct report *report)
+{
+	GHashTable *known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		const struct rule *rule;
+		struct finding *f;
+		char *key;
+
+		if (G_LIKELY(x->op != OP_MISUSE))
+			continue;
+		key = g_strdup_printf("%u %u %u", x->aux, x->target,
+		                      t->locations[x->location].site);
+		f = each ? NULL : g_hash_table_lookup(known, key);
+		if (f != NULL) {
+			f->count++;
+			g_free(key);
+			continue;
+		}
+		rule = rule_of(t, x);
+		f = finding_new(FINDING_LOCK_MISUSE, cause_of(t, e, rule->cause), e);
+		f->verdict = VERDICT_HAPPENED;
+		f->counted_all = true;
+		f->note = rule->text;
+		f->by = "recording";
+		g_hash_table_replace(known, key, f);
+		report_add(report, f);
+	}
+	g_hash_table_destroy(known);
+}

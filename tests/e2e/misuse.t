@@ -1,0 +1,63 @@
+#!/bin/bash
+# Calls that break the rules of a lock are findings of `races`, where they happened; legal uses are not.
+. tests/e2e/lib.sh
+programs=$root/tests/e2e/programs/misuse
+cd "$scratch" || exit 1
+"$HEDDLE" cc -g -O1 "$programs/misuse.c" -o misuse -pthread || exit 1
+
+broken() { # WAY NOTE [FIRST'S OPERATION] [OPTIONS]
+	run timeout 60 "$HEDDLE" record -q -o m.hdl ${4:-} -- ./misuse "$1"
+	run "$HEDDLE" races m.hdl --format json
+	is "$status" 1 "$1 ${4:-}: found"
+	is "$(json 'join ",", map { "$_->{kind} $_->{verdict} $_->{note}" } grep { $_->{kind} eq "lock-misuse" } @{$d->{findings}}')" \
+		"lock-misuse happened $2" "$1: as what it is"
+	like "$(json '$d->{findings}[0]{locations}[1]')" "misuse.c:[0-9]+" "$1: and where"
+	first=$(json '$d->{findings}[0]{first}')
+	run "$HEDDLE" convert m.hdl - --to text
+	is "$(grep -v '^#' <<<"$out" | sed -n "$((first + 1))p" | cut -d'|' -f2 | cut -d'(' -f1)" "${3:-misuse}" \
+		"$1: with what makes it one"
+}
+broken other "unlocks what another thread has locked" acq
+broken rw-other "unlocks what another thread has locked" acq
+broken not-held "unlocks what nobody has locked"
+broken wait "unlocks what nobody has locked"
+broken twice "locks what it has locked already" acq
+broken checked "locks what it has locked already" acq
+broken locked "destroys what is locked" acq
+broken destroyed "uses what was destroyed" destroy
+broken signalled "uses what was destroyed" destroy
+broken garbage "uses what was never initialised"
+broken not-held "unlocks what nobody has locked" misuse "--mode free"
+
+for mode in controlled free; do
+	run timeout 60 "$HEDDLE" record -q -o l.hdl --mode $mode -- ./misuse legal
+	is "$status" 0 "legal uses, $mode"
+	run "$HEDDLE" races l.hdl
+	unlike "$out" "misuse" "are no misuse"
+done
+
+# The text form, the other formats, and what else lists it.
+cat >m.txt <<'T'
+T1|acq(m)|a.c:1
+T2|misuse(m,unlock-by-other)|a.c:2
+T2|misuse(m,unlock-by-other)|a.c:2
+T1|rel(m)|a.c:3
+T
+run "$HEDDLE" races m.txt --format json
+is "$status" 1 "a trace in text"
+is "$(json '$d->{findings}[0]{kind} . " " . $d->{findings}[0]{first} . " " . $d->{findings}[0]{second} . " " . $d->{findings}[0]{count}')" "lock-misuse 0 1 2" "the two of one place are one finding"
+run "$HEDDLE" races m.txt --pairs events --format json
+is "$(json 'scalar @{$d->{findings}}')" 2 "each by itself with --pairs events"
+run "$HEDDLE" races m.txt --analysis hb
+is "$status" 0 "an analysis of races alone does not list it"
+run "$HEDDLE" races m.txt
+like "$out" "happened: lock-misuse.*another thread has locked" "as text"
+run "$HEDDLE" races m.txt --format sarif
+like "$out" '"ruleId": "lock-misuse"' "as SARIF"
+run "$HEDDLE" convert m.txt m2.hdl
+run "$HEDDLE" convert m2.hdl - --to text
+like "$out" 'T2\|misuse\(m,unlock-by-other\)\|a.c:2' "through the binary format"
+echo 'T1|misuse(m)|1' >bad.txt
+run "$HEDDLE" info bad.txt
+is "$status" 2 "the rule must be named"
+done_testing
