@@ -17,7 +17,9 @@
 #include <unistd.h>
 
 const struct op_info op_table[OP_COUNT] = {
-#define OP(name, text, kind, group) [OP_##name] = { text, OPERAND_##kind, OP_CLASS_##group },
+#define OP(name, text, kind, group) \
+	[OP_##name] = { .word = text, .operand = OPERAND_##kind, .class = OP_CLASS_##group },
+#define TRIED(name, text) [OP_##name].tried = text,
 #include "engine/trace/ops.def"
 #undef OP
 };
@@ -119,7 +121,8 @@ struct trace *trace_open(const char *path, const struct trace_options *options,
 	        in.stream ? g_compute_checksum_for_data(G_CHECKSUM_SHA256, in.bytes, in.length)
 	                  : NULL;
 	if (binary_recognise(in.bytes, in.length)) {
-		t = binary_read(path, in.bytes, in.length, progress, error);
+		t = binary_read(path, in.bytes, in.length, in.stream ? NULL : &in.file, progress,
+		                error);
 	} else {
 		t = text_read(path, in.bytes, in.length, options, progress, error);
 		input_close(&in);

@@ -39,6 +39,9 @@ struct entry {
 	char *lines;            /* owned: `where` without the functions */
 	enum triage triage;
 	char *note; /* owned, or NULL */
+	/* As the notes file has them; changes of the two above are what is written to it. */
+	enum triage kept_triage;
+	char *kept_note; /* owned, or NULL */
 };
 
 struct bookmark {
@@ -87,9 +90,9 @@ struct session {
 	GHashTable *seen[ANALYSIS_COUNT]; /* by site pair: verdict + 1; NULL: not run yet */
 	int entry;                        /* the selected one, or -1 */
 	uint32_t pair[2]; /* the pair in question: the selected finding's, or asked for */
-	bool asked;    /* the reader chose: findings that come do not change the selection */
-	bool exact;    /* the reader named these two events, not a finding's two places */
-	guint awaited; /* race of the report, from 1, that has no finding yet; 0: none */
+	bool asked;       /* the reader chose: findings that come do not change the selection */
+	bool exact;       /* the reader named these two events, not a finding's two places */
+	guint awaited;    /* race of the report, from 1, that has no finding yet; 0: none */
 	GArray *reported; /* struct reported_pair (import.h), owned: another tool's; or NULL */
 	/* where one is */
 	uint32_t event;
@@ -107,6 +110,7 @@ struct session {
 	GArray *folds;                  /* struct fold; they do not overlap */
 	GArray *watches;                /* uint32_t variables */
 	GArray *bookmarks;              /* struct bookmark, by event */
+	GArray *kept_bookmarks;         /* the same as the notes file has them */
 	GPtrArray *breakpoints;         /* struct breakpoint *, owned */
 	unsigned next_breakpoint;
 	char *wanted;     /* owned: the last search, or NULL */
@@ -162,12 +166,17 @@ void session_select(struct session *s, int entry);
 void session_ask(struct session *s, uint32_t first, uint32_t second);
 
 /* "2 can happen, 3 happened, 1 open, 45 proved none": how many findings have which verdict. */
+/* How the run ended, as a sentence without its full stop or in a word or two; nothing when it
+ * ended well. */
+void session_append_ending(const struct session *s, bool brief, GString *out);
 void session_append_summary(const struct session *s, GString *out);
 
 /* Marks and notes: JSON beside the trace, or in the XDG state folder when that is not
- * writable.  Loading a file that is not there is no error. */
+ * writable.  Loading a file that is not there is no error.  Saving writes what has changed
+ * here into what the file has by then, so that two explorers of one trace keep each other's
+ * marks; a file that is no notes of ours is refused and left as it is. */
 bool session_load_notes(struct session *s, struct error *error);
-bool session_save_notes(const struct session *s, struct error *error);
+bool session_save_notes(struct session *s, struct error *error);
 
 /* -- stepping ------------------------------------------------------------------------- */
 

@@ -4,12 +4,15 @@
  */
 #include "tui/lesson/lesson.h"
 
+#include "engine/base/child.h"
+
 #include <errno.h>
 #include <glib/gstdio.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -201,36 +204,62 @@ GPtrArray *lesson_recipe(const struct lesson *l, bool mended)
 	return recipe;
 }
 
-/* C-c is for the program that runs, not for the lesson. */
-static void take_interrupts(gpointer unused)
+/* C-c is for the program that runs, not for the lesson; a program that writes without end fills no
+ * disk. */
+static void prepare_child(gpointer unused)
 {
+	enum { MOST_BYTES = 1 << 29 };
+	const struct rlimit files = { MOST_BYTES, MOST_BYTES };
+	setrlimit(RLIMIT_FSIZE, &files);
 	signal(SIGINT, SIG_DFL);
 	signal(SIGQUIT, SIG_DFL);
+	dup2(STDOUT_FILENO, STDERR_FILENO);
 }
 
-/* `heddle` is this binary, wherever it is; a program that does not end, or writes without end, is
- * ended.  The status as a shell has it, that of `timeout` when the time was up. */
+/* The words of a command, by `timeout`; `heddle` is this binary, wherever it is.  NULL-terminated,
+ * g_strfreev; NULL for words that are none. */
+static char **words_of(const char *command)
+{
+	char **argv = NULL, *limit = g_strdup_printf("%d", RUN_SECONDS);
+	char *self = g_file_read_link("/proc/self/exe", NULL);
+	GPtrArray *words = g_ptr_array_new();
+	const char *const before[] = { "timeout", "--foreground", "-k", "5", limit };
+	if (!g_shell_parse_argv(command, NULL, &argv, NULL)) {
+		g_ptr_array_unref(words);
+		g_free(limit);
+		g_free(self);
+		return NULL;
+	}
+	for (size_t i = 0; i < G_N_ELEMENTS(before); i++)
+		g_ptr_array_add(words, g_strdup(before[i]));
+	for (char **word = argv; *word; word++)
+		g_ptr_array_add(words, g_strdup(word == argv && self && strcmp(*word, "heddle") == 0
+		                                        ? self
+		                                        : *word));
+	g_ptr_array_add(words, NULL);
+	g_strfreev(argv);
+	g_free(limit);
+	g_free(self);
+	return (char **)g_ptr_array_free(words, FALSE);
+}
+
+/* A program that does not end is ended.  The status as a shell has it, that of `timeout` when the
+ * time was up; but there is no shell: the words of a lesson are a compiler's and a program's
+ * arguments. */
 static int run_in(const struct workshop *w, const char *command, GString *said)
 {
-	char *self = g_file_read_link("/proc/self/exe", NULL);
-	char *script = g_strdup_printf("ulimit -f 1000000; "
-	                               "heddle() { timeout --foreground -k 5 %d \"$0\" \"$@\"; }; "
-	                               "exec 2>&1; %s",
-	                               RUN_SECONDS, command);
+	char **argv = words_of(command), *out = NULL;
+	int status = 0;
 	void (*interrupt)(int) = signal(SIGINT, SIG_IGN);
 	void (*quit)(int) = signal(SIGQUIT, SIG_IGN);
-	char *argv[] = { "/bin/sh", "-c", script, self ? self : "heddle", NULL };
-	char *out = NULL;
-	int status = 0;
-	bool ran = g_spawn_sync(w->folder, argv, NULL, G_SPAWN_DEFAULT, take_interrupts, NULL,
-	                        &out, NULL, &status, NULL);
+	bool ran = argv && g_spawn_sync(w->folder, argv, NULL, G_SPAWN_SEARCH_PATH, prepare_child,
+	                                NULL, &out, NULL, &status, NULL);
 	signal(SIGINT, interrupt);
 	signal(SIGQUIT, quit);
 	if (out)
 		g_string_append(said, out);
 	g_free(out);
-	g_free(script);
-	g_free(self);
+	g_strfreev(argv);
 	if (!ran)
 		return 127;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -308,11 +337,11 @@ bool workshop_edit(const struct workshop *w, struct error *error)
 	if (editor == NULL || *editor == '\0')
 		editor = "vi";
 	char *path = g_build_filename(w->folder, w->lesson->sources->pdata[0], NULL);
-	char *quoted = g_shell_quote(path);
-	char *command = g_strdup_printf("%s %s", editor, quoted);
-	int status = system(command);
-	g_free(command);
-	g_free(quoted);
+	/* The editor is the user's own command line; the lesson's file is its argument alone. */
+	char *script = g_strconcat(editor, " \"$1\"", NULL);
+	char *argv[] = { "/bin/sh", "-c", script, "heddle", path, NULL };
+	int status = child_run(argv, false);
+	g_free(script);
 	bool good =
 	        status == 0 || error_set(error, editor, "set EDITOR to one that is installed",
 	                                 "the editor ended with status %d",
