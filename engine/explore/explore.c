@@ -403,8 +403,23 @@ static bool note_end(struct exploration *x, struct explore_run *r, struct error 
 	return !keep || save(x, r, error);
 }
 
+/* A once-function that was left before it was done, by an exception: others run it again. */
+static bool has_failed_once(const struct trace *t)
+{
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *s = &t->events[e];
+		if (s->op == OP_SND && s->flags & EVENT_TRY &&
+		    !g_str_has_suffix(trace_string(t, t->messages[s->target]), MESSAGE_BEGINS))
+			return true;
+	}
+	return false;
+}
+
 static void note_limits(struct exploration *x, const struct plan_run *run)
 {
+	if (has_failed_once(x->trace))
+		explore_gap(x, "a once-function was left by an exception: not every order in "
+		               "which others run it again is looked for");
 	if (run->facts.stolen)
 		explore_gap(x, "a call that blocks is not modelled: schedules are not exact");
 	if (run->facts.forked)

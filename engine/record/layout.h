@@ -299,7 +299,7 @@ enum log_record_flag {
 	LOG_VOLATILE = 32,
 	LOG_SHARED = 32, /* of TRYFAIL: EVENT_SHARED */
 	LOG_TRY = 64,    /* of ACQ .. TAKE: EVENT_TRY */
-	LOG_BEGINS = 64, /* of SND: the sender begins what the message of this number ends */
+	LOG_BEGINS = 32, /* of SND: the sender begins what the message of this number ends */
 };
 
 /*
