@@ -278,6 +278,7 @@ enum { LOG_PARTS = 3 };
 enum log_input_flag {
 	LOG_BECAME = 1, /* a wait that began with descriptors of the process alone */
 	LOG_TAKEN = 2,  /* replay: given out of turn */
+	LOG_OWN = 4,    /* a datagram that the process sent to itself */
 };
 struct log_input {
 	uint32_t thread;
@@ -311,6 +312,15 @@ enum log_object_flag {
 	LOG_DEAD = 8,    /* it bore the mark when the operation came */
 	LOG_MARKED = 16, /* of DESTROY: it bears the mark now */
 };
+
+/*
+ * Addresses of objects that have none in the program: OpenMP's unnamed critical section, the lock of
+ * its atomics, and from LOG_OMP_BARRIERS on the barriers of its teams, one each LOG_OMP_STEP.
+ */
+enum { LOG_OMP_CRITICAL = 8, LOG_OMP_ATOMIC = 16, LOG_OMP_BARRIERS = 64, LOG_OMP_STEP = 8 };
+/* A variable of a team beside its barrier: which thread gets what is shared out. */
+enum { LOG_OMP_SHARES = 1 << 20 };
+#define LOG_OMP_END      (1u << 20) /* of the objects; of the shares twice that */
 
 #define LOG_PC_SHIFT     16
 #define LOG_ADDRESS_MASK ((1ull << 48) - 1)
@@ -419,6 +429,8 @@ struct log_config {
 	uint32_t first;        /* which of the pair goes first: 1 or 2; 0: stop there only */
 	uint32_t pair[2];      /* threads of the pair; LOG_ALL_THREADS: none */
 	uint32_t hold;         /* wait at the pair for a debugger */
+	uint32_t poison;       /* the block that this step (less one) frees is filled with
+	                        * LOG_POISON and not given out again; 0: none */
 	int32_t gate;          /* descriptor that is read while holding */
 };
 
@@ -450,6 +462,7 @@ struct log_thread { /* thread i is the ordinal-th child of its parent */
 };
 /* In the place of a clock: how a wait by futex ended, 0 or an errno, as seconds. */
 #define LOG_FUTEX_CLOCK 255
+#define LOG_POISON      0xa5
 struct log_answer { /* of a clock, in the order of the thread's questions */
 	uint32_t thread, clock;
 	int64_t seconds, nanoseconds;

@@ -25,6 +25,7 @@ struct record_module {
 struct record_facts {
 	char **argv; /* filled in by the caller: the command, noted in the trace; or NULL */
 	const char *start_at;      /* the same: --start-at, or NULL */
+	const char *surroundings;  /* the same: surroundings.h, or NULL */
 	const GPtrArray *specs;    /* the same: char *, files whose bind lines were recorded */
 	struct debug_store *debug; /* the same: keeps modules' debug information, or NULL */
 	uint32_t status;           /* enum log_status */
@@ -119,6 +120,10 @@ char *record_stub_folder(struct error *error);
  */
 bool record_check_program(const char *program, char **path, bool *instrumented,
                           bool *needs_clang_name, struct error *error);
+
+/* The build id of the file that `program` (looked up in PATH) stands for, in hex and owned by the
+ * caller; NULL when it has none or cannot be read. */
+char *record_build_id(const char *program);
 
 /*
  * The program as it was loaded, for many runs: each is forked from it, which costs a fraction

@@ -500,8 +500,13 @@ static bool add_blocks(struct maker *m, const struct progress *progress)
 		if (G_UNLIKELY((e & 0xfffff) == 0))
 			goes_on = progress_tick(progress, (double)e / t->events_count,
 			                        "must-order of blocks");
-		if (!op_is_access(x->op) || event_inert(x))
+		if (event_inert(x))
 			continue;
+		if (!op_is_access(x->op)) {
+			if (event_block_used(t, x) != NONE)
+				visit(m, &v, event_block_used(t, x), e);
+			continue;
+		}
 		run = event_variables(t, x);
 		for (uint32_t i = run.first; i < run.first + run.count; i++) {
 			if (t->variables[i].block != NONE)

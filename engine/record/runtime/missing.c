@@ -386,6 +386,7 @@ static bool modelled(const char *name)
 		"libm.so*",      "libpthread.so*", "libdl.so*",  "librt.so*",
 		"libresolv.so*", "libnss_*",      "libutil.so*", "libgcc_s.so*",
 		"libstdc++.so*", "libc++*.so*",   "libtsan.so*", "libclang_rt.*",
+		"libgomp.so*",
 	};
 	for (unsigned i = 0; i < sizeof(known) / sizeof(*known); i++)
 		if (fnmatch(known[i], name, 0) == 0)
@@ -608,6 +609,20 @@ static struct tables tables_of(const struct module *m)
 	return x;
 }
 
+/* Of OpenMP: what openmp.c does not know. */
+static bool beyond_openmp(uintptr_t function, const char *name)
+{
+	static const char *const names[] = { "GOMP_parallel_*start", "GOMP_parallel_end",
+		                             "GOMP_target*",         "GOMP_teams*",
+		                             "GOACC_*",              "acc_*" };
+	if (function < rt.gomp_low || function >= rt.gomp_high)
+		return false;
+	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (fnmatch(names[i], name, 0) == 0)
+			return true;
+	return false;
+}
+
 static void take_over_slot(const struct module *m, const char *name, uintptr_t *slot)
 {
 	uintptr_t real = *slot;
@@ -622,7 +637,7 @@ static void take_over_slot(const struct module *m, const char *name, uintptr_t *
 	unsigned mask = ALL_ARGUMENTS;
 	bool named = named_function(name, &mask);
 	if (!of || !in_code(of, real) || of->kind == INSTRUMENTED ||
-	    (of->kind == MODELLED && !named))
+	    (of->kind == MODELLED && !named && !beyond_openmp(real, name)))
 		return;
 	void *stub = stub_for(real, mask);
 	if (stub)

@@ -325,6 +325,14 @@ bool replay_strict(void)
 	return rt.replay && (phase == FOLLOWING || phase == GATHERING);
 }
 
+bool replay_poisons(void)
+{
+	static bool done;
+	bool now = rt.config.poison && !done && position == rt.config.poison;
+	done |= now;
+	return now;
+}
+
 void replay_left(struct thread *t, const char *text)
 {
 	log_note("input", text);
@@ -386,6 +394,8 @@ void replay_event(struct thread *t, enum log_tag tag, uintptr_t pc)
 		t->poll.repeats = s->repeats;
 		first_of[t->id] = next_of[position];
 		position++;
+		if (!(rt.config.flags & LOG_EXPLORE)) /* should it end here */
+			rt.header->replayed = position;
 		if (rt.inputs)
 			input_signals(t);
 		break;

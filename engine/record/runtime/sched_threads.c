@@ -134,6 +134,45 @@ void sched_adopt(struct thread *t)
 		sched_rejoin(t);
 }
 
+void sched_park(struct thread *t, struct thread *next)
+{
+	if (t->pending)
+		log_fill(t);
+	t->gate |= GATE_INSIDE;
+	sched_lock();
+	t->state = STATE_OUTSIDE; /* but not counted: nobody waits for it */
+	t->parked = true;
+	sched_hand_over(next ? next : sched_choose(t, false));
+}
+
+void sched_unpark(struct thread *t)
+{
+	sched_lock();
+	if (t->parked) {
+		t->parked = false;
+		t->state = STATE_READY;
+		sched.ready++;
+	}
+	sched_unlock();
+}
+
+void sched_await_unpark(struct thread *t)
+{
+	sched_wait_turn(t);
+	t->gate &= ~GATE_INSIDE;
+	t->unusual = 1;
+}
+
+void sched_leave_park(struct thread *t)
+{
+	sched_lock();
+	t->parked = false;
+	sched.outside++;
+	sched_unlock();
+	sched_rejoin(t);
+	t->gate &= ~GATE_INSIDE;
+}
+
 void sched_expect(int more)
 {
 	sched_lock();
