@@ -312,29 +312,6 @@ static struct explore_error *error_of(struct exploration *x, const struct explor
 	return &g_array_index(errors, struct explore_error, errors->len - 1);
 }
 
-/* In the trace, for whoever opens it by itself. */
-static void note_ending(struct trace *t, const struct explore_run *r)
-{
-	static const uint8_t endings[EXPLORE_END_COUNT] = {
-		[EXPLORE_FINE] = ENDING_EXIT,
-		[EXPLORE_STATUS] = ENDING_EXIT,
-		[EXPLORE_SIGNAL] = ENDING_SIGNAL,
-		[EXPLORE_DEADLOCK] = ENDING_STUCK,
-		[EXPLORE_BLOCKED] = ENDING_STUCK,
-		[EXPLORE_CHECK] = ENDING_CHECK,
-		[EXPLORE_USE_AFTER_FREE] = ENDING_ERROR,
-		[EXPLORE_SPECIFICATION] = ENDING_ERROR,
-		[EXPLORE_CUT] = ENDING_CUT,
-		[EXPLORE_DIVERGED] = ENDING_CUT,
-	};
-	enum ending_kind kind = (enum ending_kind)endings[r->end];
-	char *text = kind == ENDING_ERROR
-	                     ? g_strdup_printf("%s: %s", explore_end_word(r->end), r->story)
-	                     : g_strdup(r->story);
-	trace_note_ending(t, kind, r->status, text);
-	g_free(text);
-}
-
 /* Counts the run, but once for runs of one class; was it the first of its kind? */
 static bool count_error(struct exploration *x, const struct explore_run *r, char *key)
 {
@@ -393,6 +370,29 @@ static bool count_uses(struct exploration *x, struct explore_run *r)
 	}
 	g_ptr_array_unref(uses);
 	return fresh;
+}
+
+/* In the trace, for whoever opens it by itself. */
+static void note_ending(struct trace *t, const struct explore_run *r)
+{
+	static const uint8_t endings[EXPLORE_END_COUNT] = {
+		[EXPLORE_FINE] = ENDING_EXIT,
+		[EXPLORE_STATUS] = ENDING_EXIT,
+		[EXPLORE_SIGNAL] = ENDING_SIGNAL,
+		[EXPLORE_DEADLOCK] = ENDING_STUCK,
+		[EXPLORE_BLOCKED] = ENDING_STUCK,
+		[EXPLORE_CHECK] = ENDING_CHECK,
+		[EXPLORE_USE_AFTER_FREE] = ENDING_ERROR,
+		[EXPLORE_SPECIFICATION] = ENDING_ERROR,
+		[EXPLORE_CUT] = ENDING_CUT,
+		[EXPLORE_DIVERGED] = ENDING_CUT,
+	};
+	enum ending_kind kind = (enum ending_kind)endings[r->end];
+	char *text = kind == ENDING_ERROR
+	                     ? g_strdup_printf("%s: %s", explore_end_word(r->end), r->story)
+	                     : g_strdup(r->story);
+	trace_note_ending(t, kind, r->status, text);
+	g_free(text);
 }
 
 static bool save(struct exploration *x, struct explore_run *r, struct error *error)
@@ -465,9 +465,24 @@ static void note_missing(struct exploration *x, const struct plan_run *run)
 	}
 }
 
+/* A once-function that was left before it was done, by an exception: others run it again. */
+static bool has_failed_once(const struct trace *t)
+{
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *s = &t->events[e];
+		if (s->op == OP_SND && s->flags & EVENT_TRY &&
+		    !g_str_has_suffix(trace_string(t, t->messages[s->target]), MESSAGE_BEGINS))
+			return true;
+	}
+	return false;
+}
+
 static void note_limits(struct exploration *x, const struct plan_run *run)
 {
 	note_missing(x, run);
+	if (has_failed_once(x->trace))
+		explore_gap(x, "a once-function was left by an exception: not every order in "
+		               "which others run it again is looked for");
 	if (run->facts.stolen)
 		explore_gap(x, "a call that blocks is not modelled: schedules are not exact");
 	if (run->facts.forked)

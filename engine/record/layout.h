@@ -43,7 +43,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
-#define LOG_VERSION     15
+#define LOG_VERSION     16
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
 #define LOG_CHUNK_MAGIC 0x4b434448u
@@ -316,7 +316,7 @@ enum log_record_flag {
 	LOG_VOLATILE = 32,
 	LOG_SHARED = 32, /* of TRYFAIL: EVENT_SHARED */
 	LOG_TRY = 64,    /* of ACQ .. TAKE: EVENT_TRY */
-	LOG_BEGINS = 64, /* of SND: the sender begins what the message of this number ends */
+	LOG_BEGINS = 32, /* of SND: the sender begins what the message of this number ends */
 };
 
 /*

@@ -61,8 +61,9 @@ enum event_flag {
 	EVENT_VOLATILE = 32,
 	EVENT_SHARED = 32,
 	/* An acquire, take or wait that could have ended without it: a try, or with a time
-	 * limit; it never waits for ever: see event_is_request.  Recordings only: a wake that was
-	 * not signalled, its time was up; a send by which a once-function ended in vain. */
+	 * limit.  It never waits for ever: see event_is_request.  A wake: it was not signalled,
+	 * its time was up.  A send: a once-function ended in vain (WAIT, WAKE, SND: recordings
+	 * only). */
 	EVENT_TRY = 64,
 	/* A RET by which the invocation did not come back, but was left: by a jump, an
 	 * exception or the end of its thread (recordings only). */

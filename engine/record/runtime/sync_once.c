@@ -70,7 +70,7 @@ static void once_leave(struct thread *t, struct once *o, bool done, uintptr_t pc
 	plan_point(t);
 	o->message = o->next ? o->next : __atomic_add_fetch(&rt.messages, 1, __ATOMIC_RELAXED);
 	o->next = 0;
-	log_event(t, LOG_SND, 0, pc, o->message, 0, 1);
+	log_event(t, LOG_SND, done ? 0 : LOG_TRY, pc, o->message, 0, 1);
 	o->done = done;
 	o->running = false;
 	if (rt.controlled)
