@@ -279,8 +279,10 @@ int outside_made(struct thread *t, enum log_input_call call, int fd, enum origin
 int outside_stand_in(struct thread *t, int wanted, int flags)
 {
 	int fd = syscall(SYS_socket, AF_UNIX, SOCK_STREAM | flags, 0);
-	if (fd < 0)
+	if (fd < 0) {
+		errno = -fd;
 		return -1;
+	}
 	fd = move_to(t, fd, wanted);
 	remember(fd, wanted, ORIGIN_OUTSIDE);
 	return fd;

@@ -375,8 +375,6 @@ void replay_event(struct thread *t, enum log_tag tag, uintptr_t pc)
 		t->poll.repeats = s->repeats;
 		first_of[t->id] = next_of[position];
 		position++;
-		if (rt.inputs)
-			input_signals(t);
 		break;
 	}
 	case FIRST:
