@@ -22,7 +22,7 @@ _heddle() {
 	replay) words="--witness --trace --first --until --gdb --spec --timeout --lenient --help --quiet --version" ;;
 	explain) words="--order --spec --story --missing --lenient --format --help --quiet --version" ;;
 	compare) words="--analyses --lenient --format --help --quiet --version" ;;
-	diff) words="--analysis --values --missing --budget --lenient --format --help --quiet --version" ;;
+	diff) words="--analysis --spec --values --missing --budget --lenient --format --help --quiet --version" ;;
 	merge) words="--lenient --format --help --quiet --version" ;;
 	shake) words="--runs --seed --strategy --depth --steps --timeout --format --help --quiet --version" ;;
 	explore) words="--output --spec --results --runs --budget --seed --final --check --steps --shard --until-error --timeout --format --help --quiet --version" ;;

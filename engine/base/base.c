@@ -76,13 +76,37 @@ struct place place_offset(const char *path, uint64_t offset)
 	return p;
 }
 
+/* Characters that are drawn as nothing and are no format characters by their class. */
+static bool is_ignorable(gunichar c)
+{
+	static const gunichar ranges[][2] = {
+		{ 0x034f, 0x034f }, { 0x115f, 0x1160 }, { 0x17b4, 0x17b5 }, { 0x180b, 0x180f },
+		{ 0x2060, 0x206f }, { 0x3164, 0x3164 }, { 0xfe00, 0xfe0f }, { 0xffa0, 0xffa0 },
+		{ 0xfff0, 0xfff8 }, { 0xe0000, 0xe0fff },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(ranges); i++)
+		if (c >= ranges[i][0] && c <= ranges[i][1])
+			return true;
+	return false;
+}
+
+bool text_hidden(gunichar c)
+{
+	if (c < 0x80)
+		return false;
+	GUnicodeType type = g_unichar_type(c);
+	return type == G_UNICODE_CONTROL || type == G_UNICODE_FORMAT ||
+	       type == G_UNICODE_LINE_SEPARATOR || type == G_UNICODE_PARAGRAPH_SEPARATOR ||
+	       type == G_UNICODE_SURROGATE || is_ignorable(c);
+}
+
 void append_escaped(GString *out, const char *text, size_t length)
 {
 	const char *end = text + length;
 	while (text < end) {
 		gunichar c = g_utf8_get_char_validated(text, end - text);
 		bool broken = c == (gunichar)-1 || c == (gunichar)-2;
-		bool control = !broken && (c < 0x20 || (c >= 0x7f && c < 0xa0));
+		bool control = !broken && (c < 0x20 || c == 0x7f || text_hidden(c));
 		const char *next = broken ? text + 1 : g_utf8_next_char(text);
 		if (broken || control)
 			for (; text < next; text++)

@@ -66,7 +66,14 @@ static inline bool progress_tick(const struct progress *progress, double fractio
 	       progress->tick(progress->context, fraction, what);
 }
 
-/* Append `text` to `out` with control bytes and non-UTF-8 bytes as \xHH. */
+/*
+ * Is this a character that one does not see, or that turns text round: a control character of
+ * the upper half, a bidirectional control, another format character, a line separator, a blank
+ * of no width?  With it two names look alike, or a line reads as another.
+ */
+bool text_hidden(gunichar c);
+/* Append `text` to `out` with the bytes of control characters, of hidden ones and of what is no
+ * UTF-8 as \xHH. */
 void append_escaped(GString *out, const char *text, size_t length);
 
 /*

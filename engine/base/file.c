@@ -12,12 +12,13 @@
 enum { BUFFER = 1 << 20 };
 
 struct file_writer {
-	char *path, *temporary; /* temporary: NULL when the target is written in place */
+	char *path, *temporary; /* temporary: NULL while it has no name, and in place */
 	char *buffer;
 	size_t filled;
 	uint64_t length;
 	int fd;
 	bool hurry, nameless; /* nameless: the temporary file is in no folder yet */
+	bool in_place;        /* the target is no ordinary file */
 	int failure;          /* errno of the first failure, 0: none */
 };
 
@@ -65,22 +66,27 @@ static int open_temporary(struct file_writer *w)
 	int fd = nameable ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666) : -1;
 	g_free(folder);
 	w->nameless = fd >= 0;
-	if (w->nameless) {
-		w->temporary = g_strdup_printf("%s.%d", w->path, (int)getpid());
+	if (w->nameless)
 		return fd;
-	}
 	w->temporary = g_strdup_printf("%s.XXXXXX", w->path);
 	return g_mkstemp_full(w->temporary, O_RDWR | O_CLOEXEC, 0666);
 }
 
+/* A name that nothing has yet: what others have put there stays. */
 static bool give_name(struct file_writer *w)
 {
+	enum { TRIES = 100 };
 	char *self = g_strdup_printf("/proc/self/fd/%d", w->fd);
-	unlink(w->temporary);
-	bool good = linkat(AT_FDCWD, self, AT_FDCWD, w->temporary, AT_SYMLINK_FOLLOW) == 0;
+	for (int i = 0; i < TRIES && w->nameless; i++) {
+		g_free(w->temporary);
+		w->temporary = g_strdup_printf("%s.%08x", w->path, g_random_int());
+		w->nameless = linkat(AT_FDCWD, self, AT_FDCWD, w->temporary,
+		                     AT_SYMLINK_FOLLOW) != 0;
+		if (w->nameless && errno != EEXIST)
+			break;
+	}
 	g_free(self);
-	w->nameless = !good;
-	return good;
+	return !w->nameless;
 }
 
 struct file_writer *file_writer_open(const char *path, struct error *error)
@@ -91,6 +97,7 @@ struct file_writer *file_writer_open(const char *path, struct error *error)
 	bool exists = stat(w->path, &st) == 0;
 	if (exists && !S_ISREG(st.st_mode)) {
 		/* A pipe without a reader is an error at once, not a wait for one. */
+		w->in_place = true;
 		w->fd = open(w->path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
 		if (w->fd >= 0)
 			fcntl(w->fd, F_SETFL, 0);
@@ -145,6 +152,12 @@ void file_writer_patch(struct file_writer *w, uint64_t offset, const void *bytes
 		w->failure = errno ? errno : EIO;
 }
 
+void file_writer_private(struct file_writer *w)
+{
+	if (!w->in_place && fchmod(w->fd, 0600) != 0 && w->failure == 0)
+		w->failure = errno;
+}
+
 void file_writer_hurry(struct file_writer *w)
 {
 	w->hurry = true;
@@ -163,14 +176,14 @@ static void release(struct file_writer *w)
 bool file_writer_commit(struct file_writer *w, struct error *error)
 {
 	flush(w);
-	if (w->failure == 0 && w->temporary && !w->hurry && fsync(w->fd) != 0)
+	if (w->failure == 0 && !w->in_place && !w->hurry && fsync(w->fd) != 0)
 		w->failure = errno;
 	if (w->failure == 0 && w->nameless && !give_name(w))
 		w->failure = errno;
 	if (close(w->fd) != 0 && w->failure == 0)
 		w->failure = errno;
 	w->fd = -1;
-	if (w->failure == 0 && w->temporary && rename(w->temporary, w->path) != 0)
+	if (w->failure == 0 && !w->in_place && rename(w->temporary, w->path) != 0)
 		w->failure = errno;
 	int failure = w->failure;
 	if (failure) {

@@ -19,6 +19,8 @@ uint64_t file_writer_length(const struct file_writer *w);
 /* Overwrite earlier bytes (ordinary files only): for a header whose sums come last. */
 void file_writer_patch(struct file_writer *w, uint64_t offset, const void *bytes,
                        size_t length);
+/* The file is the user's alone (mode 0600), whatever one it replaces: before the first put. */
+void file_writer_private(struct file_writer *w);
 /* Do not wait for the disk at the end: for what can be made again. */
 void file_writer_hurry(struct file_writer *w);
 /* End in either way; the writer is freed.  On failure nothing is left behind. */

@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { CHUNK = 1 << 16 };
@@ -111,6 +110,7 @@ bool input_open(const char *path, const char *kind, struct input *in, struct err
 		return refuse(path, kind, "nothing comes out of the pipe", error);
 	}
 	in->length = (size_t)st.st_size;
+	in->file = st;
 	if (in->length)
 		in->bytes = mmap(NULL, in->length, PROT_READ, MAP_PRIVATE, fd, 0);
 	int why = errno;

@@ -8,10 +8,13 @@
 
 #include "engine/base/base.h"
 
+#include <sys/stat.h>
+
 struct input {
 	void *bytes; /* mapped and private; NULL when there are none */
 	size_t length;
 	bool stream; /* it cannot be opened a second time */
+	struct stat file; /* of the ordinary file that is mapped; not with `stream` */
 };
 
 /* `kind` says what it is in messages: "cannot open the KIND: ...". */

@@ -12,6 +12,7 @@
 #include <zstd.h>
 
 #include "engine/record/compress.h"
+#include "engine/record/run_private.h"
 
 enum {
 	LEVEL = 1,
@@ -141,7 +142,7 @@ static void compressor_free(struct compressor *c)
 struct compressor *compressor_start(const struct log_config *config, int buffer)
 {
 	struct compressor *c = g_new0(struct compressor, 1);
-	c->log = open(config->log, O_RDWR | O_CLOEXEC);
+	c->log = record_open_log(config->log);
 	c->header = mmap(NULL, LOG_HEADER, PROT_READ, MAP_SHARED, c->log, 0);
 	c->buffer_chunks = config->buffer_chunks;
 	c->buffers = mmap(NULL, (size_t)c->buffer_chunks * LOG_CHUNK, PROT_READ, MAP_SHARED,

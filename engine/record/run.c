@@ -295,6 +295,12 @@ static int make_buffer(struct log_config *config, struct error *error)
 	return fd;
 }
 
+int record_open_log(const char *path)
+{
+	int flags = g_str_has_prefix(path, "/proc/") ? 0 : O_NOFOLLOW;
+	return open(path, O_RDWR | O_CLOEXEC | flags);
+}
+
 /* How many words of the chunk at `at` were ever touched, by pages: to read the others would
  * make them. */
 static size_t touched_words(int buffer, off_t at)
@@ -311,7 +317,7 @@ static size_t touched_words(int buffer, off_t at)
 static int write_rest(const struct log_config *config, int buffer)
 {
 	static const size_t words = LOG_CHUNK / sizeof(uint64_t);
-	int log = open(config->log, O_RDWR | O_CLOEXEC);
+	int log = record_open_log(config->log);
 	if (log < 0)
 		return errno;
 	uint64_t slots = config->keep_bytes / LOG_CHUNK;
@@ -351,7 +357,7 @@ static _Noreturn void become(const struct record_options *o, const char *path, c
 	if (dup2(config, target) < 0 || dup2(buffer, target - 1) < 0)
 		goto failed;
 	if (o->stdout_path) {
-		int out = open(o->stdout_path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+		int out = open(o->stdout_path, O_WRONLY | O_TRUNC);
 		if (out < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0)
 			goto failed;
 		close(out);
@@ -404,7 +410,7 @@ static int wait_for(struct record_options *o, pid_t pid, struct record_result *r
 		return status;
 	}
 	const struct log_header *header = MAP_FAILED;
-	int fd = o->stopped ? open(o->config.log, O_RDWR | O_CLOEXEC) : -1;
+	int fd = o->stopped ? record_open_log(o->config.log) : -1;
 	if (fd >= 0) {
 		header = mmap(NULL, LOG_HEADER, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		close(fd);
@@ -439,10 +445,32 @@ static int wait_for(struct record_options *o, pid_t pid, struct record_result *r
 	return status;
 }
 
-/* The header's page, so that the runtime finds a file to map; false when the disk is full. */
-static bool make_log(const char *path, struct error *error)
+/* A new file of ours: no link is followed, and what has the name already stays; then it is
+ * PATH.1, PATH.2, ...  A descriptor's name is taken as it is. */
+static int create_log(char *path, size_t room)
 {
-	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	enum { TRIES = 100 };
+	if (g_str_has_prefix(path, "/proc/"))
+		return open(path, O_RDWR | O_TRUNC | O_CLOEXEC);
+	char *wanted = g_strdup(path);
+	int fd = -1;
+	for (int i = 0; i < TRIES && fd < 0; i++) {
+		if (i > 0 && (size_t)g_snprintf(path, room, "%s.%d", wanted, i) >= room) {
+			errno = ENAMETOOLONG;
+			break;
+		}
+		fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		if (fd < 0 && errno != EEXIST)
+			break;
+	}
+	g_free(wanted);
+	return fd;
+}
+
+/* The header's page, so that the runtime finds a file to map; false when the disk is full. */
+static bool make_log(char *path, size_t room, struct error *error)
+{
+	int fd = create_log(path, room);
 	if (fd < 0)
 		return error_set(error, path, "choose another place with -o",
 		                 "cannot write the recording: %s", g_strerror(errno));
@@ -556,7 +584,7 @@ bool record_run(struct record_options *o, struct record_result *result, struct e
 	    !record_check_program(o->argv[0], &path, &result->instrumented, &clang_name, error))
 		return false;
 	g_free(path);
-	if (!make_log(o->config.log, error))
+	if (!make_log(o->config.log, sizeof(o->config.log), error))
 		return false;
 	o->config.version = LOG_VERSION;
 	if (!o->config.watchdog_ms)

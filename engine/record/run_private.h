@@ -15,6 +15,9 @@ int run_config_file(const struct record_options *o, const struct log_config *con
 bool run_launch(struct record_options *o, const char *path, bool clang_name, int buffer,
                 pid_t *pid, struct error *error);
 
+/* The log, to be read and written; no link is followed.  A descriptor, or -1 and errno. */
+int record_open_log(const char *path);
+
 /* server.c: fork a run; false: it has to be started anew. */
 bool record_server_fork(struct record_server *s, struct record_options *o, int buffer,
                         pid_t *pid, struct record_result *result);

@@ -6,6 +6,7 @@
 #include "debuginfo/debuginfo.h"
 #include "engine/record/interpose.h"
 #include "engine/record/missing.h"
+#include "engine/record/recorded.h"
 #include "engine/record/session.h"
 #include "engine/trace/formats.h"
 
@@ -70,6 +71,34 @@ bool session_start_at(const char *program, const char *function, struct log_conf
 	return ok;
 }
 
+/* The run cannot be had again: its log is as good as the trace, and the message says where. */
+static void keep_log(const char *log, struct error *error)
+{
+	char *shown = g_path_get_basename(log);
+	char *remedy = g_strdup_printf("the whole recording is kept in %s beside it, and opens as a "
+	                               "trace; 'heddle convert %s TRACE.hdl' tries again",
+	                               shown, shown);
+	struct error was = *error;
+	error_set(error, was.where, remedy, "%s", was.what);
+	g_free(remedy);
+	g_free(shown);
+}
+
+/* The system refused the program, or it ended before any library was in it. */
+static bool never_began(const char *program, const struct record_result *result,
+                        struct error *error)
+{
+	if (result->signal)
+		return error_set(error, program, "is the file whole? run it without heddle",
+		                 "it ended with signal %d (%s) before the recorder was in it: "
+		                 "nothing was recorded",
+		                 result->signal, strsignal(result->signal));
+	return error_set(error, program, "is the file whole? run it without heddle",
+	                 "it ended with exit status %d before the recorder was in it: nothing "
+	                 "was recorded",
+	                 result->status);
+}
+
 bool session_record(const struct session_options *options, struct session *s,
                     const struct progress *progress, struct error *error)
 {
@@ -99,6 +128,7 @@ bool session_record(const struct session_options *options, struct session *s,
 	    !interposer_of(options->specs, o.argv[0], &library, error))
 		return false;
 	o.preload = library;
+	recorded_remember(o.argv);
 	bool ran = record_run(&o, &s->result, error);
 	interposer_remove(library);
 	if (!ran)
@@ -106,6 +136,10 @@ bool session_record(const struct session_options *options, struct session *s,
 	s->facts.argv = options->argv;
 	s->facts.specs = options->specs;
 	s->facts.start_at = options->start_at;
+	if (!record_is_log(o.config.log)) {
+		unlink(o.config.log); /* an empty one */
+		return never_began(o.argv[0], &s->result, error);
+	}
 	s->trace = record_import(o.config.log, s->output, &s->facts, progress, error);
 	if (s->result.log_error && s->facts.status != LOG_LIMIT) {
 		s->facts.status = LOG_FULL;
@@ -113,6 +147,9 @@ bool session_record(const struct session_options *options, struct session *s,
 	}
 	bool ok = s->trace != NULL &&
 	          trace_write(s->trace, s->output, TRACE_BINARY, NULL, NULL, error);
-	unlink(o.config.log); /* nothing half-written stays */
+	if (ok)
+		unlink(o.config.log); /* the trace is whole, and has all of it */
+	else
+		keep_log(o.config.log, error);
 	return ok;
 }

@@ -351,6 +351,20 @@ static bool check_strings(struct in *in)
 	return true;
 }
 
+/* What declares sets and reach is a list of names. */
+static bool is_list_of_names(const struct trace *t, uint32_t value)
+{
+	const struct value *list = &t->values[value];
+	if (list->kind != V_LIST)
+		return false;
+	for (uint32_t i = 0; i < list->count; i++) {
+		uint32_t kind = t->values[t->value_lists[list->first + i]].kind;
+		if (kind != V_TOKEN && kind != V_STRING)
+			return false;
+	}
+	return true;
+}
+
 /* Pairs and lists are made of plain values, so that no value contains itself. */
 static bool check_values(struct in *in, uint64_t strings)
 {
@@ -383,7 +397,7 @@ static bool check_values(struct in *in, uint64_t strings)
 	for (uint64_t i = 0; i < t->atomic_sets_count; i++) {
 		CHECK(t->atomic_sets[i].name < strings, "atomic_sets", i);
 		CHECK(t->atomic_sets[i].members < t->values_count &&
-		              t->values[t->atomic_sets[i].members].kind == V_LIST,
+		              is_list_of_names(t, t->atomic_sets[i].members),
 		      "atomic_sets", i);
 	}
 	return true;
@@ -514,11 +528,22 @@ static bool check_lists(struct in *in)
 	for (uint64_t i = 0; i < t->events_count; i++) {
 		const struct event *e = &t->events[i];
 		if (e->op == OP_UBEG || e->op == OP_MISS)
-			CHECK(t->values[e->aux].kind == V_LIST, "events", i);
+			CHECK(is_list_of_names(t, e->aux), "events", i);
 		else if (e->op == OP_RMW && e->aux)
 			CHECK(t->values[e->aux].kind == V_PAIR, "events", i);
 	}
 	return true;
+}
+
+static bool check_form(struct in *in)
+{
+	uint32_t event;
+	const char *wrong = binary_malformed(in->t, &event);
+	if (wrong == NULL)
+		return true;
+	if (event == NONE)
+		return broken(in, 0, "%s", wrong);
+	return broken(in, 0, "event %u: %s", event, wrong);
 }
 
 static bool check_events(struct in *in, uint64_t strings)
@@ -528,6 +553,7 @@ static bool check_events(struct in *in, uint64_t strings)
 	if (in->vouched)
 		return true;
 	struct limits l = limits_of(t, strings);
+	uint64_t covered = 0; /* variables, by wide accesses: lists of them are 32 bits wide */
 	bool lists = false;
 	for (uint64_t i = 0; i < t->events_count; i++) {
 		const struct event *e = &t->events[i];
@@ -539,10 +565,12 @@ static bool check_events(struct in *in, uint64_t strings)
 		CHECK(e->thread < t->threads_count, "events", i);
 		CHECK((e->flags & EVENT_ORDER_MASK) <= ORDER_SEQ_CST, "events", i);
 		lists |= e->op == OP_UBEG || e->op == OP_MISS || e->op == OP_RMW;
+		covered += G_UNLIKELY(wide) ? t->wides[e->target].count : 1;
 	}
+	CHECK(covered < NONE, "wides", 0);
 	for (uint64_t i = 0; i < t->stacks_count; i++)
 		CHECK(t->stacks[i] < t->contexts_count, "stacks", i);
-	return !lists || check_lists(in);
+	return (!lists || check_lists(in)) && check_form(in);
 }
 
 static bool check_tables(struct in *in)
@@ -594,7 +622,7 @@ static bool read_tables(struct in *in)
 	return check_tables(in);
 }
 
-struct trace *binary_read(const char *path, void *bytes, size_t length,
+struct trace *binary_read(const char *path, void *bytes, size_t length, const struct stat *file,
                           const struct progress *progress, struct error *error)
 {
 	struct trace *t = trace_new(path);
@@ -603,6 +631,8 @@ struct trace *binary_read(const char *path, void *bytes, size_t length,
 	};
 	t->storage->map = bytes;
 	t->storage->map_length = length;
+	if (file)
+		t->storage->file = *file;
 	if (read_tables(&in))
 		return t;
 	trace_close(t);

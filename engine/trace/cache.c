@@ -1,24 +1,26 @@
 /*
- * cache.c - the index of a large binary trace, kept in a file: TRACE.index beside the trace,
- * or in the user's cache folder where that cannot be written, or nowhere.
+ * cache.c - the index of a large binary trace, kept in the user's cache folder, or nowhere.
  *
- * It belongs to one state of one file: length, time of change and the sum in the trace's
- * header must be those of the trace.  Anything else is stale and is made again; so is
- * everything that does not fit.  Since an index is made only after a trace was checked, one
- * that fits also vouches for the trace's events (see binary.c).
+ * It is believed: its values are not checked, and since it is made only after the trace was,
+ * one that fits also vouches for the trace's events (see binary.c).  So it must be ours: a file
+ * of this user in a folder that nobody else can write, never one that came with a trace.  And
+ * it belongs to one state of one file: device, inode, length, both times of change (nobody can
+ * set the second) and the sum in the header must be those of the trace that is mapped.
+ * Anything else is stale and is made again; so is everything that does not fit.
  */
 #include "engine/base/file.h"
 #include "engine/trace/index_private.h"
 #include "engine/trace/storage.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 /* To be raised with every change of an index's arrays or of what they mean. */
-#define INDEX_VERSION 1
+#define INDEX_VERSION 2
 
 enum {
 	WORTHWHILE = 1 << 20, /* events: smaller traces are indexed in no time */
@@ -30,7 +32,7 @@ enum {
 static const char magic[8] = { '\x89', 'H', 'D', 'L', 'I', '\r', '\n', '\n' };
 
 struct identity { /* of the trace */
-	uint64_t length, changed, sum;
+	uint64_t device, inode, length, modified, changed, sum;
 };
 
 struct array_place {
@@ -43,7 +45,8 @@ struct header {
 	struct identity trace;
 	uint64_t length; /* of this file */
 	struct array_place arrays[MOST_ARRAYS];
-	uint64_t sum; /* of all of the above */
+	char path[PATH_MAX]; /* of the trace, absolute: when it is gone, so is the use of this */
+	uint64_t sum;        /* of all of the above */
 };
 
 /* The arrays of an index: part, member, bytes of an element, how many there must be (or
@@ -83,33 +86,62 @@ static size_t list_arrays(const struct trace *t, struct trace_index *ix, struct 
 
 /* -- whose index, and where ---------------------------------------------------------------- */
 
+static uint64_t nanoseconds(struct timespec t)
+{
+	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+static struct identity identity_of(const struct stat *st, uint64_t sum)
+{
+	return (struct identity){ .device = st->st_dev,
+		                  .inode = st->st_ino,
+		                  .length = (uint64_t)st->st_size,
+		                  .modified = nanoseconds(st->st_mtim),
+		                  .changed = nanoseconds(st->st_ctim),
+		                  .sum = sum };
+}
+
+/* Of the file as it was opened: what its name has become since does not matter. */
 static bool identify(const struct trace *t, struct identity *id)
 {
-	struct stat st;
-	if (t->storage->map == NULL || stat(t->path, &st) != 0 || !S_ISREG(st.st_mode) ||
-	    (uint64_t)st.st_size != t->storage->map_length)
+	const struct trace_storage *s = t->storage;
+	if (s->map == NULL || s->file.st_ino == 0 ||
+	    (uint64_t)s->file.st_size != s->map_length)
 		return false;
-	id->length = (uint64_t)st.st_size;
-	id->changed = (uint64_t)st.st_mtim.tv_sec * UINT64_C(1000000000) +
-	              (uint64_t)st.st_mtim.tv_nsec;
-	id->sum = t->storage->sum;
+	*id = identity_of(&s->file, s->sum);
 	return true;
 }
 
-static char *beside(const struct trace *t)
+static bool ours_alone(const struct stat *st)
 {
-	return g_strconcat(t->path, ".index", NULL);
+	return st->st_uid == geteuid() && (st->st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-/* A name that tells traces of one name in different folders apart. */
-static char *in_cache_folder(const struct trace *t)
+/* $XDG_CACHE_HOME/heddle, made when it is not there; NULL when it is not ours alone. */
+static char *cache_folder(void)
 {
+	struct stat st;
+	char *folder = g_build_filename(g_get_user_cache_dir(), "heddle", NULL);
+	if (g_mkdir_with_parents(folder, 0700) == 0 && lstat(folder, &st) == 0 &&
+	    S_ISDIR(st.st_mode) && ours_alone(&st))
+		return folder;
+	g_free(folder);
+	return NULL;
+}
+
+/* A name that tells traces of one name in different folders apart; NULL: nowhere. */
+static char *index_path(const struct trace *t)
+{
+	char *folder = cache_folder();
+	if (folder == NULL)
+		return NULL;
 	char *absolute = g_canonicalize_filename(t->path, NULL);
-	char *name = g_strdup_printf("%s-%016" G_GINT64_MODIFIER "x.index", trace_name(t),
+	char *name = g_strdup_printf("%.100s-%016" G_GINT64_MODIFIER "x.index", trace_name(t),
 	                             trace_sum(absolute, strlen(absolute)));
-	char *path = g_build_filename(g_get_user_cache_dir(), "heddle", name, NULL);
+	char *path = g_build_filename(folder, name, NULL);
 	g_free(absolute);
 	g_free(name);
+	g_free(folder);
 	return path;
 }
 
@@ -131,11 +163,11 @@ static bool fits(const struct header *h, const struct identity *id, uint64_t len
 static bool map_index(const char *path, const struct identity *id, struct mapping *m)
 {
 	struct stat st;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0)
 		return false;
 	m->bytes = MAP_FAILED;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && ours_alone(&st) &&
 	    (uint64_t)st.st_size >= sizeof(struct header)) {
 		m->length = (uint64_t)st.st_size;
 		m->bytes = mmap(NULL, m->length, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -156,10 +188,9 @@ static bool find_index(const struct trace *t, struct mapping *m)
 		return false;
 	if (!identify(t, &id))
 		return false;
-	char *paths[] = { beside(t), in_cache_folder(t) };
-	bool found = map_index(paths[0], &id, m) || map_index(paths[1], &id, m);
-	g_free(paths[0]);
-	g_free(paths[1]);
+	char *path = index_path(t);
+	bool found = path && map_index(path, &id, m);
+	g_free(path);
 	return found;
 }
 
@@ -282,6 +313,9 @@ static bool write_index(const char *path, const struct trace *t, const struct tr
 	if (file == NULL)
 		return false;
 	file_writer_hurry(file);
+	char *absolute = g_canonicalize_filename(t->path, NULL);
+	g_strlcpy(h.path, absolute, sizeof h.path);
+	g_free(absolute);
 	memcpy(h.magic, magic, sizeof magic);
 	file_writer_put(file, &h, sizeof h);
 	for (size_t i = 0; i < n; i++) {
@@ -300,19 +334,50 @@ static bool write_index(const char *path, const struct trace *t, const struct tr
 	return file_writer_commit(file, NULL);
 }
 
+/* Is the trace that this index is of still as it was then? */
+static bool of_use(const char *path)
+{
+	struct header h;
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		return true; /* not ours to judge */
+	bool good = read(fd, &h, sizeof h) == sizeof h && h.version == INDEX_VERSION;
+	close(fd);
+	if (!good)
+		return false;
+	h.path[sizeof h.path - 1] = '\0';
+	if (stat(h.path, &st) != 0)
+		return false;
+	struct identity id = identity_of(&st, h.trace.sum);
+	return memcmp(&id, &h.trace, sizeof id) == 0;
+}
+
+/* Indexes of traces that are gone or have changed are as large as the traces, and of no use. */
+static void clean_up(void)
+{
+	char *folder = cache_folder();
+	GDir *dir = folder ? g_dir_open(folder, 0, NULL) : NULL;
+	const char *name;
+	while (dir && (name = g_dir_read_name(dir))) {
+		char *path = g_build_filename(folder, name, NULL);
+		if (g_str_has_suffix(name, ".index") && !of_use(path))
+			unlink(path);
+		g_free(path);
+	}
+	if (dir)
+		g_dir_close(dir);
+	g_free(folder);
+}
+
 void cache_store(const struct trace *t, const struct trace_index *ix)
 {
 	struct identity id;
 	if (t->events_count < WORTHWHILE || !identify(t, &id))
 		return;
-	char *path = beside(t);
-	if (!write_index(path, t, ix, &id)) {
-		g_free(path);
-		path = in_cache_folder(t);
-		char *folder = g_path_get_dirname(path);
-		if (g_mkdir_with_parents(folder, 0700) == 0)
-			write_index(path, t, ix, &id);
-		g_free(folder);
-	}
+	char *path = index_path(t);
+	clean_up();
+	if (path)
+		write_index(path, t, ix, &id);
 	g_free(path);
 }

@@ -20,6 +20,9 @@ enum trace_format { TRACE_TEXT, TRACE_STD, TRACE_BINARY };
  */
 bool trace_write(const struct trace *t, const char *path, enum trace_format format,
                  const uint64_t *keep, uint64_t *left_out, struct error *error);
+/* The note with all that a recorded program was given from outside: a trace that has it is
+ * written for the user alone (mode 0600). */
+#define TRACE_INPUT_NOTE "recording-input-bytes"
 /* The same into memory, for TRACE_TEXT and TRACE_STD. */
 void trace_print(const struct trace *t, enum trace_format format, const uint64_t *keep,
                  GString *out, uint64_t *left_out);

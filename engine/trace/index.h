@@ -5,8 +5,8 @@
  *
  * Parts are built on demand (trace_need) in linear passes and live as long as the trace.
  * trace_need is not thread-safe: call it before the work is shared out.  For a binary
- * trace the parts are kept in a file beside the trace (or in the XDG cache, or in memory
- * alone) and are rebuilt when they are stale.
+ * trace the parts are kept in a file of the XDG cache (or in memory alone), and are rebuilt
+ * when they are stale.
  */
 #ifndef HEDDLE_INDEX_H
 #define HEDDLE_INDEX_H

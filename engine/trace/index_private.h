@@ -11,7 +11,7 @@
 bool index_build_must(struct trace *t, struct trace_index *ix, const struct progress *progress);
 
 /*
- * cache.c: the index of a binary trace in a file beside it, or in the user's cache folder.
+ * cache.c: the index of a binary trace in a file of the user's cache folder.
  * Load takes the parts that are there (none is no error); store writes all that there are,
  * and keeps silent when it cannot.
  */

@@ -22,8 +22,8 @@ static void add(struct maker *m, uint32_t before, uint32_t after, enum must_rule
 {
 	struct must_edge edge = { before, after, condition, rule };
 
-	/* Within a thread program order says the same. */
-	if (m->t->events[before].thread != m->t->events[after].thread)
+	/* Within a thread program order says the same.  No order leads back in time. */
+	if (before < after && m->t->events[before].thread != m->t->events[after].thread)
 		g_array_append_val(m->edges, edge);
 }
 

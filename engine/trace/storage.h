@@ -7,6 +7,8 @@
 
 #include "engine/trace/trace.h"
 
+#include <sys/stat.h>
+
 struct file_writer;
 
 struct trace_storage {
@@ -15,6 +17,7 @@ struct trace_storage {
 	void *map;          /* or NULL */
 	size_t map_length;
 	uint64_t sum; /* binary traces: the header's, which covers those of all sections */
+	struct stat file; /* that `map` is of, as it was then; st_ino 0: none, or a stream */
 };
 
 struct trace *trace_new(const char *path);
@@ -30,12 +33,15 @@ struct trace *text_read(const char *name, const char *text, size_t length,
                         const struct trace_options *options, const struct progress *progress,
                         struct error *error);
 
-/* binary.c: is this a binary trace?  Take over a mapping of one (unmapped on failure);
- * write one. */
+/* binary.c: is this a binary trace?  Take over a mapping of one (unmapped on failure; `file`:
+ * what is mapped, or NULL); write one. */
 bool binary_recognise(const void *bytes, size_t length);
-struct trace *binary_read(const char *path, void *bytes, size_t length,
+struct trace *binary_read(const char *path, void *bytes, size_t length, const struct stat *file,
                           const struct progress *progress, struct error *error);
 void binary_write(const struct trace *t, const uint64_t *keep, struct file_writer *file);
+/* binary_form.c: what makes no trace of the events, whose values are in range; *event: which one,
+ * or NONE.  NULL: well-formed as far as the analyses rely on it. */
+const char *binary_malformed(const struct trace *t, uint32_t *event);
 /* A sum over four lanes, so that it runs at the speed of memory; not against malice. */
 uint64_t trace_sum(const void *bytes, size_t length);
 

@@ -310,6 +310,15 @@ void trace_print(const struct trace *t, enum trace_format format, const uint64_t
 	print(&p, format, left_out);
 }
 
+/* What came from outside is in it: passwords that were typed, what sockets brought. */
+static bool trace_has_input(const struct trace *t)
+{
+	for (uint64_t i = 0; i < t->notes_count; i++)
+		if (strcmp(trace_string(t, t->notes[i].key), TRACE_INPUT_NOTE) == 0)
+			return true;
+	return false;
+}
+
 bool trace_write(const struct trace *t, const char *path, enum trace_format format,
                  const uint64_t *keep, uint64_t *left_out, struct error *error)
 {
@@ -318,6 +327,8 @@ bool trace_write(const struct trace *t, const char *path, enum trace_format form
 		*left_out = 0;
 	if (p.file == NULL)
 		return false;
+	if (trace_has_input(t))
+		file_writer_private(p.file);
 	if (format == TRACE_BINARY) {
 		binary_write(t, keep, p.file);
 	} else {

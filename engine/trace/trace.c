@@ -119,7 +119,8 @@ struct trace *trace_open(const char *path, const struct trace_options *options,
 	        in.stream ? g_compute_checksum_for_data(G_CHECKSUM_SHA256, in.bytes, in.length)
 	                  : NULL;
 	if (binary_recognise(in.bytes, in.length)) {
-		t = binary_read(path, in.bytes, in.length, progress, error);
+		t = binary_read(path, in.bytes, in.length, in.stream ? NULL : &in.file, progress,
+		                error);
 	} else {
 		t = text_read(path, in.bytes, in.length, options, progress, error);
 		input_close(&in);

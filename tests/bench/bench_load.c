@@ -74,7 +74,8 @@ int main(int argc, char **argv)
 	char *folder = g_dir_make_tmp("heddle-bench-XXXXXX", NULL);
 	char *text = given ? g_strdup(argv[1]) : g_build_filename(folder, "t.txt", NULL);
 	char *binary = g_build_filename(folder, "t.hdl", NULL);
-	char *index = g_strconcat(binary, ".index", NULL);
+	char *cache = g_build_filename(folder, "cache", NULL);
+	g_setenv("XDG_CACHE_HOME", cache, TRUE);
 	if (!given) {
 		char *content = make_text(events);
 		g_file_set_contents(text, content, -1, NULL);
@@ -97,12 +98,23 @@ int main(int argc, char **argv)
 	line("index of all, warm", t, t->events_count * 16, g_get_monotonic_time() - from);
 	scan(t);
 	trace_close(t);
-	g_unlink(index);
+	char *kept = g_build_filename(cache, "heddle", NULL);
+	GDir *dir = g_dir_open(kept, 0, NULL);
+	for (const char *name; dir && (name = g_dir_read_name(dir));) {
+		char *path = g_build_filename(kept, name, NULL);
+		g_unlink(path);
+		g_free(path);
+	}
+	if (dir)
+		g_dir_close(dir);
+	g_rmdir(kept);
+	g_rmdir(cache);
+	g_free(kept);
 	g_unlink(binary);
 	if (!given)
 		g_unlink(text);
 	g_rmdir(folder);
-	g_free(index);
+	g_free(cache);
 	g_free(binary);
 	g_free(text);
 	g_free(folder);

@@ -8,6 +8,8 @@
 root=$PWD
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+# What heddle keeps for its user is none of a test's business, and the other way round.
+export XDG_STATE_HOME=$scratch/.state XDG_CACHE_HOME=$scratch/.cache XDG_CONFIG_HOME=$scratch/.config
 count=0
 run() {
 	"$@" >"$scratch/.out" 2>"$scratch/.err" </dev/null

@@ -40,21 +40,24 @@ static const char report[] =
         "  Previous write of size 4 at 0x20 by thread T1:\n    #0 gone /x/other.c:9 (s+0x4)\n"
         "\nSUMMARY: ThreadSanitizer: data race /x/other.c:5 in gone\n==================\n";
 
+static void load_report(struct app *app)
+{
+	char *path = g_strdup_printf("%s/heddle-triage-%d", g_get_tmp_dir(), (int)getpid());
+	struct error error;
+	ck_assert(g_file_set_contents(path, report, -1, NULL));
+	GArray *races = import_report(path, &error);
+	ck_assert(races != NULL);
+	app->session->reported = import_locate(app->session->trace, races);
+	imported_free(races);
+	g_remove(path);
+	g_free(path);
+}
+
 static struct app *open_shared(bool reported)
 {
 	struct app *app = tui_open(shared, &(struct tui_options){ .analyse = true });
-	if (reported) {
-		char *path =
-		        g_strdup_printf("%s/heddle-triage-%d", g_get_tmp_dir(), (int)getpid());
-		struct error error;
-		ck_assert(g_file_set_contents(path, report, -1, NULL));
-		GArray *races = import_report(path, &error);
-		ck_assert(races != NULL);
-		app->session->reported = import_locate(app->session->trace, races);
-		imported_free(races);
-		g_remove(path);
-		g_free(path);
-	}
+	if (reported)
+		load_report(app);
 	return app;
 }
 
@@ -90,6 +93,118 @@ START_TEST(races_of_a_report)
 	app = open_shared(false);
 	tui_command(app, "report");
 	ck_assert(app->message_is_error);
+	tui_close(app);
+}
+END_TEST
+
+/* The first pair of the reported lines is kept apart by the read of `ready`, the second races. */
+static const char two_pairs[] = "#! heddle 1\n"
+                                "main|fork(T1)|s.c:1\n"
+                                "main|fork(T2)|s.c:2\n"
+                                "T1|w(hits)=1|s.c:14\n"
+                                "T1|w(ready)=1|s.c:15\n"
+                                "T2|r(ready)=1|s.c:23\n"
+                                "T2|w(hits)=2|s.c:24\n"
+                                "T1|w(hits)=3|s.c:14\n";
+
+static void add_report(struct app *app, enum analysis analysis)
+{
+	struct race_options options;
+	struct error error;
+	race_options_init(&options);
+	options.analysis = analysis;
+	options.all_verdicts = analysis == ANALYSIS_AUTO;
+	struct report *r = races_find(app->session->trace, &options, NULL, &error);
+	ck_assert(r != NULL);
+	session_add_report(app->session, r, analysis, analysis == ANALYSIS_AUTO);
+	app_refresh(app);
+}
+
+/* A report names two places.  Its pair is that of the finding, whatever was first known. */
+START_TEST(reported_places_follow_the_verdict)
+{
+	struct app *app = tui_open(two_pairs, NULL);
+	struct session *s = app->session;
+	load_report(app);
+	tui_command(app, "report 1"); /* no finding yet: the first pair of the trace */
+	ck_assert_uint_eq(s->pair[0], 2);
+	ck_assert_uint_eq(s->pair[1], 5);
+	add_report(app, ANALYSIS_HB);
+	tui_keys(app, "w");
+	add_report(app, ANALYSIS_AUTO);
+	ck_assert_uint_eq(s->pair[0], 5);
+	ck_assert_uint_eq(s->pair[1], 6);
+	ck_assert(!tui_shows(app, "impossible"));
+	ck_assert(tui_shows(app, "✓ checked"));
+	tui_keys(app, "F w");
+	ck_assert(tui_shows(app, "✓ checked"));
+	tui_close(app);
+}
+END_TEST
+
+/* Events that the reader names stay, whatever is found about their two places. */
+START_TEST(named_events_stay)
+{
+	struct app *app = tui_open(two_pairs, NULL);
+	add_report(app, ANALYSIS_HB);
+	tui_command(app, "witness 2 5");
+	add_report(app, ANALYSIS_AUTO);
+	ck_assert_uint_eq(app->session->pair[0], 2);
+	ck_assert_uint_eq(app->session->pair[1], 5);
+	tui_close(app);
+}
+END_TEST
+
+/* A flag that is stored and loaded relaxed, or with one side's order alone. */
+static struct app *open_published(const char *store, const char *load)
+{
+	char *text = g_strdup_printf("#! heddle 1\n"
+	                             "main|w(message)=7|p.c:1\n"
+	                             "main|fork(T1)|p.c:2\nmain|fork(T2)|p.c:3\n"
+	                             "T1|w(message)=42|p.c:18\nT1|aw(ready)=1;%s|p.c:19\n"
+	                             "T2|ar(ready)=1;%s|p.c:25\nT2|r(message)=42|p.c:26\n",
+	                             store, load);
+	struct app *app = tui_open(text, &(struct tui_options){ .rows = 40, .analyse = true });
+	g_free(text);
+	return app;
+}
+
+/* A race that C11's rules alone show: no screen says that one could come before the other. */
+START_TEST(a_race_by_memory_order)
+{
+	static const struct {
+		const char *store, *load, *why, *repair;
+	} flags[] = {
+		{ "rlx", "rlx", "T1's store of ready (p.c:19) is relaxed and does not publish it.",
+		  "Use release order there and acquire at p.c:25." },
+		{ "rlx", "acq", "T1's store of ready (p.c:19) is relaxed and does not publish it.",
+		  "Use release order there." },
+		{ "rel", "rlx", "T2's load of ready (p.c:25) is relaxed and does not acquire it.",
+		  "Use acquire order there." },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(flags); i++) {
+		struct app *app = open_published(flags[i].store, flags[i].load);
+		static const char *const keys[] = { "F", "I" };
+		for (size_t k = 0; k < G_N_ELEMENTS(keys); k++) {
+			tui_keys(app, keys[k]);
+			char *screen = tui_words(app);
+			ck_assert_msg(strstr(screen, "T2 may still see the old message (7), not T1's: ") &&
+			                      strstr(screen, flags[i].why) &&
+			                      strstr(screen, flags[i].repair),
+			              "%s", screen);
+			ck_assert_msg(!strstr(screen, "both are next") &&
+			                      !strstr(screen, "is about to write") &&
+			                      !strstr(screen, "first: it reads"),
+			              "%s", screen);
+			g_free(screen);
+		}
+		tui_keys(app, "w");
+		ck_assert(tui_shows(app, "unordered by C11: they race"));
+		ck_assert(!tui_shows(app, "both are next"));
+		tui_close(app);
+	}
+	struct app *app = open_published("rel", "acq");
+	ck_assert(!tui_shows(app, "✓"));
 	tui_close(app);
 }
 END_TEST
@@ -265,6 +380,9 @@ int main(void)
 	TCase *tc = tcase_create("triage");
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, races_of_a_report);
+	tcase_add_test(tc, reported_places_follow_the_verdict);
+	tcase_add_test(tc, named_events_stay);
+	tcase_add_test(tc, a_race_by_memory_order);
 	tcase_add_test(tc, filters_of_several_words);
 	tcase_add_test(tc, two_findings_compared);
 	tcase_add_test(tc, a_mark_with_its_reason);

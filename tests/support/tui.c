@@ -92,6 +92,19 @@ char *tui_screen(struct app *app, bool styles)
 	return g_string_free(out, FALSE);
 }
 
+char *tui_words(struct app *app)
+{
+	char *screen = tui_screen(app, false);
+	GString *out = g_string_new(NULL);
+	char **words = g_strsplit_set(screen, " \n", -1);
+	for (char **w = words; *w; w++)
+		if (**w)
+			g_string_append_printf(out, "%s%s", out->len ? " " : "", *w);
+	g_strfreev(words);
+	g_free(screen);
+	return g_string_free(out, FALSE);
+}
+
 bool tui_shows(struct app *app, const char *text)
 {
 	char *screen = tui_screen(app, false);

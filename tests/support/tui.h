@@ -26,6 +26,8 @@ void tui_type(struct app *app, const char *text);
 void tui_wait(struct app *app);
 /* The drawn screen (owned by the caller). */
 char *tui_screen(struct app *app, bool styles);
+/* Its words with single blanks between them, wherever lines end (owned by the caller). */
+char *tui_words(struct app *app);
 bool tui_shows(struct app *app, const char *text);
 /*
  * Compare with tests/screen/golden/NAME.txt (text, then styles); fails the test with both

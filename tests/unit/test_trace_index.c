@@ -8,7 +8,9 @@
 #include "tests/support/suite.h"
 
 #include <check.h>
+#include <fcntl.h>
 #include <glib/gstdio.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -135,14 +137,30 @@ static void assert_same_index(const struct trace *a, const struct trace *b)
 	}
 }
 
-START_TEST(the_index_is_kept_beside_the_trace)
+/* The only file of the cache folder; NULL when there is none. */
+static char *kept_index(void)
+{
+	char *cache = g_build_filename(folder, "cache", "heddle", NULL), *path = NULL;
+	GDir *dir = g_dir_open(cache, 0, NULL);
+	const char *name;
+	while (dir && (name = g_dir_read_name(dir))) {
+		ck_assert_msg(path == NULL, "more than one index: %s", name);
+		path = g_build_filename(cache, name, NULL);
+	}
+	if (dir)
+		g_dir_close(dir);
+	g_free(cache);
+	return path;
+}
+
+START_TEST(the_index_is_kept_in_the_cache)
 {
 	char *path = g_build_filename(folder, "large.hdl", NULL);
-	char *index = g_strconcat(path, ".index", NULL);
 	write_large(path);
 	struct trace *built = open_indexed(path);
 	ck_assert_uint_eq(built->index->mapped, 0);
-	ck_assert(g_file_test(index, G_FILE_TEST_IS_REGULAR));
+	char *index = kept_index();
+	ck_assert_ptr_nonnull(index);
 	struct trace *mapped = open_indexed(path);
 	ck_assert_uint_eq(mapped->index->mapped, INDEX_ALL);
 	assert_same_index(built, mapped);
@@ -170,41 +188,124 @@ START_TEST(the_index_is_kept_beside_the_trace)
 	ck_assert_uint_eq(mapped->index->mapped, 0);
 	trace_close(mapped);
 	trace_close(built);
+	g_unlink(path);
 	g_free(bytes);
 	g_free(path);
 	g_free(index);
 }
 END_TEST
 
-START_TEST(elsewhere_when_it_cannot_be_beside)
+/* Lets the clock of the file system go on, so that a change shows. */
+static void await_tick(const char *path)
+{
+	struct stat first, now;
+	char *probe = g_strconcat(path, ".tick", NULL);
+	ck_assert(g_file_set_contents(probe, "", 0, NULL));
+	ck_assert_int_eq(stat(probe, &first), 0);
+	do {
+		ck_assert_int_eq(chmod(probe, 0600), 0);
+		ck_assert_int_eq(stat(probe, &now), 0);
+	} while (now.st_ctim.tv_sec == first.st_ctim.tv_sec &&
+	         now.st_ctim.tv_nsec == first.st_ctim.tv_nsec);
+	g_unlink(probe);
+	g_free(probe);
+}
+
+/* Events that point out of their tables, behind a header whose sum is right for the old ones. */
+static void spoil_events(const char *path)
+{
+	struct stat st;
+	ck_assert_int_eq(stat(path, &st), 0);
+	FILE *file = fopen(path, "r+b");
+	ck_assert_ptr_nonnull(file);
+	for (long at = 4096; at < 4096 + 16 * 64; at += 4) {
+		fseek(file, at, SEEK_SET);
+		fwrite("\xf0\xff\xff\x7f", 1, 4, file);
+	}
+	fclose(file);
+	struct timespec times[2] = { st.st_atim, st.st_mtim };
+	ck_assert_int_eq(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+/* An index can come with a trace from anywhere; ours knows the file that it was made of. */
+START_TEST(an_index_vouches_for_nothing_else)
+{
+	char *path = g_build_filename(folder, "spoilt.hdl", NULL);
+	char *beside = g_strconcat(path, ".index", NULL), *bytes;
+	gsize length;
+	struct error e;
+	write_large(path);
+	trace_close(open_indexed(path));
+	char *index = kept_index();
+	ck_assert_ptr_nonnull(index);
+	ck_assert(g_file_get_contents(index, &bytes, &length, NULL));
+	ck_assert(g_file_set_contents(beside, bytes, (gssize)length, NULL));
+	await_tick(path);
+	spoil_events(path); /* with the time of change put back */
+	ck_assert_ptr_null(trace_open(path, NULL, NULL, &e));
+	g_unlink(index);
+	ck_assert_ptr_null(trace_open(path, NULL, NULL, &e));
+	g_unlink(beside);
+	g_unlink(path);
+	g_free(bytes);
+	g_free(index);
+	g_free(beside);
+	g_free(path);
+}
+END_TEST
+
+START_TEST(indexes_of_no_use_are_removed)
+{
+	char *first = g_build_filename(folder, "first.hdl", NULL);
+	char *second = g_build_filename(folder, "second.hdl", NULL);
+	write_large(first);
+	trace_close(open_indexed(first));
+	char *index = kept_index();
+	ck_assert_ptr_nonnull(index);
+	g_unlink(first);
+	write_large(second);
+	trace_close(open_indexed(second));
+	char *other = kept_index(); /* the only one */
+	ck_assert_ptr_nonnull(other);
+	ck_assert_str_ne(index, other);
+	g_unlink(second);
+	g_unlink(other);
+	g_free(index);
+	g_free(other);
+	g_free(first);
+	g_free(second);
+}
+END_TEST
+
+START_TEST(in_memory_where_the_cache_is_not_ours_alone)
 {
 	char *path = g_build_filename(folder, "other.hdl", NULL);
-	char *index = g_strconcat(path, ".index", NULL);
 	char *cache = g_build_filename(folder, "cache", "heddle", NULL);
 	write_large(path);
-	ck_assert_int_eq(g_mkdir(index, 0700), 0); /* a folder is in the way */
 	trace_close(open_indexed(path));
-	GDir *dir = g_dir_open(cache, 0, NULL);
-	ck_assert_ptr_nonnull(dir);
-	const char *name = g_dir_read_name(dir);
-	ck_assert_ptr_nonnull(name);
 	struct trace *t = open_indexed(path);
 	ck_assert_uint_eq(t->index->mapped, INDEX_ALL);
 	trace_close(t);
-	char *file = g_build_filename(cache, name, NULL);
-	g_dir_close(dir);
-	g_unlink(file);
-	/* Neither place: in memory alone. */
+	char *index = kept_index();
+	ck_assert_int_eq(g_chmod(index, 0666), 0);
+	t = open_indexed(path); /* made again, ours alone */
+	ck_assert_uint_eq(t->index->mapped, 0);
+	trace_close(t);
+	ck_assert_int_eq(g_chmod(index, 0600), 0);
+	ck_assert_int_eq(g_chmod(cache, 0777), 0);
+	t = open_indexed(path);
+	ck_assert_uint_eq(t->index->mapped, 0);
+	trace_close(t);
+	g_unlink(index);
 	g_rmdir(cache);
 	ck_assert(g_file_set_contents(cache, "", 0, NULL));
 	t = open_indexed(path);
 	ck_assert_uint_eq(t->index->mapped, 0);
 	trace_close(t);
 	g_unlink(cache);
-	g_rmdir(index);
-	g_free(file);
-	g_free(cache);
+	g_unlink(path);
 	g_free(index);
+	g_free(cache);
 	g_free(path);
 }
 END_TEST
@@ -236,8 +337,10 @@ int main(void)
 	tcase_set_timeout(c, 120);
 	tcase_add_test(c, neighbours_partners_and_lists);
 	tcase_add_test(c, observed_writes_by_bytes);
-	tcase_add_test(c, the_index_is_kept_beside_the_trace);
-	tcase_add_test(c, elsewhere_when_it_cannot_be_beside);
+	tcase_add_test(c, the_index_is_kept_in_the_cache);
+	tcase_add_test(c, an_index_vouches_for_nothing_else);
+	tcase_add_test(c, indexes_of_no_use_are_removed);
+	tcase_add_test(c, in_memory_where_the_cache_is_not_ours_alone);
 	suite_add_tcase(s, c);
 	int failed = suite_run(s);
 	remove_folder(folder);

@@ -29,6 +29,62 @@ const char *fate_text(enum fate fate)
 	return fates[fate].text;
 }
 
+/* -- files with another name -------------------------------------------------------------- */
+
+/* Of the trace: by function, the last component of its file, "" where two files have one of the
+ * name; and the set of all files. */
+struct names {
+	GHashTable *file_of; /* function (owned) -> file (owned) */
+	GHashTable *files;   /* owned */
+};
+
+static void names_init(struct names *n, const struct trace *t)
+{
+	struct places *places = places_new(t);
+
+	n->file_of = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	n->files = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	for (uint32_t l = 0; l < t->locations_count; l++) {
+		json_t *place = places_location_json(places, l);
+		const char *function = json_word(place, "function"),
+		           *file = base_name(json_word(place, "file")),
+		           *known = g_hash_table_lookup(n->file_of, function);
+
+		if (known == NULL)
+			g_hash_table_insert(n->file_of, g_strdup(function), g_strdup(file));
+		else if (strcmp(known, file) != 0)
+			g_hash_table_insert(n->file_of, g_strdup(function), g_strdup(""));
+		g_hash_table_add(n->files, g_strdup(file));
+		json_decref(place);
+	}
+	places_free(places);
+}
+
+static void names_release(struct names *n)
+{
+	g_hash_table_destroy(n->file_of);
+	g_hash_table_destroy(n->files);
+}
+
+/* The finding, its places in files that the trace has not moved to the file that has a function
+ * of the name now.  A new reference. */
+static json_t *with_new_names(const struct names *n, const json_t *finding)
+{
+	json_t *moved = json_deep_copy(finding), *place;
+	size_t i;
+
+	json_array_foreach(json_object_get(moved, "sites"), i, place)
+	{
+		const char *function = json_word(place, "function"),
+		           *now = *function ? g_hash_table_lookup(n->file_of, function) : NULL;
+
+		if (now != NULL && *now &&
+		    !g_hash_table_contains(n->files, base_name(json_word(place, "file"))))
+			json_object_set_new(place, "file", json_string(now));
+	}
+	return moved;
+}
+
 /* -- what the trace has in a function ----------------------------------------------------- */
 
 struct ground {
@@ -50,21 +106,18 @@ static void add_key(GHashTable *set, gint64 key)
 }
 
 /* The areas that the findings ask about. */
-static GHashTable *areas_asked(const struct report_file *gone, const struct match_side *side,
-                               enum match_state alone)
+static GHashTable *areas_asked(json_t *const *asked, guint count)
 {
 	GHashTable *areas = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
 	                                          (GDestroyNotify)g_array_unref);
 
-	for (guint i = 0; i < gone->findings->len; i++) {
-		const json_t *f = g_array_index(gone->findings, struct filed_finding, i).fields;
+	for (guint i = 0; i < count; i++) {
 		size_t k;
 		json_t *place;
 
-		if (!filed_is_found(f) || side->state[i] != alone)
-			continue;
-		json_array_foreach(json_object_get(f, "sites"), k, place) g_hash_table_replace(
-		        areas, match_area(place), g_array_new(FALSE, FALSE, sizeof(uint32_t)));
+		json_array_foreach(json_object_get(asked[i], "sites"), k, place)
+		        g_hash_table_replace(areas, match_area(place),
+		                             g_array_new(FALSE, FALSE, sizeof(uint32_t)));
 	}
 	return areas;
 }
@@ -313,41 +366,75 @@ static void judge(struct became *b, const struct ground *g, const json_t *findin
 
 /* -- the whole ------------------------------------------------------------------------ */
 
+/* The findings whose fate is asked for, by finding, as the trace would name their places; NULL
+ * for the others. */
+static json_t **findings_asked(const struct report_file *gone, const struct match_side *side,
+                               enum match_state alone, const struct trace *t)
+{
+	json_t **asked = g_new0(json_t *, gone->findings->len + 1);
+	struct names names = { 0 };
+
+	if (t != NULL)
+		names_init(&names, t);
+	for (guint i = 0; i < gone->findings->len; i++) {
+		json_t *f = g_array_index(gone->findings, struct filed_finding, i).fields;
+
+		if (filed_is_found(f) && side->state[i] == alone)
+			asked[i] = t != NULL ? with_new_names(&names, f) : json_incref(f);
+	}
+	if (t != NULL)
+		names_release(&names);
+	return asked;
+}
+
+/* Their pairs of sites, asked again of the trace where that is wanted; false and `error` when
+ * cancelled. */
+static bool ask_all(json_t *const *asked, guint count, const struct ground *g,
+                    const struct race_options *race, const struct progress *progress,
+                    struct report_file **again, struct error *error)
+{
+	GHashTable *wanted = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	bool good = true;
+
+	for (guint i = 0; i < count; i++) {
+		if (asked[i] != NULL && is_race(asked[i]))
+			want_pairs(wanted, g, asked[i]);
+	}
+	if (race != NULL && g_hash_table_size(wanted) > 0) {
+		*again = ask_again(g->t, race, wanted, progress, error);
+		good = *again != NULL;
+	}
+	g_hash_table_destroy(wanted);
+	return good;
+}
+
 struct became *became_find(const struct report_file *gone, const struct match_side *side,
                            enum match_state alone, const struct report_file *there,
                            struct trace *t, const struct race_options *race,
                            const struct progress *progress, struct error *error)
 {
-	struct became *all = g_new0(struct became, gone->findings->len + 1);
-	GHashTable *wanted = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-	GHashTable *areas = areas_asked(gone, side, alone);
+	guint count = gone->findings->len;
+	struct became *all = g_new0(struct became, count + 1);
+	json_t **asked = findings_asked(gone, side, alone, t);
+	GHashTable *areas = areas_asked(asked, count);
 	struct report_file *again = NULL;
 	struct ground ground;
 	bool good = true;
 
-	if (t != NULL)
+	if (t != NULL) {
 		ground_init(&ground, t, areas);
-	for (guint i = 0; t != NULL && i < gone->findings->len; i++) {
-		const json_t *f = g_array_index(gone->findings, struct filed_finding, i).fields;
-
-		if (filed_is_found(f) && side->state[i] == alone && is_race(f))
-			want_pairs(wanted, &ground, f);
+		good = ask_all(asked, count, &ground, race, progress, &again, error);
 	}
-	if (race != NULL && g_hash_table_size(wanted) > 0) {
-		again = ask_again(t, race, wanted, progress, error);
-		good = again != NULL;
-	}
-	for (guint i = 0; good && i < gone->findings->len; i++) {
-		const json_t *f = g_array_index(gone->findings, struct filed_finding, i).fields;
-
-		if (filed_is_found(f) && side->state[i] == alone)
-			judge(&all[i], t != NULL ? &ground : NULL, f, there, again);
+	for (guint i = 0; i < count; i++) {
+		if (good && asked[i] != NULL)
+			judge(&all[i], t != NULL ? &ground : NULL, asked[i], there, again);
+		json_decref(asked[i]);
 	}
 	report_file_free(again);
 	if (t != NULL)
 		ground_release(&ground);
 	g_hash_table_destroy(areas);
-	g_hash_table_destroy(wanted);
+	g_free(asked);
 	if (good)
 		return all;
 	became_free(all, gone);

@@ -1,14 +1,16 @@
 /* cmd_diff.c - `heddle diff`: what is new in the second of two traces or reports, what is gone,
  * and what a fix left. */
-#include "engine/predict/deadlock.h"
+#include "engine/detect/detectors.h"
 #include "tui/batch/changes.h"
 #include "tui/batch/race_options.h"
+#include "tui/batch/spec_rules.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static const struct command_option options[] = {
 	{ "analysis", "A", "which analysis looks at traces (default: auto)", 0 },
+	{ "spec", "FILE", "a specification, besides those that ship; may be repeated", 0 },
 	{ "values", NULL, "a read may read any write of the same value", 0 },
 	{ "missing", NULL, "take code that was not recorded into account (barrier pairs)", 0 },
 	{ "budget", "PAIR,ALL", "seconds of the solver for a pair and in all (default: 1,5)",
@@ -31,48 +33,120 @@ static void side_release(struct side *s)
 	trace_close(s->trace);
 }
 
-/* Deadlocks are findings of a trace as races are. */
-static bool add_deadlocks(struct side *s, const struct race_options *race, struct error *error)
+/* Which analyses look at a trace: all that apply to it, or the one that made the report on the
+ * other side, since a report says nothing of other kinds of findings. */
+struct looking {
+	struct race_options race;
+	bool races;
+	bool detectors[DETECTOR_COUNT];
+};
+
+static void look_for_all(struct looking *l)
 {
-	const struct print_options all = { .all_verdicts = true, .no_witness = true };
-	struct race_options find = *race;
-	struct report *r;
-	struct report_file *more;
-
-	find.all_verdicts = true;
-	r = deadlocks_find(s->trace, &find, progress_on_stderr(), error);
-	if (r == NULL)
-		return false;
-	s->budget_spent |= r->budget_spent;
-	more = report_file_of(r, &all);
-	for (guint i = 0; i < more->findings->len; i++) {
-		struct filed_finding f = {
-			.fields = json_incref(
-			        g_array_index(more->findings, struct filed_finding, i).fields)
-		};
-
-		g_array_append_val(s->report->findings, f);
-	}
-	report_file_free(more);
-	report_free(r);
-	return true;
+	l->races = true;
+	for (int d = 0; d < DETECTOR_COUNT; d++)
+		l->detectors[d] = d != DETECTOR_ATOMIC; /* ATOMIC_PREDICT finds these too */
 }
 
-static bool analyse(const struct arguments *a, struct side *s, const struct race_options *race,
-                    struct error *error)
+/* By the word of a report's analysis; false: no analysis of traces has it. */
+static bool look_for(struct looking *l, const char *word, bool named)
 {
-	const struct print_options print = { .no_witness = true };
-	struct report *r = race_options_fit(a, s->trace, race, error)
-	                           ? races_find(s->trace, race, progress_on_stderr(), error)
-	                           : NULL;
-	bool good = r != NULL;
+	enum analysis analysis;
 
-	if (good) {
-		s->budget_spent = r->budget_spent;
-		s->report = report_file_of(r, &print);
-		good = add_deadlocks(s, race, error);
+	for (int d = 0; d < DETECTOR_COUNT; d++) {
+		l->detectors[d] = strcmp(word, detector_word((enum detector)d)) == 0;
+		if (l->detectors[d])
+			return true;
+	}
+	l->races = analysis_from_word(word, &analysis);
+	if (l->races && !named)
+		l->race.analysis = analysis;
+	return l->races;
+}
+
+/* A report's findings into those of the side; it is complete where each is. */
+static void take_report(struct side *s, struct report *r, bool all_verdicts)
+{
+	const struct print_options print = { .no_witness = true, .all_verdicts = all_verdicts };
+	struct report_file *more = report_file_of(r, &print);
+
+	s->budget_spent |= r->budget_spent;
+	if (s->report == NULL) {
+		s->report = more;
+	} else {
+		for (guint i = 0; i < more->findings->len; i++) {
+			struct filed_finding f = {
+				.fields = json_incref(
+				        g_array_index(more->findings, struct filed_finding, i)
+				                .fields)
+			};
+
+			g_array_append_val(s->report->findings, f);
+		}
+		report_file_free(more);
+	}
+	if (!r->complete) {
+		json_t *open = json_object_get(s->report->head, "incomplete");
+
+		json_object_set_new(s->report->head, "complete", json_false());
+		if (open == NULL) {
+			open = json_array();
+			json_object_set_new(s->report->head, "incomplete", open);
+		}
+		json_array_append_new(open, json_string(r->analysis));
 	}
 	report_free(r);
+}
+
+static bool detect(const struct looking *l, struct side *s, const struct specs *specs,
+                   struct error *error)
+{
+	struct detection on = { .trace = s->trace,
+		                .specs = specs,
+		                .all_verdicts = true,
+		                .budget_pair = l->race.budget_pair,
+		                .budget_total = l->race.budget_total };
+	struct report *r = NULL;
+	bool good = true;
+
+	for (int d = 0; good && d < DETECTOR_COUNT; d++) {
+		bool asked = l->detectors[d] && detector_applies((enum detector)d, &on);
+
+		/* a report is due even where the trace cannot have such findings */
+		if (!asked && (!l->detectors[d] || l->races || s->report != NULL))
+			continue;
+		r = detector_run((enum detector)d, &on, progress_on_stderr(), error);
+		good = r != NULL;
+		if (good)
+			take_report(s, r, true);
+	}
+	model_free(on.model);
+	return good;
+}
+
+static bool analyse(const struct arguments *a, struct side *s, const struct looking *l,
+                    struct error *error)
+{
+	GPtrArray *notes = g_ptr_array_new_with_free_func(g_free);
+	GPtrArray *paths = spec_rules_choose(a, s->trace, notes);
+	struct specs *specs = specs_open(paths, error);
+	bool good = specs != NULL;
+
+	if (good && l->races) {
+		struct report *r = race_options_fit(a, s->trace, &l->race, error)
+		                           ? races_find(s->trace, &l->race,
+		                                        progress_on_stderr(), error)
+		                           : NULL;
+
+		good = r != NULL;
+		if (good)
+			take_report(s, r, false);
+	}
+	good = good && detect(l, s, specs, error);
+	if (specs != NULL)
+		specs_free(specs);
+	g_ptr_array_unref(paths);
+	g_ptr_array_unref(notes);
 	progress_done();
 	return good;
 }
@@ -92,7 +166,7 @@ static bool open_report(struct side *s)
 	return true;
 }
 
-static bool open_and_analyse(const struct arguments *a, const struct race_options *race,
+static bool open_and_analyse(const struct arguments *a, const struct looking *l,
                              struct side *s)
 {
 	struct error error;
@@ -102,14 +176,36 @@ static bool open_and_analyse(const struct arguments *a, const struct race_option
 	s->trace = open_trace(a, s->path);
 	if (s->trace == NULL)
 		return false;
-	if (analyse(a, s, race, &error))
+	if (analyse(a, s, l, &error))
 		return true;
 	fail(&error);
 	return false;
 }
 
+/* What a report is of: two are compared only where they are of one thing. */
+static const char *subject_of(const struct report_file *r)
+{
+	const char *word = json_word(r->head, "analysis");
+	enum analysis analysis;
+
+	if (json_object_get(r->head, "executions") != NULL)
+		return "an exploration";
+	return analysis_from_word(word, &analysis) ? "data races" : word;
+}
+
+static bool refuse(const struct side *s, const char *remedy, const char *expected,
+                   const char *found)
+{
+	struct error error;
+
+	error_set(&error, s->path, remedy, "expected %s, found a report of %s", expected,
+	          *found ? printable(found) : "something else");
+	fail(&error);
+	return false;
+}
+
 /* Both sides; a report's analysis is the trace's too, where none is named. */
-static bool open_sides(const struct arguments *a, struct race_options *race, struct side *old,
+static bool open_sides(const struct arguments *a, struct looking *l, struct side *old,
                        struct side *new)
 {
 	const struct side *named;
@@ -119,16 +215,32 @@ static bool open_sides(const struct arguments *a, struct race_options *race, str
 	if (!open_report(old) || !open_report(new))
 		return false;
 	named = old->report != NULL ? old : new;
-	if (named->report != NULL && argument_value(a, "analysis") == NULL)
-		analysis_from_word(json_word(named->report->head, "analysis"), &race->analysis);
-	return open_and_analyse(a, race, old) && open_and_analyse(a, race, new);
+	if (old->report != NULL && new->report != NULL) {
+		const char *is = subject_of(new->report), *was = subject_of(old->report);
+
+		if (strcmp(is, was) != 0) {
+			char *expected = g_strdup_printf("a report of %s, as the first is",
+			                                 printable(was));
+			refuse(new, "give two reports of one command", expected, is);
+			g_free(expected);
+			return false;
+		}
+	} else if (named->report == NULL) {
+		look_for_all(l);
+	} else if (!look_for(l, json_word(named->report->head, "analysis"),
+	                     argument_value(a, "analysis") != NULL)) {
+		return refuse(named, "compare it with a report of the same command",
+		              "a report about a trace", subject_of(named->report));
+	}
+	return open_and_analyse(a, l, old) && open_and_analyse(a, l, new);
 }
 
 /* -- printing ------------------------------------------------------------------------- */
 
 static json_t *side_json(const struct report_file *r)
 {
-	static const char *const taken[] = { "trace", "analysis", "events", "complete" };
+	static const char *const taken[] = { "trace",    "program",  "analysis",  "events",
+		                             "complete", "incomplete" };
 	json_t *j = json_object();
 
 	for (size_t i = 0; i < G_N_ELEMENTS(taken); i++) {
@@ -186,6 +298,19 @@ static void print_sarif(const struct changes *c, const struct side *new)
 	sarif_end(s);
 }
 
+static void print_incomplete(const struct report_file *r)
+{
+	const json_t *open = json_object_get(r->head, "incomplete");
+	size_t i;
+	json_t *word;
+
+	fputs("; not complete: ", stdout);
+	json_array_foreach((json_t *)open, i, word)
+	        printf("%s%s", i ? ", " : "", json_string_value(word));
+	if (open == NULL)
+		fputs(subject_of(r), stdout);
+}
+
 static void print_text(const struct changes *c, const struct side *old, const struct side *new)
 {
 	changes_print_text(c, MATCH_NEW, stdout);
@@ -194,9 +319,9 @@ static void print_text(const struct changes *c, const struct side *old, const st
 	changes_print_text(c, MATCH_ABSENT, stdout);
 	printf("%s against %s: ", printable(new->path), printable(old->path));
 	changes_print_counts(c, stdout);
-	puts(json_is_true(json_object_get(new->report->head, "complete"))
-	             ? ""
-	             : "; the analysis is not complete");
+	if (!json_is_true(json_object_get(new->report->head, "complete")))
+		print_incomplete(new->report);
+	putchar('\n');
 }
 
 static int print_changes(const struct arguments *a, const struct changes *c,
@@ -239,15 +364,15 @@ static int compare(const struct arguments *a, const struct side *old, const stru
 static int run(struct arguments *a)
 {
 	struct side old = { 0 }, new = { 0 };
-	struct race_options race;
+	struct looking looking = { 0 };
 	int status = EXIT_BAD;
 
 	argument_words(a, 2, 2);
 	argument_format(a, true);
-	if (!race_options_parse(a, &race))
+	if (!race_options_parse(a, &looking.race))
 		return EXIT_BAD;
-	if (open_sides(a, &race, &old, &new))
-		status = compare(a, &old, &new, &race);
+	if (open_sides(a, &looking, &old, &new))
+		status = compare(a, &old, &new, &looking.race);
 	side_release(&old);
 	side_release(&new);
 	return status;
@@ -259,8 +384,9 @@ const struct command command_diff = {
 	.summary = "what is new in the second of two traces or reports, what is gone, what is "
 	           "left",
 	.details =
-	        "OLD and NEW are traces, which are searched for races and deadlocks, or JSON "
-	        "reports.\nFindings are the same when their kind and places agree: function "
+	        "OLD and NEW are traces, which are searched for findings of every kind, or JSON "
+	        "reports\nof one command; where one is a report, the trace is searched by the "
+	        "same analysis.\nFindings are the same when their kind and places agree: function "
 	        "and "
 	        "line in it, or\nFILE:LINE; or else the nearest lines of the same functions "
 	        "with "

@@ -2,6 +2,7 @@
  * cmd_explore.c - `heddle explore`: run a program along every schedule that matters, and say
  * what went wrong in which; as text, JSON, and a tree that the explorer shows.
  */
+#include "engine/record/recorded.h"
 #include "engine/explore/explore.h"
 #include "tui/batch/command.h"
 #include "tui/batch/print.h"
@@ -395,6 +396,7 @@ static int run(struct arguments *a)
 		                     .query_seconds = 1,
 		                     .timeout_ms =
 		                             (unsigned)(seconds_of(a, "timeout", 10) * 1000) };
+	recorded_remember(argv);
 	const char *shard = argument_value(a, "shard");
 	if (shard && !parse_shard(shard, &o))
 		return usage_error(a, "--shard wants I/N, the I-th of N shares, found '%s'",

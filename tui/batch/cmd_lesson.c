@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "tui/batch/command.h"
+#include "tui/batch/print.h"
 #include "tui/explorer/explorer.h"
 #include "tui/explorer/guide.h"
 #include "tui/lesson/lesson.h"
@@ -181,6 +182,16 @@ static bool fulfil(struct workshop *w, const struct guide *g, GString *said,
 	return workshop_make(w, said, error);
 }
 
+/* What the pane says of the changed program. */
+static void judge(const struct workshop *w, struct guide *g, const GString *said)
+{
+	GString *why = g_string_new(NULL);
+	g->changed = true;
+	g_free(g->wrong);
+	g->wrong = workshop_judge(w, said, why) ? NULL : g_strdup(printable(why->str));
+	g_string_free(why, TRUE);
+}
+
 static char *first_words(const GString *said)
 {
 	char **lines = g_strsplit(said->str, "\n", -1);
@@ -241,7 +252,7 @@ static bool take_lesson(struct workshop *w, struct guide *g, bool play, struct e
 			break;
 		g_string_truncate(said, 0);
 		if (fulfil(w, g, said, error)) {
-			g->changed = true;
+			judge(w, g, said);
 		} else if (play) {
 			fputs(said->str, stderr);
 			good = false;
@@ -301,6 +312,8 @@ static const char draft[] =
         "source: %s\n"
         "# the same program without the mistake, which P takes\n"
         "fixed: fixed-%s\n"
+        "# the last line that a right program prints, a regular expression\n"
+        "prints: .*\n"
         "# with the seed the run is the same each time; try others, or --strategy noise\n"
         "record: --seed 1\n"
         "\n"

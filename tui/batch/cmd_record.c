@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -62,6 +63,32 @@ static void tell(const struct session *s, const struct arguments *a)
 		fprintf(stderr, "heddle: the program forked; its children were not recorded\n");
 }
 
+/* -- a signal while the trace is made: the log stays, and the user is told where ----------- */
+
+static volatile sig_atomic_t interrupted;
+static void interrupt(int number)
+{
+	interrupted = number;
+}
+
+static bool goes_on(void *context, double fraction, const char *what)
+{
+	const struct progress *shown = progress_on_stderr();
+	return !interrupted && progress_tick(shown, fraction, what);
+}
+static const struct progress making = { goes_on, NULL };
+
+/* A second one ends us at once.  While the program runs they are the program's. */
+static void await_interruption(void)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	struct sigaction action = { .sa_handler = interrupt,
+		                    .sa_flags = SA_RESTART | SA_RESETHAND }, old;
+	for (size_t i = 0; i < G_N_ELEMENTS(signals); i++)
+		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+			sigaction(signals[i], &action, NULL);
+}
+
 static int run_record(struct arguments *a)
 {
 	static const char *const modes[] = { "controlled", "free", NULL };
@@ -93,7 +120,8 @@ static int run_record(struct arguments *a)
 	o.start_at = argument_value(a, "start-at");
 	o.specs = argument_values(a, "spec");
 	fflush(NULL);
-	bool ok = session_record(&o, &s, progress_on_stderr(), &error);
+	await_interruption();
+	bool ok = session_record(&o, &s, &making, &error);
 	g_ptr_array_unref((GPtrArray *)o.specs);
 	progress_done();
 	int status = s.result.status;
@@ -117,6 +145,8 @@ static int run_record(struct arguments *a)
 		status = ours(&error);
 	}
 	session_release(&s);
+	if (!ok && interrupted)
+		raise(interrupted); /* as it would have ended us; the message has been said */
 	return status;
 }
 

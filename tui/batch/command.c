@@ -4,6 +4,7 @@
  * Knows the table of commands and nothing of what they do.  The only place, with print.c,
  * that writes messages.
  */
+#include "engine/base/streams.h"
 #include "engine/record/record.h"
 #include "tui/batch/command.h"
 
@@ -93,8 +94,8 @@ static bool progress_tick_stderr(void *context, double fraction, const char *wha
 	if (now - progress_began < G_USEC_PER_SEC || now - progress_shown < G_USEC_PER_SEC / 10)
 		return true;
 	progress_shown = now;
-	fprintf(stderr, "\r\033[K%s %3.0f%%", what, 100 * CLAMP(fraction, 0, 1));
 	fflush(stderr);
+	dprintf(STDERR_FILENO, "\r\033[K%s %3.0f%%", what, 100 * CLAMP(fraction, 0, 1));
 	return true;
 }
 
@@ -107,7 +108,7 @@ const struct progress *progress_on_stderr(void)
 void progress_done(void)
 {
 	if (progress_shown)
-		fputs("\r\033[K", stderr);
+		dprintf(STDERR_FILENO, "\r\033[K");
 	progress_began = progress_shown = 0;
 }
 
@@ -431,7 +432,7 @@ static int run(const struct command *c, int argc, char **argv)
 /* Output that could not be written is an error, not a success with half a report. */
 static int flush_output(int status)
 {
-	if (fflush(stdout) == 0 && !ferror(stdout))
+	if (streams_finish())
 		return status;
 	if (errno == EPIPE)
 		return status;
@@ -465,11 +466,26 @@ static const char *command_like(const char *word)
 	return best;
 }
 
+static void nothing(int number)
+{
+}
+
+/* A write that fails is an error to tell of, not an end.  By a handler: the programs that we
+ * start have it as we were started. */
+static void survive(int number)
+{
+	struct sigaction action = { .sa_handler = nothing, .sa_flags = SA_RESTART }, old;
+	if (sigaction(number, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+		sigaction(number, &action, NULL);
+}
+
 int command_main(int argc, char **argv)
 {
 	occupy_standard_streams();
+	streams_guard();
 	setlocale(LC_ALL, "");
-	signal(SIGPIPE, SIG_IGN);
+	survive(SIGPIPE);
+	survive(SIGXFSZ);
 	struct arguments none = { 0 };
 	if (argc < 2) {
 		print_overview();

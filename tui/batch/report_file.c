@@ -179,6 +179,54 @@ static bool read_findings(struct report_file *r, struct span array, struct error
 	return true;
 }
 
+/* "bank.c:31" as the place of a finding; a name where it is no line of a file. */
+static json_t *place_of(const char *location)
+{
+	const char *colon = strrchr(location, ':');
+
+	if (colon == NULL || !g_ascii_isdigit(colon[1]))
+		return json_pack("{s:s}", "name", location);
+	return json_pack("{s:s%, s:i}", "file", location, (size_t)(colon - location), "line",
+	                 (int)strtol(colon + 1, NULL, 10));
+}
+
+/* One race or error of an exploration as a finding: the fields that findings of traces have. */
+static void add_explored(struct report_file *r, const json_t *from, const char *kind,
+                         const char *verdict)
+{
+	struct filed_finding f = { .fields = json_copy((json_t *)from) };
+	json_t *sites = json_array(), *location;
+	const char *variable = json_word(from, "variable");
+	size_t i;
+
+	json_array_foreach(json_object_get(from, "locations"), i, location)
+	{
+		if (json_is_string(location))
+			json_array_append_new(sites, place_of(json_string_value(location)));
+	}
+	json_object_set_new(f.fields, "sites", sites);
+	json_object_set_new(f.fields, "kind", json_string(kind));
+	json_object_set_new(f.fields, "verdict", json_string(verdict));
+	if (*variable)
+		json_object_set_new(f.fields, "variables", json_pack("[s]", variable));
+	g_array_append_val(r->findings, f);
+}
+
+/* An exploration lists what its runs did as "errors" and "races". */
+static void add_exploration(struct report_file *r)
+{
+	size_t i;
+	json_t *e;
+
+	if (json_object_get(r->head, "executions") == NULL)
+		return;
+	json_array_foreach(json_object_get(r->head, "errors"), i, e)
+	        add_explored(r, e, json_word(e, "kind"), verdict_word(VERDICT_HAPPENED));
+	json_array_foreach(json_object_get(r->head, "races"), i, e)
+	        add_explored(r, e, finding_kind_word(FINDING_DATA_RACE),
+	                     verdict_word(VERDICT_RACE));
+}
+
 static bool read_report(struct report_file *r, struct span text, struct error *error)
 {
 	struct span findings = find_member(text, "findings");
@@ -190,7 +238,10 @@ static bool read_report(struct report_file *r, struct span text, struct error *e
 	if (!json_is_string(json_object_get(r->head, "heddle")))
 		return refuse(r, "", "JSON of something else", error);
 	json_object_del(r->head, "findings");
-	return read_findings(r, findings, error);
+	if (!read_findings(r, findings, error))
+		return false;
+	add_exploration(r);
+	return true;
 }
 
 static struct report_file *new_file(const char *name)

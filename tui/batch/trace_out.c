@@ -1,6 +1,8 @@
 /* trace_out.c - see trace_out.h. */
 #include "tui/batch/trace_out.h"
 
+#include "engine/base/streams.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -23,7 +25,7 @@ bool trace_out_write(const struct trace *t, const char *path, enum trace_format 
 		                 "a binary trace is mapped and needs a file");
 	GString *text = g_string_new(NULL);
 	trace_print(t, format, keep, text, left_out);
-	fwrite(text->str, 1, text->len, stdout);
+	streams_put_data(text->str, text->len);
 	g_string_free(text, TRUE);
 	return true;
 }

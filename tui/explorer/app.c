@@ -47,6 +47,14 @@ struct app *app_new(struct session *session, const struct app_options *options)
 	return app;
 }
 
+static void drop_question(struct app *app)
+{
+	g_free(app->question);
+	g_strfreev(app->question_words);
+	app->question = NULL;
+	app->question_words = NULL;
+}
+
 void app_free(struct app *app)
 {
 	if (app == NULL)
@@ -64,7 +72,8 @@ void app_free(struct app *app)
 	g_free(app->text_title);
 	g_free(app->tree_path);
 	g_free(app->message);
-	g_free(app->after_command);
+	g_strfreev(app->after);
+	drop_question(app);
 	session_free(app->session);
 	g_free(app);
 }
@@ -92,6 +101,36 @@ void app_complain(struct app *app, const struct error *e)
 	            g_strdup_printf("%s%s%s%s%s", e->where, *e->where ? ": " : "", e->what,
 	                            *e->remedy ? "; " : "", e->remedy),
 	            true);
+}
+
+void app_ask(struct app *app, char *question, app_answer *yes, char **words)
+{
+	drop_question(app);
+	app->question = question;
+	app->question_yes = yes;
+	app->question_words = words;
+}
+
+static void answer(struct app *app, int key)
+{
+	char **words = app->question_words;
+	app_answer *yes = app->question_yes;
+	app->question_words = NULL;
+	drop_question(app);
+	set_message(app, NULL, false);
+	if (key == 'y') {
+		yes(app, words);
+		return;
+	}
+	g_strfreev(words);
+	app_say(app, "not done");
+}
+
+void app_run_after(struct app *app, char **words)
+{
+	g_strfreev(app->after);
+	app->after = words;
+	app->after_is_heddle = false;
 }
 
 void app_show_text(struct app *app, const char *title, GString *text)
@@ -528,6 +567,11 @@ void app_key(struct app *app, int key)
 			app->quit = true;
 		return;
 	}
+	if (app->question) {
+		answer(app, key);
+		guide_notice(app);
+		return;
+	}
 	if (app->line_open) {
 		line_key(app, key);
 		guide_notice(app);
@@ -672,9 +716,37 @@ static void draw_hints(const struct app *app, struct pane p)
 		          leave);
 }
 
+/* All of it has to be read before it is answered: a long one takes rows of the body. */
+static void draw_question(const struct app *app, struct pane row, struct pane body)
+{
+	static const char keys[] = "y: yes; any other key: no";
+	int at = 0, columns = MAX(row.columns - 1, 1);
+	int lines = (text_columns(app->question) + columns - 1) / columns;
+	int above = CLAMP(lines, 1, MAX(body.rows, 1));
+	struct pane box = pane_part(body, body.rows - above, 0, above, -1);
+	const char *text = app->question;
+	for (int r = 0; r < box.rows; r++) {
+		for (int c = 0; c < box.columns; c++)
+			pane_rune(box, r, c, STYLE_TEXT, ' ');
+		for (at = 0; *text; text += text_next(text).bytes) {
+			struct drawn d = text_next(text);
+			char *one = g_strndup(text, d.bytes);
+			if (at + d.columns > columns) {
+				g_free(one);
+				break;
+			}
+			at = pane_text(box, r, at, STYLE_ERROR, one);
+			g_free(one);
+		}
+	}
+	pane_text(row, 0, 0, STYLE_KEY, keys);
+}
+
 static void draw_last_row(const struct app *app, struct pane row, struct pane body)
 {
-	if (app->line_open)
+	if (app->question)
+		draw_question(app, row, body);
+	else if (app->line_open)
 		line_draw(app, row, body);
 	else if (app->message)
 		pane_text(row, 0, 0, app->message_is_error ? STYLE_ERROR : STYLE_TEXT,
@@ -725,7 +797,7 @@ void app_draw(struct app *app)
 void app_mouse(struct app *app, int row, int column, int button)
 {
 	enum view_kind view = app_view(app);
-	if (app_too_small(app) || app->line_open)
+	if (app_too_small(app) || app->line_open || app->question)
 		return;
 	if (button == 4 || button == 5) {
 		app_request(app, button == 4 ? REQUEST_UP : REQUEST_DOWN, 3);

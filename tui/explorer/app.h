@@ -14,6 +14,8 @@
 #include "tui/explorer/source.h"
 
 struct app;
+/* The reader has said yes; `words` are those of app_ask, to be taken over or freed. */
+typedef void app_answer(struct app *app, char **words);
 
 /* A view: what app.c and every other view know of it.  All but open, draw and close may be
  * NULL. */
@@ -84,8 +86,11 @@ struct app {
 	bool line_open; /* the command line has the keys */
 	bool quit;
 	bool suspend, redraw; /* asked for; the terminal does it */
-	char *after_command; /* owned: a program to run with the terminal given back, or NULL */
+	char **after; /* owned: a program's words, to run with the terminal given back; or NULL */
 	bool after_is_heddle; /* it is another explorer: its screen needs no words round it */
+	char *question;       /* owned: has the last line until y, or any other key; or NULL */
+	app_answer *question_yes;
+	char **question_words; /* owned: for question_yes */
 	bool scripted;        /* a script has the keys: `wait` may wait */
 };
 
@@ -114,6 +119,11 @@ void app_goto(struct app *app, uint32_t event, bool jump);
 void app_refresh(struct app *app);
 void app_say(struct app *app, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void app_complain(struct app *app, const struct error *error);
+/* Ask before what cannot be undone: `y` calls `yes` with the words (taken over), any other key
+ * drops them. */
+void app_ask(struct app *app, char *question, app_answer *yes, char **words);
+/* Run a program (its words are taken over) once the terminal can be lent to it. */
+void app_run_after(struct app *app, char **words);
 /* Show the text (taken over) in the text view. */
 void app_show_text(struct app *app, const char *title, GString *text);
 

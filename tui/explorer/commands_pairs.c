@@ -212,12 +212,7 @@ bool word_bookmark(struct app *app, const char *arguments, struct error *error)
 
 bool word_export(struct app *app, const char *arguments, struct error *error)
 {
-	char *path = NULL;
-	if (!export_write(app, *arguments ? arguments : NULL, &path, error))
-		return false;
-	app_say(app, "written to %s", path);
-	g_free(path);
-	return true;
+	return export_write(app, *arguments ? arguments : NULL, error);
 }
 
 bool word_replay(struct app *app, const char *arguments, struct error *error)

@@ -5,6 +5,7 @@
  */
 #include "tui/explorer/session.h"
 #include "tui/explorer/missing_code.h"
+#include "tui/explorer/weak_order.h"
 
 #include <string.h>
 
@@ -283,6 +284,10 @@ static void explain_silence(const struct session *s, const struct entry *entry, 
 static void explain_race(const struct session *s, const struct entry *entry, GString *out)
 {
 	const struct finding *f = entry->finding;
+	if (is_weak_order(f)) {
+		describe_weak_order(s, f, out);
+		return;
+	}
 	append_thread(s, f->second, out);
 	g_string_append_printf(out, " can %s ", access_word(s->trace, f->second));
 	if (f->variables && f->variables->len) {
@@ -299,8 +304,6 @@ static void explain_race(const struct session *s, const struct entry *entry, GSt
 		explain_locks(s, f, out);
 	g_string_append_c(out, '.');
 	explain_silence(s, entry, out);
-	if (f->note)
-		g_string_append_printf(out, " It is %s.", f->note);
 }
 
 bool describe_common_lock(const struct session *s, uint32_t first, uint32_t second,

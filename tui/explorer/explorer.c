@@ -4,6 +4,7 @@
  */
 #include "tui/explorer/explorer.h"
 
+#include "engine/base/child.h"
 #include "engine/base/input.h"
 #include "tui/explorer/command_line.h"
 #include "tui/explorer/guide.h"
@@ -12,6 +13,7 @@
 #include <errno.h>
 #include <langinfo.h>
 #include <poll.h>
+#include <sys/wait.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,13 +78,20 @@ static void note_replay(struct app *app, int status)
 
 static void run_program(struct app *app)
 {
-	char *command = app->after_command;
-	app->after_command = NULL;
+	char **words = app->after;
+	app->after = NULL;
 	screen_lend();
-	if (!app->after_is_heddle)
-		printf("\n$ %s\n", command);
+	if (!app->after_is_heddle) {
+		GString *line = g_string_new("$");
+		for (char **word = words; *word; word++) {
+			g_string_append_c(line, ' ');
+			append_escaped(line, *word, strlen(*word));
+		}
+		printf("\n%s\n", line->str);
+		g_string_free(line, TRUE);
+	}
 	fflush(stdout);
-	int status = system(command);
+	int status = child_run(words, false);
 	note_replay(app, status);
 	int code = status < 0          ? -1
 	           : WIFEXITED(status) ? WEXITSTATUS(status)
@@ -95,7 +104,7 @@ static void run_program(struct app *app)
 	}
 	app->after_is_heddle = false;
 	screen_take_back();
-	g_free(command);
+	g_strfreev(words);
 }
 
 static void after_key(struct app *app)
@@ -108,7 +117,7 @@ static void after_key(struct app *app)
 		screen_redraw();
 	if (app->suspend)
 		screen_suspend();
-	if (app->after_command)
+	if (app->after)
 		run_program(app);
 	if (app->redraw || app->suspend) {
 		int rows, columns;
@@ -266,7 +275,8 @@ int explorer_run(struct trace *trace, const struct explorer_options *options,
 	struct app *app = make_app(trace, specs, options, &app_options);
 	config_apply_keys(&config, app);
 	line_start();
-	bool good = begin_at(app, options, error);
+	bool good = (options->notes == NULL || session_load_notes(app->session, error)) &&
+	            begin_at(app, options, error);
 	if (good && options->script)
 		good = run_script(app, options->script, error);
 	if (good && options->guide)
@@ -295,11 +305,10 @@ static void work_off(struct app *app)
 /* What a replay would show on the terminal is nobody's to read here. */
 static void run_silently(struct app *app)
 {
-	char *command = g_strconcat("{ ", app->after_command, "; } >/dev/null 2>&1", NULL);
-	g_free(app->after_command);
-	app->after_command = NULL;
-	note_replay(app, system(command));
-	g_free(command);
+	char **words = app->after;
+	app->after = NULL;
+	note_replay(app, child_run(words, true));
+	g_strfreev(words);
 }
 
 static bool refuse_step(const struct guide *g, const struct lesson_step *s, struct error *error,
@@ -328,11 +337,13 @@ static bool play_task(struct app *app, const struct lesson_step *s, struct error
 		return g->wish != GUIDE_NOTHING ||
 		       refuse_step(g, s, error, "the keys leave the explorer", NULL);
 	work_off(app);
-	if (app->after_command)
+	if (app->after)
 		run_silently(app);
 	guide_notice(app);
 	if (g->done)
 		return true;
+	if (g->wrong)
+		return refuse_step(g, s, error, "the fix is not right", g->wrong);
 	const struct lesson_check *failing = checks_failing(app, s->checks);
 	return refuse_step(g, s, error, "the keys do not do it; this does not hold",
 	                   failing ? failing->text : "?");

@@ -3,15 +3,17 @@
  */
 #include "tui/explorer/export.h"
 
+#include "tui/drawing/columns.h"
 #include "tui/explorer/guide.h"
 #include "tui/explorer/story.h"
 
+#include "engine/base/streams.h"
+#include "engine/record/recorded.h"
 #include "engine/witness/witness.h"
 
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static bool make_witness(const struct session *s, struct witness *w, struct error *error)
 {
@@ -28,14 +30,16 @@ static bool make_witness(const struct session *s, struct witness *w, struct erro
 	return true;
 }
 
-static bool write_witness(const struct session *s, const char *path, struct error *error)
+/* The witness as a file has it; NULL and `error` when the pair has none. */
+static char *to_witness(const struct session *s, struct error *error)
 {
 	struct witness w;
 	if (!make_witness(s, &w, error))
-		return false;
-	bool good = witness_write(s->trace, &w, path, error);
+		return NULL;
+	GString *text = g_string_new(NULL);
+	witness_print(s->trace, &w, text);
 	witness_release(&w);
-	return good;
+	return g_string_free(text, FALSE);
 }
 
 /* -- Markdown ------------------------------------------------------------------------ */
@@ -232,108 +236,247 @@ static char *default_name(const struct app *app)
 	                       suffix_for(app));
 }
 
-static bool write_form(const struct app *app, const char *name, struct error *error)
+/* NULL and `error` when there is nothing to write in the form that the name asks for. */
+static char *make_form(const struct app *app, const char *name, struct error *error)
 {
 	const struct entry *entry = session_selected(app->session);
+	if (g_str_has_suffix(name, ".wit"))
+		return to_witness(app->session, error);
 	for (size_t i = 0; i < G_N_ELEMENTS(forms); i++) {
 		if (!g_str_has_suffix(name, forms[i].suffix))
 			continue;
+		char *text = NULL;
 		if (entry == NULL && !forms[i].graph)
-			return error_set(error, "", NULL, "no finding is selected");
-		char *text = forms[i].make(app, entry);
-		if (text == NULL)
-			return error_set(
-			        error, "",
-			        "ask from the order view, or for an atomic-set violation",
-			        "there is no graph to draw here");
-		bool good = file_write_whole(name, text, strlen(text), error);
+			error_set(error, "", NULL, "no finding is selected");
+		else if ((text = forms[i].make(app, entry)) == NULL)
+			error_set(error, "",
+			          "ask from the order view, or for an atomic-set violation",
+			          "there is no graph to draw here");
+		char *guarded = text ? streams_guarded(text) : NULL;
 		g_free(text);
-		return good;
+		return guarded;
 	}
-	return error_set(error, name, NULL,
-	                 "expected a name that ends in .md, .json, .wit, .dot or .svg");
-}
-
-bool export_write(struct app *app, const char *path, char **written, struct error *error)
-{
-	char *name = path ? g_strdup(path) : default_name(app);
-	bool good = g_str_has_suffix(name, ".wit") ? write_witness(app->session, name, error)
-	                                           : write_form(app, name, error);
-	if (good)
-		*written = name;
-	else
-		g_free(name);
-	return good;
-}
-
-/* --exe, else the command that was recorded, else the executable that the recording names
- * first; quoted for the shell. */
-static char *recorded_program(const struct session *s)
-{
-	const struct trace *t = s->trace;
-	if (s->executable)
-		return g_shell_quote(s->executable);
-	for (uint64_t i = 0; i < t->notes_count; i++)
-		if (strcmp(trace_string(t, t->notes[i].key), "recording-command") == 0)
-			return g_strdup(trace_string(t, t->notes[i].value));
-	for (uint64_t i = 0; i < t->modules_count; i++) {
-		const char *path = trace_string(t, t->modules[i].path);
-		if (*path && strstr(path, ".so") == NULL)
-			return g_shell_quote(path);
-	}
+	error_set(error, name, NULL,
+	          "expected a name that ends in .md, .json, .wit, .dot or .svg");
 	return NULL;
 }
 
-/* How much of the arguments are options of `heddle replay`: what begins with "--", up to a "--"
- * alone; the rest is the program. */
-static size_t replay_options(const char *arguments)
+/* -- files: none is overwritten unasked ---------------------------------------------------- */
+
+static bool has_content(const char *path, const char *text)
 {
-	size_t at = 0;
-	while (g_str_has_prefix(arguments + at, "--")) {
-		size_t word = strcspn(arguments + at, " ");
-		bool last = word == 2;
-		at += word + strspn(arguments + at + word, " ");
-		if (last)
-			break;
+	char *old = NULL;
+	gsize length = 0;
+	bool same = g_file_test(path, G_FILE_TEST_IS_REGULAR) &&
+	            g_file_get_contents(path, &old, &length, NULL) && length == strlen(text) &&
+	            memcmp(old, text, length) == 0;
+	g_free(old);
+	return same;
+}
+
+/* A name of our own choice: of STEM.SUFFIX, STEM.2.SUFFIX, ... the first that is free, or has
+ * this content already. */
+static char *unused_name(const char *name, const char *text)
+{
+	const char *dot = strrchr(name, '.');
+	char *path = g_strdup(name);
+	for (unsigned n = 2; g_file_test(path, G_FILE_TEST_EXISTS | G_FILE_TEST_IS_SYMLINK) &&
+	                     !has_content(path, text);
+	     n++) {
+		g_free(path);
+		path = g_strdup_printf("%.*s.%u%s", (int)(dot - name), name, n, dot);
 	}
-	return at;
+	return path;
+}
+
+/* `words`: the file's name and its content. */
+static void write_export(struct app *app, char **words)
+{
+	struct error error;
+	if (file_write_whole(words[0], words[1], strlen(words[1]), &error))
+		app_say(app, "written to %s", words[0]);
+	else
+		app_complain(app, &error);
+	g_strfreev(words);
+}
+
+/* A script is written once and run often: what it names is written over. */
+bool export_write(struct app *app, const char *path, struct error *error)
+{
+	char *name = path ? g_strdup(path) : default_name(app);
+	char *text = make_form(app, name, error);
+	if (text == NULL) {
+		g_free(name);
+		return false;
+	}
+	if (path == NULL) {
+		char *unused = unused_name(name, text);
+		g_free(name);
+		name = unused;
+	}
+	char *words[] = { name, text, NULL };
+	bool asks = !app->scripted && g_file_test(name, G_FILE_TEST_IS_REGULAR) &&
+	            !has_content(name, text);
+	if (asks)
+		app_ask(app, g_strdup_printf("%s exists: write over it?", name), write_export,
+		        g_strdupv(words));
+	else
+		write_export(app, g_strdupv(words));
+	g_free(name);
+	g_free(text);
+	return true;
+}
+
+/* -- replay -------------------------------------------------------------------------------- */
+
+/* The program's words: --exe, else the command that was recorded, else the executable that the
+ * recording names first.  *foreign: the trace alone says so, and it was not recorded here. */
+static char **recorded_program(const struct session *s, bool *foreign, struct error *error)
+{
+	const struct trace *t = s->trace;
+	char *words[] = { s->executable, NULL };
+	*foreign = false;
+	if (s->executable)
+		return g_strdupv(words);
+	const char *command = session_note(s, "recording-command");
+	char **parsed = NULL;
+	if (command && !g_shell_parse_argv(command, NULL, &parsed, NULL)) {
+		error_set(error, trace_name(t), "say `replay PROGRAM ARGUMENTS`",
+		          "the recorded command is no list of words");
+		return NULL;
+	}
+	for (uint64_t i = 0; parsed == NULL && i < t->modules_count; i++) {
+		words[0] = (char *)trace_string(t, t->modules[i].path);
+		if (*words[0] && strstr(words[0], ".so") == NULL)
+			parsed = g_strdupv(words);
+	}
+	if (parsed == NULL)
+		error_set(error, "",
+		          "say `replay PROGRAM ARGUMENTS`, or open with --exe PROGRAM",
+		          "the trace does not name the program");
+	else
+		*foreign = !recorded_here(parsed);
+	return parsed;
+}
+
+/* How many of the words are options of `heddle replay`: those that begin with "--", up to a
+ * "--" alone; the rest is the program. */
+static guint replay_options(char **words)
+{
+	guint n = 0;
+	while (words[n] && g_str_has_prefix(words[n], "--") && strcmp(words[n], "--") != 0)
+		n++;
+	return n;
+}
+
+/* The words as they would be typed. */
+static char *spelt(char *const *words)
+{
+	GString *out = g_string_new(NULL);
+	for (; *words; words++) {
+		bool plain = **words && strpbrk(*words, " \t\n'\"\\$`;&|<>()*?[]#~!{}") == NULL;
+		char *quoted = plain ? g_strdup(*words) : g_shell_quote(*words);
+		g_string_append_printf(out, "%s%s", out->len ? " " : "", quoted);
+		g_free(quoted);
+	}
+	return g_string_free(out, FALSE);
+}
+
+/* Written beside the trace; the path, or NULL and `error`. */
+static char *write_replayed(const struct session *s, struct error *error)
+{
+	char *text = to_witness(s, error);
+	if (text == NULL)
+		return NULL;
+	char *folder = g_path_get_dirname(s->trace->path ? s->trace->path : ".");
+	char *name = g_strdup_printf("%s/%s-%u-%u.wit", folder, trace_name(s->trace),
+	                             s->pair[0], s->pair[1]);
+	char *path = unused_name(name, text);
+	if (!has_content(path, text) && !file_write_whole(path, text, strlen(text), error)) {
+		g_free(path);
+		path = NULL;
+	}
+	g_free(name);
+	g_free(folder);
+	g_free(text);
+	return path;
+}
+
+static void run_replay(struct app *app, char **words)
+{
+	app_run_after(app, words);
+	if (app->guide)
+		app->guide->replaying = true;
+}
+
+/* `heddle replay OPTIONS --witness PATH -- PROGRAM`. */
+static char **replay_words(char **options, guint count, char *path, char **program)
+{
+	GPtrArray *words = g_ptr_array_new();
+	char *self = g_file_read_link("/proc/self/exe", NULL);
+	g_ptr_array_add(words, self ? self : g_strdup("heddle"));
+	g_ptr_array_add(words, g_strdup("replay"));
+	for (guint i = 0; i < count; i++)
+		g_ptr_array_add(words, g_strdup(options[i]));
+	g_ptr_array_add(words, g_strdup("--witness"));
+	g_ptr_array_add(words, g_strdup(path));
+	g_ptr_array_add(words, g_strdup("--"));
+	for (; *program; program++)
+		g_ptr_array_add(words, g_strdup(*program));
+	g_ptr_array_add(words, NULL);
+	return (char **)g_ptr_array_free(words, FALSE);
+}
+
+/* A program that only the trace names may be anything: the reader sees all of it and decides. */
+static bool ask_about(struct app *app, char **program, char **words, struct error *error)
+{
+	enum { READABLE = 800 }; /* columns: half of the smallest screen */
+	char *command = spelt(program);
+	bool readable = text_columns(command) <= READABLE;
+	if (readable)
+		app_ask(app,
+		        g_strdup_printf("This trace was not recorded here. Run what it names, "
+		                        "the program %s ?",
+		                        command),
+		        run_replay, words);
+	else
+		g_strfreev(words);
+	g_free(command);
+	return readable ||
+	       error_set(error, "", "say `replay PROGRAM ARGUMENTS`",
+	                 "the trace was not recorded here, and its command is too long to be "
+	                 "shown");
 }
 
 bool export_replay(struct app *app, const char *arguments, struct error *error)
 {
-	const struct session *s = app->session;
-	size_t rest = replay_options(arguments);
-	char *options = g_strchomp(g_strndup(arguments, rest));
-	if (g_str_has_suffix(options, " --") || strcmp(options, "--") == 0)
-		options[strlen(options) - 2] = '\0';
-	char *program = arguments[rest] ? g_strdup(arguments + rest) : recorded_program(s);
-	if (program == NULL) {
-		g_free(options);
-		return error_set(error, "",
-		                 "say `replay PROGRAM ARGUMENTS`, or open with --exe PROGRAM",
-		                 "the trace does not name the program");
+	char **typed = NULL;
+	GError *trouble = NULL;
+	if (*arguments && !g_shell_parse_argv(arguments, NULL, &typed, &trouble)) {
+		error_set(error, "", NULL, "%s", trouble->message);
+		g_error_free(trouble);
+		return false;
 	}
-	char *folder = g_path_get_dirname(s->trace->path ? s->trace->path : ".");
-	char *path = g_strdup_printf("%s/%s-%u-%u.wit", folder, trace_name(s->trace),
-	                             s->pair[0], s->pair[1]);
-	g_free(folder);
-	bool good = write_witness(s, path, error);
+	if (typed == NULL)
+		typed = g_new0(char *, 1);
+	guint options = replay_options(typed);
+	char **rest = typed + options;
+	if (*rest && strcmp(*rest, "--") == 0)
+		rest++;
+	bool foreign = false;
+	char **program = *rest ? g_strdupv(rest)
+	                       : recorded_program(app->session, &foreign, error);
+	char *path = program ? write_replayed(app->session, error) : NULL;
+	bool good = path != NULL;
 	if (good) {
-		char self[4096];
-		ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-		self[MAX(length, 0)] = '\0';
-		char *quoted_self = g_shell_quote(self), *quoted_path = g_shell_quote(path);
-		g_free(app->after_command);
-		app->after_command =
-		        g_strdup_printf("%s replay %s%s--witness %s -- %s", quoted_self,
-		                        options, *options ? " " : "", quoted_path, program);
-		g_free(quoted_self);
-		g_free(quoted_path);
-		if (app->guide)
-			app->guide->replaying = true;
+		char **words = replay_words(typed, options, path, program);
+		if (foreign)
+			good = ask_about(app, program, words, error);
+		else
+			run_replay(app, words);
 	}
 	g_free(path);
-	g_free(program);
-	g_free(options);
+	g_strfreev(program);
+	g_strfreev(typed);
 	return good;
 }

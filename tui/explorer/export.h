@@ -8,11 +8,12 @@
 #include "tui/drawing/drawing.h"
 #include "tui/explorer/app.h"
 
-/* Write what is selected; the suffix of `path` chooses the form.  With path NULL, a name by
- * the pair and a form by the view.  *written (owned by the caller) is the file's name. */
-bool export_write(struct app *app, const char *path, char **written, struct error *error);
+/* Write what is selected, and say where; the suffix of `path` chooses the form, and the reader
+ * is asked before another file is overwritten.  With path NULL, a free name by the pair and a
+ * form by the view. */
+bool export_write(struct app *app, const char *path, struct error *error);
 /* Ask for `heddle replay` of the selected witness on the program (arguments "": the one that
- * was recorded); the terminal runs it. */
+ * was recorded, after a question where that was elsewhere); the terminal runs it. */
 bool export_replay(struct app *app, const char *arguments, struct error *error);
 
 /* What the order view shows, as nodes and edges (view_order.c); false when that is no chain. */

@@ -48,6 +48,7 @@ void guide_restart(struct guide *g)
 void guide_release(struct guide *g)
 {
 	g_free(g->reply);
+	g_free(g->wrong);
 	memset(g, 0, sizeof *g);
 }
 
@@ -226,6 +227,8 @@ static GPtrArray *lines_of(const struct guide *g, int width)
 		add_words(lines, words ? "hint: " : "hint: the keys are ",
 		          words ? s->hints->pdata[i] : s->keys, width);
 	}
+	if (g->wrong && lesson_step_mends(s))
+		add_words(lines, "✗ not right yet: ", g->wrong, width);
 	if (g->reply)
 		add_words(lines, "", g->reply, width);
 	else if (g->done && s->task)

@@ -24,6 +24,7 @@ struct guide {
 	guint hints;                   /* so many are shown */
 	char *reply;                   /* owned: to an answer; or NULL */
 	bool changed;                  /* what is shown was recorded anew */
+	char *wrong; /* owned: why the changed program is not right; NULL: it is, or is as it was */
 	bool replaying;                /* a replay was asked for and is about to run */
 	bool replayed;                 /* the program was run along a witness, in this step */
 	bool finished;                 /* the last step was left */

@@ -174,14 +174,20 @@ static bool is_none(const struct app *app, char *const *operands)
 	return true;
 }
 
+/* The program was changed, and was judged to be right. */
+static bool is_mended(const struct app *app)
+{
+	return app->guide && app->guide->changed && app->guide->wrong == NULL;
+}
+
 static bool is_recorded(const struct app *app, char *const *operands)
 {
-	return app->guide && app->guide->changed && jobs_idle(&app->jobs);
+	return is_mended(app) && jobs_idle(&app->jobs);
 }
 
 static bool is_gone(const struct app *app, char *const *operands)
 {
-	return app->guide && app->guide->changed && is_none(app, operands);
+	return is_mended(app) && is_none(app, operands);
 }
 
 /* Does the analysis see one of the data races on the variable?  -1: has not run. */

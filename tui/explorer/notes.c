@@ -4,13 +4,24 @@
  * JSON, so that it travels with a copy and can be read by others.  A finding is named by
  * its kind, places and variable, so that its mark survives a new recording; a bookmark by
  * its event and its place.
+ *
+ * Marks are work, and none is lost: a file that cannot be read as notes is left as it is, and
+ * saving changes in the file that is there then what has changed here, whatever else it has.
  */
 #include "tui/explorer/session.h"
 
+#include "engine/base/input.h"
+
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
+
+enum { VERSION = 1 };
+
+/* -- which file ---------------------------------------------------------------------------- */
 
 /* Where the marks go when the trace's own folder is read-only. */
 static char *fallback_path(const struct session *s)
@@ -24,94 +35,197 @@ static char *fallback_path(const struct session *s)
 	return path;
 }
 
-static json_t *entry_to_json(const struct entry *entry)
+/* Files are written whole: it is the folder that has to be writable. */
+static char *path_to_write(const struct session *s)
 {
-	json_t *object = json_object();
-	json_object_set_new(object, "finding", json_string(entry->key));
-	if (entry->triage)
-		json_object_set_new(object, "mark", json_string(triage_word(entry->triage)));
-	if (entry->note)
-		json_object_set_new(object, "note", json_string(entry->note));
-	return object;
+	char *folder = g_path_get_dirname(s->notes_path);
+	bool writable = access(folder, W_OK) == 0 || access(folder, F_OK) < 0;
+	g_free(folder);
+	return writable ? g_strdup(s->notes_path) : fallback_path(s);
 }
 
-static json_t *load_file(const struct session *s, json_error_t *json_error)
+static char *path_to_read(const struct session *s)
 {
-	json_t *root = json_load_file(s->notes_path, 0, json_error);
-	if (root || access(s->notes_path, F_OK) == 0)
-		return root;
-	char *path = fallback_path(s);
-	root = json_load_file(path, 0, json_error);
+	char *path = path_to_write(s);
+	if (access(path, F_OK) == 0)
+		return path;
+	g_free(path);
+	return g_strdup(s->notes_path);
+}
+
+/* -- reading ------------------------------------------------------------------------------- */
+
+static bool refuse(const char *path, unsigned line, const char *found, struct error *error)
+{
+	return error_set(error, place_line(path, line).text,
+	                 "it is left as it is, and no mark is kept: mend or remove it, or keep "
+	                 "marks in another file with --notes FILE",
+	                 "expected notes of heddle, found %s", found);
+}
+
+static bool is_list(const json_t *root, const char *key)
+{
+	const json_t *list = json_object_get(root, key);
+	return list == NULL || json_is_array(list);
+}
+
+static bool check_notes(const json_t *root, const char *path, struct error *error)
+{
+	const json_t *version = json_object_get(root, "heddle-notes");
+	if (!json_is_object(root) || version == NULL)
+		return refuse(path, 0, "a file without \"heddle-notes\"", error);
+	if (!json_is_integer(version) || json_integer_value(version) != VERSION)
+		return refuse(path, 0, "another version than 1", error);
+	if (!is_list(root, "findings") || !is_list(root, "bookmarks"))
+		return refuse(path, 0, "findings or bookmarks that are no list", error);
+	return true;
+}
+
+/* The file's content, new ones where it is not there or empty; NULL and `error` when it is no
+ * notes. */
+static json_t *read_notes(const struct session *s, struct error *error)
+{
+	char *path = path_to_read(s), *text = NULL;
+	json_t *root = NULL;
+	json_error_t trouble;
+	size_t length = 0;
+	if (access(path, F_OK) == 0 && !g_file_test(path, G_FILE_TEST_IS_REGULAR)) {
+		refuse(path, 0, "no ordinary file", error);
+	} else if (access(path, F_OK) < 0) {
+		root = json_pack("{s:i}", "heddle-notes", VERSION);
+	} else if ((text = input_text(path, "notes", &length, error)) != NULL) {
+		if (length == 0)
+			root = json_pack("{s:i}", "heddle-notes", VERSION);
+		else if ((root = json_loadb(text, length, 0, &trouble)) == NULL)
+			refuse(path, (unsigned)MAX(trouble.line, 0), trouble.text, error);
+		else if (!check_notes(root, path, error))
+			g_clear_pointer(&root, json_decref);
+	}
+	g_free(text);
 	g_free(path);
 	return root;
 }
 
-static bool has_entry(const struct session *s, const char *key)
+static json_t *list_of(json_t *root, const char *key)
 {
-	return key && g_hash_table_contains(s->by_key, key);
+	if (json_object_get(root, key) == NULL)
+		json_object_set_new(root, key, json_array());
+	return json_object_get(root, key);
 }
 
-/* Marks of findings that this run has not (yet) shown again are kept as they are. */
-static void keep_others(const struct session *s, json_t *findings)
+/* -- findings ------------------------------------------------------------------------------ */
+
+/* JSON is UTF-8, and a name in a trace need not be. */
+static char *as_utf8(const char *text)
 {
-	json_error_t json_error;
-	json_t *old = load_file(s, &json_error), *item;
+	GString *out = g_string_new(NULL);
+	if (g_utf8_validate(text, -1, NULL))
+		g_string_append(out, text);
+	else
+		append_escaped(out, text, strlen(text));
+	return g_string_free(out, FALSE);
+}
+
+/* The item of each finding, by its name; borrows from `root`. */
+static GHashTable *items_by_key(json_t *root)
+{
+	GHashTable *items = g_hash_table_new(g_str_hash, g_str_equal);
+	json_t *item;
 	size_t i;
-	json_array_foreach(
-	        json_object_get(old, "findings"), i,
-	        item) if (!has_entry(s, json_string_value(json_object_get(item, "finding"))))
-	        json_array_append(findings, item);
-	json_decref(old);
+	json_array_foreach(list_of(root, "findings"), i, item)
+	{
+		const char *key = json_string_value(json_object_get(item, "finding"));
+		if (key)
+			g_hash_table_insert(items, (gpointer)key, item);
+	}
+	return items;
 }
 
-bool session_save_notes(const struct session *s, struct error *error)
+static json_t *item_of(GHashTable *items, const struct entry *entry)
 {
-	json_t *root = json_object(), *findings = json_array(), *bookmarks = json_array();
-	keep_others(s, findings);
-	for (guint i = 0; i < s->entries->len; i++) {
-		const struct entry *entry = s->entries->pdata[i];
-		if (entry->triage || entry->note)
-			json_array_append_new(findings, entry_to_json(entry));
-	}
-	for (guint i = 0; i < s->bookmarks->len; i++) {
-		const struct bookmark *b = &g_array_index(s->bookmarks, struct bookmark, i);
-		json_array_append_new(bookmarks,
-		                      json_pack("{s:I, s:s, s:s}", "event",
-		                                (json_int_t)b->event, "name", b->name, "at",
-		                                trace_location_name(s->trace, b->event)));
-	}
-	json_object_set_new(root, "heddle-notes", json_integer(1));
-	json_object_set_new(root, "findings", findings);
-	json_object_set_new(root, "bookmarks", bookmarks);
-	char *text = json_dumps(root, JSON_INDENT(1));
-	json_decref(root);
-	bool good = text && file_write_whole(s->notes_path, text, strlen(text), error);
-	if (!good && text &&
-	    (errno == EACCES || errno == EROFS || access(s->notes_path, W_OK) < 0)) {
-		char *path = fallback_path(s);
-		good = file_write_whole(path, text, strlen(text), error);
-		g_free(path);
-	}
-	free(text);
-	return good;
+	char *key = as_utf8(entry->key);
+	json_t *item = g_hash_table_lookup(items, key);
+	g_free(key);
+	return item;
 }
 
-static void load_entry(struct session *s, json_t *item)
+static enum triage mark_of(const json_t *item)
 {
-	const char *key = json_string_value(json_object_get(item, "finding"));
 	const char *mark = json_string_value(json_object_get(item, "mark"));
-	const char *note = json_string_value(json_object_get(item, "note"));
-	struct entry *entry = key ? g_hash_table_lookup(s->by_key, key) : NULL;
-	if (entry == NULL)
-		return;
 	for (int m = 1; mark && m < TRIAGE_COUNT; m++)
 		if (strcmp(triage_words[m], mark) == 0)
-			entry->triage = (enum triage)m;
-	if (note) {
+			return (enum triage)m;
+	return TRIAGE_NONE;
+}
+
+static bool note_changed(const struct entry *entry)
+{
+	return g_strcmp0(entry->note, entry->kept_note) != 0;
+}
+
+/* What the file says of the entry; what was changed here and not written yet stays. */
+static void load_entry(struct entry *entry, const json_t *item)
+{
+	const char *note = json_string_value(json_object_get(item, "note"));
+	enum triage mark = mark_of(item);
+	if (entry->triage == entry->kept_triage)
+		entry->triage = mark;
+	entry->kept_triage = mark;
+	if (!note_changed(entry)) {
 		g_free(entry->note);
 		entry->note = g_strdup(note);
 	}
+	g_free(entry->kept_note);
+	entry->kept_note = g_strdup(note);
 }
+
+static void load_entries(struct session *s, json_t *root)
+{
+	GHashTable *items = items_by_key(root);
+	for (guint i = 0; i < s->entries->len; i++)
+		load_entry(s->entries->pdata[i], item_of(items, s->entries->pdata[i]));
+	g_hash_table_unref(items);
+}
+
+static void set_or_remove(json_t *item, const char *key, const char *value)
+{
+	if (value == NULL || *value == '\0') {
+		json_object_del(item, key);
+		return;
+	}
+	char *text = as_utf8(value);
+	json_object_set_new(item, key, json_string(text));
+	g_free(text);
+}
+
+/* An item of which nothing but the finding's name is left says nothing. */
+static void remove_item(json_t *findings, const json_t *item)
+{
+	for (size_t i = json_array_size(findings); i-- > 0;)
+		if (json_array_get(findings, i) == item)
+			json_array_remove(findings, i);
+}
+
+static void merge_entry(json_t *findings, GHashTable *items, const struct entry *entry)
+{
+	bool marked = entry->triage != entry->kept_triage, noted = note_changed(entry);
+	if (!marked && !noted)
+		return;
+	json_t *item = item_of(items, entry);
+	if (item == NULL) {
+		item = json_object();
+		set_or_remove(item, "finding", entry->key);
+		json_array_append_new(findings, item);
+	}
+	if (marked)
+		set_or_remove(item, "mark", triage_word(entry->triage));
+	if (noted)
+		set_or_remove(item, "note", entry->note);
+	if (json_object_size(item) == 1)
+		remove_item(findings, item);
+}
+
+/* -- bookmarks ----------------------------------------------------------------------------- */
 
 /* The event itself when it still is at that place, else the nearest that is: the trace may
  * be a new recording of the same program. */
@@ -130,36 +244,159 @@ static json_int_t nearest_at(const struct trace *t, json_int_t event, const char
 	return event;
 }
 
-static void load_bookmark(struct session *s, json_t *item)
+/* The event of an item; NONE when it has none in this trace. */
+static uint32_t event_of(const struct session *s, const json_t *item)
 {
-	json_int_t event = json_integer_value(json_object_get(item, "event"));
+	json_int_t event = json_is_integer(json_object_get(item, "event"))
+	                           ? json_integer_value(json_object_get(item, "event"))
+	                           : -1;
 	const char *at = json_string_value(json_object_get(item, "at"));
-	if (at && event >= 0)
+	if (at && event >= 0 && event < (json_int_t)NONE)
 		event = nearest_at(s->trace, event, at);
-	const char *name = json_string_value(json_object_get(item, "name"));
-	if (name == NULL || event < 0 || (uint64_t)event >= s->trace->events_count)
-		return;
-	for (guint i = 0; i < s->bookmarks->len; i++)
-		if (g_array_index(s->bookmarks, struct bookmark, i).event == event)
-			return;
-	struct bookmark b = { (uint32_t)event, g_strdup(name) };
-	g_array_append_val(s->bookmarks, b);
+	if (!json_is_string(json_object_get(item, "name")) || event < 0 ||
+	    (uint64_t)event >= s->trace->events_count)
+		return NONE;
+	return (uint32_t)event;
 }
+
+static const struct bookmark *bookmark_at(const GArray *bookmarks, uint32_t event)
+{
+	for (guint i = 0; i < bookmarks->len; i++)
+		if (g_array_index(bookmarks, struct bookmark, i).event == event)
+			return &g_array_index(bookmarks, struct bookmark, i);
+	return NULL;
+}
+
+static void add_bookmark(GArray *bookmarks, uint32_t event, const char *name)
+{
+	struct bookmark b = { event, g_strdup(name) };
+	if (bookmark_at(bookmarks, event) == NULL)
+		g_array_append_val(bookmarks, b);
+	else
+		g_free(b.name);
+}
+
+/* Those of the file come, those that are in it no longer go; what was set or removed here and
+ * not written yet stays as it is. */
+static void load_bookmarks(struct session *s, json_t *root)
+{
+	GArray *theirs = g_array_new(FALSE, FALSE, sizeof(struct bookmark));
+	json_t *item;
+	size_t k;
+	json_array_foreach(list_of(root, "bookmarks"), k, item)
+	{
+		uint32_t event = event_of(s, item);
+		if (event != NONE)
+			add_bookmark(theirs, event,
+			             json_string_value(json_object_get(item, "name")));
+	}
+	for (guint i = s->bookmarks->len; i-- > 0;) {
+		uint32_t event = g_array_index(s->bookmarks, struct bookmark, i).event;
+		if (bookmark_at(s->kept_bookmarks, event) && !bookmark_at(theirs, event))
+			g_array_remove_index(s->bookmarks, i);
+	}
+	for (guint i = 0; i < theirs->len; i++) {
+		const struct bookmark *b = &g_array_index(theirs, struct bookmark, i);
+		if (bookmark_at(s->kept_bookmarks, b->event) == NULL)
+			add_bookmark(s->bookmarks, b->event, b->name);
+	}
+	g_array_set_size(s->kept_bookmarks, 0);
+	g_array_append_vals(s->kept_bookmarks, theirs->data, theirs->len);
+	g_array_free(theirs, TRUE); /* their names belong to the kept ones now */
+}
+
+static void merge_bookmarks(const struct session *s, json_t *list)
+{
+	for (size_t i = json_array_size(list); i-- > 0;) { /* removed here */
+		uint32_t event = event_of(s, json_array_get(list, i));
+		if (event != NONE && bookmark_at(s->kept_bookmarks, event) &&
+		    !bookmark_at(s->bookmarks, event))
+			json_array_remove(list, i);
+	}
+	for (guint i = 0; i < s->bookmarks->len; i++) {
+		const struct bookmark *b = &g_array_index(s->bookmarks, struct bookmark, i);
+		const struct bookmark *kept = bookmark_at(s->kept_bookmarks, b->event);
+		json_t *item = NULL, *there = NULL;
+		size_t k;
+		if (kept && strcmp(kept->name, b->name) == 0)
+			continue;
+		json_array_foreach(list, k, item) if (event_of(s, item) == b->event) there =
+		        item;
+		if (there == NULL) {
+			there = json_pack("{s:I}", "event", (json_int_t)b->event);
+			set_or_remove(there, "at", trace_location_name(s->trace, b->event));
+			json_array_append_new(list, there);
+		}
+		set_or_remove(there, "name", b->name);
+	}
+}
+
+/* -- the whole ----------------------------------------------------------------------------- */
 
 bool session_load_notes(struct session *s, struct error *error)
 {
-	json_error_t json_error;
-	json_t *root = load_file(s, &json_error);
-	if (root == NULL && access(s->notes_path, F_OK) < 0)
-		return true;
+	json_t *root = read_notes(s, error);
 	if (root == NULL)
-		return error_set(error, place_line(s->notes_path, json_error.line).text,
-		                 "mend or remove the file", "the notes cannot be read: %s",
-		                 json_error.text);
-	size_t i;
-	json_t *item;
-	json_array_foreach(json_object_get(root, "findings"), i, item) load_entry(s, item);
-	json_array_foreach(json_object_get(root, "bookmarks"), i, item) load_bookmark(s, item);
+		return false;
+	load_entries(s, root);
+	load_bookmarks(s, root);
 	json_decref(root);
 	return true;
+}
+
+/* The folder, held for the time of one reading and writing; -1 and `error` when somebody else
+ * does not let go of it.  Closing it lets go. */
+static int lock_folder(const char *path, struct error *error)
+{
+	enum { TRIES = 100, PAUSE = 20000 }; /* microseconds */
+	char *folder = g_path_get_dirname(path);
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), failed = fd < 0;
+	for (int i = 0; fd >= 0 && i < TRIES; i++) {
+		failed = flock(fd, LOCK_EX | LOCK_NB) != 0;
+		if (!failed || errno != EWOULDBLOCK)
+			break;
+		g_usleep(PAUSE);
+	}
+	/* File systems without such locks have writers that do without. */
+	if (failed && (fd < 0 || errno == EWOULDBLOCK)) {
+		error_set(error, place_line(path, 0).text, "mark it again",
+		          "cannot write the notes: %s", g_strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		fd = -1;
+	}
+	g_free(folder);
+	return fd;
+}
+
+static bool write_merged(struct session *s, const char *path, struct error *error)
+{
+	json_t *root = read_notes(s, error);
+	if (root == NULL)
+		return false;
+	GHashTable *items = items_by_key(root);
+	for (guint i = 0; i < s->entries->len; i++)
+		merge_entry(list_of(root, "findings"), items, s->entries->pdata[i]);
+	g_hash_table_unref(items);
+	merge_bookmarks(s, list_of(root, "bookmarks"));
+	char *text = json_dumps(root, JSON_INDENT(1));
+	bool good = text && file_write_whole(path, text, strlen(text), error);
+	free(text);
+	if (good) { /* ours are theirs now, and theirs ours */
+		load_entries(s, root);
+		load_bookmarks(s, root);
+	}
+	json_decref(root);
+	return good;
+}
+
+bool session_save_notes(struct session *s, struct error *error)
+{
+	char *path = path_to_write(s);
+	int lock = lock_folder(path, error);
+	bool good = lock >= 0 && write_merged(s, path, error);
+	if (lock >= 0)
+		close(lock);
+	g_free(path);
+	return good;
 }

@@ -9,6 +9,8 @@
 #define NCURSES_WIDECHAR 1
 #include "tui/explorer/screen.h"
 
+#include "engine/base/streams.h"
+
 #include "tui/explorer/keys.h"
 
 #include <curses.h>
@@ -42,13 +44,24 @@ static struct {
 static const int fatal_signals[] = { SIGSEGV, SIGBUS,  SIGILL, SIGFPE,
 	                             SIGABRT, SIGTERM, SIGHUP, SIGQUIT };
 
+static const char cut_off[] =
+        "heddle: the trace cannot be read any more: was it cut off while it was open?\r\n";
+
+/* Several threads may come here at once (all that look at a mapped trace that was cut off):
+ * the first puts the terminal right, the others wait for the end. */
 static void restore_and_die(int number)
 {
+	static volatile int entered;
+	if (__atomic_exchange_n(&entered, 1, __ATOMIC_ACQ_REL))
+		for (;;)
+			pause();
 	if (term.screen) {
 		ssize_t ignored = write(STDOUT_FILENO, term.leave, term.leave_length);
-		(void)ignored;
 		if (term.have_before)
 			tcsetattr(STDIN_FILENO, TCSANOW, &term.before);
+		if (number == SIGBUS)
+			ignored = write(STDERR_FILENO, cut_off, sizeof cut_off - 1);
+		(void)ignored;
 	}
 	signal(number, SIG_DFL);
 	raise(number);
@@ -57,7 +70,7 @@ static void restore_and_die(int number)
 static void catch_signals(bool on)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(fatal_signals); i++) {
-		struct sigaction action = { .sa_flags = SA_NODEFER | SA_RESETHAND };
+		struct sigaction action = { .sa_flags = SA_NODEFER };
 		action.sa_handler = on ? restore_and_die : SIG_DFL;
 		sigaction(fatal_signals[i], &action, NULL);
 	}
@@ -199,7 +212,7 @@ bool screen_open(const struct screen_options *options, struct error *error)
 	term.options = *options;
 	term.have_before = tcgetattr(STDIN_FILENO, &term.before) == 0;
 	setenv("ESCDELAY", "25", 0);
-	term.screen = newterm(NULL, stdout, stdin);
+	term.screen = newterm(NULL, streams_terminal(), stdin);
 	if (term.screen == NULL)
 		return error_set(error, "", NULL, "the terminal '%s' cannot be used",
 		                 getenv("TERM"));

@@ -6,6 +6,7 @@
 #include "engine/partial/rdit.h"
 
 #include "tui/explorer/import.h"
+#include "tui/explorer/weak_order.h"
 
 #include <string.h>
 
@@ -19,6 +20,7 @@ static void entry_free(void *data)
 	g_free(entry->lines);
 	g_free(entry->variable);
 	g_free(entry->note);
+	g_free(entry->kept_note);
 	g_free(entry);
 }
 
@@ -43,6 +45,8 @@ struct session *session_new(struct trace *trace)
 	s->watches = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	s->bookmarks = g_array_new(FALSE, FALSE, sizeof(struct bookmark));
 	g_array_set_clear_func(s->bookmarks, bookmark_clear);
+	s->kept_bookmarks = g_array_new(FALSE, FALSE, sizeof(struct bookmark));
+	g_array_set_clear_func(s->kept_bookmarks, bookmark_clear);
 	s->breakpoints = g_ptr_array_new_with_free_func((GDestroyNotify)breakpoint_free);
 	s->next_breakpoint = 1;
 	s->notes_path = g_strconcat(trace->path ? trace->path : "trace", ".notes", NULL);
@@ -64,6 +68,7 @@ void session_free(struct session *s)
 			g_hash_table_destroy(s->seen[a]);
 	g_ptr_array_free(s->breakpoints, TRUE);
 	g_array_free(s->bookmarks, TRUE);
+	g_array_free(s->kept_bookmarks, TRUE);
 	g_array_free(s->watches, TRUE);
 	g_array_free(s->folds, TRUE);
 	g_hash_table_destroy(s->by_key);
@@ -276,6 +281,16 @@ static bool is_candidate_enough(const struct finding *f, enum analysis analysis)
 	       analysis == ANALYSIS_COUNT || f->verdict == VERDICT_RACE;
 }
 
+/* The selected finding has a new verdict, which may be about another pair of its two places:
+ * the pair in question is that one, unless the reader asked for these very events. */
+static void follow(struct session *s, const struct finding *old, const struct finding *new)
+{
+	if (s->exact || s->pair[0] != old->first || s->pair[1] != old->second)
+		return;
+	s->pair[0] = new->first;
+	s->pair[1] = new->second;
+}
+
 void session_add_report(struct session *s, struct report *report, enum analysis analysis,
                         bool settles)
 {
@@ -304,6 +319,8 @@ void session_add_report(struct session *s, struct report *report, enum analysis 
 		g_free(key);
 		if (may_replace(entry->finding, f, settles)) {
 			uint64_t count = entry->finding->count;
+			if (entry == selected)
+				follow(s, entry->finding, f);
 			entry->finding = f;
 			if (f->count < count)
 				f->count = count;
@@ -319,7 +336,9 @@ void session_add_report(struct session *s, struct report *report, enum analysis 
 	for (guint i = 0; i < s->entries->len; i++)
 		if (s->entries->pdata[i] == selected)
 			s->entry = i;
-	if (s->asked && s->entry < 0)
+	if (s->awaited)
+		session_ask_reported(s, s->awaited);
+	else if (s->asked && s->entry < 0)
 		session_ask(s, s->pair[0], s->pair[1]);
 	struct error ignored;
 	session_load_notes(s, &ignored);
@@ -419,7 +438,7 @@ enum claim session_claim(const struct finding *f)
 {
 	switch (f->kind) {
 	case FINDING_DATA_RACE:
-		return f->note && strstr(f->note, "C11") ? CLAIM_C11_RACE : CLAIM_RACE;
+		return is_weak_order(f) ? CLAIM_C11_RACE : CLAIM_RACE;
 	case FINDING_DEADLOCK:
 		return CLAIM_DEADLOCK;
 	case FINDING_ATOMIC_SET_VIOLATION:
@@ -461,7 +480,8 @@ struct entry *session_selected(const struct session *s)
 void session_select(struct session *s, int index)
 {
 	s->entry = index;
-	s->asked = false;
+	s->asked = s->exact = false;
+	s->awaited = 0;
 	struct entry *entry = session_selected(s);
 	if (entry == NULL)
 		return;
@@ -474,7 +494,8 @@ void session_select(struct session *s, int index)
 void session_ask(struct session *s, uint32_t first, uint32_t second)
 {
 	s->entry = -1;
-	s->asked = true;
+	s->asked = s->exact = true;
+	s->awaited = 0;
 	s->pair[0] = MIN(first, second);
 	s->pair[1] = MAX(first, second);
 	/* The very pair's finding, else the one of the same two places. */
@@ -513,15 +534,16 @@ bool session_ask_reported(struct session *s, guint number)
 	const struct reported_pair *race =
 	        &g_array_index(s->reported, struct reported_pair, number - 1);
 	for (guint i = 0; i < s->entries->len; i++) {
-		const struct entry *entry = s->entries->pdata[i];
-		if (!is_reported(s, race, entry))
+		if (!is_reported(s, race, s->entries->pdata[i]))
 			continue;
-		session_ask(s, entry->finding->first, entry->finding->second);
+		session_select(s, (int)i);
+		s->asked = true;
 		return true;
 	}
 	if (race->pair[0] == NONE)
 		return false;
 	session_ask(s, race->pair[0], race->pair[1]);
+	s->awaited = number;
 	return true;
 }
 

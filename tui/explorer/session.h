@@ -39,6 +39,9 @@ struct entry {
 	char *lines;            /* owned: `where` without the functions */
 	enum triage triage;
 	char *note; /* owned, or NULL */
+	/* As the notes file has them; changes of the two above are what is written to it. */
+	enum triage kept_triage;
+	char *kept_note; /* owned, or NULL */
 };
 
 struct bookmark {
@@ -87,7 +90,9 @@ struct session {
 	GHashTable *seen[ANALYSIS_COUNT]; /* by site pair: verdict + 1; NULL: not run yet */
 	int entry;                        /* the selected one, or -1 */
 	uint32_t pair[2]; /* the pair in question: the selected finding's, or asked for */
-	bool asked; /* the reader asked for the pair: findings that come do not change it */
+	bool asked;    /* the reader chose: findings that come do not change the selection */
+	bool exact;    /* the reader named these two events, not a finding's two places */
+	guint awaited; /* race of the report, from 1, that has no finding yet; 0: none */
 	GArray *reported; /* struct reported_pair (import.h), owned: another tool's; or NULL */
 	/* where one is */
 	uint32_t event;
@@ -105,6 +110,7 @@ struct session {
 	GArray *folds;                  /* struct fold; they do not overlap */
 	GArray *watches;                /* uint32_t variables */
 	GArray *bookmarks;              /* struct bookmark, by event */
+	GArray *kept_bookmarks;         /* the same as the notes file has them */
 	GPtrArray *breakpoints;         /* struct breakpoint *, owned */
 	unsigned next_breakpoint;
 	char *wanted;     /* owned: the last search, or NULL */
@@ -120,8 +126,9 @@ static inline bool session_has(const struct session *s, unsigned parts)
 
 /* The race of the other tool's report that this entry is, counted from 1; 0: none. */
 guint session_reported(const struct session *s, const struct entry *entry);
-/* Ask about race `number` (from 1) of the report: the finding's own pair where there is one.
- * False: it has no pair in this trace. */
+/* Ask about race `number` (from 1) of the report.  A report names two places, so the pair is
+ * that of the finding about them, as soon as there is one, and follows its verdict.  False: the
+ * trace has no pair of accesses there. */
 bool session_ask_reported(struct session *s, guint number);
 
 /* -- findings ------------------------------------------------------------------------- */
@@ -162,9 +169,11 @@ void session_ask(struct session *s, uint32_t first, uint32_t second);
 void session_append_summary(const struct session *s, GString *out);
 
 /* Marks and notes: JSON beside the trace, or in the XDG state folder when that is not
- * writable.  Loading a file that is not there is no error. */
+ * writable.  Loading a file that is not there is no error.  Saving writes what has changed
+ * here into what the file has by then, so that two explorers of one trace keep each other's
+ * marks; a file that is no notes of ours is refused and left as it is. */
 bool session_load_notes(struct session *s, struct error *error);
-bool session_save_notes(const struct session *s, struct error *error);
+bool session_save_notes(struct session *s, struct error *error);
 
 /* -- stepping ------------------------------------------------------------------------- */
 

@@ -5,6 +5,7 @@
 
 #include "tui/explorer/schedule.h"
 #include "tui/explorer/missing_code.h"
+#include "tui/explorer/weak_order.h"
 
 #include <string.h>
 
@@ -174,7 +175,8 @@ static uint32_t witness_at(const struct story *story, guint i)
 static guint claimed_tail(const struct finding *f)
 {
 	GArray *claimed = finding_claimed(f);
-	bool all_next = f->kind == FINDING_DATA_RACE || f->kind == FINDING_DEADLOCK;
+	bool all_next = (f->kind == FINDING_DATA_RACE && !is_weak_order(f)) ||
+	                f->kind == FINDING_DEADLOCK;
 	guint tail = all_next ? MIN(claimed->len, f->witness->len) : 0;
 	g_array_free(claimed, TRUE);
 	return tail;
@@ -309,8 +311,11 @@ static void tell_schedule(struct story *story)
 	int8_t *moves = schedule_moves(events);
 	stage_init(&stage, story->s, events, false);
 	GArray *runs = runs_of(story, from, end);
-	heading(story,
-	        "How it happens: the same events in another order, the checker accepts it");
+	heading(story, is_weak_order(story->f)
+	                       ? "How it happens: no order of the events turns the two round; one "
+	                         "thread may see the other's steps late"
+	                       : "How it happens: the same events in another order, the checker "
+	                         "accepts it");
 	if (from)
 		prose_add(story->prose, STYLE_DIM, witness_at(story, from - 1),
 		          "  First %s events in the order of the recording.",
@@ -368,6 +373,13 @@ static void tell_race_end(struct story *story)
 	const struct finding *f = story->f;
 	const struct trace *t = story->t;
 	const struct event *a = &t->events[f->first], *b = &t->events[f->second];
+	if (is_weak_order(f)) {
+		GString *text = g_string_new(NULL);
+		describe_weak_order(story->s, f, text);
+		prose_add(story->prose, STYLE_RACE, f->second, "  %s", text->str);
+		g_string_free(text, TRUE);
+		return;
+	}
 	prose_add(story->prose, STYLE_RACE, f->first,
 	          "  Now both are next, %s before %u and %s before %u: nothing decides who is "
 	          "first.",

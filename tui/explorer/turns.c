@@ -267,10 +267,7 @@ static void draw_line(const struct app *app, const struct witness_view *v,
 		pane_text(p, row, at + 3, STYLE_DIM, "the first, as recorded");
 	} else if (turn->kind == ROW_BOTH) {
 		pane_rule(pane_part(p, row, 0, 1, -1), 0, NULL);
-		pane_text(p, row, 2, STYLE_RACE,
-		          v->w.claim == CLAIM_DEADLOCK
-		                  ? " all are next, and each waits for another "
-		                  : " both are next: they race ");
+		pane_text(p, row, 2, STYLE_RACE, witness_claim_words(v));
 	} else {
 		uint32_t event = event_at(v, turn->begin);
 		GString *text = g_string_new(NULL);

@@ -235,12 +235,9 @@ static void open_trace(struct app *app, const struct tree *t, const struct tree_
 	ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
 	self[MAX(length, 0)] = '\0';
 	char *path = trace_of(t, r);
-	char *quoted_self = g_shell_quote(self), *quoted = g_shell_quote(path);
-	g_free(app->after_command);
-	app->after_command = g_strdup_printf("%s open %s", quoted_self, quoted);
+	char *words[] = { self, "open", "--", path, NULL };
+	app_run_after(app, g_strdupv(words));
 	app->after_is_heddle = true;
-	g_free(quoted_self);
-	g_free(quoted);
 	g_free(path);
 }
 

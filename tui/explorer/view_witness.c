@@ -122,7 +122,8 @@ static void make_rows(struct witness_view *v)
 			if (g_array_index(v->switches, struct context_switch, next).at == i &&
 			    !(race && i >= end)) /* either of the pair may go on */
 				add_row(v->rows, ROW_SWITCH, next);
-		if (race && i == end)
+		if (race ? i == end
+		         : v->w.claim == CLAIM_C11_RACE && i + 1 == v->w.events->len)
 			add_row(v->rows, ROW_BOTH, i);
 		add_row(v->rows, ROW_EVENT, i);
 		add_row(v->recorded, ROW_EVENT, i);
@@ -215,7 +216,7 @@ static void take_proof(struct app *app, struct witness_view *v, const struct fin
 	GString *lock = g_string_new(NULL);
 	v->finding = f;
 	prose_add(v->prose, STYLE_NONE, NONE, "✗ %sproved impossible (%s%s%s)",
-	          one_of_many ? "the first of the two places' pairs, others are open: " : "",
+	          one_of_many ? "these two accesses, one pair of the finding's: " : "",
 	          f->proof ? f->proof->method : "?", given ? ", given the " : "",
 	          given ? given : "");
 	prose_add(v->prose, STYLE_TEXT, NONE, "%s", "");
@@ -360,6 +361,18 @@ static void draw_switch(const struct app *app, const struct witness_view *v, str
 	g_string_free(text, TRUE);
 }
 
+const char *witness_claim_words(const struct witness_view *v)
+{
+	switch (v->w.claim) {
+	case CLAIM_DEADLOCK:
+		return " all are next, and each waits for another ";
+	case CLAIM_C11_RACE:
+		return " unordered by C11: they race ";
+	default:
+		return " both are next: they race ";
+	}
+}
+
 static void draw_row(const struct app *app, const struct witness_view *v, struct pane p,
                      int row, const struct row *what, bool is_new)
 {
@@ -373,10 +386,7 @@ static void draw_row(const struct app *app, const struct witness_view *v, struct
 		break;
 	case ROW_BOTH:
 		pane_rule(pane_part(p, row, 0, 1, -1), 0, NULL);
-		pane_text(p, row, 2, STYLE_RACE,
-		          v->w.claim == CLAIM_DEADLOCK
-		                  ? " all are next, and each waits for another "
-		                  : " both are next: they race ");
+		pane_text(p, row, 2, STYLE_RACE, witness_claim_words(v));
 		break;
 	case ROW_EVENT: {
 		GString *text = g_string_new(NULL);
@@ -462,7 +472,9 @@ void draw_witness_foot(const struct app *app, const struct witness_view *v, stru
 	bool both = g_array_index(v->rows, struct row, v->list.cursor).kind == ROW_BOTH;
 	GString *text = g_string_new(NULL);
 	g_string_append_printf(text, "after step %u of %u%s", step, v->w.events->len,
-	                       both ? ": both are next" : "");
+	                       !both                            ? ""
+	                       : v->w.claim == CLAIM_C11_RACE ? ": unordered (C11)"
+	                                                      : ": both are next");
 	stage_pane_draw(app, &v->stage, step, v->pair, text->str, p);
 	g_string_assign(text, " cut off: ");
 	stage_append_cut(&v->stage, text);

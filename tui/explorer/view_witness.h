@@ -68,6 +68,8 @@ void draw_witness_event(const struct app *app, const struct witness_view *v, str
 guint witness_view_cursor(const struct witness_view *v);
 /* "4 switches, 2 needed" */
 void append_switch_count(const struct witness_view *v, GString *out);
+/* What the schedule shows, as its line says it: the two race, each waits for another. */
+const char *witness_claim_words(const struct witness_view *v);
 /* Why the old thread does not go on, in as few words as half a screen has room for. */
 void append_switch_reason(const struct trace *t, const struct witness_view *v,
                           const struct context_switch *s, GString *out);

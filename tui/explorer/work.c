@@ -4,11 +4,8 @@
  */
 #include "tui/explorer/app.h"
 
-#include "engine/atomic/atomic.h"
-#include "engine/commute/cov.h"
-#include "engine/commute/rd2.h"
+#include "engine/detect/detectors.h"
 #include "engine/partial/rdit.h"
-#include "engine/predict/deadlock.h"
 #include "engine/witness/witness.h"
 
 #include <string.h>
@@ -197,144 +194,52 @@ static void start_analysis(struct app *app, enum analysis analysis)
 
 /* -- findings of other kinds ----------------------------------------------------------- */
 
-static void budget(const struct app *app, double *pair, double *total)
-{
-	*pair = app->options.budget_pair > 0 ? app->options.budget_pair : 1;
-	*total = app->options.budget_total > 0 ? app->options.budget_total : 5;
-}
-
-static struct report *find_deadlocks(struct job *job, const struct progress *progress,
-                                     struct error *error)
-{
-	struct race_options options;
-	race_options_init(&options);
-	return deadlocks_find(job_trace(job), &options, progress, error);
-}
-
-static bool may_deadlock(const struct trace *t)
-{
-	return t->objects_count > 1 && t->threads_count > 1;
-}
-
-static struct report *cycles(struct job *job, bool predict, const struct progress *progress,
-                             struct error *error)
-{
-	const struct app *app = job->context;
-	struct atomic_options options = { .predict = predict };
-	budget(app, &options.budget_pair, &options.budget_total);
-	struct atomic_model *m =
-	        atomic_model_for(job_trace(job), app->session->specs, NULL, progress);
-	struct report *report = m ? atomic_find(job_trace(job), m, &options, progress) : NULL;
-	if (m)
-		atomic_model_free(m);
-	if (report == NULL)
-		error_set(error, "", NULL, "cancelled");
-	return report;
-}
-
-static struct report *find_cycles(struct job *job, const struct progress *progress,
-                                  struct error *error)
-{
-	return cycles(job, false, progress, error);
-}
-
-/* A job of its own, for what happened is there at once and this takes its time.  The cycles
- * that happened come again with it, and are known. */
-static struct report *predict_cycles(struct job *job, const struct progress *progress,
-                                     struct error *error)
-{
-	return cycles(job, true, progress, error);
-}
-
-static bool may_have_units(const struct trace *t)
-{
-	return t->threads_count > 1;
-}
-
-/* Order violations and uses after free; with them the model, which the session keeps. */
-struct invocations {
-	struct model *model;
+/* A detector's work (the job's detail) and its report. */
+struct detector_job {
+	struct detection on;
 	struct report *report;
-};
-
-static struct report *find_violations(struct job *job, const struct progress *progress,
-                                      struct error *error)
-{
-	const struct app *app = job->context;
-	struct cov_options options = { 0 };
-	budget(app, &options.budget_pair, &options.budget_total);
-	struct invocations *both = job->data;
-	both->model = model_new(job_trace(job), app->session->specs, progress, error);
-	return both->model ? cov_find(both->model, &options, progress, error) : NULL;
-}
-
-static struct report *find_commutativity(struct job *job, const struct progress *progress,
-                                         struct error *error)
-{
-	const struct app *app = job->context;
-	struct rd2_options options = { 0 };
-	struct invocations *both = job->data;
-	both->model = model_new(job_trace(job), app->session->specs, progress, error);
-	return both->model ? rd2_find(both->model, &options, progress, error) : NULL;
-}
-
-static bool may_free(const struct trace *t)
-{
-	return t->instances_count > 0 || t->blocks_count > 0;
-}
-
-static bool has_instances(const struct trace *t)
-{
-	return t->instances_count > 0;
-}
-
-static const struct other {
-	const char *title;
-	bool (*applies)(const struct trace *t);
-	struct report *(*find)(struct job *job, const struct progress *progress,
-	                       struct error *error);
-	bool needs_specs;
-} others[] = {
-	{ "looking for deadlocks", may_deadlock, find_deadlocks, false },
-	{ "looking for order violations", may_free, find_violations, true },
-	{ "looking for commutativity races", has_instances, find_commutativity, true },
-	{ "looking for units that are not serializable", may_have_units, find_cycles, true },
-	{ "predicting cycles of units", may_have_units, predict_cycles, true },
 };
 
 static bool other_run(struct job *job, const struct progress *progress, struct error *error)
 {
-	struct invocations *both = job->data;
-	both->report = others[job->detail].find(job, progress, error);
-	return both->report != NULL;
+	struct detector_job *d = job->data;
+	d->report = detector_run((enum detector)job->detail, &d->on, progress, error);
+	return d->report != NULL;
 }
 
 static void other_done(struct job *job, bool good, const struct error *error)
 {
 	struct app *app = job->context;
-	struct invocations *both = job->data;
+	struct detector_job *d = job->data;
 	if (good && !app->jobs.closing) {
-		session_add_report(app->session, both->report, ANALYSIS_COUNT, true);
-		if (app->session->model == NULL) {
-			app->session->model = both->model;
-			both->model = NULL;
-		}
+		session_add_report(app->session, d->report, ANALYSIS_COUNT, true);
+		if (app->session->model == NULL)
+			app->session->model = g_steal_pointer(&d->on.model);
 		app_refresh(app);
 	} else {
-		report_free(both->report);
+		report_free(d->report);
 	}
-	model_free(both->model);
-	g_free(both);
+	model_free(d->on.model);
+	g_free(d);
+}
+
+static struct detection detection_of(const struct app *app)
+{
+	const struct app_options *o = &app->options;
+	return (struct detection){ .trace = app->session->trace,
+		                   .specs = app->session->specs,
+		                   .budget_pair = o->budget_pair > 0 ? o->budget_pair : 1,
+		                   .budget_total = o->budget_total > 0 ? o->budget_total : 5 };
 }
 
 static void start_others(struct app *app)
 {
-	for (size_t i = 0; i < G_N_ELEMENTS(others); i++) {
-		if (!others[i].applies(app_trace(app)) ||
-		    (others[i].needs_specs && app->session->specs == NULL))
+	for (int i = 0; i < DETECTOR_COUNT; i++) {
+		struct detector_job d = { .on = detection_of(app) };
+		if (!detector_applies((enum detector)i, &d.on))
 			continue;
-		struct job *job = job_new(app, others[i].title, (int)i);
-		job->data = g_new0(struct invocations, 1);
+		struct job *job = job_new(app, detector_title((enum detector)i), i);
+		job->data = g_memdup2(&d, sizeof d);
 		job->run = other_run;
 		job->done = other_done;
 		jobs_add(&app->jobs, job);

@@ -81,7 +81,7 @@ void lesson_free(struct lesson *l)
 	if (l == NULL)
 		return;
 	char *texts[] = { l->path,    l->folder,  l->name,   l->title,
-		          l->teaches, l->compile, l->record, l->explore };
+		          l->teaches, l->compile, l->record, l->explore, l->prints };
 	GPtrArray *lists[] = { l->sources, l->plain, l->fixed, l->specs, l->files, l->steps };
 	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
 		g_free(texts[i]);
@@ -200,6 +200,20 @@ static bool set_options(struct reader *r, const char *key, char **field, const c
 	return options_are_words(r, value) && set_text(r, key, field, value);
 }
 
+static bool set_pattern(struct reader *r, const char *key, char **field, const char *value)
+{
+	GError *trouble = NULL;
+	GRegex *regex = g_regex_new(value, 0, 0, &trouble);
+	if (regex == NULL) {
+		refuse(r, "give a regular expression, as in ^balance (100|150)$",
+		       "'%s' is none: %s", value, trouble->message);
+		g_error_free(trouble);
+		return false;
+	}
+	g_regex_unref(regex);
+	return set_text(r, key, field, value);
+}
+
 static bool head_key(struct reader *r, const char *key, const char *value)
 {
 	struct lesson *l = r->lesson;
@@ -221,6 +235,8 @@ static bool head_key(struct reader *r, const char *key, const char *value)
 		return set_options(r, key, &l->compile, value);
 	if (strcmp(key, "record") == 0)
 		return set_options(r, key, &l->record, value);
+	if (strcmp(key, "prints") == 0)
+		return set_pattern(r, key, &l->prints, value);
 	if (strcmp(key, "explore") == 0)
 		return set_options(r, key, &l->explore, value);
 	if (strcmp(key, "fix") == 0) {
@@ -238,7 +254,7 @@ static bool head_key(struct reader *r, const char *key, const char *value)
 	return refuse(
 	        r,
 	        "the head has title, teaches, order, source, plain, fixed, fix, spec, file, "
-	        "compile, record, explore; a step begins with '== TITLE'",
+	        "compile, record, explore, prints; a step begins with '== TITLE'",
 	        "there is no key '%s' in the head of a lesson", key);
 }
 

@@ -4,13 +4,20 @@
  */
 #include "tui/lesson/lesson.h"
 
+#include "engine/base/child.h"
+
 #include <errno.h>
 #include <glib/gstdio.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* A sample ends within a second; `timeout` says so when a command did not. */
+enum { RUN_SECONDS = 20, STATUS_TIMEOUT = 124 };
 
 /* -- the folder ---------------------------------------------------------------------------- */
 
@@ -197,24 +204,75 @@ GPtrArray *lesson_recipe(const struct lesson *l, bool mended)
 	return recipe;
 }
 
-/* `heddle` is this binary, wherever it is.  The status as a shell has it. */
+/* C-c is for the program that runs, not for the lesson; a program that writes without end fills no
+ * disk. */
+static void prepare_child(gpointer unused)
+{
+	enum { MOST_BYTES = 1 << 29 };
+	const struct rlimit files = { MOST_BYTES, MOST_BYTES };
+	setrlimit(RLIMIT_FSIZE, &files);
+	signal(SIGINT, SIG_DFL);
+	signal(SIGQUIT, SIG_DFL);
+	dup2(STDOUT_FILENO, STDERR_FILENO);
+}
+
+/* The words of a command, by `timeout`; `heddle` is this binary, wherever it is.  NULL-terminated,
+ * g_strfreev; NULL for words that are none. */
+static char **words_of(const char *command)
+{
+	char **argv = NULL, *limit = g_strdup_printf("%d", RUN_SECONDS);
+	char *self = g_file_read_link("/proc/self/exe", NULL);
+	GPtrArray *words = g_ptr_array_new();
+	const char *const before[] = { "timeout", "--foreground", "-k", "5", limit };
+	if (!g_shell_parse_argv(command, NULL, &argv, NULL)) {
+		g_ptr_array_unref(words);
+		g_free(limit);
+		g_free(self);
+		return NULL;
+	}
+	for (size_t i = 0; i < G_N_ELEMENTS(before); i++)
+		g_ptr_array_add(words, g_strdup(before[i]));
+	for (char **word = argv; *word; word++)
+		g_ptr_array_add(words, g_strdup(word == argv && self && strcmp(*word, "heddle") == 0
+		                                        ? self
+		                                        : *word));
+	g_ptr_array_add(words, NULL);
+	g_strfreev(argv);
+	g_free(limit);
+	g_free(self);
+	return (char **)g_ptr_array_free(words, FALSE);
+}
+
+/* A program that does not end is ended.  The status as a shell has it, that of `timeout` when the
+ * time was up; but there is no shell: the words of a lesson are a compiler's and a program's
+ * arguments. */
 static int run_in(const struct workshop *w, const char *command, GString *said)
 {
-	char *self = g_file_read_link("/proc/self/exe", NULL);
-	char *script = g_strdup_printf("heddle() { \"$0\" \"$@\"; }; exec 2>&1; %s", command);
-	char *argv[] = { "/bin/sh", "-c", script, self ? self : "heddle", NULL };
-	char *out = NULL;
+	char **argv = words_of(command), *out = NULL;
 	int status = 0;
-	bool ran = g_spawn_sync(w->folder, argv, NULL, G_SPAWN_DEFAULT, NULL, NULL, &out, NULL,
-	                        &status, NULL);
+	void (*interrupt)(int) = signal(SIGINT, SIG_IGN);
+	void (*quit)(int) = signal(SIGQUIT, SIG_IGN);
+	bool ran = argv && g_spawn_sync(w->folder, argv, NULL, G_SPAWN_SEARCH_PATH, prepare_child,
+	                                NULL, &out, NULL, &status, NULL);
+	signal(SIGINT, interrupt);
+	signal(SIGQUIT, quit);
 	if (out)
 		g_string_append(said, out);
 	g_free(out);
-	g_free(script);
-	g_free(self);
+	g_strfreev(argv);
 	if (!ran)
 		return 127;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* A program that was ended because it did not end, or by the student. */
+static const char *ended(int status)
+{
+	return status == STATUS_TIMEOUT || status == 128 + SIGKILL
+	               ? "did not end: does a thread wait for a lock that nobody releases, or "
+	                 "does a loop never stop?"
+	       : status == 128 + SIGINT ? "was interrupted"
+	                                : NULL;
 }
 
 static bool is_recording(const char *command)
@@ -234,7 +292,11 @@ bool workshop_make(struct workshop *w, GString *said, struct error *error)
 		int status = run_in(w, command, here);
 		bool bad = is_recording(command) ? status == 125 || status == 127 || status == 2
 		                                 : status != 0;
-		if (bad)
+		if (g_str_has_prefix(command, "heddle record"))
+			w->status = status;
+		if (ended(status))
+			good = error_set(error, command, NULL, "%s", ended(status));
+		else if (bad)
 			good = error_set(error, command,
 			                 is_recording(command)
 			                         ? "'heddle doctor' looks what is missing here"
@@ -275,11 +337,11 @@ bool workshop_edit(const struct workshop *w, struct error *error)
 	if (editor == NULL || *editor == '\0')
 		editor = "vi";
 	char *path = g_build_filename(w->folder, w->lesson->sources->pdata[0], NULL);
-	char *quoted = g_shell_quote(path);
-	char *command = g_strdup_printf("%s %s", editor, quoted);
-	int status = system(command);
-	g_free(command);
-	g_free(quoted);
+	/* The editor is the user's own command line; the lesson's file is its argument alone. */
+	char *script = g_strconcat(editor, " \"$1\"", NULL);
+	char *argv[] = { "/bin/sh", "-c", script, "heddle", path, NULL };
+	int status = child_run(argv, false);
+	g_free(script);
 	bool good =
 	        status == 0 || error_set(error, editor, "set EDITOR to one that is installed",
 	                                 "the editor ended with status %d",

@@ -6,12 +6,14 @@
  * Knows nothing of scheduling or of what is interposed.
  */
 #include <fcntl.h>
+#include <signal.h>
 #include <link.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "access.h"
@@ -100,10 +102,15 @@ static void keep_descriptor(long fd)
 }
 
 /* A descriptor of the log, to be closed, or -errno. */
+static int no_links(void)
+{
+	return strncmp(rt.config.log, "/proc/", 6) == 0 ? 0 : O_NOFOLLOW;
+}
+
 static long open_log(void)
 {
-	long fd = raw_syscall(SYS_openat, AT_FDCWD, (long)rt.config.log, O_WRONLY | O_CLOEXEC,
-	                      0, 0, 0);
+	long fd = raw_syscall(SYS_openat, AT_FDCWD, (long)rt.config.log,
+	                      O_WRONLY | O_CLOEXEC | no_links(), 0, 0, 0);
 	uint64_t file[2];
 	if (fd >= 0 || kept < 0 || !identify(kept, file) || file[0] != kept_file[0] ||
 	    file[1] != kept_file[1])
@@ -113,8 +120,8 @@ static long open_log(void)
 
 static struct log_header *map_header(int *error)
 {
-	long fd = raw_syscall(SYS_openat, AT_FDCWD, (long)rt.config.log, O_RDWR | O_CLOEXEC, 0,
-	                      0, 0);
+	long fd = raw_syscall(SYS_openat, AT_FDCWD, (long)rt.config.log,
+	                      O_RDWR | O_CLOEXEC | no_links(), 0, 0, 0);
 	long p = fd < 0 ? fd
 	                : raw_syscall(SYS_mmap, 0, LOG_HEADER, PROT_READ | PROT_WRITE,
 	                              MAP_SHARED, fd, 0);
@@ -179,18 +186,44 @@ static uint64_t slot_of(uint64_t sequence)
 	return sequence <= slots ? sequence : 1 + (sequence - 1) % slots;
 }
 
-/* Write a stream's chunk, as far as it is filled; 0 or an errno. */
-static int write_chunk(struct stream *s)
+/*
+ * A limit on the size of files (RLIMIT_FSIZE) is the program's, and so is the signal that tells
+ * of it: for our file neither.  Such a signal is the writing thread's own, so that one which
+ * was not pending before is ours.
+ */
+static const uint64_t size_signal = UINT64_C(1) << (SIGXFSZ - 1);
+struct size_limit {
+	uint64_t mask, pending;
+};
+
+static void limit_hold(struct size_limit *l)
 {
-	struct log_chunk *head = s->chunk;
+	raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (long)&size_signal, (long)&l->mask, 8, 0, 0);
+	l->pending = 0;
+	raw_syscall(SYS_rt_sigpending, (long)&l->pending, 8, 0, 0, 0, 0);
+}
+
+static void limit_release(const struct size_limit *l)
+{
+	static const struct timespec at_once;
+	if (!(l->pending & size_signal))
+		raw_syscall(SYS_rt_sigtimedwait, (long)&size_signal, 0, (long)&at_once, 8, 0,
+		            0);
+	raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&l->mask, 0, 8, 0, 0);
+}
+
+/* Write so many bytes of a chunk to its place; 0 or an errno. */
+static int write_bytes(const void *chunk, size_t bytes)
+{
+	const struct log_chunk *head = chunk;
+	struct size_limit limit;
 	long fd = open_log();
 	if (fd < 0)
 		return -fd;
 	uint64_t offset = log_chunk_offset(rt.config.flags, slot_of(head->sequence));
-	size_t bytes =
-	        rt.config.keep_bytes ? LOG_CHUNK : (char *)s->next - (char *)s->chunk + 8;
-	const char *from = s->chunk;
+	const char *from = chunk;
 	int error = 0;
+	limit_hold(&limit);
 	while (bytes > 0) {
 		long n = raw_syscall(SYS_pwrite64, fd, (long)from, bytes, offset, 0, 0);
 		if (n == -EINTR)
@@ -203,15 +236,50 @@ static int write_chunk(struct stream *s)
 		offset += n;
 		bytes -= n;
 	}
+	limit_release(&limit);
 	raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
 	return error;
 }
 
-/* What has been recorded so far goes to the file (the chunk goes on being filled). */
+/* Write a stream's chunk, as far as it is filled; 0 or an errno. */
+static int write_chunk(struct stream *s)
+{
+	return write_bytes(s->chunk, rt.config.keep_bytes
+	                                     ? LOG_CHUNK
+	                                     : (char *)s->next - (char *)s->chunk + 8);
+}
+
+/* Another thread's chunk: how far it is filled, its last word that is not zero tells. */
+static void flush_buffer(const char *chunk)
+{
+	const uint64_t *words = (const void *)chunk;
+	size_t used = LOG_CHUNK / sizeof(*words);
+	if (((const struct log_chunk *)(const void *)chunk)->magic != LOG_CHUNK_MAGIC)
+		return;
+	while (used > sizeof(struct log_chunk) / sizeof(*words) && words[used - 1] == 0)
+		used--;
+	used += used < LOG_CHUNK / sizeof(*words);
+	write_bytes(chunk, rt.config.keep_bytes ? LOG_CHUNK : used * sizeof(*words));
+}
+
+/*
+ * What has been recorded so far goes to the file (the chunks go on being filled).  In free mode
+ * every thread has one: without main's, which has the forks, no other would begin.
+ */
 void log_flush(void)
 {
-	if (rt.on && rt.stream.chunk && !rt.full)
-		write_chunk(&rt.stream);
+	if (!rt.on || rt.full)
+		return;
+	if (rt.config.flags & LOG_CONTROLLED) {
+		if (rt.stream.chunk)
+			write_chunk(&rt.stream);
+		return;
+	}
+	lock_chunks();
+	for (uint32_t i = 0; buffers && i < rt.config.buffer_chunks; i++)
+		if (buffer_used[i])
+			flush_buffer(buffers + (size_t)i * LOG_CHUNK);
+	unlock_chunks();
 }
 
 static char *find_buffer(void)

@@ -1,0 +1,170 @@
+/* streams.c - see streams.h. */
+#include "engine/base/streams.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LONGEST = 4 }; /* bytes of a character */
+
+struct guarded {
+	int fd;
+	char part[LONGEST]; /* the beginning of a character that has not come to its end */
+	size_t held;
+	GString *out; /* kept from one write to the next */
+};
+
+static struct guarded standard[] = { { .fd = STDOUT_FILENO }, { .fd = STDERR_FILENO } };
+static FILE *terminal; /* the first stdout; NULL: it is still in force */
+
+static bool write_all(int fd, const char *bytes, size_t length)
+{
+	while (length) {
+		ssize_t n = write(fd, bytes, length);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		bytes += n;
+		length -= (size_t)n;
+	}
+	return true;
+}
+
+/* Bytes from `at` on that can stay as they are. */
+static size_t plain_bytes(const char *at, const char *end)
+{
+	const char *from = at;
+	while (at < end && ((*at >= 0x20 && *at < 0x7f) || *at == '\n' || *at == '\t'))
+		at++;
+	return (size_t)(at - from);
+}
+
+static void append_unicode(GString *out, gunichar c)
+{
+	if (c >= 0x10000)
+		g_string_append_printf(out, "\\u%04x\\u%04x", 0xd800 + ((c - 0x10000) >> 10),
+		                       0xdc00 + ((c - 0x10000) & 0x3ff));
+	else
+		g_string_append_printf(out, "\\u%04x", c);
+}
+
+/* One character or broken byte at `at`; how many bytes.  0: its end is not there yet. */
+static size_t append_one(GString *out, const char *at, const char *end, bool last)
+{
+	gunichar c = g_utf8_get_char_validated(at, end - at);
+	if (c == (gunichar)-2 && !last)
+		return 0;
+	if (c == (gunichar)-1 || c == (gunichar)-2 || c < 0x20) {
+		bool line_end = *at == '\r' && at + 1 < end && at[1] == '\n';
+		if (*at == '\r' && at + 1 == end && !last)
+			return 0;
+		if (line_end)
+			g_string_append_c(out, '\r');
+		else
+			g_string_append_printf(out, "\\x%02X", (unsigned char)*at);
+		return 1;
+	}
+	size_t bytes = (size_t)(g_utf8_next_char(at) - at);
+	if (c == 0x7f || text_hidden(c))
+		append_unicode(out, c);
+	else
+		g_string_append_len(out, at, (gssize)bytes);
+	return bytes;
+}
+
+/* How far it came: what follows is the beginning of a character. */
+static size_t guard(GString *out, const char *bytes, size_t length, bool last)
+{
+	const char *at = bytes, *end = bytes + length;
+	while (at < end) {
+		size_t plain = plain_bytes(at, end);
+		g_string_append_len(out, at, (gssize)plain);
+		at += plain;
+		size_t one = at < end ? append_one(out, at, end, last) : 0;
+		if (one == 0)
+			break;
+		at += one;
+	}
+	return (size_t)(at - bytes);
+}
+
+static ssize_t write_guarded(void *cookie, const char *bytes, size_t length)
+{
+	struct guarded *g = cookie;
+	GString *joined = NULL;
+	const char *from = bytes;
+	size_t all = length;
+	if (g->held) {
+		joined = g_string_new_len(g->part, (gssize)g->held);
+		g_string_append_len(joined, bytes, (gssize)length);
+		from = joined->str;
+		all = joined->len;
+	}
+	g_string_truncate(g->out, 0);
+	size_t done = guard(g->out, from, all, false);
+	g->held = all - done;
+	memcpy(g->part, from + done, g->held);
+	if (joined)
+		g_string_free(joined, TRUE);
+	return write_all(g->fd, g->out->str, g->out->len) ? (ssize_t)length : 0;
+}
+
+static FILE *open_guarded(struct guarded *g)
+{
+	cookie_io_functions_t functions = { .write = write_guarded };
+	g->out = g_string_new(NULL);
+	return fopencookie(g, "w", functions);
+}
+
+void streams_guard(void)
+{
+	FILE *out = open_guarded(&standard[0]), *err = open_guarded(&standard[1]);
+	BUG_ON(terminal != NULL || out == NULL || err == NULL);
+	fflush(NULL);
+	setvbuf(out, NULL, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, 1 << 16);
+	setvbuf(err, NULL, _IONBF, 0);
+	terminal = stdout;
+	stdout = out;
+	stderr = err;
+}
+
+static bool finish(struct guarded *g)
+{
+	if (g->out == NULL || g->held == 0)
+		return true;
+	g_string_truncate(g->out, 0);
+	guard(g->out, g->part, g->held, true);
+	g->held = 0;
+	return write_all(g->fd, g->out->str, g->out->len);
+}
+
+bool streams_finish(void)
+{
+	fflush(stderr);
+	finish(&standard[1]);
+	return fflush(stdout) == 0 && !ferror(stdout) && finish(&standard[0]);
+}
+
+char *streams_guarded(const char *text)
+{
+	GString *out = g_string_new(NULL);
+	guard(out, text, strlen(text), true);
+	return g_string_free(out, FALSE);
+}
+
+FILE *streams_terminal(void)
+{
+	return terminal ? terminal : stdout;
+}
+
+void streams_put_data(const char *bytes, size_t length)
+{
+	if (isatty(STDOUT_FILENO)) {
+		fwrite(bytes, 1, length, stdout);
+		return;
+	}
+	fflush(stdout);
+	fwrite(bytes, 1, length, streams_terminal());
+	fflush(streams_terminal());
+}

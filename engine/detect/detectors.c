@@ -1,0 +1,126 @@
+/*
+ * detectors.c - see detectors.h: the analyses' own options, filled in alike for every caller.
+ */
+#include "engine/detect/detectors.h"
+
+#include "engine/atomic/atomic.h"
+#include "engine/commute/cov.h"
+#include "engine/commute/rd2.h"
+#include "engine/predict/deadlock.h"
+
+static struct report *find_deadlocks(struct detection *on, const struct progress *progress,
+                                     struct error *error)
+{
+	struct race_options options;
+	race_options_init(&options);
+	options.all_verdicts = on->all_verdicts;
+	return deadlocks_find(on->trace, &options, progress, error);
+}
+
+static bool may_deadlock(const struct trace *t)
+{
+	return t->objects_count > 0 && t->threads_count > 1;
+}
+
+static bool make_model(struct detection *on, const struct progress *progress,
+                       struct error *error)
+{
+	if (on->model == NULL)
+		on->model = model_new(on->trace, on->specs, progress, error);
+	return on->model != NULL;
+}
+
+/* Order violations, uses after free and after destruction among them. */
+static struct report *find_violations(struct detection *on, const struct progress *progress,
+                                      struct error *error)
+{
+	struct cov_options options = { .all_verdicts = on->all_verdicts,
+		                       .budget_pair = on->budget_pair,
+		                       .budget_total = on->budget_total };
+	return make_model(on, progress, error) ? cov_find(on->model, &options, progress, error)
+	                                       : NULL;
+}
+
+static bool may_free(const struct trace *t)
+{
+	return t->instances_count > 0 || t->blocks_count > 0;
+}
+
+static struct report *find_commutativity(struct detection *on, const struct progress *progress,
+                                         struct error *error)
+{
+	struct rd2_options options = { 0 };
+	return make_model(on, progress, error) ? rd2_find(on->model, &options, progress, error)
+	                                       : NULL;
+}
+
+static bool has_invocations(const struct trace *t)
+{
+	return t->instances_count > 0;
+}
+
+static struct report *cycles(struct detection *on, bool predict,
+                             const struct progress *progress, struct error *error)
+{
+	struct atomic_options options = { .predict = predict,
+		                          .budget_pair = on->budget_pair,
+		                          .budget_total = on->budget_total };
+	struct atomic_model *m = atomic_model_for(on->trace, on->specs, NULL, progress);
+	struct report *report = m ? atomic_find(on->trace, m, &options, progress) : NULL;
+	if (m)
+		atomic_model_free(m);
+	if (report == NULL)
+		error_set(error, "", NULL, "cancelled");
+	return report;
+}
+
+static struct report *find_cycles(struct detection *on, const struct progress *progress,
+                                  struct error *error)
+{
+	return cycles(on, false, progress, error);
+}
+
+/* The cycles that happened come again with those that can happen. */
+static struct report *predict_cycles(struct detection *on, const struct progress *progress,
+                                     struct error *error)
+{
+	return cycles(on, true, progress, error);
+}
+
+static bool may_have_units(const struct trace *t)
+{
+	return t->threads_count > 1;
+}
+
+static const struct {
+	const char *word, *title;
+	bool (*applies)(const struct trace *t);
+	struct report *(*find)(struct detection *on, const struct progress *progress,
+	                       struct error *error);
+} detectors[] = {
+#define DETECTOR(name, word, title, applies, find) { word, title, applies, find },
+#include "engine/detect/detectors.def"
+#undef DETECTOR
+};
+
+const char *detector_word(enum detector d)
+{
+	return detectors[d].word;
+}
+
+const char *detector_title(enum detector d)
+{
+	return detectors[d].title;
+}
+
+bool detector_applies(enum detector d, const struct detection *on)
+{
+	return (d == DETECTOR_DEADLOCKS || on->specs != NULL) &&
+	       detectors[d].applies(on->trace);
+}
+
+struct report *detector_run(enum detector d, struct detection *on,
+                            const struct progress *progress, struct error *error)
+{
+	return detectors[d].find(on, progress, error);
+}

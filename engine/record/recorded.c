@@ -1,0 +1,94 @@
+/* recorded.c - see recorded.h. */
+#include "engine/record/recorded.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LINE = 65, MOST_LINES = 4096 }; /* 64 hexadecimal digits and the end of the line */
+
+/* "DIGEST\n"; false when the program is not there. */
+static bool line_of(char *const *argv, char line[LINE + 1])
+{
+	char *found = strchr(argv[0], '/') ? g_strdup(argv[0]) : g_find_program_in_path(argv[0]);
+	char *path = found ? realpath(found, NULL) : NULL;
+	g_free(found);
+	if (path == NULL)
+		return false;
+	GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
+	g_checksum_update(sum, (const guchar *)path, (gssize)strlen(path) + 1);
+	for (char *const *word = argv + 1; *word; word++)
+		g_checksum_update(sum, (const guchar *)*word, (gssize)strlen(*word) + 1);
+	g_snprintf(line, LINE + 1, "%s\n", g_checksum_get_string(sum));
+	g_checksum_free(sum);
+	free(path);
+	return true;
+}
+
+static char *registry_path(void)
+{
+	return g_build_filename(g_get_user_state_dir(), "heddle", "recorded", NULL);
+}
+
+/* The lines; NULL where there are none, or somebody else could have written them. */
+static char *read_registry(const char *path)
+{
+	struct stat st;
+	char *text = NULL;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		return NULL;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+	    (st.st_mode & (S_IWGRP | S_IWOTH)) == 0 && st.st_size <= LINE * 2 * MOST_LINES) {
+		text = g_malloc0((gsize)st.st_size + 1);
+		if (read(fd, text, (size_t)st.st_size) < 0)
+			*text = '\0';
+	}
+	close(fd);
+	return text;
+}
+
+bool recorded_here(char *const *argv)
+{
+	char line[LINE + 1];
+	if (argv[0] == NULL || !line_of(argv, line))
+		return false;
+	char *path = registry_path(), *text = read_registry(path);
+	bool found = text && strstr(text, line) != NULL;
+	g_free(text);
+	g_free(path);
+	return found;
+}
+
+/* The later half stays. */
+static void shorten(const char *path)
+{
+	char *text = read_registry(path);
+	size_t length = text ? strlen(text) : 0, lines = length / LINE;
+	if (lines >= MOST_LINES)
+		file_write_whole(path, text + lines / 2 * LINE, length - lines / 2 * LINE,
+		                 NULL);
+	g_free(text);
+}
+
+void recorded_remember(char *const *argv)
+{
+	char line[LINE + 1];
+	if (argv[0] == NULL || recorded_here(argv) || !line_of(argv, line))
+		return;
+	char *path = registry_path(), *folder = g_path_get_dirname(path);
+	int fd = -1;
+	if (g_mkdir_with_parents(folder, 0700) == 0) {
+		shorten(path);
+		fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
+		          0600);
+	}
+	if (fd >= 0) {
+		(void)!write(fd, line, LINE);
+		close(fd);
+	}
+	g_free(folder);
+	g_free(path);
+}

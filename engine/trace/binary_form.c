@@ -1,0 +1,101 @@
+/*
+ * binary_form.c - the events of a binary trace against what the builder guarantees and the
+ * analyses rely on: a thread's life from its fork to its end or join, a block's from its alloc
+ * to its free.  Else orders between threads would lead back in time.
+ *
+ * Locks are not looked at: a trace in which two threads hold one is wrong, and harms nobody.
+ */
+#include "engine/trace/storage.h"
+
+struct life {
+	bool forked, started, over;
+};
+
+static const char *check_fork(const struct trace *t, struct life *lives, uint32_t e)
+{
+	const struct event *x = &t->events[e];
+	struct life *child = &lives[x->target];
+	if (x->target == x->thread || child->started)
+		return "a thread has an event before its fork";
+	if (child->forked)
+		return "a thread is forked twice";
+	if (t->threads[x->target].fork != e || t->threads[x->target].parent != x->thread)
+		return "the table of threads says otherwise of a fork";
+	child->forked = true;
+	return NULL;
+}
+
+static const char *check_block(const struct trace *t, uint32_t e)
+{
+	const struct event *x = &t->events[e];
+	const struct block *b = &t->blocks[x->target];
+	if (x->op == OP_ALLOC)
+		return b->alloc == e ? NULL : "the table of blocks says otherwise of an alloc";
+	/* Of several frees the first counts. */
+	return b->free <= e ? NULL : "the table of blocks says otherwise of a free";
+}
+
+static const char *check_event(const struct trace *t, struct life *lives, uint32_t e)
+{
+	const struct event *x = &t->events[e];
+	switch (x->op) {
+	case OP_FORK:
+		return check_fork(t, lives, e);
+	case OP_JOIN:
+		if (x->target == x->thread)
+			return "a thread waits for its own end";
+		lives[x->target].over = true;
+		return NULL;
+	case OP_END:
+		lives[x->thread].over = true;
+		return NULL;
+	case OP_ALLOC:
+	case OP_FREE:
+		return check_block(t, e);
+	default:
+		return NULL;
+	}
+}
+
+/* Events that the tables name are what the tables take them for. */
+static const char *check_named(const struct trace *t)
+{
+	for (uint64_t i = 0; i < t->threads_count; i++) {
+		uint32_t fork = t->threads[i].fork;
+		if (fork != NONE &&
+		    (t->events[fork].op != OP_FORK || t->events[fork].target != i))
+			return "the table of threads names an event that is no fork of it";
+	}
+	for (uint64_t i = 0; i < t->blocks_count; i++) {
+		uint32_t alloc = t->blocks[i].alloc, end = t->blocks[i].free;
+		if (alloc != NONE &&
+		    (t->events[alloc].op != OP_ALLOC || t->events[alloc].target != i))
+			return "the table of blocks names an event that is no alloc of it";
+		if (end != NONE && (t->events[end].op != OP_FREE || t->events[end].target != i))
+			return "the table of blocks names an event that is no free of it";
+		if (alloc != NONE && end != NONE && alloc > end)
+			return "a block is freed before it is allocated";
+	}
+	return NULL;
+}
+
+const char *binary_malformed(const struct trace *t, uint32_t *event)
+{
+	struct life *lives = g_new0(struct life, t->threads_count + 1);
+	const char *wrong = NULL;
+	uint32_t e = 0;
+	for (; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		struct life *own = &lives[x->thread];
+		if (G_UNLIKELY(own->over))
+			wrong = "a thread has an event after its end or join";
+		own->started = true;
+		if (G_UNLIKELY(!op_is_access(x->op)) && wrong == NULL)
+			wrong = check_event(t, lives, e);
+		if (G_UNLIKELY(wrong != NULL))
+			break;
+	}
+	g_free(lives);
+	*event = wrong ? e : NONE;
+	return wrong ? wrong : check_named(t);
+}

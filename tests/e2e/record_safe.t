@@ -1,0 +1,140 @@
+#!/bin/bash
+# record: the log is new, ours and not lost; a trace with recorded input is the user's alone; a
+# limit on the size of files ends the recording and nothing else.
+. tests/e2e/lib.sh
+heddle() { timeout 120 "$HEDDLE" "$@"; }
+cd "$scratch" || exit 1
+run heddle cc -g -O1 -pthread "$root/tests/e2e/programs/busy.c" -o busy
+is "$status" 0 "the program is built"
+
+# a trace that cannot be written: its log stays, and the message names it
+mkdir taken.hdl
+run heddle record -o taken.hdl -- ./busy 100
+is "$status" 125 "a folder is in the trace's place"
+is "$out" "sum 200" "the program has run"
+log=$(ls taken.hdl.log-* 2>/dev/null)
+like "$err" "kept in $log beside it, and opens as a trace" "the message names the log"
+run heddle info "$log"
+like "$out" "events +1[0-9]{3}$" "which has all of it"
+run heddle convert "$log" again.hdl
+is "$status" 0 "and becomes the trace"
+rm -f taken.hdl.log-*
+
+# neither a link nor a file that lies in the log's place is touched
+echo precious >victim
+run bash -c 'ln -s victim "link.hdl.log-$$"; exec "$0" record -o link.hdl -- ./busy 10' "$HEDDLE"
+is "$status $(cat victim)" "0 precious" "a link in the log's place is not followed"
+run heddle info link.hdl
+is "$status" 0 "the trace is there"
+run bash -c 'echo precious >"file.hdl.log-$$"; exec "$0" record -o file.hdl -- ./busy 10' "$HEDDLE"
+is "$status $(cat file.hdl.log-*)" "0 precious" "a file in the log's place stays"
+# nor is one in the place of a temporary file
+run bash -c 'echo precious >"again.txt.$$"; exec "$0" convert again.hdl again.txt' "$HEDDLE"
+is "$status $(cat again.txt.[0-9]*)" "0 precious" "a file beside a file that is written stays"
+is "$(ls again.txt.* | wc -l)" 1 "and nothing else is left beside it"
+
+# what came from outside is in the trace: it is the user's alone
+cat >reads.c <<'C'
+#include <stdio.h>
+#include <unistd.h>
+int main(void)
+{
+	char text[64];
+	long n = read(0, text, sizeof text);
+	printf("%ld\n", n);
+	return 0;
+}
+C
+umask 022
+run heddle cc -g -O1 reads.c -o reads
+printf hunter2-secret | heddle record -q -o secret.hdl -- ./reads >/dev/null 2>&1
+run heddle info secret.hdl
+like "$out" "recording-inputs" "the input was recorded"
+is "$(stat -c %a secret.hdl)" 600 "a trace with recorded input has mode 600"
+heddle convert secret.hdl secret.txt
+is "$(stat -c %a secret.txt)" 600 "so has its copy as text"
+heddle convert secret.hdl copy.hdl
+is "$(stat -c %a copy.hdl)" 600 "and as a binary trace"
+: >open.hdl
+chmod 666 open.hdl
+heddle convert secret.hdl open.hdl
+is "$(stat -c %a open.hdl)" 600 "and in the place of a file that all may read"
+is "$(stat -c %a again.hdl)" 644 "others are as the umask says"
+
+# a limit on the size of files: the program does not notice, heddle says so
+run bash -c 'ulimit -f 2500; exec timeout 120 "$0" record -o small.hdl -- ./busy 100000' "$HEDDLE"
+is "$out" "sum 200000" "the program's output is there under ulimit -f"
+is "$status" 125 "heddle's own status tells"
+like "$err" "[Ff]ile too large" "with the reason"
+run bash -c 'ulimit -f 1; exec timeout 120 "$0" convert again.hdl limited.txt' "$HEDDLE"
+is "$status" 2 "a conversion under ulimit -f fails"
+like "$err" "[Ff]ile too large" "with the reason"
+[ ! -e limited.txt ]
+ok $? "and leaves nothing"
+run bash -c 'ulimit -f 1; exec timeout 120 "$0" races again.hdl >/dev/null' "$HEDDLE"
+[ "$status" -lt 3 ]
+ok $? "others do not write, and do not end"
+rm -f small.hdl*
+
+# what the program is started with is as without heddle: a closed pipe ends it
+cat >pipes.c <<'C'
+#include <signal.h>
+#include <stdio.h>
+int main(void)
+{
+	struct sigaction pipe, size;
+	sigaction(SIGPIPE, NULL, &pipe);
+	sigaction(SIGXFSZ, NULL, &size);
+	printf("%d %d\n", pipe.sa_handler == SIG_IGN, size.sa_handler == SIG_IGN);
+	return 0;
+}
+C
+run heddle cc -g pipes.c -o pipes
+run heddle record -q -o pipes.hdl -- ./pipes
+is "$out" "0 0" "no signal is ignored that was not"
+run bash -c 'trap "" PIPE; exec "$0" record -q -o pipes.hdl -- ./pipes' "$HEDDLE"
+is "$out" "1 0" "one that was stays ignored"
+
+# the recorder dies, the program goes on: its log has what every thread did
+for mode in free controlled; do
+	timeout 60 "$HEDDLE" record --mode $mode -o orphan.hdl -- ./busy 500 orphan >orphan.out 2>&1
+	for _ in $(seq 300); do
+		grep -q sum orphan.out && break
+		sleep 0.1
+	done
+	sleep 0.1 # its end
+	log=$(ls orphan.hdl.log-* 2>/dev/null)
+	run heddle info "$log"
+	like "$out" "events +50[0-9]{2}$" "$mode mode: the log has the events of all threads"
+	rm -f orphan.hdl*
+done
+
+# a signal while the trace is made: the log stays, and the message says how to open it
+for times in 100000 400000 1600000; do
+	"$HEDDLE" record -q -o cut.hdl -- ./busy $times >/dev/null 2>cut.err &
+	pid=$!
+	while kill -0 $pid 2>/dev/null && ! grep -q 'cut\.hdl\.log-' /proc/$pid/maps 2>/dev/null; do
+		:
+	done
+	kill -TERM $pid 2>/dev/null
+	wait $pid
+	status=$?
+	[ "$status" = 143 ] && break
+	rm -f cut.hdl*
+done
+is "$status" 143 "a signal while the trace is made ends heddle"
+log=$(ls cut.hdl.log-* 2>/dev/null)
+like "$(cat cut.err)" "kept in $log beside it" "it says where the recording is"
+run heddle info "$log"
+like "$out" "events +[0-9]{6,}$" "which is whole"
+rm -f cut.hdl*
+
+# a file that is no whole program: the message is about it
+head -c 9000 busy >cut
+chmod +x cut
+run heddle record -o never.hdl -- ./cut
+is "$status" 125 "a program that is cut off"
+like "$err" "cut.*(before the recorder was in it|damaged|cannot start it)" "the message names it"
+unlike "$err" "never\.hdl" "and not the trace"
+is "$(ls never.hdl* 2>/dev/null | wc -l)" 0 "nothing is left"
+done_testing

@@ -1,0 +1,295 @@
+/*
+ * test_hostile_binary.c - binary traces made to deceive: every sum is right, and one value of
+ * one table leads out of it, or makes no trace of the events.  All are refused on opening.
+ */
+#include "engine/trace/formats.h"
+#include "engine/trace/index.h"
+#include "engine/trace/storage.h"
+#include "tests/support/suite.h"
+
+#include <check.h>
+#include <glib/gstdio.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char sample[] =
+        "#! heddle 1\n#! semaphore s 2\n#! object o dict\n#! atomic-set A x y\n#! stack U k\n"
+        "#! note seed 7\n"
+        "T|fork(U)|a.c:1\nT|alloc(p,8)|a.c:2\nT|w8(p)=5|a.c:3:4\nU|w4(p+4)=nil|a.c:4\n"
+        "U|enter(f)|a.c:5\nU|rmw(x)=1>2;acq|a.c:6\nU|leave(f)|a.c:7\nU|ubeg(u,A)|a.c:8\n"
+        "U|act(o.put,\"k\",1)=nil,2|a.c:9\nU|uend(u)|a.c:10\nT|miss(m,p,x)|9\nT|back(m)|9\n"
+        "T|take(s)|9\nT|snd(g)|9\nU|rcv(g)|9\nT|join(U)|9\nT|free(p)|9\nT|end()|9\n";
+
+/* The format's header and table of sections (docs/trace-binary.md). */
+enum { HEADER = 64, ENTRY = 56, SECTIONS_AT = 20, SUM_AT = 32, NAME = 24 };
+
+struct file {
+	char *bytes, *path;
+	gsize length;
+};
+
+static uint64_t word(const char *at)
+{
+	uint64_t w;
+	memcpy(&w, at, sizeof w);
+	return w;
+}
+
+static char *entry_of(const struct file *f, uint32_t i)
+{
+	uint32_t sections;
+	memcpy(&sections, f->bytes + SECTIONS_AT, sizeof sections);
+	return i < sections ? f->bytes + f->length - (size_t)ENTRY * (sections - i) : NULL;
+}
+
+static char *section(const struct file *f, const char *name, uint64_t *count)
+{
+	for (uint32_t i = 0; entry_of(f, i); i++) {
+		char *entry = entry_of(f, i);
+		if (strncmp(entry, name, NAME) != 0)
+			continue;
+		*count = word(entry + 40);
+		return f->bytes + word(entry + 32);
+	}
+	ck_abort_msg("no section %s", name);
+	return NULL;
+}
+
+static void right_sums(struct file *f)
+{
+	uint32_t sections;
+	memcpy(&sections, f->bytes + SECTIONS_AT, sizeof sections);
+	for (uint32_t i = 0; entry_of(f, i); i++) {
+		char *entry = entry_of(f, i);
+		uint32_t element;
+		memcpy(&element, entry + NAME, sizeof element);
+		uint64_t sum = trace_sum(f->bytes + word(entry + 32), element * word(entry + 40));
+		memcpy(entry + 48, &sum, sizeof sum);
+	}
+	memset(f->bytes + SUM_AT, 0, 8);
+	uint64_t sum = trace_sum(f->bytes, HEADER) +
+	               3 * trace_sum(entry_of(f, 0), (size_t)sections * ENTRY);
+	memcpy(f->bytes + SUM_AT, &sum, sizeof sum);
+}
+
+static struct file sample_file(void)
+{
+	struct file f;
+	struct error e;
+	f.path = g_strdup_printf("%s/heddle-hostile-%d.hdl", g_get_tmp_dir(), rand());
+	struct trace *t = trace_from_text("test.txt", sample, strlen(sample), NULL, &e);
+	ck_assert_msg(t != NULL, "%s", e.what);
+	ck_assert(trace_write(t, f.path, TRACE_BINARY, NULL, NULL, &e));
+	trace_close(t);
+	ck_assert(g_file_get_contents(f.path, &f.bytes, &f.length, NULL));
+	return f;
+}
+
+static struct trace *open_file(struct file *f, struct error *e)
+{
+	right_sums(f);
+	ck_assert(g_file_set_contents(f->path, f->bytes, (gssize)f->length, NULL));
+	return trace_open(f->path, NULL, NULL, e);
+}
+
+static void release(struct file *f)
+{
+	g_unlink(f->path);
+	g_free(f->path);
+	g_free(f->bytes);
+}
+
+/* One 32-bit field of every element in turn is set to a value that no table has. */
+static const struct field {
+	const char *table;
+	size_t element, offset;
+	uint32_t value;
+	bool sparse; /* at least one element has to be refused; else every one */
+} fields[] = {
+#define FIELD(table, type, member, value, sparse) \
+	{ #table, sizeof(type), offsetof(type, member), value, sparse }
+	FIELD(events, struct event, location, 0x7ffffff0, false),
+	FIELD(events, struct event, target, 0x7ffffff0, true),
+	FIELD(events, struct event, aux, 0x7ffffff0, true),
+	FIELD(variables, struct variable, name, 0x7ffffff0, false),
+	FIELD(variables, struct variable, block, 0x7ffffff0, false),
+	FIELD(wides, struct wide, first, 0x7ffffff0, false),
+	FIELD(wides, struct wide, first, 0xffffffff, false),
+	FIELD(wides, struct wide, count, 0x7ffffff0, false),
+	FIELD(wides, struct wide, count, 0, false),
+	FIELD(threads, struct thread, name, 0x7ffffff0, false),
+	FIELD(threads, struct thread, parent, 0x7ffffff0, false),
+	FIELD(threads, struct thread, fork, 0x7ffffff0, false),
+	FIELD(threads, struct thread, fork, 4, false), /* an event, and no fork */
+	FIELD(threads, struct thread, stack, 0x7ffffff0, false),
+	FIELD(objects, struct object, name, 0x7ffffff0, false),
+	FIELD(blocks, struct block, name, 0x7ffffff0, false),
+	FIELD(blocks, struct block, type, 0x7ffffff0, false),
+	FIELD(blocks, struct block, alloc, 0x7ffffff0, false),
+	FIELD(blocks, struct block, alloc, 4, false), /* an event, and no alloc */
+	FIELD(blocks, struct block, free, 0x7ffffff0, false),
+	FIELD(blocks, struct block, free, 1, false), /* its alloc */
+	FIELD(instances, struct instance, name, 0x7ffffff0, false),
+	FIELD(instances, struct instance, type, 0x7ffffff0, false),
+	FIELD(invocations, struct invocation_part, method, 0x7ffffff0, false),
+	FIELD(invocations, struct invocation_part, values, 0x7ffffff0, false),
+	FIELD(locations, struct location, name, 0x7ffffff0, false),
+	FIELD(locations, struct location, file, 0x7ffffff0, false),
+	FIELD(locations, struct location, function, 0x7ffffff0, false),
+	FIELD(locations, struct location, site, 0x7ffffff0, false),
+	FIELD(locations, struct location, module, 0x7ffffff0, false),
+	FIELD(locations, struct location, inlined, 0x7ffffff0, false),
+	FIELD(locations, struct location, inlined, 1, true), /* into itself */
+	FIELD(contexts, struct context, parent, 0x7ffffff0, false),
+	FIELD(contexts, struct context, function, 0x7ffffff0, false),
+	FIELD(contexts, struct context, call, 0x7ffffff0, false),
+	FIELD(atomic_sets, struct atomic_set, name, 0x7ffffff0, false),
+	FIELD(atomic_sets, struct atomic_set, members, 0x7ffffff0, false),
+	FIELD(atomic_sets, struct atomic_set, members, 1, false), /* a value, and no list */
+	FIELD(notes, struct note, key, 0x7ffffff0, false),
+	FIELD(notes, struct note, value, 0x7ffffff0, false),
+	FIELD(values, struct value, kind, 99, false),
+	FIELD(values, struct value, string, 0x7ffffff0, true),
+	FIELD(values, struct value, count, 0x7ffffff0, true),
+#undef FIELD
+#define WORDS(table, sparse) { #table, 4, 0, 0x7ffffff0, sparse }
+	WORDS(stacks, false),
+	WORDS(value_lists, false),
+	WORDS(messages, false),
+	WORDS(sites, false),
+	WORDS(string_offsets, false),
+#undef WORDS
+};
+
+START_TEST(values_out_of_range_are_refused)
+{
+	const struct field *field = &fields[_i];
+	struct file f = sample_file();
+	struct error e;
+	uint64_t count = 0, refused = 0;
+	char *table = section(&f, field->table, &count);
+	ck_assert_msg(count > 0, "the sample has no %s", field->table);
+	for (uint64_t i = 0; i < count; i++) {
+		char *at = table + i * field->element + field->offset, old[4];
+		memcpy(old, at, 4);
+		memcpy(at, &field->value, 4);
+		struct trace *t = open_file(&f, &e);
+		refused += t == NULL;
+		ck_assert_msg(t == NULL || field->sparse || memcmp(old, at, 4) == 0,
+		              "%s %u + %u = %u was taken", field->table, (unsigned)i,
+		              (unsigned)field->offset, field->value);
+		if (t) /* then nothing may lead out of it */
+			ck_assert(trace_need(t, INDEX_ALL, NULL));
+		trace_close(t);
+		memcpy(at, old, 4);
+	}
+	ck_assert_uint_gt(refused, 0);
+	release(&f);
+}
+END_TEST
+
+/* Bytes of an event: thread and operation. */
+START_TEST(events_out_of_range_are_refused)
+{
+	static const struct {
+		size_t offset, bytes;
+		uint32_t value;
+	} parts[] = {
+		{ offsetof(struct event, thread), 2, 0xfff0 },
+		{ offsetof(struct event, op), 1, 0xf0 },
+		{ offsetof(struct event, flags), 1, ORDER_SEQ_CST + 1 },
+	};
+	struct file f = sample_file();
+	struct error e;
+	uint64_t count;
+	char *events = section(&f, "events", &count);
+	for (size_t p = 0; p < G_N_ELEMENTS(parts); p++)
+		for (uint64_t i = 0; i < count; i++) {
+			char *at = events + i * sizeof(struct event) + parts[p].offset, old[2];
+			memcpy(old, at, parts[p].bytes);
+			memcpy(at, &parts[p].value, parts[p].bytes);
+			ck_assert_ptr_null(open_file(&f, &e));
+			memcpy(at, old, parts[p].bytes);
+		}
+	release(&f);
+}
+END_TEST
+
+/* Lists of names that have integers in them: they would be taken for strings. */
+START_TEST(lists_of_names_have_names)
+{
+	struct file f = sample_file();
+	struct error e;
+	uint64_t count, values;
+	char *lists = section(&f, "value_lists", &count), *table = section(&f, "values", &values);
+	uint32_t integer = 0, refused = 0;
+	for (uint32_t i = 0; i < values; i++)
+		if (((struct value *)(void *)table)[i].kind == V_INT)
+			integer = i;
+	ck_assert_uint_ne(integer, 0);
+	for (uint64_t i = 0; i < count; i++) {
+		uint32_t old;
+		memcpy(&old, lists + 4 * i, 4);
+		memcpy(lists + 4 * i, &integer, 4);
+		struct trace *t = open_file(&f, &e);
+		refused += t == NULL;
+		trace_close(t);
+		memcpy(lists + 4 * i, &old, 4);
+	}
+	ck_assert_uint_eq(refused, 5); /* x y of the set; A of ubeg; p x of miss */
+	release(&f);
+}
+END_TEST
+
+/* Two events change places: of all that still is a trace, no order leads back in time. */
+START_TEST(orders_never_lead_back)
+{
+	struct file f = sample_file();
+	struct error e;
+	uint64_t count, refused = 0;
+	char *events = section(&f, "events", &count);
+	for (uint64_t i = 0; i < count; i++)
+		for (uint64_t j = 0; j < i; j++) {
+			struct event *x = (struct event *)(void *)events, a = x[i];
+			x[i] = x[j];
+			x[j] = a;
+			struct trace *t = open_file(&f, &e);
+			refused += t == NULL;
+			if (t)
+				ck_assert(trace_need(t, INDEX_ALL, NULL));
+			for (uint64_t k = 0; t && k < t->index->must_count; k++)
+				ck_assert_uint_lt(t->index->must[k].before,
+				                  t->index->must[k].after);
+			trace_close(t);
+			x[j] = x[i];
+			x[i] = a;
+		}
+	ck_assert_uint_gt(refused, 20);
+	release(&f);
+}
+END_TEST
+
+/* Found by mutation: T1's fork of main's thread, after 141 events of it. */
+START_TEST(fork_of_a_thread_that_has_run)
+{
+	struct error e;
+	ck_assert_ptr_null(trace_open("tests/unit/data/fork-of-a-running-thread.hdl", NULL, NULL,
+	                              &e));
+	ck_assert(strstr(e.what, "before its fork") != NULL);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("hostile binary");
+	TCase *c = tcase_create("hostile binary");
+	tcase_set_timeout(c, 120);
+	tcase_add_loop_test(c, values_out_of_range_are_refused, 0, G_N_ELEMENTS(fields));
+	tcase_add_test(c, events_out_of_range_are_refused);
+	tcase_add_test(c, lists_of_names_have_names);
+	tcase_add_test(c, orders_never_lead_back);
+	tcase_add_test(c, fork_of_a_thread_that_has_run);
+	suite_add_tcase(s, c);
+	return suite_run(s);
+}

@@ -1,0 +1,170 @@
+/*
+ * judge.c - is a student's program right?  A recording that has no race left proves little: the
+ * locks may be gone, the work, or the end of the program.  So its output is looked at, under
+ * many schedules, and exploration looks for one that goes wrong.
+ */
+#include "tui/lesson/lesson.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *word(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+	return text ? text : "";
+}
+
+/* The JSON that `heddle COMMAND ... -- ./PROGRAM` prints in the folder; NULL: it could not be
+ * run, or did not end. */
+static json_t *ask(const struct workshop *w, const char *const *command)
+{
+	char *self = g_file_read_link("/proc/self/exe", NULL);
+	char *program = lesson_program(w->lesson), *run = g_strconcat("./", program, NULL);
+	GPtrArray *argv = g_ptr_array_new();
+	char *out = NULL;
+	json_t *answer = NULL;
+	const char *const before[] = { "timeout", "-k", "5", "90", self ? self : "heddle" };
+	const char *const after[] = { "--format", "json", "--", run, NULL };
+	for (size_t i = 0; i < G_N_ELEMENTS(before); i++)
+		g_ptr_array_add(argv, (char *)before[i]);
+	for (; *command; command++)
+		g_ptr_array_add(argv, (char *)*command);
+	for (size_t i = 0; i < G_N_ELEMENTS(after); i++)
+		g_ptr_array_add(argv, (char *)after[i]);
+	if (g_spawn_sync(w->folder, (char **)argv->pdata, NULL,
+	                 G_SPAWN_SEARCH_PATH | G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL, &out,
+	                 NULL, NULL, NULL))
+		answer = json_loads(out, JSON_DISABLE_EOF_CHECK, NULL);
+	g_free(out);
+	g_ptr_array_unref(argv);
+	g_free(run);
+	g_free(program);
+	g_free(self);
+	return answer;
+}
+
+static bool prints_right(const struct lesson *l, const char *line)
+{
+	return l->prints == NULL || g_regex_match_simple(l->prints, line, 0, 0);
+}
+
+/* The last line that the program printed; heddle's own words begin with its name. */
+static char *last_line(const GString *said)
+{
+	char **lines = g_strsplit(said->str, "\n", -1);
+	const char *last = "";
+	for (char **line = lines; *line; line++)
+		if (**line && !g_str_has_prefix(*line, "heddle:"))
+			last = *line;
+	char *copy = g_strdup(last);
+	g_strfreev(lines);
+	return copy;
+}
+
+static bool refuse_line(const struct lesson *l, const char *line, GString *why)
+{
+	if (*line == '\0')
+		g_string_append(why, "the program prints nothing");
+	else
+		g_string_append_printf(why, "the program prints '%s'", line);
+	g_string_append_printf(why, ", and a right one prints what matches '%s'", l->prints);
+	return false;
+}
+
+static bool judge_recording(const struct workshop *w, const GString *said, GString *why)
+{
+	char *line = last_line(said);
+	bool right = true;
+	if (w->status != 0) {
+		g_string_append_printf(
+		        why, "the program ended with status %d%s", w->status,
+		        w->status == 134 ? ": it aborted, or no thread could go on" : "");
+		right = false;
+	} else if (!prints_right(w->lesson, line)) {
+		right = refuse_line(w->lesson, line, why);
+	}
+	g_free(line);
+	return right;
+}
+
+/* "strategy pct, seed 3": makes the outcome come again. */
+static void append_schedule(const json_t *outcome, GString *why)
+{
+	g_string_append_printf(why, " (heddle record --strategy %s", word(outcome, "strategy"));
+	static const char *const numbers[] = { "depth", "steps", "seed" };
+	for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {
+		const json_t *number = json_object_get(outcome, numbers[i]);
+		if (number)
+			g_string_append_printf(why, " --%s %" JSON_INTEGER_FORMAT, numbers[i],
+			                       json_integer_value(number));
+	}
+	g_string_append_c(why, ')');
+}
+
+static bool judge_schedules(const struct workshop *w, GString *why)
+{
+	static const char *const command[] = { "shake", "-q", "-n", "60", NULL };
+	json_t *answer = ask(w, command), *outcome;
+	bool right = answer != NULL;
+	size_t i;
+	if (!right)
+		g_string_append(why, "under some schedules the program does not end");
+	json_array_foreach(json_object_get(answer, "outcomes"), i, outcome)
+	{
+		bool ended = strcmp(word(outcome, "end"), "exit status 0") == 0;
+		if (!right || (ended && prints_right(w->lesson, word(outcome, "line"))))
+			continue;
+		g_string_append(why, "under another schedule ");
+		if (ended)
+			refuse_line(w->lesson, word(outcome, "line"), why);
+		else
+			g_string_append_printf(why, "it ends so: %s", word(outcome, "end"));
+		append_schedule(outcome, why);
+		right = false;
+	}
+	json_decref(answer);
+	return right;
+}
+
+static void append_locations(const json_t *finding, GString *why)
+{
+	size_t i;
+	json_t *place;
+	json_array_foreach(json_object_get(finding, "locations"), i, place)
+	        g_string_append_printf(why, "%s%s", i ? ", " : " at ",
+	                               json_string_value(place) ? json_string_value(place)
+	                                                        : "?");
+}
+
+/* A program too large for it is right as far as it got. */
+static bool judge_exploration(const struct workshop *w, GString *why)
+{
+	static const char *const command[] = { "explore", "-q", "--budget", "5", NULL };
+	json_t *answer = ask(w, command);
+	const json_t *error = json_array_get(json_object_get(answer, "errors"), 0),
+	             *race = json_array_get(json_object_get(answer, "races"), 0);
+	if (error) {
+		char **story = g_strsplit(word(error, "story"), "\n", -1);
+		g_string_append_printf(why, "a schedule still ends in an error: %s",
+		                       word(error, "kind"));
+		append_locations(error, why);
+		for (char **line = story; *line && **line; line++)
+			g_string_append_printf(why, "; %s", *line);
+		g_strfreev(story);
+	} else if (race) {
+		g_string_append_printf(why, "there is a data race on %s",
+		                       word(race, "variable"));
+		append_locations(race, why);
+	}
+	bool right = error == NULL && race == NULL;
+	json_decref(answer);
+	return right;
+}
+
+bool workshop_judge(const struct workshop *w, const GString *said, GString *why)
+{
+	return judge_recording(w, said, why) && judge_schedules(w, why) &&
+	       judge_exploration(w, why);
+}
