@@ -123,6 +123,8 @@ EXPORT unsigned sleep(unsigned seconds)
 	if (!t || !rt.controlled)
 		return REAL(sleep)(seconds);
 	uint64_t left = sleep_for(t, seconds * 1000000000ull, LOG_CALL_sleep, CALLER());
+	if (left)
+		errno = EINTR;
 	return (unsigned)((left + 999999999) / 1000000000); /* as the C library rounds it: up */
 }
 EXPORT int usleep(useconds_t microseconds)

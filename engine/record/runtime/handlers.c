@@ -214,6 +214,8 @@ void handlers_run(struct thread *t)
 bool handler_given(struct thread *t, int number, bool within)
 {
 	struct kept_arrival k = { .a.number = number };
+	if (rt.replay)
+		replay_call(t); /* by then the signal has been sent, if a thread sends it */
 	bool came = take(t, number, &k);
 	for (uint32_t i = 0; !came && i < MAX_THREADS && i < rt.thread_count; i++)
 		came = rt.threads[i] && take(rt.threads[i], number, &k);

@@ -139,9 +139,11 @@ static int clone_sharing(struct thread *t, int (*function)(void *), void *stack,
 	log_note("fork", "the child is not recorded");
 	sched_point(t);
 	sched_leave(t);
+	uint32_t depth = t->depth;
 	int pid = REAL(clone)(function, stack, flags | CLONE_VFORK, argument, more[0], more[1],
 	                      more[2]);
 	int error = errno;
+	t->depth = depth; /* the child need not have returned from its functions */
 	sched_rejoin(t);
 	errno = error;
 	return pid;
