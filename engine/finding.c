@@ -22,6 +22,12 @@ static const char *const rule_texts[] = {
 #undef RULE
 };
 
+static const char *const wait_words[] = {
+#define WAIT(name, word) word,
+	WAITS_FOR(WAIT)
+#undef WAIT
+};
+
 const char *finding_kind_word(enum finding_kind kind)
 {
 	return kind_words[kind];
@@ -30,6 +36,11 @@ const char *finding_kind_word(enum finding_kind kind)
 const char *verdict_word(enum verdict verdict)
 {
 	return verdict_words[verdict];
+}
+
+const char *wait_for_word(enum wait_for what)
+{
+	return wait_words[what];
 }
 
 const char *step_rule_text(enum step_rule rule)
@@ -105,6 +116,25 @@ GArray *finding_claimed(const struct finding *f)
 	return events;
 }
 
+static void append_thread(const struct trace *t, uint32_t thread, GString *out)
+{
+	const char *name = trace_thread_name(t, thread);
+
+	append_escaped(out, name, strlen(name));
+}
+
+void append_wait(const struct trace *t, const struct wait *w, GString *out)
+{
+	append_thread(t, t->events[w->event].thread, out);
+	g_string_append_printf(out, " waits for %s ",
+	                       w->what == WAIT_JOIN ? "the end of" : wait_for_word(w->what));
+	trace_append_operand(t, w->event, out);
+	if (w->holder != NONE) {
+		g_string_append(out, ", held by ");
+		append_thread(t, w->holder, out);
+	}
+}
+
 void finding_free(struct finding *f)
 {
 	if (f == NULL)
@@ -124,6 +154,7 @@ void finding_free(struct finding *f)
 	free_array(f->units);
 	free_array(f->edges);
 	free_array(f->requests);
+	free_array(f->waits);
 	g_free(f);
 }
 

@@ -14,7 +14,10 @@
 	KIND(ORDER_VIOLATION, "order-violation") \
 	KIND(USE_AFTER_FREE, "use-after-free") \
 	KIND(ATOMIC_SET_VIOLATION, "atomic-set-violation") \
-	KIND(DEADLOCK, "deadlock")
+	KIND(DEADLOCK, "deadlock") \
+	KIND(STUCK, \
+	     "stuck") /* somebody waits for ever, and no circle of locks is the cause */ \
+	KIND(LOCK_MISUSE, "lock-misuse")
 #define VERDICTS(VERDICT) \
 	VERDICT(CANDIDATE, "candidate") \
 	VERDICT(RACE, "race") \
@@ -98,6 +101,25 @@ struct cycle_edge {
 	uint32_t set; /* index into the finding's sets */
 };
 
+/* What a thread waits for that cannot go on; word in JSON and on the screen. */
+#define WAITS_FOR(WAIT) \
+	WAIT(LOCK, "lock") \
+	WAIT(CONDITION, "condition") \
+	WAIT(SEMAPHORE, "semaphore") \
+	WAIT(JOIN, "join") \
+	WAIT(BARRIER, "barrier")
+enum wait_for {
+#define WAIT(name, word) WAIT_##name,
+	WAITS_FOR(WAIT)
+#undef WAIT
+};
+const char *wait_for_word(enum wait_for what);
+struct wait {
+	uint32_t event; /* a want, or a request that can block so */
+	enum wait_for what;
+	uint32_t holder; /* of the lock: a thread; or NONE */
+};
+
 struct finding {
 	enum finding_kind kind;
 	enum verdict verdict;
@@ -123,8 +145,11 @@ struct finding {
 	GArray *units; /* struct cycle_unit */
 	GArray *edges; /* struct cycle_edge */
 	/* deadlocks: the requests, one for each thread on the cycle */
-	GArray *requests; /* uint32_t: acquire events */
+	GArray *requests; /* uint32_t: acquire events, or wants where it happened */
+	GArray *waits;    /* struct wait, those of the requests first; or NULL */
 };
+/* "T1 waits for lock m, held by T2" */
+void append_wait(const struct trace *t, const struct wait *wait, GString *out);
 /* A finding owned by the caller; finding_free. */
 struct finding *finding_new(enum finding_kind kind, uint32_t first, uint32_t second);
 void finding_free(struct finding *finding);

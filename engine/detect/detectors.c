@@ -7,6 +7,7 @@
 #include "engine/commute/cov.h"
 #include "engine/commute/rd2.h"
 #include "engine/predict/deadlock.h"
+#include "engine/predict/stuck.h"
 
 static struct report *find_deadlocks(struct detection *on, const struct progress *progress,
                                      struct error *error)
@@ -19,7 +20,27 @@ static struct report *find_deadlocks(struct detection *on, const struct progress
 
 static bool may_deadlock(const struct trace *t)
 {
-	return t->objects_count > 0 && t->threads_count > 1;
+	return t->objects_count > 0;
+}
+
+/* Deadlocks that happened are those of DEADLOCKS, too; here they come at once. */
+static struct report *find_ending(struct detection *on, const struct progress *progress,
+                                  struct error *error)
+{
+	struct report *r = report_new(on->trace, "ending");
+	GPtrArray *stuck = stuck_find(on->trace);
+
+	for (guint i = 0; i < stuck->len; i++)
+		report_add(r, stuck->pdata[i]);
+	g_ptr_array_free(stuck, TRUE);
+	r->complete = true;
+	report_finish(r);
+	return r;
+}
+
+static bool any(const struct trace *t)
+{
+	return t->events_count > 0;
 }
 
 static bool make_model(struct detection *on, const struct progress *progress,
@@ -115,7 +136,7 @@ const char *detector_title(enum detector d)
 
 bool detector_applies(enum detector d, const struct detection *on)
 {
-	return (d == DETECTOR_DEADLOCKS || on->specs != NULL) &&
+	return (d == DETECTOR_DEADLOCKS || d == DETECTOR_ENDING || on->specs != NULL) &&
 	       detectors[d].applies(on->trace);
 }
 

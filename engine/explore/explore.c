@@ -5,6 +5,7 @@
 
 #include "engine/base/file.h"
 #include "engine/record/interpose.h"
+#include "engine/trace/ending.h"
 #include "engine/trace/formats.h"
 
 #include <errno.h>
@@ -273,11 +274,35 @@ static struct explore_error *error_like(struct exploration *x, const struct expl
 	return &g_array_index(errors, struct explore_error, errors->len - 1);
 }
 
+/* In the trace, for whoever opens it by itself. */
+static void note_ending(struct trace *t, const struct explore_run *r)
+{
+	static const uint8_t endings[EXPLORE_END_COUNT] = {
+		[EXPLORE_FINE] = ENDING_EXIT,
+		[EXPLORE_STATUS] = ENDING_EXIT,
+		[EXPLORE_SIGNAL] = ENDING_SIGNAL,
+		[EXPLORE_DEADLOCK] = ENDING_STUCK,
+		[EXPLORE_BLOCKED] = ENDING_STUCK,
+		[EXPLORE_CHECK] = ENDING_CHECK,
+		[EXPLORE_USE_AFTER_FREE] = ENDING_ERROR,
+		[EXPLORE_SPECIFICATION] = ENDING_ERROR,
+		[EXPLORE_CUT] = ENDING_CUT,
+		[EXPLORE_DIVERGED] = ENDING_CUT,
+	};
+	enum ending_kind kind = (enum ending_kind)endings[r->end];
+	char *text = kind == ENDING_ERROR
+	                     ? g_strdup_printf("%s: %s", explore_end_word(r->end), r->story)
+	                     : g_strdup(r->story);
+	trace_note_ending(t, kind, r->status, text);
+	g_free(text);
+}
+
 static bool save(struct exploration *x, struct explore_run *r, struct error *error)
 {
 	if (x->options->save == NULL)
 		return true;
 	r->trace = g_strdup_printf("%s.run%u.hdl", x->options->save, x->run);
+	note_ending(x->trace, r);
 	return trace_write(x->trace, r->trace, TRACE_BINARY, NULL, NULL, error);
 }
 

@@ -15,10 +15,13 @@ static int by_name(const void *a, const void *b)
  * each cycle in the code. */
 static void take_deadlock(struct exploration *x, const struct finding *f)
 {
+	uint32_t request = NONE;
 	GString *threads = g_string_new(NULL);
 	char **places = g_new0(char *, f->requests->len + 1);
 	for (guint i = 0; i < f->requests->len; i++) {
 		uint32_t e = g_array_index(f->requests, uint32_t, i);
+		if (request == NONE && !op_wants(x->trace->events[e].op))
+			request = e; /* a want is no step of a run */
 		places[i] = g_strdup(trace_location_name(x->trace, e));
 		g_string_append_printf(threads, "%s%s", i ? " and " : "",
 		                       trace_thread_name(x->trace, x->trace->events[e].thread));
@@ -26,13 +29,12 @@ static void take_deadlock(struct exploration *x, const struct finding *f)
 	qsort(places, f->requests->len, sizeof *places, by_name);
 	char *key = g_strjoinv(" ", places);
 	g_strfreev(places);
-	if (!g_hash_table_add(x->errors, key)) {
+	if (!g_hash_table_add(x->errors, key) || request == NONE) {
 		g_string_free(threads, TRUE);
 		return;
 	}
 	struct seed *s = seed_new(x, (const uint32_t *)f->witness->data,
-	                          f->witness->len - f->requests->len,
-	                          g_array_index(f->requests, uint32_t, 0));
+	                          f->witness->len - f->requests->len, request);
 	s->flip = g_strdup_printf("%s each want a lock that the next one holds", threads->str);
 	s->thread = g_string_free(threads, FALSE);
 	s->variable = g_strdup("");

@@ -14,6 +14,7 @@
 #include "engine/predict/lock_order.h"
 #include "engine/predict/predict_private.h"
 #include "engine/predict/smt.h"
+#include "engine/predict/stuck.h"
 #include "engine/witness/check.h"
 
 #include <stdlib.h>
@@ -69,13 +70,13 @@ static int number_compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void add_request(struct search *s, uint32_t e, uint32_t held)
+static void add_request(struct search *s, uint32_t e, bool exclusive, uint32_t held)
 {
 	const struct event *x = &s->t->events[e];
 	struct want new = { .thread = x->thread,
 		            .lock = x->target,
 		            .site = s->t->locations[x->location].site,
-		            .exclusive = x->op == OP_ACQ,
+		            .exclusive = exclusive,
 		            .held = held };
 	uint32_t key_numbers[] = { new.thread, new.lock, new.site, new.exclusive, new.held };
 	GBytes *key = bytes_of(key_numbers, G_N_ELEMENTS(key_numbers));
@@ -106,17 +107,52 @@ static void drop_held(const struct trace *t, GArray *held, uint32_t release)
 	}
 }
 
-static void collect_acquire(struct search *s, uint32_t e, GArray *held, uint32_t set)
+/* A request under the locks held: an edge of the lock order from the last of them.  (An acquire
+ * of that one under those before was an edge, too, try or not.) */
+static void collect_request(struct search *s, uint32_t e, bool exclusive, const GArray *held,
+                            uint32_t set)
 {
 	struct lock_edge edge = { .wanted = s->t->events[e].target };
 
-	if (held->len > 0) {
-		add_request(s, e, set);
-		/* Who held more when it took the last one wanted that one, too. */
-		edge.held = s->t->events[g_array_index(held, uint32_t, held->len - 1)].target;
-		g_array_append_val(s->edges, edge);
+	if (held->len == 0)
+		return;
+	if (event_is_request(&s->t->events[e]))
+		add_request(s, e, exclusive, set);
+	edge.held = s->t->events[g_array_index(held, uint32_t, held->len - 1)].target;
+	g_array_append_val(s->edges, edge);
+}
+
+static bool holds_at_end(const struct trace *t, const GArray *held, uint32_t lock, enum op op)
+{
+	for (guint i = 0; i < held->len; i++) {
+		const struct event *x = &t->events[g_array_index(held, uint32_t, i)];
+
+		if (x->target == lock && x->op == op)
+			return true;
 	}
-	g_array_append_val(held, e);
+	return false;
+}
+
+/*
+ * The waits that had not ended with the recording.  Their mode is not recorded: exclusive where
+ * readers alone kept the thread waiting, otherwise shared is assumed, which less excludes.
+ */
+static void collect_wants(struct search *s, GArray *const *held, const uint32_t *sets,
+                          const GArray *wants)
+{
+	const struct trace *t = s->t;
+
+	for (guint i = 0; i < wants->len; i++) {
+		uint32_t e = g_array_index(wants, uint32_t, i);
+		const struct event *x = &t->events[e];
+		bool readers = false, writer = false;
+
+		for (uint32_t u = 0; u < t->threads_count; u++) {
+			readers |= holds_at_end(t, held[u], x->target, OP_RACQ);
+			writer |= holds_at_end(t, held[u], x->target, OP_ACQ);
+		}
+		collect_request(s, e, readers && !writer, held[x->thread], sets[x->thread]);
+	}
 }
 
 static void collect_requests(struct search *s)
@@ -124,20 +160,28 @@ static void collect_requests(struct search *s)
 	const struct trace *t = s->t;
 	GArray **held = g_new0(GArray *, t->threads_count + 1); /* acquires */
 	uint32_t *sets = g_new0(uint32_t, t->threads_count + 1);
+	GArray *wants = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 
 	for (uint32_t u = 0; u < t->threads_count; u++)
 		held[u] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
 
+		if (x->op == OP_WANT)
+			g_array_append_val(wants, e);
 		if (event_inert(x) || !(op_acquires(x->op) || op_releases(x->op)))
 			continue;
-		if (op_acquires(x->op))
-			collect_acquire(s, e, held[x->thread], sets[x->thread]);
-		else
+		if (op_acquires(x->op)) {
+			collect_request(s, e, x->op == OP_ACQ, held[x->thread],
+			                sets[x->thread]);
+			g_array_append_val(held[x->thread], e);
+		} else {
 			drop_held(t, held[x->thread], e);
+		}
 		sets[x->thread] = lockset_moved(s->locksets, sets[x->thread], x);
 	}
+	collect_wants(s, held, sets, wants);
+	g_array_free(wants, TRUE);
 	for (uint32_t u = 0; u < t->threads_count; u++)
 		g_array_free(held[u], TRUE);
 	g_free(held);
@@ -292,8 +336,16 @@ static struct finding *make_finding(const struct search *s, enum verdict verdict
 	f->count = 1;
 	f->counted_all = s->options->pairs_events;
 	f->requests = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	for (uint32_t i = 0; i < s->length; i++)
-		g_array_append_val(f->requests, s->chosen[(least + i) % s->length]);
+	f->waits = g_array_new(FALSE, FALSE, sizeof(struct wait));
+	for (uint32_t i = 0; i < s->length; i++) {
+		uint32_t next = s->chosen[(least + i + 1) % s->length];
+		struct wait w = { .event = s->chosen[(least + i) % s->length],
+			          .what = WAIT_LOCK,
+			          .holder = s->t->events[next].thread };
+
+		g_array_append_val(f->requests, w.event);
+		g_array_append_val(f->waits, w);
+	}
 	return f;
 }
 
@@ -309,6 +361,11 @@ static bool accepted(struct search *s, const GArray *witness, const struct findi
 	                     f->requests->len, NULL);
 }
 
+static bool is_shown(const struct finding *f)
+{
+	return f->verdict == VERDICT_RACE || f->verdict == VERDICT_HAPPENED;
+}
+
 static void settle(struct search *s, GBytes *key, struct finding *f)
 {
 	struct finding *was = g_hash_table_lookup(s->settled, key);
@@ -319,7 +376,7 @@ static void settle(struct search *s, GBytes *key, struct finding *f)
 		finding_free(f);
 		return;
 	}
-	if (was != NULL && was->verdict == VERDICT_UNKNOWN && f->verdict != VERDICT_RACE) {
+	if (was != NULL && was->verdict == VERDICT_UNKNOWN && !is_shown(f)) {
 		was->count += f->count;
 		finding_free(f);
 		return;
@@ -329,7 +386,7 @@ static void settle(struct search *s, GBytes *key, struct finding *f)
 		g_ptr_array_remove_fast(s->others, was);
 		finding_free(was);
 	}
-	if (f->verdict == VERDICT_RACE)
+	if (is_shown(f))
 		report_add(s->report, f);
 	else
 		g_ptr_array_add(s->others, f);
@@ -383,7 +440,7 @@ static void decide(struct search *s)
 	effort_more(&s->effort, QUESTION);
 	if (paid)
 		effort_pause(&s->effort);
-	if (known == NULL || (known->verdict != VERDICT_RACE && !s->options->pairs_events))
+	if (known == NULL || (!is_shown(known) && !s->options->pairs_events))
 		settle(s, key, ask(s));
 	if (paid)
 		effort_resume(&s->effort);
@@ -400,7 +457,7 @@ static bool unit_is_race(const struct search *s)
 	key = unit_key(s);
 	f = g_hash_table_lookup(s->settled, key);
 	g_bytes_unref(key);
-	return f != NULL && f->verdict == VERDICT_RACE;
+	return f != NULL && is_shown(f);
 }
 
 /* Choose an event of the i-th class that no core keeps apart from those chosen. */
@@ -487,6 +544,60 @@ static void find_cycles(struct search *s)
 		if (!progress_tick(s->progress, (double)i / s->wants->len, "lock order"))
 			s->cancelled = true;
 	}
+}
+
+/* -- what happened --------------------------------------------------------------------- */
+
+/* The finding's witness by the search for one, so that `replay` has a schedule to follow; the
+ * deadlock happened with it or without. */
+static void add_witness(struct search *s, struct finding *f)
+{
+	struct finding *found;
+
+	s->length = f->requests->len;
+	for (uint32_t i = 0; i < s->length; i++)
+		s->chosen[i] = g_array_index(f->requests, uint32_t, i);
+	found = ask(s);
+	f->witness = g_steal_pointer(&found->witness);
+	finding_free(found);
+}
+
+static GBytes *happened_key(const struct search *s, const struct finding *f)
+{
+	uint32_t numbers[MAX_LENGTH];
+
+	for (guint i = 0; i < f->requests->len; i++) {
+		uint32_t e = g_array_index(f->requests, uint32_t, i);
+
+		numbers[i] = s->options->pairs_events
+		                     ? e
+		                     : s->t->locations[s->t->events[e].location].site;
+	}
+	qsort(numbers, f->requests->len, sizeof(uint32_t), number_compare);
+	return bytes_of(numbers, f->requests->len);
+}
+
+static void add_happened(struct search *s)
+{
+	GPtrArray *happened = stuck_find(s->t);
+
+	for (guint i = 0; i < happened->len; i++) {
+		struct finding *f = happened->pdata[i];
+		GBytes *key;
+
+		if (f->kind != FINDING_DEADLOCK || f->requests->len > MAX_LENGTH) {
+			report_add(s->report, f);
+			continue;
+		}
+		add_witness(s, f);
+		key = happened_key(s, f);
+		if (g_hash_table_contains(s->settled, key)) /* the same places, twice */
+			report_add(s->report, f);
+		else
+			settle(s, key, f);
+		g_bytes_unref(key);
+	}
+	g_ptr_array_free(happened, TRUE);
 }
 
 /* -- the whole ------------------------------------------------------------------------ */
@@ -577,6 +688,7 @@ struct report *deadlocks_find(struct trace *t, const struct race_options *option
 	s.cancelled = s.smt == NULL;
 	if (!s.cancelled) {
 		effort_init(&s.effort, t->events_count, options);
+		add_happened(&s);
 		collect_requests(&s);
 		mark_cycles(&s);
 		link_wants(&s);

@@ -8,6 +8,7 @@
 
 #include "debuginfo/debuginfo.h"
 #include "engine/record/import_private.h"
+#include "engine/trace/ending.h"
 
 void record_facts_release(struct record_facts *f)
 {
@@ -102,19 +103,43 @@ void record_explain_deadlock(const struct trace *t, const struct record_facts *f
 		for (uint64_t k = 0; k < t->objects_count; k++)
 			if (t->objects[k].address == address)
 				what = trace_string(t, t->objects[k].name);
+		bool join = strcmp(kind, "thread") == 0;
 		g_string_append_printf(out, "%s waits for %s", who,
 		                       strcmp(kind, "spinlock") == 0 ? "spin lock"
-		                       : strcmp(kind, "thread") == 0 ? "the end of a thread"
+		                       : join                        ? "the end of "
 		                                                     : kind);
-		if (what)
+		if (what && !join)
 			g_string_append_printf(out, " %s", what);
 		if (strcmp(holder, "-") != 0)
-			g_string_append_printf(out, ", held by %s%s",
+			g_string_append_printf(out, "%s%s%s", join ? "" : ", held by ",
 			                       strcmp(holder, "0") == 0 ? "main" : "T",
 			                       strcmp(holder, "0") == 0 ? "" : holder);
+		else if (join)
+			g_string_append(out, "a thread");
 		g_string_append(out, " (");
 		record_describe(facts, pc, out, NULL);
 		g_string_append(out, ")\n");
 		g_free(who);
 	}
+}
+
+void record_note_ending(struct trace *t, const struct record_facts *f,
+                        const struct record_result *r)
+{
+	if (f->status == LOG_DEADLOCK)
+		trace_note_ending(t, ENDING_STUCK, 0, NULL);
+	else if (f->status == LOG_FULL || f->status == LOG_LIMIT)
+		trace_note_ending(t, ENDING_CUT, 0, "no more room for it");
+	else if (r->timed_out)
+		trace_note_ending(t, ENDING_CUT, 0, "its time was up");
+	else if (f->status == LOG_CUT || f->status == LOG_STARVED)
+		trace_note_ending(t, ENDING_CUT, 0,
+		                  f->status == LOG_CUT ? "it took too many steps"
+		                                       : "it waited for more input");
+	else if (r->interrupted)
+		trace_note_ending(t, ENDING_CUT, 0, "it was interrupted");
+	else if (r->signal)
+		trace_note_ending(t, ENDING_SIGNAL, r->signal, NULL);
+	else
+		trace_note_ending(t, ENDING_EXIT, r->status, NULL);
 }

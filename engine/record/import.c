@@ -174,12 +174,43 @@ static bool read_free(struct import *im, GArray *chunks, const struct progress *
 	return true;
 }
 
-/* The functions that a thread is still in when the program ends are left there. */
+/*
+ * A wait that never ended: of the thread that a note of the runtime (sched_stuck.c) names.  A
+ * destroyed object that is waited for is still that one.
+ */
+static void add_want(struct import *im, const char *note)
+{
+	unsigned thread, other = 0;
+	char kind[32] = "", holder[32] = "";
+	uint64_t address, pc;
+	if (sscanf(note, "%u %31s %" SCNx64 " %31s %" SCNx64, &thread, kind, &address, holder,
+	           &pc) != 5 ||
+	    thread > MAX_THREAD)
+		return;
+	bool join = strcmp(kind, "thread") == 0;
+	if (strcmp(kind, "sleep") == 0 || strcmp(kind, "file") == 0 ||
+	    (join && (sscanf(holder, "%u", &other) != 1 || other > MAX_THREAD)))
+		return;
+	struct event want = { .op = join ? OP_WANTJOIN : OP_WANT,
+		              .location = import_location(im, pc) };
+	uint32_t target = join ? import_lane(im, other)->thread : NONE;
+	struct lane *lane = import_lane(im, thread);
+	enum log_tag tag = strcmp(kind, "condition") == 0 ? LOG_WAKE
+	                   : strcmp(kind, "barrier") == 0 ? LOG_DEPART
+	                                                  : LOG_ACQ;
+	if (strcmp(kind, "semaphore") == 0)
+		tag = LOG_TAKE;
+	want.target = join ? target : import_object(im, lane, tag, LOG_DEAD, address);
+	lane->stuck = import_event(im, lane, want);
+}
+
+/* The functions that a thread is still in when the program ends are left there, unless it waits
+ * in them for ever. */
 static void leave_all(struct import *im)
 {
 	for (guint i = 0; i < im->lanes->len; i++) {
 		struct lane *lane = &g_array_index(im->lanes, struct lane, i);
-		if (lane->known)
+		if (lane->known && !lane->stuck)
 			import_leave(im, lane, lane->functions->len);
 	}
 }
@@ -444,6 +475,8 @@ struct trace *record_import_with(const char *path, const char *name, const char 
 	bool whole = controlled ? read_controlled(&im, chunks, progress)
 	                        : read_free(&im, chunks, progress);
 	g_array_free(chunks, TRUE);
+	for (guint i = 0; i < im.facts->blocked->len; i++)
+		add_want(&im, im.facts->blocked->pdata[i]);
 	leave_all(&im);
 	note_recording(&im);
 	import_missing_end(&im);

@@ -25,6 +25,7 @@ struct lane {            /* a thread */
 	GArray *ordinals;  /* dropped events, for replay */
 	uint64_t ordinal;
 	GArray *missing;   /* uint32_t strings: missing calls that are open, or NULL */
+	bool stuck;        /* its last event is a want: it never left its functions */
 	uint64_t waits_at; /* the condition or barrier that it came to last, and its object
 	                    * (NONE: none yet) */
 	uint32_t waits_for;

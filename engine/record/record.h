@@ -71,7 +71,7 @@ void record_describe(const struct record_facts *facts, uint64_t pc, GString *pla
 /* ---- running (run.c) ---- */
 
 /* What a log may have unless the user says otherwise: some 400 million events. */
-#define RECORD_MAX_BYTES (4ull << 30)
+#define RECORD_MAX_BYTES    (4ull << 30)
 /* Of a run of an exploration, which compares its events with each other: one that spins until
  * its time is up would otherwise fill the memory. */
 #define RECORD_MAX_EXPLORED (16ull << 20)
@@ -99,6 +99,10 @@ struct record_result {
 	bool instrumented, aslr_off;
 	int log_error; /* errno when the end of the log could not be written, or 0 */
 };
+
+/* How the run ended, as a note of its trace (ending.h). */
+void record_note_ending(struct trace *t, const struct record_facts *facts,
+                        const struct record_result *result);
 
 /* Where the runtime lies: beside the binary.  NULL and `error` when it is not there. */
 char *record_runtime_path(struct error *error);

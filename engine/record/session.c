@@ -8,6 +8,7 @@
 #include "engine/record/missing.h"
 #include "engine/record/recorded.h"
 #include "engine/record/session.h"
+#include "engine/trace/ending.h"
 #include "engine/trace/formats.h"
 
 const char *const record_strategies[] = {
@@ -145,6 +146,8 @@ bool session_record(const struct session_options *options, struct session *s,
 		s->facts.status = LOG_FULL;
 		s->facts.error = s->result.log_error;
 	}
+	if (s->trace != NULL)
+		record_note_ending(s->trace, &s->facts, &s->result);
 	bool ok = s->trace != NULL &&
 	          trace_write(s->trace, s->output, TRACE_BINARY, NULL, NULL, error);
 	if (ok)

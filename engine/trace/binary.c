@@ -258,12 +258,13 @@ static bool read_header(struct in *in, uint32_t *flags)
 		return broken(in, 0,
 		              "expected the mark of a binary trace, found one that a "
 		              "text transfer has changed");
-	if (h.version != TRACE_VERSION)
-		return error_set(in->error, place_offset(in->path, 8).text,
-		                 "use the heddle that wrote it to convert it to text, or "
-		                 "record again",
-		                 "expected a binary trace of version %d, found version %u",
-		                 TRACE_VERSION, h.version);
+	if (h.version < TRACE_OLDEST || h.version > TRACE_VERSION)
+		return error_set(
+		        in->error, place_offset(in->path, 8).text,
+		        "use the heddle that wrote it to convert it to text, or "
+		        "record again",
+		        "expected a binary trace of version %d to %d, found version %u",
+		        TRACE_OLDEST, TRACE_VERSION, h.version);
 	if (h.byte_order != byte_order)
 		return broken(in, 12, "expected the byte order of this machine, found 0x%08x",
 		              h.byte_order);
@@ -514,10 +515,11 @@ static struct limits limits_of(const struct trace *t, uint64_t strings)
 	for (int op = 0; op < OP_COUNT; op++) {
 		l.target[0][op] = counts[op_table[op].operand];
 		l.target[1][op] = op_is_access(op) ? t->wides_count : 0;
-		l.aux[op] = op_table[op].operand == OPERAND_INSTANCE ? t->invocations_count
-		            : op_is_access(op) || op == OP_UBEG || op == OP_MISS
-		                    ? t->values_count
-		                    : UINT64_MAX;
+		l.aux[op] =
+		        op_table[op].operand == OPERAND_INSTANCE ? t->invocations_count
+		        : op_is_access(op) || op == OP_UBEG || op == OP_MISS || op == OP_MISUSE
+		                ? t->values_count
+		                : UINT64_MAX;
 	}
 	return l;
 }
@@ -529,6 +531,8 @@ static bool check_lists(struct in *in)
 		const struct event *e = &t->events[i];
 		if (e->op == OP_UBEG || e->op == OP_MISS)
 			CHECK(is_list_of_names(t, e->aux), "events", i);
+		else if (e->op == OP_MISUSE)
+			CHECK(t->values[e->aux].kind == V_TOKEN, "events", i);
 		else if (e->op == OP_RMW && e->aux)
 			CHECK(t->values[e->aux].kind == V_PAIR, "events", i);
 	}
@@ -564,7 +568,9 @@ static bool check_events(struct in *in, uint64_t strings)
 		CHECK(e->location < t->locations_count, "events", i);
 		CHECK(e->thread < t->threads_count, "events", i);
 		CHECK((e->flags & EVENT_ORDER_MASK) <= ORDER_SEQ_CST, "events", i);
-		lists |= e->op == OP_UBEG || e->op == OP_MISS || e->op == OP_RMW;
+		CHECK(!op_tells(e->op) || event_inert(e), "events", i);
+		lists |= e->op == OP_UBEG || e->op == OP_MISS || e->op == OP_RMW ||
+		         e->op == OP_MISUSE;
 		covered += G_UNLIKELY(wide) ? t->wides[e->target].count : 1;
 	}
 	CHECK(covered < NONE, "wides", 0);

@@ -38,6 +38,7 @@ void builder_size_directive(struct builder *b, const char *name, size_t length, 
 void builder_semaphore(struct builder *b, uint32_t object, int32_t count)
 {
 	AT(b->objects, struct object, object)->count = count;
+	builder_lock(b, object)->semaphore = true;
 }
 
 void builder_instance_type(struct builder *b, uint32_t instance, uint32_t type)
@@ -138,8 +139,8 @@ uint32_t builder_open_scopes(const struct builder *b)
 {
 	guint open = 0;
 	for (guint i = 0; i < b->states->len; i++) {
-		const GArray *scopes = AT(b->states, struct thread_state, i)->scopes;
-		open += scopes ? scopes->len : 0;
+		const struct thread_state *s = AT(b->states, struct thread_state, i);
+		open += s->scopes && !s->wants ? s->scopes->len : 0;
 	}
 	return open;
 }

@@ -21,6 +21,9 @@ void builder_free(struct builder *builder);
 uint32_t builder_string(struct builder *b, const char *text, size_t length);
 uint32_t builder_thread(struct builder *b, const char *name, size_t length);
 uint32_t builder_object(struct builder *b, const char *name, size_t length);
+/* Does a name stand for an object, a thread, by now? */
+bool builder_is_object(const struct builder *b, const char *name, size_t length);
+bool builder_is_thread(const struct builder *b, const char *name, size_t length);
 uint32_t builder_message(struct builder *b, const char *name, size_t length);
 uint32_t builder_instance(struct builder *b, const char *name, size_t length);
 uint32_t builder_location(struct builder *b, const char *name, size_t length);
@@ -31,8 +34,8 @@ uint32_t builder_value(struct builder *b, enum value_kind kind, const char *text
 uint32_t builder_pair(struct builder *b, uint32_t old_value, uint32_t new_value);
 uint32_t builder_list(struct builder *b, const uint32_t *values, uint32_t count);
 /*
- * A token that only the end can spell, for a missing call's list of what it reaches: in lists it
- * becomes the tokens that the namer's `late` finds, any number of them.
+ * A token that only the end can spell, for a missing call's list of what it reaches: in lists
+ * it becomes the tokens that the namer's `late` finds, any number of them.
  */
 struct late {
 	enum late_kind { LATE_BLOCK, LATE_PLACE } kind;
@@ -68,7 +71,8 @@ uint32_t builder_block_find(struct builder *b, const char *name, size_t length);
  */
 bool builder_add(struct builder *b, struct event event, uint64_t line, struct error *error);
 uint32_t builder_event_count(const struct builder *b);
-/* Scopes (call, ubeg, miss, enter) that are open now, over all threads. */
+/* Scopes (call, ubeg, miss, enter) that are open now, over all threads but those that wait in
+ * them for ever. */
 uint32_t builder_open_scopes(const struct builder *b);
 
 /* Facts beside the events. */

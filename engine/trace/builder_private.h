@@ -78,6 +78,7 @@ struct lock {
 	uint32_t owner;  /* thread, NONE: nobody */
 	uint32_t depth;  /* of the owner's acquires, in either mode */
 	GArray *readers; /* struct holder; NULL: none ever */
+	bool semaphore;  /* it is none, as a directive says */
 };
 
 struct scope { /* an open scope */
@@ -89,7 +90,7 @@ struct thread_state {
 	GArray *scopes; /* struct scope */
 	uint64_t first_line;
 	uint32_t context;
-	bool started, forked, ended, joined;
+	bool started, forked, ended, joined, wants;
 };
 
 struct node { /* of the calling-context tree, with its key */
@@ -162,6 +163,7 @@ uint32_t builder_string_find(const struct builder *b, const char *text, size_t l
 uint32_t builder_append_string(struct builder *b, const char *text, size_t length);
 /* The site of a location, anew: after its name or its source. */
 void builder_location_site(struct builder *b, uint32_t location);
+struct lock *builder_lock(struct builder *b, uint32_t object); /* wellformed.c */
 struct thread_state *builder_state(struct builder *b, uint32_t thread);
 uint32_t builder_context(struct builder *b, struct context c); /* wellformed.c */
 static inline struct meaning *builder_meaning(struct builder *b, uint32_t string)

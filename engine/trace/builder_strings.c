@@ -190,6 +190,20 @@ uint32_t builder_object(struct builder *b, const char *name, size_t length)
 	NAMED(object, objects, struct object, ((struct object){ string, 0, 0 }));
 }
 
+bool builder_is_object(const struct builder *b, const char *name, size_t length)
+{
+	uint32_t string = builder_string_find(b, name, length);
+
+	return string != NONE && AT(b->meanings, struct meaning, string)->object != NONE;
+}
+
+bool builder_is_thread(const struct builder *b, const char *name, size_t length)
+{
+	uint32_t string = builder_string_find(b, name, length);
+
+	return string != NONE && AT(b->meanings, struct meaning, string)->thread != NONE;
+}
+
 uint32_t builder_message(struct builder *b, const char *name, size_t length)
 {
 	NAMED(message, messages, uint32_t, string);

@@ -60,10 +60,10 @@ enum event_flag {
 	/* A volatile access (recordings only). */
 	EVENT_VOLATILE = 32,
 	/* An acquire, take or wait that could have ended without it: a try, or with a time
-	 * limit (recordings only). */
+	 * limit.  It never waits for ever: see event_is_request.  (WAIT: recordings only.) */
 	EVENT_TRY = 64,
-	/* A RET by which the invocation did not come back, but was left: by a jump, an exception
-	 * or the end of its thread (recordings only). */
+	/* A RET by which the invocation did not come back, but was left: by a jump, an
+	 * exception or the end of its thread (recordings only). */
 	EVENT_LEFT = 128,
 };
 
@@ -73,7 +73,9 @@ struct event {
 	/*
 	 * Access: the value (index of trace.values, 0 unknown; an RMW has a V_PAIR).
 	 * ACT, CALL, RET: index of trace.invocations.  UBEG, MISS: index of trace.values, a
-	 * V_LIST of tokens.  Otherwise 0.
+	 * V_LIST of tokens.  MISUSE: index of trace.values, a V_TOKEN.
+	 * WANT: 1 when the object is a semaphore, which its other events need not tell.
+	 * Otherwise 0.
 	 */
 	uint32_t aux;
 	uint16_t thread;
@@ -83,7 +85,8 @@ struct event {
 _Static_assert(sizeof(struct event) == 16, "four events a cache line");
 
 struct op_info {
-	const char *word; /* in the text format */
+	const char *word;  /* in the text format */
+	const char *tried; /* the same with EVENT_TRY; NULL: no word of its own */
 	enum operand operand;
 	enum op_class class;
 };
@@ -132,6 +135,36 @@ static inline bool op_acquires(enum op op)
 static inline bool op_releases(enum op op)
 {
 	return op == OP_REL || op == OP_RREL;
+}
+/* Stands for the end of the recording: a wait that did not end. */
+static inline bool op_wants(enum op op)
+{
+	return op == OP_WANT || op == OP_WANTJOIN;
+}
+/* Tells of a thread, and takes no effect: its events are inert always. */
+static inline bool op_tells(enum op op)
+{
+	return op_wants(op) || op == OP_MISUSE;
+}
+/* Could the thread have gone on without it?  (EVENT_TRY, of the operations that have it.) */
+static inline bool event_is_try(const struct event *e)
+{
+	return e->flags & EVENT_TRY &&
+	       (op_acquires(e->op) || e->op == OP_TAKE || e->op == OP_WAIT);
+}
+/* Can the thread wait for ever at the event for a lock?  An acquire that is neither a try nor
+ * limited in time, or a wait that had not ended with the recording. */
+static inline bool event_is_request(const struct event *e)
+{
+	return e->op == OP_WANT ||
+	       (op_acquires(e->op) && !(e->flags & (EVENT_INERT | EVENT_TRY)));
+}
+/* The operation's word in the text format. */
+static inline const char *event_word(const struct event *e)
+{
+	const struct op_info *info = &op_table[e->op];
+
+	return e->flags & EVENT_TRY && info->tried ? info->tried : info->word;
 }
 static inline bool order_acquires(enum memory_order_kind order)
 {

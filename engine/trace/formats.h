@@ -9,7 +9,9 @@
 
 #include "engine/trace/trace.h"
 
-#define TRACE_VERSION 1
+/* What is written, and the oldest that is read: each version since added operations at the end
+ * of ops.def, and changed nothing else. */
+enum { TRACE_VERSION = 2, TRACE_OLDEST = 1 };
 
 enum trace_format { TRACE_TEXT, TRACE_STD, TRACE_BINARY };
 

@@ -188,7 +188,7 @@ static void spell_call(const struct spelling *s, const struct event *e, GString 
 void spell_operation(const struct spelling *s, const struct event *e, GString *out)
 {
 	const struct trace *t = s->t;
-	g_string_append(out, op_table[e->op].word);
+	g_string_append(out, event_word(e));
 	if (op_is_access(e->op)) {
 		spell_access(s, e, out);
 		return;
@@ -205,6 +205,10 @@ void spell_operation(const struct spelling *s, const struct event *e, GString *o
 		g_string_append_printf(out, ",%" G_GUINT64_FORMAT, t->blocks[e->target].size);
 	if ((e->op == OP_UBEG || e->op == OP_MISS) && t->values[e->aux].kind == V_LIST &&
 	    t->values[e->aux].count) {
+		g_string_append_c(out, ',');
+		spell_value(s, e->aux, out);
+	}
+	if (e->op == OP_MISUSE) {
 		g_string_append_c(out, ',');
 		spell_value(s, e->aux, out);
 	}

@@ -76,20 +76,29 @@ static inline unsigned op_slot(struct word_key key)
 	return (unsigned)((key.low * UINT64_C(0x9e3779b97f4a7c15) ^ key.high) >> 56) % OP_SLOTS;
 }
 
+static void fill_op(struct reader *r, int code, const char *word)
+{
+	struct word_key key;
+
+	BUG_ON(!word_key((struct span){ word, strlen(word) }, &key));
+	unsigned slot = op_slot(key);
+	while (r->op_slots[slot])
+		slot = (slot + 1) % OP_SLOTS;
+	r->op_slots[slot] = (uint8_t)(code + 1);
+	r->op_keys[code] = key;
+}
+
+/* Of two operations with one word the first is found. */
 void text_fill_ops(struct reader *r)
 {
 	for (int op = 0; op < OP_COUNT; op++) {
-		struct word_key key;
-		struct span word = { op_table[op].word, strlen(op_table[op].word) };
-		BUG_ON(!word_key(word, &key));
-		unsigned slot = op_slot(key);
-		while (r->op_slots[slot])
-			slot = (slot + 1) % OP_SLOTS;
-		r->op_slots[slot] = (uint8_t)(op + 1);
-		r->op_keys[op] = key;
+		fill_op(r, op, op_table[op].word);
+		if (op_table[op].tried)
+			fill_op(r, OP_COUNT + op, op_table[op].tried);
 	}
 }
 
+/* The operation, with OP_COUNT added when the word says that it was a try; -1: none. */
 static int find_op(const struct reader *r, struct span word)
 {
 	struct word_key key;
@@ -103,8 +112,8 @@ static int find_op(const struct reader *r, struct span word)
 	return -1;
 }
 
-/* "rmw4": the operation and the size. */
-static bool parse_word(struct reader *r, struct span word, enum op *op, uint32_t *size)
+/* "rmw4", "tryacq": the operation with its flag, and the size. */
+static bool parse_word(struct reader *r, struct span word, struct event *e, uint32_t *size)
 {
 	size_t letters = word.length;
 	while (letters && g_ascii_isdigit(word.at[letters - 1]))
@@ -116,13 +125,14 @@ static bool parse_word(struct reader *r, struct span word, enum op *op, uint32_t
 	if (found < 0)
 		return text_refuse(r, "see the table of operations in the manual",
 		                   "expected an operation, found %.*s", SHOW(word));
-	*op = found;
+	e->op = (uint8_t)(found % OP_COUNT);
+	e->flags = found >= OP_COUNT ? EVENT_TRY : 0;
 	if (digits.length == 0)
 		return true;
-	if (!op_is_access(found))
+	if (!op_is_access(e->op))
 		return text_refuse(r, "only accesses have a size: r4, w8, ar4, aw4, rmw8",
-		                   "expected %s without a size, found %.*s",
-		                   op_table[found].word, SHOW(word));
+		                   "expected %s without a size, found %.*s", event_word(e),
+		                   SHOW(word));
 	if (!text_integer(digits, &number) || number < 1 || number > INT32_MAX)
 		return text_refuse(r, "sizes are in bytes, as in r4(x)",
 		                   "expected a size of 1 to 2147483647 bytes, found %.*s",
@@ -236,6 +246,47 @@ static bool parse_scope(struct reader *r, const struct line *l, struct event *e)
 	return text_tokens(r, rest, any, &e->aux);
 }
 
+/* want(o): an object, unless only a thread has that name. */
+static bool parse_want(struct reader *r, const struct line *l, struct event *e)
+{
+	const char *at = l->operand.at;
+	size_t length = l->operand.length;
+
+	if (!builder_is_object(r->b, at, length) && builder_is_thread(r->b, at, length)) {
+		e->op = OP_WANTJOIN;
+		e->target = builder_thread(r->b, at, length);
+		return true;
+	}
+	e->target = builder_object(r->b, at, length);
+	return true;
+}
+
+/* misuse(m,RULE) */
+static bool parse_misuse(struct reader *r, const struct line *l, struct event *e)
+{
+	size_t comma = text_find(l->operand, 0, MARK_COMMA);
+
+	if (comma == 0 || comma + 1 >= l->operand.length)
+		return text_refuse(
+		        r, "a misuse is misuse(OBJECT,RULE)",
+		        "expected an object and the rule that was broken, found %.*s",
+		        SHOW(l->operand));
+	e->target = builder_object(r->b, l->operand.at, comma);
+	struct span rule = part(l->operand, comma + 1, l->operand.length);
+	e->aux = builder_value(r->b, V_TOKEN, rule.at, rule.length);
+	return true;
+}
+
+static bool parse_object(struct reader *r, const struct line *l, struct event *e)
+{
+	if (e->op == OP_WANT)
+		return parse_want(r, l, e);
+	if (e->op == OP_MISUSE)
+		return parse_misuse(r, l, e);
+	e->target = builder_object(r->b, l->operand.at, l->operand.length);
+	return true;
+}
+
 static bool parse_operand(struct reader *r, const struct line *l, uint32_t size,
                           struct event *e)
 {
@@ -248,8 +299,7 @@ static bool parse_operand(struct reader *r, const struct line *l, uint32_t size,
 	case OPERAND_VARIABLE:
 		return parse_access(r, l, size, e);
 	case OPERAND_OBJECT:
-		e->target = builder_object(r->b, at, length);
-		return true;
+		return parse_object(r, l, e);
 	case OPERAND_THREAD:
 		e->target = builder_thread(r->b, at, length);
 		return true;
@@ -267,24 +317,24 @@ static bool parse_operand(struct reader *r, const struct line *l, uint32_t size,
 }
 
 /* What stands in the line must be what the operation takes. */
-static bool check_parts(struct reader *r, const struct line *l, enum op op)
+static bool check_parts(struct reader *r, const struct line *l, const struct event *e)
 {
+	enum op op = e->op;
 	bool nothing = op_table[op].operand == OPERAND_NOTHING && op != OP_FENCE;
 	if (nothing && l->operand.length)
 		return text_refuse(r, "leave the parentheses empty",
-		                   "expected %s(), found %.*s", op_table[op].word,
+		                   "expected %s(), found %.*s", event_word(e),
 		                   SHOW(l->operand));
 	if (!nothing && l->operand.length == 0)
 		return text_refuse(r, "name the operand",
-		                   "expected an operand of %s, found nothing",
-		                   op_table[op].word);
+		                   "expected an operand of %s, found nothing", event_word(e));
 	if (l->has_values && !op_is_access(op) && op_table[op].operand != OPERAND_INSTANCE)
 		return text_refuse(r, "only accesses and invocations have values",
-		                   "expected no value of %s, found %.*s", op_table[op].word,
+		                   "expected no value of %s, found %.*s", event_word(e),
 		                   SHOW(l->values));
 	if (l->has_order && !op_is_atomic(op))
 		return text_refuse(r, "only atomic accesses have an order: ar, aw, rmw",
-		                   "expected no order of %s, found %.*s", op_table[op].word,
+		                   "expected no order of %s, found %.*s", event_word(e),
 		                   SHOW(l->order));
 	return true;
 }
@@ -292,12 +342,11 @@ static bool check_parts(struct reader *r, const struct line *l, enum op op)
 bool text_event(struct reader *r, struct span s)
 {
 	struct line l = { 0 };
-	enum op op = OP_READ;
+	struct event e = { 0 };
 	uint32_t size = 0;
-	if (!split_line(r, s, &l) || !parse_word(r, l.word, &op, &size) ||
-	    !check_parts(r, &l, op))
+	if (!split_line(r, s, &l) || !parse_word(r, l.word, &e, &size) ||
+	    !check_parts(r, &l, &e))
 		return false;
-	struct event e = { .op = (uint8_t)op };
 	uint32_t thread = builder_thread(r->b, l.thread.at, l.thread.length);
 	if (thread >= UINT16_MAX)
 		return text_refuse(r, "split the trace", "more than 65534 threads");

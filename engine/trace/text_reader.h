@@ -34,8 +34,9 @@ struct reader {
 	GHashTable *unknown; /* unknown directives: name -> count */
 	bool filtered, approximate_order;
 	bool parsed; /* the line being read has the form of one: its fault is no cut */
-	uint8_t op_slots[OP_SLOTS]; /* op + 1, by a hash of its word; 0: free */
-	struct word_key op_keys[OP_COUNT];
+	/* By a hash of its word: op + 1, or OP_COUNT + op + 1 for its word with EVENT_TRY; 0: free. */
+	uint8_t op_slots[OP_SLOTS];
+	struct word_key op_keys[2 * OP_COUNT];
 };
 
 #define SHOW(span) (int)MIN((span).length, 60), (span).at

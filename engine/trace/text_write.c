@@ -113,6 +113,20 @@ static void print_fact(struct printer *p, const char *word, enum spelt kind, uin
 	hand_on(p);
 }
 
+/* By object: a semaphore that nothing but a want tells of; owned by the caller. */
+static bool *wanted_semaphores(const struct trace *t)
+{
+	bool *wanted = g_new0(bool, t->objects_count + 1);
+
+	for (uint64_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+
+		if (x->op == OP_WANT && x->aux == 1)
+			wanted[x->target] = true;
+	}
+	return wanted;
+}
+
 static void print_facts(struct printer *p)
 {
 	const struct trace *t = p->t;
@@ -120,12 +134,14 @@ static void print_facts(struct printer *p)
 		if (t->instances[i].type)
 			print_fact(p, "object", SPELT_INSTANCE, i,
 			           trace_string(t, t->instances[i].type));
+	bool *wanted = wanted_semaphores(t);
 	for (uint32_t i = 0; i < t->objects_count; i++) {
 		char count[16];
 		g_snprintf(count, sizeof count, "%d", t->objects[i].count);
-		if (t->objects[i].count)
+		if (t->objects[i].count || wanted[i])
 			print_fact(p, "semaphore", SPELT_OBJECT, i, count);
 	}
+	g_free(wanted);
 	for (uint32_t i = 0; i < t->threads_count; i++) {
 		if (t->threads[i].stack == NONE)
 			continue;

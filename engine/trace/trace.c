@@ -17,7 +17,9 @@
 #include <unistd.h>
 
 const struct op_info op_table[OP_COUNT] = {
-#define OP(name, text, kind, group) [OP_##name] = { text, OPERAND_##kind, OP_CLASS_##group },
+#define OP(name, text, kind, group) \
+	[OP_##name] = { .word = text, .operand = OPERAND_##kind, .class = OP_CLASS_##group },
+#define TRIED(name, text) [OP_##name].tried = text,
 #include "engine/trace/ops.def"
 #undef OP
 };

@@ -39,7 +39,7 @@ static const char *thread_name(const struct builder *b, uint32_t thread)
 	return builder_text(b, AT(b->threads, struct thread, thread)->name);
 }
 
-static struct lock *lock_of(struct builder *b, uint32_t object)
+struct lock *builder_lock(struct builder *b, uint32_t object)
 {
 	while (b->locks->len <= object) {
 		struct lock l = { .owner = NONE };
@@ -58,6 +58,8 @@ static struct holder *reader_of(struct lock *l, uint32_t thread)
 
 static const char *const lenient_remedy =
         "--lenient takes the holder to have released it there";
+static const char *const want_remedy =
+        "want is where the thread stood at the recording's end: its last event";
 static const char *const drop_remedy = "--lenient drops such releases";
 
 /* Nobody else may hold the lock in a mode that excludes this acquire. */
@@ -88,7 +90,7 @@ static bool acquire_free(const struct refusal *r, struct lock *l, const struct e
 
 static bool check_acquire(const struct refusal *r, struct event *e)
 {
-	struct lock *l = lock_of(r->b, e->target);
+	struct lock *l = builder_lock(r->b, e->target);
 	if (l->owner == e->thread) { /* re-entrant, in either mode */
 		l->depth++;
 		e->flags |= EVENT_INERT;
@@ -116,7 +118,7 @@ static bool check_acquire(const struct refusal *r, struct event *e)
 
 static bool check_release(const struct refusal *r, struct event *e)
 {
-	struct lock *l = lock_of(r->b, e->target);
+	struct lock *l = builder_lock(r->b, e->target);
 	if (l->owner == e->thread && (e->op == OP_REL || l->depth > 1)) {
 		if (--l->depth)
 			e->flags |= EVENT_INERT;
@@ -170,6 +172,9 @@ static bool check_join(const struct refusal *r, const struct event *e)
 		return refuse(r, "a thread cannot wait for its own end",
 		              "expected another thread to join, found %s itself",
 		              thread_name(r->b, e->thread));
+	if (builder_state(r->b, e->target)->wants)
+		return refuse(r, want_remedy, "expected no join of %s after its want",
+		              thread_name(r->b, e->target));
 	builder_state(r->b, e->target)->joined = true;
 	return true;
 }
@@ -254,7 +259,11 @@ static bool check_thread(const struct refusal *r, const struct event *e)
 	if (s->ended || s->joined)
 		return refuse(r, "a thread's events end with its end and its join",
 		              "expected no event of %s after its %s, found %s", name,
-		              s->ended ? "end" : "join", op_table[e->op].word);
+		              s->ended ? "end" : "join", event_word(e));
+	if (s->wants)
+		return refuse(r, want_remedy,
+		              "expected no event of %s after its want, found %s", name,
+		              event_word(e));
 	if (e->op == OP_BEGIN && s->started)
 		return refuse(r, "begin is a thread's first event",
 		              "expected begin as the first event of %s, found one at line "
@@ -290,6 +299,16 @@ static bool check_event(const struct refusal *r, struct event *e)
 	case OP_BACK:
 	case OP_LEAVE:
 		return check_close(r, e);
+	case OP_WANT:
+		e->aux = builder_lock(r->b, e->target)->semaphore;
+		/* fall through */
+	case OP_WANTJOIN:
+		builder_state(r->b, e->thread)->wants = true;
+		e->flags |= EVENT_INERT;
+		return true;
+	case OP_MISUSE:
+		e->flags |= EVENT_INERT;
+		return true;
 	default:
 		return true;
 	}
@@ -396,7 +415,7 @@ bool builder_add(struct builder *b, struct event e, uint64_t line, struct error 
 	/* Most events are accesses in the midst of a thread: nothing to check. */
 	if (op_is_access(e.op) && e.thread < b->states->len && b->events.count < NONE - 1) {
 		struct thread_state *s = AT(b->states, struct thread_state, e.thread);
-		if (s->started && !s->ended && !s->joined)
+		if (s->started && !s->ended && !s->joined && !s->wants)
 			return push(b, s, &e) || disk_full(&r);
 	}
 	return add(&r, &e);

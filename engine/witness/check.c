@@ -274,37 +274,66 @@ static bool holds_shared(const struct checker *c, uint32_t thread, uint32_t obje
 	return holds;
 }
 
-/* Is the acquire kept out by a thread of another of the requests? */
-static bool blocked_by_others(const struct checker *c, uint32_t e, const uint32_t *requests,
-                              size_t count)
+/*
+ * Is the lock asked for in exclusive mode?  A want does not say: it was, where readers alone
+ * kept it waiting when the recording ended.  Otherwise shared mode is assumed, which less
+ * excludes.
+ */
+static bool asks_exclusive(const struct checker *c, uint32_t e)
 {
-	const struct event *x = at(c, e);
+	const struct event *want = at(c, e);
+	int64_t exclusive = 0, shared = 0;
 
-	for (size_t k = 0; k < count; k++) {
-		uint32_t u = at(c, requests[k])->thread;
+	if (want->op != OP_WANT)
+		return want->op == OP_ACQ;
+	for (uint32_t i = 0; i < c->t->events_count; i++) {
+		const struct event *x = at(c, i);
 
-		if (u != x->thread && (c->owner[x->target] == u ||
-		                       (x->op == OP_ACQ && holds_shared(c, u, x->target))))
-			return true;
+		if (event_inert(x) || x->target != want->target)
+			continue;
+		exclusive += (x->op == OP_ACQ) - (x->op == OP_REL);
+		shared += (x->op == OP_RACQ) - (x->op == OP_RREL);
 	}
-	return false;
+	return exclusive == 0 && shared > 0;
 }
 
-/* Each request is next, and the lock is held by another thread that requests. */
+/* Does the thread that stands at one request keep the other from going on?  A thread waits for
+ * itself when it wants a lock that it holds, and where the recording says that it waits. */
+static bool blocks(const struct checker *c, uint32_t e, bool exclusive, uint32_t other)
+{
+	const struct event *x = at(c, e);
+	uint32_t u = at(c, other)->thread;
+
+	if (x->op == OP_WANTJOIN)
+		return x->target == u;
+	if (u == x->thread && x->op != OP_WANT)
+		return false;
+	return c->owner[x->target] == u || (exclusive && holds_shared(c, u, x->target));
+}
+
+/* Each request is next, and waits for another thread that requests. */
 static bool claim_request(const struct checker *c, uint32_t e, const uint32_t *requests,
                           size_t count, GString *reason)
 {
-	if (!op_acquires(at(c, e)->op) || event_inert(at(c, e))) {
-		g_string_append_printf(reason, "the cycle: event %u is no acquire", e);
+	const struct event *x = at(c, e);
+	bool exclusive = asks_exclusive(c, e), blocked = false;
+
+	if (!event_is_request(x) && x->op != OP_WANTJOIN) {
+		bool tried = op_acquires(x->op) && !event_inert(x);
+
+		g_string_append_printf(reason, "the cycle: event %u is %s", e,
+		                       tried ? "a try, or limited in time: it waits for nobody"
+		                             : "no acquire");
 		return false;
 	}
 	if (c->f.place[e] != c->taken[at(c, e)->thread])
 		return check_refuse(c, reason, "the cycle", e, "is not next in its thread");
 	if (!rule_must(c, e, reason))
 		return false;
-	return blocked_by_others(c, e, requests, count) ||
-	       check_refuse(c, reason, "the cycle", e,
-	                    "is not blocked by another thread of the cycle");
+	for (size_t k = 0; k < count; k++)
+		blocked |= blocks(c, e, exclusive, requests[k]);
+	return blocked || check_refuse(c, reason, "the cycle", e,
+	                               "is not blocked by another thread of the cycle");
 }
 
 static bool claim_deadlock(struct checker *c, const uint32_t *sequence, size_t length,
@@ -339,7 +368,7 @@ static bool claim_check(struct checker *c, const uint32_t *sequence, size_t leng
 {
 	bool of_two = claim == CLAIM_RACE || claim == CLAIM_C11_RACE || claim == CLAIM_COV;
 
-	if (count < 2 && (of_two || claim == CLAIM_DEADLOCK)) {
+	if (count < 2 && (of_two || (claim == CLAIM_DEADLOCK && count == 0))) {
 		g_string_append(reason, "the pair: two events are needed");
 		return false;
 	}

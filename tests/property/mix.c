@@ -22,9 +22,9 @@ struct random_options mix_options(uint64_t seed, uint32_t threads, uint32_t even
 		.variables = (uint32_t)g_rand_int_range(r, 1, 4),
 		.locks = (uint32_t)g_rand_int_range(r, 1, 4),
 	};
-	bool *kinds[] = { &o.forks,      &o.joins,    &o.rwlocks,    &o.atomics,
-		          &o.conditions, &o.barriers, &o.semaphores, &o.blocks,
-		          &o.messages,   &o.tries,    &o.sizes,      &o.invocations };
+	bool *kinds[] = { &o.forks,    &o.joins,       &o.rwlocks, &o.atomics,  &o.conditions,
+		          &o.barriers, &o.semaphores,  &o.blocks,  &o.messages, &o.tries,
+		          &o.sizes,    &o.invocations, &o.wants };
 
 	/* few kinds at a time: small traces with all of them are all must-order */
 	for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)

@@ -14,7 +14,7 @@ struct random_options {
 	uint32_t variables, locks;
 	/* which operations may occur */
 	bool forks, joins, rwlocks, atomics, conditions, barriers, semaphores, blocks, messages,
-	        tries, sizes, values, invocations;
+	        tries, sizes, values, invocations, wants;
 };
 /* A well-formed random trace; the same seed gives the same trace. Caller closes it. */
 struct trace *random_trace(uint64_t seed, const struct random_options *options);

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 /* How often each answer came: a run that meets one of them never tests nothing. */
-static unsigned deadlocks, impossible;
+static unsigned deadlocks, impossible, happened, stuck;
 
 struct search {
 	const struct trace *t;
@@ -29,6 +29,37 @@ static uint32_t next_of(const struct trace *t, uint32_t done, uint32_t thread)
 	return NONE;
 }
 
+/* Can the thread wait at `e` for ever for a lock?  Not at a try, nor at a wait that a time
+ * limit ends; at a want it did. */
+static bool requests(const struct trace *t, uint32_t e)
+{
+	const struct event *x = &t->events[e];
+
+	if (x->op == OP_WANT)
+		return true;
+	return (x->op == OP_ACQ || x->op == OP_RACQ) && !event_inert(x) &&
+	       (x->flags & EVENT_TRY) == 0;
+}
+
+/* A want does not tell its mode: it was exclusive when readers alone held the lock at the end.
+ */
+static bool exclusive(const struct trace *t, uint32_t e)
+{
+	int readers = 0, writers = 0;
+
+	if (t->events[e].op != OP_WANT)
+		return t->events[e].op == OP_ACQ;
+	for (uint32_t f = 0; f < t->events_count; f++) {
+		const struct event *x = &t->events[f];
+
+		if (event_inert(x) || x->target != t->events[e].target)
+			continue;
+		writers += x->op == OP_ACQ ? 1 : x->op == OP_REL ? -1 : 0;
+		readers += x->op == OP_RACQ ? 1 : x->op == OP_RREL ? -1 : 0;
+	}
+	return writers == 0 && readers > 0;
+}
+
 /* Does the thread hold the lock that `e` requests, in a mode that keeps it out? */
 static bool keeps_out(const struct trace *t, uint32_t done, uint32_t thread, uint32_t e)
 {
@@ -41,7 +72,7 @@ static bool keeps_out(const struct trace *t, uint32_t done, uint32_t thread, uin
 		    (!op_acquires(x->op) && !op_releases(x->op)) ||
 		    x->target != t->events[e].target)
 			continue;
-		held = x->op == OP_ACQ || (x->op == OP_RACQ && t->events[e].op == OP_ACQ);
+		held = x->op == OP_ACQ || (x->op == OP_RACQ && exclusive(t, e));
 	}
 	return held;
 }
@@ -55,8 +86,8 @@ static void follow(struct search *s, uint32_t done, uint32_t *path, uint32_t len
 		uint32_t e = next_of(t, done, u), mask = 0;
 		bool on_path = false;
 
-		if (e == NONE || event_inert(&t->events[e]) || !op_acquires(t->events[e].op) ||
-		    !oracle_next(t, done, e) || !keeps_out(t, done, u, path[length - 1]) ||
+		if (e == NONE || !requests(t, e) || !oracle_next(t, done, e) ||
+		    !keeps_out(t, done, u, path[length - 1]) ||
 		    t->events[path[length - 1]].thread == u)
 			continue;
 		for (uint32_t i = 0; i < length; i++) {
@@ -79,8 +110,8 @@ static void look(void *context, uint32_t done)
 	for (uint32_t u = 0; u < s->t->threads_count; u++) {
 		uint32_t path[32] = { next_of(s->t, done, u) };
 
-		if (path[0] != NONE && !event_inert(&s->t->events[path[0]]) &&
-		    op_acquires(s->t->events[path[0]].op) && oracle_next(s->t, done, path[0]))
+		if (path[0] != NONE && requests(s->t, path[0]) &&
+		    oracle_next(s->t, done, path[0]))
 			follow(s, done, path, 1);
 	}
 }
@@ -108,13 +139,84 @@ static bool complain(const struct trace *t, const char *what, uint32_t mask)
 	return false;
 }
 
+static bool is_want(const struct trace *t, uint32_t e)
+{
+	return t->events[e].op == OP_WANT || t->events[e].op == OP_WANTJOIN;
+}
+
+/* At the end of the trace, does the thread of `f` keep that of `e` waiting? */
+static bool waits_at_end(const struct trace *t, uint32_t e, uint32_t f)
+{
+	uint32_t thread = t->events[f].thread;
+	int held = 0;
+
+	if (t->events[e].op == OP_WANTJOIN)
+		return t->events[e].target == thread;
+	for (uint32_t i = 0; i < t->events_count; i++) {
+		const struct event *x = &t->events[i];
+
+		if (event_inert(x) || x->target != t->events[e].target || x->thread != thread)
+			continue;
+		held += op_acquires(x->op) ? 1 : op_releases(x->op) ? -1 : 0;
+	}
+	return held > 0;
+}
+
+/* A circle of wants that the end of the trace shows: `from` waits, through others, for itself,
+ * and some wait on the way is one for a lock. */
+static bool circle_at_end(const struct trace *t, uint32_t from, uint32_t at, uint32_t seen,
+                          bool lock)
+{
+	lock |= t->events[at].op == OP_WANT;
+	for (uint32_t f = 0; f < t->events_count; f++) {
+		if (!is_want(t, f) || !waits_at_end(t, at, f))
+			continue;
+		if (f == from && lock)
+			return true;
+		if (!in(seen, f) && circle_at_end(t, from, f, seen | 1u << f, lock))
+			return true;
+	}
+	return false;
+}
+
+/* What is said to have happened did, and nothing that did is left out. */
+static bool judge_happened(const struct trace *t, const struct report *r)
+{
+	uint32_t told = 0;
+	bool good = true, circle = false, any = false;
+
+	for (guint k = 0; k < r->findings->len && good; k++) {
+		const struct finding *f = r->findings->pdata[k];
+		const uint32_t *e = (const uint32_t *)(void *)f->requests->data;
+
+		if (f->verdict != VERDICT_HAPPENED)
+			continue;
+		for (guint i = 0; i < f->waits->len; i++)
+			told |= 1u << g_array_index(f->waits, struct wait, i).event;
+		for (guint i = 0; f->kind == FINDING_DEADLOCK && i < f->requests->len; i++)
+			good &= waits_at_end(t, e[i], e[(i + 1) % f->requests->len]);
+		circle |= f->kind == FINDING_DEADLOCK;
+		happened += f->kind == FINDING_DEADLOCK;
+		stuck += f->kind == FINDING_STUCK;
+	}
+	if (!good)
+		return complain(t, "did not happen", told);
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		if (is_want(t, e) && !in(told, e))
+			return complain(t, "a wait is left out", 1u << e);
+		any |= is_want(t, e) && circle_at_end(t, e, e, 0, false);
+	}
+	return any == circle || complain(t, "a circle that is none, or is missed", told);
+}
+
 /* `cut`: there was no time, so what is missing is no fault if the report says so. */
 static bool judge(const struct search *s, const struct report *r, bool cut)
 {
 	GHashTable *listed = g_hash_table_new(NULL, NULL);
 	GHashTableIter i;
 	gpointer key;
-	bool good = cut || r->complete || complain(s->t, "not complete", 0);
+	bool good = (cut || r->complete || complain(s->t, "not complete", 0)) &&
+	            judge_happened(s->t, r);
 
 	for (guint k = 0; k < r->findings->len && good; k++) {
 		const struct finding *f = r->findings->pdata[k];
@@ -166,7 +268,8 @@ static struct trace *nested_trace(uint64_t seed)
 			                       u);
 		} else if (what < 68 && mode[u][l] == 0 && free) {
 			mode[u][l] = shared ? 's' : 'x';
-			g_string_append_printf(text, "T%d|%s(l%d)|%d\n", u,
+			g_string_append_printf(text, "T%d|%s%s(l%d)|%d\n", u,
+			                       g_rand_int_range(r, 0, 6) == 0 ? "try" : "",
 			                       shared ? "racq" : "acq", l, u);
 		} else if (what >= 68 && mode[u][l] != 0) {
 			g_string_append_printf(text, "T%d|%s(l%d)|%d\n", u,
@@ -177,6 +280,9 @@ static struct trace *nested_trace(uint64_t seed)
 		}
 		count++;
 	}
+	for (int u = 0; u < threads && g_rand_int_range(r, 0, 3) == 0; u++)
+		g_string_append_printf(text, "T%d|want(l%d)|%d\n", u,
+		                       g_rand_int_range(r, 0, locks), u);
 	t = trace_from_text("nested", text->str, text->len, NULL, &error);
 	if (t == NULL)
 		printf("%s\n%s: %s\n", text->str, error.where, error.what);
@@ -218,6 +324,7 @@ int main(int argc, char **argv)
 {
 	int status = mix_main(argc, argv, "deadlocks against search", 4000, one);
 
-	printf("%u deadlocks, %u impossible\n", deadlocks, impossible);
-	return status != 0 || deadlocks == 0 || impossible == 0;
+	printf("%u deadlocks, %u impossible; %u happened, %u ended stuck\n", deadlocks,
+	       impossible, happened, stuck);
+	return status != 0 || deadlocks == 0 || impossible == 0 || happened == 0 || stuck == 0;
 }

@@ -115,6 +115,12 @@ static bool step_atomic(struct generator *g, int t)
 	return emit(g, t, "ar(a);%s", chance(g, 50) ? "rlx" : "acq");
 }
 
+/* What makes an acquire one that could have failed. */
+static const char *try_word(struct generator *g)
+{
+	return g->options->tries && chance(g, 30) ? "try" : "";
+}
+
 static bool step_lock(struct generator *g, int t)
 {
 	int l = below(g, (int)g->options->locks);
@@ -122,7 +128,7 @@ static bool step_lock(struct generator *g, int t)
 	if (g->owner[l] == t) {
 		if (chance(g, 12)) {
 			g->depth[l]++;
-			return emit(g, t, "acq(l%d)", l);
+			return emit(g, t, "%sacq(l%d)", try_word(g), l);
 		}
 		if (g->depth[l] > 0)
 			g->depth[l]--;
@@ -138,12 +144,12 @@ static bool step_lock(struct generator *g, int t)
 		if (g->owner[l] >= 0)
 			return false;
 		g->reader[l][t] = true;
-		return emit(g, t, "racq(l%d)", l);
+		return emit(g, t, "%sracq(l%d)", try_word(g), l);
 	}
 	if (!lock_free(g, l))
 		return false;
 	g->owner[l] = t;
-	return emit(g, t, "acq(l%d)", l);
+	return emit(g, t, "%sacq(l%d)", try_word(g), l);
 }
 
 static bool step_try(struct generator *g, int t)
@@ -256,7 +262,7 @@ static bool step_semaphore(struct generator *g, int t)
 	if (g->semaphore == 0)
 		return false;
 	g->semaphore--;
-	return emit(g, t, "take(s)");
+	return emit(g, t, "%stake(s)", try_word(g));
 }
 
 static bool step_message(struct generator *g, int t)
@@ -299,6 +305,24 @@ static bool step_invocation(struct generator *g, int t)
 		return emit(g, t, "act(o0.put,%d)=%d", below(g, 2), g->clock++);
 	r->scope = 0;
 	return emit(g, t, "call(o0.put,%d)", below(g, 2));
+}
+
+/* What threads waited for when the recording ended: no more events of theirs. */
+static void emit_wants(struct generator *g)
+{
+	for (uint32_t t = 0; t < g->options->threads && g->count < g->options->events; t++) {
+		const struct runner *r = &g->thread[t];
+		int u = below(g, (int)g->options->threads);
+
+		if (!r->forked || r->ended || chance(g, 50))
+			continue;
+		if (g->options->locks > 0 && chance(g, 60))
+			emit(g, (int)t, "want(l%d)", below(g, (int)g->options->locks));
+		else if (g->thread[u].forked && chance(g, 50))
+			emit(g, (int)t, "want(T%d)", u);
+		else
+			emit(g, (int)t, "want(%c)", "scb"[below(g, 3)]);
+	}
 }
 
 static bool step(struct generator *g, int t)
@@ -377,6 +401,8 @@ char *random_text(uint64_t seed, const struct random_options *options)
 		if (g.thread[t].forked && !g.thread[t].ended)
 			step(&g, t);
 	}
+	if (options->wants)
+		emit_wants(&g);
 	g_rand_free(g.random);
 	return g_string_free(g.text, FALSE);
 }
@@ -431,6 +457,7 @@ struct random_options random_mix(uint64_t seed, uint32_t events)
 	o.blocks = all || seed / 2 % 10 == 5;
 	o.messages = all || seed / 2 % 10 == 6;
 	o.tries = all || seed / 2 % 10 == 7;
+	o.wants = all || seed / 2 % 20 == 7;
 	o.sizes = all || seed / 2 % 10 == 8;
 	o.invocations = all || seed / 2 % 10 == 9;
 	return o;

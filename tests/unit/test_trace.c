@@ -106,6 +106,15 @@ static const char *const all_operations[] = {
 	"main|branch()|7",
 	"T1|end()|7",
 	"main|join(T1)|7",
+	"main|tryacq(l)|7",
+	"main|rel(l)|7",
+	"main|tryracq(rw)|7",
+	"main|post(s)|7",
+	"main|trytake(s)|7",
+	"main|fork(T2)|7",
+	"main|misuse(l,unlocked-twice)|7",
+	"T2|want(rw)|7",
+	"main|want(T2)|7",
 };
 
 static char *joined(const char *const *lines, size_t count)

@@ -61,8 +61,12 @@ static int run(struct arguments *a)
 const struct command command_deadlocks = {
 	.name = "deadlocks",
 	.usage = "TRACE [--verdicts all] [--budget PAIR,ALL]",
-	.summary = "predictable deadlocks: lock-order cycles with a witness",
-	.details = "Looks for threads that can each hold a lock and wait for one that the next "
+	.summary = "deadlocks: those that happened, and lock-order cycles with a witness",
+	.details = "Lists the deadlock that the recorded run ended in, or the threads that "
+	           "were stuck,\n"
+	           "as 'happened': who waits for which lock, condition, semaphore, barrier or\n"
+	           "thread, and who holds it. Then looks for threads that can each hold a lock "
+	           "and wait for one that the next "
 	           "of\n"
 	           "them holds. Every cycle gets a verdict: race (it can happen, with a "
 	           "witness),\n"

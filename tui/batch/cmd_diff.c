@@ -45,7 +45,8 @@ static void look_for_all(struct looking *l)
 {
 	l->races = true;
 	for (int d = 0; d < DETECTOR_COUNT; d++)
-		l->detectors[d] = d != DETECTOR_ATOMIC; /* ATOMIC_PREDICT finds these too */
+		/* ATOMIC_PREDICT and DEADLOCKS find these, too */
+		l->detectors[d] = d != DETECTOR_ATOMIC && d != DETECTOR_ENDING;
 }
 
 /* By the word of a report's analysis; false: no analysis of traces has it. */
@@ -133,10 +134,10 @@ static bool analyse(const struct arguments *a, struct side *s, const struct look
 	bool good = specs != NULL;
 
 	if (good && l->races) {
-		struct report *r = race_options_fit(a, s->trace, &l->race, error)
-		                           ? races_find(s->trace, &l->race,
-		                                        progress_on_stderr(), error)
-		                           : NULL;
+		struct report *r =
+		        race_options_fit(a, s->trace, &l->race, error)
+		                ? races_find(s->trace, &l->race, progress_on_stderr(), error)
+		                : NULL;
 
 		good = r != NULL;
 		if (good)
@@ -166,8 +167,7 @@ static bool open_report(struct side *s)
 	return true;
 }
 
-static bool open_and_analyse(const struct arguments *a, const struct looking *l,
-                             struct side *s)
+static bool open_and_analyse(const struct arguments *a, const struct looking *l, struct side *s)
 {
 	struct error error;
 
@@ -239,8 +239,8 @@ static bool open_sides(const struct arguments *a, struct looking *l, struct side
 
 static json_t *side_json(const struct report_file *r)
 {
-	static const char *const taken[] = { "trace",    "program",  "analysis",  "events",
-		                             "complete", "incomplete" };
+	static const char *const taken[] = { "trace",  "program",  "analysis",
+		                             "events", "complete", "incomplete" };
 	json_t *j = json_object();
 
 	for (size_t i = 0; i < G_N_ELEMENTS(taken); i++) {
@@ -384,9 +384,11 @@ const struct command command_diff = {
 	.summary = "what is new in the second of two traces or reports, what is gone, what is "
 	           "left",
 	.details =
-	        "OLD and NEW are traces, which are searched for findings of every kind, or JSON "
+	        "OLD and NEW are traces, which are searched for findings of every kind, or "
+	        "JSON "
 	        "reports\nof one command; where one is a report, the trace is searched by the "
-	        "same analysis.\nFindings are the same when their kind and places agree: function "
+	        "same analysis.\nFindings are the same when their kind and places agree: "
+	        "function "
 	        "and "
 	        "line in it, or\nFILE:LINE; or else the nearest lines of the same functions "
 	        "with "

@@ -1,7 +1,9 @@
 /* cmd_info.c - `heddle info`: what is in a trace. */
 #include "engine/base/home.h"
-#include "engine/trace/trace.h"
+#include "engine/predict/stuck.h"
+#include "engine/trace/ending.h"
 #include "tui/batch/command.h"
+#include "tui/batch/places.h"
 #include "tui/batch/print.h"
 
 #include <jansson.h>
@@ -17,6 +19,8 @@ static const struct command_option options[] = {
 struct counts {
 	uint64_t by_op[OP_COUNT];
 	uint64_t by_thread[UINT16_MAX + 1];
+	uint64_t tried[OP_COUNT]; /* of by_op, those with a word of their own (TRIED in ops.def)
+	                           */
 	uint64_t inert, values, locks, conditions, barriers, semaphores, locations, sites;
 };
 
@@ -68,9 +72,13 @@ static void count(const struct trace *t, struct counts *c)
 	uint8_t *use = g_new0(uint8_t, t->objects_count + 1);
 	for (uint64_t i = 0; i < t->events_count; i++) {
 		const struct event *e = &t->events[i];
-		c->by_op[e->op]++;
+		/* both wants have one word */
+		enum op op = e->op == OP_WANTJOIN ? OP_WANT : e->op;
+		bool tried = e->flags & EVENT_TRY && op_table[op].tried != NULL;
+		c->by_op[op] += !tried;
+		c->tried[op] += tried;
 		c->by_thread[e->thread]++;
-		c->inert += event_inert(e);
+		c->inert += event_inert(e) && !op_tells(e->op);
 		c->values += op_is_access(e->op) && e->aux;
 		if (op_table[e->op].operand == OPERAND_OBJECT)
 			use[e->target] |= object_use(e->op);
@@ -162,6 +170,57 @@ static void json_set(json_t *object, const char *key, json_t *value)
 	g_string_free(s, TRUE);
 }
 
+/* How the run ended, as far as the trace says. */
+static json_t *ending_json(const struct trace *t)
+{
+	struct ending e = trace_ending(t);
+	GString *text = g_string_new(NULL);
+	ending_append(&e, text);
+	json_t *j =
+	        json_pack("{ssso}", "how", ending_word(e.kind), "text", json_text(text->str));
+	if (e.kind == ENDING_EXIT)
+		json_object_set_new(j, "status", json_integer(e.number));
+	if (e.kind == ENDING_SIGNAL)
+		json_object_set_new(j, "signal", json_integer(e.number));
+	g_string_free(text, TRUE);
+	GPtrArray *stuck = stuck_find(t);
+	json_t *findings = json_array();
+	struct places *places = places_new(t);
+	for (guint i = 0; i < stuck->len; i++) {
+		json_array_append_new(findings, finding_json(places, t, stuck->pdata[i]));
+		finding_free(stuck->pdata[i]);
+	}
+	places_free(places);
+	g_ptr_array_free(stuck, TRUE);
+	json_object_set_new(j, "stuck", findings);
+	return j;
+}
+
+static void print_ending(const struct trace *t)
+{
+	struct ending e = trace_ending(t);
+	GString *text = g_string_new(NULL);
+	GPtrArray *stuck = stuck_find(t);
+	ending_append(&e, text);
+	if (text->len && !ending_good(&e))
+		printf("%s.\n", text->str);
+	for (guint i = 0; i < stuck->len; i++) {
+		struct finding *f = stuck->pdata[i];
+		printf("%s:\n",
+		       f->kind == FINDING_DEADLOCK ? "A deadlock happened" : "Stuck for ever");
+		for (guint k = 0; k < f->waits->len; k++) {
+			const struct wait *w = &g_array_index(f->waits, struct wait, k);
+			g_string_truncate(text, 0);
+			append_wait(t, w, text);
+			printf("  %s (%s)\n", text->str,
+			       printable(trace_location_name(t, w->event)));
+		}
+		finding_free(f);
+	}
+	g_ptr_array_free(stuck, TRUE);
+	g_string_free(text, TRUE);
+}
+
 static void print_json(const struct trace *t, const struct counts *c)
 {
 	struct line lines[12];
@@ -172,10 +231,14 @@ static void print_json(const struct trace *t, const struct counts *c)
 		json_object_set_new(j, lines[i].name, json_integer((json_int_t)lines[i].count));
 	json_t *operations = json_object(), *threads = json_object(), *notes = json_object();
 	json_t *warnings = json_array();
-	for (int op = 0; op < OP_COUNT; op++)
+	for (int op = 0; op < OP_COUNT; op++) {
 		if (c->by_op[op])
 			json_object_set_new(operations, op_table[op].word,
 			                    json_integer((json_int_t)c->by_op[op]));
+		if (c->tried[op])
+			json_object_set_new(operations, op_table[op].tried,
+			                    json_integer((json_int_t)c->tried[op]));
+	}
 	for (uint64_t i = 0; i < t->threads_count; i++)
 		json_set(threads, trace_thread_name(t, i),
 		         json_integer((json_int_t)c->by_thread[i]));
@@ -194,6 +257,7 @@ static void print_json(const struct trace *t, const struct counts *c)
 	}
 	g_array_free(missing, TRUE);
 	json_object_set_new(j, "missing", libraries);
+	json_object_set_new(j, "ended", ending_json(t));
 	json_object_set_new(j, "operations", operations);
 	json_object_set_new(j, "events_by_thread", threads);
 	json_object_set_new(j, "recording", notes);
@@ -268,15 +332,20 @@ static void print_text(const struct trace *t, const struct counts *c)
 	summary(t, c, lines);
 	printf("%s%s%s%s\n", trace_name(t), t->complete ? "" : ", truncated",
 	       t->filtered ? ", filtered" : "", t->order_exact ? "" : ", order approximate");
+	print_ending(t);
 	for (size_t i = 0; i < G_N_ELEMENTS(lines); i++)
 		if (lines[i].count || i < 4)
 			printf("  %-12s %12" G_GUINT64_FORMAT "\n", lines[i].name,
 			       lines[i].count);
 	puts("by operation");
-	for (int op = 0; op < OP_COUNT; op++)
+	for (int op = 0; op < OP_COUNT; op++) {
 		if (c->by_op[op])
 			printf("  %-12s %12" G_GUINT64_FORMAT "\n", op_table[op].word,
 			       c->by_op[op]);
+		if (c->tried[op])
+			printf("  %-12s %12" G_GUINT64_FORMAT "\n", op_table[op].tried,
+			       c->tried[op]);
+	}
 	if (c->inert)
 		printf("  %-12s %12" G_GUINT64_FORMAT "  (re-entrant or dropped)\n",
 		       "no effect", c->inert);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "engine/record/interpose.h"
+#include "engine/predict/stuck.h"
 #include "engine/record/plan.h"
 #include "engine/witness/witness.h"
 #include "tui/batch/command.h"
@@ -168,6 +169,52 @@ static bool print_run(const struct trace *t, const struct plan *p, const struct 
 	return true;
 }
 
+/* ---- did it happen? ---- */
+
+/* Do the threads of the witness's requests wait for each other at the end of the run?  A
+ * request is told by its thread and its place in the code. */
+static bool waits_so(const struct trace *t, const GArray *requests, const struct trace *run,
+                     const struct finding *f)
+{
+	for (guint i = 0; i < requests->len; i++) {
+		uint32_t request = g_array_index(requests, uint32_t, i);
+		const char *thread = trace_thread_name(t, t->events[request].thread);
+		bool found = false;
+		for (guint k = 0; k < f->requests->len; k++) {
+			uint32_t e = g_array_index(f->requests, uint32_t, k);
+			found |= strcmp(trace_thread_name(run, run->events[e].thread),
+			                thread) == 0 &&
+			         strcmp(trace_location_name(run, e),
+			                trace_location_name(t, request)) == 0;
+		}
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
+/* Of a deadlock's witness: true when the run ended in this deadlock, else it is said. */
+static bool deadlock_happened(const struct trace *t, const GArray *requests,
+                              const struct plan_run *run)
+{
+	GPtrArray *stuck = stuck_find(run->trace);
+	bool happened = false;
+	for (guint i = 0; i < stuck->len; i++) {
+		struct finding *f = stuck->pdata[i];
+		happened |= f->kind == FINDING_DEADLOCK && waits_so(t, requests, run->trace, f);
+		finding_free(f);
+	}
+	bool other = run->facts.status == LOG_DEADLOCK;
+	g_ptr_array_free(stuck, TRUE);
+	if (happened)
+		fprintf(stderr, "heddle: the deadlock of the witness happened\n");
+	else
+		fprintf(stderr, "heddle: the deadlock of the witness did not happen: %s\n",
+		        other ? "the run ended in another wait"
+		              : "its threads came to these requests and went on");
+	return happened;
+}
+
 /* ---- the command ---- */
 
 enum { DEFAULT_TIMEOUT = 300 }; /* seconds */
@@ -194,13 +241,14 @@ static bool same_outcome(const struct plan_run *x, const struct plan_run *y)
 	return true;
 }
 
-/* `both`: the two of the pair make a difference by who goes first. */
+/* `deadlock`: the requests of one, or NULL: the two of the pair make a difference by who goes
+ * first. */
 static int follow(const struct trace *t, const struct plan *p, char **argv, unsigned first,
-                  bool both, bool gdb)
+                  const GArray *deadlock, bool gdb)
 {
 	struct plan_run runs[2];
 	struct error error;
-	bool two = both && p->pair[1] != NONE && first == 0;
+	bool two = deadlock == NULL && p->pair[1] != NONE && first == 0;
 	int status = 0;
 	fflush(NULL);
 	for (unsigned i = 0; i < (two ? 2u : 1u); i++) {
@@ -223,6 +271,8 @@ static int follow(const struct trace *t, const struct plan *p, char **argv, unsi
 				plan_run_release(&runs[k]);
 			return status;
 		}
+		if (deadlock && !deadlock_happened(t, deadlock, &runs[i]))
+			status = EXIT_OURS;
 		/* Of two ways the one that fails is the program's answer. */
 		if (runs[i].result.status > status)
 			status = runs[i].result.status;
@@ -339,7 +389,8 @@ static int replay(struct arguments *a, const struct trace *t, const struct witne
 			plan.timeout_ms = (unsigned)MIN(seconds, LONGEST) * 1000;
 		status = take_specs(a, &plan, &error)
 		                 ? follow(t, &plan, argv, first > 2 ? 0 : first,
-		                          w->claim != CLAIM_DEADLOCK, argument_flag(a, "gdb"))
+		                          w->claim == CLAIM_DEADLOCK && !until ? w->pair : NULL,
+		                          argument_flag(a, "gdb"))
 		                 : ours(&error);
 	} else {
 		say_error(&error);

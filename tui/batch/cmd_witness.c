@@ -214,7 +214,8 @@ static int print_answer(const struct arguments *a, struct trace *t,
 	struct error error;
 	int status = f->verdict == VERDICT_IMPOSSIBLE ? EXIT_NOTHING : EXIT_BUDGET;
 
-	if (f->verdict == VERDICT_RACE) {
+	if (f->verdict == VERDICT_RACE ||
+	    (f->verdict == VERDICT_HAPPENED && f->witness != NULL)) {
 		polish(t, check, f);
 		make_witness(t, race, specs, f, &w);
 		status = EXIT_FOUND;
@@ -227,7 +228,9 @@ static int print_answer(const struct arguments *a, struct trace *t,
 		witness_release(&w);
 	} else if (f->verdict == VERDICT_HAPPENED) {
 		status = EXIT_FOUND;
-		if (!json)
+		if (!json && f->waits != NULL)
+			printf("happened: the recording ends so; no witness was found\n");
+		else if (!json)
 			printf("happened: events %u and %u are in the wrong order in the "
 			       "recording "
 			       "itself\n",
@@ -304,15 +307,19 @@ static int order_violation(const struct arguments *a, struct trace *t, uint32_t 
 	return status;
 }
 
-/* Requests for more than one lock: can their threads wait for each other? */
+/* Requests for more than one lock, or waits that never ended: can their threads wait for each
+ * other? */
 static bool asks_for_deadlock(const struct trace *t, const uint32_t *events, guint count)
 {
 	bool several = false;
 
 	for (guint i = 0; i < count; i++) {
-		if (events[i] >= t->events_count || !op_acquires(t->events[events[i]].op))
+		enum op op = events[i] < t->events_count ? t->events[events[i]].op : OP_READ;
+
+		if (!op_acquires(op) && !op_wants(op))
 			return false;
-		several |= t->events[events[i]].target != t->events[events[0]].target;
+		several |= op_wants(op) ||
+		           t->events[events[i]].target != t->events[events[0]].target;
 	}
 	return several;
 }

@@ -158,6 +158,19 @@ static void print_cycle(const struct trace *t, const struct finding *f)
 	puts("    so no serial order of these units has the same outcome");
 }
 
+/* A wait by somebody who waits for the others' sake. */
+static void print_waits(const struct trace *t, const struct finding *f)
+{
+	for (guint i = 0; f->waits && i < f->waits->len; i++) {
+		const struct wait *w = &g_array_index(f->waits, struct wait, i);
+		GString *line = g_string_new(NULL);
+
+		append_wait(t, w, line);
+		printf("    %s\n", line->str);
+		g_string_free(line, TRUE);
+	}
+}
+
 static void print_finding(const struct trace *t, const struct finding *f)
 {
 	printf("%s: %s", verdict_word(f->verdict), finding_kind_word(f->kind));
@@ -182,11 +195,14 @@ static void print_finding(const struct trace *t, const struct finding *f)
 		print_event(t, g_array_index(f->requests, uint32_t, i));
 	if (f->requests == NULL && f->first != NONE)
 		print_event(t, f->first);
-	if (f->requests == NULL && f->second != NONE)
+	if (f->requests == NULL && f->second != NONE && f->second != f->first)
 		print_event(t, f->second);
+	if (f->verdict == VERDICT_HAPPENED)
+		print_waits(t, f);
+	bool found = f->verdict != VERDICT_HAPPENED && f->by != NULL;
 	if (f->witness)
 		printf("    witness of %u events, checked%s%s\n", f->witness->len,
-		       f->by ? ", by " : "", f->by ? f->by : "");
+		       found ? ", by " : "", found ? f->by : "");
 	if (f->proof)
 		printf("    proved impossible by the %s%s%s\n", f->proof->method,
 		       f->proof->given ? ", given the " : "",

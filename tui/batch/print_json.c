@@ -139,7 +139,7 @@ static GArray *telling_events(const struct finding *f)
 		g_array_append_val(events, g_array_index(f->requests, uint32_t, i));
 	if (events->len == 0 && f->first != NONE)
 		g_array_append_val(events, f->first);
-	if (events->len == 1 && f->second != NONE)
+	if (events->len == 1 && f->second != NONE && f->second != f->first)
 		g_array_append_val(events, f->second);
 	return events;
 }
@@ -186,6 +186,31 @@ static void json_set_word(json_t *j, const char *key, const char *word)
 		json_object_set_new(j, key, json_string(word));
 }
 
+/* Who waits for whom: see struct wait. */
+static json_t *json_waits(const struct trace *t, const GArray *waits)
+{
+	json_t *list = json_array();
+
+	for (guint i = 0; i < waits->len; i++) {
+		const struct wait *w = &g_array_index(waits, struct wait, i);
+		uint32_t thread = t->events[w->event].thread;
+		GString *object = g_string_new(NULL);
+		json_t *j;
+
+		trace_append_operand(t, w->event, object);
+		j = json_pack("{sossso}", "thread", json_text(trace_thread_name(t, thread)),
+		              "for", wait_for_word(w->what), "object", json_text(object->str));
+		json_object_set_new(j, "location", json_text(trace_location_name(t, w->event)));
+		if (w->holder != NONE)
+			json_object_set_new(j, "held-by",
+			                    json_text(trace_thread_name(t, w->holder)));
+		json_object_set_new(j, "event", json_integer(w->event));
+		json_array_append_new(list, j);
+		g_string_free(object, TRUE);
+	}
+	return list;
+}
+
 json_t *finding_json(const struct places *places, const struct trace *t,
                      const struct finding *f)
 {
@@ -215,6 +240,8 @@ json_t *finding_json(const struct places *places, const struct trace *t,
 		json_object_set_new(j, "requests",
 		                    json_events((const uint32_t *)(void *)f->requests->data,
 		                                f->requests->len));
+	if (f->waits)
+		json_object_set_new(j, "waits", json_waits(t, f->waits));
 	if (f->units)
 		json_cycle(t, f, j);
 	return j;

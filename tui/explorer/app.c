@@ -641,6 +641,10 @@ static void draw_header(const struct app *app, struct pane p)
 	const char *name = trace_name(app_trace(app));
 	at = pane_text(p, 0, at + 2, STYLE_HEADING, name);
 	GString *text = g_string_new(NULL);
+	session_append_ending(app->session, true, text);
+	if (text->len)
+		at = pane_text(p, 0, at + 2, STYLE_RACE, text->str);
+	g_string_truncate(text, 0);
 	append_facts(app, text);
 	const char *title = view_table[app_view(app)]->title;
 	int right = p.columns - text_columns(title);

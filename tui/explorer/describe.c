@@ -66,6 +66,9 @@ static const char *const verbs[OP_COUNT] = {
 	[OP_ENTER] = "enter ",
 	[OP_LEAVE] = "leave ",
 	[OP_BRANCH] = "branch",
+	[OP_WANT] = "stands waiting for ",
+	[OP_WANTJOIN] = "stands waiting for the end of ",
+	[OP_MISUSE] = "misuse of ",
 };
 static const char *const order_words[] = { "", " rlx", " acq", " rel", " acq_rel", "" };
 
@@ -161,7 +164,13 @@ void describe_event_after(const struct session *s, uint32_t event, uint32_t old,
 	trace_append_operand(t, event, out);
 	if (e->op == OP_MISS)
 		append_reached(t, e, out);
-	if (event_inert(e))
+	if (e->op == OP_MISUSE) {
+		g_string_append(out, ": ");
+		trace_append_value(t, e->aux, out);
+	}
+	if (event_is_try(e) && !event_inert(e))
+		g_string_append(out, e->op == OP_WAIT ? " (limited in time)" : " (a try)");
+	if (event_inert(e) && !op_tells(e->op))
 		g_string_append(out, op_acquires(e->op) || op_releases(e->op) ? " again"
 		                                                              : " (dropped)");
 }
@@ -371,6 +380,32 @@ static void explain_cycle(const struct session *s, const struct finding *f, GStr
 	g_string_append(out, ". C shows the graph.");
 }
 
+static void explain_waits(const struct session *s, const struct finding *f, GString *out)
+{
+	bool stuck = f->kind == FINDING_STUCK;
+
+	g_string_append(out, stuck ? "This run ended with threads that wait for ever: "
+	                           : "This run ended in this deadlock: ");
+	for (guint i = 0; i < f->waits->len; i++) {
+		g_string_append(out, i ? "; " : "");
+		append_wait(s->trace, &g_array_index(f->waits, struct wait, i), out);
+	}
+	g_string_append_c(out, '.');
+}
+
+static void explain_misuse(const struct session *s, const struct finding *f, GString *out)
+{
+	append_thread(s, f->second, out);
+	g_string_append_printf(out, ": %s. ", f->note ? f->note : "a lock is misused");
+	if (f->first != f->second) {
+		append_thread(s, f->first, out);
+		g_string_append(out, " had done the ");
+		describe_event(s, f->first, out);
+		g_string_append(out, " before. ");
+	}
+	g_string_append(out, "It happened in this very run; what follows is undefined.");
+}
+
 static void explain_deadlock(const struct session *s, const struct finding *f, GString *out)
 {
 	for (guint i = 0; f->requests && i < f->requests->len; i++) {
@@ -449,8 +484,12 @@ void explain_entry(const struct session *s, const struct entry *entry, GString *
 		        budget_text(f->budget));
 	} else if (f->kind == FINDING_ATOMIC_SET_VIOLATION) {
 		explain_cycle(s, f, out);
+	} else if (f->waits && f->verdict == VERDICT_HAPPENED) {
+		explain_waits(s, f, out);
 	} else if (f->kind == FINDING_DEADLOCK) {
 		explain_deadlock(s, f, out);
+	} else if (f->kind == FINDING_LOCK_MISUSE) {
+		explain_misuse(s, f, out);
 	} else if (f->kind == FINDING_USE_AFTER_FREE || f->kind == FINDING_ORDER_VIOLATION) {
 		explain_violation(s, f, out);
 	} else if (f->kind != FINDING_DATA_RACE) {

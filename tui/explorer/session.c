@@ -4,6 +4,7 @@
 #include "tui/explorer/missing_code.h"
 
 #include "engine/partial/rdit.h"
+#include "engine/trace/ending.h"
 
 #include "tui/explorer/import.h"
 #include "tui/explorer/weak_order.h"
@@ -265,9 +266,12 @@ static int by_place(gconstpointer a, gconstpointer b)
 	return x->second < y->second ? -1 : x->second > y->second;
 }
 
-/* A settled verdict stays; a proof or a witness of any analysis settles an open one. */
+/* A settled verdict stays; a proof or a witness of any analysis settles an open one, and what
+ * happened may get a witness later. */
 static bool may_replace(const struct finding *old, const struct finding *new, bool settles)
 {
+	if (old->verdict == VERDICT_HAPPENED && new->verdict == VERDICT_HAPPENED)
+		return old->witness == NULL && new->witness != NULL;
 	if (old->verdict != VERDICT_CANDIDATE && old->verdict != VERDICT_UNKNOWN)
 		return false;
 	return settles || (new->verdict != VERDICT_CANDIDATE &&new->verdict != VERDICT_UNKNOWN);
@@ -446,6 +450,45 @@ enum claim session_claim(const struct finding *f)
 	default:
 		return CLAIM_COV;
 	}
+}
+
+/* Of the findings that say how the run ended; FINDING_DATA_RACE: none does. */
+static enum finding_kind how_it_ended(const struct session *s)
+{
+	enum finding_kind kind = FINDING_DATA_RACE;
+
+	for (guint i = 0; i < s->entries->len; i++) {
+		const struct finding *f = ((const struct entry *)s->entries->pdata[i])->finding;
+
+		if (f->verdict == VERDICT_HAPPENED &&
+		    (f->kind == FINDING_DEADLOCK || f->kind == FINDING_STUCK))
+			kind = f->kind;
+	}
+	return kind;
+}
+
+void session_append_ending(const struct session *s, bool brief, GString *out)
+{
+	enum finding_kind kind = how_it_ended(s);
+	struct ending ending = trace_ending(s->trace);
+	bool good = ending_good(&ending);
+
+	if (kind == FINDING_DEADLOCK)
+		g_string_append(out, brief ? "deadlock" : "The run ended in a deadlock");
+	else if (kind == FINDING_STUCK)
+		g_string_append(out, brief ? "stuck"
+		                           : "The run ended with threads that wait for ever");
+	else if (!good && !brief)
+		ending_append(&ending, out);
+	else if (!good && ending.kind == ENDING_EXIT)
+		g_string_append_printf(out, "exit status %d", ending.number);
+	else if (!good && ending.kind == ENDING_SIGNAL)
+		g_string_append_printf(out, "signal %d", ending.number);
+	else if (!good)
+		g_string_append(out, ending.kind == ENDING_CHECK   ? "check failed"
+		                     : ending.kind == ENDING_ERROR ? "went wrong"
+		                     : ending.kind == ENDING_CUT   ? "cut off"
+		                                                   : "stuck");
 }
 
 void session_append_summary(const struct session *s, GString *out)

@@ -90,9 +90,9 @@ struct session {
 	GHashTable *seen[ANALYSIS_COUNT]; /* by site pair: verdict + 1; NULL: not run yet */
 	int entry;                        /* the selected one, or -1 */
 	uint32_t pair[2]; /* the pair in question: the selected finding's, or asked for */
-	bool asked;    /* the reader chose: findings that come do not change the selection */
-	bool exact;    /* the reader named these two events, not a finding's two places */
-	guint awaited; /* race of the report, from 1, that has no finding yet; 0: none */
+	bool asked;       /* the reader chose: findings that come do not change the selection */
+	bool exact;       /* the reader named these two events, not a finding's two places */
+	guint awaited;    /* race of the report, from 1, that has no finding yet; 0: none */
 	GArray *reported; /* struct reported_pair (import.h), owned: another tool's; or NULL */
 	/* where one is */
 	uint32_t event;
@@ -166,6 +166,9 @@ void session_select(struct session *s, int entry);
 void session_ask(struct session *s, uint32_t first, uint32_t second);
 
 /* "2 can happen, 3 happened, 1 open, 45 proved none": how many findings have which verdict. */
+/* How the run ended, as a sentence without its full stop or in a word or two; nothing when it
+ * ended well. */
+void session_append_ending(const struct session *s, bool brief, GString *out);
 void session_append_summary(const struct session *s, GString *out);
 
 /* Marks and notes: JSON beside the trace, or in the XDG state folder when that is not

@@ -32,6 +32,8 @@ static const char *const kind_words[] = {
 	[FINDING_USE_AFTER_FREE] = "use→free",
 	[FINDING_ATOMIC_SET_VIOLATION] = "atomic set",
 	[FINDING_DEADLOCK] = "deadlock",
+	[FINDING_STUCK] = "stuck",
+	[FINDING_LOCK_MISUSE] = "misuse",
 };
 static const struct {
 	const char *glyph, *word;
@@ -329,6 +331,11 @@ static void draw_side(const struct app *app, struct pane p, uint32_t event)
 static void draw_empty(const struct app *app, const struct findings *f, struct pane p)
 {
 	guint all = app->session->entries->len;
+	GString *ending = g_string_new(NULL);
+	session_append_ending(app->session, false, ending);
+	if (ending->len)
+		pane_format(p, 0, 3, STYLE_RACE, "%s.", ending->str);
+	g_string_free(ending, TRUE);
 	if (all)
 		pane_format(p, 2, 3, STYLE_TEXT,
 		            "%u finding%s hidden: v shows every verdict, z the "
@@ -347,7 +354,8 @@ static void draw_empty(const struct app *app, const struct findings *f, struct p
 		               "meanwhile, C-c stops.");
 	else if (app->session->seen[ANALYSIS_AUTO])
 		pane_text(p, 2, 3, STYLE_NONE,
-		          "no race, in this run or in any reordering of it that was looked at");
+		          "no race, in this run or in any reordering of it in which every read "
+		          "sees the same");
 	else
 		pane_text(p, 2, 3, STYLE_TEXT,
 		          "stopped before anything was found; :analyse looks again");

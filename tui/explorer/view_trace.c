@@ -101,6 +101,8 @@ static const char *const relations[][2] = {
 	[FINDING_USE_AFTER_FREE] = { "may as well come after", "may as well come before" },
 	[FINDING_ATOMIC_SET_VIOLATION] = { "is on a cycle with", "is on a cycle with" },
 	[FINDING_DEADLOCK] = { "deadlocks with", "deadlocks with" },
+	[FINDING_STUCK] = { "is stuck with", "is stuck with" },
+	[FINDING_LOCK_MISUSE] = { "comes before its misuse", "misuses it after" },
 };
 
 static void find_partners(const struct session *s, struct trace_state *v)

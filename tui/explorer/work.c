@@ -139,13 +139,17 @@ static bool analysis_run(struct job *job, const struct progress *progress, struc
 static void say_settled(struct app *app, const struct report *report)
 {
 	guint races = 0;
+	GString *ending = g_string_new(NULL);
 	for (guint i = 0; i < report->findings->len; i++)
 		races +=
 		        ((struct finding *)report->findings->pdata[i])->verdict == VERDICT_RACE;
+	session_append_ending(app->session, false, ending);
 	if (!app->message && !app->line_open)
-		app_say(app, "%u data race%s with a checked witness; %s", races,
-		        races == 1 ? "" : "s",
-		        report->complete ? "nothing was missed" : "more may exist");
+		app_say(app, "%s%s%u data race%s with a checked witness; %s", ending->str,
+		        ending->len ? ". " : "", races, races == 1 ? "" : "s",
+		        report->complete ? "no other in reorderings with the same reads"
+		                         : "more may exist");
+	g_string_free(ending, TRUE);
 }
 
 /* A report names two places; the pair that happens-before leaves open tells more of them than
@@ -232,18 +236,16 @@ static struct detection detection_of(const struct app *app)
 		                   .budget_total = o->budget_total > 0 ? o->budget_total : 5 };
 }
 
-static void start_others(struct app *app)
+static void start_detector(struct app *app, enum detector detector)
 {
-	for (int i = 0; i < DETECTOR_COUNT; i++) {
-		struct detector_job d = { .on = detection_of(app) };
-		if (!detector_applies((enum detector)i, &d.on))
-			continue;
-		struct job *job = job_new(app, detector_title((enum detector)i), i);
-		job->data = g_memdup2(&d, sizeof d);
-		job->run = other_run;
-		job->done = other_done;
-		jobs_add(&app->jobs, job);
-	}
+	struct detector_job d = { .on = detection_of(app) };
+	if (!detector_applies(detector, &d.on))
+		return;
+	struct job *job = job_new(app, detector_title(detector), (int)detector);
+	job->data = g_memdup2(&d, sizeof d);
+	job->run = other_run;
+	job->done = other_done;
+	jobs_add(&app->jobs, job);
 }
 
 void app_start_index(struct app *app)
@@ -254,9 +256,11 @@ void app_start_index(struct app *app)
 void app_start_work(struct app *app)
 {
 	app_start_index(app);
+	start_detector(app, DETECTOR_ENDING); /* the rest may be of no interest then */
 	for (size_t i = 0; i < G_N_ELEMENTS(analyses); i++) {
-		if (analyses[i] == ANALYSIS_LOCKSET)
-			start_others(app); /* findings come before marks */
+		for (int d = 0; analyses[i] == ANALYSIS_LOCKSET && d < DETECTOR_COUNT; d++)
+			if (d != DETECTOR_ENDING) /* findings come before marks */
+				start_detector(app, (enum detector)d);
 		start_analysis(app, analyses[i]);
 		if (analyses[i] == ANALYSIS_AUTO && lacks_code(app_trace(app)))
 			start_analysis(app, ANALYSIS_RDIT);

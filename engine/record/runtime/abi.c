@@ -113,11 +113,11 @@ void __tsan_mutex_post_lock(void *p, unsigned flags, int recursion)
 		me->gate &= ~GATE_IGNORE;
 	struct thread *t = recording();
 	if (t)
-		log_sync(t,
-		         flags & OWN_TRY_FAILED ? LOG_TRYFAIL
-		         : flags & OWN_READ     ? LOG_RACQ
-		                                : LOG_ACQ,
-		         CALLER(), p);
+		log_object(t,
+		           flags & OWN_TRY_FAILED ? LOG_TRYFAIL
+		           : flags & OWN_READ     ? LOG_RACQ
+		                                  : LOG_ACQ,
+		           flags & OWN_TRY ? LOG_TRY : 0, CALLER(), p);
 }
 EXPORT int __tsan_mutex_pre_unlock(void *p, unsigned flags);
 int __tsan_mutex_pre_unlock(void *p, unsigned flags)

@@ -52,10 +52,10 @@ static struct order *order_of(const volatile int *lock, bool make)
 	return NULL;
 }
 
-static void acquired(struct thread *t, volatile int *m, uintptr_t pc)
+static void acquired(struct thread *t, volatile int *m, bool tried, uintptr_t pc)
 {
 	plan_point(t);
-	log_sync(t, LOG_ACQ, pc, (void *)m);
+	log_object(t, LOG_ACQ, tried ? LOG_TRY : 0, pc, (void *)m);
 	struct order *o = order_of(m, in_glib(pc));
 	if (!o)
 		return;
@@ -115,7 +115,7 @@ static void lock_as(struct thread *t, volatile int *m, uintptr_t pc)
 	if (!rt.controlled || !rt.on)
 		take_or_wait(m);
 	if (shown(m))
-		acquired(t, m, pc);
+		acquired(t, m, false, pc);
 }
 
 static void mutex_lock(volatile int *m)
@@ -139,7 +139,7 @@ static int mutex_trylock(volatile int *m)
 		sched_point(t);
 	bool got = take(m);
 	if (shown(m) && got)
-		acquired(t, m, CALLER());
+		acquired(t, m, true, CALLER());
 	else if (shown(m))
 		log_sync(t, LOG_TRYFAIL, CALLER(), (void *)m);
 	return got;

@@ -95,14 +95,16 @@ void sched_append(char *out, size_t room, const char *text)
 	out[at] = 0;
 }
 
-/* One note for each thread: "THREAD REASON ADDRESS HOLDER", for the parent to put into
- * words, which knows the names. */
+/* One note for each thread: "THREAD REASON ADDRESS HOLDER PC", for the parent to put into
+ * words, which knows the names.  Of a join, the holder is the thread whose end is waited for.
+ */
 static void note_blocked(const char *key)
 {
 	for (unsigned i = 0; i < sched.live_count; i++) {
 		struct thread *t = sched.live[i];
 		if (t->state != STATE_BLOCKED)
 			continue;
+		log_before(t); /* frames that it has left since its last event */
 		char text[128] = "";
 		sched_append_number(text, sizeof(text), t->id, 10);
 		sched_append(text, sizeof(text), " ");
@@ -112,7 +114,9 @@ static void note_blocked(const char *key)
 		sched_append_number(text, sizeof(text), (uintptr_t)t->object, 16);
 		sched_append(text, sizeof(text), " ");
 		pid_t owner = 0;
-		if (t->reason == FOR_MUTEX)
+		if (t->reason == FOR_THREAD)
+			owner = ((const struct thread *)t->object)->tid;
+		else if (t->reason == FOR_MUTEX)
 			owner = ((const pthread_mutex_t *)t->object)->__data.__owner;
 		else if (t->reason == FOR_READ_LOCK || t->reason == FOR_WRITE_LOCK)
 			owner = ((const pthread_rwlock_t *)t->object)->__data.__cur_writer;

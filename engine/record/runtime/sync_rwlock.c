@@ -30,7 +30,8 @@ static int rw_lock(pthread_rwlock_t *l, bool write, bool try_only, const struct 
 			status = write ? REAL(pthread_rwlock_wrlock)(l)
 			               : REAL(pthread_rwlock_rdlock)(l);
 		if (t && status == 0)
-			log_object(t, write ? LOG_ACQ : LOG_RACQ, rw_dead(l), pc, l);
+			log_object(t, write ? LOG_ACQ : LOG_RACQ,
+			           rw_dead(l) | (try_only || at ? LOG_TRY : 0), pc, l);
 		else if (t && (status == EBUSY || status == ETIMEDOUT))
 			log_object(t, LOG_TRYFAIL, rw_dead(l), pc, l);
 		return status;

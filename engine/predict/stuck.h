@@ -1,0 +1,22 @@
+/*
+ * stuck.h - what a recording shows of threads that wait for ever: its wants.  A circle of
+ * threads that wait for each other is a deadlock that happened; without one they are stuck.
+ */
+#ifndef HEDDLE_STUCK_H
+#define HEDDLE_STUCK_H
+
+#include "engine/finding.h"
+
+/*
+ * Findings with the verdict happened, owned by the caller; empty without wants.
+ *
+ * Kind deadlock: a circle of threads, each of which waits for a lock that the next one holds or
+ * for its end, with a lock among them; `requests` are its wants in this order from the earliest
+ * on, `waits` the same, and behind them the other threads that wait for the circle.  Kind
+ * stuck, at most one: no circle is the cause; all that wait.  Where some circle is there, a
+ * wait that does not lead to any (a condition, say, whose signal a thread of the circle may
+ * have owed) stands with the first.
+ */
+GPtrArray *stuck_find(const struct trace *t);
+
+#endif
