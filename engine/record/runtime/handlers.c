@@ -140,7 +140,7 @@ static void run_recorded(struct thread *t, struct arrival *a, void *context)
 		            a->message                           ? a->message
 		            : from_timer(a->number, &a->info) ? timer_message[a->number]
 		                                              : 0,
-		            at);
+		            (uintptr_t)a->action.sa_handler + 1); /* where replay looks for it */
 	call_handler(a, context);
 	if (hidden) {
 		t->gate &= ~GATE_INSIDE;
@@ -346,7 +346,7 @@ static void run_at_once(struct thread *t, struct arrival *a, ucontext_t *context
 	bool shown = t->gate == 0;
 	if (shown) {
 		frame_enter(t, LOG_CALL_signal, a->at, false);
-		log_message(t, LOG_RCV, a->message, a->at);
+		log_message(t, LOG_RCV, a->message, (uintptr_t)a->action.sa_handler + 1);
 	}
 	set_mask(mask_during(a, kernel_mask(&context->uc_sigmask)));
 	call_handler(a, context);
