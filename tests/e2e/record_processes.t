@@ -32,6 +32,36 @@ run timeout 60 $HEDDLE record -q -o p.hdl -- ./process_table
 $HEDDLE convert p.hdl text --to text >/dev/null
 is "$(grep -c 'enter(child)' text)" 0 "nothing of a child is in the trace"
 
+# a program that gives up all system calls: the recording ends, the program does not
+cat >seccomp.c <<'C'
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static int shared;
+static void *work(void *p) { shared++; return p; }
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, 0, work, 0);
+	pthread_join(t, 0);
+	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) || write(1, "strict\n", 7) != 7)
+		return 1;
+	syscall(SYS_exit, 5);
+}
+C
+$HEDDLE cc -g -O1 seccomp.c -o seccomp -pthread
+if timeout 60 ./seccomp >/dev/null; [ $? = 5 ]; then
+	run timeout 60 $HEDDLE record -o p.hdl -- ./seccomp
+	is "$status $out" "5 strict" "strict seccomp: it ends as alone"
+	like "$err" "gave up system calls .seccomp, strict mode.*the trace ends there" "and that is said"
+	$HEDDLE convert p.hdl text --to text >/dev/null
+	like "$(cat text)" 'T1\|w4\(shared\)=1\|' "the trace has what came before"
+else
+	ok 0 "no seccomp here # SKIP"
+fi
+
 # ThreadSanitizer's own runtime in the program
 cat >own.c <<'C'
 int main(void) { return 3; }

@@ -100,7 +100,7 @@ int main(void)
 }
 C
 $HEDDLE cc -g -O1 handler_race.c -o handler_race -pthread
-for how in "--seed 1" "--seed 2" "--mode free"; do
+for how in "--seed 1" "--seed 2" "--strategy pct"; do
 	run timeout 60 $HEDDLE record -q $how -o race.hdl -- ./handler_race
 	is "$status" 6 "handler and sender, $how"
 	run $HEDDLE races race.hdl --format json

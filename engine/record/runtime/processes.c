@@ -8,10 +8,12 @@
  * recorded in the parent.
  */
 #include <linux/sched.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -168,6 +170,40 @@ EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument
 	        REAL(clone)(clone_main, stack, flags, &start, more[0], more[1], more[2]));
 }
 
+/* ---- seccomp ---- */
+
+/*
+ * The program gives up system calls, which the runtime makes as well: in strict mode it may make
+ * none, so the recording ends here and the program goes on; what a filter forbids is not known.
+ */
+static void restricts(struct thread *t, bool strict)
+{
+	if (t->pending)
+		log_fill(t);
+	log_note("seccomp", strict ? "strict" : "filter");
+	if (!strict)
+		return;
+	unpin();
+	rt_finish(LOG_EXITED);
+	rt.on = false;
+	t->gate |= GATE_OFF;
+	sched_detach_all();
+}
+
+EXPORT int prctl(int option, ...)
+{
+	unsigned long a[4];
+	va_list list;
+	va_start(list, option);
+	for (unsigned i = 0; i < 4; i++)
+		a[i] = va_arg(list, unsigned long);
+	va_end(list);
+	struct thread *t = option == PR_SET_SECCOMP ? recording() : NULL;
+	if (t)
+		restricts(t, a[0] == SECCOMP_MODE_STRICT);
+	return REAL(prctl)(option, a[0], a[1], a[2], a[3]);
+}
+
 /* ---- by the system call itself ---- */
 
 /*
@@ -206,6 +242,8 @@ static bool makes_child(long *number, long a[6], struct clone_args *changed)
 bool process_syscall(struct thread *t, long number, long a[6], long *result)
 {
 	struct clone_args changed;
+	if (number == SYS_seccomp && a[0] <= SECCOMP_SET_MODE_FILTER)
+		restricts(t, a[0] == SECCOMP_SET_MODE_STRICT);
 	if (!makes_child(&number, a, &changed))
 		return false;
 	before_child(t);
