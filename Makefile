@@ -2,16 +2,20 @@
 #
 #   make            the program and its recording runtime
 #   make demo       build, record a sample and open the explorer on it
-#   make check      all tests                (make check-asan: under sanitizers)
+#   make check-tsan the explorer's threads under ThreadSanitizer and under Heddle
+#   make check      all tests                (make check-asan: under sanitizers); T=NAME: one
+#   make fuzz       damaged input of every format, FUZZ_SECONDS long (HEDDLE_SEED)
+#   make soak       every analysis against exhaustive search, SOAK_SECONDS long
 #   make bench      the figures of docs/benchmarks.md
 #   make install    PREFIX=/usr/local DESTDIR=
 #   make deps       install what is missing, with apt
 #
-# B is the build folder; SAN=1 builds with the sanitizers (into build/asan).
+# B is the build folder; SAN=1 builds with the sanitizers (into build/asan), SAN=thread with
+# ThreadSanitizer (into build/tsan).
 
 VERSION := 0.1.0
 PREFIX ?= /usr/local
-B ?= build$(if $(SAN),/asan)
+B ?= build$(if $(SAN),$(if $(filter thread,$(SAN)),/tsan,/asan))
 HEDDLE := $(if $(SAN),$(B)/heddle,heddle)
 
 PACKAGES := build-essential pkg-config libncurses-dev libreadline-dev libdwarf-dev \
@@ -24,10 +28,11 @@ WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
 	-Wno-unused-parameter -Wno-missing-field-initializers -Wno-sign-compare
 OPT ?= -O2 -g
 , := ,
-SANFLAGS := $(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+SANFLAGS := $(if $(SAN),$(if $(filter thread,$(SAN)),-fsanitize=thread,-fsanitize=address$(,)undefined \
+	-fno-sanitize-recover=undefined) -fno-omit-frame-pointer)
 
 # Asked once, by the inner make of a target that calls deps first.
-ifneq (,$(filter-out deps clean check check-asan demo bench dist,$(or $(MAKECMDGOALS),all)))
+ifneq (,$(filter-out deps clean check check-asan check-tsan fuzz soak demo bench dist,$(or $(MAKECMDGOALS),all)))
 PKG_CFLAGS := $(shell pkg-config --cflags $(PKG))
 PKG_LIBS := $(shell pkg-config --libs $(PKG))
 endif
@@ -43,6 +48,7 @@ UNIT_SRC := $(wildcard tests/unit/test_*.c)
 PROPERTY_SRC := $(wildcard tests/property/prop_*.c)
 SCREEN_SRC := $(wildcard tests/screen/screen_*.c)
 BENCH_SRC := $(wildcard tests/bench/bench_*.c)
+FUZZ_SRC := $(wildcard tests/fuzz/*.c)
 SUPPORT_SRC := $(filter-out $(PROPERTY_SRC) $(SCREEN_SRC),$(wildcard tests/property/*.c tests/screen/*.c tests/support/*.c))
 
 obj = $(patsubst %.c,$(B)/%.o,$(1))
@@ -94,6 +100,9 @@ $(B)/tests/%: $(B)/tests/%.o $(call obj,$(SUPPORT_SRC)) $(B)/libtui.a $(B)/libhe
 	$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $< $(call obj,$(SUPPORT_SRC)) $(B)/libtui.a $(B)/libheddle.a \
 		$$(pkg-config --libs check vterm) $(LIBS)
 
+$(B)/tests/fuzz/fuzz: $(call obj,$(FUZZ_SRC) $(SUPPORT_SRC)) $(B)/libtui.a $(B)/libheddle.a
+	$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $$(pkg-config --libs check vterm) $(LIBS)
+
 tests: all $(call bin,$(UNIT_SRC) $(PROPERTY_SRC) $(SCREEN_SRC))
 .PHONY: tests
 
@@ -102,11 +111,27 @@ deps:
 
 check: deps
 	$(MAKE) tests
-	tests/run.sh $(B)
+	tests/run.sh $(B) $(T)
 
 check-asan: deps
 	$(MAKE) SAN=1 tests
-	tests/run.sh build/asan
+	tests/run.sh build/asan $(T)
+
+# The explorer's own threads: the screen tests under ThreadSanitizer, then a walk through the
+# explorer recorded by Heddle itself.
+check-tsan: deps
+	$(MAKE) SAN=thread build/tsan/heddle $(patsubst tests/%.c,build/tsan/tests/%,$(SCREEN_SRC))
+	$(MAKE) all
+	tests/threads.sh build/tsan
+
+fuzz: deps
+	$(MAKE) SAN=1 all build/asan/tests/fuzz/fuzz
+	tests/fuzz/run.sh build/asan
+
+soak: deps
+	$(MAKE) tests
+	tests/soak.sh $(B)
+.PHONY: check-tsan fuzz soak
 
 # Write the golden screens anew; look at the difference before committing it.
 golden: tests

@@ -48,15 +48,36 @@ void debuginfo_close(struct debuginfo *d)
 	g_hash_table_unref(d->types_by_name);
 	g_hash_table_unref(d->functions_by_name);
 	g_string_chunk_free(d->strings);
+	g_free(d->read_strings);
 	g_free(d->damage);
 	g_free(d->path);
 	g_free(d);
 }
 
+bool debuginfo_read_here(struct debuginfo *d, bool dwarf, struct error *error)
+{
+	if (!debuginfo_read_elf(d, error))
+		return false;
+	if (dwarf)
+		debuginfo_read_dwarf(d);
+	return true;
+}
+
+struct debuginfo *debuginfo_open_here(const char *path, struct error *error)
+{
+	struct debuginfo *d = debuginfo_new(path);
+	if (!debuginfo_read_here(d, true, error)) {
+		debuginfo_close(d);
+		return NULL;
+	}
+	debuginfo_index(d);
+	return d;
+}
+
 struct debuginfo *debuginfo_open(const char *path, const char *build_id, struct error *error)
 {
 	struct debuginfo *d = debuginfo_new(path);
-	if (!debuginfo_read_elf(d, error)) {
+	if (!debuginfo_read_guarded(d, error)) {
 		debuginfo_close(d);
 		return NULL;
 	}
@@ -68,7 +89,6 @@ struct debuginfo *debuginfo_open(const char *path, const char *build_id, struct 
 		debuginfo_close(d);
 		return NULL;
 	}
-	debuginfo_read_dwarf(d);
 	debuginfo_index(d);
 	return d;
 }

@@ -70,6 +70,7 @@ struct debuginfo {
 	bool has_dwarf;
 	char *damage;
 	GStringChunk *strings;
+	char *read_strings; /* those that were read in a child (guard.c); owned */
 
 	GArray *files;                       /* struct file_name */
 	GArray *lines;                       /* struct line_row, by address */
@@ -98,7 +99,14 @@ void debuginfo_read_dwarf(struct debuginfo *d);
 /* index.c: sorts and flattens what was read. */
 void debuginfo_index(struct debuginfo *d);
 
-/* open.c */
+/* guard.c: both in a child process, which a fault of their libraries may end: the DWARF is
+ * left out then, and d->damage says so. */
+bool debuginfo_read_guarded(struct debuginfo *d, struct error *error);
+
+/* open.c: in this process; without the DWARF where `dwarf` is false. */
+bool debuginfo_read_here(struct debuginfo *d, bool dwarf, struct error *error);
+/* open.c: a module that is opened without the guard, so that a fuzzer sees faults of ours. */
+struct debuginfo *debuginfo_open_here(const char *path, struct error *error);
 const char *debuginfo_intern(struct debuginfo *d, const char *text);
 
 #endif

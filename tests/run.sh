@@ -1,23 +1,69 @@
-#!/bin/sh
-# Run every test of a build folder: unit, property and screen tests (Check), then the
-# end-to-end scripts (TAP, through prove).  Usage: tests/run.sh BUILD
+#!/bin/bash
+# Run the tests of a build folder: unit, property and screen tests (Check), then the end-to-end
+# scripts (TAP).  The last line counts them all, with those that could not run here as skipped:
+# "N passed, N failed, N skipped".
+# Usage: tests/run.sh BUILD [NAME...]; a NAME is that of a test program or script (test_trace,
+# races or races.t; shell patterns are fine), none means all.
 set -u
 B=$1
+shift
 failed=
+passed=0 failures=0 skipped=0
 # A test that is ended by its time limit cleans nothing up.
 TMPDIR=$(mktemp -d "${TMPDIR:-/tmp}/heddle-tests-XXXXXX") || exit 1
 export TMPDIR
 trap 'rm -rf "$TMPDIR"' EXIT
 trap 'exit 1' INT TERM HUP
+wanted() { # PATH NAME...: is it one of the names, or are none given?
+	local base=${1##*/} pattern
+	shift
+	[ $# = 0 ] && return
+	for pattern; do
+		# shellcheck disable=SC2053
+		[[ $base = $pattern || ${base%.t} = ${pattern%.t} ]] && return
+	done
+	return 1
+}
+# Check's last line counts checks; a program without one is a test by itself.
+count_program() { # STATUS OUTPUT
+	local checks bad
+	read -r checks bad < <(sed -n 's/^[0-9]*%: Checks: \([0-9]*\), Failures: \([0-9]*\), Errors: \([0-9]*\)$/\1 \2 \3/p' "$2" |
+		awk '{ checks += $1; bad += $2 + $3 } END { print checks + 0, bad + 0 }')
+	[ "$checks" = 0 ] && checks=1
+	[ "$1" != 0 ] && [ "$bad" = 0 ] && bad=1
+	passed=$((passed + checks - bad)) failures=$((failures + bad))
+}
+ran=0
 for t in $(find "$B"/tests -maxdepth 2 -type f \( -name 'test_*' -o -name 'prop_*' -o -name 'screen_*' \) -perm -u+x ! -name '*.[od]' | sort); do
+	wanted "$t" "$@" || continue
+	ran=1
 	echo "== ${t#"$B"/tests/}"
-	"$t" || failed="$failed ${t##*/}"
+	"$t" 2>&1 | tee "$TMPDIR/said"
+	status=${PIPESTATUS[0]}
+	[ "$status" = 0 ] || failed="$failed ${t##*/}"
+	count_program "$status" "$TMPDIR/said"
 done
-if ls tests/e2e/*.t >/dev/null 2>&1; then
+scripts=()
+for t in tests/e2e/*.t; do
+	wanted "$t" "$@" && scripts+=("$t")
+done
+if [ ${#scripts[@]} != 0 ]; then
+	ran=1
 	if [ "$B" = build ]; then HEDDLE=$PWD/heddle; else HEDDLE=$PWD/$B/heddle; fi
-	export HEDDLE
-	prove -j2 tests/e2e/*.t || failed="$failed e2e"
+	export HEDDLE COUNTS=$TMPDIR/counts
+	# as prove -j2 does; prove does not say how many tests were skipped
+	perl -MTAP::Harness -e '
+		my $h = TAP::Harness->new({ jobs => 2, exec => ["bash"], verbosity => 0 });
+		my $all = $h->runtests(@ARGV);
+		open my $out, ">", $ENV{COUNTS} or die;
+		# a script that ends wrongly with no failed test counts as one
+		my $bad = $all->failed + grep { $_->has_problems && !$_->failed } $all->parsers;
+		print $out $all->passed - $all->skipped, " $bad ", scalar $all->skipped, "\n";
+		exit !$all->all_passed;' "${scripts[@]}" || failed="$failed e2e"
+	read -r good bad skip <"$TMPDIR/counts" || { good=0 bad=1 skip=0; }
+	passed=$((passed + good)) failures=$((failures + bad)) skipped=$((skipped + skip))
 fi
-[ -z "$failed" ] && exit 0
-echo "failed:$failed" >&2
-exit 1
+[ "$ran" = 1 ] || { echo "no test is named $*" >&2; exit 2; }
+[ -z "$failed" ] || echo "failed:$failed"
+echo "$passed passed, $failures failed, $skipped skipped"
+[ -z "$failed" ]

@@ -135,7 +135,8 @@ static bool on_cycle(const struct cycles *s, uint32_t edge)
 
 /* -- one shortest cycle ------------------------------------------------------------------ */
 
-static void search_breadth_first(struct cycles *s, uint32_t from, uint32_t goal)
+/* Over edges of the set alone (NONE: of all); true when the goal was reached. */
+static bool search_breadth_first(struct cycles *s, uint32_t from, uint32_t goal, uint32_t set)
 {
 	s->round++;
 	g_array_set_size(s->queue, 0);
@@ -144,25 +145,30 @@ static void search_breadth_first(struct cycles *s, uint32_t from, uint32_t goal)
 	for (guint head = 0; head < s->queue->len; head++) {
 		uint32_t u = g_array_index(s->queue, uint32_t, head);
 		if (u == goal)
-			return;
+			return true;
 		for (uint32_t e = UNIT(s, u)->out; e != NONE;
 		     e = CONFLICT(s, e)->next, s->steps++) {
 			uint32_t v = CONFLICT(s, e)->to;
-			if (s->marks[v].seen == s->round || !on_cycle(s, e))
+			if (s->marks[v].seen == s->round || !on_cycle(s, e) ||
+			    (set != NONE && CONFLICT(s, e)->set != set))
 				continue;
 			s->marks[v].seen = s->round;
 			s->marks[v].via = e;
 			g_array_append_val(s->queue, v);
 		}
 	}
+	return false;
 }
 
-/* The edges of a shortest cycle that begins with `edge`, which is inside a component. */
+/*
+ * The edges of a shortest cycle that begins with `edge`, which is inside a component: of the edge's
+ * own set where there is one, however short one over several sets may be.
+ */
 static void shortest_cycle(struct cycles *s, uint32_t edge, GArray *cycle)
 {
 	const struct conflict *first = CONFLICT(s, edge);
-	search_breadth_first(s, first->to, first->from);
-	BUG_ON(s->marks[first->from].seen != s->round);
+	BUG_ON(!search_breadth_first(s, first->to, first->from, first->set) &&
+	       !search_breadth_first(s, first->to, first->from, NONE));
 	g_array_set_size(cycle, 0);
 	for (uint32_t u = first->from; u != first->to; u = CONFLICT(s, s->marks[u].via)->from)
 		g_array_prepend_val(cycle, s->marks[u].via);

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -49,4 +50,16 @@ int child_run(char *const *argv, bool silent)
 	sigaction(SIGQUIT, &old_quit, NULL);
 	errno = failed;
 	return status;
+}
+
+char *child_spelt(char *const *words)
+{
+	GString *out = g_string_new(NULL);
+	for (; *words; words++) {
+		bool plain = **words && strpbrk(*words, " \t\n'\"\\$`;&|<>()*?[]#~!{}") == NULL;
+		char *quoted = plain ? g_strdup(*words) : g_shell_quote(*words);
+		g_string_append_printf(out, "%s%s", out->len ? " " : "", quoted);
+		g_free(quoted);
+	}
+	return g_string_free(out, FALSE);
 }

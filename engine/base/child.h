@@ -11,5 +11,7 @@
  * Ctrl-C and Ctrl-\ are the child's alone.  `silent`: its output goes nowhere.  A wait status
  * (see waitpid); -1 and errno when it could not be started. */
 int child_run(char *const *argv, bool silent);
+/* The words as one would type them, to be shown; the caller's. */
+char *child_spelt(char *const *argv);
 
 #endif

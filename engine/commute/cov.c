@@ -24,9 +24,10 @@ struct site_pair {
 	                      * that clash at two access points may be counted twice) */
 	bool must;           /* one in the list stands for all that the cone orders */
 	bool happened;       /* one is enough */
-	bool cut;            /* there are more than the list takes */
+	bool cut;            /* the list is full */
 };
-enum { MOST_OF_A_PAIR = 64 };
+/* What --budget does not bound is memory: so many candidates are listed in all. */
+enum { MOST_LISTED = 2000000 };
 
 struct cov {
 	struct model *m;
@@ -38,7 +39,8 @@ struct cov {
 	struct rule5 *rule5;
 	struct semantics semantics;
 	double left; /* seconds of the whole budget */
-	bool unknown;
+	bool unknown, spent; /* some has no verdict; for want of time */
+	uint32_t cut;        /* pairs of locations of which some are in no list */
 	GHashTable *pairs; /* struct site_pair, by sites */
 	const struct progress *progress;
 	struct error *error;
@@ -106,7 +108,7 @@ static bool stands_for_itself(struct cov *c, const struct candidate *k, uint32_t
 		p->others += older + again;
 	else if (again)
 		p->others++;
-	else if (p->candidates++ >= MOST_OF_A_PAIR) {
+	else if (p->candidates++ > 0 && c->candidates->len >= MOST_LISTED) {
 		p->others += 1 + older;
 		p->cut = true;
 		*all = false;
@@ -222,7 +224,7 @@ static enum smt_answer ask(struct cov *c, const struct candidate *k, bool free, 
 		smt_query_in_unobserved(q, k->end2);
 	else
 		smt_query_in(q, k->end2);
-	rule5_attach(c->rule5, q, c->t->events[k->e1].thread, free ? k->end2 : NONE);
+	rule5_attach(c->rule5, q, k->e1, free ? k->end2 : NONE);
 	enum smt_answer answer = smt_query_solve(q, seconds, sequence, proof, c->progress);
 	smt_query_free(q);
 	return answer;
@@ -276,6 +278,7 @@ static struct finding *decide(struct cov *c, const struct candidate *k)
 		            : seconds < c->options.budget_pair ? "total"
 		                                               : "pair";
 		c->unknown = true;
+		c->spent |= answer != SMT_WITNESS;
 	}
 	if (f != NULL && !k->happened)
 		f->by = "smt";
@@ -323,7 +326,8 @@ static bool decide_sites(struct cov *c, guint from, guint to)
 	best->count = to - from + (p ? p->others : 0);
 	if (p && p->cut && best->verdict == VERDICT_IMPOSSIBLE) {
 		best->verdict = VERDICT_UNKNOWN;
-		best->budget = "pairs of the two locations";
+		best->budget = "candidates";
+		c->cut++;
 		proof_free(best->proof);
 		best->proof = NULL;
 		c->unknown = true;
@@ -378,29 +382,6 @@ static void cov_release(struct cov *c)
 	g_array_unref(c->candidates);
 }
 
-/* The invocations that begin at two events and are on one object. */
-static bool common_calls(struct model *m, const uint32_t events[2], struct call pair[2],
-                         struct call_scratch scratch[2])
-{
-	struct call calls[2][MOST_CALLS];
-	uint32_t counts[2];
-	for (int side = 0; side < 2; side++) {
-		uint32_t end = events[side];
-		if (m->t->events[end].op == OP_CALL)
-			end = m->t->index->partner[end];
-		counts[side] =
-		        end == NONE ? 0 : model_calls(m, end, calls[side], &scratch[side]);
-	}
-	for (uint32_t i = 0; i < counts[0]; i++)
-		for (uint32_t k = 0; k < counts[1]; k++)
-			if (calls[0][i].object == calls[1][k].object) {
-				pair[0] = calls[0][i];
-				pair[1] = calls[1][k];
-				return true;
-			}
-	return false;
-}
-
 struct finding *cov_decide(struct model *m, uint32_t e1, uint32_t e2,
                            const struct cov_options *options, const struct progress *progress,
                            struct error *error)
@@ -409,15 +390,15 @@ struct finding *cov_decide(struct model *m, uint32_t e1, uint32_t e2,
 	uint32_t events[2] = { MIN(e1, e2), MAX(e1, e2) };
 	struct call pair[2];
 	struct call_scratch scratch[2];
-	bool overflow = false;
+	bool commute;
 	const char *what = NULL;
 	if (events[1] >= t->events_count)
 		what = "the trace has fewer events";
 	else if (t->events[e1].thread == t->events[e2].thread)
 		what = "they are of one thread";
-	else if (!common_calls(m, events, pair, scratch))
+	else if (!model_common_calls(m, events[0], events[1], pair, scratch, &commute))
 		what = "they are not on one object with a specification";
-	else if (model_commute(m, &pair[0], &pair[1], &overflow))
+	else if (commute)
 		what = "they commute";
 	if (what != NULL) {
 		error_set(error, trace_name(t),
@@ -486,7 +467,12 @@ struct report *cov_find(struct model *m, const struct cov_options *options,
 		for (guint i = 0; i < m->notes->len; i++)
 			report_note(c.report, "%s", (char *)m->notes->pdata[i]);
 		c.report->complete = !c.unknown && m->t->complete;
-		c.report->budget_spent = c.unknown;
+		c.report->budget_spent = c.spent;
+		if (c.cut > 0)
+			report_note(c.report,
+			            "more than %u pairs of events: of %u pairs of locations some "
+			            "were not looked at",
+			            MOST_LISTED, c.cut);
 		report_finish(c.report);
 	} else {
 		report_free(c.report);

@@ -330,6 +330,11 @@ uint32_t model_calls(const struct model *m, uint32_t event, struct call calls[MO
 		if (object != NONE && x->op != OP_WAKE && x->op != OP_DEPART)
 			count += builtin_call(m, event, object, x->op == OP_DESTROY ? 2 : 1,
 			                      true, &calls[count], scratch->names[count]);
+		block = event_block_used(t, x);
+		if (block != NONE)
+			count += builtin_call(m, event, m->first_block + block, 1,
+			                      alive(m, m->first_block + block, event),
+			                      &calls[count], scratch->names[count]);
 		return count;
 	default:
 		return 0;
@@ -566,16 +571,52 @@ char *model_point_text(const struct model *m, const struct call *c, struct touch
 
 /* Rule 5. */
 
+bool model_common_calls(struct model *m, uint32_t e1, uint32_t e2, struct call pair[2],
+                        struct call_scratch scratch[2], bool *commute)
+{
+	const struct trace *t = m->t;
+	uint32_t events[2] = { e1, e2 }, counts[2];
+	struct call calls[2][MOST_CALLS];
+	bool found = false, overflow = false;
+	*commute = true;
+	for (int side = 0; side < 2; side++) {
+		uint32_t end = events[side];
+		if (t->events[end].op == OP_CALL)
+			end = t->index->partner[end];
+		counts[side] =
+		        end == NONE ? 0 : model_calls(m, end, calls[side], &scratch[side]);
+	}
+	for (uint32_t i = 0; i < counts[0] && *commute; i++)
+		for (uint32_t k = 0; k < counts[1] && *commute; k++) {
+			if (calls[0][i].object != calls[1][k].object)
+				continue;
+			found = true;
+			pair[0] = calls[0][i];
+			pair[1] = calls[1][k];
+			*commute = model_commute(m, &pair[0], &pair[1], &overflow) && !overflow;
+		}
+	return found;
+}
+
 static bool semantics_commutes(void *context, uint32_t a, uint32_t b)
+{
+	struct call_scratch scratch[2];
+	struct call pair[2];
+	bool commute;
+	return model_common_calls(context, a, b, pair, scratch, &commute) && commute;
+}
+
+static int semantics_good_order(void *context, uint32_t a, uint32_t b)
 {
 	struct model *m = context;
 	struct call_scratch scratch[2];
-	struct call calls[2];
-	bool overflow = false;
-	if (!model_invocation(m, a, &calls[0], &scratch[0]) ||
-	    !model_invocation(m, b, &calls[1], &scratch[1]))
-		return false;
-	return model_commute(m, &calls[0], &calls[1], &overflow) && !overflow;
+	struct call pair[2];
+	bool commute;
+	if (!model_common_calls(m, a, b, pair, scratch, &commute) || pair[0].method == NONE ||
+	    pair[1].method == NONE)
+		return 0;
+	return spec_good_order(m->objects[pair[0].object].type->o, pair[0].method,
+	                       pair[1].method);
 }
 
 static int semantics_step(void *context, void **state, uint32_t instance, uint32_t event)
@@ -606,6 +647,7 @@ struct semantics model_semantics(struct model *m)
 {
 	return (struct semantics){ .context = m,
 		                   .commutes = semantics_commutes,
+		                   .good_order = semantics_good_order,
 		                   .step = semantics_step,
 		                   .state_free = semantics_state_free,
 		                   .specified = semantics_specified };

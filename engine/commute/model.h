@@ -59,7 +59,7 @@ struct model *model_new(struct trace *t, const struct specs *specs,
                         const struct progress *progress, struct error *error);
 void model_free(struct model *m);
 
-#define MOST_CALLS 2  /* of one event: a wait is one of the condition and a use of it */
+#define MOST_CALLS 3  /* of one event: a wait is one of the condition, a use of it and of its block */
 #define MOST_NAMES 64 /* arguments and results of one invocation */
 struct call_scratch {
 	struct val names[MOST_CALLS][MOST_NAMES];
@@ -81,6 +81,13 @@ static inline bool model_specified(const struct model *m, uint32_t instance)
 
 /* Do two invocations of one object commute by its specification?  Open means no. */
 bool model_commute(struct model *m, const struct call *a, const struct call *b, bool *overflow);
+
+/*
+ * The invocations of two events (ACT, CALL, or a built-in's) that are on one object; of several
+ * objects, one on which they do not commute.  False when no object is common to both.
+ */
+bool model_common_calls(struct model *m, uint32_t e1, uint32_t e2, struct call pair[2],
+                        struct call_scratch scratch[2], bool *commute);
 
 /* For reports, owned by the caller: `put("a.com", c1) / nil`; the condition with the values
  * in it; a point `o:w:"a.com"`; the object's name. */

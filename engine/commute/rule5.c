@@ -18,6 +18,7 @@ struct rule5 {
 	struct smt_query *q;
 	uint32_t open_thread, other_open; /* threads whose scopes may stay open, or NONE */
 	uint32_t free_result;
+	uint32_t wanted; /* an acquire that has to find its lock free at the end, or NONE */
 	GArray *atoms; /* scratch: struct smt_atom */
 	bool good;
 };
@@ -49,7 +50,7 @@ static void find_exempt(struct rule5 *r)
 			g_array_append_val(scopes, x->target);
 		else if (x->op == OP_RET && scopes->len > 0)
 			g_array_set_size(scopes, scopes->len - 1);
-		if (op_table[x->op].operand != OPERAND_OBJECT)
+		if (!op_acquires(x->op) && !op_releases(x->op) && x->op != OP_TRYFAIL)
 			continue;
 		uint32_t *o = &owner[x->target];
 		if (inside[e] == NONE || (*o != NO_OWNER && *o != inside[e]))
@@ -59,7 +60,8 @@ static void find_exempt(struct rule5 *r)
 	}
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
-		bool lock = op_acquires(x->op) || op_releases(x->op);
+		bool lock =
+		        op_acquires(x->op) || op_releases(x->op) || x->op == OP_TRYFAIL;
 		if (inside[e] != NONE && ((op_is_access(x->op) && op_reads(x->op)) ||
 		                          (lock && owner[x->target] == inside[e])))
 			r->exempt[e / 64] |= UINT64_C(1) << (e % 64);
@@ -362,6 +364,24 @@ static void judge_instance(struct rule5 *r, uint32_t instance)
 	g_array_unref(order);
 }
 
+/* The lock that e1 takes is free: sections that exclude its own are closed, or not begun. */
+static void judge_wanted(struct rule5 *r, const uint32_t *sequence, uint32_t length)
+{
+	const struct event *wanted = &r->t->events[r->wanted];
+	for (uint32_t i = 0; i < length; i++) {
+		const struct event *x = &r->t->events[sequence[i]];
+		uint32_t release = r->t->index->partner[sequence[i]];
+		if (!op_acquires(x->op) || event_inert(x) || x->target != wanted->target ||
+		    (x->op == OP_RACQ && wanted->op == OP_RACQ) ||
+		    (release != NONE && in(r, release)))
+			continue;
+		atom(r, ATOM_OUT, sequence[i], NONE);
+		if (release != NONE)
+			atom(r, ATOM_IN, release, NONE);
+		require(r);
+	}
+}
+
 static bool judge(void *context, struct smt_query *q, const uint32_t *sequence, uint32_t length)
 {
 	struct rule5 *r = context;
@@ -370,6 +390,8 @@ static bool judge(void *context, struct smt_query *q, const uint32_t *sequence, 
 	for (uint32_t i = 0; i < length; i++)
 		r->place[sequence[i]] = i;
 	judge_whole(r, sequence, length);
+	if (r->wanted != NONE)
+		judge_wanted(r, sequence, length);
 	judge_open(r, sequence, length);
 	if (r->other_open != NONE)
 		judge_both_open(r, sequence, length);
@@ -381,19 +403,28 @@ static bool judge(void *context, struct smt_query *q, const uint32_t *sequence, 
 	return r->good;
 }
 
-void rule5_attach(struct rule5 *r, struct smt_query *q, uint32_t open_thread,
-                  uint32_t free_result)
+static void attach(struct rule5 *r, struct smt_query *q, uint32_t open_thread,
+                   uint32_t free_result)
 {
+	r->wanted = NONE;
 	r->open_thread = open_thread;
 	r->other_open = NONE;
 	r->free_result = free_result;
 	smt_query_judge(q, judge, r);
 }
 
+void rule5_attach(struct rule5 *r, struct smt_query *q, uint32_t e1, uint32_t free_result)
+{
+	const struct event *x = &r->t->events[e1];
+	attach(r, q, x->thread, free_result);
+	if (op_acquires(x->op) && !event_inert(x) && !(r->exempt[e1 / 64] >> (e1 % 64) & 1))
+		r->wanted = e1;
+}
+
 static void attach_race(void *context, struct smt_query *q, uint32_t e1, uint32_t e2)
 {
 	struct rule5 *r = context;
-	rule5_attach(r, q, r->t->events[e1].thread, NONE);
+	attach(r, q, r->t->events[e1].thread, NONE);
 	r->other_open = r->t->events[e2].thread;
 }
 

@@ -18,12 +18,11 @@ bool rule5_speaks_for(const struct rule5 *r, uint32_t e1, uint32_t e2);
  * and locks that only the scopes of one object use.  Borrowed. */
 const uint64_t *rule5_exempt(const struct rule5 *r);
 /*
- * Judge the reorderings of a query.  `open_thread`: scopes of this thread may be open at
- * the end (that of e1).  `free_result`: an invocation (its ACT or RET) whose results are
+ * Judge the reorderings of a query that end with e1: scopes of its thread may be open at the end,
+ * and a lock that it takes has to be free (rule 3).  `free_result`: an invocation (its ACT or RET) whose results are
  * not asked for, or NONE.  Good until the next call.
  */
-void rule5_attach(struct rule5 *r, struct smt_query *q, uint32_t open_thread,
-                  uint32_t free_result);
+void rule5_attach(struct rule5 *r, struct smt_query *q, uint32_t e1, uint32_t free_result);
 
 /* The same for data races: see smt.h.  Good as long as `r` and `semantics` are. */
 struct race_rules rule5_races(struct rule5 *r, const struct semantics *semantics);

@@ -2,8 +2,11 @@
  * explore.c - see explore.h: the runs, what waits to be run, and how runs ended.
  */
 #include "engine/explore/explore_private.h"
+#include "engine/explore/looks.h"
 
 #include "engine/base/file.h"
+#include "engine/explore/reach_private.h"
+#include "engine/predict/effort.h"
 #include "engine/record/interpose.h"
 #include "engine/trace/ending.h"
 #include "engine/trace/formats.h"
@@ -45,7 +48,11 @@ static void run_clear(void *data)
 
 static void error_clear(void *data)
 {
-	g_free(((struct explore_error *)data)->story);
+	struct explore_error *e = data;
+	g_free(e->story);
+	g_free(e->key);
+	if (e->places)
+		g_ptr_array_unref(e->places);
 }
 
 static void race_clear(void *data)
@@ -99,6 +106,7 @@ static void seed_free(void *data)
 	struct seed *s = data;
 	plan_release(&s->plan);
 	g_free(s->parts);
+	g_free(s->use);
 	g_free(s->flip);
 	g_free(s->thread);
 	g_free(s->place);
@@ -149,18 +157,9 @@ struct seed *seed_new(struct exploration *x, const uint32_t *sequence, size_t le
 	g_array_unref(events);
 	s->plan.strategy = STRATEGY_FIRST;
 	s->parent = x->run;
-	s->known_as = histories_last(x->histories);
+	s->known_as = x->known_run;
 	s->place = g_strdup(trace_location_name(x->trace, place));
 	return s;
-}
-
-/* A use after free is wanted once for each two places in the code. */
-static bool known_use(struct exploration *x, const struct flip *f)
-{
-	return !g_hash_table_add(x->errors,
-	                         g_strdup_printf("%s free %s",
-	                                         trace_location_name(x->trace, f->event),
-	                                         trace_location_name(x->trace, f->other)));
 }
 
 static bool is_known(const struct exploration *x, const struct part *parts, uint32_t count,
@@ -170,8 +169,10 @@ static bool is_known(const struct exploration *x, const struct part *parts, uint
 	case FLIP_USE:
 		return false;
 	case FLIP_CALL:
-	case FLIP_WOKEN:
 		return histories_have_call(x->histories, parts, count);
+	case FLIP_STUCK:
+		return histories_have_class(x->histories, parts[0].prefix);
+	case FLIP_WOKEN:
 	case FLIP_GOES_ON:
 		return histories_have_further(x->histories, parts, count);
 	default:
@@ -184,6 +185,16 @@ static bool is_exchange(const struct exploration *x, const struct flip *f)
 {
 	enum op op = f->event == NONE ? OP_COUNT : x->trace->events[f->event].op;
 	return f->kind == FLIP_READ && (op == OP_RMW || op == OP_AREAD);
+}
+
+/* Does the sequence use what is freed or destroyed before? */
+static bool has_use(const struct exploration *x, const GArray *sequence)
+{
+	for (guint i = 0; i < sequence->len; i++)
+		if (lifetimes_ended(x->history->lifetimes,
+		                    g_array_index(sequence, uint32_t, i)) != NONE)
+			return true;
+	return false;
 }
 
 /* The schedule: the sequence, and what comes next. */
@@ -200,12 +211,17 @@ static struct seed *seed_of(struct exploration *x, const struct flip *f)
 		g_array_set_size(f->sequence, f->sequence->len - 1);
 	else if (f->kind == FLIP_GOES_ON || f->kind == FLIP_WOKEN)
 		plan_go_on(&s->plan, x->trace, f->thread);
-	bool use_of_object =
-	        f->kind == FLIP_USE && !op_is_access(x->trace->events[f->event].op);
-	if (f->kind == FLIP_FAILS || f->kind == FLIP_SUCCEEDS || use_of_object ||
-	    is_exchange(x, f))
+	bool use_of_object = (f->kind == FLIP_USE || f->kind == FLIP_ALIVE) &&
+	                     !op_is_access(x->trace->events[f->event].op);
+	if (f->kind == FLIP_FAILS || f->kind == FLIP_SUCCEEDS || f->kind == FLIP_ONCE ||
+	    use_of_object || is_exchange(x, f))
 		plan_any_outcome(&s->plan);
+	if (f->kind == FLIP_TIMEOUT || f->kind == FLIP_SIGNALLED)
+		plan_wake(&s->plan, f->kind == FLIP_TIMEOUT);
 	s->kind = f->kind;
+	s->after_use = has_use(x, f->sequence);
+	if (f->kind == FLIP_USE)
+		s->use = explore_use_key(x->trace, f->event, f->other);
 	s->thread = g_strdup(trace_thread_name(x->trace, f->thread));
 	explore_describe(x, f, s);
 	return s;
@@ -219,11 +235,29 @@ static bool is_ours(struct exploration *x)
 	return x->options->shards == 0 || !first || n % x->options->shards == x->options->shard;
 }
 
+/* A thread that waits by looking: beyond some rounds in vain, one more is not tried. */
+static void note_looks(struct exploration *x, uint32_t look)
+{
+	char *why =
+	        g_strdup_printf("%s waits by looking, at %s: that it looks in vain more than "
+	                        "%d times in a row is not tried (--steps: as often as fits)",
+	                        trace_thread_name(x->trace, x->trace->events[look].thread),
+	                        trace_location_name(x->trace, look), MOST_LOOKS);
+	explore_gap(x, why);
+	g_free(why);
+}
+
 static bool take_flip(void *context, const struct flip *f)
 {
 	struct exploration *x = context;
 	bool use = f->kind == FLIP_USE;
-	if (use && known_use(x, f))
+	if (f->kind == FLIP_READ && x->options->max_steps == 0 &&
+	    looks_in_vain(x->history, f->event,
+	                  history_would_see(x->history, f->event, f->other))) {
+		note_looks(x, f->event);
+		return !out_of_time(x);
+	}
+	if (use && explore_know_use(x, f->event, f->other))
 		return !out_of_time(x);
 	if (!use && (is_known(x, f->parts, f->parts_count, f->kind) ||
 	             asked_before(x, f->parts, f->parts_count, f->kind))) {
@@ -244,32 +278,36 @@ static bool take_flip(void *context, const struct flip *f)
 
 /* -- how a run ended ----------------------------------------------------------------------- */
 
-/* Where a run that was cut stood then is by chance. */
-static bool at_same_places(const struct explore_run *a, const struct explore_run *b)
+/* Runs that end in the same way at the same place are one error.  Where a run that was cut
+ * stood then is by chance. */
+static char *key_of(const struct explore_run *r)
 {
-	guint count = a->places ? a->places->len : 0;
-	if (a->end == EXPLORE_CUT || a->end == EXPLORE_DIVERGED)
-		return true;
-	if (count != (b->places ? b->places->len : 0))
-		return false;
-	for (guint i = 0; i < count; i++)
-		if (strcmp(a->places->pdata[i], b->places->pdata[i]) != 0)
-			return false;
-	return true;
+	bool placed = r->end != EXPLORE_CUT && r->end != EXPLORE_DIVERGED;
+	GString *key = g_string_new(NULL);
+	g_string_printf(key, "%d %d %s", r->end, r->status, r->story);
+	for (guint i = 0; placed && r->places && i < r->places->len; i++)
+		g_string_append_printf(key, "\n%s", (char *)r->places->pdata[i]);
+	return g_string_free(key, FALSE);
 }
 
-static struct explore_error *error_like(struct exploration *x, const struct explore_run *r)
+/* The error of this key, which it takes; a new one has count 0. */
+static struct explore_error *error_of(struct exploration *x, const struct explore_run *r,
+                                      char *key)
 {
 	GArray *errors = x->report->errors;
 	for (guint i = 0; i < errors->len; i++) {
 		struct explore_error *e = &g_array_index(errors, struct explore_error, i);
-		if (e->end == r->end && e->status == r->status &&
-		    strcmp(e->story, r->story) == 0 &&
-		    at_same_places(r,
-		                   &g_array_index(x->report->runs, struct explore_run, e->run)))
+		if (strcmp(e->key, key) == 0) {
+			g_free(key);
 			return e;
+		}
 	}
-	struct explore_error fresh = { r->end, r->status, g_strdup(r->story), x->run, 0 };
+	struct explore_error fresh = { .end = r->end,
+		                       .status = r->status,
+		                       .story = g_strdup(r->story),
+		                       .key = key,
+		                       .places = r->places ? g_ptr_array_ref(r->places) : NULL,
+		                       .run = x->run };
 	g_array_append_val(errors, fresh);
 	return &g_array_index(errors, struct explore_error, errors->len - 1);
 }
@@ -297,6 +335,66 @@ static void note_ending(struct trace *t, const struct explore_run *r)
 	g_free(text);
 }
 
+/* Counts the run, but once for runs of one class; was it the first of its kind? */
+static bool count_error(struct exploration *x, const struct explore_run *r, char *key)
+{
+	struct explore_error *e = error_of(x, r, key);
+	bool first = e->count == 0;
+	e->count += first || !r->redundant || r->strayed;
+	return first;
+}
+
+/* Is how the run ended, after a use, an error beside that? */
+static bool is_other_error(struct exploration *x, const struct explore_run *r,
+                           const struct explore_use *use, bool fresh)
+{
+	char *own = key_of(r), *told = g_strdup_printf("%s then %s", use->key, own);
+	bool known = !g_hash_table_add(x->errors, told);
+	g_free(own);
+	switch (r->end) {
+	case EXPLORE_FINE:
+	case EXPLORE_DIVERGED: /* on account of the use */
+		return false;
+	case EXPLORE_CUT:
+	case EXPLORE_SPECIFICATION:
+	case EXPLORE_CHECK:
+		return true;
+	default:
+		return !fresh && !known;
+	}
+}
+
+/*
+ * Uses after an end are errors of their own, each pair of places in the code one.  How the run
+ * ended is told with the first; the same end of another run with the same use is no other
+ * error, another end is.
+ */
+static bool count_uses(struct exploration *x, struct explore_run *r)
+{
+	GPtrArray *uses = explore_find_uses(x, r);
+	bool fresh = false;
+	struct explore_run as_use = *r;
+	as_use.end = EXPLORE_USE_AFTER_FREE;
+	for (guint i = 0; i < uses->len; i++) {
+		struct explore_use *u = uses->pdata[i];
+		as_use.places = g_ptr_array_new_with_free_func(g_free);
+		g_ptr_array_add(as_use.places, g_strdup(u->place));
+		as_use.story = u->story;
+		fresh |= count_error(x, &as_use, g_strdup(u->key));
+		g_hash_table_add(x->errors, g_strdup(u->key));
+		g_ptr_array_unref(as_use.places);
+	}
+	if (uses->len > 0 && !is_other_error(x, r, uses->pdata[0], fresh)) {
+		struct explore_use *first = uses->pdata[0];
+		r->end = EXPLORE_USE_AFTER_FREE;
+		explore_set_place(r, first->place);
+		g_free(r->story);
+		r->story = g_strdup(first->story);
+	}
+	g_ptr_array_unref(uses);
+	return fresh;
+}
+
 static bool save(struct exploration *x, struct explore_run *r, struct error *error)
 {
 	if (x->options->save == NULL)
@@ -306,24 +404,70 @@ static bool save(struct exploration *x, struct explore_run *r, struct error *err
 	return trace_write(x->trace, r->trace, TRACE_BINARY, NULL, NULL, error);
 }
 
-/* The first run and the first of each error are kept. */
-static bool note_end(struct exploration *x, struct explore_run *r, struct error *error)
+/* Why a run is not as its schedule said, as far as that is known. */
+static void note_strayed(struct exploration *x, const struct plan_run *run)
 {
-	bool keep = x->run == 0;
-	if (r->end != EXPLORE_FINE && (!r->redundant || r->end == EXPLORE_DIVERGED)) {
-		struct explore_error *e = error_like(x, r);
-		keep |= e->count++ == 0 && x->report->errors->len <= SAVED_ERRORS;
-	}
-	if (r->end == EXPLORE_DIVERGED)
-		explore_gap(x, "a run did not follow its schedule: what it reads from outside "
-		               "(a clock, a file, a socket) is not the same each time");
+	char what[32] = "";
+	if (run->facts.diverged != NULL)
+		sscanf(run->facts.diverged, "%*u %*u %31s", what);
+	if (strcmp(what, "blocked") == 0 || strcmp(what, "spins") == 0)
+		explore_gap(x,
+		            "a run did not follow its schedule: a thread waits for something "
+		            "that is not modelled (in a library, or inside an invocation)");
+	else
+		explore_gap(
+		        x, "a run did not follow its schedule: what it reads from outside (a "
+		           "clock, a file, a socket) is not the same each time, or its threads "
+		           "share what is not seen (code that is not instrumented, inline "
+		           "assembly)");
+}
+
+/* The first run and the first of each error are kept. */
+static bool note_end(struct exploration *x, const struct plan_run *run, struct explore_run *r,
+                     struct error *error)
+{
+	bool diverged = r->strayed, fresh = count_uses(x, r);
+	if (r->end != EXPLORE_FINE && r->end != EXPLORE_USE_AFTER_FREE &&
+	    !(r->end == EXPLORE_DIVERGED && x->after_use))
+		fresh |= count_error(x, r, key_of(r));
+	bool keep = x->run == 0 || (fresh && x->report->errors->len <= SAVED_ERRORS);
+	if (diverged && (r->end == EXPLORE_USE_AFTER_FREE || x->after_use))
+		explore_gap(x, "a run did not follow its schedule after it had used what was "
+		               "freed or destroyed");
+	else if (diverged)
+		note_strayed(x, run);
 	if (r->end == EXPLORE_CUT)
 		explore_gap(x, "a run was cut: it took too long, or too many steps");
 	return !keep || save(x, r, error);
 }
 
+/* Code that is not instrumented: what it reads and writes, and where others could come between,
+ * is not seen. */
+static void note_missing(struct exploration *x, const struct plan_run *run)
+{
+	if (run->facts.instrumented == 0 && x->run == 0)
+		explore_gap(x,
+		            "the program is not instrumented: what it reads and writes is not "
+		            "seen (build it with heddle cc)");
+	for (guint i = 0; i < run->facts.missing->len; i++) {
+		uint64_t at = g_ascii_strtoull(run->facts.missing->pdata[i], NULL, 16);
+		GString *function = g_string_new(NULL);
+		record_describe(&run->facts, at + 1, NULL, function);
+		char *why = g_strdup_printf(
+		        "%s%sof %s, which is not instrumented, is called while other threads "
+		        "run: what it does, and orders in which it does otherwise, are not "
+		        "explored (instrument it, or bind the function: --spec)",
+		        function->str, function->len ? " " : "a function ",
+		        record_library(&run->facts, at));
+		explore_gap(x, why);
+		g_free(why);
+		g_string_free(function, TRUE);
+	}
+}
+
 static void note_limits(struct exploration *x, const struct plan_run *run)
 {
+	note_missing(x, run);
 	if (run->facts.stolen)
 		explore_gap(x, "a call that blocks is not modelled: schedules are not exact");
 	if (run->facts.forked)
@@ -335,24 +479,108 @@ static void note_limits(struct exploration *x, const struct plan_run *run)
 /* -- one run --------------------------------------------------------------------------------
  */
 
-/* Everything that follows from the run at hand. */
+/* The runtime's number of a thread, as a word. */
+static const char *number_of(const struct trace *t, uint32_t thread)
+{
+	const char *name = trace_thread_name(t, thread);
+	return strcmp(name, "main") == 0 ? "0" : name + 1;
+}
+
+static bool has_word(const GPtrArray *words, const char *word)
+{
+	for (guint i = 0; i < words->len; i++)
+		if (strcmp(words->pdata[i], word) == 0)
+			return true;
+	return false;
+}
+
+/* The thread that ended the program, by exit, a signal or what main returned; or NONE. */
+static uint32_t ender_of(const struct exploration *x, const struct plan_run *run)
+{
+	uint32_t status = run->facts.status;
+	if (status == LOG_DEADLOCK || status == LOG_CUT || run->result.timed_out)
+		return NONE;
+	for (uint32_t i = 0; i < x->trace->threads_count; i++)
+		if (run->facts.holder == strtoul(number_of(x->trace, i), NULL, 10))
+			return i;
+	return NONE;
+}
+
 /* Threads that had not come to their end, but for the one that ended the program. */
-static bool *unfinished(const struct exploration *x, const struct plan_run *run, uint32_t *last)
+static bool *unfinished(const struct exploration *x, const struct plan_run *run)
 {
 	const struct trace *t = x->trace;
 	bool *on = g_new0(bool, t->threads_count + 1);
-	for (uint32_t i = 0; i < t->threads_count; i++) {
-		const char *name = trace_thread_name(t, i);
-		const char *number = strcmp(name, "main") == 0 ? "0" : name + 1;
-		on[i] = true;
-		for (guint k = 0; k < run->facts.ended->len && on[i]; k++)
-			on[i] = strcmp(run->facts.ended->pdata[k], number) != 0;
-		if (run->facts.holder != strtoul(number, NULL, 10))
-			continue;
-		*last = i;
-		on[i] &= run->facts.status == LOG_DEADLOCK;
-	}
+	uint32_t ender = ender_of(x, run);
+	for (uint32_t i = 0; i < t->threads_count; i++)
+		on[i] = i != ender && !has_word(run->facts.ended, number_of(t, i));
 	return on;
+}
+
+/* Can no other thread see that it was done? */
+static bool has_no_effect(const struct trace *t, uint32_t e)
+{
+	enum op op = t->events[e].op;
+	if (event_inert(&t->events[e]) || op_table[op].class == OP_CLASS_MARKER ||
+	    op_table[op].class == OP_CLASS_SCOPE)
+		return true;
+	if (op_is_access(op))
+		return !op_writes(op);
+	return op_acquires(op) || op_releases(op) || op == OP_TRYFAIL || op == OP_JOIN;
+}
+
+/*
+ * How the program ended: of the thread that ended it, the last event, and where the events
+ * begin that have no effect on others (reads, and critical sections of reads alone).  What
+ * others can do after these they can do before them, too.  Where there are none, others go on
+ * between the last event and the end, if the thread came to a point there (exit, abort).
+ */
+static void find_end(const struct exploration *x, const struct plan_run *run,
+                     struct flip_limits *limits)
+{
+	const struct trace *t = x->view->t;
+	uint32_t ender = ender_of(x, run), open = 0, last = NONE;
+	if (ender == NONE || !trace_need(x->view->t, INDEX_THREADS | INDEX_MATCH, NULL))
+		return;
+	struct event_list mine = trace_thread_events(t, ender);
+	for (uint64_t i = mine.count; i-- > 0;) {
+		uint32_t e = mine.items[i];
+		bool step = g_array_index(x->history->step_of, uint32_t, e) != NONE;
+		if (step && last == NONE)
+			last = e;
+		if (!has_no_effect(t, e))
+			break;
+		open += step && op_releases(t->events[e].op);
+		open -= step && op_acquires(t->events[e].op) && t->index->partner[e] != NONE;
+		if (step && open == 0)
+			limits->tail = e;
+	}
+	if (limits->tail == NONE && !has_word(run->facts.ends, number_of(x->trace, ender)))
+		limits->tail = last;
+	if (limits->tail != NONE)
+		limits->end = last;
+}
+
+/* Threads that the end of the program cut off: said once. */
+static void note_cut_off(struct exploration *x, const struct plan_run *run,
+                         const struct explore_run *r)
+{
+	static const char key[] = "a thread that was cut off";
+	bool *on = unfinished(x, run);
+	uint32_t ender = ender_of(x, run), one = 0;
+	while (one < x->trace->threads_count && !on[one])
+		one++;
+	if ((r->end == EXPLORE_FINE || r->end == EXPLORE_STATUS) && ender != NONE &&
+	    one < x->trace->threads_count && g_hash_table_add(x->errors, g_strdup(key)))
+		g_ptr_array_add(
+		        x->report->notes,
+		        g_strdup_printf(
+		                "%s ends the program while %s has not come to its end (run "
+		                "%u): that thread's further steps are in runs where the "
+		                "program ends later",
+		                trace_thread_name(x->trace, ender),
+		                trace_thread_name(x->trace, one), x->run));
+	g_free(on);
 }
 
 /* What an object's invocations return is not all that there is to it: the order is, too. */
@@ -391,20 +619,22 @@ static void derive(struct exploration *x, uint32_t known_as, const struct plan_r
 		common[i] = histories_common(x->histories, x->history, i, known_as);
 		ended[i] = !histories_goes_on(x->histories, x->history, i, common[i], known_as);
 	}
-	bool *on = unfinished(x, run, &limits.last);
+	bool *on = unfinished(x, run);
+	limits.end = limits.tail = NONE;
+	if (memchr(on, true, x->trace->threads_count))
+		find_end(x, run, &limits);
 	limits.goes_on = run->facts.status == LOG_CUT ? NULL : on;
 	limits.finals = whole && finals_names(x->options->finals)->len > 0
 	                        ? finals_names(x->options->finals)
 	                        : NULL;
 	limits.stuck = run->facts.status == LOG_DEADLOCK;
+	limits.ender = ender_of(x, run);
 	if (known_as != NONE) {
 		limits.common = common;
 		limits.ended = ended;
 	}
 	bool stopped = false;
 	explore_find_races(x);
-	if (!x->cancelled)
-		explore_find_deadlocks(x);
 	struct smt *smt = x->cancelled ? NULL : smt_new(x->view->t, &options, x->progress);
 	if (smt == NULL) {
 		x->cancelled = true;
@@ -415,8 +645,14 @@ static void derive(struct exploration *x, uint32_t known_as, const struct plan_r
 	}
 	if (!flips_find(x->history, smt, &limits, take_flip, x, &stopped))
 		explore_gap(x, "the solver left a question without an answer");
-	if (beyond && !stopped)
+	if (beyond && !stopped) {
 		give_up_all_results(x);
+		if (sync_has_outcomes(x->view->t))
+			explore_gap(x, "a run is too much for the search over its states: not "
+			               "every outcome of its tries, conditions, semaphores, "
+			               "barriers and once-functions was looked for");
+		explore_find_deadlocks(x);
+	}
 	smt_free(smt);
 	g_free(common);
 	g_free(ended);
@@ -541,6 +777,10 @@ static bool start_seed(struct exploration *x, struct seed *s, struct plan_run *r
 	const struct explore_options *o = x->options;
 	s->plan.output = x->output;
 	s->plan.timeout_ms = o->timeout_ms ? o->timeout_ms : 10000;
+	if (x->deadline != 0) {
+		gint64 left = (x->deadline - g_get_monotonic_time()) / 1000 + 100;
+		s->plan.timeout_ms = (unsigned)CLAMP(left, 100, s->plan.timeout_ms);
+	}
 	s->plan.interposer = x->interposer;
 	s->plan.server = x->server;
 	s->plan.explore = true;
@@ -586,9 +826,7 @@ static bool take_run(struct exploration *x, struct seed *s, struct plan_run *run
 	struct explore_run r = begin_run(s);
 	r.events = run->trace->events_count;
 	explore_judge(x, run, &r);
-	if (s->kind == FLIP_USE && r.end != EXPLORE_DIVERGED)
-		explore_note_use(&r);
-	if (r.end != EXPLORE_DIVERGED)
+	if (!r.strayed)
 		judge_objects(x, &r);
 	struct history *h = history_new(x->view, histories_initials(x->histories));
 	bool whole = x->options->finals && is_whole(&r, run);
@@ -597,21 +835,26 @@ static bool take_run(struct exploration *x, struct seed *s, struct plan_run *run
 		check_finals(x, &r);
 		note_unknown_finals(x);
 	}
+	uint32_t ender = ender_of(x, run);
+	if (ender != NONE && !r.strayed)
+		history_add_end(h, ender);
 	r.class_ = history_class(h);
 	r.commuting = g_ptr_array_new_with_free_func(g_free);
 	r.commuting_count = view_commuting_pairs(x->view, r.commuting, TOLD_PAIRS);
-	r.redundant = r.end == EXPLORE_DIVERGED || !histories_add(x->histories, h);
-	bool good = note_end(x, &r, error);
+	r.redundant = r.strayed || !histories_add(x->histories, h);
+	x->known_run = r.redundant ? NONE : histories_last(x->histories);
+	bool good = note_end(x, run, &r, error);
 	x->report->classes += !r.redundant;
 	g_array_append_val(x->report->runs, r);
 	note_limits(x, run);
+	note_cut_off(x, run, &r);
 	note_peeks(x);
 	note_nothing(x);
 	note_atomics(x);
 	x->history = h;
 	bool endless = r.end == EXPLORE_CUT && run->facts.status != LOG_CUT;
-	if (good && !x->again && !r.redundant && !endless && r.end != EXPLORE_USE_AFTER_FREE)
-		derive(x, s->known_as, run, whole);
+	if (good && !x->again && !r.strayed && !endless && s->kind != FLIP_USE)
+		derive(x, r.redundant ? NONE : s->known_as, run, whole);
 	history_free(h);
 	return good;
 }
@@ -621,11 +864,20 @@ static bool run_seed(struct exploration *x, struct seed *s, struct error *error)
 	struct plan_run run;
 	if (!start_seed(x, s, &run, error))
 		return is_interrupted(x); /* then there may be no trace */
-	if (is_interrupted(x)) {
+	bool late = run.result.timed_out && out_of_time(x) && x->report->runs->len > 0;
+	if (late)
+		explore_gap(x, "the time was up (--budget)");
+	if (late || is_interrupted(x)) {
 		plan_run_release(&run);
 		return true;
 	}
+	if (x->report->runs->len == 0 && explore_is_refused(x, &run, error)) {
+		plan_run_release(&run);
+		return false;
+	}
 	x->run = x->report->runs->len;
+	x->after_use = s->after_use;
+	x->use = run.facts.replayed + 1 >= s->plan.steps->len ? s->use : NULL;
 	x->trace = run.trace;
 	struct view_rules rules = { .specs = x->options->specs,
 		                    .plain = x->plain,
@@ -647,12 +899,27 @@ static bool run_seed(struct exploration *x, struct seed *s, struct error *error)
 /* -- the loop -------------------------------------------------------------------------------
  */
 
+/* A status that every run has, so far, is what the program returns, not what went wrong. */
+static bool is_usual(const struct exploration *x, const struct explore_error *e)
+{
+	const GArray *runs = x->report->runs;
+	for (guint i = 0; e->end == EXPLORE_STATUS && i < runs->len; i++) {
+		const struct explore_run *r = &g_array_index(runs, struct explore_run, i);
+		if (r->end == EXPLORE_FINE ||
+		    (r->end == EXPLORE_STATUS && r->status != e->status))
+			return false;
+	}
+	return e->end == EXPLORE_STATUS;
+}
+
 static bool failed(const struct exploration *x)
 {
-	for (guint i = 0; i < x->report->errors->len; i++)
-		if (g_array_index(x->report->errors, struct explore_error, i).end !=
-		    EXPLORE_SPECIFICATION)
+	for (guint i = 0; i < x->report->errors->len; i++) {
+		const struct explore_error *e =
+		        &g_array_index(x->report->errors, struct explore_error, i);
+		if (e->end != EXPLORE_SPECIFICATION && !is_usual(x, e))
 			return true;
+	}
 	return false;
 }
 
@@ -703,6 +970,18 @@ static void add_first(struct exploration *x)
 	g_ptr_array_add(x->waiting, first);
 }
 
+static bool read_loaded(void *context, uint64_t address, void *bytes, size_t size)
+{
+	return record_server_read(context, address, bytes, size);
+}
+
+static void begin_histories(struct exploration *x)
+{
+	x->histories = histories_new();
+	histories_initials(x->histories)->read = read_loaded;
+	histories_initials(x->histories)->context = x->server;
+}
+
 /* An object that is not atomic has made everything worthless but what is said of objects. */
 static void begin_again(struct exploration *x)
 {
@@ -723,7 +1002,7 @@ static void begin_again(struct exploration *x)
 	g_array_set_size(r->races, 0);
 	r->pruned = r->classes = 0;
 	histories_free(x->histories);
-	x->histories = histories_new();
+	begin_histories(x);
 	g_hash_table_remove_all(x->asked);
 	g_hash_table_remove_all(x->errors);
 	g_hash_table_remove_all(x->races);
@@ -733,11 +1012,27 @@ static void begin_again(struct exploration *x)
 	add_first(x);
 }
 
+/*
+ * Which schedule is next: the one found last, so that few wait.  Looking for one error, any, by
+ * chance: the last ones are all in one corner.  What is covered in the end does not depend on
+ * it.
+ */
+static guint pick(struct exploration *x)
+{
+	if (!x->options->until_error)
+		return x->waiting->len - 1;
+	x->random ^= x->random << 13;
+	x->random ^= x->random >> 7;
+	x->random ^= x->random << 17;
+	return (guint)(x->random % x->waiting->len);
+}
+
 static bool run_all(struct exploration *x, struct error *error)
 {
+	begin_histories(x);
 	add_first(x);
 	while (x->waiting->len > 0 && go_on(x) && !limit_reached(x)) {
-		struct seed *s = g_ptr_array_steal_index(x->waiting, x->waiting->len - 1);
+		struct seed *s = g_ptr_array_steal_index(x->waiting, pick(x));
 		bool good = true;
 		if (s->parts != NULL && is_known(x, s->parts, s->parts_count, s->kind))
 			x->report->pruned++;
@@ -749,6 +1044,11 @@ static bool run_all(struct exploration *x, struct error *error)
 		if (x->again)
 			begin_again(x);
 	}
+	if (x->races_left)
+		g_ptr_array_add(x->report->notes,
+		                g_strdup("data races: of some runs only those that their own "
+		                         "happens-before leaves open were looked for, since "
+		                         "more would take too long"));
 	x->report->waiting = x->waiting->len;
 	x->report->complete = x->waiting->len == 0 && x->report->gaps->len == 0;
 	if (x->cancelled)
@@ -787,7 +1087,6 @@ struct explore_report *explore(const struct explore_options *options,
 		.options = options,
 		.progress = progress,
 		.report = explore_report_new(),
-		.histories = histories_new(),
 		.waiting = g_ptr_array_new_with_free_func(seed_free),
 		.asked = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL),
 		.errors = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
@@ -796,6 +1095,8 @@ struct explore_report *explore(const struct explore_options *options,
 		.plain = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.ordered = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.output_file = -1,
+		.random = (options->seed + 1) * 0x9e3779b97f4a7c15u,
+		.effort_began = effort_microseconds(),
 		.deadline = budget > 0 ? g_get_monotonic_time() + budget : 0,
 	};
 	bool good = open_output(&x, error) && bind_library(&x, error) &&

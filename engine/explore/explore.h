@@ -75,6 +75,7 @@ struct explore_run {
 	uint64_t events;
 	uint64_t pruned;      /* schedules derived from it that were known */
 	bool redundant;       /* its class was known */
+	bool strayed;         /* it did not follow its schedule, however it ended */
 	GPtrArray *commuting; /* char *: pairs of invocations whose other order was not run,
 	                       * since they commute; owned, or NULL; the first of them */
 	uint64_t commuting_count;
@@ -86,8 +87,10 @@ struct explore_run {
 struct explore_error {
 	enum explore_end end;
 	int status;
-	char *story;  /* owned */
-	uint32_t run; /* the first */
+	char *story;       /* owned */
+	char *key;         /* owned: what makes two of them the same */
+	GPtrArray *places; /* char *, owned, or NULL: where it failed, as of a run */
+	uint32_t run;      /* the first */
 	uint64_t count;
 };
 

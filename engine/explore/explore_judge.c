@@ -2,6 +2,7 @@
 #include "engine/explore/explore_private.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,7 +142,11 @@ void explore_judge(struct exploration *x, const struct plan_run *run, struct exp
 {
 	const struct record_result *result = &run->result;
 	r->status = result->signal ? result->signal : result->status;
-	if (run->diverged) {
+	r->strayed = run->diverged;
+	if (run->diverged && result->signal != 0 && result->signal != SIGKILL) {
+		r->end = EXPLORE_SIGNAL; /* it was a run of the program all the same */
+		r->story = last_line(x->output);
+	} else if (run->diverged) {
 		r->end = EXPLORE_DIVERGED;
 		r->story = g_strdup(run->cause ? run->cause : "");
 	} else if (run->facts.status == LOG_CUT) {
@@ -173,19 +178,4 @@ void explore_set_place(struct explore_run *r, const char *place)
 		r->places = g_ptr_array_new_with_free_func(g_free);
 	g_ptr_array_set_size(r->places, 0);
 	g_ptr_array_add(r->places, g_strdup(place));
-}
-
-/* Whatever it led to, the use itself is the error; what came of it is told. */
-void explore_note_use(struct explore_run *r)
-{
-	GString *story = g_string_new(r->flip);
-	if (r->end == EXPLORE_SIGNAL)
-		g_string_append_printf(story, "\nthe program ends by signal %d (%s)", r->status,
-		                       strsignal(r->status));
-	if (*r->story)
-		g_string_append_printf(story, "\n%s", r->story);
-	r->end = EXPLORE_USE_AFTER_FREE;
-	explore_set_place(r, r->place);
-	g_free(r->story);
-	r->story = g_string_free(story, FALSE);
 }

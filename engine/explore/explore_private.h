@@ -17,6 +17,8 @@ struct seed { /* a schedule that waits to be run */
 	uint32_t known_as; /* the parent, by its number among the histories; NONE */
 	char *flip, *thread, *place, *variable; /* owned */
 	enum flip_kind kind;
+	char *use;      /* owned: FLIP_USE: the use's key (struct explore_use), else NULL */
+	bool after_use; /* it has a use after free in it, so that what follows is by chance */
 };
 
 struct exploration {
@@ -27,13 +29,17 @@ struct exploration {
 	GPtrArray *waiting; /* struct seed *, the next one last */
 	GHashTable *asked;  /* uint64_t: schedules that wait or were run */
 	GHashTable *errors; /* char *: cycles of lock requests, uses after free asked for */
-	GHashTable *races;  /* char * */
+	GHashTable *races;  /* char *: pairs of places, and "sites " with pairs of sites */
+	int64_t races_effort, effort_began; /* processor time, microseconds, of the races beyond
+	                                     * happens-before; at the beginning */
+	bool races_left;                    /* of some run these were not all looked for */
 	GHashTable *gaps;   /* char *, also in report->gaps */
 	char *output;       /* file for what the program prints, see file.h; owned */
 	int output_file;
 	gint64 deadline; /* 0: none */
 	bool cancelled, interrupted;
 	uint32_t first;      /* the first run, after those before an object was given up */
+	uint64_t random;     /* of which schedule is next, with --until-error; not 0 */
 	uint64_t shares;     /* schedules from the first run, so far */
 	GHashTable *plain;   /* char *: objects whose invocations are no steps */
 	GHashTable *ordered; /* char *: objects that are not looked at by results after all */
@@ -45,6 +51,9 @@ struct exploration {
 	const struct view *view;
 	const struct history *history;
 	uint32_t run;
+	uint32_t known_run; /* by its number among the histories; NONE: its class was known */
+	bool after_use;     /* as of its schedule */
+	const char *use;    /* it came to this use, by its schedule; or NULL */
 };
 
 /* Something that the promise of completeness does not cover. */
@@ -55,11 +64,28 @@ struct seed *seed_new(struct exploration *x, const uint32_t *sequence, size_t le
 
 /* explore_words.c: what is other than in the parent. */
 void explore_describe(const struct exploration *x, const struct flip *f, struct seed *s);
-/* explore_judge.c: how the run ended, and that it was a use after free. */
+/* explore_judge.c: how the run ended. */
 void explore_judge(struct exploration *x, const struct plan_run *run, struct explore_run *r);
-void explore_note_use(struct explore_run *r);
 /* It went wrong there. */
 void explore_set_place(struct explore_run *r, const char *place);
+/* explore_refused.c: did the recorder refuse to run the program with these bind lines? */
+bool explore_is_refused(const struct exploration *x, const struct plan_run *run,
+                        struct error *error);
+/* explore_uses.c: what the run used after its end. */
+struct explore_use {
+	char *key; /* of its two places in the code */
+	char *place, *story;
+};
+/* The run's, as struct explore_use *; the use that the run was made for is among them, when it
+ * came to it, even where the operation never came back (garbage as a lock). */
+GPtrArray *explore_find_uses(const struct exploration *x, const struct explore_run *r);
+void explore_use_free(void *use);
+/* Was a use at the place of `use` after an end at that of `end` asked for, or met, before?  It
+ * is from now on. */
+bool explore_know_use(struct exploration *x, uint32_t use, uint32_t end);
+char *explore_use_key(const struct trace *t, uint32_t use, uint32_t end);
+/* "T2 writes p[0] after T1 freed its block at a.c:5"; owned by the caller. */
+char *explore_use_text(const struct trace *t, uint32_t use, uint32_t end);
 /* explore_found.c */
 void explore_find_deadlocks(struct exploration *x);
 void explore_find_races(struct exploration *x);

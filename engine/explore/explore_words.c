@@ -32,8 +32,10 @@ static void describe_read(const struct exploration *x, const struct flip *f, str
 	trace_append_variable(t, &t->events[f->event], variable);
 	s->variable = g_string_free(variable, FALSE);
 	char *old = value_text(t, core_value_read(t, f->event));
-	char *new = f->other == NONE ? g_strdup("its initial value")
-	                             : value_text(t, core_value_written(t, f->other));
+	char *new = f->other == NONE &&trace_writers(x->view->t, f->event).items[0] == NONE
+	                    ? g_strdup("another value")
+	            : f->other == NONE ? g_strdup("its initial value")
+	                               : value_text(t, core_value_written(t, f->other));
 	s->flip = g_strdup_printf("%s reads %s = %s, not %s", s->thread, s->variable, new, old);
 	g_free(old);
 	g_free(new);
@@ -68,23 +70,33 @@ static char *object_name(const struct trace *t, uint32_t event)
 	return g_string_free(name, FALSE);
 }
 
+/* The variable or the object of an operation. */
+static char *used_name(const struct trace *t, uint32_t event)
+{
+	if (!op_is_access(t->events[event].op))
+		return object_name(t, event);
+	GString *variable = g_string_new(NULL);
+	trace_append_variable(t, &t->events[event], variable);
+	return g_string_free(variable, FALSE);
+}
+
 static void describe_use(const struct exploration *x, const struct flip *f, struct seed *s)
 {
+	s->variable = used_name(x->trace, f->event);
+	s->flip = explore_use_text(x->trace, f->event, f->other);
+}
+
+static void describe_alive(const struct exploration *x, const struct flip *f, struct seed *s)
+{
 	const struct trace *t = x->trace;
-	if (!op_is_access(t->events[f->event].op)) {
-		s->variable = object_name(t, f->event);
-		s->flip = g_strdup_printf("%s uses %s after %s destroyed it at %s", s->thread,
-		                          s->variable,
-		                          trace_thread_name(t, t->events[f->other].thread),
-		                          trace_location_name(t, f->other));
-		return;
-	}
-	GString *variable = g_string_new(NULL);
-	trace_append_variable(t, &t->events[f->event], variable);
-	s->variable = g_string_free(variable, FALSE);
-	s->flip = g_strdup_printf("%s %s %s after %s freed its block at %s", s->thread,
-	                          op_writes(t->events[f->event].op) ? "writes" : "reads",
+	enum op op = t->events[f->event].op, end = t->events[f->other].op;
+	s->variable = used_name(t, f->event);
+	s->flip = g_strdup_printf("%s %s %s before %s %s it at %s", s->thread,
+	                          !op_is_access(op) ? "uses"
+	                          : op_writes(op)   ? "writes"
+	                                            : "reads",
 	                          s->variable, trace_thread_name(t, t->events[f->other].thread),
+	                          end == OP_DESTROY ? "destroys" : "frees",
 	                          trace_location_name(t, f->other));
 }
 
@@ -106,9 +118,13 @@ static void describe_condition(const struct exploration *x, const struct flip *f
                                struct seed *s)
 {
 	const struct trace *t = x->trace;
-	s->variable = object_name(t, f->kind == FLIP_WOKEN ? f->other : f->event);
+	uint32_t on = f->event != NONE ? f->event : f->other;
+	s->variable = on == NONE ? g_strdup("") : object_name(t, on);
 	if (f->kind == FLIP_TIMEOUT)
 		s->flip = g_strdup_printf("%s's wait for %s times out", s->thread, s->variable);
+	else if (f->other == NONE)
+		s->flip = g_strdup_printf("%s's wait for %s is signalled", s->thread,
+		                          s->variable);
 	else
 		s->flip = g_strdup_printf("%s is woken by %s's signal of %s at %s", s->thread,
 		                          trace_thread_name(t, t->events[f->other].thread),
@@ -117,8 +133,28 @@ static void describe_condition(const struct exploration *x, const struct flip *f
 
 static void describe_barrier(const struct exploration *x, const struct flip *f, struct seed *s)
 {
+	bool last = x->trace->events[f->event].op == OP_DEPART &&
+	            history_last_at_barrier(x->history, f->event);
 	s->variable = object_name(x->trace, f->event);
-	s->flip = g_strdup_printf("%s comes to %s last", s->thread, s->variable);
+	s->flip = g_strdup_printf(last ? "%s is not the last that comes to %s"
+	                               : "%s comes to %s last",
+	                          s->thread, s->variable);
+}
+
+static void describe_once(const struct exploration *x, const struct flip *f, struct seed *s)
+{
+	s->variable = g_strdup("");
+	s->flip =
+	        g_strdup_printf("%s runs what is done once, not %s", s->thread,
+	                        trace_thread_name(x->trace, x->trace->events[f->other].thread));
+}
+
+static void describe_stuck(const struct exploration *x, const struct flip *f, struct seed *s)
+{
+	(void)x;
+	(void)f;
+	s->variable = g_strdup("");
+	s->flip = g_strdup("all threads wait");
 }
 
 static void describe_going(const struct exploration *x, const struct flip *f, struct seed *s)
@@ -150,12 +186,14 @@ static void describe_final(const struct exploration *x, const struct flip *f, st
 
 typedef void flip_words(const struct exploration *x, const struct flip *f, struct seed *s);
 static flip_words *const words_of[FLIP_KINDS] = {
-	[FLIP_READ] = describe_read,         [FLIP_WAIT] = describe_wait,
-	[FLIP_USE] = describe_use,           [FLIP_CALL] = describe_call,
-	[FLIP_FAILS] = describe_try,         [FLIP_SUCCEEDS] = describe_try,
-	[FLIP_TIMEOUT] = describe_condition, [FLIP_WOKEN] = describe_condition,
-	[FLIP_LAST] = describe_barrier,      [FLIP_GOES_ON] = describe_going,
-	[FLIP_FINAL] = describe_final,       [FLIP_RETURNS] = describe_return,
+	[FLIP_READ] = describe_read,       [FLIP_WAIT] = describe_wait,
+	[FLIP_USE] = describe_use,         [FLIP_ALIVE] = describe_alive,
+	[FLIP_CALL] = describe_call,       [FLIP_FAILS] = describe_try,
+	[FLIP_SUCCEEDS] = describe_try,    [FLIP_TIMEOUT] = describe_condition,
+	[FLIP_WOKEN] = describe_condition, [FLIP_SIGNALLED] = describe_condition,
+	[FLIP_ONCE] = describe_once,       [FLIP_STUCK] = describe_stuck,
+	[FLIP_LAST] = describe_barrier,    [FLIP_GOES_ON] = describe_going,
+	[FLIP_FINAL] = describe_final,     [FLIP_RETURNS] = describe_return,
 };
 
 void explore_describe(const struct exploration *x, const struct flip *f, struct seed *s)

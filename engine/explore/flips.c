@@ -132,34 +132,27 @@ static void flip_wait(struct search *x)
 
 /* -- memory ------------------------------------------------------------------------------ */
 
-/* An access of a block that another thread frees, or an operation on what it destroys, at
- * `end`: may that be first? */
-static void flip_use(struct search *x, uint32_t end)
+/* The use that came before the end of what it uses comes after it, or the other way round. */
+static void flip_use(struct search *x, uint32_t event, uint32_t end)
 {
-	if (end == NONE || end < x->ask.event ||
-	    x->t->events[end].thread == x->t->events[x->ask.event].thread ||
-	    core_has(smt_cores(x->smt), end, x->ask.event))
+	bool after = end > event;
+	if (x->t->events[end].thread == x->t->events[event].thread ||
+	    core_has(smt_cores(x->smt), after ? end : event, after ? event : end))
 		return;
-	struct asked *a = ask_new(x, FLIP_USE, x->ask.event);
-	a->other = a->in[0] = end;
-	/* what is left in the block is not known */
-	a->prefix = history_after(x->h, a->event, (end + UINT64_C(1)) << 32);
+	struct asked *a = ask_new(x, after ? FLIP_USE : FLIP_ALIVE, event);
+	a->other = end;
+	*(after ? a->in : a->out) = end;
+	a->stands = !after && !op_is_access(x->t->events[event].op);
+	a->prefix = history_after(x->h, event, after ? SEEN_AFTER_END : 0);
 	find_parts(x);
 }
 
-static void flip_free(struct search *x)
+static void flip_uses(struct search *x, uint32_t event)
 {
-	struct wide run = event_variables(x->t, &x->t->events[x->ask.event]);
-	uint32_t block = x->t->variables[run.first].block;
-	flip_use(x, block == NONE ? NONE : x->t->blocks[block].free);
-}
-
-static void flip_destroy(struct search *x, const struct event *event)
-{
-	struct event_list list = event_list_at(&x->t->index->object_events, event->target);
-	for (uint64_t i = 0; i < list.count && !x->stopped; i++)
-		if (x->t->events[list.items[i]].op == OP_DESTROY)
-			flip_use(x, list.items[i]);
+	uint32_t ends[MOST_LIFETIME_ENDS];
+	unsigned count = lifetimes_ends(x->h->lifetimes, event, ends);
+	for (unsigned i = 0; i < count && !x->stopped; i++)
+		flip_use(x, event, ends[i]);
 }
 
 /* -- specified objects --------------------------------------------------------------------- */
@@ -230,27 +223,22 @@ static void flip_call(struct search *x, const struct view_call *call)
 		find_parts(x);
 }
 
-static void flip_event(struct search *x, uint32_t e, bool reached)
+static void flip_event(struct search *x, uint32_t e)
 {
 	const struct event *event = &x->t->events[e];
 	const struct view_call *call = view_call_of(x->h->view, e);
 	x->ask.event = e;
-	if (!reached && !call && flip_uses_object(event->op))
-		flip_destroy(x, event);
+	if (!call)
+		flip_uses(x, e);
 	x->ask.event = e;
-	if (reached) {
-		if (!call && !op_is_access(event->op))
-			flip_outcomes(x, e);
-	} else if (call) {
+	if (call) {
 		flip_call(x, call);
 	} else if (event->op == OP_WAIT) {
 		flip_wait(x);
 	} else if (!op_is_access(event->op)) {
 		flip_outcomes(x, e);
-	} else {
-		flip_free(x);
-		if (op_reads(event->op))
-			flip_reads(x);
+	} else if (op_reads(event->op)) {
+		flip_reads(x);
 	}
 }
 
@@ -286,10 +274,10 @@ bool flips_find(const struct history *h, struct smt *smt, const struct flip_limi
 		x.abstract = abstract_new(h);
 	bool reached = reach_flips(&x);
 	*limits->beyond = !reached;
-	bool go_on = reached || x.abstract == NULL; /* the solver knows nothing of effects */
+	bool go_on = !reached && x.abstract == NULL; /* the solver knows nothing of effects */
 	for (uint64_t e = h->trace->events_count; e-- > 0 && go_on && !x.stopped;)
 		if (g_array_index(h->step_of, uint32_t, e) != NONE)
-			flip_event(&x, (uint32_t)e, reached);
+			flip_event(&x, (uint32_t)e);
 	if (limits->goes_on && go_on && !x.stopped)
 		flip_ends(&x);
 	if (limits->finals && go_on && !x.stopped)

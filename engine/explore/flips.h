@@ -18,17 +18,22 @@
 enum flip_kind {
 	FLIP_READ,     /* other: the write that it sees (NONE: nobody's) */
 	FLIP_WAIT,     /* other: the signal missed, or not yet given */
-	FLIP_USE,      /* other: the free that was before */
+	FLIP_USE,      /* other: the free or destruction that was before */
+	FLIP_ALIVE,    /* other: the free or destruction that now comes after */
 	FLIP_CALL,     /* other: a call that it does not commute with and now comes before */
 	FLIP_RETURNS,  /* a call, of an object that is looked at by results; text: what */
 	FLIP_FAILS,    /* a try; other: the acquire of who has the lock (NONE: no count left) */
 	FLIP_SUCCEEDS, /* a try that failed */
 	FLIP_TIMEOUT,  /* a wake: the time is up before anybody signals */
-	FLIP_WOKEN,    /* a wake; other: the signal that wakes it */
-	FLIP_LAST,     /* an arrival at a barrier */
-	FLIP_GOES_ON,  /* the thread, beyond what the run has of it; event: NONE; other: what is
-	                * not there yet, or NONE */
-	FLIP_FINAL,    /* the end; other: the last write of a variable that differs */
+	FLIP_SIGNALLED, /* a wake whose time was up: it is signalled */
+	FLIP_WOKEN,     /* a wake (event: or NONE, not in this run); other: what wakes it */
+	FLIP_LAST,      /* a departure from a barrier, of its last thread or no longer */
+	FLIP_ONCE,    /* a once-function that had been run: its caller runs it; other: where it
+	               * began in this run */
+	FLIP_STUCK,   /* nobody can go on; event: NONE */
+	FLIP_GOES_ON, /* the thread, beyond what the run has of it; event: NONE; other: what is
+	               * not there yet, or NONE */
+	FLIP_FINAL,   /* the end; other: the last write of a variable that differs */
 	FLIP_KINDS
 };
 
@@ -48,14 +53,18 @@ struct flip {
 typedef bool flip_taker(void *context, const struct flip *flip);
 
 struct flip_limits {
-	double seconds;          /* for one question */
-	const uint32_t *common;  /* by thread: so many steps are as in the run that this one was
-	                          * derived from, whose flips are known: what lies within them
-	                          * is left out.  NULL: nothing is */
-	const bool *ended;       /* by thread: that run did nothing more there */
-	const bool *goes_on;     /* by thread: it had not come to its end; or NULL */
-	bool stuck;              /* nobody could go on */
-	uint32_t last;           /* the thread that ran last */
+	double seconds;         /* for one question */
+	const uint32_t *common; /* by thread: so many steps are as in the run that this one was
+	                         * derived from, whose flips are known: what lies within them
+	                         * is left out.  NULL: nothing is */
+	const bool *ended;      /* by thread: that run did nothing more there */
+	const bool *goes_on;    /* by thread: it had not come to its end; or NULL */
+	uint32_t ender;         /* the thread that ended the program, or NONE */
+	bool stuck;             /* nobody could go on */
+	uint32_t end;           /* the last event of the thread that ended the program, when
+	                         * nothing need come after it; NONE: others could still go on */
+	uint32_t tail; /* from here on that thread did nothing that others could see: they go
+	                * on before it; NONE: they go on after all of it */
 	const GPtrArray *finals; /* char *: variables whose last writes matter, where every
 	                          * thread came to its end; or NULL */
 	bool *beyond;            /* set when the run was too much for the search over states */

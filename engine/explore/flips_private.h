@@ -36,14 +36,6 @@ struct found {
 	bool all;      /* whatever the rivals */
 };
 
-/* Does the operation need its object to be there?  Who was woken, or leaves a barrier, may come
- * after its destruction. */
-static inline bool flip_uses_object(enum op op)
-{
-	return op_table[op].operand == OPERAND_OBJECT && op != OP_DESTROY && op != OP_WAKE &&
-	       op != OP_DEPART;
-}
-
 struct search {
 	const struct history *h;
 	struct trace *t;
@@ -81,11 +73,16 @@ void find_parts(struct search *x);
 bool find_part(struct search *x);
 void give_part(struct search *x);
 
-/* reach.c: the kinds up to FLIP_CALL, all at once; false when it is not for this run. */
+/* reach.c: all kinds at once; false when the run has too many states. */
 bool reach_flips(struct search *x);
 /* outcomes.c: the kinds from FLIP_FAILS on. */
 void flip_outcomes(struct search *x, uint32_t event);
 void flip_ends(struct search *x);
 void flip_finals(struct search *x);
+/* What the variables of --final hold after a sequence of everything: as x->extras, and as one
+ * number.  x->ask.other: the last write of one that differs from the run. */
+uint64_t final_values(struct search *x, const uint32_t *sequence, uint32_t length);
+/* Events that may keep others from going on: sections that are open, counts that were taken. */
+bool may_keep(const struct trace *t, uint32_t event, uint32_t thread);
 
 #endif

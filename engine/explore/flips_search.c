@@ -220,6 +220,8 @@ static void put_question(const struct search *x, struct smt_query *q, bool same)
 		ask_stand(x, q, a->event);
 	else
 		smt_query_next(q, a->event);
+	if (x->limits->end != NONE && x->limits->end != a->event)
+		smt_query_out(q, x->limits->end);
 	for (int i = 0; i < 2; i++) {
 		if (a->in[i] != NONE)
 			smt_query_in(q, a->in[i]);
@@ -241,6 +243,9 @@ static void put_question(const struct search *x, struct smt_query *q, bool same)
  * found before)? */
 static bool possible(struct search *x, const uint32_t *counts, GArray *sequence)
 {
+	x->stopped |= flips_out_of_time(x->limits);
+	if (x->stopped)
+		return false;
 	struct smt_query *q = smt_query_new(x->smt);
 	put_question(x, q, counts != NULL);
 	for (uint32_t u = 0; counts && u < x->h->threads_count; u++)

@@ -107,7 +107,7 @@ static const struct life *life_at(const struct history *h, uint64_t address, uin
 
 /* -- values ------------------------------------------------------------------------------ */
 
-static uint64_t integer_number(const struct history *h, uint64_t integer, uint32_t event)
+uint64_t history_integer(const struct history *h, uint64_t integer, uint32_t event)
 {
 	const struct life *l = life_at(h, integer, event);
 	return l ? mix(mix(3, l->id), integer - l->address) : mix(4, integer);
@@ -117,13 +117,13 @@ static uint64_t value_number(const struct history *h, uint32_t value, uint32_t e
 {
 	const struct trace *t = h->trace;
 	if (t->values[value].kind == V_INT)
-		return integer_number(h, (uint64_t)t->values[value].integer, event);
+		return history_integer(h, (uint64_t)t->values[value].integer, event);
 	if (t->values[value].kind == V_TOKEN) { /* a pointer of an invocation: p7f0012 */
 		const char *token = trace_string(t, t->values[value].string);
 		char *end;
 		uint64_t integer = g_ascii_strtoull(token + 1, &end, 16);
 		if (*token == 'p' && end > token + 1 && *end == 0)
-			return integer_number(h, integer, event);
+			return history_integer(h, integer, event);
 	}
 	GString *text = g_string_new(NULL);
 	trace_append_value(t, value, text);
@@ -145,6 +145,8 @@ uint64_t history_seen(const struct history *h, uint32_t read)
 {
 	const struct trace *t = h->trace;
 	uint32_t value = core_value_read(t, read);
+	if (lifetimes_ended(h->lifetimes, read) != NONE)
+		return SEEN_AFTER_END; /* whatever was left there */
 	if (value != 0)
 		return value_number(h, value, read);
 	struct event_list writers = trace_writers(t, read);
@@ -152,6 +154,22 @@ uint64_t history_seen(const struct history *h, uint32_t read)
 	for (uint64_t i = 0; i < writers.count; i++)
 		number = mix(number, write_number(h, writers.items[i]));
 	return number;
+}
+
+static void know_initial(const struct history *h, const char *name, uint64_t number)
+{
+	g_hash_table_insert(h->initials->known, g_strdup(name),
+	                    g_memdup2(&number, sizeof number));
+}
+
+/* The number of what the variable holds in the program as it was loaded; 0: not known. */
+static uint64_t loaded_number(const struct history *h, const struct variable *v)
+{
+	uint64_t integer = 0; /* the recorder's values are zero-extended, too */
+	if (h->initials->read == NULL || v->size == 0 || v->size > sizeof integer ||
+	    !h->initials->read(h->initials->context, v->address, &integer, v->size))
+		return 0;
+	return history_integer(h, integer, 0);
 }
 
 /* What the reads of this run tell of initial values.  (A stack or a heap block begins with
@@ -166,11 +184,8 @@ static void learn_initials(struct history *h)
 			continue;
 		const struct variable *v = &t->variables[event_variables(t, x).first];
 		const char *name = trace_string(t, v->name);
-		if (v->block == NONE && !g_hash_table_contains(h->initials, name))
-			g_hash_table_insert(h->initials, g_strdup(name),
-			                    g_memdup2(&(uint64_t){ value_number(
-			                                      h, core_value_read(t, e), e) },
-			                              sizeof(uint64_t)));
+		if (v->block == NONE && !g_hash_table_contains(h->initials->known, name))
+			know_initial(h, name, value_number(h, core_value_read(t, e), e));
 	}
 }
 
@@ -178,18 +193,22 @@ static void learn_initials(struct history *h)
 static uint64_t initial_number(const struct history *h, uint32_t variable)
 {
 	const struct variable *v = &h->trace->variables[variable];
-	const uint64_t *number =
-	        v->block != NONE
-	                ? NULL
-	                : g_hash_table_lookup(h->initials, trace_string(h->trace, v->name));
-	return number ? *number : 0;
+	if (v->block != NONE)
+		return 0;
+	const char *name = trace_string(h->trace, v->name);
+	const uint64_t *known = g_hash_table_lookup(h->initials->known, name);
+	uint64_t number = known ? *known : loaded_number(h, v);
+	if (known == NULL && number != 0)
+		know_initial(h, name, number);
+	return number;
 }
 
 uint64_t history_would_see(const struct history *h, uint32_t read, uint32_t write)
 {
 	const struct trace *t = h->trace;
 	struct wide r = event_variables(t, &t->events[read]);
-	if (r.count == 1 && trace_writers(t, read).items[0] == write)
+	bool ended = lifetimes_ended(h->lifetimes, read) != NONE;
+	if (!ended && r.count == 1 && trace_writers(t, read).items[0] == write)
 		return history_seen(h, read); /* as it is */
 	if (r.count == 1 && core_value_read(t, read) != 0) {
 		uint32_t value = write == NONE ? 0 : core_value_written(t, write);
@@ -227,7 +246,7 @@ static uint64_t val_number(const struct history *h, struct val v, uint32_t event
 {
 	const struct model *m = h->view->model;
 	if (v.kind == V_INT)
-		return integer_number(h, (uint64_t)v.n, event);
+		return history_integer(h, (uint64_t)v.n, event);
 	for (uint32_t i = 1; i < h->trace->values_count; i++)
 		if (val_equal(m->vals[i], v))
 			return value_number(h, i, event);
@@ -247,43 +266,45 @@ uint64_t history_would_return(const struct history *h, const struct view_call *c
 	return mix(number, 0);
 }
 
-static uint32_t waker_of(const struct trace *t, uint32_t wake)
+/* The same by the must-orders, where the barrier's size is not known. */
+static bool is_after_others(const struct trace *t, uint32_t arrive, uint32_t depart)
 {
-	struct must_run run = trace_must_into(t, wake);
+	struct must_run run = trace_must_into(t, depart);
+	uint32_t last = NONE;
 	for (uint64_t i = 0; i < run.count; i++)
-		if (t->index->must[run.first + i].rule == MUST_WAKER)
-			return t->index->must[run.first + i].before;
-	return NONE;
+		if (t->index->must[run.first + i].rule == MUST_BARRIER)
+			last = t->index->must[run.first + i].before;
+	return last == NONE || arrive > last;
 }
 
 bool history_last_at_barrier(const struct history *h, uint32_t depart)
 {
 	const struct trace *t = h->trace;
-	struct must_run run = trace_must_into(t, depart);
-	uint32_t own = depart, last = NONE;
+	uint32_t own = depart, object = t->events[depart].target, arrived = 0;
 	while (own != NONE && t->events[own].op != OP_ARRIVE)
 		own = trace_previous(t, own);
-	for (uint64_t i = 0; i < run.count; i++)
-		if (t->index->must[run.first + i].rule == MUST_BARRIER)
-			last = t->index->must[run.first + i].before;
-	return own != NONE && (last == NONE || own > last);
+	if (own == NONE || t->objects[object].count <= 0)
+		return own != NONE && is_after_others(t, own, depart);
+	struct event_list list = event_list_at(&t->index->object_events, object);
+	for (uint64_t i = 0; i < list.count && list.items[i] <= own; i++)
+		arrived += t->events[list.items[i]].op == OP_ARRIVE;
+	return arrived % (uint32_t)t->objects[object].count == 0;
 }
 
-/* What an event depends on beside its thread: what it reads; a wait, how many signals it
- * has missed. */
+/* What an event depends on beside its thread: what it reads, how its wait ended. */
 static uint64_t seen_by(const struct history *h, uint32_t event)
 {
 	const struct event *e = &h->trace->events[event];
 	const struct view_call *call = view_call_of(h->view, event);
 	if (call != NULL)
 		return seen_by_call(h, call);
+	if (lifetimes_ended(h->lifetimes, event) != NONE)
+		return SEEN_AFTER_END;
 	if (op_is_access(e->op) && op_reads(e->op))
 		return history_seen(h, event);
 	if (e->op == OP_DEPART)
 		return history_last_at_barrier(h, event);
-	if (e->op == OP_WAKE) /* the time was up */
-		return waker_of(h->trace, event) == NONE;
-	return e->op == OP_WAIT ? h->signals[event] : 0;
+	return e->op == OP_WAKE && e->flags & EVENT_TRY; /* the time was up */
 }
 
 static uint64_t step_number(const struct trace *t, uint32_t event, enum op op)
@@ -292,21 +313,6 @@ static uint64_t step_number(const struct trace *t, uint32_t event, enum op op)
 	if (op == OP_AREAD) /* a compare-and-exchange in vain is what it would be otherwise */
 		op = OP_RMW;
 	return mix(mix(op, l->module), l->address);
-}
-
-static void count_signals(struct history *h)
-{
-	const struct trace *t = h->trace;
-	uint32_t *so_far = g_new0(uint32_t, t->objects_count + 1);
-	h->signals = g_new0(uint32_t, t->events_count + 1);
-	for (uint64_t i = 0; i < t->events_count; i++) {
-		const struct event *e = &t->events[i];
-		if (e->op == OP_SIGNAL || e->op == OP_BROADCAST)
-			so_far[e->target]++;
-		if (op_table[e->op].operand == OPERAND_OBJECT && e->target < t->objects_count)
-			h->signals[i] = so_far[e->target];
-	}
-	g_free(so_far);
 }
 
 static void add_steps(struct history *h)
@@ -330,7 +336,7 @@ static void add_steps(struct history *h)
 	}
 }
 
-struct history *history_new(const struct view *view, GHashTable *initials)
+struct history *history_new(const struct view *view, struct initials *initials)
 {
 	struct history *h = g_new0(struct history, 1);
 	struct trace *t = view->t;
@@ -343,9 +349,9 @@ struct history *history_new(const struct view *view, GHashTable *initials)
 	h->initials = initials;
 	h->threads_count = (uint32_t)t->threads_count;
 	h->threads = g_new0(struct thread_history, t->threads_count + 1);
+	h->lifetimes = lifetimes_new(t);
 	find_ancestry(h);
 	find_lives(h);
-	count_signals(h);
 	learn_initials(h);
 	add_steps(h);
 	h->finals = g_array_new(FALSE, FALSE, sizeof(struct part));
@@ -361,8 +367,8 @@ void history_free(struct history *h)
 		g_array_unref(h->threads[i].events);
 	}
 	g_free(h->threads);
+	lifetimes_free(h->lifetimes);
 	g_free(h->lives);
-	g_free(h->signals);
 	g_array_unref(h->step_of);
 	g_array_unref(h->finals);
 	g_free(h);
@@ -391,6 +397,13 @@ uint64_t history_class(const struct history *h)
 	for (guint i = 0; i < h->finals->len; i++)
 		sum += g_array_index(h->finals, struct part, i).prefix;
 	return sum;
+}
+
+void history_add_end(struct history *h, uint32_t thread)
+{
+	GArray *p = h->threads[thread].prefixes;
+	uint64_t number = mix(g_array_index(p, uint64_t, p->len - 1), 14);
+	g_array_append_val(p, number);
 }
 
 /* -- what is there at the end ---------------------------------------------------------------
@@ -427,13 +440,14 @@ struct known_run {
 	GHashTable *calls;   /* prefix before a call -> GArray of struct part: the last steps
 	                      * before it, by thread, that it does not commute with */
 	GHashTable *lengths; /* who -> so many steps + 1 */
+	uint64_t ender;      /* who ended the program; 0: none */
 };
 
 struct histories {
-	GPtrArray *known;     /* struct known_run *, by run */
-	GHashTable *classes;  /* uint64_t */
-	GHashTable *initials; /* a variable's name -> uint64_t, owned */
-	GHashTable *having;   /* prefix of a thread -> GArray of uint32_t: runs that begin so */
+	GPtrArray *known;    /* struct known_run *, by run */
+	GHashTable *classes; /* uint64_t */
+	struct initials initials;
+	GHashTable *having; /* prefix of a thread -> GArray of uint32_t: runs that begin so */
 	uint32_t runs;
 };
 
@@ -455,7 +469,7 @@ struct histories *histories_new(void)
 	struct histories *all = g_new0(struct histories, 1);
 	all->known = g_ptr_array_new_with_free_func(free_known);
 	all->classes = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-	all->initials = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	all->initials.known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	all->having = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_list);
 	return all;
 }
@@ -467,7 +481,7 @@ void histories_free(struct histories *all)
 	g_ptr_array_unref(all->known);
 	g_hash_table_unref(all->classes);
 	g_hash_table_unref(all->having);
-	g_hash_table_unref(all->initials);
+	g_hash_table_unref(all->initials.known);
 	g_free(all);
 }
 
@@ -478,9 +492,9 @@ static uint64_t *copy_of(uint64_t number)
 	return copy;
 }
 
-GHashTable *histories_initials(struct histories *all)
+struct initials *histories_initials(struct histories *all)
 {
-	return all->initials;
+	return &all->initials;
 }
 
 /* The steps that must have come before a call, by thread: the last of each. */
@@ -501,36 +515,19 @@ static GArray *steps_before(const struct history *h, const struct view_call *cal
 	return list;
 }
 
-/* A wake is like a call that its signal must come before. */
-static void add_wakes(const struct history *h, struct known_run *k)
-{
-	const struct trace *t = h->trace;
-	for (uint32_t e = 0; e < t->events_count; e++) {
-		uint32_t waker = t->events[e].op == OP_WAKE ? waker_of(t, e) : NONE;
-		if (waker == NONE || g_array_index(h->step_of, uint32_t, e) == NONE)
-			continue;
-		const struct thread_history *own = &h->threads[t->events[e].thread];
-		GArray *list = g_array_new(FALSE, FALSE, sizeof(struct part));
-		struct part part = { .who = h->threads[t->events[waker].thread].who,
-			             .steps = g_array_index(h->step_of, uint32_t, waker) + 1 };
-		g_array_append_val(list, part);
-		g_hash_table_insert(
-		        k->calls,
-		        copy_of(g_array_index(own->prefixes, uint64_t,
-		                              g_array_index(h->step_of, uint32_t, e))),
-		        list);
-	}
-}
-
 static struct known_run *known_run_new(const struct history *h)
 {
 	struct known_run *k = g_new(struct known_run, 1);
 	k->calls = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_list);
 	k->lengths = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-	for (uint32_t i = 0; i < h->threads_count; i++)
-		g_hash_table_insert(k->lengths, copy_of(h->threads[i].who),
-		                    GUINT_TO_POINTER(h->threads[i].events->len + 1));
-	add_wakes(h, k);
+	k->ender = 0;
+	for (uint32_t i = 0; i < h->threads_count; i++) {
+		const struct thread_history *th = &h->threads[i];
+		g_hash_table_insert(k->lengths, copy_of(th->who),
+		                    GUINT_TO_POINTER(th->events->len + 1));
+		if (th->prefixes->len > th->events->len + 1)
+			k->ender = th->who;
+	}
 	for (guint i = 0; h->view->calls != NULL && i < h->view->calls->len; i++) {
 		const struct view_call *call =
 		        &g_array_index(h->view->calls, struct view_call, i);
@@ -540,6 +537,11 @@ static struct known_run *known_run_new(const struct history *h)
 		g_hash_table_insert(k->calls, copy_of(before), steps_before(h, call));
 	}
 	return k;
+}
+
+bool histories_have_class(const struct histories *all, uint64_t class_)
+{
+	return g_hash_table_contains(all->classes, &class_);
 }
 
 static void add_having(struct histories *all, uint64_t prefix, uint32_t run)
@@ -601,8 +603,9 @@ static bool call_fits(const struct known_run *k, const struct part *parts, uint3
 static bool goes_further(const struct known_run *k, const struct part *parts, uint32_t count)
 {
 	(void)count;
-	return GPOINTER_TO_UINT(g_hash_table_lookup(k->lengths, &parts[0].who)) >
-	       parts[0].steps + 1;
+	return k->ender == parts[0].who ||
+	       GPOINTER_TO_UINT(g_hash_table_lookup(k->lengths, &parts[0].who)) >
+	               parts[0].steps + 1;
 }
 
 typedef bool run_test(const struct known_run *k, const struct part *parts, uint32_t count);

@@ -8,6 +8,7 @@
 #ifndef HEDDLE_HISTORY_H
 #define HEDDLE_HISTORY_H
 
+#include "engine/explore/lifetimes.h"
 #include "engine/explore/view.h"
 
 /* Part of a run: of each thread that has begun, how it began, and in how many steps. */
@@ -18,9 +19,19 @@ struct part {
 
 struct thread_history {
 	uint64_t who;     /* the thread's ancestry */
-	GArray *prefixes; /* uint64_t: after 0, 1, 2, ... of its steps */
+	GArray *prefixes; /* uint64_t: after 0, 1, 2, ... of its steps; that it ended the
+	                   * program is one more */
 	GArray *events;   /* uint32_t: its steps, events of the trace */
 };
+/* Initial contents of the modules' data, by the variable's name.  What a run's first reads saw
+ * is entered; else the memory is read, when it is asked for. */
+struct initials {
+	GHashTable *known; /* char * -> uint64_t *, the number of the value; both owned */
+	/* False where it is not known.  May be NULL. */
+	bool (*read)(void *context, uint64_t address, void *bytes, size_t size);
+	void *context;
+};
+
 /* Of one run; owned by the caller. */
 struct history {
 	const struct view *view;        /* borrowed */
@@ -30,21 +41,27 @@ struct history {
 	GArray *step_of; /* uint32_t by event: its number among its thread's steps, or NONE */
 	struct life *lives; /* blocks by address, for values that are addresses */
 	uint32_t lives_count;
-	uint32_t *signals;    /* by event: signals so far on its condition (waits, signals) */
-	GHashTable *initials; /* borrowed: what is in the modules' data before anybody writes */
-	GArray *finals;       /* struct part: what variables hold at the end, as numbers */
+	struct lifetimes *lifetimes; /* of the reading; owned */
+	struct initials *initials;   /* borrowed */
+	GArray *finals; /* struct part: what variables hold at the end, as numbers */
 };
 /* `initials` (from histories_initials) is asked, and learns what this run's reads tell. */
-struct history *history_new(const struct view *view, GHashTable *initials);
+struct history *history_new(const struct view *view, struct initials *initials);
 void history_free(struct history *h);
 
+/* The program ended there by `thread`: a step of it, which no event stands for. */
+void history_add_end(struct history *h, uint32_t thread);
 /* At its end the run's class is told by what these variables (char *) hold, too. */
 void history_add_finals(struct history *h, const GPtrArray *names);
 /* What a variable would hold were `write` (NONE: nobody's) the last, as a part of its own. */
 struct part history_final(const struct history *h, uint32_t variable, uint32_t write);
 
+/* An integer, as a number; one that is an address by its block. */
+uint64_t history_integer(const struct history *h, uint64_t integer, uint32_t event);
 /* What a read sees, as a number: its value; where it is not known, the writes. */
 uint64_t history_seen(const struct history *h, uint32_t read);
+/* What a use of memory or of an object is seen as that comes after its end. */
+enum { SEEN_AFTER_END = 13 };
 /* What it would see if `write` (NONE: nobody) were the last write there. */
 uint64_t history_would_see(const struct history *h, uint32_t read, uint32_t write);
 /* The number of its thread's history up to and with `event`, which sees `seen`. */
@@ -63,8 +80,7 @@ uint64_t history_class(const struct history *h);
 struct histories;
 struct histories *histories_new(void);
 void histories_free(struct histories *all);
-/* By a variable's name, the number of the value that it begins with. */
-GHashTable *histories_initials(struct histories *all);
+struct initials *histories_initials(struct histories *all);
 /* False when there was one of its class. */
 bool histories_add(struct histories *all, const struct history *h);
 /* The number of the run added last. */
@@ -77,6 +93,8 @@ bool histories_have(const struct histories *all, const struct part *parts, uint3
 /* And in which the next step of parts[0]'s thread is one of a specified object, before which
  * it has, of those that do not commute with it, none beyond the parts? */
 bool histories_have_call(const struct histories *all, const struct part *parts, uint32_t count);
+/* Is there one of this class? */
+bool histories_have_class(const struct histories *all, uint64_t class_);
 /* And in which parts[0]'s thread went on? */
 bool histories_have_further(const struct histories *all, const struct part *parts,
                             uint32_t count);

@@ -275,8 +275,7 @@ static void goes_on(struct search *x, uint32_t thread, uint32_t without)
 	find_parts(x);
 }
 
-/* What may keep it: sections that are open, counts that were taken. */
-static bool may_keep(const struct trace *t, uint32_t e, uint32_t thread)
+bool may_keep(const struct trace *t, uint32_t e, uint32_t thread)
 {
 	const struct event *x = &t->events[e];
 	if (event_inert(x) || x->thread == thread)
@@ -284,26 +283,15 @@ static bool may_keep(const struct trace *t, uint32_t e, uint32_t thread)
 	return (op_acquires(x->op) && t->index->partner[e] == NONE) || x->op == OP_TAKE;
 }
 
-/* The run's last step, when it is of the thread that ran last: what that did then up to the
- * end of the program cannot be parted from it. */
-static uint32_t last_step(const struct search *x)
-{
-	for (uint64_t e = x->t->events_count; e-- > 0;)
-		if (g_array_index(x->h->step_of, uint32_t, e) != NONE)
-			return x->t->events[e].thread == x->limits->last ? (uint32_t)e : NONE;
-	return NONE;
-}
-
 void flip_ends(struct search *x)
 {
 	const struct trace *t = x->t;
-	uint32_t last = last_step(x);
 	for (uint32_t u = 0; u < x->h->threads_count && !x->stopped; u++) {
 		struct event_list mine = trace_thread_events(t, u);
 		if (!x->limits->goes_on[u])
 			continue;
 		if (!x->limits->stuck)
-			goes_on(x, u, last);
+			goes_on(x, u, x->limits->tail);
 		for (uint32_t e = 0; e < t->events_count && !x->stopped; e++)
 			if (may_keep(t, e, u))
 				goes_on(x, u, e);
@@ -326,8 +314,7 @@ static bool is_last(const struct search *x, uint32_t variable, uint32_t write)
 	return final_write(x->t, variable) == write;
 }
 
-/* What the variables hold after a sequence of everything: as x->extras, and as one number. */
-static uint64_t end_of(struct search *x, const uint32_t *sequence, uint32_t length)
+uint64_t final_values(struct search *x, const uint32_t *sequence, uint32_t length)
 {
 	const GPtrArray *names = x->limits->finals;
 	uint64_t number = 0;
@@ -385,7 +372,7 @@ static void require_other_end(struct search *x, struct smt_query *q, const uint3
 static bool judge_end(struct search *x, struct smt_query *q, const uint32_t *sequence,
                       uint32_t length)
 {
-	uint64_t end = end_of(x, sequence, length);
+	uint64_t end = final_values(x, sequence, length);
 	if (!g_hash_table_contains(x->ends, &end))
 		return true;
 	require_other_end(x, q, sequence, length);
@@ -414,7 +401,8 @@ void flip_finals(struct search *x)
 		}
 		if (!find_part(x))
 			break;
-		end = end_of(x, (const uint32_t *)(void *)x->sequence->data, x->sequence->len);
+		end = final_values(x, (const uint32_t *)(void *)x->sequence->data,
+		                   x->sequence->len);
 		give_part(x);
 	} while (!x->stopped);
 	g_hash_table_unref(x->ends);

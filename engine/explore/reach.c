@@ -1,52 +1,32 @@
 /*
  * reach.c - flips without the solver: all that can be put together from a run, state by state.
  *
- * A state is a cut (how far each thread is), the last write of each variable that threads
- * share, the abstract state of each object that is looked at by results, and which wakes have
- * lost their signal.  Since reads must see what they saw, there are
- * few: from each state, what comes next and would see something else is a flip, and the
- * largest cuts of each are its parts.  Events that only enable others are taken at once.
- * What is not modelled here (tries that failed) and runs with too many states are left to the
- * solver, with the same result.
+ * A state is a cut (how far each thread is) and what of the past matters beyond it
+ * (reach_private.h).  Since reads must see what they saw, there are few: from each state, what
+ * comes next and would end otherwise is a flip, and the largest cuts of each are its parts;
+ * where nobody can go on, that is one, too.  Events that only enable others are taken at once.
+ * Runs with too many states are left to the solver, which knows less of synchronisation.
  */
-#include "engine/explore/flips_private.h"
-#include "engine/explore/symmetry.h"
+#include "engine/explore/final.h"
+#include "engine/explore/reach_private.h"
 
 #include <string.h>
 
-enum { MOST_STATES = 60000, MOST_WAKES = 64 };
+enum { MOST_STATES = 300000 };
 
 struct origin {
 	uint32_t state;  /* it came from, NONE: the first */
 	uint32_t thread; /* whose event was taken */
+	uint32_t woken;  /* the waiter that it woke, or NONE */
 };
 
 /* A flip in a state. */
 struct candidate {
-	uint32_t event, state, other;
+	uint32_t event, thread, state, other;
 	uint64_t key;     /* the same: the same outcome */
 	const char *text; /* as in struct flip */
 	enum flip_kind kind;
-};
-
-struct reach {
-	struct search *x;
-	const struct trace *t;
-	uint32_t threads, slots, objects;
-	size_t size;               /* of a state, in words */
-	uint8_t *visible;          /* by event */
-	uint32_t *slot_of;         /* by variable: NONE where threads do not share it */
-	uint32_t *object_slot;     /* by object of the model: its abstract state, or NONE */
-	struct symmetry *symmetry; /* where objects are looked at by results, else NULL */
-	uint32_t *wake_bit;        /* by event: of a wake, or NONE */
-	GArray *states;    /* uint32_t: done by thread, last write + 1 by slot, abstract states,
-	                    * two of wakes */
-	GArray *origins;   /* struct origin */
-	GHashTable *known; /* hash -> GArray of states */
-	GHashTable *candidates; /* what makes them alike -> GArray of struct candidate */
-	GArray **rivals;        /* by call: events, or NULL: not looked at yet */
-	uint32_t *scratch, *cut;
-	uint32_t count;
+	enum op op; /* as what the event would be seen; OP_COUNT: as what it is */
 };
 
 static uint32_t *state_at(const struct reach *r, uint32_t state)
@@ -54,26 +34,31 @@ static uint32_t *state_at(const struct reach *r, uint32_t state)
 	return &g_array_index(r->states, uint32_t, state * r->size);
 }
 
-static uint64_t *spoilt(const struct reach *r, uint32_t *state)
-{
-	return (uint64_t *)(void *)(state + r->size - 2);
-}
-
-static bool is_done(const struct reach *r, const uint32_t *state, uint32_t event)
-{
-	return r->t->index->position[event] < state[r->t->events[event].thread];
-}
-
 /* -- what threads share ------------------------------------------------------------------- */
 
-static bool shared_by_threads(const struct trace *t, struct event_list list, bool writes)
+/*
+ * Do two threads' accesses meet there, one a write, that forks and joins leave unordered? Where
+ * none do, what each sees is the same in every order.  Of many accesses any may.
+ */
+static bool is_shared(const struct trace *t, const struct fork_order *o, struct event_list list)
 {
-	bool others = false, wrote = !writes;
+	enum { MOST_COMPARED = 256 };
+	bool others = false, wrote = false;
 	for (uint64_t i = 0; i < list.count; i++) {
 		others |= t->events[list.items[i]].thread != t->events[list.items[0]].thread;
 		wrote |= op_writes(t->events[list.items[i]].op);
 	}
-	return others && wrote;
+	if (!others || !wrote || list.count > MOST_COMPARED)
+		return others && wrote;
+	for (uint64_t i = 0; i < list.count; i++)
+		for (uint64_t k = i + 1; k < list.count; k++) {
+			uint32_t a = list.items[i], b = list.items[k];
+			bool writes = op_writes(t->events[a].op) || op_writes(t->events[b].op);
+			if (writes && t->events[a].thread != t->events[b].thread &&
+			    !fork_ordered(o, a, b))
+				return true;
+		}
+	return false;
 }
 
 /* Is there one of another thread that it may not commute with? */
@@ -93,23 +78,24 @@ static bool is_visible(const struct reach *r, uint32_t e)
 {
 	const struct event *x = &r->t->events[e];
 	const struct view_call *call = view_call_of(r->x->h->view, e);
+	uint32_t ends[MOST_LIFETIME_ENDS];
 	if (event_inert(x))
 		return false;
+	if (e == r->x->limits->end)
+		return true;
 	if (call)
 		return is_contested(r, call);
+	if (lifetimes_ends(r->x->h->lifetimes, e, ends) > 0)
+		return true;
 	if (op_is_access(x->op)) {
 		struct wide run = event_variables(r->t, x);
+		if (r->counted[e] != NONE)
+			return true;
 		for (uint32_t v = run.first; v < run.first + run.count; v++)
 			if (r->slot_of[v] != NONE)
 				return true;
-		return r->t->variables[run.first].block != NONE &&
-		       r->t->blocks[r->t->variables[run.first].block].free != NONE;
 	}
-	if (op_acquires(x->op))
-		return shared_by_threads(
-		        r->t, event_list_at(&r->t->index->object_events, x->target), false);
-	return x->op == OP_FREE || x->op == OP_DESTROY || x->op == OP_WAIT ||
-	       x->op == OP_WAKE || x->op == OP_SIGNAL || x->op == OP_BROADCAST;
+	return sync_is_visible(r, e);
 }
 
 static void number_objects(struct reach *r)
@@ -118,7 +104,7 @@ static void number_objects(struct reach *r)
 	uint64_t count = r->x->h->view->recorded->instances_count;
 	r->object_slot = g_new(uint32_t, count + 1);
 	for (uint32_t i = 0; i < count; i++)
-		r->object_slot[i] = v->by_results != NULL && v->by_results[i]
+		r->object_slot[i] = r->x->abstract != NULL && v->by_results[i]
 		                            ? r->threads + r->slots + r->objects++
 		                            : NONE;
 }
@@ -142,60 +128,48 @@ static const struct abstract_step *step_in(const struct reach *r, const uint32_t
 	                      v->call_at[call->event]);
 }
 
-/* False where there is something that only the solver knows. */
-static bool prepare(struct reach *r)
+/* Whatever may stand between a thread that the end of the run cut off and its next event. */
+static void find_keepers(struct reach *r)
 {
 	const struct trace *t = r->t;
-	uint32_t wakes = 0;
-	for (uint32_t v = 0; v < t->variables_count; v++)
-		r->slot_of[v] =
-		        shared_by_threads(t, event_list_at(&t->index->variable_events, v), true)
-		                ? r->slots++
-		                : NONE;
-	for (uint32_t e = 0; e < t->events_count; e++) {
-		enum op op = t->events[e].op;
-		if (op == OP_TRYFAIL || op == OP_TAKETRYFAIL)
-			return false;
-		r->wake_bit[e] = op == OP_WAKE ? wakes++ : NONE;
-		r->visible[e] = is_visible(r, e);
+	if (r->x->limits->tail != NONE)
+		r->visible[r->x->limits->tail] = true;
+	for (uint32_t e = 0; r->x->limits->goes_on && e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		bool runs = x->op == OP_SND &&
+		            g_str_has_suffix(trace_string(t, t->messages[x->target]),
+		                             MESSAGE_BEGINS);
+		if (runs || may_keep(t, e, NONE))
+			g_array_append_val(r->keepers, e);
 	}
+}
+
+static uint64_t end_in(const struct reach *r, const uint32_t *state);
+
+static void prepare(struct reach *r)
+{
+	const struct trace *t = r->t;
+	struct fork_order *order = fork_order_new(t);
+	for (uint32_t v = 0; v < t->variables_count; v++) {
+		struct event_list list = event_list_at(&t->index->variable_events, v);
+		r->slot_of[v] = is_shared(t, order, list) ? r->slots++ : NONE;
+	}
+	fork_order_free(order);
+	sync_prepare(r);
+	for (uint32_t e = 0; e < t->events_count; e++)
+		r->visible[e] = is_visible(r, e);
+	find_keepers(r);
 	number_objects(r);
 	if (r->x->abstract)
 		r->symmetry = symmetry_new(r->x->h, r->visible);
-	r->size = (r->threads + r->slots + r->objects + 1) / 2 * 2 + 2;
+	r->bits = r->threads + r->slots + r->objects;
+	r->size = r->bits + BIT_KINDS * ((r->threads + 31) / 32);
 	r->scratch = g_new0(uint32_t, r->size);
-	return wakes <= MOST_WAKES;
+	if (r->x->limits->finals)
+		r->end = end_in(r, NULL);
 }
 
 /* -- may it come now? ---------------------------------------------------------------------- */
-
-static bool must_hold(const struct reach *r, const uint32_t *state, uint32_t e)
-{
-	struct must_run run = trace_must_into(r->t, e);
-	for (uint64_t i = 0; i < run.count; i++) {
-		const struct must_edge *edge = &r->t->index->must[run.first + i];
-		if (edge->condition == NONE && !is_done(r, state, edge->before))
-			return false;
-	}
-	return true;
-}
-
-static bool lock_is_free(const struct reach *r, const uint32_t *state, uint32_t e)
-{
-	const struct trace *t = r->t;
-	struct event_list list = event_list_at(&t->index->object_events, t->events[e].target);
-	for (uint64_t i = 0; i < list.count; i++) {
-		uint32_t a = list.items[i], release;
-		if (!op_acquires(t->events[a].op) || !is_done(r, state, a) ||
-		    t->events[a].thread == t->events[e].thread ||
-		    (t->events[a].op == OP_RACQ && t->events[e].op == OP_RACQ))
-			continue;
-		release = t->index->partner[a];
-		if (release == NONE || !is_done(r, state, release))
-			return false;
-	}
-	return true;
-}
 
 /* What a variable would be seen as: the event of its last write, or NONE. */
 static uint32_t last_of(const struct reach *r, const uint32_t *state, uint32_t variable)
@@ -208,6 +182,8 @@ static bool sees_the_same(const struct reach *r, const uint32_t *state, uint32_t
 {
 	struct wide run = event_variables(r->t, &r->t->events[e]);
 	struct event_list writers = trace_writers(r->t, e);
+	if (r->counted[e] != NONE)
+		return sync_sees_count(r, state, e) == history_seen(r->x->h, e);
 	if (run.count == 1 && r->slot_of[run.first] != NONE)
 		return history_would_see(r->x->h, e, last_of(r, state, run.first)) ==
 		       history_seen(r->x->h, e);
@@ -218,65 +194,50 @@ static bool sees_the_same(const struct reach *r, const uint32_t *state, uint32_t
 	return true;
 }
 
-static bool block_is_live(const struct reach *r, const uint32_t *state, uint32_t e)
+/* The end of what the event uses, when it comes on the other side of it than in the run; NONE:
+ * it is as in the run. */
+static uint32_t turned_end(const struct reach *r, const uint32_t *state, uint32_t e)
 {
-	struct wide run = event_variables(r->t, &r->t->events[e]);
-	uint32_t block = r->t->variables[run.first].block;
-	uint32_t end = block == NONE ? NONE : r->t->blocks[block].free;
-	return end == NONE || !is_done(r, state, end);
+	uint32_t ends[MOST_LIFETIME_ENDS], was = lifetimes_ended(r->x->h->lifetimes, e);
+	unsigned count = lifetimes_ends(r->x->h->lifetimes, e, ends);
+	for (unsigned i = 0; i < count; i++)
+		if (is_done(r, state, ends[i]))
+			return was == NONE ? ends[i] : NONE;
+	return was;
 }
 
-/* The destruction of its object that came after it and now is before; NONE: none. */
-static uint32_t destroyed_before(const struct reach *r, const uint32_t *state, uint32_t e)
-{
-	struct event_list list =
-	        event_list_at(&r->t->index->object_events, r->t->events[e].target);
-	for (uint64_t i = 0; i < list.count; i++)
-		if (r->t->events[list.items[i]].op == OP_DESTROY && list.items[i] > e &&
-		    is_done(r, state, list.items[i]))
-			return list.items[i];
-	return NONE;
-}
-
-/* Threads of one kind are waited for together. */
-static bool all_ended(const struct reach *r, const uint32_t *state, uint32_t thread)
-{
-	const uint32_t *kind = r->symmetry ? r->symmetry->kind : NULL;
-	for (uint32_t u = 0; kind && kind[thread] != NONE && u < r->threads; u++)
-		if (kind[u] == kind[thread] && state[u] < trace_thread_events(r->t, u).count)
-			return false;
-	return true;
-}
-
-static bool may_come(const struct reach *r, uint32_t *state, uint32_t e)
+static bool may_come(const struct reach *r, const uint32_t *state, uint32_t e)
 {
 	const struct event *x = &r->t->events[e];
 	const struct view_call *call = view_call_of(r->x->h->view, e);
+	if (e == r->x->limits->end)
+		return false;
 	if (event_inert(x))
 		return true;
-	if (!must_hold(r, state, e) || (call && call->scope && call->scope->ret == NONE))
+	if (sync_outcome(r, state, e).answer != ANSWER_SAME ||
+	    (call && call->scope && call->scope->ret == NONE))
 		return false;
 	const struct abstract_step *step = step_in(r, state, call);
 	if (step != NULL && !step->same)
 		return false;
-	if (x->op == OP_JOIN)
-		return all_ended(r, state, x->target);
-	if (op_is_access(x->op))
-		return block_is_live(r, state, e) &&
-		       (!op_reads(x->op) || sees_the_same(r, state, e));
-	if (op_table[x->op].operand == OPERAND_OBJECT && destroyed_before(r, state, e) != NONE)
+	if (turned_end(r, state, e) != NONE)
 		return false;
-	if (op_acquires(x->op))
-		return lock_is_free(r, state, e);
-	return r->wake_bit[e] == NONE || !(*spoilt(r, state) >> r->wake_bit[e] & 1);
+	return !op_is_access(x->op) || !op_reads(x->op) ||
+	       lifetimes_ended(r->x->h->lifetimes, e) != NONE || sees_the_same(r, state, e);
 }
 
-static void take_event(const struct reach *r, uint32_t *state, uint32_t e)
+static void take_event(const struct reach *r, uint32_t *state, uint32_t e, uint32_t woken)
 {
 	const struct event *x = &r->t->events[e];
-	state[x->thread]++;
-	if (event_inert(x))
+	if (event_inert(x)) {
+		state[x->thread]++;
 		return;
+	}
+	if (x->op == OP_SIGNAL || x->op == OP_BROADCAST)
+		sync_take(r, state, e, woken); /* it wakes who waits before it */
+	state[x->thread]++;
+	if (x->op != OP_SIGNAL && x->op != OP_BROADCAST)
+		sync_take(r, state, e, NONE);
 	const struct view_call *call = view_call_of(r->x->h->view, e);
 	const struct abstract_step *step = step_in(r, state, call);
 	if (step != NULL)
@@ -286,14 +247,6 @@ static void take_event(const struct reach *r, uint32_t *state, uint32_t e)
 		for (uint32_t v = run.first; v < run.first + run.count; v++)
 			if (r->slot_of[v] != NONE)
 				state[r->threads + r->slot_of[v]] = e + 1;
-	}
-	if (x->op != OP_SIGNAL && x->op != OP_BROADCAST)
-		return;
-	struct must_run run = trace_must_into(r->t, e);
-	for (uint64_t i = 0; i < run.count; i++) { /* a signal that came before the wait */
-		const struct must_edge *edge = &r->t->index->must[run.first + i];
-		if (edge->condition != NONE && !is_done(r, state, edge->before))
-			*spoilt(r, state) |= UINT64_C(1) << r->wake_bit[edge->condition];
 	}
 }
 
@@ -311,7 +264,7 @@ static void take_all(const struct reach *r, uint32_t *state, GArray *sequence)
 		for (uint32_t u = 0; u < r->threads; u++) {
 			uint32_t e = next_of(r, state, u);
 			while (e != NONE && !r->visible[e] && may_come(r, state, e)) {
-				take_event(r, state, e);
+				take_event(r, state, e, NONE);
 				if (sequence)
 					g_array_append_val(sequence, e);
 				more = true;
@@ -338,7 +291,7 @@ static void free_list(gpointer list)
 	g_array_unref(list);
 }
 
-static void add_state(struct reach *r, const uint32_t *state, uint32_t from, uint32_t thread)
+static void add_state(struct reach *r, const uint32_t *state, struct origin origin)
 {
 	uint64_t hash = hash_of(r, state);
 	GArray *same = g_hash_table_lookup(r->known, &hash);
@@ -350,7 +303,6 @@ static void add_state(struct reach *r, const uint32_t *state, uint32_t from, uin
 		same = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 		g_hash_table_insert(r->known, g_memdup2(&hash, sizeof hash), same);
 	}
-	struct origin origin = { from, thread };
 	g_array_append_val(same, r->count);
 	g_array_append_vals(r->states, state, r->size);
 	g_array_append_val(r->origins, origin);
@@ -360,18 +312,20 @@ static void add_state(struct reach *r, const uint32_t *state, uint32_t from, uin
 /* The events that lead to a state. */
 static void sequence_to(const struct reach *r, uint32_t state, GArray *sequence)
 {
-	GArray *way = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	GArray *way = g_array_new(FALSE, FALSE, sizeof(struct origin));
 	uint32_t *at = g_new0(uint32_t, r->size);
-	for (; state != 0; state = g_array_index(r->origins, struct origin, state).state) {
-		uint32_t thread = g_array_index(r->origins, struct origin, state).thread;
-		g_array_append_val(way, thread);
+	while (state != 0) {
+		struct origin origin = g_array_index(r->origins, struct origin, state);
+		g_array_append_val(way, origin);
+		state = origin.state;
 	}
 	g_array_set_size(sequence, 0);
 	begin_objects(r, at);
 	take_all(r, at, sequence);
 	for (guint i = way->len; i-- > 0;) {
-		uint32_t e = next_of(r, at, g_array_index(way, uint32_t, i));
-		take_event(r, at, e);
+		struct origin origin = g_array_index(way, struct origin, i);
+		uint32_t e = next_of(r, at, origin.thread);
+		take_event(r, at, e, origin.woken);
 		g_array_append_val(sequence, e);
 		take_all(r, at, sequence);
 	}
@@ -394,6 +348,7 @@ static bool covers(const struct reach *r, uint32_t big, uint32_t small)
 static GArray *candidates_like(struct reach *r, const struct candidate *c)
 {
 	uint64_t key = (c->key * 0x9e3779b97f4a7c15ull + c->event) * 31 + c->kind;
+	key = key * 31 + c->thread;
 	GArray *list = g_hash_table_lookup(r->candidates, &key);
 	if (list == NULL) {
 		list = g_array_new(FALSE, FALSE, sizeof(struct candidate));
@@ -404,6 +359,8 @@ static GArray *candidates_like(struct reach *r, const struct candidate *c)
 
 static void add_candidate(struct reach *r, struct candidate c)
 {
+	if (c.event != NONE)
+		c.thread = r->t->events[c.event].thread;
 	GArray *list = candidates_like(r, &c);
 	for (guint i = 0; i < list->len; i++) {
 		uint32_t known = g_array_index(list, struct candidate, i).state;
@@ -418,6 +375,15 @@ static void add_candidate(struct reach *r, struct candidate c)
 static void look_at_read(struct reach *r, const uint32_t *state, uint32_t state_id, uint32_t e)
 {
 	struct wide run = event_variables(r->t, &r->t->events[e]);
+	if (r->counted[e] != NONE) {
+		add_candidate(r, (struct candidate){ .event = e,
+		                                     .state = state_id,
+		                                     .other = NONE,
+		                                     .key = sync_sees_count(r, state, e),
+		                                     .kind = FLIP_READ,
+		                                     .op = OP_COUNT });
+		return;
+	}
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
 		uint32_t w = last_of(r, state, v);
 		if (r->slot_of[v] == NONE)
@@ -426,7 +392,12 @@ static void look_at_read(struct reach *r, const uint32_t *state, uint32_t state_
 		if (sees == history_seen(r->x->h, e) ||
 		    (run.count > 1 && trace_writers(r->t, e).items[v - run.first] == w))
 			continue;
-		add_candidate(r, (struct candidate){ e, state_id, w, sees, NULL, FLIP_READ });
+		add_candidate(r, (struct candidate){ .event = e,
+		                                     .state = state_id,
+		                                     .other = w,
+		                                     .key = sees,
+		                                     .kind = FLIP_READ,
+		                                     .op = OP_COUNT });
 	}
 }
 
@@ -462,27 +433,25 @@ static void look_at_call(struct reach *r, const uint32_t *state, uint32_t state_
 		key = key * 0x9e3779b97f4a7c15ull +
 		      is_done(r, state, g_array_index(rivals, uint32_t, i));
 	if (turned != NONE)
-		add_candidate(r, (struct candidate){ call->event, state_id, turned, key, NULL,
-		                                     FLIP_CALL });
+		add_candidate(r, (struct candidate){ .event = call->event,
+		                                     .state = state_id,
+		                                     .other = turned,
+		                                     .key = key,
+		                                     .kind = FLIP_CALL,
+		                                     .op = OP_COUNT });
 }
 
-static void look_at_wait(struct reach *r, const uint32_t *state, uint32_t state_id, uint32_t e)
+/* What a use sees that comes on the other side of the end of what it uses. */
+static uint64_t seen_beside(const struct reach *r, const uint32_t *state, uint32_t e,
+                            uint32_t end)
 {
-	struct event_list list =
-	        event_list_at(&r->t->index->object_events, r->t->events[e].target);
-	uint32_t count = 0, other = NONE;
-	for (uint64_t i = 0; i < list.count; i++) {
-		uint32_t s = list.items[i];
-		bool in = is_done(r, state, s);
-		if (r->t->events[s].op != OP_SIGNAL && r->t->events[s].op != OP_BROADCAST)
-			continue;
-		count += in;
-		if (in != (s < e))
-			other = s;
-	}
-	if (count != r->x->h->signals[e] && other != NONE)
-		add_candidate(r,
-		              (struct candidate){ e, state_id, other, count, NULL, FLIP_WAIT });
+	const struct event *x = &r->t->events[e];
+	if (end > e)
+		return SEEN_AFTER_END;
+	if (!op_is_access(x->op) || !op_reads(x->op))
+		return 0;
+	uint32_t v = event_variables(r->t, x).first;
+	return history_would_see(r->x->h, e, last_of(r, state, v));
 }
 
 /* May the thread stand before its event at all? */
@@ -492,13 +461,64 @@ static bool stands(const struct reach *r, const uint32_t *state, uint32_t e)
 	return state[thread] > 0 || fork == NONE || is_done(r, state, fork);
 }
 
-static void look_at(struct reach *r, uint32_t state_id, uint32_t e)
+/* A use that comes on the other side of the end of what it uses. */
+static void look_at_use(struct reach *r, uint32_t state_id, uint32_t e, uint32_t end)
+{
+	add_candidate(r,
+	              (struct candidate){ .event = e,
+	                                  .state = state_id,
+	                                  .other = end,
+	                                  .key = seen_beside(r, state_at(r, state_id), e, end),
+	                                  .kind = end > e ? FLIP_USE : FLIP_ALIVE,
+	                                  .op = OP_COUNT });
+}
+
+/* A lock in a freed block may be held all the same. */
+static bool waits_for_lock(const struct reach *r, uint32_t state_id, uint32_t e, uint32_t end)
+{
+	return op_acquires(r->t->events[e].op) && r->t->events[end].op != OP_DESTROY &&
+	       sync_outcome(r, state_at(r, state_id), e).answer == ANSWER_WAITS;
+}
+
+/* What does not come as in the run: may it come otherwise? */
+static enum answer look_at_other(struct reach *r, uint32_t state_id, uint32_t e)
 {
 	const uint32_t *state = state_at(r, state_id);
 	const struct event *x = &r->t->events[e];
+	uint32_t end = turned_end(r, state, e);
+	if (!sync_must_hold(r, state, e) ||
+	    (end != NONE && waits_for_lock(r, state_id, e, end)))
+		return ANSWER_WAITS;
+	if (end != NONE) {
+		look_at_use(r, state_id, e, end);
+		return ANSWER_OTHER;
+	}
+	if (op_is_access(x->op)) {
+		if (op_reads(x->op) && lifetimes_ended(r->x->h->lifetimes, e) == NONE)
+			look_at_read(r, state, state_id, e);
+		return ANSWER_OTHER;
+	}
+	struct outcome o = sync_outcome(r, state, e);
+	if (o.answer == ANSWER_OTHER)
+		add_candidate(r, (struct candidate){ .event = e,
+		                                     .state = state_id,
+		                                     .other = o.other,
+		                                     .key = o.seen,
+		                                     .kind = o.kind,
+		                                     .op = o.op });
+	return o.answer;
+}
+
+/* What a thread does next, as a flip where it ends otherwise than in the run. */
+static enum answer look_at(struct reach *r, uint32_t state_id, uint32_t e)
+{
+	const uint32_t *state = state_at(r, state_id);
 	const struct view_call *call = view_call_of(r->x->h->view, e);
-	if (g_array_index(r->x->h->step_of, uint32_t, e) == NONE || !stands(r, state, e))
-		return;
+	bool comes = may_come(r, state, e);
+	if (e == r->x->limits->end)
+		return ANSWER_OTHER; /* the program may end */
+	if (g_array_index(r->x->h->step_of, uint32_t, e) == NONE)
+		return comes ? ANSWER_SAME : ANSWER_WAITS;
 	const struct abstract_step *step = step_in(r, state, call);
 	if (step != NULL && !step->same)
 		add_candidate(r, (struct candidate){ .event = e,
@@ -506,30 +526,116 @@ static void look_at(struct reach *r, uint32_t state_id, uint32_t e)
 		                                     .other = NONE,
 		                                     .key = step->number,
 		                                     .text = step->text,
-		                                     .kind = FLIP_RETURNS });
+		                                     .kind = FLIP_RETURNS,
+		                                     .op = OP_COUNT });
 	if (call) {
-		look_at_call(r, state, state_id, call);
-		return;
+		if (r->visible[e])
+			look_at_call(r, state, state_id, call);
+		return comes ? ANSWER_SAME : step && !step->same ? ANSWER_OTHER : ANSWER_WAITS;
 	}
-	if (!must_hold(r, state, e))
-		return;
-	if (x->op == OP_WAIT)
-		look_at_wait(r, state, state_id, e);
-	if (!op_is_access(x->op)) {
-		uint32_t destroyed =
-		        flip_uses_object(x->op) ? destroyed_before(r, state, e) : NONE;
-		if (destroyed != NONE)
-			add_candidate(r, (struct candidate){ e, state_id, destroyed, 0, NULL,
-			                                     FLIP_USE });
-		return;
+	return comes ? ANSWER_SAME : look_at_other(r, state_id, e);
+}
+
+/* -- ends ---------------------------------------------------------------------------------- */
+
+static void add_end(struct reach *r, uint32_t state, uint32_t thread, uint32_t other,
+                    enum flip_kind kind, uint64_t key)
+{
+	add_candidate(r, (struct candidate){ .event = NONE,
+	                                     .thread = thread,
+	                                     .state = state,
+	                                     .other = other,
+	                                     .key = key,
+	                                     .kind = kind,
+	                                     .op = OP_COUNT });
+}
+
+/* A signal or broadcast that may have woken the thread. */
+static uint32_t waker_of(const struct reach *r, const uint32_t *state, uint32_t wait)
+{
+	struct event_list list =
+	        event_list_at(&r->t->index->object_events, r->t->events[wait].target);
+	uint32_t waker = NONE;
+	for (uint64_t i = 0; i < list.count; i++) {
+		enum op op = r->t->events[list.items[i]].op;
+		if ((op == OP_SIGNAL || op == OP_BROADCAST) && is_done(r, state, list.items[i]))
+			waker = list.items[i];
 	}
-	struct wide run = event_variables(r->t, x);
-	uint32_t block = r->t->variables[run.first].block;
-	uint32_t end = block == NONE ? NONE : r->t->blocks[block].free;
-	if (end != NONE && end > e && is_done(r, state, end))
-		add_candidate(r, (struct candidate){ e, state_id, end, 0, NULL, FLIP_USE });
-	else if (op_reads(x->op))
-		look_at_read(r, state, state_id, e);
+	return waker;
+}
+
+/* The thread has done all that the run has of it, which was not the end of it.  May it go on
+ * from here? */
+static enum answer look_at_going(struct reach *r, uint32_t state_id, uint32_t u)
+{
+	const uint32_t *state = state_at(r, state_id);
+	uint32_t wait = sync_waits(r, state, u), tail = r->x->limits->tail;
+	bool stuck = r->x->limits->stuck;
+	if (wait != NONE && r->t->events[wait].op == OP_ARRIVE) {
+		if (!bit_of(r, state, BIT_RELEASED, u))
+			return ANSWER_WAITS;
+		add_end(r, state_id, u, NONE, FLIP_GOES_ON, 0);
+		return ANSWER_OTHER;
+	}
+	if (wait != NONE && bit_of(r, state, BIT_WOKEN, u)) {
+		add_end(r, state_id, u, waker_of(r, state, wait), FLIP_WOKEN, 0);
+		return ANSWER_OTHER;
+	}
+	if (wait != NONE && !(r->t->events[wait].flags & EVENT_TRY))
+		return ANSWER_WAITS;
+	if (!stuck && (tail == NONE || !is_done(r, state, tail)))
+		add_end(r, state_id, u, tail, FLIP_GOES_ON, 1);
+	for (guint i = 0; i < r->keepers->len; i++) {
+		uint32_t e = g_array_index(r->keepers, uint32_t, i);
+		if (r->t->events[e].thread != u && !is_done(r, state, e))
+			add_end(r, state_id, u, e, FLIP_GOES_ON, 2 + (uint64_t)e);
+	}
+	return ANSWER_WAITS; /* what it waits for is not known */
+}
+
+/* What the variables of --final hold in a state (NULL: at the end of the run), as a number. */
+static uint64_t end_in(const struct reach *r, const uint32_t *state)
+{
+	const GPtrArray *names = r->x->limits->finals;
+	uint64_t number = 0;
+	for (guint i = 0; i < names->len; i++) {
+		uint32_t v = final_variable(r->t, names->pdata[i]);
+		if (v == NONE)
+			continue;
+		bool shared = state != NULL && r->slot_of[v] != NONE;
+		uint32_t write = shared ? last_of(r, state, v) : final_write(r->t, v);
+		number += history_final(r->x->h, v, write).prefix;
+	}
+	return number;
+}
+
+/* The number of the class of a run that ends here. */
+static uint64_t class_in(const struct reach *r, const uint32_t *state)
+{
+	const struct history *h = r->x->h;
+	uint64_t class_ = 0;
+	for (uint32_t u = 0; u < r->threads; u++) {
+		struct event_list mine = trace_thread_events(r->t, u);
+		uint32_t steps = 0, fork = r->t->threads[u].fork;
+		for (uint64_t i = state[u]; i-- > 0 && steps == 0;) {
+			uint32_t step = g_array_index(h->step_of, uint32_t, mine.items[i]);
+			steps = step == NONE ? 0 : step + 1;
+		}
+		if (fork == NONE || is_done(r, state, fork))
+			class_ += g_array_index(h->threads[u].prefixes, uint64_t, steps);
+	}
+	return class_;
+}
+
+/* Where every thread has come to its end: other values of --final. */
+static void look_at_final(struct reach *r, uint32_t state_id)
+{
+	const uint32_t *state = state_at(r, state_id);
+	for (uint32_t u = 0; u < r->threads; u++)
+		if (state[u] < trace_thread_events(r->t, u).count)
+			return;
+	if (end_in(r, state) != r->end)
+		add_end(r, state_id, 0, NONE, FLIP_FINAL, end_in(r, state));
 }
 
 /* -- the search --------------------------------------------------------------------------- */
@@ -541,27 +647,69 @@ static bool is_behind(const struct reach *r, const uint32_t *state, uint32_t thr
 	return ahead != NONE && state[ahead] <= state[thread];
 }
 
+static void add_next(struct reach *r, uint32_t s, uint32_t u, uint32_t e, uint32_t woken)
+{
+	memcpy(r->scratch, state_at(r, s), r->size * sizeof(uint32_t));
+	take_event(r, r->scratch, e, woken);
+	take_all(r, r->scratch, NULL);
+	add_state(r, r->scratch, (struct origin){ s, u, woken });
+}
+
+/* A signal wakes any of those that wait. */
+static void add_all_next(struct reach *r, uint32_t s, uint32_t u, uint32_t e)
+{
+	bool any = false;
+	for (uint32_t w = 0; w < r->threads && r->t->events[e].op == OP_SIGNAL; w++)
+		if (sync_may_wake(r, state_at(r, s), e, w)) {
+			add_next(r, s, u, e, w);
+			any = true;
+		}
+	if (!any)
+		add_next(r, s, u, e, NONE);
+}
+
+/* May the thread's next event come, or another in its place? */
+static enum answer look_at_thread(struct reach *r, uint32_t s, uint32_t u)
+{
+	uint32_t e = next_of(r, state_at(r, s), u);
+	const bool *goes_on = r->x->limits->goes_on;
+	if (e == NONE) {
+		if (u == r->x->limits->ender)
+			return ANSWER_OTHER; /* the program may end */
+		return goes_on != NULL && goes_on[u] ? look_at_going(r, s, u) : ANSWER_WAITS;
+	}
+	if (!stands(r, state_at(r, s), e))
+		return ANSWER_WAITS;
+	enum answer answer = look_at(r, s, e);
+	if (answer != ANSWER_SAME || is_behind(r, state_at(r, s), u))
+		return answer;
+	add_all_next(r, s, u, e);
+	return ANSWER_SAME;
+}
+
+static void look_at_state(struct reach *r, uint32_t s)
+{
+	bool ends = true, waits = false;
+	for (uint32_t u = 0; u < r->threads; u++) {
+		uint32_t e = next_of(r, state_at(r, s), u);
+		bool stood = e != NONE && stands(r, state_at(r, s), e);
+		enum answer answer = look_at_thread(r, s, u);
+		ends &= answer == ANSWER_WAITS;
+		waits |= answer == ANSWER_WAITS && stood;
+	}
+	if (r->x->limits->finals)
+		look_at_final(r, s);
+	if (ends && waits)
+		add_end(r, s, 0, NONE, FLIP_STUCK, class_in(r, state_at(r, s)));
+}
+
 static bool search_states(struct reach *r)
 {
 	begin_objects(r, r->scratch);
 	take_all(r, r->scratch, NULL);
-	add_state(r, r->scratch, NONE, NONE);
+	add_state(r, r->scratch, (struct origin){ NONE, NONE, NONE });
 	for (uint32_t s = 0; s < r->count; s++) {
-		for (uint32_t u = 0; u < r->threads; u++) {
-			uint32_t e = next_of(r, state_at(r, s), u);
-			if (e == NONE)
-				continue;
-			if (r->visible[e])
-				look_at(r, s, e);
-			if (is_behind(r, state_at(r, s), u))
-				continue;
-			memcpy(r->scratch, state_at(r, s), r->size * sizeof(uint32_t));
-			if (!may_come(r, r->scratch, e))
-				continue;
-			take_event(r, r->scratch, e);
-			take_all(r, r->scratch, NULL);
-			add_state(r, r->scratch, s, u);
-		}
+		look_at_state(r, s);
 		if (s % 256 == 0)
 			r->x->stopped |= !progress_tick(r->x->limits->progress, 0, "states") ||
 			                 flips_out_of_time(r->x->limits);
@@ -574,12 +722,28 @@ static bool search_states(struct reach *r)
 static uint64_t prefix_of(const struct reach *r, const struct candidate *c)
 {
 	const struct history *h = r->x->h;
-	uint32_t own = r->t->events[c->event].thread;
+	const GArray *prefixes = h->threads[c->thread].prefixes;
+	if (c->event == NONE)
+		return g_array_index(prefixes, uint64_t, h->threads[c->thread].events->len);
 	if (c->kind == FLIP_CALL)
-		return g_array_index(h->threads[own].prefixes, uint64_t,
+		return g_array_index(prefixes, uint64_t,
 		                     g_array_index(h->step_of, uint32_t, c->event));
-	return history_after(h, c->event,
-	                     c->kind == FLIP_USE ? (c->other + UINT64_C(1)) << 32 : c->key);
+	return c->op == OP_COUNT ? history_after(h, c->event, c->key)
+	                         : history_after_as(h, c->event, c->op, c->key);
+}
+
+/* Known by the class that it would be. */
+static void give_stuck(struct search *x, const struct candidate *c)
+{
+	struct part part = { .prefix = c->key };
+	struct flip flip = { .kind = FLIP_STUCK,
+		             .event = NONE,
+		             .other = NONE,
+		             .thread = c->thread,
+		             .sequence = x->sequence,
+		             .parts = &part,
+		             .parts_count = 1 };
+	x->stopped |= !x->take(x->context, &flip);
 }
 
 static void give_candidate(struct reach *r, const struct candidate *c)
@@ -587,7 +751,7 @@ static void give_candidate(struct reach *r, const struct candidate *c)
 	struct search *x = r->x;
 	struct asked *a = ask_new(x, c->kind, c->event);
 	const struct flip_limits *l = x->limits;
-	bool fresh = l->common == NULL || l->ended[a->thread];
+	bool fresh = l->common == NULL || c->event == NONE || l->ended[c->thread];
 	sequence_to(r, c->state, x->sequence);
 	memset(x->cut, 0, sizeof *x->cut * r->threads);
 	for (guint i = 0; i < x->sequence->len; i++) {
@@ -600,8 +764,13 @@ static void give_candidate(struct reach *r, const struct candidate *c)
 		fresh = x->cut[u] > l->common[u];
 	a->other = c->other;
 	a->text = c->text;
+	a->thread = c->thread;
 	a->prefix = prefix_of(r, c);
-	if (fresh)
+	if (c->kind == FLIP_FINAL)
+		final_values(x, (const uint32_t *)(void *)x->sequence->data, x->sequence->len);
+	if (c->kind == FLIP_STUCK)
+		give_stuck(x, c);
+	else if (fresh)
 		give_part(x);
 }
 
@@ -638,7 +807,8 @@ static void reach_release(struct reach *r)
 	symmetry_free(r->symmetry);
 	g_free(r->visible);
 	g_free(r->slot_of);
-	g_free(r->wake_bit);
+	sync_release(r);
+	g_array_unref(r->keepers);
 	g_free(r->scratch);
 	g_array_unref(r->states);
 	g_array_unref(r->origins);
@@ -655,7 +825,7 @@ bool reach_flips(struct search *x)
 		.threads = x->h->threads_count,
 		.visible = g_new0(uint8_t, t->events_count + 1),
 		.slot_of = g_new(uint32_t, t->variables_count + 1),
-		.wake_bit = g_new(uint32_t, t->events_count + 1),
+		.keepers = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 		.states = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 		.origins = g_array_new(FALSE, FALSE, sizeof(struct origin)),
 		.candidates =
@@ -663,7 +833,8 @@ bool reach_flips(struct search *x)
 		.known = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_list),
 		.rivals = g_new0(GArray *, x->h->view->calls ? x->h->view->calls->len + 1 : 1),
 	};
-	bool done = prepare(&r) && search_states(&r);
+	prepare(&r);
+	bool done = search_states(&r);
 	GArray *candidates = done ? all_candidates(&r) : NULL;
 	for (guint i = 0; done && i < candidates->len && !x->stopped; i++)
 		give_candidate(&r, &g_array_index(candidates, struct candidate, i));

@@ -198,6 +198,7 @@ static void step_op(struct causality *c, uint32_t event, const struct event *x)
 		atomics_fence(c, event);
 		break;
 	case OP_TRYFAIL:
+	case OP_DESTROY:
 		if (c->observations != NULL && c->locks != NULL && c->locks->last != NULL)
 			locks_settle(c, x->target);
 		/* fall through */

@@ -207,6 +207,7 @@ struct observations {
 	stamp *holder;    /* by object: the acquire that is not yet released */
 	GArray **holders; /* by object: stamps of more of them; or NULL */
 	GArray **takes;   /* by object: stamps of the last take of each thread; or NULL */
+	stamp *destroyed; /* by object: its destruction, where it was not taken since */
 	int64_t *counts;  /* by object: a semaphore's count */
 	uint64_t variables, objects;
 };

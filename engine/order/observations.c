@@ -3,7 +3,8 @@
  * read.
  *
  * A try that failed is an observation too (rule 2): it has seen the lock held, or all the
- * semaphore's counts taken, so the acquire, or the takes, are before it.
+ * semaphore's counts taken, so the acquire, or the takes, are before it; or, where nobody held
+ * the lock, that it was destroyed.
  */
 #include "engine/order/causality.h"
 
@@ -20,6 +21,7 @@ struct observations *observations_new(const struct trace *t)
 	o->holder = g_new0(stamp, o->objects + 1);
 	o->holders = g_new0(GArray *, o->objects + 1);
 	o->takes = g_new0(GArray *, o->objects + 1);
+	o->destroyed = g_new0(stamp, o->objects + 1);
 	o->counts = g_new0(int64_t, o->objects + 1);
 	for (uint64_t i = 0; i < o->objects; i++)
 		o->counts[i] = t->objects[i].count;
@@ -41,6 +43,7 @@ void observations_free(struct observations *o)
 	g_free(o->holder);
 	g_free(o->holders);
 	g_free(o->takes);
+	g_free(o->destroyed);
 	g_free(o->counts);
 	g_free(o);
 }
@@ -118,6 +121,7 @@ static void hold(struct observations *o, const struct event *x, stamp own)
 {
 	stamp *holder = &o->holder[x->target];
 
+	o->destroyed[x->target] = 0;
 	if (x->op == OP_RACQ) {
 		remember(&o->holders[x->target], own);
 		return;
@@ -132,6 +136,12 @@ static void let_go(struct observations *o, const struct event *x)
 	if (stamp_thread(o->holder[x->target]) == x->thread)
 		o->holder[x->target] = 0;
 	forget(o->holders[x->target], x->thread);
+}
+
+static bool held(const struct observations *o, uint32_t object)
+{
+	return o->holder[object] != 0 ||
+	       (o->holders[object] != NULL && o->holders[object]->len > 0);
 }
 
 void observations_try(struct causality *c, uint32_t event)
@@ -154,6 +164,11 @@ void observations_try(struct causality *c, uint32_t event)
 		if (o->holder[x->target] != 0)
 			observe(c, event, o->holder[x->target]);
 		observe_all(c, event, o->holders[x->target]);
+		if (o->destroyed[x->target] != 0 && !held(o, x->target))
+			observe(c, event, o->destroyed[x->target]);
+		break;
+	case OP_DESTROY:
+		o->destroyed[x->target] = stamp_of(event, x->thread);
 		break;
 	case OP_POST:
 		o->counts[x->target]++;
@@ -196,6 +211,8 @@ static void forget_known(struct stretches *s, uint32_t known)
 
 	while (past + 1 < s->count && s->of[past + 1].start <= known)
 		past++;
+	if (past == 0) /* there may be no array */
+		return;
 	s->count -= past;
 	memmove(s->of, s->of + past, s->count * sizeof(struct stretch));
 }

@@ -712,15 +712,22 @@ static void leave_open(struct ladder *l)
 	}
 }
 
+/* Do reads, or invocations, have more choices than in the trace? */
+static bool extended(const struct race_options *options)
+{
+	return options->use_values || options->rules != NULL;
+}
+
 /* What is no race goes into the report where it is asked for. */
 static void finish(struct ladder *l)
 {
 	l->report->complete = l->options->candidates < 0 && !l->doubt;
-	if (l->doubt)
+	if (l->doubt || (l->smt != NULL && smt_has_tries(l->smt) && extended(l->options)))
 		report_note(l->report,
-		            "with %s, races that only C11's relaxed atomics allow are "
+		            "with %s, races that only C11's relaxed atomics%s allow are "
 		            "not searched for",
-		            l->options->use_values ? "--values" : "--spec");
+		            l->options->use_values ? "--values" : "--spec",
+		            smt_has_tries(l->smt) ? " or failed tries" : "");
 	report_note_left_out(l->report, l->left_out);
 	for (guint i = 0; i < l->others->len; i++) {
 		struct finding *f = l->others->pdata[i];

@@ -7,6 +7,7 @@
  * same list by value.
  */
 #include "engine/predict/cone.h"
+#include "engine/predict/core.h"
 
 #include <string.h>
 
@@ -267,7 +268,9 @@ static void try_of_lock(struct cones *c, uint32_t e, GArray *list)
 			break;
 		}
 	}
-	if (list->len > 1) /* one of them would do */
+	if (list->len == 0 && core_try_need(c->t, e) == TRY_DESTROYED)
+		core_try_sections(c->t, e, list);
+	if (list->len > 0) /* another section would do, and C11 does not know of tries */
 		not_exact(c, e);
 }
 
@@ -453,6 +456,14 @@ static bool make_order(struct cones *c, const struct progress *progress)
 	return going;
 }
 
+static void note_late(struct cones *c, uint32_t e, uint32_t block)
+{
+	struct late_access late = { e, block == NONE ? NONE : c->t->blocks[block].free };
+
+	if (late.free != NONE && late.free < e)
+		g_array_append_val(c->late, late);
+}
+
 /* Accesses to a block after it was freed: in a reordering they must come before. */
 static void make_late(struct cones *c)
 {
@@ -465,16 +476,15 @@ static void make_late(struct cones *c)
 	for (uint32_t e = 0; frees && e < t->events_count; e++) {
 		struct wide run;
 
-		if (!op_is_access(t->events[e].op) || event_inert(&t->events[e]))
+		if (event_inert(&t->events[e]))
 			continue;
-		run = event_variables(t, &t->events[e]);
-		for (uint32_t v = run.first; v < run.first + run.count; v++) {
-			uint32_t b = t->variables[v].block;
-			struct late_access late = { e, b == NONE ? NONE : t->blocks[b].free };
-
-			if (b != NONE && late.free != NONE && late.free < e)
-				g_array_append_val(c->late, late);
+		if (!op_is_access(t->events[e].op)) {
+			note_late(c, e, event_block_used(t, &t->events[e]));
+			continue;
 		}
+		run = event_variables(t, &t->events[e]);
+		for (uint32_t v = run.first; v < run.first + run.count; v++)
+			note_late(c, e, t->variables[v].block);
 	}
 }
 

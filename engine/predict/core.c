@@ -102,16 +102,61 @@ void core_try_holders(const struct trace *t, uint32_t tryfail, GArray *acquires)
 	}
 }
 
-uint32_t core_try_holder(const struct cores *c, uint32_t tryfail)
+/* The destruction of the lock that the try met, without an acquire since; or NONE. */
+static uint32_t destruction_before(const struct trace *t, uint32_t tryfail)
+{
+	struct event_list list =
+	        event_list_at(&t->index->object_events, t->events[tryfail].target);
+
+	for (uint64_t i = event_list_before(list, tryfail); i-- > 0;) {
+		enum op op = (enum op)t->events[list.items[i]].op;
+
+		if (op == OP_DESTROY)
+			return list.items[i];
+		if (op_acquires(op))
+			break;
+	}
+	return NONE;
+}
+
+enum try_need core_try_need(const struct trace *t, uint32_t tryfail)
 {
 	GArray *holders = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	uint32_t holder = NONE;
+	enum try_need need = TRY_NOTHING;
+	bool own = false;
 
-	core_try_holders(c->t, tryfail, holders);
-	if (holders->len == 1)
-		holder = g_array_index(holders, uint32_t, 0);
+	core_try_holders(t, tryfail, holders);
+	for (guint i = 0; i < holders->len; i++) {
+		const struct event *x = &t->events[g_array_index(holders, uint32_t, i)];
+
+		own |= x->thread == t->events[tryfail].thread;
+		need = need == TRY_EXCLUSIVE || x->op != OP_RACQ ? TRY_EXCLUSIVE : TRY_ANY;
+	}
+	if (holders->len == 0 && destruction_before(t, tryfail) != NONE)
+		need = TRY_DESTROYED;
 	g_array_free(holders, TRUE);
-	return holder;
+	return own ? TRY_NOTHING : need;
+}
+
+void core_try_sections(const struct trace *t, uint32_t tryfail, GArray *acquires)
+{
+	struct event_list list =
+	        event_list_at(&t->index->object_events, t->events[tryfail].target);
+	enum try_need need = core_try_need(t, tryfail);
+	uint32_t destruction = need == TRY_DESTROYED ? destruction_before(t, tryfail) : NONE;
+
+	if (need == TRY_DESTROYED) {
+		g_array_append_val(acquires, destruction);
+		return;
+	}
+	for (uint64_t i = 0; need != TRY_NOTHING && i < list.count; i++) {
+		const struct event *x = &t->events[list.items[i]];
+
+		if (op_acquires(x->op) && !event_inert(x) &&
+		    x->thread != t->events[tryfail].thread &&
+		    (need == TRY_ANY || x->op != OP_RACQ))
+			g_array_append_val(acquires, list.items[i]);
+	}
 }
 
 /*
@@ -138,11 +183,6 @@ static bool visit_needs(const struct cores *c, uint32_t event, bool observed,
 	}
 	if (!observed)
 		return false;
-	if (e->op == OP_TRYFAIL) {
-		uint32_t holder = core_try_holder(c, event);
-
-		return holder != NONE && each(context, holder, STEP_OBSERVATION, NONE);
-	}
 	if (!op_is_access(e->op) || !op_reads(e->op) || core_exempt(c->options.exempt, event) ||
 	    (c->options.values && core_value_read(t, event) != 0))
 		return false;

@@ -669,8 +669,8 @@ static GHashTable *table_by_bytes(void)
 	                             NULL);
 }
 
-struct report *deadlocks_find(struct trace *t, const struct race_options *options,
-                              const struct progress *progress, struct error *error)
+static struct report *find_deadlocks(struct trace *t, const struct race_options *options,
+                                     const struct progress *progress, struct error *error)
 {
 	struct smt_options smt_options = { .use_values = options->use_values,
 		                           .invocations = true,
@@ -703,4 +703,12 @@ struct report *deadlocks_find(struct trace *t, const struct race_options *option
 	}
 	search_release(&s);
 	return s.report;
+}
+
+struct report *deadlocks_find(struct trace *t, const struct race_options *options,
+                              const struct progress *progress, struct error *error)
+{
+	if (options->use_missing)
+		return find_deadlocks(t, options, progress, error);
+	return by_chains(t, options, find_deadlocks, progress, error);
 }

@@ -190,6 +190,8 @@ static void collect_event(struct m2 *m, GArray *uses, uint32_t e, uint32_t threa
 
 	if (event_inert(x))
 		return;
+	if (!op_is_access(x->op) && m->t->blocks_count > 0)
+		note_block(m, event_block_used(m->t, x), e, thread);
 	if (op_is_access(x->op)) {
 		collect_access(m, uses, e, thread, position);
 	} else if (op_acquires(x->op) || op_releases(x->op)) {

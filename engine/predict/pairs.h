@@ -43,7 +43,8 @@ void site_races_report(struct site_races *s, struct report *report, const char *
 /*
  * The pairs of one order that a pass over the trace sees: for each variable the last read
  * and the last write of each thread, less those that a later access which was ordered after
- * them stands for.  Every e2 that is in a race with any earlier access is seen with one.
+ * them stands for (also one of a later thread that shares the place, engine/trace/chains.h).
+ * Every e2 that is in a race with any earlier access is seen with one.
  * False when cancelled.
  */
 bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *races,

@@ -8,6 +8,7 @@
 #include "engine/predict/predict_private.h"
 #include "engine/predict/m2.h"
 #include "engine/predict/smt.h"
+#include "engine/trace/chains.h"
 
 #include <string.h>
 
@@ -116,6 +117,25 @@ static struct report *with_missing(struct trace *t, const struct race_options *o
 	return report;
 }
 
+struct report *by_chains(struct trace *t, const struct race_options *options, race_run *run,
+                         const struct progress *progress, struct error *error)
+{
+	bool cancelled;
+	uint32_t least = options->chains_always ? 2 : CHAINS_LEAST;
+	struct trace *view = trace_by_chains(t, least, progress, &cancelled);
+	struct report *report;
+
+	if (cancelled) {
+		error_set(error, "", NULL, "cancelled");
+		return NULL;
+	}
+	report = run(view != NULL ? view : t, options, progress, error);
+	if (report != NULL)
+		report->trace = t;
+	trace_close(view);
+	return report;
+}
+
 struct report *races_find(struct trace *t, const struct race_options *options,
                           const struct progress *progress, struct error *error)
 {
@@ -127,7 +147,10 @@ struct report *races_find(struct trace *t, const struct race_options *options,
 	}
 	if (options->use_missing || options->analysis == ANALYSIS_RDIT)
 		return with_missing(t, options, progress, error);
-	return runs[options->analysis](t, options, progress, error);
+	/* lockset also reports pairs that the must-order keeps apart, and keeps little by thread */
+	if (options->analysis == ANALYSIS_LOCKSET)
+		return races_lockset(t, options, progress, error);
+	return by_chains(t, options, runs[options->analysis], progress, error);
 }
 
 void report_note_left_out(struct report *report, uint64_t witnesses)
@@ -187,8 +210,9 @@ bool race_in_shard(const struct race_options *options, uint32_t site_a, uint32_t
 
 /* The two deciders, each made when it is first needed. */
 struct deciders {
-	struct trace *t;    /* or the view with missing code */
-	struct trace *view; /* owned; NULL where missing code does not count */
+	struct trace *t;      /* or a view of it */
+	struct trace *view;   /* with missing code; owned, or NULL */
+	struct trace *chains; /* by chains of threads; owned, or NULL */
 	const struct race_options *options;
 	const struct progress *progress;
 	struct race_tools tools;
@@ -204,8 +228,14 @@ static bool deciders_init(struct deciders *d, struct trace *t,
 		                .options = options,
 		                .progress = progress,
 		                .solver_left = options->budget_total };
-	if (!options->use_missing)
-		return true;
+	if (!options->use_missing) {
+		bool cancelled;
+
+		d->chains = trace_by_chains(t, options->chains_always ? 2 : CHAINS_LEAST,
+		                            progress, &cancelled);
+		d->t = d->chains != NULL ? d->chains : t;
+		return !cancelled;
+	}
 	d->view = trace_view_missing(t, progress);
 	d->t = d->view;
 	return d->view != NULL;
@@ -216,6 +246,7 @@ static void deciders_release(struct deciders *d)
 	smt_free(d->smt);
 	race_tools_end(&d->tools);
 	trace_view_free(d->view);
+	trace_close(d->chains);
 }
 
 static struct finding *settled(const struct deciders *d, uint32_t e1, uint32_t e2,

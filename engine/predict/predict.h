@@ -53,6 +53,8 @@ struct race_options {
 	/* A report stops to keep witnesses after so many events in all (32 million: 128 MB);
 	 * the others are checked all the same, and a note counts them. */
 	uint64_t witness_events;
+	bool chains_always; /* threads share places (engine/trace/chains.h) where they can,
+	                     * however few: for tests on small traces */
 	bool no_free_steps; /* of going through pairs (effort.h): for tests on small traces */
 	/* What the rungs of a ladder lend each other (predict_private.h); or NULL. */
 	struct race_tools *tools;

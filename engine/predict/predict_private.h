@@ -17,6 +17,11 @@ typedef struct report *race_run(struct trace *t, const struct race_options *opti
 race_run races_lockset, races_hb, races_shb, races_cp, races_wcp, races_dc, races_wdc,
         races_syncp, races_m2, races_smt, races_auto, races_rdit;
 
+/* Runs an analysis on the trace by chains of threads where that pays (engine/trace/chains.h);
+ * its report is of the trace. */
+struct report *by_chains(struct trace *t, const struct race_options *options, race_run *run,
+                         const struct progress *progress, struct error *error);
+
 /* Settle one conflicting pair (e1 <tr e2) by the solver alone, as race_decide does by all. */
 struct finding *decide_smt(struct trace *t, uint32_t e1, uint32_t e2,
                            const struct race_options *options, const struct progress *progress,

@@ -302,6 +302,11 @@ bool query_stopped(struct smt_query *q)
 	return q->stopped;
 }
 
+bool smt_has_tries(const struct smt *s)
+{
+	return s->has_tries;
+}
+
 bool smt_tries_spent(const struct smt *s)
 {
 	return s->work >= FREE_TRIES && smt_solver_seconds(s) >= s->options.budget_total;

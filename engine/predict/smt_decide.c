@@ -161,6 +161,13 @@ static void doubt(struct smt *s, struct finding *f)
 	f->proof = NULL;
 }
 
+/* May the proof rest on what orders nothing in C11: relaxed atomics, failed tries? (No core has
+ * these.) */
+static bool hides_c11(const struct smt *s, const struct finding *f)
+{
+	return s->weak_atomics || (s->has_tries && strcmp(f->proof->method, "cone") != 0);
+}
+
 static void note_pairing(struct smt *s, struct finding *f, double seconds,
                          const struct progress *progress)
 {
@@ -192,10 +199,10 @@ struct finding *smt_decide(struct smt *s, uint32_t e1, uint32_t e2,
 		f->verdict = VERDICT_IMPOSSIBLE;
 		f->budget = NULL;
 		note_pairing(s, f, seconds - (smt_solver_seconds(s) - before), progress);
-		if (s->weak_atomics && !s->options.use_values && s->options.rules == NULL)
+		if (hides_c11(s, f) && !s->options.use_values && s->options.rules == NULL)
 			answer = decide_c11(s, f, seconds - (smt_solver_seconds(s) - before),
 			                    options, progress);
-		else if (s->weak_atomics)
+		else if (hides_c11(s, f))
 			doubt(s, f);
 	}
 	if (witness != NULL)

@@ -368,21 +368,27 @@ static Z3_ast encode_condition(struct encoding *x, const uint32_t *e)
 
 static Z3_ast encode_try(struct encoding *x, const uint32_t *e)
 {
-	const struct trace *t = x->q->s->t;
-	GArray *holders = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	const struct smt_query *q = x->q;
+	GArray *sections = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	Z3_ast any = is_out(x, e[0]);
 
-	core_try_holders(t, e[0], holders);
-	for (guint i = 0; i < holders->len; i++) {
-		uint32_t a = g_array_index(holders, uint32_t, i), r = t->index->partner[a];
-		Z3_ast inside = both(x, is_in(x, a), is_before(x, a, e[0]));
+	core_try_sections(q->s->t, e[0], sections);
+	for (guint i = 0; i < sections->len; i++) {
+		uint32_t a = g_array_index(sections, uint32_t, i);
+		uint32_t r = q->s->t->index->partner[a];
+		Z3_ast inside;
 
+		/* what is after the try, or over before it, in every answer */
+		if (query_never(q, a) || query_has(q, a, e[0]) ||
+		    (r != NONE && query_has(q, e[0], r)))
+			continue;
+		inside = both(x, is_in(x, a), is_before(x, a, e[0]));
 		if (r != NONE)
 			inside =
 			        both(x, inside, either(x, is_out(x, r), is_before(x, e[0], r)));
 		any = either(x, any, inside);
 	}
-	g_array_free(holders, TRUE);
+	g_array_free(sections, TRUE);
 	return any;
 }
 
@@ -541,22 +547,24 @@ static void choose_read(struct encoding *x, const uint32_t *e)
 
 static void choose_try(struct encoding *x, const uint32_t *e)
 {
-	const struct trace *t = x->q->s->t;
-	GArray *holders = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	const struct smt_query *q = x->q;
+	GArray *sections = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 
-	core_try_holders(t, e[0], holders);
-	for (guint i = 0; i < holders->len && there(x, e[0]); i++) {
-		uint32_t a = g_array_index(holders, uint32_t, i), r = t->index->partner[a];
+	core_try_sections(q->s->t, e[0], sections);
+	for (guint i = 0; i < sections->len && there(x, e[0]); i++) {
+		uint32_t a = g_array_index(sections, uint32_t, i);
+		uint32_t r = q->s->t->index->partner[a];
 
-		if (!there(x, a) || !earlier(x, a, e[0]) ||
-		    (r != NONE && there(x, r) && !earlier(x, e[0], r)))
+		if (query_never(q, a) || query_has(q, a, e[0]) ||
+		    (r != NONE && query_has(q, e[0], r)) || !there(x, a) ||
+		    !earlier(x, a, e[0]) || (r != NONE && there(x, r) && !earlier(x, e[0], r)))
 			continue;
 		choose(x, a, e[0]);
 		if (r != NONE && there(x, r))
 			choose(x, e[0], r);
 		break;
 	}
-	g_array_free(holders, TRUE);
+	g_array_free(sections, TRUE);
 }
 
 static void choose_empty(struct encoding *x, const uint32_t *e)

@@ -18,7 +18,7 @@ enum clause_kind {
 	CLAUSE_READ,      /* read r, its write w (NONE: initial), another write: not between */
 	CLAUSE_SOURCE,    /* read r sees some write of its value (--values) */
 	CLAUSE_CONDITION, /* a before b where c is in (and both are) */
-	CLAUSE_TRY,       /* tryfail f inside one of the sections that held the lock */
+	CLAUSE_TRY,       /* tryfail f inside some section that makes it fail */
 	CLAUSE_EMPTY,     /* taketryfail f where no count is left */
 	CLAUSE_ATOMS,     /* the client's: first, count of q->atoms */
 };
@@ -30,8 +30,12 @@ struct clause {
 enum need {                 /* by event: what the scheduler has to look at */
 	    NEED_MUST = 1,  /* must-order edges come in */
 	    NEED_EMPTY = 2, /* a taketryfail that saw no count */
-	    NEED_TRIES = 4, /* a release of a section in which a try failed */
+	    NEED_HOLDER = 4, /* a tryfail where the lock has to be held exclusively */
+	    NEED_ANY_HOLDER = 8, /* ... in either mode */
+	    NEED_DESTROYED = 16, /* ... destroyed */
 };
+
+#define NEED_OF_TRY (NEED_HOLDER | NEED_ANY_HOLDER | NEED_DESTROYED)
 
 struct outermost {        /* of the sections that a thread has open after `event` */
 	uint32_t event;
@@ -50,6 +54,7 @@ struct smt {
 	bool late_access;                  /* some access follows its block's free */
 	bool weak_atomics;                 /* c11_matters */
 	bool has_empty;          /* any NEED_EMPTY: counting is not difference logic */
+	bool has_tries;          /* any failed try that needs something: it orders nothing in C11 */
 	void *encoder;           /* the solver's context, smt_encode.c */
 	struct smt *unpaired;    /* the same without pairings; made when needed */
 	struct checker *checker, *own_checker; /* for races; made when needed, or lent */

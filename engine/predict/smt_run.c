@@ -392,48 +392,32 @@ static bool blocked_as_acquire(const struct smt_query *q, uint32_t e, struct obs
 	return false;
 }
 
-/* A section must not end before the tries that failed in it. */
-static bool blocked_as_release(const struct smt_query *q, uint32_t e, struct obstacle *o)
+/* The destruction of the lock. */
+static bool reason_of_try_executed(const struct smt *s, uint32_t tryfail)
 {
-	const struct trace *t = q->s->t;
-	uint32_t acquire = t->index->partner[e];
-	struct event_list list;
+	GArray *list = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	bool done = true;
 
-	if (!(q->s->needs[e] & NEED_TRIES))
-		return false;
-	list = event_list_at(&t->index->object_events, t->events[e].target);
-	for (uint64_t i = 0; i < list.count; i++) {
-		uint32_t f = list.items[i];
-
-		q->s->work++;
-		if (t->events[f].op == OP_TRYFAIL && to_come(q, f) &&
-		    core_try_holder(q->s->cores, f) == acquire)
-			return wait_because(o, f, CLAUSE_CONDITION, f, e, f);
-	}
-	return false;
+	core_try_sections(s->t, tryfail, list);
+	for (guint i = 0; i < list->len; i++)
+		done &= executed(s, g_array_index(list, uint32_t, i));
+	g_array_free(list, TRUE);
+	return done;
 }
 
 static bool blocked_as_try(const struct smt_query *q, uint32_t e, struct obstacle *o)
 {
-	const struct smt *s = q->s;
-	GArray *holders = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	uint32_t first = NONE;
-	bool inside = false;
+	uint8_t needs = q->s->needs[e] & NEED_OF_TRY;
+	const struct lock_state *l;
 
-	core_try_holders(s->t, e, holders);
-	for (guint i = 0; i < holders->len; i++) {
-		uint32_t a = g_array_index(holders, uint32_t, i), r = s->t->index->partner[a];
-
-		inside |= executed(s, a) && (r == NONE || !executed(s, r));
-	}
-	inside |= holders->len == 0;
-	if (holders->len == 1)
-		first = g_array_index(holders, uint32_t, 0);
-	g_array_free(holders, TRUE);
-	if (inside)
+	if (needs == 0)
 		return false;
-	if (first != NONE)
-		return wait_for(o, first);
+	if (needs == NEED_DESTROYED)
+		return !reason_of_try_executed(q->s, e) &&
+		       wait_because(o, AGAIN, CLAUSE_TRY, e, 0, 0);
+	l = lock_at(q->s, q->s->t->events[e].target);
+	if (l->holder != NONE || (needs == NEED_ANY_HOLDER && l->readers > 0))
+		return false;
 	return wait_because(o, AGAIN, CLAUSE_TRY, e, 0, 0);
 }
 
@@ -488,8 +472,6 @@ static blocked_test *const tests[OP_COUNT] = {
 	[OP_RMW] = blocked_as_rmw,
 	[OP_ACQ] = blocked_as_acquire,
 	[OP_RACQ] = blocked_as_acquire,
-	[OP_REL] = blocked_as_release,
-	[OP_RREL] = blocked_as_release,
 	[OP_TRYFAIL] = blocked_as_try,
 	[OP_TAKETRYFAIL] = blocked_as_take_try,
 	[OP_FREE] = blocked_as_free,

@@ -79,6 +79,37 @@ static void find_latest(const struct smt_query *q, const uint32_t *from, struct 
 	}
 }
 
+/* Have some section that made a try fail in the trace begin in the region, where the region has the
+ * try and could have the section; false when there was nothing to do. */
+static bool join_holders(struct smt_query *q, const uint32_t *from)
+{
+	const struct trace *t = q->s->t;
+	GArray *holders = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	bool changed = false;
+
+	for (uint32_t u = 0; q->s->has_tries && u < q->s->threads; u++) {
+		struct event_list list = trace_thread_events(t, u);
+
+		for (uint32_t i = from == NULL ? 0 : from[u]; i < q->cut[u]; i++) {
+			uint32_t a;
+
+			if (!(q->s->needs[list.items[i]] & NEED_OF_TRY))
+				continue;
+			g_array_set_size(holders, 0);
+			core_try_holders(t, list.items[i], holders);
+			if (holders->len == 0) /* the lock had been destroyed */
+				core_try_sections(t, list.items[i], holders);
+			a = g_array_index(holders, uint32_t, 0);
+			if (cut_has(t, q->cut, a) || query_never(q, a))
+				continue;
+			core_join(q->s->cores, a, q->cut);
+			changed = true;
+		}
+	}
+	g_array_free(holders, TRUE);
+	return changed;
+}
+
 /*
  * A try that keeps the recorded order of sections on each lock (SyncP's closure): sections of
  * the region that others follow are closed.  Events below `prefix` are in as recorded, and no
@@ -96,7 +127,8 @@ static bool try_closed(struct smt_query *q, uint32_t prefix, uint32_t *fresh)
 	do {
 		find_latest(q, from, latest);
 		q->s->work += query_region_size(q);
-	} while (!query_stopped(q) && close_sections(q, from, latest));
+	} while (!query_stopped(q) &&
+	         (close_sections(q, from, latest) | join_holders(q, from)));
 	g_free(latest);
 	g_free(from);
 	good = scheduler_run(q, prefix, &more);
@@ -212,6 +244,8 @@ static bool try_alone(struct smt_query *q, uint32_t *fresh)
 	reset_region(q);
 	if (by_windows && *fresh > 0)
 		return false; /* the solver knows better what to try of a long region */
+	while (!query_stopped(q) && join_holders(q, NULL))
+		;
 	good = try_region(q, NULL, &more);
 	*fresh += more;
 	return good || (!by_windows && try_closed(q, 0, fresh));

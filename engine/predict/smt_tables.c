@@ -54,8 +54,14 @@ static void pass_blocks(const struct smt *s, struct list_maker *m)
 		struct wide run;
 		uint32_t last = NONE;
 
-		if (!op_is_access(x->op) || event_inert(x))
+		if (event_inert(x))
 			continue;
+		if (!op_is_access(x->op)) {
+			last = event_block_used(t, x);
+			if (last != NONE && t->blocks[last].free != NONE)
+				list_add(m, last, e);
+			continue;
+		}
 		run = event_variables(t, x);
 		for (uint32_t v = run.first; v < run.first + run.count; v++) {
 			uint32_t block = t->variables[v].block;
@@ -78,13 +84,12 @@ static void make_block_accesses(struct smt *s)
 	s->block_accesses = maker_done(&blocks);
 }
 
-static void note_try(struct smt *s, uint32_t tryfail)
-{
-	uint32_t holder = core_try_holder(s->cores, tryfail);
-
-	if (holder != NONE && s->t->index->partner[holder] != NONE)
-		s->needs[s->t->index->partner[holder]] |= NEED_TRIES;
-}
+static const uint8_t need_of_try[] = {
+	[TRY_NOTHING] = 0,
+	[TRY_EXCLUSIVE] = NEED_HOLDER,
+	[TRY_ANY] = NEED_ANY_HOLDER,
+	[TRY_DESTROYED] = NEED_DESTROYED,
+};
 
 static void make_needs(struct smt *s)
 {
@@ -103,11 +108,12 @@ static void make_needs(struct smt *s)
 			continue;
 		if (x->op == OP_POST || x->op == OP_TAKE)
 			counts[x->target] += x->op == OP_POST ? 1 : -1;
-		else if (x->op == OP_TRYFAIL)
-			note_try(s, e);
+		else if (x->op == OP_TRYFAIL && !core_exempt(s->options.exempt, e))
+			s->needs[e] |= need_of_try[core_try_need(t, e)];
 		else if (x->op == OP_TAKETRYFAIL && counts[x->target] == 0)
 			s->needs[e] |= NEED_EMPTY;
 		s->has_empty |= (s->needs[e] & NEED_EMPTY) != 0;
+		s->has_tries |= (s->needs[e] & (NEED_EMPTY | NEED_OF_TRY)) != 0;
 	}
 	g_free(counts);
 }
@@ -174,7 +180,7 @@ uint32_t outermost_before(const struct smt *s, uint32_t thread, uint32_t e)
 	return low == 0 ? NONE : g_array_index(changes, struct outermost, low - 1).acquire;
 }
 
-/* The initial value of a variable is what the first read of it saw. */
+/* The initial value of a variable is what the first read of it saw, that of an rmw too. */
 static void make_initial_values(struct smt *s)
 {
 	const struct trace *t = s->t;
@@ -184,13 +190,13 @@ static void make_initial_values(struct smt *s)
 		const struct event *x = &t->events[e];
 		struct wide run;
 
-		if (x->op != OP_READ && x->op != OP_AREAD)
+		if (!op_is_access(x->op) || !op_reads(x->op))
 			continue;
 		run = event_variables(t, x);
 		if (event_inert(x) || run.count != 1 || trace_writers(t, e).items[0] != NONE)
 			continue;
 		if (s->initial_value[run.first] == 0)
-			s->initial_value[run.first] = x->aux;
+			s->initial_value[run.first] = core_value_read(t, e);
 	}
 }
 

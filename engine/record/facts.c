@@ -18,6 +18,10 @@ void record_facts_release(struct record_facts *f)
 		g_ptr_array_free(f->stopped, TRUE);
 	if (f->ended)
 		g_ptr_array_free(f->ended, TRUE);
+	if (f->missing)
+		g_ptr_array_free(f->missing, TRUE);
+	if (f->ends)
+		g_ptr_array_free(f->ends, TRUE);
 	g_free(f->diverged);
 	g_free(f->input);
 	if (f->modules) {
@@ -47,6 +51,12 @@ const char *record_last_component(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	return slash ? slash + 1 : path;
+}
+
+const char *record_library(const struct record_facts *facts, uint64_t pc)
+{
+	const struct record_module *m = record_module_of(facts->modules, pc);
+	return m ? record_last_component(m->path) : "code without a file";
 }
 
 bool record_is_c_library(const struct record_module *m)

@@ -16,6 +16,7 @@
 #include "engine/record/compress.h"
 #include "engine/record/import_private.h"
 #include "engine/record/inputs.h"
+#include "engine/record/surroundings.h"
 
 /* ---- the file ---- */
 
@@ -345,6 +346,8 @@ static void note_command(struct import *im)
 	g_string_free(command, TRUE);
 	if (im->facts->start_at)
 		builder_note(im->b, "recording-start", im->facts->start_at);
+	if (im->facts->surroundings)
+		builder_note(im->b, SURROUNDINGS_NOTE, im->facts->surroundings);
 	const GPtrArray *specs = im->facts->specs;
 	for (guint i = 0; specs != NULL && i < specs->len; i++) {
 		char *found = spec_path(specs->pdata[i]);
@@ -390,6 +393,8 @@ static void import_init(struct import *im, const char *path, const char *name, c
 	const struct log_header *header = im->header;
 	im->facts->blocked = g_ptr_array_new_with_free_func(g_free);
 	im->facts->ended = g_ptr_array_new_with_free_func(g_free);
+	im->facts->missing = g_ptr_array_new_with_free_func(g_free);
+	im->facts->ends = g_ptr_array_new_with_free_func(g_free);
 	im->facts->stopped = g_ptr_array_new_with_free_func(g_free);
 	im->facts->modules = g_array_new(FALSE, FALSE, sizeof(struct record_module));
 	im->facts->status = header->status;
@@ -465,6 +470,7 @@ struct trace *record_import_with(const char *path, const char *name, const char 
 	struct import im = { .facts = facts ? facts : &own, .flat = NONE };
 	*im.facts = (struct record_facts){ .argv = im.facts->argv,
 		                           .start_at = im.facts->start_at,
+		                           .surroundings = im.facts->surroundings,
 		                           .specs = im.facts->specs,
 		                           .debug = im.facts->debug };
 	if (!map_log(&im, path, name, error))

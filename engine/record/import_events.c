@@ -303,6 +303,10 @@ static void note(struct import *im, const char *text, uint64_t length)
 		g_ptr_array_add(im->facts->blocked, g_strdup(value));
 	else if (strcmp(key, "stopped") == 0)
 		g_ptr_array_add(im->facts->stopped, g_strdup(value));
+	else if (strcmp(key, "missing") == 0)
+		g_ptr_array_add(im->facts->missing, g_strdup(value));
+	else if (strcmp(key, "ends") == 0)
+		g_ptr_array_add(im->facts->ends, g_strdup(value));
 	else if (strcmp(key, "ended") == 0)
 		g_ptr_array_add(im->facts->ended, g_strdup(value));
 	else if (strcmp(key, "seccomp") == 0)
@@ -417,7 +421,8 @@ static void add_sync(struct import *im, struct lane *lane, enum log_tag tag, uns
 {
 	struct event e = { .op = op_of[tag],
 		           .flags = order_of(op_of[tag], flags) |
-		                    (flags & LOG_TRY ? EVENT_TRY : 0),
+		                    (flags & LOG_TRY ? EVENT_TRY : 0) |
+		                    (tag == LOG_TRYFAIL && flags & LOG_SHARED ? EVENT_SHARED : 0),
 		           .location = import_location(im, pc),
 		           .target = NONE };
 	char text[32];
@@ -435,7 +440,8 @@ static void add_sync(struct import *im, struct lane *lane, enum log_tag tag, uns
 		break;
 	}
 	case OPERAND_MESSAGE:
-		snprintf(text, sizeof(text), "once%" PRIu64, w[1]);
+		snprintf(text, sizeof(text), "once%" PRIu64 "%s", w[1],
+		         tag == LOG_SND && flags & LOG_BEGINS ? MESSAGE_BEGINS : "");
 		e.target = builder_message(im->b, text, strlen(text));
 		break;
 	default:

@@ -52,13 +52,26 @@ static struct site *site_of(struct import *im, uint64_t address, bool make)
 	return site;
 }
 
+static void append_openmp(uint64_t address, GString *name)
+{
+	if (address == LOG_OMP_CRITICAL)
+		g_string_append(name, "omp_critical");
+	else if (address == LOG_OMP_ATOMIC)
+		g_string_append(name, "omp_atomic");
+	else
+		g_string_append_printf(name, "omp_barrier_%" G_GUINT64_FORMAT,
+		                       1 + (address - LOG_OMP_BARRIERS) / LOG_OMP_STEP);
+}
+
 /* The name is for the builder to tell objects apart; the namer has better ones. */
 static void begin_object(struct import *im, struct site *site, uint64_t address)
 {
 	GString *name = g_string_new(NULL);
 	const struct block_life *life = import_life(im, address);
 	const struct record_module *m = record_module_of(im->facts->modules, address);
-	if (m && !(life && life->heap))
+	if (address < LOG_OMP_END)
+		append_openmp(address, name);
+	else if (m && !(life && life->heap))
 		record_append_offset(m, address, name);
 	else
 		g_string_append_printf(name, "r%u+%" G_GUINT64_FORMAT, site->region,
@@ -67,7 +80,10 @@ static void begin_object(struct import *im, struct site *site, uint64_t address)
 		g_string_append_printf(name, "#%u", site->count);
 	site->object = builder_object(im->b, name->str, name->len);
 	site->marked = site->counted = false;
-	builder_object_address(im->b, site->object, import_address(im, address));
+	if (address >= LOG_OMP_END)
+		builder_object_address(im->b, site->object, import_address(im, address));
+	if (life && life->heap)
+		builder_object_block(im->b, site->object, life->block);
 	g_string_free(name, TRUE);
 }
 

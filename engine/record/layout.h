@@ -43,7 +43,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
-#define LOG_VERSION     14
+#define LOG_VERSION     15
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
 #define LOG_CHUNK_MAGIC 0x4b434448u
@@ -169,7 +169,7 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	TAG(SWITCH, 0, 0)    /* pc: the thread of what follows */ \
 	TAG(TICKET, 0, 0)    /* pc: free mode, the next record's place in the order */ \
 	TAG(THREAD, 3, 0)    /* pc: thread; parent, low and high end of its stack */ \
-	TAG(SEMAPHORE, 2, 0) /* address, count; flags: LOG_MADE */ \
+	TAG(SEMAPHORE, 2, 0) /* or a barrier: address, count; flags: LOG_MADE */ \
 	TAG(INIT, 1, 0)      /* address: an object begins; what was there before is another */ \
 	TAG(MODULE, 0, 0)    /* load bias, low and high address; length; path NUL build-id */ \
 	TAG(NOTE, 0, 0)      /* length; key NUL value */ \
@@ -278,6 +278,7 @@ enum { LOG_PARTS = 3 };
 enum log_input_flag {
 	LOG_BECAME = 1, /* a wait that began with descriptors of the process alone */
 	LOG_TAKEN = 2,  /* replay: given out of turn */
+	LOG_OWN = 4,    /* a datagram that the process sent to itself */
 };
 struct log_input {
 	uint32_t thread;
@@ -297,7 +298,9 @@ enum log_record_flag {
 	LOG_VALUE = 8,
 	LOG_SMALL = 16,
 	LOG_VOLATILE = 32,
-	LOG_TRY = 64, /* of ACQ .. TAKE: EVENT_TRY */
+	LOG_SHARED = 32, /* of TRYFAIL: EVENT_SHARED */
+	LOG_TRY = 64,    /* of ACQ .. TAKE: EVENT_TRY */
+	LOG_BEGINS = 64, /* of SND: the sender begins what the message of this number ends */
 };
 
 /*
@@ -309,6 +312,15 @@ enum log_object_flag {
 	LOG_DEAD = 8,    /* it bore the mark when the operation came */
 	LOG_MARKED = 16, /* of DESTROY: it bears the mark now */
 };
+
+/*
+ * Addresses of objects that have none in the program: OpenMP's unnamed critical section, the lock of
+ * its atomics, and from LOG_OMP_BARRIERS on the barriers of its teams, one each LOG_OMP_STEP.
+ */
+enum { LOG_OMP_CRITICAL = 8, LOG_OMP_ATOMIC = 16, LOG_OMP_BARRIERS = 64, LOG_OMP_STEP = 8 };
+/* A variable of a team beside its barrier: which thread gets what is shared out. */
+enum { LOG_OMP_SHARES = 1 << 20 };
+#define LOG_OMP_END      (1u << 20) /* of the objects; of the shares twice that */
 
 #define LOG_PC_SHIFT     16
 #define LOG_ADDRESS_MASK ((1ull << 48) - 1)
@@ -417,6 +429,8 @@ struct log_config {
 	uint32_t first;        /* which of the pair goes first: 1 or 2; 0: stop there only */
 	uint32_t pair[2];      /* threads of the pair; LOG_ALL_THREADS: none */
 	uint32_t hold;         /* wait at the pair for a debugger */
+	uint32_t poison;       /* the block that this step (less one) frees is filled with
+	                        * LOG_POISON and not given out again; 0: none */
 	int32_t gate;          /* descriptor that is read while holding */
 };
 
@@ -435,9 +449,11 @@ struct log_served {
 struct log_step { /* the next event, in the order to be followed */
 	uint32_t thread;
 	uint16_t tag; /* enum log_tag */
+	/* WAKE: the time was up, it is not for a signal to end this wait. */
+	uint8_t late;
 	/* The end of an invocation that nobody interrupts: what its thread does up to there is
 	 * the library's affair, and may differ from the recording. */
-	uint16_t whole;
+	uint8_t whole;
 	uint64_t pc;      /* absolute, with address randomisation off; 0: any */
 	uint64_t repeats; /* how often the thread does the same again before anybody goes on */
 };
@@ -446,6 +462,7 @@ struct log_thread { /* thread i is the ordinal-th child of its parent */
 };
 /* In the place of a clock: how a wait by futex ended, 0 or an errno, as seconds. */
 #define LOG_FUTEX_CLOCK 255
+#define LOG_POISON      0xa5
 struct log_answer { /* of a clock, in the order of the thread's questions */
 	uint32_t thread, clock;
 	int64_t seconds, nanoseconds;

@@ -3,6 +3,7 @@
  * blocks have their own file (name_blocks.c).  Reads debug information and the half-made
  * trace; changes nothing but what it is asked to fill in.
  */
+#include "engine/record/layout.h"
 #include "engine/record/name_private.h"
 
 #include <string.h>
@@ -371,6 +372,10 @@ static void name_variable(void *context, const struct trace *partial, const stru
 			append_stack(n, v->block, v->address, location, name);
 	} else if (v->block != NONE)
 		names_append_in_block(n, v->block, v->address, v->size, name);
+	else if (v->address >= LOG_OMP_SHARES && v->address < LOG_OMP_SHARES + LOG_OMP_END)
+		g_string_append_printf(name, "omp_share_%" G_GUINT64_FORMAT,
+		                       1 + (v->address - LOG_OMP_SHARES - LOG_OMP_BARRIERS) /
+		                                       LOG_OMP_STEP);
 	else if (!names_append_data(n, v->address, v->size, name))
 		g_string_append_printf(name, "memory@0x%" G_GINT64_MODIFIER "x", v->address);
 	make_unique(&n->variables_taken, name);

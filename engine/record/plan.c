@@ -36,7 +36,7 @@ void plan_run_release(struct plan_run *r)
 /* An event's record has its operation's name. */
 static const uint8_t tag_of[OP_COUNT] = {
 #define EVENT_0(name)
-#define EVENT_1(name) [OP_##name] = LOG_##name,
+#define EVENT_1(name)             [OP_##name] = LOG_##name,
 #define TAG(name, words, visible) EVENT_##visible(name)
 	LOG_TAGS(TAG)
 #undef TAG
@@ -166,6 +166,7 @@ static void add_step(const struct trace *t, struct plan *p, uint32_t thread, uin
 		const struct event *event = &t->events[e];
 		const struct location *l = &t->locations[event->location];
 		step.tag = tag_of[event->op];
+		step.late = event->op == OP_WAKE && event->flags & EVENT_TRY;
 		if (exact && l->module != NONE && l->module < t->modules_count)
 			step.pc = t->modules[l->module].base + l->address + 1;
 	}
@@ -320,6 +321,7 @@ void plan_init(struct plan *p)
 	p->threads = g_array_new(FALSE, FALSE, sizeof(struct log_thread));
 	p->answers = g_array_new(FALSE, FALSE, sizeof(struct log_answer));
 	p->seed = 1;
+	p->poison = NONE;
 	for (int i = 0; i < 2; i++) {
 		p->pair[i] = NONE;
 		p->pair_thread[i] = LOG_ALL_THREADS;
@@ -356,6 +358,7 @@ bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
 		p->pair_thread[i] = LOG_ALL_THREADS;
 		if (pair[i] == NONE)
 			continue;
+		p->stops |= tag_of[t->events[pair[i]].op] != 0;
 		add_up_to(t, p, all, pair[i], false, exact);
 		p->pair_thread[i] = number_of(t, t->events[pair[i]].thread);
 		const struct thread_events *mine = &all[t->events[pair[i]].thread];
@@ -370,6 +373,12 @@ void plan_any_outcome(struct plan *p)
 {
 	if (p->steps->len > 0)
 		g_array_index(p->steps, struct log_step, p->steps->len - 1).tag = LOG_NOTHING;
+}
+
+void plan_wake(struct plan *p, bool late)
+{
+	if (p->steps->len > 0)
+		g_array_index(p->steps, struct log_step, p->steps->len - 1).late = late;
 }
 
 void plan_go_on(struct plan *p, const struct trace *t, uint32_t thread)
@@ -439,7 +448,10 @@ static void explain_divergence(const struct plan *p, struct plan_run *run)
 	if (strcmp(what, "place") == 0 || strcmp(what, "operation") == 0) {
 		g_string_append_printf(text, "%s did something else, at ", who);
 		record_describe(&run->facts, pc, text, NULL);
-		g_string_append(text, ": it saw another value or input than in the recording");
+		g_string_append(text, p->other_build
+		                              ? ""
+		                              : ": it saw another value or input than in the "
+		                                "recording");
 	} else if (strcmp(what, "order") == 0) {
 		g_string_append_printf(text, "%s came first, at ", who);
 		record_describe(&run->facts, pc, text, NULL);
@@ -463,6 +475,9 @@ static void explain_divergence(const struct plan *p, struct plan_run *run)
 	} else {
 		g_string_append(text, "its thread had not been created");
 	}
+	if (p->other_build)
+		g_string_append(text, "; it is another program, or another build, than was "
+		                      "recorded");
 	g_free(who);
 	run->cause = g_string_free(text, FALSE);
 }
@@ -491,7 +506,7 @@ static void configure(const struct plan *p, unsigned first, struct record_option
 	struct log_config *c = &o->config;
 	c->flags = LOG_CONTROLLED | LOG_VALUES | LOG_REPLAY;
 	if (p->explore) {
-		c->flags |= LOG_EXPLORE;
+		c->flags |= LOG_EXPLORE | LOG_MISSING;
 		if (p->max_steps) /* what is left of them after the plan */
 			c->steps =
 			        p->max_steps > p->steps->len ? p->max_steps - p->steps->len : 1;
@@ -499,8 +514,8 @@ static void configure(const struct plan *p, unsigned first, struct record_option
 	c->seed = p->seed;
 	c->strategy = p->strategy;
 	/* The witness whole, and then some: what comes after it may never end. */
-	c->max_bytes = (p->explore ? RECORD_MAX_EXPLORED : RECORD_MAX_BYTES) +
-	               p->steps->len * 64ull;
+	c->max_bytes =
+	        (p->explore ? RECORD_MAX_EXPLORED : RECORD_MAX_BYTES) + p->steps->len * 64ull;
 	c->plan_length = p->steps->len;
 	c->thread_count = p->threads->len;
 	c->answer_count = p->answers->len;
@@ -508,6 +523,9 @@ static void configure(const struct plan *p, unsigned first, struct record_option
 	c->pair[0] = p->pair_thread[0];
 	c->pair[1] = p->pair_thread[1];
 	c->hold = o->stopped != NULL;
+	for (guint i = 0; p->poison != NONE && i < p->events->len; i++)
+		if (g_array_index(p->events, uint32_t, i) == p->poison)
+			c->poison = i + 1;
 	g_byte_array_append(bytes, (const void *)p->steps->data,
 	                    p->steps->len * sizeof(struct log_step));
 	g_byte_array_append(bytes, (const void *)p->threads->data,
@@ -523,6 +541,13 @@ static void configure(const struct plan *p, unsigned first, struct record_option
 	o->plan_bytes = bytes->len;
 }
 
+/* Did all of the plan happen, and did the threads then stand before the pair? */
+static bool came_to_the_pair(const struct plan *p, const struct plan_run *run)
+{
+	return run->facts.replayed >= p->steps->len &&
+	       (!p->stops || run->facts.stopped->len > 0);
+}
+
 /* Did the run come to the plan's end? */
 static void judge(const struct plan *p, struct plan_run *run)
 {
@@ -532,18 +557,21 @@ static void judge(const struct plan *p, struct plan_run *run)
 	run->diverged = run->facts.diverged != NULL;
 	if (run->diverged) {
 		explain_divergence(p, run);
-	} else if (run->facts.replayed + p->open_end < p->steps->len &&
-	           run->facts.replayed > 0) {
+	} else if (p->explore ? run->facts.replayed + p->open_end < p->steps->len &&
+	                                run->facts.replayed > 0
+	                      : !came_to_the_pair(p, run)) {
 		run->diverged = true;
-		run->at = g_array_index(p->events, uint32_t, run->facts.replayed);
-		run->cause = g_strdup(starved ? "the recorded input came to an end before it"
-		                              : "the program ended before it");
-	} else if (run->result.timed_out && !p->explore && run->facts.replayed == 0 &&
-	           p->steps->len > 0) {
-		run->diverged = true;
-		run->at = NONE;
-		run->cause = g_strdup_printf("its end was not reached within %u s (--timeout)",
-		                             p->timeout_ms / 1000);
+		run->at = run->facts.replayed < p->steps->len
+		                  ? g_array_index(p->events, uint32_t, run->facts.replayed)
+		                  : p->pair[0];
+		run->cause =
+		        run->result.timed_out
+		                ? g_strdup_printf("its end was not reached within %u s "
+		                                  "(--timeout)",
+		                                  p->timeout_ms / 1000)
+		                : g_strdup(starved ? "the recorded input came to an end "
+		                                     "before the pair"
+		                                   : "the program ended before the pair");
 	}
 	find_reached(p, run);
 	run->apart = are_apart(run);

@@ -18,13 +18,16 @@ struct plan {               /* zero to init; plan_release */
 	const char
 	        *start_at; /* function that accesses are recorded from, or NULL; the trace's */
 	uint32_t pair[2];  /* events before which it stops; NONE: no second (or first) */
+	bool stops; /* one of them is an event that the runtime knows, and stops before */
 	uint32_t pair_thread[2]; /* the runtime's numbers */
 	struct plan_place {
 		uint64_t calls, after;
 	} pair_place[2];
+	uint32_t poison;   /* the event that frees the block of a use after free, or NONE */
 	uint64_t seed;
 	uint32_t strategy;  /* of what follows the plan: enum log_strategy */
 	uint64_t max_steps; /* with `explore`: of a run; 0: no limit */
+	bool other_build;   /* the program is not the recorded one: a divergence says so */
 	bool explore;       /* chance does not switch inside of invocations; ends are noted */
 	bool open_end;      /* the last step need not come: plan_go_on */
 	const char *interposer; /* with `explore`: the library of the bind lines, or NULL */
@@ -44,6 +47,8 @@ bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
 
 /* The last step is any event at its place, in whatever outcome. */
 void plan_any_outcome(struct plan *plan);
+/* The last step is a wake: `late`: the time is up, it is not signalled. */
+void plan_wake(struct plan *plan, bool late);
 /* Then `thread` (of the trace that it was made from) goes on, if it can. */
 void plan_go_on(struct plan *plan, const struct trace *t, uint32_t thread);
 

@@ -25,6 +25,7 @@ struct record_module {
 struct record_facts {
 	char **argv; /* filled in by the caller: the command, noted in the trace; or NULL */
 	const char *start_at;      /* the same: --start-at, or NULL */
+	const char *surroundings;  /* the same: surroundings.h, or NULL */
 	const GPtrArray *specs;    /* the same: char *, files whose bind lines were recorded */
 	struct debug_store *debug; /* the same: keeps modules' debug information, or NULL */
 	uint32_t status;           /* enum log_status */
@@ -40,6 +41,12 @@ struct record_facts {
 	GPtrArray *blocked; /* char *: notes of a deadlock, see record_explain_deadlock */
 	GPtrArray *stopped; /* char *: replay, the stacks at the pair */
 	GPtrArray *ended; /* char *: exploration, the numbers of threads that came to an end */
+	/* char *: exploration, the numbers of threads that stood before the end of the program
+	 * (exit, abort), where others could still go on */
+	GPtrArray *ends;
+	/* char *: exploration, addresses of functions that are not instrumented and were called
+	 * while there were other threads; hexadecimal */
+	GPtrArray *missing;
 	char *diverged;   /* replay, or NULL */
 	char *input;      /* replay: which other input a thread asked for, or NULL */
 	GArray *modules;  /* struct record_module */
@@ -60,6 +67,8 @@ struct trace *record_import_with(const char *path, const char *name, const char 
                                  struct record_facts *facts, const struct progress *progress,
                                  struct error *error);
 
+/* The file's name of the library (or program) that has the code at `pc`. */
+const char *record_library(const struct record_facts *facts, uint64_t pc);
 /* Lines like "T1 waits for mutex m (held by T2)", appended to `out`. */
 void record_explain_deadlock(const struct trace *t, const struct record_facts *facts,
                              GString *out);
@@ -118,6 +127,10 @@ char *record_stub_folder(struct error *error);
 bool record_check_program(const char *program, char **path, bool *instrumented,
                           bool *needs_clang_name, struct error *error);
 
+/* The build id of the file that `program` (looked up in PATH) stands for, in hex and owned by the
+ * caller; NULL when it has none or cannot be read. */
+char *record_build_id(const char *program);
+
 /*
  * The program as it was loaded, for many runs: each is forked from it, which costs a fraction
  * of a start.  `output` (or NULL) is where it writes to should something go wrong.  NULL and
@@ -127,6 +140,10 @@ bool record_check_program(const char *program, char **path, bool *instrumented,
 struct record_server *record_server_new(char **argv, const char *preload, const char *output,
                                         struct error *error);
 void record_server_free(struct record_server *server); /* NULL is allowed */
+/* The program's memory before anything of its own has run.  False where it is not known: the
+ * server is gone, or nothing is mapped there yet. */
+bool record_server_read(const struct record_server *server, uint64_t address, void *bytes,
+                        size_t size);
 /* For record_facts.debug; NULL for NULL. */
 struct debug_store *record_server_debug(const struct record_server *server);
 

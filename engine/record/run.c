@@ -210,6 +210,48 @@ bool record_check_program(const char *program, char **path, bool *instrumented,
 	return true;
 }
 
+/* The note of a build id in `notes`, which may be damaged. */
+static char *build_id_in(const char *notes, size_t size)
+{
+	for (size_t at = 0; at < size && size - at > sizeof(Elf64_Nhdr);) {
+		Elf64_Nhdr n;
+		memcpy(&n, notes + at, sizeof(n));
+		at += sizeof(n);
+		size_t name = ((size_t)n.n_namesz + 3) & ~3ul, id = ((size_t)n.n_descsz + 3) & ~3ul;
+		if (name > size - at || id > size - at - name)
+			break;
+		if (n.n_type == NT_GNU_BUILD_ID && n.n_namesz == 4 &&
+		    memcmp(notes + at, "GNU", 4) == 0) {
+			GString *hex = g_string_new(NULL);
+			for (size_t i = 0; i < n.n_descsz; i++)
+				g_string_append_printf(hex, "%02x",
+				                       (unsigned char)notes[at + name + i]);
+			return g_string_free(hex, FALSE);
+		}
+		at += name + id;
+	}
+	return NULL;
+}
+
+char *record_build_id(const char *program)
+{
+	char *path = strchr(program, '/') ? g_strdup(program) : g_find_program_in_path(program);
+	char *bytes = NULL, *id = NULL;
+	gsize size = 0;
+	if (path && g_file_get_contents(path, &bytes, &size, NULL) &&
+	    check_elf(path, bytes, size, &(struct error){ 0 })) {
+		const Elf64_Ehdr *h = (const void *)bytes;
+		const Elf64_Phdr *ph = (const void *)(bytes + h->e_phoff);
+		for (int i = 0; !id && i < h->e_phnum; i++)
+			if (ph[i].p_type == PT_NOTE && ph[i].p_offset < size &&
+			    ph[i].p_filesz <= size - ph[i].p_offset)
+				id = build_id_in(bytes + ph[i].p_offset, ph[i].p_filesz);
+	}
+	g_free(bytes);
+	g_free(path);
+	return id;
+}
+
 /* ---- running ---- */
 
 int run_config_file(const struct record_options *o, const struct log_config *config,
@@ -573,6 +615,21 @@ static void attend(struct record_options *o, pid_t pid, int buffer,
 	result->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+/* The system may refuse a program, and it may end before any library is in it. */
+static bool has_begun(const struct record_options *o, const struct record_result *result,
+                      struct error *error)
+{
+	if (record_is_log(o->config.log))
+		return true;
+	char *end = result->signal ? g_strdup_printf("signal %d (%s)", result->signal,
+	                                             strsignal(result->signal))
+	                           : g_strdup_printf("exit status %d", result->status);
+	error_set(error, o->argv[0], "is the file whole? run it without heddle",
+	          "it ended with %s, and the recorder was never in it: nothing was recorded", end);
+	g_free(end);
+	return false;
+}
+
 bool record_run(struct record_options *o, struct record_result *result, struct error *error)
 {
 	char *path = NULL;
@@ -595,7 +652,8 @@ bool record_run(struct record_options *o, struct record_result *result, struct e
 	result->aslr_off = o->config.flags & LOG_ASLR_OFF;
 	if (buffer >= 0)
 		close(buffer);
-	if (!result->started)
-		unlink(o->config.log);
-	return result->started;
+	bool good = result->started && has_begun(o, result, error);
+	if (!good && !g_str_has_prefix(o->config.log, "/proc/"))
+		unlink(o->config.log); /* an empty one */
+	return good;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -78,6 +79,13 @@ void record_server_free(struct record_server *s)
 struct debug_store *record_server_debug(const struct record_server *s)
 {
 	return s ? s->debug : NULL;
+}
+
+bool record_server_read(const struct record_server *s, uint64_t address, void *bytes,
+                        size_t size)
+{
+	struct iovec here = { bytes, size }, there = { (void *)(uintptr_t)address, size };
+	return !s->lost && process_vm_readv(s->pid, &here, 1, &there, 1, 0) == (ssize_t)size;
 }
 
 static bool send_request(int socket, const int *descriptors, int count)

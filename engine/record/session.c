@@ -8,6 +8,7 @@
 #include "engine/record/missing.h"
 #include "engine/record/recorded.h"
 #include "engine/record/session.h"
+#include "engine/record/surroundings.h"
 #include "engine/trace/ending.h"
 #include "engine/trace/formats.h"
 
@@ -85,21 +86,6 @@ static void keep_log(const char *log, struct error *error)
 	g_free(shown);
 }
 
-/* The system refused the program, or it ended before any library was in it. */
-static bool never_began(const char *program, const struct record_result *result,
-                        struct error *error)
-{
-	if (result->signal)
-		return error_set(error, program, "is the file whole? run it without heddle",
-		                 "it ended with signal %d (%s) before the recorder was in it: "
-		                 "nothing was recorded",
-		                 result->signal, strsignal(result->signal));
-	return error_set(error, program, "is the file whole? run it without heddle",
-	                 "it ended with exit status %d before the recorder was in it: nothing "
-	                 "was recorded",
-	                 result->status);
-}
-
 bool session_record(const struct session_options *options, struct session *s,
                     const struct progress *progress, struct error *error)
 {
@@ -129,19 +115,21 @@ bool session_record(const struct session_options *options, struct session *s,
 	    !interposer_of(options->specs, o.argv[0], &library, error))
 		return false;
 	o.preload = library;
+	char *surroundings = surroundings_now();
 	recorded_remember(o.argv);
 	bool ran = record_run(&o, &s->result, error);
 	interposer_remove(library);
-	if (!ran)
+	if (!ran) {
+		g_free(surroundings);
 		return false;
+	}
+	s->facts.surroundings = surroundings;
 	s->facts.argv = options->argv;
 	s->facts.specs = options->specs;
 	s->facts.start_at = options->start_at;
-	if (!record_is_log(o.config.log)) {
-		unlink(o.config.log); /* an empty one */
-		return never_began(o.argv[0], &s->result, error);
-	}
 	s->trace = record_import(o.config.log, s->output, &s->facts, progress, error);
+	s->facts.surroundings = NULL;
+	g_free(surroundings);
 	if (s->result.log_error && s->facts.status != LOG_LIMIT) {
 		s->facts.status = LOG_FULL;
 		s->facts.error = s->result.log_error;

@@ -437,7 +437,9 @@ static bool check_actors(struct in *in, uint64_t strings)
 		CHECK(below_or_none(h->stack, t->blocks_count), "threads", i);
 	}
 	for (uint64_t i = 0; i < t->objects_count; i++)
-		CHECK(t->objects[i].name < strings, "objects", i);
+		CHECK(t->objects[i].name < strings &&
+		              below_or_none(t->objects[i].block, t->blocks_count),
+		      "objects", i);
 	for (uint64_t i = 0; i < t->messages_count; i++)
 		CHECK(t->messages[i] < strings, "messages", i);
 	for (uint64_t i = 0; i < t->instances_count; i++)

@@ -80,6 +80,11 @@ void builder_object_address(struct builder *b, uint32_t object, uint64_t address
 	AT(b->objects, struct object, object)->address = address;
 }
 
+void builder_object_block(struct builder *b, uint32_t object, uint32_t block)
+{
+	AT(b->objects, struct object, object)->block = block;
+}
+
 void builder_warn(struct builder *b, const char *format, ...)
 {
 	va_list ap;

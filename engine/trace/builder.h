@@ -24,6 +24,8 @@ uint32_t builder_object(struct builder *b, const char *name, size_t length);
 /* Does a name stand for an object, a thread, by now? */
 bool builder_is_object(const struct builder *b, const char *name, size_t length);
 bool builder_is_thread(const struct builder *b, const char *name, size_t length);
+/* Of a text, where the name tells the block that it lies in. */
+uint32_t builder_object_text(struct builder *b, const char *name, size_t length);
 uint32_t builder_message(struct builder *b, const char *name, size_t length);
 uint32_t builder_instance(struct builder *b, const char *name, size_t length);
 uint32_t builder_location(struct builder *b, const char *name, size_t length);
@@ -95,6 +97,7 @@ uint32_t builder_module(struct builder *b, const char *path, const char *build_i
 /* A recorded code address; names are filled in later by the namer. */
 uint32_t builder_code(struct builder *b, uint32_t module, uint64_t address);
 void builder_object_address(struct builder *b, uint32_t object, uint64_t address);
+void builder_object_block(struct builder *b, uint32_t object, uint32_t block);
 void builder_warn(struct builder *b, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
 

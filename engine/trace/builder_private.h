@@ -103,6 +103,7 @@ struct meaning {
 	uint32_t block, first_block; /* its current life, its first */
 	uint32_t spot, spot_at;      /* the place of size 0 ..., valid while spot_at == lives */
 	uint32_t spot_size;
+	uint32_t object_at; /* the object is that of the life of its block, while lives is this */
 	uint32_t size; /* directive */
 };
 
@@ -180,6 +181,8 @@ struct cut {
 	GArray *variables; /* struct variable; names of recordings are NONE yet */
 	GArray *wides;     /* struct wide */
 };
+/* The block that a name of a text lies in now, or NONE. */
+uint32_t builder_block_around(struct builder *b, const char *name, size_t length);
 struct cut builder_cut_memory(struct builder *b);
 /* "P+12": what a variable of a recording is called where nobody knows a name. */
 void builder_append_plain_name(const struct builder *b, const struct variable *v,

@@ -187,7 +187,29 @@ uint32_t builder_thread(struct builder *b, const char *name, size_t length)
 
 uint32_t builder_object(struct builder *b, const char *name, size_t length)
 {
-	NAMED(object, objects, struct object, ((struct object){ string, 0, 0 }));
+	NAMED(object, objects, struct object, ((struct object){ .name = string, .block = NONE }));
+}
+
+/* An object of that name is another one in each life of the block that it lies in. */
+uint32_t builder_object_text(struct builder *b, const char *name, size_t length)
+{
+	uint32_t i = builder_object(b, name, length);
+	struct meaning *m = builder_meaning(b, AT(b->objects, struct object, i)->name);
+	struct object now = *AT(b->objects, struct object, i);
+	if (b->blocks->len == 0 || m->object_at == b->lives)
+		return i;
+	m->object_at = b->lives;
+	uint32_t block = builder_block_around(b, name, length);
+	if (block == now.block)
+		return i;
+	if (now.block == NONE) { /* it was named before its block was allocated */
+		AT(b->objects, struct object, i)->block = block;
+		return i;
+	}
+	now.block = block;
+	g_array_append_val(b->objects, now);
+	m->object = b->objects->len - 1;
+	return m->object;
 }
 
 bool builder_is_object(const struct builder *b, const char *name, size_t length)

@@ -57,10 +57,12 @@ enum event_flag {
 	EVENT_INERT = 8,
 	/* The access covers several variables: target is an index of trace.wides. */
 	EVENT_WIDE = 16,
-	/* A volatile access (recordings only). */
+	/* A volatile access; a failed try in shared mode (recordings only). */
 	EVENT_VOLATILE = 32,
+	EVENT_SHARED = 32,
 	/* An acquire, take or wait that could have ended without it: a try, or with a time
-	 * limit.  It never waits for ever: see event_is_request.  (WAIT: recordings only.) */
+	 * limit; it never waits for ever: see event_is_request.  Recordings only: a wake that was
+	 * not signalled, its time was up; a send by which a once-function ended in vain. */
 	EVENT_TRY = 64,
 	/* A RET by which the invocation did not come back, but was left: by a jump, an
 	 * exception or the end of its thread (recordings only). */

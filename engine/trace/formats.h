@@ -9,9 +9,10 @@
 
 #include "engine/trace/trace.h"
 
-/* What is written, and the oldest that is read: each version since added operations at the end
- * of ops.def, and changed nothing else. */
-enum { TRACE_VERSION = 2, TRACE_OLDEST = 1 };
+/* Written and read.  A new operation at the end of ops.def and every change to a table's structure
+ * makes a new version; only the first kind can still be read by a later reader, from
+ * TRACE_OLDEST on. */
+enum { TRACE_VERSION = 2, TRACE_OLDEST = 2 };
 
 enum trace_format { TRACE_TEXT, TRACE_STD, TRACE_BINARY };
 

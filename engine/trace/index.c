@@ -467,8 +467,40 @@ static bool build_parts(const struct trace *t, struct trace_index *ix, unsigned 
 	return done;
 }
 
+/* A reading by chains has threads of its own, and its must-order since it was made; all else
+ * is the trace's, whose index keeps it (what is `mapped` is not freed here). */
+static bool borrow_parts(struct trace *t, unsigned parts, const struct progress *progress)
+{
+	struct trace_index *ix = t->index;
+	const struct trace_index *whole;
+
+	parts &= ~(ix->parts | INDEX_THREADS | INDEX_MUST);
+	if (parts == 0)
+		return true;
+	if (!trace_need(t->recorded, parts, progress))
+		return false;
+	whole = t->recorded->index;
+	if (parts & INDEX_MATCH)
+		ix->partner = whole->partner;
+	if (parts & INDEX_VARIABLES)
+		ix->variable_events = whole->variable_events;
+	if (parts & INDEX_OBJECTS)
+		ix->object_events = whole->object_events;
+	if (parts & INDEX_SITES)
+		ix->site_events = whole->site_events;
+	if (parts & INDEX_WRITERS) {
+		ix->writer = whole->writer;
+		ix->wide_writers = whole->wide_writers;
+	}
+	ix->parts |= parts;
+	ix->mapped |= parts;
+	return true;
+}
+
 bool trace_need(struct trace *t, unsigned parts, const struct progress *progress)
 {
+	if (t->recorded != NULL)
+		return borrow_parts(t, parts, progress);
 	if (t->index == NULL) {
 		t->index = g_new0(struct trace_index, 1);
 		cache_load(t, t->index);

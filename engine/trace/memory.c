@@ -192,9 +192,8 @@ static uint32_t block_pointed_to(struct builder *b, const char *name, size_t end
 	return block;
 }
 
-/* The block that the name lies in now (or lay in first): the longest beginning that names
- * a block, up to the end or to what continues a block's name. */
-static uint32_t block_around(struct builder *b, const char *name, size_t length, bool first)
+/* The longest beginning that names a block, up to the end or to what continues a block's name. */
+uint32_t builder_block_around(struct builder *b, const char *name, size_t length)
 {
 	for (size_t end = length; end > 0; end--) {
 		bool arrow = end + 1 < length && name[end] == '-' && name[end + 1] == '>';
@@ -230,7 +229,7 @@ uint32_t builder_place_text(struct builder *b, const char *name, size_t length, 
 	if (m->spot != NONE && m->spot_at == b->lives && m->spot_size == size)
 		return m->spot;
 	struct spot s = { .name = string, .size = size };
-	uint32_t block = b->blocks->len ? block_around(b, name, length, false) : NONE;
+	uint32_t block = b->blocks->len ? builder_block_around(b, name, length) : NONE;
 	size_t base = base_length(name, length, &s.offset);
 	s.region = region_intern(b, builder_string(b, name, base), block);
 	m = builder_meaning(b, string);
@@ -478,7 +477,7 @@ static void adopt_early_places(struct builder *b)
 		size_t length;
 		const char *name = builder_string_at(b, r.name, &length);
 		uint32_t block = r.block == NONE && r.levels == 0
-		                         ? block_around(b, name, length, true)
+		                         ? builder_block_around(b, name, length)
 		                         : NONE;
 		into[i] = i;
 		if (block != NONE && AT(b->blocks, struct block, block)->alloc == NONE)
@@ -488,6 +487,16 @@ static void adopt_early_places(struct builder *b)
 		struct spot *s = AT(b->spots, struct spot, i);
 		if (s->name)
 			s->region = into[s->region];
+	}
+	for (guint i = 0; i < b->objects->len; i++) {
+		struct object *o = AT(b->objects, struct object, i);
+		size_t length;
+		const char *name = builder_string_at(b, o->name, &length);
+		uint32_t block = o->block == NONE && o->address == 0
+		                         ? builder_block_around(b, name, length)
+		                         : NONE;
+		if (block != NONE && AT(b->blocks, struct block, block)->alloc == NONE)
+			o->block = block;
 	}
 	g_free(into);
 }

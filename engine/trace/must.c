@@ -246,6 +246,8 @@ static void add_wake(struct maker *m, struct condition *c, uint32_t e)
 	uint32_t i;
 	struct waker *w;
 
+	if (m->t->events[e].flags & EVENT_TRY)
+		return; /* the recording says so */
 	if (!g_hash_table_lookup_extended(
 	            c->waiting, GUINT_TO_POINTER((guint)m->t->events[e].thread), NULL, &wait))
 		return;
@@ -498,8 +500,13 @@ static bool add_blocks(struct maker *m, const struct progress *progress)
 		if (G_UNLIKELY((e & 0xfffff) == 0))
 			goes_on = progress_tick(progress, (double)e / t->events_count,
 			                        "must-order of blocks");
-		if (!op_is_access(x->op) || event_inert(x))
+		if (event_inert(x))
 			continue;
+		if (!op_is_access(x->op)) {
+			if (event_block_used(t, x) != NONE)
+				visit(m, &v, event_block_used(t, x), e);
+			continue;
+		}
 		run = event_variables(t, x);
 		for (uint32_t i = run.first; i < run.first + run.count; i++) {
 			if (t->variables[i].block != NONE)

@@ -89,7 +89,7 @@ static bool directive_semaphore(struct reader *r, struct span rest)
 	if (name.length == 0 || !text_integer(count, &number) || number < 0 ||
 	    number > INT32_MAX)
 		return malformed(r, "semaphore NAME COUNT");
-	builder_semaphore(r->b, builder_object(r->b, name.at, name.length), (int32_t)number);
+	builder_semaphore(r->b, builder_object_text(r->b, name.at, name.length), (int32_t)number);
 	return true;
 }
 

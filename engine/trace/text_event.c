@@ -257,7 +257,7 @@ static bool parse_want(struct reader *r, const struct line *l, struct event *e)
 		e->target = builder_thread(r->b, at, length);
 		return true;
 	}
-	e->target = builder_object(r->b, at, length);
+	e->target = builder_object_text(r->b, at, length);
 	return true;
 }
 
@@ -271,7 +271,7 @@ static bool parse_misuse(struct reader *r, const struct line *l, struct event *e
 		        r, "a misuse is misuse(OBJECT,RULE)",
 		        "expected an object and the rule that was broken, found %.*s",
 		        SHOW(l->operand));
-	e->target = builder_object(r->b, l->operand.at, comma);
+	e->target = builder_object_text(r->b, l->operand.at, comma);
 	struct span rule = part(l->operand, comma + 1, l->operand.length);
 	e->aux = builder_value(r->b, V_TOKEN, rule.at, rule.length);
 	return true;
@@ -283,7 +283,7 @@ static bool parse_object(struct reader *r, const struct line *l, struct event *e
 		return parse_want(r, l, e);
 	if (e->op == OP_MISUSE)
 		return parse_misuse(r, l, e);
-	e->target = builder_object(r->b, l->operand.at, l->operand.length);
+	e->target = builder_object_text(r->b, l->operand.at, l->operand.length);
 	return true;
 }
 

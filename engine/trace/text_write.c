@@ -326,13 +326,12 @@ void trace_print(const struct trace *t, enum trace_format format, const uint64_t
 	print(&p, format, left_out);
 }
 
-/* What came from outside is in it: passwords that were typed, what sockets brought. */
+/* What came from outside is in it: passwords that were typed, what sockets brought.  Its note's
+ * key is among the strings then. */
 static bool trace_has_input(const struct trace *t)
 {
-	for (uint64_t i = 0; i < t->notes_count; i++)
-		if (strcmp(trace_string(t, t->notes[i].key), TRACE_INPUT_NOTE) == 0)
-			return true;
-	return false;
+	static const char key[] = TRACE_INPUT_NOTE;
+	return memmem(t->string_bytes, t->string_bytes_count, key, sizeof key) != NULL;
 }
 
 bool trace_write(const struct trace *t, const char *path, enum trace_format format,

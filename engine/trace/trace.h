@@ -68,6 +68,8 @@ struct object { /* a lock, condition, barrier or semaphore */
 	uint32_t name;
 	int32_t count;    /* a semaphore's initial count (directive `semaphore`) */
 	uint64_t address; /* recordings */
+	uint32_t block;   /* life of the block it lies in, or NONE: in two lives, two objects */
+	uint32_t unused;  /* 0 */
 };
 
 struct block { /* one life of an allocated block */
@@ -123,6 +125,10 @@ struct note { /* directive kept as it is, and facts of the recording: key, value
 	uint32_t key, value; /* strings */
 };
 
+/* A recording's message of this name, "once5" and this behind it, is sent where a once-function
+ * begins that ends with the sending of "once5"; nobody receives it. */
+#define MESSAGE_BEGINS ".begins"
+
 /* The tables in one place: member, element type.  Makes struct trace, the binary format's
  * sections and their checks. */
 #define TRACE_TABLES(TABLE) \
@@ -134,7 +140,7 @@ struct note { /* directive kept as it is, and facts of the recording: key, value
 	TABLE(wides, struct wide) \
 	TABLE(threads, struct thread) \
 	TABLE(objects, struct object) \
-	TABLE(messages, uint32_t) /* strings */ \
+	TABLE(messages, uint32_t) /* strings; see MESSAGE_BEGINS */ \
 	TABLE(blocks, struct block) \
 	TABLE(instances, struct instance) \
 	TABLE(invocations, struct invocation_part) \
@@ -164,6 +170,7 @@ struct trace {
 	bool order_exact;    /* controlled recordings and text: true; free mode: false */
 	GPtrArray *warnings; /* char *, owned: what the loader let pass, with counts */
 	struct trace_index *index;     /* index.h; built on demand */
+	struct trace *recorded;        /* of a reading by chains (chains.h): the trace; else NULL */
 	struct trace_storage *storage; /* the mapping or the allocations; private */
 };
 
@@ -190,6 +197,12 @@ void trace_close(struct trace *trace); /* NULL is allowed */
  */
 struct trace *trace_reading(const struct trace *t);
 
+/* The trace itself, of a reading by chains. */
+static inline const struct trace *trace_recorded(const struct trace *t)
+{
+	return t->recorded != NULL ? t->recorded : t;
+}
+
 static inline const char *trace_string(const struct trace *t, uint32_t string)
 {
 	return t->string_bytes + t->string_offsets[string];
@@ -203,6 +216,18 @@ static inline struct wide event_variables(const struct trace *t, const struct ev
 	if (G_UNLIKELY(e->flags & EVENT_WIDE))
 		return t->wides[e->target];
 	return (struct wide){ .first = e->target, .count = 1 };
+}
+/*
+ * The block whose memory an operation on a lock, condition, ... uses: what is freed may not be used
+ * so, either.  NONE where the object lies in none, and for a thread that was woken or is released
+ * by a barrier: it may come out of it after the end of the object.
+ */
+static inline uint32_t event_block_used(const struct trace *t, const struct event *e)
+{
+	if (op_table[e->op].operand != OPERAND_OBJECT || e->op == OP_WAKE ||
+	    e->op == OP_DEPART)
+		return NONE;
+	return t->objects[e->target].block;
 }
 /* Do two accesses touch a common byte? */
 static inline bool events_overlap(const struct trace *t, const struct event *a,

@@ -66,19 +66,19 @@ struct checker *checker_new(const struct trace *t, const struct check_options *o
 {
 	struct checker *c = g_new0(struct checker, 1);
 
-	c->t = t;
+	c->t = trace_recorded(t); /* so that a mistake of a reading does not hide here */
 	if (options != NULL)
 		c->options = *options;
 	facts_make(c);
-	c->taken = cells(t->threads_count, 0);
-	c->last = cells(t->variables_count, NONE);
-	c->owner = cells(t->objects_count, NONE);
-	c->readers = cells(t->objects_count, 0);
-	c->count = cells(t->objects_count, 0);
+	c->taken = cells(c->t->threads_count, 0);
+	c->last = cells(c->t->variables_count, NONE);
+	c->owner = cells(c->t->objects_count, NONE);
+	c->readers = cells(c->t->objects_count, 0);
+	c->count = cells(c->t->objects_count, 0);
 	c->spoiled = cells(c->f.wakes->len, 0);
-	c->busy = cells(t->instances_count, NONE);
-	c->abstract = g_new0(void *, t->instances_count + 1);
-	c->invoked = g_new0(GArray *, t->instances_count + 1);
+	c->busy = cells(c->t->instances_count, NONE);
+	c->abstract = g_new0(void *, c->t->instances_count + 1);
+	c->invoked = g_new0(GArray *, c->t->instances_count + 1);
 	state_clear(c);
 	return c;
 }
@@ -123,8 +123,8 @@ static inline bool step_plain(struct checker *c, uint32_t e)
 	return true;
 }
 
-static __attribute__((noinline)) bool step_any(struct checker *c, uint32_t e,
-                                               struct asked asked, GString *reason)
+__attribute__((noinline)) bool checker_step_asked(struct checker *c, uint32_t e,
+                                                  struct asked asked, GString *reason)
 {
 	if (!rules_allow(c, e, asked, reason))
 		return false;
@@ -138,7 +138,7 @@ static __attribute__((noinline)) bool step_any(struct checker *c, uint32_t e,
 
 static inline bool step(struct checker *c, uint32_t e, struct asked asked, GString *reason)
 {
-	return (e < c->t->events_count && step_plain(c, e)) || step_any(c, e, asked, reason);
+	return (e < c->t->events_count && step_plain(c, e)) || checker_step_asked(c, e, asked, reason);
 }
 
 bool checker_enabled(struct checker *c, uint32_t event, GString *reason)
@@ -213,50 +213,6 @@ bool claim_prefix(struct checker *c, const uint32_t *sequence, size_t length, GS
 			return false;
 	}
 	return invocations_closed(c, NONE, reason);
-}
-
-/* The sequence ends with e1 and holds e2; of e1, and of e2 when nothing of its thread
- * follows it, rules 2 and 5 ask nothing. */
-static bool claim_cov(struct checker *c, const uint32_t *sequence, size_t length,
-                      const uint32_t *pair, GString *reason)
-{
-	const struct asked nothing = { .observation = false, .freed = false, .result = false };
-	uint32_t e1 = length > 0 ? sequence[length - 1] : NONE;
-	uint32_t e2 = e1 == pair[0] ? pair[1] : pair[0];
-	bool found = false, ended = false, last = true;
-
-	if (e1 >= c->t->events_count || (e1 != pair[0] && e1 != pair[1])) {
-		g_string_append(reason, "the pair: the sequence does not end with one of it");
-		return false;
-	}
-	for (size_t i = 0; i + 1 < length; i++) {
-		uint32_t e = sequence[i];
-
-		if (e >= c->t->events_count || e2 >= c->t->events_count ||
-		    at(c, e)->thread != at(c, e2)->thread)
-			continue;
-		if (ended)
-			last = false;
-		found |= e == e2;
-		ended |= e == e2 && at(c, e)->op != OP_CALL;
-		ended |= found && at(c, e)->op == OP_RET && invocation_of(c, e) == e2;
-	}
-	if (!found || at(c, e1)->thread == at(c, e2)->thread) {
-		g_string_append_printf(reason, "the pair: event %u %s", e2,
-		                       found ? "is of the same thread"
-		                             : "is not in the sequence");
-		return false;
-	}
-	for (size_t i = 0; i < length; i++) {
-		bool free_of = sequence[i] == e1 || (sequence[i] == e2 && last);
-
-		if (sequence[i] < c->t->events_count && at(c, sequence[i])->op == OP_RET &&
-		    last && invocation_of(c, sequence[i]) == e2)
-			free_of = true;
-		if (!step(c, sequence[i], free_of ? nothing : EVERYTHING, reason))
-			return false;
-	}
-	return invocations_closed(c, at(c, e1)->thread, reason);
 }
 
 /* Has the thread a shared hold of the object that it has not given back? */

@@ -12,7 +12,8 @@
 enum claim {
 	CLAIM_RACE,     /* the sequence's last two events are the pair, both next at its end */
 	CLAIM_C11_RACE, /* both in it, unordered by the reordering's happens-before */
-	CLAIM_COV,      /* contains e2 and ends with e1 */
+	CLAIM_COV,      /* contains e2 and ends with e1, which does not commute with it, came
+	                 * before it in the trace, and is not meant to come after it */
 	CLAIM_ATOMIC,   /* the units' conflicts form a cycle in it (checked by atomic/) */
 	CLAIM_DEADLOCK, /* every request of the pair (or more) is next at its end */
 	CLAIM_PREFIX,   /* only that it is a correct reordering */
@@ -21,8 +22,12 @@ enum claim {
 /* Rule 5 through the specifications' evaluator; NULL functions: the fall-back order. */
 struct semantics {
 	void *context;
-	/* Do two invocations (ACT or CALL events) of one object commute? */
+	/* Do two events of one object commute: invocations (ACT or CALL), or what the built-in
+	 * objects are made of (operations of a condition, accesses and the free of a block)? */
 	bool (*commutes)(void *context, uint32_t a, uint32_t b);
+	/* Is `a` before `b` the good order by the specification (1), the wrong one (-1), or is
+	 * none named (0)?  NULL: none is. */
+	int (*good_order)(void *context, uint32_t a, uint32_t b);
 	/* Run one invocation on the abstract state of `instance`; `state` is opaque and made by
 	 * the first call (*state NULL).  1: returns what it returned in the trace; 0: something
 	 * else; -1: the specification has no effects for it. */

@@ -139,8 +139,9 @@ struct pass {
 	GHashTable *waiting;   /* (object, thread) -> wait event + 1 */
 	GHashTable *wakers;    /* by object: signals and broadcasts so far */
 	GHashTable *used;      /* set of signals that woke somebody */
-	GHashTable *sent;      /* by message: send + 1 */
+	GHashTable *sent;      /* by message: each thread's last send */
 	GHashTable *held;      /* by object: open acquires, where a lock is tried */
+	uint32_t *destroyed;   /* by object: its last destruction, if it was not taken since */
 	uint32_t *effect;      /* by instance: the last invocation that took effect */
 };
 
@@ -156,6 +157,20 @@ static void semaphore_take(struct checker *c, struct pass *p, uint32_t e, uint32
 
 	if (wanted >= 1 && wanted <= posts->len)
 		facts_need(&c->f, e, g_array_index(posts, uint32_t, wanted - 1));
+}
+
+/* A message may be sent more than once (annotations); program order orders a thread's sends. */
+static void send_message(struct checker *c, GArray *sent, uint32_t e)
+{
+	for (guint i = 0; i < sent->len; i++) {
+		uint32_t *earlier = &g_array_index(sent, uint32_t, i);
+
+		if (at(c, *earlier)->thread == at(c, e)->thread) {
+			*earlier = e;
+			return;
+		}
+	}
+	g_array_append_val(sent, e);
 }
 
 static void barrier_event(struct checker *c, struct pass *p, uint32_t e, uint32_t o)
@@ -217,38 +232,57 @@ static void condition_wake(struct checker *c, struct pass *p, uint32_t e, uint32
 	}
 }
 
-static void held_remove(struct checker *c, GArray *held, uint32_t e)
+static void held_remove(const struct checker *c, GArray *held, uint32_t e)
 {
 	for (guint i = 0; i < held->len; i++) {
 		uint32_t a = g_array_index(held, uint32_t, i);
 
-		if (at(c, a)->thread != at(c, e)->thread ||
-		    (at(c, a)->op == OP_ACQ) != (at(c, e)->op == OP_REL))
-			continue;
-		g_hash_table_insert(c->f.release, GUINT_TO_POINTER(a + 1),
-		                    GUINT_TO_POINTER(e + 1));
-		g_array_remove_index(held, i);
-		return;
+		if (at(c, a)->thread == at(c, e)->thread &&
+		    (at(c, a)->op == OP_RACQ) == (at(c, e)->op == OP_RREL)) {
+			g_array_remove_index(held, i);
+			return;
+		}
 	}
 }
 
-/* Locks that are tried: who held it then? */
+/* A failed try: who held the lock then?  Its own thread: then it fails wherever it comes. */
+static void failed_try(struct checker *c, const struct pass *p, const GArray *held, uint32_t e)
+{
+	uint32_t destroyed = p->destroyed[at(c, e)->target];
+	enum tried need = TRIED_ANY;
+
+	if (held->len == 0 && destroyed != NONE)
+		g_hash_table_insert(c->f.tried, GUINT_TO_POINTER(e + 1),
+		                    GUINT_TO_POINTER(TRIED_DESTROYED + destroyed));
+	for (guint i = 0; i < held->len; i++) {
+		const struct event *x = at(c, g_array_index(held, uint32_t, i));
+
+		if (x->thread == at(c, e)->thread)
+			return;
+		if (x->op != OP_RACQ)
+			need = TRIED_EXCLUSIVE;
+	}
+	if (held->len > 0)
+		g_hash_table_insert(c->f.tried, GUINT_TO_POINTER(e + 1),
+		                    GUINT_TO_POINTER(need));
+}
+
+/* Locks that are tried: who holds them, and are they destroyed? */
 static void tried_lock(struct checker *c, struct pass *p, uint32_t e, uint32_t o)
 {
 	GArray *held = g_hash_table_lookup(p->held, GUINT_TO_POINTER(o + 1));
 
-	if (held == NULL)
+	if (held == NULL || op_table[at(c, e)->op].operand != OPERAND_OBJECT)
 		return;
 	if (op_acquires(at(c, e)->op)) {
 		g_array_append_val(held, e);
+		p->destroyed[o] = NONE;
 	} else if (op_releases(at(c, e)->op)) {
 		held_remove(c, held, e);
 	} else if (at(c, e)->op == OP_TRYFAIL) {
-		for (guint i = 0; i < held->len; i++) {
-			struct need n = { e, g_array_index(held, uint32_t, i) };
-
-			g_array_append_val(c->f.holders, n);
-		}
+		failed_try(c, p, held, e);
+	} else if (at(c, e)->op == OP_DESTROY) {
+		p->destroyed[o] = e;
 	}
 }
 
@@ -267,14 +301,13 @@ static void sync_event(struct checker *c, struct pass *p, uint32_t e)
 			facts_need(&c->f, e, thread_last(c, o));
 		break;
 	case OP_SND:
-		g_hash_table_insert(p->sent, GUINT_TO_POINTER(o + 1), GUINT_TO_POINTER(e + 1));
+		send_message(c, facts_list(p->sent, o), e);
 		break;
 	case OP_RCV: {
-		uint32_t s =
-		        GPOINTER_TO_UINT(g_hash_table_lookup(p->sent, GUINT_TO_POINTER(o + 1)));
+		const GArray *sent = facts_list(p->sent, o);
 
-		if (s != 0)
-			facts_need(&c->f, e, s - 1);
+		for (guint i = 0; i < sent->len; i++)
+			facts_need(&c->f, e, g_array_index(sent, uint32_t, i));
 		break;
 	}
 	case OP_POST:
@@ -330,12 +363,14 @@ static void facts_must(struct checker *c, const struct others *others)
 		.waiting = g_hash_table_new(NULL, NULL),
 		.wakers = facts_lists(),
 		.used = g_hash_table_new(NULL, NULL),
-		.sent = g_hash_table_new(NULL, NULL),
+		.sent = facts_lists(),
 		.held = facts_lists(),
+		.destroyed = g_new(uint32_t, t->objects_count + 1),
 		.effect = g_new(uint32_t, t->instances_count + 1),
 	};
 
 	memset(p.effect, 0xff, sizeof(uint32_t) * (t->instances_count + 1));
+	memset(p.destroyed, 0xff, sizeof(uint32_t) * (t->objects_count + 1));
 	for (guint i = 0; seen(others, OP_TRYFAIL) && i < others->events->len; i++) {
 		const struct event *x = at(c, g_array_index(others->events, uint32_t, i));
 
@@ -355,6 +390,7 @@ static void facts_must(struct checker *c, const struct others *others)
 	g_free(p.takes);
 	g_free(p.round);
 	g_free(p.departed);
+	g_free(p.destroyed);
 	g_free(p.effect);
 }
 
@@ -449,8 +485,10 @@ static void facts_observation(struct checker *c)
 			if (run.count != 1)
 				g_array_append_vals(f->wide, last + run.first, run.count);
 			if (f->initial != NULL && run.count == 1 && last[run.first] == NONE &&
-			    f->initial[run.first] == 0 && x->op != OP_RMW)
-				f->initial[run.first] = x->aux;
+			    f->initial[run.first] == 0)
+				f->initial[run.first] = x->op == OP_RMW && x->aux != 0
+				                                ? t->values[x->aux].first
+				                                : x->aux;
 		}
 		for (uint32_t v = run.first; op_writes(x->op) && v < run.first + run.count; v++)
 			last[v] = e;
@@ -465,9 +503,8 @@ void facts_make(struct checker *c)
 
 	c->f.needs = g_array_new(FALSE, FALSE, sizeof(struct need));
 	c->f.wakes = g_array_new(FALSE, FALSE, sizeof(struct wake));
-	c->f.holders = g_array_new(FALSE, FALSE, sizeof(struct need));
 	c->f.blocked = g_new0(uint64_t, t->events_count / 64 + 1);
-	c->f.release = g_hash_table_new(NULL, NULL);
+	c->f.tried = g_hash_table_new(NULL, NULL);
 	c->f.empty = g_hash_table_new(NULL, NULL);
 	facts_threads(c, &others);
 	facts_must(c, &others);
@@ -496,10 +533,9 @@ void facts_release(struct facts *f)
 
 	g_array_unref(f->needs);
 	g_array_unref(f->wakes);
-	g_array_unref(f->holders);
 	g_array_unref(f->wide);
 	g_hash_table_destroy(f->woken);
-	g_hash_table_destroy(f->release);
+	g_hash_table_destroy(f->tried);
 	g_hash_table_destroy(f->empty);
 	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
 		g_free(arrays[i]);

@@ -34,7 +34,7 @@ static void facts_scopes(struct checker *c)
 		else if (x->op == OP_RET && *scope != NONE &&
 		         t->events[*scope].target == x->target)
 			*scope = NONE;
-		if (!op_acquires(x->op) && !op_releases(x->op))
+		if (!op_acquires(x->op) && !op_releases(x->op) && x->op != OP_TRYFAIL)
 			continue;
 		instance = *scope == NONE ? NONE - 1 : t->events[*scope].target;
 		if (f->lock_owner[x->target] == NONE)

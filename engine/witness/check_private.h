@@ -23,6 +23,10 @@ struct wake {
 	uint32_t waker, wait, wake;
 };
 
+/* A failed try needs some other thread to hold the lock: where it was held exclusively in the
+ * trace, so again (it may have been a try to share it), beside readers anyhow. */
+enum tried { TRIED_EXCLUSIVE = 1, TRIED_ANY, TRIED_DESTROYED };
+
 struct facts {
 	uint32_t *place;   /* by event: its index in its thread */
 	uint32_t *start;   /* by thread: where its events begin in `own`; one more at the end */
@@ -34,8 +38,8 @@ struct facts {
 	uint32_t *writer;  /* by event: what a read of one variable read; by wide read: index */
 	GArray *wide;      /* uint32_t: writers of the variables of wide reads */
 	uint32_t *initial; /* by variable: value of its initial content where a read tells it */
-	GArray *holders;   /* struct need: tryfail, acquire whose section held the lock */
-	GHashTable *release; /* acquire -> release, of locks that are tried */
+	GHashTable *tried; /* tryfail -> enum tried: what has to hold the lock; or, where it had
+	                    * been destroyed and not taken again, TRIED_DESTROYED + that event */
 	GHashTable *empty;   /* set of taketryfail that saw no count in the trace */
 	uint32_t *destroy;   /* by event: the destroy that ends its object's life; or NULL */
 	/* specified objects (rule 5) */
@@ -158,6 +162,12 @@ bool invocations_closed(const struct checker *c, uint32_t spared, GString *reaso
 bool claim_conflicts(const struct checker *c, const uint32_t *pair, GString *reason);
 bool claim_ends_with(const uint32_t *last_two, const uint32_t *pair);
 bool claim_prefix(struct checker *c, const uint32_t *sequence, size_t length, GString *reason);
+/* One step: false and `reason` when the event breaks a rule of those asked, else it is taken. */
+bool checker_step_asked(struct checker *c, uint32_t e, struct asked asked, GString *reason);
+
+/* check_order.c */
+bool claim_cov(struct checker *c, const uint32_t *sequence, size_t length, const uint32_t *pair,
+               GString *reason);
 
 /* check_c11.c */
 bool claim_c11(struct checker *c, const uint32_t *sequence, size_t length, const uint32_t *pair,

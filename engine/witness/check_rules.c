@@ -165,30 +165,58 @@ static bool rule_lock(const struct checker *c, uint32_t e, GString *reason)
 
 static bool rule_tryfail(const struct checker *c, uint32_t e, GString *reason)
 {
-	const GArray *holders = c->f.holders;
-	guint i = facts_first(holders, e), first = i;
+	uint32_t o = at(c, e)->target;
+	guint need =
+	        GPOINTER_TO_UINT(g_hash_table_lookup(c->f.tried, GUINT_TO_POINTER(e + 1)));
 
-	for (; i < holders->len && g_array_index(holders, struct need, i).after == e; i++) {
-		uint32_t a = g_array_index(holders, struct need, i).before;
-		uint32_t r = GPOINTER_TO_UINT(
-		        g_hash_table_lookup(c->f.release, GUINT_TO_POINTER(a + 1)));
-
-		if (taken(c, a) && (r == 0 || !taken(c, r - 1)))
-			return true;
+	switch (need) {
+	case 0:
+		return true;
+	case TRIED_EXCLUSIVE:
+		return c->owner[o] != NONE ||
+		       check_refuse(c, reason, "rule 2 (observation)", e,
+		                    "failed as another thread held the lock exclusively, and "
+		                    "here none does");
+	case TRIED_ANY:
+		return c->owner[o] != NONE || c->readers[o] > 0 ||
+		       check_refuse(c, reason, "rule 2 (observation)", e,
+		                    "failed as other threads held the lock, and here none "
+		                    "does");
+	default:
+		return taken(c, need - TRIED_DESTROYED) ||
+		       check_refuse(c, reason, "rule 2 (observation)", e,
+		                    "failed as event %u had destroyed the lock, which comes "
+		                    "later here",
+		                    need - TRIED_DESTROYED);
 	}
-	if (i == first)
-		return true; /* nobody held it in the trace either */
-	return check_refuse(
-	        c, reason, "rule 2 (observation)", e,
-	        "failed in the critical section that event %u begins, which is not open",
-	        g_array_index(holders, struct need, first).before);
 }
 
-/* `free_destroyed`: the pair itself may come after the destruction, as after a free. */
-static bool rule_sync(const struct checker *c, uint32_t e, bool free_destroyed, GString *reason)
+/* Rules 4 and 6 for the block that a lock, condition, ... lies in. */
+static bool rule_object_block(const struct checker *c, uint32_t e, bool pair, GString *reason)
 {
+	uint32_t block = event_block_used(c->t, at(c, e));
+	const struct block *b;
+
+	if (block == NONE)
+		return true;
+	b = &c->t->blocks[block];
+	if (b->alloc != NONE && !taken(c, b->alloc))
+		return check_refuse(c, reason, "rule 4 (must-order)", e,
+		                    "comes before event %u, which allocates its block",
+		                    b->alloc);
+	return pair || b->free == NONE || !taken(c, b->free) ||
+	       check_refuse(c, reason, "rule 6 (freed blocks)", e,
+	                    "comes after event %u, which frees its block", b->free);
+}
+
+/* The pair itself may come after the destruction, as after a free. */
+static bool rule_sync(const struct checker *c, uint32_t e, struct asked asked, GString *reason)
+{
+	bool free_destroyed = !asked.freed;
 	const struct event *x = at(c, e);
 
+	if (!rule_object_block(c, e, free_destroyed, reason))
+		return false;
 	if (!free_destroyed && c->f.destroy != NULL && c->f.destroy[e] != NONE &&
 	    taken(c, c->f.destroy[e]))
 		return check_refuse(c, reason, "rule 6 (freed blocks)", e,
@@ -199,10 +227,13 @@ static bool rule_sync(const struct checker *c, uint32_t e, bool free_destroyed, 
 			return true; /* the object's own lock: rule 5 stands for it */
 		return rule_lock(c, e, reason);
 	}
-	if (x->op == OP_TRYFAIL)
-		return rule_tryfail(c, e, reason);
 	if (x->op == OP_WAKE)
 		return rule_wake(c, e, reason);
+	if (!asked.observation)
+		return true;
+	if (x->op == OP_TRYFAIL)
+		return (c->f.scope != NULL && c->f.lock_owner[x->target] != NONE) ||
+		       rule_tryfail(c, e, reason);
 	if (x->op == OP_TAKETRYFAIL && c->count[x->target] != 0 &&
 	    g_hash_table_contains(c->f.empty, GUINT_TO_POINTER(e + 1)))
 		return check_refuse(c, reason, "rule 2 (observation)", e,
@@ -249,7 +280,7 @@ bool rules_allow(const struct checker *c, uint32_t e, struct asked asked, GStrin
 		       rule_observation(c, e, reason);
 	case OP_CLASS_SYNC:
 		return op_table[x->op].operand != OPERAND_OBJECT ||
-		       rule_sync(c, e, !asked.freed, reason);
+		       rule_sync(c, e, asked, reason);
 	default:
 		return true;
 	}

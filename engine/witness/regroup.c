@@ -174,6 +174,7 @@ static void use_operand(struct graph *g, const struct event *x, uint32_t place)
 		return;
 	if (kind == OPERAND_BLOCK)
 		target = g->t->blocks[target].name;
+	use_block(g, event_block_used(g->t, x), place);
 	if (x->op == OP_JOIN && target < g->threads && g->last[target] != 0)
 		add_edge(g, g->last[target] - 1, place);
 	use(g, key_of(kind, target), place, shared);
@@ -465,12 +466,13 @@ bool witness_regroup(const struct trace *t, GArray *events, uint32_t fixed)
 {
 	const uint32_t *old = (const uint32_t *)(void *)events->data;
 	uint32_t whole = events->len, length = whole > fixed ? whole - fixed : 0;
-	uint32_t best = witness_count_switches(t, old, whole);
+	uint32_t best = witness_count_switches(trace_recorded(t), old, whole);
 	uint32_t *scratch, *result;
 	struct schedule s;
 	struct graph g;
 	bool better = false;
 
+	t = trace_recorded(t);
 	if (length < 3 || best < 2)
 		return false;
 	graph_init(&g, t, old, length);

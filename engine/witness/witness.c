@@ -17,6 +17,11 @@ static const char *const claim_words[] = {
 	[CLAIM_ATOMIC] = "atomic", [CLAIM_DEADLOCK] = "deadlock", [CLAIM_PREFIX] = "prefix",
 };
 
+const char *claim_word(enum claim claim)
+{
+	return claim_words[claim];
+}
+
 void witness_release(struct witness *w)
 {
 	g_free(w->trace_name);
@@ -38,6 +43,7 @@ struct reader {
 	struct witness *w;
 	struct error *error;
 	bool version, kind;
+	unsigned seen; /* a bit for each of the headers */
 };
 
 static bool bad(struct reader *r, const char *expected, const char *found)
@@ -102,7 +108,7 @@ static bool read_kind(struct reader *r, const char *rest)
 			return true;
 		}
 	}
-	return bad(r, "one of the kinds race, c11-race, cov, atomic, deadlock", rest);
+	return bad(r, "one of the kinds race, c11-race, cov, atomic, deadlock, prefix", rest);
 }
 
 static bool read_pair(struct reader *r, const char *rest)
@@ -166,6 +172,9 @@ static bool read_header(struct reader *r, const char *line)
 		    strncmp(headers[i].word, word, length) == 0) {
 			if (!r->version && headers[i].read != read_version)
 				return bad(r, "'#! heddle-witness 1' first", line);
+			if (r->seen >> i & 1 && headers[i].read != read_under)
+				return bad(r, "each header once", line);
+			r->seen |= 1u << i;
 			return headers[i].read(r, word + length + strspn(word + length, " \t"));
 		}
 	}

@@ -17,6 +17,8 @@ struct witness { /* zero to init; witness_release */
 	GPtrArray *under_specs; /* char * "FILE:SHA256", owned */
 };
 void witness_release(struct witness *w);
+/* "race", "c11-race", "cov", ...: as the header `kind` has it. */
+const char *claim_word(enum claim claim);
 bool witness_read(const char *path, struct witness *w, struct error *error);
 /* Longer witnesses have no text beside their events' numbers: nobody reads them line by line,
  * and the text would be sixty times the rest.  Reading ignores it in any case. */

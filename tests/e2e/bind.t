@@ -179,7 +179,7 @@ int main(void) {
 }
 C
 for compiler in clang gcc; do
-	[ $compiler = gcc ] || command -v clang >/dev/null || continue
+	has $compiler "bind lines of a program by $compiler" || continue
 	for level in -O0 -O2; do
 		way="$compiler $level"
 		case $compiler in # clang changes parameters of static functions
@@ -399,7 +399,7 @@ gcc -g -fsanitize=thread own.c -o foreign -pthread 2>/dev/null
 run "$HEDDLE" record --spec dict.spec -- ./foreign
 is "$status" 125 "a program that heddle cc did not build"
 like "$err" 'no room for a jump' "has no room at its entries"
-if command -v clang >/dev/null; then
+if has clang "static functions of clang"; then
 	CC=clang run "$HEDDLE" cc -w -g own.c -o clang -pthread
 	run "$HEDDLE" record --spec dict.spec -- ./clang
 	is "$status" 125 "static functions of clang"

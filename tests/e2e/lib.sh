@@ -2,7 +2,7 @@
 #
 #   plan at the end: done_testing
 #   run CMD...              runs, keeps $out, $err, $status
-#   is GOT WANT NAME, like TEXT REGEX NAME, ok STATUS NAME
+#   is GOT WANT NAME, like TEXT REGEX NAME, ok STATUS NAME, skip NAME REASON, has TOOL NAME
 #   figure_1a, figure_1b    print traces that several scripts look at
 : "${HEDDLE:=$PWD/heddle}"
 root=$PWD
@@ -33,6 +33,17 @@ is() {
 		ok 1 "$3"
 		printf '# got:  %s\n# want: %s\n' "$1" "$2"
 	fi
+}
+# skip NAME REASON: a test that cannot run here, which is counted as skipped and not as passed
+skip() {
+	count=$((count + 1))
+	echo "ok $count - $1 # SKIP $2"
+}
+# has TOOL NAME: is it installed?  Otherwise the tests of that name are skipped.
+has() {
+	command -v "$1" >/dev/null && return
+	skip "$2" "$1 is not installed"
+	return 1
 }
 like() {
 	if printf '%s' "$1" | grep -Eq -- "$2"; then

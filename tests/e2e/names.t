@@ -56,7 +56,7 @@ C
 look() { # look HOW COMPILER FLAGS...
 	local how=$1
 	shift
-	CC=$1 "$HEDDLE" cc "${@:2}" names.c -o names -pthread 2>cc.err || { skip_all_of "$how" "$(head -1 cc.err)"; return; }
+	CC=$1 "$HEDDLE" cc "${@:2}" names.c -o names -pthread 2>cc.err || { skip "$how" "$(head -1 cc.err)"; return; }
 	"$HEDDLE" record -o names.hdl -- ./names 2>/dev/null
 	is "$?" 0 "$how: recorded"
 	"$HEDDLE" convert --to text names.hdl names.txt 2>/dev/null
@@ -114,7 +114,7 @@ C
 look_at_locals() { # look_at_locals HOW COMPILER FLAGS...
 	local how=$1
 	shift
-	CC=$1 "$HEDDLE" cc "${@:2}" locals.c -o locals -pthread 2>cc.err || { skip_all_of "$how" "$(head -1 cc.err)"; return; }
+	CC=$1 "$HEDDLE" cc "${@:2}" locals.c -o locals -pthread 2>cc.err || { skip "$how" "$(head -1 cc.err)"; return; }
 	"$HEDDLE" record -o locals.hdl -- ./locals 2>/dev/null
 	is "$?" 0 "$how: recorded"
 	"$HEDDLE" convert --to text locals.hdl locals.txt 2>/dev/null
@@ -123,11 +123,9 @@ look_at_locals() { # look_at_locals HOW COMPILER FLAGS...
 	is "$(grep -c '^T[12]|acq(both::jobs\[1\].lock)' locals.txt)" 2 "$how: a lock in a local"
 }
 
-skip_all_of() { is 1 1 "$1: skipped, $2"; }
-
 look "gcc" gcc -g -O1
 for o in -O0 -O1 -O2; do look_at_locals "gcc $o" gcc -g $o; done
-if command -v clang >/dev/null; then
+if has clang "names of clang's programs"; then
 	look "clang" clang -g -O1
 	for o in -O0 -O1; do look_at_locals "clang $o" clang -g $o; done
 fi
@@ -162,7 +160,7 @@ int main()
 }
 C
 look_at_threads() { # look_at_threads COMPILER
-	CXX=$1 "$HEDDLE" c++ -g -O1 threads.cc -o threads -pthread 2>cc.err || { skip_all_of "$1, C++" "$(head -1 cc.err)"; return; }
+	CXX=$1 "$HEDDLE" c++ -g -O1 threads.cc -o threads -pthread 2>cc.err || { skip "$1, C++" "$(head -1 cc.err)"; return; }
 	"$HEDDLE" record --seed 1 -o threads.hdl -- ./threads >/dev/null 2>&1
 	"$HEDDLE" races threads.hdl >threads.out 2>&1
 	like "$(cat threads.out)" 'on main::till.total' "$1, C++: a member of an object on the stack"
@@ -171,7 +169,7 @@ look_at_threads() { # look_at_threads COMPILER
 	unlike "$(cat threads.out)" 'from std::' "$1, C++: not how the library starts a thread"
 }
 look_at_threads g++
-command -v clang++ >/dev/null && look_at_threads clang++
+has clang++ "threads of C++ by clang" && look_at_threads clang++
 
 # Without debug information: symbols, and a word about it.
 CC=gcc "$HEDDLE" cc -g0 -O1 names.c -o bare -pthread && strip -g bare

@@ -7,7 +7,7 @@ cd "$scratch" || exit 1
 
 racy() { json 'join "\n", sort keys %{{ map { s/[^a-z0-9_].*//r => 1 } map { @{$_->{variables}} } @{$d->{findings}} }}'; }
 for compiler in gcc clang; do
-	command -v $compiler >/dev/null || continue
+	has $compiler "what the C library touches, by $compiler" || continue
 	for flags in -O1 "-O2 -D_FORTIFY_SOURCE=2"; do
 		CC=$compiler $HEDDLE cc -w $flags "$programs/touches.c" -o touches -pthread -lm
 		run timeout 60 $HEDDLE record -q -o touches.hdl -- ./touches

@@ -177,14 +177,12 @@ for mode in controlled free; do
 done
 
 # a debugger at the pair
-if ! command -v gdb >/dev/null; then
-	ok 0 "gdb at the pair # SKIP gdb is not installed"
-else
+if has gdb "gdb at the pair"; then
 	printf 'set pagination off\nprint before\nprint after\ninfo threads\ndetach\nquit\n' |
 		timeout 60 $HEDDLE replay --witness start.wit --first 1 --gdb -- ./start >gdb.out 2>gdb.err
 	status=$?
 	if grep -q 'ptrace: Operation not permitted' gdb.out gdb.err; then
-		ok 0 "gdb at the pair # SKIP this machine does not let gdb attach"
+		skip "gdb at the pair" "this machine does not let gdb attach"
 	else
 		is "$status" 2 "gdb at the pair, and on to the end"
 		like "$(cat gdb.out)" '= 150|= 1[0-4][0-9]' "it sees the program's variables"

@@ -134,7 +134,10 @@ head -c 9000 busy >cut
 chmod +x cut
 run heddle record -o never.hdl -- ./cut
 is "$status" 125 "a program that is cut off"
-like "$err" "cut.*(before the recorder was in it|damaged|cannot start it)" "the message names it"
+like "$err" "cut.*(the recorder was never in it|damaged|cannot start it)" "the message names it"
 unlike "$err" "never\.hdl" "and not the trace"
 is "$(ls never.hdl* 2>/dev/null | wc -l)" 0 "nothing is left"
+run heddle replay --trace again.hdl --until 3 -- ./cut
+is "$status" 125 "nor can it be replayed"
+like "$err" "cut.*(the recorder was never in it|damaged|cannot start it)" "with the same words"
 done_testing

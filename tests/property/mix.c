@@ -2,6 +2,7 @@
  * mix.c - options of random traces by seed, and the loop over seeds.
  */
 #include "tests/property/mix.h"
+#include "engine/predict/smt.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +33,15 @@ struct random_options mix_options(uint64_t seed, uint32_t threads, uint32_t even
 	o.values = g_rand_int_range(r, 0, 2) == 0;
 	g_rand_free(r);
 	return o;
+}
+
+bool mix_hides_c11(const struct trace *t)
+{
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		if (t->events[e].op == OP_TRYFAIL || t->events[e].op == OP_TAKETRYFAIL)
+			return true;
+	}
+	return c11_matters(t);
 }
 
 int mix_main(int argc, char **argv, const char *name, uint64_t count,

@@ -19,4 +19,7 @@ struct random_options mix_options(uint64_t seed, uint32_t threads, uint32_t even
 int mix_main(int argc, char **argv, const char *name, uint64_t count,
              bool (*one)(uint64_t seed));
 
+/* Has the trace relaxed atomics or failed tries, which order in time and not in C11? */
+bool mix_hides_c11(const struct trace *t);
+
 #endif

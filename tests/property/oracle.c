@@ -29,7 +29,8 @@ struct rules {
 	set freed[MAX_EVENTS];   /* rule 6: what must not be done before */
 	set release[MAX_EVENTS]; /* of an acquire: its release, or nothing */
 	set rivals[MAX_EVENTS];  /* of an acquire: the other ones that exclude it */
-	set holders[MAX_EVENTS]; /* of a tryfail: acquires whose section held the lock */
+	set destroyed[MAX_EVENTS]; /* of a tryfail: the destruction that it met */
+	set holders[MAX_EVENTS]; /* of a tryfail: acquires in whose sections it fails */
 	bool empty[MAX_EVENTS];  /* a taketryfail that saw no count */
 	set object_posts[MAX_EVENTS], object_takes[MAX_EVENTS];
 	uint32_t wait[MAX_EVENTS], waker[MAX_EVENTS]; /* of a wake, or NONE */
@@ -190,9 +191,14 @@ static void rule_conditions(struct rules *r)
 
 static bool in_block(const struct rules *r, uint32_t e, uint32_t block)
 {
+	enum op op = (enum op)event(r, e)->op;
 	struct wide run;
 
-	if (!op_is_access(event(r, e)->op) || event_inert(event(r, e)))
+	if (event_inert(event(r, e)))
+		return false;
+	if (op_table[op].operand == OPERAND_OBJECT && op != OP_WAKE && op != OP_DEPART)
+		return r->t->objects[event(r, e)->target].block == block;
+	if (!op_is_access(op))
 		return false;
 	run = event_variables(r->t, event(r, e));
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
@@ -256,6 +262,41 @@ static bool acquires(const struct rules *r, uint32_t e)
 	return is(r, e, OP_ACQ) || is(r, e, OP_RACQ);
 }
 
+/*
+ * Some other thread holds the lock, whoever held it in the trace: exclusively where it was held
+ * so, else in any mode.  Where its own thread held it, or nobody did, nothing; but where the lock
+ * had been destroyed and not been taken again, that came before.
+ */
+static void rule_tryfail(struct rules *r, uint32_t e)
+{
+	bool own = false, held = false, shared = true;
+
+	for (uint32_t a = 0; a < e; a++) {
+		if (!acquires(r, a) || !same_target(r, a, e) ||
+		    (r->release[a] & (bit(e) - 1)))
+			continue;
+		held = true;
+		own |= event(r, a)->thread == event(r, e)->thread;
+		shared &= is(r, a, OP_RACQ);
+	}
+	for (uint32_t f = e; !held && f-- > 0;) {
+		if (!same_target(r, f, e))
+			continue;
+		if (acquires(r, f))
+			break;
+		if (is(r, f, OP_DESTROY)) {
+			r->destroyed[e] |= bit(f);
+			break;
+		}
+	}
+	for (uint32_t a = 0; held && !own && a < r->n; a++) {
+		if (acquires(r, a) && same_target(r, a, e) &&
+		    event(r, a)->thread != event(r, e)->thread &&
+		    (shared || is(r, a, OP_ACQ)))
+			r->holders[e] |= bit(a);
+	}
+}
+
 static void rule_locks(struct rules *r)
 {
 	for (uint32_t a = 0; a < r->n; a++) {
@@ -274,14 +315,16 @@ static void rule_locks(struct rules *r)
 		}
 	}
 	for (uint32_t e = 0; e < r->n; e++) {
-		if (!is(r, e, OP_TRYFAIL))
-			continue;
-		for (uint32_t a = 0; a < e; a++) {
-			if (acquires(r, a) && same_target(r, a, e) &&
-			    !(r->release[a] & (bit(e) - 1)))
-				r->holders[e] |= bit(a);
-		}
+		if (is(r, e, OP_TRYFAIL))
+			rule_tryfail(r, e);
 	}
+}
+
+static uint32_t value_read(const struct rules *r, uint32_t e)
+{
+	const struct event *x = event(r, e);
+
+	return x->op == OP_RMW && x->aux != 0 ? r->t->values[x->aux].first : x->aux;
 }
 
 static void rule_observation(struct rules *r)
@@ -298,8 +341,8 @@ static void rule_observation(struct rules *r)
 		for (uint32_t v = run.first; v < run.first + run.count; v++) {
 			r->writers[e][v] = last[v];
 			if (last[v] == 255 && op_reads(event(r, e)->op) && run.count == 1 &&
-			    r->initial[v] == 0 && event(r, e)->op != OP_RMW)
-				r->initial[v] = event(r, e)->aux;
+			    r->initial[v] == 0)
+				r->initial[v] = value_read(r, e);
 			if (op_writes(event(r, e)->op))
 				last[v] = (uint8_t)e;
 		}
@@ -333,13 +376,6 @@ static struct rules *rules_new(const struct trace *t, bool use_values, bool keep
 	rule_locks(r);
 	rule_observation(r);
 	return r;
-}
-
-static uint32_t value_read(const struct rules *r, uint32_t e)
-{
-	const struct event *x = event(r, e);
-
-	return x->op == OP_RMW && x->aux != 0 ? r->t->values[x->aux].first : x->aux;
 }
 
 static uint32_t value_written(const struct rules *r, uint32_t e)
@@ -386,6 +422,8 @@ static bool may_come(const struct rules *r, const struct state *s, uint32_t e)
 				return false;
 		}
 	}
+	if ((r->destroyed[e] & s->done) != r->destroyed[e])
+		return false;
 	if (x->op == OP_TRYFAIL && r->holders[e] != 0) {
 		for (uint32_t a = 0; a < r->n; a++) {
 			if ((r->holders[e] & s->done & bit(a)) != 0 &&

@@ -9,12 +9,13 @@
 #include "engine/trace/trace.h"
 
 struct random_options {
-	uint32_t threads; /* 2 .. 4 */
+	uint32_t threads; /* 2 .. 16; the searches take few */
 	uint32_t events;  /* at most */
 	uint32_t variables, locks;
 	/* which operations may occur */
 	bool forks, joins, rwlocks, atomics, conditions, barriers, semaphores, blocks, messages,
 	        tries, sizes, values, invocations, wants;
+	bool short_lives; /* threads are joined soon, and others forked */
 };
 /* A well-formed random trace; the same seed gives the same trace. Caller closes it. */
 struct trace *random_trace(uint64_t seed, const struct random_options *options);

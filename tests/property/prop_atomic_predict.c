@@ -8,6 +8,7 @@
 #include "engine/witness/check.h"
 #include "tests/property/oracle.h"
 #include "tests/support/suite.h"
+#include "tests/support/coverage.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -44,7 +45,7 @@ static struct trace *random_units(GRand *rand, char **text)
 		}
 	}
 	struct error e;
-	struct trace *t = trace_from_text("random", s->str, s->len, NULL, &e);
+	struct trace *t = coverage_trace(trace_from_text("random", s->str, s->len, NULL, &e));
 	ck_assert_msg(t != NULL, "%s: %s\n%s", e.where, e.what, s->str);
 	*text = g_string_free(s, FALSE);
 	return t;
@@ -258,7 +259,7 @@ static struct trace *random_triples(GRand *rand, char **text, bool *one_set)
 			g_string_append_printf(s, "T%d|rel(m)|\n", t);
 	}
 	struct error e;
-	struct trace *t = trace_from_text("random", s->str, s->len, NULL, &e);
+	struct trace *t = coverage_trace(trace_from_text("random", s->str, s->len, NULL, &e));
 	ck_assert_msg(t != NULL, "%s: %s\n%s", e.where, e.what, s->str);
 	*text = g_string_free(s, FALSE);
 	return t;

@@ -82,7 +82,7 @@ static bool compare(const struct trace *t, const struct report *r, const bool *r
 	bool *racy = g_new0(bool, (size_t)units *units + 1), good;
 
 	/* the one thing that is not searched: races by C11 alone under --values */
-	good = r->complete || cut || (values && c11_matters(t));
+	good = r->complete || cut || (values && mix_hides_c11(t));
 
 	if (!good)
 		complain(t, r->analysis, 0, 0, "not complete");

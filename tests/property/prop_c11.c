@@ -6,6 +6,7 @@
 #include "engine/predict/predict.h"
 #include "engine/predict/smt.h"
 #include "tests/property/mix.h"
+#include "tests/support/coverage.h"
 
 #include <stdio.h>
 
@@ -295,8 +296,8 @@ static struct trace *sequence_trace(uint64_t seed)
 		                       middle[g_rand_int_range(r, 0, G_N_ELEMENTS(middle))]);
 	}
 	g_string_append_printf(text, "T1|%s(x)|3\n", g_rand_int_range(r, 0, 2) ? "w" : "r");
-	t = trace_from_text("random", text->str, text->len, &(struct trace_options){ 0 },
-	                    &error);
+	t = coverage_trace(trace_from_text("random", text->str, text->len, &(struct trace_options){ 0 },
+	                    &error));
 	if (t == NULL)
 		BUG("%s: %s\n%s", error.where, error.what, text->str);
 	g_string_free(text, TRUE);
@@ -310,7 +311,10 @@ static struct trace *tiny_trace(uint64_t seed)
 		                    .events = MAX - 1,
 		                    .variables = 3,
 		                    .locks = 1,
-		                    .atomics = true };
+		                    .atomics = seed % 4 != 3,
+		                    /* a failed try orders in time, and nothing in C11 */
+		                    .tries = seed % 4 == 3 || seed % 8 == 1,
+		                    .semaphores = seed % 16 == 3 };
 
 	return seed % 2 == 0 ? sequence_trace(seed) : random_trace(seed, &o);
 }

@@ -9,6 +9,7 @@
 #include "engine/witness/check.h"
 #include "engine/witness/regroup.h"
 #include "tests/property/mix.h"
+#include "tests/property/mutate.h"
 #include "tests/support/suite.h"
 
 #include <check.h>
@@ -29,46 +30,6 @@ static void walk(const struct trace *t, GRand *random, bool use_values, GArray *
 			g_array_append_val(sequence, e);
 	}
 	checker_free(c);
-}
-
-static void mutate(GRand *random, GArray *s, uint32_t events)
-{
-	uint32_t a, b, *x = (uint32_t *)s->data;
-
-	if (s->len < 2)
-		return;
-	a = g_rand_int_range(random, 0, s->len);
-	b = g_rand_int_range(random, 0, s->len);
-	switch (g_rand_int_range(random, 0, 6)) {
-	case 0: /* swap neighbours */
-		a = a % (s->len - 1);
-		b = a + 1;
-		/* fall through */
-	case 1: { /* swap any */
-		uint32_t e = x[a];
-
-		x[a] = x[b];
-		x[b] = e;
-		break;
-	}
-	case 2: /* drop one */
-		g_array_remove_index(s, a);
-		break;
-	case 3: /* any event in the place of one */
-		x[a] = g_rand_int_range(random, 0, events);
-		break;
-	case 4: /* move one */
-	{
-		uint32_t e = x[a];
-
-		g_array_remove_index(s, a);
-		b = g_rand_int_range(random, 0, s->len + 1);
-		g_array_insert_val(s, b, e);
-		break;
-	}
-	default: /* cut the end off */
-		g_array_set_size(s, a);
-	}
 }
 
 static uint64_t agreed, accepted, regrouped;
@@ -141,7 +102,7 @@ static bool trial(uint64_t seed, bool use_values)
 		walk(t, random, use_values, s);
 		good = agree(t, s, use_values) && regroup(t, s, (uint32_t)i % 3, use_values);
 		for (int k = 0; k < 4 && good; k++) {
-			mutate(random, s, (uint32_t)t->events_count);
+			mutate_sequence(random, s, (uint32_t)t->events_count);
 			good = agree(t, s, use_values);
 		}
 		g_array_unref(s);

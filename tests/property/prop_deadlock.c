@@ -4,6 +4,7 @@
  */
 #include "engine/predict/deadlock.h"
 #include "tests/property/mix.h"
+#include "tests/support/coverage.h"
 
 #include <stdio.h>
 
@@ -283,7 +284,7 @@ static struct trace *nested_trace(uint64_t seed)
 	for (int u = 0; u < threads && g_rand_int_range(r, 0, 3) == 0; u++)
 		g_string_append_printf(text, "T%d|want(l%d)|%d\n", u,
 		                       g_rand_int_range(r, 0, locks), u);
-	t = trace_from_text("nested", text->str, text->len, NULL, &error);
+	t = coverage_trace(trace_from_text("nested", text->str, text->len, NULL, &error));
 	if (t == NULL)
 		printf("%s\n%s: %s\n", text->str, error.where, error.what);
 	g_string_free(text, TRUE);

@@ -236,6 +236,16 @@ static void make_tries(struct naive *x, uint32_t e)
 			if (same_object(x, s->acquire, e) && s->acquire < e && s->release > e)
 				x->observation.before[e] |= bit(s->acquire);
 		}
+		for (uint32_t f = e; x->observation.before[e] == 0 && f-- > 0;) {
+			enum op op = (enum op)event(x, f)->op;
+
+			if (!same_object(x, f, e) || !live(x, f) ||
+			    !(op == OP_DESTROY || op_acquires(op)))
+				continue;
+			if (op == OP_DESTROY)
+				x->observation.before[e] |= bit(f);
+			break;
+		}
 		return;
 	}
 	count = x->t->objects[event(x, e)->target].count;

@@ -15,6 +15,7 @@
 #include "engine/trace/formats.h"
 #include "engine/witness/check.h"
 #include "tests/property/mix.h"
+#include "tests/support/coverage.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -147,7 +148,7 @@ static struct trace *trace_of(const char *text)
 {
 	struct error error = { .where = "" };
 	struct trace_options options = { .lenient = true };
-	struct trace *t = trace_from_text("missing", text, strlen(text), &options, &error);
+	struct trace *t = coverage_trace(trace_from_text("missing", text, strlen(text), &options, &error));
 
 	if (t == NULL)
 		printf("%s\n%s: %s\n", text, error.where, error.what);

@@ -38,7 +38,7 @@ static bool right(const struct trace *t, const struct finding *f, bool race, boo
 		return !race || complain(t, e1, e2, values, "a race that needs no C11");
 
 	if (f->verdict == VERDICT_UNKNOWN) /* races by C11 alone, with values: not searched */
-		return (values && !race && c11_matters(t)) ||
+		return (values && !race && mix_hides_c11(t)) ||
 		       complain(t, e1, e2, values, f->budget);
 	if ((f->verdict == VERDICT_RACE) != race)
 		return complain(t, e1, e2, values,

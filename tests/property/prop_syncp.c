@@ -26,6 +26,9 @@ static void fail(uint64_t seed, const struct trace *t, const char *what, uint32_
 	g_free(text);
 }
 
+/* Reports some of whose claims the checker refused. */
+static uint64_t refused;
+
 /* The pairs that an analysis lists: result[e * n + f].  `keep`: with their witnesses.  Caller
  * frees. */
 static bool *listed(struct trace *t, enum analysis analysis, bool pairs_events, bool keep)
@@ -46,6 +49,8 @@ static bool *listed(struct trace *t, enum analysis analysis, bool pairs_events, 
 
 		pairs[found->first * n + found->second] = true;
 	}
+	for (guint i = 0; i < report->notes->len; i++)
+		refused += strstr(report->notes->pdata[i], "have no witness") != NULL;
 	report_free(report);
 	return pairs;
 }
@@ -87,11 +92,15 @@ static uint64_t compare(uint64_t seed, struct trace *t, bool exactly)
 {
 	uint32_t n = (uint32_t)t->events_count;
 	bool *races = oracle_races(t, false), *preserving = oracle_sync_preserving_races(t);
+	uint64_t before = refused;
 	bool *syncp = listed(t, ANALYSIS_SYNCP, true, seed % 2 == 0);
 	bool *shb = listed(t, ANALYSIS_SHB, true, seed % 2 == 0);
 	bool *lockset = listed(t, ANALYSIS_LOCKSET, true, true);
 	uint64_t count = 0;
 
+	/* Sync-preserving pairs are claimed and no others, so the checker has none to refuse. */
+	if (exactly && refused > before)
+		fail(seed, t, "syncp: a claim was refused", 0, 0);
 	for (uint32_t e = 0; e < n; e++) {
 		for (uint32_t f = e + 1; f < n; f++) {
 			uint32_t i = e * n + f;

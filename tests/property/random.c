@@ -5,9 +5,10 @@
  * Knows the text format and nothing else; the trace is made by the ordinary reader.
  */
 #include "tests/property/oracle.h"
+#include "tests/support/coverage.h"
 #include <string.h>
 
-enum { MAX_THREADS = 8, MAX_OBJECTS = 8 };
+enum { MAX_THREADS = 16, MAX_OBJECTS = 8 };
 
 struct runner { /* a thread of the generated program */
 	bool forked, ended, joined, waiting, woken, arrived;
@@ -24,9 +25,11 @@ struct generator {
 	uint32_t count; /* events so far */
 	struct runner thread[MAX_THREADS];
 	int owner[MAX_OBJECTS];                         /* of each lock, -1 free */
+	bool destroyed[MAX_OBJECTS];                    /* and not taken since */
 	int depth[MAX_OBJECTS];                         /* re-entrant acquires of it */
 	bool reader[MAX_OBJECTS][MAX_THREADS];          /* who holds it shared */
 	int semaphore, messages, received, block_state; /* 0 none, 1 allocated, 2 freed */
+	int block_owner;                                /* of the lock in the block, -1 free */
 	int round, arrived, departed;                   /* of the barrier */
 	int value[32];                                  /* of each variable, with values */
 	int clock;
@@ -99,13 +102,28 @@ static bool step_sized(struct generator *g, int t)
 	return emit(g, t, "%s%d(m+%d)", chance(g, 50) ? "w" : "r", size, below(g, 5 - size));
 }
 
+/* The same with values; the first access of the variable may be an rmw. */
+static bool step_atomic_value(struct generator *g, int t, int kind, const char *order)
+{
+	int *value = &g->value[30], old = *value;
+
+	if (kind == 0)
+		return emit(g, t, "ar(a)=%d;%s", old, chance(g, 50) ? "rlx" : "acq");
+	*value = below(g, 2);
+	if (kind == 1)
+		return emit(g, t, "aw(a)=%d;%s", *value, chance(g, 50) ? "rlx" : "rel");
+	return emit(g, t, "rmw(a)=%d>%d;%s", old, *value, order);
+}
+
 static bool step_atomic(struct generator *g, int t)
 {
 	int kind = below(g, 4);
 	const char *order = orders[below(g, 5)];
 
 	if (chance(g, 15)) /* what a data race with an atomic needs */
-		return emit(g, t, "%s(a)", chance(g, 50) ? "w" : "r");
+		return access_plain(g, t, "a", 30);
+	if (g->options->values && kind < 3)
+		return step_atomic_value(g, t, kind, order);
 	if (kind == 3)
 		return emit(g, t, "fence(%s)", order);
 	if (kind == 2)
@@ -143,11 +161,13 @@ static bool step_lock(struct generator *g, int t)
 	if (g->options->rwlocks && chance(g, 50)) {
 		if (g->owner[l] >= 0)
 			return false;
+		g->destroyed[l] = false;
 		g->reader[l][t] = true;
 		return emit(g, t, "%sracq(l%d)", try_word(g), l);
 	}
-	if (!lock_free(g, l))
+	if (!lock_free(g, l) || (g->destroyed[l] && chance(g, 60)))
 		return false;
+	g->destroyed[l] = false;
 	g->owner[l] = t;
 	return emit(g, t, "%sacq(l%d)", try_word(g), l);
 }
@@ -158,7 +178,11 @@ static bool step_try(struct generator *g, int t)
 
 	if (g->options->semaphores && chance(g, 40))
 		return g->semaphore == 0 && emit(g, t, "taketryfail(s)");
-	if (lock_free(g, l) || g->owner[l] == t || g->reader[l][t])
+	if (lock_free(g, l) && !g->destroyed[l] && chance(g, 20)) {
+		g->destroyed[l] = true;
+		return emit(g, t, "destroy(l%d)", l);
+	}
+	if (lock_free(g, l) ? !g->destroyed[l] : g->owner[l] == t || g->reader[l][t])
 		return false;
 	return emit(g, t, "tryfail(l%d)", l);
 }
@@ -269,7 +293,27 @@ static bool step_message(struct generator *g, int t)
 {
 	if (g->received < g->messages && chance(g, 60))
 		return emit(g, t, "rcv(g%d)", g->received++);
+	if (g->messages > 0 && chance(g, 40)) /* annotations: sent, and received, again */
+		return emit(g, t, chance(g, 60) ? "snd(g%d)" : "rcv(g%d)",
+		            below(g, g->messages));
 	return emit(g, t, "snd(g%d)", g->messages++);
+}
+
+/* A lock, a condition or a semaphore in the block; another one in another life of it. */
+static bool step_block_lock(struct generator *g, int t)
+{
+	if (g->options->conditions && chance(g, 30))
+		return emit(g, t, chance(g, 60) ? "signal(p.c)" : "broadcast(p.c)");
+	if (g->options->semaphores && chance(g, 30))
+		return emit(g, t, "post(p.s)");
+	if (g->block_owner == t) {
+		g->block_owner = -1;
+		return emit(g, t, "rel(p.l)");
+	}
+	if (g->block_owner >= 0)
+		return g->options->tries && emit(g, t, "tryfail(p.l)");
+	g->block_owner = t;
+	return emit(g, t, "acq(p.l)");
 }
 
 static bool step_block(struct generator *g, int t)
@@ -279,6 +323,7 @@ static bool step_block(struct generator *g, int t)
 
 	if (g->block_state != 1 && chance(g, 70)) {
 		g->block_state = 1;
+		g->block_owner = -1;
 		return emit(g, t, "alloc(p,8)");
 	}
 	if (g->block_state == 0)
@@ -287,6 +332,8 @@ static bool step_block(struct generator *g, int t)
 		g->block_state = 2;
 		return emit(g, t, "free(p)");
 	}
+	if (g->options->locks > 0 && chance(g, 35))
+		return step_block_lock(g, t);
 	g_snprintf(name, sizeof(name), "p.f%d", v);
 	return access_plain(g, t, name, 20 + v);
 }
@@ -336,7 +383,7 @@ static bool step(struct generator *g, int t)
 		{ o->variables > 0, 40, step_access },
 		{ o->locks > 0, 35, step_lock },
 		{ o->forks, 20, step_fork },
-		{ o->joins, 5, step_join },
+		{ o->joins, o->short_lives ? 50 : 5, step_join },
 		{ o->sizes, 25, step_sized },
 		{ o->atomics, 25, step_atomic },
 		{ o->tries, 15, step_try },
@@ -372,6 +419,7 @@ static void prepare(struct generator *g)
 		g->thread[t].forked = t == 0 || !g->options->forks;
 		g->thread[t].scope = g->thread[t].wait_lock = -1;
 	}
+	g->block_owner = -1;
 	for (int l = 0; l < MAX_OBJECTS; l++)
 		g->owner[l] = -1;
 	g_string_append(g->text, "#! heddle 1\n");
@@ -411,8 +459,8 @@ struct trace *random_trace(uint64_t seed, const struct random_options *options)
 {
 	struct error error;
 	char *text = random_text(seed, options);
-	struct trace *t = trace_from_text("random", text, strlen(text),
-	                                  &(struct trace_options){ 0 }, &error);
+	struct trace *t = coverage_trace(trace_from_text("random", text, strlen(text),
+	                                  &(struct trace_options){ 0 }, &error));
 
 	if (t == NULL)
 		BUG("seed %" G_GUINT64_FORMAT ": %s: %s\n%s", seed, error.where, error.what,

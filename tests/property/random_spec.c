@@ -1,6 +1,7 @@
 /* random_spec.c - see random_spec.h. */
 #include "tests/property/random_spec.h"
 #include "tests/support/suite.h"
+#include "tests/support/coverage.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -347,7 +348,7 @@ struct trace *random_invocations(struct dice *d, const struct spec_object *o)
 		one_event(&k, 0);
 	}
 	struct error error = { 0 };
-	struct trace *t = trace_from_text("random.txt", k.out->str, k.out->len, NULL, &error);
+	struct trace *t = coverage_trace(trace_from_text("random.txt", k.out->str, k.out->len, NULL, &error));
 	if (t == NULL)
 		g_error("%s: %s\n%s", error.where, error.what, k.out->str);
 	g_string_free(k.out, TRUE);

@@ -155,6 +155,7 @@ START_TEST(a_witness_says_what_it_is_under)
 	g_free(text);
 	tui_keys(app, "M");
 	tui_command(app, line);
+	tui_keys(app, "y"); /* over the first */
 	ck_assert(g_file_get_contents(path, &text, NULL, NULL));
 	ck_assert(strstr(text, "#! under") == NULL);
 	g_free(text);

@@ -3,6 +3,7 @@
  * without colours and without UTF-8, takes the mouse, and leaves the terminal as it was on
  * every way out.
  */
+#include "engine/trace/formats.h"
 #include "tests/support/pty.h"
 #include "tests/support/suite.h"
 
@@ -304,6 +305,34 @@ START_TEST(the_terminal_is_restored_by_signals)
 }
 END_TEST
 
+/* A trace that is mapped and is cut off: every thread that looks at it faults at once. */
+START_TEST(a_trace_that_is_cut_off)
+{
+	GString *lines = g_string_new("main|fork(T1)|1\nmain|fork(T2)|1\n");
+	for (int i = 0; i < 40000; i++)
+		g_string_append_printf(lines, "T%d|w(v%d)=1|%d\n", i % 2 + 1, i % 997, i);
+	struct error error;
+	char *path = g_build_filename(folder, "large.hdl", NULL);
+	struct trace *t = trace_from_text("t", lines->str, lines->len, NULL, &error);
+	ck_assert(t != NULL && trace_write(t, path, TRACE_BINARY, NULL, NULL, &error));
+	trace_close(t);
+	g_string_free(lines, TRUE);
+	const char *arguments[] = { path, NULL };
+	struct pty *p = pty_start(NULL, arguments);
+	pty_wait_for(p, "data race");
+	ck_assert_int_eq(truncate(path, 4096), 0);
+	pty_send(p, "TGg");
+	int status = pty_finish(p);
+	ck_assert_msg(status == 128 + SIGBUS || status == 1, "status %d", status);
+	ck_assert(!pty_is_alternate(p));
+	ck_assert(pty_is_cooked(p));
+	size_t length;
+	ck_assert(status == 1 || strstr(pty_output(p, &length), "cut off while it was open"));
+	pty_end(p);
+	g_free(path);
+}
+END_TEST
+
 START_TEST(suspends_and_resumes)
 {
 	char *script =
@@ -431,6 +460,7 @@ int main(void)
 	tcase_add_test(c, completions_are_shown);
 	tcase_add_test(c, history_is_kept);
 	tcase_add_loop_test(c, the_terminal_is_restored_by_signals, 0, G_N_ELEMENTS(ways_out));
+	tcase_add_test(c, a_trace_that_is_cut_off);
 	tcase_add_test(c, suspends_and_resumes);
 	tcase_add_test(c, copies_by_osc_52);
 	tcase_add_test(c, configuration);

@@ -182,6 +182,9 @@ START_TEST(nothing_is_written_over_unasked)
 	char *all = g_strjoinv("|", app->after);
 	ck_assert_msg(strstr(all, "test.txt-2-3.2.wit") != NULL, "%s", all);
 	g_free(all);
+	tui_command(app, "save-screen mine.wit");
+	ck_assert(app->question != NULL);
+	tui_keys(app, "n");
 	/* a name that was given: a question */
 	tui_command(app, "export mine.wit");
 	ck_assert(app->question != NULL);

@@ -5,6 +5,7 @@
  */
 #include "tests/support/tui.h"
 #include "tests/support/suite.h"
+#include "tui/lesson/lesson.h"
 
 #include <check.h>
 #include <glib/gstdio.h>
@@ -205,6 +206,27 @@ START_TEST(two_explorers_keep_each_others_marks)
 }
 END_TEST
 
+/* The progress in lessons is another such file. */
+START_TEST(damaged_progress_stays)
+{
+	struct error e = { 0 };
+	struct lesson_progress progress = { .step = 2 };
+	char *file = g_build_filename(g_get_user_state_dir(), "heddle", "lessons.json", NULL);
+	ck_assert(lesson_progress_save("one", progress, &e));
+	ck_assert_uint_eq(lesson_progress_load("one").step, 2);
+	ck_assert(g_file_set_contents(file, "{\"one\": <<<<", -1, NULL));
+	ck_assert(!lesson_progress_save("two", progress, &e));
+	ck_assert(strstr(e.remedy, "left as it is") != NULL);
+	ck_assert_uint_eq(lesson_progress_load("one").step, 0);
+	char *text = NULL;
+	ck_assert(g_file_get_contents(file, &text, NULL, NULL));
+	ck_assert_str_eq(text, "{\"one\": <<<<");
+	g_remove(file);
+	g_free(text);
+	g_free(file);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("notes");
@@ -215,6 +237,7 @@ int main(void)
 	tcase_add_test(tc, an_empty_file_is_a_beginning);
 	tcase_add_test(tc, unknown_keys_stay);
 	tcase_add_test(tc, two_explorers_keep_each_others_marks);
+	tcase_add_test(tc, damaged_progress_stays);
 	suite_add_tcase(suite, tc);
 	return tui_run(suite);
 }

@@ -6,7 +6,8 @@
  * By hand for longer: build/tests/unit/test_trace_fuzz ROUNDS [SEED]
  */
 #include "engine/trace/formats.h"
-#include "engine/trace/index.h"
+#include "tests/support/consume.h"
+#include "tests/support/mutate.h"
 #include "tests/support/suite.h"
 
 #include <check.h>
@@ -15,114 +16,6 @@
 #include <string.h>
 
 static unsigned rounds = 3000;
-static uint64_t seed = 1;
-
-static uint64_t next_random(void)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed;
-}
-
-static size_t below(size_t limit)
-{
-	return limit ? next_random() % limit : 0;
-}
-
-/* Walk everything that a name, a value or an index could lead out of bounds. */
-static void walk(struct trace *t)
-{
-	GString *out = g_string_new(NULL);
-	ck_assert(trace_need(t, INDEX_ALL, NULL));
-	for (uint32_t e = 0; e < t->events_count; e++) {
-		trace_append_line(t, e, out);
-		trace_next(t, e);
-		trace_previous(t, e);
-		if (op_table[t->events[e].op].operand == OPERAND_INSTANCE)
-			trace_invocation(t, e);
-		if (op_reads(t->events[e].op) && !event_inert(&t->events[e]))
-			trace_writers(t, e);
-		trace_site_name(t, e);
-		if (out->len > 1 << 16)
-			g_string_truncate(out, 0);
-	}
-	g_string_free(out, TRUE);
-}
-
-/* -- text --------------------------------------------------------------------------------- */
-
-static const char *const pieces[] = {
-	"|",
-	"(",
-	")",
-	"\"",
-	"\\",
-	"[",
-	"]",
-	",",
-	";",
-	"=",
-	">",
-	"\n",
-	"\r\n",
-	"#! ",
-	"T|",
-	"+4",
-	"99999999999999999999",
-	"\\x0",
-	"\xff",
-	"-",
-	"r4(",
-	"rmw(",
-	"acq",
-	"ret(",
-	"leave(",
-	"stack ",
-	"size ",
-	"atomic-set ",
-	"fork(T)",
-	"join(main)",
-	"alloc(",
-	"free(",
-	"call(",
-	"p+18446744073709551615",
-	"nil",
-	"seq_cst",
-};
-
-static void mutate_text(GString *s)
-{
-	for (size_t n = 1 + below(4); n > 0; n--) {
-		const char *piece = pieces[below(G_N_ELEMENTS(pieces))];
-		gssize at = (gssize)below(s->len + 1);
-		switch (below(6)) {
-		case 0:
-			g_string_insert(s, at, piece);
-			break;
-		case 1:
-			g_string_erase(s, at, (gssize)below(MIN(40, s->len - (gsize)at + 1)));
-			break;
-		case 2:
-			if (s->len)
-				s->str[below(s->len)] = (char)next_random();
-			break;
-		case 3: { /* a stretch again, elsewhere */
-			gsize from = below(s->len + 1),
-			      length = below(MIN(200, s->len - from + 1));
-			char *copy = g_strndup(s->str + from, length);
-			g_string_insert_len(s, at, copy, (gssize)strlen(copy));
-			g_free(copy);
-			break;
-		}
-		case 4:
-			g_string_truncate(s, (gsize)at);
-			break;
-		default:
-			g_string_overwrite(s, below(s->len + 1), piece);
-		}
-	}
-}
 
 static void try_text(const char *text, size_t length)
 {
@@ -135,20 +28,9 @@ static void try_text(const char *text, size_t length)
 			ck_assert(g_utf8_validate(e.what, -1, NULL));
 			continue;
 		}
-		walk(t);
-		if (!lenient) { /* what loads is written as what loads the same */
-			GString *once = g_string_new(NULL), *twice = g_string_new(NULL);
-			trace_print(t, TRACE_TEXT, NULL, once, NULL);
-			struct trace *again =
-			        trace_from_text("again", once->str, once->len, NULL, &e);
-			ck_assert_msg(again != NULL, "%s: %s\n%s", e.where, e.what, once->str);
-			ck_assert_uint_eq(again->events_count, t->events_count);
-			trace_print(again, TRACE_TEXT, NULL, twice, NULL);
-			ck_assert_str_eq(once->str, twice->str);
-			trace_close(again);
-			g_string_free(once, TRUE);
-			g_string_free(twice, TRUE);
-		}
+		consume_trace(t);
+		if (!lenient) /* what loads is written as what loads the same */
+			consume_again(t);
 		trace_close(t);
 	}
 }
@@ -165,7 +47,9 @@ static GPtrArray *corpus(void)
 	ck_assert_msg(dir != NULL, "run it from the root of the tree");
 	GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
 	for (const char *name; (name = g_dir_read_name(dir));)
-		g_ptr_array_add(names, g_build_filename("tests/fuzz/corpus", name, NULL));
+		if (g_str_has_suffix(name, ".txt"))
+			g_ptr_array_add(names,
+			                g_build_filename("tests/fuzz/corpus", name, NULL));
 	g_dir_close(dir);
 	g_ptr_array_sort(names, by_name);
 	for (guint i = 0; i < names->len; i++) {
@@ -184,8 +68,8 @@ START_TEST(mutated_text)
 	for (guint i = 0; i < texts->len; i++)
 		try_text(texts->pdata[i], strlen(texts->pdata[i]));
 	for (unsigned i = 0; i < rounds; i++) {
-		GString *s = g_string_new(texts->pdata[below(texts->len)]);
-		mutate_text(s);
+		GString *s = g_string_new(texts->pdata[mutate_below(texts->len)]);
+		mutate_text(s, mutate_pieces, NULL);
 		try_text(s->str, s->len);
 		g_string_free(s, TRUE);
 	}
@@ -202,7 +86,7 @@ START_TEST(mutated_binary)
 	char *path = g_build_filename(folder, "x.hdl", NULL);
 	for (unsigned i = 0; i < rounds; i++) {
 		struct error e = { .what = "" };
-		const char *text = texts->pdata[below(texts->len)];
+		const char *text = texts->pdata[mutate_below(texts->len)];
 		struct trace *t = trace_from_text("seed", text, strlen(text), NULL, &e);
 		if (t == NULL)
 			continue;
@@ -217,24 +101,20 @@ START_TEST(mutated_binary)
 			TRACE_TABLES(TABLE)
 #undef TABLE
 		};
-		for (size_t n = 1 + below(3); n > 0; n--) {
-			size_t table = below(G_N_ELEMENTS(tables));
+		for (size_t n = 1 + mutate_below(3); n > 0; n--) {
+			size_t table = mutate_below(G_N_ELEMENTS(tables));
 			if (sizes[table] == 0)
 				continue;
 			unsigned char *byte =
-			        (unsigned char *)tables[table] + below(sizes[table]);
-			*byte = below(2) ? (unsigned char)next_random()
-			                 : (unsigned char)(*byte + 1);
+			        (unsigned char *)tables[table] + mutate_below(sizes[table]);
+			*byte = mutate_below(2) ? (unsigned char)mutate_random()
+			                        : (unsigned char)(*byte + 1);
 		}
 		ck_assert(trace_write(t, path, TRACE_BINARY, NULL, NULL, &e));
 		trace_close(t);
 		t = trace_open(path, NULL, NULL, &e);
 		if (t) {
-			walk(t);
-			GString *out = g_string_new(NULL);
-			trace_print(t, TRACE_TEXT, NULL, out, NULL);
-			trace_print(t, TRACE_STD, NULL, out, NULL);
-			g_string_free(out, TRUE);
+			consume_trace(t);
 		} else {
 			ck_assert_msg(*e.what && *e.where, "a refusal without words");
 		}
@@ -253,7 +133,7 @@ int main(int argc, char **argv)
 	if (argc > 1)
 		rounds = (unsigned)strtoul(argv[1], NULL, 10);
 	if (argc > 2)
-		seed = strtoull(argv[2], NULL, 10) * 2 + 1;
+		mutate_seed(strtoull(argv[2], NULL, 10) * 2 + 1);
 	Suite *s = suite_create("trace fuzz");
 	TCase *c = tcase_create("fuzz");
 	tcase_set_timeout(c, argc > 1 ? 3600 : 120);

@@ -61,9 +61,9 @@ static json_t *runs_json(const struct explore_report *r)
 	return list;
 }
 
-static json_t *places_json(const struct explore_run *run)
+static json_t *places_json(const struct explore_error *e)
 {
-	return run->places ? texts_json(run->places) : json_array();
+	return e->places ? texts_json(e->places) : json_array();
 }
 
 static json_t *errors_json(const struct explore_report *r)
@@ -77,7 +77,7 @@ static json_t *errors_json(const struct explore_report *r)
 		json_array_append_new(
 		        list, json_pack("{s:s, s:i, s:o, s:o, s:i, s:I, s:o}", "kind",
 		                        explore_end_word(e->end), "status", e->status, "story",
-		                        text_or_null(e->story), "locations", places_json(run),
+		                        text_or_null(e->story), "locations", places_json(e),
 		                        "run", (int)e->run, "count", (json_int_t)e->count,
 		                        "trace", text_or_null(run->trace)));
 	}
@@ -181,8 +181,8 @@ static void print_errors(const struct explore_report *r)
 		print_end(e->end, e->status);
 		printf(", in %" PRIu64 " execution%s, first in run %u", e->count,
 		       e->count == 1 ? "" : "s", e->run);
-		for (guint k = 0; run->places && k < run->places->len; k++)
-			printf("%s %s", k ? " and" : ", at", (char *)run->places->pdata[k]);
+		for (guint k = 0; e->places && k < e->places->len; k++)
+			printf("%s %s", k ? " and" : ", at", (char *)e->places->pdata[k]);
 		printf("\n");
 		char **lines = g_strsplit(e->story, "\n", -1);
 		for (char **line = lines; *line; line++)
@@ -218,16 +218,29 @@ static void print_commuting(const struct explore_report *r)
 		printf("    ...\n");
 }
 
+/* What makes a program do what no schedule explains; or NULL. */
+static const char *what_voids(const struct explore_report *r)
+{
+	bool uses = false;
+	for (guint i = 0; i < r->errors->len; i++)
+		uses |= g_array_index(r->errors, struct explore_error, i).end ==
+		        EXPLORE_USE_AFTER_FREE;
+	if (r->races->len > 0)
+		return uses ? "data races and uses after free" : "data races";
+	return uses ? "uses after free" : NULL;
+}
+
 static void print_text(const struct explore_report *r)
 {
 	printf("%u execution%s, %" PRIu64 " different; %" PRIu64
 	       " more schedules begin as these do\n",
 	       r->runs->len, r->runs->len == 1 ? "" : "s", r->classes, r->pruned);
-	if (r->complete && r->races->len == 0)
+	const char *but = what_voids(r);
+	if (r->complete && but == NULL)
 		printf("complete: whatever the schedule, the program does as in one of "
 		       "these\n");
 	else if (r->complete)
-		printf("complete, as far as data races leave a promise\n");
+		printf("complete, as far as %s leave a promise\n", but);
 	else
 		printf("not complete\n");
 	for (guint i = 0; i < r->gaps->len; i++)
@@ -328,11 +341,9 @@ static void print_sarif(const struct explore_report *r)
 		char *story = g_strjoinv("; ", lines);
 		json_t *f = json_pack("{ssssso}", "kind", explore_end_word(e->end), "verdict",
 		                      "happened", "story", json_text(story));
-		const struct explore_run *run =
-		        &g_array_index(r->runs, struct explore_run, e->run);
 		json_t *sites = json_array();
-		for (guint k = 0; run->places && k < run->places->len; k++)
-			json_array_append_new(sites, site_of(run->places->pdata[k]));
+		for (guint k = 0; e->places && k < e->places->len; k++)
+			json_array_append_new(sites, site_of(e->places->pdata[k]));
 		json_object_set_new(f, "sites", sites);
 		g_free(story);
 		g_strfreev(lines);

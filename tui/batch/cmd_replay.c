@@ -14,6 +14,7 @@
 #include "tui/batch/command.h"
 #include "tui/batch/print.h"
 #include "tui/batch/replay_gdb.h"
+#include "tui/batch/replay_program.h"
 
 static int ours(const struct error *error)
 {
@@ -136,6 +137,19 @@ static void print_outcome(const struct plan *p, const struct plan_run *run)
 		fprintf(stderr, "heddle:   it ends with exit status %d\n", run->result.status);
 }
 
+/* The end of the block's life that comes before the use. */
+static void print_freed(const struct trace *t, const struct plan *p)
+{
+	if (p->poison == NONE)
+		return;
+	fprintf(stderr, "heddle: that is a use after free: the block was freed before by\n");
+	print_event(t, p->poison, "  ");
+	fprintf(stderr,
+	        "heddle:   (replay filled it with 0x%02x and does not give it out again, so "
+	        "that harm shows)\n",
+	        LOG_POISON);
+}
+
 static bool print_run(const struct trace *t, const struct plan *p, const struct plan_run *run,
                       unsigned first)
 {
@@ -162,9 +176,11 @@ static bool print_run(const struct trace *t, const struct plan *p, const struct 
 		                "different places, not of one as in the recording\n");
 		return false;
 	}
-	/* An order violation: what the late event came to (in a freed block, say). */
-	if (!first && p->pair[1] == NONE && run->reached[0] != NONE)
+	/* An order violation: what the late event came to. */
+	if (!first && p->pair[1] == NONE && run->reached[0] != NONE) {
 		print_event(run->trace, run->reached[0], "it came to  ");
+		print_freed(t, p);
+	}
 	print_outcome(p, run);
 	return true;
 }
@@ -250,12 +266,15 @@ static int follow(const struct trace *t, const struct plan *p, char **argv, unsi
 	struct error error;
 	bool two = deadlock == NULL && p->pair[1] != NONE && first == 0;
 	int status = 0;
+	off_t input = lseek(STDIN_FILENO, 0, SEEK_CUR); /* each way reads it from here */
 	fflush(NULL);
 	for (unsigned i = 0; i < (two ? 2u : 1u); i++) {
 		unsigned way = p->pair[1] == NONE ? 0 : first ? first : two ? i + 1 : 0;
 		if (two) /* above what the program prints in this run */
 			fprintf(stderr, "heddle: run %u of 2, %s is to go first\n", i + 1,
 			        printable_thread(t, p->pair[i]));
+		if (input >= 0)
+			lseek(STDIN_FILENO, input, SEEK_SET);
 		struct gdb_stop stop = { t, { p->pair[0], p->pair[1] } };
 		if (!plan_follow(p, argv, way, gdb && i == 0 ? gdb_at_pair : NULL, &stop,
 		                 &runs[i], &error)) {
@@ -282,6 +301,17 @@ static int follow(const struct trace *t, const struct plan *p, char **argv, unsi
 	for (unsigned i = 0; i < (two ? 2u : 1u); i++)
 		plan_run_release(&runs[i]);
 	return status;
+}
+
+/* The free that a witness puts before a use of its block, or NONE. */
+static uint32_t free_in(const struct trace *t, const struct witness *w)
+{
+	for (guint i = 0; w->claim == CLAIM_COV && w->pair && i < w->pair->len; i++) {
+		uint32_t e = g_array_index(w->pair, uint32_t, i);
+		if (e < t->events_count && t->events[e].op == OP_FREE)
+			return e;
+	}
+	return NONE;
 }
 
 /* The bind lines of --spec in the place of those that it was recorded with, by name; files
@@ -382,6 +412,8 @@ static int replay(struct arguments *a, const struct trace *t, const struct witne
 		explain_c11(t, w);
 	int status = EXIT_OURS;
 	if (plan_make(t, events, length, pair, &plan, &error)) {
+		plan.poison = free_in(t, w);
+		plan.other_build = replay_compare_program(t, argv[0]);
 		enum { LONGEST = 86400 * 7 }; /* seconds: a week */
 		unsigned first = argument_number(a, "first", 0);
 		uint64_t seconds = argument_number(a, "timeout", DEFAULT_TIMEOUT);

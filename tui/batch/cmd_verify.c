@@ -11,42 +11,75 @@
 
 static const struct command_option options[] = {
 	{ "spec", "FILE", "specification of objects, in the place of those in the witness", 0 },
-	OPTION_LENIENT,
+	{ "lenient", NULL,
+	  "turn refusals that have a safe reading into warnings; judge a witness of another "
+	  "content of the trace",
+	  0 },
 	OPTION_FORMAT,
 	{ 0 },
 };
 
-/* A witness of another trace is judged all the same, by what it says; but say so. */
-static void compare_digest(const struct arguments *a, const struct trace *t,
-                           const struct witness *w)
+struct verdict_of { /* what verify says */
+	bool accepted;
+	enum claim claim; /* what was proved, or refused */
+	GPtrArray *notes; /* char *, owned */
+	GString *reason;
+};
+
+/*
+ * A witness of another content of the trace names other events: it proves nothing here, whether its
+ * numbers happen to fit or not.  With --lenient it is judged by its events all the same.
+ */
+static bool of_this_trace(const struct arguments *a, const struct trace *t,
+                          const struct witness *w, struct verdict_of *v)
 {
 	char *digest = trace_digest(t);
-	struct error note;
+	bool other = w->trace_digest != NULL && strlen(w->trace_digest) == 64 &&
+	             *digest != '\0' && g_ascii_strcasecmp(digest, w->trace_digest) != 0;
 
-	if (w->trace_digest != NULL && strlen(w->trace_digest) == 64 && *digest != '\0' &&
-	    g_ascii_strcasecmp(digest, w->trace_digest) != 0 && !argument_flag(a, "quiet")) {
-		error_set(&note, a->words->pdata[1], "it is judged by its events all the same",
-		          "this witness was made for another content of the trace");
-		say_error(&note);
-	}
 	g_free(digest);
+	if (!other)
+		return true;
+	if (!argument_flag(a, "lenient")) {
+		g_string_append(v->reason,
+		                "the trace: this witness was made for another content of it "
+		                "(--lenient judges it by its events all the same)");
+		return false;
+	}
+	g_ptr_array_add(v->notes, g_strdup("this witness was made for another content of the "
+	                                   "trace; it was judged by its events all the same"));
+	return true;
 }
 
-static void print_verdict(const struct trace *t, const struct witness *w, bool accepted,
-                          const GString *reason, enum output_format format)
+static json_t *json_notes(const GPtrArray *notes)
+{
+	json_t *array = json_array();
+
+	for (guint i = 0; i < notes->len; i++)
+		json_array_append_new(array, json_text(notes->pdata[i]));
+	return array;
+}
+
+static void print_verdict(const struct witness *w, const struct verdict_of *v,
+                          enum output_format format)
 {
 	if (format != FORMAT_TEXT) {
-		json_t *j = json_pack("{ss sb si so}", "heddle", HEDDLE_VERSION, "accepted",
-		                      accepted, "events", (int)w->events->len, "reason",
-		                      json_text(reason->str));
+		json_t *j = json_pack("{ss sb ss ss si so so}", "heddle", HEDDLE_VERSION,
+		                      "accepted", v->accepted, "kind", claim_word(w->claim),
+		                      "proved", v->accepted ? claim_word(v->claim) : "nothing",
+		                      "events", (int)w->events->len, "reason",
+		                      json_text(v->reason->str), "notes", json_notes(v->notes));
 		json_dumpf(j, stdout, 0);
 		putchar('\n');
 		json_decref(j);
-	} else if (accepted) {
-		printf("accepted: a correct reordering of %u events\n", w->events->len);
-	} else {
-		printf("refused: %s\n", reason->str);
+		return;
 	}
+	if (v->accepted)
+		printf("accepted: a correct reordering of %u events\n", w->events->len);
+	else
+		printf("refused: %s\n", v->reason->str);
+	for (guint i = 0; i < v->notes->len; i++)
+		printf("note: %s\n", (const char *)v->notes->pdata[i]);
 }
 
 /* The rules of objects: from --spec, else from the witness; none for a race that names
@@ -82,35 +115,66 @@ static bool has_cycle(const struct arguments *a, struct trace *t, const struct w
 	return cycle;
 }
 
+static bool proves(struct trace *t, const struct witness *w, enum claim claim,
+                   const struct check_options *check, GString *reason)
+{
+	return witness_check(t, (const uint32_t *)(const void *)w->events->data,
+	                     w->events->len, claim,
+	                     (const uint32_t *)(const void *)w->pair->data, w->pair->len, check,
+	                     reason);
+}
+
+/* False when the specifications cannot be read, with `error`. */
+static bool judge(const struct arguments *a, struct trace *t, const struct witness *w,
+                  const struct check_options *check, struct verdict_of *v, struct error *error)
+{
+	bool good = true;
+
+	if (!of_this_trace(a, t, w, v))
+		return true;
+	v->accepted = proves(t, w, w->claim, check, v->reason);
+	/* A race that is visible only as a C11 race is of kind race too. */
+	if (!v->accepted && w->claim == CLAIM_RACE && proves(t, w, CLAIM_C11_RACE, check, NULL)) {
+		v->accepted = true;
+		v->claim = CLAIM_C11_RACE;
+		g_ptr_array_add(
+		        v->notes,
+		        g_strdup_printf("proved is a race that is visible only as a C11 race "
+		                        "(kind c11-race): the sequence holds both events, and "
+		                        "its happens-before orders neither; as kind race: %s",
+		                        v->reason->str));
+		g_string_truncate(v->reason, 0);
+	}
+	if (v->accepted && w->claim == CLAIM_ATOMIC)
+		v->accepted = has_cycle(a, t, w, v->reason, error, &good);
+	if (v->accepted && w->claim == CLAIM_PREFIX)
+		g_ptr_array_add(v->notes, g_strdup("kind prefix: that it is a correct "
+		                                   "reordering, and nothing of its pair"));
+	return good;
+}
+
 static int verify(const struct arguments *a, struct trace *t, const struct witness *w,
                   enum output_format format)
 {
 	struct check_options check = { .use_values = w->under_values,
 		                       .use_missing = w->under_missing };
+	struct verdict_of v = { .claim = w->claim };
 	struct spec_rules *rules;
 	struct error error;
-	GString *reason;
-	bool accepted, good = true;
+	bool good;
 
-	compare_digest(a, t, w);
 	if (!open_rules(a, t, w, &rules, &error))
 		return fail(&error);
 	check.semantics = spec_rules_semantics(rules);
-	reason = g_string_new(NULL);
-	accepted = witness_check(t, (const uint32_t *)w->events->data, w->events->len, w->claim,
-	                         (const uint32_t *)w->pair->data, w->pair->len, &check, reason);
-	/* A race that is visible only as a C11 race is of kind race too. */
-	if (!accepted && w->claim == CLAIM_RACE)
-		accepted = witness_check(t, (const uint32_t *)w->events->data, w->events->len,
-		                         CLAIM_C11_RACE, (const uint32_t *)w->pair->data,
-		                         w->pair->len, &check, NULL);
-	if (accepted && w->claim == CLAIM_ATOMIC)
-		accepted = has_cycle(a, t, w, reason, &error, &good);
+	v.reason = g_string_new(NULL);
+	v.notes = g_ptr_array_new_with_free_func(g_free);
+	good = judge(a, t, w, &check, &v, &error);
 	if (good)
-		print_verdict(t, w, accepted, reason, format);
-	g_string_free(reason, TRUE);
+		print_verdict(w, &v, format);
+	g_string_free(v.reason, TRUE);
+	g_ptr_array_unref(v.notes);
 	spec_rules_free(rules);
-	return !good ? fail(&error) : accepted ? EXIT_NOTHING : EXIT_FOUND;
+	return !good ? fail(&error) : v.accepted ? EXIT_NOTHING : EXIT_FOUND;
 }
 
 static int run(struct arguments *a)

@@ -4,6 +4,7 @@
  */
 #include "tui/explorer/commands.h"
 
+#include "tui/explorer/export.h"
 #include "tui/explorer/tree.h"
 
 #include <string.h>
@@ -147,9 +148,9 @@ bool word_save_screen(struct app *app, const char *arguments, struct error *erro
 	app_draw(app);
 	GString *text = g_string_new(NULL);
 	grid_dump(&app->grid, false, text);
-	bool good = file_write_whole(arguments, text->str, text->len, error);
+	export_text(app, arguments, text->str);
 	g_string_free(text, TRUE);
-	return good;
+	return true;
 }
 
 bool word_quit(struct app *app, const char *arguments, struct error *error)

@@ -22,11 +22,34 @@ static bool refuse(const char *path, const char *group, const char *key, const c
 	                 group, key, expected);
 }
 
+/* GLib gives no string for a value that is no UTF-8 or has a broken escape. */
+static char *text_of(GKeyFile *file, const char *group, const char *key)
+{
+	char *text = g_key_file_get_string(file, group, key, NULL);
+	return text ? text : g_strdup("\xff");
+}
+
+static bool load_flag(GKeyFile *file, const char *path, const char *key, bool *flag,
+                      struct error *error)
+{
+	GError *trouble = NULL;
+	if (!g_key_file_has_key(file, "screen", key, NULL))
+		return true;
+	bool value = g_key_file_get_boolean(file, "screen", key, &trouble);
+	if (trouble) {
+		g_error_free(trouble);
+		return refuse(path, "screen", key, "true or false", error);
+	}
+	*flag = value;
+	return true;
+}
+
 static bool load_screen(struct config *c, GKeyFile *file, const char *path, struct error *error)
 {
 	static const char *const words[] = { "auto", "none", "8", "256" };
-	char *colours = g_key_file_get_string(file, "screen", "colours", NULL);
-	bool good = colours == NULL;
+	bool given = g_key_file_has_key(file, "screen", "colours", NULL);
+	char *colours = given ? text_of(file, "screen", "colours") : NULL;
+	bool good = !given;
 	for (size_t i = 0; colours && i < G_N_ELEMENTS(words); i++) {
 		if (strcmp(colours, words[i]) == 0) {
 			c->screen.colours = (enum colour_mode)i;
@@ -36,10 +59,8 @@ static bool load_screen(struct config *c, GKeyFile *file, const char *path, stru
 	g_free(colours);
 	if (!good)
 		return refuse(path, "screen", "colours", "auto, none, 8 or 256", error);
-	if (g_key_file_has_key(file, "screen", "mouse", NULL))
-		c->screen.mouse = g_key_file_get_boolean(file, "screen", "mouse", NULL);
-	c->ascii = g_key_file_get_boolean(file, "screen", "ascii", NULL);
-	return true;
+	return load_flag(file, path, "mouse", &c->screen.mouse, error) &&
+	       load_flag(file, path, "ascii", &c->ascii, error);
 }
 
 static bool load_colours(struct config *c, GKeyFile *file, const char *path,
@@ -48,8 +69,7 @@ static bool load_colours(struct config *c, GKeyFile *file, const char *path,
 	char **keys = g_key_file_get_keys(file, "colours", NULL, NULL);
 	bool good = true;
 	for (char **key = keys; key && *key && good; key++) {
-		char *value = g_key_file_get_string(file, "colours", *key, NULL);
-		char *end;
+		char *value = text_of(file, "colours", *key), *end;
 		guint64 number = g_ascii_strtoull(value, &end, 10);
 		bool plain = strcmp(value, "default") == 0;
 		good = plain || (*end == '\0' && end != value && number < 256);
@@ -78,7 +98,7 @@ static bool load_keys(struct config *c, GKeyFile *file, const char *path, struct
 	bool good = true;
 	bindings_init(&trial);
 	for (char **key = keys; key && *key && good; key++) {
-		char *value = g_key_file_get_string(file, "keys", *key, NULL);
+		char *value = text_of(file, "keys", *key);
 		enum request request = request_from_word(*key);
 		if (request == REQUEST_NONE)
 			good = refuse(path, "keys", *key,
@@ -104,7 +124,9 @@ bool config_load(struct config *c, struct error *error)
 	GError *trouble = NULL;
 	bool good = true;
 	if (g_file_test(path, G_FILE_TEST_EXISTS)) {
-		if (!g_key_file_load_from_file(file, path, G_KEY_FILE_NONE, &trouble))
+		if (!g_file_test(path, G_FILE_TEST_IS_REGULAR))
+			good = error_set(error, path, "remove it", "is no ordinary file");
+		else if (!g_key_file_load_from_file(file, path, G_KEY_FILE_NONE, &trouble))
 			good = error_set(error, path, "mend it or remove it", "%s",
 			                 trouble->message);
 		else

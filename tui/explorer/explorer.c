@@ -82,13 +82,9 @@ static void run_program(struct app *app)
 	app->after = NULL;
 	screen_lend();
 	if (!app->after_is_heddle) {
-		GString *line = g_string_new("$");
-		for (char **word = words; *word; word++) {
-			g_string_append_c(line, ' ');
-			append_escaped(line, *word, strlen(*word));
-		}
-		printf("\n%s\n", line->str);
-		g_string_free(line, TRUE);
+		char *command = child_spelt(words);
+		printf("\n$ %s\n", command);
+		g_free(command);
 	}
 	fflush(stdout);
 	int status = child_run(words, false);

@@ -7,6 +7,7 @@
 #include "tui/explorer/guide.h"
 #include "tui/explorer/story.h"
 
+#include "engine/base/child.h"
 #include "engine/base/streams.h"
 #include "engine/record/recorded.h"
 #include "engine/witness/witness.h"
@@ -301,6 +302,18 @@ static void write_export(struct app *app, char **words)
 }
 
 /* A script is written once and run often: what it names is written over. */
+void export_text(struct app *app, const char *name, const char *text)
+{
+	const char *words[] = { name, text, NULL };
+	bool asks = !app->scripted && g_file_test(name, G_FILE_TEST_IS_REGULAR) &&
+	            !has_content(name, text);
+	if (asks)
+		app_ask(app, g_strdup_printf("%s exists: write over it?", name), write_export,
+		        g_strdupv((char **)words));
+	else
+		write_export(app, g_strdupv((char **)words));
+}
+
 bool export_write(struct app *app, const char *path, struct error *error)
 {
 	char *name = path ? g_strdup(path) : default_name(app);
@@ -314,14 +327,7 @@ bool export_write(struct app *app, const char *path, struct error *error)
 		g_free(name);
 		name = unused;
 	}
-	char *words[] = { name, text, NULL };
-	bool asks = !app->scripted && g_file_test(name, G_FILE_TEST_IS_REGULAR) &&
-	            !has_content(name, text);
-	if (asks)
-		app_ask(app, g_strdup_printf("%s exists: write over it?", name), write_export,
-		        g_strdupv(words));
-	else
-		write_export(app, g_strdupv(words));
+	export_text(app, name, text);
 	g_free(name);
 	g_free(text);
 	return true;
@@ -367,19 +373,6 @@ static guint replay_options(char **words)
 	while (words[n] && g_str_has_prefix(words[n], "--") && strcmp(words[n], "--") != 0)
 		n++;
 	return n;
-}
-
-/* The words as they would be typed. */
-static char *spelt(char *const *words)
-{
-	GString *out = g_string_new(NULL);
-	for (; *words; words++) {
-		bool plain = **words && strpbrk(*words, " \t\n'\"\\$`;&|<>()*?[]#~!{}") == NULL;
-		char *quoted = plain ? g_strdup(*words) : g_shell_quote(*words);
-		g_string_append_printf(out, "%s%s", out->len ? " " : "", quoted);
-		g_free(quoted);
-	}
-	return g_string_free(out, FALSE);
 }
 
 /* Written beside the trace; the path, or NULL and `error`. */
@@ -431,7 +424,7 @@ static char **replay_words(char **options, guint count, char *path, char **progr
 static bool ask_about(struct app *app, char **program, char **words, struct error *error)
 {
 	enum { READABLE = 800 }; /* columns: half of the smallest screen */
-	char *command = spelt(program);
+	char *command = child_spelt(program);
 	bool readable = text_columns(command) <= READABLE;
 	if (readable)
 		app_ask(app,

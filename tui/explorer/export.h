@@ -12,6 +12,8 @@
  * is asked before another file is overwritten.  With path NULL, a free name by the pair and a
  * form by the view. */
 bool export_write(struct app *app, const char *path, struct error *error);
+/* Write a text, and say where; the reader is asked before another file is overwritten. */
+void export_text(struct app *app, const char *name, const char *text);
 /* Ask for `heddle replay` of the selected witness on the program (arguments "": the one that
  * was recorded, after a question where that was elsewhere); the terminal runs it. */
 bool export_replay(struct app *app, const char *arguments, struct error *error);

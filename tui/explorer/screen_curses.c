@@ -51,11 +51,13 @@ static const char cut_off[] =
  * the first puts the terminal right, the others wait for the end. */
 static void restore_and_die(int number)
 {
-	static volatile int entered;
-	if (__atomic_exchange_n(&entered, 1, __ATOMIC_ACQ_REL))
-		for (;;)
-			pause();
-	if (term.screen) {
+	static int first;
+	int none = 0, own = (int)gettid();
+	bool alone = __atomic_compare_exchange_n(&first, &none, own, false, __ATOMIC_ACQ_REL,
+	                                         __ATOMIC_ACQUIRE);
+	while (!alone && none != own) /* but not for oneself: a fault in here is the end */
+		pause();
+	if (alone && term.screen) {
 		ssize_t ignored = write(STDOUT_FILENO, term.leave, term.leave_length);
 		if (term.have_before)
 			tcsetattr(STDIN_FILENO, TCSANOW, &term.before);

@@ -377,10 +377,12 @@ void session_add_missing(struct session *s, struct report *report)
 	g_ptr_array_add(s->missing_reports, report);
 }
 
-struct check_options session_check_options(const struct session *s, struct semantics *storage)
+struct check_options session_check_options(const struct session *s, enum claim claim,
+                                           struct semantics *storage)
 {
-	struct check_options options = { .use_missing = s->missing };
-	if (s->model == NULL || s->missing) /* rule 5 goes with none of it */
+	bool race = claim == CLAIM_RACE || claim == CLAIM_C11_RACE;
+	struct check_options options = { .use_missing = s->missing && race };
+	if (s->model == NULL || options.use_missing) /* rule 5 goes with none of it */
 		return options;
 	*storage = model_semantics(s->model);
 	options.semantics = storage;

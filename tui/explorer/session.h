@@ -155,7 +155,8 @@ void session_add_missing(struct session *s, struct report *report);
 /* What a finding claims, for the checker and for witness files. */
 enum claim session_claim(const struct finding *f);
 /* What the checker needs to know for a claim: rule 5, where the model is there. */
-struct check_options session_check_options(const struct session *s, struct semantics *storage);
+struct check_options session_check_options(const struct session *s, enum claim claim,
+                                           struct semantics *storage);
 /* The finding about session.pair, or NULL. */
 const struct finding *session_finding(const struct session *s);
 /* The verdict of an analysis on an entry: -1 has not run, 0 silent, else verdict + 1. */

@@ -72,7 +72,8 @@ static void verify(const struct app *app, struct witness_view *v)
 {
 	GString *reason = g_string_new(NULL);
 	struct semantics semantics;
-	struct check_options options = session_check_options(app->session, &semantics);
+	struct check_options options = 
+	        session_check_options(app->session, v->w.claim, &semantics);
 	v->accepted =
 	        witness_check(app_trace(app), (const uint32_t *)v->w.events->data,
 	                      v->w.events->len, v->w.claim, (const uint32_t *)v->w.pair->data,

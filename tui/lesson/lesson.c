@@ -7,6 +7,7 @@
 #include "tui/lesson/lesson.h"
 
 #include "engine/base/home.h"
+#include "engine/base/input.h"
 #include "tui/drawing/columns.h"
 
 #include <string.h>
@@ -425,14 +426,10 @@ static bool read_lines(struct reader *r, char *const *lines)
 struct lesson *lesson_open(const char *path, struct error *error)
 {
 	static const char first[] = "#! heddle-lesson 1";
-	char *text;
-	gsize length;
-	GError *trouble = NULL;
-	if (!g_file_get_contents(path, &text, &length, &trouble)) {
-		error_set(error, path, NULL, "cannot be read: %s", trouble->message);
-		g_error_free(trouble);
+	size_t length;
+	char *text = input_text(path, "lesson", &length, error);
+	if (text == NULL)
 		return NULL;
-	}
 	struct reader r = { .lesson = lesson_new(path), .error = error, .line = 1 };
 	bool good = true;
 	if (strlen(text) != length || !g_utf8_validate(text, length, NULL))

@@ -13,15 +13,24 @@ static char *path_of_progress(void)
 	return g_build_filename(g_get_user_state_dir(), "heddle", "lessons.json", NULL);
 }
 
-static json_t *load(void)
+/* What is known of all lessons; NULL and `error` when the file is there and is damaged. */
+static json_t *load(struct error *error)
 {
 	char *path = path_of_progress();
-	json_t *root = json_load_file(path, 0, NULL);
+	json_error_t trouble;
+	json_t *root = NULL;
+	if (!g_file_test(path, G_FILE_TEST_EXISTS))
+		root = json_object();
+	else if (!g_file_test(path, G_FILE_TEST_IS_REGULAR))
+		error_set(error, path, "remove it", "is no ordinary file");
+	else if ((root = json_load_file(path, 0, &trouble)) == NULL || !json_is_object(root)) {
+		error_set(error, path, "mend or remove it; it is left as it is",
+		          "the progress in lessons cannot be read%s%s", root ? "" : ": ",
+		          root ? "" : trouble.text);
+		g_clear_pointer(&root, json_decref);
+	}
 	g_free(path);
-	if (json_is_object(root))
-		return root;
-	json_decref(root);
-	return json_object();
+	return root;
 }
 
 static guint count_of(const json_t *item, const char *key)
@@ -52,7 +61,7 @@ void lesson_progress_append(struct lesson_progress progress, GString *out)
 struct lesson_progress lesson_progress_load(const char *name)
 {
 	struct lesson_progress progress = { 0 };
-	json_t *root = load(), *item = json_object_get(root, name);
+	json_t *root = load(NULL), *item = json_object_get(root, name);
 	json_int_t step = json_integer_value(json_object_get(item, "step"));
 	progress.step = step > 0 && step < 10000 ? (guint)step : 0;
 	progress.finished = json_is_true(json_object_get(item, "finished"));
@@ -66,7 +75,9 @@ struct lesson_progress lesson_progress_load(const char *name)
 bool lesson_progress_save(const char *name, struct lesson_progress progress,
                           struct error *error)
 {
-	json_t *root = load();
+	json_t *root = load(error);
+	if (root == NULL)
+		return false;
 	json_object_set_new(root, name,
 	                    json_pack("{s:i, s:b, s:i, s:i, s:i}", "step", (int)progress.step,
 	                              "finished", (int)progress.finished, "wrong",

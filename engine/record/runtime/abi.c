@@ -10,44 +10,86 @@
 void __tsan_ignore_thread_begin(void);
 void __tsan_ignore_thread_end(void);
 
-/* Annotations: synchronisation of the program's own making becomes messages, one for each
- * release; an acquire takes the latest. */
-#define ANNOTATED 4096
-static struct {
-	uintptr_t address;
+/*
+ * Annotations: synchronisation of the program's own making.  An address has one message, which
+ * every release there sends and every acquire receives: so an acquire comes after all releases
+ * before it (must.c), as with ThreadSanitizer's clocks.  An acquire is an event even when nothing
+ * was released yet, so that a thread has the same events in every order.
+ */
+struct annotated {
+	uintptr_t address; /* 0: free */
 	uint64_t message;
-} annotated[ANNOTATED];
+};
+static struct {
+	volatile int lock; /* free mode */
+	struct annotated *slots;
+	unsigned room, used;
+} annotations;
 
-static unsigned annotated_slot(uintptr_t p)
+static struct annotated *slot_of(struct annotated *slots, unsigned room, uintptr_t p)
 {
-	unsigned i = (p >> 3) * 2654435761u % ANNOTATED;
-	for (unsigned k = 0; k < ANNOTATED; k++, i = (i + 1) % ANNOTATED)
-		if (annotated[i].address == p || annotated[i].address == 0)
-			return i;
-	return 0;
+	unsigned i = (unsigned)((p >> 3) * 0x9e3779b97f4a7c15ull >> 32) & (room - 1);
+	while (slots[i].address != p && slots[i].address != 0)
+		i = (i + 1) & (room - 1);
+	return &slots[i];
+}
+
+/* Twice as many places; false without memory for them. */
+static bool more_slots(void)
+{
+	enum { FIRST = 4096 };
+	unsigned room = annotations.room ? annotations.room * 2 : FIRST;
+	struct annotated *slots = rt_pages(room * sizeof(*slots));
+	if (!slots)
+		return false;
+	for (unsigned i = 0; i < annotations.room; i++)
+		if (annotations.slots[i].address)
+			*slot_of(slots, room, annotations.slots[i].address) =
+			        annotations.slots[i];
+	if (annotations.slots)
+		rt_unpages(annotations.slots, annotations.room * sizeof(*slots));
+	annotations.slots = slots;
+	annotations.room = room;
+	return true;
+}
+
+uint64_t message_of(uintptr_t p, bool anew)
+{
+	uint64_t message = 0;
+	while (__atomic_exchange_n(&annotations.lock, 1, __ATOMIC_ACQUIRE))
+		;
+	if (annotations.used * 2 < annotations.room || more_slots()) {
+		struct annotated *slot = slot_of(annotations.slots, annotations.room, p);
+		if (slot->address == 0)
+			annotations.used++;
+		if (slot->address == 0 || anew)
+			slot->message = __atomic_add_fetch(&rt.messages, 1, __ATOMIC_RELAXED);
+		slot->address = p;
+		message = slot->message;
+	}
+	__atomic_store_n(&annotations.lock, 0, __ATOMIC_RELEASE);
+	return message;
+}
+
+static void annotate(enum log_tag tag, uintptr_t p, bool anew, uintptr_t pc)
+{
+	struct thread *t = recording();
+	if (!t || p == 0)
+		return;
+	sched_point(t);
+	uint64_t message = message_of(p, anew);
+	if (message)
+		log_event(t, tag, 0, pc, message, 0, 1);
 }
 
 void message_release(uintptr_t p, uintptr_t pc)
 {
-	struct thread *t = recording();
-	if (!t)
-		return;
-	sched_point(t);
-	unsigned i = annotated_slot(p);
-	annotated[i].address = p;
-	annotated[i].message = __atomic_add_fetch(&rt.messages, 1, __ATOMIC_RELAXED);
-	log_event(t, LOG_SND, 0, pc, annotated[i].message, 0, 1);
+	annotate(LOG_SND, p, false, pc);
 }
 
 void message_acquire(uintptr_t p, uintptr_t pc)
 {
-	struct thread *t = recording();
-	if (!t)
-		return;
-	sched_point(t);
-	unsigned i = annotated_slot(p);
-	if (annotated[i].address == p && annotated[i].message)
-		log_event(t, LOG_RCV, 0, pc, annotated[i].message, 0, 1);
+	annotate(LOG_RCV, p, false, pc);
 }
 
 EXPORT void __tsan_acquire(void *p);
@@ -166,7 +208,7 @@ void __tsan_java_release(uintptr_t p)
 EXPORT void __tsan_java_release_store(uintptr_t p);
 void __tsan_java_release_store(uintptr_t p)
 {
-	message_release(p, CALLER());
+	annotate(LOG_SND, p, true, CALLER());
 }
 
 /* How often the thread that has a lock holds it; by the lock, which only its holder changes. */

@@ -1,6 +1,6 @@
 /*
- * channels.c - pipes, pairs of sockets and eventfds inside of the process: what is read was
- * written before.
+ * channels.c - pipes, sockets that lead to the process itself, and eventfds: what is read was
+ * written before, and its end was closed before.
  *
  * Each write is a message, received by who reads of it, and by who is told that there is
  * something to read.  On replay the calls are made for real, in the turn of these events.
@@ -9,14 +9,21 @@
  * again only after it was closed, which is a message as well.  Else two connections that had
  * one number, one after the other, would seem to be open at once.
  */
+#include <poll.h>
+#include <sys/syscall.h>
+
 #include "outside.h"
 
-enum { CHANNELS = 1024, QUEUE = 64 };
+enum { CHANNELS = 1024, QUEUE = 64, CLOSES = 8 };
 
 static struct channel {
 	bool used, counter; /* an eventfd: a read takes all */
 	unsigned ends;      /* descriptors that lead there */
+	bool late, datagrams;
+	int reader; /* a descriptor that reads of it, or -1 */
 	unsigned from, count;
+	uint64_t closes[CLOSES]; /* messages of writers that have closed it */
+	unsigned closed;
 	struct {
 		uint64_t message, bytes; /* not yet read */
 	} queue[QUEUE];
@@ -28,7 +35,9 @@ static unsigned new_channel(bool counter)
 		channels = rt_pages(CHANNELS * sizeof(*channels));
 	for (unsigned i = 1; channels && i < CHANNELS; i++)
 		if (!channels[i].used) {
-			channels[i] = (struct channel){ .used = true, .counter = counter };
+			channels[i] = (struct channel){ .used = true,
+				                        .counter = counter,
+				                        .reader = -1 };
 			return i;
 		}
 	return 0; /* too many: this one orders nothing */
@@ -95,7 +104,11 @@ void channel_read(struct thread *t, unsigned channel, int64_t bytes, uintptr_t p
 		return;
 	int error = errno;
 	struct channel *c = &channels[channel];
-	uint64_t left = c->counter ? UINT64_MAX : (uint64_t)bytes;
+	if (c->datagrams && c->count > 0)
+		input_is_own();
+	uint64_t left = c->counter     ? UINT64_MAX
+	                : c->datagrams ? c->queue[c->from].bytes
+	                               : (uint64_t)bytes;
 	while (left > 0 && c->count > 0) {
 		uint64_t *here = &c->queue[c->from].bytes;
 		log_event(t, LOG_RCV, 0, pc, c->queue[c->from].message, 0, 1);
@@ -110,19 +123,88 @@ void channel_read(struct thread *t, unsigned channel, int64_t bytes, uintptr_t p
 	errno = error;
 }
 
+void channel_is_late(unsigned channel)
+{
+	if (channel)
+		channels[channel].late = true;
+}
+
+void channel_of_datagrams(unsigned channel)
+{
+	if (channel)
+		channels[channel].datagrams = true;
+}
+
+void channel_reader(unsigned channel, int fd)
+{
+	if (channel)
+		channels[channel].reader = fd;
+}
+
+void channel_await(unsigned channel)
+{
+	const struct timespec longest = { 1, 0 };
+	if (!channel || !channels[channel].late || channels[channel].reader < 0)
+		return;
+	int error = errno;
+	struct pollfd one = { .fd = channels[channel].reader, .events = POLLIN | POLLRDHUP };
+	syscall(SYS_ppoll, &one, 1, &longest, NULL, 0);
+	errno = error;
+}
+
+/* A writer is no more. */
+static void closes(struct channel *c, uint64_t message)
+{
+	c->closes[c->closed % CLOSES] = message;
+	c->closed++;
+}
+
+static void receive_closes(struct thread *t, const struct channel *c, uintptr_t pc)
+{
+	for (unsigned i = 0; i < CLOSES && i < c->closed; i++)
+		log_event(t, LOG_RCV, 0, pc, c->closes[i], 0, 1);
+}
+
+void channel_ended(struct thread *t, unsigned channel, uintptr_t pc)
+{
+	if (!channel || as_planned(t, LOG_RCV, pc) || rt.inputs != INPUTS_KEPT)
+		return;
+	int error = errno;
+	receive_closes(t, &channels[channel], pc);
+	errno = error;
+}
+
+void channel_sent(struct thread *t, uintptr_t pc)
+{
+	as_planned(t, LOG_SND, pc);
+}
+
+void channel_shut(struct thread *t, unsigned channel, uintptr_t pc)
+{
+	if (!channel || as_planned(t, LOG_SND, pc) || rt.inputs != INPUTS_KEPT)
+		return;
+	log_event(t, LOG_SND, 0, pc, ++rt.messages, 0, 1);
+	closes(&channels[channel], rt.messages);
+}
+
 enum { NUMBERS = 1 << 16 };
 static uint64_t given_back[NUMBERS]; /* the message of the last close */
 
-void channel_closing(struct thread *t, int fd, bool told, uintptr_t pc)
+/* One message for both: who gets the number, and who reads the end of what was written. */
+void channel_closing(struct thread *t, int fd, bool told, unsigned writes, uintptr_t pc)
 {
 	if (fd < 0 || fd >= NUMBERS)
 		return;
 	if (rt.replay) {
 		as_planned(t, LOG_SND, pc);
-	} else if (told && rt.inputs == INPUTS_KEPT) {
+	} else if ((told || writes) && rt.inputs == INPUTS_KEPT) {
 		sched_point(t);
-		given_back[fd] = ++rt.messages;
-		log_event(t, LOG_SND, 0, pc, given_back[fd], 0, 1);
+		uint64_t message = ++rt.messages;
+		if (told)
+			given_back[fd] = message;
+		if (writes)
+			closes(&channels[writes], message);
+		log_event(t, LOG_SND, 0, pc, message, 0, 1);
 	}
 }
 
@@ -148,5 +230,7 @@ void channel_ready(struct thread *t, unsigned channel, uintptr_t pc)
 	const struct channel *c = &channels[channel];
 	if (c->count > 0)
 		log_event(t, LOG_RCV, 0, pc, c->queue[c->from].message, 0, 1);
+	else
+		receive_closes(t, c, pc);
 	errno = error;
 }

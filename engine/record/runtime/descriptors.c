@@ -144,16 +144,28 @@ static void fill_address(void *a, socklen_t *length, const struct given *g, unsi
 	*length = g->extra;
 }
 
+/* So much was read; errno stays. */
+static void arrived(struct thread *t, int fd, int64_t bytes, size_t room, uintptr_t pc)
+{
+	if (bytes == 0 && room > 0)
+		channel_ended(t, outside_reads(fd), pc);
+	else
+		channel_read(t, outside_reads(fd), bytes, pc);
+}
+
 /* The result in `n`: given, or of the real call, which is then kept. */
 #define READ_OR_GIVEN(n, t, name, fd, v, count, waits, frame, pc, real) \
 	do { \
 		struct given g_; \
+		outside(t, fd); /* one that was there before is looked at now */ \
 		if (input_given(t, LOG_INPUT_##name, fd, room_in(v, count), &g_)) { \
+			datagram_await(t, fd, &g_); \
+			arrived(t, fd, g_.result, room_in(v, count), pc); \
 			n = fill(t, v, count, &g_); \
 		} else { \
 			channel_turn(t, outside_reads(fd), LOG_RCV, pc); \
 			n = await_input(t, waits, frame, pc) ? real : -1; \
-			channel_read(t, outside_reads(fd), n, pc); \
+			arrived(t, fd, n, room_in(v, count), pc); \
 			if (outside(t, fd)) \
 				input_keep_scattered(t, LOG_INPUT_##name, fd, n, v, count, \
 				                     NULL, 0, 0); \
@@ -228,6 +240,8 @@ static ssize_t recvfrom_here(int fd, void *p, size_t size, int flags, struct soc
 	struct given g;
 	ssize_t n;
 	if (input_given(t, LOG_INPUT_recvfrom, fd, size, &g)) {
+		datagram_await(t, fd, &g);
+		arrived(t, fd, g.result, size, pc);
 		n = fill(t, &v, 1, &g);
 		if (g.recorded)
 			fill_address(a, length, &g, 1);
@@ -237,7 +251,7 @@ static ssize_t recvfrom_here(int fd, void *p, size_t size, int flags, struct soc
 		n = await_input(t, waits_on(fd, flags), LOG_CALL_recvfrom, pc)
 		            ? REAL(recvfrom)(fd, p, size, flags, a, length)
 		            : -1;
-		channel_read(t, outside_reads(fd), n, pc);
+		arrived(t, fd, n, size, pc);
 		if (outside(t, fd)) {
 			socklen_t came = a && length ? *length : 0;
 			struct piece from = address_piece(a, room, n >= 0 ? came : 0);
@@ -288,6 +302,33 @@ static void fill_message(struct msghdr *m, const struct given *g)
 	m->msg_controllen = control;
 	m->msg_flags = (int)g->extra;
 }
+/* The descriptors in a message, which `visit` may change. */
+static void each_passed(struct thread *t, unsigned channel, const struct msghdr *m,
+                        int (*visit)(struct thread *t, unsigned channel, int fd, uintptr_t pc),
+                        uintptr_t pc)
+{
+	if (!channel || !m->msg_control)
+		return;
+	struct msghdr *all = (struct msghdr *)m; /* CMSG_NXTHDR changes nothing */
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(all); c; c = CMSG_NXTHDR(all, c)) {
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		for (size_t i = 0; CMSG_LEN((i + 1) * sizeof(int)) <= c->cmsg_len; i++) {
+			int fd, now;
+			memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
+			now = visit(t, channel, fd, pc);
+			if (now != fd)
+				memcpy(CMSG_DATA(c) + i * sizeof(int), &now, sizeof(int));
+		}
+	}
+}
+
+static int passes(struct thread *t, unsigned channel, int fd, uintptr_t pc)
+{
+	outside_passes(channel, fd);
+	return fd;
+}
+
 EXPORT ssize_t recvmsg(int fd, struct msghdr *m, int flags)
 {
 	struct thread *t = recording();
@@ -296,6 +337,8 @@ EXPORT ssize_t recvmsg(int fd, struct msghdr *m, int flags)
 	struct given g;
 	ssize_t n;
 	if (input_given(t, LOG_INPUT_recvmsg, fd, room_in(m->msg_iov, m->msg_iovlen), &g)) {
+		datagram_await(t, fd, &g);
+		arrived(t, fd, g.result, room_in(m->msg_iov, m->msg_iovlen), CALLER());
 		n = fill(t, m->msg_iov, m->msg_iovlen, &g);
 		fill_message(m, &g);
 	} else {
@@ -303,7 +346,9 @@ EXPORT ssize_t recvmsg(int fd, struct msghdr *m, int flags)
 		n = await_input(t, waits_on(fd, flags), LOG_CALL_recvmsg, CALLER())
 		            ? REAL(recvmsg)(fd, m, flags)
 		            : -1;
-		channel_read(t, outside_reads(fd), n, CALLER());
+		arrived(t, fd, n, room_in(m->msg_iov, m->msg_iovlen), CALLER());
+		if (n >= 0 && !outside(t, fd) && !(flags & MSG_PEEK))
+			each_passed(t, outside_reads(fd), m, outside_got, CALLER());
 		if (outside(t, fd)) {
 			struct piece parts[] = {
 				{ m->msg_name, n >= 0 && m->msg_name ? m->msg_namelen : 0 },
@@ -349,26 +394,32 @@ EXPORT ssize_t pread64(int fd, void *p, size_t size, off64_t offset)
 /* ---- connections ---- */
 
 /* In the place of a connection that was accepted: nothing but its number. */
-static int accept_given(struct thread *t, const struct given *g, struct sockaddr *a,
+static int accept_given(struct thread *t, int fd, const struct given *g, struct sockaddr *a,
                         socklen_t *length, int flags)
 {
 	if (!g->recorded || g->result < 0)
 		return -1;
 	fill_address(a, length, g, 0);
+	if (g->length[1])
+		return connection_given_accept(t, fd, (int)g->result, flags, g->part[1],
+		                               g->length[1]);
 	return outside_stand_in(t, (int)g->result, flags);
 }
 
 static void accept_kept(struct thread *t, enum log_input_call call, int fd, int made,
-                        const struct sockaddr *a, socklen_t room, const socklen_t *length)
+                        const struct sockaddr *a, socklen_t room, const socklen_t *length,
+                        uintptr_t pc)
 {
 	int error = errno;
-	socklen_t came = made >= 0 && a && length ? *length : 0;
-	struct piece from = address_piece(a, room, came);
+	socklen_t size = made >= 0 && a && length ? *length : 0;
+	struct piece parts[2] = { address_piece(a, room, size) };
 	if (made >= 0)
 		outside_fresh(made, ORIGIN_OUTSIDE);
+	bool out = outside(t, fd);
+	parts[1] = connection_piece(connection_accepted(t, fd, made, pc));
 	errno = error;
-	if (outside(t, fd))
-		input_keep(t, call, fd, made, &from, 1, came);
+	if (out)
+		input_keep(t, call, fd, made, parts, 2, size);
 }
 
 static int accept_here(int fd, struct sockaddr *a, socklen_t *length, int flags,
@@ -382,13 +433,14 @@ static int accept_here(int fd, struct sockaddr *a, socklen_t *length, int flags,
 	struct given g;
 	int made;
 	if (input_given(t, call, fd, 0, &g)) {
-		made = accept_given(t, &g, a, length, flags);
+		channel_read(t, outside_reads(fd), g.result >= 0 && g.length[1], pc);
+		made = accept_given(t, fd, &g, a, length, flags);
 	} else {
 		socklen_t room = a && length ? *length : 0;
 		made = !await_input(t, fd, frame, pc) ? -1
 		       : plain                        ? REAL(accept)(fd, a, length)
 		                                      : REAL(accept4)(fd, a, length, flags);
-		accept_kept(t, call, fd, made, a, room, length);
+		accept_kept(t, call, fd, made, a, room, length, pc);
 	}
 	channel_numbered(t, made, pc);
 	return made;
@@ -404,15 +456,35 @@ EXPORT int accept4(int fd, struct sockaddr *restrict a, socklen_t *restrict leng
 
 /* ---- writing ---- */
 
-/* The result: given, or of the real call, which is then kept. */
+/* A datagram's way to a socket of the process; else where the descriptor leads. */
+static unsigned way_to(struct thread *t, int fd, const struct sockaddr *a, socklen_t length,
+                       uint32_t *target)
+{
+	int error = errno;
+	*target = 0;
+	outside(t, fd); /* one that was there before is looked at now */
+	unsigned channel = outside_writes(fd);
+	if (!channel && rt.inputs == INPUTS_KEPT)
+		channel = datagram_channel(fd, a, length, target);
+	errno = error;
+	return channel;
+}
+
 #define WRITE_OR_GIVEN(t, call, fd, size, waits, pc, real) \
+	WRITE_TO_OR_GIVEN(t, call, fd, NULL, 0, size, waits, pc, real)
+/* The result: given, or of the real call, which is then kept. */
+#define WRITE_TO_OR_GIVEN(t, call, fd, address, address_length, size, waits, pc, real) \
 	({ \
 		struct given g_; \
 		ssize_t n_; \
+		uint32_t target_; \
+		unsigned way_ = way_to(t, fd, address, address_length, &target_); \
 		if (input_given(t, call, fd, size, &g_)) { \
 			n_ = g_.result; \
+			if (g_.recorded && g_.extra) \
+				datagram_given(t, g_.extra, pc); \
 		} else { \
-			channel_turn(t, outside_writes(fd), LOG_SND, pc); \
+			channel_turn(t, way_, LOG_SND, pc); \
 			if (may_fill(fd, size)) { \
 				sched_leave(t); \
 				n_ = real; \
@@ -422,9 +494,10 @@ EXPORT int accept4(int fd, struct sockaddr *restrict a, socklen_t *restrict leng
 			} else { \
 				n_ = await(t, waits, POLLOUT) ? real : -1; \
 			} \
-			channel_wrote(t, outside_writes(fd), n_, pc); \
+			channel_wrote(t, way_, n_, pc); \
+			channel_await(way_); \
 			if (outside(t, fd)) \
-				input_keep(t, call, fd, n_, NULL, 0, 0); \
+				input_keep(t, call, fd, n_, NULL, 0, n_ < 0 ? 0 : target_); \
 		} \
 		n_; \
 	})
@@ -465,8 +538,8 @@ EXPORT ssize_t sendto(int fd, const void *p, size_t size, int flags, const struc
 	if (!t || in_libc(CALLER()))
 		return REAL(sendto)(fd, p, size, flags, a, length);
 	touched(t, LOG_READ, p, size, CALLER());
-	return WRITE_OR_GIVEN(t, LOG_INPUT_sendto, fd, size, waits_on(fd, flags), CALLER(),
-	                      REAL(sendto)(fd, p, size, flags, a, length));
+	return WRITE_TO_OR_GIVEN(t, LOG_INPUT_sendto, fd, a, length, size, waits_on(fd, flags), CALLER(),
+	                         REAL(sendto)(fd, p, size, flags, a, length));
 }
 EXPORT ssize_t writev(int fd, const struct iovec *v, int count)
 {
@@ -485,8 +558,10 @@ EXPORT ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
 		return REAL(sendmsg)(fd, m, flags);
 	size_t size = room_in(m->msg_iov, m->msg_iovlen);
 	scattered(t, LOG_READ, m->msg_iov, m->msg_iovlen, size, CALLER());
-	return WRITE_OR_GIVEN(t, LOG_INPUT_sendmsg, fd, size, waits_on(fd, flags), CALLER(),
-	                      REAL(sendmsg)(fd, m, flags));
+	if (!outside(t, fd))
+		each_passed(t, outside_writes(fd), m, passes, CALLER());
+	return WRITE_TO_OR_GIVEN(t, LOG_INPUT_sendmsg, fd, m->msg_name, m->msg_namelen, size,
+	                         waits_on(fd, flags), CALLER(), REAL(sendmsg)(fd, m, flags));
 }
 
 /* The file that is sent is read as far. */

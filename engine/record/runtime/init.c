@@ -5,6 +5,7 @@
  * Without HEDDLE_RECORD in the environment the runtime never opens a gate: every hook
  * returns at once and every interposed function is the real one.
  */
+#include <assert.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <link.h>
@@ -21,6 +22,7 @@
 #include <unistd.h>
 
 #include "ranges.h"
+#include "sched_private.h"
 
 struct runtime rt;
 extern char **environ;
@@ -198,8 +200,22 @@ __attribute__((constructor(101))) static void begin(int argc, char **argv)
 	t->gate = 0;
 }
 
+/* The program is about to end, by this thread: in an exploration others may go first. */
+static void end_point(void)
+{
+	struct thread *t =
+	        rt.on && rt.controlled && rt.config.flags & LOG_EXPLORE ? recording() : NULL;
+	if (!t || !rt.header || rt.header->status != LOG_RUNNING)
+		return;
+	char text[32] = "";
+	sched_append_number(text, sizeof(text), t->id, 10);
+	log_note("ends", text);
+	sched_point(t);
+}
+
 __attribute__((destructor(101))) static void end(void)
 {
+	end_point();
 	rt_finish(LOG_EXITED);
 }
 
@@ -211,6 +227,7 @@ EXPORT void _exit(int status)
 	struct thread *t = me;
 	if (t != &nobody && t->pending && rt.on)
 		log_fill(t);
+	end_point();
 	rt_finish(LOG_EXITED);
 	for (;;)
 		syscall(SYS_exit_group, status);
@@ -227,6 +244,19 @@ EXPORT void exit(int status)
 EXPORT void _Exit(int status)
 {
 	_exit(status);
+}
+EXPORT void abort(void)
+{
+	end_point();
+	REAL(abort)();
+	__builtin_unreachable();
+}
+EXPORT void __assert_fail(const char *assertion, const char *file, unsigned line,
+                          const char *function)
+{
+	end_point();
+	REAL(__assert_fail)(assertion, file, line, function);
+	__builtin_unreachable();
 }
 
 /* ---- processors: the program must not notice that it is pinned ---- */
@@ -309,7 +339,8 @@ EXPORT int dlclose(void *library)
 	F(clock_getres) \
 	F(clock_settime) \
 	F(fmemopen) \
-	F(glob) F(glob64) F(pthread_attr_getaffinity_np) F(pthread_attr_getguardsize) F( \
+	F(glob) \
+	F(glob64) F(pthread_attr_getaffinity_np) F(pthread_attr_getguardsize) F( \
 	        pthread_attr_getstack) F(pthread_attr_getstacksize) \
 	        F(pthread_barrierattr_getpshared) F(pthread_condattr_getclock) F( \
 	                pthread_condattr_getpshared) F(pthread_getcpuclockid) \
@@ -317,9 +348,10 @@ EXPORT int dlclose(void *library)
 	                        pthread_mutexattr_getprotocol) F(pthread_mutexattr_getpshared) \
 	                        F(pthread_mutexattr_getrobust) F(pthread_mutexattr_gettype) \
 	                                F(pthread_rwlockattr_getkind_np) \
-	                                F(pthread_rwlockattr_getpshared) F(pthread_sigmask) \
-	                                        F(realpath) F(regexec) \
-	                                                F(sem_getvalue) F(sem_unlink)
+	                                        F(pthread_rwlockattr_getpshared) \
+	                                                F(pthread_sigmask) F(realpath) \
+	                                                        F(regexec) \
+	                                                                F(sem_unlink)
 FORWARDED(FORWARD)
 
 /* By the first constructor, before anybody else's may call one of them. */

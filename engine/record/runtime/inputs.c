@@ -68,6 +68,13 @@ static struct log_input head_of(const struct thread *t, enum log_input_call call
 		                   .ordinal = t->ordinal };
 }
 
+static uint8_t next_flags;
+
+void input_is_own(void)
+{
+	next_flags = LOG_OWN;
+}
+
 void input_keep_signal(struct thread *t, int number, bool within)
 {
 	if (rt.inputs != INPUTS_KEPT)
@@ -119,6 +126,8 @@ void input_keep_scattered(struct thread *t, enum log_input_call call, int fd, in
 	struct log_input in = head_of(t, call, fd, result);
 	size_t left = result > 0 ? (size_t)result : 0;
 	in.extra = extra;
+	in.flags = next_flags;
+	next_flags = 0;
 	in.length[0] = left;
 	for (unsigned i = 0; i < part_count; i++)
 		in.length[1 + i] = parts[i].length;
@@ -184,7 +193,9 @@ bool input_signals(struct thread *t)
 static void give(const struct log_input *in, struct given *g)
 {
 	const char *p = (const char *)(in + 1);
-	*g = (struct given){ .result = in->result, .extra = in->extra, .recorded = true };
+	*g = (struct given){ .result = in->result, .extra = in->extra,
+		               .own = in->flags & LOG_OWN,
+		               .recorded = true };
 	for (unsigned i = 0; i < LOG_PARTS; i++) {
 		g->part[i] = p;
 		g->length[i] = in->length[i];
@@ -362,6 +373,14 @@ bool input_given(struct thread *t, enum log_input_call call, int fd, uint64_t mo
 	if (rt.inputs != INPUTS_GIVEN || !outside(t, fd))
 		return false;
 	give_next(t, call, fd, most, g);
+	return true;
+}
+
+bool input_state_given(struct thread *t, enum log_input_call call, int fd, struct given *g)
+{
+	if (rt.inputs != INPUTS_GIVEN || !outside_asked(t, fd))
+		return false;
+	give_next(t, call, fd, 0, g);
 	return true;
 }
 

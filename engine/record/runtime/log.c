@@ -33,6 +33,18 @@ static void lock_chunks(void)
 		futex_wait(&chunk_lock, 1, 1000000);
 }
 
+/* False when its holder does not let go of it: the caller may have interrupted it. */
+static bool lock_chunks_or_not(void)
+{
+	enum { TRIES = 100 };
+	for (int i = 0; i < TRIES; i++) {
+		if (!__atomic_exchange_n(&chunk_lock, 1, __ATOMIC_ACQUIRE))
+			return true;
+		futex_wait(&chunk_lock, 1, 1000000);
+	}
+	return false;
+}
+
 static void unlock_chunks(void)
 {
 	__atomic_store_n(&chunk_lock, 0, __ATOMIC_RELEASE);
@@ -275,11 +287,13 @@ void log_flush(void)
 			write_chunk(&rt.stream);
 		return;
 	}
-	lock_chunks();
+	/* A handler that ends the program may have come in the midst of log_more. */
+	bool locked = lock_chunks_or_not();
 	for (uint32_t i = 0; buffers && i < rt.config.buffer_chunks; i++)
 		if (buffer_used[i])
 			flush_buffer(buffers + (size_t)i * LOG_CHUNK);
-	unlock_chunks();
+	if (locked)
+		unlock_chunks();
 }
 
 static char *find_buffer(void)
@@ -486,6 +500,9 @@ void log_frames(struct thread *t)
 	for (; t->emitted < depth; left = 0) {
 		if (unlikely(t->emitted == t->callback_at))
 			missing_callback(t);
+		struct frame *f = &t->frames[t->emitted];
+		if (unlikely(t->called_from != 0) && f->call >= rt.own_low && f->call < rt.own_high)
+			f->call = t->called_from;
 		log_enter(t, &t->frames[t->emitted++], left);
 	}
 	t->low = t->emitted;
@@ -760,6 +777,9 @@ static int one_module(struct dl_phdr_info *info, size_t size, void *context)
 	} else if (strncmp(last, "libstdc++.so", 12) == 0) {
 		rt.cxx_low = low;
 		rt.cxx_high = high;
+	} else if (strncmp(last, "libgomp.so", 10) == 0) {
+		rt.gomp_low = low;
+		rt.gomp_high = high;
 	} else if (strncmp(last, "libglib-2.0.so", 14) == 0) {
 		rt.glib_low = low;
 		rt.glib_high = high;

@@ -41,7 +41,8 @@ static void *allocated(void *p, size_t size, uintptr_t pc)
 	return noted(p, size, pc);
 }
 
-static void freed(void *p, uintptr_t pc)
+/* True: its memory must not be given back. */
+static bool freed(void *p, uintptr_t pc)
 {
 	struct thread *t = me;
 	if (unlikely(rt.reaching))
@@ -49,11 +50,22 @@ static void freed(void *p, uintptr_t pc)
 	if (p && (!t->gate || (t->gate == GATE_STOLEN && hook_slow(t))) && !in_libc(pc)) {
 		plan_point(t);
 		log_event(t, LOG_FREE, 0, pc, (uintptr_t)p, 0, 1);
+		if (unlikely(rt.config.poison) && replay_poisons()) {
+			memset(p, LOG_POISON, malloc_usable_size(p));
+			return true;
+		}
 	} else if (p) {
 		if (t->pending)
 			log_fill(t);
 		log_afresh(t);
 	}
+	return false;
+}
+
+static void release(void *p, uintptr_t pc)
+{
+	if (!freed(p, pc))
+		__libc_free(p);
 }
 
 /* A thief of the token must not find us in the allocator. */
@@ -76,14 +88,12 @@ EXPORT void *calloc(size_t count, size_t size)
 }
 EXPORT void free(void *p)
 {
-	freed(p, CALLER());
-	__libc_free(p);
+	release(p, CALLER());
 }
 EXPORT void cfree(void *p);
 void cfree(void *p)
 {
-	freed(p, CALLER());
-	__libc_free(p);
+	release(p, CALLER());
 }
 
 static void *reallocate(void *p, size_t size, uintptr_t pc)
@@ -99,8 +109,8 @@ static void *reallocate(void *p, size_t size, uintptr_t pc)
 		return allocated(__libc_realloc(p, size), size, pc);
 	}
 	if (size == 0) {
-		freed(p, pc);
-		return __libc_realloc(p, size);
+		release(p, pc);
+		return NULL;
 	}
 	/* Always a new block with a new life, so that an old pointer is seen to be stale; the
 	 * old contents are read and written like memcpy's. */
@@ -113,8 +123,7 @@ static void *reallocate(void *p, size_t size, uintptr_t pc)
 	allocated(q, size, pc);
 	memcpy(q, p, copied);
 	log_range(t, LOG_WRITE, pc, q, copied);
-	freed(p, pc);
-	__libc_free(p);
+	release(p, pc);
 	return q;
 }
 EXPORT void *realloc(void *p, size_t size)
@@ -218,8 +227,7 @@ NEW_ALIGNED_NOTHROW(_ZnamSt11align_val_tRKSt9nothrow_t)
 	EXPORT void name(void *p, ##__VA_ARGS__); \
 	void name(void *p, ##__VA_ARGS__) \
 	{ \
-		freed(p, CALLER()); \
-		__libc_free(p); \
+		release(p, CALLER()); \
 	}
 DELETE(_ZdlPv)
 DELETE(_ZdaPv)

@@ -22,7 +22,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "rt.h"
+#include "sched_private.h"
 
 enum {
 	MAX_REGIONS = 256, /* of a thread; a call inside of so many is not recorded */
@@ -69,8 +69,33 @@ static void update(struct thread *t)
 	t->resume_below = r ? r->depth + r->away : 0;
 }
 
+/*
+ * An exploration only wants to know which functions were called beside other threads: each
+ * once, as a note.
+ */
+static bool only_noted(const struct region *r)
+{
+	enum { MOST = 64 };
+	static uintptr_t known[MOST];
+	static unsigned count;
+	unsigned i = 0;
+	if (!(rt.config.flags & LOG_EXPLORE))
+		return false;
+	while (i < count && known[i] != r->function)
+		i++;
+	if (i < count || count == MOST || r->function == 0 || sched_alone())
+		return true;
+	known[count++] = r->function;
+	char text[32] = "";
+	sched_append_number(text, sizeof(text), r->function, 16);
+	log_note("missing", text);
+	return true;
+}
+
 static void write_miss(struct thread *t, const struct region *r, unsigned flags)
 {
+	if (only_noted(r))
+		return;
 	const struct log_reached *list = NULL;
 	bool cut;
 	unsigned count = reach_scan(t, r->arguments, r->mask, &list, &cut);
@@ -84,6 +109,8 @@ static void write_miss(struct thread *t, const struct region *r, unsigned flags)
 
 static void write_back(struct thread *t, const struct region *r)
 {
+	if (rt.config.flags & LOG_EXPLORE)
+		return;
 	if (t->pending)
 		log_fill(t);
 	if (t->stream->last != t->id)
@@ -386,6 +413,7 @@ static bool modelled(const char *name)
 		"libm.so*",      "libpthread.so*", "libdl.so*",  "librt.so*",
 		"libresolv.so*", "libnss_*",      "libutil.so*", "libgcc_s.so*",
 		"libstdc++.so*", "libc++*.so*",   "libtsan.so*", "libclang_rt.*",
+		"libgomp.so*",
 	};
 	for (unsigned i = 0; i < sizeof(known) / sizeof(*known); i++)
 		if (fnmatch(known[i], name, 0) == 0)
@@ -608,6 +636,20 @@ static struct tables tables_of(const struct module *m)
 	return x;
 }
 
+/* Of OpenMP: what openmp.c does not know. */
+static bool beyond_openmp(uintptr_t function, const char *name)
+{
+	static const char *const names[] = { "GOMP_parallel_*start", "GOMP_parallel_end",
+		                             "GOMP_target*",         "GOMP_teams*",
+		                             "GOACC_*",              "acc_*" };
+	if (function < rt.gomp_low || function >= rt.gomp_high)
+		return false;
+	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (fnmatch(names[i], name, 0) == 0)
+			return true;
+	return false;
+}
+
 static void take_over_slot(const struct module *m, const char *name, uintptr_t *slot)
 {
 	uintptr_t real = *slot;
@@ -622,7 +664,7 @@ static void take_over_slot(const struct module *m, const char *name, uintptr_t *
 	unsigned mask = ALL_ARGUMENTS;
 	bool named = named_function(name, &mask);
 	if (!of || !in_code(of, real) || of->kind == INSTRUMENTED ||
-	    (of->kind == MODELLED && !named))
+	    (of->kind == MODELLED && !named && !beyond_openmp(real, name)))
 		return;
 	void *stub = stub_for(real, mask);
 	if (stub)

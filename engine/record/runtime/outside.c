@@ -6,7 +6,11 @@
  * replay there may be something else in its place.
  */
 #include <fcntl.h>
+#include <linux/netlink.h>
+#include <linux/sock_diag.h>
+#include <linux/unix_diag.h>
 #include <poll.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -18,6 +22,7 @@
 
 #include "outside.h"
 
+enum { LOOKED_AT = 256 }; /* numbers, for the other end of what was there before */
 enum { DESCRIPTORS = 1 << 16 }; /* those above are taken for the process's own */
 
 static struct descriptor {
@@ -30,7 +35,8 @@ static struct descriptor {
 static struct membership { /* of a descriptor in an epoll instance */
 	int32_t set;
 	uint32_t next;
-	uint64_t data;            /* what the instance says for it */
+	uint64_t data;            /* what the instance says for it, */
+	uint32_t events;          /* and what it was asked to look for */
 } memberships[DESCRIPTORS];       /* the first is not used */
 static uint32_t used = 1, unused; /* so many have been; a list of those that are no more */
 static int highest;               /* of the members */
@@ -51,7 +57,6 @@ static bool status_of(int fd, struct stat *status)
 /* Does the process have the other end of the pipe, too? */
 static bool both_ends(int fd, const struct stat *status)
 {
-	enum { LOOKED_AT = 256 };
 	int mode = syscall(SYS_fcntl, fd, F_GETFL) & O_ACCMODE;
 	for (int other = 0; other < LOOKED_AT; other++) {
 		struct stat s;
@@ -69,15 +74,98 @@ bool outside_both_ends(int fd)
 	return fd >= 0 && status_of(fd, &s) && both_ends(fd, &s);
 }
 
+/* Of a UNIX socket: the inode of its peer; 0: it has none, or the kernel does not tell. */
+static uint32_t unix_peer(const struct stat *status)
+{
+	struct {
+		struct nlmsghdr head;
+		struct unix_diag_req body;
+	} ask = { .head = { .nlmsg_len = sizeof(ask),
+		            .nlmsg_type = SOCK_DIAG_BY_FAMILY,
+		            .nlmsg_flags = NLM_F_REQUEST },
+		  .body = { .sdiag_family = AF_UNIX,
+		            .udiag_states = UINT32_MAX,
+		            .udiag_ino = (uint32_t)status->st_ino,
+		            .udiag_show = UDIAG_SHOW_PEER,
+		            .udiag_cookie = { UINT32_MAX, UINT32_MAX } } };
+	union {
+		struct nlmsghdr head;
+		char bytes[1024];
+	} answer;
+	uint32_t peer = 0;
+	int s = syscall(SYS_socket, AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK,
+	                NETLINK_SOCK_DIAG);
+	if (s < 0)
+		return 0;
+	long n = syscall(SYS_sendto, s, &ask, sizeof(ask), 0, NULL, 0);
+	if (n == (long)sizeof(ask))
+		n = syscall(SYS_recvfrom, s, &answer, sizeof(answer), 0, NULL, NULL);
+	syscall(SYS_close, s);
+	if (n < (long)(NLMSG_HDRLEN + sizeof(struct unix_diag_msg)) ||
+	    answer.head.nlmsg_type != SOCK_DIAG_BY_FAMILY)
+		return 0;
+	const char *at = answer.bytes + NLMSG_HDRLEN + NLMSG_ALIGN(sizeof(struct unix_diag_msg));
+	while (at + sizeof(struct nlattr) <= answer.bytes + n) {
+		const struct nlattr *a = (const void *)at;
+		if (a->nla_type == UNIX_DIAG_PEER && a->nla_len >= sizeof(*a) + sizeof(peer) &&
+		    at + a->nla_len <= answer.bytes + n)
+			memcpy(&peer, a + 1, sizeof(peer));
+		if (a->nla_len < sizeof(*a))
+			break;
+		at += NLA_ALIGN(a->nla_len);
+	}
+	return peer;
+}
+
+/* Has the process the other end of this socket, too? */
+static bool has_peer(const struct stat *status, uint32_t *peer)
+{
+	*peer = unix_peer(status);
+	for (int other = 0; *peer && other < LOOKED_AT; other++) {
+		struct stat s;
+		if (status_of(other, &s) && S_ISSOCK(s.st_mode) && s.st_ino == *peer)
+			return true;
+	}
+	return false;
+}
+
+/* A pipe, or a pair of sockets, that was there before and has both ends here. */
+static void lead_inherited(int fd)
+{
+	struct stat first, s;
+	uint32_t peer = 0;
+	if (!status_of(fd, &first) || (!S_ISFIFO(first.st_mode) && !S_ISSOCK(first.st_mode)) ||
+	    (S_ISFIFO(first.st_mode) ? !both_ends(fd, &first) : !has_peer(&first, &peer)))
+		return;
+	bool pipe = S_ISFIFO(first.st_mode);
+	unsigned there = channel_new(false), back = pipe ? there : channel_new(false);
+	for (int other = 0; other < LOOKED_AT; other++) {
+		struct descriptor *d = entry(other);
+		if (!status_of(other, &s) || (s.st_mode & S_IFMT) != (first.st_mode & S_IFMT) ||
+		    (s.st_ino != first.st_ino && s.st_ino != peer) || d->reads || d->writes)
+			continue;
+		int mode = syscall(SYS_fcntl, other, F_GETFL) & O_ACCMODE;
+		d->origin = ORIGIN_INSIDE;
+		if (pipe)
+			outside_leads(other, mode != O_WRONLY ? there : 0,
+			              mode != O_RDONLY ? there : 0);
+		else
+			outside_leads(other, s.st_ino == first.st_ino ? back : there,
+			              s.st_ino == first.st_ino ? there : back);
+	}
+}
+
 static bool leads_outside(int fd)
 {
 	struct stat s;
 	struct termios terminal;
+	uint32_t peer;
 	if (fd == 1 || fd == 2 || !status_of(fd, &s)) /* those print, on replay as well */
 		return false;
 	if (S_ISCHR(s.st_mode))
 		return syscall(SYS_ioctl, fd, TCGETS, &terminal) == 0;
-	return S_ISSOCK(s.st_mode) || (S_ISFIFO(s.st_mode) && !both_ends(fd, &s));
+	return (S_ISSOCK(s.st_mode) && !has_peer(&s, &peer)) ||
+	       (S_ISFIFO(s.st_mode) && !both_ends(fd, &s));
 }
 
 static void find_origin(struct thread *t, int fd, struct descriptor *d)
@@ -96,6 +184,8 @@ static void find_origin(struct thread *t, int fd, struct descriptor *d)
 	}
 	d->origin = out ? ORIGIN_OUTSIDE : ORIGIN_INSIDE;
 	seen |= out;
+	if (!out && !d->reads && !d->writes)
+		lead_inherited(fd);
 	errno = error;
 }
 
@@ -109,10 +199,17 @@ bool outside(struct thread *t, int fd)
 	return d->origin == ORIGIN_OUTSIDE || (d->origin == ORIGIN_SET && d->members > 0);
 }
 
+bool outside_asked(struct thread *t, int fd)
+{
+	const struct descriptor *d = entry(fd);
+	return outside(t, fd) || (rt.inputs && d && d->origin == ORIGIN_LINKED);
+}
+
 bool outside_is_inside(int fd)
 {
 	const struct descriptor *d = entry(fd);
-	return d && (d->origin == ORIGIN_INSIDE || d->origin == ORIGIN_SET);
+	return d && (d->origin == ORIGIN_INSIDE || d->origin == ORIGIN_SET ||
+	             d->origin == ORIGIN_LINKED);
 }
 
 /* ---- what is made and closed ---- */
@@ -160,6 +257,7 @@ void outside_gone(int fd)
 		return;
 	while (d->first)
 		leave(d, &d->first);
+	channel_reader(d->reads, -1);
 	channel_left(d->reads);
 	channel_left(d->writes);
 	*d = (struct descriptor){ .origin = ORIGIN_UNKNOWN };
@@ -193,6 +291,27 @@ void outside_leads(int fd, unsigned reads, unsigned writes)
 	d->writes = (uint16_t)writes;
 	channel_held(reads);
 	channel_held(writes);
+	channel_reader(reads, fd);
+}
+
+void outside_link(int fd, unsigned reads, unsigned writes)
+{
+	struct descriptor *d = entry(fd);
+	if (!d)
+		return;
+	for (uint32_t at = d->first; at; at = memberships[at].next) {
+		const struct membership *m = &memberships[at];
+		struct descriptor *set = entry(m->set);
+		struct epoll_event event = { .events = m->events, .data.u64 = m->data };
+		if (set && d->origin == ORIGIN_OUTSIDE && set->members > 0)
+			set->members--;
+		if (rt.inputs == INPUTS_GIVEN)
+			syscall(SYS_epoll_ctl, m->set, EPOLL_CTL_ADD, fd, &event);
+	}
+	d->origin = ORIGIN_LINKED;
+	channel_left(d->reads);
+	channel_left(d->writes);
+	outside_leads(fd, reads, writes);
 }
 
 unsigned outside_reads(int fd)
@@ -217,7 +336,8 @@ void outside_closing(struct thread *t, int fd, uintptr_t pc)
 {
 	if (!t || !rt.inputs)
 		return;
-	channel_closing(t, fd, seen, pc);
+	channel_closing(t, fd, seen, outside_writes(fd), pc);
+	connection_closed(fd);
 	outside_gone(fd);
 }
 
@@ -276,6 +396,13 @@ int outside_made(struct thread *t, enum log_input_call call, int fd, enum origin
 	return fd;
 }
 
+int outside_renumbered(struct thread *t, int fd, int wanted, enum origin origin)
+{
+	fd = move_to(t, fd, wanted);
+	remember(fd, wanted, origin);
+	return fd;
+}
+
 int outside_stand_in(struct thread *t, int wanted, int flags)
 {
 	int fd = syscall(SYS_socket, AF_UNIX, SOCK_STREAM | flags, 0);
@@ -283,14 +410,53 @@ int outside_stand_in(struct thread *t, int wanted, int flags)
 		errno = -fd;
 		return -1;
 	}
-	fd = move_to(t, fd, wanted);
-	remember(fd, wanted, ORIGIN_OUTSIDE);
+	return outside_renumbered(t, fd, wanted, ORIGIN_OUTSIDE);
+}
+
+/* ---- descriptors in messages of the process to itself ---- */
+
+enum { PASSED = 64 };
+static struct passed { /* on their way, in order */
+	unsigned channel; /* 0: free */
+	uint8_t origin;
+	unsigned reads, writes;
+} passed[PASSED];
+
+void outside_passes(unsigned channel, int fd)
+{
+	const struct descriptor *d = entry(fd);
+	for (unsigned i = 0; channel && d && i < PASSED; i++)
+		if (passed[i].channel == 0) {
+			passed[i] = (struct passed){ channel, d->origin, d->reads, d->writes };
+			channel_held(d->reads);
+			channel_held(d->writes);
+			return;
+		}
+}
+
+int outside_got(struct thread *t, unsigned channel, int fd, uintptr_t pc)
+{
+	if (!channel || !rt.inputs)
+		return fd;
+	fd = outside_made(t, LOG_INPUT_dup, fd, ORIGIN_UNKNOWN, pc);
+	for (unsigned i = 0; i < PASSED; i++)
+		if (passed[i].channel == channel) {
+			struct passed p = passed[i];
+			for (unsigned k = i + 1; k < PASSED; k++)
+				passed[k - 1] = passed[k];
+			passed[PASSED - 1].channel = 0;
+			outside_fresh(fd, p.origin);
+			outside_leads(fd, p.reads, p.writes);
+			channel_left(p.reads);
+			channel_left(p.writes);
+			break;
+		}
 	return fd;
 }
 
 /* ---- members of epoll instances ---- */
 
-void outside_member(int set, int fd, int operation, uint64_t data)
+void outside_member(int set, int fd, int operation, uint32_t events, uint64_t data)
 {
 	struct descriptor *d = entry(fd);
 	if (!d || !entry(set))
@@ -303,8 +469,10 @@ void outside_member(int set, int fd, int operation, uint64_t data)
 	}
 	if (!*at)
 		*at = join(d, set);
-	if (*at)
+	if (*at) {
 		memberships[*at].data = data;
+		memberships[*at].events = events;
+	}
 	if (fd > highest)
 		highest = fd;
 }

@@ -8,12 +8,16 @@
 #ifndef HEDDLE_OUTSIDE_H
 #define HEDDLE_OUTSIDE_H
 
+#include <sys/socket.h>
+
 #include "rt.h"
 
 enum origin {
 	ORIGIN_UNKNOWN, /* not asked for yet, or closed */
 	ORIGIN_INSIDE,  /* the process's own, or a file: always for real */
 	ORIGIN_SET,     /* an epoll instance: from outside as long as a member is */
+	ORIGIN_LINKED,  /* a socket whose other end is the process's own, too: what goes through it
+	                 * is for real, what is asked of it and set on it is recorded and given */
 	ORIGIN_OUTSIDE,
 };
 
@@ -28,6 +32,7 @@ struct given {
 	const char *part[LOG_PARTS];
 	uint32_t length[LOG_PARTS];
 	uint32_t extra;
+	bool own;      /* a datagram of the process to itself */
 	bool recorded; /* false: the recording has none (any more), and this is made up */
 };
 
@@ -35,6 +40,8 @@ struct given {
 
 /* Does the call on it bring something from outside, to be recorded or given? */
 bool outside(struct thread *t, int fd);
+/* Is what is asked of it and set on it recorded and given? */
+bool outside_asked(struct thread *t, int fd);
 bool outside_is_inside(int fd); /* known to be the process's own: for what lies in a set */
 void outside_fresh(int fd, enum origin origin);
 void outside_copied(int from, int to);
@@ -52,12 +59,22 @@ int outside_made(struct thread *t, enum log_input_call call, int fd, enum origin
 /* Replay: something that only has the number `wanted`, or another; -1 and errno when there is
  * none. */
 int outside_stand_in(struct thread *t, int wanted, int flags);
+/* Replay: a descriptor that has been made gets the number `wanted`, if it is free; the number. */
+int outside_renumbered(struct thread *t, int fd, int wanted, enum origin origin);
 bool outside_both_ends(int fd); /* of a pipe: has the process both? */
 /* What is read from, and written to, the descriptor, when that is the process's own; 0: none.
  */
 unsigned outside_reads(int fd);
 unsigned outside_writes(int fd);
 void outside_leads(int fd, unsigned reads, unsigned writes);
+/* A socket has turned out to be one end of a connection of the process to itself.  Replay: the
+ * descriptor is now another file than the one that epoll instances know, and they learn it. */
+void outside_link(int fd, unsigned reads, unsigned writes);
+
+/* A descriptor goes into a message (SCM_RIGHTS) through the channel, and comes out of one: then
+ * it has this number. */
+void outside_passes(unsigned channel, int fd);
+int outside_got(struct thread *t, unsigned channel, int fd, uintptr_t pc);
 
 /* ---- stream_input.c, descriptors.c ---- */
 
@@ -70,9 +87,44 @@ bool fifo_opened(struct thread *t, int folder, const char *path, int flags, uint
 /* As read(), but that what is read is no event. */
 ssize_t descriptor_read(struct thread *t, int fd, void *p, size_t size, uintptr_t pc);
 
+/* ---- sockets of the process to itself: connections.c ---- */
+
+/* A socket listens: connections to it may be the process's own. */
+void connection_listens(int fd, int backlog);
+struct connection;
+/* Before a connect: the connection when `a` is an address of the process's own listener, else
+ * NULL; *full: the call would have to wait for an accept. */
+struct connection *connection_begins(struct thread *t, int fd, const struct sockaddr *a,
+                                     socklen_t length, bool *full, uintptr_t pc);
+/* After it, whatever came of it; errno stays. */
+void connection_made(struct connection *c, int fd, int result);
+/* After an accept: `made` is the other end, or (NULL) of a connection from outside. */
+struct connection *connection_accepted(struct thread *t, int listener, int made, uintptr_t pc);
+/* What is kept with connect and accept of one. */
+struct piece connection_piece(const struct connection *c);
+/* Replay: the connect, or accept, that was kept with this piece.  For an accept the new descriptor. */
+void connection_given(struct thread *t, int fd, int result, const void *piece, size_t length,
+                      uintptr_t pc);
+int connection_given_accept(struct thread *t, int listener, int wanted, int flags,
+                            const void *piece, size_t length);
+/* The channel that a datagram goes to, from this socket to `a` (NULL: its peer); 0: none of the
+ * process's own.  *target: what is kept of that with the call, else 0. */
+unsigned datagram_channel(int fd, const struct sockaddr *a, socklen_t length, uint32_t *target);
+/* Replay: a datagram is sent to the socket that was kept as `target`. */
+void datagram_given(struct thread *t, uint32_t target, uintptr_t pc);
+/* Replay: before a datagram of the process's own is given, it has to be sent. */
+void datagram_await(struct thread *t, int fd, const struct given *g);
+/* A datagram socket was made. */
+void datagram_socket(int fd);
+void connection_closed(int fd);
+
 /* ---- pipes and their kin inside of the process: channels.c.  0 is no channel. ---- */
 
 unsigned channel_new(bool counter);
+/* What arrives there does so a little later (a network's socket): await it after a write. */
+void channel_is_late(unsigned channel);
+/* Each write is read whole, alone. */
+void channel_of_datagrams(unsigned channel);
 void channel_held(unsigned channel); /* one descriptor more, or less, leads there */
 void channel_left(unsigned channel);
 /* Replay: before a call that was such an event. */
@@ -80,16 +132,23 @@ void channel_turn(struct thread *t, unsigned channel, enum log_tag tag, uintptr_
 /* After the call; errno stays. */
 void channel_wrote(struct thread *t, unsigned channel, int64_t bytes, uintptr_t pc);
 void channel_read(struct thread *t, unsigned channel, int64_t bytes, uintptr_t pc);
+/* A read of 0 bytes that asked for some: every writer has closed it. */
+void channel_ended(struct thread *t, unsigned channel, uintptr_t pc);
+/* Nothing more comes from this end: shutdown(). */
+void channel_sent(struct thread *t, uintptr_t pc); /* replay: the plan's event of a write */
+void channel_shut(struct thread *t, unsigned channel, uintptr_t pc);
+void channel_reader(unsigned channel, int fd); /* -1: that one is no more */
+void channel_await(unsigned channel);          /* until what was written, or the end, is there */
 /* Its thread was told that there is something to read. */
 void channel_ready(struct thread *t, unsigned channel, uintptr_t pc);
 
 /* Before a descriptor is closed, and after one was made; `told`: it matters who gets the number
  * next. */
-void channel_closing(struct thread *t, int fd, bool told, uintptr_t pc);
+void channel_closing(struct thread *t, int fd, bool told, unsigned writes, uintptr_t pc);
 void channel_numbered(struct thread *t, int fd, uintptr_t pc);
 
 /* Members of epoll instances.  -1: none. */
-void outside_member(int set, int fd, int operation, uint64_t data);
+void outside_member(int set, int fd, int operation, uint32_t events, uint64_t data);
 int outside_member_of(int set, uint64_t data);
 /* Replay: what the instance says for the member that had this number; false when it has none.
  */
@@ -105,6 +164,8 @@ struct sentence { /* "read of descriptor 7, where the recording has ..." */
 void sentence_add(struct sentence *s, const char *text);
 void sentence_number(struct sentence *s, uint64_t n);
 
+/* What is kept next is a datagram of the process to itself. */
+void input_is_own(void);
 /* Keeps what a call on such a descriptor did, where inputs are recorded; errno is the call's
  * and stays. */
 void input_keep(struct thread *t, enum log_input_call call, int fd, int64_t result,
@@ -122,6 +183,8 @@ void input_keep_scattered(struct thread *t, enum log_input_call call, int fd, in
  */
 bool input_given(struct thread *t, enum log_input_call call, int fd, uint64_t most,
                  struct given *g);
+/* The same of what is asked of a descriptor and set on it. */
+bool input_state_given(struct thread *t, enum log_input_call call, int fd, struct given *g);
 /* The same of a wait that would begin with descriptors of the process alone. */
 bool input_became(struct thread *t, enum log_input_call call, int fd);
 /* The thread's next input, when it is of this call; without waiting, and it stays the next. */

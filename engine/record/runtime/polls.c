@@ -85,6 +85,31 @@ void poll_settle(struct thread *t)
 	t->poll.worked = worked(t);
 }
 
+/*
+ * A thread that waits by looking, under a lock or not, does the same again and again, and so
+ * the log ends in the same words: what it did, where, and what it saw.
+ */
+bool poll_cycles(struct thread *t)
+{
+	enum { LONGEST = 64, TIMES = 3 };
+	const struct stream *s = t->stream;
+	if (t->pending)
+		log_fill(t);
+	if (!s->chunk || s->last != t->id)
+		return false;
+	const uint64_t *end = s->next;
+	size_t room = (size_t)(end - (const uint64_t *)s->chunk) - sizeof(struct log_chunk) / 8;
+	for (size_t period = 1; period <= LONGEST && period * TIMES <= room; period++) {
+		size_t same = 0;
+		while (same < period * (TIMES - 1) &&
+		       end[-1 - (ptrdiff_t)same] == end[-1 - (ptrdiff_t)(same + period)])
+			same++;
+		if (same == period * (TIMES - 1))
+			return true;
+	}
+	return false;
+}
+
 bool poll_waits(const struct thread *t)
 {
 	return t->poll.spins >= SPIN_LIMIT && t->poll.news == poll_news(t);

@@ -123,6 +123,17 @@ uint64_t replay_turn(uint32_t thread)
 	return thread < rt.config.thread_count ? first_of[thread] : UINT32_MAX;
 }
 
+/* The turn of the wake of a thread that waits for a condition now, where a signal is to end its
+ * wait; or the last step of all, which may be one. */
+uint64_t replay_wake_turn(uint32_t thread)
+{
+	uint32_t i = thread < rt.config.thread_count ? first_of[thread] : UINT32_MAX;
+	while (i < rt.config.plan_length && steps[i].tag != LOG_WAKE &&
+	       steps[i].tag != LOG_NOTHING)
+		i = next_of[i];
+	return i < rt.config.plan_length && steps[i].late ? (uint64_t)UINT32_MAX + 1 : i;
+}
+
 bool replay_answer(struct thread *t, uint32_t clock, struct timespec *answer)
 {
 	if (t->id >= rt.config.thread_count)
@@ -314,6 +325,14 @@ bool replay_strict(void)
 	return rt.replay && (phase == FOLLOWING || phase == GATHERING);
 }
 
+bool replay_poisons(void)
+{
+	static bool done;
+	bool now = rt.config.poison && !done && position == rt.config.poison;
+	done |= now;
+	return now;
+}
+
 void replay_left(struct thread *t, const char *text)
 {
 	log_note("input", text);
@@ -375,6 +394,8 @@ void replay_event(struct thread *t, enum log_tag tag, uintptr_t pc)
 		t->poll.repeats = s->repeats;
 		first_of[t->id] = next_of[position];
 		position++;
+		if (!(rt.config.flags & LOG_EXPLORE)) /* should it end here */
+			rt.header->replayed = position;
 		break;
 	}
 	case FIRST:

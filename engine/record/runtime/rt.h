@@ -101,6 +101,9 @@ struct open_call { /* an invocation by a bind line: bind.c */
 enum { MAX_OPEN_CALLS = 16 };
 
 struct kept_arrival; /* a signal: handlers.c */
+struct team; /* OpenMP */
+struct task;
+struct family;
 struct region; /* a missing call: missing.c */
 struct reach;  /* reach.c */
 
@@ -196,6 +199,12 @@ struct thread {
 	unsigned open_count;
 	unsigned told_calls;    /* those that the program itself tells of (heddle.h), open */
 	uintptr_t bound_pc;     /* who called the bound function that was called last */
+	/* OpenMP: openmp.h */
+	struct team *team;     /* whose region it is in, or NULL */
+	struct task *task;     /* that it runs, or NULL */
+	struct family *family; /* children of its implicit tasks, or NULL */
+	uintptr_t called_from; /* a frame that the runtime calls is called from there; or 0 */
+	bool parked;           /* in libgomp's own code, where the scheduler does not look */
 	struct region *regions; /* open missing calls, or NULL */
 	unsigned region_count;
 	struct reach *reach; /* or NULL */
@@ -240,6 +249,7 @@ struct runtime {
 	uintptr_t bind_low, bind_size; /* the library of the bind lines */
 	uintptr_t cxx_low, cxx_high;   /* the C++ library */
 	uintptr_t glib_low, glib_high;
+	uintptr_t gomp_low, gomp_high; /* GCC's library of OpenMP */
 	uintptr_t libc_low, libc_high, ld_low, ld_high, own_low, own_high;
 	/* in a cache line of its own: all threads of free mode write it */
 	volatile uint64_t ticket __attribute__((aligned(64)));
@@ -294,6 +304,12 @@ void sched_rejoin(struct thread *t);
 void sched_start(struct thread *t); /* a new thread waits for its first turn */
 void sched_end(struct thread *t);
 void sched_adopt(struct thread *t); /* a new one that no thread created: waits for its turn */
+/* Out of the scheduler's sight, running, until somebody who has the token calls it back; `next`
+ * gets the token, or (NULL) who is chosen. */
+void sched_park(struct thread *t, struct thread *next);
+void sched_unpark(struct thread *t);       /* it is ready, */
+void sched_await_unpark(struct thread *t); /* and waits here for its turn */
+void sched_leave_park(struct thread *t);   /* by itself: its end has come */
 void sched_expect(int more);        /* so many more, or fewer, may come like that */
 bool sched_wait_files(struct thread *t, struct pollfd *fds, unsigned count, bool timed,
                       uint64_t deadline);
@@ -328,6 +344,8 @@ bool poll_again(struct thread *t, const volatile void *p, uint64_t value, uintpt
 void poll_look(struct thread *t, const volatile void *p, uint64_t value, uintptr_t pc);
 void poll_remember(struct thread *t, const volatile void *p, uint64_t value, uintptr_t pc);
 void poll_settle(struct thread *t);
+/* Exploration: are the last things that the thread did, alone, the same several times over? */
+bool poll_cycles(struct thread *t);
 bool poll_spins(struct thread *t);       /* nothing new since, and no work of its own */
 bool poll_waits(const struct thread *t); /* it spins, and nothing new has been written since */
 uint64_t poll_news(const struct thread *t);
@@ -344,6 +362,9 @@ void clock_now(clockid_t clock, struct timespec *now); /* the virtual one, not r
  * is before what comes after the next acquire there. */
 void message_release(uintptr_t key, uintptr_t pc);
 void message_acquire(uintptr_t key, uintptr_t pc);
+/* The key's message; `anew`: what was released there before counts no more.  0: there is no
+ * memory to know it. */
+uint64_t message_of(uintptr_t key, bool anew);
 
 /* ---- invoke.c ---- */
 /* `made`: the call made the object. */
@@ -448,7 +469,10 @@ bool replay_expects(const struct thread *t, enum log_tag tag, uintptr_t pc);
 bool replay_strict(void);
 /* The thread asked for something else from outside than in the recording: `text` says what. */
 void replay_left(struct thread *t, const char *text);
-uint64_t replay_turn(uint32_t thread); /* when it comes next in the plan */
+/* Is the block that has just been freed to stay, filled, for the use after its free? */
+bool replay_poisons(void);
+uint64_t replay_turn(uint32_t thread);
+uint64_t replay_wake_turn(uint32_t thread); /* when it comes next in the plan */
 uint32_t replay_next(void);            /* whose turn it is; UINT32_MAX: nobody's */
 void replay_blocked(void);
 

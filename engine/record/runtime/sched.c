@@ -138,6 +138,8 @@ bool sched_force(struct thread *t, struct thread *next, bool fire_timeout)
 static void count_steps(struct thread *t)
 {
 	int32_t used = t->drawn - (t->budget > 0 ? t->budget : 0);
+	if (used == 0 && rt.config.flags & LOG_EXPLORE)
+		used = 1; /* a look that took the thread here at once */
 	t->drawn = t->budget > 0 ? t->budget : 0;
 	t->counted += used;
 	sched.accesses += used;
@@ -154,6 +156,13 @@ uint64_t sched_steps(void)
 static bool stays_whole(const struct thread *t)
 {
 	return rt.config.flags & LOG_EXPLORE && (t->open_count || t->told_calls);
+}
+
+/* In an exploration the lowest thread goes on and on, but for this. */
+static bool waits_by_looking(struct thread *t)
+{
+	return rt.config.flags & LOG_EXPLORE && rt.config.strategy == STRATEGY_FIRST &&
+	       !stays_whole(t) && poll_cycles(t);
 }
 
 /* A run that is explored has come to its limit of steps. */
@@ -183,6 +192,10 @@ void sched_point_slow(struct thread *t)
 		sched_fire_due();
 	if (sched.ready == 0 && !sched.signalled && (sched.files == 0 || sched.steps % 16))
 		return;
+	if (waits_by_looking(t)) {
+		give_way(t);
+		return;
+	}
 	if (rt.config.strategy == STRATEGY_FIRST || stays_whole(t) ||
 	    (rt.config.strategy == STRATEGY_RANDOM && (next_random() >> 40 & 1)))
 		return;
@@ -223,6 +236,7 @@ void sched_access(struct thread *t)
 		if (sched.timed)
 			sched_wake_sleepers(t);
 	}
+	preempt |= waits_by_looking(t);
 	if (preempt && !stays_whole(t) && (sched.ready || sched.files || sched.signalled))
 		give_way(t);
 }

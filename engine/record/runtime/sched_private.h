@@ -127,6 +127,11 @@ struct look {
 bool sched_watchdog(struct look *seen);
 
 /* ---- sched_threads.c ---- */
+/* Is no other thread alive? */
+static inline bool sched_alone(void)
+{
+	return sched.live_count <= 1;
+}
 void sched_bury(struct thread *t); /* it is no more; under lock */
 /* An ended thread still has its stack and caches to give back; what it does then would
  * depend on the machine, so wait until the kernel has forgotten it. */

@@ -7,14 +7,25 @@
 
 #include "sched_private.h"
 
+/*
+ * A thread of the plan is known by its place among its parent's children, whatever the order
+ * in which two parents create theirs; any other gets a number beyond those of the plan.
+ */
+static uint32_t number_of(const struct thread *parent)
+{
+	if (parent == NULL && rt.thread_count == 0) {
+		rt.thread_count = rt.config.thread_count > 1 ? rt.config.thread_count : 1;
+		return 0;
+	}
+	uint32_t planned = parent ? replay_child(parent->id, parent->children) : UINT32_MAX;
+	if (planned == UINT32_MAX)
+		return __atomic_fetch_add(&rt.thread_count, 1, __ATOMIC_RELAXED);
+	return planned;
+}
+
 struct thread *thread_new(struct thread *parent)
 {
-	uint32_t id = __atomic_fetch_add(&rt.thread_count, 1, __ATOMIC_RELAXED);
-	if (parent && rt.replay) {
-		uint32_t planned = replay_child(parent->id, parent->children);
-		if (planned != UINT32_MAX)
-			id = planned;
-	}
+	uint32_t id = number_of(parent);
 	if (id >= MAX_THREADS)
 		return NULL;
 	struct thread *t = rt_pages(sizeof(*t));
@@ -121,6 +132,45 @@ void sched_adopt(struct thread *t)
 		sched_wait_turn(t);
 	else
 		sched_rejoin(t);
+}
+
+void sched_park(struct thread *t, struct thread *next)
+{
+	if (t->pending)
+		log_fill(t);
+	t->gate |= GATE_INSIDE;
+	sched_lock();
+	t->state = STATE_OUTSIDE; /* but not counted: nobody waits for it */
+	t->parked = true;
+	sched_hand_over(next ? next : sched_choose(t, false));
+}
+
+void sched_unpark(struct thread *t)
+{
+	sched_lock();
+	if (t->parked) {
+		t->parked = false;
+		t->state = STATE_READY;
+		sched.ready++;
+	}
+	sched_unlock();
+}
+
+void sched_await_unpark(struct thread *t)
+{
+	sched_wait_turn(t);
+	t->gate &= ~GATE_INSIDE;
+	t->unusual = 1;
+}
+
+void sched_leave_park(struct thread *t)
+{
+	sched_lock();
+	t->parked = false;
+	sched.outside++;
+	sched_unlock();
+	sched_rejoin(t);
+	t->gate &= ~GATE_INSIDE;
 }
 
 void sched_expect(int more)

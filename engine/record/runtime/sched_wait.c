@@ -151,7 +151,8 @@ void sched_signal(const void *condition, unsigned most)
 			    (t->state == STATE_READY && t->timed_out))
 				continue;
 			n++;
-			if (rt.replay ? !best || replay_turn(t->id) < replay_turn(best->id)
+			if (rt.replay ? !best || replay_wake_turn(t->id) <
+			                                 replay_wake_turn(best->id)
 			    : rt.config.strategy == STRATEGY_RR ||
 			                    rt.config.strategy == STRATEGY_FIRST
 			            ? !best || t->since < best->since

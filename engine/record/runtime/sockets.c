@@ -29,19 +29,50 @@
 	{ \
 		struct thread *t = recording(); \
 		struct given g; \
-		if (!t || !outside(t, fd)) \
+		if (!t || !outside_asked(t, fd)) \
 			return REAL(name) arguments; \
-		if (input_given(t, LOG_INPUT_##name, fd, 0, &g)) \
+		if (input_state_given(t, LOG_INPUT_##name, fd, &g)) \
 			return (type)g.result; \
 		type result = REAL(name) arguments; \
 		input_keep(t, LOG_INPUT_##name, fd, result, NULL, 0, 0); \
 		return result; \
 	}
 STATES(int, bind, (int fd, const struct sockaddr *a, socklen_t n), (fd, a, n), fd)
-STATES(int, listen, (int fd, int most), (fd, most), fd)
-STATES(int, shutdown, (int fd, int how), (fd, how), fd)
 STATES(int, setsockopt, (int fd, int level, int option, const void *p, socklen_t n),
        (fd, level, option, p, n), fd)
+
+EXPORT int listen(int fd, int most)
+{
+	struct thread *t = recording();
+	struct given g;
+	if (!t || !outside(t, fd))
+		return REAL(listen)(fd, most);
+	int result = input_given(t, LOG_INPUT_listen, fd, 0, &g) ? (int)g.result
+	                                                          : REAL(listen)(fd, most);
+	input_keep(t, LOG_INPUT_listen, fd, result, NULL, 0, 0);
+	if (result == 0)
+		connection_listens(fd, most);
+	return result;
+}
+
+EXPORT int shutdown(int fd, int how)
+{
+	struct thread *t = recording();
+	struct given g;
+	if (!t || !rt.inputs)
+		return REAL(shutdown)(fd, how);
+	if (how != SHUT_RD) {
+		channel_turn(t, outside_writes(fd), LOG_SND, CALLER());
+		channel_shut(t, outside_writes(fd), CALLER());
+	}
+	if (input_given(t, LOG_INPUT_shutdown, fd, 0, &g))
+		return (int)g.result;
+	int result = REAL(shutdown)(fd, how);
+	if (outside(t, fd))
+		input_keep(t, LOG_INPUT_shutdown, fd, result, NULL, 0, 0);
+	channel_await(outside_writes(fd));
+	return result;
+}
 
 /* The same with what is written to `p`, of which there is room for *n. */
 #define ASKS(name, parameters, arguments, fd, p, n) \
@@ -49,10 +80,10 @@ STATES(int, setsockopt, (int fd, int level, int option, const void *p, socklen_t
 	{ \
 		struct thread *t = recording(); \
 		struct given g; \
-		if (!t || !outside(t, fd)) \
+		if (!t || !outside_asked(t, fd)) \
 			return REAL(name) arguments; \
 		socklen_t room = n ? *n : 0; \
-		if (input_given(t, LOG_INPUT_##name, fd, 0, &g)) { \
+		if (input_state_given(t, LOG_INPUT_##name, fd, &g)) { \
 			if (g.recorded && p && n) { \
 				memcpy(p, g.part[0], room < g.length[0] ? room : g.length[0]); \
 				*n = g.extra; \
@@ -78,16 +109,27 @@ EXPORT int connect(int fd, const struct sockaddr *a, socklen_t length)
 	struct given g;
 	if (!t)
 		return REAL(connect)(fd, a, length);
-	if (input_given(t, LOG_INPUT_connect, fd, 0, &g))
+	if (input_given(t, LOG_INPUT_connect, fd, 0, &g)) {
+		if (g.recorded && g.length[0])
+			connection_given(t, fd, (int)g.result, g.part[0], g.length[0],
+			                 CALLER());
 		return (int)g.result;
+	}
+	bool out = outside(t, fd), full;
 	sched_point(t);
-	sched_leave(t);
+	struct connection *own = connection_begins(t, fd, a, length, &full, CALLER());
+	struct piece kept = connection_piece(own);
+	if (full)
+		sched_leave(t);
 	int result = REAL(connect)(fd, a, length);
 	int error = errno;
-	sched_rejoin(t);
+	if (full)
+		sched_rejoin(t);
 	errno = error;
-	if (outside(t, fd))
-		input_keep(t, LOG_INPUT_connect, fd, result, NULL, 0, 0);
+	if (out)
+		input_keep(t, LOG_INPUT_connect, fd, result, &kept, 1, 0);
+	if (own)
+		connection_made(own, fd, result);
 	return result;
 }
 
@@ -121,8 +163,15 @@ EXPORT int ioctl(int fd, unsigned long request, ...)
 		return outside_made(t, LOG_INPUT_##call, REAL(name) arguments, origin, \
 		                    CALLER()); \
 	}
-MAKES(socket, (int domain, int type, int protocol), (domain, type, protocol), socket,
-      ORIGIN_OUTSIDE)
+EXPORT int socket(int domain, int type, int protocol)
+{
+	struct thread *t = recording();
+	int fd = outside_made(t, LOG_INPUT_socket, REAL(socket)(domain, type, protocol),
+	                      ORIGIN_OUTSIDE, CALLER());
+	if (t)
+		datagram_socket(fd);
+	return fd;
+}
 MAKES(epoll_create, (int size), (size), epoll_create, ORIGIN_SET)
 MAKES(epoll_create1, (int flags), (flags), epoll_create, ORIGIN_SET)
 MAKES(timerfd_create, (clockid_t clock, int flags), (clock, flags), timerfd_create,
@@ -256,8 +305,11 @@ CONTROLS(fcntl64)
 EXPORT int close(int fd)
 {
 	struct thread *t = recording();
+	unsigned writes = t ? outside_writes(fd) : 0;
 	outside_closing(t, fd, CALLER());
-	return REAL(close)(fd);
+	int result = REAL(close)(fd);
+	channel_await(writes);
+	return result;
 }
 EXPORT int fclose(FILE *f)
 {

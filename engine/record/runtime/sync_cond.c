@@ -36,7 +36,7 @@ static int free_wait(struct thread *t, pthread_cond_t *c, pthread_mutex_t *m,
 	int status = !at          ? REAL_CONDITION(pthread_cond_wait)(c, m)
 	             : clock >= 0 ? REAL(pthread_cond_clockwait)(c, m, clock, at)
 	                          : REAL_CONDITION(pthread_cond_timedwait)(c, m, at);
-	log_sync(t, LOG_WAKE, pc, c);
+	log_object(t, LOG_WAKE, status == ETIMEDOUT ? LOG_TRY : 0, pc, c);
 	log_sync(t, LOG_ACQ, pc, m);
 	return status;
 }
@@ -81,7 +81,7 @@ static int cond_wait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespe
 	signalled |= t->woken;
 	t->condition = NULL;
 	plan_point(t);
-	log_sync(t, LOG_WAKE, pc, c);
+	log_object(t, LOG_WAKE, t->woken ? 0 : LOG_TRY, pc, c);
 	plan_point(t);
 	int relock = mutex_take(t, m, false, 0, pc);
 	if (relock == 0 || relock == EOWNERDEAD)

@@ -14,7 +14,8 @@ enum { ONCE_SLOTS = 1 << 14 };
 struct once {
 	const void *key;
 	bool running, done;
-	uint64_t message;
+	uint64_t message; /* of its last end; 0: none yet */
+	uint64_t next;    /* of the end of the one that runs */
 };
 static struct once onces[ONCE_SLOTS];
 
@@ -58,13 +59,17 @@ static bool once_enter(struct thread *t, struct once *o, uintptr_t pc)
 	if (o->done)
 		return false;
 	o->running = true;
+	plan_point(t);
+	o->next = __atomic_add_fetch(&rt.messages, 1, __ATOMIC_RELAXED);
+	log_event(t, LOG_SND, LOG_BEGINS, pc, o->next, 0, 1);
 	return true;
 }
 
 static void once_leave(struct thread *t, struct once *o, bool done, uintptr_t pc)
 {
 	plan_point(t);
-	o->message = __atomic_add_fetch(&rt.messages, 1, __ATOMIC_RELAXED);
+	o->message = o->next ? o->next : __atomic_add_fetch(&rt.messages, 1, __ATOMIC_RELAXED);
+	o->next = 0;
 	log_event(t, LOG_SND, 0, pc, o->message, 0, 1);
 	o->done = done;
 	o->running = false;
@@ -90,7 +95,7 @@ static int run_once(pthread_once_t *control, void (*routine)(void), uintptr_t pc
 {
 	struct thread *t = recording();
 	struct once *o = t ? once_of(control) : NULL;
-	if (!o || (*control == 2 && !o->done)) /* 2: done before we looked (glibc) */
+	if (!o || (*control == 2 && !o->done && !o->running)) /* 2: done before we looked */
 		return REAL(pthread_once)(control, routine);
 	if (o->done && *control == 0)
 		once_anew(o);

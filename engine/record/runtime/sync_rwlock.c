@@ -33,7 +33,8 @@ static int rw_lock(pthread_rwlock_t *l, bool write, bool try_only, const struct 
 			log_object(t, write ? LOG_ACQ : LOG_RACQ,
 			           rw_dead(l) | (try_only || at ? LOG_TRY : 0), pc, l);
 		else if (t && (status == EBUSY || status == ETIMEDOUT))
-			log_object(t, LOG_TRYFAIL, rw_dead(l), pc, l);
+			log_object(t, LOG_TRYFAIL, rw_dead(l) | (write ? 0 : LOG_SHARED), pc,
+			           l);
 		return status;
 	}
 	sched_point(t);
@@ -58,7 +59,7 @@ static int rw_lock(pthread_rwlock_t *l, bool write, bool try_only, const struct 
 		log_object(t, write ? LOG_ACQ : LOG_RACQ,
 		           rw_dead(l) | (try_only || at ? LOG_TRY : 0), pc, l);
 	else if (status == EBUSY || status == ETIMEDOUT)
-		log_object(t, LOG_TRYFAIL, rw_dead(l), pc, l);
+		log_object(t, LOG_TRYFAIL, rw_dead(l) | (write ? 0 : LOG_SHARED), pc, l);
 	return status;
 }
 

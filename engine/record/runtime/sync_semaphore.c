@@ -121,6 +121,18 @@ EXPORT int sem_post(sem_t *s)
 		sched_wake(s, FOR_SEMAPHORE, one_or_all());
 	return status;
 }
+/* A look at the count is a read of the semaphore, whose value its posts and takes give. */
+EXPORT int sem_getvalue(sem_t *s, int *value)
+{
+	struct thread *t = recording();
+	if (!t)
+		return REAL(sem_getvalue)(s, value);
+	sched_point(t);
+	int status = REAL(sem_getvalue)(s, value);
+	if (status == 0)
+		log_access(t, LOG_AREAD, 1, CALLER(), s, 2, true, (unsigned)*value);
+	return status;
+}
 EXPORT int sem_destroy(sem_t *s)
 {
 	struct thread *t = recording();
@@ -137,13 +149,14 @@ EXPORT int pthread_barrier_wait(pthread_barrier_t *b)
 	if (!t)
 		return REAL(pthread_barrier_wait)(b);
 	uintptr_t pc = CALLER();
+	unsigned count = ((const unsigned *)b)[2]; /* glibc: in, round, count */
 	sched_point(t);
+	log_event(t, LOG_SEMAPHORE, 0, pc, (uintptr_t)b, count, 2);
 	log_sync(t, LOG_ARRIVE, pc, b);
 	int status = 0;
 	if (!rt.controlled) {
 		status = REAL(pthread_barrier_wait)(b);
 	} else {
-		unsigned count = ((const unsigned *)b)[2]; /* glibc: in, round, count */
 		if (sched_at_barrier(b) + 1 >= count) {
 			sched_open_barrier(b);
 			status = PTHREAD_BARRIER_SERIAL_THREAD;

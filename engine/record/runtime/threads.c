@@ -19,7 +19,9 @@ static bool have_key;
 static void finish_thread(struct thread *t)
 {
 	/* Cancelled inside a blocking call, it ends without having come back from it. */
-	if (t->gate & (GATE_STOLEN | GATE_OUTSIDE))
+	if (t->parked)
+		sched_leave_park(t);
+	else if (t->gate & (GATE_STOLEN | GATE_OUTSIDE))
 		sched_rejoin(t);
 	if (t->pending)
 		log_fill(t);
@@ -89,6 +91,13 @@ void thread_begin(struct thread *t)
 	t->gate &= ~GATE_INSIDE;
 }
 
+/* One of libgomp's threads, which waits there for a parallel region: openmp.h. */
+static bool of_openmp(void *(*start)(void *))
+{
+	uintptr_t at = (uintptr_t)start;
+	return at >= rt.gomp_low && at < rt.gomp_high;
+}
+
 static void *thread_main(void *argument)
 {
 	struct thread *t = argument;
@@ -97,6 +106,8 @@ static void *thread_main(void *argument)
 	thread_begin(t);
 	t->started = true;
 	missing_begin_thread(t, (const void *)t->start, t->argument);
+	if (rt.controlled && of_openmp(t->start))
+		sched_park(t, rt.threads[t->parent]); /* which waits for that */
 	void *result;
 	if (t->c11) {
 		thrd_start_t start = (thrd_start_t)(void *)t->start;
@@ -140,7 +151,10 @@ static int create(pthread_t *handle, const pthread_attr_t *attributes, void *(*s
 		*handle = made;
 	if (rt.controlled) {
 		log_event(t, LOG_FORK, 0, pc, child->id, 0, 1);
-		sched_point(t); /* the child may well be faster */
+		if (of_openmp(start))
+			sched_force(t, child, false); /* until it is parked */
+		else
+			sched_point(t); /* the child may well be faster */
 	}
 	return 0;
 }

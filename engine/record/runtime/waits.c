@@ -130,7 +130,7 @@ static void told(struct thread *t, const struct pollfd *fds, unsigned n, int res
                  uintptr_t pc)
 {
 	for (unsigned i = 0; result > 0 && i < n; i++)
-		if (fds[i].revents & POLLIN)
+		if (fds[i].revents & (POLLIN | POLLHUP))
 			channel_ready(t, outside_reads(fds[i].fd), pc);
 }
 
@@ -367,7 +367,8 @@ EXPORT int epoll_ctl(int set, int operation, int fd, struct epoll_event *event)
 	if (out)
 		input_keep(t, LOG_INPUT_epoll_ctl, fd, result, NULL, 0, 0);
 	if (result == 0)
-		outside_member(set, fd, operation, event ? event->data.u64 : 0);
+		outside_member(set, fd, operation, event ? event->events : 0,
+		               event ? event->data.u64 : 0);
 	return result;
 }
 

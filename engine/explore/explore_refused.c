@@ -1,0 +1,56 @@
+/*
+ * explore_refused.c - a program that the recorder did not let run, since a bind line names a
+ * function that nothing in it has: an error of the specification, not of the program.
+ */
+#include "engine/explore/explore_private.h"
+
+#include <string.h>
+
+/* "FILE:LINE" of the bind line of a function, or of the first file. */
+static struct place bind_place(const GPtrArray *files, const char *function)
+{
+	struct place place = place_line(files->pdata[0], 0);
+	for (guint i = 0; i < files->len; i++) {
+		char *text = NULL;
+		if (!g_file_get_contents(files->pdata[i], &text, NULL, NULL))
+			continue;
+		char **lines = g_strsplit(text, "\n", -1);
+		for (guint line = 0; lines[line] != NULL; line++) {
+			const char *bind = strstr(lines[line], "bind ");
+			const char *name = bind ? strstr(bind, function) : NULL;
+			char after = name ? name[strlen(function)] : 'x';
+			if (name != NULL && !g_ascii_isalnum(after) && after != '_')
+				place = place_line(files->pdata[i], line + 1);
+		}
+		g_strfreev(lines);
+		g_free(text);
+	}
+	return place;
+}
+
+bool explore_is_refused(const struct exploration *x, const struct plan_run *run,
+                        struct error *error)
+{
+	enum { REFUSED = 125 };
+	const char prefix[] = "heddle: ", suffix[] = "; leave its bind line out";
+	char *text = NULL;
+	if (x->interposer == NULL || run->result.status != REFUSED ||
+	    run->facts.instrumented > 0 || x->output == NULL ||
+	    !g_file_get_contents(x->output, &text, NULL, NULL))
+		return false;
+	char *end = strstr(text, suffix), *colon = strstr(text, ": ");
+	if (colon != NULL)
+		colon = strstr(colon + 2, ": ");
+	bool refused = g_str_has_prefix(text, prefix) && colon != NULL && end > colon;
+	if (refused) {
+		*colon = *end = 0;
+		const char *function = text + strlen(prefix);
+		struct place place = bind_place(x->options->spec_files, function);
+		error_set(error, place.text,
+		          "leave the bind line out, or bind a function of the program or of a "
+		          "library that it is linked with",
+		          "%s cannot be bound: %s", function, colon + 2);
+	}
+	g_free(text);
+	return refused;
+}

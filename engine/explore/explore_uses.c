@@ -1,0 +1,116 @@
+/*
+ * explore_uses.c - uses after free, and of destroyed objects, in a run's own order, whatever
+ * its class and however it was come by.
+ */
+#include "engine/explore/explore_private.h"
+#include "engine/explore/lifetimes.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+char *explore_use_text(const struct trace *t, uint32_t use, uint32_t end)
+{
+	const struct event *e = &t->events[use];
+	const char *who = trace_thread_name(t, e->thread);
+	const char *other = trace_thread_name(t, t->events[end].thread);
+	GString *text = g_string_new(who);
+	GString *name = g_string_new(NULL);
+	if (op_is_access(e->op)) {
+		trace_append_variable(t, e, name);
+	} else if (e->op == OP_FREE) {
+		const char *block = trace_string(t, t->blocks[e->target].name);
+		append_escaped(name, block, strlen(block));
+	} else {
+		const char *object = trace_string(t, t->objects[e->target].name);
+		append_escaped(name, object, strlen(object));
+	}
+	const char *does = !op_is_access(e->op) ? e->op == OP_FREE ? "frees" : "uses"
+	                   : op_writes(e->op)   ? "writes"
+	                                        : "reads";
+	const char *place = trace_location_name(t, end);
+	g_string_append_printf(text, " %s %s after ", does, name->str);
+	if (t->events[end].op == OP_DESTROY)
+		g_string_append_printf(text, "%s destroyed it at %s", other, place);
+	else if (t->events[end].op == OP_JOIN)
+		g_string_append_printf(text, "the end of its thread, which %s joined at %s",
+		                       other, place);
+	else if (e->op == OP_FREE)
+		g_string_append_printf(text, "%s freed it at %s", other, place);
+	else
+		g_string_append_printf(text, "%s freed its block at %s", other, place);
+	g_string_free(name, TRUE);
+	return g_string_free(text, FALSE);
+}
+
+/* Two places in the code are one error. */
+char *explore_use_key(const struct trace *t, uint32_t use, uint32_t end)
+{
+	return g_strdup_printf("%s free %s", trace_location_name(t, use),
+	                       trace_location_name(t, end));
+}
+
+bool explore_know_use(struct exploration *x, uint32_t use, uint32_t end)
+{
+	return !g_hash_table_add(x->errors, explore_use_key(x->trace, use, end));
+}
+
+/* How the program ended belongs to the first use of the run. */
+static char *use_story(const struct explore_run *r, const char *text, bool first)
+{
+	GString *story = g_string_new(text);
+	if (first && r->end == EXPLORE_SIGNAL)
+		g_string_append_printf(story, "\nthe program ends by signal %d (%s)", r->status,
+		                       strsignal(r->status));
+	if (first && *r->story)
+		g_string_append_printf(story, "\n%s", r->story);
+	return g_string_free(story, FALSE);
+}
+
+static struct explore_use *use_new(const struct exploration *x, const struct explore_run *r,
+                                   uint32_t use, uint32_t end, bool first)
+{
+	struct explore_use *u = g_new(struct explore_use, 1);
+	char *text = explore_use_text(x->trace, use, end);
+	*u = (struct explore_use){ .key = explore_use_key(x->trace, use, end),
+		                   .place = g_strdup(trace_location_name(x->trace, use)),
+		                   .story = use_story(r, text, first) };
+	g_free(text);
+	return u;
+}
+
+void explore_use_free(void *data)
+{
+	struct explore_use *u = data;
+	g_free(u->key);
+	g_free(u->place);
+	g_free(u->story);
+	g_free(u);
+}
+
+GPtrArray *explore_find_uses(const struct exploration *x, const struct explore_run *r)
+{
+	enum { MOST = 64 };
+	GPtrArray *uses = g_ptr_array_new_with_free_func(explore_use_free);
+	GHashTable *keys = g_hash_table_new(g_str_hash, g_str_equal);
+	struct lifetimes *l = lifetimes_new(x->trace);
+	for (uint32_t e = 0; e < x->trace->events_count && uses->len < MOST; e++) {
+		uint32_t end = lifetimes_ended(l, e);
+		if (end == NONE)
+			continue;
+		struct explore_use *u = use_new(x, r, e, end, uses->len == 0);
+		if (g_hash_table_add(keys, u->key))
+			g_ptr_array_add(uses, u);
+		else
+			explore_use_free(u);
+	}
+	if (x->use != NULL && !g_hash_table_contains(keys, x->use)) {
+		struct explore_use *u = g_new(struct explore_use, 1);
+		*u = (struct explore_use){ .key = g_strdup(x->use),
+			                   .place = g_strdup(r->place),
+			                   .story = use_story(r, r->flip, uses->len == 0) };
+		g_ptr_array_add(uses, u);
+	}
+	g_hash_table_unref(keys);
+	lifetimes_free(l);
+	return uses;
+}

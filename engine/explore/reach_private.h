@@ -1,0 +1,106 @@
+/*
+ * reach_private.h - a state of the search over states (reach.c), and what synchronisation does
+ * in it (reach_sync.c).
+ *
+ * A state is an array of words: how many events of each thread are done; the last write + 1 of
+ * each variable that threads share; the abstract state of each object that is looked at by
+ * results; and a bit for each thread in each of enum thread_bit.
+ */
+#ifndef HEDDLE_REACH_PRIVATE_H
+#define HEDDLE_REACH_PRIVATE_H
+
+#include "engine/explore/flips_private.h"
+#include "engine/explore/symmetry.h"
+
+struct reach {
+	struct search *x;
+	const struct trace *t;
+	uint32_t threads, slots, objects;
+	uint32_t bits;             /* where the bits begin, in words */
+	size_t size;               /* of a state, in words */
+	uint8_t *visible;          /* by event */
+	uint32_t *slot_of;         /* by variable: NONE where threads do not share it */
+	uint32_t *object_slot;     /* by object of the model: its abstract state, or NONE */
+	struct symmetry *symmetry; /* where objects are looked at by results, else NULL */
+	uint32_t *waits;         /* by event: the wait or arrival in force after it, or NONE */
+	uint32_t *counted;       /* by event: the semaphore whose count it reads, or NONE */
+	uint32_t *begins, *ends; /* by message of a once-function: its events, or NONE */
+	uint8_t *tried;          /* by object: tries, or looks at its count, tell its state */
+	GArray *keepers;         /* uint32_t: events that may keep a thread from going on */
+	uint64_t end;            /* what the variables of --final hold at the end */
+	GArray *states;          /* uint32_t */
+	GArray *origins;         /* struct origin */
+	GHashTable *known;       /* hash -> GArray of states */
+	GHashTable *candidates;  /* what makes them alike -> GArray of struct candidate */
+	GArray **rivals;         /* by call: events, or NULL: not looked at yet */
+	uint32_t *scratch, *cut;
+	uint32_t count;
+};
+
+enum thread_bit {
+	BIT_WOKEN,    /* it waits for a condition, and a signal has ended that */
+	BIT_RELEASED, /* its round of a barrier is complete */
+	BIT_SERIAL,   /* and it was the last to arrive */
+	BIT_KINDS
+};
+
+static inline uint32_t bit_word(const struct reach *r, enum thread_bit bit, uint32_t thread)
+{
+	return r->bits + (uint32_t)bit * ((r->threads + 31) / 32) + thread / 32;
+}
+static inline bool bit_of(const struct reach *r, const uint32_t *state, enum thread_bit bit,
+                          uint32_t thread)
+{
+	return state[bit_word(r, bit, thread)] >> thread % 32 & 1;
+}
+static inline void set_bit(const struct reach *r, uint32_t *state, enum thread_bit bit,
+                           uint32_t thread, bool on)
+{
+	uint32_t *word = &state[bit_word(r, bit, thread)], mask = UINT32_C(1) << thread % 32;
+	*word = on ? *word | mask : *word & ~mask;
+}
+
+static inline bool is_done(const struct reach *r, const uint32_t *state, uint32_t event)
+{
+	return r->t->index->position[event] < state[r->t->events[event].thread];
+}
+
+/* What an operation does in a state. */
+enum answer {
+	ANSWER_SAME,  /* it ends as in the run */
+	ANSWER_OTHER, /* it ends otherwise */
+	ANSWER_WAITS, /* not yet */
+};
+struct outcome {
+	enum answer answer;
+	/* Of ANSWER_OTHER: as what it would be seen (history_after_as). */
+	enum flip_kind kind;
+	enum op op;
+	uint64_t seen;
+	uint32_t other; /* as in struct flip */
+};
+
+/* Fills the tables by event, message and object. */
+void sync_prepare(struct reach *r);
+void sync_release(struct reach *r);
+/* Whether the event's place in the order can be told from that of other threads. */
+bool sync_is_visible(const struct reach *r, uint32_t event);
+/* Has everything come that must come before? */
+bool sync_must_hold(const struct reach *r, const uint32_t *state, uint32_t event);
+/* The event's outcome in a state in which its thread stands before it; of accesses that of
+ * their must-orders alone. */
+struct outcome sync_outcome(const struct reach *r, const uint32_t *state, uint32_t event);
+/* What it changes but its thread's place.  `woken`: the waiter that a signal wakes, NONE: none
+ * waits. */
+void sync_take(const struct reach *r, uint32_t *state, uint32_t event, uint32_t woken);
+/* May a signal of this state wake `thread`? */
+bool sync_may_wake(const struct reach *r, const uint32_t *state, uint32_t signal,
+                   uint32_t thread);
+/* The wait or arrival that the thread is in, or NONE. */
+uint32_t sync_waits(const struct reach *r, const uint32_t *state, uint32_t thread);
+/* What a look at a semaphore's count sees, as a number. */
+uint64_t sync_sees_count(const struct reach *r, const uint32_t *state, uint32_t event);
+/* Some of the run's operations have outcomes that only the search over states knows. */
+bool sync_has_outcomes(const struct trace *t);
+
+#endif

@@ -1,0 +1,424 @@
+/*
+ * reach_sync.c - synchronisation in the search over states: locks and their tries, conditions,
+ * semaphores, barriers and once-functions, each by its definition alone.  Which thread a signal
+ * woke in the run, which post a take had and who arrived last there make no difference here.
+ */
+#include "engine/explore/reach_private.h"
+
+#include <string.h>
+
+static const struct outcome same = { .answer = ANSWER_SAME, .other = NONE };
+static const struct outcome waits = { .answer = ANSWER_WAITS, .other = NONE };
+
+static struct event_list events_of(const struct reach *r, uint32_t object)
+{
+	return event_list_at(&r->t->index->object_events, object);
+}
+
+/* -- locks -------------------------------------------------------------------------------- */
+
+/* The acquire by which somebody holds the lock in a state (NULL: in the run, before `before`),
+ * so that it keeps others out; else NONE. */
+static uint32_t holder(const struct reach *r, const uint32_t *state, uint32_t before,
+                       bool shared, uint32_t but)
+{
+	const struct trace *t = r->t;
+	struct event_list list = events_of(r, t->events[before].target);
+	for (uint64_t i = 0; i < list.count; i++) {
+		uint32_t a = list.items[i], release;
+		if (!op_acquires(t->events[a].op) || t->events[a].thread == but ||
+		    (t->events[a].op == OP_RACQ && shared) || event_inert(&t->events[a]))
+			continue;
+		release = t->index->partner[a];
+		if (state == NULL) {
+			if (a < before && (release == NONE || release > before))
+				return a;
+		} else if (is_done(r, state, a) &&
+		           (release == NONE || !is_done(r, state, release))) {
+			return a;
+		}
+	}
+	return NONE;
+}
+
+static struct outcome acquire(const struct reach *r, const uint32_t *state, uint32_t e)
+{
+	const struct event *x = &r->t->events[e];
+	uint32_t held = holder(r, state, e, x->op == OP_RACQ, x->thread);
+	if (held == NONE)
+		return same;
+	if (!(x->flags & EVENT_TRY))
+		return waits;
+	return (struct outcome){ ANSWER_OTHER, FLIP_FAILS, OP_TRYFAIL, 0, held };
+}
+
+static struct outcome failed_try(const struct reach *r, const uint32_t *state, uint32_t e)
+{
+	bool shared = r->t->events[e].flags & EVENT_SHARED;
+	/* a lock that nobody held has failed for another reason: it was destroyed */
+	if (holder(r, state, e, shared, NONE) != NONE ||
+	    holder(r, NULL, e, shared, NONE) == NONE)
+		return same;
+	return (struct outcome){ ANSWER_OTHER, FLIP_SUCCEEDS, shared ? OP_RACQ : OP_ACQ, 0,
+		                 NONE };
+}
+
+/* -- semaphores ---------------------------------------------------------------------------- */
+
+static int64_t count_in(const struct reach *r, const uint32_t *state, uint32_t object)
+{
+	struct event_list list = events_of(r, object);
+	int64_t count = r->t->objects[object].count;
+	for (uint64_t i = 0; i < list.count; i++) {
+		const struct event *x = &r->t->events[list.items[i]];
+		if (!event_inert(x) && is_done(r, state, list.items[i]))
+			count += (x->op == OP_POST) - (x->op == OP_TAKE);
+	}
+	return count;
+}
+
+static struct outcome take(const struct reach *r, const uint32_t *state, uint32_t e)
+{
+	const struct event *x = &r->t->events[e];
+	bool failed = x->op == OP_TAKETRYFAIL, empty = count_in(r, state, x->target) <= 0;
+	if (failed == empty)
+		return same;
+	if (!failed && !(x->flags & EVENT_TRY))
+		return waits;
+	return (struct outcome){ ANSWER_OTHER, failed ? FLIP_SUCCEEDS : FLIP_FAILS,
+		                 failed ? OP_TAKE : OP_TAKETRYFAIL, 0, NONE };
+}
+
+uint64_t sync_sees_count(const struct reach *r, const uint32_t *state, uint32_t event)
+{
+	return history_integer(r->x->h, (uint64_t)count_in(r, state, r->counted[event]), event);
+}
+
+/* The semaphore at the variable's address at that time, or NONE. */
+static uint32_t semaphore_at(const struct trace *t, uint32_t event)
+{
+	struct wide run = event_variables(t, &t->events[event]);
+	uint32_t best = NONE;
+	for (uint32_t o = 0; o < t->objects_count; o++) {
+		struct event_list list = event_list_at(&t->index->object_events, o);
+		if (list.count == 0 || t->objects[o].address == 0 ||
+		    t->objects[o].address != t->variables[run.first].address)
+			continue;
+		enum op op = t->events[list.items[0]].op;
+		if (op != OP_POST && op != OP_TAKE && op != OP_TAKETRYFAIL)
+			continue;
+		if (best == NONE || list.items[0] < event)
+			best = o;
+	}
+	return best;
+}
+
+/* -- conditions ---------------------------------------------------------------------------- */
+
+uint32_t sync_waits(const struct reach *r, const uint32_t *state, uint32_t thread)
+{
+	uint32_t done = state[thread];
+	return done == 0 ? NONE : r->waits[trace_thread_events(r->t, thread).items[done - 1]];
+}
+
+bool sync_may_wake(const struct reach *r, const uint32_t *state, uint32_t signal,
+                   uint32_t thread)
+{
+	uint32_t wait = sync_waits(r, state, thread);
+	return wait != NONE && r->t->events[wait].op == OP_WAIT &&
+	       r->t->events[wait].target == r->t->events[signal].target &&
+	       !bit_of(r, state, BIT_WOKEN, thread);
+}
+
+static struct outcome wake(const struct reach *r, const uint32_t *state, uint32_t e)
+{
+	const struct event *x = &r->t->events[e];
+	uint32_t wait = r->t->index->partner[e];
+	bool late = x->flags & EVENT_TRY, woken = bit_of(r, state, BIT_WOKEN, x->thread);
+	if (late != woken)
+		return same;
+	if (!late && (wait == NONE || !(r->t->events[wait].flags & EVENT_TRY)))
+		return waits;
+	return (struct outcome){ ANSWER_OTHER, late ? FLIP_SIGNALLED : FLIP_TIMEOUT, OP_WAKE,
+		                 !late, NONE };
+}
+
+/* -- barriers ------------------------------------------------------------------------------ */
+
+static void arrive(const struct reach *r, uint32_t *state, uint32_t e)
+{
+	uint32_t object = r->t->events[e].target, arrived = 0;
+	struct event_list list = events_of(r, object);
+	int32_t count = r->t->objects[object].count;
+	for (uint64_t i = 0; i < list.count; i++)
+		arrived += r->t->events[list.items[i]].op == OP_ARRIVE &&
+		           is_done(r, state, list.items[i]);
+	if (count <= 0 || arrived % (uint32_t)count != 0)
+		return;
+	for (uint32_t u = 0; u < r->threads; u++) {
+		uint32_t wait = sync_waits(r, state, u);
+		if (wait != NONE && r->t->events[wait].op == OP_ARRIVE &&
+		    r->t->events[wait].target == object)
+			set_bit(r, state, BIT_RELEASED, u, true);
+	}
+	set_bit(r, state, BIT_SERIAL, r->t->events[e].thread, true);
+}
+
+static struct outcome depart(const struct reach *r, const uint32_t *state, uint32_t e)
+{
+	const struct event *x = &r->t->events[e];
+	if (r->t->objects[x->target].count <= 0)
+		return same; /* then its must-orders hold */
+	if (!bit_of(r, state, BIT_RELEASED, x->thread))
+		return waits;
+	bool serial = bit_of(r, state, BIT_SERIAL, x->thread);
+	if (serial == history_last_at_barrier(r->x->h, e))
+		return same;
+	return (struct outcome){ ANSWER_OTHER, FLIP_LAST, OP_DEPART, serial, NONE };
+}
+
+/* -- once-functions ------------------------------------------------------------------------ */
+
+static struct outcome receive(const struct reach *r, const uint32_t *state, uint32_t e)
+{
+	uint32_t message = r->t->events[e].target;
+	uint32_t begins = r->begins[message], ends = r->ends[message];
+	if (begins == NONE)
+		return same;
+	if (!is_done(r, state, begins))
+		return (struct outcome){ ANSWER_OTHER, FLIP_ONCE, OP_SND, 0, begins };
+	return ends == NONE || !is_done(r, state, ends) ? waits : same;
+}
+
+static void find_messages(struct reach *r)
+{
+	const struct trace *t = r->t;
+	GHashTable *beginning = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const char *name;
+		if (t->events[e].op != OP_SND)
+			continue;
+		name = trace_string(t, t->messages[t->events[e].target]);
+		r->ends[t->events[e].target] = e;
+		if (g_str_has_suffix(name, MESSAGE_BEGINS))
+			g_hash_table_insert(
+			        beginning,
+			        g_strndup(name, strlen(name) - strlen(MESSAGE_BEGINS)),
+			        GUINT_TO_POINTER(e + 1));
+	}
+	for (uint32_t m = 0; m < t->messages_count; m++)
+		r->begins[m] = GPOINTER_TO_UINT(g_hash_table_lookup(
+		                       beginning, trace_string(t, t->messages[m]))) -
+		               1;
+	g_hash_table_unref(beginning);
+}
+
+/* -- must-orders --------------------------------------------------------------------------- */
+
+/* The pairing of this run is no must-order of another. */
+static bool is_modelled(const struct reach *r, const struct must_edge *edge)
+{
+	const struct event *x = &r->t->events[edge->after];
+	switch (edge->rule) {
+	case MUST_SEMAPHORE:
+	case MUST_WAKER:
+		return true;
+	case MUST_BARRIER:
+		return r->t->objects[x->target].count > 0;
+	case MUST_MESSAGE:
+		return x->op == OP_RCV && r->begins[x->target] != NONE;
+	default:
+		return edge->condition != NONE;
+	}
+}
+
+bool sync_must_hold(const struct reach *r, const uint32_t *state, uint32_t e)
+{
+	struct must_run run = trace_must_into(r->t, e);
+	for (uint64_t i = 0; i < run.count; i++) {
+		const struct must_edge *edge = &r->t->index->must[run.first + i];
+		if (!is_done(r, state, edge->before) && !is_modelled(r, edge))
+			return false;
+	}
+	return true;
+}
+
+/* Threads of one kind are waited for together. */
+static bool all_ended(const struct reach *r, const uint32_t *state, uint32_t thread)
+{
+	const uint32_t *kind = r->symmetry ? r->symmetry->kind : NULL;
+	for (uint32_t u = 0; kind && kind[thread] != NONE && u < r->threads; u++)
+		if (kind[u] == kind[thread] && state[u] < trace_thread_events(r->t, u).count)
+			return false;
+	return true;
+}
+
+/* -- all together -------------------------------------------------------------------------- */
+
+struct outcome sync_outcome(const struct reach *r, const uint32_t *state, uint32_t event)
+{
+	if (!sync_must_hold(r, state, event))
+		return waits;
+	switch (r->t->events[event].op) {
+	case OP_ACQ:
+	case OP_RACQ:
+		return acquire(r, state, event);
+	case OP_TRYFAIL:
+		return failed_try(r, state, event);
+	case OP_TAKE:
+	case OP_TAKETRYFAIL:
+		return take(r, state, event);
+	case OP_WAKE:
+		return wake(r, state, event);
+	case OP_DEPART:
+		return depart(r, state, event);
+	case OP_RCV:
+		return receive(r, state, event);
+	case OP_JOIN:
+		return all_ended(r, state, r->t->events[event].target) ? same : waits;
+	default:
+		return same;
+	}
+}
+
+void sync_take(const struct reach *r, uint32_t *state, uint32_t event, uint32_t woken)
+{
+	const struct event *x = &r->t->events[event];
+	switch (x->op) {
+	case OP_SIGNAL:
+		if (woken != NONE)
+			set_bit(r, state, BIT_WOKEN, woken, true);
+		break;
+	case OP_BROADCAST:
+		for (uint32_t u = 0; u < r->threads; u++)
+			if (sync_may_wake(r, state, event, u))
+				set_bit(r, state, BIT_WOKEN, u, true);
+		break;
+	case OP_WAKE:
+		set_bit(r, state, BIT_WOKEN, x->thread, false);
+		break;
+	case OP_ARRIVE:
+		arrive(r, state, event);
+		break;
+	case OP_DEPART:
+		set_bit(r, state, BIT_RELEASED, x->thread, false);
+		set_bit(r, state, BIT_SERIAL, x->thread, false);
+		break;
+	default:
+		break;
+	}
+}
+
+static bool is_shared(const struct reach *r, uint32_t object)
+{
+	struct event_list list = events_of(r, object);
+	for (uint64_t i = 1; i < list.count; i++)
+		if (r->t->events[list.items[i]].thread != r->t->events[list.items[0]].thread)
+			return true;
+	return false;
+}
+
+bool sync_is_visible(const struct reach *r, uint32_t event)
+{
+	const struct event *x = &r->t->events[event];
+	switch (x->op) {
+	case OP_ACQ:
+	case OP_RACQ:
+		return is_shared(r, x->target) || r->t->index->partner[event] == NONE;
+	case OP_REL:
+	case OP_RREL:
+	case OP_POST:
+		return r->tried[x->target];
+	case OP_SND:
+	case OP_RCV:
+		return r->begins[x->target] != NONE ||
+		       g_str_has_suffix(trace_string(r->t, r->t->messages[x->target]),
+		                        MESSAGE_BEGINS);
+	case OP_FREE:
+		return true;
+	case OP_ALLOC:
+	case OP_FORK:
+	case OP_JOIN:
+	case OP_FENCE:
+		return false;
+	default: /* destroy, conditions, barriers, takes, failed tries */
+		return op_table[x->op].operand == OPERAND_OBJECT;
+	}
+}
+
+static void find_waits(struct reach *r, uint32_t thread)
+{
+	struct event_list mine = trace_thread_events(r->t, thread);
+	uint32_t now = NONE;
+	for (uint64_t i = 0; i < mine.count; i++) {
+		const struct event *x = &r->t->events[mine.items[i]];
+		enum op_class class = op_table[x->op].class;
+		bool within = event_inert(x) || class == OP_CLASS_MARKER ||
+		              class == OP_CLASS_SCOPE || x->op == OP_REL;
+		if (x->op == OP_WAIT || x->op == OP_ARRIVE)
+			now = event_inert(x) ? now : mine.items[i];
+		else if (!within)
+			now = NONE;
+		r->waits[mine.items[i]] = now;
+	}
+}
+
+void sync_prepare(struct reach *r)
+{
+	const struct trace *t = r->t;
+	r->waits = g_new(uint32_t, t->events_count + 1);
+	r->counted = g_new(uint32_t, t->events_count + 1);
+	r->begins = g_new(uint32_t, t->messages_count + 1);
+	r->ends = g_new(uint32_t, t->messages_count + 1);
+	r->tried = g_new0(uint8_t, t->objects_count + 1);
+	memset(r->ends, 0xff, sizeof(uint32_t) * (t->messages_count + 1));
+	find_messages(r);
+	for (uint32_t u = 0; u < r->threads; u++)
+		find_waits(r, u);
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		r->counted[e] = x->op == OP_AREAD ? semaphore_at(t, e) : NONE;
+		if (r->counted[e] != NONE)
+			r->tried[r->counted[e]] = true;
+		if (x->op == OP_TRYFAIL || x->op == OP_TAKETRYFAIL ||
+		    ((op_acquires(x->op) || x->op == OP_TAKE) && x->flags & EVENT_TRY))
+			r->tried[x->target] = true;
+	}
+}
+
+void sync_release(struct reach *r)
+{
+	g_free(r->waits);
+	g_free(r->counted);
+	g_free(r->begins);
+	g_free(r->ends);
+	g_free(r->tried);
+}
+
+bool sync_has_outcomes(const struct trace *t)
+{
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		switch (x->op) {
+		case OP_TRYFAIL:
+		case OP_TAKETRYFAIL:
+		case OP_TAKE:
+		case OP_WAIT:
+		case OP_ARRIVE:
+			return true;
+		case OP_ACQ:
+		case OP_RACQ:
+			if (x->flags & EVENT_TRY)
+				return true;
+			break;
+		case OP_SND:
+			if (g_str_has_suffix(trace_string(t, t->messages[x->target]),
+			                     MESSAGE_BEGINS))
+				return true;
+			break;
+		default:
+			break;
+		}
+	}
+	return false;
+}

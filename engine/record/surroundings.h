@@ -1,0 +1,31 @@
+/*
+ * surroundings.h - the surroundings of a run beside its input: working directory, environment
+ * variables, inherited descriptors.  A program may go another way where they differ, so a
+ * recording describes its own and replay compares.
+ *
+ * Values of environment variables are kept as 24 bits of a hash each: enough to see a change,
+ * too little to tell a secret.
+ */
+#ifndef HEDDLE_SURROUNDINGS_H
+#define HEDDLE_SURROUNDINGS_H
+
+#include <glib.h>
+
+/* The trace's note that describes them. */
+#define SURROUNDINGS_NOTE "recording-surroundings"
+
+/* Those that a program started now would have, as the note has them.  Owned by the caller. */
+char *surroundings_now(void);
+
+/*
+ * From now on started programs inherit the descriptors of the recording: others than those are
+ * closed on exec, and for one that is not there a stand-in of the same kind is opened (the null
+ * device for a file).  Descriptors 0 to 2 stay as they are.  `recorded`: the note.
+ */
+void surroundings_inherit(const char *recorded);
+
+/* The differences between two notes in words, a sentence each (char *, owned); empty when there
+ * are none.  The caller frees the array. */
+GPtrArray *surroundings_compare(const char *recorded, const char *now);
+
+#endif

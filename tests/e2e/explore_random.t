@@ -1,0 +1,22 @@
+#!/bin/bash
+# heddle explore: random programs that synchronise in every way, against all their interleavings
+# (programs/random_oracle.c): every outcome is reached, and no other.  HEDDLE_SYNC_PROGRAMS=N: so many
+# programs, HEDDLE_SYNC_FIRST=N: the first seed.
+. tests/e2e/lib.sh
+programs=$PWD/tests/e2e/programs
+cd "$scratch" || exit 1
+
+${CC:-cc} -O2 "$programs/random_oracle.c" -o oracle
+$HEDDLE cc -g -O1 "$programs/random_sync.c" -o sync -pthread
+first=${HEDDLE_SYNC_FIRST:-1}
+for seed in $(seq "$first" $((first + ${HEDDLE_SYNC_PROGRAMS:-30} - 1))); do
+	if ! ./oracle "$seed" >expected || [ "$(wc -l <expected)" -gt 120 ]; then
+		continue # too large to be searched here
+	fi
+	read -ra arguments <expected
+	rm -f log
+	run timeout 300 "$HEDDLE" explore --budget 200 --format json --seed $((seed % 3)) -- ./sync log "${arguments[@]}"
+	is "$(json '$d->{complete} ? "complete" : join "; ", @{$d->{gaps}}') $(perl "$programs/random_compare.pl" expected log)" \
+		"complete " "random program $seed: ${arguments[*]}"
+done
+done_testing

@@ -1,0 +1,98 @@
+#!/bin/bash
+# Tries that failed: any holder would do, a destroyed lock comes first, and C11 knows nothing of
+# them. The initial value told by a read-modify-write (--values).
+. tests/e2e/lib.sh
+programs=$root/tests/e2e/programs
+cd "$scratch" || exit 1
+
+# any other section of the lock makes the try fail as well
+"$HEDDLE" cc -g -O1 "$programs/tryfail_any.c" -o any -pthread
+"$HEDDLE" record -o any.hdl -- ./any >out 2>&1
+run "$HEDDLE" races any.hdl --format json
+is "$(json '"$d->{complete} $d->{findings}[0]{verdict} $d->{findings}[0]{variable}"')" "1 race data" "the race that another section's failure lets happen"
+unlike "$out" '"note"' "an ordinary one"
+cat >any.txt <<'T'
+#! heddle 1
+T1|acq(l)|1
+T1|w(x)|2
+T1|rel(l)|3
+T1|acq(l)|4
+T2|tryfail(l)|5
+T2|w(x)|6
+T1|rel(l)|7
+T
+run "$HEDDLE" races any.txt --format json
+is "$(json '"$d->{complete} $d->{findings}[0]{verdict}"')" "1 race" "the same as text"
+# claim TRACE KIND PAIR EVENTS...
+claim() {
+	printf '%s\n' '#! heddle-witness 1' "#! kind $2" "#! pair $3" "${@:4}" >c.wit
+	run "$HEDDLE" verify "$1" c.wit
+}
+claim any.txt prefix "1 5" 0 4
+is "$status" 0 "the checker accepts any holder"
+claim any.txt prefix "1 5" 0 1 2 4
+like "$out" "rule 2 \(observation\): event 4 tryfail\(l\) failed as another thread held the lock exclusively" "but one there has to be"
+cat >readers.txt <<'T'
+#! heddle 1
+T1|racq(l)|1
+T2|tryfail(l)|2
+T1|rrel(l)|3
+T3|racq(l)|4
+T3|rrel(l)|5
+T1|acq(l)|6
+T1|rel(l)|7
+T
+claim readers.txt prefix "0 1" 3 1
+is "$status" 0 "beside one reader in the place of another"
+sed 's/T1|racq/T1|acq/; s/T1|rrel/T1|rel/' readers.txt >writer.txt
+claim writer.txt prefix "0 1" 3 1
+is "$status" 1 "a try that failed beside a writer may have been one to share"
+
+# a lock that failed because it was destroyed
+"$HEDDLE" cc -g -O1 "$programs/service.c" -o service -pthread
+"$HEDDLE" record --strategy noise --seed 8 -o service.hdl -- ./service >out 2>&1
+"$HEDDLE" convert service.hdl service.txt
+if grep -q tryfail service.txt; then
+	run "$HEDDLE" races service.hdl --format json
+	is "$(json '"$d->{complete} $d->{findings}[0]{note}"')" "1 visible only as a C11 race" "what only the failure keeps apart is a race of C11"
+	is "$(json 'my @e = @{$d->{findings}[0]{witness}}; my %at; @at{@e} = 0..$#e; $at{23} < $at{26} ? "after" : "before"')" after "the failure comes after the destruction"
+else
+	ok 0 "# SKIP the schedule was another"
+fi
+cat >destroyed.txt <<'T'
+#! heddle 1
+T1|w(x)|1
+T1|destroy(l)|2
+T2|tryfail(l)|3
+T2|w(x)|4
+T
+claim destroyed.txt race "0 3" 2 0 3
+like "$out" "rule 2 \(observation\): event 2 tryfail\(l\) failed as event 1 had destroyed the lock" "before it, it does not fail"
+claim destroyed.txt c11-race "0 3" 0 1 2 3
+is "$status" 0 "it orders nothing in C11"
+
+# C11: what only a failed try keeps apart
+printf '#! heddle 1\nT1|w(y)|1\nT1|acq(l)|2\nT0|tryfail(l)|3\nT0|w(y)|4\n' >c11.txt
+run "$HEDDLE" races c11.txt --format json
+is "$(json '"$d->{complete} $d->{findings}[0]{note}"')" "1 visible only as a C11 race" "found without any atomic"
+run "$HEDDLE" races c11.txt --values --format json
+is "$(json '$d->{complete} ? "complete" : "not"')" not "not searched for with --values, which is said"
+like "$out" "failed tries" "in a note"
+
+# --values: the initial content is a write of its value, which the first access that read it told
+cat >rmw.txt <<'T'
+#! heddle 1
+T0|w(x)=1|1
+T0|rmw(g)=0>0|2
+T1|rmw(g)=0>2|3
+T1|w(x)=2|4
+T
+run "$HEDDLE" races rmw.txt --values --pairs events --format json
+is "$(json '"$d->{complete} $d->{findings}[0]{verdict} $d->{findings}[0]{first} $d->{findings}[0]{second}"')" "1 race 0 3" "told by an rmw"
+sed 's/T0|rmw(g)=0>0/T0|rmw(g)=0>1/' rmw.txt | sed 's/T1|rmw(g)=0/T1|rmw(g)=1/' >other.txt
+run "$HEDDLE" races other.txt --values --pairs events --format json
+is "$(json 'scalar @{$d->{findings}}')" 0 "of another value it is none"
+printf '#! heddle-witness 1\n#! kind race\n#! pair 0 3\n#! under values\n2\n0\n3\n' >c.wit
+run "$HEDDLE" verify rmw.txt c.wit
+is "$status" 0 "the checker takes it, too"
+done_testing

@@ -1,0 +1,81 @@
+#!/bin/bash
+# Locks, conditions, semaphores in a block are uses of it: after it was freed, and before it was
+# allocated, they are wrong as an access is.
+. tests/e2e/lib.sh
+programs=$root/tests/e2e/programs
+cd "$scratch" || exit 1
+
+# found PROGRAM FLAGS...: the events of the findings, one a line
+found() {
+	"$HEDDLE" cc -g -O1 "${@:2}" "$programs/$1.c" -o prog -pthread || return
+	"$HEDDLE" record -o prog.hdl -- ./prog >record.out 2>&1
+	run "$HEDDLE" commute --analysis cov prog.hdl --format json
+	json 'join " ", $d->{complete} ? "complete" : "cut", map { $_->{kind} . " " . $_->{verdict} } @{$d->{findings}}'
+}
+one="complete use-after-free race"
+is "$(found uaf_mutex -DK=1)" "$one" "a mutex in a block that is freed"
+is "$(found uaf_mutex -DK=2)" "$one use-after-free race" "that is destroyed before, too"
+is "$(found uaf_mutex -DK=3)" "$one" "an access"
+is "$(found uaf_signal)" "$one" "a signal after the unlock"
+for k in 1 2 3 4 5; do
+	is "$(found uaf_sync -DK=$k)" "$one" "post, broadcast, read lock, spin lock, trywait: $k"
+done
+
+# the witness, and what the rules say of it
+cat >locks.txt <<'T'
+#! heddle 1
+T0|alloc(p,40)|1
+T0|fork(T1)|2
+T1|acq(p.m)|3
+T1|rel(p.m)|4
+T0|free(p)|5
+T
+run "$HEDDLE" witness locks.txt 2 4 -o w.wit
+is "$status" 1 "the lock after the free has a witness"
+run "$HEDDLE" verify locks.txt w.wit
+is "$status" 0 "which verify accepts"
+# claim KIND PAIR EVENTS...
+claim() {
+	printf '%s\n' '#! heddle-witness 1' "#! kind $1" "#! pair $2" "${@:3}" >c.wit
+	run "$HEDDLE" verify "${trace:-locks.txt}" c.wit
+}
+claim prefix "0 1" 0 1 4 2
+like "$out" "rule 6 \(freed blocks\): event 2 acq\(p.m\) comes after event 4" "no event but the pair's may"
+
+# another life of the block is another lock
+cat >lives.txt <<'T'
+#! heddle 1
+T0|alloc(p,40)|1
+T0|acq(p.m)|2
+T0|free(p)|3
+T0|alloc(p,40)|4
+T0|fork(T1)|5
+T1|acq(p.m)|6
+T1|w(x)|7
+T1|rel(p.m)|8
+T0|acq(p.m)|9
+T0|rel(p.m)|10
+T0|w(x)|11
+T
+run "$HEDDLE" races lives.txt --format json
+is "$status" 1 "a lock that was never released ends with its block"
+is "$(json '$d->{findings}[0]{verdict}')" race "the race beside the second one is found"
+run "$HEDDLE" convert lives.txt lives.hdl
+run "$HEDDLE" races lives.hdl --format json
+is "$(json '$d->{findings}[0]{verdict}')" race "in the binary format, too"
+
+# who is woken may come out after the end, and no access order is lost by it
+cat >wake.txt <<'T'
+#! heddle 1
+T0|alloc(p,40)|1
+T0|fork(T1)|2
+T1|wait(p.c)|3
+T0|signal(p.c)|4
+T0|free(p)|5
+T1|wake(p.c)|6
+T
+run "$HEDDLE" commute --analysis cov wake.txt --format json
+unlike "$out" '"second": 5' "to be woken is no use"
+trace=wake.txt claim prefix "0 1" 0 1 2 3 4 5
+is "$status" 0 "nor by the checker's rules"
+done_testing

@@ -1,0 +1,656 @@
+/*
+ * random_oracle.c SEED: makes a small random program of threads that synchronise in every way
+ * that exploration knows, and searches all its interleavings, by the operations' definitions
+ * alone. Prints the program on the first line (the arguments of random_sync.c), then every
+ * outcome, a line each: what the operations of each thread returned, as far as it came.  Of a
+ * run in which a thread aborts that is this thread's alone.  Exit status 3: too many states,
+ * nothing said.
+ *
+ * An operation is three characters:
+ *
+ *     rNV wNV    read, write of a plain cell N, of the value V       RNV WNV  the same, atomic
+ *     aN.  xNV   add 1 to atomic N; compare and exchange V for 1 - V ('+': done)
+ *     lN. uN. tN. TN.     lock, unlock, try, try with a time limit, of mutex N
+ *     i.. o.. I.. e.. f.. E.. F..   reader-writer lock: read, write, unlock; tries of both;
+ * timed s.. S.. d..         spin lock: lock, unlock, try p.. z.. y.. Y.. g.. semaphore: post,
+ * wait, try, timed wait, its count c.. C.. n.. N.. qN. condition: wait, timed wait ('1': the
+ * time was up), signal, broadcast; wait while cell N is 0 b..                 barrier of two
+ * ('1': the serial thread) ON.                 once, by routine N ('1': it was run here) kN.
+ * hN.             create, join thread N jN. JN.             where the last result was 0 (not
+ * 0): leave out the next N !N.                 abort when the last result was N
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { THREADS = 5, LENGTH = 48, HISTORY = 28, MOST_STATES = 400000, OUTCOMES = 20000 };
+
+static char program[THREADS][LENGTH * 3 + 1];
+static int threads, initial_count;
+
+/* -- the state ----------------------------------------------------------------------------- */
+
+enum phase {
+	RUNS,
+	UNBORN,
+	WAITS,       /* for the condition */
+	WAITS_TIMED, /* the same, with a time limit */
+	WOKEN,       /* takes the mutex again */
+	LATE,        /* the same, its time was up */
+	ARRIVED,     /* at the barrier */
+	LOOKED,      /* qN: saw 0, is to wait */
+	INSIDE,      /* runs the once-function */
+	INSIDE_READ, /* has read there */
+	INSIDE_DONE, /* has written there */
+};
+struct state {
+	uint8_t phase[THREADS], at[THREADS], last[THREADS], length[THREADS];
+	uint8_t cell[3], atom[2], seen[THREADS];
+	int8_t mutex[2], writer, spin; /* the holder + 1, 0: none */
+	uint8_t readers, count, arrived,
+	        once; /* readers: a bit each; once: 0, 1 running, 2 done */
+	char history[THREADS][HISTORY];
+};
+
+static struct state *states;
+static uint32_t *table, states_count, table_size;
+static char *outcomes[OUTCOMES];
+static int outcomes_count;
+static bool moved; /* since it was set to false, somebody could do something */
+
+static void too_many(void)
+{
+	exit(3);
+}
+
+static void add_state(const struct state *s)
+{
+	moved = true;
+	const unsigned char *bytes = (const unsigned char *)s;
+	uint64_t hash = 1469598103934665603u;
+	for (size_t i = 0; i < sizeof *s; i++)
+		hash = (hash ^ bytes[i]) * 1099511628211u;
+	uint32_t i = (uint32_t)(hash >> 20) & (table_size - 1);
+	for (; table[i]; i = (i + 1) & (table_size - 1))
+		if (memcmp(&states[table[i] - 1], s, sizeof *s) == 0)
+			return;
+	if (states_count == MOST_STATES)
+		too_many();
+	states[states_count++] = *s;
+	table[i] = states_count;
+}
+
+static void add_outcome(const char *text)
+{
+	moved = true;
+	for (int i = 0; i < outcomes_count; i++)
+		if (strcmp(outcomes[i], text) == 0)
+			return;
+	if (outcomes_count == OUTCOMES)
+		too_many();
+	outcomes[outcomes_count++] = strdup(text);
+}
+
+static void tell(struct state *s, int t, int result)
+{
+	if (s->length[t] == HISTORY - 1)
+		too_many();
+	s->history[t][s->length[t]++] = (char)('0' + result);
+}
+
+/* The operation is over: its result is told, and the thread goes on to the next. */
+static void end(const struct state *from, int t, int result)
+{
+	struct state s = *from;
+	s.last[t] = (uint8_t)result;
+	s.phase[t] = RUNS;
+	s.at[t]++;
+	tell(&s, t, result);
+	add_state(&s);
+}
+
+static void go_to(const struct state *from, int t, enum phase phase)
+{
+	struct state s = *from;
+	s.phase[t] = (uint8_t)phase;
+	add_state(&s);
+}
+
+/* -- locks and tries ----------------------------------------------------------------------- */
+
+/* Takes the lock where it is free; a try may end in vain where it is not.  `held`: by whom + 1.
+ */
+static void acquire(const struct state *s, struct state *after, int t, bool is_free, bool try)
+{
+	if (is_free)
+		end(after, t, try);
+	else if (try)
+		end(s, t, 0);
+}
+
+static void lock_mutex(const struct state *s, int t, int n, bool try)
+{
+	struct state after = *s;
+	after.mutex[n] = (int8_t)(t + 1);
+	acquire(s, &after, t, s->mutex[n] == 0, try);
+}
+
+static void lock_rw(const struct state *s, int t, bool write, bool try)
+{
+	struct state after = *s;
+	if (write)
+		after.writer = (int8_t)(t + 1);
+	else
+		after.readers |= (uint8_t)(1 << t);
+	acquire(s, &after, t, s->writer == 0 && (!write || s->readers == 0), try);
+}
+
+static void unlock_rw(const struct state *s, int t)
+{
+	struct state after = *s;
+	if (s->writer == t + 1)
+		after.writer = 0;
+	after.readers &= (uint8_t) ~(1 << t);
+	end(&after, t, 0);
+}
+
+static void lock_spin(const struct state *s, int t, bool try)
+{
+	struct state after = *s;
+	after.spin = (int8_t)(t + 1);
+	acquire(s, &after, t, s->spin == 0, try);
+}
+
+static void take(const struct state *s, int t, bool try)
+{
+	struct state after = *s;
+	after.count--;
+	acquire(s, &after, t, s->count > 0, try);
+}
+
+/* -- conditions and barriers --------------------------------------------------------------- */
+
+static void wait_for(const struct state *s, int t, enum phase phase)
+{
+	struct state after = *s;
+	after.mutex[0] = 0;
+	after.phase[t] = (uint8_t)phase;
+	add_state(&after);
+}
+
+static bool is_waiting(const struct state *s, int t)
+{
+	return s->phase[t] == WAITS || s->phase[t] == WAITS_TIMED;
+}
+
+/* A signal wakes one of those that wait, whichever. */
+static void signal_one(const struct state *s, int t)
+{
+	bool any = false;
+	for (int u = 0; u < threads; u++) {
+		struct state after = *s;
+		if (!is_waiting(s, u))
+			continue;
+		any = true;
+		after.phase[u] = WOKEN;
+		end(&after, t, 0);
+	}
+	if (!any)
+		end(s, t, 0);
+}
+
+static void signal_all(const struct state *s, int t)
+{
+	struct state after = *s;
+	for (int u = 0; u < threads; u++)
+		if (is_waiting(s, u))
+			after.phase[u] = WOKEN;
+	end(&after, t, 0);
+}
+
+static void arrive(const struct state *s, int t)
+{
+	struct state after = *s;
+	if (!s->arrived) {
+		after.arrived = 1;
+		go_to(&after, t, ARRIVED);
+		return;
+	}
+	after.arrived = 0;
+	for (int u = 0; u < threads; u++) {
+		if (s->phase[u] != ARRIVED)
+			continue;
+		after.phase[u] = RUNS;
+		after.at[u]++;
+		after.last[u] = 0;
+		tell(&after, u, 0);
+	}
+	end(&after, t, 1);
+}
+
+/* -- one step -------------------------------------------------------------------------------
+ */
+
+static void enter_once(const struct state *s, int t)
+{
+	struct state after = *s;
+	after.once = 1;
+	if (s->once == 2)
+		end(s, t, 0);
+	else if (s->once == 0)
+		go_to(&after, t, INSIDE);
+}
+
+/* A thread that is not at the beginning of an operation. */
+static void step_within(const struct state *s, int t, const char *op)
+{
+	struct state after = *s;
+	switch (s->phase[t]) {
+	case WAITS_TIMED:
+		go_to(s, t, LATE);
+		return;
+	case WOKEN:
+	case LATE:
+		if (s->mutex[0])
+			return;
+		after.mutex[0] = (int8_t)(t + 1);
+		if (op[0] == 'q')
+			go_to(&after, t, RUNS);
+		else
+			end(&after, t, s->phase[t] == LATE);
+		return;
+	case LOOKED:
+		wait_for(s, t, WAITS);
+		return;
+	case INSIDE:
+		if (op[1] == '0') {
+			after.cell[0] = 1;
+			go_to(&after, t, INSIDE_DONE);
+		} else {
+			after.seen[t] = s->cell[1];
+			go_to(&after, t, INSIDE_READ);
+		}
+		return;
+	case INSIDE_READ:
+		after.cell[0] = (uint8_t)(s->seen[t] + 1);
+		after.seen[t] = 0;
+		go_to(&after, t, INSIDE_DONE);
+		return;
+	case INSIDE_DONE:
+		after.once = 2;
+		end(&after, t, 1);
+		return;
+	default:
+		return;
+	}
+}
+
+static void step_memory(const struct state *s, int t, const char *op)
+{
+	struct state after = *s;
+	int n = op[1] - '0', value = op[2] - '0';
+	switch (op[0]) {
+	case 'r':
+		end(s, t, s->cell[n]);
+		return;
+	case 'w':
+		after.cell[n] = (uint8_t)value;
+		end(&after, t, 0);
+		return;
+	case 'R':
+		end(s, t, s->atom[n]);
+		return;
+	case 'W':
+		after.atom[n] = (uint8_t)value;
+		end(&after, t, 0);
+		return;
+	case 'a':
+		after.atom[n]++;
+		end(&after, t, s->atom[n]);
+		return;
+	case 'x':
+		if (s->atom[n] == value)
+			after.atom[n] = (uint8_t)(1 - value);
+		end(&after, t, s->atom[n] == value ? '+' - '0' : s->atom[n]);
+		return;
+	default: /* q */
+		if (s->cell[n] != 0) {
+			end(s, t, s->cell[n]);
+			return;
+		}
+		after.last[t] = 0;
+		tell(&after, t, 0);
+		go_to(&after, t, LOOKED);
+		return;
+	}
+}
+
+static void step_threads(const struct state *s, int t, const char *op)
+{
+	struct state after = *s;
+	int n = op[1] - '0';
+	bool zero = s->last[t] == 0;
+	after.at[t]++;
+	switch (op[0]) {
+	case 'k':
+		after.phase[n] = RUNS;
+		break;
+	case 'h':
+		if (s->phase[n] != RUNS || program[n][s->at[n] * 3] != 0)
+			return;
+		break;
+	case 'j':
+		after.at[t] += zero ? n : 0;
+		break;
+	case 'J':
+		after.at[t] += zero ? 0 : n;
+		break;
+	default: /* ! */
+		if (s->last[t] == n) {
+			char text[HISTORY + 16];
+			snprintf(text, sizeof text, "%d!%.*s", t, s->length[t], s->history[t]);
+			add_outcome(text);
+			return;
+		}
+	}
+	add_state(&after);
+}
+
+static void step(const struct state *s, int t)
+{
+	const char *op = &program[t][s->at[t] * 3];
+	struct state after = *s;
+	if (s->phase[t] == UNBORN)
+		return;
+	if (s->phase[t] != RUNS) {
+		step_within(s, t, op);
+		return;
+	}
+	switch (op[0]) {
+	case 0:
+		return;
+	case 'l':
+	case 't':
+	case 'T':
+		lock_mutex(s, t, op[1] - '0', op[0] != 'l');
+		return;
+	case 'u':
+		after.mutex[op[1] - '0'] = 0;
+		end(&after, t, 0);
+		return;
+	case 'i':
+	case 'e':
+	case 'E':
+		lock_rw(s, t, false, op[0] != 'i');
+		return;
+	case 'o':
+	case 'f':
+	case 'F':
+		lock_rw(s, t, true, op[0] != 'o');
+		return;
+	case 'I':
+		unlock_rw(s, t);
+		return;
+	case 's':
+	case 'd':
+		lock_spin(s, t, op[0] == 'd');
+		return;
+	case 'S':
+		after.spin = 0;
+		end(&after, t, 0);
+		return;
+	case 'p':
+		after.count++;
+		end(&after, t, 0);
+		return;
+	case 'z':
+	case 'y':
+	case 'Y':
+		take(s, t, op[0] != 'z');
+		return;
+	case 'g':
+		end(s, t, s->count);
+		return;
+	case 'c':
+	case 'C':
+		wait_for(s, t, op[0] == 'c' ? WAITS : WAITS_TIMED);
+		return;
+	case 'n':
+		signal_one(s, t);
+		return;
+	case 'N':
+		signal_all(s, t);
+		return;
+	case 'b':
+		arrive(s, t);
+		return;
+	case 'O':
+		enter_once(s, t);
+		return;
+	case 'k':
+	case 'h':
+	case 'j':
+	case 'J':
+	case '!':
+		step_threads(s, t, op);
+		return;
+	default:
+		step_memory(s, t, op);
+		return;
+	}
+}
+
+/* -- the search ---------------------------------------------------------------------------- */
+
+static void add_end(const struct state *s)
+{
+	char text[THREADS * (HISTORY + 8)] = "";
+	for (int t = 0; t < threads; t++)
+		snprintf(text + strlen(text), sizeof text - strlen(text), "%s%d:%.*s",
+		         t ? " " : "", t, s->length[t], s->history[t]);
+	add_outcome(text);
+}
+
+static void search(void)
+{
+	struct state s;
+	memset(&s, 0, sizeof s);
+	for (int t = 1; t < THREADS; t++)
+		s.phase[t] = UNBORN;
+	s.count = (uint8_t)initial_count;
+	for (table_size = 1; table_size < 4 * MOST_STATES; table_size *= 2)
+		;
+	table = calloc(table_size, sizeof *table);
+	states = malloc(MOST_STATES * sizeof *states);
+	add_state(&s);
+	for (uint32_t i = 0; i < states_count; i++) {
+		s = states[i];
+		moved = false;
+		for (int t = 0; t < threads; t++)
+			step(&s, t);
+		if (!moved)
+			add_end(&s);
+	}
+}
+
+/* -- a program ------------------------------------------------------------------------------
+ */
+
+enum feature { MUTEX, RW, SPIN, SEMAPHORE, CONDITION, BARRIER, ONCE, ABORT, NESTED, FEATURES };
+static bool has[FEATURES];
+static uint64_t random_state;
+
+static unsigned below(unsigned n)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return (unsigned)(random_state >> 33) % n;
+}
+
+static void op(int t, char operation, unsigned n, unsigned value)
+{
+	size_t length = strlen(program[t]);
+	if (length + 3 > sizeof program[t] - 1)
+		too_many();
+	snprintf(program[t] + length, 4, "%c%u%u", operation, n, value);
+}
+
+/* Mostly what the memory begins with, too. */
+static unsigned any_value(void)
+{
+	return below(8) ? below(2) : 2;
+}
+
+static void memory(int t)
+{
+	switch (below(8)) {
+	case 0:
+	case 1:
+	case 2:
+		op(t, below(3) ? 'r' : 'R', below(2), 0);
+		break;
+	case 3:
+	case 4:
+	case 5:
+		op(t, below(3) ? 'w' : 'W', below(2), any_value());
+		break;
+	case 6:
+		op(t, 'a', below(2), 0);
+		break;
+	default:
+		op(t, 'x', below(2), below(2));
+		break;
+	}
+	if (has[ABORT] && below(3) == 0)
+		op(t, '!', below(3), 0);
+}
+
+/* One access under a lock that is taken by `lock`; by a try where it may fail. */
+static void section(int t, char lock, unsigned n, bool try, char unlock)
+{
+	op(t, lock, n, 0);
+	if (try)
+		op(t, 'j', has[ABORT] ? 3 : 2, 0);
+	memory(t);
+	/* as many operations as are left out */
+	if (try && has[ABORT] && program[t][strlen(program[t]) - 3] != '!')
+		op(t, '!', 9, 0);
+	op(t, unlock, n, 0);
+}
+
+static void condition_block(int t)
+{
+	unsigned kind = below(6);
+	bool locked = kind < 4 || below(3);
+	if (locked)
+		op(t, 'l', 0, 0);
+	if (kind == 0) {
+		op(t, 'c', 0, 0);
+	} else if (kind == 1) {
+		op(t, 'C', 0, 0);
+	} else if (kind == 2) {
+		op(t, 'q', below(2), 0);
+	} else if (kind == 3) {
+		op(t, 'r', below(2), 0);
+		op(t, 'J', 1, 0);
+		op(t, below(2) ? 'c' : 'C', 0, 0);
+	} else {
+		if (below(2))
+			op(t, 'w', below(2), 1 + below(2));
+		op(t, below(3) ? 'n' : 'N', 0, 0);
+	}
+	if (locked)
+		op(t, 'u', 0, 0);
+}
+
+static void block(int t)
+{
+	static const char tries[] = "efEF", takes[] = "ppzyYg";
+	unsigned kind = below(FEATURES);
+	for (unsigned i = 0; i < FEATURES && !has[kind]; i++)
+		kind = (kind + 1) % FEATURES;
+	if (below(4) == 0)
+		kind = ABORT;
+	switch (kind) {
+	case MUTEX:
+		if (below(2))
+			section(t, 'l', below(3) == 0, false, 'u');
+		else
+			section(t, below(2) ? 't' : 'T', below(3) == 0, true, 'u');
+		break;
+	case RW:
+		if (below(2))
+			section(t, below(2) ? 'i' : 'o', 0, false, 'I');
+		else
+			section(t, tries[below(4)], 0, true, 'I');
+		break;
+	case SPIN:
+		if (below(2))
+			section(t, 's', 0, false, 'S');
+		else
+			section(t, 'd', 0, true, 'S');
+		break;
+	case SEMAPHORE:
+		op(t, takes[below(6)], 0, 0);
+		break;
+	case CONDITION:
+		condition_block(t);
+		break;
+	case BARRIER:
+		op(t, 'b', 0, 0);
+		break;
+	case ONCE:
+		op(t, 'O', below(2), 0);
+		break;
+	default:
+		memory(t);
+		break;
+	}
+}
+
+/* The unlock has the lock's number, sections of one lock do not nest: no more is needed for a
+ * program without undefined behaviour. */
+static void make(void)
+{
+	int workers = 2 + (below(3) == 0);
+	for (unsigned i = 0; i < 1 + below(3); i++)
+		has[below(FEATURES)] = true;
+	initial_count = (int)below(3);
+	threads = workers + 1;
+	bool nested = has[NESTED];
+	if (nested)
+		op(1, 'k', (unsigned)threads++, 0);
+	for (int t = 1; t < threads; t++)
+		for (unsigned i = 0; i < (threads == 3 ? 3u : 2u) + (below(3) == 0); i++)
+			block(t);
+	if (nested)
+		op(1, 'h', (unsigned)threads - 1, 0);
+	for (int t = 1; t <= workers; t++) {
+		op(0, 'k', (unsigned)t, 0);
+		if (below(4) == 0)
+			memory(0);
+	}
+	for (int t = 1; t <= workers; t++)
+		op(0, 'h', (unsigned)t, 0);
+	for (unsigned i = 0; i < 2 && below(2); i++)
+		op(0, 'r', i, 0);
+}
+
+int main(int argc, char **argv)
+{
+	random_state = argc > 1 ? strtoull(argv[1], NULL, 10) * 0x9e3779b97f4a7c15u + 1 : 1;
+	for (int i = 0; i < 8; i++)
+		below(2);
+	make();
+	search();
+	printf("%d%s", initial_count, program[0]);
+	for (int t = 1; t < threads; t++)
+		printf(" %s", program[t]);
+	printf("\n");
+	for (int i = 0; i < outcomes_count; i++)
+		printf("%s\n", outcomes[i]);
+	return 0;
+}

@@ -1,0 +1,221 @@
+/*
+ * random_sync.c FILE PROGRAM...: runs programs that are given as text, one a thread (the first
+ * is main's), and appends what each operation returned to FILE, a line an operation: the
+ * thread's number and a character.  '#' begins a run.  random_oracle.c has the operations'
+ * meaning and makes the programs.
+ *
+ * The lines are written by bare system calls, so that a recording sees nothing of them.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+
+enum { LOG = 100, OPERATION = 3 };
+
+static volatile int cell[3];
+static _Atomic int atom[2];
+static pthread_mutex_t mutex[2] = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER };
+static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_spinlock_t spin;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static pthread_barrier_t barrier;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static sem_t semaphore;
+static const struct timespec far = { 4000000000, 0 };
+static __thread int ran;
+
+static inline __attribute__((always_inline)) long system_call(long number, long a, long b,
+                                                              long c)
+{
+	long result;
+	__asm__ volatile("syscall"
+	                 : "=a"(result)
+	                 : "a"(number), "D"(a), "S"(b), "d"(c)
+	                 : "rcx", "r11", "memory");
+	return result;
+}
+
+static inline __attribute__((always_inline)) void tell(int thread, int result)
+{
+	char line[3] = { (char)('0' + thread), (char)result, '\n' };
+	system_call(SYS_write, LOG, (long)line, sizeof line);
+}
+
+static void first_routine(void)
+{
+	ran = 1;
+	cell[0] = 1;
+}
+
+static void second_routine(void)
+{
+	ran = 1;
+	cell[0] = cell[1] + 1;
+}
+
+struct start {
+	char **programs;
+	int thread;
+};
+
+static void *run(void *argument);
+
+/* Of a try or an operation with a time limit: did it succeed? */
+static int attempt(char operation, int n)
+{
+	switch (operation) {
+	case 't':
+		return pthread_mutex_trylock(&mutex[n]) == 0;
+	case 'T':
+		return pthread_mutex_timedlock(&mutex[n], &far) == 0;
+	case 'e':
+		return pthread_rwlock_tryrdlock(&rwlock) == 0;
+	case 'f':
+		return pthread_rwlock_trywrlock(&rwlock) == 0;
+	case 'E':
+		return pthread_rwlock_timedrdlock(&rwlock, &far) == 0;
+	case 'F':
+		return pthread_rwlock_timedwrlock(&rwlock, &far) == 0;
+	case 'd':
+		return pthread_spin_trylock(&spin) == 0;
+	case 'y':
+		return sem_trywait(&semaphore) == 0;
+	default:
+		return sem_timedwait(&semaphore, &far) == 0;
+	}
+}
+
+static int operate(char operation, int n, int value)
+{
+	int result = 0;
+	switch (operation) {
+	case 'r':
+		return cell[n];
+	case 'w':
+		cell[n] = value;
+		return 0;
+	case 'R':
+		return atom[n];
+	case 'W':
+		atom[n] = value;
+		return 0;
+	case 'a':
+		return atomic_fetch_add(&atom[n], 1);
+	case 'x':
+		result = value;
+		return atomic_compare_exchange_strong(&atom[n], &result, 1 - value) ? '+' - '0'
+		                                                                    : result;
+	case 'l':
+		pthread_mutex_lock(&mutex[n]);
+		return 0;
+	case 'u':
+		pthread_mutex_unlock(&mutex[n]);
+		return 0;
+	case 'i':
+		pthread_rwlock_rdlock(&rwlock);
+		return 0;
+	case 'o':
+		pthread_rwlock_wrlock(&rwlock);
+		return 0;
+	case 'I':
+		pthread_rwlock_unlock(&rwlock);
+		return 0;
+	case 's':
+		pthread_spin_lock(&spin);
+		return 0;
+	case 'S':
+		pthread_spin_unlock(&spin);
+		return 0;
+	case 'p':
+		sem_post(&semaphore);
+		return 0;
+	case 'z':
+		sem_wait(&semaphore);
+		return 0;
+	case 'g':
+		sem_getvalue(&semaphore, &result);
+		return result;
+	case 'c':
+		pthread_cond_wait(&condition, &mutex[0]);
+		return 0;
+	case 'C':
+		return pthread_cond_timedwait(&condition, &mutex[0], &far) != 0;
+	case 'n':
+		pthread_cond_signal(&condition);
+		return 0;
+	case 'N':
+		pthread_cond_broadcast(&condition);
+		return 0;
+	case 'b':
+		return pthread_barrier_wait(&barrier) != 0;
+	case 'O':
+		ran = 0;
+		pthread_once(&once, n ? second_routine : first_routine);
+		return ran;
+	default:
+		return attempt(operation, n);
+	}
+}
+
+static void *run(void *argument)
+{
+	struct start *start = argument, child[8];
+	const char *p = start->programs[start->thread];
+	pthread_t threads[8];
+	int thread = start->thread, last = 0;
+	for (; *p; p += OPERATION) {
+		int n = p[1] - '0', value = p[2] - '0';
+		switch (*p) {
+		case 'j': /* where the last result was 0: leave out so many */
+			if (last == 0)
+				p += OPERATION * n;
+			continue;
+		case 'J':
+			if (last != 0)
+				p += OPERATION * n;
+			continue;
+		case '!':
+			if (last == n) {
+				tell(thread, '!');
+				abort();
+			}
+			continue;
+		case 'k':
+			child[n] = (struct start){ start->programs, n };
+			pthread_create(&threads[n], 0, run, &child[n]);
+			continue;
+		case 'h':
+			pthread_join(threads[n], 0);
+			continue;
+		case 'q': /* the usual loop around a wait */
+			while ((last = cell[n]) == 0) {
+				tell(thread, '0');
+				pthread_cond_wait(&condition, &mutex[0]);
+			}
+			break;
+		default:
+			last = operate(*p, n, value);
+		}
+		tell(thread, '0' + last);
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct start start = { argv + 2, 0 };
+	long file = system_call(SYS_open, (long)argv[1], O_WRONLY | O_CREAT | O_APPEND, 0600);
+	system_call(SYS_dup2, file, LOG, 0);
+	tell(0, '#');
+	pthread_spin_init(&spin, 0);
+	pthread_barrier_init(&barrier, 0, 2);
+	sem_init(&semaphore, 0, (unsigned)(argv[2][0] - '0'));
+	start.programs[0]++;
+	(void)argc;
+	run(&start);
+	return 0;
+}

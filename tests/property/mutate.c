@@ -1,0 +1,60 @@
+/* mutate.c - see mutate.h. */
+#include "tests/property/mutate.h"
+
+void mutate_sequence(GRand *random, GArray *s, uint32_t events)
+{
+	uint32_t a, b, *x = (uint32_t *)s->data;
+
+	if (s->len < 2)
+		return;
+	a = g_rand_int_range(random, 0, s->len);
+	b = g_rand_int_range(random, 0, s->len);
+	switch (g_rand_int_range(random, 0, 7)) {
+	case 0: /* swap neighbours */
+		a = a % (s->len - 1);
+		b = a + 1;
+		/* fall through */
+	case 1: { /* swap any */
+		uint32_t e = x[a];
+
+		x[a] = x[b];
+		x[b] = e;
+		break;
+	}
+	case 2: /* drop one */
+		g_array_remove_index(s, a);
+		break;
+	case 3: /* any event in the place of one */
+		x[a] = g_rand_int_range(random, 0, events);
+		break;
+	case 4: /* move one */
+	{
+		uint32_t e = x[a];
+
+		g_array_remove_index(s, a);
+		b = g_rand_int_range(random, 0, s->len + 1);
+		g_array_insert_val(s, b, e);
+		break;
+	}
+	case 5: { /* double one */
+		uint32_t e = x[a];
+
+		g_array_insert_val(s, b, e);
+		break;
+	}
+	default: /* cut the end off */
+		g_array_set_size(s, a);
+	}
+}
+
+void mutate_pair(GRand *random, uint32_t pair[2], uint32_t events)
+{
+	uint32_t other = pair[0];
+
+	if (g_rand_int_range(random, 0, 3) == 0) {
+		pair[0] = pair[1];
+		pair[1] = other;
+	} else {
+		pair[g_rand_int_range(random, 0, 2)] = g_rand_int_range(random, 0, (gint32)events);
+	}
+}

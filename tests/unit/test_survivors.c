@@ -1,0 +1,146 @@
+/*
+ * test_survivors.c - behaviour that a mutation of one line changed without any other test
+ * noticing: partners of inert events, an index of some of its parts, counts that are given up.
+ */
+#include "engine/predict/predict.h"
+#include "engine/trace/formats.h"
+#include "engine/trace/index.h"
+#include "tests/support/generate.h"
+#include "tests/support/suite.h"
+
+#include <check.h>
+#include <glib/gstdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *folder;
+
+static struct trace *read_text(const char *text)
+{
+	struct error error = { .what = "" };
+	struct trace *t = trace_from_text("test.txt", text, strlen(text), NULL, &error);
+
+	ck_assert_msg(t != NULL, "%s", error.what);
+	return t;
+}
+
+/* A re-entrant acquire and its release have no effect and no partner; the outer ones are a
+ * critical section. */
+START_TEST(inert_events_have_no_partner)
+{
+	struct trace *t = read_text("T|acq(l)|1\nT|acq(l)|2\nT|w(x)|3\nT|rel(l)|4\n"
+	                            "T|rel(l)|5\nT|acq(l)|6\nT|rel(l)|7\n");
+
+	ck_assert(trace_need(t, INDEX_MATCH, NULL));
+	ck_assert(event_inert(&t->events[1]) && event_inert(&t->events[3]));
+	ck_assert_uint_eq(t->index->partner[0], 4);
+	ck_assert_uint_eq(t->index->partner[4], 0);
+	ck_assert_uint_eq(t->index->partner[1], NONE);
+	ck_assert_uint_eq(t->index->partner[3], NONE);
+	ck_assert_uint_eq(t->index->partner[5], 6);
+	trace_close(t);
+}
+END_TEST
+
+/* Some parts are asked for, and kept; then others.  Each time the same as all at once. */
+START_TEST(an_index_of_some_parts)
+{
+	static const unsigned parts[] = { INDEX_OBJECTS, INDEX_WRITERS | INDEX_MUST,
+		                          INDEX_THREADS, INDEX_ALL };
+	struct generate_shape shape = GENERATE_SHAPE;
+	char *path = g_build_filename(folder, "large.hdl", NULL);
+	struct error error = { .what = "" };
+	struct trace *whole, *t;
+	uint64_t bytes;
+	unsigned asked = 0;
+
+	shape.events = 1100 * 1000;
+	whole = generate_trace(shape);
+	bytes = whole->events_count * sizeof(uint32_t);
+	ck_assert_uint_ge(whole->events_count, 1 << 20);
+	ck_assert(trace_need(whole, INDEX_ALL, NULL));
+	ck_assert(trace_write(whole, path, TRACE_BINARY, NULL, NULL, &error));
+	for (size_t i = 0; i < G_N_ELEMENTS(parts); i++) {
+		t = trace_open(path, NULL, NULL, &error);
+		ck_assert_msg(t != NULL, "%s", error.what);
+		ck_assert(trace_need(t, parts[i], NULL));
+		/* what was asked for before was kept */
+		ck_assert_uint_eq(t->index->mapped & asked, asked);
+		asked |= t->index->parts;
+		trace_close(t);
+	}
+	t = trace_open(path, NULL, NULL, &error);
+	ck_assert(trace_need(t, INDEX_ALL, NULL));
+	ck_assert_uint_eq(t->index->mapped, INDEX_ALL);
+	ck_assert_mem_eq(t->index->position, whole->index->position, bytes);
+	ck_assert_mem_eq(t->index->partner, whole->index->partner, bytes);
+	ck_assert_mem_eq(t->index->writer, whole->index->writer, bytes);
+	ck_assert_uint_eq(t->index->must_count, whole->index->must_count);
+	ck_assert_mem_eq(t->index->object_events.start, whole->index->object_events.start,
+	                 (whole->objects_count + 1) * sizeof(uint64_t));
+	trace_close(t);
+	trace_close(whole);
+	g_unlink(path);
+	g_free(path);
+}
+END_TEST
+
+/* Pairs of two sites that are refuted as a whole are not counted to the end where that costs
+ * more than the trace is long; then the finding does not claim that its count is of all. */
+START_TEST(a_count_that_is_given_up_is_not_of_all)
+{
+	GString *text = g_string_new(NULL);
+	struct race_options options;
+	struct error error = { .what = "" };
+	struct trace *t;
+	struct report *r;
+	const struct finding *f;
+	enum { SECTIONS = 40 };
+
+	for (int i = 0; i < 2 * SECTIONS; i++)
+		g_string_append_printf(text, "T%d|acq(l)|s.c:1\nT%d|w(x)|s.c:%d\nT%d|rel(l)|s.c:3\n",
+		                       i / SECTIONS, i / SECTIONS, 5 + i / SECTIONS,
+		                       i / SECTIONS);
+	t = read_text(text->str);
+	race_options_init(&options);
+	options.all_verdicts = true;
+	r = races_find(t, &options, NULL, &error);
+	ck_assert_uint_eq(r->findings->len, 1);
+	f = r->findings->pdata[0];
+	ck_assert_int_eq(f->verdict, VERDICT_IMPOSSIBLE);
+	ck_assert(f->counted_all && f->count == SECTIONS * SECTIONS);
+	report_free(r);
+	options.no_free_steps = true;
+	r = races_find(t, &options, NULL, &error);
+	ck_assert_uint_eq(r->findings->len, 1);
+	f = r->findings->pdata[0];
+	ck_assert_int_eq(f->verdict, VERDICT_IMPOSSIBLE);
+	ck_assert_uint_lt(f->count, SECTIONS * SECTIONS);
+	ck_assert(!f->counted_all);
+	report_free(r);
+	trace_close(t);
+	g_string_free(text, TRUE);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("survivors of mutation");
+	TCase *c = tcase_create("survivors");
+	char *cache, *command;
+	int status;
+
+	folder = g_dir_make_tmp("heddle-survivors-XXXXXX", NULL);
+	cache = g_build_filename(folder, "cache", NULL);
+	g_setenv("XDG_CACHE_HOME", cache, TRUE);
+	tcase_set_timeout(c, 300);
+	tcase_add_test(c, inert_events_have_no_partner);
+	tcase_add_test(c, an_index_of_some_parts);
+	tcase_add_test(c, a_count_that_is_given_up_is_not_of_all);
+	suite_add_tcase(s, c);
+	status = suite_run(s);
+	command = g_strdup_printf("rm -rf '%s'", folder);
+	if (system(command) != 0)
+		status = 1;
+	return status;
+}

@@ -1,0 +1,49 @@
+/* replay_program.c - see replay_program.h. */
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/record/record.h"
+#include "engine/record/surroundings.h"
+#include "tui/batch/print.h"
+#include "tui/batch/replay_program.h"
+
+static const char *note_of(const struct trace *t, const char *key)
+{
+	for (uint64_t i = 0; i < t->notes_count; i++)
+		if (strcmp(trace_string(t, t->notes[i].key), key) == 0)
+			return trace_string(t, t->notes[i].value);
+	return NULL;
+}
+
+/* Is the program another one than was recorded, or another build of it?  The trace's first module
+ * is the program. */
+static bool is_other_build(const struct trace *t, const char *program)
+{
+	char *id = record_build_id(program);
+	const char *recorded =
+	        t->modules_count ? trace_string(t, t->modules[0].build_id) : "";
+	bool other = id && *recorded && strcmp(id, recorded) != 0;
+	g_free(id);
+	return other;
+}
+
+bool replay_compare_program(const struct trace *t, const char *program)
+{
+	bool other = is_other_build(t, program);
+	if (other)
+		fprintf(stderr,
+		        "heddle: %s is another program, or another build, than was recorded "
+		        "(%s, by its build id)\n",
+		        program, printable(trace_string(t, t->modules[0].path)));
+	const char *recorded = note_of(t, SURROUNDINGS_NOTE);
+	if (!recorded)
+		return other;
+	surroundings_inherit(recorded);
+	char *now = surroundings_now();
+	GPtrArray *list = surroundings_compare(recorded, now);
+	for (guint i = 0; i < list->len; i++)
+		fprintf(stderr, "heddle: %s\n", printable(list->pdata[i]));
+	g_ptr_array_free(list, TRUE);
+	g_free(now);
+	return other;
+}
