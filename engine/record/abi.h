@@ -53,7 +53,6 @@
 	F(__tsan_java_free) F(__tsan_java_init) F(__tsan_java_move) F(__tsan_locate_address) \
 	F(__tsan_mutex_post_divert) F(__tsan_mutex_post_signal) F(__tsan_mutex_pre_divert) \
 	F(__tsan_mutex_pre_signal) F(__tsan_set_fiber_name) F(__tsan_switch_to_fiber) \
-	F(__tsan_testonly_barrier_init) F(__tsan_testonly_barrier_wait) \
 	F(__tsan_testonly_shadow_stack_current_size)
 
 /* The runtime records what these tell. */
@@ -64,6 +63,17 @@
 	F(__tsan_java_mutex_read_unlock) F(__tsan_java_acquire) F(__tsan_java_release) \
 	F(__tsan_java_release_store) F(__tsan_java_mutex_lock_rec) \
 	F(__tsan_java_mutex_unlock_rec)
+
+/*
+ * The barrier of ThreadSanitizer's own tests, which orders nothing that its user shall see: how
+ * many threads it is for, in the lowest byte, and above it how many have come.
+ */
+enum { ABI_BARRIER_STEP = 256 };
+static inline unsigned long long abi_barrier_round(unsigned long long barrier)
+{
+	unsigned long long count = barrier % ABI_BARRIER_STEP;
+	return count ? barrier / ABI_BARRIER_STEP / count : 0;
+}
 
 /* What a program may define for the library to call; none of ours does. */
 #define ABI_CALLBACKS(F) \

@@ -309,6 +309,8 @@ static void note(struct import *im, const char *text, uint64_t length)
 		g_ptr_array_add(im->facts->ends, g_strdup(value));
 	else if (strcmp(key, "ended") == 0)
 		g_ptr_array_add(im->facts->ended, g_strdup(value));
+	else if (strcmp(key, "seccomp") == 0)
+		im->facts->restricted = strcmp(value, "strict") == 0 ? 2 : 1;
 	else if (strcmp(key, "fork") == 0)
 		im->facts->forked = true;
 	else if (strcmp(key, "diverged") == 0 && !im->facts->diverged)

@@ -37,6 +37,7 @@ struct record_facts {
 	uint64_t lost;
 	uint64_t instrumented; /* function entries: 0 without the compilers' hooks */
 	bool forked;
+	unsigned restricted; /* its system calls, by seccomp: 1 by a filter, 2 strictly */
 	GPtrArray *blocked; /* char *: notes of a deadlock, see record_explain_deadlock */
 	GPtrArray *stopped; /* char *: replay, the stacks at the pair */
 	GPtrArray *ended; /* char *: exploration, the numbers of threads that came to an end */

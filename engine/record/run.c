@@ -78,6 +78,59 @@ static bool has_string(const char *bytes, size_t size, const char *text)
 	return memmem(bytes, size, text, strlen(text)) != NULL;
 }
 
+/* Does the table of symbols, of which only what lies in the file is looked at, define `name` for
+ * others? */
+static bool table_defines(const char *bytes, size_t size, const Elf64_Shdr *table,
+                          const Elf64_Shdr *names, const char *name)
+{
+	size_t length = strlen(name) + 1;
+	if (table->sh_offset > size || table->sh_size > size - table->sh_offset ||
+	    names->sh_offset > size || names->sh_size > size - names->sh_offset)
+		return false;
+	const char *text = bytes + names->sh_offset;
+	for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= table->sh_size;
+	     at += sizeof(Elf64_Sym)) {
+		Elf64_Sym s;
+		memcpy(&s, bytes + table->sh_offset + at, sizeof(s));
+		if (s.st_shndx != SHN_UNDEF && ELF64_ST_BIND(s.st_info) != STB_LOCAL &&
+		    s.st_name < names->sh_size && names->sh_size - s.st_name >= length &&
+		    memcmp(text + s.st_name, name, length) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool defines(const char *bytes, size_t size, const char *name)
+{
+	const Elf64_Ehdr *h = (const void *)bytes;
+	if (h->e_shentsize != sizeof(Elf64_Shdr) || h->e_shoff % 8 || h->e_shoff > size ||
+	    h->e_shnum * sizeof(Elf64_Shdr) > size - h->e_shoff)
+		return false;
+	const Elf64_Shdr *sections = (const void *)(bytes + h->e_shoff);
+	for (unsigned i = 0; i < h->e_shnum; i++) {
+		const Elf64_Shdr *s = &sections[i];
+		if ((s->sh_type == SHT_DYNSYM || s->sh_type == SHT_SYMTAB) &&
+		    s->sh_link < h->e_shnum &&
+		    table_defines(bytes, size, s, &sections[s->sh_link], name))
+			return true;
+	}
+	return false;
+}
+
+/* ThreadSanitizer's own runtime, linked into the program, would run beside ours.  The stub of
+ * `heddle cc` hides the names that it defines. */
+static bool check_runtime(const char *path, const char *bytes, size_t size, struct error *error)
+{
+	if (!defines(bytes, size, "__tsan_init") &&
+	    !defines(bytes, size, "__interceptor_pthread_create"))
+		return true;
+	return error_set(error, path,
+	                 "link it with 'heddle cc' (CC=clang heddle cc ...), or with "
+	                 "-shared-libsan (clang), without -static-libtsan (gcc)",
+	                 "has ThreadSanitizer's own runtime linked into it (clang's default), in "
+	                 "whose place Heddle's cannot come");
+}
+
 static bool check_elf(const char *path, const char *bytes, size_t size, struct error *error)
 {
 	const Elf64_Ehdr *h = (const void *)bytes;
@@ -102,7 +155,7 @@ static bool check_elf(const char *path, const char *bytes, size_t size, struct e
 	const Elf64_Phdr *ph = (const void *)(bytes + h->e_phoff);
 	for (int i = 0; i < h->e_phnum; i++)
 		if (ph[i].p_type == PT_INTERP)
-			return true;
+			return check_runtime(path, bytes, size, error);
 	return error_set(error, path, "link it without -static",
 	                 "is statically linked, so that the recorder cannot be loaded into it");
 }

@@ -59,6 +59,15 @@ static void tell(const struct session *s, const struct arguments *a)
 		        "heddle: %u times a thread blocked or spun in what is not modelled: "
 		        "this schedule may not come again\n",
 		        f->stolen);
+	if (f->restricted == 2)
+		fprintf(stderr,
+		        "heddle: the program gave up system calls (seccomp, strict mode), which "
+		        "recording needs: the trace ends there\n");
+	else if (f->restricted && (s->result.signal == SIGSYS || s->result.signal == SIGKILL))
+		fprintf(stderr, "heddle: the program was killed after it had installed a seccomp "
+		                "filter: recording needs system calls of its own (futex, "
+		                "pwrite64, sched_yield, ...) that the filter may forbid; record "
+		                "it without the filter\n");
 	if (f->forked)
 		fprintf(stderr, "heddle: the program forked; its children were not recorded\n");
 }

@@ -2,6 +2,8 @@
  * abi.c - what else ThreadSanitizer's libraries export and programs may call: annotations of
  * synchronisation of their own making, and names that do nothing here (abi.h).
  */
+#include <limits.h>
+
 #include "engine/record/abi.h"
 #include "rt.h"
 
@@ -209,9 +211,33 @@ void __tsan_java_release_store(uintptr_t p)
 	annotate(LOG_SND, p, true, CALLER());
 }
 
+/* How often the thread that has a lock holds it; by the lock, which only its holder changes. */
+enum { MANY_HELD = 1024 };
+static struct held {
+	uintptr_t lock;
+	int times;
+} held[MANY_HELD];
+
+static struct held *held_at(uintptr_t p)
+{
+	unsigned i = (unsigned)((p >> 3) * 2654435761u % MANY_HELD);
+	for (unsigned k = 0; k < MANY_HELD; k++, i = (i + 1) % MANY_HELD) {
+		uintptr_t none = 0;
+		if (held[i].lock == p ||
+		    __atomic_compare_exchange_n(&held[i].lock, &none, p, false,
+		                                __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) ||
+		    none == p)
+			return &held[i];
+	}
+	return NULL;
+}
+
 static void own_lock(enum log_tag tag, uintptr_t p, uintptr_t pc)
 {
 	struct thread *t = recording();
+	struct held *h = tag == LOG_ACQ || tag == LOG_REL ? held_at(p) : NULL;
+	if (h)
+		h->times += tag == LOG_ACQ ? 1 : h->times > 0 ? -1 : 0;
 	if (!t)
 		return;
 	plan_point(t);
@@ -233,12 +259,47 @@ void __tsan_java_mutex_lock_rec(uintptr_t p, int times)
 	while (times-- > 0)
 		own_lock(LOG_ACQ, p, CALLER());
 }
-/* How often it was held is known to nobody here; the outermost unlock is what matters. */
+/* All at once; how often it was held, for the lock that gets it back. */
 EXPORT int __tsan_java_mutex_unlock_rec(uintptr_t p);
 int __tsan_java_mutex_unlock_rec(uintptr_t p)
 {
-	own_lock(LOG_REL, p, CALLER());
-	return 1;
+	struct held *h = held_at(p);
+	int times = h && h->times > 0 ? h->times : 1;
+	for (int i = 0; i < times; i++)
+		own_lock(LOG_REL, p, CALLER());
+	return times;
+}
+
+/* ---- the barrier of ThreadSanitizer's tests: abi.h.  It is no event. ---- */
+
+EXPORT void __tsan_testonly_barrier_init(uint64_t *barrier, unsigned count);
+void __tsan_testonly_barrier_init(uint64_t *barrier, unsigned count)
+{
+	__atomic_store_n(barrier, count % ABI_BARRIER_STEP, __ATOMIC_SEQ_CST);
+}
+EXPORT void __tsan_testonly_barrier_wait(uint64_t *barrier);
+void __tsan_testonly_barrier_wait(uint64_t *barrier)
+{
+	struct thread *t = recording();
+	bool scheduled = t && rt.controlled;
+	volatile int *word = (volatile int *)barrier; /* its lower half changes with each arrival */
+	if (scheduled && !rt.replay)
+		sched_point(t);
+	uint64_t old = __atomic_fetch_add(barrier, ABI_BARRIER_STEP, __ATOMIC_SEQ_CST);
+	uint64_t now = old + ABI_BARRIER_STEP;
+	if (abi_barrier_round(now) != abi_barrier_round(old)) {
+		if (scheduled)
+			sched_wake(barrier, FOR_FUTEX, UINT_MAX);
+		futex_wake(word, INT_MAX);
+		return;
+	}
+	while ((now = __atomic_load_n(barrier, __ATOMIC_SEQ_CST)),
+	       abi_barrier_round(now) == abi_barrier_round(old)) {
+		if (scheduled && rt.on)
+			sched_block(t, FOR_FUTEX, barrier, false, 0);
+		else
+			futex_wait(word, (int)now, 0);
+	}
 }
 
 /* Accesses that the program asks to be seen. */

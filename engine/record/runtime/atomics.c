@@ -57,6 +57,8 @@ static void looked(struct thread *t, unsigned order, const volatile void *p, uns
 	struct thread *t = me; \
 	if (unlikely(t->gate) && !hook_slow(t)) \
 		return fallback; \
+	if (unlikely(rt.async_handlers)) \
+		handlers_run(t); \
 	atomic_point(t);
 
 #define VALUE(code, v) ((code) < 4, (uint64_t)(v))

@@ -59,10 +59,14 @@ ASIDE(int, tcdrain, (int fd), (fd))
 			errno = EINTR; \
 			return -1; \
 		} \
+		t->interrupted = false; \
 		sched_point(t); \
 		sched_leave(t); \
-		int result = REAL(name) call; \
-		int error = errno; \
+		int result = -1, error = EINTR; \
+		if (!t->interrupted) { \
+			result = REAL(name) call; \
+			error = errno; \
+		} \
 		sched_rejoin(t); \
 		errno = error; \
 		return result; \
@@ -73,24 +77,44 @@ static bool after_plan_signal(struct thread *t)
 }
 PAUSES(sigsuspend, (const sigset_t *s), (s))
 PAUSES(pause, (void), ())
+int __xpg_sigpause(int number);
+PAUSES(__xpg_sigpause, (int number), (number))
 
 /* ---- sleeping ---- */
 
-static void sleep_until(struct thread *t, uint64_t deadline, enum log_call call, uintptr_t pc)
+/*
+ * Sleeps until virtual time is there, or a handler has run: the nanoseconds that were left then,
+ * else 0.
+ */
+static uint64_t sleep_until(struct thread *t, uint64_t deadline, enum log_call call,
+                            uintptr_t pc)
 {
+	int error = errno;
+	t->interrupted = false;
 	frame_enter(t, call, pc, true);
-	sched_block(t, FOR_SLEEP, NULL, true, deadline);
+	if (!(rt.inputs == INPUTS_GIVEN && after_plan_signal(t)))
+		sched_block(t, FOR_SLEEP, NULL, true, deadline);
 	frame_leave(t);
-}
-static void sleep_for(struct thread *t, uint64_t nanoseconds, enum log_call call, uintptr_t pc)
-{
-	sleep_until(t, virtual_now() + nanoseconds, call, pc);
 	if (t->cancelled)
 		pthread_testcancel();
+	errno = error;
+	uint64_t now = virtual_now();
+	return !t->interrupted ? 0 : deadline > now ? deadline - now : 1;
+}
+static uint64_t sleep_for(struct thread *t, uint64_t nanoseconds, enum log_call call,
+                          uintptr_t pc)
+{
+	return sleep_until(t, virtual_now() + nanoseconds, call, pc);
 }
 static uint64_t length_of(const struct timespec *time)
 {
 	return time->tv_sec * 1000000000ull + time->tv_nsec;
+}
+static void tell_left(struct timespec *left, uint64_t nanoseconds)
+{
+	if (left)
+		*left = (struct timespec){ (time_t)(nanoseconds / 1000000000),
+			                   (long)(nanoseconds % 1000000000) };
 }
 
 EXPORT unsigned sleep(unsigned seconds)
@@ -98,16 +122,20 @@ EXPORT unsigned sleep(unsigned seconds)
 	struct thread *t = recording();
 	if (!t || !rt.controlled)
 		return REAL(sleep)(seconds);
-	sleep_for(t, seconds * 1000000000ull, LOG_CALL_sleep, CALLER());
-	return 0;
+	uint64_t left = sleep_for(t, seconds * 1000000000ull, LOG_CALL_sleep, CALLER());
+	if (left)
+		errno = EINTR;
+	return (unsigned)((left + 999999999) / 1000000000); /* as the C library rounds it: up */
 }
 EXPORT int usleep(useconds_t microseconds)
 {
 	struct thread *t = recording();
 	if (!t || !rt.controlled)
 		return REAL(usleep)(microseconds);
-	sleep_for(t, microseconds * 1000ull, LOG_CALL_usleep, CALLER());
-	return 0;
+	if (sleep_for(t, microseconds * 1000ull, LOG_CALL_usleep, CALLER()) == 0)
+		return 0;
+	errno = EINTR;
+	return -1;
 }
 EXPORT int nanosleep(const struct timespec *time, struct timespec *left)
 {
@@ -115,8 +143,12 @@ EXPORT int nanosleep(const struct timespec *time, struct timespec *left)
 	if (!t || !rt.controlled || time->tv_nsec < 0 || time->tv_nsec > 999999999 ||
 	    time->tv_sec < 0)
 		return REAL(nanosleep)(time, left);
-	sleep_for(t, length_of(time), LOG_CALL_nanosleep, CALLER());
-	return 0;
+	uint64_t rest = sleep_for(t, length_of(time), LOG_CALL_nanosleep, CALLER());
+	if (rest == 0)
+		return 0;
+	tell_left(left, rest);
+	errno = EINTR;
+	return -1;
 }
 EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
                            struct timespec *left)
@@ -124,13 +156,14 @@ EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *ti
 	struct thread *t = recording();
 	if (!t || !rt.controlled || time->tv_nsec < 0 || time->tv_nsec > 999999999)
 		return REAL(clock_nanosleep)(clock, flags, time, left);
-	if (flags & TIMER_ABSTIME) {
-		uint64_t deadline = deadline_of(clock, time);
-		sleep_until(t, deadline, LOG_CALL_clock_nanosleep, CALLER());
-	} else {
-		sleep_for(t, length_of(time), LOG_CALL_clock_nanosleep, CALLER());
-	}
-	return 0;
+	bool until = flags & TIMER_ABSTIME;
+	uint64_t deadline = until ? deadline_of(clock, time) : virtual_now() + length_of(time);
+	uint64_t rest = sleep_until(t, deadline, LOG_CALL_clock_nanosleep, CALLER());
+	if (rest == 0)
+		return 0;
+	if (!until)
+		tell_left(left, rest);
+	return EINTR;
 }
 EXPORT int thrd_sleep(const struct timespec *time, struct timespec *left)
 {

@@ -18,18 +18,43 @@
 
 #include "outside.h"
 
-/* Until reading (writing) would not block, or the descriptor is not blocking. */
-static void await(struct thread *t, int fd, short events)
+/* The descriptor that a call with these flags waits for: none (-1) when it shall not wait. */
+static int waits_on(int fd, int flags)
+{
+	return flags & MSG_DONTWAIT ? -1 : fd;
+}
+
+/* SO_RCVTIMEO or SO_SNDTIMEO, in nanoseconds; 0: none.  The real call then waits as long again. */
+static uint64_t time_limit(int fd, short events)
+{
+	struct timeval limit = { 0, 0 };
+	socklen_t length = sizeof(limit);
+	if (syscall(SYS_getsockopt, fd, SOL_SOCKET,
+	            events & POLLIN ? SO_RCVTIMEO : SO_SNDTIMEO, &limit, &length) != 0)
+		return 0;
+	return (uint64_t)limit.tv_sec * 1000000000 + (uint64_t)limit.tv_usec * 1000;
+}
+
+/* Until reading (writing) would not block, or the descriptor is not blocking.  False, and EINTR: a
+ * handler has ended the call. */
+static bool await(struct thread *t, int fd, short events)
 {
 	if (!rt.controlled)
-		return;
+		return true;
 	int flags = syscall(SYS_fcntl, fd, F_GETFL);
 	if (flags < 0 || flags & O_NONBLOCK)
-		return;
+		return true;
 	struct pollfd one = { .fd = fd, .events = events };
 	int error = errno;
-	sched_wait_files(t, &one, 1, false, 0);
-	errno = error;
+	uint64_t limit = time_limit(fd, events);
+	uint64_t deadline = virtual_now() + limit;
+	do
+		t->interrupted = t->must_end = false;
+	while (!(sched_wait_files(t, &one, 1, limit > 0, deadline), one.revents) && rt.on &&
+	       t->interrupted && !t->must_end && !(limit && virtual_now() >= deadline));
+	bool ended = !one.revents && t->interrupted && (t->must_end || limit);
+	errno = ended ? EINTR : error;
+	return !ended;
 }
 
 static void touched(struct thread *t, enum log_tag tag, const void *p, ssize_t n, uintptr_t pc)
@@ -76,14 +101,15 @@ static bool is_input(int fd)
 	return flags >= 0 && !(flags & O_NONBLOCK);
 }
 
-static void await_input(struct thread *t, int fd, enum log_call call, uintptr_t pc)
+static bool await_input(struct thread *t, int fd, enum log_call call, uintptr_t pc)
 {
 	bool input = is_input(fd);
 	if (input)
 		frame_enter(t, call, pc, true);
-	await(t, fd, POLLIN);
+	bool came = await(t, fd, POLLIN);
 	if (input)
 		frame_leave(t);
+	return came;
 }
 
 /* ---- reading ---- */
@@ -128,7 +154,7 @@ static void arrived(struct thread *t, int fd, int64_t bytes, size_t room, uintpt
 }
 
 /* The result in `n`: given, or of the real call, which is then kept. */
-#define READ_OR_GIVEN(n, t, name, fd, v, count, frame, pc, real) \
+#define READ_OR_GIVEN(n, t, name, fd, v, count, waits, frame, pc, real) \
 	do { \
 		struct given g_; \
 		outside(t, fd); /* one that was there before is looked at now */ \
@@ -138,8 +164,7 @@ static void arrived(struct thread *t, int fd, int64_t bytes, size_t room, uintpt
 			n = fill(t, v, count, &g_); \
 		} else { \
 			channel_turn(t, outside_reads(fd), LOG_RCV, pc); \
-			await_input(t, fd, frame, pc); \
-			n = real; \
+			n = await_input(t, waits, frame, pc) ? real : -1; \
 			arrived(t, fd, n, room_in(v, count), pc); \
 			if (outside(t, fd)) \
 				input_keep_scattered(t, LOG_INPUT_##name, fd, n, v, count, \
@@ -151,7 +176,7 @@ ssize_t descriptor_read(struct thread *t, int fd, void *p, size_t size, uintptr_
 {
 	struct iovec v = { p, size };
 	ssize_t n;
-	READ_OR_GIVEN(n, t, read, fd, &v, 1, LOG_CALL_read, pc, REAL(read)(fd, p, size));
+	READ_OR_GIVEN(n, t, read, fd, &v, 1, fd, LOG_CALL_read, pc, REAL(read)(fd, p, size));
 	return n;
 }
 
@@ -184,7 +209,7 @@ static ssize_t recv_here(int fd, void *p, size_t size, int flags, uintptr_t pc)
 		return REAL(recv)(fd, p, size, flags);
 	struct iovec v = { p, size };
 	ssize_t n;
-	READ_OR_GIVEN(n, t, recv, fd, &v, 1, LOG_CALL_recv, pc, REAL(recv)(fd, p, size, flags));
+	READ_OR_GIVEN(n, t, recv, fd, &v, 1, waits_on(fd, flags), LOG_CALL_recv, pc, REAL(recv)(fd, p, size, flags));
 	touched(t, LOG_WRITE, p, n < (ssize_t)size ? n : (ssize_t)size, pc);
 	return n;
 }
@@ -223,8 +248,9 @@ static ssize_t recvfrom_here(int fd, void *p, size_t size, int flags, struct soc
 	} else {
 		socklen_t room = a && length ? *length : 0;
 		channel_turn(t, outside_reads(fd), LOG_RCV, pc);
-		await_input(t, fd, LOG_CALL_recvfrom, pc);
-		n = REAL(recvfrom)(fd, p, size, flags, a, length);
+		n = await_input(t, waits_on(fd, flags), LOG_CALL_recvfrom, pc)
+		            ? REAL(recvfrom)(fd, p, size, flags, a, length)
+		            : -1;
 		arrived(t, fd, n, size, pc);
 		if (outside(t, fd)) {
 			socklen_t came = a && length ? *length : 0;
@@ -257,7 +283,7 @@ EXPORT ssize_t readv(int fd, const struct iovec *v, int count)
 	if (!t || in_libc(CALLER()) || count < 0)
 		return REAL(readv)(fd, v, count);
 	ssize_t n;
-	READ_OR_GIVEN(n, t, readv, fd, v, (size_t)count, LOG_CALL_readv, CALLER(),
+	READ_OR_GIVEN(n, t, readv, fd, v, (size_t)count, fd, LOG_CALL_readv, CALLER(),
 	              REAL(readv)(fd, v, count));
 	scattered(t, LOG_WRITE, v, count, n, CALLER());
 	return n;
@@ -317,8 +343,9 @@ EXPORT ssize_t recvmsg(int fd, struct msghdr *m, int flags)
 		fill_message(m, &g);
 	} else {
 		channel_turn(t, outside_reads(fd), LOG_RCV, CALLER());
-		await_input(t, fd, LOG_CALL_recvmsg, CALLER());
-		n = REAL(recvmsg)(fd, m, flags);
+		n = await_input(t, waits_on(fd, flags), LOG_CALL_recvmsg, CALLER())
+		            ? REAL(recvmsg)(fd, m, flags)
+		            : -1;
 		arrived(t, fd, n, room_in(m->msg_iov, m->msg_iovlen), CALLER());
 		if (n >= 0 && !outside(t, fd) && !(flags & MSG_PEEK))
 			each_passed(t, outside_reads(fd), m, outside_got, CALLER());
@@ -410,9 +437,9 @@ static int accept_here(int fd, struct sockaddr *a, socklen_t *length, int flags,
 		made = accept_given(t, fd, &g, a, length, flags);
 	} else {
 		socklen_t room = a && length ? *length : 0;
-		await_input(t, fd, frame, pc);
-		made = plain ? REAL(accept)(fd, a, length)
-		             : REAL(accept4)(fd, a, length, flags);
+		made = !await_input(t, fd, frame, pc) ? -1
+		       : plain                        ? REAL(accept)(fd, a, length)
+		                                      : REAL(accept4)(fd, a, length, flags);
 		accept_kept(t, call, fd, made, a, room, length, pc);
 	}
 	channel_numbered(t, made, pc);
@@ -443,10 +470,10 @@ static unsigned way_to(struct thread *t, int fd, const struct sockaddr *a, sockl
 	return channel;
 }
 
-#define WRITE_OR_GIVEN(t, call, fd, size, pc, real) \
-	WRITE_TO_OR_GIVEN(t, call, fd, NULL, 0, size, pc, real)
+#define WRITE_OR_GIVEN(t, call, fd, size, waits, pc, real) \
+	WRITE_TO_OR_GIVEN(t, call, fd, NULL, 0, size, waits, pc, real)
 /* The result: given, or of the real call, which is then kept. */
-#define WRITE_TO_OR_GIVEN(t, call, fd, address, address_length, size, pc, real) \
+#define WRITE_TO_OR_GIVEN(t, call, fd, address, address_length, size, waits, pc, real) \
 	({ \
 		struct given g_; \
 		ssize_t n_; \
@@ -465,8 +492,7 @@ static unsigned way_to(struct thread *t, int fd, const struct sockaddr *a, sockl
 				sched_rejoin(t); \
 				errno = error_; \
 			} else { \
-				await(t, fd, POLLOUT); \
-				n_ = real; \
+				n_ = await(t, waits, POLLOUT) ? real : -1; \
 			} \
 			channel_wrote(t, way_, n_, pc); \
 			channel_await(way_); \
@@ -482,7 +508,7 @@ static ssize_t write_here(int fd, const void *p, size_t size, uintptr_t pc)
 	if (!t || in_libc(pc))
 		return REAL(write)(fd, p, size);
 	touched(t, LOG_READ, p, size, pc);
-	return WRITE_OR_GIVEN(t, LOG_INPUT_write, fd, size, pc, REAL(write)(fd, p, size));
+	return WRITE_OR_GIVEN(t, LOG_INPUT_write, fd, size, fd, pc, REAL(write)(fd, p, size));
 }
 EXPORT ssize_t write(int fd, const void *p, size_t size)
 {
@@ -502,7 +528,7 @@ EXPORT ssize_t send(int fd, const void *p, size_t size, int flags)
 	if (!t || in_libc(CALLER()))
 		return REAL(send)(fd, p, size, flags);
 	touched(t, LOG_READ, p, size, CALLER());
-	return WRITE_OR_GIVEN(t, LOG_INPUT_send, fd, size, CALLER(),
+	return WRITE_OR_GIVEN(t, LOG_INPUT_send, fd, size, waits_on(fd, flags), CALLER(),
 	                      REAL(send)(fd, p, size, flags));
 }
 EXPORT ssize_t sendto(int fd, const void *p, size_t size, int flags, const struct sockaddr *a,
@@ -512,7 +538,7 @@ EXPORT ssize_t sendto(int fd, const void *p, size_t size, int flags, const struc
 	if (!t || in_libc(CALLER()))
 		return REAL(sendto)(fd, p, size, flags, a, length);
 	touched(t, LOG_READ, p, size, CALLER());
-	return WRITE_TO_OR_GIVEN(t, LOG_INPUT_sendto, fd, a, length, size, CALLER(),
+	return WRITE_TO_OR_GIVEN(t, LOG_INPUT_sendto, fd, a, length, size, waits_on(fd, flags), CALLER(),
 	                         REAL(sendto)(fd, p, size, flags, a, length));
 }
 EXPORT ssize_t writev(int fd, const struct iovec *v, int count)
@@ -522,7 +548,7 @@ EXPORT ssize_t writev(int fd, const struct iovec *v, int count)
 		return REAL(writev)(fd, v, count);
 	size_t size = room_in(v, count);
 	scattered(t, LOG_READ, v, count, size, CALLER());
-	return WRITE_OR_GIVEN(t, LOG_INPUT_writev, fd, size, CALLER(),
+	return WRITE_OR_GIVEN(t, LOG_INPUT_writev, fd, size, fd, CALLER(),
 	                      REAL(writev)(fd, v, count));
 }
 EXPORT ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
@@ -535,7 +561,7 @@ EXPORT ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
 	if (!outside(t, fd))
 		each_passed(t, outside_writes(fd), m, passes, CALLER());
 	return WRITE_TO_OR_GIVEN(t, LOG_INPUT_sendmsg, fd, m->msg_name, m->msg_namelen, size,
-	                         CALLER(), REAL(sendmsg)(fd, m, flags));
+	                         waits_on(fd, flags), CALLER(), REAL(sendmsg)(fd, m, flags));
 }
 
 /* The file that is sent is read as far. */
@@ -557,7 +583,7 @@ static ssize_t sendfile_here(int fd, int from, off64_t *offset, size_t size, uin
 		return REAL(sendfile64)(fd, from, offset, size);
 	if (input_given(t, LOG_INPUT_sendfile, fd, size, &g))
 		return sendfile_given(&g, from, offset);
-	return WRITE_OR_GIVEN(t, LOG_INPUT_sendfile, fd, size, pc,
+	return WRITE_OR_GIVEN(t, LOG_INPUT_sendfile, fd, size, fd, pc,
 	                      REAL(sendfile64)(fd, from, offset, size));
 }
 EXPORT ssize_t sendfile(int fd, int from, off_t *offset, size_t size)

@@ -21,13 +21,17 @@
 #include "rt.h"
 
 /* As syscall() answers: -1 and errno for a failure. */
-static long answered(long number, long a, long b, long c, long d, long e, long f)
+static long as_syscall(long result)
 {
-	long result = raw_syscall(number, a, b, c, d, e, f);
 	if ((unsigned long)result <= -4096ul)
 		return result;
 	errno = (int)-result;
 	return -1;
+}
+
+static long answered(long number, long a, long b, long c, long d, long e, long f)
+{
+	return as_syscall(raw_syscall(number, a, b, c, d, e, f));
 }
 
 /* As the C library's: whole registers are passed on, of which the kernel takes its part. */
@@ -42,7 +46,7 @@ static long answered(long number, long a, long b, long c, long d, long e, long f
 long rt_syscall(long number, ...)
 {
 	REGISTERS(number, a);
-	return answered(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+	return raw_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
 struct futex_call {
@@ -183,9 +187,13 @@ static long futex_call(struct thread *t, const long a[6], uintptr_t pc)
 EXPORT long syscall(long number, ...)
 {
 	REGISTERS(number, a);
-	struct thread *t = number == SYS_futex && rt.controlled ? recording() : NULL;
-	if (t)
+	struct thread *t = rt.on ? recording() : NULL;
+	long result;
+	if (t && number == SYS_futex && rt.controlled)
 		return futex_call(t, a, CALLER());
+	if (t && (process_syscall(t, number, a, &result) ||
+	          handler_syscall(t, number, a, &result)))
+		return as_syscall(result);
 	if (number == SYS_futex)
 		rt.poke = 1; /* one that wakes, where the scheduler does not look */
 	return answered(number, a[0], a[1], a[2], a[3], a[4], a[5]);

@@ -25,12 +25,14 @@ static __attribute__((noinline)) void access_rest(const void *p, unsigned what, 
 		return;
 	enum log_tag tag = what & 255;
 	unsigned code = what >> 16;
+	if (unlikely(rt.async_handlers))
+		handlers_run(t);
 	if (unlikely(rt.replay) && tag == LOG_READ && code < 4 && read_again(t, p, code, pc))
 		return;
 	if (unlikely(--t->budget < 0))
 		sched_access(t);
 	log_access(t, tag, what >> 8 & 255, pc, p, code, false, 0);
-	t->unusual = rt.waiting || rt.replay || (rt.controlled && !rt.values);
+	t->unusual = t->arrived || rt.waiting || rt.replay || (rt.controlled && !rt.values);
 }
 
 /* The first access after a call or return, whose frames are written now. */
@@ -107,6 +109,8 @@ static __attribute__((noinline)) void range_hook(const void *p, size_t size, enu
 	struct thread *t = me;
 	if (unlikely(t->gate) && !hook_slow(t))
 		return;
+	if (unlikely(rt.async_handlers))
+		handlers_run(t);
 	if (unlikely(--t->budget < 0))
 		sched_access(t);
 	switch (size) {

@@ -1,6 +1,6 @@
 /*
- * init.c - the runtime's beginning and end, what a process does as a whole (fork, exec,
- * exit, signals, loading of libraries), and messages.
+ * init.c - the runtime's beginning and end, what a process does as a whole (exit, loading of
+ * libraries), and messages.  Other processes: processes.c; signals: handlers.c.
  *
  * Without HEDDLE_RECORD in the environment the runtime never opens a gate: every hook
  * returns at once and every interposed function is the real one.
@@ -74,7 +74,7 @@ _Noreturn void rt_die(int signal_number)
 
 void rt_finish(enum log_status status)
 {
-	if (rt.header && rt.header->status == LOG_RUNNING) {
+	if (rt.header && rt.header->status == LOG_RUNNING && !rt_other_process()) {
 		rt.header->steps = sched_steps();
 		for (uint32_t i = 0; i < MAX_THREADS && i < rt.thread_count; i++)
 			if (rt.threads[i])
@@ -121,7 +121,7 @@ static void restore_environment(void)
 
 static cpu_set_t original_affinity;
 
-static void pin(void)
+void rt_pin(void)
 {
 	if (syscall(SYS_sched_getaffinity, 0, sizeof(original_affinity), &original_affinity) <
 	    0)
@@ -194,8 +194,9 @@ __attribute__((constructor(101))) static void begin(int argc, char **argv)
 	thread_begin(t);
 	log_thread(t); /* again, with its stack */
 	missing_take_over();
+	processes_init();
 	if (rt.controlled)
-		pin();
+		rt_pin();
 	t->gate = 0;
 }
 
@@ -218,110 +219,7 @@ __attribute__((destructor(101))) static void end(void)
 	rt_finish(LOG_EXITED);
 }
 
-/* ---- processes ---- */
-
-void rt_child(void)
-{
-	rt.on = false;
-	log_close();
-	me->gate |= GATE_OFF;
-	sched_detach_all();
-}
-
-static pid_t fork_here(uintptr_t pc)
-{
-	struct thread *t = recording();
-	pid_t (*real)(void) = REAL(fork);
-	if (!t)
-		return real();
-	if (t->pending)
-		log_fill(t);
-	log_note("fork", "the child is not recorded");
-	t->gate |= GATE_INSIDE;
-	if (rt.affinity) /* the child is free */
-		syscall(SYS_sched_setaffinity, 0, sizeof(*rt.affinity), rt.affinity);
-	pid_t pid = real();
-	int error = errno;
-	if (pid == 0)
-		rt_child();
-	else if (rt.affinity)
-		pin();
-	t->gate &= ~GATE_INSIDE;
-	errno = error;
-	return pid;
-}
-
-EXPORT pid_t fork(void)
-{
-	return fork_here(CALLER());
-}
-EXPORT pid_t vfork(void) /* a fork: the child must not write to our memory */
-{
-	return fork_here(CALLER());
-}
-
-/* A call that starts another program, which shall not be pinned to one processor. */
-#define UNPINNED(expression) \
-	({ \
-		bool pinned_ = rt.on && rt.affinity; \
-		if (pinned_) \
-			syscall(SYS_sched_setaffinity, 0, sizeof(*rt.affinity), rt.affinity); \
-		int result_ = (expression); \
-		int error_ = errno; \
-		if (pinned_) \
-			pin(); \
-		errno = error_; \
-		result_; \
-	})
-
-EXPORT int posix_spawn(pid_t *restrict pid, const char *restrict path,
-                       const posix_spawn_file_actions_t *actions,
-                       const posix_spawnattr_t *restrict attributes, char *const argv[restrict],
-                       char *const envp[restrict])
-{
-	return UNPINNED(REAL(posix_spawn)(pid, path, actions, attributes, argv, envp));
-}
-EXPORT int posix_spawnp(pid_t *restrict pid, const char *restrict path,
-                        const posix_spawn_file_actions_t *actions,
-                        const posix_spawnattr_t *restrict attributes,
-                        char *const argv[restrict], char *const envp[restrict])
-{
-	return UNPINNED(REAL(posix_spawnp)(pid, path, actions, attributes, argv, envp));
-}
-
-/* exec: the log ends here, unless it fails. */
-static void before_exec(void)
-{
-	recording(); /* the last write has its value */
-	if (rt.on && rt.header && rt.header->status == LOG_RUNNING)
-		rt.header->status = LOG_EXECED;
-}
-static int after_exec(int status)
-{
-	if (rt.on && rt.header && rt.header->status == LOG_EXECED)
-		rt.header->status = LOG_RUNNING;
-	return status;
-}
-EXPORT int execve(const char *path, char *const argv[], char *const envp[])
-{
-	before_exec();
-	return after_exec(UNPINNED(REAL(execve)(path, argv, envp)));
-}
-EXPORT int execvp(const char *file, char *const argv[])
-{
-	before_exec();
-	return after_exec(UNPINNED(REAL(execvp)(file, argv)));
-}
-EXPORT int execv(const char *path, char *const argv[])
-{
-	before_exec();
-	return after_exec(UNPINNED(REAL(execv)(path, argv)));
-}
-EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
-{
-	before_exec();
-	return after_exec(UNPINNED(REAL(execvpe)(file, argv, envp)));
-}
+/* ---- the end ---- */
 
 /* _exit and abort come past no destructor. */
 EXPORT void _exit(int status)
@@ -359,117 +257,6 @@ EXPORT void __assert_fail(const char *assertion, const char *file, unsigned line
 	end_point();
 	REAL(__assert_fail)(assertion, file, line, function);
 	__builtin_unreachable();
-}
-
-/* ---- signals ---- */
-
-static struct sigaction handlers[65];
-
-bool signal_has_handler(int number)
-{
-	return number > 0 && number < 65 && handlers[number].sa_handler != SIG_DFL &&
-	       handlers[number].sa_handler != SIG_IGN;
-}
-
-/* It came from another process, or from the terminal: replay will have to bring it. */
-static void note_arrival(struct thread *t, int number, const siginfo_t *info)
-{
-	bool other = (info->si_code == SI_USER || info->si_code == SI_QUEUE) &&
-	             info->si_pid != rt.header->pid;
-	bool terminal = info->si_code == SI_KERNEL &&
-	                (number == SIGINT || number == SIGTERM || number == SIGHUP ||
-	                 number == SIGQUIT || number == SIGWINCH);
-	if (rt.inputs == INPUTS_KEPT && (other || terminal) &&
-	    t->signal_count < MAX_SIGNALS_SEEN) {
-		t->signals[t->signal_count] = (struct signal_seen){ number, t->ordinal };
-		t->signal_count++;
-	}
-}
-
-/* The program's handler, with our hooks open only where they can be: not when the signal
- * came while this thread was inside the runtime or without the token. */
-static void on_signal(int number, siginfo_t *info, void *context)
-{
-	struct thread *t = me;
-	struct sigaction *a = &handlers[number];
-	int error = errno;
-	uint32_t gate = t->gate;
-	uint64_t *pending = t->pending;
-	uintptr_t at = ((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
-	bool ours = at >= rt.own_low && at < rt.own_high;
-	bool fatal = number == SIGSEGV || number == SIGBUS || number == SIGFPE ||
-	             number == SIGILL || number == SIGABRT;
-	if (t != &nobody) {
-		if (fatal)
-			t->pending = NULL; /* its address may be what the fault is about */
-		if (ours || !fatal)
-			t->gate |= GATE_INSIDE;
-	}
-	if (a->sa_flags & SA_RESETHAND)
-		a->sa_handler = SIG_DFL;
-	bool shown = t != &nobody && t->gate == 0;
-	if (t != &nobody && rt.header)
-		note_arrival(t, number, info);
-	if (shown)
-		frame_enter(t, LOG_CALL_signal, at, false);
-	if (handlers[number].sa_flags & SA_SIGINFO)
-		a->sa_sigaction(number, info, context);
-	else if (a->sa_handler != SIG_DFL && a->sa_handler != SIG_IGN)
-		a->sa_handler(number);
-	if (shown)
-		frame_leave(t);
-	if (t != &nobody && t->interruptible)
-		t->interrupted = true;
-	if (t != &nobody) {
-		t->gate = (t->gate & ~GATE_INSIDE) | (gate & GATE_INSIDE);
-		if (!fatal)
-			t->pending = pending;
-	}
-	errno = error;
-}
-
-static bool asynchronous(int number)
-{
-	return number != SIGSEGV && number != SIGBUS && number != SIGFPE && number != SIGILL &&
-	       number != SIGABRT && number != SIGTRAP && number != SIGSYS && number != SIGPIPE;
-}
-
-EXPORT int sigaction(int number, const struct sigaction *restrict action,
-                     struct sigaction *restrict old)
-{
-	if (!rt.on || number < 1 || number > 64)
-		return REAL(sigaction)(number, action, old);
-	struct sigaction before = handlers[number], wrapped, was;
-	if (action && action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN) {
-		handlers[number] = *action;
-		wrapped = *action;
-		wrapped.sa_sigaction = on_signal;
-		wrapped.sa_flags |= SA_SIGINFO;
-		if (asynchronous(number))
-			rt.async_handlers = true;
-	} else if (action) {
-		handlers[number] = *action;
-		wrapped = *action;
-	}
-	int status = REAL(sigaction)(number, action ? &wrapped : NULL, &was);
-	if (status == 0 && old) {
-		*old = was;
-		if (was.sa_flags & SA_SIGINFO && was.sa_sigaction == on_signal) {
-			*old = before;
-		}
-	}
-	if (status)
-		handlers[number] = before;
-	return status;
-}
-EXPORT sighandler_t signal(int number, sighandler_t handler)
-{
-	if (!rt.on)
-		return REAL(signal)(number, handler);
-	struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESTART }, old;
-	if (sigaction(number, &action, &old) != 0)
-		return SIG_ERR;
-	return old.sa_handler;
 }
 
 /* ---- processors: the program must not notice that it is pinned ---- */

@@ -75,18 +75,13 @@ void input_is_own(void)
 	next_flags = LOG_OWN;
 }
 
-/* Signals that came since the last time. */
-void input_keep_signals(struct thread *t)
+void input_keep_signal(struct thread *t, int number, bool within)
 {
-	while (t->signal_count > 0) {
-		struct signal_seen s = t->signals[0];
-		for (unsigned i = 1; i < t->signal_count; i++)
-			t->signals[i - 1] = t->signals[i];
-		t->signal_count--;
-		struct log_input in = head_of(t, LOG_INPUT_signal, -1, s.number);
-		in.ordinal = s.ordinal;
-		put_head(t, &in);
-	}
+	if (rt.inputs != INPUTS_KEPT)
+		return;
+	struct log_input in = head_of(t, LOG_INPUT_signal, -1, number);
+	in.extra = within;
+	put_head(t, &in);
 }
 
 static void keep(struct thread *t, struct log_input *in, const struct piece *parts,
@@ -95,7 +90,6 @@ static void keep(struct thread *t, struct log_input *in, const struct piece *par
 	int error = errno;
 	for (unsigned i = 0; i < count; i++)
 		in->length[i] = parts[i].length;
-	input_keep_signals(t);
 	put_head(t, in);
 	for (unsigned i = 0; i < count; i++)
 		put(t, LOG_MORE, parts[i].at, parts[i].length);
@@ -137,7 +131,6 @@ void input_keep_scattered(struct thread *t, enum log_input_call call, int fd, in
 	in.length[0] = left;
 	for (unsigned i = 0; i < part_count; i++)
 		in.length[1 + i] = parts[i].length;
-	input_keep_signals(t);
 	put_head(t, &in);
 	for (size_t i = 0; i < count && left > 0; i++) {
 		size_t here = left < v[i].iov_len ? left : v[i].iov_len;
@@ -179,18 +172,20 @@ const struct log_input *input_next(struct thread *t, enum log_input_call call)
 	return in && in->call == call ? in : NULL;
 }
 
-/* Those that came when the thread was as far as it is now. */
+/*
+ * Those whose handlers ran when the thread was as far as it is now: before its next event, and
+ * after the looks that the recording counts.  After the plan, those from outside alone: the
+ * others come by themselves.
+ */
 bool input_signals(struct thread *t)
 {
 	const struct log_input *in;
 	bool any = false;
 	while ((in = input_next(t, LOG_INPUT_signal)) != NULL &&
-	       (in->ordinal <= t->ordinal || !rt.replay)) {
+	       (!rt.replay || (in->ordinal <= t->ordinal && !t->poll.repeats))) {
 		input_taken(t);
-		if (!signal_has_handler((int)in->result))
-			continue;
-		syscall(SYS_tgkill, rt.header->pid, t->tid, in->result);
-		any = true;
+		if (rt.replay || !in->extra)
+			any |= handler_given(t, (int)in->result, in->extra);
 	}
 	return any;
 }

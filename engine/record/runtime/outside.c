@@ -406,7 +406,11 @@ int outside_renumbered(struct thread *t, int fd, int wanted, enum origin origin)
 int outside_stand_in(struct thread *t, int wanted, int flags)
 {
 	int fd = syscall(SYS_socket, AF_UNIX, SOCK_STREAM | flags, 0);
-	return fd < 0 ? -1 : outside_renumbered(t, fd, wanted, ORIGIN_OUTSIDE);
+	if (fd < 0) {
+		errno = -fd;
+		return -1;
+	}
+	return outside_renumbered(t, fd, wanted, ORIGIN_OUTSIDE);
 }
 
 /* ---- descriptors in messages of the process to itself ---- */

@@ -396,8 +396,6 @@ void replay_event(struct thread *t, enum log_tag tag, uintptr_t pc)
 		position++;
 		if (!(rt.config.flags & LOG_EXPLORE)) /* should it end here */
 			rt.header->replayed = position;
-		if (rt.inputs)
-			input_signals(t);
 		break;
 	}
 	case FIRST:

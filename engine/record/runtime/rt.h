@@ -48,6 +48,7 @@ enum gate {
 	GATE_OUTSIDE = 8, /* in a blocking call, without the token */
 	GATE_STOLEN = 16, /* the watchdog took the token away */
 	GATE_IGNORE = 32, /* __tsan_ignore_thread_begin */
+	GATE_WAITING = 64, /* waits for the token; a handler that is not wrapped may run */
 };
 
 struct stream { /* where records go: one for all in controlled mode, else one a thread */
@@ -88,11 +89,6 @@ enum reason { /* what a blocked thread waits for */
 struct pollfd;
 struct iovec;
 
-struct signal_seen { /* a signal from outside that a handler took: outside.h */
-	int number;
-	uint64_t ordinal; /* events of its thread before */
-};
-enum { MAX_SIGNALS_SEEN = 8 };
 /* What comes from outside; ASKED: it is asked for, as nothing of it was recorded. */
 enum inputs { INPUTS_NONE, INPUTS_KEPT, INPUTS_ASKED, INPUTS_GIVEN };
 
@@ -104,6 +100,7 @@ struct open_call { /* an invocation by a bind line: bind.c */
 };
 enum { MAX_OPEN_CALLS = 16 };
 
+struct kept_arrival; /* a signal: handlers.c */
 struct team; /* OpenMP */
 struct task;
 struct family;
@@ -190,6 +187,7 @@ struct thread {
 	uintptr_t stack_low, stack_high;
 	int end_rounds;
 	bool detached, started, joined, c11;
+	const void *barrier;   /* waits there, even while a handler runs */
 	const void *condition; /* waits for it, from the `wait` event on */
 	bool woken;
 	struct stream own;
@@ -210,11 +208,15 @@ struct thread {
 	struct region *regions; /* open missing calls, or NULL */
 	unsigned region_count;
 	struct reach *reach; /* or NULL */
+	/* signals whose handlers are still to run: handlers.c */
+	struct kept_arrival *arrivals;
+	volatile unsigned arrived;
+	volatile bool away; /* in a blocking call, without the token */
+	bool interrupted;   /* a handler has run since this was last cleared, */
+	bool must_end;      /* and one that ends calls which others let go on (no SA_RESTART) */
+	bool reminded;
+	int reminder; /* the kernel's id of the timer, while `reminded` */
 	/* what comes from outside: inputs.c */
-	struct signal_seen signals[MAX_SIGNALS_SEEN]; /* not written yet */
-	volatile unsigned signal_count;
-	bool interruptible;        /* waits in a call that a handler ends, */
-	volatile bool interrupted; /* and one has run */
 	bool starves;    /* replay: waits for what is not in the recording */
 	unsigned hungry; /* how often it asked for such */
 	const struct log_input *input, *input_end; /* replay: what is still to be given */
@@ -235,6 +237,7 @@ struct runtime {
 	bool reaching;       /* and there is such code: what is allocated must be known */
 	bool protects;       /* the program has made memory unreadable */
 	bool async_handlers; /* the program handles signals that may come at any time */
+	bool timers;         /* it has set a timer that sends one */
 	bool full;
 	bool waiting; /* for --start-at's function: no accesses yet */
 	uintptr_t start_low, start_high;
@@ -293,7 +296,8 @@ void sched_yield_point(struct thread *t, bool lower);
 bool sched_block(struct thread *t, enum reason reason, const void *object, bool timed,
                  uint64_t deadline); /* false: timed out */
 unsigned sched_wake(const void *object, enum reason reason, unsigned most);
-unsigned sched_waiting(const void *object, enum reason reason);
+unsigned sched_at_barrier(const void *barrier); /* how many wait there */
+void sched_open_barrier(const void *barrier);
 void sched_signal(const void *condition, unsigned most);
 void sched_leave(struct thread *t);
 void sched_rejoin(struct thread *t);
@@ -435,6 +439,8 @@ static inline long raw_syscall(long number, long a, long b, long c, long d, long
 }
 
 /* ---- futex.c: what the runtime itself calls by the name of syscall() ---- */
+/* A system call of the runtime's own: what the kernel answers, -errno for a failure.  errno is the
+ * program's, and stays. */
 long rt_syscall(long number, ...);
 #define syscall(...) rt_syscall(__VA_ARGS__)
 
@@ -476,12 +482,37 @@ void streams_init(void);
 FILE *fifo_stream(const char *path, const char *mode, uintptr_t pc);
 
 /* ---- inputs.c ---- */
-void input_keep_signals(struct thread *t);
-/* Replay: signals arrive that did when the thread was as far as it is.  True when one did. */
+/* A handler runs now; `within`: the process sent the signal itself. */
+void input_keep_signal(struct thread *t, int number, bool within);
+/* Replay: the handlers run that did when the thread was as far as it is.  True when one did. */
 bool input_signals(struct thread *t);
 
-/* ---- init.c ---- */
+/* ---- handlers.c ---- */
 bool signal_has_handler(int number);
+/* The thread stands at a safe place, with the token: handlers of signals that have come run. */
+void handlers_run(struct thread *t);
+/* Replay: the handler runs that did here; false when the program has none. */
+bool handler_given(struct thread *t, int number, bool within);
+/* After a signal was sent within the process: it has come to its thread, unless that blocks it.
+ * `before`: signals_arrived() before the sending. */
+void signal_settle(int number, unsigned before);
+unsigned signals_arrived(void);
+void timer_signal(int number, bool armed, uintptr_t pc); /* a timer that sends it was set */
+/* The program's syscall() installs a handler: true, and the kernel's answer. */
+bool handler_syscall(struct thread *t, long number, const long a[6], long *result);
+
+/* ---- signals.c ---- */
+uint64_t signal_message(int number); /* of who sent it, once; or 0 */
+
+/* ---- processes.c ---- */
+void processes_init(void);
+void rt_child(void); /* in a child that has a copy of the memory: it is not recorded */
+bool rt_other_process(void); /* is this one that only shares our memory? */
+/* The program's syscall() makes a process: true, and the kernel's answer, in both of them. */
+bool process_syscall(struct thread *t, long number, long a[6], long *result);
+
+/* ---- init.c ---- */
+void rt_pin(void); /* to one processor, as long as one thread runs at a time */
 void rt_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 _Noreturn void rt_die(int signal_number);
 void *rt_pages(size_t bytes);
@@ -491,7 +522,6 @@ void rt_populate(void *pages, size_t bytes);
 void rt_unpages(void *pages, size_t bytes);
 void *rt_next(const char *name);
 void rt_finish(enum log_status status);
-void rt_child(void); /* after fork, in the child */
 
 #define REAL(name) \
 	({ \
@@ -635,6 +665,8 @@ ALWAYS_INLINE struct thread *recording(void)
 	struct thread *t = me;
 	if (unlikely(t->gate) && !hook_slow(t))
 		return NULL;
+	if (unlikely(rt.async_handlers))
+		handlers_run(t);
 	if (t->pending) /* what follows may write there unseen */
 		log_fill(t);
 	return t;

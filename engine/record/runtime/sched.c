@@ -56,14 +56,21 @@ void sched_hand_over(struct thread *next)
 
 void sched_wait_turn(struct thread *t)
 {
-	struct look seen = { 0 };
+	const uint64_t soon = 1000000, most = rt.config.watchdog_ms * 1000000ull;
+	struct look seen = { .turns = UINT64_MAX };
+	uint64_t pause = soon; /* until the next look after the holder */
+	t->gate |= GATE_WAITING;
 	while (!__atomic_load_n(&t->go, __ATOMIC_ACQUIRE)) {
 		if (!rt.on)
-			return;
-		futex_wait(&t->go, 0, rt.config.watchdog_ms * 1000000);
+			break;
+		futex_wait(&t->go, 0, pause);
 		if (!__atomic_load_n(&t->go, __ATOMIC_ACQUIRE))
-			sched_watchdog(&seen);
+			pause = sched_watchdog(&seen) ? soon : 2 * pause;
+		pause = pause < most ? pause : most;
 	}
+	t->gate &= ~GATE_WAITING;
+	if (!rt.on)
+		return;
 	t->go = 0;
 	t->unusual = 1; /* others have written to the log */
 	sched_wait_gone();
@@ -85,6 +92,8 @@ static void switch_to(struct thread *t, struct thread *next)
 static void give_way(struct thread *t)
 {
 	sched_lock();
+	if (sched.signalled)
+		sched_wake_signalled();
 	if (sched.files)
 		sched_poll_files();
 	if (sched.ready == 0) {
@@ -179,7 +188,9 @@ void sched_point_slow(struct thread *t)
 	sched.steps++;
 	if (rt.config.strategy == STRATEGY_PCT)
 		sched_change_point(t);
-	if (sched.ready == 0 && (sched.files == 0 || sched.steps % 16))
+	if (sched.timed && sched.virtual_time >= sched.soonest)
+		sched_fire_due();
+	if (sched.ready == 0 && !sched.signalled && (sched.files == 0 || sched.steps % 16))
 		return;
 	if (waits_by_looking(t)) {
 		give_way(t);
@@ -214,6 +225,8 @@ void sched_access(struct thread *t)
 	if (rt.config.strategy == STRATEGY_PCT)
 		sched_change_point(t);
 	t->budget = t->drawn = sched_draw_budget();
+	if (sched.timed && sched.virtual_time >= sched.soonest)
+		sched_fire_due();
 	if (looks_count()) {
 		poll_settle(t);
 		if (poll_spins(t)) {
@@ -224,7 +237,7 @@ void sched_access(struct thread *t)
 			sched_wake_sleepers(t);
 	}
 	preempt |= waits_by_looking(t);
-	if (preempt && !stays_whole(t) && (sched.ready || sched.files))
+	if (preempt && !stays_whole(t) && (sched.ready || sched.files || sched.signalled))
 		give_way(t);
 }
 
@@ -247,6 +260,8 @@ void sched_yield_point(struct thread *t, bool lower)
 	if (sched.timed)
 		sched_wake_sleepers(t);
 	sched_lock();
+	if (sched.signalled)
+		sched_wake_signalled();
 	if (sched.files)
 		sched_poll_files();
 	if (sched.ready == 0 && sched.timed && !sched.files && !sched.outside) {
@@ -269,10 +284,8 @@ void sched_yield_point(struct thread *t, bool lower)
 
 /* ---- blocking calls ---- */
 
-void sched_leave(struct thread *t)
+static void leave(struct thread *t)
 {
-	if (t->pending)
-		log_fill(t);
 	t->gate |= GATE_OUTSIDE;
 	if (!rt.controlled)
 		return;
@@ -280,10 +293,26 @@ void sched_leave(struct thread *t)
 	t->state = STATE_OUTSIDE;
 	sched.outside++;
 	sched_hand_over(sched_choose(t, false));
+	t->away = true;
+	BARRIER();
+}
+
+void sched_leave(struct thread *t)
+{
+	if (t->pending)
+		log_fill(t);
+	leave(t);
+	/* A signal that comes from now on ends the call, or runs its handler there. */
+	while (rt.controlled && t->arrived && !replay_strict()) {
+		sched_rejoin(t);
+		leave(t);
+	}
 }
 
 void sched_rejoin(struct thread *t)
 {
+	t->away = false;
+	BARRIER();
 	if (!rt.controlled) {
 		t->gate &= ~GATE_OUTSIDE;
 		return;
@@ -314,8 +343,8 @@ void sched_rejoin(struct thread *t)
 	}
 	t->gate &= ~(GATE_OUTSIDE | GATE_STOLEN);
 	t->unusual = 1;
-	if (unlikely(t->signal_count))
-		input_keep_signals(t);
+	if (unlikely(t->arrived))
+		handlers_run(t);
 }
 
 /* A hook of a thread whose gate is not open: may it record after all? */
@@ -347,5 +376,6 @@ void sched_init(void)
 {
 	sched.start_time = sched_real_now();
 	sched.virtual_time = 0;
+	sched.soonest = UINT64_MAX;
 	sched_strategy_init();
 }

@@ -21,8 +21,10 @@ struct scheduler {
 	volatile uint64_t turns; /* hand-overs, for the watchdog */
 	volatile int idle;       /* futex: something happened while the last thread idles */
 	bool idling;
+	volatile bool signalled; /* handlers.c: a signal has come to a thread without the token */
 	pid_t leaving; /* an ended thread that is not gone yet */
 	uint64_t virtual_time, start_time;
+	uint64_t soonest; /* no thread that waits with a time limit has an earlier deadline */
 	/* pct */
 	uint64_t change[64];
 	unsigned changes;
@@ -87,10 +89,13 @@ uint64_t sched_real_now(void); /* nanoseconds of the monotonic clock */
 void sched_catch_up(void);
 struct thread *sched_earliest(void); /* of those with a deadline, or NULL */
 void sched_fire(struct thread *t);   /* its deadline has come */
+void sched_fire_due(void); /* every thread whose deadline virtual time has passed is ready */
 void sched_wake_sleepers(const struct thread *t);
 
 /* ---- sched_wait.c ---- */
 bool sched_files_ready(struct thread *t);
+/* Threads that a signal has come to while they waited become ready: their handlers run. */
+void sched_wake_signalled(void);
 void sched_poll_files(void); /* who waits for descriptors and has one becomes ready */
 
 /* ---- sched_stuck.c ---- */
@@ -108,14 +113,18 @@ void sched_append(char *out, size_t room, const char *text);
 void sched_append_number(char *out, size_t room, uint64_t n, unsigned base);
 
 /* ---- sched_watchdog.c ---- */
-/* What somebody who waits saw of the holder when it last looked; begins as zeros. */
+/* The holder as a waiting thread last saw it; begins with turns that never were. */
 struct look {
-	uint64_t turns, events, ticks; /* ticks: at the first look that saw the others so */
-	bool timed;
+	uint64_t turns, events;
+	uint64_t since; /* real time of the first look that saw these */
+	uint64_t ticks; /* processor time at the first look that asked for it, */
+	bool timed;     /* and whether one has */
+	uint64_t futex; /* the futex wait that the holder was in, or 0 */
 };
 /* The holder sleeps in something that is not modelled, spins in something that is not
- * instrumented, or has left by the system call alone: go on without it. */
-void sched_watchdog(struct look *seen);
+ * instrumented, or has left by the system call alone: go on without it.  True: the next look
+ * will decide, and should come soon. */
+bool sched_watchdog(struct look *seen);
 
 /* ---- sched_threads.c ---- */
 /* Is no other thread alive? */

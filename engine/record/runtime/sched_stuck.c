@@ -283,9 +283,39 @@ static struct thread *any_blocked(void)
 	return NULL;
 }
 
+/*
+ * A program that a signal may come to from outside (it has a handler, or has set a timer) sleeps
+ * in real time: else it would come to the end of its sleeps before the signal does.  Nanoseconds
+ * of real time until the thread's deadline; 0 where time is virtual alone.
+ */
+static uint64_t real_time_left(const struct thread *t)
+{
+	if (!(rt.async_handlers || rt.timers) || rt.replay || rt.inputs == INPUTS_GIVEN ||
+	    rt.config.flags & LOG_EXPLORE)
+		return 0;
+	uint64_t now = sched_real_now() - sched.start_time;
+	return t->deadline > now ? t->deadline - now : 0;
+}
+
+static void wait_for_signals(uint64_t nanoseconds)
+{
+	const uint64_t most = 20000000;
+	sched.idling = true;
+	sched.idle = 0;
+	BARRIER();
+	if (!sched.signalled) {
+		sched_unlock();
+		futex_wait(&sched.idle, 0, nanoseconds < most ? nanoseconds : most);
+		sched_lock();
+	}
+	sched.idling = false;
+}
+
 struct thread *sched_choose(struct thread *t, bool may_idle)
 {
 	for (;;) {
+		if (sched.signalled)
+			sched_wake_signalled();
 		if (sched.files)
 			sched_poll_files();
 		if (rt.replay)
@@ -301,7 +331,14 @@ struct thread *sched_choose(struct thread *t, bool may_idle)
 		}
 		bool outside = sched.outside || sched.files;
 		if (!outside && sched.timed) {
-			sched_fire(sched_earliest());
+			struct thread *next = sched_earliest();
+			uint64_t left = real_time_left(next);
+			if (left == 0)
+				sched_fire(next);
+			else if (may_idle)
+				wait_for_signals(left);
+			else
+				return idles_instead(t);
 			continue;
 		}
 		struct thread *blocked = any_blocked();

@@ -54,6 +54,25 @@ void sched_fire(struct thread *t)
 	sched_make_ready(t);
 }
 
+void sched_fire_due(void)
+{
+	if (rt.replay || rt.config.flags & LOG_EXPLORE) /* the plan, or the explorer, says when */
+		return;
+	sched_lock();
+	uint64_t now = sched.virtual_time, soonest = UINT64_MAX;
+	for (unsigned i = 0; i < sched.live_count; i++) {
+		struct thread *t = sched.live[i];
+		if (t->state != STATE_BLOCKED || !t->timed)
+			continue;
+		if (t->deadline <= now)
+			sched_fire(t);
+		else if (t->deadline < soonest)
+			soonest = t->deadline;
+	}
+	sched.soonest = soonest;
+	sched_unlock();
+}
+
 /*
  * Sleepers come back when virtual time has come so far, and when all others spin: it may be
  * for what the sleeper brings.  Waits with a time limit end in that way only when spinning has

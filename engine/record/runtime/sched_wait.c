@@ -8,13 +8,24 @@
 
 #include "sched_private.h"
 
+/* Has a handler run that would have ended the wait? */
+static bool run_before(struct thread *t)
+{
+	bool before = t->interrupted;
+	t->interrupted = false;
+	handlers_run(t);
+	bool ran = t->interrupted;
+	t->interrupted |= before;
+	return ran;
+}
+
 bool sched_block(struct thread *t, enum reason reason, const void *object, bool timed,
                  uint64_t deadline)
 {
 	if (t->pending)
 		log_fill(t);
-	if (rt.inputs == INPUTS_GIVEN)
-		input_signals(t);
+	if (unlikely(rt.async_handlers) && run_before(t))
+		return true;
 	sched_lock();
 	if (t->cancelled &&
 	    (reason == FOR_CONDITION || reason == FOR_SLEEP || reason == FOR_THREAD ||
@@ -29,8 +40,11 @@ bool sched_block(struct thread *t, enum reason reason, const void *object, bool 
 	t->timed_out = false;
 	t->deadline = deadline;
 	t->since = ++sched.order;
-	if (timed)
+	if (timed) {
 		sched.timed++;
+		if (deadline < sched.soonest)
+			sched.soonest = deadline;
+	}
 	if (reason == FOR_FILE)
 		sched.files++;
 	while (t->state != STATE_RUNNING) {
@@ -49,10 +63,11 @@ bool sched_block(struct thread *t, enum reason reason, const void *object, bool 
 	}
 	t->reason = FOR_NOTHING;
 	t->object = NULL;
+	bool in_time = !t->timed_out;
 	sched_unlock();
-	if (unlikely(t->signal_count))
-		input_keep_signals(t);
-	return !t->timed_out;
+	if (unlikely(rt.async_handlers))
+		handlers_run(t);
+	return in_time;
 }
 
 /* Make threads that wait for `object` ready; how many.  The caller holds the token. */
@@ -100,14 +115,26 @@ unsigned sched_wake(const void *object, enum reason reason, unsigned most)
 	return woken;
 }
 
-unsigned sched_waiting(const void *object, enum reason reason)
+unsigned sched_at_barrier(const void *barrier)
 {
 	unsigned n = 0;
+	for (unsigned i = 0; i < sched.live_count; i++)
+		n += sched.live[i]->barrier == barrier;
+	return n;
+}
+
+void sched_open_barrier(const void *barrier)
+{
+	sched_lock();
 	for (unsigned i = 0; i < sched.live_count; i++) {
 		struct thread *t = sched.live[i];
-		n += t->state == STATE_BLOCKED && t->object == object && t->reason == reason;
+		if (t->barrier != barrier)
+			continue;
+		t->barrier = NULL;
+		if (t->state == STATE_BLOCKED && t->reason == FOR_BARRIER)
+			sched_make_ready(t);
 	}
-	return n;
+	sched_unlock();
 }
 
 /* A thread waits for a condition from its `wait` event on, even while it has not yet come
@@ -162,12 +189,22 @@ bool sched_files_ready(struct thread *t)
 	return syscall(SYS_ppoll, t->fds, t->fd_count, &zero, NULL, 0) != 0;
 }
 
+void sched_wake_signalled(void)
+{
+	sched.signalled = false;
+	if (replay_strict()) /* the plan says when */
+		return;
+	for (unsigned i = 0; i < sched.live_count; i++)
+		if (sched.live[i]->state == STATE_BLOCKED && sched.live[i]->arrived)
+			sched_make_ready(sched.live[i]);
+}
+
 void sched_poll_files(void)
 {
 	for (unsigned i = 0; sched.files && i < sched.live_count; i++) {
 		struct thread *t = sched.live[i];
 		if (t->state == STATE_BLOCKED && t->reason == FOR_FILE &&
-		    (t->interrupted || sched_files_ready(t)))
+		    sched_files_ready(t))
 			sched_make_ready(t);
 	}
 }

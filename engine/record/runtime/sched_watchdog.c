@@ -44,6 +44,35 @@ static char kernel_state(pid_t tid, uint64_t *ticks)
 	return state;
 }
 
+/*
+ * A hash of the futex wait that the thread is in, by proc(5)'s "syscall": its number, arguments,
+ * stack and instruction.  0: it is in none, or in the scheduler's own, or the kernel does not say.
+ */
+static uint64_t futex_wait_of(pid_t tid)
+{
+	char path[64] = "/proc/self/task/", text[256], futex[32] = "";
+	sched_append_number(path, sizeof(path), tid, 10);
+	sched_append(path, sizeof(path), "/syscall");
+	int fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	long n = syscall(SYS_read, fd, text, sizeof(text) - 1);
+	syscall(SYS_close, fd);
+	text[n > 0 ? n : 0] = 0;
+	sched_append_number(futex, sizeof(futex), SYS_futex, 10);
+	sched_append(futex, sizeof(futex), " 0x");
+	size_t length = strlen(futex);
+	if (strncmp(text, futex, length) != 0)
+		return 0;
+	sched_append_number(futex, sizeof(futex), (uintptr_t)&sched.lock, 16);
+	if (strncmp(text, futex, strlen(futex)) == 0 && text[strlen(futex)] == ' ')
+		return 0;
+	uint64_t hash = 0xcbf29ce484222325u;
+	for (const char *p = text; *p; p++)
+		hash = (hash ^ (unsigned char)*p) * 0x100000001b3u;
+	return hash | 1;
+}
+
 /* The holder has long computed without a single event, where others could run: it spins in
  * code that is not instrumented, perhaps for what they would do. */
 static bool spins_unseen(const struct thread *h, struct look *seen, char state, uint64_t ticks)
@@ -56,8 +85,36 @@ static bool spins_unseen(const struct thread *h, struct look *seen, char state, 
 	return state == 'R' && h->gate == 0 && ticks - seen->ticks >= LONG;
 }
 
-void sched_watchdog(struct look *seen)
+/* The thread is gone by the system call alone; under lock, which is then given up. */
+static bool bury_gone(struct thread *h)
 {
+	if (h->tid <= 0 || syscall(SYS_tgkill, rt.header->pid, h->tid, 0) != -ESRCH)
+		return false;
+	sched_bury(h);
+	rt.header->stolen++;
+	sched_hand_over(sched_choose(h, false));
+	return true;
+}
+
+/*
+ * Does the holder sleep?  A futex wait that two looks find the same lasts: a thread waits for
+ * another one, which cannot run before the token is taken away.  Any other sleep may be the
+ * kernel's work for a moment, and is believed after the watchdog's time.
+ */
+static bool sleeps_long(const struct thread *h, struct look *seen, char state)
+{
+	if (state != 'S' && state != 'D')
+		return false;
+	uint64_t futex = state == 'S' ? futex_wait_of(h->tid) : 0;
+	bool lasts = futex && futex == seen->futex;
+	seen->futex = futex;
+	return lasts ||
+	       sched_real_now() - seen->since >= (uint64_t)rt.config.watchdog_ms * 1000000;
+}
+
+bool sched_watchdog(struct look *seen)
+{
+	bool soon = false;
 	sched_lock();
 	struct thread *h = sched.holder;
 	uint64_t events = h ? h->ordinal + h->counted : 0;
@@ -65,26 +122,25 @@ void sched_watchdog(struct look *seen)
 	    events == seen->events && !h->go) {
 		uint64_t ticks = 0;
 		char state = kernel_state(h->tid, &ticks);
-		if (state == '?' && h->tid > 0 &&
-		    syscall(SYS_tgkill, rt.header->pid, h->tid, 0) != 0 && errno == ESRCH) {
-			sched_bury(h);
-			rt.header->stolen++;
-			sched_hand_over(sched_choose(h, false));
-			return;
-		}
+		if (state == '?' && bury_gone(h))
+			return false;
 		bool spins = spins_unseen(h, seen, state, ticks);
-		bool sleeps = state == 'S' || state == 'D';
-		if (sched.ready ? sleeps || spins : sleeps && (sched.timed || sched.files)) {
+		bool sleeps = sleeps_long(h, seen, state);
+		soon = seen->futex != 0;
+		if ((sleeps || spins) && (sched.ready || sched.timed || sched.files)) {
 			h->spins = spins;
 			h->gate |= GATE_STOLEN;
 			h->state = STATE_OUTSIDE;
 			sched.outside++;
 			rt.header->stolen++;
 			sched_hand_over(sched_choose(h, false)); /* who waits for a time idles */
-			return;
+			return false;
 		}
 	} else {
-		*seen = (struct look){ .turns = sched.turns, .events = events };
+		*seen = (struct look){ .turns = sched.turns,
+			               .events = events,
+			               .since = sched_real_now() };
 	}
 	sched_unlock();
+	return soon;
 }

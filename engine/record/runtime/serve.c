@@ -37,7 +37,7 @@ static int next_request(int control, int received[3])
 		                  .msg_control = room,
 		                  .msg_controllen = sizeof(room) };
 	long n;
-	while ((n = syscall(SYS_recvmsg, control, &message, 0)) < 0 && errno == EINTR)
+	while ((n = syscall(SYS_recvmsg, control, &message, 0)) == -EINTR)
 		;
 	struct cmsghdr *c = n == 1 ? CMSG_FIRSTHDR(&message) : NULL;
 	if (!c || c->cmsg_type != SCM_RIGHTS)
@@ -84,7 +84,7 @@ void serve(int fd)
 		answer(control, pid < 0 ? -EAGAIN : pid, 0);
 		if (pid < 0)
 			continue;
-		while (syscall(SYS_wait4, pid, &status, 0, NULL) < 0 && errno == EINTR)
+		while (syscall(SYS_wait4, pid, &status, 0, NULL) == -EINTR)
 			;
 		answer(control, pid, status);
 	}

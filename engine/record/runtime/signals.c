@@ -2,9 +2,9 @@
  * signals.c - signals that one thread sends and another waits for (sigwait and its kind):
  * messages, so that what comes after the wait is known to come after the sending.
  *
- * Signals of a kind merge while they are pending: the first of them is the message.  Those
- * that a handler takes, or that come from outside, order nothing; the latter are recorded, and
- * given on replay (outside.h).
+ * Signals of a kind merge while they are pending: the first of them is the message.  Those that a
+ * handler takes are messages to it (handlers.c).  Those from outside order nothing, are recorded,
+ * and given on replay (outside.h).
  */
 #include <string.h>
 #include <unistd.h>
@@ -26,17 +26,38 @@ static void sending(int number, uintptr_t pc)
 	__atomic_store_n(&pending[number], message, __ATOMIC_RELEASE);
 }
 
-EXPORT int pthread_kill(pthread_t handle, int number)
+uint64_t signal_message(int number)
 {
-	sending(number, CALLER());
-	return REAL(pthread_kill)(handle, number);
+	return __atomic_exchange_n(&pending[number], 0, __ATOMIC_ACQ_REL);
 }
 
-EXPORT int kill(pid_t pid, int number)
+/* Calls that send a signal; `here`: to a thread of the process. */
+#define SENDS(name, parameters, call, number, here) \
+	EXPORT int name parameters \
+	{ \
+		unsigned before = signals_arrived(); \
+		bool here_ = here; \
+		if (here_) \
+			sending(number, CALLER()); \
+		int result = REAL(name) call; \
+		int error = errno; \
+		if (here_ && result == 0) \
+			signal_settle(number, before); \
+		errno = error; \
+		return result; \
+	}
+SENDS(pthread_kill, (pthread_t t, int number), (t, number), number, true)
+SENDS(pthread_sigqueue, (pthread_t t, int number, const union sigval v), (t, number, v), number,
+      true)
+SENDS(kill, (pid_t pid, int number), (pid, number), number, pid == getpid() || pid == 0)
+SENDS(killpg, (pid_t group, int number), (group, number), number, group == getpgrp())
+SENDS(sigqueue, (pid_t pid, int number, const union sigval v), (pid, number, v), number,
+      pid == getpid())
+SENDS(tgkill, (pid_t pid, pid_t tid, int number), (pid, tid, number), number, pid == getpid())
+SENDS(raise, (int number), (number), number, true)
+EXPORT int gsignal(int number)
 {
-	if (pid == getpid() || pid == 0)
-		sending(number, CALLER());
-	return REAL(kill)(pid, number);
+	return raise(number);
 }
 
 /* Replay: the signal that the wait brought from outside; 0 when it brought none. */
@@ -98,7 +119,7 @@ static void received(int number, uintptr_t pc)
 	struct thread *t = recording();
 	if (!t || number < 1 || number > 64)
 		return;
-	uint64_t message = __atomic_exchange_n(&pending[number], 0, __ATOMIC_ACQ_REL);
+	uint64_t message = signal_message(number);
 	if (message == 0)
 		return;
 	plan_point(t);

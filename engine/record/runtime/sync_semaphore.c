@@ -58,7 +58,13 @@ static int sem_take(sem_t *s, bool try_only, const struct timespec *at, clockid_
 		         : at     ? REAL(sem_clockwait)(s, clock, at)
 		                  : REAL(sem_wait)(s);
 	} else {
+		int error = errno;
+		t->must_end = false;
 		while ((status = REAL(sem_trywait)(s)) != 0 && errno == EAGAIN && !try_only) {
+			if (t->must_end) {
+				errno = EINTR;
+				break;
+			}
 			if (at && !valid_time(at)) {
 				errno = EINVAL;
 				break;
@@ -72,6 +78,8 @@ static int sem_take(sem_t *s, bool try_only, const struct timespec *at, clockid_
 			if (t->cancelled)
 				pthread_testcancel();
 		}
+		if (status == 0)
+			errno = error;
 	}
 	if (t && status == 0)
 		(try_only || at ? log_try : log_sync)(t, LOG_TAKE, pc, s);
@@ -151,12 +159,14 @@ EXPORT int pthread_barrier_wait(pthread_barrier_t *b)
 	if (!rt.controlled) {
 		status = REAL(pthread_barrier_wait)(b);
 	} else {
-		if (sched_waiting(b, FOR_BARRIER) + 1 >= count) {
-			sched_wake(b, FOR_BARRIER, UINT_MAX);
+		if (sched_at_barrier(b) + 1 >= count) {
+			sched_open_barrier(b);
 			status = PTHREAD_BARRIER_SERIAL_THREAD;
 		} else {
 			t->pc = pc;
-			sched_block(t, FOR_BARRIER, b, false, 0);
+			t->barrier = b;
+			while (t->barrier && rt.on)
+				sched_block(t, FOR_BARRIER, b, false, 0);
 		}
 	}
 	plan_point(t);

@@ -167,7 +167,8 @@ EXPORT int pthread_create(pthread_t *handle, const pthread_attr_t *attributes,
 
 static struct thread *find_thread(pthread_t handle)
 {
-	for (uint32_t i = rt.thread_count; i-- > 0;) {
+	for (uint32_t i = rt.thread_count < MAX_THREADS ? rt.thread_count : MAX_THREADS;
+	     i-- > 0;) {
 		struct thread *t = rt.threads[i];
 		if (t && t->handle == handle && !t->joined)
 			return t;

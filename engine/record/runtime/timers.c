@@ -23,6 +23,21 @@ static struct alarm {
 	uint64_t message;
 } alarms[MAX_TIMERS];
 
+/* Those that send a signal. */
+static struct {
+	timer_t id;
+	int number;
+} senders[MAX_TIMERS];
+static unsigned sender_count;
+
+static int signal_of(timer_t id)
+{
+	for (unsigned i = sender_count; i-- > 0;)
+		if (senders[i].id == id)
+			return senders[i].number;
+	return 0;
+}
+
 static struct alarm *alarm_of(timer_t id)
 {
 	for (unsigned i = 0; i < MAX_TIMERS; i++)
@@ -57,8 +72,13 @@ EXPORT int timer_create(clockid_t clock, struct sigevent *restrict e, timer_t *r
 	     i++)
 		if (!alarms[i].used)
 			a = &alarms[i];
-	if (!a)
-		return REAL(timer_create)(clock, e, out);
+	if (!a) {
+		int status = REAL(timer_create)(clock, e, out);
+		if (status == 0 && t && sender_count < MAX_TIMERS)
+			senders[sender_count++] =
+			        (__typeof__(senders[0])){ *out, e ? e->sigev_signo : SIGALRM };
+		return status;
+	}
 	struct sigevent mine = *e;
 	*a = (struct alarm){ .used = true,
 		             .function = e->sigev_notify_function,
@@ -89,6 +109,9 @@ EXPORT int timer_settime(timer_t id, int flags, const struct itimerspec *restric
 		a->message = __atomic_add_fetch(&rt.messages, 1, __ATOMIC_RELAXED);
 		log_event(t, LOG_SND, 0, CALLER(), a->message, 0, 1);
 		arm(a, new->it_value.tv_sec || new->it_value.tv_nsec);
+	} else if (t && new) {
+		timer_signal(signal_of(id), new->it_value.tv_sec || new->it_value.tv_nsec,
+		             CALLER());
 	}
 	return REAL(timer_settime)(id, flags, new, old);
 }

@@ -25,7 +25,6 @@ static void wait_here(struct thread *t, struct pollfd *fds, unsigned n, int64_t 
 	if (milliseconds == 0) {
 		sched_yield_point(t, true);
 	} else {
-		t->interruptible = true;
 		if (rt.replay)
 			replay_call(t);
 		else
@@ -33,7 +32,6 @@ static void wait_here(struct thread *t, struct pollfd *fds, unsigned n, int64_t 
 		sched_wait_files(t, fds, n, milliseconds > 0,
 		                 virtual_now() +
 		                         (milliseconds > 0 ? milliseconds : 0) * 1000000ull);
-		t->interruptible = false;
 	}
 	frame_leave(t);
 }

@@ -9,6 +9,7 @@
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,7 +32,11 @@ static long nothing(void)
 #define JUMP(name, fallback) JUMP_NAMED("__tsan_" #name, name, fallback)
 
 #define EACH_SIZE(F, prefix) F(prefix##1) F(prefix##2) F(prefix##4) F(prefix##8) F(prefix##16)
+#define WITH_PC(F, kind) \
+	F(kind##1_pc) F(kind##2_pc) F(kind##4_pc) F(kind##8_pc) F(kind##16_pc) F(kind##_range_pc)
 #define PLAIN(F) \
+	WITH_PC(F, read) \
+	WITH_PC(F, write) \
 	EACH_SIZE(F, read) \
 	EACH_SIZE(F, write) \
 	EACH_SIZE(F, unaligned_read) \
@@ -138,6 +143,22 @@ ATOMIC(128, a128)
 	        F(atomic##bits##_fetch_and) F(atomic##bits##_fetch_or) \
 	                F(atomic##bits##_fetch_xor) F(atomic##bits##_fetch_nand)
 
+static void barrier_begins(uint64_t *barrier, unsigned count)
+{
+	__atomic_store_n(barrier, count % ABI_BARRIER_STEP, __ATOMIC_SEQ_CST);
+}
+static void barrier_waits(uint64_t *barrier)
+{
+	uint64_t old = __atomic_fetch_add(barrier, ABI_BARRIER_STEP, __ATOMIC_SEQ_CST);
+	uint64_t round = abi_barrier_round(old), now = old + ABI_BARRIER_STEP;
+	while (abi_barrier_round(now) == round) {
+		sched_yield();
+		now = __atomic_load_n(barrier, __ATOMIC_SEQ_CST);
+	}
+}
+JUMP(testonly_barrier_init, barrier_begins)
+JUMP(testonly_barrier_wait, barrier_waits)
+
 /* What programs may call beside the hooks: what the runtime acts upon, and what nobody does. */
 #define ACTING(name) JUMP_NAMED(#name, name, nothing)
 ABI_ACTING(ACTING)
@@ -174,7 +195,8 @@ UNALIGNED(64)
 static const struct {
 	const char *name;
 	void **slot;
-} slots[] = { PLAIN(NAME) NAME(atomic_thread_fence) NAME(memcpy) NAME(memmove) NAME(memset)
+} slots[] = { PLAIN(NAME) NAME(atomic_thread_fence)
+	              NAME(testonly_barrier_init) NAME(testonly_barrier_wait) NAME(memcpy) NAME(memmove) NAME(memset)
 	              ATOMIC_NAMES(NAME, 8) ATOMIC_NAMES(NAME, 16) ATOMIC_NAMES(NAME, 32)
 	                      ATOMIC_NAMES(NAME, 64) ATOMIC_NAMES(NAME, 128) ABI_ACTING(NAMED)
 	                              NAMED_UNALIGNED(16) NAMED_UNALIGNED(32)

@@ -1,0 +1,590 @@
+/*
+ * handlers.c - signals that the program handles: all calls that install a handler, and when it
+ * runs.
+ *
+ * A handler is code of the program's: it accesses memory, posts semaphores, waits.  In
+ * controlled mode it therefore runs with the token and with the hooks open, and what it does is
+ * recorded.  The kernel delivers a signal at any instruction; where the thread is then inside
+ * the runtime, waits for the token, or stands between a hook and the access that the hook has
+ * announced, the signal is kept (an arrival) and its handler runs at the thread's next hook or
+ * wrapped call, or in place of going on to wait.  A thread in a blocking call that the
+ * scheduler has stepped aside for takes the token for the time of the handler.  A thread that
+ * computes without hooks is reminded by a timer, after which its handler runs wherever it is.
+ *
+ * In free mode handlers run at once, recorded unless they interrupt the runtime.
+ * Exploration does not record them (their place among the events is not the schedule's).
+ * On replay each runs where it ran in the recording: inputs.c says when.
+ */
+#include <stdarg.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "outside.h"
+#include "sched_private.h"
+
+enum { SIGNALS = 65, MAX_ARRIVALS = 64, REMINDER = 63 };
+
+struct arrival {
+	int number;
+	struct sigaction action; /* when it came */
+	uint64_t message;        /* of the thread that sent it, or 0 */
+	siginfo_t info;
+	uintptr_t at;
+};
+struct kept_arrival { /* a signal's stack may have no room for the context */
+	struct arrival a;
+	ucontext_t context;
+};
+
+static struct sigaction handlers[SIGNALS];
+static volatile unsigned arrivals_seen;
+/* Replay: handlers that ran before their signal, from within, has come in this run. */
+static volatile int credit[SIGNALS];
+static uint64_t timer_message[SIGNALS]; /* of the thread that set the timer whose signal it is */
+
+static bool is_handler(const struct sigaction *a)
+{
+	return a->sa_handler != SIG_DFL && a->sa_handler != SIG_IGN;
+}
+
+bool signal_has_handler(int number)
+{
+	return number > 0 && number < SIGNALS && is_handler(&handlers[number]);
+}
+
+static bool asynchronous(int number)
+{
+	return number != SIGSEGV && number != SIGBUS && number != SIGFPE && number != SIGILL &&
+	       number != SIGABRT && number != SIGTRAP && number != SIGSYS && number != SIGPIPE;
+}
+
+/* ---- masks, as the kernel has them ---- */
+
+static uint64_t kernel_mask(const sigset_t *set)
+{
+	uint64_t mask;
+	memcpy(&mask, set, sizeof(mask));
+	return mask;
+}
+
+static uint64_t set_mask(uint64_t mask)
+{
+	uint64_t old = 0;
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, &old, sizeof(mask));
+	return old;
+}
+
+static uint64_t mask_during(const struct arrival *a, uint64_t before)
+{
+	uint64_t mask = before | kernel_mask(&a->action.sa_mask);
+	return a->action.sa_flags & SA_NODEFER ? mask : mask | 1ull << (a->number - 1);
+}
+
+/* ---- running ---- */
+
+static void call_handler(struct arrival *a, void *context)
+{
+	if (a->action.sa_flags & SA_SIGINFO)
+		a->action.sa_sigaction(a->number, &a->info, context);
+	else if (is_handler(&a->action))
+		a->action.sa_handler(a->number);
+}
+
+static bool from_within(const siginfo_t *info)
+{
+	return (info->si_code == SI_USER || info->si_code == SI_QUEUE ||
+	        info->si_code == SI_TKILL) &&
+	       info->si_pid == rt.header->pid;
+}
+
+static bool from_timer(int number, const siginfo_t *info)
+{
+	return info->si_code == SI_TIMER ||
+	       (info->si_code == SI_KERNEL &&
+	        (number == SIGALRM || number == SIGVTALRM || number == SIGPROF));
+}
+
+static void log_message(struct thread *t, enum log_tag tag, uint64_t message, uintptr_t pc)
+{
+	if (!message)
+		return;
+	plan_point(t);
+	log_event(t, tag, 0, pc, message, 0, 1);
+}
+
+/* The handler runs as the thread's own code, which holds the token; errno stays. */
+static void run_recorded(struct thread *t, struct arrival *a, void *context)
+{
+	int error = errno;
+	bool ours = a->at >= rt.own_low && a->at < rt.own_high;
+	uintptr_t at = !ours || t->depth == 0 || t->depth > MAX_FRAMES
+	                       ? a->at
+	                       : t->frames[t->depth - 1].call; /* of what it waits in */
+	bool hidden = rt.config.flags & LOG_EXPLORE;
+	uint32_t outer = t->depth;
+	bool woken = t->woken;
+	uintptr_t pc = t->pc;
+	if (t->pending)
+		log_fill(t);
+	input_keep_signal(t, a->number, from_within(&a->info));
+	if (hidden)
+		t->gate |= GATE_INSIDE;
+	else
+		frame_enter(t, LOG_CALL_signal, at, false);
+	if (!hidden)
+		log_message(t, LOG_RCV,
+		            a->message                           ? a->message
+		            : from_timer(a->number, &a->info) ? timer_message[a->number]
+		                                              : 0,
+		            (uintptr_t)a->action.sa_handler + 1); /* where replay looks for it */
+	call_handler(a, context);
+	if (hidden) {
+		t->gate &= ~GATE_INSIDE;
+	} else {
+		if (t->pending)
+			log_fill(t);
+		while (t->depth > outer)
+			frame_leave(t);
+	}
+	t->pc = pc;
+	t->woken |= woken;
+	t->interrupted = true;
+	t->must_end |= !(a->action.sa_flags & SA_RESTART);
+	errno = error;
+}
+
+static void forget_reminder(struct thread *t)
+{
+	if (t->reminded) {
+		syscall(SYS_timer_delete, t->reminder);
+		t->reminded = false;
+	}
+}
+
+/* Takes the first arrival of a number (0: of any) out of the thread's list. */
+static bool take(struct thread *t, int number, struct kept_arrival *k)
+{
+	uint64_t mask = set_mask(~0ull);
+	bool found = false;
+	for (unsigned i = 0; i < t->arrived && !found; i++) {
+		if (number && t->arrivals[i].a.number != number)
+			continue;
+		*k = t->arrivals[i];
+		memmove(&t->arrivals[i], &t->arrivals[i + 1],
+		        (t->arrived - i - 1) * sizeof(*k));
+		t->arrived--;
+		found = true;
+	}
+	set_mask(mask);
+	return found;
+}
+
+/* Of a thread that stands at a safe place, with the token. */
+static void run_kept(struct thread *t, struct kept_arrival *k)
+{
+	uint64_t mask = set_mask(~0ull);
+	set_mask(mask_during(&k->a, mask));
+	run_recorded(t, &k->a, &k->context);
+	set_mask(mask);
+}
+
+static bool follows_plan(void)
+{
+	return rt.inputs == INPUTS_GIVEN && replay_strict();
+}
+
+void handlers_run(struct thread *t)
+{
+	struct kept_arrival k;
+	if (t->gate & ~GATE_IGNORE)
+		return;
+	if (rt.inputs == INPUTS_GIVEN)
+		input_signals(t);
+	if (follows_plan())
+		return;
+	forget_reminder(t);
+	while (t->arrived && take(t, 0, &k))
+		run_kept(t, &k);
+}
+
+bool handler_given(struct thread *t, int number, bool within)
+{
+	struct kept_arrival k = { .a.number = number };
+	if (rt.replay)
+		replay_call(t); /* by then the signal has been sent, if a thread sends it */
+	bool came = take(t, number, &k);
+	for (uint32_t i = 0; !came && i < MAX_THREADS && i < rt.thread_count; i++)
+		came = rt.threads[i] && take(rt.threads[i], number, &k);
+	if (!came) {
+		k.a.action = handlers[number];
+		k.a.info.si_signo = number;
+		k.a.info.si_code = SI_USER;
+		if (within)
+			__atomic_add_fetch(&credit[number], 1, __ATOMIC_RELAXED);
+	}
+	if (!is_handler(&k.a.action))
+		return false;
+	run_kept(t, &k);
+	return true;
+}
+
+/* ---- delivery ---- */
+
+/* False: there is no room. */
+static bool keep(struct thread *t, const struct arrival *a, const ucontext_t *context)
+{
+	if (!t->arrivals)
+		t->arrivals = rt_pages(MAX_ARRIVALS * sizeof(*t->arrivals));
+	if (!t->arrivals)
+		return false;
+	for (unsigned i = 0; a->number < 32 && i < t->arrived; i++)
+		if (t->arrivals[i].a.number == a->number)
+			return true; /* they merge, as in the kernel */
+	if (t->arrived >= MAX_ARRIVALS)
+		return false;
+	struct kept_arrival *k = &t->arrivals[t->arrived];
+	k->a = *a;
+	k->context = *context;
+	k->context.uc_mcontext.fpregs = NULL; /* they lie in the signal's frame */
+	BARRIER();
+	t->arrived++;
+	t->unusual = 1;
+	sched.signalled = 1;
+	sched.idle = 1;
+	futex_wake(&sched.idle, 1);
+	return true;
+}
+
+/* Ten milliseconds from now. */
+static void remind(struct thread *t)
+{
+	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = REMINDER };
+	struct itimerspec time = { .it_value = { 0, 10000000 } };
+	event._sigev_un._tid = t->tid;
+	if (t->reminded || is_handler(&handlers[REMINDER]) ||
+	    syscall(SYS_timer_create, CLOCK_MONOTONIC, &event, &t->reminder) != 0)
+		return;
+	t->reminded = true;
+	syscall(SYS_timer_settime, t->reminder, 0, &time, NULL);
+}
+
+/* Where it stands, with the signal's mask; sigreturn puts the old one back. */
+static void run_here(struct thread *t, struct arrival *a, ucontext_t *context)
+{
+	set_mask(mask_during(a, kernel_mask(&context->uc_sigmask)));
+	run_recorded(t, a, context);
+	set_mask(~0ull);
+}
+
+/* In a blocking call, or where the watchdog took the token away: it takes the token back. */
+static void run_in_call(struct thread *t, struct arrival *a, ucontext_t *context)
+{
+	uint32_t gate = t->gate & (GATE_OUTSIDE | GATE_STOLEN);
+	sched_rejoin(t);
+	if (t->gate & ~GATE_IGNORE) {
+		keep(t, a, context);
+		return;
+	}
+	run_here(t, a, context);
+	sched_leave(t);
+	if (gate == GATE_STOLEN)
+		t->gate = (t->gate & ~GATE_OUTSIDE) | GATE_STOLEN;
+}
+
+static void deliver(struct thread *t, struct arrival *a, ucontext_t *context)
+{
+	bool ours = a->at >= rt.own_low && a->at < rt.own_high;
+	bool library = in_libc(a->at) && !ours;
+	if (follows_plan()) {
+		if (credit[a->number] > 0)
+			__atomic_sub_fetch(&credit[a->number], 1, __ATOMIC_RELAXED);
+		else
+			keep(t, a, context);
+	} else if (t->away || ((t->gate & ~GATE_IGNORE) == GATE_STOLEN && !ours)) {
+		run_in_call(t, a, context);
+	} else if (!(t->gate & ~GATE_IGNORE) && library) {
+		run_here(t, a, context);
+	} else if (!keep(t, a, context)) {
+		call_handler(a, context);
+	} else if (!(t->gate & ~GATE_IGNORE) && !ours) {
+		remind(t);
+	}
+}
+
+/* A thread that has come to no hook for long: its handler runs where it is. */
+static void on_reminder(int number, siginfo_t *info, void *context)
+{
+	struct thread *t = me;
+	int error = errno;
+	struct kept_arrival k;
+	uintptr_t at = ((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+	if (t != &nobody && rt.on && t->reminded) {
+		forget_reminder(t);
+		if (at >= rt.own_low && at < rt.own_high)
+			remind(t);
+		else if (!(t->gate & ~GATE_IGNORE))
+			while (!follows_plan() && t->arrived && take(t, 0, &k))
+				run_here(t, &k.a, context);
+	}
+	errno = error;
+}
+
+/* Free mode, and faults: at once; recorded when it interrupts the program. */
+static void run_at_once(struct thread *t, struct arrival *a, ucontext_t *context, bool fault)
+{
+	uint32_t gate = t->gate;
+	uint64_t *pending = t->pending;
+	bool ours = a->at >= rt.own_low && a->at < rt.own_high;
+	if (fault)
+		t->pending = NULL; /* its address may be what the fault is about */
+	if (ours)
+		t->gate |= GATE_INSIDE;
+	bool shown = t->gate == 0;
+	if (shown) {
+		frame_enter(t, LOG_CALL_signal, a->at, false);
+		log_message(t, LOG_RCV, a->message, (uintptr_t)a->action.sa_handler + 1);
+	}
+	set_mask(mask_during(a, kernel_mask(&context->uc_sigmask)));
+	call_handler(a, context);
+	set_mask(~0ull);
+	if (shown)
+		frame_leave(t);
+	t->gate = (t->gate & ~GATE_INSIDE) | (gate & GATE_INSIDE);
+	if (!fault)
+		t->pending = pending;
+}
+
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+	struct thread *t = me;
+	int error = errno;
+	ucontext_t *c = context;
+	struct arrival a = { .number = number,
+		             .action = handlers[number],
+		             .info = *info,
+		             .at = c->uc_mcontext.gregs[REG_RIP] };
+	if (a.action.sa_flags & SA_RESETHAND)
+		handlers[number].sa_handler = SIG_DFL;
+	__atomic_add_fetch(&arrivals_seen, 1, __ATOMIC_RELEASE);
+	if (t == &nobody || !rt.on || !rt.header || t->gate & (GATE_OFF | GATE_FOREIGN)) {
+		set_mask(mask_during(&a, kernel_mask(&c->uc_sigmask)));
+		call_handler(&a, c);
+		set_mask(~0ull);
+		errno = error;
+		return;
+	}
+	if (from_within(info))
+		a.message = signal_message(number);
+	if (!asynchronous(number) || !rt.controlled)
+		run_at_once(t, &a, c, !asynchronous(number));
+	else
+		deliver(t, &a, c);
+	errno = error;
+}
+
+void signal_settle(int number, unsigned before)
+{
+	enum { PATIENCE = 50 };
+	for (unsigned i = 0; i < PATIENCE && rt.controlled && signal_has_handler(number) &&
+	                     __atomic_load_n(&arrivals_seen, __ATOMIC_ACQUIRE) == before;
+	     i++)
+		syscall(SYS_sched_yield);
+}
+
+unsigned signals_arrived(void)
+{
+	return __atomic_load_n(&arrivals_seen, __ATOMIC_ACQUIRE);
+}
+
+/* ---- installing ---- */
+
+/* All but the C library's own, which must come at any time. */
+static void block_all(sigset_t *set)
+{
+	uint64_t mask = ~(3ull << 31);
+	sigemptyset(set);
+	memcpy(set, &mask, sizeof(mask));
+}
+
+static int install(int number, const struct sigaction *action, struct sigaction *old)
+{
+	if (!rt.on || number < 1 || number >= SIGNALS)
+		return REAL(sigaction)(number, action, old);
+	struct sigaction before = handlers[number], wrapped, was;
+	if (action) {
+		wrapped = *action;
+		if (is_handler(action)) {
+			wrapped.sa_sigaction = on_signal;
+			wrapped.sa_flags |= SA_SIGINFO;
+			if (asynchronous(number))
+				block_all(&wrapped.sa_mask);
+		}
+		handlers[number] = *action;
+		if (is_handler(action) && asynchronous(number) && !rt.async_handlers) {
+			struct sigaction reminder = { .sa_sigaction = on_reminder,
+				                      .sa_flags = SA_SIGINFO | SA_RESTART };
+			block_all(&reminder.sa_mask);
+			if (number != REMINDER)
+				REAL(sigaction)(REMINDER, &reminder, NULL);
+			rt.async_handlers = true;
+		}
+	}
+	int status = REAL(sigaction)(number, action ? &wrapped : NULL, &was);
+	if (status)
+		handlers[number] = before;
+	else if (old)
+		*old = was.sa_flags & SA_SIGINFO && was.sa_sigaction == on_signal ? before
+		       : was.sa_flags & SA_SIGINFO && was.sa_sigaction == on_reminder
+		               ? (struct sigaction){ .sa_handler = SIG_DFL }
+		               : was;
+	return status;
+}
+
+EXPORT int sigaction(int number, const struct sigaction *restrict action,
+                     struct sigaction *restrict old)
+{
+	return install(number, action, old);
+}
+EXPORT int __sigaction(int number, const struct sigaction *action, struct sigaction *old);
+int __sigaction(int number, const struct sigaction *action, struct sigaction *old)
+{
+	return install(number, action, old);
+}
+
+/* A handler with these flags, in the manner of signal(). */
+static sighandler_t install_simple(int number, sighandler_t handler, int flags)
+{
+	struct sigaction action = { .sa_handler = handler, .sa_flags = flags }, old;
+	if (handler == SIG_ERR) {
+		errno = EINVAL;
+		return SIG_ERR;
+	}
+	return install(number, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
+}
+
+static uint64_t interrupting; /* siginterrupt(number, 1) was called */
+
+static int restarts(int number)
+{
+	return number > 0 && number < SIGNALS && interrupting >> number & 1 ? 0 : SA_RESTART;
+}
+
+/* Systems' and standards' names for the same. */
+#define LIKE_SIGNAL(name, flags) \
+	EXPORT sighandler_t name(int number, sighandler_t handler); \
+	sighandler_t name(int number, sighandler_t handler) \
+	{ \
+		return install_simple(number, handler, flags); \
+	}
+LIKE_SIGNAL(signal, restarts(number))
+LIKE_SIGNAL(bsd_signal, restarts(number))
+LIKE_SIGNAL(ssignal, restarts(number))
+LIKE_SIGNAL(sysv_signal, SA_RESETHAND | SA_NODEFER)
+LIKE_SIGNAL(__sysv_signal, SA_RESETHAND | SA_NODEFER)
+
+EXPORT int siginterrupt(int number, int flag)
+{
+	struct sigaction action;
+	if (install(number, NULL, &action) < 0)
+		return -1;
+	if (flag) {
+		interrupting |= 1ull << number;
+		action.sa_flags &= ~SA_RESTART;
+	} else {
+		interrupting &= ~(1ull << number);
+		action.sa_flags |= SA_RESTART;
+	}
+	return install(number, &action, NULL);
+}
+
+/* System V's: the old disposition, or SIG_HOLD where it was blocked. */
+EXPORT sighandler_t sigset(int number, sighandler_t handler)
+{
+	sigset_t set, old;
+	struct sigaction was;
+	sigemptyset(&set);
+	if (handler == SIG_ERR || sigaddset(&set, number) < 0) {
+		errno = EINVAL;
+		return SIG_ERR;
+	}
+	if (handler == SIG_HOLD) {
+		if (pthread_sigmask(SIG_BLOCK, &set, &old) != 0 ||
+		    install(number, NULL, &was) < 0)
+			return SIG_ERR;
+	} else {
+		struct sigaction action = { .sa_handler = handler };
+		if (install(number, &action, &was) < 0 ||
+		    pthread_sigmask(SIG_UNBLOCK, &set, &old) != 0)
+			return SIG_ERR;
+	}
+	return sigismember(&old, number) ? SIG_HOLD : was.sa_handler;
+}
+EXPORT int sigignore(int number)
+{
+	return install_simple(number, SIG_IGN, 0) == SIG_ERR ? -1 : 0;
+}
+
+/* By the system call: the kernel's own structure, and a return of the caller's. */
+struct kernel_action {
+	sighandler_t handler;
+	unsigned long flags;
+	void (*restorer)(void);
+	uint64_t mask;
+};
+bool handler_syscall(struct thread *t, long number, const long a[6], long *result)
+{
+	const struct kernel_action *new = (const void *)a[1];
+	struct kernel_action *old = (void *)a[2];
+	struct sigaction action = { .sa_handler = SIG_DFL }, was;
+	if (number != SYS_rt_sigaction || a[3] != sizeof(uint64_t))
+		return false;
+	if (new) {
+		action.sa_handler = new->handler;
+		action.sa_flags = (int)new->flags & ~0x04000000; /* SA_RESTORER */
+		memcpy(&action.sa_mask, &new->mask, sizeof(new->mask));
+	}
+	int error = errno;
+	*result = install((int)a[0], new ? &action : NULL, &was) == 0 ? 0 : -errno;
+	errno = error;
+	if (*result == 0 && old)
+		*old = (struct kernel_action){ was.sa_handler, (unsigned long)was.sa_flags,
+			                       NULL, kernel_mask(&was.sa_mask) };
+	return true;
+}
+
+/* ---- timers whose end is a signal: it comes after they were set ---- */
+
+void timer_signal(int number, bool armed, uintptr_t pc)
+{
+	struct thread *t = recording();
+	rt.timers |= armed;
+	if (!t || !armed || number < 1 || number >= SIGNALS || !signal_has_handler(number))
+		return;
+	sched_point(t);
+	timer_message[number] = __atomic_add_fetch(&rt.messages, 1, __ATOMIC_RELAXED);
+	log_message(t, LOG_SND, timer_message[number], pc);
+}
+
+EXPORT unsigned alarm(unsigned seconds)
+{
+	timer_signal(SIGALRM, seconds > 0, CALLER());
+	return REAL(alarm)(seconds);
+}
+EXPORT useconds_t ualarm(useconds_t first, useconds_t interval)
+{
+	timer_signal(SIGALRM, first > 0, CALLER());
+	return REAL(ualarm)(first, interval);
+}
+EXPORT int setitimer(__itimer_which_t which, const struct itimerval *restrict new,
+                     struct itimerval *restrict old)
+{
+	timer_signal(which == ITIMER_REAL      ? SIGALRM
+	          : which == ITIMER_VIRTUAL ? SIGVTALRM
+	                                    : SIGPROF,
+	          new && (new->it_value.tv_sec || new->it_value.tv_usec), CALLER());
+	return REAL(setitimer)(which, new, old);
+}

@@ -1,0 +1,315 @@
+/*
+ * processes.c - other processes that the program starts: forked ones, by whatever call, are not
+ * recorded and run freely, on all processors; posix_spawn and exec.
+ *
+ * A child has a copy of the parent's memory, the scheduler's tables and the log's mapping
+ * included: it must neither wait for the token nor write.  The C library's own forks (daemon,
+ * forkpty) are noticed by a pthread_atfork handler; the program's handlers of that kind are
+ * recorded in the parent.
+ */
+#include <linux/sched.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "rt.h"
+
+extern char **environ;
+
+bool rt_other_process(void)
+{
+	return rt.header && syscall(SYS_getpid) != rt.header->pid;
+}
+
+void rt_child(void)
+{
+	if (!rt.on)
+		return;
+	rt.on = false;
+	log_close();
+	me->gate |= GATE_OFF;
+	sched_detach_all();
+}
+
+void processes_init(void)
+{
+	pthread_atfork(NULL, NULL, rt_child);
+}
+
+static void unpin(void)
+{
+	if (rt.on && rt.affinity)
+		syscall(SYS_sched_setaffinity, 0, sizeof(*rt.affinity), rt.affinity);
+}
+
+static void pin_again(void)
+{
+	if (rt.on && rt.affinity)
+		rt_pin();
+}
+
+/* Before a call that makes a child with memory of its own. */
+static void before_child(struct thread *t)
+{
+	if (t->pending)
+		log_fill(t);
+	log_note("fork", "the child is not recorded");
+	unpin();
+}
+
+/* After it, in both; errno stays. */
+static long after_child(long pid)
+{
+	int error = errno;
+	if (pid == 0)
+		rt_child();
+	else
+		pin_again();
+	errno = error;
+	return pid;
+}
+
+/* ---- fork and vfork ---- */
+
+EXPORT pid_t fork(void)
+{
+	struct thread *t = recording();
+	if (!t)
+		return REAL(fork)();
+	before_child(t);
+	return (pid_t)after_child(REAL(fork)());
+}
+EXPORT pid_t __fork(void);
+pid_t __fork(void)
+{
+	return fork();
+}
+EXPORT pid_t __libc_fork(void);
+pid_t __libc_fork(void)
+{
+	return fork();
+}
+
+/* Without the handlers of pthread_atfork. */
+EXPORT pid_t _Fork(void)
+{
+	struct thread *t = recording();
+	if (!t)
+		return REAL(_Fork)();
+	before_child(t);
+	return (pid_t)after_child(REAL(_Fork)());
+}
+
+/* A fork: the child must not write to our memory, and a function that calls the real one cannot
+ * return twice. */
+EXPORT pid_t vfork(void)
+{
+	return _Fork();
+}
+EXPORT pid_t __vfork(void);
+pid_t __vfork(void)
+{
+	return vfork();
+}
+
+/* ---- clone ---- */
+
+struct clone_start {
+	int (*function)(void *);
+	void *argument;
+};
+
+static int clone_main(void *p)
+{
+	struct clone_start s = *(struct clone_start *)p;
+	rt_child();
+	return s.function(s.argument);
+}
+
+/*
+ * A child that shares our memory and this thread's own: its hooks see the gate of this thread,
+ * which is outside until the child has ended or become another program, as with vfork.
+ */
+static int clone_sharing(struct thread *t, int (*function)(void *), void *stack, int flags,
+                         void *argument, void *const more[3])
+{
+	log_note("fork", "the child is not recorded");
+	sched_point(t);
+	sched_leave(t);
+	uint32_t depth = t->depth;
+	int pid = REAL(clone)(function, stack, flags | CLONE_VFORK, argument, more[0], more[1],
+	                      more[2]);
+	int error = errno;
+	t->depth = depth; /* the child need not have returned from its functions */
+	sched_rejoin(t);
+	errno = error;
+	return pid;
+}
+
+EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument, ...)
+{
+	void *more[3];
+	va_list list;
+	va_start(list, argument);
+	for (unsigned i = 0; i < 3; i++)
+		more[i] = va_arg(list, void *);
+	va_end(list);
+	struct thread *t = recording();
+	if (!t || flags & (CLONE_THREAD | CLONE_SETTLS) || !function || !stack)
+		return REAL(clone)(function, stack, flags, argument, more[0], more[1], more[2]);
+	if (flags & CLONE_VM)
+		return clone_sharing(t, function, stack, flags, argument, more);
+	struct clone_start start = { function, argument };
+	before_child(t);
+	return (int)after_child(
+	        REAL(clone)(clone_main, stack, flags, &start, more[0], more[1], more[2]));
+}
+
+/* ---- seccomp ---- */
+
+/*
+ * The program gives up system calls, which the runtime makes as well: in strict mode it may make
+ * none, so the recording ends here and the program goes on; what a filter forbids is not known.
+ */
+static void restricts(struct thread *t, bool strict)
+{
+	if (t->pending)
+		log_fill(t);
+	log_note("seccomp", strict ? "strict" : "filter");
+	if (!strict)
+		return;
+	unpin();
+	rt_finish(LOG_EXITED);
+	rt.on = false;
+	t->gate |= GATE_OFF;
+	sched_detach_all();
+}
+
+EXPORT int prctl(int option, ...)
+{
+	unsigned long a[4];
+	va_list list;
+	va_start(list, option);
+	for (unsigned i = 0; i < 4; i++)
+		a[i] = va_arg(list, unsigned long);
+	va_end(list);
+	struct thread *t = option == PR_SET_SECCOMP ? recording() : NULL;
+	if (t)
+		restricts(t, a[0] == SECCOMP_MODE_STRICT);
+	return REAL(prctl)(option, a[0], a[1], a[2], a[3]);
+}
+
+/* ---- by the system call itself ---- */
+
+/*
+ * Does the call make a child that goes on here, on this stack?  One that would share our memory
+ * gets a copy of it, as with vfork: in `*number` and `a`, and `*changed` for clone3.
+ */
+static bool makes_child(long *number, long a[6], struct clone_args *changed)
+{
+	switch (*number) {
+	case SYS_vfork:
+		*number = SYS_fork;
+		return true;
+	case SYS_fork:
+		return true;
+	case SYS_clone:
+		if (a[0] & (CLONE_THREAD | CLONE_SETTLS) || a[1])
+			return false;
+		a[0] &= ~(long)(CLONE_VM | CLONE_VFORK);
+		return true;
+	case SYS_clone3: {
+		const struct clone_args *args = (const void *)a[0];
+		size_t size = (size_t)a[1];
+		if (!args || size > sizeof(*changed) || size < CLONE_ARGS_SIZE_VER0 ||
+		    args->flags & (CLONE_THREAD | CLONE_SETTLS) || args->stack)
+			return false;
+		memcpy(changed, args, size);
+		changed->flags &= ~(uint64_t)(CLONE_VM | CLONE_VFORK);
+		a[0] = (long)changed;
+		return true;
+	}
+	default:
+		return false;
+	}
+}
+
+bool process_syscall(struct thread *t, long number, long a[6], long *result)
+{
+	struct clone_args changed;
+	if (number == SYS_seccomp && a[0] <= SECCOMP_SET_MODE_FILTER)
+		restricts(t, a[0] == SECCOMP_SET_MODE_STRICT);
+	if (!makes_child(&number, a, &changed))
+		return false;
+	before_child(t);
+	*result = raw_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+	after_child(*result);
+	return true;
+}
+
+/* ---- other programs ---- */
+
+/* A call that starts another program, which shall not be pinned to one processor. */
+#define UNPINNED(expression) \
+	({ \
+		unpin(); \
+		int result_ = (expression); \
+		int error_ = errno; \
+		pin_again(); \
+		errno = error_; \
+		result_; \
+	})
+EXPORT int posix_spawn(pid_t *restrict pid, const char *restrict path,
+                       const posix_spawn_file_actions_t *actions,
+                       const posix_spawnattr_t *restrict attributes, char *const argv[restrict],
+                       char *const envp[restrict])
+{
+	return UNPINNED(REAL(posix_spawn)(pid, path, actions, attributes, argv, envp));
+}
+EXPORT int posix_spawnp(pid_t *restrict pid, const char *restrict path,
+                        const posix_spawn_file_actions_t *actions,
+                        const posix_spawnattr_t *restrict attributes,
+                        char *const argv[restrict], char *const envp[restrict])
+{
+	return UNPINNED(REAL(posix_spawnp)(pid, path, actions, attributes, argv, envp));
+}
+
+/* exec: the log ends here, unless it fails. */
+static void before_exec(void)
+{
+	recording(); /* the last write has its value */
+	if (rt.on && rt.header && rt.header->status == LOG_RUNNING && !rt_other_process())
+		rt.header->status = LOG_EXECED;
+}
+static int after_exec(int status)
+{
+	if (rt.on && rt.header && rt.header->status == LOG_EXECED)
+		rt.header->status = LOG_RUNNING;
+	return status;
+}
+EXPORT int execve(const char *path, char *const argv[], char *const envp[])
+{
+	before_exec();
+	return after_exec(UNPINNED(REAL(execve)(path, argv, envp)));
+}
+EXPORT int execvp(const char *file, char *const argv[])
+{
+	before_exec();
+	return after_exec(UNPINNED(REAL(execvp)(file, argv)));
+}
+EXPORT int execv(const char *path, char *const argv[])
+{
+	before_exec();
+	return after_exec(UNPINNED(REAL(execv)(path, argv)));
+}
+EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
+{
+	before_exec();
+	return after_exec(UNPINNED(REAL(execvpe)(file, argv, envp)));
+}
+

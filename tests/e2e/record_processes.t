@@ -1,0 +1,86 @@
+#!/bin/bash
+# record: processes that the program makes, what is left in errno, and programs that cannot be
+# recorded.  Time limits are guards alone.
+. tests/e2e/lib.sh
+programs=$root/tests/e2e/programs
+cd "$scratch" || exit 1
+for p in process_table clone_child raw_fork atfork forks errno; do
+	$HEDDLE cc -w -g -O1 "$programs/$p.c" -o $p -pthread
+done
+
+timeout 60 ./process_table >plain.out
+timeout 60 ./errno >errno.plain
+for how in "--seed 1" "--seed 2" "--seed 3" "--mode free"; do
+	run timeout 120 $HEDDLE record $how -o p.hdl -- ./process_table
+	is "$status $(diff plain.out .out)" "0 " "every way to make a process, $how"
+	like "$err" "its children were not recorded" "and that children are not recorded is said, $how"
+	run timeout 60 $HEDDLE record -q $how --max-size 100 -o p.hdl -- ./clone_child
+	is "$status $out" "0 DONE" "a child by clone, $how"
+	run timeout 60 $HEDDLE record -q $how --max-size 100 -o p.hdl -- ./raw_fork
+	is "$status $out" "0 DONE" "children by the system call, $how"
+	run timeout 120 $HEDDLE record -q $how --max-size 100 -o p.hdl -- ./forks 10 4
+	is "$status $out" "0 DONE" "four threads that fork, $how"
+	run timeout 120 $HEDDLE record -q $how --max-size 400 -o p.hdl -- ./errno
+	is "$status $(diff errno.plain .out)" "0 " "each call leaves in errno what it leaves alone, $how"
+done
+
+run timeout 60 $HEDDLE record -q -o p.hdl -- ./atfork
+is "$status $out" "0 DONE" "handlers of pthread_atfork"
+run $HEDDLE races p.hdl --format json
+is "$(json 'join " ", map { $_->{variable} } @{$d->{findings}}')" "glob" "are recorded in the parent"
+run timeout 60 $HEDDLE record -q -o p.hdl -- ./process_table
+$HEDDLE convert p.hdl text --to text >/dev/null
+is "$(grep -c 'enter(child)' text)" 0 "nothing of a child is in the trace"
+
+# a program that gives up all system calls: the recording ends, the program does not
+cat >seccomp.c <<'C'
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static int shared;
+static void *work(void *p) { shared++; return p; }
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, 0, work, 0);
+	pthread_join(t, 0);
+	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) || write(1, "strict\n", 7) != 7)
+		return 1;
+	syscall(SYS_exit, 5);
+}
+C
+$HEDDLE cc -g -O1 seccomp.c -o seccomp -pthread
+if timeout 60 ./seccomp >/dev/null; [ $? = 5 ]; then
+	run timeout 60 $HEDDLE record -o p.hdl -- ./seccomp
+	is "$status $out" "5 strict" "strict seccomp: it ends as alone"
+	like "$err" "gave up system calls .seccomp, strict mode.*the trace ends there" "and that is said"
+	$HEDDLE convert p.hdl text --to text >/dev/null
+	like "$(cat text)" 'T1\|w4\(shared\)=1\|' "the trace has what came before"
+else
+	ok 0 "no seccomp here # SKIP"
+fi
+
+# ThreadSanitizer's own runtime in the program
+cat >own.c <<'C'
+int main(void) { return 3; }
+C
+tried=0
+if clang -fsanitize=thread own.c -o own 2>/dev/null; then
+	tried=1
+	run $HEDDLE record -o own.hdl -- ./own
+	is "$status" 125 "clang's static runtime is refused"
+	like "$err" "ThreadSanitizer's own runtime.*heddle cc" "with the way out"
+	ok $([ ! -e own.hdl ]; echo $?) "and leaves no trace"
+fi
+if gcc -fsanitize=thread -static-libtsan own.c -o own 2>/dev/null; then
+	tried=1
+	run $HEDDLE record -o own.hdl -- ./own
+	is "$status" 125 "gcc's, too"
+fi
+[ $tried = 1 ] || ok 0 "no static ThreadSanitizer runtime is installed # SKIP"
+$HEDDLE cc own.c -o own
+run $HEDDLE record -q -o own.hdl -- ./own
+is "$status" 3 "what heddle cc builds is recorded"
+done_testing
