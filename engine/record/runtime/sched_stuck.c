@@ -206,7 +206,7 @@ static bool is_deadlock(void)
 	for (unsigned i = 0; i < sched.live_count; i++) {
 		if (sched.live[i]->state != STATE_BLOCKED || !waits_for_threads(sched.live[i]))
 			return false;
-		came += sched.live[i]->signal_count;
+		came += sched.live[i]->arrived;
 	}
 	uint64_t now = sched_real_now();
 	if (since == 0 || turns != sched.turns || signals != came) {
