@@ -154,7 +154,7 @@ static void add_closure(struct app *app, struct order_view *v)
 	g_free(a);
 	g_free(b);
 	prose_add(v->rows, STYLE_TEXT, NONE, "%s", "");
-	if (f && f->verdict == VERDICT_RACE) {
+	if (f && (f->verdict == VERDICT_RACE || f->missing)) {
 		prose_add(v->rows, STYLE_RACE, NONE,
 		          "The closure leaves them unordered: %s found a witness%s (w).",
 		          f->by ? f->by : "the search",
