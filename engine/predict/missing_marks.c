@@ -144,7 +144,8 @@ static bool mark_missing(struct trace *t, const struct race_options *options,
 	if (marked > 0)
 		report_note(report,
 		            "%u of these are candidates: with what calls into code that is not "
-		            "instrumented may have synchronised (--missing) there is no such %s",
+		            "instrumented may have synchronised (--missing) no witness of the %s "
+		            "is found",
 		            marked, one);
 	return true;
 }
