@@ -634,6 +634,25 @@ uint32_t session_find_variable(const struct session *s, const char *name)
 	return NONE;
 }
 
+uint32_t session_find_short(const struct session *s, const char *name)
+{
+	const struct trace *t = s->trace;
+	uint32_t found = session_find_variable(s, name);
+	bool exact = found != NONE;
+	size_t length = strlen(name);
+	for (uint64_t v = 0; !exact && length && v < t->variables_count; v++) {
+		const char *full = trace_string(t, t->variables[v].name);
+		size_t rest = strlen(full);
+		if (rest < length + 2 || strcmp(full + rest - length, name) != 0 ||
+		    strncmp(full + rest - length - 2, "::", 2) != 0)
+			continue;
+		if (found != NONE)
+			return NONE;
+		found = (uint32_t)v;
+	}
+	return found;
+}
+
 GArray *session_frames(const struct session *s, uint32_t event)
 {
 	const struct trace *t = s->trace;
