@@ -102,7 +102,7 @@ static void append_call(GRand *r, const struct trace *t, const char *thread, int
 /* A thread ends where it ends: no call begins or comes back behind that. */
 static bool ends_thread(const char *line)
 {
-	return strstr(line, "|end()") != NULL;
+	return strstr(line, "|end()") != NULL || strstr(line, "|want(") != NULL;
 }
 
 static char *woven_text(uint64_t seed)
