@@ -193,14 +193,19 @@ static void add_edges(const struct trial *x, const uint32_t *s, uint32_t i, uint
                       const GArray *begins, bool reach[NODES][NODES])
 {
 	const struct event *a = event(x, s[i]), *b = event(x, s[j]);
+	struct wide p, q;
 
-	if (!is_access(x, s[i]) || !is_access(x, s[j]) || a->target != b->target ||
-	    !(op_writes(a->op) || op_writes(b->op)) || written_between(x, s, i, j, a->target))
+	if (!is_access(x, s[i]) || !is_access(x, s[j]) || !(op_writes(a->op) || op_writes(b->op)))
+		return;
+	p = event_variables(x->t, a); /* no part of what is wide is in a set */
+	q = event_variables(x->t, b);
+	if (p.count != 1 || q.count != 1 || p.first != q.first ||
+	    written_between(x, s, i, j, p.first))
 		return;
 	for (int set = 0; set < SETS; set++) {
 		uint32_t u = unit_of(x, s[i], set), v = unit_of(x, s[j], set);
 
-		if (in_set(x, a->target, set) && is_unit_named(begins, u) &&
+		if (in_set(x, p.first, set) && is_unit_named(begins, u) &&
 		    is_unit_named(begins, v) && (u != v || a->thread != b->thread))
 			reach[a->thread * (MOST + 1) + u][b->thread * (MOST + 1) + v] = true;
 	}
