@@ -256,16 +256,18 @@ static uint32_t whole_prefix(const struct trace *t, const uint32_t *limits)
 
 static void append_tail(struct witnesses *w, uint32_t e1, uint32_t e2)
 {
-	uint32_t end = 0;
+	uint32_t end = 0, count = 0;
 
 	for (uint64_t u = 0; u < w->t->threads_count; u++)
 		end = MAX(end, w->limits[u]);
 	w->prefix = whole_prefix(w->t, w->limits);
-	g_array_set_size(w->tail, 0);
+	end = MAX(end, w->prefix);
+	g_array_set_size(w->tail, end - w->prefix + 1);
 	for (uint32_t e = w->prefix; e < end; e++) {
-		if (e < w->limits[w->t->events[e].thread])
-			g_array_append_val(w->tail, e);
+		g_array_index(w->tail, uint32_t, count) = e;
+		count += e < w->limits[w->t->events[e].thread];
 	}
+	g_array_set_size(w->tail, count);
 	g_array_append_val(w->tail, e1);
 	g_array_append_val(w->tail, e2);
 }
