@@ -11,7 +11,8 @@ $HEDDLE cc -g -O1 "$programs/random_sync.c" -o sync -pthread
 first=${HEDDLE_SYNC_FIRST:-1}
 seeds=$(seq "$first" $((first + ${HEDDLE_SYNC_PROGRAMS:-30} - 1)))
 # 700012: a wait whose time was up, then a signal to the same thread's next wait
-[ -n "${HEDDLE_SYNC_FIRST:-}${HEDDLE_SYNC_PROGRAMS:-}" ] || seeds+=" 700012"
+chosen=${HEDDLE_SYNC_FIRST:-}${HEDDLE_SYNC_PROGRAMS:-}
+[ -n "$chosen" ] || seeds+=" 700012"
 for seed in $seeds; do
 	if ! ./oracle "$seed" >expected || [ "$(wc -l <expected)" -gt 120 ]; then
 		continue # too large to be searched here
@@ -19,7 +20,14 @@ for seed in $seeds; do
 	read -ra arguments <expected
 	rm -f log
 	run timeout 300 "$HEDDLE" explore --budget 200 --format json --seed $((seed % 3)) -- ./sync log "${arguments[@]}"
-	is "$(json '$d->{complete} ? "complete" : join "; ", @{$d->{gaps}}') $(perl "$programs/random_compare.pl" expected log)" \
-		"complete " "random program $seed: ${arguments[*]}"
+	compared=$(perl "$programs/random_compare.pl" expected log)
+	gaps=$(json '$d->{complete} ? "complete" : join "; ", @{$d->{gaps}}')
+	# With seeds of one's own an exploration may say that it did not cover all, and so miss
+	# outcomes; one that cannot be reached is always wrong.
+	if [ -n "$chosen" ] && [ "$gaps" != complete ] && ! grep -qv '^missed' <<<"${compared:-missed}"; then
+		skip "random program $seed" "not complete: $gaps"
+		continue
+	fi
+	is "$gaps $compared" "complete " "random program $seed: ${arguments[*]}"
 done
 done_testing
