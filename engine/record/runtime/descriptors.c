@@ -148,6 +148,7 @@ static void fill_address(void *a, socklen_t *length, const struct given *g, unsi
 /* So much was read; errno stays. */
 static void arrived(struct thread *t, int fd, int64_t bytes, size_t room, uintptr_t pc)
 {
+	order_of_descriptor(fd, false);
 	if (bytes == 0 && room > 0)
 		channel_ended(t, outside_reads(fd), pc);
 	else
@@ -510,6 +511,7 @@ static ssize_t write_here(int fd, const void *p, size_t size, uintptr_t pc)
 	if (!t || in_libc(pc))
 		return REAL(write)(fd, p, size);
 	touched(t, LOG_READ, p, size, pc);
+	order_of_descriptor(fd, true);
 	return WRITE_OR_GIVEN(t, LOG_INPUT_write, fd, size, fd, pc, REAL(write)(fd, p, size));
 }
 EXPORT ssize_t write(int fd, const void *p, size_t size)
