@@ -47,6 +47,9 @@ for c in f d r o x b c s m l n t g p k; do
 	found free.hdl
 	is "$found" "" "nor in free mode"
 done
+# Waits of libgomp's own: a loop with `ordered`.
+run timeout 60 $HEDDLE record -o c.hdl -- ./openmp o
+like "$err" "this schedule may not come again" "ordered sections: said"
 # Regions within regions: threads that end with theirs, at a speed of their own.
 for seed in 3 4; do
 	for again in one two three; do

@@ -225,6 +225,21 @@ PARALLEL_RUNTIME_LOOP(GOMP_parallel_loop_runtime)
 PARALLEL_RUNTIME_LOOP(GOMP_parallel_loop_nonmonotonic_runtime)
 PARALLEL_RUNTIME_LOOP(GOMP_parallel_loop_maybe_nonmonotonic_runtime)
 
+/* ---- waits of libgomp's own: the scheduler steps aside ---- */
+
+/* They end when the machine has time, so this schedule may not come again, which is said. */
+#define ASIDE(t, call) \
+	do { \
+		if (t) { \
+			if (rt.controlled && rt.header) \
+				rt.header->stolen++; \
+			sched_leave(t); \
+		} \
+		call; \
+		if (t) \
+			sched_rejoin(t); \
+	} while (0)
+
 /* ---- barriers ---- */
 
 /* Waits, and runs tasks, until all have come and no task is left. */
@@ -305,11 +320,7 @@ void GOMP_workshare_task_reduction_unregister(bool cancelled)
 	struct team *team = t ? t->team : NULL;
 	if (team && rt.controlled)
 		barrier(t, team, CALLER());
-	if (t)
-		sched_leave(t); /* it has a barrier of its own */
-	REAL(GOMP_workshare_task_reduction_unregister)(cancelled);
-	if (t)
-		sched_rejoin(t);
+	ASIDE(t, REAL(GOMP_workshare_task_reduction_unregister)(cancelled)); /* a barrier */
 }
 
 EXPORT bool GOMP_single_start(void);
@@ -414,16 +425,7 @@ ULL_RUNTIME(GOMP_loop_ull_runtime)
 ULL_RUNTIME(GOMP_loop_ull_nonmonotonic_runtime)
 ULL_RUNTIME(GOMP_loop_ull_maybe_nonmonotonic_runtime)
 
-/* ---- ordered, doacross: libgomp waits, the scheduler steps aside ---- */
-
-#define ASIDE(t, call) \
-	do { \
-		if (t) \
-			sched_leave(t); \
-		call; \
-		if (t) \
-			sched_rejoin(t); \
-	} while (0)
+/* ---- ordered, doacross ---- */
 
 EXPORT void GOMP_ordered_start(void);
 void GOMP_ordered_start(void)
