@@ -520,7 +520,8 @@ const struct command command_witness = {
 	.summary = "the witness for one pair, or the proof that there is none",
 	.details =
 	        "Without events: of the first finding that has one, of races, then of "
-	        "deadlocks,\nthen of events that can change places.\nTwo accesses: do they race? Requests for several locks (all that "
+	        "deadlocks,\nthen of events that can change places.\nTwo accesses: do they race? "
+	        "Requests for several locks (all that "
 	        "'heddle deadlocks'\n"
 	        "names for a cycle): can their threads wait for each other? Anything else (a "
 	        "use\nand a free, two invocations): can they come in the other order?\n"
