@@ -11,7 +11,7 @@
 struct witness { /* zero to init; witness_release */
 	enum claim claim;
 	char *trace_name, *trace_digest; /* owned; digest is SHA-256 of the trace file, hex */
-	GArray *pair;                    /* uint32_t */
+	GArray *pair;                    /* uint32_t; of kind atomic: where units begin */
 	GArray *events;                  /* uint32_t: the whole sequence */
 	bool under_values, under_missing;
 	GPtrArray *under_specs; /* char * "FILE:SHA256", owned */
