@@ -37,5 +37,11 @@ while (<$log>) {
 	}
 }
 finish();
+# What comes after a use of what was freed is by chance: that there is one is all that counts.
+for my $outcomes (\%expected, \%got) {
+	my @uses = grep { /f/ } keys %$outcomes;
+	delete @$outcomes{@uses};
+	$outcomes->{'a use after free'} = 1 if @uses;
+}
 print map { "missed $_\n" } grep { !$got{$_} } sort keys %expected;
 print map { "impossible $_\n" } grep { !$expected{$_} } sort keys %got;

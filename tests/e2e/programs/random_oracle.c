@@ -16,8 +16,9 @@
  * wait, try, timed wait, its count c.. C.. n.. N.. qN. condition: wait, timed wait ('1': the
  * time was up), signal, broadcast; wait while cell N is 0 b..                 barrier of two
  * ('1': the serial thread) ON.                 once, by routine N ('1': it was run here) kN.
- * hN.             create, join thread N jN. JN.             where the last result was 0 (not
- * 0): leave out the next N !N.                 abort when the last result was N
+ * hN.             create, join thread N vN. V..             use (N: 0 read, 1 write), free the
+ * block ('f': it was freed before) jN. JN.             where the last result was 0 (not 0):
+ * leave out the next N !N.                 abort when the last result was N
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -49,6 +50,7 @@ struct state {
 	uint8_t phase[THREADS], at[THREADS], last[THREADS], length[THREADS];
 	uint8_t cell[3], atom[2], seen[THREADS];
 	int8_t mutex[2], writer, spin; /* the holder + 1, 0: none */
+	bool freed;
 	uint8_t readers, count, arrived,
 	        once; /* readers: a bit each; once: 0, 1 running, 2 done */
 	char history[THREADS][HISTORY];
@@ -315,6 +317,13 @@ static void step_memory(const struct state *s, int t, const char *op)
 			after.atom[n] = (uint8_t)(1 - value);
 		end(&after, t, s->atom[n] == value ? '+' - '0' : s->atom[n]);
 		return;
+	case 'v':
+		end(s, t, s->freed ? 'f' - '0' : 0);
+		return;
+	case 'V':
+		after.freed = true;
+		end(&after, t, 0);
+		return;
 	default: /* q */
 		if (s->cell[n] != 0) {
 			end(s, t, s->cell[n]);
@@ -478,7 +487,19 @@ static void search(void)
 /* -- a program ------------------------------------------------------------------------------
  */
 
-enum feature { MUTEX, RW, SPIN, SEMAPHORE, CONDITION, BARRIER, ONCE, ABORT, NESTED, FEATURES };
+enum feature {
+	MUTEX,
+	RW,
+	SPIN,
+	SEMAPHORE,
+	CONDITION,
+	BARRIER,
+	ONCE,
+	FREE,
+	ABORT,
+	NESTED,
+	FEATURES
+};
 static bool has[FEATURES];
 static uint64_t random_state;
 
@@ -605,6 +626,9 @@ static void block(int t)
 	case ONCE:
 		op(t, 'O', below(2), 0);
 		break;
+	case FREE:
+		op(t, 'v', below(2), 0);
+		break;
 	default:
 		memory(t);
 		break;
@@ -626,6 +650,8 @@ static void make(void)
 	for (int t = 1; t < threads; t++)
 		for (unsigned i = 0; i < (threads == 3 ? 3u : 2u) + (below(3) == 0); i++)
 			block(t);
+	if (has[FREE])
+		op(1 + (int)below((unsigned)workers), 'V', 0, 0);
 	if (nested)
 		op(1, 'h', (unsigned)threads - 1, 0);
 	for (int t = 1; t <= workers; t++) {

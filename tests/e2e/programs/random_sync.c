@@ -27,6 +27,8 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static sem_t semaphore;
 static const struct timespec far = { 4000000000, 0 };
 static __thread int ran;
+static volatile int *block;
+static int freed; /* not by instrumented code */
 
 static inline __attribute__((always_inline)) long system_call(long number, long a, long b,
                                                               long c)
@@ -89,6 +91,18 @@ static int attempt(char operation, int n)
 	}
 }
 
+/* Was the block freed before?  Nothing comes between the use and the look. */
+static int use(int writes)
+{
+	int was;
+	if (writes)
+		*block = 1;
+	else
+		(void)*block;
+	__asm__ volatile("movl %1, %0" : "=r"(was) : "m"(freed));
+	return was ? 'f' - '0' : 0;
+}
+
 static int operate(char operation, int n, int value)
 {
 	int result = 0;
@@ -109,6 +123,12 @@ static int operate(char operation, int n, int value)
 		result = value;
 		return atomic_compare_exchange_strong(&atom[n], &result, 1 - value) ? '+' - '0'
 		                                                                    : result;
+	case 'v':
+		return use(n);
+	case 'V':
+		free((void *)block);
+		__asm__ volatile("movl $1, %0" : "=m"(freed));
+		return 0;
 	case 'l':
 		pthread_mutex_lock(&mutex[n]);
 		return 0;
@@ -211,6 +231,7 @@ int main(int argc, char **argv)
 	long file = system_call(SYS_open, (long)argv[1], O_WRONLY | O_CREAT | O_APPEND, 0600);
 	system_call(SYS_dup2, file, LOG, 0);
 	tell(0, '#');
+	block = calloc(1, sizeof *block);
 	pthread_spin_init(&spin, 0);
 	pthread_barrier_init(&barrier, 0, 2);
 	sem_init(&semaphore, 0, (unsigned)(argv[2][0] - '0'));
