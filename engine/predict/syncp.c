@@ -447,6 +447,20 @@ bool syncp_sites(struct trace *t, struct site_races *races, const struct progres
 	return done;
 }
 
+/* What made a try fail is kept as it was, though something else would do in another order. */
+static void note_failed_tries(const struct trace *t, struct report *report)
+{
+	uint64_t tries = 0;
+
+	for (uint32_t e = 0; e < t->events_count; e++)
+		tries += t->events[e].op == OP_TRYFAIL || t->events[e].op == OP_TAKETRYFAIL;
+	if (tries > 0)
+		report_note(report,
+		            "approximate: %" G_GUINT64_FORMAT " failed %s kept to the sections and counts "
+		            "that made %s fail in the trace; a race that needs others is missed",
+		            tries, tries == 1 ? "try is" : "tries are", tries == 1 ? "it" : "them");
+}
+
 static bool run(struct syncp *s, const struct race_options *options, struct report *report,
                 const struct progress *progress)
 {
@@ -467,6 +481,7 @@ static bool run(struct syncp *s, const struct race_options *options, struct repo
 	site_races_free(sites);
 	if (s->effort->over)
 		report_note_effort(report, options);
+	note_failed_tries(s->t, report);
 	return done;
 }
 
