@@ -44,7 +44,7 @@ static bool rule_block(const struct checker *c, uint32_t v, uint32_t e, bool pai
                        GString *reason)
 {
 	const struct block *b = &c->t->blocks[c->t->variables[v].block];
-	uint32_t owner = NONE;
+	uint32_t owner;
 
 	if (b->alloc != NONE && !taken(c, b->alloc))
 		return check_refuse(c, reason, "rule 4 (must-order)", e,
@@ -55,10 +55,7 @@ static bool rule_block(const struct checker *c, uint32_t v, uint32_t e, bool pai
 		                    "comes after event %u, which frees its block", b->free);
 	if (b->alloc != NONE)
 		return true;
-	for (uint32_t u = 0; u < c->t->threads_count; u++) {
-		if (c->t->threads[u].stack == c->t->variables[v].block)
-			owner = u;
-	}
+	owner = c->f.stack_of[c->t->variables[v].block];
 	if (owner == NONE || owner == at(c, e)->thread || thread_first(c, owner) == NONE)
 		return true;
 	if (!taken(c, thread_first(c, owner)))

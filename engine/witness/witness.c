@@ -1,5 +1,5 @@
 /*
- * witness.c - witness files (product.md, "A witness file"), and making witnesses readable:
+ * witness.c - witness files (reports.md, "Witness files"), and making witnesses readable:
  * few context switches, each with the reason that makes it needed.
  *
  * Judges no sequence itself; the checker does.

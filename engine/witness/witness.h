@@ -23,7 +23,7 @@ bool witness_read(const char *path, struct witness *w, struct error *error);
 /* Longer witnesses have no text beside their events' numbers: nobody reads them line by line,
  * and the text would be sixty times the rest.  Reading ignores it in any case. */
 #define WITNESS_TEXT_LIMIT 100000u
-/* The text of a witness file (product.md, "A witness file"). */
+/* The text of a witness file (reports.md, "Witness files"). */
 void witness_print(const struct trace *t, const struct witness *w, GString *out);
 bool witness_write(const struct trace *t, const struct witness *w, const char *path,
                    struct error *error);
