@@ -450,15 +450,13 @@ bool syncp_sites(struct trace *t, struct site_races *races, const struct progres
 /* What made a try fail is kept as it was, though something else would do in another order. */
 static void note_failed_tries(const struct trace *t, struct report *report)
 {
-	uint64_t tries = 0;
+	bool any = false;
 
-	for (uint32_t e = 0; e < t->events_count; e++)
-		tries += t->events[e].op == OP_TRYFAIL || t->events[e].op == OP_TAKETRYFAIL;
-	if (tries > 0)
-		report_note(report,
-		            "approximate: %" G_GUINT64_FORMAT " failed %s kept to the sections and counts "
-		            "that made %s fail in the trace; a race that needs others is missed",
-		            tries, tries == 1 ? "try is" : "tries are", tries == 1 ? "it" : "them");
+	for (uint32_t e = 0; e < t->events_count && !any; e++)
+		any = t->events[e].op == OP_TRYFAIL || t->events[e].op == OP_TAKETRYFAIL;
+	if (any) /* no number in it: the notes of shards are merged */
+		report_note(report, "approximate: failed tries are kept to the sections and counts that "
+		                    "made them fail in the trace; a race that needs others is missed");
 }
 
 static bool run(struct syncp *s, const struct race_options *options, struct report *report,
