@@ -447,6 +447,18 @@ bool syncp_sites(struct trace *t, struct site_races *races, const struct progres
 	return done;
 }
 
+/* What made a try fail is kept as it was, though something else would do in another order. */
+static void note_failed_tries(const struct trace *t, struct report *report)
+{
+	bool any = false;
+
+	for (uint32_t e = 0; e < t->events_count && !any; e++)
+		any = t->events[e].op == OP_TRYFAIL || t->events[e].op == OP_TAKETRYFAIL;
+	if (any) /* no number in it: the notes of shards are merged */
+		report_note(report, "approximate: failed tries are kept to the sections and counts that "
+		                    "made them fail in the trace; a race that needs others is missed");
+}
+
 static bool run(struct syncp *s, const struct race_options *options, struct report *report,
                 const struct progress *progress)
 {
@@ -467,6 +479,7 @@ static bool run(struct syncp *s, const struct race_options *options, struct repo
 	site_races_free(sites);
 	if (s->effort->over)
 		report_note_effort(report, options);
+	note_failed_tries(s->t, report);
 	return done;
 }
 
