@@ -15,7 +15,12 @@
 #include <string.h>
 
 #define MAX_EVENTS 40
-#define OWN        (MAX_EVENTS + 2) /* added to the begin of an access's own unit */
+/* A unit's number among its thread's: after a wait several parts may begin at one event, and
+ * their names tell them apart.  An access's own unit comes after all these. */
+#define NAMES          4
+#define UNIT(begin, n) ((begin) * NAMES + (n))
+#define OWN            UNIT(MAX_EVENTS + 2, 0)
+#define NUMBERS        (OWN + MAX_EVENTS + 2)
 #define SETS       3
 
 /* -- random traces ---------------------------------------------------------------------------
@@ -36,7 +41,12 @@ static int pick(struct generator *g, int n)
 static void add_unit(struct generator *g, int thread)
 {
 	static const char *const on[] = { "S0", "S1", "S2", "S0,S1", "S1,S2", "S0,S1,S2" };
-	int name = pick(g, 4);
+	int name = pick(g, NAMES);
+	for (int i = 0; i < g->depth[thread]; i++)
+		if (g->names[thread][i] == name) { /* open units of a thread have names of their own */
+			name = (name + 1) % NAMES;
+			i = -1;
+		}
 	g->names[thread][g->depth[thread]++] = name;
 	g_string_append_printf(g->text, "T%d|ubeg(u%d,%s)|\n", thread, name, on[pick(g, 6)]);
 }
@@ -95,6 +105,12 @@ static bool on_set(const struct trace *t, uint32_t ubeg, int set)
 	return found;
 }
 
+/* The N of "uN". */
+static uint32_t number_of_name(const struct trace *t, uint32_t name)
+{
+	return (uint32_t)(trace_string(t, name)[1] - '0');
+}
+
 static uint32_t end_of_unit(const struct trace *t, uint32_t ubeg)
 {
 	int depth = 0;
@@ -123,7 +139,7 @@ static uint32_t naive_unit(const struct trace *t, uint32_t event, int set)
 			if (t->events[w].op == OP_WAIT &&
 			    t->events[w].thread == t->events[event].thread)
 				begin = w + 1;
-		return begin;
+		return UNIT(begin, number_of_name(t, t->events[u].target));
 	}
 	return event + OWN;
 }
@@ -172,13 +188,13 @@ static GArray *naive_edges(const struct trace *t)
  * --------------------------------------------------------------------------------------- */
 
 /* Keys of edges on cycles, by closing the relation over units (thread, begin). */
-#define NODES (3 * 2 * OWN)
+#define NODES (3 * NUMBERS)
 
 static GHashTable *cyclic_keys(const GArray *edges)
 {
 	static bool reach[NODES][NODES];
 	memset(reach, 0, sizeof reach);
-#define NODE(thread, begin) ((thread)*2 * OWN + (begin))
+#define NODE(thread, begin) ((thread)*NUMBERS + (begin))
 	for (guint i = 0; i < edges->len; i++) {
 		const struct naive_edge *e = &g_array_index(edges, struct naive_edge, i);
 		reach[NODE(e->from_thread, e->from)][NODE(e->to_thread, e->to)] = true;
@@ -199,6 +215,13 @@ static GHashTable *cyclic_keys(const GArray *edges)
 	return keys;
 }
 
+static const struct trace *of; /* whose graph it is */
+
+static uint32_t engine_unit(const struct trace *t, const struct unit *u)
+{
+	return u->name == NONE ? u->begin + OWN : UNIT(u->begin, number_of_name(t, u->name));
+}
+
 /* The edges out of these units; NULL: of all. */
 static void add_engine_edges(GArray *edges, const struct conflict_graph *g,
                              const uint32_t *units, uint32_t count)
@@ -210,8 +233,7 @@ static void add_engine_edges(GArray *edges, const struct conflict_graph *g,
 		for (uint32_t e = u->dropped ? NONE : u->out; e != NONE; e = c->next) {
 			c = &g_array_index(g->conflicts, struct conflict, e);
 			const struct unit *v = &g_array_index(g->units, struct unit, c->to);
-			struct naive_edge edge = { u->begin + (u->name == NONE ? OWN : 0),
-				                   v->begin + (v->name == NONE ? OWN : 0),
+			struct naive_edge edge = { engine_unit(of, u), engine_unit(of, v),
 				                   u->thread,
 				                   v->thread,
 				                   c->variable,
@@ -360,6 +382,7 @@ static const struct graph_options ways[] = { { .settle = add_settled }, { 0 } };
 static bool compare(uint32_t seed)
 {
 	struct trace *t = random_units(seed);
+		of = t;
 	struct atomic_model *m = atomic_model_declared(t);
 	GArray *naive = naive_edges(t);
 	GHashTable *want = cyclic_keys(naive);

@@ -102,7 +102,7 @@ static void append_call(GRand *r, const struct trace *t, const char *thread, int
 /* A thread ends where it ends: no call begins or comes back behind that. */
 static bool ends_thread(const char *line)
 {
-	return strstr(line, "|end()") != NULL;
+	return strstr(line, "|end()") != NULL || strstr(line, "|want(") != NULL;
 }
 
 static char *woven_text(uint64_t seed)
@@ -151,8 +151,7 @@ static struct trace *trace_of(const char *text)
 	struct trace *t = coverage_trace(trace_from_text("missing", text, strlen(text), &options, &error));
 
 	if (t == NULL)
-		printf("%s\n%s: %s\n", text, error.where, error.what);
-	BUG_ON(t == NULL);
+		BUG("%s\n%s: %s", text, error.where, error.what);
 	return t;
 }
 

@@ -64,6 +64,7 @@ bool sched_block(struct thread *t, enum reason reason, const void *object, bool 
 	t->reason = FOR_NOTHING;
 	t->object = NULL;
 	bool in_time = !t->timed_out;
+	t->timed_out = false; /* of this wait: a signal is not to pass by the next one */
 	sched_unlock();
 	if (unlikely(rt.async_handlers))
 		handlers_run(t);
