@@ -16,7 +16,12 @@ static struct report *find_deadlocks(struct detection *on, const struct progress
 	struct race_options options;
 	race_options_init(&options);
 	options.all_verdicts = on->all_verdicts;
-	return deadlocks_find(on->trace, &options, progress, error);
+	struct report *r = deadlocks_find(on->trace, &options, progress, error);
+	if (r != NULL && !deadlocks_mark_missing(on->trace, &options, r, progress, error)) {
+		report_free(r);
+		return NULL;
+	}
+	return r;
 }
 
 static bool has_objects(const struct trace *t)

@@ -483,6 +483,13 @@ static void note_limits(struct exploration *x, const struct plan_run *run)
 	if (has_failed_once(x->trace))
 		explore_gap(x, "a once-function was left by an exception: not every order in "
 		               "which others run it again is looked for");
+	for (guint i = 0; i < run->facts.unordered->len; i++) {
+		char *why = g_strdup_printf("%s: what comes of it may depend on the order, "
+		                            "which is not explored",
+		                            (const char *)run->facts.unordered->pdata[i]);
+		explore_gap(x, why);
+		g_free(why);
+	}
 	if (run->facts.stolen)
 		explore_gap(x, "a call that blocks is not modelled: schedules are not exact");
 	if (run->facts.forked)

@@ -6,7 +6,8 @@
  * its memory or its locks belong to another object, too; when two threads' scopes touch the
  * same memory with no lock in common (plain accesses: atomics are taken to make the object
  * linearizable); when the program writes there outside of every scope.  What forks and joins
- * order is no matter: initialisation before, and a look at the result after everything.
+ * order is no matter: initialisation before, and a look at the result after everything.  Nor is
+ * what an invocation writes into memory that it has just allocated, before it publishes that.
  */
 #include "engine/explore/scopes.h"
 
@@ -31,6 +32,7 @@ struct check {
 	GHashTable *touches;  /* variable -> GArray of struct use_of */
 	GArray **held;        /* by thread: uint32_t, locks as in struct use_of */
 	uint8_t *contested;   /* by variable: 0 not looked at yet, 1 no, 2 yes */
+	uint32_t *synced;     /* by thread: its last event that could tell others anything + 1 */
 	uint32_t *lock_owner; /* by lock: the object in whose scopes it is used, or NONE */
 };
 
@@ -420,6 +422,29 @@ static void check_outside(struct check *c)
 
 /* ------------------------------------------------------------------------------------------ */
 
+/*
+ * Memory that this invocation has allocated, before the thread has synchronised since: nobody else
+ * can have heard of it but by a write that is looked at for itself (initialise, then publish).
+ */
+static bool is_fresh(const struct check *c, uint32_t e, uint32_t variable)
+{
+	uint32_t block = c->t->variables[variable].block;
+	uint32_t alloc = block == NONE ? NONE : c->t->blocks[block].alloc;
+	uint32_t thread = c->t->events[e].thread;
+	return alloc != NONE && alloc < e && c->t->events[alloc].thread == thread &&
+	       c->s->of[alloc] != NONE && scope_at(c, alloc) == scope_at(c, e) &&
+	       alloc + 1 > c->synced[thread];
+}
+
+/* Could others learn of something by it, by order? */
+static bool synchronises(const struct event *x)
+{
+	return op_is_access(x->op) ? op_is_atomic(x->op)
+	                           : x->op != OP_ALLOC && x->op != OP_FREE &&
+	                                     op_table[x->op].class != OP_CLASS_MARKER &&
+	                                     op_table[x->op].class != OP_CLASS_SCOPE;
+}
+
 static void collect(struct check *c)
 {
 	const struct trace *t = c->t;
@@ -429,6 +454,8 @@ static void collect(struct check *c)
 			continue;
 		if (op_acquires(x->op) || op_releases(x->op))
 			hold(c, x);
+		if (synchronises(x))
+			c->synced[x->thread] = e + 1;
 		if (c->s->of[e] == NONE)
 			continue;
 		if (op_table[x->op].operand == OPERAND_OBJECT)
@@ -437,7 +464,8 @@ static void collect(struct check *c)
 			continue;
 		struct wide run = event_variables(t, x);
 		for (uint32_t v = run.first; v < run.first + run.count; v++)
-			add_touch(c, e, v);
+			if (!is_fresh(c, e, v))
+				add_touch(c, e, v);
 	}
 }
 
@@ -450,6 +478,7 @@ void scopes_check(struct scopes *s, const struct model *m)
 	c.held = g_new0(GArray *, t->threads_count + 1);
 	c.lock_owner = g_malloc((t->objects_count + 1) * sizeof(uint32_t));
 	c.contested = g_new0(uint8_t, t->variables_count + 1);
+	c.synced = g_new0(uint32_t, t->threads_count + 1);
 	memset(c.lock_owner, 0xff, (t->objects_count + 1) * sizeof(uint32_t));
 	for (uint32_t i = 0; i < t->threads_count; i++)
 		c.held[i] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -468,6 +497,7 @@ void scopes_check(struct scopes *s, const struct model *m)
 	g_free(c.held);
 	g_free(c.lock_owner);
 	g_free(c.contested);
+	g_free(c.synced);
 	fork_order_free(c.order);
 	g_hash_table_unref(c.touches);
 }

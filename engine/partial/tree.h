@@ -1,6 +1,6 @@
 /*
  * tree.h - TREE: which accesses of a trace say nothing that kept ones have not said
- * (redundant events; semantics.md, "Barrier pairs and redundant events").
+ * (redundant events; semantics.md, "Barrier pairs (RDIT) and redundant events").
  *
  * Two rules.  TREE_PAPER is the paper's: exact for the lockset; for happens-before it may
  * lose a pair of sites.  TREE_SOUND (`--for hb|wcp`) loses no pair of sites of HB and WCP,

@@ -20,6 +20,12 @@ struct ticks {
 	uint32_t count, room;
 };
 
+struct arrival { /* at `position` a thread learns of an event of another: all that is before it
+	          */
+	uint32_t position;
+	uint32_t thread, from; /* the event, as thread and position */
+};
+
 struct lock_change { /* after the event at `position`, these sections are open */
 	uint32_t position;
 	uint32_t first, count; /* a run of opens */
@@ -30,6 +36,7 @@ struct cones {
 	struct trace *t;
 	uint32_t threads;
 	struct ticks *ticks; /* by pair: thread * threads + other */
+	GArray **arrivals;   /* by thread: struct arrival, by position */
 	GArray *sections;    /* struct section, by lock and thread */
 	struct lock_use *uses;
 	uint32_t *use_start;          /* by object; one more at the end */
@@ -326,6 +333,9 @@ static uint32_t ticks_value(const struct ticks *s, uint32_t position)
 {
 	uint32_t low = 0, high = s->count;
 
+	/* While the order is made, events that are asked about are mostly recent. */
+	if (high > 0 && s->items[high - 1].position <= position)
+		return s->items[high - 1].value;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
@@ -399,8 +409,11 @@ static void join(struct cones *c, uint32_t *now, uint32_t e, uint32_t source)
 	uint32_t u = c->t->events[e].thread, v = c->t->events[source].thread;
 	uint32_t position = position_of(c, e), from = position_of(c, source);
 
+	struct arrival arrival = { position, v, from };
+
 	if (u == v || now[v] > from)
 		return;
+	g_array_append_val(c->arrivals[u], arrival);
 	for (uint32_t w = 0; w < c->threads; w++) {
 		uint32_t value = w == u ? 0 : clock_entry(c, v, from, w);
 
@@ -419,6 +432,9 @@ static bool make_order(struct cones *c, const struct progress *progress)
 	bool going = true;
 
 	c->ticks = g_new0(struct ticks, (size_t)c->threads * c->threads + 1);
+	c->arrivals = g_new0(GArray *, c->threads + 1);
+	for (uint32_t u = 0; u < c->threads; u++)
+		c->arrivals[u] = g_array_new(FALSE, FALSE, sizeof(struct arrival));
 	for (uint32_t e = 0; e < t->events_count && going; e++) {
 		const struct event *x = &t->events[e];
 		uint32_t *now = clocks + (size_t)x->thread * c->threads;
@@ -521,8 +537,11 @@ void cones_free(struct cones *c)
 		return;
 	for (size_t i = 0; c->ticks != NULL && i < (size_t)c->threads * c->threads; i++)
 		g_free(c->ticks[i].items);
-	for (uint32_t u = 0; u < c->threads; u++)
+	for (uint32_t u = 0; u < c->threads; u++) {
 		g_free(c->changes[u]);
+		g_array_unref(c->arrivals[u]);
+	}
+	g_free(c->arrivals);
 	g_free(c->ticks);
 	g_free(c->changes);
 	g_free(c->change_count);
@@ -538,21 +557,58 @@ void cones_free(struct cones *c)
 
 /* ---- Cones ---- */
 
+/* What is before an event of a thread, and the event: clock by clock. */
+static void include_clock(const struct cones *c, struct cone *cone, uint32_t thread,
+                          uint32_t position)
+{
+	for (uint32_t w = 0; w < c->threads; w++)
+		cone->prefix[w] = MAX(cone->prefix[w], clock_entry(c, thread, position, w));
+}
+
+/* How many arrivals of a thread are at positions before `position`? */
+static guint arrivals_before(const GArray *all, uint32_t position)
+{
+	guint low = 0, high = all->len;
+
+	while (low < high) {
+		guint middle = low + (high - low) / 2;
+
+		if (g_array_index(all, struct arrival, middle).position < position)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+enum { FEW_ARRIVALS = 16 };
+
+/*
+ * A longer prefix of a thread, and what is before it.  What is before the prefix that the cone
+ * has is in already, so only what the thread learns beyond it matters: mostly little, and that
+ * known.  True when it was longer.
+ */
 static bool include(const struct cones *c, struct cone *cone, uint32_t thread, uint32_t prefix)
 {
-	bool more = false;
+	const GArray *all = c->arrivals[thread];
+	guint first = arrivals_before(all, cone->prefix[thread]);
 
 	if (prefix <= cone->prefix[thread])
 		return false;
-	for (uint32_t w = 0; w < c->threads; w++) {
-		uint32_t value = clock_entry(c, thread, prefix - 1, w);
-
-		if (value > cone->prefix[w]) {
-			cone->prefix[w] = value;
-			more = true;
-		}
+	if (arrivals_before(all, prefix) - first > FEW_ARRIVALS) {
+		include_clock(c, cone, thread, prefix - 1);
+		return true;
 	}
-	return more;
+	cone->prefix[thread] = prefix;
+	for (guint i = first; i < all->len; i++) {
+		const struct arrival *a = &g_array_index(all, struct arrival, i);
+
+		if (a->position >= prefix)
+			break;
+		if (a->from >= cone->prefix[a->thread])
+			include_clock(c, cone, a->thread, a->from);
+	}
+	return true;
 }
 
 void cone_close(const struct cones *c, uint32_t p1, uint32_t p2, struct cone *cone)

@@ -9,6 +9,7 @@
  */
 #include "engine/predict/deadlock.h"
 
+#include "engine/partial/rdit.h"
 #include "engine/predict/candidates.h"
 #include "engine/predict/effort.h"
 #include "engine/predict/lock_order.h"
@@ -705,10 +706,28 @@ static struct report *find_deadlocks(struct trace *t, const struct race_options 
 	return s.report;
 }
 
+/* On the trace with the must-orders of missing code, which has the same events. */
+static struct report *with_missing(struct trace *t, const struct race_options *options,
+                                   const struct progress *progress, struct error *error)
+{
+	struct trace *view = trace_view_missing(t, progress);
+	struct report *r;
+
+	if (view == NULL) {
+		error_set(error, "", NULL, "cancelled");
+		return NULL;
+	}
+	r = find_deadlocks(view, options, progress, error);
+	if (r != NULL)
+		r->trace = t;
+	trace_view_free(view);
+	return r;
+}
+
 struct report *deadlocks_find(struct trace *t, const struct race_options *options,
                               const struct progress *progress, struct error *error)
 {
 	if (options->use_missing)
-		return find_deadlocks(t, options, progress, error);
+		return with_missing(t, options, progress, error);
 	return by_chains(t, options, find_deadlocks, progress, error);
 }

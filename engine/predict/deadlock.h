@@ -19,5 +19,9 @@
  */
 struct report *deadlocks_find(struct trace *t, const struct race_options *options,
                               const struct progress *progress, struct error *error);
+/* The same of deadlocks as races_mark_missing of races. */
+bool deadlocks_mark_missing(struct trace *t, const struct race_options *options,
+                            struct report *report, const struct progress *progress,
+                            struct error *error);
 
 #endif

@@ -5,19 +5,22 @@
  * A cell of 16 bytes holds the last read and the last write: four cells to a cache line, and
  * for most accesses all that is needed.  An access that is ordered after the one in its place
  * stands for it.  Where two are not ordered, or atomics and plain accesses
- * meet, the variable gets a table with a place for each thread and kind and keeps it.  Times
- * are event ids, so a racy pair is named without looking anything up.
+ * meet, the variable gets a table with a place for each thread and kind and keeps it; but as
+ * long as few of many threads have accessed it, a list of these (last_lists.h).  Times are
+ * event ids, so a racy pair is named without looking anything up.
  */
 #include "engine/base/scattered.h"
 #include "engine/order/causality.h"
+#include "engine/predict/last_lists.h"
 #include "engine/predict/pairs.h"
 
 #include <string.h>
 
 /*
- * All zero: not accessed yet.  A variable with a table has for its last read the table's place
- * instead of an event and a thread that there is not: MANY where the table is for its reads,
- * WHOLE where it is for all accesses; nobody knows the events of these, so the one question
+ * All zero: not accessed yet.  A variable with a table or a list has for its last read the
+ * place of that (and LISTED, if it is a list) instead of an event, and a thread that there is
+ * not: MANY where a table is for its reads, FEW where a list is, WHOLE where either is for all
+ * accesses; nobody knows the events of these, so the one question
  * whether the last accesses are known finds them out.  A variable that is read again and again
  * by many threads is UNTOLD: its reads are not written down any more, so a read need not know
  * them, and all know them; should a write come after all, they are looked up in the trace.
@@ -41,7 +44,7 @@ enum { CELL = sizeof(struct cell), LINE = sizeof(struct line) };
 enum { PLAIN_READ, PLAIN_WRITE, ATOMIC_READ, ATOMIC_WRITE, KINDS };
 
 /* Threads that there are not: with what number beyond the threads. */
-enum { UNTOLD, MANY, WHOLE };
+enum { UNTOLD, MANY, WHOLE, FEW };
 
 /* So many times the compiler compares in few instructions. */
 enum { STEP = 8 };
@@ -72,6 +75,8 @@ struct stream {
 	bool steady;
 	/* Of a variable that needs it all: [KINDS][width]. */
 	struct tables whole;
+	/* Either as a list, while that is shorter; keys are key_of. */
+	struct last_lists lists;
 	bool atomics; /* an atomic access has come */
 	/*
 	 * By thread what it knows, a copy of what the clocks have: [width + STEP] each, the
@@ -103,6 +108,7 @@ static inline const uint32_t *fill_view(const struct stream *s, uint32_t *view,
 	view[s->width + UNTOLD] = writes ? 0 : UINT32_MAX;
 	view[s->width + MANY] = writes || !s->steady ? 0 : UINT32_MAX;
 	view[s->width + WHOLE] = 0;
+	view[s->width + FEW] = 0;
 	return view;
 }
 
@@ -122,24 +128,64 @@ static inline bool knows(const uint32_t *view, union last access)
 	return access.time <= view[access.thread];
 }
 
-/* -- variables with a table ---------------------------------------------------------------- */
+/* -- variables with a table or a list -------------------------------------------------------
+ */
 
 static inline bool has_table(const struct stream *s, const struct cell *cell, uint32_t kind)
 {
 	return cell->last[OP_READ].thread == s->width + kind;
 }
 
-/* Places are multiples of STEP. */
+/* Places are multiples of STEP, and below LISTED. */
 enum { OFTEN = STEP - 1 };
+#define LISTED LIST_PLACES
+_Static_assert((int)OFTEN < (int)LIST_ALIGNED, "those of lists, too");
+
+static inline bool is_listed(const struct cell *cell)
+{
+	return cell->last[OP_READ].time & LISTED;
+}
+
+static inline uint32_t place_of(const struct cell *cell)
+{
+	return cell->last[OP_READ].time & ~(LISTED | OFTEN);
+}
+
+static inline struct last_list *list_of(const struct stream *s, const struct cell *cell)
+{
+	return lists_at(&s->lists, place_of(cell));
+}
 
 static inline uint32_t *reads_of(const struct stream *s, const struct cell *cell)
 {
-	return s->many.times + (cell->last[OP_READ].time & ~(uint32_t)OFTEN);
+	return s->many.times + place_of(cell);
 }
 
 static inline uint32_t *whole_of(const struct stream *s, const struct cell *cell)
 {
-	return s->whole.times + (cell->last[OP_READ].time - 1);
+	return s->whole.times + place_of(cell);
+}
+
+/* The key of a list's entry: by kind, as races are told in that order, then by thread. */
+enum { RANK_SHIFT = 16 };
+static const uint32_t ranks[KINDS] = {
+	[PLAIN_WRITE] = 0, [PLAIN_READ] = 1, [ATOMIC_WRITE] = 2, [ATOMIC_READ] = 3
+};
+static const uint32_t kinds[KINDS] = { PLAIN_WRITE, PLAIN_READ, ATOMIC_WRITE, ATOMIC_READ };
+
+static inline uint32_t key_of(uint32_t kind, uint32_t thread)
+{
+	return ranks[kind] << RANK_SHIFT | thread;
+}
+
+static inline uint32_t key_kind(uint32_t key)
+{
+	return kinds[key >> RANK_SHIFT];
+}
+
+static inline uint32_t key_thread(uint32_t key)
+{
+	return key & ((1u << RANK_SHIFT) - 1);
 }
 
 static void tables_grow(struct tables *of, uint32_t numbers)
@@ -147,7 +193,7 @@ static void tables_grow(struct tables *of, uint32_t numbers)
 	uint32_t *old = of->times;
 
 	of->capacity = MAX(64 * MAX(numbers, 1), 2 * of->capacity);
-	BUG_ON(of->capacity >= UINT32_MAX);
+	BUG_ON(of->capacity >= LISTED);
 	of->times = scattered_lines(of->capacity * sizeof(uint32_t));
 	if (old != NULL)
 		memcpy(of->times, old, of->count * sizeof(uint32_t));
@@ -187,13 +233,72 @@ static void tables_free(struct tables *of)
 		g_array_free(of->unused, TRUE);
 }
 
+/* Would a list of so many numbers have more than half of what a table has? */
+static inline bool too_long(uint32_t numbers, uint32_t table)
+{
+	return 2 * (uint64_t)numbers > table;
+}
+
+/* The list becomes a table: of reads, or of all accesses. */
+static __attribute__((noinline)) void list_to_table(struct stream *s, struct cell *cell,
+                                                    bool whole)
+{
+	uint32_t from = place_of(cell);
+	uint32_t at =
+	        whole ? table_new(&s->whole, KINDS * s->width) : table_new(&s->many, s->width);
+	uint32_t *times = (whole ? s->whole.times : s->many.times) + at;
+	const struct last_list *list = lists_at(&s->lists, from);
+
+	for (uint32_t i = 0; i < list->count; i++) {
+		uint32_t key = list->of[i].key;
+
+		times[(whole ? key_kind(key) * s->width : 0) + key_thread(key)] =
+		        list->of[i].time;
+	}
+	lists_drop(&s->lists, from);
+	cell->last[OP_READ].time = whole ? at + 1 : at | (cell->last[OP_READ].time & OFTEN);
+}
+
+/* A place of a list may change, the bits beside it do not. */
+static inline void list_note(struct stream *s, struct cell *cell, uint32_t kind,
+                             uint32_t thread, uint32_t time)
+{
+	uint32_t place = lists_put(&s->lists, place_of(cell), key_of(kind, thread), time);
+
+	cell->last[OP_READ].time = place | LISTED | (cell->last[OP_READ].time & OFTEN);
+}
+
+/* MANY or FEW, as what there is of the reads says. */
+static inline void name_reads(const struct stream *s, struct cell *cell)
+{
+	cell->last[OP_READ].thread = s->width + (is_listed(cell) ? FEW : MANY);
+}
+
+/* A read goes into the list or the table of reads; which of the two it is may change. */
+static void note_read(struct stream *s, struct cell *cell, uint32_t thread, uint32_t time)
+{
+	if (!is_listed(cell)) {
+		reads_of(s, cell)[thread] = time;
+		return;
+	}
+	list_note(s, cell, PLAIN_READ, thread, time);
+	/* Of an order of sections a table serves later reads more quickly; it is paid for by
+	 * those that were. */
+	if (too_long(list_numbers(list_of(s, cell)), s->width) ||
+	    (s->steady && 2u * list_of(s, cell)->uses > s->width))
+		list_to_table(s, cell, false);
+}
+
 static __attribute__((noinline)) void make_reads(struct stream *s, struct cell *cell)
 {
 	union last last = cell->last[OP_READ];
 
-	cell->last[OP_READ].thread = s->width + MANY;
-	cell->last[OP_READ].time = table_new(&s->many, s->width);
-	reads_of(s, cell)[last.thread] = last.time;
+	if (too_long(LIST_ALIGNED, s->width))
+		cell->last[OP_READ].time = table_new(&s->many, s->width);
+	else
+		cell->last[OP_READ].time = lists_new(&s->lists) | LISTED;
+	note_read(s, cell, last.thread, last.time);
+	name_reads(s, cell);
 }
 
 static inline uint32_t latest(const struct stream *s, const uint32_t *times)
@@ -205,6 +310,22 @@ static inline uint32_t latest(const struct stream *s, const uint32_t *times)
 			thread = u;
 	}
 	return thread;
+}
+
+/* Of a list's reads: the thread with its time, a stamp; 0 where there is none. */
+static stamp latest_listed(const struct last_list *list)
+{
+	union last last = { .stamp = 0 };
+
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct last_entry *x = &list->of[i];
+
+		if (key_kind(x->key) == PLAIN_READ && x->time > last.time) {
+			last.thread = key_thread(x->key);
+			last.time = x->time;
+		}
+	}
+	return last.stamp;
 }
 
 /* After a write that knows them all: the last one stands for all, as it does where there is no
@@ -219,6 +340,15 @@ static void drop_reads(struct stream *s, struct cell *cell, struct tables *table
 	table_drop(tables, times);
 }
 
+/* The same of a list. */
+static void drop_list(struct stream *s, struct cell *cell)
+{
+	uint32_t place = place_of(cell);
+
+	cell->last[OP_READ].stamp = latest_listed(list_of(s, cell));
+	lists_drop(&s->lists, place);
+}
+
 /* -- reads that were not written down -------------------------------------------------------
  */
 
@@ -227,10 +357,21 @@ static inline bool plain_read(const struct event *x)
 	return x->op == OP_READ && !event_inert(x);
 }
 
+/* The time of the last read that is written down. */
+static uint32_t last_told(const struct stream *s, const struct cell *cell)
+{
+	const uint32_t *times;
+
+	if (is_listed(cell))
+		return ((union last){ .stamp = latest_listed(list_of(s, cell)) }).time;
+	times = reads_of(s, cell);
+	return times[latest(s, times)];
+}
+
 /* Of one variable, until `end`.  Its table has those until it became UNTOLD. */
 static void tell(struct stream *s, struct cell *cell, uint32_t end, uint32_t variable)
 {
-	uint32_t *times = reads_of(s, cell), from = times[latest(s, times)];
+	uint32_t from = last_told(s, cell);
 
 	for (uint32_t e = from; e < end; e++) {
 		const struct event *x = &s->t->events[e];
@@ -240,10 +381,10 @@ static void tell(struct stream *s, struct cell *cell, uint32_t end, uint32_t var
 			continue;
 		run = event_variables(s->t, x);
 		if (plain_read(x) && variable - run.first < run.count)
-			times[x->thread] = e + 1;
+			note_read(s, cell, x->thread, e + 1);
 	}
 	s->looked_at += end - from;
-	cell->last[OP_READ].thread = s->width + MANY;
+	name_reads(s, cell);
 	cell->last[OP_READ].time &= ~(uint32_t)OFTEN;
 }
 
@@ -260,12 +401,12 @@ static void tell_all(struct stream *s, uint32_t end)
 		run = event_variables(s->t, x);
 		for (uint32_t v = run.first; v < run.first + run.count; v++) {
 			if (has_table(s, cell_of(s, v), UNTOLD))
-				reads_of(s, cell_of(s, v))[x->thread] = e + 1;
+				note_read(s, cell_of(s, v), x->thread, e + 1);
 		}
 	}
 	for (uint32_t v = 0; v < s->t->variables_count; v++) {
 		if (has_table(s, cell_of(s, v), UNTOLD))
-			cell_of(s, v)->last[OP_READ].thread = s->width + MANY;
+			name_reads(s, cell_of(s, v));
 	}
 	s->telling = true;
 }
@@ -284,7 +425,8 @@ static __attribute__((noinline)) void look_up(struct stream *s, struct cell *cel
 
 static void one_of_many_reads(struct stream *s, struct cell *cell, uint32_t e, uint32_t thread)
 {
-	reads_of(s, cell)[thread] = e + 1;
+	note_read(s, cell, thread, e + 1);
+	name_reads(s, cell);
 	if (s->steady)
 		return;
 	if ((cell->last[OP_READ].time & OFTEN) < OFTEN)
@@ -293,20 +435,47 @@ static void one_of_many_reads(struct stream *s, struct cell *cell, uint32_t e, u
 		cell->last[OP_READ].thread = s->width + UNTOLD;
 }
 
-static __attribute__((noinline)) void make_whole(struct stream *s, struct cell *cell)
+/* The same with a list: that of the reads, where there is one. */
+static void make_whole_list(struct stream *s, struct cell *cell)
+{
+	union last read = cell->last[OP_READ], write = cell->last[OP_WRITE];
+
+	if (!has_table(s, cell, FEW)) {
+		cell->last[OP_READ].time = lists_new(&s->lists) | LISTED;
+		if (read.time != 0)
+			list_note(s, cell, PLAIN_READ, read.thread, read.time);
+	}
+	cell->last[OP_READ].time &= ~(uint32_t)OFTEN;
+	cell->last[OP_READ].time |= 1; /* nobody knows it */
+	if (write.time != 0)
+		list_note(s, cell, PLAIN_WRITE, write.thread, write.time);
+}
+
+static void make_whole_table(struct stream *s, struct cell *cell)
 {
 	uint32_t at = table_new(&s->whole, KINDS * s->width);
 	uint32_t *reads = s->whole.times + at + (size_t)PLAIN_READ * s->width;
 	uint32_t *writes = s->whole.times + at + (size_t)PLAIN_WRITE * s->width;
 	union last read = cell->last[OP_READ], write = cell->last[OP_WRITE];
 
-	if (has_table(s, cell, MANY))
+	if (has_table(s, cell, MANY)) {
 		memcpy(reads, reads_of(s, cell), s->width * sizeof(uint32_t));
-	else
+		table_drop(&s->many, reads_of(s, cell));
+	} else {
 		reads[read.thread] = read.time;
+	}
 	writes[write.thread] = write.time;
-	cell->last[OP_READ].thread = s->width + WHOLE;
 	cell->last[OP_READ].time = at + 1;
+}
+
+/* The variable needs it all. */
+static __attribute__((noinline)) void make_whole(struct stream *s, struct cell *cell)
+{
+	if (has_table(s, cell, MANY) || too_long(LIST_ALIGNED, KINDS * s->width))
+		make_whole_table(s, cell);
+	else
+		make_whole_list(s, cell);
+	cell->last[OP_READ].thread = s->width + WHOLE;
 }
 
 static inline uint32_t any_later(const uint32_t *times, const uint32_t *view)
@@ -333,9 +502,26 @@ static inline bool compare(struct stream *s, const uint32_t *times, const uint32
 	return any == 0;
 }
 
-static __attribute__((noinline)) void access_whole(struct stream *s, struct cell *cell,
-                                                   const uint32_t *view, uint32_t e,
-                                                   uint32_t variable)
+/* The same of a list, of the kinds whose bits are set: true when no plain one is. */
+static bool compare_list(struct stream *s, const struct last_list *list, const uint32_t *view,
+                         uint32_t wanted, uint32_t e2, uint32_t variable)
+{
+	bool known = true;
+
+	for (uint32_t i = 0; i < list->count; i++) {
+		struct last_entry x = list->of[i];
+
+		if (x.time <= view[key_thread(x.key)] || !(wanted >> key_kind(x.key) & 1))
+			continue;
+		race(s, x.time - 1, e2, variable);
+		known &= key_kind(x.key) >= ATOMIC_READ;
+	}
+	return known;
+}
+
+/* With a table. */
+static void access_whole(struct stream *s, struct cell *cell, const uint32_t *view, uint32_t e,
+                         uint32_t variable)
 {
 	const struct event *x = &s->t->events[e];
 	size_t width = s->width;
@@ -345,7 +531,6 @@ static __attribute__((noinline)) void access_whole(struct stream *s, struct cell
 
 	if (writes)
 		known &= compare(s, times + PLAIN_READ * width, view, e, variable);
-	s->atomics |= atomic;
 	if (s->atomics && !atomic) {
 		compare(s, times + ATOMIC_WRITE * width, view, e, variable);
 		if (writes)
@@ -356,8 +541,46 @@ static __attribute__((noinline)) void access_whole(struct stream *s, struct cell
 		drop_reads(s, cell, &s->whole, times, times + PLAIN_READ * width);
 }
 
-static void access_table(struct stream *s, struct cell *cell, const uint32_t *view, uint32_t e,
-                         uint32_t variable)
+/* With a list. */
+static void access_listed(struct stream *s, struct cell *cell, const uint32_t *view, uint32_t e,
+                          uint32_t variable)
+{
+	const struct event *x = &s->t->events[e];
+	bool writes = op_writes(x->op), atomic = op_is_atomic(x->op);
+	uint32_t wanted = 1 << PLAIN_WRITE | (writes ? 1 << PLAIN_READ : 0);
+
+	if (!atomic)
+		wanted |= 1 << ATOMIC_WRITE | (writes ? 1 << ATOMIC_READ : 0);
+	if (compare_list(s, list_of(s, cell), view, wanted, e, variable) && writes &&
+	    !s->atomics) {
+		drop_list(s, cell);
+		return;
+	}
+	list_note(s, cell, 2 * atomic + writes, x->thread, e + 1);
+	if (too_long(list_numbers(list_of(s, cell)), KINDS * s->width))
+		list_to_table(s, cell, true);
+}
+
+/* A plain write that knows the last one, of a variable with a table or a list of reads. */
+static void write_reads(struct stream *s, struct cell *cell, const uint32_t *view, uint32_t e,
+                        uint32_t variable)
+{
+	bool listed = is_listed(cell);
+	bool known =
+	        listed ? compare_list(s, list_of(s, cell), view, 1 << PLAIN_READ, e, variable)
+	               : compare(s, reads_of(s, cell), view, e, variable);
+
+	if (!known || s->steady)
+		cell->last[OP_READ].time &= ~(uint32_t)OFTEN;
+	else if (listed)
+		drop_list(s, cell);
+	else
+		drop_reads(s, cell, &s->many, reads_of(s, cell), reads_of(s, cell));
+}
+
+static __attribute__((noinline)) void access_table(struct stream *s, struct cell *cell,
+                                                   const uint32_t *view, uint32_t e,
+                                                   uint32_t variable)
 {
 	const struct event *x = &s->t->events[e];
 
@@ -366,18 +589,20 @@ static void access_table(struct stream *s, struct cell *cell, const uint32_t *vi
 	/* Reads of several threads, and writes that are all ordered: FastTrack's usual case. */
 	if (!has_table(s, cell, WHOLE) && knows(view, cell->last[OP_WRITE]) &&
 	    x->op <= OP_WRITE) {
-		if (!has_table(s, cell, MANY))
+		if (!has_table(s, cell, MANY) && !has_table(s, cell, FEW))
 			make_reads(s, cell);
 		if (x->op == OP_READ)
 			one_of_many_reads(s, cell, e, x->thread);
-		else if (compare(s, reads_of(s, cell), view, e, variable) && !s->steady)
-			drop_reads(s, cell, &s->many, reads_of(s, cell), reads_of(s, cell));
 		else
-			cell->last[OP_READ].time &= ~(uint32_t)OFTEN;
+			write_reads(s, cell, view, e, variable);
 	} else {
 		if (!has_table(s, cell, WHOLE))
 			make_whole(s, cell);
-		access_whole(s, cell, view, e, variable);
+		s->atomics |= op_is_atomic(x->op);
+		if (is_listed(cell))
+			access_listed(s, cell, view, e, variable);
+		else
+			access_whole(s, cell, view, e, variable);
 	}
 	if (op_writes(x->op))
 		cell->last[OP_WRITE].stamp = stamp_of(e, x->thread);
@@ -671,6 +896,7 @@ bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *race
 		g_free(s.cells);
 	tables_free(&s.many);
 	tables_free(&s.whole);
+	lists_free(&s.lists);
 	g_free(s.views[0]);
 	g_free(s.views);
 	g_free(s.scratch);

@@ -15,9 +15,9 @@ enum {
 	WINDOW_LIMIT = 4000000,    /* events of a window that are still worked on */
 	WORK_PER_PAIR = 100000000, /* after this much work a window does not grow further */
 	/* see m2_bound */
-	AT_ONCE = 1 << 17,       /* work that is free where the recording's order is a witness */
-	SHORT = 1 << 20,         /* work of a pair that does not need long */
-	FREE_WORK = 1 << 26,     /* of short pairs: about a second */
+	AT_ONCE = 1 << 17,   /* work that is free where the recording's order is a witness */
+	SHORT = 1 << 20,     /* work of a pair that does not need long */
+	FREE_WORK = 1 << 26, /* of short pairs: about a second */
 	CLOCK_INTERVAL = 1 << 18 /* work between two looks at the clock */
 };
 
@@ -348,6 +348,19 @@ static bool accepted_after(struct m2 *m, uint32_t cut)
 	return good;
 }
 
+/* Append the cone's events from one event up to another, in their recorded order. */
+static void append_cone(const struct m2 *m, GArray *to, uint32_t from, uint32_t end)
+{
+	uint32_t count = to->len;
+
+	g_array_set_size(to, count + (end - from) + 1);
+	for (uint32_t e = from; e < end; e++) {
+		g_array_index(to, uint32_t, count) = e;
+		count += m2_in_cone(m, e);
+	}
+	g_array_set_size(to, count);
+}
+
 /* Does the checker accept what the cone holds before the cut, as recorded, then the tail? */
 static bool accepted_whole(struct m2 *m, uint32_t cut, GArray *witness)
 {
@@ -356,10 +369,7 @@ static bool accepted_whole(struct m2 *m, uint32_t cut, GArray *witness)
 
 	m->work += cut + m->tail->len;
 	g_array_set_size(witness, 0);
-	for (uint32_t e = 0; e < cut; e++) {
-		if (m2_in_cone(m, e))
-			g_array_append_val(witness, e);
-	}
+	append_cone(m, witness, 0, cut);
 	g_array_append_vals(witness, m->tail->data, m->tail->len);
 	g_array_append_vals(witness, pair, 2);
 	good = checker_claim(m->checker, (const uint32_t *)witness->data, witness->len,
@@ -396,10 +406,7 @@ static void recorded_tail(struct m2 *m, uint32_t cut)
 	}
 	g_array_set_size(m->tail, 0);
 	m->work += (end - cut) / 4;
-	for (uint32_t e = cut; e < end; e++) {
-		if (m2_in_cone(m, e))
-			g_array_append_val(m->tail, e);
-	}
+	append_cone(m, m->tail, cut, end);
 }
 
 /* The whole recording up to the pair, and what that and the cone need after it: an open

@@ -1,5 +1,5 @@
 /*
- * missing_marks.c - races that calls into code that is not instrumented may order: the analysis again
+ * missing_marks.c - races and deadlocks that calls into code that is not instrumented may order: the analysis again
  * with these taken into account, and what is gone then is a candidate that names the calls.
  */
 #include <string.h>
@@ -7,30 +7,44 @@
 #include "engine/order/order.h"
 #include "engine/partial/calls.h"
 #include "engine/partial/rdit.h"
+#include "engine/predict/deadlock.h"
 #include "engine/predict/predict.h"
 
-/* Both sides' locations, the lower first. */
-static uint64_t site_pair(const struct trace *t, const struct finding *f)
+static int by_number(gconstpointer a, gconstpointer b)
 {
-	uint32_t a = t->events[f->first].location, b = t->events[f->second].location;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
-	return (uint64_t)MIN(a, b) << 32 | MAX(a, b);
+	return x < y ? -1 : x > y;
 }
 
-/* Site pairs (or, `events`, pairs of events) that are races with missing code, too. */
-static GHashTable *races_left(const struct trace *t, const struct report *with, bool events)
+/* The sites (or, `events`, the events) that a finding is about, the same whichever came first. */
+static char *key_of(const struct trace *t, const struct finding *f, bool events)
 {
-	GHashTable *left = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	GArray *claimed = finding_claimed(f);
+	GString *key = g_string_new(finding_kind_word(f->kind));
+
+	for (guint i = 0; i < claimed->len; i++) {
+		uint32_t *e = &g_array_index(claimed, uint32_t, i);
+
+		*e = events ? *e : t->locations[t->events[*e].location].site;
+	}
+	g_array_sort(claimed, by_number);
+	for (guint i = 0; i < claimed->len; i++)
+		g_string_append_printf(key, " %u", g_array_index(claimed, uint32_t, i));
+	g_array_unref(claimed);
+	return g_string_free(key, FALSE);
+}
+
+/* The keys of what can happen, or may, with missing code, too. */
+static GHashTable *findings_left(const struct trace *t, const struct report *with, bool events)
+{
+	GHashTable *left = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 
 	for (guint i = 0; i < with->findings->len; i++) {
 		const struct finding *f = with->findings->pdata[i];
-		uint64_t *key;
 
-		if (f->verdict == VERDICT_IMPOSSIBLE)
-			continue;
-		key = g_new(uint64_t, 1);
-		*key = events ? (uint64_t)f->first << 32 | f->second : site_pair(t, f);
-		g_hash_table_add(left, key);
+		if (f->verdict != VERDICT_IMPOSSIBLE)
+			g_hash_table_add(left, key_of(t, f, events));
 	}
 	return left;
 }
@@ -60,12 +74,19 @@ static char *calls_between(const struct trace *t, const struct order *order,
 	return g_string_free(text, FALSE);
 }
 
-static bool has_calls(const struct trace *t)
+bool missing_code_was_called(const struct trace *t)
 {
 	for (uint64_t i = 0; i < t->notes_count; i++)
 		if (strcmp(trace_string(t, t->notes[i].key), "recording-missing") == 0)
 			return true;
 	return false;
+}
+
+/* What happened needs no schedule, and what cannot happen has none. */
+static bool may_be_ordered(const struct finding *f)
+{
+	return (f->kind == FINDING_DATA_RACE || f->kind == FINDING_DEADLOCK) &&
+	       f->verdict != VERDICT_IMPOSSIBLE && f->verdict != VERDICT_HAPPENED;
 }
 
 /* The marks of those that are not among `left`; how many. */
@@ -79,15 +100,15 @@ static unsigned mark(struct trace *t, GHashTable *left, bool events, struct repo
 
 	for (guint i = 0; calls != NULL && i < report->findings->len; i++) {
 		struct finding *f = report->findings->pdata[i];
-		uint64_t key = events ? (uint64_t)f->first << 32 | f->second : site_pair(t, f);
+		char *key = may_be_ordered(f) ? key_of(t, f, events) : NULL;
 
-		if (f->kind != FINDING_DATA_RACE || f->verdict == VERDICT_IMPOSSIBLE ||
-		    g_hash_table_contains(left, &key))
-			continue;
-		f->missing = calls_between(t, order, calls, f);
-		if (f->verdict == VERDICT_RACE)
-			f->verdict = VERDICT_CANDIDATE;
-		marked++;
+		if (key != NULL && !g_hash_table_contains(left, key)) {
+			f->missing = calls_between(t, order, calls, f);
+			if (f->verdict == VERDICT_RACE)
+				f->verdict = VERDICT_CANDIDATE;
+			marked++;
+		}
+		g_free(key);
 	}
 	missing_calls_free(calls);
 	order_free(order);
@@ -95,29 +116,58 @@ static unsigned mark(struct trace *t, GHashTable *left, bool events, struct repo
 	return marked;
 }
 
-bool races_mark_missing(struct trace *t, const struct race_options *options,
-                        struct report *report, const struct progress *progress,
-                        struct error *error)
+typedef struct report *find_function(struct trace *t, const struct race_options *options,
+                                     const struct progress *progress, struct error *error);
+
+/* `one`: "race" or "deadlock". */
+static bool mark_missing(struct trace *t, const struct race_options *options,
+                         find_function *find, const char *one, struct report *report,
+                         const struct progress *progress, struct error *error)
 {
 	struct race_options with = *options;
+	bool any = false;
 
-	if (options->use_missing || options->analysis == ANALYSIS_RDIT ||
-	    options->rules != NULL || report->findings->len == 0 || !has_calls(t))
+	for (guint i = 0; i < report->findings->len; i++)
+		any |= may_be_ordered(report->findings->pdata[i]);
+	if (options->use_missing || !any || !missing_code_was_called(t))
 		return true;
 	with.use_missing = true;
 	with.all_verdicts = false;
 	with.found = NULL;
-	struct report *again = races_find(t, &with, progress, error);
+	struct report *again = find(t, &with, progress, error);
 	if (again == NULL)
 		return false;
-	GHashTable *left = races_left(t, again, options->pairs_events);
+	GHashTable *left = findings_left(t, again, options->pairs_events);
 	unsigned marked = mark(t, left, options->pairs_events, report, progress);
 	g_hash_table_destroy(left);
 	report_free(again);
 	if (marked > 0)
 		report_note(report,
 		            "%u of these are candidates: with what calls into code that is not "
-		            "instrumented may have synchronised (--missing) there is no such race",
-		            marked);
+		            "instrumented may have synchronised (--missing) no witness of the %s "
+		            "is found",
+		            marked, one);
 	return true;
+}
+
+bool races_mark_missing(struct trace *t, const struct race_options *options,
+                        struct report *report, const struct progress *progress,
+                        struct error *error)
+{
+	return options->analysis == ANALYSIS_RDIT || options->rules != NULL ||
+	       mark_missing(t, options, races_find, "race", report, progress, error);
+}
+
+bool deadlocks_mark_missing(struct trace *t, const struct race_options *options,
+                            struct report *report, const struct progress *progress,
+                            struct error *error)
+{
+	return mark_missing(t, options, deadlocks_find, "deadlock", report, progress, error);
+}
+
+void missing_code_note(const struct trace *t, struct report *report)
+{
+	if (report->findings->len > 0 && missing_code_was_called(t))
+		report_note(report, "calls went into code that is not instrumented: what they may "
+		                    "have synchronised is not taken into account");
 }

@@ -78,6 +78,10 @@ struct report *races_find(struct trace *t, const struct race_options *options,
 bool races_mark_missing(struct trace *t, const struct race_options *options,
                         struct report *report, const struct progress *progress,
                         struct error *error);
+/* Has the program called code that is not instrumented, as its recording says? */
+bool missing_code_was_called(const struct trace *t);
+/* For an analysis that knows nothing of such calls: the report says so where it has findings. */
+void missing_code_note(const struct trace *t, struct report *report);
 
 /* One conflicting pair, exactly (witness, or proof that there is none, or unknown). */
 struct finding *race_decide(struct trace *t, uint32_t e1, uint32_t e2,

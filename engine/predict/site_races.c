@@ -77,6 +77,10 @@ struct site_races {
 	const struct race_options *options;
 	GArray *entries; /* struct entry */
 	struct map by_sites, by_variable;
+	struct { /* which entry was asked for last: a variable's pairs come one after the other
+		  */
+		uint32_t low, high, variable, entry;
+	} last;
 };
 
 struct site_races *site_races_new(const struct trace *t, const struct race_options *options)
@@ -86,6 +90,7 @@ struct site_races *site_races_new(const struct trace *t, const struct race_optio
 	s->t = t;
 	s->options = options;
 	s->entries = g_array_new(FALSE, FALSE, sizeof(struct entry));
+	s->last.variable = NONE;
 	return s;
 }
 
@@ -108,23 +113,23 @@ static uint32_t site_of(const struct trace *t, uint32_t event)
 	return t->locations[t->events[event].location].site;
 }
 
-/* NULL where it is another shard's. */
-static struct entry *entry_for(struct site_races *s, uint32_t a, uint32_t b, uint32_t variable)
+static struct entry *entry_made(struct site_races *s, uint32_t low, uint32_t high,
+                                uint32_t variable)
 {
 	struct entry *entry;
-	uint32_t i;
 	bool made;
+	uint32_t i = map_get(&s->by_sites, (uint64_t)low << 32 | high, s->entries->len, &made);
 
-	if (!race_in_shard(s->options, a, b))
-		return NULL;
-	i = map_get(&s->by_sites, (uint64_t)MIN(a, b) << 32 | MAX(a, b), s->entries->len,
-	            &made);
 	if (made) {
 		struct entry fresh = { .count = 0 };
 
 		fresh.variables = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 		g_array_append_val(s->entries, fresh);
 	}
+	s->last.low = low;
+	s->last.high = high;
+	s->last.variable = variable;
+	s->last.entry = i;
 	entry = &g_array_index(s->entries, struct entry, i);
 	if (entry->variables->len > 0 &&
 	    g_array_index(entry->variables, uint32_t, entry->variables->len - 1) == variable)
@@ -133,6 +138,16 @@ static struct entry *entry_for(struct site_races *s, uint32_t a, uint32_t b, uin
 	if (made)
 		g_array_append_val(entry->variables, variable);
 	return entry;
+}
+
+/* NULL where it is another shard's. */
+static struct entry *entry_for(struct site_races *s, uint32_t a, uint32_t b, uint32_t variable)
+{
+	uint32_t low = MIN(a, b), high = MAX(a, b);
+
+	if (s->last.variable == variable && s->last.low == low && s->last.high == high)
+		return &g_array_index(s->entries, struct entry, s->last.entry);
+	return race_in_shard(s->options, a, b) ? entry_made(s, low, high, variable) : NULL;
 }
 
 static void keep_pair(struct entry *entry, uint32_t place, uint32_t e1, uint32_t e2)
@@ -241,16 +256,18 @@ static uint32_t whole_prefix(const struct trace *t, const uint32_t *limits)
 
 static void append_tail(struct witnesses *w, uint32_t e1, uint32_t e2)
 {
-	uint32_t end = 0;
+	uint32_t end = 0, count = 0;
 
 	for (uint64_t u = 0; u < w->t->threads_count; u++)
 		end = MAX(end, w->limits[u]);
 	w->prefix = whole_prefix(w->t, w->limits);
-	g_array_set_size(w->tail, 0);
+	end = MAX(end, w->prefix);
+	g_array_set_size(w->tail, end - w->prefix + 1);
 	for (uint32_t e = w->prefix; e < end; e++) {
-		if (e < w->limits[w->t->events[e].thread])
-			g_array_append_val(w->tail, e);
+		g_array_index(w->tail, uint32_t, count) = e;
+		count += e < w->limits[w->t->events[e].thread];
 	}
+	g_array_set_size(w->tail, count);
 	g_array_append_val(w->tail, e1);
 	g_array_append_val(w->tail, e2);
 }

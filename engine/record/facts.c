@@ -20,6 +20,8 @@ void record_facts_release(struct record_facts *f)
 		g_ptr_array_free(f->ended, TRUE);
 	if (f->missing)
 		g_ptr_array_free(f->missing, TRUE);
+	if (f->unordered)
+		g_ptr_array_free(f->unordered, TRUE);
 	if (f->ends)
 		g_ptr_array_free(f->ends, TRUE);
 	g_free(f->diverged);

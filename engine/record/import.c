@@ -394,6 +394,7 @@ static void import_init(struct import *im, const char *path, const char *name, c
 	im->facts->blocked = g_ptr_array_new_with_free_func(g_free);
 	im->facts->ended = g_ptr_array_new_with_free_func(g_free);
 	im->facts->missing = g_ptr_array_new_with_free_func(g_free);
+	im->facts->unordered = g_ptr_array_new_with_free_func(g_free);
 	im->facts->ends = g_ptr_array_new_with_free_func(g_free);
 	im->facts->stopped = g_ptr_array_new_with_free_func(g_free);
 	im->facts->modules = g_array_new(FALSE, FALSE, sizeof(struct record_module));

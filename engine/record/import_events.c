@@ -305,6 +305,8 @@ static void note(struct import *im, const char *text, uint64_t length)
 		g_ptr_array_add(im->facts->stopped, g_strdup(value));
 	else if (strcmp(key, "missing") == 0)
 		g_ptr_array_add(im->facts->missing, g_strdup(value));
+	else if (strcmp(key, "unordered") == 0)
+		g_ptr_array_add(im->facts->unordered, g_strdup(value));
 	else if (strcmp(key, "ends") == 0)
 		g_ptr_array_add(im->facts->ends, g_strdup(value));
 	else if (strcmp(key, "ended") == 0)

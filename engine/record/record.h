@@ -47,6 +47,9 @@ struct record_facts {
 	/* char *: exploration, addresses of functions that are not instrumented and were called
 	 * while there were other threads; hexadecimal */
 	GPtrArray *missing;
+	/* char *: exploration, operations whose outcome may depend on the order beyond what is
+	 * modelled */
+	GPtrArray *unordered;
 	char *diverged;   /* replay, or NULL */
 	char *input;      /* replay: which other input a thread asked for, or NULL */
 	GArray *modules;  /* struct record_module */

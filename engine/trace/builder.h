@@ -3,7 +3,7 @@
  * recorder's log and for tests.
  *
  * The builder interns names and values, gives blocks their lives, checks that the trace
- * is well-formed (trace-format.md), and at the end cuts memory into variables so that
+ * is well-formed (docs/trace-text.md), and at the end cuts memory into variables so that
  * every access is a run of them.  An event that is refused leaves the builder as it was.
  */
 #ifndef HEDDLE_BUILDER_H

@@ -1,5 +1,5 @@
 /*
- * wellformed.c - events as they are added: what a well-formed trace allows (trace-format.md),
+ * wellformed.c - events as they are added: what a well-formed trace allows (docs/trace-text.md),
  * what --lenient lets pass, and call stacks.
  */
 #include "engine/trace/builder_private.h"

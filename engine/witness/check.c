@@ -138,7 +138,8 @@ __attribute__((noinline)) bool checker_step_asked(struct checker *c, uint32_t e,
 
 static inline bool step(struct checker *c, uint32_t e, struct asked asked, GString *reason)
 {
-	return (e < c->t->events_count && step_plain(c, e)) || checker_step_asked(c, e, asked, reason);
+	return (e < c->t->events_count && step_plain(c, e)) ||
+	       checker_step_asked(c, e, asked, reason);
 }
 
 bool checker_enabled(struct checker *c, uint32_t event, GString *reason)
@@ -188,6 +189,30 @@ static bool next_of_pair(struct checker *c, uint32_t e, GString *reason)
 	                   reason);
 }
 
+/* Soon to be looked at.  (Of what is no access the address is wrong, which is harmless.) */
+static inline void fetch(const struct checker *c, uint32_t e)
+{
+	uint32_t target = at(c, e)->target;
+
+	__builtin_prefetch(&c->t->variables[target].block);
+	__builtin_prefetch(&c->last[target]);
+}
+
+enum { AHEAD = 24 }; /* events */
+
+/* All of a sequence, in its order. */
+static bool take_sequence(struct checker *c, const uint32_t *sequence, size_t length,
+                          GString *reason)
+{
+	for (size_t i = 0; i < length; i++) {
+		if (i + AHEAD < length && sequence[i + AHEAD] < c->t->events_count)
+			fetch(c, sequence[i + AHEAD]);
+		if (!step(c, sequence[i], EVERYTHING, reason))
+			return false;
+	}
+	return true;
+}
+
 static bool claim_race(struct checker *c, const uint32_t *sequence, size_t length,
                        const uint32_t *pair, GString *reason)
 {
@@ -199,20 +224,14 @@ static bool claim_race(struct checker *c, const uint32_t *sequence, size_t lengt
 		                       pair[0], pair[1]);
 		return false;
 	}
-	for (size_t i = 0; i + 2 < length; i++) {
-		if (!step(c, sequence[i], EVERYTHING, reason))
-			return false;
-	}
-	return next_of_pair(c, pair[0], reason) && next_of_pair(c, pair[1], reason);
+	return take_sequence(c, sequence, length - 2, reason) &&
+	       next_of_pair(c, pair[0], reason) && next_of_pair(c, pair[1], reason);
 }
 
 bool claim_prefix(struct checker *c, const uint32_t *sequence, size_t length, GString *reason)
 {
-	for (size_t i = 0; i < length; i++) {
-		if (!step(c, sequence[i], EVERYTHING, reason))
-			return false;
-	}
-	return invocations_closed(c, NONE, reason);
+	return take_sequence(c, sequence, length, reason) &&
+	       invocations_closed(c, NONE, reason);
 }
 
 /* Has the thread a shared hold of the object that it has not given back? */
@@ -405,23 +424,23 @@ static void trim_log(struct checker *c)
 /* Takes the recording up to `prefix`. */
 static bool take_recorded(struct checker *c, uint32_t prefix, GString *reason)
 {
-	enum { AHEAD = 24 };
-
 	c->undoing = c->rewinds;
 	if (prefix > c->t->events_count)
 		return rules_allow(c, prefix - 1, EVERYTHING, reason); /* it says why not */
 	while (c->prefix < prefix) {
-		/* (Of what is no access the address is wrong, which is harmless.) */
-		uint32_t ahead = at(c, MIN(c->prefix + AHEAD, prefix - 1))->target;
-
-		__builtin_prefetch(&c->t->variables[ahead].block);
-		__builtin_prefetch(&c->last[ahead]);
+		fetch(c, MIN(c->prefix + AHEAD, prefix - 1));
 		if (!step(c, c->prefix, EVERYTHING, reason))
 			return false;
 		if ((++c->prefix & 0xffff) == 0)
 			trim_log(c);
 	}
 	return true;
+}
+
+/* Is the state made anew with less than it takes to note and take back a tail's changes? */
+static bool cheaper_anew(const struct checker *c, uint32_t prefix, size_t length)
+{
+	return length > 2 * (uint64_t)prefix + c->t->variables_count / 8 + c->t->objects_count;
 }
 
 bool checker_race_after(struct checker *c, uint32_t prefix, const uint32_t *tail, size_t length,
@@ -437,12 +456,14 @@ bool checker_race_after(struct checker *c, uint32_t prefix, const uint32_t *tail
 	if (c->prefix == NONE || c->prefix > prefix)
 		state_clear(c);
 	good = take_recorded(c, prefix, scratch);
-	c->undoing = true;
+	c->undoing = !cheaper_anew(c, prefix, length);
 	before = c->changes.count;
-	if (good) {
+	if (good)
 		good = claim_race(c, tail, length, pair, scratch);
+	if (c->undoing)
 		take_back(c, before);
-	}
+	else
+		state_clear(c);
 	if (reason != NULL)
 		g_string_append(reason, scratch->str);
 	g_string_free(scratch, TRUE);

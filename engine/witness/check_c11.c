@@ -90,6 +90,35 @@ static void after_needs(const struct checker *c, struct after *a, uint32_t e)
 		        a->event[g_array_index(needs, struct need, i).before];
 }
 
+/* What makes a block comes before all that uses it: its alloc, of a stack the thread's start. */
+static void after_made(const struct checker *c, struct after *a, uint32_t block, uint32_t e)
+{
+	uint32_t made;
+
+	if (block == NONE)
+		return;
+	made = c->t->blocks[block].alloc;
+	for (uint32_t u = 0; made == NONE && u < c->t->threads_count; u++) {
+		if (c->t->threads[u].stack == block)
+			made = thread_first(c, u);
+	}
+	if (made != NONE)
+		a->thread[at(c, e)->thread] |= a->event[made];
+}
+
+static void after_blocks(const struct checker *c, struct after *a, uint32_t e)
+{
+	const struct event *x = at(c, e);
+	struct wide run;
+
+	after_made(c, a, event_block_used(c->t, x), e);
+	if (!op_is_access(x->op))
+		return;
+	run = event_variables(c->t, x);
+	for (uint32_t v = run.first; v < run.first + run.count; v++)
+		after_made(c, a, c->t->variables[v].block, e);
+}
+
 static void after_fence(struct after *a, const struct event *x)
 {
 	if (order_acquires(event_order(x)) && a->pending[x->thread])
@@ -120,6 +149,7 @@ static void after_event(const struct checker *c, struct after *a, uint32_t e, bo
 		a->event[e] = *now;
 		return;
 	}
+	after_blocks(c, a, e);
 	if (op_acquires(x->op))
 		*now |= a->lock[x->target] || (x->op == OP_ACQ && a->shared[x->target]);
 	if (x->op == OP_REL)

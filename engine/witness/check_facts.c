@@ -395,9 +395,9 @@ static void facts_must(struct checker *c, const struct others *others)
 }
 
 /* Blocks: a stack lives from its thread's first event to its last, the others from their
- * alloc to their free; one life of a name ends before the next begins.  (Blocks of two names may
- * be alive at once though the recording has them at one address: in another order the allocator
- * gives other addresses, and it is no part of the trace.) */
+ * alloc to their free; one life of a name ends before the next begins.  (Blocks of two names
+ * may be alive at once though the recording has them at one address: in another order the
+ * allocator gives other addresses, and it is no part of the trace.) */
 static void facts_blocks(struct checker *c, const struct others *others)
 {
 	const struct trace *t = c->t;
@@ -424,6 +424,18 @@ static void facts_blocks(struct checker *c, const struct others *others)
 			facts_need(&c->f, e, before - 1);
 	}
 	g_hash_table_destroy(ended);
+}
+
+static void facts_stacks(struct checker *c)
+{
+	const struct trace *t = c->t;
+
+	c->f.stack_of = g_new(uint32_t, t->blocks_count + 1);
+	memset(c->f.stack_of, 0xff, sizeof(uint32_t) * (t->blocks_count + 1));
+	for (uint32_t u = 0; u < t->threads_count; u++) {
+		if (t->threads[u].stack != NONE)
+			c->f.stack_of[t->threads[u].stack] = u;
+	}
 }
 
 /* A destroyed object: what used it before may not use it after. */
@@ -509,6 +521,7 @@ void facts_make(struct checker *c)
 	facts_threads(c, &others);
 	facts_must(c, &others);
 	facts_blocks(c, &others);
+	facts_stacks(c);
 	facts_destroyed(c, &others);
 	g_array_free(others.events, TRUE);
 	facts_observation(c);
@@ -528,8 +541,9 @@ void facts_make(struct checker *c)
 
 void facts_release(struct facts *f)
 {
-	void *arrays[] = { f->place,   f->start,   f->own,   f->blocked,    f->writer,
-		           f->initial, f->destroy, f->scope, f->lock_owner, f->unreliable };
+	void *arrays[] = { f->place,      f->start,      f->own,     f->blocked,
+		           f->writer,     f->initial,    f->destroy, f->scope,
+		           f->lock_owner, f->unreliable, f->stack_of };
 
 	g_array_unref(f->needs);
 	g_array_unref(f->wakes);

@@ -42,6 +42,7 @@ struct facts {
 	                    * been destroyed and not taken again, TRIED_DESTROYED + that event */
 	GHashTable *empty;   /* set of taketryfail that saw no count in the trace */
 	uint32_t *destroy;   /* by event: the destroy that ends its object's life; or NULL */
+	uint32_t *stack_of;  /* by block: the thread whose stack it is, or NONE */
 	/* specified objects (rule 5) */
 	uint32_t *scope;      /* by event: the call of the outermost specified scope it is in */
 	uint32_t *lock_owner; /* by object: instance in whose scopes alone it is used */

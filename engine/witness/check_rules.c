@@ -44,7 +44,7 @@ static bool rule_block(const struct checker *c, uint32_t v, uint32_t e, bool pai
                        GString *reason)
 {
 	const struct block *b = &c->t->blocks[c->t->variables[v].block];
-	uint32_t owner = NONE;
+	uint32_t owner;
 
 	if (b->alloc != NONE && !taken(c, b->alloc))
 		return check_refuse(c, reason, "rule 4 (must-order)", e,
@@ -55,10 +55,7 @@ static bool rule_block(const struct checker *c, uint32_t v, uint32_t e, bool pai
 		                    "comes after event %u, which frees its block", b->free);
 	if (b->alloc != NONE)
 		return true;
-	for (uint32_t u = 0; u < c->t->threads_count; u++) {
-		if (c->t->threads[u].stack == c->t->variables[v].block)
-			owner = u;
-	}
+	owner = c->f.stack_of[c->t->variables[v].block];
 	if (owner == NONE || owner == at(c, e)->thread || thread_first(c, owner) == NONE)
 		return true;
 	if (!taken(c, thread_first(c, owner)))
@@ -209,6 +206,17 @@ static bool rule_object_block(const struct checker *c, uint32_t e, bool pair, GS
 	                    "comes after event %u, which frees its block", b->free);
 }
 
+/* No later destruction of the object comes before, the next nor another one. */
+static bool rule_destroyed(const struct checker *c, uint32_t e, GString *reason)
+{
+	uint32_t d = c->f.destroy == NULL ? NONE : c->f.destroy[e];
+
+	while (d != NONE && !taken(c, d))
+		d = c->f.destroy[d];
+	return d == NONE || check_refuse(c, reason, "rule 6 (freed blocks)", e,
+	                                 "comes after event %u, which destroys its object", d);
+}
+
 /* The pair itself may come after the destruction, as after a free. */
 static bool rule_sync(const struct checker *c, uint32_t e, struct asked asked, GString *reason)
 {
@@ -217,11 +225,8 @@ static bool rule_sync(const struct checker *c, uint32_t e, struct asked asked, G
 
 	if (!rule_object_block(c, e, free_destroyed, reason))
 		return false;
-	if (!free_destroyed && c->f.destroy != NULL && c->f.destroy[e] != NONE &&
-	    taken(c, c->f.destroy[e]))
-		return check_refuse(c, reason, "rule 6 (freed blocks)", e,
-		                    "comes after event %u, which destroys its object",
-		                    c->f.destroy[e]);
+	if (!free_destroyed && !rule_destroyed(c, e, reason))
+		return false;
 	if (op_acquires(x->op)) {
 		if (c->f.scope != NULL && c->f.lock_owner[x->target] != NONE)
 			return true; /* the object's own lock: rule 5 stands for it */

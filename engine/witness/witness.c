@@ -1,5 +1,5 @@
 /*
- * witness.c - witness files (product.md, "A witness file"), and making witnesses readable:
+ * witness.c - witness files (reports.md, "Witness files"), and making witnesses readable:
  * few context switches, each with the reason that makes it needed.
  *
  * Judges no sequence itself; the checker does.
@@ -42,7 +42,7 @@ struct reader {
 	uint64_t line;
 	struct witness *w;
 	struct error *error;
-	bool version, kind;
+	bool version, kind, units;
 	unsigned seen; /* a bit for each of the headers */
 };
 
@@ -124,9 +124,17 @@ static bool read_pair(struct reader *r, const char *rest)
 	return *p == '\0' && r->w->pair->len >= least ? true : bad(r, "two events", rest);
 }
 
+/* The units of a cycle, by the events where they begin. */
 static bool read_units(struct reader *r, const char *rest)
 {
-	return true; /* for people: the units are found again from the events */
+	const char *p = rest;
+	uint32_t e;
+
+	g_array_set_size(r->w->pair, 0);
+	while (number(&p, &e))
+		g_array_append_val(r->w->pair, e);
+	r->units = true;
+	return *p == '\0' && r->w->pair->len >= 2 ? true : bad(r, "two units or more", rest);
 }
 
 static bool read_under(struct reader *r, const char *rest)
@@ -234,6 +242,9 @@ static bool read_complete(struct reader *r)
 	if (!r->kind)
 		return error_set(r->error, place_line(r->path, 0).text, NULL,
 		                 "expected a header '#! kind race', found none");
+	if (r->units && r->w->claim != CLAIM_ATOMIC)
+		return error_set(r->error, place_line(r->path, 0).text, NULL,
+		                 "a header '#! units' belongs to '#! kind atomic' alone");
 	if (r->w->pair->len == 0 && r->w->claim != CLAIM_ATOMIC && r->w->claim != CLAIM_PREFIX)
 		return error_set(r->error, place_line(r->path, 0).text, NULL,
 		                 "expected a header '#! pair E1 E2', found none");

@@ -11,7 +11,7 @@
 struct witness { /* zero to init; witness_release */
 	enum claim claim;
 	char *trace_name, *trace_digest; /* owned; digest is SHA-256 of the trace file, hex */
-	GArray *pair;                    /* uint32_t */
+	GArray *pair;                    /* uint32_t; of kind atomic: where units begin */
 	GArray *events;                  /* uint32_t: the whole sequence */
 	bool under_values, under_missing;
 	GPtrArray *under_specs; /* char * "FILE:SHA256", owned */
@@ -23,7 +23,7 @@ bool witness_read(const char *path, struct witness *w, struct error *error);
 /* Longer witnesses have no text beside their events' numbers: nobody reads them line by line,
  * and the text would be sixty times the rest.  Reading ignores it in any case. */
 #define WITNESS_TEXT_LIMIT 100000u
-/* The text of a witness file (product.md, "A witness file"). */
+/* The text of a witness file (reports.md, "Witness files"). */
 void witness_print(const struct trace *t, const struct witness *w, GString *out);
 bool witness_write(const struct trace *t, const struct witness *w, const char *path,
                    struct error *error);

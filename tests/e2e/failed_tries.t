@@ -52,10 +52,12 @@ is "$status" 1 "a try that failed beside a writer may have been one to share"
 "$HEDDLE" cc -g -O1 "$programs/service.c" -o service -pthread
 "$HEDDLE" record --strategy noise --seed 8 -o service.hdl -- ./service >out 2>&1
 "$HEDDLE" convert service.hdl service.txt
+number() { grep -v '^#' service.txt | grep -n "$1" | head -1 | awk -F: '{ print $1 - 1 }'; } # of an event
 if grep -q tryfail service.txt; then
+	destroyed=$(number '|destroy(') failed=$(number '|tryfail(')
 	run "$HEDDLE" races service.hdl --format json
 	is "$(json '"$d->{complete} $d->{findings}[0]{note}"')" "1 visible only as a C11 race" "what only the failure keeps apart is a race of C11"
-	is "$(json 'my @e = @{$d->{findings}[0]{witness}}; my %at; @at{@e} = 0..$#e; $at{23} < $at{26} ? "after" : "before"')" after "the failure comes after the destruction"
+	is "$(json 'my @e = @{$d->{findings}[0]{witness}}; my %at; @at{@e} = 0..$#e; $at{'$destroyed'} < $at{'$failed'} ? "after" : "before"')" after "the failure comes after the destruction"
 else
 	ok 0 "# SKIP the schedule was another"
 fi

@@ -32,7 +32,7 @@ int main(int argc, char **argv)
 }
 C
 $HEDDLE cc -O1 -g steps.c -o steps -pthread
-$HEDDLE record -q -o plain.hdl -- ./steps
+run $HEDDLE record -q -o plain.hdl -- ./steps
 run $HEDDLE record -q --compress -o small.hdl -- ./steps
 is "$status" 4 "the program's exit status"
 ok "$(cmp -s plain.hdl small.hdl; echo $?)" "the trace is that of a log as it is"

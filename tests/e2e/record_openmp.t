@@ -47,6 +47,13 @@ for c in f d r o x b c s m l n t g p k; do
 	found free.hdl
 	is "$found" "" "nor in free mode"
 done
+# Regions within regions: threads that end with theirs, at a speed of their own.
+for seed in 3 4; do
+	for again in one two three; do
+		run timeout 60 $HEDDLE record -q --seed $seed -o $again.hdl -- ./openmp n
+	done
+	ok $(cmp -s one.hdl two.hdl && cmp -s one.hdl three.hdl; echo $?) "nested regions, seed $seed: the same bytes"
+done
 # A race between two tasks shows where two threads run them.
 for c in F D O B C S L T G P K; do
 	seen=0

@@ -243,6 +243,11 @@ static void damage_log_file(GString *s, const GString *other)
 	g_byte_array_free(log, TRUE);
 }
 
+static void damage_index(GString *s, const GString *other)
+{
+	mutate_index(s);
+}
+
 static void damage_elf(GString *s, const GString *other)
 {
 	mutate_elf(s);
@@ -299,6 +304,10 @@ const struct fuzz_format fuzz_formats[] = {
 	  COMMANDS("open %bank.hdl --notes @ --script %walk.script") },
 	{ "configuration", ".config", damage_text, NULL,
 	  COMMANDS("open %bank.hdl --script %walk.script &.config/heddle/config") },
+	{ "index", ".index", damage_index, NULL,
+	  COMMANDS("info %large.trace &$FUZZ_INDEX", "deadlocks %large.trace &$FUZZ_INDEX",
+	           "races %large.trace --analysis hb &$FUZZ_INDEX",
+	           "races %large.trace --analysis lockset &$FUZZ_INDEX") },
 	{ "elf", ".elf", damage_elf, read_elf,
 	  COMMANDS("record -o out.hdl -- @", "info %module.log &module.elf") },
 	{ NULL },

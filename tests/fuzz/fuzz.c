@@ -296,8 +296,10 @@ static char **words_of(const struct worker *w, const char *command, char **place
 		else if (**x == '%')
 			g_ptr_array_add(out, g_build_filename(w->corpus, *x + 1, NULL));
 		else if (**x == '&') {
+			const char *in = (*x)[1] == '$' ? g_getenv(*x + 2) : *x + 1;
+
 			g_free(*place);
-			*place = g_build_filename(w->folder, *x + 1, NULL);
+			*place = g_build_filename(w->folder, in, NULL);
 		} else
 			g_ptr_array_add(out, g_strdup(*x));
 	}

@@ -19,7 +19,7 @@ struct fuzz_format {
 	void (*read)(const char *path, const GString *s);
 	/* Commands of heddle, words separated by blanks, ends with NULL: @ is the input, %X the
 	 * file X of the corpus, & before a word: its path becomes the input's (a configuration,
-	 * an index have their places). */
+	 * an index have their places), &$NAME: the path that the environment gives. */
 	const char *const *commands;
 };
 

@@ -67,6 +67,22 @@ press q g
 press q n
 wait
 S
+# Of a large trace an index is kept in the cache folder; it is of this file alone.
+{
+	echo '#! heddle 1'
+	awk 'BEGIN { for (i = 0; i < 105000; i++)
+		for (t = 0; t < 2; t++)
+			printf "T%d|acq(l)|1\nT%d|w(x%d)|2\nT%d|r(x%d)|3\nT%d|rel(l)|4\nT%d|w(y%d)|5\n",
+				t, t, i % 50, t, i % 50, t, t, t * 50 + i % 50 }'
+} >"$out/large.txt"
+must "$HEDDLE" convert "$out/large.txt" "$out/large.hdl"
+mv "$out/large.hdl" "$corpus/large.trace" # no input of the binary format: too large
+rm -f "$out/large.txt"
+rm -rf "$HOME/.cache/heddle"
+must "$HEDDLE" deadlocks "$corpus/large.trace"
+index=$(echo "$HOME"/.cache/heddle/large.trace-*.index)
+cp "$index" "$corpus/large.index" || exit 2
+export FUZZ_INDEX=.cache/heddle/${index##*/}
 # A log is left behind when the recorder dies before its program.
 cat >"$out/orphan.c" <<'C'
 #include <pthread.h>
@@ -87,7 +103,8 @@ C
 must "$HEDDLE" cc -g -O1 "$out/orphan.c" -o "$out/orphan" -pthread
 for ((i = 0; i < FUZZ_JOBS; i++)); do
 	w=$out/worker$i
-	mkdir -p "$w/.config/heddle" "$w/.local/state" "$w/.cache"
+	mkdir -p "$w/.config/heddle" "$w/.local/state" "$w/.cache/heddle"
+	chmod 700 "$w/.cache/heddle"
 	cp "$out/orphan" "$w/module.elf"
 	# the pipe closes when the program, the recorder's orphan, has ended
 	{ "$HEDDLE" record -o "$w/o.hdl" -- "$w/module.elf"; } 2>&1 | cat >>"$out/corpus.log"

@@ -405,8 +405,8 @@ static bool may_come(const struct rules *r, const struct state *s, uint32_t e)
 {
 	const struct event *x = event(r, e);
 
-	if (event_inert(x))
-		return true;
+	if (event_inert(x)) /* a thread begins with it no earlier than with any other */
+		return (r->must[e] & s->done) == r->must[e];
 	if ((r->must[e] & s->done) != r->must[e] || (r->freed[e] & s->done) != 0 ||
 	    (s->spoiled & bit(e)) != 0)
 		return false;

@@ -5,6 +5,7 @@
  */
 #include "engine/predict/predict.h"
 #include "engine/predict/smt.h"
+#include "tests/property/c11_order.h"
 #include "tests/property/mix.h"
 #include "tests/support/coverage.h"
 
@@ -21,132 +22,16 @@ struct search {
 	bool apart[MAX][MAX]; /* both in some reordering, unordered */
 };
 
-static const struct event *at(const struct search *s, uint32_t place)
-{
-	return &s->t->events[s->sequence[place]];
-}
-
-static bool same(const struct search *s, uint32_t i, uint32_t j)
-{
-	return at(s, i)->target == at(s, j)->target;
-}
-
-static bool writes_to(const struct search *s, uint32_t i, uint32_t j)
-{
-	return op_is_access(at(s, i)->op) && op_writes(at(s, i)->op) && same(s, i, j);
-}
-
-/* The place of the write that place `i` reads from; MAX: none. */
-static uint32_t source(const struct search *s, uint32_t i)
-{
-	for (uint32_t k = i; k-- > 0;) {
-		if (writes_to(s, k, i))
-			return k;
-	}
-	return MAX;
-}
-
-/* Is place `w` in the release sequence that `head` heads (or would head)? */
-static bool in_sequence(const struct search *s, uint32_t head, uint32_t w)
-{
-	for (uint32_t k = head + 1; k <= w; k++) {
-		if (writes_to(s, k, head) && at(s, k)->op != OP_RMW &&
-		    !(at(s, k)->op == OP_AWRITE && at(s, k)->thread == at(s, head)->thread))
-			return false;
-	}
-	return true;
-}
-
-static bool atomic_write(const struct search *s, uint32_t i)
-{
-	return at(s, i)->op == OP_AWRITE || at(s, i)->op == OP_RMW;
-}
-
-static bool atomic_read(const struct search *s, uint32_t i)
-{
-	return at(s, i)->op == OP_AREAD || at(s, i)->op == OP_RMW;
-}
-
-/* Does place a synchronise with place b?  C17, 7.17.3 and 7.17.4. */
-static bool synchronises(const struct search *s, uint32_t a, uint32_t b)
-{
-	bool fence_a = at(s, a)->op == OP_FENCE, fence_b = at(s, b)->op == OP_FENCE;
-
-	if (!order_releases(event_order(at(s, a))) || !order_acquires(event_order(at(s, b))))
-		return false;
-	for (uint32_t x = a; x < b; x++) {
-		if (!atomic_write(s, x) ||
-		    (fence_a ? at(s, x)->thread != at(s, a)->thread : x != a))
-			continue;
-		for (uint32_t y = x + 1; y <= b; y++) {
-			uint32_t w;
-
-			if (!atomic_read(s, y) ||
-			    (fence_b ? at(s, y)->thread != at(s, b)->thread : y != b) ||
-			    !same(s, x, y))
-				continue;
-			w = source(s, y);
-			if (w != MAX && w >= x && in_sequence(s, x, w))
-				return true;
-		}
-	}
-	return false;
-}
-
-static bool locks_order(const struct search *s, uint32_t i, uint32_t j)
-{
-	return at(s, i)->op == OP_REL && at(s, j)->op == OP_ACQ && same(s, i, j);
-}
-
-static bool observes(const struct search *s, uint32_t i, uint32_t j)
-{
-	return op_is_access(at(s, j)->op) && op_reads(at(s, j)->op) && source(s, j) == i;
-}
-
-static bool at_once(const struct search *s, uint32_t i, uint32_t j)
-{
-	const struct event *a = at(s, i), *b = at(s, j);
-
-	if (a->thread == b->thread || locks_order(s, i, j) ||
-	    (s->must[s->sequence[j]] >> s->sequence[i] & 1))
-		return true;
-	/* an observation with a plain side is a race itself, and orders what follows */
-	if (observes(s, i, j) && (a->op == OP_WRITE || b->op == OP_READ))
-		return true;
-	return synchronises(s, i, j);
-}
-
-/* Ordered, as a pair: what the second observes plainly is the race itself. */
-static bool ordered_pair(const struct search *s, bool before[MAX][MAX], uint32_t i, uint32_t j)
-{
-	for (uint32_t k = 0; k < j; k++) {
-		if ((k == i || before[i][k]) &&
-		    (at(s, k)->thread == at(s, j)->thread || locks_order(s, k, j) ||
-		     synchronises(s, k, j) || (s->must[s->sequence[j]] >> s->sequence[k] & 1)))
-			return true;
-	}
-	return false;
-}
-
 static void look(struct search *s, uint32_t length)
 {
-	bool before[MAX][MAX] = { 0 };
+	struct c11_order order;
 
-	for (uint32_t j = 0; j < length; j++) {
-		for (uint32_t i = 0; i < j; i++)
-			before[i][j] = at_once(s, i, j);
-	}
-	for (uint32_t k = 0; k < length; k++) {
-		for (uint32_t i = 0; i < length; i++) {
-			for (uint32_t j = 0; j < length; j++)
-				before[i][j] |= before[i][k] && before[k][j];
-		}
-	}
+	c11_order_of(s->t, s->must, s->sequence, length, &order);
 	for (uint32_t j = 0; j < length; j++) {
 		for (uint32_t i = 0; i < j; i++) {
 			uint32_t e = s->sequence[i], f = s->sequence[j];
 
-			if (!ordered_pair(s, before, i, j))
+			if (order.apart[i][j])
 				s->apart[MIN(e, f)][MAX(e, f)] = true;
 		}
 	}
@@ -317,7 +202,10 @@ static struct trace *tiny_trace(uint64_t seed)
 		                    .atomics = seed % 4 != 3,
 		                    /* a failed try orders in time, and nothing in C11 */
 		                    .tries = seed % 4 == 3 || seed % 8 == 1,
-		                    .semaphores = seed % 16 == 3 };
+		                    .semaphores = seed % 16 == 3,
+		                    .rwlocks = seed % 16 == 5,
+		                    .blocks = seed % 16 == 9,
+		                    .sizes = seed % 16 == 13 };
 
 	return seed % 2 == 0 ? sequence_trace(seed) : random_trace(seed, &o);
 }

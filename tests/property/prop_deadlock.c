@@ -257,6 +257,7 @@ static bool judge_mutant(const struct trace *t, const struct finding *f, GRand *
 	uint32_t b = (uint32_t)g_rand_int_range(random, 0, (gint32)s->len);
 	uint32_t e = (uint32_t)g_rand_int_range(random, 0, (gint32)t->events_count);
 	uint32_t swapped = x[a];
+	GString *reason = g_string_new(NULL);
 	bool accepted, truth;
 
 	switch (g_rand_int_range(random, 0, 5)) {
@@ -278,8 +279,18 @@ static bool judge_mutant(const struct trace *t, const struct finding *f, GRand *
 		break;
 	}
 	accepted = witness_check(t, (const uint32_t *)(void *)s->data, s->len, CLAIM_DEADLOCK,
-	                         r, request->len, &(struct check_options){ 0 }, NULL);
+	                         r, request->len, &(struct check_options){ 0 }, reason);
 	truth = claim_true(t, s, request);
+	if (accepted != truth) {
+		printf("requests");
+		for (guint i = 0; i < request->len; i++)
+			printf(" %u", r[i]);
+		printf(", sequence");
+		for (guint i = 0; i < s->len; i++)
+			printf(" %u", g_array_index(s, uint32_t, i));
+		printf(": %s\n", reason->str);
+	}
+	g_string_free(reason, TRUE);
 	mutants++;
 	mutants_true += truth;
 	g_array_unref(s);

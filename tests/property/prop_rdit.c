@@ -151,8 +151,7 @@ static struct trace *trace_of(const char *text)
 	struct trace *t = coverage_trace(trace_from_text("missing", text, strlen(text), &options, &error));
 
 	if (t == NULL)
-		printf("%s\n%s: %s\n", text, error.where, error.what);
-	BUG_ON(t == NULL);
+		BUG("%s\n%s: %s", text, error.where, error.what);
 	return t;
 }
 

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOCKS = 7, GUARDED = 21, SHARED = 9, VARIABLES = GUARDED + SHARED, MOST = 12 };
+enum { LOCKS = 7, GUARDED = 21, SHARED = 9, VARIABLES = GUARDED + SHARED, FEW = 12, MOST = 70 };
 
 struct maker {
 	struct builder *b;
@@ -101,7 +101,8 @@ static struct trace *long_trace(uint64_t seed, uint32_t events)
 	uint32_t seldom = 20u << seed % 7;
 
 	m.b = builder_new("long", &options);
-	m.threads = 2 + (uint32_t)(seed % (MOST - 1));
+	/* many threads, of which few touch a variable at first, or few */
+	m.threads = 2 + (uint32_t)(seed % ((seed % 2 ? MOST : FEW) - 1));
 	for (uint32_t i = 0; i < m.threads; i++)
 		m.thread[i] = named(&m, 'T', i);
 	for (uint32_t i = 0; i < LOCKS; i++)

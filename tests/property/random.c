@@ -74,6 +74,14 @@ static bool lock_free(const struct generator *g, int l)
 
 static const char *const orders[] = { "rlx", "acq", "rel", "acq_rel", "seq_cst" };
 
+/* The contents of memory: mostly two numbers, so that values come again. */
+static const char *const values[] = { "0", "1", "nil", "\"nil\"", "true", "-7", "\"a, (b)>\"" };
+
+static int some_value(struct generator *g)
+{
+	return below(g, chance(g, 70) ? 2 : (int)G_N_ELEMENTS(values));
+}
+
 static bool access_plain(struct generator *g, int t, const char *name, int index)
 {
 	bool write = chance(g, 50);
@@ -81,8 +89,8 @@ static bool access_plain(struct generator *g, int t, const char *name, int index
 	if (!g->options->values)
 		return emit(g, t, "%s(%s)", write ? "w" : "r", name);
 	if (write)
-		g->value[index] = below(g, 2);
-	return emit(g, t, "%s(%s)=%d", write ? "w" : "r", name, g->value[index]);
+		g->value[index] = some_value(g);
+	return emit(g, t, "%s(%s)=%s", write ? "w" : "r", name, values[g->value[index]]);
 }
 
 static bool step_access(struct generator *g, int t)
@@ -108,11 +116,11 @@ static bool step_atomic_value(struct generator *g, int t, int kind, const char *
 	int *value = &g->value[30], old = *value;
 
 	if (kind == 0)
-		return emit(g, t, "ar(a)=%d;%s", old, chance(g, 50) ? "rlx" : "acq");
-	*value = below(g, 2);
+		return emit(g, t, "ar(a)=%s;%s", values[old], chance(g, 50) ? "rlx" : "acq");
+	*value = some_value(g);
 	if (kind == 1)
-		return emit(g, t, "aw(a)=%d;%s", *value, chance(g, 50) ? "rlx" : "rel");
-	return emit(g, t, "rmw(a)=%d>%d;%s", old, *value, order);
+		return emit(g, t, "aw(a)=%s;%s", values[*value], chance(g, 50) ? "rlx" : "rel");
+	return emit(g, t, "rmw(a)=%s>%s;%s", values[old], values[*value], order);
 }
 
 static bool step_atomic(struct generator *g, int t)
@@ -185,6 +193,31 @@ static bool step_try(struct generator *g, int t)
 	if (lock_free(g, l) ? !g->destroyed[l] : g->owner[l] == t || g->reader[l][t])
 		return false;
 	return emit(g, t, "tryfail(l%d)", l);
+}
+
+/* An object that nobody holds, or is in, ends; it may be used again after that. */
+static bool step_destroy(struct generator *g, int t)
+{
+	const struct random_options *o = g->options;
+	int l = o->locks > 0 ? below(g, (int)o->locks) : 0;
+
+	if (o->conditions && chance(g, 30))
+		return emit(g, t, "destroy(c)");
+	if (o->semaphores && chance(g, 30))
+		return emit(g, t, "destroy(s)");
+	if (o->blocks && g->block_state == 1 && chance(g, 30))
+		return emit(g, t, "destroy(p.%c)", "lcs"[below(g, 3)]);
+	if (o->barriers && chance(g, 30)) {
+		for (int u = 0; u < MAX_THREADS; u++) {
+			if (g->thread[u].arrived)
+				return false;
+		}
+		return emit(g, t, "destroy(b)");
+	}
+	if (o->locks == 0 || !lock_free(g, l) || g->destroyed[l])
+		return false;
+	g->destroyed[l] = true;
+	return emit(g, t, "destroy(l%d)", l);
 }
 
 static bool step_fork(struct generator *g, int t)
@@ -382,6 +415,7 @@ static bool step(struct generator *g, int t)
 	} kinds[] = {
 		{ o->variables > 0, 40, step_access },
 		{ o->locks > 0, 35, step_lock },
+		{ o->destroys, 15, step_destroy },
 		{ o->forks, 20, step_fork },
 		{ o->joins, o->short_lives ? 50 : 5, step_join },
 		{ o->sizes, 25, step_sized },
@@ -506,6 +540,7 @@ struct random_options random_mix(uint64_t seed, uint32_t events)
 	o.messages = all || seed / 2 % 10 == 6;
 	o.tries = all || seed / 2 % 10 == 7;
 	o.wants = all || seed / 2 % 20 == 7;
+	o.destroys = all || seed / 2 % 5 == 3;
 	o.sizes = all || seed / 2 % 10 == 8;
 	o.invocations = all || seed / 2 % 10 == 9;
 	return o;

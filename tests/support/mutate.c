@@ -436,6 +436,61 @@ void mutate_binary_trace(GString *s)
 	sum_again(s);
 }
 
+/* ---- indexes ---- */
+
+struct index_header {
+	char magic[8];
+	uint32_t version, parts;
+	uint64_t trace[6], length;
+	struct {
+		uint64_t offset, count, sum;
+	} arrays[24];
+	char path[4096];
+	uint64_t sum;
+};
+
+void mutate_index(GString *s)
+{
+	struct index_header *h = (struct index_header *)(void *)s->str;
+
+	if (s->len < sizeof *h || mutate_below(3) == 0) {
+		mutate_bytes(s, mutate_below(2) ? 0 : offsetof(struct index_header, path), false);
+		return;
+	}
+	for (size_t n = 1 + mutate_below(3); n > 0; n--) {
+		size_t i = mutate_below(G_N_ELEMENTS(h->arrays)), j = mutate_below(14);
+
+		switch (mutate_below(8)) {
+		case 0:
+			h->parts = (uint32_t)(mutate_below(2) ? mutate_random() : mutate_below(256));
+			break;
+		case 1: /* the end is cut off, and the length tells so */
+			g_string_truncate(s, sizeof *h + mutate_below(s->len - sizeof *h + 1));
+			h->length = s->len;
+			break;
+		case 2: /* an array shorter, longer */
+			h->arrays[i].count += mutate_below(2) ? 1 : -1;
+			break;
+		case 3: /* moved */
+			h->arrays[i].offset += 64 * (mutate_below(9) - 4);
+			break;
+		case 4:
+			memset(&h->arrays[i], 0, sizeof h->arrays[i]);
+			break;
+		case 5:
+			h->arrays[i].offset = h->arrays[j].offset;
+			break;
+		default: {
+			uint64_t *at = &h->arrays[i].offset + mutate_below(2);
+
+			*at = extreme_word();
+			break;
+		}
+		}
+	}
+	h->sum = trace_sum(h, offsetof(struct index_header, sum));
+}
+
 /* ---- ELF ---- */
 
 static void damage_section(GString *s, const Elf64_Ehdr *e, uint64_t i)

@@ -4,6 +4,7 @@
 #include "engine/commute/cov.h"
 #include "engine/commute/edc.h"
 #include "engine/commute/rd2.h"
+#include "engine/predict/predict.h"
 #include "tui/batch/print.h"
 #include "tui/batch/spec_rules.h"
 
@@ -80,6 +81,8 @@ static int run_on(struct arguments *a, struct trace *t, const struct specs *spec
 	struct model *m = model_new(t, specs, progress_on_stderr(), &error);
 	struct report *r = m ? analyse(a, m, &error) : NULL;
 	progress_done();
+	if (r)
+		missing_code_note(t, r);
 	for (guint i = 0; r && i < notes->len; i++)
 		report_note(r, "%s", (char *)notes->pdata[i]);
 	int status = r ? print_report(r, print) : fail(&error);

@@ -39,6 +39,10 @@ static int run_on(struct arguments *a, struct trace *t, const struct race_option
 	                           : NULL;
 	int status;
 
+	if (r != NULL && !deadlocks_mark_missing(t, find, r, progress_on_stderr(), &error)) {
+		report_free(r);
+		r = NULL;
+	}
 	progress_done();
 	print->trace = t;
 	status = r == NULL ? fail(&error) : print_report(r, print);

@@ -237,10 +237,12 @@ static void print_text(const struct explore_report *r)
 	       r->runs->len, r->runs->len == 1 ? "" : "s", r->classes, r->pruned);
 	const char *but = what_voids(r);
 	if (r->complete && but == NULL)
-		printf("complete: whatever the schedule, the program does as in one of "
-		       "these\n");
+		printf("complete for this input: whatever the schedule, the program does as in "
+		       "one of these\n");
 	else if (r->complete)
-		printf("complete, as far as %s leave a promise\n", but);
+		printf("complete, as far as %s leave a promise: with them a program may do what "
+		       "no schedule explains\n",
+		       but);
 	else
 		printf("not complete\n");
 	for (guint i = 0; i < r->gaps->len; i++)

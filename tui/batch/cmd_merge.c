@@ -85,9 +85,14 @@ static void print_findings(const struct report_file *r)
 {
 	for (guint i = 0; i < r->findings->len; i++)
 		print_filed(g_array_index(r->findings, struct filed_finding, i).fields, stdout);
+	char *sentence = json_is_true(json_object_get(r->head, "complete"))
+	                         ? complete_sentence(json_word(r->head, "analysis"),
+	                                             r->findings->len > 0)
+	                         : g_strdup("not complete");
 	printf("%s: %u finding%s by %s in %lld events, %s\n", json_word(r->head, "trace"),
 	       r->findings->len, r->findings->len == 1 ? "" : "s",
-	       json_word(r->head, "analysis"), number(r, "events"), complete(r));
+	       json_word(r->head, "analysis"), number(r, "events"), sentence);
+	g_free(sentence);
 	print_sentences(json_object_get(r->head, "notes"), "note: ");
 }
 

@@ -96,7 +96,8 @@ static bool open_rules(const struct arguments *a, struct trace *t, const struct 
 	return !needed || *rules != NULL;
 }
 
-/* A witness of an atomic-set violation must show a cycle of units of work, too. */
+/* A witness of an atomic-set violation must show a cycle of units of work, too: of those that it
+ * names, where it names some. */
 static bool has_cycle(const struct arguments *a, struct trace *t, const struct witness *w,
                       GString *reason, struct error *error, bool *good)
 {
@@ -104,7 +105,9 @@ static bool has_cycle(const struct arguments *a, struct trace *t, const struct w
 	struct specs *specs = specs_open(given->len > 0 ? given : named, error);
 	struct atomic_model *m = specs ? atomic_model_for(t, specs, NULL, NULL) : NULL;
 	bool cycle = m != NULL && atomic_check(t, m, (const uint32_t *)(void *)w->events->data,
-	                                       w->events->len, NULL, 0, reason);
+	                                       w->events->len,
+	                                       (const uint32_t *)(const void *)w->pair->data,
+	                                       w->pair->len, reason);
 
 	*good = specs != NULL;
 	atomic_model_free(m);

@@ -1,6 +1,7 @@
 /* cmd_witness.c - `heddle witness`: the witness of one pair, or the proof that there is
  * none. */
 #include "engine/commute/cov.h"
+#include "engine/detect/detectors.h"
 #include "engine/predict/deadlock.h"
 #include "engine/witness/witness.h"
 #include "tui/batch/race_options.h"
@@ -363,15 +364,132 @@ static int deadlock(const struct arguments *a, struct trace *t, const uint32_t *
 	return status;
 }
 
+/* -- without a pair: the first finding that has a witness -------------------------------- */
+
+/* What is a race only if missing code synchronises nothing comes after what is one anyway. */
+static const struct finding *first_shown(const struct report *r)
+{
+	const struct finding *first = NULL;
+
+	for (guint i = 0; i < r->findings->len; i++) {
+		const struct finding *f = r->findings->pdata[i];
+
+		if (f->witness == NULL || f->units != NULL)
+			continue;
+		if (f->missing == NULL)
+			return f;
+		first = first != NULL ? first : f;
+	}
+	return first;
+}
+
+static struct report *look_for(struct detection *on, enum detector detector,
+                               const struct race_options *race, struct error *error)
+{
+	struct report *r;
+
+	if (detector != DETECTOR_COUNT)
+		return detector_applies(detector, on)
+		               ? detector_run(detector, on, progress_on_stderr(), error)
+		               : report_new(on->trace, "");
+	r = races_find(on->trace, race, progress_on_stderr(), error);
+	if (r != NULL &&
+	    !races_mark_missing(on->trace, race, r, progress_on_stderr(), error)) {
+		report_free(r);
+		return NULL;
+	}
+	return r;
+}
+
+/* Its events into `e`, how many; 0 where there is none, or with `error` (error->what set) when it
+ * cannot be looked for; `open`: not all was settled. */
+static guint choose(const struct arguments *a, struct trace *t, const struct race_options *race,
+                    uint32_t *e, bool *open, struct error *error)
+{
+	static const enum detector order[] = { DETECTOR_COUNT, DETECTOR_DEADLOCKS,
+		                               DETECTOR_COV };
+	GPtrArray *paths = spec_rules_choose(a, t, NULL);
+	struct specs *specs = specs_open(paths, error);
+	struct detection on = { .trace = t,
+		                .specs = specs,
+		                .budget_pair = race->budget_pair,
+		                .budget_total = race->budget_total };
+	guint count = 0;
+
+	for (size_t k = 0; specs != NULL && count == 0 && k < G_N_ELEMENTS(order); k++) {
+		struct report *r = look_for(&on, order[k], race, error);
+		const struct finding *f = r != NULL ? first_shown(r) : NULL;
+		GArray *claimed = f != NULL ? finding_claimed(f) : NULL;
+
+		for (; f != NULL && count < MIN(claimed->len, MOST_REQUESTS); count++)
+			e[count] = g_array_index(claimed, uint32_t, count);
+		progress_done();
+		if (f != NULL)
+			fprintf(stderr, "heddle: the first finding with a witness: %s, events %u "
+			                "and %u%s%s\n",
+			        finding_kind_word(f->kind), f->first, f->second,
+			        f->missing ? ", " : "",
+			        f->missing ? printable(f->missing) : "");
+		if (claimed != NULL)
+			g_array_unref(claimed);
+		*open |= r != NULL && (r->budget_spent || (r->candidates > 0 && !r->complete));
+		report_free(r);
+		if (r == NULL)
+			break;
+	}
+	model_free(on.model);
+	if (specs != NULL)
+		specs_free(specs);
+	g_ptr_array_unref(paths);
+	return count;
+}
+
+static int answer(struct arguments *a, struct trace *t, const uint32_t *e, guint count,
+                  struct race_options *race)
+{
+	struct error error = { .where = "" };
+
+	if (asks_for_deadlock(t, e, count))
+		return deadlock(a, t, e, count, race);
+	if (count > 2)
+		return usage_error(a, "more than two events are the requests of a deadlock");
+	if (count == 1) {
+		error_set(&error, trace_name(t), "name two events",
+		          "event %u alone is no request of a thread that waits for itself", e[0]);
+		return fail(&error);
+	}
+	return asks_for_order(t, e[0], e[1]) ? order_violation(a, t, e[0], e[1], race)
+	                                     : data_race(a, t, e[0], e[1], race);
+}
+
+static int print_none(const struct arguments *a, struct trace *t, bool open)
+{
+	struct print_options print = { .format = FORMAT_JSON, .trace = t };
+	struct report *r = report_new(t, "auto");
+	int status = open ? EXIT_BUDGET : EXIT_NOTHING;
+
+	r->complete = !open;
+	r->budget_spent = open;
+	if (argument_format(a, false) == FORMAT_JSON)
+		status = print_report(r, &print);
+	else
+		printf("%s: no finding has a witness%s\n", trace_name(t),
+		       open ? ", and not all are settled (--budget)" : "");
+	report_free(r);
+	return status;
+}
+
 static int run(struct arguments *a)
 {
 	struct race_options race;
+	struct error error = { .what = "" };
+	bool open = false;
 	struct trace *t;
 	uint32_t e[MOST_REQUESTS];
 	guint count = 0;
 	int status;
 
-	argument_words(a, 3, 1 + MOST_REQUESTS);
+	argument_words(a, 1, 1 + MOST_REQUESTS);
 	if (!race_options_parse(a, &race))
 		return EXIT_BAD;
 	for (guint i = 1; i < a->words->len; i++) {
@@ -383,24 +501,26 @@ static int run(struct arguments *a)
 	t = open_trace(a, a->words->pdata[0]);
 	if (t == NULL)
 		return EXIT_BAD;
-	if (asks_for_deadlock(t, e, count))
-		status = deadlock(a, t, e, count, &race);
-	else if (count > 2)
-		status = usage_error(a, "more than two events are the requests of a deadlock");
-	else
-		status = asks_for_order(t, e[0], e[1])
-		                 ? order_violation(a, t, e[0], e[1], &race)
-		                 : data_race(a, t, e[0], e[1], &race);
+	if (count == 0)
+		count = choose(a, t, &race, e, &open, &error);
+	if (count > 0) {
+		status = answer(a, t, e, count, &race);
+	} else if (*error.what != '\0') {
+		status = fail(&error);
+	} else {
+		status = print_none(a, t, open);
+	}
 	trace_close(t);
 	return status;
 }
 
 const struct command command_witness = {
 	.name = "witness",
-	.usage = "TRACE E1 E2 [E3 ..] [-o WITNESS]",
+	.usage = "TRACE [E1 [E2 ..]] [-o WITNESS]",
 	.summary = "the witness for one pair, or the proof that there is none",
 	.details =
-	        "Two accesses: do they race? Requests for several locks (all that "
+	        "Without events: of the first finding that has one, of races, then of "
+	        "deadlocks,\nthen of events that can change places.\nTwo accesses: do they race? Requests for several locks (all that "
 	        "'heddle deadlocks'\n"
 	        "names for a cycle): can their threads wait for each other? Anything else (a "
 	        "use\nand a free, two invocations): can they come in the other order?\n"

@@ -211,7 +211,8 @@ static void print_finding(const struct trace *t, const struct finding *f)
 	if (f->verdict == VERDICT_HAPPENED)
 		print_waits(t, f);
 	if (f->missing)
-		printf("    a race %s\n", printable(f->missing));
+		printf("    a %s %s\n", f->kind == FINDING_DEADLOCK ? "deadlock" : "race",
+		       printable(f->missing));
 	bool found = f->verdict != VERDICT_HAPPENED && f->by != NULL;
 	if (f->witness)
 		printf("    witness of %u events, checked%s%s\n", f->witness->len,
@@ -225,14 +226,46 @@ static void print_finding(const struct trace *t, const struct finding *f)
 		printf("    unknown: %s\n", budget_text(f->budget));
 }
 
+/* Of what an analysis is complete, after "no" or "no other"; data races: those not named. */
+static const struct {
+	const char *analysis, *nothing;
+	bool reordered; /* in all reorderings, not in the run alone */
+} scopes[] = {
+	{ "lockset", "pair without a common lock", false },
+	{ "deadlocks", "deadlock", true },
+	{ "cov", "pair of events that can change places", true },
+	{ "rd2", "pair of calls that happens-before leaves open and that do not commute", false },
+	{ "edc", "pair of calls that can change places and do not commute", true },
+	{ "atomic", "violation by these units of work", false },
+};
+
+char *complete_sentence(const char *analysis, bool any)
+{
+	const char *nothing = "data race";
+	bool reordered = true;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(scopes); i++)
+		if (strcmp(scopes[i].analysis, analysis) == 0) {
+			nothing = scopes[i].nothing;
+			reordered = scopes[i].reordered;
+		}
+	return g_strdup_printf("complete: %sno %s%s",
+	                       reordered ? "in all reorderings of this run in which every read "
+	                                   "sees what it saw, "
+	                                 : "in this run, ",
+	                       any ? "other " : "", nothing);
+}
+
 static void print_summary(const struct report *r, guint count)
 {
+	char *complete = complete_sentence(r->analysis, count > 0);
 	printf("%s: %u finding%s by %s in %" G_GUINT64_FORMAT " events, %s\n",
 	       trace_name(r->trace), count, count == 1 ? "" : "s", r->analysis,
 	       r->trace->events_count,
-	       r->complete       ? "complete"
+	       r->complete       ? complete
 	       : r->budget_spent ? "not complete: the budget ran out (--budget gives more)"
 	                         : "not complete");
+	g_free(complete);
 	for (guint i = 0; i < r->notes->len; i++)
 		printf("note: %s\n", (char *)r->notes->pdata[i]);
 }

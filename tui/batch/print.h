@@ -40,6 +40,9 @@ bool print_options_parse(const struct arguments *a, struct print_options *o);
 
 /* A report to standard output; returns the exit status. */
 int print_report(const struct report *report, const struct print_options *options);
+/* What "complete" promises of that analysis, as "complete: in all reorderings of this run ..., no
+ * other data race"; `any`: it has found something.  The caller's. */
+char *complete_sentence(const char *analysis, bool any);
 /* The status that a finding or the lack of any gives. */
 bool verdict_is_found(enum verdict verdict);
 

@@ -1,5 +1,5 @@
 /*
- * print_json.c - reports as JSON (product.md, "JSON").
+ * print_json.c - reports as JSON (docs/reports.md, "JSON").
  */
 #include "tui/batch/print.h"
 

@@ -263,6 +263,21 @@ bool word_reverse_cont(struct app *app, const char *arguments, struct error *err
 	return run_on(app, -1, error);
 }
 
+/* A function is stopped at where it is entered; where the compiler inlined it, at its first event. */
+static void set_place(const struct trace *t, const char *place, struct breakpoint *b)
+{
+	b->sites = locations_of(t, place);
+	for (uint32_t e = 0; e < t->events_count && b->function == NONE; e++)
+		if (t->events[e].op == OP_ENTER &&
+		    strcmp(trace_string(t, t->events[e].target), place) == 0)
+			b->function = t->events[e].target;
+	for (guint i = 0; i < b->sites->len && !b->whole; i++) {
+		uint32_t site = g_array_index(b->sites, uint32_t, i);
+		uint32_t function = t->locations[site].function;
+		b->whole = function && strcmp(trace_string(t, function), place) == 0;
+	}
+}
+
 static bool add_breakpoint(struct app *app, const char *arguments, bool watch, bool once,
                            struct error *error)
 {
@@ -272,6 +287,7 @@ static bool add_breakpoint(struct app *app, const char *arguments, bool watch, b
 	        condition ? g_strndup(arguments, condition - arguments) : g_strdup(arguments);
 	struct breakpoint *b = g_new0(struct breakpoint, 1);
 	b->variable = NONE;
+	b->function = NONE;
 	b->once = once;
 	b->text = g_strdup(arguments);
 	bool good = true;
@@ -279,8 +295,8 @@ static bool add_breakpoint(struct app *app, const char *arguments, bool watch, b
 	if (watch)
 		good = (b->variable = variable_of(app, place, error)) != NONE;
 	else
-		b->sites = locations_of(s->trace, place);
-	if (good && b->sites && b->sites->len == 0)
+		set_place(s->trace, place, b);
+	if (good && b->sites && b->sites->len == 0 && b->function == NONE)
 		good = error_set(error, "", "Tab completes places", "no event is at '%s'",
 		                 place);
 	if (good && condition)

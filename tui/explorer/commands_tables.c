@@ -204,7 +204,7 @@ bool word_print(struct app *app, const char *arguments, struct error *error)
 		return expect(error, "a variable");
 	if (!need_index(app, error))
 		return false;
-	uint32_t exact = session_find_variable(app->session, arguments);
+	uint32_t exact = session_find_short(app->session, arguments);
 	GString *out = g_string_new(NULL);
 	if (exact != NONE) {
 		append_print(app, exact, out);
@@ -229,7 +229,7 @@ bool word_print(struct app *app, const char *arguments, struct error *error)
 
 uint32_t variable_of(const struct app *app, const char *name, struct error *error)
 {
-	uint32_t v = session_find_variable(app->session, name);
+	uint32_t v = session_find_short(app->session, name);
 	if (v == NONE)
 		error_set(error, "", "Tab completes names", "there is no variable '%s'", name);
 	return v;

@@ -5,7 +5,7 @@
  *     and    := not { "&&" not }
  *     not    := "!" not | "(" or ")" | sum [ ("==" "!=" "<=" ">=" "<" ">") sum ]
  *     sum    := term { ("+" | "-") term }
- *     term   := integer | "thread" | "event" | variable's name
+ *     term   := integer | "thread" | "event" | thread's name | variable's name
  *
  * A variable that has no known value makes the comparison false.  A name is the longest
  * name of the trace that stands there, so that `a[1].b-c` needs no quotes.
@@ -71,6 +71,26 @@ static struct condition *refuse(struct parser *p, const char *expected)
 	return NULL;
 }
 
+/* `thread == T1`: a thread's name is its number; NULL: none stands there. */
+static struct condition *parse_thread(struct parser *p)
+{
+	const struct trace *t = p->session->trace;
+	struct condition *c = NULL;
+	size_t longest = 0;
+	for (uint32_t i = 0; i < t->threads_count; i++) {
+		const char *name = trace_thread_name(t, i);
+		size_t length = strlen(name);
+		if (length <= longest || strncmp(p->at, name, length) != 0 ||
+		    g_ascii_isalnum(p->at[length]) || p->at[length] == '_')
+			continue;
+		longest = length;
+		c = c ? c : node(NODE_NUMBER);
+		c->number = i;
+	}
+	p->at += longest;
+	return c;
+}
+
 static struct condition *parse_variable(struct parser *p)
 {
 	const struct trace *t = p->session->trace;
@@ -88,7 +108,10 @@ static struct condition *parse_variable(struct parser *p)
 	if (longest)
 		return c;
 	condition_free(c);
-	return refuse(p, "a variable of the trace or a number");
+	c = parse_thread(p);
+	if (c)
+		return c;
+	return refuse(p, "a variable or a thread of the trace, or a number");
 }
 
 static struct condition *parse_term(struct parser *p)

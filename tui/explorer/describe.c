@@ -423,7 +423,10 @@ static void explain_deadlock(const struct session *s, const struct finding *f, G
 		g_string_append(out, " wants ");
 		trace_append_operand(s->trace, event, out);
 	}
-	g_string_append(out, ": each holds what the next one wants.");
+	g_string_append(out, ": each holds what the next one wants");
+	if (f->missing != NULL)
+		g_string_append_printf(out, "; a deadlock %s", f->missing);
+	g_string_append_c(out, '.');
 }
 
 static void append_event(const struct session *s, uint32_t event, GString *out)
@@ -502,6 +505,9 @@ void explain_entry(const struct session *s, const struct entry *entry, GString *
 		explain_violation(s, f, out);
 	} else if (f->kind != FINDING_DATA_RACE) {
 		explain_methods(s, f, out);
+	} else if (f->missing != NULL && f->kind == FINDING_DATA_RACE) {
+		g_string_append_printf(out, "A race %s. There is a witness (w) in which these calls "
+		                            "order nothing; M lets them count.", f->missing);
 	} else if (f->verdict == VERDICT_CANDIDATE) {
 		g_string_append(
 		        out, "A candidate: the two conflict and nothing that was asked so far "

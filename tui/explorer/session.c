@@ -266,14 +266,21 @@ static int by_place(gconstpointer a, gconstpointer b)
 	return x->second < y->second ? -1 : x->second > y->second;
 }
 
+/* A candidate that missing code may order is as settled as one can be. */
+static bool is_open(const struct finding *f)
+{
+	return f->verdict == VERDICT_UNKNOWN ||
+	       (f->verdict == VERDICT_CANDIDATE && f->missing == NULL);
+}
+
 /* A settled verdict stays; a proof or a witness of any analysis settles an open one, and what
  * happened may get a witness later. */
 static bool may_replace(const struct finding *old, const struct finding *new, bool settles)
 {
 	if (old->verdict == VERDICT_HAPPENED && new->verdict == VERDICT_HAPPENED)
 		return old->witness == NULL && new->witness != NULL;
-	if (old->verdict != VERDICT_CANDIDATE && old->verdict != VERDICT_UNKNOWN)
-		return false;
+	if (!is_open(old))
+		return settles && old->missing != NULL;
 	return settles || (new->verdict != VERDICT_CANDIDATE &&new->verdict != VERDICT_UNKNOWN);
 }
 
@@ -362,6 +369,10 @@ void session_settle(struct session *s, struct report *report)
 			return;
 		}
 		f->count = old->count;
+		if (f->verdict == VERDICT_RACE && old->missing != NULL) {
+			f->verdict = VERDICT_CANDIDATE;
+			f->missing = g_strdup(old->missing);
+		}
 		if (f->variables == NULL && old->variables)
 			f->variables = g_array_copy(old->variables);
 		g_ptr_array_add(s->reports, report);
@@ -399,7 +410,7 @@ static const struct finding *find_settled(const struct session *s, void *const *
 		for (guint j = 0; j < findings->len; j++) {
 			const struct finding *f = findings->pdata[j];
 			if (f->first != s->pair[0] || f->second != s->pair[1] ||
-			    f->verdict == VERDICT_CANDIDATE)
+			    (f->verdict == VERDICT_CANDIDATE && f->missing == NULL))
 				continue;
 			if (f->verdict != VERDICT_UNKNOWN)
 				return f;
@@ -424,7 +435,7 @@ const struct finding *session_finding(const struct session *s)
 	if (entry && entry->finding->first == s->pair[0] &&
 	    entry->finding->second == s->pair[1]) {
 		open = entry->finding;
-		if (open->verdict != VERDICT_CANDIDATE && open->verdict != VERDICT_UNKNOWN)
+		if (!is_open(open))
 			return open;
 	}
 	return find_settled(s, s->reports->pdata, s->reports->len, open);
@@ -621,6 +632,25 @@ uint32_t session_find_variable(const struct session *s, const char *name)
 		if (strcmp(trace_string(t, t->variables[v].name), name) == 0)
 			return (uint32_t)v;
 	return NONE;
+}
+
+uint32_t session_find_short(const struct session *s, const char *name)
+{
+	const struct trace *t = s->trace;
+	uint32_t found = session_find_variable(s, name);
+	bool exact = found != NONE;
+	size_t length = strlen(name);
+	for (uint64_t v = 0; !exact && length && v < t->variables_count; v++) {
+		const char *full = trace_string(t, t->variables[v].name);
+		size_t rest = strlen(full);
+		if (rest < length + 2 || strcmp(full + rest - length, name) != 0 ||
+		    strncmp(full + rest - length - 2, "::", 2) != 0)
+			continue;
+		if (found != NONE)
+			return NONE;
+		found = (uint32_t)v;
+	}
+	return found;
 }
 
 GArray *session_frames(const struct session *s, uint32_t event)

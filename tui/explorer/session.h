@@ -54,6 +54,8 @@ struct breakpoint {
 	char *text;        /* owned: as it was given */
 	GArray *sites;     /* uint32_t: locations it stands at; NULL for a watchpoint */
 	uint32_t variable; /* watchpoint, or NONE */
+	uint32_t function; /* it stops where this is entered (a string); or NONE */
+	bool whole;        /* sites are all of a function, which is never seen to be entered */
 	struct condition *condition; /* owned, or NULL */
 	bool once;
 };
@@ -210,6 +212,9 @@ GArray *session_locks_held(const struct session *s, uint32_t event);
 uint32_t session_parse_event(const struct session *s, const char *text, struct error *error);
 /* A variable by its name; NONE when there is none. */
 uint32_t session_find_variable(const struct session *s, const char *name);
+/* The same, also by its name without the function ("q.pending" is stack@main.main::q.pending) where
+ * only one has it. */
+uint32_t session_find_short(const struct session *s, const char *name);
 
 /* The call stack at an event, innermost first: struct frame. The frames that the compiler
  * inlined are among them. Caller frees. */

@@ -344,6 +344,14 @@ void breakpoint_free(struct breakpoint *b)
 	g_free(b);
 }
 
+static bool is_at(const struct breakpoint *b, uint32_t location)
+{
+	for (guint i = 0; i < b->sites->len; i++)
+		if (g_array_index(b->sites, uint32_t, i) == location)
+			return true;
+	return false;
+}
+
 static bool stands_here(const struct session *s, const struct breakpoint *b, uint32_t event)
 {
 	const struct trace *t = s->trace;
@@ -353,10 +361,9 @@ static bool stands_here(const struct session *s, const struct breakpoint *b, uin
 		        op_is_access(e->op) ? event_variables(t, e) : (struct wide){ 0 };
 		return op_writes(e->op) && b->variable - w.first < w.count;
 	}
-	for (guint i = 0; i < b->sites->len; i++)
-		if (g_array_index(b->sites, uint32_t, i) == e->location)
-			return true;
-	return false;
+	if (b->function != NONE)
+		return e->op == OP_ENTER && e->target == b->function;
+	return is_at(b, e->location);
 }
 
 static bool true_at(const struct session *s, const struct breakpoint *b, uint32_t event)
@@ -370,9 +377,11 @@ static bool stops_at(const struct session *s, const struct breakpoint *b, uint32
 	const struct trace *t = s->trace;
 	if (!stands_here(s, b, event) || !true_at(s, b, event))
 		return false;
-	if (b->variable != NONE)
+	if (b->variable != NONE || b->function != NONE)
 		return true;
 	uint32_t before = step_thread(s, event, -1);
+	if (b->whole && before != NONE && is_at(b, t->events[before].location))
+		return b->condition && !true_at(s, b, before);
 	if (before == NONE || t->locations[t->events[before].location].site !=
 	                              t->locations[t->events[event].location].site)
 		return true;

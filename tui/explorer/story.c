@@ -431,7 +431,8 @@ static void tell_title(struct story *story, const struct entry *entry)
 	};
 	char *kind = g_strdelimit(g_strdup(finding_kind_word(story->f->kind)), "-", ' ');
 	prose_add(story->prose, STYLE_HEADING, story->f->first, "%s on %s: %s", kind,
-	          entry->variable, verdicts[story->f->verdict]);
+	          entry->variable, story->f->missing ? "can happen, unless missing code orders it"
+		                              : verdicts[story->f->verdict]);
 	g_free(kind);
 	blank(story);
 }
@@ -444,6 +445,9 @@ GArray *story_tell(const struct session *s, struct sources *sources, const struc
 		               prose_new(), columns };
 	const struct finding *f = story.f;
 	tell_title(&story, entry);
+	if (f->missing != NULL)
+		prose_add(story.prose, STYLE_TEXT, NONE, "  A %s %s.",
+		          f->kind == FINDING_DEADLOCK ? "deadlock" : "race", f->missing);
 	if (f->kind == FINDING_DEADLOCK && f->requests) {
 		for (guint i = 0; i < f->requests->len; i++)
 			tell_side(&story, g_array_index(f->requests, uint32_t, i));

@@ -145,7 +145,7 @@ static void draw_head(const struct tree *t, struct pane p)
 	            grouped(t->states, b), grouped(t->pruned, c));
 	if (t->complete)
 		pane_text(p, 1, 1, STYLE_NONE,
-		          "complete: whatever the schedule, it does as one of these");
+		          "complete for this input: whatever the schedule, it does as one of these");
 	else
 		pane_format(p, 1, 1, STYLE_OPEN, "not complete: %s",
 		            t->gaps->len ? (char *)t->gaps->pdata[0] : "it was ended");

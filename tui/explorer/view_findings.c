@@ -353,9 +353,11 @@ static void draw_empty(const struct app *app, const struct findings *f, struct p
 		               "the trace "
 		               "meanwhile, C-c stops.");
 	else if (app->session->seen[ANALYSIS_AUTO])
-		pane_text(p, 2, 3, STYLE_NONE,
-		          "no race, in this run or in any reordering of it in which every read "
-		          "sees the same");
+		pane_paragraph(pane_part(p, 2, 3, -1, p.columns - 6), 0, 0, STYLE_NONE,
+		               "No data race: not in this run, nor in any reordering of it in "
+		               "which every read sees what it saw. Other inputs, and schedules "
+		               "in which a read sees something else, are not covered (heddle "
+		               "explore).");
 	else
 		pane_text(p, 2, 3, STYLE_TEXT,
 		          "stopped before anything was found; :analyse looks again");

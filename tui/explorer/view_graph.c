@@ -192,21 +192,46 @@ static void append_edge(const struct app *app, const struct finding *f,
 	describe_event(app->session, e->events[1], out);
 }
 
+/* What was looked at, once the analysis is through: units there were none of are no good news. */
+static void append_nothing(const struct session *s, GString *out)
+{
+	const struct report *report = NULL;
+	for (guint i = 0; i < s->reports->len; i++) {
+		const struct report *r = s->reports->pdata[i];
+		if (strcmp(r->analysis, "atomic") == 0)
+			report = r; /* the last has looked at the most */
+	}
+	if (report == NULL)
+		g_string_append(out, "No unit of work was looked at: one thread alone has no cycles, "
+		                     "or the work was stopped.");
+	else if (report->complete)
+		g_string_append(out, "No cycle of units was found: in this run, whatever belongs "
+		                     "together could have been done one unit after the other.");
+	else
+		g_string_append(out, "No cycle of units was found, which is no promise:");
+	for (guint i = 0; report && i < report->notes->len; i++)
+		g_string_append_printf(out, " %c%s.",
+		                       g_ascii_toupper(*(char *)report->notes->pdata[i]),
+		                       (char *)report->notes->pdata[i] + 1);
+	g_string_append(out, " What belongs together is inferred (`heddle atomic TRACE --sets` "
+	                     "prints it), or said by the trace or --spec.");
+}
+
 static void graph_draw(const struct app *app, const void *state, struct pane p)
 {
 	const struct graph_view *v = state;
 	const struct finding *f = cycle_of(app, v);
 	if (f == NULL) {
 		pane_text(p, 0, 1, STYLE_HEADING, "conflict graph");
-		pane_paragraph(
-		        pane_part(p, 2, 1, -1, p.columns - 2), 0, 0, STYLE_TEXT,
-		        jobs_idle(&app->jobs)
-		                ? "No cycle of units was found: whatever belongs together "
-		                  "could have been done one unit after the other. What "
-		                  "belongs together is inferred (`heddle atomic TRACE "
-		                  "--sets` prints it), or said by the trace or --spec."
-		                : "No cycle of units was found yet: heddle is still "
-		                  "looking.");
+		GString *nothing = g_string_new(NULL);
+		if (jobs_idle(&app->jobs))
+			append_nothing(app->session, nothing);
+		else
+			g_string_append(nothing, "No cycle of units was found yet: heddle is still "
+			                         "looking.");
+		pane_paragraph(pane_part(p, 2, 1, -1, p.columns - 2), 0, 0, STYLE_TEXT,
+		               nothing->str);
+		g_string_free(nothing, TRUE);
 		return;
 	}
 	GString *text = g_string_new("set: ");

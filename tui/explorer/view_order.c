@@ -154,7 +154,7 @@ static void add_closure(struct app *app, struct order_view *v)
 	g_free(a);
 	g_free(b);
 	prose_add(v->rows, STYLE_TEXT, NONE, "%s", "");
-	if (f && f->verdict == VERDICT_RACE) {
+	if (f && (f->verdict == VERDICT_RACE || f->missing)) {
 		prose_add(v->rows, STYLE_RACE, NONE,
 		          "The closure leaves them unordered: %s found a witness%s (w).",
 		          f->by ? f->by : "the search",
@@ -177,10 +177,12 @@ static void add_closure(struct app *app, struct order_view *v)
 	}
 }
 
-/* "ordered by: hb shb   not by: wdc   not asked: cp (x)": all that are built. */
+/* "6 and 19 are ordered by: hb shb   not by: wdc   not asked: cp (x)": all that are built. The list's
+ * "seen by" is about all pairs of the finding's two places, which must not read as a contradiction. */
 static void add_summary(struct app *app, struct order_view *v)
 {
 	const struct session *s = app->session;
+	const struct entry *entry = session_selected(s);
 	GString *by = g_string_new(NULL), *not_by = g_string_new(NULL),
 	        *unknown = g_string_new(NULL);
 	for (int k = 0; k < ORDER_KIND_COUNT; k++) {
@@ -193,10 +195,14 @@ static void add_summary(struct app *app, struct order_view *v)
 		g_string_append_printf(to, " %s", order_kind_word((enum order_kind)k));
 	}
 	prose_add(v->rows, STYLE_TEXT, NONE, "%s", "");
-	prose_add(v->rows, STYLE_DIM, NONE, "ordered by:%s   not by:%s%s%s%s",
-	          by->len ? by->str : " none of those asked", not_by->len ? not_by->str : " –",
+	prose_add(v->rows, STYLE_DIM, NONE, "%u and %u are ordered by:%s   not by:%s%s%s%s",
+	          s->pair[0], s->pair[1], by->len ? by->str : " none of those asked", not_by->len ? not_by->str : " –",
 	          unknown->len ? "   not asked yet:" : "", unknown->str,
 	          unknown->len ? " (x asks the next)" : "");
+	if (entry && entry->finding->count > 1)
+		prose_add(v->rows, STYLE_DIM, NONE,
+		          "That is this one pair; \"seen by\" in the list is about any of the "
+		          "pairs of these two places.");
 	g_string_free(by, TRUE);
 	g_string_free(not_by, TRUE);
 	g_string_free(unknown, TRUE);

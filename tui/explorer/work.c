@@ -33,21 +33,12 @@ static struct trace *job_trace(struct job *job)
 
 /* -- the index ---------------------------------------------------------------------- */
 
-/* A recording says so. */
-static bool lacks_code(const struct trace *t)
-{
-	for (uint64_t i = 0; i < t->notes_count; i++)
-		if (strcmp(trace_string(t, t->notes[i].key), "recording-missing") == 0)
-			return true;
-	return false;
-}
-
 static bool index_run(struct job *job, const struct progress *progress, struct error *error)
 {
 	struct trace *t = job_trace(job);
 	if (!trace_need(t, (unsigned)job->detail, progress))
 		return error_set(error, "", NULL, "cancelled");
-	if (lacks_code(t) || t->modules_count == 0) /* no recording is looked through: a pass */
+	if (missing_code_was_called(t) || t->modules_count == 0) /* no recording is looked through: a pass */
 		job->data = missing_calls_new(t);
 	return true;
 }
@@ -63,7 +54,7 @@ static void index_done(struct job *job, bool good, const struct error *error)
 	missing_calls_free(s->calls);
 	s->calls = job->data;
 	s->ready |= (unsigned)job->detail;
-	if (s->calls && !lacks_code(s->trace) && !app->options.quiet_start)
+	if (s->calls && !missing_code_was_called(s->trace) && !app->options.quiet_start)
 		start_analysis(app, ANALYSIS_RDIT); /* after those that wait */
 	app_refresh(app);
 }
@@ -90,6 +81,11 @@ static void hand_over_race(void *context, const struct finding *race)
 {
 	struct finding *f = finding_new(race->kind, race->first, race->second);
 	f->verdict = race->verdict;
+	if (race->verdict == VERDICT_RACE && missing_code_was_called(job_trace(context))) {
+		f->verdict = VERDICT_CANDIDATE;
+		f->missing = g_strdup("only if calls into code that is not instrumented do not "
+		                      "synchronise the two (this is asked next)");
+	}
 	f->count = race->count;
 	f->counted_all = race->counted_all;
 	f->by = race->by;
@@ -132,24 +128,44 @@ static bool analysis_run(struct job *job, const struct progress *progress, struc
 		options.found = hand_over_race;
 		options.found_context = job;
 	}
-	job->data = races_find(job_trace(job), &options, progress, error);
-	return job->data != NULL;
+	struct report *report = races_find(job_trace(job), &options, progress, error);
+	if (report != NULL && job->detail == ANALYSIS_AUTO &&
+	    !races_mark_missing(job_trace(job), &options, report, progress, error)) {
+		report_free(report);
+		report = NULL;
+	}
+	job->data = report;
+	return report != NULL;
 }
 
+/* How the run ended first: that it went wrong weighs more than what can happen. */
 static void say_settled(struct app *app, const struct report *report)
 {
-	guint races = 0;
-	GString *ending = g_string_new(NULL);
-	for (guint i = 0; i < report->findings->len; i++)
-		races +=
-		        ((struct finding *)report->findings->pdata[i])->verdict == VERDICT_RACE;
-	session_append_ending(app->session, false, ending);
+	guint races = 0, maybe = 0, happened = 0;
+	GString *text = g_string_new(NULL);
+	for (guint i = 0; i < report->findings->len; i++) {
+		const struct finding *f = report->findings->pdata[i];
+		races += f->verdict == VERDICT_RACE;
+		maybe += f->missing != NULL;
+	}
+	for (guint i = 0; i < app->session->entries->len; i++) {
+		const struct entry *entry = app->session->entries->pdata[i];
+		happened += entry->finding->verdict == VERDICT_HAPPENED;
+	}
+	session_append_ending(app->session, false, text);
+	if (text->len)
+		g_string_append(text, ". ");
+	else if (happened)
+		g_string_append_printf(text, "%u went wrong in this very run. ", happened);
+	g_string_append_printf(text, "%u data race%s", races, races == 1 ? "" : "s");
+	if (maybe)
+		g_string_append_printf(text, ", %u maybe", maybe);
+	g_string_append(text, report->complete
+	                              ? "; complete for reorderings with the same reads"
+	                              : "; more may exist");
 	if (!app->message && !app->line_open)
-		app_say(app, "%s%s%u data race%s with a checked witness; %s", ending->str,
-		        ending->len ? ". " : "", races, races == 1 ? "" : "s",
-		        report->complete ? "no other in reorderings with the same reads"
-		                         : "more may exist");
-	g_string_free(ending, TRUE);
+		app_say(app, "%s", text->str);
+	g_string_free(text, TRUE);
 }
 
 /* A report names two places; the pair that happens-before leaves open tells more of them than
@@ -264,7 +280,7 @@ void app_start_work(struct app *app)
 			if (d >= DETECTOR_DEADLOCKS) /* findings come before marks */
 				start_detector(app, (enum detector)d);
 		start_analysis(app, analyses[i]);
-		if (analyses[i] == ANALYSIS_AUTO && lacks_code(app_trace(app)))
+		if (analyses[i] == ANALYSIS_AUTO && missing_code_was_called(app_trace(app)))
 			start_analysis(app, ANALYSIS_RDIT);
 	}
 }

@@ -45,7 +45,20 @@ ASIDE(pid_t, wait3, (int *s, int o, struct rusage *r), (s, o, r))
 ASIDE(pid_t, wait4, (pid_t p, int *s, int o, struct rusage *r), (p, s, o, r))
 ASIDE(int, waitid, (idtype_t k, id_t i, siginfo_t *s, int o), (k, i, s, o))
 ASIDE(int, system, (const char *c), (c))
-ASIDE(int, flock, (int fd, int o), (fd, o))
+EXPORT int flock(int fd, int operation)
+{
+	struct thread *t = recording();
+	if (!t)
+		return REAL(flock)(fd, operation);
+	order_matters("flock");
+	sched_point(t);
+	sched_leave(t);
+	int result = REAL(flock)(fd, operation);
+	int error = errno;
+	sched_rejoin(t);
+	errno = error;
+	return result;
+}
 ASIDE(int, tcdrain, (int fd), (fd))
 
 /* Until a signal comes; replay: one that came from outside in the recording. */

@@ -24,19 +24,20 @@ static int waits_on(int fd, int flags)
 	return flags & MSG_DONTWAIT ? -1 : fd;
 }
 
-/* SO_RCVTIMEO or SO_SNDTIMEO, in nanoseconds; 0: none.  The real call then waits as long again. */
+/* SO_RCVTIMEO or SO_SNDTIMEO, in nanoseconds; 0: none.  The real call then waits as long again.
+ */
 static uint64_t time_limit(int fd, short events)
 {
 	struct timeval limit = { 0, 0 };
 	socklen_t length = sizeof(limit);
-	if (syscall(SYS_getsockopt, fd, SOL_SOCKET,
-	            events & POLLIN ? SO_RCVTIMEO : SO_SNDTIMEO, &limit, &length) != 0)
+	if (syscall(SYS_getsockopt, fd, SOL_SOCKET, events & POLLIN ? SO_RCVTIMEO : SO_SNDTIMEO,
+	            &limit, &length) != 0)
 		return 0;
 	return (uint64_t)limit.tv_sec * 1000000000 + (uint64_t)limit.tv_usec * 1000;
 }
 
-/* Until reading (writing) would not block, or the descriptor is not blocking.  False, and EINTR: a
- * handler has ended the call. */
+/* Until reading (writing) would not block, or the descriptor is not blocking.  False, and
+ * EINTR: a handler has ended the call. */
 static bool await(struct thread *t, int fd, short events)
 {
 	if (!rt.controlled)
@@ -147,6 +148,7 @@ static void fill_address(void *a, socklen_t *length, const struct given *g, unsi
 /* So much was read; errno stays. */
 static void arrived(struct thread *t, int fd, int64_t bytes, size_t room, uintptr_t pc)
 {
+	order_of_descriptor(fd, false);
 	if (bytes == 0 && room > 0)
 		channel_ended(t, outside_reads(fd), pc);
 	else
@@ -209,7 +211,8 @@ static ssize_t recv_here(int fd, void *p, size_t size, int flags, uintptr_t pc)
 		return REAL(recv)(fd, p, size, flags);
 	struct iovec v = { p, size };
 	ssize_t n;
-	READ_OR_GIVEN(n, t, recv, fd, &v, 1, waits_on(fd, flags), LOG_CALL_recv, pc, REAL(recv)(fd, p, size, flags));
+	READ_OR_GIVEN(n, t, recv, fd, &v, 1, waits_on(fd, flags), LOG_CALL_recv, pc,
+	              REAL(recv)(fd, p, size, flags));
 	touched(t, LOG_WRITE, p, n < (ssize_t)size ? n : (ssize_t)size, pc);
 	return n;
 }
@@ -508,6 +511,7 @@ static ssize_t write_here(int fd, const void *p, size_t size, uintptr_t pc)
 	if (!t || in_libc(pc))
 		return REAL(write)(fd, p, size);
 	touched(t, LOG_READ, p, size, pc);
+	order_of_descriptor(fd, true);
 	return WRITE_OR_GIVEN(t, LOG_INPUT_write, fd, size, fd, pc, REAL(write)(fd, p, size));
 }
 EXPORT ssize_t write(int fd, const void *p, size_t size)
@@ -538,8 +542,8 @@ EXPORT ssize_t sendto(int fd, const void *p, size_t size, int flags, const struc
 	if (!t || in_libc(CALLER()))
 		return REAL(sendto)(fd, p, size, flags, a, length);
 	touched(t, LOG_READ, p, size, CALLER());
-	return WRITE_TO_OR_GIVEN(t, LOG_INPUT_sendto, fd, a, length, size, waits_on(fd, flags), CALLER(),
-	                         REAL(sendto)(fd, p, size, flags, a, length));
+	return WRITE_TO_OR_GIVEN(t, LOG_INPUT_sendto, fd, a, length, size, waits_on(fd, flags),
+	                         CALLER(), REAL(sendto)(fd, p, size, flags, a, length));
 }
 EXPORT ssize_t writev(int fd, const struct iovec *v, int count)
 {

@@ -44,7 +44,8 @@ static struct sigaction handlers[SIGNALS];
 static volatile unsigned arrivals_seen;
 /* Replay: handlers that ran before their signal, from within, has come in this run. */
 static volatile int credit[SIGNALS];
-static uint64_t timer_message[SIGNALS]; /* of the thread that set the timer whose signal it is */
+static uint64_t
+        timer_message[SIGNALS]; /* of the thread that set the timer whose signal it is */
 
 static bool is_handler(const struct sigaction *a)
 {
@@ -137,10 +138,11 @@ static void run_recorded(struct thread *t, struct arrival *a, void *context)
 		frame_enter(t, LOG_CALL_signal, at, false);
 	if (!hidden)
 		log_message(t, LOG_RCV,
-		            a->message                           ? a->message
+		            a->message                        ? a->message
 		            : from_timer(a->number, &a->info) ? timer_message[a->number]
 		                                              : 0,
-		            (uintptr_t)a->action.sa_handler + 1); /* where replay looks for it */
+		            (uintptr_t)a->action.sa_handler +
+		                    1); /* where replay looks for it */
 	call_handler(a, context);
 	if (hidden) {
 		t->gate &= ~GATE_INSIDE;
@@ -562,6 +564,8 @@ void timer_signal(int number, bool armed, uintptr_t pc)
 {
 	struct thread *t = recording();
 	rt.timers |= armed;
+	if (armed)
+		order_matters("a timer's signal");
 	if (!t || !armed || number < 1 || number >= SIGNALS || !signal_has_handler(number))
 		return;
 	sched_point(t);
@@ -583,8 +587,8 @@ EXPORT int setitimer(__itimer_which_t which, const struct itimerval *restrict ne
                      struct itimerval *restrict old)
 {
 	timer_signal(which == ITIMER_REAL      ? SIGALRM
-	          : which == ITIMER_VIRTUAL ? SIGVTALRM
-	                                    : SIGPROF,
-	          new && (new->it_value.tv_sec || new->it_value.tv_usec), CALLER());
+	             : which == ITIMER_VIRTUAL ? SIGVTALRM
+	                                       : SIGPROF,
+	             new && (new->it_value.tv_sec || new->it_value.tv_usec), CALLER());
 	return REAL(setitimer)(which, new, old);
 }

@@ -200,16 +200,20 @@ __attribute__((constructor(101))) static void begin(int argc, char **argv)
 	t->gate = 0;
 }
 
-/* The program is about to end, by this thread: in an exploration others may go first. */
+/* The program is about to end, by this thread: in an exploration others may go first, and on
+ * replay those whose steps the witness still has. */
 static void end_point(void)
 {
+	bool explored = rt.config.flags & LOG_EXPLORE;
 	struct thread *t =
-	        rt.on && rt.controlled && rt.config.flags & LOG_EXPLORE ? recording() : NULL;
+	        rt.on && rt.controlled && (explored || rt.replay) ? recording() : NULL;
 	if (!t || !rt.header || rt.header->status != LOG_RUNNING)
 		return;
-	char text[32] = "";
-	sched_append_number(text, sizeof(text), t->id, 10);
-	log_note("ends", text);
+	if (explored) {
+		char text[32] = "";
+		sched_append_number(text, sizeof(text), t->id, 10);
+		log_note("ends", text);
+	}
 	sched_point(t);
 }
 

@@ -19,9 +19,15 @@ static uintptr_t key_of(enum kind kind, int id)
 	return (uintptr_t)kind << 56 | (uintptr_t)(unsigned)id << 3;
 }
 
+static void note(enum kind kind)
+{
+	order_matters(kind == SEMAPHORES ? "semop" : "a message queue");
+}
+
 /* After those that sent before, and before those that come. */
 static void sends(enum kind kind, int id, uintptr_t pc)
 {
+	note(kind);
 	message_acquire(key_of(kind, id), pc);
 	message_release(key_of(kind, id), pc);
 }
@@ -81,6 +87,7 @@ EXPORT ssize_t mq_receive(mqd_t q, char *p, size_t room, unsigned *priority)
 	struct thread *t = recording();
 	if (!t)
 		return REAL(mq_receive)(q, p, room, priority);
+	note(POSIX_QUEUE);
 	await(t, q, POLLIN);
 	ssize_t n = REAL(mq_receive)(q, p, room, priority);
 	received(q, p, n, priority, CALLER());
@@ -93,6 +100,7 @@ EXPORT ssize_t mq_timedreceive(mqd_t q, char *restrict p, size_t room,
 	struct thread *t = recording();
 	if (!t)
 		return REAL(mq_timedreceive)(q, p, room, priority, limit);
+	note(POSIX_QUEUE);
 	ssize_t n = STEP_ASIDE(t, REAL(mq_timedreceive)(q, p, room, priority, limit));
 	received(q, p, n, priority, CALLER());
 	return n;
@@ -112,6 +120,7 @@ EXPORT ssize_t msgrcv(int q, void *m, size_t room, long type, int flags)
 	struct thread *t = recording();
 	if (!t)
 		return REAL(msgrcv)(q, m, room, type, flags);
+	note(MESSAGE_QUEUE);
 	ssize_t n = STEP_ASIDE(t, REAL(msgrcv)(q, m, room, type, flags));
 	if (n >= 0) {
 		message_acquire(key_of(MESSAGE_QUEUE, q), CALLER());
@@ -127,6 +136,7 @@ static int operate(int s, struct sembuf *o, size_t n, const struct timespec *lim
 	if (!t)
 		return timed ? REAL(semtimedop)(s, o, n, limit) : REAL(semop)(s, o, n);
 	bool gives = false, takes = false;
+	note(SEMAPHORES);
 	for (size_t i = 0; i < n; i++) {
 		gives |= o[i].sem_op > 0;
 		takes |= o[i].sem_op <= 0;

@@ -46,6 +46,8 @@ struct region {
 static struct target {
 	uintptr_t real;
 	unsigned mask;
+	const struct ordered *order; /* a modelled library's, exploration; or NULL */
+	const char *name;
 } targets[MAX_TARGETS];
 static unsigned target_count;
 
@@ -316,7 +318,9 @@ __attribute__((used)) void missing_enter(unsigned index, struct call *c)
 	c->region = c->bytes = 0;
 	int error = errno;
 	struct thread *t = rt.on ? recording() : NULL;
-	if (!t)
+	if (t && target->order)
+		order_call(t, target->order, target->name, c->arguments[0]);
+	if (!t || target->order)
 		return;
 	bool own = sp >= t->stack_low && sp < t->stack_high;
 	/* Left behind by a way that is not seen. */
@@ -563,7 +567,8 @@ static void *stub_of(unsigned index)
 	return stub;
 }
 
-static void *stub_for(uintptr_t real, unsigned mask)
+static void *stub_for(uintptr_t real, unsigned mask, const struct ordered *order,
+                      const char *name)
 {
 	static void *stubs[MAX_TARGETS];
 	for (unsigned k = 0; k < target_count; k++)
@@ -571,7 +576,7 @@ static void *stub_for(uintptr_t real, unsigned mask)
 			return stubs[k];
 	if (target_count == MAX_TARGETS)
 		return NULL;
-	targets[target_count] = (struct target){ real, mask };
+	targets[target_count] = (struct target){ real, mask, order, name };
 	unsigned i = target_count++;
 	return stubs[i] = stub_of(i);
 }
@@ -663,10 +668,16 @@ static void take_over_slot(const struct module *m, const char *name, uintptr_t *
 	const struct module *of = module_of(real);
 	unsigned mask = ALL_ARGUMENTS;
 	bool named = named_function(name, &mask);
-	if (!of || !in_code(of, real) || of->kind == INSTRUMENTED ||
-	    (of->kind == MODELLED && !named && !beyond_openmp(real, name)))
+	if (!of || !in_code(of, real) || of->kind == INSTRUMENTED)
 		return;
-	void *stub = stub_for(real, mask);
+	const struct ordered *order = NULL;
+	if (of->kind == MODELLED && !named && !beyond_openmp(real, name)) {
+		if (rt.config.flags & LOG_EXPLORE)
+			order = order_named(name);
+		if (order == NULL || order->kind == ORDER_NEVER)
+			return;
+	}
+	void *stub = stub_for(real, mask, order, name);
 	if (stub)
 		put_slot(m, slot, stub);
 }

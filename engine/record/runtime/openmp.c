@@ -5,6 +5,8 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "openmp.h"
@@ -129,9 +131,33 @@ static struct team *team_begins(struct thread *t, void (*fn)(void *), void *data
 	return team;
 }
 
+/*
+ * The threads of a region within another one end with it.  The master has the token: that they
+ * have come to their end, and wait for the token to say so, must not depend on their speed.
+ */
+static void await_ends(const struct team *team)
+{
+	enum { YIELDS = 50, PATIENCE = 20000 };
+	unsigned looks = 0;
+	for (unsigned i = 1; i < team->size; i++) {
+		const struct thread *member = team->members[i];
+		while (member && rt.on && looks++ < PATIENCE &&
+		       __atomic_load_n(&member->state, __ATOMIC_ACQUIRE) == STATE_OUTSIDE) {
+			if (looks < YIELDS) {
+				syscall(SYS_sched_yield);
+			} else {
+				struct timespec pause = { 0, 50000 };
+				syscall(SYS_nanosleep, &pause, NULL);
+			}
+		}
+	}
+}
+
 static void team_ends(struct thread *t, struct team *team)
 {
 	if (recording()) {
+		if (rt.controlled && t->team)
+			await_ends(team);
 		openmp_receive(t, team->end, team->pc);
 		openmp_receive(t, team->tasks, team->pc);
 	}

@@ -173,8 +173,9 @@ EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument
 /* ---- seccomp ---- */
 
 /*
- * The program gives up system calls, which the runtime makes as well: in strict mode it may make
- * none, so the recording ends here and the program goes on; what a filter forbids is not known.
+ * The program gives up system calls, which the runtime makes as well: in strict mode it may
+ * make none, so the recording ends here and the program goes on; what a filter forbids is not
+ * known.
  */
 static void restricts(struct thread *t, bool strict)
 {
@@ -312,4 +313,3 @@ EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
 	before_exec();
 	return after_exec(UNPINNED(REAL(execvpe)(file, argv, envp)));
 }
-

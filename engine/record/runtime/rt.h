@@ -401,6 +401,24 @@ void missing_end_thread(struct thread *t);
 /* A jump or a caught exception leaves what the frames up to `sp` have called. */
 void missing_jump(struct thread *t, uintptr_t sp);
 
+/* ---- orders.c ---- */
+/* The program does what may do otherwise in another order, which exploration does not try;
+ * `operation` is a constant.  None where there never was another thread. */
+void order_matters(const char *operation);
+/* The same of what is read and written there. */
+void order_of_descriptor(int fd, bool writes);
+/* Of functions with a state of their own that nothing here stands before, by name. */
+enum order_kind { ORDER_NEVER, ORDER_ALWAYS, ORDER_OBJECT /* in its first argument */ };
+struct ordered {
+	const char *pattern;
+	enum order_kind kind;
+	const char *operation; /* as it is told of; NULL: by its name */
+};
+const struct ordered *order_named(const char *name); /* NULL: none of them */
+/* Such a function is called: it is told of, when others run and the object may be theirs. */
+void order_call(const struct thread *t, const struct ordered *f, const char *name,
+                uintptr_t object);
+
 /* ---- blocks.c ---- */
 bool blocks_init(void); /* false: no memory */
 void block_begins(const void *p);

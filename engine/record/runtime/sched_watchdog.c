@@ -96,10 +96,25 @@ static bool bury_gone(struct thread *h)
 	return true;
 }
 
+/* Has a thread but the holder something to do now, without the token?  It may be just what the
+ * holder waits for: a lock of the C library's, or the rest of a parallel region in libgomp. */
+static bool another_runs(const struct thread *h)
+{
+	uint64_t ticks;
+	for (unsigned i = 0; i < sched.live_count; i++) {
+		const struct thread *t = sched.live[i];
+		if (t != h && t != me && !(t->gate & GATE_WAITING) &&
+		    (t->tid == 0 || kernel_state(t->tid, &ticks) != 'S'))
+			return true;
+	}
+	return false;
+}
+
 /*
- * Does the holder sleep?  A futex wait that two looks find the same lasts: a thread waits for
- * another one, which cannot run before the token is taken away.  Any other sleep may be the
- * kernel's work for a moment, and is believed after the watchdog's time.
+ * Does the holder sleep?  A futex wait that two looks find the same, while all other threads
+ * sleep or wait for the token, lasts: it is for one of those that cannot run before the token is
+ * taken away.  Any other sleep may end by itself in a moment, sooner or later as the machine has
+ * time, and is believed after the watchdog's time.
  */
 static bool sleeps_long(const struct thread *h, struct look *seen, char state)
 {
@@ -108,7 +123,7 @@ static bool sleeps_long(const struct thread *h, struct look *seen, char state)
 	uint64_t futex = state == 'S' ? futex_wait_of(h->tid) : 0;
 	bool lasts = futex && futex == seen->futex;
 	seen->futex = futex;
-	return lasts ||
+	return (lasts && !another_runs(h)) ||
 	       sched_real_now() - seen->since >= (uint64_t)rt.config.watchdog_ms * 1000000;
 }
 

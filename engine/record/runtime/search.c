@@ -205,6 +205,7 @@ static char *cut(char *token, const char *by, uintptr_t pc)
 }
 EXPORT char *strtok(char *restrict s, const char *restrict by)
 {
+	order_matters("strtok");
 	return cut(REAL(strtok)(s, by), by, CALLER());
 }
 EXPORT char *strtok_r(char *restrict s, const char *restrict by, char **restrict rest)

@@ -39,6 +39,8 @@ uint64_t signal_message(int number)
 		bool here_ = here; \
 		if (here_) \
 			sending(number, CALLER()); \
+		if (here_ && strcmp(#name, "raise") != 0) \
+			order_matters("a signal to another thread, or to the process"); \
 		int result = REAL(name) call; \
 		int error = errno; \
 		if (here_ && result == 0) \
@@ -98,6 +100,7 @@ static void kept(struct thread *t, int number)
 		struct thread *t = recording(); \
 		if (!t) \
 			return REAL(name) call; \
+		order_matters("waiting for a signal"); \
 		int gift = given(t); \
 		if (gift) \
 			return tell(gift, n_, info_); \

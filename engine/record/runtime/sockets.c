@@ -241,6 +241,8 @@ PAIRS(socketpair, (int domain, int type, int protocol, int ends[2]),
 		} \
 		struct thread *t = in_libc(CALLER()) ? NULL : recording(); \
 		int fd; \
+		if (t && flags & O_EXCL) \
+			order_matters("making a file that must not be there yet"); \
 		if (fifo_opened(t, folder, path, flags, CALLER(), &fd)) \
 			return fd; \
 		return outside_made(t, LOG_INPUT_open, REAL(name) arguments, ORIGIN_UNKNOWN, \

@@ -46,6 +46,7 @@ static void turn(FILE *f, uintptr_t pc)
 	int error = errno;
 	struct thread *t = f ? at_stream(pc) : NULL;
 	if (t) {
+		order_of_descriptor(REAL(fileno)(f), true);
 		lock_stream(t, f, pc);
 		REAL(funlockfile)(f);
 	}

@@ -24,19 +24,39 @@ void strings_init(void)
 	real_memmove = (void *(*)(void *, const void *, size_t))dlsym(RTLD_NEXT, "memmove");
 }
 
-static void *move(void *to, const void *from, size_t n)
+/*
+ * What the runtime copies and fills for itself is done in its own code: a signal that comes then
+ * must not look as if it had interrupted the program in the C library, where its handler may run
+ * at once, for the runtime may hold a lock or have written half a record.
+ */
+static bool for_itself(uintptr_t pc)
 {
-	if (likely(real_memmove != NULL))
-		return real_memmove(to, from, n);
+	return pc >= rt.own_low && pc < rt.own_high;
+}
+
+static void *move_here(void *to, const void *from, size_t n)
+{
 	char *d = to;
 	const char *s = from;
-	if (d < s)
-		for (size_t i = 0; i < n; i++)
-			d[i] = s[i];
+	if ((uintptr_t)d - (uintptr_t)s >= n) /* what is read has not been written before */
+		__asm__ volatile("rep movsb" : "+D"(d), "+S"(s), "+c"(n) : : "memory");
 	else
 		while (n-- > 0)
-			d[n] = s[n];
+			((volatile char *)d)[n] = s[n];
 	return to;
+}
+
+static void *set_here(void *p, int c, size_t n)
+{
+	void *to = p;
+	__asm__ volatile("rep stosb" : "+D"(to), "+c"(n) : "a"(c) : "memory");
+	return p;
+}
+
+static void *move(void *to, const void *from, size_t n)
+{
+	return likely(real_memmove != NULL) ? real_memmove(to, from, n)
+	                                    : move_here(to, from, n);
 }
 
 static size_t length(const char *s)
@@ -80,12 +100,16 @@ void range_touched(enum log_tag tag, const void *p, size_t n, uintptr_t pc)
 }
 EXPORT void *memmove(void *to, const void *from, size_t n)
 {
+	if (for_itself(CALLER()))
+		return move_here(to, from, n);
 	READS(from, n);
 	WRITES(to, n);
 	return move(to, from, n);
 }
 EXPORT void *memcpy(void *to, const void *from, size_t n)
 {
+	if (for_itself(CALLER()))
+		return move_here(to, from, n);
 	READS(from, n);
 	WRITES(to, n);
 	return move(to, from, n);
@@ -112,14 +136,12 @@ void *__tsan_memmove(void *to, const void *from, size_t n)
 }
 static void *set(void *p, int c, size_t n)
 {
-	if (likely(real_memset != NULL))
-		return real_memset(p, c, n);
-	for (size_t i = 0; i < n; i++)
-		((volatile char *)p)[i] = c;
-	return p;
+	return likely(real_memset != NULL) ? real_memset(p, c, n) : set_here(p, c, n);
 }
 EXPORT void *memset(void *p, int c, size_t n)
 {
+	if (for_itself(CALLER()))
+		return set_here(p, c, n);
 	WRITES(p, n);
 	return set(p, c, n);
 }

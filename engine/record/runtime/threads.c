@@ -200,6 +200,8 @@ static int join(pthread_t handle, void **result, bool try_only, const struct tim
 {
 	struct thread *t = recording();
 	struct thread *target = t ? find_thread(handle) : NULL;
+	if (try_only || deadline)
+		order_matters("a join that does not wait for as long as it takes");
 	if (t && target && target != t && !target->detached) {
 		int status = await_end(t, target, try_only, deadline != NULL,
 		                       deadline ? deadline_of(clock, deadline) : 0, pc);
@@ -266,6 +268,8 @@ EXPORT int pthread_cancel(pthread_t handle)
 {
 	struct thread *t = recording();
 	struct thread *target = t ? find_thread(handle) : NULL;
+	if (t)
+		order_matters("pthread_cancel");
 	int status = REAL(pthread_cancel)(handle);
 	if (target && status == 0)
 		sched_cancel(target);

@@ -20,6 +20,8 @@ enum { PATIENCE = 100 }; /* time limits that end in vain after the recorded inpu
 static void wait_here(struct thread *t, struct pollfd *fds, unsigned n, int64_t milliseconds,
                       enum log_call call, uintptr_t pc)
 {
+	if (n > 0)
+		order_matters("asking what is ready (poll, select, epoll)");
 	frame_enter(t, call, pc, true);
 	t->interrupted = false;
 	if (milliseconds == 0) {

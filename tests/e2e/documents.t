@@ -1,0 +1,46 @@
+#!/bin/bash
+# What documents and comments cite exists: files of docs/, and their sections; the examples of
+# docs/semantics.md come out as it says.
+. tests/e2e/lib.sh
+
+# every NAME.md that is named anywhere is there
+missing=$(grep -rnoE '[A-Za-z0-9_-]+\.md\b' --include='*.[ch]' --include='*.def' --include='*.md' engine tui debuginfo docs samples specs README.md Makefile tests/*.sh tests/bench tests/property tests/unit |
+	awk -F: '{ print $NF, $1 ":" $2 }' | sort -u | while read -r name where; do
+	case $name in x.md | README.md | FILE.md) continue ;; esac
+	[ -e "docs/$name" ] || echo "$where: $name"
+done)
+is "$missing" "" "every document that is named is there"
+
+# FILE.md, "SECTION": the section is a title of the file, or begins one, or is bold text in it
+cited=$(grep -rhE -A1 '[a-z-]+\.md`?, "' --include='*.[ch]' --include='*.def' --include='*.md' engine tui debuginfo tests/property docs |
+	tr '\n' ' ' | sed 's/ \* / /g; s/  */ /g' | grep -oE '[a-z-]+\.md`?, "[^"]+"' | sort -u)
+ok "$([ -n "$cited" ]; echo $?)" "sections are cited"
+while read -r citation; do
+	file=${citation%%.md*}.md
+	section=$(sed 's/.*"\(.*\)"/\1/' <<<"$citation")
+	grep -qiE "^#+ .*$(sed 's/[][().*]/./g' <<<"$section")|\*\*$section" "docs/$file"
+	ok $? "$citation"
+done <<<"$cited"
+
+# Example (WHAT: ...) and the trace behind it
+cd "$scratch" || exit 1
+perl -ne '
+	if (/^Example \((\w[\w ]*): ([^)]*)\)/) { $n++; open F, ">", "$n.txt"; print F "#! heddle 1\n"; print "$n\t$1\t$2\n"; $in = 1 }
+	elsif ($in && /^    (\S.*)/) { print F "$1\n" }
+	elsif ($in && /^(#|[A-Z*])/ && !/^Example/) { $in = 0 if -s "$n.txt" > 12 }' "$root/docs/semantics.md" >examples
+ok "$([ "$(wc -l <examples)" -ge 8 ]; echo $?)" "examples are there"
+while IFS=$'\t' read -r n what want; do
+	case $what in
+	races) run "$HEDDLE" races "$n.txt" --pairs events --format json
+		got=$(json 'join(", ", map { "$_->{first} $_->{second}" } @{$d->{findings}}) || "none"') ;;
+	"order violations") run "$HEDDLE" commute "$n.txt" --analysis cov --format json
+		got=$(json 'join(", ", map { "$_->{first} $_->{second}" } @{$d->{findings}}) || "none"') ;;
+	cycles) run "$HEDDLE" atomic "$n.txt" --format json
+		got=$(json 'scalar @{$d->{findings}}') ;;
+	deadlocks) run "$HEDDLE" deadlocks "$n.txt" --format json
+		got=$(json 'scalar @{$d->{findings}}') ;;
+	*) got="an unknown kind of example" ;;
+	esac
+	is "$got" "$want" "example $n of semantics.md: $what"
+done <examples
+done_testing

@@ -1,0 +1,50 @@
+#!/bin/bash
+# heddle explore: each operation whose outcome depends on the order is tried in every order, or the
+# report names it and is not complete.
+. tests/e2e/lib.sh
+programs=$PWD/tests/e2e/programs
+cd "$scratch" || exit 1
+$HEDDLE cc -g -O1 -w "$programs/order_kinds.c" -o kinds -pthread
+for kind in sem_clock mutex_clock condition_clock rwlock_clock c11 sleeps; do
+	run timeout 100 "$HEDDLE" explore --format json -- ./kinds $kind
+	like "$(json '$d->{complete} ? "complete" : join "; ", @{$d->{gaps}}') $(json 'join " ", map { $_->{kind} } @{$d->{errors}}')" \
+		"^complete (blocked )?signal\$" "every order is tried: $kind"
+done
+
+while read -r kind words; do
+	run timeout 100 "$HEDDLE" explore --format json --budget 30 -- ./kinds "$kind"
+	like "$(json '$d->{complete} ? "complete" : join "; ", @{$d->{gaps}}')" \
+		"(^|; )$words: what comes of it may depend on the order" "named: $kind"
+done <<'T'
+cancel pthread_cancel
+try_join a join that does not wait for as long as it takes
+timed_join a join that does not wait for as long as it takes
+clock_join a join that does not wait for as long as it takes
+a_pipe reading from a pipe
+a_socket reading from a socket
+polls asking what is ready \(poll, select, epoll\)
+an_eventfd reading from an eventfd or the like
+system_queue a message queue
+system_semaphore semop
+a_signal a signal to another thread, or to the process
+waits_for_signal waiting for a signal
+random_numbers rand
+environment setenv
+a_stream writing to a file that may be read again
+a_file writing to a file that may be read again
+exclusive making a file that must not be there yet
+locked_file flock
+words strtok
+a_timer a timer's signal
+T
+if has "${CXX:-c++}" "strings and streams"; then
+	$HEDDLE c++ -g -O1 "$programs/order_strings.cc" -o strings
+	n=0
+	for words in "changing a std::string: .*" "a std::ostream: .*" "complete"; do
+		run timeout 100 "$HEDDLE" explore --format json -- ./strings $n
+		like "$(json '$d->{complete} ? "complete" : join "; ", @{$d->{gaps}}')" "^$words\$" \
+			"strings and streams of two threads: $n"
+		n=$((n + 1))
+	done
+fi
+done_testing
