@@ -841,6 +841,28 @@ static void check_finals(struct exploration *x, struct explore_run *r)
 	g_string_free(story, TRUE);
 }
 
+/*
+ * Must the run do what its schedule was made for?  What a read sees of memory whose beginning is
+ * not known, only the run tells, and with specifications so what invocations return; who was asked
+ * to go on may not be able to.
+ */
+static bool is_promised(const struct seed *s)
+{
+	switch (s->kind) {
+	case FLIP_FAILS:
+	case FLIP_SUCCEEDS:
+	case FLIP_TIMEOUT:
+	case FLIP_SIGNALLED:
+	case FLIP_WOKEN:
+	case FLIP_LAST:
+	case FLIP_ONCE:
+	case FLIP_STUCK:
+		return s->parts != NULL && !s->after_use;
+	default:
+		return false;
+	}
+}
+
 /* What the run is, and what follows from it. */
 static bool take_run(struct exploration *x, struct seed *s, struct plan_run *run,
                      struct error *error)
@@ -865,6 +887,10 @@ static bool take_run(struct exploration *x, struct seed *s, struct plan_run *run
 	r.commuting_count = view_commuting_pairs(x->view, r.commuting, TOLD_PAIRS);
 	r.redundant = r.strayed || !histories_add(x->histories, h);
 	x->known_run = r.redundant ? NONE : histories_last(x->histories);
+	if (!r.strayed && x->options->specs == NULL && is_promised(s) &&
+	    !is_known(x, s->parts, s->parts_count, s->kind))
+		explore_gap(x, "a run followed its schedule and did not do what was to come of "
+		               "it: an outcome may be missing");
 	bool good = note_end(x, run, &r, error);
 	x->report->classes += !r.redundant;
 	g_array_append_val(x->report->runs, r);

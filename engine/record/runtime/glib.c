@@ -203,7 +203,7 @@ static bool wait_as(struct thread *t, volatile int *c, volatile int *m, int64_t 
 	bool signalled = true;
 	if (shown(c)) {
 		sched_point(t);
-		log_sync(t, LOG_WAIT, pc, (void *)c);
+		log_object(t, LOG_WAIT, timed ? LOG_TRY : 0, pc, (void *)c);
 	}
 	if (!rt.controlled) {
 		if (shown(m)) {
@@ -225,7 +225,7 @@ static bool wait_as(struct thread *t, volatile int *c, volatile int *m, int64_t 
 	}
 	if (shown(c)) {
 		plan_point(t);
-		log_sync(t, LOG_WAKE, pc, (void *)c);
+		log_object(t, LOG_WAKE, signalled ? 0 : LOG_TRY, pc, (void *)c);
 	}
 	lock_as(t, m, pc);
 	return signalled;

@@ -391,6 +391,10 @@ void replay_event(struct thread *t, enum log_tag tag, uintptr_t pc)
 			diverged(t, "place", pc, s->pc);
 			return;
 		}
+		if (tag == LOG_WAKE && s->tag == LOG_WAKE && s->late == t->woken) {
+			diverged(t, "operation", pc, s->pc);
+			return;
+		}
 		t->poll.repeats = s->repeats;
 		first_of[t->id] = next_of[position];
 		position++;
