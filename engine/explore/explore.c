@@ -855,7 +855,6 @@ static bool is_promised(const struct seed *s)
 	case FLIP_SIGNALLED:
 	case FLIP_WOKEN:
 	case FLIP_LAST:
-	case FLIP_ONCE:
 	case FLIP_STUCK:
 		return s->parts != NULL && !s->after_use;
 	default:
