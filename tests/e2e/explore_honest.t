@@ -7,7 +7,7 @@ cd "$scratch" || exit 1
 build() { # NAME [FLAGS]
 	local source="$programs/$1.c" compiler=cc
 	[ -e "$source" ] || source="$programs/$1.cc" compiler=c++
-	run "$HEDDLE" "$compiler" -g -O1 "$source" -o "$1" -pthread "${@:2}"
+	run "$HEDDLE" "$compiler" -g -O1 "$source" -o "${1##*/}" -pthread "${@:2}"
 }
 explore() { # NAME [OPTIONS]
 	run timeout 120 "$HEDDLE" explore --budget 100 --format json "${@:2}" -- "./$1"
@@ -30,9 +30,9 @@ like "$out" "complete, as far as uses after free leave a promise" "text: what th
 build use_after_free
 explore use_after_free
 is "$(errors)" "use-after-free@use_after_free.c:22 use-after-free@use_after_free.c:23" "each place is an error of its own"
-build svc
-explore svc
-is "$(errors)" "$(echo use-after-free@svc.c:3{2,3,4,5})" "a lock that was destroyed and freed"
+build ../service
+explore service
+is "$(errors)" "$(echo use-after-free@service.c:3{2,3,4,5})" "a lock that was destroyed and freed"
 unlike "$(said)" "outside" "nothing comes from outside"
 for k in 1 2 3; do
 	build freed_lock -DK=$k
