@@ -20,7 +20,7 @@ HEDDLE := $(if $(SAN),$(B)/heddle,heddle)
 
 PACKAGES := build-essential pkg-config libncurses-dev libreadline-dev libdwarf-dev \
 	libelf-dev libz3-dev libglib2.0-dev libjansson-dev libzstd-dev zlib1g-dev
-TEST_PACKAGES := check libvterm-dev liburcu-dev perl
+TEST_PACKAGES := check libvterm-dev liburcu-dev perl procps
 
 PKG := glib-2.0 jansson libzstd ncursesw readline
 CC ?= gcc
