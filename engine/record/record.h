@@ -109,6 +109,7 @@ struct record_result {
 	int status;      /* as the program's: exit status, or 128 + signal */
 	int signal;      /* or 0 */
 	int interrupted; /* the signal that we got meanwhile (it is the program's, too), or 0 */
+	int64_t ended_us; /* when it ended, of the monotonic clock; 0: not yet */
 	bool instrumented, aslr_off;
 	int log_error; /* errno when the end of the log could not be written, or 0 */
 };

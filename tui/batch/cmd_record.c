@@ -72,12 +72,28 @@ static void tell(const struct session *s, const struct arguments *a)
 		fprintf(stderr, "heddle: the program forked; its children were not recorded\n");
 }
 
-/* -- a signal while the trace is made: the log stays, and the user is told where ----------- */
+/* ---- a signal while the trace is made: the log stays, and the user is told where ---- */
 
-static volatile sig_atomic_t interrupted;
+/*
+ * Whoever ends a run often says so twice: `timeout` signals first us and then our whole group, a
+ * script the program and us.  So the first signal within a second of the run's end was meant for
+ * the run, and the trace is made.
+ */
+static volatile sig_atomic_t interrupted, heard;
+static const struct record_result *run;
+
 static void interrupt(int number)
 {
-	interrupted = number;
+	enum { TOGETHER_US = 1000000 };
+	int64_t ended = run->ended_us;
+	int error = errno;
+	if (ended == 0 || interrupted) { /* nothing to be lost yet; asked again */
+		signal(number, SIG_DFL);
+		raise(number);
+	} else if (heard++ > 0 || g_get_monotonic_time() - ended > TOGETHER_US) {
+		interrupted = number;
+	}
+	errno = error;
 }
 
 static bool goes_on(void *context, double fraction, const char *what)
@@ -87,12 +103,12 @@ static bool goes_on(void *context, double fraction, const char *what)
 }
 static const struct progress making = { goes_on, NULL };
 
-/* A second one ends us at once.  While the program runs they are the program's. */
-static void await_interruption(void)
+/* While the program runs they are the program's. */
+static void await_interruption(const struct record_result *of)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-	struct sigaction action = { .sa_handler = interrupt,
-		                    .sa_flags = SA_RESTART | SA_RESETHAND }, old;
+	struct sigaction action = { .sa_handler = interrupt, .sa_flags = SA_RESTART }, old;
+	run = of;
 	for (size_t i = 0; i < G_N_ELEMENTS(signals); i++)
 		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
 			sigaction(signals[i], &action, NULL);
@@ -102,7 +118,7 @@ static int run_record(struct arguments *a)
 {
 	static const char *const modes[] = { "controlled", "free", NULL };
 	struct session_options o = { 0 };
-	struct session s;
+	struct session s = { 0 };
 	struct error error;
 	if (a->rest && a->rest[0]) {
 		o.argv = a->rest;
@@ -129,7 +145,7 @@ static int run_record(struct arguments *a)
 	o.start_at = argument_value(a, "start-at");
 	o.specs = argument_values(a, "spec");
 	fflush(NULL);
-	await_interruption();
+	await_interruption(&s.result);
 	bool ok = session_record(&o, &s, &making, &error);
 	g_ptr_array_unref((GPtrArray *)o.specs);
 	progress_done();
