@@ -623,7 +623,6 @@ static void attend(struct record_options *o, pid_t pid, int buffer,
 	compressor_stop(compressor);
 	child_to_tell = 0;
 	result->started = true;
-	result->interrupted = told;
 	result->log_error = write_rest(&o->config, buffer);
 	result->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	result->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
@@ -666,6 +665,7 @@ bool record_run(struct record_options *o, struct record_result *result, struct e
 	if (buffer >= 0 && begin_run(o, buffer, &pid, result, error))
 		attend(o, pid, buffer, result);
 	end_passing(old);
+	result->interrupted = told; /* until the last moment */
 	result->aslr_off = o->config.flags & LOG_ASLR_OFF;
 	if (buffer >= 0)
 		close(buffer);

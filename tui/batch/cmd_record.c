@@ -39,6 +39,10 @@ static void tell(const struct session *s, const struct arguments *a)
 		g_strfreev(lines);
 		g_string_free(text, TRUE);
 	}
+	if (f->status != LOG_DEADLOCK && f->outcome == LOG_DEADLOCK)
+		fprintf(stderr,
+		        "heddle: deadlock after the recording had ended: no thread could go "
+		        "on; the program was ended\n");
 	if (f->instrumented == 0 && f->status != LOG_FULL) {
 		error_set(&note, a->rest ? a->rest[0] : a->words->pdata[0],
 		          "build it with 'heddle cc' (or gcc -fsanitize=thread)",
@@ -60,14 +64,15 @@ static void tell(const struct session *s, const struct arguments *a)
 		        "this schedule may not come again\n",
 		        f->stolen);
 	if (f->restricted == 2)
-		fprintf(stderr,
-		        "heddle: the program gave up system calls (seccomp, strict mode), which "
-		        "recording needs: the trace ends there\n");
+		fprintf(stderr, "heddle: the program gave up system calls (seccomp, strict "
+		                "mode), which "
+		                "recording needs: the trace ends there\n");
 	else if (f->restricted && (s->result.signal == SIGSYS || s->result.signal == SIGKILL))
-		fprintf(stderr, "heddle: the program was killed after it had installed a seccomp "
-		                "filter: recording needs system calls of its own (futex, "
-		                "pwrite64, sched_yield, ...) that the filter may forbid; record "
-		                "it without the filter\n");
+		fprintf(stderr,
+		        "heddle: the program was killed after it had installed a seccomp "
+		        "filter: recording needs system calls of its own (futex, "
+		        "pwrite64, sched_yield, ...) that the filter may forbid; record "
+		        "it without the filter\n");
 	if (f->forked)
 		fprintf(stderr, "heddle: the program forked; its children were not recorded\n");
 }
@@ -75,9 +80,9 @@ static void tell(const struct session *s, const struct arguments *a)
 /* ---- a signal while the trace is made: the log stays, and the user is told where ---- */
 
 /*
- * Whoever ends a run often says so twice: `timeout` signals first us and then our whole group, a
- * script the program and us.  So the first signal within a second of the run's end was meant for
- * the run, and the trace is made.
+ * Whoever ends a run often says so twice: `timeout` signals first us and then our whole group,
+ * a script the program and us.  So the first signal within a second of the run's end was meant
+ * for the run, and the trace is made.
  */
 static volatile sig_atomic_t interrupted, heard;
 static const struct record_result *run;
@@ -182,7 +187,8 @@ static const struct command_option options[] = {
 	{ "depth", "D", "pct: the depth of bugs looked for (default 3)", 0 },
 	{ "steps", "N", "pct: about how many steps the run has (default 1000)", 0 },
 	{ "seed", "N", "another seed is another schedule (default 1)", 0 },
-	{ "spec", "FILE", "its bind lines become invocations, its missing blocks missing code", 0 },
+	{ "spec", "FILE", "its bind lines become invocations, its missing blocks missing code",
+	  0 },
 	{ "max-size", "MB",
 	  "stop recording when the log has this size (default 4096; 0: never)", 0 },
 	{ "compress", NULL, "compress the log beside the trace while it is written", 0 },
