@@ -12,7 +12,7 @@
 
 struct section {
 	uint32_t lock;
-	uint16_t thread;
+	uint32_t thread;
 	bool shared;
 	uint32_t acquire, release; /* release NONE while it is open */
 	GArray *things;            /* uint32_t: touched in it, once each; NULL when closed */
@@ -20,7 +20,7 @@ struct section {
 
 #define WORDS 4
 struct word { /* what algorithm 3 calls a mutex-access shadow word */
-	uint64_t used : 1, thread : 15, section : 48; /* section: its number in the trace */
+	uint64_t used : 1, thread : 20, section : 43; /* section: its number in the trace */
 };
 _Static_assert(sizeof(struct word) == 8, "a shadow word is eight bytes");
 
@@ -117,8 +117,6 @@ static void word_note(struct edc *d, uint32_t section, uint32_t thing)
 {
 	const struct section *s = section_at(d, section);
 	struct word *words = d->words + (size_t)thing * WORDS, *into = NULL;
-	if (s->thread >= 1u << 15)
-		return;
 	for (int i = 0; i < WORDS && into == NULL; i++) {
 		const struct section *old =
 		        words[i].used ? section_at(d, (uint32_t)words[i].section) : NULL;

@@ -25,7 +25,7 @@ enum { NESTED_KEY = -2, NO_KEY = -1 };
 
 /* A section that accessed a variable: serial * 2 + wrote. */
 #define TOUCH(serial, wrote) ((serial) << 1 | (wrote))
-enum { NEAR = 7, SPILLED = UINT16_MAX };
+enum { NEAR = 7, SPILLED = UINT8_MAX };
 
 /*
  * One variable under one lock in one mode.  Exclusive sections that write it are ordered
@@ -38,8 +38,8 @@ struct guard {
 	uint32_t variable;
 	uint32_t write;     /* serial; 0 none */
 	uint32_t write_end; /* as struct ending has it */
-	uint16_t write_thread;
-	uint16_t count;      /* of near; SPILLED: near[0] is an index of spills */
+	uint32_t write_thread : 24;
+	uint32_t count : 8;  /* of near; SPILLED: near[0] is an index of spills */
 	uint32_t near[NEAR]; /* touches, the oldest first */
 };
 /* With what others keep of the variable, so that one cache line has all that an access needs.

@@ -138,7 +138,7 @@ static void own_events(const struct maker *m, struct trace *view)
 	for (uint32_t e = 0; e < m->t->events_count; e++) {
 		struct event *x = &events[e];
 
-		x->thread = (uint16_t)m->lives[x->thread].place;
+		x->thread = m->lives[x->thread].place;
 		if (op_table[x->op].operand == OPERAND_THREAD)
 			x->target = m->lives[x->target].place;
 	}

@@ -62,7 +62,7 @@ struct breakpoint {
 
 /* The middle rounds of a loop, put away: events of one thread, shown as one row. */
 struct fold {
-	uint16_t thread;
+	uint32_t thread;
 	uint32_t first, last;    /* events */
 	uint64_t rounds, events; /* that it stands for */
 };

@@ -44,7 +44,7 @@ static uint32_t step_thread(const struct session *s, uint32_t event, int directi
 	const struct trace *t = s->trace;
 	if (session_has(s, INDEX_THREADS))
 		return direction > 0 ? trace_next(t, event) : trace_previous(t, event);
-	uint16_t thread = t->events[event].thread;
+	uint32_t thread = t->events[event].thread;
 	for (uint32_t e = event; (e = step_event(s, e, direction)) != NONE;)
 		if (t->events[e].thread == thread)
 			return e;
@@ -145,7 +145,7 @@ static uint32_t step_switch(const struct session *s, uint32_t event, int directi
 {
 	const struct trace *t = s->trace;
 	if (!session_has(s, INDEX_THREADS)) {
-		uint16_t thread = t->events[event].thread;
+		uint32_t thread = t->events[event].thread;
 		for (uint32_t e = event; (e = step_event(s, e, direction)) != NONE;)
 			if (t->events[e].thread != thread)
 				return e;

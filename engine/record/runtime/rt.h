@@ -35,7 +35,7 @@
 #define BARRIER()     __asm__ volatile("" ::: "memory")
 
 enum {
-	MAX_THREADS = 1 << 15, /* thread ids are 16 bits in a trace */
+	MAX_THREADS = LOG_THREADS,
 	MAX_FRAMES = 1 << 16,
 	SPIN_LIMIT = 3,
 };
