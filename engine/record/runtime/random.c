@@ -113,6 +113,8 @@ static FILE *random_stream(const char *path, uintptr_t pc)
 }
 EXPORT FILE *fopen(const char *restrict path, const char *restrict mode)
 {
+	if (!in_libc(CALLER()) && recording())
+		order_of_name(path, mode[0] != 'r');
 	FILE *f = random_stream(path, CALLER());
 	if (!f)
 		f = fifo_stream(path, mode, CALLER());
@@ -120,6 +122,8 @@ EXPORT FILE *fopen(const char *restrict path, const char *restrict mode)
 }
 EXPORT FILE *fopen64(const char *restrict path, const char *restrict mode)
 {
+	if (!in_libc(CALLER()) && recording())
+		order_of_name(path, mode[0] != 'r');
 	FILE *f = random_stream(path, CALLER());
 	if (!f)
 		f = fifo_stream(path, mode, CALLER());
