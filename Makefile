@@ -77,11 +77,14 @@ $(HEDDLE): $(B)/tui/main.o $(B)/libtui.a $(B)/libheddle.a
 
 # The runtime is loaded into the recorded program: no library but the C library's, never
 # sanitized, its own symbols hidden.
-$(B)/libheddle-record.so: $(RUNTIME_SRC) $(wildcard engine/record/runtime/*.h engine/record/*.h)
+RUNTIME_FLAGS = -I. -D_GNU_SOURCE -std=gnu17 -O2 -g $(WARN) -fPIC -mcx16 -fvisibility=hidden -fno-builtin \
+	-fno-stack-protector -ftls-model=initial-exec -fexceptions
+$(B)/engine/record/runtime/%.o: engine/record/runtime/%.c
 	@mkdir -p $(@D)
-	$(CC) -I. -D_GNU_SOURCE -std=gnu17 -O2 -g $(WARN) -fPIC -mcx16 -fvisibility=hidden \
-		-fno-builtin -fno-stack-protector -ftls-model=initial-exec -fexceptions -shared -static-libgcc \
-		-Wl,-soname,libtsan.so.2 -o $@ $(RUNTIME_SRC) -ldl -lpthread
+	$(CC) $(RUNTIME_FLAGS) -MMD -MP -c $< -o $@
+
+$(B)/libheddle-record.so: $(call obj,$(RUNTIME_SRC))
+	$(CC) -shared -static-libgcc -Wl,-soname,libtsan.so.2 -o $@ $^ -ldl -lpthread
 
 # What `heddle cc` links programs with, and stand-ins for what gcc would add: an empty
 # libtsan.  The link lets programs run that were built for clang's shared runtime.
