@@ -23,8 +23,8 @@
 #include <time.h>
 
 #include "engine/record/layout.h"
+#include "interposed.h"
 
-#define EXPORT        __attribute__((visibility("default")))
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 #define likely(x)     __builtin_expect(!!(x), 1)
 #define unlikely(x)   __builtin_expect(!!(x), 0)
