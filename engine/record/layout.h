@@ -227,6 +227,9 @@ enum log_miss {
 	LOG_MISS_CUT = 2,   /* it reaches more than was looked at */
 };
 
+/* Threads of a recording: their numbers lie below. */
+#define LOG_THREADS ((1u << 20) - 1)
+
 /* A frame's CFA (the stack pointer before the call): so many units below the high end of the
  * thread's stack, rounded down to a unit, plus one; 0: unknown. */
 #define LOG_FRAME_UNIT  16u
