@@ -175,7 +175,7 @@ static void show(const char *said, const struct error *error)
 static bool fulfil(struct workshop *w, const struct guide *g, GString *said,
                    struct error *error)
 {
-	if (g->wish == GUIDE_EDIT && !workshop_edit(w, error))
+	if (g->wish == GUIDE_EDIT && !workshop_edit(w, g->edit_line, error))
 		return false;
 	if (g->wish == GUIDE_MEND && !workshop_mend(w, error))
 		return false;

@@ -91,24 +91,62 @@ static struct condition *parse_thread(struct parser *p)
 	return c;
 }
 
-static struct condition *parse_variable(struct parser *p)
+/* The length of a name that stands there as a whole; 0: it does not. */
+static size_t stands(const struct parser *p, const char *name)
+{
+	size_t length = strlen(name);
+	bool cut = length > 0 &&
+	           (g_ascii_isalnum(name[length - 1]) || name[length - 1] == '_') &&
+	           (g_ascii_isalnum(p->at[length]) || p->at[length] == '_');
+	return strncmp(p->at, name, length) == 0 && !cut ? length : 0;
+}
+
+/* What follows the name's next function; NULL: it has none. */
+static const char *after_function(const char *name)
+{
+	const char *colons = strstr(name, "::");
+	return colons ? colons + 2 : NULL;
+}
+
+/* The longest variable's name that stands there, a local one also without its functions where
+ * no other is called so; *clash: where two are. */
+static size_t longest_variable(const struct parser *p, uint32_t *variable, bool *clash)
 {
 	const struct trace *t = p->session->trace;
 	size_t longest = 0;
-	struct condition *c = node(NODE_VARIABLE);
+	bool whole = false;
+	*clash = false;
 	for (uint64_t v = 0; v < t->variables_count; v++) {
 		const char *name = trace_string(t, t->variables[v].name);
-		size_t length = strlen(name);
-		if (length > longest && strncmp(p->at, name, length) == 0) {
+		for (const char *tail = name; tail; tail = after_function(tail)) {
+			size_t length = stands(p, tail);
+			bool same = length == longest && length > 0;
+			if (length < longest || length == 0 || (same && whole && tail != name))
+				continue;
+			*clash = same && !whole && tail != name;
+			whole = tail == name;
 			longest = length;
-			c->variable = (uint32_t)v;
+			*variable = (uint32_t)v;
 		}
 	}
-	p->at += longest;
-	if (longest)
-		return c;
-	condition_free(c);
-	c = parse_thread(p);
+	return longest;
+}
+
+static struct condition *parse_variable(struct parser *p)
+{
+	bool clash;
+	uint32_t variable = NONE;
+	size_t longest = longest_variable(p, &variable, &clash);
+	if (clash)
+		return refuse(p,
+		              "a variable's whole name (FUNCTION::NAME), as several end so,");
+	if (longest) {
+		struct condition *found = node(NODE_VARIABLE);
+		found->variable = variable;
+		p->at += longest;
+		return found;
+	}
+	struct condition *c = parse_thread(p);
 	if (c)
 		return c;
 	return refuse(p, "a variable or a thread of the trace, or a number");
