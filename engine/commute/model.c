@@ -473,7 +473,7 @@ bool model_commute(struct model *m, const struct call *a, const struct call *b, 
 	if (a->method == NONE || b->method == NONE)
 		return false;
 	return eval_commute(m->objects[a->object].type->o, a->method, a->names, b->method,
-	                    b->names, &m->texts, overflow) == TRUE_HERE;
+	                    b->names, &m->texts, overflow) == TRUTH_YES;
 }
 
 /* Text. */
