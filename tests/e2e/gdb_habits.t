@@ -23,7 +23,7 @@ commands "goto 0" "break add if thread == T2" continue continue
 is "$status" 2 "and it is one thread"
 commands "goto 0" "break add if thread == T7"
 is "$status" 2 "no such thread"
-like "$err" "'T7' where a variable or a thread of the trace, or a number was expected" "it says so"
+like "$err" "'T7' where a variable, a number or '\\(' was expected" "it says so"
 entered=$("$HEDDLE" convert sum.hdl - --to text | grep -v '^#' | grep -n '^T2|enter(add)' | cut -d: -f1)
 commands "goto 0" "break add if thread == T2" continue "view trace"
 like "$screen" "▸.*T2|▸ *$((entered - 1))" "it is the entry of T2"
@@ -36,7 +36,7 @@ is "$status" 0 "in a condition, too"
 commands "goto 0" "break f.c:2 if q.pending == 4" continue
 is "$status" 2 "which is of that variable"
 commands "goto 0" "break f.c:1 if x == 1"
-like "$err" "'x == 1' where a variable's whole name \\(FUNCTION::NAME\\), as several end so, was" "not where two functions have one"
+like "$err" "'x == 1' where a variable, a number or '\\(' was expected" "not where two functions have one"
 commands "goto 2" "print x"
 is "$status" 2 "not where two functions have one"
 
