@@ -139,8 +139,10 @@ static void find_keepers(struct reach *r)
 		bool runs = x->op == OP_SND &&
 		            g_str_has_suffix(trace_string(t, t->messages[x->target]),
 		                             MESSAGE_BEGINS);
-		if (runs || may_keep(t, e, NONE))
-			g_array_append_val(r->keepers, e);
+		if (!runs && !may_keep(r->x, e, NONE))
+			continue;
+		g_array_append_val(r->keepers, e);
+		r->visible[e] |= x->op == OP_FREE || x->op == OP_DESTROY;
 	}
 }
 

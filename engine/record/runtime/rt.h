@@ -23,8 +23,8 @@
 #include <time.h>
 
 #include "engine/record/layout.h"
+#include "interposed.h"
 
-#define EXPORT        __attribute__((visibility("default")))
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 #define likely(x)     __builtin_expect(!!(x), 1)
 #define unlikely(x)   __builtin_expect(!!(x), 0)
@@ -35,7 +35,7 @@
 #define BARRIER()     __asm__ volatile("" ::: "memory")
 
 enum {
-	MAX_THREADS = 1 << 15, /* thread ids are 16 bits in a trace */
+	MAX_THREADS = LOG_THREADS,
 	MAX_FRAMES = 1 << 16,
 	SPIN_LIMIT = 3,
 };
@@ -317,7 +317,6 @@ void sched_detach_all(void); /* recording ends: let everybody run freely */
 bool hook_slow(struct thread *t);
 uint64_t virtual_now(void);
 void sched_tick(uint64_t nanoseconds);
-uint64_t sched_steps(void);
 struct thread *thread_new(struct thread *parent);
 void thread_forget(struct thread *t);
 void sched_cancel(struct thread *t);
