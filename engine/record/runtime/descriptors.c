@@ -152,7 +152,7 @@ static void fill_address(void *a, socklen_t *length, const struct given *g, unsi
 /* So much was read; errno stays. */
 static void arrived(struct thread *t, int fd, int64_t bytes, size_t room, uintptr_t pc)
 {
-	order_of_descriptor(fd, false);
+	order_of_descriptor(fd, false, false);
 	if (bytes == 0 && room > 0)
 		channel_ended(t, outside_reads(fd), pc);
 	else
@@ -376,6 +376,7 @@ static ssize_t pread_here(int fd, void *p, size_t size, off_t offset, uintptr_t 
 	struct thread *t = recording();
 	if (!t || in_libc(pc))
 		return REAL(pread64)(fd, p, size, offset);
+	order_of_descriptor(fd, false, true);
 	await_input(t, fd, LOG_CALL_read, pc);
 	ssize_t n = REAL(pread64)(fd, p, size, offset);
 	touched(t, LOG_WRITE, p, n, pc);
@@ -516,7 +517,7 @@ static ssize_t write_here(int fd, const void *p, size_t size, uintptr_t pc)
 	if (!t || in_libc(pc))
 		return REAL(write)(fd, p, size);
 	touched(t, LOG_READ, p, size, pc);
-	order_of_descriptor(fd, true);
+	order_of_descriptor(fd, true, false);
 	return WRITE_OR_GIVEN(t, LOG_INPUT_write, fd, size, fd, pc, REAL(write)(fd, p, size));
 }
 ssize_t interposed_write(int fd, const void *p, size_t size)
@@ -609,6 +610,7 @@ static ssize_t pwrite_here(int fd, const void *p, size_t size, off_t offset, uin
 	struct thread *t = recording();
 	if (!t || in_libc(pc))
 		return REAL(pwrite64)(fd, p, size, offset);
+	order_of_descriptor(fd, true, true);
 	touched(t, LOG_READ, p, size, pc);
 	return REAL(pwrite64)(fd, p, size, offset);
 }

@@ -115,6 +115,8 @@ static FILE *random_stream(const char *path, uintptr_t pc)
 }
 FILE *interposed_fopen(const char *restrict path, const char *restrict mode)
 {
+	if (!in_libc(CALLER()) && recording())
+		order_of_name(path, mode[0] != 'r');
 	FILE *f = random_stream(path, CALLER());
 	if (!f)
 		f = fifo_stream(path, mode, CALLER());
@@ -122,6 +124,8 @@ FILE *interposed_fopen(const char *restrict path, const char *restrict mode)
 }
 FILE *interposed_fopen64(const char *restrict path, const char *restrict mode)
 {
+	if (!in_libc(CALLER()) && recording())
+		order_of_name(path, mode[0] != 'r');
 	FILE *f = random_stream(path, CALLER());
 	if (!f)
 		f = fifo_stream(path, mode, CALLER());

@@ -52,7 +52,7 @@ int interposed_listen(int fd, int most)
 	if (!t || !outside(t, fd))
 		return REAL(listen)(fd, most);
 	int result = input_given(t, LOG_INPUT_listen, fd, 0, &g) ? (int)g.result
-	                                                          : REAL(listen)(fd, most);
+	                                                         : REAL(listen)(fd, most);
 	input_keep(t, LOG_INPUT_listen, fd, result, NULL, 0, 0);
 	if (result == 0)
 		connection_listens(fd, most);
@@ -251,6 +251,8 @@ PAIRS(socketpair, (int domain, int type, int protocol, int ends[2]),
 		int fd; \
 		if (t && flags & O_EXCL) \
 			order_matters("making a file that must not be there yet"); \
+		if (t) \
+			order_of_name(path, flags &(O_CREAT | O_TRUNC)); \
 		if (fifo_opened(t, folder, path, flags, CALLER(), &fd)) \
 			return fd; \
 		return outside_made(t, LOG_INPUT_open, REAL(name) arguments, ORIGIN_UNKNOWN, \
@@ -306,6 +308,8 @@ int interposed_dup3(int fd, int to, int flags)
 		va_end(list); \
 		struct thread *t = recording(); \
 		int result = REAL(name)(fd, command, argument); \
+		if (t && !in_libc(CALLER())) \
+			order_of_use(fd, result == -1 && errno == EBADF); \
 		return command == F_DUPFD || command == F_DUPFD_CLOEXEC \
 		               ? copied(t, fd, result, CALLER()) \
 		               : result; \
@@ -317,6 +321,8 @@ int interposed_close(int fd)
 {
 	struct thread *t = recording();
 	unsigned writes = t ? outside_writes(fd) : 0;
+	if (t && !in_libc(CALLER()))
+		order_of_close(fd);
 	outside_closing(t, fd, CALLER());
 	int result = REAL(close)(fd);
 	channel_await(writes);
@@ -325,6 +331,10 @@ int interposed_close(int fd)
 int interposed_fclose(FILE *f)
 {
 	struct thread *t = recording();
+	if (t && f) {
+		order_of_stream_end(f);
+		order_of_close(fileno(f));
+	}
 	if (f)
 		outside_closing(t, fileno(f), CALLER());
 	return REAL(fclose)(f);

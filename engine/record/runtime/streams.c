@@ -49,7 +49,10 @@ static void turn(FILE *f, uintptr_t pc)
 	int error = errno;
 	struct thread *t = f ? at_stream(pc) : NULL;
 	if (t) {
-		order_of_descriptor(REAL(fileno)(f), true);
+		enum { NO_READS = 4 }; /* of the C library's flags of a stream */
+		order_of_descriptor(REAL(fileno)(f), f->_flags & NO_READS, false);
+		order_of_stream(f, !(f->_flags & NO_READS) && f != stdin && f != stdout &&
+		                           f != stderr);
 		lock_stream(t, f, pc);
 		REAL(funlockfile)(f);
 	}

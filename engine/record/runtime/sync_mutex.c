@@ -134,6 +134,8 @@ static void log_refused(struct thread *t, pthread_mutex_t *m, uintptr_t pc)
 static int mutex_outcome(struct thread *t, pthread_mutex_t *m, int status, bool may_fail,
                          uintptr_t pc)
 {
+	if (status == EOWNERDEAD)
+		order_matters(ROBUST_LEFT);
 	if (status == 0 || status == EOWNERDEAD)
 		(may_fail ? log_try : log_sync)(t, LOG_ACQ, pc, m);
 	else if (status == EBUSY || status == ETIMEDOUT)

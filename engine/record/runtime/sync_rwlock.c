@@ -67,6 +67,8 @@ static int rw_lock(pthread_rwlock_t *l, bool write, bool try_only, const struct 
 	}
 	sched_point(t);
 	check_lock(t, l, try_only || at, pc);
+	if (!write && l->__data.__flags == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP)
+		order_matters("a reader-writer lock that lets a waiting writer go first");
 	int status;
 	for (;;) {
 		status = write ? REAL(pthread_rwlock_trywrlock)(l)

@@ -5,6 +5,7 @@
  * so that destructors of the program's own keys still count as the thread's events.
  */
 #include <limits.h>
+#include <linux/futex.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -20,8 +21,19 @@ INTERPOSED(pthread_create, pthread_join, pthread_tryjoin_np, pthread_timedjoin_n
 static pthread_key_t end_key;
 static bool have_key;
 
+/* The kernel's list of the robust mutexes that the calling thread holds. */
+static bool holds_robust(void)
+{
+	struct robust_list_head *head = NULL;
+	size_t size;
+	return raw_syscall(SYS_get_robust_list, 0, (long)&head, (long)&size, 0, 0, 0) == 0 &&
+	       head != NULL && head->list.next != &head->list;
+}
+
 static void finish_thread(struct thread *t)
 {
+	if (holds_robust())
+		order_matters(ROBUST_LEFT);
 	/* Cancelled inside a blocking call, it ends without having come back from it. */
 	if (t->parked)
 		sched_leave_park(t);
