@@ -32,7 +32,7 @@ explore use_after_free
 is "$(errors)" "use-after-free@use_after_free.c:22 use-after-free@use_after_free.c:23" "each place is an error of its own"
 build ../service
 explore service
-is "$(errors)" "$(echo use-after-free@service.c:3{2,3,4,5})" "a lock that was destroyed and freed"
+is "$(errors)" "$(echo lock-misuse@service.c:43 use-after-free@service.c:3{2,3,4,5})" "a lock that was destroyed and freed"
 unlike "$(said)" "outside" "nothing comes from outside"
 for k in 1 2 3; do
 	build freed_lock -DK=$k

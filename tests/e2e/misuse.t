@@ -27,7 +27,23 @@ broken locked "destroys what is locked" acq
 broken destroyed "uses what was destroyed" destroy
 broken signalled "uses what was destroyed" destroy
 broken garbage "uses what was never initialised"
-broken not-held "unlocks what nobody has locked" misuse "--mode free"
+broken spin-other "unlocks what another thread has locked" acq
+broken spin-not-held "unlocks what nobody has locked"
+broken spin-destroyed "uses what was destroyed" destroy
+broken spin-locked "destroys what is locked" acq
+broken spin-twice "locks what it has locked already" acq
+broken sem-destroyed "uses what was destroyed" destroy
+broken sem-garbage "uses what was never initialised"
+broken barrier-destroyed "uses what was destroyed" destroy
+broken rw-garbage "uses what was never initialised"
+for object in cond sem barrier; do
+	broken $object-waited "destroys what another thread waits for"
+done
+for object in not-held spin-other sem-destroyed barrier-destroyed; do
+	note=$(case $object in *other) echo "unlocks what another thread has locked" ;; *held) echo "unlocks what nobody has locked" ;; *) echo "uses what was destroyed" ;; esac)
+	first=$(case $object in *other) echo acq ;; *held) echo misuse ;; *) echo destroy ;; esac)
+	broken $object "$note" $first "--mode free"
+done
 
 for mode in controlled free; do
 	run timeout 60 "$HEDDLE" record -q -o l.hdl --mode $mode -- ./misuse legal
@@ -35,6 +51,14 @@ for mode in controlled free; do
 	run "$HEDDLE" races l.hdl
 	unlike "$out" "misuse" "are no misuse"
 done
+
+# An exploration has them among its errors.
+"$HEDDLE" cc -g -O1 "$root/tests/e2e/programs/progress.c" -o progress -pthread
+run timeout 120 "$HEDDLE" explore --format json -- ./progress misuse
+is "$status $(json 'join ",", map { "$_->{kind} $_->{locations}[0] $_->{story}" } @{$d->{errors}}')" \
+	"1 lock-misuse progress.c:18 T2 unlocks what nobody has locked: m" "explore lists it"
+run timeout 120 "$HEDDLE" explore --format json -- ./misuse spin-destroyed
+is "$(json 'join ",", map { $_->{kind} } @{$d->{errors}}')" "use-after-free" "and what is used after its destruction once"
 
 # The text form, the other formats, and what else lists it.
 cat >m.txt <<'T'
