@@ -1,9 +1,9 @@
 /*
- * sync_marks.c - who holds a lock that does not say so itself, and what was destroyed and keeps no
- * mark of that: spin locks, semaphores, barriers, GLib's mutexes; see sync.h.
+ * sync_marks.c - who holds a lock that does not say so itself, and what was destroyed and keeps
+ * no mark of that: spin locks, semaphores, barriers, GLib's mutexes; see sync.h.
  *
- * One word each, chosen by the address: another address that comes to the same word takes it, and
- * nothing is known of the first one then.
+ * One word each, chosen by the address: another address that comes to the same word takes it,
+ * and nothing is known of the first one then.
  */
 #include "sync.h"
 
@@ -54,7 +54,8 @@ void sync_check_unlock(struct thread *t, const volatile void *lock, bool held, u
 	sync_set_mark(lock, mark == MARK_DESTROYED ? mark : 0);
 }
 
-void sync_check_destroy(struct thread *t, const volatile void *object, bool waited, uintptr_t pc)
+void sync_check_destroy(struct thread *t, const volatile void *object, bool waited,
+                        uintptr_t pc)
 {
 	if (sync_mark(object) == MARK_DESTROYED)
 		misused(t, MISUSE_USE_DESTROYED, pc, (const void *)object);
