@@ -52,6 +52,42 @@ for mode in controlled free; do
 	unlike "$out" "misuse" "are no misuse"
 done
 
+# GLib's mutexes
+if pkg-config --exists glib-2.0; then
+	cat >glib.c <<'C'
+#include <glib.h>
+#include <stdlib.h>
+static GMutex m;
+static int way;
+static gpointer other(gpointer p)
+{
+	if (way == 1)
+		g_mutex_unlock(&m);
+	return p;
+}
+int main(int argc, char **argv)
+{
+	way = argc > 1 ? atoi(argv[1]) : 0;
+	g_mutex_lock(&m);
+	g_thread_join(g_thread_new("other", other, NULL));
+	if (way != 1)
+		g_mutex_unlock(&m);
+	if (way == 2)
+		g_mutex_unlock(&m);
+	return 0;
+}
+C
+	"$HEDDLE" cc -g -O1 glib.c -o glib $(pkg-config --cflags --libs glib-2.0) -pthread
+	for way in 0 1 2; do
+		run timeout 60 "$HEDDLE" record -q -o g.hdl -- ./glib $way
+		run "$HEDDLE" races g.hdl --format json
+		is "$(json 'join ",", map { $_->{note} } grep { $_->{kind} eq "lock-misuse" } @{$d->{findings}}')" \
+			"$(echo ",unlocks what another thread has locked,unlocks what nobody has locked" | cut -d, -f$((way + 1)))" "GLib's mutex, way $way"
+	done
+else
+	skip "GLib's mutexes" "GLib's headers are not installed"
+fi
+
 # An exploration has them among its errors.
 "$HEDDLE" cc -g -O1 "$root/tests/e2e/programs/progress.c" -o progress -pthread
 run timeout 120 "$HEDDLE" explore --format json -- ./progress misuse
