@@ -38,7 +38,7 @@ struct finding *cycles_find_new(struct cycles *c, const struct conflict_graph *g
                                 uint32_t begin_count, uint32_t **code);
 
 /* The cycles that happened, on line or after the fact (graph.h), the same either way, as far as
- * `seconds` of the processor go (0: any).  NULL when cancelled. */
+ * `seconds` of the processor go (0: any, negative: none).  NULL when cancelled. */
 struct cycles *atomic_happened(const struct trace *t, const struct atomic_model *m,
                                bool post_mortem, double seconds,
                                struct conflict_counts *counts,
@@ -50,7 +50,8 @@ struct atomic_options {
 	bool post_mortem;                 /* --post-mortem: not on line */
 	bool predict;                     /* --predict */
 	double budget_pair, budget_total; /* seconds of the solver, for --predict */
-	double budget_happened;           /* seconds for cycles that happened; 0: any */
+	double budget_happened;           /* seconds for cycles that happened; 0: any,
+	                                   * negative: none */
 };
 /* coverage.c: which units of work there were, and which functions of the program could be none,
  * as notes; without any unit, or with such functions, the report is not complete. */

@@ -8,6 +8,7 @@
  */
 #include "engine/atomic/held.h"
 #include "engine/atomic/infer.h"
+#include "engine/predict/effort.h"
 
 #include <string.h>
 
@@ -84,6 +85,13 @@ static void walk_end(struct walk *w)
 	g_free(w->lanes);
 }
 
+static bool going_on(struct inference *k, double part, const char *name)
+{
+	k->late |= k->deadline != 0 && effort_microseconds() > k->deadline;
+	k->cancelled |= !progress_tick(k->progress, part, name);
+	return !k->late && !k->cancelled;
+}
+
 /* One pass: `access` sees every access, with frames and locks as they are, `other` every
  * other event, before its effect; either may be NULL. */
 static void walk(struct walk *w, void (*access)(struct walk *, uint32_t),
@@ -94,6 +102,8 @@ static void walk(struct walk *w, void (*access)(struct walk *, uint32_t),
 	for (uint32_t i = 0; i < t->events_count; i++) {
 		const struct event *e = &t->events[i];
 		struct lane *l = &w->lanes[e->thread];
+		if (i % 65536 == 0 && !going_on(w->k, 0.2, "inferring atomic sets"))
+			break;
 		if (event_inert(e))
 			continue;
 		if (op_is_access(e->op)) {
@@ -330,15 +340,18 @@ static void inference_release(struct inference *k)
 	g_free(k->never);
 }
 
-static void look_at_trace(struct inference *k)
+static bool look_at_trace(struct inference *k)
 {
 	struct walk w = { .k = k, .lock_counts = g_hash_table_new(pair_hash, NULL) };
 	walk(&w, NULL, note_role);
-	atomic_sharing(k->t, k->since);
-	atomic_pointers(k->t, note_holder, k);
-	atomic_pointers(k->t, note_shares, k);
-	walk(&w, note_locks, NULL);
+	if (going_on(k, 0.2, "inferring atomic sets")) {
+		atomic_sharing(k->t, k->since);
+		atomic_pointers(k->t, note_holder, k);
+		atomic_pointers(k->t, note_shares, k);
+		walk(&w, note_locks, NULL);
+	}
 	g_hash_table_unref(w.lock_counts);
+	return going_on(k, 0.4, "inferring atomic sets");
 }
 
 static void add_splits(struct inference *k, const GPtrArray *words)
@@ -352,12 +365,11 @@ static void add_splits(struct inference *k, const GPtrArray *words)
 	atomic_model_split(k->m, k->t, k->block->splits);
 }
 
-static bool infer(struct inference *k, const struct infer_options *options,
-                  const struct progress *progress)
+/* Stops when it is cancelled or late. */
+static void infer(struct inference *k, const struct infer_options *options)
 {
-	look_at_trace(k);
-	if (!progress_tick(progress, 0.4, "inferring atomic sets"))
-		return false;
+	if (!look_at_trace(k))
+		return;
 	add_splits(k, options ? options->splits : NULL);
 	if (options && options->heap)
 		infer_heap(k);
@@ -365,13 +377,12 @@ static bool infer(struct inference *k, const struct infer_options *options,
 		infer_sets(k);
 	g_ptr_array_add(k->layout.blocks, k->block);
 	layout_sets(&k->layout);
-	if (!progress_tick(progress, 0.6, "inferring units of work"))
-		return false;
+	if (!going_on(k, 0.6, "inferring units of work"))
+		return;
 	layout_discover_units(&k->layout, k->never);
 	infer_units(k);
 	layout_units(&k->layout);
 	infer_habits(k);
-	return true;
 }
 
 static void note_closed(const struct inference *k)
@@ -404,8 +415,17 @@ struct atomic_model *atomic_model_inferred(struct trace *t, const struct infer_o
 {
 	struct inference k = { 0 };
 	inference_init(&k, t);
-	bool good = infer(&k, options, progress);
-	if (good) {
+	k.progress = progress;
+	k.deadline = options ? effort_deadline(options->seconds) : 0;
+	infer(&k, options);
+	bool good = !k.cancelled;
+	k.m->late = k.late;
+	if (k.late) {
+		g_ptr_array_add(k.m->notes,
+		                g_strdup("the time for inferring atomic sets and units of work was "
+		                         "over (--budget gives more): what they would show is not "
+		                         "looked for"));
+	} else if (good) {
 		k.m->inferred = infer_print(&k);
 		note_inferred(&k);
 		note_closed(&k);

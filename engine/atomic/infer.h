@@ -28,6 +28,9 @@ struct inference {
 	bool *shares;    /* by variable: it held a pointer that something else held, too */
 	bool *together;  /* by variable: a function touched its object and what it points to */
 	bool *never;     /* by string: functions that are no units */
+	const struct progress *progress;
+	gint64 deadline; /* effort_deadline */
+	bool late, cancelled;
 };
 
 bool infer_counts(const struct inference *k, uint32_t variable);

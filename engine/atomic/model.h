@@ -29,6 +29,7 @@ struct atomic_model {
 	GArray *since;        /* uint32_t, by variable: accesses before that event do not count;
 	                       * empty: all do */
 	GPtrArray *notes;     /* char *, owned: what was unclear */
+	bool late;            /* the time for inferring it was over: it has not all, or nothing */
 	bool *closed;         /* owned, by string: static functions of an inferred model, which are
 	                       * no units on what they do not touch themselves; or NULL */
 	char *inferred;       /* owned: what was inferred, as an `atomics` block; or NULL */
@@ -69,6 +70,7 @@ void atomic_model_split(struct atomic_model *model, const struct trace *t,
 struct infer_options {
 	const GPtrArray *splits; /* char *: where units are cut beside waits; NULL: at all that
 	                          * spec_split_words has */
+	double seconds; /* of the processor; 0: any, negative: none */
 	bool heap;               /* all shared memory is one set: atomicity as others have it */
 };
 /* infer.c: sets and units by Marathon's heuristics carried over to C (docs/atomicity.md),
