@@ -32,6 +32,7 @@ struct atomic_model {
 	bool late;            /* the time for inferring it was over: it has not all, or nothing */
 	bool *closed;         /* owned, by string: static functions of an inferred model, which are
 	                       * no units on what they do not touch themselves; or NULL */
+	bool lost;            /* a declared unit ran and left no activations: it was inlined */
 	char *inferred;       /* owned: what was inferred, as an `atomics` block; or NULL */
 	/* Inferred models: which critical section covers a unit's accesses, by code and set;
 	 * see grade.c.  Private, owned; or NULL. */

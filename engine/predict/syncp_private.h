@@ -83,7 +83,7 @@ enum variable_flag {
 };
 enum { MOST_STRAYS = VARIABLE_OWNER / VARIABLE_STRAY - 1 };
 struct variable_use {
-	stamp last;      /* write */
+	epoch last;      /* write */
 	uint32_t guard;  /* a set; NONE before the first access, and with VARIABLE_OPEN */
 	uint32_t opened; /* one more than the last event of the opening; NONE while OWNED */
 	uint32_t recent; /* the last access (while it matters) */
@@ -125,9 +125,9 @@ bool syncp_collect(struct syncp *s, const struct progress *progress);
 
 /* What is before an event of a thread, what it itself observes left out: row; `at`: the stretch
  * that it lies in, or NULL. */
-static inline uint32_t stretch_past(const struct stretch *at, uint32_t event)
+static inline uint32_t region_past(const struct sync_region *at, uint32_t event)
 {
-	return at == NULL ? 0 : at->start == event ? at->unobserved : at->row;
+	return at == NULL ? 0 : at->start == event ? at->unobserved : at->clock;
 }
 
 #endif

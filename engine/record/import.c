@@ -415,6 +415,7 @@ static void import_init(struct import *im, const char *path, const char *name, c
 	im->facts->stopped = g_ptr_array_new_with_free_func(g_free);
 	im->facts->modules = g_array_new(FALSE, FALSE, sizeof(struct record_module));
 	im->facts->status = header->status;
+	im->facts->outcome = header->outcome;
 	im->facts->flags = header->flags;
 	im->facts->stolen = header->stolen;
 	im->facts->error = header->error;
