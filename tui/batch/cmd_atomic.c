@@ -173,6 +173,7 @@ static int run(struct arguments *a)
 	        print_options_parse(a, &print) ? open_trace(a, a->words->pdata[0]) : NULL;
 	int status = EXIT_BAD;
 	print.trace = t;
+	print.predicted = o.predict;
 	if (t != NULL) {
 		status = analyse(a, t, specs, &infer, &o, &print);
 		trace_close(t);
