@@ -184,14 +184,16 @@ static void check_values(struct analysis_of *x, struct report *r)
 		return;
 	}
 	switch (finals_hold(x->c->finals, x->t, values)) {
-	case 0:
+	case TRUTH_NO:
 		story = g_string_new(NULL);
 		g_string_append_printf(story, "The check '%s' does not hold at the end: %s",
 		                       finals_check(x->c->finals), values->str);
 		report_add(r, failed(x->t, story));
 		break;
-	case -1:
+	case TRUTH_UNKNOWN:
 		checkup_gap(x->c, "--check was not decided in run %u: %s", x->run, values->str);
+		break;
+	case TRUTH_YES:
 		break;
 	}
 	g_string_free(values, TRUE);
