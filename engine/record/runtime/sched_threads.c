@@ -26,9 +26,9 @@ static uint32_t number_of(const struct thread *parent)
 
 static struct thread *retired_first, *retired_last; /* under lock */
 
-void thread_retire(struct thread *t)
+/* Under lock. */
+static void retire(struct thread *t)
 {
-	sched_lock();
 	/* What replay has for it must stay with its number. */
 	if (t->state == STATE_DONE && !t->lends && !t->retired && !t->input_end && t->id) {
 		t->retired = true;
@@ -40,6 +40,12 @@ void thread_retire(struct thread *t)
 			retired_first = t;
 		retired_last = t;
 	}
+}
+
+void thread_retire(struct thread *t)
+{
+	sched_lock();
+	retire(t);
 	sched_unlock();
 }
 
@@ -251,12 +257,12 @@ void sched_end(struct thread *t)
 	}
 	sched_lock();
 	sched_bury(t);
-	sched_unlock();
 	if (t->detached)
-		thread_retire(t);
-	if (!rt.controlled)
+		retire(t);
+	if (!rt.controlled) {
+		sched_unlock();
 		return;
-	sched_lock();
+	}
 	if (t->id != 0)
 		sched.leaving = t->tid;
 	if (sched.live_count == 0) {
