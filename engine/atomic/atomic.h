@@ -34,7 +34,8 @@ struct finding *cycles_find_new(struct cycles *c, const struct conflict_graph *g
                                 uint32_t begin_count, uint32_t **code);
 
 /* The cycles that happened, from the online or the post-mortem graph (graph.h), with equal
- * results. Stops after `seconds` of processor time (0: no limit). NULL when cancelled. */
+ * results. Stops after `seconds` of processor time (0: no limit, negative: none is left). NULL
+ * when cancelled. */
 struct cycles *atomic_happened(const struct trace *t, const struct atomic_model *m,
                                bool post_mortem, double seconds,
                                struct conflict_counts *counts,
@@ -46,7 +47,8 @@ struct atomic_options {
 	bool post_mortem;                 /* --post-mortem: not online */
 	bool predict;                     /* --predict */
 	double budget_pair, budget_total; /* seconds of the solver for --predict */
-	double budget_happened;           /* seconds for cycles that happened; 0: no limit */
+	double budget_happened;           /* seconds for cycles that happened; 0: no limit,
+	                                   * negative: none is left */
 };
 /* Add notes on the units of work, and on functions that cannot be units (coverage.c). Without
  * units, or with such functions, the report is incomplete. */

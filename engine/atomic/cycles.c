@@ -645,8 +645,7 @@ struct cycles *atomic_happened(const struct trace *t, const struct atomic_model 
 {
 	struct cycles *c = cycles_new(t, m);
 	c->progress = progress;
-	if (seconds > 0)
-		c->deadline = effort_microseconds() + (gint64)(seconds * G_USEC_PER_SEC);
+	c->deadline = effort_deadline(seconds);
 	struct graph_options options = { .settle = post_mortem ? NULL : collect_component,
 		                         .context = c,
 		                         .progress = progress,

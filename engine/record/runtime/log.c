@@ -189,10 +189,13 @@ bool log_open(void)
 }
 
 /* No more room on the disk, or enough: recording ends, the program goes on. */
+static void flush_buffers(void);
 static void log_stop(enum log_status status, int error)
 {
 	if (rt.full)
 		return;
+	if (status == LOG_LIMIT)
+		flush_buffers();
 	rt.full = true;
 	rt.header->status = status;
 	rt.header->error = error;
@@ -299,12 +302,21 @@ void log_flush(void)
 	}
 	/* A handler that ends the program may have come in the midst of log_more. */
 	bool locked = lock_chunks_or_not();
-	for (uint32_t i = 0; buffers && i < rt.config.buffer_chunks; i++)
-		if (buffer_used[i])
-			flush_buffer(buffers + (size_t)i * LOG_CHUNK);
+	flush_buffers();
 	if (locked)
 		unlock_chunks();
 }
+
+/* Free mode: what of each thread's chunk is filled goes to the file. */
+static void flush_buffers(void)
+{
+	for (uint32_t i = 0; buffers && i < rt.config.buffer_chunks; i++)
+		if (buffer_used[i])
+			flush_buffer(buffers + (size_t)i * LOG_CHUNK);
+}
+
+/* Bytes of chunks that ended with their threads, and lie in the file as holes. */
+static uint64_t unfilled;
 
 static char *find_buffer(void)
 {
@@ -324,6 +336,8 @@ void log_stream_end(struct stream *s)
 	lock_chunks();
 	if (!rt.full)
 		write_chunk(s);
+	if (!rt.config.keep_bytes)
+		unfilled += ((uint64_t)((char *)s->end - (char *)s->next)) & ~UINT64_C(4095);
 	((struct log_chunk *)s->chunk)->magic = 0;
 	memset((char *)s->chunk, 0, (char *)s->next - (char *)s->chunk);
 	buffer_used[((char *)s->chunk - buffers) / LOG_CHUNK] = 0;
@@ -365,7 +379,7 @@ void log_more(struct stream *s, unsigned words)
 	if (error)
 		log_stop(LOG_FULL, error);
 	if (rt.config.max_bytes &&
-	    (slot_of(next_sequence) + 1) * LOG_CHUNK > rt.config.max_bytes)
+	    (slot_of(next_sequence) + 1) * LOG_CHUNK - unfilled > rt.config.max_bytes)
 		log_stop(LOG_LIMIT, 0);
 	if (!s->chunk && !rt.full && !(s->chunk = find_buffer()))
 		log_stop(LOG_LIMIT, 0);
