@@ -115,6 +115,13 @@ static void strings_to_places(const struct debuginfo *d, struct strings *s)
 	}
 }
 
+/* An empty array may have no address. */
+static void put(const void *elements, size_t size, size_t count, FILE *out)
+{
+	if (count > 0)
+		fwrite(elements, size, count, out);
+}
+
 static bool send(const struct debuginfo *d, struct message *m, FILE *out)
 {
 	struct strings s = { g_hash_table_new(g_direct_hash, g_direct_equal),
@@ -128,12 +135,12 @@ static bool send(const struct debuginfo *d, struct message *m, FILE *out)
 	memcpy(m->build_id, d->build_id, sizeof m->build_id);
 	m->damaged = d->damage != NULL;
 	g_strlcpy(m->damage, d->damage ? d->damage : "", sizeof m->damage);
-	fwrite(m, sizeof *m, 1, out);
+	put(m, sizeof *m, 1, out);
 	for (size_t f = 0; f < G_N_ELEMENTS(forms); f++) {
 		GArray *array = array_of(d, &forms[f]);
-		fwrite(array->data, forms[f].element, array->len, out);
+		put(array->data, forms[f].element, array->len, out);
 	}
-	fwrite(s.bytes->data, 1, s.bytes->len, out);
+	put(s.bytes->data, 1, s.bytes->len, out);
 	return fflush(out) == 0 && !ferror(out);
 }
 
