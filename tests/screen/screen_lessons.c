@@ -301,7 +301,6 @@ int main(void)
 	GPtrArray *all = lessons_all(); /* for their number; each test reads its own */
 	int count = (int)all->len;
 	g_ptr_array_unref(all);
-	tcase_set_timeout(c, 120);
 	tcase_add_checked_fixture(c, set_up, tear_down);
 	tcase_add_loop_test(c, is_played_to_its_end, 0, MAX(count, 1));
 	tcase_add_test(c, wrong_answers_and_hints);

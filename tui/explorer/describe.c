@@ -516,6 +516,8 @@ void explain_entry(const struct session *s, const struct entry *entry, GString *
 		explain_waits(s, f, out);
 	} else if (f->kind == FINDING_DEADLOCK) {
 		explain_deadlock(s, f, out);
+	} else if (f->story != NULL) {
+		g_string_append_printf(out, "%s.", f->story);
 	} else if (f->kind == FINDING_LOCK_MISUSE) {
 		explain_misuse(s, f, out);
 	} else if (f->kind == FINDING_USE_AFTER_FREE || f->kind == FINDING_ORDER_VIOLATION) {
