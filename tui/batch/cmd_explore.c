@@ -27,6 +27,23 @@ static json_t *text_or_null(const char *text)
 	return text && *text ? json_text(text) : json_null();
 }
 
+/* Of several lines, which stay lines. */
+static json_t *story_json(const char *story)
+{
+	if (story == NULL || *story == '\0')
+		return json_null();
+	GString *text = g_string_new(NULL);
+	char **lines = g_strsplit(story, "\n", -1);
+	for (char **l = lines; *l; l++) {
+		g_string_append(text, l == lines ? "" : "\n");
+		append_escaped(text, *l, strlen(*l));
+	}
+	json_t *j = json_stringn(text->str, text->len);
+	g_strfreev(lines);
+	g_string_free(text, TRUE);
+	return j;
+}
+
 static json_t *texts_json(const GPtrArray *texts)
 {
 	json_t *list = json_array();
@@ -48,7 +65,7 @@ static json_t *runs_json(const struct explore_report *r)
 		        text_or_null(run->flip), "thread", text_or_null(run->thread), "place",
 		        text_or_null(run->place), "variable", text_or_null(run->variable),
 		        "end", explore_end_word(run->end), "status", run->status, "story",
-		        text_or_null(run->story), "events", (json_int_t)run->events, "pruned",
+		        story_json(run->story), "events", (json_int_t)run->events, "pruned",
 		        (json_int_t)run->pruned, "redundant", run->redundant, "trace",
 		        text_or_null(run->trace), "class",
 		        json_sprintf("%016" PRIx64, run->class_));
@@ -78,7 +95,7 @@ static json_t *errors_json(const struct explore_report *r)
 		json_array_append_new(
 		        list, json_pack("{s:s, s:i, s:o, s:o, s:i, s:I, s:o}", "kind",
 		                        explore_end_word(e->end), "status", e->status, "story",
-		                        text_or_null(e->story), "locations", error_places_json(e),
+		                        story_json(e->story), "locations", error_places_json(e),
 		                        "run", (int)e->run, "count", (json_int_t)e->count,
 		                        "trace", text_or_null(run->trace)));
 	}
