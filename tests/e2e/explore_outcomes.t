@@ -132,6 +132,15 @@ explore final --check 'x * 2 >= y - 10 && !(x == 3)'
 is "$(ends)" "" "--check that holds"
 run "$HEDDLE" explore --check 'x = 1' -- ./final
 is "$status" 2 "no condition"
+for names in "" , x,,y "x, "; do
+	run "$HEDDLE" explore --final "$names" -- ./final
+	is "$status" 2 "--final '$names' names no variable"
+done
+run "$HEDDLE" explore --check 'x == 99999999999999999999' -- ./final
+is "$status" 2 "a number of more than 64 bits"
+like "$err" "64 bits" "which is said"
+explore final --timeout inf --check 'x < 3'
+is "$(ends) $(json '$d->{complete}')" " true" "a run may take as long as it likes"
 explore final --check 'nobody == 1'
 is "$(json '$d->{complete} ? 1 : 0')" 0 "a variable that nobody knows"
 
