@@ -66,6 +66,10 @@ run bash -c 'ulimit -f 2500; exec timeout 120 "$0" record -o small.hdl -- ./busy
 is "$out" "sum 200000" "the program's output is there under ulimit -f"
 is "$status" 125 "heddle's own status tells"
 like "$err" "[Ff]ile too large" "with the reason"
+unlike "$err" "whole recording" "what is cut off is not called whole"
+like "$err" "until there was no more room is kept in small.hdl.log-" "the message says how far it goes"
+run heddle info small.hdl.log-*
+like "$out" "small.hdl.log-[0-9]*, truncated" "and so does the log"
 run bash -c 'ulimit -f 1; exec timeout 120 "$0" convert again.hdl limited.txt' "$HEDDLE"
 is "$status" 2 "a conversion under ulimit -f fails"
 like "$err" "[Ff]ile too large" "with the reason"
