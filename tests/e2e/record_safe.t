@@ -120,14 +120,15 @@ for times in 100000 400000 1600000; do
 	while kill -0 $pid 2>/dev/null && ! grep -q 'cut\.hdl\.log-' /proc/$pid/maps 2>/dev/null; do
 		:
 	done
-	kill -HUP $pid 2>/dev/null # meant for the run, as it comes right after its end
+	# Meant for the run, where it comes right after its end; on a busy machine it may be later.
+	kill -HUP $pid 2>/dev/null
 	kill -TERM $pid 2>/dev/null
 	wait $pid
 	status=$?
-	[ "$status" = 143 ] && break
+	[ "$status" = 143 ] || [ "$status" = 129 ] && break
 	rm -f cut.hdl*
 done
-is "$status" 143 "a signal while the trace is made ends heddle"
+like "$status" "^(143|129)$" "a signal while the trace is made ends heddle"
 log=$(ls cut.hdl.log-* 2>/dev/null)
 like "$(cat cut.err)" "kept in $log beside it" "it says where the recording is"
 run heddle info "$log"
