@@ -258,7 +258,8 @@ static void print_text(const struct explore_report *r)
 		printf("complete for this input: whatever the schedule, the program does as in "
 		       "one of these\n");
 	else if (r->complete)
-		printf("complete, as far as %s leave a promise: with them a program may do what "
+		printf("complete, as far as %s leave a promise: with them a program may do "
+		       "what "
 		       "no schedule explains\n",
 		       but);
 	else
@@ -283,6 +284,8 @@ static void print_text(const struct explore_report *r)
 
 /* -- the command ----------------------------------------------------------------------------
  */
+
+enum { LONGEST = 1000000 }; /* seconds that a run may take */
 
 static double seconds_of(struct arguments *a, const char *name, double otherwise)
 {
@@ -401,17 +404,18 @@ static int run(struct arguments *a)
 	char **argv = a->rest;
 	if (!argv || !argv[0])
 		return usage_error(a, "no program given after --");
-	struct explore_options o = { .argv = argv,
-		                     .save = argument_output(a, false),
-		                     .seed = argument_number(a, "seed", 0),
-		                     .max_runs = argument_number(a, "runs", 10000),
-		                     .max_steps = argument_number(a, "steps", 0),
-		                     .seconds = seconds_of(a, "budget", 60),
-		                     .by_results = argument_flag(a, "results"),
-		                     .until_error = argument_flag(a, "until-error"),
-		                     .query_seconds = 1,
-		                     .timeout_ms =
-		                             (unsigned)(seconds_of(a, "timeout", 10) * 1000) };
+	struct explore_options o = {
+		.argv = argv,
+		.save = argument_output(a, false),
+		.seed = argument_number(a, "seed", 0),
+		.max_runs = argument_number(a, "runs", 10000),
+		.max_steps = argument_number(a, "steps", 0),
+		.seconds = seconds_of(a, "budget", 60),
+		.by_results = argument_flag(a, "results"),
+		.until_error = argument_flag(a, "until-error"),
+		.query_seconds = 1,
+		.timeout_ms = (unsigned)(MIN(seconds_of(a, "timeout", 10), LONGEST) * 1000)
+	};
 	recorded_remember(argv);
 	const char *shard = argument_value(a, "shard");
 	if (shard && !parse_shard(shard, &o))
