@@ -141,6 +141,8 @@ static void write_witness(struct checkup *c, struct trace *t, const struct findi
 	struct check_options check = { 0 };
 	struct error error;
 
+	if (!c->writes)
+		return;
 	if (f->witness == NULL && (f->verdict != VERDICT_HAPPENED || t->events_count == 0 ||
 	                           t->events_count > PREFIX_MOST))
 		return;

@@ -11,7 +11,7 @@
 
 bool report_file_is_exploration(const struct report_file *r)
 {
-	return json_object_get(r->head, "program") != NULL;
+	return json_object_get(r->head, "executions") != NULL;
 }
 
 /* -- do they belong together? --------------------------------------------------------- */
