@@ -123,6 +123,8 @@ bool checkup_analyse(struct checkup *c, struct trace *t, uint32_t run, bool shal
                      const struct outcome *recorded);
 
 /* checkup_list.c */
+/* What makes two findings one, of the fields that finding_json makes; the caller's. */
+char *checkup_key(const json_t *fields);
 /* Adds a finding of a run, or joins it with what is known; the entry, borrowed.  *fresh: it was
  * not known, or has now happened. */
 struct checked *checkup_add(struct checkup *c, struct trace *t, const struct places *places,
