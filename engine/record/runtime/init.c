@@ -77,8 +77,10 @@ _Noreturn void rt_die(int signal_number)
 
 void rt_finish(enum log_status status)
 {
-	if (rt.header && rt.header->outcome == LOG_RUNNING && !rt_other_process())
+	if (rt.header && rt.header->outcome == LOG_RUNNING && !rt_other_process()) {
 		rt.header->outcome = status;
+		rt.header->steps = sched_steps();
+	}
 	if (rt.header && rt.header->status == LOG_RUNNING && !rt_other_process()) {
 		for (uint32_t i = 0; i < MAX_THREADS && i < rt.thread_count; i++)
 			if (rt.threads[i])
