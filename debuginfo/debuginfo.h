@@ -74,7 +74,6 @@ struct debug_local {
 	const char *name;
 	uint32_t type;
 };
-uint32_t debuginfo_function_count(const struct debuginfo *d);
 const struct debug_function *debuginfo_function(const struct debuginfo *d, uint32_t function);
 /*
  * Every function of the program that a C or qualified C++ name may mean, as the linker left

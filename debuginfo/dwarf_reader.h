@@ -71,7 +71,6 @@ bool reader_frame_depth(struct reader *r, uint64_t low, uint64_t high, int64_t *
 /* dwarf_lines.c: the unit's file numbers (as decl_file and call_file have them) to our ids;
  * file_map is the caller's to free. */
 void reader_files(struct reader *r);
-uint32_t reader_file(const struct reader *r, uint64_t number);         /* or NONE */
 const char *reader_file_name(const struct reader *r, uint64_t number); /* or "" */
 /* The unit's line table. */
 void reader_lines(struct reader *r);

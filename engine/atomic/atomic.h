@@ -15,18 +15,14 @@
 struct cycles;
 struct cycles *cycles_new(const struct trace *t, const struct atomic_model *m);
 void cycles_free(struct cycles *c);
-/* Those among these units alone; NULL: all of the graph. */
-void cycles_collect(struct cycles *c, const struct conflict_graph *g, const uint32_t *units,
-                    uint32_t count);
 /* By unit: the number of its strong component; NONE: it is on no cycle.  The caller frees it.
  */
 uint32_t *cycles_components(struct cycles *c, const struct conflict_graph *g);
 /* At most `limit` findings (0: all), shortest first, into the report, which takes them; a
  * note says what was left out. */
 void cycles_report(struct cycles *c, uint64_t limit, struct report *report);
-/* Was a cycle of this code collected, or its code added? */
-bool cycles_has_code(const struct cycles *c, const uint32_t *code);
-void cycles_add_code(struct cycles *c, uint32_t *code); /* takes it over */
+/* A cycle of this code counts as collected; the code is taken over. */
+void cycles_add_code(struct cycles *c, uint32_t *code);
 /*
  * Among the cycles that cycles_collect would find in the graph for the edges out of the units
  * that begin at `begins`, a shortest one, of one set rather than of several, whose code

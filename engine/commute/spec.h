@@ -235,8 +235,6 @@ bool specs_load(struct specs *s, const char *path, struct error *error);
 /* Where `path` is looked for: as it is, else among the bind lines that ship (specs/bind, for
  * a name without a folder).  Owned by the caller. */
 char *spec_path(const char *path);
-/* The shipped files (home_find("specs")), sorted by name.  None found is no error. */
-bool specs_load_shipped(struct specs *s, struct error *error);
 /* Shipped, then the user's: what every command with --spec does. `paths`: char *, may be
  * NULL.  NULL and `error` on failure. */
 struct specs *specs_open(const GPtrArray *paths, struct error *error);

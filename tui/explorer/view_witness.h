@@ -64,8 +64,6 @@ void witness_view_show(struct app *app, struct witness_view *v);
 void draw_witness_event(const struct app *app, const struct witness_view *v, struct pane p,
                         int row, uint32_t event, const char *text, int8_t move);
 
-/* The event under the cursor, or the next one below a separator: its index. */
-guint witness_view_cursor(const struct witness_view *v);
 /* "4 switches, 2 needed" */
 void append_switch_count(const struct witness_view *v, GString *out);
 /* What the schedule shows, as its line says it: the two race, each waits for another. */
