@@ -359,49 +359,102 @@ static bool any_by_results(const struct view *v)
 	return false;
 }
 
-bool flips_find(const struct history *h, struct smt *smt, const struct flip_limits *limits,
-                flip_taker *take, void *context, bool *stopped)
+/* -- the search -------------------------------------------------------------------------- */
+
+struct reversals {
+	struct search search;
+	uint64_t left; /* events that the solver has not been asked about */
+	bool ends_left;
+};
+
+struct reversals *reversals_new(const struct history *h, const struct flip_limits *limits,
+                                flip_taker *take, void *context)
 {
-	struct search x = { .h = h,
-		            .t = (struct trace *)h->trace,
-		            .smt = smt,
-		            .limits = limits,
-		            .take = take,
-		            .context = context,
-		            .rivals = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
-		            .bound = g_new0(uint32_t, h->threads_count + 1),
-		            .cut = g_new0(uint32_t, h->threads_count + 1),
-		            .judged = g_new0(uint32_t, h->threads_count + 1),
-		            .found = g_array_new(FALSE, FALSE, sizeof(struct found)),
-		            .watched = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
-		            .extras = g_array_new(FALSE, FALSE, sizeof(struct part)),
-		            .required = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
-		            .limit = g_new0(uint32_t, h->threads_count + 1),
-		            .sequence = g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
-	g_array_set_clear_func(x.found, clear_found);
+	struct reversals *r = g_new(struct reversals, 1);
+	*r = (struct reversals){ .left = h->trace->events_count, .ends_left = true };
+	r->search = (struct search){ .h = h,
+		                     .t = (struct trace *)h->trace,
+		                     .limits = limits,
+		                     .take = take,
+		                     .context = context,
+		                     .rivals = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+		                     .bound = g_new0(uint32_t, h->threads_count + 1),
+		                     .cut = g_new0(uint32_t, h->threads_count + 1),
+		                     .judged = g_new0(uint32_t, h->threads_count + 1),
+		                     .found = g_array_new(FALSE, FALSE, sizeof(struct found)),
+		                     .watched = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+		                     .extras = g_array_new(FALSE, FALSE, sizeof(struct part)),
+		                     .required = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+		                     .limit = g_new0(uint32_t, h->threads_count + 1),
+		                     .sequence = g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
+	g_array_set_clear_func(r->search.found, clear_found);
 	if (any_by_results(h->view))
-		x.abstract = abstract_new(h);
-	bool reached = reach_flips(&x);
-	*limits->beyond = !reached;
-	bool go_on = !reached && x.abstract == NULL; /* the solver knows nothing of effects */
-	for (uint64_t e = h->trace->events_count; e-- > 0 && go_on && !x.stopped;)
-		if (g_array_index(h->step_of, uint32_t, e) != NONE)
-			flip_event(&x, (uint32_t)e);
-	if (limits->goes_on && go_on && !x.stopped)
-		flip_ends(&x);
-	if (limits->finals && go_on && !x.stopped)
-		flip_finals(&x);
-	abstract_free(x.abstract);
-	g_array_unref(x.rivals);
-	g_array_unref(x.required);
-	g_array_unref(x.extras);
-	g_array_unref(x.watched);
-	g_array_unref(x.sequence);
-	g_array_unref(x.found);
-	g_free(x.bound);
-	g_free(x.limit);
-	g_free(x.cut);
-	g_free(x.judged);
-	*stopped = x.stopped;
-	return !x.unanswered;
+		r->search.abstract = abstract_new(h);
+	return r;
+}
+
+void reversals_free(struct reversals *r)
+{
+	if (r == NULL)
+		return;
+	struct search *x = &r->search;
+	abstract_free(x->abstract);
+	g_array_unref(x->rivals);
+	g_array_unref(x->required);
+	g_array_unref(x->extras);
+	g_array_unref(x->watched);
+	g_array_unref(x->sequence);
+	g_array_unref(x->found);
+	g_free(x->bound);
+	g_free(x->limit);
+	g_free(x->cut);
+	g_free(x->judged);
+	g_free(r);
+}
+
+bool reversals_by_states(struct reversals *r, uint32_t most)
+{
+	return reach_by_states(&r->search, most);
+}
+
+void reversals_by_walks(struct reversals *r, uint64_t seed)
+{
+	reach_by_walks(&r->search, seed);
+}
+
+/* To the ends of threads and of the program: at once. */
+static void flip_rest(struct search *x)
+{
+	if (x->limits->goes_on && !x->stopped)
+		flip_ends(x);
+	if (x->limits->finals && !x->stopped)
+		flip_finals(x);
+}
+
+bool reversals_by_solver(struct reversals *r, struct smt *smt)
+{
+	struct search *x = &r->search;
+	uint32_t given = x->given;
+	x->smt = smt;
+	if (x->abstract != NULL)
+		return false; /* the solver knows nothing of effects */
+	while (r->left > 0 && !x->stopped && x->given == given)
+		if (g_array_index(x->h->step_of, uint32_t, --r->left) != NONE)
+			flip_event(x, (uint32_t)r->left);
+	if (r->left > 0 || x->given != given || x->stopped)
+		return true;
+	if (r->ends_left)
+		flip_rest(x);
+	r->ends_left = false;
+	return false;
+}
+
+bool reversals_stopped(const struct reversals *r)
+{
+	return r->search.stopped;
+}
+
+bool reversals_unanswered(const struct reversals *r)
+{
+	return r->search.unanswered;
 }
