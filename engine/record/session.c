@@ -27,7 +27,8 @@ void session_release(struct session *s)
 	memset(s, 0, sizeof(*s));
 }
 
-char *session_default_output(const char *program)
+/* PROG's last component and ".hdl".  Owned by the caller. */
+static char *session_default_output(const char *program)
 {
 	char *base = g_path_get_basename(program);
 	char *output = g_strconcat(base, ".hdl", NULL);

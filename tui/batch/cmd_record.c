@@ -58,11 +58,10 @@ static void tell(const struct session *s, const struct arguments *a)
 	if (!(f->flags & LOG_ASLR_OFF))
 		fprintf(stderr, "heddle: address randomisation could not be switched off here: "
 		                "the trace has addresses of its own\n");
-	if (f->stolen)
-		fprintf(stderr,
-		        "heddle: %u times a thread blocked or spun in what is not modelled: "
-		        "this schedule may not come again\n",
-		        f->stolen);
+	for (guint i = 0; i < s->trace->warnings->len; i++) {
+		error_set(&note, NULL, NULL, "%s", (char *)s->trace->warnings->pdata[i]);
+		say_error(&note);
+	}
 	if (f->restricted == 2)
 		fprintf(stderr, "heddle: the program gave up system calls (seccomp, strict "
 		                "mode), which "
