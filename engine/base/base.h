@@ -27,6 +27,9 @@ _Noreturn void heddle_bug(const char *file, int line, const char *format, ...)
 /* "None" for every 32-bit id: events, threads, variables, ... */
 #define NONE UINT32_MAX
 
+/* The truth of a condition or formula some of whose values may be unknown. */
+enum truth { TRUTH_NO, TRUTH_YES, TRUTH_UNKNOWN };
+
 /*
  * A message for the user: which place, what is wrong there (what was expected, what was
  * found), and what to do.  Printed by main as "heddle: WHERE: WHAT; REMEDY".

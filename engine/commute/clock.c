@@ -18,7 +18,7 @@ struct scope_clocks {
 	uint32_t **released;                 /* by object: joined clocks of releases, or NULL */
 	uint32_t **shared;                   /* by object: of shared releases */
 	uint32_t **heads;                    /* by variable: of its release sequence */
-	uint16_t *head_thread;               /* by variable: whose release sequence it is */
+	uint32_t *head_thread;               /* by variable: whose release sequence it is */
 	uint32_t **release_fence, **pending; /* by thread: C11 fences */
 	GHashTable *waiting;                 /* event -> clock, of must-order edges under way */
 	uint64_t next_into, next_from;       /* in the index's edges */
@@ -47,7 +47,7 @@ struct scope_clocks *scope_clocks_new(const struct model *m)
 	c->released = g_new0(uint32_t *, t->objects_count + 1);
 	c->shared = g_new0(uint32_t *, t->objects_count + 1);
 	c->heads = g_new0(uint32_t *, t->variables_count + 1);
-	c->head_thread = g_new0(uint16_t, t->variables_count + 1);
+	c->head_thread = g_new0(uint32_t, t->variables_count + 1);
 	c->release_fence = g_new0(uint32_t *, c->threads + 1);
 	c->pending = g_new0(uint32_t *, c->threads + 1);
 	c->waiting = g_hash_table_new_full(NULL, NULL, NULL, g_free);

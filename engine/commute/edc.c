@@ -291,7 +291,7 @@ struct edc *edc_new(struct model *m, bool bounded, const struct progress *progre
 	e->touches =
 	        (struct order_touches){ .touched = lists_of(s.touching, m->t->events_count),
 		                        .clashing = lists_of(s.clashes, s.count),
-		                        .things = s.count,
+		                        .items = s.count,
 		                        .bounded = bounded };
 	things_release(&s);
 	e->innermost = find_innermost(m->t);

@@ -36,8 +36,6 @@ void texts_init(struct texts *t);
 void texts_release(struct texts *t);
 int64_t texts_id(struct texts *t, const struct expr *e);
 
-enum truth { FALSE_HERE, TRUE_HERE, OPEN_HERE };
-
 struct run_state; /* the abstract state of one object */
 
 struct evaluation {
@@ -49,8 +47,8 @@ struct evaluation {
 enum truth eval_truth(struct evaluation *v, const struct expr *e);
 
 /*
- * Do two invocations commute by the specification?  TRUE_HERE only when the condition
- * holds; a pair without a condition is FALSE_HERE.  `names1`, `names2`: arguments, then
+ * Do two invocations commute by the specification?  TRUTH_YES only when the condition
+ * holds; a pair without a condition is TRUTH_NO.  `names1`, `names2`: arguments, then
  * results of m1 and m2.  *overflow is set where a formula overflows.
  */
 enum truth eval_commute(const struct spec_object *o, uint32_t m1, const struct val *names1,

@@ -7,7 +7,7 @@
 
 struct toucher { /* an invocation, as a point remembers it */
 	uint32_t event, end, epoch;
-	uint16_t thread;
+	uint32_t thread;
 	uint32_t inside; /* an access, a free, ...: the instance whose invocation it is inside
 	                  * of, or NONE */
 };
@@ -430,7 +430,7 @@ static void invocation(struct rd2 *r, const struct call *now)
 	struct toucher self = { .event = now->event,
 		                .end = now->end,
 		                .epoch = scope_clocks_epoch(r->clocks, thread),
-		                .thread = (uint16_t)thread,
+		                .thread = thread,
 		                .inside = o->source == FROM_INSTANCE
 		                                  ? NONE
 		                                  : scope_clocks_inside(r->clocks, thread) };

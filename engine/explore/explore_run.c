@@ -53,11 +53,11 @@ static void check_finals(struct exploration *x, struct explore_run *r)
 {
 	const struct finals *f = x->options->finals;
 	GString *story = g_string_new(NULL);
-	int holds = finals_hold(f, x->trace, story);
-	if (holds < 0)
+	enum truth holds = finals_hold(f, x->trace, story);
+	if (holds == TRUTH_UNKNOWN)
 		explore_gap(x, "a variable of --check is not known at the end: nobody reads or "
 		               "writes it");
-	if (holds == 0) {
+	if (holds == TRUTH_NO) {
 		r->end = EXPLORE_CHECK;
 		g_free(r->story);
 		r->story = g_strdup_printf("%s does not hold: %s", finals_check(f), story->str);

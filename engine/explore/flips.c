@@ -70,9 +70,118 @@ static void flip_read(struct search *x, uint32_t write, const GArray *writes)
 	find_parts(x);
 }
 
+/* Every variable of the read has the writer that is asked for last. */
+static bool judge_wide_read(struct search *x, struct smt_query *q, const uint32_t *sequence,
+                            uint32_t length)
+{
+	struct wide run = event_variables(x->t, &x->t->events[x->ask.event]);
+	bool good = true;
+	for (uint32_t v = 0; v < run.count; v++) {
+		uint32_t wanted = g_array_index(x->rivals, uint32_t, v), last = NONE;
+		for (uint32_t i = length; i-- > 0 && last == NONE;) {
+			const struct event *e = &x->t->events[sequence[i]];
+			struct wide written = event_variables(x->t, e);
+			if (op_is_access(e->op) && op_writes(e->op) &&
+			    run.first + v - written.first < written.count)
+				last = sequence[i];
+		}
+		if (last == wanted || last == NONE)
+			continue;
+		struct smt_atom atoms[] = { { ATOM_OUT, last, NONE },
+			                    { ATOM_BEFORE, last, wanted } };
+		smt_query_require(q, atoms, wanted == NONE ? 1 : 2);
+		good = false;
+	}
+	return good;
+}
+
+static uint64_t prefix_of_wide_read(const struct search *x)
+{
+	const uint32_t *writers = (const uint32_t *)(void *)x->rivals->data;
+	return history_after(x->h, x->ask.event,
+	                     history_would_see_all(x->h, x->ask.event, writers));
+}
+
+/* The writers of the read's variables, each given by its place in its list (`at`). */
+static void flip_wide_read(struct search *x, const GArray *const *lists, const guint *at,
+                           uint32_t count)
+{
+	struct asked *a = ask_new(x, FLIP_READ, x->ask.event);
+	struct event_list now = trace_writers(x->t, a->event);
+	bool same = true;
+	a->judge = judge_wide_read;
+	a->prefix_of = prefix_of_wide_read;
+	for (uint32_t v = 0; v < count; v++) {
+		uint32_t w = g_array_index(lists[v], uint32_t, at[v]);
+		g_array_append_val(x->rivals, w);
+		if (w != NONE)
+			g_array_append_val(x->required, w);
+		if (w != now.items[v] && same)
+			a->other = w;
+		same &= w == now.items[v];
+	}
+	if (!same)
+		find_parts(x);
+}
+
+/* The writes (NONE: none) that the read may see last in a variable. */
+static GArray *visible_writes(const struct search *x, uint32_t variable)
+{
+	const struct cores *cores = smt_cores(x->smt);
+	struct event_list list = event_list_at(&x->t->index->variable_events, variable);
+	GArray *writes = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	uint32_t none = NONE;
+	g_array_append_val(writes, none);
+	for (uint64_t i = 0; i < list.count; i++) {
+		uint32_t e = list.items[i];
+		if (op_writes(x->t->events[e].op) && e != x->ask.event &&
+		    !core_has(cores, e, x->ask.event))
+			g_array_append_val(writes, e);
+	}
+	for (uint64_t i = 0; i < list.count; i++) { /* those that hide what was before them */
+		uint32_t e = list.items[i];
+		if (!op_writes(x->t->events[e].op) || e == x->ask.event ||
+		    !core_has_before(cores, x->ask.event, e))
+			continue;
+		for (guint k = writes->len; k-- > 0;) {
+			uint32_t w = g_array_index(writes, uint32_t, k);
+			if (w != e && (w == NONE || core_has(cores, e, w)))
+				g_array_remove_index(writes, k);
+		}
+	}
+	return writes;
+}
+
+/* A read of several variables: its outcome is the writers of all of them together. */
+static void flip_wide_reads(struct search *x, struct wide run)
+{
+	enum { MOST_TOGETHER = 256 };
+	GArray **lists = g_new0(GArray *, run.count);
+	guint *at = g_new0(guint, run.count), together = 1;
+	for (uint32_t v = 0; v < run.count; v++) {
+		lists[v] = visible_writes(x, run.first + v);
+		together = MIN(together * lists[v]->len, MOST_TOGETHER + 1);
+	}
+	x->unanswered |= together > MOST_TOGETHER;
+	for (guint i = 0; i < together && together <= MOST_TOGETHER && !x->stopped; i++) {
+		flip_wide_read(x, (const GArray *const *)lists, at, run.count);
+		for (uint32_t v = 0; v < run.count && ++at[v] == lists[v]->len; v++)
+			at[v] = 0;
+	}
+	for (uint32_t v = 0; v < run.count; v++)
+		g_array_unref(lists[v]);
+	g_free(lists);
+	g_free(at);
+}
+
 static void flip_reads(struct search *x)
 {
 	const struct cores *cores = smt_cores(x->smt);
+	struct wide run = event_variables(x->t, &x->t->events[x->ask.event]);
+	if (run.count > 1) {
+		flip_wide_reads(x, run);
+		return;
+	}
 	GArray *writes = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	uint64_t now = history_seen(x->h, x->ask.event);
 	collect_writes(x, writes);

@@ -122,8 +122,10 @@ static void find_keepers(struct reach *r)
 		bool runs = x->op == OP_SND &&
 		            g_str_has_suffix(trace_string(t, t->messages[x->target]),
 		                             MESSAGE_BEGINS);
-		if (runs || may_keep(t, e, NONE))
-			g_array_append_val(r->keepers, e);
+		if (!runs && !may_keep(r->x, e, NONE))
+			continue;
+		g_array_append_val(r->keepers, e);
+		r->visible[e] |= x->op == OP_FREE || x->op == OP_DESTROY;
 	}
 }
 
@@ -356,32 +358,50 @@ static void add_candidate(struct reach *r, struct candidate c)
 	g_array_append_val(list, c);
 }
 
+static void add_read(struct reach *r, uint32_t state_id, uint32_t e, uint32_t write,
+                     uint64_t key)
+{
+	add_candidate(r, (struct candidate){ .event = e,
+	                                     .state = state_id,
+	                                     .other = write,
+	                                     .key = key,
+	                                     .kind = FLIP_READ,
+	                                     .op = OP_COUNT });
+}
+
+/* A read of several variables: its outcome is the writers of all of them together. */
+static void look_at_wide_read(struct reach *r, const uint32_t *state, uint32_t state_id,
+                              uint32_t e)
+{
+	struct wide run = event_variables(r->t, &r->t->events[e]);
+	struct event_list writers = trace_writers(r->t, e);
+	uint32_t *sees = g_memdup2(writers.items, sizeof *sees * run.count), other = NONE;
+	bool same = true;
+	for (uint32_t i = 0; i < run.count; i++) {
+		if (r->slot_of[run.first + i] == NONE)
+			continue;
+		sees[i] = last_of(r, state, run.first + i);
+		if (sees[i] != writers.items[i] && (same || other == NONE))
+			other = sees[i];
+		same &= sees[i] == writers.items[i];
+	}
+	if (!same)
+		add_read(r, state_id, e, other, history_would_see_all(r->x->h, e, sees));
+	g_free(sees);
+}
+
 static void look_at_read(struct reach *r, const uint32_t *state, uint32_t state_id, uint32_t e)
 {
 	struct wide run = event_variables(r->t, &r->t->events[e]);
 	if (r->counted[e] != NONE) {
-		add_candidate(r, (struct candidate){ .event = e,
-		                                     .state = state_id,
-		                                     .other = NONE,
-		                                     .key = sync_sees_count(r, state, e),
-		                                     .kind = FLIP_READ,
-		                                     .op = OP_COUNT });
-		return;
-	}
-	for (uint32_t v = run.first; v < run.first + run.count; v++) {
-		uint32_t w = last_of(r, state, v);
-		if (r->slot_of[v] == NONE)
-			continue;
+		add_read(r, state_id, e, NONE, sync_sees_count(r, state, e));
+	} else if (run.count > 1) {
+		look_at_wide_read(r, state, state_id, e);
+	} else if (r->slot_of[run.first] != NONE) {
+		uint32_t w = last_of(r, state, run.first);
 		uint64_t sees = history_would_see(r->x->h, e, w);
-		if (sees == history_seen(r->x->h, e) ||
-		    (run.count > 1 && trace_writers(r->t, e).items[v - run.first] == w))
-			continue;
-		add_candidate(r, (struct candidate){ .event = e,
-		                                     .state = state_id,
-		                                     .other = w,
-		                                     .key = sees,
-		                                     .kind = FLIP_READ,
-		                                     .op = OP_COUNT });
+		if (sees != history_seen(r->x->h, e))
+			add_read(r, state_id, e, w, sees);
 	}
 }
 

@@ -1,25 +1,25 @@
 /*
- * atomics.c - synchronises-with: from a release write to each acquire read that reads from
- * it or from its release sequence, with fences, as C17 7.17.3 and 7.17.4 have it.
+ * atomics.c - synchronises-with: from a release write to each acquire read that reads from it
+ * or from its release sequence, also by fences (C17 7.17.3 and 7.17.4).
  *
- * For each variable the heads of the release sequences that its last write belongs to: one
- * for each thread, as a thread's last head knows what its earlier ones knew.  A store ends
- * the sequences of other threads, an RMW ends none, a plain write ends all.  A write after
- * a release fence heads a sequence with the fence; a read before an acquire fence hands
- * the heads on to the fence.
+ * Each variable has the heads of the release sequences that its last write belongs to. One for
+ * each thread is enough, as a thread's last head happens after its earlier ones. A store ends
+ * the sequences of other threads, an RMW none, a plain write all. A write after a release fence
+ * heads a sequence at the fence; a read before an acquire fence passes the heads on to the
+ * fence.
  */
 #include "engine/order/causality.h"
 
-struct head {
+struct release_head {
 	struct point at;
 	uint32_t thread;
 };
 struct atomics {
-	bool fixed;     /* leave out what another reordering may be without */
-	GArray **heads; /* by variable: struct head, or NULL */
+	bool fixed;     /* only edges that every correct reordering has */
+	GArray **heads; /* by variable: struct release_head, or NULL */
 	uint64_t variables;
-	struct point *fence; /* by thread: its last release fence */
-	GArray **pending;    /* by thread: struct head, read without acquire so far; or NULL */
+	struct point *fence; /* by thread: last release fence */
+	GArray **pending;    /* by thread: heads read without acquire; or NULL */
 	uint64_t threads;
 };
 
@@ -54,13 +54,13 @@ void atomics_free(struct atomics *a)
 	g_free(a);
 }
 
-/* Put a head in the place of its thread's earlier one. */
-static void add_head(GArray **list, struct head head)
+/* Replace the earlier head of the same thread. */
+static void add_head(GArray **list, struct release_head head)
 {
 	if (*list == NULL)
-		*list = g_array_new(FALSE, FALSE, sizeof(struct head));
+		*list = g_array_new(FALSE, FALSE, sizeof(struct release_head));
 	for (guint i = 0; i < (*list)->len; i++) {
-		struct head *h = &g_array_index(*list, struct head, i);
+		struct release_head *h = &g_array_index(*list, struct release_head, i);
 
 		if (h->thread == head.thread) {
 			if (h->at.event < head.at.event)
@@ -74,22 +74,22 @@ static void add_head(GArray **list, struct head head)
 static void keep_own(GArray *list, uint32_t thread)
 {
 	for (guint i = list->len; i-- > 0;) {
-		if (g_array_index(list, struct head, i).thread != thread)
+		if (g_array_index(list, struct release_head, i).thread != thread)
 			g_array_remove_index_fast(list, i);
 	}
 }
 
-/* The heads of one variable reach a reading event. */
+/* Heads of one variable at a read of it. */
 static void read_heads(struct causality *c, uint32_t event, const GArray *heads)
 {
 	const struct event *x = &c->t->events[event];
 	bool acquires = order_acquires(event_order(x));
 
 	for (guint i = 0; i < heads->len; i++) {
-		struct head h = g_array_index(heads, struct head, i);
+		struct release_head h = g_array_index(heads, struct release_head, i);
 
 		if (h.thread == x->thread)
-			continue; /* program order */
+			continue;
 		if (acquires)
 			causality_edge(c, event, h.thread, h.at, STEP_SYNCHRONISES, NONE, true);
 		else
@@ -101,10 +101,10 @@ static void write_heads(struct causality *c, uint32_t event, GArray **heads)
 {
 	const struct event *x = &c->t->events[event];
 	const struct atomics *a = c->atomics;
-	struct head head = { a->fence[x->thread], x->thread };
+	struct release_head head = { a->fence[x->thread], x->thread };
 
-	/* Before a store of the same thread another reordering may have one that ends the
-	 * sequence; between an RMW and what it reads none can come. */
+	/* Another reordering may put a store that ends the sequence before a store of the same
+	 * thread, but none between an RMW and the write that it reads. */
 	if (*heads != NULL && x->op != OP_RMW)
 		keep_own(*heads, a->fixed ? NONE : x->thread);
 	if (order_releases(event_order(x)))
@@ -132,7 +132,7 @@ void atomics_write(struct causality *c, uint32_t event)
 	struct atomics *a = c->atomics;
 
 	c->has_atomics = true;
-	if (a->heads == NULL) /* a pointer for each variable, only where there are atomics */
+	if (a->heads == NULL) /* allocated only for traces with atomic writes */
 		a->heads = g_new0(GArray *, a->variables + 1);
 	for (uint32_t v = run.first; v < run.first + run.count; v++)
 		write_heads(c, event, &a->heads[v]);
@@ -158,7 +158,7 @@ void atomics_fence(struct causality *c, uint32_t event)
 
 	if (order_acquires(event_order(x)) && *pending != NULL) {
 		for (guint i = 0; i < (*pending)->len; i++) {
-			struct head h = g_array_index(*pending, struct head, i);
+			struct release_head h = g_array_index(*pending, struct release_head, i);
 
 			causality_edge(c, event, h.thread, h.at, STEP_SYNCHRONISES, NONE, true);
 		}
@@ -172,7 +172,8 @@ static void mark_heads(struct clocks *clocks, GArray **lists, uint64_t count)
 {
 	for (uint64_t i = 0; lists != NULL && i < count; i++) {
 		for (guint j = 0; lists[i] != NULL && j < lists[i]->len; j++)
-			clocks_mark(clocks, g_array_index(lists[i], struct head, j).at.row);
+			clocks_mark(clocks,
+			            g_array_index(lists[i], struct release_head, j).at.clock);
 	}
 }
 
@@ -181,5 +182,5 @@ void atomics_mark(struct causality *c)
 	mark_heads(&c->clocks, c->atomics->heads, c->atomics->variables);
 	mark_heads(&c->clocks, c->atomics->pending, c->atomics->threads);
 	for (uint64_t i = 0; i < c->atomics->threads; i++)
-		clocks_mark(&c->clocks, c->atomics->fence[i].row);
+		clocks_mark(&c->clocks, c->atomics->fence[i].clock);
 }

@@ -1,6 +1,5 @@
 /*
- * causality.c - the walk: for each event, which parts have edges into it, and in which
- * order they go in.  See causality.h.
+ * causality.c - the walk: which edges lead into an event, and in which order they are joined.
  */
 #include "engine/order/causality.h"
 
@@ -12,8 +11,8 @@ struct causality *causality_new(struct trace *t, enum order_kind kind, enum keep
 	bool composed_with_hb = kind == ORDER_KIND_WCP || kind == ORDER_KIND_CP;
 	bool over_sections =
 	        kind == ORDER_KIND_WCP || kind == ORDER_KIND_DC || kind == ORDER_KIND_WDC;
-	/* (EDC is given its sections' edges, see edc.c.) */
-	/* Who asks about the edges of a kept walk asks for threads' events too. */
+	/* EDC gets its section edges from edc.c. */
+	/* Questions about kept edges need the threads' events as well. */
 	unsigned asked = keep == KEEP_EDGES || over_sections ? INDEX_THREADS | INDEX_MATCH : 0;
 	struct causality *c;
 
@@ -30,9 +29,9 @@ struct causality *causality_new(struct trace *t, enum order_kind kind, enum keep
 		c->observations = observations_new(t);
 	if (kind == ORDER_KIND_LASTING)
 		c->observations->plain_only = true;
-	/* What a write knew is what its stretch says. */
+	/* Vector clocks of writes are looked up in the regions. */
 	if (keep != KEEP_NOTHING || c->observations != NULL)
-		causality_keep_stretches(c);
+		causality_keep_regions(c);
 	c->must = must_walk_new(c);
 	c->atomics = atomics_new(t, kind == ORDER_KIND_FIXED || kind == ORDER_KIND_LASTING);
 	if (kind == ORDER_KIND_HB || kind == ORDER_KIND_SHB || composed_with_hb)
@@ -42,11 +41,11 @@ struct causality *causality_new(struct trace *t, enum order_kind kind, enum keep
 	return c;
 }
 
-void causality_keep_stretches(struct causality *c)
+void causality_keep_regions(struct causality *c)
 {
-	if (c->stretches != NULL)
+	if (c->regions != NULL)
 		return;
-	c->stretches = g_new0(struct stretches, c->t->threads_count + 1);
+	c->regions = g_new0(struct sync_regions, c->t->threads_count + 1);
 }
 
 void causality_free(struct causality *c)
@@ -55,10 +54,10 @@ void causality_free(struct causality *c)
 		return;
 	if (c->edges != NULL)
 		g_array_free(c->edges, TRUE);
-	if (c->stretches != NULL) {
+	if (c->regions != NULL) {
 		for (uint64_t i = 0; i < c->t->threads_count; i++)
-			g_free(c->stretches[i].of);
-		g_free(c->stretches);
+			g_free(c->regions[i].of);
+		g_free(c->regions);
 	}
 	clocks_release(&c->clocks);
 	must_walk_free(c->must);
@@ -75,8 +74,8 @@ void causality_edge(struct causality *c, uint32_t to, uint32_t from_thread, stru
 {
 	uint32_t thread = c->t->events[to].thread;
 
-	/* From a thread's own events program order leads anyway; only an order that is not
-	 * composed with program order alone can still learn something. */
+	/* Program order covers edges within a thread, except in orders that are not composed
+	 * with it. */
 	if (from_thread == thread && (!base || c->clocks.planes == 1))
 		return;
 	if (clocks_join(&c->clocks, thread, to, from_thread, from, base) && c->edges != NULL) {
@@ -86,12 +85,12 @@ void causality_edge(struct causality *c, uint32_t to, uint32_t from_thread, stru
 	}
 }
 
-struct stretch *stretches_find(const struct stretches *s, uint32_t event)
+struct sync_region *regions_find(const struct sync_regions *s, uint32_t event)
 {
 	enum { FEW = 12 };
 	uint32_t low = 0, high = s->count, least = high > FEW ? high - FEW : 0;
 
-	/* Who walks asks for what was not long ago. */
+	/* Callers that walk mostly ask for recent events. */
 	while (high > least && s->of[high - 1].start > event)
 		high--;
 	if (high > least || high == 0)
@@ -107,22 +106,22 @@ struct stretch *stretches_find(const struct stretches *s, uint32_t event)
 	return low == 0 ? NULL : &s->of[low - 1];
 }
 
-struct stretch *causality_stretch(const struct causality *c, uint32_t event)
+struct sync_region *causality_region(const struct causality *c, uint32_t event)
 {
-	return stretches_find(&c->stretches[c->t->events[event].thread], event);
+	return regions_find(&c->regions[c->t->events[event].thread], event);
 }
 
-void stretches_make_room(struct stretches *s)
+void regions_make_room(struct sync_regions *s)
 {
 	s->capacity = MAX(64, 2 * s->capacity);
-	s->of = g_renew(struct stretch, s->of, s->capacity);
+	s->of = g_renew(struct sync_region, s->of, s->capacity);
 }
 
 struct point causality_past_point(const struct causality *c, uint32_t event)
 {
-	const struct stretch *s = causality_stretch(c, event);
+	const struct sync_region *s = causality_region(c, event);
 
-	return (struct point){ event, s == NULL ? 0 : s->row };
+	return (struct point){ event, s == NULL ? 0 : s->clock };
 }
 
 static void take_forced(struct causality *c, uint32_t event)
@@ -131,7 +130,8 @@ static void take_forced(struct causality *c, uint32_t event)
 		const struct forced_edge *f = &c->forced[c->forced_next++];
 		uint32_t thread = c->t->events[f->from].thread;
 
-		/* Composed with happens-before on its left by taking plane 0 of `from`. */
+		/* A base edge takes plane 0 of `from`: this composes it with happens-before on
+		 * its left. */
 		causality_edge(c, event, thread, causality_past_point(c, f->from), f->rule,
 		               f->object, true);
 	}
@@ -148,7 +148,7 @@ static void step_access(struct causality *c, uint32_t event, const struct event 
 		atomics_read(c, event);
 	if (c->observations != NULL)
 		observations_access(c, event);
-	/* What a write releases includes what an RMW has just read. */
+	/* After the read: an RMW's release includes what it has read. */
 	if (x->op == OP_AWRITE || x->op == OP_RMW)
 		atomics_write(c, event);
 	else if (x->op == OP_WRITE)
@@ -157,9 +157,9 @@ static void step_access(struct causality *c, uint32_t event, const struct event 
 
 void causality_lock(struct causality *c, uint32_t event, const struct event *x)
 {
-	bool lent = c->locks != NULL && c->locks->last != NULL;
+	bool borrowed = c->locks != NULL && c->locks->last != NULL;
 
-	if (lent)
+	if (borrowed)
 		locks_settle(c, x->target);
 	if (op_acquires(x->op)) {
 		if (c->locks != NULL)
@@ -169,7 +169,7 @@ void causality_lock(struct causality *c, uint32_t event, const struct event *x)
 		if (c->sections != NULL)
 			sections_acquire(c, event);
 	} else {
-		/* Rule (b) adds to what a release knows: first. */
+		/* Rule (b) adds to the release's clock, so it goes first. */
 		if (c->sections != NULL)
 			sections_release(c, event);
 		if (c->locks != NULL)
@@ -177,7 +177,7 @@ void causality_lock(struct causality *c, uint32_t event, const struct event *x)
 	}
 	if (c->observations != NULL)
 		observations_try(c, event);
-	if (lent)
+	if (borrowed)
 		locks_note(c, event);
 }
 
@@ -213,12 +213,12 @@ static void step_op(struct causality *c, uint32_t event, const struct event *x)
 	}
 }
 
-static void keep_stretch(struct causality *c, uint32_t event, uint32_t thread, uint32_t before)
+static void keep_region(struct causality *c, uint32_t event, uint32_t thread, uint32_t before)
 {
-	struct stretch stretch = { event, c->clocks.now[thread], c->unobserved };
+	struct sync_region region = { event, c->clocks.now[thread], c->unobserved };
 
-	if (stretch.row != before)
-		stretches_add(&c->stretches[thread], stretch);
+	if (region.clock != before)
+		regions_add(&c->regions[thread], region);
 }
 
 void causality_step(struct causality *c, uint32_t event)
@@ -229,8 +229,7 @@ void causality_step(struct causality *c, uint32_t event)
 	if (event >= c->next_must)
 		must_walk_into(c, event);
 	c->unobserved = c->clocks.now[x->thread];
-	if (c->forced != NULL &&
-	    !op_acquires(x->op)) /* acquires take theirs after the lock's */
+	if (c->forced != NULL && !op_acquires(x->op)) /* for acquires, causality_lock */
 		take_forced(c, event);
 	if (!event_inert(x))
 		step_op(c, event, x);
@@ -238,8 +237,8 @@ void causality_step(struct causality *c, uint32_t event)
 		c->unobserved = c->clocks.now[x->thread];
 	if (event >= c->next_must)
 		must_walk_from(c, event);
-	if (c->stretches != NULL)
-		keep_stretch(c, event, x->thread, before);
+	if (c->regions != NULL)
+		keep_region(c, event, x->thread, before);
 }
 
 static inline void walk_one(struct causality *c, uint32_t e, const struct event *x)
@@ -269,14 +268,14 @@ struct causality *causality_walk(struct trace *t, enum order_kind kind, enum kee
 			causality_free(c);
 			return NULL;
 		}
-		bool told =
+		bool has_forced =
 		        c->forced_next < c->forced_count && c->forced[c->forced_next].to == e;
-		if (G_UNLIKELY(told))
+		if (G_UNLIKELY(has_forced))
 			causality_step(c, e);
 		else
 			walk_one(c, e, &t->events[e]);
 	}
-	c->forced = NULL; /* the caller's */
+	c->forced = NULL;
 	return c;
 }
 

@@ -1,15 +1,14 @@
 /*
- * causality.h - walks a trace in its order and keeps, for each thread, what a partial order
- * of semantics.md puts before the event that the thread is at.
+ * causality.h - one walk over a trace, in its order, that computes each thread's vector clock
+ * under a partial order of semantics.md.
  *
- * One walk serves all who need an order: order.c keeps every stretch of clocks and every
- * edge and answers questions afterwards; the streaming predictors look at the clocks as
- * they pass and let them go.  The edges come from small parts, one for each sentence of
- * the table "The partial orders": must-order, synchronises-with, locks, observation,
- * critical sections.  Knows nothing of races.
+ * order.c keeps all clocks and edges of the walk and answers questions afterwards; the
+ * streaming predictors use each clock as the walk passes and drop it. Each family of edges has
+ * a file: must-order, synchronises-with, locks, observations, critical sections (semantics.md,
+ * "The partial orders"). No race detection here.
  *
- * CP alone cannot be walked so, as its edges lead to acquires and depend on what follows
- * them; it is walked with the edges found so far until there are no more (cp.c).
+ * CP needs more than one walk, since its edges lead to acquires and depend on later events:
+ * cp.c repeats the walk with the edges found so far until no edge is new.
  */
 #ifndef HEDDLE_CAUSALITY_H
 #define HEDDLE_CAUSALITY_H
@@ -18,54 +17,56 @@
 #include "engine/order/order.h"
 #include "engine/order/sections.h"
 
-/* Program order, must-order and what reads observe, without locks: SyncP's closure. */
+/* Program order, must-order and reads-from without lock edges: SyncP's closure. */
 #define ORDER_KIND_OBSERVED ((enum order_kind)ORDER_KIND_COUNT)
-/* What is in the happens-before of every correct reordering: see order_new_fixed. */
+/* Edges that are in the happens-before of every correct reordering (order_new_fixed). */
 #define ORDER_KIND_FIXED    ((enum order_kind)(ORDER_KIND_COUNT + 1))
-/* The same with observations that a plain access takes part in: see order_new_lasting. */
+/* The same with observations that involve a plain access (order_new_lasting). */
 #define ORDER_KIND_LASTING  ((enum order_kind)(ORDER_KIND_COUNT + 2))
 
-struct edge { /* that told `to` something new */
+/* An edge that changed the vector clock of `to`. */
+struct edge {
 	uint32_t from, to;
-	uint32_t detail; /* as struct step has it */
+	uint32_t detail; /* as in struct step */
 	uint16_t rule;   /* enum step_rule */
-	uint16_t base;   /* see clocks_join */
+	uint16_t base;   /* base, as in clocks_join */
 };
 
-struct forced_edge { /* to be taken when `to` comes (CP, EDC) */
+/* Edges computed beforehand, applied when the walk reaches `to` (CP, EDC). */
+struct forced_edge {
 	uint32_t from, to, object;
 	uint32_t rule; /* enum step_rule */
 };
 
-struct stretch {             /* of one thread's events, up to the next one's start */
-	uint32_t start;      /* event */
-	uint32_t row;        /* what is before its events */
-	uint32_t unobserved; /* the same for `start` without what it itself reads from */
+/* A synchronisation-free region: events of one thread that share a vector clock. */
+struct sync_region {
+	uint32_t start;      /* its first event */
+	uint32_t clock;      /* vector clock of its events */
+	uint32_t unobserved; /* the same for `start` without its own observation */
 };
-struct stretches { /* of one thread */
-	struct stretch *of;
+/* The regions of one thread, by `start`. */
+struct sync_regions {
+	struct sync_region *of;
 	uint32_t count, capacity;
 };
 
-/*
- * An event with its thread as one number that grows with the event, so that a place for one
- * is read, compared and written at once.  0: none.
- */
-typedef uint64_t stamp;
-static inline stamp stamp_of(uint32_t event, uint32_t thread)
+/* An event with its thread, in one word that grows with the event, so that it is read, compared
+ * and written at once. 0: none. */
+typedef uint64_t epoch;
+static inline epoch epoch_of(uint32_t event, uint32_t thread)
 {
 	return ((uint64_t)event + 1) << 32 | thread;
 }
-static inline uint32_t stamp_thread(stamp s)
+static inline uint32_t epoch_thread(epoch s)
 {
 	return (uint32_t)s;
 }
-static inline uint32_t stamp_event(stamp s)
+static inline uint32_t epoch_event(epoch s)
 {
 	return (uint32_t)(s >> 32) - 1;
 }
-/* Is it one of the events that a clock's component counts?  None is. */
-static inline bool stamp_within(stamp s, uint32_t clock)
+/* Is the epoch covered by a clock's component? True for 0. */
+static inline bool epoch_within(epoch s, uint32_t clock)
 {
 	return s >> 32 <= clock;
 }
@@ -79,17 +80,17 @@ struct causality {
 	struct trace *t;
 	enum order_kind kind;
 	struct clocks clocks;
-	/* The row of the event that was last looked at, before the edges of its own
-	 * observation (reads-from and synchronises-with) went in. */
+	/* Clock of the latest event before the edges of its own observation (reads-from and
+	 * synchronises-with). */
 	uint32_t unobserved;
-	bool has_atomics;   /* an atomic write has come */
-	uint32_t *depth;    /* by thread: how many locks it holds; with sections only */
+	bool has_atomics;   /* an atomic write has been passed */
+	uint32_t *depth;    /* by thread: number of locks held; only with sections */
 	uint32_t next_must; /* no event before this one has a must-order edge */
 
-	/* Kept for questions, or NULL. */
+	/* Kept for questions; else NULL. */
 	GArray *edges; /* struct edge, by `to` */
-	/* By thread; where something is lent too, until a sweep. */
-	struct stretches *stretches;
+	/* By thread. With borrowed arrays too; events that a sweep passes may leave it. */
+	struct sync_regions *regions;
 
 	struct must_walk *must;
 	struct atomics *atomics;
@@ -100,41 +101,42 @@ struct causality {
 	uint64_t forced_count, forced_next;
 };
 
-enum keep { KEEP_NOTHING, KEEP_STRETCHES, KEEP_EDGES /* and stretches */ };
-/* Builds the parts of the index it needs; NULL when cancelled. */
+enum keep { KEEP_NOTHING, KEEP_REGIONS, KEEP_EDGES /* and regions */ };
+/* Walk event by event with causality_step. Builds the index that the order needs. NULL when
+ * cancelled. Freed by causality_free. */
 struct causality *causality_new(struct trace *t, enum order_kind kind, enum keep keep,
                                 const struct progress *progress);
-/* Walk a whole trace and keep it; `forced` (struct forced_edge, by `to`) or NULL.  NULL when
+/* Walk the whole trace. `forced` is an array of struct forced_edge by `to`, or NULL. NULL when
  * cancelled. */
 struct causality *causality_walk(struct trace *t, enum order_kind kind, enum keep keep,
                                  const GArray *forced, const struct progress *progress);
-void stretches_make_room(struct stretches *s);
-static inline void stretches_add(struct stretches *s, struct stretch stretch)
+void regions_make_room(struct sync_regions *s);
+static inline void regions_add(struct sync_regions *s, struct sync_region region)
 {
 	if (s->count == s->capacity)
-		stretches_make_room(s);
-	s->of[s->count++] = stretch;
+		regions_make_room(s);
+	s->of[s->count++] = region;
 }
-/* Of a kept walk: the stretch that an event (of a thread) lies in, or NULL where its thread
- * knows nothing yet. */
-struct stretch *causality_stretch(const struct causality *c, uint32_t event);
-struct stretch *stretches_find(const struct stretches *s, uint32_t event);
-/* The same as a point that edges may start from. */
+/* The region of an event of a kept walk; NULL before the first edge into its thread. */
+struct sync_region *causality_region(const struct causality *c, uint32_t event);
+struct sync_region *regions_find(const struct sync_regions *s, uint32_t event);
+/* The event as the source of an edge, in a kept walk. */
 struct point causality_past_point(const struct causality *c, uint32_t event);
 void causality_free(struct causality *c);
-/* For who looks events up in stretches while the walk goes on. */
-void causality_keep_stretches(struct causality *c);
-/* Events one after the other, none left out (but see below). */
+/* For callers that look up regions during the walk. */
+void causality_keep_regions(struct causality *c);
+/* Next event of the trace. Every event must be passed, by this or by one of the shortcuts
+ * below. */
 void causality_step(struct causality *c, uint32_t event);
-/* The same for an acquire or a release (in either mode, not inert) that no must-order touches,
- * where nothing is kept. */
+/* causality_step for an acquire or release (either mode, not inert) without must-order edges,
+ * where no regions or edges are kept. */
 void causality_lock(struct causality *c, uint32_t event, const struct event *x);
-/* An edge into `to`, the event that is being looked at. */
+/* Edge into `to`, which must be the current event. */
 void causality_edge(struct causality *c, uint32_t to, uint32_t from_thread, struct point from,
                     enum step_rule rule, uint32_t detail, bool base);
-/* With sections: edges may start from an event inside of one. */
+/* With sections: record that edges may start at an event inside a critical section. */
 void sections_origin(struct causality *c, uint32_t event);
-/* The event as a point that later edges may start from. */
+/* The current event as the source of later edges. */
 static inline struct point causality_point(struct causality *c, uint32_t event)
 {
 	uint32_t thread = c->t->events[event].thread;
@@ -143,11 +145,12 @@ static inline struct point causality_point(struct causality *c, uint32_t event)
 		sections_origin(c, event);
 	return (struct point){ event, clocks_hold(&c->clocks, thread) };
 }
-/* When clocks_crowded: frees rows; `mark` marks the caller's own. */
+/* Free vector clocks that are unreachable. Call when clocks_sweep_due; `mark` marks the clocks
+ * that the caller holds. */
 void causality_sweep(struct causality *c, void (*mark)(void *context, struct clocks *clocks),
                      void *context);
 
-/* -- the parts, each in a file of its name ---------------------------------------------- */
+/* -- one file for each family of edges ---------------------------------------------------- */
 
 struct must_walk *must_walk_new(struct causality *c);
 void must_walk_free(struct must_walk *m);
@@ -155,11 +158,11 @@ void must_walk_into(struct causality *c, uint32_t event);
 void must_walk_from(struct causality *c, uint32_t event);
 void must_walk_mark(struct causality *c);
 
-/* `fixed`: only edges that no correct reordering is without. */
+/* `fixed`: only edges that every correct reordering has. */
 struct atomics *atomics_new(const struct trace *t, bool fixed);
 void atomics_free(struct atomics *a);
-/* The edges of an atomic read, and what an atomic write leaves for later ones; an RMW is
- * first one, then the other.  A fence is both. */
+/* Edges into an atomic read, and the release sequence that an atomic write heads or ends. An
+ * RMW calls both, the read first; a fence has its own. */
 void atomics_read(struct causality *c, uint32_t event);
 void atomics_write(struct causality *c, uint32_t event);
 void atomics_plain_write(struct causality *c, uint32_t event);
@@ -171,74 +174,75 @@ void locks_free(struct locks *l);
 void locks_acquire(struct causality *c, uint32_t event);
 void locks_release(struct causality *c, uint32_t event);
 /*
- * Before anything: the caller keeps the last acquire and the last release of each lock, two
- * stamps beside each other.  An exclusive acquire that no must-order touches, that tells its
- * thread nothing (it knows both), and a release need no causality_step then: the stamp is all.
- * The acquire's becomes `shared` when the lock has shared sections; causality_step is due for
- * all that happens to it from then on.
+ * Keep the epochs of each lock's last acquire and last release, adjacent, in the caller's
+ * array `last`. The caller may then skip causality_step for a release, and for an
+ * exclusive acquire without must-order edges whose thread is ordered after both epochs; it only
+ * stores the epoch. A lock with shared sections has `shared` in the place of its acquire: from
+ * then on every operation on it needs causality_step. Call before the first event.
  */
-void locks_lend(struct causality *c, stamp *last, stamp shared);
-/* Such an acquire that learns of the last release. */
-void locks_learn(struct causality *c, uint32_t event);
-/* What was left out, before a lock's state is looked at; the stamps of an event. */
+void locks_borrow(struct causality *c, epoch *last, epoch shared);
+/* Such an acquire whose thread is not yet ordered after the last release. */
+void locks_acquire_new(struct causality *c, uint32_t event);
+/* Bring a lock's state up to date from the borrowed epochs, and the epochs from an event. */
 void locks_settle(struct causality *c, uint32_t object);
 void locks_note(struct causality *c, uint32_t event);
 void locks_mark(struct causality *c);
 
 struct lock {
-	stamp release;   /* of the last exclusive section */
-	uint32_t row;    /* what it knew */
-	GArray *readers; /* shared releases since; NULL while there are none */
+	epoch release;   /* end of the last exclusive section */
+	uint32_t clock;  /* its vector clock */
+	GArray *readers; /* shared releases since; NULL: none */
 };
 struct locks {
 	struct lock *of; /* by object */
 	uint64_t count;
-	stamp *last; /* lent, or NULL */
-	stamp shared;
+	epoch *last; /* borrowed, or NULL */
+	epoch shared;
 };
 
 struct observations {
-	/* By variable, `stride` apart: its last write, which causality_step keeps unless the
-	 * array is lent by who keeps it anyway (observations_lend). */
-	stamp *last;
+	/* By variable, `stride` apart: its last write. causality_step updates it unless the
+	 * array is borrowed (observations_borrow). */
+	epoch *last;
 	uint32_t stride;
-	bool lent;
-	bool plain_only; /* no edges between atomics, nor of tries */
-	stamp *holder;    /* by object: the acquire that is not yet released */
-	GArray **holders; /* by object: stamps of more of them; or NULL */
-	GArray **takes;   /* by object: stamps of the last take of each thread; or NULL */
-	stamp *destroyed; /* by object: its destruction, where it was not taken since */
-	int64_t *counts;  /* by object: a semaphore's count */
+	bool borrowed;
+	bool plain_only;  /* ignore atomic-atomic observations and tries */
+	epoch *holder;    /* by object: the unreleased acquire */
+	GArray **holders; /* by object: epochs of further holders; or NULL */
+	GArray **takes;   /* by object: epoch of each thread's last take; or NULL */
+	epoch *destroyed; /* by object: its destruction, unless it was acquired since */
+	int64_t *counts;  /* by object: count of a semaphore */
 	uint64_t variables, objects;
 };
 struct observations *observations_new(const struct trace *t);
 void observations_free(struct observations *o);
-/* The caller keeps the last writes, from now on and after each causality_step. */
-void observations_lend(struct observations *o, stamp *last, uint32_t stride);
-void observations_access(struct causality *c, uint32_t event); /* edges of a read, its write */
+/* The caller owns the last writes from now on, and updates them after each causality_step. */
+void observations_borrow(struct observations *o, epoch *last, uint32_t stride);
+void observations_access(struct causality *c,
+                         uint32_t event); /* edges into a read; last write */
 void observations_try(struct causality *c, uint32_t event);    /* locks, semaphores and tries */
 void observations_mark(struct causality *c);
-static inline stamp *observations_last(const struct observations *o, uint32_t variable)
+static inline epoch *observations_last(const struct observations *o, uint32_t variable)
 {
 	return &o->last[(size_t)variable * o->stride];
 }
-/* Is the last write to a variable nothing new to a thread that reads it now? */
+/* Is thread `thread` ordered after the last write to the variable? */
 static inline bool observations_known(const struct causality *c, uint32_t variable,
                                       uint32_t thread)
 {
-	stamp last = *observations_last(c->observations, variable);
-	uint32_t writer = stamp_thread(last);
+	epoch last = *observations_last(c->observations, variable);
+	uint32_t writer = epoch_thread(last);
 
-	return writer == thread || stamp_within(last, clocks_now(&c->clocks, thread)[writer]);
+	return writer == thread || epoch_within(last, clocks_now(&c->clocks, thread)[writer]);
 }
 static inline void observations_write(struct causality *c, uint32_t variable, uint32_t event,
                                       uint32_t thread)
 {
-	if (!c->observations->lent)
-		*observations_last(c->observations, variable) = stamp_of(event, thread);
+	if (!c->observations->borrowed)
+		*observations_last(c->observations, variable) = epoch_of(event, thread);
 }
 
-/* Sets `depth`.  `ordered`: rule (b) too (not WDC). */
+/* Sets `depth`. `ordered`: with rule (b) (all but WDC). */
 struct sections *sections_new(struct causality *c, bool ordered);
 void sections_free(struct sections *s);
 void sections_access(struct causality *c, uint32_t event);
@@ -247,11 +251,11 @@ void sections_release(struct causality *c, uint32_t event);
 void sections_mark(struct causality *c);
 
 /*
- * A plain access of one variable, which most events are, that learns nothing from the critical
- * sections that the order looks at (`sections`: it looks at some).  If no must-order touches
- * it (it is before next_must) and it observes nothing new (a read, where there are
- * observations), causality_wrote does for it all that causality_step would; else
- * causality_step has to be called.
+ * Fast path of causality_step for plain accesses of one variable. True when the critical
+ * sections add no edge (`sections`: the order looks at them). The caller must then check that
+ * the event is before next_must and, for a read under an order with observations, that
+ * observations_known; causality_wrote completes a write. In all other cases causality_step is
+ * needed.
  */
 static inline __attribute__((always_inline)) bool
 causality_quiet(const struct causality *c, const struct event *x, bool sections)
@@ -259,7 +263,7 @@ causality_quiet(const struct causality *c, const struct event *x, bool sections)
 	return G_LIKELY(event_simple(x)) && (!sections || c->depth[x->thread] == 0 ||
 	                                     sections_quiet(c->sections, &c->clocks, x));
 }
-/* The rest of a quiet access when it is a write. */
+/* Complete a write for which causality_quiet was true. */
 static inline __attribute__((always_inline)) void
 causality_wrote(struct causality *c, uint32_t event, const struct event *x)
 {
@@ -269,20 +273,18 @@ causality_wrote(struct causality *c, uint32_t event, const struct event *x)
 		atomics_plain_write(c, event);
 }
 
-/* Is an acquire the only one of its lock that is open, or a release that one's? */
+/* Is this acquire the lock's only open one, or this release its end? */
 static inline bool observations_one_holder(const struct observations *o, const struct event *x)
 {
-	stamp holder = o->holder[x->target];
+	epoch holder = o->holder[x->target];
 
 	return o->holders[x->target] == NULL &&
-	       (x->op == OP_REL ? stamp_thread(holder) == x->thread : holder == 0);
+	       (x->op == OP_REL ? epoch_thread(holder) == x->thread : holder == 0);
 }
 
-/*
- * An exclusive acquire or a release that no must-order touches, of an order that looks at
- * neither locks nor sections and observes: only who holds the lock changes, for a try that
- * fails later on.  True when all is done that causality_step would do.
- */
+/* Fast path for an exclusive acquire or release without must-order edges, in orders that have
+ * observations but neither lock edges nor sections: only the lock's holder changes, which
+ * failed tries observe. False: causality_step is needed. */
 static inline bool causality_quiet_hold(struct causality *c, uint32_t event,
                                         const struct event *x)
 {
@@ -291,7 +293,7 @@ static inline bool causality_quiet_hold(struct causality *c, uint32_t event,
 	if ((x->op != OP_ACQ && !releases) || event_inert(x) ||
 	    !observations_one_holder(c->observations, x))
 		return false;
-	c->observations->holder[x->target] = releases ? 0 : stamp_of(event, x->thread);
+	c->observations->holder[x->target] = releases ? 0 : epoch_of(event, x->thread);
 	return true;
 }
 

@@ -1,11 +1,12 @@
 /*
- * chain.c - the order over chains; see chain.h.
+ * chain.c - see chain.h.
  */
 #include "engine/order/chain.h"
 
 #include <string.h>
 
-struct step_up { /* of a staircase: positions up to `p` reach `q`; both ascend */
+/* Step of a staircase: positions up to `p` reach `q`; both ascend. */
+struct step_up {
 	uint32_t p, q;
 };
 
@@ -20,10 +21,10 @@ struct chain_graph {
 	uint32_t *lengths;
 	struct chain_base base;
 	struct stairs *stairs;    /* by pair i * chains + j */
-	uint32_t **trees;         /* Fenwick trees over reversed positions, made when needed */
-	GArray *touched;          /* uint32_t: pairs that are not empty */
-	uint32_t *before, *after; /* scratch: by chain */
-	uint32_t *sources, *targets; /* scratch: chains that have one */
+	uint32_t **trees;         /* Fenwick trees over reversed positions, made on demand */
+	GArray *touched;          /* uint32_t: pairs with edges */
+	uint32_t *before, *after; /* scratch, by chain */
+	uint32_t *sources, *targets; /* scratch: chains with such a position */
 };
 
 struct chain_graph *chain_graph_new(enum chain_kind kind, uint32_t chains,
@@ -89,9 +90,9 @@ void chain_graph_clear(struct chain_graph *g)
 	g_array_set_size(g->touched, 0);
 }
 
-/* ---- Staircases ---- */
+/* -- staircases --------------------------------------------------------------------------- */
 
-/* The first step whose p is at least `position`. */
+/* First step with p >= position. */
 static uint32_t stairs_at(const struct stairs *s, uint32_t position)
 {
 	uint32_t low = 0, high = s->count;
@@ -114,7 +115,7 @@ static uint32_t stairs_minimum(const struct stairs *s, uint32_t position)
 	return i < s->count ? s->steps[i].q : NONE;
 }
 
-/* How many positions have a minimum of at most `q`. */
+/* Number of positions with a minimum of at most `q`. */
 static uint32_t stairs_reaching(const struct stairs *s, uint32_t q)
 {
 	uint32_t low = 0, high = s->count;
@@ -134,7 +135,7 @@ static void stairs_set(struct stairs *s, uint32_t p, uint32_t q)
 {
 	uint32_t end = stairs_at(s, p), begin = end;
 
-	/* steps at or below p that reach no less are hidden by the new one */
+	/* The new step covers those at or below p that reach no less. */
 	if (end < s->count && s->steps[end].p == p)
 		end++;
 	while (begin > 0 && s->steps[begin - 1].q >= q)
@@ -148,7 +149,7 @@ static void stairs_set(struct stairs *s, uint32_t p, uint32_t q)
 	s->steps[begin] = (struct step_up){ p, q };
 }
 
-/* ---- Fenwick trees: prefix minima over reversed positions ---- */
+/* -- Fenwick trees: prefix minima over reversed positions --------------------------------- */
 
 static uint32_t tree_minimum(const uint32_t *tree, uint32_t length, uint32_t position)
 {
@@ -173,7 +174,7 @@ static uint32_t tree_reaching(const uint32_t *tree, uint32_t length, uint32_t q)
 		if (at + bit <= length && tree[at + bit] > q)
 			at += bit;
 	}
-	return length - at; /* reversed: the first at + 1 has it */
+	return length - at; /* reversed: the first at + 1 positions have it */
 }
 
 static void tree_set(uint32_t **tree, uint32_t length, uint32_t p, uint32_t q)
@@ -186,7 +187,7 @@ static void tree_set(uint32_t **tree, uint32_t length, uint32_t p, uint32_t q)
 		(*tree)[i] = MIN((*tree)[i], q);
 }
 
-/* ---- The order ---- */
+/* -- the order ---------------------------------------------------------------------------- */
 
 static uint32_t added_successor(const struct chain_graph *g, uint32_t i, uint32_t p, uint32_t j)
 {
@@ -246,7 +247,7 @@ static void set_pair(struct chain_graph *g, const struct chain_change *c)
 	}
 }
 
-/* Whatever reaches (i, p) now reaches whatever is reached from (j, q). */
+/* Everything up to (i, p) now reaches everything from (j, q) on. */
 static void insert_all(struct chain_graph *g, uint32_t i, uint32_t p, uint32_t j, uint32_t q,
                        GArray *changes)
 {

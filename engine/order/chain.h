@@ -1,29 +1,30 @@
 /*
- * chain.h - an incremental partial order over a few chains: a directed acyclic graph over
- * one chain for each thread, kept transitively closed while edges are inserted.
+ * chain.h - an incremental partial order over few chains: a directed acyclic graph with one
+ * chain for each thread, kept transitively closed while edges are inserted.
  *
- * For each pair of chains (i, j) it keeps, by position in chain i, the least position of
- * chain j that is reached: minima over a suffix (Pavlogiannis, "Fast, Sound, and
- * Effectively Complete Dynamic Race Prediction", appendix A).  Two representations: a
- * Fenwick tree for each pair, whose size is that of the chain, and a staircase (the
- * positions alone where the suffix minimum changes, sorted), whose size is that of the
- * edges: what the sparse segment trees of "CSSTs" (ASPLOS 2024) are after.  Queries are
- * logarithmic in both; an insertion costs that for each pair of chains.
+ * For each pair of chains (i, j) it keeps, by position in chain i, the least position of chain
+ * j that is reached, as minima over a suffix (Pavlogiannis, "Fast, Sound, and Effectively
+ * Complete Dynamic Race Prediction", appendix A). Two representations: a Fenwick tree for each
+ * pair, in memory of the chain's length; and a staircase (the sorted positions at which the
+ * suffix minimum changes), in memory of the number of edges, with the aim of the sparse segment
+ * trees of "CSSTs" (ASPLOS 2024). Queries are logarithmic; an insertion costs that for each
+ * pair of chains.
  *
- * A fixed partial order can lie below (struct chain_base): then only what the inserted
- * edges add is stored.  Knows nothing of events.
+ * A fixed partial order may lie below (struct chain_base): then only edges beyond it are
+ * stored. Positions are plain numbers, not events.
  */
 #ifndef HEDDLE_CHAIN_H
 #define HEDDLE_CHAIN_H
 
 #include "engine/base/base.h"
 
-/* What is below, if anything; positions as in the graph. */
+/* The fixed order below; positions as in the graph. */
 struct chain_base {
 	const void *context;
 	/* The least position of chain `j` that is after (i, position), or NONE. */
 	uint32_t (*successor)(const void *context, uint32_t i, uint32_t position, uint32_t j);
-	/* One more than the greatest position of chain `i` that is before (j, position); 0. */
+	/* One more than the greatest position of chain `i` that is before (j, position); 0:
+	 * none. */
 	uint32_t (*predecessors)(const void *context, uint32_t j, uint32_t position,
 	                         uint32_t i);
 };
@@ -31,35 +32,31 @@ struct chain_base {
 enum chain_kind { CHAIN_FENWICK, CHAIN_STAIRS };
 
 struct chain_graph;
-/* `lengths` are needed for CHAIN_FENWICK alone; `base` may be NULL, and is copied. */
+/* `lengths` (by chain) only for CHAIN_FENWICK. `base` may be NULL, and is copied. */
 struct chain_graph *chain_graph_new(enum chain_kind kind, uint32_t chains,
                                     const uint32_t *lengths, const struct chain_base *base);
 void chain_graph_free(struct chain_graph *g);
-/* Forget every edge; keeps the memory. */
+/* Remove every edge; keeps the memory. */
 void chain_graph_clear(struct chain_graph *g);
 
-/*
- * The least position of chain `j` that is reached from (i, position), NONE where there is
- * none; in its own chain, the position itself.
- */
+/* Least position of chain `j` that is reached from (i, position), or NONE; for i == j the
+ * position itself. */
 uint32_t chain_successor(const struct chain_graph *g, uint32_t i, uint32_t position,
                          uint32_t j);
-/* How many events of chain `i` reach (j, position); in its own chain, those before it and
+/* Number of positions of chain `i` that reach (j, position); for i == j those before it and
  * itself. */
 uint32_t chain_predecessors(const struct chain_graph *g, uint32_t j, uint32_t position,
                             uint32_t i);
-/* Is (i, p) before (j, q), or the same? */
+/* Is (i, p) before or equal to (j, q)? */
 bool chain_reaches(const struct chain_graph *g, uint32_t i, uint32_t p, uint32_t j, uint32_t q);
 
-/* For each pair of chains that an insertion has changed. */
+/* A pair of chains changed by an insertion. */
 struct chain_change {
 	uint32_t i, j; /* chains */
-	uint32_t p, q; /* what is at or before (i, p) now reaches (j, q) */
+	uint32_t p, q; /* positions up to (i, p) now reach (j, q) */
 };
-/*
- * Insert (i, p) -> (j, q).  False when that would close a cycle (nothing is changed).
- * The changed pairs are appended to `changes` (GArray of struct chain_change; may be NULL).
- */
+/* Insert (i, p) -> (j, q). False, without a change, when it would close a cycle. Changed pairs
+ * are appended to `changes` (struct chain_change; may be NULL). */
 bool chain_insert(struct chain_graph *g, uint32_t i, uint32_t p, uint32_t j, uint32_t q,
                   GArray *changes);
 

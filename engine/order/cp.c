@@ -1,11 +1,12 @@
 /*
- * cp.c - causally-precedes: edges from a release to a later acquire of the lock whose two
- * critical sections hold (a) conflicting or (b) ordered events.
+ * cp.c - causally-precedes (semantics.md, "The partial orders"): edges from a release to a
+ * later acquire of the lock whose two critical sections contain (a) conflicting or (b)
+ * CP-ordered events.
  *
- * Such an edge depends on what comes after the acquire that it leads to, so no single walk
- * finds them: the trace is walked with the edges found so far, the pairs of sections are
- * looked at again, until nothing is added.  Memory is linear; time is quadratic in the
- * sections of a lock whose sections do not conflict.  No better bound is known for CP.
+ * Such an edge depends on events after its target, so the trace is walked with the edges found
+ * so far and all pairs of sections are tested again, until no edge is new. Memory is linear,
+ * time quadratic in the sections of a lock that do not conflict; no better bound is known for
+ * CP.
  */
 #include "engine/order/order_private.h"
 
@@ -14,23 +15,23 @@
 struct cp_section {
 	uint32_t thread, object;
 	bool shared;
-	uint32_t acquire, release; /* release NONE: open at the end */
-	uint32_t last;             /* its last event: the release, or the thread's last */
-	GArray *written, *read;    /* uint32_t variables, ascending, each once */
-	uint64_t writes, touches;  /* a bit for each, by the variable's last six bits */
+	uint32_t acquire, release; /* NONE: still open at the end */
+	uint32_t last;             /* the release, or the thread's last event */
+	GArray *written, *read;    /* uint32_t variables, sorted, without duplicates */
+	uint64_t writes, touches;  /* Bloom filters of these: variable mod 64 */
 };
 struct cp {
 	struct trace *t;
 	GArray *sections; /* struct cp_section by acquire */
 	GArray *edges;    /* struct forced_edge by `to` */
 	struct causality *c;
-	uint32_t *floor;  /* see find_edges; by thread and thread */
+	uint32_t *floor;  /* by pair of threads: see find_edges */
 	uint8_t *settled; /* by thread */
 };
 
 struct lock_sections {
 	GArray *sections;        /* struct cp_section *, by acquire */
-	uint32_t threads_before; /* that have one up to the one that is looked at */
+	uint32_t threads_before; /* threads with a section up to the current one */
 };
 
 static int by_number(gconstpointer p, gconstpointer q)
@@ -54,7 +55,7 @@ static void sort_once(GArray *numbers)
 	g_array_set_size(numbers, kept);
 }
 
-static bool intersect(const GArray *a, const GArray *b)
+static bool variables_intersect(const GArray *a, const GArray *b)
 {
 	guint i = 0, j = 0;
 
@@ -112,27 +113,28 @@ static struct cp_section section_of(struct trace *t, uint32_t acquire)
 	return s;
 }
 
-static bool exclude(const struct cp_section *a, const struct cp_section *b)
+static bool sections_exclude(const struct cp_section *a, const struct cp_section *b)
 {
 	return a->object == b->object && a->thread != b->thread && !(a->shared && b->shared);
 }
 
-static bool conflict(const struct cp_section *a, const struct cp_section *b)
+static bool sections_conflict(const struct cp_section *a, const struct cp_section *b)
 {
 	if ((a->writes & b->touches) == 0 && (a->touches & b->writes) == 0)
 		return false;
-	return intersect(a->written, b->written) || intersect(a->written, b->read) ||
-	       intersect(a->read, b->written);
+	return variables_intersect(a->written, b->written) ||
+	       variables_intersect(a->written, b->read) ||
+	       variables_intersect(a->read, b->written);
 }
 
 static const uint32_t *own_past(const struct cp *cp, uint32_t event)
 {
-	const struct stretch *s = causality_stretch(cp->c, event);
+	const struct sync_region *s = causality_region(cp->c, event);
 
-	return clocks_row(&cp->c->clocks, s == NULL ? 0 : s->row) + cp->c->clocks.threads;
+	return clocks_at(&cp->c->clocks, s == NULL ? 0 : s->clock) + cp->c->clocks.threads;
 }
 
-/* Do they hold ordered events? */
+/* Rule (b): is the acquire of `a` before the end of `b`? */
 static bool hold_ordered(const struct cp *cp, const struct cp_section *a,
                          const struct cp_section *b)
 {
@@ -140,10 +142,10 @@ static bool hold_ordered(const struct cp *cp, const struct cp_section *a,
 }
 
 /*
- * The edges into the acquire of one section, all earlier ones of its lock looked at
- * backwards.  Of one thread's sections the last with an edge stands for the earlier ones;
- * `floor`: so does one that an earlier section of this thread has an edge from, and one that
- * is known before the acquire already.  Thread by thread, until each has one that stands.
+ * Edges into the acquire of one section from earlier sections of its lock, the latest first.
+ * For each thread one source is enough: its last section with an edge covers the earlier ones.
+ * So does a section that this thread already has an edge from (`floor`), or that is ordered
+ * before the acquire. Stops when every thread is settled.
  */
 static void find_edges(struct cp *cp, const struct lock_sections *lock, guint second,
                        GArray *found)
@@ -168,9 +170,9 @@ static void find_edges(struct cp *cp, const struct lock_sections *lock, guint se
 			left--;
 			continue;
 		}
-		if (!exclude(a, b) || a->release > b->acquire)
+		if (!sections_exclude(a, b) || a->release > b->acquire)
 			continue;
-		if (!conflict(a, b)) {
+		if (!sections_conflict(a, b)) {
 			if (!hold_ordered(cp, a, b))
 				continue;
 			edge.rule = STEP_ORDERED_SECTION;
@@ -189,7 +191,7 @@ static int by_to(gconstpointer p, gconstpointer q)
 	return a->to < b->to ? -1 : a->to > b->to;
 }
 
-static struct lock_sections *group(struct cp *cp)
+static struct lock_sections *group_by_lock(struct cp *cp)
 {
 	struct lock_sections *locks = g_new0(struct lock_sections, cp->t->objects_count + 1);
 
@@ -225,7 +227,7 @@ static bool lock_edges(struct cp *cp, struct lock_sections *lock, GArray *found,
 	return going;
 }
 
-/* False when there are none, or when cancelled (then there is no cp->c any more). */
+/* False when no edge is new or when cancelled; cp->c is NULL in the latter case. */
 static bool add_edges(struct cp *cp, struct lock_sections *locks,
                       const struct progress *progress)
 {
@@ -283,7 +285,7 @@ struct causality *cp_walk(struct trace *t, const struct progress *progress)
 	}
 	cp.floor = g_new(uint32_t, t->threads_count * t->threads_count + 1);
 	cp.settled = g_new(uint8_t, t->threads_count + 1);
-	locks = group(&cp);
+	locks = group_by_lock(&cp);
 	do {
 		causality_free(cp.c);
 		cp.c = causality_walk(t, ORDER_KIND_CP, KEEP_EDGES, cp.edges, progress);

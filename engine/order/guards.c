@@ -1,11 +1,11 @@
 /*
- * guards.c - rule (a) of WCP, DC and WDC: the release of a critical section before a later
- * access inside another one on the lock that conflicts with an access inside the first.
+ * guards.c - rule (a) of WCP, DC and WDC: the release of a critical section is ordered before a
+ * later access in another section on the lock that conflicts with an access of the first.
  *
- * For each variable and each lock (and mode) that it was accessed under, the last section
- * that wrote it and those that have read it since.  An access looks there for edges into
- * itself, once a section for each variable and kind, and puts its own section there: nobody
- * whom that section excludes can look before it has ended.
+ * A guard stands for one variable under one lock and mode: the last section that wrote it and
+ * the sections that read it since. An access takes edges from there, once in a section for each
+ * variable and kind, and adds its own section at once: a section that this one excludes cannot
+ * look before this one has ended.
  */
 #include "engine/order/rules.h"
 
@@ -13,20 +13,21 @@
 
 #include <string.h>
 
-struct spill { /* more touches than fit in a guard */
+/* Touches that do not fit into a guard. */
+struct spill {
 	uint32_t *touches;
 	uint32_t count, capacity;
 };
 
-/* Most variables have one lock, so one guard of each lies in an array of its own, where a
- * walker can fetch it ahead of time; the others are hashed. */
+/* Most variables are accessed under one lock, so the first guard of each is in an array
+ * (s->first), which callers can prefetch; the others are hashed. */
 struct rule_a {
 	uint64_t variables;
-	struct line *more; /* open addressing; `size` a power of two, or 0 */
+	struct guard_line *more; /* open addressing; `size` is a power of two or 0 */
 	uint32_t size, count;
-	GArray *spills;          /* struct spill; 0 is not used */
-	GArray *unused;          /* uint32_t: spills that no guard has */
-	uint32_t *stamps, stamp; /* by thread * 2 + wrote: during a thinning */
+	GArray *spills;        /* index 0 is not used */
+	GArray *unused;        /* uint32_t: free spills */
+	uint32_t *seen, round; /* by thread * 2 + writes: see thin */
 };
 
 void rule_a_new(struct sections *s, const struct trace *t)
@@ -35,12 +36,12 @@ void rule_a_new(struct sections *s, const struct trace *t)
 	struct spill none = { 0 };
 
 	a->variables = t->variables_count;
-	s->first = scattered_lines((a->variables + 1) * sizeof(struct line));
-	memset(s->first, 0, (a->variables + 1) * sizeof(struct line));
+	s->first = scattered_lines((a->variables + 1) * sizeof(struct guard_line));
+	memset(s->first, 0, (a->variables + 1) * sizeof(struct guard_line));
 	a->spills = g_array_new(FALSE, FALSE, sizeof(struct spill));
 	g_array_append_val(a->spills, none);
 	a->unused = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	a->stamps = g_new0(uint32_t, 2 * t->threads_count + 2);
+	a->seen = g_new0(uint32_t, 2 * t->threads_count + 2);
 }
 
 void rule_a_free(struct sections *s)
@@ -53,7 +54,7 @@ void rule_a_free(struct sections *s)
 	g_array_free(a->unused, TRUE);
 	g_free(s->first);
 	g_free(a->more);
-	g_free(a->stamps);
+	g_free(a->seen);
 	g_free(a);
 }
 
@@ -66,7 +67,7 @@ static uint32_t guard_place(const struct rule_a *a, uint32_t variable, uint32_t 
 	return (uint32_t)(hash >> 32) & (a->size - 1);
 }
 
-/* The guard, or the unused one that it would be put in.  There must be a table. */
+/* The guard, or the unused place for it. Requires size > 0. */
 static struct guard *more_at(const struct rule_a *a, uint32_t variable, uint32_t key)
 {
 	uint32_t at = guard_place(a, variable, key);
@@ -79,12 +80,12 @@ static struct guard *more_at(const struct rule_a *a, uint32_t variable, uint32_t
 
 static void more_grow(struct rule_a *a)
 {
-	struct line *old = a->more;
+	struct guard_line *old = a->more;
 	uint32_t size = a->size;
 
 	a->size = MAX(1024, 2 * size);
-	a->more = scattered_lines(a->size * sizeof(struct line));
-	memset(a->more, 0, a->size * sizeof(struct line));
+	a->more = scattered_lines(a->size * sizeof(struct guard_line));
+	memset(a->more, 0, a->size * sizeof(struct guard_line));
 	for (uint32_t i = 0; i < size; i++) {
 		const struct guard *guard = &old[i].guard;
 
@@ -94,7 +95,7 @@ static void more_grow(struct rule_a *a)
 	g_free(old);
 }
 
-/* NULL where there is none. */
+/* NULL when the variable has no such guard. */
 static struct guard *guard_find(const struct sections *s, uint32_t variable, uint32_t key)
 {
 	struct guard *found;
@@ -127,7 +128,7 @@ static struct guard *guard_make(struct sections *s, uint32_t variable, uint32_t 
 	return found;
 }
 
-/* -- the touches of one ------------------------------------------------------------------ */
+/* -- touches ------------------------------------------------------------------------------ */
 
 struct touches {
 	uint32_t *of, count;
@@ -143,20 +144,20 @@ static inline struct touches touches_of(const struct rule_a *a, struct guard *gu
 	return (struct touches){ spill->touches, spill->count };
 }
 
-/* Keep the last touch of each thread and kind; how many there are. */
-static uint32_t thin(const struct sections *s, uint32_t *touches, uint32_t count)
+/* Keep the last touch of each thread and kind; returns their number. */
+static uint32_t touches_thin(const struct sections *s, uint32_t *touches, uint32_t count)
 {
 	struct rule_a *a = s->rule_a;
 	uint32_t to = count;
 
-	a->stamp++;
+	a->round++;
 	for (uint32_t i = count; i-- > 0;) {
 		uint32_t thread = s->list[touches[i] >> 1].thread;
-		uint32_t *last = &a->stamps[TOUCH(thread, touches[i] & 1)];
+		uint32_t *last = &a->seen[TOUCH(thread, touches[i] & 1)];
 
-		if (*last == a->stamp)
+		if (*last == a->round)
 			continue;
-		*last = a->stamp;
+		*last = a->round;
 		touches[--to] = touches[i];
 	}
 	memmove(touches, touches + to, (count - to) * sizeof(uint32_t));
@@ -188,7 +189,7 @@ static void touch_add(const struct sections *s, struct guard *guard, uint32_t to
 	struct spill *spill;
 
 	if (guard->count == NEAR)
-		guard->count = (uint16_t)thin(s, guard->near, NEAR);
+		guard->count = touches_thin(s, guard->near, NEAR);
 	if (guard->count < NEAR) {
 		guard->near[guard->count++] = touch;
 		return;
@@ -197,7 +198,7 @@ static void touch_add(const struct sections *s, struct guard *guard, uint32_t to
 		spill_begin(s->rule_a, guard);
 	spill = &g_array_index(s->rule_a->spills, struct spill, guard->near[0]);
 	if (spill->count == spill->capacity)
-		spill->count = thin(s, spill->touches, spill->count);
+		spill->count = touches_thin(s, spill->touches, spill->count);
 	if (2 * spill->count > spill->capacity) {
 		spill->capacity *= 2;
 		spill->touches = g_renew(uint32_t, spill->touches, spill->capacity);
@@ -222,22 +223,23 @@ static void touch_exclusive(const struct sections *s, struct guard *guard, uint3
 	touches_clear(s->rule_a, guard);
 	guard->write = serial;
 	guard->write_end = s->list[serial].end;
-	guard->write_thread = (uint16_t)s->list[serial].thread;
+	guard->write_thread = s->list[serial].thread;
 }
 
 static void touch_late(GArray *touched, uint32_t variable, bool writes)
 {
-	struct late late = { variable, writes };
-	const struct late *last = &g_array_index(touched, const struct late, touched->len - 1);
+	struct late_access late = { variable, writes };
+	const struct late_access *last =
+	        &g_array_index(touched, const struct late_access, touched->len - 1);
 
 	if (touched->len == 0 || last->variable != variable || last->writes < writes)
 		g_array_append_val(touched, late);
 }
 
-void rule_a_late(struct sections *s, const struct held *h)
+void rule_a_late(struct sections *s, const struct held_section *h)
 {
 	for (guint i = 0; i < h->late->len; i++) {
-		struct late late = g_array_index(h->late, struct late, i);
+		struct late_access late = g_array_index(h->late, struct late_access, i);
 		struct guard *guard = guard_make(s, late.variable, h->key);
 
 		if ((h->key - 1) & 1)
@@ -249,32 +251,33 @@ void rule_a_late(struct sections *s, const struct held *h)
 
 /* -- edges ------------------------------------------------------------------------------- */
 
-struct accessing { /* one access and what it is looked at with */
+/* One access while its edges are computed. */
+struct guarded_access {
 	struct causality *c;
 	struct sections *s;
 	uint32_t event, thread;
 	bool writes;
 };
 
-static void section_edge(const struct accessing *a, uint32_t key, uint32_t serial,
-                         struct ending from)
+static void section_edge(const struct guarded_access *a, uint32_t key, uint32_t serial,
+                         struct section_end from)
 {
 	if (from.thread != a->thread &&
 	    clocks_strong(&a->c->clocks, a->thread)[from.thread] < from.end)
 		causality_edge(a->c, a->event, from.thread,
-		               (struct point){ from.end - 1, a->s->rows[serial] },
+		               (struct point){ from.end - 1, a->s->clocks[serial] },
 		               STEP_CONFLICT_SECTION, (key - 1) / 2, true);
 }
 
-/* Edges from the sections behind one guard whose accesses conflict with this one. */
-static void guard_edges(const struct accessing *a, struct guard *guard)
+/* Edges from the sections of one guard whose accesses conflict with this one. */
+static void guard_edges(const struct guarded_access *a, struct guard *guard)
 {
 	struct touches touches;
 
 	if (guard->write != 0)
 		section_edge(a, guard->key, guard->write,
-		             (struct ending){ guard->write_end, guard->write_thread });
-	/* Behind an exclusive guard the others are readers. */
+		             (struct section_end){ guard->write_end, guard->write_thread });
+	/* All but the last writer are readers, in exclusive mode. */
 	if (!a->writes && ((guard->key - 1) & 1) == 0)
 		return;
 	touches = touches_of(a->s->rule_a, guard);
@@ -285,7 +288,8 @@ static void guard_edges(const struct accessing *a, struct guard *guard)
 	}
 }
 
-static void other_mode(const struct accessing *a, uint32_t variable, const struct held *h)
+static void other_mode(const struct guarded_access *a, uint32_t variable,
+                       const struct held_section *h)
 {
 	struct guard *other = guard_find(a->s, variable, ((h->key - 1) ^ 1) + 1);
 
@@ -293,8 +297,8 @@ static void other_mode(const struct accessing *a, uint32_t variable, const struc
 		guard_edges(a, other);
 }
 
-static void access_shared(const struct accessing *a, struct guard *guard, uint32_t variable,
-                          const struct held *h)
+static void access_shared(const struct guarded_access *a, struct guard *guard,
+                          uint32_t variable, const struct held_section *h)
 {
 	struct touches touches = touches_of(a->s->rule_a, guard);
 
@@ -309,8 +313,8 @@ static void access_shared(const struct accessing *a, struct guard *guard, uint32
 		touch_add(a->s, guard, TOUCH(h->serial, a->writes));
 }
 
-static void access_exclusive(const struct accessing *a, struct guard *guard, uint32_t variable,
-                             const struct held *h)
+static void access_exclusive(const struct guarded_access *a, struct guard *guard,
+                             uint32_t variable, const struct held_section *h)
 {
 	uint32_t touch = TOUCH(h->serial, 0);
 	struct touches touches;
@@ -318,7 +322,7 @@ static void access_exclusive(const struct accessing *a, struct guard *guard, uin
 	if (guard->write == h->serial)
 		return;
 	if (!a->writes) {
-		/* Since this section began nobody else has been here. */
+		/* No other thread has read it since this section began. */
 		touches = touches_of(a->s->rule_a, guard);
 		if (touches.count > 0 && touches.of[touches.count - 1] == touch)
 			return;
@@ -332,7 +336,8 @@ static void access_exclusive(const struct accessing *a, struct guard *guard, uin
 		touch_exclusive(a->s, guard, h->serial, a->writes);
 }
 
-static void access_under(const struct accessing *a, uint32_t variable, const struct held *h)
+static void access_under(const struct guarded_access *a, uint32_t variable,
+                         const struct held_section *h)
 {
 	struct guard *guard = guard_make(a->s, variable, h->key);
 
@@ -342,9 +347,9 @@ static void access_under(const struct accessing *a, uint32_t variable, const str
 		access_exclusive(a, guard, variable, h);
 }
 
-/* Under several locks all but one guard are hashed: what the thread accesses next is fetched
- * while this one is looked at. */
-static void fetch_ahead(const struct sections *s, const struct holding *holding,
+/* Under several locks all guards but one are hashed: those of the thread's next accesses are
+ * prefetched. */
+static void fetch_ahead(const struct sections *s, const struct held_sections *holding,
                         const struct event *x)
 {
 	if (x->op > OP_WRITE || (x->flags & EVENT_WIDE) || s->rule_a->size == 0)
@@ -360,10 +365,10 @@ static void fetch_ahead(const struct sections *s, const struct holding *holding,
 
 enum { AHEAD = 8 };
 
-/* From the event after the `from`th one on, where those before have been fetched. */
+/* Prefetch from the `from`th next event on; those before it have been prefetched. */
 static void fetch_burst(const struct sections *s, const struct event *x, uint32_t from)
 {
-	const struct holding *holding = &s->holding[x->thread];
+	const struct held_sections *holding = &s->holding[x->thread];
 	const struct event *last = s->t->events + s->t->events_count - 1;
 
 	for (uint32_t i = from; i <= AHEAD && x + i <= last; i++) {
@@ -380,21 +385,21 @@ void rule_a_fetch(const struct sections *s, const struct event *x)
 bool sections_quiet_nested(struct sections *s, const struct clocks *clocks,
                            const struct event *x)
 {
-	const struct holding *holding = &s->holding[x->thread];
+	const struct held_sections *holding = &s->holding[x->thread];
 	const uint32_t *known = clocks_strong(clocks, x->thread);
 
-	/* All at once where the thread goes on after others. */
+	/* The whole burst where the thread resumes after another one. */
 	fetch_burst(s, x, x > s->t->events && x[-1].thread == x->thread ? AHEAD : 1);
-	/* The innermost lock most likely is the variable's own: it gets the guard that is not
-	 * hashed. */
+	/* The innermost lock most likely is the variable's own, so it gets the guard that is
+	 * not hashed. */
 	for (uint32_t i = holding->count; i-- > 0;) {
-		const struct held *h = &holding->held[i];
+		const struct held_section *h = &holding->held[i];
 		struct guard *guard = guard_make(s, x->target, h->key);
 
 		if (guard->count > NEAR ||
-		    !guard_quiet(s, guard, (struct inside){ h->key, h->serial, h->end }, known,
-		                 x))
-			return false; /* those that were quiet are found so again */
+		    !guard_quiet(s, guard, (struct open_section){ h->key, h->serial, h->end },
+		                 known, x))
+			return false; /* a repeated look at the quiet ones does no harm */
 	}
 	return true;
 }
@@ -403,8 +408,8 @@ void sections_access(struct causality *c, uint32_t event)
 {
 	const struct event *x = &c->t->events[event];
 	struct sections *s = c->sections;
-	const struct holding *holding = &s->holding[x->thread];
-	struct accessing a = { c, s, event, x->thread, op_writes(x->op) };
+	const struct held_sections *holding = &s->holding[x->thread];
+	struct guarded_access a = { c, s, event, x->thread, op_writes(x->op) };
 	struct wide run = event_variables(c->t, x);
 
 	if (holding->count > 1) { /* as in sections_quiet_nested */
@@ -426,9 +431,9 @@ static void guard_mark(const struct sections *s, struct guard *guard, struct clo
 	if (guard->key == 0)
 		return;
 	touches = touches_of(s->rule_a, guard);
-	clocks_mark(clocks, s->rows[guard->write]);
+	clocks_mark(clocks, s->clocks[guard->write]);
 	for (uint32_t i = 0; i < touches.count; i++)
-		clocks_mark(clocks, s->rows[touches.of[i] >> 1]);
+		clocks_mark(clocks, s->clocks[touches.of[i] >> 1]);
 }
 
 void rule_a_mark(const struct sections *s, struct clocks *clocks)

@@ -1,17 +1,17 @@
 /*
- * locks.c - happens-before's lock edges: rel(l) before every later acq(l) that the two
- * critical sections exclude.
+ * locks.c - lock edges of happens-before: rel(l) before every later acq(l), unless both
+ * sections are shared.
  *
- * Of exclusive sections the last release stands for all before it; the shared ones since
- * then are kept thread by thread until a writer has come after them.
+ * The last exclusive release covers all before it; shared releases are kept for each thread
+ * until an exclusive section follows.
  *
- * Most sections are exclusive, and most of their ends only have to be noted: who walks fast
- * does that by itself (locks_lend), and what a release knew is looked up in its thread's
- * stretches when somebody acquires the lock who does not know it.
+ * Most sections are exclusive and need no edge, so a fast caller stores their epochs itself
+ * (locks_borrow). The vector clock of a release is then looked up in the regions when an
+ * acquire needs it.
  */
 #include "engine/order/causality.h"
 
-struct reader {
+struct lock_reader {
 	struct point at;
 	uint32_t thread;
 };
@@ -37,72 +37,70 @@ void locks_free(struct locks *l)
 	g_free(l);
 }
 
-/* -- what is lent ---------------------------------------------------------------------------
- */
+/* -- epochs kept by the caller ------------------------------------------------------------ */
 
-enum { ACQUIRE, RELEASE, EACH }; /* of the two stamps */
+enum { ACQUIRE, RELEASE, EACH }; /* the two epochs of a lock */
 
-void locks_lend(struct causality *c, stamp *last, stamp shared)
+void locks_borrow(struct causality *c, epoch *last, epoch shared)
 {
 	struct locks *l = c->locks;
 
 	l->last = last;
 	l->shared = shared;
-	/* Sections that overlap (--lenient) are none of the simple ones. */
+	/* Overlapping sections (--lenient) always need causality_step. */
 	for (uint64_t i = 0; c->t->locks_taken && i < l->count; i++)
 		last[EACH * i + ACQUIRE] = shared;
 	c->clocks.in_place = false;
-	causality_keep_stretches(c);
+	causality_keep_regions(c);
 }
 
 void locks_settle(struct causality *c, uint32_t object)
 {
-	const stamp *last = &c->locks->last[EACH * (size_t)object];
+	const epoch *last = &c->locks->last[EACH * (size_t)object];
 	struct lock *l = &c->locks->of[object];
 
 	if (last[ACQUIRE] == c->locks->shared)
 		return;
 	if (l->release != last[RELEASE]) {
 		l->release = last[RELEASE];
-		l->row = causality_past_point(c, stamp_event(l->release)).row;
+		l->clock = causality_past_point(c, epoch_event(l->release)).clock;
 	}
 	if (c->observations != NULL)
 		c->observations->holder[object] =
 		        last[ACQUIRE] > last[RELEASE] ? last[ACQUIRE] : 0;
 }
 
-void locks_learn(struct causality *c, uint32_t event)
+void locks_acquire_new(struct causality *c, uint32_t event)
 {
 	const struct event *x = &c->t->events[event];
-	stamp *last = &c->locks->last[EACH * (size_t)x->target], release = last[RELEASE];
+	epoch *last = &c->locks->last[EACH * (size_t)x->target], release = last[RELEASE];
 	const struct lock *l = &c->locks->of[x->target];
-	struct stretch *of;
-	uint32_t row = l->row;
+	struct sync_region *of;
+	uint32_t clock = l->clock;
 
 	if (l->release != release) {
-		of = stretches_find(&c->stretches[stamp_thread(release)], stamp_event(release));
-		row = of == NULL ? 0 : of->row;
+		of = regions_find(&c->regions[epoch_thread(release)], epoch_event(release));
+		clock = of == NULL ? 0 : of->clock;
 	}
-	clocks_tell(&c->clocks, x->thread, event, stamp_thread(release),
-	            (struct point){ stamp_event(release), row });
-	row = c->clocks.now[x->thread];
-	stretches_add(&c->stretches[x->thread], (struct stretch){ event, row, row });
-	last[ACQUIRE] = stamp_of(event, x->thread);
+	clocks_join_new(&c->clocks, x->thread, event, epoch_thread(release),
+	                (struct point){ epoch_event(release), clock });
+	clock = c->clocks.now[x->thread];
+	regions_add(&c->regions[x->thread], (struct sync_region){ event, clock, clock });
+	last[ACQUIRE] = epoch_of(event, x->thread);
 }
 
 void locks_note(struct causality *c, uint32_t event)
 {
 	const struct event *x = &c->t->events[event];
-	stamp *last = &c->locks->last[EACH * (size_t)x->target];
+	epoch *last = &c->locks->last[EACH * (size_t)x->target];
 
 	if (x->op == OP_RACQ || x->op == OP_RREL)
 		last[ACQUIRE] = c->locks->shared;
 	else if (last[ACQUIRE] != c->locks->shared)
-		last[x->op == OP_REL ? RELEASE : ACQUIRE] = stamp_of(event, x->thread);
+		last[x->op == OP_REL ? RELEASE : ACQUIRE] = epoch_of(event, x->thread);
 }
 
-/* -- the edges ------------------------------------------------------------------------------
- */
+/* -- edges -------------------------------------------------------------------------------- */
 
 void locks_acquire(struct causality *c, uint32_t event)
 {
@@ -110,13 +108,13 @@ void locks_acquire(struct causality *c, uint32_t event)
 	struct lock *l = &c->locks->of[x->target];
 
 	if (l->release != 0)
-		causality_edge(c, event, stamp_thread(l->release),
-		               (struct point){ stamp_event(l->release), l->row }, STEP_LOCK,
+		causality_edge(c, event, epoch_thread(l->release),
+		               (struct point){ epoch_event(l->release), l->clock }, STEP_LOCK,
 		               x->target, false);
 	if (x->op == OP_RACQ || l->readers == NULL)
 		return;
 	for (guint i = 0; i < l->readers->len; i++) {
-		const struct reader *r = &g_array_index(l->readers, struct reader, i);
+		const struct lock_reader *r = &g_array_index(l->readers, struct lock_reader, i);
 
 		causality_edge(c, event, r->thread, r->at, STEP_LOCK, x->target, false);
 	}
@@ -126,19 +124,19 @@ void locks_release(struct causality *c, uint32_t event)
 {
 	const struct event *x = &c->t->events[event];
 	struct lock *l = &c->locks->of[x->target];
-	struct reader reader = { causality_point(c, event), x->thread };
+	struct lock_reader reader = { causality_point(c, event), x->thread };
 
 	if (x->op == OP_REL) {
-		l->release = stamp_of(event, x->thread);
-		l->row = reader.at.row;
+		l->release = epoch_of(event, x->thread);
+		l->clock = reader.at.clock;
 		if (l->readers != NULL)
 			g_array_set_size(l->readers, 0);
 		return;
 	}
 	if (l->readers == NULL)
-		l->readers = g_array_new(FALSE, FALSE, sizeof(struct reader));
+		l->readers = g_array_new(FALSE, FALSE, sizeof(struct lock_reader));
 	for (guint i = 0; i < l->readers->len; i++) {
-		struct reader *r = &g_array_index(l->readers, struct reader, i);
+		struct lock_reader *r = &g_array_index(l->readers, struct lock_reader, i);
 
 		if (r->thread == x->thread) {
 			*r = reader;
@@ -148,11 +146,11 @@ void locks_release(struct causality *c, uint32_t event)
 	g_array_append_val(l->readers, reader);
 }
 
-/* All is settled, so nobody asks for what is past. */
+/* Every lock's clock is known after locks_settle, so only the last regions are needed. */
 static void forget_past(struct causality *c)
 {
 	for (uint32_t u = 0; u < c->clocks.threads; u++) {
-		struct stretches *s = &c->stretches[u];
+		struct sync_regions *s = &c->regions[u];
 
 		if (s->count > 1) {
 			s->of[0] = s->of[s->count - 1];
@@ -170,9 +168,9 @@ void locks_mark(struct causality *c)
 	for (uint64_t i = 0; i < c->locks->count; i++) {
 		const struct lock *l = &c->locks->of[i];
 
-		clocks_mark(&c->clocks, l->row);
+		clocks_mark(&c->clocks, l->clock);
 		for (guint j = 0; l->readers != NULL && j < l->readers->len; j++)
 			clocks_mark(&c->clocks,
-			            g_array_index(l->readers, struct reader, j).at.row);
+			            g_array_index(l->readers, struct lock_reader, j).at.clock);
 	}
 }

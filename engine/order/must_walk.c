@@ -1,15 +1,14 @@
 /*
- * must_walk.c - the must-order edges of the index, taken along as the walk passes both of
- * their ends.
+ * must_walk.c - the must-order edges of the index, joined as the walk passes their ends.
  *
- * The conditional edge from a wait to its waker is no edge of a partial order: whoever does
- * not take the wake is free of it, and whoever takes the wake gets both by other edges.
+ * The conditional edge from a wait to its waker (rule 4) is left out: without the wake it does
+ * not apply, and with it other edges imply it.
  */
 #include "engine/order/causality.h"
 
 struct must_walk {
 	uint64_t into, from; /* next edge by `after`; next index of must_by_before */
-	uint32_t *rows;      /* by edge: row of its `before` once that has passed */
+	uint32_t *clocks;    /* by edge: clock of its `before`, once passed */
 };
 
 static uint32_t next_of(const struct causality *c, const struct must_walk *m)
@@ -28,14 +27,14 @@ struct must_walk *must_walk_new(struct causality *c)
 {
 	struct must_walk *m = g_new0(struct must_walk, 1);
 
-	m->rows = g_new0(uint32_t, c->t->index->must_count + 1);
+	m->clocks = g_new0(uint32_t, c->t->index->must_count + 1);
 	c->next_must = next_of(c, m);
 	return m;
 }
 
 void must_walk_free(struct must_walk *m)
 {
-	g_free(m->rows);
+	g_free(m->clocks);
 	g_free(m);
 }
 
@@ -47,13 +46,13 @@ void must_walk_into(struct causality *c, uint32_t event)
 	for (; m->into < ix->must_count && ix->must[m->into].after == event; m->into++) {
 		const struct must_edge *e = &ix->must[m->into];
 
-		/* EDC knows by specifications which invocations keep their order. */
+		/* EDC has the order of invocations from specifications. */
 		if (e->rule != MUST_WAIT &&
 		    !(e->rule == MUST_INVOCATION && c->kind == ORDER_KIND_EDC))
 			causality_edge(c, event, c->t->events[e->before].thread,
-			               (struct point){ e->before, m->rows[m->into] }, STEP_MUST,
-			               e->rule, true);
-		m->rows[m->into] = 0;
+			               (struct point){ e->before, m->clocks[m->into] },
+			               STEP_MUST, e->rule, true);
+		m->clocks[m->into] = 0;
 	}
 }
 
@@ -67,7 +66,7 @@ void must_walk_from(struct causality *c, uint32_t event)
 
 		if (ix->must[edge].before != event)
 			break;
-		m->rows[edge] = causality_point(c, event).row;
+		m->clocks[edge] = causality_point(c, event).clock;
 	}
 	c->next_must = next_of(c, m);
 }
@@ -77,5 +76,5 @@ void must_walk_mark(struct causality *c)
 	const struct must_walk *m = c->must;
 
 	for (uint64_t i = m->into; i < c->t->index->must_count; i++)
-		clocks_mark(&c->clocks, m->rows[i]);
+		clocks_mark(&c->clocks, m->clocks[i]);
 }

@@ -1,10 +1,8 @@
 /*
- * order.c - a partial order of a whole trace, kept to be asked: is e before f, by which
- * chain, what does the clock say.
+ * order.c - queries on the partial order of a whole trace: is e before f, by which chain, and
+ * the vector clock of an event.
  *
- * What is kept is the walk's stretches (a row of clocks from one place where a thread
- * learns something to the next) and the edges that told it.  Knows nothing of what the
- * edges mean: causality.h makes them.
+ * Answers come from the regions and edges of a kept walk (causality.h).
  */
 #include "engine/order/order_private.h"
 
@@ -58,7 +56,7 @@ static struct order *order_of(enum order_kind kind, struct causality *c)
 
 struct order *order_new(struct trace *t, enum order_kind kind, const struct progress *progress)
 {
-	/* Without specifications nothing but accesses conflicts. */
+	/* Without specifications only accesses conflict. */
 	enum order_kind walk = kind == ORDER_KIND_EDC ? ORDER_KIND_WDC : kind;
 
 	return order_of(kind, kind == ORDER_KIND_CP
@@ -104,23 +102,23 @@ enum order_kind order_kind(const struct order *order)
 	return order->kind;
 }
 
-/* -- what is before an event ------------------------------------------------------------ */
+/* -- events before an event --------------------------------------------------------------- */
 
 static uint32_t thread_of(const struct causality *c, uint32_t event)
 {
 	return c->t->events[event].thread;
 }
 
-/* Plane 0, or the order's own plane, of the row of an event. */
+/* Plane 0 (or the last plane, `strong`) of an event's vector clock. */
 static const uint32_t *past_of(const struct causality *c, uint32_t event, bool strong,
                                bool unobserved)
 {
-	const struct stretch *s = causality_stretch(c, event);
-	uint32_t row = s == NULL ? 0 : s->row;
+	const struct sync_region *s = causality_region(c, event);
+	uint32_t clock = s == NULL ? 0 : s->clock;
 
 	if (unobserved && s != NULL && s->start == event)
-		row = s->unobserved;
-	return clocks_row(&c->clocks, row) +
+		clock = s->unobserved;
+	return clocks_at(&c->clocks, clock) +
 	       (strong ? (c->clocks.planes - 1) * c->clocks.threads : 0);
 }
 
@@ -168,39 +166,40 @@ uint32_t order_last_before(const struct order *order, uint32_t e, uint32_t f)
 	return count == 0 ? NONE : trace_thread_events(t, thread).items[count - 1];
 }
 
-/* -- the chain between two events ------------------------------------------------------- */
+/* -- the chain between two events --------------------------------------------------------- */
 
 /*
- * Found backwards from f: the first place in the thread at hand where `e` is known, the edge
- * that brought it, and on from that edge's other end.  Where two planes are, the search is
- * first for a chain of the order's own, and after one base edge for one of happens-before.
+ * Search for a chain, backwards from f: the first event of the current thread that is ordered
+ * after `e`, the edge into it that caused this, and so on from the edge's source. With two
+ * planes, the order's own relation is followed until a base edge, and happens-before from
+ * there.
  */
-struct search {
+struct path_search {
 	const struct causality *c;
 	uint32_t e;
-	bool strong; /* the part before `at` must still hold a base edge */
+	bool strong; /* a base edge is still needed before `at` */
 	uint32_t at;
 };
 
-static bool knows(const struct causality *c, uint32_t event, uint32_t e, bool strong)
+static bool is_after(const struct causality *c, uint32_t event, uint32_t e, bool strong)
 {
 	if (!strong && thread_of(c, event) == thread_of(c, e))
 		return event >= e;
 	return past_of(c, event, strong, false)[thread_of(c, e)] > e;
 }
 
-/* The first event of at's thread, up to `at`, that knows e. */
-static uint32_t first_to_know(const struct search *s)
+/* First event of at's thread, up to `at`, that is ordered after e. */
+static uint32_t first_after(const struct path_search *s)
 {
-	const struct stretches *list = &s->c->stretches[thread_of(s->c, s->at)];
+	const struct sync_regions *list = &s->c->regions[thread_of(s->c, s->at)];
 	uint32_t plane = s->strong ? (s->c->clocks.planes - 1) * s->c->clocks.threads : 0;
 	uint32_t low = 0, high = list->count;
 
-	while (low < high) { /* what a thread knows only grows */
+	while (low < high) { /* clocks only grow */
 		uint32_t middle = low + (high - low) / 2;
-		uint32_t row = list->of[middle].row;
+		uint32_t clock = list->of[middle].clock;
 
-		if (clocks_row(&s->c->clocks, row)[plane + thread_of(s->c, s->e)] > s->e)
+		if (clocks_at(&s->c->clocks, clock)[plane + thread_of(s->c, s->e)] > s->e)
 			high = middle;
 		else
 			low = middle + 1;
@@ -223,8 +222,8 @@ static uint32_t first_edge_into(const GArray *edges, uint32_t event)
 	return low;
 }
 
-/* The edge into `at` that brought e, and what is then to be looked for. */
-static const struct edge *edge_that_told(struct search *s, uint32_t at)
+/* The edge into `at` whose source is ordered after e (or is e); updates s->strong. */
+static const struct edge *edge_from_past(struct path_search *s, uint32_t at)
 {
 	const GArray *edges = s->c->edges;
 	bool two_planes = s->c->clocks.planes == 2;
@@ -235,15 +234,15 @@ static const struct edge *edge_that_told(struct search *s, uint32_t at)
 
 		if (edge->to != at)
 			break;
-		if (edge->from == s->e ? !strong : knows(s->c, edge->from, s->e, strong)) {
+		if (edge->from == s->e ? !strong : is_after(s->c, edge->from, s->e, strong)) {
 			s->strong = strong;
 			return edge;
 		}
 	}
-	BUG("no edge told event %u of event %u", at, s->e);
+	BUG("no edge orders event %u after event %u", at, s->e);
 }
 
-static void reverse(GArray *steps)
+static void steps_reverse(GArray *steps)
 {
 	for (guint i = 0, j = steps->len; i + 1 < j; i++) {
 		struct step *a = &g_array_index(steps, struct step, i);
@@ -256,7 +255,7 @@ static void reverse(GArray *steps)
 
 bool order_path(const struct order *order, uint32_t e, uint32_t f, struct path *path)
 {
-	struct search s = { order->c, e, order->c->clocks.planes == 2, f };
+	struct path_search s = { order->c, e, order->c->clocks.planes == 2, f };
 
 	if (!order_ordered(order, e, f))
 		return false;
@@ -272,13 +271,13 @@ bool order_path(const struct order *order, uint32_t e, uint32_t f, struct path *
 			path_add(path, e, s.at, STEP_PROGRAM, NONE);
 			break;
 		}
-		place = first_to_know(&s);
-		edge = edge_that_told(&s, place);
+		place = first_after(&s);
+		edge = edge_from_past(&s, place);
 		if (place != s.at)
 			path_add(path, place, s.at, STEP_PROGRAM, NONE);
 		path_add(path, edge->from, place, edge->rule, edge->detail);
 		s.at = edge->from;
 	}
-	reverse(path->steps);
+	steps_reverse(path->steps);
 	return true;
 }

@@ -1,9 +1,9 @@
 /*
- * order.h - one interface to every partial order of semantics.md, so that race reports,
- * explanations and the clock view do not know which one they look at.
+ * order.h - the partial orders of semantics.md behind one interface, for race reports,
+ * explanations and the clock view.
  *
- * An order is made once for a whole trace (linear passes; vector clocks are kept per
- * stretch between synchronisations, not per event) and then asked.
+ * An order is computed once for a whole trace, in linear passes; vector clocks are kept for
+ * each synchronisation-free region, not for each event.
  */
 #ifndef HEDDLE_ORDER_H
 #define HEDDLE_ORDER_H
@@ -11,9 +11,9 @@
 #include "engine/finding.h"
 #include "engine/trace/index.h"
 
-/* enumerator, word on the command line, name for people */
+/* enumerator, word of the command line, title */
 #define ORDERS(O) \
-	O(PO, "po", "program order and must-order") /* with the synchronises-with edges */ \
+	O(PO, "po", "program order and must-order") /* with synchronises-with */ \
 	O(HB, "hb", "happens-before") \
 	O(SHB, "shb", "schedulable happens-before") \
 	O(CP, "cp", "causally-precedes") \
@@ -32,68 +32,59 @@ const char *order_kind_word(enum order_kind kind);
 const char *order_kind_title(enum order_kind kind);
 
 struct order;
-/* Needs the trace's index (builds what it needs).  NULL when cancelled. */
+/* Builds the index that it needs. NULL when cancelled. Freed by order_free. */
 struct order *order_new(struct trace *t, enum order_kind kind, const struct progress *progress);
 /*
- * Program order, must-order, and the synchronises-with edges that are in every correct
- * reordering: not those that rest on stores of one thread following each other, between
- * which another order may have a store that ends the release sequence.  ORDER_KIND_PO to
- * those who ask.  What it leaves unordered loses no race, nor those visible only by C11.
+ * Program order, must-order, and those synchronises-with edges that every correct reordering
+ * has: none through consecutive stores of one thread, as another reordering may put a store
+ * between them that ends the release sequence. order_kind says ORDER_KIND_PO. Every predictable
+ * race, and every C11 race, is unordered by it.
  */
 struct order *order_new_fixed(struct trace *t, const struct progress *progress);
-/*
- * The same with the observations that have a plain access on either side, which are in every
- * correct reordering, too, and orders what comes after them by C11 (or else it races itself,
- * and what comes after it is no race of its own).  What it orders is no race of either kind.
- */
+/* The same with the observations that have a plain access on either side, which every correct
+ * reordering has as well. If such a pair is not itself a race, C11 orders all that follows. A
+ * pair that this order orders is no race of either kind. */
 struct order *order_new_lasting(struct trace *t, const struct progress *progress);
 /*
- * EDC: WDC with "conflict" read as "does not commute".  What does not commute is given as
- * things that events touch (a variable read or written, an access point) and which of these
- * clash.  With `bounded`, critical sections are tracked in four 8-byte words a thing, as the
- * thesis's algorithm 3 does: less time and memory, and edges may be lost.  order_new of this
- * kind takes memory accesses alone, which is WDC.
+ * EDC (semantics.md, "The partial orders"): WDC with "conflict" read as "does not commute".
+ * Items are variables read or written, and access points; `clashing` says which of them do not
+ * commute. `bounded`: sections are tracked in four 8-byte words for each item (algorithm 3 of
+ * the thesis), which saves time and memory and may lose edges. order_new of this kind knows
+ * accesses only, which is WDC.
  */
 struct order_touches {
-	struct event_lists touched;  /* by event: things */
-	struct event_lists clashing; /* by thing: things */
-	uint64_t things;
+	struct event_lists touched;  /* by event: items */
+	struct event_lists clashing; /* by item: items */
+	uint64_t items;
 	bool bounded;
 };
 struct order *order_new_edc(struct trace *t, const struct order_touches *touches,
                             const struct progress *progress);
 void order_free(struct order *order);
 enum order_kind order_kind(const struct order *order);
-/* Is `e` before `f`?  Any two events; false for e == f and for e >tr f.  For CP and WCP,
- * which do not contain program order, "ordered" is by the order or program order with the
- * must-orders, as their race definition asks. */
+/* Is `e` before `f`? False for e == f and for e >tr f. CP and WCP do not contain program order:
+ * for these, by the order or by program order with must-order, as their definition of a race
+ * has it. */
 bool order_ordered(const struct order *order, uint32_t e, uint32_t f);
-/*
- * The same without what `f` itself reads from: the edges of its own observation
- * (synchronises-with into an atomic read, SHB's last writer) are left out.  A race asks
- * nothing of what its own two accesses observe, so this is the question for SHB's pairs and
- * for the candidates of a sound search.
- */
+/* The same without the edges of f's own observation (synchronises-with into an atomic read,
+ * SHB's last writer). A race asks nothing of what its own two accesses read, so SHB's pairs and
+ * the candidates of sound analyses are tested by this. */
 bool order_ordered_unobserved(const struct order *order, uint32_t e, uint32_t f);
-/* The chain of events from `e` to `f` with the rule of each step; false (and an empty path)
- * when they are not ordered. */
+/* The chain from `e` to `f` with the rule of each step; false, and an empty path, when
+ * unordered. */
 bool order_path(const struct order *order, uint32_t e, uint32_t f, struct path *path);
-/* The vector clock of `e`: for each thread, how many of its events are before `e` or are
- * `e` (positions in the thread, so clock[t] == 3 means the first three). */
+/* The vector clock of `e` in positions: for each thread the number of its events that are
+ * before `e` or `e` itself. */
 void order_clock(const struct order *order, uint32_t e, uint32_t *clock);
-/*
- * What `f` comes after, for many questions about one event: for each thread but f's own, one
- * more than the last event (an id) of that thread that is before `f`; 0 for none.  Borrowed.
- */
+/* The vector clock of `f` in event ids: for each thread but f's own, one more than its last
+ * event before `f`; 0: none. Borrowed. For many questions about one event. */
 const uint32_t *order_past(const struct order *order, uint32_t f, bool unobserved);
 
-/*
- * One step of a chain as a sentence in the user's names, without a full stop: "T1 releases m
- * at bank.c:31 before T2 acquires it at bank.c:30".  Appended to `out`.
- */
+/* Append one step of a chain as a sentence in the user's names, without a full stop: "T1
+ * releases m at bank.c:31 before T2 acquires it at bank.c:30". */
 void order_append_sentence(const struct trace *t, const struct step *step, GString *out);
-/* The last event of e's thread that is before `f`, or NONE; what "e is not before f" rests
- * on. */
+/* The last event of e's thread that is before `f`, or NONE: the reason why e is not before
+ * f. */
 uint32_t order_last_before(const struct order *order, uint32_t e, uint32_t f);
 
 #endif

@@ -1,15 +1,15 @@
 /*
- * order_private.h - what the files of engine/order share: walks that are kept.
+ * order_private.h - walks with edges from several passes, shared by the files of engine/order.
  */
 #ifndef HEDDLE_ORDER_PRIVATE_H
 #define HEDDLE_ORDER_PRIVATE_H
 
 #include "engine/order/causality.h"
 
-/* CP: walks until there are no more edges. */
+/* CP: repeated walks to the fixed point. NULL when cancelled. */
 struct causality *cp_walk(struct trace *t, const struct progress *progress);
 
-/* EDC: the edges of its critical sections (GArray of struct forced_edge, by `to`). */
+/* EDC's edges from critical sections (struct forced_edge by `to`); NULL when cancelled. */
 GArray *edc_edges(struct trace *t, const struct order_touches *touches,
                   const struct progress *progress);
 

@@ -1,6 +1,6 @@
 /*
- * sections.c - critical sections: which threads are in which.  What follows for the order is
- * in guards.c, rule (a), and nested.c, rule (b).
+ * sections.c - the open critical sections of each thread. Edges: guards.c, rule (a), and
+ * nested.c, rule (b).
  */
 #include "engine/order/rules.h"
 
@@ -17,12 +17,12 @@ struct sections *sections_new(struct causality *c, bool ordered)
 	s->t = t;
 	s->threads = t->threads_count;
 	s->overlap = t->locks_taken;
-	s->inside = g_new0(struct inside, s->threads + 1);
-	s->holding = g_new0(struct holding, s->threads + 1);
+	s->inside = g_new0(struct open_section, s->threads + 1);
+	s->holding = g_new0(struct held_sections, s->threads + 1);
 	s->is_shared = g_new0(bool, t->objects_count + 1);
 	s->capacity = 64;
-	s->list = g_new0(struct ending, s->capacity);
-	s->rows = g_new0(uint32_t, s->capacity);
+	s->list = g_new0(struct section_end, s->capacity);
+	s->clocks = g_new0(uint32_t, s->capacity);
 	s->count = 1;
 	rule_a_new(s, t);
 	if (ordered)
@@ -47,7 +47,7 @@ void sections_free(struct sections *s)
 	g_free(s->inside);
 	g_free(s->is_shared);
 	g_free(s->list);
-	g_free(s->rows);
+	g_free(s->clocks);
 	g_free(s);
 }
 
@@ -55,30 +55,31 @@ static uint32_t section_new(struct sections *s, uint32_t thread, uint32_t releas
 {
 	if (s->count == s->capacity) {
 		s->capacity *= 2;
-		s->list = scattered_realloc(s->list, s->count * sizeof(struct ending),
-		                            s->capacity * sizeof(struct ending));
-		s->rows = scattered_realloc(s->rows, s->count * sizeof(uint32_t),
-		                            s->capacity * sizeof(uint32_t));
+		s->list = scattered_realloc(s->list, s->count * sizeof(struct section_end),
+		                            s->capacity * sizeof(struct section_end));
+		s->clocks = scattered_realloc(s->clocks, s->count * sizeof(uint32_t),
+		                              s->capacity * sizeof(uint32_t));
 	}
-	s->list[s->count] = (struct ending){ release == NONE ? NONE : release + 1, thread };
-	s->rows[s->count] = 0;
+	s->list[s->count] =
+	        (struct section_end){ release == NONE ? NONE : release + 1, thread };
+	s->clocks[s->count] = 0;
 	return s->count++;
 }
 
-static bool is_simple(const struct held *h)
+static bool is_simple(const struct held_section *h)
 {
 	return !h->late && !h->mixed && ((h->key - 1) & 1) == 0;
 }
 
-/* For sections_quiet, after what a thread holds has changed. */
+/* Update the state for sections_quiet after the thread's open sections changed. */
 static void note_inside(struct sections *s, uint32_t thread)
 {
-	const struct holding *holding = &s->holding[thread];
-	const struct held *h = holding->held;
-	struct inside in = { NO_KEY };
+	const struct held_sections *holding = &s->holding[thread];
+	const struct held_section *h = holding->held;
+	struct open_section in = { NO_KEY };
 
 	if (holding->count == 1 && is_simple(h)) {
-		in = (struct inside){ h->key, h->serial, h->end };
+		in = (struct open_section){ h->key, h->serial, h->end };
 	} else if (holding->count > 1) {
 		in.key = NESTED_KEY;
 		for (uint32_t i = 0; i < holding->count; i++) {
@@ -95,24 +96,25 @@ void sections_acquire(struct causality *c, uint32_t event)
 {
 	const struct event *x = &c->t->events[event];
 	struct sections *s = c->sections;
-	struct holding *holding = &s->holding[x->thread];
+	struct held_sections *holding = &s->holding[x->thread];
 	const uint32_t *partner = c->t->index->partner;
 	uint32_t serial;
 
-	/* Acquires lie too far apart for the processor to see a row of them. */
+	/* Acquires are too far apart for the hardware prefetcher. */
 	__builtin_prefetch(partner + event + FETCH);
 	if (holding->count == holding->capacity) {
 		holding->capacity = MAX(4, 2 * holding->capacity);
-		holding->held = g_renew(struct held, holding->held, holding->capacity);
+		holding->held = g_renew(struct held_section, holding->held, holding->capacity);
 	}
 	s->is_shared[x->target] |= x->op == OP_RACQ;
 	serial = section_new(s, x->thread, partner[event]);
-	holding->held[holding->count++] = (struct held){
+	holding->held[holding->count++] = (struct held_section){
 		.key = x->target * 2 + (x->op == OP_RACQ) + 1,
 		.serial = serial,
 		.end = s->list[serial].end,
 		.mixed = s->overlap || s->is_shared[x->target],
-		.late = s->overlap ? g_array_new(FALSE, FALSE, sizeof(struct late)) : NULL,
+		.late = s->overlap ? g_array_new(FALSE, FALSE, sizeof(struct late_access))
+		                   : NULL,
 	};
 	c->depth[x->thread]++;
 	note_inside(s, x->thread);
@@ -120,8 +122,8 @@ void sections_acquire(struct causality *c, uint32_t event)
 		rule_a_fetch(s, x);
 }
 
-/* The innermost open section that this release ends; NONE when there is none. */
-static uint32_t held_index(const struct holding *holding, uint32_t key)
+/* Index of the innermost open section with this key; NONE: none. */
+static uint32_t held_index(const struct held_sections *holding, uint32_t key)
 {
 	for (uint32_t i = holding->count; i-- > 0;) {
 		if (holding->held[i].key == key)
@@ -134,9 +136,9 @@ void sections_release(struct causality *c, uint32_t event)
 {
 	const struct event *x = &c->t->events[event];
 	struct sections *s = c->sections;
-	struct holding *holding = &s->holding[x->thread];
+	struct held_sections *holding = &s->holding[x->thread];
 	uint32_t i = held_index(holding, x->target * 2 + (x->op == OP_RREL) + 1);
-	struct held ended;
+	struct held_section ended;
 
 	if (i == NONE)
 		return;
@@ -146,10 +148,10 @@ void sections_release(struct causality *c, uint32_t event)
 	holding->count--;
 	c->depth[x->thread]--;
 	memmove(&holding->held[i], &holding->held[i + 1],
-	        (holding->count - i) * sizeof(struct held));
+	        (holding->count - i) * sizeof(struct held_section));
 	note_inside(s, x->thread);
-	s->rows[ended.serial] = causality_point(c, event).row;
-	s->list[ended.serial].end = event + 1; /* as its partner had it */
+	s->clocks[ended.serial] = causality_point(c, event).clock;
+	s->list[ended.serial].end = event + 1; /* as `partner` has it */
 	if (ended.late != NULL) {
 		rule_a_late(s, &ended);
 		g_array_free(ended.late, TRUE);

@@ -1,6 +1,6 @@
 /*
- * sentence.c - the steps of a chain in the user's words: threads, locks, variables and
- * places by their names.
+ * sentence.c - steps of a chain in the user's words: names of threads, locks, variables,
+ * places.
  */
 #include "engine/order/order.h"
 
@@ -57,7 +57,7 @@ static void append_object(const struct trace *t, const struct step *s, GString *
 	append_escaped(out, name, strlen(name));
 }
 
-/* Why each of rule 4's edges is there. */
+/* The reason for each edge of rule 4. */
 static const char *const must_reason[] = {
 	[MUST_FORK] = "a thread begins after it is forked",
 	[MUST_JOIN] = "a join waits for the thread's end",
@@ -65,7 +65,7 @@ static const char *const must_reason[] = {
 	[MUST_ALLOC] = "a block is allocated before it is used",
 	[MUST_FREE] = "a block is freed before it is allocated again",
 	[MUST_SEMAPHORE] = "this take needed this post",
-	[MUST_BARRIER] = "nobody leaves a barrier before all have arrived",
+	[MUST_BARRIER] = "all arrive at a barrier before any leaves it",
 	[MUST_WAKER] = "a waiting thread is woken by this",
 	[MUST_WAIT] = "the wait came before what woke it",
 	[MUST_INVOCATION] = "invocations of one object that do not commute",
@@ -83,7 +83,7 @@ static void append_two(const struct trace *t, const struct step *s, const char *
 
 static void append_lock(const struct trace *t, const struct step *s, GString *out)
 {
-	if (!op_releases(t->events[s->from].op)) { /* of a proof: a section that stays open */
+	if (!op_releases(t->events[s->from].op)) { /* in a proof: the section stays open */
 		append_thread(t, s->from, out);
 		g_string_append(out, " still holds ");
 		trace_append_operand(t, s->to, out);
@@ -127,7 +127,8 @@ static void append_sections(const struct trace *t, const struct step *s, const c
 
 /* -- steps of proofs ---------------------------------------------------------------------- */
 
-/* Two critical sections that may not overlap: in an order, or from the solver in either. */
+/* Two critical sections that exclude each other: ordered, or from the solver in either
+ * order. */
 static void append_excluded(const struct trace *t, const struct step *s, GString *out)
 {
 	if (op_releases(t->events[s->from].op)) {
@@ -164,7 +165,7 @@ static void append_sees(const struct trace *t, uint32_t read, uint32_t write, GS
 		append_of(t, write, out);
 }
 
-/* No other write between a write and the read that sees it. */
+/* No other write between a write and its read. */
 static void append_no_write_between(const struct trace *t, const struct step *s, GString *out)
 {
 	uint32_t read, write;
@@ -173,7 +174,7 @@ static void append_no_write_between(const struct trace *t, const struct step *s,
 		return;
 	if (s->rule != STEP_NOT_BETWEEN) {
 		append_two(t, s, "", out);
-	} else { /* the solver's, on whichever side */
+	} else { /* from the solver, on either side */
 		append_does(t, s->from, out);
 		g_string_append(out, ", but not in between: ");
 	}
@@ -182,7 +183,7 @@ static void append_no_write_between(const struct trace *t, const struct step *s,
 
 static void append_asked(const struct trace *t, const struct step *s, GString *out)
 {
-	g_string_append(out, "but both are to be next: ");
+	g_string_append(out, "but this pair is assumed to race: ");
 	append_thread(t, s->to, out);
 	g_string_append(out, " before ");
 	trace_append_operation(t, s->to, out);

@@ -27,7 +27,7 @@
  * The last write is always there.
  */
 union last {
-	stamp stamp; /* for who looks at one as a whole (observations_lend) */
+	epoch epoch; /* for who looks at one as a whole (observations_borrow) */
 	struct {
 		uint32_t thread;
 		uint32_t time; /* one more than the event */
@@ -40,7 +40,7 @@ _Static_assert(sizeof(struct cell) == 16, "four a cache line");
 _Static_assert(OP_READ == 0 && OP_WRITE == 1, "a plain access's operation is its index");
 _Static_assert(OP_ACQ % 2 == 0 && OP_REL == OP_ACQ + 1 && OP_COUNT <= 64, "a lock's too");
 
-enum { CELL = sizeof(struct cell), LINE = sizeof(struct line) };
+enum { CELL = sizeof(struct cell), LINE = sizeof(struct guard_line) };
 enum { PLAIN_READ, PLAIN_WRITE, ATOMIC_READ, ATOMIC_WRITE, KINDS };
 
 /* Threads that there are not: with what number beyond the threads. */
@@ -167,7 +167,7 @@ static inline uint32_t *whole_of(const struct stream *s, const struct cell *cell
 }
 
 /* The key of a list's entry: by kind, as races are told in that order, then by thread. */
-enum { RANK_SHIFT = 16 };
+enum { RANK_SHIFT = 20 };
 static const uint32_t ranks[KINDS] = {
 	[PLAIN_WRITE] = 0, [PLAIN_READ] = 1, [ATOMIC_WRITE] = 2, [ATOMIC_READ] = 3
 };
@@ -312,10 +312,10 @@ static inline uint32_t latest(const struct stream *s, const uint32_t *times)
 	return thread;
 }
 
-/* Of a list's reads: the thread with its time, a stamp; 0 where there is none. */
-static stamp latest_listed(const struct last_list *list)
+/* Of a list's reads: the thread with its time, a epoch; 0 where there is none. */
+static epoch latest_listed(const struct last_list *list)
 {
-	union last last = { .stamp = 0 };
+	union last last = { .epoch = 0 };
 
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct last_entry *x = &list->of[i];
@@ -325,7 +325,7 @@ static stamp latest_listed(const struct last_list *list)
 			last.time = x->time;
 		}
 	}
-	return last.stamp;
+	return last.epoch;
 }
 
 /* After a write that knows them all: the last one stands for all, as it does where there is no
@@ -345,7 +345,7 @@ static void drop_list(struct stream *s, struct cell *cell)
 {
 	uint32_t place = place_of(cell);
 
-	cell->last[OP_READ].stamp = latest_listed(list_of(s, cell));
+	cell->last[OP_READ].epoch = latest_listed(list_of(s, cell));
 	lists_drop(&s->lists, place);
 }
 
@@ -363,7 +363,7 @@ static uint32_t last_told(const struct stream *s, const struct cell *cell)
 	const uint32_t *times;
 
 	if (is_listed(cell))
-		return ((union last){ .stamp = latest_listed(list_of(s, cell)) }).time;
+		return ((union last){ .epoch = latest_listed(list_of(s, cell)) }).time;
 	times = reads_of(s, cell);
 	return times[latest(s, times)];
 }
@@ -605,7 +605,7 @@ static __attribute__((noinline)) void access_table(struct stream *s, struct cell
 			access_whole(s, cell, view, e, variable);
 	}
 	if (op_writes(x->op))
-		cell->last[OP_WRITE].stamp = stamp_of(e, x->thread);
+		cell->last[OP_WRITE].epoch = epoch_of(e, x->thread);
 }
 
 /* -- variables with a cell ------------------------------------------------------------------
@@ -614,11 +614,11 @@ static __attribute__((noinline)) void access_table(struct stream *s, struct cell
 /*
  * A plain access; true when the cell was enough.  Whether it is a read of a variable whose
  * reads are not in the cell the processor cannot foresee, so the compiler is told to ask
- * without a branch.  `now`: the access as a stamp, `beside`: the thread that stands for such
+ * without a branch.  `now`: the access as a epoch, `beside`: the thread that stands for such
  * reads, `tables`: where they go, or NULL when they need not be written down.
  */
 static inline __attribute__((always_inline)) bool access_cell(struct cell *cell,
-                                                              const uint32_t *view, stamp now,
+                                                              const uint32_t *view, epoch now,
                                                               uint32_t op, uint32_t beside,
                                                               uint32_t *tables)
 {
@@ -628,10 +628,10 @@ static inline __attribute__((always_inline)) bool access_cell(struct cell *cell,
 	if (G_UNLIKELY(!knows(view, read)) || G_UNLIKELY(!knows(view, write)))
 		return false;
 	if (tables != NULL)
-		tables[(read.time + stamp_thread(now)) & mask] = (uint32_t)(now >> 32);
+		tables[(read.time + epoch_thread(now)) & mask] = (uint32_t)(now >> 32);
 	if (__builtin_expect_with_probability(read.thread == beside, 0, 0.5))
-		now = read.stamp;
-	cell->last[op].stamp = now;
+		now = read.epoch;
+	cell->last[op].epoch = now;
 	return true;
 }
 
@@ -642,7 +642,7 @@ static void access_variables(struct stream *s, uint32_t e, const uint32_t *view)
 
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
 		if (x->op > OP_WRITE ||
-		    !access_cell(cell_of(s, v), view, stamp_of(e, x->thread), x->op,
+		    !access_cell(cell_of(s, v), view, epoch_of(e, x->thread), x->op,
 		                 s->width + (s->steady ? MANY : UNTOLD),
 		                 s->steady ? s->many.times : NULL))
 			access_table(s, cell_of(s, v), view, e, v);
@@ -660,16 +660,16 @@ static __attribute__((noinline)) void step(struct stream *s, uint32_t e)
 	struct clocks *clocks = &s->c->clocks;
 
 	causality_step(s->c, e);
-	if (clocks->told_at[x->thread] == e)
+	if (clocks->joined_at[x->thread] == e)
 		fill_views(s, clocks_strong(clocks, x->thread), x->thread);
 	if (op_is_access(x->op) && !event_inert(x)) {
 		/* SHB's question leaves the access's own observation out. */
 		if (s->kind == ORDER_KIND_SHB)
-			view = fill_view(s, s->scratch, clocks_row(clocks, s->c->unobserved),
+			view = fill_view(s, s->scratch, clocks_at(clocks, s->c->unobserved),
 			                 x->thread, op_writes(x->op));
 		access_variables(s, e, view);
 	}
-	if (clocks_crowded(clocks))
+	if (clocks_sweep_due(clocks))
 		causality_sweep(s->c, NULL, NULL);
 }
 
@@ -680,9 +680,9 @@ static __attribute__((noinline)) void step_lock(struct stream *s, const struct e
 	struct clocks *clocks = &s->c->clocks;
 
 	causality_lock(s->c, e, x);
-	if (clocks->told_at[x->thread] == e)
+	if (clocks->joined_at[x->thread] == e)
 		fill_views(s, clocks_strong(clocks, x->thread), x->thread);
-	if (clocks_crowded(clocks))
+	if (clocks_sweep_due(clocks))
 		causality_sweep(s->c, NULL, NULL);
 }
 
@@ -713,9 +713,9 @@ static void learn(struct stream *s, const struct event *x)
 {
 	uint32_t e = (uint32_t)(x - s->t->events);
 
-	locks_learn(s->c, e);
+	locks_acquire_new(s->c, e);
 	fill_views(s, clocks_strong(&s->c->clocks, x->thread), x->thread);
-	if (clocks_crowded(&s->c->clocks))
+	if (clocks_sweep_due(&s->c->clocks))
 		causality_sweep(s->c, NULL, NULL);
 }
 
@@ -751,7 +751,7 @@ static inline __attribute__((always_inline)) void pass_locks(struct stream *s, u
 	uint32_t *const *views = s->views;
 	uint32_t untold = s->width + UNTOLD;
 
-	for (stamp now = stamp_of(from, 0); x < end; x++, now += stamp_of(0, 0)) {
+	for (epoch now = epoch_of(from, 0); x < end; x++, now += epoch_of(0, 0)) {
 		/* Cells are met in no order; that no branch waits for them hides it from the
 		 * processor.  (Of a lock the address is wrong, which is harmless.) */
 		__builtin_prefetch(&cells[x[ahead].target], 1);
@@ -773,7 +773,7 @@ static inline __attribute__((always_inline)) void pass_quiet(struct stream *s, u
 	uint32_t *const *views = s->views;
 	uint32_t many = s->width + MANY;
 
-	for (stamp now = stamp_of(from, 0); x < end; x++, now += stamp_of(0, 0)) {
+	for (epoch now = epoch_of(from, 0); x < end; x++, now += epoch_of(0, 0)) {
 		__builtin_prefetch(cells + (size_t)x[ahead].target * LINE, 1);
 		if (G_UNLIKELY(x->op == OP_ACQ || x->op == OP_REL) && !event_inert(x))
 			step_lock(s, x);
@@ -884,13 +884,14 @@ bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *race
 	s.views = views_new(2 * s.threads, s.width + STEP);
 	s.scratch = g_new0(uint32_t, s.width + STEP);
 	for (uint32_t u = 0; s.c != NULL && u < s.threads; u++)
-		fill_views(&s, clocks_row(&s.c->clocks, 0), u);
+		fill_views(&s, clocks_at(&s.c->clocks, 0), u);
 	if (s.c != NULL && s.c->observations != NULL)
-		observations_lend(s.c->observations, &cell_of(&s, 0)->last[OP_WRITE].stamp, 2);
+		observations_borrow(s.c->observations, &cell_of(&s, 0)->last[OP_WRITE].epoch,
+		                    2);
 	table_new(&s.many, s.width); /* so that no place is 0: nobody knows its event */
 	if (s.c != NULL && s.c->locks != NULL && s.c->sections == NULL)
-		locks_lend(s.c, &cell_of(&s, t->variables_count)->last[0].stamp,
-		           stamp_of(0, s.width + WHOLE));
+		locks_borrow(s.c, &cell_of(&s, t->variables_count)->last[0].epoch,
+		             epoch_of(0, s.width + WHOLE));
 	done = s.c == NULL ? pass_finished(&s, progress) : pass(&s, progress);
 	if (!s.steady)
 		g_free(s.cells);

@@ -75,7 +75,7 @@ static void closure_release(struct closure *c)
 /* What is before an access, what it itself observes left out. */
 static const uint32_t *past_of(const struct syncp *s, const struct access *x)
 {
-	return clocks_row(&s->observed->clocks, x->row);
+	return clocks_at(&s->observed->clocks, x->row);
 }
 
 static void take_row(const struct syncp *s, struct closure *c, const uint32_t *row)
@@ -94,11 +94,11 @@ static void take(const struct syncp *s, struct closure *c, const struct access *
 /* An event and everything before it. */
 static void take_whole(const struct syncp *s, struct closure *c, uint32_t event)
 {
-	const struct stretch *at = causality_stretch(s->observed, event);
+	const struct sync_region *at = causality_region(s->observed, event);
 	uint32_t thread = s->t->events[event].thread;
 
 	if (at != NULL)
-		take_row(s, c, clocks_row(&s->observed->clocks, at->row));
+		take_row(s, c, clocks_at(&s->observed->clocks, at->clock));
 	c->limits[thread] = MAX(c->limits[thread], event + 1);
 }
 
@@ -400,8 +400,8 @@ static void take_past(const struct syncp *s, struct closure *c, uint32_t event)
 	uint32_t thread = s->t->events[event].thread;
 
 	take_row(s, c,
-	         clocks_row(&s->observed->clocks,
-	                    stretch_past(causality_stretch(s->observed, event), event)));
+	         clocks_at(&s->observed->clocks,
+	                   region_past(causality_region(s->observed, event), event)));
 	c->limits[thread] = MAX(c->limits[thread], event);
 }
 

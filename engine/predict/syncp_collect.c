@@ -28,7 +28,7 @@ struct found { /* an access that is wanted */
 	uint32_t event, index;
 };
 struct moment { /* where a thread is: so many have begun before */
-	uint32_t stretches, sections;
+	uint32_t regions, sections;
 };
 struct collecting {
 	struct syncp *s;
@@ -108,21 +108,21 @@ static void sort_strays(struct collecting *c, const GArray *strays)
 
 static bool row_knows(const struct syncp *s, uint32_t row, const struct stray *stray)
 {
-	return clocks_row(&s->observed->clocks, row)[stray->thread] > stray->event;
+	return clocks_at(&s->observed->clocks, row)[stray->thread] > stray->event;
 }
 
 /* The first stretch of a thread that knows a stray. */
-static uint32_t first_knowing(const struct syncp *s, const struct stretches *list,
+static uint32_t first_knowing(const struct syncp *s, const struct sync_regions *list,
                               const struct stray *stray)
 {
-	const struct stretch *of = list->of;
+	const struct sync_region *of = list->of;
 	uint32_t low = 0, high = list->count;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
 		/* (What begins before it cannot know it.) */
-		if (of[middle].start < stray->event || !row_knows(s, of[middle].row, stray))
+		if (of[middle].start < stray->event || !row_knows(s, of[middle].clock, stray))
 			low = middle + 1;
 		else
 			high = middle;
@@ -133,16 +133,16 @@ static uint32_t first_knowing(const struct syncp *s, const struct stretches *lis
 static struct window window_of(const struct syncp *s, const struct stray *stray,
                                uint32_t thread)
 {
-	const struct stretches *list = &s->observed->stretches[thread];
+	const struct sync_regions *list = &s->observed->regions[thread];
 	struct window w = { .to = NONE };
 	uint32_t knowing;
 
 	if (thread == stray->thread) /* itself */
 		return (struct window){ stray->event, stray->event + 1 };
-	w.from = clocks_row(&s->observed->clocks, stray->row)[thread];
+	w.from = clocks_at(&s->observed->clocks, stray->row)[thread];
 	knowing = first_knowing(s, list, stray);
 	if (knowing < list->count) {
-		const struct stretch *at = &list->of[knowing];
+		const struct sync_region *at = &list->of[knowing];
 
 		/* Before what its first event itself reads, it may not know. */
 		w.to = at->start + !row_knows(s, at->unobserved, stray);
@@ -284,12 +284,12 @@ static bool look_all(struct collecting *c, const struct progress *progress)
 
 static uint32_t row_of(struct collecting *c, uint32_t event, uint32_t thread)
 {
-	const struct stretches *list = &c->s->observed->stretches[thread];
-	uint32_t *begun = &c->moments[thread].stretches;
+	const struct sync_regions *list = &c->s->observed->regions[thread];
+	uint32_t *begun = &c->moments[thread].regions;
 
 	while (*begun < list->count && list->of[*begun].start <= event)
 		++*begun;
-	return stretch_past(*begun == 0 ? NULL : &list->of[*begun - 1], event);
+	return region_past(*begun == 0 ? NULL : &list->of[*begun - 1], event);
 }
 
 static uint32_t lockset_of(struct collecting *c, uint32_t event, uint32_t thread)

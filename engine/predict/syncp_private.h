@@ -78,11 +78,12 @@ enum variable_flag {
 	VARIABLE_BARE = 4,    /* no guard, only reads since the opening */
 	VARIABLE_OWNED = 8,
 	VARIABLE_OPEN = 16,       /* none of this holds: all accesses have to be looked at */
-	VARIABLE_STRAY = 1 << 8,  /* times the number of strays */
-	VARIABLE_OWNER = 1 << 16, /* times the owner */
+	VARIABLE_STRAY = 1 << 5,  /* times the number of strays */
+	VARIABLE_OWNER = 1 << 12, /* times the owner */
 };
+enum { MOST_STRAYS = VARIABLE_OWNER / VARIABLE_STRAY - 1 };
 struct variable_use {
-	stamp last;      /* write */
+	epoch last;      /* write */
 	uint32_t guard;  /* a set; NONE before the first access, and with VARIABLE_OPEN */
 	uint32_t opened; /* one more than the last event of the opening; NONE while OWNED */
 	uint32_t recent; /* the last access (while it matters) */
@@ -95,7 +96,7 @@ static inline uint32_t variable_owner(const struct variable_use *use)
 }
 static inline uint32_t variable_strays(const struct variable_use *use)
 {
-	return use->what / VARIABLE_STRAY & 0xff;
+	return use->what / VARIABLE_STRAY & MOST_STRAYS;
 }
 
 /* Each stray takes a place for each thread later on: so many, about, for a variable. */
@@ -124,9 +125,9 @@ bool syncp_collect(struct syncp *s, const struct progress *progress);
 
 /* What is before an event of a thread, what it itself observes left out: row; `at`: the stretch
  * that it lies in, or NULL. */
-static inline uint32_t stretch_past(const struct stretch *at, uint32_t event)
+static inline uint32_t region_past(const struct sync_region *at, uint32_t event)
 {
-	return at == NULL ? 0 : at->start == event ? at->unobserved : at->row;
+	return at == NULL ? 0 : at->start == event ? at->unobserved : at->clock;
 }
 
 #endif

@@ -98,7 +98,7 @@ static void guard(struct walk *w, struct variable_use *use, const struct looked 
 
 static void note_shared(struct walk *w, struct variable_use *use, const struct looked *x)
 {
-	const uint32_t *row = clocks_row(&w->s->observed->clocks, x->row);
+	const uint32_t *row = clocks_at(&w->s->observed->clocks, x->row);
 	uint32_t owner = variable_owner(use);
 
 	if (use->what & VARIABLE_OWNED)
@@ -114,7 +114,7 @@ static void note(struct walk *w, struct variable_use *use, const struct looked *
 	if (use->guard == NONE && !(use->what & VARIABLE_OPEN)) { /* the first */
 		use->guard = x->guard;
 		use->opened = NONE;
-		use->what = VARIABLE_OWNED | x->thread * VARIABLE_OWNER;
+		use->what = VARIABLE_OWNED | (uint32_t)x->thread * VARIABLE_OWNER;
 	}
 	if ((use->what & VARIABLE_OWNED) && variable_owner(use) == x->thread) {
 		if (use->guard != 0 && use->guard != x->guard)
@@ -125,7 +125,7 @@ static void note(struct walk *w, struct variable_use *use, const struct looked *
 	use->recent = x->event;
 	use->what |= (x->writes ? VARIABLE_WRITTEN : 0) | (x->plain ? VARIABLE_PLAIN : 0);
 	if (x->writes)
-		use->last = stamp_of(x->event, x->thread);
+		use->last = epoch_of(x->event, x->thread);
 }
 
 /* -- the walk -------------------------------------------------------------------------------
@@ -142,17 +142,17 @@ static inline __attribute__((always_inline)) bool quiet_access(struct variable_u
 {
 	const uint32_t *row = now[thread].row;
 	uint32_t what = use->what, owner = what / VARIABLE_OWNER, guard = use->guard;
-	uint32_t writer = stamp_thread(use->last);
+	uint32_t writer = epoch_thread(use->last);
 	uint32_t ordered = (owner == thread) | (row[owner] >= use->opened);
 	uint32_t guarded = (guard == now[thread].guard) | (guard == 0);
 	uint32_t bare = writes & what / VARIABLE_BARE;
-	uint32_t known = writes | (writer == thread) | stamp_within(use->last, row[writer]);
+	uint32_t known = writes | (writer == thread) | epoch_within(use->last, row[writer]);
 
 	if (G_UNLIKELY(!(ordered & guarded & known & ~bare)))
 		return false;
 	use->recent = e;
 	use->what = what | VARIABLE_PLAIN | writes; /* (written) */
-	use->last = writes ? stamp_of(e, thread) : use->last;
+	use->last = writes ? epoch_of(e, thread) : use->last;
 	return true;
 }
 
@@ -250,7 +250,7 @@ bool syncp_walk(struct syncp *s, struct variable_use **uses, GArray **strays,
 	struct walk w = { s };
 	bool done;
 
-	s->observed = causality_new(s->t, ORDER_KIND_OBSERVED, KEEP_STRETCHES, progress);
+	s->observed = causality_new(s->t, ORDER_KIND_OBSERVED, KEEP_REGIONS, progress);
 	if (s->observed == NULL)
 		return false;
 	w.uses = scattered_new0(struct variable_use, count);
@@ -260,10 +260,10 @@ bool syncp_walk(struct syncp *s, struct variable_use **uses, GArray **strays,
 	for (uint32_t u = 0; u < s->threads; u++)
 		w.now[u].row = clocks_now(&s->observed->clocks, u);
 	w.cells = s->observed->clocks.cells;
-	w.most_strays = CLAMP(STRAY_WINDOWS / (s->threads + 1), 4, 64);
+	w.most_strays = CLAMP(STRAY_WINDOWS / (s->threads + 1), 4, MOST_STRAYS / 2);
 	w.strays = g_array_new(FALSE, FALSE, sizeof(struct stray));
-	observations_lend(s->observed->observations, &w.uses->last,
-	                  sizeof(struct variable_use) / sizeof(stamp));
+	observations_borrow(s->observed->observations, &w.uses->last,
+	                    sizeof(struct variable_use) / sizeof(epoch));
 	done = walk_all(&w, progress);
 	lock_table_end(&s->locks);
 	g_free(w.now);

@@ -88,7 +88,7 @@ static struct resource *resource_of(struct graph *g, uint64_t key)
 	return &g->resources[i];
 }
 
-static uint16_t thread_at(const struct graph *g, uint32_t place)
+static uint32_t thread_at(const struct graph *g, uint32_t place)
 {
 	return g->t->events[g->events[place]].thread;
 }

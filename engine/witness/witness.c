@@ -444,7 +444,7 @@ static bool join_run(struct minimiser *z, uint32_t from)
 {
 	const uint32_t *e = (const uint32_t *)z->events->data;
 	uint32_t end = run_end(z, from), last = z->events->len - z->fixed;
-	uint16_t thread = z->t->events[e[from]].thread;
+	uint32_t thread = z->t->events[e[from]].thread;
 
 	for (uint32_t i = from; i-- > 0;) {
 		if (z->t->events[e[i]].thread != thread)
@@ -566,7 +566,7 @@ static uint32_t spoiled_reader(const struct switching *s, uint32_t at, uint32_t 
 	return NONE;
 }
 
-static uint32_t next_of_thread(const struct switching *s, uint32_t at, uint16_t thread)
+static uint32_t next_of_thread(const struct switching *s, uint32_t at, uint32_t thread)
 {
 	for (uint32_t i = at; i < s->length; i++) {
 		if (s->t->events[s->events[i]].thread == thread)
@@ -577,7 +577,7 @@ static uint32_t next_of_thread(const struct switching *s, uint32_t at, uint16_t 
 
 static void explain_switch(struct switching *s, struct context_switch *x, GString *text)
 {
-	uint16_t old = s->t->events[s->events[x->at - 1]].thread;
+	uint32_t old = s->t->events[s->events[x->at - 1]].thread;
 	uint32_t next = next_of_thread(s, x->at, old);
 	bool last = s->length >= 2 && x->at + 2 >= s->length;
 

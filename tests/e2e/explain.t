@@ -83,7 +83,7 @@ T
 run "$HEDDLE" witness "$scratch/seen.std" 0 3
 is "$status" 0 "impossible by observation"
 like "$out" 'T2 reads x at a.c:3, which T1 wrote at a.c:2' "the observation in words"
-like "$out" 'but both are to be next: T1 before w\(z\) at a.c:1, T2 before w\(z\) at a.c:4' "what is asked in words"
+like "$out" 'but this pair is assumed to race: T1 before w\(z\) at a.c:1, T2 before w\(z\) at a.c:4' "what is asked in words"
 # A closure's step names the read that it is there for, and what that has to see.
 printf '%s\n' 'T1|acq(l)|1' 'T1|r(x)|2' 'T1|r(x)|3' 'T2|w(x)|4' 'T1|rel(l)|5' 'T2|acq(l)|6' \
 	'T2|rel(l)|7' 'T2|w(x)|8' >"$scratch/initial.std"

@@ -47,7 +47,7 @@ static void compare(struct dice *d, const struct spec_object *o, uint64_t seed,
 		random_values(d, v2);
 		if (points_pairwise(p, m1, m2))
 			continue;
-		bool commute = eval_commute(o, m1, v1, m2, v2, &texts, &overflow) == TRUE_HERE;
+		bool commute = eval_commute(o, m1, v1, m2, v2, &texts, &overflow) == TRUTH_YES;
 		bool clashes = clash(p, m1, v1, m2, v2, &texts, &overflow);
 		*clashing += clashes;
 		ck_assert_msg(clashes == !commute, "seed %" G_GUINT64_FORMAT ", m%u and m%u",

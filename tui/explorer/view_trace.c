@@ -422,11 +422,11 @@ static void trace_draw(const struct app *app, const void *state, struct pane p)
 	}
 	struct lanes l = lanes_of(s, p.columns);
 	draw_heads(app, &l, p);
-	uint16_t before =
+	uint32_t before =
 	        v->rows->len ? s->trace->events[g_array_index(v->rows, uint32_t, 0)].thread : 0;
 	for (guint r = 0; r < v->rows->len; r++) {
 		uint32_t event = g_array_index(v->rows, uint32_t, r);
-		uint16_t thread = s->trace->events[event].thread;
+		uint32_t thread = s->trace->events[event].thread;
 		draw_event(app, v, &l, p, (int)r + 2, event, thread != before);
 		before = thread;
 	}

@@ -145,11 +145,8 @@ static void count_steps(struct thread *t)
 	sched.accesses += used;
 	sched.steps += used;
 	sched.virtual_time += 5ull * used;
-}
-
-uint64_t sched_steps(void)
-{
-	return sched.steps;
+	if (rt.header)
+		rt.header->steps = sched.steps;
 }
 
 /* Is it in an invocation that chance is to leave whole? */
