@@ -85,8 +85,8 @@ void flip_finals(struct search *x);
 /* What the variables of --final hold after a sequence of everything: as x->extras, and as one
  * number.  x->ask.other: the last write of one that differs from the run. */
 uint64_t final_values(struct search *x, const uint32_t *sequence, uint32_t length);
-/* Events that may keep others from going on: sections that are open, counts that were taken, and
- * the end of the object that another waits for. */
+/* Events that may keep others from going on: sections that are open, counts that were taken,
+ * and the end of the object that another waits for. */
 bool may_keep(const struct search *x, uint32_t event, uint32_t thread);
 
 #endif
