@@ -31,6 +31,7 @@ struct atomic_model {
 	GPtrArray *notes;     /* char *, owned: what was unclear */
 	bool *closed;         /* owned, by string: static functions of an inferred model, which are
 	                       * no units on what they do not touch themselves; or NULL */
+	bool lost;            /* a declared unit ran and left no activations: it was inlined */
 	char *inferred;       /* owned: what was inferred, as an `atomics` block; or NULL */
 	/* Inferred models: which critical section covers a unit's accesses, by code and set;
 	 * see grade.c.  Private, owned; or NULL. */

@@ -291,8 +291,9 @@ static bool alive(const struct model *m, uint32_t object, uint32_t event)
 	return o->source != FROM_BLOCK || m->t->blocks[o->of].free >= event;
 }
 
-/* A wait that had not ended with the recording is a use of its object, though it takes no effect:
- * of one that was destroyed or freed before.  No other order of the two is asked for. */
+/* A wait that had not ended with the recording is a use of its object, though it takes no
+ * effect: of one that was destroyed or freed before.  No other order of the two is asked for.
+ */
 static uint32_t calls_of_wait(const struct model *m, uint32_t event, struct call *calls,
                               struct call_scratch *scratch)
 {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "engine/record/import_private.h"
+#include "engine/trace/ending.h"
 
 /* ---- code ---- */
 
@@ -314,6 +315,8 @@ static void note(struct import *im, const char *text, uint64_t length)
 		im->facts->restricted = strcmp(value, "strict") == 0 ? 2 : 1;
 	else if (strcmp(key, "fork") == 0)
 		im->facts->forked = true;
+	else if (strcmp(key, "assertion") == 0)
+		builder_note(im->b, ASSERTION_NOTE, value);
 	else if (strcmp(key, "diverged") == 0 && !im->facts->diverged)
 		im->facts->diverged = g_strdup(value);
 	else if (strcmp(key, "input") == 0 && !im->facts->input)

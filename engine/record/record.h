@@ -97,6 +97,7 @@ struct record_options {
 	const void *plan;         /* replay: what follows the config, or NULL */
 	size_t plan_bytes;
 	const char *stdout_path;      /* shake: where its output goes, or NULL */
+	const char *stderr_path; /* the same for standard error alone; NULL: as stdout_path */
 	struct record_server *server; /* where it is forked from, or NULL; the same argv,
 	                               * preload and environment */
 	unsigned timeout_ms;          /* kill it after; 0: never */

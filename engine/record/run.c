@@ -404,6 +404,12 @@ static _Noreturn void become(const struct record_options *o, const char *path, c
 			goto failed;
 		close(out);
 	}
+	if (o->stderr_path) {
+		int out = open(o->stderr_path, O_WRONLY | O_TRUNC);
+		if (out < 0 || dup2(out, 2) < 0)
+			goto failed;
+		close(out);
+	}
 	execve(path, o->argv, env);
 failed:;
 	int code = errno;

@@ -159,6 +159,10 @@ static bool check_fork(const struct refusal *r, const struct event *e)
 	if (s->forked)
 		return refuse(r, remedy, "expected one fork of %s, found a second",
 		              thread_name(b, e->target));
+	if (s->joined)
+		return refuse(r, "a thread is joined after its fork",
+		              "expected the fork of %s before its join",
+		              thread_name(b, e->target));
 	s->forked = true;
 	struct thread *thread = AT(b->threads, struct thread, e->target);
 	thread->parent = e->thread;

@@ -43,7 +43,8 @@ struct reader {
 	struct witness *w;
 	struct error *error;
 	bool version, kind, units;
-	unsigned seen; /* a bit for each of the headers */
+	uint64_t paired; /* the line with the pair, or 0 */
+	unsigned seen;   /* a bit for each of the headers */
 };
 
 static bool bad(struct reader *r, const char *expected, const char *found)
@@ -87,10 +88,20 @@ static bool read_version(struct reader *r, const char *rest)
 	return r->version || bad(r, "a witness of version 1", rest);
 }
 
+static bool is_digest(const char *text)
+{
+	enum { DIGITS = 64 };
+	return strlen(text) == DIGITS && strspn(text, "0123456789abcdefABCDEF") == DIGITS;
+}
+
 static bool read_trace(struct reader *r, const char *rest)
 {
 	const char *blank = strrchr(rest, ' ');
 
+	if (blank != NULL && strcmp(blank + 1, "-") != 0 && !is_digest(blank + 1))
+		return bad(r,
+		           "the trace's SHA-256 (64 hexadecimal digits, or -) after its name",
+		           rest);
 	g_free(r->w->trace_name);
 	g_free(r->w->trace_digest);
 	r->w->trace_name = blank == NULL ? g_strdup(rest) : g_strndup(rest, blank - rest);
@@ -119,6 +130,7 @@ static bool read_pair(struct reader *r, const char *rest)
 	g_array_set_size(r->w->pair, 0);
 	while (number(&p, &e))
 		g_array_append_val(r->w->pair, e);
+	r->paired = r->line;
 	/* a thread may wait for itself */
 	guint least = r->w->claim == CLAIM_DEADLOCK ? 1 : 2;
 	return *p == '\0' && r->w->pair->len >= least ? true : bad(r, "two events", rest);
@@ -245,6 +257,14 @@ static bool read_complete(struct reader *r)
 	if (r->units && r->w->claim != CLAIM_ATOMIC)
 		return error_set(r->error, place_line(r->path, 0).text, NULL,
 		                 "a header '#! units' belongs to '#! kind atomic' alone");
+	if (r->units && r->paired)
+		return error_set(r->error, place_line(r->path, 0).text,
+		                 "leave one of the two out",
+		                 "expected '#! pair' or '#! units', found both");
+	if (r->paired && r->w->claim <= CLAIM_COV && r->w->pair->len != 2)
+		return error_set(r->error, place_line(r->path, r->paired).text,
+		                 "make the file with 'heddle witness'",
+		                 "expected two events, found %u", r->w->pair->len);
 	if (r->w->pair->len == 0 && r->w->claim != CLAIM_ATOMIC && r->w->claim != CLAIM_PREFIX)
 		return error_set(r->error, place_line(r->path, 0).text, NULL,
 		                 "expected a header '#! pair E1 E2', found none");

@@ -91,7 +91,6 @@ int main(void)
 {
 	Suite *s = suite_create("ecl");
 	TCase *c = tcase_create("access points");
-	tcase_set_timeout(c, 60);
 	tcase_add_test(c, points_represent_ecl_specifications);
 	tcase_add_test(c, points_represent_the_ecl_part_of_any_specification);
 	suite_add_tcase(s, c);

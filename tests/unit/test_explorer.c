@@ -447,7 +447,6 @@ int main(void)
 {
 	Suite *suite = suite_create("explorer");
 	TCase *c = tcase_create("explorer");
-	tcase_set_timeout(c, 60);
 	tcase_add_loop_test(c, conditions_of_breakpoints, 0, G_N_ELEMENTS(conditions));
 	tcase_add_test(c, deep_nesting_is_refused);
 	tcase_add_loop_test(c, commands_of_the_command_line, 0, G_N_ELEMENTS(runs));

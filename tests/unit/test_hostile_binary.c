@@ -296,7 +296,6 @@ int main(void)
 {
 	Suite *s = suite_create("hostile binary");
 	TCase *c = tcase_create("hostile binary");
-	tcase_set_timeout(c, 120);
 	tcase_add_loop_test(c, values_out_of_range_are_refused, 0, G_N_ELEMENTS(fields));
 	tcase_add_test(c, events_out_of_range_are_refused);
 	tcase_add_test(c, lists_of_names_have_names);

@@ -559,7 +559,6 @@ int main(void)
 {
 	Suite *s = suite_create("spec");
 	TCase *c = tcase_create("language");
-	tcase_set_timeout(c, 60);
 	tcase_add_test(c, errors_name_place_expectation_and_declaration);
 	tcase_add_test(c, formulas_have_the_precedence_of_c);
 	tcase_add_test(c, atoms_on_odd_values);

@@ -20,6 +20,11 @@ struct stop_condition {
 	GArray *named; /* struct named, by the condition's names */
 };
 
+static bool is_word(char c)
+{
+	return g_ascii_isalnum(c) || c == '_';
+}
+
 static size_t identifier_length(const char *s)
 {
 	size_t n = 0;
@@ -29,8 +34,31 @@ static size_t identifier_length(const char *s)
 	return n;
 }
 
-/* The longest name of the trace that stands there, so that `a[1].b-c` needs no quotes; else an
- * identifier that names a thread, ends one variable's qualified name, or is a word of ours. */
+/* Does a name stand there as a whole? */
+static bool stands(const char *text, const char *name, size_t length)
+{
+	return strncmp(text, name, length) == 0 &&
+	       !(length && is_word(name[length - 1]) && is_word(text[length]));
+}
+
+/* The longest end of a variable's name, behind its functions, that stands there. */
+static size_t short_length(const struct trace *t, const char *text)
+{
+	size_t longest = 0;
+	for (uint64_t v = 0; v < t->variables_count; v++) {
+		const char *end = strstr(trace_string(t, t->variables[v].name), "::");
+		for (; end; end = strstr(end, "::")) {
+			end += 2;
+			size_t n = strlen(end);
+			if (n > longest && stands(text, end, n))
+				longest = n;
+		}
+	}
+	return longest;
+}
+
+/* The longest name of the trace that stands there, so that `a[1].b-c` needs no quotes; else what
+ * is left of one variable's without its functions, a thread's name, or a word of ours. */
 static size_t name_length(void *self, const char *text)
 {
 	const struct session *s = self;
@@ -39,9 +67,10 @@ static size_t name_length(void *self, const char *text)
 	for (uint64_t v = 0; v < t->variables_count; v++) {
 		const char *name = trace_string(t, t->variables[v].name);
 		size_t n = strlen(name);
-		if (n > longest && strncmp(text, name, n) == 0)
+		if (n > longest && stands(text, name, n))
 			longest = n;
 	}
+	length = MAX(length, short_length(t, text));
 	if (longest || length == 0)
 		return longest;
 	char *word = g_strndup(text, length);

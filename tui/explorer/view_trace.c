@@ -103,6 +103,10 @@ static const char *const relations[][2] = {
 	[FINDING_DEADLOCK] = { "deadlocks with", "deadlocks with" },
 	[FINDING_STUCK] = { "is stuck with", "is stuck with" },
 	[FINDING_LOCK_MISUSE] = { "comes before its misuse", "misuses it after" },
+	[FINDING_CRASH] = { "is the last before the crash", "is the last before the crash" },
+	[FINDING_ASSERTION] = { "is the last before the failed check",
+	                        "is the last before the failed check" },
+	[FINDING_EXIT] = { "is the last before the exit", "is the last before the exit" },
 };
 
 static void find_partners(const struct session *s, struct trace_state *v)

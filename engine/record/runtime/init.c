@@ -77,8 +77,10 @@ _Noreturn void rt_die(int signal_number)
 
 void rt_finish(enum log_status status)
 {
-	if (rt.header && rt.header->outcome == LOG_RUNNING && !rt_other_process())
+	if (rt.header && rt.header->outcome == LOG_RUNNING && !rt_other_process()) {
 		rt.header->outcome = status;
+		rt.header->steps = sched_steps();
+	}
 	if (rt.header && rt.header->status == LOG_RUNNING && !rt_other_process()) {
 		for (uint32_t i = 0; i < MAX_THREADS && i < rt.thread_count; i++)
 			if (rt.threads[i])
@@ -259,10 +261,36 @@ void interposed_abort(void)
 	REAL(abort)();
 	__builtin_unreachable();
 }
+/* The assertion in the log: a recording does not have what the program prints. */
+static void note_assertion(const char *assertion, const char *file, unsigned line)
+{
+	enum { PLACE = 200, WHOLE = 700 };
+	char text[WHOLE], digits[10];
+	size_t length = 0, count = 0, from = 0, end = 0;
+
+	for (; file && file[end] != 0; end++)
+		if (file[end] == '/')
+			from = end + 1;
+	for (; from < end && length < PLACE; from++)
+		text[length++] = file[from];
+	text[length++] = ':';
+	do
+		digits[count++] = (char)('0' + line % 10);
+	while ((line /= 10) != 0);
+	while (count > 0)
+		text[length++] = digits[--count];
+	text[length++] = ' ';
+	for (; assertion && *assertion && length < WHOLE - 1; assertion++)
+		text[length++] = *assertion;
+	text[length] = 0;
+	if (recording())
+		log_note("assertion", text);
+}
 EXPORT void __assert_fail(const char *assertion, const char *file, unsigned line,
                           const char *function)
 {
 	end_point();
+	note_assertion(assertion, file, line);
 	REAL(__assert_fail)(assertion, file, line, function);
 	__builtin_unreachable();
 }

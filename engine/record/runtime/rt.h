@@ -317,6 +317,7 @@ void sched_detach_all(void); /* recording ends: let everybody run freely */
 bool hook_slow(struct thread *t);
 uint64_t virtual_now(void);
 void sched_tick(uint64_t nanoseconds);
+uint64_t sched_steps(void);
 struct thread *thread_new(struct thread *parent);
 void thread_forget(struct thread *t);
 void sched_cancel(struct thread *t);

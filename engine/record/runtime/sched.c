@@ -149,6 +149,11 @@ static void count_steps(struct thread *t)
 		rt.header->steps = sched.steps;
 }
 
+uint64_t sched_steps(void)
+{
+	return sched.steps;
+}
+
 /* Is it in an invocation that chance is to leave whole? */
 static bool stays_whole(const struct thread *t)
 {

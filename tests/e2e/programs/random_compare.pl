@@ -19,24 +19,26 @@ for (@lines) {
 }
 
 open my $log, '<', $ARGV[1] or die "$ARGV[1]: $!";
-my (@history, $aborts, $returns);
+# A thread says that it aborts before it calls abort(), and main that it returns before it does, so
+# that several may have said so: any may be the first to do it, with the same history.
+my (@history, @aborts, $returns);
 sub finish {
 	return if !@history;
-	# With a thread about to abort and main about to return, the log does not tell which came first.
-	$got{"$aborts!$history[$aborts]"} = 1 if defined $aborts;
-	$got{join ' ', map { "$_:$history[$_]" } 0 .. $threads - 1} = 1 if !defined $aborts || $leaves && $returns;
+	my $all = join ' ', map { "$_:$history[$_]" } 0 .. $threads - 1;
+	$got{"$_!$history[$_]"} = 1 for @aborts;
+	$got{$all} = 1 if !@aborts || $leaves && $returns;
 }
 while (<$log>) {
 	my ($thread, $result) = /^(\d)(.)$/ or die "no line of a run: $_";
 	if ($result eq '#') {
 		finish();
 		@history = ('') x 9;
-		undef $aborts;
+		@aborts = ();
 		$returns = 0;
-	} elsif ($result eq '!') {
-		$aborts = $thread;
 	} elsif ($result eq '$') {
 		$returns = 1;
+	} elsif ($result eq '!') {
+		push @aborts, $thread;
 	} else {
 		$history[$thread] .= $result;
 	}
