@@ -79,9 +79,9 @@ static bool is_promised(const struct pending *s, uint32_t ender)
 	case FLIP_SIGNALLED:
 	case FLIP_LAST:
 	case FLIP_ONCE:
-	case FLIP_STUCK:
 		return s->parts != NULL && !s->after_use;
 	case FLIP_WOKEN: /* its thread's next step may be after the end of the program */
+	case FLIP_STUCK: /* a thread that was cut off may have been about to end the program */
 		return s->parts != NULL && !s->after_use && ender == NONE;
 	default:
 		return false;
