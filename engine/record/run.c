@@ -93,6 +93,7 @@ static bool table_defines(const char *bytes, size_t size, const Elf64_Shdr *tabl
 		Elf64_Sym s;
 		memcpy(&s, bytes + table->sh_offset + at, sizeof(s));
 		if (s.st_shndx != SHN_UNDEF && ELF64_ST_BIND(s.st_info) != STB_LOCAL &&
+		    ELF64_ST_VISIBILITY(s.st_other) != STV_HIDDEN &&
 		    s.st_name < names->sh_size && names->sh_size - s.st_name >= length &&
 		    memcmp(text + s.st_name, name, length) == 0)
 			return true;

@@ -234,7 +234,7 @@ static const struct {
 	bool reordered; /* in all reorderings, not in the run alone */
 } scopes[] = {
 	{ "lockset", "pair without a common lock", false },
-	{ "deadlocks", "deadlock", true },
+	{ "deadlocks", "deadlock by locks alone", true },
 	{ "cov", "pair of events that can change places", true },
 	{ "rd2", "pair of calls that happens-before leaves open and that do not commute", false },
 	{ "edc", "pair of calls that can change places and do not commute", true },

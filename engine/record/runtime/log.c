@@ -79,12 +79,16 @@ void rt_unpages(void *pages, size_t bytes)
 static char *buffers;        /* the shared chunks */
 static uint8_t *buffer_used; /* free mode: whose they are */
 
-/* ---- a program that gives its rights up ---- */
+/* ---- the log's descriptor ---- */
 
 /*
- * A daemon that is started by root may become another user, or change its root; the log is no
- * longer its to open then.  So root's programs keep a descriptor of it, far from those that they
- * count, beside the path (which is the way for those that close all they find).
+ * One is kept, far from those that the program counts.  To open the log for each chunk would take
+ * the lowest number that is free, beside threads that close, open and dup2: they get other numbers
+ * than they would alone, EBUSY, or put a file of theirs in the place of the log.  And a daemon may
+ * become another user, or change its root, to whom the log is closed.
+ *
+ * Where the program closes all descriptors that it finds, or may have few, the log is opened by
+ * its path for each chunk.
  */
 static int kept = -1;
 static uint64_t kept_file[2]; /* device, inode: is it still ours? */
@@ -101,10 +105,10 @@ static bool identify(int fd, uint64_t file[2])
 
 static void keep_descriptor(long fd)
 {
-	enum { FAR = 600 };
-	if (raw_syscall(SYS_geteuid, 0, 0, 0, 0, 0, 0) != 0)
-		return;
-	long far = raw_syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, FAR, 0, 0, 0);
+	enum { FAR = 600, NEAR = 16 };
+	long far = -1;
+	for (long from = FAR; far < 0 && from >= NEAR; from /= 2)
+		far = raw_syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, from, 0, 0, 0);
 	if (far < 0 || !identify((int)far, kept_file)) {
 		if (far >= 0)
 			raw_syscall(SYS_close, far, 0, 0, 0, 0, 0);
@@ -113,21 +117,27 @@ static void keep_descriptor(long fd)
 	kept = (int)far;
 }
 
-/* A descriptor of the log, to be closed, or -errno. */
 static int no_links(void)
 {
 	return strncmp(rt.config.log, "/proc/", 6) == 0 ? 0 : O_NOFOLLOW;
 }
 
+/* A descriptor of the log, for close_log, or -errno. */
 static long open_log(void)
 {
-	long fd = raw_syscall(SYS_openat, AT_FDCWD, (long)rt.config.log,
-	                      O_WRONLY | O_CLOEXEC | no_links(), 0, 0, 0);
 	uint64_t file[2];
-	if (fd >= 0 || kept < 0 || !identify(kept, file) || file[0] != kept_file[0] ||
-	    file[1] != kept_file[1])
-		return fd;
-	return raw_syscall(SYS_fcntl, kept, F_DUPFD_CLOEXEC, 0, 0, 0, 0);
+	if (kept >= 0 && identify(kept, file) && file[0] == kept_file[0] &&
+	    file[1] == kept_file[1])
+		return kept;
+	kept = -1;
+	return raw_syscall(SYS_openat, AT_FDCWD, (long)rt.config.log,
+	                   O_WRONLY | O_CLOEXEC | no_links(), 0, 0, 0);
+}
+
+static void close_log(long fd)
+{
+	if (fd != kept)
+		raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
 }
 
 static struct log_header *map_header(int *error)
@@ -249,7 +259,7 @@ static int write_bytes(const void *chunk, size_t bytes)
 		bytes -= n;
 	}
 	limit_release(&limit);
-	raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+	close_log(fd);
 	return error;
 }
 

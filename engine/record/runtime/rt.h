@@ -296,6 +296,8 @@ void sched_yield_point(struct thread *t, bool lower);
 bool sched_block(struct thread *t, enum reason reason, const void *object, bool timed,
                  uint64_t deadline); /* false: timed out */
 unsigned sched_wake(const void *object, enum reason reason, unsigned most);
+/* How many wait for it; of a condition those that no signal has woken yet. */
+unsigned sched_waiters(const void *object, enum reason reason);
 unsigned sched_at_barrier(const void *barrier); /* how many wait there */
 void sched_open_barrier(const void *barrier);
 void sched_signal(const void *condition, unsigned most);
