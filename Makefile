@@ -7,20 +7,27 @@
 #   make fuzz       damaged input of every format, FUZZ_SECONDS long (HEDDLE_SEED)
 #   make soak       every analysis against exhaustive search, SOAK_SECONDS long
 #   make bench      the figures of docs/benchmarks.md
+#   make lint       clang-tidy and gcc's -fanalyzer, with the checks that the tree passes
+#   make coverage   lines that the tests run, by folder
+#   make format     by .clang-format (make check-format: is it?)
+#   make tags       for ctags and cscope; make compile_commands.json for clangd
 #   make install    PREFIX=/usr/local DESTDIR=
 #   make deps       install what is missing, with apt
 #
 # B is the build folder; SAN=1 builds with the sanitizers (into build/asan), SAN=thread with
-# ThreadSanitizer (into build/tsan).
+# ThreadSanitizer (into build/tsan), COVERAGE=1 with gcov's counters (into build/coverage).
 
 VERSION := 0.1.0
 PREFIX ?= /usr/local
-B ?= build$(if $(SAN),$(if $(filter thread,$(SAN)),/tsan,/asan))
-HEDDLE := $(if $(SAN),$(B)/heddle,heddle)
+B ?= build$(if $(SAN),$(if $(filter thread,$(SAN)),/tsan,/asan))$(if $(COVERAGE),/coverage)
+HEDDLE := $(if $(SAN)$(COVERAGE),$(B)/heddle,heddle)
 
 PACKAGES := build-essential pkg-config libncurses-dev libreadline-dev libdwarf-dev \
 	libelf-dev libz3-dev libglib2.0-dev libjansson-dev libzstd-dev zlib1g-dev
-TEST_PACKAGES := check libvterm-dev liburcu-dev perl procps
+TEST_PACKAGES := check libvterm-dev liburcu-dev perl procps clang-format
+LINT_PACKAGES := clang-tidy
+TAGS_PACKAGES := universal-ctags cscope
+COVERAGE_PACKAGES := gcovr
 
 PKG := glib-2.0 jansson libzstd ncursesw readline
 CC ?= gcc
@@ -29,10 +36,10 @@ WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
 OPT ?= -O2 -g
 , := ,
 SANFLAGS := $(if $(SAN),$(if $(filter thread,$(SAN)),-fsanitize=thread,-fsanitize=address$(,)undefined \
-	-fno-sanitize-recover=undefined) -fno-omit-frame-pointer)
+	-fno-sanitize-recover=undefined) -fno-omit-frame-pointer)$(if $(COVERAGE),--coverage -fprofile-update=atomic)
 
 # Asked once, by the inner make of a target that calls deps first.
-ifneq (,$(filter-out deps clean check check-asan check-tsan fuzz soak demo bench dist,$(or $(MAKECMDGOALS),all)))
+ifneq (,$(filter-out deps clean check check-asan check-tsan fuzz soak demo bench dist format check-format tags lint coverage,$(or $(MAKECMDGOALS),all)))
 PKG_CFLAGS := $(shell pkg-config --cflags $(PKG))
 PKG_LIBS := $(shell pkg-config --libs $(PKG))
 endif
@@ -77,11 +84,14 @@ $(HEDDLE): $(B)/tui/main.o $(B)/libtui.a $(B)/libheddle.a
 
 # The runtime is loaded into the recorded program: no library but the C library's, never
 # sanitized, its own symbols hidden.
-$(B)/libheddle-record.so: $(RUNTIME_SRC) $(wildcard engine/record/runtime/*.h engine/record/*.h)
+RUNTIME_FLAGS = -I. -D_GNU_SOURCE -std=gnu17 -O2 -g $(WARN) -fPIC -mcx16 -fvisibility=hidden -fno-builtin \
+	-fno-stack-protector -ftls-model=initial-exec -fexceptions
+$(B)/engine/record/runtime/%.o: engine/record/runtime/%.c
 	@mkdir -p $(@D)
-	$(CC) -I. -D_GNU_SOURCE -std=gnu17 -O2 -g $(WARN) -fPIC -mcx16 -fvisibility=hidden \
-		-fno-builtin -fno-stack-protector -ftls-model=initial-exec -fexceptions -shared -static-libgcc \
-		-Wl,-soname,libtsan.so.2 -o $@ $(RUNTIME_SRC) -ldl -lpthread
+	$(CC) $(RUNTIME_FLAGS) -MMD -MP -c $< -o $@
+
+$(B)/libheddle-record.so: $(call obj,$(RUNTIME_SRC))
+	$(CC) -shared -static-libgcc -Wl,-soname,libtsan.so.2 -o $@ $^ -ldl -lpthread
 
 # What `heddle cc` links programs with, and stand-ins for what gcc would add: an empty
 # libtsan.  The link lets programs run that were built for clang's shared runtime.
@@ -179,12 +189,49 @@ manual: all
 	docs/manual.sh bash $(HEDDLE:heddle=./heddle) >docs/heddle.bash
 .PHONY: manual
 
-# Not what tests show on a screen or compile: their lines are counted.
-format:
-	clang-format -i $$(find engine debuginfo tui tests -name '*.[ch]' \
-		! -path 'tests/screen/source/*' ! -path 'tests/e2e/programs/*')
+# Not formatted: lists (.def), and sources that tests show on a screen or compile, whose lines are
+# counted.
+FORMATTED = $(shell find engine debuginfo tui tests -name '*.[ch]' \
+	! -path 'tests/screen/source/*' ! -path 'tests/e2e/programs/*' ! -path 'tests/e2e/cases/*')
+FORMATTER = 14
+format check-format:
+	@tests/deps.sh clang-format
+	@clang-format --version | grep -q 'version $(FORMATTER)\.' || { \
+		echo "$@: needs clang-format $(FORMATTER), which Debian 12 has; others format differently" >&2; exit 2; }
+	clang-format $(if $(filter format,$@),-i,--dry-run -Werror) $(FORMATTED)
+
+lint:
+	@tests/deps.sh $(PACKAGES) $(LINT_PACKAGES)
+	$(MAKE) compile_commands.json
+	tests/lint.sh $(T)
+
+# What each file is compiled with, for clangd, clang-tidy and the like; written anew each time, as
+# files come and go.
+command = {"directory": "$(CURDIR)"$(,) "file": "$(1)"$(,) "command": "gcc $(subst ",\",$(2)) -c $(1)"}
+compile_commands.json:
+	$(file >$@,[)
+	$(foreach f,$(LIB_SRC) $(TUI_SRC) tui/main.c $(UNIT_SRC) $(PROPERTY_SRC) $(SCREEN_SRC) $(BENCH_SRC) \
+		$(FUZZ_SRC) $(SUPPORT_SRC),$(file >>$@,$(call command,$(f),$(CPPFLAGS) $(filter-out -MMD -MP,$(CFLAGS_ALL)))$(,)))
+	$(foreach f,$(RUNTIME_SRC),$(file >>$@,$(call command,$(f),$(RUNTIME_FLAGS))$(if \
+		$(filter $(f),$(lastword $(RUNTIME_SRC))),,$(,))))
+	$(file >>$@,])
+	@:
+
+tags:
+	@tests/deps.sh $(TAGS_PACKAGES)
+	ctags -R --languages=C,C++ --langmap=C:+.def engine debuginfo tui tests
+	find engine debuginfo tui tests -name '*.[ch]' -o -name '*.def' >cscope.files
+	cscope -bq
+
+# The runtime is not counted: it lives in the recorded program.
+coverage:
+	@tests/deps.sh $(PACKAGES) $(TEST_PACKAGES) $(COVERAGE_PACKAGES)
+	$(MAKE) COVERAGE=1 OPT='-O1 -g' tests
+	-tests/run.sh build/coverage $(T)
+	tests/coverage.sh build/coverage
+.PHONY: check-format lint compile_commands.json tags coverage
 
 clean:
-	rm -rf build heddle
+	rm -rf build heddle tags cscope.* compile_commands.json
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -149,6 +149,7 @@ void finding_free(struct finding *f)
 	}
 	g_free(f->condition);
 	g_free(f->missing);
+	g_free(f->story);
 	if (f->sets)
 		g_ptr_array_free(f->sets, TRUE);
 	for (guint i = 0; f->units && i < f->units->len; i++)

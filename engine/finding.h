@@ -17,7 +17,10 @@
 	KIND(DEADLOCK, "deadlock") \
 	KIND(STUCK, \
 	     "stuck") /* somebody waits for ever, and no circle of locks is the cause */ \
-	KIND(LOCK_MISUSE, "lock-misuse")
+	KIND(LOCK_MISUSE, "lock-misuse") \
+	KIND(CRASH, "crash")         /* the run was ended by a signal */ \
+	KIND(ASSERTION, "assertion") /* an assertion of the program, or --check, failed */ \
+	KIND(EXIT, "exit")           /* the run ended with an exit status other than 0 */
 #define VERDICTS(VERDICT) \
 	VERDICT(CANDIDATE, "candidate") \
 	VERDICT(RACE, "race") \
@@ -29,6 +32,7 @@ enum finding_kind {
 #define KIND(name, word) FINDING_##name,
 	FINDING_KINDS(KIND)
 #undef KIND
+	FINDING_KIND_COUNT
 };
 enum verdict {
 #define VERDICT(name, word) VERDICT_##name,
@@ -141,6 +145,7 @@ struct finding {
 	                     * "inexact"; static; or NULL */
 	const char *note;   /* static, or NULL: "visible only as a C11 race" */
 	const char *by;     /* the analysis that settled it; static, or NULL */
+	char *story; /* CRASH, ASSERTION, EXIT: what the run did, as a sentence; owned, or NULL */
 	char *missing; /* which calls into code that is not instrumented may order it; owned, or
 	                * NULL: none do */
 	/* commutativity */

@@ -2,8 +2,8 @@
 # Run the tests of a build folder: unit, property and screen tests (Check), then the end-to-end
 # scripts (TAP).  The last line counts them all, with those that could not run here as skipped:
 # "N passed, N failed, N skipped".
-# Usage: tests/run.sh BUILD [NAME...]; a NAME is that of a test program or script (test_trace,
-# races or races.t; shell patterns are fine), none means all.
+# Usage: tests/run.sh BUILD [NAME...]; a NAME is that of a test program, script or case (test_trace,
+# races or races.t, uaf_missed or uaf_missed.c; shell patterns are fine), none means all.
 set -u
 B=$1
 shift
@@ -15,12 +15,13 @@ export TMPDIR
 trap 'rm -rf "$TMPDIR"' EXIT
 trap 'exit 1' INT TERM HUP
 wanted() { # PATH NAME...: is it one of the names, or are none given?
-	local base=${1##*/} pattern
+	local base=${1##*/} pattern folder
+	folder=${1%/*}
 	shift
 	[ $# = 0 ] && return
 	for pattern; do
 		# shellcheck disable=SC2053
-		[[ $base = $pattern || ${base%.t} = ${pattern%.t} ]] && return
+		[[ $base = $pattern || ${base%.*} = $pattern || cases/${folder##*/} = $pattern ]] && return
 	done
 	return 1
 }
@@ -44,7 +45,7 @@ for t in $(find "$B"/tests -maxdepth 2 -type f \( -name 'test_*' -o -name 'prop_
 	count_program "$status" "$TMPDIR/said"
 done
 scripts=()
-for t in tests/e2e/*.t; do
+for t in tests/e2e/*.t tests/e2e/cases/*/*.{c,cc,txt,std}; do
 	wanted "$t" "$@" && scripts+=("$t")
 done
 if [ ${#scripts[@]} != 0 ]; then
@@ -53,7 +54,8 @@ if [ ${#scripts[@]} != 0 ]; then
 	export HEDDLE COUNTS=$TMPDIR/counts
 	# as prove -j2 does; prove does not say how many tests were skipped
 	perl -MTAP::Harness -e '
-		my $h = TAP::Harness->new({ jobs => 2, exec => ["bash"], verbosity => 0 });
+		my $run = sub { [$_[1] =~ /\.t$/ ? "bash" : "tests/e2e/case.pl", $_[1]] };
+		my $h = TAP::Harness->new({ jobs => 2, exec => $run, verbosity => 0 });
 		my $all = $h->runtests(@ARGV);
 		open my $out, ">", $ENV{COUNTS} or die;
 		# a script that ends wrongly with no failed test counts as one

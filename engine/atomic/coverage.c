@@ -171,6 +171,8 @@ void atomic_coverage(const struct trace *t, const struct atomic_model *m,
 		            m->sets->len == 0 ? " and no atomic set" : "");
 		report->complete = false;
 	}
+	if (m->lost)
+		report->complete = false;
 	g_string_free(names, TRUE);
 	for (uint64_t u = 0; u < t->threads_count; u++)
 		g_array_unref(c.frames[u]);

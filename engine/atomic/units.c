@@ -402,18 +402,66 @@ static void declare_unitfor(struct layout *l, const struct spec_atomics *a,
 	}
 }
 
+/* By string, of functions. */
+struct met {
+	bool *entered, *inlined;
+};
+
+static struct met functions_met(const struct trace *t)
+{
+	uint64_t strings = t->string_offsets_count + 1;
+	struct met met = { g_new0(bool, strings), g_new0(bool, strings) };
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		if (x->op == OP_ENTER || x->op == OP_UBEG)
+			met.entered[x->target] = true;
+		for (uint32_t l = x->location; t->locations[l].inlined != NONE;
+		     l = t->locations[l].inlined)
+			met.inlined[t->locations[l].function] = true;
+	}
+	return met;
+}
+
+/* A declared unit that was not entered: the answer is without it, and incomplete where it ran all
+ * the same. */
+static void note_unentered(struct layout *l, const struct spec_atomics *a, const char *function,
+                           GHashTable *strings, const struct met *met)
+{
+	uint32_t s = GPOINTER_TO_UINT(g_hash_table_lookup(strings, function)) - 1;
+	if (s != NONE && met->entered[s])
+		return;
+	bool inlined = s != NONE && met->inlined[s];
+	l->m->lost |= inlined;
+	g_ptr_array_add(l->m->notes,
+	                g_strdup_printf("%s:%u: unit %s: %s", a->file, a->line, function,
+	                                inlined ? "not complete, as the compiler inlined it "
+	                                          "and its activations are not recorded "
+	                                          "(-fno-inline keeps them)"
+	                                        : "no function of this name was entered in "
+	                                          "this run"));
+}
+
 void layout_declare_units(struct layout *l)
 {
 	GHashTable *strings = g_hash_table_new(g_str_hash, g_str_equal);
 	for (uint32_t s = 1; s + 1 < l->t->string_offsets_count; s++)
 		g_hash_table_insert(strings, (gpointer)trace_string(l->t, s),
 		                    GUINT_TO_POINTER(s + 1));
+	struct met met = functions_met(l->t);
 	for (guint b = 0; b < l->blocks->len; b++) {
 		const struct spec_atomics *a = l->blocks->pdata[b];
-		for (guint i = 0; i < a->units->len; i++)
-			declare_unit(l, a->units->pdata[i], strings);
-		for (guint i = 0; i < a->unitfors->len; i++)
-			declare_unitfor(l, a, a->unitfors->pdata[i], strings);
+		for (guint i = 0; i < a->units->len; i++) {
+			const struct spec_unit *u = a->units->pdata[i];
+			declare_unit(l, u, strings);
+			note_unentered(l, a, u->function, strings, &met);
+		}
+		for (guint i = 0; i < a->unitfors->len; i++) {
+			const struct spec_unitfor *u = a->unitfors->pdata[i];
+			declare_unitfor(l, a, u, strings);
+			note_unentered(l, a, u->function, strings, &met);
+		}
 	}
+	g_free(met.entered);
+	g_free(met.inlined);
 	g_hash_table_unref(strings);
 }

@@ -26,6 +26,9 @@ _Noreturn void heddle_bug(const char *file, int line, const char *format, ...)
 /* No such id, for all 32-bit ids. */
 #define NONE UINT32_MAX
 
+/* Kleene's three truth values, for conditions with unknown operands. */
+enum truth { TRUTH_NO, TRUTH_YES, TRUTH_UNKNOWN };
+
 /* A message for the user, printed by main as "heddle: WHERE: WHAT; REMEDY". */
 struct error {
 	char where[256];  /* file (at least its base name) and line or offset; may be "" */

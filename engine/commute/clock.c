@@ -19,7 +19,7 @@ struct scope_clocks {
 	uint32_t **released;   /* by object: joined vector clocks of releases, or NULL */
 	uint32_t **shared;     /* by object: the same of shared releases */
 	uint32_t **heads;      /* by variable: vector clock of its release sequence */
-	uint16_t *head_thread; /* by variable: thread of its release sequence */
+	uint32_t *head_thread; /* by variable: thread of its release sequence */
 	uint32_t **release_fence, **pending; /* by thread: C11 fences */
 	GHashTable *waiting; /* event -> vector clock, for must-order edges whose target is
 	                        still to come */
@@ -49,7 +49,7 @@ struct scope_clocks *scope_clocks_new(const struct model *m)
 	c->released = g_new0(uint32_t *, t->objects_count + 1);
 	c->shared = g_new0(uint32_t *, t->objects_count + 1);
 	c->heads = g_new0(uint32_t *, t->variables_count + 1);
-	c->head_thread = g_new0(uint16_t, t->variables_count + 1);
+	c->head_thread = g_new0(uint32_t, t->variables_count + 1);
 	c->release_fence = g_new0(uint32_t *, c->threads + 1);
 	c->pending = g_new0(uint32_t *, c->threads + 1);
 	c->waiting = g_hash_table_new_full(NULL, NULL, NULL, g_free);

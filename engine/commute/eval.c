@@ -293,13 +293,13 @@ static enum defined eval_value(struct evaluation *v, const struct expr *e, struc
 			return eval_arithmetic(v, e, out);
 	}
 	enum truth t = eval_truth(v, e);
-	*out = truth_value(t == TRUE_HERE);
-	return t == OPEN_HERE ? UNKNOWN : DEFINED;
+	*out = truth_value(t == TRUTH_YES);
+	return t == TRUTH_UNKNOWN ? UNKNOWN : DEFINED;
 }
 
 static enum truth truth_of(bool truth)
 {
-	return truth ? TRUE_HERE : FALSE_HERE;
+	return truth ? TRUTH_YES : TRUTH_NO;
 }
 
 static enum truth eval_comparison(struct evaluation *v, const struct expr *e)
@@ -319,7 +319,7 @@ static enum truth eval_comparison(struct evaluation *v, const struct expr *e)
 			                : e->op == X_GT ? a > b
 			                                : a >= b);
 	}
-	return d == UNKNOWN ? OPEN_HERE : FALSE_HERE;
+	return d == UNKNOWN ? TRUTH_UNKNOWN : TRUTH_NO;
 }
 
 static enum truth eval_member(struct evaluation *v, const struct expr *e)
@@ -330,7 +330,7 @@ static enum truth eval_member(struct evaluation *v, const struct expr *e)
 	if (e->op == X_SAME)
 		d = both(d, eval_value(v, e->b, &b));
 	if (d != DEFINED)
-		return d == UNKNOWN ? OPEN_HERE : FALSE_HERE;
+		return d == UNKNOWN ? TRUTH_UNKNOWN : TRUTH_NO;
 	if (e->op == X_SAME)
 		return truth_of(val_equal(class_root(t, a), class_root(t, b)));
 	return truth_of(table_get(t, a, truth_value(false)).kind == V_TRUE);
@@ -346,19 +346,19 @@ enum truth eval_truth(struct evaluation *v, const struct expr *e)
 		return truth_of(e->op == X_TRUE);
 	case X_NOT:
 		a = eval_truth(v, e->a);
-		return a == OPEN_HERE ? OPEN_HERE : truth_of(a == FALSE_HERE);
+		return a == TRUTH_UNKNOWN ? TRUTH_UNKNOWN : truth_of(a == TRUTH_NO);
 	case X_AND:
 		a = eval_truth(v, e->a);
 		b = eval_truth(v, e->b);
-		return a == FALSE_HERE || b == FALSE_HERE ? FALSE_HERE
-		       : a == OPEN_HERE || b == OPEN_HERE ? OPEN_HERE
-		                                          : TRUE_HERE;
+		return a == TRUTH_NO || b == TRUTH_NO ? TRUTH_NO
+		       : a == TRUTH_UNKNOWN || b == TRUTH_UNKNOWN ? TRUTH_UNKNOWN
+		                                          : TRUTH_YES;
 	case X_OR:
 		a = eval_truth(v, e->a);
 		b = eval_truth(v, e->b);
-		return a == TRUE_HERE || b == TRUE_HERE   ? TRUE_HERE
-		       : a == OPEN_HERE || b == OPEN_HERE ? OPEN_HERE
-		                                          : FALSE_HERE;
+		return a == TRUTH_YES || b == TRUTH_YES   ? TRUTH_YES
+		       : a == TRUTH_UNKNOWN || b == TRUTH_UNKNOWN ? TRUTH_UNKNOWN
+		                                          : TRUTH_NO;
 	case X_IN:
 	case X_SAME:
 		return eval_member(v, e);
@@ -369,7 +369,7 @@ enum truth eval_truth(struct evaluation *v, const struct expr *e)
 		return eval_comparison(v, e);
 	/* a name or state by itself */
 	enum defined d = eval_value(v, e, &value);
-	return d == UNKNOWN ? OPEN_HERE : truth_of(d == DEFINED && value.kind == V_TRUE);
+	return d == UNKNOWN ? TRUTH_UNKNOWN : truth_of(d == DEFINED && value.kind == V_TRUE);
 }
 
 enum truth eval_commute(const struct spec_object *o, uint32_t m1, const struct val *names1,
@@ -378,18 +378,18 @@ enum truth eval_commute(const struct spec_object *o, uint32_t m1, const struct v
 {
 	const struct spec_condition *c = spec_condition_of(o, m1, m2);
 	if (c == NULL)
-		return FALSE_HERE;
+		return TRUTH_NO;
 	bool turned = c->methods[0] != m1;
 	struct evaluation v = { .names = { turned ? names2 : names1, turned ? names1 : names2 },
 		                .texts = texts };
 	enum truth t = eval_truth(&v, c->formula);
-	if (m1 == m2 && t != FALSE_HERE) {
+	if (m1 == m2 && t != TRUTH_NO) {
 		/* An asymmetric condition (spec check refuses it) must hold in both
 		 * directions. */
 		v.names[0] = names2;
 		v.names[1] = names1;
 		enum truth other = eval_truth(&v, c->formula);
-		t = other == TRUE_HERE ? t : other;
+		t = other == TRUTH_YES ? t : other;
 	}
 	*overflow |= v.overflow;
 	return t;
@@ -434,7 +434,7 @@ static enum defined run_statement(struct run_state *r, struct evaluation *v,
 	struct val key = { 0 }, value = { 0 };
 	if (s->kind == STATEMENT_HOLDS) {
 		enum truth t = eval_truth(v, s->e);
-		return t == OPEN_HERE ? UNKNOWN : t == TRUE_HERE ? DEFINED : UNDEFINED;
+		return t == TRUTH_UNKNOWN ? UNKNOWN : t == TRUTH_YES ? DEFINED : UNDEFINED;
 	}
 	enum defined d = s->kind == STATEMENT_ASSIGN ? eval_assigned(v, s->e, sort, &value)
 	                                             : eval_value(v, s->e, &value);
@@ -494,9 +494,9 @@ static void fill_unknown(struct evaluation *v, const struct expr *e, struct val 
 		fill_unknown(v, e->b, names);
 		break;
 	case X_OR:
-		if (eval_truth(v, e->a) == FALSE_HERE)
+		if (eval_truth(v, e->a) == TRUTH_NO)
 			fill_unknown(v, e->b, names);
-		else if (eval_truth(v, e->b) == FALSE_HERE)
+		else if (eval_truth(v, e->b) == TRUTH_NO)
 			fill_unknown(v, e->a, names);
 		break;
 	case X_EQ:

@@ -36,8 +36,6 @@ void texts_init(struct texts *t);
 void texts_release(struct texts *t);
 int64_t texts_id(struct texts *t, const struct expr *e);
 
-enum truth { FALSE_HERE, TRUE_HERE, OPEN_HERE };
-
 struct run_state; /* the abstract state of one object */
 
 struct evaluation {
@@ -48,8 +46,8 @@ struct evaluation {
 };
 enum truth eval_truth(struct evaluation *v, const struct expr *e);
 
-/* Do two invocations commute by the specification? TRUE_HERE only when the condition holds;
- * without a condition FALSE_HERE. `names1`, `names2`: arguments, then results of m1 and m2.
+/* Do two invocations commute by the specification? TRUTH_YES only when the condition holds;
+ * without a condition TRUTH_NO. `names1`, `names2`: arguments, then results of m1 and m2.
  * Sets *overflow when a formula overflows. */
 enum truth eval_commute(const struct spec_object *o, uint32_t m1, const struct val *names1,
                         uint32_t m2, const struct val *names2, struct texts *texts,

@@ -248,20 +248,20 @@ enum truth form_eval(const struct form *f, struct evaluation *v)
 {
 	if (f->kind == FORM_LITERAL) {
 		enum truth t = eval_truth(v, f->atom);
-		return t == OPEN_HERE || !f->negated ? t
-		       : t == TRUE_HERE              ? FALSE_HERE
-		                                     : TRUE_HERE;
+		return t == TRUTH_UNKNOWN || !f->negated ? t
+		       : t == TRUTH_YES              ? TRUTH_NO
+		                                     : TRUTH_YES;
 	}
 	if (f->parts == NULL)
-		return f->kind == FORM_TRUE ? TRUE_HERE : FALSE_HERE;
-	enum truth absorbing = f->kind == FORM_AND ? FALSE_HERE : TRUE_HERE;
-	enum truth result = f->kind == FORM_AND ? TRUE_HERE : FALSE_HERE;
+		return f->kind == FORM_TRUE ? TRUTH_YES : TRUTH_NO;
+	enum truth absorbing = f->kind == FORM_AND ? TRUTH_NO : TRUTH_YES;
+	enum truth result = f->kind == FORM_AND ? TRUTH_YES : TRUTH_NO;
 	for (guint i = 0; i < f->parts->len; i++) {
 		enum truth t = form_eval(f->parts->pdata[i], v);
 		if (t == absorbing)
 			result = absorbing;
-		else if (t == OPEN_HERE && result != absorbing)
-			result = OPEN_HERE;
+		else if (t == TRUTH_UNKNOWN && result != absorbing)
+			result = TRUTH_UNKNOWN;
 	}
 	return result;
 }

@@ -50,7 +50,8 @@ struct model {
 	uint32_t first_block, first_condition,
 	        first_destroyed;               /* object indices at which each source begins */
 	uint32_t *condition_of, *destroyed_of; /* trace object -> model object, or NONE */
-	struct val *vals;                      /* of trace.values */
+	uint32_t *destroyed_at; /* trace object -> its first DESTROY, where it has one */
+	struct val *vals;       /* of trace.values */
 	struct texts texts;
 	GHashTable *strings; /* text -> string id + 1, of the values that are strings */
 	GPtrArray *notes;    /* char *: notes for the report */
@@ -61,9 +62,8 @@ struct model *model_new(struct trace *t, const struct specs *specs,
                         const struct progress *progress, struct error *error);
 void model_free(struct model *m);
 
-#define MOST_CALLS \
-	3 /* of one event: a wait is one of the condition and a use of the condition and of \
-	     its block */
+/* Bound for one event: a wait is one of the condition and a use of it and of its block. */
+#define MOST_CALLS 3
 #define MOST_NAMES 64 /* arguments and results of an invocation */
 struct call_scratch {
 	struct val names[MOST_CALLS][MOST_NAMES];

@@ -150,13 +150,34 @@ static bool atomics_statement(struct parser *p, struct spec_atomics *a)
 	return parse_expected(p, "'set', 'unit', 'owned', 'unitfor', 'split', 'only' or '}'");
 }
 
+/* Declared by another block of the same file? */
+static const struct spec_atomics *declared(const struct specs *into, const char *name)
+{
+	for (guint i = 0; i < into->atomics->len; i++) {
+		const struct spec_atomics *a = into->atomics->pdata[i];
+		if (strcmp(a->name, name) == 0)
+			return a;
+	}
+	return NULL;
+}
+
 bool parse_atomics(struct parser *p, struct specs *into)
 {
+	const struct token *title = p->at;
 	uint32_t line = p->at->line;
 	char *name = parse_title(p, "the name of an atomics block");
 	if (name == NULL)
 		return false;
 	parse_inside(p, "atomics %s", name);
+	const struct spec_atomics *before = declared(into, name);
+	if (before != NULL) {
+		parse_refuse(p, title, "put what belongs to it into one block",
+		             "expected new atomics, found '%s' a second time (the first is on "
+		             "line %u)",
+		             name, before->line);
+		g_free(name);
+		return false;
+	}
 	struct spec_atomics *a = spec_atomics_new(name, p->file, line);
 	g_free(name);
 	g_ptr_array_add(into->atomics, a);

@@ -4,6 +4,8 @@
  */
 #include "engine/commute/parse.h"
 
+#include "engine/base/expression.h"
+
 #include <string.h>
 
 /* Formulas are walked recursively: this bounds the stack. */
@@ -91,9 +93,8 @@ static struct expr *parse_primary(struct parser *p)
 	case TOKEN_NOT:
 	case TOKEN_MINUS:
 		parse_next(p);
-		e = parse_expression(p, 7);
-		return e ? expr_at(p, t, t->kind == TOKEN_NOT ? X_NOT : X_NEGATE, e, NULL)
-		         : NULL;
+		e = parse_expression(p, PRECEDENCE_UNARY);
+		return e ? expr_at(p, t, t->kind == TOKEN_NOT ? X_NOT : X_NEGATE, e, NULL) : NULL;
 	case TOKEN_NAME:
 		parse_next(p);
 		if (strcmp(t->text, "nil") == 0)
@@ -109,16 +110,18 @@ static struct expr *parse_primary(struct parser *p)
 	}
 }
 
-static const struct {
-	enum expr_op op;
-	int strength; /* C's precedence; 0: no binary operator */
-} binary[TOKEN_COUNT] = {
-	[TOKEN_OR] = { X_OR, 1 },      [TOKEN_AND] = { X_AND, 2 },
-	[TOKEN_EQ] = { X_EQ, 3 },      [TOKEN_NE] = { X_NE, 3 },
-	[TOKEN_LESS] = { X_LT, 4 },    [TOKEN_LE] = { X_LE, 4 },
-	[TOKEN_GREATER] = { X_GT, 4 }, [TOKEN_GE] = { X_GE, 4 },
-	[TOKEN_PLUS] = { X_ADD, 5 },   [TOKEN_MINUS] = { X_SUB, 5 },
-	[TOKEN_TIMES] = { X_MUL, 6 },  [TOKEN_MOD] = { X_MOD, 6 },
+/* Division is no operator of specifications. */
+static const enum token_kind binary_tokens[BINARY_COUNT] = {
+	[BINARY_OR] = TOKEN_OR,      [BINARY_AND] = TOKEN_AND,   [BINARY_EQ] = TOKEN_EQ,
+	[BINARY_NE] = TOKEN_NE,      [BINARY_LE] = TOKEN_LE,     [BINARY_GE] = TOKEN_GE,
+	[BINARY_LT] = TOKEN_LESS,    [BINARY_GT] = TOKEN_GREATER, [BINARY_ADD] = TOKEN_PLUS,
+	[BINARY_SUB] = TOKEN_MINUS,  [BINARY_MUL] = TOKEN_TIMES, [BINARY_MOD] = TOKEN_MOD,
+	[BINARY_DIV] = TOKEN_COUNT,
+};
+static const enum expr_op binary_expressions[BINARY_COUNT] = {
+	[BINARY_OR] = X_OR, [BINARY_AND] = X_AND, [BINARY_EQ] = X_EQ,   [BINARY_NE] = X_NE,
+	[BINARY_LE] = X_LE, [BINARY_GE] = X_GE,   [BINARY_LT] = X_LT,   [BINARY_GT] = X_GT,
+	[BINARY_ADD] = X_ADD, [BINARY_SUB] = X_SUB, [BINARY_MUL] = X_MUL, [BINARY_MOD] = X_MOD,
 };
 
 /* May the expression have a truth value? */
@@ -177,32 +180,60 @@ static bool check_depth(struct parser *p, const struct token *t, uint32_t depth)
 	                    DEEPEST);
 }
 
-struct expr *parse_expression(struct parser *p, int around)
+static void *read_operand(void *self)
 {
+	struct parser *p = self;
 	if (!check_depth(p, p->at, ++p->depth))
 		return NULL;
 	struct expr *e = parse_primary(p);
 	p->depth--;
-	while (e != NULL && check_depth(p, p->at, e->depth)) {
-		const struct token *t = p->at;
-		if (p->in_effect && around <= 4 &&
-		    (parse_is(p, TOKEN_TILDE) || parse_is_word(p, "in"))) {
-			e = parse_membership(p, e);
-			continue;
-		}
-		int strength = binary[t->kind].strength;
-		if (strength == 0 || strength < around)
-			break;
-		parse_next(p);
-		struct expr *right = parse_expression(p, strength + 1);
-		if (right == NULL)
-			return NULL;
-		enum expr_op op = binary[t->kind].op;
-		if ((op == X_AND || op == X_OR) &&
-		    !(parse_need_truth(p, e) && parse_need_truth(p, right)))
-			return NULL;
-		e = expr_at(p, t, op, e, right);
-	}
+	return e;
+}
+
+static void *read_suffix(void *self, void *left, int precedence)
+{
+	struct parser *p = self;
+	bool member = p->in_effect && precedence <= binary_operators[BINARY_LT].precedence &&
+	              (parse_is(p, TOKEN_TILDE) || parse_is_word(p, "in"));
+	return !check_depth(p, p->at, ((struct expr *)left)->depth) ? NULL
+	       : member                                         ? parse_membership(p, left)
+	                                                        : left;
+}
+
+static enum binary_operator operator_at_hand(void *self)
+{
+	const struct parser *p = self;
+	for (int op = 0; op < BINARY_COUNT; op++)
+		if (p->at->kind == binary_tokens[op])
+			return op;
+	return BINARY_COUNT;
+}
+
+static const void *step_over(void *self)
+{
+	struct parser *p = self;
+	const struct token *t = p->at;
+	parse_next(p);
+	return t;
+}
+
+static void *join(void *self, enum binary_operator op, const void *place, void *left, void *right)
+{
+	struct parser *p = self;
+	bool truth = op == BINARY_AND || op == BINARY_OR;
+	if (truth && !(parse_need_truth(p, left) && parse_need_truth(p, right)))
+		return NULL;
+	return expr_at(p, place, binary_expressions[op], left, right);
+}
+
+struct expr *parse_expression(struct parser *p, int precedence)
+{
+	static const struct expression_grammar grammar = { .operator= operator_at_hand,
+		                                           .step = step_over,
+		                                           .operand = read_operand,
+		                                           .suffix = read_suffix,
+		                                           .join = join };
+	struct expr *e = expression_read(&grammar, p, precedence);
 	return e != NULL && e->depth < DEEPEST ? e : NULL;
 }
 

@@ -368,13 +368,34 @@ static bool object_body(struct parser *p)
 	return true;
 }
 
+/* Declared by another block of the same file?  (Of a later file it takes the other's place.) */
+static const struct spec_object *declared(const struct specs *into, const char *name)
+{
+	for (guint i = 0; i < into->objects->len; i++) {
+		const struct spec_object *o = into->objects->pdata[i];
+		if (strcmp(o->name, name) == 0)
+			return o;
+	}
+	return NULL;
+}
+
 bool parse_object(struct parser *p, struct specs *into)
 {
+	const struct token *title = p->at;
 	uint32_t line = p->at->line;
 	char *name = parse_title(p, "the name of an object");
 	if (name == NULL)
 		return false;
 	parse_inside(p, "object %s", name);
+	const struct spec_object *before = declared(into, name);
+	if (before != NULL) {
+		parse_refuse(p, title, "put what belongs to it into one block",
+		             "expected a new object, found '%s' a second time (the first is on "
+		             "line %u)",
+		             name, before->line);
+		g_free(name);
+		return false;
+	}
 	p->o = spec_object_new(name, p->file, line);
 	g_free(name);
 	g_ptr_array_add(into->objects, p->o);

@@ -621,7 +621,7 @@ const struct touch *points_touched(const struct points *p, uint32_t method,
 	uint32_t beta = 0;
 	for (guint i = 0; i < mp->predicates->len; i++) {
 		const struct predicate *q = mp->predicates->pdata[i];
-		beta |= (uint32_t)(form_eval(q->form, &v) == TRUE_HERE) << i;
+		beta |= (uint32_t)(form_eval(q->form, &v) == TRUTH_YES) << i;
 	}
 	*overflow |= v.overflow;
 	*count = mp->betas[beta].count;

@@ -8,7 +8,7 @@
 /* An invocation in the list of a point. */
 struct toucher {
 	uint32_t event, end, epoch;
-	uint16_t thread;
+	uint32_t thread;
 	uint32_t inside; /* of a built-in event: the instance whose scope it is in, or NONE */
 };
 
@@ -434,7 +434,7 @@ static void rd2_invocation(struct rd2 *r, const struct call *now)
 	struct toucher self = { .event = now->event,
 		                .end = now->end,
 		                .epoch = scope_clocks_epoch(r->clocks, thread),
-		                .thread = (uint16_t)thread,
+		                .thread = thread,
 		                .inside = o->source == FROM_INSTANCE
 		                                  ? NONE
 		                                  : scope_clocks_inside(r->clocks, thread) };

@@ -6,6 +6,7 @@
 #include "engine/atomic/atomic.h"
 #include "engine/commute/cov.h"
 #include "engine/commute/rd2.h"
+#include "engine/detect/failure.h"
 #include "engine/predict/deadlock.h"
 #include "engine/predict/misuse.h"
 #include "engine/predict/stuck.h"
@@ -35,6 +36,19 @@ static struct report *find_misuse(struct detection *on, const struct progress *p
 	struct report *r = report_new(on->trace, "misuse");
 
 	misuse_add(on->trace, false, r);
+	r->complete = true;
+	report_finish(r);
+	return r;
+}
+
+static struct report *find_failure(struct detection *on, const struct progress *progress,
+                                   struct error *error)
+{
+	struct report *r = report_new(on->trace, "failure");
+	struct finding *f = failure_find(on->trace);
+
+	if (f != NULL)
+		report_add(r, f);
 	r->complete = true;
 	report_finish(r);
 	return r;

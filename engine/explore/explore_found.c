@@ -34,12 +34,12 @@ static void take_deadlock(struct exploration *x, const struct finding *f)
 		g_string_free(threads, TRUE);
 		return;
 	}
-	struct seed *s = seed_new(x, (const uint32_t *)f->witness->data,
-	                          f->witness->len - f->requests->len, request);
+	struct pending *s = pending_new(x, (const uint32_t *)f->witness->data,
+	                                f->witness->len - f->requests->len, request);
 	s->flip = g_strdup_printf("%s each want a lock that the next one holds", threads->str);
 	s->thread = g_string_free(threads, FALSE);
 	s->variable = g_strdup("");
-	g_ptr_array_add(x->waiting, s);
+	worklist_add(x->worklist, s);
 }
 
 void explore_find_deadlocks(struct exploration *x)
@@ -103,6 +103,11 @@ static bool is_wanted(const void *context, uint32_t site_a, uint32_t site_b)
 	return !known;
 }
 
+static double seconds_left(const struct exploration *x)
+{
+	return (double)(x->deadline - g_get_monotonic_time()) / G_USEC_PER_SEC;
+}
+
 static void find_races_by(struct exploration *x, enum analysis analysis)
 {
 	struct race_options options;
@@ -115,6 +120,8 @@ static void find_races_by(struct exploration *x, enum analysis analysis)
 		options.use_values = true;
 		options.budget_pair = 0.2;
 		options.budget_total = 1;
+		if (x->deadline != 0)
+			options.budget_total = CLAMP(seconds_left(x), 0.01, 1);
 	}
 	struct report *report = races_find(x->trace, &options, x->progress, &error);
 	if (report == NULL) {
@@ -131,16 +138,15 @@ static void find_races_by(struct exploration *x, enum analysis analysis)
 	report_free(report);
 }
 
-/*
- * Races of the run's own happens-before, and of every reordering in which each read sees the
- * same value: the run stands for its class.  The latter may take a share of the time.
- */
 void explore_find_races(struct exploration *x)
 {
-	const gint64 free_share = G_USEC_PER_SEC / 2;
 	find_races_by(x, ANALYSIS_HB);
-	if (x->cancelled)
-		return;
+}
+
+/* The run stands for its class: its reads' values are those of every reordering. */
+void explore_find_reordered_races(struct exploration *x)
+{
+	const gint64 free_share = G_USEC_PER_SEC / 2;
 	gint64 began = effort_microseconds();
 	if (x->races_effort > free_share + (began - x->effort_began) / 3) {
 		x->races_left = true;

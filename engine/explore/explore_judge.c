@@ -9,7 +9,7 @@
 
 enum { STORY_ROOM = 400 };
 
-/* The last line that the program printed: of a failed assertion, the assertion. */
+/* The last line that the program printed: of a explore_has_failed assertion, the assertion. */
 static char *last_line(const char *path)
 {
 	char *text = NULL;
@@ -107,16 +107,18 @@ static void add_waits(const struct record_facts *facts, bool joins, struct explo
 	}
 }
 
-/* "bank: src/bank.c:27: transfer: Assertion `...' failed.": as the C library says it. */
+/* "bank: src/bank.c:27: transfer: Assertion `...' explore_has_failed.": as the C library says
+ * it. */
 static bool add_assertion(struct explore_run *r)
 {
 	char *file = NULL, *end;
-	const char *failed = strstr(r->story, ": Assertion `");
-	const char *colon = failed ? strchr(r->story, ':') : NULL;
+	const char *explore_has_failed = strstr(r->story, ": Assertion `");
+	const char *colon = explore_has_failed ? strchr(r->story, ':') : NULL;
 	if (colon == NULL || colon[1] != ' ')
 		return false;
 	const char *from = colon + 2, *line = strchr(from, ':');
-	if (line == NULL || line > failed || strtoul(line + 1, &end, 10) == 0 || *end != ':')
+	if (line == NULL || line > explore_has_failed || strtoul(line + 1, &end, 10) == 0 ||
+	    *end != ':')
 		return false;
 	while (strcspn(from, "/") < (size_t)(line - from)) /* as other places are written */
 		from += strcspn(from, "/") + 1;

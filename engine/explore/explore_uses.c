@@ -87,22 +87,34 @@ void explore_use_free(void *data)
 	g_free(u);
 }
 
+enum { MOST_USES = 64 };
+
+static void add_use(const struct exploration *x, const struct explore_run *r, GPtrArray *uses,
+                    GHashTable *keys, uint32_t use, uint32_t end)
+{
+	struct explore_use *u = use_new(x, r, use, end, uses->len == 0);
+	if (g_hash_table_add(keys, u->key))
+		g_ptr_array_add(uses, u);
+	else
+		explore_use_free(u);
+}
+
 GPtrArray *explore_find_uses(const struct exploration *x, const struct explore_run *r)
 {
-	enum { MOST = 64 };
 	GPtrArray *uses = g_ptr_array_new_with_free_func(explore_use_free);
 	GHashTable *keys = g_hash_table_new(g_str_hash, g_str_equal);
 	struct lifetimes *l = lifetimes_new(x->trace);
-	for (uint32_t e = 0; e < x->trace->events_count && uses->len < MOST; e++) {
+	for (uint32_t e = 0; e < x->trace->events_count && uses->len < MOST_USES; e++) {
 		uint32_t end = lifetimes_ended(l, e);
-		if (end == NONE)
-			continue;
-		struct explore_use *u = use_new(x, r, e, end, uses->len == 0);
-		if (g_hash_table_add(keys, u->key))
-			g_ptr_array_add(uses, u);
-		else
-			explore_use_free(u);
+		if (end != NONE)
+			add_use(x, r, uses, keys, e, end);
 	}
+	GArray *waits = lifetimes_ended_waits(l);
+	for (guint i = 0; i < waits->len && uses->len < MOST_USES; i++) {
+		const struct ended_wait *w = &g_array_index(waits, struct ended_wait, i);
+		add_use(x, r, uses, keys, w->want, w->end);
+	}
+	g_array_unref(waits);
 	if (x->use != NULL && !g_hash_table_contains(keys, x->use)) {
 		struct explore_use *u = g_new(struct explore_use, 1);
 		*u = (struct explore_use){ .key = g_strdup(x->use),

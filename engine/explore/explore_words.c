@@ -13,7 +13,7 @@ static char *value_text(const struct trace *t, uint32_t value)
 	return g_string_free(text, FALSE);
 }
 
-static void describe_wait(const struct exploration *x, const struct flip *f, struct seed *s)
+static void describe_wait(const struct exploration *x, const struct flip *f, struct pending *s)
 {
 	const struct trace *t = x->trace;
 	GString *condition = g_string_new(NULL);
@@ -25,7 +25,7 @@ static void describe_wait(const struct exploration *x, const struct flip *f, str
 	s->variable = g_string_free(condition, FALSE);
 }
 
-static void describe_read(const struct exploration *x, const struct flip *f, struct seed *s)
+static void describe_read(const struct exploration *x, const struct flip *f, struct pending *s)
 {
 	const struct trace *t = x->trace;
 	GString *variable = g_string_new(NULL);
@@ -41,7 +41,7 @@ static void describe_read(const struct exploration *x, const struct flip *f, str
 	g_free(new);
 }
 
-static void describe_call(const struct exploration *x, const struct flip *f, struct seed *s)
+static void describe_call(const struct exploration *x, const struct flip *f, struct pending *s)
 {
 	const struct view_call *call = view_call_of(x->view, f->event);
 	const struct view_call *other = view_call_of(x->view, f->other);
@@ -53,7 +53,8 @@ static void describe_call(const struct exploration *x, const struct flip *f, str
 	g_free(two);
 }
 
-static void describe_return(const struct exploration *x, const struct flip *f, struct seed *s)
+static void describe_return(const struct exploration *x, const struct flip *f,
+                            struct pending *s)
 {
 	const struct view_call *call = view_call_of(x->view, f->event);
 	char *text = view_call_text(x->view, call);
@@ -80,13 +81,13 @@ static char *used_name(const struct trace *t, uint32_t event)
 	return g_string_free(variable, FALSE);
 }
 
-static void describe_use(const struct exploration *x, const struct flip *f, struct seed *s)
+static void describe_use(const struct exploration *x, const struct flip *f, struct pending *s)
 {
 	s->variable = used_name(x->trace, f->event);
 	s->flip = explore_use_text(x->trace, f->event, f->other);
 }
 
-static void describe_alive(const struct exploration *x, const struct flip *f, struct seed *s)
+static void describe_alive(const struct exploration *x, const struct flip *f, struct pending *s)
 {
 	const struct trace *t = x->trace;
 	enum op op = t->events[f->event].op, end = t->events[f->other].op;
@@ -100,7 +101,7 @@ static void describe_alive(const struct exploration *x, const struct flip *f, st
 	                          trace_location_name(t, f->other));
 }
 
-static void describe_try(const struct exploration *x, const struct flip *f, struct seed *s)
+static void describe_try(const struct exploration *x, const struct flip *f, struct pending *s)
 {
 	const struct trace *t = x->trace;
 	s->variable = object_name(t, f->event);
@@ -115,7 +116,7 @@ static void describe_try(const struct exploration *x, const struct flip *f, stru
 }
 
 static void describe_condition(const struct exploration *x, const struct flip *f,
-                               struct seed *s)
+                               struct pending *s)
 {
 	const struct trace *t = x->trace;
 	uint32_t on = f->event != NONE ? f->event : f->other;
@@ -131,7 +132,8 @@ static void describe_condition(const struct exploration *x, const struct flip *f
 		                          s->variable, trace_location_name(t, f->other));
 }
 
-static void describe_barrier(const struct exploration *x, const struct flip *f, struct seed *s)
+static void describe_barrier(const struct exploration *x, const struct flip *f,
+                             struct pending *s)
 {
 	bool last = x->trace->events[f->event].op == OP_DEPART &&
 	            history_last_at_barrier(x->history, f->event);
@@ -141,7 +143,7 @@ static void describe_barrier(const struct exploration *x, const struct flip *f, 
 	                          s->thread, s->variable);
 }
 
-static void describe_once(const struct exploration *x, const struct flip *f, struct seed *s)
+static void describe_once(const struct exploration *x, const struct flip *f, struct pending *s)
 {
 	s->variable = g_strdup("");
 	s->flip =
@@ -149,7 +151,7 @@ static void describe_once(const struct exploration *x, const struct flip *f, str
 	                        trace_thread_name(x->trace, x->trace->events[f->other].thread));
 }
 
-static void describe_stuck(const struct exploration *x, const struct flip *f, struct seed *s)
+static void describe_stuck(const struct exploration *x, const struct flip *f, struct pending *s)
 {
 	(void)x;
 	(void)f;
@@ -157,7 +159,7 @@ static void describe_stuck(const struct exploration *x, const struct flip *f, st
 	s->flip = g_strdup("all threads wait");
 }
 
-static void describe_going(const struct exploration *x, const struct flip *f, struct seed *s)
+static void describe_going(const struct exploration *x, const struct flip *f, struct pending *s)
 {
 	s->variable = g_strdup("");
 	if (f->other == NONE) {
@@ -172,7 +174,7 @@ static void describe_going(const struct exploration *x, const struct flip *f, st
 	g_string_free(what, TRUE);
 }
 
-static void describe_final(const struct exploration *x, const struct flip *f, struct seed *s)
+static void describe_final(const struct exploration *x, const struct flip *f, struct pending *s)
 {
 	const struct trace *t = x->trace;
 	GString *variable = g_string_new(NULL);
@@ -184,7 +186,7 @@ static void describe_final(const struct exploration *x, const struct flip *f, st
 	g_free(value);
 }
 
-typedef void flip_words(const struct exploration *x, const struct flip *f, struct seed *s);
+typedef void flip_words(const struct exploration *x, const struct flip *f, struct pending *s);
 static flip_words *const words_of[FLIP_KINDS] = {
 	[FLIP_READ] = describe_read,       [FLIP_WAIT] = describe_wait,
 	[FLIP_USE] = describe_use,         [FLIP_ALIVE] = describe_alive,
@@ -196,7 +198,7 @@ static flip_words *const words_of[FLIP_KINDS] = {
 	[FLIP_FINAL] = describe_final,     [FLIP_RETURNS] = describe_return,
 };
 
-void explore_describe(const struct exploration *x, const struct flip *f, struct seed *s)
+void explore_describe(const struct exploration *x, const struct flip *f, struct pending *s)
 {
 	words_of[f->kind](x, f, s);
 }

@@ -1,14 +1,11 @@
 /*
- * final.h - what variables hold at the end of a run, and whether a condition on them holds:
- * for `heddle explore --final` and `--check`.
- *
- * Conditions have C's operators || && == != < <= > >= + - * / % ! and unary minus, integers,
- * and variables as the trace names them (x, s.count, a[3]); values are integers, signed, of
- * the variable's size.  Knows no schedules.
+ * final.h - the values of variables at the end of a run, and whether a condition on them
+ * (engine/base/condition.h) holds: `heddle explore --final` and `--check`.  Knows no schedules.
  */
 #ifndef HEDDLE_EXPLORE_FINAL_H
 #define HEDDLE_EXPLORE_FINAL_H
 
+#include "engine/base/condition.h"
 #include "engine/trace/index.h"
 
 struct finals;
@@ -24,8 +21,8 @@ const char *finals_check(const struct finals *f); /* the condition as given, or 
 uint32_t final_variable(const struct trace *t, const char *name);
 uint32_t final_write(const struct trace *t, uint32_t variable);
 
-/* Does the condition hold at the end of the recorded run?  -1: a value is not known.  `story`
- * receives the values. */
-int finals_hold(const struct finals *f, const struct trace *t, GString *story);
+/* Does the condition hold at the end of the recorded run (without one: yes)?  The names' values
+ * are appended to `story`. */
+enum truth finals_hold(const struct finals *f, const struct trace *t, GString *story);
 
 #endif

@@ -70,9 +70,118 @@ static void flip_read(struct search *x, uint32_t write, const GArray *writes)
 	find_parts(x);
 }
 
+/* Every variable of the read has the writer that is asked for last. */
+static bool judge_wide_read(struct search *x, struct smt_query *q, const uint32_t *sequence,
+                            uint32_t length)
+{
+	struct wide run = event_variables(x->t, &x->t->events[x->ask.event]);
+	bool good = true;
+	for (uint32_t v = 0; v < run.count; v++) {
+		uint32_t wanted = g_array_index(x->rivals, uint32_t, v), last = NONE;
+		for (uint32_t i = length; i-- > 0 && last == NONE;) {
+			const struct event *e = &x->t->events[sequence[i]];
+			struct wide written = event_variables(x->t, e);
+			if (op_is_access(e->op) && op_writes(e->op) &&
+			    run.first + v - written.first < written.count)
+				last = sequence[i];
+		}
+		if (last == wanted || last == NONE)
+			continue;
+		struct smt_atom atoms[] = { { ATOM_OUT, last, NONE },
+			                    { ATOM_BEFORE, last, wanted } };
+		smt_query_require(q, atoms, wanted == NONE ? 1 : 2);
+		good = false;
+	}
+	return good;
+}
+
+static uint64_t prefix_of_wide_read(const struct search *x)
+{
+	const uint32_t *writers = (const uint32_t *)(void *)x->rivals->data;
+	return history_after(x->h, x->ask.event,
+	                     history_would_see_all(x->h, x->ask.event, writers));
+}
+
+/* The writers of the read's variables, each given by its place in its list (`at`). */
+static void flip_wide_read(struct search *x, const GArray *const *lists, const guint *at,
+                           uint32_t count)
+{
+	struct asked *a = ask_new(x, FLIP_READ, x->ask.event);
+	struct event_list now = trace_writers(x->t, a->event);
+	bool same = true;
+	a->judge = judge_wide_read;
+	a->prefix_of = prefix_of_wide_read;
+	for (uint32_t v = 0; v < count; v++) {
+		uint32_t w = g_array_index(lists[v], uint32_t, at[v]);
+		g_array_append_val(x->rivals, w);
+		if (w != NONE)
+			g_array_append_val(x->required, w);
+		if (w != now.items[v] && same)
+			a->other = w;
+		same &= w == now.items[v];
+	}
+	if (!same)
+		find_parts(x);
+}
+
+/* The writes (NONE: none) that the read may see last in a variable. */
+static GArray *visible_writes(const struct search *x, uint32_t variable)
+{
+	const struct cores *cores = smt_cores(x->smt);
+	struct event_list list = event_list_at(&x->t->index->variable_events, variable);
+	GArray *writes = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	uint32_t none = NONE;
+	g_array_append_val(writes, none);
+	for (uint64_t i = 0; i < list.count; i++) {
+		uint32_t e = list.items[i];
+		if (op_writes(x->t->events[e].op) && e != x->ask.event &&
+		    !core_has(cores, e, x->ask.event))
+			g_array_append_val(writes, e);
+	}
+	for (uint64_t i = 0; i < list.count; i++) { /* those that hide what was before them */
+		uint32_t e = list.items[i];
+		if (!op_writes(x->t->events[e].op) || e == x->ask.event ||
+		    !core_has_before(cores, x->ask.event, e))
+			continue;
+		for (guint k = writes->len; k-- > 0;) {
+			uint32_t w = g_array_index(writes, uint32_t, k);
+			if (w != e && (w == NONE || core_has(cores, e, w)))
+				g_array_remove_index(writes, k);
+		}
+	}
+	return writes;
+}
+
+/* A read of several variables: its outcome is the writers of all of them together. */
+static void flip_wide_reads(struct search *x, struct wide run)
+{
+	enum { MOST_TOGETHER = 256 };
+	GArray **lists = g_new0(GArray *, run.count);
+	guint *at = g_new0(guint, run.count), together = 1;
+	for (uint32_t v = 0; v < run.count; v++) {
+		lists[v] = visible_writes(x, run.first + v);
+		together = MIN(together * lists[v]->len, MOST_TOGETHER + 1);
+	}
+	x->unanswered |= together > MOST_TOGETHER;
+	for (guint i = 0; i < together && together <= MOST_TOGETHER && !x->stopped; i++) {
+		flip_wide_read(x, (const GArray *const *)lists, at, run.count);
+		for (uint32_t v = 0; v < run.count && ++at[v] == lists[v]->len; v++)
+			at[v] = 0;
+	}
+	for (uint32_t v = 0; v < run.count; v++)
+		g_array_unref(lists[v]);
+	g_free(lists);
+	g_free(at);
+}
+
 static void flip_reads(struct search *x)
 {
 	const struct cores *cores = smt_cores(x->smt);
+	struct wide run = event_variables(x->t, &x->t->events[x->ask.event]);
+	if (run.count > 1) {
+		flip_wide_reads(x, run);
+		return;
+	}
 	GArray *writes = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	uint64_t now = history_seen(x->h, x->ask.event);
 	collect_writes(x, writes);
@@ -250,49 +359,102 @@ static bool any_by_results(const struct view *v)
 	return false;
 }
 
-bool flips_find(const struct history *h, struct smt *smt, const struct flip_limits *limits,
-                flip_taker *take, void *context, bool *stopped)
+/* -- the search -------------------------------------------------------------------------- */
+
+struct reversals {
+	struct search search;
+	uint64_t left; /* events that the solver has not been asked about */
+	bool ends_left;
+};
+
+struct reversals *reversals_new(const struct history *h, const struct flip_limits *limits,
+                                flip_taker *take, void *context)
 {
-	struct search x = { .h = h,
-		            .t = (struct trace *)h->trace,
-		            .smt = smt,
-		            .limits = limits,
-		            .take = take,
-		            .context = context,
-		            .rivals = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
-		            .bound = g_new0(uint32_t, h->threads_count + 1),
-		            .cut = g_new0(uint32_t, h->threads_count + 1),
-		            .judged = g_new0(uint32_t, h->threads_count + 1),
-		            .found = g_array_new(FALSE, FALSE, sizeof(struct found)),
-		            .watched = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
-		            .extras = g_array_new(FALSE, FALSE, sizeof(struct part)),
-		            .required = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
-		            .limit = g_new0(uint32_t, h->threads_count + 1),
-		            .sequence = g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
-	g_array_set_clear_func(x.found, clear_found);
+	struct reversals *r = g_new(struct reversals, 1);
+	*r = (struct reversals){ .left = h->trace->events_count, .ends_left = true };
+	r->search = (struct search){ .h = h,
+		                     .t = (struct trace *)h->trace,
+		                     .limits = limits,
+		                     .take = take,
+		                     .context = context,
+		                     .rivals = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+		                     .bound = g_new0(uint32_t, h->threads_count + 1),
+		                     .cut = g_new0(uint32_t, h->threads_count + 1),
+		                     .judged = g_new0(uint32_t, h->threads_count + 1),
+		                     .found = g_array_new(FALSE, FALSE, sizeof(struct found)),
+		                     .watched = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+		                     .extras = g_array_new(FALSE, FALSE, sizeof(struct part)),
+		                     .required = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+		                     .limit = g_new0(uint32_t, h->threads_count + 1),
+		                     .sequence = g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
+	g_array_set_clear_func(r->search.found, clear_found);
 	if (any_by_results(h->view))
-		x.abstract = abstract_new(h);
-	bool reached = reach_flips(&x);
-	*limits->beyond = !reached;
-	bool go_on = !reached && x.abstract == NULL; /* the solver knows nothing of effects */
-	for (uint64_t e = h->trace->events_count; e-- > 0 && go_on && !x.stopped;)
-		if (g_array_index(h->step_of, uint32_t, e) != NONE)
-			flip_event(&x, (uint32_t)e);
-	if (limits->goes_on && go_on && !x.stopped)
-		flip_ends(&x);
-	if (limits->finals && go_on && !x.stopped)
-		flip_finals(&x);
-	abstract_free(x.abstract);
-	g_array_unref(x.rivals);
-	g_array_unref(x.required);
-	g_array_unref(x.extras);
-	g_array_unref(x.watched);
-	g_array_unref(x.sequence);
-	g_array_unref(x.found);
-	g_free(x.bound);
-	g_free(x.limit);
-	g_free(x.cut);
-	g_free(x.judged);
-	*stopped = x.stopped;
-	return !x.unanswered;
+		r->search.abstract = abstract_new(h);
+	return r;
+}
+
+void reversals_free(struct reversals *r)
+{
+	if (r == NULL)
+		return;
+	struct search *x = &r->search;
+	abstract_free(x->abstract);
+	g_array_unref(x->rivals);
+	g_array_unref(x->required);
+	g_array_unref(x->extras);
+	g_array_unref(x->watched);
+	g_array_unref(x->sequence);
+	g_array_unref(x->found);
+	g_free(x->bound);
+	g_free(x->limit);
+	g_free(x->cut);
+	g_free(x->judged);
+	g_free(r);
+}
+
+bool reversals_by_states(struct reversals *r, uint32_t most)
+{
+	return reach_by_states(&r->search, most);
+}
+
+void reversals_by_walks(struct reversals *r, uint64_t seed)
+{
+	reach_by_walks(&r->search, seed);
+}
+
+/* To the ends of threads and of the program: at once. */
+static void flip_rest(struct search *x)
+{
+	if (x->limits->goes_on && !x->stopped)
+		flip_ends(x);
+	if (x->limits->finals && !x->stopped)
+		flip_finals(x);
+}
+
+bool reversals_by_solver(struct reversals *r, struct smt *smt)
+{
+	struct search *x = &r->search;
+	uint32_t given = x->given;
+	x->smt = smt;
+	if (x->abstract != NULL)
+		return false; /* the solver knows nothing of effects */
+	while (r->left > 0 && !x->stopped && x->given == given)
+		if (g_array_index(x->h->step_of, uint32_t, --r->left) != NONE)
+			flip_event(x, (uint32_t)r->left);
+	if (r->left > 0 || x->given != given || x->stopped)
+		return true;
+	if (r->ends_left)
+		flip_rest(x);
+	r->ends_left = false;
+	return false;
+}
+
+bool reversals_stopped(const struct reversals *r)
+{
+	return r->search.stopped;
+}
+
+bool reversals_unanswered(const struct reversals *r)
+{
+	return r->search.unanswered;
 }

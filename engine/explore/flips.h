@@ -67,7 +67,6 @@ struct flip_limits {
 	                * on before it; NONE: they go on after all of it */
 	const GPtrArray *finals; /* char *: variables whose last writes matter, where every
 	                          * thread came to its end; or NULL */
-	bool *beyond;            /* set when the run was too much for the search over states */
 	int64_t deadline;        /* of everything (g_get_monotonic_time); 0: none */
 	const struct progress *progress;
 };
@@ -76,12 +75,26 @@ static inline bool flips_out_of_time(const struct flip_limits *l)
 	return l->deadline != 0 && g_get_monotonic_time() > l->deadline;
 }
 
-/*
- * Gives every flip of a run to `take`, beginning with late events.  False when some question
- * stayed without an answer, or a flip had more largest parts than are looked at; *stopped
- * when `take` ended it or it was cancelled.
+/* The search for the reversals of one run: each is given to `take`, by one of the ways below.
  */
-bool flips_find(const struct history *h, struct smt *smt, const struct flip_limits *limits,
-                flip_taker *take, void *context, bool *stopped);
+struct reversals;
+/* Borrows the history and `limits`. */
+struct reversals *reversals_new(const struct history *h, const struct flip_limits *limits,
+                                flip_taker *take, void *context);
+void reversals_free(struct reversals *r);
+/* By the search over states.  True: it gave every one, late ones first; else it gave none,
+ * since the run has more than `most` states or it was stopped. */
+bool reversals_by_states(struct reversals *r, uint32_t most);
+/* By a few walks through the states, which take about as long as some runs: some reversals,
+ * each after the largest prefix that a walk had.  The same for the same seed. */
+void reversals_by_walks(struct reversals *r, uint64_t seed);
+/* By the solver: those of the next operation that has any, late ones first.  False when no
+ * operation is left.  What synchronisation does is as it was in the run. */
+bool reversals_by_solver(struct reversals *r, struct smt *smt);
+/* `take` ended the search, it was cancelled, or its time was up. */
+bool reversals_stopped(const struct reversals *r);
+/* Some question stayed without an answer, or a reversal had more largest prefixes than are
+ * looked at. */
+bool reversals_unanswered(const struct reversals *r);
 
 #endif

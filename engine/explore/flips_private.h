@@ -44,6 +44,7 @@ struct search {
 	flip_taker *take;
 	void *context;
 	bool unanswered, stopped;
+	uint32_t given; /* reversals so far */
 	struct asked ask;
 	GArray *rivals;   /* uint32_t: a read's writes that may not come between */
 	GArray *watched;  /* uint32_t: which of these are in makes a difference of its own */
@@ -73,8 +74,10 @@ void find_parts(struct search *x);
 bool find_part(struct search *x);
 void give_part(struct search *x);
 
-/* reach.c: all kinds at once; false when the run has too many states. */
-bool reach_flips(struct search *x);
+/* reach.c: all kinds at once; false when the run has more than `most` states. */
+bool reach_by_states(struct search *x, uint32_t most);
+/* reach_walk.c: some of all kinds. */
+void reach_by_walks(struct search *x, uint64_t seed);
 /* outcomes.c: the kinds from FLIP_FAILS on. */
 void flip_outcomes(struct search *x, uint32_t event);
 void flip_ends(struct search *x);
@@ -82,7 +85,8 @@ void flip_finals(struct search *x);
 /* What the variables of --final hold after a sequence of everything: as x->extras, and as one
  * number.  x->ask.other: the last write of one that differs from the run. */
 uint64_t final_values(struct search *x, const uint32_t *sequence, uint32_t length);
-/* Events that may keep others from going on: sections that are open, counts that were taken. */
-bool may_keep(const struct trace *t, uint32_t event, uint32_t thread);
+/* Events that may keep others from going on: sections that are open, counts that were taken,
+ * and the end of the object that another waits for. */
+bool may_keep(const struct search *x, uint32_t event, uint32_t thread);
 
 #endif

@@ -352,6 +352,7 @@ void give_part(struct search *x)
 		             .sequence = x->sequence,
 		             .parts = parts,
 		             .parts_count = count };
+	x->given++;
 	x->stopped |= !x->take(x->context, &flip);
 	g_free(parts);
 }

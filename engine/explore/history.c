@@ -141,6 +141,15 @@ static uint64_t write_number(const struct history *h, uint32_t write)
 	return mix(mix(7, h->threads[thread].who), g_array_index(h->step_of, uint32_t, write));
 }
 
+uint64_t history_would_see_all(const struct history *h, uint32_t read, const uint32_t *writers)
+{
+	uint32_t count = event_variables(h->trace, &h->trace->events[read]).count;
+	uint64_t number = 8;
+	for (uint32_t i = 0; i < count; i++)
+		number = mix(number, write_number(h, writers[i]));
+	return number;
+}
+
 uint64_t history_seen(const struct history *h, uint32_t read)
 {
 	const struct trace *t = h->trace;
@@ -149,11 +158,7 @@ uint64_t history_seen(const struct history *h, uint32_t read)
 		return SEEN_AFTER_END; /* whatever was left there */
 	if (value != 0)
 		return value_number(h, value, read);
-	struct event_list writers = trace_writers(t, read);
-	uint64_t number = 8;
-	for (uint64_t i = 0; i < writers.count; i++)
-		number = mix(number, write_number(h, writers.items[i]));
-	return number;
+	return history_would_see_all(h, read, trace_writers(t, read).items);
 }
 
 static void know_initial(const struct history *h, const char *name, uint64_t number)

@@ -64,6 +64,9 @@ uint64_t history_seen(const struct history *h, uint32_t read);
 enum { SEEN_AFTER_END = 13 };
 /* What it would see if `write` (NONE: nobody) were the last write there. */
 uint64_t history_would_see(const struct history *h, uint32_t read, uint32_t write);
+/* As history_seen, of an access of several variables where each had the writer given (NONE: its
+ * initial content), one for every variable of event_variables. */
+uint64_t history_would_see_all(const struct history *h, uint32_t read, const uint32_t *writers);
 /* The number of its thread's history up to and with `event`, which sees `seen`. */
 uint64_t history_after(const struct history *h, uint32_t event, uint64_t seen);
 /* The same had it been this operation. */

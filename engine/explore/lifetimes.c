@@ -8,6 +8,7 @@ struct lifetimes {
 	uint32_t *destroyed;    /* by object: its first destruction, or NONE */
 	uint32_t *stack_thread; /* by block: whose stack it is, or NONE */
 	uint32_t *joined;       /* by thread: the event that waited for its end, or NONE */
+	GArray *wants;          /* uint32_t: where threads stood at the run's end, in order */
 };
 
 static uint32_t *nones(uint64_t count)
@@ -34,9 +35,12 @@ static void find_stacks(struct lifetimes *l)
 	for (uint32_t u = 0; u < t->threads_count; u++)
 		if (t->threads[u].stack != NONE && t->threads[u].fork != NONE)
 			l->stack_thread[t->threads[u].stack] = u;
-	for (uint32_t e = 0; e < t->events_count; e++)
+	for (uint32_t e = 0; e < t->events_count; e++) {
 		if (t->events[e].op == OP_JOIN && t->events[e].target < t->threads_count)
 			l->joined[t->events[e].target] = e;
+		if (t->events[e].op == OP_WANT)
+			g_array_append_val(l->wants, e);
+	}
 }
 
 struct lifetimes *lifetimes_new(struct trace *t)
@@ -46,7 +50,8 @@ struct lifetimes *lifetimes_new(struct trace *t)
 	*l = (struct lifetimes){ .t = t,
 		                 .destroyed = nones(t->objects_count),
 		                 .stack_thread = nones(t->blocks_count),
-		                 .joined = nones(t->threads_count) };
+		                 .joined = nones(t->threads_count),
+		                 .wants = g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
 	find_objects(l);
 	find_stacks(l);
 	return l;
@@ -59,6 +64,7 @@ void lifetimes_free(struct lifetimes *l)
 	g_free(l->destroyed);
 	g_free(l->stack_thread);
 	g_free(l->joined);
+	g_array_unref(l->wants);
 	g_free(l);
 }
 
@@ -105,4 +111,37 @@ uint32_t lifetimes_ended(const struct lifetimes *l, uint32_t event)
 		if (ends[i] < event && ends[i] < ended) /* NONE is above all events */
 			ended = ends[i];
 	return ended;
+}
+
+/* The earlier of the two ends of what a thread waits for when the run ends, or NONE. */
+static uint32_t ended_wait(const struct lifetimes *l, uint32_t want)
+{
+	const struct trace *t = l->t;
+	uint32_t object = t->events[want].target, block = t->objects[object].block;
+	uint32_t freed = block != NONE ? t->blocks[block].free : NONE;
+	uint32_t ended = MIN(l->destroyed[object], freed); /* NONE is above all events */
+	return ended < want ? ended : NONE;
+}
+
+GArray *lifetimes_ended_waits(const struct lifetimes *l)
+{
+	GArray *waits = g_array_new(FALSE, FALSE, sizeof(struct ended_wait));
+	for (guint i = 0; i < l->wants->len; i++) {
+		uint32_t want = g_array_index(l->wants, uint32_t, i);
+		struct ended_wait w = { want, ended_wait(l, want) };
+		if (w.end != NONE)
+			g_array_append_val(waits, w);
+	}
+	return waits;
+}
+
+bool lifetimes_ends_wait(const struct lifetimes *l, uint32_t event, uint32_t thread)
+{
+	for (guint i = 0; i < l->wants->len; i++) {
+		uint32_t want = g_array_index(l->wants, uint32_t, i);
+		if ((thread == NONE || l->t->events[want].thread == thread) &&
+		    ended_wait(l, want) == event)
+			return true;
+	}
+	return false;
 }

@@ -23,4 +23,15 @@ unsigned lifetimes_ends(const struct lifetimes *l, uint32_t event,
 /* The first of them, when it comes before the event; else NONE. */
 uint32_t lifetimes_ended(const struct lifetimes *l, uint32_t event);
 
+/* A wait that had not ended with the run, for an object that was destroyed or freed before: a
+ * use of it, though not an event that takes effect. */
+struct ended_wait {
+	uint32_t want, end;
+};
+/* All of a run; the caller unrefs the array. */
+GArray *lifetimes_ended_waits(const struct lifetimes *l);
+/* Does `event` end what `thread` (NONE: any) waits for at the end of the run?  Without it the
+ * thread might have gone on. */
+bool lifetimes_ends_wait(const struct lifetimes *l, uint32_t event, uint32_t thread);
+
 #endif

@@ -275,12 +275,15 @@ static void goes_on(struct search *x, uint32_t thread, uint32_t without)
 	find_parts(x);
 }
 
-bool may_keep(const struct trace *t, uint32_t e, uint32_t thread)
+bool may_keep(const struct search *x, uint32_t e, uint32_t thread)
 {
-	const struct event *x = &t->events[e];
-	if (event_inert(x) || x->thread == thread)
+	const struct event *event = &x->t->events[e];
+	if (event_inert(event) || event->thread == thread)
 		return false;
-	return (op_acquires(x->op) && t->index->partner[e] == NONE) || x->op == OP_TAKE;
+	return (op_acquires(event->op) && x->t->index->partner[e] == NONE) ||
+	       event->op == OP_TAKE ||
+	       ((event->op == OP_FREE || event->op == OP_DESTROY) &&
+	        lifetimes_ends_wait(x->h->lifetimes, e, thread));
 }
 
 void flip_ends(struct search *x)
@@ -293,7 +296,7 @@ void flip_ends(struct search *x)
 		if (!x->limits->stuck)
 			goes_on(x, u, x->limits->tail);
 		for (uint32_t e = 0; e < t->events_count && !x->stopped; e++)
-			if (may_keep(t, e, u))
+			if (may_keep(x, e, u))
 				goes_on(x, u, e);
 		for (uint64_t i = mine.count; i-- > 0;) {
 			const struct event *e = &t->events[mine.items[i]];

@@ -12,26 +12,9 @@
 
 #include <string.h>
 
-enum { MOST_STATES = 300000 };
-
-struct origin {
-	uint32_t state;  /* it came from, NONE: the first */
-	uint32_t thread; /* whose event was taken */
-	uint32_t woken;  /* the waiter that it woke, or NONE */
-};
-
-/* A flip in a state. */
-struct candidate {
-	uint32_t event, thread, state, other;
-	uint64_t key;     /* the same: the same outcome */
-	const char *text; /* as in struct flip */
-	enum flip_kind kind;
-	enum op op; /* as what the event would be seen; OP_COUNT: as what it is */
-};
-
-static uint32_t *state_at(const struct reach *r, uint32_t state)
+static const uint32_t *state_at(const struct reach *r, uint32_t state)
 {
-	return &g_array_index(r->states, uint32_t, state * r->size);
+	return reach_state(r, state);
 }
 
 /* -- what threads share ------------------------------------------------------------------- */
@@ -139,8 +122,10 @@ static void find_keepers(struct reach *r)
 		bool runs = x->op == OP_SND &&
 		            g_str_has_suffix(trace_string(t, t->messages[x->target]),
 		                             MESSAGE_BEGINS);
-		if (runs || may_keep(t, e, NONE))
-			g_array_append_val(r->keepers, e);
+		if (!runs && !may_keep(r->x, e, NONE))
+			continue;
+		g_array_append_val(r->keepers, e);
+		r->visible[e] |= x->op == OP_FREE || x->op == OP_DESTROY;
 	}
 }
 
@@ -291,14 +276,15 @@ static void free_list(gpointer list)
 	g_array_unref(list);
 }
 
-static void add_state(struct reach *r, const uint32_t *state, struct origin origin)
+/* Its number, also where it was known. */
+static uint32_t add_state(struct reach *r, const uint32_t *state, struct origin origin)
 {
 	uint64_t hash = hash_of(r, state);
 	GArray *same = g_hash_table_lookup(r->known, &hash);
 	for (guint i = 0; same && i < same->len; i++)
 		if (memcmp(state_at(r, g_array_index(same, uint32_t, i)), state,
 		           r->size * sizeof *state) == 0)
-			return;
+			return g_array_index(same, uint32_t, i);
 	if (same == NULL) {
 		same = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 		g_hash_table_insert(r->known, g_memdup2(&hash, sizeof hash), same);
@@ -306,7 +292,7 @@ static void add_state(struct reach *r, const uint32_t *state, struct origin orig
 	g_array_append_val(same, r->count);
 	g_array_append_vals(r->states, state, r->size);
 	g_array_append_val(r->origins, origin);
-	r->count++;
+	return r->count++;
 }
 
 /* The events that lead to a state. */
@@ -372,32 +358,50 @@ static void add_candidate(struct reach *r, struct candidate c)
 	g_array_append_val(list, c);
 }
 
+static void add_read(struct reach *r, uint32_t state_id, uint32_t e, uint32_t write,
+                     uint64_t key)
+{
+	add_candidate(r, (struct candidate){ .event = e,
+	                                     .state = state_id,
+	                                     .other = write,
+	                                     .key = key,
+	                                     .kind = FLIP_READ,
+	                                     .op = OP_COUNT });
+}
+
+/* A read of several variables: its outcome is the writers of all of them together. */
+static void look_at_wide_read(struct reach *r, const uint32_t *state, uint32_t state_id,
+                              uint32_t e)
+{
+	struct wide run = event_variables(r->t, &r->t->events[e]);
+	struct event_list writers = trace_writers(r->t, e);
+	uint32_t *sees = g_memdup2(writers.items, sizeof *sees * run.count), other = NONE;
+	bool same = true;
+	for (uint32_t i = 0; i < run.count; i++) {
+		if (r->slot_of[run.first + i] == NONE)
+			continue;
+		sees[i] = last_of(r, state, run.first + i);
+		if (sees[i] != writers.items[i] && (same || other == NONE))
+			other = sees[i];
+		same &= sees[i] == writers.items[i];
+	}
+	if (!same)
+		add_read(r, state_id, e, other, history_would_see_all(r->x->h, e, sees));
+	g_free(sees);
+}
+
 static void look_at_read(struct reach *r, const uint32_t *state, uint32_t state_id, uint32_t e)
 {
 	struct wide run = event_variables(r->t, &r->t->events[e]);
 	if (r->counted[e] != NONE) {
-		add_candidate(r, (struct candidate){ .event = e,
-		                                     .state = state_id,
-		                                     .other = NONE,
-		                                     .key = sync_sees_count(r, state, e),
-		                                     .kind = FLIP_READ,
-		                                     .op = OP_COUNT });
-		return;
-	}
-	for (uint32_t v = run.first; v < run.first + run.count; v++) {
-		uint32_t w = last_of(r, state, v);
-		if (r->slot_of[v] == NONE)
-			continue;
+		add_read(r, state_id, e, NONE, sync_sees_count(r, state, e));
+	} else if (run.count > 1) {
+		look_at_wide_read(r, state, state_id, e);
+	} else if (r->slot_of[run.first] != NONE) {
+		uint32_t w = last_of(r, state, run.first);
 		uint64_t sees = history_would_see(r->x->h, e, w);
-		if (sees == history_seen(r->x->h, e) ||
-		    (run.count > 1 && trace_writers(r->t, e).items[v - run.first] == w))
-			continue;
-		add_candidate(r, (struct candidate){ .event = e,
-		                                     .state = state_id,
-		                                     .other = w,
-		                                     .key = sees,
-		                                     .kind = FLIP_READ,
-		                                     .op = OP_COUNT });
+		if (sees != history_seen(r->x->h, e))
+			add_read(r, state_id, e, w, sees);
 	}
 }
 
@@ -647,29 +651,26 @@ static bool is_behind(const struct reach *r, const uint32_t *state, uint32_t thr
 	return ahead != NONE && state[ahead] <= state[thread];
 }
 
-static void add_next(struct reach *r, uint32_t s, uint32_t u, uint32_t e, uint32_t woken)
+uint32_t reach_add_next(struct reach *r, uint32_t s, uint32_t u, uint32_t woken)
 {
 	memcpy(r->scratch, state_at(r, s), r->size * sizeof(uint32_t));
-	take_event(r, r->scratch, e, woken);
+	take_event(r, r->scratch, next_of(r, r->scratch, u), woken);
 	take_all(r, r->scratch, NULL);
-	add_state(r, r->scratch, (struct origin){ s, u, woken });
+	return add_state(r, r->scratch, (struct origin){ s, u, woken });
 }
 
-/* A signal wakes any of those that wait. */
-static void add_all_next(struct reach *r, uint32_t s, uint32_t u, uint32_t e)
+uint32_t reach_waiters(const struct reach *r, uint32_t s, uint32_t u, uint32_t *waiters)
 {
-	bool any = false;
+	uint32_t e = next_of(r, state_at(r, s), u), count = 0;
 	for (uint32_t w = 0; w < r->threads && r->t->events[e].op == OP_SIGNAL; w++)
-		if (sync_may_wake(r, state_at(r, s), e, w)) {
-			add_next(r, s, u, e, w);
-			any = true;
-		}
-	if (!any)
-		add_next(r, s, u, e, NONE);
+		if (sync_may_wake(r, state_at(r, s), e, w))
+			waiters[count++] = w;
+	if (count == 0)
+		waiters[count++] = NONE;
+	return count;
 }
 
-/* May the thread's next event come, or another in its place? */
-static enum answer look_at_thread(struct reach *r, uint32_t s, uint32_t u)
+enum answer reach_look_at(struct reach *r, uint32_t s, uint32_t u)
 {
 	uint32_t e = next_of(r, state_at(r, s), u);
 	const bool *goes_on = r->x->limits->goes_on;
@@ -678,45 +679,86 @@ static enum answer look_at_thread(struct reach *r, uint32_t s, uint32_t u)
 			return ANSWER_OTHER; /* the program may end */
 		return goes_on != NULL && goes_on[u] ? look_at_going(r, s, u) : ANSWER_WAITS;
 	}
-	if (!stands(r, state_at(r, s), e))
-		return ANSWER_WAITS;
-	enum answer answer = look_at(r, s, e);
-	if (answer != ANSWER_SAME || is_behind(r, state_at(r, s), u))
-		return answer;
-	add_all_next(r, s, u, e);
-	return ANSWER_SAME;
+	return stands(r, state_at(r, s), e) ? look_at(r, s, e) : ANSWER_WAITS;
 }
 
-static void look_at_state(struct reach *r, uint32_t s)
+bool reach_may_go(const struct reach *r, uint32_t s, uint32_t u, enum answer answer)
+{
+	return answer == ANSWER_SAME && next_of(r, state_at(r, s), u) != NONE &&
+	       !is_behind(r, state_at(r, s), u);
+}
+
+/*
+ * Would the thread's next event, an acquire, begin a section in which a read sees something
+ * else than in the run?  As far as that is to be seen now: of the first read of each variable
+ * in it.
+ */
+bool reach_is_premature(const struct reach *r, uint32_t s, uint32_t u)
+{
+	enum { MOST_AHEAD = 64 };
+	const uint32_t *state = state_at(r, s);
+	struct event_list mine = trace_thread_events(r->t, u);
+	uint32_t e = next_of(r, state, u), release = NONE;
+	if (e == NONE || !op_acquires(r->t->events[e].op))
+		return false;
+	release = r->t->index->partner[e];
+	for (uint64_t i = state[u] + 1; i < mine.count && i < state[u] + MOST_AHEAD; i++) {
+		const struct event *x = &r->t->events[mine.items[i]];
+		if (mine.items[i] == release || (op_is_access(x->op) && op_writes(x->op)))
+			return false;
+		if (op_is_access(x->op) && op_reads(x->op) && !event_inert(x) &&
+		    !sees_the_same(r, state, mine.items[i]))
+			return true;
+	}
+	return false;
+}
+
+uint32_t reach_look(struct reach *r, uint32_t s, uint32_t *threads)
 {
 	bool ends = true, waits = false;
+	uint32_t count = 0;
 	for (uint32_t u = 0; u < r->threads; u++) {
 		uint32_t e = next_of(r, state_at(r, s), u);
 		bool stood = e != NONE && stands(r, state_at(r, s), e);
-		enum answer answer = look_at_thread(r, s, u);
+		enum answer answer = reach_look_at(r, s, u);
 		ends &= answer == ANSWER_WAITS;
 		waits |= answer == ANSWER_WAITS && stood;
+		if (reach_may_go(r, s, u, answer))
+			threads[count++] = u;
 	}
 	if (r->x->limits->finals)
 		look_at_final(r, s);
 	if (ends && waits)
 		add_end(r, s, 0, NONE, FLIP_STUCK, class_in(r, state_at(r, s)));
+	return count;
 }
 
-static bool search_states(struct reach *r)
+bool reach_is_stopped(struct reach *r)
 {
-	begin_objects(r, r->scratch);
-	take_all(r, r->scratch, NULL);
-	add_state(r, r->scratch, (struct origin){ NONE, NONE, NONE });
-	for (uint32_t s = 0; s < r->count; s++) {
-		look_at_state(r, s);
-		if (s % 256 == 0)
-			r->x->stopped |= !progress_tick(r->x->limits->progress, 0, "states") ||
-			                 flips_out_of_time(r->x->limits);
-		if (r->count > MOST_STATES || r->x->stopped)
-			return false;
+	r->x->stopped |= !progress_tick(r->x->limits->progress, 0, "states") ||
+	                 flips_out_of_time(r->x->limits);
+	return r->x->stopped;
+}
+
+/* From each state each next one; a signal wakes any of those that wait. */
+static bool search_states(struct reach *r, uint32_t most)
+{
+	uint32_t *threads = g_new(uint32_t, r->threads + 1);
+	uint32_t *waiters = g_new(uint32_t, r->threads + 1);
+	uint32_t s = 0;
+	for (; s < r->count && r->count <= most; s++) {
+		uint32_t count = reach_look(r, s, threads);
+		for (uint32_t i = 0; i < count; i++) {
+			uint32_t ways = reach_waiters(r, s, threads[i], waiters);
+			for (uint32_t w = 0; w < ways; w++)
+				reach_add_next(r, s, threads[i], waiters[w]);
+		}
+		if (s % 256 == 0 && reach_is_stopped(r))
+			break;
 	}
-	return true;
+	g_free(threads);
+	g_free(waiters);
+	return s == r->count && !r->x->stopped;
 }
 
 static uint64_t prefix_of(const struct reach *r, const struct candidate *c)
@@ -746,7 +788,7 @@ static void give_stuck(struct search *x, const struct candidate *c)
 	x->stopped |= !x->take(x->context, &flip);
 }
 
-static void give_candidate(struct reach *r, const struct candidate *c)
+void reach_give(struct reach *r, const struct candidate *c)
 {
 	struct search *x = r->x;
 	struct asked *a = ask_new(x, c->kind, c->event);
@@ -796,7 +838,7 @@ static GArray *all_candidates(const struct reach *r)
 	return all;
 }
 
-static void reach_release(struct reach *r)
+void reach_end(struct reach *r)
 {
 	guint calls = r->x->h->view->calls ? r->x->h->view->calls->len : 0;
 	for (guint i = 0; i < calls; i++)
@@ -816,10 +858,10 @@ static void reach_release(struct reach *r)
 	g_hash_table_unref(r->known);
 }
 
-bool reach_flips(struct search *x)
+void reach_begin(struct reach *r, struct search *x)
 {
 	const struct trace *t = x->t;
-	struct reach r = {
+	*r = (struct reach){
 		.x = x,
 		.t = t,
 		.threads = x->h->threads_count,
@@ -833,13 +875,22 @@ bool reach_flips(struct search *x)
 		.known = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_list),
 		.rivals = g_new0(GArray *, x->h->view->calls ? x->h->view->calls->len + 1 : 1),
 	};
-	prepare(&r);
-	bool done = search_states(&r);
+	prepare(r);
+	begin_objects(r, r->scratch);
+	take_all(r, r->scratch, NULL);
+	add_state(r, r->scratch, (struct origin){ NONE, NONE, NONE });
+}
+
+bool reach_by_states(struct search *x, uint32_t most)
+{
+	struct reach r;
+	reach_begin(&r, x);
+	bool done = search_states(&r, most);
 	GArray *candidates = done ? all_candidates(&r) : NULL;
 	for (guint i = 0; done && i < candidates->len && !x->stopped; i++)
-		give_candidate(&r, &g_array_index(candidates, struct candidate, i));
+		reach_give(&r, &g_array_index(candidates, struct candidate, i));
 	if (candidates)
 		g_array_unref(candidates);
-	reach_release(&r);
+	reach_end(&r);
 	return done;
 }

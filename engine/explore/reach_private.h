@@ -12,6 +12,29 @@
 #include "engine/explore/flips_private.h"
 #include "engine/explore/symmetry.h"
 
+enum { MOST_STATES = 300000 }; /* a run with more is left to the solver */
+
+struct origin {
+	uint32_t state;  /* it came from, NONE: the first */
+	uint32_t thread; /* whose event was taken */
+	uint32_t woken;  /* the waiter that it woke, or NONE */
+};
+
+/* A reversal in a state. */
+struct candidate {
+	uint32_t event, thread, state, other;
+	uint64_t key;     /* the same: the same outcome */
+	const char *text; /* as in struct flip */
+	enum flip_kind kind;
+	enum op op; /* as what the event would be seen; OP_COUNT: as what it is */
+};
+
+struct held_section { /* of a lock: held from one step of its thread to another */
+	uint32_t acquire, thread;
+	uint32_t from, to; /* positions among the thread's events; to: NONE: to the end */
+	bool shared;
+};
+
 struct reach {
 	struct search *x;
 	const struct trace *t;
@@ -26,6 +49,8 @@ struct reach {
 	uint32_t *counted;       /* by event: the semaphore whose count it reads, or NONE */
 	uint32_t *begins, *ends; /* by message of a once-function: its events, or NONE */
 	uint8_t *tried;          /* by object: tries, or looks at its count, tell its state */
+	GArray *sections;        /* struct held_section, by object */
+	uint32_t *sections_of;   /* by object: its first among `sections` */
 	GArray *keepers;         /* uint32_t: events that may keep a thread from going on */
 	uint64_t end;            /* what the variables of --final hold at the end */
 	GArray *states;          /* uint32_t */
@@ -79,6 +104,34 @@ struct outcome {
 	uint64_t seen;
 	uint32_t other; /* as in struct flip */
 };
+
+static inline const uint32_t *reach_state(const struct reach *r, uint32_t state)
+{
+	return &g_array_index(r->states, uint32_t, state * r->size);
+}
+
+/* reach.c: with the first state, which has number 0; reach_end. */
+void reach_begin(struct reach *r, struct search *x);
+void reach_end(struct reach *r);
+/* May the thread's next event come as in the run?  What comes in its place is noted as a
+ * candidate. */
+enum answer reach_look_at(struct reach *r, uint32_t state, uint32_t thread);
+/* By this answer, and as one of its kind (symmetry.h): may it go on? */
+bool reach_may_go(const struct reach *r, uint32_t state, uint32_t thread, enum answer answer);
+bool reach_is_premature(const struct reach *r, uint32_t state, uint32_t thread);
+/* Notes what may come otherwise than in the run there as candidates.  The threads whose next
+ * events may come as in the run: their number, and in `threads`, which has room for all. */
+uint32_t reach_look(struct reach *r, uint32_t state, uint32_t *threads);
+/* The waiters that the thread's next event, a signal, may wake, one of them; NONE alone: it
+ * wakes nobody.  Their number. */
+uint32_t reach_waiters(const struct reach *r, uint32_t state, uint32_t thread,
+                       uint32_t *waiters);
+/* The state after the thread's next event, by number. */
+uint32_t reach_add_next(struct reach *r, uint32_t state, uint32_t thread, uint32_t woken);
+/* Gives the reversal to the taker. */
+void reach_give(struct reach *r, const struct candidate *c);
+/* Is the search out of time, or cancelled? */
+bool reach_is_stopped(struct reach *r);
 
 /* Fills the tables by event, message and object. */
 void sync_prepare(struct reach *r);

@@ -17,10 +17,9 @@ static struct event_list events_of(const struct reach *r, uint32_t object)
 
 /* -- locks -------------------------------------------------------------------------------- */
 
-/* The acquire by which somebody holds the lock in a state (NULL: in the run, before `before`),
- * so that it keeps others out; else NONE. */
-static uint32_t holder(const struct reach *r, const uint32_t *state, uint32_t before,
-                       bool shared, uint32_t but)
+/* The acquire by which the lock was held in the run before `before`, so that it kept others
+ * out; else NONE. */
+static uint32_t holder_in_run(const struct reach *r, uint32_t before, bool shared, uint32_t but)
 {
 	const struct trace *t = r->t;
 	struct event_list list = events_of(r, t->events[before].target);
@@ -30,13 +29,51 @@ static uint32_t holder(const struct reach *r, const uint32_t *state, uint32_t be
 		    (t->events[a].op == OP_RACQ && shared) || event_inert(&t->events[a]))
 			continue;
 		release = t->index->partner[a];
-		if (state == NULL) {
-			if (a < before && (release == NONE || release > before))
-				return a;
-		} else if (is_done(r, state, a) &&
-		           (release == NONE || !is_done(r, state, release))) {
+		if (a < before && (release == NONE || release > before))
 			return a;
+	}
+	return NONE;
+}
+
+/* The critical sections of every lock, one lock after the other.  These are asked in every
+ * state, so that all that is needed of one lies in one place. */
+static void find_sections(struct reach *r)
+{
+	const struct trace *t = r->t;
+	r->sections = g_array_new(FALSE, FALSE, sizeof(struct held_section));
+	r->sections_of = g_new(uint32_t, t->objects_count + 2);
+	for (uint32_t o = 0; o < t->objects_count; o++) {
+		struct event_list list = events_of(r, o);
+		r->sections_of[o] = r->sections->len;
+		for (uint64_t i = 0; i < list.count; i++) {
+			uint32_t a = list.items[i], release = t->index->partner[a];
+			if (!op_acquires(t->events[a].op) || event_inert(&t->events[a]))
+				continue;
+			struct held_section section = {
+				.acquire = a,
+				.thread = t->events[a].thread,
+				.from = t->index->position[a],
+				.to = release == NONE ? NONE : t->index->position[release],
+				.shared = t->events[a].op == OP_RACQ
+			};
+			g_array_append_val(r->sections, section);
 		}
+	}
+	r->sections_of[t->objects_count] = r->sections->len;
+}
+
+/* The same in a state. */
+static uint32_t holder(const struct reach *r, const uint32_t *state, uint32_t before,
+                       bool shared, uint32_t but)
+{
+	uint32_t object = r->t->events[before].target, end = r->sections_of[object + 1];
+	for (uint32_t i = r->sections_of[object]; i < end; i++) {
+		const struct held_section *s =
+		        &g_array_index(r->sections, struct held_section, i);
+		uint32_t done = state[s->thread];
+		if (s->from < done && s->to >= done && s->thread != but &&
+		    !(s->shared && shared))
+			return s->acquire;
 	}
 	return NONE;
 }
@@ -57,7 +94,7 @@ static struct outcome failed_try(const struct reach *r, const uint32_t *state, u
 	bool shared = r->t->events[e].flags & EVENT_SHARED;
 	/* a lock that nobody held has failed for another reason: it was destroyed */
 	if (holder(r, state, e, shared, NONE) != NONE ||
-	    holder(r, NULL, e, shared, NONE) == NONE)
+	    holder_in_run(r, e, shared, NONE) == NONE)
 		return same;
 	return (struct outcome){ ANSWER_OTHER, FLIP_SUCCEEDS, shared ? OP_RACQ : OP_ACQ, 0,
 		                 NONE };
@@ -373,6 +410,7 @@ void sync_prepare(struct reach *r)
 	r->tried = g_new0(uint8_t, t->objects_count + 1);
 	memset(r->ends, 0xff, sizeof(uint32_t) * (t->messages_count + 1));
 	find_messages(r);
+	find_sections(r);
 	for (uint32_t u = 0; u < r->threads; u++)
 		find_waits(r, u);
 	for (uint32_t e = 0; e < t->events_count; e++) {
@@ -393,6 +431,8 @@ void sync_release(struct reach *r)
 	g_free(r->begins);
 	g_free(r->ends);
 	g_free(r->tried);
+	g_free(r->sections_of);
+	g_array_unref(r->sections);
 }
 
 bool sync_has_outcomes(const struct trace *t)

@@ -29,10 +29,10 @@ struct check {
 	const struct model *m;
 	const struct trace *t;
 	struct fork_order *order;
-	GHashTable *touches;  /* variable -> GArray of struct use_of */
-	GArray **held;        /* by thread: uint32_t, locks as in struct use_of */
-	uint8_t *contested;   /* by variable: 0 not looked at yet, 1 no, 2 yes */
-	uint32_t *synced;     /* by thread: its last event that could tell others anything + 1 */
+	GHashTable *touches; /* variable -> GArray of struct use_of */
+	GArray **held;       /* by thread: uint32_t, locks as in struct use_of */
+	uint8_t *contested;  /* by variable: 0 not looked at yet, 1 no, 2 yes */
+	uint32_t *synced;    /* by thread: its last event that could tell others anything + 1 */
 	uint32_t *lock_owner; /* by lock: the object in whose scopes it is used, or NONE */
 };
 
@@ -423,8 +423,9 @@ static void check_outside(struct check *c)
 /* ------------------------------------------------------------------------------------------ */
 
 /*
- * Memory that this invocation has allocated, before the thread has synchronised since: nobody else
- * can have heard of it but by a write that is looked at for itself (initialise, then publish).
+ * Memory that this invocation has allocated, before the thread has synchronised since: nobody
+ * else can have heard of it but by a write that is looked at for itself (initialise, then
+ * publish).
  */
 static bool is_fresh(const struct check *c, uint32_t e, uint32_t variable)
 {

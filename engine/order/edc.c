@@ -11,7 +11,7 @@
 
 struct edc_section {
 	uint32_t lock;
-	uint16_t thread;
+	uint32_t thread;
 	bool shared;
 	uint32_t acquire, release; /* NONE while open */
 	GArray *items; /* uint32_t: items touched, no duplicates; NULL when closed */
@@ -20,7 +20,7 @@ struct edc_section {
 #define WORDS 4
 /* The mutex-access shadow word of algorithm 3. */
 struct shadow_word {
-	uint64_t used : 1, thread : 15, section : 48; /* section: its index */
+	uint64_t used : 1, thread : 20, section : 43; /* section: its index */
 };
 _Static_assert(sizeof(struct shadow_word) == 8, "a shadow word is eight bytes");
 
@@ -120,8 +120,6 @@ static void word_note(struct edc *d, uint32_t section, uint32_t item)
 {
 	const struct edc_section *s = section_at(d, section);
 	struct shadow_word *words = d->words + (size_t)item * WORDS, *into = NULL;
-	if (s->thread >= 1u << 15)
-		return;
 	for (int i = 0; i < WORDS && into == NULL; i++) {
 		const struct edc_section *old =
 		        words[i].used ? section_at(d, (uint32_t)words[i].section) : NULL;

@@ -189,7 +189,7 @@ static void touch_add(const struct sections *s, struct guard *guard, uint32_t to
 	struct spill *spill;
 
 	if (guard->count == NEAR)
-		guard->count = (uint16_t)touches_thin(s, guard->near, NEAR);
+		guard->count = touches_thin(s, guard->near, NEAR);
 	if (guard->count < NEAR) {
 		guard->near[guard->count++] = touch;
 		return;
@@ -223,7 +223,7 @@ static void touch_exclusive(const struct sections *s, struct guard *guard, uint3
 	touches_clear(s->rule_a, guard);
 	guard->write = serial;
 	guard->write_end = s->list[serial].end;
-	guard->write_thread = (uint16_t)s->list[serial].thread;
+	guard->write_thread = s->list[serial].thread;
 }
 
 static void touch_late(GArray *touched, uint32_t variable, bool writes)

@@ -26,7 +26,7 @@ enum { NESTED_KEY = -2, NO_KEY = -1 };
 
 /* An access in a section: serial * 2 + writes. */
 #define TOUCH(serial, wrote) ((serial) << 1 | (wrote))
-enum { NEAR = 7, SPILLED = UINT16_MAX };
+enum { NEAR = 7, SPILLED = UINT8_MAX };
 
 /*
  * Accesses of one variable under one lock in one mode. Exclusive sections that write it are
@@ -39,8 +39,8 @@ struct guard {
 	uint32_t variable;
 	uint32_t write;     /* serial; 0: none */
 	uint32_t write_end; /* as in struct section_end */
-	uint16_t write_thread;
-	uint16_t count;      /* of near; SPILLED: near[0] is a spill's index */
+	uint32_t write_thread : 24;
+	uint32_t count : 8;  /* of near; SPILLED: near[0] is a spill's index */
 	uint32_t near[NEAR]; /* TOUCH values, oldest first */
 };
 /* A guard beside the predictor's own cell of the variable: an access needs one cache line. */

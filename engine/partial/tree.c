@@ -253,7 +253,7 @@ static bool is_redundant(struct tree_filter_state *f, const struct event *e)
 	uint32_t kind = e->op | (e->flags & EVENT_WIDE ? 256u : 0);
 	uint32_t context = context_of(f, c);
 	if (f->rule == TREE_SOUND)
-		kind |= (uint32_t)e->thread << 16;
+		kind |= (uint32_t)e->thread << 12;
 	const uint32_t key[4] = { e->location, e->target, kind, context };
 	bool fresh;
 	struct tree_entry *kept = table_at(&f->kept, key, &fresh);

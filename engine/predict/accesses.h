@@ -13,8 +13,8 @@
 struct access {
 	uint32_t event, lockset, site;
 	uint32_t row; /* SyncP's: what is before it (clocks.h) */
-	uint16_t thread;
-	bool writes, atomic;
+	uint32_t thread : 20;
+	bool writes : 1, atomic : 1;
 };
 /* Variables with some of their accesses. */
 struct accesses {
@@ -30,7 +30,7 @@ void accesses_free(struct accesses *a);
 
 struct access_class {
 	uint32_t lockset, site; /* site: 0 where it does not matter */
-	uint16_t thread;
+	uint32_t thread;
 	bool writes, atomic;
 	const struct access **members; /* ascending */
 	uint32_t count;

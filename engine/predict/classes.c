@@ -259,8 +259,8 @@ bool variable_ordered(const struct trace *t, uint32_t variable, class_order *bef
 
 struct use {
 	uint32_t common; /* the locks that all accesses so far hold exclusively */
-	uint16_t thread; /* of the first */
-	bool seen, threads, writes, plain;
+	uint32_t thread : 20; /* of the first */
+	bool seen : 1, threads : 1, writes : 1, plain : 1;
 };
 
 static void note_use(struct use *use, struct locksets *locksets, const struct event *x,

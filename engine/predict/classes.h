@@ -16,7 +16,7 @@ struct class
 {
 	uint32_t first, count; /* a run of classes.events, ascending */
 	uint32_t site, lockset;
-	uint16_t thread;
+	uint32_t thread;
 	bool writes, atomic;
 	bool wide; /* some member covers several variables */
 };

@@ -167,7 +167,7 @@ static inline uint32_t *whole_of(const struct stream *s, const struct cell *cell
 }
 
 /* The key of a list's entry: by kind, as races are told in that order, then by thread. */
-enum { RANK_SHIFT = 16 };
+enum { RANK_SHIFT = 20 };
 static const uint32_t ranks[KINDS] = {
 	[PLAIN_WRITE] = 0, [PLAIN_READ] = 1, [ATOMIC_WRITE] = 2, [ATOMIC_READ] = 3
 };

@@ -151,7 +151,7 @@ static uint32_t set_exclusive(struct holding *h, uint32_t thread)
 /* -- the first pass -------------------------------------------------------------------------
  */
 
-enum { MORE = UINT16_MAX }; /* than one thread */
+enum { MORE = (1 << 20) - 1 }; /* than one thread */
 /* Of a variable; all zero: none.  What is all ones where a question has to be asked, and 0
  * where its answer does not matter any more, is so for the sake of the processor, which
  * foresees no branch here. */
@@ -159,9 +159,9 @@ struct use {
 	uint32_t lock;    /* a place in holders: what all accesses so far hold exclusively */
 	uint32_t guarded; /* mask: there is such a lock, or nobody knows yet */
 	uint32_t common;  /* the set that all accesses so far hold exclusively */
-	uint16_t thread;  /* of all accesses so far, or MORE */
-	int8_t alone;     /* mask: there is one thread */
-	uint8_t reads;    /* bit: no access so far has written */
+	uint32_t thread : 20; /* of all accesses so far, or MORE */
+	uint32_t reads : 4;   /* bit: no access so far has written */
+	int32_t alone : 8;    /* mask: there is one thread */
 };
 _Static_assert(sizeof(struct use) == 16, "four a cache line");
 
@@ -180,7 +180,7 @@ static __attribute__((noinline)) void note(struct holding *h, struct use *use, u
 	uint32_t exclusive = set_exclusive(h, thread), single;
 
 	if (use->lock == UNUSED) {
-		use->thread = (uint16_t)thread;
+		use->thread = thread;
 		use->common = exclusive;
 	}
 	if (use->thread != thread)

@@ -19,16 +19,24 @@ static const struct rule {
 };
 static const struct rule other_rule = { "", CAUSE_NONE, "misuses it" };
 
-static const struct rule *rule_of(const struct trace *t, const struct event *misuse)
+static const struct rule *rule_named(const char *word)
 {
-	const struct value *v = &t->values[misuse->aux];
-	const char *word = v->kind == V_TOKEN ? trace_string(t, v->string) : "";
-
 	for (size_t i = 0; i < G_N_ELEMENTS(rules); i++) {
 		if (strcmp(rules[i].word, word) == 0)
 			return &rules[i];
 	}
 	return &other_rule;
+}
+
+static const struct rule *rule_of(const struct trace *t, const struct event *misuse)
+{
+	const struct value *v = &t->values[misuse->aux];
+	return rule_named(v->kind == V_TOKEN ? trace_string(t, v->string) : "");
+}
+
+const char *misuse_text(const char *rule)
+{
+	return rule_named(rule)->text;
 }
 
 /* The event before the misuse that makes it one, or the misuse. */

@@ -7,6 +7,9 @@
 
 #include "engine/finding.h"
 
+/* The words for a rule of the trace ("unlock-by-other"): how it was broken. */
+const char *misuse_text(const char *rule);
+
 /*
  * Adds findings of kind lock-misuse with the verdict happened, one for each rule, object and
  * place with its count (with `each`, one for each event).  `second` is the misuse, `first` the

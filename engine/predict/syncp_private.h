@@ -78,9 +78,10 @@ enum variable_flag {
 	VARIABLE_BARE = 4,    /* no guard, only reads since the opening */
 	VARIABLE_OWNED = 8,
 	VARIABLE_OPEN = 16,       /* none of this holds: all accesses have to be looked at */
-	VARIABLE_STRAY = 1 << 8,  /* times the number of strays */
-	VARIABLE_OWNER = 1 << 16, /* times the owner */
+	VARIABLE_STRAY = 1 << 5,  /* times the number of strays */
+	VARIABLE_OWNER = 1 << 12, /* times the owner */
 };
+enum { MOST_STRAYS = VARIABLE_OWNER / VARIABLE_STRAY - 1 };
 struct variable_use {
 	epoch last;      /* write */
 	uint32_t guard;  /* a set; NONE before the first access, and with VARIABLE_OPEN */
@@ -95,7 +96,7 @@ static inline uint32_t variable_owner(const struct variable_use *use)
 }
 static inline uint32_t variable_strays(const struct variable_use *use)
 {
-	return use->what / VARIABLE_STRAY & 0xff;
+	return use->what / VARIABLE_STRAY & MOST_STRAYS;
 }
 
 /* Each stray takes a place for each thread later on: so many, about, for a variable. */

@@ -114,7 +114,7 @@ static void note(struct walk *w, struct variable_use *use, const struct looked *
 	if (use->guard == NONE && !(use->what & VARIABLE_OPEN)) { /* the first */
 		use->guard = x->guard;
 		use->opened = NONE;
-		use->what = VARIABLE_OWNED | x->thread * VARIABLE_OWNER;
+		use->what = VARIABLE_OWNED | (uint32_t)x->thread * VARIABLE_OWNER;
 	}
 	if ((use->what & VARIABLE_OWNED) && variable_owner(use) == x->thread) {
 		if (use->guard != 0 && use->guard != x->guard)
@@ -260,7 +260,7 @@ bool syncp_walk(struct syncp *s, struct variable_use **uses, GArray **strays,
 	for (uint32_t u = 0; u < s->threads; u++)
 		w.now[u].row = clocks_now(&s->observed->clocks, u);
 	w.cells = s->observed->clocks.cells;
-	w.most_strays = CLAMP(STRAY_WINDOWS / (s->threads + 1), 4, 64);
+	w.most_strays = CLAMP(STRAY_WINDOWS / (s->threads + 1), 4, MOST_STRAYS / 2);
 	w.strays = g_array_new(FALSE, FALSE, sizeof(struct stray));
 	observations_borrow(s->observed->observations, &w.uses->last,
 	                    sizeof(struct variable_use) / sizeof(epoch));

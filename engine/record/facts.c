@@ -141,7 +141,10 @@ void record_note_ending(struct trace *t, const struct record_facts *f,
 	if (f->status == LOG_DEADLOCK)
 		trace_note_ending(t, ENDING_STUCK, 0, NULL);
 	else if (f->status == LOG_FULL || f->status == LOG_LIMIT)
-		trace_note_ending(t, ENDING_CUT, 0, "no more room for it");
+		trace_note_ending(t, ENDING_CUT, 0,
+		                  f->outcome == LOG_DEADLOCK
+		                          ? "no more room for it; later no thread could go on"
+		                          : "no more room for it");
 	else if (r->timed_out)
 		trace_note_ending(t, ENDING_CUT, 0, "its time was up");
 	else if (f->status == LOG_CUT || f->status == LOG_STARVED)

@@ -87,7 +87,7 @@ static bool read_controlled(struct import *im, GArray *chunks, const struct prog
 		begin_chunk(im, reader, c->offset, &expanded);
 		while (log_reader_next(reader, &record))
 			if (record.tag == LOG_SWITCH)
-				thread = record.pc & MAX_THREAD;
+				thread = record.pc < LOG_THREADS ? record.pc : thread;
 			else
 				import_record(im, thread, &record);
 	}
@@ -114,19 +114,46 @@ static bool lane_record(struct import *im, struct lane *lane)
 	return true;
 }
 
-/* Everything of thread `id` up to its next ticket, which is returned; 0 at its end. */
-static uint64_t run_lane(struct import *im, uint32_t id)
+struct merge {
+	struct import *im;
+	GSequence *waiting; /* thread ids by their next tickets */
+	GArray *started;    /* uint32_t: threads whose records up to a first ticket are still to
+	                     * be read */
+};
+
+static gint by_ticket(gconstpointer a, gconstpointer b, gpointer im)
+{
+	uint32_t x = GPOINTER_TO_UINT(a), y = GPOINTER_TO_UINT(b);
+	uint64_t mine = import_lane(im, x)->ticket, other = import_lane(im, y)->ticket;
+
+	if (mine == other)
+		return x < y ? -1 : x > y;
+	return mine < other ? -1 : 1;
+}
+
+/* Everything of thread `id` up to its next ticket, with which it waits for its turn. */
+static void run_lane(struct merge *m, uint32_t id)
 {
 	for (;;) {
-		struct lane *lane = import_lane(im, id);
-		if (!lane_record(im, lane))
-			return 0;
+		struct lane *lane = import_lane(m->im, id);
+		if (!lane_record(m->im, lane)) { /* its end: of many threads few live at once */
+			g_clear_pointer(&lane->reader, g_free);
+			g_clear_pointer(&lane->expanded, g_free);
+			return;
+		}
 		struct log_record r = lane->record; /* lanes may move */
-		if (r.tag == LOG_TICKET)
-			return r.pc;
-		import_record(im, id, &r);
-		if (r.tag == LOG_FORK && r.words[1] <= MAX_THREAD)
-			import_lane(im, r.words[1])->running = true;
+		if (r.tag == LOG_TICKET) {
+			lane->ticket = r.pc;
+			g_sequence_insert_sorted(m->waiting, GUINT_TO_POINTER(id), by_ticket,
+			                         m->im);
+			return;
+		}
+		import_record(m->im, id, &r);
+		uint32_t child = r.tag == LOG_FORK && r.words[1] < LOG_THREADS ? r.words[1] : 0;
+		if (child && !import_lane(m->im, child)->running) {
+			import_lane(m->im, child)->running = true;
+			g_array_append_val(m->started, child);
+		}
 	}
 }
 
@@ -134,45 +161,32 @@ static bool read_free(struct import *im, GArray *chunks, const struct progress *
 {
 	for (guint i = 0; i < chunks->len; i++) {
 		const struct chunk *c = &g_array_index(chunks, struct chunk, i);
-		if (c->thread > MAX_THREAD)
+		if (c->thread >= LOG_THREADS)
 			continue;
 		g_array_append_val(import_lane(im, c->thread)->chunks, c->offset);
 	}
-	GArray *tickets = g_array_new(FALSE, TRUE, sizeof(uint64_t)); /* by thread; 0: none */
+	struct merge m = { .im = im,
+		           .waiting = g_sequence_new(NULL),
+		           .started = g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
 	import_lane(im, 0)->running = true;
-	uint64_t steps = 0;
-	for (;;) {
-		g_array_set_size(tickets, im->lanes->len);
-		uint32_t best = NONE;
-		for (guint i = 0; i < im->lanes->len; i++) {
-			struct lane *lane = &g_array_index(im->lanes, struct lane, i);
-			uint64_t *ticket = &g_array_index(tickets, uint64_t, i);
-			if (lane->running && *ticket == 0) {
-				uint64_t next = run_lane(im, i);
-				g_array_set_size(tickets, im->lanes->len);
-				g_array_index(tickets, uint64_t, i) = next;
-				if (next == 0)
-					g_array_index(im->lanes, struct lane, i).running =
-					        false;
-			}
-			uint64_t mine = g_array_index(tickets, uint64_t, i);
-			if (mine &&
-			    (best == NONE || mine < g_array_index(tickets, uint64_t, best)))
-				best = i;
-		}
-		if (best == NONE)
+	run_lane(&m, 0);
+	bool whole = true;
+	for (uint64_t steps = 1; whole; steps++) {
+		for (guint i = 0; i < m.started->len; i++) /* which start others */
+			run_lane(&m, g_array_index(m.started, uint32_t, i));
+		g_array_set_size(m.started, 0);
+		if (g_sequence_is_empty(m.waiting))
 			break;
-		g_array_index(tickets, uint64_t, best) = run_lane(im, best);
-		if (g_array_index(tickets, uint64_t, best) == 0)
-			g_array_index(im->lanes, struct lane, best).running = false;
-		if (++steps % 65536 == 0 &&
-		    !progress_tick(progress, 0.5, "reading the recording")) {
-			g_array_free(tickets, TRUE);
-			return false;
-		}
+		GSequenceIter *first = g_sequence_get_begin_iter(m.waiting);
+		uint32_t next = GPOINTER_TO_UINT(g_sequence_get(first));
+		g_sequence_remove(first);
+		run_lane(&m, next);
+		whole = steps % 65536 != 0 ||
+		        progress_tick(progress, 0.5, "reading the recording");
 	}
-	g_array_free(tickets, TRUE);
-	return true;
+	g_sequence_free(m.waiting);
+	g_array_free(m.started, TRUE);
+	return whole;
 }
 
 /*
@@ -186,11 +200,11 @@ static void add_want(struct import *im, const char *note)
 	uint64_t address, pc;
 	if (sscanf(note, "%u %31s %" SCNx64 " %31s %" SCNx64, &thread, kind, &address, holder,
 	           &pc) != 5 ||
-	    thread > MAX_THREAD)
+	    thread >= LOG_THREADS)
 		return;
 	bool join = strcmp(kind, "thread") == 0;
 	if (strcmp(kind, "sleep") == 0 || strcmp(kind, "file") == 0 ||
-	    (join && (sscanf(holder, "%u", &other) != 1 || other > MAX_THREAD)))
+	    (join && (sscanf(holder, "%u", &other) != 1 || other >= LOG_THREADS)))
 		return;
 	struct event want = { .op = join ? OP_WANTJOIN : OP_WANT,
 		              .location = import_location(im, pc) };
@@ -222,7 +236,7 @@ static void note_dropped(struct import *im)
 	GString *text = g_string_new(NULL);
 	for (guint i = 0; i < im->lanes->len; i++) {
 		struct lane *lane = &g_array_index(im->lanes, struct lane, i);
-		for (guint k = 0; k < lane->ordinals->len; k++)
+		for (guint k = 0; lane->known && k < lane->ordinals->len; k++)
 			g_string_append_printf(text, "%s%u:%" PRIu64, text->len ? "," : "", i,
 			                       g_array_index(lane->ordinals, uint64_t, k));
 	}
@@ -251,6 +265,8 @@ static void import_release(struct import *im)
 {
 	for (guint i = 0; i < im->lanes->len; i++) {
 		struct lane *lane = &g_array_index(im->lanes, struct lane, i);
+		if (!lane->known)
+			continue;
 		g_array_free(lane->functions, TRUE);
 		g_array_free(lane->ordinals, TRUE);
 		g_array_free(lane->chunks, TRUE);
@@ -375,7 +391,7 @@ static void import_init(struct import *im, const char *path, const char *name, c
 	im->folder = file_folder(path);
 	struct trace_options options = { .lenient = true, .folder = im->folder };
 	im->b = builder_new(name, &options);
-	im->lanes = g_array_new(FALSE, FALSE, sizeof(struct lane));
+	im->lanes = g_array_new(FALSE, TRUE, sizeof(struct lane));
 	im->lives = g_tree_new_full(compare_addresses, NULL, NULL, NULL);
 	im->all_lives = g_ptr_array_new_with_free_func(g_free);
 	im->locations = g_hash_table_new(NULL, NULL);
@@ -399,6 +415,7 @@ static void import_init(struct import *im, const char *path, const char *name, c
 	im->facts->stopped = g_ptr_array_new_with_free_func(g_free);
 	im->facts->modules = g_array_new(FALSE, FALSE, sizeof(struct record_module));
 	im->facts->status = header->status;
+	im->facts->outcome = header->outcome;
 	im->facts->flags = header->flags;
 	im->facts->stolen = header->stolen;
 	im->facts->error = header->error;

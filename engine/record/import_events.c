@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "engine/record/import_private.h"
+#include "engine/trace/ending.h"
 
 /* ---- code ---- */
 
@@ -179,20 +180,19 @@ static uint32_t place_of(struct import *im, uint64_t address, uint64_t size)
 
 struct lane *import_lane(struct import *im, uint32_t id)
 {
-	while (im->lanes->len <= id) {
-		struct lane lane = { .functions = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
-			             .ordinals = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
-			             .chunks = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
-			             .waits_for = NONE };
-		g_array_append_val(im->lanes, lane);
-	}
+	if (im->lanes->len <= id)
+		g_array_set_size(im->lanes, id + 1);
 	struct lane *lane = &g_array_index(im->lanes, struct lane, id);
 	if (!lane->known) {
 		char name[32] = "main";
 		if (id)
 			snprintf(name, sizeof(name), "T%u", id);
-		lane->known = true;
-		lane->thread = builder_thread(im->b, name, strlen(name));
+		*lane = (struct lane){ .known = true,
+			               .thread = builder_thread(im->b, name, strlen(name)),
+			               .functions = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+			               .ordinals = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
+			               .chunks = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
+			               .waits_for = NONE };
 	}
 	return lane;
 }
@@ -315,6 +315,8 @@ static void note(struct import *im, const char *text, uint64_t length)
 		im->facts->restricted = strcmp(value, "strict") == 0 ? 2 : 1;
 	else if (strcmp(key, "fork") == 0)
 		im->facts->forked = true;
+	else if (strcmp(key, "assertion") == 0)
+		builder_note(im->b, ASSERTION_NOTE, value);
 	else if (strcmp(key, "diverged") == 0 && !im->facts->diverged)
 		im->facts->diverged = g_strdup(value);
 	else if (strcmp(key, "input") == 0 && !im->facts->input)
@@ -418,9 +420,10 @@ static void add_free(struct import *im, struct lane *lane, uint64_t pc, const ui
 	                             .location = import_location(im, pc) });
 }
 
-static void add_sync(struct import *im, struct lane *lane, enum log_tag tag, unsigned flags,
+static void add_sync(struct import *im, uint32_t id, enum log_tag tag, unsigned flags,
                      uint64_t pc, const uint64_t *w)
 {
+	struct lane *lane = import_lane(im, id);
 	struct event e = { .op = op_of[tag],
 		           .flags = order_of(op_of[tag], flags) |
 		                    (flags & LOG_TRY ? EVENT_TRY : 0) |
@@ -432,15 +435,10 @@ static void add_sync(struct import *im, struct lane *lane, enum log_tag tag, uns
 	case OPERAND_OBJECT:
 		e.target = import_object(im, lane, tag, flags, w[1]);
 		break;
-	case OPERAND_THREAD: {
-		uint32_t thread = lane->thread; /* lane_of may move the lanes */
+	case OPERAND_THREAD:
 		e.target = import_lane(im, w[1])->thread;
-		for (guint i = 0; i < im->lanes->len; i++)
-			if (g_array_index(im->lanes, struct lane, i).known &&
-			    g_array_index(im->lanes, struct lane, i).thread == thread)
-				lane = &g_array_index(im->lanes, struct lane, i);
+		lane = import_lane(im, id); /* the lanes may have moved */
 		break;
-	}
 	case OPERAND_MESSAGE:
 		snprintf(text, sizeof(text), "once%" PRIu64 "%s", w[1],
 		         tag == LOG_SND && flags & LOG_BEGINS ? MESSAGE_BEGINS : "");
@@ -510,7 +508,7 @@ static void import_state(struct import *im, uint32_t id, struct lane *lane,
 		add_given(im, w);
 		break;
 	case LOG_THREAD:
-		if (r->pc <= MAX_THREAD)
+		if (r->pc < LOG_THREADS)
 			add_thread(im, r->pc, w[2], w[3]);
 		break;
 	case LOG_SEMAPHORE:
@@ -587,10 +585,10 @@ void import_record(struct import *im, uint32_t id, const struct log_record *r)
 	default:
 		if (!is_event[tag])
 			import_state(im, id, lane, r);
-		else if ((tag == LOG_FORK || tag == LOG_JOIN) && w[1] > MAX_THREAD)
+		else if ((tag == LOG_FORK || tag == LOG_JOIN) && w[1] >= LOG_THREADS)
 			return; /* a damaged log */
 		else
-			add_sync(im, lane, tag, r->flags, pc, w);
+			add_sync(im, id, tag, r->flags, pc, w);
 	}
 	if (is_event[tag]) /* lanes may have moved */
 		g_array_index(im->lanes, struct lane, id).ordinal++;

@@ -35,11 +35,11 @@ struct lane {            /* a thread */
 	struct log_reader *reader; /* owned, or NULL */
 	uint64_t *expanded;        /* the same: LOG_CHUNK bytes for a compressed chunk */
 	struct log_record record;
-	bool running;
+	uint64_t ticket; /* of what it has not done yet; 0 before its first */
+	bool running;    /* its fork has come */
 };
 
-#define CACHE      4096
-#define MAX_THREAD 0x7fffu
+enum { CACHE = 4096 };
 
 struct import {
 	struct builder *b;

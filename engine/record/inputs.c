@@ -5,7 +5,6 @@
 
 #include "engine/record/inputs.h"
 
-enum { MAX_THREADS = 0x8000 };
 #define MAX_PACKED (256u << 20) /* bytes: a note is one string */
 #define MAX_RAW    (4ull << 30)
 
@@ -92,11 +91,11 @@ GByteArray *inputs_unpack(const char *note, uint32_t *count)
 	*count = 0;
 	if (!raw)
 		return NULL;
-	GByteArray **by_thread = g_new0(GByteArray *, MAX_THREADS);
+	GByteArray **by_thread = g_new0(GByteArray *, LOG_THREADS);
 	const uint8_t *at = raw->data, *end = at + raw->len, *next;
 	struct log_input in;
 	for (; input_at(at, end, &in, &next); at = next) {
-		if (in.thread >= MAX_THREADS)
+		if (in.thread >= LOG_THREADS)
 			continue;
 		if (!by_thread[in.thread])
 			by_thread[in.thread] = g_byte_array_new();
@@ -104,7 +103,7 @@ GByteArray *inputs_unpack(const char *note, uint32_t *count)
 		++*count;
 	}
 	out = g_byte_array_new();
-	for (unsigned i = 0; i < MAX_THREADS; i++)
+	for (unsigned i = 0; i < LOG_THREADS; i++)
 		if (by_thread[i]) {
 			g_byte_array_append(out, by_thread[i]->data, by_thread[i]->len);
 			g_byte_array_free(by_thread[i], TRUE);

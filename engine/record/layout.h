@@ -43,7 +43,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
-#define LOG_VERSION     17
+#define LOG_VERSION     18
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
 #define LOG_CHUNK_MAGIC 0x4b434448u
@@ -64,13 +64,16 @@ struct log_header {
 	uint32_t stopped; /* replay: 1 when both threads stand before the pair */
 	uint32_t stolen;  /* how often the watchdog had to take the token away */
 	uint32_t error;   /* errno of LOG_FULL */
-	uint64_t steps;   /* accesses and scheduling points at the end; for pct */
+	uint64_t steps;   /* accesses and scheduling points so far; for pct */
 	uint64_t seed;
 	uint64_t replayed; /* replay: how many events of the plan have been followed */
 	uint32_t holder;   /* controlled mode: the thread that ran last */
 	/* Where the main thread's stack began, and the lowest of its arguments' strings: all
 	 * three lie at random distances from the stack's end.  0: not known. */
 	uint64_t stack_begin, arguments;
+	uint32_t outcome; /* enum log_status: what the program came to, also where the recording
+	                   * had ended before */
+	uint32_t misuses; /* the enum log_misuse that were met, as bits; the same */
 };
 
 enum log_flag {
@@ -223,6 +226,9 @@ enum log_miss {
 	LOG_MISS_AGAIN = 1, /* goes on after a function that it had called back */
 	LOG_MISS_CUT = 2,   /* it reaches more than was looked at */
 };
+
+/* Threads of a recording: their numbers lie below. */
+#define LOG_THREADS ((1u << 20) - 1)
 
 /* A frame's CFA (the stack pointer before the call): so many units below the high end of the
  * thread's stack, rounded down to a unit, plus one; 0: unknown. */

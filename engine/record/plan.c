@@ -591,6 +591,7 @@ bool plan_follow(const struct plan *p, char **argv, unsigned first,
 		                    .preload = p->interposer ? p->interposer : library,
 		                    .server = p->server,
 		                    .stdout_path = p->output,
+		                    .stderr_path = p->errors,
 		                    .timeout_ms = p->timeout_ms };
 	run->facts.argv = argv;
 	run->facts.specs = p->specs;

@@ -33,6 +33,7 @@ struct plan {               /* zero to init; plan_release */
 	const char *interposer; /* with `explore`: the library of the bind lines, or NULL */
 	struct record_server *server; /* with `explore`: where it is forked from, or NULL */
 	const char *output;  /* a file for what the program prints, or NULL; borrowed */
+	const char *errors;  /* the same for standard error alone, or NULL: as output */
 	unsigned timeout_ms; /* for the run; 0: none */
 };
 void plan_release(struct plan *plan);

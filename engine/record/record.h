@@ -29,6 +29,7 @@ struct record_facts {
 	const GPtrArray *specs;    /* the same: char *, files whose bind lines were recorded */
 	struct debug_store *debug; /* the same: keeps modules' debug information, or NULL */
 	uint32_t status;           /* enum log_status */
+	uint32_t outcome;          /* the same, of the program, also when its recording had ended */
 	uint32_t flags;            /* enum log_flag */
 	uint32_t stolen; /* times that the watchdog had to step in: not reproducible */
 	uint32_t error;  /* errno of LOG_FULL */
@@ -96,6 +97,7 @@ struct record_options {
 	const void *plan;         /* replay: what follows the config, or NULL */
 	size_t plan_bytes;
 	const char *stdout_path;      /* shake: where its output goes, or NULL */
+	const char *stderr_path; /* the same for standard error alone; NULL: as stdout_path */
 	struct record_server *server; /* where it is forked from, or NULL; the same argv,
 	                               * preload and environment */
 	unsigned timeout_ms;          /* kill it after; 0: never */
@@ -109,6 +111,7 @@ struct record_result {
 	int status;      /* as the program's: exit status, or 128 + signal */
 	int signal;      /* or 0 */
 	int interrupted; /* the signal that we got meanwhile (it is the program's, too), or 0 */
+	int64_t ended_us; /* when it ended, of the monotonic clock; 0: not yet */
 	bool instrumented, aslr_off;
 	int log_error; /* errno when the end of the log could not be written, or 0 */
 };

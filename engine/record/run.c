@@ -404,6 +404,12 @@ static _Noreturn void become(const struct record_options *o, const char *path, c
 			goto failed;
 		close(out);
 	}
+	if (o->stderr_path) {
+		int out = open(o->stderr_path, O_WRONLY | O_TRUNC);
+		if (out < 0 || dup2(out, 2) < 0)
+			goto failed;
+		close(out);
+	}
 	execve(path, o->argv, env);
 failed:;
 	int code = errno;
@@ -585,31 +591,44 @@ static bool begin_run(struct record_options *o, int buffer, pid_t *pid,
 	return good;
 }
 
-/* Signals meanwhile are for the program. */
-static void attend(struct record_options *o, pid_t pid, int buffer,
-                   struct record_result *result)
+enum { PASSED_ON = 4 };
+
+/* Signals from here to end_passing are for the program: one that comes before it has started is
+ * passed on when it has. */
+static void begin_passing(struct sigaction old[PASSED_ON])
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN },
 	                 forward = { .sa_handler = pass_on, .sa_flags = SA_RESTART };
-	struct sigaction old_int, old_quit, old_term, old_hup;
+	child_to_tell = told = 0;
+	sigaction(SIGINT, &forward, &old[0]);
+	sigaction(SIGQUIT, &ignore, &old[1]);
+	sigaction(SIGTERM, &forward, &old[2]);
+	sigaction(SIGHUP, &forward, &old[3]);
+}
+
+static void end_passing(const struct sigaction old[PASSED_ON])
+{
+	child_to_tell = 0;
+	sigaction(SIGINT, &old[0], NULL);
+	sigaction(SIGQUIT, &old[1], NULL);
+	sigaction(SIGTERM, &old[2], NULL);
+	sigaction(SIGHUP, &old[3], NULL);
+}
+
+static void attend(struct record_options *o, pid_t pid, int buffer,
+                   struct record_result *result)
+{
 	child_to_tell = pid;
-	told = 0;
-	sigaction(SIGINT, &forward, &old_int);
-	sigaction(SIGQUIT, &ignore, &old_quit);
-	sigaction(SIGTERM, &forward, &old_term);
-	sigaction(SIGHUP, &forward, &old_hup);
+	if (told)
+		kill(pid, told);
 	struct compressor *compressor = NULL;
 	if (o->config.flags & LOG_COMPRESSED)
 		compressor = compressor_start(&o->config, buffer);
 	int status = wait_for(o, pid, result);
+	result->ended_us = g_get_monotonic_time();
 	compressor_stop(compressor);
 	child_to_tell = 0;
-	sigaction(SIGINT, &old_int, NULL);
-	sigaction(SIGQUIT, &old_quit, NULL);
-	sigaction(SIGTERM, &old_term, NULL);
-	sigaction(SIGHUP, &old_hup, NULL);
 	result->started = true;
-	result->interrupted = told;
 	result->log_error = write_rest(&o->config, buffer);
 	result->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	result->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
@@ -647,8 +666,12 @@ bool record_run(struct record_options *o, struct record_result *result, struct e
 	if (!o->config.watchdog_ms)
 		o->config.watchdog_ms = 300;
 	int buffer = make_buffer(&o->config, error);
+	struct sigaction old[PASSED_ON];
+	begin_passing(old);
 	if (buffer >= 0 && begin_run(o, buffer, &pid, result, error))
 		attend(o, pid, buffer, result);
+	end_passing(old);
+	result->interrupted = told; /* until the last moment */
 	result->aslr_off = o->config.flags & LOG_ASLR_OFF;
 	if (buffer >= 0)
 		close(buffer);

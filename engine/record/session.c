@@ -89,7 +89,10 @@ static void keep_log(const char *log, struct error *error)
 bool session_record(const struct session_options *options, struct session *s,
                     const struct progress *progress, struct error *error)
 {
-	struct record_options o = { .argv = options->argv };
+	struct record_options o = { .argv = options->argv,
+		                    .stdout_path = options->stdout_path,
+		                    .stderr_path = options->stderr_path,
+		                    .timeout_ms = options->timeout_ms };
 	char *library;
 	memset(s, 0, sizeof(*s));
 	s->output = options->output ? g_strdup(options->output)

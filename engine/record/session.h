@@ -22,6 +22,8 @@ struct session_options {
 	unsigned strategy, depth;
 	uint64_t seed, steps, max_bytes, keep_events;
 	const char *start_at;
+	const char *stdout_path, *stderr_path; /* files for what it prints, or NULL: as ours */
+	unsigned timeout_ms; /* end it after this time; 0: never */
 	const GPtrArray *specs; /* char *: files whose bind lines and missing blocks count; or NULL */
 };
 

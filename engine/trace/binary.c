@@ -428,7 +428,7 @@ static bool check_memory(struct in *in, uint64_t strings)
 static bool check_actors(struct in *in, uint64_t strings)
 {
 	const struct trace *t = in->t;
-	CHECK(t->threads_count < UINT16_MAX, "threads", t->threads_count);
+	CHECK(t->threads_count <= EVENT_THREADS, "threads", t->threads_count);
 	for (uint64_t i = 0; i < t->threads_count; i++) {
 		const struct thread *h = &t->threads[i];
 		CHECK(h->name < strings, "threads", i);

@@ -13,7 +13,8 @@ struct life {
 	 * stores, in no fence; what rests on "the same thread" is C11's release sequence. */
 	bool alone;
 	bool acts;      /* it has an event; else its join need not come after its fork */
-	bool ended;     /* it was joined */
+	bool joined;    /* by an event before the one at hand */
+	bool ended;     /* it was joined, and its place is free */
 	uint32_t open;  /* critical sections, waits, invocations, units, barrier pairs */
 	GArray *free;   /* uint32_t: places of the threads that it has joined; or NULL */
 };
@@ -92,8 +93,16 @@ static bool give_places(struct maker *m, const struct progress *progress)
 {
 	const struct trace *t = m->t;
 
-	for (uint32_t e = 0; e < t->events_count; e++)
-		m->lives[t->events[e].thread].alone |= is_alone(&t->events[e]);
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+
+		m->lives[x->thread].alone |= is_alone(x);
+		/* A second join waits for this thread and not for the next at its place. */
+		if (x->op == OP_WANTJOIN)
+			m->lives[x->target].alone |= m->lives[x->target].joined;
+		else if (x->op == OP_JOIN)
+			m->lives[x->target].joined = true;
+	}
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
 		struct life *own = &m->lives[x->thread];
@@ -129,7 +138,7 @@ static void own_events(const struct maker *m, struct trace *view)
 	for (uint32_t e = 0; e < m->t->events_count; e++) {
 		struct event *x = &events[e];
 
-		x->thread = (uint16_t)m->lives[x->thread].place;
+		x->thread = m->lives[x->thread].place;
 		if (op_table[x->op].operand == OPERAND_THREAD)
 			x->target = m->lives[x->target].place;
 	}

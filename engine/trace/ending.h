@@ -7,6 +7,9 @@
 
 #include "engine/trace/trace.h"
 
+/* The note of a recording that an assertion failed in it: "FILE:LINE EXPRESSION". */
+#define ASSERTION_NOTE "recording-assertion"
+
 /* enumerator, word in the note and in JSON */
 #define ENDINGS(ENDING) \
 	ENDING(UNKNOWN, "") /* the trace does not say */ \

@@ -71,8 +71,7 @@ enum event_flag {
 };
 
 struct event {
-	uint32_t target;   /* by the operation's operand kind; NONE where it has none */
-	uint32_t location; /* index of trace.locations; 0 is the empty location */
+	uint32_t target; /* by the operation's operand kind; NONE where it has none */
 	/*
 	 * Access: the value (index of trace.values, 0 unknown; an RMW has a V_PAIR).
 	 * ACT, CALL, RET: index of trace.invocations.  UBEG, MISS: index of trace.values, a
@@ -81,11 +80,19 @@ struct event {
 	 * Otherwise 0.
 	 */
 	uint32_t aux;
-	uint16_t thread;
+	/* Indexes of trace.threads and trace.locations (0: the empty location).  The thread has the
+	 * low bits, so that reading it costs no shift. */
+	uint64_t thread : 20, location : 28;
 	uint8_t op;    /* enum op */
 	uint8_t flags; /* memory order and enum event_flag */
 };
 _Static_assert(sizeof(struct event) == 16, "four events a cache line");
+_Static_assert(offsetof(struct event, op) == 14, "thread and location have no room beside them");
+
+enum {
+	EVENT_THREADS = (1 << 20) - 1,   /* most threads of a trace: indexes lie below */
+	EVENT_LOCATIONS = (1 << 28) - 1, /* most locations of a trace */
+};
 
 struct op_info {
 	const char *word;  /* in the text format */

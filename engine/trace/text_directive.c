@@ -134,13 +134,39 @@ static bool directive_filtered(struct reader *r, struct span rest)
 static const struct {
 	const char *word;
 	bool (*read)(struct reader *r, struct span rest);
+	bool once; /* of each name */
 } directives[] = {
-	{ "heddle", directive_heddle },     { "atomic-set", directive_set },
-	{ "object", directive_object },     { "source", directive_source },
-	{ "size", directive_size },         { "semaphore", directive_semaphore },
-	{ "stack", directive_stack },       { "note", directive_note },
-	{ "filtered", directive_filtered }, { "approximate", directive_approximate },
+	{ "heddle", directive_heddle, false },
+	{ "atomic-set", directive_set, false },
+	{ "object", directive_object, true },
+	{ "source", directive_source, true },
+	{ "size", directive_size, true },
+	{ "semaphore", directive_semaphore, true },
+	{ "stack", directive_stack, true },
+	{ "note", directive_note, false },
+	{ "filtered", directive_filtered, false },
+	{ "approximate", directive_approximate, false },
 };
+
+/* No line of this kind has said something else of the same name. */
+static bool said_once(struct reader *r, const char *word, struct span rest)
+{
+	struct span name = next_word(&rest);
+	struct span says = trimmed(rest);
+	char *key = g_strdup_printf("%s %.*s", word, (int)name.length, name.at);
+	const char *before = g_hash_table_lookup(r->said, key);
+	bool same = before == NULL || span_is(says, before);
+	if (!same)
+		text_refuse(r, "leave one of the two lines out",
+		            "expected one '#! %s' line of %.*s, found another that says "
+		            "something else",
+		            word, SHOW(name));
+	if (before == NULL)
+		g_hash_table_insert(r->said, key, g_strndup(says.at, says.length));
+	else
+		g_free(key);
+	return same;
+}
 
 bool text_directive(struct reader *r, struct span s)
 {
@@ -148,7 +174,9 @@ bool text_directive(struct reader *r, struct span s)
 	struct span word = next_word(&rest);
 	for (size_t i = 0; i < G_N_ELEMENTS(directives); i++)
 		if (span_is(word, directives[i].word))
-			return directives[i].read(r, rest);
+			return directives[i].read(r, rest) &&
+			       (!directives[i].once ||
+			        said_once(r, directives[i].word, rest));
 	char *name = g_strndup(word.at, word.length);
 	guint count = GPOINTER_TO_UINT(g_hash_table_lookup(r->unknown, name));
 	g_hash_table_insert(r->unknown, name, GUINT_TO_POINTER(count + 1));

@@ -352,10 +352,7 @@ bool text_event(struct reader *r, struct span s)
 	if (!split_line(r, s, &l) || !parse_word(r, l.word, &e, &size) ||
 	    !check_parts(r, &l, &e))
 		return false;
-	uint32_t thread = builder_thread(r->b, l.thread.at, l.thread.length);
-	if (thread >= UINT16_MAX)
-		return text_refuse(r, "split the trace", "more than 65534 threads");
-	e.thread = (uint16_t)thread;
+	e.thread = builder_thread(r->b, l.thread.at, l.thread.length);
 	if (!parse_operand(r, &l, size, &e))
 		return false;
 	e.location = builder_location(r->b, l.location.at, l.location.length);

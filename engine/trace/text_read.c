@@ -107,7 +107,9 @@ struct trace *text_read(const char *name, const char *text, size_t length,
 		            .arguments = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 		            .scratch = g_string_new(NULL),
 		            .unknown = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
-		                                             NULL) };
+		                                             NULL),
+		            .said = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
+		                                          g_free) };
 	bool complete = true;
 	text_fill_ops(&r);
 	text = input_skip_mark(text, &length);
@@ -128,5 +130,6 @@ struct trace *text_read(const char *name, const char *text, size_t length,
 	g_array_free(r.arguments, TRUE);
 	g_string_free(r.scratch, TRUE);
 	g_hash_table_destroy(r.unknown);
+	g_hash_table_destroy(r.said);
 	return t;
 }

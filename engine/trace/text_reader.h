@@ -32,6 +32,7 @@ struct reader {
 	GArray *arguments; /* uint32_t: values of the line being read */
 	GString *scratch;
 	GHashTable *unknown; /* unknown directives: name -> count */
+	GHashTable *said;    /* directives of which one of a name is allowed -> the rest */
 	bool filtered, approximate_order;
 	bool parsed; /* the line being read has the form of one: its fault is no cut */
 	/* By a hash of its word: op + 1, or OP_COUNT + op + 1 for its word with EVENT_TRY; 0: free. */

@@ -8,6 +8,7 @@
 #ifndef HEDDLE_TRACE_H
 #define HEDDLE_TRACE_H
 
+#include "engine/base/condition.h"
 #include "engine/trace/event.h"
 
 /*
@@ -207,6 +208,9 @@ static inline const char *trace_string(const struct trace *t, uint32_t string)
 {
 	return t->string_bytes + t->string_offsets[string];
 }
+/* A value of `variable` for conditions; recorded bytes are read as a signed integer. */
+struct condition_value trace_condition_value(const struct trace *t, uint32_t variable,
+                                             const struct value *value);
 /* The last component of the path, escaped as it may be printed. */
 const char *trace_name(const struct trace *trace);
 

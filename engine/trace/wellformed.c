@@ -159,6 +159,10 @@ static bool check_fork(const struct refusal *r, const struct event *e)
 	if (s->forked)
 		return refuse(r, remedy, "expected one fork of %s, found a second",
 		              thread_name(b, e->target));
+	if (s->joined)
+		return refuse(r, "a thread is joined after its fork",
+		              "expected the fork of %s before its join",
+		              thread_name(b, e->target));
 	s->forked = true;
 	struct thread *thread = AT(b->threads, struct thread, e->target);
 	thread->parent = e->thread;
@@ -390,11 +394,21 @@ static bool disk_full(const struct refusal *r)
 	return refuse(r, "make room there", "%s", b->failure);
 }
 
+/* An event has room for the indexes of so many; those beyond were cut off. */
+static bool too_many(const struct builder *b)
+{
+	return b->threads->len > EVENT_THREADS || b->locations->len > EVENT_LOCATIONS;
+}
+
 static bool add(const struct refusal *r, struct event *e)
 {
 	struct builder *b = r->b;
 	if (b->events.count >= NONE - 1)
 		return refuse(r, "split the trace", "more than four thousand million events");
+	if (b->threads->len > EVENT_THREADS)
+		return refuse(r, "split the trace", "more than %d threads", EVENT_THREADS);
+	if (b->locations->len > EVENT_LOCATIONS)
+		return refuse(r, "split the trace", "more than %d locations", EVENT_LOCATIONS);
 	if (!check_thread(r, e) || !check_event(r, e))
 		return false;
 	struct thread_state *s = builder_state(b, e->thread);
@@ -413,7 +427,8 @@ bool builder_add(struct builder *b, struct event e, uint64_t line, struct error 
 {
 	struct refusal r = { b, error, line };
 	/* Most events are accesses in the midst of a thread: nothing to check. */
-	if (op_is_access(e.op) && e.thread < b->states->len && b->events.count < NONE - 1) {
+	if (op_is_access(e.op) && e.thread < b->states->len && b->events.count < NONE - 1 &&
+	    G_LIKELY(!too_many(b))) {
 		struct thread_state *s = AT(b->states, struct thread_state, e.thread);
 		if (s->started && !s->ended && !s->joined && !s->wants)
 			return push(b, s, &e) || disk_full(&r);

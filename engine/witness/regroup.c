@@ -89,7 +89,7 @@ static struct conflict_item *resource_of(struct conflict_places *g, uint64_t key
 	return &g->resources[i];
 }
 
-static uint16_t thread_at(const struct conflict_places *g, uint32_t place)
+static uint32_t thread_at(const struct conflict_places *g, uint32_t place)
 {
 	return g->t->events[g->events[place]].thread;
 }

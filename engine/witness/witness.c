@@ -42,7 +42,8 @@ struct witness_reader {
 	struct witness *w;
 	struct error *error;
 	bool version, kind, units;
-	unsigned seen; /* bit set of headers */
+	uint64_t paired; /* the line with the pair, or 0 */
+	unsigned seen;   /* bit set of headers */
 };
 
 static bool witness_bad(struct witness_reader *r, const char *expected, const char *found)
@@ -86,10 +87,20 @@ static bool read_version(struct witness_reader *r, const char *rest)
 	return r->version || witness_bad(r, "a witness of version 1", rest);
 }
 
+static bool is_digest(const char *text)
+{
+	enum { DIGITS = 64 };
+	return strlen(text) == DIGITS && strspn(text, "0123456789abcdefABCDEF") == DIGITS;
+}
+
 static bool read_trace(struct witness_reader *r, const char *rest)
 {
 	const char *blank = strrchr(rest, ' ');
 
+	if (blank != NULL && strcmp(blank + 1, "-") != 0 && !is_digest(blank + 1))
+		return witness_bad(r,
+		           "the trace's SHA-256 (64 hexadecimal digits, or -) after its name",
+		           rest);
 	g_free(r->w->trace_name);
 	g_free(r->w->trace_digest);
 	r->w->trace_name = blank == NULL ? g_strdup(rest) : g_strndup(rest, blank - rest);
@@ -119,6 +130,7 @@ static bool read_pair(struct witness_reader *r, const char *rest)
 	g_array_set_size(r->w->pair, 0);
 	while (parse_event_number(&p, &e))
 		g_array_append_val(r->w->pair, e);
+	r->paired = r->line;
 	/* a thread may wait for itself */
 	guint least = r->w->claim == CLAIM_DEADLOCK ? 1 : 2;
 	return *p == '\0' && r->w->pair->len >= least ? true
@@ -248,6 +260,14 @@ static bool read_complete(struct witness_reader *r)
 	if (r->units && r->w->claim != CLAIM_ATOMIC)
 		return error_set(r->error, place_line(r->path, 0).text, NULL,
 		                 "a header '#! units' belongs to '#! kind atomic' alone");
+	if (r->units && r->paired)
+		return error_set(r->error, place_line(r->path, 0).text,
+		                 "leave one of the two out",
+		                 "expected '#! pair' or '#! units', found both");
+	if (r->paired && r->w->claim <= CLAIM_COV && r->w->pair->len != 2)
+		return error_set(r->error, place_line(r->path, r->paired).text,
+		                 "make the file with 'heddle witness'",
+		                 "expected two events, found %u", r->w->pair->len);
 	if (r->w->pair->len == 0 && r->w->claim != CLAIM_ATOMIC && r->w->claim != CLAIM_PREFIX)
 		return error_set(r->error, place_line(r->path, 0).text, NULL,
 		                 "expected a header '#! pair E1 E2', found none");
@@ -449,7 +469,7 @@ static bool join_run(struct minimiser *z, uint32_t from)
 {
 	const uint32_t *e = (const uint32_t *)z->events->data;
 	uint32_t end = run_end(z, from), last = z->events->len - z->fixed;
-	uint16_t thread = z->t->events[e[from]].thread;
+	uint32_t thread = z->t->events[e[from]].thread;
 
 	for (uint32_t i = from; i-- > 0;) {
 		if (z->t->events[e[i]].thread != thread)
@@ -572,7 +592,7 @@ static uint32_t overwritten_reader(const struct switching *s, uint32_t at, uint3
 	return NONE;
 }
 
-static uint32_t next_of_thread(const struct switching *s, uint32_t at, uint16_t thread)
+static uint32_t next_of_thread(const struct switching *s, uint32_t at, uint32_t thread)
 {
 	for (uint32_t i = at; i < s->length; i++) {
 		if (s->t->events[s->events[i]].thread == thread)
@@ -583,7 +603,7 @@ static uint32_t next_of_thread(const struct switching *s, uint32_t at, uint16_t 
 
 static void explain_switch(struct switching *s, struct context_switch *x, GString *text)
 {
-	uint16_t old = s->t->events[s->events[x->at - 1]].thread;
+	uint32_t old = s->t->events[s->events[x->at - 1]].thread;
 	uint32_t next = next_of_thread(s, x->at, old);
 	bool last = s->length >= 2 && x->at + 2 >= s->length;
 

@@ -34,6 +34,17 @@ run "$HEDDLE" atomic --spec seats.spec seats.hdl
 like "$out" "atomic in [0-9]+ events, complete" "with a specification it is"
 like "$out" "units of work: book, audit" "of these units"
 
+sed 's/unit book/unit bok/' seats.spec >misspelt.spec
+run "$HEDDLE" atomic --spec misspelt.spec seats.hdl
+like "$out" "misspelt.spec:1: unit bok: no function of this name was entered in this run" "a unit that is not in the run"
+sed 's/^static int book/static inline __attribute__((always_inline)) int book/' "$programs/seats.c" >part.c
+"$HEDDLE" cc -g -O1 -fno-inline part.c -o part -pthread
+"$HEDDLE" record -q --seed 6 -o part.hdl -- ./part >/dev/null
+run "$HEDDLE" atomic --spec seats.spec part.hdl
+like "$out" "events, not complete" "a declared unit that was inlined: not complete"
+like "$out" "unit book: not complete, as the compiler inlined it" "and which"
+like "$out" "units of work: audit" "whatever other units there are"
+
 printf '#! heddle 1\n#! atomic-set S x\nT1|w(x)|1\nT2|w(x)|2\n' >none.txt
 run "$HEDDLE" atomic none.txt
 like "$out" "not complete, as there was no unit of work: nothing was checked" "a set without units"

@@ -24,6 +24,15 @@ refused 'T|leave(f)|1\n' 1 'expected an open enter' "leave of nothing"
 refused 'T|w(x)|1\nT|w(\000)|1\n' 2 'NUL byte' "NUL byte"
 refused 'T|w(\377)|1\n' 1 'UTF-8' "not UTF-8"
 refused 'T|w(x)=5;acq|1\n' 1 'no order' "order of a plain access"
+refused 'T|join(U)|1\nT|fork(U)|2\n' 2 'fork of U before its join' "a fork after the join"
+for twice in 'semaphore s 1:semaphore s 0' 'size x 4:size x 8' 'object o dict:object o counter' \
+	'source 1 a.c..3:source 1 b.c..3' 'stack T p:stack T q'; do
+	first=${twice%%:*} second=${twice#*:}
+	refused "#! ${first/../:}\nT|w(x)|1\n#! ${second/../:}\n" 3 "one '#! ${first%% *}' line of [a-zT1]*, found another" "two lines that contradict each other: $first"
+done
+printf '#! size x 4\n#! size x 4\nT|w(x)|1\n' >"$scratch/same.txt"
+run "$HEDDLE" info "$scratch/same.txt"
+is "$status" 0 "the same line twice is no contradiction"
 refused '#! size x\n' 1 'size VARIABLE BYTES' "malformed directive"
 refused 'T\033[31m|rel(l)|1\n' 1 'T\\x1B\[31m' "control bytes in names"
 

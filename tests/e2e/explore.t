@@ -143,32 +143,6 @@ build use_after_free
 explore use_after_free
 contains "$out" '"kind": "use-after-free"' "a use after free"
 
-# A compare-and-exchange that sees another value does not write: what follows is known by that.
-cat >exchange.c <<'C'
-#include <pthread.h>
-#include <stdatomic.h>
-static atomic_int x;
-static void *add(void *p)
-{
-	int seen = atomic_load(&x);
-	while (!atomic_compare_exchange_strong(&x, &seen, seen + 1))
-		;
-	return p;
-}
-int main(void)
-{
-	pthread_t t, u;
-	pthread_create(&t, 0, add, 0);
-	pthread_create(&u, 0, add, 0);
-	pthread_join(t, 0);
-	pthread_join(u, 0);
-	return x != 2;
-}
-C
-build exchange
-explore exchange
-is "$status $(explored exchange executions) $(explored exchange states) $(explored exchange complete)" "0 4 4 true" "two threads that compare and exchange: the second looks before or after, and which it is"
-
 # The C++ library's containers and conditions.
 run "$HEDDLE" c++ -g -O1 -DBUG "$root/tests/bench/explore/pool.cc" -o pool -pthread
 explore pool --until-error

@@ -1,6 +1,5 @@
 #!/bin/bash
-# Tries that failed: any holder would do, a destroyed lock comes first, and C11 knows nothing of
-# them. The initial value told by a read-modify-write (--values).
+# Tries that failed: any holder would do, a destroyed lock comes first; more in tests/e2e/cases/races.
 . tests/e2e/lib.sh
 programs=$root/tests/e2e/programs
 cd "$scratch" || exit 1
@@ -11,18 +10,7 @@ cd "$scratch" || exit 1
 run "$HEDDLE" races any.hdl --format json
 is "$(json '"$d->{complete} $d->{findings}[0]{verdict} $d->{findings}[0]{variable}"')" "1 race data" "the race that another section's failure lets happen"
 unlike "$out" '"note"' "an ordinary one"
-cat >any.txt <<'T'
-#! heddle 1
-T1|acq(l)|1
-T1|w(x)|2
-T1|rel(l)|3
-T1|acq(l)|4
-T2|tryfail(l)|5
-T2|w(x)|6
-T1|rel(l)|7
-T
-run "$HEDDLE" races any.txt --format json
-is "$(json '"$d->{complete} $d->{findings}[0]{verdict}"')" "1 race" "the same as text"
+cp "$root/tests/e2e/cases/races/failed_try.txt" any.txt
 # claim TRACE KIND PAIR EVENTS...
 claim() {
 	printf '%s\n' '#! heddle-witness 1' "#! kind $2" "#! pair $3" "${@:4}" >c.wit
@@ -49,7 +37,7 @@ claim writer.txt prefix "0 1" 3 1
 is "$status" 1 "a try that failed beside a writer may have been one to share"
 
 # a lock that failed because it was destroyed
-"$HEDDLE" cc -g -O1 "$programs/service.c" -o service -pthread
+"$HEDDLE" cc -g -O1 "$root/tests/e2e/cases/explore/service.c" -o service -pthread
 "$HEDDLE" record --strategy noise --seed 8 -o service.hdl -- ./service >out 2>&1
 "$HEDDLE" convert service.hdl service.txt
 number() { grep -v '^#' service.txt | grep -n "$1" | head -1 | awk -F: '{ print $1 - 1 }'; } # of an event
@@ -73,28 +61,4 @@ like "$out" "rule 2 \(observation\): event 2 tryfail\(l\) failed as event 1 had 
 claim destroyed.txt c11-race "0 3" 0 1 2 3
 is "$status" 0 "it orders nothing in C11"
 
-# C11: what only a failed try keeps apart
-printf '#! heddle 1\nT1|w(y)|1\nT1|acq(l)|2\nT0|tryfail(l)|3\nT0|w(y)|4\n' >c11.txt
-run "$HEDDLE" races c11.txt --format json
-is "$(json '"$d->{complete} $d->{findings}[0]{note}"')" "1 visible only as a C11 race" "found without any atomic"
-run "$HEDDLE" races c11.txt --values --format json
-is "$(json '$d->{complete} ? "complete" : "not"')" not "not searched for with --values, which is said"
-like "$out" "failed tries" "in a note"
-
-# --values: the initial content is a write of its value, which the first access that read it told
-cat >rmw.txt <<'T'
-#! heddle 1
-T0|w(x)=1|1
-T0|rmw(g)=0>0|2
-T1|rmw(g)=0>2|3
-T1|w(x)=2|4
-T
-run "$HEDDLE" races rmw.txt --values --pairs events --format json
-is "$(json '"$d->{complete} $d->{findings}[0]{verdict} $d->{findings}[0]{first} $d->{findings}[0]{second}"')" "1 race 0 3" "told by an rmw"
-sed 's/T0|rmw(g)=0>0/T0|rmw(g)=0>1/' rmw.txt | sed 's/T1|rmw(g)=0/T1|rmw(g)=1/' >other.txt
-run "$HEDDLE" races other.txt --values --pairs events --format json
-is "$(json 'scalar @{$d->{findings}}')" 0 "of another value it is none"
-printf '#! heddle-witness 1\n#! kind race\n#! pair 0 3\n#! under values\n2\n0\n3\n' >c.wit
-run "$HEDDLE" verify rmw.txt c.wit
-is "$status" 0 "the checker takes it, too"
 done_testing

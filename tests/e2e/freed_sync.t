@@ -20,6 +20,26 @@ is "$(found uaf_signal)" "$one" "a signal after the unlock"
 for k in 1 2 3 4 5; do
 	is "$(found uaf_sync -DK=$k)" "$one" "post, broadcast, read lock, spin lock, trywait: $k"
 done
+# a lock that is waited for when the run ends: no acquire, and yet a use of the block
+is "$(found uaf_mutex -DK=4)" "complete use-after-free happened" "a lock in a freed block that is never taken"
+run "$HEDDLE" commute --analysis cov prog.hdl
+like "$out" "T1 +want\(block@uaf_mutex.c:17\+0\) uaf_mutex.c:14" "the wait comes after the end"
+run timeout 120 "$HEDDLE" explore --format json -- ./prog
+is "$(json 'join " ", map { $_->{kind} } @{$d->{errors}}')" "use-after-free" "explore: the use, and what became of it"
+is "$(json '$d->{complete} && $d->{executions} > 1')" 1 "the lock before the free is run, too"
+cat >ended.txt <<'T'
+#! heddle 1
+T0|fork(T1)|1
+T0|fork(T2)|2
+T0|acq(k)|3
+T0|destroy(m)|4
+T0|want(T1)|5
+T1|want(m)|6
+T2|want(k)|7
+T
+run "$HEDDLE" commute --analysis cov ended.txt --format json
+is "$(json 'join " ", map { "$_->{kind} $_->{first} $_->{second}" } @{$d->{findings}}')" "use-after-free 3 5" \
+	"a wait for what was destroyed, and for nothing else"
 
 # the witness, and what the rules say of it
 cat >locks.txt <<'T'

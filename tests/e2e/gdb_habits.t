@@ -23,7 +23,7 @@ commands "goto 0" "break add if thread == T2" continue continue
 is "$status" 2 "and it is one thread"
 commands "goto 0" "break add if thread == T7"
 is "$status" 2 "no such thread"
-like "$err" "'T7' where a variable or a thread of the trace, or a number was expected" "it says so"
+like "$err" "'T7' where a variable, a number or '\\(' was expected" "it says so"
 entered=$("$HEDDLE" convert sum.hdl - --to text | grep -v '^#' | grep -n '^T2|enter(add)' | cut -d: -f1)
 commands "goto 0" "break add if thread == T2" continue "view trace"
 like "$screen" "▸.*T2|▸ *$((entered - 1))" "it is the entry of T2"
@@ -31,8 +31,23 @@ like "$screen" "▸.*T2|▸ *$((entered - 1))" "it is the entry of T2"
 printf '#! heddle 1\nT1|w(main::q.pending)=3|f.c:1\nT1|w(f::x)=1|f.c:2\nT1|w(g::x)=2|f.c:3\n' >sum.hdl
 commands "goto 2" "print q.pending"
 is "$status" 0 "a local variable without its function"
+commands "goto 0" "break f.c:2 if q.pending == 3" continue
+is "$status" 0 "in a condition, too"
+commands "goto 0" "break f.c:2 if q.pending == 4" continue
+is "$status" 2 "which is of that variable"
+commands "goto 0" "break f.c:1 if x == 1"
+like "$err" "'x == 1' where a variable, a number or '\\(' was expected" "not where two functions have one"
 commands "goto 2" "print x"
 is "$status" 2 "not where two functions have one"
+
+# files of the explorer's own choice lie beside the trace
+mkdir elsewhere traces
+printf 'T1|w(%s)|f.c:1\nT1|w(%s)|f.c:1\nT2|w(%s)|f.c:2\nT2|w(%s)|f.c:2\n' a b a b >traces/two.txt
+printf '%s\n' wait "export x.json" "press e" >e.script
+(cd elsewhere && "$HEDDLE" open ../traces/two.txt --script ../e.script)
+is "$(ls elsewhere; ls traces)" "$(printf 'x.json\ntwo.txt\ntwo.txt-0-2.md')" "e writes beside the trace"
+run cat elsewhere/x.json
+is "$(json 'join " ", $d->{variable}, @{$d->{variables}}')" "a a b" "the variables' names, and no count"
 run "$HEDDLE" explore -o tree -- ./sum
 run "$HEDDLE" races tree
 is "$status" 2 "a tree is no trace"

@@ -126,7 +126,17 @@ refused_config '[colours]\nrace = \\q\n' "a colour with an escape that there is 
 refused_config '[keys]\nquit = \377\n' "a key that is no text"
 refused_config '[screen]\ncolours = \377\n' "a number of colours that is no text"
 refused_config '[screen]\nmouse = perhaps\n' "a flag that is none"
+refused_config '[colors]\nrace = 20\n' "a section that there is not"
+refused_config '[screen]\nmuose = true\n' "a key of the screen that there is not"
 rm "$XDG_CONFIG_HOME/heddle/config"
+ln -s config "$XDG_CONFIG_HOME/heddle/config"
+run timeout 20 "$HEDDLE" open t.txt --script script -q
+is "$status" 2 "a configuration that is a link to itself"
+rm "$XDG_CONFIG_HOME/heddle/config"
+for size in 99999999 -1 x 0 99999999999999999999; do
+	run env LINES=$size COLUMNS=$size timeout 20 "$HEDDLE" open t.txt --script script -q
+	is "$status" 0 "a screen of $size lines and columns"
+done
 mkfifo "$XDG_CONFIG_HOME/heddle/config"
 run timeout 20 "$HEDDLE" open t.txt --script script -q
 is "$status" 2 "a configuration that is a pipe"

@@ -116,6 +116,7 @@ for times in 100000 400000 1600000; do
 	while kill -0 $pid 2>/dev/null && ! grep -q 'cut\.hdl\.log-' /proc/$pid/maps 2>/dev/null; do
 		:
 	done
+	kill -HUP $pid 2>/dev/null # meant for the run, as it comes right after its end
 	kill -TERM $pid 2>/dev/null
 	wait $pid
 	status=$?
@@ -128,6 +129,14 @@ like "$(cat cut.err)" "kept in $log beside it" "it says where the recording is"
 run heddle info "$log"
 like "$out" "events +[0-9]{6,}$" "which is whole"
 rm -f cut.hdl*
+
+# who ends a run says it twice (timeout: to us and to our group); the trace is made all the same
+"$HEDDLE" cc -g -O1 "$root/tests/e2e/programs/ended_twice.c" -o ended_twice -pthread
+for number in 15 1; do
+	run timeout 120 "$HEDDLE" record -q -o twice.hdl -- ./ended_twice $number
+	is "$status $(ls twice.hdl*)" "$((128 + number)) twice.hdl" "signal $number twice: the trace is made"
+	rm -f twice.hdl*
+done
 
 # a file that is no whole program: the message is about it
 head -c 9000 busy >cut

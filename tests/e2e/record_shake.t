@@ -37,6 +37,51 @@ for strategy in random pct noise rr; do
 	is "$bad" "" "$n outcomes of $strategy come again"
 done
 
+# lines that differ in nearly every run make no outcomes of their own
+$HEDDLE cc -g -O1 "$programs/progress.c" -o progress -pthread
+run $HEDDLE shake -n 60 --format json -- ./progress
+is "$status $(json 'join "; ", map { "$_->{line}" } sort { $a->{line} cmp $b->{line} } @{$d->{outcomes}}')" \
+	"1 first was 1; first was 2" "60 runs with other progress each: an outcome for each result"
+is "$(json 'my $n = 0; $n += $_->{outputs} for @{$d->{outcomes}}; "$n " . join ";", map { "$_->{line} $_->{texts} " . ($_->{"every-run"} ? 1 : 0) } @{$d->{"lines-left-out"}}')" \
+	"60 #: step # of process 60 0" "which says what it did not compare"
+run $HEDDLE shake -n 60 --strategy rr -- ./progress
+is "$status" 0 "progress alone is nothing found"
+like "$out" 'progress, not compared: "#: step # of process"' "as text"
+run $HEDDLE shake -n 60 --strategy rr -- ./progress varies
+is "$status" 1 "a result that varies is"
+like "$out" 'varies from run to run.*"sum #" \(60 different' "and named"
+run $HEDDLE shake -n 5 --strategy rr -- ./progress
+like "$out" "5 runs, 5 outcomes" "few outcomes are told apart by all of their output"
+
+# what a run did wrong is part of its outcome, also beyond what is recorded of it
+run $HEDDLE shake -n 60 --format json -- ./progress misuse
+is "$(json 'join ";", map { "$_->{line} " . join ",", map { "$_->{kind} $_->{rule} $_->{verdict}" } @{$_->{findings}} } sort { $a->{line} cmp $b->{line} } @{$d->{outcomes}}')" \
+	"first was 1 ;first was 2 lock-misuse unlock-not-held happened" "misuse of locks is a finding of its outcome"
+run $HEDDLE shake -n 60 -- ./progress misuse
+like "$out" "lock-misuse, in [0-9]+ runs?: .*unlocks what nobody has locked.*--strategy" "as text, with how to record it"
+cat >long.c <<'C'
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static volatile long x;
+static void *work(void *p) { for (long i = 0; i < 2000000; i++) x++; pthread_mutex_lock(&m); return p; }
+int main(void) {
+	pthread_t t;
+	pthread_mutex_lock(&m);
+	pthread_create(&t, 0, work, 0);
+	pthread_join(t, 0);
+	return 0;
+}
+C
+$HEDDLE cc -O1 long.c -o long -pthread
+run $HEDDLE shake -n 1 --strategy rr --format json -- ./long
+is "$status $(json '$d->{outcomes}[0]{end}')" "1 deadlock" "a deadlock beyond what is recorded of a run"
+run $HEDDLE record --max-size 2 -o long.hdl -- ./long
+like "$err" "deadlock after the recording had ended" "record says it as well"
+run $HEDDLE shake -n 2 --strategy pct --format json -- ./long
+ok $([ "$(json 'scalar grep { $_->{steps} > 0 } @{$d->{outcomes}}')" = "$(json 'scalar @{$d->{outcomes}}')" ]; echo $?) "pct is never told that a run has no steps"
+run $HEDDLE shake -n 1 --strategy pct --steps 0 --format json -- ./long
+is "$(json '$d->{outcomes}[0]{steps}')" 1000 "nor by the user"
+
 # a call that is not modelled blocks: the watchdog lets the others go on, and says so
 cat >unknown.c <<'C'
 #include <pthread.h>
@@ -67,6 +112,13 @@ mkdir left
 run env TMPDIR="$PWD/left" timeout -s TERM 4 $HEDDLE shake --runs 1000000 -- ./race
 like "$out" "[0-9] runs, [0-9]+ outcomes?" "interrupted: a table of the runs until then"
 is "$(ls left)" "" "and nothing is left behind"
+# a signal to the group ends a program that has hardly begun
+bad=
+for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
+	run timeout -s TERM 0.1$i $HEDDLE shake --runs 1000000 -- ./race
+	printf '%s' "$out" | grep -q "[0-9] runs, " || bad="$bad $i: $err;"
+done
+is "$bad" "" "whenever it comes"
 run $HEDDLE shake -- ./missing
 is "$status" 2 "a missing program"
 like "$err" "missing" "is named"

@@ -96,4 +96,12 @@ is "$status" 0 "a shipped specification by its name alone"
 { printf '\357\273\277'; sed 's/$/\r/' "$root/specs/set.spec"; } >edited.spec
 run "$HEDDLE" spec check edited.spec
 is "$status" 0 "the mark before UTF-8 and CR LF"
+# a name that one file declares twice: neither block silently takes the other's place
+printf 'object o {\n  method m()\n}\nobject o {\n  method q()\n}\n' >"$scratch/twice.spec"
+run "$HEDDLE" spec check "$scratch/twice.spec"
+is "$status" 2 "an object declared twice"
+like "$err" "twice.spec:4:8: expected a new object, found 'o' a second time .the first is on line 1." "with both places"
+printf 'atomics a {\n  set s : global x\n}\natomics a {\n  set t : global y\n}\n' >"$scratch/twice.spec"
+run "$HEDDLE" spec check "$scratch/twice.spec"
+is "$status" 2 "atomics declared twice"
 done_testing

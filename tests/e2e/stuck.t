@@ -9,59 +9,6 @@ for p in dead_now abba trylock ways; do
 done
 waits='join ", ", map { my $w = $_; join " ", map { $w->{$_} // "-" } qw(thread for object held-by) } @{$d->{findings}[0]{waits}}'
 
-# A trace of a deadlock that happened, as text.
-cat >happened.txt <<'T'
-main|fork(T1)|m.c:1
-main|fork(T2)|m.c:1
-T1|acq(a)|m.c:2
-T2|acq(b)|m.c:3
-T1|want(b)|m.c:4
-T2|want(a)|m.c:5
-main|want(T1)|m.c:6
-T
-run "$HEDDLE" deadlocks happened.txt --format json
-is "$status" 1 "a deadlock that happened is found"
-is "$(json '$d->{findings}[0]{kind} . " " . $d->{findings}[0]{verdict}')" "deadlock happened" "as what happened"
-is "$(json "$waits")" "T1 lock b T2, T2 lock a T1, main join T1 -" "who waits for whom"
-is "$(json '$d->{findings}[0]{waits}[0]{location}')" m.c:4 "and where"
-is "$(json 'scalar @{$d->{findings}}')" 1 "once"
-run "$HEDDLE" convert happened.txt happened.hdl
-run "$HEDDLE" convert happened.hdl again.txt --to text
-is "$(grep -v '^#' again.txt)" "$(cat happened.txt)" "the waits keep their form"
-run "$HEDDLE" convert happened.txt happened.std --to std
-like "$err" "left out 3 of 7 events" "RAPID's format cannot say them"
-
-# One that waits for ever without a circle of locks.
-cat >stuck.txt <<'T'
-main|fork(T1)|m.c:1
-T1|acq(m)|m.c:2
-T1|wait(c)|m.c:3
-T1|rel(m)|m.c:3
-T1|want(c)|m.c:3
-main|want(T1)|m.c:4
-T
-run "$HEDDLE" deadlocks stuck.txt --format json
-is "$status" 1 "threads that are stuck are found"
-is "$(json '$d->{findings}[0]{kind} . " " . $d->{findings}[0]{verdict}')" "stuck happened" "as such"
-is "$(json "$waits")" "main join T1 -, T1 condition c -" "with what each waits for"
-
-# A want that could close a circle with another request of the trace.
-cat >may.txt <<'T'
-T1|acq(a)|1
-T1|tryacq(b)|2
-T1|rel(b)|3
-T1|rel(a)|4
-T2|acq(b)|5
-T3|acq(c)|6
-T2|want(c)|7
-T3|acq(d)|8
-T3|rel(d)|9
-T3|acq(b)|10
-T
-sed -i '$d' may.txt
-echo 'T3|want(b)|10' >>may.txt
-run "$HEDDLE" deadlocks may.txt --format json
-is "$(json 'join ",", map { $_->{verdict} . ":" . join "+", @{$_->{requests}} } @{$d->{findings}}')" "happened:6+9" "the try makes no circle, the wants do"
 for bad in 'T1|want(a)|1 T1|r(x)|2' 'T1|fork(T2)|1 T2|want(a)|2 T1|join(T2)|3'; do
 	tr ' ' '\n' <<<"$bad" >bad.txt
 	run "$HEDDLE" info bad.txt

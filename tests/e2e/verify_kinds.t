@@ -103,6 +103,18 @@ printf '#! heddle-witness 1\n#! kind race\n#! kind cov\n#! pair 0 3\n0\n3\n' >tw
 run "$HEDDLE" verify c11.txt twice.wit
 is "$status" 2 "two kinds"
 
+printf '#! heddle-witness 1\n#! kind race\n#! pair 0 3 1\n0\n3\n' >twice.wit
+run "$HEDDLE" verify c11.txt twice.wit
+is "$status" 2 "a pair of three"
+like "$err" "twice.wit:3: expected two events, found 3" "with the line"
+printf '#! heddle-witness 1\n#! trace c11.txt zzzz\n#! kind race\n#! pair 0 3\n0\n3\n' >twice.wit
+run "$HEDDLE" verify c11.txt twice.wit
+is "$status" 2 "a sum that is none"
+like "$err" "twice.wit:2: expected the trace's SHA-256" "is not passed over"
+printf '#! heddle-witness 1\n#! kind atomic\n#! units 0 1\n#! pair 0 3\n0\n3\n' >twice.wit
+run "$HEDDLE" verify c11.txt twice.wit
+is "$status" 2 "units and a pair"
+
 printf '#! heddle 1\nT1|w(x)|1\nT2|w(x)|2\n' >race.txt
 run "$HEDDLE" witness race.txt 0 1 -o race.wit
 sed 's/|2$/|3/' race.txt >other.txt

@@ -478,7 +478,6 @@ int main(void)
 {
 	Suite *s = suite_create("atomic sets against their definition");
 	TCase *c = tcase_create("conflict graph");
-	tcase_set_timeout(c, 0);
 	tcase_add_test(c, edges_on_cycles_are_the_definition_s);
 	tcase_add_test(c, on_line_as_after_the_fact);
 	suite_add_tcase(s, c);

@@ -338,7 +338,6 @@ int main(void)
 {
 	Suite *s = suite_create("predicted atomic-set violations against exhaustive search");
 	TCase *c = tcase_create("predict");
-	tcase_set_timeout(c, 120);
 	tcase_add_test(c, against_exhaustive_search);
 	tcase_add_test(c, three_units);
 	suite_add_tcase(s, c);

@@ -157,7 +157,6 @@ int main(void)
 	Suite *suite = suite_create("checker against search");
 	TCase *tests = tcase_create("random sequences");
 
-	tcase_set_timeout(tests, 0);
 	tcase_add_test(tests, agrees_with_the_search);
 	tcase_add_test(tests, agrees_with_the_search_on_values);
 	suite_add_tcase(suite, tests);

@@ -219,7 +219,6 @@ int main(void)
 {
 	Suite *s = suite_create("cov");
 	TCase *c = tcase_create("against exhaustive search");
-	tcase_set_timeout(c, 0);
 	tcase_add_test(c, with_effects);
 	tcase_add_test(c, with_effects_not_ecl);
 	tcase_add_test(c, without_effects);

@@ -201,7 +201,6 @@ int main(void)
 {
 	Suite *s = suite_create("inferred atomic sets");
 	TCase *c = tcase_create("inference");
-	tcase_set_timeout(c, 120);
 	tcase_add_test(c, a_saved_block_finds_the_same);
 	suite_add_tcase(s, c);
 	return suite_run(s);

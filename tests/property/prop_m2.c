@@ -315,7 +315,6 @@ int main(void)
 	Suite *suite = suite_create("M2 against search");
 	TCase *tests = tcase_create("random traces");
 
-	tcase_set_timeout(tests, 0);
 	tcase_add_test(tests, agrees_with_the_search);
 	tcase_add_test(tests, reports_agree_with_the_search);
 	tcase_add_test(tests, one_pair_is_decided_exactly);

@@ -192,7 +192,6 @@ int main(void)
 {
 	Suite *s = suite_create("incremental components against their definition");
 	TCase *c = tcase_create("topology");
-	tcase_set_timeout(c, 240);
 	tcase_add_test(c, as_the_closure_has_it);
 	suite_add_tcase(s, c);
 	return suite_run(s);

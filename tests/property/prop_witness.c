@@ -459,7 +459,7 @@ START_TEST(races)
 	ck_assert_uint_gt(tally.found[CLAIM_RACE], 2 * traces());
 	ck_assert_uint_gt(tally.found[CLAIM_C11_RACE], traces() / 200);
 	ck_assert_uint_gt(tally.accepted[CLAIM_C11_RACE], traces());
-	ck_assert_uint_gt(tally.refused[CLAIM_RACE], 10 * traces());
+	ck_assert_uint_gt(tally.refused[CLAIM_RACE], 5 * traces());
 	ck_assert_uint_gt(tally.refused[CLAIM_C11_RACE], traces());
 	ck_assert_uint_gt(tally.damaged_accepted, traces());
 }
@@ -585,7 +585,6 @@ int main(void)
 	Suite *suite = suite_create("witnesses of races and cycles");
 	TCase *tests = tcase_create("against the definitions");
 
-	tcase_set_timeout(tests, 0);
 	tcase_add_test(tests, races);
 	tcase_add_test(tests, atomic_sets);
 	suite_add_tcase(suite, tests);

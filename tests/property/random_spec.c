@@ -410,7 +410,6 @@ int definition_main(const struct definition_test *test)
 	definition = test;
 	Suite *s = suite_create(test->suite);
 	TCase *c = tcase_create("against the definition");
-	tcase_set_timeout(c, 60);
 	tcase_add_test(c, ecl);
 	tcase_add_test(c, not_ecl);
 	suite_add_tcase(s, c);

@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static char *folder; /* a home of our own */
 static GPtrArray *lessons;
@@ -235,6 +237,32 @@ START_TEST(the_student_edits)
 }
 END_TEST
 
+/* An editor that takes +LINE is opened where the selected finding is. */
+START_TEST(the_editor_is_at_the_line)
+{
+	char *home = g_dir_make_tmp("heddle-editor-XXXXXX", NULL);
+	char *path = g_build_filename(home, "vi", NULL);
+	const char script[] = "#!/bin/sh\necho opened \"$1\"\nexit 3\n";
+	ck_assert(g_file_set_contents(path, script, -1, NULL) && chmod(path, 0700) == 0);
+	char *editor = g_strconcat("EDITOR=", path, NULL);
+	struct pty_options options = { .environment = { "VISUAL", editor } };
+	struct pty *p = begin("two-locks", &options);
+	pty_wait_for(p, "1/6 Two locks are no lock");
+	pty_send(p, "ffffffffffff");
+	pty_wait_for(p, "6/6 Two locks are no lock");
+	pty_send(p, "E");
+	pty_wait_for(p, "the editor ended with status 3");
+	ck_assert_msg(strstr(pty_screen(p), "opened +16") != NULL, "%s", pty_screen(p));
+	pty_send(p, "\r");
+	pty_wait_for(p, "6/6 Two locks are no lock");
+	leave(p);
+	ck_assert(unlink(path) == 0 && rmdir(home) == 0);
+	g_free(editor);
+	g_free(path);
+	g_free(home);
+}
+END_TEST
+
 /* The explored runs lie in the student's folder, not in the current one. */
 START_TEST(an_execution_is_opened)
 {
@@ -273,7 +301,6 @@ int main(void)
 	GPtrArray *all = lessons_all(); /* for their number; each test reads its own */
 	int count = (int)all->len;
 	g_ptr_array_unref(all);
-	tcase_set_timeout(c, 120);
 	tcase_add_checked_fixture(c, set_up, tear_down);
 	tcase_add_loop_test(c, is_played_to_its_end, 0, MAX(count, 1));
 	tcase_add_test(c, wrong_answers_and_hints);
@@ -281,6 +308,7 @@ int main(void)
 	tcase_add_test(c, the_pane_hides_and_grows);
 	tcase_add_test(c, without_colour_and_signs);
 	tcase_add_test(c, the_student_edits);
+	tcase_add_test(c, the_editor_is_at_the_line);
 	tcase_add_test(c, an_execution_is_opened);
 	tcase_add_test(c, a_change_that_does_not_compile);
 	suite_add_tcase(suite, c);

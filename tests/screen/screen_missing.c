@@ -183,7 +183,6 @@ int main(void)
 {
 	Suite *suite = suite_create("screens of missing code");
 	TCase *c = tcase_create("views");
-	tcase_set_timeout(c, 60);
 	tcase_add_loop_test(c, picture, 0, G_N_ELEMENTS(pictures));
 	tcase_add_test(c, counting_can_be_taken_back);
 	tcase_add_test(c, the_scheduler_knows_missing_code);

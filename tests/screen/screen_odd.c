@@ -197,7 +197,6 @@ int main(void)
 {
 	Suite *suite = suite_create("odd");
 	TCase *c = tcase_create("odd");
-	tcase_set_timeout(c, 60);
 	tcase_add_test(c, empty_trace);
 	tcase_add_test(c, accesses_of_several_variables);
 	tcase_add_test(c, wide_and_combining_characters);

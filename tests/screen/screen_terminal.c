@@ -441,7 +441,6 @@ int main(void)
 {
 	Suite *suite = suite_create("terminal");
 	TCase *c = tcase_create("terminal");
-	tcase_set_timeout(c, 60);
 	tcase_add_checked_fixture(c, set_up, tear_down);
 	tcase_add_test(c, starts_and_leaves);
 	tcase_add_test(c, finds_the_race_and_shows_its_witness);

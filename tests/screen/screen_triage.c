@@ -378,7 +378,6 @@ int main(void)
 {
 	Suite *suite = suite_create("triage");
 	TCase *tc = tcase_create("triage");
-	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, races_of_a_report);
 	tcase_add_test(tc, reported_places_follow_the_verdict);
 	tcase_add_test(tc, named_events_stay);

@@ -751,7 +751,6 @@ Suite *views_suite(void)
 {
 	Suite *suite = suite_create("views");
 	TCase *golden = tcase_create("golden");
-	tcase_set_timeout(golden, 60);
 	tcase_add_loop_test(golden, picture, 0, G_N_ELEMENTS(pictures));
 	tcase_add_loop_test(golden, answer, 0, G_N_ELEMENTS(answers));
 	tcase_add_test(golden, text_is_laid_out_anew_when_the_screen_changes);
@@ -766,7 +765,6 @@ Suite *views_suite(void)
 	tcase_add_test(golden, access_points);
 	suite_add_tcase(suite, golden);
 	TCase *keys = tcase_create("keys");
-	tcase_set_timeout(keys, 60);
 	tcase_add_test(keys, no_key_means_two_things);
 	tcase_add_test(keys, every_key_of_the_table_is_a_key);
 	tcase_add_test(keys, q_and_escape_never_trap);

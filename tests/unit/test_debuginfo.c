@@ -499,7 +499,6 @@ int main(void)
 	Suite *suite = suite_create("debuginfo");
 	TCase *cases = tcase_create("modules");
 	tcase_add_checked_fixture(cases, setup, teardown);
-	tcase_set_timeout(cases, 60);
 	tcase_add_loop_test(cases, names_and_places, 0, G_N_ELEMENTS(flavours));
 	tcase_add_loop_test(cases, types, 0, G_N_ELEMENTS(flavours));
 	tcase_add_loop_test(cases, functions, 0, G_N_ELEMENTS(flavours));

@@ -156,7 +156,6 @@ int main(void)
 	char *command;
 
 	folder = g_dir_make_tmp("heddle-guard-XXXXXX", NULL);
-	tcase_set_timeout(c, 300);
 	tcase_add_test(c, damaged_range_lists);
 	tcase_add_test(c, reader_that_dies);
 	tcase_add_test(c, no_module);

@@ -17,6 +17,10 @@
 static const char counting[] = "T1|w(a.b[1])=1|f.c:1\nT1|w(c)=5|f.c:2\nT2|w(a.b[1])=-3|f.c:3\n"
                                "T2|r(c)=5|f.c:4\nT1|w(c)=7|f.c:2\nT1|w(d)=nil|f.c:5\n";
 
+static const char qualified[] = "T1|w(a.b[1])=1|f.c:1\nT1|w(S::n)=4|f.c:2\n"
+                                "T2|w(a.b[1])=-3|f.c:3\nT2|r(S::n)=4|f.c:4\n"
+                                "T1|w(c)=7|f.c:2\nT1|w(d)=nil|f.c:5\n";
+
 /* Conditions and whether they hold after event 4: a.b[1] is -3, c is 7, d unknown. */
 static const struct {
 	const char *text;
@@ -40,6 +44,10 @@ static const struct {
 	{ "c", 1 },
 	{ "0", 0 },
 	{ "0x7 == c", 1 },
+	{ "n == 4", 1 }, /* S::n, by its last part */
+	{ "S::n == 4", 1 },
+	{ "thread == T1", 1 },
+	{ "thread == T2", 0 },
 	{ "", -1 },
 	{ "c ==", -1 },
 	{ "== 3", -1 },
@@ -52,17 +60,17 @@ static const struct {
 
 START_TEST(conditions_of_breakpoints)
 {
-	struct app *app = tui_open(counting, NULL);
+	struct app *app = tui_open(qualified, NULL);
 	struct error error = { 0 };
-	struct condition *c = condition_parse(app->session, conditions[_i].text, &error);
+	struct stop_condition *c = stop_condition_new(app->session, conditions[_i].text, &error);
 	ck_assert_msg((c == NULL) == (conditions[_i].holds < 0), "'%s': %s",
 	              conditions[_i].text, error.what);
 	if (c)
-		ck_assert_msg(condition_holds(app->session, c, 4) == conditions[_i].holds,
+		ck_assert_msg(stop_condition_holds(app->session, c, 4) == conditions[_i].holds,
 		              "'%s'", conditions[_i].text);
 	else
 		ck_assert(*error.what);
-	condition_free(c);
+	stop_condition_free(c);
 	tui_close(app);
 }
 END_TEST
@@ -72,10 +80,10 @@ START_TEST(deep_nesting_is_refused)
 	struct app *app = tui_open(counting, NULL);
 	struct error error = { 0 };
 	char *deep = g_strnfill(100000, '(');
-	ck_assert(condition_parse(app->session, deep, &error) == NULL);
+	ck_assert(stop_condition_new(app->session, deep, &error) == NULL);
 	g_free(deep);
 	deep = g_strnfill(100000, '!');
-	ck_assert(condition_parse(app->session, deep, &error) == NULL);
+	ck_assert(stop_condition_new(app->session, deep, &error) == NULL);
 	g_free(deep);
 	tui_close(app);
 }
@@ -439,7 +447,6 @@ int main(void)
 {
 	Suite *suite = suite_create("explorer");
 	TCase *c = tcase_create("explorer");
-	tcase_set_timeout(c, 60);
 	tcase_add_loop_test(c, conditions_of_breakpoints, 0, G_N_ELEMENTS(conditions));
 	tcase_add_test(c, deep_nesting_is_refused);
 	tcase_add_loop_test(c, commands_of_the_command_line, 0, G_N_ELEMENTS(runs));

@@ -276,7 +276,6 @@ int main(void)
 	Suite *suite = suite_create("name");
 	TCase *cases = tcase_create("recordings");
 	tcase_add_checked_fixture(cases, setup, teardown);
-	tcase_set_timeout(cases, 60);
 	tcase_add_test(cases, received_by_a_global);
 	tcase_add_test(cases, received_by_a_member);
 	tcase_add_test(cases, named_by_the_accessing_function);

@@ -322,7 +322,6 @@ int main(void)
 	Suite *s = suite_create("orders");
 	TCase *c = tcase_create("orders");
 
-	tcase_set_timeout(c, 60);
 	tcase_add_loop_test(c, must_order, 0, G_N_ELEMENTS(musts));
 	tcase_add_test(c, the_edge_from_a_wait_is_no_edge_of_an_order);
 	tcase_add_test(c, figure_1a);

@@ -424,7 +424,6 @@ int main(void)
 	         (int)getpid());
 	Suite *suite = suite_create("record import");
 	TCase *tests = tcase_create("log");
-	tcase_set_timeout(tests, 60);
 	tcase_add_test(tests, records);
 	tcase_add_test(tests, short_records);
 	tcase_add_test(tests, pairs);

@@ -112,17 +112,17 @@ START_TEST(atoms_on_odd_values)
 	struct val one = { V_INT, 1 }, token = { V_TOKEN, 7 }, open = { V_NONE, 0 },
 	           largest = { V_INT, INT64_MAX }, nil = { V_NIL, 0 };
 	bool overflow = false;
-	ck_assert_int_eq(value_of("a < b", one, token, &overflow), FALSE_HERE);
-	ck_assert_int_eq(value_of("!(a < b)", one, token, &overflow), TRUE_HERE);
-	ck_assert_int_eq(value_of("a != b", one, token, &overflow), TRUE_HERE);
-	ck_assert_int_eq(value_of("a + b == 1", one, token, &overflow), FALSE_HERE);
-	ck_assert_int_eq(value_of("a + b != 1", one, token, &overflow), FALSE_HERE);
-	ck_assert_int_eq(value_of("a % 0 == 0", one, one, &overflow), FALSE_HERE);
-	ck_assert_int_eq(value_of("-7 % 4 == -3 && a == 1", one, one, &overflow), TRUE_HERE);
-	ck_assert_int_eq(value_of("a == nil", nil, one, &overflow), TRUE_HERE);
-	ck_assert_int_eq(value_of("a == \"7\"", token, one, &overflow), FALSE_HERE);
-	ck_assert_int_eq(value_of("a == b", open, one, &overflow), OPEN_HERE);
-	ck_assert_int_eq(value_of("a == b || b == 1", open, one, &overflow), TRUE_HERE);
+	ck_assert_int_eq(value_of("a < b", one, token, &overflow), TRUTH_NO);
+	ck_assert_int_eq(value_of("!(a < b)", one, token, &overflow), TRUTH_YES);
+	ck_assert_int_eq(value_of("a != b", one, token, &overflow), TRUTH_YES);
+	ck_assert_int_eq(value_of("a + b == 1", one, token, &overflow), TRUTH_NO);
+	ck_assert_int_eq(value_of("a + b != 1", one, token, &overflow), TRUTH_NO);
+	ck_assert_int_eq(value_of("a % 0 == 0", one, one, &overflow), TRUTH_NO);
+	ck_assert_int_eq(value_of("-7 % 4 == -3 && a == 1", one, one, &overflow), TRUTH_YES);
+	ck_assert_int_eq(value_of("a == nil", nil, one, &overflow), TRUTH_YES);
+	ck_assert_int_eq(value_of("a == \"7\"", token, one, &overflow), TRUTH_NO);
+	ck_assert_int_eq(value_of("a == b", open, one, &overflow), TRUTH_UNKNOWN);
+	ck_assert_int_eq(value_of("a == b || b == 1", open, one, &overflow), TRUTH_YES);
 	ck_assert(!overflow);
 	value_of("a + b > 0", largest, one, &overflow);
 	ck_assert(overflow);
@@ -138,9 +138,9 @@ START_TEST(asymmetric_conditions_hold_where_they_do_both_ways)
 	bool overflow = false;
 	texts_init(&texts);
 	const struct spec_object *o = specs_object(s, "d");
-	ck_assert_int_eq(eval_commute(o, 0, &one, 0, &one, &texts, &overflow), TRUE_HERE);
-	ck_assert_int_eq(eval_commute(o, 0, &one, 0, &two, &texts, &overflow), FALSE_HERE);
-	ck_assert_int_eq(eval_commute(o, 0, &two, 0, &one, &texts, &overflow), FALSE_HERE);
+	ck_assert_int_eq(eval_commute(o, 0, &one, 0, &one, &texts, &overflow), TRUTH_YES);
+	ck_assert_int_eq(eval_commute(o, 0, &one, 0, &two, &texts, &overflow), TRUTH_NO);
+	ck_assert_int_eq(eval_commute(o, 0, &two, 0, &one, &texts, &overflow), TRUTH_NO);
 	texts_release(&texts);
 	specs_free(s);
 }
@@ -559,7 +559,6 @@ int main(void)
 {
 	Suite *s = suite_create("spec");
 	TCase *c = tcase_create("language");
-	tcase_set_timeout(c, 60);
 	tcase_add_test(c, errors_name_place_expectation_and_declaration);
 	tcase_add_test(c, formulas_have_the_precedence_of_c);
 	tcase_add_test(c, atoms_on_odd_values);

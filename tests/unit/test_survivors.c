@@ -133,7 +133,6 @@ int main(void)
 	folder = g_dir_make_tmp("heddle-survivors-XXXXXX", NULL);
 	cache = g_build_filename(folder, "cache", NULL);
 	g_setenv("XDG_CACHE_HOME", cache, TRUE);
-	tcase_set_timeout(c, 300);
 	tcase_add_test(c, inert_events_have_no_partner);
 	tcase_add_test(c, an_index_of_some_parts);
 	tcase_add_test(c, a_count_that_is_given_up_is_not_of_all);

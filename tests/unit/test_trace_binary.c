@@ -318,7 +318,6 @@ int main(void)
 	folder = g_dir_make_tmp("heddle-test-XXXXXX", NULL);
 	Suite *s = suite_create("binary");
 	TCase *c = tcase_create("binary");
-	tcase_set_timeout(c, 60);
 	tcase_add_test(c, what_is_written_is_read);
 	tcase_add_test(c, facts_of_the_reading_are_kept);
 	tcase_add_test(c, kept_events_get_new_ids);

@@ -334,7 +334,6 @@ int main(void)
 	g_mkdir(cache, 0700);
 	Suite *s = suite_create("index");
 	TCase *c = tcase_create("index");
-	tcase_set_timeout(c, 120);
 	tcase_add_test(c, neighbours_partners_and_lists);
 	tcase_add_test(c, observed_writes_by_bytes);
 	tcase_add_test(c, the_index_is_kept_in_the_cache);

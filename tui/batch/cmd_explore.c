@@ -5,6 +5,7 @@
 #include "engine/record/recorded.h"
 #include "engine/explore/explore.h"
 #include "tui/batch/command.h"
+#include "tui/batch/places.h"
 #include "tui/batch/print.h"
 
 #include <inttypes.h>
@@ -61,7 +62,7 @@ static json_t *runs_json(const struct explore_report *r)
 	return list;
 }
 
-static json_t *places_json(const struct explore_error *e)
+static json_t *error_places_json(const struct explore_error *e)
 {
 	return e->places ? texts_json(e->places) : json_array();
 }
@@ -77,7 +78,7 @@ static json_t *errors_json(const struct explore_report *r)
 		json_array_append_new(
 		        list, json_pack("{s:s, s:i, s:o, s:o, s:i, s:I, s:o}", "kind",
 		                        explore_end_word(e->end), "status", e->status, "story",
-		                        text_or_null(e->story), "locations", places_json(e),
+		                        text_or_null(e->story), "locations", error_places_json(e),
 		                        "run", (int)e->run, "count", (json_int_t)e->count,
 		                        "trace", text_or_null(run->trace)));
 	}
@@ -309,21 +310,6 @@ static bool parse_shard(const char *text, struct explore_options *o)
 	return true;
 }
 
-/* A place as races name it: "FILE:LINE in FUNCTION", or anything else. */
-static json_t *site_of(const char *place)
-{
-	size_t length = strcspn(place, " ");
-	const char *colon = memrchr(place, ':', length);
-	char *end;
-	guint64 line = colon ? g_ascii_strtoull(colon + 1, &end, 10) : 0;
-	if (line == 0 || end != place + length)
-		return json_pack("{so}", "name", json_text(place));
-	char *file = g_strndup(place, (gsize)(colon - place));
-	json_t *site = json_pack("{sosI}", "file", json_text(file), "line", (json_int_t)line);
-	g_free(file);
-	return site;
-}
-
 static void print_sarif(const struct explore_report *r)
 {
 	struct sarif *s = sarif_begin(stdout);
@@ -332,7 +318,7 @@ static void print_sarif(const struct explore_report *r)
 		        &g_array_index(r->races, struct explore_race, i);
 		json_t *f = json_pack("{sssssos[oo]}", "kind", "data-race", "verdict",
 		                      "happened", "variable", json_text(race->variable),
-		                      "sites", site_of(race->first), site_of(race->second));
+		                      "sites", places_parse(race->first), places_parse(race->second));
 		sarif_add(s, f, NULL);
 		json_decref(f);
 	}
@@ -345,7 +331,7 @@ static void print_sarif(const struct explore_report *r)
 		                      "happened", "story", json_text(story));
 		json_t *sites = json_array();
 		for (guint k = 0; e->places && k < e->places->len; k++)
-			json_array_append_new(sites, site_of(e->places->pdata[k]));
+			json_array_append_new(sites, places_parse(e->places->pdata[k]));
 		json_object_set_new(f, "sites", sites);
 		g_free(story);
 		g_strfreev(lines);

@@ -18,7 +18,7 @@ static const struct command_option options[] = {
 
 struct counts {
 	uint64_t by_op[OP_COUNT];
-	uint64_t by_thread[UINT16_MAX + 1];
+	uint64_t *by_thread; /* owned */
 	uint64_t tried[OP_COUNT]; /* of by_op, those with a word of their own (TRIED in ops.def)
 	                           */
 	uint64_t inert, values, locks, conditions, barriers, semaphores, locations, sites;
@@ -70,6 +70,7 @@ static void count_places(const struct trace *t, struct counts *c)
 static void count(const struct trace *t, struct counts *c)
 {
 	uint8_t *use = g_new0(uint8_t, t->objects_count + 1);
+	c->by_thread = g_new0(uint64_t, t->threads_count + 1);
 	for (uint64_t i = 0; i < t->events_count; i++) {
 		const struct event *e = &t->events[i];
 		/* both wants have one word */
@@ -383,6 +384,7 @@ static int run(struct arguments *a)
 		print_json(t, c);
 	else
 		print_text(t, c);
+	g_free(c->by_thread);
 	g_free(c);
 	trace_close(t);
 	return EXIT_NOTHING;

@@ -142,10 +142,29 @@ static void print_opening(const struct lesson *l)
 	g_free(program);
 }
 
+/* The files by name: a lesson's folder may be the one where the student is, and a worksheet is
+ * without the fix. */
+static void print_copy(const struct lesson *l, bool worksheet)
+{
+	const GPtrArray *lists[] = { l->sources, l->plain, l->specs, l->files,
+		                     worksheet ? NULL : l->fixed };
+	GHashTable *known = g_hash_table_new(g_str_hash, g_str_equal);
+	printf("    mkdir %s-lesson\n    cp", l->name); /* the program may have its name */
+	for (size_t k = 0; k < G_N_ELEMENTS(lists); k++)
+		for (guint i = 0; lists[k] && i < lists[k]->len; i++) {
+			char *path = g_build_filename(l->folder, lists[k]->pdata[i], NULL);
+			if (g_hash_table_add(known, lists[k]->pdata[i]))
+				printf(" %s", path + (g_str_has_prefix(path, "./") ? 2 : 0));
+			g_free(path);
+		}
+	printf(" %s-lesson\n    cd %s-lesson\n", l->name, l->name);
+	g_hash_table_unref(known);
+}
+
 static int print_lesson(const struct lesson *l, bool worksheet)
 {
-	printf("%s\n%s\n\nThe program:\n\n    cp -r %s %s\n    cd %s\n", l->title, l->teaches,
-	       l->folder, l->name, l->name);
+	printf("%s\n%s\n\nThe program:\n\n", l->title, l->teaches);
+	print_copy(l, worksheet);
 	print_recipe(l, false);
 	print_opening(l);
 	for (guint i = 0; i < l->steps->len; i++)
@@ -175,7 +194,7 @@ static void show(const char *said, const struct error *error)
 static bool fulfil(struct workshop *w, const struct guide *g, GString *said,
                    struct error *error)
 {
-	if (g->wish == GUIDE_EDIT && !workshop_edit(w, error))
+	if (g->wish == GUIDE_EDIT && !workshop_edit(w, g->edit_line, error))
 		return false;
 	if (g->wish == GUIDE_MEND && !workshop_mend(w, error))
 		return false;

@@ -39,6 +39,10 @@ static void tell(const struct session *s, const struct arguments *a)
 		g_strfreev(lines);
 		g_string_free(text, TRUE);
 	}
+	if (f->status != LOG_DEADLOCK && f->outcome == LOG_DEADLOCK)
+		fprintf(stderr,
+		        "heddle: deadlock after the recording had ended: no thread could go "
+		        "on; the program was ended\n");
 	if (f->instrumented == 0 && f->status != LOG_FULL) {
 		error_set(&note, a->rest ? a->rest[0] : a->words->pdata[0],
 		          "build it with 'heddle cc' (or gcc -fsanitize=thread)",
@@ -60,24 +64,41 @@ static void tell(const struct session *s, const struct arguments *a)
 		        "this schedule may not come again\n",
 		        f->stolen);
 	if (f->restricted == 2)
-		fprintf(stderr,
-		        "heddle: the program gave up system calls (seccomp, strict mode), which "
-		        "recording needs: the trace ends there\n");
+		fprintf(stderr, "heddle: the program gave up system calls (seccomp, strict "
+		                "mode), which "
+		                "recording needs: the trace ends there\n");
 	else if (f->restricted && (s->result.signal == SIGSYS || s->result.signal == SIGKILL))
-		fprintf(stderr, "heddle: the program was killed after it had installed a seccomp "
-		                "filter: recording needs system calls of its own (futex, "
-		                "pwrite64, sched_yield, ...) that the filter may forbid; record "
-		                "it without the filter\n");
+		fprintf(stderr,
+		        "heddle: the program was killed after it had installed a seccomp "
+		        "filter: recording needs system calls of its own (futex, "
+		        "pwrite64, sched_yield, ...) that the filter may forbid; record "
+		        "it without the filter\n");
 	if (f->forked)
 		fprintf(stderr, "heddle: the program forked; its children were not recorded\n");
 }
 
-/* -- a signal while the trace is made: the log stays, and the user is told where ----------- */
+/* ---- a signal while the trace is made: the log stays, and the user is told where ---- */
 
-static volatile sig_atomic_t interrupted;
+/*
+ * Whoever ends a run often says so twice: `timeout` signals first us and then our whole group,
+ * a script the program and us.  So the first signal within a second of the run's end was meant
+ * for the run, and the trace is made.
+ */
+static volatile sig_atomic_t interrupted, heard;
+static const struct record_result *run;
+
 static void interrupt(int number)
 {
-	interrupted = number;
+	enum { TOGETHER_US = 1000000 };
+	int64_t ended = run->ended_us;
+	int error = errno;
+	if (ended == 0 || interrupted) { /* nothing to be lost yet; asked again */
+		signal(number, SIG_DFL);
+		raise(number);
+	} else if (heard++ > 0 || g_get_monotonic_time() - ended > TOGETHER_US) {
+		interrupted = number;
+	}
+	errno = error;
 }
 
 static bool goes_on(void *context, double fraction, const char *what)
@@ -87,12 +108,12 @@ static bool goes_on(void *context, double fraction, const char *what)
 }
 static const struct progress making = { goes_on, NULL };
 
-/* A second one ends us at once.  While the program runs they are the program's. */
-static void await_interruption(void)
+/* While the program runs they are the program's. */
+static void await_interruption(const struct record_result *of)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-	struct sigaction action = { .sa_handler = interrupt,
-		                    .sa_flags = SA_RESTART | SA_RESETHAND }, old;
+	struct sigaction action = { .sa_handler = interrupt, .sa_flags = SA_RESTART }, old;
+	run = of;
 	for (size_t i = 0; i < G_N_ELEMENTS(signals); i++)
 		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
 			sigaction(signals[i], &action, NULL);
@@ -102,7 +123,7 @@ static int run_record(struct arguments *a)
 {
 	static const char *const modes[] = { "controlled", "free", NULL };
 	struct session_options o = { 0 };
-	struct session s;
+	struct session s = { 0 };
 	struct error error;
 	if (a->rest && a->rest[0]) {
 		o.argv = a->rest;
@@ -129,7 +150,7 @@ static int run_record(struct arguments *a)
 	o.start_at = argument_value(a, "start-at");
 	o.specs = argument_values(a, "spec");
 	fflush(NULL);
-	await_interruption();
+	await_interruption(&s.result);
 	bool ok = session_record(&o, &s, &making, &error);
 	g_ptr_array_unref((GPtrArray *)o.specs);
 	progress_done();
@@ -166,7 +187,8 @@ static const struct command_option options[] = {
 	{ "depth", "D", "pct: the depth of bugs looked for (default 3)", 0 },
 	{ "steps", "N", "pct: about how many steps the run has (default 1000)", 0 },
 	{ "seed", "N", "another seed is another schedule (default 1)", 0 },
-	{ "spec", "FILE", "its bind lines become invocations, its missing blocks missing code", 0 },
+	{ "spec", "FILE", "its bind lines become invocations, its missing blocks missing code",
+	  0 },
 	{ "max-size", "MB",
 	  "stop recording when the log has this size (default 4096; 0: never)", 0 },
 	{ "compress", NULL, "compress the log beside the trace while it is written", 0 },

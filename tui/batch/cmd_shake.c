@@ -10,48 +10,19 @@
 #include <unistd.h>
 
 #include "engine/base/file.h"
+#include "engine/predict/misuse.h"
 #include "engine/record/session.h"
 #include "tui/batch/command.h"
+#include "tui/batch/outcomes.h"
 #include "tui/batch/print.h"
-
-struct outcome {
-	char *key; /* what makes it one: end and output */
-	int status, signal;
-	bool deadlock, timed_out;
-	char hash[17]; /* of the output, the first 16 hexadecimal digits of its SHA-256 */
-	char *line;    /* the output's last line */
-	uint64_t count;
-	uint64_t seed; /* the first that led here */
-	unsigned strategy;
-	uint64_t steps; /* pct: what it was told of the length of a run */
-};
-
-static void outcome_free(gpointer p)
-{
-	struct outcome *o = p;
-	g_free(o->key);
-	g_free(o->line);
-	g_free(o);
-}
-
-static char *last_line(const char *text, gsize length)
-{
-	while (length > 0 && text[length - 1] == '\n')
-		length--;
-	gsize from = length;
-	while (from > 0 && text[from - 1] != '\n')
-		from--;
-	GString *line = g_string_new(NULL);
-	append_escaped(line, text + from, length - from > 60 ? 60 : length - from);
-	return g_string_free(line, FALSE);
-}
 
 struct shake { /* what all runs have in common */
 	char **argv;
 	unsigned timeout_ms, depth;
 	int log, output; /* files without a name */
 	bool interrupted;
-	uint64_t steps; /* pct: of a run, as far as is known */
+	uint64_t steps; /* pct: of a run; a guess until one was measured */
+	bool measured;
 };
 
 /* What a run came to, from the header of its log and from what it printed. */
@@ -64,10 +35,14 @@ static struct outcome *outcome_of(const struct record_result *result, const char
 	gsize length = 0;
 	FILE *file = fopen(log, "rb");
 	if (file) {
-		if (fread(&header, sizeof(header), 1, file) == 1)
-			out->deadlock = header.status == LOG_DEADLOCK;
-		if (shake->steps == 0) /* the first run says how long one is */
+		if (fread(&header, sizeof(header), 1, file) == 1) {
+			out->deadlock = header.outcome == LOG_DEADLOCK;
+			out->misuses = header.misuses;
+		}
+		if (!shake->measured && header.steps > 0) { /* one run says how long they are */
+			shake->measured = true;
 			shake->steps = header.steps;
+		}
 		fclose(file);
 	}
 	out->status = result->status;
@@ -75,14 +50,8 @@ static struct outcome *outcome_of(const struct record_result *result, const char
 	out->timed_out = result->timed_out;
 	if (!g_file_get_contents(output, &text, &length, NULL))
 		text = g_strdup("");
-	char *digest = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (guchar *)text, length);
-	g_strlcpy(out->hash, digest, sizeof(out->hash));
-	g_free(digest);
-	out->line = last_line(text, length);
+	outcome_set_output(out, text, length);
 	g_free(text);
-	out->count = 1;
-	out->key = g_strdup_printf("%d %d %d %s", out->status, out->deadlock, out->timed_out,
-	                           out->hash);
 	return out;
 }
 
@@ -127,25 +96,49 @@ static char *how_it_ended(const struct outcome *o)
 	return g_strdup_printf("exit status %d", o->status);
 }
 
-static gint most_frequent_first(gconstpointer a, gconstpointer b)
-{
-	const struct outcome *x = *(struct outcome *const *)a, *y = *(struct outcome *const *)b;
-	if (x->count != y->count)
-		return x->count > y->count ? -1 : 1;
-	return x->seed < y->seed ? -1 : x->seed > y->seed;
-}
+/* By enum log_misuse: the rules' names. */
+static const char *const misuses[] = {
+#define M(name, word) word,
+	LOG_MISUSES(M)
+#undef M
+};
 
-static void print_json(const GPtrArray *outcomes, const struct shake *shake, uint64_t runs)
+static json_t *findings_json(const struct outcome *o)
 {
 	json_t *list = json_array();
-	for (guint i = 0; i < outcomes->len; i++) {
-		const struct outcome *o = outcomes->pdata[i];
+	for (unsigned i = 0; i < LOG_MISUSE_COUNT; i++)
+		if (o->misuses >> i & 1)
+			json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s}", "kind",
+			                                      "lock-misuse", "verdict",
+			                                      "happened", "rule", misuses[i],
+			                                      "note", misuse_text(misuses[i])));
+	return list;
+}
+
+static json_t *left_out_json(const struct outcomes *x)
+{
+	json_t *list = json_array();
+	for (guint i = 0; i < x->left_out->len; i++) {
+		const struct left_out *l = &g_array_index(x->left_out, struct left_out, i);
+		json_array_append_new(
+		        list, json_pack("{s:o, s:I, s:b}", "line", json_text(l->shape), "texts",
+		                        (json_int_t)l->texts, "every-run", l->steady));
+	}
+	return list;
+}
+
+static void print_json(const struct outcomes *x, const struct shake *shake, uint64_t runs)
+{
+	json_t *list = json_array();
+	for (guint i = 0; i < x->list->len; i++) {
+		const struct outcome *o = x->list->pdata[i];
 		char *ended = how_it_ended(o);
 		json_t *item =
-		        json_pack("{s:s, s:i, s:I, s:s, s:I, s:s, s:s}", "end", ended, "status",
-		                  o->status, "count", (json_int_t)o->count, "output", o->hash,
-		                  "seed", (json_int_t)o->seed, "strategy",
-		                  record_strategies[o->strategy], "line", o->line);
+		        json_pack("{s:s, s:i, s:I, s:s, s:I, s:s, s:s, s:I, s:o}", "end", ended,
+		                  "status", o->status, "count", (json_int_t)o->count, "output",
+		                  o->hash, "seed", (json_int_t)o->seed, "strategy",
+		                  record_strategies[o->strategy], "line", o->line, "outputs",
+		                  (json_int_t)o->outputs, "findings", findings_json(o));
 		if (o->strategy == STRATEGY_PCT)
 			json_object_set_new(item, "steps", json_integer(o->steps));
 		if (o->strategy == STRATEGY_PCT)
@@ -155,19 +148,20 @@ static void print_json(const GPtrArray *outcomes, const struct shake *shake, uin
 		json_array_append_new(list, item);
 		g_free(ended);
 	}
-	json_t *report = json_pack("{s:s, s:o, s:I, s:o}", "heddle", HEDDLE_VERSION, "program",
-	                           json_text(shake->argv[0]), "runs", (json_int_t)runs,
-	                           "outcomes", list);
+	json_t *report =
+	        json_pack("{s:s, s:o, s:I, s:o, s:o}", "heddle", HEDDLE_VERSION, "program",
+	                  json_text(shake->argv[0]), "runs", (json_int_t)runs, "outcomes", list,
+	                  "lines-left-out", left_out_json(x));
 	json_dumpf(report, stdout, JSON_INDENT(1));
 	putchar('\n');
 	json_decref(report);
 }
 
 /* What it printed last; its digest too where another outcome looks the same. */
-static char *what_it_said(const GPtrArray *outcomes, const struct outcome *o)
+static char *what_it_said(const struct outcomes *x, const struct outcome *o)
 {
-	for (guint i = 0; i < outcomes->len; i++) {
-		const struct outcome *other = outcomes->pdata[i];
+	for (guint i = 0; i < x->list->len; i++) {
+		const struct outcome *other = x->list->pdata[i];
 		if (other != o && strcmp(other->line, o->line) == 0 &&
 		    strcmp(other->hash, o->hash) != 0)
 			return g_strdup_printf("%s (output %.8s)", o->line, o->hash);
@@ -194,9 +188,48 @@ static int widest(GPtrArray *column, const char *heading, int most)
 	return width;
 }
 
-/* How often, how it ended, what it said, and what records it again. */
-static void print_table(const GPtrArray *outcomes, const struct shake *shake, uint64_t runs)
+/* Misuse of locks, with an outcome's options, which record a trace that says where. */
+static void print_findings(const struct outcomes *x, const struct shake *shake)
 {
+	for (unsigned m = 0; m < LOG_MISUSE_COUNT; m++) {
+		const struct outcome *first = NULL;
+		uint64_t runs = 0;
+		for (guint i = 0; i < x->list->len; i++) {
+			const struct outcome *o = x->list->pdata[i];
+			if (!(o->misuses >> m & 1))
+				continue;
+			runs += o->count;
+			first = first ? first : o;
+		}
+		if (!first)
+			continue;
+		char *again = how_again(first, shake->depth);
+		printf("lock-misuse, in %" PRIu64
+		       " runs: a thread %s; 'heddle races' says where, on "
+		       "the trace of %s\n",
+		       runs, misuse_text(misuses[m]), again);
+		g_free(again);
+	}
+}
+
+static void print_left_out(const struct outcomes *x)
+{
+	enum { MOST = 8 };
+	for (guint i = 0; i < x->left_out->len && i < MOST; i++) {
+		const struct left_out *l = &g_array_index(x->left_out, struct left_out, i);
+		printf("%s: \"%s\" (%" PRIu64 " different)\n",
+		       l->steady ? "varies from run to run, and was not compared"
+		                 : "progress, not compared",
+		       l->shape, l->texts);
+	}
+	if (x->left_out->len > MOST)
+		printf("... and %u more such lines\n", x->left_out->len - MOST);
+}
+
+/* How often, how it ended, what it said, and what records it again. */
+static void print_table(const struct outcomes *x, const struct shake *shake, uint64_t runs)
+{
+	const GPtrArray *outcomes = x->list;
 	enum { ENDS, SAYS, COLUMNS, LONGEST = 32 };
 	static const char *const headings[] = { "end", "last line of output" };
 	GPtrArray *texts[COLUMNS];
@@ -205,7 +238,7 @@ static void print_table(const GPtrArray *outcomes, const struct shake *shake, ui
 		texts[c] = g_ptr_array_new_with_free_func(g_free);
 	for (guint i = 0; i < outcomes->len; i++) {
 		g_ptr_array_add(texts[ENDS], how_it_ended(outcomes->pdata[i]));
-		g_ptr_array_add(texts[SAYS], what_it_said(outcomes, outcomes->pdata[i]));
+		g_ptr_array_add(texts[SAYS], what_it_said(x, outcomes->pdata[i]));
 	}
 	for (int c = 0; c < COLUMNS; c++)
 		widths[c] = widest(texts[c], headings[c], LONGEST);
@@ -224,20 +257,8 @@ static void print_table(const GPtrArray *outcomes, const struct shake *shake, ui
 	}
 	for (int c = 0; c < COLUMNS; c++)
 		g_ptr_array_free(texts[c], TRUE);
-}
-
-/* Something is found when one seed does what another does not, or a run fails by a signal
- * or a deadlock. */
-static bool found(const GPtrArray *outcomes)
-{
-	if (outcomes->len > 1)
-		return true;
-	for (guint i = 0; i < outcomes->len; i++) {
-		const struct outcome *o = outcomes->pdata[i];
-		if (o->signal || o->deadlock || o->timed_out)
-			return true;
-	}
-	return false;
+	print_findings(x, shake);
+	print_left_out(x);
 }
 
 static int run_shake(struct arguments *a)
@@ -252,21 +273,23 @@ static int run_shake(struct arguments *a)
 	const char *word = argument_value(a, "strategy");
 	int strategy = argument_choice(a, "strategy", record_strategies, STRATEGY_RANDOM);
 	enum output_format format = argument_format(a, false);
-	GPtrArray *outcomes = g_ptr_array_new_with_free_func(outcome_free);
 	const struct progress *progress = progress_on_stderr();
 	bool ok = true;
+	enum { GUESS = 1000 }; /* the runtime's own, too */
+	uint64_t steps = argument_number(a, "steps", 0);
 	struct shake shake = { .argv = argv,
 		               .timeout_ms = timeout,
 		               .depth = argument_number(a, "depth", 3),
 		               .log = file_open_nameless(g_get_tmp_dir()),
 		               .output = file_open_nameless(g_get_tmp_dir()),
-		               .steps = argument_number(a, "steps", 0) };
+		               .steps = steps ? steps : GUESS,
+		               .measured = steps > 0 };
 	if (shake.log < 0 || shake.output < 0) {
 		error_set(&error, g_get_tmp_dir(), "set TMPDIR to a folder with room",
 		          "cannot keep what a run leaves: %s", g_strerror(errno));
-		g_ptr_array_free(outcomes, TRUE);
 		return fail(&error);
 	}
+	struct outcomes *outcomes = outcomes_new();
 	const volatile int *interrupted = catch_interruption();
 	uint64_t done = 0;
 	for (; ok && done < runs && !*interrupted; done++) {
@@ -278,35 +301,28 @@ static int run_shake(struct arguments *a)
 		if (!progress_tick(progress, (double)done / runs, "running"))
 			break;
 		struct outcome *o = run_once(&shake, which, first + done, &error);
-		if (shake.interrupted)
+		if (o)
+			outcomes_add(outcomes, o);
+		else if (shake.interrupted || *interrupted)
 			break; /* the table of what there is */
-		ok = o != NULL;
-		bool known = false;
-		for (guint i = 0; ok && i < outcomes->len && !known; i++) {
-			struct outcome *old = outcomes->pdata[i];
-			known = strcmp(old->key, o->key) == 0;
-			old->count += known;
-		}
-		if (ok && known)
-			outcome_free(o);
-		else if (ok)
-			g_ptr_array_add(outcomes, o);
+		else
+			ok = false;
 	}
 	progress_done();
 	close(shake.log);
 	close(shake.output);
 	int status = EXIT_BAD;
 	if (ok) {
-		g_ptr_array_sort(outcomes, most_frequent_first);
+		outcomes_group(outcomes);
 		if (format == FORMAT_JSON)
 			print_json(outcomes, &shake, done);
 		else
 			print_table(outcomes, &shake, done);
-		status = found(outcomes) ? EXIT_FOUND : EXIT_NOTHING;
+		status = outcomes_tell(outcomes) ? EXIT_FOUND : EXIT_NOTHING;
 	} else {
 		fail(&error);
 	}
-	g_ptr_array_free(outcomes, TRUE);
+	outcomes_free(outcomes);
 	return status;
 }
 

@@ -6,6 +6,7 @@
 #include "tui/batch/print.h"
 
 #include <jansson.h>
+#include <string.h>
 
 struct places {
 	const struct trace *t;
@@ -71,4 +72,18 @@ json_t *places_location_json(const struct places *p, uint32_t location)
 json_t *places_json(const struct places *p, uint32_t event)
 {
 	return places_location_json(p, p->t->events[event].location);
+}
+
+json_t *places_parse(const char *place)
+{
+	size_t length = strcspn(place, " ");
+	const char *colon = memrchr(place, ':', length);
+	char *end;
+	guint64 line = colon ? g_ascii_strtoull(colon + 1, &end, 10) : 0;
+	if (line == 0 || end != place + length)
+		return json_pack("{so}", "name", json_text(place));
+	char *file = g_strndup(place, (gsize)(colon - place));
+	json_t *site = json_pack("{sosI}", "file", json_text(file), "line", (json_int_t)line);
+	g_free(file);
+	return site;
 }

@@ -210,6 +210,8 @@ static void print_finding(const struct trace *t, const struct finding *f)
 		print_event(t, f->second);
 	if (f->verdict == VERDICT_HAPPENED)
 		print_waits(t, f);
+	if (f->story)
+		printf("    %s\n", f->story);
 	if (f->missing)
 		printf("    a %s %s\n", f->kind == FINDING_DEADLOCK ? "deadlock" : "race",
 		       printable(f->missing));

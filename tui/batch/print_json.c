@@ -254,6 +254,8 @@ json_t *finding_json(const struct places *places, const struct trace *t,
 	json_set_word(j, "note", f->note);
 	if (f->missing)
 		json_object_set_new(j, "missing", json_text(f->missing));
+	if (f->story)
+		json_object_set_new(j, "story", json_text(f->story));
 	json_set_word(j, "by", f->by);
 	json_set_words(j, "methods", f->methods);
 	if (f->condition)

@@ -147,10 +147,10 @@ static char *added(const char *a, const char *b)
 	return g_strdup_printf("%.*s%" G_GUINT64_FORMAT "%s", (int)(x - a), a, sum, end_x);
 }
 
-/* Lists of sentences: what both say once, counts added. */
+/* Lists of sentences: each sentence once, in an order that both have, counts added. */
 static void join_notes(json_t *into, const json_t *from)
 {
-	size_t i, k;
+	size_t i, k, next = 0; /* the place behind the last sentence of `from` */
 	json_t *note, *known;
 
 	json_array_foreach((json_t *)from, i, note)
@@ -172,8 +172,9 @@ static void join_notes(json_t *into, const json_t *from)
 			if (done)
 				break;
 		}
+		next = done ? MAX(next, k + 1) : next;
 		if (!done)
-			json_array_append(into, note);
+			json_array_insert(into, next++, note);
 	}
 }
 

@@ -300,7 +300,7 @@ static bool add_breakpoint(struct app *app, const char *arguments, bool watch, b
 		good = error_set(error, "", "Tab completes places", "no event is at '%s'",
 		                 place);
 	if (good && condition)
-		good = (b->condition = condition_parse(s, condition + 4, error)) != NULL;
+		good = (b->condition = stop_condition_new(s, condition + 4, error)) != NULL;
 	g_free(place);
 	if (!good) {
 		breakpoint_free(b);
@@ -345,12 +345,12 @@ bool word_condition(struct app *app, const char *arguments, struct error *error)
 {
 	struct breakpoint *b = breakpoint_of(app->session, arguments, error);
 	const char *text = strchr(arguments, ' ');
-	struct condition *condition = NULL;
+	struct stop_condition *condition = NULL;
 	if (b == NULL)
 		return false;
-	if (text && (condition = condition_parse(app->session, text + 1, error)) == NULL)
+	if (text && (condition = stop_condition_new(app->session, text + 1, error)) == NULL)
 		return false;
-	condition_free(b->condition);
+	stop_condition_free(b->condition);
 	b->condition = condition;
 	app_say(app, text ? "breakpoint %u stops if %s" : "breakpoint %u always stops",
 	        b->number, text ? text + 1 : "");

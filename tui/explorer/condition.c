@@ -1,288 +1,166 @@
 /*
- * condition.c - the conditions of breakpoints: `acct.balance < 0 && hits != 3`.
- *
- *     or     := and { "||" and }
- *     and    := not { "&&" not }
- *     not    := "!" not | "(" or ")" | sum [ ("==" "!=" "<=" ">=" "<" ">") sum ]
- *     sum    := term { ("+" | "-") term }
- *     term   := integer | "thread" | "event" | thread's name | variable's name
- *
- * A variable that has no known value makes the comparison false.  A name is the longest
- * name of the trace that stands there, so that `a[1].b-c` needs no quotes.
+ * condition.c - conditions of breakpoints on the names of the session's trace: `thread` and
+ * `event` of the event that is looked at, threads by name (their numbers), variables, also by
+ * the last part of a qualified name (`hits` for `Cache::hits`).
  */
+#include "engine/base/condition.h"
+
 #include "tui/explorer/session.h"
 
 #include <string.h>
 
-enum node_kind { NODE_NUMBER, NODE_VARIABLE, NODE_THREAD, NODE_EVENT, NODE_BINARY, NODE_NOT };
-
-struct condition {
-	enum node_kind kind;
-	char op[3];
-	int64_t number;
-	uint32_t variable;
-	struct condition *left, *right;
+enum named_kind { NAMES_VARIABLE, NAMES_NUMBER, NAMES_THREAD, NAMES_EVENT };
+struct named {
+	enum named_kind kind;
+	uint32_t index; /* of the variable, or the number */
 };
 
-struct parser {
-	const struct session *session;
-	const char *text, *at;
-	struct error *error;
-	int depth;
+struct stop_condition {
+	struct condition *condition;
+	GArray *named; /* struct named, by the condition's names */
 };
 
-void condition_free(struct condition *c)
+static bool is_word(char c)
 {
-	if (c == NULL)
-		return;
-	condition_free(c->left);
-	condition_free(c->right);
-	g_free(c);
+	return g_ascii_isalnum(c) || c == '_';
 }
 
-static struct condition *node(enum node_kind kind)
+static size_t identifier_length(const char *s)
 {
-	struct condition *c = g_new0(struct condition, 1);
-	c->kind = kind;
-	c->variable = NONE;
-	return c;
+	size_t n = 0;
+	while (g_ascii_isalnum(s[n]) || s[n] == '_' || (n > 0 && s[n] == ':' && s[n + 1] == ':') ||
+	       (n > 1 && s[n] == ':' && s[n - 1] == ':'))
+		n++;
+	return n;
 }
 
-static void skip(struct parser *p)
+/* Does a name stand there as a whole? */
+static bool stands(const char *text, const char *name, size_t length)
 {
-	while (*p->at == ' ')
-		p->at++;
+	return strncmp(text, name, length) == 0 &&
+	       !(length && is_word(name[length - 1]) && is_word(text[length]));
 }
 
-static bool take(struct parser *p, const char *word)
+/* The longest end of a variable's name, behind its functions, that stands there. */
+static size_t short_length(const struct trace *t, const char *text)
 {
-	skip(p);
-	if (!g_str_has_prefix(p->at, word))
-		return false;
-	p->at += strlen(word);
-	return true;
-}
-
-static struct condition *refuse(struct parser *p, const char *expected)
-{
-	error_set(p->error, "", "for example: acct.balance < 0 && hits != 3",
-	          "the condition has '%s' where %s was expected", *p->at ? p->at : "its end",
-	          expected);
-	return NULL;
-}
-
-/* `thread == T1`: a thread's name is its number; NULL: none stands there. */
-static struct condition *parse_thread(struct parser *p)
-{
-	const struct trace *t = p->session->trace;
-	struct condition *c = NULL;
 	size_t longest = 0;
-	for (uint32_t i = 0; i < t->threads_count; i++) {
-		const char *name = trace_thread_name(t, i);
-		size_t length = strlen(name);
-		if (length <= longest || strncmp(p->at, name, length) != 0 ||
-		    g_ascii_isalnum(p->at[length]) || p->at[length] == '_')
-			continue;
-		longest = length;
-		c = c ? c : node(NODE_NUMBER);
-		c->number = i;
+	for (uint64_t v = 0; v < t->variables_count; v++) {
+		const char *end = strstr(trace_string(t, t->variables[v].name), "::");
+		for (; end; end = strstr(end, "::")) {
+			end += 2;
+			size_t n = strlen(end);
+			if (n > longest && stands(text, end, n))
+				longest = n;
+		}
 	}
-	p->at += longest;
-	return c;
+	return longest;
 }
 
-static struct condition *parse_variable(struct parser *p)
+/* The longest name of the trace that stands there, so that `a[1].b-c` needs no quotes; else what
+ * is left of one variable's without its functions, a thread's name, or a word of ours. */
+static size_t name_length(void *self, const char *text)
 {
-	const struct trace *t = p->session->trace;
-	size_t longest = 0;
-	struct condition *c = node(NODE_VARIABLE);
+	const struct session *s = self;
+	const struct trace *t = s->trace;
+	size_t longest = 0, length = identifier_length(text);
 	for (uint64_t v = 0; v < t->variables_count; v++) {
 		const char *name = trace_string(t, t->variables[v].name);
-		size_t length = strlen(name);
-		if (length > longest && strncmp(p->at, name, length) == 0) {
-			longest = length;
-			c->variable = (uint32_t)v;
-		}
+		size_t n = strlen(name);
+		if (n > longest && stands(text, name, n))
+			longest = n;
 	}
-	p->at += longest;
-	if (longest)
-		return c;
-	condition_free(c);
-	c = parse_thread(p);
-	if (c)
-		return c;
-	return refuse(p, "a variable or a thread of the trace, or a number");
+	length = MAX(length, short_length(t, text));
+	if (longest || length == 0)
+		return longest;
+	char *word = g_strndup(text, length);
+	bool known = strcmp(word, "thread") == 0 || strcmp(word, "event") == 0 ||
+	             session_find_short(s, word) != NONE;
+	for (uint32_t i = 0; i < t->threads_count && !known; i++)
+		known = strcmp(word, trace_thread_name(t, i)) == 0;
+	g_free(word);
+	return known ? length : 0;
 }
 
-static struct condition *parse_term(struct parser *p)
-{
-	skip(p);
-	if (g_ascii_isdigit(*p->at) || (*p->at == '-' && g_ascii_isdigit(p->at[1]))) {
-		struct condition *c = node(NODE_NUMBER);
-		char *end;
-		c->number = g_ascii_strtoll(p->at, &end, 0);
-		p->at = end;
-		return c;
-	}
-	if (session_find_variable(p->session, "thread") == NONE && take(p, "thread"))
-		return node(NODE_THREAD);
-	if (session_find_variable(p->session, "event") == NONE && take(p, "event"))
-		return node(NODE_EVENT);
-	return parse_variable(p);
-}
-
-static struct condition *binary(const char *op, struct condition *left, struct condition *right)
-{
-	if (right == NULL) {
-		condition_free(left);
-		return NULL;
-	}
-	struct condition *c = node(NODE_BINARY);
-	g_strlcpy(c->op, op, sizeof c->op);
-	c->left = left;
-	c->right = right;
-	return c;
-}
-
-/* Levels of binary operators, loosest first; the last is of terms. */
-static const char *const levels[][7] = {
-	{ "||", NULL },
-	{ "&&", NULL },
-	{ "==", "!=", "<=", ">=", "<", ">", NULL },
-	{ "+", "-", NULL },
-};
-
-static struct condition *parse_level(struct parser *p, unsigned level);
-
-static struct condition *parse_unary(struct parser *p, unsigned level)
-{
-	if (level < G_N_ELEMENTS(levels))
-		return parse_level(p, level);
-	skip(p);
-	if (++p->depth > 64)
-		return refuse(p, "less nesting");
-	if (*p->at == '!' && p->at[1] != '=') {
-		p->at++;
-		struct condition *operand = parse_unary(p, level);
-		struct condition *c = operand ? node(NODE_NOT) : NULL;
-		if (c)
-			c->left = operand;
-		return c;
-	}
-	if (take(p, "(")) {
-		struct condition *c = parse_level(p, 0);
-		if (c && !take(p, ")")) {
-			condition_free(c);
-			return refuse(p, "')'");
-		}
-		return c;
-	}
-	return parse_term(p);
-}
-
-static struct condition *parse_level(struct parser *p, unsigned level)
-{
-	struct condition *left = parse_unary(p, level + 1);
-	for (bool more = true; left && more;) {
-		more = false;
-		for (const char *const *op = levels[level]; *op && left && !more; op++) {
-			if (!take(p, *op))
-				continue;
-			left = binary(*op, left, parse_unary(p, level + 1));
-			more = true;
-		}
-	}
-	return left;
-}
-
-struct condition *condition_parse(const struct session *s, const char *text,
-                                  struct error *error)
-{
-	struct parser p = { .session = s, .text = text, .at = text, .error = error };
-	struct condition *c = parse_level(&p, 0);
-	skip(&p);
-	if (c && *p.at) {
-		condition_free(c);
-		return refuse(&p, "the end or an operator");
-	}
-	return c;
-}
-
-struct result {
-	bool known;
-	int64_t number;
-};
-
-static struct result known(int64_t number)
-{
-	return (struct result){ true, number };
-}
-
-static struct result variable_result(const struct session *s, uint32_t variable, uint32_t event)
+static struct named named_by(const struct session *s, const char *name)
 {
 	const struct trace *t = s->trace;
-	const struct value *v = &t->values[session_value(s, variable, event).value];
-	switch (v->kind) {
-	case V_INT:
-		return known(v->integer);
-	case V_NIL:
-	case V_FALSE:
-		return known(0);
-	case V_TRUE:
-		return known(1);
-	default:
-		return (struct result){ 0 };
-	}
+	uint32_t variable = session_find_variable(s, name);
+	if (variable != NONE)
+		return (struct named){ NAMES_VARIABLE, variable };
+	if (strcmp(name, "thread") == 0)
+		return (struct named){ NAMES_THREAD, NONE };
+	if (strcmp(name, "event") == 0)
+		return (struct named){ NAMES_EVENT, NONE };
+	for (uint32_t i = 0; i < t->threads_count; i++)
+		if (strcmp(name, trace_thread_name(t, i)) == 0)
+			return (struct named){ NAMES_NUMBER, i };
+	return (struct named){ NAMES_VARIABLE, session_find_short(s, name) };
 }
 
-static int64_t compute(const char *op, int64_t a, int64_t b)
+struct stop_condition *stop_condition_new(const struct session *s, const char *text,
+                                          struct error *error)
 {
-	if (op[0] == '+')
-		return (int64_t)((uint64_t)a + (uint64_t)b);
-	if (op[0] == '-')
-		return (int64_t)((uint64_t)a - (uint64_t)b);
-	if (op[0] == '|')
-		return a || b;
-	if (op[0] == '&')
-		return a && b;
-	if (op[0] == '=')
-		return a == b;
-	if (op[0] == '!')
-		return a != b;
-	if (op[0] == '<')
-		return op[1] ? a <= b : a < b;
-	return op[1] ? a >= b : a > b;
+	struct condition *c = condition_new(text, "", name_length, (void *)s, error);
+	if (c == NULL)
+		return NULL;
+	struct stop_condition *stop = g_new0(struct stop_condition, 1);
+	stop->condition = c;
+	stop->named = g_array_new(FALSE, FALSE, sizeof(struct named));
+	const GPtrArray *names = condition_names(c);
+	for (guint i = 0; i < names->len; i++) {
+		struct named o = named_by(s, names->pdata[i]);
+		g_array_append_val(stop->named, o);
+	}
+	return stop;
 }
 
-static struct result evaluate(const struct session *s, const struct condition *c,
-                              uint32_t event)
+void stop_condition_free(struct stop_condition *stop)
 {
-	switch (c->kind) {
-	case NODE_NUMBER:
-		return known(c->number);
-	case NODE_VARIABLE:
-		return variable_result(s, c->variable, event);
-	case NODE_THREAD:
-		return known(s->trace->events[event].thread);
-	case NODE_EVENT:
-		return known(event);
-	case NODE_NOT: {
-		struct result r = evaluate(s, c->left, event);
-		return (struct result){ r.known, !r.number };
-	}
-	case NODE_BINARY:
+	if (stop == NULL)
+		return;
+	condition_free(stop->condition);
+	g_array_unref(stop->named);
+	g_free(stop);
+}
+
+struct place_in_time {
+	const struct session *session;
+	const struct stop_condition *stop;
+	uint32_t event;
+};
+
+static struct condition_value variable_value(const struct session *s, uint32_t variable,
+                                             uint32_t event)
+{
+	const struct value *v = &s->trace->values[session_value(s, variable, event).value];
+	return trace_condition_value(s->trace, variable, v);
+}
+
+static struct condition_value value_of(void *self, uint32_t name)
+{
+	const struct place_in_time *at = self;
+	const struct named *o = &g_array_index(at->stop->named, struct named, name);
+	struct condition_value value = { .known = true };
+	switch (o->kind) {
+	case NAMES_VARIABLE:
+		return variable_value(at->session, o->index, at->event);
+	case NAMES_NUMBER:
+		value.number = o->index;
+		break;
+	case NAMES_THREAD:
+		value.number = at->session->trace->events[at->event].thread;
+		break;
+	case NAMES_EVENT:
+		value.number = at->event;
 		break;
 	}
-	struct result a = evaluate(s, c->left, event), b = evaluate(s, c->right, event);
-	if (c->op[0] == '|')
-		return known((a.known && a.number) || (b.known && b.number));
-	if (!a.known || !b.known)
-		return (struct result){ 0 };
-	return known(compute(c->op, a.number, b.number));
+	return value;
 }
 
-bool condition_holds(const struct session *s, const struct condition *c, uint32_t event)
+bool stop_condition_holds(const struct session *s, const struct stop_condition *stop,
+                          uint32_t event)
 {
-	struct result r = evaluate(s, c, event);
-	return r.known && r.number;
+	struct place_in_time at = { s, stop, event };
+	return condition_holds(stop->condition, value_of, &at) == TRUTH_YES;
 }

@@ -47,6 +47,7 @@ static bool load_flag(GKeyFile *file, const char *path, const char *key, bool *f
 static bool load_screen(struct config *c, GKeyFile *file, const char *path, struct error *error)
 {
 	static const char *const words[] = { "auto", "none", "8", "256" };
+	static const char *const known[] = { "colours", "mouse", "ascii", NULL };
 	bool given = g_key_file_has_key(file, "screen", "colours", NULL);
 	char *colours = given ? text_of(file, "screen", "colours") : NULL;
 	bool good = !given;
@@ -59,7 +60,12 @@ static bool load_screen(struct config *c, GKeyFile *file, const char *path, stru
 	g_free(colours);
 	if (!good)
 		return refuse(path, "screen", "colours", "auto, none, 8 or 256", error);
-	return load_flag(file, path, "mouse", &c->screen.mouse, error) &&
+	char **keys = g_key_file_get_keys(file, "screen", NULL, NULL);
+	for (char **key = keys; key && *key && good; key++)
+		if (!g_strv_contains(known, *key))
+			good = refuse(path, "screen", *key, "colours, mouse or ascii", error);
+	g_strfreev(keys);
+	return good && load_flag(file, path, "mouse", &c->screen.mouse, error) &&
 	       load_flag(file, path, "ascii", &c->ascii, error);
 }
 
@@ -113,6 +119,19 @@ static bool load_keys(struct config *c, GKeyFile *file, const char *path, struct
 	return good;
 }
 
+static bool groups_are_known(GKeyFile *file, const char *path, struct error *error)
+{
+	static const char *const known[] = { "screen", "colours", "keys", NULL };
+	char **groups = g_key_file_get_groups(file, NULL);
+	bool good = true;
+	for (char **group = groups; *group && good; group++)
+		if (!g_strv_contains(known, *group))
+			good = error_set(error, path, "mend the line or remove it",
+			                 "[%s]: expected [screen], [colours] or [keys]", *group);
+	g_strfreev(groups);
+	return good;
+}
+
 bool config_load(struct config *c, struct error *error)
 {
 	*c = (struct config){ .screen = { .mouse = true } };
@@ -123,14 +142,15 @@ bool config_load(struct config *c, struct error *error)
 	GKeyFile *file = g_key_file_new();
 	GError *trouble = NULL;
 	bool good = true;
-	if (g_file_test(path, G_FILE_TEST_EXISTS)) {
+	if (g_file_test(path, G_FILE_TEST_EXISTS) || g_file_test(path, G_FILE_TEST_IS_SYMLINK)) {
 		if (!g_file_test(path, G_FILE_TEST_IS_REGULAR))
 			good = error_set(error, path, "remove it", "is no ordinary file");
 		else if (!g_key_file_load_from_file(file, path, G_KEY_FILE_NONE, &trouble))
 			good = error_set(error, path, "mend it or remove it", "%s",
 			                 trouble->message);
 		else
-			good = load_screen(c, file, path, error) &&
+			good = groups_are_known(file, path, error) &&
+			       load_screen(c, file, path, error) &&
 			       load_colours(c, file, path, error) &&
 			       load_keys(c, file, path, error);
 	}

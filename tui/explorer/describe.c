@@ -437,10 +437,27 @@ static void append_event(const struct session *s, uint32_t event, GString *out)
 	g_string_append_printf(out, " (%u)", event);
 }
 
+/* A thread that waits for an object after its end. */
+static void explain_ended_wait(const struct session *s, const struct finding *f, GString *out)
+{
+	append_thread(s, f->second, out);
+	g_string_append_c(out, ' ');
+	describe_event(s, f->second, out);
+	g_string_append_printf(out, " when the run ends (%u), after ", f->second);
+	append_event(s, f->first, out);
+	g_string_append(out, s->trace->events[f->first].op == OP_FREE
+	                             ? ": it is in memory that was freed."
+	                             : ": it was destroyed.");
+}
+
 /* Two that can change places: the later can come first. */
 static void explain_violation(const struct session *s, const struct finding *f, GString *out)
 {
 	bool happened = f->verdict == VERDICT_HAPPENED;
+	if (s->trace->events[f->second].op == OP_WANT) {
+		explain_ended_wait(s, f, out);
+		return;
+	}
 	append_event(s, f->second, out);
 	g_string_append(out, happened ? " came after " : " can come before ");
 	append_event(s, f->first, out);
@@ -499,6 +516,8 @@ void explain_entry(const struct session *s, const struct entry *entry, GString *
 		explain_waits(s, f, out);
 	} else if (f->kind == FINDING_DEADLOCK) {
 		explain_deadlock(s, f, out);
+	} else if (f->story != NULL) {
+		g_string_append_printf(out, "%s.", f->story);
 	} else if (f->kind == FINDING_LOCK_MISUSE) {
 		explain_misuse(s, f, out);
 	} else if (f->kind == FINDING_USE_AFTER_FREE || f->kind == FINDING_ORDER_VIOLATION) {

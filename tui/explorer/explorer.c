@@ -243,6 +243,16 @@ static struct app *make_app(struct trace *trace, struct specs *specs,
 	return app;
 }
 
+/* Of a screen that nobody sees; a number that is no size counts as none. */
+static int size_of(const char *variable, int normal)
+{
+	enum { MOST = 4096 };
+	const char *text = getenv(variable);
+	gint64 size;
+	return text && g_ascii_string_to_signed(text, 10, 1, MOST, &size, NULL) ? (int)size
+	                                                                        : normal;
+}
+
 int explorer_run(struct trace *trace, const struct explorer_options *options,
                  struct error *error)
 {
@@ -266,9 +276,8 @@ int explorer_run(struct trace *trace, const struct explorer_options *options,
 	}
 	app_options.ascii = config.ascii || !is_utf8();
 	if (headless) {
-		const char *rows = getenv("LINES"), *columns = getenv("COLUMNS");
-		app_options.rows = rows ? atoi(rows) : MINIMUM_ROWS;
-		app_options.columns = columns ? atoi(columns) : MINIMUM_COLUMNS;
+		app_options.rows = size_of("LINES", MINIMUM_ROWS);
+		app_options.columns = size_of("COLUMNS", MINIMUM_COLUMNS);
 	}
 	struct app *app = make_app(trace, specs, options, &app_options);
 	config_apply_keys(&config, app);

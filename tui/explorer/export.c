@@ -15,6 +15,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool make_witness(const struct session *s, struct witness *w, struct error *error)
 {
@@ -111,6 +112,18 @@ static json_t *string_of(const char *text)
 	return string;
 }
 
+/* As in the reports: the first by itself, and all. */
+static void add_variables(const struct trace *t, const struct finding *f, json_t *root)
+{
+	json_t *all = json_array();
+	for (guint i = 0; i < f->variables->len; i++) {
+		uint32_t v = g_array_index(f->variables, uint32_t, i);
+		json_array_append_new(all, string_of(trace_string(t, t->variables[v].name)));
+	}
+	json_object_set(root, "variable", json_array_get(all, 0));
+	json_object_set_new(root, "variables", all);
+}
+
 static char *to_json(const struct app *app, const struct entry *entry)
 {
 	const struct session *s = app->session;
@@ -120,6 +133,8 @@ static char *to_json(const struct app *app, const struct entry *entry)
 	json_object_set_new(root, "first", json_integer(f->first));
 	json_object_set_new(root, "second", json_integer(f->second));
 	json_object_set_new(root, "variable", string_of(entry->variable));
+	if (f->variables && f->variables->len)
+		add_variables(s->trace, f, root);
 	json_array_append_new(locations, string_of(trace_site_name(s->trace, f->first)));
 	json_array_append_new(locations, string_of(trace_site_name(s->trace, f->second)));
 	json_object_set_new(root, "locations", locations);
@@ -230,11 +245,18 @@ static const char *suffix_for(const struct app *app)
 	}
 }
 
-static char *default_name(const struct app *app)
+/* A name of our own choice for what is told of the pair: beside the trace, or in the working
+ * folder where the trace's takes no file. */
+static char *name_beside(const struct session *s, const char *suffix)
 {
-	const struct session *s = app->session;
-	return g_strdup_printf("%s-%u-%u%s", trace_name(s->trace), s->pair[0], s->pair[1],
-	                       suffix_for(app));
+	char *folder = g_path_get_dirname(s->trace->path ? s->trace->path : ".");
+	char *name = g_strdup_printf("%s-%u-%u%s", trace_name(s->trace), s->pair[0], s->pair[1],
+	                             suffix);
+	bool here = strcmp(folder, ".") == 0 || access(folder, W_OK) != 0;
+	char *path = here ? g_strdup(name) : g_build_filename(folder, name, NULL);
+	g_free(name);
+	g_free(folder);
+	return path;
 }
 
 /* NULL and `error` when there is nothing to write in the form that the name asks for. */
@@ -316,7 +338,7 @@ void export_text(struct app *app, const char *name, const char *text)
 
 bool export_write(struct app *app, const char *path, struct error *error)
 {
-	char *name = path ? g_strdup(path) : default_name(app);
+	char *name = path ? g_strdup(path) : name_beside(app->session, suffix_for(app));
 	char *text = make_form(app, name, error);
 	if (text == NULL) {
 		g_free(name);
@@ -381,16 +403,13 @@ static char *write_replayed(const struct session *s, struct error *error)
 	char *text = to_witness(s, error);
 	if (text == NULL)
 		return NULL;
-	char *folder = g_path_get_dirname(s->trace->path ? s->trace->path : ".");
-	char *name = g_strdup_printf("%s/%s-%u-%u.wit", folder, trace_name(s->trace),
-	                             s->pair[0], s->pair[1]);
+	char *name = name_beside(s, ".wit");
 	char *path = unused_name(name, text);
 	if (!has_content(path, text) && !file_write_whole(path, text, strlen(text), error)) {
 		g_free(path);
 		path = NULL;
 	}
 	g_free(name);
-	g_free(folder);
 	g_free(text);
 	return path;
 }
@@ -420,7 +439,8 @@ static char **replay_words(char **options, guint count, char *path, char **progr
 	return (char **)g_ptr_array_free(words, FALSE);
 }
 
-/* A program that only the trace names may be anything: the reader sees all of it and decides. */
+/* A program that only the trace names may be anything: the reader sees all of it and decides.
+ */
 static bool ask_about(struct app *app, char **program, char **words, struct error *error)
 {
 	enum { READABLE = 800 }; /* columns: half of the smallest screen */
@@ -457,8 +477,8 @@ bool export_replay(struct app *app, const char *arguments, struct error *error)
 	if (*rest && strcmp(*rest, "--") == 0)
 		rest++;
 	bool foreign = false;
-	char **program = *rest ? g_strdupv(rest)
-	                       : recorded_program(app->session, &foreign, error);
+	char **program =
+	        *rest ? g_strdupv(rest) : recorded_program(app->session, &foreign, error);
 	char *path = program ? write_replayed(app->session, error) : NULL;
 	bool good = path != NULL;
 	if (good) {

@@ -150,9 +150,33 @@ void guide_answer(struct app *app, const char *text)
 	}
 }
 
+/* The line of the lesson's first source at which the selected finding is; 0: at none. */
+static unsigned finding_line(const struct app *app)
+{
+	const struct entry *entry = session_selected(app->session);
+	const char *source = app->guide->lesson->sources->pdata[0];
+	unsigned line = 0;
+	for (int side = 0; entry && side < 2 && line == 0; side++) {
+		const struct finding *f = entry->finding;
+		const char *site =
+		        trace_site_name(app->session->trace, side ? f->second : f->first);
+		char *file = g_path_get_basename(site), *own = g_path_get_basename(source);
+		char *colon = strrchr(file, ':');
+		if (colon) {
+			*colon = '\0';
+			line = strcmp(file, own) == 0 ? (unsigned)strtoul(colon + 1, NULL, 10)
+			                              : 0;
+		}
+		g_free(own);
+		g_free(file);
+	}
+	return line;
+}
+
 static void wish(struct app *app, enum guide_wish wish)
 {
 	const struct lesson *l = app->guide->lesson;
+	app->guide->edit_line = wish == GUIDE_EDIT ? finding_line(app) : 0;
 	if (wish == GUIDE_MEND && l->fixed->len == 0 && !l->fix_plain) {
 		app_say(app, "this lesson has no fixed version");
 		return;

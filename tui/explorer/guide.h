@@ -31,6 +31,7 @@ struct guide {
 	struct lesson_progress counts; /* mistakes and hints so far; the rest is unused */
 	enum guide_size size;
 	enum guide_wish wish;
+	unsigned edit_line; /* of the lesson's first source, at the selected finding; 0: none */
 	bool unkept; /* the progress is nobody's: it is not saved */
 };
 

@@ -56,13 +56,13 @@ struct breakpoint {
 	uint32_t variable; /* watchpoint, or NONE */
 	uint32_t function; /* it stops where this is entered (a string); or NONE */
 	bool whole;        /* sites are all of a function, which is never seen to be entered */
-	struct condition *condition; /* owned, or NULL */
+	struct stop_condition *condition; /* owned, or NULL */
 	bool once;
 };
 
 /* The middle rounds of a loop, put away: events of one thread, shown as one row. */
 struct fold {
-	uint16_t thread;
+	uint32_t thread;
 	uint32_t first, last;    /* events */
 	uint64_t rounds, events; /* that it stands for */
 };
@@ -231,14 +231,16 @@ bool session_hides(const struct session *s, uint32_t event);
 bool session_hides_any(const struct session *s);
 void session_show_all(struct session *s);
 
-/* -- conditions of breakpoints: comparisons of variables and integers, && || ! ---------- */
+/* -- conditions of breakpoints (engine/base/condition.h) --------------------------------- */
 
-struct condition;
-struct condition *condition_parse(const struct session *s, const char *text,
-                                  struct error *error);
-void condition_free(struct condition *c);
-/* Is it true after `event`?  An unknown value makes it false. */
-bool condition_holds(const struct session *s, const struct condition *c, uint32_t event);
+struct stop_condition;
+/* Owned by the caller.  NULL and `error` if it cannot be read or names what the trace has not. */
+struct stop_condition *stop_condition_new(const struct session *s, const char *text,
+                                          struct error *error);
+void stop_condition_free(struct stop_condition *stop);
+/* Does it hold after `event`?  Not if an unknown value decides it. */
+bool stop_condition_holds(const struct session *s, const struct stop_condition *stop,
+                          uint32_t event);
 
 /* -- words ---------------------------------------------------------------------------- */
 

@@ -44,7 +44,7 @@ static uint32_t step_thread(const struct session *s, uint32_t event, int directi
 	const struct trace *t = s->trace;
 	if (session_has(s, INDEX_THREADS))
 		return direction > 0 ? trace_next(t, event) : trace_previous(t, event);
-	uint16_t thread = t->events[event].thread;
+	uint32_t thread = t->events[event].thread;
 	for (uint32_t e = event; (e = step_event(s, e, direction)) != NONE;)
 		if (t->events[e].thread == thread)
 			return e;
@@ -145,7 +145,7 @@ static uint32_t step_switch(const struct session *s, uint32_t event, int directi
 {
 	const struct trace *t = s->trace;
 	if (!session_has(s, INDEX_THREADS)) {
-		uint16_t thread = t->events[event].thread;
+		uint32_t thread = t->events[event].thread;
 		for (uint32_t e = event; (e = step_event(s, e, direction)) != NONE;)
 			if (t->events[e].thread != thread)
 				return e;
@@ -340,7 +340,7 @@ void breakpoint_free(struct breakpoint *b)
 	g_free(b->text);
 	if (b->sites)
 		g_array_free(b->sites, TRUE);
-	condition_free(b->condition);
+	stop_condition_free(b->condition);
 	g_free(b);
 }
 
@@ -368,7 +368,7 @@ static bool stands_here(const struct session *s, const struct breakpoint *b, uin
 
 static bool true_at(const struct session *s, const struct breakpoint *b, uint32_t event)
 {
-	return b->condition == NULL || condition_holds(s, b->condition, event);
+	return b->condition == NULL || stop_condition_holds(s, b->condition, event);
 }
 
 /* Not at each event of a line: at the first, or at the one that makes the condition true. */

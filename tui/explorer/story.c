@@ -188,7 +188,7 @@ static GArray *runs_of(const struct story *story, guint from, guint to)
 	const struct trace *t = story->t;
 	for (guint i = from; i < to;) {
 		struct run run = { i, i + 1 };
-		uint16_t thread = t->events[witness_at(story, i)].thread;
+		uint32_t thread = t->events[witness_at(story, i)].thread;
 		while (run.end < to && t->events[witness_at(story, run.end)].thread == thread)
 			run.end++;
 		g_array_append_val(runs, run);

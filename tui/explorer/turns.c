@@ -257,6 +257,7 @@ static void draw_turn(const struct app *app, const struct witness_view *v,
 static void draw_line(const struct app *app, const struct witness_view *v,
                       const struct turn *turn, struct pane p, int row)
 {
+	const struct trace *t = app_trace(app);
 	char number[32];
 	if (turn->kind == ROW_SWITCH) {
 		draw_turn(app, v, turn, p, row);
@@ -271,10 +272,13 @@ static void draw_line(const struct app *app, const struct witness_view *v,
 	} else {
 		uint32_t event = event_at(v, turn->begin);
 		GString *text = g_string_new(NULL);
-		describe_numbered(app->session, event, text);
+		g_string_append_printf(text, "%u ", event);
+		g_string_append(text, trace_thread_name(t, t->events[event].thread));
+		g_string_append_c(text, ' ');
+		append_witness_event(app, v, turn->begin, text);
 		g_string_append(text, "   ");
 		describe_place(app->session, event, text);
-		int at = draw_lanes(v, p, row, app_trace(app)->events[event].thread);
+		int at = draw_lanes(v, p, row, t->events[event].thread);
 		pane_text(p, row, at, STYLE_RACE, text->str);
 		g_string_free(text, TRUE);
 	}

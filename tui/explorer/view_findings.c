@@ -34,6 +34,9 @@ static const char *const kind_words[] = {
 	[FINDING_DEADLOCK] = "deadlock",
 	[FINDING_STUCK] = "stuck",
 	[FINDING_LOCK_MISUSE] = "misuse",
+	[FINDING_CRASH] = "crash",
+	[FINDING_ASSERTION] = "assertion",
+	[FINDING_EXIT] = "exit",
 };
 static const struct {
 	const char *glyph, *word;

@@ -103,6 +103,10 @@ static const char *const relations[][2] = {
 	[FINDING_DEADLOCK] = { "deadlocks with", "deadlocks with" },
 	[FINDING_STUCK] = { "is stuck with", "is stuck with" },
 	[FINDING_LOCK_MISUSE] = { "comes before its misuse", "misuses it after" },
+	[FINDING_CRASH] = { "is the last before the crash", "is the last before the crash" },
+	[FINDING_ASSERTION] = { "is the last before the failed check",
+	                        "is the last before the failed check" },
+	[FINDING_EXIT] = { "is the last before the exit", "is the last before the exit" },
 };
 
 static void find_partners(const struct session *s, struct trace_state *v)
@@ -422,11 +426,11 @@ static void trace_draw(const struct app *app, const void *state, struct pane p)
 	}
 	struct lanes l = lanes_of(s, p.columns);
 	draw_heads(app, &l, p);
-	uint16_t before =
+	uint32_t before =
 	        v->rows->len ? s->trace->events[g_array_index(v->rows, uint32_t, 0)].thread : 0;
 	for (guint r = 0; r < v->rows->len; r++) {
 		uint32_t event = g_array_index(v->rows, uint32_t, r);
-		uint16_t thread = s->trace->events[event].thread;
+		uint32_t thread = s->trace->events[event].thread;
 		draw_event(app, v, &l, p, (int)r + 2, event, thread != before);
 		before = thread;
 	}

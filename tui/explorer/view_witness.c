@@ -272,10 +272,8 @@ static void witness_show(struct app *app, void *state)
 
 /* -- drawing the two orders ------------------------------------------------------------- */
 
-/* What is written and read there in this schedule.  What the pair sees is open: the value that
- * is there, or the other's. */
-static void append_event(const struct app *app, const struct witness_view *v, guint i,
-                         GString *out)
+void append_witness_event(const struct app *app, const struct witness_view *v, guint i,
+                          GString *out)
 {
 	const struct session *s = app->session;
 	const struct trace *t = s->trace;
@@ -403,7 +401,7 @@ static void draw_row(const struct app *app, const struct witness_view *v, struct
 		uint32_t event = is_new ? event_at(v, what->index)
 		                        : g_array_index(v->sorted, uint32_t, what->index);
 		if (is_new)
-			append_event(app, v, what->index, text);
+			append_witness_event(app, v, what->index, text);
 		else
 			describe_event(app->session, event, text);
 		guint index = is_new ? what->index : stage_position(&v->stage, event);
@@ -486,10 +484,11 @@ void draw_witness_foot(const struct app *app, const struct witness_view *v, stru
 	                       : v->w.claim == CLAIM_C11_RACE ? ": unordered (C11)"
 	                                                      : ": both are next");
 	stage_pane_draw(app, &v->stage, step, v->pair, text->str, p);
+	int title = text_columns(text->str) + 5; /* the rule is seen on both sides of it */
 	g_string_assign(text, " cut off: ");
 	stage_append_cut(&v->stage, text);
 	g_string_append_c(text, ' ');
-	int width = text_columns(text->str), most = p.columns / 2;
+	int width = text_columns(text->str), most = MIN(p.columns / 2, p.columns - 2 - title);
 	pane_field(p, 0, p.columns - 2 - MIN(width, most), MIN(width, most), STYLE_DIM,
 	           text->str);
 	g_string_free(text, TRUE);

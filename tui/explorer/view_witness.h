@@ -66,6 +66,10 @@ void draw_witness_event(const struct app *app, const struct witness_view *v, str
 
 /* The event under the cursor, or the next one below a separator: its index. */
 guint witness_view_cursor(const struct witness_view *v);
+/* What event `i` of the witness writes and reads in this schedule.  What the pair sees is open: the
+ * value that is there, or the other's. */
+void append_witness_event(const struct app *app, const struct witness_view *v, guint i,
+                          GString *out);
 /* "4 switches, 2 needed" */
 void append_switch_count(const struct witness_view *v, GString *out);
 /* What the schedule shows, as its line says it: the two race, each waits for another. */

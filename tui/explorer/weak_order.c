@@ -39,7 +39,7 @@ struct weak_order weak_order_of(const struct session *s, const struct finding *f
 {
 	const struct trace *t = s->trace;
 	struct weak_order w = { NONE, NONE, false, stale_value(t, f) };
-	uint16_t storer = t->events[f->first].thread;
+	uint32_t storer = t->events[f->first].thread;
 	for (uint32_t e = trace_previous(t, f->second); e != NONE && e > f->first;
 	     e = trace_previous(t, e)) {
 		const struct event *load = &t->events[e];

@@ -273,6 +273,7 @@ void app_start_work(struct app *app)
 {
 	app_start_index(app);
 	/* what happened comes first: the rest may be of no interest then */
+	start_detector(app, DETECTOR_FAILURE);
 	start_detector(app, DETECTOR_ENDING);
 	start_detector(app, DETECTOR_MISUSE);
 	for (size_t i = 0; i < G_N_ELEMENTS(analyses); i++) {

@@ -81,8 +81,8 @@ void lesson_free(struct lesson *l)
 {
 	if (l == NULL)
 		return;
-	char *texts[] = { l->path,    l->folder,  l->name,   l->title,
-		          l->teaches, l->compile, l->record, l->explore, l->prints };
+	char *texts[] = { l->path,    l->folder, l->name,    l->title, l->teaches,
+		          l->compile, l->record, l->explore, l->prints };
 	GPtrArray *lists[] = { l->sources, l->plain, l->fixed, l->specs, l->files, l->steps };
 	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
 		g_free(texts[i]);
@@ -98,6 +98,7 @@ struct reader {
 	struct lesson_step *step; /* NULL: the head */
 	unsigned line;
 	struct error *error;
+	GHashTable *head; /* char *: the head's keys of which there is one */
 };
 
 static bool refuse(struct reader *r, const char *remedy, const char *format, ...)
@@ -113,13 +114,29 @@ static bool refuse(struct reader *r, const char *remedy, const char *format, ...
 	return false;
 }
 
-static bool set_text(struct reader *r, const char *key, char **field, const char *value)
+/* Fields of the head have defaults, so that the keys themselves tell. */
+static bool is_first(struct reader *r, const char *key)
+{
+	return g_hash_table_add(r->head, g_strdup(key)) ||
+	       refuse(r, "leave one of the two out", "'%s' is there already in the head", key);
+}
+
+static bool set_value(struct reader *r, const char *key, char **field, const char *value)
 {
 	if (r->step && *field)
 		return refuse(r, NULL, "'%s' is there already in this step", key);
+	if (!r->step && !is_first(r, key))
+		return false;
 	g_free(*field);
 	*field = g_strdup(value);
 	return true;
+}
+
+static bool set_text(struct reader *r, const char *key, char **field, const char *value)
+{
+	if (*value == '\0')
+		return refuse(r, NULL, "expected a value after '%s:', found nothing", key);
+	return set_value(r, key, field, value);
 }
 
 /* Files lie beside the lesson, and their names need no quoting. */
@@ -198,7 +215,7 @@ static bool options_are_words(struct reader *r, const char *value)
 
 static bool set_options(struct reader *r, const char *key, char **field, const char *value)
 {
-	return options_are_words(r, value) && set_text(r, key, field, value);
+	return options_are_words(r, value) && set_value(r, key, field, value);
 }
 
 static bool set_pattern(struct reader *r, const char *key, char **field, const char *value)
@@ -249,8 +266,9 @@ static bool head_key(struct reader *r, const char *key, const char *value)
 		char *end;
 		guint64 number = g_ascii_strtoull(value, &end, 10);
 		l->order = (unsigned)number;
-		return (*value && *end == '\0' && number < 1000000) ||
-		       refuse(r, NULL, "expected a number, found '%s'", value);
+		return is_first(r, key) &&
+		       ((*value && *end == '\0' && number < 1000000) ||
+		        refuse(r, NULL, "expected a number, found '%s'", value));
 	}
 	return refuse(
 	        r,
@@ -430,7 +448,11 @@ struct lesson *lesson_open(const char *path, struct error *error)
 	char *text = input_text(path, "lesson", &length, error);
 	if (text == NULL)
 		return NULL;
-	struct reader r = { .lesson = lesson_new(path), .error = error, .line = 1 };
+	struct reader r = { .lesson = lesson_new(path),
+		            .error = error,
+		            .line = 1,
+		            .head = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
+		                                          NULL) };
 	bool good = true;
 	if (strlen(text) != length || !g_utf8_validate(text, length, NULL))
 		good = refuse(&r, NULL, "is no text in UTF-8");
@@ -441,6 +463,7 @@ struct lesson *lesson_open(const char *path, struct error *error)
 		              "expected '%s' in the first line", first);
 	good = good && read_lines(&r, lines) && is_whole(&r);
 	g_strfreev(lines);
+	g_hash_table_destroy(r.head);
 	if (good)
 		return r.lesson;
 	lesson_free(r.lesson);

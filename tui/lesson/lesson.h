@@ -129,7 +129,8 @@ bool workshop_make(struct workshop *w, GString *said, struct error *error);
 bool workshop_judge(const struct workshop *w, const GString *said, GString *why);
 /* Replace the sources by the fixed version. */
 bool workshop_mend(struct workshop *w, struct error *error);
-/* Run $VISUAL or $EDITOR on the first source, on this terminal. */
-bool workshop_edit(const struct workshop *w, struct error *error);
+/* Run $VISUAL or $EDITOR on the first source, on this terminal; at `line`, unless it is 0 or
+ * the editor is none of those that are known to take +LINE. */
+bool workshop_edit(const struct workshop *w, unsigned line, struct error *error);
 
 #endif

@@ -329,7 +329,23 @@ bool workshop_mend(struct workshop *w, struct error *error)
 	return true;
 }
 
-bool workshop_edit(const struct workshop *w, struct error *error)
+/* Does the editor take +LINE before the file?  Others would open a file of that name. */
+static bool takes_line(const char *editor)
+{
+	static const char *const known[] = { "vi",    "vim",         "nvim", "nano",  "pico",
+		                             "emacs", "emacsclient", "joe",  "jed",   "kak",
+		                             "micro", "mg",          "ne",   "mcedit" };
+	char *word = g_strndup(editor, strcspn(editor, " \t"));
+	char *name = g_path_get_basename(word);
+	bool takes = false;
+	for (size_t i = 0; i < G_N_ELEMENTS(known) && !takes; i++)
+		takes = strcmp(name, known[i]) == 0;
+	g_free(name);
+	g_free(word);
+	return takes;
+}
+
+bool workshop_edit(const struct workshop *w, unsigned line, struct error *error)
 {
 	const char *editor = getenv("VISUAL");
 	if (editor == NULL || *editor == '\0')
@@ -338,7 +354,9 @@ bool workshop_edit(const struct workshop *w, struct error *error)
 		editor = "vi";
 	char *path = g_build_filename(w->folder, w->lesson->sources->pdata[0], NULL);
 	/* The editor is the user's own command line; the lesson's file is its argument alone. */
-	char *script = g_strconcat(editor, " \"$1\"", NULL);
+	char *at = line && takes_line(editor) ? g_strdup_printf(" +%u", line) : g_strdup("");
+	char *script = g_strconcat(editor, at, " \"$1\"", NULL);
+	g_free(at);
 	char *argv[] = { "/bin/sh", "-c", script, "heddle", path, NULL };
 	int status = child_run(argv, false);
 	g_free(script);

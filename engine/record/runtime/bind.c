@@ -209,7 +209,8 @@ static __attribute__((noinline)) void leave_calls(const struct __jmp_buf_tag *bu
 /* __longjmp_chk is what _FORTIFY_SOURCE makes of each. */
 _Noreturn void __longjmp_chk(struct __jmp_buf_tag buffer[1], int value);
 #define JUMP(name) \
-	EXPORT _Noreturn void name(struct __jmp_buf_tag buffer[1], int value) \
+	INTERPOSED(name); \
+	_Noreturn void interposed_##name(struct __jmp_buf_tag buffer[1], int value) \
 	{ \
 		if (unlikely(me->open_count > 0 || me->region_count > 0)) \
 			leave_calls(buffer); \

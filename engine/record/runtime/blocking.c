@@ -17,10 +17,14 @@
 #include "outside.h"
 #include "ranges.h"
 
+INTERPOSED(flock, sleep, usleep, nanosleep, clock_nanosleep, thrd_sleep, sched_yield,
+           thrd_yield, clock_gettime, gettimeofday, time, timespec_get, clock);
+
 /* ---- calls that the scheduler only steps aside for ---- */
 
 #define ASIDE_IN(type, name, parameters, call, frame) \
-	EXPORT type name parameters \
+	INTERPOSED(name); \
+	type interposed_##name parameters \
 	{ \
 		struct thread *t = recording(); \
 		if (!t) \
@@ -45,7 +49,7 @@ ASIDE(pid_t, wait3, (int *s, int o, struct rusage *r), (s, o, r))
 ASIDE(pid_t, wait4, (pid_t p, int *s, int o, struct rusage *r), (p, s, o, r))
 ASIDE(int, waitid, (idtype_t k, id_t i, siginfo_t *s, int o), (k, i, s, o))
 ASIDE(int, system, (const char *c), (c))
-EXPORT int flock(int fd, int operation)
+int interposed_flock(int fd, int operation)
 {
 	struct thread *t = recording();
 	if (!t)
@@ -63,7 +67,8 @@ ASIDE(int, tcdrain, (int fd), (fd))
 
 /* Until a signal comes; replay: one that came from outside in the recording. */
 #define PAUSES(name, parameters, call) \
-	EXPORT int name parameters \
+	INTERPOSED(name); \
+	int interposed_##name parameters \
 	{ \
 		struct thread *t = recording(); \
 		if (!t) \
@@ -130,7 +135,7 @@ static void tell_left(struct timespec *left, uint64_t nanoseconds)
 			                   (long)(nanoseconds % 1000000000) };
 }
 
-EXPORT unsigned sleep(unsigned seconds)
+unsigned interposed_sleep(unsigned seconds)
 {
 	struct thread *t = recording();
 	if (!t || !rt.controlled)
@@ -140,7 +145,7 @@ EXPORT unsigned sleep(unsigned seconds)
 		errno = EINTR;
 	return (unsigned)((left + 999999999) / 1000000000); /* as the C library rounds it: up */
 }
-EXPORT int usleep(useconds_t microseconds)
+int interposed_usleep(useconds_t microseconds)
 {
 	struct thread *t = recording();
 	if (!t || !rt.controlled)
@@ -150,7 +155,7 @@ EXPORT int usleep(useconds_t microseconds)
 	errno = EINTR;
 	return -1;
 }
-EXPORT int nanosleep(const struct timespec *time, struct timespec *left)
+int interposed_nanosleep(const struct timespec *time, struct timespec *left)
 {
 	struct thread *t = recording();
 	if (!t || !rt.controlled || time->tv_nsec < 0 || time->tv_nsec > 999999999 ||
@@ -163,8 +168,8 @@ EXPORT int nanosleep(const struct timespec *time, struct timespec *left)
 	errno = EINTR;
 	return -1;
 }
-EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
-                           struct timespec *left)
+int interposed_clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
+                               struct timespec *left)
 {
 	struct thread *t = recording();
 	if (!t || !rt.controlled || time->tv_nsec < 0 || time->tv_nsec > 999999999)
@@ -178,11 +183,11 @@ EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *ti
 		tell_left(left, rest);
 	return EINTR;
 }
-EXPORT int thrd_sleep(const struct timespec *time, struct timespec *left)
+int interposed_thrd_sleep(const struct timespec *time, struct timespec *left)
 {
 	return nanosleep(time, left) == 0 ? 0 : -1;
 }
-EXPORT int sched_yield(void)
+int interposed_sched_yield(void)
 {
 	struct thread *t = recording();
 	if (!t || !rt.controlled)
@@ -190,7 +195,7 @@ EXPORT int sched_yield(void)
 	sched_yield_point(t, true);
 	return 0;
 }
-EXPORT void thrd_yield(void)
+void interposed_thrd_yield(void)
 {
 	sched_yield();
 }
@@ -254,7 +259,7 @@ static bool asked_here(struct thread *t, clockid_t clock, uintptr_t pc)
 	return t && rt.controlled && clock >= 0 && clock <= 11 && !in_libc(pc);
 }
 
-EXPORT int clock_gettime(clockid_t clock, struct timespec *time)
+int interposed_clock_gettime(clockid_t clock, struct timespec *time)
 {
 	struct thread *t = recording();
 	int result = asked_here(t, clock, CALLER()) ? ask(t, clock, time)
@@ -263,7 +268,7 @@ EXPORT int clock_gettime(clockid_t clock, struct timespec *time)
 		WRITES(time, sizeof(*time));
 	return result;
 }
-EXPORT int gettimeofday(struct timeval *restrict time, void *restrict zone)
+int interposed_gettimeofday(struct timeval *restrict time, void *restrict zone)
 {
 	struct thread *t = recording();
 	int result = 0;
@@ -278,7 +283,7 @@ EXPORT int gettimeofday(struct timeval *restrict time, void *restrict zone)
 	WRITES(time, sizeof(*time));
 	return result;
 }
-EXPORT time_t time(time_t *out)
+time_t interposed_time(time_t *out)
 {
 	struct thread *t = recording();
 	struct timespec now;
@@ -292,7 +297,7 @@ EXPORT time_t time(time_t *out)
 	}
 	return now.tv_sec;
 }
-EXPORT int timespec_get(struct timespec *time, int base)
+int interposed_timespec_get(struct timespec *time, int base)
 {
 	struct thread *t = recording();
 	if (base != TIME_UTC || !asked_here(t, CLOCK_REALTIME, CALLER()))
@@ -301,7 +306,7 @@ EXPORT int timespec_get(struct timespec *time, int base)
 	WRITES(time, sizeof(*time));
 	return base;
 }
-EXPORT clock_t clock(void)
+clock_t interposed_clock(void)
 {
 	struct thread *t = recording();
 	if (!asked_here(t, CLOCK_MONOTONIC, CALLER()))

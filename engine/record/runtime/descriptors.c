@@ -18,6 +18,10 @@
 
 #include "outside.h"
 
+INTERPOSED(read, recv, recvfrom, readv, recvmsg, pread, pread64, accept, accept4, write,
+           eventfd_read, eventfd_write, send, sendto, writev, sendmsg, sendfile, sendfile64,
+           pwrite, pwrite64, preadv, pwritev);
+
 /* The descriptor that a call with these flags waits for: none (-1) when it shall not wait. */
 static int waits_on(int fd, int flags)
 {
@@ -148,7 +152,7 @@ static void fill_address(void *a, socklen_t *length, const struct given *g, unsi
 /* So much was read; errno stays. */
 static void arrived(struct thread *t, int fd, int64_t bytes, size_t room, uintptr_t pc)
 {
-	order_of_descriptor(fd, false);
+	order_of_descriptor(fd, false, false);
 	if (bytes == 0 && room > 0)
 		channel_ended(t, outside_reads(fd), pc);
 	else
@@ -193,7 +197,7 @@ static ssize_t read_here(int fd, void *p, size_t size, uintptr_t pc)
 	touched(t, LOG_WRITE, p, n, pc);
 	return n;
 }
-EXPORT ssize_t read(int fd, void *p, size_t size)
+ssize_t interposed_read(int fd, void *p, size_t size)
 {
 	return read_here(fd, p, size, CALLER());
 }
@@ -216,7 +220,7 @@ static ssize_t recv_here(int fd, void *p, size_t size, int flags, uintptr_t pc)
 	touched(t, LOG_WRITE, p, n < (ssize_t)size ? n : (ssize_t)size, pc);
 	return n;
 }
-EXPORT ssize_t recv(int fd, void *p, size_t size, int flags)
+ssize_t interposed_recv(int fd, void *p, size_t size, int flags)
 {
 	return recv_here(fd, p, size, flags, CALLER());
 }
@@ -266,8 +270,8 @@ static ssize_t recvfrom_here(int fd, void *p, size_t size, int flags, struct soc
 	return n;
 }
 
-EXPORT ssize_t recvfrom(int fd, void *restrict p, size_t size, int flags,
-                        struct sockaddr *restrict a, socklen_t *restrict length)
+ssize_t interposed_recvfrom(int fd, void *restrict p, size_t size, int flags,
+                            struct sockaddr *restrict a, socklen_t *restrict length)
 {
 	return recvfrom_here(fd, p, size, flags, a, length, CALLER());
 }
@@ -280,7 +284,7 @@ ssize_t __recvfrom_chk(int fd, void *restrict p, size_t size, size_t room, int f
 	                   : recvfrom_here(fd, p, size, flags, a, length, CALLER());
 }
 
-EXPORT ssize_t readv(int fd, const struct iovec *v, int count)
+ssize_t interposed_readv(int fd, const struct iovec *v, int count)
 {
 	struct thread *t = recording();
 	if (!t || in_libc(CALLER()) || count < 0)
@@ -332,7 +336,7 @@ static int passes(struct thread *t, unsigned channel, int fd, uintptr_t pc)
 	return fd;
 }
 
-EXPORT ssize_t recvmsg(int fd, struct msghdr *m, int flags)
+ssize_t interposed_recvmsg(int fd, struct msghdr *m, int flags)
 {
 	struct thread *t = recording();
 	if (!t || in_libc(CALLER()))
@@ -372,6 +376,7 @@ static ssize_t pread_here(int fd, void *p, size_t size, off_t offset, uintptr_t 
 	struct thread *t = recording();
 	if (!t || in_libc(pc))
 		return REAL(pread64)(fd, p, size, offset);
+	order_of_descriptor(fd, false, true);
 	await_input(t, fd, LOG_CALL_read, pc);
 	ssize_t n = REAL(pread64)(fd, p, size, offset);
 	touched(t, LOG_WRITE, p, n, pc);
@@ -385,11 +390,11 @@ ssize_t __pread_chk(int fd, void *p, size_t size, off_t offset, size_t room)
 }
 EXPORT ssize_t __pread64_chk(int fd, void *p, size_t size, off64_t offset, size_t room)
         __attribute__((alias("__pread_chk")));
-EXPORT ssize_t pread(int fd, void *p, size_t size, off_t offset)
+ssize_t interposed_pread(int fd, void *p, size_t size, off_t offset)
 {
 	return pread_here(fd, p, size, offset, CALLER());
 }
-EXPORT ssize_t pread64(int fd, void *p, size_t size, off64_t offset)
+ssize_t interposed_pread64(int fd, void *p, size_t size, off64_t offset)
 {
 	return pread_here(fd, p, size, offset, CALLER());
 }
@@ -448,11 +453,12 @@ static int accept_here(int fd, struct sockaddr *a, socklen_t *length, int flags,
 	channel_numbered(t, made, pc);
 	return made;
 }
-EXPORT int accept(int fd, struct sockaddr *restrict a, socklen_t *restrict length)
+int interposed_accept(int fd, struct sockaddr *restrict a, socklen_t *restrict length)
 {
 	return accept_here(fd, a, length, 0, LOG_INPUT_accept, LOG_CALL_accept, CALLER());
 }
-EXPORT int accept4(int fd, struct sockaddr *restrict a, socklen_t *restrict length, int flags)
+int interposed_accept4(int fd, struct sockaddr *restrict a, socklen_t *restrict length,
+                       int flags)
 {
 	return accept_here(fd, a, length, flags, LOG_INPUT_accept4, LOG_CALL_accept4, CALLER());
 }
@@ -511,22 +517,22 @@ static ssize_t write_here(int fd, const void *p, size_t size, uintptr_t pc)
 	if (!t || in_libc(pc))
 		return REAL(write)(fd, p, size);
 	touched(t, LOG_READ, p, size, pc);
-	order_of_descriptor(fd, true);
+	order_of_descriptor(fd, true, false);
 	return WRITE_OR_GIVEN(t, LOG_INPUT_write, fd, size, fd, pc, REAL(write)(fd, p, size));
 }
-EXPORT ssize_t write(int fd, const void *p, size_t size)
+ssize_t interposed_write(int fd, const void *p, size_t size)
 {
 	return write_here(fd, p, size, CALLER());
 }
-EXPORT int eventfd_read(int fd, eventfd_t *value)
+int interposed_eventfd_read(int fd, eventfd_t *value)
 {
 	return read_here(fd, value, sizeof(*value), CALLER()) == sizeof(*value) ? 0 : -1;
 }
-EXPORT int eventfd_write(int fd, eventfd_t value)
+int interposed_eventfd_write(int fd, eventfd_t value)
 {
 	return write_here(fd, &value, sizeof(value), CALLER()) == sizeof(value) ? 0 : -1;
 }
-EXPORT ssize_t send(int fd, const void *p, size_t size, int flags)
+ssize_t interposed_send(int fd, const void *p, size_t size, int flags)
 {
 	struct thread *t = recording();
 	if (!t || in_libc(CALLER()))
@@ -535,8 +541,8 @@ EXPORT ssize_t send(int fd, const void *p, size_t size, int flags)
 	return WRITE_OR_GIVEN(t, LOG_INPUT_send, fd, size, waits_on(fd, flags), CALLER(),
 	                      REAL(send)(fd, p, size, flags));
 }
-EXPORT ssize_t sendto(int fd, const void *p, size_t size, int flags, const struct sockaddr *a,
-                      socklen_t length)
+ssize_t interposed_sendto(int fd, const void *p, size_t size, int flags,
+                          const struct sockaddr *a, socklen_t length)
 {
 	struct thread *t = recording();
 	if (!t || in_libc(CALLER()))
@@ -545,7 +551,7 @@ EXPORT ssize_t sendto(int fd, const void *p, size_t size, int flags, const struc
 	return WRITE_TO_OR_GIVEN(t, LOG_INPUT_sendto, fd, a, length, size, waits_on(fd, flags),
 	                         CALLER(), REAL(sendto)(fd, p, size, flags, a, length));
 }
-EXPORT ssize_t writev(int fd, const struct iovec *v, int count)
+ssize_t interposed_writev(int fd, const struct iovec *v, int count)
 {
 	struct thread *t = recording();
 	if (!t || in_libc(CALLER()) || count < 0)
@@ -555,7 +561,7 @@ EXPORT ssize_t writev(int fd, const struct iovec *v, int count)
 	return WRITE_OR_GIVEN(t, LOG_INPUT_writev, fd, size, fd, CALLER(),
 	                      REAL(writev)(fd, v, count));
 }
-EXPORT ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
+ssize_t interposed_sendmsg(int fd, const struct msghdr *m, int flags)
 {
 	struct thread *t = recording();
 	if (!t || in_libc(CALLER()))
@@ -590,11 +596,11 @@ static ssize_t sendfile_here(int fd, int from, off64_t *offset, size_t size, uin
 	return WRITE_OR_GIVEN(t, LOG_INPUT_sendfile, fd, size, fd, pc,
 	                      REAL(sendfile64)(fd, from, offset, size));
 }
-EXPORT ssize_t sendfile(int fd, int from, off_t *offset, size_t size)
+ssize_t interposed_sendfile(int fd, int from, off_t *offset, size_t size)
 {
 	return sendfile_here(fd, from, offset, size, CALLER());
 }
-EXPORT ssize_t sendfile64(int fd, int from, off64_t *offset, size_t size)
+ssize_t interposed_sendfile64(int fd, int from, off64_t *offset, size_t size)
 {
 	return sendfile_here(fd, from, offset, size, CALLER());
 }
@@ -604,19 +610,20 @@ static ssize_t pwrite_here(int fd, const void *p, size_t size, off_t offset, uin
 	struct thread *t = recording();
 	if (!t || in_libc(pc))
 		return REAL(pwrite64)(fd, p, size, offset);
+	order_of_descriptor(fd, true, true);
 	touched(t, LOG_READ, p, size, pc);
 	return REAL(pwrite64)(fd, p, size, offset);
 }
-EXPORT ssize_t pwrite(int fd, const void *p, size_t size, off_t offset)
+ssize_t interposed_pwrite(int fd, const void *p, size_t size, off_t offset)
 {
 	return pwrite_here(fd, p, size, offset, CALLER());
 }
-EXPORT ssize_t pwrite64(int fd, const void *p, size_t size, off64_t offset)
+ssize_t interposed_pwrite64(int fd, const void *p, size_t size, off64_t offset)
 {
 	return pwrite_here(fd, p, size, offset, CALLER());
 }
 
-EXPORT ssize_t preadv(int fd, const struct iovec *v, int count, off_t offset)
+ssize_t interposed_preadv(int fd, const struct iovec *v, int count, off_t offset)
 {
 	struct thread *t = recording();
 	ssize_t n = REAL(preadv)(fd, v, count, offset);
@@ -624,14 +631,12 @@ EXPORT ssize_t preadv(int fd, const struct iovec *v, int count, off_t offset)
 		scattered(t, LOG_WRITE, v, count, n, CALLER());
 	return n;
 }
-EXPORT ssize_t preadv64(int fd, const struct iovec *v, int count, off64_t offset)
-        __attribute__((alias("preadv")));
-EXPORT ssize_t pwritev(int fd, const struct iovec *v, int count, off_t offset)
+INTERPOSED(preadv64) __attribute__((alias("preadv")));
+ssize_t interposed_pwritev(int fd, const struct iovec *v, int count, off_t offset)
 {
 	struct thread *t = recording();
 	if (t && !in_libc(CALLER()) && count > 0)
 		scattered(t, LOG_READ, v, count, (ssize_t)room_in(v, count), CALLER());
 	return REAL(pwritev)(fd, v, count, offset);
 }
-EXPORT ssize_t pwritev64(int fd, const struct iovec *v, int count, off64_t offset)
-        __attribute__((alias("pwritev")));
+INTERPOSED(pwritev64) __attribute__((alias("pwritev")));

@@ -20,6 +20,8 @@
 
 #include "rt.h"
 
+INTERPOSED(syscall);
+
 /* As syscall() answers: -1 and errno for a failure. */
 static long as_syscall(long result)
 {
@@ -184,7 +186,7 @@ static long futex_call(struct thread *t, const long a[6], uintptr_t pc)
 }
 
 #undef syscall
-EXPORT long syscall(long number, ...)
+long interposed_syscall(long number, ...)
 {
 	REGISTERS(number, a);
 	struct thread *t = rt.on ? recording() : NULL;

@@ -26,6 +26,11 @@
 #include "outside.h"
 #include "sched_private.h"
 
+INTERPOSED(sigaction, alarm, ualarm, setitimer);
+INTERPOSED_AS(int, siginterrupt, (int number, int flag));
+INTERPOSED_AS(int, sigignore, (int number));
+INTERPOSED_AS(sighandler_t, sigset, (int number, sighandler_t handler));
+
 enum { SIGNALS = 65, MAX_ARRIVALS = 64, REMINDER = 63 };
 
 struct arrival {
@@ -446,8 +451,8 @@ static int install(int number, const struct sigaction *action, struct sigaction 
 	return status;
 }
 
-EXPORT int sigaction(int number, const struct sigaction *restrict action,
-                     struct sigaction *restrict old)
+int interposed_sigaction(int number, const struct sigaction *restrict action,
+                         struct sigaction *restrict old)
 {
 	return install(number, action, old);
 }
@@ -477,8 +482,8 @@ static int restarts(int number)
 
 /* Systems' and standards' names for the same. */
 #define LIKE_SIGNAL(name, flags) \
-	EXPORT sighandler_t name(int number, sighandler_t handler); \
-	sighandler_t name(int number, sighandler_t handler) \
+	INTERPOSED_AS(sighandler_t, name, (int number, sighandler_t handler)); \
+	sighandler_t interposed_##name(int number, sighandler_t handler) \
 	{ \
 		return install_simple(number, handler, flags); \
 	}
@@ -488,7 +493,7 @@ LIKE_SIGNAL(ssignal, restarts(number))
 LIKE_SIGNAL(sysv_signal, SA_RESETHAND | SA_NODEFER)
 LIKE_SIGNAL(__sysv_signal, SA_RESETHAND | SA_NODEFER)
 
-EXPORT int siginterrupt(int number, int flag)
+int interposed_siginterrupt(int number, int flag)
 {
 	struct sigaction action;
 	if (install(number, NULL, &action) < 0)
@@ -504,7 +509,7 @@ EXPORT int siginterrupt(int number, int flag)
 }
 
 /* System V's: the old disposition, or SIG_HOLD where it was blocked. */
-EXPORT sighandler_t sigset(int number, sighandler_t handler)
+sighandler_t interposed_sigset(int number, sighandler_t handler)
 {
 	sigset_t set, old;
 	struct sigaction was;
@@ -525,7 +530,7 @@ EXPORT sighandler_t sigset(int number, sighandler_t handler)
 	}
 	return sigismember(&old, number) ? SIG_HOLD : was.sa_handler;
 }
-EXPORT int sigignore(int number)
+int interposed_sigignore(int number)
 {
 	return install_simple(number, SIG_IGN, 0) == SIG_ERR ? -1 : 0;
 }
@@ -573,18 +578,18 @@ void timer_signal(int number, bool armed, uintptr_t pc)
 	log_message(t, LOG_SND, timer_message[number], pc);
 }
 
-EXPORT unsigned alarm(unsigned seconds)
+unsigned interposed_alarm(unsigned seconds)
 {
 	timer_signal(SIGALRM, seconds > 0, CALLER());
 	return REAL(alarm)(seconds);
 }
-EXPORT useconds_t ualarm(useconds_t first, useconds_t interval)
+useconds_t interposed_ualarm(useconds_t first, useconds_t interval)
 {
 	timer_signal(SIGALRM, first > 0, CALLER());
 	return REAL(ualarm)(first, interval);
 }
-EXPORT int setitimer(__itimer_which_t which, const struct itimerval *restrict new,
-                     struct itimerval *restrict old)
+int interposed_setitimer(__itimer_which_t which, const struct itimerval *restrict new,
+                         struct itimerval *restrict old)
 {
 	timer_signal(which == ITIMER_REAL      ? SIGALRM
 	             : which == ITIMER_VIRTUAL ? SIGVTALRM

@@ -24,6 +24,9 @@
 #include "ranges.h"
 #include "sched_private.h"
 
+INTERPOSED(_exit, exit, _Exit, abort, sched_getaffinity, pthread_getaffinity_np,
+           sched_setaffinity, pthread_setaffinity_np, get_nprocs, sysconf, dlopen, dlclose);
+
 struct runtime rt;
 extern char **environ;
 
@@ -74,8 +77,11 @@ _Noreturn void rt_die(int signal_number)
 
 void rt_finish(enum log_status status)
 {
-	if (rt.header && rt.header->status == LOG_RUNNING && !rt_other_process()) {
+	if (rt.header && rt.header->outcome == LOG_RUNNING && !rt_other_process()) {
+		rt.header->outcome = status;
 		rt.header->steps = sched_steps();
+	}
+	if (rt.header && rt.header->status == LOG_RUNNING && !rt_other_process()) {
 		for (uint32_t i = 0; i < MAX_THREADS && i < rt.thread_count; i++)
 			if (rt.threads[i])
 				rt.header->repeated += rt.threads[i]->repeated;
@@ -226,7 +232,7 @@ __attribute__((destructor(101))) static void end(void)
 /* ---- the end ---- */
 
 /* _exit and abort come past no destructor. */
-EXPORT void _exit(int status)
+void interposed__exit(int status)
 {
 	struct thread *t = me;
 	if (t != &nobody && t->pending && rt.on)
@@ -237,7 +243,7 @@ EXPORT void _exit(int status)
 		syscall(SYS_exit_group, status);
 }
 /* What atexit has registered runs inside. */
-EXPORT void exit(int status)
+void interposed_exit(int status)
 {
 	struct thread *t = recording();
 	if (t)
@@ -245,27 +251,53 @@ EXPORT void exit(int status)
 	REAL(exit)(status);
 	__builtin_unreachable();
 }
-EXPORT void _Exit(int status)
+void interposed__Exit(int status)
 {
 	_exit(status);
 }
-EXPORT void abort(void)
+void interposed_abort(void)
 {
 	end_point();
 	REAL(abort)();
 	__builtin_unreachable();
 }
+/* The assertion in the log: a recording does not have what the program prints. */
+static void note_assertion(const char *assertion, const char *file, unsigned line)
+{
+	enum { PLACE = 200, WHOLE = 700 };
+	char text[WHOLE], digits[10];
+	size_t length = 0, count = 0, from = 0, end = 0;
+
+	for (; file && file[end] != 0; end++)
+		if (file[end] == '/')
+			from = end + 1;
+	for (; from < end && length < PLACE; from++)
+		text[length++] = file[from];
+	text[length++] = ':';
+	do
+		digits[count++] = (char)('0' + line % 10);
+	while ((line /= 10) != 0);
+	while (count > 0)
+		text[length++] = digits[--count];
+	text[length++] = ' ';
+	for (; assertion && *assertion && length < WHOLE - 1; assertion++)
+		text[length++] = *assertion;
+	text[length] = 0;
+	if (recording())
+		log_note("assertion", text);
+}
 EXPORT void __assert_fail(const char *assertion, const char *file, unsigned line,
                           const char *function)
 {
 	end_point();
+	note_assertion(assertion, file, line);
 	REAL(__assert_fail)(assertion, file, line, function);
 	__builtin_unreachable();
 }
 
 /* ---- processors: the program must not notice that it is pinned ---- */
 
-EXPORT int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
+int interposed_sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
 {
 	if (rt.on && rt.affinity) {
 		memset(set, 0, size);
@@ -275,17 +307,17 @@ EXPORT int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
 	}
 	return REAL(sched_getaffinity)(pid, size, set);
 }
-EXPORT int pthread_getaffinity_np(pthread_t thread, size_t size, cpu_set_t *set)
+int interposed_pthread_getaffinity_np(pthread_t thread, size_t size, cpu_set_t *set)
 {
 	if (rt.on && rt.affinity)
 		return sched_getaffinity(0, size, set);
 	return REAL(pthread_getaffinity_np)(thread, size, set);
 }
-EXPORT int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set)
+int interposed_sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set)
 {
 	return rt.on && rt.affinity ? 0 : REAL(sched_setaffinity)(pid, size, set);
 }
-EXPORT int pthread_setaffinity_np(pthread_t thread, size_t size, const cpu_set_t *set)
+int interposed_pthread_setaffinity_np(pthread_t thread, size_t size, const cpu_set_t *set)
 {
 	return rt.on && rt.affinity ? 0 : REAL(pthread_setaffinity_np)(thread, size, set);
 }
@@ -293,12 +325,12 @@ static int processors(void)
 {
 	return rt.on && rt.affinity ? CPU_COUNT(rt.affinity) : 0;
 }
-EXPORT int get_nprocs(void)
+int interposed_get_nprocs(void)
 {
 	int n = processors();
 	return n ? n : REAL(get_nprocs)();
 }
-EXPORT long sysconf(int name)
+long interposed_sysconf(int name)
 {
 	int n = name == _SC_NPROCESSORS_ONLN ? processors() : 0;
 	return n ? n : REAL(sysconf)(name);
@@ -306,7 +338,7 @@ EXPORT long sysconf(int name)
 
 /* ---- libraries that come later ---- */
 
-EXPORT void *dlopen(const char *file, int mode)
+void *interposed_dlopen(const char *file, int mode)
 {
 	struct thread *t = recording();
 	if (!t)
@@ -321,7 +353,7 @@ EXPORT void *dlopen(const char *file, int mode)
 	}
 	return library;
 }
-EXPORT int dlclose(void *library)
+int interposed_dlclose(void *library)
 {
 	int result = REAL(dlclose)(library);
 	range_unloaded(); /* something else may come to lie there */

@@ -13,6 +13,9 @@
 
 #include "ranges.h"
 
+INTERPOSED(mq_send, mq_timedsend, mq_receive, mq_timedreceive, msgsnd, msgrcv, semop,
+           semtimedop);
+
 enum kind { POSIX_QUEUE = 1, MESSAGE_QUEUE, SEMAPHORES };
 static uintptr_t key_of(enum kind kind, int id)
 {
@@ -52,7 +55,7 @@ static void await(struct thread *t, mqd_t q, short events)
 	sched_wait_files(t, &one, 1, false, 0);
 }
 
-EXPORT int mq_send(mqd_t q, const char *p, size_t n, unsigned priority)
+int interposed_mq_send(mqd_t q, const char *p, size_t n, unsigned priority)
 {
 	struct thread *t = recording();
 	if (!t)
@@ -62,8 +65,8 @@ EXPORT int mq_send(mqd_t q, const char *p, size_t n, unsigned priority)
 	await(t, q, POLLOUT);
 	return REAL(mq_send)(q, p, n, priority);
 }
-EXPORT int mq_timedsend(mqd_t q, const char *p, size_t n, unsigned priority,
-                        const struct timespec *limit)
+int interposed_mq_timedsend(mqd_t q, const char *p, size_t n, unsigned priority,
+                            const struct timespec *limit)
 {
 	struct thread *t = recording();
 	if (!t)
@@ -82,7 +85,7 @@ static void received(mqd_t q, char *p, ssize_t n, unsigned *priority, uintptr_t 
 	if (priority)
 		WRITES_AT(priority, sizeof(*priority), pc);
 }
-EXPORT ssize_t mq_receive(mqd_t q, char *p, size_t room, unsigned *priority)
+ssize_t interposed_mq_receive(mqd_t q, char *p, size_t room, unsigned *priority)
 {
 	struct thread *t = recording();
 	if (!t)
@@ -93,9 +96,9 @@ EXPORT ssize_t mq_receive(mqd_t q, char *p, size_t room, unsigned *priority)
 	received(q, p, n, priority, CALLER());
 	return n;
 }
-EXPORT ssize_t mq_timedreceive(mqd_t q, char *restrict p, size_t room,
-                               unsigned *restrict priority,
-                               const struct timespec *restrict limit)
+ssize_t interposed_mq_timedreceive(mqd_t q, char *restrict p, size_t room,
+                                   unsigned *restrict priority,
+                                   const struct timespec *restrict limit)
 {
 	struct thread *t = recording();
 	if (!t)
@@ -106,7 +109,7 @@ EXPORT ssize_t mq_timedreceive(mqd_t q, char *restrict p, size_t room,
 	return n;
 }
 
-EXPORT int msgsnd(int q, const void *m, size_t n, int flags)
+int interposed_msgsnd(int q, const void *m, size_t n, int flags)
 {
 	struct thread *t = recording();
 	if (!t)
@@ -115,7 +118,7 @@ EXPORT int msgsnd(int q, const void *m, size_t n, int flags)
 	sends(MESSAGE_QUEUE, q, CALLER());
 	return STEP_ASIDE(t, REAL(msgsnd)(q, m, n, flags));
 }
-EXPORT ssize_t msgrcv(int q, void *m, size_t room, long type, int flags)
+ssize_t interposed_msgrcv(int q, void *m, size_t room, long type, int flags)
 {
 	struct thread *t = recording();
 	if (!t)
@@ -149,11 +152,11 @@ static int operate(int s, struct sembuf *o, size_t n, const struct timespec *lim
 		message_acquire(key_of(SEMAPHORES, s), pc);
 	return result;
 }
-EXPORT int semop(int s, struct sembuf *o, size_t n)
+int interposed_semop(int s, struct sembuf *o, size_t n)
 {
 	return operate(s, o, n, NULL, false, CALLER());
 }
-EXPORT int semtimedop(int s, struct sembuf *o, size_t n, const struct timespec *limit)
+int interposed_semtimedop(int s, struct sembuf *o, size_t n, const struct timespec *limit)
 {
 	return operate(s, o, n, limit, true, CALLER());
 }

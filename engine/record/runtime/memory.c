@@ -14,6 +14,9 @@
 
 #include "rt.h"
 
+INTERPOSED(malloc, calloc, free, realloc, reallocarray, memalign, aligned_alloc, posix_memalign,
+           valloc, pvalloc, mmap, munmap, mprotect);
+
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *p, size_t size);
@@ -76,17 +79,17 @@ static void settle(void)
 		hook_slow(t);
 }
 
-EXPORT void *malloc(size_t size)
+void *interposed_malloc(size_t size)
 {
 	settle();
 	return allocated(__libc_malloc(size), size, CALLER());
 }
-EXPORT void *calloc(size_t count, size_t size)
+void *interposed_calloc(size_t count, size_t size)
 {
 	settle();
 	return allocated(__libc_calloc(count, size), count * size, CALLER());
 }
-EXPORT void free(void *p)
+void interposed_free(void *p)
 {
 	release(p, CALLER());
 }
@@ -126,11 +129,11 @@ static void *reallocate(void *p, size_t size, uintptr_t pc)
 	release(p, pc);
 	return q;
 }
-EXPORT void *realloc(void *p, size_t size)
+void *interposed_realloc(void *p, size_t size)
 {
 	return reallocate(p, size, CALLER());
 }
-EXPORT void *reallocarray(void *p, size_t count, size_t size)
+void *interposed_reallocarray(void *p, size_t count, size_t size)
 {
 	size_t total;
 	if (__builtin_mul_overflow(count, size, &total)) {
@@ -139,17 +142,17 @@ EXPORT void *reallocarray(void *p, size_t count, size_t size)
 	}
 	return reallocate(p, total, CALLER());
 }
-EXPORT void *memalign(size_t alignment, size_t size)
+void *interposed_memalign(size_t alignment, size_t size)
 {
 	settle();
 	return allocated(__libc_memalign(alignment, size), size, CALLER());
 }
-EXPORT void *aligned_alloc(size_t alignment, size_t size)
+void *interposed_aligned_alloc(size_t alignment, size_t size)
 {
 	settle();
 	return allocated(__libc_memalign(alignment, size), size, CALLER());
 }
-EXPORT int posix_memalign(void **out, size_t alignment, size_t size)
+int interposed_posix_memalign(void **out, size_t alignment, size_t size)
 {
 	if (alignment % sizeof(void *) || alignment & (alignment - 1) || alignment == 0)
 		return EINVAL;
@@ -160,12 +163,12 @@ EXPORT int posix_memalign(void **out, size_t alignment, size_t size)
 	*out = allocated(p, size, CALLER());
 	return 0;
 }
-EXPORT void *valloc(size_t size)
+void *interposed_valloc(size_t size)
 {
 	settle();
 	return allocated(__libc_memalign(4096, size), size, CALLER());
 }
-EXPORT void *pvalloc(size_t size)
+void *interposed_pvalloc(size_t size)
 {
 	settle();
 	size = (size + 4095) & ~4095ul;
@@ -274,7 +277,7 @@ static void forget_shared(const void *p)
 			shared[i].low = shared[i].high = 0;
 }
 
-EXPORT void *mmap(void *hint, size_t size, int protection, int flags, int fd, off_t offset)
+void *interposed_mmap(void *hint, size_t size, int protection, int flags, int fd, off_t offset)
 {
 	struct thread *t = recording();
 	void *p = REAL(mmap)(hint, size, protection, flags, fd, offset);
@@ -289,16 +292,15 @@ EXPORT void *mmap(void *hint, size_t size, int protection, int flags, int fd, of
 		reach_mapped(p, size);
 	return p;
 }
-EXPORT void *mmap64(void *hint, size_t size, int protection, int flags, int fd, off_t offset)
-        __attribute__((alias("mmap")));
-EXPORT int munmap(void *p, size_t size)
+INTERPOSED(mmap64) __attribute__((alias("mmap")));
+int interposed_munmap(void *p, size_t size)
 {
 	recording(); /* a last write there has its value */
 	if (shared_count)
 		forget_shared(p);
 	return REAL(munmap)(p, size);
 }
-EXPORT int mprotect(void *p, size_t size, int protection)
+int interposed_mprotect(void *p, size_t size, int protection)
 {
 	recording(); /* a last write there has its value */
 	if (!(protection & PROT_READ))

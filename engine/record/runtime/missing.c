@@ -319,7 +319,7 @@ __attribute__((used)) void missing_enter(unsigned index, struct call *c)
 	int error = errno;
 	struct thread *t = rt.on ? recording() : NULL;
 	if (t && target->order)
-		order_call(t, target->order, target->name, c->arguments[0]);
+		order_call(t, target->order, target->name, c->arguments);
 	if (!t || target->order)
 		return;
 	bool own = sp >= t->stack_low && sp < t->stack_high;

@@ -32,7 +32,7 @@ void order_matters(const char *operation)
 	errno = error;
 }
 
-void order_of_descriptor(int fd, bool writes)
+void order_of_descriptor(int fd, bool writes, bool at_offset)
 {
 	struct stat s;
 	if (!(rt.config.flags & LOG_EXPLORE) || rt.thread_count < 2 || fd <= 2)
@@ -40,12 +40,14 @@ void order_of_descriptor(int fd, bool writes)
 	int error = errno, flags = fcntl(fd, F_GETFL);
 	bool known = fstat(fd, &s) == 0 && flags != -1;
 	errno = error;
+	order_of_use(fd, !known);
 	if (!known)
 		return;
 	switch (s.st_mode & S_IFMT) {
 	case S_IFCHR:
 		return;
 	case S_IFREG: /* what is only written is output; what is only read is the same */
+		order_of_content(&s, fd, writes, at_offset);
 		if ((flags & O_ACCMODE) == O_RDWR && writes)
 			order_matters("writing to a file that may be read again");
 		return;
@@ -85,6 +87,32 @@ static const struct ordered named[] = {
 	{ "link", ORDER_ALWAYS, NULL },
 	{ "symlink", ORDER_ALWAYS, NULL },
 	{ "remove", ORDER_ALWAYS, NULL },
+	{ "unlink*", ORDER_ALWAYS, NULL },
+	{ "rmdir", ORDER_ALWAYS, NULL },
+	{ "mknod*", ORDER_ALWAYS, NULL },
+	{ "mkfifo*", ORDER_ALWAYS, NULL },
+	{ "chdir", ORDER_ALWAYS, NULL },
+	{ "fchdir", ORDER_ALWAYS, NULL },
+	{ "umask", ORDER_ALWAYS, NULL },
+	{ "truncate*", ORDER_ALWAYS, NULL },
+	{ "fallocate*", ORDER_ALWAYS, NULL },
+	{ "posix_fallocate*", ORDER_ALWAYS, NULL },
+	{ "setrlimit*", ORDER_ALWAYS, NULL },
+	{ "opendir", ORDER_ALWAYS, NULL },
+	{ "scandir*", ORDER_ALWAYS, NULL },
+	{ "glob*", ORDER_ALWAYS, NULL },
+	{ "access", ORDER_LOOKS, NULL },
+	{ "euidaccess", ORDER_LOOKS, NULL },
+	{ "faccessat", ORDER_LOOKS_IN, NULL },
+	{ "stat", ORDER_LOOKS, NULL },
+	{ "stat64", ORDER_LOOKS, NULL },
+	{ "lstat*", ORDER_LOOKS, NULL },
+	{ "fstatat*", ORDER_LOOKS_IN, NULL },
+	{ "statx", ORDER_LOOKS_IN, NULL },
+	{ "__xstat*", ORDER_LOOKS_IN, NULL },
+	{ "__lxstat*", ORDER_LOOKS_IN, NULL },
+	{ "readlink", ORDER_LOOKS, NULL },
+	{ "realpath", ORDER_LOOKS, NULL },
 	{ "lseek*", ORDER_ALWAYS, NULL },
 	{ "ftruncate*", ORDER_ALWAYS, NULL },
 	{ "semctl", ORDER_ALWAYS, NULL },
@@ -129,8 +157,13 @@ static bool is_printed(uintptr_t object)
 }
 
 void order_call(const struct thread *t, const struct ordered *f, const char *name,
-                uintptr_t object)
+                const uint64_t *arguments)
 {
+	uintptr_t object = arguments[0];
+	if (f->kind == ORDER_LOOKS || f->kind == ORDER_LOOKS_IN) {
+		order_of_name((const char *)arguments[f->kind == ORDER_LOOKS_IN], false);
+		return;
+	}
 	if (sched_alone())
 		return;
 	if (f->kind == ORDER_OBJECT &&

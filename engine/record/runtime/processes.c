@@ -19,6 +19,9 @@
 
 #include "rt.h"
 
+INTERPOSED(fork, _Fork, vfork, clone, prctl, posix_spawn, posix_spawnp, execve, execvp, execv,
+           execvpe);
+
 extern char **environ;
 
 bool rt_other_process(void)
@@ -76,7 +79,7 @@ static long after_child(long pid)
 
 /* ---- fork and vfork ---- */
 
-EXPORT pid_t fork(void)
+pid_t interposed_fork(void)
 {
 	struct thread *t = recording();
 	if (!t)
@@ -96,7 +99,7 @@ pid_t __libc_fork(void)
 }
 
 /* Without the handlers of pthread_atfork. */
-EXPORT pid_t _Fork(void)
+pid_t interposed__Fork(void)
 {
 	struct thread *t = recording();
 	if (!t)
@@ -107,7 +110,7 @@ EXPORT pid_t _Fork(void)
 
 /* A fork: the child must not write to our memory, and a function that calls the real one cannot
  * return twice. */
-EXPORT pid_t vfork(void)
+pid_t interposed_vfork(void)
 {
 	return _Fork();
 }
@@ -151,7 +154,7 @@ static int clone_sharing(struct thread *t, int (*function)(void *), void *stack,
 	return pid;
 }
 
-EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument, ...)
+int interposed_clone(int (*function)(void *), void *stack, int flags, void *argument, ...)
 {
 	void *more[3];
 	va_list list;
@@ -191,7 +194,7 @@ static void restricts(struct thread *t, bool strict)
 	sched_detach_all();
 }
 
-EXPORT int prctl(int option, ...)
+int interposed_prctl(int option, ...)
 {
 	unsigned long a[4];
 	va_list list;
@@ -265,17 +268,17 @@ bool process_syscall(struct thread *t, long number, long a[6], long *result)
 		errno = error_; \
 		result_; \
 	})
-EXPORT int posix_spawn(pid_t *restrict pid, const char *restrict path,
-                       const posix_spawn_file_actions_t *actions,
-                       const posix_spawnattr_t *restrict attributes, char *const argv[restrict],
-                       char *const envp[restrict])
+int interposed_posix_spawn(pid_t *restrict pid, const char *restrict path,
+                           const posix_spawn_file_actions_t *actions,
+                           const posix_spawnattr_t *restrict attributes,
+                           char *const argv[restrict], char *const envp[restrict])
 {
 	return UNPINNED(REAL(posix_spawn)(pid, path, actions, attributes, argv, envp));
 }
-EXPORT int posix_spawnp(pid_t *restrict pid, const char *restrict path,
-                        const posix_spawn_file_actions_t *actions,
-                        const posix_spawnattr_t *restrict attributes,
-                        char *const argv[restrict], char *const envp[restrict])
+int interposed_posix_spawnp(pid_t *restrict pid, const char *restrict path,
+                            const posix_spawn_file_actions_t *actions,
+                            const posix_spawnattr_t *restrict attributes,
+                            char *const argv[restrict], char *const envp[restrict])
 {
 	return UNPINNED(REAL(posix_spawnp)(pid, path, actions, attributes, argv, envp));
 }
@@ -293,22 +296,22 @@ static int after_exec(int status)
 		rt.header->status = LOG_RUNNING;
 	return status;
 }
-EXPORT int execve(const char *path, char *const argv[], char *const envp[])
+int interposed_execve(const char *path, char *const argv[], char *const envp[])
 {
 	before_exec();
 	return after_exec(UNPINNED(REAL(execve)(path, argv, envp)));
 }
-EXPORT int execvp(const char *file, char *const argv[])
+int interposed_execvp(const char *file, char *const argv[])
 {
 	before_exec();
 	return after_exec(UNPINNED(REAL(execvp)(file, argv)));
 }
-EXPORT int execv(const char *path, char *const argv[])
+int interposed_execv(const char *path, char *const argv[])
 {
 	before_exec();
 	return after_exec(UNPINNED(REAL(execv)(path, argv)));
 }
-EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
+int interposed_execvpe(const char *file, char *const argv[], char *const envp[])
 {
 	before_exec();
 	return after_exec(UNPINNED(REAL(execvpe)(file, argv, envp)));

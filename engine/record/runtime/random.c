@@ -13,6 +13,8 @@
 
 #include "rt.h"
 
+INTERPOSED(getrandom, getentropy, fopen, fopen64);
+
 /* False when the real source is to be asked. */
 static bool random_bytes(void *p, size_t n)
 {
@@ -32,11 +34,11 @@ static bool random_bytes(void *p, size_t n)
 	t->random = state;
 	return true;
 }
-EXPORT ssize_t getrandom(void *p, size_t n, unsigned flags)
+ssize_t interposed_getrandom(void *p, size_t n, unsigned flags)
 {
 	return random_bytes(p, n) ? (ssize_t)n : REAL(getrandom)(p, n, flags);
 }
-EXPORT int getentropy(void *p, size_t n)
+int interposed_getentropy(void *p, size_t n)
 {
 	if (n > 256)
 		return REAL(getentropy)(p, n);
@@ -111,15 +113,19 @@ static FILE *random_stream(const char *path, uintptr_t pc)
 	return INSIDE(t,
 	              fopencookie(NULL, "r", (cookie_io_functions_t){ .read = stream_read }));
 }
-EXPORT FILE *fopen(const char *restrict path, const char *restrict mode)
+FILE *interposed_fopen(const char *restrict path, const char *restrict mode)
 {
+	if (!in_libc(CALLER()) && recording())
+		order_of_name(path, mode[0] != 'r');
 	FILE *f = random_stream(path, CALLER());
 	if (!f)
 		f = fifo_stream(path, mode, CALLER());
 	return f ? f : REAL(fopen)(path, mode);
 }
-EXPORT FILE *fopen64(const char *restrict path, const char *restrict mode)
+FILE *interposed_fopen64(const char *restrict path, const char *restrict mode)
 {
+	if (!in_libc(CALLER()) && recording())
+		order_of_name(path, mode[0] != 'r');
 	FILE *f = random_stream(path, CALLER());
 	if (!f)
 		f = fifo_stream(path, mode, CALLER());

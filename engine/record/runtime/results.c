@@ -25,9 +25,12 @@
 
 #include "ranges.h"
 
+INTERPOSED(qsort, qsort_r);
+
 /* `before` and `after`: what is read, and what was written when the result is `r`. */
 #define TOUCHES(type, name, parameters, call, before, after) \
-	EXPORT type name parameters \
+	INTERPOSED(name); \
+	type interposed_##name parameters \
 	{ \
 		uintptr_t pc = CALLER(); \
 		(void)pc; \
@@ -108,14 +111,14 @@ TOUCHES(float, modff, (float x, float *i), (x, i), NOTHING, WRITES_AT(i, sizeof(
 TOUCHES(char *, strerror_r, (int number, char *p, size_t n), (number, p, n), NOTHING,
         OUT_IF(r == p, p, REAL(strlen)(p) + 1))
 typedef int comparison(const void *, const void *);
-EXPORT void qsort(void *p, size_t n, size_t size, comparison *compare)
+void interposed_qsort(void *p, size_t n, size_t size, comparison *compare)
 {
 	READS(p, n * size);
 	WRITES(p, n * size);
 	REAL(qsort)(p, n, size, compare);
 }
 typedef int comparison_with(const void *, const void *, void *);
-EXPORT void qsort_r(void *p, size_t n, size_t size, comparison_with *compare, void *with)
+void interposed_qsort_r(void *p, size_t n, size_t size, comparison_with *compare, void *with)
 {
 	READS(p, n * size);
 	WRITES(p, n * size);

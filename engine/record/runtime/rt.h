@@ -23,8 +23,8 @@
 #include <time.h>
 
 #include "engine/record/layout.h"
+#include "interposed.h"
 
-#define EXPORT        __attribute__((visibility("default")))
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 #define likely(x)     __builtin_expect(!!(x), 1)
 #define unlikely(x)   __builtin_expect(!!(x), 0)
@@ -35,7 +35,7 @@
 #define BARRIER()     __asm__ volatile("" ::: "memory")
 
 enum {
-	MAX_THREADS = 1 << 15, /* thread ids are 16 bits in a trace */
+	MAX_THREADS = LOG_THREADS,
 	MAX_FRAMES = 1 << 16,
 	SPIN_LIMIT = 3,
 };
@@ -405,10 +405,17 @@ void missing_jump(struct thread *t, uintptr_t sp);
 /* The program does what may do otherwise in another order, which exploration does not try;
  * `operation` is a constant.  None where there never was another thread. */
 void order_matters(const char *operation);
-/* The same of what is read and written there. */
-void order_of_descriptor(int fd, bool writes);
+#define ROBUST_LEFT "a thread's end with a robust mutex in its hands"
+/* The same of what is read and written there; `at_offset`: at a place that the call gives. */
+void order_of_descriptor(int fd, bool writes, bool at_offset);
 /* Of functions with a state of their own that nothing here stands before, by name. */
-enum order_kind { ORDER_NEVER, ORDER_ALWAYS, ORDER_OBJECT /* in its first argument */ };
+enum order_kind {
+	ORDER_NEVER,
+	ORDER_ALWAYS,
+	ORDER_OBJECT, /* the object is its first argument */
+	ORDER_LOOKS,  /* it looks for a file by its name, the first argument */
+	ORDER_LOOKS_IN, /* the same, the second */
+};
 struct ordered {
 	const char *pattern;
 	enum order_kind kind;
@@ -417,7 +424,17 @@ struct ordered {
 const struct ordered *order_named(const char *name); /* NULL: none of them */
 /* Such a function is called: it is told of, when others run and the object may be theirs. */
 void order_call(const struct thread *t, const struct ordered *f, const char *name,
-                uintptr_t object);
+                const uint64_t *arguments);
+
+/* ---- order_files.c ---- */
+struct stat;
+/* A file is made, or emptied, or looked for. */
+void order_of_name(const char *path, bool makes);
+void order_of_content(const struct stat *s, int fd, bool writes, bool at_offset);
+void order_of_stream(const void *stream, bool may_read);
+void order_of_stream_end(const void *stream);
+void order_of_use(int fd, bool closed);
+void order_of_close(int fd);
 
 /* ---- blocks.c ---- */
 bool blocks_init(void); /* false: no memory */

@@ -145,6 +145,8 @@ static void count_steps(struct thread *t)
 	sched.accesses += used;
 	sched.steps += used;
 	sched.virtual_time += 5ull * used;
+	if (rt.header)
+		rt.header->steps = sched.steps;
 }
 
 uint64_t sched_steps(void)

@@ -15,6 +15,10 @@
 
 #include "ranges.h"
 
+INTERPOSED(memrchr, rawmemchr, memmem, memccpy, bcopy, explicit_bzero, swab, stpncpy,
+           strcasecmp, strncasecmp, strcoll, strxfrm, strspn, strcspn, strpbrk, strcasestr,
+           strtok, strtok_r, strsep);
+
 enum { MAX_CONSTANT = 256 };
 static struct {
 	uintptr_t module, low, high;
@@ -64,25 +68,25 @@ static size_t length(const char *s)
 
 /* ---- bytes ---- */
 
-EXPORT void *memrchr(const void *p, int c, size_t n)
+void *interposed_memrchr(const void *p, int c, size_t n)
 {
 	const char *found = REAL(memrchr)(p, c, n), *s = p;
 	READS(found ? found : s, found ? (size_t)(s + n - found) : n);
 	return (void *)found;
 }
-EXPORT void *rawmemchr(const void *p, int c)
+void *interposed_rawmemchr(const void *p, int c)
 {
 	const char *found = REAL(rawmemchr)(p, c);
 	READS(p, (size_t)(found - (const char *)p) + 1);
 	return (void *)found;
 }
-EXPORT void *memmem(const void *p, size_t n, const void *what, size_t k)
+void *interposed_memmem(const void *p, size_t n, const void *what, size_t k)
 {
 	READS(p, n);
 	READS(what, k);
 	return REAL(memmem)(p, n, what, k);
 }
-EXPORT void *memccpy(void *restrict to, const void *restrict from, int c, size_t n)
+void *interposed_memccpy(void *restrict to, const void *restrict from, int c, size_t n)
 {
 	const char *s = from;
 	size_t i = 0;
@@ -94,24 +98,24 @@ EXPORT void *memccpy(void *restrict to, const void *restrict from, int c, size_t
 	WRITES(to, i);
 	return REAL(memccpy)(to, from, c, n);
 }
-EXPORT void bcopy(const void *from, void *to, size_t n)
+void interposed_bcopy(const void *from, void *to, size_t n)
 {
 	READS(from, n);
 	WRITES(to, n);
 	REAL(memmove)(to, from, n);
 }
-EXPORT void explicit_bzero(void *p, size_t n)
+void interposed_explicit_bzero(void *p, size_t n)
 {
 	WRITES(p, n);
 	REAL(explicit_bzero)(p, n);
 }
-EXPORT void swab(const void *restrict from, void *restrict to, ssize_t n)
+void interposed_swab(const void *restrict from, void *restrict to, ssize_t n)
 {
 	READS(from, n > 0 ? n & ~1l : 0);
 	WRITES(to, n > 0 ? n & ~1l : 0);
 	REAL(swab)(from, to, n);
 }
-EXPORT char *stpncpy(char *restrict to, const char *restrict from, size_t n)
+char *interposed_stpncpy(char *restrict to, const char *restrict from, size_t n)
 {
 	size_t k = REAL(strnlen)(from, n);
 	READS(from, k < n ? k + 1 : k);
@@ -135,23 +139,23 @@ static void reads_both(const char *a, const char *b, size_t n, uintptr_t pc)
 	READS_AT(a, i < n ? i + 1 : n, pc);
 	READS_AT(b, i < n ? i + 1 : n, pc);
 }
-EXPORT int strcasecmp(const char *a, const char *b)
+int interposed_strcasecmp(const char *a, const char *b)
 {
 	reads_both(a, b, SIZE_MAX, CALLER());
 	return REAL(strcasecmp)(a, b);
 }
-EXPORT int strncasecmp(const char *a, const char *b, size_t n)
+int interposed_strncasecmp(const char *a, const char *b, size_t n)
 {
 	reads_both(a, b, n, CALLER());
 	return REAL(strncasecmp)(a, b, n);
 }
-EXPORT int strcoll(const char *a, const char *b)
+int interposed_strcoll(const char *a, const char *b)
 {
 	READS(a, length(a) + 1);
 	READS(b, length(b) + 1);
 	return REAL(strcoll)(a, b);
 }
-EXPORT size_t strxfrm(char *restrict to, const char *restrict from, size_t n)
+size_t interposed_strxfrm(char *restrict to, const char *restrict from, size_t n)
 {
 	READS(from, length(from) + 1);
 	size_t needed = REAL(strxfrm)(to, from, n);
@@ -162,28 +166,28 @@ EXPORT size_t strxfrm(char *restrict to, const char *restrict from, size_t n)
 
 /* ---- searching ---- */
 
-EXPORT size_t strspn(const char *s, const char *accept)
+size_t interposed_strspn(const char *s, const char *accept)
 {
 	size_t n = REAL(strspn)(s, accept);
 	READS(s, n + 1);
 	READS(accept, length(accept) + 1);
 	return n;
 }
-EXPORT size_t strcspn(const char *s, const char *reject)
+size_t interposed_strcspn(const char *s, const char *reject)
 {
 	size_t n = REAL(strcspn)(s, reject);
 	READS(s, n + 1);
 	READS(reject, length(reject) + 1);
 	return n;
 }
-EXPORT char *strpbrk(const char *s, const char *accept)
+char *interposed_strpbrk(const char *s, const char *accept)
 {
 	size_t n = REAL(strcspn)(s, accept);
 	READS(s, n + 1);
 	READS(accept, length(accept) + 1);
 	return s[n] ? (char *)s + n : NULL;
 }
-EXPORT char *strcasestr(const char *s, const char *what)
+char *interposed_strcasestr(const char *s, const char *what)
 {
 	READS(s, length(s) + 1);
 	READS(what, length(what) + 1);
@@ -203,12 +207,12 @@ static char *cut(char *token, const char *by, uintptr_t pc)
 	WRITES_AT(token + n, 1, pc);
 	return token;
 }
-EXPORT char *strtok(char *restrict s, const char *restrict by)
+char *interposed_strtok(char *restrict s, const char *restrict by)
 {
 	order_matters("strtok");
 	return cut(REAL(strtok)(s, by), by, CALLER());
 }
-EXPORT char *strtok_r(char *restrict s, const char *restrict by, char **restrict rest)
+char *interposed_strtok_r(char *restrict s, const char *restrict by, char **restrict rest)
 {
 	if (!s)
 		READS(rest, sizeof(*rest));
@@ -223,7 +227,7 @@ char *__strtok_r(char *restrict s, const char *restrict by, char **restrict rest
 	WRITES(rest, sizeof(*rest));
 	return cut(token, by, CALLER());
 }
-EXPORT char *strsep(char **restrict s, const char *restrict by)
+char *interposed_strsep(char **restrict s, const char *restrict by)
 {
 	READS(s, sizeof(*s));
 	char *token = REAL(strsep)(s, by);
@@ -235,7 +239,8 @@ EXPORT char *strsep(char **restrict s, const char *restrict by)
 /* ---- numbers ---- */
 
 #define NUMBER(type, name, parameters, call) \
-	EXPORT type name parameters \
+	INTERPOSED(name); \
+	type interposed_##name parameters \
 	{ \
 		char *last; \
 		char **const end = &last; \
@@ -263,7 +268,8 @@ NUMBER_(float, strtof, NO_BASE)
 NUMBER_(long double, strtold, NO_BASE)
 
 #define SIMPLE_NUMBER(type, name, by) \
-	EXPORT type name(const char *s) \
+	INTERPOSED(name); \
+	type interposed_##name(const char *s) \
 	{ \
 		char *last; \
 		type number = (type)by; \

@@ -11,6 +11,8 @@
 
 #include "outside.h"
 
+INTERPOSED(gsignal);
+
 static uint64_t pending[65]; /* by signal: its message, while nobody has taken it; else 0 */
 
 static void sending(int number, uintptr_t pc)
@@ -33,7 +35,8 @@ uint64_t signal_message(int number)
 
 /* Calls that send a signal; `here`: to a thread of the process. */
 #define SENDS(name, parameters, call, number, here) \
-	EXPORT int name parameters \
+	INTERPOSED(name); \
+	int interposed_##name parameters \
 	{ \
 		unsigned before = signals_arrived(); \
 		bool here_ = here; \
@@ -57,7 +60,7 @@ SENDS(sigqueue, (pid_t pid, int number, const union sigval v), (pid, number, v),
       pid == getpid())
 SENDS(tgkill, (pid_t pid, pid_t tid, int number), (pid, tid, number), number, pid == getpid())
 SENDS(raise, (int number), (number), number, true)
-EXPORT int gsignal(int number)
+int interposed_gsignal(int number)
 {
 	return raise(number);
 }
@@ -95,7 +98,8 @@ static void kept(struct thread *t, int number)
 
 /* The scheduler steps aside; then the signal's message has come. */
 #define WAITING(name, parameters, call, came, n_, info_) \
-	EXPORT int name parameters \
+	INTERPOSED(name); \
+	int interposed_##name parameters \
 	{ \
 		struct thread *t = recording(); \
 		if (!t) \

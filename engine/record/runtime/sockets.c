@@ -22,10 +22,14 @@
 
 #include "outside.h"
 
+INTERPOSED(listen, shutdown, connect, ioctl, socket, eventfd, signalfd, dup, dup2, dup3, close,
+           fclose);
+
 /* ---- what is asked and set ---- */
 
 #define STATES(type, name, parameters, arguments, fd) \
-	EXPORT type name parameters \
+	INTERPOSED(name); \
+	type interposed_##name parameters \
 	{ \
 		struct thread *t = recording(); \
 		struct given g; \
@@ -41,21 +45,21 @@ STATES(int, bind, (int fd, const struct sockaddr *a, socklen_t n), (fd, a, n), f
 STATES(int, setsockopt, (int fd, int level, int option, const void *p, socklen_t n),
        (fd, level, option, p, n), fd)
 
-EXPORT int listen(int fd, int most)
+int interposed_listen(int fd, int most)
 {
 	struct thread *t = recording();
 	struct given g;
 	if (!t || !outside(t, fd))
 		return REAL(listen)(fd, most);
 	int result = input_given(t, LOG_INPUT_listen, fd, 0, &g) ? (int)g.result
-	                                                          : REAL(listen)(fd, most);
+	                                                         : REAL(listen)(fd, most);
 	input_keep(t, LOG_INPUT_listen, fd, result, NULL, 0, 0);
 	if (result == 0)
 		connection_listens(fd, most);
 	return result;
 }
 
-EXPORT int shutdown(int fd, int how)
+int interposed_shutdown(int fd, int how)
 {
 	struct thread *t = recording();
 	struct given g;
@@ -76,7 +80,8 @@ EXPORT int shutdown(int fd, int how)
 
 /* The same with what is written to `p`, of which there is room for *n. */
 #define ASKS(name, parameters, arguments, fd, p, n) \
-	EXPORT int name parameters \
+	INTERPOSED(name); \
+	int interposed_##name parameters \
 	{ \
 		struct thread *t = recording(); \
 		struct given g; \
@@ -103,7 +108,7 @@ ASKS(getpeername, (int fd, struct sockaddr *restrict a, socklen_t *restrict n), 
 ASKS(getsockopt, (int fd, int level, int option, void *restrict p, socklen_t *restrict n),
      (fd, level, option, p, n), fd, p, n)
 
-EXPORT int connect(int fd, const struct sockaddr *a, socklen_t length)
+int interposed_connect(int fd, const struct sockaddr *a, socklen_t length)
 {
 	struct thread *t = recording();
 	struct given g;
@@ -135,7 +140,7 @@ EXPORT int connect(int fd, const struct sockaddr *a, socklen_t length)
 
 /* How much there is to read, or has not yet been sent; other requests are made on what has the
  * number. */
-EXPORT int ioctl(int fd, unsigned long request, ...)
+int interposed_ioctl(int fd, unsigned long request, ...)
 {
 	va_list list;
 	va_start(list, request);
@@ -157,13 +162,14 @@ EXPORT int ioctl(int fd, unsigned long request, ...)
 /* ---- what makes descriptors ---- */
 
 #define MAKES(name, parameters, arguments, call, origin) \
-	EXPORT int name parameters \
+	INTERPOSED(name); \
+	int interposed_##name parameters \
 	{ \
 		struct thread *t = recording(); \
 		return outside_made(t, LOG_INPUT_##call, REAL(name) arguments, origin, \
 		                    CALLER()); \
 	}
-EXPORT int socket(int domain, int type, int protocol)
+int interposed_socket(int domain, int type, int protocol)
 {
 	struct thread *t = recording();
 	int fd = outside_made(t, LOG_INPUT_socket, REAL(socket)(domain, type, protocol),
@@ -181,7 +187,7 @@ MAKES(inotify_init1, (int flags), (flags), inotify_init, ORIGIN_OUTSIDE)
 MAKES(memfd_create, (const char *name, unsigned flags), (name, flags), memfd_create,
       ORIGIN_INSIDE)
 
-EXPORT int eventfd(unsigned value, int flags)
+int interposed_eventfd(unsigned value, int flags)
 {
 	struct thread *t = recording();
 	int fd = outside_made(t, LOG_INPUT_eventfd, REAL(eventfd)(value, flags), ORIGIN_INSIDE,
@@ -191,7 +197,7 @@ EXPORT int eventfd(unsigned value, int flags)
 	return fd;
 }
 
-EXPORT int signalfd(int fd, const sigset_t *mask, int flags)
+int interposed_signalfd(int fd, const sigset_t *mask, int flags)
 {
 	struct thread *t = recording();
 	int made = REAL(signalfd)(fd, mask, flags);
@@ -215,7 +221,8 @@ static void both_made(struct thread *t, enum log_input_call call, int ends[2], u
 		lead(call, ends);
 }
 #define PAIRS(name, parameters, arguments, call) \
-	EXPORT int name parameters \
+	INTERPOSED(name); \
+	int interposed_##name parameters \
 	{ \
 		struct thread *t = recording(); \
 		int result = REAL(name) arguments; \
@@ -230,7 +237,8 @@ PAIRS(socketpair, (int domain, int type, int protocol, int ends[2]),
 
 /* A file is looked at when it is first read: it may be a terminal. */
 #define OPENS(name, parameters, arguments, folder, flags) \
-	EXPORT int name parameters \
+	INTERPOSED(name); \
+	int interposed_##name parameters \
 	{ \
 		mode_t mode = 0; \
 		if (flags & (O_CREAT | O_TMPFILE)) { \
@@ -243,6 +251,8 @@ PAIRS(socketpair, (int domain, int type, int protocol, int ends[2]),
 		int fd; \
 		if (t && flags & O_EXCL) \
 			order_matters("making a file that must not be there yet"); \
+		if (t) \
+			order_of_name(path, flags &(O_CREAT | O_TRUNC)); \
 		if (fifo_opened(t, folder, path, flags, CALLER(), &fd)) \
 			return fd; \
 		return outside_made(t, LOG_INPUT_open, REAL(name) arguments, ORIGIN_UNKNOWN, \
@@ -267,12 +277,12 @@ static int copied(struct thread *t, int from, int to, uintptr_t pc)
 	outside_copied(from, to);
 	return to;
 }
-EXPORT int dup(int fd)
+int interposed_dup(int fd)
 {
 	struct thread *t = recording();
 	return copied(t, fd, REAL(dup)(fd), CALLER());
 }
-EXPORT int dup2(int fd, int to)
+int interposed_dup2(int fd, int to)
 {
 	struct thread *t = recording();
 	int result = REAL(dup2)(fd, to);
@@ -280,7 +290,7 @@ EXPORT int dup2(int fd, int to)
 		outside_copied(fd, result);
 	return result;
 }
-EXPORT int dup3(int fd, int to, int flags)
+int interposed_dup3(int fd, int to, int flags)
 {
 	struct thread *t = recording();
 	int result = REAL(dup3)(fd, to, flags);
@@ -289,7 +299,8 @@ EXPORT int dup3(int fd, int to, int flags)
 	return result;
 }
 #define CONTROLS(name) \
-	EXPORT int name(int fd, int command, ...) \
+	INTERPOSED(name); \
+	int interposed_##name(int fd, int command, ...) \
 	{ \
 		va_list list; \
 		va_start(list, command); \
@@ -297,6 +308,8 @@ EXPORT int dup3(int fd, int to, int flags)
 		va_end(list); \
 		struct thread *t = recording(); \
 		int result = REAL(name)(fd, command, argument); \
+		if (t && !in_libc(CALLER())) \
+			order_of_use(fd, result == -1 && errno == EBADF); \
 		return command == F_DUPFD || command == F_DUPFD_CLOEXEC \
 		               ? copied(t, fd, result, CALLER()) \
 		               : result; \
@@ -304,18 +317,24 @@ EXPORT int dup3(int fd, int to, int flags)
 CONTROLS(fcntl)
 CONTROLS(fcntl64)
 
-EXPORT int close(int fd)
+int interposed_close(int fd)
 {
 	struct thread *t = recording();
 	unsigned writes = t ? outside_writes(fd) : 0;
+	if (t && !in_libc(CALLER()))
+		order_of_close(fd);
 	outside_closing(t, fd, CALLER());
 	int result = REAL(close)(fd);
 	channel_await(writes);
 	return result;
 }
-EXPORT int fclose(FILE *f)
+int interposed_fclose(FILE *f)
 {
 	struct thread *t = recording();
+	if (t && f) {
+		order_of_stream_end(f);
+		order_of_close(fileno(f));
+	}
 	if (f)
 		outside_closing(t, fileno(f), CALLER());
 	return REAL(fclose)(f);

@@ -15,6 +15,8 @@
 
 #include "outside.h"
 
+INTERPOSED(pclose);
+
 /* On replay the same must not ask for less, and how much it asks for is the descriptor's
  * affair. */
 enum { MOST_AT_ONCE = 1024 };
@@ -149,7 +151,7 @@ FILE *fifo_stream(const char *path, const char *mode, uintptr_t pc)
 	return INSIDE(t, fdopen(fd, mode));
 }
 
-EXPORT int pclose(FILE *f)
+int interposed_pclose(FILE *f)
 {
 	struct thread *t = recording();
 	if (f)

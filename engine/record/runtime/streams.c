@@ -19,6 +19,9 @@
 #include "outside.h"
 #include "ranges.h"
 
+INTERPOSED(flockfile, funlockfile, getdelim, getline, getchar, getchar_unlocked, puts, perror,
+           putchar, fflush);
+
 /* Some are macros as well. */
 #undef fread_unlocked
 #undef fwrite_unlocked
@@ -46,14 +49,17 @@ static void turn(FILE *f, uintptr_t pc)
 	int error = errno;
 	struct thread *t = f ? at_stream(pc) : NULL;
 	if (t) {
-		order_of_descriptor(REAL(fileno)(f), true);
+		enum { NO_READS = 4 }; /* of the C library's flags of a stream */
+		order_of_descriptor(REAL(fileno)(f), f->_flags & NO_READS, false);
+		order_of_stream(f, !(f->_flags & NO_READS) && f != stdin && f != stdout &&
+		                           f != stderr);
 		lock_stream(t, f, pc);
 		REAL(funlockfile)(f);
 	}
 	errno = error;
 }
 
-EXPORT void flockfile(FILE *f)
+void interposed_flockfile(FILE *f)
 {
 	struct thread *t = at_stream(CALLER());
 	if (!t) {
@@ -63,7 +69,7 @@ EXPORT void flockfile(FILE *f)
 	sched_point(t);
 	lock_stream(t, f, CALLER());
 }
-EXPORT void funlockfile(FILE *f)
+void interposed_funlockfile(FILE *f)
 {
 	struct thread *t = at_stream(CALLER());
 	REAL(funlockfile)(f);
@@ -101,8 +107,8 @@ static void await(FILE *f, uintptr_t pc)
 /* ---- reading ---- */
 
 #define READ_LINE(name) \
-	EXPORT char *name(char *restrict p, int n, FILE *restrict f); \
-	char *name(char *restrict p, int n, FILE *restrict f) \
+	INTERPOSED(name); \
+	char *interposed_##name(char *restrict p, int n, FILE *restrict f) \
 	{ \
 		await(f, CALLER()); \
 		char *line = REAL(name)(p, n, f); \
@@ -123,7 +129,8 @@ char *__fgets_chk(char *restrict p, size_t room, int n, FILE *restrict f)
 }
 
 #define READ_BLOCK(name) \
-	EXPORT size_t name(void *restrict p, size_t size, size_t n, FILE *restrict f) \
+	INTERPOSED(name); \
+	size_t interposed_##name(void *restrict p, size_t size, size_t n, FILE *restrict f) \
 	{ \
 		await(f, CALLER()); \
 		size_t came = REAL(name)(p, size, n, f); \
@@ -159,7 +166,7 @@ static ssize_t line_of(char **restrict line, size_t *restrict room, int end, FIL
 		WRITES_AT(*line, (size_t)n + 1, pc);
 	return n;
 }
-EXPORT ssize_t getdelim(char **restrict line, size_t *restrict n, int end, FILE *restrict f)
+ssize_t interposed_getdelim(char **restrict line, size_t *restrict n, int end, FILE *restrict f)
 {
 	return line_of(line, n, end, f, CALLER());
 }
@@ -167,14 +174,15 @@ EXPORT ssize_t __getdelim(char **restrict line, size_t *restrict n, int end, FIL
 {
 	return line_of(line, n, end, f, CALLER());
 }
-EXPORT ssize_t getline(char **restrict line, size_t *restrict n, FILE *restrict f)
+ssize_t interposed_getline(char **restrict line, size_t *restrict n, FILE *restrict f)
 {
 	return line_of(line, n, '\n', f, CALLER());
 }
 
 #define READ_ONE(type, name) \
-	EXPORT type name(FILE *f); \
-	type name(FILE *f) \
+	type name(FILE *f); /* some are in no header */ \
+	INTERPOSED(name); \
+	type interposed_##name(FILE *f) \
 	{ \
 		await(f, CALLER()); \
 		return REAL(name)(f); \
@@ -187,12 +195,12 @@ READ_ONE(int, __uflow) /* of getc_unlocked, inlined */
 READ_ONE(int, __underflow)
 READ_ONE(wint_t, fgetwc)
 READ_ONE(wint_t, getwc)
-EXPORT int getchar(void)
+int interposed_getchar(void)
 {
 	await(stdin, CALLER());
 	return REAL(getc)(stdin);
 }
-EXPORT int getchar_unlocked(void)
+int interposed_getchar_unlocked(void)
 {
 	await(stdin, CALLER());
 	return REAL(getc_unlocked)(stdin);
@@ -201,7 +209,9 @@ EXPORT int getchar_unlocked(void)
 /* ---- writing ---- */
 
 #define WRITE_BLOCK(name) \
-	EXPORT size_t name(const void *restrict p, size_t size, size_t n, FILE *restrict f) \
+	INTERPOSED(name); \
+	size_t interposed_##name(const void *restrict p, size_t size, size_t n, \
+	                         FILE *restrict f) \
 	{ \
 		READS(p, size *n); \
 		turn(f, CALLER()); \
@@ -210,7 +220,8 @@ EXPORT int getchar_unlocked(void)
 WRITE_BLOCK(fwrite)
 WRITE_BLOCK(fwrite_unlocked)
 #define WRITE_STRING(name) \
-	EXPORT int name(const char *restrict s, FILE *restrict f) \
+	INTERPOSED(name); \
+	int interposed_##name(const char *restrict s, FILE *restrict f) \
 	{ \
 		READS_STRING(s, CALLER()); \
 		turn(f, CALLER()); \
@@ -218,13 +229,13 @@ WRITE_BLOCK(fwrite_unlocked)
 	}
 WRITE_STRING(fputs)
 WRITE_STRING(fputs_unlocked)
-EXPORT int puts(const char *s)
+int interposed_puts(const char *s)
 {
 	READS_STRING(s, CALLER());
 	turn(stdout, CALLER());
 	return REAL(puts)(s);
 }
-EXPORT void perror(const char *s)
+void interposed_perror(const char *s)
 {
 	if (s)
 		READS_STRING(s, CALLER());
@@ -232,19 +243,20 @@ EXPORT void perror(const char *s)
 	REAL(perror)(s);
 }
 #define WRITE_ONE(name) \
-	EXPORT int name(int c, FILE *f) \
+	INTERPOSED(name); \
+	int interposed_##name(int c, FILE *f) \
 	{ \
 		turn(f, CALLER()); \
 		return REAL(name)(c, f); \
 	}
 WRITE_ONE(fputc)
 WRITE_ONE(putc)
-EXPORT int putchar(int c)
+int interposed_putchar(int c)
 {
 	turn(stdout, CALLER());
 	return REAL(putchar)(c);
 }
-EXPORT int fflush(FILE *f)
+int interposed_fflush(FILE *f)
 {
 	turn(f, CALLER());
 	return REAL(fflush)(f);
@@ -318,13 +330,13 @@ static int print_block(char **out, const char *format, va_list list, uintptr_t p
 
 /* A function with `...`, and the one with a va_list that does the same. */
 #define BOTH(name, vname, parameters, call) \
-	EXPORT int vname(UNPACK parameters, va_list list); \
-	int vname(UNPACK parameters, va_list list) \
+	INTERPOSED_AS(int, vname, (UNPACK parameters, va_list list)); \
+	int interposed_##vname(UNPACK parameters, va_list list) \
 	{ \
 		return call; \
 	} \
-	EXPORT int name(UNPACK parameters, ...); \
-	int name(UNPACK parameters, ...) \
+	INTERPOSED_AS(int, name, (UNPACK parameters, ...)); \
+	int interposed_##name(UNPACK parameters, ...) \
 	{ \
 		va_list list; \
 		va_start(list, LAST); \
@@ -378,18 +390,10 @@ static int scan_string(const char *s, const char *format, va_list list, bool c99
 	va_end(again);
 	return n;
 }
-/* Those of before C99, whose names the header gives to the others. */
-#define OLD(name) __asm__(#name)
-int old_scanf(const char *restrict, ...) OLD(scanf);
-int old_vscanf(const char *restrict, va_list) OLD(vscanf);
-int old_fscanf(FILE *restrict, const char *restrict, ...) OLD(fscanf);
-int old_vfscanf(FILE *restrict, const char *restrict, va_list) OLD(vfscanf);
-int old_sscanf(const char *restrict, const char *restrict, ...) OLD(sscanf);
-int old_vsscanf(const char *restrict, const char *restrict, va_list) OLD(vsscanf);
-BOTH(old_scanf, old_vscanf, (FORMAT), scan(stdin, format, list, false, CALLER()))
-BOTH(old_fscanf, old_vfscanf, (FILE *restrict f, FORMAT),
-     scan(f, format, list, false, CALLER()))
-BOTH(old_sscanf, old_vsscanf, (const char *restrict s, FORMAT),
+/* Those of before C99; in the header the same names are labels for those of C99. */
+BOTH(scanf, vscanf, (FORMAT), scan(stdin, format, list, false, CALLER()))
+BOTH(fscanf, vfscanf, (FILE *restrict f, FORMAT), scan(f, format, list, false, CALLER()))
+BOTH(sscanf, vsscanf, (const char *restrict s, FORMAT),
      scan_string(s, format, list, false, CALLER()))
 BOTH(__isoc99_scanf, __isoc99_vscanf, (FORMAT), scan(stdin, format, list, true, CALLER()))
 BOTH(__isoc99_fscanf, __isoc99_vfscanf, (FILE *restrict f, FORMAT),

@@ -10,6 +10,10 @@
 #include "access.h"
 #include "ranges.h"
 
+INTERPOSED(memmove, memcpy, mempcpy, memset, bzero, memcmp, bcmp, memchr, strlen, strnlen,
+           strcpy, stpcpy, strncpy, strcat, strncat, strcmp, strncmp, strchr, strchrnul,
+           strrchr, strstr, strdup, strndup);
+
 /* The C library's own, resolved once before any recording; until then plain loops. */
 static void *(*real_memmove)(void *, const void *, size_t);
 static void *(*real_memset)(void *, int, size_t);
@@ -98,7 +102,7 @@ void range_touched(enum log_tag tag, const void *p, size_t n, uintptr_t pc)
 		*seen_entry(t, key) = key;
 	errno = error;
 }
-EXPORT void *memmove(void *to, const void *from, size_t n)
+void *interposed_memmove(void *to, const void *from, size_t n)
 {
 	if (for_itself(CALLER()))
 		return move_here(to, from, n);
@@ -106,7 +110,7 @@ EXPORT void *memmove(void *to, const void *from, size_t n)
 	WRITES(to, n);
 	return move(to, from, n);
 }
-EXPORT void *memcpy(void *to, const void *from, size_t n)
+void *interposed_memcpy(void *to, const void *from, size_t n)
 {
 	if (for_itself(CALLER()))
 		return move_here(to, from, n);
@@ -114,7 +118,7 @@ EXPORT void *memcpy(void *to, const void *from, size_t n)
 	WRITES(to, n);
 	return move(to, from, n);
 }
-EXPORT void *mempcpy(void *to, const void *from, size_t n)
+void *interposed_mempcpy(void *to, const void *from, size_t n)
 {
 	READS(from, n);
 	WRITES(to, n);
@@ -138,7 +142,7 @@ static void *set(void *p, int c, size_t n)
 {
 	return likely(real_memset != NULL) ? real_memset(p, c, n) : set_here(p, c, n);
 }
-EXPORT void *memset(void *p, int c, size_t n)
+void *interposed_memset(void *p, int c, size_t n)
 {
 	if (for_itself(CALLER()))
 		return set_here(p, c, n);
@@ -151,12 +155,12 @@ void *__tsan_memset(void *p, int c, size_t n)
 	WRITES(p, n);
 	return set(p, c, n);
 }
-EXPORT void bzero(void *p, size_t n)
+void interposed_bzero(void *p, size_t n)
 {
 	WRITES(p, n);
 	set(p, 0, n);
 }
-EXPORT int memcmp(const void *a, const void *b, size_t n)
+int interposed_memcmp(const void *a, const void *b, size_t n)
 {
 	READS(a, n);
 	READS(b, n);
@@ -168,13 +172,13 @@ EXPORT int memcmp(const void *a, const void *b, size_t n)
 			return x[i] < y[i] ? -1 : 1;
 	return 0;
 }
-EXPORT int bcmp(const void *a, const void *b, size_t n)
+int interposed_bcmp(const void *a, const void *b, size_t n)
 {
 	READS(a, n);
 	READS(b, n);
 	return real_memcmp ? real_memcmp(a, b, n) : 1;
 }
-EXPORT void *memchr(const void *p, int c, size_t n)
+void *interposed_memchr(const void *p, int c, size_t n)
 {
 	const unsigned char *s = p;
 	size_t i = 0;
@@ -183,13 +187,13 @@ EXPORT void *memchr(const void *p, int c, size_t n)
 	READS(p, i < n ? i + 1 : n);
 	return i < n ? (void *)(s + i) : NULL;
 }
-EXPORT size_t strlen(const char *s)
+size_t interposed_strlen(const char *s)
 {
 	size_t n = length(s);
 	READS(s, n + 1);
 	return n;
 }
-EXPORT size_t strnlen(const char *s, size_t most)
+size_t interposed_strnlen(const char *s, size_t most)
 {
 	size_t n = 0;
 	while (n < most && s[n])
@@ -197,7 +201,7 @@ EXPORT size_t strnlen(const char *s, size_t most)
 	READS(s, n < most ? n + 1 : n);
 	return n;
 }
-EXPORT char *strcpy(char *to, const char *from)
+char *interposed_strcpy(char *to, const char *from)
 {
 	size_t n = length(from) + 1;
 	READS(from, n);
@@ -205,7 +209,7 @@ EXPORT char *strcpy(char *to, const char *from)
 	move(to, from, n);
 	return to;
 }
-EXPORT char *stpcpy(char *to, const char *from)
+char *interposed_stpcpy(char *to, const char *from)
 {
 	size_t n = length(from) + 1;
 	READS(from, n);
@@ -213,7 +217,7 @@ EXPORT char *stpcpy(char *to, const char *from)
 	move(to, from, n);
 	return to + n - 1;
 }
-EXPORT char *strncpy(char *to, const char *from, size_t most)
+char *interposed_strncpy(char *to, const char *from, size_t most)
 {
 	size_t n = 0;
 	while (n < most && from[n])
@@ -225,7 +229,7 @@ EXPORT char *strncpy(char *to, const char *from, size_t most)
 		set(to + n, 0, most - n);
 	return to;
 }
-EXPORT char *strcat(char *to, const char *from)
+char *interposed_strcat(char *to, const char *from)
 {
 	size_t at = length(to), n = length(from) + 1;
 	READS(to, at + 1);
@@ -234,7 +238,7 @@ EXPORT char *strcat(char *to, const char *from)
 	move(to + at, from, n);
 	return to;
 }
-EXPORT char *strncat(char *to, const char *from, size_t most)
+char *interposed_strncat(char *to, const char *from, size_t most)
 {
 	size_t at = length(to), n = 0;
 	while (n < most && from[n])
@@ -246,7 +250,7 @@ EXPORT char *strncat(char *to, const char *from, size_t most)
 	to[at + n] = 0;
 	return to;
 }
-EXPORT int strcmp(const char *a, const char *b)
+int interposed_strcmp(const char *a, const char *b)
 {
 	size_t i = 0;
 	while (a[i] && a[i] == b[i])
@@ -255,7 +259,7 @@ EXPORT int strcmp(const char *a, const char *b)
 	READS(b, i + 1);
 	return (unsigned char)a[i] - (unsigned char)b[i];
 }
-EXPORT int strncmp(const char *a, const char *b, size_t n)
+int interposed_strncmp(const char *a, const char *b, size_t n)
 {
 	size_t i = 0;
 	while (i < n && a[i] && a[i] == b[i])
@@ -264,7 +268,7 @@ EXPORT int strncmp(const char *a, const char *b, size_t n)
 	READS(b, i < n ? i + 1 : n);
 	return i == n ? 0 : (unsigned char)a[i] - (unsigned char)b[i];
 }
-EXPORT char *strchr(const char *s, int c)
+char *interposed_strchr(const char *s, int c)
 {
 	size_t i = 0;
 	while (s[i] && s[i] != (char)c)
@@ -272,7 +276,7 @@ EXPORT char *strchr(const char *s, int c)
 	READS(s, i + 1);
 	return s[i] == (char)c ? (char *)s + i : NULL;
 }
-EXPORT char *strchrnul(const char *s, int c)
+char *interposed_strchrnul(const char *s, int c)
 {
 	size_t i = 0;
 	while (s[i] && s[i] != (char)c)
@@ -280,7 +284,7 @@ EXPORT char *strchrnul(const char *s, int c)
 	READS(s, i + 1);
 	return (char *)s + i;
 }
-EXPORT char *strrchr(const char *s, int c)
+char *interposed_strrchr(const char *s, int c)
 {
 	size_t n = length(s), i = n + 1;
 	READS(s, n + 1);
@@ -289,7 +293,7 @@ EXPORT char *strrchr(const char *s, int c)
 			return (char *)s + i;
 	return NULL;
 }
-EXPORT char *strstr(const char *s, const char *what)
+char *interposed_strstr(const char *s, const char *what)
 {
 	size_t n = length(s), k = length(what);
 	READS(s, n + 1);
@@ -327,7 +331,7 @@ static char *duplicate(const char *s, size_t n, uintptr_t pc)
 	copy[n] = 0;
 	return copy;
 }
-EXPORT char *strdup(const char *s)
+char *interposed_strdup(const char *s)
 {
 	size_t n = length(s);
 	READS(s, n + 1);
@@ -340,7 +344,7 @@ char *__strdup(const char *s)
 	READS(s, n + 1);
 	return duplicate(s, n, CALLER());
 }
-EXPORT char *strndup(const char *s, size_t most)
+char *interposed_strndup(const char *s, size_t most)
 {
 	size_t n = 0;
 	while (n < most && s[n])

@@ -44,6 +44,8 @@ static inline int destroyed(void *object, int status, unsigned flags, struct thr
 /* Before the call that does it; no event of the thread, so that no plan of a replay counts it. */
 static inline void misused(struct thread *t, enum log_misuse how, uintptr_t pc, const void *object)
 {
+	if (rt.header)
+		__atomic_fetch_or(&rt.header->misuses, 1u << how, __ATOMIC_RELAXED);
 	log_event(t, LOG_MISUSE, how, pc, (uintptr_t)object, 0, 1);
 }
 

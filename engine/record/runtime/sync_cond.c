@@ -8,6 +8,10 @@
 
 #include "sync.h"
 
+INTERPOSED(pthread_cond_wait, pthread_cond_timedwait, pthread_cond_clockwait,
+           pthread_cond_signal, pthread_cond_broadcast, pthread_cond_init, pthread_cond_destroy,
+           cnd_wait, cnd_timedwait, cnd_signal, cnd_broadcast, cnd_destroy, cnd_init);
+
 #define REAL_CONDITION(name) \
 	({ \
 		static __typeof__(name) *real_; \
@@ -110,29 +114,29 @@ static int cond_signal(pthread_cond_t *c, bool all, uintptr_t pc)
 	return 0;
 }
 
-EXPORT int pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
+int interposed_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
 {
 	return cond_wait(c, m, NULL, -1, CALLER());
 }
-EXPORT int pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m,
-                                  const struct timespec *at)
+int interposed_pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m,
+                                      const struct timespec *at)
 {
 	return cond_wait(c, m, at, -1, CALLER());
 }
-EXPORT int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, clockid_t clock,
-                                  const struct timespec *at)
+int interposed_pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, clockid_t clock,
+                                      const struct timespec *at)
 {
 	return cond_wait(c, m, at, clock, CALLER());
 }
-EXPORT int pthread_cond_signal(pthread_cond_t *c)
+int interposed_pthread_cond_signal(pthread_cond_t *c)
 {
 	return cond_signal(c, false, CALLER());
 }
-EXPORT int pthread_cond_broadcast(pthread_cond_t *c)
+int interposed_pthread_cond_broadcast(pthread_cond_t *c)
 {
 	return cond_signal(c, true, CALLER());
 }
-EXPORT int pthread_cond_init(pthread_cond_t *c, const pthread_condattr_t *attributes)
+int interposed_pthread_cond_init(pthread_cond_t *c, const pthread_condattr_t *attributes)
 {
 	struct thread *t = recording();
 	return initialised(c, REAL_CONDITION(pthread_cond_init)(c, attributes), t);
@@ -147,35 +151,35 @@ static int cond_destroy(pthread_cond_t *c, uintptr_t pc)
 	int status = REAL_CONDITION(pthread_cond_destroy)(c);
 	return destroyed(c, status, flags | (cond_dead(c) ? LOG_MARKED : 0), t, pc);
 }
-EXPORT int pthread_cond_destroy(pthread_cond_t *c)
+int interposed_pthread_cond_destroy(pthread_cond_t *c)
 {
 	return cond_destroy(c, CALLER());
 }
 
-EXPORT int cnd_wait(cnd_t *c, mtx_t *m)
+int interposed_cnd_wait(cnd_t *c, mtx_t *m)
 {
 	return cond_wait((pthread_cond_t *)c, (pthread_mutex_t *)m, NULL, -1, CALLER())
 	               ? thrd_error
 	               : thrd_success;
 }
-EXPORT int cnd_timedwait(cnd_t *c, mtx_t *m, const struct timespec *at)
+int interposed_cnd_timedwait(cnd_t *c, mtx_t *m, const struct timespec *at)
 {
 	int status = cond_wait((pthread_cond_t *)c, (pthread_mutex_t *)m, at, -1, CALLER());
 	return status == 0 ? thrd_success : status == ETIMEDOUT ? thrd_timedout : thrd_error;
 }
-EXPORT int cnd_signal(cnd_t *c)
+int interposed_cnd_signal(cnd_t *c)
 {
 	return cond_signal((pthread_cond_t *)c, false, CALLER());
 }
-EXPORT int cnd_broadcast(cnd_t *c)
+int interposed_cnd_broadcast(cnd_t *c)
 {
 	return cond_signal((pthread_cond_t *)c, true, CALLER());
 }
-EXPORT void cnd_destroy(cnd_t *c)
+void interposed_cnd_destroy(cnd_t *c)
 {
 	cond_destroy((pthread_cond_t *)c, CALLER());
 }
-EXPORT int cnd_init(cnd_t *c)
+int interposed_cnd_init(cnd_t *c)
 {
 	struct thread *t = recording();
 	int status = REAL(cnd_init)(c);

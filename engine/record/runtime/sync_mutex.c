@@ -4,6 +4,11 @@
 
 #include "sync.h"
 
+INTERPOSED(pthread_mutex_init, pthread_mutex_lock, pthread_mutex_timedlock,
+           pthread_mutex_clocklock, pthread_mutex_trylock, pthread_mutex_unlock,
+           pthread_mutex_destroy, mtx_lock, mtx_timedlock, mtx_trylock, mtx_unlock, mtx_destroy,
+           mtx_init);
+
 /* Is it held by a thread of another process?  Only that process can give it back. */
 static bool held_outside(const pthread_mutex_t *m)
 {
@@ -129,6 +134,8 @@ static void log_refused(struct thread *t, pthread_mutex_t *m, uintptr_t pc)
 static int mutex_outcome(struct thread *t, pthread_mutex_t *m, int status, bool may_fail,
                          uintptr_t pc)
 {
+	if (status == EOWNERDEAD)
+		order_matters(ROBUST_LEFT);
 	if (status == 0 || status == EOWNERDEAD)
 		(may_fail ? log_try : log_sync)(t, LOG_ACQ, pc, m);
 	else if (status == EBUSY || status == ETIMEDOUT)
@@ -212,7 +219,7 @@ static int mutex_destroy(pthread_mutex_t *m, uintptr_t pc)
 	return destroyed(m, status, flags | (mutex_dead(m) ? LOG_MARKED : 0), t, pc);
 }
 
-EXPORT int pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *attributes)
+int interposed_pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *attributes)
 {
 	struct thread *t = recording();
 	return initialised(m, REAL(pthread_mutex_init)(m, attributes), t);
@@ -223,7 +230,7 @@ int __pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *attribut
 	return pthread_mutex_init(m, attributes);
 }
 
-EXPORT int pthread_mutex_lock(pthread_mutex_t *m)
+int interposed_pthread_mutex_lock(pthread_mutex_t *m)
 {
 	return mutex_lock(m, NULL, 0, CALLER());
 }
@@ -232,16 +239,16 @@ int __pthread_mutex_lock(pthread_mutex_t *m)
 {
 	return mutex_lock(m, NULL, 0, CALLER());
 }
-EXPORT int pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *at)
+int interposed_pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *at)
 {
 	return mutex_lock(m, at, CLOCK_REALTIME, CALLER());
 }
-EXPORT int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
-                                   const struct timespec *at)
+int interposed_pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
+                                       const struct timespec *at)
 {
 	return mutex_lock(m, at, clock, CALLER());
 }
-EXPORT int pthread_mutex_trylock(pthread_mutex_t *m)
+int interposed_pthread_mutex_trylock(pthread_mutex_t *m)
 {
 	return mutex_trylock(m, CALLER());
 }
@@ -250,7 +257,7 @@ int __pthread_mutex_trylock(pthread_mutex_t *m)
 {
 	return mutex_trylock(m, CALLER());
 }
-EXPORT int pthread_mutex_unlock(pthread_mutex_t *m)
+int interposed_pthread_mutex_unlock(pthread_mutex_t *m)
 {
 	return mutex_unlock(m, CALLER());
 }
@@ -259,7 +266,7 @@ int __pthread_mutex_unlock(pthread_mutex_t *m)
 {
 	return mutex_unlock(m, CALLER());
 }
-EXPORT int pthread_mutex_destroy(pthread_mutex_t *m)
+int interposed_pthread_mutex_destroy(pthread_mutex_t *m)
 {
 	return mutex_destroy(m, CALLER());
 }
@@ -269,29 +276,29 @@ int __pthread_mutex_destroy(pthread_mutex_t *m)
 	return mutex_destroy(m, CALLER());
 }
 
-EXPORT int mtx_lock(mtx_t *m)
+int interposed_mtx_lock(mtx_t *m)
 {
 	return mutex_lock((pthread_mutex_t *)m, NULL, 0, CALLER()) ? thrd_error : thrd_success;
 }
-EXPORT int mtx_timedlock(mtx_t *m, const struct timespec *at)
+int interposed_mtx_timedlock(mtx_t *m, const struct timespec *at)
 {
 	int status = mutex_lock((pthread_mutex_t *)m, at, CLOCK_REALTIME, CALLER());
 	return status == 0 ? thrd_success : status == ETIMEDOUT ? thrd_timedout : thrd_error;
 }
-EXPORT int mtx_trylock(mtx_t *m)
+int interposed_mtx_trylock(mtx_t *m)
 {
 	int status = mutex_trylock((pthread_mutex_t *)m, CALLER());
 	return status == 0 ? thrd_success : status == EBUSY ? thrd_busy : thrd_error;
 }
-EXPORT int mtx_unlock(mtx_t *m)
+int interposed_mtx_unlock(mtx_t *m)
 {
 	return mutex_unlock((pthread_mutex_t *)m, CALLER()) ? thrd_error : thrd_success;
 }
-EXPORT void mtx_destroy(mtx_t *m)
+void interposed_mtx_destroy(mtx_t *m)
 {
 	mutex_destroy((pthread_mutex_t *)m, CALLER());
 }
-EXPORT int mtx_init(mtx_t *m, int kind)
+int interposed_mtx_init(mtx_t *m, int kind)
 {
 	struct thread *t = recording();
 	int status = REAL(mtx_init)(m, kind);

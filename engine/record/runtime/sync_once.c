@@ -7,6 +7,8 @@
 
 #include "sync.h"
 
+INTERPOSED(pthread_once, call_once);
+
 /* ---- once, and the guards of C++ statics: a message from who ran it to who comes later ----
  */
 
@@ -117,11 +119,11 @@ static int run_once(pthread_once_t *control, void (*routine)(void), uintptr_t pc
 	return status;
 }
 
-EXPORT int pthread_once(pthread_once_t *control, void (*routine)(void))
+int interposed_pthread_once(pthread_once_t *control, void (*routine)(void))
 {
 	return run_once(control, routine, CALLER());
 }
-EXPORT void call_once(once_flag *control, void (*routine)(void))
+void interposed_call_once(once_flag *control, void (*routine)(void))
 {
 	run_once((pthread_once_t *)control, routine, CALLER());
 }

@@ -3,6 +3,12 @@
 
 #include "sync.h"
 
+INTERPOSED(pthread_rwlock_rdlock, pthread_rwlock_wrlock, pthread_rwlock_tryrdlock,
+           pthread_rwlock_trywrlock, pthread_rwlock_timedrdlock, pthread_rwlock_timedwrlock,
+           pthread_rwlock_clockrdlock, pthread_rwlock_clockwrlock, pthread_rwlock_unlock,
+           pthread_rwlock_init, pthread_rwlock_destroy, pthread_spin_lock, pthread_spin_trylock,
+           pthread_spin_unlock, pthread_spin_destroy, pthread_spin_init);
+
 /* ---- reader-writer locks ---- */
 
 /* The C library's destruction does nothing; we mark it where it has bytes to spare, which
@@ -61,6 +67,8 @@ static int rw_lock(pthread_rwlock_t *l, bool write, bool try_only, const struct 
 	}
 	sched_point(t);
 	check_lock(t, l, try_only || at, pc);
+	if (!write && l->__data.__flags == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP)
+		order_matters("a reader-writer lock that lets a waiting writer go first");
 	int status;
 	for (;;) {
 		status = write ? REAL(pthread_rwlock_trywrlock)(l)
@@ -86,41 +94,41 @@ static int rw_lock(pthread_rwlock_t *l, bool write, bool try_only, const struct 
 	return status;
 }
 
-EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t *l)
+int interposed_pthread_rwlock_rdlock(pthread_rwlock_t *l)
 {
 	return rw_lock(l, false, false, NULL, 0, CALLER());
 }
-EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t *l)
+int interposed_pthread_rwlock_wrlock(pthread_rwlock_t *l)
 {
 	return rw_lock(l, true, false, NULL, 0, CALLER());
 }
-EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t *l)
+int interposed_pthread_rwlock_tryrdlock(pthread_rwlock_t *l)
 {
 	return rw_lock(l, false, true, NULL, 0, CALLER());
 }
-EXPORT int pthread_rwlock_trywrlock(pthread_rwlock_t *l)
+int interposed_pthread_rwlock_trywrlock(pthread_rwlock_t *l)
 {
 	return rw_lock(l, true, true, NULL, 0, CALLER());
 }
-EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t *l, const struct timespec *at)
+int interposed_pthread_rwlock_timedrdlock(pthread_rwlock_t *l, const struct timespec *at)
 {
 	return rw_lock(l, false, false, at, CLOCK_REALTIME, CALLER());
 }
-EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t *l, const struct timespec *at)
+int interposed_pthread_rwlock_timedwrlock(pthread_rwlock_t *l, const struct timespec *at)
 {
 	return rw_lock(l, true, false, at, CLOCK_REALTIME, CALLER());
 }
-EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock,
-                                      const struct timespec *at)
+int interposed_pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock,
+                                          const struct timespec *at)
 {
 	return rw_lock(l, false, false, at, clock, CALLER());
 }
-EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock,
-                                      const struct timespec *at)
+int interposed_pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock,
+                                          const struct timespec *at)
 {
 	return rw_lock(l, true, false, at, clock, CALLER());
 }
-EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *l)
+int interposed_pthread_rwlock_unlock(pthread_rwlock_t *l)
 {
 	struct thread *t = recording();
 	if (!t) {
@@ -139,12 +147,12 @@ EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *l)
 	}
 	return status;
 }
-EXPORT int pthread_rwlock_init(pthread_rwlock_t *l, const pthread_rwlockattr_t *attributes)
+int interposed_pthread_rwlock_init(pthread_rwlock_t *l, const pthread_rwlockattr_t *attributes)
 {
 	struct thread *t = recording();
 	return initialised(l, REAL(pthread_rwlock_init)(l, attributes), t);
 }
-EXPORT int pthread_rwlock_destroy(pthread_rwlock_t *l)
+int interposed_pthread_rwlock_destroy(pthread_rwlock_t *l)
 {
 	struct thread *t = recording();
 	if (!t)
@@ -163,7 +171,7 @@ EXPORT int pthread_rwlock_destroy(pthread_rwlock_t *l)
 
 /* ---- spin locks ---- */
 
-EXPORT int pthread_spin_lock(pthread_spinlock_t *l)
+int interposed_pthread_spin_lock(pthread_spinlock_t *l)
 {
 	struct thread *t = recording();
 	if (!t)
@@ -182,7 +190,7 @@ EXPORT int pthread_spin_lock(pthread_spinlock_t *l)
 		log_sync(t, LOG_ACQ, CALLER(), (const void *)l);
 	return status;
 }
-EXPORT int pthread_spin_trylock(pthread_spinlock_t *l)
+int interposed_pthread_spin_trylock(pthread_spinlock_t *l)
 {
 	struct thread *t = recording();
 	if (!t)
@@ -195,7 +203,7 @@ EXPORT int pthread_spin_trylock(pthread_spinlock_t *l)
 		log_sync(t, LOG_TRYFAIL, CALLER(), (const void *)l);
 	return status;
 }
-EXPORT int pthread_spin_unlock(pthread_spinlock_t *l)
+int interposed_pthread_spin_unlock(pthread_spinlock_t *l)
 {
 	struct thread *t = recording();
 	if (!t)
@@ -207,14 +215,14 @@ EXPORT int pthread_spin_unlock(pthread_spinlock_t *l)
 		sched_wake((const void *)l, FOR_SPIN, one_or_all());
 	return status;
 }
-EXPORT int pthread_spin_destroy(pthread_spinlock_t *l)
+int interposed_pthread_spin_destroy(pthread_spinlock_t *l)
 {
 	struct thread *t = recording();
 	if (t)
 		plan_point(t);
 	return destroyed((void *)l, REAL(pthread_spin_destroy)(l), 0, t, CALLER());
 }
-EXPORT int pthread_spin_init(pthread_spinlock_t *l, int shared)
+int interposed_pthread_spin_init(pthread_spinlock_t *l, int shared)
 {
 	struct thread *t = recording();
 	return initialised((void *)l, REAL(pthread_spin_init)(l, shared), t);

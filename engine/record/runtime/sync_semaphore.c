@@ -8,9 +8,13 @@
 
 #include "sync.h"
 
+INTERPOSED(sem_init, sem_open, sem_close, sem_wait, sem_trywait, sem_timedwait, sem_clockwait,
+           sem_post, sem_getvalue, sem_destroy, pthread_barrier_wait, pthread_barrier_init,
+           pthread_barrier_destroy);
+
 /* ---- semaphores ---- */
 
-EXPORT int sem_init(sem_t *s, int shared, unsigned value)
+int interposed_sem_init(sem_t *s, int shared, unsigned value)
 {
 	struct thread *t = recording();
 	int status = REAL(sem_init)(s, shared, value);
@@ -18,7 +22,7 @@ EXPORT int sem_init(sem_t *s, int shared, unsigned value)
 		log_event(t, LOG_SEMAPHORE, LOG_MADE, CALLER(), (uintptr_t)s, value, 2);
 	return status;
 }
-EXPORT sem_t *sem_open(const char *name, int flags, ...)
+sem_t *interposed_sem_open(const char *name, int flags, ...)
 {
 	__builtin_va_list list;
 	__builtin_va_start(list, flags);
@@ -35,7 +39,7 @@ EXPORT sem_t *sem_open(const char *name, int flags, ...)
 }
 /* Opened twice it is at one address; whoever closes it last unmaps it, and what is opened next
  * may lie there. */
-EXPORT int sem_close(sem_t *s)
+int interposed_sem_close(sem_t *s)
 {
 	struct thread *t = recording();
 	uintptr_t page = (uintptr_t)s & ~4095ul;
@@ -90,23 +94,23 @@ static int sem_take(sem_t *s, bool try_only, const struct timespec *at, clockid_
 	}
 	return status;
 }
-EXPORT int sem_wait(sem_t *s)
+int interposed_sem_wait(sem_t *s)
 {
 	return sem_take(s, false, NULL, 0, CALLER());
 }
-EXPORT int sem_trywait(sem_t *s)
+int interposed_sem_trywait(sem_t *s)
 {
 	return sem_take(s, true, NULL, 0, CALLER());
 }
-EXPORT int sem_timedwait(sem_t *s, const struct timespec *at)
+int interposed_sem_timedwait(sem_t *s, const struct timespec *at)
 {
 	return sem_take(s, false, at, CLOCK_REALTIME, CALLER());
 }
-EXPORT int sem_clockwait(sem_t *s, clockid_t clock, const struct timespec *at)
+int interposed_sem_clockwait(sem_t *s, clockid_t clock, const struct timespec *at)
 {
 	return sem_take(s, false, at, clock, CALLER());
 }
-EXPORT int sem_post(sem_t *s)
+int interposed_sem_post(sem_t *s)
 {
 	struct thread *t = recording();
 	if (!t) {
@@ -122,7 +126,7 @@ EXPORT int sem_post(sem_t *s)
 	return status;
 }
 /* A look at the count is a read of the semaphore, whose value its posts and takes give. */
-EXPORT int sem_getvalue(sem_t *s, int *value)
+int interposed_sem_getvalue(sem_t *s, int *value)
 {
 	struct thread *t = recording();
 	if (!t)
@@ -133,7 +137,7 @@ EXPORT int sem_getvalue(sem_t *s, int *value)
 		log_access(t, LOG_AREAD, 1, CALLER(), s, 2, true, (unsigned)*value);
 	return status;
 }
-EXPORT int sem_destroy(sem_t *s)
+int interposed_sem_destroy(sem_t *s)
 {
 	struct thread *t = recording();
 	if (t)
@@ -143,7 +147,7 @@ EXPORT int sem_destroy(sem_t *s)
 
 /* ---- barriers ---- */
 
-EXPORT int pthread_barrier_wait(pthread_barrier_t *b)
+int interposed_pthread_barrier_wait(pthread_barrier_t *b)
 {
 	struct thread *t = recording();
 	if (!t)
@@ -173,13 +177,13 @@ EXPORT int pthread_barrier_wait(pthread_barrier_t *b)
 	log_sync(t, LOG_DEPART, pc, b);
 	return status;
 }
-EXPORT int pthread_barrier_init(pthread_barrier_t *b, const pthread_barrierattr_t *attributes,
-                                unsigned count)
+int interposed_pthread_barrier_init(pthread_barrier_t *b,
+                                    const pthread_barrierattr_t *attributes, unsigned count)
 {
 	struct thread *t = recording();
 	return initialised(b, REAL(pthread_barrier_init)(b, attributes, count), t);
 }
-EXPORT int pthread_barrier_destroy(pthread_barrier_t *b)
+int interposed_pthread_barrier_destroy(pthread_barrier_t *b)
 {
 	struct thread *t = recording();
 	if (t)

@@ -5,6 +5,7 @@
  * so that destructors of the program's own keys still count as the thread's events.
  */
 #include <limits.h>
+#include <linux/futex.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -13,11 +14,26 @@
 
 #include "rt.h"
 
+INTERPOSED(pthread_create, pthread_join, pthread_tryjoin_np, pthread_timedjoin_np,
+           pthread_clockjoin_np, pthread_detach, pthread_cancel, pthread_setname_np,
+           thrd_create, thrd_join, thrd_detach);
+
 static pthread_key_t end_key;
 static bool have_key;
 
+/* The kernel's list of the robust mutexes that the calling thread holds. */
+static bool holds_robust(void)
+{
+	struct robust_list_head *head = NULL;
+	size_t size;
+	return raw_syscall(SYS_get_robust_list, 0, (long)&head, (long)&size, 0, 0, 0) == 0 &&
+	       head != NULL && head->list.next != &head->list;
+}
+
 static void finish_thread(struct thread *t)
 {
+	if (holds_robust())
+		order_matters(ROBUST_LEFT);
 	/* Cancelled inside a blocking call, it ends without having come back from it. */
 	if (t->parked)
 		sched_leave_park(t);
@@ -159,8 +175,8 @@ static int create(pthread_t *handle, const pthread_attr_t *attributes, void *(*s
 	return 0;
 }
 
-EXPORT int pthread_create(pthread_t *handle, const pthread_attr_t *attributes,
-                          void *(*start)(void *), void *argument)
+int interposed_pthread_create(pthread_t *handle, const pthread_attr_t *attributes,
+                              void *(*start)(void *), void *argument)
 {
 	return create(handle, attributes, start, argument, false, CALLER());
 }
@@ -233,26 +249,26 @@ static int join(pthread_t handle, void **result, bool try_only, const struct tim
 	return status;
 }
 
-EXPORT int pthread_join(pthread_t handle, void **result)
+int interposed_pthread_join(pthread_t handle, void **result)
 {
 	return join(handle, result, false, NULL, 0, CALLER());
 }
-EXPORT int pthread_tryjoin_np(pthread_t handle, void **result)
+int interposed_pthread_tryjoin_np(pthread_t handle, void **result)
 {
 	return join(handle, result, true, NULL, 0, CALLER());
 }
-EXPORT int pthread_timedjoin_np(pthread_t handle, void **result,
-                                const struct timespec *deadline)
+int interposed_pthread_timedjoin_np(pthread_t handle, void **result,
+                                    const struct timespec *deadline)
 {
 	return join(handle, result, false, deadline, CLOCK_REALTIME, CALLER());
 }
-EXPORT int pthread_clockjoin_np(pthread_t handle, void **result, clockid_t clock,
-                                const struct timespec *deadline)
+int interposed_pthread_clockjoin_np(pthread_t handle, void **result, clockid_t clock,
+                                    const struct timespec *deadline)
 {
 	return join(handle, result, false, deadline, clock, CALLER());
 }
 
-EXPORT int pthread_detach(pthread_t handle)
+int interposed_pthread_detach(pthread_t handle)
 {
 	struct thread *t = recording();
 	struct thread *target = t ? find_thread(handle) : NULL;
@@ -264,7 +280,7 @@ EXPORT int pthread_detach(pthread_t handle)
 	return status;
 }
 
-EXPORT int pthread_cancel(pthread_t handle)
+int interposed_pthread_cancel(pthread_t handle)
 {
 	struct thread *t = recording();
 	struct thread *target = t ? find_thread(handle) : NULL;
@@ -276,20 +292,20 @@ EXPORT int pthread_cancel(pthread_t handle)
 	return status;
 }
 
-EXPORT int pthread_setname_np(pthread_t handle, const char *name)
+int interposed_pthread_setname_np(pthread_t handle, const char *name)
 {
 	return REAL(pthread_setname_np)(handle, name);
 }
 
 /* ---- C11 ---- */
 
-EXPORT int thrd_create(thrd_t *thread, thrd_start_t start, void *argument)
+int interposed_thrd_create(thrd_t *thread, thrd_start_t start, void *argument)
 {
 	int status = create((pthread_t *)thread, NULL, (void *(*)(void *))(void *)start,
 	                    argument, true, CALLER());
 	return status == 0 ? thrd_success : status == ENOMEM ? thrd_nomem : thrd_error;
 }
-EXPORT int thrd_join(thrd_t thread, int *result)
+int interposed_thrd_join(thrd_t thread, int *result)
 {
 	void *value;
 	int status = join((pthread_t)thread, &value, false, NULL, 0, CALLER());
@@ -299,7 +315,7 @@ EXPORT int thrd_join(thrd_t thread, int *result)
 		*result = (int)(intptr_t)value;
 	return thrd_success;
 }
-EXPORT int thrd_detach(thrd_t thread)
+int interposed_thrd_detach(thrd_t thread)
 {
 	return pthread_detach((pthread_t)thread) ? thrd_error : thrd_success;
 }

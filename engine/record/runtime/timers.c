@@ -13,6 +13,8 @@
 
 #include "rt.h"
 
+INTERPOSED(timer_create, timer_settime, timer_delete);
+
 enum { MAX_TIMERS = 256 };
 static struct alarm {
 	bool used, armed;
@@ -64,7 +66,7 @@ static void expired(union sigval v)
 	function(value);
 }
 
-EXPORT int timer_create(clockid_t clock, struct sigevent *restrict e, timer_t *restrict out)
+int interposed_timer_create(clockid_t clock, struct sigevent *restrict e, timer_t *restrict out)
 {
 	struct thread *t = recording();
 	struct alarm *a = NULL;
@@ -99,8 +101,8 @@ static void arm(struct alarm *a, bool armed)
 	a->armed = armed;
 }
 
-EXPORT int timer_settime(timer_t id, int flags, const struct itimerspec *restrict new,
-                         struct itimerspec *restrict old)
+int interposed_timer_settime(timer_t id, int flags, const struct itimerspec *restrict new,
+                             struct itimerspec *restrict old)
 {
 	struct thread *t = recording();
 	struct alarm *a = t ? alarm_of(id) : NULL;
@@ -116,7 +118,7 @@ EXPORT int timer_settime(timer_t id, int flags, const struct itimerspec *restric
 	}
 	return REAL(timer_settime)(id, flags, new, old);
 }
-EXPORT int timer_delete(timer_t id)
+int interposed_timer_delete(timer_t id)
 {
 	struct thread *t = recording();
 	struct alarm *a = t ? alarm_of(id) : NULL;

@@ -15,6 +15,8 @@
 
 #include "outside.h"
 
+INTERPOSED(poll, ppoll, select, pselect, epoll_ctl, epoll_wait, epoll_pwait);
+
 enum { PATIENCE = 100 }; /* time limits that end in vain after the recorded input */
 
 static void wait_here(struct thread *t, struct pollfd *fds, unsigned n, int64_t milliseconds,
@@ -187,7 +189,7 @@ static int poll_here(struct pollfd *fds, nfds_t n, int timeout, uintptr_t pc)
 	told(t, fds, n, result, pc);
 	return out ? kept(t, LOG_INPUT_poll, fds, n, result) : result;
 }
-EXPORT int poll(struct pollfd *fds, nfds_t n, int timeout)
+int interposed_poll(struct pollfd *fds, nfds_t n, int timeout)
 {
 	return poll_here(fds, n, timeout, CALLER());
 }
@@ -233,8 +235,8 @@ static int ppoll_here(struct pollfd *fds, nfds_t n, const struct timespec *timeo
 	told(t, fds, n, result, pc);
 	return out ? kept(t, LOG_INPUT_ppoll, fds, n, result) : result;
 }
-EXPORT int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
-                 const sigset_t *mask)
+int interposed_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
+                     const sigset_t *mask)
 {
 	return ppoll_here(fds, n, timeout, mask, CALLER());
 }
@@ -317,8 +319,8 @@ static void select_told(struct thread *t, struct sets *s, int result, uintptr_t 
 	told(t, s->fds, s->count, result, pc);
 }
 
-EXPORT int select(int n, fd_set *restrict r, fd_set *restrict w, fd_set *restrict e,
-                  struct timeval *restrict timeout)
+int interposed_select(int n, fd_set *restrict r, fd_set *restrict w, fd_set *restrict e,
+                      struct timeval *restrict timeout)
 {
 	struct thread *t = recording();
 	if (!t || !rt.controlled)
@@ -336,8 +338,8 @@ EXPORT int select(int n, fd_set *restrict r, fd_set *restrict w, fd_set *restric
 	return out ? select_kept(t, &s, LOG_INPUT_select, result) : result;
 }
 
-EXPORT int pselect(int n, fd_set *restrict r, fd_set *restrict w, fd_set *restrict e,
-                   const struct timespec *restrict timeout, const sigset_t *restrict mask)
+int interposed_pselect(int n, fd_set *restrict r, fd_set *restrict w, fd_set *restrict e,
+                       const struct timespec *restrict timeout, const sigset_t *restrict mask)
 {
 	struct thread *t = recording();
 	if (!t)
@@ -356,7 +358,7 @@ EXPORT int pselect(int n, fd_set *restrict r, fd_set *restrict w, fd_set *restri
 
 /* ---- epoll ---- */
 
-EXPORT int epoll_ctl(int set, int operation, int fd, struct epoll_event *event)
+int interposed_epoll_ctl(int set, int operation, int fd, struct epoll_event *event)
 {
 	struct thread *t = recording();
 	struct given g;
@@ -523,7 +525,7 @@ static int epoll_here(struct thread *t, int set, struct epoll_event *events, int
 	return n;
 }
 
-EXPORT int epoll_wait(int set, struct epoll_event *events, int most, int timeout)
+int interposed_epoll_wait(int set, struct epoll_event *events, int most, int timeout)
 {
 	struct thread *t = recording();
 	if (!t || !rt.controlled)
@@ -531,8 +533,8 @@ EXPORT int epoll_wait(int set, struct epoll_event *events, int most, int timeout
 	return epoll_here(t, set, events, most, timeout, NULL, LOG_INPUT_epoll_wait,
 	                  LOG_CALL_epoll_wait, CALLER());
 }
-EXPORT int epoll_pwait(int set, struct epoll_event *events, int most, int timeout,
-                       const sigset_t *mask)
+int interposed_epoll_pwait(int set, struct epoll_event *events, int most, int timeout,
+                           const sigset_t *mask)
 {
 	struct thread *t = recording();
 	if (!t)

@@ -8,6 +8,10 @@
 
 #include "ranges.h"
 
+INTERPOSED(wmemcpy, wmemmove, wmempcpy, wmemset, wmemcmp, wcslen, wcsnlen, wcscpy, wcsncpy,
+           wcscat, wcsncat, wcscmp, wcsncmp, wcschr, wcsrchr, wcsstr, wcsdup, mbstowcs,
+           wcstombs);
+
 enum { WIDE = sizeof(wchar_t) };
 
 static size_t length(const wchar_t *s)
@@ -20,60 +24,60 @@ static size_t length_within(const wchar_t *s, size_t most) /* with the end, if i
 	return n < most ? n + 1 : n;
 }
 
-EXPORT wchar_t *wmemcpy(wchar_t *restrict to, const wchar_t *restrict from, size_t n)
+wchar_t *interposed_wmemcpy(wchar_t *restrict to, const wchar_t *restrict from, size_t n)
 {
 	READS(from, n * WIDE);
 	WRITES(to, n * WIDE);
 	return REAL(wmemcpy)(to, from, n);
 }
-EXPORT wchar_t *wmemmove(wchar_t *to, const wchar_t *from, size_t n)
+wchar_t *interposed_wmemmove(wchar_t *to, const wchar_t *from, size_t n)
 {
 	READS(from, n * WIDE);
 	WRITES(to, n * WIDE);
 	return REAL(wmemmove)(to, from, n);
 }
-EXPORT wchar_t *wmempcpy(wchar_t *restrict to, const wchar_t *restrict from, size_t n)
+wchar_t *interposed_wmempcpy(wchar_t *restrict to, const wchar_t *restrict from, size_t n)
 {
 	READS(from, n * WIDE);
 	WRITES(to, n * WIDE);
 	return REAL(wmempcpy)(to, from, n);
 }
-EXPORT wchar_t *wmemset(wchar_t *p, wchar_t c, size_t n)
+wchar_t *interposed_wmemset(wchar_t *p, wchar_t c, size_t n)
 {
 	WRITES(p, n * WIDE);
 	return REAL(wmemset)(p, c, n);
 }
-EXPORT int wmemcmp(const wchar_t *a, const wchar_t *b, size_t n)
+int interposed_wmemcmp(const wchar_t *a, const wchar_t *b, size_t n)
 {
 	READS(a, n * WIDE);
 	READS(b, n * WIDE);
 	return REAL(wmemcmp)(a, b, n);
 }
-EXPORT size_t wcslen(const wchar_t *s)
+size_t interposed_wcslen(const wchar_t *s)
 {
 	size_t n = length(s);
 	READS(s, (n + 1) * WIDE);
 	return n;
 }
-EXPORT size_t wcsnlen(const wchar_t *s, size_t most)
+size_t interposed_wcsnlen(const wchar_t *s, size_t most)
 {
 	READS(s, length_within(s, most) * WIDE);
 	return REAL(wcsnlen)(s, most);
 }
-EXPORT wchar_t *wcscpy(wchar_t *restrict to, const wchar_t *restrict from)
+wchar_t *interposed_wcscpy(wchar_t *restrict to, const wchar_t *restrict from)
 {
 	size_t n = (length(from) + 1) * WIDE;
 	READS(from, n);
 	WRITES(to, n);
 	return REAL(wcscpy)(to, from);
 }
-EXPORT wchar_t *wcsncpy(wchar_t *restrict to, const wchar_t *restrict from, size_t n)
+wchar_t *interposed_wcsncpy(wchar_t *restrict to, const wchar_t *restrict from, size_t n)
 {
 	READS(from, length_within(from, n) * WIDE);
 	WRITES(to, n * WIDE);
 	return REAL(wcsncpy)(to, from, n);
 }
-EXPORT wchar_t *wcscat(wchar_t *restrict to, const wchar_t *restrict from)
+wchar_t *interposed_wcscat(wchar_t *restrict to, const wchar_t *restrict from)
 {
 	size_t at = length(to), n = (length(from) + 1) * WIDE;
 	READS(to, (at + 1) * WIDE);
@@ -81,7 +85,7 @@ EXPORT wchar_t *wcscat(wchar_t *restrict to, const wchar_t *restrict from)
 	WRITES(to + at, n);
 	return REAL(wcscat)(to, from);
 }
-EXPORT wchar_t *wcsncat(wchar_t *restrict to, const wchar_t *restrict from, size_t most)
+wchar_t *interposed_wcsncat(wchar_t *restrict to, const wchar_t *restrict from, size_t most)
 {
 	size_t at = length(to);
 	READS(to, (at + 1) * WIDE);
@@ -89,7 +93,7 @@ EXPORT wchar_t *wcsncat(wchar_t *restrict to, const wchar_t *restrict from, size
 	WRITES(to + at, (REAL(wcsnlen)(from, most) + 1) * WIDE);
 	return REAL(wcsncat)(to, from, most);
 }
-EXPORT int wcscmp(const wchar_t *a, const wchar_t *b)
+int interposed_wcscmp(const wchar_t *a, const wchar_t *b)
 {
 	size_t i = 0;
 	while (a[i] && a[i] == b[i])
@@ -98,7 +102,7 @@ EXPORT int wcscmp(const wchar_t *a, const wchar_t *b)
 	READS(b, (i + 1) * WIDE);
 	return REAL(wcscmp)(a, b);
 }
-EXPORT int wcsncmp(const wchar_t *a, const wchar_t *b, size_t n)
+int interposed_wcsncmp(const wchar_t *a, const wchar_t *b, size_t n)
 {
 	size_t i = 0;
 	while (i < n && a[i] && a[i] == b[i])
@@ -107,24 +111,24 @@ EXPORT int wcsncmp(const wchar_t *a, const wchar_t *b, size_t n)
 	READS(b, (i < n ? i + 1 : n) * WIDE);
 	return REAL(wcsncmp)(a, b, n);
 }
-EXPORT wchar_t *wcschr(const wchar_t *s, wchar_t c)
+wchar_t *interposed_wcschr(const wchar_t *s, wchar_t c)
 {
 	const wchar_t *found = REAL(wcschr)(s, c);
 	READS(s, (found ? (size_t)(found - s) + 1 : length(s) + 1) * WIDE);
 	return (wchar_t *)found;
 }
-EXPORT wchar_t *wcsrchr(const wchar_t *s, wchar_t c)
+wchar_t *interposed_wcsrchr(const wchar_t *s, wchar_t c)
 {
 	READS(s, (length(s) + 1) * WIDE);
 	return REAL(wcsrchr)(s, c);
 }
-EXPORT wchar_t *wcsstr(const wchar_t *s, const wchar_t *what)
+wchar_t *interposed_wcsstr(const wchar_t *s, const wchar_t *what)
 {
 	READS(s, (length(s) + 1) * WIDE);
 	READS(what, (length(what) + 1) * WIDE);
 	return REAL(wcsstr)(s, what);
 }
-EXPORT wchar_t *wcsdup(const wchar_t *s)
+wchar_t *interposed_wcsdup(const wchar_t *s)
 {
 	size_t n = (length(s) + 1) * WIDE;
 	READS(s, n);
@@ -137,7 +141,7 @@ EXPORT wchar_t *wcsdup(const wchar_t *s)
 
 /* ---- conversions ---- */
 
-EXPORT size_t mbstowcs(wchar_t *restrict to, const char *restrict from, size_t n)
+size_t interposed_mbstowcs(wchar_t *restrict to, const char *restrict from, size_t n)
 {
 	READS(from, REAL(strlen)(from) + 1);
 	size_t made = REAL(mbstowcs)(to, from, n);
@@ -145,7 +149,7 @@ EXPORT size_t mbstowcs(wchar_t *restrict to, const char *restrict from, size_t n
 		WRITES(to, (made < n ? made + 1 : n) * WIDE);
 	return made;
 }
-EXPORT size_t wcstombs(char *restrict to, const wchar_t *restrict from, size_t n)
+size_t interposed_wcstombs(char *restrict to, const wchar_t *restrict from, size_t n)
 {
 	READS(from, (length(from) + 1) * WIDE);
 	size_t made = REAL(wcstombs)(to, from, n);

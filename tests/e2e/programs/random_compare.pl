@@ -17,21 +17,22 @@ for (@lines) {
 }
 
 open my $log, '<', $ARGV[1] or die "$ARGV[1]: $!";
-my (@history, $aborts);
+# A thread says that it aborts before it calls abort(), so two may have said so: either may be
+# the first to do it, with the same history.
+my (@history, @aborts);
 sub finish {
 	return if !@history;
-	my $text = defined $aborts ? "$aborts!$history[$aborts]"
-		: join ' ', map { "$_:$history[$_]" } 0 .. $threads - 1;
-	$got{$text} = 1;
+	my $all = join ' ', map { "$_:$history[$_]" } 0 .. $threads - 1;
+	$got{$_} = 1 for @aborts ? map { "$_!$history[$_]" } @aborts : $all;
 }
 while (<$log>) {
 	my ($thread, $result) = /^(\d)(.)$/ or die "no line of a run: $_";
 	if ($result eq '#') {
 		finish();
 		@history = ('') x 9;
-		undef $aborts;
+		@aborts = ();
 	} elsif ($result eq '!') {
-		$aborts = $thread;
+		push @aborts, $thread;
 	} else {
 		$history[$thread] .= $result;
 	}

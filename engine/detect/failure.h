@@ -1,0 +1,15 @@
+/*
+ * failure.h - how the recorded run failed, as a finding: by a signal, a failed assertion or
+ * check, or its exit status.  Threads that wait for ever are the concern of predict/stuck.h.
+ */
+#ifndef HEDDLE_FAILURE_H
+#define HEDDLE_FAILURE_H
+
+#include "engine/finding.h"
+
+/* The failure of the run, verdict happened; NULL where it ended well or the trace does not say.
+ * Its events are both the last that the failing thread did in the program's source; NONE where
+ * the trace has no event.  The caller's. */
+struct finding *failure_find(const struct trace *t);
+
+#endif

@@ -1,0 +1,112 @@
+/*
+ * explore_ends.c - the end of a run: which thread ended the program, which threads had not come
+ * to their ends, and before which of the last steps others may still go on.
+ */
+#include "engine/explore/explore_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The runtime's number of a thread, as a word. */
+static const char *number_of(const struct trace *t, uint32_t thread)
+{
+	const char *name = trace_thread_name(t, thread);
+	return strcmp(name, "main") == 0 ? "0" : name + 1;
+}
+
+static bool has_word(const GPtrArray *words, const char *word)
+{
+	for (guint i = 0; i < words->len; i++)
+		if (strcmp(words->pdata[i], word) == 0)
+			return true;
+	return false;
+}
+
+/* The thread that ended the program, by exit, a signal or what main returned; or NONE. */
+uint32_t explore_ender(const struct exploration *x, const struct plan_run *run)
+{
+	uint32_t status = run->facts.status;
+	if (status == LOG_DEADLOCK || status == LOG_CUT || run->result.timed_out)
+		return NONE;
+	for (uint32_t i = 0; i < x->trace->threads_count; i++)
+		if (run->facts.holder == strtoul(number_of(x->trace, i), NULL, 10))
+			return i;
+	return NONE;
+}
+
+/* Threads that had not come to their end, but for the one that ended the program. */
+bool *explore_unfinished(const struct exploration *x, const struct plan_run *run)
+{
+	const struct trace *t = x->trace;
+	bool *on = g_new0(bool, t->threads_count + 1);
+	uint32_t ender = explore_ender(x, run);
+	for (uint32_t i = 0; i < t->threads_count; i++)
+		on[i] = i != ender && !has_word(run->facts.ended, number_of(t, i));
+	return on;
+}
+
+/* Can no other thread see that it was done? */
+static bool has_no_effect(const struct trace *t, uint32_t e)
+{
+	enum op op = t->events[e].op;
+	if (event_inert(&t->events[e]) || op_table[op].class == OP_CLASS_MARKER ||
+	    op_table[op].class == OP_CLASS_SCOPE)
+		return true;
+	if (op_is_access(op))
+		return !op_writes(op);
+	return op_acquires(op) || op_releases(op) || op == OP_TRYFAIL || op == OP_JOIN;
+}
+
+/*
+ * How the program ended: of the thread that ended it, the last event, and where the events
+ * begin that have no effect on others (reads, and critical sections of reads alone).  What
+ * others can do after these they can do before them, too.  Where there are none, others go on
+ * between the last event and the end, if the thread came to a point there (exit, abort).
+ */
+void explore_find_end(const struct exploration *x, const struct plan_run *run,
+                      struct flip_limits *limits)
+{
+	const struct trace *t = x->view->t;
+	uint32_t ender = explore_ender(x, run), open = 0, last = NONE;
+	if (ender == NONE || !trace_need(x->view->t, INDEX_THREADS | INDEX_MATCH, NULL))
+		return;
+	struct event_list mine = trace_thread_events(t, ender);
+	for (uint64_t i = mine.count; i-- > 0;) {
+		uint32_t e = mine.items[i];
+		bool step = g_array_index(x->history->step_of, uint32_t, e) != NONE;
+		if (step && last == NONE)
+			last = e;
+		if (!has_no_effect(t, e))
+			break;
+		open += step && op_releases(t->events[e].op);
+		open -= step && op_acquires(t->events[e].op) && t->index->partner[e] != NONE;
+		if (step && open == 0)
+			limits->tail = e;
+	}
+	if (limits->tail == NONE && !has_word(run->facts.ends, number_of(x->trace, ender)))
+		limits->tail = last;
+	if (limits->tail != NONE)
+		limits->end = last;
+}
+
+/* Threads that the end of the program cut off: said once. */
+void explore_note_cut_off(struct exploration *x, const struct plan_run *run,
+                          const struct explore_run *r)
+{
+	static const char key[] = "a thread that was cut off";
+	bool *on = explore_unfinished(x, run);
+	uint32_t ender = explore_ender(x, run), one = 0;
+	while (one < x->trace->threads_count && !on[one])
+		one++;
+	if ((r->end == EXPLORE_FINE || r->end == EXPLORE_STATUS) && ender != NONE &&
+	    one < x->trace->threads_count && g_hash_table_add(x->errors, g_strdup(key)))
+		g_ptr_array_add(
+		        x->report->notes,
+		        g_strdup_printf(
+		                "%s ends the program while %s has not come to its end (run "
+		                "%u): that thread's further steps are in runs where the "
+		                "program ends later",
+		                trace_thread_name(x->trace, ender),
+		                trace_thread_name(x->trace, one), x->run));
+	g_free(on);
+}

@@ -1,0 +1,200 @@
+/*
+ * explore_errors.c - errors of the program: which runs have the same one, which runs are kept
+ * as traces, and whether the program has explore_has_failed.
+ */
+#include "engine/explore/explore_private.h"
+
+#include "engine/trace/ending.h"
+#include "engine/trace/formats.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { SAVED_ERRORS = 16 };
+
+/* Runs that end in the same way at the same place are one error.  Where a run that was cut
+ * stood then is by chance. */
+static char *key_of(const struct explore_run *r)
+{
+	bool placed = r->end != EXPLORE_CUT && r->end != EXPLORE_DIVERGED;
+	GString *key = g_string_new(NULL);
+	g_string_printf(key, "%d %d %s", r->end, r->status, r->story);
+	for (guint i = 0; placed && r->places && i < r->places->len; i++)
+		g_string_append_printf(key, "\n%s", (char *)r->places->pdata[i]);
+	return g_string_free(key, FALSE);
+}
+
+/* The error of this key, which it takes; a new one has count 0. */
+static struct explore_error *error_of(struct exploration *x, const struct explore_run *r,
+                                      char *key)
+{
+	GArray *errors = x->report->errors;
+	for (guint i = 0; i < errors->len; i++) {
+		struct explore_error *e = &g_array_index(errors, struct explore_error, i);
+		if (strcmp(e->key, key) == 0) {
+			g_free(key);
+			return e;
+		}
+	}
+	struct explore_error fresh = { .end = r->end,
+		                       .status = r->status,
+		                       .story = g_strdup(r->story),
+		                       .key = key,
+		                       .places = r->places ? g_ptr_array_ref(r->places) : NULL,
+		                       .run = x->run };
+	g_array_append_val(errors, fresh);
+	return &g_array_index(errors, struct explore_error, errors->len - 1);
+}
+
+/* Counts the run, but once for runs of one class; was it the first of its kind? */
+static bool count_error(struct exploration *x, const struct explore_run *r, char *key)
+{
+	struct explore_error *e = error_of(x, r, key);
+	bool first = e->count == 0;
+	e->count += first || !r->redundant || r->strayed;
+	return first;
+}
+
+/* Is how the run ended, after a use, an error beside that? */
+static bool is_other_error(struct exploration *x, const struct explore_run *r,
+                           const struct explore_use *use, bool fresh)
+{
+	char *own = key_of(r), *told = g_strdup_printf("%s then %s", use->key, own);
+	bool known = !g_hash_table_add(x->errors, told);
+	g_free(own);
+	switch (r->end) {
+	case EXPLORE_FINE:
+	case EXPLORE_DIVERGED: /* on account of the use */
+		return false;
+	case EXPLORE_CUT:
+	case EXPLORE_SPECIFICATION:
+	case EXPLORE_CHECK:
+		return true;
+	default:
+		return !fresh && !known;
+	}
+}
+
+/*
+ * Uses after an end are errors of their own, each pair of places in the code one.  How the run
+ * ended is told with the first; the same end of another run with the same use is no other
+ * error, another end is.
+ */
+static bool count_uses(struct exploration *x, struct explore_run *r)
+{
+	GPtrArray *uses = explore_find_uses(x, r);
+	bool fresh = false;
+	struct explore_run as_use = *r;
+	as_use.end = EXPLORE_USE_AFTER_FREE;
+	for (guint i = 0; i < uses->len; i++) {
+		struct explore_use *u = uses->pdata[i];
+		as_use.places = g_ptr_array_new_with_free_func(g_free);
+		g_ptr_array_add(as_use.places, g_strdup(u->place));
+		as_use.story = u->story;
+		fresh |= count_error(x, &as_use, g_strdup(u->key));
+		g_hash_table_add(x->errors, g_strdup(u->key));
+		g_ptr_array_unref(as_use.places);
+	}
+	if (uses->len > 0 && !is_other_error(x, r, uses->pdata[0], fresh)) {
+		struct explore_use *first = uses->pdata[0];
+		r->end = EXPLORE_USE_AFTER_FREE;
+		explore_set_place(r, first->place);
+		g_free(r->story);
+		r->story = g_strdup(first->story);
+	}
+	g_ptr_array_unref(uses);
+	return fresh;
+}
+
+/* In the trace, for whoever opens it by itself. */
+static void note_ending(struct trace *t, const struct explore_run *r)
+{
+	static const uint8_t endings[EXPLORE_END_COUNT] = {
+		[EXPLORE_FINE] = ENDING_EXIT,
+		[EXPLORE_STATUS] = ENDING_EXIT,
+		[EXPLORE_SIGNAL] = ENDING_SIGNAL,
+		[EXPLORE_DEADLOCK] = ENDING_STUCK,
+		[EXPLORE_BLOCKED] = ENDING_STUCK,
+		[EXPLORE_CHECK] = ENDING_CHECK,
+		[EXPLORE_USE_AFTER_FREE] = ENDING_ERROR,
+		[EXPLORE_SPECIFICATION] = ENDING_ERROR,
+		[EXPLORE_CUT] = ENDING_CUT,
+		[EXPLORE_DIVERGED] = ENDING_CUT,
+	};
+	enum ending_kind kind = (enum ending_kind)endings[r->end];
+	char *text = kind == ENDING_ERROR
+	                     ? g_strdup_printf("%s: %s", explore_end_word(r->end), r->story)
+	                     : g_strdup(r->story);
+	trace_note_ending(t, kind, r->status, text);
+	g_free(text);
+}
+
+static bool save(struct exploration *x, struct explore_run *r, struct error *error)
+{
+	if (x->options->save == NULL)
+		return true;
+	r->trace = g_strdup_printf("%s.run%u.hdl", x->options->save, x->run);
+	note_ending(x->trace, r);
+	return trace_write(x->trace, r->trace, TRACE_BINARY, NULL, NULL, error);
+}
+
+/* Why a run is not as its schedule said, as far as that is known. */
+static void note_strayed(struct exploration *x, const struct plan_run *run)
+{
+	char what[32] = "";
+	if (run->facts.diverged != NULL)
+		sscanf(run->facts.diverged, "%*u %*u %31s", what);
+	if (strcmp(what, "blocked") == 0 || strcmp(what, "spins") == 0)
+		explore_gap(x,
+		            "a run did not follow its schedule: a thread waits for something "
+		            "that is not modelled (in a library, or inside an invocation)");
+	else
+		explore_gap(
+		        x, "a run did not follow its schedule: what it reads from outside (a "
+		           "clock, a file, a socket) is not the same each time, or its threads "
+		           "share what is not seen (code that is not instrumented, inline "
+		           "assembly)");
+}
+
+/* The first run and the first of each error are kept. */
+bool explore_note_end(struct exploration *x, const struct plan_run *run, struct explore_run *r,
+                      struct error *error)
+{
+	bool diverged = r->strayed, fresh = count_uses(x, r);
+	if (r->end != EXPLORE_FINE && r->end != EXPLORE_USE_AFTER_FREE &&
+	    !(r->end == EXPLORE_DIVERGED && x->after_use))
+		fresh |= count_error(x, r, key_of(r));
+	bool keep = x->run == 0 || (fresh && x->report->errors->len <= SAVED_ERRORS);
+	if (diverged && (r->end == EXPLORE_USE_AFTER_FREE || x->after_use))
+		explore_gap(x, "a run did not follow its schedule after it had used what was "
+		               "freed or destroyed");
+	else if (diverged)
+		note_strayed(x, run);
+	if (r->end == EXPLORE_CUT)
+		explore_gap(x, "a run was cut: it took too long, or too many steps");
+	return !keep || save(x, r, error);
+}
+
+/* A status that every run has, so far, is what the program returns, not what went wrong. */
+static bool is_usual(const struct exploration *x, const struct explore_error *e)
+{
+	const GArray *runs = x->report->runs;
+	for (guint i = 0; e->end == EXPLORE_STATUS && i < runs->len; i++) {
+		const struct explore_run *r = &g_array_index(runs, struct explore_run, i);
+		if (r->end == EXPLORE_FINE ||
+		    (r->end == EXPLORE_STATUS && r->status != e->status))
+			return false;
+	}
+	return e->end == EXPLORE_STATUS;
+}
+
+bool explore_has_failed(const struct exploration *x)
+{
+	for (guint i = 0; i < x->report->errors->len; i++) {
+		const struct explore_error *e =
+		        &g_array_index(x->report->errors, struct explore_error, i);
+		if (e->end != EXPLORE_SPECIFICATION && !is_usual(x, e))
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,121 @@
+/*
+ * explore_limits.c - what the promise of an exploration does not cover, and what else the user
+ * has to know: each is said in the report, once.
+ */
+#include "engine/explore/explore_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Code that is not instrumented: what it reads and writes, and where others could come between,
+ * is not seen. */
+static void note_missing(struct exploration *x, const struct plan_run *run)
+{
+	if (run->facts.instrumented == 0 && x->run == 0)
+		explore_gap(x,
+		            "the program is not instrumented: what it reads and writes is not "
+		            "seen (build it with heddle cc)");
+	for (guint i = 0; i < run->facts.missing->len; i++) {
+		uint64_t at = g_ascii_strtoull(run->facts.missing->pdata[i], NULL, 16);
+		GString *function = g_string_new(NULL);
+		record_describe(&run->facts, at + 1, NULL, function);
+		char *why = g_strdup_printf(
+		        "%s%sof %s, which is not instrumented, is called while other threads "
+		        "run: what it does, and orders in which it does otherwise, are not "
+		        "explored (instrument it, or bind the function: --spec)",
+		        function->str, function->len ? " " : "a function ",
+		        record_library(&run->facts, at));
+		explore_gap(x, why);
+		g_free(why);
+		g_string_free(function, TRUE);
+	}
+}
+
+/* A once-function that was left before it was done, by an exception: others run it again. */
+static bool has_failed_once(const struct trace *t)
+{
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *s = &t->events[e];
+		if (s->op == OP_SND && s->flags & EVENT_TRY &&
+		    !g_str_has_suffix(trace_string(t, t->messages[s->target]), MESSAGE_BEGINS))
+			return true;
+	}
+	return false;
+}
+
+void explore_note_limits(struct exploration *x, const struct plan_run *run)
+{
+	note_missing(x, run);
+	if (has_failed_once(x->trace))
+		explore_gap(x, "a once-function was left by an exception: not every order in "
+		               "which others run it again is looked for");
+	for (guint i = 0; i < run->facts.unordered->len; i++) {
+		char *why = g_strdup_printf("%s: what comes of it may depend on the order, "
+		                            "which is not explored",
+		                            (const char *)run->facts.unordered->pdata[i]);
+		explore_gap(x, why);
+		g_free(why);
+	}
+	if (run->facts.stolen)
+		explore_gap(x, "a call that blocks is not modelled: schedules are not exact");
+	if (run->facts.forked)
+		explore_gap(x, "child processes are not explored");
+	if (run->facts.status == LOG_LIMIT || run->facts.status == LOG_FULL)
+		explore_gap(x, "a run's recording reached its limit");
+}
+
+/* A specification that nothing in the program goes by is a mistake of the user's. */
+void explore_note_no_invocation(struct exploration *x)
+{
+	if (x->options->specs == NULL || x->run > 0 || g_hash_table_size(x->plain) > 0 ||
+	    (x->view->calls != NULL && x->view->calls->len > 0))
+		return;
+	g_ptr_array_add(x->report->notes,
+	                g_strdup("the first run has no invocation of a specified object: give "
+	                         "the methods bind lines, or tell of them with heddle.h"));
+}
+
+/* The same for a name of --final or --check. */
+void explore_note_finals(struct exploration *x)
+{
+	const GPtrArray *names = finals_names(x->options->finals);
+	for (guint i = 0; x->run == 0 && i < names->len; i++)
+		if (final_variable(x->trace, names->pdata[i]) == NONE)
+			g_ptr_array_add(x->report->notes,
+			                g_strdup_printf("the first run neither reads nor "
+			                                "writes a variable '%s'",
+			                                (char *)names->pdata[i]));
+}
+
+void explore_note_peeks(struct exploration *x)
+{
+	const struct view *v = x->view;
+	for (guint i = 0; v->peeks > 0 && i < v->calls->len; i++) {
+		const struct view_call *call = &g_array_index(v->calls, struct view_call, i);
+		if (call->scope != NULL || call->object == NONE)
+			continue;
+		char *name = view_object_name(v, call->object);
+		char *key = g_strdup_printf("the program looks inside %s", name);
+		if (g_hash_table_add(x->errors, key))
+			g_ptr_array_add(
+			        x->report->notes,
+			        g_strdup_printf("%s at %s; only abstract states are covered",
+			                        key, trace_location_name(v->t, call->event)));
+		g_free(name);
+	}
+}
+
+void explore_note_atomics(struct exploration *x)
+{
+	const struct scopes *s = x->view->scopes;
+	for (guint i = 0; s != NULL && i < s->atomic->len; i++) {
+		char *name = view_object_name(x->view, g_array_index(s->atomic, uint32_t, i));
+		char *note = g_strdup_printf("%s is taken to be linearizable: its invocations "
+		                             "meet in atomics, with no lock in common",
+		                             name);
+		if (g_hash_table_add(x->errors, g_strdup(note)))
+			g_ptr_array_add(x->report->notes, g_strdup(note));
+		g_free(note);
+		g_free(name);
+	}
+}

@@ -1,0 +1,62 @@
+/*
+ * explore_objects.c - specified objects that turn out not to be as their specifications say:
+ * they are given up, and the exploration begins again without them.
+ */
+#include "engine/explore/explore_private.h"
+
+/* What an object's invocations return is not all that there is to it: the order is, too. */
+static void give_up_results(struct exploration *x, uint32_t object, const char *why)
+{
+	char *name = view_object_name(x->view, object);
+	if (g_hash_table_add(x->ordered, scopes_object_key(x->trace, x->view->model, object)))
+		g_ptr_array_add(x->report->notes,
+		                g_strdup_printf("%s: %s; the order of its invocations counts",
+		                                name, why));
+	g_free(name);
+	x->again = true;
+}
+
+void explore_give_up_results(struct exploration *x)
+{
+	const struct view *v = x->view;
+	for (uint32_t i = 0; v->by_results != NULL && i < x->trace->instances_count; i++)
+		if (v->by_results[i])
+			give_up_results(x, i,
+			                "a run is too much for the search over its states");
+}
+
+/* An object whose invocations are not what the specification says: do without. */
+static void give_up(struct exploration *x, uint32_t object, const char *what, const char *why)
+{
+	char *name = view_object_name(x->view, object);
+	g_hash_table_add(x->plain, scopes_object_key(x->trace, x->view->model, object));
+	g_ptr_array_add(x->report->notes,
+	                g_strdup_printf("%s %s: %s; its invocations count as what they read "
+	                                "and write",
+	                                name, what, why));
+	g_free(name);
+	x->again = true;
+}
+
+/* Are the objects what their specifications say?  What contradicts them is an error of the
+ * run, whatever else it did. */
+void explore_judge_objects(struct exploration *x, struct explore_run *r)
+{
+	const struct view *v = x->view;
+	for (guint i = 0; v->scopes != NULL && i < v->scopes->broken->len; i++) {
+		const struct broken *b = v->scopes->broken->pdata[i];
+		give_up(x, b->object, "is not atomic", b->why);
+	}
+	if (v->contradiction == NULL || x->again) {
+		if (v->unruly != NONE && !x->again)
+			give_up_results(x, v->unruly,
+			                "its effects do not say all that is seen of it");
+		return;
+	}
+	give_up(x, v->contradicted, "is not what its specification says",
+	        "it returns something else");
+	r->end = EXPLORE_SPECIFICATION;
+	g_free(r->story);
+	r->story = g_strdup(v->contradiction);
+	explore_set_place(r, v->contradiction_at);
+}

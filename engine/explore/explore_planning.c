@@ -1,0 +1,182 @@
+/*
+ * explore_planning.c - the reversals of a run, each a pending schedule.
+ *
+ * A run with few states is planned at once, right after it was made. For others that costs far
+ * more than a run: some reversals are taken from walks (reach_walk.c), so that there is
+ * something to run, and the run is kept until its turn comes to be planned to the end: by the
+ * search over states, or by the solver, whose reversals become pending event by event.
+ * explore.c decides when that is.
+ */
+#include "engine/explore/explore_private.h"
+#include "engine/explore/reach_private.h"
+
+#include <string.h>
+
+enum {
+	/* States that a run may have to be planned at once: some ten milliseconds. */
+	FEW_STATES = 4000,
+	/* Events of runs that are kept, about a quarter of a gigabyte. */
+	MOST_KEPT_EVENTS = 1500000
+};
+
+void execution_free(struct execution *p)
+{
+	if (p == NULL)
+		return;
+	reversals_free(p->search);
+	smt_free(p->smt);
+	history_free(p->history);
+	view_free(p->view);
+	plan_run_release(&p->run);
+	g_free(p->common);
+	g_free(p->ended);
+	g_free(p->goes_on);
+	g_free(p);
+}
+
+/* The part that the run has in common with the run that it was derived from. */
+static void find_common(const struct exploration *x, struct execution *p, uint32_t known_as)
+{
+	uint32_t threads = p->history->threads_count;
+	p->common = g_new(uint32_t, threads + 1);
+	p->ended = g_new0(bool, threads + 1);
+	for (uint32_t i = 0; known_as != NONE && i < threads; i++) {
+		p->common[i] = histories_common(x->histories, p->history, i, known_as);
+		p->ended[i] =
+		        !histories_goes_on(x->histories, p->history, i, p->common[i], known_as);
+	}
+	if (known_as != NONE) {
+		p->limits.common = p->common;
+		p->limits.ended = p->ended;
+	}
+}
+
+static void find_limits(const struct exploration *x, struct execution *p, bool whole)
+{
+	struct flip_limits *l = &p->limits;
+	*l = (struct flip_limits){ .seconds = x->options->query_seconds,
+		                   .end = NONE,
+		                   .tail = NONE,
+		                   .deadline = x->deadline,
+		                   .progress = x->progress };
+	p->goes_on = explore_unfinished(x, &p->run);
+	if (memchr(p->goes_on, true, x->trace->threads_count))
+		explore_find_end(x, &p->run, l);
+	l->goes_on = p->run.facts.status == LOG_CUT ? NULL : p->goes_on;
+	l->finals = whole && finals_names(x->options->finals)->len > 0
+	                    ? finals_names(x->options->finals)
+	                    : NULL;
+	l->stuck = p->run.facts.status == LOG_DEADLOCK;
+	l->ender = explore_ender(x, &p->run);
+}
+
+/* What remains where the search over states does not end: the solver knows less. */
+static void note_beyond(struct exploration *x)
+{
+	explore_give_up_results(x);
+	if (sync_has_outcomes(x->view->t))
+		explore_gap(x, "a run is too much for the search over its states: not "
+		               "every outcome of its tries, conditions, semaphores, "
+		               "barriers and once-functions was looked for");
+	explore_find_deadlocks(x);
+}
+
+/* False when planning ended for good: it was cancelled, or its time is up. */
+static bool goes_on(struct exploration *x, const struct execution *p)
+{
+	if (!reversals_stopped(p->search))
+		return !x->cancelled;
+	if (!explore_out_of_time(x))
+		x->cancelled = true;
+	return false;
+}
+
+static bool plan_by_solver(struct exploration *x, struct execution *p)
+{
+	struct smt_options options = { .use_values = true };
+	if (p->smt == NULL) {
+		note_beyond(x);
+		p->smt = x->cancelled ? NULL : smt_new(x->view->t, &options, x->progress);
+		x->cancelled |= p->smt == NULL;
+		if (x->cancelled || x->again)
+			return true;
+	}
+	bool more = reversals_by_solver(p->search, p->smt);
+	return !more || !goes_on(x, p);
+}
+
+/* The run becomes the one at hand again. */
+static void enter(struct exploration *x, const struct execution *p)
+{
+	x->trace = p->run.trace;
+	x->view = p->view;
+	x->history = p->history;
+	x->run = p->number;
+	x->known_run = p->known_run;
+	x->after_use = p->after_use;
+}
+
+void explore_leave(struct exploration *x)
+{
+	x->trace = NULL;
+	x->view = NULL;
+	x->history = NULL;
+}
+
+/* One step of the plan's rest: true when nothing is left. */
+static bool plan_further(struct exploration *x, struct execution *p)
+{
+	if (p->smt != NULL)
+		return plan_by_solver(x, p);
+	if (!p->races_found)
+		explore_find_reordered_races(x);
+	p->races_found = true;
+	if (x->cancelled || reversals_by_states(p->search, MOST_STATES) || !goes_on(x, p))
+		return true;
+	return plan_by_solver(x, p);
+}
+
+void explore_plan_further(struct exploration *x)
+{
+	struct execution *p = x->kept->pdata[0];
+	enter(x, p);
+	bool done = plan_further(x, p);
+	if (done && reversals_unanswered(p->search))
+		explore_gap(x, "the solver left a question without an answer");
+	explore_leave(x);
+	if (!done || (explore_out_of_time(x) && !x->again))
+		return; /* it is still there, so that the report is not complete */
+	x->kept_events -= p->run.trace->events_count;
+	g_ptr_array_remove_index(x->kept, 0);
+}
+
+bool explore_keeps_too_much(const struct exploration *x)
+{
+	return x->kept_events > MOST_KEPT_EVENTS;
+}
+
+void explore_plan(struct exploration *x, struct execution *p, uint32_t known_as, bool whole)
+{
+	find_limits(x, p, whole);
+	find_common(x, p, known_as);
+	p->number = x->run;
+	p->known_run = x->known_run;
+	p->after_use = x->after_use;
+	explore_find_races(x);
+	if (x->cancelled || !trace_need(x->view->t, INDEX_ALL & ~INDEX_SITES, x->progress)) {
+		x->cancelled = true;
+		execution_free(p);
+		return;
+	}
+	p->search = reversals_new(p->history, &p->limits, explore_take_reversal, x);
+	if (reversals_by_states(p->search, FEW_STATES)) {
+		explore_find_reordered_races(x);
+		execution_free(p);
+		return;
+	}
+	if (goes_on(x, p))
+		reversals_by_walks(p->search, x->options->seed * 1000003 + x->run + 1);
+	goes_on(x, p);
+	x->kept_events += p->run.trace->events_count;
+	g_ptr_array_add(x->kept, p);
+}

@@ -1,0 +1,81 @@
+/*
+ * explore_report.c - the results of an exploration: how they are made and freed, the words for
+ * how a run ended, and reasons for incompleteness.
+ */
+#include "engine/explore/explore_private.h"
+
+static const char *const end_words[] = {
+#define E(name, word) word,
+	EXPLORE_ENDS(E)
+#undef E
+};
+
+const char *explore_end_word(enum explore_end end)
+{
+	return end_words[end];
+}
+
+static void run_clear(void *data)
+{
+	struct explore_run *r = data;
+	char *owned[] = { r->flip, r->thread, r->place, r->variable, r->story, r->trace };
+	for (size_t i = 0; i < G_N_ELEMENTS(owned); i++)
+		g_free(owned[i]);
+	if (r->commuting)
+		g_ptr_array_unref(r->commuting);
+	if (r->places)
+		g_ptr_array_unref(r->places);
+}
+
+static void error_clear(void *data)
+{
+	struct explore_error *e = data;
+	g_free(e->story);
+	g_free(e->key);
+	if (e->places)
+		g_ptr_array_unref(e->places);
+}
+
+static void race_clear(void *data)
+{
+	struct explore_race *r = data;
+	g_free(r->first);
+	g_free(r->second);
+	g_free(r->variable);
+}
+
+struct explore_report *explore_report_new(void)
+{
+	struct explore_report *r = g_new0(struct explore_report, 1);
+	r->runs = g_array_new(FALSE, FALSE, sizeof(struct explore_run));
+	r->errors = g_array_new(FALSE, FALSE, sizeof(struct explore_error));
+	r->races = g_array_new(FALSE, FALSE, sizeof(struct explore_race));
+	r->gaps = g_ptr_array_new_with_free_func(g_free);
+	r->notes = g_ptr_array_new_with_free_func(g_free);
+	g_array_set_clear_func(r->runs, run_clear);
+	g_array_set_clear_func(r->errors, error_clear);
+	g_array_set_clear_func(r->races, race_clear);
+	return r;
+}
+
+void explore_report_free(struct explore_report *r)
+{
+	if (r == NULL)
+		return;
+	g_array_unref(r->runs);
+	g_array_unref(r->errors);
+	g_array_unref(r->races);
+	g_ptr_array_unref(r->gaps);
+	g_ptr_array_unref(r->notes);
+	g_free(r);
+}
+
+/* Something that the promise of completeness does not cover. */
+void explore_gap(struct exploration *x, const char *why)
+{
+	if (g_hash_table_contains(x->gaps, why))
+		return;
+	char *own = g_strdup(why);
+	g_ptr_array_add(x->report->gaps, own);
+	g_hash_table_add(x->gaps, own);
+}

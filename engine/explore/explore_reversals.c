@@ -1,0 +1,154 @@
+/*
+ * explore_reversals.c - from a reversal (another outcome of one operation, after a feasible
+ * prefix of a run) to a pending schedule, unless a known run begins so.
+ */
+#include "engine/explore/explore_private.h"
+#include "engine/explore/looks.h"
+
+#include <string.h>
+
+/* The events of the recording that a sequence of the view stands for. */
+static GArray *planned(const struct exploration *x, const uint32_t *sequence, size_t length)
+{
+	GArray *events = g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), (guint)length);
+	for (size_t i = 0; i < length; i++) {
+		uint32_t e = view_planned(x->view, sequence[i]);
+		if (e != NONE)
+			g_array_append_val(events, e);
+	}
+	return events;
+}
+
+struct pending *pending_new(struct exploration *x, const uint32_t *sequence, size_t length,
+                            uint32_t place)
+{
+	static const uint32_t no_pair[2] = { NONE, NONE };
+	struct error error = { 0 };
+	struct pending *s = g_new0(struct pending, 1);
+	GArray *events = planned(x, sequence, length);
+	BUG_ON(!plan_make(x->trace, (const uint32_t *)(void *)events->data, events->len,
+	                  no_pair, &s->plan, &error));
+	g_array_unref(events);
+	s->plan.strategy = STRATEGY_FIRST;
+	s->parent = x->run;
+	s->known_as = x->known_run;
+	s->place = g_strdup(trace_location_name(x->trace, place));
+	return s;
+}
+
+bool explore_is_known(const struct exploration *x, const struct part *parts, uint32_t count,
+                      enum flip_kind kind)
+{
+	switch (kind) {
+	case FLIP_USE:
+		return false;
+	case FLIP_CALL:
+		return histories_have_call(x->histories, parts, count);
+	case FLIP_STUCK:
+		return histories_have_class(x->histories, parts[0].prefix);
+	case FLIP_WOKEN:
+	case FLIP_GOES_ON:
+		return histories_have_further(x->histories, parts, count);
+	default:
+		return histories_have(x->histories, parts, count);
+	}
+}
+
+/* A compare-and-exchange that sees another value may write where it did not, or not at all. */
+static bool is_exchange(const struct exploration *x, const struct flip *f)
+{
+	enum op op = f->event == NONE ? OP_COUNT : x->trace->events[f->event].op;
+	return f->kind == FLIP_READ && (op == OP_RMW || op == OP_AREAD);
+}
+
+/* Does the sequence use what is freed or destroyed before? */
+static bool has_use(const struct exploration *x, const GArray *sequence)
+{
+	for (guint i = 0; i < sequence->len; i++)
+		if (lifetimes_ended(x->history->lifetimes,
+		                    g_array_index(sequence, uint32_t, i)) != NONE)
+			return true;
+	return false;
+}
+
+/* The schedule: the sequence, and what comes next. */
+static struct pending *pending_of(struct exploration *x, const struct flip *f)
+{
+	uint32_t place = f->event != NONE ? f->event : f->other;
+	if (f->event != NONE)
+		g_array_append_val(f->sequence, f->event);
+	if (place == NONE && f->sequence->len > 0)
+		place = g_array_index(f->sequence, uint32_t, f->sequence->len - 1);
+	struct pending *s = pending_new(x, (const uint32_t *)(void *)f->sequence->data,
+	                                f->sequence->len, place == NONE ? 0 : place);
+	if (f->event != NONE)
+		g_array_set_size(f->sequence, f->sequence->len - 1);
+	else if (f->kind == FLIP_GOES_ON || f->kind == FLIP_WOKEN)
+		plan_go_on(&s->plan, x->trace, f->thread);
+	bool use_of_object = (f->kind == FLIP_USE || f->kind == FLIP_ALIVE) &&
+	                     !op_is_access(x->trace->events[f->event].op);
+	if (f->kind == FLIP_FAILS || f->kind == FLIP_SUCCEEDS || f->kind == FLIP_ONCE ||
+	    use_of_object || is_exchange(x, f))
+		plan_any_outcome(&s->plan);
+	if (f->kind == FLIP_TIMEOUT || f->kind == FLIP_SIGNALLED)
+		plan_wake(&s->plan, f->kind == FLIP_TIMEOUT);
+	s->kind = f->kind;
+	s->after_use = has_use(x, f->sequence);
+	if (f->kind == FLIP_USE)
+		s->use = explore_use_key(x->trace, f->event, f->other);
+	s->thread = g_strdup(trace_thread_name(x->trace, f->thread));
+	explore_describe(x, f, s);
+	return s;
+}
+
+/* What follows from the first run is shared out by the schedule's key, so that every share
+ * agrees on it whatever else it knows; what follows from that is its finder's. */
+static bool is_ours(const struct exploration *x, uint64_t key)
+{
+	uint32_t shards = x->options->shards;
+	return shards == 0 || x->run != x->first ||
+	       (key ^ key >> 29) * 0xbf58476d1ce4e5b9u / 4294967296u % shards ==
+	               x->options->shard;
+}
+
+/* A thread that waits by looking: beyond some rounds in vain, one more is not tried. */
+static void note_looks(struct exploration *x, uint32_t look)
+{
+	char *why =
+	        g_strdup_printf("%s waits by looking, at %s: that it looks in vain more than "
+	                        "%d times in a row is not tried (--steps: as often as fits)",
+	                        trace_thread_name(x->trace, x->trace->events[look].thread),
+	                        trace_location_name(x->trace, look), MOST_LOOKS);
+	explore_gap(x, why);
+	g_free(why);
+}
+
+bool explore_take_reversal(void *context, const struct flip *f)
+{
+	struct exploration *x = context;
+	bool use = f->kind == FLIP_USE;
+	if (f->kind == FLIP_READ && x->options->max_steps == 0 &&
+	    looks_in_vain(x->history, f->event,
+	                  history_would_see(x->history, f->event, f->other))) {
+		note_looks(x, f->event);
+		return !explore_out_of_time(x);
+	}
+	if (use && explore_know_use(x, f->event, f->other))
+		return !explore_out_of_time(x);
+	uint64_t key = worklist_key(f->parts, f->parts_count, f->kind);
+	if (!use && (explore_is_known(x, f->parts, f->parts_count, f->kind) ||
+	             !worklist_enter(x->worklist, key))) {
+		x->report->pruned++;
+		g_array_index(x->report->runs, struct explore_run, x->run).pruned++;
+		return !explore_out_of_time(x);
+	}
+	if (!is_ours(x, key))
+		return !explore_out_of_time(x);
+	struct pending *p = pending_of(x, f);
+	if (!use) {
+		p->parts = g_memdup2(f->parts, sizeof *f->parts * f->parts_count);
+		p->parts_count = f->parts_count;
+	}
+	worklist_add(x->worklist, p);
+	return !explore_out_of_time(x);
+}

@@ -1,0 +1,184 @@
+/*
+ * explore_run.c - one execution: it is made along its schedule, judged, and entered among the
+ * known runs.
+ */
+#include "engine/explore/explore_private.h"
+
+#include <string.h>
+
+enum { TOLD_PAIRS = 8 };
+
+static struct explore_run begin_run(struct pending *s)
+{
+	return (struct explore_run){ .parent = s->parent,
+		                     .flip = g_steal_pointer(&s->flip),
+		                     .thread = g_steal_pointer(&s->thread),
+		                     .place = g_steal_pointer(&s->place),
+		                     .variable = g_steal_pointer(&s->variable) };
+}
+
+static bool start_run(struct exploration *x, struct pending *s, struct plan_run *run,
+                      struct error *error)
+{
+	const struct explore_options *o = x->options;
+	s->plan.output = x->output;
+	s->plan.timeout_ms = o->timeout_ms ? o->timeout_ms : 10000;
+	if (x->deadline != 0) {
+		gint64 left = (x->deadline - g_get_monotonic_time()) / 1000 + 100;
+		s->plan.timeout_ms = (unsigned)CLAMP(left, 100, s->plan.timeout_ms);
+	}
+	s->plan.interposer = x->interposer;
+	s->plan.server = x->server;
+	s->plan.explore = true;
+	s->plan.max_steps = o->max_steps;
+	if (o->spec_files && s->plan.specs == NULL)
+		s->plan.specs = g_ptr_array_ref((GPtrArray *)o->spec_files);
+	bool good = plan_follow(&s->plan, o->argv, 0, NULL, NULL, run, error);
+	x->interrupted |= run->result.interrupted != 0;
+	if (good)
+		return true;
+	plan_run_release(run);
+	return false;
+}
+
+/* Has everybody come to the end? */
+static bool is_whole(const struct explore_run *r, const struct plan_run *run)
+{
+	return (r->end == EXPLORE_FINE || r->end == EXPLORE_STATUS) &&
+	       run->facts.status == LOG_EXITED &&
+	       run->facts.ended->len + 1 >= run->trace->threads_count;
+}
+
+static void check_finals(struct exploration *x, struct explore_run *r)
+{
+	const struct finals *f = x->options->finals;
+	GString *story = g_string_new(NULL);
+	enum truth holds = finals_hold(f, x->trace, story);
+	if (holds == TRUTH_UNKNOWN)
+		explore_gap(x, "a variable of --check is not known at the end: nobody reads or "
+		               "writes it");
+	if (holds == TRUTH_NO) {
+		r->end = EXPLORE_CHECK;
+		g_free(r->story);
+		r->story = g_strdup_printf("%s does not hold: %s", finals_check(f), story->str);
+	}
+	g_string_free(story, TRUE);
+}
+
+/*
+ * Must the run do what its schedule was made for?  What a read sees of memory whose beginning
+ * is not known, only the run tells, and with specifications so what invocations return; who was
+ * asked to go on may not be able to.
+ */
+static bool is_promised(const struct pending *s)
+{
+	switch (s->kind) {
+	case FLIP_FAILS:
+	case FLIP_SUCCEEDS:
+	case FLIP_TIMEOUT:
+	case FLIP_SIGNALLED:
+	case FLIP_WOKEN:
+	case FLIP_LAST:
+	case FLIP_STUCK:
+		return s->parts != NULL && !s->after_use;
+	default:
+		return false;
+	}
+}
+
+/* Enters the run in the report and among the known runs.  *follow: reversals of it are to be
+ * looked for; *whole: it came to its end. */
+static bool take_run(struct exploration *x, struct pending *s, struct execution *ex,
+                     bool *follow, bool *whole, struct error *error)
+{
+	struct plan_run *run = &ex->run;
+	struct explore_run r = begin_run(s);
+	r.events = run->trace->events_count;
+	explore_judge(x, run, &r);
+	if (!r.strayed)
+		explore_judge_objects(x, &r);
+	struct history *h = ex->history;
+	*whole = x->options->finals && is_whole(&r, run);
+	if (*whole) {
+		history_add_finals(h, finals_names(x->options->finals));
+		check_finals(x, &r);
+		explore_note_finals(x);
+	}
+	uint32_t ender = explore_ender(x, run);
+	if (ender != NONE && !r.strayed)
+		history_add_end(h, ender);
+	r.class_ = history_class(h);
+	r.commuting = g_ptr_array_new_with_free_func(g_free);
+	r.commuting_count = view_commuting_pairs(x->view, r.commuting, TOLD_PAIRS);
+	r.redundant = r.strayed || !histories_add(x->histories, h);
+	x->known_run = r.redundant ? NONE : histories_last(x->histories);
+	s->known_as = r.redundant ? NONE : s->known_as;
+	/* a run that a thread ended may end before what was to come of it */
+	if (!r.strayed && ender == NONE && x->options->specs == NULL && is_promised(s) &&
+	    !explore_is_known(x, s->parts, s->parts_count, s->kind))
+		explore_gap(x, "a run followed its schedule and did not do what was to come of "
+		               "it: an outcome may be missing");
+	bool good = explore_note_end(x, run, &r, error);
+	x->report->classes += !r.redundant;
+	g_array_append_val(x->report->runs, r);
+	explore_note_limits(x, run);
+	explore_note_cut_off(x, run, &r);
+	explore_note_peeks(x);
+	explore_note_no_invocation(x);
+	explore_note_atomics(x);
+	bool endless = r.end == EXPLORE_CUT && run->facts.status != LOG_CUT;
+	bool idle = s->by_chance && r.redundant;
+	*follow = good && !x->again && !r.strayed && !endless && !idle && s->kind != FLIP_USE;
+	return good;
+}
+
+/* Judges an execution that was made, and plans what follows from it; takes ownership. */
+static bool follow_run(struct exploration *x, struct pending *s, struct execution *ex,
+                       struct error *error)
+{
+	struct view_rules rules = { .specs = x->options->specs,
+		                    .plain = x->plain,
+		                    .by_results = x->options->by_results,
+		                    .ordered = x->ordered };
+	bool good = true, follow = false, whole = false;
+	x->run = x->report->runs->len;
+	x->after_use = s->after_use;
+	x->use = ex->run.facts.replayed + 1 >= s->plan.steps->len ? s->use : NULL;
+	x->trace = ex->run.trace;
+	x->view = ex->view = view_new(ex->run.trace, &rules, x->progress);
+	x->cancelled |= x->view == NULL;
+	if (x->view != NULL) {
+		x->history = ex->history =
+		        history_new(x->view, histories_initials(x->histories));
+		good = take_run(x, s, ex, &follow, &whole, error);
+	}
+	if (follow)
+		explore_plan(x, ex, s->known_as, whole);
+	else
+		execution_free(ex);
+	explore_leave(x);
+	return good;
+}
+
+bool explore_run_pending(struct exploration *x, struct pending *s, struct error *error)
+{
+	struct execution *ex = g_new0(struct execution, 1);
+	bool good = true;
+	if (!start_run(x, s, &ex->run, error)) {
+		g_free(ex);
+		return explore_is_interrupted(x); /* then there may be no trace */
+	}
+	bool late =
+	        ex->run.result.timed_out && explore_out_of_time(x) && x->report->runs->len > 0;
+	if (late)
+		explore_gap(x, "the time was up (--budget)");
+	if (late || explore_is_interrupted(x))
+		execution_free(ex);
+	else if (x->report->runs->len == 0 && explore_is_refused(x, &ex->run, error)) {
+		execution_free(ex);
+		good = false;
+	} else {
+		good = follow_run(x, s, ex, error);
+	}
+	return good;
+}

@@ -1,0 +1,200 @@
+/*
+ * reach_walk.c - some of a run's reversals, for far less than the search over states takes.
+ *
+ * A walk takes events as they were in the run until no thread can go on, and looks in each
+ * state at every thread, as the search does. Its threads have priorities, some of which change
+ * on the way (Burckhardt et al., ASPLOS 2010), so that a thread gets far ahead of others in one
+ * walk and stays behind in another. A thread that stands before a reversal does not move, and
+ * the prefix grows by the others as long as its outcome stays the same: no question is asked to
+ * make it larger.
+ */
+#include "engine/explore/reach_private.h"
+
+enum {
+	MOST_WALKS = 24,
+	MOST_LOOKS_IN_ALL = 100000, /* at threads, in all walks: some ten milliseconds */
+	MOST_GIVEN = 200,           /* reversals of one run */
+	CHANGES = 16                /* one step in so many changes a priority */
+};
+
+static uint64_t next_random(uint64_t *random)
+{
+	*random ^= *random << 13;
+	*random ^= *random >> 7;
+	*random ^= *random << 17;
+	return *random >> 11;
+}
+
+/* Threads by priority, the first one first. */
+struct walk {
+	struct reach *r;
+	uint64_t random;
+	uint32_t *order, *waiters, *scratch;
+	uint64_t *kinds; /* by thread: the same for threads that did the same */
+	uint64_t looks;
+	uint64_t number; /* of the walk, by chance */
+};
+
+/* What the thread did, by place and operation. */
+static uint64_t kind_of(const struct trace *t, uint32_t thread)
+{
+	struct event_list mine = trace_thread_events(t, thread);
+	uint64_t kind = 1;
+	for (uint64_t i = 0; i < mine.count; i++) {
+		const struct event *e = &t->events[mine.items[i]];
+		kind = (kind ^ e->op) * 0x9e3779b97f4a7c15u + e->location;
+	}
+	return kind;
+}
+
+static void move(uint32_t *order, uint32_t from, uint32_t to)
+{
+	uint32_t thread = order[from];
+	for (; from > to; from--)
+		order[from] = order[from - 1];
+	for (; from < to; from++)
+		order[from] = order[from + 1];
+	order[to] = thread;
+}
+
+/* By chance; but the first is of each kind equally often, since of many threads that do the
+ * same any is as good. */
+static void shuffle(struct walk *w)
+{
+	uint32_t threads = w->r->threads, same = 0;
+	for (uint32_t i = threads - 1; i > 0; i--)
+		move(w->order, (uint32_t)(next_random(&w->random) % (i + 1)), i);
+	uint64_t best = 0, kind = 0;
+	for (uint32_t u = 0; u < threads; u++) {
+		uint64_t mixed = (w->kinds[u] ^ w->random) * 0xbf58476d1ce4e5b9u;
+		if (mixed >= best) {
+			best = mixed;
+			kind = w->kinds[u];
+		}
+	}
+	while (same < threads && w->kinds[w->order[same]] != kind)
+		same++;
+	move(w->order, same, 0);
+}
+
+/* Half of the sections, others in each walk, are not begun before their reads would see what
+ * they saw: else the thread stands there with the lock, and keeps others from writing that. */
+static bool is_patient(const struct walk *w, uint32_t s, uint32_t thread)
+{
+	uint64_t place = (uint64_t)reach_state(w->r, s)[thread] << 32 | thread;
+	return ((place ^ w->number) * 0xbf58476d1ce4e5b9u) >> 63;
+}
+
+/* The place in the order of the thread that goes on; NONE: none can. */
+static uint32_t next_thread(struct walk *w, uint32_t s)
+{
+	uint32_t hasty = NONE;
+	for (uint32_t i = 0; i < w->r->threads; i++) {
+		uint32_t u = w->order[i];
+		enum answer answer = reach_look_at(w->r, s, u);
+		w->looks++;
+		if (!reach_may_go(w->r, s, u, answer))
+			continue;
+		if (!is_patient(w, s, u) || !reach_is_premature(w->r, s, u))
+			return i;
+		if (hasty == NONE)
+			hasty = i;
+	}
+	return hasty;
+}
+
+static void walk(struct walk *w)
+{
+	uint32_t s = 0, at;
+	shuffle(w);
+	while (w->looks < MOST_LOOKS_IN_ALL && !reach_is_stopped(w->r) &&
+	       (at = next_thread(w, s)) != NONE) {
+		uint32_t ways = reach_waiters(w->r, s, w->order[at], w->waiters);
+		uint32_t woken = w->waiters[next_random(&w->random) % ways];
+		s = reach_add_next(w->r, s, w->order[at], woken);
+		if (next_random(&w->random) % CHANGES == 0)
+			move(w->order, at, (uint32_t)(next_random(&w->random) % w->r->threads));
+	}
+	reach_look(w->r, s, w->scratch);
+}
+
+static uint64_t steps_in(const struct reach *r, uint32_t state)
+{
+	uint64_t steps = 0;
+	for (uint32_t u = 0; u < r->threads; u++)
+		steps += reach_state(r, state)[u];
+	return steps;
+}
+
+static int by_event(gconstpointer a, gconstpointer b)
+{
+	const struct candidate *x = a, *y = b;
+	if (x->event != y->event)
+		return x->event > y->event ? -1 : 1;
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	return x->key < y->key ? -1 : x->key > y->key;
+}
+
+/* Of each reversal the one after the largest prefix, in an order that the walks alone
+ * determine. */
+static GArray *largest(const struct reach *r)
+{
+	GArray *all = g_array_new(FALSE, FALSE, sizeof(struct candidate));
+	GHashTableIter it;
+	gpointer value;
+	g_hash_table_iter_init(&it, r->candidates);
+	while (g_hash_table_iter_next(&it, NULL, &value)) {
+		const GArray *list = value;
+		const struct candidate *best = &g_array_index(list, struct candidate, 0);
+		for (guint i = 1; i < list->len; i++) {
+			const struct candidate *c = &g_array_index(list, struct candidate, i);
+			if (steps_in(r, c->state) > steps_in(r, best->state))
+				best = c;
+		}
+		g_array_append_vals(all, best, 1);
+	}
+	g_array_sort(all, by_event);
+	return all;
+}
+
+static void walk_often(struct reach *r, uint64_t *random)
+{
+	struct walk w = { .r = r,
+		          .random = *random,
+		          .order = g_new(uint32_t, r->threads + 1),
+		          .waiters = g_new(uint32_t, r->threads + 1),
+		          .scratch = g_new(uint32_t, r->threads + 1),
+		          .kinds = g_new(uint64_t, r->threads + 1) };
+	for (uint32_t u = 0; u < r->threads; u++) {
+		w.order[u] = u;
+		w.kinds[u] = kind_of(r->t, u);
+	}
+	for (int i = 0; i < MOST_WALKS && w.looks < MOST_LOOKS_IN_ALL && !r->x->stopped; i++) {
+		w.number = next_random(&w.random);
+		walk(&w);
+	}
+	*random = w.random;
+	g_free(w.order);
+	g_free(w.waiters);
+	g_free(w.scratch);
+	g_free(w.kinds);
+}
+
+void reach_by_walks(struct search *x, uint64_t seed)
+{
+	struct reach r;
+	uint64_t random = (seed + 1) * 0x9e3779b97f4a7c15u | 1;
+	reach_begin(&r, x);
+	walk_often(&r, &random);
+	GArray *found = largest(&r);
+	for (guint given = 0; given < MOST_GIVEN && found->len > 0 && !x->stopped; given++) {
+		guint at = (guint)(next_random(&random) % found->len);
+		reach_give(&r, &g_array_index(found, struct candidate, at));
+		g_array_remove_index(found, at);
+	}
+	g_array_unref(found);
+	reach_end(&r);
+}

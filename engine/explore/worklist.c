@@ -1,0 +1,103 @@
+/*
+ * worklist.c - see worklist.h.
+ */
+#include "engine/explore/worklist.h"
+
+struct worklist {
+	GPtrArray *pending;  /* struct pending * */
+	GHashTable *entered; /* uint64_t: keys */
+	uint64_t random;     /* state of xorshift64; not 0 */
+};
+
+static void free_pending(void *data)
+{
+	pending_free(data);
+}
+
+void pending_free(struct pending *p)
+{
+	if (p == NULL)
+		return;
+	plan_release(&p->plan);
+	g_free(p->parts);
+	g_free(p->use);
+	g_free(p->flip);
+	g_free(p->thread);
+	g_free(p->place);
+	g_free(p->variable);
+	g_free(p);
+}
+
+struct worklist *worklist_new(uint64_t seed)
+{
+	struct worklist *w = g_new0(struct worklist, 1);
+	w->pending = g_ptr_array_new_with_free_func(free_pending);
+	w->entered = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	w->random = (seed + 1) * 0x9e3779b97f4a7c15u;
+	if (w->random == 0)
+		w->random = 1;
+	return w;
+}
+
+void worklist_free(struct worklist *w)
+{
+	if (w == NULL)
+		return;
+	g_ptr_array_unref(w->pending);
+	g_hash_table_unref(w->entered);
+	g_free(w);
+}
+
+void worklist_clear(struct worklist *w)
+{
+	g_ptr_array_set_size(w->pending, 0);
+	g_hash_table_remove_all(w->entered);
+}
+
+uint32_t worklist_length(const struct worklist *w)
+{
+	return w->pending->len;
+}
+
+uint64_t worklist_key(const struct part *parts, uint32_t count, enum flip_kind kind)
+{
+	bool next = kind == FLIP_CALL || kind == FLIP_WOKEN || kind == FLIP_GOES_ON;
+	uint64_t key = next ? parts[0].prefix * 31 + 2 : 1; /* whose step it is */
+	for (uint32_t i = 0; i < count; i++)
+		key += parts[i].prefix * 0x9e3779b97f4a7c15ull;
+	return key;
+}
+
+bool worklist_enter(struct worklist *w, uint64_t key)
+{
+	if (g_hash_table_contains(w->entered, &key))
+		return false;
+	g_hash_table_add(w->entered, g_memdup2(&key, sizeof key));
+	return true;
+}
+
+void worklist_add(struct worklist *w, struct pending *p)
+{
+	g_ptr_array_add(w->pending, p);
+}
+
+uint64_t worklist_random(struct worklist *w)
+{
+	w->random ^= w->random << 13;
+	w->random ^= w->random >> 7;
+	w->random ^= w->random << 17;
+	return w->random;
+}
+
+struct pending *worklist_take(struct worklist *w, bool by_chance)
+{
+	if (w->pending->len == 0)
+		return NULL;
+	guint last = w->pending->len - 1;
+	guint at = by_chance ? (guint)(worklist_random(w) % w->pending->len) : last;
+	struct pending *taken = w->pending->pdata[at];
+	w->pending->pdata[at] = w->pending->pdata[last];
+	w->pending->pdata[last] = NULL;
+	g_ptr_array_set_size(w->pending, (gint)last);
+	return taken;
+}

@@ -1,0 +1,131 @@
+/*
+ * order_files.c - what threads share through the file system: names, contents, the place in an
+ * open file, a descriptor that is closed.  Exploration tries no other order of these; where two
+ * threads meet in one, with a change among the two, order_matters names it (orders.c).
+ *
+ * Descriptors' numbers are names, as addresses are, and no outcome.
+ */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "sched_private.h"
+
+enum {
+	MOST_MET = 256, /* entries of a table; when it is full, everything meets */
+	MANY = -1,      /* threads that have met in an entry */
+};
+
+struct met {
+	uint64_t key[2];
+	int changed, looked; /* 1 + the thread that did, MANY, or 0 */
+};
+
+struct meetings {
+	struct met list[MOST_MET];
+	unsigned count;
+};
+
+static bool by_another(int who, int own)
+{
+	return who != 0 && who != own;
+}
+
+static int joined_by(int who, int own)
+{
+	return who == 0 || who == own ? own : MANY;
+}
+
+/* The caller changes what the key stands for, or looks at it.  True: a thread looked at what
+ * another changed. */
+static bool meet(struct meetings *m, uint64_t first, uint64_t second, bool changes)
+{
+	unsigned i = 0;
+	int own = (int)me->id + 1;
+	while (i < m->count && (m->list[i].key[0] != first || m->list[i].key[1] != second))
+		i++;
+	if (i == MOST_MET)
+		return true;
+	if (i == m->count)
+		m->list[m->count++] = (struct met){ .key = { first, second } };
+	struct met *x = &m->list[i];
+	int *which = changes ? &x->changed : &x->looked;
+	*which = joined_by(*which, own);
+	return by_another(changes ? x->looked : x->changed, own);
+}
+
+/* What the key stood for has ended; the next of that number is another. */
+static void forget(struct meetings *m, unsigned part, uint64_t key)
+{
+	for (unsigned i = m->count; i-- > 0;)
+		if (m->list[i].key[part] == key)
+			m->list[i] = m->list[--m->count];
+}
+
+static struct meetings names, places, contents, streams, descriptors;
+
+static bool explored(void)
+{
+	return rt.config.flags & LOG_EXPLORE && rt.thread_count >= 2 && rt.on && !me->gate;
+}
+
+void order_of_name(const char *path, bool makes)
+{
+	uint64_t key = 0xcbf29ce484222325;
+	if (path == NULL || !explored())
+		return;
+	const char *last = strrchr(path, '/'); /* by its last part: whatever the folder */
+	for (last = last ? last + 1 : path; *last; last++)
+		key = (key ^ (unsigned char)*last) * 0x100000001b3;
+	if (meet(&names, key, 0, makes))
+		order_matters("making a file that another thread looks for");
+}
+
+/* Two threads that read from one place go on where the other stopped. */
+static void order_of_place(const struct stat *s, int fd)
+{
+	uint64_t file = s->st_dev * 0x9e3779b97f4a7c15 + s->st_ino;
+	meet(&places, file, (uint64_t)fd, true);
+	if (meet(&places, file, (uint64_t)fd, false))
+		order_matters("reading on where another thread stopped");
+}
+
+void order_of_content(const struct stat *s, int fd, bool writes, bool at_offset)
+{
+	if (!explored())
+		return;
+	if (meet(&contents, s->st_dev, s->st_ino, writes))
+		order_matters("reading a file that another thread writes");
+	if (!writes && !at_offset)
+		order_of_place(s, fd);
+}
+
+void order_of_stream(const void *stream, bool may_read)
+{
+	if (!may_read || !explored())
+		return;
+	meet(&streams, (uintptr_t)stream, 0, true);
+	if (meet(&streams, (uintptr_t)stream, 0, false))
+		order_matters("a stream that several threads use");
+}
+
+void order_of_stream_end(const void *stream)
+{
+	forget(&streams, 0, (uintptr_t)stream);
+}
+
+void order_of_use(int fd, bool closed)
+{
+	if (closed && fd >= 0)
+		order_matters("using a descriptor that is closed");
+	else if (fd > 2 && explored())
+		meet(&descriptors, (uint64_t)fd, 0, false);
+}
+
+void order_of_close(int fd)
+{
+	if (fd > 2 && explored() && meet(&descriptors, (uint64_t)fd, 0, true))
+		order_matters("closing a descriptor that another thread uses");
+	forget(&descriptors, 0, (uint64_t)fd);
+	forget(&places, 1, (uint64_t)fd);
+}

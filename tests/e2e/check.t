@@ -1,0 +1,123 @@
+#!/bin/bash
+# heddle check: one list of every kind of finding, what it does, what was covered; exit statuses.
+. tests/e2e/lib.sh
+cd "$scratch" || exit 1
+cc() { "$HEDDLE" cc -g -O1 "$1" -o "$2" -pthread || exit 1; }
+# kind, happened, harm of each finding, in order
+list() { json 'join("; ", map { ($_->{happened} ? "!" : "") . $_->{kind} . " " . ($_->{harm} // "-") } @{$d->{findings}})'; }
+sample() { cc "$root/samples/$1/$2.c" "$2"; run "$HEDDLE" check -o "$2" --budget 60 --format json -- "./$2"; }
+
+sample bank bank
+is "$status" 1 "a race: something found"
+is "$(list)" "data-race differs" "both orders of it were run, and differ"
+is "$(json '$d->{findings}[0]{difference}')" 'it prints "balance 100", not "balance 150"' "in the program's words"
+is "$(json '$d->{command}')" check "the command"
+is "$(json 'join " ", map { -e $_->{trace} ? "" : "no $_->{trace}" } @{$d->{runs}}')" \
+	"$(json 'join " ", map { "" } @{$d->{runs}}')" "every run's trace is there"
+is "$(json '$d->{runs}[0]{strategy} . $d->{runs}[0]{seed} . " " . $d->{runs}[0]{exit}')" "random1 0" "a run"
+wit=$(json '$d->{findings}[0]{"witness-file"}')
+trace=$(json '$d->{findings}[0]{trace}')
+like "$(json 'join " ", @{$d->{coverage}}')" "In all reorderings of .* no other data race" "what was covered"
+like "$(json 'join " ", @{$d->{coverage}}')" "Not covered: what weak memory" "and what was not"
+ok "$(json '$d->{complete}{"data-race"} ? 0 : 1')" "complete, of data races"
+ok "$(json '$d->{complete}{"atomic-set-violation"} ? 1 : 0')" "not complete, of atomicity"
+run "$HEDDLE" verify "$trace" "$wit"
+is "$status" 0 "its witness is one"
+run "$HEDDLE" replay --witness "$wit" -- ./bank
+like "$err" "T[12] first" "and drives the program"
+run "$HEDDLE" check -o bank2 -- ./bank
+like "$out" "^1. can happen: data-race" "as text"
+like "$out" "what it does: it prints" "with what it does"
+
+sample bank fixed
+is "$status $(list)" "0 " "its fix: nothing found"
+
+sample lock-order lock_order
+is "$status $(list)" "1 !deadlock differs" "a deadlock, predicted, then run to see"
+like "$(json '$d->{findings}[0]{difference}')" "^stuck: " "who is stuck"
+is "$(json 'join " ", sort map { $_->{for} } @{$d->{findings}[0]{waits}}')" "join lock lock" "who waits for what"
+
+sample lost-wakeup lost_wakeup
+is "$(json '$d->{findings}[0]{kind}')" stuck "what happened comes first: a lost wake-up"
+sample use-after-free use_after_free
+is "$(json '$d->{findings}[0]{kind}')" use-after-free "a use after free"
+
+cat >end.c <<'C'
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static int x;
+static void set(int v) { pthread_mutex_lock(&m); x = v; pthread_mutex_unlock(&m); }
+static void *one(void *p) { set(1); return p; }
+int main(int argc, char **argv)
+{
+	pthread_t t;
+	pthread_create(&t, NULL, one, NULL);
+	set(2);
+	pthread_join(t, NULL);
+	if (strcmp(argv[1], "assert") == 0) assert(x == 1);
+	if (strcmp(argv[1], "exit") == 0) return x == 1 ? 0 : 3;
+	if (strcmp(argv[1], "crash") == 0 && x != 1) *(volatile int *)8 = 1;
+	return 0;
+}
+C
+cc end.c end
+for what in assert:assertion exit:exit crash:crash; do
+	run "$HEDDLE" check -o end --format json -- ./end "${what%:*}"
+	is "$status $(list)" "1 !${what#*:} differs" "${what%:*}: it fails in some order alone"
+done
+like "$(json '$d->{findings}[0]{text}')" "signal 11 .*end.c:17" "where it crashes"
+run "$HEDDLE" check -o end --check 'x == 1' --format json -- ./end no
+is "$status $(list)" "1 !assertion differs" "--check that fails"
+like "$(json '$d->{findings}[0]{text}')" "check 'x == 1' does not hold at the end: x = 2" "its values"
+run "$HEDDLE" check -o end --check 'x == 1 || x == 2' --format json -- ./end no
+is "$status $(list)" "0 " "--check that holds"
+ok "$(json '$d->{complete}{assertion} ? 0 : 1')" "in every schedule"
+run "$HEDDLE" check -o end --no-harm --format json -- ./end exit
+is "$(list)" "!exit -" "--no-harm: no verdict of harm"
+
+cat >prints.c <<'C'
+#include <stdio.h>
+int main(void) { char line[80]; puts(fgets(line, sizeof line, stdin) ? line : "none"); return 0; }
+C
+cc prints.c prints
+printf 'int main(void) { return 3; }\n' >three.c
+cc three.c three
+run "$HEDDLE" check -o three --format json -- ./three
+is "$status $(list)" "0 " "an exit status that every run has is no finding"
+like "$(json 'join " ", @{$d->{coverage}}')" "exit status 3 in every run" "but it is said"
+echo none >right
+run "$HEDDLE" check --expect right -- ./prints
+is "$status" 0 "--expect with the right output"
+echo other >right
+run "$HEDDLE" check --expect right --format json -- ./prints
+is "$status $(list)" "1 !assertion same" "--expect with another: so in every run"
+like "$(json '$d->{findings}[0]{text}')" 'prints "none", not "other"' "how it differs"
+printf 'given\n\n' >right
+echo given | "$HEDDLE" check --expect right -- ./prints >.out 2>.err
+is $? 0 "a pipe on standard input is read again by every run"
+
+run "$HEDDLE" check "bank.run0.hdl" --format json
+is "$status $(list)" "1 data-race unfollowed" "a trace: no program to run"
+run "$HEDDLE" check bank.run0.hdl fixed.run0.hdl
+is "$status" 1 "several traces"
+run "$HEDDLE" check --format sarif -o bank3 -- ./bank
+is "$(json '$d->{runs}[0]{results}[0]{ruleId}')" data-race "SARIF"
+
+run "$HEDDLE" check
+is "$status" 2 "no program, no trace"
+run "$HEDDLE" check -- ./no-such-program
+is "$status" 2 "a program that is not there"
+run "$HEDDLE" check --check 'x ==' -- ./end no
+is "$status" 2 "a condition that is none"
+run "$HEDDLE" check --budget many -- ./end no
+is "$status" 2 "a budget that is none"
+run "$HEDDLE" check --expect no-such-file -- ./end no
+is "$status" 2 "no such output"
+run "$HEDDLE" check bank.run0.hdl -- ./bank
+is "$status" 2 "traces and a program"
+run "$HEDDLE" check end.c
+is "$status" 2 "no trace"
+done_testing

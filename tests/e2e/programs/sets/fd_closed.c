@@ -1,0 +1,22 @@
+// outcomes: 0 1
+// open: a descriptor that is closed
+#include "sets.h"
+static int fd;
+TH(h)
+{
+	close(fd);
+	return p;
+}
+TH(t)
+{
+	r = fcntl(fd, F_GETFD) >= 0;
+	return p;
+}
+int main(void)
+{
+	fd = open("/dev/null", O_RDONLY);
+	go(h);
+	go(t);
+	join();
+	return r;
+}

@@ -1,0 +1,21 @@
+// outcomes: 97 98
+// open: strtok
+#include "sets.h"
+static char t[] = "a b";
+TH(h)
+{
+	char *q = strtok(0, " ");
+	if (ID == 1)
+		r = q ? *q : 0;
+	return p;
+}
+int main(void)
+{
+	char w0[] = "z a b";
+	strtok(w0, " ");
+	(void)t;
+	go(h);
+	go(h);
+	join();
+	return r;
+}

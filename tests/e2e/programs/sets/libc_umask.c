@@ -1,0 +1,21 @@
+// outcomes: 0 1
+// open: umask
+#include "sets.h"
+TH(h)
+{
+	umask(077);
+	return p;
+}
+TH(t)
+{
+	r = umask(022) == 077;
+	return p;
+}
+int main(void)
+{
+	umask(022);
+	go(h);
+	go(t);
+	join();
+	return r;
+}

@@ -1,0 +1,334 @@
+/*
+ * checkup_analyse.c - all that is asked of one run's trace: what happened in it first, then
+ * data races, then what the other detectors find; and, of what is new, the harm.
+ */
+#include "tui/batch/checkup.h"
+
+#include "engine/detect/detectors.h"
+#include "engine/detect/failure.h"
+#include "engine/predict/predict.h"
+#include "tui/batch/spec_rules.h"
+
+#include <string.h>
+
+struct analysis_of { /* one trace */
+	struct checkup *c;
+	struct trace *t;
+	struct places *places;
+	uint32_t run;
+	const struct outcome *recorded;
+	GPtrArray
+	        *reports; /* struct report *, owned: harm looks at their findings afterwards */
+	GPtrArray *fresh; /* struct fresh *, owned */
+};
+struct fresh {
+	struct checked *entry;
+	const struct finding *finding;
+};
+
+/* The kinds that an analysis finds, so that what it misses is said of them. */
+static void note_open(struct checkup *c, const char *analysis)
+{
+	static const struct {
+		const char *analysis;
+		enum finding_kind kinds[2];
+	} finds[] = {
+		{ "auto", { FINDING_DATA_RACE, FINDING_DATA_RACE } },
+		{ "deadlocks", { FINDING_DEADLOCK, FINDING_DEADLOCK } },
+		{ "cov", { FINDING_ORDER_VIOLATION, FINDING_USE_AFTER_FREE } },
+		{ "rd2", { FINDING_COMMUTATIVITY_RACE, FINDING_COMMUTATIVITY_RACE } },
+		{ "misuse", { FINDING_LOCK_MISUSE, FINDING_LOCK_MISUSE } },
+		{ "atomic", { FINDING_ATOMIC_SET_VIOLATION, FINDING_ATOMIC_SET_VIOLATION } },
+		{ "atomic-predict",
+		  { FINDING_ATOMIC_SET_VIOLATION, FINDING_ATOMIC_SET_VIOLATION } },
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(finds); i++)
+		for (int k = 0; strcmp(finds[i].analysis, analysis) == 0 && k < 2; k++)
+			c->open[finds[i].kinds[k]] = true;
+}
+
+/* Of order violations those that happened, and ends of lives; the order of two signals or
+ * messages alone is no fault of a program. */
+static bool is_listed(const struct finding *f)
+{
+	return verdict_is_found(f->verdict);
+}
+
+static void take(struct analysis_of *x, struct report *r)
+{
+	g_ptr_array_add(x->reports, r);
+	for (guint i = 0; i < r->findings->len; i++) {
+		const struct finding *f = r->findings->pdata[i];
+		struct checked *entry;
+		bool fresh;
+
+		if (!is_listed(f))
+			continue;
+		entry = checkup_add(x->c, x->t, x->places, f, x->run, &fresh);
+		if (!fresh)
+			continue;
+		struct fresh new = { entry, f };
+		g_ptr_array_add(x->fresh, g_memdup2(&new, sizeof new));
+		checkup_stream(x->c, entry);
+	}
+	if (!r->complete)
+		note_open(x->c, r->analysis);
+	x->c->budget_spent |= r->budget_spent;
+}
+
+/* An analysis that was stopped: by the budget or the user, which is no failure. */
+static bool stopped(struct analysis_of *x, const char *analysis, const struct error *error)
+{
+	if (strcmp(error->what, "cancelled") != 0 && !checkup_over(x->c)) {
+		x->c->error = *error;
+		return !(x->c->failed = true);
+	}
+	note_open(x->c, analysis);
+	x->c->budget_spent = true;
+	checkup_gap(x->c, "the time ran out while a run was analysed (%s); --budget gives more",
+	            analysis);
+	return true;
+}
+
+static void share_budget(const struct checkup *c, double *pair, double *total)
+{
+	*pair = 1;
+	*total = CLAMP(checkup_left(c) / 4, 0.2, 5);
+}
+
+static bool find_races(struct analysis_of *x)
+{
+	struct race_options options;
+	struct error error = { 0 };
+	struct report *r;
+
+	race_options_init(&options);
+	share_budget(x->c, &options.budget_pair, &options.budget_total);
+	x->c->doing = "looking for data races";
+	r = races_find(x->t, &options, &x->c->progress, &error);
+	if (r != NULL && !races_mark_missing(x->t, &options, r, &x->c->progress, &error)) {
+		report_free(r);
+		r = NULL;
+	}
+	if (r == NULL)
+		return stopped(x, "auto", &error);
+	take(x, r);
+	return true;
+}
+
+/* The detectors from `first` on: those before tell of what happened. */
+static bool detect(struct analysis_of *x, const struct specs *specs, int first, int last)
+{
+	struct detection on = { .trace = x->t, .specs = specs };
+	bool good = true;
+
+	share_budget(x->c, &on.budget_pair, &on.budget_total);
+	for (int d = first; good && d < last; d++) {
+		struct error error = { 0 };
+		struct report *r;
+
+		/* ATOMIC_PREDICT has its findings, too; DEADLOCKS those of ENDING */
+		if (d == DETECTOR_ATOMIC || !detector_applies((enum detector)d, &on))
+			continue;
+		x->c->doing = detector_title((enum detector)d);
+		r = detector_run((enum detector)d, &on, &x->c->progress, &error);
+		if (r != NULL)
+			take(x, r);
+		else
+			good = stopped(x, detector_word((enum detector)d), &error);
+	}
+	model_free(on.model);
+	return good;
+}
+
+static bool with_specs(struct analysis_of *x)
+{
+	GPtrArray *notes = g_ptr_array_new_with_free_func(g_free);
+	GPtrArray *recorded = trace_recorded_specs(x->t);
+	GPtrArray *paths = specs_choose(x->c->specs, recorded, notes);
+	struct specs *specs = specs_open(paths, &x->c->error);
+
+	x->c->failed |= specs == NULL;
+	if (specs != NULL) {
+		detect(x, specs, DETECTOR_DEADLOCKS, DETECTOR_COUNT);
+		specs_free(specs);
+	}
+	g_ptr_array_unref(paths);
+	g_ptr_array_unref(recorded);
+	g_ptr_array_unref(notes);
+	return !x->c->failed;
+}
+
+/* -- what the program printed, and --check ------------------------------------------------ */
+
+static struct finding *failed(const struct trace *t, GString *story)
+{
+	uint32_t last = t->events_count > 0 ? (uint32_t)t->events_count - 1 : NONE;
+	struct finding *f = finding_new(FINDING_ASSERTION, last, last);
+
+	f->verdict = VERDICT_HAPPENED;
+	f->counted_all = true;
+	f->by = "recording";
+	f->story = g_string_free(story, FALSE);
+	return f;
+}
+
+static void check_values(struct analysis_of *x, struct report *r)
+{
+	GString *values = g_string_new(NULL), *story;
+
+	if (x->c->finals == NULL || finals_check(x->c->finals) == NULL ||
+	    !trace_need(x->t, INDEX_VARIABLES, NULL)) {
+		g_string_free(values, TRUE);
+		return;
+	}
+	switch (finals_hold(x->c->finals, x->t, values)) {
+	case 0:
+		story = g_string_new(NULL);
+		g_string_append_printf(story, "The check '%s' does not hold at the end: %s",
+		                       finals_check(x->c->finals), values->str);
+		report_add(r, failed(x->t, story));
+		break;
+	case -1:
+		checkup_gap(x->c, "--check was not decided in run %u: %s", x->run, values->str);
+		break;
+	}
+	g_string_free(values, TRUE);
+}
+
+static void check_output(struct analysis_of *x, struct report *r)
+{
+	struct outcome right = { .printed = x->c->expected };
+	struct outcome got = *x->recorded;
+	GString *story;
+	char *difference;
+
+	if (x->c->expected == NULL || strcmp(got.printed, right.printed) == 0)
+		return;
+	right.values = got.values;
+	right.status = got.status;
+	right.signal = got.signal;
+	difference = outcome_difference(&got, &right, OUTCOME_PRINTED);
+	story = g_string_new("The output is not as in ");
+	append_escaped(story, x->c->expected_file, strlen(x->c->expected_file));
+	g_string_append_printf(story, ": %s", difference);
+	report_add(r, failed(x->t, story));
+	g_free(difference);
+}
+
+/* Detectors have nothing to look at in a run without events, which can fail all the same. */
+static void check_empty(struct analysis_of *x)
+{
+	struct report *r = report_new(x->t, "failure");
+	struct finding *f = failure_find(x->t);
+
+	if (f != NULL)
+		report_add(r, f);
+	r->complete = true;
+	take(x, r);
+}
+
+/* Of a run that came to its end: how it is to end is said by the user alone. */
+static void check_end(struct analysis_of *x)
+{
+	struct report *r;
+
+	if (x->t->events_count == 0)
+		check_empty(x);
+	if (x->recorded == NULL || !outcome_good(x->recorded))
+		return;
+	g_hash_table_add(x->c->outputs, g_strdup(x->recorded->printed));
+	r = report_new(x->t, "check");
+	r->complete = true;
+	check_values(x, r);
+	check_output(x, r);
+	report_finish(r);
+	take(x, r);
+}
+
+/* -- harm --------------------------------------------------------------------------------- */
+
+/* A run of one order is a run of the program: what it shows is looked at later. */
+static void keep_run(void *context, struct plan_run *run, const char *output)
+{
+	struct checkup *c = context;
+
+	checkup_keep_run(c, run, output);
+}
+
+static bool has_harm(const struct fresh *f)
+{
+	return f->finding->witness != NULL && f->finding->verdict == VERDICT_RACE;
+}
+
+/* Of what happened the run itself is one outcome, and a run that ended well the other. */
+static void judge_happened(struct analysis_of *x, struct checked *entry)
+{
+	if (x->recorded == NULL || !entry->happened || entry->harm != HARM_UNASKED ||
+	    outcome_good(x->recorded))
+		return;
+	entry->harm = HARM_DIFFERS;
+	entry->difference = outcome_end(x->recorded);
+}
+
+static bool judge_harm(struct analysis_of *x)
+{
+	struct harm_options options = {
+		.argv = x->c->argv, .recorded = x->recorded, .ran = keep_run, .context = x->c
+	};
+
+	for (guint i = 0; i < x->fresh->len; i++) {
+		const struct fresh *f = x->fresh->pdata[i];
+		struct harm_verdict v = { 0 };
+
+		if (!x->c->harm)
+			continue;
+		judge_happened(x, f->entry);
+		if (x->c->argv == NULL || !has_harm(f) || f->entry->harm != HARM_UNASKED)
+			continue;
+		if (checkup_over(x->c)) {
+			f->entry->harm = HARM_UNFOLLOWED;
+			f->entry->difference = g_strdup("the time ran out (--budget)");
+			continue;
+		}
+		x->c->doing = "running both orders";
+		progress_tick(&x->c->progress, 0, x->c->doing);
+		options.timeout_ms =
+		        (unsigned)CLAMP(checkup_left(x->c) * 1000, 500, x->c->timeout_ms);
+		if (!harm_find(x->t, f->finding, &options, &v, &x->c->error))
+			return !(x->c->failed = true);
+		f->entry->harm = v.harm;
+		f->entry->difference = g_strdup(v.text);
+		harm_release(&v);
+	}
+	return true;
+}
+
+/* -- the whole ---------------------------------------------------------------------------- */
+
+bool checkup_analyse(struct checkup *c, struct trace *t, uint32_t run, bool shallow,
+                     const struct outcome *recorded)
+{
+	struct analysis_of x = { .c = c,
+		                 .t = t,
+		                 .places = places_new(t),
+		                 .run = run,
+		                 .recorded = recorded,
+		                 .reports = g_ptr_array_new_with_free_func(
+		                         (GDestroyNotify)report_free),
+		                 .fresh = g_ptr_array_new_with_free_func(g_free) };
+	bool good = detect(&x, NULL, 0, DETECTOR_DEADLOCKS);
+
+	if (good)
+		check_end(&x);
+	if (good && !shallow)
+		good = find_races(&x) && with_specs(&x);
+	if (good && c->harm)
+		good = judge_harm(&x);
+	c->analysed += good && !shallow;
+	g_ptr_array_unref(x.fresh);
+	g_ptr_array_unref(x.reports);
+	places_free(x.places);
+	return good;
+}

@@ -1,0 +1,159 @@
+/* checkup_coverage.c - what the answer stands on, in sentences. */
+#include "tui/batch/checkup.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const struct {
+	enum finding_kind kind;
+	const char *nothing, *other;
+	bool predicted; /* in all reorderings; else in the runs alone */
+} kinds[] = {
+	{ FINDING_DATA_RACE, "data race", "other data race", true },
+	{ FINDING_DEADLOCK, "cycle of locks that can deadlock",
+	  "other cycle of locks that can deadlock", true },
+	{ FINDING_USE_AFTER_FREE, "use of what was freed or destroyed",
+	  "other use of what was freed or destroyed", true },
+};
+
+bool checkup_complete(const struct checkup *c, enum finding_kind kind)
+{
+	if (c->explored_all)
+		switch (kind) {
+		case FINDING_CRASH:
+		case FINDING_ASSERTION:
+		case FINDING_EXIT:
+		case FINDING_STUCK:
+		case FINDING_DEADLOCK:
+		case FINDING_DATA_RACE:
+			return true;
+		default:
+			break;
+		}
+	for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
+		if (kinds[i].kind == kind)
+			return c->analysed > 0 && !c->open[kind];
+	return false;
+}
+
+static bool found(const struct checkup *c, enum finding_kind kind)
+{
+	for (guint i = 0; i < c->list->len; i++)
+		if (((const struct checked *)c->list->pdata[i])->kind == kind)
+			return true;
+	return false;
+}
+
+static void add(GPtrArray *sentences, const char *format, ...)
+        __attribute__((format(printf, 2, 3)));
+static void add(GPtrArray *sentences, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	g_ptr_array_add(sentences, g_strdup_vprintf(format, ap));
+	va_end(ap);
+}
+
+/* "no data race, no other cycle of locks ..." of the kinds that `complete` is true of. */
+static char *nothing_of(const struct checkup *c)
+{
+	GString *text = g_string_new(NULL);
+
+	for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
+		if (c->analysed > 0 && !c->open[kinds[i].kind])
+			g_string_append_printf(text, "%sno %s", text->len ? ", " : "",
+			                       found(c, kinds[i].kind) ? kinds[i].other
+			                                               : kinds[i].nothing);
+	return g_string_free(text, FALSE);
+}
+
+static char *open_of(const struct checkup *c)
+{
+	GString *text = g_string_new(NULL);
+
+	for (int k = 0; k < FINDING_KIND_COUNT; k++)
+		if (c->open[k])
+			g_string_append_printf(text, "%s%s", text->len ? ", " : "",
+			                       finding_kind_word((enum finding_kind)k));
+	return g_string_free(text, FALSE);
+}
+
+static void tell_runs(const struct checkup *c, GPtrArray *s)
+{
+	char *nothing = nothing_of(c), *open = open_of(c);
+	const char *runs = c->analysed == 1 ? "this run" : "these runs";
+
+	if (*nothing)
+		add(s,
+		    "In all reorderings of %s (%u analysed) in which every read sees what it "
+		    "saw: "
+		    "%s.",
+		    runs, c->analysed, nothing);
+	if (*open)
+		add(s, "Not everything was decided, even in these reorderings, of: %s.", open);
+	g_free(nothing);
+	g_free(open);
+}
+
+static void tell_exploration(const struct checkup *c, GPtrArray *s)
+{
+	if (c->explored_all)
+		add(s,
+		    "Every schedule of this input was run, up to those that make no difference "
+		    "(%" PRIu64 " different executions): the program does as in one of them%s.",
+		    c->classes,
+		    found(c, FINDING_DATA_RACE) ? ", as far as data races leave a promise"
+		                                : "");
+	else if (c->explored)
+		add(s,
+		    "Not covered: other values. The exploration ran %" PRIu64
+		    " executions (%" PRIu64 " different) and did not come to its end%s.",
+		    c->executions, c->classes,
+		    c->left ? "; schedules were left to run (--budget gives more)" : "");
+	else if (c->argv != NULL)
+		add(s,
+		    "Not covered: schedules in which a read sees another value, but for those "
+		    "that were run.");
+	else
+		add(s,
+		    "Not covered: schedules in which a read sees another value than in these "
+		    "traces (heddle check -- PROGRAM runs more).");
+}
+
+static void tell_rest(const struct checkup *c, GPtrArray *s)
+{
+	add(s,
+	    "Not covered: what weak memory allows beside the orders of single steps, other "
+	    "inputs than this one, and code that is not instrumented%s.",
+	    c->missing_calls ? " (which the program calls)" : "");
+	add(s,
+	    "Not covered: atomicity in general. Units of work are inferred, so that none found "
+	    "is no proof.");
+	if (g_hash_table_size(c->outputs) > 1 && c->expected == NULL)
+		add(s,
+		    "Runs that ended well printed %u different outputs; --expect FILE says "
+		    "which "
+		    "is right.",
+		    g_hash_table_size(c->outputs));
+	if (c->always)
+		add(s, "%s in every run, so whatever the schedule: that is no finding.",
+		    c->always);
+	if (c->cut_runs > 0)
+		add(s,
+		    "%u run%s did not end in %u s and %s ended there (--timeout gives more).",
+		    c->cut_runs, c->cut_runs == 1 ? "" : "s", c->timeout_ms / 1000,
+		    c->cut_runs == 1 ? "was" : "were");
+	for (guint i = 0; i < c->gaps->len; i++)
+		add(s, "Not covered: %s.", (char *)c->gaps->pdata[i]);
+}
+
+GPtrArray *checkup_coverage(const struct checkup *c)
+{
+	GPtrArray *s = g_ptr_array_new_with_free_func(g_free);
+
+	tell_runs(c, s);
+	tell_exploration(c, s);
+	tell_rest(c, s);
+	return s;
+}

@@ -1,0 +1,359 @@
+/*
+ * checkup_list.c - one list of the findings of all runs: the same finding of several runs
+ * stands once, with the runs that show it and its shortest witness.
+ *
+ * Two findings are one when their kinds and places agree; a failure of the run also when it
+ * says the same.
+ */
+#include "tui/batch/checkup.h"
+
+#include "engine/witness/witness.h"
+#include "tui/batch/spec_rules.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PREFIX_MOST = 1000000 }; /* events of a run whose order is written as a witness */
+
+void checked_free(void *data)
+{
+	struct checked *f = data;
+
+	json_decref(f->fields);
+	g_free(f->key);
+	g_free(f->text);
+	g_free(f->witness_file);
+	g_free(f->difference);
+	g_array_unref(f->runs);
+	g_free(f);
+}
+
+/* -- which are the same ------------------------------------------------------------------ */
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static char *key_of(enum finding_kind kind, const json_t *fields)
+{
+	const json_t *sites = json_object_get(fields, "sites"), *site;
+	GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+	GString *key = g_string_new(finding_kind_word(kind));
+	size_t i;
+
+	/* where main returns or a check is made is not where it went wrong */
+	if (kind == FINDING_EXIT || kind == FINDING_ASSERTION) {
+		const char *story = json_word(fields, "story");
+
+		/* of conditions of the user the values are not what tells two findings apart */
+		g_string_append_printf(key, " %s",
+		                       g_str_has_prefix(story, "The check")    ? "--check"
+		                       : g_str_has_prefix(story, "The output") ? "--expect"
+		                                                               : story);
+	} else {
+		json_array_foreach((json_t *)sites, i, site) g_ptr_array_add(
+		        names, g_strdup_printf(
+		                       "%s%s:%d", base_name(json_word(site, "file")),
+		                       json_word(site, "name"),
+		                       (int)json_integer_value(json_object_get(site, "line"))));
+	}
+	if (names->len > 1)
+		qsort(names->pdata, names->len, sizeof(*names->pdata), by_name);
+	for (guint k = 0; k < names->len; k++)
+		if (k == 0 || strcmp(names->pdata[k], names->pdata[k - 1]) != 0)
+			g_string_append_printf(key, " %s", (char *)names->pdata[k]);
+	g_ptr_array_unref(names);
+	return g_string_free(key, FALSE);
+}
+
+static void add_run(struct checked *f, uint32_t run)
+{
+	if (f->runs->len == 0 || g_array_index(f->runs, uint32_t, f->runs->len - 1) != run)
+		g_array_append_val(f->runs, run);
+}
+
+static struct checked *enter(struct checkup *c, enum finding_kind kind, char *key,
+                             json_t *fields, char *text, uint32_t run, bool happened)
+{
+	struct checked *f = g_new0(struct checked, 1);
+
+	*f = (struct checked){ .kind = kind,
+		               .key = key,
+		               .fields = fields,
+		               .text = text,
+		               .happened = happened,
+		               .shown = run,
+		               .runs = g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
+	g_ptr_array_add(c->list, f);
+	f->number = c->list->len;
+	g_hash_table_insert(c->by_key, f->key, f);
+	add_run(f, run);
+	return f;
+}
+
+/* -- witnesses --------------------------------------------------------------------------- */
+
+static enum claim claim_of(const struct finding *f)
+{
+	if (f->witness == NULL)
+		return CLAIM_PREFIX;
+	if (f->requests)
+		return CLAIM_DEADLOCK;
+	if (f->units)
+		return CLAIM_ATOMIC;
+	if (f->kind != FINDING_DATA_RACE)
+		return CLAIM_COV;
+	return f->note != NULL ? CLAIM_C11_RACE : CLAIM_RACE;
+}
+
+/* The recorded order itself, of what happened in it. */
+static GArray *recorded_order(const struct trace *t)
+{
+	GArray *events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+
+	for (uint32_t e = 0; e < t->events_count; e++)
+		if (!op_wants(t->events[e].op) && t->events[e].op != OP_MISUSE)
+			g_array_append_val(events, e);
+	return events;
+}
+
+/* Beside its trace, where replay looks for the trace by name. */
+static char *witness_path(const struct checkup *c, const struct checked *f)
+{
+	const char *trace = g_array_index(c->runs, struct checkup_run, f->shown).trace;
+	char *folder = g_path_get_dirname(trace != NULL ? trace : ".");
+	char *base = g_path_get_basename(c->prefix);
+	char *name = g_strdup_printf("%s.%u.wit", base, f->number);
+	char *path = strcmp(folder, ".") == 0 ? g_strdup(name)
+	                                      : g_build_filename(folder, name, NULL);
+
+	g_free(name);
+	g_free(base);
+	g_free(folder);
+	return path;
+}
+
+static void write_witness(struct checkup *c, struct trace *t, const struct finding *f,
+                          struct checked *into)
+{
+	struct witness w = { .claim = claim_of(f) };
+	struct check_options check = { 0 };
+	struct error error;
+
+	if (f->witness == NULL && (f->verdict != VERDICT_HAPPENED || t->events_count == 0 ||
+	                           t->events_count > PREFIX_MOST))
+		return;
+	w.trace_name = g_strdup(trace_name(t));
+	w.trace_digest = trace_digest(t);
+	w.events = f->witness ? g_array_ref(f->witness) : recorded_order(t);
+	w.pair = f->witness ? finding_claimed(f) : g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	if (w.claim == CLAIM_RACE || w.claim == CLAIM_DEADLOCK)
+		witness_minimise(t, w.claim, (const uint32_t *)(void *)w.pair->data,
+		                 w.pair->len, &check, w.events);
+	w.under_specs = g_ptr_array_new_with_free_func(g_free);
+	for (guint i = 0; w.claim != CLAIM_RACE && w.claim != CLAIM_PREFIX && i < c->specs->len;
+	     i++)
+		g_ptr_array_add(w.under_specs, spec_rules_header(c->specs->pdata[i]));
+	if (into->witness_file == NULL)
+		into->witness_file = witness_path(c, into);
+	if (witness_write(t, &w, into->witness_file, &error)) {
+		into->witness_length = w.events->len;
+	} else {
+		g_clear_pointer(&into->witness_file, g_free);
+		checkup_gap(c, "a witness could not be written: %s: %s", error.where,
+		            error.what);
+	}
+	witness_release(&w);
+}
+
+static uint32_t length_of(const struct trace *t, const struct finding *f)
+{
+	return f->witness ? f->witness->len : (uint32_t)MIN(t->events_count, UINT32_MAX);
+}
+
+/* -- adding ------------------------------------------------------------------------------ */
+
+/* The new finding says it better: it happened, or is shown by fewer events. */
+static bool is_better(const struct trace *t, const struct finding *f, const struct checked *old)
+{
+	bool happened = f->verdict == VERDICT_HAPPENED;
+
+	if (happened != old->happened)
+		return happened;
+	return old->witness_file != NULL && length_of(t, f) < old->witness_length;
+}
+
+struct checked *checkup_add(struct checkup *c, struct trace *t, const struct places *places,
+                            const struct finding *f, uint32_t run, bool *fresh)
+{
+	json_t *fields = finding_json(places, t, f);
+	char *key = key_of(f->kind, fields);
+	struct checked *known = g_hash_table_lookup(c->by_key, key);
+	bool happened = f->verdict == VERDICT_HAPPENED;
+
+	*fresh = known == NULL || (happened && !known->happened);
+	if (known == NULL) {
+		known = enter(c, f->kind, key, fields, checkup_sentence(t, f), run, happened);
+		write_witness(c, t, f, known);
+		return known;
+	}
+	add_run(known, run);
+	g_free(key);
+	if (!is_better(t, f, known)) {
+		json_decref(fields);
+		return known;
+	}
+	json_decref(known->fields);
+	known->fields = fields;
+	known->shown = run;
+	known->happened = happened;
+	g_free(known->text);
+	known->text = checkup_sentence(t, f);
+	if (known->witness_file != NULL && c->argv == NULL)
+		g_clear_pointer(&known->witness_file, g_free); /* beside another trace */
+	write_witness(c, t, f, known);
+	return known;
+}
+
+struct checked *checkup_add_fields(struct checkup *c, enum finding_kind kind, json_t *fields,
+                                   char *text, uint32_t run, bool happened)
+{
+	char *key = key_of(kind, fields);
+	struct checked *known = g_hash_table_lookup(c->by_key, key);
+
+	if (known == NULL)
+		return enter(c, kind, key, fields, text, run, happened);
+	add_run(known, run);
+	g_free(key);
+	g_free(text);
+	json_decref(fields);
+	return known;
+}
+
+/* -- the order in which they are shown --------------------------------------------------- */
+
+static int rank_of_kind(enum finding_kind kind)
+{
+	switch (kind) {
+	case FINDING_CRASH:
+	case FINDING_USE_AFTER_FREE:
+		return 0;
+	case FINDING_DEADLOCK:
+	case FINDING_STUCK:
+		return 1;
+	case FINDING_ASSERTION:
+	case FINDING_EXIT:
+		return 2;
+	default:
+		return 3;
+	}
+}
+
+static int rank_of_harm(enum harm harm)
+{
+	return harm == HARM_DIFFERS ? 0 : harm == HARM_SAME ? 2 : 1;
+}
+
+static gint by_rank(gconstpointer a, gconstpointer b)
+{
+	const struct checked *x = *(struct checked *const *)a, *y = *(struct checked *const *)b;
+
+	if (x->happened != y->happened)
+		return x->happened ? -1 : 1;
+	if (rank_of_kind(x->kind) != rank_of_kind(y->kind))
+		return rank_of_kind(x->kind) - rank_of_kind(y->kind);
+	if (rank_of_harm(x->harm) != rank_of_harm(y->harm))
+		return rank_of_harm(x->harm) - rank_of_harm(y->harm);
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static bool seen_in(const struct checked *f, uint32_t run)
+{
+	for (guint i = 0; i < f->runs->len; i++)
+		if (g_array_index(f->runs, uint32_t, i) == run)
+			return true;
+	return false;
+}
+
+/* Did some run come to a good end without it?  Then whether it happens depends on the schedule.
+ * The exploration knows nothing of --expect. */
+static bool some_run_ended_well(const struct checkup *c, const struct checked *f)
+{
+	for (guint i = 0; i < c->runs->len; i++) {
+		const struct checkup_run *r = &g_array_index(c->runs, struct checkup_run, i);
+
+		if (!seen_in(f, i) && r->outcome && outcome_good(r->outcome))
+			return true;
+	}
+	return c->fine_runs > 0 && strstr(f->key, "--expect") == NULL;
+}
+
+void checkup_seen_again(struct checkup *c, uint32_t run, uint32_t as)
+{
+	for (guint i = 0; i < c->list->len; i++)
+		if (seen_in(c->list->pdata[i], as))
+			add_run(c->list->pdata[i], run);
+}
+
+static void settle_harm(const struct checkup *c, struct checked *f)
+{
+	const struct checkup_run *r =
+	        f->shown == NONE ? NULL : &g_array_index(c->runs, struct checkup_run, f->shown);
+	bool ends = rank_of_kind(f->kind) < 3 && f->kind != FINDING_USE_AFTER_FREE;
+
+	if (f->harm != HARM_UNASKED)
+		return;
+	if (f->happened && ends && some_run_ended_well(c, f)) {
+		f->harm = HARM_DIFFERS;
+		f->difference = r && r->outcome ? outcome_end(r->outcome) : g_strdup(f->text);
+	} else if (f->happened && ends) {
+		f->harm = HARM_SAME;
+	} else {
+		f->harm = HARM_UNFOLLOWED;
+		f->difference = g_strdup(
+		        c->argv == NULL ? "no program was given to run both orders of"
+		        : f->happened
+		                ? "it happened in a recorded run; the other order was not "
+		                  "run from there"
+		        : f->witness_file == NULL
+		                ? "it was seen while exploring, and no schedule of it was kept"
+		                : "its two orders are no two orders of the program's steps");
+	}
+}
+
+/* An exit status that every run has is how the program ends, whatever the schedule. */
+static bool is_always(const struct checkup *c, const struct checked *f)
+{
+	if (f->kind != FINDING_EXIT || some_run_ended_well(c, f))
+		return false;
+	for (guint i = 0; i < c->list->len; i++) {
+		const struct checked *other = c->list->pdata[i];
+
+		if (other != f && other->kind == FINDING_EXIT)
+			return false;
+	}
+	return true;
+}
+
+static void drop_always(struct checkup *c)
+{
+	for (guint i = c->list->len; i-- > 0;) {
+		struct checked *f = c->list->pdata[i];
+
+		if (!is_always(c, f))
+			continue;
+		g_free(c->always);
+		c->always = g_strdup(f->text);
+		g_hash_table_remove(c->by_key, f->key);
+		g_ptr_array_remove_index(c->list, i);
+	}
+}
+
+void checkup_settle(struct checkup *c)
+{
+	drop_always(c);
+	for (guint i = 0; c->harm && i < c->list->len; i++)
+		settle_harm(c, c->list->pdata[i]);
+	g_ptr_array_sort(c->list, by_rank);
+}

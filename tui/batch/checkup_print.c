@@ -1,0 +1,189 @@
+/* checkup_print.c - the answer of `heddle check`, as text, JSON and SARIF. */
+#include "tui/batch/checkup.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct checkup_run *run_at(const struct checkup *c, uint32_t i)
+{
+	return &g_array_index(c->runs, struct checkup_run, i);
+}
+
+/* The file of a run, or of the earlier one that it is the same as. */
+static const char *trace_of(const struct checkup *c, uint32_t run)
+{
+	const struct checkup_run *r = run_at(c, run);
+
+	return r->same_as != NONE ? run_at(c, r->same_as)->trace : r->trace;
+}
+
+char *checkup_again(const struct checkup *c, uint32_t run)
+{
+	const struct checkup_run *r = run == NONE ? NULL : run_at(c, run);
+
+	if (r == NULL || !r->recorded)
+		return NULL;
+	if (strcmp(r->strategy, record_strategies[STRATEGY_PCT]) == 0)
+		return g_strdup_printf("heddle record --strategy pct --steps %" PRIu64
+		                       " --seed %" PRIu64 " -- %s",
+		                       MAX(run_at(c, 0)->events, 1), r->seed,
+		                       printable(c->argv[0]));
+	return g_strdup_printf("heddle record --strategy %s --seed %" PRIu64 " -- %s",
+	                       r->strategy, r->seed, printable(c->argv[0]));
+}
+
+/* -- JSON --------------------------------------------------------------------------------- */
+
+static void set_text(json_t *j, const char *key, const char *text)
+{
+	if (text != NULL)
+		json_object_set_new(j, key, json_text(text));
+}
+
+json_t *checked_json(const struct checkup *c, const struct checked *f)
+{
+	json_t *j = json_copy(f->fields), *runs = json_array();
+	char *again = checkup_again(c, f->shown);
+
+	json_object_set_new(j, "happened", json_boolean(f->happened));
+	json_object_set_new(j, "text", json_text(f->text));
+	if (f->harm != HARM_UNASKED)
+		json_object_set_new(j, "harm", json_string(harm_word(f->harm)));
+	if (f->harm == HARM_DIFFERS)
+		set_text(j, "difference", f->difference);
+	else
+		set_text(j, "why", f->difference);
+	for (guint i = 0; i < f->runs->len; i++)
+		if (g_array_index(f->runs, uint32_t, i) != NONE)
+			json_array_append_new(
+			        runs, json_integer(g_array_index(f->runs, uint32_t, i)));
+	json_object_set_new(j, "runs", runs);
+	if (f->shown != NONE)
+		set_text(j, "trace", trace_of(c, f->shown));
+	set_text(j, "witness-file", f->witness_file);
+	set_text(j, "again", again);
+	g_free(again);
+	return j;
+}
+
+static json_t *runs_json(const struct checkup *c)
+{
+	json_t *list = json_array();
+
+	for (guint i = 0; i < c->runs->len; i++) {
+		const struct checkup_run *r = run_at(c, i);
+		json_t *j = json_pack("{sIsssosisI}", "seed", (json_int_t)r->seed, "strategy",
+		                      r->strategy, "trace", json_text(trace_of(c, i)), "exit",
+		                      r->exit, "events", (json_int_t)r->events);
+
+		if (r->same_as != NONE)
+			json_object_set_new(j, "same-as", json_integer(r->same_as));
+		json_array_append_new(list, j);
+	}
+	return list;
+}
+
+json_t *checkup_json(const struct checkup *c)
+{
+	json_t *findings = json_array(), *coverage = json_array(), *complete = json_object();
+	GPtrArray *sentences = checkup_coverage(c);
+	json_t *j;
+
+	for (guint i = 0; i < c->list->len; i++)
+		json_array_append_new(findings, checked_json(c, c->list->pdata[i]));
+	for (guint i = 0; i < sentences->len; i++)
+		json_array_append_new(coverage, json_text(sentences->pdata[i]));
+	g_ptr_array_unref(sentences);
+	for (int k = 0; k < FINDING_KIND_COUNT; k++)
+		json_object_set_new(complete, finding_kind_word((enum finding_kind)k),
+		                    json_boolean(checkup_complete(c, (enum finding_kind)k)));
+	j = json_pack("{sssssosososo}", "heddle", HEDDLE_VERSION, "command", "check", "runs",
+	              runs_json(c), "findings", findings, "coverage", coverage, "complete",
+	              complete);
+	if (c->argv != NULL)
+		json_object_set_new(j, "program", json_text(c->argv[0]));
+	if (c->explored)
+		json_object_set_new(
+		        j, "exploration",
+		        json_pack("{sIsIsIsb}", "executions", (json_int_t)c->executions,
+		                  "classes", (json_int_t)c->classes, "waiting",
+		                  (json_int_t)c->left, "complete", c->explored_all));
+	if (c->budget_spent)
+		json_object_set_new(j, "budget-spent", json_true());
+	return j;
+}
+
+/* -- text --------------------------------------------------------------------------------- */
+
+static void print_harm(const struct checked *f)
+{
+	switch (f->harm) {
+	case HARM_DIFFERS:
+		printf("    what it does: %s\n", f->difference);
+		break;
+	case HARM_SAME:
+		if (f->difference == NULL && f->happened)
+			break; /* every run ends so */
+		puts("    what it does: nothing that was seen, for this input: both orders "
+		     "were run "
+		     "and ended alike");
+		break;
+	case HARM_UNFOLLOWED:
+		printf("    what it does is not known: %s\n", f->difference);
+		break;
+	case HARM_UNASKED:
+		break;
+	}
+}
+
+static void print_seen(const struct checkup *c, const struct checked *f)
+{
+	char *again = checkup_again(c, f->shown);
+
+	if (f->shown != NONE)
+		printf("    heddle %s%s%u run%s show%s it%s\n", trace_of(c, f->shown), "   (",
+		       f->runs->len, f->runs->len == 1 ? "" : "s", f->runs->len == 1 ? "s" : "",
+		       ")");
+	if (f->witness_file != NULL && c->argv != NULL)
+		printf("    heddle replay --witness %s -- %s\n", f->witness_file,
+		       printable(c->argv[0]));
+	else if (f->witness_file != NULL)
+		printf("    the schedule: %s\n", f->witness_file);
+	if (again != NULL && f->happened)
+		printf("    %s\n", again);
+	g_free(again);
+}
+
+void checkup_print(const struct checkup *c)
+{
+	GPtrArray *sentences = checkup_coverage(c);
+
+	for (guint i = 0; i < c->list->len; i++) {
+		const struct checked *f = c->list->pdata[i];
+
+		printf("%u. %s%s\n    %s.\n", i + 1,
+		       f->happened ? "happened: " : "can happen: ", finding_kind_word(f->kind),
+		       f->text);
+		print_harm(f);
+		print_seen(c, f);
+		putchar('\n');
+	}
+	printf("%u finding%s in %u run%s\n", c->list->len, c->list->len == 1 ? "" : "s",
+	       c->runs->len, c->runs->len == 1 ? "" : "s");
+	for (guint i = 0; i < sentences->len; i++)
+		puts(sentences->pdata[i]);
+	g_ptr_array_unref(sentences);
+}
+
+void checkup_stream(const struct checkup *c, const struct checked *f)
+{
+	/* an exit status may turn out to be that of every run */
+	if (!c->streams || f->kind == FINDING_EXIT)
+		return;
+	progress_done();
+	fprintf(stderr, "heddle: after %.1f s: %s: %s\n",
+	        (double)(g_get_monotonic_time() - c->began) / G_USEC_PER_SEC,
+	        finding_kind_word(f->kind), f->text);
+}

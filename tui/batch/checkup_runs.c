@@ -1,0 +1,457 @@
+/*
+ * checkup_runs.c - the runs of a program that `heddle check` makes: recordings by several
+ * strategies and seeds, then its exploration where it is small, then more recordings.  Runs
+ * that are made to compare the two orders of a finding are looked at as well: they go where one
+ * run's prediction ends, to what the program does once a race has gone the other way.
+ */
+#include "tui/batch/checkup.h"
+
+#include "engine/base/file.h"
+#include "engine/detect/failure.h"
+#include "engine/predict/predict.h"
+#include "engine/trace/ending.h"
+#include "engine/trace/formats.h"
+
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	FIRST_RUNS = 3,          /* before the exploration */
+	EXPLORED_EVENTS = 20000, /* of a run: programs with more are not explored */
+	MOST_BYTES = 256 << 20,  /* of a run's log */
+	KEPT_EVENTS = 1000000,   /* of a run on the way whose trace is kept */
+};
+
+/* -- runs -------------------------------------------------------------------------------- */
+
+static struct checkup_run *run_at(const struct checkup *c, uint32_t i)
+{
+	return &g_array_index(c->runs, struct checkup_run, i);
+}
+
+static char *digest_of(const struct trace *t)
+{
+	GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
+	struct ending end = trace_ending(t);
+	int numbers[2] = { (int)end.kind, end.number };
+	char *digest;
+
+	g_checksum_update(sum, (const guchar *)t->events,
+	                  (gssize)(t->events_count * sizeof(*t->events)));
+	g_checksum_update(sum, (const guchar *)numbers, sizeof(numbers));
+	digest = g_strdup(g_checksum_get_string(sum));
+	g_checksum_free(sum);
+	return digest;
+}
+
+/* The new run's number; its trace is not to be looked at where same_as says that it was. */
+static uint32_t add_run(struct checkup *c, const struct trace *t, const char *strategy,
+                        uint64_t seed, int exit, const char *path, struct outcome *outcome)
+{
+	struct checkup_run run = { .strategy = strategy,
+		                   .seed = seed,
+		                   .trace = g_strdup(path),
+		                   .exit = exit,
+		                   .events = t->events_count,
+		                   .same_as = NONE,
+		                   .digest = digest_of(t),
+		                   .outcome = outcome };
+	gpointer known = g_hash_table_lookup(c->digests, run.digest);
+
+	if (known != NULL)
+		run.same_as = GPOINTER_TO_UINT(known) - 1;
+	g_array_append_val(c->runs, run);
+	if (known == NULL)
+		g_hash_table_insert(c->digests, run.digest, GUINT_TO_POINTER(c->runs->len));
+	c->missing_calls += missing_code_was_called(t);
+	return c->runs->len - 1;
+}
+
+static char *run_path(const struct checkup *c)
+{
+	return g_strdup_printf("%s.run%u.hdl", c->prefix, c->runs->len);
+}
+
+static struct trace *open_run(struct checkup *c, const char *path)
+{
+	struct trace_options options = { .lenient = c->lenient };
+
+	return trace_open(path, &options, NULL, &c->error);
+}
+
+static bool analyse_run(struct checkup *c, uint32_t run, bool shallow)
+{
+	struct trace *t = open_run(c, run_at(c, run)->trace);
+	bool good = t != NULL && checkup_analyse(c, t, run, shallow, run_at(c, run)->outcome);
+
+	c->failed |= t == NULL;
+	trace_close(t);
+	return good;
+}
+
+/* Such a run is one of the program whatever became of its schedule. */
+void checkup_keep_run(struct checkup *c, struct plan_run *run, const char *output)
+{
+	struct outcome *outcome;
+	struct error error;
+	char *digest, *path;
+	bool known;
+	uint32_t number;
+
+	if (run->trace == NULL || run->trace->events_count > KEPT_EVENTS ||
+	    c->runs->len > c->runs_asked * 3 + 3)
+		return;
+	record_note_ending(run->trace, &run->facts, &run->result);
+	digest = digest_of(run->trace);
+	known = g_hash_table_contains(c->digests, digest);
+	g_free(digest);
+	if (known)
+		return;
+	path = run_path(c);
+	if (trace_write(run->trace, path, TRACE_BINARY, NULL, NULL, &error)) {
+		outcome = g_new0(struct outcome, 1);
+		outcome_take(outcome, run->trace, &run->facts, &run->result, output, NULL);
+		number = add_run(c, run->trace, "both orders", 0, run->result.status, path,
+		                 outcome);
+		g_array_append_val(c->waiting, number);
+	}
+	g_free(path);
+}
+
+/* Looks at the runs that were made on the way, and at those that this makes. */
+static bool look_at_waiting(struct checkup *c)
+{
+	while (c->waiting->len > 0 && !checkup_over(c)) {
+		uint32_t run = g_array_index(c->waiting, uint32_t, 0);
+
+		g_array_remove_index(c->waiting, 0);
+		if (!analyse_run(c, run, false))
+			return false;
+	}
+	return true;
+}
+
+/* -- recording ---------------------------------------------------------------------------- */
+
+/* What a run does with its streams: input from its beginning, output into files. */
+static void rewind_input(const struct checkup *c)
+{
+	if (c->input >= 0)
+		lseek(STDIN_FILENO, c->input, SEEK_SET);
+}
+
+static void session_of(const struct checkup *c, struct session_options *o, uint64_t number)
+{
+	static const unsigned strategies[] = { STRATEGY_RANDOM, STRATEGY_PCT, STRATEGY_RANDOM,
+		                               STRATEGY_NOISE };
+
+	*o = (struct session_options){ .argv = c->argv,
+		                       .strategy = strategies[number % 4],
+		                       .seed = number + 1,
+		                       .max_bytes = MOST_BYTES,
+		                       .specs = c->binds };
+	if (c->runs->len > 0)
+		o->steps = MAX(run_at(c, 0)->events, 1);
+	o->timeout_ms = (unsigned)CLAMP(checkup_left(c) * 1000, 500, c->timeout_ms);
+}
+
+static bool record(struct checkup *c, uint64_t number)
+{
+	struct outcome *outcome = g_new0(struct outcome, 1);
+	char *output = file_descriptor_path(c->output),
+	     *errors = file_descriptor_path(c->errors);
+	char *path = run_path(c);
+	struct session_options o;
+	struct session s;
+	uint32_t run = NONE;
+	bool good;
+
+	session_of(c, &o, number);
+	o.output = path;
+	o.stdout_path = output;
+	o.stderr_path = errors;
+	c->doing = "recording";
+	progress_tick(&c->progress, 0, c->doing);
+	rewind_input(c);
+	good = session_record(&o, &s, &c->progress, &c->error);
+	if (good) {
+		outcome_take(outcome, s.trace, &s.facts, &s.result, output, errors);
+		run = add_run(c, s.trace, record_strategies[o.strategy], o.seed,
+		              s.result.status, path, outcome);
+		run_at(c, run)->recorded = true;
+		c->cut_runs += s.result.timed_out;
+		if (number == 0 && s.facts.instrumented == 0)
+			checkup_gap(
+			        c, "accesses to memory: the program is not instrumented (build "
+			           "it with 'heddle cc'), only its synchronisation was seen");
+	} else {
+		c->failed = !checkup_over(c);
+		g_free(outcome);
+	}
+	session_release(&s);
+	g_free(output);
+	g_free(errors);
+	g_free(path);
+	if (!good || run_at(c, run)->same_as != NONE) {
+		if (good) { /* one trace of it is enough */
+			unlink(run_at(c, run)->trace);
+			checkup_seen_again(c, run, run_at(c, run)->same_as);
+		}
+		return !c->failed;
+	}
+	return analyse_run(c, run, false) && look_at_waiting(c);
+}
+
+/* -- exploration -------------------------------------------------------------------------- */
+
+static enum finding_kind kind_of(const struct explore_error *e)
+{
+	switch (e->end) {
+	case EXPLORE_STATUS:
+		return FINDING_EXIT;
+	case EXPLORE_DEADLOCK:
+		return FINDING_DEADLOCK;
+	case EXPLORE_BLOCKED:
+		return FINDING_STUCK;
+	case EXPLORE_USE_AFTER_FREE:
+		return FINDING_USE_AFTER_FREE;
+	case EXPLORE_CHECK:
+	case EXPLORE_SPECIFICATION:
+		return FINDING_ASSERTION;
+	default:
+		return e->story && strstr(e->story, ": Assertion `") ? FINDING_ASSERTION
+		                                                     : FINDING_CRASH;
+	}
+}
+
+static json_t *fields_of(enum finding_kind kind, const char *story)
+{
+	json_t *fields = json_pack("{sssss[]}", "kind", finding_kind_word(kind), "verdict",
+	                           verdict_word(VERDICT_HAPPENED), "sites");
+
+	if (story != NULL)
+		json_object_set_new(fields, "story", json_text(story));
+	return fields;
+}
+
+/* Was a finding of the kind seen in the run? */
+static bool seen_in(const struct checkup *c, enum finding_kind kind, uint32_t run)
+{
+	for (guint i = 0; i < c->list->len; i++) {
+		const struct checked *f = c->list->pdata[i];
+
+		for (guint k = 0; f->kind == kind && k < f->runs->len; k++)
+			if (g_array_index(f->runs, uint32_t, k) == run)
+				return true;
+	}
+	return false;
+}
+
+/* An error without a trace, or that its trace does not show. */
+static void take_error_fields(struct checkup *c, const struct explore_error *e, uint32_t run)
+{
+	enum finding_kind kind = kind_of(e);
+	json_t *fields = fields_of(kind, e->story);
+	char *text =
+	        g_strdup_printf("%s: %s", finding_kind_word(kind),
+	                        e->story && *e->story ? e->story : explore_end_word(e->end));
+	struct checked *f;
+
+	for (guint i = 0; e->places && i < e->places->len; i++)
+		json_array_append_new(json_object_get(fields, "sites"),
+		                      places_parse(e->places->pdata[i]));
+	g_strdelimit(text, "\n", ';');
+	f = checkup_add_fields(c, kind, fields, text, run, true);
+	checkup_stream(c, f);
+}
+
+static int exit_of(const struct explore_run *r)
+{
+	return r->end == EXPLORE_SIGNAL ? 128 + r->status : r->status;
+}
+
+static bool take_error(struct checkup *c, const struct explore_report *r,
+                       const struct explore_error *e)
+{
+	const struct explore_run *from = &g_array_index(r->runs, struct explore_run, e->run);
+	struct trace *t = from->trace ? open_run(c, from->trace) : NULL;
+	uint32_t run = NONE;
+	bool good = true;
+
+	if (e->end == EXPLORE_CUT || e->end == EXPLORE_DIVERGED) {
+		trace_close(t);
+		return true;
+	}
+	for (guint i = 0; from->trace && i < c->runs->len; i++)
+		if (strcmp(run_at(c, i)->trace, from->trace) == 0)
+			run = i;
+	if (t != NULL) {
+		if (run == NONE)
+			run = add_run(c, t, "explored", 0, exit_of(from), from->trace, NULL);
+		good = checkup_analyse(c, t, run, e->end != EXPLORE_USE_AFTER_FREE, NULL);
+	}
+	trace_close(t);
+	if (good && (run == NONE || !seen_in(c, kind_of(e), run)))
+		take_error_fields(c, e, run);
+	return good;
+}
+
+static void take_race(struct checkup *c, const struct explore_race *race)
+{
+	json_t *fields =
+	        json_pack("{ssssso}", "kind", finding_kind_word(FINDING_DATA_RACE), "verdict",
+	                  verdict_word(VERDICT_RACE), "variable", json_text(race->variable));
+	guint known = c->list->len;
+	struct checked *f;
+
+	json_object_set_new(fields, "variables", json_pack("[o]", json_text(race->variable)));
+	json_object_set_new(
+	        fields, "sites",
+	        json_pack("[oo]", places_parse(race->first), places_parse(race->second)));
+	f = checkup_add_fields(c, FINDING_DATA_RACE, fields,
+	                       g_strdup_printf("%s and %s access %s, and nothing keeps the two "
+	                                       "apart",
+	                                       printable(race->first), printable(race->second),
+	                                       printable(race->variable)),
+	                       NONE, false);
+	if (c->list->len > known)
+		checkup_stream(c, f);
+}
+
+static bool take_exploration(struct checkup *c, const struct explore_report *r)
+{
+	bool good = true;
+
+	c->explored = true;
+	c->classes = r->classes;
+	c->executions = r->runs->len;
+	c->left = r->waiting;
+	for (guint i = 0; i < r->runs->len; i++)
+		c->fine_runs +=
+		        g_array_index(r->runs, struct explore_run, i).end == EXPLORE_FINE;
+	c->explored_all = r->complete && r->gaps->len == 0;
+	for (guint i = 0; good && i < r->errors->len; i++)
+		good = take_error(c, r, &g_array_index(r->errors, struct explore_error, i));
+	for (guint i = 0; i < r->races->len; i++)
+		take_race(c, &g_array_index(r->races, struct explore_race, i));
+	for (guint i = 0; i < r->gaps->len; i++)
+		checkup_gap(c, "in the exploration, %s", (char *)r->gaps->pdata[i]);
+	return good;
+}
+
+/* Traces that no finding needs. */
+static void remove_saved(const struct checkup *c, const struct explore_report *r)
+{
+	for (guint i = 0; i < r->runs->len; i++) {
+		const struct explore_run *run = &g_array_index(r->runs, struct explore_run, i);
+		bool used = false;
+
+		for (guint k = 0; run->trace && k < c->runs->len; k++)
+			used |= strcmp(run_at(c, k)->trace, run->trace) == 0;
+		if (run->trace && !used)
+			unlink(run->trace);
+	}
+}
+
+static bool explore_program(struct checkup *c)
+{
+	char *save = g_strdup_printf("%s.explored", c->prefix);
+	struct explore_options o = { .argv = c->argv,
+		                     .spec_files = c->binds,
+		                     .save = save,
+		                     .finals = c->finals,
+		                     .seconds = checkup_left(c) / 2,
+		                     .query_seconds = 1,
+		                     .timeout_ms = c->timeout_ms,
+		                     .interrupted = c->interrupted };
+	struct specs *specs = c->binds->len ? specs_open(c->binds, &c->error) : NULL;
+	struct explore_report *r = NULL;
+	struct error error = { 0 };
+	bool good = true;
+
+	o.specs = specs;
+	c->doing = "exploring";
+	rewind_input(c);
+	if (c->binds->len == 0 || specs != NULL)
+		r = explore(&o, &c->progress, &error);
+	if (r != NULL) {
+		good = take_exploration(c, r);
+		remove_saved(c, r);
+		explore_report_free(r);
+	} else if (!checkup_over(c)) {
+		checkup_gap(c, "every schedule: the exploration could not run: %s", error.what);
+	}
+	if (specs)
+		specs_free(specs);
+	g_free(save);
+	return good;
+}
+
+/* The first runs say whether it is small enough to run along every schedule. */
+static bool is_small(struct checkup *c)
+{
+	uint64_t events = c->runs->len ? run_at(c, 0)->events : 0;
+
+	if (events > EXPLORED_EVENTS)
+		checkup_gap(c,
+		            "every schedule: a run has %" G_GUINT64_FORMAT
+		            " events, too many to explore beside the rest (heddle explore)",
+		            events);
+	return events > 0 && events <= EXPLORED_EVENTS && checkup_left(c) > 1;
+}
+
+bool checkup_program(struct checkup *c)
+{
+	uint64_t number = 0, first = MIN(FIRST_RUNS, c->runs_asked);
+
+	for (; number < first && !checkup_over(c); number++)
+		if (!record(c, number))
+			return false;
+	if (!checkup_over(c) && is_small(c) && !explore_program(c))
+		return false;
+	for (; number < c->runs_asked && !c->explored_all && !checkup_over(c); number++)
+		if (!record(c, number))
+			return false;
+	if (!look_at_waiting(c))
+		return false;
+	if (number < c->runs_asked && !c->explored_all) {
+		c->budget_spent = true;
+		checkup_gap(c, "%u of %u runs: the time ran out (--budget gives more)",
+		            (unsigned)(c->runs_asked - number), c->runs_asked);
+	}
+	return true;
+}
+
+/* -- traces ------------------------------------------------------------------------------- */
+
+static int exit_of_trace(const struct trace *t)
+{
+	struct ending end = trace_ending(t);
+
+	return end.kind == ENDING_SIGNAL ? 128 + end.number
+	       : end.kind == ENDING_EXIT ? end.number
+	                                 : 0;
+}
+
+bool checkup_traces(struct checkup *c, const GPtrArray *paths)
+{
+	for (guint i = 0; i < paths->len && !checkup_over(c); i++) {
+		struct trace *t = open_run(c, paths->pdata[i]);
+		uint32_t run;
+		bool good;
+
+		if (t == NULL)
+			return !(c->failed = true);
+		run = add_run(c, t, "given", 0, exit_of_trace(t), paths->pdata[i], NULL);
+		good = checkup_analyse(c, t, run, false, NULL);
+		trace_close(t);
+		if (!good)
+			return false;
+	}
+	if (c->runs->len < paths->len) {
+		c->budget_spent = true;
+		checkup_gap(c, "%u of %u traces: the time ran out (--budget gives more)",
+		            paths->len - c->runs->len, paths->len);
+	}
+	return true;
+}

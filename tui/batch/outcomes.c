@@ -1,0 +1,420 @@
+/* outcomes.c - see outcomes.h. */
+#include "tui/batch/outcomes.h"
+
+#include <string.h>
+
+#include "engine/base/base.h"
+
+static void outcome_free(gpointer p)
+{
+	struct outcome *o = p;
+	g_ptr_array_unref(o->lines);
+	g_free(o->line);
+	g_free(o);
+}
+
+static void left_out_clear(gpointer p)
+{
+	g_free(((struct left_out *)p)->shape);
+}
+
+struct outcomes *outcomes_new(void)
+{
+	struct outcomes *x = g_new0(struct outcomes, 1);
+	x->list = g_ptr_array_new_with_free_func(outcome_free);
+	x->left_out = g_array_new(FALSE, TRUE, sizeof(struct left_out));
+	g_array_set_clear_func(x->left_out, left_out_clear);
+	return x;
+}
+
+void outcomes_free(struct outcomes *x)
+{
+	g_ptr_array_unref(x->list);
+	g_array_unref(x->left_out);
+	g_free(x);
+}
+
+/* ---- one run ---- */
+
+static char *shown(const char *line)
+{
+	enum { LONGEST = 60 };
+	GString *text = g_string_new(NULL);
+	gsize length = strlen(line);
+	append_escaped(text, line, MIN(length, LONGEST));
+	return g_string_free(text, FALSE);
+}
+
+static void add_lines(GPtrArray *lines, const char *text, gsize length)
+{
+	for (const char *end = text + length; text < end;) {
+		const char *newline = memchr(text, '\n', (gsize)(end - text));
+		const char *stop = newline ? newline : end;
+		g_ptr_array_add(lines, g_strndup(text, (gsize)(stop - text)));
+		text = stop + 1;
+	}
+}
+
+void outcome_set_output(struct outcome *o, const char *text, gsize length)
+{
+	enum { BOUND = 1 << 17 }; /* at the beginning and at the end */
+	char *digest =
+	        g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *)text, length);
+	g_strlcpy(o->hash, digest, sizeof(o->hash));
+	g_free(digest);
+	o->lines = g_ptr_array_new_with_free_func(g_free);
+	if (length > 2 * BOUND) {
+		add_lines(o->lines, text, BOUND);
+		add_lines(o->lines, text + length - BOUND, BOUND);
+	} else {
+		add_lines(o->lines, text, length);
+	}
+	guint last = o->lines->len;
+	while (last > 0 && *(char *)o->lines->pdata[last - 1] == '\0')
+		last--;
+	o->line = shown(last > 0 ? o->lines->pdata[last - 1] : "");
+}
+
+static bool same_end(const struct outcome *a, const struct outcome *b)
+{
+	return a->status == b->status && a->deadlock == b->deadlock &&
+	       a->timed_out == b->timed_out && a->misuses == b->misuses;
+}
+
+void outcomes_add(struct outcomes *x, struct outcome *o)
+{
+	o->count = o->outputs = 1;
+	for (guint i = 0; i < x->list->len; i++) {
+		struct outcome *old = x->list->pdata[i];
+		if (!same_end(old, o) || strcmp(old->hash, o->hash) != 0)
+			continue;
+		old->count++;
+		outcome_free(o);
+		return;
+	}
+	g_ptr_array_add(x->list, o);
+}
+
+/* ---- all of them, told apart by their ends and lines ---- */
+
+/* The line with # for each number, decimal or 0x...: its shape. */
+static char *shape_of(const char *line)
+{
+	GString *shape = g_string_new(NULL);
+	while (*line) {
+		if (!g_ascii_isdigit(*line)) {
+			g_string_append_c(shape, *line++);
+			continue;
+		}
+		bool hex = line[0] == '0' && line[1] == 'x' && g_ascii_isxdigit(line[2]);
+		line += hex ? 2 : 0;
+		while (hex ? g_ascii_isxdigit(*line) : g_ascii_isdigit(*line))
+			line++;
+		g_string_append_c(shape, '#');
+	}
+	return g_string_free(shape, FALSE);
+}
+
+/* How much of a shape's lines is compared: their order and texts, their texts, whether any is
+ * there. */
+enum detail { DETAIL_ORDER, DETAIL_TEXTS, DETAIL_ANY, DETAILS };
+
+struct shape {
+	char *text;                  /* owned */
+	GPtrArray **lines;           /* by outcome: char *, of it; NULL: it has none */
+	uint64_t different[DETAILS]; /* by detail, over all outcomes */
+	bool steady;                 /* the runs that have such lines have as many */
+	enum detail compared;        /* DETAILS: not even whether any is there */
+};
+
+struct grouping {
+	GPtrArray *outcomes; /* struct outcome * */
+	uint64_t most;       /* groups that are not too many */
+	GPtrArray *shapes;   /* struct shape *; empty where all of the output is compared */
+	uint32_t *group;     /* by outcome: which it is in, as far as was compared */
+};
+
+static void shape_free(const struct grouping *g, struct shape *s)
+{
+	for (guint i = 0; i < g->outcomes->len; i++)
+		if (s->lines[i])
+			g_ptr_array_unref(s->lines[i]);
+	g_free(s->lines);
+	g_free(s->text);
+	g_free(s);
+}
+
+/* Where too many are other than all before, the rest is one. */
+static struct shape *shape_named(struct grouping *g, GHashTable *known, const char *line)
+{
+	enum { MOST_SHAPES = 2000 };
+	char *text = shape_of(line);
+	struct shape *s = g_hash_table_lookup(known, text);
+	if (!s && g->shapes->len >= MOST_SHAPES) {
+		g_free(text);
+		text = g_strdup("(other lines)");
+		s = g_hash_table_lookup(known, text);
+	}
+	if (s) {
+		g_free(text);
+		return s;
+	}
+	s = g_new0(struct shape, 1);
+	s->text = text;
+	s->lines = g_new0(GPtrArray *, g->outcomes->len);
+	g_hash_table_insert(known, text, s);
+	g_ptr_array_add(g->shapes, s);
+	return s;
+}
+
+static void find_shapes(struct grouping *g)
+{
+	GHashTable *known = g_hash_table_new(g_str_hash, g_str_equal);
+	for (guint i = 0; i < g->outcomes->len; i++) {
+		const struct outcome *o = g->outcomes->pdata[i];
+		for (guint k = 0; k < o->lines->len; k++) {
+			struct shape *s = shape_named(g, known, o->lines->pdata[k]);
+			if (!s->lines[i])
+				s->lines[i] = g_ptr_array_new();
+			g_ptr_array_add(s->lines[i], o->lines->pdata[k]);
+		}
+	}
+	g_hash_table_unref(known);
+}
+
+static gint by_text(gconstpointer a, gconstpointer b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The lines in that detail, as one text; owned by the caller. */
+static char *in_detail(const GPtrArray *lines, enum detail detail)
+{
+	guint count = lines ? lines->len : 0;
+	if (detail == DETAIL_ANY || count == 0)
+		return g_strdup(count ? "any" : "");
+	GPtrArray *sorted = g_ptr_array_sized_new(count);
+	GString *text = g_string_new(NULL);
+	for (guint i = 0; i < count; i++)
+		g_ptr_array_add(sorted, lines->pdata[i]);
+	if (detail == DETAIL_TEXTS)
+		g_ptr_array_sort(sorted, by_text);
+	for (guint i = 0; i < count; i++)
+		g_string_append_printf(text, "%s\n", (char *)sorted->pdata[i]);
+	g_ptr_array_unref(sorted);
+	return g_string_free(text, FALSE);
+}
+
+/* Tells the groups apart by `texts` (by outcome, which it takes) as well, when they are
+ * not too many then. */
+static bool refine(struct grouping *g, char **texts)
+{
+	GHashTable *known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	uint32_t *group = g_new(uint32_t, g->outcomes->len);
+	for (guint i = 0; i < g->outcomes->len; i++) {
+		char *key = g_strdup_printf("%u %s", g->group[i], texts[i]);
+		gpointer found = g_hash_table_lookup(known, key);
+		group[i] = found ? GPOINTER_TO_UINT(found) - 1 : g_hash_table_size(known);
+		if (found)
+			g_free(key);
+		else
+			g_hash_table_insert(known, key, GUINT_TO_POINTER(group[i] + 1));
+		g_free(texts[i]);
+	}
+	uint64_t groups = g_hash_table_size(known);
+	g_hash_table_unref(known);
+	g_free(texts);
+	bool good = groups <= g->most;
+	if (good) {
+		g_free(g->group);
+		g->group = group;
+	} else {
+		g_free(group);
+	}
+	return good;
+}
+
+static char **texts_of(const struct grouping *g, const struct shape *s, enum detail detail)
+{
+	char **texts = g_new(char *, g->outcomes->len);
+	for (guint i = 0; i < g->outcomes->len; i++)
+		texts[i] = in_detail(s->lines[i], detail);
+	return texts;
+}
+
+static void count_different(const struct grouping *g, struct shape *s)
+{
+	for (enum detail d = 0; d < DETAILS; d++) {
+		GHashTable *texts =
+		        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+		char **each = texts_of(g, s, d);
+		for (guint i = 0; i < g->outcomes->len; i++)
+			g_hash_table_add(texts, each[i]);
+		s->different[d] = g_hash_table_size(texts);
+		g_hash_table_unref(texts);
+		g_free(each);
+	}
+	guint number = 0;
+	s->steady = true;
+	for (guint i = 0; i < g->outcomes->len; i++) {
+		guint own = s->lines[i] ? s->lines[i]->len : 0;
+		s->steady &= number == 0 || own == 0 || own == number;
+		number = own ? own : number;
+	}
+}
+
+static gint least_varying(gconstpointer a, gconstpointer b)
+{
+	const struct shape *x = *(struct shape *const *)a, *y = *(struct shape *const *)b;
+	if (x->different[0] != y->different[0])
+		return x->different[0] < y->different[0] ? -1 : 1;
+	return strcmp(x->text, y->text);
+}
+
+/* The order of lines of different shapes, of those that are compared with theirs. */
+static void refine_by_order(struct grouping *g)
+{
+	GHashTable *ordered = g_hash_table_new(g_str_hash, g_str_equal);
+	char **texts = g_new(char *, g->outcomes->len);
+	for (guint k = 0; k < g->shapes->len; k++) {
+		struct shape *s = g->shapes->pdata[k];
+		if (s->compared == DETAIL_ORDER)
+			g_hash_table_add(ordered, s->text);
+	}
+	for (guint i = 0; i < g->outcomes->len; i++) {
+		const struct outcome *o = g->outcomes->pdata[i];
+		GString *text = g_string_new(NULL);
+		for (guint k = 0; k < o->lines->len; k++) {
+			char *shape = shape_of(o->lines->pdata[k]);
+			if (g_hash_table_contains(ordered, shape))
+				g_string_append_printf(text, "%s\n", shape);
+			g_free(shape);
+		}
+		texts[i] = g_string_free(text, FALSE);
+	}
+	refine(g, texts);
+	g_hash_table_unref(ordered);
+}
+
+static void compare_lines(struct grouping *g)
+{
+	find_shapes(g);
+	for (guint k = 0; k < g->shapes->len; k++)
+		count_different(g, g->shapes->pdata[k]);
+	g_ptr_array_sort(g->shapes, least_varying);
+	for (guint k = 0; k < g->shapes->len; k++) {
+		struct shape *s = g->shapes->pdata[k];
+		s->compared = DETAIL_ORDER;
+		while (s->compared < DETAILS && (s->different[s->compared] > g->most ||
+		                                 !refine(g, texts_of(g, s, s->compared))))
+			s->compared++;
+	}
+	refine_by_order(g);
+}
+
+/* ---- one outcome for each group ---- */
+
+/* The last line of a shape whose texts were compared. */
+static char *last_compared(const struct grouping *g, const struct outcome *o)
+{
+	for (guint k = o->lines->len; k-- > 0;) {
+		char *shape = shape_of(o->lines->pdata[k]);
+		bool compared = false;
+		for (guint i = 0; i < g->shapes->len && !compared; i++) {
+			const struct shape *s = g->shapes->pdata[i];
+			compared = s->compared < DETAIL_ANY && strcmp(s->text, shape) == 0 &&
+			           *s->text;
+		}
+		g_free(shape);
+		if (compared)
+			return shown(o->lines->pdata[k]);
+	}
+	return g_strdup(o->line);
+}
+
+static void note_left_out(struct outcomes *x, const struct grouping *g)
+{
+	for (guint k = 0; k < g->shapes->len; k++) {
+		const struct shape *s = g->shapes->pdata[k];
+		if (s->compared == DETAIL_ORDER)
+			continue;
+		struct left_out l = { .shape = shown(s->text),
+			              .texts = s->different[DETAIL_ORDER],
+			              .steady = s->compared >= DETAIL_ANY && s->steady };
+		g_array_append_val(x->left_out, l);
+	}
+}
+
+/* Into the first of each group. */
+static void merge(struct grouping *g, GPtrArray *into)
+{
+	struct outcome **first = g_new0(struct outcome *, g->outcomes->len);
+	for (guint i = 0; i < g->outcomes->len; i++) {
+		struct outcome *o = g->outcomes->pdata[i], *known = first[g->group[i]];
+		if (!known) {
+			char *line = g->shapes->len ? last_compared(g, o) : g_strdup(o->line);
+			g_free(o->line);
+			o->line = line;
+			first[g->group[i]] = o;
+			g_ptr_array_add(into, o);
+			continue;
+		}
+		known->count += o->count;
+		known->outputs += o->outputs;
+		outcome_free(o);
+	}
+	g_free(first);
+}
+
+static gint most_frequent_first(gconstpointer a, gconstpointer b)
+{
+	const struct outcome *x = *(struct outcome *const *)a, *y = *(struct outcome *const *)b;
+	if (x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	return x->seed < y->seed ? -1 : x->seed > y->seed;
+}
+
+void outcomes_group(struct outcomes *x)
+{
+	enum { FEW = 8, SHARE = 10 };
+	struct grouping g = { .outcomes = x->list, .shapes = g_ptr_array_new() };
+	uint64_t runs = 0, ends = 0;
+	g.group = g_new(uint32_t, x->list->len);
+	for (guint i = 0; i < x->list->len; i++) {
+		guint k = 0;
+		while (!same_end(x->list->pdata[k], x->list->pdata[i]))
+			k++;
+		ends += k == i;
+		g.group[i] = k;
+		runs += ((struct outcome *)x->list->pdata[i])->count;
+	}
+	g.most = MAX(FEW, runs / SHARE) + ends;
+	if (x->list->len > g.most) {
+		compare_lines(&g);
+		note_left_out(x, &g);
+	} else {
+		for (guint i = 0; i < x->list->len; i++)
+			g.group[i] = i;
+	}
+	x->list = g_ptr_array_new_with_free_func(outcome_free);
+	merge(&g, x->list);
+	g_ptr_array_sort(x->list, most_frequent_first);
+	for (guint k = 0; k < g.shapes->len; k++)
+		shape_free(&g, g.shapes->pdata[k]);
+	g_ptr_array_unref(g.shapes);
+	g_ptr_array_set_free_func(g.outcomes, NULL);
+	g_ptr_array_unref(g.outcomes);
+	g_free(g.group);
+}
+
+bool outcomes_tell(const struct outcomes *x)
+{
+	bool found = x->list->len > 1;
+	for (guint i = 0; i < x->list->len; i++) {
+		const struct outcome *o = x->list->pdata[i];
+		found |= o->signal || o->deadlock || o->timed_out || o->misuses;
+	}
+	for (guint i = 0; i < x->left_out->len; i++)
+		found |= g_array_index(x->left_out, struct left_out, i).steady;
+	return found;
+}
