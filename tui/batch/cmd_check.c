@@ -1,5 +1,7 @@
-/* cmd_check.c - `heddle check`: one question, is this program sound, and one answer of all
- * analyses, with what it stands on. */
+/*
+ * cmd_check.c - `heddle check`: runs all analyses on a program and prints one answer with its
+ * coverage.
+ */
 #include "engine/base/file.h"
 #include "engine/record/interpose.h"
 #include "tui/batch/checkup.h"
@@ -13,7 +15,7 @@
 
 enum { DEFAULT_BUDGET = 60, DEFAULT_TIMEOUT = 10, DEFAULT_RUNS = 12, MOST_SECONDS = 1000000 };
 
-/* -- what is shared (checkup.h) ----------------------------------------------------------- */
+/* -- shared functions (checkup.h) ---------------------------------------------------------- */
 
 bool checkup_over(const struct checkup *c)
 {
@@ -108,8 +110,8 @@ static void checkup_release(struct checkup *c)
 
 /* -- standard input: every run reads the same ---------------------------------------------- */
 
-/* A pipe's bytes into a file, as long as they come without a pause: a pipe that nothing is
- * written to is the caller's own. */
+/* Copy a pipe's bytes to a file while they arrive without a pause; a silent pipe belongs to the
+ * caller. */
 static bool keep_piped_input(struct error *error)
 {
 	enum { PAUSE = 200, MOST = 64 << 20 };
@@ -180,7 +182,7 @@ static bool read_expected(struct checkup *c, const char *path)
 	return false;
 }
 
-/* Files without bind lines (atomic sets, say) are for the analyses alone. */
+/* Files without bind lines (such as atomic sets) are for the analyses only. */
 static bool find_binds(struct checkup *c)
 {
 	c->binds = g_ptr_array_new();
