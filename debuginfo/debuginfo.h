@@ -71,7 +71,6 @@ struct debug_local {
 	const char *name;
 	uint32_t type;
 };
-uint32_t debuginfo_function_count(const struct debuginfo *d);
 const struct debug_function *debuginfo_function(const struct debuginfo *d, uint32_t function);
 /* Functions that a C or qualified C++ name may mean, after compilation. Specialised copies
  * (f.constprop.0) have their own symbols, and inlined calls are no calls. */

@@ -47,7 +47,8 @@ void reader_files(struct dwarf_reader *r)
 	dwarf_dealloc(r->dbg, names, DW_DLA_LIST);
 }
 
-uint32_t reader_file(const struct dwarf_reader *r, uint64_t number)
+/* or NONE */
+static uint32_t reader_file(const struct dwarf_reader *r, uint64_t number)
 {
 	return number < r->file_map_count ? r->file_map[number] : NONE;
 }

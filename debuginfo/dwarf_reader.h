@@ -69,7 +69,6 @@ bool reader_frame_depth(struct dwarf_reader *r, uint64_t low, uint64_t high, int
 
 /* dwarf_lines.c. Map the unit's file numbers to ids; the caller frees file_map. */
 void reader_files(struct dwarf_reader *r);
-uint32_t reader_file(const struct dwarf_reader *r, uint64_t number);         /* or NONE */
 const char *reader_file_name(const struct dwarf_reader *r, uint64_t number); /* or "" */
 /* The unit's line table. */
 void reader_lines(struct dwarf_reader *r);

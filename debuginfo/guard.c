@@ -114,6 +114,13 @@ static void strings_to_places(const struct debuginfo *d, struct string_table *s)
 	}
 }
 
+/* An empty array may have no address. */
+static void child_write(const void *elements, size_t size, size_t count, FILE *out)
+{
+	if (count > 0)
+		fwrite(elements, size, count, out);
+}
+
 static bool child_send(const struct debuginfo *d, struct child_message *m, FILE *out)
 {
 	struct string_table s = { g_hash_table_new(g_direct_hash, g_direct_equal),
@@ -127,12 +134,12 @@ static bool child_send(const struct debuginfo *d, struct child_message *m, FILE 
 	memcpy(m->build_id, d->build_id, sizeof m->build_id);
 	m->damaged = d->damage != NULL;
 	g_strlcpy(m->damage, d->damage ? d->damage : "", sizeof m->damage);
-	fwrite(m, sizeof *m, 1, out);
+	child_write(m, sizeof *m, 1, out);
 	for (size_t f = 0; f < G_N_ELEMENTS(forms); f++) {
 		GArray *array = array_of(d, &forms[f]);
-		fwrite(array->data, forms[f].element, array->len, out);
+		child_write(array->data, forms[f].element, array->len, out);
 	}
-	fwrite(s.bytes->data, 1, s.bytes->len, out);
+	child_write(s.bytes->data, 1, s.bytes->len, out);
 	return fflush(out) == 0 && !ferror(out);
 }
 

@@ -92,11 +92,6 @@ size_t debuginfo_code(const struct debuginfo *d, uint64_t address, struct debug_
 	return 1;
 }
 
-uint32_t debuginfo_function_count(const struct debuginfo *d)
-{
-	return d->functions->len;
-}
-
 const struct debug_function *debuginfo_function(const struct debuginfo *d, uint32_t function)
 {
 	BUG_ON(function >= d->functions->len);

@@ -14,16 +14,11 @@
 struct cycles;
 struct cycles *cycles_new(const struct trace *t, const struct atomic_model *m);
 void cycles_free(struct cycles *c);
-/* Collect the cycles among these units; `units` NULL: of the whole graph. */
-void cycles_collect(struct cycles *c, const struct conflict_graph *g, const uint32_t *units,
-                    uint32_t count);
 /* By unit: its strong component; NONE: on no cycle. The caller frees it. */
 uint32_t *cycles_components(struct cycles *c, const struct conflict_graph *g);
 /* Move at most `limit` findings (0: all), shortest first, into the report; a note says how many
  * were left out. */
 void cycles_report(struct cycles *c, uint64_t limit, struct report *report);
-/* Is the code among the collected or added ones? */
-bool cycles_has_code(const struct cycles *c, const uint32_t *code);
 /* Takes ownership of the code. */
 void cycles_add_code(struct cycles *c, uint32_t *code);
 /* A shortest cycle through an edge out of the units that begin at `begins`, preferably of one
@@ -34,7 +29,8 @@ struct finding *cycles_find_new(struct cycles *c, const struct conflict_graph *g
                                 uint32_t begin_count, uint32_t **code);
 
 /* The cycles that happened, from the online or the post-mortem graph (graph.h), with equal
- * results. Stops after `seconds` of processor time (0: no limit). NULL when cancelled. */
+ * results. Stops after `seconds` of processor time (0: no limit, negative: none is left). NULL
+ * when cancelled. */
 struct cycles *atomic_happened(const struct trace *t, const struct atomic_model *m,
                                bool post_mortem, double seconds,
                                struct conflict_counts *counts,
@@ -46,7 +42,8 @@ struct atomic_options {
 	bool post_mortem;                 /* --post-mortem: not online */
 	bool predict;                     /* --predict */
 	double budget_pair, budget_total; /* seconds of the solver for --predict */
-	double budget_happened;           /* seconds for cycles that happened; 0: no limit */
+	double budget_happened;           /* seconds for cycles that happened; 0: no limit,
+	                                   * negative: none is left */
 };
 /* Add notes on the units of work, and on functions that cannot be units (coverage.c). Without
  * units, or with such functions, the report is incomplete. */

@@ -503,7 +503,8 @@ static uint32_t *graph_begin(struct cycles *s, const struct conflict_graph *g,
 	return all;
 }
 
-void cycles_collect(struct cycles *s, const struct conflict_graph *g, const uint32_t *units,
+/* Those among these units alone; NULL: all of the graph. */
+static void cycles_collect(struct cycles *s, const struct conflict_graph *g, const uint32_t *units,
                     uint32_t count)
 {
 	uint32_t *all = graph_begin(s, g, units, &count);
@@ -549,6 +550,12 @@ static bool begins_at(const struct unit *u, const uint32_t *begins, uint32_t cou
 	return false;
 }
 
+/* Was a cycle of this code collected, or its code added? */
+static bool cycles_has_code(const struct cycles *s, const uint32_t *code)
+{
+	return g_hash_table_contains(s->codes, code);
+}
+
 struct finding *cycles_find_new(struct cycles *s, const struct conflict_graph *g,
                                 const struct cycles *known, const uint32_t *begins,
                                 uint32_t begin_count, uint32_t **code)
@@ -581,11 +588,6 @@ struct finding *cycles_find_new(struct cycles *s, const struct conflict_graph *g
 	}
 	g_array_free(cycle, TRUE);
 	return f;
-}
-
-bool cycles_has_code(const struct cycles *s, const uint32_t *code)
-{
-	return g_hash_table_contains(s->codes, code);
 }
 
 void cycles_add_code(struct cycles *s, uint32_t *code)
@@ -645,8 +647,7 @@ struct cycles *atomic_happened(const struct trace *t, const struct atomic_model 
 {
 	struct cycles *c = cycles_new(t, m);
 	c->progress = progress;
-	if (seconds > 0)
-		c->deadline = effort_microseconds() + (gint64)(seconds * G_USEC_PER_SEC);
+	c->deadline = effort_deadline(seconds);
 	struct graph_options options = { .settle = post_mortem ? NULL : collect_component,
 		                         .context = c,
 		                         .progress = progress,

@@ -44,6 +44,10 @@ struct report *atomic_find(struct trace *t, const struct atomic_model *m,
 	bool good = c != NULL;
 	r->complete = true;
 	limit_repeats(t, r);
+	if (m->late) {
+		r->complete = false;
+		r->budget_spent = true;
+	}
 	r->candidates = good ? counts.conflicts : 0;
 	for (guint i = 0; i < m->notes->len; i++)
 		report_note(r, "%s", (char *)m->notes->pdata[i]);

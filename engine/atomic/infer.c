@@ -8,6 +8,7 @@
  */
 #include "engine/atomic/held.h"
 #include "engine/atomic/infer.h"
+#include "engine/predict/effort.h"
 
 #include <string.h>
 
@@ -86,6 +87,13 @@ static void walk_end(struct infer_walk *w)
 	g_free(w->lanes);
 }
 
+static bool infer_goes_on(struct inference *k, double part, const char *name)
+{
+	k->late |= k->deadline != 0 && effort_microseconds() > k->deadline;
+	k->cancelled |= !progress_tick(k->progress, part, name);
+	return !k->late && !k->cancelled;
+}
+
 /* One pass: `access` is called for each access, `other` for each other event before its effect
  * on frames and locks; either may be NULL. */
 static void infer_walk(struct infer_walk *w, void (*access)(struct infer_walk *, uint32_t),
@@ -96,6 +104,8 @@ static void infer_walk(struct infer_walk *w, void (*access)(struct infer_walk *,
 	for (uint32_t i = 0; i < t->events_count; i++) {
 		const struct event *e = &t->events[i];
 		struct walk_lane *l = &w->lanes[e->thread];
+		if (i % 65536 == 0 && !infer_goes_on(w->k, 0.2, "inferring atomic sets"))
+			break;
 		if (event_inert(e))
 			continue;
 		if (op_is_access(e->op)) {
@@ -331,15 +341,18 @@ static void inference_release(struct inference *k)
 	g_free(k->never);
 }
 
-static void collect_facts(struct inference *k)
+static bool collect_facts(struct inference *k)
 {
 	struct infer_walk w = { .k = k, .lock_counts = g_hash_table_new(pair_hash, NULL) };
 	infer_walk(&w, NULL, note_role);
-	atomic_sharing(k->t, k->since);
-	atomic_pointers(k->t, note_holder, k);
-	atomic_pointers(k->t, note_shares, k);
-	infer_walk(&w, note_locks, NULL);
+	if (infer_goes_on(k, 0.2, "inferring atomic sets")) {
+		atomic_sharing(k->t, k->since);
+		atomic_pointers(k->t, note_holder, k);
+		atomic_pointers(k->t, note_shares, k);
+		infer_walk(&w, note_locks, NULL);
+	}
 	g_hash_table_unref(w.lock_counts);
+	return infer_goes_on(k, 0.4, "inferring atomic sets");
 }
 
 static void add_splits(struct inference *k, const GPtrArray *words)
@@ -353,12 +366,11 @@ static void add_splits(struct inference *k, const GPtrArray *words)
 	atomic_model_split(k->m, k->t, k->block->splits);
 }
 
-static bool infer_run(struct inference *k, const struct infer_options *options,
-                      const struct progress *progress)
+/* Returns early when cancelled or late. */
+static void infer_run(struct inference *k, const struct infer_options *options)
 {
-	collect_facts(k);
-	if (!progress_tick(progress, 0.4, "inferring atomic sets"))
-		return false;
+	if (!collect_facts(k))
+		return;
 	add_splits(k, options ? options->splits : NULL);
 	if (options && options->heap)
 		infer_heap(k);
@@ -366,13 +378,12 @@ static bool infer_run(struct inference *k, const struct infer_options *options,
 		infer_sets(k);
 	g_ptr_array_add(k->layout.blocks, k->block);
 	layout_sets(&k->layout);
-	if (!progress_tick(progress, 0.6, "inferring units of work"))
-		return false;
+	if (!infer_goes_on(k, 0.6, "inferring units of work"))
+		return;
 	layout_discover_units(&k->layout, k->never);
 	infer_units(k);
 	layout_units(&k->layout);
 	infer_habits(k);
-	return true;
 }
 
 static void note_closed(const struct inference *k)
@@ -405,8 +416,17 @@ struct atomic_model *atomic_model_inferred(struct trace *t, const struct infer_o
 {
 	struct inference k = { 0 };
 	inference_init(&k, t);
-	bool good = infer_run(&k, options, progress);
-	if (good) {
+	k.progress = progress;
+	k.deadline = options ? effort_deadline(options->seconds) : 0;
+	infer_run(&k, options);
+	bool good = !k.cancelled;
+	k.m->late = k.late;
+	if (k.late) {
+		g_ptr_array_add(k.m->notes,
+		                g_strdup("the time for inferring atomic sets and units of work was "
+		                         "over (--budget gives more): what they would show is not "
+		                         "looked for"));
+	} else if (good) {
 		k.m->inferred = infer_print(&k);
 		note_inferred(&k);
 		note_closed(&k);

@@ -30,6 +30,9 @@ struct inference {
 	bool *together; /* by variable: a function accessed both its object and the pointed-to
 	                   one */
 	bool *never;    /* by string: functions that are never units */
+	const struct progress *progress;
+	gint64 deadline; /* effort_deadline */
+	bool late, cancelled;
 };
 
 bool infer_counts(const struct inference *k, uint32_t variable);

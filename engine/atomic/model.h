@@ -29,6 +29,7 @@ struct atomic_model {
 	/* uint32_t, by variable: accesses before that event do not count; empty: all count. */
 	GArray *since;
 	GPtrArray *notes; /* char *, owned: ambiguities, for the report */
+	bool late;        /* the inference ran out of time: parts, or all, are missing */
 	/* Owned, by string: static functions of an inferred model, which are units only on what
 	 * they access themselves; or NULL. */
 	bool *closed;
@@ -70,6 +71,7 @@ void atomic_model_split(struct atomic_model *model, const struct trace *t,
 struct infer_options {
 	const GPtrArray *splits; /* char *: where units are split, beside waits; NULL: at all of
 	                            spec_split_words */
+	double seconds;          /* of processor time; 0: no limit, negative: none is left */
 	bool heap;               /* all shared memory is one set: conventional atomicity */
 };
 /* Sets and units by Marathon's heuristics, adapted to C (docs/atomicity.md), grades A and C.

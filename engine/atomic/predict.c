@@ -12,6 +12,7 @@
  */
 #include "engine/atomic/atomic.h"
 #include "engine/predict/smt.h"
+#include "engine/trace/chains.h"
 #include "engine/witness/check.h"
 
 #include <string.h>
@@ -665,12 +666,15 @@ bool atomic_predict(struct trace *t, const struct atomic_model *m,
 	p.finder = cycles_new(t, m);
 	struct graph_options whole = { .uses = p.uses, .progress = progress };
 	p.g = conflict_graph_new(t, m, &whole);
-	p.smt = p.g ? smt_new(t, &solver, progress) : NULL;
+	/* The solver's tables are as wide as the threads that it knows of. */
+	struct trace *chains = trace_by_chains(t, CHAINS_LEAST, progress, &p.cancelled);
+	p.smt = p.g && !p.cancelled ? smt_new(chains ? chains : t, &solver, progress) : NULL;
 	p.cancelled = p.smt == NULL;
 	if (!p.cancelled)
 		predict_cycles(&p);
 	if (p.smt)
 		smt_free(p.smt);
+	trace_close(chains);
 	conflict_graph_free(p.g);
 	cycles_free(p.finder);
 	g_hash_table_unref(p.by_begin);

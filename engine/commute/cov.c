@@ -3,6 +3,7 @@
 #include "engine/commute/edc.h"
 #include "engine/commute/rd2.h"
 #include "engine/commute/rule5.h"
+#include "engine/trace/chains.h"
 #include "engine/trace/index.h"
 
 #include <string.h>
@@ -33,6 +34,7 @@ enum { MOST_LISTED = 2000000 };
 struct cov {
 	struct model *m;
 	struct trace *t;
+	struct trace *chains; /* the reading by chains that the solver works on; or NULL */
 	struct cov_options options;
 	struct report *report;
 	GArray *candidates;
@@ -196,7 +198,9 @@ static bool cov_prepare(struct cov *c)
 {
 	c->rule5 = rule5_new(c->m);
 	struct smt_options options = { .invocations = false, .exempt = rule5_exempt(c->rule5) };
-	c->smt = smt_new(c->t, &options, c->progress);
+	bool cancelled = false;
+	c->chains = trace_by_chains(c->t, CHAINS_LEAST, c->progress, &cancelled);
+	c->smt = cancelled ? NULL : smt_new(c->chains ? c->chains : c->t, &options, c->progress);
 	return c->smt != NULL;
 }
 
@@ -373,6 +377,7 @@ static void cov_release(struct cov *c)
 {
 	g_hash_table_unref(c->pairs);
 	smt_free(c->smt);
+	trace_close(c->chains);
 	rule5_free(c->rule5);
 	g_array_unref(c->candidates);
 }

@@ -19,7 +19,7 @@ void texts_release(struct texts *t)
 	t->ids = NULL;
 }
 
-int64_t texts_id(struct texts *t, const struct expr *e)
+static int64_t texts_id(struct texts *t, const struct expr *e)
 {
 	int64_t id = (int64_t)(intptr_t)g_hash_table_lookup(t->ids, e->text) - 1;
 	if (id >= 0)

@@ -34,7 +34,6 @@ struct texts {
 };
 void texts_init(struct texts *t);
 void texts_release(struct texts *t);
-int64_t texts_id(struct texts *t, const struct expr *e);
 
 struct run_state; /* the abstract state of one object */
 

@@ -1,6 +1,7 @@
 /* rd2.c - see rd2.h. */
 #include "engine/commute/rd2.h"
 #include "engine/commute/clock.h"
+#include "engine/trace/chains.h"
 #include "engine/trace/index.h"
 
 #include <string.h>
@@ -49,6 +50,8 @@ struct site_pair {
 struct rd2 {
 	struct model *m;
 	const struct trace *t;
+	struct trace *chains;    /* the reading by chains that the clocks are of; owned, or NULL */
+	struct model by_chains;  /* m on that reading */
 	struct rd2_options options;
 	struct scope_clocks *clocks;
 	struct report *report;
@@ -427,14 +430,14 @@ static void rd2_invocation(struct rd2 *r, const struct call *now)
 	r->invocations++;
 	if (r->last_call[now->object] == NONE)
 		return;
-	uint32_t thread = r->t->events[now->end].thread;
+	uint32_t thread = r->by_chains.t->events[now->end].thread;
 	const struct model_object *o = &r->m->objects[now->object];
 	const uint32_t *clock = now->end == now->event ? scope_clocks_of(r->clocks, thread)
 	                                               : scope_clocks_call(r->clocks, thread);
 	struct toucher self = { .event = now->event,
 		                .end = now->end,
 		                .epoch = scope_clocks_epoch(r->clocks, thread),
-		                .thread = thread,
+		                .thread = r->visit ? r->t->events[now->end].thread : thread,
 		                .inside = o->source == FROM_INSTANCE
 		                                  ? NONE
 		                                  : scope_clocks_inside(r->clocks, thread) };
@@ -533,16 +536,23 @@ static void rd2_conclude(struct rd2 *r)
 	report_finish(r->report);
 }
 
-static void rd2_init(struct rd2 *r, struct model *m)
+/* False when cancelled; rd2_release then, too. */
+static bool rd2_init(struct rd2 *r, struct model *m, const struct progress *progress)
 {
+	bool cancelled = !trace_need(m->t, INDEX_MUST, progress);
 	r->m = m;
 	r->t = m->t;
-	r->clocks = scope_clocks_new(m);
+	if (!cancelled)
+		r->chains = trace_by_chains(m->t, CHAINS_LEAST, progress, &cancelled);
+	r->by_chains = *m;
+	r->by_chains.t = r->chains ? r->chains : m->t;
+	r->clocks = scope_clocks_new(&r->by_chains);
 	r->objects = g_new0(struct object_state, m->object_count + 1);
 	r->marked = g_malloc((m->t->events_count + 1) * sizeof(uint32_t));
 	memset(r->marked, 0xff, (m->t->events_count + 1) * sizeof(uint32_t));
 	r->sites = g_hash_table_new_full(site_pair_hash, site_pair_equal, g_free, NULL);
 	find_last_calls(r);
+	return !cancelled;
 }
 
 static void rd2_release(struct rd2 *r)
@@ -555,6 +565,7 @@ static void rd2_release(struct rd2 *r)
 	g_free(r->marked);
 	g_hash_table_destroy(r->sites);
 	scope_clocks_free(r->clocks);
+	trace_close(r->chains);
 }
 
 static bool rd2_set_error(const struct rd2 *r, struct error *error)
@@ -571,13 +582,8 @@ static bool rd2_set_error(const struct rd2 *r, struct error *error)
 struct report *rd2_find(struct model *m, const struct rd2_options *options,
                         const struct progress *progress, struct error *error)
 {
-	if (!trace_need(m->t, INDEX_MUST, progress)) {
-		error_set(error, "", NULL, "cancelled");
-		return NULL;
-	}
 	struct rd2 r = { .options = *options, .report = report_new(m->t, "rd2") };
-	rd2_init(&r, m);
-	bool whole = rd2_walk(&r, progress);
+	bool whole = rd2_init(&r, m, progress) && rd2_walk(&r, progress);
 	if (whole) {
 		rd2_conclude(&r);
 	} else {
@@ -592,11 +598,8 @@ struct report *rd2_find(struct model *m, const struct rd2_options *options,
 bool commute_pairs(struct model *m, pair_visitor *visit, void *context,
                    const struct progress *progress, struct error *error)
 {
-	if (!trace_need(m->t, INDEX_MUST, progress))
-		return error_set(error, "", NULL, "cancelled");
 	struct rd2 r = { .visit = visit, .visit_context = context };
-	rd2_init(&r, m);
-	bool whole = rd2_walk(&r, progress);
+	bool whole = rd2_init(&r, m, progress) && rd2_walk(&r, progress);
 	if (!whole)
 		rd2_set_error(&r, error);
 	rd2_release(&r);

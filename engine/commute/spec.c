@@ -183,11 +183,6 @@ struct spec_object *spec_object_new(const char *name, const char *file, uint32_t
 	return o;
 }
 
-void spec_object_free(struct spec_object *o)
-{
-	object_free(o);
-}
-
 struct expr *spec_expr_new(struct spec_object *o, enum expr_op op, struct expr *a,
                            struct expr *b)
 {
@@ -325,7 +320,8 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-bool specs_load_shipped(struct specs *s, struct error *error)
+/* The shipped files (home_find("specs")), sorted by name.  None found is no error. */
+static bool specs_load_shipped(struct specs *s, struct error *error)
 {
 	char *folder = home_find("specs");
 	GDir *dir = folder ? g_dir_open(folder, 0, NULL) : NULL;

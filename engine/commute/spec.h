@@ -236,8 +236,6 @@ bool specs_load(struct specs *s, const char *path, struct error *error);
 /* The file that `path` names: itself, else (for a name without a folder) a shipped file of bind
  * lines in specs/bind. Owned by the caller. */
 char *spec_path(const char *path);
-/* Load the shipped files (home_find("specs")), sorted by name. Finding none is no error. */
-bool specs_load_shipped(struct specs *s, struct error *error);
 /* The shipped files, then `paths` (char *; may be NULL), as for every command with --spec. NULL
  * and `error` on failure. */
 struct specs *specs_open(const GPtrArray *paths, struct error *error);

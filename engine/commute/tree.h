@@ -7,7 +7,6 @@
 #include "engine/commute/spec.h"
 
 struct spec_object *spec_object_new(const char *name, const char *file, uint32_t line);
-void spec_object_free(struct spec_object *o);
 void spec_object_index(struct spec_object *o);
 struct expr *spec_expr_new(struct spec_object *o, enum expr_op op, struct expr *a,
                            struct expr *b);

@@ -320,14 +320,27 @@ static void append_doer(const struct trace *t, uint32_t call, uint32_t event, GS
 	}
 }
 
-void missing_reason_append(const struct trace *t, const struct missing_reason *reason,
-                           uint32_t before, uint32_t after, GString *out)
+static void append_touched(const struct trace *t, const struct missing_reason *reason,
+                           uint32_t before, uint32_t after, const char *verb, GString *out)
 {
 	append_doer(t, reason->calls[0], before, out);
 	g_string_append(out, " and ");
 	append_doer(t, reason->calls[1], after, out);
-	g_string_append(out, " may both touch ");
+	g_string_append(out, verb);
 	append_escaped(out, reason->address, strlen(reason->address));
 	if (reason->more > 0)
 		g_string_append_printf(out, " and %u more", reason->more);
+}
+
+void missing_reason_append(const struct trace *t, const struct missing_reason *reason,
+                           uint32_t before, uint32_t after, GString *out)
+{
+	append_touched(t, reason, before, after, " may both touch ", out);
+}
+
+void missing_condition_append(const struct trace *t, const struct missing_reason *reason,
+                              uint32_t before, uint32_t after, GString *out)
+{
+	append_touched(t, reason, before, after, ", which may both touch ", out);
+	g_string_append(out, ", do not synchronise");
 }

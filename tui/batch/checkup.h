@@ -13,6 +13,23 @@
 #include "tui/batch/places.h"
 #include "tui/batch/report_file.h"
 
+/* The options of the commands that make a checkup. */
+#define CHECKUP_OPTIONS \
+	{ "budget", "SECONDS", "for everything (default 60; 0: no limit)", 0 }, \
+	        { "runs", "N", "how many recordings (default 12)", 'n' }, \
+	        { "check", "CONDITION", "must hold at the end: 'x == 3 && s.count >= 0'", 0 }, \
+	        { "expect", "FILE", "what the program prints when it is right", 0 }, \
+	        { "spec", "FILE", "specification of objects; may be repeated", 0 }, \
+	        { "no-harm", NULL, \
+		  "do not run both orders of a finding to compare what comes of them", 0 }, \
+	        { "timeout", "SECONDS", "end a run after this time (default 10)", 0 }, \
+	{ \
+		"output", "PREFIX", \
+		        "of the files that are written: PREFIX.runN.hdl, PREFIX.N.wit " \
+		        "(default: check)", \
+		        'o' \
+	}
+
 struct checkup_run {
 	const char *strategy; /* static: one of record_strategies, "explored", "both orders",
 	                       * "given" for a trace of the command line */
@@ -43,16 +60,16 @@ struct checked {
 
 struct checkup {
 	/* -- options; borrowed */
-	char **argv;            /* NULL: traces were given */
-	const GPtrArray *specs; /* char * */
-	GPtrArray *binds;       /* owned: specifications with bind lines, used for recording */
-	const struct finals *finals;
+	char **argv;      /* NULL: traces were given */
+	GPtrArray *specs; /* char * */
+	GPtrArray *binds; /* owned: specifications with bind lines, used for recording */
+	struct finals *finals;
 	const char *prefix; /* prefix of written files */
 	char *expected;     /* owned: required output of a run, or NULL */
 	const char *expected_file;
 	uint32_t runs_asked;
 	unsigned timeout_ms;
-	bool harm, lenient, streams;
+	bool harm, lenient, streams, writes; /* writes: witnesses */
 	gint64 began, deadline; /* microseconds of the monotonic clock; deadline 0: none */
 	const volatile int *interrupted;
 	int output, errors; /* nameless files for a run's streams */
@@ -79,6 +96,14 @@ struct checkup {
 	const char *doing; /* static */
 };
 
+/* checkup.c: parse CHECKUP_OPTIONS; false: the error has been printed. checkup_close in either
+ * case. */
+bool checkup_open(struct checkup *c, const struct arguments *a);
+void checkup_close(struct checkup *c);
+/* Check the program, or else traces (char *), and sort the list. False: the error has been
+ * printed. */
+bool checkup_run(struct checkup *c, const GPtrArray *traces);
+
 /* Has the deadline passed, or was it interrupted? */
 bool checkup_over(const struct checkup *c);
 /* Seconds left; a large number without a budget. */
@@ -99,6 +124,8 @@ bool checkup_analyse(struct checkup *c, struct trace *t, uint32_t run, bool shal
                      const struct outcome *recorded);
 
 /* checkup_list.c */
+/* The identity of a finding, from finding_json's fields; owned by the caller. */
+char *checkup_key(const json_t *fields);
 /* Add a run's finding to the list, or merge it with an equal one; the entry, borrowed. *fresh:
  * it is new, or has now happened. */
 struct checked *checkup_add(struct checkup *c, struct trace *t, const struct places *places,
@@ -124,7 +151,11 @@ bool checkup_complete(const struct checkup *c, enum finding_kind kind);
 /* checkup_print.c */
 json_t *checked_json(const struct checkup *c, const struct checked *f);
 json_t *checkup_json(const struct checkup *c); /* the whole report; owned by the caller */
-void checkup_print(const struct checkup *c);
+/* Print on standard output; findings of `baseline` (or NULL) do not count. The exit status. */
+int checkup_print(const struct checkup *c, enum output_format format,
+                  const struct report_file *baseline);
+/* The report as if read from a file; owned by the caller. */
+struct report_file *checkup_report(const struct checkup *c);
 /* Print a new finding on standard error. */
 void checkup_stream(const struct checkup *c, const struct checked *f);
 /* "heddle record --strategy pct --seed 2 -- ./prog": owned by the caller; NULL: not by

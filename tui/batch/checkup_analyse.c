@@ -184,14 +184,16 @@ static void check_values(struct analysis_of *x, struct report *r)
 		return;
 	}
 	switch (finals_hold(x->c->finals, x->t, values)) {
-	case 0:
+	case TRUTH_NO:
 		story = g_string_new(NULL);
 		g_string_append_printf(story, "The check '%s' does not hold at the end: %s",
 		                       finals_check(x->c->finals), values->str);
 		report_add(r, failed(x->t, story));
 		break;
-	case -1:
+	case TRUTH_UNKNOWN:
 		checkup_gap(x->c, "--check was not decided in run %u: %s", x->run, values->str);
+		break;
+	case TRUTH_YES:
 		break;
 	}
 	g_string_free(values, TRUE);
@@ -262,16 +264,6 @@ static bool has_harm(const struct fresh *f)
 	return f->finding->witness != NULL && f->finding->verdict == VERDICT_RACE;
 }
 
-/* A finding that happened has this run as one outcome and a good run as the other. */
-static void judge_happened(struct analysis_of *x, struct checked *entry)
-{
-	if (x->recorded == NULL || !entry->happened || entry->harm != HARM_UNASKED ||
-	    outcome_good(x->recorded))
-		return;
-	entry->harm = HARM_DIFFERS;
-	entry->difference = outcome_end(x->recorded);
-}
-
 static bool judge_harm(struct analysis_of *x)
 {
 	struct harm_options options = {
@@ -284,7 +276,6 @@ static bool judge_harm(struct analysis_of *x)
 
 		if (!x->c->harm)
 			continue;
-		judge_happened(x, f->entry);
 		if (x->c->argv == NULL || !has_harm(f) || f->entry->harm != HARM_UNASKED)
 			continue;
 		if (checkup_over(x->c)) {

@@ -23,6 +23,7 @@ struct print_options {
 	/* --baseline: options for the fate of races that are gone; borrowed, or NULL. */
 	const struct race_options *race;
 	struct trace *trace;           /* the same */
+	bool predicted;                /* atomic --predict */
 	bool no_witness;               /* without witnesses */
 	struct json_t *switches;       /* of the only finding's witness; borrowed, or NULL */
 	const struct changes *changes; /* relative to the baseline; borrowed, or NULL */
@@ -40,9 +41,15 @@ bool print_options_parse(const struct arguments *a, struct print_options *o);
 
 /* Print a report on standard output; returns the exit status. */
 int print_report(const struct report *report, const struct print_options *options);
+struct promise {
+	const char *analysis, *shard; /* shard: "2/8", or NULL */
+	bool any;                     /* it has findings */
+	bool values;    /* --values: reads see the same value, from any write */
+	bool predicted; /* atomic --predict: not only of the run */
+};
 /* The promise of a complete analysis: "complete: in all reorderings of this run ..., no other
- * data race"; `any`: it has findings. Owned by the caller. */
-char *complete_sentence(const char *analysis, bool any);
+ * data race". Owned by the caller. */
+char *complete_sentence(const struct promise *promise);
 /* Does the verdict count as found, which decides the exit status? */
 bool verdict_is_found(enum verdict verdict);
 

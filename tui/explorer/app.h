@@ -94,7 +94,6 @@ struct app {
 struct app *app_new(struct session *session, const struct app_options *options);
 void app_free(struct app *app);
 void app_resize(struct app *app, int rows, int columns);
-bool app_too_small(const struct app *app);
 /* Handle a key; goes to the command line while that is open (command_line.h). */
 void app_key(struct app *app, int key);
 void app_request(struct app *app, enum request request, uint64_t count);
@@ -160,7 +159,6 @@ static inline const struct trace *app_trace(const struct app *app)
 bool list_request(struct list *list, enum request request, uint64_t count);
 /* Glyph and style of a verdict. */
 const char *verdict_glyph(const struct finding *f);
-enum style verdict_style(enum verdict verdict);
 /* Draw a title and the lines around a stack frame's line; false, and nothing drawn, without
  * source. */
 bool draw_source(const struct app *app, struct pane pane, uint32_t event, unsigned frame);

@@ -15,8 +15,6 @@ struct chain_row {
 	bool is_event, across; /* an event; an edge that joins two threads */
 };
 
-/* Does each step begin where the previous one ends? */
-bool chain_holds_together(const GArray *steps);
 /* Does the last step end where the first begins? */
 bool chain_is_ring(const GArray *steps);
 /* Rows of such a chain (struct chain_row, owned by the caller, g_array_free): names, then

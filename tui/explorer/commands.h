@@ -25,10 +25,6 @@ uint32_t variable_of(const struct app *app, const char *name, struct error *erro
 GArray *locations_of(const struct trace *t, const char *place);
 bool need_index(const struct app *app, struct error *error);
 bool need_events(const struct app *app, struct error *error);
-/* Show the current event in the last line. */
-void say_event(struct app *app);
-/* Go to the event; shows the trace unless the view follows steps. */
-void move_to(struct app *app, uint32_t event);
 /* Tables of `info` and targets of `view`; NULL after the last. */
 const char *info_name(size_t i);
 const char *view_name(size_t i);

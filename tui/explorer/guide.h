@@ -51,8 +51,6 @@ struct pane guide_rest(const struct app *app, struct pane body);
 
 /* -- checks (guide_checks.c) ------------------------------------------------------------- */
 
-/* Does the check hold now? Checks that depend on analyses fail until these are done. */
-bool check_holds(const struct app *app, const struct lesson_check *check);
 /* The first check that does not hold, or NULL. */
 const struct lesson_check *checks_failing(const struct app *app, const GPtrArray *checks);
 

@@ -19,8 +19,6 @@ struct prose_row {
 GArray *prose_new(void);
 void prose_add(GArray *prose, enum style style, uint32_t event, const char *format, ...)
         __attribute__((format(printf, 4, 5)));
-/* Add steps of a proof or path, one paragraph each. */
-void prose_add_steps(GArray *prose, const struct session *s, const GArray *steps);
 /* Add a chain of events in lanes, or step by step when `columns` are too few. */
 void prose_add_chain(GArray *prose, const struct session *s, const GArray *steps, int columns);
 /* Add the proof that a pair cannot race. */

@@ -63,8 +63,6 @@ void witness_view_show(struct app *app, struct witness_view *v);
 void draw_witness_event(const struct app *app, const struct witness_view *v, struct pane p,
                         int row, uint32_t event, const char *text, int8_t move);
 
-/* Index of the event under the cursor, or of the next one below a separator. */
-guint witness_view_cursor(const struct witness_view *v);
 /* Append values of event `i` in this schedule. The pair's are open: the current value, or the
  * other's. */
 void append_witness_event(const struct app *app, const struct witness_view *v, guint i,

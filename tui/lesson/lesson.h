@@ -61,7 +61,6 @@ struct lesson {
 };
 
 /* NULL and one error for an invalid file. Owned by the caller. */
-struct lesson *lesson_open(const char *path, struct error *error);
 void lesson_free(struct lesson *lesson);
 /* All shipped lessons and those in $XDG_DATA_HOME/heddle/lessons, in their order, without
  * invalid ones. Owned by the caller, with its elements. */
