@@ -1,11 +1,13 @@
-/* main.c - the program: everything it can do is a command. */
+/*
+ * main.c - entry point; commands are in tui/batch.
+ */
 #include "tui/batch/command.h"
 
 #include <signal.h>
 
 int main(int argc, char **argv)
 {
-	/* A parent that ignores its children's ends leaves us that: ours would have no status. */
+	/* With SIGCHLD inherited as ignored, exit statuses of children would be lost. */
 	signal(SIGCHLD, SIG_DFL);
 	return command_main(argc, argv);
 }

@@ -196,8 +196,7 @@ uint64_t run_digest(const struct run_state *r)
 	return digest;
 }
 
-/* -- evaluation
- * ----------------------------------------------------------------------------- */
+/* -- evaluation ---------------------------------------------------------------------------- */
 
 /* Undefined: the atom is false. Unknown: the atom is open. */
 enum defined { UNDEFINED, DEFINED, UNKNOWN };
@@ -395,8 +394,7 @@ enum truth eval_commute(const struct spec_object *o, uint32_t m1, const struct v
 	return t;
 }
 
-/* -- effects
- * -------------------------------------------------------------------------------- */
+/* -- effects ------------------------------------------------------------------------------- */
 
 static enum defined eval_assigned(struct evaluation *v, const struct expr *e, enum sort sort,
                                   struct val *out)

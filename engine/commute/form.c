@@ -165,8 +165,7 @@ void form_consolidate(struct form *f)
 			g_ptr_array_add(f->parts, one_sided[side]);
 }
 
-/* -- text
- * ----------------------------------------------------------------------------------- */
+/* -- text ---------------------------------------------------------------------------------- */
 
 static void print_literal(const struct spec_object *o, const struct form *f, char **names,
                           bool canonical, GString *out)

@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-/* -- values
- * --------------------------------------------------------------------------------- */
+/* -- values -------------------------------------------------------------------------------- */
 
 static struct val val_of(const struct trace *t, uint32_t value)
 {
@@ -47,8 +46,7 @@ static void make_values(struct model *m)
 	m->texts.context = m;
 }
 
-/* -- types
- * ---------------------------------------------------------------------------------- */
+/* -- types --------------------------------------------------------------------------------- */
 
 static void type_free(void *type)
 {
@@ -242,8 +240,7 @@ static void make_objects(struct model *m)
 	type_instances(m);
 }
 
-/* -- invocations
- * ---------------------------------------------------------------------------- */
+/* -- invocations --------------------------------------------------------------------------- */
 
 /* Fill in arguments and results, unknown where missing; false: the method is not declared. */
 static bool fill_names(const struct model *m, const struct model_type *type,
@@ -487,8 +484,7 @@ bool model_commute(struct model *m, const struct call *a, const struct call *b, 
 	                    b->names, &m->texts, overflow) == TRUTH_YES;
 }
 
-/* -- text
- * ----------------------------------------------------------------------------------- */
+/* -- text ---------------------------------------------------------------------------------- */
 
 static void append_val(const struct model *m, struct val v, GString *out)
 {
@@ -604,8 +600,7 @@ char *model_point_text(const struct model *m, const struct call *c, struct touch
 	return g_string_free(s, FALSE);
 }
 
-/* -- rule 5
- * --------------------------------------------------------------------------------- */
+/* -- rule 5 -------------------------------------------------------------------------------- */
 
 bool model_common_calls(struct model *m, uint32_t e1, uint32_t e2, struct call pair[2],
                         struct call_scratch scratch[2], bool *commute)

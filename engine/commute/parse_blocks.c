@@ -190,8 +190,7 @@ bool parse_atomics(struct parser *p, struct specs *into)
 	return true;
 }
 
-/* -- missing { ... }
- * ------------------------------------------------------------------------ */
+/* -- missing { ... } ----------------------------------------------------------------------- */
 
 static bool is_parameter(const struct spec_missing_function *f, const char *name)
 {

@@ -248,8 +248,7 @@ static bool rule_sync(const struct checker *c, uint32_t e, struct requirements a
 	return true;
 }
 
-/* -- all rules
- * ------------------------------------------------------------------------------ */
+/* -- all rules ----------------------------------------------------------------------------- */
 
 static bool rule5_covers(const struct checker *c, uint32_t e)
 {

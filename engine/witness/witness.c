@@ -33,8 +33,7 @@ void witness_release(struct witness *w)
 	*w = (struct witness){ 0 };
 }
 
-/* -- reading
- * -------------------------------------------------------------------------------- */
+/* -- reading ------------------------------------------------------------------------------- */
 
 struct witness_reader {
 	const char *path;
@@ -292,8 +291,7 @@ bool witness_read(const char *path, struct witness *w, struct error *error)
 	return good;
 }
 
-/* -- writing
- * -------------------------------------------------------------------------------- */
+/* -- writing ------------------------------------------------------------------------------- */
 
 char *trace_digest(const struct trace *t)
 {
@@ -384,8 +382,7 @@ bool witness_write(const struct trace *t, const struct witness *w, const char *p
 	return good;
 }
 
-/* -- fewer context switches
- * ----------------------------------------------------------------- */
+/* -- fewer context switches ---------------------------------------------------------------- */
 
 struct minimiser {
 	const struct trace *t;
@@ -547,8 +544,7 @@ void witness_minimise(const struct trace *t, enum claim claim, const uint32_t *p
 	checker_free(checker);
 }
 
-/* -- reasons for switches
- * ------------------------------------------------------------------- */
+/* -- reasons for switches ------------------------------------------------------------------ */
 
 static enum switch_reason reason_of(const char *text)
 {
@@ -667,8 +663,7 @@ GArray *witness_switches(const struct trace *t, const struct witness *w)
 	return s.all;
 }
 
-/* -- the reason in words
- * -------------------------------------------------------------------- */
+/* -- the reason in words ------------------------------------------------------------------- */
 
 static const struct {
 	const char *word;
@@ -714,7 +709,7 @@ static void append_event(const struct trace *t, uint32_t e, GString *out)
 void witness_append_reason(const struct trace *t, const struct context_switch *s, GString *out)
 {
 	if (s->waits == NONE) {
-		g_string_append(out, "needed: its part is done");
+		g_string_append(out, "needed: the thread has no more events in the witness");
 		return;
 	}
 	g_string_append(out, reasons[s->reason].before);

@@ -23,8 +23,7 @@
 #define NUMBERS        (OWN + MAX_EVENTS + 2)
 #define SETS       3
 
-/* -- random traces ---------------------------------------------------------------------------
- */
+/* -- random traces ------------------------------------------------------------------------- */
 
 struct generator {
 	GRand *rand;
@@ -86,8 +85,7 @@ static struct trace *random_units(uint32_t seed)
 	return t;
 }
 
-/* -- the definition
- * ------------------------------------------------------------------------------ */
+/* -- the definition ------------------------------------------------------------------------ */
 
 static bool in_set(const char *variable, int set)
 {
@@ -184,8 +182,7 @@ static GArray *naive_edges(const struct trace *t)
 	return edges;
 }
 
-/* -- comparing
- * --------------------------------------------------------------------------------------- */
+/* -- comparing ----------------------------------------------------------------------------- */
 
 /* Keys of edges on cycles, by closing the relation over units (thread, begin). */
 #define NODES (3 * NUMBERS)

@@ -1,9 +1,9 @@
 /*
- * became.c - what became of a finding: see became.h.
+ * became.c - the fate of findings that one report has and another lacks; see became.h.
  *
- * A race that is gone is asked for again: the analysis runs once more, over those pairs of
- * sites alone that lie in the race's functions, and lists all verdicts.  (Listing all verdicts
- * of the whole trace would cost the number of its candidates.)
+ * For a race that is gone the analysis runs again with all verdicts, restricted to pairs of
+ * sites in the race's functions: all verdicts of the whole trace would cost its number of
+ * candidates.
  */
 #include "tui/batch/became.h"
 
@@ -29,10 +29,10 @@ const char *fate_text(enum fate fate)
 	return fates[fate].text;
 }
 
-/* -- files with another name -------------------------------------------------------------- */
+/* -- moved files --------------------------------------------------------------------------- */
 
-/* Of the trace: by function, the last component of its file, "" where two files have one of the
- * name; and the set of all files. */
+/* Source files of the trace: by function the base name of its file, "" when two files have a
+ * function of the name; and the set of all files. */
 struct names {
 	GHashTable *file_of; /* function (owned) -> file (owned) */
 	GHashTable *files;   /* owned */
@@ -66,8 +66,8 @@ static void names_release(struct names *n)
 	g_hash_table_destroy(n->files);
 }
 
-/* The finding, its places in files that the trace has not moved to the file that has a function
- * of the name now.  A new reference. */
+/* A copy of the finding, with places in files that the trace lacks moved to the file that now
+ * has the function. A new reference. */
 static json_t *with_new_names(const struct names *n, const json_t *finding)
 {
 	json_t *moved = json_deep_copy(finding), *place;
@@ -85,7 +85,7 @@ static json_t *with_new_names(const struct names *n, const json_t *finding)
 	return moved;
 }
 
-/* -- what the trace has in a function ----------------------------------------------------- */
+/* -- accesses by function ------------------------------------------------------------------ */
 
 struct ground {
 	struct trace *t;
@@ -105,7 +105,7 @@ static void add_key(GHashTable *set, gint64 key)
 		g_hash_table_add(set, g_memdup2(&key, sizeof(key)));
 }
 
-/* The areas that the findings ask about. */
+/* Areas of the findings whose fate is wanted. */
 static GHashTable *areas_asked(json_t *const *asked, guint count)
 {
 	GHashTable *areas = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
@@ -170,7 +170,7 @@ static void ground_release(struct ground *g)
 	g_free(g->has_access);
 }
 
-/* Where only the file is known, its lines nearby. */
+/* Where only the file is known: is the line near? */
 static bool is_near(const struct trace *t, uint32_t location, const json_t *place)
 {
 	int line = (int)json_integer_value(json_object_get(place, "line"));
@@ -179,7 +179,7 @@ static bool is_near(const struct trace *t, uint32_t location, const json_t *plac
 	       ABS((int)t->locations[location].line - line) <= MATCH_LINES;
 }
 
-/* The trace's locations that a place may be one of now (uint32_t); the caller's. */
+/* Locations of the trace that may correspond to a place (uint32_t); owned by the caller. */
 static GArray *locations_at(const struct ground *g, const json_t *place)
 {
 	char *area = match_area(place);
@@ -209,7 +209,7 @@ static bool has_name(const json_t *finding, const struct trace *t, uint32_t vari
 	return found;
 }
 
-/* What a place's function does, with respect to a finding's variable. */
+/* Relation of a place's function to a finding's variable in the trace. */
 enum doing { DOES_NOT_RUN, DOES_NOT_TOUCH, DOES_TOUCH };
 
 static enum doing doing_at(const struct ground *g, const json_t *finding, const json_t *place)
@@ -233,7 +233,7 @@ static enum doing doing_at(const struct ground *g, const json_t *finding, const 
 	return doing;
 }
 
-/* -- asking again --------------------------------------------------------------------- */
+/* -- running the analysis again ------------------------------------------------------------ */
 
 static void want_pairs(GHashTable *wanted, const struct ground *g, const json_t *finding)
 {
@@ -269,7 +269,7 @@ static bool is_race(const json_t *f)
 	       json_array_size(json_object_get(f, "sites")) == 2;
 }
 
-/* All verdicts about the pairs, as a report; NULL and `error` when cancelled. */
+/* A report with all verdicts on the pairs; NULL and `error` when cancelled. */
 static struct report_file *ask_again(struct trace *t, const struct race_options *race,
                                      GHashTable *wanted, const struct progress *progress,
                                      struct error *error)
@@ -279,7 +279,7 @@ static struct report_file *ask_again(struct trace *t, const struct race_options 
 	struct report_file *answer;
 	struct report *r;
 
-	/* the orders have no verdict but "candidate" */
+	/* orders have no verdict but "candidate" */
 	if (!analysis_is_sound(race->analysis) || race->analysis == ANALYSIS_SHB ||
 	    race->analysis == ANALYSIS_SYNCP)
 		options.analysis = ANALYSIS_AUTO;
@@ -299,7 +299,7 @@ static struct report_file *ask_again(struct trace *t, const struct race_options 
 
 /* -- judging -------------------------------------------------------------------------- */
 
-/* The finding of a report that is nearest to one and is found, or is not; or NULL. */
+/* The most similar finding of a report with verdict found or not found; or NULL. */
 static json_t *nearest(const struct report_file *r, const json_t *finding, bool found)
 {
 	uint32_t best = NONE;
@@ -321,7 +321,7 @@ static json_t *nearest(const struct report_file *r, const json_t *finding, bool 
 	return near;
 }
 
-/* Is a place not executed, or its variable not accessed? */
+/* Is a place not executed, or its variable not accessed there? */
 static bool judge_places(struct became *b, const struct ground *g, const json_t *finding)
 {
 	size_t i;
@@ -364,10 +364,9 @@ static void judge(struct became *b, const struct ground *g, const json_t *findin
 	}
 }
 
-/* -- the whole ------------------------------------------------------------------------ */
+/* -- all findings -------------------------------------------------------------------------- */
 
-/* The findings whose fate is asked for, by finding, as the trace would name their places; NULL
- * for the others. */
+/* By finding: its copy with the trace's file names where its fate is wanted, else NULL. */
 static json_t **findings_asked(const struct report_file *gone, const struct match_side *side,
                                enum match_state alone, const struct trace *t)
 {
@@ -387,8 +386,7 @@ static json_t **findings_asked(const struct report_file *gone, const struct matc
 	return asked;
 }
 
-/* Their pairs of sites, asked again of the trace where that is wanted; false and `error` when
- * cancelled. */
+/* Analyse their pairs of sites again, if a trace is given; false and `error` when cancelled. */
 static bool ask_all(json_t *const *asked, guint count, const struct ground *g,
                     const struct race_options *race, const struct progress *progress,
                     struct report_file **again, struct error *error)

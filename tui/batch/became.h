@@ -1,6 +1,6 @@
 /*
- * became.h - what became of findings that one report has and another has not: proved
- * impossible now, not executed, or what else.
+ * became.h - the fate of findings that one report has and another lacks: proved impossible, not
+ * executed, ...
  */
 #ifndef HEDDLE_BECAME_H
 #define HEDDLE_BECAME_H
@@ -8,7 +8,7 @@
 #include "engine/predict/predict.h"
 #include "tui/batch/report_match.h"
 
-/* enumerator, word, sentence about the report (or trace) where the finding is not */
+/* enumerator, word, sentence about the report or trace without the finding */
 #define FATES(FATE) \
 	FATE(IMPOSSIBLE, "impossible", "proved impossible") \
 	FATE(UNKNOWN, "unknown", "unknown: neither a witness nor a proof") \
@@ -28,15 +28,14 @@ const char *fate_text(enum fate fate);
 
 struct became {
 	enum fate fate;
-	json_t *place;   /* where nothing was executed or accessed; owned, or NULL */
-	json_t *finding; /* the one that is impossible or unknown; owned, or NULL */
+	json_t *place;   /* place that was not executed or without access; owned, or NULL */
+	json_t *finding; /* the impossible or unknown one; owned, or NULL */
 };
 
 /*
- * For each finding of `gone` whose `side` says that it is alone (state `alone`): what the
- * report `there`, made from `t`, says of it.  `race`: the options that `there` was made with,
- * for asking anew; without them, or without `t`, only what the report says counts.  The result
- * is the caller's, an array with one entry a finding, for became_free; NULL and `error` when
+ * For each finding of `gone` with state `alone` in `side`: its fate in the report `there`,
+ * which was made from trace `t` with options `race`. Without `t` or `race` only the report is
+ * consulted. An array with an entry for each finding, for became_free; NULL and `error` when
  * cancelled.
  */
 struct became *became_find(const struct report_file *gone, const struct match_side *side,

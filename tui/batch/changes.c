@@ -1,5 +1,5 @@
 /*
- * changes.c - one report against another: see changes.h.
+ * changes.c - see changes.h.
  */
 #include "tui/batch/changes.h"
 
@@ -8,8 +8,8 @@
 struct changes {
 	struct changes_sides s;
 	struct match match;
-	struct became *gone;  /* by old finding: what it is in the new trace */
-	struct became *fresh; /* by new finding: what it was in the old one */
+	struct became *gone;  /* by old finding: its fate in the new trace */
+	struct became *fresh; /* by new finding: its fate in the old trace */
 	uint32_t counts[MATCH_STATE_COUNT];
 };
 
@@ -97,7 +97,7 @@ static json_t *became_json(const struct became *b)
 	return j;
 }
 
-/* Was the old report's trace looked at, so that its fate says more than "not reported"? */
+/* Is the fate known from the old report's trace? */
 static bool tells(const struct became *b)
 {
 	return b->fate != FATE_NOT_REPORTED;

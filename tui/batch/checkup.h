@@ -1,8 +1,8 @@
 /*
- * checkup.h - what `heddle check` gathers: the runs it made, one list of findings of every
- * kind, and what was covered.  cmd_check.c is the command; checkup_runs.c makes runs,
- * checkup_analyse.c looks at their traces, checkup_list.c keeps the list, checkup_coverage.c
- * says what the answer stands on, checkup_words.c has the sentences, checkup_print.c prints.
+ * checkup.h - state of `heddle check`: its runs, one list of findings of all kinds, and
+ * coverage. cmd_check.c is the command; checkup_runs.c makes runs, checkup_analyse.c analyses
+ * their traces, checkup_list.c keeps the list, checkup_coverage.c has the coverage sentences,
+ * checkup_words.c those of findings, checkup_print.c prints.
  */
 #ifndef HEDDLE_CHECKUP_H
 #define HEDDLE_CHECKUP_H
@@ -39,126 +39,127 @@ struct checkup_run {
 	int exit;         /* exit status, or 128 + signal */
 	uint64_t events;
 	bool recorded;           /* by the strategy, so that it can be recorded again */
-	char *digest;            /* owned: of its events and its end */
+	char *digest;            /* owned: of events and ending */
 	struct outcome *outcome; /* owned, or NULL */
 };
 
-struct checked { /* a finding of the list */
+/* A finding of the list. */
+struct checked {
 	enum finding_kind kind;
 	bool happened;
-	json_t *fields;     /* owned: as finding_json has them, of the run `shown` */
-	char *key, *text;   /* owned: what makes two of them one; the plain sentence */
-	GArray *runs;       /* uint32_t: in which it was seen, ascending */
-	uint32_t shown;     /* the run that its events are of */
+	json_t *fields;     /* owned: finding_json's fields, from the run `shown` */
+	char *key, *text;   /* owned: the identity of a finding; its sentence */
+	GArray *runs;       /* uint32_t: runs that show it, ascending */
+	uint32_t shown;     /* the run that its events belong to */
 	char *witness_file; /* owned, or NULL */
 	uint32_t witness_length;
 	enum harm harm;
-	char *difference; /* owned, or NULL; HARM_UNFOLLOWED: why */
+	char *difference; /* owned, or NULL; for HARM_UNFOLLOWED the reason */
 	uint32_t number;  /* in the order found, from 1 */
 };
 
 struct checkup {
-	/* asked for; borrowed */
+	/* -- options; borrowed */
 	char **argv;      /* NULL: traces were given */
 	GPtrArray *specs; /* char * */
-	GPtrArray *binds; /* owned: those of them with bind lines, which are recorded with */
+	GPtrArray *binds; /* owned: specifications with bind lines, used for recording */
 	struct finals *finals;
-	const char *prefix; /* of the files that are written */
-	char *expected;     /* owned: what a run has to print, or NULL */
+	const char *prefix; /* prefix of written files */
+	char *expected;     /* owned: required output of a run, or NULL */
 	const char *expected_file;
 	uint32_t runs_asked;
 	unsigned timeout_ms;
 	bool harm, lenient, streams, writes; /* writes: witnesses */
 	gint64 began, deadline; /* microseconds of the monotonic clock; deadline 0: none */
 	const volatile int *interrupted;
-	int output, errors; /* files without a name, for a run's streams */
-	off_t input;        /* where standard input began, or -1 */
+	int output, errors; /* nameless files for a run's streams */
+	off_t input;        /* initial offset of standard input, or -1 */
 
 	GArray *runs;        /* struct checkup_run */
 	GPtrArray *list;     /* struct checked *, owned */
-	GHashTable *by_key;  /* key to struct checked, borrowed */
-	GHashTable *digests; /* a run's digest to its number + 1 */
-	GArray *waiting; /* uint32_t: runs made on the way whose traces were not looked at */
-	GHashTable *outputs; /* what runs printed (char *): a set */
-	GPtrArray *gaps;     /* char *, owned: sentences about what was not covered */
-	uint32_t analysed;   /* traces that all analyses looked at */
-	uint32_t cut_runs;   /* that did not end in time */
-	char *always; /* owned, or NULL: how every run ends, which is no matter of order */
-	uint64_t missing_calls;        /* into code that is not instrumented, in the runs */
-	bool open[FINDING_KIND_COUNT]; /* the kind's analysis missed something in some run */
+	GHashTable *by_key;  /* key -> struct checked, borrowed */
+	GHashTable *digests; /* digest of a run -> its index + 1 */
+	GArray *waiting;     /* uint32_t: additional runs whose traces are to be analysed */
+	GHashTable *outputs; /* set of the runs' outputs (char *) */
+	GPtrArray *gaps;     /* char *, owned: sentences on incomplete coverage */
+	uint32_t analysed;   /* number of traces with all analyses */
+	uint32_t cut_runs;   /* number of runs stopped by the time limit */
+	char *always; /* owned, or NULL: the ending of every run, which no schedule causes */
+	uint64_t missing_calls;        /* calls of uninstrumented code in the runs */
+	bool open[FINDING_KIND_COUNT]; /* by kind: its analysis was incomplete in some run */
 	bool budget_spent, failed;
-	struct error error; /* where failed */
-	/* exploration */
+	struct error error; /* valid if `failed` */
+	/* -- exploration */
 	bool explored, explored_all;
 	uint64_t classes, executions, left, fine_runs;
 	struct progress progress;
 	const char *doing; /* static */
 };
 
-/* checkup.c: what `a` asks for (CHECKUP_OPTIONS); false: it was said what is wrong.
- * checkup_close in either case. */
+/* checkup.c: parse CHECKUP_OPTIONS; false: the error has been printed. checkup_close in either
+ * case. */
 bool checkup_open(struct checkup *c, const struct arguments *a);
 void checkup_close(struct checkup *c);
-/* All of it, of the program or else of traces (char *); the list is in its order then.  False:
- * the error was said. */
+/* Check the program, or else traces (char *), and sort the list. False: the error has been
+ * printed. */
 bool checkup_run(struct checkup *c, const GPtrArray *traces);
 
-/* Has the time come, or Ctrl-C? */
+/* Has the deadline passed, or was it interrupted? */
 bool checkup_over(const struct checkup *c);
-/* Seconds that are left; a large number without a budget. */
+/* Seconds left; a large number without a budget. */
 double checkup_left(const struct checkup *c);
-/* A sentence about what is not covered, once. */
+/* Add a sentence on incomplete coverage, unless it is there. */
 void checkup_gap(struct checkup *c, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
 
-/* checkup_runs.c: all that is done for a program, and for traces.  False: c->error. */
+/* checkup_runs.c: check a program, or traces. False: c->error. */
 bool checkup_program(struct checkup *c);
 bool checkup_traces(struct checkup *c, const GPtrArray *paths);
-/* Keeps the trace of a run that was made on the way, to be looked at. */
+/* Keep the trace of an additional run for analysis. */
 void checkup_keep_run(struct checkup *c, struct plan_run *run, const char *output);
 
-/* checkup_analyse.c: the findings of a run's trace into the list; `shallow`: only what
- * happened. `recorded`: the run's outcome, for harm; or NULL.  False: c->error. */
+/* checkup_analyse.c: add the findings of a run's trace; `shallow`: only those that happened.
+ * `recorded`: the run's outcome, for harm; or NULL. False: c->error. */
 bool checkup_analyse(struct checkup *c, struct trace *t, uint32_t run, bool shallow,
                      const struct outcome *recorded);
 
 /* checkup_list.c */
-/* What makes two findings one, of the fields that finding_json makes; the caller's. */
+/* The identity of a finding, from finding_json's fields; owned by the caller. */
 char *checkup_key(const json_t *fields);
-/* Adds a finding of a run, or joins it with what is known; the entry, borrowed.  *fresh: it was
- * not known, or has now happened. */
+/* Add a run's finding to the list, or merge it with an equal one; the entry, borrowed. *fresh:
+ * it is new, or has now happened. */
 struct checked *checkup_add(struct checkup *c, struct trace *t, const struct places *places,
                             const struct finding *f, uint32_t run, bool *fresh);
-/* The same from an error or race that has no trace: `fields` (taken over) has kind and sites.
- */
+/* The same for an error without a trace: `fields` (ownership taken) has kind and sites. */
 struct checked *checkup_add_fields(struct checkup *c, enum finding_kind kind, json_t *fields,
                                    char *text, uint32_t run, bool happened);
-/* A run that is the same as an earlier one shows the same findings. */
+/* A run equal to an earlier one shows the same findings. */
 void checkup_seen_again(struct checkup *c, uint32_t run, uint32_t as);
-/* When all runs were made: the harm of what none was asked of, as far as the runs tell it; then
- * the order in which the findings are shown. */
+/* After all runs: determine harm from the runs where no replay did, and the order of
+ * display. */
 void checkup_settle(struct checkup *c);
 void checked_free(void *data);
 
-/* checkup_words.c: what goes wrong, in one plain sentence without a full stop; the caller's. */
+/* checkup_words.c: the finding as a plain sentence without a full stop; owned by the caller. */
 char *checkup_sentence(const struct trace *t, const struct finding *f);
 
-/* checkup_coverage.c: sentences (char *, owned by the caller), what was covered first. */
+/* checkup_coverage.c: sentences (char *, owned by the caller), coverage before gaps. */
 GPtrArray *checkup_coverage(const struct checkup *c);
-/* Whether nothing of the kind was missed, in the sense of these sentences. */
+/* Is the answer complete for the kind, in the sense of these sentences? */
 bool checkup_complete(const struct checkup *c, enum finding_kind kind);
 
 /* checkup_print.c */
 json_t *checked_json(const struct checkup *c, const struct checked *f);
-json_t *checkup_json(const struct checkup *c); /* the whole report; the caller's */
-/* To standard output; `baseline` (or NULL): only what it has not counts.  The exit status. */
+json_t *checkup_json(const struct checkup *c); /* the whole report; owned by the caller */
+/* Print on standard output; findings of `baseline` (or NULL) do not count. The exit status. */
 int checkup_print(const struct checkup *c, enum output_format format,
                   const struct report_file *baseline);
-/* The report as one that was read from a file; the caller's. */
+/* The report as if read from a file; owned by the caller. */
 struct report_file *checkup_report(const struct checkup *c);
-/* One finding as it comes, on standard error. */
+/* Print a new finding on standard error. */
 void checkup_stream(const struct checkup *c, const struct checked *f);
-/* "heddle record --strategy pct --seed 2 -- ./prog": the caller's; NULL: not by recording. */
+/* "heddle record --strategy pct --seed 2 -- ./prog": owned by the caller; NULL: not by
+ * recording. */
 char *checkup_again(const struct checkup *c, uint32_t run);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * checkup_analyse.c - all that is asked of one run's trace: what happened in it first, then
- * data races, then what the other detectors find; and, of what is new, the harm.
+ * checkup_analyse.c - analyses of a run's trace: findings that happened, then data races, then
+ * the other detectors; and the harm of new findings.
  */
 #include "tui/batch/checkup.h"
 
@@ -11,14 +11,14 @@
 
 #include <string.h>
 
-struct analysis_of { /* one trace */
+/* The analysis of one trace. */
+struct analysis_of {
 	struct checkup *c;
 	struct trace *t;
 	struct places *places;
 	uint32_t run;
 	const struct outcome *recorded;
-	GPtrArray
-	        *reports; /* struct report *, owned: harm looks at their findings afterwards */
+	GPtrArray *reports; /* struct report *, owned: harm uses their findings later */
 	GPtrArray *fresh; /* struct fresh *, owned */
 };
 struct fresh {
@@ -26,7 +26,7 @@ struct fresh {
 	const struct finding *finding;
 };
 
-/* The kinds that an analysis finds, so that what it misses is said of them. */
+/* Mark the kinds of findings that an incomplete analysis covers. */
 static void note_open(struct checkup *c, const char *analysis)
 {
 	static const struct {
@@ -48,8 +48,8 @@ static void note_open(struct checkup *c, const char *analysis)
 			c->open[finds[i].kinds[k]] = true;
 }
 
-/* Of order violations those that happened, and ends of lives; the order of two signals or
- * messages alone is no fault of a program. */
+/* Order violations that happened, and uses after the end of a life; other orders of signals or
+ * messages are no fault of a program. */
 static bool is_listed(const struct finding *f)
 {
 	return verdict_is_found(f->verdict);
@@ -77,7 +77,7 @@ static void take(struct analysis_of *x, struct report *r)
 	x->c->budget_spent |= r->budget_spent;
 }
 
-/* An analysis that was stopped: by the budget or the user, which is no failure. */
+/* Was the analysis stopped by the budget or the user? That is no failure. */
 static bool stopped(struct analysis_of *x, const char *analysis, const struct error *error)
 {
 	if (strcmp(error->what, "cancelled") != 0 && !checkup_over(x->c)) {
@@ -117,7 +117,7 @@ static bool find_races(struct analysis_of *x)
 	return true;
 }
 
-/* The detectors from `first` on: those before tell of what happened. */
+/* Run the detectors [first, last]. */
 static bool detect(struct analysis_of *x, const struct specs *specs, int first, int last)
 {
 	struct detection on = { .trace = x->t, .specs = specs };
@@ -128,7 +128,7 @@ static bool detect(struct analysis_of *x, const struct specs *specs, int first, 
 		struct error error = { 0 };
 		struct report *r;
 
-		/* ATOMIC_PREDICT has its findings, too; DEADLOCKS those of ENDING */
+		/* ATOMIC_PREDICT includes its findings; DEADLOCKS those of ENDING */
 		if (d == DETECTOR_ATOMIC || !detector_applies((enum detector)d, &on))
 			continue;
 		x->c->doing = detector_title((enum detector)d);
@@ -160,7 +160,7 @@ static bool with_specs(struct analysis_of *x)
 	return !x->c->failed;
 }
 
-/* -- what the program printed, and --check ------------------------------------------------ */
+/* -- output and --check -------------------------------------------------------------------- */
 
 static struct finding *failed(const struct trace *t, GString *story)
 {
@@ -219,7 +219,7 @@ static void check_output(struct analysis_of *x, struct report *r)
 	g_free(difference);
 }
 
-/* Detectors have nothing to look at in a run without events, which can fail all the same. */
+/* Detectors skip a run without events, which can fail all the same. */
 static void check_empty(struct analysis_of *x)
 {
 	struct report *r = report_new(x->t, "failure");
@@ -231,7 +231,7 @@ static void check_empty(struct analysis_of *x)
 	take(x, r);
 }
 
-/* Of a run that came to its end: how it is to end is said by the user alone. */
+/* Only the user can say how a completed run should have ended. */
 static void check_end(struct analysis_of *x)
 {
 	struct report *r;
@@ -249,9 +249,9 @@ static void check_end(struct analysis_of *x)
 	take(x, r);
 }
 
-/* -- harm --------------------------------------------------------------------------------- */
+/* -- harm ---------------------------------------------------------------------------------- */
 
-/* A run of one order is a run of the program: what it shows is looked at later. */
+/* A run made for harm is a run of the program, to be analysed later. */
 static void keep_run(void *context, struct plan_run *run, const char *output)
 {
 	struct checkup *c = context;
@@ -296,7 +296,7 @@ static bool judge_harm(struct analysis_of *x)
 	return true;
 }
 
-/* -- the whole ---------------------------------------------------------------------------- */
+/* -- the analysis -------------------------------------------------------------------------- */
 
 bool checkup_analyse(struct checkup *c, struct trace *t, uint32_t run, bool shallow,
                      const struct outcome *recorded)

@@ -1,4 +1,6 @@
-/* checkup_coverage.c - what the answer stands on, in sentences. */
+/*
+ * checkup_coverage.c - the coverage of the answer, in sentences.
+ */
 #include "tui/batch/checkup.h"
 
 #include <inttypes.h>
@@ -7,7 +9,7 @@
 static const struct {
 	enum finding_kind kind;
 	const char *nothing, *other;
-	bool predicted; /* in all reorderings; else in the runs alone */
+	bool predicted; /* in all reorderings; else only in the runs */
 } kinds[] = {
 	{ FINDING_DATA_RACE, "data race", "other data race", true },
 	{ FINDING_DEADLOCK, "cycle of locks that can deadlock",
@@ -55,7 +57,7 @@ static void add(GPtrArray *sentences, const char *format, ...)
 	va_end(ap);
 }
 
-/* "no data race, no other cycle of locks ..." of the kinds that `complete` is true of. */
+/* "no data race, no other cycle of locks ...", of the kinds that are complete. */
 static char *nothing_of(const struct checkup *c)
 {
 	GString *text = g_string_new(NULL);

@@ -1,9 +1,8 @@
 /*
- * checkup_list.c - one list of the findings of all runs: the same finding of several runs
- * stands once, with the runs that show it and its shortest witness.
+ * checkup_list.c - one list of the findings of all runs: equal findings of several runs are one
+ * entry with these runs and the shortest witness.
  *
- * Two findings are one when their kinds and places agree; a failure of the run also when it
- * says the same.
+ * Findings are equal when kind and places agree; failures of a run also when their texts do.
  */
 #include "tui/batch/checkup.h"
 
@@ -28,7 +27,7 @@ void checked_free(void *data)
 	g_free(f);
 }
 
-/* -- which are the same ------------------------------------------------------------------ */
+/* -- equality ------------------------------------------------------------------------------ */
 
 static int by_name(const void *a, const void *b)
 {
@@ -43,12 +42,12 @@ char *checkup_key(const json_t *fields)
 	GString *key = g_string_new(kind);
 	size_t i;
 
-	/* where main returns or a check is made is not where it went wrong */
+	/* the place of main's return or of a check is not the cause */
 	if (strcmp(kind, finding_kind_word(FINDING_EXIT)) == 0 ||
 	    strcmp(kind, finding_kind_word(FINDING_ASSERTION)) == 0) {
 		const char *story = json_word(fields, "story");
 
-		/* of conditions of the user the values are not what tells two findings apart */
+		/* values do not distinguish violations of a user's condition */
 		g_string_append_printf(key, " %s",
 		                       g_str_has_prefix(story, "The check")    ? "--check"
 		                       : g_str_has_prefix(story, "The output") ? "--expect"
@@ -94,7 +93,7 @@ static struct checked *enter(struct checkup *c, enum finding_kind kind, char *ke
 	return f;
 }
 
-/* -- witnesses --------------------------------------------------------------------------- */
+/* -- witnesses ----------------------------------------------------------------------------- */
 
 static enum claim claim_of(const struct finding *f)
 {
@@ -109,7 +108,7 @@ static enum claim claim_of(const struct finding *f)
 	return f->note != NULL ? CLAIM_C11_RACE : CLAIM_RACE;
 }
 
-/* The recorded order itself, of what happened in it. */
+/* The recorded order, as the witness of a finding that happened. */
 static GArray *recorded_order(const struct trace *t)
 {
 	GArray *events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -120,7 +119,7 @@ static GArray *recorded_order(const struct trace *t)
 	return events;
 }
 
-/* Beside its trace, where replay looks for the trace by name. */
+/* Beside the trace, where replay looks for it by name. */
 static char *witness_path(const struct checkup *c, const struct checked *f)
 {
 	const char *trace = g_array_index(c->runs, struct checkup_run, f->shown).trace;
@@ -176,9 +175,9 @@ static uint32_t length_of(const struct trace *t, const struct finding *f)
 	return f->witness ? f->witness->len : (uint32_t)MIN(t->events_count, UINT32_MAX);
 }
 
-/* -- adding ------------------------------------------------------------------------------ */
+/* -- adding -------------------------------------------------------------------------------- */
 
-/* The new finding says it better: it happened, or is shown by fewer events. */
+/* Is the new finding a better example: did it happen, or with fewer events? */
 static bool is_better(const struct trace *t, const struct finding *f, const struct checked *old)
 {
 	bool happened = f->verdict == VERDICT_HAPPENED;
@@ -215,7 +214,7 @@ struct checked *checkup_add(struct checkup *c, struct trace *t, const struct pla
 	g_free(known->text);
 	known->text = checkup_sentence(t, f);
 	if (known->witness_file != NULL && c->argv == NULL)
-		g_clear_pointer(&known->witness_file, g_free); /* beside another trace */
+		g_clear_pointer(&known->witness_file, g_free); /* it is beside another trace */
 	write_witness(c, t, f, known);
 	return known;
 }
@@ -235,7 +234,7 @@ struct checked *checkup_add_fields(struct checkup *c, enum finding_kind kind, js
 	return known;
 }
 
-/* -- the order in which they are shown --------------------------------------------------- */
+/* -- order of display ---------------------------------------------------------------------- */
 
 static int rank_of_kind(enum finding_kind kind)
 {
@@ -280,8 +279,8 @@ static bool seen_in(const struct checked *f, uint32_t run)
 	return false;
 }
 
-/* Did some run come to a good end without it?  Then whether it happens depends on the schedule.
- * The exploration knows nothing of --expect. */
+/* Did some run end well without the finding, so that the schedule decides? Exploration ignores
+ * --expect. */
 static bool some_run_ended_well(const struct checkup *c, const struct checked *f)
 {
 	for (guint i = 0; i < c->runs->len; i++) {
@@ -326,7 +325,7 @@ static void settle_harm(const struct checkup *c, struct checked *f)
 	}
 }
 
-/* An exit status that every run has is how the program ends, whatever the schedule. */
+/* An exit status that every run has does not depend on the schedule. */
 static bool is_always(const struct checkup *c, const struct checked *f)
 {
 	if (f->kind != FINDING_EXIT || some_run_ended_well(c, f))

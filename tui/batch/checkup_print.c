@@ -1,4 +1,6 @@
-/* checkup_print.c - the answer of `heddle check`, as text, JSON and SARIF. */
+/*
+ * checkup_print.c - the answer of `heddle check` as text, JSON and SARIF.
+ */
 #include "tui/batch/changes.h"
 #include "tui/batch/checkup.h"
 
@@ -12,7 +14,7 @@ static const struct checkup_run *run_at(const struct checkup *c, uint32_t i)
 	return &g_array_index(c->runs, struct checkup_run, i);
 }
 
-/* The file of a run, or of the earlier one that it is the same as. */
+/* Trace file of a run, or of the earlier run that equals it. */
 static const char *trace_of(const struct checkup *c, uint32_t run)
 {
 	const struct checkup_run *r = run_at(c, run);

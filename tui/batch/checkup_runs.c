@@ -1,8 +1,8 @@
 /*
- * checkup_runs.c - the runs of a program that `heddle check` makes: recordings by several
- * strategies and seeds, then its exploration where it is small, then more recordings.  Runs
- * that are made to compare the two orders of a finding are looked at as well: they go where one
- * run's prediction ends, to what the program does once a race has gone the other way.
+ * checkup_runs.c - the runs of `heddle check`: recordings by several strategies and seeds, then
+ * exploration if the program is small, then more recordings. Runs that compare the two orders
+ * of a finding are analysed as well, since they show the program after a race went the other
+ * way, which prediction from one run cannot.
  */
 #include "tui/batch/checkup.h"
 
@@ -18,8 +18,8 @@
 enum {
 	FIRST_RUNS = 3,          /* before the exploration */
 	EXPLORED_EVENTS = 20000, /* of a run: programs with more are not explored */
-	MOST_BYTES = 256 << 20,  /* of a run's log */
-	KEPT_EVENTS = 1000000,   /* of a run on the way whose trace is kept */
+	MOST_BYTES = 256 << 20,  /* bound on a run's log */
+	KEPT_EVENTS = 1000000,   /* bound for keeping the trace of an additional run */
 };
 
 /* -- runs -------------------------------------------------------------------------------- */
@@ -44,7 +44,7 @@ static char *digest_of(const struct trace *t)
 	return digest;
 }
 
-/* The new run's number; its trace is not to be looked at where same_as says that it was. */
+/* Index of the new run; its trace needs no analysis when same_as is set. */
 static uint32_t add_run(struct checkup *c, const struct trace *t, const char *strategy,
                         uint64_t seed, int exit, const char *path, struct outcome *outcome)
 {
@@ -89,7 +89,7 @@ static bool analyse_run(struct checkup *c, uint32_t run, bool shallow)
 	return good;
 }
 
-/* Such a run is one of the program whatever became of its schedule. */
+/* Any such run is a run of the program, even when its schedule was not followed. */
 void checkup_keep_run(struct checkup *c, struct plan_run *run, const char *output)
 {
 	struct outcome *outcome;
@@ -118,7 +118,7 @@ void checkup_keep_run(struct checkup *c, struct plan_run *run, const char *outpu
 	g_free(path);
 }
 
-/* Looks at the runs that were made on the way, and at those that this makes. */
+/* Analyse the additional runs, and those that this causes. */
 static bool look_at_waiting(struct checkup *c)
 {
 	while (c->waiting->len > 0 && !checkup_over(c)) {
@@ -133,7 +133,7 @@ static bool look_at_waiting(struct checkup *c)
 
 /* -- recording ---------------------------------------------------------------------------- */
 
-/* What a run does with its streams: input from its beginning, output into files. */
+/* Streams of a run: input from its beginning, output to files. */
 static void rewind_input(const struct checkup *c)
 {
 	if (c->input >= 0)
@@ -193,7 +193,7 @@ static bool record(struct checkup *c, uint64_t number)
 	g_free(errors);
 	g_free(path);
 	if (!good || run_at(c, run)->same_as != NONE) {
-		if (good) { /* one trace of it is enough */
+		if (good) { /* one trace of equal runs is enough */
 			unlink(run_at(c, run)->trace);
 			checkup_seen_again(c, run, run_at(c, run)->same_as);
 		}
@@ -251,7 +251,7 @@ static json_t *fields_of(enum finding_kind kind, const char *story)
 	return fields;
 }
 
-/* Was a finding of the kind seen in the run? */
+/* Does the run have a finding of the kind? */
 static bool seen_in(const struct checkup *c, enum finding_kind kind, uint32_t run)
 {
 	for (guint i = 0; i < c->list->len; i++) {
@@ -264,7 +264,7 @@ static bool seen_in(const struct checkup *c, enum finding_kind kind, uint32_t ru
 	return false;
 }
 
-/* An error without a trace, or that its trace does not show. */
+/* Add an error without a trace, or one that its trace does not show. */
 static void take_error_fields(struct checkup *c, const struct trace *first,
                               const struct explore_error *e, uint32_t run)
 {
@@ -362,7 +362,7 @@ static bool take_exploration(struct checkup *c, const struct explore_report *r)
 	return good;
 }
 
-/* Traces that no finding needs. */
+/* Remove traces that no finding needs. */
 static void remove_saved(const struct checkup *c, const struct explore_report *r)
 {
 	for (guint i = 0; i < r->runs->len; i++) {
@@ -410,7 +410,7 @@ static bool explore_program(struct checkup *c)
 	return good;
 }
 
-/* The first runs say whether it is small enough to run along every schedule. */
+/* Do the first runs indicate a program small enough for exploration? */
 static bool is_small(struct checkup *c)
 {
 	uint64_t events = c->runs->len ? run_at(c, 0)->events : 0;

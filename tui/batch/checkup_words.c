@@ -1,4 +1,6 @@
-/* checkup_words.c - a finding in one plain sentence. */
+/*
+ * checkup_words.c - findings as plain sentences.
+ */
 #include "tui/batch/checkup.h"
 
 #include <string.h>
@@ -75,7 +77,7 @@ static void tell_race(const struct trace *t, const struct finding *f, GString *o
 		g_string_append_printf(out, "; it %s", printable(f->missing));
 }
 
-/* The end of a life, and the use that comes after it. */
+/* The end of a life and the later use. */
 static void tell_use(const struct trace *t, const struct finding *f, GString *out)
 {
 	bool first = t->events[f->first].op == OP_FREE || t->events[f->first].op == OP_DESTROY;

@@ -1,4 +1,6 @@
-/* cmd_atomic.c - `heddle atomic`: atomic-set serializability violations. */
+/*
+ * cmd_atomic.c - `heddle atomic`: atomic-set serializability violations.
+ */
 #include "engine/atomic/atomic.h"
 #include "engine/witness/witness.h"
 #include "tui/batch/print.h"
@@ -49,7 +51,7 @@ static bool read_budget(const char *text, struct atomic_options *o)
 	return end != rest && *end == '\0' && o->budget_pair >= 0 && o->budget_total >= 0;
 }
 
-/* The words of --split; NULL when it is not given.  False: one of them is none. */
+/* Parse --split; NULL when absent. False: an unknown word. */
 static bool read_splits(const char *text, GPtrArray **words)
 {
 	*words = NULL;
@@ -76,7 +78,7 @@ static int print_sets(const struct trace *t, const struct atomic_model *m,
 		fputs(block, stdout);
 		return EXIT_NOTHING;
 	}
-	json_t *text = json_string(block); /* with its newlines, unless it is no UTF-8 */
+	json_t *text = json_string(block); /* with newlines, unless it is invalid UTF-8 */
 	json_t *j = json_pack("{ssssso}", "heddle", HEDDLE_VERSION, "trace", trace_name(t),
 	                      "atomics", text ? text : json_text(block));
 	json_dumpf(j, stdout, JSON_INDENT(1));
@@ -95,7 +97,7 @@ static const struct finding *first_predicted(const struct report *r)
 	return NULL;
 }
 
-/* No file when there is nothing to write. */
+/* Writes no file when no cycle was predicted. */
 static bool write_witness(const struct arguments *a, const struct report *r, const char *path,
                           struct error *error)
 {

@@ -1,8 +1,8 @@
 /*
- * cmd_cc.c - heddle cc, heddle c++: the user's compiler with recording built in.
+ * cmd_cc.c - heddle cc, heddle c++: the user's compiler with instrumentation for recording.
  *
- * Adds the thread instrumentation, and when the command links, our stub in the place of the
- * sanitizer's library.  Everything else is the compiler's, its exit status too.
+ * Adds thread instrumentation and, when linking, a stub instead of the sanitizer's library. All
+ * else, including the exit status, is the compiler's.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +12,8 @@
 #include "engine/record/record.h"
 #include "tui/batch/command.h"
 
-#define INSIDE "HEDDLE_INSIDE_CC" /* environment: we were called by the compiler we called */
+/* Environment variable: called by the compiler that heddle cc called. */
+#define INSIDE "HEDDLE_INSIDE_CC"
 
 /* Options after which the compiler does not link. */
 static const char *const no_link[] = { "-c",           "-S",         "-E",
@@ -49,7 +50,7 @@ static bool links(char **argv)
 	return inputs;
 }
 
-/* Is it clang?  By name, and by what it says of itself. */
+/* Is the compiler clang, by its name or its output? */
 static bool is_clang(char **compiler)
 {
 	char *base = g_path_get_basename(compiler[0]);
@@ -80,7 +81,7 @@ static bool instruments_otherwise(char **argv)
 	return false;
 }
 
-/* GNU ld understands the script beside the stub, others need not; and twice is refused. */
+/* GNU ld needs the script beside the stub, others need not, and a second one is refused. */
 static bool wants_script(char **argv, const char *option)
 {
 	for (; *argv; argv++)
@@ -97,8 +98,7 @@ static int compile(struct arguments *a, const char *variable, const char *otherw
 	const char *text = g_getenv(variable);
 	if (!text || !*text || !g_shell_parse_argv(text, NULL, &compiler, NULL))
 		compiler = g_strsplit(otherwise, " ", -1);
-	/* CC="heddle cc" in the environment must not call us again for ever, and neither must
-	 * the name of a script that calls us. */
+	/* CC="heddle cc", or a script that calls it, must not recurse. */
 	char *base = g_path_get_basename(compiler[0]);
 	if (strcmp(base, "heddle") == 0 || g_getenv(INSIDE)) {
 		g_strfreev(compiler);
@@ -120,11 +120,11 @@ static int compile(struct arguments *a, const char *variable, const char *otherw
 	for (char **w = compiler; *w; w++)
 		g_ptr_array_add(words, g_strdup(*w));
 	g_ptr_array_add(words, g_strdup("-g"));
-	/* Room at the entry of each function, for bind lines (engine/record/interpose.h). */
+	/* Space at the entry of each function, for bind lines (engine/record/interpose.h). */
 	g_ptr_array_add(words, g_strdup("-fpatchable-function-entry=5"));
 	if (!clang) {
-		/* A patched function changes registers that gcc could know it does not, and a
-		 * name stands for one function alone. */
+		/* A patched function may change registers that gcc knows it preserves, and
+		 * merged functions share a name. */
 		g_ptr_array_add(words, g_strdup("-fno-ipa-ra"));
 		g_ptr_array_add(words, g_strdup("-fno-ipa-icf"));
 	}
@@ -132,7 +132,7 @@ static int compile(struct arguments *a, const char *variable, const char *otherw
 		g_ptr_array_add(words, g_strdup(*w));
 	g_ptr_array_add(words, g_strdup("-fsanitize=thread"));
 	g_ptr_array_add(words, g_strdup("-fno-builtin"));
-	/* Its headers would call builtins by name, and small copies would be inlined unseen. */
+	/* Fortified headers call builtins by name, and inlined copies would be missed. */
 	g_ptr_array_add(words, g_strdup("-U_FORTIFY_SOURCE"));
 	bool linking = links(a->rest);
 	if (clang) {
@@ -144,7 +144,7 @@ static int compile(struct arguments *a, const char *variable, const char *otherw
 		g_ptr_array_add(words, g_strconcat("-B", stub, NULL));
 	}
 	if (linking) {
-		/* An -x before it would make it a source. */
+		/* A preceding -x would make it a source file. */
 		g_ptr_array_add(words, g_strdup("-x"));
 		g_ptr_array_add(words, g_strdup("none"));
 		g_ptr_array_add(words, g_build_filename(stub, "libheddle-stub.a", NULL));

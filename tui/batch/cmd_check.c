@@ -1,5 +1,7 @@
-/* cmd_check.c - `heddle check`: one question, is this program sound, and one answer of all
- * analyses, with what it stands on. */
+/*
+ * cmd_check.c - `heddle check`: runs all analyses on a program and prints one answer with its
+ * coverage.
+ */
 #include "tui/batch/checkup.h"
 
 static int answer(const struct arguments *a, struct checkup *c)

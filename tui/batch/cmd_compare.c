@@ -1,5 +1,6 @@
-/* cmd_compare.c - `heddle compare`: which analysis reports what, as a table of findings (pairs
- * of sites) by analysis. */
+/*
+ * cmd_compare.c - `heddle compare`: a table of pairs of sites by analysis.
+ */
 #include "engine/predict/predict.h"
 #include "tui/batch/command.h"
 
@@ -16,10 +17,11 @@ static const struct command_option options[] = {
 
 enum { SITE_WIDTH = 34 };
 
-struct row {                            /* a pair of sites */
-	uint32_t first, second;         /* the events of its first finding */
-	uint32_t variable;              /* index of trace.variables, or NONE */
-	int8_t verdict[ANALYSIS_COUNT]; /* by column: an enum verdict, -1 not reported */
+/* A pair of sites. */
+struct row {
+	uint32_t first, second;         /* events of its first finding */
+	uint32_t variable;              /* a variable of the trace, or NONE */
+	int8_t verdict[ANALYSIS_COUNT]; /* by column: enum verdict, -1 not reported */
 };
 struct table {
 	struct trace *t;
@@ -28,10 +30,10 @@ struct table {
 	bool complete[ANALYSIS_COUNT];
 	guint count;          /* of columns */
 	GArray *rows;         /* struct row */
-	GHashTable *by_sites; /* the two sites as an int64 (owned) -> row + 1 */
+	GHashTable *by_sites; /* both sites as int64 (owned) -> index in rows + 1 */
 };
 
-/* -- making it ----------------------------------------------------------------------------- */
+/* -- computing the table ------------------------------------------------------------------- */
 
 static bool choose(const struct arguments *a, struct table *table)
 {
@@ -111,8 +113,7 @@ static int by_place(gconstpointer p, gconstpointer q)
 	return a->second < b->second ? -1 : a->second > b->second;
 }
 
-/* -- printing it -----------------------------------------------------------------------------
- */
+/* -- printing ------------------------------------------------------------------------------ */
 
 static char *sites_text(const struct trace *t, const struct row *row)
 {
@@ -142,7 +143,7 @@ static int column_width(const struct table *table, guint column)
 	return MAX(5, (int)strlen(analysis_word(table->columns[column]))) + 1;
 }
 
-/* "race" where a witness was checked, "cand." where the analysis only suspects it. */
+/* "race": with a checked witness; "cand.": only suspected. */
 static void print_text(const struct table *table)
 {
 	printf("%-*s", SITE_WIDTH, "pair of sites");

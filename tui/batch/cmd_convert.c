@@ -1,4 +1,6 @@
-/* cmd_convert.c - `heddle convert`: between the formats of a trace. */
+/*
+ * cmd_convert.c - `heddle convert`: converts between trace formats.
+ */
 #include "tui/batch/trace_out.h"
 
 #include <stdio.h>

@@ -1,5 +1,7 @@
-/* cmd_diff.c - `heddle diff`: what is new in the second of two traces or reports, what is gone,
- * and what a fix left. */
+/*
+ * cmd_diff.c - `heddle diff`: new, gone and remaining findings of the second of two traces or
+ * reports.
+ */
 #include "engine/detect/detectors.h"
 #include "tui/batch/changes.h"
 #include "tui/batch/race_options.h"
@@ -34,8 +36,8 @@ static void side_release(struct side *s)
 	trace_close(s->trace);
 }
 
-/* Which analyses look at a trace: all that apply to it, or the one that made the report on the
- * other side, since a report says nothing of other kinds of findings. */
+/* The analyses to run on a trace: all that apply, or the one that made the report on the other
+ * side. */
 struct looking {
 	struct race_options race;
 	bool races;
@@ -46,11 +48,11 @@ static void look_for_all(struct looking *l)
 {
 	l->races = true;
 	for (int d = 0; d < DETECTOR_COUNT; d++)
-		/* ATOMIC_PREDICT and DEADLOCKS find these, too */
+		/* ATOMIC_PREDICT and DEADLOCKS include these */
 		l->detectors[d] = d != DETECTOR_ATOMIC && d != DETECTOR_ENDING;
 }
 
-/* By the word of a report's analysis; false: no analysis of traces has it. */
+/* Select by the analysis word of a report; false: not an analysis of traces. */
 static bool look_for(struct looking *l, const char *word, bool named)
 {
 	enum analysis analysis;
@@ -66,7 +68,7 @@ static bool look_for(struct looking *l, const char *word, bool named)
 	return l->races;
 }
 
-/* A report's findings into those of the side; it is complete where each is. */
+/* Append a report's findings to the side's; complete only when all are. */
 static void take_report(struct side *s, struct report *r, bool all_verdicts)
 {
 	const struct print_options print = { .no_witness = true, .all_verdicts = all_verdicts };
@@ -114,7 +116,7 @@ static bool detect(const struct looking *l, struct side *s, const struct specs *
 	for (int d = 0; good && d < DETECTOR_COUNT; d++) {
 		bool asked = l->detectors[d] && detector_applies((enum detector)d, &on);
 
-		/* a report is due even where the trace cannot have such findings */
+		/* a report is due even when the trace cannot have such findings */
 		if (!asked && (!l->detectors[d] || l->races || s->report != NULL))
 			continue;
 		r = detector_run((enum detector)d, &on, progress_on_stderr(), error);
@@ -186,7 +188,7 @@ static bool open_and_analyse(const struct arguments *a, const struct looking *l,
 	return false;
 }
 
-/* What a report is of: two are compared only where they are of one thing. */
+/* The subject of a report; only reports on the same subject are compared. */
 static const char *subject_of(const struct report_file *r)
 {
 	const char *word = json_word(r->head, "analysis");
@@ -258,7 +260,7 @@ static bool refuse(const struct side *s, const char *remedy, const char *expecte
 	return false;
 }
 
-/* Both sides; a report's analysis is the trace's too, where none is named. */
+/* Open both sides; unless named, a report's analysis is used for the trace, too. */
 static bool open_sides(const struct arguments *a, struct looking *l, struct side *old,
                        struct side *new)
 {

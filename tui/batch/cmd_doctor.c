@@ -1,6 +1,6 @@
 /*
- * cmd_doctor.c - heddle doctor: what this machine has of what Heddle needs, and how to get
- * the rest.  Each line is tried out, not looked up.
+ * cmd_doctor.c - heddle doctor: tests what Heddle needs on this machine, and says how to get
+ * the rest. Every check is tried out.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@ static const struct command_option options[] = {
 };
 
 static int missing;
-static json_t *checks; /* what was found, for --format json; NULL: it is printed at once */
+static json_t *checks; /* results for --format json; NULL: print at once */
 
 static void line(bool well, enum need need, const char *what, const char *detail,
                  const char *remedy)
@@ -50,7 +50,7 @@ static void line(bool well, enum need need, const char *what, const char *detail
 		printf("%-7s %-28s -> %s\n", "", "", remedy);
 }
 
-/* The first line of what a command says; NULL when it cannot be run. */
+/* First line of a command's output; NULL when it cannot be run. */
 static char *first_line(const char *command)
 {
 	char **argv = NULL;
@@ -83,7 +83,7 @@ static void check_command(const char *name, const char *what, enum need need,
 	g_free(command);
 }
 
-/* Compile, record and look: the whole way. */
+/* Compile, record and analyse a program. */
 static void check_recording(const char *self)
 {
 	char *folder = g_build_filename(g_get_tmp_dir(), "heddle-doctor-XXXXXX", NULL);

@@ -1,4 +1,7 @@
-/* cmd_explain.c - `heddle explain`: why two events are ordered, or that nothing orders them. */
+/*
+ * cmd_explain.c - `heddle explain`: the reason why two events are ordered, or that they are
+ * not.
+ */
 #include "engine/partial/calls.h"
 #include "engine/partial/rdit.h"
 #include "engine/commute/edc.h"
@@ -25,25 +28,25 @@ static const struct command_option options[] = {
 	{ 0 },
 };
 
-/* From the order that says least to those that say more: the first that orders a pair is the
- * best reason.  CP is not among them: it says less than WCP of few pairs, and costs more. */
+/* Orders from weakest to strongest: the first one that orders a pair is the best reason. CP is
+ * left out: it is rarely weaker than WCP, and costs more. */
 static const enum order_kind ladder[] = { ORDER_KIND_PO,  ORDER_KIND_WDC, ORDER_KIND_DC,
 	                                  ORDER_KIND_WCP, ORDER_KIND_HB,  ORDER_KIND_SHB };
 
 struct question {
 	const struct arguments *a;
 	struct trace *t;
-	struct trace *view; /* --missing: with its must-orders; or NULL */
-	uint32_t e, f;      /* e before f in the trace */
+	struct trace *view; /* --missing: the trace with its must-orders; or NULL */
+	uint32_t e, f;      /* e is before f in the trace */
 	struct order *orders[G_N_ELEMENTS(ladder)];
 	guint count;
-	const struct order *answer; /* the one that orders them, or NULL */
+	const struct order *answer; /* the order that orders them, or NULL */
 	struct path path;
 	struct finding
 	        *verdict; /* of a conflicting pair, where no order was asked for; or NULL */
 };
 
-/* -- asking ----------------------------------------------------------------------------- */
+/* -- the order ----------------------------------------------------------------------------- */
 
 static bool event_number(const struct arguments *a, const struct trace *t, guint word,
                          uint32_t *event)
@@ -65,7 +68,7 @@ static bool event_number(const struct arguments *a, const struct trace *t, guint
 	return true;
 }
 
-/* EDC is by what the specifications say. */
+/* EDC by the specifications. */
 static struct order *by_specification(const struct question *q)
 {
 	GPtrArray *paths = spec_rules_choose(q->a, q->t, NULL);
@@ -92,7 +95,7 @@ static bool ask(struct question *q, enum order_kind kind, bool chosen)
 	if (order == NULL)
 		return false;
 	q->orders[q->count++] = order;
-	/* That e2 itself reads from what e1 wrote does not keep the two from racing. */
+	/* Observation of e1 by e2 itself does not prevent a race. */
 	if (!chosen && events_race_conflict(q->t, q->e, q->f) &&
 	    !order_ordered_unobserved(order, q->e, q->f))
 		return true;
@@ -146,7 +149,7 @@ static bool investigate(const struct arguments *a, struct question *q)
 	return true;
 }
 
-/* -- telling ------------------------------------------------------------------------------ */
+/* -- printing ------------------------------------------------------------------------------ */
 
 static void append_event(const struct trace *t, uint32_t event, GString *out)
 {
@@ -204,7 +207,8 @@ static void print_unordered(const struct question *q)
 	g_string_free(line, TRUE);
 }
 
-/* Of two accesses that conflict: an order of the recording is not the last word. */
+/* The verdict on two conflicting accesses, since an order of the recording alone does not
+ * decide. */
 static void print_verdict(const struct question *q)
 {
 	const struct finding *f = q->verdict;
@@ -309,9 +313,9 @@ static void print_json(const struct question *q)
 	json_decref(j);
 }
 
-/* -- the story -------------------------------------------------------------------------- */
+/* -- the story ----------------------------------------------------------------------------- */
 
-/* Columns of the terminal, or those of a printed page. */
+/* Columns of the terminal, or of a printed page. */
 static int page_columns(void)
 {
 	enum { PAGE = 80, WIDEST = 120 };
@@ -322,7 +326,7 @@ static int page_columns(void)
 	return terminal ? MIN(size.ws_col, WIDEST) : PAGE;
 }
 
-/* Few switches make a short story. */
+/* Reduce context switches, to shorten the story. */
 static void shorten(const struct question *q, struct finding *f, bool missing)
 {
 	struct check_options under = { .use_missing = missing };
@@ -334,7 +338,7 @@ static void shorten(const struct question *q, struct finding *f, bool missing)
 	g_array_unref(pair);
 }
 
-/* Takes the verdict and the trace over. */
+/* Takes ownership of verdict and trace. */
 static int tell_story(struct question *q)
 {
 	bool missing = argument_flag(q->a, "missing");
@@ -368,7 +372,7 @@ static int tell_story(struct question *q)
 	return EXIT_NOTHING;
 }
 
-/* The verdict of a conflicting pair, in the default budget. */
+/* Decide a conflicting pair within the default budget. */
 static void decide(struct question *q)
 {
 	struct race_options race;
@@ -382,7 +386,7 @@ static void decide(struct question *q)
 		q->verdict = race_decide(q->t, q->e, q->f, &race, progress_on_stderr(), &error);
 }
 
-/* A story is of one pair's race, in text. */
+/* A story needs one racing pair and text output. */
 static bool may_tell(const struct arguments *a, const struct question *q)
 {
 	const char *why =

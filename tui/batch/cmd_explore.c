@@ -1,6 +1,6 @@
 /*
- * cmd_explore.c - `heddle explore`: run a program along every schedule that matters, and say
- * what went wrong in which; as text, JSON, and a tree that the explorer shows.
+ * cmd_explore.c - `heddle explore`: runs a program along every schedule that matters and prints
+ * the errors, as text, JSON, and a tree for the explorer.
  */
 #include "engine/record/recorded.h"
 #include "engine/explore/explore.h"
@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What was asked for: reports of shards belong together where it is the same. */
+/* The options: reports of shards are merged only when these agree. */
 struct asked {
-	const char *program, *shard; /* shard: NULL where there is none */
+	const char *program, *shard; /* shard: NULL when not sharded */
 	char *options;               /* owned */
 };
 
@@ -152,10 +152,9 @@ static bool write_tree(const struct explore_report *r, const struct asked *asked
 	return good;
 }
 
-/* -- text -----------------------------------------------------------------------------------
- */
+/* -- text ---------------------------------------------------------------------------------- */
 
-/* How one got there: the flips from the first run on. */
+/* The reversals from the first run to this one. */
 static void print_way(const struct explore_report *r, uint32_t run)
 {
 	enum { MOST = 12 };
@@ -215,7 +214,7 @@ static void print_errors(const struct explore_report *r)
 	}
 }
 
-/* What the specification spared, in the first run. */
+/* Reorderings that the specifications made unnecessary, in the first run. */
 static void print_commuting(const struct explore_report *r)
 {
 	enum { MOST = 3 };
@@ -236,7 +235,7 @@ static void print_commuting(const struct explore_report *r)
 		printf("    ...\n");
 }
 
-/* What makes a program do what no schedule explains; or NULL. */
+/* A cause of behaviour that no schedule explains; or NULL. */
 static const char *what_voids(const struct explore_report *r)
 {
 	bool uses = false;
@@ -282,8 +281,7 @@ static void print_text(const struct explore_report *r)
 	print_errors(r);
 }
 
-/* -- the command ----------------------------------------------------------------------------
- */
+/* -- the command --------------------------------------------------------------------------- */
 
 enum { LONGEST = 1000000 }; /* seconds that a run may take */
 
@@ -315,7 +313,7 @@ static char *options_text(const struct arguments *a)
 	return g_string_free(text, FALSE);
 }
 
-/* "2/3": the second of three, as the numbers 1 and 3. */
+/* "2/3", the second of three, as the numbers 1 and 3. */
 static bool parse_shard(const char *text, struct explore_options *o)
 {
 	char *end;

@@ -1,4 +1,6 @@
-/* cmd_filter.c - `heddle filter`: leave out redundant accesses (TREE). */
+/*
+ * cmd_filter.c - `heddle filter`: removes redundant accesses (TREE).
+ */
 #include "engine/partial/tree.h"
 #include "engine/predict/predict.h"
 #include "tui/batch/trace_out.h"
@@ -25,7 +27,7 @@ static const struct command_option options[] = {
 	{ 0 },
 };
 
-/* What a filtered trace is for: those that need to know what each read sees refuse it. */
+/* Analyses that a filtered trace supports: those that do not depend on reads-from. */
 static const enum analysis checked[] = { ANALYSIS_LOCKSET, ANALYSIS_HB, ANALYSIS_CP,
 	                                 ANALYSIS_WCP,     ANALYSIS_DC, ANALYSIS_WDC };
 
@@ -33,16 +35,15 @@ struct outcome {
 	const char *rule;
 	uint64_t events, dropped, left_out;
 	bool checked;
-	struct { /* pairs of locations, by `checked` */
+	/* Pairs of locations, by `checked`. */
+	struct {
 		guint before, lost, made_up;
 	} pairs[G_N_ELEMENTS(checked)];
 };
 
-/* -- what the analyses say of it ------------------------------------------------------------
- */
+/* -- comparison of the analyses ------------------------------------------------------------ */
 
-/* "LOCATION LOCATION" of each pair that the analysis reports, by events, which is exact; NULL
- * with `error`. */
+/* "LOCATION LOCATION" of each reported pair, by events, which is exact; NULL with `error`. */
 static GHashTable *pairs_of(struct trace *t, enum analysis analysis, struct error *error)
 {
 	struct race_options race;
@@ -97,7 +98,7 @@ static bool check_pairs(struct trace *whole, struct trace *less, struct outcome 
 	return true;
 }
 
-/* The filtered trace as a reader would have it, from a file that is gone afterwards. */
+/* Read the filtered trace back from a temporary file. */
 static bool check(struct trace *t, const uint64_t *keep, struct outcome *o, struct error *error)
 {
 	char *path = NULL;
@@ -122,8 +123,7 @@ static bool check(struct trace *t, const uint64_t *keep, struct outcome *o, stru
 	return good;
 }
 
-/* -- saying it ------------------------------------------------------------------------------
- */
+/* -- printing ------------------------------------------------------------------------------ */
 
 static void print_outcome(const struct trace *t, const struct outcome *o, bool json)
 {

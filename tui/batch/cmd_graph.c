@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MOST_NODES 4000 /* more is no picture */
+#define MOST_NODES 4000 /* larger graphs are not readable */
 
 static const struct command_option options[] = {
 	{ "kind", "conflict|order", "units of work and their conflicts (default), or an order",
@@ -90,7 +90,7 @@ static bool draw_conflict_graph(const struct arguments *a, struct trace *t, stru
 		return false;
 	struct atomic_model *m = atomic_model_for(t, specs, NULL, progress_on_stderr());
 	GArray *uses = g_array_new(FALSE, FALSE, sizeof(struct unit_use));
-	/* every unit is wanted, not only those that may yet be on a cycle */
+	/* keep every unit, also those on no cycle */
 	struct graph_options o = { .uses = uses, .progress = progress_on_stderr() };
 	struct conflict_graph *g = conflict_graph_new(t, m, &o);
 	progress_done();
@@ -109,11 +109,8 @@ static uint32_t event_of(const struct trace *t, uint32_t thread, uint32_t positi
 	return trace_thread_events(t, thread).items[position];
 }
 
-/*
- * The edges into an event from other threads that say something new: from the last event of
- * each thread that is before it and was not before its predecessor in its own thread, where
- * no other such event is between.
- */
+/* Draw the transitively reduced edges into an event from other threads: from the last event of
+ * each thread that is before it but not before its predecessor. */
 static void draw_edges_into(struct trace *t, const struct order *order, uint32_t event,
                             const uint32_t *before, const uint32_t *now, uint32_t *other,
                             struct drawing *d)
@@ -169,8 +166,7 @@ static bool draw_order(struct trace *t, enum order_kind kind, struct drawing *d,
 	return true;
 }
 
-/* --- the command
- * ------------------------------------------------------------------------------ */
+/* -- the command --------------------------------------------------------------------------- */
 
 static bool hand_out(const struct drawing *d, const char *path, struct error *error)
 {

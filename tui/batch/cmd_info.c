@@ -1,4 +1,6 @@
-/* cmd_info.c - `heddle info`: what is in a trace. */
+/*
+ * cmd_info.c - `heddle info`: the contents of a trace.
+ */
 #include "engine/base/home.h"
 #include "engine/predict/stuck.h"
 #include "engine/trace/ending.h"
@@ -19,7 +21,7 @@ static const struct command_option options[] = {
 struct counts {
 	uint64_t by_op[OP_COUNT];
 	uint64_t *by_thread; /* owned */
-	uint64_t tried[OP_COUNT]; /* of by_op, those with a word of their own (TRIED in ops.def)
+	uint64_t tried[OP_COUNT]; /* the part of by_op with a word of its own (TRIED in ops.def)
 	                           */
 	uint64_t inert, values, locks, conditions, barriers, semaphores, locations, sites;
 };
@@ -52,7 +54,7 @@ static uint8_t object_use(enum op op)
 	}
 }
 
-/* The tables hold more than the events use: an empty location, call sites. */
+/* Count used entries only: tables also have an empty location and call sites. */
 static void count_places(const struct trace *t, struct counts *c)
 {
 	uint8_t *location = g_new0(uint8_t, t->locations_count + 1);
@@ -73,7 +75,7 @@ static void count(const struct trace *t, struct counts *c)
 	c->by_thread = g_new0(uint64_t, t->threads_count + 1);
 	for (uint64_t i = 0; i < t->events_count; i++) {
 		const struct event *e = &t->events[i];
-		/* both wants have one word */
+		/* both wants share a word */
 		enum op op = e->op == OP_WANTJOIN ? OP_WANT : e->op;
 		bool tried = e->flags & EVENT_TRY && op_table[op].tried != NULL;
 		c->by_op[op] += !tried;
@@ -94,7 +96,8 @@ static void count(const struct trace *t, struct counts *c)
 	count_places(t, c);
 }
 
-struct line { /* a row of the summary */
+/* A row of the summary. */
+struct line {
 	const char *name;
 	uint64_t count;
 };
@@ -118,9 +121,10 @@ static void summary(const struct trace *t, const struct counts *c, struct line l
 	memcpy(lines, rows, sizeof rows);
 }
 
-/* ---- calls whose inside was not recorded ---- */
+/* -- calls of uninstrumented code ---------------------------------------------------------- */
 
-struct missing { /* those of a library: what stands behind the @ of the function's name */
+/* By library: the part after @ of the function's name. */
+struct missing {
 	const char *library;
 	uint64_t calls, functions;
 };
@@ -171,7 +175,7 @@ static void json_set(json_t *object, const char *key, json_t *value)
 	g_string_free(s, TRUE);
 }
 
-/* How the run ended, as far as the trace says. */
+/* The ending of the run, as recorded in the trace. */
 static json_t *ending_json(const struct trace *t)
 {
 	struct ending e = trace_ending(t);
@@ -281,7 +285,7 @@ static void print_name(const char *text, int width)
 	g_string_free(s, TRUE);
 }
 
-/* "libevent.spec" for "libevent-2.1.so.7", when such a file ships and the trace was recorded
+/* "libevent.spec" for "libevent-2.1.so.7", if such a file is shipped and the trace was recorded
  * without it; owned by the caller, or NULL. */
 static char *specification_for(const struct trace *t, const char *library)
 {
@@ -363,7 +367,7 @@ static void print_text(const struct trace *t, const struct counts *c)
 		const char *value = trace_string(t, t->notes[i].value);
 		enum {
 			SHOWN = 200
-		}; /* lists for replay are longer; --format json has them whole */
+		}; /* longer lists, for replay, are complete in --format json */
 		char *cut = g_strndup(value, SHOWN);
 		print_name(cut, 0);
 		g_free(cut);

@@ -1,6 +1,6 @@
 /*
- * cmd_lesson.c - heddle lesson: the list of lessons, a lesson in the explorer, the same as
- * text, and the checks of one's own.
+ * cmd_lesson.c - heddle lesson: lists lessons, opens one in the explorer or prints it, and
+ * checks a teacher's own.
  */
 #include <jansson.h>
 #include <stdio.h>
@@ -81,7 +81,7 @@ static int list(struct arguments *a)
 	return EXIT_NOTHING;
 }
 
-/* -- as text ---------------------------------------------------------------------------- */
+/* -- text ---------------------------------------------------------------------------------- */
 
 enum { TEXT_COLUMNS = 76 };
 
@@ -93,7 +93,7 @@ static void print_wrapped(const char *before, const char *text)
 	g_string_free(out, TRUE);
 }
 
-/* `worksheet`: for the class, without what gives it away. */
+/* `worksheet`: without answers. */
 static void print_step(const struct lesson *l, guint i, bool worksheet)
 {
 	const struct lesson_step *s = l->steps->pdata[i];
@@ -130,7 +130,7 @@ static void print_recipe(const struct lesson *l, bool mended)
 	g_ptr_array_unref(recipe);
 }
 
-/* How the explorer is opened on the recording. */
+/* The command that opens the recording. */
 static void print_opening(const struct lesson *l)
 {
 	char *program = lesson_program(l);
@@ -142,14 +142,15 @@ static void print_opening(const struct lesson *l)
 	g_free(program);
 }
 
-/* The files by name: a lesson's folder may be the one where the student is, and a worksheet is
- * without the fix. */
+/* Copies files by name: the lesson's folder may be the student's, and a worksheet lacks the
+ * fix. */
 static void print_copy(const struct lesson *l, bool worksheet)
 {
 	const GPtrArray *lists[] = { l->sources, l->plain, l->specs, l->files,
 		                     worksheet ? NULL : l->fixed };
 	GHashTable *known = g_hash_table_new(g_str_hash, g_str_equal);
-	printf("    mkdir %s-lesson\n    cp", l->name); /* the program may have its name */
+	printf("    mkdir %s-lesson\n    cp",
+	       l->name); /* -lesson: the program may have its name */
 	for (size_t k = 0; k < G_N_ELEMENTS(lists); k++)
 		for (guint i = 0; lists[k] && i < lists[k]->len; i++) {
 			char *path = g_build_filename(l->folder, lists[k]->pdata[i], NULL);
@@ -180,9 +181,9 @@ static int print_lesson(const struct lesson *l, bool worksheet)
 	return EXIT_NOTHING;
 }
 
-/* -- in the explorer ---------------------------------------------------------------------- */
+/* -- the explorer -------------------------------------------------------------------------- */
 
-/* What the compiler or the program said, and a key before it is gone. */
+/* Show the output of the compiler or program until a key. */
 static void show(const char *said, const struct error *error)
 {
 	printf("%s", said);
@@ -190,7 +191,7 @@ static void show(const char *said, const struct error *error)
 	screen_await_key("[any key goes back to the lesson] ");
 }
 
-/* Do what the guide wishes; false when nothing new was recorded. */
+/* Do what the guide requests; false when nothing new was recorded. */
 static bool fulfil(struct workshop *w, const struct guide *g, GString *said,
                    struct error *error)
 {
@@ -201,7 +202,7 @@ static bool fulfil(struct workshop *w, const struct guide *g, GString *said,
 	return workshop_make(w, said, error);
 }
 
-/* What the pane says of the changed program. */
+/* Set the pane's text on the changed program. */
 static void judge(const struct workshop *w, struct guide *g, const GString *said)
 {
 	GString *why = g_string_new(NULL);
@@ -231,7 +232,7 @@ static struct trace *open_recording(const struct workshop *w, struct error *erro
 	return trace_open(w->trace, &options, NULL, error);
 }
 
-/* One opening of the explorer, or one play of it. */
+/* Open the explorer, or play it, once. */
 static bool visit(struct workshop *w, struct guide *g, const char *say, bool play,
                   struct error *error)
 {
@@ -319,9 +320,9 @@ static int open_lesson(struct arguments *a, const struct lesson *l, bool play)
 	return EXIT_NOTHING;
 }
 
-/* -- one's own -------------------------------------------------------------------------- */
+/* -- a teacher's own lesson ---------------------------------------------------------------- */
 
-/* What a teacher begins with: well-formed, and every line to be replaced. */
+/* A well-formed template, every line of which is to be replaced. */
 static const char draft[] =
         "#! heddle-lesson 1\n"
         "# docs/lessons.md explains every key.  'heddle lesson --check FILE' says whether the\n"

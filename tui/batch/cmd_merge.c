@@ -1,4 +1,6 @@
-/* cmd_merge.c - `heddle merge`: the reports of shards joined into one. */
+/*
+ * cmd_merge.c - `heddle merge`: merges the reports of shards.
+ */
 #include "tui/batch/report_merge.h"
 
 #include <stdlib.h>
@@ -12,7 +14,7 @@ static const struct command_option options[] = {
 
 /* -- as JSON -------------------------------------------------------------------------- */
 
-/* The findings as they stand in the parts, witnesses and all. */
+/* The findings as in the parts, with witnesses. */
 static void print_whole(const struct report_file *r)
 {
 	char *head = json_dumps(r->head, report_file_is_exploration(r) ? JSON_INDENT(1) : 0);

@@ -51,8 +51,8 @@ static struct report *find(const struct arguments *a, struct trace *t,
 	return r;
 }
 
-/* --spec, into race->rules; *rules is the caller's.  False and `error` when it fails, or does
- * not go with the rest. */
+/* --spec into race->rules; *rules is owned by the caller. False and `error` when it fails or
+ * does not fit other options. */
 static bool take_specs(const struct arguments *a, struct trace *t, struct race_options *race,
                        struct spec_rules **rules, struct error *error)
 {
@@ -74,7 +74,7 @@ static bool take_specs(const struct arguments *a, struct trace *t, struct race_o
 	return fits;
 }
 
-/* The options into `race` and `print`. */
+/* Parse the options into `race` and `print`. */
 static bool parse(struct arguments *a, struct race_options *race, struct print_options *print)
 {
 	static const char *const pairs[] = { "sites", "events", NULL };
@@ -91,7 +91,7 @@ static bool parse(struct arguments *a, struct race_options *race, struct print_o
 	return true;
 }
 
-/* A race that a recording shows may be one of what was not recorded alone. */
+/* Races of a recording may be due to synchronisation that was not recorded. */
 static void note_missing(const struct trace *t, const struct race_options *race,
                          struct report *r)
 {
@@ -106,7 +106,7 @@ static void note_missing(const struct trace *t, const struct race_options *race,
 			            trace_string(t, t->notes[i].value));
 }
 
-/* Nothing is found where nothing was looked at: that must not read like a clean program. */
+/* A trace without accesses must not look like a clean program. */
 static void note_no_accesses(const struct trace *t, struct report *r)
 {
 	if (t->modules_count > 0 && t->events_count > 0 && t->variables_count == 0)

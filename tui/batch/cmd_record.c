@@ -1,5 +1,5 @@
 /*
- * cmd_record.c - heddle record: run a program and keep what its threads did.
+ * cmd_record.c - heddle record: runs a program and records it.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,13 +16,13 @@ static int ours(const struct error *error)
 	return EXIT_OURS;
 }
 
-/* In MB.  A program that never ends, or spins, would fill the disk. */
+/* In MB: a program that never ends would fill the disk. */
 static uint64_t max_size(const struct arguments *a)
 {
 	return argument_number(a, "max-size", RECORD_MAX_BYTES >> 20);
 }
 
-/* What the user must know about the run, on standard error. */
+/* Print facts about the run that the user must know, on standard error. */
 static void tell(const struct session *s, const struct arguments *a)
 {
 	const struct record_facts *f = &s->facts;
@@ -76,13 +76,11 @@ static void tell(const struct session *s, const struct arguments *a)
 		fprintf(stderr, "heddle: the program forked; its children were not recorded\n");
 }
 
-/* ---- a signal while the trace is made: the log stays, and the user is told where ---- */
+/* -- signals while the trace is made: the log is kept -------------------------------------- */
 
-/*
- * Whoever ends a run often says so twice: `timeout` signals first us and then our whole group,
- * a script the program and us.  So the first signal within a second of the run's end was meant
- * for the run, and the trace is made.
- */
+/* Signals often come twice: `timeout` signals us and then our process group, a script the
+ * program and us. So the first signal within a second of the run's end is taken as meant for
+ * the run, and the trace is made. */
 static volatile sig_atomic_t interrupted, heard;
 static const struct record_result *run;
 
@@ -91,7 +89,7 @@ static void interrupt(int number)
 	enum { TOGETHER_US = 1000000, PATIENCE = 3 };
 	int64_t ended = run->ended_us;
 	int error = errno;
-	if (ended == 0 || heard > PATIENCE) { /* nothing to be lost yet; asked again and again */
+	if (ended == 0 || heard > PATIENCE) { /* nothing to lose yet, or signalled repeatedly */
 		signal(number, SIG_DFL);
 		raise(number);
 	} else if ((heard++ > 0 || g_get_monotonic_time() - ended > TOGETHER_US) &&
@@ -108,7 +106,7 @@ static bool goes_on(void *context, double fraction, const char *what)
 }
 static const struct progress making = { goes_on, NULL };
 
-/* While the program runs they are the program's. */
+/* During the run, signals are the program's. */
 static void await_interruption(const struct record_result *of)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
@@ -176,7 +174,7 @@ static int run_record(struct arguments *a)
 	}
 	session_release(&s);
 	if (!ok && interrupted)
-		raise(interrupted); /* as it would have ended us; the message has been said */
+		raise(interrupted); /* end by the signal, after the message */
 	return status;
 }
 

@@ -1,6 +1,6 @@
 /*
- * cmd_replay.c - heddle replay: run the real program along a witness to the racing pair,
- * stop both threads there, let either go first, and say what each way leads to.
+ * cmd_replay.c - heddle replay: runs the program along a witness up to the racing pair, lets
+ * either thread go first, and reports the outcome of both orders.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,9 +22,9 @@ static int ours(const struct error *error)
 	return EXIT_OURS;
 }
 
-/* ---- the trace that a witness speaks of ---- */
+/* -- the witness's trace ------------------------------------------------------------------- */
 
-/* In `folder`, the file that is printed as `name`: the witness has what may be printed. */
+/* The file of `folder` whose escaped name is `name`, since a witness has escaped names. */
 static char *file_printed_as(const char *folder, const char *name)
 {
 	GDir *dir = g_dir_open(folder, 0, NULL);
@@ -76,7 +76,7 @@ static struct trace *trace_of(struct arguments *a, const char *witness_path,
 	return t;
 }
 
-/* ---- what is printed ---- */
+/* -- output -------------------------------------------------------------------------------- */
 
 static void print_event(const struct trace *t, uint32_t e, const char *before)
 {
@@ -137,7 +137,7 @@ static void print_outcome(const struct plan *p, const struct plan_run *run)
 		fprintf(stderr, "heddle:   it ends with exit status %d\n", run->result.status);
 }
 
-/* The end of the block's life that comes before the use. */
+/* The end of the block's life before the use. */
 static void print_freed(const struct trace *t, const struct plan *p)
 {
 	if (p->poison == NONE)
@@ -176,8 +176,8 @@ static bool print_run(const struct trace *t, const struct plan *p, const struct 
 		                "different places, not of one as in the recording\n");
 		return false;
 	}
-	/* An order violation: what the late event came to.  Of an operation on a lock or condition
-	 * the runtime says no more than that its thread stood before it, and then did it. */
+	/* Order violation: the late event. For an operation on a lock or condition the runtime
+	 * only reports that its thread reached it. */
 	if (!first && p->pair[1] == NONE && run->reached[0] != NONE)
 		print_event(run->trace, run->reached[0], "it came to  ");
 	if (!first && p->pair[1] == NONE)
@@ -186,10 +186,10 @@ static bool print_run(const struct trace *t, const struct plan *p, const struct 
 	return true;
 }
 
-/* ---- did it happen? ---- */
+/* -- did it happen? ------------------------------------------------------------------------ */
 
-/* Do the threads of the witness's requests wait for each other at the end of the run?  A
- * request is told by its thread and its place in the code. */
+/* Do the threads of the witness's requests wait for each other at the end of the run? A request
+ * is identified by its thread and location. */
 static bool waits_so(const struct trace *t, const GArray *requests, const struct trace *run,
                      const struct finding *f)
 {
@@ -210,7 +210,7 @@ static bool waits_so(const struct trace *t, const GArray *requests, const struct
 	return true;
 }
 
-/* Of a deadlock's witness: true when the run ended in this deadlock, else it is said. */
+/* Did the run end in the witness's deadlock? Prints a message otherwise. */
 static bool deadlock_happened(const struct trace *t, const GArray *requests,
                               const struct plan_run *run)
 {
@@ -232,11 +232,11 @@ static bool deadlock_happened(const struct trace *t, const GArray *requests,
 	return happened;
 }
 
-/* ---- the command ---- */
+/* -- the command --------------------------------------------------------------------------- */
 
 enum { DEFAULT_TIMEOUT = 300 }; /* seconds */
 
-/* Do the two ways lead to anything different? */
+/* Do the two orders have the same outcome? */
 static bool same_outcome(const struct plan_run *x, const struct plan_run *y)
 {
 	if (x->result.status != y->result.status || x->facts.status != y->facts.status)
@@ -258,8 +258,7 @@ static bool same_outcome(const struct plan_run *x, const struct plan_run *y)
 	return true;
 }
 
-/* `deadlock`: the requests of one, or NULL: the two of the pair make a difference by who goes
- * first. */
+/* `deadlock`: its requests; NULL: both orders of the pair. */
 static int follow(const struct trace *t, const struct plan *p, char **argv, unsigned first,
                   const GArray *deadlock, bool gdb)
 {
@@ -267,11 +266,11 @@ static int follow(const struct trace *t, const struct plan *p, char **argv, unsi
 	struct error error;
 	bool two = deadlock == NULL && p->pair[1] != NONE && first == 0;
 	int status = 0;
-	off_t input = lseek(STDIN_FILENO, 0, SEEK_CUR); /* each way reads it from here */
+	off_t input = lseek(STDIN_FILENO, 0, SEEK_CUR); /* both runs read from here */
 	fflush(NULL);
 	for (unsigned i = 0; i < (two ? 2u : 1u); i++) {
 		unsigned way = p->pair[1] == NONE ? 0 : first ? first : two ? i + 1 : 0;
-		if (two) /* above what the program prints in this run */
+		if (two) /* above the output of this run */
 			fprintf(stderr, "heddle: run %u of 2, %s is to go first\n", i + 1,
 			        printable_thread(t, p->pair[i]));
 		if (input >= 0)
@@ -293,7 +292,7 @@ static int follow(const struct trace *t, const struct plan *p, char **argv, unsi
 		}
 		if (deadlock && !deadlock_happened(t, deadlock, &runs[i]))
 			status = EXIT_OURS;
-		/* Of two ways the one that fails is the program's answer. */
+		/* The failing run of the two determines the exit status. */
 		if (runs[i].result.status > status)
 			status = runs[i].result.status;
 	}
@@ -304,7 +303,7 @@ static int follow(const struct trace *t, const struct plan *p, char **argv, unsi
 	return status;
 }
 
-/* The free that a witness puts before a use of its block, or NONE. */
+/* The free before a use of its block in a witness, or NONE. */
 static uint32_t free_in(const struct trace *t, const struct witness *w)
 {
 	for (guint i = 0; w->claim == CLAIM_COV && w->pair && i < w->pair->len; i++) {
@@ -315,8 +314,8 @@ static uint32_t free_in(const struct trace *t, const struct witness *w)
 	return NONE;
 }
 
-/* The bind lines of --spec in the place of those that it was recorded with, by name; files
- * with none (atomic sets, say) say nothing to a replay. */
+/* Replace the recorded bind lines by those of --spec, by name; files without bind lines do not
+ * matter to a replay. */
 static bool take_specs(const struct arguments *a, struct plan *plan, struct error *error)
 {
 	GPtrArray *given = argument_values(a, "spec");
@@ -337,8 +336,8 @@ static bool requested(const struct witness *w, uint32_t event)
 	return false;
 }
 
-/* The length of a deadlock's witness without the requests that end it; `pair` becomes the
- * first two of them.  Nobody can go on from there, so any others come by themselves. */
+/* Length of a deadlock's witness without its final requests; `pair` becomes the first two of
+ * them. Further requests follow by themselves, since no thread can continue. */
 static size_t before_requests(const struct witness *w, uint32_t pair[2])
 {
 	size_t length = w->events ? w->events->len : 0;
@@ -349,7 +348,7 @@ static size_t before_requests(const struct witness *w, uint32_t pair[2])
 	return length;
 }
 
-/* Both accesses of such a race lie in its witness, one behind the other. */
+/* Both accesses of a C11 race are in the witness, one after the other. */
 static void explain_c11(const struct trace *t, const struct witness *w)
 {
 	fprintf(stderr,
@@ -398,7 +397,7 @@ static int replay(struct arguments *a, const struct trace *t, const struct witne
 			pair[i] = g_array_index(w->pair, uint32_t, i);
 	} else if (w->claim == CLAIM_DEADLOCK) {
 		length = before_requests(w, pair);
-	} else if (length > 0) { /* stop before the last event, which is the point of it */
+	} else if (length > 0) { /* stop before the last event */
 		pair[0] = events[length - 1];
 		length--;
 	}
@@ -418,7 +417,7 @@ static int replay(struct arguments *a, const struct trace *t, const struct witne
 		enum { LONGEST = 86400 * 7 }; /* seconds: a week */
 		unsigned first = argument_number(a, "first", 0);
 		uint64_t seconds = argument_number(a, "timeout", DEFAULT_TIMEOUT);
-		if (!argument_flag(a, "gdb")) /* whoever debugs takes their time */
+		if (!argument_flag(a, "gdb")) /* no limit under a debugger */
 			plan.timeout_ms = (unsigned)MIN(seconds, LONGEST) * 1000;
 		status = take_specs(a, &plan, &error)
 		                 ? follow(t, &plan, argv, first > 2 ? 0 : first,

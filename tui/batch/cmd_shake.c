@@ -1,6 +1,6 @@
 /*
- * cmd_shake.c - heddle shake: run a program under many seeds and show a table of what came
- * out: exit status or signal, and output, with a seed for each so that it comes again.
+ * cmd_shake.c - heddle shake: runs a program with many seeds and prints a table of the outcomes
+ * (exit status or signal, output), with a seed for each.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,16 +16,17 @@
 #include "tui/batch/outcomes.h"
 #include "tui/batch/print.h"
 
-struct shake { /* what all runs have in common */
+/* Shared by all runs. */
+struct shake {
 	char **argv;
 	unsigned timeout_ms, depth;
-	int log, output; /* files without a name */
+	int log, output; /* nameless files */
 	bool interrupted;
-	uint64_t steps; /* pct: of a run; a guess until one was measured */
+	uint64_t steps; /* pct: length of a run; a guess until measured */
 	bool measured;
 };
 
-/* What a run came to, from the header of its log and from what it printed. */
+/* The outcome of a run, from the header of its log and its output. */
 static struct outcome *outcome_of(const struct record_result *result, const char *log,
                                   const char *output, struct shake *shake)
 {
@@ -39,7 +40,7 @@ static struct outcome *outcome_of(const struct record_result *result, const char
 			out->deadlock = header.outcome == LOG_DEADLOCK;
 			out->misuses = header.misuses;
 		}
-		if (!shake->measured && header.steps > 0) { /* one run says how long they are */
+		if (!shake->measured && header.steps > 0) { /* one run gives the length */
 			shake->measured = true;
 			shake->steps = header.steps;
 		}
@@ -55,7 +56,7 @@ static struct outcome *outcome_of(const struct record_result *result, const char
 	return out;
 }
 
-/* One run; NULL and `error` when it cannot be started, and when we were interrupted. */
+/* One run; NULL and `error` when it cannot be started or was interrupted. */
 static struct outcome *run_once(struct shake *shake, unsigned strategy, uint64_t seed,
                                 struct error *error)
 {
@@ -157,7 +158,7 @@ static void print_json(const struct outcomes *x, const struct shake *shake, uint
 	json_decref(report);
 }
 
-/* What it printed last; its digest too where another outcome looks the same. */
+/* Its last output; with the digest when another outcome's looks the same. */
 static char *what_it_said(const struct outcomes *x, const struct outcome *o)
 {
 	for (guint i = 0; i < x->list->len; i++) {
@@ -188,7 +189,7 @@ static int widest(GPtrArray *column, const char *heading, int most)
 	return width;
 }
 
-/* Misuse of locks, with an outcome's options, which record a trace that says where. */
+/* Misuse of locks, with the options that record such a run. */
 static void print_findings(const struct outcomes *x, const struct shake *shake)
 {
 	for (unsigned m = 0; m < LOG_MISUSE_COUNT; m++) {
@@ -226,7 +227,7 @@ static void print_left_out(const struct outcomes *x)
 		printf("... and %u more such lines\n", x->left_out->len - MOST);
 }
 
-/* How often, how it ended, what it said, and what records it again. */
+/* The table: frequency, ending, output, and how to record it again. */
 static void print_table(const struct outcomes *x, const struct shake *shake, uint64_t runs)
 {
 	const GPtrArray *outcomes = x->list;
@@ -278,7 +279,7 @@ static int run_shake(struct arguments *a)
 	enum output_format format = argument_format(a, false);
 	const struct progress *progress = progress_on_stderr();
 	bool ok = true;
-	enum { GUESS = 1000 }; /* the runtime's own, too */
+	enum { GUESS = 1000 }; /* also the runtime's */
 	uint64_t steps = argument_number(a, "steps", 0);
 	struct shake shake = { .argv = argv,
 		               .timeout_ms = timeout,
@@ -296,7 +297,7 @@ static int run_shake(struct arguments *a)
 	const volatile int *interrupted = catch_interruption();
 	uint64_t done = 0;
 	for (; ok && done < runs && !*interrupted; done++) {
-		/* Without a word of the user: mostly random, some of the others. */
+		/* By default mostly random, with some of the others. */
 		unsigned which = word            ? (unsigned)strategy
 		                 : done % 4 == 2 ? STRATEGY_PCT
 		                 : done % 4 == 3 ? STRATEGY_NOISE
@@ -307,7 +308,7 @@ static int run_shake(struct arguments *a)
 		if (o)
 			outcomes_add(outcomes, o);
 		else if (shake.interrupted || *interrupted)
-			break; /* the table of what there is */
+			break; /* print the table so far */
 		else
 			ok = false;
 	}

@@ -1,6 +1,6 @@
 /*
- * cmd_spec.c - `heddle spec check F` and `heddle spec points F`: what a specification says,
- * whether it is right, and what the analyses make of it.
+ * cmd_spec.c - `heddle spec check F` and `heddle spec points F`: checks specifications, and
+ * prints their access points.
  */
 #include "engine/commute/points.h"
 #include "engine/commute/prove.h"
@@ -49,7 +49,7 @@ static json_t *answer_json(enum answer a)
 	return a == ANSWER_YES ? json_true() : a == ANSWER_NO ? json_false() : json_null();
 }
 
-/* One condition as text: a head line, and a line for each thing to say about it. */
+/* One condition as text: a head line, then its results. */
 static void print_condition(const struct spec_object *o, const struct spec_condition *c,
                             const struct ecl *ecl, const struct condition_check *check)
 {
@@ -130,7 +130,7 @@ static void check_defaults(const struct spec_object *o, json_t *json)
 		}
 }
 
-/* How many conditions are refused. */
+/* Returns the number of refused conditions. */
 static unsigned check_object(const struct spec_object *o, json_t *json)
 {
 	struct prover *prover = prover_new(o, SOLVER_MILLISECONDS);
@@ -202,7 +202,7 @@ static char *point_text(const struct points *p, uint32_t i)
 	return g_string_free(s, FALSE);
 }
 
-/* "o:w:v" where method add's argument v is the key */
+/* "o:w:v" where argument v of method add is the key */
 static char *touch_text(const struct spec_object *o, const struct points *p, uint32_t method,
                         struct touch t)
 {

@@ -1,4 +1,6 @@
-/* cmd_verify.c - `heddle verify`: a witness against its trace, by the rules alone. */
+/*
+ * cmd_verify.c - `heddle verify`: checks a witness against its trace.
+ */
 #include "engine/atomic/atomic.h"
 #include "engine/commute/spec.h"
 #include "engine/witness/witness.h"
@@ -19,17 +21,16 @@ static const struct command_option options[] = {
 	{ 0 },
 };
 
-struct verdict_of { /* what verify says */
+/* The result. */
+struct verdict_of {
 	bool accepted;
-	enum claim claim; /* what was proved, or refused */
+	enum claim claim; /* the claim proved, or refused */
 	GPtrArray *notes; /* char *, owned */
 	GString *reason;
 };
 
-/*
- * A witness of another content of the trace names other events: it proves nothing here, whether its
- * numbers happen to fit or not.  With --lenient it is judged by its events all the same.
- */
+/* A witness of another trace names other events, even when its numbers fit; with --lenient it
+ * is checked nevertheless. */
 static bool of_this_trace(const struct arguments *a, const struct trace *t,
                           const struct witness *w, struct verdict_of *v)
 {
@@ -82,8 +83,8 @@ static void print_verdict(const struct witness *w, const struct verdict_of *v,
 		printf("note: %s\n", (const char *)v->notes->pdata[i]);
 }
 
-/* The rules of objects: from --spec, else from the witness; none for a race that names
- * none.  False and `error`. */
+/* Specifications from --spec, else from the witness; none for a race without any. False and
+ * `error`. */
 static bool open_rules(const struct arguments *a, struct trace *t, const struct witness *w,
                        struct spec_rules **rules, struct error *error)
 {
@@ -96,8 +97,8 @@ static bool open_rules(const struct arguments *a, struct trace *t, const struct 
 	return !needed || *rules != NULL;
 }
 
-/* A witness of an atomic-set violation must show a cycle of units of work, too: of those that it
- * names, where it names some. */
+/* A witness of an atomic-set violation must also have a cycle of units: of those it names, if
+ * any. */
 static bool has_cycle(const struct arguments *a, struct trace *t, const struct witness *w,
                       GString *reason, struct error *error, bool *good)
 {
@@ -136,7 +137,7 @@ static bool judge(const struct arguments *a, struct trace *t, const struct witne
 	if (!of_this_trace(a, t, w, v))
 		return true;
 	v->accepted = proves(t, w, w->claim, check, v->reason);
-	/* A race that is visible only as a C11 race is of kind race too. */
+	/* A C11 race has the kind race, too. */
 	if (!v->accepted && w->claim == CLAIM_RACE && proves(t, w, CLAIM_C11_RACE, check, NULL)) {
 		v->accepted = true;
 		v->claim = CLAIM_C11_RACE;

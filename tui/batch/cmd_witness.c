@@ -1,5 +1,6 @@
-/* cmd_witness.c - `heddle witness`: the witness of one pair, or the proof that there is
- * none. */
+/*
+ * cmd_witness.c - `heddle witness`: the witness of a pair, or the proof that none exists.
+ */
 #include "engine/commute/cov.h"
 #include "engine/detect/detectors.h"
 #include "engine/predict/deadlock.h"
@@ -56,7 +57,7 @@ static void print_proof(const struct trace *t, const struct finding *f)
 	print_behind(t, f, "");
 }
 
-/* A data race with a note is one that only C11's happens-before shows. */
+/* A data race with a note is a C11 race. */
 static enum claim claim_of(const struct finding *f)
 {
 	if (f->kind == FINDING_DEADLOCK)
@@ -66,7 +67,7 @@ static enum claim claim_of(const struct finding *f)
 	return f->note != NULL ? CLAIM_C11_RACE : CLAIM_RACE;
 }
 
-/* Readable: few switches, where that does not take long. */
+/* Reduce context switches, within a bound. */
 static void polish(const struct trace *t, const struct check_options *check, struct finding *f)
 {
 	GArray *pair = finding_claimed(f);
@@ -91,8 +92,8 @@ static void make_witness(const struct trace *t, const struct race_options *race,
 		g_ptr_array_add(w->under_specs, spec_rules_header(specs->pdata[i]));
 }
 
-/* With --values or --missing and --spec, rule 5 was not asked: what it refuses is not known to
- * be a race, and what is impossible without it may be possible with it. */
+/* --values or --missing with --spec ignore rule 5: a race that it rejects is not known to be
+ * one, and a pair impossible without it may be possible. */
 static void under_rule5(const struct trace *t, const struct check_options *check,
                         struct finding *f)
 {
@@ -111,7 +112,7 @@ static void under_rule5(const struct trace *t, const struct check_options *check
 	f->proof = NULL;
 }
 
-/* `out`: standard error where the witness itself goes to standard output. */
+/* `out`: standard error when the witness goes to standard output. */
 static void print_switches(const struct trace *t, const struct witness *w, FILE *out)
 {
 	GArray *switches = witness_switches(t, w);
@@ -132,7 +133,7 @@ static void print_switches(const struct trace *t, const struct witness *w, FILE 
 	g_array_unref(switches);
 }
 
-/* The same for JSON; the caller's. */
+/* The same as JSON; owned by the caller. */
 static json_t *switches_json(const struct trace *t, const struct witness *w)
 {
 	GArray *switches = witness_switches(t, w);
@@ -184,7 +185,7 @@ static int print_witness(const struct trace *t, const struct witness *w, const c
 	return EXIT_FOUND;
 }
 
-/* `switches`: of its witness, or NULL; taken over. */
+/* `switches`: of its witness, or NULL; takes ownership. */
 static int print_finding_json(const struct trace *t, struct finding *f, json_t *switches)
 {
 	struct print_options print = { .format = FORMAT_JSON,
@@ -279,7 +280,7 @@ static int data_race(const struct arguments *a, struct trace *t, uint32_t e1, ui
 	return status;
 }
 
-/* Which of the two questions is asked: two accesses race, anything else is turned round. */
+/* Two accesses: a race; other events: an order violation. */
 static bool asks_for_order(const struct trace *t, uint32_t e1, uint32_t e2)
 {
 	return e1 < t->events_count && e2 < t->events_count &&
@@ -309,8 +310,8 @@ static int order_violation(const struct arguments *a, struct trace *t, uint32_t 
 	return status;
 }
 
-/* Requests for more than one lock, or waits that never ended: can their threads wait for each
- * other? */
+/* Are these requests for several locks, or waits that never ended, whose threads may wait for
+ * each other? */
 static bool asks_for_deadlock(const struct trace *t, const uint32_t *events, guint count)
 {
 	bool several = false;
@@ -366,7 +367,7 @@ static int deadlock(const struct arguments *a, struct trace *t, const uint32_t *
 
 /* -- without a pair: the first finding that has a witness -------------------------------- */
 
-/* What is a race only if missing code synchronises nothing comes after what is one anyway. */
+/* Races that only uninstrumented code could prevent come after the others. */
 static const struct finding *first_shown(const struct report *r)
 {
 	const struct finding *first = NULL;
@@ -401,8 +402,8 @@ static struct report *look_for(struct detection *on, enum detector detector,
 	return r;
 }
 
-/* Its events into `e`, how many; 0 where there is none, or with `error` (error->what set) when it
- * cannot be looked for; `open`: not all was settled. */
+/* Events of the first finding with a witness into `e`, returning their number; 0: none, or an
+ * error (error->what set). `open`: the search was incomplete. */
 static guint choose(const struct arguments *a, struct trace *t, const struct race_options *race,
                     uint32_t *e, bool *open, struct error *error)
 {

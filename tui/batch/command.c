@@ -1,8 +1,6 @@
 /*
- * command.c - finds the subcommand, parses its options, prints help and errors.
- *
- * Knows the table of commands and nothing of what they do.  The only place, with print.c,
- * that writes messages.
+ * command.c - finds the subcommand, parses its options, prints help and errors. With print.c
+ * the only file that writes messages.
  */
 #include "engine/base/streams.h"
 #include "engine/record/record.h"
@@ -28,7 +26,7 @@ const struct command *const commands[] = {
 	NULL,
 };
 
-/* Every command has these. */
+/* options of every command */
 static const struct command_option common_options[] = {
 	{ "help", NULL, "show this help", 'h' },
 	{ "quiet", NULL, "no warnings and no progress", 'q' },
@@ -58,7 +56,7 @@ int fail(const struct error *error)
 	return EXIT_BAD;
 }
 
-/* Of bad usage.  A command that ends as its program does keeps 2 for the program. */
+/* Exit status for bad usage; commands that end as their program leave 2 to the program. */
 static int bad_usage(const struct command *c)
 {
 	return c && c->ends_as_program ? EXIT_OURS : EXIT_BAD;
@@ -190,10 +188,10 @@ enum output_format argument_format(const struct arguments *a, bool sarif)
 
 /* -- parsing ------------------------------------------------------------------------ */
 
-/* How well an option goes with what was typed. */
+/* How well an option matches the typed word. */
 typedef unsigned option_fit(const struct command_option *o, const char *name, size_t length);
 
-/* The option that fits best; `*ties` says how many do. */
+/* The best matching option; `*ties`: number of equally good ones. */
 static const struct command_option *best_option(const struct command *c, option_fit *fit,
                                                 const char *name, size_t length, unsigned *ties)
 {
@@ -218,7 +216,7 @@ static unsigned fit_letter(const struct command_option *o, const char *name, siz
 	return o->letter != 0 && o->letter == *name;
 }
 
-/* As GNU's: the name itself, or the beginning of one name alone. */
+/* As in GNU getopt: the name, or an unambiguous prefix. */
 static unsigned fit_name(const struct command_option *o, const char *name, size_t length)
 {
 	if (length == 0 || strncmp(o->name, name, length) != 0)
@@ -226,8 +224,8 @@ static unsigned fit_name(const struct command_option *o, const char *name, size_
 	return o->name[length] == '\0' ? 2 : 1;
 }
 
-/* For a suggestion: 100 less the insertions and deletions that lead from one to the other,
- * when those are few. */
+/* For suggestions: 100 less the edit distance (insertions and deletions), when that is
+ * small. */
 static unsigned likeness(const char *known, const char *name, size_t length)
 {
 	unsigned row[64] = { 0 };
@@ -279,7 +277,7 @@ static void add_option(struct arguments *a, const struct command_option *o, char
 	g_ptr_array_add(a->option_values, value);
 }
 
-/* One option at argv[i]; returns the index of the last word that it took, or -1. */
+/* Parse the option at argv[i]; returns the index of the last word used, or -1. */
 static int parse_option(struct arguments *a, int argc, char **argv, int i)
 {
 	char *word = argv[i];
@@ -378,7 +376,7 @@ static int print_overview(void)
 	return 0;
 }
 
-/* The table for shell completion and the manual: name, options. */
+/* The table for shell completion and the manual. */
 static int print_table(void)
 {
 	for (const struct command *const *c = commands; *c; c++) {
@@ -429,7 +427,7 @@ static int run(const struct command *c, int argc, char **argv)
 	return status;
 }
 
-/* Output that could not be written is an error, not a success with half a report. */
+/* Output that could not be written is an error. */
 static int flush_output(int status)
 {
 	if (streams_finish())
@@ -442,8 +440,8 @@ static int flush_output(int status)
 	return fail(&e);
 }
 
-/* A standard stream that is closed must not become the next file that is opened: it is
- * opened the wrong way round instead, so that using it still fails. */
+/* Open closed standard streams in the wrong mode, so that no file takes their descriptor and
+ * their use still fails. */
 static void occupy_standard_streams(void)
 {
 	for (int fd = 0; fd < 3; fd++)
@@ -451,7 +449,7 @@ static void occupy_standard_streams(void)
 			(void)!open("/dev/null", fd ? O_RDONLY : O_WRONLY);
 }
 
-/* The command that a word is likest to, or NULL. */
+/* The most similar command, or NULL. */
 static const char *command_like(const char *word)
 {
 	const char *best = NULL;
@@ -470,8 +468,8 @@ static void nothing(int number)
 {
 }
 
-/* A write that fails is an error to tell of, not an end.  By a handler: the programs that we
- * start have it as we were started. */
+/* A failed write is an error, not a fatal signal. By a handler, which started programs do not
+ * inherit. */
 static void survive(int number)
 {
 	struct sigaction action = { .sa_handler = nothing, .sa_flags = SA_RESTART }, old;
@@ -503,7 +501,7 @@ int command_main(int argc, char **argv)
 	const struct command *c = find_command(first);
 	if (c)
 		return flush_output(run(c, argc - 2, argv + 2));
-	/* `heddle TRACE` opens it. */
+	/* `heddle TRACE` opens the trace. */
 	const struct command *open = find_command("open");
 	if (open && (first[0] == '-' || access(first, F_OK) == 0 || strpbrk(first, "./")))
 		return flush_output(run(open, argc - 1, argv + 1));
@@ -517,13 +515,13 @@ int command_main(int argc, char **argv)
 
 /* -- traces ------------------------------------------------------------------------- */
 
-/* What a beginner gives in the place of the trace: the program, or its source. */
+/* Is it a mistake of beginners: the program or its source instead of a trace? */
 static bool is_no_trace(const char *path, struct error *error)
 {
 	static const char *const sources[] = { ".c", ".cc", ".cpp", ".cxx", ".C", ".h" };
 	char first[4] = "";
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	if (!g_file_test(path, G_FILE_TEST_IS_REGULAR)) /* a pipe would be waited for */
+	if (!g_file_test(path, G_FILE_TEST_IS_REGULAR)) /* a pipe would block */
 		return false;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	bool program = fd >= 0 && read(fd, first, sizeof first) == sizeof first &&
@@ -550,7 +548,7 @@ struct trace *open_trace(const struct arguments *a, const char *path)
 		return NULL;
 	}
 	struct trace_options options = { .lenient = argument_flag(a, "lenient") };
-	/* The log of a recording whose `heddle record` was killed too is as good as a trace. */
+	/* The log of a killed `heddle record` is imported. */
 	struct trace *t = record_is_log(path)
 	                          ? record_import(path, path, NULL, progress_on_stderr(), &e)
 	                          : trace_open(path, &options, progress_on_stderr(), &e);

@@ -1,6 +1,6 @@
 /*
- * command.h - the subcommands: a table of names, options and functions, from which the
- * help, the completion and the manual's table are made.
+ * command.h - the table of subcommands with options and functions, from which help, completion
+ * and the manual are made.
  */
 #ifndef HEDDLE_COMMAND_H
 #define HEDDLE_COMMAND_H
@@ -23,10 +23,11 @@ struct command_option {
 	char letter; /* short form, or 0 */
 };
 
-struct arguments { /* parsed; all strings borrowed from argv */
+/* Parsed; strings borrowed from argv. */
+struct arguments {
 	const struct command *command;
 	GPtrArray *words; /* operands */
-	char **rest;      /* the program: what follows "--" (NULL-terminated), or NULL */
+	char **rest;      /* the program after "--" (NULL-terminated), or NULL */
 	GPtrArray *option_names, *option_values;
 };
 
@@ -37,28 +38,28 @@ struct command {
 	const char *details;                  /* for --help, or NULL */
 	const struct command_option *options; /* ends with name NULL; or NULL */
 	int (*run)(struct arguments *a);      /* the exit status */
-	bool takes_program;                   /* what follows "--" is one */
-	bool ends_as_program;                 /* the exit status is the program's; 125: ours */
-	bool passes_through;                  /* argv is handed on unparsed in rest (cc, c++) */
+	bool takes_program;                   /* "--" is followed by a program */
+	bool ends_as_program; /* the exit status is the program's; 125: heddle's own errors */
+	bool passes_through;  /* argv is passed unparsed in `rest` (cc, c++) */
 };
 
-/* The table, made from commands.def: one line a command, COMMAND(function_suffix).  Each
- * command's struct is `const struct command command_SUFFIX` in its cmd_*.c. */
+/* From commands.def: COMMAND(suffix) for `const struct command command_SUFFIX` in its
+ * cmd_*.c. */
 extern const struct command *const commands[];
 
-/* Parsed options.  The last one given counts. */
+/* Options; the last one given counts. */
 bool argument_flag(const struct arguments *a, const char *name);
 const char *argument_value(const struct arguments *a, const char *name); /* or NULL */
 GPtrArray *argument_values(const struct arguments *a, const char *name); /* all; caller frees */
-/* An unsigned number; bad usage prints and exits with 2. */
+/* Unsigned number; prints bad usage and exits with 2 otherwise. */
 uint64_t argument_number(const struct arguments *a, const char *name, uint64_t otherwise);
-/* --output: a path, or NULL for standard output.  Where that cannot be it (it is the report's
- * or the program's, or what is written is no text), - is bad usage: prints and exits. */
+/* --output: a path, or NULL for standard output. Where standard output is not possible (used by
+ * the report or the program, or not text), - is bad usage: prints and exits. */
 const char *argument_output(const struct arguments *a, bool may_print);
-/* One of the words (NULL-terminated); bad usage prints the words and exits with 2. */
+/* Index of one of the words (NULL-terminated); bad usage prints the words and exits with 2. */
 int argument_choice(const struct arguments *a, const char *name, const char *const *words,
                     int otherwise);
-/* Number of operands must be in low..high, else usage and exit 2. */
+/* The number of operands must be in low..high, else prints usage and exits with 2. */
 void argument_words(const struct arguments *a, unsigned low, unsigned high);
 
 /* --format text|json[|sarif] */
@@ -77,20 +78,20 @@ enum output_format argument_format(const struct arguments *a, bool sarif);
 		"lenient", NULL, "turn refusals that have a safe reading into warnings", 0 \
 	}
 
-/* Messages: the one place that prints them.  "heddle: WHERE: WHAT; REMEDY". */
+/* The only place that prints messages: "heddle: WHERE: WHAT; REMEDY". */
 void say_error(const struct error *error);
 int fail(const struct error *error); /* say_error and EXIT_BAD */
 int usage_error(const struct arguments *a, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
-/* Progress on standard error when it is a terminal and the work takes over a second. */
+/* Progress on standard error, if it is a terminal and the work takes over a second. */
 const struct progress *progress_on_stderr(void);
 void progress_done(void);
-/* SIGINT, SIGTERM and SIGHUP do not end us from now on, but make this number other than 0: for
- * what reports what it has when it is interrupted. */
+/* From now on SIGINT, SIGTERM and SIGHUP only make this number nonzero, so that an interrupted
+ * command can report what it has. */
 const volatile int *catch_interruption(void);
 
-/* Open the trace named by an operand with --lenient obeyed; prints warnings; on failure
- * prints the error and returns NULL. */
+/* Open the trace named by an operand, obeying --lenient; prints warnings. On failure prints the
+ * error and returns NULL. */
 struct trace *open_trace(const struct arguments *a, const char *path);
 
 int command_main(int argc, char **argv);

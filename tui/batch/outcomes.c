@@ -34,7 +34,7 @@ void outcomes_free(struct outcomes *x)
 	g_free(x);
 }
 
-/* ---- one run ---- */
+/* -- one run ------------------------------------------------------------------------------- */
 
 static char *shown(const char *line)
 {
@@ -95,9 +95,9 @@ void outcomes_add(struct outcomes *x, struct outcome *o)
 	g_ptr_array_add(x->list, o);
 }
 
-/* ---- all of them, told apart by their ends and lines ---- */
+/* -- all runs, distinguished by endings and lines ------------------------------------------ */
 
-/* The line with # for each number, decimal or 0x...: its shape. */
+/* The shape of a line: # for each number, decimal or 0x... */
 static char *shape_of(const char *line)
 {
 	GString *shape = g_string_new(NULL);
@@ -115,23 +115,22 @@ static char *shape_of(const char *line)
 	return g_string_free(shape, FALSE);
 }
 
-/* How much of a shape's lines is compared: their order and texts, their texts, whether any is
- * there. */
+/* The detail in which lines of a shape are compared: order and texts, texts, presence. */
 enum detail { DETAIL_ORDER, DETAIL_TEXTS, DETAIL_ANY, DETAILS };
 
 struct shape {
 	char *text;                  /* owned */
-	GPtrArray **lines;           /* by outcome: char *, of it; NULL: it has none */
+	GPtrArray **lines;           /* by outcome: char *, its lines; NULL: none */
 	uint64_t different[DETAILS]; /* by detail, over all outcomes */
-	bool steady;                 /* the runs that have such lines have as many */
-	enum detail compared;        /* DETAILS: not even whether any is there */
+	bool steady;                 /* runs with such lines have equally many */
+	enum detail compared;        /* DETAILS: not compared at all */
 };
 
 struct grouping {
 	GPtrArray *outcomes; /* struct outcome * */
-	uint64_t most;       /* groups that are not too many */
-	GPtrArray *shapes;   /* struct shape *; empty where all of the output is compared */
-	uint32_t *group;     /* by outcome: which it is in, as far as was compared */
+	uint64_t most;       /* greatest acceptable number of groups */
+	GPtrArray *shapes;   /* struct shape *; empty when the whole output is compared */
+	uint32_t *group;     /* by outcome: its group so far */
 };
 
 static void shape_free(const struct grouping *g, struct shape *s)
@@ -144,7 +143,7 @@ static void shape_free(const struct grouping *g, struct shape *s)
 	g_free(s);
 }
 
-/* Where too many are other than all before, the rest is one. */
+/* Shapes beyond a bound share one. */
 static struct shape *shape_named(struct grouping *g, GHashTable *known, const char *line)
 {
 	enum { MOST_SHAPES = 2000 };
@@ -187,7 +186,7 @@ static gint by_text(gconstpointer a, gconstpointer b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The lines in that detail, as one text; owned by the caller. */
+/* The lines in that detail as one text; owned by the caller. */
 static char *in_detail(const GPtrArray *lines, enum detail detail)
 {
 	guint count = lines ? lines->len : 0;
@@ -205,8 +204,7 @@ static char *in_detail(const GPtrArray *lines, enum detail detail)
 	return g_string_free(text, FALSE);
 }
 
-/* Tells the groups apart by `texts` (by outcome, which it takes) as well, when they are
- * not too many then. */
+/* Split the groups by `texts` (by outcome; ownership taken), unless they become too many. */
 static bool refine(struct grouping *g, char **texts)
 {
 	GHashTable *known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -271,7 +269,7 @@ static gint least_varying(gconstpointer a, gconstpointer b)
 	return strcmp(x->text, y->text);
 }
 
-/* The order of lines of different shapes, of those that are compared with theirs. */
+/* Split by the order of lines of different shapes, among those whose order is compared. */
 static void refine_by_order(struct grouping *g)
 {
 	GHashTable *ordered = g_hash_table_new(g_str_hash, g_str_equal);
@@ -312,7 +310,7 @@ static void compare_lines(struct grouping *g)
 	refine_by_order(g);
 }
 
-/* ---- one outcome for each group ---- */
+/* -- one outcome for each group ------------------------------------------------------------ */
 
 /* The last line of a shape whose texts were compared. */
 static char *last_compared(const struct grouping *g, const struct outcome *o)
@@ -345,7 +343,7 @@ static void note_left_out(struct outcomes *x, const struct grouping *g)
 	}
 }
 
-/* Into the first of each group. */
+/* Merge each group into its first outcome. */
 static void merge(struct grouping *g, GPtrArray *into)
 {
 	struct outcome **first = g_new0(struct outcome *, g->outcomes->len);

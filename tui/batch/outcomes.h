@@ -1,7 +1,7 @@
 /*
- * outcomes.h - the outcomes of many runs of one program, for heddle shake: runs that ended in
- * the same way, with the same findings and the same output are one.  Where nearly every run
- * prints something else (progress, times), the lines that do not vary so are compared.
+ * outcomes.h - outcomes of many runs of a program, for heddle shake: runs with the same ending,
+ * findings and output are one. When nearly every run prints different lines (progress, times),
+ * only the lines that do not vary are compared.
  */
 #ifndef HEDDLE_OUTCOMES_H
 #define HEDDLE_OUTCOMES_H
@@ -11,24 +11,24 @@
 #include <stdint.h>
 
 struct outcome {
-	int status, signal; /* of the process; signal 0: it exited */
+	int status, signal; /* of the process; signal 0: exited */
 	bool deadlock, timed_out;
-	uint32_t misuses;  /* bits: enum log_misuse */
+	uint32_t misuses;  /* bit set of enum log_misuse */
 	char hash[17];     /* of the output, the first 16 hexadecimal digits of its SHA-256 */
-	char *line;        /* owned: the output's last line that was compared, escaped */
-	GPtrArray *lines;  /* owned: char *, the output, without what is beyond its bounds */
+	char *line;        /* owned: last compared line of the output, escaped */
+	GPtrArray *lines;  /* owned: char *, the output within its bounds */
 	uint64_t count;    /* runs */
-	uint64_t outputs;  /* how many different ones they printed */
-	uint64_t seed;     /* of the first of them */
+	uint64_t outputs;  /* number of different outputs */
+	uint64_t seed;     /* of the first run */
 	unsigned strategy; /* enum log_strategy */
-	uint64_t steps;    /* pct: the length of a run that it was given */
+	uint64_t steps;    /* pct: assumed length of a run */
 };
 
-/* Lines that only differ in their numbers, and that were not compared. */
+/* Lines that differ only in numbers and were not compared. */
 struct left_out {
-	char *shape;    /* owned: such a line with # in the place of numbers, escaped */
-	uint64_t texts; /* of different runs */
-	bool steady;    /* each run has as many of them: a result that varies, not progress */
+	char *shape;    /* owned: such a line with # for numbers, escaped */
+	uint64_t texts; /* number of different runs */
+	bool steady;    /* each run has as many: a varying result, not progress */
 };
 
 struct outcomes {
@@ -38,14 +38,14 @@ struct outcomes {
 
 struct outcomes *outcomes_new(void);
 void outcomes_free(struct outcomes *outcomes);
-/* Sets hash, line and lines of `o` from what the run printed. */
+/* Set hash, line and lines of `o` from the run's output. */
 void outcome_set_output(struct outcome *o, const char *text, gsize length);
-/* Takes `o`, of one run. */
+/* Add the outcome of one run; takes ownership. */
 void outcomes_add(struct outcomes *outcomes, struct outcome *o);
-/* After the last one: makes one of those that differ in varying lines alone, where there are
- * too many; sorts them, the most frequent first. */
+/* After the last run: merge outcomes that differ only in varying lines, if they are too many;
+ * sort by frequency. */
 void outcomes_group(struct outcomes *outcomes);
-/* Is something found: more than one outcome, results that vary, or a failure? */
+/* Is there a finding: several outcomes, varying results, or a failure? */
 bool outcomes_tell(const struct outcomes *outcomes);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * places.c - source positions that survive an edit: see places.h.
+ * places.c - source positions that survive edits; see places.h.
  */
 #include "tui/batch/places.h"
 

@@ -1,5 +1,5 @@
 /*
- * print.c - reports as text, and which form is asked for.
+ * print.c - reports as text, and the choice of format.
  */
 #include "tui/batch/print.h"
 #include "engine/predict/behind.h"
@@ -12,7 +12,7 @@
 #include <jansson.h>
 #include <string.h>
 
-/* " (*box and 1 more)": what the calls of a step by missing code have in common. */
+/* " (*box and 1 more)": addresses common to the calls of a step by uninstrumented code. */
 static void append_common(const struct trace *t, const struct step *s,
                           struct missing_calls **calls, GString *line)
 {
@@ -32,7 +32,7 @@ static void append_common(const struct trace *t, const struct step *s,
 
 void print_steps(const struct trace *t, const struct path *path)
 {
-	struct missing_calls *calls = NULL; /* made where a step asks for it */
+	struct missing_calls *calls = NULL; /* made on demand */
 	GString *line = g_string_new(NULL);
 	for (guint i = 0; path->steps && i < path->steps->len; i++) {
 		const struct step *s = &g_array_index(path->steps, struct step, i);
@@ -85,7 +85,7 @@ void append_frame(const struct trace *t, const struct frame *f, GString *out)
 
 /* -- text --------------------------------------------------------------------------- */
 
-/* The function, and the calls that led to it. */
+/* The function and its callers. */
 static void print_callers(const struct trace *t, uint32_t event)
 {
 	GArray *frames = trace_frames(t, event, t->stacks_count ? trace_stack(t, event) : 0);
@@ -126,7 +126,7 @@ static void print_variables(const struct trace *t, const struct finding *f)
 		printf(" and %u more", f->variables->len - 4);
 }
 
-/* Which sets, and how sure one may be; engine/atomic/grade.c decides the latter. */
+/* The sets, and the grade (engine/atomic/grade.c). */
 static void print_sets(const struct finding *f)
 {
 	printf("    %s", f->sets->len == 1 ? "in atomic set " : "needs atomic sets ");
@@ -169,7 +169,7 @@ void print_behind(const struct trace *t, const struct finding *f, const char *in
 	g_string_free(text, TRUE);
 }
 
-/* A wait by somebody who waits for the others' sake. */
+/* A wait by a thread outside the cycle. */
 static void print_waits(const struct trace *t, const struct finding *f)
 {
 	for (guint i = 0; f->waits && i < f->waits->len; i++) {
@@ -228,10 +228,10 @@ static void print_finding(const struct trace *t, const struct finding *f)
 		printf("    unknown: %s\n", budget_text(f->budget));
 }
 
-/* Of what an analysis is complete, after "no" or "no other"; data races: those not named. */
+/* The claim of a complete analysis, after "no" or "no other"; data races: not listed. */
 static const struct {
 	const char *analysis, *nothing;
-	bool reordered; /* in all reorderings, not in the run alone */
+	bool reordered; /* in all reorderings, not only in the run */
 } scopes[] = {
 	{ "lockset", "pair without a common lock", false },
 	{ "deadlocks", "deadlock by locks alone", true },
@@ -284,7 +284,7 @@ static void print_summary(const struct report *r, guint count, const struct prin
 		printf("note: %s\n", (char *)r->notes->pdata[i]);
 }
 
-/* With a baseline, what it knows already is not worth a line. */
+/* Findings of the baseline are not printed. */
 static bool is_known(const struct changes *c, const struct finding *f, uint32_t i)
 {
 	return c != NULL && verdict_is_found(f->verdict) && changes_state(c, i) != MATCH_NEW;
@@ -340,7 +340,7 @@ static void print_sarif(const struct report *r, const struct print_options *o)
 	places_free(places);
 }
 
-/* -- the whole ------------------------------------------------------------------------ */
+/* -- reports ------------------------------------------------------------------------------- */
 
 void print_options_release(struct print_options *o)
 {

@@ -1,5 +1,5 @@
 /*
- * print.h - reports as text, JSON and SARIF.  Format and output; no analysis here.
+ * print.h - reports as text, JSON and SARIF.
  */
 #ifndef HEDDLE_PRINT_H
 #define HEDDLE_PRINT_H
@@ -17,19 +17,19 @@ struct report_file;
 struct print_options {
 	enum output_format format;
 	bool all_verdicts;
-	struct json_t *options;       /* what the analysis was asked for; owned, or NULL */
+	struct json_t *options;       /* the analysis's options; owned, or NULL */
 	char *shard, *digest;         /* "2/8" and the trace's SHA-256; owned, or NULL */
-	struct report_file *baseline; /* --baseline: its findings are known; owned, or NULL */
-	/* For --baseline: how to ask what became of a race that is gone; borrowed, or NULL. */
+	struct report_file *baseline; /* --baseline: known findings; owned, or NULL */
+	/* --baseline: options for the fate of races that are gone; borrowed, or NULL. */
 	const struct race_options *race;
 	struct trace *trace;           /* the same */
 	bool predicted;                /* atomic --predict */
-	bool no_witness;               /* leave the sequences out */
+	bool no_witness;               /* without witnesses */
 	struct json_t *switches;       /* of the only finding's witness; borrowed, or NULL */
-	const struct changes *changes; /* against the baseline; borrowed, or NULL */
+	const struct changes *changes; /* relative to the baseline; borrowed, or NULL */
 };
 void print_options_release(struct print_options *o);
-/* --format and --baseline.  False: said what is wrong. */
+/* --format and --baseline. False: the error has been printed. */
 bool print_options_parse(const struct arguments *a, struct print_options *o);
 #define OPTION_BASELINE \
 	{ \
@@ -39,51 +39,51 @@ bool print_options_parse(const struct arguments *a, struct print_options *o);
 		        0 \
 	}
 
-/* A report to standard output; returns the exit status. */
+/* Print a report on standard output; returns the exit status. */
 int print_report(const struct report *report, const struct print_options *options);
-/* What "complete" promises of that analysis, as "complete: in all reorderings of this run ..., no
- * other data race".  The caller's. */
 struct promise {
 	const char *analysis, *shard; /* shard: "2/8", or NULL */
-	bool any;                     /* it has found something */
-	bool values;    /* --values: reads see the same value, from whichever write */
+	bool any;                     /* it has findings */
+	bool values;    /* --values: reads see the same value, from any write */
 	bool predicted; /* atomic --predict: not only of the run */
 };
+/* The promise of a complete analysis: "complete: in all reorderings of this run ..., no other
+ * data race". Owned by the caller. */
 char *complete_sentence(const struct promise *promise);
-/* The status that a finding or the lack of any gives. */
+/* Does the verdict count as found, which decides the exit status? */
 bool verdict_is_found(enum verdict verdict);
 
-/* As JSON; a finding at a time, so that the witnesses of a large report need not all be
- * there as JSON values. */
+/* As JSON, one finding at a time, so that the witnesses of a large report are not all in
+ * memory. */
 void report_print_json(const struct report *report, const struct print_options *options,
                        FILE *out);
 bool print_lists(const struct finding *finding, const struct print_options *options);
-/* One finding, all but its witness; the caller's. */
+/* One finding without its witness; owned by the caller. */
 struct json_t *finding_json(const struct places *places, const struct trace *t,
                             const struct finding *f);
 
-/* SARIF, a finding (as JSON) at a time; sarif_end frees it. */
+/* SARIF, one finding (as JSON) at a time; freed by sarif_end. */
 struct sarif;
 struct sarif *sarif_begin(FILE *out);
 void sarif_add(struct sarif *s, const struct json_t *finding,
                const char *baseline_state); /* or NULL */
 void sarif_end(struct sarif *s);
 
-/* A chain, or a proof's steps: a line each, in the user's names and places. */
+/* A chain or proof: a line for each step, in the user's names. */
 void print_steps(const struct trace *t, const struct path *path);
-/* A proof, with the same sentences; the caller's. */
+/* A proof with the same sentences; owned by the caller. */
 struct json_t *proof_json(const struct trace *t, const struct proof *proof);
-/* JSON is UTF-8: what is not, and control bytes, are written as \xHH text. */
+/* A JSON string, with invalid UTF-8 and control bytes as \xHH. */
 struct json_t *json_text(const char *text);
-/* A line about the racy reads that keep an impossible pair apart, if any. */
+/* A line on the racy reads that keep an impossible pair apart, if any. */
 void print_behind(const struct trace *t, const struct finding *f, const char *indent);
-/* "behind": [{"read", "write", "variable", "location"}, ...]; nothing where there is none. */
+/* "behind": [{"read", "write", "variable", "location"}, ...], if any. */
 void json_set_behind(const struct trace *t, const struct finding *f, struct json_t *j);
-/* Frame by frame, innermost first: "deposit bank.c:23". */
+/* Append a stack frame: "deposit bank.c:23". */
 void append_frame(const struct trace *t, const struct frame *f, GString *out);
-/* With control bytes escaped; the caller's. */
+/* Escaped; owned by the caller. */
 char *variable_name(const struct trace *t, uint32_t variable);
-/* A name as it may be printed: itself, or escaped and kept until the program ends. */
+/* The name, escaped if necessary; valid until the program ends. */
 const char *printable(const char *name);
 const char *printable_thread(const struct trace *t, uint32_t event);
 

@@ -127,7 +127,7 @@ static void json_cycle(const struct trace *t, const struct finding *f, json_t *j
 	}
 }
 
-/* The events whose places tell the finding from others. */
+/* The events whose places identify the finding. */
 static GArray *telling_events(const struct finding *f)
 {
 	GArray *events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -206,7 +206,7 @@ static void json_set_word(json_t *j, const char *key, const char *word)
 		json_object_set_new(j, key, json_string(word));
 }
 
-/* Who waits for whom: see struct wait. */
+/* The waits of a deadlock (struct wait). */
 static json_t *json_waits(const struct trace *t, const GArray *waits)
 {
 	json_t *list = json_array();
@@ -272,14 +272,14 @@ json_t *finding_json(const struct places *places, const struct trace *t,
 	return j;
 }
 
-/* -- the whole ---------------------------------------------------------------------- */
+/* -- reports ------------------------------------------------------------------------------- */
 
 bool print_lists(const struct finding *f, const struct print_options *o)
 {
 	return o->all_verdicts || verdict_is_found(f->verdict);
 }
 
-/* Digits of a number, before `end`. */
+/* Write the digits of a number before `end`. */
 static char *digits(char *end, uint32_t number)
 {
 	do
@@ -288,7 +288,7 @@ static char *digits(char *end, uint32_t number)
 	return end;
 }
 
-/* Witnesses are nearly all of a large report: written as they are, not as JSON values. */
+/* Witnesses are most of a large report, so they are written directly. */
 static void write_witness(const GArray *witness, FILE *out)
 {
 	char buffer[16], *end = buffer + sizeof(buffer);
@@ -306,7 +306,7 @@ static void write_witness(const GArray *witness, FILE *out)
 	fputs("]", out);
 }
 
-/* An object without its closing brace, so that more can follow. */
+/* Write an object without its closing brace. */
 static void write_open(json_t *object, FILE *out)
 {
 	char *text = json_dumps(object, 0);

@@ -1,6 +1,6 @@
 /*
- * print_sarif.c - findings as SARIF 2.1.0, made from their JSON: so reports, merged reports
- * and differences have one form.
+ * print_sarif.c - findings as SARIF 2.1.0, made from their JSON, so that reports, merged
+ * reports and differences share it.
  */
 #include "tui/batch/print.h"
 

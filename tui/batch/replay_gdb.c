@@ -1,6 +1,6 @@
 /*
- * replay_gdb.c - see replay_gdb.h.  gdb learns what is where from a few lines of its own
- * Python, which get the pair by the environment; a gdb that has no Python does without.
+ * replay_gdb.c - see replay_gdb.h. A short Python script, which gets the pair by the
+ * environment, selects thread and frame; a gdb without Python works without.
  */
 #include "tui/batch/replay_gdb.h"
 
@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Which of gdb's threads stands at a side's line is found by the frames: the innermost of the
- * file and the line.  Frames of the runtime are left out of backtraces. */
+/* Selects gdb's thread at a side's line by its innermost frame in the file; hides frames of the
+ * runtime. */
 static const char finder[] =
         "import gdb, os\n"
         "def ours(pc):\n"
@@ -27,7 +27,7 @@ static const char finder[] =
         "    sal = frame.find_sal()\n"
         "    return (sal.symtab is not None and sal.line == line and\n"
         "            os.path.basename(sal.symtab.filename) == os.path.basename(path))\n"
-        "def find(path, line, taken):\n" /* two sides may stand at one line */
+        "def find(path, line, taken):\n" /* two sides may be at one line */
         "    for thread in sorted(gdb.selected_inferior().threads(), key=lambda t: t.num):\n"
         "        if thread.num in taken:\n"
         "            continue\n"
@@ -56,7 +56,7 @@ static const char finder[] =
         "    gdb.execute('frame')\n"
         "print('heddle: the others wait; quit, and the program goes on')\n";
 
-/* "T1 TAB w8(acct.balance)=150 TAB bank.c TAB 23", a line for each side. */
+/* "T1 TAB w8(acct.balance)=150 TAB bank.c TAB 23": a line for each side. */
 static char *describe_pair(const struct gdb_stop *stop)
 {
 	const struct trace *t = stop->trace;

@@ -15,8 +15,7 @@ static const char *note_of(const struct trace *t, const char *key)
 	return NULL;
 }
 
-/* Is the program another one than was recorded, or another build of it?  The trace's first module
- * is the program. */
+/* Is the program another one, or another build, than the trace's first module? */
 static bool is_other_build(const struct trace *t, const char *program)
 {
 	char *id = record_build_id(program);

@@ -1,8 +1,6 @@
 /*
- * report_file.c - JSON reports, read again: see report_file.h.
- *
- * A scanner finds where the findings and their witnesses begin and end; the JSON library gets
- * the text without the witnesses, and judges whether it is JSON.
+ * report_file.c - reads JSON reports; see report_file.h. A scanner finds findings and
+ * witnesses; the JSON library parses the text without the witnesses.
  */
 #include "tui/batch/report_file.h"
 
@@ -23,7 +21,7 @@ static const char *skip_blank(const char *p, const char *end)
 	return p;
 }
 
-/* Behind a string that begins at `p`, or `end`. */
+/* After the string that begins at `p`, or `end`. */
 static const char *skip_string(const char *p, const char *end)
 {
 	for (p++; p < end && *p != '"'; p++)
@@ -31,7 +29,7 @@ static const char *skip_string(const char *p, const char *end)
 	return p < end ? p + 1 : end;
 }
 
-/* Behind the value that begins at `p`. */
+/* After the value that begins at `p`. */
 static const char *skip_value(const char *p, const char *end)
 {
 	unsigned depth = 0;
@@ -51,7 +49,7 @@ static const char *skip_value(const char *p, const char *end)
 			return p;
 		} else {
 			p++;
-			continue; /* inside of a number or a word, or between */
+			continue; /* inside or between numbers or words */
 		}
 		if (depth == 0)
 			return p;
@@ -59,7 +57,7 @@ static const char *skip_value(const char *p, const char *end)
 	return end;
 }
 
-/* The value of a member of the object that begins at `p`; empty where there is none. */
+/* The value of an object's member; empty when absent. */
 static struct span find_member(struct span object, const char *name)
 {
 	const char *p = skip_blank(object.begin, object.end), *end = object.end;
@@ -83,7 +81,7 @@ static struct span find_member(struct span object, const char *name)
 	return (struct span){ end, end };
 }
 
-/* The next element of an array, `p` behind the one before it or at the bracket. */
+/* The next element of an array; `p` is after the previous one, or at the bracket. */
 static struct span next_element(const char **p, const char *end)
 {
 	struct span element = { skip_blank(*p + 1, end) };
@@ -93,7 +91,7 @@ static struct span next_element(const char **p, const char *end)
 	return element;
 }
 
-/* How many numbers an array holds, if it holds nothing else; else -1. */
+/* Length of an array of numbers; -1 for any other. */
 static int64_t count_numbers(struct span array)
 {
 	const char *p = array.begin, *end = array.end;
@@ -167,7 +165,7 @@ static bool read_findings(struct report_file *r, struct span array, struct error
 	const char *p = array.begin;
 
 	if (array.begin == array.end)
-		return true; /* what has none says so by its other members */
+		return true; /* its other members say so */
 	if (*p != '[')
 		return refuse(r, "findings that are no list", "", error);
 	if (skip_blank(p + 1, array.end) == array.end - 1)
@@ -179,7 +177,7 @@ static bool read_findings(struct report_file *r, struct span array, struct error
 	return true;
 }
 
-/* "bank.c:31" as the place of a finding; a name where it is no line of a file. */
+/* "bank.c:31" as a finding's place; a name when it is no line of a file. */
 static json_t *place_of(const char *location)
 {
 	const char *colon = strrchr(location, ':');
@@ -190,7 +188,7 @@ static json_t *place_of(const char *location)
 	                 (int)strtol(colon + 1, NULL, 10));
 }
 
-/* One race or error of an exploration as a finding: the fields that findings of traces have. */
+/* A race or error of an exploration with the fields of a finding. */
 static void add_explored(struct report_file *r, const json_t *from, const char *kind,
                          const char *verdict)
 {
@@ -212,7 +210,7 @@ static void add_explored(struct report_file *r, const json_t *from, const char *
 	g_array_append_val(r->findings, f);
 }
 
-/* The kind of finding that the end of an explored run is (explore.h has the words of ends). */
+/* The kind of finding for an explored run's ending (words: explore.h). */
 static const char *explored_kind(const json_t *e)
 {
 	static const struct {
@@ -233,7 +231,7 @@ static const char *explored_kind(const json_t *e)
 	return end;
 }
 
-/* An exploration lists what its runs did as "errors" and "races". */
+/* An exploration lists "errors" and "races" of its runs. */
 static void add_exploration(struct report_file *r)
 {
 	size_t i;
@@ -278,7 +276,7 @@ static struct report_file *new_file(const char *name)
 
 bool report_file_is(const char *path)
 {
-	/* A pipe would be empty afterwards, or never have begun. */
+	/* A pipe would be consumed. */
 	FILE *f = g_file_test(path, G_FILE_TEST_IS_REGULAR) ? fopen(path, "r") : NULL;
 	int c = f == NULL ? EOF : getc(f);
 
@@ -346,7 +344,7 @@ void report_file_free(struct report_file *r)
 	g_free(r);
 }
 
-/* -- looking -------------------------------------------------------------------------- */
+/* -- access -------------------------------------------------------------------------------- */
 
 const char *json_word(const json_t *object, const char *key)
 {
@@ -370,7 +368,7 @@ const char *base_name(const char *path)
 	return slash != NULL ? slash + 1 : path;
 }
 
-/* -- as text -------------------------------------------------------------------------- */
+/* -- text ---------------------------------------------------------------------------------- */
 
 static const char *element_word(const json_t *array, size_t i)
 {
@@ -390,7 +388,7 @@ static void print_names(const json_t *f, FILE *out)
 		fprintf(out, " and %zu more", count - 4);
 }
 
-/* "    bank.c:31  in report, from worker bank.c:38": by the stack where there is one. */
+/* "    bank.c:31  in report, from worker bank.c:38": with the stack, if known. */
 static void print_site(const json_t *f, size_t i, FILE *out)
 {
 	const json_t *site = json_array_get(json_object_get(f, "sites"), i);

@@ -1,7 +1,6 @@
 /*
- * report_file.h - a report that a command wrote with --format json, read again: for `merge`,
- * `diff` and --baseline.  The witnesses, nearly all of a large report, stay text in the file;
- * everything else is JSON values.
+ * report_file.h - reads reports written with --format json, for `merge`, `diff` and --baseline.
+ * Witnesses stay text in the file, since they are most of a large report.
  */
 #ifndef HEDDLE_REPORT_FILE_H
 #define HEDDLE_REPORT_FILE_H
@@ -12,38 +11,38 @@
 #include <jansson.h>
 
 struct filed_finding {
-	json_t *fields;   /* owned; "witness" is the number of its events */
-	const char *text; /* as it stands in the file */
+	json_t *fields;   /* owned; "witness" is its number of events */
+	const char *text; /* its text in the file */
 	size_t length;
 };
 
 struct report_file {
-	char *name;        /* the last component of its path; owned */
+	char *name;        /* base name; owned */
 	json_t *head;      /* all but the findings; owned */
 	GArray *findings;  /* struct filed_finding */
-	struct input file; /* empty when it is a report of our own */
+	struct input file; /* empty for a report from memory */
 	char *text;        /* or NULL; owned, by free */
 };
 
-/* Does the file begin as JSON does?  (A trace does not.) */
+/* Does the file begin like JSON, as no trace does? */
 bool report_file_is(const char *path);
 /* NULL and `error` when it cannot be read or is no report. */
 struct report_file *report_file_open(const char *path, struct error *error);
-/* The same from a report in memory, as it would be printed. */
+/* From a report in memory, as it would be printed. */
 struct report_file *report_file_of(const struct report *report,
                                    const struct print_options *options);
 /* The same of a report as a JSON value, one of our own. */
 struct report_file *report_file_of_json(const char *name, const json_t *report);
 void report_file_free(struct report_file *r);
 
-/* A member that is a string, or "". */
+/* A string member, or "". */
 const char *json_word(const json_t *object, const char *key);
 /* The last component of a path. */
 const char *base_name(const char *path);
-/* Is the finding one that counts, neither impossible nor unknown? */
+/* Is the finding neither impossible nor unknown? */
 bool filed_is_found(const json_t *finding);
 
-/* A finding as text; each line after the first is indented. */
+/* Print a finding; lines after the first are indented. */
 void print_filed(const json_t *finding, FILE *out);
 
 #endif

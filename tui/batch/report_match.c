@@ -1,5 +1,5 @@
 /*
- * report_match.c - which findings of two reports are the same: see report_match.h.
+ * report_match.c - equality of findings of two reports; see report_match.h.
  */
 #include "tui/batch/report_match.h"
 
@@ -27,7 +27,7 @@ static int line_of(const json_t *place)
 	                                              : json_object_get(place, "line"));
 }
 
-/* Where a place is but for its line: "report bank.c"; a name alone is all there is. */
+/* A place without its line: "report bank.c", or a name. */
 char *match_area(const json_t *place)
 {
 	return g_strdup_printf("%s %s %s", json_word(place, "function"),
@@ -80,7 +80,7 @@ static bool share_variable(const json_t *f, const json_t *g)
 struct group {
 	GArray *findings;     /* uint32_t */
 	const json_t *fields; /* of the first */
-	char *kind, *loose;   /* the kind with all that is no place; that and the areas */
+	char *kind, *loose;   /* the kind with everything but places; that with the areas */
 	struct group *other;
 	bool moved;
 };
@@ -98,7 +98,7 @@ static void append_sorted(GString *out, GPtrArray *words)
 	g_ptr_array_unref(words);
 }
 
-/* A method without its arguments and results. */
+/* A method without arguments and results. */
 static void append_methods(GString *out, const json_t *f)
 {
 	GPtrArray *words = g_ptr_array_new_with_free_func(g_free);
@@ -125,7 +125,7 @@ static void append_units(GString *out, const json_t *f)
 	{
 		const char *unit = json_word(u, "unit");
 
-		/* an event is another one in another run */
+		/* event numbers differ between runs */
 		g_ptr_array_add(words, g_strdup(g_str_has_prefix(unit, "event ") ? "" : unit));
 	}
 	append_sorted(out, words);
@@ -193,7 +193,7 @@ static GHashTable *groups_of(const struct report_file *r, GPtrArray *in_order)
 	return groups;
 }
 
-/* What has the same kind and places; `variable`: and a common variable. */
+/* Match groups of the same kind and places; `variable`: with a common variable. */
 static void match_places(GHashTable *olds, GHashTable *news, bool variable)
 {
 	GHashTableIter iter;
@@ -211,7 +211,7 @@ static void match_places(GHashTable *olds, GHashTable *news, bool variable)
 	}
 }
 
-/* -- the nearest ---------------------------------------------------------------------- */
+/* -- nearest groups ------------------------------------------------------------------------ */
 
 uint32_t match_distance(const json_t *f, const json_t *g)
 {
@@ -249,7 +249,7 @@ static int by_lines(gconstpointer a, gconstpointer b)
 	return (x->lines > y->lines) - (x->lines < y->lines);
 }
 
-/* What is left of both, by what must agree -> GPtrArray of old groups. */
+/* Unmatched groups: area -> GPtrArray of old groups. */
 static GHashTable *left_by_area(const GPtrArray *old)
 {
 	GHashTable *areas = g_hash_table_new_full(g_str_hash, g_str_equal, NULL,
@@ -302,7 +302,7 @@ static void match_moved(const GPtrArray *old, const GPtrArray *new)
 	g_hash_table_destroy(areas);
 }
 
-/* -- the whole ------------------------------------------------------------------------ */
+/* -- reports ------------------------------------------------------------------------------- */
 
 static void side_init(struct match_side *side, const struct report_file *r,
                       const GPtrArray *groups, enum match_state alone)

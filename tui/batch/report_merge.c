@@ -1,8 +1,6 @@
 /*
- * report_merge.c - the reports of shards joined: see report_merge.h.
- *
- * A member that says what was asked for must be the same in all; numbers are added; what the
- * parts list is put together.
+ * report_merge.c - merges the reports of shards; see report_merge.h. Options must agree,
+ * numbers are added, lists are joined.
  */
 #include "tui/batch/check_merge.h"
 #include "tui/batch/report_merge.h"
@@ -20,7 +18,7 @@ bool report_file_is_check(const struct report_file *r)
 	return strcmp(json_word(r->head, "command"), "check") == 0;
 }
 
-/* -- do they belong together? --------------------------------------------------------- */
+/* -- do they belong together? -------------------------------------------------------------- */
 
 static const char *const asked[] = {
 	"heddle", "program", "trace", "sha256", "analysis", "events", "options",
@@ -35,7 +33,7 @@ static char *value_text(const json_t *head, const char *key)
 	return ours;
 }
 
-/* A member of both, or of neither. */
+/* Is the member equal in both, or absent in both? */
 static bool same_member(const json_t *a, const json_t *b, const char *key)
 {
 	const json_t *x = json_object_get(a, key), *y = json_object_get(b, key);
@@ -52,7 +50,7 @@ static bool same_run(const struct report_file *first, const struct report_file *
 
 		if (same_member(first->head, r->head, key))
 			continue;
-		/* an executed program's events are counted, not asked for */
+		/* an exploration's events are a count */
 		if (report_file_is_exploration(first) && strcmp(key, "events") == 0)
 			continue;
 		a = value_text(first->head, key);
@@ -86,7 +84,7 @@ static bool read_shard(const struct report_file *r, uint32_t *i, uint32_t *n,
 	return true;
 }
 
-/* Which report has which shard (`of`, one more than its index), once each. */
+/* Find the report of each shard (`of`: its index + 1), once each. */
 static bool place_shards(const GPtrArray *parts, uint32_t n, uint32_t *of, struct error *error)
 {
 	for (guint k = 0; k < parts->len; k++) {
@@ -109,7 +107,7 @@ static bool place_shards(const GPtrArray *parts, uint32_t n, uint32_t *of, struc
 	return true;
 }
 
-/* "2, 5", or NULL. */
+/* The missing shards, "2, 5", or NULL. */
 static char *missing(const uint32_t *of, uint32_t n)
 {
 	GString *list = g_string_new(NULL);
@@ -127,8 +125,8 @@ static char *missing(const uint32_t *of, uint32_t n)
 
 /* -- notes ---------------------------------------------------------------------------- */
 
-/* Where a note counts something: at its beginning, or after a colon; else NULL.  (Any other
- * number in it, as that in "C11", is no count.) */
+/* The count in a note: at its beginning or after a colon; else NULL. (Other numbers, such as in
+ * "C11", are no counts.) */
 static const char *count_in(const char *note)
 {
 	const char *colon = strstr(note, ": ");
@@ -138,7 +136,7 @@ static const char *count_in(const char *note)
 	return colon != NULL && g_ascii_isdigit(colon[2]) ? colon + 2 : NULL;
 }
 
-/* Where two notes differ in their count alone: the note with their sum; else NULL. */
+/* The note with the sum, when two notes differ in their count only; else NULL. */
 static char *added(const char *a, const char *b)
 {
 	const char *x = count_in(a), *y = count_in(b);
@@ -153,10 +151,10 @@ static char *added(const char *a, const char *b)
 	return g_strdup_printf("%.*s%" G_GUINT64_FORMAT "%s", (int)(x - a), a, sum, end_x);
 }
 
-/* Lists of sentences: each sentence once, in an order that both have, counts added. */
+/* Join lists of sentences without duplicates, in a common order, with counts added. */
 static void join_notes(json_t *into, const json_t *from)
 {
-	size_t i, k, next = 0; /* the place behind the last sentence of `from` */
+	size_t i, k, next = 0; /* position after the last sentence of `from` */
 	json_t *note, *known;
 
 	json_array_foreach((json_t *)from, i, note)
@@ -186,7 +184,7 @@ static void join_notes(json_t *into, const json_t *from)
 
 /* -- explorations --------------------------------------------------------------------- */
 
-/* The runs of a part are numbered on from those before. */
+/* Renumber the runs of a part after those before. */
 static json_t *renumbered(const json_t *item, json_int_t runs)
 {
 	static const char *const numbers[] = { "run", "parent" };
@@ -202,7 +200,7 @@ static json_t *renumbered(const json_t *item, json_int_t runs)
 	return copy;
 }
 
-/* Are two errors, or two races, the same but for the run that they were met in? */
+/* Are two errors or races equal except for the run? */
 static bool same_error(const json_t *a, const json_t *b)
 {
 	static const char *const telling[] = { "kind", "status", "story", "locations",
@@ -292,7 +290,7 @@ static void join_head(json_t *into, const json_t *from)
 	}
 }
 
-/* Shards meet the same runs: what they have in common is one. */
+/* Count classes that several shards met once. */
 static void count_classes(json_t *head)
 {
 	GHashTable *classes = g_hash_table_new(g_str_hash, g_str_equal);
@@ -311,7 +309,7 @@ static void count_classes(json_t *head)
 	g_hash_table_destroy(classes);
 }
 
-/* -- the whole ------------------------------------------------------------------------ */
+/* -- merging ------------------------------------------------------------------------------- */
 
 static json_int_t event_of(const struct filed_finding *f, const char *key)
 {
@@ -320,7 +318,7 @@ static json_int_t event_of(const struct filed_finding *f, const char *key)
 	return event != NULL ? json_integer_value(event) : NONE;
 }
 
-/* As report_finish sorts. */
+/* Order as report_finish. */
 static int by_events(gconstpointer p, gconstpointer q)
 {
 	json_int_t a = event_of(p, "first"), b = event_of(q, "first");
@@ -332,7 +330,7 @@ static int by_events(gconstpointer p, gconstpointer q)
 	return (a > b) - (a < b);
 }
 
-/* In the order of the shards, so that the result does not depend on that of the names. */
+/* Join in the order of the shards, so that the result does not depend on the order of names. */
 static struct report_file *join(const GPtrArray *parts, const uint32_t *of, uint32_t n)
 {
 	struct report_file *all = g_new0(struct report_file, 1);

@@ -8,7 +8,7 @@ struct spec_rules {
 	struct specs *specs;
 	struct model *model;
 	struct semantics semantics;
-	struct rule5 *rule5; /* made when it is needed */
+	struct rule5 *rule5; /* made on demand */
 	struct race_rules races;
 };
 

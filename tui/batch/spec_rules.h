@@ -1,6 +1,5 @@
 /*
- * spec_rules.h - specifications for the checker: from --spec (or a witness's header) to the two
- * functions that rule 5 needs.
+ * spec_rules.h - specifications for the checker, from --spec or a witness's header.
  */
 #ifndef HEDDLE_SPEC_RULES_H
 #define HEDDLE_SPEC_RULES_H
@@ -9,15 +8,13 @@
 #include "engine/witness/witness.h"
 #include "tui/batch/command.h"
 
-/* --spec, else what the trace was recorded with: specs_choose. */
+/* --spec, else the specifications of the recording (specs_choose). */
 GPtrArray *spec_rules_choose(const struct arguments *a, const struct trace *t,
                              GPtrArray *notes);
 
 struct spec_rules; /* specifications and the trace's model under them */
-/*
- * `paths` (char *) are loaded beside those that ship.  NULL and `error` on failure; the
- * caller frees the result before the trace.
- */
+/* Load `paths` (char *) and the shipped specifications. NULL and `error` on failure; freed
+ * before the trace. */
 struct spec_rules *spec_rules_new(struct trace *t, const GPtrArray *paths, struct error *error);
 void spec_rules_free(struct spec_rules *r);
 const struct semantics *spec_rules_semantics(const struct spec_rules *r);
@@ -26,7 +23,7 @@ const struct race_rules *spec_rules_races(struct spec_rules *r);
 struct model *spec_rules_model(const struct spec_rules *r);
 /* "FILE:SHA256" for a witness's header; owned by the caller. */
 char *spec_rules_header(const char *path);
-/* The paths that a witness's header names (char *, owned), for those not given by --spec. */
+/* The paths in a witness's header (char *, owned). */
 GPtrArray *spec_rules_paths(const struct witness *w);
 
 #endif

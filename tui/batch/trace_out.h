@@ -1,6 +1,6 @@
 /*
- * trace_out.h - where `convert` and `filter` write a trace: in the format that is asked for, to
- * a file or to standard output.
+ * trace_out.h - output of `convert` and `filter`: a trace in the chosen format, to a file or
+ * standard output.
  */
 #ifndef HEDDLE_TRACE_OUT_H
 #define HEDDLE_TRACE_OUT_H
@@ -8,12 +8,10 @@
 #include "engine/trace/formats.h"
 #include "tui/batch/command.h"
 
-/* --to, or what the suffix of `path` says; text otherwise. */
+/* The format by --to, else by the suffix of `path`; else text. */
 enum trace_format trace_out_format(const struct arguments *a, const char *path);
-/*
- * Write the events of `keep` (a bit each; NULL: all) to `path`, - being standard output.
- * *left_out: events that STD cannot say.
- */
+/* Write the events of `keep` (bit set; NULL: all) to `path`; - is standard output. *left_out:
+ * number of events that STD cannot express. */
 bool trace_out_write(const struct trace *t, const char *path, enum trace_format format,
                      const uint64_t *keep, uint64_t *left_out, struct error *error);
 

@@ -8,7 +8,7 @@ struct drawn text_next(const char *text)
 	struct drawn d = { .bytes = 1, .columns = 4 };
 	gunichar rune = g_utf8_get_char_validated(text, -1);
 	bool bad = rune == (gunichar)-1 || rune == (gunichar)-2;
-	/* Byte by byte: what follows the first is no character by itself. */
+	/* Bytewise: continuation bytes are no characters. */
 	if (bad || rune < 0x20 || rune == 0x7f || text_hidden(rune)) {
 		snprintf(d.escape, sizeof d.escape, "\\x%02X", (unsigned char)*text);
 		return d;

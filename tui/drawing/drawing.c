@@ -1,5 +1,5 @@
 /*
- * drawing.c - graphs in lanes as DOT and SVG.
+ * drawing.c - DOT and SVG output of graphs in lanes.
  */
 #include "tui/drawing/drawing.h"
 
@@ -131,7 +131,7 @@ static void append_xml(GString *out, const char *text, size_t room)
 	g_string_free(safe, TRUE);
 }
 
-/* Rows: the distinct begins and ends of nodes, in order, so that gaps cost nothing. */
+/* Rows are the distinct begins and ends of nodes, so that idle time takes no space. */
 static int by_number(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -166,7 +166,7 @@ struct box {
 	int x, y, width, height;
 };
 
-/* How many earlier nodes of its lane are still going on: units nest. */
+/* Number of enclosing nodes in the lane, as units nest. */
 static int node_depth(const struct drawing *d, uint32_t i)
 {
 	const struct drawn_node *n = node_at(d, i);

@@ -1,7 +1,6 @@
 /*
- * drawing.h - a graph in lanes, a column for each thread and time downwards, as DOT or SVG
- * text.  A pure function from the graph to text; Graphviz is not linked (its licence and
- * readline's do not mix).
+ * drawing.h - a graph with a column for each thread and time downwards, as DOT or SVG text.
+ * Graphviz is not linked (its licence is incompatible with readline's).
  */
 #ifndef HEDDLE_DRAWING_H
 #define HEDDLE_DRAWING_H
@@ -10,16 +9,17 @@
 
 struct drawn_node {
 	uint32_t lane;     /* column */
-	uint64_t from, to; /* its rows: events */
+	uint64_t from, to; /* rows: events */
 	char *label;       /* owned */
 	bool marked;
 };
 struct drawn_edge {
 	uint32_t from, to;  /* nodes */
 	char *label;        /* owned; or NULL */
-	bool marked, along; /* along: program order, not labelled */
+	bool marked, along; /* along: program order, without label */
 };
-struct drawing { /* drawing_init, drawing_release */
+/* drawing_init, drawing_release. */
+struct drawing {
 	char *title;
 	GPtrArray *lanes; /* char *, owned: names of the columns */
 	GArray *nodes;    /* struct drawn_node, by `from` */

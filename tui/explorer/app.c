@@ -1,6 +1,6 @@
 /*
- * app.c - the stack of views, the way from a key to a request, the frame round the body
- * (title, hints, last line) and the list of places: see app.h.
+ * app.c - the stack of views, requests from keys, the frame around the body (title, hints, last
+ * line) and the list of visited places; see app.h.
  */
 #include "tui/explorer/app.h"
 
@@ -176,7 +176,7 @@ void app_refresh(struct app *app)
 		view_table[view]->show(app, app->states[view]);
 }
 
-/* Put a view on top; each view is in the stack once, Findings always at the bottom. */
+/* Put a view on top; every view is at most once in the stack, and Findings is at the bottom. */
 static void raise_view(struct app *app, enum view_kind view)
 {
 	if (app->states[view] == NULL)
@@ -247,7 +247,7 @@ static const struct {
 	enum request request;
 	enum step_kind kind;
 	int direction;
-	bool jump; /* far enough to be a place to come back from */
+	bool jump; /* a long jump: the old place is kept */
 	const char *nothing;
 } steps[] = {
 	{ REQUEST_NEXT, STEP_EVENT, 1, false, "the last event" },
@@ -267,7 +267,7 @@ static const struct {
 	{ REQUEST_LINE_PREVIOUS, STEP_LINE, -1, false, "no other source line before this" },
 };
 
-/* Most requests are about an event: an empty trace has none. */
+/* Most requests need an event, which an empty trace lacks. Says so. */
 static bool is_empty(struct app *app)
 {
 	if (app_trace(app)->events_count)
@@ -325,7 +325,7 @@ static void search(struct app *app, int direction)
 {
 	struct session *s = app->session;
 	enum view_kind view = app_view(app);
-	if (view == VIEW_FINDINGS) { /* its search is the filter: go on in what passes */
+	if (view == VIEW_FINDINGS) { /* its search is a filter: search the listed ones */
 		app_request(app, direction > 0 ? REQUEST_DOWN : REQUEST_UP, 1);
 		return;
 	}
@@ -680,7 +680,7 @@ static int draw_hint(struct pane p, int at, int limit, int key, const char *hint
 	return pane_text(p, 0, at + 1, STYLE_HINT, hint) + 2;
 }
 
-/* 0: a request of this view alone, 1: of some views, 2: of all. */
+/* Number of views with the request: 0 only this one, 1 some, 2 all. */
 static int breadth(unsigned views, enum view_kind view)
 {
 	return views == 1u << view ? 0 : views == ANYWHERE ? 2 : 1;
@@ -694,8 +694,8 @@ static bool offers(const struct app *app, enum view_kind view, enum request requ
 	       view_table[view]->offers(app, app->states[view], request);
 }
 
-/* Requests with a hint: what only this view knows first, then in the order of the table;
- * help and quit are always there. */
+/* Hints for requests: those of this view first, then in table order; help and quit always
+ * fit. */
 static void draw_hints(const struct app *app, struct pane p)
 {
 	enum view_kind view = app_view(app);
@@ -720,7 +720,7 @@ static void draw_hints(const struct app *app, struct pane p)
 		          leave);
 }
 
-/* All of it has to be read before it is answered: a long one takes rows of the body. */
+/* The question must be readable as a whole: long ones take rows of the body. */
 static void draw_question(const struct app *app, struct pane row, struct pane body)
 {
 	static const char keys[] = "y: yes; any other key: no";
@@ -797,7 +797,7 @@ void app_draw(struct app *app)
 	draw_last_row(app, pane_part(whole, whole.rows - 1, 0, 1, -1), body);
 }
 
-/* Buttons: 1 a click, 4 and 5 the wheel. */
+/* Buttons: 1 is a click, 4 and 5 are the wheel. */
 void app_mouse(struct app *app, int row, int column, int button)
 {
 	enum view_kind view = app_view(app);

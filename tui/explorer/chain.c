@@ -33,7 +33,7 @@ bool chain_is_ring(const GArray *steps)
 	       step_at(steps, steps->len - 1)->to == step_at(steps, 0)->from;
 }
 
-/* The chain's events: one more than its steps. */
+/* Event i of the chain, which has one more than steps. */
 static uint32_t node_at(const GArray *steps, guint i)
 {
 	return i == 0 ? step_at(steps, 0)->from : step_at(steps, i - 1)->to;
@@ -53,7 +53,7 @@ static int ascending(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Lanes in the order of the threads; false when there are too many. */
+/* Assign lanes in thread order; false when there are too many. */
 static bool lanes_of(const struct trace *t, const GArray *steps, struct lanes *l)
 {
 	*l = (struct lanes){ 0 };
@@ -79,7 +79,7 @@ static bool lanes_of(const struct trace *t, const GArray *steps, struct lanes *l
 	return true;
 }
 
-/* A lane is drawn through where it has nodes on both sides. */
+/* Lanes are drawn between their first and last nodes. */
 static bool runs_through(const struct lanes *l, int lane, guint before, guint after)
 {
 	return l->first[lane] <= before && l->last[lane] >= after;
@@ -104,7 +104,7 @@ static char *event_gutter(const struct lanes *l, int own, guint node)
 	return g_string_free(out, FALSE);
 }
 
-/* From lane `a` after node `node` to lane `b` before the next. */
+/* The text of an edge from lane `a` after node `node` to lane `b`. */
 static char *edge_gutter(const struct lanes *l, int a, int b, guint node)
 {
 	int left = MIN(a, b), right = MAX(a, b);

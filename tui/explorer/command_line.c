@@ -1,8 +1,8 @@
 /*
- * command_line.c - readline in callback mode as the screen's last line.
+ * command_line.c - the screen's last line by readline in callback mode.
  *
- * readline keeps its state in globals, so this file has the explorer's only ones: the
- * bytes that wait to be read, the matches to show, and whose line it is.
+ * readline keeps its state in globals, so the explorer's only global variables are here: input
+ * bytes, matches, and the app with the open line.
  */
 #include "tui/explorer/command_line.h"
 
@@ -17,11 +17,11 @@
 enum { HISTORY_KEPT = 500 };
 
 static struct {
-	struct app *app; /* whose line is open; NULL: none */
+	struct app *app; /* the app with the open line, or NULL */
 	enum line_kind kind;
 	unsigned char bytes[64];
-	unsigned first, count; /* ring of bytes to read */
-	GPtrArray *matches;    /* char *, owned: shown above the line */
+	unsigned first, count; /* ring of unread bytes */
+	GPtrArray *matches;    /* char *, owned: completions shown above the line */
 	bool ready;
 	char *history_path;
 	FILE *nowhere;
@@ -32,7 +32,7 @@ static const char *const prompts[] = { [LINE_COMMAND] = ":",
 	                               [LINE_NOTE] = "note: ",
 	                               [LINE_ANSWER] = "answer: " };
 
-/* -- what readline asks of us ------------------------------------------------------- */
+/* -- callbacks of readline ----------------------------------------------------------------- */
 
 static int get_byte(FILE *stream)
 {
@@ -133,7 +133,7 @@ static char **complete(const char *text, int start, int end)
 	        commands_complete(line.app, line.kind == LINE_FIND ? "find " : rl_line_buffer,
 	                          line.kind == LINE_FIND ? 5 : start, text);
 	char **matches = NULL;
-	if (words->len) { /* readline's form: the common beginning, then each; malloc'd */
+	if (words->len) { /* readline's form: the common prefix, then the words; malloc'd */
 		matches = calloc(words->len + 2, sizeof *matches);
 		size_t common = strlen(words->pdata[0]);
 		for (guint i = 0; i < words->len; i++) {
@@ -277,7 +277,7 @@ void line_draw(const struct app *app, struct pane row, struct pane body)
 	if (line.app != app)
 		return;
 	int at = pane_text(row, 0, 0, STYLE_KEY, prompts[line.kind]);
-	if (rl_display_prompt && *rl_display_prompt) /* a search of the history speaks there */
+	if (rl_display_prompt && *rl_display_prompt) /* readline's search of the history */
 		at = pane_text(row, 0, at, STYLE_DIM, rl_display_prompt);
 	char *before = g_strndup(rl_line_buffer, (gsize)rl_point);
 	int cursor = text_columns(before);

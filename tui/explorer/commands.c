@@ -1,9 +1,8 @@
 /*
- * commands.c - the table of the command line's commands, running and completing them.
+ * commands.c - runs and completes the explorer's commands.
  *
- * words.def is the only list; the commands are in commands_*.c.  A command works on the
- * session and answers with a message, a text or another view; it knows no keys and draws
- * nothing.
+ * words.def is the only table; commands_*.c have the functions. A command works on the session
+ * and answers with a message, a text or another view, independent of keys and drawing.
  */
 #include "tui/explorer/commands.h"
 
@@ -46,7 +45,7 @@ static bool is_among(const char *list, const char *name)
 	return false;
 }
 
-/* Exact names and other names first, then a beginning that only one command has. */
+/* Exact names first, then an unambiguous prefix. */
 static const struct word *find_word(const char *name, struct error *error)
 {
 	const struct word *found = NULL;
@@ -128,7 +127,7 @@ void commands_run(struct app *app, const char *line)
 		g_free(copy);
 		return;
 	}
-	if (g_ascii_isdigit(*copy)) { /* a number alone goes there */
+	if (g_ascii_isdigit(*copy)) { /* a number is a goto */
 		if (!word_go_event(app, copy, &error))
 			app_complain(app, &error);
 	} else if ((word = find_word(copy, &error)) == NULL ||

@@ -1,6 +1,5 @@
 /*
- * commands_move.c - commands that go somewhere: to an event, a place, along the steps of a
- * thread, to a breakpoint.
+ * commands_move.c - commands for moving: to an event or place, along a thread, to a breakpoint.
  */
 #include "tui/explorer/commands.h"
 
@@ -65,7 +64,7 @@ GArray *locations_of(const struct trace *t, const char *place)
 	return found;
 }
 
-/* -- where one is ------------------------------------------------------------------- */
+/* -- going to events ----------------------------------------------------------------------- */
 
 bool word_go_event(struct app *app, const char *arguments, struct error *error)
 {
@@ -265,7 +264,7 @@ bool word_reverse_cont(struct app *app, const char *arguments, struct error *err
 	return run_on(app, -1, error);
 }
 
-/* A function is stopped at where it is entered; where the compiler inlined it, at its first event. */
+/* Stops where the function is entered; if inlined, at its first event. */
 static void set_place(const struct trace *t, const char *place, struct breakpoint *b)
 {
 	b->sites = locations_of(t, place);

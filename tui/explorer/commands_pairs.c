@@ -1,5 +1,5 @@
 /*
- * commands_pairs.c - commands about pairs and findings: ask, mark, note, export, replay.
+ * commands_pairs.c - commands on pairs and findings: ask, mark, note, export, replay.
  */
 #include "tui/explorer/commands.h"
 
@@ -10,7 +10,7 @@
 
 /* -- pairs and findings --------------------------------------------------------------- */
 
-/* Two events at the beginning of the arguments become the pair; *rest is what follows. */
+/* Parse two events as the pair; *rest: remaining text. */
 static bool take_pair(struct app *app, const char *arguments, const char **rest,
                       struct error *error)
 {
@@ -90,7 +90,7 @@ bool word_why(struct app *app, const char *arguments, struct error *error)
 	return true;
 }
 
-/* A line for each race of the report: where, and what is known of it here. */
+/* List the report's races with their places and verdicts here. */
 static void list_reported(struct app *app)
 {
 	const struct session *s = app->session;

@@ -1,6 +1,5 @@
 /*
- * commands_screen.c - commands about what is shown: views, threads, keys, and what scripts
- * need.
+ * commands_screen.c - commands on views, threads, keys, and for scripts.
  */
 #include "tui/explorer/commands.h"
 
@@ -74,7 +73,7 @@ bool word_show(struct app *app, const char *arguments, struct error *error)
 	return true;
 }
 
-/* A tree of executions, from wherever it lies. */
+/* Open a tree of executions by path. */
 bool word_exploration(struct app *app, const char *arguments, struct error *error)
 {
 	if (*arguments == '\0')

@@ -1,5 +1,5 @@
 /*
- * commands_tables.c - commands that print: threads, locks, variables, values.
+ * commands_tables.c - commands that print threads, locks, variables, values.
  */
 #include "tui/explorer/commands.h"
 

@@ -1,6 +1,6 @@
 /*
- * compare.c - see compare.h.  A finding is taken for the facts that one would look for to tell
- * whether two are one bug: variables, places, callers, locks, threads, verdict, who sees it.
+ * compare.c - see compare.h. A finding is reduced to facts that help to tell whether two
+ * findings are one bug: variables, places, callers, locks, threads, verdict, analyses.
  */
 #include "tui/explorer/compare.h"
 
@@ -40,7 +40,7 @@ static void add_variables(const struct session *s, const struct entry *e, GPtrAr
 	}
 }
 
-/* The functions that the event's was called from. */
+/* Add the callers of the event's function. */
 static void add_callers(const struct session *s, uint32_t event, GPtrArray *facts)
 {
 	GArray *frames = session_frames(s, event);
@@ -114,7 +114,7 @@ static void add_marks(const struct session *s, const struct entry *e, GPtrArray 
 	}
 }
 
-/* "KIND TAB WHAT" each, the kinds in one order. */
+/* A finding as "KIND TAB TEXT" lines, with kinds in a fixed order. */
 static GPtrArray *facts_of(const struct session *s, const struct entry *e)
 {
 	GPtrArray *facts = g_ptr_array_new_with_free_func(g_free);
@@ -133,7 +133,7 @@ static bool has_fact(const GPtrArray *facts, const char *text)
 	return false;
 }
 
-/* Those facts of `a` that `b` has, or has not; a kind's in one line. */
+/* Append the facts of `a` that `b` shares, or lacks; one line for each kind. */
 static void append_facts(const GPtrArray *a, const GPtrArray *b, bool shared, GString *out)
 {
 	static const char *const kinds[] = { "variable",  "place",  "called by",

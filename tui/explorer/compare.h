@@ -1,5 +1,5 @@
 /*
- * compare.h - two findings held against each other: what they share, what only one has.
+ * compare.h - comparison of two findings.
  */
 #ifndef HEDDLE_COMPARE_H
 #define HEDDLE_COMPARE_H

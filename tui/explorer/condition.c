@@ -1,7 +1,7 @@
 /*
- * condition.c - conditions of breakpoints on the names of the session's trace: `thread` and
- * `event` of the event that is looked at, threads by name (their numbers), variables, also by
- * the last part of a qualified name (`hits` for `Cache::hits`).
+ * condition.c - evaluates breakpoint conditions on the session's trace. Names: `thread` and
+ * `event` for the current event's, threads (their numbers), variables, also by the last
+ * component of a qualified name (`hits` for `Cache::hits`).
  */
 #include "engine/base/condition.h"
 
@@ -12,7 +12,7 @@
 enum named_kind { NAMES_VARIABLE, NAMES_NUMBER, NAMES_THREAD, NAMES_EVENT };
 struct named {
 	enum named_kind kind;
-	uint32_t index; /* of the variable, or the number */
+	uint32_t index; /* variable index, or the number */
 };
 
 struct stop_condition {
@@ -34,14 +34,14 @@ static size_t identifier_length(const char *s)
 	return n;
 }
 
-/* Does a name stand there as a whole? */
+/* Is the name at `text`, as a whole word? */
 static bool stands(const char *text, const char *name, size_t length)
 {
 	return strncmp(text, name, length) == 0 &&
 	       !(length && is_word(name[length - 1]) && is_word(text[length]));
 }
 
-/* The longest end of a variable's name, behind its functions, that stands there. */
+/* Length of the longest short name of a variable at `text`. */
 static size_t short_length(const struct trace *t, const char *text)
 {
 	size_t longest = 0;
@@ -57,8 +57,8 @@ static size_t short_length(const struct trace *t, const char *text)
 	return longest;
 }
 
-/* The longest name of the trace that stands there, so that `a[1].b-c` needs no quotes; else what
- * is left of one variable's without its functions, a thread's name, or a word of ours. */
+/* Length of the longest name of the trace at `text`, so that `a[1].b-c` needs no quotes; else
+ * of a variable's short name, a thread's name, or a keyword. */
 static size_t name_length(void *self, const char *text)
 {
 	const struct session *s = self;

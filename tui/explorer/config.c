@@ -22,7 +22,7 @@ static bool refuse(const char *path, const char *group, const char *key, const c
 	                 group, key, expected);
 }
 
-/* GLib gives no string for a value that is no UTF-8 or has a broken escape. */
+/* GLib returns NULL for invalid UTF-8 or escapes. */
 static char *text_of(GKeyFile *file, const char *group, const char *key)
 {
 	char *text = g_key_file_get_string(file, group, key, NULL);

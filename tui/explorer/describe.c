@@ -1,7 +1,6 @@
 /*
- * describe.c - events, places and findings in words: the reader's own names, plain verbs.
- *
- * Says only what the trace and the findings hold; decides nothing.
+ * describe.c - events, places and findings as text with the names of the program. Decides
+ * nothing.
  */
 #include "engine/predict/behind.h"
 #include "tui/explorer/session.h"
@@ -26,7 +25,7 @@ const char *grouped(uint64_t number, char buffer[32])
 
 /* -- events ------------------------------------------------------------------------- */
 
-/* What precedes the operand's name; accesses have their own forms. */
+/* Text before the operand's name; accesses have their own forms. */
 static const char *const verbs[OP_COUNT] = {
 	[OP_READ] = "read ",
 	[OP_WRITE] = "write ",
@@ -73,7 +72,7 @@ static const char *const verbs[OP_COUNT] = {
 };
 static const char *const order_words[] = { "", " rlx", " acq", " rel", " acq_rel", "" };
 
-/* Integers too large for anything but an address are shown as one. */
+/* Append a value; integers beyond 32 bits are probably addresses and are in hexadecimal. */
 void describe_value(const struct trace *t, uint32_t value, GString *out)
 {
 	const struct value *v = &t->values[value];
@@ -83,7 +82,7 @@ void describe_value(const struct trace *t, uint32_t value, GString *out)
 		trace_append_value(t, value, out);
 }
 
-/* What was there before a write, in the recording; 0 where it is not known. */
+/* Value before a write, in the recording; 0: unknown. */
 static uint32_t recorded_before(const struct session *s, uint32_t event)
 {
 	const struct event *e = &s->trace->events[event];
@@ -234,7 +233,7 @@ static const char *access_word(const struct trace *t, uint32_t event)
 	}
 }
 
-/* "m, l", the locks of the event's thread; false when there are none. */
+/* Append the locks of the event's thread, "m, l"; false when it has none. */
 static bool append_held(const struct session *s, uint32_t event, GString *out)
 {
 	GArray *held = session_locks_held(s, event);
@@ -437,7 +436,7 @@ static void append_event(const struct session *s, uint32_t event, GString *out)
 	g_string_append_printf(out, " (%u)", event);
 }
 
-/* A thread that waits for an object after its end. */
+/* A thread waits for an object after the object's end of life. */
 static void explain_ended_wait(const struct session *s, const struct finding *f, GString *out)
 {
 	append_thread(s, f->second, out);
@@ -450,7 +449,7 @@ static void explain_ended_wait(const struct session *s, const struct finding *f,
 	                             : ": it was destroyed.");
 }
 
-/* Two that can change places: the later can come first. */
+/* An order violation: the later event can come first. */
 static void explain_violation(const struct session *s, const struct finding *f, GString *out)
 {
 	bool happened = f->verdict == VERDICT_HAPPENED;

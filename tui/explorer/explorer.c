@@ -1,6 +1,6 @@
 /*
- * explorer.c - joins the application and the terminal: keys in, the grid out, suspending,
- * lending the terminal to a replay; and scripts, which need no terminal.
+ * explorer.c - connects the application with the terminal: input, output, suspending, lending
+ * the terminal to a replay; runs scripts without a terminal.
  */
 #include "tui/explorer/explorer.h"
 
@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PATIENCE = 500 }; /* milliseconds, for searches to notice that the reader quits */
+enum { PATIENCE = 500 }; /* milliseconds for searches to stop when the user quits */
 
 enum { STATUS_GOOD = 0, STATUS_BAD = 2 };
 
@@ -30,9 +30,8 @@ static bool is_utf8(void)
 
 /* -- scripts ------------------------------------------------------------------------ */
 
-/* Each line is a command of the command line; blank lines and # are skipped.  Stops at the
- * first that fails.  It begins when the index is there: what it prints must not depend on who
- * was quicker. */
+/* Every line is a command; blank lines and # are skipped. Stops at the first failure. Begins
+ * when the index is complete, so that the output does not depend on timing. */
 static bool run_script(struct app *app, const char *path, struct error *error)
 {
 	char *text = input_text(path, "script", NULL, error);
@@ -65,7 +64,7 @@ static bool run_script(struct app *app, const char *path, struct error *error)
 
 /* -- the terminal -------------------------------------------------------------------- */
 
-/* A replay that could not be done is none: for a lesson. */
+/* For lessons: a failed replay does not count. */
 static void note_replay(struct app *app, int status)
 {
 	enum { FAILED = 125 };
@@ -157,9 +156,9 @@ static void terminal_loop(struct app *app)
 	}
 }
 
-/* -- both --------------------------------------------------------------------------- */
+/* -- terminal and scripts ------------------------------------------------------------------ */
 
-/* The first race of the report that the trace has a pair for. */
+/* Begin at the first race of the report that has a pair in the trace. */
 static bool begin_at_report(struct app *app, const char *path, struct error *error)
 {
 	struct session *s = app->session;
@@ -210,8 +209,7 @@ static struct specs *open_specs(const struct trace *t, const GPtrArray *given,
 	return specs;
 }
 
-/* A lesson speaks of the findings: they are there before its first step is shown, unless that
- * takes long. */
+/* Lessons refer to findings, so wait for them before the first step, within limits. */
 static void await_findings(struct app *app)
 {
 	gint64 end = g_get_monotonic_time() + 5 * G_USEC_PER_SEC;
@@ -243,7 +241,7 @@ static struct app *make_app(struct trace *trace, struct specs *specs,
 	return app;
 }
 
-/* Of a screen that nobody sees; a number that is no size counts as none. */
+/* Size of a virtual screen from an environment variable; invalid numbers are ignored. */
 static int size_of(const char *variable, int normal)
 {
 	enum { MOST = 4096 };
@@ -293,8 +291,8 @@ int explorer_run(struct trace *trace, const struct explorer_options *options,
 	line_end();
 	if (!headless)
 		screen_close();
-	/* All that is to be kept is written.  A search notices within moments that it is over, and
-	 * its thread is joined; for one inside of the solver nobody should have to wait. */
+	/* Everything has been saved. Searches stop within moments and their threads are joined,
+	 * but a call of the solver may take long, so exit without it. */
 	if (good && options->guide == NULL && !jobs_end(&app->jobs, PATIENCE))
 		_exit(STATUS_GOOD);
 	app_free(app);
@@ -310,7 +308,7 @@ static void work_off(struct app *app)
 	app_draw(app);
 }
 
-/* What a replay would show on the terminal is nobody's to read here. */
+/* Run the command of a replay without its output. */
 static void run_silently(struct app *app)
 {
 	char **words = app->after;
@@ -332,7 +330,7 @@ static bool play_task(struct app *app, const struct lesson_step *s, struct error
 	struct guide *g = app->guide;
 	if (s->task == NULL)
 		return true;
-	bool mended = g->changed && lesson_step_mends(s); /* its keys were pressed: once */
+	bool mended = g->changed && lesson_step_mends(s); /* its keys were pressed: only once */
 	if (checks_failing(app, s->checks) == NULL && !mended)
 		return refuse_step(g, s, error, "the task is done before any key", NULL);
 	char *press = g_strconcat("press ", s->keys, NULL);

@@ -32,7 +32,7 @@ static bool make_witness(const struct session *s, struct witness *w, struct erro
 	return true;
 }
 
-/* The witness as a file has it; NULL and `error` when the pair has none. */
+/* The witness as text; NULL and `error` when the pair has none. */
 static char *to_witness(const struct session *s, struct error *error)
 {
 	struct witness w;
@@ -46,7 +46,7 @@ static char *to_witness(const struct session *s, struct error *error)
 
 /* -- Markdown ------------------------------------------------------------------------ */
 
-/* The story, as it is on the screen. */
+/* The story, as on the screen. */
 static void append_story(const struct app *app, const struct entry *entry, GString *out)
 {
 	enum { COLUMNS = 96 };
@@ -60,7 +60,7 @@ static void append_story(const struct app *app, const struct entry *entry, GStri
 	g_array_free(prose, TRUE);
 }
 
-/* The whole sequence; of a very long one the end, where the pair is. */
+/* The witness; if very long, only its end with the pair. */
 static void append_witness(const struct session *s, const GArray *events, GString *out)
 {
 	enum { MOST = 1000 };
@@ -112,7 +112,7 @@ static json_t *string_of(const char *text)
 	return string;
 }
 
-/* As in the reports: the first by itself, and all. */
+/* As in reports: the first variable, and all. */
 static void add_variables(const struct trace *t, const struct finding *f, json_t *root)
 {
 	json_t *all = json_array();
@@ -163,7 +163,7 @@ static char *to_json(const struct app *app, const struct entry *entry)
 
 /* -- graphs -------------------------------------------------------------------------- */
 
-/* The cycle of an atomic-set violation: its units and what conflicts. */
+/* The cycle of an atomic-set violation, with units and conflicts. */
 static void draw_cycle(const struct trace *t, const struct finding *f, struct drawing *d)
 {
 	for (guint i = 0; i < f->units->len; i++) {
@@ -181,7 +181,7 @@ static void draw_cycle(const struct trace *t, const struct finding *f, struct dr
 	}
 }
 
-/* What can be drawn here: in the order view its chain, else the finding's cycle. */
+/* Draw the order view's chain, if open, else the finding's cycle. */
 static bool draw(const struct app *app, const struct entry *entry, struct drawing *d)
 {
 	const struct trace *t = app_trace(app);
@@ -245,8 +245,7 @@ static const char *suffix_for(const struct app *app)
 	}
 }
 
-/* A name of our own choice for what is told of the pair: beside the trace, or in the working
- * folder where the trace's takes no file. */
+/* Default name: beside the trace, or in the working folder if that is not writable. */
 static char *name_beside(const struct session *s, const char *suffix)
 {
 	char *folder = g_path_get_dirname(s->trace->path ? s->trace->path : ".");
@@ -259,7 +258,8 @@ static char *name_beside(const struct session *s, const char *suffix)
 	return path;
 }
 
-/* NULL and `error` when there is nothing to write in the form that the name asks for. */
+/* The contents for the form chosen by `name`; NULL and `error` when there is nothing to
+ * write. */
 static char *make_form(const struct app *app, const char *name, struct error *error)
 {
 	const struct entry *entry = session_selected(app->session);
@@ -284,7 +284,7 @@ static char *make_form(const struct app *app, const char *name, struct error *er
 	return NULL;
 }
 
-/* -- files: none is overwritten unasked ---------------------------------------------------- */
+/* -- files: none is overwritten without a question ----------------------------------------- */
 
 static bool has_content(const char *path, const char *text)
 {
@@ -297,8 +297,7 @@ static bool has_content(const char *path, const char *text)
 	return same;
 }
 
-/* A name of our own choice: of STEM.SUFFIX, STEM.2.SUFFIX, ... the first that is free, or has
- * this content already. */
+/* The first of STEM.SUFFIX, STEM.2.SUFFIX, ... that is free or has this content. */
 static char *unused_name(const char *name, const char *text)
 {
 	const char *dot = strrchr(name, '.');
@@ -312,7 +311,7 @@ static char *unused_name(const char *name, const char *text)
 	return path;
 }
 
-/* `words`: the file's name and its content. */
+/* `words`: file name and contents. */
 static void write_export(struct app *app, char **words)
 {
 	struct error error;
@@ -323,7 +322,7 @@ static void write_export(struct app *app, char **words)
 	g_strfreev(words);
 }
 
-/* A script is written once and run often: what it names is written over. */
+/* Scripts overwrite without a question, since they run repeatedly. */
 void export_text(struct app *app, const char *name, const char *text)
 {
 	const char *words[] = { name, text, NULL };
@@ -357,8 +356,8 @@ bool export_write(struct app *app, const char *path, struct error *error)
 
 /* -- replay -------------------------------------------------------------------------------- */
 
-/* The program's words: --exe, else the command that was recorded, else the executable that the
- * recording names first.  *foreign: the trace alone says so, and it was not recorded here. */
+/* The program's command: --exe, else the recorded command, else the recording's first module.
+ * *foreign: known from the trace only, which was recorded elsewhere. */
 static char **recorded_program(const struct session *s, bool *foreign, struct error *error)
 {
 	const struct trace *t = s->trace;
@@ -387,8 +386,8 @@ static char **recorded_program(const struct session *s, bool *foreign, struct er
 	return parsed;
 }
 
-/* How many of the words are options of `heddle replay`: those that begin with "--", up to a
- * "--" alone; the rest is the program. */
+/* The number of leading words that are options of `heddle replay`, which begin with "--", up to
+ * "--"; the rest is the program. */
 static guint replay_options(char **words)
 {
 	guint n = 0;
@@ -397,7 +396,7 @@ static guint replay_options(char **words)
 	return n;
 }
 
-/* Written beside the trace; the path, or NULL and `error`. */
+/* Write the witness beside the trace; the path, or NULL and `error`. */
 static char *write_replayed(const struct session *s, struct error *error)
 {
 	char *text = to_witness(s, error);
@@ -439,8 +438,7 @@ static char **replay_words(char **options, guint count, char *path, char **progr
 	return (char **)g_ptr_array_free(words, FALSE);
 }
 
-/* A program that only the trace names may be anything: the reader sees all of it and decides.
- */
+/* A program known from the trace only may be anything: show the whole command and ask. */
 static bool ask_about(struct app *app, char **program, char **words, struct error *error)
 {
 	enum { READABLE = 800 }; /* columns: half of the smallest screen */

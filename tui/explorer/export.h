@@ -1,6 +1,5 @@
 /*
- * export.h - a finding as a file: Markdown, JSON, a witness, a graph (DOT, SVG); and its
- * replay.
+ * export.h - findings as files (Markdown, JSON, witness, DOT, SVG), and their replay.
  */
 #ifndef HEDDLE_EXPORT_H
 #define HEDDLE_EXPORT_H
@@ -8,19 +7,18 @@
 #include "tui/drawing/drawing.h"
 #include "tui/explorer/app.h"
 
-/* Write what is selected, and say where; the suffix of `path` chooses the form, and the reader
- * is asked before another file is overwritten.  With path NULL, a free name by the pair and a
- * form by the view. */
+/* Write the selected finding and print the path; the suffix chooses the form; asks before it
+ * overwrites. NULL: a free name by the pair and a form by the view. */
 bool export_write(struct app *app, const char *path, struct error *error);
-/* Write a text, and say where; the reader is asked before another file is overwritten. */
+/* Write a text and print the path; asks before it overwrites. */
 void export_text(struct app *app, const char *name, const char *text);
-/* Ask for `heddle replay` of the selected witness on the program (arguments "": the one that
- * was recorded, after a question where that was elsewhere); the terminal runs it. */
+/* Request `heddle replay` of the selected witness on the program (arguments "": the recorded
+ * one, after a question if recorded elsewhere); the terminal runs it. */
 bool export_replay(struct app *app, const char *arguments, struct error *error);
 
-/* What the order view shows, as nodes and edges (view_order.c); false when that is no chain. */
+/* The order view's chain as nodes and edges (view_order.c); false when it shows none. */
 bool order_view_draw(const struct app *app, struct drawing *drawing);
-/* The tree of executions, a lane for each depth (view_explore.c); false when there is none. */
+/* The tree of executions with a lane for each depth (view_explore.c); false without a tree. */
 bool explore_view_draw(const struct app *app, struct drawing *drawing);
 
 #endif

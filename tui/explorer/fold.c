@@ -1,17 +1,16 @@
 /*
- * fold.c - what the reader has put away: whole threads, and the middle of loops.
+ * fold.c - hidden threads and folded loops.
  *
- * A loop is seen from one of its events: the same operation at the same source location, again
- * and again in one activation of one function.  Its rounds need not be alike (other branches,
- * inner loops), and recursion does not confuse it.  Where the function has no loop there, the
- * loop is one that calls it.  What is folded are the rounds between
- * the first and the last; the first event of them stands for all.
+ * A loop is given by one of its events: repetitions of the operation at its location in one
+ * activation of its function; else, if there are none, of the nearest caller with repetitions.
+ * Iterations may differ. The rounds between the first and the last are folded, and the first of
+ * their events represents them.
  */
 #include "tui/explorer/session.h"
 
 #include <string.h>
 
-enum { ROUNDS_LOOKED_AT = 1 << 22 }; /* events of the thread, each way */
+enum { ROUNDS_LOOKED_AT = 1 << 22 }; /* bound on events of the thread, in each direction */
 
 static bool same_place(const struct trace *t, uint32_t a, uint32_t b)
 {
@@ -23,7 +22,7 @@ static bool same_place(const struct trace *t, uint32_t a, uint32_t b)
 	return t->locations[x->location].site == t->locations[y->location].site;
 }
 
-/* The entry of the activation that `event` lies in; NONE when it is not recorded. */
+/* The entry of the activation with `event`; NONE when not recorded. */
 static uint32_t activation_of(const struct trace *t, uint32_t event)
 {
 	int depth = t->events[event].op == OP_LEAVE;
@@ -39,10 +38,8 @@ static uint32_t activation_of(const struct trace *t, uint32_t event)
 	return NONE;
 }
 
-/*
- * The places where the loop comes round, from `event` on in one direction.  `depth` counts
- * the calls that were entered and not left; below zero the activation has ended.
- */
+/* Positions where the loop repeats, from `event` on in one direction. `depth` counts entered
+ * calls that were not left; below zero the activation has ended. */
 static void find_rounds(const struct trace *t, uint32_t event, int direction, GArray *rounds)
 {
 	enum op in = direction > 0 ? OP_ENTER : OP_LEAVE;
@@ -68,7 +65,7 @@ static bool find_loop_at(const struct trace *t, uint32_t event, struct fold *fol
 	find_rounds(t, event, 1, after);
 	guint rounds = before->len + 1 + after->len;
 	if (rounds > 2) {
-		/* the second and the last, counted from the first of `before` */
+		/* second and last, counted from the first of `before` */
 		uint32_t last =
 		        after->len ? g_array_index(after, uint32_t, after->len - 1) : event;
 		fold->first = before->len > 1 ? g_array_index(before, uint32_t, before->len - 2)
@@ -84,7 +81,7 @@ static bool find_loop_at(const struct trace *t, uint32_t event, struct fold *fol
 	return rounds > 2;
 }
 
-/* In the event's own function, else in the nearest one up the stack that has a loop here. */
+/* In the event's function, else in the nearest caller with a loop here. */
 static bool find_loop(const struct trace *t, uint32_t event, struct fold *fold)
 {
 	for (uint32_t e = event; e != NONE; e = activation_of(t, e))
@@ -104,7 +101,7 @@ const struct fold *session_fold_at(const struct session *s, uint32_t event)
 	return NULL;
 }
 
-/* What a new fold lies in the midst of, or holds, goes: folds do not overlap. */
+/* Remove folds that overlap the new one. */
 static void drop_overlapping(struct session *s, const struct fold *with)
 {
 	for (guint i = s->folds->len; i-- > 0;) {

@@ -14,7 +14,7 @@ const struct style_info style_table[STYLE_COUNT] = {
 #undef STYLE
 };
 
-/* Our signs and what stands for them where there is only ASCII: one column each. */
+/* Symbols used by the explorer with ASCII replacements, one column each. */
 static const struct {
 	uint32_t rune;
 	char ascii;

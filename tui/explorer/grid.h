@@ -1,10 +1,9 @@
 /*
- * grid.h - the screen as an array of cells that views draw into and tests read.
+ * grid.h - the screen as an array of cells, for views to draw into and tests to read.
  *
- * A cell is a code point, a style (what it means, styles.def) and attributes.  Drawing goes
- * through a pane, a rectangle of the grid that clips.  Control bytes and bytes that are no
- * UTF-8 come out as \xHH, whoever forgot to escape them; with `ascii` every line-drawing
- * character and sign becomes its ASCII stand-in.  Knows nothing of curses, traces or views.
+ * A cell is a code point, a style (its meaning, styles.def) and attributes. A pane is a
+ * rectangle of the grid that clips. Control bytes and invalid UTF-8 become \xHH; with `ascii`
+ * every symbol becomes its ASCII replacement. Independent of curses, traces and views.
  */
 #ifndef HEDDLE_GRID_H
 #define HEDDLE_GRID_H
@@ -22,7 +21,7 @@ enum style {
 struct style_info {
 	const char *word;
 	char letter;
-	short colour, basic; /* of 256, of 8; -1: the terminal's own */
+	short colour, basic; /* colour of 256, of 8; -1: the terminal's default */
 	uint8_t attributes;
 };
 extern const struct style_info style_table[STYLE_COUNT];
@@ -32,9 +31,9 @@ static inline enum style style_of_thread(uint32_t thread)
 }
 
 struct cell {
-	uint32_t rune; /* code point; 0: the right half of a wide character */
+	uint32_t rune; /* code point; 0: right half of a wide character */
 	uint8_t style;
-	uint8_t attributes; /* on top of the style's own */
+	uint8_t attributes; /* in addition to the style's */
 };
 
 struct grid {
@@ -51,45 +50,46 @@ static inline struct cell *grid_at(const struct grid *grid, int row, int column)
 {
 	return &grid->cells[row * grid->columns + column];
 }
-/* The text, a line a row, without trailing blanks; with `styles`, a second picture of the
- * style letters (upper row marks: '*' for reverse). */
+/* Append the text, one line per row, without trailing blanks; with `styles` also the letters of
+ * the styles (upper row marks: '*' for reverse). */
 void grid_dump(const struct grid *grid, bool styles, GString *out);
-/* The ASCII stand-in of a code point that we draw with ('?' for what has none). */
+/* The ASCII replacement of a code point ('?' if none). */
 uint32_t rune_to_ascii(uint32_t rune);
 
-struct pane { /* by value; borrows the grid */
+/* Passed by value; borrows the grid. */
+struct pane {
 	struct grid *grid;
 	int row, column, rows, columns;
 };
 struct pane pane_whole(struct grid *grid);
-/* A part of a pane, clipped to it; rows or columns -1: to its end. */
+/* A part of a pane, clipped to it; rows or columns -1: up to its end. */
 struct pane pane_part(struct pane pane, int row, int column, int rows, int columns);
-/* Write text at (row, column); returns the column after it (beyond the pane when it was
- * clipped).  Clipped text ends in "…" when the pane is at fault. */
+/* Write text; returns the column after it (beyond the pane when clipped). Text clipped by the
+ * pane ends in "…". */
 int pane_text(struct pane pane, int row, int column, enum style style, const char *text);
 int pane_format(struct pane pane, int row, int column, enum style style, const char *format,
                 ...) __attribute__((format(printf, 5, 6)));
-/* The same within `width` columns; returns column + width. */
+/* The same in `width` columns; returns column + width. */
 int pane_field(struct pane pane, int row, int column, int width, enum style style,
                const char *text);
 /* Right-aligned in `width` columns. */
 int pane_field_right(struct pane pane, int row, int column, int width, enum style style,
                      const char *text);
 void pane_rune(struct pane pane, int row, int column, enum style style, uint32_t rune);
-/* A line across with an optional title; a line down. */
+/* A horizontal line with an optional title; a vertical line. */
 void pane_rule(struct pane pane, int row, const char *title);
 void pane_bar(struct pane pane, int column);
 /* Set attributes on a whole row. */
 void pane_highlight(struct pane pane, int row, enum attribute attribute);
-/* Wrap text at words into rows from `row` on; returns the row after the last. */
+/* Wrap text at words into rows from `row` on; returns the row after it. */
 int pane_paragraph(struct pane pane, int row, int column, enum style style, const char *text);
 
-/* A list on the screen: which row is at the top, where the cursor is. */
+/* A scrollable list: cursor, first visible row. */
 struct list {
 	uint64_t cursor, top, count;
 	int rows;
 };
-/* Keep the cursor inside, and inside what is seen. */
+/* Move the cursor into the list and scroll to it. */
 void list_fit(struct list *list, uint64_t count, int rows);
 
 #endif

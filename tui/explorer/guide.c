@@ -1,6 +1,5 @@
 /*
- * guide.c - the lesson's pane: drawing a step, going on and back, hints and answers.  See
- * guide.h.
+ * guide.c - the lesson's pane: drawing a step, navigation, hints and answers; see guide.h.
  */
 #include "tui/explorer/guide.h"
 
@@ -8,7 +7,7 @@
 
 #include <string.h>
 
-/* A screen this wide has the pane on its right. */
+/* Screens of this width have the pane at the right. */
 enum { SIDE_COLUMNS = 50, SIDE_FROM = MINIMUM_COLUMNS + SIDE_COLUMNS, MINIMUM_TEXT = 3 };
 
 static const struct lesson_step *step_of(const struct guide *g)
@@ -66,7 +65,7 @@ static void save(struct app *app)
 		app_complain(app, &error);
 }
 
-/* -- what the student does -------------------------------------------------------------- */
+/* -- the student's actions ----------------------------------------------------------------- */
 
 void guide_notice(struct app *app)
 {
@@ -150,7 +149,7 @@ void guide_answer(struct app *app, const char *text)
 	}
 }
 
-/* The line of the lesson's first source at which the selected finding is; 0: at none. */
+/* Line of the selected finding in the lesson's first source; 0: none. */
 static unsigned finding_line(const struct app *app)
 {
 	const struct entry *entry = session_selected(app->session);
@@ -241,7 +240,7 @@ static void add_words(GPtrArray *lines, const char *before, const char *text, in
 	g_free(whole);
 }
 
-/* The step, the hints that were asked for, what is said to an answer. */
+/* The step, the hints shown, the response to an answer. */
 static GPtrArray *lines_of(const struct guide *g, int width)
 {
 	const struct lesson_step *s = step_of(g);
@@ -260,7 +259,7 @@ static GPtrArray *lines_of(const struct guide *g, int width)
 	return lines;
 }
 
-/* Where the pane lies in the body. */
+/* The pane's rectangle in the body. */
 static struct pane place(const struct app *app, struct pane body)
 {
 	const struct guide *g = app->guide;
@@ -351,7 +350,7 @@ void guide_draw(const struct app *app, struct pane *body)
 	*body = guide_rest(app, *body);
 	char *title = g_strdup_printf(" %u/%u %s%s ", g->step + 1, g->lesson->steps->len,
 	                              g->done ? "✓ " : "", g->lesson->title);
-	if (side) { /* the keys have the last row of their own */
+	if (side) { /* the last row has the keys */
 		pane_bar(pane_part(pane_whole((struct grid *)&app->grid), p.row, 0, p.rows, -1),
 		         p.column - 1);
 		pane_text(p, 0, 0, STYLE_HEADING, title);

@@ -1,6 +1,6 @@
 /*
- * guide_checks.c - whether what a lesson asks for is so: where the student is, what has been
- * found.  One function a line of checks.def; they look and change nothing.
+ * guide_checks.c - evaluates checks of lessons on the student's position and the findings. One
+ * function for each line of checks.def, without side effects.
  */
 #include "tui/explorer/guide.h"
 
@@ -34,14 +34,14 @@ const struct lesson_check *checks_failing(const struct app *app, const GPtrArray
 	return NULL;
 }
 
-/* -- where the student is ---------------------------------------------------------------- */
+/* -- the student's position ---------------------------------------------------------------- */
 
 static bool is_view(const struct app *app, char *const *operands)
 {
 	return strcmp(view_word(app_view(app)), operands[0]) == 0;
 }
 
-/* "*" is any variable; of several sets or locks, one that is named will do. */
+/* Does the entry have the variable? "*" is any; of several sets or locks one suffices. */
 static bool names(const struct entry *entry, const char *variable)
 {
 	if (strcmp(variable, "*") == 0 || strcmp(entry->variable, variable) == 0)
@@ -52,7 +52,7 @@ static bool names(const struct entry *entry, const char *variable)
 	return found;
 }
 
-/* KIND VARIABLE [VERDICT]; without a verdict, any that says that it can be or was. */
+/* KIND VARIABLE [VERDICT]; without a verdict: can happen or happened. */
 static bool fits(const struct entry *entry, char *const *operands)
 {
 	enum verdict verdict = entry->finding->verdict;
@@ -142,8 +142,7 @@ static bool is_replayed(const struct app *app, char *const *operands)
 	return app->guide && app->guide->replayed;
 }
 
-/* -- what is so in the recording ------------------------------------------------------------
- */
+/* -- facts about the recording ------------------------------------------------------------- */
 
 static bool any(const struct app *app, char *const *operands)
 {
@@ -159,7 +158,7 @@ static bool is_found(const struct app *app, char *const *operands)
 	return any(app, operands);
 }
 
-/* What is open or a mere candidate is not gone. */
+/* Open findings and candidates still count. */
 static bool is_none(const struct app *app, char *const *operands)
 {
 	const GPtrArray *entries = app->session->entries;
@@ -175,7 +174,7 @@ static bool is_none(const struct app *app, char *const *operands)
 	return true;
 }
 
-/* The program was changed, and was judged to be right. */
+/* Was the program changed and judged right? */
 static bool is_mended(const struct app *app)
 {
 	return app->guide && app->guide->changed && app->guide->wrong == NULL;
@@ -191,7 +190,7 @@ static bool is_gone(const struct app *app, char *const *operands)
 	return is_mended(app) && is_none(app, operands);
 }
 
-/* Does the analysis see one of the data races on the variable?  -1: has not run. */
+/* Does the analysis report a data race on the variable? -1: has not run. */
 static int seen_by(const struct app *app, char *const *operands)
 {
 	const struct session *s = app->session;

@@ -1,6 +1,6 @@
 /*
- * import.c - see import.h.  Line by line: what begins an access, what is a frame of it, what
- * ends the race; the forms are those that the tools print today.
+ * import.c - see import.h. Reads line by line: begin of an access, its frames, end of the race,
+ * in the tools' current formats.
  */
 #include "tui/explorer/import.h"
 #include "engine/base/input.h"
@@ -30,10 +30,10 @@ void imported_free(GArray *races)
 
 struct importer {
 	GArray *races;
-	struct reported_race race; /* the one being read */
-	int side; /* which of its accesses; -1: none yet, 2: what follows is of neither */
+	struct reported_race race; /* the one being parsed */
+	int side;                  /* index of its current access; -1: none yet, 2: neither */
 	bool open;
-	bool one_sided; /* DRD as XML */
+	bool one_sided; /* DRD's XML */
 };
 
 static void end_race(struct importer *im)
@@ -64,7 +64,7 @@ static void begin_side(struct importer *im)
 		im->side++;
 }
 
-/* "file.c:31" or "file.c:31:5" of the given length, into the frame. */
+/* Parse "file.c:31" or "file.c:31:5" into the frame. */
 static void set_place(struct reported_frame *frame, const char *text, gsize length)
 {
 	char *place = g_strndup(text, length);
@@ -96,7 +96,7 @@ static bool sanitizer_frame(struct importer *im, const char *line)
 		return false;
 	const char *name = line + strcspn(line, " ");
 	name += strspn(name, " ");
-	const char *last = NULL; /* the module; clang puts " (BuildId: ...)" behind it */
+	const char *last = NULL; /* module; clang appends " (BuildId: ...)" */
 	for (const char *p = strstr(name, " ("); p; p = strstr(p + 1, " (")) {
 		const char *close = strchr(p, ')'), *plus = strstr(p, "+0x");
 		if (plus && (close == NULL || plus < close))
@@ -166,12 +166,12 @@ static void text_line(struct importer *im, const char *line)
 	           g_str_has_prefix(line, "SUMMARY:")) {
 		end_race(im);
 	} else if (strstr(line, "Allocation context:") || strstr(line, "Other segment ")) {
-		im->side = 2; /* DRD: where the block is from, what the other thread did */
+		im->side = 2; /* DRD: allocation, the other thread's segment */
 	} else if (is_access(line) || strstr(line, "This conflicts with a previous")) {
 		begin_side(im);
 	} else if (is_blank(line) || strstr(line, "Location is ") ||
 	           strstr(line, "created by") || strstr(line, "created at")) {
-		/* the stacks that follow tell of threads, blocks and locks */
+		/* other stacks are of threads, blocks and locks */
 		if (im->open && im->side >= 0 && im->race.sides[MIN(im->side, 1)]->len) {
 			if (im->side == 1)
 				im->side = 2;
@@ -181,7 +181,7 @@ static void text_line(struct importer *im, const char *line)
 	}
 }
 
-/* What stands between <tag> and </tag> on the line. */
+/* The text between <tag> and </tag> on the line. */
 static char *tagged(const char *line, const char *tag)
 {
 	char *begin = g_strdup_printf("<%s>", tag), *end = g_strdup_printf("</%s>", tag);
@@ -205,7 +205,7 @@ static void xml_line(struct importer *im, const char *line, struct reported_fram
 		end_race(im);
 	if (strstr(line, "<stack>")) {
 		begin_side(im);
-		if (im->side == 1 && im->one_sided) /* where the block is from, segments */
+		if (im->side == 1 && im->one_sided) /* allocation, segments */
 			im->side = 2;
 	}
 	if (function) {
@@ -266,9 +266,9 @@ static const char *last_component(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* The locations of a side: a byte each; the innermost frame that the trace has a place for,
- * which may be up to `slack` lines away: two builds of one program, with and without
- * instrumentation, may ascribe an instruction to neighbouring lines. */
+/* Locations of a side (a byte each): of the innermost frame with a place in the trace, up to
+ * `slack` lines away, since builds with and without instrumentation may ascribe an instruction
+ * to neighbouring lines. */
 static uint8_t *locations_of(const struct trace *t, const GArray *side, uint32_t slack)
 {
 	for (guint f = 0; f < side->len; f++) {
@@ -304,7 +304,7 @@ bool reported_at(const struct reported_pair *r, const uint32_t locations[2])
 	       (is_place(r, 0, locations[1]) && is_place(r, 1, locations[0]));
 }
 
-/* The accesses at the places of one race that a pass has met, the latest. */
+/* The latest accesses at the places of one race. */
 struct met {
 	uint32_t events[256];
 	uint64_t count;
@@ -325,7 +325,7 @@ static void meet(const struct trace *t, struct reported_pair *r, struct met *met
 	met->events[met->count++ % G_N_ELEMENTS(met->events)] = e;
 }
 
-/* One pass for all races that have no pair yet. */
+/* Find pairs for all races without one, in a pass over the trace. */
 static void find_pairs(const struct trace *t, GArray *pairs)
 {
 	struct met *met = g_new0(struct met, pairs->len);
@@ -339,7 +339,7 @@ static void find_pairs(const struct trace *t, GArray *pairs)
 	for (uint64_t e = 0; e < t->events_count; e++) {
 		if (!op_is_access(t->events[e].op))
 			continue;
-		bool other_side = false; /* of a race with one side: any access may be */
+		bool other_side = false; /* race with one side: any access may be the other */
 		for (guint i = 0; i < pairs->len && !wanted[t->events[e].location]; i++)
 			other_side |=
 			        g_array_index(pairs, struct reported_pair, i).places[1] == NULL;
@@ -365,7 +365,7 @@ static void take_places(const struct trace *t, const struct reported_race *race,
 		g_free(r->places[side]);
 		r->places[side] = locations_of(t, race->sides[side], slack);
 	}
-	if (race->sides[1]->len && r->places[1] == NULL) { /* it is not of this trace */
+	if (race->sides[1]->len && r->places[1] == NULL) { /* not of this trace */
 		g_free(r->places[0]);
 		r->places[0] = NULL;
 	}

@@ -1,6 +1,6 @@
 /*
- * import.h - reports of other tools: the pairs of source lines that ThreadSanitizer, Helgrind
- * or DRD name, found again in a trace.
+ * import.h - reads reports of ThreadSanitizer, Helgrind and DRD, and finds their pairs of
+ * source lines in a trace.
  */
 #ifndef HEDDLE_IMPORT_H
 #define HEDDLE_IMPORT_H
@@ -15,24 +15,23 @@ struct reported_race {
 	GArray *sides[2]; /* struct reported_frame, innermost first; the second may be empty */
 };
 
-/* Read a report (text of ThreadSanitizer, Helgrind or DRD, or Valgrind's XML).  GArray of
- * struct reported_race, ended with imported_free; NULL and `error` when the file cannot be
- * read or names no race. */
+/* Read a report (text of ThreadSanitizer, Helgrind or DRD, or Valgrind's XML). GArray of struct
+ * reported_race, for imported_free; NULL and `error` when unreadable or without a race. */
 GArray *import_report(const char *path, struct error *error);
 void imported_free(GArray *races);
 
-/* A race of a report in a trace. */
+/* A reported race in a trace. */
 struct reported_pair {
 	char *where;        /* owned: "deposit bank.c:31 ⇄ report bank.c:58", as reported */
-	uint32_t pair[2];   /* conflicting accesses there; NONE: the trace has none */
-	uint8_t *places[2]; /* owned, by location: is it that side's?  The second may be NULL:
-	                       the report says nothing of that side */
+	uint32_t pair[2];   /* conflicting accesses there; NONE: none in the trace */
+	uint8_t *places[2]; /* owned, by location: is it that side's? The second is NULL when
+	                     * unknown */
 };
-/* Where each race of a report is: its places, or up to three lines from them.  GArray of struct
- * reported_pair, ended with located_free.  Two passes over the trace at most. */
+/* Locate each race of a report at its places or up to three lines from them. GArray of struct
+ * reported_pair, for located_free. At most two passes over the trace. */
 GArray *import_locate(const struct trace *t, const GArray *races);
 void located_free(GArray *pairs);
-/* Is it this race, of accesses at these two locations? */
+/* Is the race between accesses at these two locations? */
 bool reported_at(const struct reported_pair *race, const uint32_t locations[2]);
 
 #endif

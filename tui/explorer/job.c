@@ -1,6 +1,6 @@
 /*
- * job.c - threads beside the screen: see job.h.  One at a time in the background, so that
- * none has to share the trace's half-built index or the cores of a small machine.
+ * job.c - background threads; see job.h. One job at a time, since the index may be half built
+ * and the machine small.
  */
 #include "tui/explorer/job.h"
 
@@ -133,7 +133,7 @@ void jobs_collect(struct jobs *jobs)
 	start_next(jobs);
 }
 
-/* The number of jobs that were not stopped before. */
+/* Returns the number of jobs stopped by this call. */
 static guint stop(struct jobs *jobs, bool urgent_only)
 {
 	GPtrArray *waiting = jobs->waiting;

@@ -1,8 +1,8 @@
 /*
- * job.h - long work beside the screen: a thread, its progress, a way to stop it.
+ * job.h - background work: a thread with progress and cancellation.
  *
- * A job's `run` works on the trace and on what it owns, never on the session; when it has
- * ended the screen's thread is woken and calls `done`, which hands the result over.
+ * A job's `run` may use the trace and its own data, never the session; afterwards the screen's
+ * thread is woken and calls `done`, which hands over the result.
  */
 #ifndef HEDDLE_JOB_H
 #define HEDDLE_JOB_H
@@ -11,23 +11,23 @@
 
 struct job {
 	char *title; /* owned: "looking for races" */
-	/* In a thread of its own. False with error->what "cancelled" when it was stopped. */
+	/* In a thread of its own. False with error->what "cancelled" when stopped. */
 	bool (*run)(struct job *job, const struct progress *progress, struct error *error);
 	/* In the screen's thread, after run; frees `data`. */
 	void (*done)(struct job *job, bool good, const struct error *error);
-	/* In the screen's thread, while it runs: what run has handed over (the items are taken
-	 * over); after jobs.closing, to free them.  NULL: it hands nothing over. */
+	/* In the screen's thread, during run: items handed over by run (ownership passes);
+	 * after jobs.closing only frees them. NULL: none. */
 	void (*news)(struct job *job, GPtrArray *items);
 	void *data, *context;
 	int detail;     /* for run and done: an analysis, an order */
-	bool urgent;    /* the reader waits for it: runs beside the one that is at work */
-	bool tells;     /* what it says of its progress is shown with the title */
-	bool exclusive; /* makes what the others use (the index): nothing runs beside it */
+	bool urgent;    /* the user waits for it: runs beside the current job */
+	bool tells;     /* show its progress text with the title */
+	bool exclusive; /* makes data that others use (the index): runs alone */
 	/* private */
 	GThread *thread;
 	gint percent, stopped, finished; /* atomic */
 	char what[96];                   /* under jobs->mutex */
-	GPtrArray *items;                /* the same: handed over, not collected; or NULL */
+	GPtrArray *items; /* under jobs->mutex: handed over, not collected; or NULL */
 	bool good;
 	struct error error;
 	struct jobs *jobs;
@@ -35,25 +35,24 @@ struct job {
 
 struct jobs {
 	GPtrArray *running, *waiting; /* struct job *, owned */
-	int wake[2];                  /* a pipe: a byte when a job has ended or moved on */
+	int wake[2];                  /* a pipe: a byte for each end or progress */
 	bool closing;
 	GMutex mutex;
 };
-/* From run: an item for `news`. */
+/* Called by run: an item for `news`. */
 void job_hand_over(struct job *job, void *item);
 void jobs_init(struct jobs *jobs);
-/* Stops everything and waits for it; results of stopped jobs are thrown away by `done`. */
+/* Stop all and wait; `done` discards results of stopped jobs. */
 void jobs_release(struct jobs *jobs);
-/* Stops everything; have all threads come to their end within so many milliseconds?  If so,
- * jobs_release does not wait. */
+/* Stop all; true when all threads ended within the time, so that jobs_release does not wait. */
 bool jobs_end(struct jobs *jobs, unsigned milliseconds);
-/* Takes the job (from g_new0) over. Jobs run in the order added, one at a time; the urgent
- * ones beside them. */
+/* Add a job (from g_new0; ownership passes). Jobs run in order, one at a time, urgent ones
+ * beside them. */
 void jobs_add(struct jobs *jobs, struct job *job);
-/* Call when the pipe is readable: runs `done` of what has ended, starts what waits. */
+/* When the pipe is readable: calls `done` of ended jobs, starts waiting ones. */
 void jobs_collect(struct jobs *jobs);
-void jobs_stop(struct jobs *jobs); /* cancel all that runs or waits */
-/* Cancel only what the reader waits for; false when there is nothing of the kind. */
+void jobs_stop(struct jobs *jobs); /* cancel all jobs */
+/* Cancel urgent jobs only; false when there are none. */
 bool jobs_stop_urgent(struct jobs *jobs);
 bool jobs_idle(const struct jobs *jobs);
 /* "looking for races 34 %", or "" when idle. */

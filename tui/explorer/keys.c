@@ -1,5 +1,5 @@
 /*
- * keys.c - names of keys, the table of requests, the bindings in force: see keys.h.
+ * keys.c - names of keys, the table of requests, the current bindings; see keys.h.
  */
 #include "tui/explorer/keys.h"
 
@@ -104,7 +104,7 @@ bool bindings_set(struct bindings *b, enum request request, const char *keys)
 	return good;
 }
 
-/* The narrowest request wins, so that a view may give a key of every view its own sense. */
+/* The request of the fewest views wins, so that a view can override a global key. */
 enum request bindings_find(const struct bindings *b, enum view_kind view, int key)
 {
 	enum request found = REQUEST_NONE;

@@ -1,8 +1,8 @@
 /*
- * keys.h - keys, the requests that they make, and where each works.
+ * keys.h - keys, and the requests bound to them by view.
  *
- * requests.def is the only list.  A key is a code point or one of enum special_key; its
- * name ("j", "C-f", "PgDn") is what the table, the configuration and scripts use.
+ * requests.def is the only table. A key is a code point or one of enum special_key; its name
+ * ("j", "C-f", "PgDn") is used in the table, the configuration and scripts.
  */
 #ifndef HEDDLE_KEYS_H
 #define HEDDLE_KEYS_H
@@ -23,7 +23,7 @@ enum view_kind {
 	VIEW_EXPLORE,
 	VIEW_STORY,
 	VIEW_HELP,
-	VIEW_TEXT, /* what a command printed */
+	VIEW_TEXT, /* output of a command */
 	VIEW_COUNT,
 };
 enum {
@@ -64,14 +64,14 @@ enum special_key {
 	KEYCODE_BACKSPACE,
 	KEYCODE_DELETE,
 	KEYCODE_F1,
-	KEYCODE_MOUSE,  /* the application asks the screen where */
-	KEYCODE_RESIZE, /* the screen has another size */
-	KEYCODE_WAKE,   /* a job beside the screen has something to say */
+	KEYCODE_MOUSE,  /* position: screen_mouse */
+	KEYCODE_RESIZE, /* new size of the screen */
+	KEYCODE_WAKE,   /* a background job has news */
 	KEYCODE_END_OF_INPUT,
 };
-/* "PgDn" -> KEYCODE_PAGE_DOWN; KEYCODE_NONE when it is no key's name. */
+/* "PgDn" -> KEYCODE_PAGE_DOWN; KEYCODE_NONE for unknown names. */
 int key_from_name(const char *name);
-/* The name, in a buffer of the caller. */
+/* The key's name, in the caller's buffer. */
 const char *key_word(int key, char buffer[16]);
 
 enum request {
@@ -89,16 +89,16 @@ struct request_info {
 extern const struct request_info request_table[REQUEST_COUNT];
 enum request request_from_word(const char *word);
 
-/* The bindings in force: the table's, as changed by the configuration. */
+/* The current bindings: the table's, as changed by the configuration. */
 struct bindings {
 	GArray *items; /* struct binding; private */
 };
 void bindings_init(struct bindings *b);
 void bindings_release(struct bindings *b);
-/* Bind the keys ("j Down"; they replace the request's own).  False for an unknown key. */
+/* Bind the keys ("j Down"), replacing the request's. False for an unknown key. */
 bool bindings_set(struct bindings *b, enum request request, const char *keys);
 enum request bindings_find(const struct bindings *b, enum view_kind view, int key);
-/* The first key of the request in `view`, or KEYCODE_NONE; all of them, blank-separated. */
+/* The request's first key in `view`, or KEYCODE_NONE; all its keys, separated by blanks. */
 int bindings_key(const struct bindings *b, enum view_kind view, enum request request);
 void bindings_keys(const struct bindings *b, enum request request, GString *out);
 

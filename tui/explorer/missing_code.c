@@ -1,6 +1,6 @@
 /*
- * missing_code.c - see missing_code.h.  What barrier pairs are and order is
- * engine/partial's; here are the words and the one switch.
+ * missing_code.c - see missing_code.h. engine/partial has barrier pairs and their orders; here
+ * are the texts and the switch.
  */
 #include "tui/explorer/missing_code.h"
 
@@ -19,7 +19,7 @@ void missing_code_toggle(struct app *app)
 		return;
 	}
 	s->missing = !s->missing;
-	s->asked = s->pair[0] != NONE; /* the verdicts change, what one looks at does not */
+	s->asked = s->pair[0] != NONE; /* verdicts change, the selection does not */
 	app_say(app, s->missing ? "what code that was not recorded may have ordered counts now"
 	                        : "code that was not recorded counts no more");
 	app_refresh(app);

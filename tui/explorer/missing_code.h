@@ -1,7 +1,6 @@
 /*
- * missing_code.h - code that was not recorded (barrier pairs, RDIT) in the explorer: where
- * threads were inside of it, whether what it may have synchronised counts (M), and why it keeps
- * two events in order, or not.
+ * missing_code.h - uninstrumented code (barrier pairs, RDIT) in the explorer: threads inside
+ * it, whether its possible synchronisation counts (M), and why it orders two events, or not.
  */
 #ifndef HEDDLE_MISSING_CODE_H
 #define HEDDLE_MISSING_CODE_H
@@ -10,25 +9,24 @@
 
 #include "engine/order/order.h"
 
-/* M: from now on it counts, or no longer: for orders, what is asked of a pair, the checker, the
- * verdicts of the list. */
+/* M: toggle whether it counts, for orders, pair decisions, the checker, and the verdicts of the
+ * list. */
 void missing_code_toggle(struct app *app);
 
-/* The sign of a thread that is inside of such a call when `event` (anybody's) is done: "░" or
- * " ". */
+/* "░" when the thread is inside such a call at `event` (of any thread), else " ". */
 const char *missing_code_sign(const struct session *s, uint32_t thread, uint32_t event);
-/* "inside of box_take@libparcels.so (28 to 29), which may touch *box"; false: it is in none. */
+/* "inside of box_take@libparcels.so (28 to 29), which may touch *box"; false: not inside. */
 bool missing_code_around(const struct session *s, uint32_t event, GString *out);
-/* "missing code: box_put (10) and box_take (28) may both touch *box", of a step by it; false:
- * it is none. */
+/* "missing code: box_put (10) and box_take (28) may both touch *box" for such a step; false:
+ * another rule. */
 bool missing_code_reason(const struct session *s, const struct step *step, GString *out);
-/* Why missing code does not order the pair, which the order leaves open: what each thread calls
- * in between. */
+/* Append why missing code does not order the pair: the calls of each thread between its
+ * events. */
 void missing_code_silence(const struct session *s, uint32_t first, uint32_t second,
                           GString *out);
-/* The verdict of an entry, where missing code counts that by `rdit`. */
+/* The entry's verdict; by `rdit` when missing code counts. */
 enum verdict missing_code_verdict(const struct session *s, const struct entry *entry);
-/* Is it a race only as long as missing code is not counted? */
+/* Is it a race only while missing code does not count? */
 bool missing_code_refutes(const struct session *s, const struct entry *entry);
 
 #endif

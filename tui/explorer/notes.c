@@ -1,12 +1,11 @@
 /*
- * notes.c - the reader's marks, notes and bookmarks in a file beside the trace.
+ * notes.c - marks, notes and bookmarks in a file beside the trace.
  *
- * JSON, so that it travels with a copy and can be read by others.  A finding is named by
- * its kind, places and variable, so that its mark survives a new recording; a bookmark by
- * its event and its place.
+ * JSON, so that other programs can read it. A finding is identified by kind, places and
+ * variable, so that its mark survives a new recording; a bookmark by event and place.
  *
- * Marks are work, and none is lost: a file that cannot be read as notes is left as it is, and
- * saving changes in the file that is there then what has changed here, whatever else it has.
+ * No mark may be lost: a file that is not in this format is left alone, and saving merges the
+ * changes made here into the file's current contents.
  */
 #include "tui/explorer/session.h"
 
@@ -21,10 +20,10 @@
 
 enum { VERSION = 1 };
 
-/* -- which file ---------------------------------------------------------------------------- */
+/* -- the file ------------------------------------------------------------------------------ */
 
-/* Where the marks go when the trace's own folder is read-only; traces of one name in two
- * folders have marks of their own. */
+/* The file to use when the trace's folder is read-only; distinct for traces of one name in
+ * different folders. */
 static char *fallback_path(const struct session *s)
 {
 	enum { DIGITS = 16 };
@@ -41,7 +40,7 @@ static char *fallback_path(const struct session *s)
 	return path;
 }
 
-/* Files are written whole: it is the folder that has to be writable. */
+/* The folder must be writable, since files are replaced as a whole. */
 static char *path_to_write(const struct session *s)
 {
 	char *folder = g_path_get_dirname(s->notes_path);
@@ -87,8 +86,8 @@ static bool check_notes(const json_t *root, const char *path, struct error *erro
 	return true;
 }
 
-/* The file's content, new ones where it is not there or empty; NULL and `error` when it is no
- * notes. */
+/* The file's contents, initial ones when it is absent or empty; NULL and `error` when it is of
+ * another format. */
 static json_t *read_notes(const struct session *s, struct error *error)
 {
 	char *path = path_to_read(s), *text = NULL;
@@ -121,7 +120,7 @@ static json_t *list_of(json_t *root, const char *key)
 
 /* -- findings ------------------------------------------------------------------------------ */
 
-/* JSON is UTF-8, and a name in a trace need not be. */
+/* Names of a trace may be invalid UTF-8. */
 static char *as_utf8(const char *text)
 {
 	GString *out = g_string_new(NULL);
@@ -132,7 +131,7 @@ static char *as_utf8(const char *text)
 	return g_string_free(out, FALSE);
 }
 
-/* The item of each finding, by its name; borrows from `root`. */
+/* Items by the finding's key; borrows from `root`. */
 static GHashTable *items_by_key(json_t *root)
 {
 	GHashTable *items = g_hash_table_new(g_str_hash, g_str_equal);
@@ -169,7 +168,7 @@ static bool note_changed(const struct entry *entry)
 	return g_strcmp0(entry->note, entry->kept_note) != 0;
 }
 
-/* What the file says of the entry; what was changed here and not written yet stays. */
+/* Take mark and note from the file, unless changed here. */
 static void load_entry(struct entry *entry, const json_t *item)
 {
 	const char *note = json_string_value(json_object_get(item, "note"));
@@ -204,7 +203,7 @@ static void set_or_remove(json_t *item, const char *key, const char *value)
 	g_free(text);
 }
 
-/* An item of which nothing but the finding's name is left says nothing. */
+/* Remove an item that has only a key left. */
 static void remove_item(json_t *findings, const json_t *item)
 {
 	for (size_t i = json_array_size(findings); i-- > 0;)
@@ -233,8 +232,8 @@ static void merge_entry(json_t *findings, GHashTable *items, const struct entry 
 
 /* -- bookmarks ----------------------------------------------------------------------------- */
 
-/* The event itself when it still is at that place, else the nearest that is: the trace may
- * be a new recording of the same program. */
+/* The event if it is still at that place, else the nearest that is, since the trace may be a
+ * new recording. */
 static json_int_t nearest_at(const struct trace *t, json_int_t event, const char *at)
 {
 	json_int_t count = (json_int_t)MIN(t->events_count, (uint64_t)NONE - 1);
@@ -250,7 +249,7 @@ static json_int_t nearest_at(const struct trace *t, json_int_t event, const char
 	return event;
 }
 
-/* The event of an item; NONE when it has none in this trace. */
+/* The event of an item; NONE when the trace lacks it. */
 static uint32_t event_of(const struct session *s, const json_t *item)
 {
 	json_int_t event = json_is_integer(json_object_get(item, "event"))
@@ -282,8 +281,8 @@ static void add_bookmark(GArray *bookmarks, uint32_t event, const char *name)
 		g_free(b.name);
 }
 
-/* Those of the file come, those that are in it no longer go; what was set or removed here and
- * not written yet stays as it is. */
+/* Merge the file's bookmarks: additions and removals there are applied, changes made here are
+ * kept. */
 static void load_bookmarks(struct session *s, json_t *root)
 {
 	GArray *theirs = g_array_new(FALSE, FALSE, sizeof(struct bookmark));
@@ -308,7 +307,7 @@ static void load_bookmarks(struct session *s, json_t *root)
 	}
 	g_array_set_size(s->kept_bookmarks, 0);
 	g_array_append_vals(s->kept_bookmarks, theirs->data, theirs->len);
-	g_array_free(theirs, TRUE); /* their names belong to the kept ones now */
+	g_array_free(theirs, TRUE); /* their names belong to kept_bookmarks now */
 }
 
 static void merge_bookmarks(const struct session *s, json_t *list)
@@ -337,7 +336,7 @@ static void merge_bookmarks(const struct session *s, json_t *list)
 	}
 }
 
-/* -- the whole ----------------------------------------------------------------------------- */
+/* -- loading and saving -------------------------------------------------------------------- */
 
 bool session_load_notes(struct session *s, struct error *error)
 {
@@ -350,8 +349,7 @@ bool session_load_notes(struct session *s, struct error *error)
 	return true;
 }
 
-/* The folder, held for the time of one reading and writing; -1 and `error` when somebody else
- * does not let go of it.  Closing it lets go. */
+/* Lock the folder during an update; -1 and `error` when it stays locked. Closing unlocks. */
 static int lock_folder(const char *path, struct error *error)
 {
 	enum { TRIES = 100, PAUSE = 20000 }; /* microseconds */
@@ -363,7 +361,7 @@ static int lock_folder(const char *path, struct error *error)
 			break;
 		g_usleep(PAUSE);
 	}
-	/* File systems without such locks have writers that do without. */
+	/* File systems without such locks are used without. */
 	if (failed && (fd < 0 || errno == EWOULDBLOCK)) {
 		error_set(error, place_line(path, 0).text, "mark it again",
 		          "cannot write the notes: %s", g_strerror(errno));
@@ -388,7 +386,7 @@ static bool write_merged(struct session *s, const char *path, struct error *erro
 	char *text = json_dumps(root, JSON_INDENT(1));
 	bool good = text && file_write_whole(path, text, strlen(text), error);
 	free(text);
-	if (good) { /* ours are theirs now, and theirs ours */
+	if (good) { /* both sides agree now */
 		load_entries(s, root);
 		load_bookmarks(s, root);
 	}

@@ -1,20 +1,20 @@
 /*
- * points_pane.c - access points in the state at an event: of the object that was used last,
- * the points that were touched, by whom and with which clocks; what clashes and is not
- * ordered is said.  (Figure 3 of the paper on commutativity races.)
+ * points_pane.c - access points at an event: for the last used object the touched points with
+ * threads and vector clocks, and unordered conflicts (PLDI 2014, Fig. 3).
  */
 #include "engine/commute/clock.h"
 #include "tui/explorer/state_pane.h"
 
 #include <string.h>
 
-/* Clocks are made anew for each event that is looked at: not in traces where that is slow. */
+/* Clocks are recomputed for every event shown, so only in small traces. */
 enum { LOOK_BACK = 4000, MOST_POINTS = 40, CLOCK_THREADS = 16, MOST_EVENTS = 1 << 20 };
 
-struct touched { /* a point, and who touched it last in a thread */
+/* An access point and its last touch by a thread. */
+struct touched {
 	char *text;
 	uint32_t point, event, end, thread;
-	uint32_t *clock, epoch; /* at the call; its own entry at the return */
+	uint32_t *clock, epoch; /* at the call; the thread's own entry at the return */
 };
 
 static void touched_clear(void *touched)
@@ -44,14 +44,14 @@ static void note(GArray *list, struct touched new)
 	for (guint i = 0; i < list->len; i++) {
 		const struct touched *old = &g_array_index(list, struct touched, i);
 		if (old->thread == new.thread && strcmp(old->text, new.text) == 0) {
-			g_free(new.text); /* the later one stands for both */
+			g_free(new.text); /* keep the later one */
 			return;
 		}
 	}
 	g_array_append_val(list, new);
 }
 
-/* What was touched of the object, from the event back. */
+/* Touches of the object, from the event backwards. */
 static GArray *touched_of(const struct session *s, uint32_t object)
 {
 	GArray *list = g_array_new(FALSE, FALSE, sizeof(struct touched));
@@ -89,15 +89,15 @@ static bool clash(const struct points *points, const struct touched *a, const st
 		conflicts |= g_array_index(p->conflicts, uint32_t, i) == b->point;
 	if (!conflicts || p->key == NULL || q->key == NULL)
 		return conflicts;
-	/* "dict1:w:\"a.com\"": what follows the point's name is the key */
+	/* "dict1:w:\"a.com\"": the key follows the point's name */
 	const char *k = strchr(a->text, ':'), *l = strchr(b->text, ':');
 	k = k ? strchr(k + 1, ':') : NULL;
 	l = l ? strchr(l + 1, ':') : NULL;
 	return k != NULL && l != NULL && strcmp(k, l) == 0;
 }
 
-/* The clocks of commutativity races: what the object synchronises inside of its own
- * invocations orders nothing. */
+/* Clocks of commutativity race detection: synchronisation inside an object's invocations does
+ * not order. */
 static void find_clocks(const struct session *s, GArray *list)
 {
 	struct scope_clocks *c = scope_clocks_new(s->model);
@@ -125,7 +125,7 @@ static void append_clock(const struct session *s, const uint32_t *clock, GString
 	g_string_append(out, s->trace->threads_count > CLOCK_THREADS ? ", …⟩" : "⟩");
 }
 
-/* The event that a point clashes with unordered, or NULL. */
+/* The event of an unordered conflicting touch, or NULL. */
 static char *remark(const struct points *points, const GArray *list, const struct touched *a)
 {
 	for (guint i = 0; i < list->len; i++) {

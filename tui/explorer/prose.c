@@ -7,7 +7,10 @@
 
 #include <string.h>
 
-enum { MARGIN = 2, WIDEST = 110 }; /* columns: one at each side; longer lines read badly */
+enum {
+	MARGIN = 2,
+	WIDEST = 110
+}; /* columns: one at each side; longer lines are hard to read */
 
 static void row_clear(void *data)
 {
@@ -68,7 +71,7 @@ void prose_add_chain(GArray *prose, const struct session *s, const GArray *steps
 	g_array_free(rows, TRUE);
 }
 
-/* The circle of a closure in lanes; the constraints of a solver's core as they are. */
+/* A closure's cycle in lanes, or a solver's core as constraints. */
 void prose_add_proof(GArray *prose, const struct session *s, const struct proof *proof,
                      int columns)
 {
@@ -97,7 +100,7 @@ static int indent_of(const struct prose_row *row)
 	return blanks + (row->gutter ? 1 + text_columns(row->gutter) : 0);
 }
 
-/* "12. ": the lines below are indented by as much. */
+/* Width of a number such as "12. ", by which further lines are indented. */
 static int hang_of(const char *text)
 {
 	int digits = (int)strspn(text, "0123456789");
@@ -131,7 +134,7 @@ void prose_fit(const GArray *prose, struct list *l, int rows, int columns)
 		return;
 	int above = 0;
 	uint64_t top = l->cursor;
-	for (;; top--) { /* as much above the cursor as there is room for */
+	for (;; top--) { /* leave as much above the cursor as fits */
 		above += height_of(row_at(prose, top), columns - MARGIN);
 		if (top == 0 || above > rows)
 			break;
@@ -205,7 +208,7 @@ static void print_row(const struct prose_row *row, int columns, GString *out)
 	g_string_append_printf(line, "%*s", *text ? blanks : 0, "");
 	g_string_append_len(line, text, hang);
 	append_wrapped(line, text + hang, indent + hang, MAX(columns, indent + hang + 20));
-	g_string_append(out, g_strchomp(line->str)); /* no blanks at an end */
+	g_string_append(out, g_strchomp(line->str)); /* no trailing blanks */
 	g_string_append_c(out, '\n');
 	g_string_free(line, TRUE);
 }

@@ -1,6 +1,6 @@
 /*
- * schedule.c - see schedule.h.  What a schedule does is found by walking it; what it may do
- * is the independent checker's word.
+ * schedule.c - see schedule.h. Effects of a schedule are computed by walking it; the
+ * independent checker decides its validity.
  */
 #include "tui/explorer/schedule.h"
 
@@ -9,7 +9,7 @@
 
 enum {
 	VALUES_SHOWN = 8,
-	LOOKED_AT = 100000, /* accesses of a variable; with more its value may stay unknown */
+	LOOKED_AT = 100000, /* accesses of a variable; beyond that its value may stay unknown */
 };
 
 static uint32_t at(const GArray *events, guint i)
@@ -24,8 +24,7 @@ static uint32_t written_value(const struct trace *t, const struct event *e)
 	return t->values[e->aux].kind == V_PAIR ? t->values[e->aux].second : e->aux;
 }
 
-/* The initial value of a variable, if the recording shows it: what a read before the first
- * write has seen. */
+/* The initial value of a variable if known: that of a read before the first write. */
 static uint32_t initial_value(const struct session *s, uint32_t variable)
 {
 	const struct trace *t = s->trace;
@@ -82,7 +81,7 @@ void stage_pop(struct stage *stage)
 	g_array_set_size(stage->events, last - 1);
 }
 
-/* How many of the thread's events are among the first `step`. */
+/* Number of the thread's events among the first `step`. */
 static guint done_by(const struct stage *stage, uint32_t thread, guint step)
 {
 	const GArray *own = stage->positions[thread];
@@ -117,7 +116,7 @@ uint32_t stage_position(const struct stage *stage, uint32_t event)
 {
 	const GArray *own = stage->positions[stage->session->trace->events[event].thread];
 	guint low = 0, high = own->len;
-	while (low < high) { /* a thread's events keep their order */
+	while (low < high) { /* program order is kept */
 		guint middle = (low + high) / 2;
 		if (at(stage->events, at(own, middle)) < event)
 			low = middle + 1;
@@ -127,8 +126,8 @@ uint32_t stage_position(const struct stage *stage, uint32_t event)
 	return low < own->len && at(stage->events, at(own, low)) == event ? at(own, low) : NONE;
 }
 
-/* Each thread's last write of the variable so far is met first when the variable's accesses are
- * walked back; the one that stands last of these gave the value. */
+/* The variable's accesses are walked backwards, where each thread's last write comes first; the
+ * latest of these in the sequence gives the value. */
 uint32_t stage_value(const struct stage *stage, guint step, uint32_t variable, uint32_t *writer)
 {
 	const struct session *s = stage->session;
@@ -174,7 +173,7 @@ void stage_describe(const struct stage *stage, uint32_t event, guint step, GStri
 	describe_event_after(stage->session, event, old, out);
 }
 
-/* What a thread holds is its own doing: the same as in the recording after that event. */
+/* A thread's locks are the same as in the recording after its last event. */
 GArray *stage_locks(const struct stage *stage, guint step)
 {
 	const struct session *s = stage->session;
@@ -220,7 +219,7 @@ static void show_value(const struct stage *stage, guint step, uint32_t variable,
 	describe_value(t, value, out);
 }
 
-/* First the pair's variables, then those touched last. */
+/* The pair's variables first, then those accessed last. */
 void stage_append_values(const struct stage *stage, guint step, GString *out)
 {
 	enum { LOOK_BACK = 400 };
@@ -233,18 +232,15 @@ void stage_append_values(const struct stage *stage, guint step, GString *out)
 		show_value(stage, step, session_variable(s, at(stage->events, i)), &shown, out);
 }
 
-/*
- * The events of a longest rising run kept their order; the others moved.  One that has a
- * smaller id than some event before it came later than in the recording, so it moved down;
- * otherwise up.
- */
+/* Events of a longest increasing subsequence kept their order; the others moved: down if an
+ * earlier event of the sequence has a greater id, else up. */
 int8_t *schedule_moves(const GArray *events)
 {
 	guint n = events->len, longest = 0;
 	int8_t *moves = g_new0(int8_t, n + 1);
 	guint *tail = g_new(guint, n + 1), *before = g_new(guint, n + 1);
 	for (guint i = 0; i < n;
-	     i++) { /* patience: tail[k] ends the best run of length k + 1 */
+	     i++) { /* patience sorting: tail[k] ends the best subsequence of length k + 1 */
 		guint low = 0, high = longest;
 		while (low < high) {
 			guint middle = (low + high) / 2;
@@ -289,7 +285,7 @@ void stage_append_cut(const struct stage *stage, GString *out)
 		g_string_append(out, "nothing");
 }
 
-/* -- being the scheduler ------------------------------------------------------------- */
+/* -- manual scheduling --------------------------------------------------------------------- */
 
 static void choice_clear(void *data)
 {

@@ -1,6 +1,6 @@
 /*
- * scheduler.c - being the scheduler: the reader chooses which thread goes next, the independent
- * checker says who may and why the others may not, until both of the pair are next.
+ * scheduler.c - manual scheduling: the user chooses the next thread, and the independent
+ * checker says which are enabled, or why not, until both events of the pair are next.
  */
 #include "tui/explorer/view_witness.h"
 
@@ -95,7 +95,7 @@ void scheduler_start(struct app *app, struct witness_view *v, guint count)
 	g_string_free(reason, TRUE);
 }
 
-/* The reader's schedule becomes the witness when it has come to the pair. */
+/* The schedule becomes the witness when it has reached the pair. */
 static bool adopt(struct app *app, struct witness_view *v)
 {
 	if (!chooser_is_at_pair(&v->chooser, v->pair)) {

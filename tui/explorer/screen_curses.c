@@ -1,10 +1,9 @@
 /*
- * screen_curses.c - the one file that knows curses: cells out, keys in, the terminal
- * restored on every way out.
+ * screen_curses.c - the only file that uses curses.
  *
- * Crashes: the handler may call only what is safe in a signal, so the bytes that leave the
- * alternate screen are fetched beforehand and written with write(2), and the line settings
- * are put back with tcsetattr(3).
+ * A signal handler may call only async-signal-safe functions: the bytes that leave the
+ * alternate screen are fetched beforehand and written with write(2), and line settings restored
+ * with tcsetattr(3).
  */
 #define NCURSES_WIDECHAR 1
 #include "tui/explorer/screen.h"
@@ -33,7 +32,7 @@ static struct {
 	enum colour_mode colours;
 	struct termios before;
 	bool have_before;
-	char leave[256]; /* bytes that put the terminal back */
+	char leave[256]; /* bytes that restore the terminal */
 	size_t leave_length;
 	struct screen_click click;
 	int rows, columns;
@@ -47,15 +46,15 @@ static const int fatal_signals[] = { SIGSEGV, SIGBUS,  SIGILL, SIGFPE,
 static const char cut_off[] =
         "heddle: the trace cannot be read any more: was it cut off while it was open?\r\n";
 
-/* Several threads may come here at once (all that look at a mapped trace that was cut off):
- * the first puts the terminal right, the others wait for the end. */
+/* Several threads may crash at once (e.g. all that read a truncated mapping): the first
+ * restores the terminal, the others wait. */
 static void restore_and_die(int number)
 {
 	static int first;
 	int none = 0, own = (int)gettid();
 	bool alone = __atomic_compare_exchange_n(&first, &none, own, false, __ATOMIC_ACQ_REL,
 	                                         __ATOMIC_ACQUIRE);
-	while (!alone && none != own) /* but not for oneself: a fault in here is the end */
+	while (!alone && none != own) /* not for itself: a fault in here is final */
 		pause();
 	if (alone && term.screen) {
 		ssize_t ignored = write(STDOUT_FILENO, term.leave, term.leave_length);
@@ -166,7 +165,7 @@ static bool refuse_terminal(struct error *error)
 	return true;
 }
 
-/* Terminals that send another form than their terminfo entry says, e.g. in another mode. */
+/* Keys whose bytes differ from the terminfo entry, e.g. in another mode. */
 static void define_other_keys(void)
 {
 	static const struct {
@@ -361,14 +360,14 @@ struct screen_click screen_mouse(void)
 	return term.click;
 }
 
-/* -- away and back ------------------------------------------------------------------ */
+/* -- suspending and lending ---------------------------------------------------------------- */
 
 void screen_lend(void)
 {
 	def_prog_mode();
 	curs_set(1);
 	endwin();
-	signal(SIGINT, SIG_DFL); /* what runs now may be stopped with Ctrl-C */
+	signal(SIGINT, SIG_DFL); /* Ctrl-C may stop the program */
 	if (term.have_before)
 		tcsetattr(STDIN_FILENO, TCSADRAIN, &term.before);
 }
@@ -400,7 +399,7 @@ void screen_await_key(const char *prompt)
 	fflush(stdout);
 	while (read(STDIN_FILENO, &key, 1) < 0 && errno == EINTR)
 		;
-	if (key == '\033') { /* the rest of an arrow key */
+	if (key == '\033') { /* the rest of an escape sequence */
 		raw.c_cc[VMIN] = 0;
 		tcsetattr(STDIN_FILENO, TCSANOW, &raw);
 		while (read(STDIN_FILENO, &key, 1) == 1)
@@ -414,8 +413,8 @@ void screen_await_key(const char *prompt)
 void screen_suspend(void)
 {
 	screen_lend();
-	/* As the terminal does it: the whole foreground group, so that a script that
-	 * started us stops as well. */
+	/* Stop the whole foreground group, as the terminal does, so that a script that started
+	 * us stops, too. */
 	struct sigaction before, plain = { .sa_handler = SIG_DFL };
 	sigaction(SIGTSTP, &plain, &before);
 	kill(0, SIGTSTP);

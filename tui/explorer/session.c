@@ -1,5 +1,5 @@
 /*
- * session.c - the trace, its findings and where one is: see session.h.
+ * session.c - the trace, its findings and the selection; see session.h.
  */
 #include "tui/explorer/missing_code.h"
 
@@ -131,7 +131,7 @@ static void append_line(const struct trace *t, uint32_t event, const struct loca
 	const char *name = trace_string(t, l->name);
 	if (l->file && l->line) {
 		char *base = g_path_get_basename(trace_string(t, l->file));
-		if (other == NULL || other->file != l->file) /* the file's name once */
+		if (other == NULL || other->file != l->file) /* the file's name only once */
 			append_escaped(out, base, strlen(base));
 		g_string_append_printf(out, ":%u", l->line);
 		g_free(base);
@@ -142,7 +142,7 @@ static void append_line(const struct trace *t, uint32_t event, const struct loca
 	}
 }
 
-/* The function's name unless it is that of `other` (NONE: always). */
+/* Append the function's name, unless it is that of `other` (NONE: always). */
 static void append_function(const struct session *s, uint32_t event, uint32_t other,
                             GString *out)
 {
@@ -199,7 +199,8 @@ static void append_what(const struct session *s, const struct finding *f, GStrin
 	}
 }
 
-/* Cycles of other units over the same sets are others; and what can happen is not what did. */
+/* Units distinguish cycles over the same sets; predicted cycles differ from those that
+ * happened. */
 static void append_cycle_key(const struct finding *f, GString *out)
 {
 	for (guint i = 0; f->units && i < f->units->len; i++)
@@ -209,7 +210,8 @@ static void append_cycle_key(const struct finding *f, GString *out)
 		g_string_append(out, " predicted");
 }
 
-/* Two places in a fixed order, so that the key does not depend on who came first. */
+/* The key of a finding; places are sorted, so that it does not depend on the order of
+ * events. */
 static char *stable_key(const struct session *s, const struct finding *f)
 {
 	const struct trace *t = s->trace;
@@ -241,7 +243,7 @@ static struct entry *entry_new(const struct session *s, struct finding *f, char 
 	return entry;
 }
 
-/* Note which pairs of sites an analysis reports. */
+/* Record the site pairs that an analysis reports. */
 static void note_seen(struct session *s, const struct report *report, enum analysis analysis)
 {
 	if (s->seen[analysis] == NULL)
@@ -266,15 +268,15 @@ static int by_place(gconstpointer a, gconstpointer b)
 	return x->second < y->second ? -1 : x->second > y->second;
 }
 
-/* A candidate that missing code may order is as settled as one can be. */
+/* A candidate that missing code may order cannot be settled. */
 static bool is_open(const struct finding *f)
 {
 	return f->verdict == VERDICT_UNKNOWN ||
 	       (f->verdict == VERDICT_CANDIDATE && f->missing == NULL);
 }
 
-/* A settled verdict stays; a proof or a witness of any analysis settles an open one, and what
- * happened may get a witness later. */
+/* Settled verdicts stay; a proof or witness of any analysis settles an open one, and a finding
+ * that happened may get a witness later. */
 static bool may_replace(const struct finding *old, const struct finding *new, bool settles)
 {
 	if (old->verdict == VERDICT_HAPPENED && new->verdict == VERDICT_HAPPENED)
@@ -284,16 +286,16 @@ static bool may_replace(const struct finding *old, const struct finding *new, bo
 	return settles || (new->verdict != VERDICT_CANDIDATE &&new->verdict != VERDICT_UNKNOWN);
 }
 
-/* What deserves a line of its own: the other analyses' candidates include what forks and
- * joins order, and only mark the lines that are there. */
+/* Does the candidate get its own line? Those of other analyses include pairs ordered by forks
+ * and joins, and only mark existing lines. */
 static bool is_candidate_enough(const struct finding *f, enum analysis analysis)
 {
 	return analysis == ANALYSIS_AUTO || analysis == ANALYSIS_HB ||
 	       analysis == ANALYSIS_COUNT || f->verdict == VERDICT_RACE;
 }
 
-/* The selected finding has a new verdict, which may be about another pair of its two places:
- * the pair in question is that one, unless the reader asked for these very events. */
+/* The selected finding got a new verdict, maybe on another pair of its places: select that
+ * pair, unless the user asked for specific events. */
 static void follow(struct session *s, const struct finding *old, const struct finding *new)
 {
 	if (s->exact || s->pair[0] != old->first || s->pair[1] != old->second)
@@ -363,7 +365,7 @@ void session_settle(struct session *s, struct report *report)
 		const struct finding *old = entry->finding;
 		if (old->first != f->first || old->second != f->second)
 			continue;
-		/* a proof about one pair of accesses is none about two places */
+		/* a proof on one pair of accesses does not cover all */
 		if (f->verdict == VERDICT_IMPOSSIBLE && (old->count > 1 || !old->counted_all)) {
 			g_ptr_array_add(s->reports, report);
 			return;
@@ -393,15 +395,14 @@ struct check_options session_check_options(const struct session *s, enum claim c
 {
 	bool race = claim == CLAIM_RACE || claim == CLAIM_C11_RACE;
 	struct check_options options = { .use_missing = s->missing && race };
-	if (s->model == NULL || options.use_missing) /* rule 5 goes with none of it */
+	if (s->model == NULL || options.use_missing) /* rule 5 is not used with either */
 		return options;
 	*storage = model_semantics(s->model);
 	options.semantics = storage;
 	return options;
 }
 
-/* Of `count` reports, the finding about the pair; `open`: what is known where none is settled.
- */
+/* The settled finding on the pair in `count` reports, else `open`. */
 static const struct finding *find_settled(const struct session *s, void *const *reports,
                                           guint count, const struct finding *open)
 {
@@ -423,7 +424,7 @@ static const struct finding *find_settled(const struct session *s, void *const *
 const struct finding *session_finding(const struct session *s)
 {
 	const struct entry *entry = session_selected(s);
-	const struct finding *open = NULL; /* that the pair itself may be settled beside */
+	const struct finding *open = NULL; /* returned unless a settled one is found */
 	bool race = entry == NULL || entry->finding->kind == FINDING_DATA_RACE;
 	if (s->missing && race) {
 		open = find_settled(s, s->missing_reports->pdata, s->missing_reports->len,
@@ -465,7 +466,7 @@ enum claim session_claim(const struct finding *f)
 	}
 }
 
-/* Of the findings that say how the run ended; FINDING_DATA_RACE: none does. */
+/* The kind of finding that describes the run's ending; FINDING_DATA_RACE: none. */
 static enum finding_kind how_it_ended(const struct session *s)
 {
 	enum finding_kind kind = FINDING_DATA_RACE;
@@ -514,7 +515,7 @@ void session_append_summary(const struct session *s, GString *out)
 		      { VERDICT_UNKNOWN, "open" },
 		      { VERDICT_CANDIDATE, "maybe" },
 		      { VERDICT_IMPOSSIBLE, "proved none" } };
-	guint counts[G_N_ELEMENTS(words)] = { 0 }; /* by verdict: there are as many words */
+	guint counts[G_N_ELEMENTS(words)] = { 0 }; /* by verdict, as many as words */
 	const char *comma = "";
 	for (guint i = 0; i < s->entries->len; i++)
 		counts[missing_code_verdict(s, s->entries->pdata[i])]++;
@@ -554,7 +555,7 @@ void session_ask(struct session *s, uint32_t first, uint32_t second)
 	s->awaited = 0;
 	s->pair[0] = MIN(first, second);
 	s->pair[1] = MAX(first, second);
-	/* The very pair's finding, else the one of the same two places. */
+	/* The finding on this pair, else one with the same two places. */
 	uint32_t a = site_of(s->trace, s->pair[0]), b = site_of(s->trace, s->pair[1]);
 	for (guint i = 0; i < s->entries->len; i++) {
 		const struct entry *entry = s->entries->pdata[i];
@@ -658,7 +659,7 @@ GArray *session_frames(const struct session *s, uint32_t event)
 	const struct trace *t = s->trace;
 	const struct event *e = &t->events[event];
 	uint32_t context = trace_stack(t, event);
-	/* An entry stands at its call, in the caller. */
+	/* An entry's location is its call, in the caller. */
 	if (e->op == OP_ENTER && context && t->contexts[context].call == e->location)
 		context = t->contexts[context].parent;
 	return trace_frames(t, event, context);

@@ -1,9 +1,9 @@
 /*
- * session.h - what the explorer knows while it is open: the trace, the findings with the
- * reader's marks, the selected event and pair, watches, bookmarks; and how to step.
+ * session.h - the explorer's state: the trace, findings with marks, the selected event and
+ * pair, watches, bookmarks; and stepping.
  *
- * No drawing and no keys here, so that views, commands and scripts share it.  Only the
- * screen's thread touches a session; jobs hand their results over through job.h.
+ * Independent of drawing and keys, so that views, commands and scripts share it. Used by the
+ * screen's thread only; jobs hand over results through job.h.
  */
 #ifndef HEDDLE_SESSION_H
 #define HEDDLE_SESSION_H
@@ -30,16 +30,16 @@ static inline const char *triage_word(enum triage triage) /* "" for TRIAGE_NONE 
 	return triage_words[triage];
 }
 
-/* A finding as a line of the list. */
+/* A line of the list of findings. */
 struct entry {
 	struct finding *finding; /* borrowed from one of session.reports */
 	char *key;               /* owned: kind, places and variable; survives re-recording */
-	uint32_t sites[2]; /* ascending; NONE where the finding is not a pair of accesses */
-	char *where, *variable; /* owned, for people */
+	uint32_t sites[2];       /* ascending; NONE when not a pair of accesses */
+	char *where, *variable;  /* owned, for display */
 	char *lines;            /* owned: `where` without the functions */
 	enum triage triage;
 	char *note; /* owned, or NULL */
-	/* As the notes file has them; changes of the two above are what is written to it. */
+	/* Last contents of the notes file; differing marks and notes are saved. */
 	enum triage kept_triage;
 	char *kept_note; /* owned, or NULL */
 };
@@ -51,20 +51,20 @@ struct bookmark {
 
 struct breakpoint {
 	unsigned number;
-	char *text;        /* owned: as it was given */
-	GArray *sites;     /* uint32_t: locations it stands at; NULL for a watchpoint */
+	char *text;        /* owned: as typed */
+	GArray *sites;     /* uint32_t: its locations; NULL for a watchpoint */
 	uint32_t variable; /* watchpoint, or NONE */
-	uint32_t function; /* it stops where this is entered (a string); or NONE */
-	bool whole;        /* sites are all of a function, which is never seen to be entered */
+	uint32_t function; /* stops at entries of this function (string); or NONE */
+	bool whole;        /* sites are all of a function whose entry is not recorded */
 	struct stop_condition *condition; /* owned, or NULL */
 	bool once;
 };
 
-/* The middle rounds of a loop, put away: events of one thread, shown as one row. */
+/* Folded middle rounds of a loop: events of one thread, shown as one row. */
 struct fold {
 	uint32_t thread;
 	uint32_t first, last;    /* events */
-	uint64_t rounds, events; /* that it stands for */
+	uint64_t rounds, events; /* number folded */
 };
 enum fold_change { FOLD_NO_LOOP, FOLD_CLOSED, FOLD_OPENED };
 
@@ -80,42 +80,44 @@ enum step_kind {
 };
 
 struct session {
-	struct trace *trace; /* owned */
+	struct trace *trace; /* owned; --exe, or NULL */
 	char *executable;    /* owned; --exe, or NULL */
 	struct specs *specs; /* owned: the shipped ones and --spec; or NULL */
-	struct model *model; /* owned: the trace's invocations under the specs, once made */
+	struct model
+	        *model; /* owned: the trace's invocations under specs, or NULL until made */
 	unsigned ready;      /* index parts that the screen may use */
-	/* findings */
+	/* -- findings */
 	GPtrArray *reports;               /* struct report *, owned */
-	GPtrArray *entries;               /* struct entry *, owned; all, by place in the run */
+	GPtrArray *entries;               /* struct entry *, owned; in trace order */
 	GHashTable *by_key;               /* the same by key; borrows */
 	GHashTable *seen[ANALYSIS_COUNT]; /* by site pair: verdict + 1; NULL: not run yet */
 	int entry;                        /* the selected one, or -1 */
-	uint32_t pair[2]; /* the pair in question: the selected finding's, or asked for */
-	bool asked;       /* the reader chose: findings that come do not change the selection */
-	bool exact;       /* the reader named these two events, not a finding's two places */
-	guint awaited;    /* race of the report, from 1, that has no finding yet; 0: none */
+	uint32_t pair[2];                 /* the selected finding's pair, or one asked for */
+	bool asked;    /* selected by the user: new findings do not change it */
+	bool exact;    /* the user named these two events, not two places */
+	guint awaited; /* selected race of the report (from 1) without a finding yet; 0: none */
 	GArray *reported; /* struct reported_pair (import.h), owned: another tool's; or NULL */
-	/* where one is */
+	/* -- position */
 	uint32_t event;
 	unsigned frame;        /* of the call stack at the event, 0 the innermost */
 	enum order_kind order; /* for clocks and "why" */
-	struct order *orders[2][ORDER_KIND_COUNT]; /* owned; made by jobs; [1]: of `view` */
-	/* code that was not recorded (missing_code.h) */
-	struct missing_calls *calls; /* owned: where it ran; NULL: nowhere, or not known yet */
-	struct trace *view; /* owned: the trace with its must-orders, once it was asked for */
-	GPtrArray *
-	        missing_reports; /* struct report *, owned: of pairs, decided where it counts */
-	struct report *rdit;     /* borrowed from `reports`: what rdit found, or NULL */
-	bool missing, missing_complete; /* it counts (M); rdit has missed nothing */
+	struct order
+	        *orders[2][ORDER_KIND_COUNT]; /* owned; made by jobs; [1]: with missing code */
+	/* -- uninstrumented code (missing_code.h) */
+	struct missing_calls *calls; /* owned; NULL: none, or not known yet */
+	struct trace *view;          /* owned: the trace with its must-orders, on demand */
+	GPtrArray
+	        *missing_reports; /* struct report *, owned: pairs decided with missing code */
+	struct report *rdit;      /* borrowed from `reports`: rdit's, or NULL */
+	bool missing, missing_complete; /* missing code counts (M); rdit was complete */
 	uint8_t *hidden;                /* by thread: 0 or 1 */
 	GArray *folds;                  /* struct fold; they do not overlap */
 	GArray *watches;                /* uint32_t variables */
 	GArray *bookmarks;              /* struct bookmark, by event */
-	GArray *kept_bookmarks;         /* the same as the notes file has them */
+	GArray *kept_bookmarks;         /* the same as in the notes file */
 	GPtrArray *breakpoints;         /* struct breakpoint *, owned */
 	unsigned next_breakpoint;
-	char *wanted;     /* owned: the last search, or NULL */
+	char *wanted;     /* owned: last search, or NULL */
 	char *notes_path; /* owned: where marks are kept */
 };
 
@@ -126,107 +128,107 @@ static inline bool session_has(const struct session *s, unsigned parts)
 	return (s->ready & parts) == parts;
 }
 
-/* The race of the other tool's report that this entry is, counted from 1; 0: none. */
+/* Number (from 1) of the report's race that the entry is; 0: none. */
 guint session_reported(const struct session *s, const struct entry *entry);
-/* Ask about race `number` (from 1) of the report.  A report names two places, so the pair is
- * that of the finding about them, as soon as there is one, and follows its verdict.  False: the
- * trace has no pair of accesses there. */
+/* Select race `number` (from 1) of the report: the pair of the finding on its two places, once
+ * there is one. False: the trace has no such pair of accesses. */
 bool session_ask_reported(struct session *s, guint number);
 
 /* -- findings ------------------------------------------------------------------------- */
 
-/* Take a report over: its findings become entries (those of `settles` replace the
- * candidates of the same key), and it is noted which pairs the analysis sees. */
-/* Are there calls whose inside was not recorded?  False while the index is being built. */
+/* Add a report: its findings become entries (with `settles` they replace candidates with the
+ * same key), and the pairs seen by the analysis are recorded. */
+/* Are there calls of uninstrumented code? False until the index is built. */
 static inline bool session_lacks_code(const struct session *s)
 {
 	return s->calls != NULL;
 }
-/* The order, made with missing code where that counts; NULL: not made yet. */
+/* The order, with missing code when that counts; NULL: not made yet. */
 static inline const struct order *session_order(const struct session *s, enum order_kind kind)
 {
 	return s->orders[s->missing][kind];
 }
 void session_add_report(struct session *s, struct report *report, enum analysis analysis,
                         bool settles);
-/* Take over a report of one pair that was decided exactly: it becomes the pair's entry. */
+/* Add a report of one exactly decided pair, which becomes the pair's entry. */
 void session_settle(struct session *s, struct report *report);
-/* Take over a report that takes missing code into account: its findings answer for their pairs
- * while that counts, and no entry changes. */
+/* Add a report with missing code: its verdicts hold while that counts; entries do not
+ * change. */
 void session_add_missing(struct session *s, struct report *report);
-/* What a finding claims, for the checker and for witness files. */
+/* The claim of a finding, for the checker and witness files. */
 enum claim session_claim(const struct finding *f);
-/* What the checker needs to know for a claim: rule 5, where the model is there. */
+/* Options of the checker for a claim: rule 5 if there is a model. */
 struct check_options session_check_options(const struct session *s, enum claim claim,
                                            struct semantics *storage);
 /* The finding about session.pair, or NULL. */
 const struct finding *session_finding(const struct session *s);
-/* The verdict of an analysis on an entry: -1 has not run, 0 silent, else verdict + 1. */
+/* Verdict of an analysis on an entry: -1 not run, 0 not reported, else verdict + 1. */
 int session_seen(const struct session *s, const struct entry *entry, enum analysis analysis);
 struct entry *session_selected(const struct session *s); /* or NULL */
 void session_select(struct session *s, int entry);
-/* Ask about a pair that is no finding (commands `pair`, `why`). */
+/* Select a pair that is no finding (commands `pair`, `why`). */
 void session_ask(struct session *s, uint32_t first, uint32_t second);
 
-/* "2 can happen, 3 happened, 1 open, 45 proved none": how many findings have which verdict. */
-/* How the run ended, as a sentence without its full stop or in a word or two; nothing when it
- * ended well. */
+/* Append "2 can happen, 3 happened, 1 open, 45 proved none", the number of findings by
+ * verdict. */
+/* Append the run's ending as a sentence without full stop, or briefly; nothing when it ended
+ * well. */
 void session_append_ending(const struct session *s, bool brief, GString *out);
 void session_append_summary(const struct session *s, GString *out);
 
-/* Marks and notes: JSON beside the trace, or in the XDG state folder when that is not
- * writable.  Loading a file that is not there is no error.  Saving writes what has changed
- * here into what the file has by then, so that two explorers of one trace keep each other's
- * marks; a file that is no notes of ours is refused and left as it is. */
+/* Marks and notes: JSON beside the trace, or in the XDG state folder when that is read-only. A
+ * missing file is no error. Saving merges changes into the current file, so that two explorers
+ * keep each other's marks; files of another format are refused. */
 bool session_load_notes(struct session *s, struct error *error);
 bool session_save_notes(struct session *s, struct error *error);
 
 /* -- stepping ------------------------------------------------------------------------- */
 
-/* `count` steps from `event` forward (direction 1) or back (-1); stops at the last that
- * there is.  Returns the event reached (`event` itself when there is none). */
+/* `count` steps from `event` forward (direction 1) or back (-1), up to the last possible.
+ * Returns the event reached (`event` itself if none). */
 uint32_t session_step(const struct session *s, uint32_t event, enum step_kind kind,
                       int direction, uint64_t count);
-/* The next event (not `event`) whose variable, lock, location or function has `text`. */
+/* The next event other than `event` whose variable, lock, location or function contains
+ * `text`. */
 uint32_t session_find(const struct session *s, uint32_t event, const char *text, int direction);
 /* The same in a sequence of events, from index `from` on: an index, or NONE. */
 uint32_t session_find_in(const struct session *s, const GArray *events, guint from,
                          const char *text, int direction);
-/* Run to the next breakpoint; NONE and stays when none is met.  `hit` may be NULL. */
+/* Run to the next breakpoint; NONE when none is hit. `hit` may be NULL. */
 uint32_t session_run(struct session *s, uint32_t event, int direction, struct breakpoint **hit);
 void breakpoint_free(struct breakpoint *b);
 
-/* The variable of an access (the first it covers), or NONE. */
+/* First variable of an access, or NONE. */
 uint32_t session_variable(const struct session *s, uint32_t event);
-/* The last access of `variable` at or before `event` that tells its value, and the value
- * (0 unknown). */
+/* The last access of `variable` at or before `event` with a known value, and the value (0:
+ * unknown). */
 struct known_value {
 	uint32_t value, event;
 };
 struct known_value session_value(const struct session *s, uint32_t variable, uint32_t event);
-/* The acquires of all locks that are held after `event`, by all threads, ascending (so
- * that each thread's innermost lock is its last).  Binary searches in the objects' lists: no
- * walk through the threads.  Empty while the index is being built.  Caller frees. */
+/* Acquires of all locks held after `event` in all threads, ascending, so that each thread's
+ * innermost lock is its last. By binary searches in the objects' lists. Empty until the index
+ * is built. Caller frees. */
 GArray *session_locks_held(const struct session *s, uint32_t event);
-/* Parse an event: "12", "#12", "$" (the current), "a'" no; NONE and an error otherwise. */
+/* Parse an event: "12", "#12", "$" (the current); NONE and an error otherwise. */
 uint32_t session_parse_event(const struct session *s, const char *text, struct error *error);
-/* A variable by its name; NONE when there is none. */
+/* A variable by name, or NONE. */
 uint32_t session_find_variable(const struct session *s, const char *name);
-/* The same, also by its name without the function ("q.pending" is stack@main.main::q.pending) where
- * only one has it. */
+/* The same, also by an unambiguous name without the function ("q.pending" for
+ * stack@main.main::q.pending). */
 uint32_t session_find_short(const struct session *s, const char *name);
 
-/* The call stack at an event, innermost first: struct frame. The frames that the compiler
- * inlined are among them. Caller frees. */
+/* The call stack at an event with inlined frames, innermost first: struct frame. Caller
+ * frees. */
 GArray *session_frames(const struct session *s, uint32_t event);
 
-/* -- putting away (fold.c) --------------------------------------------------------------- */
+/* -- hiding and folding (fold.c) ----------------------------------------------------------- */
 
-/* Fold the loop that comes round at `event`, or open the fold that it lies in. */
+/* Fold the loop at `event`, or open the fold that contains it. */
 enum fold_change session_fold(struct session *s, uint32_t event);
-/* The fold that `event` lies in, or NULL. */
+/* The fold with `event`, or NULL. */
 const struct fold *session_fold_at(const struct session *s, uint32_t event);
-/* Is it put away?  Never the selected event, nor the one that stands for a fold. */
+/* Is the event hidden? Never the selected one, nor the representative of a fold. */
 bool session_hides(const struct session *s, uint32_t event);
 bool session_hides_any(const struct session *s);
 void session_show_all(struct session *s);
@@ -234,41 +236,40 @@ void session_show_all(struct session *s);
 /* -- conditions of breakpoints (engine/base/condition.h) --------------------------------- */
 
 struct stop_condition;
-/* Owned by the caller.  NULL and `error` if it cannot be read or names what the trace has not. */
+/* Owned by the caller. NULL and `error` on a syntax error or unknown name. */
 struct stop_condition *stop_condition_new(const struct session *s, const char *text,
                                           struct error *error);
 void stop_condition_free(struct stop_condition *stop);
-/* Does it hold after `event`?  Not if an unknown value decides it. */
+/* Does it hold after `event`? False when that depends on an unknown value. */
 bool stop_condition_holds(const struct session *s, const struct stop_condition *stop,
                           uint32_t event);
 
-/* -- words ---------------------------------------------------------------------------- */
+/* -- text ---------------------------------------------------------------------------------- */
 
-/* "lock m", "balance 100 → 150", "balance reads 100": the event for people. */
+/* "lock m", "balance 100 → 150", "balance reads 100". */
 void describe_event(const struct session *s, uint32_t event, GString *out);
-/* The same as it is in another schedule, where `old` was there before it (0: not known). */
+/* The same in another schedule, where the variable had value `old` (0: unknown). */
 void describe_event_after(const struct session *s, uint32_t event, uint32_t old, GString *out);
-/* "m, l": the locks that the event's thread holds there; nothing when there are none. */
+/* "m, l": the locks held by the event's thread; empty when none. */
 void describe_locks(const struct session *s, uint32_t event, GString *out);
-/* A lock that both threads hold at these events, one of them for writing; false: there is none.
- */
+/* Append a lock held by both threads at these events, by one for writing; false: none. */
 bool describe_common_lock(const struct session *s, uint32_t first, uint32_t second,
                           GString *out);
 /* "12 T1 lock m" */
 void describe_numbered(const struct session *s, uint32_t event, GString *out);
-/* A value: as the trace has it, large integers in hexadecimal. */
+/* A value of the trace; large integers in hexadecimal. */
 void describe_value(const struct trace *t, uint32_t value, GString *out);
-/* "deposit bank.c:31", or the opaque location; "event 7" when there is none. */
+/* "deposit bank.c:31", or the location's name; "event 7" when there is none. */
 void describe_place(const struct session *s, uint32_t event, GString *out);
-/* Sentences about a finding: what happens, and who sees it. */
+/* Sentences on a finding: its meaning, and the analyses that report it. */
 void explain_entry(const struct session *s, const struct entry *entry, GString *out);
-/* One step of an order's chain, as a reason. */
+/* A step of an order's chain, as a reason. */
 void describe_step(const struct session *s, const struct step *step, GString *out);
-/* Its rule alone: "lock m", "program order". */
+/* The step's rule: "lock m", "program order". */
 void describe_rule(const struct session *s, const struct step *step, GString *out);
 /* "12,345" */
 const char *grouped(uint64_t number, char buffer[32]);
-/* The recorded note of that key ("seed"), or NULL. */
+/* A note of the recording by key ("seed"), or NULL. */
 const char *session_note(const struct session *s, const char *key);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * source.c - finds source files by the recorded path, by its tails below the folders
- * known, and by its last component; reads each once.
+ * source.c - finds source files by the recorded path, by its tails below the known folders, and
+ * by its base name; reads each once.
  */
 #include "tui/explorer/source.h"
 
@@ -41,7 +41,7 @@ void sources_add_folder(struct sources *s, const char *folder)
 	g_hash_table_remove_all(s->files);
 }
 
-/* Blanks for tabs; narrow ones, because two sources often share the screen's width. */
+/* Expand tabs to narrow stops, since two sources often share the screen. */
 static char *expand_tabs(const char *line, gsize length)
 {
 	GString *out = g_string_new(NULL);
@@ -86,7 +86,7 @@ static bool try_path(struct source_file *file, const char *path)
 	return true;
 }
 
-/* Below a folder: the whole recorded path, then ever shorter tails of it. */
+/* Below a folder: the recorded path, then ever shorter tails of it. */
 static bool try_folder(struct source_file *file, const char *folder, const char *recorded)
 {
 	for (const char *tail = recorded; tail; tail = strchr(tail, '/')) {

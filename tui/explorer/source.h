@@ -1,5 +1,5 @@
 /*
- * source.h - the source files of a trace: finds them, keeps their lines.
+ * source.h - source files of a trace, cached as lines.
  */
 #ifndef HEDDLE_SOURCE_H
 #define HEDDLE_SOURCE_H
@@ -9,24 +9,24 @@
 #include <stdint.h>
 
 struct source_file {
-	char *path;       /* where it was found; NULL when it was not */
-	GPtrArray *lines; /* char *, owned, tabs as blanks; NULL when it was not found */
+	char *path;       /* NULL when not found */
+	GPtrArray *lines; /* char *, owned, tabs expanded; NULL when not found */
 	int64_t modified; /* seconds since 1970 */
-	bool newer;       /* changed after the trace was written: lines may have moved */
+	bool newer;       /* modified after the recording: lines may have moved */
 };
 struct sources {
 	GHashTable *files;  /* by recorded path */
-	GPtrArray *folders; /* char *, owned: where to look */
-	int64_t recorded;   /* when the trace was written, seconds since 1970; 0 unknown */
+	GPtrArray *folders; /* char *, owned: search path */
+	int64_t recorded;   /* time of the recording, seconds since 1970; 0: unknown */
 };
-/* Looks in the trace's folder and in the current one. */
+/* Searches the trace's folder and the current one. */
 void sources_init(struct sources *s, const char *trace_path);
 void sources_release(struct sources *s);
-/* Look in this folder too, and first. */
+/* Search this folder first, too. */
 void sources_add_folder(struct sources *s, const char *folder);
-/* One line of a file, without its indentation; borrowed, NULL when it was not found. */
+/* A line without indentation; borrowed, NULL when not found. */
 const char *sources_line(struct sources *s, const char *recorded, uint32_t line);
-/* Never NULL; its `lines` may be. */
+/* Never NULL, but its `lines` may be. */
 const struct source_file *sources_get(struct sources *s, const char *recorded);
 
 #endif

@@ -1,7 +1,6 @@
 /*
- * stage_pane.c - who stands where at a step of a schedule: a line for each thread with the
- * source line that it is about to do, the locks it holds, what it waits for; then values.
- * What one points at in class while one steps forwards and backwards.
+ * stage_pane.c - the state at a step of a schedule: for each thread its next source line, the
+ * locks held, the lock or event waited for; then values.
  */
 #include "tui/explorer/view_witness.h"
 
@@ -9,9 +8,9 @@
 
 enum { NAME = 8, MOST_THREADS = 8, OTHER_ROWS = 2 /* the rule, the values */, UNSEEN = 4 };
 
-/* -- which threads ------------------------------------------------------------------- */
+/* -- selection of threads ------------------------------------------------------------------ */
 
-/* Does the thread do anything in the whole schedule? In one that still grows, any may. */
+/* Has the thread events in the schedule? While it grows, any may. */
 static bool takes_part(const struct stage *stage, uint32_t thread)
 {
 	return stage->grows || stage_last(stage, thread, stage->events->len) != NONE;
@@ -25,7 +24,7 @@ static uint32_t threads_of(const struct stage *stage)
 	return count;
 }
 
-/* As many as a quarter of the body has room for. */
+/* Number of threads that fit a quarter of the body. */
 static uint32_t room_for(const struct stage *stage, int rows)
 {
 	return MIN(threads_of(stage), (uint32_t)CLAMP(rows / 4 - 1, 2, MOST_THREADS));
@@ -36,8 +35,8 @@ int stage_pane_rows(const struct stage *stage, int rows)
 	return OTHER_ROWS + (int)room_for(stage, rows);
 }
 
-/* Where not all have room: those of the pair, the one that has just moved, then who holds a
- * lock, then the others; shown in their usual order. */
+/* Priority when threads do not fit: the pair's, the one that moved last, holders of locks,
+ * others; shown in thread order. */
 static int rank_of(const struct stage *stage, uint32_t thread, guint step,
                    const uint32_t pair[2], const GArray *locks)
 {

@@ -1,6 +1,5 @@
 /*
- * state_pane.c - locks held, call stacks, values and clocks at the selected event: see
- * state_pane.h.
+ * state_pane.c - locks, call stacks, values and clocks at the selected event; see state_pane.h.
  */
 #include "tui/explorer/state_pane.h"
 #include "tui/explorer/missing_code.h"
@@ -47,7 +46,7 @@ static void append_name(const struct trace *t, uint32_t thread, GString *out)
 	append_escaped(out, name, strlen(name));
 }
 
-/* The name and blanks up to the longest one, so that what follows stands in a column. */
+/* The name padded to the longest, for alignment. */
 static void append_padded_name(const struct trace *t, uint32_t thread, GString *out)
 {
 	enum { LONGEST = 12, LOOKED_AT = 64 };
@@ -59,7 +58,7 @@ static void append_padded_name(const struct trace *t, uint32_t thread, GString *
 		g_string_append_c(out, ' ');
 }
 
-/* What the thread waits for: its next event, when others stand in its way at `now`. */
+/* Append the lock or event that the thread waits for: its next event, when blocked at `now`. */
 static void append_waiting(const struct session *s, uint32_t event, uint32_t now, GString *out)
 {
 	const struct trace *t = s->trace;
@@ -186,7 +185,7 @@ static bool add_once(GArray *list, uint32_t v)
 	return true;
 }
 
-/* The variables worth showing: watched, the pair's, then those touched last. */
+/* Variables to show: watched, the pair's, then those accessed last. */
 static GArray *interesting(const struct session *s)
 {
 	GArray *list = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -282,7 +281,7 @@ static void add_clocks(const struct app *app, GArray *rows)
 	g_free(before);
 }
 
-/* -- all together ------------------------------------------------------------------- */
+/* -- the rows ------------------------------------------------------------------------------ */
 
 GArray *state_rows(const struct app *app, unsigned parts, int columns)
 {

@@ -1,8 +1,8 @@
 /*
  * step.c - stepping, searching and running over the recorded trace, forward and back.
  *
- * Uses the index where it is there (binary searches), so that a step over a trace of a
- * hundred million events takes no pass; falls back to a scan while it is being built.
+ * By binary searches in the index, so that a step in a trace of 10^8 events takes no pass; by a
+ * scan until the index is built.
  */
 #include "tui/explorer/session.h"
 
@@ -16,7 +16,7 @@ uint32_t session_variable(const struct session *s, uint32_t event)
 	return event_variables(s->trace, e).first;
 }
 
-/* The neighbour of `event` in an ascending list: the first after it, the last before it. */
+/* The first element after `event` of an ascending list, or the last before it. */
 static uint32_t list_neighbour(struct event_list list, uint32_t event, int direction)
 {
 	uint64_t low = 0, high = list.count;
@@ -75,7 +75,7 @@ static uint64_t count_up_to(struct event_list list, uint32_t event)
 	return low;
 }
 
-/* The acquires of one object that are open after `event`: back to the last exclusive one. */
+/* Acquires of an object that are open after `event`: back to the last exclusive one. */
 static void add_open(const struct trace *t, uint32_t object, uint32_t event, GArray *out)
 {
 	enum { READERS_LOOKED_AT = 512 };
@@ -111,7 +111,7 @@ GArray *session_locks_held(const struct session *s, uint32_t event)
 	return held;
 }
 
-/* Locks in question: the event's own object, else all that its thread holds. */
+/* Step along the event's own object, else along all objects that its thread holds. */
 static uint32_t step_object(const struct session *s, uint32_t event, int direction)
 {
 	const struct trace *t = s->trace;
@@ -137,10 +137,8 @@ static uint32_t step_object(const struct session *s, uint32_t event, int directi
 	return best;
 }
 
-/*
- * The next event of another thread.  In the thread's own list, items[p + i] - i never falls,
- * and equals `event` exactly as long as no other thread came between: a binary search.
- */
+/* The next event of another thread. In the thread's own list items[p + i] - i is monotonic, and
+ * equals `event` while no other thread came between: binary search. */
 static uint32_t step_switch(const struct session *s, uint32_t event, int direction)
 {
 	const struct trace *t = s->trace;
@@ -154,7 +152,7 @@ static uint32_t step_switch(const struct session *s, uint32_t event, int directi
 	struct event_list list = trace_thread_events(t, t->events[event].thread);
 	uint64_t p = t->index->position[event];
 	uint64_t low = 0, high = direction > 0 ? list.count - p : p + 1;
-	while (low + 1 < high) { /* low steps are without a switch, high are with one */
+	while (low + 1 < high) { /* low: steps without a switch; high: with one */
 		uint64_t middle = (low + high) / 2;
 		bool same = direction > 0 ? list.items[p + middle] == event + middle
 		                          : list.items[p - middle] == event - middle;
@@ -232,7 +230,7 @@ uint32_t session_step(const struct session *s, uint32_t event, enum step_kind ki
 
 /* -- searching ---------------------------------------------------------------------- */
 
-/* Which ids of a table have a name with `text` in it: a byte each. */
+/* Set of ids (a byte each) whose name in a table contains `text`. */
 #define MATCHING(table, name_of) \
 	({ \
 		uint8_t *set = g_new0(uint8_t, t->table##_count + 1); \
@@ -371,7 +369,7 @@ static bool true_at(const struct session *s, const struct breakpoint *b, uint32_
 	return b->condition == NULL || stop_condition_holds(s, b->condition, event);
 }
 
-/* Not at each event of a line: at the first, or at the one that makes the condition true. */
+/* At the first event of a line only, or at the event that makes the condition true. */
 static bool stops_at(const struct session *s, const struct breakpoint *b, uint32_t event)
 {
 	const struct trace *t = s->trace;
@@ -405,7 +403,7 @@ uint32_t session_run(struct session *s, uint32_t event, int direction, struct br
 
 /* -- values ------------------------------------------------------------------------- */
 
-/* The value that a variable has after an access: an rmw's second, a write's, a read's. */
+/* The variable's value after an access: an rmw's second, a write's, a read's. */
 static uint32_t value_after(const struct trace *t, const struct event *e)
 {
 	if (e->flags & EVENT_WIDE)

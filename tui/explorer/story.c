@@ -1,5 +1,5 @@
 /*
- * story.c - see story.h.  Says only what the finding, its witness and the trace hold.
+ * story.c - see story.h. Uses only the finding, its witness and the trace.
  */
 #include "tui/explorer/story.h"
 
@@ -59,7 +59,7 @@ static const char *does(const struct trace *t, uint32_t event)
 	                         : NULL;
 }
 
-/* "T1 writes acct.balance in deposit bank.c:31, holding m:" and the line itself */
+/* "T1 writes acct.balance in deposit bank.c:31, holding m:" and the source line */
 static void tell_side(struct story *story, uint32_t event)
 {
 	const struct session *s = story->s;
@@ -90,7 +90,7 @@ static void tell_side(struct story *story, uint32_t event)
 
 /* -- the recording ------------------------------------------------------------------- */
 
-/* "T1's unlock m (bank.c:32) came before T2's lock m (bank.c:56)" for each edge that joins two
+/* "T1's unlock m (bank.c:32) came before T2's lock m (bank.c:56)" for each edge between
  * threads. */
 static void tell_edges(struct story *story, const GArray *steps)
 {
@@ -113,7 +113,7 @@ static void tell_edges(struct story *story, const GArray *steps)
 	}
 }
 
-/* Where the recording leaves the two open: what it lacks. */
+/* The pair is unordered in the recording: tell what would order it. */
 static void tell_missing(struct story *story)
 {
 	const struct session *s = story->s;
@@ -161,7 +161,8 @@ static void tell_recording(struct story *story)
 
 /* -- the other order ----------------------------------------------------------------- */
 
-struct run { /* of one thread, without a switch: [begin, end) of the witness */
+/* A block of one thread without a switch: [begin, end) of the witness. */
+struct run {
 	guint begin, end;
 	bool last_of_pair; /* it ends before an event of the pair */
 };
@@ -171,7 +172,7 @@ static uint32_t witness_at(const struct story *story, guint i)
 	return g_array_index(story->f->witness, uint32_t, i);
 }
 
-/* How many events of the end of the witness are what it is about. */
+/* Number of events at the witness's end that are its claim. */
 static guint claimed_tail(const struct finding *f)
 {
 	GArray *claimed = finding_claimed(f);
@@ -195,7 +196,7 @@ static GArray *runs_of(const struct story *story, guint from, guint to)
 		i = run.end;
 	}
 	for (guint k = to; k < story->f->witness->len;
-	     k++) /* each of the pair stops somewhere */
+	     k++) /* events of the pair end their blocks */
 		for (guint r = runs->len; r-- > 0;) {
 			struct run *run = &g_array_index(runs, struct run, r);
 			if (t->events[witness_at(story, run->begin)].thread !=
@@ -207,7 +208,8 @@ static GArray *runs_of(const struct story *story, guint from, guint to)
 	return runs;
 }
 
-/* What is worth a word when not all has room: what orders threads, and the pair's variable. */
+/* Events mentioned when space is short: synchronisation, and accesses of the pair's
+ * variable. */
 static bool tells(const struct story *story, uint32_t event)
 {
 	const struct event *e = &story->t->events[event];
@@ -244,7 +246,7 @@ static bool has_line(const struct trace *t, uint32_t event)
 	return t->locations[t->events[event].location].line != 0;
 }
 
-/* "bank.c:30 to bank.c:32": the first and the last that have a source line. */
+/* "bank.c:30 to bank.c:32": the first and last source lines. */
 static void append_places(const struct story *story, const struct run *run, GString *out)
 {
 	guint first = run->begin, last = run->end - 1;
@@ -285,13 +287,12 @@ static void tell_run(struct story *story, const struct stage *stage, const struc
 	g_string_free(text, TRUE);
 }
 
-/* How many first events come as they were recorded, if they are many: each before all that come
- * after it, in both orders. */
+/* Length of the prefix that is the same as in the recording, if large. */
 static guint as_recorded(const struct story *story)
 {
 	enum { MANY = 24 };
 	guint n = story->f->witness->len, same = 0;
-	uint32_t *least = g_new(uint32_t, n + 1); /* from here on */
+	uint32_t *least = g_new(uint32_t, n + 1); /* least id from here on */
 	least[n] = NONE;
 	for (guint i = n; i-- > 0;)
 		least[i] = MIN(least[i + 1], witness_at(story, i));
@@ -332,7 +333,7 @@ static void tell_schedule(struct story *story)
 	g_free(moves);
 }
 
-/* -- what comes of it ---------------------------------------------------------------- */
+/* -- the outcome --------------------------------------------------------------------------- */
 
 /* "100" */
 static void append_value_at(const struct story *story, const struct stage *stage, guint step,
@@ -346,7 +347,7 @@ static void append_value_at(const struct story *story, const struct stage *stage
 		g_string_append(out, "what was there before");
 }
 
-/* A read and a write: what the read sees, either way round. */
+/* A read and a write: the value read in either order. */
 static void tell_read(struct story *story, const struct stage *stage, uint32_t read,
                       uint32_t write)
 {
@@ -418,7 +419,7 @@ static void tell_end(struct story *story, const struct entry *entry)
 	        story->s->missing ? " --missing" : "");
 }
 
-/* -- all of it ------------------------------------------------------------------------ */
+/* -- the story ----------------------------------------------------------------------------- */
 
 static void tell_title(struct story *story, const struct entry *entry)
 {

@@ -72,7 +72,7 @@ static struct tree_run read_run(const json_t *item)
 	};
 }
 
-/* A run comes after its parent in the file; here its descendants follow it. */
+/* Sorts runs so that descendants directly follow their parent. */
 static GArray *in_tree_order(const GArray *given)
 {
 	GArray *out = g_array_new(FALSE, FALSE, sizeof(struct tree_run));
@@ -80,7 +80,7 @@ static GArray *in_tree_order(const GArray *given)
 	uint32_t *first = g_new(uint32_t, n + 1), *last = g_new(uint32_t, n + 1);
 	uint32_t *next = g_new(uint32_t, n + 1), *open = g_new(uint32_t, n + 1), depth = 0;
 	memset(first, 0xff, sizeof *first * (n + 1));
-	for (guint i = 0; i < n; i++) { /* children in order, linked */
+	for (guint i = 0; i < n; i++) { /* linked in order */
 		uint32_t parent = g_array_index(given, struct tree_run, i).parent;
 		next[i] = NONE;
 		if (parent == NONE)
@@ -113,7 +113,7 @@ static GArray *in_tree_order(const GArray *given)
 	return out;
 }
 
-/* Numbered from 0, each with a parent before it: else it is no tree of ours. */
+/* Are runs numbered from 0, each with an earlier parent? */
 static bool is_tree(const GArray *runs)
 {
 	for (guint i = 0; i < runs->len; i++) {
@@ -137,7 +137,7 @@ static bool read_runs(struct tree *tree, const json_t *root)
 		tree->runs = in_tree_order(given);
 	for (guint i = 0; !good && i < given->len; i++)
 		run_clear(&g_array_index(given, struct tree_run, i));
-	g_array_unref(given); /* its strings have gone over */
+	g_array_unref(given); /* its strings were moved */
 	if (good)
 		g_array_set_clear_func(tree->runs, run_clear);
 	return good;

@@ -1,6 +1,5 @@
 /*
- * tree.h - an exploration as `heddle explore -o FILE` keeps it: its runs as a tree, read
- * from JSON.  No drawing here.
+ * tree.h - an exploration saved by `heddle explore -o FILE`, read from JSON as a tree of runs.
  */
 #ifndef HEDDLE_TREE_H
 #define HEDDLE_TREE_H
@@ -8,32 +7,30 @@
 #include "engine/base/base.h"
 
 struct tree_run {
-	uint32_t run, parent; /* parent NONE: the first */
+	uint32_t run, parent; /* parent NONE: the first run */
 	uint32_t depth;
 	bool last;      /* of its parent's children */
-	bool redundant; /* it did what a run before it did */
+	bool redundant; /* equivalent to an earlier run */
 	char *flip, *thread, *place, *variable, *end, *story, *trace; /* owned; "" for none */
 	int64_t status;
 	uint64_t events, pruned;
-	uint64_t commuting; /* pairs of invocations whose other order was not run */
-	GPtrArray *pairs;   /* char *: the first of these, in words; owned */
+	uint64_t commuting; /* pairs of invocations whose reversal was not needed */
+	GPtrArray *pairs;   /* char *: the first of these as text; owned */
 };
 struct tree {
 	char *path, *program; /* owned */
-	GArray *runs;         /* struct tree_run, each run before what was derived from it, and
-	                       * these together */
+	GArray *runs;         /* struct tree_run; descendants directly follow their parent */
 	uint64_t executions, states, pruned, waiting;
 	bool complete;
 	bool races, uses; /* of freed memory: with either, complete is no promise of all outcomes */
 	GPtrArray *gaps; /* char *, owned */
 };
-/* NULL and `error` when it cannot be read; tree_free. */
+/* NULL and `error` when unreadable; free with tree_free. */
 struct tree *tree_open(const char *path, struct error *error);
 void tree_free(struct tree *tree);
-/* The tree that a trace of a run lies beside: FILE of FILE.runN.hdl, and N.  NULL when the
- * name is no such name. */
+/* The tree of a run's trace: FILE and N of FILE.runN.hdl. NULL for other names. */
 char *tree_of_trace(const char *trace, uint32_t *run);
-/* Did it end in an error? */
+/* Did the run end in an error? */
 bool tree_run_failed(const struct tree_run *run);
 
 #endif

@@ -1,8 +1,7 @@
 /*
- * turns.c - a witness in short: a line for each turn, that is for what one thread does between
- * two switches, in lanes.  One sees a schedule of thousands of events at once, goes from switch
- * to switch, and opens the turn that matters.  The cursor is that of the events' list, so that
- * steps, values and who stands where are the same in both.
+ * turns.c - a witness in short: a line for each block of events without a context switch, in
+ * lanes. The cursor is shared with the list of events, so that steps, values and states are the
+ * same.
  */
 #include "tui/explorer/view_witness.h"
 
@@ -30,7 +29,7 @@ static uint32_t event_at(const struct witness_view *v, guint i)
 	return g_array_index(v->w.events, uint32_t, i);
 }
 
-/* -- making them --------------------------------------------------------------------- */
+/* -- construction -------------------------------------------------------------------------- */
 
 static void add_turn(struct witness_view *v, enum row_kind kind, guint begin, guint end,
                      uint64_t row)
@@ -39,7 +38,7 @@ static void add_turn(struct witness_view *v, enum row_kind kind, guint begin, gu
 	g_array_append_val(v->turns.list, turn);
 }
 
-/* The event goes on with the turn before it, or begins one. */
+/* Extend the last turn by the event, or begin one. */
 static void add_event(struct witness_view *v, const struct trace *t, guint index, uint64_t row)
 {
 	GArray *list = v->turns.list;
@@ -69,7 +68,7 @@ static void make_lanes(struct witness_view *v, const struct trace *t)
 
 void turns_make(struct witness_view *v, const struct trace *t)
 {
-	bool claimed = false; /* those of the pair stand alone */
+	bool claimed = false; /* events of the pair get a turn each */
 	g_array_set_size(v->turns.list, 0);
 	g_array_set_size(v->turns.lanes, 0);
 	v->turns.top = 0;
@@ -91,9 +90,9 @@ void turns_make(struct witness_view *v, const struct trace *t)
 	make_lanes(v, t);
 }
 
-/* -- where the cursor is ----------------------------------------------------------------- */
+/* -- cursor -------------------------------------------------------------------------------- */
 
-/* The last turn that has begun at the cursor. */
+/* The last turn that begins at or before the cursor. */
 static uint64_t turn_of_cursor(const struct witness_view *v)
 {
 	uint64_t low = 0, high = v->turns.list->len;
@@ -117,7 +116,7 @@ void turns_fit(struct witness_view *v, int rows)
 	int room = rows_of(v, rows);
 	struct list list = { .cursor = turn_of_cursor(v), .top = v->turns.top };
 	list_fit(&list, v->turns.list->len, room);
-	/* With the line that says so, those that are next. */
+	/* Including the separator and the pair. */
 	uint64_t below = list.cursor + 1 + v->w.pair->len;
 	if (turn_at(v, list.cursor)->kind == ROW_BOTH &&
 	    below > list.top + (uint64_t)MAX(room, 0) && below <= v->turns.list->len)
@@ -170,7 +169,7 @@ void turns_select(struct witness_view *v, int row)
 
 enum { LANE = 2, NUMBER = 9, LEFT_FOR_WORDS = 56 };
 
-/* As many lanes as leave the words their room, or none. */
+/* Number of lanes that leave space for the text, or 0. */
 static guint lanes_shown(const struct witness_view *v, int columns)
 {
 	int room = (columns - LEFT_FOR_WORDS) / LANE;
@@ -189,7 +188,7 @@ static int draw_lanes(const struct witness_view *v, struct pane p, int row, uint
 	return 1 + (int)count * LANE;
 }
 
-/* The first and the last event of a turn that have a source line, or just the ends. */
+/* The first and last event of a turn with a source line, or its ends. */
 static void find_ends(const struct trace *t, const struct witness_view *v,
                       const struct turn *turn, uint32_t ends[2])
 {

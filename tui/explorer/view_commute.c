@@ -1,6 +1,6 @@
 /*
- * view_commute.c - a pair of invocations that do not commute: who called what, the condition
- * with the actual values in it, the access points that clash.
+ * view_commute.c - a pair of non-commuting invocations: the condition with actual values, and
+ * the conflicting access points.
  */
 #include "tui/explorer/app.h"
 

@@ -1,6 +1,6 @@
 /*
- * view_explore.c - the tree of executions of `heddle explore`: which run was derived from
- * which, by which read that sees something else, and how each ended.
+ * view_explore.c - the tree of executions of `heddle explore`: for each run its parent, the
+ * reversed read, and its ending.
  */
 #include "tui/explorer/app.h"
 
@@ -14,10 +14,10 @@
 enum { DEEPEST_DRAWN = 10, FOOT_ROWS = 9, SMALL_FOOT = 4, SMALL = 16 };
 
 struct explore_view {
-	struct tree *tree; /* owned; NULL: there is none */
+	struct tree *tree; /* owned; NULL: none */
 	struct error error;
 	struct list list;
-	uint32_t here; /* the run that the trace is of; NONE */
+	uint32_t here; /* the run of the open trace; NONE */
 	uint32_t deepest;
 };
 
@@ -40,7 +40,7 @@ static const struct tree_run *run_at(const struct explore_view *v, uint64_t i)
 	return &g_array_index(v->tree->runs, struct tree_run, i);
 }
 
-/* The file that was asked for, else the one that the trace lies beside. */
+/* Load the requested file, else the tree beside the trace. */
 static void explore_show(struct app *app, void *state)
 {
 	struct explore_view *v = state;
@@ -61,7 +61,7 @@ static void explore_show(struct app *app, void *state)
 	g_free(path);
 }
 
-/* Beside a lesson there is little room: the list comes first. */
+/* With a lesson space is short: the list has priority. */
 static int foot_rows(int rows)
 {
 	return rows < SMALL ? SMALL_FOOT : FOOT_ROWS;
@@ -76,7 +76,7 @@ static void explore_fit(struct app *app, void *state, int rows, int columns)
 
 /* -- drawing ------------------------------------------------------------------------------ */
 
-/* Does the lane at `depth` go on below run i: has that ancestor a sibling to come? */
+/* Does the lane at `depth` continue below run i: has that ancestor another sibling? */
 static bool goes_on(const struct explore_view *v, uint64_t i, uint32_t depth)
 {
 	while (run_at(v, i)->depth > depth)
@@ -84,7 +84,7 @@ static bool goes_on(const struct explore_view *v, uint64_t i, uint32_t depth)
 	return !run_at(v, i)->last;
 }
 
-/* "│ ├─●": lanes of the ancestors, cut where it is too deep. */
+/* "│ ├─●": lanes of the ancestors, truncated if too deep. */
 static void append_lanes(const struct explore_view *v, uint64_t i, GString *out)
 {
 	const struct tree_run *r = run_at(v, i);
@@ -157,7 +157,7 @@ static void draw_head(const struct tree *t, struct pane p)
 		            t->gaps->len ? (char *)t->gaps->pdata[0] : "it was ended");
 }
 
-/* What the specification spared: orders that were not run, since the pairs commute. */
+/* Reversals made unnecessary by the specification. */
 static void draw_pairs(const struct tree_run *r, struct pane p)
 {
 	char count[32];
@@ -173,7 +173,7 @@ static void draw_pairs(const struct tree_run *r, struct pane p)
 		                      STYLE_TEXT, r->pairs->pdata[i]);
 }
 
-/* The selected run in words. */
+/* Describe the selected run. */
 static void draw_foot(const struct tree_run *r, struct pane p)
 {
 	char events[32], pruned[32];
@@ -219,7 +219,7 @@ static void explore_draw(const struct app *app, const void *state, struct pane p
 
 /* -- requests ----------------------------------------------------------------------------- */
 
-/* The traces lie beside the tree, wherever both are now and were made. */
+/* Traces are beside the tree, also after moving both. */
 static char *trace_of(const struct tree *t, const struct tree_run *r)
 {
 	char *folder = g_path_get_dirname(t->path), *base = g_path_get_basename(r->trace);
@@ -229,7 +229,7 @@ static char *trace_of(const struct tree *t, const struct tree_run *r)
 	return path;
 }
 
-/* Another run is another trace: an explorer of its own, and back here when it is left. */
+/* Open the trace of another run in another explorer; its end returns here. */
 static void open_trace(struct app *app, const struct tree *t, const struct tree_run *r)
 {
 	char self[4096];
@@ -247,7 +247,7 @@ static void open_trace(struct app *app, const struct tree *t, const struct tree_
 	g_free(path);
 }
 
-/* The next run, in either direction, that ended in an error. */
+/* Go to the next run with an error, in either direction. */
 static void step_error(struct app *app, struct explore_view *v, int direction)
 {
 	uint64_t n = v->tree->runs->len, i = v->list.cursor;

@@ -1,6 +1,6 @@
 /*
- * view_findings.c - the list of findings; below it who sees the selected one, the source of
- * both sides, and a sentence of explanation.
+ * view_findings.c - the list of findings; below it the analyses that report the selected one,
+ * the source of both sides, and an explanation.
  */
 #include "tui/explorer/app.h"
 
@@ -21,8 +21,8 @@ struct findings {
 	enum column sort;
 	bool races_only, hide_marked;
 	const struct entry *held; /* to be compared with another; or NULL */
-	int widest;               /* columns of the longest variable that is shown */
-	bool touched; /* the reader has moved: new findings do not move the selection */
+	int widest;               /* columns of the longest variable shown */
+	bool touched;             /* the user has moved: new findings keep the selection */
 };
 
 static const char *const kind_words[] = {
@@ -60,14 +60,14 @@ static enum style verdict_style(enum verdict verdict)
 	return verdicts[verdict].style;
 }
 
-/* -- what is shown, in which order ----------------------------------------------------- */
+/* -- selection and order of the list ------------------------------------------------------- */
 
 static bool contains(const char *text, const char *wanted)
 {
 	return strcasestr(text, wanted) != NULL;
 }
 
-/* What a pair of accesses is: a lost update weighs more than a look. */
+/* The kinds of the two accesses, e.g. a lost update. */
 static const char *accesses_word(const struct session *s, const struct entry *entry)
 {
 	const struct event *events = s->trace->events;
@@ -93,7 +93,7 @@ static bool says(const struct session *s, const struct entry *entry, const char 
 	       strcmp(trace_thread_name(s->trace, events[f->second].thread), word) == 0;
 }
 
-/* Each word of the filter is said, and none of those that begin with `!`. */
+/* Does the entry contain each word of the filter, and none of those that begin with `!`? */
 static bool passes(const struct session *s, const struct findings *f, const struct entry *entry)
 {
 	if (f->races_only && verdicts[missing_code_verdict(s, entry)].rank > 1)
@@ -131,7 +131,7 @@ static int compare(gconstpointer x, gconstpointer y, gpointer data)
 	return order ? order : i - j;
 }
 
-/* With the mark of a triaged one beside it. */
+/* Including the triage mark. */
 static int widest_variable(const struct session *s, const GArray *shown)
 {
 	int widest = 0;
@@ -184,12 +184,13 @@ static void findings_close(void *state)
 
 /* -- drawing ------------------------------------------------------------------------ */
 
-struct layout { /* rows of the body */
+/* Rows of the body. */
+struct layout {
 	int list, seen, source, source_rows, words, words_rows;
 };
 
-/* The list has what it needs, the source what is left, within reason; beside a lesson there
- * is little of both. */
+/* The list gets what it needs, the source the rest, within limits; with a lesson both are
+ * short. */
 static struct layout layout_of(int rows, guint count)
 {
 	struct layout l;
@@ -218,7 +219,7 @@ struct columns {
 	int verdict, kind, where, where_width, variable, variable_width, count;
 };
 
-/* What the variables leave is the places', whose functions are often long. */
+/* Variables first, the rest to places with their long functions. */
 static struct columns columns_of(int width, int widest)
 {
 	struct columns c = { .verdict = 3, .kind = 12 };
@@ -228,7 +229,7 @@ static struct columns columns_of(int width, int widest)
 	c.variable_width = MIN(CLAMP(rest / 3, 14, 36), MAX(widest, 14));
 	c.variable = c.count - 1 - c.variable_width;
 	c.where_width = c.variable - 1 - c.where;
-	if (c.where_width > WIDEST_PLACE) { /* on a very wide screen they stay together */
+	if (c.where_width > WIDEST_PLACE) { /* on very wide screens they stay together */
 		c.where_width = WIDEST_PLACE;
 		c.variable = c.where + c.where_width + 1;
 		c.count = c.variable + c.variable_width + 1;
@@ -298,14 +299,14 @@ static void draw_list(const struct app *app, const struct findings *f, struct pa
 	}
 }
 
-/* "lockset ·  hb –  shb ✓": what each analysis says of the entry. */
+/* "lockset ·  hb –  shb ✓": the verdict of each analysis on the entry. */
 static void draw_seen(const struct app *app, const struct entry *entry, struct pane p)
 {
 	static const enum analysis shown[] = { ANALYSIS_LOCKSET, ANALYSIS_HB,   ANALYSIS_SHB,
 		                               ANALYSIS_WCP,     ANALYSIS_WDC,  ANALYSIS_SYNCP,
 		                               ANALYSIS_M2,      ANALYSIS_AUTO, ANALYSIS_RDIT };
 	size_t count = G_N_ELEMENTS(shown) - !session_lacks_code(app->session);
-	if (entry->sites[0] == NONE) { /* the others look for data races alone */
+	if (entry->sites[0] == NONE) { /* other analyses find data races only */
 		pane_format(p, 0, 1, STYLE_DIM, "event %u and %u%s%s", entry->finding->first,
 		            entry->finding->second, entry->finding->by ? "   found by " : "",
 		            entry->finding->by ? entry->finding->by : "");
@@ -418,7 +419,7 @@ static void triage(struct app *app)
 	        app->session->notes_path);
 }
 
-/* The first finding is held, the second compared with it. */
+/* The first call holds the finding, the second compares with it. */
 static void compare_with_held(struct app *app, struct findings *f)
 {
 	const struct entry *entry = session_selected(app->session), *held = f->held;
@@ -483,8 +484,8 @@ static bool findings_request(struct app *app, void *state, enum request request,
 	}
 }
 
-/* `/` filters here: the findings that say every word in their place, variable, kind, verdict,
- * threads, mark or note. */
+/* `/` filters: findings with every word in place, variable, kind, verdict, threads, mark or
+ * note. */
 static bool findings_search(struct app *app, void *state, const char *text, int direction)
 {
 	struct findings *f = state;

@@ -1,6 +1,6 @@
 /*
- * view_graph.c - the conflict graph of an atomic-set violation: units of work in a lane per
- * thread, the cycle's edges beside them, from an edge to its two accesses.
+ * view_graph.c - the conflict graph of an atomic-set violation: units of work in a lane for
+ * each thread, the cycle's edges beside them; Enter goes from an edge to its two accesses.
  */
 #include "tui/explorer/app.h"
 
@@ -10,7 +10,7 @@
 
 struct graph_view {
 	guint edge;         /* the highlighted one */
-	guint side;         /* which of its accesses Enter goes to next */
+	guint side;         /* the access that Enter goes to next */
 	struct list cycles; /* over the entries that have a cycle */
 	GArray *entries;    /* int: indexes of session.entries */
 };
@@ -58,7 +58,7 @@ static const struct finding *cycle_of(const struct app *app, const struct graph_
 	return entry->finding;
 }
 
-/* The session's selection follows the cycle, so that other views show the same one. */
+/* Select the cycle's finding in the session, for other views. */
 static void select_cycle(struct app *app, const struct graph_view *v)
 {
 	if (v->cycles.cursor < v->entries->len)
@@ -87,7 +87,7 @@ static void draw_box(struct pane p, int row, int column, const struct cycle_unit
 	g_free(range);
 }
 
-/* Where the units stand: a lane for each thread, a row of boxes for each unit. */
+/* Positions of units: a lane for each thread, rows of boxes. */
 struct graph_layout {
 	uint32_t lanes[MOST_LANES], lane_count;
 	GArray *rows; /* int, by unit: the row of its box */
@@ -132,7 +132,7 @@ static struct graph_layout layout_new(const struct finding *f)
 	return l;
 }
 
-/* An edge in its track right of the lanes: out of a box's first line, into another's second. */
+/* Draw an edge in its track right of the lanes, from a box's first line to another's second. */
 static void draw_track(struct pane p, const struct graph_layout *l, const struct cycle_edge *e,
                        int track, enum style style)
 {
@@ -159,7 +159,7 @@ static void draw_units(const struct app *app, const struct graph_view *v,
 	for (uint32_t j = 0; j < l.lane_count; j++)
 		pane_text(p, 0, 2 + (int)j * LANE_WIDTH, style_of_thread(l.lanes[j]),
 		          trace_thread_name(t, l.lanes[j]));
-	for (int pass = 0; pass < 2; pass++) { /* the highlighted edge last, above the others */
+	for (int pass = 0; pass < 2; pass++) { /* the highlighted edge last, on top */
 		for (guint i = 0; i < f->edges->len; i++) {
 			int track = 2 + (int)l.lane_count * LANE_WIDTH + (int)i * 2;
 			if ((i == v->edge) == pass)
@@ -192,14 +192,14 @@ static void append_edge(const struct app *app, const struct finding *f,
 	describe_event(app->session, e->events[1], out);
 }
 
-/* What was looked at, once the analysis is through: units there were none of are no good news. */
+/* The number of units examined, after the analysis: none without units is no good news. */
 static void append_nothing(const struct session *s, GString *out)
 {
 	const struct report *report = NULL;
 	for (guint i = 0; i < s->reports->len; i++) {
 		const struct report *r = s->reports->pdata[i];
 		if (strcmp(r->analysis, "atomic") == 0)
-			report = r; /* the last has looked at the most */
+			report = r; /* the last one is the most complete */
 	}
 	if (report == NULL)
 		g_string_append(out, "No unit of work was looked at: one thread alone has no cycles, "

@@ -1,6 +1,6 @@
 /*
- * view_order.c - why two events are ordered under an order, edge by edge, or that they are
- * not; under the closure: the proof, or the witness.
+ * view_order.c - why two events are ordered under an order, edge by edge, or that they are not;
+ * for the closure the proof, or the witness.
  */
 #include "tui/explorer/app.h"
 
@@ -12,14 +12,14 @@
 
 #include <string.h>
 
-/* After the orders of order.h, the closure of the pair's cone. */
+/* After the orders of order.h: the closure of the pair's causal past. */
 enum { KIND_CLOSURE = ORDER_KIND_COUNT, SUMMARY_EVENTS = 1000000 };
 
 struct order_view {
 	int kind, columns;
 	struct list list;
 	GArray *rows;  /* struct prose_row */
-	GArray *steps; /* struct step: the chain or the circle that is shown; may be empty */
+	GArray *steps; /* struct step: the chain or cycle shown; may be empty */
 };
 
 static void *order_open(struct app *app)
@@ -50,7 +50,7 @@ static char *event_words(const struct session *s, uint32_t event)
 	return g_string_free(out, FALSE);
 }
 
-/* Which edges join the threads, and what that means. */
+/* Explain which edges join the threads. */
 static void add_meaning(const struct session *s, struct order_view *v, const GArray *steps)
 {
 	guint across = 0, locks = 0, sections = 0, missing = 0;
@@ -111,7 +111,7 @@ static void add_ordered(const struct app *app, struct order_view *v, const struc
 	g_free(b);
 }
 
-/* Of a pair that an order leaves open: what missing code has to do with it. */
+/* For an unordered pair: the role of missing code. */
 static void add_missing(const struct session *s, struct order_view *v)
 {
 	if (!session_lacks_code(s))
@@ -177,8 +177,8 @@ static void add_closure(struct app *app, struct order_view *v)
 	}
 }
 
-/* "6 and 19 are ordered by: hb shb   not by: wdc   not asked: cp (x)": all that are built. The list's
- * "seen by" is about all pairs of the finding's two places, which must not read as a contradiction. */
+/* "6 and 19 are ordered by: hb shb   not by: wdc   not asked: cp (x)", for this pair: the
+ * list's analyses are about all pairs of the two places. */
 static void add_summary(struct app *app, struct order_view *v)
 {
 	const struct session *s = app->session;

@@ -1,6 +1,6 @@
 /*
- * view_source.c - the source of the selected event, or of both sides of a pair; and the
- * parts of source that other views show.
+ * view_source.c - the source of the selected event, or of both sides of a pair; and the source
+ * excerpts of other views.
  */
 #include "tui/explorer/app.h"
 
@@ -8,14 +8,14 @@
 
 enum { NEWER_COLUMNS = 24 };
 
-/* The cache of files is all that drawing ever changes. */
+/* Drawing changes nothing but this cache. */
 static const struct source_file *source_of(const struct app *app, const struct location *l)
 {
 	return sources_get((struct sources *)&app->sources,
 	                   trace_string(app_trace(app), l->file));
 }
 
-/* -- a part of a file --------------------------------------------------------------- */
+/* -- excerpts ------------------------------------------------------------------------------ */
 
 static int indentation(const char *line)
 {
@@ -23,7 +23,7 @@ static int indentation(const char *line)
 	return line[blanks] ? blanks : 1000;
 }
 
-/* "bank.c deposit()", or the reason why there is nothing to see. */
+/* "bank.c deposit()", or why the source is missing. */
 static void draw_title(const struct app *app, struct pane p, const struct location *l,
                        uint32_t function)
 {
@@ -49,7 +49,7 @@ static char access_letter(enum op op)
 	return op_writes(op) ? 'W' : op_reads(op) ? 'R' : ' ';
 }
 
-/* At the end of the marked line: which thread does what there. The columns it takes. */
+/* Draw the thread and its operation at the end of the marked line; returns its width. */
 static int draw_mark(const struct app *app, struct pane p, int row, uint32_t event)
 {
 	const struct trace *t = app_trace(app);
@@ -86,9 +86,9 @@ static void draw_lines(const struct app *app, struct pane p, const struct source
 	}
 }
 
-/* Frame `frame` of the stack at an event: 0 is the event's own; the outermost beyond.  A
- * thread's first function is entered from the C library: its source is where its first event
- * is. */
+/* Frame `frame` of the stack at an event: 0 is the event's own, the outermost if too large. A
+ * thread's first function is called from the C library: its source is that of its first
+ * event. */
 static struct frame frame_at(const struct app *app, uint32_t event, unsigned frame)
 {
 	const struct trace *t = app_trace(app);
@@ -158,7 +158,7 @@ void draw_neighbours(const struct app *app, struct pane p, uint32_t event)
 /* -- the view ----------------------------------------------------------------------- */
 
 struct source_state {
-	bool one; /* one side only, though a pair is selected */
+	bool one; /* one side only, although a pair is selected */
 };
 
 static void *source_open(struct app *app)

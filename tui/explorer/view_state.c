@@ -1,5 +1,5 @@
 /*
- * view_state.c - everything known at the selected event: locks, stacks, values, clocks.
+ * view_state.c - the complete state at the selected event: locks, stacks, values, clocks.
  */
 #include "tui/explorer/state_pane.h"
 

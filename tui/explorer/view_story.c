@@ -1,5 +1,5 @@
 /*
- * view_story.c - the selected finding in words, on one page: see story.h.
+ * view_story.c - the story of the selected finding; see story.h.
  */
 #include "tui/explorer/app.h"
 
@@ -8,8 +8,8 @@
 
 struct story_view {
 	GArray *prose;                 /* struct prose_row */
-	const struct finding *finding; /* that it is about, or NULL */
-	bool knows_order, missing;     /* happens-before was there when it was told */
+	const struct finding *finding; /* its subject, or NULL */
+	bool knows_order, missing;     /* options of the last telling */
 	struct list list;
 	int columns;
 };

@@ -1,7 +1,6 @@
 /*
- * view_text.c - two views of lines: what a command printed, and the keys of a view.  A line
- * "left TAB right" is a row of a table; long lines are cut between words, anew when the
- * screen changes its width.
+ * view_text.c - two views of lines: the output of a command, and the keys of a view. A line
+ * "left TAB right" is a row of a table; long lines are wrapped to the screen's width.
  */
 #include "tui/explorer/app.h"
 
@@ -10,10 +9,10 @@
 #include <string.h>
 
 struct text_state {
-	struct list list;  /* its cursor is the top line */
-	char *text;        /* owned: as it was given; see lay_out */
+	struct list list;  /* cursor: the top line */
+	char *text;        /* owned: unwrapped; see lay_out */
 	char **lines;      /* NULL-terminated, owned: `text` in `columns` */
-	int columns, left; /* `left`: where the second column begins, or 0 */
+	int columns, left; /* `left`: column of the second part, or 0 */
 };
 
 static void *text_open(struct app *app)
@@ -33,11 +32,12 @@ static void set_text(struct text_state *v, const char *text)
 {
 	g_free(v->text);
 	v->text = g_strdup(text);
-	v->columns = 0; /* to be laid out anew */
+	v->columns = 0; /* forces layout */
 	v->list.cursor = v->list.top = 0;
 }
 
-/* Where the second column of lines with a tab begins: right of most, not of the longest. */
+/* Column of the second part of lines with a tab: right of most first parts, not of the
+ * longest. */
 static int left_column(char *const *given)
 {
 	enum { WIDEST = 26 };
@@ -53,7 +53,7 @@ static int left_column(char *const *given)
 	return left;
 }
 
-/* One line of the text: "left TAB right", or a line to be cut between words. */
+/* Wrap a line: "left TAB right", or text. */
 static void lay_out_line(const char *line, int left, int width, GString *out)
 {
 	const char *tab = strchr(line, '\t');
@@ -73,7 +73,7 @@ static void lay_out_line(const char *line, int left, int width, GString *out)
 	}
 }
 
-/* The text in so many columns, again whenever their number changes. */
+/* Wrap the text when the width has changed. */
 static void lay_out(struct text_state *v, int columns)
 {
 	if (v->columns == columns || v->text == NULL)
@@ -109,7 +109,7 @@ static void text_fit(struct app *app, void *state, int rows, int columns)
 	v->list.cursor = v->list.top = MIN(v->list.cursor, last);
 }
 
-/* There is more below the `shown` lines. */
+/* Draw "… more" if there is text below the `shown` lines. */
 static void draw_more(const struct text_state *v, struct pane p, int shown)
 {
 	if (v->list.top + (uint64_t)shown < v->list.count)
@@ -152,7 +152,7 @@ const struct view_ops text_view = {
 
 /* -- help --------------------------------------------------------------------------- */
 
-/* The view that help is about: the one below it. */
+/* The view to explain: the one below. */
 static enum view_kind asked_about(const struct app *app)
 {
 	return app->depth > 1 ? app->stack[app->depth - 2] : VIEW_FINDINGS;

@@ -1,6 +1,6 @@
 /*
- * view_trace.c - the run: a lane per thread, time downwards; round the selected event what it
- * reads from, who reads it, its critical section and what it races with.
+ * view_trace.c - the run: a lane for each thread, time downwards; around the selected event its
+ * writer or readers, its critical section and its race partners.
  */
 #include "tui/explorer/state_pane.h"
 #include "tui/explorer/missing_code.h"
@@ -16,10 +16,10 @@ enum {
 };
 
 struct trace_state {
-	GArray *rows; /* uint32_t: the events on the screen, what is put away left out */
+	GArray *rows; /* uint32_t: the visible events */
 	uint32_t top; /* the first of them */
-	/* round the selected event */
-	uint32_t writer, section[2]; /* what it reads from; its critical section; NONE */
+	/* -- related to the selected event */
+	uint32_t writer, section[2]; /* the write it reads from; its critical section; NONE */
 	uint32_t readers[PARTNERS], partners[PARTNERS];
 	const char *relation; /* to the first partner: "races with" */
 	unsigned reader_count, partner_count;
@@ -42,7 +42,7 @@ static void trace_close_view(void *state)
 	g_free(v);
 }
 
-/* -- what surrounds the selected event ------------------------------------------------- */
+/* -- events related to the selected one ---------------------------------------------------- */
 
 static void find_readers(const struct session *s, struct trace_state *v)
 {
@@ -62,7 +62,7 @@ static void find_readers(const struct session *s, struct trace_state *v)
 	}
 }
 
-/* The innermost call whose inside was not recorded that the event is in, or NONE. */
+/* The innermost uninstrumented call around the event, or NONE. */
 static uint32_t missing_inside(const struct session *s, uint32_t event)
 {
 	return s->calls ? missing_calls_inside(s->calls, s->trace, event) : NONE;
@@ -93,7 +93,7 @@ static void find_section(const struct session *s, struct trace_state *v)
 	}
 }
 
-/* Of the first event of a finding to its second, and back. */
+/* From a finding's first event to its second, and back. */
 static const char *const relations[][2] = {
 	[FINDING_DATA_RACE] = { "races with", "races with" },
 	[FINDING_COMMUTATIVITY_RACE] = { "does not commute with", "does not commute with" },
@@ -148,9 +148,9 @@ static void trace_show(struct app *app, void *state)
 	v->state = state_rows(app, STATE_THREADS | STATE_VALUES | STATE_CLOCKS, 0);
 }
 
-/* -- which events are on the screen ---------------------------------------------------- */
+/* -- visible events ------------------------------------------------------------------------ */
 
-/* `count` events that are not put away before `event`, as far as there are any. */
+/* The event `count` visible events before `event`, as far as possible. */
 static uint32_t back_from(const struct session *s, uint32_t event, int count)
 {
 	uint32_t top = event;
@@ -191,7 +191,7 @@ static void trace_fit(struct app *app, void *state, int rows, int columns)
 	uint32_t first = v->rows->len ? g_array_index(v->rows, uint32_t, 0) : 0;
 	uint32_t last = v->rows->len ? g_array_index(v->rows, uint32_t, v->rows->len - 1) : 0;
 	if (s->event + 1 == first)
-		v->top = s->event; /* one up, one down: scroll by a line */
+		v->top = s->event; /* scroll by a line */
 	else if (s->event == last + 1)
 		v->top = back_from(s, s->event, room - 1);
 	else
@@ -207,7 +207,7 @@ static void trace_fit(struct app *app, void *state, int rows, int columns)
 
 struct lanes {
 	int number_width, begin, width; /* of a lane; 0: too many, one column for all */
-	int end;                        /* where the state pane's bar is */
+	int end;                        /* column of the state pane's bar */
 	int name_width;
 	uint32_t count;
 	uint32_t shown[64]; /* threads */
@@ -273,7 +273,7 @@ static bool among(const uint32_t *events, unsigned count, uint32_t event)
 	return false;
 }
 
-/* The sign beside the number: how the event stands to the selected one. */
+/* The sign beside the number: the event's relation to the selected one. */
 static const char *relation(const struct session *s, const struct trace_state *v,
                             uint32_t event, enum style *style)
 {
@@ -314,7 +314,7 @@ static void append_fold(const struct session *s, const struct fold *f, GString *
 	g_string_append_c(out, ')');
 }
 
-/* Of each lane, whether its thread is inside of code that was not recorded at that time. */
+/* Mark lanes whose thread is inside uninstrumented code at that time. */
 static void draw_missing(const struct session *s, const struct lanes *l, struct pane p, int row,
                          uint32_t event)
 {
@@ -344,7 +344,7 @@ static void draw_event(const struct app *app, const struct trace_state *v,
 	                 number);
 	int at = l->begin + (l->width ? lane_of(l, thread) * l->width : 0);
 	draw_missing(s, l, p, row, event);
-	/* One event a row: a long one may run on over the lanes to the right. */
+	/* One event per row: long ones may extend over lanes to the right. */
 	int width = l->end - at - (switched ? 8 : 0);
 	struct pane lane = pane_part(p, row, at, 1, width);
 	if (l->width == 0) {
@@ -370,7 +370,7 @@ static void draw_event(const struct app *app, const struct trace_state *v,
 		pane_highlight(pane_part(p, row, 0, 1, l->end), 0, ATTR_REVERSE);
 }
 
-/* -- below: the stack, and where the value comes from and goes ----------------------------- */
+/* -- below: the stack, and the value's source and readers ---------------------------------- */
 
 static void append_event(const struct session *s, uint32_t event, GString *out)
 {
@@ -447,7 +447,7 @@ static void trace_draw(const struct app *app, const void *state, struct pane p)
 
 /* -- requests ----------------------------------------------------------------------- */
 
-/* Up and down go by what is shown: over hidden threads and folded loops. */
+/* Up and down move by visible rows. */
 static void move(struct app *app, int direction, uint64_t count)
 {
 	const struct session *s = app->session;

@@ -1,6 +1,6 @@
 /*
- * view_witness.c - the recorded order and the witness side by side, what moved, which
- * context switches are needed and why; stepping through it.  Below, who stands where.
+ * view_witness.c - recorded order and witness side by side: moved events, necessary context
+ * switches with reasons, stepping. Below, the state of the threads.
  */
 #include "engine/predict/behind.h"
 #include "tui/explorer/view_witness.h"
@@ -62,7 +62,7 @@ static void witness_close(void *state)
 	g_free(v);
 }
 
-/* -- making the rows ------------------------------------------------------------------ */
+/* -- rows ---------------------------------------------------------------------------------- */
 
 static uint32_t event_at(const struct witness_view *v, guint i)
 {
@@ -96,7 +96,7 @@ static int by_number(gconstpointer a, gconstpointer b)
 	return x < y ? -1 : x > y;
 }
 
-/* How many first events are the same in both orders. */
+/* Length of the common prefix of both orders. */
 static guint common_prefix(const struct witness_view *v)
 {
 	guint i = 0;
@@ -115,14 +115,14 @@ static void make_rows(struct witness_view *v)
 	}
 	bool race = v->w.claim == CLAIM_RACE || v->w.claim == CLAIM_DEADLOCK;
 	guint end = v->w.events->len -
-	            MIN(v->w.pair->len, v->w.events->len); /* where they are next */
-	guint next = 0; /* of the switches, which come in their order */
+	            MIN(v->w.pair->len, v->w.events->len); /* where the pair is next */
+	guint next = 0; /* index of the next switch, in order */
 	for (guint i = v->fold; i < v->w.events->len; i++) {
 		for (; next < v->switches->len &&
 		       g_array_index(v->switches, struct context_switch, next).at <= i;
 		     next++)
 			if (g_array_index(v->switches, struct context_switch, next).at == i &&
-			    !(race && i >= end)) /* either of the pair may go on */
+			    !(race && i >= end)) /* either of the pair may be next */
 				add_row(v->rows, ROW_SWITCH, next);
 		if (race ? i == end
 		         : v->w.claim == CLAIM_C11_RACE && i + 1 == v->w.events->len)
@@ -132,7 +132,7 @@ static void make_rows(struct witness_view *v)
 	}
 }
 
-/* Where all of the pair are next; of a claim about an order, the last event. */
+/* The row where all of the pair are next; for an order, the last event. */
 static guint point_of_it(const struct witness_view *v)
 {
 	for (guint i = v->rows->len; i-- > 0;)
@@ -171,7 +171,7 @@ static void take_finding(struct app *app, struct witness_view *v, const struct f
 		app_fewer_switches(app);
 }
 
-/* The cursor to the event with this index of the sequence, or to the fold that it is in. */
+/* Move the cursor to the event at this index of the sequence, or to its fold. */
 static void go_to_index(struct witness_view *v, guint index)
 {
 	v->list.cursor = 0;
@@ -182,7 +182,7 @@ static void go_to_index(struct witness_view *v, guint index)
 	}
 }
 
-/* The event under the cursor, or the next one below a separator: its index. */
+/* Index of the event under the cursor, or of the next one below a separator. */
 static guint witness_view_cursor(const struct witness_view *v)
 {
 	for (uint64_t i = v->list.cursor; i < v->rows->len; i++) {
@@ -195,7 +195,7 @@ static guint witness_view_cursor(const struct witness_view *v)
 	return v->w.events->len - 1;
 }
 
-/* Another sequence for the same pair: the reader stays where he was. */
+/* Show a better witness of the same pair; the cursor keeps its event. */
 static void take_shorter(struct app *app, struct witness_view *v, const struct finding *f)
 {
 	bool moved = v->list.cursor != point_of_it(v);
@@ -207,7 +207,7 @@ static void take_shorter(struct app *app, struct witness_view *v, const struct f
 		go_to_index(v, index);
 }
 
-/* Columns for the thread's name and the event's number, no more than they need. */
+/* Set the widths of thread names and event numbers. */
 static void measure(struct witness_view *v, const struct trace *t)
 {
 	enum { LONGEST = 8, MANY = 64 };
@@ -224,7 +224,7 @@ static void take_proof(struct app *app, struct witness_view *v, const struct fin
 	const struct session *s = app->session;
 	const struct entry *entry = session_selected(s);
 	const struct finding *places = entry ? entry->finding : NULL;
-	/* a finding is a pair of places, the proof one of its pairs of accesses */
+	/* a finding is a pair of places, its proof is on one pair of accesses */
 	bool one_of_many = places && places != f && places->count > 1 &&
 	                   missing_code_verdict(s, entry) != VERDICT_IMPOSSIBLE;
 	const char *given = f->proof ? f->proof->given : NULL;
@@ -326,7 +326,7 @@ void draw_witness_event(const struct app *app, const struct witness_view *v, str
 	bool pair = event == v->pair[0] || event == v->pair[1];
 	pane_field_right(p, row, v->name_width + 2, v->number_width,
 	                 pair ? STYLE_RACE : STYLE_DIM, number);
-	/* The words only where they leave the event its room. */
+	/* Text only if the event fits. */
 	bool words = p.columns - at - 13 >= text_columns(text);
 	const char *mark = move == 0 ? ""
 	                   : words   ? (move > 0 ? "moved up ▲" : "moved down ▼")
@@ -425,8 +425,7 @@ static void draw_row(const struct app *app, const struct witness_view *v, struct
 	}
 }
 
-/* The step that is shown: after the event under the cursor; on a separator, before the one
- * below it. */
+/* The step shown: after the event under the cursor; on a separator, before the next one. */
 static guint cursor_step(const struct witness_view *v)
 {
 	enum row_kind kind = g_array_index(v->rows, struct row, v->list.cursor).kind;
@@ -449,7 +448,7 @@ static uint64_t recorded_position(const struct witness_view *v, uint32_t event)
 	return !there ? 0 : v->fold ? low - v->fold + 1 : low;
 }
 
-/* The switch between the two of the pair is none of the schedule's: either may go first. */
+/* A switch between the events of the pair does not count: either may go first. */
 void append_switch_count(const struct witness_view *v, GString *out)
 {
 	guint needed = 0, all = 0,
@@ -485,7 +484,7 @@ void draw_witness_foot(const struct app *app, const struct witness_view *v, stru
 	                       : v->w.claim == CLAIM_C11_RACE ? ": unordered (C11)"
 	                                                      : ": both are next");
 	stage_pane_draw(app, &v->stage, step, v->pair, text->str, p);
-	int title = text_columns(text->str) + 5; /* the rule is seen on both sides of it */
+	int title = text_columns(text->str) + 5; /* the rule is visible on both sides */
 	g_string_assign(text, " cut off: ");
 	stage_append_cut(&v->stage, text);
 	g_string_append_c(text, ' ');
@@ -527,8 +526,7 @@ static void draw_orders(const struct app *app, const struct witness_view *v, str
 	draw_witness_foot(app, v, pane_part(p, p.rows - foot, 0, -1, -1));
 }
 
-/* -- drawing what there is without a witness ------------------------------------------------
- */
+/* -- without a witness --------------------------------------------------------------------- */
 
 static void draw_waiting(const struct app *app, struct pane p)
 {
@@ -574,7 +572,7 @@ static void witness_fit(struct app *app, void *state, int rows, int columns)
 	turns_fit(v, rows);
 	int room = rows - 2 - stage_pane_rows(&v->stage, rows);
 	list_fit(&v->list, v->rows->len, room);
-	/* With the line that says so, those that are next. */
+	/* Including the separator and the pair. */
 	uint64_t below = v->list.cursor + 1 + v->w.pair->len;
 	if (g_array_index(v->rows, struct row, v->list.cursor).kind == ROW_BOTH &&
 	    below > v->list.top + (uint64_t)MAX(room, 0) && below <= v->rows->len)
@@ -608,7 +606,7 @@ static void follow(struct app *app, struct witness_view *v)
 		app->session->event = event_at(v, witness_view_cursor(v));
 }
 
-/* Step to the next row that `wanted` says yes to. */
+/* Step to the next row of kind `wanted`. */
 static void step_to(struct witness_view *v, int direction, uint64_t count, enum row_kind wanted)
 {
 	for (; count > 0; count--) {
@@ -645,7 +643,7 @@ static void find_access(struct app *app, struct witness_view *v, int direction,
 	                           : "nobody reads it after this in this schedule");
 }
 
-/* Only a schedule can be stepped, replayed, written; a proof can be read. */
+/* Schedules can be stepped, replayed and written; proofs cannot. */
 static bool needs_schedule(enum request request)
 {
 	unsigned views = request_table[request].views;
@@ -678,7 +676,7 @@ static bool without_witness(struct app *app, struct witness_view *v, enum reques
 		app_goto(app, row->event, false);
 		return true;
 	}
-	if (request == REQUEST_WITNESS) { /* ask again what was stopped, or is still open */
+	if (request == REQUEST_WITNESS) { /* retry when stopped or still open */
 		if (v->prose->len == 0 && !app_decides(app, app->session->pair[0]))
 			v->pair[0] = NONE;
 		witness_view_show(app, v);
@@ -747,7 +745,7 @@ static bool witness_request(struct app *app, void *state, enum request request, 
 	return understood;
 }
 
-/* In the schedule that is shown, not in the recording. */
+/* Search the schedule shown, not the recording. */
 static bool witness_search(struct app *app, void *state, const char *text, int direction)
 {
 	struct witness_view *v = state;

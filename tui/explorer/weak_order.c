@@ -9,7 +9,7 @@ bool is_weak_order(const struct finding *f)
 	       strstr(f->note, "C11") != NULL;
 }
 
-/* The last write to the variable before an event of another thread; NONE: none. */
+/* The last write to the variable before an event, by another thread; NONE: none. */
 static uint32_t write_before(const struct trace *t, uint32_t event, uint32_t variable)
 {
 	for (uint32_t e = event; e-- > 0;) {
@@ -21,7 +21,7 @@ static uint32_t write_before(const struct trace *t, uint32_t event, uint32_t var
 	return NONE;
 }
 
-/* The value before the first access wrote, where the second reads; 0: not known. */
+/* The value before the first access's write, where the second reads; 0: unknown. */
 static uint32_t stale_value(const struct trace *t, const struct finding *f)
 {
 	const struct event *first = &t->events[f->first], *second = &t->events[f->second];
@@ -68,7 +68,7 @@ static void append_source(const struct trace *t, uint32_t event, GString *out)
 	append_escaped(out, name, strlen(name));
 }
 
-/* The variable without the size of the access. */
+/* Append the variable without the access size. */
 static void append_variable(const struct trace *t, uint32_t event, GString *out)
 {
 	struct wide run = event_variables(t, &t->events[event]);

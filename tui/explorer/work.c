@@ -1,6 +1,6 @@
 /*
- * work.c - what runs beside the screen: the index, the analyses one after the other, an
- * order that was asked for, the exact verdict of a pair.
+ * work.c - background work: the index, the analyses in turn, a requested order, the exact
+ * verdict on a pair.
  */
 #include "tui/explorer/app.h"
 
@@ -38,7 +38,9 @@ static bool index_run(struct job *job, const struct progress *progress, struct e
 	struct trace *t = job_trace(job);
 	if (!trace_need(t, (unsigned)job->detail, progress))
 		return error_set(error, "", NULL, "cancelled");
-	if (missing_code_was_called(t) || t->modules_count == 0) /* no recording is looked through: a pass */
+	if (missing_code_was_called(t) ||
+	    t->modules_count ==
+	            0) /* traces of no recording are not searched: it would take a pass */
 		job->data = missing_calls_new(t);
 	return true;
 }
@@ -55,7 +57,7 @@ static void index_done(struct job *job, bool good, const struct error *error)
 	s->calls = job->data;
 	s->ready |= (unsigned)job->detail;
 	if (s->calls && !missing_code_was_called(s->trace) && !app->options.quiet_start)
-		start_analysis(app, ANALYSIS_RDIT); /* after those that wait */
+		start_analysis(app, ANALYSIS_RDIT); /* after those waiting */
 	app_refresh(app);
 }
 
@@ -76,7 +78,7 @@ static const enum analysis analyses[] = { ANALYSIS_HB,  ANALYSIS_AUTO,  ANALYSIS
 	                                  ANALYSIS_SHB, ANALYSIS_SYNCP, ANALYSIS_WCP,
 	                                  ANALYSIS_WDC, ANALYSIS_M2 };
 
-/* A race that is found is shown at once: the last verdict of a long trace takes minutes. */
+/* Races are shown at once, since the last verdict of a long trace takes minutes. */
 static void hand_over_race(void *context, const struct finding *race)
 {
 	struct finding *f = finding_new(race->kind, race->first, race->second);
@@ -138,7 +140,7 @@ static bool analysis_run(struct job *job, const struct progress *progress, struc
 	return report != NULL;
 }
 
-/* How the run ended first: that it went wrong weighs more than what can happen. */
+/* The run's ending first: a failure matters more than predictions. */
 static void say_settled(struct app *app, const struct report *report)
 {
 	guint races = 0, maybe = 0, happened = 0;
@@ -168,8 +170,8 @@ static void say_settled(struct app *app, const struct report *report)
 	g_string_free(text, TRUE);
 }
 
-/* A report names two places; the pair that happens-before leaves open tells more of them than
- * the first that is met.  Until the reader has done something. */
+/* A report names two places; prefer a pair that happens-before leaves unordered to the first
+ * one, until the user acts. */
 static void prefer_open_pair(struct app *app)
 {
 	if (app->reported == 0)
@@ -214,7 +216,7 @@ static void start_analysis(struct app *app, enum analysis analysis)
 
 /* -- findings of other kinds ----------------------------------------------------------- */
 
-/* A detector's work (the job's detail) and its report. */
+/* A detector (the job's detail) and its report. */
 struct detector_job {
 	struct detection on;
 	struct report *report;
@@ -272,7 +274,7 @@ void app_start_index(struct app *app)
 void app_start_work(struct app *app)
 {
 	app_start_index(app);
-	/* what happened comes first: the rest may be of no interest then */
+	/* first, since failures matter most */
 	start_detector(app, DETECTOR_FAILURE);
 	start_detector(app, DETECTOR_ENDING);
 	start_detector(app, DETECTOR_MISUSE);
@@ -288,7 +290,7 @@ void app_start_work(struct app *app)
 
 /* -- orders ------------------------------------------------------------------------- */
 
-/* Beside the kind of order in a job's detail: that of the trace with missing code. */
+/* Flag in a job's detail: the order of the trace with missing code. */
 enum { WITH_MISSING = 0x100 };
 
 static bool order_run(struct job *job, const struct progress *progress, struct error *error)
@@ -344,7 +346,7 @@ static void view_done(struct job *job, bool good, const struct error *error)
 		app_refresh(app);
 }
 
-/* The trace with the must-orders of missing code; false while it is being made. */
+/* The trace with the must-orders of missing code; false until made. */
 static bool need_view(struct app *app)
 {
 	if (app->session->view)
@@ -383,7 +385,7 @@ bool app_need_order(struct app *app, enum order_kind kind)
 
 struct decision {
 	uint32_t first, second;
-	bool missing; /* code that was not recorded counts */
+	bool missing; /* missing code counts */
 	struct finding *finding;
 };
 
@@ -392,7 +394,7 @@ static bool decide_run(struct job *job, const struct progress *progress, struct 
 	struct decision *d = job->data;
 	struct race_options options;
 	race_options_init(&options);
-	options.budget_pair = options.budget_total = 30; /* the reader waits and can stop it */
+	options.budget_pair = options.budget_total = 30; /* the user waits, and can stop it */
 	options.use_missing = d->missing;
 	d->finding =
 	        race_decide(job_trace(job), d->first, d->second, &options, progress, error);
@@ -461,7 +463,7 @@ static void shorten_done(struct job *job, bool good, const struct error *error)
 {
 	struct app *app = job->context;
 	struct shortening *w = job->data;
-	struct finding *f = (struct finding *)w->finding; /* of the session, which is ours */
+	struct finding *f = (struct finding *)w->finding; /* it belongs to the session */
 	if (!app->jobs.closing) {
 		g_array_unref(f->witness);
 		f->witness = g_steal_pointer(&w->events);
@@ -473,7 +475,7 @@ static void shorten_done(struct job *job, bool good, const struct error *error)
 	g_free(w);
 }
 
-/* Under a specification the model would be asked from two threads at once. */
+/* Not under a specification: its model is not thread-safe. */
 void app_fewer_switches(struct app *app)
 {
 	const struct finding *f = session_finding(app->session);

@@ -1,7 +1,7 @@
 /*
- * judge.c - is a student's program right?  A recording that has no race left proves little: the
- * locks may be gone, the work, or the end of the program.  So its output is looked at, under
- * many schedules, and exploration looks for one that goes wrong.
+ * judge.c - tests a student's program. The absence of races proves little, since the locks, the
+ * work or the end of the program may be gone: so its output is checked under many schedules,
+ * and exploration searches for a failing one.
  */
 #include "tui/lesson/lesson.h"
 
@@ -16,8 +16,8 @@ static const char *word(const json_t *object, const char *key)
 	return text ? text : "";
 }
 
-/* The JSON that `heddle COMMAND ... -- ./PROGRAM` prints in the folder; NULL: it could not be
- * run, or did not end. */
+/* The JSON printed by `heddle COMMAND ... -- ./PROGRAM` in the folder; NULL: not started, or
+ * did not end. */
 static json_t *ask(const struct workshop *w, const char *const *command)
 {
 	char *self = g_file_read_link("/proc/self/exe", NULL);
@@ -50,7 +50,7 @@ static bool prints_right(const struct lesson *l, const char *line)
 	return l->prints == NULL || g_regex_match_simple(l->prints, line, 0, 0);
 }
 
-/* The last line that the program printed; heddle's own words begin with its name. */
+/* The last line of the program's output, without heddle's messages. */
 static char *last_line(const GString *said)
 {
 	char **lines = g_strsplit(said->str, "\n", -1);
@@ -89,7 +89,7 @@ static bool judge_recording(const struct workshop *w, const GString *said, GStri
 	return right;
 }
 
-/* "strategy pct, seed 3": makes the outcome come again. */
+/* The command that reproduces the outcome. */
 static void append_schedule(const json_t *outcome, GString *why)
 {
 	g_string_append_printf(why, " (heddle record --strategy %s", word(outcome, "strategy"));
@@ -138,7 +138,7 @@ static void append_locations(const json_t *finding, GString *why)
 	                                                        : "?");
 }
 
-/* A program too large for it is right as far as it got. */
+/* A program too large to explore passes. */
 static bool judge_exploration(const struct workshop *w, GString *why)
 {
 	static const char *const command[] = { "explore", "-q", "--budget", "5", NULL };

@@ -1,8 +1,8 @@
 /*
- * lesson.c - reads lesson files; the list of those there are: see lesson.h.
+ * lesson.c - reads lesson files and lists lessons; see lesson.h.
  *
- * A file is lines.  "key: value" sets something, "== TITLE" begins a step, a line that begins
- * with a blank goes on with the one before, all else is the step's text.
+ * A file consists of lines: "key: value" sets a field, "== TITLE" begins a step, a line with
+ * leading blank continues the previous one, others are the step's text.
  */
 #include "tui/lesson/lesson.h"
 
@@ -19,7 +19,7 @@ const struct check_info check_table[CHECK_COUNT] = {
 #undef CHECK
 };
 
-/* -- life ------------------------------------------------------------------------------ */
+/* -- construction -------------------------------------------------------------------------- */
 
 static void check_free(void *data)
 {
@@ -98,7 +98,7 @@ struct reader {
 	struct lesson_step *step; /* NULL: the head */
 	unsigned line;
 	struct error *error;
-	GHashTable *head; /* char *: the head's keys of which there is one */
+	GHashTable *head; /* keys seen in the head */
 };
 
 static bool refuse(struct reader *r, const char *remedy, const char *format, ...)
@@ -114,7 +114,7 @@ static bool refuse(struct reader *r, const char *remedy, const char *format, ...
 	return false;
 }
 
-/* Fields of the head have defaults, so that the keys themselves tell. */
+/* Fields of the head have defaults, so seen keys are recorded. */
 static bool is_first(struct reader *r, const char *key)
 {
 	return g_hash_table_add(r->head, g_strdup(key)) ||
@@ -139,7 +139,7 @@ static bool set_text(struct reader *r, const char *key, char **field, const char
 	return set_value(r, key, field, value);
 }
 
-/* Files lie beside the lesson, and their names need no quoting. */
+/* Files are in the lesson's folder, and their names need no quoting. */
 static bool add_files(struct reader *r, GPtrArray *list, const char *value)
 {
 	char **words = g_strsplit(value, " ", -1);
@@ -359,7 +359,7 @@ bool lesson_step_mends(const struct lesson_step *s)
 	return false;
 }
 
-/* -- is it whole? ------------------------------------------------------------------------ */
+/* -- validation ---------------------------------------------------------------------------- */
 
 static bool step_is_whole(struct reader *r, struct lesson_step *s)
 {
@@ -416,12 +416,12 @@ static bool is_whole(struct reader *r)
 	return mends || refuse(r, "check: gone KIND VARIABLE", "no step asks for the fix");
 }
 
-/* A line that begins with a blank goes on with the one before. */
+/* A line with a leading blank continues the previous one. */
 static bool read_lines(struct reader *r, char *const *lines)
 {
 	GString *whole = g_string_new(NULL);
 	bool open = false, good = true;
-	for (unsigned i = 1; good; i++) { /* lines[0] is the first line of the file */
+	for (unsigned i = 1; good; i++) { /* lines[0] is the first line */
 		char *line = lines[i] ? g_strchomp(lines[i]) : NULL;
 		if (line && *line == '#')
 			continue;
@@ -470,7 +470,7 @@ static struct lesson *lesson_open(const char *path, struct error *error)
 	return NULL;
 }
 
-/* -- which there are ---------------------------------------------------------------------- */
+/* -- list of lessons ----------------------------------------------------------------------- */
 
 static int by_order(gconstpointer a, gconstpointer b)
 {
@@ -543,8 +543,7 @@ char *lesson_program(const struct lesson *l)
 	return name;
 }
 
-/* -- its words ------------------------------------------------------------------------------
- */
+/* -- text ---------------------------------------------------------------------------------- */
 
 bool lesson_answers(const struct lesson_step *s, const char *text)
 {

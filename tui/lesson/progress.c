@@ -1,7 +1,6 @@
 /*
- * progress.c - how far the student has come in each lesson: one JSON object in the XDG state
- * folder, {"lost-update": {"step": 3, "finished": false, "wrong": 1, "hints": 0, "skipped":
- * 0}}.
+ * progress.c - the student's progress: a JSON object in the XDG state folder, {"lost-update":
+ * {"step": 3, "finished": false, "wrong": 1, "hints": 0, "skipped": 0}}.
  */
 #include "tui/lesson/lesson.h"
 
@@ -13,7 +12,7 @@ static char *path_of_progress(void)
 	return g_build_filename(g_get_user_state_dir(), "heddle", "lessons.json", NULL);
 }
 
-/* What is known of all lessons; NULL and `error` when the file is there and is damaged. */
+/* The progress in all lessons; NULL and `error` when the file is damaged. */
 static json_t *load(struct error *error)
 {
 	char *path = path_of_progress();

@@ -1,6 +1,6 @@
 /*
- * workshop.c - the student's folder: the sample's files, compiled and recorded there by the
- * same commands that the lesson prints.  Knows nothing of the explorer.
+ * workshop.c - the student's folder: copies, compiles and records the sample by the commands
+ * that the lesson prints.
  */
 #include "tui/lesson/lesson.h"
 
@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A sample ends within a second; `timeout` says so when a command did not. */
+/* Samples end within a second; `timeout` reports commands that do not. */
 enum { RUN_SECONDS = 20, STATUS_TIMEOUT = 124 };
 
 /* -- the folder ---------------------------------------------------------------------------- */
@@ -36,7 +36,7 @@ static bool copy_file(const char *from, const char *to, struct error *error)
 	return good;
 }
 
-/* What the student has edited stays. */
+/* Files edited by the student are kept. */
 static bool bring(const struct workshop *w, const GPtrArray *names, struct error *error)
 {
 	bool good = true;
@@ -84,7 +84,7 @@ bool workshop_open(struct workshop *w, const struct lesson *lesson, const char *
 	return false;
 }
 
-/* A folder of our own, made a moment ago: it has files, and no folders but the program's. */
+/* Remove our own folder: files, and the program's folders. */
 static void remove_tree(const char *path)
 {
 	GDir *dir =
@@ -110,8 +110,7 @@ void workshop_close(struct workshop *w)
 	memset(w, 0, sizeof *w);
 }
 
-/* -- the commands ---------------------------------------------------------------------------
- */
+/* -- commands ------------------------------------------------------------------------------ */
 
 static void append_options(GString *out, const char *options)
 {
@@ -204,8 +203,7 @@ GPtrArray *lesson_recipe(const struct lesson *l, bool mended)
 	return recipe;
 }
 
-/* C-c is for the program that runs, not for the lesson; a program that writes without end fills no
- * disk. */
+/* SIGINT goes to the running program, not to the lesson; file sizes are bounded. */
 static void prepare_child(gpointer unused)
 {
 	enum { MOST_BYTES = 1 << 29 };
@@ -216,8 +214,8 @@ static void prepare_child(gpointer unused)
 	dup2(STDOUT_FILENO, STDERR_FILENO);
 }
 
-/* The words of a command, by `timeout`; `heddle` is this binary, wherever it is.  NULL-terminated,
- * g_strfreev; NULL for words that are none. */
+/* The argument vector of a command under `timeout`; `heddle` is this binary. NULL-terminated,
+ * for g_strfreev; NULL: not parsable. */
 static char **words_of(const char *command)
 {
 	char **argv = NULL, *limit = g_strdup_printf("%d", RUN_SECONDS);
@@ -243,9 +241,7 @@ static char **words_of(const char *command)
 	return (char **)g_ptr_array_free(words, FALSE);
 }
 
-/* A program that does not end is ended.  The status as a shell has it, that of `timeout` when the
- * time was up; but there is no shell: the words of a lesson are a compiler's and a program's
- * arguments. */
+/* Run a command without a shell; the status is as in a shell, or that of `timeout`. */
 static int run_in(const struct workshop *w, const char *command, GString *said)
 {
 	char **argv = words_of(command), *out = NULL;
@@ -265,7 +261,7 @@ static int run_in(const struct workshop *w, const char *command, GString *said)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* A program that was ended because it did not end, or by the student. */
+/* The reason for a program's end by timeout or by the student. */
 static const char *ended(int status)
 {
 	return status == STATUS_TIMEOUT || status == 128 + SIGKILL
@@ -281,7 +277,7 @@ static bool is_recording(const char *command)
 	       g_str_has_prefix(command, "heddle explore");
 }
 
-/* A program may end as it likes, and a compiler only well. */
+/* The compiler must succeed; the program may end in any way. */
 bool workshop_make(struct workshop *w, GString *said, struct error *error)
 {
 	GPtrArray *recipe = lesson_recipe(w->lesson, w->mended);
@@ -302,7 +298,7 @@ bool workshop_make(struct workshop *w, GString *said, struct error *error)
 			                         ? "'heddle doctor' looks what is missing here"
 			                         : "see what the compiler says",
 			                 "failed with status %d", status);
-		/* The exploration's report is for its view. */
+		/* The exploration's report is shown in its view. */
 		if (bad || !g_str_has_prefix(command, "heddle explore"))
 			g_string_append(said, here->str);
 		g_string_free(here, TRUE);
@@ -329,7 +325,7 @@ bool workshop_mend(struct workshop *w, struct error *error)
 	return true;
 }
 
-/* Does the editor take +LINE before the file?  Others would open a file of that name. */
+/* Does the editor take +LINE before the file? Others would open a file of that name. */
 static bool takes_line(const char *editor)
 {
 	static const char *const known[] = { "vi",    "vim",         "nvim", "nano",  "pico",
@@ -353,7 +349,7 @@ bool workshop_edit(const struct workshop *w, unsigned line, struct error *error)
 	if (editor == NULL || *editor == '\0')
 		editor = "vi";
 	char *path = g_build_filename(w->folder, w->lesson->sources->pdata[0], NULL);
-	/* The editor is the user's own command line; the lesson's file is its argument alone. */
+	/* The editor is the user's own command line; the file is a separate argument. */
 	char *at = line && takes_line(editor) ? g_strdup_printf(" +%u", line) : g_strdup("");
 	char *script = g_strconcat(editor, at, " \"$1\"", NULL);
 	g_free(at);
