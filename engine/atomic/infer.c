@@ -8,6 +8,7 @@
  */
 #include "engine/atomic/held.h"
 #include "engine/atomic/infer.h"
+#include "engine/base/hash.h"
 
 #include <string.h>
 
@@ -33,12 +34,6 @@ struct walk {
 	struct lane *lanes;      /* by thread */
 	GHashTable *lock_counts; /* variable << 32 | lock -> count */
 };
-
-/* GLib's own hash looks at the low half of a pointer alone. */
-static guint pair_hash(gconstpointer key)
-{
-	return (guint)(GPOINTER_TO_SIZE(key) * UINT64_C(0x9e3779b97f4a7c15) >> 32);
-}
 
 /* -- walking ------------------------------------------------------------------------------ */
 
@@ -332,7 +327,7 @@ static void inference_release(struct inference *k)
 
 static void look_at_trace(struct inference *k)
 {
-	struct walk w = { .k = k, .lock_counts = g_hash_table_new(pair_hash, NULL) };
+	struct walk w = { .k = k, .lock_counts = g_hash_table_new(hash_pointer, NULL) };
 	walk(&w, NULL, note_role);
 	atomic_sharing(k->t, k->since);
 	atomic_pointers(k->t, note_holder, k);

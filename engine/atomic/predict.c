@@ -14,6 +14,8 @@
 #include "engine/atomic/atomic.h"
 #include "engine/predict/smt.h"
 #include "engine/witness/check.h"
+#include "engine/base/hash.h"
+#include "engine/base/search.h"
 
 #include <string.h>
 
@@ -287,15 +289,7 @@ static bool has_any(const struct question *q, const GArray *sequence, size_t len
 static size_t shortest_beginning(const struct question *q, const GArray *sequence,
                                  bool (*has)(const struct question *, const GArray *, size_t))
 {
-	size_t low = 1, high = sequence->len;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		if (has(q, sequence, middle))
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return high;
+	return search_end(i, 1, sequence->len, !has(q, sequence, i));
 }
 
 static bool accepted(struct predictor *p, const GArray *sequence, size_t length)
@@ -385,8 +379,8 @@ static guint hash_group(gconstpointer key)
 	const struct group *g = key;
 	uint64_t hash = 0;
 	for (int i = 0; i < 3; i++)
-		hash = (hash ^ g->span[i]) * UINT64_C(0x9e3779b97f4a7c15);
-	return (guint)(hash >> 32);
+		hash = hash_join(hash, g->span[i]);
+	return hash_top(hash);
 }
 
 static gboolean equal_groups(gconstpointer a, gconstpointer b)

@@ -6,6 +6,7 @@
  * numbers.  An access then is one look-up.
  */
 #include "engine/partial/tree.h"
+#include "engine/base/hash.h"
 
 #include <string.h>
 
@@ -24,7 +25,7 @@ struct table {
 
 static uint64_t hash_key(const uint32_t key[4])
 {
-	uint64_t h = ((uint64_t)key[0] << 32 | key[1]) * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t h = hash_pair(key[0], key[1]);
 	h = (h ^ h >> 32 ^ ((uint64_t)key[2] << 32 | key[3])) * UINT64_C(0xd6e8feb86659fd93);
 	return h ^ h >> 29;
 }
